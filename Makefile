@@ -1,0 +1,109 @@
+# One non-recursive Makefile.   make deps | all | demo | test | check | lint | sim | fuzz | bench | install | clean
+# Knobs: V=1 prints commands, CC=clang, SANITIZE=address,undefined, WERROR= (empty: warnings do not stop)
+# To add a library: a row in tests/lint/third-party.txt, its module in PKGS, its package in DEBS.
+
+V ?=
+SANITIZE ?=
+WERROR ?= -Werror
+PREFIX ?= /usr/local
+Q := $(if $(V),,@)
+VERSION := 0.1.0
+
+PKGS := libcurl json-c yaml-0.1 sqlite3 libarchive libevent_openssl libevent libssl libcrypto libpcre2-8
+DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev \
+	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
+TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl
+
+BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+comma := ,
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wcast-qual -Wformat=2 \
+	-Wundef -Wvla -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough -Wswitch-enum -Wdate-time
+IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1))
+ifeq ($(IS_CLANG),)
+WARN += -Wduplicated-cond -Wduplicated-branches -Wlogical-op
+endif
+HARDEN := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fcf-protection
+ifneq ($(SANITIZE),)
+HARDEN := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDSAN := -fsanitize=$(SANITIZE)
+WARN := $(filter-out -Wnull-dereference,$(WARN))
+endif
+OPT ?= $(if $(SANITIZE),-O1,-O2)
+CPPFLAGS := -I. -D_GNU_SOURCE -DALM_VERSION='"$(VERSION)"' $(PLANT)
+CFLAGS := -std=gnu17 $(OPT) -g $(WARN) $(WERROR) $(HARDEN) -fno-common -fPIE
+LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack $(LDSAN)
+# Looked up when a recipe runs, so that `make deps` works before the packages are there.
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
+PKG_LIBS = $(shell pkg-config --libs $(PKGS)) -lcrypt -lseccomp -lm
+
+LIB_DIRS := alm/base alm/obj crds catalog installers installers/tmpl alm/io alm/audit alm/client alm/apiserver \
+	alm/controllers alm/cli alm/console
+LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
+MAIN_SRC := $(wildcard alm/main/*.c)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+TESTLIB_SRC := $(wildcard tests/lib/*.c)
+SIM_SRC := $(wildcard tests/sim/*.c)
+BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+LIB := $(BUILD)/libalm.a
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+
+.PHONY: all deps test-deps demo test check unit lint sim fuzz bench install clean test-cluster format
+.SECONDARY:
+.DELETE_ON_ERROR:
+all: $(BUILD)/alm
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC $<")
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# YAML and other text that the program carries: crds/apptype.yaml becomes crds_apptype_yaml[].
+$(BUILD)/embed.c: $(wildcard crds/*.yaml) Makefile
+	@mkdir -p $(@D)
+	$(Q)sh tests/lib/embed.sh $(filter %.yaml,$^) > $@
+$(BUILD)/embed.o: $(BUILD)/embed.c
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB)
+	$(if $(V),,@echo "  LD $@")
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(call obj,$(TESTLIB_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+$(BUILD)/sim: $(call obj,$(SIM_SRC)) $(call obj,$(TESTLIB_SRC)) $(LIB)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+unit: $(UNIT)
+
+# check: everything that needs no package installation; the test command of the README adds `deps`.
+check: all unit $(if $(SIM_SRC),$(BUILD)/sim)
+	$(Q)BUILD=$(BUILD) sh tests/lib/run.sh $(RUN)
+
+test: deps test-deps
+	$(Q)$(MAKE) --no-print-directory check
+
+sudo = $(if $(filter 0,$(shell id -u)),,sudo)
+deps:
+	$(Q)sh tests/lib/deps.sh "$(sudo)" $(DEBS)
+test-deps:
+	$(Q)sh tests/lib/deps.sh "$(sudo)" $(TEST_DEBS) kubectl
+
+lint:
+	$(Q)sh tests/lint/lint.sh
+
+format:
+	$(Q)clang-format-19 -i $$(git ls-files '*.[ch]')
+
+clean:
+	$(Q)rm -rf build build-*
+
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC)))

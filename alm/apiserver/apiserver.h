@@ -1,0 +1,44 @@
+/*
+ * apiserver: the whole embedded, Kubernetes-compatible API server behind one function.
+ *
+ * apiserver_handle() takes an exchange and answers it: reads at once, writes after the group commit
+ * of the turn, watches as streams. It does no I/O but db.h; clock, randomness and deferred work
+ * come through the loop, so the simulation drives all of it. specs/kube-api.md is the contract.
+ */
+#ifndef ALM_APISERVER_APISERVER_H
+#define ALM_APISERVER_APISERVER_H
+
+#include "alm/audit/audit.h"
+#include "alm/io/db.h"
+#include "alm/io/loop.h"
+#include "alm/io/server.h"
+
+struct apiserver;
+
+struct apiserver_token {
+	const char *token, *user, *uid;
+	const char *const *groups;
+	size_t n_groups;
+};
+
+struct apiserver_config {
+	struct db *db;
+	struct loop *loop;
+	struct audit *audit;
+	const struct apiserver_token *tokens;
+	size_t n_tokens;
+	const char *ca_pem;  /* goes into ConfigMap kube-root-ca.crt; "" in tests */
+	const char *address; /* advertised host:port */
+	bool simulate_workloads;
+};
+
+/* Loads every object head into memory; creates the default namespaces on an empty store. */
+int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, struct error *err);
+void apiserver_free(struct apiserver *s);
+
+void apiserver_handle(struct apiserver *s, struct exchange *x);
+
+/* Everything committed so far is in the database; pending writes are answered first. */
+void apiserver_flush(struct apiserver *s);
+
+#endif

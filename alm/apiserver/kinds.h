@@ -1,0 +1,87 @@
+/*
+ * kinds: every resource type that is served, built in or from a CustomResourceDefinition, at every
+ * version. Discovery, OpenAPI, the router, the registry and the table printer all read this one
+ * table; the CRD module adds and removes rows.
+ *
+ * Built-in kinds are rows of a constant table (kube-api.md 14), custom ones are made by crd.c.
+ */
+#ifndef ALM_APISERVER_KINDS_H
+#define ALM_APISERVER_KINDS_H
+
+#include "alm/obj/gvk.h"
+#include "alm/obj/schema.h"
+
+enum kind_verb {
+	VERB_GET = 1 << 0,
+	VERB_LIST = 1 << 1,
+	VERB_WATCH = 1 << 2,
+	VERB_CREATE = 1 << 3,
+	VERB_UPDATE = 1 << 4,
+	VERB_PATCH = 1 << 5,
+	VERB_DELETE = 1 << 6,
+	VERB_DELETECOLLECTION = 1 << 7,
+	VERB_ALL = (1 << 8) - 1,
+	VERB_READ = VERB_GET | VERB_LIST | VERB_WATCH,
+};
+
+enum kind_flag {
+	KIND_NAMESPACED = 1 << 0,
+	KIND_CUSTOM = 1 << 1,               /* from a CRD: no strategic merge patch */
+	KIND_STATUS = 1 << 2,               /* status subresource */
+	KIND_SCALE = 1 << 3,                /* scale subresource */
+	KIND_UNCONDITIONAL_UPDATE = 1 << 4, /* PUT without resourceVersion */
+	KIND_CREATE_ON_UPDATE = 1 << 5,     /* PUT of a missing object creates it */
+	KIND_GENERATION = 1 << 6,           /* spec changes bump metadata.generation */
+	KIND_VIRTUAL = 1 << 7,              /* not in the store: AuditRecord, reviews */
+	KIND_LABEL_NAME = 1 << 8,           /* name is a DNS label (63), not a subdomain */
+	KIND_PATH_NAME = 1 << 9,            /* RBAC: any path segment */
+	KIND_NO_AUDIT = 1 << 10,            /* Lease, Event: no Write row */
+	KIND_STORAGE = 1 << 11,             /* the version objects are stored in */
+};
+
+struct kind_column {
+	const char *name, *type, *format, *description;
+	const char *json_path; /* ".spec.size"; NULL: the printer of a built-in kind computes it */
+	int priority;
+};
+
+struct kind {
+	const char *group, *version; /* group "" for core */
+	const char *kind, *list_kind, *plural, *singular;
+	const char *const *short_names, *const *categories; /* NULL-ended, or NULL */
+	unsigned verbs, flags;
+	const struct kind_column *columns; /* NULL: Name and Age */
+	size_t n_columns;
+	const struct schema *schema;   /* of this version; NULL for most built-ins */
+	const struct obj *openapi;     /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */
+	const char *const *selectable; /* further field selectors, NULL-ended; or NULL */
+	const char *deprecation_warning; /* or NULL */
+	/* scale paths ".spec.replicas"; label_selector_path may be NULL */
+	const char *spec_replicas_path, *status_replicas_path, *label_selector_path;
+	const char *storage_version; /* same for all versions of a resource */
+	const char *crd_name;        /* CRD the kind comes from, or NULL */
+};
+
+struct kinds;
+
+struct kinds *kinds_new(void); /* with the built-in rows */
+void kinds_free(struct kinds *k);
+/* Consumes an owned kind made by crd.c (freed through free_kind). Bumps the generation. */
+void kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *));
+void kinds_remove_crd(struct kinds *k, const char *crd_name);
+/* Changes whenever a row comes or goes: the key of every cached discovery or OpenAPI document. */
+uint64_t kinds_generation(const struct kinds *k);
+
+const struct kind *kinds_find(const struct kinds *k, const char *group, const char *version,
+			      const char *plural);
+const struct kind *kinds_find_kind(const struct kinds *k, const char *group, const char *version,
+				   const char *kind);
+/* The storage version of group and plural. */
+const struct kind *kinds_storage(const struct kinds *k, const char *group, const char *plural);
+bool kinds_has_group(const struct kinds *k, const char *group);
+bool kinds_has_group_version(const struct kinds *k, const char *group, const char *version);
+/* All rows: by group, version priority (kube_version_cmp), plural. Borrowed until the next change.
+ */
+const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * audit: the append-only, hash-chained log (specs/audit.md; laws in its section 1).
+ *
+ * One writer: in the controllers the executor, in the embedded server the commit path, in the same
+ * transaction as the object. The caller opens the transaction; audit_append() only inserts, so a
+ * row is durable when the caller's db_commit() returns. Rows never change.
+ */
+#ifndef ALM_AUDIT_AUDIT_H
+#define ALM_AUDIT_AUDIT_H
+
+#include "alm/base/hash.h"
+#include "alm/io/db.h"
+#include "alm/io/loop.h"
+#include "alm/obj/obj.h"
+
+#define AUDIT_BODY_BYTES_MAX 61440
+#define AUDIT_OP_MAX         64
+#define AUDIT_BLOB_BYTES_MAX ((size_t)1 << 20)
+
+struct audit;
+
+struct audit_subject {
+	const char *cluster, *kind, *ns, *name, *uid; /* NULL counts as "" */
+};
+
+struct audit_row {
+	const char *type, *reason; /* "Transition", "Installed" */
+	struct audit_subject subject;
+	int64_t transition_seq; /* Transition only; 0: none */
+	const char *op;         /* NULL: none; unique */
+	int64_t cause;          /* 0: a root */
+	const char *actor;      /* NULL: ALM itself */
+	const struct obj *body; /* map; redacted by the caller; cleaned and canonicalised here */
+};
+
+struct audit_config {
+	struct db *db;
+	struct loop *loop;
+	const char *origin; /* NULL: "alm.local/" and 16 random hex digits, fixed at creation */
+	const char
+		*key_dir; /* holds audit.key (Ed25519 seed) and redact.key, 0600; NULL: in memory */
+};
+
+/* Creates the tables and the LogOpened row if the log is new; else verifies the tail. */
+int audit_open(const struct audit_config *c, struct audit **ret, struct error *err);
+void audit_close(struct audit *a); /* signs the last checkpoint */
+const char *audit_origin(const struct audit *a);
+/* First 8 hex digits of SHA-256(origin), as in the Audit-ID header. */
+const char *audit_origin_tag(const struct audit *a);
+
+/* Appends inside the caller's transaction. An op that is in the log already is no error: its seq is
+ * returned and nothing is written (*ret_seq, return 1). E_CONFLICT for a (uid, transitionSeq) in
+ * use. */
+int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq, struct error *err);
+/* After the caller rolled its transaction back: forgets what the rows had advanced. */
+void audit_rolled_back(struct audit *a);
+/* After the caller's commit: a checkpoint may be due (at most one a second, at once for Approval).
+ */
+void audit_committed(struct audit *a);
+
+/* Stores bytes once under their SHA-256; call before the row that names the digest. */
+int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX],
+		   struct error *err);
+int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err);
+
+/* Newest transitionSeq of the uid and the row that has it; 0 if there is none. */
+int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,
+	       struct error *err);
+/* One row as an object with the keys of specs/audit.md 2; E_NOTFOUND. Owned. */
+int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
+int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct error *err);
+int64_t audit_last_seq(const struct audit *a);
+/* Called with each committed row's seq range after audit_committed(); for watches of AuditRecords.
+ */
+void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg);
+
+/* Secret values: a copy of the object with the values of specs/audit.md 8 replaced by their HMAC,
+ * without managedFields, resourceVersion and generation. Owned. */
+struct obj *audit_redact(struct audit *a, const struct obj *o);
+/* SHA-256 (hex) of the canonical form of audit_redact(o): before/after of Write rows. */
+void audit_object_digest(struct audit *a, const struct obj *o, char out[SHA256_HEX]);
+
+#endif

@@ -1,0 +1,150 @@
+#include "alm/base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES_MIN ((size_t)4096)
+#define BLOCK_BYTES_MAX ((size_t)262144)
+
+struct block {
+	struct block *next;
+	size_t used, size;
+	alignas(max_align_t) unsigned char data[];
+};
+
+struct deferred {
+	struct deferred *next;
+	void (*fn)(void *p);
+	void *p;
+};
+
+struct arena {
+	struct block *blocks;
+	struct deferred *deferred;
+	size_t limit, bytes;
+};
+
+struct arena *arena_new(size_t limit)
+{
+	struct arena *a = xcalloc(1, sizeof(*a));
+	a->limit = limit;
+	return a;
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	for (struct deferred *d = a->deferred; d; d = d->next)
+		d->fn(d->p);
+	struct block *next;
+	for (struct block *b = a->blocks; b; b = next) {
+		next = b->next;
+		xfree(b);
+	}
+	xfree(a);
+}
+
+static struct block *add_block(struct arena *a, size_t n)
+{
+	size_t size = a->blocks ? a->blocks->size * 2 : BLOCK_BYTES_MIN;
+	if (size > BLOCK_BYTES_MAX)
+		size = BLOCK_BYTES_MAX;
+	if (size < n)
+		size = n;
+	struct block *b = xmalloc(sizeof(*b) + size);
+	b->used = 0;
+	b->size = size;
+	b->next = a->blocks;
+	a->blocks = b;
+	return b;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	const size_t align = alignof(max_align_t);
+	if (n > SIZE_MAX - align || (a->limit && (n + a->bytes) / 4 > a->limit))
+		abort();
+	n = (n + align - 1) / align * align;
+	struct block *b = a->blocks;
+	if (!b || b->size - b->used < n)
+		b = add_block(a, n);
+	void *p = b->data + b->used;
+	b->used += n;
+	a->bytes += n;
+	memset(p, 0, n);
+	return p;
+}
+
+void *arena_calloc(struct arena *a, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size)
+		abort();
+	return arena_alloc(a, n * size);
+}
+
+void *arena_memdup(struct arena *a, const void *p, size_t n)
+{
+	void *copy = arena_alloc(a, n);
+	if (n)
+		memcpy(copy, p, n);
+	return copy;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *copy = arena_alloc(a, len + 1);
+	memcpy(copy, s, len);
+	return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_vfmt(struct arena *a, const char *fmt, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		abort();
+	char *s = arena_alloc(a, (size_t)n + 1);
+	if (vsnprintf(s, (size_t)n + 1, fmt, args) < 0)
+		abort();
+	return s;
+}
+
+char *arena_fmt(struct arena *a, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	char *s = arena_vfmt(a, fmt, args);
+	va_end(args);
+	return s;
+}
+
+void arena_defer(struct arena *a, void (*fn)(void *p), void *p)
+{
+	struct deferred *d = arena_alloc(a, sizeof(*d));
+	d->fn = fn;
+	d->p = p;
+	d->next = a->deferred;
+	a->deferred = d;
+}
+
+bool arena_over(const struct arena *a)
+{
+	return a->limit && a->bytes > a->limit;
+}
+
+size_t arena_bytes(const struct arena *a)
+{
+	return a->bytes;
+}

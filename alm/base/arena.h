@@ -1,0 +1,42 @@
+/*
+ * arena: the memory of one pass or one request.
+ *
+ * Everything allocated from an arena dies with it; nothing that lives longer may point into one.
+ * The limit is soft: an allocation never fails, but once the limit is passed arena_over() is true
+ * and the owner of the pass must stop with E_LIMIT at its next step. At four times the limit the
+ * process aborts, as that is a loop that forgot its bound.
+ */
+#ifndef ALM_BASE_ARENA_H
+#define ALM_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alm/base/mem.h"
+
+struct arena;
+
+struct arena *arena_new(size_t limit);
+void arena_free(struct arena *a); /* runs the deferred calls, last first; NULL is fine */
+DEFINE_FREEP(arena)
+
+/* Zeroed, aligned for any type. */
+void *arena_alloc(struct arena *a, size_t n);
+void *arena_calloc(struct arena *a, size_t n, size_t size);
+void *arena_memdup(struct arena *a, const void *p, size_t n);
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_fmt(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+char *arena_vfmt(struct arena *a, const char *fmt, va_list args) PRINTF(2, 0);
+
+/* Ties p to the life of the arena: fn(p) runs in arena_free(). */
+void arena_defer(struct arena *a, void (*fn)(void *p), void *p);
+
+bool arena_over(const struct arena *a);
+size_t arena_bytes(const struct arena *a);
+
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_calloc((a), (n), sizeof(type)))
+
+#endif

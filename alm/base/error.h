@@ -1,0 +1,87 @@
+/*
+ * error: how a failure is told.
+ *
+ * A function that can fail returns 0 (or a useful positive value), or the negative code that
+ * error_set() returns. The struct is owned by the caller, is the last parameter, is never NULL and
+ * stays untouched on success. Messages are lower case, without a full stop, and name what was found
+ * and what was wanted; on the way up error_wrap() puts the outer context in front.
+ *
+ * The table below is the only place that maps a code to the HTTP status and reason of a Kubernetes
+ * Status (API conventions, "Response Status Kind"), to the retry policy of a queue and to the exit
+ * code of the program. Nobody matches on text. To add a code: one row.
+ */
+#ifndef ALM_BASE_ERROR_H
+#define ALM_BASE_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "alm/base/mem.h"
+
+#define ERROR_MSG_MAX 512
+
+enum error_retry {
+	RETRY_NEVER,   /* the input must change first */
+	RETRY_BACKOFF, /* again after a growing pause */
+	RETRY_NOW,     /* read again, compute again, at once */
+};
+
+/*  code, HTTP status, Kubernetes reason, retry, exit code of the program */
+/* clang-format off */
+#define ERROR_CODES(X)                                                                              \
+	X(E_INTERNAL,      500, "InternalError",         RETRY_BACKOFF, 1)                          \
+	X(E_BADREQUEST,    400, "BadRequest",            RETRY_NEVER,   1)                          \
+	X(E_UNAUTHORIZED,  401, "Unauthorized",          RETRY_BACKOFF, 1)                          \
+	X(E_FORBIDDEN,     403, "Forbidden",             RETRY_BACKOFF, 1)                          \
+	X(E_NOTFOUND,      404, "NotFound",              RETRY_NEVER,   1)                          \
+	X(E_METHOD,        405, "MethodNotAllowed",      RETRY_NEVER,   1)                          \
+	X(E_NOTACCEPTABLE, 406, "NotAcceptable",         RETRY_NEVER,   1)                          \
+	X(E_EXISTS,        409, "AlreadyExists",         RETRY_NOW,     1)                          \
+	X(E_CONFLICT,      409, "Conflict",              RETRY_NOW,     1)                          \
+	X(E_EXPIRED,       410, "Expired",               RETRY_NOW,     1)                          \
+	X(E_TOOLARGE,      413, "RequestEntityTooLarge", RETRY_NEVER,   1)                          \
+	X(E_MEDIATYPE,     415, "UnsupportedMediaType",  RETRY_NEVER,   1)                          \
+	X(E_INVALID,       422, "Invalid",               RETRY_NEVER,   1)                          \
+	X(E_TOOMANY,       429, "TooManyRequests",       RETRY_BACKOFF, 1)                          \
+	X(E_UNAVAILABLE,   503, "ServiceUnavailable",    RETRY_BACKOFF, 1)                          \
+	X(E_TIMEOUT,       504, "Timeout",               RETRY_BACKOFF, 124)                        \
+	X(E_IO,            500, "InternalError",         RETRY_BACKOFF, 1) /* disk or network */    \
+	X(E_CORRUPT,       500, "InternalError",         RETRY_NEVER,   1) /* stored bytes wrong */ \
+	X(E_LIMIT,         413, "RequestEntityTooLarge", RETRY_NEVER,   1) /* a written limit */    \
+	X(E_CANCELLED,     503, "ServiceUnavailable",    RETRY_BACKOFF, 1) /* caller gave up */     \
+	X(E_UNSUPPORTED,   501, "NotImplemented",        RETRY_NEVER,   1)                          \
+	X(E_USAGE,         400, "BadRequest",            RETRY_NEVER,   2) /* command line */       \
+	X(E_REFUSED,       403, "Forbidden",             RETRY_NEVER,   3) /* by a gate */          \
+	X(E_ALTERED,       500, "InternalError",         RETRY_NEVER,   4) /* audit log */
+/* clang-format on */
+
+enum error_code {
+	E_OK = 0,
+#define X(code, http, reason, retry, exit) code,
+	ERROR_CODES(X)
+#undef X
+};
+
+struct error {
+	int code; /* an enum error_code, positive */
+	char msg[ERROR_MSG_MAX];
+};
+
+#define ERROR_INIT ((struct error){.code = 0})
+
+/* Sets code and message (cut at ERROR_MSG_MAX, at a UTF-8 border) and returns -code. */
+int error_set(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);
+int error_vset(struct error *err, int code, const char *fmt, va_list args) PRINTF(3, 0);
+/* "outer: inner"; keeps the code and returns it negative. */
+int error_wrap(struct error *err, const char *fmt, ...) PRINTF(2, 3);
+/* Copies from into err and returns the negative code. */
+int error_copy(struct error *err, const struct error *from);
+
+int error_http(int code);           /* 500 for an unknown code */
+const char *error_reason(int code); /* "Conflict" */
+enum error_retry error_retry(int code);
+int error_exit(int code); /* exit code of the program, 0 for E_OK */
+/* The code for an HTTP status and the reason of a Status ("" if there was none). */
+int error_from_http(int status, const char *reason);
+
+#endif

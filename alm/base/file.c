@@ -1,0 +1,190 @@
+#include "alm/base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "alm/base/mem.h"
+
+#define READ_BYTES 65536
+
+static int fail(struct error *err, const char *path)
+{
+	int code = errno == ENOENT || errno == ENOTDIR ? E_NOTFOUND
+		   : errno == EEXIST                   ? E_EXISTS
+						       : E_IO;
+	return error_set(err, code, "%s: %s", path, strerror(errno));
+}
+
+static void close_fd(const int *fd)
+{
+	if (*fd > STDIN_FILENO)
+		close(*fd);
+}
+
+int file_read(const char *path, struct strbuf *b, struct error *err)
+{
+	CLEANUP(close_fd) int fd =
+		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (fd < 0)
+		return fail(err, path);
+	for (;;) {
+		char chunk[READ_BYTES];
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(err, path);
+		if (!n)
+			return 0;
+		strbuf_add(b, chunk, (size_t)n);
+		if (strbuf_check(b, path, err) < 0)
+			return -err->code;
+	}
+}
+
+static int write_all(int fd, struct str bytes, const char *path, struct error *err)
+{
+	while (bytes.len) {
+		ssize_t n = write(fd, bytes.ptr, bytes.len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(err, path);
+		bytes = str_skip(bytes, (size_t)n);
+	}
+	if (fsync(fd) < 0)
+		return fail(err, path);
+	return 0;
+}
+
+int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err)
+{
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return fail(err, path);
+	int r = write_all(fd, bytes, path, err);
+	if (r < 0)
+		unlink(path);
+	return r;
+}
+
+/* A rename is durable once its folder is. */
+static int sync_parent(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	CLEANUP(xfreep) char *dir =
+		slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0)
+		return fail(err, dir);
+	return 0;
+}
+
+int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf tmp = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&tmp, "%s.tmp%ld", path, (long)getpid());
+	unlink(tmp.buf); /* left by a crash of the same pid */
+	if (file_write_new(tmp.buf, bytes, mode, err) < 0)
+		return -err->code;
+	if (rename(tmp.buf, path) < 0) {
+		int r = fail(err, path);
+		unlink(tmp.buf);
+		return r;
+	}
+	return sync_parent(path, err);
+}
+
+int file_info(const char *path, struct file_info *ret, struct error *err)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return fail(err, path);
+	*ret = (struct file_info){
+		.is_dir = S_ISDIR(st.st_mode),
+		.is_regular = S_ISREG(st.st_mode),
+		.mode = (unsigned)st.st_mode & 07777u,
+		.size = (uint64_t)st.st_size,
+		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+		.inode = (uint64_t)st.st_ino,
+	};
+	return 0;
+}
+
+bool file_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+int file_remove(const char *path, struct error *err)
+{
+	if (unlink(path) < 0 && errno != ENOENT)
+		return fail(err, path);
+	return 0;
+}
+
+int dir_make(const char *path, unsigned mode, struct error *err)
+{
+	CLEANUP(xfreep) char *copy = xstrdup(path);
+	for (char *p = copy + 1; *copy && *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, mode) < 0 && errno != EEXIST)
+			return fail(err, copy);
+		*p = '/';
+	}
+	if (mkdir(copy, mode) < 0 && errno != EEXIST)
+		return fail(err, copy);
+	struct file_info info;
+	if (file_info(path, &info, err) < 0)
+		return -err->code;
+	return info.is_dir ? 0 : error_set(err, E_IO, "%s: is no folder", path);
+}
+
+static void close_dir(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err)
+{
+	CLEANUP(close_dir) DIR *d = opendir(path);
+	if (!d)
+		return fail(err, path);
+	char **names = NULL;
+	size_t n = 0, cap = 0;
+	for (struct dirent *e; (errno = 0, e = readdir(d));) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (n == max) {
+			dir_list_free(names, n);
+			return error_set(err, E_LIMIT, "%s: more than %zu files", path, max);
+		}
+		ARRAY_GROW(names, cap, n + 1);
+		names[n++] = xstrdup(e->d_name);
+	}
+	if (errno) {
+		dir_list_free(names, n);
+		return fail(err, path);
+	}
+	if (n)
+		qsort(names, n, sizeof(char *), cstr_cmpp);
+	*ret_names = names;
+	*ret_n = n;
+	return 0;
+}
+
+void dir_list_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		xfree(names[i]);
+	xfree(names);
+}

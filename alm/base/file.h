@@ -1,0 +1,39 @@
+/*
+ * file: whole files, bounded and atomic. Besides the walls, nothing else opens a file.
+ */
+#ifndef ALM_BASE_FILE_H
+#define ALM_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alm/base/error.h"
+#include "alm/base/str.h"
+#include "alm/base/strbuf.h"
+
+struct file_info {
+	bool is_dir, is_regular;
+	unsigned mode; /* permission bits */
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t inode;
+};
+
+/* Appends the file to b, whose limit bounds it (E_LIMIT names path and limit). "-" is standard
+ * input. E_NOTFOUND if it does not exist, E_IO otherwise. */
+int file_read(const char *path, struct strbuf *b, struct error *err);
+/* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */
+int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err);
+/* A new file, flushed; E_EXISTS if path exists. */
+int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
+int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */
+bool file_exists(const char *path);
+int file_remove(const char *path, struct error *err); /* absent is fine */
+/* The folder and its parents. */
+int dir_make(const char *path, unsigned mode, struct error *err);
+/* Names in byte order, without . and ..: owned array of *ret_n owned strings; at most max. */
+int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err);
+void dir_list_free(char **names, size_t n);
+
+#endif

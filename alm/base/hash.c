@@ -1,0 +1,182 @@
+#include "alm/base/hash.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/mem.h"
+
+struct sha256 {
+	EVP_MD_CTX *ctx;
+};
+
+static void must(int ok)
+{
+	if (ok != 1)
+		abort();
+}
+
+struct sha256 *sha256_new(void)
+{
+	struct sha256 *h = xcalloc(1, sizeof(*h));
+	h->ctx = EVP_MD_CTX_new();
+	must(h->ctx != NULL);
+	must(EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL));
+	return h;
+}
+
+void sha256_free(struct sha256 *h)
+{
+	if (!h)
+		return;
+	EVP_MD_CTX_free(h->ctx);
+	xfree(h);
+}
+
+void sha256_add(struct sha256 *h, const void *p, size_t n)
+{
+	must(EVP_DigestUpdate(h->ctx, p, n));
+}
+
+void sha256_final(struct sha256 *h, unsigned char out[SHA256_BYTES])
+{
+	must(EVP_DigestFinal_ex(h->ctx, out, NULL));
+	must(EVP_DigestInit_ex(h->ctx, NULL, NULL));
+}
+
+void sha256(struct str s, unsigned char out[SHA256_BYTES])
+{
+	must(EVP_Digest(s.ptr ? s.ptr : "", s.len, out, NULL, EVP_sha256(), NULL));
+}
+
+void sha256_hex(struct str s, char out[SHA256_HEX])
+{
+	unsigned char raw[SHA256_BYTES];
+	sha256(s, raw);
+	hex_encode(raw, sizeof(raw), out);
+}
+
+size_t digest(const char *name, struct str s, unsigned char out[64])
+{
+	unsigned n = 0;
+	const EVP_MD *md = EVP_get_digestbyname(name);
+	must(md != NULL);
+	must(EVP_Digest(s.ptr ? s.ptr : "", s.len, out, &n, md, NULL));
+	return n;
+}
+
+void hmac_sha256(struct str key, struct str s, unsigned char out[SHA256_BYTES])
+{
+	unsigned n = 0;
+	const unsigned char *data = (const unsigned char *)(s.ptr ? s.ptr : "");
+	if (!HMAC(EVP_sha256(), key.ptr, (int)key.len, data, s.len, out, &n))
+		abort();
+}
+
+bool mem_equal(const void *a, const void *b, size_t n)
+{
+	return CRYPTO_memcmp(a, b, n) == 0;
+}
+
+void hex_encode(const void *p, size_t n, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *in = p;
+	for (size_t i = 0; i < n; i++) {
+		out[2 * i] = digits[in[i] >> 4];
+		out[2 * i + 1] = digits[in[i] & 15];
+	}
+	out[2 * n] = '\0';
+}
+
+static unsigned nibble(char c)
+{
+	c = char_lower(c);
+	return (unsigned)(char_is_digit(c) ? c - '0' : c - 'a' + 10);
+}
+
+bool hex_decode(struct str hex, unsigned char *out, size_t n)
+{
+	if (hex.len != 2 * n)
+		return false;
+	for (size_t i = 0; i < hex.len; i++)
+		if (!char_is_hex(hex.ptr[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)(nibble(hex.ptr[2 * i]) << 4 | nibble(hex.ptr[2 * i + 1]));
+	return true;
+}
+
+static const char std_alphabet[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_alphabet[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static void encode(struct str s, struct strbuf *b, const char *alphabet, bool pad)
+{
+	for (size_t i = 0; i < s.len; i += 3) {
+		uint32_t v = 0;
+		size_t have = s.len - i < 3 ? s.len - i : 3;
+		for (size_t k = 0; k < 3; k++)
+			v = v << 8 | (k < have ? (unsigned char)s.ptr[i + k] : 0u);
+		char out[4];
+		size_t n = 0;
+		for (size_t k = 0; k < 4; k++) {
+			if (k <= have)
+				out[n++] = alphabet[v >> (18 - 6 * k) & 63];
+			else if (pad)
+				out[n++] = '=';
+		}
+		strbuf_add(b, out, n);
+	}
+}
+
+static bool decode(struct str s, struct strbuf *b, const char *alphabet)
+{
+	size_t start = b->len;
+	uint32_t v = 0;
+	unsigned bits = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		const char *at = s.ptr[i] ? strchr(alphabet, s.ptr[i]) : NULL;
+		if (!at)
+			goto bad;
+		v = (v << 6 | (uint32_t)(at - alphabet)) & 0xFFFFFF;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			strbuf_addc(b, (char)(v >> bits & 0xFF));
+		}
+	}
+	if (bits < 6 && !(v & ((1u << bits) - 1)))
+		return true;
+bad:
+	strbuf_truncate(b, start);
+	return false;
+}
+
+void base64_encode(struct str s, struct strbuf *b)
+{
+	encode(s, b, std_alphabet, true);
+}
+
+bool base64_decode(struct str s, struct strbuf *b)
+{
+	if (s.len % 4)
+		return false;
+	for (int i = 0; i < 2 && s.len && s.ptr[s.len - 1] == '='; i++)
+		s.len--;
+	return decode(s, b, std_alphabet);
+}
+
+void base64url_encode(struct str s, struct strbuf *b)
+{
+	encode(s, b, url_alphabet, false);
+}
+
+bool base64url_decode(struct str s, struct strbuf *b)
+{
+	return decode(s, b, url_alphabet);
+}

@@ -1,0 +1,159 @@
+/* uthash behind a small face; HASH_FUNCTION is fixed, as no order that a user sees comes from it.
+ */
+#include "alm/base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a with a final mix; enough for keys that the API has already bounded. */
+static unsigned hash_bytes(const void *key, size_t len)
+{
+	const unsigned char *p = key;
+	unsigned h = 2166136261u;
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * 16777619u;
+	h ^= h >> 15;
+	h *= 2246822519u;
+	return h ^ h >> 13;
+}
+
+#define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = hash_bytes((keyptr), (keylen)))
+#define uthash_malloc(n)                     xmalloc(n)
+#define uthash_free(p, n)                    xfree(p)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include <uthash.h>
+
+struct node {
+	struct map_entry entry; /* first: map_next() casts back */
+	UT_hash_handle hh;
+	char key[];
+};
+
+struct map {
+	struct node *head;
+	void (*free_value)(void *value);
+};
+
+struct map *map_new(void (*free_value)(void *value))
+{
+	struct map *m = xcalloc(1, sizeof(*m));
+	m->free_value = free_value;
+	return m;
+}
+
+void map_clear(struct map *m)
+{
+	struct node *n, *tmp;
+	HASH_ITER(hh, m->head, n, tmp)
+	{
+		HASH_DELETE(hh, m->head, n);
+		if (m->free_value && n->entry.value)
+			m->free_value(n->entry.value);
+		xfree(n);
+	}
+}
+
+void map_free(struct map *m)
+{
+	if (!m)
+		return;
+	map_clear(m);
+	xfree(m);
+}
+
+size_t map_count(const struct map *m)
+{
+	return HASH_COUNT(m->head);
+}
+
+static struct node *find(const struct map *m, struct str key)
+{
+	struct node *n;
+	HASH_FIND(hh, m->head, key.ptr, key.len, n);
+	return n;
+}
+
+void *map_getn(const struct map *m, struct str key)
+{
+	struct node *n = find(m, key);
+	return n ? n->entry.value : NULL;
+}
+
+void *map_get(const struct map *m, const char *key)
+{
+	return map_getn(m, str_of(key));
+}
+
+bool map_has(const struct map *m, const char *key)
+{
+	return find(m, str_of(key)) != NULL;
+}
+
+void map_set(struct map *m, const char *key, void *value)
+{
+	size_t len = strlen(key);
+	struct node *n = find(m, str_n(key, len));
+	if (n) {
+		if (m->free_value && n->entry.value && n->entry.value != value)
+			m->free_value(n->entry.value);
+		n->entry.value = value;
+		return;
+	}
+	n = xcalloc(1, sizeof(*n) + len + 1);
+	memcpy(n->key, key, len + 1);
+	n->entry.key = n->key;
+	n->entry.value = value;
+	HASH_ADD_KEYPTR(hh, m->head, n->key, len, n);
+}
+
+void *map_take(struct map *m, const char *key)
+{
+	struct node *n = find(m, str_of(key));
+	if (!n)
+		return NULL;
+	void *value = n->entry.value;
+	HASH_DELETE(hh, m->head, n);
+	xfree(n);
+	return value;
+}
+
+bool map_del(struct map *m, const char *key)
+{
+	if (!map_has(m, key))
+		return false;
+	void *value = map_take(m, key);
+	if (m->free_value && value)
+		m->free_value(value);
+	return true;
+}
+
+struct map_entry *map_first(const struct map *m)
+{
+	return m->head ? &m->head->entry : NULL;
+}
+
+struct map_entry *map_next(const struct map_entry *e)
+{
+	const struct node *n = (const struct node *)(const void *)e;
+	struct node *next = n->hh.next;
+	return next ? &next->entry : NULL;
+}
+#pragma GCC diagnostic pop
+
+static int by_key(const void *a, const void *b)
+{
+	const struct map_entry *const *x = a, *const *y = b;
+	return strcmp((*x)->key, (*y)->key);
+}
+
+struct map_entry **map_sorted(const struct map *m)
+{
+	size_t n = map_count(m), i = 0;
+	struct map_entry **all = xcalloc(n, sizeof(struct map_entry *));
+	for (struct map_entry *e = map_first(m); e; e = map_next(e))
+		all[i++] = e;
+	qsort(all, n, sizeof(struct map_entry *), by_key);
+	return all;
+}

@@ -1,0 +1,73 @@
+/* The only place that allocates, and the only place where out of memory is met. */
+#include "alm/base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void xfree(void *p)
+{
+	free(p);
+}
+
+void *xmalloc(size_t n)
+{
+	return checked(malloc(n ? n : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xmemdup(const void *p, size_t n)
+{
+	void *copy = xmalloc(n);
+	if (n)
+		memcpy(copy, p, n);
+	return copy;
+}
+
+char *xstrdup(const char *s)
+{
+	return xmemdup(s, strlen(s) + 1);
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *copy = xmalloc(len + 1);
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / size)
+		abort();
+	size_t bytes = n * size;
+	return checked(realloc(p, bytes ? bytes : 1));
+}
+
+void xfreep(void *pp)
+{
+	void *p;
+	memcpy(&p, pp, sizeof(p));
+	free(p);
+}
+
+size_t mem_grown(size_t cap, size_t want)
+{
+	size_t next = cap + cap / 2;
+	if (next < 8)
+		next = 8;
+	return next < want ? want : next;
+}

@@ -1,0 +1,66 @@
+/*
+ * mem: allocation that cannot fail, and ownership helpers.
+ *
+ * Out of memory aborts here and nowhere else, so no caller tests for NULL. A local owner is
+ * declared with CLEANUP(x_freep) and handed over with STEAL(p).
+ */
+#ifndef ALM_BASE_MEM_H
+#define ALM_BASE_MEM_H
+
+#include <stddef.h>
+
+#define CLEANUP(fn)                   __attribute__((cleanup(fn)))
+#define PRINTF(fmt, args)             __attribute__((format(printf, fmt, args)))
+#define UNUSED                        __attribute__((unused))
+#define ARRAY_LEN(a)                  (sizeof(a) / sizeof((a)[0]))
+#define CONTAINER_OF(p, type, member) ((type *)(void *)((char *)(p) - offsetof(type, member)))
+
+/* gcc's analyzer pairs these with free(); clang refuses the two-argument form. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MEM_OWNED __attribute__((malloc, malloc(xfree, 1), returns_nonnull))
+#else
+#define MEM_OWNED __attribute__((malloc, returns_nonnull))
+#endif
+
+void xfree(void *p);
+/* Zero bytes give a valid, distinct pointer. */
+MEM_OWNED void *xmalloc(size_t n);
+MEM_OWNED void *xcalloc(size_t n, size_t size);
+MEM_OWNED void *xmemdup(const void *p, size_t n);
+MEM_OWNED char *xstrdup(const char *s);
+MEM_OWNED char *xstrndup(const char *s, size_t n);
+/* Owned; consumes p. n * size is checked for overflow. */
+void *xreallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
+
+/* For CLEANUP(xfreep) char *s. */
+void xfreep(void *pp);
+
+/* Takes the value out of an owner: return STEAL(p). */
+#define STEAL(p)                                \
+	(__extension__({                        \
+		__typeof__(p) steal_tmp_ = (p); \
+		(p) = NULL;                     \
+		steal_tmp_;                     \
+	}))
+
+/* DEFINE_FREEP(chart) makes chart_freep() for CLEANUP from chart_free(). */
+#define DEFINE_FREEP(name)                                      \
+	static inline void UNUSED name##_freep(struct name **p) \
+	{                                                       \
+		name##_free(*p);                                \
+	}
+
+/* Grows an array so that it holds at least want elements: ARRAY_GROW(q->items, q->cap, q->n + 1).
+ */
+#define ARRAY_GROW(items, cap, want)                                               \
+	do {                                                                       \
+		if ((want) > (cap)) {                                              \
+			(cap) = mem_grown((cap), (want));                          \
+			(items) = xreallocarray((items), (cap), sizeof(*(items))); \
+		}                                                                  \
+	} while (0)
+
+/* The next capacity: at least want, at least 8, by half again. */
+size_t mem_grown(size_t cap, size_t want);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * db: SQLite. One connection, one writer, WAL with synchronous=FULL (specs/reliability.md 4).
+ *
+ * Statements are prepared once and kept. A failed commit, EIO or failed fsync is fatal for the
+ * handle: every later call gives E_IO until db_reopen(); nothing is retried on it.
+ */
+#ifndef ALM_IO_DB_H
+#define ALM_IO_DB_H
+
+#include <stdint.h>
+
+#include "alm/base/error.h"
+#include "alm/base/mem.h"
+#include "alm/base/str.h"
+
+struct db;
+struct stmt;
+
+struct db_config {
+	const char *path; /* ":memory:" for tests */
+	const char *vfs;  /* NULL: the default; tests/sim names its own */
+	bool read_only;
+	int64_t busy_ns; /* how long to wait for another process; 0: not at all */
+};
+
+/* Opens or creates. E_CORRUPT "PATH: not a database, or damaged ..." after a failed quick check,
+ * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock). */
+int db_open(const struct db_config *c, struct db **ret, struct error *err);
+void db_close(struct db *d); /* checkpoints the WAL; NULL is fine */
+void db_closep(struct db **d);
+
+int db_exec(struct db *d, const char *sql,
+	    struct error *err); /* any number of statements, no rows */
+
+/* The statement for this SQL text from the handle's cache, reset and unbound. Borrowed. */
+int db_prepare(struct db *d, const char *sql, struct stmt **ret, struct error *err);
+/* Parameters count from 1. Text and blobs must live until the statement is stepped to its end. */
+void stmt_bind_int(struct stmt *s, int i, int64_t v);
+void stmt_bind_text(struct stmt *s, int i, struct str v);
+void stmt_bind_cstr(struct stmt *s, int i, const char *v); /* NULL binds NULL */
+void stmt_bind_blob(struct stmt *s, int i, struct str v);
+void stmt_bind_null(struct stmt *s, int i);
+/* 1: a row; 0: done (the statement is reset); negative: E_EXISTS for a UNIQUE or PRIMARY KEY
+ * violation, E_CONFLICT for RAISE(ABORT) of a trigger (message kept), E_IO, E_CORRUPT. */
+int stmt_step(struct stmt *s, struct error *err);
+void stmt_reset(struct stmt *s);
+/* Columns count from 0; borrowed until the next step. */
+int64_t stmt_int(struct stmt *s, int i);
+struct str stmt_text(struct stmt *s, int i);
+struct str stmt_blob(struct stmt *s, int i);
+bool stmt_is_null(struct stmt *s, int i);
+
+int db_begin(struct db *d, struct error *err);  /* BEGIN IMMEDIATE */
+int db_commit(struct db *d, struct error *err); /* durable when it returns 0 */
+void db_rollback(struct db *d);
+int db_savepoint(struct db *d, struct error *err); /* one level, inside a transaction */
+int db_release(struct db *d, struct error *err);
+void db_rollback_to(struct db *d); /* undoes and releases the savepoint */
+bool db_in_transaction(const struct db *d);
+
+int64_t db_changes(struct db *d);
+int64_t db_last_id(struct db *d);
+bool db_is_broken(const struct db *d);
+/* Between turns: PASSIVE checkpoint if the WAL is over 16 MiB or idle. */
+int db_checkpoint(struct db *d, bool idle, struct error *err);
+int64_t db_size_bytes(struct db *d);
+
+#endif

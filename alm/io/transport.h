@@ -1,0 +1,73 @@
+/*
+ * transport: HTTP out. One transport is one server with its credentials and its connection pool.
+ *
+ * transport_start() never calls back before it returned. The order of callbacks is head, data*,
+ * done; done is called exactly once, with NULL after a complete answer or with an error (E_IO for a
+ * lost connection, E_TIMEOUT, E_LIMIT for a body over body_max), unless the call was cancelled. An
+ * HTTP status of 400 and more is no error here.
+ */
+#ifndef ALM_IO_TRANSPORT_H
+#define ALM_IO_TRANSPORT_H
+
+#include "alm/io/http.h"
+#include "alm/io/loop.h"
+#include "alm/io/server.h"
+
+struct transport;
+struct call;
+
+struct transport_request {
+	const char *method;
+	const char *target; /* path and query, already encoded */
+	struct http_headers headers;
+	struct str body;
+	int64_t timeout_ns; /* of the whole answer; 0: none (a watch) */
+	int64_t idle_ns;    /* without a byte; 0: none */
+	size_t body_max;    /* 0: unlimited, for streams that consume as they go */
+	/* Names the audit row of this request; believed only by the server of the same process. */
+	const char *trusted_audit_id;
+};
+
+struct transport_events {
+	void (*head)(void *arg, int status, const struct http_headers *h); /* optional */
+	void (*data)(void *arg, struct str chunk);
+	void (*done)(void *arg, const struct error *err);
+};
+
+struct transport_ops {
+	struct call *(*start)(struct transport *t, const struct transport_request *r,
+			      const struct transport_events *events, void *arg);
+	void (*cancel)(struct transport *t, struct call *c);
+	void (*free)(struct transport *t);
+};
+
+/* First member of a backend's struct. */
+struct transport {
+	const struct transport_ops *ops;
+};
+
+/* Everything the request points to is copied. */
+struct call *transport_start(struct transport *t, const struct transport_request *r,
+			     const struct transport_events *events, void *arg);
+void transport_cancel(struct transport *t, struct call *c); /* no callback follows */
+void transport_free(struct transport *t);
+DEFINE_FREEP(transport)
+
+struct transport_config {
+	const char *base_url; /* https://127.0.0.1:6443, optionally with a path */
+	const char *ca_pem, *cert_pem, *key_pem; /* texts, optional */
+	const char *token, *token_file; /* token_file wins, read again each minute and on 401 */
+	const char *username, *password;
+	const char *tls_server_name, *proxy_url;
+	bool insecure_skip_tls_verify;
+	const char *user_agent; /* "alm/0.1" */
+};
+
+/* The real one, on libcurl multi. */
+int transport_curl_new(struct loop *l, const struct transport_config *c, struct transport **ret,
+		       struct error *err);
+/* The server of this very process, without a socket: calls the handler in the next turn. */
+struct transport *transport_local_new(struct loop *l, server_handler handler, void *arg,
+				      const char *token);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * field_error: what is wrong with which field, as the causes of a Status 422 (apimachinery
+ * field.Error). The full text of one is "PATH: MESSAGE".
+ */
+#ifndef ALM_OBJ_FIELD_ERROR_H
+#define ALM_OBJ_FIELD_ERROR_H
+
+#include "alm/base/arena.h"
+#include "alm/base/strbuf.h"
+
+enum field_error_type {                      /* reason of the cause */
+			FIELD_INVALID,       /* FieldValueInvalid */
+			FIELD_REQUIRED,      /* FieldValueRequired */
+			FIELD_NOT_SUPPORTED, /* FieldValueNotSupported */
+			FIELD_DUPLICATE,     /* FieldValueDuplicate */
+			FIELD_FORBIDDEN,     /* FieldValueForbidden */
+			FIELD_TOO_LONG,      /* FieldValueTooLong */
+			FIELD_TOO_MANY,      /* FieldValueTooMany */
+			FIELD_TYPE_INVALID,  /* FieldValueTypeInvalid */
+			FIELD_NOT_FOUND,     /* FieldValueNotFound */
+			FIELD_INTERNAL,      /* InternalError */
+};
+
+#define FIELD_ERRORS_MAX 256
+
+struct field_error {
+	enum field_error_type type;
+	const char *path;    /* "spec.size", "<nil>" for a failed oneOf */
+	const char *message; /* 'Invalid value: -1: spec.size in body should be ...' */
+};
+
+struct field_errors {
+	struct arena *arena; /* texts live here */
+	size_t n;
+	size_t omitted; /* beyond FIELD_ERRORS_MAX */
+	struct field_error items[FIELD_ERRORS_MAX];
+};
+
+void field_errors_init(struct field_errors *e, struct arena *a);
+void field_errors_add(struct field_errors *e, enum field_error_type type, const char *path,
+		      const char *fmt, ...) PRINTF(4, 5);
+const char *field_error_reason(enum field_error_type type);
+/* "[F: M, F: M]", without brackets for a single one. */
+void field_errors_text(const struct field_errors *e, struct strbuf *b);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * json: text <-> obj.
+ *
+ * Reading is strict (RFC 8259): UTF-8 only, no duplicate member, no lone surrogate, no NaN, nothing
+ * after the value, depth <= OBJ_DEPTH_MAX. Another view of a body than the API server's would be a
+ * policy bypass, so what Go's decoder refuses is refused here as well.
+ */
+#ifndef ALM_OBJ_JSON_H
+#define ALM_OBJ_JSON_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+
+enum json_flags {
+	JSON_STRICT = 0,
+	JSON_KEEP_DUPLICATES = 1, /* the last one wins, duplicates are reported through the list */
+};
+
+#define JSON_DUPLICATES_MAX 64
+
+/* Paths of duplicate members ("spec.size"), for fieldValidation. */
+struct json_duplicates {
+	size_t n;
+	char *paths[JSON_DUPLICATES_MAX]; /* owned */
+};
+void json_duplicates_release(struct json_duplicates *d);
+
+/* E_BADREQUEST with the byte offset and line of the fault. */
+int json_parse(struct str text, struct obj **ret, struct error *err);
+int json_parse_dup(struct str text, struct json_duplicates *dup, struct obj **ret,
+		   struct error *err);
+
+/* Compact, members in insertion order. Escapes as Go's encoding/json without HTML escaping. */
+void json_print(const struct obj *o, struct strbuf *b);
+/* Members sorted bytewise at every level, compact: the canonical form for digests (RFC 8785, but
+ * integers keep all their digits). */
+void json_print_canonical(const struct obj *o, struct strbuf *b);
+/* kubectl's -o json: indent of four blanks, keys sorted as Go prints maps. */
+void json_print_pretty(const struct obj *o, unsigned indent, struct strbuf *b);
+char *json_text(const struct obj *o);            /* owned compact text */
+void json_quote(struct str s, struct strbuf *b); /* one string with its quotes */
+/* hex SHA-256 of the canonical form */
+void json_digest(const struct obj *o, char out[65]);
+
+#endif

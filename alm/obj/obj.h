@@ -1,0 +1,124 @@
+/*
+ * obj: the value of an API object (JSON), on json-c.
+ *
+ * The law: an object in a cache, a plan or the store is immutable; to change one, obj_copy() it or
+ * build a patch. Objects are reference counted (not atomic: one thread). A function that takes a
+ * "struct obj *" in value position consumes the reference; "const struct obj *" borrows. A getter
+ * borrows from its parent.
+ *
+ * JSON null is the pointer OBJ_NULL_VALUE when stored, and obj_type() of NULL is OBJ_ABSENT, so a
+ * member that is null and one that is absent differ: obj_get() returns NULL only for absent.
+ * Map members keep insertion order. Numbers keep their text: 1.50 prints as 1.50, integers are
+ * exact over int64 and uint64.
+ */
+#ifndef ALM_OBJ_OBJ_H
+#define ALM_OBJ_OBJ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alm/base/arena.h"
+#include "alm/base/error.h"
+#include "alm/base/mem.h"
+#include "alm/base/str.h"
+
+struct obj;
+
+enum obj_type {
+	OBJ_ABSENT, /* of a NULL pointer */
+	OBJ_NULL,
+	OBJ_BOOL,
+	OBJ_INT, /* written without fraction and exponent, fits int64 or uint64 */
+	OBJ_DOUBLE,
+	OBJ_STRING,
+	OBJ_LIST,
+	OBJ_MAP,
+};
+
+#define OBJ_DEPTH_MAX 256
+
+/* Life. obj_unref(NULL) is fine. */
+struct obj *obj_ref(const struct obj *o);
+void obj_unref(struct obj *o);
+void obj_unrefp(struct obj **o); /* for CLEANUP */
+/* Ties the reference to the arena's life and returns it: parse(..., &o); obj_keep(a, o). */
+struct obj *obj_keep(struct arena *a, struct obj *o);
+struct obj *obj_copy(const struct obj *o); /* deep */
+
+/* Builders; owned. */
+struct obj *obj_null(void);
+struct obj *obj_bool(bool v);
+struct obj *obj_int(int64_t v);
+struct obj *obj_uint(uint64_t v);
+struct obj *obj_double(double v);        /* finite; shortest text that reads back equal */
+struct obj *obj_number(struct str text); /* keeps the text; asserts that it is a JSON number */
+struct obj *obj_string(const char *s);
+struct obj *obj_stringn(struct str s);
+struct obj *obj_stringf(const char *fmt, ...) PRINTF(1, 2);
+struct obj *obj_list(void);
+struct obj *obj_map(void);
+
+/* Reading. */
+enum obj_type obj_type(const struct obj *o);
+const char *obj_type_name(
+	enum obj_type type); /* "null" "boolean" "integer" "number" "string" "array" "object" */
+bool obj_is_true(const struct obj *o); /* only of a bool */
+bool obj_is_number(const struct obj *o);
+bool obj_as_i64(const struct obj *o, int64_t *ret);   /* integers that fit; also 1.0 and 1e3 */
+bool obj_as_double(const struct obj *o, double *ret); /* any number */
+const char *obj_as_string(const struct obj *o);       /* borrowed; NULL if no string */
+struct str obj_as_str(const struct obj *o);           /* may hold NUL; STR_NONE if no string */
+struct str obj_number_text(const struct obj *o);      /* as written; STR_NONE if no number */
+size_t obj_len(const struct obj *o);                  /* members, elements; else 0 */
+const struct obj *obj_at(const struct obj *list, size_t i); /* NULL outside */
+const struct obj *obj_get(const struct obj *map, const char *key);
+bool obj_has(const struct obj *map, const char *key);
+
+/* Deep equality: 1 equals 1.0, order of members does not count. */
+bool obj_equal(const struct obj *a, const struct obj *b);
+/* Total order of scalars by type, then value; used for canonical sets. */
+int obj_cmp(const struct obj *a, const struct obj *b);
+
+/* Iteration in insertion order; the map must not change meanwhile:
+ *	OBJ_EACH (it, map)
+ *		use(it.key, it.value);
+ */
+struct obj_iter {
+	const void *entry;
+	const char *key;
+	const struct obj *value;
+};
+struct obj_iter obj_iter(const struct obj *map);
+bool obj_iter_next(struct obj_iter *it);
+#define OBJ_EACH(it, map) for (struct obj_iter it = obj_iter(map); obj_iter_next(&it);)
+
+/* Changing an object that is still being built (or a copy). Values are consumed. */
+void obj_set(struct obj *map, const char *key,
+	     struct obj *value); /* a replaced key keeps its place */
+void obj_del(struct obj *map, const char *key);
+void obj_append(struct obj *list, struct obj *value);
+void obj_set_at(struct obj *list, size_t i, struct obj *value);
+void obj_insert_at(struct obj *list, size_t i, struct obj *value); /* i <= len */
+void obj_del_at(struct obj *list, size_t i);
+/* The member itself, to be changed in place; only of an object under construction. */
+struct obj *obj_get_mut(struct obj *map, const char *key);
+struct obj *obj_at_mut(struct obj *list, size_t i);
+/* Short forms. obj_set_str leaves the key out if s is NULL. */
+void obj_set_str(struct obj *map, const char *key, const char *s);
+void obj_set_int(struct obj *map, const char *key, int64_t v);
+void obj_set_bool(struct obj *map, const char *key, bool v);
+
+/* By path, "spec.upgrade.mode" or "status.conditions[0].type"; keys with dots in them:
+ * metadata.annotations['app.coreos.com/owner']. Absent, null on the way, or another type: NULL
+ * (obj_str), fallback (the others). Right for optional fields; required ones go through decode.h.
+ */
+const struct obj *obj_path(const struct obj *o, const char *path);
+const char *obj_str(const struct obj *o, const char *path);
+int64_t obj_i64(const struct obj *o, const char *path, int64_t fallback);
+bool obj_flag(const struct obj *o, const char *path, bool fallback);
+/* Makes the maps on the way ("a.b.c", names only); value is consumed. */
+void obj_set_path(struct obj *o, const char *path, struct obj *value);
+void obj_del_path(struct obj *o, const char *path);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * yaml: YAML manifests <-> obj, scalars resolved as kubectl does (YAML 1.1, sigs.k8s.io/yaml;
+ * specs/story.md 12 "Traps"). Event API of libyaml only, with an own scan for nesting and anchors
+ * before it (specs/reliability.md 5).
+ */
+#ifndef ALM_OBJ_YAML_H
+#define ALM_OBJ_YAML_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+
+struct yaml_document {
+	struct obj *value; /* owned; a document of only comments is left out */
+	int line;          /* of its first node, from 1 */
+	size_t n_duplicates;
+	char **duplicates; /* owned: "line 6: key \"size\" already set in map" */
+};
+
+struct yaml_documents {
+	struct yaml_document *items;
+	size_t n;
+};
+void yaml_documents_release(struct yaml_documents *d);
+
+#define YAML_DOCUMENTS_MAX 10000
+#define YAML_BYTES_MAX     ((size_t)16 << 20)
+
+/* JSON is YAML; E_BADREQUEST names the line. Duplicate keys: the last wins, and they are listed. */
+int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err);
+/* Exactly one document, duplicates refused. */
+int yaml_parse_one(struct str text, struct obj **ret, struct error *err);
+/* As sigs.k8s.io/yaml (kubectl -o yaml) writes it: keys sorted, lists not indented, strings quoted
+ * where they would read back as something else. Ends with a newline. */
+void yaml_print(const struct obj *o, struct strbuf *b);
+
+#endif

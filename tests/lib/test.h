@@ -1,0 +1,25 @@
+/* test: what every cmocka program starts with. */
+#ifndef TESTS_LIB_TEST_H
+#define TESTS_LIB_TEST_H
+
+/* clang-format off: cmocka needs these first, in this order */
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* clang-format on */
+
+#include "alm/base/error.h"
+#include "alm/base/str.h"
+
+/* The call must return 0 or more; prints the error otherwise. */
+#define assert_ok(call, err)                                   \
+	do {                                                   \
+		if ((call) < 0)                                \
+			fail_msg("%s: %s", #call, (err)->msg); \
+	} while (0)
+
+#define assert_str(s, text) assert_true(str_is((s), (text)))
+
+#endif
