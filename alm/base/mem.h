@@ -17,9 +17,9 @@
 
 /* gcc's analyzer pairs these with free(); clang refuses the two-argument form. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define MEM_OWNED __attribute__((malloc, malloc(xfree, 1), returns_nonnull))
+#define MEM_OWNED __attribute__((__malloc__(xfree, 1), returns_nonnull))
 #else
-#define MEM_OWNED __attribute__((malloc, returns_nonnull))
+#define MEM_OWNED __attribute__((__malloc__, returns_nonnull))
 #endif
 
 void xfree(void *p);

@@ -2,12 +2,13 @@
 #ifndef TESTS_LIB_TEST_H
 #define TESTS_LIB_TEST_H
 
-/* clang-format off: cmocka needs these first, in this order */
-#include <cmocka.h>
-#include <setjmp.h>
+/* cmocka needs these first, in this order */
+/* clang-format off */
 #include <stdarg.h>
 #include <stddef.h>
+#include <setjmp.h>
 #include <stdint.h>
+#include <cmocka.h>
 /* clang-format on */
 
 #include "alm/base/error.h"
