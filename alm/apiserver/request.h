@@ -1,0 +1,88 @@
+/*
+ * request: one API request on its way through the server.
+ *
+ * Made by apiserver_handle(), filled in this order: route (path, verb, kind), auth (user), options
+ * (query), accept. Everything in it lives in the arena of the exchange. It is answered exactly
+ * once, by one of the request_reply functions; after that neither request nor exchange is touched.
+ */
+#ifndef ALM_APISERVER_REQUEST_H
+#define ALM_APISERVER_REQUEST_H
+
+#include "alm/apiserver/kinds.h"
+#include "alm/io/server.h"
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+struct apiserver;
+struct store;
+
+struct user_info {
+	const char *name, *uid; /* name "" before authentication; uid may be "" */
+	const char *const *groups;
+	size_t n_groups;
+	const char *impersonator; /* who really asks, or NULL */
+};
+
+enum accept_as {
+	AS_OBJECT,
+	AS_TABLE,
+	AS_METADATA, /* PartialObjectMetadata, PartialObjectMetadataList */
+};
+
+enum table_include { INCLUDE_METADATA, INCLUDE_NONE, INCLUDE_OBJECT };
+
+struct accept {
+	bool yaml;
+	enum accept_as as;
+	const char *as_version; /* "v1" or "v1beta1" of meta.k8s.io, of AS_TABLE and AS_METADATA */
+	enum table_include include; /* query includeObject */
+};
+
+#define REQUEST_WARNINGS_MAX      32
+#define REQUEST_WARNING_BYTES_MAX 4096
+
+struct request {
+	struct apiserver *server;
+	struct exchange *exchange;
+	struct arena *arena;
+
+	/* route.c. verb: get list watch create update patch delete deletecollection; for a path
+	 * without resource the HTTP method in lower case. */
+	const char *verb;
+	const char *path;                               /* decoded */
+	const char *query;                              /* undecoded */
+	bool is_resource;                               /* the path names a resource */
+	const char *group, *version;                    /* of is_resource; "" for core */
+	const char *resource, *subresource, *ns, *name; /* "" when absent; resource is the plural */
+	const struct kind *kind; /* NULL if group, version, resource is not served */
+
+	struct user_info user;
+	struct accept accept;
+
+	struct http_headers headers; /* of the answer */
+	const char *warnings[REQUEST_WARNINGS_MAX];
+	size_t n_warnings, warning_bytes;
+};
+
+struct kinds *request_kinds(const struct request *r);
+struct store *request_store(const struct request *r);
+int64_t request_now(const struct request *r);
+const char *request_header(const struct request *r, const char *name); /* of the request, or NULL */
+const char *request_query(const struct request *r, const char *name);  /* decoded, or NULL */
+
+/* Answer parts. Strings are borrowed: literals or of the arena. */
+void request_set_header(struct request *r, const char *name, const char *value);
+/* One "Warning: 299 - ..." header; text is escaped here. */
+void request_warn(struct request *r, const char *fmt, ...) PRINTF(2, 3);
+
+/* Answers; Cache-Control "no-cache, private" is added unless the header is set. */
+void request_reply(struct request *r, int status, const char *content_type, struct str body);
+/* As JSON or YAML, as accept says. */
+void request_reply_obj(struct request *r, int status, const struct obj *o);
+void request_reply_json(struct request *r, int status, struct str json);
+/* A Status; details name, group and kind are those of the request where Kubernetes gives them. */
+void request_reply_error(struct request *r, const struct error *err);
+/* 404, text/plain, "404 page not found\n". */
+void request_reply_no_page(struct request *r);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * store: the append-only table of object revisions, and every head of it in memory.
+ *
+ * One row a write: id = resourceVersion, name key, created, deleted, create_revision,
+ * prev_revision, value; UNIQUE(name, prev_revision) is the optimistic lock. Revisions are dense,
+ * rise by one and are never used twice, also after a restart (the newest row is never compacted).
+ * Heads keep the JSON text of the object, canonical (apiVersion, kind, metadata first) and with its
+ * resourceVersion in it; texts are immutable and shared by reference count.
+ *
+ * Group commit: the first write of a turn opens a transaction and posts the commit; every write has
+ * a savepoint of its own. Heads change at once, so that the next request of the turn is judged
+ * against them; replies and watch events wait in the batch until the commit. If it fails, heads go
+ * back to what they were and every waiter learns it.
+ */
+#ifndef ALM_APISERVER_STORE_H
+#define ALM_APISERVER_STORE_H
+
+#include "alm/audit/audit.h"
+#include "alm/base/arena.h"
+#include "alm/io/db.h"
+#include "alm/io/loop.h"
+#include "alm/obj/obj.h"
+
+struct store;
+
+#define STORE_VALUE_BYTES_MAX ((size_t)3 << 19) /* 1.5 MiB, as etcd */
+#define STORE_UID_TEXT        37
+
+/* Immutable, reference counted, NUL-terminated. */
+struct text {
+	unsigned refs;
+	unsigned len;
+	char bytes[];
+};
+struct text *text_new(struct str s);
+struct text *text_ref(struct text *t);
+void text_unref(struct text *t); /* NULL is fine */
+struct str text_str(const struct text *t);
+
+/* All objects of one group and plural, in every version. */
+struct resource {
+	const char *group, *plural;
+	struct head **heads; /* by namespace, then name, bytewise */
+	size_t n_heads, cap;
+	int64_t rv;     /* of the last change; a key for caches over the resource */
+	void *watchers; /* of hub.c */
+};
+
+/* The newest revision of a living object. Borrowed until the next write. */
+struct head {
+	struct resource *resource;
+	const char *ns, *name; /* ns "" if cluster-scoped */
+	char uid[STORE_UID_TEXT];
+	int64_t rv, create_rv;
+	struct text *text;
+	char **owners; /* uids of metadata.ownerReferences */
+	size_t n_owners;
+	/* For the owner of the kind: parsed form of a hot object, dropped with the revision. */
+	struct obj *parsed;
+};
+
+/* One committed change, kept in the watch window. */
+struct change {
+	struct resource *resource;
+	const char *ns, *name; /* in key */
+	char *key;             /* owned: group/plural/ns/name */
+	int64_t rv, prev_rv, at_ns;
+	struct text *before; /* NULL: created */
+	struct text *after;  /* of a deletion: the last state with the revision of the deletion */
+	bool deleted;
+};
+
+struct store_config {
+	struct db *db;
+	struct loop *loop;
+	struct audit *audit; /* or NULL: no rows */
+};
+
+int store_open(const struct store_config *c, struct store **ret, struct error *err);
+void store_close(struct store *s);
+
+/* Reading. */
+int64_t store_rv(const struct store *s); /* newest revision given out */
+struct resource *store_resource(struct store *s, const char *group,
+				const char *plural); /* makes it */
+struct head *store_find(struct store *s, const char *group, const char *plural, const char *ns,
+			const char *name); /* NULL if absent */
+struct head *resource_find(const struct resource *r, const char *ns, const char *name);
+/* Index of the first head that is not before (ns, name). */
+size_t resource_lower_bound(const struct resource *r, const char *ns, const char *name);
+struct head *store_by_uid(const struct store *s, const char *uid);
+/* Borrowed array of heads that name uid as an owner. */
+struct head *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n);
+/* The object, parsed; borrowed, kept with the head until its next revision when hot is set, else
+ * tied to a. NULL only for damaged text. */
+const struct obj *head_obj(struct head *h, struct arena *a);
+const struct obj *head_obj_hot(struct head *h);
+
+/* The resources in order of first use. */
+size_t store_n_resources(const struct store *s);
+struct resource *store_resource_at(const struct store *s, size_t i);
+
+/* Writing. */
+struct write {
+	struct resource *resource;
+	const char *ns, *name;
+	struct head *head;       /* the living object that was read; NULL: create */
+	const struct obj *after; /* without resourceVersion; NULL never: the last state to delete */
+	bool remove;
+	struct audit_row *audit; /* NULL: no row (policy) */
+	/* Called with the row filled but for rvBefore, rvAfter, before and after. */
+	const char *audit_verb;
+};
+
+/* Stores the object with its resourceVersion set; *ret_text is borrowed from the new head or, for a
+ * deletion, from the change. E_CONFLICT for a head that is no longer the newest, E_TOOLARGE, E_IO.
+ */
+int store_write(struct store *s, const struct write *w, struct text **ret_text, int64_t *ret_rv,
+		struct error *err);
+
+/* Called after the commit of the open batch (err NULL), or when it failed; at once if none is
+ * open. */
+void store_after_commit(struct store *s, void (*fn)(void *arg, const struct error *err), void *arg);
+bool store_batch_is_open(const struct store *s);
+void store_flush(struct store *s);
+/* Called for every change after its commit, in order. */
+void store_on_change(struct store *s, void (*fn)(void *arg, const struct change *c), void *arg);
+
+/* The watch window. */
+int64_t store_window_start(const struct store *s); /* changes after this revision are kept */
+/* i counts from 0 = oldest kept; NULL past the end. */
+const struct change *store_change_after(const struct store *s, int64_t rv, size_t *ret_i);
+const struct change *store_change_at(const struct store *s, size_t i);
+
+#endif
