@@ -1,0 +1,142 @@
+/* Versions; ranges are in semver_range.c. */
+#include "catalog/semver.h"
+
+static bool all_digits(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_digit(s.ptr[i]))
+			return false;
+	return s.len > 0;
+}
+
+static bool is_identifier(struct str id)
+{
+	for (size_t i = 0; i < id.len; i++)
+		if (!char_is_alnum(id.ptr[i]) && id.ptr[i] != '-')
+			return false;
+	return id.len > 0;
+}
+
+/* Dot-separated identifiers, none empty; a numeric one of a pre-release has no leading zero. */
+static int check_identifiers(struct str s, bool is_pre, struct error *err)
+{
+	struct str id;
+	while (str_next(&s, '.', &id)) {
+		if (!is_identifier(id))
+			return error_set(err, E_INVALID, "invalid semantic version");
+		if (is_pre && id.len > 1 && *id.ptr == '0' && all_digits(id))
+			return error_set(err, E_INVALID, "version segment starts with 0");
+	}
+	return 0;
+}
+
+static int parse_number(struct str s, enum version_rules rules, uint64_t *ret, struct error *err)
+{
+	if (!str_parse_u64(s, ret))
+		return error_set(err, E_INVALID, "invalid semantic version");
+	if (rules == VERSION_STRICT && s.len > 1 && *s.ptr == '0')
+		return error_set(err, E_INVALID, "version segment starts with 0");
+	return 0;
+}
+
+int version_parse(struct str text, enum version_rules rules, struct version *ret, struct error *err)
+{
+	struct version v = {.text = text};
+	struct str rest = text, number;
+	uint64_t *numbers[] = {&v.major, &v.minor, &v.patch};
+	size_t n = 0;
+
+	if (!text.len || text.len > VERSION_BYTES_MAX)
+		return error_set(err, E_INVALID, "invalid semantic version");
+	if (*rest.ptr == 'v')
+		rest = str_skip(rest, 1);
+	bool has_build = str_cut(rest, '+', &rest, &v.build);
+	bool has_pre = str_cut(rest, '-', &rest, &v.pre);
+	while (str_next(&rest, '.', &number)) {
+		if (n == ARRAY_LEN(numbers))
+			return error_set(err, E_INVALID, "invalid semantic version");
+		if (parse_number(number, rules, numbers[n++], err) < 0)
+			return -err->code;
+	}
+	if ((has_pre && check_identifiers(v.pre, true, err) < 0) ||
+	    (has_build && check_identifiers(v.build, false, err) < 0))
+		return -err->code;
+	*ret = v;
+	return 0;
+}
+
+static int cmp_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Numbers of any length. */
+static int cmp_numeric(struct str a, struct str b)
+{
+	while (a.len > 1 && *a.ptr == '0')
+		a = str_skip(a, 1);
+	while (b.len > 1 && *b.ptr == '0')
+		b = str_skip(b, 1);
+	return a.len != b.len ? cmp_u64(a.len, b.len) : str_cmp(a, b);
+}
+
+static int cmp_identifier(struct str a, struct str b)
+{
+	bool na = all_digits(a), nb = all_digits(b);
+	if (na && nb) {
+		int r = cmp_numeric(a, b);
+		return r ? r : str_cmp(a, b); /* build 01 and 1: still a total order */
+	}
+	if (na != nb)
+		return na ? -1 : 1;
+	return str_cmp(a, b);
+}
+
+static int cmp_identifiers(struct str a, struct str b)
+{
+	struct str ia, ib;
+	for (;;) {
+		bool more_a = a.len && str_next(&a, '.', &ia);
+		bool more_b = b.len && str_next(&b, '.', &ib);
+		if (!more_a || !more_b)
+			return more_a - more_b;
+		int r = cmp_identifier(ia, ib);
+		if (r)
+			return r;
+	}
+}
+
+int version_precedence(const struct version *a, const struct version *b)
+{
+	int r = cmp_u64(a->major, b->major);
+	if (!r)
+		r = cmp_u64(a->minor, b->minor);
+	if (!r)
+		r = cmp_u64(a->patch, b->patch);
+	if (r)
+		return r;
+	if (!a->pre.len || !b->pre.len)
+		return (b->pre.len != 0) - (a->pre.len != 0);
+	return cmp_identifiers(a->pre, b->pre);
+}
+
+int version_cmp(const struct version *a, const struct version *b)
+{
+	int r = version_precedence(a, b);
+	return r ? r : cmp_identifiers(a->build, b->build);
+}
+
+bool version_is_prerelease(const struct version *v)
+{
+	return v->pre.len > 0;
+}
+
+void version_print(const struct version *v, struct strbuf *b)
+{
+	strbuf_addf(b, "%llu.%llu.%llu", (unsigned long long)v->major, (unsigned long long)v->minor,
+		    (unsigned long long)v->patch);
+	if (v->pre.len)
+		strbuf_addf(b, "-%.*s", STR_ARG(v->pre));
+	if (v->build.len)
+		strbuf_addf(b, "+%.*s", STR_ARG(v->build));
+}
