@@ -101,7 +101,7 @@ lint:
 	$(Q)sh tests/lint/lint.sh
 
 format:
-	$(Q)clang-format-19 -i $$(git ls-files '*.[ch]')
+	$(Q)clang-format-19 -i $$(git ls-files -co --exclude-standard '*.[ch]')
 
 clean:
 	$(Q)rm -rf build build-*

@@ -28,12 +28,13 @@ struct version {
 
 enum version_rules {
 	VERSION_STRICT, /* catalogs: no leading zero in a number */
-	VERSION_LOOSE,	/* templates: 01.2 is 1.2 */
+	VERSION_LOOSE,  /* templates: 01.2 is 1.2 */
 };
 
-/* A leading v and the short forms N and N.M are accepted. Borrows text. E_INVALID: "invalid semantic
- * version", "version segment starts with 0". */
-int version_parse(struct str text, enum version_rules rules, struct version *ret, struct error *err);
+/* A leading v and the short forms N and N.M are accepted. Borrows text. E_INVALID: "invalid
+ * semantic version", "version segment starts with 0". */
+int version_parse(struct str text, enum version_rules rules, struct version *ret,
+		  struct error *err);
 int version_cmp(const struct version *a, const struct version *b);
 /* Without build metadata: what ranges see. */
 int version_precedence(const struct version *a, const struct version *b);
@@ -43,13 +44,22 @@ void version_print(const struct version *v, struct strbuf *b);
 
 #define RANGE_TERMS_MAX 64
 
-enum range_op { RANGE_EQ, RANGE_NE, RANGE_GT, RANGE_LT, RANGE_GE, RANGE_LE, RANGE_TILDE, RANGE_CARET };
+enum range_op {
+	RANGE_EQ,
+	RANGE_NE,
+	RANGE_GT,
+	RANGE_LT,
+	RANGE_GE,
+	RANGE_LE,
+	RANGE_TILDE,
+	RANGE_CARET
+};
 
 struct range_term {
 	enum range_op op;
 	struct version v;
 	bool any, minor_any, patch_any; /* x, * or missing at that place */
-	bool or_next;			/* ends an and-group */
+	bool or_next;                   /* ends an and-group */
 };
 
 /* = != < <= >= > ~ ^ (=> =< ~> too), x X *, a - b; comma or blank is and, || is or. A pre-release

@@ -135,7 +135,8 @@ int range_parse(struct str text, struct arena *a, struct range *ret, struct erro
 		ptrdiff_t at = str_find(rest, STR("||"));
 		struct str group = at < 0 ? rest : str_sub(rest, 0, (size_t)at);
 		if (!parse_group(group, a, ret))
-			return error_set(err, E_INVALID, "improper constraint: %.*s", STR_ARG(group));
+			return error_set(err, E_INVALID, "improper constraint: %.*s",
+					 STR_ARG(group));
 		if (at < 0)
 			return 0;
 		rest = str_skip(rest, (size_t)at + 2);

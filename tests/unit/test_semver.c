@@ -23,11 +23,24 @@ static bool in(const char *range, const char *version)
 static void test_semver__order_is_that_of_the_specification(void **state)
 {
 	(void)state;
-	static const char *const rising[] = {
-		"0.0.0-0",    "0.0.0",	   "1.0.0-1",	   "1.0.0-2",	  "1.0.0-10",
-		"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-rc.1",
-		"1.0.0",       "1.0.0+1",  "1.0.0+a",	  "1.0.0+a.b",	  "2",
-		"2.1",	       "2.1.1",	   "10",	  "18446744073709551615.0.0"};
+	static const char *const rising[] = {"0.0.0-0",
+					     "0.0.0",
+					     "1.0.0-1",
+					     "1.0.0-2",
+					     "1.0.0-10",
+					     "1.0.0-alpha",
+					     "1.0.0-alpha.1",
+					     "1.0.0-alpha.beta",
+					     "1.0.0-rc.1",
+					     "1.0.0",
+					     "1.0.0+1",
+					     "1.0.0+a",
+					     "1.0.0+a.b",
+					     "2",
+					     "2.1",
+					     "2.1.1",
+					     "10",
+					     "18446744073709551615.0.0"};
 	for (size_t i = 0; i < ARRAY_LEN(rising); i++) {
 		for (size_t j = 0; j < ARRAY_LEN(rising); j++) {
 			struct version a = v(rising[i]), b = v(rising[j]);
@@ -40,9 +53,20 @@ static void test_semver__order_is_that_of_the_specification(void **state)
 static void test_semver__strict_refuses_what_catalogs_must(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"",	   "v",	     "1.2.3.4", "01.2.3",  "1.02",
-					  "1..2",  "1.2.3-", "1.2.3-01", "1.2.3-a..b", "a",
-					  "1.2.x", "1.2.3+", "18446744073709551616", "1.2.3 "};
+	static const char *const bad[] = {"",
+					  "v",
+					  "1.2.3.4",
+					  "01.2.3",
+					  "1.02",
+					  "1..2",
+					  "1.2.3-",
+					  "1.2.3-01",
+					  "1.2.3-a..b",
+					  "a",
+					  "1.2.x",
+					  "1.2.3+",
+					  "18446744073709551616",
+					  "1.2.3 "};
 	struct version r;
 	struct error err;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -84,13 +108,15 @@ static void test_semver__ranges(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (in(rows[i].range, rows[i].version) != rows[i].want)
-			fail_msg("%s in %s is not %d", rows[i].version, rows[i].range, rows[i].want);
+			fail_msg("%s in %s is not %d", rows[i].version, rows[i].range,
+				 rows[i].want);
 }
 
 static void test_semver__bad_ranges_are_named(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"", ">", ">= 1.0.0 <", "1.2.x.4", "1.0,", "a", "1 ||", "1.0 -"};
+	static const char *const bad[] = {"",     ">", ">= 1.0.0 <", "1.2.x.4",
+					  "1.0,", "a", "1 ||",       "1.0 -"};
 	struct error err;
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
 	struct range *r = ARENA_NEW(a, struct range);
