@@ -11,11 +11,6 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
-enum json_flags {
-	JSON_STRICT = 0,
-	JSON_KEEP_DUPLICATES = 1, /* the last one wins, duplicates are reported through the list */
-};
-
 #define JSON_DUPLICATES_MAX 64
 
 /* Paths of duplicate members ("spec.size"), for fieldValidation. */
@@ -25,7 +20,8 @@ struct json_duplicates {
 };
 void json_duplicates_release(struct json_duplicates *d);
 
-/* E_BADREQUEST with the byte offset and line of the fault. */
+/* E_BADREQUEST in the words of Go's encoding/json, with line and byte offset of the fault. A
+ * duplicate member is an error; json_parse_dup() lets the last one win and reports the path. */
 int json_parse(struct str text, struct obj **ret, struct error *err);
 int json_parse_dup(struct str text, struct json_duplicates *dup, struct obj **ret,
 		   struct error *err);

@@ -1,0 +1,219 @@
+/* json_print: the writers of json.h: compact, canonical (RFC 8785), pretty (kubectl -o json). */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "alm/base/hash.h"
+#include "alm/obj/json.h"
+#include "alm/obj/number.h"
+
+#define TEXT_BYTES_MAX ((size_t)1 << 30) /* for json_text and json_digest; inputs are bounded */
+
+struct style {
+	bool sorted;
+	bool canonical; /* numbers and escapes of RFC 8785 */
+	bool pretty;
+	unsigned indent;
+};
+
+static void print_control(unsigned char c, struct strbuf *b)
+{
+	switch (c) {
+	case '\b':
+		strbuf_adds(b, "\\b");
+		break;
+	case '\f':
+		strbuf_adds(b, "\\f");
+		break;
+	case '\n':
+		strbuf_adds(b, "\\n");
+		break;
+	case '\r':
+		strbuf_adds(b, "\\r");
+		break;
+	case '\t':
+		strbuf_adds(b, "\\t");
+		break;
+	default:
+		strbuf_addf(b, "\\u%04x", c);
+	}
+}
+
+/* Go escapes U+2028 and 2029 for the sake of JavaScript; RFC 8785 does not. */
+static size_t print_rune(struct str s, bool canonical, struct strbuf *b)
+{
+	uint32_t rune = 0;
+	size_t n = utf8_decode(s, &rune);
+	if (!n) {
+		strbuf_adds(b, "\\ufffd");
+		return 1;
+	}
+	if (!canonical && (rune == 0x2028 || rune == 0x2029))
+		strbuf_addf(b, "\\u%04x", rune);
+	else
+		strbuf_add(b, s.ptr, n);
+	return n;
+}
+
+static void quote(struct str s, bool canonical, struct strbuf *b)
+{
+	strbuf_addc(b, '"');
+	for (size_t i = 0; i < s.len;) {
+		size_t from = i;
+		unsigned char c = 0;
+		for (; i < s.len; i++) {
+			c = (unsigned char)s.ptr[i];
+			if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+				break;
+		}
+		strbuf_add(b, s.ptr + from, i - from);
+		if (i == s.len)
+			break;
+		if (c >= 0x80) {
+			i += print_rune(str_skip(s, i), canonical, b);
+			continue;
+		}
+		if (c < 0x20)
+			print_control(c, b);
+		else
+			strbuf_addf(b, "\\%c", c);
+		i++;
+	}
+	strbuf_addc(b, '"');
+}
+
+static void print_number(const struct obj *o, bool canonical, struct strbuf *b)
+{
+	char text[NUMBER_TEXT_MAX];
+	double v = 0;
+	if (!canonical || number_is_integer(obj_number_text(o))) {
+		strbuf_addstr(b, obj_number_text(o));
+		return;
+	}
+	obj_as_double(o, &v);
+	number_format(v + 0.0, text); /* -0.0 + 0.0 is 0: RFC 8785, 3.2.2.3 */
+	strbuf_adds(b, text);
+}
+
+static void new_line(const struct style *s, unsigned depth, struct strbuf *b)
+{
+	if (!s->pretty)
+		return;
+	strbuf_addc(b, '\n');
+	strbuf_pad(b, ' ', (size_t)s->indent * depth);
+}
+
+struct member {
+	const char *key;
+	const struct obj *value;
+};
+
+static int member_cmp(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	return str_cmp(str_of(x->key), str_of(y->key));
+}
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static void print(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b);
+
+static void print_list(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
+{
+	strbuf_addc(b, '[');
+	for (size_t i = 0; i < obj_len(o); i++) {
+		if (i)
+			strbuf_addc(b, ',');
+		new_line(s, depth + 1, b);
+		print(obj_at(o, i), s, depth + 1, b);
+	}
+	if (obj_len(o))
+		new_line(s, depth, b);
+	strbuf_addc(b, ']');
+}
+
+static void print_map(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
+{
+	size_t n = obj_len(o), i = 0;
+	CLEANUP(xfreep) struct member *members = xcalloc(n, sizeof(*members));
+	OBJ_EACH (it, o)
+		members[i++] = (struct member){it.key, it.value};
+	if (s->sorted && n > 1)
+		qsort(members, n, sizeof(*members), member_cmp);
+	strbuf_addc(b, '{');
+	for (i = 0; i < n; i++) {
+		if (i)
+			strbuf_addc(b, ',');
+		new_line(s, depth + 1, b);
+		quote(str_of(members[i].key), s->canonical, b);
+		strbuf_adds(b, s->pretty ? ": " : ":");
+		print(members[i].value, s, depth + 1, b);
+	}
+	if (n)
+		new_line(s, depth, b);
+	strbuf_addc(b, '}');
+}
+
+static void print(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
+{
+	switch (obj_type(o)) {
+	case OBJ_BOOL:
+		strbuf_adds(b, obj_is_true(o) ? "true" : "false");
+		break;
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		print_number(o, s->canonical, b);
+		break;
+	case OBJ_STRING:
+		quote(obj_as_str(o), s->canonical, b);
+		break;
+	case OBJ_LIST:
+		print_list(o, s, depth, b);
+		break;
+	case OBJ_MAP:
+		print_map(o, s, depth, b);
+		break;
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+	default:
+		strbuf_adds(b, "null");
+	}
+}
+/* NOLINTEND(misc-no-recursion) */
+
+void json_print(const struct obj *o, struct strbuf *b)
+{
+	const struct style s = {0};
+	print(o, &s, 0, b);
+}
+
+void json_print_canonical(const struct obj *o, struct strbuf *b)
+{
+	const struct style s = {.sorted = true, .canonical = true};
+	print(o, &s, 0, b);
+}
+
+void json_print_pretty(const struct obj *o, unsigned indent, struct strbuf *b)
+{
+	const struct style s = {.sorted = true, .pretty = true, .indent = indent};
+	print(o, &s, 0, b);
+}
+
+char *json_text(const struct obj *o)
+{
+	struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	json_print(o, &b);
+	assert(!b.over);
+	return strbuf_detach(&b);
+}
+
+void json_quote(struct str s, struct strbuf *b)
+{
+	quote(s, false, b);
+}
+
+void json_digest(const struct obj *o, char out[65])
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	json_print_canonical(o, &b);
+	assert(!b.over);
+	sha256_hex(strbuf_str(&b), out);
+}
