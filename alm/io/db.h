@@ -26,6 +26,8 @@ struct db_config {
 /* Opens or creates. E_CORRUPT "PATH: not a database, or damaged ..." after a failed quick check,
  * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock). */
 int db_open(const struct db_config *c, struct db **ret, struct error *err);
+/* Closes a broken handle's connection and opens it anew; every statement is gone. */
+int db_reopen(struct db *d, struct error *err);
 void db_close(struct db *d); /* checkpoints the WAL; NULL is fine */
 void db_closep(struct db **d);
 

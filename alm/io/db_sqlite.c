@@ -1,0 +1,496 @@
+/*
+ * db_sqlite: the only place that knows SQLite. Its rules are in specs/reliability.md 4: WAL with
+ * synchronous=FULL, one writer, a failed commit or disk error ends the handle.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/map.h"
+#include "alm/base/strbuf.h"
+#include "alm/io/db.h"
+
+#define STATEMENTS_MAX    1024
+#define CHECKPOINT_FRAMES 4096 /* of 4 KiB: 16 MiB */
+#define VALUE_BYTES_MAX   ((int)64 << 20)
+#define DAMAGED_REMEDY                                                                            \
+	"not a database, or damaged (%s); stop alm, keep this file, and restore a copy of it or " \
+	"salvage it with \"sqlite3 FILE .recover\""
+
+struct stmt {
+	struct db *db;
+	sqlite3_stmt *s;
+};
+
+struct db {
+	struct db_config config;
+	char *path, *vfs; /* what config borrows */
+	sqlite3 *conn;
+	struct map *statements; /* SQL text -> struct stmt, owned */
+	int lock_fd;
+	int wal_frames;
+	bool broken;
+};
+
+static void stmt_free(void *p)
+{
+	struct stmt *s = p;
+	sqlite3_finalize(s->s);
+	xfree(s);
+}
+
+static bool is_memory(const struct db *d)
+{
+	return cstr_eq(d->path, ":memory:");
+}
+
+static bool is_plain_file(const struct db *d)
+{
+	return !is_memory(d) && !d->vfs;
+}
+
+/* Errors */
+
+static int code_of(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_CONSTRAINT:
+		switch (rc) {
+		case SQLITE_CONSTRAINT_UNIQUE:
+		case SQLITE_CONSTRAINT_PRIMARYKEY:
+		case SQLITE_CONSTRAINT_ROWID:
+			return E_EXISTS;
+		case SQLITE_CONSTRAINT_TRIGGER:
+			return E_CONFLICT;
+		default:
+			return E_INTERNAL;
+		}
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return E_CORRUPT;
+	case SQLITE_TOOBIG:
+		return E_LIMIT;
+	case SQLITE_ERROR:
+	case SQLITE_MISUSE:
+	case SQLITE_RANGE:
+		return E_INTERNAL;
+	default:
+		return E_IO;
+	}
+}
+
+/* What ends the handle: its view of the file may be wrong from here on. A full disk and a foreign
+ * lock only fail the statement. */
+static bool is_fatal(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_IOERR:
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_NOMEM:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PROTOCOL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int db_failed(struct db *d, int rc, struct error *err)
+{
+	int code = code_of(rc);
+	if (is_fatal(rc))
+		d->broken = true;
+	if (code == E_CORRUPT)
+		return error_set(err, code, "%s: " DAMAGED_REMEDY, d->path,
+				 sqlite3_errmsg(d->conn));
+	if (code == E_EXISTS || code == E_CONFLICT)
+		return error_set(err, code, "%s", sqlite3_errmsg(d->conn));
+	return error_set(err, code, "%s: %s", d->path, sqlite3_errmsg(d->conn));
+}
+
+static int refuse_broken(const struct db *d, struct error *err)
+{
+	return error_set(err, E_IO, "%s: unusable after a disk error, until it is opened again",
+			 d->path);
+}
+
+/* Opening */
+
+static int lock_take(struct db *d, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&path, "%s.lock", d->path);
+	d->lock_fd = open(path.buf, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (d->lock_fd < 0)
+		return error_set(err, E_IO, "%s: %s", path.buf, strerror(errno));
+	char holder[32] = "";
+	if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		ssize_t n = pread(d->lock_fd, holder, sizeof(holder) - 1, 0);
+		holder[n > 0 ? n : 0] = '\0';
+		holder[strcspn(holder, "\n")] = '\0';
+		return error_set(err, E_IO, "%s is in use by another alm%s%s; stop it first",
+				 d->path, holder[0] ? ", process " : "", holder);
+	}
+	int n = snprintf(holder, sizeof(holder), "%ld\n", (long)getpid());
+	/* The number only serves the message above: a failed write is no reason to stop. */
+	if (ftruncate(d->lock_fd, 0) < 0 || pwrite(d->lock_fd, holder, (size_t)n, 0) < 0)
+		return 0;
+	return 0;
+}
+
+/* The file holds Secrets: made 0600; SQLite gives its WAL the same mode. */
+static int create_private(struct db *d, struct error *err)
+{
+	int fd = open(d->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set(err, E_IO, "%s: %s", d->path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int on_wal(void *arg, sqlite3 *conn UNUSED, const char *name UNUSED, int frames)
+{
+	struct db *d = arg;
+	d->wal_frames = frames;
+	return SQLITE_OK;
+}
+
+static int quick_check(struct db *d, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "PRAGMA quick_check(1)", &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) < 0)
+		return r;
+	struct str found = r == 1 ? stmt_text(s, 0) : STR_NONE;
+	if (!str_is(found, "ok")) {
+		d->broken = true;
+		r = error_set(err, E_CORRUPT, "%s: " DAMAGED_REMEDY, d->path, found.ptr);
+	}
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+static int configure(struct db *d, struct error *err)
+{
+	sqlite3_extended_result_codes(d->conn, 1);
+	sqlite3_busy_timeout(d->conn, (int)(d->config.busy_ns / NS_PER_MS));
+	sqlite3_limit(d->conn, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	sqlite3_limit(d->conn, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_db_config(d->conn, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+	sqlite3_db_config(d->conn, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
+	sqlite3_db_config(d->conn, SQLITE_DBCONFIG_DQS_DDL, 0, (int *)NULL);
+	int r = db_exec(d,
+			"PRAGMA trusted_schema = OFF; PRAGMA recursive_triggers = ON;"
+			"PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
+			"PRAGMA cache_size = -4096",
+			err);
+	if (r < 0 || d->config.read_only)
+		return r;
+	r = db_exec(d, "PRAGMA journal_mode = WAL", err);
+	if (r < 0)
+		return r;
+#ifdef PLANT_20
+	r = db_exec(d, "PRAGMA synchronous = NORMAL", err);
+#else
+	r = db_exec(d, "PRAGMA synchronous = FULL", err);
+#endif
+	if (r < 0 || (r = db_exec(d, "PRAGMA wal_autocheckpoint = 0", err)) < 0)
+		return r;
+	sqlite3_wal_hook(d->conn, on_wal, d);
+	return quick_check(d, err);
+}
+
+static int open_connection(struct db *d, struct error *err)
+{
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	flags |= d->config.read_only ? SQLITE_OPEN_READONLY
+				     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int r = 0;
+	if (is_plain_file(d) && !d->config.read_only &&
+	    ((d->lock_fd < 0 && (r = lock_take(d, err)) < 0) || (r = create_private(d, err)) < 0))
+		return r;
+	int rc = sqlite3_open_v2(d->path, &d->conn, flags, d->vfs);
+	if (rc != SQLITE_OK)
+		return error_set(err, E_IO, "%s: %s", d->path,
+				 d->conn ? sqlite3_errmsg(d->conn) : sqlite3_errstr(rc));
+	d->statements = map_new(stmt_free);
+	return configure(d, err);
+}
+
+static void close_connection(struct db *d)
+{
+	map_free(d->statements);
+	d->statements = NULL;
+	int rc = sqlite3_close(d->conn);
+	assert(rc == SQLITE_OK); /* every statement lives in the cache */
+	d->conn = NULL;
+	d->wal_frames = 0;
+}
+
+int db_open(const struct db_config *c, struct db **ret, struct error *err)
+{
+	CLEANUP(db_closep) struct db *d = xcalloc(1, sizeof(*d));
+	d->config = *c;
+	d->path = xstrdup(c->path);
+	d->vfs = c->vfs ? xstrdup(c->vfs) : NULL;
+	d->config.path = d->path;
+	d->config.vfs = d->vfs;
+	d->lock_fd = -1;
+	int r = open_connection(d, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(d);
+	return 0;
+}
+
+int db_reopen(struct db *d, struct error *err)
+{
+	close_connection(d);
+	d->broken = false;
+	int r = open_connection(d, err);
+	if (r < 0)
+		d->broken = true;
+	return r;
+}
+
+void db_close(struct db *d)
+{
+	if (!d)
+		return;
+	/* Closing the last connection checkpoints and removes the WAL; SQLite does not do so for
+	 * a connection that saw a disk error. */
+	if (d->conn)
+		close_connection(d);
+	if (d->lock_fd >= 0)
+		close(d->lock_fd);
+	xfree(d->path);
+	xfree(d->vfs);
+	xfree(d);
+}
+
+void db_closep(struct db **d)
+{
+	db_close(*d);
+}
+
+/* Statements */
+
+int db_exec(struct db *d, const char *sql, struct error *err)
+{
+	if (d->broken)
+		return refuse_broken(d, err);
+	int rc = sqlite3_exec(d->conn, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : db_failed(d, rc, err);
+}
+
+int db_prepare(struct db *d, const char *sql, struct stmt **ret, struct error *err)
+{
+	if (d->broken)
+		return refuse_broken(d, err);
+	struct stmt *s = map_get(d->statements, sql);
+	if (s) {
+		sqlite3_reset(s->s);
+		sqlite3_clear_bindings(s->s);
+		*ret = s;
+		return 0;
+	}
+	if (map_count(d->statements) >= STATEMENTS_MAX)
+		return error_set(err, E_LIMIT, "%s: more than %d different statements", d->path,
+				 STATEMENTS_MAX);
+	sqlite3_stmt *raw = NULL;
+	int rc = sqlite3_prepare_v3(d->conn, sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, NULL);
+	if (rc != SQLITE_OK)
+		return db_failed(d, rc, err);
+	s = xcalloc(1, sizeof(*s));
+	s->db = d;
+	s->s = raw;
+	map_set(d->statements, sql, s);
+	*ret = s;
+	return 0;
+}
+
+/* A wrong index or a busy statement is a programmer's error. */
+static void bound(int rc)
+{
+	assert(rc == SQLITE_OK || rc == SQLITE_TOOBIG);
+}
+
+void stmt_bind_int(struct stmt *s, int i, int64_t v)
+{
+	bound(sqlite3_bind_int64(s->s, i, v));
+}
+
+void stmt_bind_text(struct stmt *s, int i, struct str v)
+{
+	bound(sqlite3_bind_text64(s->s, i, v.ptr ? v.ptr : "", v.len, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void stmt_bind_cstr(struct stmt *s, int i, const char *v)
+{
+	if (v)
+		stmt_bind_text(s, i, str_of(v));
+	else
+		stmt_bind_null(s, i);
+}
+
+void stmt_bind_blob(struct stmt *s, int i, struct str v)
+{
+	bound(sqlite3_bind_blob64(s->s, i, v.ptr ? v.ptr : "", v.len, SQLITE_STATIC));
+}
+
+void stmt_bind_null(struct stmt *s, int i)
+{
+	bound(sqlite3_bind_null(s->s, i));
+}
+
+int stmt_step(struct stmt *s, struct error *err)
+{
+	if (s->db->broken)
+		return refuse_broken(s->db, err);
+	int rc = sqlite3_step(s->s);
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc == SQLITE_DONE) {
+		sqlite3_reset(s->s);
+		return 0;
+	}
+	int r = db_failed(s->db, rc, err);
+	sqlite3_reset(s->s);
+	return r;
+}
+
+void stmt_reset(struct stmt *s)
+{
+	sqlite3_reset(s->s);
+}
+
+int64_t stmt_int(struct stmt *s, int i)
+{
+	return sqlite3_column_int64(s->s, i);
+}
+
+struct str stmt_text(struct stmt *s, int i)
+{
+	const char *p = (const char *)sqlite3_column_text(s->s, i);
+	return p ? str_n(p, (size_t)sqlite3_column_bytes(s->s, i)) : STR_NONE;
+}
+
+struct str stmt_blob(struct stmt *s, int i)
+{
+	const char *p = sqlite3_column_blob(s->s, i);
+	return p ? str_n(p, (size_t)sqlite3_column_bytes(s->s, i)) : STR_NONE;
+}
+
+bool stmt_is_null(struct stmt *s, int i)
+{
+	return sqlite3_column_type(s->s, i) == SQLITE_NULL;
+}
+
+/* Transactions */
+
+static int run(struct db *d, const char *sql, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, sql, &s, err);
+	return r < 0 ? r : stmt_step(s, err);
+}
+
+int db_begin(struct db *d, struct error *err)
+{
+	return run(d, "BEGIN IMMEDIATE", err);
+}
+
+int db_commit(struct db *d, struct error *err)
+{
+	int r = run(d, "COMMIT", err);
+	if (r < 0) {
+		/* What reached the disk is unknown: only a new handle can tell. */
+		db_rollback(d);
+		d->broken = true;
+	}
+	return r;
+}
+
+/* On a broken handle, too: it ends the transaction in memory. */
+void db_rollback(struct db *d)
+{
+	if (db_in_transaction(d))
+		sqlite3_exec(d->conn, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int db_savepoint(struct db *d, struct error *err)
+{
+	return run(d, "SAVEPOINT s", err);
+}
+
+int db_release(struct db *d, struct error *err)
+{
+	return run(d, "RELEASE s", err);
+}
+
+void db_rollback_to(struct db *d)
+{
+	/* A full disk has rolled back everything already; there is no savepoint then. */
+	if (db_in_transaction(d) &&
+	    sqlite3_exec(d->conn, "ROLLBACK TO s; RELEASE s", NULL, NULL, NULL) != SQLITE_OK)
+		d->broken = true;
+}
+
+bool db_in_transaction(const struct db *d)
+{
+	return d->conn && !sqlite3_get_autocommit(d->conn);
+}
+
+int64_t db_changes(struct db *d)
+{
+	return sqlite3_changes64(d->conn);
+}
+
+int64_t db_last_id(struct db *d)
+{
+	return sqlite3_last_insert_rowid(d->conn);
+}
+
+bool db_is_broken(const struct db *d)
+{
+	return d->broken;
+}
+
+int db_checkpoint(struct db *d, bool idle, struct error *err)
+{
+	if (d->broken)
+		return refuse_broken(d, err);
+	if (d->wal_frames == 0 || (!idle && d->wal_frames < CHECKPOINT_FRAMES))
+		return 0;
+	int n_log = 0, n_done = 0;
+	int rc = sqlite3_wal_checkpoint_v2(d->conn, NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log,
+					   &n_done);
+	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+		return 0; /* a reader; the next turn tries again */
+	if (rc != SQLITE_OK)
+		return db_failed(d, rc, err);
+	if (n_log == n_done)
+		d->wal_frames = 0;
+	return 0;
+}
+
+int64_t db_size_bytes(struct db *d)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (db_prepare(d, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		       &s, &err) < 0 ||
+	    stmt_step(s, &err) != 1)
+		return 0;
+	int64_t n = stmt_int(s, 0);
+	stmt_reset(s);
+	return n;
+}

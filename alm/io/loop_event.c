@@ -1,0 +1,218 @@
+/*
+ * loop_event: the real loop, on libevent. Timers and tasks stay in loop.c: libevent sees one timer,
+ * the head of the heap.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "alm/base/clock.h"
+#include "alm/io/loop_event.h"
+
+#define WAIT_NS_MAX NS_PER_HOUR /* a turn without work does no harm */
+
+struct loop_event {
+	struct loop loop;
+	struct event_base *base;
+	struct event *wait;
+	struct event *signals[2];
+	void (*on_signal)(void *arg, int signal);
+	void *on_signal_arg;
+	bool stopped;
+};
+
+static struct loop_event *self(struct loop *l)
+{
+	return CONTAINER_OF(l, struct loop_event, loop);
+}
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec ts;
+	int r = clock_gettime(id, &ts);
+	assert(r == 0);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static int64_t event_now(struct loop *l UNUSED)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+static int64_t event_mono(struct loop *l UNUSED)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+static void event_random(struct loop *l UNUSED, void *buf, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = getrandom((char *)buf + done, n - done, 0);
+		assert(r > 0 || errno == EINTR);
+		done += r > 0 ? (size_t)r : 0;
+	}
+}
+
+/* Nothing to do: a turn looks at the heap and at the tasks before it waits. */
+static void event_wake(struct loop *l UNUSED)
+{
+}
+
+static void event_loop_free(struct loop *l)
+{
+	struct loop_event *e = self(l);
+	for (size_t i = 0; i < ARRAY_LEN(e->signals); i++)
+		if (e->signals[i])
+			event_free(e->signals[i]);
+	event_free(e->wait);
+	event_base_free(e->base);
+	loop_release(l);
+	xfree(e);
+}
+
+static const struct loop_ops ops = {
+	.now_ns = event_now,
+	.mono_ns = event_mono,
+	.random = event_random,
+	.wake = event_wake,
+	.free = event_loop_free,
+};
+
+static void on_wait(evutil_socket_t fd UNUSED, short what UNUSED, void *arg UNUSED)
+{
+}
+
+struct loop *loop_event_new(void)
+{
+	struct loop_event *e = xcalloc(1, sizeof(*e));
+	loop_init(&e->loop, &ops);
+	/* A peer that goes away is an error code, not a signal. */
+	signal(SIGPIPE, SIG_IGN);
+	e->base = event_base_new();
+	assert(e->base);
+	e->wait = evtimer_new(e->base, on_wait, NULL);
+	assert(e->wait);
+	return &e->loop;
+}
+
+struct event_base *loop_event_base(struct loop *l)
+{
+	assert(l->ops == &ops);
+	return self(l)->base;
+}
+
+static void turn(struct loop_event *e, bool block)
+{
+	int64_t deadline = loop_next_deadline(&e->loop);
+	int64_t wait = deadline <= 0 ? 0 : deadline - event_mono(&e->loop);
+	if (wait > WAIT_NS_MAX)
+		wait = WAIT_NS_MAX;
+	if (wait <= 0 || !block) {
+		event_base_loop(e->base, EVLOOP_NONBLOCK);
+	} else {
+		int64_t us = (wait + NS_PER_US - 1) / NS_PER_US;
+		struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+		evtimer_add(e->wait, &tv);
+		event_base_loop(e->base, EVLOOP_ONCE);
+		evtimer_del(e->wait);
+	}
+	loop_run_due(&e->loop);
+}
+
+void loop_run(struct loop *l)
+{
+	struct loop_event *e = self(l);
+	while (!e->stopped)
+		turn(e, true);
+	e->stopped = false;
+}
+
+void loop_stop(struct loop *l)
+{
+	self(l)->stopped = true;
+}
+
+void loop_turn(struct loop *l)
+{
+	turn(self(l), false);
+}
+
+static void on_signal_event(evutil_socket_t signal, short what UNUSED, void *arg)
+{
+	struct loop_event *e = arg;
+	e->on_signal(e->on_signal_arg, (int)signal);
+}
+
+void loop_on_signal(struct loop *l, void (*fn)(void *arg, int signal), void *arg)
+{
+	static const int numbers[] = {SIGINT, SIGTERM};
+	struct loop_event *e = self(l);
+	e->on_signal = fn;
+	e->on_signal_arg = arg;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		if (e->signals[i])
+			continue;
+		e->signals[i] = evsignal_new(e->base, numbers[i], on_signal_event, e);
+		assert(e->signals[i]);
+		event_add(e->signals[i], NULL);
+	}
+}
+
+struct dir_watch {
+	struct loop *loop;
+	struct event *readable;
+	int fd;
+	struct task changed;
+};
+
+static void on_inotify(evutil_socket_t fd, short what UNUSED, void *arg)
+{
+	struct dir_watch *w = arg;
+	char buf[8192];
+	/* What changed does not matter: the owner lists the folder. */
+	while (read(fd, buf, sizeof(buf)) > 0)
+		loop_post(w->loop, &w->changed);
+}
+
+struct dir_watch *loop_watch_dir(struct loop *l, const char *path, void (*fn)(void *arg), void *arg,
+				 struct error *err)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (fd < 0) {
+		error_set(err, E_IO, "%s cannot be watched: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (inotify_add_watch(fd, path,
+			      IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE |
+				      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
+		error_set(err, errno == ENOENT ? E_NOTFOUND : E_IO, "%s cannot be watched: %s",
+			  path, strerror(errno));
+		close(fd);
+		return NULL;
+	}
+	struct dir_watch *w = xcalloc(1, sizeof(*w));
+	w->loop = l;
+	w->fd = fd;
+	w->changed = (struct task){.fn = fn, .arg = arg};
+	w->readable = event_new(self(l)->base, fd, EV_READ | EV_PERSIST, on_inotify, w);
+	assert(w->readable);
+	event_add(w->readable, NULL);
+	return w;
+}
+
+void dir_watch_free(struct dir_watch *w)
+{
+	if (!w)
+		return;
+	loop_unpost(w->loop, &w->changed);
+	event_free(w->readable);
+	close(w->fd);
+	xfree(w);
+}

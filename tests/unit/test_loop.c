@@ -1,0 +1,186 @@
+#include "tests/lib/test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/base/strbuf.h"
+#include "alm/io/loop.h"
+
+struct note {
+	struct loop *loop;
+	struct strbuf *out;
+	const char *name;
+	struct timer timer;
+	struct task task;
+	struct note *then; /* armed or posted by this one */
+};
+
+static void on_timer(void *arg)
+{
+	struct note *n = arg;
+	strbuf_adds(n->out, n->name);
+	if (n->then)
+		loop_arm(n->loop, &n->then->timer, 0);
+}
+
+static void on_task(void *arg)
+{
+	struct note *n = arg;
+	strbuf_adds(n->out, n->name);
+	if (n->then)
+		loop_post(n->loop, &n->then->task);
+}
+
+static struct note note(struct loop *l, struct strbuf *out, const char *name)
+{
+	return (struct note){.loop = l,
+			     .out = out,
+			     .name = name,
+			     .timer = {.fn = on_timer},
+			     .task = {.fn = on_task}};
+}
+
+static void test_loop__timers_come_before_tasks_and_new_ones_wait_a_turn(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(100);
+	struct note a = note(l, &out, "a"), b = note(l, &out, "b"), c = note(l, &out, "c"),
+		    d = note(l, &out, "d"), e = note(l, &out, "e");
+	struct note *all[] = {&a, &b, &c, &d, &e};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		all[i]->timer.arg = all[i]->task.arg = all[i];
+	a.then = &d;
+	b.then = &e;
+	loop_post(l, &b.task);
+	loop_post(l, &c.task);
+	loop_post(l, &b.task);
+	loop_arm(l, &a.timer, 0);
+	loop_turn(l);
+	assert_string_equal(out.buf, "abc");
+	loop_turn(l);
+	assert_string_equal(out.buf, "abcde");
+	loop_turn(l);
+	assert_string_equal(out.buf, "abcde");
+}
+
+static void test_loop__disarmed_and_unposted_do_not_run(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(100);
+	struct note a = note(l, &out, "a"), b = note(l, &out, "b"), c = note(l, &out, "c");
+	a.timer.arg = b.task.arg = c.task.arg = &c;
+	loop_arm(l, &a.timer, 0);
+	loop_post(l, &c.task);
+	loop_post(l, &b.task);
+	loop_disarm(l, &a.timer);
+	loop_unpost(l, &b.task);
+	loop_unpost(l, &b.task);
+	loop_turn(l);
+	assert_string_equal(out.buf, "c");
+	loop_post(l, &b.task);
+	loop_turn(l);
+	assert_string_equal(out.buf, "cc");
+}
+
+static void stop(void *arg)
+{
+	loop_stop(arg);
+}
+
+static void test_loop__run_waits_for_the_deadline(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	struct timer t = {.fn = stop, .arg = l};
+	int64_t start = loop_mono(l);
+	loop_arm(l, &t, 30 * NS_PER_MS);
+	loop_run(l);
+	int64_t took = loop_mono(l) - start;
+	assert_true(took >= 30 * NS_PER_MS);
+	assert_true(took < 5 * NS_PER_S);
+}
+
+struct caught {
+	struct loop *loop;
+	int signal;
+};
+
+static void on_signal(void *arg, int signal)
+{
+	struct caught *c = arg;
+	c->signal = signal;
+	loop_stop(c->loop);
+}
+
+static void test_loop__signals_arrive_in_the_loop(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	struct caught c = {.loop = l};
+	loop_on_signal(l, on_signal, &c);
+	raise(SIGTERM);
+	loop_run(l);
+	assert_int_equal(c.signal, SIGTERM);
+}
+
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+static void test_loop__a_changed_folder_is_told_once_a_turn(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	char dir[] = "/tmp/alm-test-loop-XXXXXX", path[64];
+	assert_non_null(mkdtemp(dir));
+	struct error err = ERROR_INIT;
+	int n = 0;
+	struct dir_watch *w = loop_watch_dir(l, dir, count, &n, &err);
+	assert_non_null(w);
+	snprintf(path, sizeof(path), "%s/a", dir);
+	assert_ok(file_write_new(path, STR("x"), 0600, &err), &err);
+	assert_ok(file_remove(path, &err), &err);
+	loop_turn(l);
+	assert_int_equal(n, 1);
+	loop_turn(l);
+	assert_int_equal(n, 1);
+	dir_watch_free(w);
+	rmdir(dir);
+	assert_null(loop_watch_dir(l, dir, count, &n, &err));
+	assert_int_equal(err.code, E_NOTFOUND);
+}
+
+static void test_loop__random_below_is_below(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	bool seen[7] = {false};
+	for (int i = 0; i < 1000; i++) {
+		uint64_t v = loop_random_below(l, 7);
+		assert_true(v < 7);
+		seen[v] = true;
+	}
+	for (int i = 0; i < 7; i++)
+		assert_true(seen[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loop__timers_come_before_tasks_and_new_ones_wait_a_turn),
+		cmocka_unit_test(test_loop__disarmed_and_unposted_do_not_run),
+		cmocka_unit_test(test_loop__run_waits_for_the_deadline),
+		cmocka_unit_test(test_loop__signals_arrive_in_the_loop),
+		cmocka_unit_test(test_loop__a_changed_folder_is_told_once_a_turn),
+		cmocka_unit_test(test_loop__random_below_is_below),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
