@@ -1,0 +1,84 @@
+/*
+ * client: the verbs of the Kubernetes API as asynchronous requests (kube-api.md 16).
+ *
+ * A reply callback is called exactly once, in a later turn, unless the request was cancelled. The
+ * error of a refused request has the code of its Status (reason before HTTP code) and the server's
+ * message; retry_after_ns is what Retry-After or details.retryAfterSeconds said, else 0. Reads are
+ * retried on 429, 5xx and lost connections with jittered back-off until their deadline; writes are
+ * not: the caller reads the object first, as the write may have happened.
+ */
+#ifndef ALM_CLIENT_CLIENT_H
+#define ALM_CLIENT_CLIENT_H
+
+#include "alm/base/error.h"
+#include "alm/client/resource.h"
+#include "alm/io/transport.h"
+#include "alm/obj/obj.h"
+
+struct client;
+struct client_call;
+
+#define CLIENT_WRITES_MAX    8 /* in flight; more wait in order */
+#define CLIENT_FIELD_MANAGER "alm"
+
+struct client_reply {
+	int status;              /* HTTP status; 0 if there was none */
+	const struct obj *body;  /* parsed JSON answer, borrowed; NULL on error without body */
+	struct str text;         /* its bytes */
+	const struct error *err; /* NULL on success */
+	int64_t retry_after_ns;
+	bool maybe_applied; /* a write whose reply was lost */
+};
+
+typedef void (*client_reply_fn)(void *arg, const struct client_reply *reply);
+
+struct client *client_new(struct loop *l, struct transport *t); /* borrows both */
+void client_free(struct client *c);
+DEFINE_FREEP(client)
+struct transport *client_transport(struct client *c);
+struct loop *client_loop(struct client *c);
+
+struct client_options {
+	const char *field_manager;          /* NULL: "alm" */
+	bool force;                         /* apply only */
+	bool dry_run;                       /* dryRun=All */
+	bool strict;                        /* fieldValidation=Strict */
+	const char *subresource;            /* "status"; NULL: none */
+	const char *propagation;            /* delete: "Background"; NULL: the server's default */
+	const char *uid, *resource_version; /* delete: preconditions */
+	const char *audit_id; /* "op" of the audit row (audit.md 7); also sent as Audit-ID */
+	int64_t timeout_ns;   /* 0: 30 s */
+	size_t body_max;      /* 0: 16 MiB */
+};
+
+/* All copy what they are given; o may be NULL. */
+struct client_call *client_get(struct client *c, const struct resource *r, const char *ns,
+			       const char *name, const struct client_options *o, client_reply_fn fn,
+			       void *arg);
+/* query: "labelSelector=a%3Db&limit=500", already encoded; "" for none. */
+struct client_call *client_list(struct client *c, const struct resource *r, const char *ns,
+				const char *query, client_reply_fn fn, void *arg);
+struct client_call *client_create(struct client *c, const struct resource *r, const char *ns,
+				  const struct obj *body, const struct client_options *o,
+				  client_reply_fn fn, void *arg);
+struct client_call *client_replace(struct client *c, const struct resource *r, const char *ns,
+				   const char *name, const struct obj *body,
+				   const struct client_options *o, client_reply_fn fn, void *arg);
+/* Server-side apply. */
+struct client_call *client_apply(struct client *c, const struct resource *r, const char *ns,
+				 const char *name, const struct obj *body,
+				 const struct client_options *o, client_reply_fn fn, void *arg);
+/* type: "application/merge-patch+json" and kin. */
+struct client_call *client_patch(struct client *c, const struct resource *r, const char *ns,
+				 const char *name, const char *type, const struct obj *patch,
+				 const struct client_options *o, client_reply_fn fn, void *arg);
+struct client_call *client_delete(struct client *c, const struct resource *r, const char *ns,
+				  const char *name, const struct client_options *o,
+				  client_reply_fn fn, void *arg);
+/* Any path: GET of "/version". */
+struct client_call *client_raw(struct client *c, const char *method, const char *target,
+			       struct str body, const char *content_type, client_reply_fn fn,
+			       void *arg);
+void client_cancel(struct client *c, struct client_call *call);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * discovery: kind <-> resource on a server (aggregated v2, v2beta1, then legacy). Cached in memory,
+ * read again once on "no match"; a group that failed is an error for that group only.
+ */
+#ifndef ALM_CLIENT_DISCOVERY_H
+#define ALM_CLIENT_DISCOVERY_H
+
+#include "alm/client/client.h"
+
+struct discovery;
+
+struct discovery *discovery_new(struct client *c);
+void discovery_free(struct discovery *d);
+DEFINE_FREEP(discovery)
+
+typedef void (*discovery_fn)(void *arg, const struct error *err);
+/* Reads everything (again). */
+void discovery_refresh(struct discovery *d, discovery_fn fn, void *arg);
+bool discovery_is_loaded(const struct discovery *d);
+/* From the cache, NULL if unknown; borrowed until the next refresh. version NULL: the preferred
+ * one. */
+const struct resource *discovery_kind(const struct discovery *d, const char *group,
+				      const char *version, const char *kind);
+/* What a user types: plural, singular, short name, kind, "plural.group", "plural.version.group";
+ * case-insensitive as kubectl ("Apps"). */
+const struct resource *discovery_name(const struct discovery *d, const char *name);
+const struct resource *const *discovery_all(const struct discovery *d, size_t *ret_n);
+const char *discovery_short_names(const struct discovery *d,
+				  const struct resource *r); /* "ist" or "" */
+const char *discovery_singular(const struct discovery *d, const struct resource *r);
+
+#endif

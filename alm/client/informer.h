@@ -1,0 +1,63 @@
+/*
+ * informer: a cache of one resource type, kept by list and watch (kube-api.md 16; reliability.md
+ * 1).
+ *
+ * The cache holds JSON text and a few indexed fields, never trees. It is synced only after the
+ * first full list; a failed list is never an empty one. ERROR or 410: list again from scratch and
+ * diff, deletions included; a list older than what was seen is refused. A closed watch goes on at
+ * the last resourceVersion.
+ */
+#ifndef ALM_CLIENT_INFORMER_H
+#define ALM_CLIENT_INFORMER_H
+
+#include "alm/client/client.h"
+
+struct informer;
+
+enum informer_change { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
+
+struct informer_object {
+	const char *ns, *name, *uid; /* ns "" for cluster-scoped */
+	const char *resource_version;
+	struct str
+		text; /* the object's JSON with apiVersion and kind; borrowed until the next turn */
+};
+
+struct informer_config {
+	struct client *client;
+	struct resource resource;   /* copied */
+	bool metadata_only;         /* asks for PartialObjectMetadata */
+	const char *label_selector; /* NULL: none */
+	/* Called after the cache changed; both objects borrowed, before is NULL when added and
+	 * after is NULL when deleted. */
+	void (*changed)(void *arg, enum informer_change change,
+			const struct informer_object *before, const struct informer_object *after);
+	void (*synced)(void *arg); /* once, after the first full list */
+	void *arg;
+};
+
+struct informer *informer_new(const struct informer_config *c);
+void informer_start(struct informer *i);
+void informer_free(struct informer *i);
+DEFINE_FREEP(informer)
+
+bool informer_is_synced(const struct informer *i);
+const struct resource *informer_resource(const struct informer *i);
+/* The error of the last failed list or watch, NULL while all is well (403, 404 ...). */
+const struct error *informer_trouble(const struct informer *i);
+
+/* Borrowed; NULL if absent. ns "" or NULL for cluster-scoped. */
+const struct informer_object *informer_get(const struct informer *i, const char *ns,
+					   const char *name);
+const struct informer_object *informer_get_uid(const struct informer *i, const char *uid);
+size_t informer_count(const struct informer *i);
+/* In order of (namespace, name): cursor starts at NULL. */
+const struct informer_object *informer_next(const struct informer *i,
+					    const struct informer_object *after);
+/* Our own write came back: show it in the cache before the watch does, unless the cache is newer.
+ */
+void informer_observe(struct informer *i, const struct obj *o);
+void informer_observe_deleted(struct informer *i, const char *ns, const char *name,
+			      const char *uid);
+
+#endif

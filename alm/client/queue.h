@@ -1,0 +1,38 @@
+/*
+ * queue: keys that wait for work (client-go's workqueue, as facts).
+ *
+ * A key is in the dirty set when it needs work and in the processing set while a worker has it. A
+ * key that is added while it is processed is not handed out a second time but comes back right
+ * after queue_done(): one worker per key, no lost wake-up. Failures come back after a growing,
+ * jittered pause (1 s doubling to 60 s) until queue_forget().
+ */
+#ifndef ALM_CLIENT_QUEUE_H
+#define ALM_CLIENT_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "alm/base/mem.h"
+#include "alm/io/loop.h"
+
+struct queue;
+
+/* ready is called in a later turn when a key can be taken; it takes until queue_get() gives NULL.
+ */
+struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg);
+void queue_free(struct queue *q);
+DEFINE_FREEP(queue)
+
+void queue_add(struct queue *q, const char *key);
+void queue_add_after(struct queue *q, const char *key, int64_t after_ns); /* the earliest wins */
+void queue_add_rate_limited(struct queue *q, const char *key);
+void queue_forget(struct queue *q, const char *key); /* resets the back-off */
+unsigned queue_failures(const struct queue *q, const char *key);
+
+const char *queue_get(struct queue *q); /* borrowed until queue_done(); NULL if none is ready */
+void queue_done(struct queue *q, const char *key);
+size_t queue_len(const struct queue *q);     /* ready now */
+size_t queue_pending(const struct queue *q); /* ready, processing or waiting for a time */
+bool queue_is_idle(const struct queue *q);   /* nothing ready, nothing processing */
+
+#endif
