@@ -41,8 +41,10 @@ enum kind_flag {
 
 struct kind_column {
 	const char *name, *type, *format, *description;
-	const char *json_path; /* ".spec.size"; NULL: the printer of a built-in kind computes it */
+	const char *json_path; /* ".spec.size" (alm/obj/jsonpath.h), or NULL */
 	int priority;
+	/* Built-in kinds: computes the cell, owned; now_ns is for ages. Wins over json_path. */
+	struct obj *(*cell)(const struct obj *o, int64_t now_ns);
 };
 
 struct kind {
@@ -52,20 +54,25 @@ struct kind {
 	unsigned verbs, flags;
 	const struct kind_column *columns; /* NULL: Name and Age */
 	size_t n_columns;
-	const struct schema *schema;   /* of this version; NULL for most built-ins */
-	const struct obj *openapi;     /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */
-	const char *const *selectable; /* further field selectors, NULL-ended; or NULL */
+	const struct schema *schema; /* of this version; NULL for most built-ins */
+	const struct obj *openapi;   /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */
+	const char *const
+		*selectable; /* further field selectors, "spec.size", NULL-ended; or NULL */
 	const char *deprecation_warning; /* or NULL */
 	/* scale paths ".spec.replicas"; label_selector_path may be NULL */
 	const char *spec_replicas_path, *status_replicas_path, *label_selector_path;
 	const char *storage_version; /* same for all versions of a resource */
 	const char *crd_name;        /* CRD the kind comes from, or NULL */
+	/* The objects are those of another group (events.k8s.io shows those of ""); NULL: its own.
+	 */
+	const char *storage_group;
 };
 
 struct kinds;
 
 struct kinds *kinds_new(void); /* with the built-in rows */
 void kinds_free(struct kinds *k);
+DEFINE_FREEP(kinds)
 /* Consumes an owned kind made by crd.c (freed through free_kind). Bumps the generation. */
 void kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *));
 void kinds_remove_crd(struct kinds *k, const char *crd_name);
@@ -76,12 +83,21 @@ const struct kind *kinds_find(const struct kinds *k, const char *group, const ch
 			      const char *plural);
 const struct kind *kinds_find_kind(const struct kinds *k, const char *group, const char *version,
 				   const char *kind);
-/* The storage version of group and plural. */
+/* The storage version of group and plural; follows storage_group, so events of events.k8s.io give
+ * those of v1. */
 const struct kind *kinds_storage(const struct kinds *k, const char *group, const char *plural);
 bool kinds_has_group(const struct kinds *k, const char *group);
 bool kinds_has_group_version(const struct kinds *k, const char *group, const char *version);
 /* All rows: by group, version priority (kube_version_cmp), plural. Borrowed until the next change.
  */
 const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n);
+
+/* "widgets.golden.example.com" or "pods", as messages name a resource; from a. */
+const char *kind_resource(const struct kind *k, struct arena *a);
+/* "golden.example.com/v1" or "v1"; from a. */
+const char *kind_api_version(const struct kind *k, struct arena *a);
+
+/* The constant rows (kinds_builtin.c). To add a built-in kind: one row there. */
+const struct kind *kinds_builtin(size_t *ret_n);
 
 #endif
