@@ -51,7 +51,7 @@ static char peek(const struct parser *p)
 	return p->at < p->text.len ? p->text.ptr[p->at] : '\0';
 }
 
-static bool accept(struct parser *p, const char *token)
+static bool eat(struct parser *p, const char *token)
 {
 	struct str rest = str_skip(p->text, p->at);
 	if (!str_has_prefix(rest, str_of(token)))
@@ -84,27 +84,26 @@ static int too_long(struct parser *p)
 static char *quoted(struct parser *p)
 {
 	char quote = peek(p);
-	struct strbuf_local {
-		char *buf;
-		size_t n;
-	} out = {xmalloc(p->text.len + 1), 0};
+	char *out = xmalloc(p->text.len + 1);
+	size_t n = 0;
 	for (p->at++; p->at < p->text.len && p->text.ptr[p->at] != quote; p->at++) {
 		if (p->text.ptr[p->at] == '\\' && p->at + 1 < p->text.len)
 			p->at++;
-		out.buf[out.n++] = p->text.ptr[p->at];
+		out[n++] = p->text.ptr[p->at];
 	}
 	if (peek(p) != quote) {
-		xfree(out.buf);
+		xfree(out);
 		return NULL;
 	}
 	p->at++;
-	out.buf[out.n] = '\0';
-	return out.buf;
+	out[n] = '\0';
+	return out;
 }
 
 static bool is_name_end(char c, bool in_filter)
 {
-	return c == '\0' || c == '.' || c == '[' || (in_filter && (strchr(" =!<>)", c) != NULL));
+	return c == '\0' || c == '.' || c == '[' || c == ']' ||
+	       (in_filter && (strchr(" =!<>)", c) != NULL));
 }
 
 static int parse_name(struct parser *p, bool in_filter)
@@ -199,7 +198,7 @@ static int parse_filter(struct parser *p)
 		return -E_BADREQUEST;
 	blanks(p);
 	for (size_t i = 0; i < ARRAY_LEN(operators) && s->op == OP_EXISTS; i++)
-		if (accept(p, operators[i].text))
+		if (eat(p, operators[i].text))
 			s->op = operators[i].op;
 	if (s->op != OP_EXISTS) {
 		blanks(p);
@@ -209,7 +208,7 @@ static int parse_filter(struct parser *p)
 		blanks(p);
 	}
 	p->depth--;
-	return accept(p, ")]") ? 0 : fail(p, "expected )]");
+	return eat(p, ")]") ? 0 : fail(p, "expected )]");
 }
 
 static int parse_names(struct parser *p)
@@ -228,8 +227,8 @@ static int parse_names(struct parser *p)
 			return fail(p, "unterminated string");
 		s->names[s->n++] = name;
 		blanks(p);
-	} while (accept(p, ","));
-	return accept(p, "]") ? 0 : fail(p, "expected ]");
+	} while (eat(p, ","));
+	return eat(p, "]") ? 0 : fail(p, "expected ]");
 }
 
 static int parse_slice(struct parser *p, struct step *s, int64_t from)
@@ -239,7 +238,7 @@ static int parse_slice(struct parser *p, struct step *s, int64_t from)
 	s->to = INT64_MAX;
 	if (peek(p) != ']' && !integer(p, &s->to))
 		return fail(p, "expected a number");
-	return accept(p, "]") ? 0 : fail(p, "expected ]");
+	return eat(p, "]") ? 0 : fail(p, "expected ]");
 }
 
 static int parse_indexes(struct parser *p)
@@ -247,7 +246,7 @@ static int parse_indexes(struct parser *p)
 	struct step *s = add_step(p, STEP_INDEX);
 	if (!s)
 		return too_long(p);
-	if (accept(p, ":"))
+	if (eat(p, ":"))
 		return parse_slice(p, s, 0);
 	do {
 		int64_t i;
@@ -256,19 +255,19 @@ static int parse_indexes(struct parser *p)
 			return fail(p, "too many indexes");
 		if (!integer(p, &i))
 			return fail(p, "expected a number");
-		if (!s->n && accept(p, ":"))
+		if (!s->n && eat(p, ":"))
 			return parse_slice(p, s, i);
 		s->indexes[s->n++] = i;
 		blanks(p);
-	} while (accept(p, ","));
-	return accept(p, "]") ? 0 : fail(p, "expected ]");
+	} while (eat(p, ","));
+	return eat(p, "]") ? 0 : fail(p, "expected ]");
 }
 
 static int parse_bracket(struct parser *p)
 {
-	if (accept(p, "*]"))
+	if (eat(p, "*]"))
 		return add_step(p, STEP_ALL) ? 0 : too_long(p);
-	if (accept(p, "?("))
+	if (eat(p, "?("))
 		return parse_filter(p);
 	if (peek(p) == '\'' || peek(p) == '"')
 		return parse_names(p);
@@ -277,9 +276,9 @@ static int parse_bracket(struct parser *p)
 
 static int parse_dot(struct parser *p, bool in_filter)
 {
-	if (accept(p, ".") && !add_step(p, STEP_DESCEND))
+	if (eat(p, ".") && !add_step(p, STEP_DESCEND))
 		return too_long(p);
-	if (accept(p, "*"))
+	if (eat(p, "*"))
 		return add_step(p, STEP_ALL) ? 0 : too_long(p);
 	if (peek(p) == '[')
 		return 0;
@@ -295,9 +294,9 @@ static int parse_path(struct parser *p, bool in_filter)
 		char c = peek(p);
 		if (in_filter && strchr(" =!<>)", c))
 			break;
-		if (accept(p, "."))
+		if (eat(p, "."))
 			r = parse_dot(p, in_filter);
-		else if (accept(p, "["))
+		else if (eat(p, "["))
 			r = parse_bracket(p);
 		else
 			r = fail(p, "expected . or [");
@@ -311,7 +310,7 @@ int jsonpath_parse(struct str text, struct jsonpath **ret, struct error *err)
 		xcalloc(1, sizeof(*path) + JSONPATH_STEPS_MAX * sizeof(struct step));
 	struct parser p = {.text = str_trim(text), .path = path, .err = err};
 	int r = 0;
-	accept(&p, "$");
+	eat(&p, "$");
 	if (!p.at && peek(&p) != '.' && peek(&p) != '[' && p.text.len)
 		r = parse_name(&p, false);
 	if (r < 0)
