@@ -115,7 +115,8 @@ bool value_is_map(struct value v);  /* any of the four maps */
 bool value_is_list(struct value v); /* any list, bytes not */
 /* A map that Go takes for map[string]interface {}: plain or Values. */
 bool value_is_anymap(struct value v);
-bool value_truth(struct value v); /* template truth */
+bool value_is_int(struct value v); /* any integer */
+bool value_truth(struct value v);  /* template truth */
 /* Go's kind: "invalid", "bool", "int", "slice", "map", "struct", "ptr"... */
 const char *value_kind(struct value v);
 /* Go's type: "map[string]interface {}", "common.Values", "<nil>". */
@@ -164,7 +165,9 @@ struct vfield {
 };
 
 struct vstruct_type {
-	const char *name; /* Go's type without *: "chart.Metadata" */
+	const char *name, *pointer;       /* Go's types: "chart.Metadata", "*chart.Metadata" */
+	const char *list;                 /* "[]*chart.Maintainer" */
+	const char *name_v3, *pointer_v3; /* in profile 3, NULL: the same */
 	const struct vfield *fields;
 	size_t n_fields;
 	/* String() of a pointer to it, NULL if it has none: what {{x}} prints for an addressable
@@ -199,6 +202,7 @@ struct value value_capabilities(struct arena *a, enum tmpl_profile profile, stru
 				struct value api_versions);
 
 /* ---- text ---- */
+#define VALUE_TEXT_MAX ((size_t)64 << 20)
 /* Go's %v of one value (floats %g, maps map[a:1], nil <nil>). */
 void value_print(struct strbuf *b, struct value v);
 /* sprig's strval: text as is, nil "<nil>", else %v. */
@@ -213,6 +217,9 @@ void value_quote(struct strbuf *b, struct str s);
 /* time.RFC3339Nano, as JSON has it; a semantic version as text. */
 void value_time_rfc3339(struct strbuf *b, struct value v);
 void value_semver_text(struct strbuf *b, struct value v);
+/* The String method of times, durations, months, weekdays and versions; false: it has none. */
+bool value_stringer(struct strbuf *b, struct value v);
+bool value_semver_equal(struct value a, struct value b);
 
 /* ---- times ---- */
 struct vzone; /* fn_date.c */
