@@ -1,4 +1,7 @@
-/* diff: the paths at which two objects differ, in document order. */
+/*
+ * diff: the paths at which two objects differ, in document order: members of before, then those
+ * that only after has. Lists are compared by index.
+ */
 #ifndef ALM_OBJ_DIFF_H
 #define ALM_OBJ_DIFF_H
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "alm/base/arena.h"
+#include "alm/base/str.h"
 #include "alm/obj/obj.h"
 
 #define GVK_NAME_MAX 253
@@ -36,8 +37,18 @@ char *resource_ref_fmt(const struct resource_ref *r, struct arena *a);
  * (k8s.io/apimachinery version.CompareKubeAwareVersionStrings). <0 if a sorts before b. */
 int kube_version_cmp(const char *a, const char *b);
 
-/* Name rules; on failure the message is Kubernetes' own text (golden G38, G40). Lower-case RFC 1123
- * label (63) and subdomain (253), DNS-1035 label, qualified name, label value, path segment. */
+/* Name rules. The fault is Kubernetes' own text (k8s.io/apimachinery util/validation; golden G38,
+ * G40), NULL for a good name. */
+enum name_rule {
+	NAME_DNS_LABEL,     /* lower-case RFC 1123 label, 63 */
+	NAME_DNS_SUBDOMAIN, /* lower-case RFC 1123 subdomain, 253 */
+	NAME_DNS1035_LABEL, /* starts with a letter, 63 */
+	NAME_QUALIFIED,     /* [subdomain/]name: keys of labels and annotations, finalizers */
+	NAME_LABEL_VALUE,
+	NAME_PATH_SEGMENT,
+};
+const char *name_fault(enum name_rule rule, struct str s);
+
 bool name_is_dns_label(struct str s);
 bool name_is_dns_subdomain(struct str s);
 bool name_is_dns1035_label(struct str s);

@@ -1,6 +1,7 @@
 /*
  * patch: merge (RFC 7396), JSON (RFC 6902) and strategic merge patches. The document is borrowed
- * and unchanged; the result is a new, owned object that may share subtrees.
+ * and unchanged; the result is a new, owned object that shares nothing and may be changed. The
+ * differences (patch_X_diff) may share subtrees with what they were made from.
  */
 #ifndef ALM_OBJ_PATCH_H
 #define ALM_OBJ_PATCH_H
@@ -16,8 +17,11 @@ int patch_merge(const struct obj *doc, const struct obj *patch, struct obj **ret
 int patch_json(const struct obj *doc, const struct obj *operations, struct obj **ret,
 	       struct error *err);
 /* The merge key of a list in a built-in kind ("name" for containers), "" for a primitive list that
- * merges as a set, NULL for one that is replaced. path is "spec.template.spec.containers". */
+ * merges as a set, NULL for one that is replaced. path is "spec.template.spec.containers"; a
+ * list within its elements is "spec.template.spec.containers.ports". */
 typedef const char *(*patch_merge_key_fn)(const char *kind, const char *path);
+/* Directives: $patch, $retainKeys, $setElementOrder/F, $deleteFromPrimitiveList/F. E_BADREQUEST for
+ * a misused directive or a list element without its merge key. */
 int patch_strategic(const struct obj *doc, const struct obj *patch, const char *kind,
 		    patch_merge_key_fn merge_key, struct obj **ret, struct error *err);
 

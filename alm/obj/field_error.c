@@ -1,0 +1,55 @@
+/* field_error: see field_error.h. */
+#include "alm/obj/field_error.h"
+
+#include <stdarg.h>
+
+void field_errors_init(struct field_errors *e, struct arena *a)
+{
+	e->arena = a;
+	e->n = 0;
+	e->omitted = 0;
+}
+
+void field_errors_add(struct field_errors *e, enum field_error_type type, const char *path,
+		      const char *fmt, ...)
+{
+	va_list args;
+	if (e->n == FIELD_ERRORS_MAX) {
+		e->omitted++;
+		return;
+	}
+	va_start(args, fmt);
+	e->items[e->n++] = (struct field_error){
+		.type = type,
+		.path = arena_strdup(e->arena, path),
+		.message = arena_vfmt(e->arena, fmt, args),
+	};
+	va_end(args);
+}
+
+const char *field_error_reason(enum field_error_type type)
+{
+	static const char *const reasons[] = {
+		[FIELD_INVALID] = "FieldValueInvalid",
+		[FIELD_REQUIRED] = "FieldValueRequired",
+		[FIELD_NOT_SUPPORTED] = "FieldValueNotSupported",
+		[FIELD_DUPLICATE] = "FieldValueDuplicate",
+		[FIELD_FORBIDDEN] = "FieldValueForbidden",
+		[FIELD_TOO_LONG] = "FieldValueTooLong",
+		[FIELD_TOO_MANY] = "FieldValueTooMany",
+		[FIELD_TYPE_INVALID] = "FieldValueTypeInvalid",
+		[FIELD_NOT_FOUND] = "FieldValueNotFound",
+		[FIELD_INTERNAL] = "InternalError",
+	};
+	return reasons[type];
+}
+
+void field_errors_text(const struct field_errors *e, struct strbuf *b)
+{
+	if (e->n > 1)
+		strbuf_addc(b, '[');
+	for (size_t i = 0; i < e->n; i++)
+		strbuf_addf(b, "%s%s: %s", i ? ", " : "", e->items[i].path, e->items[i].message);
+	if (e->n > 1)
+		strbuf_addc(b, ']');
+}
