@@ -58,6 +58,7 @@ struct kind {
 	const struct obj *openapi;   /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */
 	const char *const
 		*selectable; /* further field selectors, "spec.size", NULL-ended; or NULL */
+	uint32_t stamp;      /* of the schema, never used twice; 0 for built-ins */
 	const char *deprecation_warning; /* or NULL */
 	/* scale paths ".spec.replicas"; label_selector_path may be NULL */
 	const char *spec_replicas_path, *status_replicas_path, *label_selector_path;

@@ -38,6 +38,23 @@ struct accept {
 	enum table_include include; /* query includeObject */
 };
 
+/* What a Status of failure says besides code, reason and message; filled by status.c. */
+struct failure {
+	const char *message; /* NULL: the message of the error */
+	bool details;        /* there is a details object, be it empty */
+	bool no_reason;
+	const char *name, *group, *kind, *uid; /* NULL or "" is left out */
+	const struct field_errors *causes;
+	const struct status_cause *extra; /* causes that are no field errors */
+	size_t n_extra;
+	int retry_after_s;          /* 0: left out */
+	const char *continue_token; /* metadata.continue of an expired one, or NULL */
+};
+
+struct status_cause {
+	const char *reason, *message, *field; /* NULL is left out */
+};
+
 #define REQUEST_WARNINGS_MAX      32
 #define REQUEST_WARNING_BYTES_MAX 4096
 
@@ -60,6 +77,7 @@ struct request {
 	struct accept accept;
 
 	struct http_headers headers; /* of the answer */
+	struct failure failure;
 	const char *warnings[REQUEST_WARNINGS_MAX];
 	size_t n_warnings, warning_bytes;
 };
@@ -75,12 +93,13 @@ void request_set_header(struct request *r, const char *name, const char *value);
 /* One "Warning: 299 - ..." header; text is escaped here. */
 void request_warn(struct request *r, const char *fmt, ...) PRINTF(2, 3);
 
-/* Answers; Cache-Control "no-cache, private" is added unless the header is set. */
+/* Answers. Cache-Control "no-cache, private" is added unless the header is set. While a batch of
+ * writes is open, the answer waits for its commit; if that fails, it becomes a 503. */
 void request_reply(struct request *r, int status, const char *content_type, struct str body);
 /* As JSON or YAML, as accept says. */
 void request_reply_obj(struct request *r, int status, const struct obj *o);
 void request_reply_json(struct request *r, int status, struct str json);
-/* A Status; details name, group and kind are those of the request where Kubernetes gives them. */
+/* A Status, from err and r->failure (status.h). */
 void request_reply_error(struct request *r, const struct error *err);
 /* 404, text/plain, "404 page not found\n". */
 void request_reply_no_page(struct request *r);

@@ -17,6 +17,7 @@
 
 #include "alm/audit/audit.h"
 #include "alm/base/arena.h"
+#include "alm/base/clock.h"
 #include "alm/io/db.h"
 #include "alm/io/loop.h"
 #include "alm/obj/obj.h"
@@ -26,10 +27,11 @@ struct store;
 #define STORE_VALUE_BYTES_MAX ((size_t)3 << 19) /* 1.5 MiB, as etcd */
 #define STORE_UID_TEXT        37
 
-/* Immutable, reference counted, NUL-terminated. */
+/* Immutable, reference counted, NUL-terminated. stamp is kind.stamp of the schema under which the
+ * text is known to be pruned and defaulted (convert.h). */
 struct text {
-	unsigned refs;
-	unsigned len;
+	unsigned refs, len;
+	uint32_t stamp;
 	char bytes[];
 };
 struct text *text_new(struct str s);
@@ -42,8 +44,8 @@ struct resource {
 	const char *group, *plural;
 	struct head **heads; /* by namespace, then name, bytewise */
 	size_t n_heads, cap;
-	int64_t rv;     /* of the last change; a key for caches over the resource */
-	void *watchers; /* of hub.c */
+	int64_t rv;               /* of the last change; a key for caches over the resource */
+	struct watcher *watchers; /* of hub.c */
 };
 
 /* The newest revision of a living object. Borrowed until the next write. */
@@ -62,12 +64,12 @@ struct head {
 /* One committed change, kept in the watch window. */
 struct change {
 	struct resource *resource;
-	const char *ns, *name; /* in key */
-	char *key;             /* owned: group/plural/ns/name */
-	int64_t rv, prev_rv, at_ns;
+	const char *ns, *name;
+	int64_t rv, prev_rv, create_rv, at_ns;
 	struct text *before; /* NULL: created */
 	struct text *after;  /* of a deletion: the last state with the revision of the deletion */
 	bool deleted;
+	char names[]; /* ns and name */
 };
 
 struct store_config {
@@ -81,6 +83,7 @@ void store_close(struct store *s);
 
 /* Reading. */
 int64_t store_rv(const struct store *s); /* newest revision given out */
+int64_t store_committed_rv(const struct store *s);
 struct resource *store_resource(struct store *s, const char *group,
 				const char *plural); /* makes it */
 struct head *store_find(struct store *s, const char *group, const char *plural, const char *ns,
@@ -104,21 +107,23 @@ struct resource *store_resource_at(const struct store *s, size_t i);
 struct write {
 	struct resource *resource;
 	const char *ns, *name;
-	struct head *head;       /* the living object that was read; NULL: create */
-	const struct obj *after; /* without resourceVersion; NULL never: the last state to delete */
+	struct head *head; /* the living object that was read; NULL: create */
+	/* The new state, canonical, or the last state of what is removed. Under construction: its
+	 * metadata.resourceVersion is set here. */
+	struct obj *after;
 	bool remove;
-	struct audit_row *audit; /* NULL: no row (policy) */
-	/* Called with the row filled but for rvBefore, rvAfter, before and after. */
-	const char *audit_verb;
+	uint32_t stamp;              /* of the text */
+	const struct audit_row *row; /* NULL: no row (policy, or the row is there already) */
 };
 
-/* Stores the object with its resourceVersion set; *ret_text is borrowed from the new head or, for a
- * deletion, from the change. E_CONFLICT for a head that is no longer the newest, E_TOOLARGE, E_IO.
- */
-int store_write(struct store *s, const struct write *w, struct text **ret_text, int64_t *ret_rv,
-		struct error *err);
+/* The revision the next store_write() will give. */
+int64_t store_next_rv(const struct store *s);
+/* *ret_text is borrowed: from the new head or, for a removal, until the batch is committed.
+ * E_CONFLICT for a head that is no longer the newest, E_TOOLARGE for the object, E_UNAVAILABLE when
+ * the disk or the audit log refuses. A failed write leaves no trace. */
+int store_write(struct store *s, const struct write *w, struct text **ret_text, struct error *err);
 
-/* Called after the commit of the open batch (err NULL), or when it failed; at once if none is
+/* Called once after the commit of the open batch (err NULL), or when it failed; at once if none is
  * open. */
 void store_after_commit(struct store *s, void (*fn)(void *arg, const struct error *err), void *arg);
 bool store_batch_is_open(const struct store *s);
@@ -126,10 +131,19 @@ void store_flush(struct store *s);
 /* Called for every change after its commit, in order. */
 void store_on_change(struct store *s, void (*fn)(void *arg, const struct change *c), void *arg);
 
-/* The watch window. */
-int64_t store_window_start(const struct store *s); /* changes after this revision are kept */
-/* i counts from 0 = oldest kept; NULL past the end. */
-const struct change *store_change_after(const struct store *s, int64_t rv, size_t *ret_i);
+/* The watch window: at least the newest STORE_WINDOW_MIN changes, those of the last ten minutes as
+ * far as they fit STORE_WINDOW_BYTES. */
+#define STORE_WINDOW_MIN   10000
+#define STORE_WINDOW_BYTES ((size_t)24 << 20)
+#define STORE_WINDOW_NS    (10 * NS_PER_MIN)
+
+int64_t store_window_start(const struct store *s); /* every change after this revision is kept */
+/* Changes in order; i counts from 0 = oldest kept; NULL past the end. */
 const struct change *store_change_at(const struct store *s, size_t i);
+/* Index of the first change after rv. */
+size_t store_change_after(const struct store *s, int64_t rv);
+
+/* Texts of the canonical form. */
+bool text_uid(struct str object, char out[STORE_UID_TEXT]);
 
 #endif

@@ -1,0 +1,50 @@
+/*
+ * core: the parts of one API server, for the files of this folder.
+ */
+#ifndef ALM_APISERVER_CORE_H
+#define ALM_APISERVER_CORE_H
+
+#include "alm/apiserver/apiserver.h"
+#include "alm/apiserver/auth.h"
+#include "alm/apiserver/discovery.h"
+#include "alm/apiserver/kinds.h"
+#include "alm/apiserver/request.h"
+#include "alm/apiserver/store.h"
+
+struct hub;
+struct gc;
+struct namespaces;
+struct crds;
+struct event_ttl;
+struct simulate;
+struct virtuals;
+
+struct apiserver {
+	struct apiserver_config config; /* strings are copied into arena */
+	struct arena *arena;
+	struct loop *loop;
+	struct audit *audit;
+	struct kinds *kinds;
+	struct store *store;
+	struct auth *auth;
+	struct discovery *discovery;
+	struct hub *hub;
+	struct crds *crds;
+	struct gc *gc;
+	struct namespaces *namespaces;
+	struct event_ttl *event_ttl;
+	struct simulate *simulate; /* NULL: workloads are left alone */
+	struct virtuals *virtuals;
+	bool audit_failed; /* the last commit failed: not ready */
+};
+
+/* The storage row of a kind: events.k8s.io Events are those of the core group. */
+struct resource *server_resource(struct apiserver *s, const struct kind *k);
+
+/* A request of the server itself, without exchange: the answers go nowhere. manager names the
+ * component, as "system:serviceaccount:kube-system:generic-garbage-collector". */
+struct request *request_internal(struct apiserver *s, struct arena *a, const char *user,
+				 const char *manager, const struct kind *k, const char *ns,
+				 const char *name);
+
+#endif

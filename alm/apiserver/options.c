@@ -1,0 +1,329 @@
+/* options: see options.h. */
+#include "alm/apiserver/options.h"
+
+#include <string.h>
+
+#include "alm/apiserver/status.h"
+#include "alm/obj/meta.h"
+
+#define MANAGER_BYTES_MAX 128
+
+static int dry_run_value(struct request *r, const char *options, const char *v, bool *ret,
+			 struct error *err)
+{
+	if (!v || !*v)
+		return 0;
+	if (!cstr_eq(v, "All"))
+		return fail_options(r, options, FIELD_NOT_SUPPORTED, "dryRun", err,
+				    "Unsupported value: []string{\"%s\"}: supported values: "
+				    "\"All\"",
+				    v);
+	*ret = true;
+	return 0;
+}
+
+static int validation_value(struct request *r, const char *options, const char *v,
+			    enum validation *ret, struct error *err)
+{
+	if (!v || !*v || cstr_eq(v, "Warn"))
+		*ret = VALIDATE_WARN;
+	else if (cstr_eq(v, "Ignore"))
+		*ret = VALIDATE_IGNORE;
+	else if (cstr_eq(v, "Strict"))
+		*ret = VALIDATE_STRICT;
+	else
+		return fail_options(r, options, FIELD_NOT_SUPPORTED, "fieldValidation", err,
+				    "Unsupported value: \"%s\": supported values: \"\", "
+				    "\"Ignore\", \"Strict\", \"Warn\"",
+				    v);
+	return 0;
+}
+
+static const char *default_manager(struct request *r)
+{
+	const char *agent = request_header(r, "User-Agent");
+	if (!agent || !*agent)
+		return "unknown";
+	struct str before, after;
+	str_cut(str_of(agent), '/', &before, &after);
+	return arena_strndup(r->arena, before.ptr,
+			     before.len < MANAGER_BYTES_MAX ? before.len : MANAGER_BYTES_MAX);
+}
+
+static int manager_value(struct request *r, const char *options, bool apply,
+			 struct write_options *ret, struct error *err)
+{
+	const char *v = request_query(r, "fieldManager");
+	if (v && strlen(v) > MANAGER_BYTES_MAX)
+		return fail_options(r, options, FIELD_TOO_LONG, "fieldManager", err,
+				    "Too long: may not be more than %d bytes", MANAGER_BYTES_MAX);
+	for (const char *p = v; p && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return fail_options(r, options, FIELD_INVALID, "fieldManager", err,
+					    "Invalid value: \"%s\": should only contain printable "
+					    "characters",
+					    v);
+	ret->manager_stated = v && *v;
+	ret->manager = ret->manager_stated ? v : default_manager(r);
+	if (apply && !ret->manager_stated)
+		return fail_options(r, options, FIELD_REQUIRED, "fieldManager", err,
+				    "Required value: is required for apply patch");
+	return 0;
+}
+
+static bool is_true(const char *v)
+{
+	return v && !cstr_eq(v, "false") && !cstr_eq(v, "0");
+}
+
+int options_write(struct request *r, const char *name, bool is_patch, bool apply,
+		  struct write_options *ret, struct error *err)
+{
+	*ret = (struct write_options){.manager = ""};
+	const char *force = request_query(r, "force");
+	if (manager_value(r, name, apply, ret, err) < 0 ||
+	    validation_value(r, name, request_query(r, "fieldValidation"), &ret->validation, err) <
+		    0 ||
+	    dry_run_value(r, name, request_query(r, "dryRun"), &ret->dry_run, err) < 0)
+		return -err->code;
+	if (force && is_patch && !apply)
+		return fail_options(r, name, FIELD_FORBIDDEN, "force", err,
+				    "Forbidden: may not be specified for non-apply patch");
+	ret->force = is_true(force);
+	return 0;
+}
+
+static int propagation_value(struct request *r, const char *v, enum propagation *ret,
+			     struct error *err)
+{
+	if (!v)
+		return 0;
+	if (cstr_eq(v, "Background"))
+		*ret = PROPAGATE_BACKGROUND;
+	else if (cstr_eq(v, "Foreground"))
+		*ret = PROPAGATE_FOREGROUND;
+	else if (cstr_eq(v, "Orphan"))
+		*ret = PROPAGATE_ORPHAN;
+	else
+		return fail_options(r, "DeleteOptions", FIELD_NOT_SUPPORTED, "propagationPolicy",
+				    err,
+				    "Unsupported value: \"%s\": supported values: "
+				    "\"Foreground\", \"Background\", \"Orphan\", \"nil\"",
+				    v);
+	return 0;
+}
+
+int options_delete(struct request *r, const struct obj *body, struct delete_options *ret,
+		   struct error *err)
+{
+	*ret = (struct delete_options){.propagation = PROPAGATE_DEFAULT};
+	const char *policy = obj_str(body, "propagationPolicy");
+	const char *dry = obj_as_string(obj_at(obj_get(body, "dryRun"), 0));
+	if (!policy)
+		policy = request_query(r, "propagationPolicy");
+	const char *orphan = request_query(r, "orphanDependents");
+	if (dry_run_value(r, "DeleteOptions", dry ? dry : request_query(r, "dryRun"), &ret->dry_run,
+			  err) < 0 ||
+	    propagation_value(r, policy, &ret->propagation, err) < 0)
+		return -err->code;
+	if (!policy && (orphan || obj_has(body, "orphanDependents")))
+		ret->propagation = is_true(orphan) || obj_flag(body, "orphanDependents", false)
+					   ? PROPAGATE_ORPHAN
+					   : PROPAGATE_BACKGROUND;
+	ret->uid = obj_str(body, "preconditions.uid");
+	ret->rv = obj_str(body, "preconditions.resourceVersion");
+	return 0;
+}
+
+/* Field selectors. */
+
+struct field_row {
+	const char *group, *plural;
+	const char *fields; /* blank-separated paths */
+};
+
+static const struct field_row field_rows[] = {
+	{"", "events",
+	 "involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid "
+	 "involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath reason "
+	 "type source reportingComponent"},
+	{"events.k8s.io", "events",
+	 "regarding.kind regarding.namespace regarding.name regarding.uid regarding.apiVersion "
+	 "regarding.resourceVersion regarding.fieldPath reason type reportingController"},
+	{"", "namespaces", "status.phase"},
+	{"", "secrets", "type"},
+	{"", "pods",
+	 "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName status.phase "
+	 "status.podIP status.nominatedNodeName"},
+	{"", "nodes", "spec.unschedulable"},
+	{"", "services", "spec.clusterIP spec.type"},
+	{"", "replicationcontrollers", "status.replicas"},
+	{"apps", "replicasets", "status.replicas"},
+	{"batch", "jobs", "status.successful"},
+};
+
+static bool in_words(const char *words, struct str w)
+{
+	struct str rest = str_of(words), word;
+	while (str_next(&rest, ' ', &word))
+		if (str_eq(word, w))
+			return true;
+	return false;
+}
+
+static bool field_supported(void *arg, struct str field)
+{
+	const struct kind *k = arg;
+	if (str_is(field, "metadata.name") || str_is(field, "metadata.namespace"))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(field_rows); i++)
+		if (cstr_eq(field_rows[i].group, k->group) &&
+		    cstr_eq(field_rows[i].plural, k->plural))
+			return in_words(field_rows[i].fields, field);
+	for (size_t i = 0; k->selectable && k->selectable[i]; i++)
+		if (str_eq(str_of(k->selectable[i]), field))
+			return true;
+	return false;
+}
+
+const char *options_field(const struct obj *o, const char *field)
+{
+	if (cstr_eq(field, "source")) {
+		const char *c = obj_str(o, "source.component");
+		if (!c || !*c)
+			c = obj_str(o, "reportingComponent");
+		return c ? c : "";
+	}
+	const struct obj *v = obj_path(o, field);
+	if (obj_type(v) == OBJ_BOOL)
+		return obj_is_true(v) ? "true" : "false";
+	const char *s = obj_as_string(v);
+	return s ? s : "";
+}
+
+static const char *field_value(void *arg, const char *field)
+{
+	return options_field(*(const struct obj *const *)arg, field);
+}
+
+bool options_match(const struct list_options *l, const struct obj *o)
+{
+	return !l->selective || (selector_matches(l->labels, obj_path(o, "metadata.labels")) &&
+				 field_selector_matches(l->fields, field_value, &o));
+}
+
+static void free_selector(void *p)
+{
+	selector_free(p);
+}
+
+static void free_field_selector(void *p)
+{
+	field_selector_free(p);
+}
+
+static int selectors_value(struct request *r, struct list_options *ret, struct error *err)
+{
+	const char *labels = request_query(r, "labelSelector");
+	const char *fields = request_query(r, "fieldSelector");
+	struct kind kind = *r->kind;
+	if (selector_parse(str_of(labels ? labels : ""), &ret->labels, err) < 0)
+		return -err->code;
+	arena_defer(r->arena, free_selector, ret->labels);
+	if (field_selector_parse(str_of(fields ? fields : ""), field_supported, &kind, &ret->fields,
+				 err) < 0)
+		return -err->code;
+	arena_defer(r->arena, free_field_selector, ret->fields);
+	ret->selective = !selector_is_empty(ret->labels) || (fields && *fields);
+	return 0;
+}
+
+static int number_value(struct request *r, const char *name, int64_t *ret, struct error *err)
+{
+	const char *v = request_query(r, name);
+	if (!v || !*v || str_parse_i64(str_of(v), ret))
+		return 0;
+	return fail(r, E_BADREQUEST, err, "strconv.ParseInt: parsing \"%s\": invalid syntax", v);
+}
+
+static int match_value(struct request *r, struct list_options *l, struct error *err)
+{
+	static const char opts[] = "ListOptions", field[] = "resourceVersionMatch";
+	const char *v = request_query(r, "resourceVersionMatch");
+	if (!v || !*v)
+		return 0;
+	if (!l->rv_stated && !l->initial_events)
+		return fail_options(r, opts, FIELD_FORBIDDEN, field, err,
+				    "Forbidden: resourceVersionMatch is forbidden unless "
+				    "resourceVersion is provided");
+	if (l->continue_token)
+		return fail_options(r, opts, FIELD_FORBIDDEN, field, err,
+				    "Forbidden: resourceVersionMatch is forbidden when continue is "
+				    "provided");
+	if (!cstr_eq(v, "Exact") && !cstr_eq(v, "NotOlderThan"))
+		return fail_options(r, opts, FIELD_NOT_SUPPORTED, field, err,
+				    "Unsupported value: \"%s\": supported values: \"Exact\", "
+				    "\"NotOlderThan\", \"\"",
+				    v);
+	if (cstr_eq(v, "Exact") && cstr_eq(l->rv_text, "0"))
+		return fail_options(r, opts, FIELD_FORBIDDEN, field, err,
+				    "Forbidden: resourceVersionMatch \"exact\" is forbidden for "
+				    "resourceVersion \"0\"");
+	l->match = cstr_eq(v, "Exact") ? MATCH_EXACT : MATCH_NOT_OLDER;
+	return 0;
+}
+
+static int initial_events_value(struct request *r, struct list_options *l, bool watch,
+				struct error *err)
+{
+	const char *v = request_query(r, "sendInitialEvents");
+	if (!v)
+		return 0;
+	if (!watch)
+		return fail_options(r, "ListOptions", FIELD_FORBIDDEN, "sendInitialEvents", err,
+				    "Forbidden: sendInitialEvents is forbidden for list");
+	if (!cstr_eq(request_query(r, "resourceVersionMatch"), "NotOlderThan"))
+		return fail_options(r, "ListOptions", FIELD_FORBIDDEN, "resourceVersionMatch", err,
+				    "Forbidden: sendInitialEvents requires setting "
+				    "resourceVersionMatch to NotOlderThan");
+	l->initial_events = is_true(v);
+	return 0;
+}
+
+static int rv_value(struct request *r, struct list_options *l, bool watch, struct error *err)
+{
+	uint64_t n = 0;
+	if (!l->rv_stated)
+		return 0;
+	if (!str_parse_u64(str_of(l->rv_text), &n) || n > INT64_MAX)
+		return fail(r, E_BADREQUEST, err,
+			    "%sresourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing "
+			    "\"%s\": invalid syntax",
+			    watch ? "" : "invalid resource version: ", l->rv_text, l->rv_text);
+	l->rv = (int64_t)n;
+	return 0;
+}
+
+int options_list(struct request *r, struct list_options *ret, struct error *err)
+{
+	*ret = (struct list_options){.limit = 0};
+	bool watch = cstr_eq(r->verb, "watch");
+	ret->continue_token = request_query(r, "continue");
+	if (ret->continue_token && !*ret->continue_token)
+		ret->continue_token = NULL;
+	ret->rv_text = request_query(r, "resourceVersion");
+	ret->rv_stated = ret->rv_text && *ret->rv_text;
+	ret->bookmarks = is_true(request_query(r, "allowWatchBookmarks"));
+	if (number_value(r, "limit", &ret->limit, err) < 0 ||
+	    number_value(r, "timeoutSeconds", &ret->timeout_s, err) < 0 ||
+	    initial_events_value(r, ret, watch, err) < 0 || match_value(r, ret, err) < 0)
+		return -err->code;
+	if (ret->limit < 0)
+		ret->limit = 0;
+	if (ret->continue_token && ret->rv_stated && !cstr_eq(ret->rv_text, "0"))
+		return fail(r, E_BADREQUEST, err,
+			    "specifying resource version is not allowed when using continue");
+	if (rv_value(r, ret, watch, err) < 0)
+		return -err->code;
+	return selectors_value(r, ret, err);
+}

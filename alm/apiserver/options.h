@@ -1,0 +1,58 @@
+/* options: query parameters and DeleteOptions, checked as the real server does. */
+#ifndef ALM_APISERVER_OPTIONS_H
+#define ALM_APISERVER_OPTIONS_H
+
+#include "alm/apiserver/request.h"
+#include "alm/obj/selector.h"
+
+enum validation { VALIDATE_WARN, VALIDATE_IGNORE, VALIDATE_STRICT };
+enum propagation {
+	PROPAGATE_DEFAULT,
+	PROPAGATE_BACKGROUND,
+	PROPAGATE_FOREGROUND,
+	PROPAGATE_ORPHAN
+};
+enum rv_match { MATCH_NONE, MATCH_EXACT, MATCH_NOT_OLDER };
+
+/* Of create, update, patch. */
+struct write_options {
+	bool dry_run, force;
+	enum validation validation;
+	const char *manager; /* never NULL */
+	bool manager_stated; /* by the query */
+};
+
+struct delete_options {
+	bool dry_run;
+	enum propagation propagation;
+	const char *uid, *rv; /* preconditions, or NULL */
+};
+
+struct list_options {
+	int64_t limit;              /* 0: none */
+	const char *continue_token; /* or NULL */
+	bool rv_stated;
+	int64_t rv;
+	const char *rv_text;
+	enum rv_match match;
+	struct selector *labels;       /* of the arena; never NULL */
+	struct field_selector *fields; /* of the arena; never NULL */
+	bool selective;                /* any selector is not empty */
+	/* watch */
+	int64_t timeout_s; /* 0: not stated */
+	bool bookmarks, initial_events;
+};
+
+/* name: "CreateOptions", "UpdateOptions", "PatchOptions". apply: an apply patch. */
+int options_write(struct request *r, const char *name, bool is_patch, bool apply,
+		  struct write_options *ret, struct error *err);
+/* Query and body together; body may be NULL. */
+int options_delete(struct request *r, const struct obj *body, struct delete_options *ret,
+		   struct error *err);
+int options_list(struct request *r, struct list_options *ret, struct error *err);
+
+/* The text of a field for field selectors; "" if absent. */
+const char *options_field(const struct obj *o, const char *field);
+bool options_match(const struct list_options *l, const struct obj *o);
+
+#endif

@@ -1,0 +1,194 @@
+/* request: parts and answers of one request. It must not know verbs. */
+#include "alm/apiserver/request.h"
+
+#include <string.h>
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/status.h"
+#include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
+
+struct kinds *request_kinds(const struct request *r)
+{
+	return r->server->kinds;
+}
+
+struct store *request_store(const struct request *r)
+{
+	return r->server->store;
+}
+
+int64_t request_now(const struct request *r)
+{
+	return loop_now(r->server->loop);
+}
+
+const char *request_header(const struct request *r, const char *name)
+{
+	return r->exchange ? http_header(&r->exchange->request.headers, name) : NULL;
+}
+
+const char *request_query(const struct request *r, const char *name)
+{
+	return r->query ? http_query(r->query, name, r->arena) : NULL;
+}
+
+void request_set_header(struct request *r, const char *name, const char *value)
+{
+	http_header_add(&r->headers, name, value);
+}
+
+void request_warn(struct request *r, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	const char *text = arena_vfmt(r->arena, fmt, args);
+	va_end(args);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(REQUEST_WARNING_BYTES_MAX);
+	strbuf_adds(&b, "299 - \"");
+	for (const char *p = text; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			strbuf_addc(&b, '\\');
+		strbuf_addc(&b, *p == '\n' || *p == '\r' ? ' ' : *p);
+	}
+	strbuf_addc(&b, '"');
+	if (b.over || r->n_warnings == REQUEST_WARNINGS_MAX ||
+	    r->warning_bytes + b.len > REQUEST_WARNING_BYTES_MAX)
+		return;
+	r->warning_bytes += b.len;
+	r->warnings[r->n_warnings++] = arena_strndup(r->arena, b.buf, b.len);
+}
+
+static void headers_finish(struct request *r, const char *content_type)
+{
+	if (!http_header(&r->headers, "Content-Type"))
+		http_header_add(&r->headers, "Content-Type", content_type);
+	if (!http_header(&r->headers, "Cache-Control"))
+		http_header_add(&r->headers, "Cache-Control", "no-cache, private");
+	for (size_t i = 0; i < r->n_warnings; i++)
+		http_header_add(&r->headers, "Warning", r->warnings[i]);
+	r->n_warnings = 0;
+}
+
+/* An answer that waits for the commit. Lives on the heap: the client may go first. */
+struct parked {
+	struct request *request; /* NULL once the client is gone */
+	int status;
+	struct text *body;
+};
+
+static void parked_gone(void *arg)
+{
+	struct parked *p = arg;
+	p->request = NULL;
+}
+
+static void reply_unavailable(struct request *r, const struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	r->failure = (struct failure){.retry_after_s = 1};
+	status_print(&r->failure, err, &b);
+	struct http_headers h = {0};
+	http_header_add(&h, "Content-Type", "application/json");
+	http_header_add(&h, "Retry-After", "1");
+	exchange_reply(r->exchange, error_http(err->code), &h, strbuf_str(&b));
+}
+
+static void parked_done(void *arg, const struct error *err)
+{
+	struct parked *p = arg;
+	struct request *r = p->request;
+	if (r) {
+		r->exchange->on_close = NULL;
+		if (err)
+			reply_unavailable(r, err);
+		else
+			exchange_reply(r->exchange, p->status, &r->headers, text_str(p->body));
+	}
+	text_unref(p->body);
+	xfree(p);
+}
+
+void request_reply(struct request *r, int status, const char *content_type, struct str body)
+{
+	if (!r->exchange)
+		return;
+	headers_finish(r, content_type);
+	if (!store_batch_is_open(r->server->store)) {
+		r->exchange->on_close = NULL;
+		exchange_reply(r->exchange, status, &r->headers, body);
+		return;
+	}
+	struct parked *p = xcalloc(1, sizeof(*p));
+	p->request = r;
+	p->status = status;
+	p->body = text_new(body);
+	r->exchange->on_close = parked_gone;
+	r->exchange->on_close_arg = p;
+	store_after_commit(r->server->store, parked_done, p);
+}
+
+void request_reply_json(struct request *r, int status, struct str json)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	if (!r->accept.yaml || json_parse(json, &o, &err) < 0) {
+		request_reply(r, status, "application/json", json);
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)256 << 20);
+	yaml_print(o, &b);
+	obj_unref(o);
+	request_reply(r, status, "application/yaml", strbuf_str(&b));
+}
+
+void request_reply_obj(struct request *r, int status, const struct obj *o)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)256 << 20);
+	if (r->accept.yaml) {
+		yaml_print(o, &b);
+		request_reply(r, status, "application/yaml", strbuf_str(&b));
+		return;
+	}
+	json_print(o, &b);
+	request_reply(r, status, "application/json", strbuf_str(&b));
+}
+
+void request_reply_error(struct request *r, const struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if ((err->code == E_UNAVAILABLE || err->code == E_TOOMANY) && !r->failure.retry_after_s)
+		r->failure.retry_after_s = 1;
+	if (r->failure.retry_after_s)
+		request_set_header(r, "Retry-After",
+				   arena_fmt(r->arena, "%d", r->failure.retry_after_s));
+	status_print(&r->failure, err, &b);
+	request_reply_json(r, error_http(err->code), strbuf_str(&b));
+}
+
+void request_reply_no_page(struct request *r)
+{
+	request_reply(r, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
+}
+
+struct request *request_internal(struct apiserver *s, struct arena *a, const char *user,
+				 const char *manager, const struct kind *k, const char *ns,
+				 const char *name)
+{
+	static const char *const groups[] = {"system:masters", "system:authenticated"};
+	struct request *r = ARENA_NEW(a, struct request);
+	r->server = s;
+	r->arena = a;
+	r->verb = "update";
+	r->path = r->query = r->subresource = "";
+	r->query = arena_fmt(a, "fieldManager=%s", manager);
+	r->is_resource = true;
+	r->kind = k;
+	r->group = k->group;
+	r->version = k->version;
+	r->resource = k->plural;
+	r->ns = arena_strdup(a, ns ? ns : "");
+	r->name = arena_strdup(a, name ? name : "");
+	r->user = (struct user_info){.name = user, .uid = "", .groups = groups, .n_groups = 2};
+	return r;
+}

@@ -1,0 +1,123 @@
+/* route: see route.h. It reads the table of kinds and nothing else. */
+#include "alm/apiserver/route.h"
+
+#include <string.h>
+
+#include "alm/apiserver/status.h"
+
+struct segments {
+	const char *items[ROUTE_SEGMENTS_MAX];
+	size_t n;
+};
+
+static int segments_split(struct request *r, const char *path, struct segments *ret,
+			  struct error *err)
+{
+	struct str rest = str_of(path), part;
+	while (str_next(&rest, '/', &part)) {
+		if (part.len == 0)
+			continue;
+		const char *text = url_decode(part, false, r->arena);
+		if (!text || strchr(text, '/') || cstr_eq(text, ".") || cstr_eq(text, ".."))
+			return fail(r, E_BADREQUEST, err, "the path has a bad segment: %.*s",
+				    STR_ARG(part));
+		if (ret->n == ROUTE_SEGMENTS_MAX)
+			return fail(r, E_BADREQUEST, err, "the path has more than %d segments",
+				    ROUTE_SEGMENTS_MAX);
+		ret->items[ret->n++] = text;
+	}
+	return 0;
+}
+
+static bool is_true(const char *v)
+{
+	return v && !cstr_eq(v, "false") && !cstr_eq(v, "0");
+}
+
+static const char *join(struct request *r, const struct segments *s, size_t from)
+{
+	const char *text = s->items[from];
+	for (size_t i = from + 1; i < s->n; i++)
+		text = arena_fmt(r->arena, "%s/%s", text, s->items[i]);
+	return text;
+}
+
+/* What follows group and version, from segment i on. */
+static void route_resource(struct request *r, const struct segments *s, size_t i, bool *ret_watch)
+{
+	if (i < s->n && cstr_eq(s->items[i], "watch")) {
+		*ret_watch = true;
+		i++;
+	}
+	if (i >= s->n)
+		return;
+	r->is_resource = true;
+	if (cstr_eq(s->items[i], "namespaces") && i + 2 < s->n &&
+	    !((cstr_eq(s->items[i + 2], "status") || cstr_eq(s->items[i + 2], "finalize")) &&
+	      i + 3 == s->n && *r->group == '\0')) {
+		r->ns = s->items[i + 1];
+		i += 2;
+	}
+	r->resource = s->items[i++];
+	if (i < s->n)
+		r->name = s->items[i++];
+	if (i < s->n)
+		r->subresource = join(r, s, i);
+}
+
+static const char *verb_of(const struct request *r, const char *method, bool watch)
+{
+	bool named = *r->name != '\0';
+	if (cstr_eq(method, "GET") || cstr_eq(method, "HEAD"))
+		return watch ? "watch" : named ? "get" : "list";
+	if (cstr_eq(method, "POST"))
+		return "create";
+	if (cstr_eq(method, "PUT"))
+		return "update";
+	if (cstr_eq(method, "PATCH"))
+		return "patch";
+	if (cstr_eq(method, "DELETE"))
+		return named ? "delete" : "deletecollection";
+	return NULL;
+}
+
+static char *lower(struct arena *a, const char *s)
+{
+	char *out = arena_strdup(a, s);
+	for (char *p = out; *p; p++)
+		*p = char_lower(*p);
+	return out;
+}
+
+int route_parse(struct request *r, struct error *err)
+{
+	const struct http_request *h = &r->exchange->request;
+	struct segments s = {.n = 0};
+	bool watch = false;
+	r->group = r->version = r->resource = r->subresource = r->ns = r->name = "";
+	r->query = h->query ? h->query : "";
+	r->path = url_decode(str_of(h->path), false, r->arena);
+	r->verb = lower(r->arena, h->method);
+	if (!r->path)
+		return fail(r, E_BADREQUEST, err, "the path has a bad escape");
+	if (segments_split(r, h->path, &s, err) < 0)
+		return -err->code;
+	if (s.n > 2 && cstr_eq(s.items[0], "api")) {
+		r->version = s.items[1];
+		route_resource(r, &s, 2, &watch);
+	} else if (s.n > 3 && cstr_eq(s.items[0], "apis")) {
+		r->group = s.items[1];
+		r->version = s.items[2];
+		route_resource(r, &s, 3, &watch);
+	}
+	if (!r->is_resource)
+		return 0;
+	if (*r->name == '\0' || watch)
+		watch = watch || is_true(request_query(r, "watch"));
+	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
+	const char *verb = verb_of(r, h->method, watch);
+	if (!verb)
+		return fail_method(r, r->verb, err);
+	r->verb = verb;
+	return 0;
+}
