@@ -600,13 +600,16 @@ static struct obj *cell_audit_actor(const struct obj *o, int64_t now_ns)
 	return audit_text(o, "actor");
 }
 
-#define COLUMN(name, type, cell, wide) {(name), (type), "", (name), NULL, (wide), (cell)}
-#define NAME \
-	{"Name", "string", "name", "Name must be unique within a namespace.", NULL, 0, cell_name}
-#define NAME_WIDE \
-	{"Name", "string", "name", "Name must be unique within a namespace.", NULL, 1, cell_name}
-#define AGE        {"Age", "string", "", "Time since the object was created.", NULL, 0, cell_age}
-#define CREATED_AT {"Created At", "date", "", "When the object was created.", NULL, 0, cell_created}
+#define COLUMN(name, type, cell, wide) {(name), (type), "", (name), NULL, (wide), NULL, (cell)}
+#define NAME                                                                  \
+	{"Name", "string", "name", "Name must be unique within a namespace.", \
+	 NULL,   0,        NULL,   cell_name}
+#define NAME_WIDE                                                             \
+	{"Name", "string", "name", "Name must be unique within a namespace.", \
+	 NULL,   1,        NULL,   cell_name}
+#define AGE {"Age", "string", "", "Time since the object was created.", NULL, 0, NULL, cell_age}
+#define CREATED_AT \
+	{"Created At", "date", "", "When the object was created.", NULL, 0, NULL, cell_created}
 #define WORKLOAD_WIDE                                       \
 	COLUMN("Containers", "string", cell_containers, 1), \
 		COLUMN("Images", "string", cell_images, 1)

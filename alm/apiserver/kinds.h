@@ -9,6 +9,7 @@
 #define ALM_APISERVER_KINDS_H
 
 #include "alm/obj/gvk.h"
+#include "alm/obj/jsonpath.h"
 #include "alm/obj/schema.h"
 
 enum kind_verb {
@@ -43,6 +44,7 @@ struct kind_column {
 	const char *name, *type, *format, *description;
 	const char *json_path; /* ".spec.size" (alm/obj/jsonpath.h), or NULL */
 	int priority;
+	const struct jsonpath *path; /* json_path, parsed; NULL: parsed for each row */
 	/* Built-in kinds: computes the cell, owned; now_ns is for ages. Wins over json_path. */
 	struct obj *(*cell)(const struct obj *o, int64_t now_ns);
 };
@@ -52,7 +54,8 @@ struct kind {
 	const char *kind, *list_kind, *plural, *singular;
 	const char *const *short_names, *const *categories; /* NULL-ended, or NULL */
 	unsigned verbs, flags;
-	const struct kind_column *columns; /* NULL: Name and Age */
+	/* NULL: Age. The column Name of a custom kind is not in it, that of a built-in one is. */
+	const struct kind_column *columns;
 	size_t n_columns;
 	const struct schema *schema; /* of this version; NULL for most built-ins */
 	const struct obj *openapi;   /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */

@@ -318,7 +318,9 @@ int jsonpath_parse(struct str text, struct jsonpath **ret, struct error *err)
 	r = parse_path(&p, false);
 	if (r < 0)
 		return r;
-	*ret = STEAL(path);
+	/* Paths live long: give back the room for steps that were not needed. */
+	size_t n = path->n;
+	*ret = xreallocarray(STEAL(path), 1, sizeof(*path) + n * sizeof(struct step));
 	return 0;
 }
 
@@ -487,8 +489,22 @@ void jsonpath_eval(const struct jsonpath *p, const struct obj *root, struct json
 	jsonpath_values_release(&next);
 }
 
+/* A chain of names, as most printer columns are, needs no sets. */
+static bool is_plain(const struct jsonpath *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->steps[i].type != STEP_FIELD || p->steps[i].n != 1)
+			return false;
+	return true;
+}
+
 const struct obj *jsonpath_first(const struct jsonpath *p, const struct obj *root)
 {
+	if (is_plain(p)) {
+		for (size_t i = 0; i < p->n && root; i++)
+			root = obj_get(root, p->steps[i].names[0]);
+		return root;
+	}
 	CLEANUP(jsonpath_values_release) struct jsonpath_values v = {0};
 	jsonpath_eval(p, root, &v);
 	return v.n ? v.items[0] : NULL;
