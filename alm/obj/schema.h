@@ -33,6 +33,8 @@ void schema_default(const struct schema *s, struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but
  * x-kubernetes-validations. */
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret);
+/* The verdict of schema_validate() alone, without texts. */
+bool schema_accepts(const struct schema *s, const struct obj *o);
 /* CEL rules; old is NULL on create. Over the runtime budget the write is refused. */
 void schema_validate_rules(const struct schema *s, const struct obj *o, const struct obj *old,
 			   struct field_errors *ret);

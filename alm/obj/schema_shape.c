@@ -1,0 +1,240 @@
+/* schema_shape.c: pruning and defaulting, in place, of an object under construction. */
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/schema_node.h"
+
+#define PATH_BYTES_MAX ((size_t)64 << 10)
+
+struct prune {
+	void (*on_unknown)(void *arg, const char *path);
+	void *arg;
+	struct strbuf path;
+};
+
+static size_t push_key(struct strbuf *path, const char *key)
+{
+	size_t at = path->len;
+	if (at > 0)
+		strbuf_addc(path, '.');
+	strbuf_adds(path, key);
+	return at;
+}
+
+static size_t push_index(struct strbuf *path, size_t i)
+{
+	size_t at = path->len;
+	strbuf_addf(path, "[%zu]", i);
+	return at;
+}
+
+static void drop(struct prune *p, struct obj *map, const char *key)
+{
+	size_t at = push_key(&p->path, key);
+	if (p->on_unknown)
+		p->on_unknown(p->arg, p->path.buf);
+	strbuf_truncate(&p->path, at);
+	obj_del(map, key);
+}
+
+/* The keys of a map, so that it may change while they are visited. Owned array, borrowed names:
+ * each is good until its own member goes. */
+static const char **keys_of(const struct obj *map, size_t *ret_n)
+{
+	const char **keys = xcalloc(obj_len(map) + 1, sizeof(*keys));
+	size_t n = 0;
+	OBJ_EACH (it, map)
+		keys[n++] = it.key;
+	*ret_n = n;
+	return keys;
+}
+
+static const char *const object_meta_fields[] = {
+	"name",
+	"generateName",
+	"namespace",
+	"selfLink",
+	"uid",
+	"resourceVersion",
+	"generation",
+	"creationTimestamp",
+	"deletionTimestamp",
+	"deletionGracePeriodSeconds",
+	"labels",
+	"annotations",
+	"ownerReferences",
+	"finalizers",
+	"managedFields",
+	NULL,
+};
+static const char *const owner_fields[] = {
+	"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion", NULL};
+static const char *const managed_fields[] = {"manager",    "operation", "apiVersion",  "time",
+					     "fieldsType", "fieldsV1",  "subresource", NULL};
+
+static bool is_one_of(const char *key, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, key) == 0)
+			return true;
+	return false;
+}
+
+bool schema_is_object_meta_field(const char *key)
+{
+	return is_one_of(key, object_meta_fields);
+}
+
+static void prune_to_names(struct prune *p, struct obj *o, const char *const *names)
+{
+	size_t n;
+	if (obj_type(o) != OBJ_MAP)
+		return;
+	CLEANUP(xfreep) const char **keys = keys_of(o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!is_one_of(keys[i], names))
+			drop(p, o, keys[i]);
+}
+
+static void prune_meta_list(struct prune *p, struct obj *meta, const char *key,
+			    const char *const *names)
+{
+	struct obj *list = obj_get_mut(meta, key);
+	if (obj_type(list) != OBJ_LIST)
+		return;
+	size_t at = push_key(&p->path, key);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		size_t item = push_index(&p->path, i);
+		prune_to_names(p, obj_at_mut(list, i), names);
+		strbuf_truncate(&p->path, item);
+	}
+	strbuf_truncate(&p->path, at);
+}
+
+static void prune_meta(struct prune *p, struct obj *meta)
+{
+	if (obj_type(meta) != OBJ_MAP)
+		return;
+	prune_to_names(p, meta, object_meta_fields);
+	prune_meta_list(p, meta, "ownerReferences", owner_fields);
+	prune_meta_list(p, meta, "managedFields", managed_fields);
+}
+
+static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource);
+
+static void prune_member(struct prune *p, const struct schema *s, struct obj *map, const char *key,
+			 bool is_resource)
+{
+	struct obj *value = obj_get_mut(map, key);
+	const struct schema *property = schema_property(s, key);
+	if (is_resource && (strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0))
+		return;
+	if (!property && s && !s->additional && !s->additional_any && s->preserve &&
+	    !(is_resource && strcmp(key, "metadata") == 0))
+		return;
+	size_t at = push_key(&p->path, key);
+	if (is_resource && strcmp(key, "metadata") == 0)
+		prune_meta(p, value);
+	else if (property)
+		prune_node(p, property, value, property->embedded);
+	else if (s && (s->additional || s->additional_any))
+		prune_node(p, s->additional, value, s->additional && s->additional->embedded);
+	else {
+		strbuf_truncate(&p->path, at);
+		drop(p, map, key);
+	}
+	strbuf_truncate(&p->path, at);
+}
+
+static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource)
+{
+	if (obj_type(o) == OBJ_LIST) {
+		if (s && s->preserve && !s->items)
+			return;
+		const struct schema *items = s ? s->items : NULL;
+		for (size_t i = 0; i < obj_len(o); i++) {
+			size_t at = push_index(&p->path, i);
+			prune_node(p, items, obj_at_mut(o, i), items && items->embedded);
+			strbuf_truncate(&p->path, at);
+		}
+	} else if (obj_type(o) == OBJ_MAP) {
+		size_t n;
+		CLEANUP(xfreep) const char **keys = keys_of(o, &n);
+		for (size_t i = 0; i < n; i++)
+			prune_member(p, s, o, keys[i], is_resource);
+	}
+}
+
+void schema_prune(const struct schema *s, struct obj *o,
+		  void (*on_unknown)(void *arg, const char *path), void *arg)
+{
+	struct prune p = {.on_unknown = on_unknown, .arg = arg};
+	strbuf_init(&p.path, PATH_BYTES_MAX);
+	prune_node(&p, s, o, true);
+	strbuf_release(&p.path);
+}
+
+void schema_prune_value(const struct schema *s, struct obj *o,
+			void (*on_unknown)(void *arg, const char *path), void *arg)
+{
+	struct prune p = {.on_unknown = on_unknown, .arg = arg};
+	strbuf_init(&p.path, PATH_BYTES_MAX);
+	prune_node(&p, s, o, s->embedded);
+	strbuf_release(&p.path);
+}
+
+static bool is_bad_null(const struct schema *s, const struct obj *map, const char *key)
+{
+	return !s->nullable && obj_type(obj_get(map, key)) == OBJ_NULL;
+}
+
+static void default_properties(const struct schema *s, struct obj *o)
+{
+	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
+	     e = map_next(e)) {
+		const struct schema *p = e->value;
+		bool bad_null = is_bad_null(p, o, e->key);
+		if (p->default_value && (bad_null || !obj_has(o, e->key)))
+			obj_set(o, e->key, obj_copy(p->default_value));
+		else if (bad_null)
+			obj_del(o, e->key);
+	}
+}
+
+static void default_additional(const struct schema *s, struct obj *o)
+{
+	size_t n;
+	if (!s->additional)
+		return;
+	CLEANUP(xfreep) const char **keys = keys_of(o, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (schema_property(s, keys[i]) || !is_bad_null(s->additional, o, keys[i]))
+			continue;
+		if (s->additional->default_value)
+			obj_set(o, keys[i], obj_copy(s->additional->default_value));
+		else
+			obj_del(o, keys[i]);
+	}
+}
+
+void schema_default(const struct schema *s, struct obj *o)
+{
+	if (!s)
+		return;
+	if (obj_type(o) == OBJ_LIST) {
+		for (size_t i = 0; s->items && i < obj_len(o); i++) {
+			if (obj_type(obj_at(o, i)) == OBJ_NULL && !s->items->nullable &&
+			    s->items->default_value)
+				obj_set_at(o, i, obj_copy(s->items->default_value));
+			schema_default(s->items, obj_at_mut(o, i));
+		}
+	} else if (obj_type(o) == OBJ_MAP) {
+		default_properties(s, o);
+		default_additional(s, o);
+		size_t n;
+		CLEANUP(xfreep) const char **keys = keys_of(o, &n);
+		for (size_t i = 0; i < n; i++)
+			schema_default(schema_field(s, keys[i]), obj_get_mut(o, keys[i]));
+	}
+}
