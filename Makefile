@@ -9,8 +9,8 @@ PREFIX ?= /usr/local
 Q := $(if $(V),,@)
 VERSION := 0.1.0
 
-PKGS := libcurl json-c yaml-0.1 sqlite3 libarchive libevent_openssl libevent libssl libcrypto libpcre2-8
-DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev \
+PKGS := libcurl json-c yaml-0.1 sqlite3 libarchive zlib libevent_openssl libevent libssl libcrypto libpcre2-8
+DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev zlib1g-dev \
 	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
 TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl
 

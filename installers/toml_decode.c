@@ -1,0 +1,532 @@
+/* TOML reading. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/map.h"
+#include "installers/toml_go.h"
+
+/* What is known of a table besides its entries; 0: made on the way to another. */
+enum table_flags { TABLE_HEADER = 1, TABLE_DOTTED = 2, TABLE_CLOSED = 4 };
+
+struct parser {
+	struct arena *a;
+	struct str s;
+	size_t at;
+	int line, depth;
+	struct str last_key;
+	struct map *flags; /* address of a struct vmap -> enum table_flags */
+	struct strbuf *msg;
+};
+
+#define KEY_PARTS_MAX 64
+struct key {
+	struct str parts[KEY_PARTS_MAX];
+	size_t n;
+};
+
+static int parse_value(struct parser *p, struct value *ret);
+
+static int fail(struct parser *p, const char *text)
+{
+	strbuf_addf(p->msg, "toml: line %d", p->line);
+	if (p->last_key.len) {
+		strbuf_adds(p->msg, " (last key ");
+		value_quote(p->msg, p->last_key);
+		strbuf_addc(p->msg, ')');
+	}
+	strbuf_addf(p->msg, ": %s", text);
+	return -E_INVALID;
+}
+
+static char peek(const struct parser *p)
+{
+	return p->at < p->s.len ? p->s.ptr[p->at] : 0;
+}
+
+static bool at_end(const struct parser *p)
+{
+	return p->at >= p->s.len;
+}
+
+static bool take(struct parser *p, const char *text)
+{
+	if (!str_has_prefix(str_skip(p->s, p->at), str_of(text)))
+		return false;
+	p->at += strlen(text);
+	return true;
+}
+
+static int fail_at(struct parser *p, const char *expected)
+{
+	if (at_end(p))
+		return fail(p, arena_fmt(p->a, "unexpected EOF; expected %s", expected));
+	return fail(p, arena_fmt(p->a, "expected %s but found '%c' instead", expected, peek(p)));
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (peek(p) == ' ' || peek(p) == '\t')
+		p->at++;
+}
+
+static void skip_comment(struct parser *p)
+{
+	if (peek(p) == '#')
+		while (!at_end(p) && peek(p) != '\n')
+			p->at++;
+}
+
+static void skip_lines(struct parser *p)
+{
+	for (;;) {
+		skip_blanks(p);
+		skip_comment(p);
+		if (take(p, "\r\n") || take(p, "\n"))
+			p->line++;
+		else
+			return;
+	}
+}
+
+static unsigned flags_of(struct parser *p, const struct vmap *m)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "%p", (const void *)m);
+	return (unsigned)(uintptr_t)map_get(p->flags, name);
+}
+
+static void set_flags(struct parser *p, const struct vmap *m, unsigned flags)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "%p", (const void *)m);
+	map_set(p->flags, name, (void *)(uintptr_t)flags);
+}
+
+/* ---- strings and keys ---- */
+
+static int parse_unicode(struct parser *p, size_t digits, struct strbuf *b)
+{
+	uint32_t r = 0;
+	for (size_t i = 0; i < digits; i++, p->at++) {
+		char c = peek(p);
+		if (!char_is_hex(c))
+			return fail_at(p, "hexadecimal digits in an escape");
+		r = r * 16 + (uint32_t)(char_is_digit(c) ? c - '0' : char_lower(c) - 'a' + 10);
+	}
+	if (r > 0x10ffff || (r >= 0xd800 && r < 0xe000))
+		return fail(p, "escaped character is not valid UTF-8");
+	strbuf_addrune(b, r);
+	return 0;
+}
+
+static int parse_escape(struct parser *p, bool multi, struct strbuf *b)
+{
+	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\x1b\"\\";
+	char c = peek(p);
+	const char *hit = c ? strchr(from, c) : NULL;
+	if (multi && (c == '\n' || c == '\r' || c == ' ' || c == '\t')) {
+		while (memchr(" \t\r\n", peek(p), 4) && !at_end(p))
+			p->line += p->s.ptr[p->at++] == '\n';
+		return 0;
+	}
+	p->at++;
+	if (hit)
+		strbuf_addc(b, to[hit - from]);
+	else if (c == 'u' || c == 'U' || c == 'x')
+		return parse_unicode(p, c == 'x' ? 2 : c == 'u' ? 4 : 8, b);
+	else
+		return fail(p, arena_fmt(p->a, "invalid escape character '%c'", c));
+	return 0;
+}
+
+static bool closes(struct parser *p, char quote, bool multi)
+{
+	if (peek(p) != quote)
+		return false;
+	if (!multi) {
+		p->at++;
+		return true;
+	}
+	struct str rest = str_skip(p->s, p->at);
+	size_t n = 0;
+	while (n < rest.len && rest.ptr[n] == quote)
+		n++;
+	if (n < 3)
+		return false;
+	/* up to two quotes may stand before the end */
+	return n == 3 ? (p->at += 3, true) : false;
+}
+
+static int parse_string(struct parser *p, bool is_key, struct str *ret)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(p->s.len + 16);
+	char quote = peek(p), triple[] = {quote, quote, quote, 0};
+	bool multi = !is_key && take(p, triple);
+	if (!multi)
+		p->at++;
+	else if (take(p, "\r\n") || take(p, "\n"))
+		p->line++;
+	while (!closes(p, quote, multi)) {
+		char c = peek(p);
+		if (at_end(p))
+			return fail(p, arena_fmt(p->a, "unexpected EOF; expected '%c'", quote));
+		if (c == '\n' && !multi)
+			return fail(p, "strings cannot contain newlines");
+		if (((unsigned char)c < 0x20 && !memchr("\t\n\r", c, 3)) || c == 0x7f)
+			return fail(p, "control characters are not allowed inside strings");
+		p->at++;
+		p->line += c == '\n';
+		if (c == '\\' && quote == '"') {
+			if (parse_escape(p, multi, &b) < 0)
+				return -E_INVALID;
+		} else {
+			strbuf_addc(&b, c);
+		}
+	}
+	*ret = str_n(arena_strndup(p->a, b.buf, b.len), b.len);
+	return 0;
+}
+
+static int parse_key_part(struct parser *p, struct str *ret)
+{
+	if (peek(p) == '"' || peek(p) == '\'')
+		return parse_string(p, true, ret);
+	size_t start = p->at;
+	while (char_is_alnum(peek(p)) || peek(p) == '_' || peek(p) == '-')
+		p->at++;
+	if (p->at == start)
+		return fail_at(p, "a key");
+	*ret = str_sub(p->s, start, p->at - start);
+	return 0;
+}
+
+static int parse_key(struct parser *p, struct key *ret)
+{
+	ret->n = 0;
+	for (;;) {
+		skip_blanks(p);
+		if (ret->n == KEY_PARTS_MAX)
+			return fail(p, "key has too many parts");
+		if (parse_key_part(p, &ret->parts[ret->n++]) < 0)
+			return -E_INVALID;
+		skip_blanks(p);
+		if (!take(p, "."))
+			return 0;
+	}
+}
+
+/* "a.b" for messages. */
+static struct str key_text(struct parser *p, const struct key *k, size_t n)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			strbuf_addc(&b, '.');
+		strbuf_addstr(&b, k->parts[i]);
+	}
+	return str_n(arena_strndup(p->a, b.buf, b.len), b.len);
+}
+
+static int fail_defined(struct parser *p, const struct key *k, size_t n)
+{
+	struct str name = key_text(p, k, n);
+	return fail(p, arena_fmt(p->a, "Key '%.*s' has already been defined.", STR_ARG(name)));
+}
+
+/* ---- scalars ---- */
+
+/* Removes the underscores between digits; false if one stands elsewhere. */
+static bool plain_number(struct str s, char *out, size_t size)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.ptr[i] == '_') {
+			if (!i || i + 1 == s.len || !char_is_hex(s.ptr[i - 1]) ||
+			    !char_is_hex(s.ptr[i + 1]))
+				return false;
+			continue;
+		}
+		if (n + 1 >= size)
+			return false;
+		out[n++] = s.ptr[i];
+	}
+	out[n] = 0;
+	return true;
+}
+
+static bool parse_radix(const char *s, struct value *ret)
+{
+	uint64_t base = s[1] == 'x' ? 16 : s[1] == 'o' ? 8 : 2, v = 0;
+	if (!s[2])
+		return false;
+	for (s += 2; *s; s++) {
+		uint64_t d = char_is_digit(*s) ? (uint64_t)(*s - '0')
+			     : char_is_hex(*s) ? (uint64_t)(char_lower(*s) - 'a' + 10)
+					       : 99;
+		if (d >= base || v > ((uint64_t)INT64_MAX - d) / base)
+			return false;
+		v = v * base + d;
+	}
+	*ret = value_int64((int64_t)v);
+	return true;
+}
+
+static bool parse_number(struct str text, struct value *ret)
+{
+	char plain[128];
+	int64_t i;
+	double f;
+	if (!plain_number(text, plain, sizeof(plain)))
+		return false;
+	const char *digits = plain + (plain[0] == '+' || plain[0] == '-');
+	if (!strcmp(digits, "inf") || !strcmp(digits, "nan")) {
+		double v = *digits == 'i' ? (double)INFINITY : (double)NAN;
+		*ret = value_float(plain[0] == '-' ? -v : v);
+		return true;
+	}
+	if (plain[0] == '0' && plain[1] && strchr("xob", plain[1]))
+		return parse_radix(plain, ret);
+	if (digits[0] == '0' && char_is_digit(digits[1]))
+		return false;
+	if (str_parse_i64(str_of(plain[0] == '+' ? digits : plain), &i)) {
+		*ret = value_int64(i);
+		return true;
+	}
+	if (!char_is_digit(*digits) || plain[strlen(plain) - 1] == '.' || strstr(plain, ".e") ||
+	    !str_parse_double(str_of(digits), &f) || !isfinite(f))
+		return false;
+	*ret = value_float(plain[0] == '-' ? -f : f);
+	return true;
+}
+
+static bool looks_like_date(struct str s)
+{
+	return (s.len >= 10 && s.ptr[4] == '-' && s.ptr[7] == '-') ||
+	       (s.len >= 8 && s.ptr[2] == ':');
+}
+
+static int parse_scalar(struct parser *p, struct value *ret)
+{
+	size_t start = p->at;
+	while (!at_end(p) && !strchr(" \t\r\n,]}#", peek(p)))
+		p->at++;
+	struct str text = str_sub(p->s, start, p->at - start);
+	bool day = text.len == 10 && looks_like_date(text);
+	if (day && peek(p) == ' ' && p->at + 1 < p->s.len && char_is_digit(p->s.ptr[p->at + 1])) {
+		for (p->at++; !at_end(p) && !strchr(" \t\r\n,]}#", peek(p));)
+			p->at++;
+		text = str_sub(p->s, start, p->at - start);
+	}
+	if (!text.len)
+		return fail_at(p, "value");
+	if (str_is(text, "true") || str_is(text, "false")) {
+		*ret = value_bool(str_is(text, "true"));
+		return 0;
+	}
+	if (looks_like_date(text)) {
+		if (value_time_parse(p->a, text, ret))
+			return 0;
+		return fail(p, arena_fmt(p->a, "Invalid TOML Datetime: \"%.*s\".", STR_ARG(text)));
+	}
+	if (parse_number(text, ret))
+		return 0;
+	if (char_is_digit(text.ptr[0]) || strchr("+-", text.ptr[0]))
+		return fail(p, arena_fmt(p->a, "Invalid number: \"%.*s\"", STR_ARG(text)));
+	return fail(p, arena_fmt(p->a, "expected value but found \"%.*s\" instead", STR_ARG(text)));
+}
+
+/* ---- tables ---- */
+
+/* The table of the next part, made if it is absent; the last of a list of tables. */
+static int descend(struct parser *p, struct vmap **m, const struct key *k, size_t i, unsigned made)
+{
+	struct value *v = vmap_get(*m, k->parts[i]);
+	if (!v) {
+		struct vmap *child = vmap_new(p->a);
+		vmap_set(*m, k->parts[i], value_map(child));
+		set_flags(p, child, made);
+		*m = child;
+		return 0;
+	}
+	if (v->type == VALUE_MAPS && v->len) {
+		*m = v->items[v->len - 1].map;
+		return 0;
+	}
+	if (v->type != VALUE_MAP || (flags_of(p, v->map) & TABLE_CLOSED))
+		return fail_defined(p, k, i + 1);
+	*m = v->map;
+	return 0;
+}
+
+static int parse_pair(struct parser *p, struct vmap *m)
+{
+	struct key k;
+	struct value v;
+	if (parse_key(p, &k) < 0)
+		return -E_INVALID;
+	p->last_key = key_text(p, &k, k.n);
+	if (!take(p, "="))
+		return fail_at(p, "'='");
+	skip_blanks(p);
+	if (parse_value(p, &v) < 0)
+		return -E_INVALID;
+	for (size_t i = 0; i + 1 < k.n; i++) {
+		if (descend(p, &m, &k, i, TABLE_DOTTED) < 0)
+			return -E_INVALID;
+		if (flags_of(p, m) & TABLE_HEADER)
+			return fail_defined(p, &k, i + 1);
+	}
+	if (vmap_get(m, k.parts[k.n - 1]))
+		return fail_defined(p, &k, k.n);
+	vmap_set(m, k.parts[k.n - 1], v);
+	return 0;
+}
+
+static int parse_inline_table(struct parser *p, struct value *ret)
+{
+	struct vmap *m = vmap_new(p->a);
+	*ret = value_map(m);
+	p->at++;
+	skip_lines(p);
+	while (!take(p, "}")) {
+		if (parse_pair(p, m) < 0)
+			return -E_INVALID;
+		skip_lines(p);
+		if (!take(p, ",") && peek(p) != '}')
+			return fail_at(p, "a comma or an inline table terminator '}'");
+		skip_lines(p);
+	}
+	set_flags(p, m, TABLE_CLOSED);
+	return 0;
+}
+
+struct items {
+	struct value *v;
+	size_t n, cap;
+};
+
+static void items_release(struct items *l)
+{
+	xfree(l->v);
+}
+
+static int parse_list(struct parser *p, struct value *ret)
+{
+	CLEANUP(items_release) struct items l = {0};
+	bool tables = true;
+	p->at++;
+	skip_lines(p);
+	while (!take(p, "]")) {
+		ARRAY_GROW(l.v, l.cap, l.n + 1);
+		if (parse_value(p, &l.v[l.n++]) < 0)
+			return -E_INVALID;
+		tables = tables && l.v[l.n - 1].type == VALUE_MAP;
+		skip_lines(p);
+		if (!take(p, ",") && peek(p) != ']')
+			return fail_at(p, "a comma (',') or array terminator (']')");
+		skip_lines(p);
+	}
+	*ret = value_list(p->a, l.n && tables ? VALUE_MAPS : VALUE_LIST, l.n);
+	if (l.n)
+		memcpy(ret->items, l.v, l.n * sizeof(*l.v));
+	return 0;
+}
+
+/* Recursion is bounded by TOML_DEPTH_MAX. */
+static int parse_value(struct parser *p, struct value *ret)
+{
+	struct str s;
+	if (++p->depth > TOML_DEPTH_MAX)
+		return fail(p, "nested too deep");
+	int rc = 0;
+	if (peek(p) == '"' || peek(p) == '\'') {
+		rc = parse_string(p, false, &s);
+		if (rc == 0)
+			*ret = value_str(s);
+	} else if (peek(p) == '[') {
+		rc = parse_list(p, ret);
+	} else if (peek(p) == '{') {
+		rc = parse_inline_table(p, ret);
+	} else {
+		rc = parse_scalar(p, ret);
+	}
+	p->depth--;
+	return rc;
+}
+
+static int append_table(struct parser *p, struct vmap *m, const struct key *k, struct vmap **ret)
+{
+	struct str name = k->parts[k->n - 1];
+	struct value *v = vmap_get(m, name);
+	if (v && v->type != VALUE_MAPS)
+		return fail_defined(p, k, k->n);
+	size_t n = v ? v->len : 0;
+	struct value list = value_list(p->a, VALUE_MAPS, n + 1);
+	if (n)
+		memcpy(list.items, v->items, n * sizeof(*list.items));
+	*ret = vmap_new(p->a);
+	list.items[n] = value_map(*ret);
+	vmap_set(m, name, list);
+	return 0;
+}
+
+static int parse_header(struct parser *p, struct vmap *root, struct vmap **ret)
+{
+	struct key k;
+	bool list = take(p, "[[");
+	if (!list)
+		p->at++;
+	p->last_key = STR("");
+	if (parse_key(p, &k) < 0)
+		return -E_INVALID;
+	if (!take(p, list ? "]]" : "]"))
+		return fail_at(p, list ? "']]'" : "']'");
+	struct vmap *m = root;
+	for (size_t i = 0; i + 1 < k.n; i++)
+		if (descend(p, &m, &k, i, 0) < 0)
+			return -E_INVALID;
+	if (list)
+		return append_table(p, m, &k, ret);
+	struct value *v = vmap_get(m, k.parts[k.n - 1]);
+	if (v && (v->type != VALUE_MAP || flags_of(p, v->map)))
+		return fail_defined(p, &k, k.n);
+	if (descend(p, &m, &k, k.n - 1, 0) < 0)
+		return -E_INVALID;
+	set_flags(p, m, TABLE_HEADER);
+	*ret = m;
+	return 0;
+}
+
+static int parse_document(struct parser *p, struct vmap *root)
+{
+	struct vmap *m = root;
+	for (;;) {
+		skip_lines(p);
+		if (at_end(p))
+			return 0;
+		int rc = peek(p) == '[' ? parse_header(p, root, &m) : parse_pair(p, m);
+		if (rc < 0)
+			return rc;
+		skip_blanks(p);
+		skip_comment(p);
+		if (!at_end(p) && peek(p) != '\n' && peek(p) != '\r')
+			return fail_at(p,
+				       "a top-level item to end with a newline, comment, or EOF");
+	}
+}
+
+int toml_go_decode(struct arena *a, struct str text, struct vmap **ret, struct strbuf *msg)
+{
+	CLEANUP(map_freep) struct map *flags = map_new(NULL);
+	struct parser p = {.a = a, .s = text, .line = 1, .flags = flags, .msg = msg};
+	struct vmap *root = vmap_new(a);
+	if (text.len > TOML_BYTES_MAX)
+		return fail(&p, "text is too large");
+	if (!utf8_valid(text))
+		return fail(&p, "files must be valid UTF-8");
+	if (parse_document(&p, root) < 0)
+		return -E_INVALID;
+	*ret = root;
+	return 0;
+}
