@@ -6,7 +6,7 @@
 #include "installers/yaml_emit.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "installers/json_go.h"
