@@ -1,0 +1,621 @@
+/*
+ * audit: opening and appending. Rows are inserted in the caller's transaction; the state here runs
+ * ahead of the commit and is set back by audit_rolled_back().
+ */
+#include "alm/audit/audit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/audit/audit_internal.h"
+#include "alm/audit/log.h"
+#include "alm/audit/schema.h"
+#include "alm/audit/verify.h"
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+
+#define CHECKPOINT_EVERY_NS NS_PER_S
+#define CHECKPOINT_RETRY_NS (20 * NS_PER_MS)
+#define TAIL_ROWS           10000
+#define LOG_FORMAT          1
+
+static const char insert_sql[] =
+	"INSERT INTO audit (" LOG_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char head_sql[] = "INSERT INTO audit_head (uid, tseq, seq) VALUES (?,?,?)"
+			       " ON CONFLICT(uid) DO UPDATE SET tseq = excluded.tseq,"
+			       " seq = excluded.seq";
+
+static void bind_opt(struct stmt *s, int i, struct str v)
+{
+	if (v.ptr)
+		stmt_bind_text(s, i, v);
+	else
+		stmt_bind_null(s, i);
+}
+
+static void bind_opt_int(struct stmt *s, int i, bool has, int64_t v)
+{
+	if (has)
+		stmt_bind_int(s, i, v);
+	else
+		stmt_bind_null(s, i);
+}
+
+static int put_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
+		    struct error *err)
+{
+	struct audit *a = arg;
+	struct stmt *s;
+	int r = db_prepare(a->db, "INSERT INTO audit_tile (id, hashes) VALUES (?, ?)", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, tree_tile_id(level, index));
+	stmt_bind_blob(s, 2, str_n((const char *)hashes, TREE_TILE_BYTES));
+	return stmt_step(s, err);
+}
+
+static int put_row(struct audit *a, const struct record *rec,
+		   const unsigned char chain[SHA256_BYTES], struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, insert_sql, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, rec->seq);
+	stmt_bind_int(s, 2, rec->time_us);
+	stmt_bind_text(s, 3, rec->type);
+	stmt_bind_text(s, 4, rec->reason);
+	stmt_bind_text(s, 5, rec->cluster);
+	stmt_bind_text(s, 6, rec->kind);
+	stmt_bind_text(s, 7, rec->ns);
+	stmt_bind_text(s, 8, rec->name);
+	stmt_bind_text(s, 9, rec->uid);
+	bind_opt_int(s, 10, rec->has_tseq, rec->tseq);
+	bind_opt(s, 11, rec->op);
+	bind_opt_int(s, 12, rec->has_cause, rec->cause);
+	bind_opt(s, 13, rec->actor);
+	stmt_bind_text(s, 14, rec->body);
+	stmt_bind_blob(s, 15, str_n((const char *)chain, SHA256_BYTES));
+	return stmt_step(s, err);
+}
+
+static int put_head(struct audit *a, const struct record *rec, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, head_sql, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_text(s, 1, rec->uid);
+	stmt_bind_int(s, 2, rec->tseq);
+	stmt_bind_int(s, 3, rec->seq);
+	return stmt_step(s, err);
+}
+
+static int put_refs(struct audit *a, int64_t seq, struct error *err)
+{
+	for (size_t i = 0; i < a->n_blobs; i++) {
+		struct stmt *s;
+		int r = db_prepare(a->db, "INSERT INTO audit_ref (seq, digest) VALUES (?, ?)", &s,
+				   err);
+		if (r < 0)
+			return r;
+		stmt_bind_int(s, 1, seq);
+		stmt_bind_blob(s, 2, str_n((const char *)a->blobs[i], SHA256_BYTES));
+		r = stmt_step(s, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The row, and what hangs on it; the state moves last. */
+static int append_record(struct audit *a, const struct record *rec, struct error *err)
+{
+	unsigned char leaf[SHA256_BYTES], chain[SHA256_BYTES];
+	record_leaf(rec, &a->scratch, leaf);
+	int r = strbuf_check(&a->scratch, "audit record", err);
+	if (r < 0)
+		return r;
+	chain_next(a->chain, leaf, chain);
+	r = put_row(a, rec, chain, err);
+	if (r >= 0 && rec->has_tseq)
+		r = put_head(a, rec, err);
+	if (r >= 0)
+		r = put_refs(a, rec->seq, err);
+	if (r >= 0)
+		r = tree_push(&a->tree, leaf, put_tile, a, err);
+	if (r < 0)
+		return r;
+	memcpy(a->chain, chain, sizeof(chain));
+	a->last_seq = rec->seq;
+	a->last_time_us = rec->time_us;
+	return 0;
+}
+
+/* Foreign names are cleaned like everything else; the copy lives in b until the row is written. */
+static struct str clean(const char *s, struct strbuf *b)
+{
+	struct str v = s ? str_of(s) : STR("");
+	if (utf8_valid(v))
+		return v;
+	strbuf_init(b, STRBUF_SMALL);
+	record_clean(v, b);
+	return strbuf_str(b);
+}
+
+static int row_check(const struct audit *a, const struct audit_row *row, struct error *err)
+{
+	if (!row->type || !*row->type || !row->reason || !*row->reason)
+		return error_set(err, E_INVALID, "an audit row needs a type and a reason");
+	if (row->op && strlen(row->op) > AUDIT_OP_MAX)
+		return error_set(err, E_LIMIT, "op %.80s is longer than %d bytes", row->op,
+				 AUDIT_OP_MAX);
+	if (row->cause < 0 || row->cause > a->last_seq)
+		return error_set(err, E_INVALID, "cause %" PRId64 " is no row of the log",
+				 row->cause);
+	if (row->transition_seq && (!row->subject.uid || !*row->subject.uid))
+		return error_set(err, E_INVALID, "a Transition needs the uid of its subject");
+	return 0;
+}
+
+static int op_seq(struct audit *a, const char *op, int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT seq FROM audit WHERE op = ? AND op IS NOT NULL", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_cstr(s, 1, op);
+	r = stmt_step(s, err);
+	if (r > 0)
+		*ret = stmt_int(s, 0);
+	stmt_reset(s);
+	return r;
+}
+
+static int append_new(struct audit *a, const struct audit_row *row, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf actor = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf ns = STRBUF_INIT(STRBUF_SMALL);
+	int64_t now_us = loop_now(a->loop) / NS_PER_US;
+	int64_t time_us = now_us > a->last_time_us ? now_us : a->last_time_us;
+	strbuf_clear(&a->body);
+	int r = record_body(row->body, now_us == time_us ? 0 : now_us, a->n_blobs, &a->body, err);
+	if (r < 0)
+		return r;
+	if (a->body.over || a->body.len > AUDIT_BODY_BYTES_MAX)
+		return error_set(err, E_LIMIT,
+				 "the body of audit row %s %s is larger than %d bytes", row->type,
+				 row->reason, AUDIT_BODY_BYTES_MAX);
+	struct record rec = {
+		.seq = a->last_seq + 1,
+		.time_us = time_us,
+		.type = str_of(row->type),
+		.reason = str_of(row->reason),
+		.cluster = str_of(row->subject.cluster ? row->subject.cluster : ""),
+		.kind = str_of(row->subject.kind ? row->subject.kind : ""),
+		.ns = clean(row->subject.ns, &ns),
+		.name = clean(row->subject.name, &name),
+		.uid = str_of(row->subject.uid ? row->subject.uid : ""),
+		.has_tseq = row->transition_seq != 0,
+		.tseq = row->transition_seq,
+		.op = str_of(row->op),
+		.has_cause = row->cause != 0,
+		.cause = row->cause,
+		.actor = row->actor ? clean(row->actor, &actor) : STR_NONE,
+		.body = strbuf_str(&a->body),
+	};
+	return append_record(a, &rec, err);
+}
+
+int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq, struct error *err)
+{
+	int r = row_check(a, row, err);
+	if (r >= 0 && row->op)
+		r = op_seq(a, row->op, ret_seq, err);
+	if (r == 0)
+		r = append_new(a, row, err);
+	else if (r > 0) {
+		a->n_blobs = 0;
+		return 1;
+	}
+	a->n_blobs = 0;
+	if (r < 0)
+		return r;
+	if (!strcmp(row->type, "Approval"))
+		a->checkpoint_at_once = true;
+	*ret_seq = a->last_seq;
+	return 0;
+}
+
+/* Sets the state to the last row of the table. */
+static int load_end(struct audit *a, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT seq, time, chain FROM audit ORDER BY seq DESC LIMIT 1",
+			   &s, err);
+	if (r < 0)
+		return r;
+	r = stmt_step(s, err);
+	if (r > 0) {
+		struct str chain = stmt_blob(s, 2);
+		a->last_seq = stmt_int(s, 0);
+		a->last_time_us = stmt_int(s, 1);
+		if (chain.len == SHA256_BYTES)
+			memcpy(a->chain, chain.ptr, SHA256_BYTES);
+	} else if (r == 0) {
+		a->last_seq = a->last_time_us = 0;
+		chain_start(a->origin, a->chain);
+	}
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+void audit_rolled_back(struct audit *a)
+{
+	struct error err = ERROR_INIT;
+	int64_t was = a->last_seq;
+	struct tree_level *leaves = &a->tree.level[0];
+	a->n_blobs = 0;
+	if (load_end(a, &err) < 0)
+		return; /* the handle is broken: every append fails from here */
+	int64_t gone = was - a->last_seq;
+	if (gone == 0 && a->tree.size == a->last_seq)
+		return;
+	if (a->tree.size == was && gone >= 0 && gone <= leaves->n) {
+		leaves->n -= (unsigned)gone;
+		a->tree.size -= gone;
+	} else
+		(void)log_load_tree(a->db, a->last_seq, &a->tree, &err);
+}
+
+/* Signs the committed size, in a transaction of its own. */
+static int checkpoint_now(struct audit *a, struct error *err)
+{
+	unsigned char root[SHA256_BYTES];
+	struct stmt *s;
+	CLEANUP(strbuf_release) struct strbuf note = STRBUF_INIT(CHECKPOINT_BYTES_MAX);
+	int64_t size = a->committed_seq;
+	if (size == a->checkpoint_seq || size != a->last_seq)
+		return 0;
+	tree_root(&a->tree, root);
+	int r = checkpoint_sign(a->signer, size, root, &note, err);
+	if (r < 0 || (r = db_begin(a->db, err)) < 0)
+		return r;
+	r = db_prepare(a->db, "INSERT INTO audit_checkpoint (size, note) VALUES (?, ?)", &s, err);
+	if (r >= 0) {
+		stmt_bind_int(s, 1, size);
+		stmt_bind_text(s, 2, strbuf_str(&note));
+		r = stmt_step(s, err);
+	}
+	if (r < 0) {
+		db_rollback(a->db);
+		return r;
+	}
+	r = db_commit(a->db, err);
+	if (r < 0)
+		return r;
+	a->checkpoint_seq = size;
+	a->checkpoint_mono_ns = loop_mono(a->loop);
+	a->checkpoint_at_once = false;
+	return 0;
+}
+
+static void checkpoint_due(void *arg)
+{
+	struct audit *a = arg;
+	struct error err = ERROR_INIT;
+	if (a->checkpoint_seq == a->committed_seq)
+		return;
+	/* A group commit is under way, or the disk said no: soon again. */
+	if (db_in_transaction(a->db) || checkpoint_now(a, &err) < 0)
+		loop_arm(a->loop, &a->timer,
+			 db_is_broken(a->db) ? CHECKPOINT_EVERY_NS : CHECKPOINT_RETRY_NS);
+}
+
+void audit_committed(struct audit *a)
+{
+	int64_t from = a->committed_seq + 1, to = a->last_seq;
+	if (to < from)
+		return;
+	a->committed_seq = to;
+	int64_t since = loop_mono(a->loop) - a->checkpoint_mono_ns;
+	int64_t wait = since >= CHECKPOINT_EVERY_NS ? 0 : CHECKPOINT_EVERY_NS - since;
+	if (a->checkpoint_at_once)
+		checkpoint_due(a);
+	else if (!heap_holds(&a->timer.node))
+		loop_arm(a->loop, &a->timer, wait);
+	if (a->on_commit)
+		a->on_commit(a->on_commit_arg, from, to);
+}
+
+int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX],
+		   struct error *err)
+{
+	unsigned char digest[SHA256_BYTES];
+	struct stmt *s;
+	if (bytes.len > AUDIT_BLOB_BYTES_MAX)
+		return error_set(err, E_LIMIT, "an audit blob is larger than %zu bytes",
+				 AUDIT_BLOB_BYTES_MAX);
+	if (a->n_blobs == AUDIT_BLOBS_PER_ROW_MAX)
+		return error_set(err, E_LIMIT, "an audit row names more than %d blobs",
+				 AUDIT_BLOBS_PER_ROW_MAX);
+	sha256(bytes, digest);
+	hex_encode(digest, sizeof(digest), ret_digest);
+	for (size_t i = 0; i < a->n_blobs; i++)
+		if (!memcmp(a->blobs[i], digest, SHA256_BYTES))
+			return 0;
+	int r = db_prepare(a->db,
+			   "INSERT INTO audit_blob (digest, bytes) VALUES (?, ?)"
+			   " ON CONFLICT(digest) DO NOTHING",
+			   &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_blob(s, 1, str_n((const char *)digest, sizeof(digest)));
+	stmt_bind_blob(s, 2, bytes.ptr ? bytes : STR(""));
+	r = stmt_step(s, err);
+	if (r < 0)
+		return r;
+	memcpy(a->blobs[a->n_blobs++], digest, SHA256_BYTES);
+	return 0;
+}
+
+int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err)
+{
+	return log_blob(a->db, digest, ret, err);
+}
+
+int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,
+	       struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT tseq, seq FROM audit_head WHERE uid = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_cstr(s, 1, uid);
+	r = stmt_step(s, err);
+	if (r >= 0) {
+		*ret_tseq = r ? stmt_int(s, 0) : 0;
+		*ret_row_seq = r ? stmt_int(s, 1) : 0;
+	}
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err)
+{
+	struct stmt *s;
+	struct record rec;
+	int r = db_prepare(a->db, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, seq);
+	r = stmt_step(s, err);
+	if (r == 0)
+		return error_set(err, E_NOTFOUND, "no audit row %" PRId64, seq);
+	if (r > 0) {
+		log_record(s, &rec);
+		r = log_object(&rec, ret, err);
+		stmt_reset(s);
+	}
+	return r;
+}
+
+int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct error *err)
+{
+	int r = op_seq(a, op, ret_seq, err);
+	return r == 0 ? error_set(err, E_NOTFOUND, "no audit row of op %s", op) : r;
+}
+
+int64_t audit_last_seq(const struct audit *a)
+{
+	return a->last_seq;
+}
+
+const char *audit_origin(const struct audit *a)
+{
+	return a->origin;
+}
+
+const char *audit_origin_tag(const struct audit *a)
+{
+	return a->tag;
+}
+
+void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg)
+{
+	a->on_commit = fn;
+	a->on_commit_arg = arg;
+}
+
+/* 32 bytes as hex in DIR/NAME, 0600, made once; without a folder they live in memory only. */
+static int load_key(struct audit *a, const char *dir, const char *name, unsigned char key[32],
+		    struct error *err)
+{
+	char hex[65];
+	if (!dir) {
+		loop_random(a->loop, key, 32);
+		return 0;
+	}
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(4096);
+	strbuf_addf(&path, "%s/%s", dir, name);
+	if (!file_exists(path.buf)) {
+		loop_random(a->loop, key, 32);
+		hex_encode(key, 32, hex);
+		strbuf_addf(&text, "%s\n", hex);
+		return file_write_new(path.buf, strbuf_str(&text), 0600, err);
+	}
+	int r = file_read(path.buf, &text, err);
+	if (r < 0)
+		return r;
+	if (!hex_decode(str_trim(strbuf_str(&text)), key, 32))
+		return error_set(err, E_CORRUPT, "%s does not hold 64 hex digits", path.buf);
+	return 0;
+}
+
+static int open_keys(struct audit *a, const char *dir, struct error *err)
+{
+	unsigned char seed[SIGNER_SEED_BYTES];
+	int r = load_key(a, dir, "redact.key", a->redact_key, err);
+	if (r >= 0)
+		r = load_key(a, dir, "audit.key", seed, err);
+	if (r >= 0)
+		r = signer_new(a->origin, seed, &a->signer, err);
+	memset(seed, 0, sizeof(seed));
+	return r;
+}
+
+/* A key that the log does not know yet signs from the next row on. */
+static int register_key(struct audit *a, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT vkey FROM audit_key ORDER BY size DESC LIMIT 1", &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) < 0)
+		return r;
+	bool known = r > 0 && str_is(stmt_text(s, 0), signer_vkey(a->signer));
+	bool first = r == 0;
+	stmt_reset(s);
+	if (known)
+		return 0;
+	if (!first) {
+		int64_t seq;
+		CLEANUP(obj_unrefp) struct obj *body = obj_map();
+		obj_set_str(body, "what", "key");
+		obj_set_str(body, "details", signer_vkey(a->signer));
+		struct audit_row row = {.type = "System",
+					.reason = "KeyRotated",
+					.subject = {.kind = "Log", .name = a->origin},
+					.body = body};
+		r = audit_append(a, &row, &seq, err);
+		if (r < 0)
+			return r;
+	}
+	r = db_prepare(a->db, "INSERT INTO audit_key (size, vkey) VALUES (?, ?)", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, first ? 0 : a->last_seq);
+	stmt_bind_cstr(s, 2, signer_vkey(a->signer));
+	return stmt_step(s, err);
+}
+
+static int create_rows(struct audit *a, struct error *err)
+{
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_int(body, "format", LOG_FORMAT);
+	obj_set_str(body, "version", ALM_VERSION);
+	struct audit_row row = {.type = "System",
+				.reason = "LogOpened",
+				.subject = {.kind = "Log", .name = a->origin},
+				.body = body};
+	int r = schema_create(a->db, true, err);
+	if (r >= 0)
+		r = load_end(a, err);
+	return r < 0 ? r : audit_append(a, &row, &seq, err);
+}
+
+static void choose_origin(struct audit *a, const char *wanted)
+{
+	unsigned char random[8];
+	char hex[17];
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (wanted) {
+		a->origin = xstrdup(wanted);
+		return;
+	}
+	loop_random(a->loop, random, sizeof(random));
+	hex_encode(random, sizeof(random), hex);
+	strbuf_addf(&b, "alm.local/%s", hex);
+	a->origin = strbuf_detach(&b);
+}
+
+static int last_checkpoint(struct audit *a, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT max(size) FROM audit_checkpoint", &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) < 0)
+		return r;
+	a->checkpoint_seq = r ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return 0;
+}
+
+/* Inside the opening transaction. */
+static int open_log(struct audit *a, const struct audit_config *c, struct error *err)
+{
+	int r = schema_exists(a->db, err);
+	if (r < 0)
+		return r;
+	bool is_new = r == 0;
+	if (is_new)
+		choose_origin(a, c->origin);
+	else if ((r = log_origin(a->db, &a->origin, err)) < 0)
+		return r;
+	if (!is_new && c->origin && strcmp(c->origin, a->origin) != 0)
+		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin,
+				 c->origin);
+	char hex[SHA256_HEX];
+	sha256_hex(str_of(a->origin), hex);
+	memcpy(a->tag, hex, 8);
+	r = open_keys(a, c->key_dir, err);
+	if (r < 0)
+		return r;
+	if (is_new)
+		r = create_rows(a, err);
+	else if ((r = verify_tail(a->db, a->origin, TAIL_ROWS, err)) >= 0 &&
+		 (r = load_end(a, err)) >= 0)
+		r = log_load_tree(a->db, a->last_seq, &a->tree, err);
+	if (r >= 0)
+		r = register_key(a, err);
+	return r < 0 ? r : last_checkpoint(a, err);
+}
+
+static void audit_free(struct audit *a)
+{
+	signer_free(a->signer);
+	strbuf_release(&a->body);
+	strbuf_release(&a->scratch);
+	memset(a->redact_key, 0, sizeof(a->redact_key));
+	xfree(a->origin);
+	xfree(a);
+}
+
+int audit_open(const struct audit_config *c, struct audit **ret, struct error *err)
+{
+	struct audit *a = xcalloc(1, sizeof(*a));
+	a->db = c->db;
+	a->loop = c->loop;
+	a->timer.fn = checkpoint_due;
+	a->timer.arg = a;
+	a->checkpoint_mono_ns = loop_mono(c->loop) - CHECKPOINT_EVERY_NS;
+	strbuf_init(&a->body, 4 * (size_t)AUDIT_BODY_BYTES_MAX);
+	strbuf_init(&a->scratch, RECORD_BYTES_MAX);
+	tree_init(&a->tree);
+	int r = db_begin(a->db, err);
+	if (r >= 0) {
+		r = open_log(a, c, err);
+		if (r >= 0)
+			r = db_commit(a->db, err);
+		else
+			db_rollback(a->db);
+	}
+	if (r < 0) {
+		audit_free(a);
+		return error_wrap(err, "audit log");
+	}
+	audit_committed(a);
+	*ret = a;
+	return 0;
+}
+
+void audit_close(struct audit *a)
+{
+	struct error err = ERROR_INIT;
+	if (!a)
+		return;
+	loop_disarm(a->loop, &a->timer);
+	if (!db_in_transaction(a->db) && !db_is_broken(a->db))
+		(void)checkpoint_now(a, &err);
+	audit_free(a);
+}

@@ -1,0 +1,188 @@
+#include "alm/audit/checkpoint.h"
+
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#define KEY_BYTES    32
+#define ID_BYTES     4
+#define SIG_BYTES    64
+#define TYPE_ED25519 0x01
+#define DASH         "\xe2\x80\x94 " /* em dash and a blank begin a signature line */
+
+struct signer {
+	EVP_PKEY *key;
+	char *name, *vkey;
+	unsigned char id[ID_BYTES];
+};
+
+/* First 4 bytes of SHA-256(name, LF, type, public key). */
+static void key_id(struct str name, const unsigned char pub[KEY_BYTES], unsigned char out[ID_BYTES])
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	unsigned char hash[SHA256_BYTES];
+	strbuf_addstr(&b, name);
+	strbuf_addc(&b, '\n');
+	strbuf_addc(&b, TYPE_ED25519);
+	strbuf_add(&b, pub, KEY_BYTES);
+	sha256(strbuf_str(&b), hash);
+	memcpy(out, hash, ID_BYTES);
+}
+
+int signer_new(const char *name, const unsigned char seed[SIGNER_SEED_BYTES], struct signer **ret,
+	       struct error *err)
+{
+	CLEANUP(signer_freep) struct signer *s = xcalloc(1, sizeof(*s));
+	unsigned char pub[1 + KEY_BYTES] = {TYPE_ED25519};
+	size_t n = KEY_BYTES;
+	s->name = xstrdup(name);
+	s->key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, SIGNER_SEED_BYTES);
+	if (!s->key || EVP_PKEY_get_raw_public_key(s->key, pub + 1, &n) != 1 || n != KEY_BYTES)
+		return error_set(err, E_INTERNAL, "no Ed25519 key from the seed");
+	key_id(str_of(name), pub + 1, s->id);
+	char hex[2 * ID_BYTES + 1];
+	hex_encode(s->id, ID_BYTES, hex);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s+%s+", name, hex);
+	base64_encode(str_n((const char *)pub, sizeof(pub)), &b);
+	s->vkey = strbuf_detach(&b);
+	*ret = STEAL(s);
+	return 0;
+}
+
+void signer_free(struct signer *s)
+{
+	if (!s)
+		return;
+	EVP_PKEY_free(s->key);
+	xfree(s->name);
+	xfree(s->vkey);
+	xfree(s);
+}
+
+const char *signer_vkey(const struct signer *s)
+{
+	return s->vkey;
+}
+
+int checkpoint_sign(const struct signer *s, int64_t size, const unsigned char root[SHA256_BYTES],
+		    struct strbuf *b, struct error *err)
+{
+	unsigned char sig[ID_BYTES + SIG_BYTES];
+	size_t n = SIG_BYTES, from = b->len;
+	strbuf_addf(b, "%s\n%" PRId64 "\n", s->name, size);
+	base64_encode(str_n((const char *)root, SHA256_BYTES), b);
+	strbuf_addc(b, '\n');
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = ctx && EVP_DigestSignInit(ctx, NULL, NULL, NULL, s->key) == 1 &&
+		  EVP_DigestSign(ctx, sig + ID_BYTES, &n, (const unsigned char *)b->buf + from,
+				 b->len - from) == 1;
+	EVP_MD_CTX_free(ctx);
+	if (!ok || n != SIG_BYTES)
+		return error_set(err, E_INTERNAL,
+				 "the checkpoint of size %" PRId64 " could not be signed", size);
+	memcpy(sig, s->id, ID_BYTES);
+	strbuf_addf(b, "\n" DASH "%s ", s->name);
+	base64_encode(str_n((const char *)sig, sizeof(sig)), b);
+	strbuf_addc(b, '\n');
+	return strbuf_check(b, "checkpoint", err);
+}
+
+/* One spelling only: base64 with stray low bits would be a second note with the same meaning. */
+static bool decode_exactly(struct str base64, unsigned char *out, size_t n)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf again = STRBUF_INIT(STRBUF_SMALL);
+	if (!base64_decode(base64, &b) || b.len != n)
+		return false;
+	base64_encode(strbuf_str(&b), &again);
+	if (!str_eq(strbuf_str(&again), base64))
+		return false;
+	memcpy(out, b.buf, n);
+	return true;
+}
+
+/* "NAME+HEXID+BASE64(type, key)": false if the id is not the one of name and key. */
+static bool vkey_parse(const char *vkey, const char *origin, unsigned char id[ID_BYTES],
+		       unsigned char pub[KEY_BYTES])
+{
+	struct str name, rest, hex, key;
+	unsigned char typed[1 + KEY_BYTES], want[ID_BYTES];
+	if (strlen(vkey) > VKEY_BYTES_MAX || !str_cut(str_of(vkey), '+', &name, &rest) ||
+	    !str_cut(rest, '+', &hex, &key))
+		return false;
+	if (!str_is(name, origin) || hex.len != 2 * ID_BYTES || !hex_decode(hex, id, ID_BYTES) ||
+	    !decode_exactly(key, typed, sizeof(typed)))
+		return false;
+	char text[2 * ID_BYTES + 1];
+	hex_encode(id, ID_BYTES, text);
+	memcpy(pub, typed + 1, KEY_BYTES);
+	key_id(name, pub, want);
+	return typed[0] == TYPE_ED25519 && !memcmp(want, id, ID_BYTES) && str_is(hex, text);
+}
+
+static bool signature_fits(const unsigned char pub[KEY_BYTES], struct str text,
+			   const unsigned char sig[SIG_BYTES])
+{
+	EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, pub, KEY_BYTES);
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = key && ctx && EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) == 1 &&
+		  EVP_DigestVerify(ctx, sig, SIG_BYTES, (const unsigned char *)text.ptr,
+				   text.len) == 1;
+	EVP_MD_CTX_free(ctx);
+	EVP_PKEY_free(key);
+	return ok;
+}
+
+/* Signature lines: the one of our key must be there and must fit; others are ignored. */
+static bool signed_by(struct str lines, const char *origin, const unsigned char id[ID_BYTES],
+		      const unsigned char pub[KEY_BYTES], struct str text)
+{
+	bool found = false;
+	struct str line, name, base64;
+	if (!lines.len || lines.ptr[lines.len - 1] != '\n')
+		return false;
+	while (str_next_line(&lines, &line)) {
+		unsigned char sig[ID_BYTES + SIG_BYTES];
+		if (!str_has_prefix(line, STR(DASH)))
+			return false;
+		if (!str_rcut(str_skip(line, strlen(DASH)), ' ', &name, &base64))
+			return false;
+		if (!str_is(name, origin))
+			continue;
+		if (!decode_exactly(base64, sig, sizeof(sig)) || memcmp(sig, id, ID_BYTES) != 0)
+			continue;
+		if (!signature_fits(pub, text, sig + ID_BYTES))
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+static bool body_parse(struct str text, const char *origin, struct checkpoint *ret)
+{
+	struct str line, rest = text;
+	return str_next_line(&rest, &line) && str_is(line, origin) && str_next_line(&rest, &line) &&
+	       line.len > 0 && char_is_digit(line.ptr[0]) && str_parse_i64(line, &ret->size) &&
+	       str_next_line(&rest, &line) && decode_exactly(line, ret->root, SHA256_BYTES) &&
+	       rest.len == 0;
+}
+
+int checkpoint_verify(struct str note, const char *origin, const char *vkey, struct checkpoint *ret,
+		      struct error *err)
+{
+	unsigned char id[ID_BYTES], pub[KEY_BYTES];
+	struct checkpoint c = {0};
+	if (!vkey_parse(vkey, origin, id, pub))
+		return error_set(err, E_ALTERED, "the key %.80s is not one of %s", vkey, origin);
+	ptrdiff_t at = note.len <= CHECKPOINT_BYTES_MAX ? str_find(note, STR("\n\n")) : -1;
+	if (at < 0)
+		return error_set(err, E_ALTERED, "the note is no signed checkpoint");
+	struct str text = str_sub(note, 0, (size_t)at + 1);
+	if (!body_parse(text, origin, &c))
+		return error_set(err, E_ALTERED, "the note is no checkpoint of %s", origin);
+	if (!signed_by(str_skip(note, (size_t)at + 2), origin, id, pub, text))
+		return error_set(err, E_ALTERED, "the signature does not fit");
+	*ret = c;
+	return 0;
+}

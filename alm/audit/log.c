@@ -1,0 +1,134 @@
+/* log: reading the audit tables. Rows are read as they are; nothing here judges them. */
+#include "alm/audit/log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/obj/json.h"
+
+void log_record(struct stmt *s, struct record *r)
+{
+	r->seq = stmt_int(s, 0);
+	r->time_us = stmt_int(s, 1);
+	r->type = stmt_text(s, 2);
+	r->reason = stmt_text(s, 3);
+	r->cluster = stmt_text(s, 4);
+	r->kind = stmt_text(s, 5);
+	r->ns = stmt_text(s, 6);
+	r->name = stmt_text(s, 7);
+	r->uid = stmt_text(s, 8);
+	r->has_tseq = !stmt_is_null(s, 9);
+	r->tseq = stmt_int(s, 9);
+	r->op = stmt_is_null(s, 10) ? STR_NONE : stmt_text(s, 10);
+	r->has_cause = !stmt_is_null(s, 11);
+	r->cause = stmt_int(s, 11);
+	r->actor = stmt_is_null(s, 12) ? STR_NONE : stmt_text(s, 12);
+	r->body = stmt_text(s, 13);
+}
+
+int log_origin(struct db *d, char **ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT name FROM audit WHERE kind = 'Log' ORDER BY seq LIMIT 1", &s,
+			   err);
+	if (r < 0)
+		return r;
+	r = stmt_step(s, err);
+	if (r > 0)
+		*ret = str_dup(stmt_text(s, 0));
+	stmt_reset(s);
+	return r == 0 ? error_set(err, E_NOTFOUND, "the audit log has no LogOpened record") : r;
+}
+
+static int load_leaves(struct db *d, int64_t from, int64_t to, struct tree_level *level,
+		       struct error *err)
+{
+	struct stmt *s;
+	struct record rec;
+	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
+	int r = db_prepare(
+		d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq", &s,
+		err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, from);
+	stmt_bind_int(s, 2, to);
+	while ((r = stmt_step(s, err)) > 0 && level->n < TREE_TILE) {
+		log_record(s, &rec);
+		record_leaf(&rec, &scratch, level->hash[level->n++]);
+	}
+	stmt_reset(s);
+	if (r < 0)
+		return r;
+	if (level->n != to - from)
+		return error_set(err, E_ALTERED,
+				 "rows are missing between %" PRId64 " and %" PRId64, from, to);
+	return 0;
+}
+
+static int load_subtrees(struct db *d, unsigned level, int64_t from, int64_t to,
+			 struct tree_level *into, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT hashes FROM audit_tile WHERE id >= ? AND id < ? ORDER BY id",
+			   &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, tree_tile_id(level - 1, from));
+	stmt_bind_int(s, 2, tree_tile_id(level - 1, to));
+	while ((r = stmt_step(s, err)) > 0 && into->n < TREE_TILE) {
+		struct str hashes = stmt_blob(s, 0);
+		if (hashes.len != TREE_TILE_BYTES)
+			break;
+		tree_tile_root((const unsigned char *)hashes.ptr, into->hash[into->n++]);
+	}
+	stmt_reset(s);
+	if (r < 0)
+		return r;
+	if (into->n != to - from)
+		return error_set(err, E_ALTERED, "tiles of level %u are missing or damaged",
+				 level - 1);
+	return 0;
+}
+
+int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err)
+{
+	int64_t n = size;
+	tree_init(t);
+	for (unsigned l = 0; l < TREE_LEVELS && n > 0; l++, n /= TREE_TILE) {
+		int64_t from = n / TREE_TILE * TREE_TILE;
+		int r = l == 0 ? load_leaves(d, from, n, &t->level[0], err)
+			       : load_subtrees(d, l, from, n, &t->level[l], err);
+		if (r < 0)
+			return r;
+	}
+	t->size = size;
+	return 0;
+}
+
+int log_object(const struct record *rec, struct obj **ret, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(RECORD_BYTES_MAX);
+	record_print(rec, &b);
+	int r = json_parse(strbuf_str(&b), ret, err);
+	if (r < 0)
+		return error_set(err, E_CORRUPT, "audit row %" PRId64 " is no JSON", rec->seq);
+	return 0;
+}
+
+int log_blob(struct db *d, const char *hex, struct strbuf *ret, struct error *err)
+{
+	unsigned char digest[SHA256_BYTES];
+	struct stmt *s;
+	if (!hex_decode(str_of(hex), digest, sizeof(digest)))
+		return error_set(err, E_BADREQUEST, "%.80s is no SHA-256 digest", hex);
+	int r = db_prepare(d, "SELECT bytes FROM audit_blob WHERE digest = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_blob(s, 1, str_n((const char *)digest, sizeof(digest)));
+	r = stmt_step(s, err);
+	if (r > 0)
+		strbuf_addstr(ret, stmt_blob(s, 0));
+	stmt_reset(s);
+	return r == 0 ? error_set(err, E_NOTFOUND, "no audit blob %s", hex) : r;
+}

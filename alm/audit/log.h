@@ -1,0 +1,26 @@
+/* log: what append, verify and query share of the audit tables. */
+#ifndef ALM_AUDIT_LOG_H
+#define ALM_AUDIT_LOG_H
+
+#include "alm/audit/record.h"
+#include "alm/audit/tree.h"
+#include "alm/io/db.h"
+
+/* Every column of a record and the chain value, in the order that log_record() reads. */
+#define LOG_COLUMNS                                                               \
+	"seq, time, type, reason, cluster, kind, ns, name, uid, tseq, op, cause," \
+	" actor, body, chain"
+#define LOG_CHAIN_COLUMN 14
+
+/* The row under the statement's cursor; borrowed until the next step. */
+void log_record(struct stmt *s, struct record *ret);
+/* The origin of the log: the name of its first record. E_NOTFOUND if the log is empty. Owned. */
+int log_origin(struct db *d, char **ret, struct error *err);
+/* Right edge of the tree at size, from rows and stored tiles. */
+int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err);
+/* {seq, time, type, ...} with body parsed; E_CORRUPT if the body is no JSON. Owned. */
+int log_object(const struct record *r, struct obj **ret, struct error *err);
+/* E_NOTFOUND */
+int log_blob(struct db *d, const char *hex, struct strbuf *ret, struct error *err);
+
+#endif

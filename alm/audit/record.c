@@ -1,0 +1,320 @@
+/* record: canonical bytes and hashes. It must not know of the database. */
+#include "alm/audit/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+void record_clean(struct str s, struct strbuf *b)
+{
+	while (s.len) {
+		uint32_t rune = 0;
+		size_t n = utf8_decode(s, &rune);
+		if (n && rune)
+			strbuf_add(b, s.ptr, n);
+		else
+			strbuf_adds(b, REPLACEMENT);
+		s = str_skip(s, n ? n : 1);
+	}
+}
+
+/* RFC 8785 3.2.2.2; the bytes are written as they are otherwise. */
+static void quote(struct str s, struct strbuf *b)
+{
+	strbuf_addc(b, '"');
+	size_t from = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i];
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		strbuf_add(b, s.ptr + from, i - from);
+		from = i + 1;
+		const char *at = c ? strchr("\bb\tt\nn\ff\rr\"\"\\\\", c) : NULL;
+		if (at)
+			strbuf_addf(b, "\\%c", at[1]);
+		else
+			strbuf_addf(b, "\\u%04x", c);
+	}
+	strbuf_add(b, s.ptr + from, s.len - from);
+	strbuf_addc(b, '"');
+}
+
+static void quote_clean(struct str s, struct strbuf *b)
+{
+	if (utf8_valid(s) && !memchr(s.ptr ? s.ptr : "", 0, s.len)) {
+		quote(s, b);
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT(RECORD_BYTES_MAX * 8);
+	record_clean(s, &clean);
+	quote(strbuf_str(&clean), b);
+}
+
+/* Keys are ASCII in this profile; other bytes are percent-encoded, which keeps keys distinct. */
+static void quote_key(const char *key, struct strbuf *b)
+{
+	struct str s = str_of(key);
+	bool ascii = true;
+	for (size_t i = 0; i < s.len; i++)
+		ascii = ascii && (unsigned char)s.ptr[i] < 0x80;
+	if (ascii) {
+		quote(s, b);
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < s.len; i++) {
+		if ((unsigned char)s.ptr[i] < 0x80)
+			strbuf_addc(&clean, s.ptr[i]);
+		else
+			strbuf_addf(&clean, "%%%02X", (unsigned char)s.ptr[i]);
+	}
+	quote(strbuf_str(&clean), b);
+}
+
+static bool is_empty(const struct obj *o)
+{
+	switch (obj_type(o)) {
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+		return true;
+	case OBJ_STRING:
+		return obj_as_str(o).len == 0;
+	case OBJ_LIST:
+		return obj_len(o) == 0;
+	case OBJ_MAP:
+	case OBJ_BOOL:
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		break;
+	}
+	return false;
+}
+
+static int key_cmp(const void *a, const void *b)
+{
+	const struct obj_iter *x = a, *y = b;
+	return strcmp(x->key, y->key);
+}
+
+static void value(const struct obj *o, unsigned depth, struct strbuf *b);
+
+/* Members sorted; those that print as nothing ("", [], {}) are left out. */
+static void members(const struct obj *map, unsigned depth, struct strbuf *b)
+{
+	size_t n = 0;
+	struct obj_iter *items = xcalloc(obj_len(map) + 1, sizeof(*items));
+	OBJ_EACH (it, map)
+		if (!is_empty(it.value))
+			items[n++] = it;
+	qsort(items, n, sizeof(*items), key_cmp);
+	bool first = true;
+	for (size_t i = 0; i < n; i++) {
+		size_t start = b->len;
+		if (!first)
+			strbuf_addc(b, ',');
+		quote_key(items[i].key, b);
+		strbuf_addc(b, ':');
+		size_t from = b->len;
+		value(items[i].value, depth, b);
+		struct str text = str_n(b->buf + from, b->len - from);
+		if (str_is(text, "{}") || str_is(text, "[]"))
+			strbuf_truncate(b, start);
+		else
+			first = false;
+	}
+	xfree(items);
+}
+
+static void number(const struct obj *o, struct strbuf *b)
+{
+	int64_t v;
+	struct str text = obj_number_text(o);
+	if (obj_as_i64(o, &v) && v <= RECORD_INT_MAX && v >= -RECORD_INT_MAX)
+		strbuf_addf(b, "%" PRId64, v);
+	else
+		quote(text, b);
+}
+
+static void elements(const struct obj *list, unsigned depth, struct strbuf *b)
+{
+	bool first = true;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *e = obj_at(list, i);
+		if (obj_type(e) == OBJ_NULL || obj_type(e) == OBJ_ABSENT)
+			continue;
+		if (!first)
+			strbuf_addc(b, ',');
+		first = false;
+		value(e, depth, b);
+	}
+}
+
+static void value(const struct obj *o, unsigned depth, struct strbuf *b)
+{
+	if (depth > OBJ_DEPTH_MAX) {
+		strbuf_adds(b, "\"too deep\"");
+		return;
+	}
+	switch (obj_type(o)) {
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+		strbuf_adds(b, "\"\"");
+		return;
+	case OBJ_BOOL:
+		strbuf_adds(b, obj_is_true(o) ? "true" : "false");
+		return;
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		number(o, b);
+		return;
+	case OBJ_STRING:
+		quote_clean(obj_as_str(o), b);
+		return;
+	case OBJ_LIST:
+		strbuf_addc(b, '[');
+		elements(o, depth + 1, b);
+		strbuf_addc(b, ']');
+		return;
+	case OBJ_MAP:
+		strbuf_addc(b, '{');
+		members(o, depth + 1, b);
+		strbuf_addc(b, '}');
+		return;
+	}
+}
+
+void record_value(const struct obj *o, struct strbuf *b)
+{
+	value(o, 0, b);
+}
+
+int record_body(const struct obj *body, int64_t clock_us, size_t n_blobs, struct strbuf *b,
+		struct error *err)
+{
+	if (body && obj_type(body) != OBJ_MAP)
+		return error_set(err, E_INVALID, "audit body is a %s, want an object",
+				 obj_type_name(obj_type(body)));
+	if (!body) {
+		strbuf_adds(b, "{}");
+		return 0;
+	}
+	if (!clock_us && !n_blobs && !obj_has(body, "blobs")) {
+		value(body, 0, b);
+		return 0;
+	}
+	CLEANUP(obj_unrefp) struct obj *full = obj_map();
+	OBJ_EACH (it, body)
+		if (strcmp(it.key, "blobs") != 0)
+			obj_set(full, it.key, obj_ref(it.value));
+	if (clock_us)
+		obj_set_int(full, "clock", clock_us);
+	if (n_blobs)
+		obj_set_int(full, "blobs", (int64_t)n_blobs);
+	value(full, 0, b);
+	return 0;
+}
+
+bool record_body_is_closed(struct str body)
+{
+	size_t depth = 0;
+	bool in_string = false;
+	if (body.len < 2 || body.ptr[0] != '{')
+		return false;
+	for (size_t i = 0; i < body.len; i++) {
+		char c = body.ptr[i];
+		if (in_string) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				in_string = false;
+			continue;
+		}
+		if (c == '"')
+			in_string = true;
+		else if (c == '{' || c == '[')
+			depth++;
+		else if (c == '}' || c == ']')
+			depth--;
+		if (depth == 0)
+			return i == body.len - 1;
+	}
+	return false;
+}
+
+/* The key is reserved for the log: record_body() drops a caller's own. */
+int64_t record_body_blobs(struct str body)
+{
+	struct str rest = body, key = STR("\"blobs\":");
+	for (;;) {
+		ptrdiff_t at = str_find(rest, key);
+		if (at < 0)
+			return 0;
+		rest = str_skip(rest, (size_t)at + key.len);
+		size_t n = 0;
+		while (n < rest.len && char_is_digit(rest.ptr[n]))
+			n++;
+		int64_t v;
+		if (n && str_parse_i64(str_sub(rest, 0, n), &v))
+			return v;
+	}
+}
+
+static void text_field(const char *lead, struct str s, struct strbuf *b)
+{
+	strbuf_adds(b, lead);
+	quote(s, b);
+}
+
+void record_print(const struct record *r, struct strbuf *b)
+{
+	strbuf_addc(b, '{');
+	if (r->actor.ptr) {
+		text_field("\"actor\":", r->actor, b);
+		strbuf_addc(b, ',');
+	}
+	strbuf_adds(b, "\"body\":");
+	strbuf_addstr(b, r->body);
+	if (r->has_cause)
+		strbuf_addf(b, ",\"cause\":%" PRId64, r->cause);
+	if (r->op.ptr)
+		text_field(",\"op\":", r->op, b);
+	text_field(",\"reason\":", r->reason, b);
+	strbuf_addf(b, ",\"seq\":%" PRId64, r->seq);
+	text_field(",\"subject\":{\"cluster\":", r->cluster, b);
+	text_field(",\"kind\":", r->kind, b);
+	text_field(",\"name\":", r->name, b);
+	text_field(",\"namespace\":", r->ns, b);
+	text_field(",\"uid\":", r->uid, b);
+	strbuf_addf(b, "},\"time\":%" PRId64, r->time_us);
+	if (r->has_tseq)
+		strbuf_addf(b, ",\"transitionSeq\":%" PRId64, r->tseq);
+	text_field(",\"type\":", r->type, b);
+	strbuf_addc(b, '}');
+}
+
+void record_leaf(const struct record *r, struct strbuf *scratch, unsigned char out[SHA256_BYTES])
+{
+	strbuf_clear(scratch);
+	strbuf_addc(scratch, 0);
+	record_print(r, scratch);
+	sha256(strbuf_str(scratch), out);
+}
+
+void chain_start(const char *origin, unsigned char out[SHA256_BYTES])
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "alm-audit v1\n%s\n", origin);
+	sha256(strbuf_str(&b), out);
+}
+
+void chain_next(const unsigned char before[SHA256_BYTES], const unsigned char leaf[SHA256_BYTES],
+		unsigned char out[SHA256_BYTES])
+{
+	char buf[1 + 2 * SHA256_BYTES];
+	buf[0] = 2;
+	memcpy(buf + 1, before, SHA256_BYTES);
+	memcpy(buf + 1 + SHA256_BYTES, leaf, SHA256_BYTES);
+	sha256(str_n(buf, sizeof(buf)), out);
+}

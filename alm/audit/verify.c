@@ -1,0 +1,436 @@
+/*
+ * verify: see verify.h. Rows are read once in order; the chain is recomputed from the stored value
+ * of the row before, so that damage stays where it is.
+ */
+#include "alm/audit/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/audit/checkpoint.h"
+#include "alm/audit/log.h"
+#include "alm/audit/schema.h"
+#include "alm/audit/verify_parts.h"
+#include "alm/base/map.h"
+#include "alm/obj/json.h"
+
+#define TILE_DOUBTS_MAX 16
+
+struct scan {
+	struct db *d;
+	struct verify_report *rep;
+	char *origin;
+	int64_t expected; /* next seq */
+	/* Stored and recomputed chain value of the row before; doubt: they differ. */
+	unsigned char stored[SHA256_BYTES], computed[SHA256_BYTES];
+	bool doubt, unknown; /* unknown: the row before is missing */
+	bool root_failed;
+	struct tree tree;
+	struct strbuf scratch;
+	struct verify_keys keys;
+	struct stmt *notes;
+	int64_t note_size; /* of the note under the cursor; INT64_MAX: none left */
+	int64_t n_refs;
+	/* Rows whose hash differs from the stored tile: which of the two is wrong shows later. */
+	struct tile_doubt {
+		int64_t seq, end;
+	} tiles[TILE_DOUBTS_MAX];
+	size_t n_tiles;
+};
+
+void verify_add(struct verify_report *rep, int64_t from, int64_t to, const char *fmt, ...)
+{
+	struct verify_finding f = {.seq = from, .to = to};
+	va_list args;
+	va_start(args, fmt);
+	(void)vsnprintf(f.text, sizeof(f.text), fmt, args);
+	va_end(args);
+	struct verify_finding *last = rep->n_findings ? &rep->findings[rep->n_findings - 1] : NULL;
+	if (last && from > 0 && last->to + 1 == from && !strcmp(last->text, f.text)) {
+		last->to = to;
+		return;
+	}
+	if (rep->n_findings == VERIFY_FINDINGS_MAX) {
+		rep->n_omitted++;
+		return;
+	}
+	rep->findings[rep->n_findings++] = f;
+}
+
+static bool found_below(const struct verify_report *rep, int64_t seq)
+{
+	for (size_t i = 0; i < rep->n_findings; i++)
+		if (rep->findings[i].seq > 0 && rep->findings[i].seq <= seq)
+			return true;
+	return false;
+}
+
+/* The row before did not fit its chain value: this row tells which of the two is wrong. */
+static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
+			 const unsigned char *chain)
+{
+	unsigned char via_computed[SHA256_BYTES], via_stored[SHA256_BYTES];
+	int64_t seq = v->expected - 1;
+	chain_next(v->computed, leaf, via_computed);
+	chain_next(v->stored, leaf, via_stored);
+	if (chain && !memcmp(via_computed, chain, SHA256_BYTES)) {
+		verify_add(v->rep, seq, seq, "chain value altered");
+		memcpy(v->stored, v->computed, SHA256_BYTES);
+	} else
+		verify_add(v->rep, seq, seq, "record altered");
+	v->doubt = false;
+}
+
+static void check_chain(struct scan *v, const struct record *rec, struct str stored)
+{
+	unsigned char leaf[SHA256_BYTES];
+	struct error err = ERROR_INIT;
+	record_leaf(rec, &v->scratch, leaf);
+	const unsigned char *chain =
+		stored.len == SHA256_BYTES ? (const unsigned char *)stored.ptr : NULL;
+	if (v->doubt)
+		settle_doubt(v, leaf, chain);
+	chain_next(v->stored, leaf, v->computed);
+	if (!chain)
+		verify_add(v->rep, rec->seq, rec->seq, "chain value is not 32 bytes");
+	else if (!v->unknown)
+		v->doubt = memcmp(v->computed, chain, SHA256_BYTES) != 0;
+	v->unknown = false;
+	memcpy(v->stored, chain ? chain : v->computed, SHA256_BYTES);
+	if (!record_body_is_closed(rec->body))
+		verify_add(v->rep, rec->seq, rec->seq, "body is not one JSON object");
+	(void)tree_push(&v->tree, leaf, verify_tile, v, &err);
+}
+
+/* tree_tile_fn: the stored tile against the recomputed one. */
+int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
+		struct error *err)
+{
+	struct scan *v = arg;
+	struct stmt *s;
+	if (v->rep->is_archive)
+		return 0;
+	int r = db_prepare(v->d, "SELECT hashes FROM audit_tile WHERE id = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, tree_tile_id(level, index));
+	r = stmt_step(s, err);
+	struct str stored = r > 0 ? stmt_blob(s, 0) : STR_NONE;
+	int64_t width = 1;
+	for (unsigned l = 0; l < level; l++)
+		width *= TREE_TILE;
+	int64_t first = index * TREE_TILE * width + 1, end = first + TREE_TILE * width - 1;
+	if (stored.len != TREE_TILE_BYTES) {
+		verify_add(v->rep, first, end, "tile %u/%" PRId64 " is missing", level, index);
+		stmt_reset(s);
+		return 0;
+	}
+	for (int64_t i = 0; i < TREE_TILE; i++) {
+		if (!memcmp(stored.ptr + i * SHA256_BYTES, hashes + i * SHA256_BYTES, SHA256_BYTES))
+			continue;
+		if (v->n_tiles < TILE_DOUBTS_MAX)
+			v->tiles[v->n_tiles++] =
+				(struct tile_doubt){.seq = first + i * width, .end = end};
+	}
+	stmt_reset(s);
+	return 0;
+}
+
+static void settle_tiles(struct scan *v)
+{
+	for (size_t i = 0; i < v->n_tiles; i++) {
+		const struct tile_doubt *t = &v->tiles[i];
+		if (v->rep->good_checkpoint >= t->end)
+			verify_add(v->rep, t->seq, t->seq, "its hash in the stored tile altered");
+		else if (!found_below(v->rep, t->seq))
+			verify_add(v->rep, t->seq, t->seq, "record and chain rewritten");
+	}
+}
+
+static int next_note(struct scan *v, struct error *err)
+{
+	int r = stmt_step(v->notes, err);
+	if (r < 0)
+		return r;
+	v->note_size = r ? stmt_int(v->notes, 0) : INT64_MAX;
+	return 0;
+}
+
+static void check_note(struct scan *v, int64_t size)
+{
+	struct verify_report *rep = v->rep;
+	struct checkpoint c;
+	struct error err = ERROR_INIT;
+	unsigned char root[SHA256_BYTES];
+	const char *vkey = verify_key_at(&v->keys, size);
+	int r = vkey ? checkpoint_verify(stmt_text(v->notes, 1), v->origin, vkey, &c, &err)
+		     : error_set(&err, E_ALTERED, "no key of this size is known");
+	rep->checkpoints++;
+	if (r < 0 || c.size != size) {
+		verify_add(rep, 0, 0, "checkpoint %" PRId64 ": %.100s", size,
+			   r < 0 ? err.msg : "it is stored under another size");
+		return;
+	}
+	tree_root(&v->tree, root);
+	if (!memcmp(root, c.root, sizeof(root)))
+		rep->good_checkpoint = size;
+	else if (!v->root_failed) {
+		v->root_failed = true;
+		if (!v->doubt && !found_below(rep, size) && !v->n_tiles)
+			verify_add(rep, rep->good_checkpoint + 1, size,
+				   "rewritten: not what checkpoint %" PRId64 " signed", size);
+	}
+}
+
+/* Checkpoints up to and with the row that was just read. */
+static int check_notes(struct scan *v, int64_t seq, struct error *err)
+{
+	int r = 0;
+	while (r >= 0 && v->note_size <= seq) {
+		if (v->note_size == seq && v->tree.size == seq)
+			check_note(v, seq);
+		else if (v->note_size < v->rep->first)
+			verify_add(v->rep, 0, 0, "checkpoint %" PRId64 " is out of place",
+				   v->note_size);
+		r = next_note(v, err);
+	}
+	return r;
+}
+
+/* True if the row is one of the sequence. */
+static bool check_place(struct scan *v, int64_t seq)
+{
+	if (seq < v->expected) {
+		verify_add(v->rep, seq, seq, "row inserted");
+		return false;
+	}
+	if (seq > v->expected) {
+		if (v->doubt)
+			verify_add(v->rep, v->expected - 1, v->expected - 1, "record altered");
+		verify_add(v->rep, v->expected, seq - 1, "missing");
+		v->doubt = false;
+		v->unknown = true;
+		v->tree.size = seq - 1; /* the tree is wrong from here, its places are right */
+	}
+	return true;
+}
+
+static int check_row(struct scan *v, struct stmt *s, struct error *err)
+{
+	struct record rec;
+	log_record(s, &rec);
+	if (v->rep->rows++ == 0)
+		v->rep->first = rec.seq;
+	if (!check_place(v, rec.seq))
+		return 0;
+	check_chain(v, &rec, stmt_blob(s, LOG_CHAIN_COLUMN));
+	v->expected = rec.seq + 1;
+	v->rep->last = rec.seq;
+	if (str_is(rec.type, "Transition"))
+		v->rep->transitions++;
+	int64_t blobs = record_body_blobs(rec.body);
+	v->n_refs += blobs;
+	int r = blobs ? verify_row_refs(v->d, rec.seq, blobs, v->rep, err) : 0;
+	return r < 0 ? r : check_notes(v, rec.seq, err);
+}
+
+static int scan_end(struct scan *v, struct error *err)
+{
+	struct verify_report *rep = v->rep;
+	int r = 0;
+	if (v->doubt)
+		verify_add(rep, v->expected - 1, v->expected - 1, "record or chain value altered");
+	for (; r >= 0 && v->note_size != INT64_MAX; r = next_note(v, err))
+		verify_add(rep, v->expected, v->note_size,
+			   "missing: checkpoint %" PRId64 " covers them", v->note_size);
+	settle_tiles(v);
+	rep->unsigned_rows = rep->last - rep->good_checkpoint;
+	return r;
+}
+
+/* Where the scan begins: at the first row, or behind the last checkpoint. */
+static int scan_start(struct scan *v, const struct verify_options *o, int64_t *ret_after,
+		      struct error *err)
+{
+	struct stmt *s;
+	*ret_after = INT64_MIN;
+	v->expected = 1;
+	chain_start(v->origin, v->stored);
+	if (!o->since_checkpoint)
+		return 0;
+	int r = db_prepare(v->d,
+			   "SELECT seq, chain FROM audit WHERE seq ="
+			   " (SELECT max(size) FROM audit_checkpoint)",
+			   &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) <= 0)
+		return r;
+	int64_t seq = stmt_int(s, 0);
+	struct str chain = stmt_blob(s, 1);
+	if (chain.len == SHA256_BYTES)
+		memcpy(v->stored, chain.ptr, SHA256_BYTES);
+	stmt_reset(s);
+	v->expected = seq + 1;
+	v->rep->last = v->rep->first = seq;
+	*ret_after = seq;
+	r = log_load_tree(v->d, seq, &v->tree, err);
+	return r < 0 ? r : check_notes(v, seq, err);
+}
+
+static int scan_rows(struct scan *v, const struct verify_options *o, struct error *err)
+{
+	struct stmt *s;
+	int64_t after;
+	int r = db_prepare(v->d, "SELECT size, note FROM audit_checkpoint ORDER BY size", &v->notes,
+			   err);
+	if (r < 0 || (r = next_note(v, err)) < 0 || (r = scan_start(v, o, &after, err)) < 0)
+		return r;
+	r = db_prepare(v->d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? ORDER BY seq", &s,
+		       err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, after);
+	while ((r = stmt_step(s, err)) > 0) {
+		r = check_row(v, s, err);
+		if (r < 0)
+			break;
+	}
+	stmt_reset(s);
+	if (r >= 0)
+		r = scan_end(v, err);
+	stmt_reset(v->notes);
+	return r;
+}
+
+int verify_log(struct db *d, const struct verify_options *o, struct verify_report *ret,
+	       struct error *err)
+{
+	struct scan *v = xcalloc(1, sizeof(*v));
+	struct error schema = ERROR_INIT;
+	*ret = (struct verify_report){.is_archive = o->is_archive,
+				      .since_checkpoint = o->since_checkpoint};
+	v->d = d;
+	v->rep = ret;
+	tree_init(&v->tree);
+	strbuf_init(&v->scratch, RECORD_BYTES_MAX);
+	int r = o->is_archive ? 0 : schema_check(d, &schema);
+	if (r == -E_ALTERED)
+		verify_add(ret, 0, 0, "%.150s", schema.msg);
+	r = r < 0 && r != -E_ALTERED ? error_copy(err, &schema)
+				     : verify_load_keys(d, o->vkey, &v->keys, &v->origin, ret, err);
+	if (r >= 0)
+		r = scan_rows(v, o, err);
+	if (r >= 0 && !o->since_checkpoint)
+		r = verify_blobs(d, v->n_refs, ret, err);
+	if (r >= 0 && !o->is_archive)
+		r = verify_heads(d, ret, err);
+	if (r >= 0 && !o->is_archive && !o->since_checkpoint && !o->skip_file_check)
+		r = verify_file(d, ret, err);
+	if (r >= 0 && o->each_status)
+		r = verify_statuses(d, o, ret, err);
+	verify_keys_release(&v->keys);
+	strbuf_release(&v->scratch);
+	xfree(v->origin);
+	xfree(v);
+	return r < 0 ? r : 0;
+}
+
+int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err)
+{
+	struct stmt *s;
+	struct record rec;
+	unsigned char chain[SHA256_BYTES], leaf[SHA256_BYTES];
+	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
+	int64_t expected = 0;
+	int r = schema_check(d, err);
+	if (r < 0)
+		return r;
+	r = db_prepare(d,
+		       "SELECT " LOG_COLUMNS " FROM audit WHERE seq >= (SELECT max(seq) FROM audit)"
+		       " - ? ORDER BY seq",
+		       &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, n);
+	chain_start(origin, chain);
+	while ((r = stmt_step(s, err)) > 0) {
+		log_record(s, &rec);
+		struct str stored = stmt_blob(s, LOG_CHAIN_COLUMN);
+		bool known = expected || rec.seq == 1;
+		record_leaf(&rec, &scratch, leaf);
+		chain_next(chain, leaf, chain);
+		if ((expected && rec.seq != expected) || stored.len != SHA256_BYTES ||
+		    (known && memcmp(chain, stored.ptr, SHA256_BYTES) != 0)) {
+			r = error_set(err, E_ALTERED, "row %" PRId64 " does not fit the chain",
+				      rec.seq);
+			break;
+		}
+		memcpy(chain, stored.ptr, SHA256_BYTES);
+		expected = rec.seq + 1;
+	}
+	stmt_reset(s);
+	return r;
+}
+
+static void print_intact(const struct verify_report *r, struct strbuf *b)
+{
+	int64_t from = r->first > 0 ? r->first : 1;
+	size_t n = 0;
+	for (size_t i = 0; i < r->n_findings; i++) {
+		const struct verify_finding *f = &r->findings[i];
+		if (f->seq <= 0)
+			continue;
+		if (f->seq > from)
+			strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from,
+				    f->seq - 1);
+		if (f->to >= from)
+			from = f->to + 1;
+	}
+	if (from <= r->last)
+		strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from, r->last);
+	if (!n)
+		strbuf_adds(b, "none");
+}
+
+static void print_failures(const struct verify_report *r, struct strbuf *b)
+{
+	for (size_t i = 0; i < r->n_findings; i++) {
+		const struct verify_finding *f = &r->findings[i];
+		if (f->seq == 0)
+			strbuf_adds(b, "FAIL");
+		else if (f->to > f->seq)
+			strbuf_addf(b, "FAIL rows %" PRId64 "..%" PRId64, f->seq, f->to);
+		else
+			strbuf_addf(b, "FAIL row %" PRId64, f->seq);
+		strbuf_addf(b, ": %s", f->text);
+		if (i == 0) {
+			strbuf_adds(b, "; rows ");
+			print_intact(r, b);
+			strbuf_addf(b, " intact; last checkpoint before it: %" PRId64,
+				    r->good_checkpoint);
+		}
+		strbuf_addc(b, '\n');
+	}
+	if (r->n_omitted)
+		strbuf_addf(b, "FAIL: %zu more findings\n", r->n_omitted);
+}
+
+void verify_print(const struct verify_report *r, struct strbuf *b)
+{
+	if (r->n_findings) {
+		print_failures(r, b);
+		return;
+	}
+	strbuf_addf(b,
+		    "%" PRId64 " rows: chain, tree, %" PRId64 " checkpoints, %" PRId64 " blobs ok",
+		    r->rows, r->checkpoints, r->blobs);
+	if (r->unsigned_rows > 0)
+		strbuf_addf(b, "; %" PRId64 " rows after the last checkpoint", r->unsigned_rows);
+	strbuf_adds(b, "; no anchor, so a cut-off end would not show");
+	if (r->statuses_compared)
+		strbuf_addf(b, "; %" PRId64 " transitions = %" PRId64 " statuses", r->transitions,
+			    r->statuses);
+	else
+		strbuf_addf(b, "; %" PRId64 " transitions, statuses not compared", r->transitions);
+	strbuf_addc(b, '\n');
+}
