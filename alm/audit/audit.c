@@ -9,7 +9,7 @@
 
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/log.h"
-#include "alm/audit/schema.h"
+#include "alm/audit/tables.h"
 #include "alm/audit/verify.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
@@ -509,7 +509,7 @@ static int create_rows(struct audit *a, struct error *err)
 				.reason = "LogOpened",
 				.subject = {.kind = "Log", .name = a->origin},
 				.body = body};
-	int r = schema_create(a->db, true, err);
+	int r = tables_create(a->db, true, err);
 	if (r >= 0)
 		r = load_end(a, err);
 	return r < 0 ? r : audit_append(a, &row, &seq, err);
@@ -544,7 +544,7 @@ static int last_checkpoint(struct audit *a, struct error *err)
 /* Inside the opening transaction. */
 static int open_log(struct audit *a, const struct audit_config *c, struct error *err)
 {
-	int r = schema_exists(a->db, err);
+	int r = tables_exist(a->db, err);
 	if (r < 0)
 		return r;
 	bool is_new = r == 0;

@@ -10,7 +10,7 @@
 
 #include "alm/audit/checkpoint.h"
 #include "alm/audit/log.h"
-#include "alm/audit/schema.h"
+#include "alm/audit/tables.h"
 #include "alm/audit/verify_parts.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"
@@ -313,7 +313,7 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 	v->rep = ret;
 	tree_init(&v->tree);
 	strbuf_init(&v->scratch, RECORD_BYTES_MAX);
-	int r = o->is_archive ? 0 : schema_check(d, &schema);
+	int r = o->is_archive || o->skip_tables_check ? 0 : tables_check(d, &schema);
 	if (r == -E_ALTERED)
 		verify_add(ret, 0, 0, "%.150s", schema.msg);
 	r = r < 0 && r != -E_ALTERED ? error_copy(err, &schema)
@@ -342,7 +342,7 @@ int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err)
 	unsigned char chain[SHA256_BYTES], leaf[SHA256_BYTES];
 	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
 	int64_t expected = 0;
-	int r = schema_check(d, err);
+	int r = tables_check(d, err);
 	if (r < 0)
 		return r;
 	r = db_prepare(d,

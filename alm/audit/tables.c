@@ -1,4 +1,4 @@
-#include "alm/audit/schema.h"
+#include "alm/audit/tables.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 	" BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END"
 
 /* clang-format off */
-const struct schema_object audit_schema[] = {
+const struct tables_object audit_tables[] = {
 	{"table", "audit",
 	 "CREATE TABLE audit (seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, type TEXT NOT NULL,"
 	 " reason TEXT NOT NULL, cluster TEXT NOT NULL, kind TEXT NOT NULL, ns TEXT NOT NULL,"
@@ -81,9 +81,9 @@ const struct schema_object audit_schema[] = {
 };
 /* clang-format on */
 
-int schema_create(struct db *d, bool with_triggers, struct error *err)
+int tables_create(struct db *d, bool with_triggers, struct error *err)
 {
-	for (const struct schema_object *o = audit_schema; o->type; o++) {
+	for (const struct tables_object *o = audit_tables; o->type; o++) {
 		if (!with_triggers && !strcmp(o->type, "trigger"))
 			continue;
 		int r = db_exec(d, o->sql, err);
@@ -93,7 +93,7 @@ int schema_create(struct db *d, bool with_triggers, struct error *err)
 	return 0;
 }
 
-int schema_exists(struct db *d, struct error *err)
+int tables_exist(struct db *d, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "SELECT 1 FROM sqlite_schema WHERE name = 'audit'", &s, err);
@@ -104,9 +104,9 @@ int schema_exists(struct db *d, struct error *err)
 	return r;
 }
 
-static const struct schema_object *find(struct str name)
+static const struct tables_object *find(struct str name)
 {
-	for (const struct schema_object *o = audit_schema; o->type; o++)
+	for (const struct tables_object *o = audit_tables; o->type; o++)
 		if (str_is(name, o->name))
 			return o;
 	return NULL;
@@ -116,7 +116,7 @@ static const struct schema_object *find(struct str name)
 static const char list[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND"
 			   " (tbl_name GLOB 'audit*' OR name GLOB 'audit*') ORDER BY name";
 
-int schema_check(struct db *d, struct error *err)
+int tables_check(struct db *d, struct error *err)
 {
 	struct stmt *s;
 	size_t found = 0, want = 0;
@@ -125,7 +125,7 @@ int schema_check(struct db *d, struct error *err)
 		return r;
 	while ((r = stmt_step(s, err)) > 0) {
 		struct str type = stmt_text(s, 0), name = stmt_text(s, 1);
-		const struct schema_object *o = find(name);
+		const struct tables_object *o = find(name);
 		if (o && str_is(type, o->type) && str_is(stmt_text(s, 2), o->sql)) {
 			found++;
 			continue;
@@ -137,7 +137,7 @@ int schema_check(struct db *d, struct error *err)
 	}
 	if (r < 0)
 		return r;
-	while (audit_schema[want].type)
+	while (audit_tables[want].type)
 		want++;
 	if (found != want)
 		return error_set(err, E_ALTERED, "%zu tables, indexes or triggers are missing",
