@@ -1,0 +1,29 @@
+/*
+ * server: what every backend's exchange shares.
+ */
+#include "alm/io/server.h"
+
+void exchange_reply(struct exchange *x, int status, const struct http_headers *h, struct str body)
+{
+	x->ops->reply(x, status, h, body);
+}
+
+void exchange_begin(struct exchange *x, int status, const struct http_headers *h)
+{
+	x->ops->begin(x, status, h);
+}
+
+size_t exchange_write(struct exchange *x, struct str chunk)
+{
+	return x->ops->write(x, chunk);
+}
+
+void exchange_end(struct exchange *x)
+{
+	x->ops->end(x);
+}
+
+void exchange_cut(struct exchange *x)
+{
+	x->ops->cut(x);
+}

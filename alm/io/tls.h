@@ -1,0 +1,34 @@
+/*
+ * tls: certificates of the embedded server, TLS contexts, random tokens. PEM texts in and out;
+ * where they are kept is the caller's business (the key 0600).
+ */
+#ifndef ALM_IO_TLS_H
+#define ALM_IO_TLS_H
+
+#include "alm/base/error.h"
+#include "alm/base/strbuf.h"
+#include "alm/io/loop.h"
+
+#define TLS_TOKEN_MAX 44 /* 32 random bytes as base64url, and the NUL */
+
+/* EC P-256, valid from an hour before now for ten years. Owned texts. */
+int tls_ca_new(struct loop *l, const char *common_name, char **ret_cert_pem, char **ret_key_pem,
+	       struct error *err);
+/* A serving certificate for 127.0.0.1, ::1, localhost, the machine's name, kubernetes.default.svc
+ * and the given names or addresses ("" and NULL are passed over); valid for a year. */
+int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_pem,
+		    const char *const *names, size_t n_names, char **ret_cert_pem,
+		    char **ret_key_pem, struct error *err);
+/* True if the certificate is signed by the CA, names the host, and holds for 30 days more: else
+ * the caller makes a new one. */
+bool tls_serving_usable(struct loop *l, const char *cert_pem, const char *ca_cert_pem,
+			const char *name);
+
+void tls_token(struct loop *l, char out[TLS_TOKEN_MAX]);
+
+/* For server_event.c. An SSL_CTX; TLS 1.2 and newer, ALPN http/1.1. */
+struct ssl_ctx_st;
+int tls_server_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
+		       struct ssl_ctx_st **ret, struct error *err);
+
+#endif

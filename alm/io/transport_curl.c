@@ -1,0 +1,553 @@
+/*
+ * transport_curl: HTTP out, by libcurl's multi interface on libevent.
+ *
+ * Calls are added to and removed from libcurl by the pump task only, never from inside one of
+ * libcurl's callbacks, where that is forbidden; so a callback may start and cancel calls freely.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+
+#include <curl/curl.h>
+#include <event2/event.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/base/strbuf.h"
+#include "alm/io/loop_event.h"
+#include "alm/io/transport.h"
+
+#define IDLE_CONNECTIONS_MAX 64L
+#define CONNECT_MS           10000L
+#define TOKEN_BYTES_MAX      ((size_t)64 << 10)
+#define TOKEN_AGE_NS         (60 * NS_PER_S)
+#define TOKEN_PAUSE_NS       NS_PER_S /* between two readings because of 401 */
+#define HEAD_BYTES_MAX       ((size_t)64 << 10)
+
+struct call {
+	TAILQ_ENTRY(call) link;
+	struct remote *remote;
+	struct transport_events events;
+	void *arg;
+	struct arena *arena; /* the request's and the answer's texts */
+	CURL *easy;
+	struct curl_slist *headers;
+	struct http_headers reply_headers;
+	int64_t idle_ns;
+	size_t body_max, body_bytes;
+	struct timer idle;
+	struct error failed; /* why we ended it ourselves */
+	char message[CURL_ERROR_SIZE];
+	bool added, head_sent, cancelled;
+};
+
+struct remote {
+	struct transport transport;
+	struct loop *loop;
+	CURLM *multi;
+	struct timer timer; /* libcurl's own */
+	struct task pump;
+	struct arena *arena; /* texts of the configuration */
+	struct transport_config config;
+	char *base_url, *connect_to; /* connect_to: NULL, or "NAME:PORT:HOST:PORT" */
+	char *token;                 /* wiped when it is replaced */
+	int64_t token_read_ns;
+	TAILQ_HEAD(, call) calls;
+};
+
+/* The token */
+
+static void wipe(char **text)
+{
+	if (*text)
+		explicit_bzero(*text, strlen(*text));
+	xfree(*text);
+	*text = NULL;
+}
+
+/* A file that cannot be read keeps the old token: the server tells when it is no longer good. */
+static void read_token(struct remote *t)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
+	struct error err = ERROR_INIT;
+	t->token_read_ns = loop_mono(t->loop);
+	if (file_read(t->config.token_file, &b, &err) < 0)
+		return;
+	struct str text = str_trim(strbuf_str(&b));
+	if (text.len && str_find_char(text, '\n') < 0) {
+		wipe(&t->token);
+		t->token = str_dup(text);
+	}
+	explicit_bzero(b.buf, b.len);
+}
+
+static void refresh_token(struct remote *t, int64_t age_ns)
+{
+	if (t->config.token_file && loop_mono(t->loop) - t->token_read_ns >= age_ns)
+		read_token(t);
+}
+
+/* One call */
+
+static void call_free(struct call *c)
+{
+	struct remote *t = c->remote;
+	if (c->added)
+		curl_multi_remove_handle(t->multi, c->easy);
+	loop_disarm(t->loop, &c->idle);
+	TAILQ_REMOVE(&t->calls, c, link);
+	curl_easy_cleanup(c->easy);
+	curl_slist_free_all(c->headers);
+	arena_free(c->arena);
+	xfree(c);
+}
+
+static void finish(struct call *c, const struct error *err)
+{
+	struct transport_events events = c->events;
+	void *arg = c->arg;
+	struct error copy;
+	if (err)
+		copy = *err;
+	call_free(c);
+	events.done(arg, err ? &copy : NULL);
+}
+
+static void on_idle(void *arg)
+{
+	struct call *c = arg;
+	struct error err = ERROR_INIT;
+	error_set(&err, E_TIMEOUT, "%s: no byte for %lld s", c->remote->base_url,
+		  (long long)(c->idle_ns / NS_PER_S));
+	finish(c, &err);
+}
+
+static void send_head(struct call *c)
+{
+	long status = 0;
+	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+	c->head_sent = true;
+	if (status == 401)
+		refresh_token(c->remote, TOKEN_PAUSE_NS);
+	if (c->events.head)
+		c->events.head(c->arg, (int)status, &c->reply_headers);
+}
+
+static void keep_header(struct call *c, struct str line)
+{
+	struct str name, value;
+	if (!str_cut(line, ':', &name, &value) || arena_over(c->arena))
+		return;
+	value = str_trim(value);
+	http_header_add(&c->reply_headers, arena_strndup(c->arena, name.ptr, name.len),
+			arena_strndup(c->arena, value.len ? value.ptr : "", value.len));
+}
+
+/* Called for every header line, also of 1xx answers, of proxies, and for trailers. */
+static size_t on_header(char *p, size_t size, size_t n, void *arg)
+{
+	struct call *c = arg;
+	struct str line = str_trim(str_n(p, size * n));
+	long status = 0;
+	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (c->cancelled)
+		return 0;
+	if (c->head_sent)
+		return n;
+	if (str_has_prefix(line, STR("HTTP/")))
+		c->reply_headers.n = 0;
+	else if (line.len)
+		keep_header(c, line);
+	else if (status >= 200)
+		send_head(c);
+	return c->cancelled ? 0 : n;
+}
+
+static size_t on_data(char *p, size_t size, size_t n, void *arg)
+{
+	struct call *c = arg;
+	if (c->cancelled)
+		return 0;
+	if (!c->head_sent)
+		send_head(c);
+	c->body_bytes += size * n;
+	if (c->body_max && c->body_bytes > c->body_max) {
+		error_set(&c->failed, E_LIMIT, "%s: answer is larger than %zu bytes",
+			  c->remote->base_url, c->body_max);
+		return 0;
+	}
+	if (c->idle_ns)
+		loop_arm(c->remote->loop, &c->idle, c->idle_ns);
+	if (!c->cancelled)
+		c->events.data(c->arg, str_n(p, size * n));
+	return c->cancelled ? 0 : size * n;
+}
+
+static void add_header(struct call *c, const char *name, const char *value)
+{
+	/* curl sends "Name;" as an empty header and takes "Name:" as an order to leave it out. */
+	const char *line = value[0] ? arena_fmt(c->arena, "%s: %s", name, value)
+				    : arena_fmt(c->arena, "%s;", name);
+	c->headers = curl_slist_append(c->headers, line);
+}
+
+static void set_headers(struct call *c, const struct transport_request *r)
+{
+	struct remote *t = c->remote;
+	c->headers = curl_slist_append(NULL, "Expect:");
+	for (size_t i = 0; i < r->headers.n; i++)
+		add_header(c, r->headers.items[i].name, r->headers.items[i].value);
+	if (!http_header(&r->headers, "Content-Type"))
+		c->headers = curl_slist_append(c->headers, "Content-Type:");
+	if (t->token && !http_header(&r->headers, "Authorization"))
+		add_header(c, "Authorization", arena_fmt(c->arena, "Bearer %s", t->token));
+	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
+}
+
+static void set_blob(CURL *easy, CURLoption option, const char *text)
+{
+	if (!text)
+		return;
+	struct curl_blob blob = {
+		.data = xstrdup(text), .len = strlen(text), .flags = CURL_BLOB_COPY};
+	curl_easy_setopt(easy, option, &blob);
+	explicit_bzero(blob.data, blob.len);
+	xfree(blob.data);
+}
+
+static void set_tls(CURL *easy, const struct transport_config *c)
+{
+	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (c->ca_pem) {
+		/* The pinned CA and no other. */
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+		set_blob(easy, CURLOPT_CAINFO_BLOB, c->ca_pem);
+	}
+	set_blob(easy, CURLOPT_SSLCERT_BLOB, c->cert_pem);
+	set_blob(easy, CURLOPT_SSLKEY_BLOB, c->key_pem);
+	if (c->insecure_skip_tls_verify) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+}
+
+static void set_body(CURL *easy, const struct transport_request *r)
+{
+	if (strcmp(r->method, "HEAD") == 0) {
+		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	if (r->body.len || strcmp(r->method, "GET") != 0) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
+		curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, r->body.len ? r->body.ptr : "");
+	}
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+}
+
+static void free_list(void *p)
+{
+	curl_slist_free_all(p);
+}
+
+static void set_connection(struct call *c)
+{
+	const struct transport_config *config = &c->remote->config;
+	CURL *easy = c->easy;
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, config->proxy_url ? config->proxy_url : "");
+	curl_easy_setopt(easy, CURLOPT_USERAGENT,
+			 config->user_agent ? config->user_agent : "alm/" ALM_VERSION);
+	if (config->username) {
+		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(easy, CURLOPT_USERNAME, config->username);
+		curl_easy_setopt(easy, CURLOPT_PASSWORD, config->password ? config->password : "");
+	}
+	if (c->remote->connect_to) {
+		struct curl_slist *to = curl_slist_append(NULL, c->remote->connect_to);
+		arena_defer(c->arena, free_list, to);
+		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, to);
+	}
+	set_tls(easy, config);
+}
+
+static void set_request(struct call *c, const struct transport_request *r)
+{
+	CURL *easy = c->easy;
+	set_connection(c);
+	curl_easy_setopt(easy, CURLOPT_URL,
+			 arena_fmt(c->arena, "%s%s", c->remote->base_url, r->target));
+	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	set_body(easy, r);
+	set_headers(c, r);
+	if (r->timeout_ns)
+		curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+				 (long)((r->timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, c);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, c);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, c);
+}
+
+/* libcurl and the loop */
+
+static int code_of(CURLcode code)
+{
+	return code == CURLE_OPERATION_TIMEDOUT ? E_TIMEOUT : E_IO;
+}
+
+static void ended(struct call *c, CURLcode code)
+{
+	if (c->cancelled) {
+		call_free(c);
+	} else if (code == CURLE_OK) {
+		if (!c->head_sent)
+			send_head(c);
+		if (c->cancelled)
+			call_free(c);
+		else
+			finish(c, NULL);
+	} else {
+		if (!c->failed.code)
+			error_set(&c->failed, code_of(code), "%s: %s", c->remote->base_url,
+				  c->message[0] ? c->message : curl_easy_strerror(code));
+		finish(c, &c->failed);
+	}
+}
+
+static void reap(struct remote *t)
+{
+	CURLMsg *msg;
+	int left;
+	while ((msg = curl_multi_info_read(t->multi, &left)) != NULL) {
+		if (msg->msg != CURLMSG_DONE)
+			continue;
+		struct call *c = NULL;
+		curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
+		ended(c, msg->data.result);
+	}
+}
+
+static void on_timer(void *arg)
+{
+	struct remote *t = arg;
+	int running;
+	curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	reap(t);
+}
+
+static int set_timer(CURLM *multi UNUSED, long ms, void *arg)
+{
+	struct remote *t = arg;
+	if (ms < 0)
+		loop_disarm(t->loop, &t->timer);
+	else
+		loop_arm(t->loop, &t->timer, ms * NS_PER_MS);
+	return 0;
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *arg)
+{
+	struct remote *t = arg;
+	int running, flags = (what & EV_READ ? CURL_CSELECT_IN : 0) |
+			     (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
+	curl_multi_socket_action(t->multi, fd, flags, &running);
+	reap(t);
+}
+
+static int set_socket(CURL *easy UNUSED, curl_socket_t fd, int what, void *arg, void *socket)
+{
+	struct remote *t = arg;
+	struct event *e = socket;
+	if (e)
+		event_free(e);
+	e = NULL;
+	if (what != CURL_POLL_REMOVE) {
+		short events = EV_PERSIST;
+		if (what != CURL_POLL_OUT)
+			events |= EV_READ;
+		if (what != CURL_POLL_IN)
+			events |= EV_WRITE;
+		e = event_new(loop_event_base(t->loop), fd, events, on_socket, t);
+		assert(e);
+		event_add(e, NULL);
+	}
+	curl_multi_assign(t->multi, fd, e);
+	return 0;
+}
+
+static void pump(void *arg)
+{
+	struct remote *t = arg;
+	for (struct call *c = TAILQ_FIRST(&t->calls), *next; c; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->cancelled) {
+			call_free(c);
+		} else if (!c->added) {
+			c->added = curl_multi_add_handle(t->multi, c->easy) == CURLM_OK;
+			assert(c->added);
+		}
+	}
+}
+
+/* The transport */
+
+static struct call *remote_start(struct transport *transport, const struct transport_request *r,
+				 const struct transport_events *events, void *arg)
+{
+	struct remote *t = CONTAINER_OF(transport, struct remote, transport);
+	struct call *c = xcalloc(1, sizeof(*c));
+	c->remote = t;
+	c->events = *events;
+	c->arg = arg;
+	c->arena = arena_new(HEAD_BYTES_MAX);
+	c->idle_ns = r->idle_ns;
+	c->idle = (struct timer){.fn = on_idle, .arg = c};
+	c->body_max = r->body_max;
+	c->easy = curl_easy_init();
+	assert(c->easy);
+	refresh_token(t, TOKEN_AGE_NS);
+	set_request(c, r);
+	if (c->idle_ns)
+		loop_arm(t->loop, &c->idle, c->idle_ns);
+	TAILQ_INSERT_TAIL(&t->calls, c, link);
+	loop_post(t->loop, &t->pump);
+	return c;
+}
+
+static void remote_cancel(struct transport *transport, struct call *c)
+{
+	struct remote *t = CONTAINER_OF(transport, struct remote, transport);
+	c->cancelled = true;
+	loop_disarm(t->loop, &c->idle);
+	loop_post(t->loop, &t->pump);
+}
+
+static void remote_free(struct transport *transport)
+{
+	struct remote *t = CONTAINER_OF(transport, struct remote, transport);
+	struct call *c;
+	while ((c = TAILQ_FIRST(&t->calls)) != NULL)
+		call_free(c);
+	if (t->multi)
+		curl_multi_cleanup(t->multi);
+	loop_disarm(t->loop, &t->timer);
+	loop_unpost(t->loop, &t->pump);
+	wipe(&t->token);
+	xfree(t->base_url);
+	xfree(t->connect_to);
+	arena_free(t->arena);
+	xfree(t);
+}
+
+static const struct transport_ops ops = {
+	.start = remote_start,
+	.cancel = remote_cancel,
+	.free = remote_free,
+};
+
+static void curl_url_cleanup_p(CURLU **u)
+{
+	curl_url_cleanup(*u);
+}
+
+/* With a server name of its own, the URL carries the name and the connection goes to the host. */
+static int set_url(struct remote *t, const struct transport_config *c, struct error *err)
+{
+	CLEANUP(curl_url_cleanup_p) CURLU *u = curl_url();
+	struct str base = str_of(c->base_url);
+	while (base.len && base.ptr[base.len - 1] == '/')
+		base.len--;
+	t->base_url = str_dup(base);
+	char *scheme = NULL, *host = NULL, *port = NULL, *query = NULL, *url = NULL;
+	bool ok = curl_url_set(u, CURLUPART_URL, t->base_url, 0) == CURLUE_OK &&
+		  curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+		  curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+		  curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+		  curl_url_get(u, CURLUPART_QUERY, &query, 0) != CURLUE_OK &&
+		  (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
+	if (ok && c->tls_server_name && c->tls_server_name[0]) {
+		CLEANUP(strbuf_release) struct strbuf to = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&to, "%s:%s:%s:%s", c->tls_server_name, port, host, port);
+		ok = curl_url_set(u, CURLUPART_HOST, c->tls_server_name, 0) == CURLUE_OK &&
+		     curl_url_get(u, CURLUPART_URL, &url, 0) == CURLUE_OK;
+		if (ok) {
+			t->connect_to = strbuf_detach(&to);
+			xfree(t->base_url);
+			base = str_of(url);
+			while (base.len && base.ptr[base.len - 1] == '/')
+				base.len--;
+			t->base_url = str_dup(base);
+		}
+	}
+	curl_free(scheme);
+	curl_free(host);
+	curl_free(port);
+	curl_free(query);
+	curl_free(url);
+	return ok ? 0
+		  : error_set(err, E_INVALID, "%s: want a URL of the form https://HOST:PORT",
+			      c->base_url);
+}
+
+static const char *copy(struct remote *t, const char *text)
+{
+	return text && text[0] ? arena_strdup(t->arena, text) : NULL;
+}
+
+static void copy_config(struct remote *t, const struct transport_config *c)
+{
+	t->config = (struct transport_config){
+		.ca_pem = copy(t, c->ca_pem),
+		.cert_pem = copy(t, c->cert_pem),
+		.key_pem = copy(t, c->key_pem),
+		.token_file = copy(t, c->token_file),
+		.username = copy(t, c->username),
+		.password = copy(t, c->password),
+		.proxy_url = copy(t, c->proxy_url),
+		.insecure_skip_tls_verify = c->insecure_skip_tls_verify,
+		.user_agent = copy(t, c->user_agent),
+	};
+	if (c->token && c->token[0])
+		t->token = xstrdup(c->token);
+	if (t->config.token_file)
+		read_token(t);
+}
+
+int transport_curl_new(struct loop *l, const struct transport_config *c, struct transport **ret,
+		       struct error *err)
+{
+	static bool initialised;
+	if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return error_set(err, E_INTERNAL, "libcurl cannot be initialised");
+	initialised = true;
+	struct remote *t = xcalloc(1, sizeof(*t));
+	CLEANUP(transport_freep) struct transport *owner = &t->transport;
+	t->transport.ops = &ops;
+	t->loop = l;
+	t->arena = arena_new(STRBUF_SMALL);
+	t->timer = (struct timer){.fn = on_timer, .arg = t};
+	t->pump = (struct task){.fn = pump, .arg = t};
+	TAILQ_INIT(&t->calls);
+	int r = set_url(t, c, err);
+	if (r < 0)
+		return r;
+	copy_config(t, c);
+	t->multi = curl_multi_init();
+	assert(t->multi);
+	curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+	curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
+	curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
+	curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
+	*ret = STEAL(owner);
+	return 0;
+}

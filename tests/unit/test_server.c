@@ -1,0 +1,513 @@
+#include "tests/lib/test.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/io/server.h"
+#include "alm/io/tls.h"
+#include "tests/lib/http_client.h"
+
+#define CRLF "\r\n"
+
+struct fixture {
+	struct loop *loop;
+	struct server *server;
+	struct exchange *held; /* by /hold and /stream */
+	int n_requests, n_closed, n_stopped;
+	size_t queued;
+	struct task later;
+	char *ca, *ca_key, *cert, *key, *url;
+	struct error err;
+};
+
+static void on_close(void *arg)
+{
+	struct fixture *f = arg;
+	f->held = NULL;
+	f->n_closed++;
+}
+
+static void reply_held(void *arg)
+{
+	struct fixture *f = arg;
+	struct exchange *x = f->held;
+	f->held = NULL;
+	exchange_reply(x, 201, NULL, STR("later"));
+}
+
+/* /echo answers with method, path, query, body; /later in the next task; /hold never; /stream
+ * begins. */
+static void handle(void *arg, struct exchange *x)
+{
+	struct fixture *f = arg;
+	f->n_requests++;
+	struct http_headers h = {0};
+	http_header_add(&h, "Content-Type", "text/plain");
+	const struct http_request *r = &x->request;
+	if (strcmp(r->path, "/echo") == 0) {
+		const char *auth = http_header(&r->headers, "Authorization");
+		char *text = arena_fmt(x->arena, "%s %s?%s %.*s %s", r->method, r->path, r->query,
+				       STR_ARG(r->body), auth ? auth : "-");
+		exchange_reply(x, 200, &h, str_of(text));
+	} else if (strcmp(r->path, "/big") == 0) {
+		size_t n = (size_t)8 << 20;
+		exchange_reply(x, 200, &h, str_n(memset(arena_alloc(x->arena, n), 'x', n), n));
+	} else {
+		x->on_close = on_close;
+		x->on_close_arg = f;
+		f->held = x;
+		if (strcmp(r->path, "/later") == 0)
+			loop_post(f->loop, &f->later);
+		else if (strcmp(r->path, "/stream") == 0)
+			exchange_begin(x, 200, &h);
+	}
+}
+
+static void listen_with(struct fixture *f, struct server_config c)
+{
+	c.listen = "127.0.0.1:0";
+	assert_ok(server_listen(f->loop, &c, handle, f, &f->server, &f->err), &f->err);
+	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT(100);
+	strbuf_addf(&url, "%s://%s", c.cert_pem ? "https" : "http", server_address(f->server));
+	xfree(f->url);
+	f->url = strbuf_detach(&url);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->loop = loop_event_new();
+	f->later = (struct task){.fn = reply_held, .arg = f};
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	server_free(f->server);
+	loop_free(f->loop);
+	xfree(f->ca);
+	xfree(f->ca_key);
+	xfree(f->cert);
+	xfree(f->key);
+	xfree(f->url);
+	xfree(f);
+	return 0;
+}
+
+static void listen_tls(struct fixture *f)
+{
+	assert_ok(tls_ca_new(f->loop, "test CA", &f->ca, &f->ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, f->ca, f->ca_key, NULL, 0, &f->cert, &f->key, &f->err),
+		  &f->err);
+	listen_with(f, (struct server_config){.cert_pem = f->cert, .key_pem = f->key});
+}
+
+static struct transport *client(struct fixture *f, struct transport_config c)
+{
+	struct transport *t = NULL;
+	c.base_url = f->url;
+	assert_ok(transport_curl_new(f->loop, &c, &t, &f->err), &f->err);
+	return t;
+}
+
+/* A plain socket that speaks what it likes. */
+static int dial(struct fixture *f)
+{
+	struct str host, port;
+	int64_t n;
+	str_rcut(str_of(server_address(f->server)), ':', &host, &port);
+	assert_true(str_parse_i64(port, &n));
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)n)};
+	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	return fd;
+}
+
+static void say(int fd, struct str text)
+{
+	assert_int_equal(send(fd, text.ptr, text.len, MSG_NOSIGNAL), (ssize_t)text.len);
+}
+
+/* Turns until want is in what came, or the connection ended ("" waits for that). */
+static const char *hear(struct fixture *f, int fd, const char *want)
+{
+	static char buf[65536];
+	size_t n = 0;
+	int64_t end = loop_mono(f->loop) + 10 * NS_PER_S;
+	while (loop_mono(f->loop) < end) {
+		loop_turn(f->loop);
+		ssize_t r = recv(fd, buf + n, sizeof(buf) - 1 - n, MSG_DONTWAIT);
+		if (r == 0 || (r < 0 && errno != EAGAIN))
+			break;
+		n += r > 0 ? (size_t)r : 0;
+		buf[n] = '\0';
+		if (want[0] && strstr(buf, want))
+			break;
+	}
+	buf[n] = '\0';
+	return buf;
+}
+
+static void test_server__tls_answers_and_connections_are_reused(void **state)
+{
+	struct fixture *f = *state;
+	listen_tls(f);
+	CLEANUP(transport_freep) struct transport *t =
+		client(f, (struct transport_config){.ca_pem = f->ca, .token = "tok"});
+	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT(HTTP_BODY_BYTES_MAX);
+	strbuf_pad(&big, 'y', 1 << 20);
+	struct result res = RESULT_INIT;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(call_wait(f->loop, t, "PUT", "/echo?a=%20b", STR("body"), &res),
+				 200);
+		assert_string_equal(res.body.buf, "PUT /echo?a=%20b body Bearer tok");
+		assert_string_equal(res.type, "text/plain");
+	}
+	assert_int_equal(call_wait(f->loop, t, "POST", "/later", strbuf_str(&big), &res), 201);
+	assert_string_equal(res.body.buf, "later");
+	assert_int_equal(call_wait(f->loop, t, "GET", "/big", STR_NONE, &res), 200);
+	assert_int_equal(res.body.len, 8 << 20);
+	assert_int_equal(call_wait(f->loop, t, "HEAD", "/big", STR_NONE, &res), 200);
+	assert_int_equal(res.body.len, 0);
+	assert_int_equal(call_wait(f->loop, t, "DELETE", "/echo", STR_NONE, &res), 200);
+	assert_int_equal(f->n_requests, 7);
+	strbuf_release(&res.body);
+}
+
+static void test_server__clients_pin_ca_and_name(void **state)
+{
+	struct fixture *f = *state;
+	listen_tls(f);
+	CLEANUP(xfreep) char *other = NULL, *other_key = NULL;
+	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
+	struct result res = RESULT_INIT;
+	static const struct {
+		bool own_ca, insecure;
+		const char *name;
+		bool works;
+	} cases[] = {
+		{true, false, NULL, true},
+		{true, false, "localhost", true},
+		{true, false, "elsewhere.example", false},
+		{false, false, NULL, false},
+		{false, true, NULL, true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct transport_config c = {.ca_pem = cases[i].own_ca ? f->ca : other,
+					     .tls_server_name = cases[i].name,
+					     .insecure_skip_tls_verify = cases[i].insecure};
+		CLEANUP(transport_freep) struct transport *t = client(f, c);
+		int status = call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res);
+		if (status != (cases[i].works ? 200 : 0))
+			fail_msg("case %zu: %d %s", i, status, res.err.msg);
+		assert_int_equal(res.err.code, cases[i].works ? 0 : E_IO);
+	}
+	strbuf_release(&res.body);
+}
+
+static void test_server__serving_certificates_are_checked_before_reuse(void **state)
+{
+	struct fixture *f = *state;
+	listen_tls(f);
+	CLEANUP(xfreep) char *other = NULL, *other_key = NULL;
+	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
+	assert_true(tls_serving_usable(f->loop, f->cert, f->ca, "127.0.0.1"));
+	assert_true(tls_serving_usable(f->loop, f->cert, f->ca, "::1"));
+	assert_false(tls_serving_usable(f->loop, f->cert, f->ca, "10.0.0.1"));
+	assert_false(tls_serving_usable(f->loop, f->cert, other, "127.0.0.1"));
+	assert_false(tls_serving_usable(f->loop, "junk", f->ca, NULL));
+	char a[TLS_TOKEN_MAX], b[TLS_TOKEN_MAX];
+	tls_token(f->loop, a);
+	tls_token(f->loop, b);
+	assert_int_equal(strlen(a), 43);
+	assert_string_not_equal(a, b);
+}
+
+static void test_server__a_stream_is_flushed_after_each_write(void **state)
+{
+	struct fixture *f = *state;
+	listen_tls(f);
+	CLEANUP(transport_freep) struct transport *t =
+		client(f, (struct transport_config){.ca_pem = f->ca});
+	struct result res = RESULT_INIT;
+	struct transport_request r = {.method = "GET", .target = "/stream"};
+	call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.status, 200));
+	exchange_write(f->held, STR("{\"one\":1}\n"));
+	assert_true(turn_until(f->loop, &res.n_chunks, 1));
+	assert_string_equal(res.body.buf, "{\"one\":1}\n");
+	exchange_write(f->held, STR("{\"two\":2}\n"));
+	exchange_end(f->held);
+	assert_true(turn_until(f->loop, &res.n_done, 1));
+	assert_int_equal(res.err.code, 0);
+	assert_string_equal(res.body.buf, "{\"one\":1}\n{\"two\":2}\n");
+	/* A cut is an error for the client, a cancel is told to the handler. */
+	call_start(t, &r, &res);
+	res.status = 0;
+	assert_true(turn_until(f->loop, &res.status, 200));
+	exchange_cut(f->held);
+	assert_true(turn_until(f->loop, &res.n_done, 2));
+	assert_int_equal(res.err.code, E_IO);
+	assert_int_equal(f->n_closed, 0);
+	res.status = 0;
+	struct call *c = call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.status, 200));
+	transport_cancel(t, c);
+	assert_true(turn_until(f->loop, &f->n_closed, 1));
+	assert_int_equal(res.n_done, 2);
+	strbuf_release(&res.body);
+}
+
+static void test_server__a_reader_that_takes_nothing_is_cut(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int fd = dial(f);
+	say(fd, STR("GET /stream HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	hear(f, fd, CRLF CRLF);
+	CLEANUP(strbuf_release) struct strbuf chunk = STRBUF_INIT(1 << 20);
+	strbuf_pad(&chunk, 'z', 1 << 20);
+	size_t queued = 0;
+	for (int i = 0; i < 100 && f->held; i++) {
+		queued = exchange_write(f->held, strbuf_str(&chunk));
+		loop_turn(f->loop);
+	}
+	assert_true(queued > (size_t)1 << 20);
+	assert_null(f->held);
+	assert_int_equal(f->n_closed, 1);
+	close(fd);
+}
+
+static void test_server__pipelined_requests_are_answered_in_order(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int fd = dial(f);
+	say(fd, STR("GET /later HTTP/1.1" CRLF "Host: x" CRLF CRLF "POST /echo?2 HTTP/1.1" CRLF
+		    "Host: x" CRLF "Transfer-Encoding: chunked" CRLF CRLF "3" CRLF "abc" CRLF
+		    "0" CRLF CRLF "GET /echo?3 HTTP/1.0" CRLF CRLF));
+	const char *all = hear(f, fd, "");
+	const char *one = strstr(all, "later"), *two = strstr(all, "POST /echo?2 abc"),
+		   *three = strstr(all, "GET /echo?3");
+	assert_true(one && two && three && one < two && two < three);
+	assert_non_null(strstr(all, "Connection: close"));
+	close(fd);
+}
+
+static void test_server__limits_and_framing_have_their_answers(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	CLEANUP(strbuf_release) struct strbuf huge = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&huge, "GET /echo HTTP/1.1" CRLF "Host: x" CRLF "X: ");
+	strbuf_pad(&huge, 'h', 40000);
+	const struct {
+		struct str text;
+		const char *want;
+	} cases[] = {
+		{strbuf_str(&huge), "HTTP/1.1 431 "},
+		{STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF "Content-Length: 1" CRLF
+		     "Transfer-Encoding: chunked" CRLF CRLF),
+		 "HTTP/1.1 400 "},
+		{STR("POST /echo HTTP/1.1" CRLF "Host: x" CRLF "Content-Length: 3145729" CRLF CRLF),
+		 "HTTP/1.1 413 "},
+		{STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF "Host: y" CRLF CRLF),
+		 "HTTP/1.1 400 "},
+		{STR("\x16\x03\x01\x02" CRLF CRLF CRLF), "HTTP/1.1 400 "},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int fd = dial(f);
+		say(fd, cases[i].text);
+		const char *answer = hear(f, fd, "");
+		if (!cstr_has_prefix(answer, cases[i].want))
+			fail_msg("case %zu: %s", i, answer);
+		assert_non_null(strstr(answer, "\"kind\":\"Status\""));
+		close(fd);
+	}
+	assert_int_equal(f->n_requests, 0);
+}
+
+static void test_server__expect_continue_is_answered_first(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int fd = dial(f);
+	say(fd, STR("PUT /echo HTTP/1.1" CRLF "Host: x" CRLF "Content-Length: 2" CRLF
+		    "Expect: 100-continue" CRLF CRLF));
+	assert_non_null(strstr(hear(f, fd, "100 Continue"), "HTTP/1.1 100 "));
+	assert_int_equal(f->n_requests, 0);
+	say(fd, STR("ok"));
+	assert_non_null(strstr(hear(f, fd, "PUT /echo"), "PUT /echo? ok -"));
+	close(fd);
+}
+
+static void test_server__slow_heads_and_surplus_connections_end(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){.header_ns = 50 * NS_PER_MS, .connections_max = 2});
+	int slow = dial(f), second = dial(f), third = dial(f);
+	say(slow, STR("GET / HT"));
+	assert_string_equal(hear(f, third, ""), "");
+	say(second, STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	assert_non_null(strstr(hear(f, second, "GET /echo"), "200 OK"));
+	int64_t start = loop_mono(f->loop);
+	assert_string_equal(hear(f, slow, ""), "");
+	assert_true(loop_mono(f->loop) - start < 5 * NS_PER_S);
+	close(slow);
+	close(second);
+	close(third);
+}
+
+static void test_server__a_client_that_leaves_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int fd = dial(f);
+	say(fd, STR("GET /stream HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	hear(f, fd, CRLF CRLF);
+	close(fd);
+	assert_true(turn_until(f->loop, &f->n_closed, 1));
+	/* One that only stops sending still gets its answer. */
+	fd = dial(f);
+	say(fd, STR("GET /hold HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	shutdown(fd, SHUT_WR);
+	assert_true(turn_until(f->loop, &f->n_requests, 2));
+	for (int i = 0; i < 5; i++)
+		loop_turn(f->loop);
+	reply_held(f);
+	assert_non_null(strstr(hear(f, fd, ""), "later"));
+	assert_int_equal(f->n_closed, 1);
+	close(fd);
+}
+
+static void on_stopped(void *arg)
+{
+	((struct fixture *)arg)->n_stopped++;
+}
+
+static void test_server__stop_lets_answers_finish_and_cuts_streams(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int idle = dial(f), stream = dial(f);
+	say(stream, STR("GET /stream HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	hear(f, stream, CRLF CRLF);
+	server_stop(f->server, 50 * NS_PER_MS, on_stopped, f);
+	assert_string_equal(hear(f, idle, ""), "");
+	assert_true(turn_until(f->loop, &f->n_stopped, 1));
+	assert_int_equal(f->n_closed, 1);
+	close(idle);
+	close(stream);
+}
+
+static void test_server__a_taken_port_is_named(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	struct server_config c = {.listen = server_address(f->server)};
+	struct server *second = NULL;
+	assert_int_equal(server_listen(f->loop, &c, handle, f, &second, &f->err), -E_EXISTS);
+	assert_non_null(strstr(f->err.msg, "is already in use"));
+	c.listen = "nonsense";
+	assert_int_equal(server_listen(f->loop, &c, handle, f, &second, &f->err), -E_USAGE);
+	c.listen = "[::1]:0";
+	if (server_listen(f->loop, &c, handle, f, &second, &f->err) == 0)
+		assert_true(cstr_has_prefix(server_address(second), "[::1]:"));
+	server_free(second);
+}
+
+static void set_flag(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+static void test_server__tokens_are_read_again_after_401(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	char path[] = "/tmp/alm-test-token-XXXXXX";
+	close(mkstemp(path));
+	assert_ok(file_write_atomic(path, STR("first\n"), 0600, &f->err), &f->err);
+	CLEANUP(transport_freep) struct transport *t =
+		client(f, (struct transport_config){.token_file = path});
+	struct result res = RESULT_INIT;
+	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
+	assert_non_null(strstr(res.body.buf, "Bearer first"));
+	assert_ok(file_write_atomic(path, STR("second\n"), 0600, &f->err), &f->err);
+	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
+	assert_non_null(strstr(res.body.buf, "Bearer first"));
+	bool over = false;
+	struct timer pause = {.fn = set_flag, .arg = &over};
+	loop_arm(f->loop, &pause, 1100 * NS_PER_MS);
+	while (!over)
+		loop_turn(f->loop);
+	struct transport_request r = {.method = "GET", .target = "/hold"};
+	call_start(t, &r, &res);
+	while (!f->held)
+		loop_turn(f->loop);
+	exchange_reply(f->held, 401, NULL, STR(""));
+	assert_true(turn_until(f->loop, &res.n_done, 3));
+	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
+	assert_non_null(strstr(res.body.buf, "Bearer second"));
+	unlink(path);
+	strbuf_release(&res.body);
+}
+
+static void test_server__clients_have_limits(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	CLEANUP(transport_freep) struct transport *t = client(f, (struct transport_config){0});
+	struct result res = RESULT_INIT;
+	struct transport_request r = {.method = "GET", .target = "/big", .body_max = 1000};
+	call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.n_done, 1));
+	assert_int_equal(res.err.code, E_LIMIT);
+	r = (struct transport_request){
+		.method = "GET", .target = "/hold", .timeout_ns = 30 * NS_PER_MS};
+	call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.n_done, 2));
+	assert_int_equal(res.err.code, E_TIMEOUT);
+	r = (struct transport_request){
+		.method = "GET", .target = "/stream", .idle_ns = 30 * NS_PER_MS};
+	call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.n_done, 3));
+	assert_int_equal(res.err.code, E_TIMEOUT);
+	server_free(f->server);
+	f->server = NULL;
+	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 0);
+	assert_int_equal(res.err.code, E_IO);
+	strbuf_release(&res.body);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_server__tls_answers_and_connections_are_reused),
+		TEST(test_server__clients_pin_ca_and_name),
+		TEST(test_server__serving_certificates_are_checked_before_reuse),
+		TEST(test_server__a_stream_is_flushed_after_each_write),
+		TEST(test_server__a_reader_that_takes_nothing_is_cut),
+		TEST(test_server__pipelined_requests_are_answered_in_order),
+		TEST(test_server__limits_and_framing_have_their_answers),
+		TEST(test_server__expect_continue_is_answered_first),
+		TEST(test_server__slow_heads_and_surplus_connections_end),
+		TEST(test_server__a_client_that_leaves_is_told_once),
+		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
+		TEST(test_server__a_taken_port_is_named),
+		TEST(test_server__tokens_are_read_again_after_401),
+		TEST(test_server__clients_have_limits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
