@@ -1,0 +1,130 @@
+#include "alm/io/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/map.h"
+
+struct metric {
+	int64_t value;
+};
+
+struct family {
+	char *help;
+	const char *type;
+	struct map *series; /* labels -> struct metric */
+};
+
+struct metrics {
+	struct map *families;
+	size_t n_series;
+	struct metric overflow;
+};
+
+static void family_free(void *p)
+{
+	struct family *f = p;
+	xfree(f->help);
+	map_free(f->series);
+	xfree(f);
+}
+
+struct metrics *metrics_new(void)
+{
+	struct metrics *m = xcalloc(1, sizeof(*m));
+	m->families = map_new(family_free);
+	return m;
+}
+
+void metrics_free(struct metrics *m)
+{
+	if (!m)
+		return;
+	map_free(m->families);
+	xfree(m);
+}
+
+static struct metric *series(struct metrics *m, const char *type, const char *name,
+			     const char *help, const char *labels)
+{
+	struct family *f = map_get(m->families, name);
+	struct metric *s = f ? map_get(f->series, labels ? labels : "") : NULL;
+	if (s)
+		return s;
+	if (m->n_series == METRICS_SERIES_MAX)
+		return &m->overflow;
+	if (!f) {
+		f = xcalloc(1, sizeof(*f));
+		f->help = xstrdup(help);
+		f->type = type;
+		f->series = map_new(xfree);
+		map_set(m->families, name, f);
+	}
+	s = xcalloc(1, sizeof(*s));
+	map_set(f->series, labels ? labels : "", s);
+	m->n_series++;
+	return s;
+}
+
+struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
+			       const char *labels)
+{
+	return series(m, "counter", name, help, labels);
+}
+
+struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
+			     const char *labels)
+{
+	return series(m, "gauge", name, help, labels);
+}
+
+void metrics_label(struct strbuf *b, const char *key, const char *value)
+{
+	strbuf_addf(b, "%s%s=\"", b->len ? "," : "", key);
+	for (const char *p = value; *p; p++) {
+		if (*p == '\n') {
+			strbuf_adds(b, "\\n");
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			strbuf_addc(b, '\\');
+		strbuf_addc(b, *p);
+	}
+	strbuf_addc(b, '"');
+}
+
+void metric_add(struct metric *c, uint64_t n)
+{
+	c->value = (int64_t)((uint64_t)c->value + n);
+}
+
+void metric_set(struct metric *g, int64_t v)
+{
+	g->value = v;
+}
+
+int64_t metric_value(const struct metric *m)
+{
+	return m->value;
+}
+
+static void print_family(const char *name, const struct family *f, struct strbuf *b)
+{
+	struct map_entry **entries = map_sorted(f->series);
+	strbuf_addf(b, "# HELP %s %s\n# TYPE %s %s\n", name, f->help, name, f->type);
+	for (size_t i = 0; i < map_count(f->series); i++) {
+		const struct metric *s = entries[i]->value;
+		bool labels = entries[i]->key[0];
+		strbuf_addf(b, "%s%s%s%s %lld\n", name, labels ? "{" : "", entries[i]->key,
+			    labels ? "}" : "", (long long)s->value);
+	}
+	xfree(entries);
+}
+
+void metrics_print(const struct metrics *m, struct strbuf *b)
+{
+	struct map_entry **entries = map_sorted(m->families);
+	for (size_t i = 0; i < map_count(m->families); i++)
+		print_family(entries[i]->key, entries[i]->value, b);
+	xfree(entries);
+}

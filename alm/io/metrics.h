@@ -1,0 +1,44 @@
+/*
+ * metrics: named counters and gauges, printed as Prometheus text (format 0.0.4).
+ *
+ * A registry owns its series. A series is found by name and labels and is then a plain number, so
+ * counting costs nothing; keep the pointer. Pure: no clock, no I/O.
+ *
+ *	struct metric *writes = metrics_counter(m, "alm_writes_total", "Writes to the store.",
+ *						"verb=\"create\"");
+ *	metric_add(writes, 1);
+ */
+#ifndef ALM_IO_METRICS_H
+#define ALM_IO_METRICS_H
+
+#include <stdint.h>
+
+#include "alm/base/mem.h"
+#include "alm/base/strbuf.h"
+
+struct metrics;
+struct metric;
+
+#define METRICS_SERIES_MAX 10000 /* further series share one that is not printed */
+
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *m);
+DEFINE_FREEP(metrics)
+
+/* Made at the first call, borrowed until metrics_free(). labels is the text between the braces,
+ * with values escaped by metrics_label(); NULL or "": none. help of the first call counts. */
+struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
+			       const char *labels);
+struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
+			     const char *labels);
+/* Appends key="value", with a comma before it unless b is empty. */
+void metrics_label(struct strbuf *b, const char *key, const char *value);
+
+void metric_add(struct metric *c, uint64_t n); /* counters */
+void metric_set(struct metric *g, int64_t v);  /* gauges */
+int64_t metric_value(const struct metric *m);
+
+/* Families in order of their names, series in order of their labels. */
+void metrics_print(const struct metrics *m, struct strbuf *b);
+
+#endif

@@ -1,0 +1,45 @@
+#include "alm/io/metrics.h"
+
+#include <stdio.h>
+
+#include "tests/lib/test.h"
+
+static void test_metrics__prints_families_and_series_in_order(void **state)
+{
+	(void)state;
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf label = STRBUF_INIT(STRBUF_SMALL);
+	metric_add(metrics_counter(m, "b_total", "Bs.", "verb=\"x\""), 2);
+	metric_add(metrics_counter(m, "b_total", "Bs.", "verb=\"a\""), 1);
+	metric_add(metrics_counter(m, "b_total", "Bs.", "verb=\"x\""), 3);
+	metric_set(metrics_gauge(m, "a", "An a.", NULL), -4);
+	metrics_print(m, &b);
+	assert_string_equal(b.buf, "# HELP a An a.\n# TYPE a gauge\na -4\n"
+				   "# HELP b_total Bs.\n# TYPE b_total counter\n"
+				   "b_total{verb=\"a\"} 1\nb_total{verb=\"x\"} 5\n");
+	metrics_label(&label, "k", "a\"b\\c\nd");
+	metrics_label(&label, "l", "");
+	assert_string_equal(label.buf, "k=\"a\\\"b\\\\c\\nd\",l=\"\"");
+}
+
+static void test_metrics__the_number_of_series_is_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	char labels[32];
+	for (int i = 0; i < METRICS_SERIES_MAX + 5; i++) {
+		snprintf(labels, sizeof(labels), "i=\"%d\"", i);
+		metric_add(metrics_counter(m, "c", "C.", labels), 1);
+	}
+	assert_int_equal(metric_value(metrics_counter(m, "d", "D.", NULL)), 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_metrics__prints_families_and_series_in_order),
+		cmocka_unit_test(test_metrics__the_number_of_series_is_bounded),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
