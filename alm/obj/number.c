@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t digits(struct str s, size_t at)
@@ -61,22 +62,23 @@ struct decimal {
 	bool negative;
 };
 
-static void decimal_shortest(double v, struct decimal *d)
+static void decimal_shortest(double v, bool single, struct decimal *d)
 {
 	char buf[40];
 	double back;
 	int64_t exponent = 0;
 	for (int precision = 0; precision < 17; precision++) {
 		snprintf(buf, sizeof(buf), "%.*e", precision, v);
-		if (str_parse_double(str_of(buf), &back) && back == v)
+		bool ok = str_parse_double(str_of(buf), &back);
+		if (ok && (single ? (float)back == (float)v : back == v))
 			break;
 	}
 	struct str mantissa, tail;
 	str_cut(str_of(buf), 'e', &mantissa, &tail);
 	if (tail.len && tail.ptr[0] == '+')
 		tail = str_skip(tail, 1);
-	bool ok = str_parse_i64(tail, &exponent);
-	assert(ok);
+	bool is_number = str_parse_i64(tail, &exponent);
+	assert(is_number);
 	d->exponent = (int)exponent;
 	d->negative = signbit(v);
 	d->n = 0;
@@ -87,33 +89,58 @@ static void decimal_shortest(double v, struct decimal *d)
 		d->n--;
 }
 
+/* d.ddde+XX, with so many digits of exponent at least */
+static void print_exponent(const struct decimal *d, int width, char out[NUMBER_TEXT_MAX])
+{
+	size_t at = 0;
+	if (d->negative)
+		out[at++] = '-';
+	out[at++] = d->digits[0];
+	if (d->n > 1)
+		out[at++] = '.';
+	memcpy(out + at, d->digits + 1, (size_t)d->n - 1);
+	at += (size_t)d->n - 1;
+	snprintf(out + at, NUMBER_TEXT_MAX - at, "e%c%0*d", d->exponent < 0 ? '-' : '+', width,
+		 abs(d->exponent));
+}
+
+static void print_plain(const struct decimal *d, char out[NUMBER_TEXT_MAX])
+{
+	size_t at = 0;
+	if (d->negative)
+		out[at++] = '-';
+	if (d->exponent < 0) {
+		out[at++] = '0';
+		out[at++] = '.';
+		for (int i = -1; i > d->exponent; i--)
+			out[at++] = '0';
+	}
+	for (int i = 0; i < d->n || i <= d->exponent; i++) {
+		out[at++] = i < d->n ? d->digits[i] : '0';
+		if (i == d->exponent && i + 1 < d->n)
+			out[at++] = '.';
+	}
+	out[at] = '\0';
+}
+
 void number_format(double v, char out[NUMBER_TEXT_MAX])
 {
 	struct decimal d;
 	assert(isfinite(v));
-	decimal_shortest(v, &d);
-	size_t at = 0;
-	if (d.negative)
-		out[at++] = '-';
-	if (d.exponent < -6 || d.exponent >= 21) {
-		out[at++] = d.digits[0];
-		if (d.n > 1)
-			out[at++] = '.';
-		memcpy(out + at, d.digits + 1, (size_t)d.n - 1);
-		at += (size_t)d.n - 1;
-		snprintf(out + at, NUMBER_TEXT_MAX - at, "e%+d", d.exponent);
-		return;
-	}
-	if (d.exponent < 0) {
-		out[at++] = '0';
-		out[at++] = '.';
-		for (int i = -1; i > d.exponent; i--)
-			out[at++] = '0';
-	}
-	for (int i = 0; i < d.n || i <= d.exponent; i++) {
-		out[at++] = i < d.n ? d.digits[i] : '0';
-		if (i == d.exponent && i + 1 < d.n)
-			out[at++] = '.';
-	}
-	out[at] = '\0';
+	decimal_shortest(v, false, &d);
+	if (d.exponent < -6 || d.exponent >= 21)
+		print_exponent(&d, 1, out);
+	else
+		print_plain(&d, out);
+}
+
+void number_format_g(double v, bool single, char out[NUMBER_TEXT_MAX])
+{
+	struct decimal d;
+	assert(isfinite(v));
+	decimal_shortest(v, single, &d);
+	if (d.exponent < -4 || d.exponent >= 6) /* strconv: shortest counts as precision 6 */
+		print_exponent(&d, 2, out);
+	else
+		print_plain(&d, out);
 }

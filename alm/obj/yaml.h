@@ -1,7 +1,7 @@
 /*
  * yaml: YAML manifests <-> obj, scalars resolved as kubectl does (YAML 1.1, sigs.k8s.io/yaml;
- * specs/story.md 12 "Traps"). Event API of libyaml only, with an own scan for nesting and anchors
- * before it (specs/reliability.md 5).
+ * story.md 12 "Traps"). Events of libyaml; flow depth <= 100, depth <= OBJ_DEPTH_MAX, 1,000
+ * anchors, aliases expand to at most 1 M nodes and 100 times the text (reliability.md 5).
  */
 #ifndef ALM_OBJ_YAML_H
 #define ALM_OBJ_YAML_H
@@ -25,7 +25,8 @@ void yaml_documents_release(struct yaml_documents *d);
 #define YAML_DOCUMENTS_MAX 10000
 #define YAML_BYTES_MAX     ((size_t)16 << 20)
 
-/* JSON is YAML; E_BADREQUEST names the line. Duplicate keys: the last wins, and they are listed. */
+/* JSON is YAML. E_BADREQUEST "yaml: line N: ..." with the texts and lines of Go's library.
+ * Duplicate keys: the last wins, and they are listed. */
 int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err);
 /* Exactly one document, duplicates refused. */
 int yaml_parse_one(struct str text, struct obj **ret, struct error *err);
