@@ -84,6 +84,14 @@ $(BUILD)/sim: $(call obj,$(SIM_SRC)) $(call obj,$(TESTLIB_SRC)) $(LIB)
 
 unit: $(UNIT)
 
+$(BUILD)/bench_%: $(BUILD)/obj/tests/bench/bench_%.o $(call obj,$(TESTLIB_SRC)) $(LIB)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
+# bench: ratios measured in one run; BENCH=audit for one of them.
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
+bench: $(if $(BENCH),$(BUILD)/bench_$(BENCH),$(BENCH_BIN))
+	$(Q)for b in $^; do echo "== $$b"; (cd $(BUILD) && ./$${b##*/}) || exit 1; done
+
 # check: everything that needs no package installation; the test command of the README adds `deps`.
 check: all unit $(if $(SIM_SRC),$(BUILD)/sim)
 	$(Q)BUILD=$(BUILD) sh tests/lib/run.sh $(RUN)

@@ -25,22 +25,6 @@ static const char head_sql[] = "INSERT INTO audit_head (uid, tseq, seq) VALUES (
 			       " ON CONFLICT(uid) DO UPDATE SET tseq = excluded.tseq,"
 			       " seq = excluded.seq";
 
-static void bind_opt(struct stmt *s, int i, struct str v)
-{
-	if (v.ptr)
-		stmt_bind_text(s, i, v);
-	else
-		stmt_bind_null(s, i);
-}
-
-static void bind_opt_int(struct stmt *s, int i, bool has, int64_t v)
-{
-	if (has)
-		stmt_bind_int(s, i, v);
-	else
-		stmt_bind_null(s, i);
-}
-
 static int put_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
 		    struct error *err)
 {
@@ -61,21 +45,7 @@ static int put_row(struct audit *a, const struct record *rec,
 	int r = db_prepare(a->db, insert_sql, &s, err);
 	if (r < 0)
 		return r;
-	stmt_bind_int(s, 1, rec->seq);
-	stmt_bind_int(s, 2, rec->time_us);
-	stmt_bind_text(s, 3, rec->type);
-	stmt_bind_text(s, 4, rec->reason);
-	stmt_bind_text(s, 5, rec->cluster);
-	stmt_bind_text(s, 6, rec->kind);
-	stmt_bind_text(s, 7, rec->ns);
-	stmt_bind_text(s, 8, rec->name);
-	stmt_bind_text(s, 9, rec->uid);
-	bind_opt_int(s, 10, rec->has_tseq, rec->tseq);
-	bind_opt(s, 11, rec->op);
-	bind_opt_int(s, 12, rec->has_cause, rec->cause);
-	bind_opt(s, 13, rec->actor);
-	stmt_bind_text(s, 14, rec->body);
-	stmt_bind_blob(s, 15, str_n((const char *)chain, SHA256_BYTES));
+	log_bind(s, rec, str_n((const char *)chain, SHA256_BYTES));
 	return stmt_step(s, err);
 }
 

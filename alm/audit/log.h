@@ -14,6 +14,8 @@
 
 /* The row under the statement's cursor; borrowed until the next step. */
 void log_record(struct stmt *s, struct record *ret);
+/* Binds LOG_COLUMNS from parameter 1 on. */
+void log_bind(struct stmt *s, const struct record *rec, struct str chain);
 /* The origin of the log: the name of its first record. E_NOTFOUND if the log is empty. Owned. */
 int log_origin(struct db *d, char **ret, struct error *err);
 /* Right edge of the tree at size, from rows and stored tiles. */

@@ -1,0 +1,411 @@
+#include "alm/audit/query.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/audit/log.h"
+#include "alm/base/arena.h"
+
+static const char select_row[] = "SELECT " LOG_COLUMNS " FROM audit ";
+
+/* What users write besides the kind itself. */
+static const struct {
+	const char *word, *kind;
+} aliases[] = {
+	{"app", "AppType"},
+	{"apps", "AppType"},
+	{"ist", "InstallStrategy"},
+	{"installstrategies", "InstallStrategy"},
+};
+
+/* Loose index scan: the distinct kinds without reading every row. */
+static const char kinds_sql[] =
+	"WITH RECURSIVE k(v) AS (SELECT min(kind) FROM audit UNION ALL SELECT (SELECT min(kind)"
+	" FROM audit WHERE kind > v) FROM k WHERE v IS NOT NULL) SELECT v FROM k WHERE"
+	" v = ?1 COLLATE NOCASE OR v || 's' = ?1 COLLATE NOCASE";
+
+static int find_kind(struct db *d, struct str word, struct arena *a, const char **ret,
+		     struct error *err)
+{
+	struct stmt *s;
+	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+		if (str_is(word, aliases[i].word)) {
+			*ret = aliases[i].kind;
+			return 0;
+		}
+	int r = db_prepare(d, kinds_sql, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_text(s, 1, word);
+	r = stmt_step(s, err);
+	if (r > 0) {
+		struct str kind = stmt_text(s, 0);
+		*ret = arena_strndup(a, kind.ptr, kind.len);
+	}
+	stmt_reset(s);
+	return r == 0 ? error_set(err, E_NOTFOUND, "the audit log has no row of a %.*s",
+				  STR_ARG(word))
+		      : r;
+}
+
+int query_subject(struct db *d, const char *text, struct arena *a, struct query_selector *sel,
+		  struct error *err)
+{
+	struct str kind, rest, ns, name;
+	if (!str_cut(str_of(text), '/', &kind, &rest) || !kind.len || !rest.len)
+		return error_set(err, E_USAGE, "subject %s is not KIND/[NAMESPACE/]NAME", text);
+	bool has_ns = str_cut(rest, '/', &ns, &name);
+	if (has_ns)
+		sel->ns = arena_strndup(a, ns.ptr, ns.len);
+	else
+		name = rest;
+	/* kind.group is accepted, the group does not tell more here */
+	struct str group;
+	str_cut(kind, '.', &kind, &group);
+	sel->name = arena_strndup(a, name.ptr, name.len);
+	return find_kind(d, kind, a, &sel->kind, err);
+}
+
+struct condition_sql {
+	const char *sql;
+	const char *text;
+	int64_t value;
+};
+
+static size_t conditions(const struct query_selector *sel, struct condition_sql out[12])
+{
+	const struct condition_sql all[] = {
+		{"kind = ?", sel->kind, 0},         {"ns = ?", sel->ns, 0},
+		{"name = ?", sel->name, 0},         {"cluster = ?", sel->cluster, 0},
+		{"uid = ?", sel->uid, 0},           {"type = ?", sel->type, 0},
+		{"reason = ?", sel->reason, 0},     {"actor = ?", sel->actor, 0},
+		{"time >= ?", NULL, sel->since_us}, {"time <= ?", NULL, sel->until_us},
+		{"seq >= ?", NULL, sel->from_seq},  {"seq <= ?", NULL, sel->to_seq},
+	};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].text || all[i].value)
+			out[n++] = all[i];
+	return n;
+}
+
+/* "SELECT ... WHERE <selector> <tail>", bound. */
+static int select_where(struct db *d, const char *head, const struct query_selector *sel,
+			const char *tail, struct stmt **ret, struct error *err)
+{
+	struct condition_sql c[12];
+	size_t n = conditions(sel, c);
+	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&sql, "%sWHERE ", head);
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&sql, "%s AND ", c[i].sql);
+	strbuf_adds(&sql, tail);
+	int r = db_prepare(d, sql.buf, ret, err);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		if (c[i].text)
+			stmt_bind_cstr(*ret, (int)i + 1, c[i].text);
+		else
+			stmt_bind_int(*ret, (int)i + 1, c[i].value);
+	}
+	return r < 0 ? r : (int)n;
+}
+
+struct seqs {
+	int64_t *items;
+	size_t n, cap;
+};
+
+static void seqs_release(struct seqs *s)
+{
+	xfree(s->items);
+}
+
+/* First column of every row, at most max; the callbacks may then use the database. */
+static int collect(struct stmt *s, size_t max, struct seqs *ret, struct error *err)
+{
+	int r = 0;
+	while (ret->n < max && (r = stmt_step(s, err)) > 0) {
+		ARRAY_GROW(ret->items, ret->cap, ret->n + 1);
+		ret->items[ret->n++] = stmt_int(s, 0);
+	}
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err)
+{
+	struct stmt *s;
+	struct record rec;
+	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&sql, "%sWHERE seq = ?", select_row);
+	int r = db_prepare(d, sql.buf, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, seq);
+	r = stmt_step(s, err);
+	if (r > 0) {
+		log_record(s, &rec);
+		r = log_object(&rec, ret, err);
+		stmt_reset(s);
+		return r;
+	}
+	return r < 0 ? r : error_set(err, E_NOTFOUND, "no audit row %" PRId64, seq);
+}
+
+static int give(struct db *d, int64_t seq, unsigned depth, query_fn fn, void *arg,
+		struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	int r = query_row(d, seq, &row, err);
+	return r < 0 ? r : fn(arg, depth, row, err);
+}
+
+static int give_all(struct db *d, const struct seqs *s, query_fn fn, void *arg, struct error *err)
+{
+	int r = 0;
+	for (size_t i = 0; i < s->n && r >= 0; i++)
+		r = give(d, s->items[i], 0, fn, arg, err);
+	return r < 0 ? r : (int)s->n;
+}
+
+int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void *arg,
+	       struct error *err)
+{
+	struct stmt *s;
+	struct record rec;
+	size_t max = sel->limit ? sel->limit : QUERY_ROWS_MAX, n = 0;
+	int r = select_where(d, select_row, sel, "1 ORDER BY seq", &s, err);
+	if (r < 0)
+		return r;
+	while (n < max && (r = stmt_step(s, err)) > 0) {
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		log_record(s, &rec);
+		r = log_object(&rec, &row, err);
+		if (r >= 0)
+			r = fn(arg, 0, row, err);
+		if (r < 0)
+			break;
+		n++;
+	}
+	stmt_reset(s);
+	return r < 0 ? r : (int)n;
+}
+
+/* The newest Transition of the subject; one that says Installed wins if a version is asked. */
+static int newest_transition(struct db *d, const struct query_selector *sel, const char *version,
+			     int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	struct query_selector of = *sel;
+	of.type = "Transition";
+	int r = select_where(d, "SELECT seq FROM audit ", &of,
+			     version ? "json_extract(body, '$.version.to') = ? ORDER BY"
+				       " reason = 'Installed' DESC, seq DESC LIMIT 1"
+				     : "reason <> 'Refreshed' ORDER BY seq DESC LIMIT 1",
+			     &s, err);
+	if (r < 0)
+		return r;
+	if (version)
+		stmt_bind_cstr(s, r + 1, version);
+	r = stmt_step(s, err);
+	if (r > 0)
+		*ret = stmt_int(s, 0);
+	stmt_reset(s);
+	return r == 0 ? error_set(err, E_NOTFOUND, "no transition of %s %s%s%s in the audit log",
+				  sel->kind, sel->name, version ? " to " : "",
+				  version ? version : "")
+		      : r;
+}
+
+int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
+	      void *arg, struct error *err)
+{
+	int64_t seq = 0;
+	int r = newest_transition(d, sel, version, &seq, err);
+	for (unsigned depth = 0; r >= 0 && seq > 0 && depth < QUERY_DEPTH_MAX; depth++) {
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		r = query_row(d, seq, &row, err);
+		if (r >= 0)
+			r = fn(arg, depth, row, err);
+		int64_t cause = obj_i64(row, "cause", 0);
+		seq = cause < seq ? cause : 0;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int forward(struct db *d, int64_t seq, unsigned depth, size_t *left, query_fn fn, void *arg,
+		   struct error *err)
+{
+	CLEANUP(seqs_release) struct seqs children = {0};
+	struct stmt *s;
+	int r = give(d, seq, depth, fn, arg, err);
+	if (r < 0 || depth + 1 >= QUERY_DEPTH_MAX)
+		return r;
+	r = db_prepare(d,
+		       "SELECT seq FROM audit WHERE cause = ? AND cause IS NOT NULL AND seq > cause"
+		       " ORDER BY seq",
+		       &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, seq);
+	r = collect(s, *left, &children, err);
+	*left -= children.n;
+	for (size_t i = 0; i < children.n && r >= 0; i++)
+		r = forward(d, children.items[i], depth + 1, left, fn, arg, err);
+	return r;
+}
+
+int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err)
+{
+	size_t left = QUERY_ROWS_MAX;
+	return forward(d, seq, 0, &left, fn, arg, err);
+}
+
+int query_why_not(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
+		  void *arg, struct error *err)
+{
+	CLEANUP(seqs_release) struct seqs found = {0};
+	struct stmt *s;
+	struct query_selector of = *sel;
+	of.type = "Decision";
+	int r = select_where(d, "SELECT seq FROM audit ", &of,
+			     version ? "json_extract(body, '$.verdict') IN ('deny', 'wait') AND"
+				       " json_extract(body, '$.version.to') = ? ORDER BY seq"
+				     : "json_extract(body, '$.verdict') IN ('deny', 'wait')"
+				       " ORDER BY seq",
+			     &s, err);
+	if (r < 0)
+		return r;
+	if (version)
+		stmt_bind_cstr(s, r + 1, version);
+	r = collect(s, QUERY_ROWS_MAX, &found, err);
+	return r < 0 ? r : give_all(d, &found, fn, arg, err);
+}
+
+static struct query_selector subject_of(const struct obj *row)
+{
+	return (struct query_selector){
+		.kind = obj_str(row, "subject.kind"),
+		.ns = obj_str(row, "subject.namespace"),
+		.name = obj_str(row, "subject.name"),
+		.cluster = obj_str(row, "subject.cluster"),
+	};
+}
+
+int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_us,
+			struct error *err)
+{
+	struct stmt *s;
+	struct query_selector of = subject_of(row);
+	of.type = "Decision";
+	of.from_seq = obj_i64(row, "seq", 0) + 1;
+	int r = select_where(d, "SELECT time FROM audit ", &of,
+			     "json_extract(body, '$.version.to') IS ? ORDER BY seq LIMIT 1", &s,
+			     err);
+	if (r < 0)
+		return r;
+	stmt_bind_cstr(s, r + 1, obj_str(row, "body.version.to"));
+	r = stmt_step(s, err);
+	if (r >= 0)
+		*ret_time_us = r ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
+		struct error *err)
+{
+	CLEANUP(seqs_release) struct seqs found = {0};
+	struct stmt *s;
+	struct query_selector of = *sel;
+	of.type = "Transition";
+	of.to_seq = seq > 0 ? seq : -1;
+	int r = select_where(d, "SELECT max(seq), reason FROM audit ", &of,
+			     "reason <> 'Refreshed' GROUP BY kind, ns, name, cluster"
+			     " HAVING reason <> 'Deleted' ORDER BY kind, ns, name, cluster",
+			     &s, err);
+	if (r < 0)
+		return r;
+	r = collect(s, QUERY_ROWS_MAX, &found, err);
+	return r < 0 ? r : give_all(d, &found, fn, arg, err);
+}
+
+static int time_of(struct db *d, int64_t seq, int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT time FROM audit WHERE seq = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, seq);
+	r = stmt_step(s, err);
+	*ret = r > 0 ? stmt_int(s, 0) : INT64_MIN;
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+/* time never decreases, so it bisects on seq. */
+int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT min(seq), max(seq) FROM audit", &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) < 0)
+		return r;
+	int64_t low = stmt_int(s, 0) - 1, high = stmt_int(s, 1);
+	stmt_reset(s);
+	while (low < high && r >= 0) {
+		int64_t mid = low + (high - low + 1) / 2, t = 0;
+		r = time_of(d, mid, &t, err);
+		if (t <= time_us)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	*ret = low;
+	return r < 0 ? r : 0;
+}
+
+int query_authority(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
+{
+	struct obj *at = obj_ref(row);
+	for (unsigned depth = 0; depth < QUERY_DEPTH_MAX; depth++) {
+		int64_t seq = obj_i64(at, "seq", 0), cause = obj_i64(at, "cause", 0);
+		if (obj_has(at, "actor")) {
+			*ret = at;
+			return 0;
+		}
+		obj_unref(at);
+		at = NULL;
+		if (cause <= 0 || cause >= seq)
+			break;
+		int r = query_row(d, cause, &at, err);
+		if (r < 0)
+			return r;
+	}
+	obj_unref(at);
+	*ret = NULL;
+	return 0;
+}
+
+int query_plan(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
+{
+	struct stmt *s;
+	int64_t seq = obj_i64(row, "seq", 0);
+	int64_t from = obj_i64(row, "cause", seq);
+	const char *digest = obj_str(row, "body.plan");
+	*ret = NULL;
+	if (!digest)
+		return 0;
+	int r = db_prepare(d,
+			   "SELECT seq FROM audit WHERE seq >= ? AND seq <= ? AND type = 'Plan' AND"
+			   " json_extract(body, '$.plan') = ? ORDER BY seq DESC LIMIT 1",
+			   &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, from);
+	stmt_bind_int(s, 2, seq);
+	stmt_bind_cstr(s, 3, digest);
+	r = stmt_step(s, err);
+	int64_t plan = r > 0 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return r > 0 ? query_row(d, plan, ret, err) : r;
+}

@@ -1,0 +1,55 @@
+/*
+ * query: questions to the log (specs/audit.md 10). Reads a database of audit tables: the live one,
+ * read-only beside a running server, or one that export.h filled. Rows come as objects with the
+ * keys of section 2; texts of one row come from row_text.h.
+ */
+#ifndef ALM_AUDIT_QUERY_H
+#define ALM_AUDIT_QUERY_H
+
+#include "alm/io/db.h"
+#include "alm/obj/obj.h"
+
+#define QUERY_DEPTH_MAX 64
+#define QUERY_ROWS_MAX  10000
+
+struct query_selector {                               /* NULL or 0: any */
+	const char *kind, *ns, *name, *cluster, *uid; /* kind as stored: query_subject() */
+	const char *actor, *type, *reason;
+	int64_t since_us, until_us, from_seq, to_seq;
+	size_t limit; /* 0: QUERY_ROWS_MAX */
+};
+
+/* Borrowed row; negative stops with that error. depth is 0 but in trees. */
+typedef int (*query_fn)(void *arg, unsigned depth, const struct obj *row, struct error *err);
+
+/* "KIND/[NS/]NAME" into sel; the kind is found whatever its case, also as plural or short name.
+ * E_USAGE, E_NOTFOUND. Strings live in a. */
+int query_subject(struct db *d, const char *text, struct arena *a, struct query_selector *sel,
+		  struct error *err);
+/* Oldest first; returns how many. */
+int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void *arg,
+	       struct error *err);
+/* From the newest Transition of the subject (to version, if given) backwards over cause. */
+int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
+	      void *arg, struct error *err);
+/* The row and everything it caused, as a tree. */
+int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err);
+/* Decisions of the subject that denied (or made wait) the version, oldest first; NULL: any. */
+int query_why_not(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
+		  void *arg, struct error *err);
+/* The next Decision on the same subject and version: its time, or 0. */
+int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_us,
+			struct error *err);
+/* Newest Transition but Refreshed of every subject at or below seq, Deleted left out. */
+int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
+		struct error *err);
+/* seq of the newest row at or before the time; 0: none. */
+int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err);
+/* One row; E_NOTFOUND. Owned. */
+int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err);
+/* Nearest row up the causes, itself included, that has an actor; NULL if none. Owned. */
+int query_authority(struct db *d, const struct obj *row, struct obj **ret, struct error *err);
+/* The Plan row between the row's cause and the row, or NULL. Owned. */
+int query_plan(struct db *d, const struct obj *row, struct obj **ret, struct error *err);
+
+#endif

@@ -1,0 +1,256 @@
+#include "alm/audit/row_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+
+#define CHANGED_MAX 4
+
+void row_span(int64_t us, struct strbuf *b)
+{
+	int64_t s = us / 1000000;
+	if (s < 1)
+		strbuf_addf(b, "%" PRId64 " ms", us / 1000);
+	else if (s < 60)
+		strbuf_addf(b, "%" PRId64 " s", s);
+	else if (s < 3600)
+		strbuf_addf(b, "%" PRId64 " min %" PRId64 " s", s / 60, s % 60);
+	else if (s < 48 * 3600)
+		strbuf_addf(b, "%" PRId64 " h %" PRId64 " min", s / 3600, s / 60 % 60);
+	else
+		strbuf_addf(b, "%" PRId64 " d %" PRId64 " h", s / 86400, s / 3600 % 24);
+}
+
+void row_digest(const char *digest, size_t digits, struct strbuf *b)
+{
+	struct str s = str_of(digest);
+	if (str_has_prefix(s, STR("sha256:")))
+		s = str_skip(s, 7);
+	strbuf_addstr(b, str_sub(s, 0, digits));
+}
+
+void row_head(const struct obj *row, bool with_date, struct strbuf *b)
+{
+	char time[CLOCK_TEXT_MAX];
+	const char *type = obj_str(row, "type"), *reason = obj_str(row, "reason");
+	const char *version = obj_str(row, "body.version.to");
+	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
+	strbuf_addf(b, "#%" PRId64 " ", obj_i64(row, "seq", 0));
+	if (with_date)
+		strbuf_addf(b, "%.10s ", time);
+	strbuf_addf(b, "%.8s %s %s", strlen(time) > 11 ? time + 11 : time, type ? type : "",
+		    reason ? reason : "");
+	if (version && type && !strcmp(type, "Transition"))
+		strbuf_addf(b, " %s", version);
+}
+
+void row_subject(const struct obj *row, struct strbuf *b)
+{
+	const char *cluster = obj_str(row, "subject.cluster"),
+		   *ns = obj_str(row, "subject.namespace");
+	const char *kind = obj_str(row, "subject.kind"), *name = obj_str(row, "subject.name");
+	if (cluster && *cluster)
+		strbuf_addf(b, "%s:", cluster);
+	strbuf_addf(b, "%s/", kind ? kind : "");
+	if (ns && *ns)
+		strbuf_addf(b, "%s/", ns);
+	strbuf_adds(b, name ? name : "");
+}
+
+void row_who(const struct obj *row, struct strbuf *b)
+{
+	const char *actor = obj_str(row, "actor"), *trust = obj_str(row, "body.who.trust");
+	const char *via = obj_str(row, "body.who.via"), *address = obj_str(row, "body.who.address");
+	if (!actor) {
+		strbuf_adds(b, "ALM");
+		return;
+	}
+	strbuf_adds(b, actor);
+	if (!trust)
+		return;
+	if (!strcmp(trust, "managedFields")) {
+		strbuf_addf(b, " (claimed by manager %s)", via ? via : "unknown");
+		return;
+	}
+	strbuf_addf(b, " (%s", trust);
+	if (via)
+		strbuf_addf(b, ", %s", via);
+	if (address)
+		strbuf_addf(b, "%s%s", via ? " " : ", ", address);
+	strbuf_addc(b, ')');
+}
+
+static void add_sep(struct strbuf *b, size_t from)
+{
+	if (b->len > from)
+		strbuf_adds(b, ", ");
+}
+
+static void add_plan(const struct obj *row, const char *path, size_t from, struct strbuf *b)
+{
+	const char *digest = obj_str(row, path);
+	if (!digest)
+		return;
+	add_sep(b, from);
+	strbuf_adds(b, "plan ");
+	row_digest(digest, 8, b);
+}
+
+static int64_t plan_objects(const struct obj *plan)
+{
+	const struct obj *counts = obj_path(plan, "body.counts");
+	int64_t n = 0;
+	OBJ_EACH (it, counts) {
+		int64_t v = 0;
+		if (obj_as_i64(it.value, &v))
+			n += v;
+	}
+	return n ? n : (int64_t)obj_len(obj_path(plan, "body.actions"));
+}
+
+static void transition(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		       struct strbuf *b)
+{
+	size_t from = b->len;
+	if (cause)
+		row_span(obj_i64(row, "time", 0) - obj_i64(cause, "time", 0), b);
+	int64_t n = plan ? plan_objects(plan) : 0;
+	if (n > 0) {
+		add_sep(b, from);
+		strbuf_addf(b, "%" PRId64 " object%s", n, n == 1 ? "" : "s");
+	}
+	add_plan(row, "body.plan", from, b);
+	const char *message = obj_str(row, "body.message");
+	if (message) {
+		add_sep(b, from);
+		strbuf_adds(b, message);
+	}
+}
+
+static void approval(const struct obj *row, struct strbuf *b)
+{
+	const char *why = obj_str(row, "body.justification");
+	size_t from = b->len;
+	row_who(row, b);
+	if (why)
+		strbuf_addf(b, " \"%s\"", why);
+	add_plan(row, "body.approves", from, b);
+}
+
+/* Details of the rules that did not allow; all of them say why a version is out. */
+static void rules(const struct obj *row, struct strbuf *b)
+{
+	const struct obj *list = obj_path(row, "body.rules");
+	size_t from = b->len;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *rule = obj_at(list, i);
+		const char *verdict = obj_str(rule, "verdict"), *id = obj_str(rule, "id");
+		const char *detail = obj_str(rule, "detail");
+		if (verdict && !strcmp(verdict, "allow"))
+			continue;
+		if (b->len > from)
+			strbuf_adds(b, "; ");
+		strbuf_addf(b, "%s%s%s", id ? id : "", detail ? "  " : "", detail ? detail : "");
+	}
+}
+
+static void decision(const struct obj *row, struct strbuf *b)
+{
+	const char *verdict = obj_str(row, "body.verdict"), *message = obj_str(row, "body.message");
+	if (verdict)
+		strbuf_addf(b, "%s: ", verdict);
+	if (message)
+		strbuf_adds(b, message);
+	else
+		rules(row, b);
+}
+
+static void changed_paths(const struct obj *row, struct strbuf *b)
+{
+	const struct obj *changed = obj_path(row, "body.changed");
+	size_t n = obj_len(changed);
+	for (size_t i = 0; i < n && i < CHANGED_MAX; i++) {
+		const char *path = obj_as_string(obj_at(changed, i));
+		strbuf_addf(b, "%s%s", i ? ", " : " ", path ? path : "");
+	}
+	if (n > CHANGED_MAX)
+		strbuf_addf(b, " and %zu more", n - CHANGED_MAX);
+}
+
+static void observe(const struct obj *row, struct strbuf *b)
+{
+	const char *catalog = obj_str(row, "body.catalog.name"), *what = obj_str(row, "body.what");
+	const char *from = obj_str(row, "body.catalog.from"), *to = obj_str(row, "body.catalog.to");
+	if (catalog) {
+		strbuf_addf(b, "%s ", catalog);
+		row_digest(from ? from : "none", 4, b);
+		strbuf_adds(b, " -> ");
+		row_digest(to ? to : "none", 4, b);
+		return;
+	}
+	if (what)
+		strbuf_adds(b, what);
+	else
+		row_subject(row, b);
+	changed_paths(row, b);
+	if (obj_has(row, "actor")) {
+		strbuf_adds(b, " by ");
+		row_who(row, b);
+	}
+}
+
+static void write_row(const struct obj *row, struct strbuf *b)
+{
+	const char *verb = obj_str(row, "body.verb"), *outcome = obj_str(row, "body.outcome");
+	int64_t code = obj_i64(row, "body.code", 0);
+	strbuf_addf(b, "%s ", verb ? verb : "write");
+	row_subject(row, b);
+	if (outcome && strcmp(outcome, obj_str(row, "reason") ? obj_str(row, "reason") : "") != 0)
+		strbuf_addf(b, " %s", outcome);
+	if (code >= 400)
+		strbuf_addf(b, " (%" PRId64 ")", code);
+	changed_paths(row, b);
+	if (obj_has(row, "actor")) {
+		strbuf_adds(b, " by ");
+		row_who(row, b);
+	}
+}
+
+static void plan_row(const struct obj *row, struct strbuf *b)
+{
+	const struct obj *counts = obj_path(row, "body.counts");
+	size_t from = b->len;
+	OBJ_EACH (it, counts) {
+		int64_t v = 0;
+		add_sep(b, from);
+		if (obj_as_i64(it.value, &v))
+			strbuf_addf(b, "%" PRId64 " to %s", v, it.key);
+	}
+	add_plan(row, "body.plan", from, b);
+}
+
+void row_detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		struct strbuf *b)
+{
+	const char *type = obj_str(row, "type");
+	if (!type)
+		return;
+	if (!strcmp(type, "Transition"))
+		transition(row, plan, cause, b);
+	else if (!strcmp(type, "Approval"))
+		approval(row, b);
+	else if (!strcmp(type, "Decision"))
+		decision(row, b);
+	else if (!strcmp(type, "Observe"))
+		observe(row, b);
+	else if (!strcmp(type, "Write"))
+		write_row(row, b);
+	else if (!strcmp(type, "Plan"))
+		plan_row(row, b);
+	else {
+		const char *message = obj_str(row, "body.message");
+		const char *what = obj_str(row, "body.what");
+		strbuf_adds(b, message ? message : what ? what : "");
+	}
+}

@@ -1,0 +1,23 @@
+/* row_text: one row of the log for people (specs/audit.md 10). Pure. */
+#ifndef ALM_AUDIT_ROW_TEXT_H
+#define ALM_AUDIT_ROW_TEXT_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+
+/* "#118 08:21:07 Transition Installed 0.9.6"; with the day if with_date. */
+void row_head(const struct obj *row, bool with_date, struct strbuf *b);
+/* What the columns do not say: 'alice (admission, kubectl 10.0.0.7) "CHG-4711", plan 91aa03c4'.
+ * plan is the Plan row that belongs to it, cause the row before it; both may be NULL. */
+void row_detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		struct strbuf *b);
+/* "AppType/etcd", "EtcdCluster/default/purple"; a cluster in front: "eu:AppType/etcd". */
+void row_subject(const struct obj *row, struct strbuf *b);
+/* "alice (claimed by manager kubectl-edit)"; "ALM" without actor. */
+void row_who(const struct obj *row, struct strbuf *b);
+/* "41 s", "3 h 12 min" */
+void row_span(int64_t us, struct strbuf *b);
+/* "91aa03c4" of "sha256:91aa03c4d2..." */
+void row_digest(const char *digest, size_t digits, struct strbuf *b);
+
+#endif
