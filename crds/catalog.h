@@ -1,0 +1,20 @@
+/* catalog: the typed view of a Catalog. Borrows as apptype.h does. */
+#ifndef CRDS_CATALOG_H
+#define CRDS_CATALOG_H
+
+#include "alm/obj/decode.h"
+
+struct catalog {
+	const char *name;
+	const char *url;                            /* dir:// file:// https:// oci:// */
+	const char *secret_name, *secret_namespace; /* or NULL */
+	bool allow_unpinned;
+	int64_t priority;
+	int64_t interval_ns;
+	const char *digest; /* status.digest: the revision in use, or NULL */
+};
+
+/* E_INVALID names the field. */
+int catalog_decode(const struct obj *o, struct arena *a, struct catalog *ret, struct error *err);
+
+#endif

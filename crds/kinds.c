@@ -1,0 +1,37 @@
+/* kinds: see kinds.h. The texts are made by the Makefile from the *.yaml beside this file. */
+#include "crds/kinds.h"
+
+#include <string.h>
+
+extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[],
+	crds_rollout_yaml[], crds_bundle_yaml[], crds_cluster_yaml[];
+
+/* clang-format off */
+const struct crd_kind kind_apptype = {
+	"app.coreos.com", "v1beta1", "AppType", "apps", "apptype", false, crds_apptype_yaml};
+const struct crd_kind kind_strategy = {
+	"opinstaller.coreos.com", "v1beta1", "InstallStrategy", "installstrategies", "installstrategy",
+	false, crds_strategy_yaml};
+const struct crd_kind kind_catalog = {
+	"app.coreos.com", "v1alpha1", "Catalog", "catalogs", "catalog", false, crds_catalog_yaml};
+const struct crd_kind kind_rollout = {
+	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, crds_rollout_yaml};
+const struct crd_kind kind_bundle = {
+	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, crds_bundle_yaml};
+const struct crd_kind kind_cluster = {
+	"app.coreos.com", "v1alpha1", "Cluster", "clusters", "cluster", false, crds_cluster_yaml};
+/* clang-format on */
+
+const struct crd_kind *const crd_kinds[] = {
+	&kind_apptype, &kind_strategy, &kind_catalog, &kind_rollout, &kind_bundle, &kind_cluster,
+};
+const size_t n_crd_kinds = sizeof(crd_kinds) / sizeof(*crd_kinds);
+
+const struct crd_kind *crd_kind_find(const char *group, const char *kind)
+{
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		if (strcmp(crd_kinds[i]->group, group) == 0 &&
+		    strcmp(crd_kinds[i]->kind, kind) == 0)
+			return crd_kinds[i];
+	return NULL;
+}
