@@ -17,6 +17,7 @@ struct apply_request {
 	const struct obj *config; /* what the manager applies */
 	const char *manager, *api_version;
 	const char *subresource; /* "" for the main endpoint */
+	bool has_status; /* the kind has the subresource: nobody owns status on the main endpoint */
 	bool force;
 	int64_t now_ns;
 };
@@ -28,7 +29,7 @@ struct apply_conflict {
 };
 
 struct apply_conflicts {
-	struct arena *arena;
+	struct arena *arena; /* given by the caller */
 	struct apply_conflict *items;
 	size_t n;
 };
@@ -39,6 +40,7 @@ struct apply_conflicts {
 int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
 		struct obj **ret, struct error *err);
 /* "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .spec.size\n- ..." */
+void apply_conflict_text(const struct apply_conflict *c, struct strbuf *b); /* "m1" using g/v1 */
 void apply_conflicts_text(const struct apply_conflicts *c, struct strbuf *b);
 
 struct update_request {
@@ -46,6 +48,7 @@ struct update_request {
 	const struct obj *before; /* NULL: create */
 	struct obj *after;        /* under construction: its metadata.managedFields is set */
 	const char *manager, *api_version, *subresource;
+	bool has_status; /* as above */
 	int64_t now_ns;
 };
 

@@ -167,6 +167,8 @@ static void fail_bound(struct validation *v, const struct obj *o, const char *wh
 {
 	char number[GO_DOUBLE_BYTES], text[GO_DOUBLE_BYTES + 64];
 	go_double(bound, number);
+	if (obj_type(o) == OBJ_INT && fabs(bound) < 9e18) /* as upstream: in the value's own type */
+		snprintf(number, sizeof(number), "%lld", (long long)bound);
 	snprintf(text, sizeof(text), "%s %s", what, number);
 	fail_value(v, o, text);
 }
@@ -199,24 +201,32 @@ static bool is_multiple(const struct obj *o, const struct obj *of)
 	return off == 0 || off < 1e-9 * (fabs(quotient) + fabs(whole));
 }
 
-static bool fits_format(const struct schema *s, const struct obj *o)
+/* The API server checks integers twice, and words it so. */
+static void check_integer(struct validation *v, const struct schema *s, const struct obj *o)
 {
-	int64_t i;
-	if (!s->format || (strcmp(s->format, "int32") != 0 && strcmp(s->format, "int64") != 0))
-		return true;
-	if (!obj_as_i64(o, &i))
-		return obj_type(o) != OBJ_INT; /* a fraction is judged by the type */
-	return s->format[3] == '6' || (i >= INT32_MIN && i <= INT32_MAX);
+	int64_t i = 0;
+	bool fits = obj_as_i64(o, &i);
+	const char *format = s->format ? s->format : "";
+	bool is_int32 = strcmp(format, "int32") == 0;
+	if ((s->type & (SCHEMA_INTEGER | SCHEMA_STRING)) != SCHEMA_INTEGER ||
+	    (fits && (!is_int32 || (i >= INT32_MIN && i <= INT32_MAX))))
+		return;
+	if (!fits && obj_type(o) == OBJ_INT && fail(v))
+		field_errors_add(v->errors, FIELD_TYPE_INVALID, here(v),
+				 "Invalid value: \"float64\": %s in body must be of type %s: "
+				 "\"float64\"",
+				 here(v), *format ? format : "integer");
+	if (fail(v))
+		field_errors_add(
+			v->errors, FIELD_INVALID, "<nil>",
+			"Invalid value: \"\": Checked value must be of type integer %s%s in %s",
+			*format ? "with format " : "(default format)", format, here(v));
 }
 
 static void check_number(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	double bound = 0;
-	if (!fits_format(s, o) && fail(v))
-		field_errors_add(v->errors, FIELD_INVALID, here(v),
-				 "Invalid value: %.*s: %s in body must be of type %s: \"%s\"",
-				 STR_ARG(obj_number_text(o)), here(v), s->format,
-				 s->format[3] == '3' ? "int64" : "number");
+	check_integer(v, s, o);
 	if (s->multiple_of && !is_multiple(o, s->multiple_of)) {
 		obj_as_double(s->multiple_of, &bound);
 		fail_bound(v, o, "should be a multiple of", bound);
@@ -277,8 +287,10 @@ static void check_embedded(struct validation *v, const struct obj *o)
 {
 	static const char *const names[] = {"apiVersion", "kind"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *text = obj_as_string(obj_get(o, names[i]));
-		if (!text || !*text)
+		const struct obj *value = obj_get(o, names[i]);
+		if (!value)
+			fail_required(v, names[i], "");
+		else if (obj_as_str(value).len == 0)
 			fail_required(v, names[i], "must not be empty");
 	}
 }
@@ -340,14 +352,23 @@ static void fail_composition(struct validation *v, const char *what)
 			 what);
 }
 
+static void check_all_of(struct validation *v, const struct schema_branches *b, const struct obj *o)
+{
+	size_t failed = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		size_t before = v->n_failed;
+		check_node(v, b->items[i], o);
+		failed += v->n_failed > before;
+	}
+	if (failed > 0)
+		fail_composition(v, failed == b->n ? "must validate all the schemas (allOf). None "
+						     "validated"
+						   : "must validate all the schemas (allOf)");
+}
+
 static void check_composition(struct validation *v, const struct schema *s, const struct obj *o)
 {
-	for (size_t i = 0; i < s->all_of.n; i++) {
-		size_t before = v->n_failed;
-		check_node(v, s->all_of.items[i], o);
-		if (v->n_failed > before && i + 1 == s->all_of.n)
-			fail_composition(v, "must validate all the schemas (allOf)");
-	}
+	check_all_of(v, &s->all_of, o);
 	if (s->any_of.n > 0 && count_branches(v, &s->any_of, o, 1) == 0) {
 		fail_composition(v, "must validate at least one schema (anyOf)");
 		check_node(v, s->any_of.items[0], o);

@@ -151,7 +151,16 @@ static const struct {
 	 "Invalid value: 5: x in body should be less than 5"},
 	{"{\"type\":\"integer\",\"minimum\":9007199254740993}", "9007199254740992",
 	 "Invalid value: 9007199254740992: x in body should be greater than or equal to "
-	 "9.007199254740992e+15"},
+	 "9007199254740992"},
+	{"{\"type\":\"integer\",\"format\":\"int32\"}", "3000000000",
+	 "Invalid value: \"\": Checked value must be of type integer with format int32 in x"},
+	{"{\"type\":\"number\",\"maximum\":1000000}", "2e6",
+	 "Invalid value: 2e+06: x in body should be less than or equal to 1e+06"},
+	{"{\"type\":\"string\",\"allOf\":[{\"minLength\":1},{\"enum\":[\"b\"]}]}", "\"a\"",
+	 "Unsupported value: \"a\": supported values: \"b\""},
+	{"{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,"
+	 "\"x-kubernetes-preserve-unknown-fields\":true}",
+	 "{\"kind\":\"\",\"apiVersion\":\"v1\"}", "Required value: must not be empty"},
 	{"{\"type\":\"string\",\"pattern\":\"^a$\"}", "\"b\"",
 	 "Invalid value: \"b\": x in body should match '^a$'"},
 	{"{\"type\":\"string\",\"pattern\":\"^a$\"}", "\"a\\n\"",

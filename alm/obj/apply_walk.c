@@ -1,0 +1,351 @@
+/* apply_walk.c: types, field sets and differences. */
+#include "alm/obj/apply_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/map.h"
+#include "alm/obj/builtin_types.h"
+#include "alm/obj/json.h"
+#include "alm/obj/schema_node.h"
+
+#define KEY_BYTES_MAX ((size_t)1 << 20)
+
+struct apply_type apply_type_of(const struct schema *s, bool builtin)
+{
+	return (struct apply_type){.s = s, .builtin = builtin, .root = true};
+}
+
+struct apply_type apply_field(struct apply_type t, const char *key)
+{
+	struct apply_type child = {.builtin = t.builtin};
+	bool resource = t.root || (t.s && t.s->embedded);
+	if (resource && strcmp(key, "metadata") == 0)
+		return (struct apply_type){.s = builtin_object_meta(), .builtin = true};
+	child.s = schema_field(t.s, key);
+	return child;
+}
+
+struct apply_type apply_items(struct apply_type t)
+{
+	return (struct apply_type){.s = schema_items(t.s), .builtin = t.builtin};
+}
+
+bool apply_list_is_atomic(struct apply_type t)
+{
+	return schema_list_type(t.s) == LIST_ATOMIC;
+}
+
+bool apply_map_is_atomic(struct apply_type t)
+{
+	return schema_map_is_atomic(t.s);
+}
+
+bool apply_is_named(struct apply_type t, const char *key)
+{
+	if (t.root && (strcmp(key, "metadata") == 0 || strcmp(key, "kind") == 0 ||
+		       strcmp(key, "apiVersion") == 0))
+		return true;
+	if (schema_property(t.s, key))
+		return true;
+	return t.builtin && !(t.s && t.s->additional);
+}
+
+const char *apply_field_step(const char *key, struct arena *a)
+{
+	return arena_fmt(a, "f:%s", key);
+}
+
+static const struct obj *key_value(struct apply_type list, const struct obj *item, const char *key)
+{
+	const struct obj *value = obj_get(item, key);
+	return value ? value : schema_default_of(schema_property(schema_items(list.s), key));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static const char *map_step(struct apply_type list, const struct obj *item, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(KEY_BYTES_MAX);
+	const char *const *keys = NULL;
+	size_t n = schema_list_keys(list.s, &keys), found = 0;
+	const char **sorted = ARENA_ARRAY(a, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = keys[i];
+	qsort(sorted, n, sizeof(*sorted), by_name);
+	strbuf_adds(&b, "k:{");
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *value = key_value(list, item, sorted[i]);
+		if (!value)
+			continue;
+		if (found++ > 0)
+			strbuf_addc(&b, ',');
+		json_quote(str_of(sorted[i]), &b);
+		strbuf_addc(&b, ':');
+		json_print(value, &b);
+	}
+	strbuf_addc(&b, '}');
+	return found > 0 ? arena_strdup(a, b.buf) : NULL;
+}
+
+const char *apply_item_step(struct apply_type list, const struct obj *item, struct arena *a)
+{
+	if (schema_list_type(list.s) == LIST_MAP)
+		return obj_type(item) == OBJ_MAP ? map_step(list, item, a) : NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(KEY_BYTES_MAX);
+	strbuf_adds(&b, "v:");
+	json_print_canonical(item, &b);
+	return arena_strdup(a, b.buf);
+}
+
+/* A path on the way down. */
+struct walk {
+	struct arena *a;
+	const char *steps[FIELDSET_DEPTH_MAX];
+	size_t n;
+	struct apply_diff diff;
+	struct fieldset *fields;
+	bool with_empty_lists;
+};
+
+static bool enter(struct walk *w, const char *step)
+{
+	if (w->n == FIELDSET_DEPTH_MAX)
+		return false;
+	w->steps[w->n++] = step;
+	return true;
+}
+
+static void node_fields(struct walk *w, struct apply_type t, const struct obj *o);
+
+static void map_fields(struct walk *w, struct apply_type t, const struct obj *o)
+{
+	if (apply_map_is_atomic(t) && w->n > 0) {
+		fieldset_insert(w->fields, w->steps, w->n);
+		return;
+	}
+	OBJ_EACH (it, o) {
+		enum obj_type type = obj_type(it.value);
+		bool empty = type == OBJ_NULL || (type == OBJ_MAP && obj_len(it.value) == 0);
+		if (!enter(w, apply_field_step(it.key, w->a)))
+			continue;
+		node_fields(w, apply_field(t, it.key), it.value);
+		if (empty || !apply_is_named(t, it.key))
+			fieldset_insert(w->fields, w->steps, w->n);
+		w->n--;
+	}
+}
+
+static void item_fields(struct walk *w, struct apply_type t, const struct obj *list)
+{
+	if (apply_list_is_atomic(t) || (w->with_empty_lists && obj_len(list) == 0)) {
+		fieldset_insert(w->fields, w->steps, w->n);
+		return;
+	}
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *item = obj_at(list, i);
+		const char *step = apply_item_step(t, item, w->a);
+		if (!step || !enter(w, step))
+			continue;
+		fieldset_insert(w->fields, w->steps, w->n);
+		if (obj_type(item) == OBJ_MAP)
+			node_fields(w, apply_items(t), item);
+		w->n--;
+	}
+}
+
+static void node_fields(struct walk *w, struct apply_type t, const struct obj *o)
+{
+	if (obj_type(o) == OBJ_MAP)
+		map_fields(w, t, o);
+	else if (obj_type(o) == OBJ_LIST)
+		item_fields(w, t, o);
+	else
+		fieldset_insert(w->fields, w->steps, w->n);
+}
+
+static struct fieldset *fields_of(struct apply_type t, const struct obj *o, bool with_empty_lists,
+				  struct arena *a)
+{
+	struct walk *w = ARENA_NEW(a, struct walk);
+	w->a = a;
+	w->fields = fieldset_new(a);
+	w->with_empty_lists = with_empty_lists;
+	node_fields(w, t, o);
+	return w->fields;
+}
+
+struct fieldset *apply_fields(struct apply_type t, const struct obj *o, struct arena *a)
+{
+	return fields_of(t, o, false, a);
+}
+
+struct fieldset *apply_claims(struct apply_type t, const struct obj *o, struct arena *a)
+{
+	return fields_of(t, o, true, a);
+}
+
+static void compare_node(struct walk *w, struct apply_type t, const struct obj *before,
+			 const struct obj *after);
+
+/* The value of a field, with the struct fields that Go has and JSON left out. */
+static const struct obj *side(struct apply_type t, const struct obj *map, const char *key)
+{
+	static struct obj *empty, *null; /* immutable, for the life of the process */
+	const struct obj *value = obj_get(map, key);
+	const struct schema *s = schema_property(t.s, key);
+	if (value || !map || obj_type(map) != OBJ_MAP || !s || !s->value_struct)
+		return value;
+	if (!empty) {
+		empty = obj_map();
+		null = obj_null();
+	}
+	return s->type == SCHEMA_ARRAY ? null : empty;
+}
+
+static void compare_field(struct walk *w, struct apply_type t, const char *key,
+			  const struct obj *before, const struct obj *after)
+{
+	if (!enter(w, apply_field_step(key, w->a)))
+		return;
+	compare_node(w, apply_field(t, key), side(t, before, key), side(t, after, key));
+	w->n--;
+}
+
+static void compare_maps(struct walk *w, struct apply_type t, const struct obj *before,
+			 const struct obj *after)
+{
+	OBJ_EACH (it, before)
+		compare_field(w, t, it.key, before, after);
+	OBJ_EACH (it, after)
+		if (!obj_has(before, it.key))
+			compare_field(w, t, it.key, before, after);
+	if (!t.builtin || !t.s || !t.s->properties)
+		return;
+	for (struct map_entry *e = map_first(t.s->properties); e; e = map_next(e)) {
+		const struct schema *child = e->value;
+		if (child->value_struct && !obj_has(before, e->key) && !obj_has(after, e->key))
+			compare_field(w, t, e->key, before, after);
+	}
+}
+
+/* Items by step, the first of duplicates. */
+static struct map *items_by_step(struct walk *w, struct apply_type t, const struct obj *list)
+{
+	struct map *m = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *step = apply_item_step(t, obj_at(list, i), w->a);
+		if (step && !map_has(m, step))
+			map_set(m, step, obj_ref(obj_at(list, i)));
+	}
+	return m;
+}
+
+static void free_items(struct map *m)
+{
+	for (struct map_entry *e = map_first(m); e; e = map_next(e))
+		obj_unref(e->value);
+	map_free(m);
+}
+
+static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
+			  const struct obj *after)
+{
+	struct map *old = items_by_step(w, t, before), *new = items_by_step(w, t, after);
+	for (struct map_entry *e = map_first(old); e; e = map_next(e))
+		if (enter(w, arena_strdup(w->a, e->key))) {
+			compare_node(w, apply_items(t), e->value, map_get(new, e->key));
+			w->n--;
+		}
+	for (struct map_entry *e = map_first(new); e; e = map_next(e))
+		if (!map_has(old, e->key) && enter(w, arena_strdup(w->a, e->key))) {
+			compare_node(w, apply_items(t), NULL, e->value);
+			w->n--;
+		}
+	free_items(old);
+	free_items(new);
+}
+
+static void compare_leaf(struct walk *w, const struct obj *before, const struct obj *after)
+{
+	struct fieldset *into = NULL;
+	if (!before)
+		into = w->diff.added;
+	else if (!after)
+		into = w->diff.removed;
+	else if (!obj_equal(before, after))
+		into = w->diff.modified;
+	if (into && w->n > 0)
+		fieldset_insert(into, w->steps, w->n);
+}
+
+static bool has_nothing(const struct obj *o)
+{
+	return !o || obj_type(o) == OBJ_NULL || obj_len(o) == 0;
+}
+
+/* The type both sides have (an absent or null side takes the other's), or OBJ_ABSENT. */
+static enum obj_type common_type(const struct obj *before, const struct obj *after)
+{
+	enum obj_type x = obj_type(before), y = obj_type(after);
+	if (x == OBJ_ABSENT || x == OBJ_NULL)
+		return y;
+	return y == OBJ_ABSENT || y == OBJ_NULL || x == y ? x : OBJ_ABSENT;
+}
+
+static void compare_node(struct walk *w, struct apply_type t, const struct obj *before,
+			 const struct obj *after)
+{
+	enum obj_type type = common_type(before, after);
+	bool empty = has_nothing(before) && has_nothing(after);
+	bool granular = (type == OBJ_MAP && !apply_map_is_atomic(t)) ||
+			(type == OBJ_LIST && !apply_list_is_atomic(t));
+	if (!before && !after)
+		return;
+	if (!granular || (empty && w->n > 0)) {
+		compare_leaf(w, before, after);
+		return;
+	}
+	if (type == OBJ_MAP)
+		compare_maps(w, t, before, after);
+	else
+		compare_lists(w, t, before, after);
+	if (w->n > 0 && !before)
+		fieldset_insert(w->diff.added, w->steps, w->n);
+	else if (w->n > 0 && !after)
+		fieldset_insert(w->diff.removed, w->steps, w->n);
+}
+
+void apply_compare(struct apply_type t, const struct obj *before, const struct obj *after,
+		   struct arena *a, struct apply_diff *ret)
+{
+	struct walk *w = ARENA_NEW(a, struct walk);
+	w->a = a;
+	w->diff.added = fieldset_new(a);
+	w->diff.modified = fieldset_new(a);
+	w->diff.removed = fieldset_new(a);
+	compare_node(w, t, before, after);
+	*ret = w->diff;
+}
+
+struct fieldset *apply_with_parents(struct apply_type t, const struct fieldset *s, struct arena *a)
+{
+	struct fieldset *out = fieldset_new(a);
+	for (size_t i = 0; s && i < s->n; i++) {
+		const struct fieldset_item *item = &s->items[i];
+		struct fieldset_item *copy = fieldset_at(out, item->step);
+		bool is_field = item->step[0] == 'f';
+		copy->member = item->member;
+		if (!item->below)
+			continue;
+		struct apply_type child =
+			is_field ? apply_field(t, item->step + 2) : apply_items(t);
+		copy->member |= is_field && apply_is_named(t, item->step + 2) &&
+				!fieldset_is_empty(item->below);
+		copy->below = apply_with_parents(child, item->below, a);
+	}
+	return out;
+}
