@@ -1,0 +1,353 @@
+/*
+ * sandbox_child: what runs in the zygote and, forked from it, in every child.
+ *
+ * The zygote locks itself in as far as it can (no files by landlock, empty namespaces); a child
+ * adds the limits and the list of system calls, then runs its function and is gone.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/landlock.h>
+#include <seccomp.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/io/sandbox_child.h"
+#include "alm/obj/obj.h"
+
+/* The sanitizers' own memory and calls do not fit into the box. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RELAXED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define RELAXED 1
+#endif
+#endif
+#ifndef RELAXED
+#define RELAXED 0
+#endif
+
+#define INPUT_FD  0
+#define OUTPUT_FD 1
+
+struct child {
+	pid_t pid; /* 0: a free place */
+	int pidfd;
+	uint64_t id;
+	int64_t deadline;
+	bool over_wall_time;
+};
+
+struct zygote {
+	int fd;
+	const struct sandbox_config *config;
+	scmp_filter_ctx filter; /* NULL: seccomp is missing */
+	struct child children[SANDBOX_CHILDREN_MAX];
+};
+
+static int64_t mono(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* The box */
+
+static scmp_filter_ctx filter_new(void)
+{
+	static const int allowed[] = {
+		SCMP_SYS(read),          SCMP_SYS(write),  SCMP_SYS(exit_group),
+		SCMP_SYS(exit),          SCMP_SYS(brk),    SCMP_SYS(munmap),
+		SCMP_SYS(rt_sigreturn),  SCMP_SYS(futex),  SCMP_SYS(madvise),
+		SCMP_SYS(clock_gettime), SCMP_SYS(mremap), SCMP_SYS(rt_sigprocmask),
+		SCMP_SYS(getpid),        SCMP_SYS(gettid),
+	};
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (!f)
+		return NULL;
+	int r = 0;
+	for (size_t i = 0; i < ARRAY_LEN(allowed) && r == 0; i++)
+		r = seccomp_rule_add(f, SCMP_ACT_ALLOW, allowed[i], 0);
+	if (r == 0)
+		r = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+				     SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (r != 0) {
+		seccomp_release(f);
+		return NULL;
+	}
+	return f;
+}
+
+/* abort() sends the signal to the process itself; nobody else can be signalled. */
+static bool filter_load(scmp_filter_ctx f)
+{
+	return seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid())) == 0 &&
+	       seccomp_load(f) == 0;
+}
+
+static bool landlock_none(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	if (abi < 1)
+		return false;
+	/* All rights that this kernel and these headers know; the first version has 13. */
+	uint64_t rights = (UINT64_C(1) << 13) - 1;
+#ifdef LANDLOCK_ACCESS_FS_REFER
+	if (abi >= 2)
+		rights |= LANDLOCK_ACCESS_FS_REFER;
+#endif
+#ifdef LANDLOCK_ACCESS_FS_TRUNCATE
+	if (abi >= 3)
+		rights |= LANDLOCK_ACCESS_FS_TRUNCATE;
+#endif
+	struct landlock_ruleset_attr attr = {.handled_access_fs = rights};
+	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd < 0)
+		return false;
+	bool ok = syscall(SYS_landlock_restrict_self, (int)fd, 0) == 0;
+	close((int)fd);
+	return ok;
+}
+
+static bool limit(__rlimit_resource_t what, rlim_t n)
+{
+	struct rlimit l = {.rlim_cur = n, .rlim_max = n};
+	return setrlimit(what, &l) == 0;
+}
+
+static bool lock_in(struct zygote *z, const struct sandbox_limits *l)
+{
+	struct rlimit cpu = {.rlim_cur = (rlim_t)l->cpu_s, .rlim_max = (rlim_t)l->cpu_s + 1};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_FSIZE, 0) || !limit(RLIMIT_NOFILE, 8) ||
+	    setrlimit(RLIMIT_CPU, &cpu) < 0)
+		return false;
+	if (RELAXED)
+		return true;
+	if (!limit(RLIMIT_NPROC, 0) || !limit(RLIMIT_AS, l->memory_bytes))
+		return false;
+	return z->filter ? filter_load(z->filter) : z->config->insecure;
+}
+
+/* The child */
+
+static bool write_all(const void *p, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = write(OUTPUT_FD, (const char *)p + done, n - done);
+		if (r <= 0)
+			return false;
+		done += (size_t)r;
+	}
+	return true;
+}
+
+static char *read_input(size_t n)
+{
+	char *p = xmalloc(n + 1);
+	for (size_t done = 0; done < n;) {
+		ssize_t r = read(INPUT_FD, p + done, n - done);
+		if (r <= 0)
+			_exit(1);
+		done += (size_t)r;
+	}
+	return p;
+}
+
+static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o, int in, int out)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
+	struct stat st;
+	/* A handler of the process (a sanitizer's) has no business here. */
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+		signal(faults[i], SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* Received in this order into the lowest free places, they mostly are 0 and 1 already. */
+	if (dup2(in, INPUT_FD) < 0 || dup2(out, OUTPUT_FD) < 0 || close_range(2, ~0U, 0) < 0 ||
+	    fstat(INPUT_FD, &st) < 0 || !lock_in(z, &o->limits))
+		_exit(SANDBOX_EXIT_UNLOCKED);
+	struct str input = {read_input((size_t)st.st_size), (size_t)st.st_size};
+	struct strbuf output = STRBUF_INIT(o->limits.output_bytes);
+	struct error err = ERROR_INIT;
+	int r = z->config->jobs[o->job].fn(input, &output, &err);
+	if (r >= 0)
+		r = strbuf_check(&output, "output", &err);
+	int32_t code = r < 0 ? err.code : 0;
+	bool ok = write_all(&code, sizeof(code)) &&
+		  (r < 0 ? write_all(err.msg, strlen(err.msg)) : write_all(output.buf, output.len));
+	_exit(ok ? 0 : 1);
+}
+
+/* The zygote */
+
+static void report(struct zygote *z, const struct sandbox_report *r)
+{
+	if (send(z->fd, r, sizeof(*r), MSG_NOSIGNAL) < 0)
+		_exit(0);
+}
+
+static void spawn(struct zygote *z, const struct sandbox_order *o, int in, int out)
+{
+	struct child *c = NULL;
+	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++)
+		if (!z->children[i].pid)
+			c = &z->children[i];
+	pid_t pid = c ? fork() : -1;
+	if (pid == 0)
+		child_main(z, o, in, out);
+	int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	if (pidfd >= 0) {
+		*c = (struct child){.pid = pid,
+				    .pidfd = pidfd,
+				    .id = o->id,
+				    .deadline = mono() + o->limits.wall_ns};
+		return;
+	}
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	struct sandbox_report r = {.id = o->id, .status = SANDBOX_EXIT_UNLOCKED << 8};
+	report(z, &r);
+}
+
+static void kill_run(struct zygote *z, uint64_t id)
+{
+	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++)
+		if (z->children[i].pid && z->children[i].id == id)
+			kill(z->children[i].pid, SIGKILL);
+}
+
+static void take_order(struct zygote *z)
+{
+	struct sandbox_order o;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec iov = {.iov_base = &o, .iov_len = sizeof(o)};
+	struct msghdr m = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(z->fd, &m, MSG_CMSG_CLOEXEC);
+	if (n == 0 || (n < 0 && errno != EINTR))
+		_exit(0); /* the parent is gone; PDEATHSIG takes the children along */
+	if (n != sizeof(o))
+		return;
+	if (o.job < 0) {
+		kill_run(z, o.id);
+		return;
+	}
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	if (!c || c->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+		return;
+	int fds[2];
+	memcpy(fds, CMSG_DATA(c), sizeof(fds));
+	spawn(z, &o, fds[0], fds[1]);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void reap(struct zygote *z, struct child *c)
+{
+	struct sandbox_report r = {.id = c->id, .over_wall_time = c->over_wall_time};
+	int status;
+	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+		return;
+	r.status = status;
+	close(c->pidfd);
+	*c = (struct child){0};
+	report(z, &r);
+}
+
+/* Kills what is over its time; returns the milliseconds to the next deadline. */
+static int check_deadlines(struct zygote *z)
+{
+	int64_t now = mono(), wait = -1;
+	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++) {
+		struct child *c = &z->children[i];
+		if (!c->pid || c->over_wall_time)
+			continue;
+		int64_t left = c->deadline - now;
+		if (left <= 0) {
+			c->over_wall_time = true;
+			kill(c->pid, SIGKILL);
+		} else if (wait < 0 || left < wait) {
+			wait = left;
+		}
+	}
+	return wait < 0 ? -1 : (int)(wait / NS_PER_MS) + 1;
+}
+
+static void serve(struct zygote *z)
+{
+	struct pollfd p[1 + SANDBOX_CHILDREN_MAX];
+	p[0] = (struct pollfd){.fd = z->fd, .events = POLLIN};
+	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++)
+		p[1 + i] = (struct pollfd){.fd = z->children[i].pid ? z->children[i].pidfd : -1,
+					   .events = POLLIN};
+	if (poll(p, ARRAY_LEN(p), check_deadlines(z)) < 0)
+		return;
+	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++)
+		if (p[1 + i].revents)
+			reap(z, &z->children[i]);
+	if (p[0].revents)
+		take_order(z);
+}
+
+/* What the base opens or draws when it is first used. */
+static void warm(const struct sandbox_config *c)
+{
+	unsigned char digest[SHA256_BYTES];
+	sha256(STR("warm"), digest);
+	struct obj *o = obj_map();
+	obj_set_str(o, "k", "v");
+	obj_unref(o);
+	if (c->warm)
+		c->warm();
+}
+
+void sandbox_zygote(int fd, const struct sandbox_config *c)
+{
+	struct zygote z = {.config = c};
+	struct sandbox_report greeting = {0};
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	/* The socket becomes 3, so that 0 and 1 are free for a child's two pipes. */
+	if (dup2(fd, 3) < 0 || close_range(4, ~0U, 0) < 0)
+		_exit(1);
+	for (int i = 0; i < 3; i++)
+		close(i);
+	z.fd = 3;
+	warm(c);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS) < 0)
+		greeting.missing |= MISSING_NAMESPACES;
+	if (!landlock_none())
+		greeting.missing |= MISSING_LANDLOCK;
+	z.filter = filter_new();
+	if (!z.filter)
+		greeting.missing |= MISSING_SECCOMP;
+	report(&z, &greeting);
+	for (;;)
+		serve(&z);
+}

@@ -1,0 +1,36 @@
+/*
+ * sandbox_child: the zygote and its children; for sandbox.c only.
+ *
+ * Over a SOCK_SEQPACKET socket go sandbox_order (with the input's memfd and the output pipe's write
+ * end as SCM_RIGHTS when it is a run) and sandbox_report. The pipe carries the code of the error
+ * (int32_t, 0: none) and then the output or the message.
+ */
+#ifndef ALM_IO_SANDBOX_CHILD_H
+#define ALM_IO_SANDBOX_CHILD_H
+
+#include "alm/io/sandbox.h"
+
+#define SANDBOX_CHILDREN_MAX 8
+
+enum sandbox_missing { MISSING_SECCOMP = 1, MISSING_LANDLOCK = 2, MISSING_NAMESPACES = 4 };
+
+struct sandbox_order {
+	uint64_t id;
+	int32_t job; /* -1: kill the run */
+	struct sandbox_limits limits;
+};
+
+struct sandbox_report {
+	uint64_t id; /* 0: the greeting */
+	int32_t status;
+	uint32_t missing; /* greeting: enum sandbox_missing */
+	bool over_wall_time;
+};
+
+/* Exit status of a child that could not lock itself in. */
+#define SANDBOX_EXIT_UNLOCKED 3
+
+/* Never returns. Ends when the other end of fd is closed. */
+_Noreturn void sandbox_zygote(int fd, const struct sandbox_config *c);
+
+#endif

@@ -1,0 +1,237 @@
+#include "tests/lib/test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "alm/base/clock.h"
+#include "alm/io/sandbox.h"
+#include "tests/lib/http_client.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RELAXED true
+#else
+#define RELAXED false
+#endif
+
+static int upper(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < in.len; i++)
+		strbuf_addc(out, char_upper(in.ptr[i]));
+	return 0;
+}
+
+static int refuse(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)out;
+	return error_set(err, E_INVALID, "template: line %.*s is wrong", STR_ARG(in));
+}
+
+static int crash(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)out;
+	(void)err;
+	raise(SIGSEGV);
+	__builtin_trap();
+}
+
+static int spin(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)out;
+	(void)err;
+	volatile unsigned i = 1;
+	while (i | 1)
+		i++;
+	return 0;
+}
+
+static int gorge(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)err;
+	while (!out->over) {
+		char *p = xmalloc(1 << 20);
+		memset(p, 1, 1 << 20);
+		strbuf_addf(out, "%p", (void *)p);
+	}
+	return 0;
+}
+
+static int flood(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)err;
+	strbuf_pad(out, 'x', 2000);
+	return 0;
+}
+
+static int forbidden(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)err;
+	int r = 0;
+	if (str_is(in, "open"))
+		r = open("/etc/passwd", O_RDONLY);
+	else if (str_is(in, "socket"))
+		r = socket(AF_INET, SOCK_STREAM, 0);
+	else if (str_is(in, "fork"))
+		r = fork();
+	else if (str_is(in, "kill"))
+		r = kill(getppid(), SIGKILL);
+	else if (str_is(in, "exec"))
+		r = execl("/bin/true", "true", (char *)NULL);
+	strbuf_addf(out, "%d", r);
+	return 0;
+}
+
+static const struct sandbox_job jobs[] = {
+	{"upper", upper}, {"refuse", refuse}, {"crash", crash},         {"spin", spin},
+	{"gorge", gorge}, {"flood", flood},   {"forbidden", forbidden}, {0},
+};
+
+struct fixture {
+	struct loop *loop;
+	struct sandbox *sandbox;
+	struct error err;
+	struct strbuf output;
+	int n_done;
+	struct error failed;
+};
+
+static void on_done(void *arg, struct str output, const struct error *err)
+{
+	struct fixture *f = arg;
+	f->n_done++;
+	strbuf_clear(&f->output);
+	strbuf_addstr(&f->output, output);
+	f->failed = err ? *err : ERROR_INIT;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->loop = loop_event_new();
+	strbuf_init(&f->output, (size_t)64 << 20);
+	struct sandbox_config c = {.jobs = jobs};
+	assert_ok(sandbox_process_new(f->loop, &c, &f->sandbox, &f->err), &f->err);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	sandbox_free(f->sandbox);
+	loop_free(f->loop);
+	strbuf_release(&f->output);
+	xfree(f);
+	return 0;
+}
+
+static int run(struct fixture *f, const char *job, struct str input, struct sandbox_limits limits)
+{
+	int want = f->n_done + 1;
+	sandbox_run(f->sandbox, job, input, &limits, on_done, f);
+	assert_true(turn_until(f->loop, &f->n_done, want));
+	return f->failed.code;
+}
+
+static void test_sandbox__bytes_go_in_and_come_out(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(run(f, "upper", STR("hello"), (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "HELLO");
+	assert_int_equal(run(f, "upper", STR_NONE, (struct sandbox_limits){0}), 0);
+	assert_int_equal(f->output.len, 0);
+	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT((size_t)64 << 20);
+	strbuf_pad(&big, 'a', 5 << 20);
+	assert_int_equal(run(f, "upper", strbuf_str(&big), (struct sandbox_limits){0}), 0);
+	assert_int_equal(f->output.len, 5 << 20);
+	assert_int_equal(f->output.buf[(5 << 20) - 1], 'A');
+}
+
+static void test_sandbox__errors_come_back_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(run(f, "refuse", STR("7"), (struct sandbox_limits){0}), E_INVALID);
+	assert_string_equal(f->failed.msg, "template: line 7 is wrong");
+}
+
+static void test_sandbox__a_crash_costs_one_run(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(run(f, "crash", STR_NONE, (struct sandbox_limits){0}), E_INTERNAL);
+	assert_int_equal(run(f, "upper", STR("ok"), (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "OK");
+}
+
+static void test_sandbox__limits_are_named(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_limits wall = {.wall_ns = 50 * NS_PER_MS}, cpu = {.cpu_s = 1},
+			      memory = {.memory_bytes = (size_t)128 << 20},
+			      output = {.output_bytes = 1999};
+	assert_int_equal(run(f, "spin", STR_NONE, wall), E_LIMIT);
+	assert_non_null(strstr(f->failed.msg, "took longer"));
+	assert_int_equal(run(f, "spin", STR_NONE, cpu), E_LIMIT);
+	assert_non_null(strstr(f->failed.msg, "processor"));
+	assert_int_equal(run(f, "flood", STR_NONE, output), E_LIMIT);
+	assert_non_null(strstr(f->failed.msg, "1999 bytes"));
+	if (RELAXED)
+		return;
+	assert_int_equal(run(f, "gorge", STR_NONE, memory), E_LIMIT);
+	assert_non_null(strstr(f->failed.msg, "128 MiB"));
+}
+
+static void test_sandbox__only_computing_is_allowed(void **state)
+{
+	static const char *const tries[] = {"open", "socket", "fork", "kill", "exec"};
+	struct fixture *f = *state;
+	if (RELAXED) /* the box is open in sanitizer builds */
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
+		int code = run(f, "forbidden", str_of(tries[i]), (struct sandbox_limits){0});
+		if (code != E_INTERNAL || !strstr(f->failed.msg, "forbidden system call"))
+			fail_msg("%s: %d %s", tries[i], code, f->failed.msg);
+	}
+}
+
+static void test_sandbox__runs_queue_and_may_be_cancelled(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_run *spinning = sandbox_run(f->sandbox, "spin", STR_NONE, NULL, on_done, f);
+	for (int i = 0; i < 20; i++)
+		sandbox_run(f->sandbox, "upper", STR("x"), NULL, on_done, f);
+	struct sandbox_run *waiting = sandbox_run(f->sandbox, "upper", STR("y"), NULL, on_done, f);
+	sandbox_cancel(f->sandbox, waiting);
+	for (int i = 0; i < 5; i++)
+		loop_turn(f->loop);
+	sandbox_cancel(f->sandbox, spinning);
+	assert_true(turn_until(f->loop, &f->n_done, 20));
+	for (int i = 0; i < 50; i++)
+		loop_turn(f->loop);
+	assert_int_equal(f->n_done, 20);
+	sandbox_run(f->sandbox, "spin", STR_NONE, NULL, on_done, f); /* dies with the sandbox */
+	loop_turn(f->loop);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_sandbox__bytes_go_in_and_come_out),
+		TEST(test_sandbox__errors_come_back_as_they_are),
+		TEST(test_sandbox__a_crash_costs_one_run),
+		TEST(test_sandbox__limits_are_named),
+		TEST(test_sandbox__only_computing_is_allowed),
+		TEST(test_sandbox__runs_queue_and_may_be_cancelled),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
