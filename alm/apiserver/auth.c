@@ -1,0 +1,444 @@
+/* auth: credentials -> user, user and request -> allowed or not. */
+#include "alm/apiserver/auth.h"
+
+#include <string.h>
+
+#include "alm/apiserver/auth_internal.h"
+#include "alm/apiserver/store.h"
+#include "alm/base/clock.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/selector.h"
+
+#define AUTH_BYTES_MAX ((size_t)8 << 20)
+#define KEY_NAMESPACE  "kube-system"
+#define KEY_NAME       "alm-service-account-key"
+#define AUTHENTICATED  "system:authenticated"
+
+static void source_each(void *arg, const char *plural, const char *ns,
+			bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	struct auth *a = arg;
+	struct resource *res = store_resource(a->store, RBAC_GROUP, plural);
+	for (size_t i = resource_lower_bound(res, ns, ""); i < res->n_heads; i++) {
+		if (!cstr_eq(res->heads[i]->ns, ns))
+			return;
+		const struct obj *o = head_obj_hot(res->heads[i]);
+		if (o && fn(fn_arg, o))
+			return;
+	}
+}
+
+static const struct obj *source_get(void *arg, const char *plural, const char *ns, const char *name)
+{
+	struct auth *a = arg;
+	struct head *h = store_find(a->store, RBAC_GROUP, plural, ns, name);
+	return h ? head_obj_hot(h) : NULL;
+}
+
+static bool has_group(const struct user_info *u, const char *group)
+{
+	for (size_t i = 0; i < u->n_groups; i++)
+		if (cstr_eq(u->groups[i], group))
+			return true;
+	return false;
+}
+
+void auth_add_group(struct user_info *u, const char *group, struct arena *arena)
+{
+	if (has_group(u, group))
+		return;
+	const char **groups = ARENA_ARRAY(arena, const char *, u->n_groups + 1);
+	for (size_t i = 0; i < u->n_groups; i++)
+		groups[i] = u->groups[i];
+	groups[u->n_groups] = group;
+	u->groups = groups;
+	u->n_groups++;
+}
+
+int auth_new(const struct apiserver_config *c, struct store *store, struct auth **ret,
+	     struct error *err)
+{
+	struct auth *a = xcalloc(1, sizeof(*a));
+	a->arena = arena_new(AUTH_BYTES_MAX);
+	a->store = store;
+	a->loop = c->loop;
+	a->source = (struct rbac_source){a, source_each, source_get};
+	a->tokens = ARENA_ARRAY(a->arena, struct known_token, c->n_tokens);
+	for (size_t i = 0; i < c->n_tokens; i++) {
+		const struct apiserver_token *t = &c->tokens[i];
+		struct known_token *k = &a->tokens[i];
+		if (!t->token || !*t->token || !t->user || !*t->user) {
+			auth_free(a);
+			return error_set(err, E_INVALID, "token %zu has no token or no user",
+					 i + 1);
+		}
+		sha256(str_of(t->token), k->digest);
+		k->user.name = arena_strdup(a->arena, t->user);
+		k->user.uid = arena_strdup(a->arena, t->uid ? t->uid : "");
+		for (size_t j = 0; j < t->n_groups; j++)
+			auth_add_group(&k->user, arena_strdup(a->arena, t->groups[j]), a->arena);
+		auth_add_group(&k->user, AUTHENTICATED, a->arena);
+	}
+	a->n_tokens = c->n_tokens;
+	*ret = a;
+	return 0;
+}
+
+void auth_free(struct auth *a)
+{
+	if (!a)
+		return;
+	arena_free(a->arena);
+	xfree(a);
+}
+
+struct obj *auth_bootstrap(size_t n)
+{
+	return rbac_default(n);
+}
+
+static bool key_of(const struct obj *secret, unsigned char key[TOKEN_KEY_BYTES])
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *text = obj_str(secret, "data.key");
+	if (!text || !base64_decode(str_of(text), &b) || b.len != TOKEN_KEY_BYTES)
+		return false;
+	memcpy(key, b.buf, TOKEN_KEY_BYTES);
+	return true;
+}
+
+static void random_uid(struct loop *l, char out[37])
+{
+	unsigned char b[16];
+	char hex[33];
+	loop_random(l, b, sizeof(b));
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4 */
+	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+	hex_encode(b, sizeof(b), hex);
+	for (size_t i = 0, j = 0; i < 32; i++) {
+		if (i == 8 || i == 12 || i == 16 || i == 20)
+			out[j++] = '-';
+		out[j++] = hex[i];
+		out[j] = '\0';
+	}
+}
+
+static struct obj *key_secret(struct auth *a, const unsigned char key[TOKEN_KEY_BYTES])
+{
+	char uid[37], now[CLOCK_TEXT_MAX];
+	struct obj *o = meta_skeleton("v1", "Secret", KEY_NAMESPACE, KEY_NAME), *data = obj_map();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	random_uid(a->loop, uid);
+	clock_format(loop_now(a->loop), CLOCK_SECONDS, now);
+	obj_set_path(o, "metadata.uid", obj_string(uid));
+	obj_set_path(o, "metadata.creationTimestamp", obj_string(now));
+	base64_encode(str_n((const char *)key, TOKEN_KEY_BYTES), &b);
+	obj_set_str(data, "key", b.buf);
+	obj_set(o, "data", data);
+	obj_set_str(o, "type", "app.coreos.com/service-account-key");
+	return o;
+}
+
+int auth_account_key(struct auth *a, bool create, unsigned char key[TOKEN_KEY_BYTES],
+		     struct error *err)
+{
+	struct head *h = store_find(a->store, "", "secrets", KEY_NAMESPACE, KEY_NAME);
+	struct text *text;
+	if (h && key_of(head_obj_hot(h), key))
+		return 0;
+	if (h || !create)
+		return error_set(err, h ? E_CORRUPT : E_NOTFOUND,
+				 "no key in secret " KEY_NAMESPACE "/" KEY_NAME);
+	loop_random(a->loop, key, TOKEN_KEY_BYTES);
+	CLEANUP(obj_unrefp) struct obj *o = key_secret(a, key);
+	struct write w = {.resource = store_resource(a->store, "", "secrets"),
+			  .ns = KEY_NAMESPACE,
+			  .name = KEY_NAME,
+			  .after = o};
+	return store_write(a->store, &w, &text, err);
+}
+
+static int unauthorized(struct error *err)
+{
+	return error_set(err, E_UNAUTHORIZED, "Unauthorized");
+}
+
+static int account_user(struct auth *a, struct str token, struct arena *arena,
+			struct user_info *ret, struct error *err)
+{
+	unsigned char key[TOKEN_KEY_BYTES];
+	struct error ignored = ERROR_INIT;
+	struct obj *claims;
+	if (auth_account_key(a, false, key, &ignored) < 0 ||
+	    token_verify(key, token, loop_now(a->loop) / NS_PER_S, &claims, &ignored) < 0)
+		return unauthorized(err);
+	obj_keep(arena, claims);
+	const struct obj *k = obj_get(claims, "kubernetes.io");
+	const char *ns = obj_str(k, "namespace"), *name = obj_str(k, "serviceaccount.name");
+	const char *uid = obj_str(k, "serviceaccount.uid");
+	if (!ns || !name || !uid)
+		return unauthorized(err);
+	struct head *h = store_find(a->store, "", "serviceaccounts", ns, name);
+	if (!h || !cstr_eq(h->uid, uid))
+		return unauthorized(err); /* the account is gone, or another of its name */
+	struct user_info u = {.name = arena_fmt(arena, "system:serviceaccount:%s:%s", ns, name),
+			      .uid = arena_strdup(arena, uid)};
+	auth_add_group(&u, "system:serviceaccounts", arena);
+	auth_add_group(&u, arena_fmt(arena, "system:serviceaccounts:%s", ns), arena);
+	auth_add_group(&u, AUTHENTICATED, arena);
+	*ret = u;
+	return 0;
+}
+
+int auth_token_user(struct auth *a, struct str token, struct arena *arena, struct user_info *ret,
+		    struct error *err)
+{
+	unsigned char digest[SHA256_BYTES];
+	const struct known_token *found = NULL;
+	sha256(token, digest); /* so that comparing tells nothing about the token's length */
+	for (size_t i = 0; i < a->n_tokens; i++)
+		if (mem_equal(a->tokens[i].digest, digest, sizeof(digest)))
+			found = &a->tokens[i];
+	if (!found)
+		return account_user(a, token, arena, ret, err);
+	*ret = found->user;
+	return 0;
+}
+
+/* Impersonation (kube-api.md 6): only for who may impersonate the user and each group. */
+static int check_impersonate(struct auth *a, const struct user_info *u, const char *resource,
+			     const char *ns, const char *name, struct error *err)
+{
+	struct rbac_attributes at = {.verb = "impersonate",
+				     .is_resource = true,
+				     .group = "",
+				     .resource = resource,
+				     .subresource = "",
+				     .ns = ns,
+				     .name = name,
+				     .path = ""};
+	if (rbac_allows(&a->source, u, &at))
+		return 0;
+	return error_set(
+		err, E_FORBIDDEN,
+		"%s \"%s\" is forbidden: User \"%s\" cannot impersonate resource \"%s\" in "
+		"API group \"\" %s%s%s",
+		resource, name, u->name, resource,
+		ns[0] ? "in the namespace \"" : "at the cluster scope", ns, ns[0] ? "\"" : "");
+}
+
+static int check_impersonated_user(struct auth *a, const struct user_info *u, const char *name,
+				   struct arena *arena, struct error *err)
+{
+	static const char prefix[] = "system:serviceaccount:";
+	struct str ns, account;
+	if (!cstr_has_prefix(name, prefix) ||
+	    !str_cut(str_of(name + sizeof(prefix) - 1), ':', &ns, &account))
+		return check_impersonate(a, u, "users", "", name, err);
+	return check_impersonate(a, u, "serviceaccounts", arena_strndup(arena, ns.ptr, ns.len),
+				 arena_strndup(arena, account.ptr, account.len), err);
+}
+
+static bool is_header(const char *name, const char *lower)
+{
+	for (; *name && *lower; name++, lower++)
+		if (char_lower(*name) != *lower)
+			return false;
+	return !*name && !*lower;
+}
+
+static int impersonate(struct auth *a, struct request *r, struct error *err)
+{
+	const char *name = request_header(r, "Impersonate-User");
+	const struct http_headers *h = &r->exchange->request.headers;
+	struct user_info u = {.name = name, .uid = ""};
+	for (size_t i = 0; i < h->n; i++) {
+		if (!is_header(h->items[i].name, "impersonate-group"))
+			continue;
+		if (!name)
+			return error_set(err, E_BADREQUEST,
+					 "Impersonate-Group without Impersonate-User");
+		if (check_impersonate(a, &r->user, "groups", "", h->items[i].value, err) < 0)
+			return -err->code;
+		auth_add_group(&u, h->items[i].value, r->arena);
+	}
+	if (!name)
+		return 0;
+	if (check_impersonated_user(a, &r->user, name, r->arena, err) < 0)
+		return -err->code;
+	auth_add_group(&u, AUTHENTICATED, r->arena);
+	u.impersonator = r->user.name;
+	r->user = u;
+	return 0;
+}
+
+int auth_authenticate(struct auth *a, struct request *r, struct error *err)
+{
+	static const char scheme[] = "bearer ";
+	const char *header = request_header(r, "Authorization");
+	struct str token = str_trim(str_of(header));
+	if (token.len < sizeof(scheme) - 1)
+		return unauthorized(err);
+	for (size_t i = 0; i < sizeof(scheme) - 1; i++)
+		if (char_lower(token.ptr[i]) != scheme[i])
+			return unauthorized(err);
+	token = str_trim(str_skip(token, sizeof(scheme) - 1));
+	if (!token.len || token.len > TOKEN_BYTES_MAX)
+		return unauthorized(err);
+	if (auth_token_user(a, token, r->arena, &r->user, err) < 0)
+		return -err->code;
+	return impersonate(a, r, err);
+}
+
+static bool only_name(void *arg, struct str field)
+{
+	(void)arg;
+	(void)field;
+	return true;
+}
+
+/* A list or watch of one name counts as a request for it. */
+static const char *asked_name(struct request *r)
+{
+	const char *text = request_query(r, "fieldSelector");
+	CLEANUP(field_selector_freep) struct field_selector *s = NULL;
+	struct error ignored = ERROR_INIT;
+	if (r->name[0] || !text || (!cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch")) ||
+	    field_selector_parse(str_of(text), only_name, NULL, &s, &ignored) < 0)
+		return r->name;
+	const char *name = field_selector_exact(s, "metadata.name");
+	return name ? arena_strdup(r->arena, name) : r->name;
+}
+
+static int forbidden(struct request *r, struct error *err)
+{
+	const char *sub = r->subresource[0] ? "/" : "";
+	struct str name = str_of(r->name);
+	if (!r->is_resource)
+		return error_set(err, E_FORBIDDEN, "forbidden: User \"%s\" cannot %s path \"%s\"",
+				 r->user.name, r->verb, r->path);
+	const char *what =
+		arena_fmt(r->arena, "%s%s%s", r->resource, r->group[0] ? "." : "", r->group);
+	const char *where = r->ns[0] ? arena_fmt(r->arena, "in the namespace \"%s\"", r->ns)
+				     : "at the cluster scope";
+	return error_set(err, E_FORBIDDEN,
+			 "%s%s%.*s%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in "
+			 "API group \"%s\" %s",
+			 what, name.len ? " \"" : "", STR_ARG(name), name.len ? "\"" : "",
+			 r->user.name, r->verb, r->resource, sub, r->subresource, r->group, where);
+}
+
+int auth_authorize(struct auth *a, struct request *r, struct error *err)
+{
+	struct rbac_attributes at = {.verb = r->verb,
+				     .is_resource = r->is_resource,
+				     .group = r->group ? r->group : "",
+				     .resource = r->resource ? r->resource : "",
+				     .subresource = r->subresource ? r->subresource : "",
+				     .ns = r->ns ? r->ns : "",
+				     .name = "",
+				     .path = r->path};
+	if (rbac_is_master(&r->user))
+		return 0;
+	if (r->is_resource) {
+		at.name = asked_name(r);
+		/* a namespace lies in itself: a Role in it may give rights to it */
+		if (!at.group[0] && cstr_eq(at.resource, "namespaces") && !at.ns[0])
+			at.ns = r->name;
+	}
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : forbidden(r, err);
+}
+
+/* Escalation: nobody gives rights that he lacks (kube-api.md 6). */
+
+static bool may(struct auth *a, struct request *r, const char *verb, const char *plural,
+		const char *ns, const char *name)
+{
+	struct rbac_attributes at = {.verb = verb,
+				     .is_resource = true,
+				     .group = RBAC_GROUP,
+				     .resource = plural,
+				     .subresource = "",
+				     .ns = ns,
+				     .name = name,
+				     .path = ""};
+	return rbac_allows(&a->source, &r->user, &at);
+}
+
+static const char *groups_text(const struct user_info *u, struct arena *arena)
+{
+	const char *text = "";
+	for (size_t i = 0; i < u->n_groups; i++)
+		text = arena_fmt(arena, "%s%s\"%s\"", text, i ? " " : "", u->groups[i]);
+	return text;
+}
+
+static int escalation(struct request *r, const struct obj *after, const char *missing,
+		      struct error *err)
+{
+	const char *name = meta_name(after);
+	return error_set(err, E_FORBIDDEN,
+			 "%s.%s \"%s\" is forbidden: user \"%s\" (groups=[%s]) is attempting to "
+			 "grant RBAC permissions not currently held:\n%s",
+			 r->resource, r->group, name ? name : "", r->user.name,
+			 groups_text(&r->user, r->arena), missing);
+}
+
+static int check_role(struct auth *a, struct request *r, const struct obj *before,
+		      const struct obj *after, struct error *err)
+{
+	const struct obj *rules = obj_get(after, "rules");
+	const char *name = meta_name(after);
+	if (before && obj_equal(obj_get(before, "rules"), rules) &&
+	    obj_equal(obj_get(before, "aggregationRule"), obj_get(after, "aggregationRule")))
+		return 0;
+	if (rbac_is_master(&r->user) || may(a, r, "escalate", r->resource, r->ns, name ? name : ""))
+		return 0;
+	const char *missing = rbac_missing(&a->source, &r->user, r->ns, rules, r->arena);
+	if (!missing && obj_has(after, "aggregationRule")) {
+		/* what the rule will gather is not known: all rights are needed, as upstream */
+		struct rbac_attributes all = {"*", true, "*", "*", "", "", "", ""};
+		if (!rbac_allows(&a->source, &r->user, &all))
+			missing = "{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}";
+	}
+	return missing ? escalation(r, after, missing, err) : 0;
+}
+
+static int check_binding(struct auth *a, struct request *r, const struct obj *before,
+			 const struct obj *after, struct error *err)
+{
+	const char *kind = obj_str(after, "roleRef.kind"), *role = obj_str(after, "roleRef.name");
+	const char *name = meta_name(after);
+	bool cluster = cstr_eq(kind, "ClusterRole");
+	if (before && !obj_equal(obj_get(before, "roleRef"), obj_get(after, "roleRef")))
+		return error_set(err, E_INVALID,
+				 "%s.%s \"%s\" is invalid: roleRef: Invalid value: cannot change "
+				 "roleRef",
+				 meta_kind(after), r->group, name ? name : "");
+	if (!role || (!cluster && !cstr_eq(kind, "Role")) ||
+	    (before && obj_equal(obj_get(before, "subjects"), obj_get(after, "subjects"))))
+		return 0;
+	if (rbac_is_master(&r->user) ||
+	    may(a, r, "bind", cluster ? "clusterroles" : "roles", r->ns, role))
+		return 0;
+	const struct obj *target =
+		a->source.get(a, cluster ? "clusterroles" : "roles", cluster ? "" : r->ns, role);
+	if (!target)
+		return error_set(err, E_NOTFOUND, "%s.%s \"%s\" not found",
+				 cluster ? "clusterroles" : "roles", RBAC_GROUP, role);
+	const char *missing = rbac_missing(&a->source, &r->user, r->ns,
+					   rbac_rules(&a->source, target, r->arena), r->arena);
+	return missing ? escalation(r, after, missing, err) : 0;
+}
+
+int auth_check_write(struct auth *a, struct request *r, const struct obj *before,
+		     const struct obj *after, struct error *err)
+{
+	if (!cstr_eq(r->group, RBAC_GROUP))
+		return 0;
+	if (cstr_eq(r->resource, "roles") || cstr_eq(r->resource, "clusterroles"))
+		return check_role(a, r, before, after, err);
+	if (cstr_eq(r->resource, "rolebindings") || cstr_eq(r->resource, "clusterrolebindings"))
+		return check_binding(a, r, before, after, err);
+	return 0;
+}

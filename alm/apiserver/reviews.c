@@ -1,0 +1,246 @@
+/* reviews: POST-only kinds that ask about users and rights; nothing is stored (kube-api.md 14). */
+#include "alm/apiserver/auth_internal.h"
+#include "alm/apiserver/store.h"
+#include "alm/base/clock.h"
+#include "alm/obj/meta.h"
+
+#define EXPIRATION_DEFAULT_S 3600
+#define EXPIRATION_MIN_S     600
+#define EXPIRATION_MAX_S     (INT64_C(86400) * 365)
+
+static struct obj *answer(struct request *r, const char *kind, const struct obj *spec)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "kind", kind);
+	obj_set_str(o, "apiVersion", kind_api_version(r->kind, r->arena));
+	obj_set(o, "metadata", obj_map());
+	if (spec)
+		obj_set(o, "spec", obj_copy(spec));
+	return o;
+}
+
+static struct obj *user_obj(const struct user_info *u)
+{
+	struct obj *o = obj_map(), *groups = obj_list();
+	obj_set_str(o, "username", u->name);
+	if (u->uid && *u->uid)
+		obj_set_str(o, "uid", u->uid);
+	for (size_t i = 0; i < u->n_groups; i++)
+		obj_append(groups, obj_string(u->groups[i]));
+	obj_set(o, "groups", groups);
+	return o;
+}
+
+static const char *text(const struct obj *o, const char *path)
+{
+	const char *s = obj_str(o, path);
+	return s ? s : "";
+}
+
+static bool attributes_of(const struct obj *spec, struct rbac_attributes *ret)
+{
+	const struct obj *res = obj_get(spec, "resourceAttributes");
+	const struct obj *path = obj_get(spec, "nonResourceAttributes");
+	if ((obj_type(res) == OBJ_MAP) == (obj_type(path) == OBJ_MAP))
+		return false;
+	*ret = (struct rbac_attributes){
+		.verb = text(res ? res : path, "verb"),
+		.is_resource = res != NULL,
+		.group = text(res, "group"),
+		.resource = text(res, "resource"),
+		.subresource = text(res, "subresource"),
+		.ns = text(res, "namespace"),
+		.name = text(res, "name"),
+		.path = text(path, "path"),
+	};
+	return true;
+}
+
+static struct obj *access_status(struct auth *a, const struct user_info *u,
+				 const struct rbac_attributes *at, struct arena *arena)
+{
+	struct obj *status = obj_map();
+	if (rbac_is_master(u)) {
+		obj_set_bool(status, "allowed", true);
+		return status;
+	}
+	const char *reason = rbac_reason(&a->source, u, at, arena);
+	obj_set_bool(status, "allowed", reason != NULL);
+	obj_set_str(status, "reason", reason);
+	return status;
+}
+
+static int access_review(struct auth *a, struct request *r, const struct obj *body,
+			 const struct user_info *u, struct obj **ret, struct error *err)
+{
+	const struct obj *spec = obj_get(body, "spec");
+	struct rbac_attributes at;
+	if (!attributes_of(spec, &at))
+		return error_set(err, E_INVALID,
+				 "%s.%s \"\" is invalid: spec: Invalid value: exactly one of "
+				 "nonResourceAttributes or resourceAttributes must be specified",
+				 r->kind->kind, r->kind->group);
+	if (cstr_eq(r->kind->kind, "LocalSubjectAccessReview") && !cstr_eq(at.ns, r->ns))
+		return error_set(err, E_INVALID,
+				 "%s.%s \"\" is invalid: spec.resourceAttributes.namespace: "
+				 "Invalid value: \"%s\": must match metadata.namespace",
+				 r->kind->kind, r->kind->group, at.ns);
+	struct obj *o = answer(r, r->kind->kind, spec);
+	obj_set(o, "status", access_status(a, u, &at, r->arena));
+	*ret = o;
+	return 0;
+}
+
+static struct user_info subject_of(const struct obj *spec, struct arena *arena)
+{
+	struct user_info u = {.name = text(spec, "user"), .uid = text(spec, "uid")};
+	const struct obj *groups = obj_get(spec, "groups");
+	for (size_t i = 0; i < obj_len(groups); i++) {
+		const char *g = obj_as_string(obj_at(groups, i));
+		if (g)
+			auth_add_group(&u, g, arena);
+	}
+	return u;
+}
+
+struct rules {
+	struct obj *resource, *path;
+};
+
+static void copy_list(struct obj *to, const struct obj *from, const char *key)
+{
+	if (obj_has(from, key))
+		obj_set(to, key, obj_copy(obj_get(from, key)));
+}
+
+static bool add_rule(void *arg, const struct obj *rule, bool cluster_wide, const char *why)
+{
+	struct rules *out = arg;
+	struct obj *o = obj_map();
+	(void)why;
+	copy_list(o, rule, "verbs");
+	if (obj_len(obj_get(rule, "resources"))) {
+		copy_list(o, rule, "apiGroups");
+		copy_list(o, rule, "resources");
+		copy_list(o, rule, "resourceNames");
+		obj_append(out->resource, o);
+	} else if (cluster_wide) {
+		copy_list(o, rule, "nonResourceURLs");
+		obj_append(out->path, o);
+	} else {
+		obj_unref(o);
+	}
+	return false;
+}
+
+static int rules_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret)
+{
+	const char *ns = text(body, "spec.namespace");
+	struct rules rules = {obj_list(), obj_list()};
+	struct obj *status = obj_map(), *spec = obj_map();
+	struct obj *o = answer(r, r->kind->kind, NULL);
+	rbac_visit(&a->source, &r->user, ns, r->arena, add_rule, &rules);
+	obj_set(o, "spec", spec);
+	obj_set(status, "resourceRules", rules.resource);
+	obj_set(status, "nonResourceRules", rules.path);
+	obj_set_bool(status, "incomplete", false);
+	obj_set(o, "status", status);
+	*ret = o;
+	return 0;
+}
+
+static int self_review(struct request *r, struct obj **ret)
+{
+	struct obj *o = answer(r, r->kind->kind, NULL);
+	char now[CLOCK_TEXT_MAX];
+	clock_format(request_now(r), CLOCK_SECONDS, now);
+	obj_set_path(o, "metadata.creationTimestamp", obj_string(now));
+	obj_set_path(o, "status.userInfo", user_obj(&r->user));
+	*ret = o;
+	return 0;
+}
+
+static int token_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret)
+{
+	const struct obj *spec = obj_get(body, "spec");
+	struct obj *o = answer(r, r->kind->kind, spec), *status = obj_map();
+	struct user_info u;
+	struct error err = ERROR_INIT;
+	bool ok = auth_token_user(a, str_of(text(spec, "token")), r->arena, &u, &err) == 0;
+	if (ok) {
+		obj_set_bool(status, "authenticated", true);
+		obj_set(status, "user", user_obj(&u));
+		if (obj_has(spec, "audiences"))
+			obj_set(status, "audiences", obj_copy(obj_get(spec, "audiences")));
+	} else {
+		obj_set_str(status, "error", "the token is not valid");
+	}
+	obj_set(o, "status", status);
+	*ret = o;
+	return 0;
+}
+
+/* POST serviceaccounts/NAME/token. */
+static int token_request(struct auth *a, struct request *r, const struct obj *body,
+			 struct obj **ret, struct error *err)
+{
+	unsigned char key[TOKEN_KEY_BYTES];
+	char expires[CLOCK_TEXT_MAX];
+	struct head *h = store_find(a->store, "", "serviceaccounts", r->ns, r->name);
+	int64_t seconds = obj_i64(body, "spec.expirationSeconds", EXPIRATION_DEFAULT_S);
+	int64_t now_s = request_now(r) / NS_PER_S;
+	if (!h)
+		return error_set(err, E_NOTFOUND, "serviceaccounts \"%s\" not found", r->name);
+	if (seconds < EXPIRATION_MIN_S || seconds > EXPIRATION_MAX_S)
+		return error_set(err, E_INVALID,
+				 "TokenRequest.authentication.k8s.io \"%s\" is invalid: "
+				 "spec.expirationSeconds: Invalid value: %lld: may not specify a "
+				 "duration less than 10 minutes or more than a year",
+				 r->name, (long long)seconds);
+	if (auth_account_key(a, true, key, err) < 0)
+		return -err->code;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
+	token_sign(key,
+		   &(struct token_claims){.ns = r->ns,
+					  .account = r->name,
+					  .account_uid = h->uid,
+					  .audiences = obj_path(body, "spec.audiences"),
+					  .issued_s = now_s,
+					  .expires_s = now_s + seconds},
+		   &b);
+	if (strbuf_check(&b, "the token", err) < 0)
+		return -err->code;
+	clock_format((now_s + seconds) * NS_PER_S, CLOCK_SECONDS, expires);
+	struct obj *o = meta_skeleton("authentication.k8s.io/v1", "TokenRequest", r->ns, r->name);
+	obj_set(o, "spec", obj_map());
+	struct obj *spec = obj_get_mut(o, "spec");
+	copy_list(spec, obj_get(body, "spec"), "audiences");
+	obj_set_int(spec, "expirationSeconds", seconds);
+	obj_set_path(o, "status.token", obj_string(b.buf));
+	obj_set_path(o, "status.expirationTimestamp", obj_string(expires));
+	*ret = o;
+	return 0;
+}
+
+int auth_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
+		struct error *err)
+{
+	const char *kind = r->kind->kind;
+	if (cstr_eq(r->subresource, "token"))
+		return token_request(a, r, body, ret, err);
+	if (obj_type(body) != OBJ_MAP)
+		return error_set(err, E_BADREQUEST, "the body is no %s", kind);
+	if (!cstr_eq(meta_kind(body), kind))
+		return error_set(err, E_BADREQUEST,
+				 "the object provided is unrecognized (must be of type %s)", kind);
+	if (cstr_eq(kind, "SelfSubjectReview"))
+		return self_review(r, ret);
+	if (cstr_eq(kind, "SelfSubjectRulesReview"))
+		return rules_review(a, r, body, ret);
+	if (cstr_eq(kind, "TokenReview"))
+		return token_review(a, r, body, ret);
+	if (cstr_eq(kind, "SelfSubjectAccessReview"))
+		return access_review(a, r, body, &r->user, ret, err);
+	struct user_info u = subject_of(obj_get(body, "spec"), r->arena);
+	return access_review(a, r, body, &u, ret, err);
+}
