@@ -151,7 +151,7 @@ static int decode_yaml(const struct kind *kind, struct str bytes, struct arena *
 	struct yaml_documents docs = {0};
 	struct error inner = ERROR_INIT;
 	if (yaml_parse(bytes, &docs, &inner) < 0)
-		return unrecognized(kind, bytes, arena_fmt(a, "yaml: %s", inner.msg), a, err);
+		return unrecognized(kind, bytes, inner.msg, a, err);
 	if (docs.n == 0) {
 		yaml_documents_release(&docs);
 		return unrecognized(kind, bytes, "the body is empty", a, err);
