@@ -421,6 +421,14 @@ static void begin(void *arg, const struct error *err)
 		request_reply_error(r, err);
 		return;
 	}
+	/* The commit may have changed the definition, and with it the kind. */
+	r->kind = kinds_find(w->hub->server->kinds, r->group, r->version, r->resource);
+	if (!r->kind) {
+		r->exchange->on_close = NULL;
+		drop(w);
+		request_reply_no_page(r);
+		return;
+	}
 	http_header_add(&r->headers, "Content-Type", "application/json");
 	http_header_add(&r->headers, "Cache-Control", "no-cache, private");
 	for (size_t i = 0; i < r->n_warnings; i++)

@@ -301,6 +301,7 @@ static struct head *head_put(struct store *s, struct resource *r, const char *ns
 	h->text = text_ref(text);
 	h->rv = rv;
 	h->create_rv = create_rv;
+	h->seen_ns = loop_mono(s->loop);
 	head_index(s, h, o);
 	return h;
 }

@@ -54,6 +54,7 @@ struct head {
 	const char *ns, *name; /* ns "" if cluster-scoped */
 	char uid[STORE_UID_TEXT];
 	int64_t rv, create_rv;
+	int64_t seen_ns; /* monotonic time of the last write, or of the start */
 	struct text *text;
 	char **owners; /* uids of metadata.ownerReferences */
 	size_t n_owners;

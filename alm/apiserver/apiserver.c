@@ -1,0 +1,176 @@
+/* apiserver: see apiserver.h. The order of one request stands in handle_request(). */
+#include "alm/apiserver/apiserver.h"
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/crd.h"
+#include "alm/apiserver/eventttl.h"
+#include "alm/apiserver/gc.h"
+#include "alm/apiserver/hub.h"
+#include "alm/apiserver/namespaces.h"
+#include "alm/apiserver/negotiate.h"
+#include "alm/apiserver/registry.h"
+#include "alm/apiserver/route.h"
+#include "alm/apiserver/simulate.h"
+#include "alm/apiserver/status.h"
+#include "alm/apiserver/virtual.h"
+
+#define BOOTSTRAP_MAX	   1000
+#define SERVER_ARENA_BYTES ((size_t)4 << 20)
+
+struct resource *server_resource(struct apiserver *s, const struct kind *k)
+{
+	return store_resource(s->store, k->storage_group ? k->storage_group : k->group, k->plural);
+}
+
+/* Failure of authorization: what was asked for stands in the details. */
+static void forbid(struct request *r, const struct error *err)
+{
+	r->failure = (struct failure){.message = arena_strdup(r->arena, err->msg), .details = true};
+	if (!r->is_resource)
+		return;
+	r->failure.name = r->name;
+	r->failure.group = r->group;
+	r->failure.kind = r->resource;
+}
+
+static int negotiate(struct request *r, struct error *err)
+{
+	bool watch = cstr_eq(r->verb, "watch");
+	if (negotiate_accept(request_header(r, "Accept"), watch, r->arena, &r->accept, err) < 0)
+		return -err->code;
+	const char *include = request_query(r, "includeObject");
+	if (cstr_eq(include, "None"))
+		r->accept.include = INCLUDE_NONE;
+	else if (cstr_eq(include, "Object"))
+		r->accept.include = INCLUDE_OBJECT;
+	return 0;
+}
+
+static bool is_write(const struct request *r)
+{
+	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
+}
+
+static int handle_request(struct apiserver *s, struct request *r, struct error *err)
+{
+	if (route_parse(r, err) < 0)
+		return -err->code;
+	if (auth_authenticate(s->auth, r, err) < 0) {
+		r->failure = (struct failure){0};
+		return -err->code;
+	}
+	if (auth_authorize(s->auth, r, err) < 0) {
+		forbid(r, err);
+		return -err->code;
+	}
+	if (!r->is_resource) {
+		if (!discovery_handle(s->discovery, r))
+			request_reply_no_page(r);
+		return 0;
+	}
+	if (!r->kind) {
+		request_reply_no_page(r);
+		return 0;
+	}
+	if (negotiate(r, err) < 0)
+		return -err->code;
+	if (is_write(r) && db_is_broken(s->config.db))
+		return error_set(err, E_UNAVAILABLE, "the store cannot be written");
+	return registry_handle(r, err);
+}
+
+void apiserver_handle(struct apiserver *s, struct exchange *x)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = ARENA_NEW(x->arena, struct request);
+	r->server = s;
+	r->exchange = x;
+	r->arena = x->arena;
+	r->path = r->query = "";
+	/* After an answer neither r nor x exist: only a failure touches them again. */
+	if (handle_request(s, r, &err) < 0)
+		request_reply_error(r, &err);
+}
+
+void apiserver_flush(struct apiserver *s)
+{
+	store_flush(s->store);
+}
+
+static int bootstrap(struct apiserver *s, struct error *err)
+{
+	if (namespaces_load(s->namespaces, err) < 0)
+		return -err->code;
+	for (size_t i = 0; i < BOOTSTRAP_MAX; i++) {
+		struct obj *o = auth_bootstrap(i);
+		if (!o)
+			break;
+		if (registry_ensure(s, o, err) < 0)
+			return error_wrap(err, "default roles");
+	}
+	crd_load(s->crds);
+	gc_load(s->gc);
+	if (s->simulate)
+		simulate_load(s->simulate);
+	store_flush(s->store);
+	return 0;
+}
+
+static int start(struct apiserver *s, struct error *err)
+{
+	struct store_config sc = {.db = s->config.db, .loop = s->loop, .audit = s->audit};
+	s->kinds = kinds_new();
+	if (store_open(&sc, &s->store, err) < 0)
+		return -err->code;
+	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
+		return -err->code;
+	s->discovery = discovery_new();
+	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
+	s->crds = crd_new(s);
+	s->hub = hub_new(s);
+	s->gc = gc_new(s);
+	s->namespaces = namespaces_new(s);
+	s->event_ttl = event_ttl_new(s);
+	s->virtuals = virtual_new(s);
+	if (s->config.simulate_workloads)
+		s->simulate = simulate_new(s);
+	return bootstrap(s, err);
+}
+
+int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, struct error *err)
+{
+	struct apiserver *s = xcalloc(1, sizeof(*s));
+	s->arena = arena_new(SERVER_ARENA_BYTES);
+	s->config = *c;
+	s->config.ca_pem = arena_strdup(s->arena, c->ca_pem ? c->ca_pem : "");
+	s->config.address = arena_strdup(s->arena, c->address ? c->address : "");
+	s->loop = c->loop;
+	s->audit = c->audit;
+	if (start(s, err) < 0) {
+		apiserver_free(s);
+		return -err->code;
+	}
+	*ret = s;
+	return 0;
+}
+
+void apiserver_free(struct apiserver *s)
+{
+	if (!s)
+		return;
+	if (s->store)
+		store_flush(s->store);
+	hub_free(s->hub);
+	simulate_free(s->simulate);
+	virtual_free(s->virtuals);
+	event_ttl_free(s->event_ttl);
+	namespaces_free(s->namespaces);
+	gc_free(s->gc);
+	crd_free(s->crds);
+	discovery_free(s->discovery);
+	auth_free(s->auth);
+	store_close(s->store);
+	kinds_free(s->kinds);
+	arena_free(s->arena);
+	xfree(s);
+}

@@ -1,0 +1,543 @@
+/* mutation: see mutation.h. It must not know HTTP beyond the request's query. */
+#include "alm/apiserver/mutation.h"
+
+#include <string.h>
+
+#include "alm/apiserver/admit.h"
+#include "alm/apiserver/audit_write.h"
+#include "alm/apiserver/convert.h"
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/crd.h"
+#include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/status.h"
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/obj/apply.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define GENERATE_TRIES	 8
+#define GENERATE_PREFIX	 58
+#define GENERATE_SUFFIX	 5
+#define MESSAGE_ITEMS_MAX 8
+
+int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
+		  struct error *err)
+{
+	*m = (struct mutation){.r = r, .kind = r->kind, .ns = ns, .name = name, .verb = r->verb};
+	m->resource = server_resource(r->server, r->kind);
+	m->is_status = cstr_eq(r->subresource, "status");
+	m->opt.manager = "";
+	m->head = name && *name ? resource_find(m->resource, ns, name) : NULL;
+	if (!m->head)
+		return 0;
+	m->before = convert_read(r->kind, m->head->text, r->arena);
+	m->stored = m->before;
+	if (m->before && (m->head->text->stamp != r->kind->stamp || !(r->kind->flags & KIND_STORAGE))) {
+		struct obj *raw = NULL;
+		if (json_parse(text_str(m->head->text), &raw, err) < 0)
+			return -err->code;
+		m->stored = obj_keep(r->arena, raw);
+	}
+	if (!m->before)
+		return error_set(err, E_CORRUPT, "the stored object %s/%s is damaged", ns, name);
+	return 0;
+}
+
+/* Findings. */
+
+static void finding_add(struct mutation *m, const char *text)
+{
+	if (m->findings.n < FINDINGS_MAX)
+		m->findings.items[m->findings.n++] = text;
+}
+
+static void unknown_field(void *arg, const char *path)
+{
+	struct mutation *m = arg;
+	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
+}
+
+int mutation_report(struct mutation *m, struct error *err)
+{
+	const struct findings *f = &m->findings;
+	if (f->n == 0 || m->opt.validation == VALIDATE_IGNORE)
+		return 0;
+	if (m->opt.validation == VALIDATE_WARN) {
+		for (size_t i = 0; i < f->n; i++)
+			request_warn(m->r, "%s", f->items[i]);
+		return 0;
+	}
+	const char *list = f->items[0];
+	for (size_t i = 1; i < f->n; i++)
+		list = arena_fmt(m->r->arena, "%s, %s", list, f->items[i]);
+	return fail(m->r, E_BADREQUEST, err,
+		    "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+		    m->kind->kind, m->kind->version, m->kind->kind, list);
+}
+
+/* Shape. */
+
+static int check_type(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	const char *kind = meta_kind(m->after), *api = meta_api_version(m->after);
+	const char *want = kind_api_version(m->kind, r->arena);
+	if (kind && !cstr_eq(kind, m->kind->kind))
+		return fail_invalid_one(r, m->kind->group, kind, meta_name(m->after), FIELD_INVALID,
+					"kind", err, "Invalid value: \"%s\": must be %s", kind,
+					m->kind->kind);
+	if (api && *api && !cstr_eq(api, want))
+		return fail(r, E_BADREQUEST, err,
+			    "the API version in the data (%s) does not match the expected API "
+			    "version (%s)",
+			    api, want);
+	obj_set_str(m->after, "apiVersion", want);
+	obj_set_str(m->after, "kind", m->kind->kind);
+	return 0;
+}
+
+int mutation_shape(struct mutation *m, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	if (check_type(m, err) < 0)
+		return -err->code;
+	if (m->kind->schema)
+		schema_prune(m->kind->schema, m->after, unknown_field, m);
+	if (object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
+		return fail(m->r, E_BADREQUEST, err,
+			    "%s in version \"%s\" cannot be handled as a %s: %s", m->kind->kind,
+			    m->kind->version, m->kind->kind, inner.msg);
+	if (m->kind->schema)
+		schema_default(m->kind->schema, m->after);
+	return 0;
+}
+
+/* Parts shared by create and update. */
+
+static const struct schema *schema_of(const struct mutation *m)
+{
+	return m->kind->schema ? m->kind->schema :
+				 apply_builtin_schema(m->kind->group, m->kind->kind);
+}
+
+static void track(struct mutation *m, const struct obj *before, const char *manager,
+		  const char *subresource)
+{
+	struct update_request u = {
+		.schema = schema_of(m),
+		.before = before,
+		.after = m->after,
+		.manager = manager,
+		.api_version = kind_api_version(m->kind, m->r->arena),
+		.subresource = subresource,
+		.now_ns = request_now(m->r),
+	};
+	apply_track_update(&u);
+}
+
+static void free_errors(void *p)
+{
+	xfree(p);
+}
+
+static struct field_errors *errors_new(struct request *r)
+{
+	struct field_errors *e = xcalloc(1, sizeof(*e));
+	arena_defer(r->arena, free_errors, e);
+	field_errors_init(e, r->arena);
+	return e;
+}
+
+static int validate(struct mutation *m, struct error *err)
+{
+	struct field_errors *e = errors_new(m->r);
+	object_meta_validate(m->kind, m->after, e);
+	admit_validate(m, e);
+	if (m->kind->schema) {
+		schema_validate(m->kind->schema, m->after, e);
+		if (e->n == 0)
+			schema_validate_rules(m->kind->schema, m->after, m->before, e);
+	}
+	if (e->n == 0)
+		return 0;
+	/* A name that is missing has one cause, whatever else is wrong (golden G32). */
+	return fail_invalid(m->r, m->kind->group, m->kind->kind, meta_name(m->after), e, err);
+}
+
+static void warn_finalizers(struct mutation *m)
+{
+	const struct obj *list = obj_path(m->after, "metadata.finalizers");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (s && !strchr(s, '/') && !cstr_eq(s, "orphan") &&
+		    !cstr_eq(s, "foregroundDeletion") && !cstr_eq(s, "kubernetes") &&
+		    !cstr_eq(s, CRD_FINALIZER) && !meta_has_finalizer(m->before, s))
+			request_warn(m->r,
+				     "metadata.finalizers: \"%s\": prefer a domain-qualified "
+				     "finalizer name including a path (/) to avoid accidental "
+				     "conflicts with other finalizer writers",
+				     s);
+	}
+}
+
+/* Stores m->after (or removes the object, whose last state it is). */
+static int store_it(struct mutation *m, struct error *err)
+{
+	struct apiserver *s = m->r->server;
+	struct audit_write aw = {
+		.request = m->r,
+		.kind = m->kind,
+		.verb = m->verb,
+		.ns = m->ns,
+		.name = m->name,
+		.uid = meta_uid(m->after),
+		.before = m->stored,
+		.after = m->removed ? NULL : m->after,
+		.rv_before = m->head ? m->head->rv : 0,
+		.rv_after = store_next_rv(s->store),
+		.is_status = m->is_status,
+	};
+	convert_to_storage(m->kind, m->after);
+	/* One reference for the canonical form, one that the arena keeps. */
+	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	struct write w = {
+		.resource = m->resource,
+		.ns = m->ns,
+		.name = m->name,
+		.head = m->head,
+		.after = m->after,
+		.remove = m->removed,
+		.stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0,
+		.row = audit_write_row(&aw),
+	};
+	int rc = store_write(s->store, &w, &m->text, err);
+	if (rc < 0 && err->code == E_CONFLICT)
+		return fail_modified(m->r, m->name, err);
+	if (rc < 0)
+		m->r->failure = (struct failure){0};
+	return rc;
+}
+
+/* A dry run: what would have been stored, as text that belongs to the arena. */
+static void free_text(void *p)
+{
+	text_unref(p);
+}
+
+static int pretend(struct mutation *m, bool with_rv, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	convert_to_storage(m->kind, m->after);
+	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	if (with_rv)
+		obj_set_path(m->after, "metadata.resourceVersion",
+			     obj_stringf("%lld", (long long)m->head->rv));
+	else
+		obj_del_path(m->after, "metadata.resourceVersion");
+	json_print(m->after, &b);
+	if (strbuf_check(&b, "the object", err) < 0)
+		return -err->code;
+	m->text = text_new(strbuf_str(&b));
+	m->text->stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0;
+	arena_defer(m->r->arena, free_text, m->text);
+	return 0;
+}
+
+/* Create. */
+
+static const char *generated_name(struct mutation *m, const char *prefix)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	char suffix[GENERATE_SUFFIX + 1] = {0};
+	for (int i = 0; i < GENERATE_SUFFIX; i++)
+		suffix[i] = letters[loop_random_below(m->r->server->loop, sizeof(letters) - 1)];
+	return arena_fmt(m->r->arena, "%.*s%s", GENERATE_PREFIX, prefix, suffix);
+}
+
+static void create_name(struct mutation *m)
+{
+	const char *prefix = obj_str(m->after, "metadata.generateName");
+	const char *name = meta_name(m->after);
+	for (int i = 0; !name && prefix && i < GENERATE_TRIES; i++) {
+		const char *try = generated_name(m, prefix);
+		if (i == GENERATE_TRIES - 1 || !resource_find(m->resource, m->ns, try))
+			name = try;
+	}
+	if (name)
+		obj_set_path(m->after, "metadata.name", obj_string(name));
+	m->name = name ? arena_strdup(m->r->arena, name) : NULL;
+}
+
+static int create_namespace(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	const char *stated = meta_namespace(m->after);
+	if (stated && !cstr_eq(stated, m->ns))
+		return fail(r, E_BADREQUEST, err,
+			    "the namespace of the provided object does not match the namespace "
+			    "sent on the request");
+	if (!*m->ns)
+		return 0;
+	obj_set_path(m->after, "metadata.namespace", obj_string(m->ns));
+	struct head *h = store_find(r->server->store, "", "namespaces", "", m->ns);
+	if (!h)
+		return fail_not_found(r, "", "namespaces", m->ns, err);
+	if (!meta_is_deleting(head_obj_hot(h)))
+		return 0;
+	struct status_cause *cause = ARENA_NEW(r->arena, struct status_cause);
+	*cause = (struct status_cause){
+		"NamespaceTerminating",
+		arena_fmt(r->arena, "namespace %s is being terminated", m->ns),
+		"metadata.namespace"};
+	int rc = fail_forbidden(r, m->name ? m->name : "", err,
+				"unable to create new content in namespace %s because it is being "
+				"terminated",
+				m->ns);
+	r->failure.extra = cause;
+	r->failure.n_extra = 1;
+	return rc;
+}
+
+static void uid_new(struct loop *l, char out[STORE_UID_TEXT])
+{
+	unsigned char b[16];
+	char hex[33];
+	loop_random(l, b, sizeof(b));
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+	hex_encode(b, sizeof(b), hex);
+	size_t n = 0;
+	for (size_t i = 0; i < 32; i++) {
+		if (i == 8 || i == 12 || i == 16 || i == 20)
+			out[n++] = '-';
+		out[n++] = hex[i];
+	}
+	out[n] = '\0';
+}
+
+int mutation_create(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	char uid[STORE_UID_TEXT];
+	const char *rv = meta_resource_version(m->after);
+	if (rv && *rv && !m->is_apply) {
+		int rc = fail(r, E_INTERNAL, err,
+			      "resourceVersion should not be set on objects to be created");
+		r->failure.no_reason = true;
+		return rc;
+	}
+	obj_del_path(m->after, "metadata.resourceVersion");
+	create_name(m);
+	if (create_namespace(m, err) < 0)
+		return -err->code;
+	if (crd_is_terminating(r->server->crds, m->kind))
+		return fail_forbidden(r, m->name ? m->name : "", err,
+				      "create not allowed while custom resource definition is "
+				      "terminating");
+	if (m->kind->flags & KIND_STATUS)
+		obj_del(m->after, "status");
+	uid_new(r->server->loop, uid);
+	object_meta_create(m->kind, m->after, uid, request_now(r));
+	admit_default(m);
+	if (!m->keep_managers)
+		track(m, NULL, m->opt.manager, "");
+	struct obj *owned = obj_keep(r->arena, obj_copy(m->after));
+	admit_late(m);
+	if (cstr_eq(m->kind->group, CRD_GROUP))
+		track(m, owned, "kube-apiserver", "status");
+	if (validate(m, err) < 0)
+		return -err->code;
+	if (resource_find(m->resource, m->ns, m->name))
+		return fail_exists(r, m->name, err);
+	warn_finalizers(m);
+	if (auth_check_write(r->server->auth, r, NULL, m->after, err) < 0)
+		return -err->code;
+	m->created = true;
+	return m->opt.dry_run ? pretend(m, false, err) : store_it(m, err);
+}
+
+/* Update. */
+
+static int check_identity(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	const char *name = meta_name(m->after), *ns = meta_namespace(m->after);
+	if (!name)
+		obj_set_path(m->after, "metadata.name", obj_string(m->name));
+	else if (!cstr_eq(name, m->name))
+		return fail(r, E_BADREQUEST, err,
+			    "the name of the object (%s) does not match the name on the URL (%s)",
+			    name, m->name);
+	if (ns && *m->ns && !cstr_eq(ns, m->ns))
+		return fail(r, E_BADREQUEST, err,
+			    "the namespace of the object (%s) does not match the namespace on the "
+			    "request (%s)",
+			    ns, m->ns);
+	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
+	if (!uid || cstr_eq(uid, real))
+		return 0;
+	if (!m->is_put)
+		return fail_invalid_one(r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
+					"metadata.uid", err,
+					"Invalid value: \"%s\": field is immutable", uid);
+	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
+	return fail_conflict(r, m->name, err,
+			     "StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, "
+			     "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+			     "precondition: %s, UID in object meta: %s",
+			     m->kind->group, m->kind->plural, at, uid, real);
+}
+
+static int check_revision(struct mutation *m, struct error *err)
+{
+	const char *rv = meta_resource_version(m->after);
+	if (!rv || !*rv || cstr_eq(rv, "0")) {
+		if (!m->is_put || (m->kind->flags & KIND_UNCONDITIONAL_UPDATE))
+			return 0;
+		return fail_invalid_one(m->r, m->kind->group, m->kind->plural, m->name,
+					FIELD_INVALID, "metadata.resourceVersion", err,
+					"Invalid value: 0x0: must be specified for an update");
+	}
+	if (!cstr_eq(rv, meta_resource_version(m->stored)))
+		return fail_modified(m->r, m->name, err);
+	return 0;
+}
+
+/* While an object is being deleted, finalizers only go. */
+static int check_finalizers(struct mutation *m, struct error *err)
+{
+	const struct obj *list = obj_path(m->after, "metadata.finalizers");
+	const char *found = NULL;
+	if (!meta_is_deleting(m->before))
+		return 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (s && !meta_has_finalizer(m->before, s))
+			found = found ? arena_fmt(m->r->arena, "%s, \"%s\"", found, s) :
+					arena_fmt(m->r->arena, "\"%s\"", s);
+	}
+	if (!found)
+		return 0;
+	struct field_errors *e = errors_new(m->r);
+	/* Custom resources are judged twice there, so the cause stands twice (golden G145). */
+	for (int i = 0; i < (m->kind->flags & KIND_CUSTOM ? 2 : 1); i++)
+		field_errors_add(e, FIELD_FORBIDDEN, "metadata.finalizers",
+				 "Forbidden: no new finalizers can be added if the object is being "
+				 "deleted, found new finalizers []string{%s}",
+				 found);
+	int rc = fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s \"%s\" is invalid: metadata.finalizers: %s",
+		    qualified(m->r->arena, m->kind->kind, m->kind->group), m->name,
+		    e->items[0].message);
+	m->r->failure.message = arena_strndup(m->r->arena, b.buf, b.len);
+	return rc;
+}
+
+static void set_from(struct obj *o, const char *key, const struct obj *from)
+{
+	const struct obj *v = obj_get(from, key);
+	if (v)
+		obj_set(o, key, obj_ref(v));
+	else
+		obj_del(o, key);
+}
+
+/* The main endpoint keeps status; the status endpoint keeps everything else. */
+static void split_status(struct mutation *m)
+{
+	if (!(m->kind->flags & KIND_STATUS))
+		return;
+	if (!m->is_status) {
+		set_from(m->after, "status", m->before);
+		return;
+	}
+	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
+	set_from(o, "status", m->after);
+	const struct obj *managed = obj_path(m->after, "metadata.managedFields");
+	if (managed)
+		obj_set_path(o, "metadata.managedFields", obj_ref(managed));
+	else
+		obj_del_path(o, "metadata.managedFields");
+	m->after = o;
+}
+
+static bool is_unchanged(struct mutation *m)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(m->after);
+	convert_to_storage(m->kind, o);
+	const char *rv = meta_resource_version(m->stored);
+	obj_set_path(o, "metadata.resourceVersion", obj_string(rv ? rv : ""));
+	return obj_equal(o, m->stored);
+}
+
+static void bump_generation(struct mutation *m)
+{
+	if (m->is_status || !object_meta_spec_changed(m->kind, m->before, m->after))
+		return;
+	obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before) + 1));
+}
+
+static bool is_finished(const struct mutation *m)
+{
+	return meta_is_deleting(m->after) && !obj_len(obj_path(m->after, "metadata.finalizers")) &&
+	       !obj_len(obj_path(m->after, "spec.finalizers"));
+}
+
+int mutation_update(struct mutation *m, struct error *err)
+{
+	if (check_identity(m, err) < 0 || check_revision(m, err) < 0)
+		return -err->code;
+	split_status(m);
+	object_meta_update(m->after, m->before);
+	admit_default(m);
+	if (check_finalizers(m, err) < 0)
+		return -err->code;
+	bump_generation(m);
+	obj_del_path(m->after, "metadata.resourceVersion");
+	if (!m->keep_managers)
+		track(m, m->before, m->opt.manager, m->r->subresource);
+	admit_late(m);
+	if (validate(m, err) < 0)
+		return -err->code;
+	warn_finalizers(m);
+	if (auth_check_write(m->r->server->auth, m->r, m->before, m->after, err) < 0)
+		return -err->code;
+	if (is_unchanged(m)) {
+		m->unchanged = true;
+		m->text = m->head->text;
+		return 0;
+	}
+	m->removed = is_finished(m);
+	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
+}
+
+/* Deletion. */
+
+int mutation_remove(struct mutation *m, struct error *err)
+{
+	m->after = obj_keep(m->r->arena, obj_copy(m->before));
+	m->removed = true;
+	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
+}
+
+int mutation_mark(struct mutation *m, struct error *err)
+{
+	char now[CLOCK_TEXT_MAX];
+	bool first = !meta_is_deleting(m->before);
+	clock_format(request_now(m->r), CLOCK_SECONDS, now);
+	if (first) {
+		obj_set_path(m->after, "metadata.deletionTimestamp", obj_string(now));
+		obj_set_path(m->after, "metadata.deletionGracePeriodSeconds", obj_int(0));
+		if (!admit_mark(m) && (m->kind->flags & (KIND_GENERATION | KIND_CUSTOM)))
+			obj_set_path(m->after, "metadata.generation",
+				     obj_int(meta_generation(m->before) + 1));
+	}
+	if (!first && obj_equal(m->after, m->before)) {
+		m->unchanged = true;
+		m->text = m->head->text;
+		return 0;
+	}
+	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
+}

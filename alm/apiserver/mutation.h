@@ -1,0 +1,55 @@
+/*
+ * mutation: one write of one object, from the body to the store (kube-api.md 8, 11).
+ *
+ *	decode -> findings -> prune -> default -> metadata -> admit -> managedFields -> validate
+ *	-> no-op? -> store
+ *
+ * Used by the verbs (registry.c) and by the server's own writers (gc.c, namespaces.c, simulate.c).
+ */
+#ifndef ALM_APISERVER_MUTATION_H
+#define ALM_APISERVER_MUTATION_H
+
+#include "alm/apiserver/options.h"
+#include "alm/apiserver/store.h"
+
+#define FINDINGS_MAX 64
+
+struct findings {
+	const char *items[FINDINGS_MAX];
+	size_t n;
+};
+
+struct mutation {
+	struct request *r;
+	const struct kind *kind; /* as asked */
+	struct resource *resource;
+	struct write_options opt;
+	const char *ns, *name;
+	struct head *head; /* NULL: create */
+	/* The state before, as kind shows it; and as it is stored. */
+	struct obj *before, *stored;
+	struct obj *after; /* of the arena, under construction */
+	struct findings findings;
+	const char *verb; /* for the audit row */
+	bool is_put, is_status, is_apply;
+	bool keep_managers; /* after has its managedFields already (apply) */
+	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
+	struct text *text;
+	bool created, removed, unchanged;
+};
+
+/* Sets up for (ns, name); reads the head if there is one. E_CORRUPT. */
+int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
+		  struct error *err);
+/* Checks kind and apiVersion, shapes metadata, prunes and defaults m->after; collects findings. */
+int mutation_shape(struct mutation *m, struct error *err);
+/* Strict: E_BADREQUEST; Warn: headers. */
+int mutation_report(struct mutation *m, struct error *err);
+int mutation_create(struct mutation *m, struct error *err);
+int mutation_update(struct mutation *m, struct error *err);
+/* Removes the object; m->before is its last state. */
+int mutation_remove(struct mutation *m, struct error *err);
+/* Marks for deletion: finalizers, deletionTimestamp, generation. */
+int mutation_mark(struct mutation *m, struct error *err);
+
+#endif

@@ -1,0 +1,305 @@
+/* object_meta: see object_meta.h. */
+#include "alm/apiserver/object_meta.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/obj/meta.h"
+
+#define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
+
+enum meta_type { META_STR, META_INT, META_MAP, META_STRS, META_LIST };
+
+static const struct {
+	const char *name;
+	enum meta_type type;
+} meta_fields[] = {
+	{"name", META_STR},
+	{"generateName", META_STR},
+	{"namespace", META_STR},
+	{"selfLink", META_STR},
+	{"uid", META_STR},
+	{"resourceVersion", META_STR},
+	{"generation", META_INT},
+	{"creationTimestamp", META_STR},
+	{"deletionTimestamp", META_STR},
+	{"deletionGracePeriodSeconds", META_INT},
+	{"labels", META_MAP},
+	{"annotations", META_MAP},
+	{"ownerReferences", META_LIST},
+	{"finalizers", META_STRS},
+	{"managedFields", META_LIST},
+};
+
+static const char *go_name(enum meta_type t)
+{
+	switch (t) {
+	case META_INT:
+		return "int64";
+	case META_MAP:
+		return "map[string]string";
+	case META_STRS:
+		return "[]string";
+	case META_LIST:
+		return "[]v1.OwnerReference";
+	case META_STR:
+		break;
+	}
+	return "string";
+}
+
+static const char *json_name(const struct obj *v)
+{
+	switch (obj_type(v)) {
+	case OBJ_BOOL:
+		return "bool";
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		return "number";
+	case OBJ_LIST:
+		return "array";
+	case OBJ_MAP:
+		return "object";
+	case OBJ_STRING:
+	case OBJ_NULL:
+	case OBJ_ABSENT:
+		break;
+	}
+	return "string";
+}
+
+static int wrong_type(const char *field, const struct obj *v, const char *want, struct error *err)
+{
+	return error_set(err, E_BADREQUEST,
+			 "json: cannot unmarshal %s into Go struct field ObjectMeta.%s of type %s",
+			 json_name(v), field, want);
+}
+
+static int check_field(size_t f, const struct obj *v, struct error *err)
+{
+	enum meta_type t = meta_fields[f].type;
+	enum obj_type want = t == META_STR ? OBJ_STRING :
+			     t == META_INT ? OBJ_INT :
+			     t == META_MAP ? OBJ_MAP :
+					     OBJ_LIST;
+	if (obj_type(v) != want)
+		return wrong_type(meta_fields[f].name, v, go_name(t), err);
+	if (t == META_MAP)
+		OBJ_EACH (it, v)
+			if (obj_type(it.value) != OBJ_STRING && obj_type(it.value) != OBJ_NULL)
+				return wrong_type(meta_fields[f].name, it.value, "string", err);
+	for (size_t i = 0; want == OBJ_LIST && i < obj_len(v); i++) {
+		enum obj_type item = t == META_STRS ? OBJ_STRING : OBJ_MAP;
+		if (obj_type(obj_at(v, i)) != item)
+			return wrong_type(meta_fields[f].name, obj_at(v, i),
+					  t == META_STRS ? "string" : "object", err);
+	}
+	return 0;
+}
+
+static bool is_empty(const struct obj *v)
+{
+	struct str s = obj_as_str(v);
+	int64_t n = 1;
+	return obj_type(v) == OBJ_NULL || (obj_type(v) == OBJ_STRING && s.len == 0) ||
+	       ((obj_type(v) == OBJ_MAP || obj_type(v) == OBJ_LIST) && obj_len(v) == 0) ||
+	       (obj_type(v) == OBJ_INT && obj_as_i64(v, &n) && n == 0);
+}
+
+static size_t field_index(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(meta_fields); i++)
+		if (cstr_eq(meta_fields[i].name, name))
+			return i;
+	return ARRAY_LEN(meta_fields);
+}
+
+int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
+		       struct error *err)
+{
+	const struct obj *meta = obj_get(o, "metadata");
+	if (meta && obj_type(meta) != OBJ_MAP && obj_type(meta) != OBJ_NULL)
+		return error_set(err, E_BADREQUEST,
+				 "json: cannot unmarshal %s into Go struct field .metadata of type "
+				 "v1.ObjectMeta",
+				 json_name(meta));
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct obj *out = obj_map();
+	OBJ_EACH (it, meta) {
+		size_t f = field_index(it.key);
+		if (f == ARRAY_LEN(meta_fields)) {
+			if (unknown)
+				unknown(arg, arena_fmt(a, "metadata.%s", it.key));
+			continue;
+		}
+		if (is_empty(it.value) && !cstr_eq(it.key, "managedFields"))
+			continue;
+		if (obj_type(it.value) != OBJ_NULL && check_field(f, it.value, err) < 0) {
+			obj_unref(out);
+			return -err->code;
+		}
+		if (obj_type(it.value) != OBJ_NULL)
+			obj_set(out, it.key, obj_ref(it.value));
+	}
+	obj_set(o, "metadata", out);
+	return 0;
+}
+
+static void validate_name(const struct kind *k, const char *name, const char *field, bool prefix,
+			  struct field_errors *e)
+{
+	enum name_rule rule = k->flags & KIND_PATH_NAME	 ? NAME_PATH_SEGMENT :
+			      k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL :
+							   NAME_DNS_SUBDOMAIN;
+	struct str s = str_of(name);
+	/* A prefix may end where no name may: "web-". */
+	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
+		s.len--;
+	const char *fault = name_fault(rule, s);
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
+}
+
+static void validate_labels(const struct obj *labels, struct field_errors *e)
+{
+	OBJ_EACH (it, labels) {
+		const char *fault = name_fault(NAME_QUALIFIED, str_of(it.key));
+		const char *v = obj_as_string(it.value);
+		if (fault)
+			field_errors_add(e, FIELD_INVALID, "metadata.labels",
+					 "Invalid value: \"%s\": %s", it.key, fault);
+		fault = v ? name_fault(NAME_LABEL_VALUE, str_of(v)) : NULL;
+		if (fault)
+			field_errors_add(e, FIELD_INVALID, "metadata.labels",
+					 "Invalid value: \"%s\": %s", v, fault);
+	}
+}
+
+static void validate_annotations(const struct obj *notes, struct field_errors *e)
+{
+	size_t total = 0;
+	OBJ_EACH (it, notes) {
+		/* Keys may be of either case here. */
+		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+		char *key = arena_strdup(a, it.key);
+		for (char *p = key; *p; p++)
+			*p = char_lower(*p);
+		const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
+		if (fault)
+			field_errors_add(e, FIELD_INVALID, "metadata.annotations",
+					 "Invalid value: \"%s\": %s", it.key, fault);
+		total += strlen(it.key) + obj_as_str(it.value).len;
+	}
+	if (total > ANNOTATIONS_BYTES_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, "metadata.annotations",
+				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
+}
+
+static void validate_owners(const struct obj *o, struct field_errors *e)
+{
+	size_t n_controllers = 0;
+	for (size_t i = 0; i < meta_owner_count(o); i++) {
+		struct owner_ref ref = {0};
+		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+		const char *at = arena_fmt(a, "metadata.ownerReferences[%zu]", i);
+		meta_owner(o, i, &ref);
+		n_controllers += ref.controller;
+		const struct {
+			const char *name, *value;
+		} need[] = {{"apiVersion", ref.api_version},
+			    {"kind", ref.kind},
+			    {"name", ref.name},
+			    {"uid", ref.uid}};
+		for (size_t j = 0; j < ARRAY_LEN(need); j++)
+			if (!need[j].value || !*need[j].value)
+				field_errors_add(e, FIELD_INVALID,
+						 arena_fmt(a, "%s.%s", at, need[j].name),
+						 "Invalid value: \"\": %s must not be empty",
+						 need[j].name);
+	}
+	if (n_controllers > 1)
+		field_errors_add(e, FIELD_INVALID, "metadata.ownerReferences",
+				 "Invalid value: \"\": Only one reference can have Controller set "
+				 "to true");
+}
+
+static void validate_finalizers(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *list = obj_path(o, "metadata.finalizers");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		const char *fault = s ? name_fault(NAME_QUALIFIED, str_of(s)) : "must be a string";
+		if (fault)
+			field_errors_add(e, FIELD_INVALID, "metadata.finalizers",
+					 "Invalid value: \"%s\": %s", s ? s : "", fault);
+	}
+}
+
+void object_meta_validate(const struct kind *k, const struct obj *o, struct field_errors *e)
+{
+	const char *generate = obj_str(o, "metadata.generateName");
+	const char *name = meta_name(o);
+	if (generate)
+		validate_name(k, generate, "metadata.generateName", true, e);
+	if (name)
+		validate_name(k, name, "metadata.name", false, e);
+	else
+		field_errors_add(e, FIELD_REQUIRED, "metadata.name",
+				 "Required value: name or generateName is required");
+	validate_labels(obj_path(o, "metadata.labels"), e);
+	validate_annotations(obj_path(o, "metadata.annotations"), e);
+	validate_owners(o, e);
+	validate_finalizers(o, e);
+}
+
+void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns)
+{
+	char now[CLOCK_TEXT_MAX];
+	struct obj *meta = obj_get_mut(o, "metadata");
+	clock_format(now_ns, CLOCK_SECONDS, now);
+	obj_del(meta, "selfLink");
+	obj_del(meta, "deletionTimestamp");
+	obj_del(meta, "deletionGracePeriodSeconds");
+	obj_del(meta, "generation");
+	obj_set_str(meta, "uid", uid);
+	obj_set_str(meta, "creationTimestamp", now);
+	if (k->flags & KIND_GENERATION || k->flags & KIND_CUSTOM)
+		obj_set_int(meta, "generation", 1);
+}
+
+void object_meta_update(struct obj *o, const struct obj *before)
+{
+	static const char *const kept[] = {
+		"name",		     "namespace",	  "generateName",
+		"uid",		     "generation",	  "creationTimestamp",
+		"deletionTimestamp", "deletionGracePeriodSeconds"};
+	struct obj *meta = obj_get_mut(o, "metadata");
+	const struct obj *old = obj_get(before, "metadata");
+	obj_del(meta, "selfLink");
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		const struct obj *v = obj_get(old, kept[i]);
+		if (v)
+			obj_set(meta, kept[i], obj_ref(v));
+		else
+			obj_del(meta, kept[i]);
+	}
+}
+
+bool object_meta_spec_changed(const struct kind *k, const struct obj *before, const struct obj *o)
+{
+	size_t n_before = 0, n_after = 0;
+	if (!(k->flags & (KIND_GENERATION | KIND_CUSTOM)))
+		return false;
+	OBJ_EACH (it, before) {
+		if (cstr_eq(it.key, "metadata") || cstr_eq(it.key, "apiVersion") ||
+		    (cstr_eq(it.key, "status") && (k->flags & KIND_STATUS)))
+			continue;
+		n_before++;
+		if (!obj_has(o, it.key) || !obj_equal(it.value, obj_get(o, it.key)))
+			return true;
+	}
+	OBJ_EACH (it, o)
+		n_after += !(cstr_eq(it.key, "metadata") || cstr_eq(it.key, "apiVersion") ||
+			     (cstr_eq(it.key, "status") && (k->flags & KIND_STATUS)));
+	return n_before != n_after;
+}

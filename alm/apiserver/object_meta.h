@@ -1,0 +1,21 @@
+/* object_meta: the rules of metadata (kube-api.md 8.2): shape, names, immutability. */
+#ifndef ALM_APISERVER_OBJECT_META_H
+#define ALM_APISERVER_OBJECT_META_H
+
+#include "alm/apiserver/kinds.h"
+#include "alm/obj/field_error.h"
+
+/* Makes metadata an ObjectMeta, in place: unknown fields and empty ones go, the former are told to
+ * unknown ("metadata.bogus"). E_BADREQUEST "json: cannot unmarshal bool into Go struct field
+ * ObjectMeta.name of type string" for a wrong type. */
+int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
+		       struct error *err);
+void object_meta_validate(const struct kind *k, const struct obj *o, struct field_errors *e);
+/* uid, creationTimestamp and what else a client cannot say; for create. */
+void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns);
+/* Takes over from before what an update cannot change. */
+void object_meta_update(struct obj *o, const struct obj *before);
+/* Did anything change that counts for metadata.generation? */
+bool object_meta_spec_changed(const struct kind *k, const struct obj *before, const struct obj *o);
+
+#endif

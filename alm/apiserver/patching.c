@@ -1,0 +1,248 @@
+/* patching: see patching.h. */
+#include "alm/apiserver/patching.h"
+
+#include <string.h>
+
+#include "alm/apiserver/convert.h"
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/json_fault.h"
+#include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/status.h"
+#include "alm/obj/apply.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/patch.h"
+#include "alm/obj/yaml.h"
+
+static const struct {
+	const char *media;
+	enum patch_type type;
+} patch_types[] = {
+	{"application/merge-patch+json", PATCH_MERGE},
+	{"application/json-patch+json", PATCH_JSON},
+	{"application/strategic-merge-patch+json", PATCH_STRATEGIC},
+	{"application/apply-patch+yaml", PATCH_APPLY},
+};
+
+int patching_type(struct request *r, enum patch_type *ret, struct error *err)
+{
+	const char *header = request_header(r, "Content-Type");
+	struct str media = STR(""), rest;
+	bool custom = r->kind->flags & KIND_CUSTOM;
+	if (header)
+		str_cut(str_of(header), ';', &media, &rest);
+	media = str_trim(media);
+	for (size_t i = 0; i < ARRAY_LEN(patch_types); i++) {
+		if (!str_is(media, patch_types[i].media) ||
+		    (custom && patch_types[i].type == PATCH_STRATEGIC))
+			continue;
+		*ret = patch_types[i].type;
+		return 0;
+	}
+	return fail(r, E_MEDIATYPE, err,
+		    "the body of the request was in an unknown format - accepted media types "
+		    "include: application/json-patch+json, application/merge-patch+json, %s"
+		    "application/apply-patch+yaml",
+		    custom ? "" : "application/strategic-merge-patch+json, ");
+}
+
+/* Lists that merge in built-in kinds, by the last name of their path. */
+static const struct {
+	const char *field, *key;
+} merge_keys[] = {
+	{"containers", "name"},
+	{"initContainers", "name"},
+	{"ephemeralContainers", "name"},
+	{"env", "name"},
+	{"volumes", "name"},
+	{"imagePullSecrets", "name"},
+	{"secrets", "name"},
+	{"volumeMounts", "mountPath"},
+	{"volumeDevices", "devicePath"},
+	{"hostAliases", "ip"},
+	{"topologySpreadConstraints", "topologyKey"},
+	{"conditions", "type"},
+	{"ownerReferences", "uid"},
+	{"finalizers", ""},
+};
+
+static const char *merge_key(const char *kind, const char *path)
+{
+	struct str before, last;
+	if (!str_rcut(str_of(path), '.', &before, &last))
+		last = str_of(path);
+	if (str_is(last, "ports"))
+		return cstr_eq(kind, "Service") && str_is(before, "spec") ? "port" :
+									    "containerPort";
+	for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
+		if (str_is(last, merge_keys[i].field))
+			return merge_keys[i].key;
+	return NULL;
+}
+
+static int parse_patch(struct request *r, struct findings *f, struct obj **ret, struct error *err)
+{
+	struct json_duplicates dup = {.n = 0};
+	struct error inner = ERROR_INIT;
+	struct obj *o = NULL;
+	struct str body = r->exchange->request.body;
+	if (json_parse_dup(body, &dup, &o, &inner) < 0)
+		return fail(r, E_BADREQUEST, err, "error decoding patch: %s",
+			    json_fault(body, r->arena));
+	for (size_t i = 0; i < dup.n && f->n < FINDINGS_MAX; i++)
+		f->items[f->n++] =
+			arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);
+	json_duplicates_release(&dup);
+	*ret = obj_keep(r->arena, o);
+	return 0;
+}
+
+static int json_patch_failed(struct request *r, const struct error *inner, struct error *err)
+{
+	if (inner->code == E_TOOLARGE || inner->code == E_BADREQUEST)
+		return fail(r, inner->code, err, "%s", inner->msg);
+	int rc = fail(r, E_INVALID, err,
+		      "the server rejected our request due to an error in our request");
+	r->failure.details = true;
+	return rc;
+}
+
+int patching_apply(struct request *r, enum patch_type type, const struct obj *doc,
+		   struct findings *findings, struct obj **ret, struct error *err)
+{
+	struct obj *patch = NULL, *out = NULL;
+	struct error inner = ERROR_INIT;
+	int rc;
+	if (parse_patch(r, findings, &patch, err) < 0)
+		return -err->code;
+	if (type == PATCH_JSON) {
+		rc = patch_json(doc, patch, &out, &inner);
+		if (rc < 0)
+			return json_patch_failed(r, &inner, err);
+	} else {
+		rc = type == PATCH_MERGE ?
+			     patch_merge(doc, patch, &out, &inner) :
+			     patch_strategic(doc, patch, r->kind->kind, merge_key, &out, &inner);
+		if (rc < 0)
+			return fail(r, inner.code, err, "%s", inner.msg);
+	}
+	if (obj_type(out) != OBJ_MAP) {
+		obj_unref(out);
+		return fail(r, E_BADREQUEST, err, "the patched document is no object");
+	}
+	/* The result shares subtrees with doc: it is changed further on. */
+	*ret = obj_keep(r->arena, obj_copy(out));
+	obj_unref(out);
+	return 0;
+}
+
+/* Server-side apply. */
+
+static int conflict_answer(struct request *r, const struct apply_conflicts *c, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	apply_conflicts_text(c, &b);
+	int rc = fail(r, E_CONFLICT, err, "%s", b.buf);
+	struct status_cause *causes = ARENA_ARRAY(r->arena, struct status_cause, c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct apply_conflict *k = &c->items[i];
+		const char *sub = k->subresource && *k->subresource ?
+					  arena_fmt(r->arena, " with subresource \"%s\"",
+						    k->subresource) :
+					  "";
+		causes[i].reason = "FieldManagerConflict";
+		causes[i].message = arena_fmt(r->arena, "conflict with \"%s\"%s%s%s", k->manager,
+					      sub, k->is_update ? " using " : "",
+					      k->is_update ? k->api_version : "");
+		causes[i].field = k->field;
+	}
+	r->failure.details = true;
+	r->failure.extra = causes;
+	r->failure.n_extra = c->n;
+	return rc;
+}
+
+static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
+{
+	struct request *r = m->r;
+	struct error inner = ERROR_INIT;
+	struct obj *o = NULL;
+	if (yaml_parse_one(r->exchange->request.body, &o, &inner) < 0)
+		return fail(r, E_BADREQUEST, err, "error decoding YAML: %s", inner.msg);
+	obj_keep(r->arena, o);
+	if (obj_type(o) != OBJ_MAP)
+		return fail(r, E_BADREQUEST, err, "error decoding YAML: the body is no object");
+	*ret = o;
+	return 0;
+}
+
+/* Identity of the configuration: name, namespace, kind and version are those of the path. */
+static int check_config(struct mutation *m, struct obj *config, struct error *err)
+{
+	struct request *r = m->r;
+	const char *want = kind_api_version(m->kind, r->arena);
+	const char *api = meta_api_version(config), *kind = meta_kind(config);
+	const char *name = meta_name(config), *ns = meta_namespace(config);
+	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
+		return fail(r, E_BADREQUEST, err,
+			    "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
+			    kind ? kind : "", want, m->kind->kind);
+	if (name && !cstr_eq(name, m->name))
+		return fail(r, E_BADREQUEST, err,
+			    "the name of the object (%s) does not match the name on the URL (%s)",
+			    name, m->name);
+	if (ns && *m->ns && !cstr_eq(ns, m->ns))
+		return fail(r, E_BADREQUEST, err,
+			    "the namespace of the object (%s) does not match the namespace on the "
+			    "request (%s)",
+			    ns, m->ns);
+	obj_set_path(config, "metadata.name", obj_string(m->name));
+	if (*m->ns)
+		obj_set_path(config, "metadata.namespace", obj_string(m->ns));
+	return 0;
+}
+
+static int config_revision(struct mutation *m, struct obj *config, struct error *err)
+{
+	const char *rv = meta_resource_version(config);
+	bool stale = rv && *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
+	if (stale)
+		return fail_modified(m->r, m->name, err);
+	obj_del_path(config, "metadata.resourceVersion");
+	return 0;
+}
+
+int patching_server_side(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	struct obj *config = NULL, *merged = NULL;
+	struct apply_conflicts conflicts = {.arena = r->arena};
+	struct error inner = ERROR_INIT;
+	if (parse_config(m, &config, err) < 0 || check_config(m, config, err) < 0 ||
+	    config_revision(m, config, err) < 0)
+		return -err->code;
+	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
+		return fail(r, E_BADREQUEST, err, "%s", inner.msg);
+	const struct schema *schema = m->kind->schema;
+	struct apply_request q = {
+		.schema = schema ? schema : apply_builtin_schema(m->kind->group, m->kind->kind),
+		.live = m->before,
+		.config = config,
+		.manager = m->opt.manager,
+		.api_version = kind_api_version(m->kind, r->arena),
+		.subresource = r->subresource,
+		.force = m->opt.force,
+		.now_ns = request_now(r),
+	};
+	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
+		if (inner.code == E_CONFLICT)
+			return conflict_answer(r, &conflicts, err);
+		return fail(r, inner.code, err, "%s", inner.msg);
+	}
+	m->after = obj_keep(r->arena, obj_copy(merged));
+	obj_unref(merged);
+	m->keep_managers = true;
+	m->is_apply = true;
+	m->verb = "apply";
+	return 0;
+}

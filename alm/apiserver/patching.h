@@ -1,0 +1,17 @@
+/* patching: the body of a PATCH -> the object it makes of the present one (kube-api.md 12, 13). */
+#ifndef ALM_APISERVER_PATCHING_H
+#define ALM_APISERVER_PATCHING_H
+
+#include "alm/apiserver/mutation.h"
+
+enum patch_type { PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC, PATCH_APPLY };
+
+/* From the Content-Type; E_MEDIATYPE lists what the kind takes. */
+int patching_type(struct request *r, enum patch_type *ret, struct error *err);
+/* doc patched with the body of the request; the result is of the arena. Not for PATCH_APPLY. */
+int patching_apply(struct request *r, enum patch_type type, const struct obj *doc,
+		   struct findings *findings, struct obj **ret, struct error *err);
+/* Server-side apply: sets m->after and m->keep_managers; creates if there is no object. */
+int patching_server_side(struct mutation *m, struct error *err);
+
+#endif
