@@ -132,8 +132,8 @@ static const struct {
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
 };
 
-#define EACH_RULE(i, m)                                            \
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++)              \
+#define EACH_RULE(i, m)                                              \
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)                \
 		if (cstr_eq(rules[i].group, (m)->resource->group) && \
 		    cstr_eq(rules[i].plural, (m)->resource->plural))
 

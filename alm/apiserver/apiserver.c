@@ -14,7 +14,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/virtual.h"
 
-#define BOOTSTRAP_MAX	   1000
+#define BOOTSTRAP_MAX      1000
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
 
 struct resource *server_resource(struct apiserver *s, const struct kind *k)

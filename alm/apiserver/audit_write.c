@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "alm/apiserver/core.h"
 #include "alm/apiserver/convert.h"
+#include "alm/apiserver/core.h"
 #include "alm/obj/json.h"
 
 #define CLIENT_ID_MAX 128
-#define VIA_MAX	      64
+#define VIA_MAX       64
 
 /* "alm-<8 hex of the origin>-REST" -> REST; NULL if it is not of this log. */
 static const char *own_id(const struct audit *log, const char *id)
@@ -114,10 +114,8 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 	struct audit_row *row = ARENA_NEW(r->arena, struct audit_row);
 	row->type = "Write";
 	row->reason = w->after && !w->before ? "Created" : w->after ? "Updated" : "Deleted";
-	row->subject = (struct audit_subject){.kind = w->kind->kind,
-					      .ns = w->ns,
-					      .name = w->name,
-					      .uid = w->uid};
+	row->subject = (struct audit_subject){
+		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
 	row->op = id && !cstr_has_prefix(id, "row-") ? id : NULL;
 	row->actor = r->user.name;
 	row->body = obj_keep(r->arena, body_of(w, "Applied", w->after && !w->before ? 201 : 200));
@@ -126,9 +124,9 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err)
 {
-	const char *outcome = err->code == E_FORBIDDEN ? "Denied" :
-			      err->code == E_CONFLICT  ? "Conflict" :
-							 "Failed";
+	const char *outcome = err->code == E_FORBIDDEN  ? "Denied"
+			      : err->code == E_CONFLICT ? "Conflict"
+							: "Failed";
 	if (!r->server->audit || !r->kind || (r->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
 		return NULL;
 	struct audit_write w = {.request = r,

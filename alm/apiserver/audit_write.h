@@ -10,7 +10,7 @@ struct audit_write {
 	const struct kind *kind;
 	const char *verb; /* create, update, patch, apply, delete */
 	const char *ns, *name, *uid;
-	const struct obj *before, *after;   /* NULL: none */
+	const struct obj *before, *after; /* NULL: none */
 	int64_t rv_before, rv_after;
 	bool is_status; /* the write of a status endpoint */
 };

@@ -81,8 +81,8 @@ struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a)
 
 static void print_item(const struct kind *k, struct str json, bool item, struct strbuf *b)
 {
-	ptrdiff_t at = item && !(k->flags & KIND_CUSTOM) ? str_find(json, STR("\"metadata\":{")) :
-							   -1;
+	ptrdiff_t at =
+		item && !(k->flags & KIND_CUSTOM) ? str_find(json, STR("\"metadata\":{")) : -1;
 	if (at > 0) {
 		strbuf_addc(b, '{');
 		json = str_skip(json, (size_t)at);
@@ -108,10 +108,21 @@ void convert_print(const struct kind *k, struct text *t, bool item, struct strbu
 
 static const char *const root_order[] = {"apiVersion", "kind", "metadata", NULL};
 static const char *const meta_order[] = {
-	"name",		     "generateName",	  "namespace",	       "uid",
-	"resourceVersion",   "generation",	  "creationTimestamp", "deletionTimestamp",
-	"deletionGracePeriodSeconds", "labels", "annotations",      "ownerReferences",
-	"finalizers",	     "managedFields",	  NULL,
+	"name",
+	"generateName",
+	"namespace",
+	"uid",
+	"resourceVersion",
+	"generation",
+	"creationTimestamp",
+	"deletionTimestamp",
+	"deletionGracePeriodSeconds",
+	"labels",
+	"annotations",
+	"ownerReferences",
+	"finalizers",
+	"managedFields",
+	NULL,
 };
 
 static bool in_order(const char *const *order, const char *key)

@@ -61,8 +61,8 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 		if (!name || name_fault(NAME_DNS1035_LABEL, str_of(name)))
 			field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),
 					 "Invalid value: \"%s\": %s", name ? name : "",
-					 name ? name_fault(NAME_DNS1035_LABEL, str_of(name)) :
-						"must not be empty");
+					 name ? name_fault(NAME_DNS1035_LABEL, str_of(name))
+					      : "must not be empty");
 		if (!obj_path(v, "schema.openAPIV3Schema"))
 			field_errors_add(e, FIELD_REQUIRED,
 					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
@@ -110,8 +110,8 @@ static void check_schemas(const struct obj *o, const struct obj *before, struct 
 	for (size_t i = 0; i < obj_len(list) && (i == 0 || !one); i++) {
 		const struct obj *s = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
 		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-		const char *at = one ? "spec.validation.openAPIV3Schema" :
-				       arena_fmt(a, "spec.versions[%zu].schema.openAPIV3Schema", i);
+		const char *at = one ? "spec.validation.openAPIV3Schema"
+				     : arena_fmt(a, "spec.versions[%zu].schema.openAPIV3Schema", i);
 		if (!s || schema_was_there(before, s))
 			continue;
 		size_t n = e->n;
@@ -147,21 +147,22 @@ static void check_stored_versions(const struct obj *o, struct field_errors *e)
 			found = found || cstr_eq(obj_str(obj_at(list, j), "name"), want);
 		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
 		if (!found && want)
-			field_errors_add(e, FIELD_INVALID,
-					 arena_fmt(a, "status.storedVersions[%zu]", i),
-					 "Invalid value: \"%s\": missing from spec.versions; %s was "
-					 "previously a storage version, and must remain in "
-					 "spec.versions until a storage migration ensures no data "
-					 "remains persisted in %s and removes %s from "
-					 "status.storedVersions",
-					 want, want, want, want);
+			field_errors_add(
+				e, FIELD_INVALID, arena_fmt(a, "status.storedVersions[%zu]", i),
+				"Invalid value: \"%s\": missing from spec.versions; %s was "
+				"previously a storage version, and must remain in "
+				"spec.versions until a storage migration ensures no data "
+				"remains persisted in %s and removes %s from "
+				"status.storedVersions",
+				want, want, want, want);
 	}
 }
 
 static bool is_protected(const char *group)
 {
-	return group && (cstr_has_suffix(group, ".k8s.io") || cstr_eq(group, "k8s.io") ||
-			 cstr_has_suffix(group, ".kubernetes.io") || cstr_eq(group, "kubernetes.io"));
+	return group &&
+	       (cstr_has_suffix(group, ".k8s.io") || cstr_eq(group, "k8s.io") ||
+		cstr_has_suffix(group, ".kubernetes.io") || cstr_eq(group, "kubernetes.io"));
 }
 
 void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
@@ -177,9 +178,9 @@ void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 		if (!obj_str(o, required[i]) || !*obj_str(o, required[i]))
 			field_errors_add(e, FIELD_REQUIRED, required[i], "Required value");
 	if (group && plural && name && !cstr_eq(name, arena_fmt(a, "%s.%s", plural, group)))
-		field_errors_add(e, FIELD_INVALID, "metadata.name",
-				 "Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group",
-				 name);
+		field_errors_add(
+			e, FIELD_INVALID, "metadata.name",
+			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
 	if (scope && !cstr_eq(scope, "Namespaced") && !cstr_eq(scope, "Cluster"))
 		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.scope",
 				 "Unsupported value: \"%s\": supported values: \"Cluster\", "
@@ -369,7 +370,8 @@ static void serve(struct crds *c, const struct obj *o)
 static bool serves_same(const struct obj *before, const struct obj *o)
 {
 	return before && obj_equal(obj_get(before, "spec"), obj_get(o, "spec")) &&
-	       condition_is(before, "Established", "True") == condition_is(o, "Established", "True");
+	       condition_is(before, "Established", "True") ==
+		       condition_is(o, "Established", "True");
 }
 
 static void end_watches(struct crds *c, const struct obj *o)

@@ -46,8 +46,8 @@ static void set_columns(struct crd_kind *c, const struct obj *version)
 		columns[i].format = format ? format : "";
 		columns[i].json_path = text_of(o, "jsonPath", c->arena);
 		columns[i].description =
-			about ? about :
-				arena_fmt(c->arena,
+			about ? about
+			      : arena_fmt(c->arena,
 					  "Custom resource definition column (in JSONPath "
 					  "format): %s",
 					  columns[i].json_path ? columns[i].json_path : "");
@@ -90,9 +90,9 @@ static void set_deprecation(struct crd_kind *c, const struct obj *version)
 	if (!obj_flag(version, "deprecated", false))
 		return;
 	c->kind.deprecation_warning =
-		text ? text :
-		       arena_fmt(c->arena, "%s/%s %s is deprecated", c->kind.group,
-				 c->kind.version, c->kind.kind);
+		text ? text
+		     : arena_fmt(c->arena, "%s/%s %s is deprecated", c->kind.group, c->kind.version,
+				 c->kind.kind);
 }
 
 static const char *storage_version_of(const struct obj *crd, struct arena *a)

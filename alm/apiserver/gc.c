@@ -176,8 +176,8 @@ static void foreground(struct gc *g, struct head *owner, const struct name_list 
 	bool waiting = l->more;
 	for (size_t i = 0; i < l->n; i++) {
 		struct error err = ERROR_INIT;
-		struct head *h = resource_find(l->items[i].resource, l->items[i].ns,
-					       l->items[i].name);
+		struct head *h =
+			resource_find(l->items[i].resource, l->items[i].ns, l->items[i].name);
 		if (!h || is_crd(h))
 			continue;
 		if (has_other_owner(g, h, uid)) {
@@ -201,8 +201,8 @@ static void orphan(struct gc *g, struct head *owner, const struct name_list *l)
 {
 	CLEANUP(xfreep) char *uid = xstrdup(owner->uid);
 	for (size_t i = 0; i < l->n; i++) {
-		struct head *h = resource_find(l->items[i].resource, l->items[i].ns,
-					       l->items[i].name);
+		struct head *h =
+			resource_find(l->items[i].resource, l->items[i].ns, l->items[i].name);
 		if (h)
 			drop_owner(g, h, uid);
 	}

@@ -7,8 +7,8 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/table.h"
-#include "alm/base/hash.h"
 #include "alm/apiserver/virtual.h"
+#include "alm/base/hash.h"
 #include "alm/obj/json.h"
 
 #define BOOKMARK_BEFORE_END (2 * NS_PER_S)
@@ -20,7 +20,7 @@ struct watcher {
 	struct request *request; /* its arena lives as long as the exchange */
 	struct list_options options;
 	const char *exact_name; /* of the field selector, or NULL */
-	int64_t floor;		/* events up to this revision are known to the client */
+	int64_t floor;          /* events up to this revision are known to the client */
 	struct timer end, bookmark;
 	int64_t end_mono;
 	size_t queue_max;
@@ -105,7 +105,8 @@ static void send(struct watcher *w, struct str line)
 
 /* Encodings. */
 
-static void print_table_event(struct watcher *w, const struct obj *o, bool columns, struct strbuf *b)
+static void print_table_event(struct watcher *w, const struct obj *o, bool columns,
+			      struct strbuf *b)
 {
 	const struct kind *k = w->request->kind;
 	const char *rv = obj_str(o, "metadata.resourceVersion");
@@ -273,8 +274,8 @@ static void send_bookmark(struct watcher *w, bool initial_end)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	const struct apiserver *server = w->hub->server;
-	int64_t rv = w->request->kind->flags & KIND_VIRTUAL ? virtual_rv(server->virtuals) :
-							      store_committed_rv(server->store);
+	int64_t rv = w->request->kind->flags & KIND_VIRTUAL ? virtual_rv(server->virtuals)
+							    : store_committed_rv(server->store);
 	/* A watch from a revision that is not there yet has seen nothing. */
 	if (rv < w->floor)
 		return;
@@ -288,9 +289,9 @@ static void bookmark_due(void *arg)
 	struct loop *l = w->hub->server->loop;
 	int64_t left = w->end_mono - loop_mono(l);
 	loop_arm(l, &w->bookmark,
-		 left > HUB_BOOKMARK_NS + BOOKMARK_BEFORE_END ? HUB_BOOKMARK_NS :
-		 left > 2 * BOOKMARK_BEFORE_END		      ? left - BOOKMARK_BEFORE_END :
-								left + NS_PER_S);
+		 left > HUB_BOOKMARK_NS + BOOKMARK_BEFORE_END ? HUB_BOOKMARK_NS
+		 : left > 2 * BOOKMARK_BEFORE_END             ? left - BOOKMARK_BEFORE_END
+							      : left + NS_PER_S);
 	send_bookmark(w, false);
 }
 
@@ -386,7 +387,8 @@ static void arm(struct watcher *w)
 		return;
 	w->bookmark.fn = bookmark_due;
 	w->bookmark.arg = w;
-	loop_arm(l, &w->bookmark, ns > HUB_BOOKMARK_NS ? HUB_BOOKMARK_NS : ns - BOOKMARK_BEFORE_END);
+	loop_arm(l, &w->bookmark,
+		 ns > HUB_BOOKMARK_NS ? HUB_BOOKMARK_NS : ns - BOOKMARK_BEFORE_END);
 }
 
 static void send_first(struct watcher *w)

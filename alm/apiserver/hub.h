@@ -13,10 +13,10 @@
 
 struct hub;
 
-#define HUB_QUEUE_BYTES_MAX  ((size_t)4 << 20)
-#define HUB_BOOKMARK_NS	     (NS_PER_MIN)
-#define HUB_WATCH_MIN_NS     (30 * NS_PER_MIN)
-#define HUB_WATCHERS_MAX     20000
+#define HUB_QUEUE_BYTES_MAX ((size_t)4 << 20)
+#define HUB_BOOKMARK_NS     (NS_PER_MIN)
+#define HUB_WATCH_MIN_NS    (30 * NS_PER_MIN)
+#define HUB_WATCHERS_MAX    20000
 
 struct hub *hub_new(struct apiserver *s);
 void hub_free(struct hub *h); /* cuts every watch */

@@ -65,8 +65,8 @@ static int token_parse(struct request *r, const char *text, struct token *ret, s
 	ret->rv = obj_i64(o, "rv", 0);
 	struct str start = obj_as_str(obj_get(o, "start")), ns, name;
 	if (!cstr_eq(obj_str(o, "v"), "meta.k8s.io/v1") || ret->rv == 0 || start.len < 2 ||
-	    start.ptr[start.len - 1] != '\0' || !str_cut(str_sub(start, 0, start.len - 1), '/', &ns,
-							 &name))
+	    start.ptr[start.len - 1] != '\0' ||
+	    !str_cut(str_sub(start, 0, start.len - 1), '/', &ns, &name))
 		return fail(r, E_BADREQUEST, err,
 			    "invalid continue token: continue key is not valid: incorrect encoded "
 			    "start resourceVersion (version meta.k8s.io/v1)");
@@ -79,13 +79,14 @@ static int expired(struct request *r, const struct token *t, struct error *err)
 {
 	struct token latest = *t;
 	latest.rv = -1;
-	int rc = fail(r, E_EXPIRED, err,
-		      "The provided continue parameter is too old to display a consistent list "
-		      "result. You can start a new list without the continue parameter, or use the "
-		      "continue token in this response to retrieve the remainder of the results. "
-		      "Continuing with the provided token results in an inconsistent list - objects "
-		      "that were created, modified, or deleted between the time the first chunk was "
-		      "returned and now may show up in the list.");
+	int rc =
+		fail(r, E_EXPIRED, err,
+		     "The provided continue parameter is too old to display a consistent list "
+		     "result. You can start a new list without the continue parameter, or use the "
+		     "continue token in this response to retrieve the remainder of the results. "
+		     "Continuing with the provided token results in an inconsistent list - objects "
+		     "that were created, modified, or deleted between the time the first chunk was "
+		     "returned and now may show up in the list.");
 	r->failure.continue_token = token_print(r, &latest);
 	return rc;
 }
@@ -209,9 +210,8 @@ static int too_large(struct request *r, int64_t rv, struct error *err)
 {
 	static const struct status_cause cause = {"ResourceVersionTooLarge",
 						  "Too large resource version", NULL};
-	int rc = fail(r, E_TIMEOUT, err,
-		      "Timeout: Too large resource version: %lld, current: %lld", (long long)rv,
-		      (long long)store_rv(request_store(r)));
+	int rc = fail(r, E_TIMEOUT, err, "Timeout: Too large resource version: %lld, current: %lld",
+		      (long long)rv, (long long)store_rv(request_store(r)));
 	r->failure.details = true;
 	r->failure.extra = &cause;
 	r->failure.n_extra = 1;
@@ -230,8 +230,9 @@ static int revision_of(struct request *r, const struct list_options *l, struct t
 		*ret = l->rv;
 	if (t && t->rv > 0) {
 		if (t->rv > store_rv(s))
-			return fail(r, E_BADREQUEST, err, "invalid continue token: unknown "
-							  "resourceVersion");
+			return fail(r, E_BADREQUEST, err,
+				    "invalid continue token: unknown "
+				    "resourceVersion");
 		*ret = t->rv;
 	}
 	if (*ret >= store_window_start(s))
@@ -280,8 +281,8 @@ static void print_objects(struct request *r, const struct listing *l, struct str
 {
 	bool meta = r->accept.as == AS_METADATA;
 	const char *list_kind = meta ? "PartialObjectMetadataList" : r->kind->list_kind;
-	const char *api = meta ? arena_fmt(r->arena, "meta.k8s.io/%s", r->accept.as_version) :
-				 kind_api_version(r->kind, r->arena);
+	const char *api = meta ? arena_fmt(r->arena, "meta.k8s.io/%s", r->accept.as_version)
+			       : kind_api_version(r->kind, r->arena);
 	strbuf_addf(b, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", list_kind, api);
 	print_meta(l, b);
 	strbuf_adds(b, ",\"items\":[");

@@ -16,7 +16,7 @@ struct listing {
 	size_t n;
 	int64_t rv;
 	const char *continue_token; /* "" at the end */
-	int64_t remaining;	     /* < 0: not told */
+	int64_t remaining;          /* < 0: not told */
 };
 
 /* Answers GET of a collection. */

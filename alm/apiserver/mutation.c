@@ -16,9 +16,9 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define GENERATE_TRIES	 8
-#define GENERATE_PREFIX	 58
-#define GENERATE_SUFFIX	 5
+#define GENERATE_TRIES    8
+#define GENERATE_PREFIX   58
+#define GENERATE_SUFFIX   5
 #define MESSAGE_ITEMS_MAX 8
 
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
@@ -33,7 +33,8 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 		return 0;
 	m->before = convert_read(r->kind, m->head->text, r->arena);
 	m->stored = m->before;
-	if (m->before && (m->head->text->stamp != r->kind->stamp || !(r->kind->flags & KIND_STORAGE))) {
+	if (m->before &&
+	    (m->head->text->stamp != r->kind->stamp || !(r->kind->flags & KIND_STORAGE))) {
 		struct obj *raw = NULL;
 		if (json_parse(text_str(m->head->text), &raw, err) < 0)
 			return -err->code;
@@ -117,8 +118,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 
 static const struct schema *schema_of(const struct mutation *m)
 {
-	return m->kind->schema ? m->kind->schema :
-				 apply_builtin_schema(m->kind->group, m->kind->kind);
+	return m->kind->schema ? m->kind->schema
+			       : apply_builtin_schema(m->kind->group, m->kind->kind);
 }
 
 static void track(struct mutation *m, const struct obj *before, const char *manager,
@@ -414,8 +415,8 @@ static int check_finalizers(struct mutation *m, struct error *err)
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *s = obj_as_string(obj_at(list, i));
 		if (s && !meta_has_finalizer(m->before, s))
-			found = found ? arena_fmt(m->r->arena, "%s, \"%s\"", found, s) :
-					arena_fmt(m->r->arena, "\"%s\"", s);
+			found = found ? arena_fmt(m->r->arena, "%s, \"%s\"", found, s)
+				      : arena_fmt(m->r->arena, "\"%s\"", s);
 	}
 	if (!found)
 		return 0;

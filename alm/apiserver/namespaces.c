@@ -9,8 +9,8 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-static const struct engine controller = {
-	"system:serviceaccount:kube-system:namespace-controller", "kube-controller-manager"};
+static const struct engine controller = {"system:serviceaccount:kube-system:namespace-controller",
+					 "kube-controller-manager"};
 
 struct namespaces {
 	struct apiserver *server;

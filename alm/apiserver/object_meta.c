@@ -78,10 +78,10 @@ static int wrong_type(const char *field, const struct obj *v, const char *want, 
 static int check_field(size_t f, const struct obj *v, struct error *err)
 {
 	enum meta_type t = meta_fields[f].type;
-	enum obj_type want = t == META_STR ? OBJ_STRING :
-			     t == META_INT ? OBJ_INT :
-			     t == META_MAP ? OBJ_MAP :
-					     OBJ_LIST;
+	enum obj_type want = t == META_STR   ? OBJ_STRING
+			     : t == META_INT ? OBJ_INT
+			     : t == META_MAP ? OBJ_MAP
+					     : OBJ_LIST;
 	if (obj_type(v) != want)
 		return wrong_type(meta_fields[f].name, v, go_name(t), err);
 	if (t == META_MAP)
@@ -148,9 +148,9 @@ int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *pat
 static void validate_name(const struct kind *k, const char *name, const char *field, bool prefix,
 			  struct field_errors *e)
 {
-	enum name_rule rule = k->flags & KIND_PATH_NAME	 ? NAME_PATH_SEGMENT :
-			      k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL :
-							   NAME_DNS_SUBDOMAIN;
+	enum name_rule rule = k->flags & KIND_PATH_NAME    ? NAME_PATH_SEGMENT
+			      : k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL
+							   : NAME_DNS_SUBDOMAIN;
 	struct str s = str_of(name);
 	/* A prefix may end where no name may: "web-". */
 	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
@@ -212,10 +212,9 @@ static void validate_owners(const struct obj *o, struct field_errors *e)
 			    {"uid", ref.uid}};
 		for (size_t j = 0; j < ARRAY_LEN(need); j++)
 			if (!need[j].value || !*need[j].value)
-				field_errors_add(e, FIELD_INVALID,
-						 arena_fmt(a, "%s.%s", at, need[j].name),
-						 "Invalid value: \"\": %s must not be empty",
-						 need[j].name);
+				field_errors_add(
+					e, FIELD_INVALID, arena_fmt(a, "%s.%s", at, need[j].name),
+					"Invalid value: \"\": %s must not be empty", need[j].name);
 	}
 	if (n_controllers > 1)
 		field_errors_add(e, FIELD_INVALID, "metadata.ownerReferences",
@@ -269,10 +268,14 @@ void object_meta_create(const struct kind *k, struct obj *o, const char *uid, in
 
 void object_meta_update(struct obj *o, const struct obj *before)
 {
-	static const char *const kept[] = {
-		"name",		     "namespace",	  "generateName",
-		"uid",		     "generation",	  "creationTimestamp",
-		"deletionTimestamp", "deletionGracePeriodSeconds"};
+	static const char *const kept[] = {"name",
+					   "namespace",
+					   "generateName",
+					   "uid",
+					   "generation",
+					   "creationTimestamp",
+					   "deletionTimestamp",
+					   "deletionGracePeriodSeconds"};
 	struct obj *meta = obj_get_mut(o, "metadata");
 	const struct obj *old = obj_get(before, "metadata");
 	obj_del(meta, "selfLink");

@@ -72,8 +72,8 @@ static const char *merge_key(const char *kind, const char *path)
 	if (!str_rcut(str_of(path), '.', &before, &last))
 		last = str_of(path);
 	if (str_is(last, "ports"))
-		return cstr_eq(kind, "Service") && str_is(before, "spec") ? "port" :
-									    "containerPort";
+		return cstr_eq(kind, "Service") && str_is(before, "spec") ? "port"
+									  : "containerPort";
 	for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
 		if (str_is(last, merge_keys[i].field))
 			return merge_keys[i].key;
@@ -90,8 +90,7 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 		return fail(r, E_BADREQUEST, err, "error decoding patch: %s",
 			    json_fault(body, r->arena));
 	for (size_t i = 0; i < dup.n && f->n < FINDINGS_MAX; i++)
-		f->items[f->n++] =
-			arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);
+		f->items[f->n++] = arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);
 	json_duplicates_release(&dup);
 	*ret = obj_keep(r->arena, o);
 	return 0;
@@ -120,9 +119,9 @@ int patching_apply(struct request *r, enum patch_type type, const struct obj *do
 		if (rc < 0)
 			return json_patch_failed(r, &inner, err);
 	} else {
-		rc = type == PATCH_MERGE ?
-			     patch_merge(doc, patch, &out, &inner) :
-			     patch_strategic(doc, patch, r->kind->kind, merge_key, &out, &inner);
+		rc = type == PATCH_MERGE
+			     ? patch_merge(doc, patch, &out, &inner)
+			     : patch_strategic(doc, patch, r->kind->kind, merge_key, &out, &inner);
 		if (rc < 0)
 			return fail(r, inner.code, err, "%s", inner.msg);
 	}
@@ -146,10 +145,10 @@ static int conflict_answer(struct request *r, const struct apply_conflicts *c, s
 	struct status_cause *causes = ARENA_ARRAY(r->arena, struct status_cause, c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct apply_conflict *k = &c->items[i];
-		const char *sub = k->subresource && *k->subresource ?
-					  arena_fmt(r->arena, " with subresource \"%s\"",
-						    k->subresource) :
-					  "";
+		const char *sub =
+			k->subresource && *k->subresource
+				? arena_fmt(r->arena, " with subresource \"%s\"", k->subresource)
+				: "";
 		causes[i].reason = "FieldManagerConflict";
 		causes[i].message = arena_fmt(r->arena, "conflict with \"%s\"%s%s%s", k->manager,
 					      sub, k->is_update ? " using " : "",
@@ -184,9 +183,8 @@ static int check_config(struct mutation *m, struct obj *config, struct error *er
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
 	const char *name = meta_name(config), *ns = meta_namespace(config);
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
-		return fail(r, E_BADREQUEST, err,
-			    "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
-			    kind ? kind : "", want, m->kind->kind);
+		return fail(r, E_BADREQUEST, err, "invalid object type: %s/%s, want %s, Kind=%s",
+			    api ? api : "", kind ? kind : "", want, m->kind->kind);
 	if (name && !cstr_eq(name, m->name))
 		return fail(r, E_BADREQUEST, err,
 			    "the name of the object (%s) does not match the name on the URL (%s)",

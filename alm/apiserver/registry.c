@@ -321,8 +321,9 @@ static int review(struct request *r, struct error *err)
 
 static int handle_subresource(struct request *r, struct error *err)
 {
-	bool known = (cstr_eq(r->subresource, "status") && (r->kind->flags & KIND_STATUS)) ||
-		     (cstr_eq(r->subresource, "finalize") && cstr_eq(r->kind->plural, "namespaces"));
+	bool known =
+		(cstr_eq(r->subresource, "status") && (r->kind->flags & KIND_STATUS)) ||
+		(cstr_eq(r->subresource, "finalize") && cstr_eq(r->kind->plural, "namespaces"));
 	if (cstr_eq(r->subresource, "scale") && (r->kind->flags & KIND_SCALE))
 		return scale_handle(r, err);
 	if (cstr_eq(r->subresource, "token") && cstr_eq(r->kind->plural, "serviceaccounts"))

@@ -29,14 +29,14 @@ static int no_replicas(struct request *r, struct error *err)
 static const char *selector_text(struct request *r, const struct obj *o)
 {
 	const struct kind *k = r->kind;
-	const char *text = k->label_selector_path ? obj_str(o, undotted(k->label_selector_path)) :
-						    NULL;
+	const char *text =
+		k->label_selector_path ? obj_str(o, undotted(k->label_selector_path)) : NULL;
 	if (text || (k->flags & KIND_CUSTOM))
 		return text;
 	OBJ_EACH (it, obj_path(o, "spec.selector.matchLabels")) {
 		const char *v = obj_as_string(it.value);
-		text = text ? arena_fmt(r->arena, "%s,%s=%s", text, it.key, v ? v : "") :
-			      arena_fmt(r->arena, "%s=%s", it.key, v ? v : "");
+		text = text ? arena_fmt(r->arena, "%s,%s=%s", text, it.key, v ? v : "")
+			    : arena_fmt(r->arena, "%s=%s", it.key, v ? v : "");
 	}
 	return text;
 }
@@ -57,7 +57,8 @@ static int scale_of(struct request *r, const struct obj *o, struct obj **ret, st
 			    obj_str(o, arena_fmt(r->arena, "metadata.%s", fields[i])));
 	obj_set(s, "metadata", meta);
 	obj_set_path(s, "spec.replicas", obj_int(want));
-	obj_set_path(s, "status.replicas", obj_int(obj_i64(o, undotted(k->status_replicas_path), 0)));
+	obj_set_path(s, "status.replicas",
+		     obj_int(obj_i64(o, undotted(k->status_replicas_path), 0)));
 	const char *selector = selector_text(r, o);
 	if (selector)
 		obj_set_path(s, "status.selector", obj_string(selector));
@@ -96,10 +97,9 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 	int64_t want = obj_i64(scale, "spec.replicas", put ? 0 : -1);
 	const char *rv = obj_str(scale, "metadata.resourceVersion");
 	if (want < 0)
-		return fail_invalid_one(r, "autoscaling", "Scale", r->name, FIELD_INVALID,
-					"spec.replicas", err,
-					"Invalid value: %lld: must be greater than or equal to 0",
-					(long long)want);
+		return fail_invalid_one(
+			r, "autoscaling", "Scale", r->name, FIELD_INVALID, "spec.replicas", err,
+			"Invalid value: %lld: must be greater than or equal to 0", (long long)want);
 	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
 		return fail_modified(r, r->name, err);
 	m->after = obj_keep(r->arena, obj_copy(m->before));

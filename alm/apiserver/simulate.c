@@ -61,14 +61,14 @@ static void fill_deployment(struct obj *o, const struct fill *f)
 		.type = "Available",
 		.status = f->fails ? "False" : "True",
 		.reason = f->fails ? "MinimumReplicasUnavailable" : "MinimumReplicasAvailable",
-		.message = f->fails ? "Deployment does not have minimum availability." :
-				      "Deployment has minimum availability."};
+		.message = f->fails ? "Deployment does not have minimum availability."
+				    : "Deployment has minimum availability."};
 	struct condition progressing = {
 		.type = "Progressing",
 		.status = "True",
 		.reason = f->fails ? "ReplicaSetUpdated" : "NewReplicaSetAvailable",
-		.message = f->fails ? "ReplicaSet is progressing." :
-				      "ReplicaSet has successfully progressed."};
+		.message = f->fails ? "ReplicaSet is progressing."
+				    : "ReplicaSet has successfully progressed."};
 	obj_set_int(s, "replicas", want);
 	obj_set_int(s, "updatedReplicas", want);
 	obj_set_int(s, "readyReplicas", ready);
@@ -116,9 +116,8 @@ static void fill_job(struct obj *o, const struct fill *f)
 	struct condition done = {.type = f->fails ? "Failed" : "Complete",
 				 .status = "True",
 				 .reason = f->fails ? "BackoffLimitExceeded" : "CompletionsReached",
-				 .message = f->fails ?
-						    "Job has reached the specified backoff limit" :
-						    "Reached expected number of succeeded pods"};
+				 .message = f->fails ? "Job has reached the specified backoff limit"
+						     : "Reached expected number of succeeded pods"};
 	if (!obj_has(s, "startTime"))
 		obj_set_str(s, "startTime", now);
 	if (obj_len(obj_get(s, "conditions")))
@@ -193,8 +192,8 @@ static void changed(void *arg, const struct change *c)
 void simulate_load(struct simulate *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(workloads); i++) {
-		struct resource *res = store_resource(m->server->store, workloads[i].group,
-						      workloads[i].plural);
+		struct resource *res =
+			store_resource(m->server->store, workloads[i].group, workloads[i].plural);
 		for (size_t j = 0; j < res->n_heads; j++)
 			look_at(m, res, text_str(res->heads[j]->text));
 	}

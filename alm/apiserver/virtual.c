@@ -125,8 +125,8 @@ int virtual_select(struct virtuals *v, struct request *r, const struct list_opti
 			continue;
 		}
 		ARRAY_GROW(out->items, cap, out->n + 1);
-		out->items[out->n++] = (struct list_item){
-			"", arena_fmt(r->arena, "%lld", (long long)seq), t};
+		out->items[out->n++] =
+			(struct list_item){"", arena_fmt(r->arena, "%lld", (long long)seq), t};
 	}
 	if (scanned > VIRTUAL_SCAN_MAX)
 		out->continue_token = seq_token(r, seq);

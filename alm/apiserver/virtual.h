@@ -9,9 +9,9 @@
 
 struct virtuals;
 
-#define VIRTUAL_GROUP	   "audit.app.coreos.com"
-#define VIRTUAL_PAGE_MAX   10000
-#define VIRTUAL_SCAN_MAX   100000
+#define VIRTUAL_GROUP    "audit.app.coreos.com"
+#define VIRTUAL_PAGE_MAX 10000
+#define VIRTUAL_SCAN_MAX 100000
 
 struct virtuals *virtual_new(struct apiserver *s);
 void virtual_free(struct virtuals *v);
