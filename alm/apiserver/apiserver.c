@@ -5,6 +5,7 @@
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/eventttl.h"
 #include "alm/apiserver/gc.h"
+#include "alm/apiserver/health.h"
 #include "alm/apiserver/hub.h"
 #include "alm/apiserver/namespaces.h"
 #include "alm/apiserver/negotiate.h"
@@ -55,6 +56,12 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 {
 	if (route_parse(r, err) < 0)
 		return -err->code;
+	if (health_is_path(r->path)) {
+		struct health_check checks[] = {{"ping", true, false},
+						{"store", !db_is_broken(s->config.db), true}};
+		health_handle(r, checks, ARRAY_LEN(checks));
+		return 0;
+	}
 	if (auth_authenticate(s->auth, r, err) < 0) {
 		r->failure = (struct failure){0};
 		return -err->code;

@@ -6,11 +6,6 @@
 #include "alm/apiserver/crd.h"
 #include "alm/obj/json.h"
 
-const char *kind_api_version(const struct kind *k, struct arena *a)
-{
-	return *k->group ? arena_fmt(a, "%s/%s", k->group, k->version) : k->version;
-}
-
 /* events.k8s.io Event <-> core Event: the same object, other names. */
 static const struct {
 	const char *core, *events;

@@ -20,6 +20,5 @@ void convert_print(const struct kind *k, struct text *t, bool item, struct strbu
 void convert_to_storage(const struct kind *k, struct obj *o);
 /* Members in canonical order: apiVersion, kind, metadata (names first), the rest. Consumes o. */
 struct obj *convert_canonical(struct obj *o);
-const char *kind_api_version(const struct kind *k, struct arena *a);
 
 #endif

@@ -1,8 +1,13 @@
 /* main: wiring only. */
 #include <stdio.h>
 
-int main(void)
+#include "alm/base/str.h"
+#include "alm/main/cmd_server.h"
+
+int main(int argc, char **argv)
 {
+	if (argc > 1 && cstr_eq(argv[1], "server"))
+		return cmd_server_main(argc - 2, argv + 2);
 	printf("alm %s\n", ALM_VERSION);
 	return 0;
 }
