@@ -12,14 +12,7 @@
 static void namespace_default(struct mutation *m)
 {
 	struct obj *o = m->after;
-	if (!m->head) {
-		struct obj *list = obj_list();
-		obj_append(list, obj_string("kubernetes"));
-		if (!obj_path(o, "spec.finalizers"))
-			obj_set_path(o, "spec.finalizers", list);
-		else
-			obj_unref(list);
-	} else if (!cstr_eq(m->r->subresource, "finalize")) {
+	if (m->head && !cstr_eq(m->r->subresource, "finalize")) {
 		const struct obj *f = obj_path(m->before, "spec.finalizers");
 		obj_del_path(o, "spec.finalizers");
 		if (f)
@@ -31,8 +24,14 @@ static void namespace_default(struct mutation *m)
 
 static void namespace_late(struct mutation *m)
 {
-	if (!m->head)
-		obj_set_path(m->after, "status.phase", obj_string("Active"));
+	if (m->head)
+		return;
+	if (!obj_path(m->after, "spec.finalizers")) {
+		struct obj *list = obj_list();
+		obj_append(list, obj_string("kubernetes"));
+		obj_set_path(m->after, "spec.finalizers", list);
+	}
+	obj_set_path(m->after, "status.phase", obj_string("Active"));
 }
 
 static void secret_default(struct mutation *m)

@@ -120,6 +120,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 	if (s->simulate)
 		simulate_load(s->simulate);
 	store_flush(s->store);
+	store_window_clear(s->store);
 	return 0;
 }
 

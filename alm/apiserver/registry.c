@@ -373,13 +373,13 @@ int registry_ensure(struct apiserver *s, struct obj *o, struct error *err)
 	const char *ns = meta_namespace(o) ? meta_namespace(o) : "";
 	if (!k)
 		return error_set(err, E_INTERNAL, "kind %s is not served", meta_kind(o));
-	struct request *r = request_internal(s, a, "system:apiserver", "alm", k, ns, "");
+	struct request *r = request_internal(s, a, "system:apiserver", "kube-apiserver", k, ns, "");
 	r->verb = "create";
 	if (resource_find(server_resource(s, k), ns, meta_name(o)))
 		return 0;
 	if (mutation_init(&m, r, ns, "", err) < 0)
 		return -err->code;
 	m.after = o;
-	m.opt.manager = "alm";
+	m.opt.manager = "kube-apiserver";
 	return mutation_shape(&m, err) < 0 ? -err->code : mutation_create(&m, err);
 }

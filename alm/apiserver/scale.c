@@ -45,7 +45,7 @@ static int scale_of(struct request *r, const struct obj *o, struct obj **ret, st
 {
 	const struct kind *k = r->kind;
 	int64_t want = obj_i64(o, undotted(k->spec_replicas_path), -1);
-	if (want < 0)
+	if (want < 0 && cstr_eq(r->verb, "get"))
 		return no_replicas(r, err);
 	struct obj *s = obj_keep(r->arena, obj_map()), *meta = obj_map();
 	static const char *const fields[] = {"name", "namespace", "uid", "resourceVersion",
@@ -56,7 +56,7 @@ static int scale_of(struct request *r, const struct obj *o, struct obj **ret, st
 		obj_set_str(meta, fields[i],
 			    obj_str(o, arena_fmt(r->arena, "metadata.%s", fields[i])));
 	obj_set(s, "metadata", meta);
-	obj_set_path(s, "spec.replicas", obj_int(want));
+	obj_set_path(s, "spec.replicas", obj_int(want < 0 ? 0 : want));
 	obj_set_path(s, "status.replicas",
 		     obj_int(obj_i64(o, undotted(k->status_replicas_path), 0)));
 	const char *selector = selector_text(r, o);
@@ -118,12 +118,13 @@ int scale_handle(struct request *r, struct error *err)
 	struct obj *out = NULL;
 	if (mutation_init(&m, r, r->ns, r->name, err) < 0)
 		return -err->code;
+	bool writes = cstr_eq(r->verb, "update") || cstr_eq(r->verb, "patch");
+	if (!writes && !cstr_eq(r->verb, "get"))
+		return fail_method(r, r->verb, err);
 	if (!m.head)
 		return fail_not_found(r, r->group, r->resource, r->name, err);
-	if (cstr_eq(r->verb, "update") || cstr_eq(r->verb, "patch"))
+	if (writes)
 		return scale_write(r, &m, err);
-	if (!cstr_eq(r->verb, "get"))
-		return fail_method(r, r->verb, err);
 	if (scale_of(r, m.before, &out, err) < 0)
 		return -err->code;
 	request_reply_obj(r, 200, out);

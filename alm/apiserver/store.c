@@ -397,7 +397,7 @@ static void window_pop(struct store *s)
 	s->window_bytes -= c->after->len;
 	s->window_start = c->rv;
 	garbage_add(s, c->prev_rv);
-	if (c->deleted)
+	if (c->deleted && c->rv != s->rv) /* the newest row stays */
 		garbage_add(s, c->rv);
 	change_free(c);
 }
@@ -415,6 +415,13 @@ static void window_push(struct store *s, struct change *c)
 	       (s->window_bytes > STORE_WINDOW_BYTES ||
 		c->at_ns - s->window[s->window_first]->at_ns > STORE_WINDOW_NS))
 		window_pop(s);
+}
+
+void store_window_clear(struct store *s)
+{
+	while (s->window_n)
+		window_pop(s);
+	s->window_start = s->rv;
 }
 
 int64_t store_window_start(const struct store *s)

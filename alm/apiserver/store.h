@@ -138,6 +138,8 @@ void store_on_change(struct store *s, void (*fn)(void *arg, const struct change 
 #define STORE_WINDOW_BYTES ((size_t)24 << 20)
 #define STORE_WINDOW_NS    (10 * NS_PER_MIN)
 
+/* Forgets the changes so far: what the server wrote at its start is nobody's to watch. */
+void store_window_clear(struct store *s);
 int64_t store_window_start(const struct store *s); /* every change after this revision is kept */
 /* Changes in order; i counts from 0 = oldest kept; NULL past the end. */
 const struct change *store_change_at(const struct store *s, size_t i);

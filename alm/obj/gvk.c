@@ -134,7 +134,7 @@ int kube_version_cmp(const char *a, const char *b)
 	return c ? c : descending(x.minor, y.minor);
 }
 
-static const char too_long_63[] = "must be no more than 63 bytes";
+static const char too_long_63[] = "must be no more than 63 characters";
 static const char label_fault[] =
 	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
 	"must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
@@ -175,7 +175,7 @@ static const char *dns_subdomain(struct str s)
 {
 	struct str label, rest = s.len ? s : STR("");
 	if (s.len > GVK_NAME_MAX)
-		return "must be no more than 253 bytes";
+		return "must be no more than 253 characters";
 	while (str_next(&rest, '.', &label))
 		if (dns_label(label))
 			return SUBDOMAIN_FAULT;
@@ -214,7 +214,7 @@ static const char *qualified(struct str s)
 	if (!name.len)
 		return "name part must be non-empty";
 	if (name.len > 63)
-		return "name part must be no more than 63 bytes";
+		return "name part must be no more than 63 characters";
 	return is_name_part(name) ? NULL : qualified_fault;
 }
 
