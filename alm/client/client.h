@@ -4,8 +4,9 @@
  * A reply callback is called exactly once, in a later turn, unless the request was cancelled. The
  * error of a refused request has the code of its Status (reason before HTTP code) and the server's
  * message; retry_after_ns is what Retry-After or details.retryAfterSeconds said, else 0. Reads are
- * retried on 429, 5xx and lost connections with jittered back-off until their deadline; writes are
- * not: the caller reads the object first, as the write may have happened.
+ * retried on 429, 5xx and lost connections with jittered back-off (0.8 s doubling to 30 s, at least
+ * Retry-After) until their deadline; writes are not: the caller reads the object first, as the
+ * write may have happened.
  */
 #ifndef ALM_CLIENT_CLIENT_H
 #define ALM_CLIENT_CLIENT_H
@@ -28,7 +29,11 @@ struct client_reply {
 	const struct error *err; /* NULL on success */
 	int64_t retry_after_ns;
 	bool maybe_applied; /* a write whose reply was lost */
+	/* Texts of the Warning: 299 headers, at most CLIENT_WARNINGS_MAX. */
+	const char *const *warnings;
+	size_t n_warnings;
 };
+#define CLIENT_WARNINGS_MAX 16
 
 typedef void (*client_reply_fn)(void *arg, const struct client_reply *reply);
 
@@ -79,6 +84,15 @@ struct client_call *client_delete(struct client *c, const struct resource *r, co
 struct client_call *client_raw(struct client *c, const char *method, const char *target,
 			       struct str body, const char *content_type, client_reply_fn fn,
 			       void *arg);
+/* GET of any path in a chosen form: the Accept header, NULL for JSON. Retried as all reads. */
+struct client_call *client_read(struct client *c, const char *target, const char *accept,
+				client_reply_fn fn, void *arg);
 void client_cancel(struct client *c, struct client_call *call);
+
+/* The error that a Status object tells, with retryAfterSeconds; http is used without a reason. */
+void client_status_error(const struct obj *status, int http, struct error *ret,
+			 int64_t *ret_retry_after_ns);
+/* The next pause of a jittered back-off: base doubling (n: 0, 1, ...) up to max. */
+int64_t client_backoff(struct loop *l, unsigned n, int64_t base_ns, int64_t max_ns);
 
 #endif

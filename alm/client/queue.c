@@ -1,0 +1,211 @@
+/* queue: see queue.h. */
+#include "alm/client/queue.h"
+
+#include <assert.h>
+#include <sys/queue.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/map.h"
+
+#define BACKOFF_MIN   NS_PER_S
+#define BACKOFF_MAX   (60 * NS_PER_S)
+#define DOUBLINGS_MAX 6 /* 1 s << 6 is above the maximum */
+
+/* Lives while the key is dirty, processing, waiting or has failures. */
+struct entry {
+	struct queue *queue;
+	char *key;
+	bool dirty, processing;
+	unsigned failures;
+	struct timer timer;
+	int64_t due; /* of the timer */
+	TAILQ_ENTRY(entry) link;
+};
+
+struct queue {
+	struct loop *loop;
+	void (*on_ready)(void *arg);
+	void *arg;
+	struct task task;
+	struct map *entries;
+	TAILQ_HEAD(, entry) ready;
+	size_t n_ready, n_processing;
+};
+
+static void entry_free(void *p)
+{
+	struct entry *e = p;
+	loop_disarm(e->queue->loop, &e->timer);
+	xfree(e->key);
+	xfree(e);
+}
+
+static void call_ready(void *arg)
+{
+	struct queue *q = arg;
+	if (q->n_ready)
+		q->on_ready(q->arg);
+}
+
+struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg)
+{
+	struct queue *q = xcalloc(1, sizeof(*q));
+	q->loop = l;
+	q->on_ready = ready;
+	q->arg = arg;
+	q->task.fn = call_ready;
+	q->task.arg = q;
+	q->entries = map_new(entry_free);
+	TAILQ_INIT(&q->ready);
+	return q;
+}
+
+void queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	loop_unpost(q->loop, &q->task);
+	map_free(q->entries);
+	xfree(q);
+}
+
+static void push_ready(struct queue *q, struct entry *e)
+{
+	TAILQ_INSERT_TAIL(&q->ready, e, link);
+	q->n_ready++;
+	loop_post(q->loop, &q->task);
+}
+
+static void add(struct queue *q, struct entry *e)
+{
+#ifdef PLANT_25 /* lost wake-up */
+	if (e->processing)
+		return;
+#endif
+	if (e->dirty)
+		return;
+	e->dirty = true;
+	if (!e->processing)
+		push_ready(q, e);
+}
+
+static void forget_idle(struct queue *q, struct entry *e)
+{
+	if (!e->dirty && !e->processing && !e->failures && !heap_holds(&e->timer.node))
+		map_del(q->entries, e->key);
+}
+
+static void on_timer(void *arg)
+{
+	struct entry *e = arg;
+	add(e->queue, e);
+	forget_idle(e->queue, e); /* only a planted bug leaves it idle */
+}
+
+static struct entry *entry_of(struct queue *q, const char *key)
+{
+	struct entry *e = map_get(q->entries, key);
+	if (e)
+		return e;
+	e = xcalloc(1, sizeof(*e));
+	e->queue = q;
+	e->key = xstrdup(key);
+	e->timer.fn = on_timer;
+	e->timer.arg = e;
+	map_set(q->entries, key, e);
+	return e;
+}
+
+void queue_add(struct queue *q, const char *key)
+{
+	add(q, entry_of(q, key));
+}
+
+void queue_add_after(struct queue *q, const char *key, int64_t after_ns)
+{
+	struct entry *e = entry_of(q, key);
+	bool waiting = heap_holds(&e->timer.node);
+	int64_t due;
+	if (after_ns <= 0) {
+		add(q, e);
+		return;
+	}
+	if (__builtin_add_overflow(loop_mono(q->loop), after_ns, &due))
+		due = INT64_MAX;
+	if (waiting && e->due <= due)
+		return;
+	e->due = due;
+	loop_arm(q->loop, &e->timer, after_ns);
+}
+
+void queue_add_rate_limited(struct queue *q, const char *key)
+{
+	struct entry *e = entry_of(q, key);
+	unsigned doublings = e->failures < DOUBLINGS_MAX ? e->failures : DOUBLINGS_MAX;
+	int64_t pause = BACKOFF_MIN << doublings;
+	pause = pause > BACKOFF_MAX ? BACKOFF_MAX : pause;
+	int64_t jitter = (int64_t)loop_random_below(q->loop, (uint64_t)pause / 4);
+	pause = pause + jitter > BACKOFF_MAX ? BACKOFF_MAX - jitter : pause + jitter;
+	e->failures++;
+	queue_add_after(q, key, pause);
+}
+
+void queue_forget(struct queue *q, const char *key)
+{
+	struct entry *e = map_get(q->entries, key);
+	if (!e)
+		return;
+	e->failures = 0;
+	forget_idle(q, e);
+}
+
+unsigned queue_failures(const struct queue *q, const char *key)
+{
+	const struct entry *e = map_get(q->entries, key);
+	return e ? e->failures : 0;
+}
+
+const char *queue_get(struct queue *q)
+{
+	struct entry *e = TAILQ_FIRST(&q->ready);
+	if (!e)
+		return NULL;
+	TAILQ_REMOVE(&q->ready, e, link);
+	q->n_ready--;
+	q->n_processing++;
+	e->dirty = false;
+	e->processing = true;
+	return e->key;
+}
+
+void queue_done(struct queue *q, const char *key)
+{
+	struct entry *e = map_get(q->entries, key);
+	assert(e && e->processing);
+	e->processing = false;
+	q->n_processing--;
+	if (e->dirty)
+		push_ready(q, e);
+	else
+		forget_idle(q, e);
+}
+
+size_t queue_len(const struct queue *q)
+{
+	return q->n_ready;
+}
+
+size_t queue_pending(const struct queue *q)
+{
+	size_t n = 0;
+	for (struct map_entry *m = map_first(q->entries); m; m = map_next(m)) {
+		const struct entry *e = m->value;
+		n += e->dirty || e->processing || heap_holds(&e->timer.node);
+	}
+	return n;
+}
+
+bool queue_is_idle(const struct queue *q)
+{
+	return !q->n_ready && !q->n_processing;
+}

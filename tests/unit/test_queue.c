@@ -1,0 +1,142 @@
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/client/queue.h"
+#include "tests/lib/loop_fake.h"
+
+static void count_ready(void *arg)
+{
+	(*(int *)arg)++;
+}
+
+/*
+ * The table of cases. Words: +k add, ~k rate-limited add, >k add after 5 s, =k the key that get
+ * gives (- for none), !k done, ?k forget, 5 lets 5 s pass, #n keys ready.
+ */
+static void play(const char *script)
+{
+	struct loop *l = loop_fake_new(0);
+	int ready = 0;
+	struct queue *q = queue_new(l, count_ready, &ready);
+	struct str rest = str_of(script), word;
+	while (str_next(&rest, ' ', &word)) {
+		CLEANUP(xfreep) char *key = str_dup(str_skip(word, 1));
+		int64_t n = 0;
+		const char *got;
+		switch (word.ptr[0]) {
+		case '+':
+			queue_add(q, key);
+			break;
+		case '~':
+			queue_add_rate_limited(q, key);
+			break;
+		case '>':
+			queue_add_after(q, key, 5 * NS_PER_S);
+			break;
+		case '=':
+			got = queue_get(q);
+			if (strcmp(got ? got : "-", key) != 0)
+				fail_msg("%s: got %s, wanted %s", script, got ? got : "-", key);
+			break;
+		case '!':
+			queue_done(q, key);
+			break;
+		case '?':
+			queue_forget(q, key);
+			break;
+		case '#':
+			assert_true(str_parse_i64(str_of(key), &n));
+			if (queue_len(q) != (size_t)n)
+				fail_msg("%s: %zu ready", script, queue_len(q));
+			break;
+		default:
+			assert_true(str_parse_i64(word, &n));
+			loop_fake_run(l, n * NS_PER_S);
+		}
+	}
+	loop_fake_settle(l);
+	queue_free(q);
+	loop_free(l);
+}
+
+static void test_queue__table_of_cases(void **state)
+{
+	(void)state;
+	static const char *const cases[] = {
+		"=- +a =a =- !a =-",                /* one key */
+		"+a +a #1 =a !a =-",                /* twice before it is taken: once */
+		"+a +b +c =a =b =c",                /* first in, first out */
+		"+a =a +a =- !a =a !a =-",          /* while processed: again, after done only */
+		"+a =a +a +a !a =a !a =-",          /* ... and only once */
+		"+a +b =a +a =b !b !a =a",          /* others go on meanwhile */
+		">a =- 4 =- 1 =a !a 60 =-",         /* after a time */
+		">a +a =a !a =- 5 =a",              /* an add does not cancel the wait */
+		"+a =a >a 5 =- !a =a",              /* the time comes while it is processed */
+		">a 2 >a 3 =a !a 60 =-",            /* the earliest wins */
+		"+a =a ~a !a =- 2 =a",              /* failed once: 1 to 1.25 s */
+		"+a =a ~a !a 2 =a ~a !a 1 =- 2 =a", /* failed twice: 2 to 2.5 s */
+		"+a =a ~a !a 2 =a ~a !a 3 =a ?a ~a !a 2 =a", /* forgotten: 1 s again */
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		play(cases[i]);
+}
+
+static void test_queue__ready_is_called_in_a_later_turn(void **state)
+{
+	(void)state;
+	struct loop *l = loop_fake_new(0);
+	int ready = 0;
+	struct queue *q = queue_new(l, count_ready, &ready);
+	queue_add(q, "a");
+	queue_add(q, "b");
+	assert_int_equal(ready, 0);
+	loop_fake_settle(l);
+	assert_int_equal(ready, 1);
+	assert_int_equal(queue_pending(q), 2);
+	const char *key = queue_get(q);
+	assert_false(queue_is_idle(q));
+	queue_add(q, key);
+	queue_done(q, key);
+	loop_fake_settle(l);
+	assert_int_equal(ready, 2);
+	queue_free(q);
+	loop_free(l);
+}
+
+static void test_queue__back_off_stays_within_its_bounds(void **state)
+{
+	(void)state;
+	struct loop *l = loop_fake_new(0);
+	int ready = 0;
+	struct queue *q = queue_new(l, count_ready, &ready);
+	for (int i = 0; i < 40; i++) {
+		int64_t before = loop_mono(l);
+		queue_add_rate_limited(q, "a");
+		while (!queue_len(q))
+			loop_fake_run(l, 100 * NS_PER_MS);
+		int64_t pause = loop_mono(l) - before;
+		assert_true(pause >= NS_PER_S && pause <= 60 * NS_PER_S);
+		if (i > 6)
+			assert_true(pause >= 45 * NS_PER_S);
+		queue_get(q);
+		queue_done(q, "a");
+	}
+	assert_int_equal(queue_failures(q, "a"), 40);
+	queue_forget(q, "a");
+	assert_int_equal(queue_failures(q, "a"), 0);
+	assert_int_equal(queue_pending(q), 0);
+	queue_free(q);
+	loop_free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_queue__table_of_cases),
+		cmocka_unit_test(test_queue__ready_is_called_in_a_later_turn),
+		cmocka_unit_test(test_queue__back_off_stays_within_its_bounds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
