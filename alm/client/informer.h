@@ -28,7 +28,8 @@ struct informer_config {
 	struct resource resource;   /* copied */
 	bool metadata_only;         /* asks for PartialObjectMetadata */
 	const char *label_selector; /* NULL: none */
-	/* Called after the cache changed; both objects borrowed, before is NULL when added and
+	/* Called after the cache changed (it must not free the informer); both objects
+	 * borrowed, before is NULL when added and
 	 * after is NULL when deleted. */
 	void (*changed)(void *arg, enum informer_change change,
 			const struct informer_object *before, const struct informer_object *after);

@@ -1,0 +1,266 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/client/client.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/loop_fake.h"
+#include "tests/lib/transport_fake.h"
+
+struct fixture {
+	struct loop *loop;
+	struct transport_fake *fake;
+	struct client *client;
+	/* of the last reply */
+	int n, status;
+	struct error err;
+	int64_t retry_after;
+	bool maybe;
+	char text[512], warning[128];
+};
+
+static const struct resource widgets = {"g.io", "v1", "widgets", "Widget", true};
+static const struct resource nodes = {"", "v1", "nodes", "Node", false};
+
+static void setup(struct fixture *f)
+{
+	*f = (struct fixture){.loop = loop_fake_new(0)};
+	f->fake = transport_fake_new(f->loop);
+	f->client = client_new(f->loop, transport_fake_transport(f->fake));
+}
+
+static void teardown(struct fixture *f)
+{
+	assert_int_equal(fake_unused(f->fake), 0);
+	client_free(f->client);
+	transport_fake_free(f->fake);
+	loop_free(f->loop);
+}
+
+static void on_reply(void *arg, const struct client_reply *r)
+{
+	struct fixture *f = arg;
+	f->n++;
+	f->status = r->status;
+	f->err = r->err ? *r->err : ERROR_INIT;
+	f->retry_after = r->retry_after_ns;
+	f->maybe = r->maybe_applied;
+	snprintf(f->text, sizeof(f->text), "%.*s", STR_ARG(r->text));
+	snprintf(f->warning, sizeof(f->warning), "%s", r->n_warnings ? r->warnings[0] : "");
+}
+
+static void test_client__paths_and_bodies_of_the_verbs(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	struct obj *o = meta_skeleton("g.io/v1", "Widget", "ns", "a");
+	const char *body = "{\"apiVersion\":\"g.io/v1\",\"kind\":\"Widget\",\"metadata\":"
+			   "{\"name\":\"a\",\"namespace\":\"ns\"}}";
+	const struct client_options status = {.subresource = "status"};
+	const struct client_options force = {.force = true, .dry_run = true, .strict = true};
+	const struct client_options gone = {
+		.uid = "u1", .resource_version = "7", .propagation = "Background"};
+	const char *base = "/apis/g.io/v1/namespaces/ns/widgets";
+	fake_answer(f.fake, "GET", "/apis/g.io/v1/namespaces/ns/widgets/a", 200, "{}");
+	fake_answer(f.fake, "GET", "/api/v1/nodes?limit=5", 200, "{}");
+	fake_answer(f.fake, "POST", "/apis/g.io/v1/namespaces/ns/widgets?fieldManager=alm", 201,
+		    "{}");
+	fake_answer(f.fake, "PUT", "/apis/g.io/v1/namespaces/ns/widgets/a/status?fieldManager=alm",
+		    200, "{}");
+	fake_answer(f.fake, "PATCH",
+		    "/apis/g.io/v1/namespaces/ns/widgets/a?fieldManager=alm&force=true&dryRun=All"
+		    "&fieldValidation=Strict",
+		    200, "{}");
+	fake_answer(f.fake, "DELETE", "/apis/g.io/v1/namespaces/ns/widgets/a", 200, "{}");
+	client_get(f.client, &widgets, "ns", "a", NULL, on_reply, &f);
+	client_list(f.client, &nodes, NULL, "limit=5", on_reply, &f);
+	client_create(f.client, &widgets, "ns", o, NULL, on_reply, &f);
+	client_replace(f.client, &widgets, "ns", "a", o, &status, on_reply, &f);
+	client_apply(f.client, &widgets, "ns", "a", o, &force, on_reply, &f);
+	client_delete(f.client, &widgets, "ns", "a", &gone, on_reply, &f);
+	assert_int_equal(f.n, 0);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n, 6);
+	assert_int_equal(f.err.code, 0);
+	char want[1024];
+	snprintf(want, sizeof(want), "POST %s?fieldManager=alm application/json %s", base, body);
+	assert_string_equal(fake_call(f.fake, 2), want);
+	assert_non_null(strstr(fake_call(f.fake, 4), " application/apply-patch+yaml {"));
+	assert_non_null(strstr(fake_call(f.fake, 5),
+			       "\"preconditions\":{\"uid\":\"u1\",\"resourceVersion\":\"7\"},"
+			       "\"propagationPolicy\":\"Background\"}"));
+	obj_unref(o);
+	teardown(&f);
+}
+
+static void test_client__a_status_becomes_an_error(void **state)
+{
+	(void)state;
+	static const struct {
+		int status;
+		const char *reason;
+		int code;
+	} cases[] = {{404, "NotFound", E_NOTFOUND}, {409, "AlreadyExists", E_EXISTS},
+		     {409, "Conflict", E_CONFLICT}, {410, "Expired", E_EXPIRED},
+		     {410, "Gone", E_EXPIRED},      {403, "Forbidden", E_FORBIDDEN},
+		     {422, "Invalid", E_INVALID},   {401, "Unauthorized", E_UNAUTHORIZED},
+		     {418, "", E_BADREQUEST},       {413, "RequestEntityTooLarge", E_TOOLARGE}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		char body[256];
+		setup(&f);
+		snprintf(
+			body, sizeof(body),
+			"{\"kind\":\"Status\",\"message\":\"m %zu\",\"reason\":\"%s\",\"code\":%d}",
+			i, cases[i].reason, cases[i].status);
+		fake_answer(f.fake, "GET", "/api/v1/nodes/x", cases[i].status, body);
+		client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+		loop_fake_settle(f.loop);
+		assert_int_equal(f.err.code, cases[i].code);
+		assert_memory_equal(f.err.msg, "m ", 2);
+		assert_int_equal(f.status, cases[i].status);
+		teardown(&f);
+	}
+}
+
+static void test_client__reads_are_retried(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	fake_lose(f.fake, "GET", "/api/v1/nodes/x");
+	fake_answer(f.fake, "GET", "/api/v1/nodes/x", 503, "");
+	fake_answer(f.fake, "GET", "/api/v1/nodes/x", 200, "{\"a\":1}");
+	client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+	loop_fake_run(f.loop, 500 * NS_PER_MS);
+	assert_int_equal(fake_count(f.fake), 1);
+	loop_fake_run(f.loop, 400 * NS_PER_MS);
+	assert_int_equal(fake_count(f.fake), 2);
+	loop_fake_run(f.loop, 2 * NS_PER_S);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.text, "{\"a\":1}");
+	teardown(&f);
+}
+
+static void test_client__retry_after_is_obeyed(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	fake_answer(f.fake, "GET", "/api/v1/nodes/x", 429, "");
+	fake_header(f.fake, "Retry-After", "7");
+	fake_answer(f.fake, "GET", "/api/v1/nodes/x", 503,
+		    "{\"message\":\"busy\",\"details\":{\"retryAfterSeconds\":40}}");
+	client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+	loop_fake_run(f.loop, 6 * NS_PER_S);
+	assert_int_equal(fake_count(f.fake), 1);
+	loop_fake_run(f.loop, 2 * NS_PER_S);
+	/* 40 s are beyond the deadline: the caller hears of it */
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.err.code, E_UNAVAILABLE);
+	assert_int_equal(f.retry_after, 40 * NS_PER_S);
+	teardown(&f);
+}
+
+static void test_client__reads_end_at_their_deadline(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	for (int i = 0; i < 6; i++)
+		fake_answer(f.fake, "GET", "/api/v1/nodes/x", 500, "");
+	client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+	loop_fake_run(f.loop, 60 * NS_PER_S);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.err.code, E_INTERNAL);
+	assert_in_range(fake_count(f.fake), 5, 6);
+	while (fake_unused(f.fake)) { /* the last row may stand unused */
+		client_get(f.client, &nodes, NULL, "x", &(struct client_options){.timeout_ns = 1},
+			   on_reply, &f);
+		loop_fake_settle(f.loop);
+	}
+	teardown(&f);
+}
+
+static void test_client__writes_are_not_retried(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct obj *o = obj_map();
+	setup(&f);
+	fake_lose(f.fake, "POST", "/api/v1/nodes*");
+	client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	loop_fake_run(f.loop, 60 * NS_PER_S);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.err.code, E_IO);
+	assert_true(f.maybe);
+	fake_answer(f.fake, "POST", "/api/v1/nodes*", 429, "");
+	client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	loop_fake_run(f.loop, 60 * NS_PER_S);
+	assert_int_equal(f.err.code, E_TOOMANY);
+	assert_false(f.maybe);
+	obj_unref(o);
+	teardown(&f);
+}
+
+static void test_client__few_writes_are_in_flight(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct obj *o = obj_map();
+	struct client_call *calls[3 * CLIENT_WRITES_MAX];
+	setup(&f);
+	for (size_t i = 0; i < ARRAY_LEN(calls) - 1; i++)
+		fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{}");
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+		calls[i] = client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX);
+	client_cancel(f.client, calls[0]);
+	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX);
+	fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{}");
+	client_cancel(f.client, calls[ARRAY_LEN(calls) - 1]);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n, ARRAY_LEN(calls) - 2);
+	client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n, ARRAY_LEN(calls) - 1);
+	obj_unref(o);
+	teardown(&f);
+}
+
+static void test_client__warnings_and_other_bodies(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	fake_answer(f.fake, "GET", "/readyz", 200, "ok");
+	fake_header(f.fake, "Warning", "299 - \"say \\\"hi\\\"\"");
+	client_raw(f.client, "GET", "/readyz", STR_NONE, NULL, on_reply, &f);
+	loop_fake_settle(f.loop);
+	assert_string_equal(f.text, "ok");
+	assert_string_equal(f.warning, "say \"hi\"");
+	assert_int_equal(f.err.code, 0);
+	fake_answer(f.fake, "GET", "/api/v1/nodes/x", 200, "<html>");
+	client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.err.code, E_INTERNAL);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_client__paths_and_bodies_of_the_verbs),
+		cmocka_unit_test(test_client__a_status_becomes_an_error),
+		cmocka_unit_test(test_client__reads_are_retried),
+		cmocka_unit_test(test_client__retry_after_is_obeyed),
+		cmocka_unit_test(test_client__reads_end_at_their_deadline),
+		cmocka_unit_test(test_client__writes_are_not_retried),
+		cmocka_unit_test(test_client__few_writes_are_in_flight),
+		cmocka_unit_test(test_client__warnings_and_other_bodies),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/strbuf.h"
+#include "alm/client/informer.h"
+#include "alm/obj/json.h"
+#include "tests/lib/loop_fake.h"
+#include "tests/lib/transport_fake.h"
+
+#define LIST  "/api/v1/configmaps?limit=500"
+#define WATCH "/api/v1/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion="
+
+struct fixture {
+	struct loop *loop;
+	struct transport_fake *fake;
+	struct client *client;
+	struct informer *informer;
+	struct strbuf log; /* "+a ~a -a S " */
+};
+
+static void on_change(void *arg, enum informer_change change, const struct informer_object *before,
+		      const struct informer_object *after)
+{
+	struct fixture *f = arg;
+	assert_int_equal(before == NULL, change == INFORMER_ADDED);
+	assert_int_equal(after == NULL, change == INFORMER_DELETED);
+	strbuf_addf(&f->log, "%c%s ", "+~-"[change], (after ? after : before) -> name);
+}
+
+static void on_synced(void *arg)
+{
+	struct fixture *f = arg;
+	strbuf_adds(&f->log, "S ");
+}
+
+static void setup(struct fixture *f, const char *selector, bool metadata_only)
+{
+	*f = (struct fixture){.loop = loop_fake_new(0), .log = STRBUF_INIT(STRBUF_SMALL)};
+	f->fake = transport_fake_new(f->loop);
+	f->client = client_new(f->loop, transport_fake_transport(f->fake));
+	const struct informer_config c = {
+		.client = f->client,
+		.resource = {"", "v1", "configmaps", "ConfigMap", true},
+		.metadata_only = metadata_only,
+		.label_selector = selector,
+		.changed = on_change,
+		.synced = on_synced,
+		.arg = f,
+	};
+	f->informer = informer_new(&c);
+	informer_start(f->informer);
+}
+
+static void teardown(struct fixture *f)
+{
+	if (fake_unused(f->fake))
+		fail_msg("%zu rows unused", fake_unused(f->fake));
+	informer_free(f->informer);
+	client_free(f->client);
+	transport_fake_free(f->fake);
+	loop_free(f->loop);
+	strbuf_release(&f->log);
+}
+
+static void assert_log(struct fixture *f, const char *want)
+{
+	assert_string_equal(f->log.buf, want);
+	strbuf_clear(&f->log);
+}
+
+#define OBJ(name, uid, rv)                                                         \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"ns\",\"uid\":\"" uid \
+	"\",\"resourceVersion\":\"" rv "\"}}"
+#define PAGE(rv, items) "{\"metadata\":{\"resourceVersion\":\"" rv "\"},\"items\":[" items "]}"
+#define PAGE_MORE(rv, token, items)                                           \
+	"{\"metadata\":{\"resourceVersion\":\"" rv "\",\"continue\":\"" token \
+	"\"},\"items\":[" items "]}"
+#define EVENT(type, o) "{\"type\":\"" type "\",\"object\":" o "}\n"
+
+static void test_informer__lists_in_pages_then_watches(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, "a=b", false);
+	fake_answer(f.fake, "GET", LIST "&labelSelector=a%3Db", 200,
+		    PAGE_MORE("10", "t/1", OBJ("a", "ua", "3")));
+	fake_answer(f.fake, "GET", LIST "&labelSelector=a%3Db&continue=t%2F1", 200,
+		    PAGE("10", OBJ("b", "ub", "4")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	assert_false(informer_is_synced(f.informer));
+	loop_fake_settle(f.loop);
+	assert_true(informer_is_synced(f.informer));
+	assert_log(&f, "+a +b S ");
+	fake_push(f.fake, EVENT("ADDED", OBJ("c", "uc", "11")) "{\"type\":\"MODI");
+	fake_push(f.fake, "FIED\",\"object\":" OBJ("a", "ua", "12") "}\n" EVENT(
+				  "DELETED", OBJ("b", "ub", "13")));
+	assert_log(&f, "+c ~a -b ");
+	assert_int_equal(informer_count(f.informer), 2);
+	const struct informer_object *o = informer_get(f.informer, "ns", "a");
+	assert_string_equal(o->resource_version, "12");
+	assert_str(o->text, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"ua\","
+			    "\"resourceVersion\":\"12\"},\"kind\":\"ConfigMap\","
+			    "\"apiVersion\":\"v1\"}");
+	assert_ptr_equal(informer_get_uid(f.informer, "ua"), o);
+	assert_null(informer_get_uid(f.informer, "ub"));
+	assert_ptr_equal(informer_next(f.informer, NULL), o);
+	assert_string_equal(informer_next(f.informer, o)->name, "c");
+	assert_null(informer_next(f.informer, informer_next(f.informer, o)));
+	teardown(&f);
+}
+
+static void test_informer__resumes_without_a_list(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200,
+		    EVENT("ADDED", OBJ("a", "ua", "11")));
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	fake_push(f.fake, EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"20\"}}"));
+	fake_stream(f.fake, "GET", WATCH "20&timeoutSeconds=*", 200, "");
+	fake_end(f.fake, false);
+	loop_fake_settle(f.loop);
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	fake_stream(f.fake, "GET", WATCH "20&timeoutSeconds=*", 200, "");
+	fake_end(f.fake, true);
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	assert_log(&f, "S +a ");
+	teardown(&f);
+}
+
+static void test_informer__expired_lists_again_and_diffs(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(
+		f.fake, "GET", LIST, 200,
+		PAGE("10", OBJ("a", "ua", "3") "," OBJ("b", "ub", "4") "," OBJ("c", "uc", "5")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200,
+		    EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}"));
+	/* a changed, b deleted, c made anew */
+	fake_answer(f.fake, "GET", LIST, 200,
+		    PAGE("30", OBJ("a", "ua", "25") "," OBJ("c", "uc2", "26")));
+	fake_stream(f.fake, "GET", WATCH "30&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 5 * NS_PER_S);
+	assert_log(&f, "+a +b +c S -b ~a -c +c ");
+	teardown(&f);
+}
+
+static void test_informer__refused_watch_410_lists_again(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+	fake_answer(f.fake, "GET", WATCH "10&timeoutSeconds=*", 410, "{\"reason\":\"Expired\"}");
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("11", ""));
+	fake_stream(f.fake, "GET", WATCH "11&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 5 * NS_PER_S);
+	teardown(&f);
+}
+
+static void test_informer__a_failed_list_is_not_an_empty_one(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+	fake_answer(f.fake, "GET", WATCH "10&timeoutSeconds=*", 410, "");
+	fake_answer(f.fake, "GET", LIST, 403, "{\"reason\":\"Forbidden\",\"message\":\"no\"}");
+	loop_fake_run(f.loop, 20 * NS_PER_S);
+	assert_int_equal(informer_count(f.informer), 1);
+	assert_int_equal(informer_trouble(f.informer)->code, E_FORBIDDEN);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE_MORE("12", "t", OBJ("b", "ub", "11")));
+	fake_answer(f.fake, "GET", LIST "&continue=t", 410, "{\"reason\":\"Expired\"}");
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("13", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "13&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 60 * NS_PER_S);
+	assert_null(informer_trouble(f.informer));
+	assert_log(&f, "+a S ");
+	teardown(&f);
+}
+
+static void test_informer__refuses_a_list_from_the_past(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+	fake_answer(f.fake, "GET", WATCH "10&timeoutSeconds=*", 410, "");
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("9", ""));
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("12", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "12&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	assert_log(&f, "+a S ");
+	teardown(&f);
+}
+
+static void observe(struct fixture *f, const char *text)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o;
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	informer_observe(f->informer, o);
+	obj_unref(o);
+}
+
+static void test_informer__own_writes_show_at_once(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_settle(f.loop);
+	observe(&f, OBJ("a", "ua", "12"));
+	observe(&f, OBJ("b", "ub", "13"));
+	assert_log(&f, "+a S ~a +b ");
+	/* the watch comes late, with an older state first */
+	fake_push(f.fake,
+		  EVENT("MODIFIED", OBJ("a", "ua", "11")) EVENT("MODIFIED", OBJ("a", "ua", "12"))
+			  EVENT("ADDED", OBJ("b", "ub", "13"))
+				  EVENT("MODIFIED", OBJ("b", "ub", "14")));
+	assert_log(&f, "~b ");
+	informer_observe_deleted(f.informer, "ns", "a", "other");
+	informer_observe_deleted(f.informer, "ns", "a", "ua");
+	assert_log(&f, "-a ");
+	/* made anew before the old one's deletion is seen */
+	observe(&f, OBJ("b", "ub2", "16"));
+	fake_push(f.fake,
+		  EVENT("DELETED", OBJ("b", "ub", "15")) EVENT("ADDED", OBJ("b", "ub2", "16")));
+	assert_log(&f, "-b +b ");
+	assert_string_equal(informer_get(f.informer, "ns", "b")->uid, "ub2");
+	teardown(&f);
+}
+
+static void test_informer__metadata_only(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, true);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_settle(f.loop);
+	observe(&f, "{\"data\":{\"secret\":\"x\"},\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
+		    "\"resourceVersion\":\"11\"}}");
+	const struct informer_object *o = informer_get(f.informer, NULL, "a");
+	assert_str(o->text, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\","
+			    "\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
+			    "\"resourceVersion\":\"11\"}}");
+	teardown(&f);
+}
+
+static void test_informer__a_broken_frame_lists_again(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "{\"type\":\n");
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 5 * NS_PER_S);
+	assert_int_equal(fake_open(f.fake), 1);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_informer__lists_in_pages_then_watches),
+		cmocka_unit_test(test_informer__resumes_without_a_list),
+		cmocka_unit_test(test_informer__expired_lists_again_and_diffs),
+		cmocka_unit_test(test_informer__refused_watch_410_lists_again),
+		cmocka_unit_test(test_informer__a_failed_list_is_not_an_empty_one),
+		cmocka_unit_test(test_informer__refuses_a_list_from_the_past),
+		cmocka_unit_test(test_informer__own_writes_show_at_once),
+		cmocka_unit_test(test_informer__metadata_only),
+		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
