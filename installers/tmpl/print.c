@@ -591,7 +591,8 @@ void print_direct(struct strbuf *b, struct value v, enum tmpl_profile profile)
 		strbuf_addstr(b, value_text(v));
 		return;
 	}
-	if (v.type == VALUE_STRUCT && v.st->type->string) {
+	if (v.type == VALUE_STRUCT && v.st->type->string &&
+	    (v.pad || v.st->type->string_by_value)) {
 		strbuf_addstr(b, v.st->type->string(v.st));
 		return;
 	}

@@ -43,6 +43,8 @@ extern const struct tmpl_limits tmpl_limits_default;
 struct tmpl_host {
 	int64_t now_ns;
 	const char *zone; /* of the local time: "UTC", "Europe/Berlin"; NULL is UTC */
+	/* The TZif bytes of a zone ("Europe/Berlin"), negative if there is none; NULL: only UTC. */
+	int (*zone_bytes)(void *ctx, struct arena *a, struct str name, struct str *ret);
 	/* len bytes of entropy; NULL, or a negative return: random functions fail. */
 	int (*entropy)(void *ctx, void *out, size_t len);
 	/* The object (a list object for an empty name), *ret nil if it does not exist; NULL: always
@@ -83,9 +85,9 @@ typedef int (*tmpl_fn)(struct tmpl_run *run, const struct value *args, size_t n,
 /*
  * sig names the parameters and, after a colon, the result: s string, i int, l int64, f float64,
  * b bool, v interface {}, m map[string]interface {}, S []string, A []interface {}, t time.Time,
- * c certificate; a * after the last parameter makes it variadic. "svs*:s". The executor checks and
- * converts; nil reaches only v (and a nil m, S, A through a pipe of a typed nil). The result letter
- * v is an interface.
+ * c certificate, r anything with its iface flag; a * after the last parameter makes it variadic.
+ * "svs*:s". The executor checks and converts; nil reaches only v (and a nil m, S, A through a pipe
+ * of a typed nil). The result letter v is an interface.
  */
 struct tmpl_func {
 	const char *name;
@@ -96,12 +98,16 @@ struct tmpl_func {
 #define TMPL_FN_RANDOM  1u /* not reproducible */
 #define TMPL_FN_FROM_41 2u /* not in profile 3 */
 #define TMPL_FN_FROM_42 4u /* only in profile 4.2 */
-#define TMPL_FN_PANIC   8u
+#define TMPL_FN_AND     8u /* of the executor */
+#define TMPL_FN_OR      16u
 
 /* Tables end with a row whose name is NULL. */
 extern const struct tmpl_func tmpl_fn_core[], tmpl_fn_text[], tmpl_fn_list[], tmpl_fn_dict[],
 	tmpl_fn_math[], tmpl_fn_date[], tmpl_fn_crypto[], tmpl_fn_encode[], tmpl_fn_regex[],
 	tmpl_fn_misc[];
+
+/* All functions of all profiles, one after the other; NULL after the last. */
+const struct tmpl_func *tmpl_function_at(size_t i);
 
 /* fn_encode.c is of yaml_go, JSON and TOML: toYaml toYamlPretty toJson toToml fromYaml
  * fromYamlArray fromJson fromJsonArray fromToml mustToYaml mustToJson mustToToml toPrettyJson
@@ -110,18 +116,24 @@ extern const struct tmpl_func tmpl_fn_core[], tmpl_fn_text[], tmpl_fn_list[], tm
 /* The function's error: "error calling NAME: MSG". Returns a negative code. */
 int tmpl_fail(struct tmpl_run *run, const char *fmt, ...) PRINTF(2, 3);
 int tmpl_fail_str(struct tmpl_run *run, struct str msg);
+/* Ends the render with another code than E_INVALID. */
+int tmpl_fail_code(struct tmpl_run *run, int code, const char *fmt, ...) PRINTF(3, 4);
 /* A budget: the whole render ends. */
 int tmpl_over(struct tmpl_run *run, const char *budget, size_t limit);
 struct arena *tmpl_arena(struct tmpl_run *run);
 enum tmpl_profile tmpl_run_profile(const struct tmpl_run *run);
 const struct tmpl_limits *tmpl_run_limits(const struct tmpl_run *run);
 const struct tmpl_host *tmpl_run_host(const struct tmpl_run *run);
+/* Appends text without "<no value>". */
+void tmpl_add_cleaned(struct strbuf *out, struct str text);
 /* Fails with E_LIMIT if a string of n bytes may not be made. */
 int tmpl_want_string(struct tmpl_run *run, size_t n);
 int tmpl_want_list(struct tmpl_run *run, size_t n);
 int tmpl_want_steps(struct tmpl_run *run, size_t n);
 /* *ret = the text of b as a string value (b over its limit: the string budget is over). */
 int tmpl_return(struct tmpl_run *run, const struct strbuf *b, struct value *ret);
+/* The result cannot be had again. */
+void tmpl_mark_random(struct tmpl_run *run);
 /* len bytes of entropy, or the error "no entropy was given". */
 int tmpl_entropy(struct tmpl_run *run, void *out, size_t len);
 

@@ -1,0 +1,13 @@
+/* cast: what sprig's functions make of values of any type. */
+#ifndef INSTALLERS_TMPL_CAST_H
+#define INSTALLERS_TMPL_CAST_H
+
+#include "installers/tmpl/tmpl.h"
+
+int64_t cast_int64(struct value v);
+double cast_double(struct value v);
+bool value_is_empty(struct value v); /* sprig's empty */
+/* The list of texts of a list or scalar; nil items are left out. fn_list.c */
+int list_strings(struct tmpl_run *run, struct value v, struct value *ret);
+
+#endif

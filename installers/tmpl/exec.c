@@ -1,0 +1,423 @@
+/*
+ * exec: walks a tree and writes its text. Recursion follows blocks and includes; every entry checks
+ * the C stack against its budget (limits.stack_bytes), so no input can exhaust it.
+ */
+#include <string.h>
+
+#include "installers/tmpl/print.h"
+#include "installers/tmpl/run.h"
+
+enum walk { WALK_ON = 0, WALK_BREAK, WALK_CONTINUE };
+
+static int walk(struct state *s, struct value dot, const struct node *n);
+
+/* clang-format off */
+const struct tmpl_limits tmpl_limits_default = {
+	.steps = 50000000,
+	.iterations = 10000000,
+	.output_bytes = (size_t)32 << 20,
+	.file_bytes = (size_t)8 << 20,
+	.string_bytes = (size_t)16 << 20,
+	.arena_bytes = (size_t)256 << 20,
+	.tpl_calls = 20000,
+	.tpl_bytes = (size_t)16 << 20,
+	.frames = 4000,
+	.nested_name = 1000,
+	.list_len = 1000000,
+	.key_pairs = 64,
+	.slow_hashes = 32,
+	.stack_bytes = (size_t)6 << 20,
+};
+/* clang-format on */
+
+static int over_limit(struct state *s, const char *budget, size_t limit)
+{
+	tmpl_over(s->run, budget, limit);
+	return state_wrap_call(s, STR("")); /* adds the place */
+}
+
+int state_tick(struct state *s)
+{
+	struct tmpl_run *run = s->run;
+	const struct tmpl_limits *l = run->limits;
+	if (++run->steps > l->steps)
+		return over_limit(s, "steps", l->steps);
+	if (arena_bytes(run->arena) > l->arena_bytes)
+		return over_limit(s, "bytes of values and strings", l->arena_bytes);
+	const char *here = __builtin_frame_address(0);
+	size_t used = here < run->stack_base ? (size_t)(run->stack_base - here)
+					     : (size_t)(here - run->stack_base);
+	if (used > l->stack_bytes)
+		return over_limit(s, "bytes of nesting", l->stack_bytes);
+	return 0;
+}
+
+void run_push_var(struct tmpl_run *run, struct str name, struct value v)
+{
+	ARRAY_GROW(run->vars, run->cap_vars, run->n_vars + 1);
+	run->vars[run->n_vars++] = (struct var){name, v};
+}
+
+/* ---- actions ---- */
+static int check_output(struct state *s)
+{
+	if (!s->out->over)
+		return 0;
+	return over_limit(s, "bytes of output of one file", s->out->limit);
+}
+
+static int walk_action(struct state *s, struct value dot, const struct node *n)
+{
+	struct value v;
+	int r = eval_pipeline(s, dot, n->branch.pipe, &v);
+	if (r < 0)
+		return r;
+	if (n->branch.pipe->pipe.n_decl > 0)
+		return 0;
+	s->node = n;
+	print_direct(s->out, v, s->run->set->profile);
+	return check_output(s);
+}
+
+static int walk_list(struct state *s, struct value dot, const struct node *n)
+{
+	for (size_t i = 0; i < n->list.n; i++) {
+		int r = walk(s, dot, n->list.items[i]);
+		if (r != WALK_ON)
+			return r;
+	}
+	return WALK_ON;
+}
+
+static int walk_if_or_with(struct state *s, struct value dot, const struct node *n)
+{
+	size_t mark = s->run->n_vars;
+	struct value v;
+	int r = eval_pipeline(s, dot, n->branch.pipe, &v);
+	if (r < 0)
+		return r;
+	if (value_truth(v))
+		r = walk(s, n->kind == NODE_WITH ? v : dot, n->branch.list);
+	else if (n->branch.else_list)
+		r = walk(s, dot, n->branch.else_list);
+	s->run->n_vars = mark;
+	return r;
+}
+
+static int walk_template(struct state *s, struct value dot, const struct node *n)
+{
+	const struct tree *tree = run_lookup(s->run, n->call.name);
+	if (!tree) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_adds(&b, "template ");
+		value_quote(&b, n->call.name);
+		strbuf_adds(&b, " not defined");
+		return state_fail_str(s, strbuf_str(&b));
+	}
+	struct value data = VALUE_NONE;
+	if (n->call.pipe) {
+		int r = eval_pipeline(s, dot, n->call.pipe, &data);
+		if (r < 0)
+			return r;
+	}
+	return run_execute(s->run, tree, data, s->out);
+}
+
+/* ---- range ---- */
+static int set_loop_vars(struct state *s, const struct node *pipe, struct value key,
+			 struct value item)
+{
+	struct tmpl_run *run = s->run;
+	size_t n = pipe->pipe.n_decl;
+	if (n == 0)
+		return 0;
+	if (pipe->pipe.assign) {
+		int r = eval_set_var(s, pipe->pipe.decl[0]->path.names[0], n > 1 ? key : item);
+		if (r == 0 && n > 1)
+			r = eval_set_var(s, pipe->pipe.decl[1]->path.names[0], item);
+		return r;
+	}
+	run->vars[run->n_vars - 1].value = item;
+	if (n > 1)
+		run->vars[run->n_vars - 2].value = key;
+	return 0;
+}
+
+static int iterate(struct state *s, const struct node *n, struct value key, struct value item)
+{
+	struct tmpl_run *run = s->run;
+	if (++run->iterations > run->limits->iterations)
+		return over_limit(s, "iterations of range", run->limits->iterations);
+	int r = set_loop_vars(s, n->branch.pipe, key, item);
+	if (r < 0)
+		return r;
+	size_t mark = run->n_vars;
+	r = walk(s, item, n->branch.list);
+	run->n_vars = mark;
+	return r == WALK_CONTINUE ? WALK_ON : r;
+}
+
+static size_t range_length(struct value v)
+{
+	if (value_is_int(v))
+		return v.type == VALUE_UINT8 || v.type == VALUE_UINT64 ? v.u
+		       : v.i > 0                                       ? (size_t)v.i
+								       : 0;
+	if (value_is_map(v))
+		return vmap_count(v.map);
+	return v.type == VALUE_NIL ? 0 : v.len;
+}
+
+/* Element i; a map may be changed by the body, so its entries were taken before. */
+static struct value range_item(struct value v, const struct vmap_entry *entries, size_t i,
+			       struct value *ret_key)
+{
+	struct value item;
+	*ret_key = value_int((int64_t)i);
+	if (value_is_int(v)) {
+		item = v;
+		item.i = (int64_t)i;
+	} else if (value_is_map(v)) {
+		*ret_key = value_str(entries[i].key);
+		item = entries[i].value;
+		item.iface = value_is_anymap(v);
+	} else if (v.type == VALUE_BYTES) {
+		item = (struct value){.type = VALUE_UINT8, .u = (unsigned char)v.s[i]};
+	} else {
+		item = v.items[i];
+		item.iface = v.type == VALUE_LIST;
+	}
+	return item;
+}
+
+static int check_range(struct state *s, struct value v, const struct node *n)
+{
+	const char *problem = NULL;
+	if (value_is_int(v)) {
+		if (n->branch.pipe->pipe.n_decl > 1)
+			problem = "can't use %v to iterate over more than one variable";
+	} else if (!value_is_map(v) && !value_is_list(v) && v.type != VALUE_BYTES &&
+		   v.type != VALUE_NIL) {
+		problem = "range can't iterate over %v";
+	}
+	if (!problem)
+		return 0;
+	if (v.type == VALUE_PTR)
+		v.type = VALUE_STRUCT;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
+	print_sprintf(&b, str_of(problem), &v, 1, s->run->set->profile);
+	return state_fail_str(s, strbuf_str(&b));
+}
+
+static int walk_range(struct state *s, struct value dot, const struct node *n)
+{
+	size_t mark = s->run->n_vars;
+	struct value v;
+	int r = eval_pipeline(s, dot, n->branch.pipe, &v);
+	if (r < 0)
+		return r;
+	v.iface = 0;
+	r = check_range(s, v, n);
+	if (r < 0)
+		return r;
+	size_t len = range_length(v);
+	const struct vmap_entry *entries = NULL;
+	if (value_is_map(v) && len > 0)
+		entries = arena_memdup(s->run->arena, v.map->entries, len * sizeof(*entries));
+	for (size_t i = 0; i < len && r == WALK_ON; i++) {
+		struct value key;
+		struct value item = range_item(v, entries, i, &key);
+		r = iterate(s, n, key, item);
+	}
+	if (len == 0 && n->branch.else_list)
+		r = walk(s, dot, n->branch.else_list);
+	else if (r == WALK_BREAK)
+		r = WALK_ON;
+	s->run->n_vars = mark;
+	return r;
+}
+
+static int walk(struct state *s, struct value dot, const struct node *n)
+{
+	s->node = n;
+	if (n->kind == NODE_TEXT) {
+		strbuf_addstr(s->out, n->text);
+		return check_output(s);
+	}
+	int r = state_tick(s);
+	if (r < 0)
+		return r;
+	switch ((int)n->kind) {
+	case NODE_ACTION:
+		return walk_action(s, dot, n);
+	case NODE_IF:
+	case NODE_WITH:
+		return walk_if_or_with(s, dot, n);
+	case NODE_RANGE:
+		return walk_range(s, dot, n);
+	case NODE_LIST:
+		return walk_list(s, dot, n);
+	case NODE_TEMPLATE:
+		return walk_template(s, dot, n);
+	case NODE_BREAK:
+		return WALK_BREAK;
+	default:
+		return WALK_CONTINUE;
+	}
+}
+
+/* ---- runs ---- */
+const struct tree *run_lookup(const struct tmpl_run *run, struct str name)
+{
+	for (const struct scope *sc = run->scope; sc; sc = sc->parent) {
+		const struct tree *t = table_get(&sc->trees, name);
+		if (t)
+			return t;
+	}
+	return table_get(&run->set->trees, name);
+}
+
+int run_execute(struct tmpl_run *run, const struct tree *tree, struct value data,
+		struct strbuf *out)
+{
+	struct state s = {.run = run, .tree = tree, .node = tree->root, .out = out};
+	if (run->frames >= run->limits->frames)
+		return over_limit(&s, "templates in each other", run->limits->frames);
+	run->frames++;
+	s.base = run->n_vars;
+	data.iface = 0;
+	run_push_var(run, STR("$"), data);
+	int r = walk(&s, data, tree->root);
+	run->n_vars = s.base;
+	run->frames--;
+	return r < 0 ? r : 0;
+}
+
+struct tmpl_run *tmpl_run_new(struct tmpl_set *set, struct arena *a, const struct tmpl_host *host,
+			      const struct tmpl_limits *limits)
+{
+	struct tmpl_run *run = xcalloc(1, sizeof(*run));
+	run->set = set;
+	run->arena = a;
+	run->host = host;
+	run->limits = limits;
+	table_init(&run->includes, a);
+	table_init(&run->tpl_texts, a);
+	table_init(&run->regexes, a);
+	return run;
+}
+
+void tmpl_run_free(struct tmpl_run *run)
+{
+	if (!run)
+		return;
+	xfree(run->vars);
+	xfree(run);
+}
+
+/* Appends text without "<no value>", which Helm deletes from every result. */
+void tmpl_add_cleaned(struct strbuf *out, struct str text)
+{
+	const struct str hole = STR("<no value>");
+	for (ptrdiff_t i; (i = str_find(text, hole)) >= 0;) {
+		strbuf_add(out, text.ptr, (size_t)i);
+		text = str_skip(text, (size_t)i + hole.len);
+	}
+	strbuf_addstr(out, text);
+}
+
+int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, struct strbuf *out,
+		  struct strbuf *msg)
+{
+	const struct tree *tree = table_get(&run->set->trees, name);
+	if (!tree) {
+		strbuf_adds(msg, "no template ");
+		value_quote(msg, name);
+		return -E_NOTFOUND;
+	}
+	run->failure = (struct failure){0};
+	run->stack_base = __builtin_frame_address(0);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(run->limits->file_bytes);
+	int r = run_execute(run, tree, data, &text);
+	run->output_bytes += text.len;
+	if (r == 0 && run->output_bytes > run->limits->output_bytes)
+		r = tmpl_over(run, "bytes of output", run->limits->output_bytes);
+	if (r < 0) {
+		failure_print(run, name, msg);
+		run->n_vars = 0;
+		run->frames = 0;
+		run->scope = NULL;
+		table_init(&run->includes, run->arena);
+		return r;
+	}
+	tmpl_add_cleaned(out, strbuf_str(&text));
+	return 0;
+}
+
+bool tmpl_run_is_random(const struct tmpl_run *run)
+{
+	return run->random;
+}
+
+struct arena *tmpl_arena(struct tmpl_run *run)
+{
+	return run->arena;
+}
+
+enum tmpl_profile tmpl_run_profile(const struct tmpl_run *run)
+{
+	return run->set->profile;
+}
+
+const struct tmpl_limits *tmpl_run_limits(const struct tmpl_run *run)
+{
+	return run->limits;
+}
+
+const struct tmpl_host *tmpl_run_host(const struct tmpl_run *run)
+{
+	return run->host;
+}
+
+int tmpl_want_string(struct tmpl_run *run, size_t n)
+{
+	if (n <= run->limits->string_bytes)
+		return 0;
+	return tmpl_over(run, "bytes in one string", run->limits->string_bytes);
+}
+
+int tmpl_want_list(struct tmpl_run *run, size_t n)
+{
+	if (n <= run->limits->list_len)
+		return 0;
+	return tmpl_over(run, "items in one list", run->limits->list_len);
+}
+
+int tmpl_want_steps(struct tmpl_run *run, size_t n)
+{
+	run->steps += n;
+	if (run->steps <= run->limits->steps)
+		return 0;
+	return tmpl_over(run, "steps", run->limits->steps);
+}
+
+int tmpl_return(struct tmpl_run *run, const struct strbuf *b, struct value *ret)
+{
+	if (b->over || b->len > run->limits->string_bytes)
+		return tmpl_over(run, "bytes in one string", run->limits->string_bytes);
+	*ret = value_take(run->arena, b);
+	return 0;
+}
+
+int tmpl_entropy(struct tmpl_run *run, void *out, size_t len)
+{
+	run->random = true;
+	if (!run->host->entropy || run->host->entropy(run->host->ctx, out, len) < 0)
+		return tmpl_fail_code(run, E_UNAVAILABLE, "no entropy was given to this render");
+	return 0;
+}
+
+void tmpl_mark_random(struct tmpl_run *run)
+{
+	run->random = true;
+}

@@ -1,0 +1,454 @@
+/* lex: a state is a function that either makes a token (true) or hands on to lexer_next's loop. */
+#include "installers/tmpl/lex.h"
+
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "installers/tmpl/print.h"
+#include "installers/tmpl/unicode.h"
+
+#define RUNE_EOF UINT32_MAX
+
+static const struct {
+	const char *word;
+	enum token_type type;
+} keywords[] = {
+	{"block", TOK_BLOCK},
+	{"break", TOK_BREAK},
+	{"continue", TOK_CONTINUE},
+	{"define", TOK_DEFINE},
+	{"else", TOK_ELSE},
+	{"end", TOK_END},
+	{"if", TOK_IF},
+	{"nil", TOK_NIL},
+	{"range", TOK_RANGE},
+	{"template", TOK_TEMPLATE},
+	{"with", TOK_WITH},
+	{"true", TOK_BOOL},
+	{"false", TOK_BOOL},
+};
+
+void lexer_init(struct lexer *l, struct arena *a, struct str input)
+{
+	*l = (struct lexer){.arena = a, .input = input, .line = 1, .start_line = 1};
+}
+
+static struct str rest(const struct lexer *l)
+{
+	return str_skip(l->input, l->pos);
+}
+
+static bool is_blank(uint32_t r)
+{
+	return r == ' ' || r == '\t' || r == '\r' || r == '\n';
+}
+
+static uint32_t peek(const struct lexer *l)
+{
+	uint32_t r;
+	return rune_next(rest(l), &r) ? r : RUNE_EOF;
+}
+
+static uint32_t next(struct lexer *l)
+{
+	uint32_t r;
+	size_t n = rune_next(rest(l), &r);
+	if (n == 0)
+		return RUNE_EOF;
+	l->pos += n;
+	if (r == '\n')
+		l->line++;
+	return r;
+}
+
+static int count_lines(struct str s)
+{
+	int n = 0;
+	for (size_t i = 0; i < s.len; i++)
+		n += s.ptr[i] == '\n';
+	return n;
+}
+
+static struct token emit(struct lexer *l, enum token_type type)
+{
+	struct token t = {type, l->start_line, l->start,
+			  str_sub(l->input, l->start, l->pos - l->start)};
+	l->start = l->pos;
+	l->start_line = l->line;
+	return t;
+}
+
+/* Skips what was read since start; counts its lines. */
+static void ignore(struct lexer *l)
+{
+	l->line += count_lines(str_sub(l->input, l->start, l->pos - l->start));
+	l->start = l->pos;
+	l->start_line = l->line;
+}
+
+static struct token fail(struct lexer *l, const struct strbuf *msg)
+{
+	struct token t = {TOK_ERROR, l->start_line, l->start,
+			  value_text(value_take(l->arena, msg))};
+	l->input = STR("");
+	l->pos = l->start = 0;
+	l->failed = true;
+	return t;
+}
+
+static struct token fail_text(struct lexer *l, const char *text)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, text);
+	return fail(l, &b);
+}
+
+/* Go's %#U: U+002D '-'. */
+static struct token fail_rune(struct lexer *l, const char *text, uint32_t r)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (r == RUNE_EOF) { /* -1 as unsigned, so Go prints it */
+		strbuf_addf(&b, "%s U+FFFFFFFFFFFFFFFF", text);
+	} else {
+		strbuf_addf(&b, "%s U+%04X", text, r);
+		if (rune_is_print(r)) {
+			strbuf_adds(&b, " '");
+			strbuf_addrune(&b, r);
+			strbuf_addc(&b, '\'');
+		}
+	}
+	return fail(l, &b);
+}
+
+static bool has_left_trim(struct str s)
+{
+	return s.len >= 2 && s.ptr[0] == '-' && is_blank((unsigned char)s.ptr[1]);
+}
+
+static bool has_right_trim(struct str s)
+{
+	return s.len >= 2 && is_blank((unsigned char)s.ptr[0]) && s.ptr[1] == '-';
+}
+
+static bool at_right_delim(const struct lexer *l, bool *ret_trim)
+{
+	struct str s = rest(l);
+	*ret_trim = has_right_trim(s) && str_has_prefix(str_skip(s, 2), STR("}}"));
+	return *ret_trim || str_has_prefix(s, STR("}}"));
+}
+
+static size_t blanks_left(struct str s)
+{
+	size_t n = 0;
+	while (n < s.len && is_blank((unsigned char)s.ptr[n]))
+		n++;
+	return n;
+}
+
+static size_t blanks_right(struct str s)
+{
+	size_t n = 0;
+	while (n < s.len && is_blank((unsigned char)s.ptr[s.len - 1 - n]))
+		n++;
+	return n;
+}
+
+/* ---- outside of actions ---- */
+/* After {{ and a trim marker. True: *ret is an error, else the comment was skipped. */
+static bool lex_comment(struct lexer *l, struct token *ret)
+{
+	l->pos += 2;
+	ptrdiff_t x = str_find(rest(l), STR("*/"));
+	if (x < 0) {
+		*ret = fail_text(l, "unclosed comment");
+		return true;
+	}
+	l->pos += (size_t)x + 2;
+	bool trim;
+	if (!at_right_delim(l, &trim)) {
+		*ret = fail_text(l, "comment ends before closing delimiter");
+		return true;
+	}
+	l->pos += trim ? 4 : 2;
+	if (trim)
+		l->pos += blanks_left(rest(l));
+	ignore(l);
+	return false;
+}
+
+/* At {{. */
+static bool lex_left_delim(struct lexer *l, struct token *ret)
+{
+	l->pos += 2;
+	size_t marker = has_left_trim(rest(l)) ? 2 : 0;
+	if (str_has_prefix(str_skip(rest(l), marker), STR("/*"))) {
+		l->pos += marker;
+		ignore(l);
+		return lex_comment(l, ret);
+	}
+	*ret = emit(l, TOK_LEFT_DELIM);
+	l->inside_action = true;
+	l->pos += marker;
+	ignore(l);
+	l->paren_depth = 0;
+	return true;
+}
+
+static bool lex_text(struct lexer *l, struct token *ret)
+{
+	ptrdiff_t x = str_find(rest(l), STR("{{"));
+	if (x < 0) {
+		l->pos = l->input.len;
+		if (l->pos > l->start) {
+			l->line += count_lines(str_skip(l->input, l->start));
+			*ret = emit(l, TOK_TEXT);
+			return true;
+		}
+		*ret = emit(l, TOK_EOF);
+		return true;
+	}
+	if (x == 0)
+		return lex_left_delim(l, ret);
+	l->pos += (size_t)x;
+	size_t trim = 0;
+	if (has_left_trim(str_skip(rest(l), 2)))
+		trim = blanks_right(str_sub(l->input, l->start, l->pos - l->start));
+	l->pos -= trim;
+	l->line += count_lines(str_sub(l->input, l->start, l->pos - l->start));
+	*ret = emit(l, TOK_TEXT);
+	l->pos += trim;
+	ignore(l);
+	if (ret->val.len > 0)
+		return true;
+	return lex_left_delim(l, ret);
+}
+
+/* ---- inside an action ---- */
+static struct token lex_right_delim(struct lexer *l)
+{
+	bool trim;
+	at_right_delim(l, &trim);
+	if (trim) {
+		l->pos += 2;
+		ignore(l);
+	}
+	l->pos += 2;
+	struct token t = emit(l, TOK_RIGHT_DELIM);
+	if (trim) {
+		l->pos += blanks_left(rest(l));
+		ignore(l);
+	}
+	l->inside_action = false;
+	return t;
+}
+
+static struct token lex_space(struct lexer *l)
+{
+	size_t n = 0;
+	for (; is_blank(peek(l)); n++)
+		next(l);
+	struct str last = str_skip(l->input, l->pos - 1);
+	if (has_right_trim(last) && str_has_prefix(str_skip(last, 2), STR("}}"))) {
+		l->pos--; /* before the blank of the marker */
+		if (l->input.ptr[l->pos] == '\n')
+			l->line--;
+		if (n == 1)
+			return lex_right_delim(l);
+	}
+	return emit(l, TOK_SPACE);
+}
+
+static bool at_terminator(const struct lexer *l)
+{
+	uint32_t r = peek(l);
+	if (is_blank(r) || r == RUNE_EOF)
+		return true;
+	if (r < 0x80 && r && strchr(".,|:)(", (int)r))
+		return true;
+	return str_has_prefix(rest(l), STR("}}"));
+}
+
+static struct token lex_identifier(struct lexer *l)
+{
+	while (peek(l) != RUNE_EOF && rune_is_alnum(peek(l)))
+		next(l);
+	struct str word = str_sub(l->input, l->start, l->pos - l->start);
+	if (!at_terminator(l))
+		return fail_rune(l, "bad character", peek(l));
+	for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
+		if (str_is(word, keywords[i].word))
+			return emit(l, keywords[i].type);
+	}
+	return emit(l, TOK_IDENTIFIER);
+}
+
+/* After the . or $. */
+static struct token lex_field(struct lexer *l, enum token_type type)
+{
+	if (at_terminator(l))
+		return emit(l, type == TOK_VARIABLE ? type : TOK_DOT);
+	while (peek(l) != RUNE_EOF && rune_is_alnum(peek(l)))
+		next(l);
+	if (!at_terminator(l))
+		return fail_rune(l, "bad character", peek(l));
+	return emit(l, type);
+}
+
+/* After the opening quote; the text between is looked at by the parser. */
+static struct token lex_quoted(struct lexer *l, uint32_t quote, enum token_type type,
+			       const char *message)
+{
+	for (;;) {
+		uint32_t r = next(l);
+		if (r == '\\' && quote != '`') {
+			r = next(l);
+			if (r != RUNE_EOF && r != '\n')
+				continue;
+			return fail_text(l, message);
+		}
+		if (r == RUNE_EOF || (r == '\n' && quote != '`'))
+			return fail_text(l, message);
+		if (r == quote)
+			return emit(l, type);
+	}
+}
+
+static bool accept(struct lexer *l, const char *valid)
+{
+	uint32_t r = peek(l);
+	if (r == 0 || r >= 0x80 || !strchr(valid, (int)r))
+		return false;
+	next(l);
+	return true;
+}
+
+static void accept_run(struct lexer *l, const char *valid)
+{
+	while (accept(l, valid))
+		;
+}
+
+static bool scan_number(struct lexer *l)
+{
+	const char *digits = "0123456789_";
+	bool decimal = true, hex = false;
+	accept(l, "+-");
+	if (accept(l, "0")) {
+		hex = accept(l, "xX");
+		if (hex)
+			digits = "0123456789abcdefABCDEF_";
+		else if (accept(l, "oO"))
+			digits = "01234567_";
+		else if (accept(l, "bB"))
+			digits = "01_";
+		decimal = strlen(digits) == 11;
+	}
+	accept_run(l, digits);
+	if (accept(l, "."))
+		accept_run(l, digits);
+	if ((decimal && accept(l, "eE")) || (hex && accept(l, "pP"))) {
+		accept(l, "+-");
+		accept_run(l, "0123456789_");
+	}
+	accept(l, "i");
+	if (peek(l) != RUNE_EOF && rune_is_alnum(peek(l))) {
+		next(l);
+		return false;
+	}
+	return true;
+}
+
+static struct token lex_number(struct lexer *l)
+{
+	bool good = scan_number(l);
+	bool complex = good && (peek(l) == '+' || peek(l) == '-');
+	if (complex)
+		good = scan_number(l) && l->input.ptr[l->pos - 1] == 'i';
+	if (good)
+		return emit(l, complex ? TOK_COMPLEX : TOK_NUMBER);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "bad number syntax: ");
+	quote_str(&b, str_sub(l->input, l->start, l->pos - l->start), false);
+	return fail(l, &b);
+}
+
+static struct token lex_paren(struct lexer *l, uint32_t r)
+{
+	if (r == '(') {
+		l->paren_depth++;
+		return emit(l, TOK_LEFT_PAREN);
+	}
+	if (--l->paren_depth < 0)
+		return fail_text(l, "unexpected right paren");
+	return emit(l, TOK_RIGHT_PAREN);
+}
+
+/* A word, a number or a single character. */
+static struct token lex_word(struct lexer *l)
+{
+	uint32_t r = peek(l);
+	struct str s = rest(l);
+	bool digit_next = s.len > 1 && char_is_digit(s.ptr[1]);
+	if (r == '.' && s.len > 1 && !digit_next) {
+		next(l);
+		return lex_field(l, TOK_FIELD);
+	}
+	if (r == '.' || r == '+' || r == '-' || (r < 0x80 && char_is_digit((char)r)))
+		return lex_number(l);
+	if (rune_is_alnum(r))
+		return lex_identifier(l);
+	next(l);
+	if (r == '(' || r == ')')
+		return lex_paren(l, r);
+	if (r < 0x80 && rune_is_print(r))
+		return emit(l, TOK_CHAR);
+	return fail_rune(l, "unrecognized character in action:", r);
+}
+
+static struct token lex_action(struct lexer *l)
+{
+	bool trim;
+	if (at_right_delim(l, &trim)) {
+		if (l->paren_depth == 0)
+			return lex_right_delim(l);
+		return fail_text(l, "unclosed left paren");
+	}
+	uint32_t r = peek(l);
+	if (r == RUNE_EOF)
+		return fail_text(l, "unclosed action");
+	if (is_blank(r))
+		return lex_space(l);
+	if (r >= 0x80 || r == 0 || !strchr("=:|\"`$'", (int)r))
+		return lex_word(l);
+	next(l);
+	switch (r) {
+	case '=':
+		return emit(l, TOK_ASSIGN);
+	case ':':
+		if (next(l) != '=')
+			return fail_text(l, "expected :=");
+		return emit(l, TOK_DECLARE);
+	case '|':
+		return emit(l, TOK_PIPE);
+	case '"':
+		return lex_quoted(l, '"', TOK_STRING, "unterminated quoted string");
+	case '`':
+		return lex_quoted(l, '`', TOK_RAW_STRING, "unterminated raw quoted string");
+	case '\'':
+		return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, "unterminated character constant");
+	default:
+		return lex_field(l, TOK_VARIABLE);
+	}
+}
+
+struct token lexer_next(struct lexer *l)
+{
+	if (l->failed)
+		return (struct token){TOK_EOF, l->start_line, l->pos, STR("EOF")};
+	struct token t;
+	if (l->inside_action)
+		return lex_action(l);
+	while (!lex_text(l, &t))
+		;
+	return t;
+}
