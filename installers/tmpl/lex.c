@@ -313,7 +313,7 @@ static struct token lex_quoted(struct lexer *l, uint32_t quote, enum token_type 
 	}
 }
 
-static bool accept(struct lexer *l, const char *valid)
+static bool take_char(struct lexer *l, const char *valid)
 {
 	uint32_t r = peek(l);
 	if (r == 0 || r >= 0x80 || !strchr(valid, (int)r))
@@ -322,9 +322,9 @@ static bool accept(struct lexer *l, const char *valid)
 	return true;
 }
 
-static void accept_run(struct lexer *l, const char *valid)
+static void take_run(struct lexer *l, const char *valid)
 {
-	while (accept(l, valid))
+	while (take_char(l, valid))
 		;
 }
 
@@ -332,25 +332,25 @@ static bool scan_number(struct lexer *l)
 {
 	const char *digits = "0123456789_";
 	bool decimal = true, hex = false;
-	accept(l, "+-");
-	if (accept(l, "0")) {
-		hex = accept(l, "xX");
+	take_char(l, "+-");
+	if (take_char(l, "0")) {
+		hex = take_char(l, "xX");
 		if (hex)
 			digits = "0123456789abcdefABCDEF_";
-		else if (accept(l, "oO"))
+		else if (take_char(l, "oO"))
 			digits = "01234567_";
-		else if (accept(l, "bB"))
+		else if (take_char(l, "bB"))
 			digits = "01_";
 		decimal = strlen(digits) == 11;
 	}
-	accept_run(l, digits);
-	if (accept(l, "."))
-		accept_run(l, digits);
-	if ((decimal && accept(l, "eE")) || (hex && accept(l, "pP"))) {
-		accept(l, "+-");
-		accept_run(l, "0123456789_");
+	take_run(l, digits);
+	if (take_char(l, "."))
+		take_run(l, digits);
+	if ((decimal && take_char(l, "eE")) || (hex && take_char(l, "pP"))) {
+		take_char(l, "+-");
+		take_run(l, "0123456789_");
 	}
-	accept(l, "i");
+	take_char(l, "i");
 	if (peek(l) != RUNE_EOF && rune_is_alnum(peek(l))) {
 		next(l);
 		return false;

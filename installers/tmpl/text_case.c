@@ -169,7 +169,7 @@ struct snake {
 };
 
 /* A connector, unless the next word brings its own or none is wanted. */
-static void connect(struct snake *k)
+static void add_connector(struct snake *k)
 {
 	if (k->w.type != WORD_NONE && k->w.type != WORD_PUNCT && k->w.type != WORD_CONNECTOR)
 		strbuf_addc(k->b, k->connector);
@@ -182,14 +182,14 @@ static void take_tail(struct snake *k)
 		add_word(k->b, k->w, k->connector);
 		k->w = next_word(&k->rest);
 	}
-	connect(k);
+	add_connector(k);
 }
 
 /* A word was written and k->w follows it. */
 static void after_word(struct snake *k)
 {
 	if (k->w.type != WORD_NUMBER) {
-		connect(k);
+		add_connector(k);
 		return;
 	}
 	if (k->rest.len == 0)
@@ -198,7 +198,7 @@ static void after_word(struct snake *k)
 	k->w = next_word(&k->rest);
 	if (k->w.type != WORD_ALPHABET) { /* the number stays with the word before */
 		add_word(k->b, number, k->connector);
-		connect(k);
+		add_connector(k);
 		return;
 	}
 	strbuf_addc(k->b, k->connector);
