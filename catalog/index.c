@@ -1,0 +1,198 @@
+#include "catalog/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/obj/yaml.h"
+
+#define INDEX_ARENA_BYTES ((size_t)512 << 20)
+
+struct catalog_index *index_new(const char *name, int64_t priority)
+{
+	struct catalog_index *x = xcalloc(1, sizeof(*x));
+	x->arena = arena_new(INDEX_ARENA_BYTES);
+	x->name = arena_strdup(x->arena, name);
+	x->priority = priority;
+	return x;
+}
+
+void index_free(struct catalog_index *x)
+{
+	if (!x)
+		return;
+	xfree(x->versions);
+	arena_free(x->arena);
+	xfree(x);
+}
+
+void index_reject(struct catalog_index *x, const char *where, const char *why)
+{
+	if (x->n_rejected < INDEX_REJECTED_MAX)
+		x->rejected[x->n_rejected] = arena_fmt(x->arena, "%s: %s", where, why);
+	x->n_rejected++;
+}
+
+void index_add(struct catalog_index *x, const struct package_source *s)
+{
+	struct error err = ERROR_INIT;
+	struct package_version *p = NULL;
+	if (x->n >= INDEX_VERSIONS_MAX) {
+		index_reject(x, s->locator, "the catalog has more versions than the limit");
+		return;
+	}
+	if (package_read(s, x->arena, &p, &err) < 0) {
+		index_reject(x, s->locator, err.msg);
+		return;
+	}
+	ARRAY_GROW(x->versions, x->cap, x->n + 1);
+	x->versions[x->n++] = p;
+}
+
+static int by_package_newest_first(const void *a, const void *b)
+{
+	const struct package_version *const *x = a, *const *y = b;
+	int r = strcmp((*x)->package, (*y)->package);
+	if (!r)
+		r = version_cmp(&(*y)->version, &(*x)->version);
+	if (!r)
+		r = str_cmp((*x)->version.text, (*y)->version.text);
+	return r ? r : strcmp((*x)->digest, (*y)->digest);
+}
+
+/* Equal digests merge; different ones, or 1 beside 1.0.0, make all of them ambiguous. */
+static void merge_duplicates(struct catalog_index *x)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		struct package_version *p = x->versions[i];
+		struct package_version *last = kept ? x->versions[kept - 1] : NULL;
+		bool same = last && !strcmp(last->package, p->package) &&
+			    !version_cmp(&last->version, &p->version);
+		if (same && !strcmp(last->digest, p->digest))
+			continue;
+		if (same) {
+			p->ambiguous =
+				arena_fmt(x->arena, "%.*s (%.12s) and %.*s (%.12s) are one version",
+					  STR_ARG(last->version.text), last->digest,
+					  STR_ARG(p->version.text), p->digest);
+			last->ambiguous = p->ambiguous;
+		}
+		x->versions[kept++] = p;
+	}
+	x->n = kept;
+}
+
+static const char *text_or(const struct obj *o, const char *key, const char *fallback,
+			   struct arena *a)
+{
+	const char *s = obj_as_string(obj_get(o, key));
+	return arena_strdup(a, s ? s : fallback);
+}
+
+/* One row of deprecations[] or withdrawn[] of catalog.yaml. */
+static int apply_notice(struct catalog_index *x, const struct obj *row, bool withdrawn,
+			struct error *err)
+{
+	const char *package = obj_str(row, "package");
+	const char *channel = obj_str(row, "channel");
+	const char *versions = text_or(row, "versions", "*-0", x->arena);
+	struct range *range = ARENA_NEW(x->arena, struct range);
+	if (!package)
+		return error_set(err, E_INVALID, "package: want a name");
+	if (range_parse(str_of(versions), x->arena, range, err) < 0)
+		return error_wrap(err, "versions");
+	size_t n;
+	struct package_version *const *all = index_package(x, package, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct package_version *p = all[i];
+		if (!range_matches(range, &p->version) ||
+		    (channel && !package_has_channel(p, channel)))
+			continue;
+		const char *message =
+			text_or(row, "message", withdrawn ? "withdrawn" : "deprecated", x->arena);
+		if (withdrawn)
+			p->withdrawn = message;
+		else
+			p->deprecation = message;
+		p->deprecated = p->deprecated || !withdrawn;
+	}
+	return 0;
+}
+
+static int apply_catalog_yaml(struct catalog_index *x, struct str text, struct error *err)
+{
+	struct obj *o = NULL;
+	if (!str_trim(text).len)
+		return 0;
+	if (yaml_parse_one(text, &o, err) < 0)
+		return error_wrap(err, "catalog.yaml");
+	obj_keep(x->arena, o);
+	const struct obj *lists[] = {obj_get(o, "deprecations"), obj_get(o, "withdrawn")};
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < obj_len(lists[k]); i++)
+			if (apply_notice(x, obj_at(lists[k], i), k == 1, err) < 0)
+				return error_wrap(err, "catalog.yaml: %s[%zu]",
+						  k ? "withdrawn" : "deprecations", i);
+	return 0;
+}
+
+static void compute_revision(struct catalog_index *x, struct str catalog_yaml)
+{
+	CLEANUP(sha256_freep) struct sha256 *h = sha256_new();
+	unsigned char raw[SHA256_BYTES];
+	for (size_t i = 0; i < x->n; i++) {
+		const struct package_version *p = x->versions[i];
+		CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&line, "%s %.*s %s %s\n", p->package, STR_ARG(p->version.text),
+			    p->digest, p->descriptor_digest);
+		sha256_add(h, line.buf, line.len);
+	}
+	sha256_add(h, catalog_yaml.ptr ? catalog_yaml.ptr : "", catalog_yaml.len);
+	sha256_final(h, raw);
+	hex_encode(raw, sizeof(raw), x->revision);
+}
+
+int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err)
+{
+	if (x->n)
+		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
+	merge_duplicates(x);
+	for (size_t i = 0; i < x->n; i++)
+		if (!i || strcmp(x->versions[i]->package, x->versions[i - 1]->package) != 0)
+			x->n_packages++;
+	if (apply_catalog_yaml(x, catalog_yaml, err) < 0)
+		return -err->code;
+	compute_revision(x, catalog_yaml);
+	if (arena_over(x->arena))
+		return error_set(err, E_LIMIT, "catalog %s is larger than %zu bytes in memory",
+				 x->name, INDEX_ARENA_BYTES);
+	return 0;
+}
+
+struct package_version *const *index_package(const struct catalog_index *x, const char *package,
+					     size_t *ret_n)
+{
+	size_t lo = 0, hi = x->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (strcmp(x->versions[mid]->package, package) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	size_t end = lo;
+	while (end < x->n && !strcmp(x->versions[end]->package, package))
+		end++;
+	*ret_n = end - lo;
+	return x->versions ? x->versions + lo : NULL;
+}
+
+const struct package_version *index_by_digest(const struct catalog_index *x,
+					      struct str digest_prefix)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (str_has_prefix(str_of(x->versions[i]->digest), digest_prefix))
+			return x->versions[i];
+	return NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * index: one immutable revision of a catalog (lifecycle.md 1.2, 1.4).
+ *
+ * Built anew by every sync, entry by entry; a bad entry is left out and named in rejected. The
+ * revision is the SHA-256 over the sorted lines "package version archive-digest descriptor-digest"
+ * and catalog.yaml: same content, same revision, whatever order or time stamps.
+ */
+#ifndef CATALOG_INDEX_H
+#define CATALOG_INDEX_H
+
+#include "catalog/package.h"
+
+#define INDEX_VERSIONS_MAX 500000
+#define INDEX_REJECTED_MAX 20
+
+struct catalog_index {
+	struct arena *arena; /* everything below; freed by index_free */
+	const char *name;    /* of the Catalog */
+	int64_t priority;
+	char revision[65];
+	struct package_version **versions; /* by package, then highest version first */
+	size_t n, cap;
+	size_t n_packages, n_rejected; /* n_rejected counts all */
+	const char *rejected[INDEX_REJECTED_MAX];
+};
+
+struct catalog_index *index_new(const char *name, int64_t priority);
+void index_free(struct catalog_index *x);
+static inline void UNUSED index_freep(struct catalog_index **x)
+{
+	index_free(*x);
+}
+
+/* Reads the entry into the index; a bad one is noted as "WHERE: why". */
+void index_add(struct catalog_index *x, const struct package_source *s);
+void index_reject(struct catalog_index *x, const char *where, const char *why);
+/* Sorts, finds duplicates and ambiguous versions, applies catalog.yaml (deprecations, withdrawn)
+ * and computes the revision. E_LIMIT, E_INVALID make the whole revision unusable. */
+int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err);
+
+/* The versions of a package, highest first; *ret_n 0 if it has none. */
+struct package_version *const *index_package(const struct catalog_index *x, const char *package,
+					     size_t *ret_n);
+const struct package_version *index_by_digest(const struct catalog_index *x,
+					      struct str digest_prefix);
+
+#endif

@@ -1,0 +1,261 @@
+#include "catalog/package.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/obj/decode.h"
+#include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
+
+struct descriptor {
+	const char *app_type, *replaces, *skip_range, *min_kube_version, *rollback;
+	const struct obj *
+		requires,
+			*
+			conflicts,
+		*requirements;
+	struct decode_strs provides, channels, skips, images;
+};
+
+#define FIELD(path, type, member) {path, type, offsetof(struct descriptor, member), 0}
+static const struct decode_field fields[] = {
+	FIELD("appType", DECODE_STR, app_type),
+	FIELD("replaces", DECODE_TEXT, replaces),
+	FIELD("skipRange", DECODE_TEXT, skip_range),
+	FIELD("minKubeVersion", DECODE_TEXT, min_kube_version),
+	FIELD("rollback", DECODE_STR, rollback),
+	FIELD("requires", DECODE_LIST, requires),
+	FIELD("conflicts", DECODE_LIST, conflicts),
+	FIELD("requirements", DECODE_LIST, requirements),
+	FIELD("provides", DECODE_STRS, provides),
+	FIELD("channels", DECODE_STRS, channels),
+	FIELD("skips", DECODE_STRS, skips),
+	FIELD("images", DECODE_STRS, images),
+	{0},
+};
+
+static const char *text_of(const struct obj *o, struct arena *a)
+{
+	if (obj_is_number(o))
+		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(o)));
+	const char *s = obj_as_string(o);
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static int check_known(const struct obj *d, struct error *err)
+{
+	OBJ_EACH (it, d) {
+		size_t i = 0;
+		while (fields[i].path && strcmp(fields[i].path, it.key) != 0)
+			i++;
+		if (!fields[i].path)
+			return error_set(err, E_INVALID, "unknown field %s", it.key);
+	}
+	return 0;
+}
+
+static int read_requires(const struct obj *list, struct arena *a, struct package_version *p,
+			 struct error *err)
+{
+	p->n_requires = obj_len(list);
+	p->
+		requires
+	= ARENA_ARRAY(a, struct package_requirement, p->n_requires);
+	for (size_t i = 0; i < p->n_requires; i++) {
+		const struct obj *o = obj_at(list, i);
+		struct package_requirement *r = &p->
+							 requires[
+								 i];
+		struct resource_ref ref;
+		r->resource = obj_str(o, "resource");
+		r->versions = text_of(obj_get(o, "versions"), a);
+		r->optional = obj_flag(o, "optional", false);
+		if (!r->resource || !resource_ref_parse(r->resource, a, &ref))
+			return error_set(err, E_INVALID,
+					 "requires[%zu].resource: want plural.group/version", i);
+		r->resource = resource_ref_fmt(&ref, a);
+		struct range *range = ARENA_NEW(a, struct range);
+		if (r->versions && range_parse(str_of(r->versions), a, range, err) < 0)
+			return error_wrap(err, "requires[%zu].versions", i);
+	}
+	return 0;
+}
+
+static int read_conflicts(const struct obj *list, struct arena *a, struct package_version *p,
+			  struct error *err)
+{
+	p->n_conflicts = obj_len(list);
+	p->conflicts = ARENA_ARRAY(a, struct package_conflict, p->n_conflicts);
+	for (size_t i = 0; i < p->n_conflicts; i++) {
+		const char *name = obj_str(obj_at(list, i), "package");
+		const char *versions = text_of(obj_get(obj_at(list, i), "versions"), a);
+		if (!name)
+			return error_set(err, E_INVALID, "conflicts[%zu].package: want a name", i);
+		p->conflicts[i].package = arena_strdup(a, name);
+		p->conflicts[i].versions = versions ? versions : "*";
+	}
+	return 0;
+}
+
+static int read_provides(const struct decode_strs *strs, struct arena *a, struct package_version *p,
+			 struct error *err)
+{
+	if (strs->n > PACKAGE_RESOURCES_MAX)
+		return error_set(err, E_LIMIT, "provides: more than %d", PACKAGE_RESOURCES_MAX);
+	p->provides = ARENA_ARRAY(a, const char *, strs->n);
+	for (size_t i = 0; i < strs->n; i++) {
+		struct resource_ref ref;
+		if (!resource_ref_parse(strs->items[i], a, &ref) || !*ref.version)
+			return error_set(err, E_INVALID,
+					 "provides[%zu]: \"%s\" is no plural.group/version", i,
+					 strs->items[i]);
+		p->provides[p->n_provides++] = resource_ref_fmt(&ref, a);
+	}
+	return 0;
+}
+
+/* Versions and ranges of the edges must be readable, and edges lead up (rule edge-backwards). */
+static int check_edges(const struct package_version *p, struct arena *a, struct error *err)
+{
+	struct version v;
+	struct range *range = ARENA_NEW(a, struct range);
+	for (size_t i = 0; i <= p->n_skips; i++) {
+		const char *text = i < p->n_skips ? p->skips[i] : p->replaces;
+		const char *field = i < p->n_skips ? "skips" : "replaces";
+		if (!text)
+			continue;
+		if (version_parse(str_of(text), VERSION_STRICT, &v, err) < 0)
+			return error_wrap(err, "%s: \"%s\"", field, text);
+		if (version_cmp(&v, &p->version) >= 0)
+			return error_set(err, E_INVALID, "%s: %s is not below %.*s", field, text,
+					 STR_ARG(p->version.text));
+	}
+	if (p->skip_range && range_parse(str_of(p->skip_range), a, range, err) < 0)
+		return error_wrap(err, "skipRange");
+	if (p->min_kube_version &&
+	    version_parse(str_of(p->min_kube_version), VERSION_LOOSE, &v, err) < 0)
+		return error_wrap(err, "minKubeVersion: \"%s\"", p->min_kube_version);
+	if (p->kube_version && range_parse(str_of(p->kube_version), a, range, err) < 0)
+		return error_wrap(err, "kubeVersion");
+	return 0;
+}
+
+static int read_descriptor(struct str text, struct arena *a, struct package_version *p,
+			   struct error *err)
+{
+	struct obj *o = NULL;
+	struct descriptor d = {0};
+	sha256_hex(text, p->descriptor_digest);
+	if (!str_trim(text).len)
+		return 0;
+	if (yaml_parse_one(text, &o, err) < 0)
+		return -err->code;
+	obj_keep(a, o);
+	if (obj_type(o) != OBJ_MAP)
+		return error_set(err, E_INVALID, "want a map");
+	if (check_known(o, err) < 0 || decode(o, fields, &d, a, err) < 0)
+		return -err->code;
+	p->app_type = d.app_type;
+	p->replaces = d.replaces;
+	p->skip_range = d.skip_range;
+	p->min_kube_version = d.min_kube_version;
+	p->rollback_unsafe = cstr_eq(d.rollback, "Unsafe");
+	p->skips = d.skips.items;
+	p->n_skips = d.skips.n;
+	p->channels = d.channels.items;
+	p->n_channels = d.channels.n;
+	p->requirements = d.requirements;
+	if (read_provides(&d.provides, a, p, err) < 0 || read_requires(d.requires, a, p, err) < 0)
+		return -err->code;
+	return read_conflicts(d.conflicts, a, p, err);
+}
+
+static int read_chart(struct str text, struct arena *a, struct package_version *p,
+		      const char **ret_annotation, struct error *err)
+{
+	struct obj *o = NULL;
+	if (yaml_parse_one(text, &o, err) < 0)
+		return error_wrap(err, "Chart.yaml");
+	obj_keep(a, o);
+	p->package = obj_str(o, "name");
+	const char *version = text_of(obj_get(o, "version"), a);
+	if (!p->package || !*p->package)
+		return error_set(err, E_INVALID, "Chart.yaml: name: want a chart name");
+	if (!version)
+		return error_set(err, E_INVALID, "Chart.yaml: version: want a semantic version");
+	if (version_parse(str_of(version), VERSION_STRICT, &p->version, err) < 0)
+		return error_wrap(err, "Chart.yaml: version: \"%s\"", version);
+	p->kube_version = obj_str(o, "kubeVersion");
+	p->deprecated = obj_flag(o, "deprecated", false);
+	const struct obj *annotations = obj_get(o, "annotations");
+	*ret_annotation = obj_as_string(obj_get(annotations, PACKAGE_ANNOTATION));
+	return 0;
+}
+
+int package_crd_resources(const struct obj *crd, struct arena *a, const char ***resources,
+			  size_t *n, struct error *err)
+{
+	const char *plural = obj_str(crd, "spec.names.plural"), *group = obj_str(crd, "spec.group");
+	const struct obj *versions = obj_path(crd, "spec.versions");
+	if (!plural || !group)
+		return error_set(err, E_INVALID, "a CRD without spec.group or spec.names.plural");
+	const char **grown = ARENA_ARRAY(a, const char *, *n + obj_len(versions));
+	if (*n)
+		memcpy(grown, *resources, *n * sizeof(char *));
+	for (size_t i = 0; i < obj_len(versions); i++) {
+		const struct obj *v = obj_at(versions, i);
+		const char *name = obj_str(v, "name");
+		if (name && obj_flag(v, "served", false))
+			grown[(*n)++] = arena_fmt(a, "%s.%s/%s", plural, group, name);
+	}
+	*resources = grown;
+	return *n <= PACKAGE_RESOURCES_MAX
+		       ? 0
+		       : error_set(err, E_LIMIT, "more than %d resources", PACKAGE_RESOURCES_MAX);
+}
+
+int package_read(const struct package_source *s, struct arena *a, struct package_version **ret,
+		 struct error *err)
+{
+	struct package_version *p = ARENA_NEW(a, struct package_version);
+	const char *annotation = NULL;
+	p->digest = arena_strdup(a, s->digest);
+	p->locator = arena_strdup(a, s->locator);
+	if (read_chart(s->chart_yaml, a, p, &annotation, err) < 0)
+		return -err->code;
+	struct str descriptor = s->descriptor;
+	if (annotation && descriptor.ptr &&
+	    !str_eq(str_trim(str_of(annotation)), str_trim(descriptor)))
+		return error_set(
+			err, E_INVALID,
+			"DescriptorMismatch: alm.yaml and the annotation " PACKAGE_ANNOTATION
+			" of Chart.yaml differ; build the package again");
+	if (!descriptor.ptr)
+		descriptor = str_of(annotation);
+	if (read_descriptor(descriptor, a, p, err) < 0)
+		return error_wrap(err, "alm.yaml");
+	bool declared = p->n_provides > 0;
+	for (size_t i = 0; !declared && i < s->n_crds; i++)
+		if (package_crd_resources(s->crds[i], a, &p->provides, &p->n_provides, err) < 0)
+			return error_wrap(err, "crds");
+	if (check_edges(p, a, err) < 0)
+		return error_wrap(err, "%s %.*s", p->package, STR_ARG(p->version.text));
+	*ret = p;
+	return 0;
+}
+
+bool package_has_channel(const struct package_version *p, const char *channel)
+{
+	for (size_t i = 0; i < p->n_channels; i++)
+		if (!strcmp(p->channels[i], channel))
+			return true;
+	return !p->n_channels;
+}
+
+bool package_provides(const struct package_version *p, const char *resource)
+{
+	for (size_t i = 0; i < p->n_provides; i++)
+		if (!strcmp(p->provides[i], resource))
+			return true;
+	return false;
+}

@@ -1,0 +1,71 @@
+/*
+ * package: one version of a package as the resolver sees it (lifecycle.md 1.1).
+ *
+ * It is made from texts only: Chart.yaml, the descriptor alm.yaml (or its copy in the annotation
+ * app.coreos.com/package), and the CRDs of crds/. Everything lives in the arena it was read into.
+ */
+#ifndef CATALOG_PACKAGE_H
+#define CATALOG_PACKAGE_H
+
+#include "alm/obj/gvk.h"
+#include "alm/obj/obj.h"
+#include "catalog/semver.h"
+
+#define PACKAGE_ANNOTATION    "app.coreos.com/package"
+#define PACKAGE_RESOURCES_MAX 256
+
+struct package_requirement {  /* provided by another package */
+	const char *resource; /* plural.group/version */
+	const char *versions; /* range, or NULL */
+	bool optional;
+};
+
+struct package_conflict {
+	const char *package, *versions;
+};
+
+struct package_version {
+	const char *package; /* chart name */
+	struct version version;
+	const char *digest;   /* SHA-256 of the archive, 64 hex digits */
+	const char *locator;  /* where the source finds the archive */
+	const char *app_type; /* selfRef it installs; NULL: the app named like the chart */
+	const char **provides;
+	size_t n_provides;
+	struct package_requirement *
+		requires;
+	size_t n_requires;
+	struct package_conflict *conflicts;
+	size_t n_conflicts;
+	const char **channels; /* none: member of every channel */
+	size_t n_channels;
+	const char *replaces, **skips, *skip_range; /* upgrade edges; replaces NULL: none */
+	size_t n_skips;
+	const char *min_kube_version, *kube_version; /* version; range of Chart.yaml */
+	const struct obj *requirements;              /* list, or NULL */
+	bool rollback_unsafe, deprecated;
+	const char *deprecation; /* message, or NULL */
+	const char *withdrawn;   /* message: listed, never installable; or NULL */
+	const char *ambiguous;   /* message: the same version with another digest; or NULL */
+	char descriptor_digest[65];
+};
+
+struct package_source {
+	struct str chart_yaml;
+	struct str descriptor; /* alm.yaml; STR_NONE: none */
+	const struct obj *const
+		*crds; /* of crds/, subcharts included: give provides when undeclared */
+	size_t n_crds;
+	const char *digest, *locator;
+};
+
+/* E_INVALID names the file, the field and what was wanted: "alm.yaml: provides[0]: ...". */
+int package_read(const struct package_source *s, struct arena *a, struct package_version **ret,
+		 struct error *err);
+/* plural.group/version of every served version of a CRD, appended. */
+int package_crd_resources(const struct obj *crd, struct arena *a, const char ***resources,
+			  size_t *n, struct error *err);
+bool package_has_channel(const struct package_version *p, const char *channel);
+bool package_provides(const struct package_version *p, const char *resource);
+
+#endif
