@@ -234,10 +234,13 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 		descriptor = str_of(annotation);
 	if (read_descriptor(descriptor, a, p, err) < 0)
 		return error_wrap(err, "alm.yaml");
-	bool declared = p->n_provides > 0;
-	for (size_t i = 0; !declared && i < s->n_crds; i++)
-		if (package_crd_resources(s->crds[i], a, &p->provides, &p->n_provides, err) < 0)
+	for (size_t i = 0; i < s->n_crds; i++)
+		if (package_crd_resources(s->crds[i], a, &p->own_crds, &p->n_own_crds, err) < 0)
 			return error_wrap(err, "crds");
+	if (!p->n_provides) {
+		p->provides = p->own_crds;
+		p->n_provides = p->n_own_crds;
+	}
 	if (check_edges(p, a, err) < 0)
 		return error_wrap(err, "%s %.*s", p->package, STR_ARG(p->version.text));
 	*ret = p;

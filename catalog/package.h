@@ -32,6 +32,8 @@ struct package_version {
 	const char *app_type; /* selfRef it installs; NULL: the app named like the chart */
 	const char **provides;
 	size_t n_provides;
+	const char **own_crds; /* plural.group/version that the archive's CRDs serve */
+	size_t n_own_crds;
 	struct package_requirement *
 		requires;
 	size_t n_requires;

@@ -89,8 +89,11 @@ struct candidate {
 	const char *catalog;                 /* name of its catalog, or NULL */
 	const struct resolve_manual *manual; /* or NULL */
 	bool installable, installed, chosen;
-	bool user_class;              /* excluded by the user's own wish: never alerts */
-	const char *reason, *message; /* first failing predicate; NULL if installable */
+	bool user_class, safety; /* class of the failing predicate; a wish of the user never alerts */
+	const char *reason;  /* first failing predicate; NULL if installable */
+	const char *message; /* what `alm why` prints behind the reason */
+	const char
+		*summary; /* "1.0.0 drops etcds.etcd.coreos.com/v1 (1 object, stored)": the Event */
 	const char **dropped;
 	size_t n_dropped;
 	const char **steps;

@@ -1,0 +1,376 @@
+/* Which package serves an app, its candidates in order, and the paths of upgrade edges. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/resolve_internal.h"
+
+#define PATH_HOPS_MAX 1000
+
+const char *const *resolver_managed(const struct candidate *c, size_t *ret_n)
+{
+	*ret_n = 0;
+	if (c->manual) {
+		while (c->manual->resources && c->manual->resources[*ret_n])
+			(*ret_n)++;
+		return c->manual->resources;
+	}
+	if (!c->entry)
+		return NULL;
+	*ret_n = c->entry->n_provides;
+	return (const char *const *)c->entry->provides;
+}
+
+static bool has(const char *const *list, size_t n, const char *s)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i], s))
+			return true;
+	return false;
+}
+
+bool resolver_manages(const struct candidate *c, const char *resource)
+{
+	size_t n;
+	const char *const *all = resolver_managed(c, &n);
+	return has(all, n, resource);
+}
+
+bool resolver_brings(const struct candidate *c, const char *resource)
+{
+	return c->entry &&
+	       has((const char *const *)c->entry->own_crds, c->entry->n_own_crds, resource);
+}
+
+/* --- package and catalog --- */
+
+struct choice {
+	const char *package;
+	const struct catalog_index *index;
+};
+
+static bool carries(const struct catalog_index *x, const char *package)
+{
+	size_t n;
+	index_package(x, package, &n);
+	return n > 0;
+}
+
+static const struct catalog_index *index_named(const struct resolve_input *in, const char *name)
+{
+	for (size_t i = 0; name && i < in->n_indexes; i++)
+		if (!strcmp(in->indexes[i]->name, name))
+			return in->indexes[i];
+	return NULL;
+}
+
+/* The highest priority among the catalogs that carry the package; NULL if none or two are equal. */
+static const struct catalog_index *choose_index(const struct resolve_input *in, const char *package,
+						struct arena *a, struct resolution *ret)
+{
+	const struct catalog_index *best = NULL, *equal = NULL;
+	for (size_t i = 0; i < in->n_indexes; i++) {
+		const struct catalog_index *x = in->indexes[i];
+		if (!carries(x, package))
+			continue;
+		if (!best || x->priority > best->priority) {
+			best = x;
+			equal = NULL;
+		} else if (x->priority == best->priority) {
+			equal = x;
+		}
+	}
+	if (equal) {
+		ret->reason = "AmbiguousSource";
+		ret->message = arena_fmt(
+			a, "package %s is in %s and %s with equal priority; set spec.catalog",
+			package, best->name, equal->name);
+		return NULL;
+	}
+	return best;
+}
+
+/* The package whose descriptor names the selfRef, else the one named like the app. */
+static const char *find_package(const struct resolve_input *in, struct arena *a,
+				struct resolution *ret)
+{
+	const char *found = NULL;
+	int64_t priority = 0;
+	for (size_t i = 0; i < in->n_indexes; i++) {
+		const struct catalog_index *x = in->indexes[i];
+		for (size_t k = 0; k < x->n; k++) {
+			const struct package_version *p = x->versions[k];
+			if (!p->app_type || strcmp(p->app_type, in->self_ref) != 0)
+				continue;
+			if (found && strcmp(found, p->package) != 0 && priority == x->priority) {
+				ret->reason = "AmbiguousProvider";
+				ret->message = arena_fmt(
+					a, "packages %s and %s both install %s; set spec.package",
+					found, p->package, in->self_ref);
+				return NULL;
+			}
+			if (!found || x->priority > priority) {
+				found = p->package;
+				priority = x->priority;
+			}
+		}
+	}
+	for (size_t i = 0; !found && i < in->n_indexes; i++) {
+		size_t n;
+		struct package_version *const *all = index_package(in->indexes[i], in->app, &n);
+		for (size_t k = 0; k < n; k++)
+			if (!all[k]->app_type)
+				found = in->app;
+	}
+	return found;
+}
+
+static const char *catalog_names(const struct resolve_input *in, struct arena *a)
+{
+	const char *names = "";
+	for (size_t i = 0; i < in->n_indexes; i++)
+		names = arena_fmt(a, "%s%s%s", names, *names ? ", " : "", in->indexes[i]->name);
+	return *names ? names : "none";
+}
+
+static struct choice choose(const struct resolve_input *in, struct arena *a, struct resolution *ret)
+{
+	struct choice c = {.package = in->package ? in->package : in->installed_package};
+	if (!c.package)
+		c.package = find_package(in, a, ret);
+	if (!c.package && !ret->reason) {
+		ret->reason = "NoPackage";
+		ret->message = arena_fmt(a, "no package installs %s (asked: %s)", in->self_ref,
+					 catalog_names(in, a));
+	}
+	if (!c.package)
+		return c;
+	const char *wanted = in->catalog ? in->catalog : in->installed_catalog;
+	if (wanted)
+		c.index = index_named(in, wanted);
+	if (!c.index && !in->catalog)
+		c.index = choose_index(in, c.package, a, ret);
+	if (!c.index && !ret->reason) {
+		ret->reason = in->n_unsynced ? "CatalogNotReady" : "NoPackage";
+		ret->message =
+			arena_fmt(a, "package %s is in no catalog that was read (asked: %s)",
+				  c.package, in->catalog ? in->catalog : catalog_names(in, a));
+	}
+	return c;
+}
+
+/* --- candidates --- */
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int r = version_cmp(&y->parsed, &x->parsed);
+	if (!r)
+		r = (x->manual == NULL) - (y->manual == NULL);
+	return r ? r : strcmp(x->version, y->version);
+}
+
+static void add_candidate(struct resolver *r, const char *version,
+			  const struct package_version *entry, const char *catalog,
+			  const struct resolve_manual *manual)
+{
+	struct error err;
+	struct candidate *c = &r->candidates[r->n];
+	*c = (struct candidate){
+		.version = version, .entry = entry, .catalog = catalog, .manual = manual};
+	if (version_parse(str_of(version), VERSION_STRICT, &c->parsed, &err) < 0)
+		return; /* the strategy's own plan says so */
+	c->installed = r->in->installed_version && !strcmp(version, r->in->installed_version);
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->candidates[i].version, version))
+			return;
+	r->n++;
+}
+
+static const struct package_version *entry_of_digest(const struct resolve_input *in,
+						     const char *sha256, const char **ret_catalog)
+{
+	for (size_t i = 0; sha256 && i < in->n_indexes; i++) {
+		const struct package_version *p = index_by_digest(in->indexes[i], str_of(sha256));
+		if (p) {
+			*ret_catalog = in->indexes[i]->name;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static void collect(struct resolver *r, const struct choice *choice)
+{
+	size_t n = 0;
+	struct package_version *const *all = NULL;
+	if (choice->index)
+		all = index_package(choice->index, choice->package, &n);
+	r->candidates = ARENA_ARRAY(r->a, struct candidate, n + r->in->n_manual + 2);
+	for (size_t i = 0; i < r->in->n_manual; i++) {
+		const struct resolve_manual *m = &r->in->manual[i];
+		const char *catalog = NULL;
+		const struct package_version *e = entry_of_digest(r->in, m->sha256, &catalog);
+		add_candidate(r, m->version, e, catalog, m);
+	}
+	for (size_t i = 0; i < n; i++) {
+		r->has_edges =
+			r->has_edges || all[i]->replaces || all[i]->n_skips || all[i]->skip_range;
+		add_candidate(r, arena_fmt(r->a, "%.*s", STR_ARG(all[i]->version.text)), all[i],
+			      choice->index->name, NULL);
+	}
+	if (r->in->installed_version)
+		add_candidate(r, r->in->installed_version, NULL, NULL, NULL);
+	if (r->n)
+		qsort(r->candidates, r->n, sizeof(struct candidate), newest_first);
+}
+
+/* --- paths --- */
+
+static bool is_edge(const struct resolver *r, const char *from, const struct version *fv,
+		    const struct candidate *to)
+{
+	const struct package_version *p = to->entry;
+	struct error err;
+	if (!p || (!p->replaces && !p->n_skips && !p->skip_range))
+		return version_cmp(fv, &to->parsed) < 0;
+	if (p->replaces && !strcmp(p->replaces, from))
+		return true;
+	for (size_t i = 0; i < p->n_skips; i++)
+		if (!strcmp(p->skips[i], from))
+			return true;
+	struct range *range = ARENA_NEW(r->a, struct range);
+	return p->skip_range && range_parse(str_of(p->skip_range), r->a, range, &err) == 0 &&
+	       range_matches(range, fv);
+}
+
+/* Fewest hops, then the higher first hop. Candidates stand newest first, so index i is reached from
+ * the installed version or from a stop of a higher index. */
+size_t resolver_path(const struct resolver *r, const struct candidate *c, const char ***ret_path)
+{
+	size_t target = (size_t)(c - r->candidates);
+	if (!r->has_edges || c->manual) {
+		if (ret_path) {
+			*ret_path = ARENA_ARRAY(r->a, const char *, 1);
+			(*ret_path)[0] = c->version;
+		}
+		return 1;
+	}
+	size_t *hops = ARENA_ARRAY(r->a, size_t, r->n), *first = ARENA_ARRAY(r->a, size_t, r->n);
+	size_t *from = ARENA_ARRAY(r->a, size_t, r->n);
+	for (size_t i = r->n; i-- > target;) {
+		const struct candidate *to = &r->candidates[i];
+		if (version_cmp(&to->parsed, &r->installed) <= 0 ||
+		    (i != target && !resolver_is_stop(r, to)))
+			continue;
+		if (is_edge(r, r->in->installed_version, &r->installed, to)) {
+			hops[i] = 1;
+			first[i] = i;
+			continue;
+		}
+		for (size_t k = i + 1; k < r->n; k++) {
+			if (!hops[k] || hops[k] >= PATH_HOPS_MAX ||
+			    !is_edge(r, r->candidates[k].version, &r->candidates[k].parsed, to))
+				continue;
+			if (!hops[i] || hops[k] + 1 < hops[i] ||
+			    (hops[k] + 1 == hops[i] && first[k] < first[i])) {
+				hops[i] = hops[k] + 1;
+				first[i] = first[k];
+				from[i] = k;
+			}
+		}
+	}
+	if (hops[target] && ret_path) {
+		*ret_path = ARENA_ARRAY(r->a, const char *, hops[target]);
+		size_t at = target;
+		for (size_t h = hops[target]; h-- > 0; at = from[at])
+			(*ret_path)[h] = r->candidates[at].version;
+	}
+	return hops[target];
+}
+
+/* --- the answer --- */
+
+static bool prefers(const struct candidate *c, const struct candidate *best)
+{
+	bool cd = c->entry && c->entry->deprecated, bd = best->entry && best->entry->deprecated;
+	return cd != bd ? bd : version_cmp(&c->parsed, &best->parsed) > 0;
+}
+
+static void conclude(const struct resolver *r, struct resolution *ret)
+{
+	const struct candidate *installed = NULL;
+	struct candidate *chosen = NULL;
+	for (size_t i = 0; i < r->n; i++) {
+		struct candidate *c = &r->candidates[i];
+		if (c->installed)
+			installed = c;
+		if (c->installable && !c->installed && (!chosen || prefers(c, chosen)))
+			chosen = c;
+		if (!ret->available && (c->installable || c->safety))
+			ret->available = c;
+	}
+	if (chosen) {
+		chosen->chosen = true;
+		if (r->in->installed_version)
+			ret->n_path = resolver_path(r, chosen, &ret->path);
+	}
+	ret->chosen = chosen;
+	if (ret->available && !ret->available->installable)
+		ret->blocked = ret->available;
+	if (!ret->available)
+		ret->available = installed;
+	if (chosen || installed) {
+		ret->reason = "Resolved";
+		ret->message =
+			chosen ? arena_fmt(r->a, "%s is the best of %zu candidate%s",
+					   chosen->version, r->n, r->n == 1 ? "" : "s")
+			       : arena_fmt(r->a, "%s is installed, nothing newer is installable",
+					   installed->version);
+	} else if (ret->blocked) {
+		ret->reason =
+			strcmp(ret->blocked->reason, "ResourceConflict") == 0 ||
+					strcmp(ret->blocked->reason, "ResourceMissing") == 0 ||
+					strcmp(ret->blocked->reason, "DependencyUnresolved") == 0
+				? ret->blocked->reason
+				: "NoCandidate";
+		ret->message = ret->blocked->summary;
+	} else if (!ret->reason) {
+		ret->reason = "NoCandidate";
+		ret->message = r->n ? r->candidates[0].summary : "the package has no version";
+	}
+}
+
+void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret)
+{
+	struct resolver r = {.in = in, .a = a};
+	struct error err;
+	*ret = (struct resolution){0};
+	if (in->installed_version &&
+	    version_parse(str_of(in->installed_version), VERSION_STRICT, &r.installed, &err) < 0)
+		r.installed = (struct version){0};
+	if (in->range && *in->range) {
+		struct range *range = ARENA_NEW(a, struct range);
+		if (range_parse(str_of(in->range), a, range, &err) < 0) {
+			ret->reason = "NoCandidate";
+			ret->message = arena_fmt(a, "spec.version: %s", err.msg);
+			return;
+		}
+		r.range = range;
+	}
+	struct choice choice = choose(in, a, ret);
+	if (in->n_unsynced && !choice.index &&
+	    (!ret->reason || strcmp(ret->reason, "AmbiguousSource") != 0)) {
+		ret->reason = "CatalogNotReady";
+		ret->not_ready = true;
+	}
+	ret->package = choice.package;
+	ret->catalog = choice.index ? choice.index->name : NULL;
+	ret->catalog_revision = choice.index ? choice.index->revision : NULL;
+	collect(&r, &choice);
+	for (size_t i = 0; i < r.n; i++)
+		resolver_judge(&r, &r.candidates[i]);
+	ret->candidates = r.candidates;
+	ret->n = r.n;
+	if (r.n)
+		conclude(&r, ret);
+}

@@ -1,0 +1,191 @@
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "catalog/resolve.h"
+
+struct world {
+	struct catalog_index *index;
+	struct resolve_input in;
+	struct arena *a;
+};
+
+static int setup(void **state)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	w->index = index_new("community", 0);
+	w->a = arena_new(1 << 20);
+	w->in = (struct resolve_input){.app = "etcd",
+				       .self_ref = "etcd.com.tectonic.storage",
+				       .kube_version = "v1.33.0+alm1"};
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	index_free(w->index);
+	arena_free(w->a);
+	xfree(w);
+	return 0;
+}
+
+/* A chart etcd-operator of this version with a CRD that serves the resources declared. */
+static void add(struct world *w, const char *version, const char *descriptor)
+{
+	struct error err;
+	char digest[SHA256_HEX];
+	char *chart = arena_fmt(w->a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version);
+	sha256_hex(str_of(chart), digest);
+	struct package_source s = {.chart_yaml = str_of(chart),
+				   .descriptor = str_of(descriptor),
+				   .digest = digest,
+				   .locator = version};
+	size_t before = w->index->n;
+	index_add(w->index, &s);
+	if (w->index->n == before)
+		fail_msg("rejected: %s", w->index->rejected[w->index->n_rejected - 1]);
+	w->index->versions[before]->own_crds = (const char **)w->index->versions[before]->provides;
+	w->index->versions[before]->n_own_crds = w->index->versions[before]->n_provides;
+	(void)err;
+}
+
+static void run(struct world *w, struct resolution *r)
+{
+	struct error err;
+	static const struct catalog_index *indexes[1];
+	assert_ok(index_finish(w->index, STR_NONE, &err), &err);
+	indexes[0] = w->index;
+	w->in.indexes = indexes;
+	w->in.n_indexes = 1;
+	resolve(&w->in, w->a, r);
+}
+
+static const struct candidate *find(const struct resolution *r, const char *version)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->candidates[i].version, version))
+			return &r->candidates[i];
+	fail_msg("no candidate %s", version);
+	return NULL;
+}
+
+#define TYPE "appType: etcd.com.tectonic.storage\n"
+static const char *const v1_managed[] = {"etcds.etcd.coreos.com/v1", NULL};
+
+static void installed(struct world *w, const char *version)
+{
+	w->in.installed_version = version;
+	w->in.installed_package = "etcd-operator";
+	w->in.installed_catalog = "community";
+	w->in.installed_managed = v1_managed;
+}
+
+static void test_resolve__first_install_takes_the_highest(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.4", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "0.9.10", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "1.0.0-rc.1", TYPE);
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "0.9.10");
+	assert_string_equal(find(&r, "1.0.0-rc.1")->reason, "Prerelease");
+	assert_string_equal(r.reason, "Resolved");
+}
+
+static void test_resolve__no_app_takes_a_package_that_names_none(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", "");
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.reason, "NoPackage");
+}
+
+static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, etcds.etcd.coreos.com/v2]\n");
+	add(w, "1.0.0", TYPE "provides: [etcds.etcd.coreos.com/v2]\n");
+	installed(w, "0.9.6");
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.blocked->version, "1.0.0");
+	assert_string_equal(r.blocked->reason, "ResourceDropped");
+	assert_string_equal(r.blocked->dropped[0], "etcds.etcd.coreos.com/v1");
+	assert_int_equal(r.blocked->n_steps, 1);
+	assert_string_equal(r.available->version, "1.0.0");
+}
+
+static void test_resolve__the_users_wish_never_blocks(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "2.0.0", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	installed(w, "1.0.0");
+	w->in.range = "<2.0.0";
+	run(w, &r);
+	assert_null(r.blocked);
+	assert_null(r.chosen);
+	assert_string_equal(find(&r, "2.0.0")->reason, "OutOfRange");
+	assert_string_equal(r.available->version, "1.0.0");
+}
+
+static void test_resolve__edges_lead_over_stops(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+#define PROVIDES TYPE "provides: [etcds.etcd.coreos.com/v1]\n"
+	add(w, "1.1.0", PROVIDES "replaces: 1.0.0\n");
+	add(w, "1.2.0", PROVIDES "replaces: 1.1.0\n");
+	add(w, "1.4.0", PROVIDES "replaces: 1.3.0\n");
+	installed(w, "1.0.0");
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.2.0");
+	assert_int_equal(r.n_path, 2);
+	assert_string_equal(r.path[0], "1.1.0");
+	assert_string_equal(find(&r, "1.4.0")->reason, "NoUpgradePath");
+}
+
+static void test_resolve__highest_is_not_the_highest_installable(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", PROVIDES);
+	add(w, "2.0.0", PROVIDES "minKubeVersion: 1.99.0\n");
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.0.0");
+	assert_string_equal(find(&r, "2.0.0")->message, "needs Kubernetes 1.99.0, this is v1.33.0+alm1");
+}
+
+static void test_resolve__a_version_with_two_digests_is_ambiguous(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", PROVIDES);
+	add(w, "1", PROVIDES);
+	add(w, "0.9.0", PROVIDES);
+	run(w, &r);
+	assert_string_equal(find(&r, "1")->reason, "Ambiguous");
+	assert_string_equal(r.chosen->version, "0.9.0");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_resolve__first_install_takes_the_highest),
+		T(test_resolve__no_app_takes_a_package_that_names_none),
+		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
+		T(test_resolve__the_users_wish_never_blocks),
+		T(test_resolve__edges_lead_over_stops),
+		T(test_resolve__highest_is_not_the_highest_installable),
+		T(test_resolve__a_version_with_two_digests_is_ambiguous),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
