@@ -89,7 +89,8 @@ struct candidate {
 	const char *catalog;                 /* name of its catalog, or NULL */
 	const struct resolve_manual *manual; /* or NULL */
 	bool installable, installed, chosen;
-	bool user_class, safety; /* class of the failing predicate; a wish of the user never alerts */
+	bool user_class,
+		safety;      /* class of the failing predicate; a wish of the user never alerts */
 	const char *reason;  /* first failing predicate; NULL if installable */
 	const char *message; /* what `alm why` prints behind the reason */
 	const char

@@ -3,10 +3,11 @@
 
 #include "catalog/resolve.h"
 
-static void add_row(struct strbuf *b, const struct candidate *c, const char *verdict, const char *reason,
-		    const char *message)
+static void add_row(struct strbuf *b, const struct candidate *c, const char *verdict,
+		    const char *reason, const char *message)
 {
-	strbuf_addf(b, "  %-11s %-4s %s%s%s\n", c->version, verdict, reason, *message ? "  " : "", message);
+	strbuf_addf(b, "  %-11s %-4s %s%s%s\n", c->version, verdict, reason, *message ? "  " : "",
+		    message);
 }
 
 static const char *path_text(const struct resolution *r, const char *from, struct arena *a)
@@ -19,7 +20,8 @@ static const char *path_text(const struct resolution *r, const char *from, struc
 
 static bool is_lower(const struct resolve_input *in, const struct candidate *c)
 {
-	return in->installed_version && c->reason && !strcmp(c->reason, "NotNewer") && !c->installed;
+	return in->installed_version && c->reason && !strcmp(c->reason, "NotNewer") &&
+	       !c->installed;
 }
 
 void resolve_print(const struct resolve_input *in, const struct resolution *r, const char *mode,
@@ -27,7 +29,8 @@ void resolve_print(const struct resolve_input *in, const struct resolution *r, c
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 	size_t n_lower = 0;
-	strbuf_addf(b, "%s  %s%s  %s", in->app, in->installed_version ? "installed " : "not installed",
+	strbuf_addf(b, "%s  %s%s  %s", in->app,
+		    in->installed_version ? "installed " : "not installed",
 		    in->installed_version ? in->installed_version : "", mode);
 	if (r->catalog)
 		strbuf_addf(b, "  %s@sha256:%.4s…", r->catalog, r->catalog_revision);
@@ -49,5 +52,6 @@ void resolve_print(const struct resolve_input *in, const struct resolution *r, c
 			add_row(b, c, "no", c->reason, c->message);
 	}
 	if (n_lower)
-		strbuf_addf(b, "  %zu lower version%s: NotNewer\n", n_lower, n_lower == 1 ? "" : "s");
+		strbuf_addf(b, "  %zu lower version%s: NotNewer\n", n_lower,
+			    n_lower == 1 ? "" : "s");
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "catalog/resolve.h"
 
 struct world {
@@ -36,7 +37,8 @@ static void add(struct world *w, const char *version, const char *descriptor)
 {
 	struct error err;
 	char digest[SHA256_HEX];
-	char *chart = arena_fmt(w->a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version);
+	char *chart =
+		arena_fmt(w->a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version);
 	sha256_hex(str_of(chart), digest);
 	struct package_source s = {.chart_yaml = str_of(chart),
 				   .descriptor = str_of(descriptor),
@@ -160,7 +162,8 @@ static void test_resolve__highest_is_not_the_highest_installable(void **state)
 	add(w, "2.0.0", PROVIDES "minKubeVersion: 1.99.0\n");
 	run(w, &r);
 	assert_string_equal(r.chosen->version, "1.0.0");
-	assert_string_equal(find(&r, "2.0.0")->message, "needs Kubernetes 1.99.0, this is v1.33.0+alm1");
+	assert_string_equal(find(&r, "2.0.0")->message,
+			    "needs Kubernetes 1.99.0, this is v1.33.0+alm1");
 }
 
 static void test_resolve__a_version_with_two_digests_is_ambiguous(void **state)
