@@ -1,0 +1,111 @@
+#include "alm/controllers/plan.h"
+
+#include <string.h>
+
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+
+void plan_init(struct plan *p, struct arena *a)
+{
+	*p = (struct plan){.a = a};
+	p->tail = &p->head;
+}
+
+struct action *plan_add(struct plan *p, enum act_type type)
+{
+	struct action *x = ARENA_NEW(p->a, struct action);
+	x->type = type;
+	x->id = "";
+	*p->tail = x;
+	p->tail = &x->next;
+	p->n++;
+	return x;
+}
+
+static void name_object(struct plan *p, struct action *x, const struct obj *o)
+{
+	struct gvk g = {"", "", ""};
+	gvk_of(o, p->a, &g);
+	x->resource = (struct resource){.group = g.group, .version = g.version, .kind = g.kind};
+	const char *ns = meta_namespace(o), *name = meta_name(o);
+	x->ns = ns ? arena_strdup(p->a, ns) : NULL;
+	x->name = name ? arena_strdup(p->a, name) : "";
+}
+
+void plan_apply(struct plan *p, struct obj *o, int stage, bool force)
+{
+	struct action *x = plan_add(p, ACT_APPLY);
+	x->body = obj_keep(p->a, o);
+	x->stage = stage;
+	x->force = force;
+	name_object(p, x, o);
+}
+
+void plan_create(struct plan *p, struct obj *o)
+{
+	struct action *x = plan_add(p, ACT_CREATE);
+	x->body = obj_keep(p->a, o);
+	name_object(p, x, o);
+}
+
+void plan_patch(struct plan *p, const struct obj *live, struct obj *patch)
+{
+	struct action *x = plan_add(p, ACT_PATCH);
+	name_object(p, x, live);
+	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(live)));
+	x->body = obj_keep(p->a, patch);
+}
+
+void plan_delete(struct plan *p, const struct obj *live, const char *propagation)
+{
+	struct action *x = plan_add(p, ACT_DELETE);
+	name_object(p, x, live);
+#ifndef PLANT_6
+	x->uid = arena_strdup(p->a, meta_uid(live));
+	x->resource_version = arena_strdup(p->a, meta_resource_version(live));
+#endif
+	x->propagation = propagation;
+}
+
+void plan_requeue_after(struct plan *p, int64_t ns)
+{
+	if (ns < 1)
+		ns = 1;
+	if (!p->requeue_after_ns || ns < p->requeue_after_ns)
+		p->requeue_after_ns = ns;
+}
+
+struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
+			const char *reason, const char *key, struct obj *body)
+{
+	struct action *x = plan_add(p, ACT_ROW);
+	x->row_type = type;
+	x->reason = reason;
+	x->key = key;
+	x->subject = subject;
+	x->body = obj_keep(p->a, body);
+	x->advances = true;
+	name_object(p, x, subject);
+	return x;
+}
+
+struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
+			   const char *reason, const char *message)
+{
+	struct action *x = plan_add(p, ACT_STATUS);
+	x->row_type = "Transition";
+	x->reason = reason;
+	x->message = message ? message : "";
+	x->subject = live;
+	x->body = obj_keep(p->a, status);
+	name_object(p, x, live);
+	return x;
+}
+
+bool plan_has_writes(const struct plan *p)
+{
+	for (const struct action *x = p->head; x; x = x->next)
+		if (x->type <= ACT_DELETE)
+			return true;
+	return false;
+}

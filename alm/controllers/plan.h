@@ -1,0 +1,81 @@
+/*
+ * plan: what one pass wants done, in order. Lives in the arena of the pass; the executor performs
+ * it: audit rows first, in one commit, then the status, then the other actions in their order
+ * (applies of one stage together, at most 8 at once).
+ */
+#ifndef ALM_CONTROLLERS_PLAN_H
+#define ALM_CONTROLLERS_PLAN_H
+
+#include "alm/base/arena.h"
+#include "alm/client/resource.h"
+#include "alm/obj/obj.h"
+
+#define PLAN_ACTIONS_MAX 4096
+
+enum act_type {
+	ACT_APPLY,  /* server-side apply of a whole object; the only create-or-update verb */
+	ACT_CREATE, /* create if absent, under a fixed name */
+	ACT_PATCH,  /* merge patch with the resourceVersion it was computed from */
+	ACT_DELETE, /* with uid and resourceVersion as preconditions */
+	ACT_ROW,    /* a Decision, Approval or Observe row */
+	ACT_STATUS, /* one per pass; written only if it changed, after its Transition row */
+	ACT_SYNC,   /* read a catalog's source */
+	ACT_FETCH,  /* read an archive by digest */
+	ACT_RENDER, /* render an archive in the sandbox */
+	ACT_SURVEY, /* live read of objects */
+	ACT_WATCH,  /* start an informer */
+};
+
+struct action {
+	struct action *next;
+	enum act_type type;
+	const char *id; /* names the outcome in the stash: "render:..." */
+	struct resource
+		resource; /* kind and group/version always; plural may be NULL: discovery knows */
+	const char *ns, *name;
+	const struct obj *body;
+	bool force;
+	int stage;                                        /* of applies */
+	const char *uid, *resource_version, *propagation; /* preconditions */
+	/* ACT_ROW, ACT_STATUS */
+	const char *row_type, *reason, *message,
+		*key;              /* key: digest of the outcome; equal: no row */
+	const struct obj *subject; /* the object the row is about */
+	const char *chain;         /* app whose chain of causes it joins */
+	bool advances;             /* later rows of the chain have it as cause */
+	const char *event_type;    /* "Normal", "Warning"; NULL: no Event */
+	const char *actor;
+	const char *selector; /* ACT_WATCH */
+	bool metadata_only;
+};
+
+struct plan {
+	struct arena *a;
+	struct action *head, **tail;
+	size_t n;
+	int64_t requeue_after_ns; /* 0: none; the smallest wins */
+};
+
+void plan_init(struct plan *p, struct arena *a);
+struct action *plan_add(struct plan *p, enum act_type type);
+
+/* o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
+void plan_apply(struct plan *p, struct obj *o, int stage, bool force);
+void plan_create(struct plan *p, struct obj *o);
+/* live is the object the patch was computed from: gives resource, names and resourceVersion. */
+void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
+void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
+void plan_requeue_after(struct plan *p, int64_t ns);
+
+/* A row that is written only when key differs from the last one of this type and subject. */
+struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
+			const char *reason, const char *key, struct obj *body);
+
+/* The whole status the object shall have, without transitionSeq. reason names the transition. */
+struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
+			   const char *reason, const char *message);
+
+/* Does the plan write anything but rows and status? */
+bool plan_has_writes(const struct plan *p);
+
+#endif

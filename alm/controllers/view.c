@@ -1,0 +1,88 @@
+#include "alm/controllers/view.h"
+
+#include <string.h>
+
+#include "alm/controllers/controller.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+struct collect {
+	const struct view *view;
+	const char *app; /* NULL: all */
+	const struct obj **items;
+	size_t n, cap;
+};
+
+static bool collect_one(void *arg, struct str json)
+{
+	struct collect *c = arg;
+	struct error err;
+	struct obj *o = NULL;
+	if (json_parse(json, &o, &err) < 0)
+		return true; /* the informer has parsed it before */
+	obj_keep(c->view->a, o);
+	if (c->app && !cstr_eq(obj_str(o, "spec.appTypeRef.name"), c->app))
+		return true;
+	if (c->n == c->cap) {
+		size_t cap = mem_grown(c->cap, c->n + 1);
+		const struct obj **grown = ARENA_ARRAY(c->view->a, const struct obj *, cap);
+		if (c->n)
+			memcpy(grown, c->items, c->n * sizeof(struct obj *));
+		c->items = grown;
+		c->cap = cap;
+	}
+	c->items[c->n++] = o;
+	return true;
+}
+
+const struct obj *view_get(const struct view *v, enum watched kind, const char *name)
+{
+	struct obj *o = name ? v->ops->get(v->ops_arg, kind, name) : NULL;
+	return o ? obj_keep(v->a, o) : NULL;
+}
+
+const struct obj *const *view_list(const struct view *v, enum watched kind, size_t *ret_n)
+{
+	struct collect c = {.view = v};
+	v->ops->each(v->ops_arg, kind, collect_one, &c);
+	*ret_n = c.n;
+	return c.items;
+}
+
+const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n)
+{
+	struct collect c = {.view = v, .app = app};
+	v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_one, &c);
+	*ret_n = c.n;
+	return c.items;
+}
+
+int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
+	      const struct obj **ret)
+{
+	struct obj *o = NULL;
+	int found = v->ops->live(v->ops_arg, r, ns, name, &o);
+	if (found == 1)
+		*ret = obj_keep(v->a, o);
+	return found;
+}
+
+const struct outcome *view_outcome(const struct view *v, const char *id)
+{
+	return stash_get(v->stash, id);
+}
+
+int controller_run(const struct controller *c, const struct view *view, const char *key,
+		   struct plan *plan, struct error *err)
+{
+	for (const struct step *s = c->steps; s->fn; s++) {
+		int r = s->fn(view, key, plan, err);
+		if (r < 0)
+			return error_wrap(err, "%s", s->name);
+		if (r == STEP_STOP)
+			break;
+	}
+	if (arena_over(view->a) || plan->n > PLAN_ACTIONS_MAX)
+		return error_set(err, E_LIMIT, "%s %s: the pass is over its limit", c->name, key);
+	return 0;
+}

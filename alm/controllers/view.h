@@ -1,0 +1,78 @@
+/*
+ * view: everything a pass may know, at one instant: the informer caches, the catalogs' indexes, the
+ * outcomes of slow work, and the time. Const to the steps; parsed objects live in the pass' arena.
+ *
+ * The manager fills it through view_ops, so unit tests give steps a view made of plain tables.
+ */
+#ifndef ALM_CONTROLLERS_VIEW_H
+#define ALM_CONTROLLERS_VIEW_H
+
+#include "alm/client/resource.h"
+#include "alm/controllers/stash.h"
+#include "catalog/index.h"
+
+/* What the manager always watches. */
+enum watched {
+	WATCH_APPTYPE,
+	WATCH_STRATEGY,
+	WATCH_CATALOG,
+	WATCH_CRD,
+	WATCH_NAMESPACE,
+	WATCH_PLAN_SECRET, /* stored install plans in alm-system */
+	WATCH_OWNED, /* objects of any kind that carry our label: one informer a kind, on demand */
+	WATCH_INSTANCE, /* custom resources of managed CRDs: metadata only, on demand */
+	WATCHED_MAX,
+};
+
+struct view;
+
+struct view_settings {
+	const char *kube_version; /* "v1.33.0+alm1" */
+	int64_t verify_soak_ns;   /* workloads available this long; 10 s */
+	bool simulated;
+};
+
+struct view_ops {
+	/* Owned by the caller; NULL if absent. */
+	struct obj *(*get)(void *arg, enum watched kind, const char *name);
+	/* Calls fn for each in order of name until it returns false. */
+	void (*each)(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+		     void *fn_arg);
+	/* An object in an on-demand informer. 1: found; 0: absent; -1: not known yet (no synced
+	 * informer). */
+	int (*live)(void *arg, const struct resource *r, const char *ns, const char *name,
+		    struct obj **ret);
+	/* Custom resources of group and plural, metadata only. False: not known yet. */
+	bool (*instances)(void *arg, const char *group, const char *plural,
+			  bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
+	/* NULL: the server does not serve the kind. version NULL: any. */
+	const struct resource *(*resource)(void *arg, const char *group, const char *version,
+					   const char *kind);
+	/* hex digest of the redacted object */
+	void (*digest)(void *arg, const struct obj *o, char out[65]);
+};
+
+struct view {
+	struct arena *a;
+	int64_t now_ns;
+	const struct view_settings *settings;
+	const struct view_ops *ops;
+	void *ops_arg;
+	const struct stash *stash;
+	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
+	size_t n_indexes, n_unsynced;
+	void **pass; /* shared by the steps of one pass */
+};
+
+const struct obj *view_get(const struct view *v, enum watched kind, const char *name);
+/* All of a kind, in the arena. */
+const struct obj *const *view_list(const struct view *v, enum watched kind, size_t *ret_n);
+/* 1, 0, -1 as view_ops.live. */
+int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
+	      const struct obj **ret);
+const struct outcome *view_outcome(const struct view *v, const char *id);
+
+/* Strategies whose spec.appTypeRef names the app, in order of name. */
+const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n);
+
+#endif
