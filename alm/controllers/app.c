@@ -1,0 +1,335 @@
+#include "alm/controllers/app.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/controllers/usage.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/patch.h"
+
+static const char *const phase_names[] = {
+	[PHASE_NEW] = "",
+	[PHASE_PENDING] = "Pending",
+	[PHASE_BLOCKED] = "Blocked",
+	[PHASE_AWAITING] = "AwaitingApproval",
+	[PHASE_INSTALLING] = "Installing",
+	[PHASE_VERIFYING] = "Verifying",
+	[PHASE_SUCCEEDED] = "Succeeded",
+	[PHASE_ROLLING_BACK] = "RollingBack",
+	[PHASE_ROLLED_BACK] = "RolledBack",
+	[PHASE_FAILED] = "Failed",
+	[PHASE_SUPERSEDED] = "Superseded",
+};
+
+enum phase phase_of(const struct obj *strategy)
+{
+	const char *text = obj_str(strategy, "status.phase");
+	for (size_t i = 1; text && i < ARRAY_LEN(phase_names); i++)
+		if (!strcmp(text, phase_names[i]))
+			return (enum phase)i;
+	return PHASE_NEW;
+}
+
+const char *phase_name(enum phase p)
+{
+	return phase_names[p];
+}
+
+bool phase_is_busy(enum phase p)
+{
+	return p == PHASE_INSTALLING || p == PHASE_VERIFYING || p == PHASE_ROLLING_BACK;
+}
+
+bool phase_is_unfinished(enum phase p)
+{
+	return p == PHASE_PENDING || p == PHASE_AWAITING || phase_is_busy(p);
+}
+
+const char *app_self_ref(const struct obj *apptype, struct arena *a)
+{
+	const char *type = obj_str(apptype, "spec.type");
+	return arena_fmt(a, "%s.%s", meta_name(apptype), type ? type : "");
+}
+
+const char *label_value(const char *text, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	if (strlen(text) <= 63)
+		return text;
+	sha256_hex(str_of(text), hex);
+	char *cut = arena_strndup(a, text, 54);
+	for (size_t n = strlen(cut); n > 0 && !char_is_alnum(cut[n - 1]); n--)
+		cut[n - 1] = '\0';
+	return arena_fmt(a, "%s-%.8s", cut, hex);
+}
+
+const char *strategy_name(const char *version, const char *self_ref, struct arena *a)
+{
+	char *v = arena_strdup(a, version);
+	bool changed = false;
+	for (char *p = v; *p; p++) {
+		char c = char_lower(*p);
+		if (!char_is_alnum(c) && c != '.' && c != '-')
+			c = '-';
+		changed = changed || c != *p;
+		*p = c;
+	}
+	char *name = arena_fmt(a, "install.%s.%s", v, self_ref);
+	if (!changed && strlen(name) <= GVK_NAME_MAX)
+		return name;
+	char hex[SHA256_HEX];
+	sha256_hex(str_of(version), hex);
+	return arena_fmt(a, "%.*s-%.8s", GVK_NAME_MAX - 9, name, hex);
+}
+
+const char *values_digest(const struct obj *values, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	json_digest(values, hex);
+	return arena_strndup(a, hex, 12);
+}
+
+struct obj *strategy_values(const struct app *app, const struct obj *strategy)
+{
+	struct error err;
+	struct obj *merged = NULL;
+	const struct obj *own = obj_path(strategy, "spec.strategy.values");
+	if (!own || patch_merge(app->values, own, &merged, &err) < 0)
+		return obj_ref(app->values);
+	return merged;
+}
+
+const struct package_version *entry_by_digest(const struct view *v, const char *sha256,
+					      const char **ret_catalog)
+{
+	for (size_t i = 0; sha256 && i < v->n_indexes; i++) {
+		const struct package_version *p = index_by_digest(v->indexes[i], str_of(sha256));
+		if (!p)
+			continue;
+		if (ret_catalog)
+			*ret_catalog = v->indexes[i]->name;
+		return p;
+	}
+	return NULL;
+}
+
+static const char **string_list(const struct obj *list, struct arena *a)
+{
+	size_t n = obj_len(list), kept = 0;
+	const char **items = ARENA_ARRAY(a, const char *, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (s)
+			items[kept++] = s;
+	}
+	return items;
+}
+
+static const char *version_text(const struct obj *strategy, struct arena *a)
+{
+	const struct obj *v = obj_path(strategy, "spec.version");
+	if (obj_is_number(v))
+		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(v)));
+	const char *s = obj_as_string(v);
+	return s ? s : "";
+}
+
+static void load_strategies(const struct view *v, struct app *app)
+{
+	size_t n;
+	const struct obj *const *all = view_strategies(v, app->name, &n);
+	app->strategies = ARENA_ARRAY(v->a, struct strategy_ref, n);
+	const char *installed = obj_str(app->o, "status.installedVersion");
+	for (size_t i = 0; i < n; i++) {
+		struct strategy_ref *s = &app->strategies[app->n++];
+		*s = (struct strategy_ref){.o = all[i],
+					   .name = meta_name(all[i]),
+					   .version = version_text(all[i], v->a),
+					   .sha256 = obj_str(all[i], "spec.strategy.sha256"),
+					   .phase = phase_of(all[i]),
+					   .revision = obj_i64(all[i], "status.revision", 0),
+					   .by_alm = meta_annotation(all[i], ANNOTATION_MADE_BY) !=
+						     NULL};
+		s->managed = string_list(obj_path(all[i], "spec.resources"), v->a);
+		if (phase_is_busy(s->phase))
+			app->busy = s;
+	}
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (s->phase == PHASE_SUCCEEDED &&
+		    (!app->installed || s->revision > app->installed->revision))
+			app->installed = s;
+	}
+	/* An installed version that is being planned anew for changed values. */
+	for (size_t i = 0; !app->installed && installed && i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (!strcmp(s->version, installed) && s->revision > 0 &&
+		    (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED))
+			app->installed = s;
+	}
+}
+
+static void fill_manual(const struct view *v, struct app *app)
+{
+	struct resolve_manual *m = ARENA_ARRAY(v->a, struct resolve_manual, app->n);
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (s->by_alm || meta_is_deleting(s->o))
+			continue;
+		m[app->in.n_manual++] = (struct resolve_manual){.strategy = s->name,
+								.version = s->version,
+								.sha256 = s->sha256,
+								.resources = s->managed};
+	}
+	app->in.manual = m;
+}
+
+static void fill_claims(const struct view *v, struct app *app)
+{
+	size_t n_apps, n_all;
+	const struct obj *const *apps = view_list(v, WATCH_APPTYPE, &n_apps);
+	const struct obj *const *all = view_list(v, WATCH_STRATEGY, &n_all);
+	struct resolve_claim *claims = ARENA_ARRAY(v->a, struct resolve_claim, n_apps);
+	for (size_t i = 0; i < n_apps; i++) {
+		const char *name = meta_name(apps[i]);
+		if (!strcmp(name, app->name))
+			continue;
+		struct resolve_claim *c = &claims[app->in.n_claims++];
+		c->app = name;
+		c->self_ref = app_self_ref(apps[i], v->a);
+		for (size_t k = 0; k < n_all; k++) {
+			enum phase p = phase_of(all[k]);
+			if (!cstr_eq(obj_str(all[k], "spec.appTypeRef.name"), name) ||
+			    (!phase_is_busy(p) && p != PHASE_SUCCEEDED))
+				continue;
+			c->managed = (const char *const *)string_list(
+				obj_path(all[k], "spec.resources"), v->a);
+			c->installed = p == PHASE_SUCCEEDED;
+			const struct package_version *e =
+				entry_by_digest(v, obj_str(all[k], "spec.strategy.sha256"), NULL);
+			if (e && c->installed) {
+				c->
+					requires
+				= e->
+					  requires;
+				c->n_requires = e->n_requires;
+			}
+		}
+	}
+	app->in.claims = claims;
+}
+
+static void fill_waivers(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "spec.upgrade.waivers");
+	size_t n = obj_len(list);
+	struct resolve_waiver *w = ARENA_ARRAY(v->a, struct resolve_waiver, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *expires = obj_str(o, "expires");
+		w[i] = (struct resolve_waiver){.rule = obj_str(o, "rule"),
+					       .resource = obj_str(o, "resource"),
+					       .path = obj_str(o, "path"),
+					       .reason = obj_str(o, "reason")};
+		if (expires && !clock_parse(str_of(expires), &w[i].expires_ns))
+			w[i].expires_ns = 1; /* unreadable: expired */
+	}
+	app->in.waivers = w;
+	app->in.n_waivers = n;
+}
+
+static void fill_input(const struct view *v, struct app *app)
+{
+	struct resolve_input *in = &app->in;
+	const struct obj *o = app->o;
+	*in = (struct resolve_input){
+		.app = app->name,
+		.self_ref = app->self_ref,
+		.package = obj_str(o, "spec.package"),
+		.catalog = obj_str(o, "spec.catalog"),
+		.channel = obj_str(o, "spec.channel"),
+		.range = obj_str(o, "spec.version"),
+		.to = obj_str(o, "spec.upgrade.to"),
+		.kube_version = v->settings->kube_version,
+		.indexes = v->indexes,
+		.n_indexes = v->n_indexes,
+		.n_unsynced = v->n_unsynced,
+		.now_ns = v->now_ns,
+		.values_digest = values_digest(app->values, v->a),
+	};
+	in->failed = (const char *const *)string_list(obj_path(o, "status.failedVersions"), v->a);
+	if (app->installed) {
+		in->installed_version = app->installed->version;
+		in->installed_managed = (const char *const *)app->installed->managed;
+		in->installed_digest = app->installed->sha256;
+		if (app->installed->by_alm) {
+			in->installed_package = obj_str(o, "status.source.package");
+			in->installed_catalog = obj_str(o, "status.source.catalog");
+		}
+	}
+	fill_manual(v, app);
+	fill_claims(v, app);
+	fill_waivers(v, app);
+	usage_bind(v, app);
+}
+
+/* When, not whether (lifecycle.md 2.2): mode and pause. */
+static void decide_next(struct app *app)
+{
+	const struct resolution *r = &app->resolution;
+	const char *target = r->n_path ? r->path[0] : r->chosen ? r->chosen->version : NULL;
+	if (!target || app->deleting)
+		return;
+	bool by_to = app->in.to != NULL;
+	if (app->paused)
+		app->gate = "Paused";
+	else if (!strcmp(app->mode, "None") && !by_to)
+		app->gate = "ModeNone";
+	else
+		app->next = target;
+}
+
+struct app *app_load(const struct view *v, const char *name)
+{
+	const struct obj *o = view_get(v, WATCH_APPTYPE, name);
+	if (!o)
+		return NULL;
+	struct app *app = ARENA_NEW(v->a, struct app);
+	app->o = o;
+	app->name = meta_name(o);
+	app->self_ref = app_self_ref(o, v->a);
+	app->mode = obj_str(o, "spec.upgrade.mode");
+	if (!app->mode)
+		app->mode = "Automatic";
+	app->install_namespace = obj_str(o, "spec.installNamespace");
+	if (!app->install_namespace)
+		app->install_namespace = app->name;
+	app->paused = obj_flag(o, "spec.paused", false);
+	app->deleting = meta_is_deleting(o);
+	const struct obj *values = obj_path(o, "spec.values");
+	app->values = obj_keep(v->a, obj_type(values) == OBJ_MAP ? obj_ref(values) : obj_map());
+	load_strategies(v, app);
+	fill_input(v, app);
+	resolve(&app->in, v->a, &app->resolution);
+	decide_next(app);
+	return app;
+}
+
+struct strategy_ref *app_strategy(const struct app *app, const char *version)
+{
+	for (size_t i = 0; version && i < app->n; i++)
+		if (!strcmp(app->strategies[i].version, version))
+			return &app->strategies[i];
+	return NULL;
+}
+
+const struct candidate *app_candidate(const struct app *app, const char *version)
+{
+	for (size_t i = 0; i < app->resolution.n; i++)
+		if (!strcmp(app->resolution.candidates[i].version, version))
+			return &app->resolution.candidates[i];
+	return NULL;
+}

@@ -1,0 +1,84 @@
+/*
+ * app: one AppType as the controllers see it: its strategies, what is installed, what the resolver
+ * says and what shall run next. Pure; every controller that needs it computes it anew from the
+ * view, so there is nothing that could be stale.
+ */
+#ifndef ALM_CONTROLLERS_APP_H
+#define ALM_CONTROLLERS_APP_H
+
+#include "alm/controllers/view.h"
+#include "catalog/resolve.h"
+
+#define APP_FINALIZER       "app.coreos.com/apptype"
+#define STRATEGY_FINALIZER  "app.coreos.com/strategy"
+#define LABEL_APP           "app.coreos.com/app"
+#define LABEL_STRATEGY      "app.coreos.com/strategy"
+#define ANNOTATION_APPLIED  "app.coreos.com/applied"
+#define ANNOTATION_OWNER    "app.coreos.com/owner"
+#define ANNOTATION_RELEASED "app.coreos.com/released"
+#define ANNOTATION_MADE_BY  "app.coreos.com/made-by"
+#define ANNOTATION_RETRY    "app.coreos.com/retry"
+#define SYSTEM_NAMESPACE    "alm-system"
+
+enum phase {
+	PHASE_NEW,
+	PHASE_PENDING,
+	PHASE_BLOCKED,
+	PHASE_AWAITING,
+	PHASE_INSTALLING,
+	PHASE_VERIFYING,
+	PHASE_SUCCEEDED,
+	PHASE_ROLLING_BACK,
+	PHASE_ROLLED_BACK,
+	PHASE_FAILED,
+	PHASE_SUPERSEDED,
+};
+
+struct strategy_ref {
+	const struct obj *o;
+	const char *name, *version, *sha256;
+	enum phase phase;
+	int64_t revision;
+	bool by_alm;
+	const char **managed; /* NULL-ended spec.resources */
+};
+
+struct app {
+	const struct obj *o;
+	const char *name, *self_ref, *mode, *install_namespace;
+	bool paused, deleting;
+	struct strategy_ref *strategies;
+	size_t n;
+	const struct strategy_ref *installed; /* NULL: nothing */
+	const struct strategy_ref *busy; /* in Installing, Verifying or RollingBack; NULL: none */
+	struct resolve_input in;
+	struct resolution resolution;
+	const char *next;   /* version that shall be installed now, NULL: none */
+	const char *gate;   /* why an installable newer version waits: "ModeNone", "Paused"; NULL */
+	struct obj *values; /* of AppType.spec.values; {} */
+};
+
+enum phase phase_of(const struct obj *strategy);
+const char *phase_name(enum phase p);
+bool phase_is_unfinished(
+	enum phase p); /* Pending, AwaitingApproval, Installing, Verifying, RollingBack */
+bool phase_is_busy(enum phase p); /* Installing, Verifying, RollingBack */
+
+const char *app_self_ref(const struct obj *apptype, struct arena *a);
+/* NULL: no such AppType. */
+struct app *app_load(const struct view *v, const char *name);
+struct strategy_ref *app_strategy(const struct app *app, const char *version);
+const struct candidate *app_candidate(const struct app *app, const char *version);
+/* install.<version>.<selfRef>, made fit for a name (lifecycle.md 1.2). */
+const char *strategy_name(const char *version, const char *self_ref, struct arena *a);
+/* A label value of any text: the text, or cut with 8 hex digits of its SHA-256. */
+const char *label_value(const char *text, struct arena *a);
+/* First 12 hex digits of the values' digest. */
+const char *values_digest(const struct obj *values, struct arena *a);
+/* The user's values for a strategy: AppType.spec.values under the strategy's own. Owned. */
+struct obj *strategy_values(const struct app *app, const struct obj *strategy);
+/* The entry of this archive digest (or prefix) in any catalog; NULL. */
+const struct package_version *entry_by_digest(const struct view *v, const char *sha256,
+					      const char **ret_catalog);
+
+#endif
