@@ -30,7 +30,17 @@ typedef const char *(*watch_key_fn)(const struct view *view, const struct obj *o
 struct watch_rule {
 	enum watched kind;
 	watch_key_fn key; /* several rules may map one kind */
+	bool by_app;      /* key gives an app's name; all its strategies are meant */
 };
+
+/* Keys that several controllers use. */
+const char *key_self(const struct view *v, const struct obj *o, struct arena *a);
+const char *key_app_ref(const struct view *v, const struct obj *o,
+			struct arena *a); /* spec.appTypeRef.name */
+const char *key_app_label(const struct view *v, const struct obj *o,
+			  struct arena *a); /* label app */
+const char *key_crd_owner(const struct view *v, const struct obj *o,
+			  struct arena *a); /* NAME of NAME.TYPE */
 
 struct controller {
 	const char *name;

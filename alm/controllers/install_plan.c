@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
-#include "alm/controllers/plan.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"

@@ -12,6 +12,7 @@
 #define ALM_CONTROLLERS_INSTALL_PLAN_H
 
 #include "alm/controllers/app.h"
+#include "alm/controllers/plan.h"
 
 #define PLAN_CHUNK_BYTES  ((size_t)700000)
 #define PLAN_CHUNKS_MAX   64

@@ -45,7 +45,10 @@ struct action {
 	bool advances;             /* later rows of the chain have it as cause */
 	const char *event_type;    /* "Normal", "Warning"; NULL: no Event */
 	const char *actor;
-	const char *selector; /* ACT_WATCH */
+	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
+	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
+	const char *subresource; /* ACT_PATCH */
+	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
 };
 

@@ -149,6 +149,17 @@ int64_t usage_count(const struct view *v, const char *crd_name)
 	return v->ops->instances(v->ops_arg, dot + 1, plural, tally, &n) ? n : -1;
 }
 
+bool usage_any_instance(const struct view *v, const char *const *managed)
+{
+	for (; managed && *managed; managed++) {
+		struct resource_ref ref;
+		if (resource_ref_parse(*managed, v->a, &ref) &&
+		    usage_count(v, arena_fmt(v->a, "%s.%s", ref.plural, ref.group)) > 0)
+			return true;
+	}
+	return false;
+}
+
 /* Kinds CRD and Object; Permission and Feature need the server's answer and count as met here. */
 static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
 {

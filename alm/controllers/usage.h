@@ -15,4 +15,7 @@ void usage_bind(const struct view *v, struct app *app);
 /* Number of custom resources of plural.group (any version); -1: not known yet. */
 int64_t usage_count(const struct view *v, const char *crd_name);
 
+/* Does any of the resources (plural.group/version, NULL-ended) have an instance? */
+bool usage_any_instance(const struct view *v, const char *const *managed);
+
 #endif

@@ -1,0 +1,88 @@
+/* Removal of an app (lifecycle.md 8): what any applied plan lists goes, in reverse install order;
+ * CRDs are released, never deleted; the row comes before the finalizer goes. */
+#include <string.h>
+
+#include "alm/controllers/apptype.h"
+#include "alm/controllers/install_plan.h"
+#include "alm/obj/meta.h"
+
+/* Deletes the highest stage that has something left; true once nothing of the plan is left. */
+static bool remove_objects(const struct view *v, struct app *app, const struct strategy_ref *s,
+			   struct plan *plan)
+{
+	const struct obj *doc = install_plan_stored(v, s->name, s->revision, NULL);
+	struct install_plan *p = doc ? install_plan_load(v, doc, plan) : NULL;
+	int stage = -1;
+	for (size_t i = p ? p->n : 0; i-- > 0;) {
+		const struct plan_entry *e = &p->entries[i];
+		if (e->unknown)
+			return false;
+		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), app->name))
+			continue;
+		if (stage >= 0 && e->stage != stage)
+			break;
+		stage = e->stage;
+		if (!meta_is_deleting(e->live))
+			plan_delete(plan, e->live, "Background");
+	}
+	return stage < 0;
+}
+
+/* The CRD forgets its owner but for the annotation, and is marked so that loop 2 leaves it alone.
+ */
+static bool release_crds(const struct view *v, struct app *app, struct plan *plan)
+{
+	size_t n;
+	bool done = true;
+	const struct obj *const *crds = view_list(v, WATCH_CRD, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), app->self_ref) ||
+		    (meta_annotation(crds[i], ANNOTATION_RELEASED) &&
+		     !meta_is_owned_by(crds[i], meta_uid(app->o))))
+			continue;
+		struct obj *copy = obj_keep(v->a, obj_copy(crds[i])), *patch = obj_map();
+		struct obj *annotations = obj_map();
+		meta_remove_owner(copy, meta_uid(app->o));
+		const struct obj *owners = obj_path(copy, "metadata.ownerReferences");
+#ifndef PLANT_29
+		obj_set_str(annotations, ANNOTATION_RELEASED, app->self_ref);
+#endif
+		obj_set(patch, "metadata", obj_map());
+		obj_set_path(patch, "metadata.annotations", annotations);
+		obj_set_path(patch, "metadata.ownerReferences",
+			     owners ? obj_ref(owners) : obj_null());
+		plan_patch(plan, crds[i], patch);
+		done = false;
+	}
+	return done;
+}
+
+int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
+{
+	bool done = true;
+	if (!meta_has_finalizer(app->o, APP_FINALIZER))
+		return STEP_STOP;
+	for (size_t i = 0; i < app->n; i++)
+		if (app->strategies[i].revision)
+			done = remove_objects(v, app, &app->strategies[i], plan) && done;
+	if (!done || !release_crds(v, app, plan))
+		return STEP_STOP;
+	for (size_t i = 0; i < app->n; i++)
+		if (!meta_is_deleting(app->strategies[i].o))
+			plan_delete(plan, app->strategies[i].o, "Background");
+	if (app->n)
+		return STEP_STOP;
+	struct obj *patch = obj_map();
+	const struct obj *old = obj_get(app->o, "status");
+	struct action *x = plan_status(plan, app->o, old ? obj_copy(old) : obj_map(), "Deleted",
+				       "the operator is gone; CRDs and custom resources stay");
+	x->chain = app->name;
+	x->row_only = true;
+	x->event_type = "Normal";
+	struct obj *copy = obj_keep(v->a, obj_copy(app->o));
+	meta_remove_finalizer(copy, APP_FINALIZER);
+	const struct obj *left = obj_path(copy, "metadata.finalizers");
+	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
+	plan_patch(plan, app->o, patch);
+	return STEP_STOP;
+}

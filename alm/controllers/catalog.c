@@ -1,0 +1,151 @@
+/*
+ * Loop 4, first half: a Catalog is read when its spec changes, its folder changes or its interval
+ * is over. Reading, parsing and the swap of the one pointer are the executor's work (source.c);
+ * here is when, and what the status says (lifecycle.md 1.4).
+ */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/app.h"
+#include "alm/controllers/controller.h"
+#include "alm/controllers/status.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define INTERVAL_NS_MIN NS_PER_S
+
+static const struct outcome *sync_outcome(const struct view *v, const struct obj *o)
+{
+	return view_outcome(
+		v, arena_fmt(v->a, "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o)));
+}
+
+static int64_t interval_of(const struct obj *o)
+{
+	int64_t ns = 5 * NS_PER_MIN;
+	struct error ignored;
+	const char *text = obj_str(o, "spec.interval");
+	if (text)
+		(void)duration_parse(str_of(text), &ns, &ignored);
+	return ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : ns;
+}
+
+static int catalog_fetch(const struct view *v, const char *key, struct plan *plan,
+			 struct error *err)
+{
+	(void)err;
+	const struct obj *o = view_get(v, WATCH_CATALOG, key);
+	if (!o || meta_is_deleting(o))
+		return STEP_STOP;
+	*v->pass = (void *)(uintptr_t)o;
+	const struct outcome *out = sync_outcome(v, o);
+	int64_t interval = interval_of(o), age = out ? v->now_ns - out->at_ns : 0;
+	if (out && age >= 0 && age < interval) {
+		plan_requeue_after(plan, interval - age);
+		return STEP_CONTINUE;
+	}
+	struct action *x = plan_add(plan, ACT_SYNC);
+	x->id = arena_fmt(v->a, "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o));
+	x->key = arena_strdup(v->a, key);
+	x->body = o;
+	x->subject = o;
+	return out ? STEP_CONTINUE : STEP_STOP;
+}
+
+static void set_condition(const struct view *v, const struct obj *o, struct obj *list,
+			  const char *type, const char *status, const char *reason,
+			  const char *message)
+{
+	struct condition c = {.type = type,
+			      .status = status,
+			      .reason = reason,
+			      .message = message,
+			      .observed_generation = meta_generation(o)};
+	condition_set(list, &c, v->now_ns);
+}
+
+static const char *failure_reason(const struct outcome *out)
+{
+	switch (out->code) {
+	case E_LIMIT:
+		return "LimitExceeded";
+	case E_INVALID:
+	case E_BADREQUEST:
+	case E_UNSUPPORTED:
+		return "ParseError";
+	default:
+		return "SourceUnreachable";
+	}
+}
+
+/* lastSync is the time of the last change of revision or health, not of the last poll: idle means
+ * no writes. */
+static void set_facts(const struct view *v, const struct obj *o, const struct outcome *out,
+		      struct obj *status)
+{
+	static const char *const counts[] = {"packages", "versions"};
+	const char *revision = obj_str(out->value, "digest");
+	char now[CLOCK_TEXT_MAX];
+	clock_format(v->now_ns, CLOCK_SECONDS, now);
+	if (!cstr_eq(revision, obj_str(o, "status.digest")) || condition_is(o, "Synced", "False") ||
+	    !obj_str(o, "status.lastSync"))
+		obj_set_str(status, "lastSync", now);
+	obj_set_str(status, "digest", revision);
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		obj_set_int(status, counts[i], obj_i64(out->value, counts[i], 0));
+	obj_del(status, "rejected");
+	const struct obj *rejected = obj_get(out->value, "rejected");
+	if (obj_len(rejected))
+		obj_set(status, "rejected", obj_ref(rejected));
+}
+
+static int catalog_status(const struct view *v, const char *key, struct plan *plan,
+			  struct error *err)
+{
+	(void)key;
+	(void)err;
+	const struct obj *o = *v->pass;
+	const struct outcome *out = sync_outcome(v, o);
+	const struct obj *old = obj_get(o, "status"),
+			 *conditions = obj_path(o, "status.conditions");
+	struct obj *status = old ? obj_copy(old) : obj_map();
+	struct obj *list = obj_keep(v->a, conditions ? obj_copy(conditions) : obj_list());
+	const char *was = condition_is(o, "Synced", "True") ? "Synced" : "";
+	const char *state = out->code ? failure_reason(out) : "Synced";
+	obj_set_int(status, "observedGeneration", meta_generation(o));
+	if (!out->code)
+		set_facts(v, o, out, status);
+	int64_t n_rejected = obj_i64(out->value, "nRejected", 0);
+	set_condition(v, o, list, "Synced", out->code ? "False" : "True", state,
+		      out->code ? out->msg : "");
+	if (n_rejected)
+		set_condition(v, o, list, "EntriesRejected", "True", "EntriesRejected",
+			      arena_fmt(v->a, "%lld entries, see status.rejected",
+					(long long)n_rejected));
+	else
+		condition_remove(list, "EntriesRejected");
+	obj_set(status, "conditions", obj_ref(list));
+	struct action *x = status_plan(plan, o, status, was, out->code ? "" : "Synced", out->msg);
+	if (!x)
+		return STEP_CONTINUE;
+	if (out->code)
+		x->reason = condition_is(o, "Synced", "False") ? "Refreshed" : state;
+	x->chain = arena_fmt(v->a, "catalog:%s", meta_name(o));
+	if (strcmp(x->reason, "Refreshed") != 0)
+		x->event_type = out->code ? "Warning" : "Normal";
+	return STEP_CONTINUE;
+}
+
+static const struct watch_rule watches[] = {
+	{WATCH_CATALOG, key_self, false},
+	{0},
+};
+
+static const struct step steps[] = {
+	{"fetch", catalog_fetch}, /* when it is due; the executor parses and swaps */
+	{"status", catalog_status},
+	{0},
+};
+
+const struct controller catalog_controller = {
+	.name = "catalog", .watches = watches, .steps = steps};

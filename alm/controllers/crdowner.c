@@ -1,0 +1,227 @@
+/*
+ * Loop 2: a CRD annotated with an owner finds its AppType, or brings the highest installable
+ * version that provides it (lifecycle.md 5). The ownerReference to the AppType never stands alone:
+ * a second one to Namespace kube-system keeps foreground deletion from taking every custom resource
+ * (lifecycle.md 8).
+ */
+#include <string.h>
+
+#include "alm/controllers/app.h"
+#include "alm/controllers/controller.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define CONDITION_TYPE "app.coreos.com/Resolved"
+
+struct crd_pass {
+	const struct obj *crd;
+	const char *owner;         /* NAME.TYPE, or "alm" */
+	const struct obj *apptype; /* with that selfRef, or NULL */
+	const char *status, *reason, *message;
+};
+
+static struct crd_pass *pass(const struct view *v)
+{
+	return *v->pass;
+}
+
+static const struct obj *find_app(const struct view *v, const char *self_ref)
+{
+	size_t n;
+	const struct obj *const *all = view_list(v, WATCH_APPTYPE, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(app_self_ref(all[i], v->a), self_ref))
+			return all[i];
+	return NULL;
+}
+
+static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *plan)
+{
+	const struct obj *system = view_get(v, WATCH_NAMESPACE, "kube-system");
+	bool released = meta_annotation(p->crd, ANNOTATION_RELEASED) != NULL;
+	if (!system || (meta_is_owned_by(p->crd, meta_uid(p->apptype)) &&
+			meta_is_owned_by(p->crd, meta_uid(system)) && !released))
+		return;
+	struct obj *copy = obj_keep(v->a, obj_copy(p->crd)), *patch = obj_map();
+	struct owner_ref owner = {.api_version = meta_api_version(p->apptype),
+				  .kind = meta_kind(p->apptype),
+				  .name = meta_name(p->apptype),
+				  .uid = meta_uid(p->apptype)};
+	struct owner_ref second = {.api_version = "v1",
+				   .kind = "Namespace",
+				   .name = "kube-system",
+				   .uid = meta_uid(system)};
+	meta_add_owner(copy, &owner);
+	meta_add_owner(copy, &second);
+	obj_set_path(patch, "metadata.ownerReferences",
+		     obj_ref(obj_path(copy, "metadata.ownerReferences")));
+	if (released) {
+		struct obj *annotations = obj_map();
+		obj_set(annotations, ANNOTATION_RELEASED, obj_null());
+		obj_set_path(patch, "metadata.annotations", annotations);
+	}
+	plan_patch(plan, p->crd, patch);
+}
+
+/* A released CRD is adopted again only by an app made by a person. */
+static int crdowner_match(const struct view *v, const char *key, struct plan *plan,
+			  struct error *err)
+{
+	(void)err;
+	const struct obj *crd = view_get(v, WATCH_CRD, key);
+	const char *owner = crd ? meta_annotation(crd, ANNOTATION_OWNER) : NULL;
+	if (!owner || meta_is_deleting(crd))
+		return STEP_STOP;
+	struct crd_pass *p = ARENA_NEW(v->a, struct crd_pass);
+	*v->pass = p;
+	p->crd = crd;
+	p->owner = owner;
+	p->apptype = find_app(v, owner);
+	if (p->apptype && meta_is_deleting(p->apptype))
+		return STEP_STOP;
+	if (!p->apptype)
+		return meta_annotation(crd, ANNOTATION_RELEASED) ? STEP_STOP : STEP_CONTINUE;
+	plan_owners(v, p, plan);
+	p->status = "True";
+	p->reason = "Installed";
+	p->message = arena_fmt(v->a, "owned by AppType %s", meta_name(p->apptype));
+	return STEP_CONTINUE;
+}
+
+static const char *served_resource(const struct view *v, const struct obj *crd)
+{
+	struct error err;
+	size_t n = 0;
+	const char **all = NULL;
+	if (package_crd_resources(crd, v->a, &all, &n, &err) < 0 || !n)
+		return meta_name(crd);
+	return all[0];
+}
+
+static bool provides_crd(const struct package_version *p, const char *crd_name)
+{
+	size_t len = strlen(crd_name);
+	for (size_t i = 0; i < p->n_provides; i++)
+		if (!strncmp(p->provides[i], crd_name, len) && p->provides[i][len] == '/')
+			return true;
+	return false;
+}
+
+/* "community, 1 package, 2 versions" for each catalog that was asked. */
+static const char *asked(const struct view *v)
+{
+	const char *text = "";
+	for (size_t i = 0; i < v->n_indexes; i++) {
+		const struct catalog_index *x = v->indexes[i];
+		text = arena_fmt(v->a, "%s%s%s, %zu package%s, %zu version%s", text,
+				 *text ? "; " : "", x->name, x->n_packages,
+				 x->n_packages == 1 ? "" : "s", x->n, x->n == 1 ? "" : "s");
+	}
+	return *text ? text : "no catalog";
+}
+
+/* The app type that a package of some catalog provides this CRD for; NULL with p->reason set. */
+static const char *find_provider(const struct view *v, struct crd_pass *p)
+{
+	const char *found = NULL;
+	bool any = !strcmp(p->owner, "alm");
+	for (size_t i = 0; i < v->n_indexes; i++) {
+		for (size_t k = 0; k < v->indexes[i]->n; k++) {
+			const struct package_version *e = v->indexes[i]->versions[k];
+			if (!e->app_type || !provides_crd(e, meta_name(p->crd)) ||
+			    (!any && strcmp(e->app_type, p->owner) != 0))
+				continue;
+			if (found && strcmp(found, e->app_type) != 0) {
+				p->reason = "AmbiguousProvider";
+				p->message = arena_fmt(v->a, "%s and %s both provide it", found,
+						       e->app_type);
+				return NULL;
+			}
+			found = e->app_type;
+		}
+	}
+	if (!found) {
+		p->reason = "NoPackageProvides";
+		p->message = arena_fmt(v->a, "no catalog provides %s (asked: %s)",
+				       served_resource(v, p->crd), asked(v));
+	}
+	return found;
+}
+
+static int crdowner_install(const struct view *v, const char *key, struct plan *plan,
+			    struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct crd_pass *p = pass(v);
+	if (p->apptype)
+		return STEP_CONTINUE;
+	p->status = "False";
+	const char *self_ref = find_provider(v, p);
+	if (!self_ref)
+		return STEP_CONTINUE;
+	const char *dot = strchr(self_ref, '.');
+	if (!dot || dot == self_ref) {
+		p->reason = "OwnerUnknown";
+		p->message = arena_fmt(v->a, "%s is no NAME.TYPE", self_ref);
+		return STEP_CONTINUE;
+	}
+	const char *name = arena_strndup(v->a, self_ref, (size_t)(dot - self_ref));
+	if (view_get(v, WATCH_APPTYPE, name)) {
+		p->reason = "OwnerUnknown";
+		p->message = arena_fmt(v->a, "AppType %s exists with another type than %s", name,
+				       dot + 1);
+		return STEP_CONTINUE;
+	}
+	struct obj *o = meta_skeleton("app.coreos.com/v1beta1", "AppType", NULL, name);
+	meta_set_annotation(o, "app.coreos.com/required-by", meta_name(p->crd));
+	obj_set_path(o, "spec.type", obj_string(dot + 1));
+	plan_create(plan, o);
+	p->reason = "NotInstallable";
+	p->message = arena_fmt(v->a, "AppType %s is being created", name);
+	return STEP_CONTINUE;
+}
+
+static int crdowner_status(const struct view *v, const char *key, struct plan *plan,
+			   struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct crd_pass *p = pass(v);
+	const struct obj *old = obj_path(p->crd, "status.conditions");
+	struct obj *list = old ? obj_copy(old) : obj_list();
+	struct condition c = {.type = CONDITION_TYPE,
+			      .status = p->status,
+			      .reason = p->reason,
+			      .message = p->message};
+	if (!condition_set(list, &c, v->now_ns)) {
+		obj_unref(list);
+		return STEP_CONTINUE;
+	}
+	struct obj *patch = obj_map();
+	obj_set(patch, "status", obj_map());
+	obj_set_path(patch, "status.conditions", list);
+	plan_patch(plan, p->crd, patch);
+	struct action *x = CONTAINER_OF(plan->tail, struct action, next);
+	x->subresource = "status";
+	x->reason = p->reason;
+	x->message = p->message;
+	x->event_type = strcmp(p->status, "True") ? "Warning" : "Normal";
+	x->subject = p->crd;
+	return STEP_CONTINUE;
+}
+
+static const struct watch_rule watches[] = {
+	{WATCH_CRD, key_self, false},
+	{0},
+};
+
+static const struct step steps[] = {
+	{"match", crdowner_match},     /* an app with that selfRef: set owners */
+	{"install", crdowner_install}, /* else the AppType of a package that provides it */
+	{"status", crdowner_status},   /* condition on the CRD */
+	{0},
+};
+
+const struct controller crdowner_controller = {
+	.name = "crdowner", .watches = watches, .steps = steps};

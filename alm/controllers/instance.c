@@ -1,0 +1,66 @@
+/*
+ * Loop 3: an operator for every instance. This controller keeps the metadata informers of managed
+ * resources alive; that an instance without its operator brings it back is decided where the
+ * installed objects are kept (strategy_keep), so there is one place that repairs.
+ */
+#include <string.h>
+
+#include "alm/controllers/app.h"
+#include "alm/controllers/controller.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+
+/* The version through which metadata is read: the storage version, as managed ones may go. */
+static const char *read_version(const struct obj *crd)
+{
+	const struct obj *versions = obj_path(crd, "spec.versions");
+	const char *served = NULL;
+	for (size_t i = 0; i < obj_len(versions); i++) {
+		const struct obj *o = obj_at(versions, i);
+		if (!obj_flag(o, "served", false))
+			continue;
+		if (obj_flag(o, "storage", false) || !served)
+			served = obj_str(o, "name");
+	}
+	return served;
+}
+
+static int instance_watch(const struct view *v, const char *key, struct plan *plan,
+			  struct error *err)
+{
+	(void)err;
+	const struct obj *crd = view_get(v, WATCH_CRD, key);
+	if (!crd || meta_is_deleting(crd) || !meta_annotation(crd, ANNOTATION_OWNER))
+		return STEP_STOP;
+	const char *version = read_version(crd);
+	bool established = false;
+	const struct obj *conditions = obj_path(crd, "status.conditions");
+	for (size_t i = 0; i < obj_len(conditions); i++)
+		established = established ||
+			      (cstr_eq(obj_str(obj_at(conditions, i), "type"), "Established") &&
+			       cstr_eq(obj_str(obj_at(conditions, i), "status"), "True"));
+	if (!version || !established)
+		return STEP_STOP;
+	struct action *x = plan_add(plan, ACT_WATCH);
+	x->resource =
+		(struct resource){.group = obj_str(crd, "spec.group"),
+				  .version = version,
+				  .plural = obj_str(crd, "spec.names.plural"),
+				  .kind = obj_str(crd, "spec.names.kind"),
+				  .namespaced = cstr_eq(obj_str(crd, "spec.scope"), "Namespaced")};
+	x->metadata_only = true;
+	return STEP_CONTINUE;
+}
+
+static const struct watch_rule watches[] = {
+	{WATCH_CRD, key_self, false},
+	{0},
+};
+
+static const struct step steps[] = {
+	{"watch", instance_watch},
+	{0},
+};
+
+const struct controller instance_controller = {
+	.name = "instance", .watches = watches, .steps = steps};

@@ -1,0 +1,38 @@
+/* Keys that several controllers use, and the table of all controllers. */
+#include <string.h>
+
+#include "alm/controllers/app.h"
+#include "alm/controllers/controller.h"
+#include "alm/obj/meta.h"
+
+const char *key_self(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	return arena_strdup(a, meta_name(o));
+}
+
+const char *key_app_ref(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	const char *app = obj_str(o, "spec.appTypeRef.name");
+	return app ? arena_strdup(a, app) : NULL;
+}
+
+const char *key_app_label(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	const char *app = meta_label(o, LABEL_APP);
+	return app ? arena_strdup(a, app) : NULL;
+}
+
+const char *key_crd_owner(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	const char *owner = meta_annotation(o, ANNOTATION_OWNER);
+	return owner ? arena_strndup(a, owner, strcspn(owner, ".")) : NULL;
+}
+
+const struct controller *const all_controllers[] = {
+	&catalog_controller,  &apptype_controller,  &strategy_controller,
+	&crdowner_controller, &instance_controller, NULL,
+};

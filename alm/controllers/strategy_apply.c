@@ -1,0 +1,484 @@
+/* From the first write on: apply stage by stage, verify, hand off, keep, roll back (lifecycle.md
+ * 7). What is done is read from the live objects in every pass; no position is remembered. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/ready.h"
+#include "alm/controllers/release_record.h"
+#include "alm/controllers/strategy.h"
+#include "alm/controllers/usage.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define INSTALLING_NS (10 * NS_PER_MIN)
+#define VERIFYING_NS  (10 * NS_PER_MIN)
+#define ROLLBACK_NS   (30 * NS_PER_MIN)
+
+static const char *entry_text(const struct plan_entry *e, struct arena *a)
+{
+	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
+}
+
+/* Time left of a deadline that runs since the condition last turned; <= 0: over. */
+static int64_t time_left(const struct strategy_pass *s, const char *condition, const char *field,
+			 int64_t deadline)
+{
+	int64_t at;
+	struct error ignored;
+	const char *own = obj_str(s->app->o, field), *since = NULL;
+	if (own)
+		(void)duration_parse(str_of(own), &deadline, &ignored);
+	for (size_t i = 0; i < obj_len(s->conditions); i++)
+		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), condition))
+			since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
+	if (!since || !clock_parse(str_of(since), &at))
+		return deadline;
+	return at + deadline - s->v->now_ns;
+}
+
+static bool load_plan(struct strategy_pass *s)
+{
+	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+	if (!doc) { /* somebody deleted it: plan anew */
+		s->phase = PHASE_PENDING;
+		s->message = "the stored plan is gone";
+		s->stop = true;
+		return false;
+	}
+	s->install = install_plan_load(s->v, doc, s->plan);
+	return true;
+}
+
+/* Failed at once, or the way back to what runs (lifecycle.md 7.4). */
+static void give_up(struct strategy_pass *s, const char *condition, const char *reason,
+		    const char *message)
+{
+	const char *on_failure = obj_str(s->app->o, "spec.upgrade.onFailure");
+	bool back =
+		s->app->installed && s->app->installed != s->ref && !cstr_eq(on_failure, "Stay");
+	strategy_enter(s, back ? PHASE_ROLLING_BACK : PHASE_FAILED, condition, reason, message);
+	if (back)
+		strategy_condition(s, "RolledBack", "False", "RollingBack", message);
+	else if (!s->app->installed)
+		plan_requeue_after(s->plan, NS_PER_MIN);
+}
+
+static bool is_stage_done(const struct install_plan *p, int stage, struct strategy_pass *s,
+			  bool handoff)
+{
+	bool done = true;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct plan_entry *e = &p->entries[i];
+		if (e->stage != stage || install_plan_is_applied(e))
+			continue;
+		if (!e->unknown)
+			plan_apply(s->plan,
+				   install_plan_decorate(s->v, s->app, s->ref, p, e, handoff),
+				   e->stage, true);
+		done = false;
+	}
+	return done;
+}
+
+static const char *unestablished_crd(struct strategy_pass *s)
+{
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		if (e->is_crd && !condition_is(e->live, "Established", "True"))
+			return e->name;
+	}
+	return NULL;
+}
+
+int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (s->stop || s->phase != PHASE_INSTALLING || !load_plan(s))
+		return STEP_CONTINUE;
+	int64_t left = time_left(s, "Applied", "spec.upgrade.deadlines.installing", INSTALLING_NS);
+	if (left <= 0) {
+		give_up(s, "Applied", "ProgressDeadline", "objects could not be applied in time");
+		return STEP_CONTINUE;
+	}
+	plan_requeue_after(plan, left);
+	release_record_plan(s, "pending-upgrade");
+	for (size_t i = 0; i < s->install->n; i++) {
+		int stage = s->install->entries[i].stage;
+		if (i && stage == s->install->entries[i - 1].stage)
+			continue;
+		if (!is_stage_done(s->install, stage, s, false))
+			return STEP_CONTINUE;
+		const char *crd = stage == 0 ? unestablished_crd(s) : NULL;
+		if (crd)
+			return STEP_CONTINUE; /* its condition brings the key back */
+	}
+	strategy_condition(s, "Applied", "True", "Applied",
+			   arena_fmt(v->a, "%zu objects", s->install->n));
+	strategy_condition(s, "Verified", "False", "Progressing", "");
+	strategy_enter(s, PHASE_VERIFYING, NULL, "Verifying",
+		       arena_fmt(v->a, "%zu objects", s->install->n));
+	return STEP_CONTINUE;
+}
+
+static enum readiness all_ready(struct strategy_pass *s, const char **ret_why)
+{
+	enum readiness worst = READY;
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		const char *why = "it is gone";
+		enum readiness r = e->live ? ready_check(e->live, false, s->v->a, &why) : NOT_READY;
+		if (r > worst) {
+			worst = r;
+			*ret_why = arena_fmt(s->v->a, "%s: %s", entry_text(e, s->v->a), why);
+		}
+	}
+	return worst;
+}
+
+static bool is_reapplied(struct strategy_pass *s)
+{
+	bool done = true;
+	for (size_t i = 0; i < s->install->n; i++)
+		done = is_stage_done(s->install, s->install->entries[i].stage, s, false) && done;
+	return done;
+}
+
+static bool is_handed_over(const struct strategy_pass *s);
+
+int strategy_verify(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	const char *why = NULL;
+	if (s->stop || s->phase != PHASE_VERIFYING || !load_plan(s))
+		return STEP_CONTINUE;
+	const struct obj *list = s->conditions;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "type"), "OwnershipMoved"))
+			return STEP_CONTINUE; /* from the handoff on there is no way back */
+	if (!is_reapplied(s))
+		return STEP_CONTINUE;
+	enum readiness r = all_ready(s, &why);
+	int64_t left = time_left(s, "Verified", "spec.upgrade.deadlines.verifying", VERIFYING_NS);
+	if (r == READY_FAILED || (r == NOT_READY && left <= 0)) {
+		give_up(s, "Verified", r == READY_FAILED ? "CheckFailed" : "ProgressDeadline", why);
+		return STEP_CONTINUE;
+	}
+	if (r == NOT_READY) {
+		strategy_condition(s, "Verified", "False", "Progressing", why);
+		plan_requeue_after(plan, left);
+		return STEP_CONTINUE;
+	}
+	strategy_condition(s, "Available", "True", "Available",
+			   arena_fmt(v->a, "%zu objects ready", s->install->n));
+	int64_t soak = time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
+	if (soak > 0) {
+		plan_requeue_after(plan, soak);
+		return STEP_CONTINUE;
+	}
+	strategy_condition(s, "Verified", "True", "Verified",
+			   arena_fmt(v->a, "%zu objects ready", s->install->n));
+	strategy_condition(s, "OwnershipMoved", is_handed_over(s) ? "True" : "False", "HandingOver",
+			   "");
+	s->stop = true;
+	return STEP_CONTINUE;
+}
+
+/* --- handoff --- */
+
+static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	if (!e->live)
+		return true;
+	bool label =
+		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));
+	return label && (e->keep || meta_is_owned_by(e->live, meta_uid(s->ref->o)));
+}
+
+static bool is_handed_over(const struct strategy_pass *s)
+{
+	for (size_t i = 0; i < s->install->n; i++)
+		if (!belongs_to(s, &s->install->entries[i]))
+			return false;
+	return true;
+}
+
+static bool has_entry(const struct install_plan *p, const struct plan_entry *e)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!strcmp(p->entries[i].kind, e->kind) && !strcmp(p->entries[i].name, e->name) &&
+		    cstr_eq(p->entries[i].ns, e->ns))
+			return true;
+	return false;
+}
+
+/* Objects of an earlier plan that this one does not have; false while one is left. */
+static bool leftovers_of(struct strategy_pass *s, const struct install_plan *keep,
+			 const struct strategy_ref *other)
+{
+	bool none = true;
+	const struct obj *doc = install_plan_stored(s->v, other->name, other->revision, NULL);
+	struct install_plan *p = doc ? install_plan_load(s->v, doc, s->plan) : NULL;
+	for (size_t i = p ? p->n : 0; i-- > 0;) {
+		const struct plan_entry *e = &p->entries[i];
+		if (e->unknown)
+			none = false;
+		if (!e->live || e->keep || has_entry(keep, e) ||
+		    !cstr_eq(meta_label(e->live, LABEL_APP), s->app->name))
+			continue;
+		none = false;
+		if (!meta_is_deleting(e->live))
+			plan_delete(s->plan, e->live, "Background");
+	}
+	return none;
+}
+
+bool strategy_delete_leftovers(struct strategy_pass *s)
+{
+	bool none = true;
+	for (size_t i = 0; i < s->app->n; i++) {
+		const struct strategy_ref *other = &s->app->strategies[i];
+		if (other != s->ref && other->revision)
+			none = leftovers_of(s, s->install, other) && none;
+	}
+	return none;
+}
+
+int strategy_handoff(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (s->stop || s->phase != PHASE_VERIFYING || !s->install)
+		return STEP_CONTINUE;
+	bool ready = false;
+	for (size_t i = 0; i < obj_len(s->conditions); i++)
+		ready = ready ||
+			cstr_eq(obj_str(obj_at(s->conditions, i), "type"), "OwnershipMoved");
+	if (!ready)
+		return STEP_CONTINUE;
+	bool done = true;
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		if (e->unknown)
+			done = false;
+		if (e->unknown || belongs_to(s, e))
+			continue;
+		plan_apply(plan, install_plan_decorate(v, s->app, s->ref, s->install, e, true), 0,
+			   true);
+		done = false;
+	}
+	if (!done || !strategy_delete_leftovers(s) || !release_record_plan(s, "deployed"))
+		return STEP_CONTINUE;
+	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
+	strategy_enter(s, PHASE_SUCCEEDED, NULL, "Succeeded",
+		       arena_fmt(v->a, "plan %s", s->digest));
+	return STEP_CONTINUE;
+}
+
+/* --- what is installed stays as planned --- */
+
+/* Does live hold all that want says? Lists of named items match by name. */
+static bool holds(const struct obj *live, const struct obj *want);
+
+static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
+{
+	const char *name = obj_str(item, "name");
+	for (size_t k = 0; name && k < obj_len(live); k++)
+		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
+			return holds(obj_at(live, k), item);
+	return holds(obj_at(live, i), item);
+}
+
+static bool holds(const struct obj *live, const struct obj *want)
+{
+	switch (obj_type(want)) {
+	case OBJ_MAP:
+		OBJ_EACH (it, want)
+			if (!holds(obj_get(live, it.key), it.value))
+				return false;
+		return true;
+	case OBJ_LIST:
+		if (obj_len(live) < obj_len(want))
+			return false;
+		for (size_t i = 0; i < obj_len(want); i++)
+			if (!holds_item(live, obj_at(want, i), i))
+				return false;
+		return true;
+	case OBJ_NULL:
+		return true;
+	case OBJ_ABSENT:
+	case OBJ_BOOL:
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+	case OBJ_STRING:
+		break;
+	}
+	return obj_equal(live, want);
+}
+
+/* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
+static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	char digest[65];
+	const struct outcome *o =
+		view_outcome(s->v, arena_fmt(s->v->a, "applied:%s", meta_uid(e->live)));
+	if (!o || !o->msg)
+		return false;
+	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
+	obj_del(bare, "status");
+	s->v->ops->digest(s->v->ops_arg, bare, digest);
+	return !strcmp(o->msg, digest);
+}
+
+static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	if (e->unknown || (e->live && meta_is_deleting(e->live)))
+		return false;
+	if (!e->live)
+		return true;
+	if (holds(e->live, e->object) && install_plan_is_applied(e))
+		return false;
+	return !is_as_left(s, e);
+}
+
+static void drift_row(struct strategy_pass *s, const char *text)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "what", text);
+	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
+	x->chain = s->app->name;
+}
+
+static bool values_changed(const struct strategy_pass *s)
+{
+	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
+	return !cstr_eq(values_digest(values, s->v->a), s->install->values);
+}
+
+static bool is_superseded(const struct strategy_pass *s)
+{
+	return s->app->installed && s->app->installed != s->ref;
+}
+
+static void start_revision(struct strategy_pass *s)
+{
+	s->revision = 0;
+	for (size_t i = 0; i < s->app->n; i++)
+		if (s->app->strategies[i].revision > s->revision)
+			s->revision = s->app->strategies[i].revision;
+	s->revision++;
+	s->install = NULL;
+	condition_remove(s->conditions, "OwnershipMoved");
+	condition_remove(s->conditions, "Available");
+	strategy_enter(s, PHASE_PENDING, NULL, "Pending", "the values changed");
+}
+
+static void repair(struct strategy_pass *s)
+{
+	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
+	size_t n = 0;
+#ifndef PLANT_30
+	if (s->app->busy)
+		return; /* an upgrade owns the objects now */
+#endif
+	bool wanted = !cstr_eq(mode, "Report") ||
+		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		if (!has_drifted(s, e))
+			continue;
+		if (!text)
+			text = arena_fmt(s->v->a, "%s %s", entry_text(e, s->v->a),
+					 e->live ? "changed" : "missing");
+		n++;
+		if (wanted && !s->app->paused)
+			plan_apply(s->plan,
+				   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
+				   e->stage, true);
+	}
+	if (n && wanted && !s->app->paused)
+		drift_row(s, text);
+	if (n)
+		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
+	else
+		condition_remove(s->conditions, "Drifted");
+}
+
+static bool is_chosen_again(const struct strategy_pass *s)
+{
+	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
+}
+
+int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (s->stop)
+		return STEP_CONTINUE;
+	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
+	    s->phase == PHASE_FAILED) {
+		if (is_chosen_again(s) && (s->phase != PHASE_FAILED || !s->app->installed))
+			start_revision(s);
+		return STEP_CONTINUE;
+	}
+	if (s->phase != PHASE_SUCCEEDED)
+		return STEP_CONTINUE;
+	if (is_superseded(s)) {
+		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
+			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
+		return STEP_CONTINUE;
+	}
+	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
+	if (!doc)
+		return STEP_CONTINUE;
+	s->install = install_plan_load(v, doc, plan);
+	if (values_changed(s) && !s->app->busy && !s->app->paused)
+		start_revision(s);
+	else
+		repair(s);
+	return STEP_CONTINUE;
+}
+
+/* --- the way back: the stored plan of what was installed; a CRD is never downgraded --- */
+
+int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (s->stop || s->phase != PHASE_ROLLING_BACK)
+		return STEP_CONTINUE;
+	const struct strategy_ref *old = s->app->installed;
+	const struct obj *doc = old ? install_plan_stored(v, old->name, old->revision, NULL) : NULL;
+	if (!doc || time_left(s, "RolledBack", "spec.none", ROLLBACK_NS) <= 0) {
+		strategy_enter(s, PHASE_FAILED, "RolledBack",
+			       doc ? "RollbackFailed" : "RollbackRefused",
+			       doc ? "the former version is not ready" : "the former plan is gone");
+		return STEP_CONTINUE;
+	}
+	struct install_plan *back = install_plan_load(v, doc, plan);
+	bool done = true;
+	const char *why = NULL;
+	for (size_t i = 0; i < back->n; i++) {
+		const struct plan_entry *e = &back->entries[i];
+		if (e->is_crd || install_plan_is_applied(e))
+			continue;
+		done = false;
+		if (!e->unknown)
+			plan_apply(plan, install_plan_decorate(v, s->app, old, back, e, true),
+				   e->stage, true);
+	}
+	s->install = back;
+	done = done && all_ready(s, &why) == READY && leftovers_of(s, back, s->ref);
+	s->install = NULL;
+	if (done)
+		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
+			       arena_fmt(v->a, "%s runs again", old->version));
+	return STEP_CONTINUE;
+}

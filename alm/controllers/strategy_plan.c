@@ -1,0 +1,456 @@
+/* Before the first write: fetch, render, survey, approve. Nothing here touches the app's objects.
+ */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/controllers/strategy.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define APPROVAL_TTL_NS (72 * NS_PER_HOUR)
+
+static void block(struct strategy_pass *s, const char *condition, const char *reason,
+		  const char *message)
+{
+	strategy_enter(s, PHASE_BLOCKED, condition, reason, message);
+}
+
+/* Which condition tells a predicate's refusal. */
+static const char *condition_of(const char *reason)
+{
+	if (!strcmp(reason, "ResourceDropped") || !strcmp(reason, "CRDIncompatible"))
+		return "CRDCompatible";
+	if (!strcmp(reason, "RequirementUnmet") || !strcmp(reason, "ResourceMissing"))
+		return "RequirementsMet";
+	return "PlanReady";
+}
+
+static void block_candidate(struct strategy_pass *s, const struct candidate *c)
+{
+	for (size_t i = 0; i < c->n_steps; i++)
+		obj_append(s->steps, obj_string(c->steps[i]));
+	block(s, condition_of(c->reason), c->reason, c->message);
+}
+
+static void clear_blocks(struct strategy_pass *s)
+{
+	static const char *const types[] = {"PlanReady", "RequirementsMet", "CRDCompatible"};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		for (size_t k = obj_len(s->conditions); k-- > 0;) {
+			const struct obj *c = obj_at(s->conditions, k);
+			if (cstr_eq(obj_str(c, "type"), types[i]) &&
+			    cstr_eq(obj_str(c, "status"), "False"))
+				condition_remove(s->conditions, types[i]);
+		}
+}
+
+/* Is it this version's turn? Ends the pass if it is not. */
+static bool has_turn(struct strategy_pass *s)
+{
+	const struct app *app = s->app;
+	const struct candidate *c = app_candidate(app, s->ref->version);
+	bool replans = app->installed == s->ref;
+	if (replans)
+		return true;
+	if (c && !c->installable && (!s->ref->by_alm || c->safety)) {
+		block_candidate(s, c);
+		return false;
+	}
+	if (app->busy && app->busy != s->ref) {
+		block(s, "PlanReady", "OtherInProgress",
+		      arena_fmt(s->v->a, "%s is in %s", app->busy->version,
+				phase_name(app->busy->phase)));
+		return false;
+	}
+	if (app->next && !strcmp(app->next, s->ref->version))
+		return true;
+	if (app->gate && !strcmp(app->gate, "Paused")) {
+		strategy_condition(s, "Approved", "False", "Paused", "spec.paused is true");
+		s->stop = true;
+		return false;
+	}
+	if (s->ref->by_alm)
+		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
+			       app->next ? arena_fmt(s->v->a, "%s is chosen instead", app->next)
+					 : "it is no longer chosen");
+	else
+		block(s, "PlanReady", "OtherInProgress",
+		      app->next ? arena_fmt(s->v->a, "%s is chosen first", app->next)
+				: "mode None");
+	return false;
+}
+
+/* The package that a reference like quay.io/coreos/etcd-operator[:tag][@digest] names. */
+static const char *package_of_reference(const char *reference, struct arena *a)
+{
+	const char *slash = strrchr(reference, '/');
+	const char *base = slash ? slash + 1 : reference;
+	return arena_strndup(a, base, strcspn(base, ":@"));
+}
+
+static void block_unknown_archive(struct strategy_pass *s)
+{
+	const char *reference = obj_str(s->ref->o, "spec.strategy.helmChart");
+	const char *package = reference ? package_of_reference(reference, s->v->a) : "";
+	for (size_t i = 0; i < s->v->n_indexes; i++) {
+		size_t n;
+		struct package_version *const *all = index_package(s->v->indexes[i], package, &n);
+		if (!n)
+			continue;
+		block(s, "PlanReady", "DigestMismatch",
+		      arena_fmt(s->v->a,
+				"no archive of %s has sha256 %s; catalog %s has %.*s as sha256:%s",
+				package, s->ref->sha256, s->v->indexes[i]->name,
+				STR_ARG(all[0]->version.text), all[0]->digest));
+		return;
+	}
+	block(s, "PlanReady", "FetchFailed",
+	      arena_fmt(s->v->a,
+			"no catalog has an archive with sha256 %s; put the chart %s into one",
+			s->ref->sha256, reference ? reference : ""));
+	plan_requeue_after(s->plan, NS_PER_MIN);
+}
+
+static bool find_archive(struct strategy_pass *s)
+{
+	if (!s->ref->sha256) {
+		block(s, "PlanReady", "FetchFailed",
+		      "spec.strategy.sha256 is missing; set the archive's digest");
+		return false;
+	}
+	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);
+	if (e)
+		s->archive = e->digest;
+	else if (strlen(s->ref->sha256) == 64)
+		s->archive = s->ref->sha256; /* the stored plan may do without the catalog */
+	else
+		block_unknown_archive(s);
+	return s->archive != NULL;
+}
+
+static const char *inputs_of(struct strategy_pass *s)
+{
+	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
+	return install_plan_inputs(s->v, s->archive, values);
+}
+
+int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!strategy_is_planning(s))
+		return STEP_CONTINUE;
+	clear_blocks(s);
+	if (!has_turn(s) || !find_archive(s))
+		return STEP_CONTINUE;
+	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, inputs_of(s));
+	if (doc) {
+		s->install = install_plan_load(v, doc, plan);
+		return STEP_CONTINUE;
+	}
+	const char *id = arena_fmt(v->a, "archive:%s", s->archive);
+	const struct outcome *o = view_outcome(v, id);
+	if (o && !o->code)
+		return STEP_CONTINUE;
+	if (o) {
+		block(s, "PlanReady", o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
+		      arena_strdup(v->a, o->msg));
+		plan_requeue_after(plan, NS_PER_MIN);
+		return STEP_CONTINUE;
+	}
+	if (!entry_by_digest(v, s->archive, NULL)) {
+		block_unknown_archive(s);
+		return STEP_CONTINUE;
+	}
+	struct action *x = plan_add(plan, ACT_FETCH);
+	x->id = id;
+	x->key = s->archive;
+	s->phase = PHASE_PENDING;
+	s->stop = true;
+	return STEP_CONTINUE;
+}
+
+static struct obj *render_request(struct strategy_pass *s)
+{
+	struct obj *r = obj_map();
+	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
+	obj_set_str(r, "release", s->app->name);
+	obj_set_str(r, "namespace", ns ? ns : s->app->install_namespace);
+	obj_set_int(r, "revision", s->revision);
+	obj_set_bool(r, "isUpgrade", s->app->installed != NULL);
+	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
+	obj_set(r, "values", strategy_values(s->app, s->ref->o));
+	return r;
+}
+
+int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!strategy_is_planning(s) || s->install)
+		return STEP_CONTINUE;
+	const char *inputs = inputs_of(s);
+	const char *id = arena_fmt(v->a, "render:%s:r%lld:%s", meta_uid(s->ref->o),
+				   (long long)s->revision, inputs);
+	const struct outcome *o = view_outcome(v, id);
+	s->stop = true;
+	if (o && o->code) {
+		block(s, "PlanReady", o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
+		      arena_strdup(v->a, o->msg));
+		return STEP_CONTINUE;
+	}
+	s->phase = PHASE_PENDING;
+	if (!o) {
+		struct action *x = plan_add(plan, ACT_RENDER);
+		x->id = id;
+		x->key = arena_fmt(v->a, "archive:%s", s->archive);
+		x->body = obj_keep(v->a, render_request(s));
+		return STEP_CONTINUE;
+	}
+	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
+		plan_create(plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
+	struct obj *doc = obj_keep(
+		v->a, install_plan_make(v, s->app, s->ref, o->value, s->archive, s->revision));
+	install_plan_store(plan, s->ref, s->revision, inputs, doc);
+	return STEP_CONTINUE; /* the stored plan brings the key back */
+}
+
+static const char *survey_key(const struct plan_entry *e, struct arena *a)
+{
+	return arena_fmt(a, "%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
+}
+
+/* Objects that exist without our label are asked for once: they may be somebody else's. */
+static struct obj *unseen_objects(struct strategy_pass *s)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		if (e->live || e->is_crd || !e->resource || !strcmp(e->kind, "Namespace"))
+			continue;
+		struct obj *row = obj_map();
+		obj_set_str(row, "key", survey_key(e, s->v->a));
+		obj_set_str(row, "group", e->resource->group);
+		obj_set_str(row, "version", e->resource->version);
+		obj_set_str(row, "kind", e->resource->kind);
+		obj_set_str(row, "namespace", e->ns);
+		obj_set_str(row, "name", e->name);
+		obj_append(list, row);
+	}
+	return list;
+}
+
+/* One list of everything foreign, before anything is written. */
+static const char *foreign_objects(struct strategy_pass *s, const struct obj *found)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		const struct obj *live = e->live ? e->live : obj_get(found, survey_key(e, s->v->a));
+		if (obj_type(live) != OBJ_MAP)
+			continue;
+		const char *who = install_plan_foreign(s->app, s->install, e, live, s->v->a);
+		if (who)
+			text = arena_fmt(s->v->a, "%s%s%s %s belongs to %s", text ? text : "",
+					 text ? "; " : "", e->kind, survey_key(e, s->v->a), who);
+	}
+	return text;
+}
+
+static bool knows_all(const struct install_plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entries[i].unknown)
+			return false;
+	return true;
+}
+
+int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!strategy_is_planning(s))
+		return STEP_CONTINUE;
+	if (!knows_all(s->install)) {
+		s->phase = PHASE_PENDING;
+		s->stop = true; /* the informers bring the key back */
+		return STEP_CONTINUE;
+	}
+	const struct obj *found = NULL;
+	struct obj *unseen = obj_keep(v->a, unseen_objects(s));
+	if (obj_len(unseen)) {
+		char hex[SHA256_HEX];
+		json_digest(unseen, hex);
+		const char *id = arena_fmt(v->a, "survey:%s:%s", meta_uid(s->ref->o), hex);
+		const struct outcome *o = view_outcome(v, id);
+		if (!o || o->code) {
+			struct action *x = plan_add(plan, ACT_SURVEY);
+			x->id = id;
+			x->body = unseen;
+			s->phase = PHASE_PENDING;
+			s->stop = true;
+			return STEP_CONTINUE;
+		}
+		found = o->value;
+	}
+	const char *foreign = foreign_objects(s, found);
+	if (foreign) {
+		block(s, "PlanReady", "ObjectNotOwned", foreign);
+		return STEP_CONTINUE;
+	}
+	s->digest = install_plan_digest(v, s->install, s->app, s->findings);
+	strategy_condition(s, "PlanReady", "True", "Planned",
+			   arena_fmt(v->a, "%zu objects", s->install->n));
+	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", "");
+	strategy_condition(s, "CRDCompatible", "True", "Compatible", "");
+	return STEP_CONTINUE;
+}
+
+/* --- approval (lifecycle.md 6) --- */
+
+static bool needs_approval(const struct strategy_pass *s)
+{
+	if (!strcmp(s->app->mode, "Manual"))
+		return s->app->installed || obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
+	return false;
+}
+
+/* The last manager that wrote spec.approved, as the object tells it. */
+static const char *approver(const struct strategy_pass *s)
+{
+	const char *by = obj_str(s->ref->o, "spec.approvedBy"), *manager = NULL, *when = "";
+	const struct obj *fields = obj_path(s->ref->o, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(fields); i++) {
+		const struct obj *f = obj_at(fields, i);
+		const struct obj *spec = obj_get(obj_get(f, "fieldsV1"), "f:spec");
+		const char *t = obj_str(f, "time");
+		if (obj_has(spec, "f:approved") && t && strcmp(t, when) >= 0) {
+			manager = obj_str(f, "manager");
+			when = t;
+		}
+	}
+	return by ? by : manager ? manager : "unknown";
+}
+
+/* An approval seen for the first time is recorded, bound to the plan it was given for: the digest
+ * it names, else the one in the status of the very revision it appears in. */
+static void record_approval(struct strategy_pass *s)
+{
+	const struct obj *o = s->ref->o;
+	const char *bound = obj_str(o, "spec.approvedPlan");
+	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
+	int64_t ttl = APPROVAL_TTL_NS;
+	struct error ignored;
+	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
+	if (text)
+		(void)duration_parse(str_of(text), &ttl, &ignored);
+	if (!bound && !obj_flag(s->app->o, "spec.upgrade.requirePlanDigest", false))
+		bound = obj_str(o, "status.plan.digest");
+#ifdef PLANT_27
+	bound = s->digest;
+#endif
+	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
+	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
+	s->approval = obj_keep(s->v->a, obj_map());
+	obj_set_str(s->approval, "digest", bound ? bound : "");
+	obj_set_str(s->approval, "by", approver(s));
+	obj_set_str(s->approval, "trust", "managedFields");
+	obj_set_str(s->approval, "at", now);
+	obj_set_str(s->approval, "expires", until);
+	struct obj *body = obj_map();
+	obj_set_str(body, "approves", bound ? bound : "");
+	obj_set_str(body, "justification", obj_str(o, "spec.approvalReason"));
+	obj_set_str(body, "verdict", "approve");
+	obj_set_path(body, "version.from",
+		     obj_string(s->app->installed ? s->app->installed->version : ""));
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Approval", o, "Approved", NULL, body);
+	x->chain = s->app->name;
+	x->actor = arena_strdup(s->v->a, approver(s));
+}
+
+/* Is the recorded approval the one the spec gives now? Another plan named, or false and true again.
+ */
+static bool is_recorded(const struct strategy_pass *s)
+{
+	const char *named = obj_str(s->ref->o, "spec.approvedPlan");
+	const char *digest = obj_str(s->approval, "digest");
+	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
+}
+
+static bool has_expired(const struct strategy_pass *s)
+{
+	int64_t at;
+	const char *text = obj_str(s->approval, "expires");
+	return text && clock_parse(str_of(text), &at) && at <= s->v->now_ns;
+}
+
+static bool is_approved(struct strategy_pass *s, const char **ret_reason, const char **ret_message)
+{
+	if (!obj_flag(s->ref->o, "spec.approved", false)) {
+		s->approval = NULL;
+		*ret_reason = "ApprovalRequired";
+		*ret_message =
+			arena_fmt(s->v->a, "mode %s: approve plan %s", s->app->mode, s->digest);
+		return false;
+	}
+	if (!is_recorded(s))
+		record_approval(s);
+#ifndef PLANT_11
+	if (!cstr_eq(obj_str(s->approval, "digest"), s->digest)) {
+		*ret_reason = "ApprovalStale";
+		*ret_message = arena_fmt(s->v->a, "approved plan %s, the plan is now %s",
+					 obj_str(s->approval, "digest"), s->digest);
+		return false;
+	}
+#endif
+	if (has_expired(s)) {
+		*ret_reason = "ApprovalExpired";
+		*ret_message = "approved, but not begun in time";
+		return false;
+	}
+	return true;
+}
+
+static void decision(struct strategy_pass *s, const char *reason, const char *verdict,
+		     const char *detail)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "verdict", verdict);
+	obj_set_str(body, "message", detail);
+	obj_set_str(body, "plan", s->digest);
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Decision", s->ref->o, reason,
+				    arena_fmt(s->v->a, "%s %s", reason, s->digest), body);
+	x->chain = s->app->name;
+}
+
+int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	const char *reason = NULL, *message = NULL;
+	if (!strategy_is_planning(s))
+		return STEP_CONTINUE;
+	if (needs_approval(s) && !is_approved(s, &reason, &message)) {
+		decision(s, reason, "wait", arena_fmt(v->a, "mode %s", s->app->mode));
+		strategy_enter(s, PHASE_AWAITING, "Approved", reason, message);
+		return STEP_CONTINUE;
+	}
+	if (needs_approval(s))
+		strategy_condition(s, "Approved", "True", "Approved",
+				   obj_str(s->ref->o, "spec.approvalReason"));
+	else
+		strategy_condition(s, "Approved", "True", "NotNeeded", "");
+	strategy_condition(s, "Applied", "False", "Installing", "");
+	strategy_enter(s, PHASE_INSTALLING, NULL, "Installing",
+		       arena_fmt(v->a, "plan %s", s->digest));
+	return STEP_CONTINUE;
+}
