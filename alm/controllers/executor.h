@@ -1,0 +1,72 @@
+/*
+ * executor: performs plans; the controllers' only writer to the API and their only caller of
+ * audit_append() (audit.md 1). Rows of all plans of one turn share one commit; effects start after
+ * it.
+ *
+ * A run is one plan. It is done when every action has its outcome; the first failed write ends it,
+ * as the next pass starts from what is then live. Outcomes of slow work go into the stash.
+ */
+#ifndef ALM_CONTROLLERS_EXECUTOR_H
+#define ALM_CONTROLLERS_EXECUTOR_H
+
+#include "alm/audit/audit.h"
+#include "alm/client/client.h"
+#include "alm/client/discovery.h"
+#include "alm/controllers/plan.h"
+#include "alm/controllers/stash.h"
+#include "catalog/index.h"
+
+struct executor;
+
+typedef void (*render_done)(void *arg, struct obj *rendered,
+			    const struct error *err); /* consumes rendered */
+
+/* What the executor needs done by others; the simulation has its own. */
+struct executor_host {
+	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
+	 * values}. */
+	void (*render)(void *arg, struct str archive, const struct obj *request, render_done done,
+		       void *done_arg);
+	/* Reads a catalog's source into a new index; owned. */
+	int (*read_source)(void *arg, const char *name, const struct obj *catalog,
+			   struct catalog_index **ret, struct error *err);
+	/* The archive with this digest, checked against it. */
+	int (*read_archive)(void *arg, const char *digest, struct strbuf *ret, struct error *err);
+	/* The pointer swap; consumes. before may be NULL. */
+	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
+	const struct catalog_index *(*index)(void *arg, const char *catalog);
+	void (*watch)(void *arg, const struct resource *r, const char *selector,
+		      bool metadata_only);
+	void (*observed)(void *arg, const struct resource *r, const struct obj *o);
+	void (*observed_deleted)(void *arg, const struct resource *r, const char *ns,
+				 const char *name, const char *uid);
+	void *arg;
+};
+
+struct executor_config {
+	struct loop *loop;
+	struct client *client;
+	struct discovery *discovery;
+	struct audit *audit;
+	struct db *db;
+	struct stash *stash;
+	bool same_process; /* the server of this process writes the Write rows */
+	struct executor_host host;
+};
+
+struct executor *executor_new(const struct executor_config *c);
+void executor_free(struct executor *x); /* cancels what is in flight */
+DEFINE_FREEP(executor)
+
+/* changed: the run wrote or brought outcomes, so the key is worth another pass. */
+typedef void (*executor_done)(void *arg, const char *controller, const char *key, bool changed,
+			      int64_t requeue_after_ns, const struct error *err);
+
+/* Consumes the arena, in which the plan lives. */
+void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
+		    struct arena *a, executor_done done, void *arg);
+size_t executor_running(const struct executor *x);
+/* Rows could not be written: nothing acts until an append succeeds again. */
+bool executor_is_halted(const struct executor *x);
+
+#endif

@@ -1,0 +1,71 @@
+/* executor_run: shared by executor.c (rows), executor_write.c (API writes) and executor_work.c
+ * (slow work). */
+#ifndef ALM_CONTROLLERS_EXECUTOR_RUN_H
+#define ALM_CONTROLLERS_EXECUTOR_RUN_H
+
+#include <sys/queue.h>
+
+#include "alm/controllers/chain.h"
+#include "alm/controllers/executor.h"
+
+struct run {
+	TAILQ_ENTRY(run) link;
+	struct executor *x;
+	char *controller, *key;
+	struct plan plan;
+	struct arena *a;
+	executor_done done;
+	void *done_arg;
+	struct action *next; /* to be started */
+	size_t in_flight;
+	size_t index; /* of the next action, for op */
+	int64_t plan_seq;
+	const struct obj *status; /* the whole object to write, with transitionSeq; NULL: none */
+	struct action *status_action;
+	int64_t status_seq; /* row that announces it */
+	int64_t status_tseq;
+	int64_t last_seq; /* of this run's rows */
+	bool changed, refreshed, failed, live;
+	struct error err;
+	TAILQ_HEAD(, step_call) calls;
+};
+
+/* One action that is under way. */
+struct step_call {
+	TAILQ_ENTRY(step_call) link;
+	struct run *run;
+	struct action *action;
+	struct client_call *call;
+	char *op;
+	const struct resource *resource;
+	size_t at; /* of a survey */
+	struct obj *found;
+};
+
+TAILQ_HEAD(run_list, run);
+
+struct executor {
+	struct executor_config c;
+	struct chain *chain;
+	struct run_list starting, appended, running;
+	size_t n;
+	struct task commit, started;
+	struct timer halt;
+	bool halted;
+};
+
+void run_continue(struct run *r);
+void run_fail(struct run *r, const struct error *err);
+struct step_call *call_new(struct run *r, struct action *a);
+void call_done(struct step_call *c); /* the run goes on */
+
+/* Start one action; they end in call_done() or run_fail(). */
+void write_status(struct run *r);
+void write_action(struct run *r, struct action *a);
+void work_sync(struct run *r, struct action *a);
+void work_fetch(struct run *r, struct action *a);
+void work_render(struct run *r, struct action *a);
+void work_survey(struct run *r, struct action *a);
+void write_event(struct executor *x, const struct action *a, int64_t seq, const char *uid_seq);
+
+#endif

@@ -1,0 +1,197 @@
+/* Slow work whose outcome the next pass sees: catalogs, archives, rendering, surveys. */
+#include <string.h>
+
+#include "alm/base/log.h"
+#include "alm/controllers/executor_run.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+static void put(struct run *r, const char *id, const struct error *err, struct str bytes,
+		struct obj *value)
+{
+	stash_put(r->x->c.stash, id, err, bytes, value, loop_now(r->x->c.loop));
+	r->changed = true;
+}
+
+/* --- catalogs --- */
+
+static struct obj *sync_value(const struct catalog_index *x)
+{
+	struct obj *o = obj_map(), *rejected = obj_list();
+	obj_set_str(o, "digest", x->revision);
+	obj_set_int(o, "packages", (int64_t)x->n_packages);
+	obj_set_int(o, "versions", (int64_t)x->n);
+	obj_set_int(o, "nRejected", (int64_t)x->n_rejected);
+	for (size_t i = 0; i < x->n_rejected && i < INDEX_REJECTED_MAX; i++)
+		obj_append(rejected, obj_string(x->rejected[i]));
+	obj_set(o, "rejected", rejected);
+	return o;
+}
+
+/* A revision with less than half of the former versions and 10 fewer is not believed
+ * (lifecycle.md 1.4). */
+static int check_shrink(const struct catalog_index *old, const struct catalog_index *new,
+			const struct obj *catalog, struct error *err)
+{
+	const char *accepted = meta_annotation(catalog, "app.coreos.com/accept-digest");
+	if (!old || new->n * 2 >= old->n || old->n - new->n < 10 ||
+	    cstr_eq(accepted, new->revision))
+		return 0;
+	return error_set(err, E_REFUSED,
+			 "SuspiciousShrink: %zu versions became %zu; annotate "
+			 "app.coreos.com/accept-digest: %s to accept",
+			 old->n, new->n, new->revision);
+}
+
+static bool holds(const struct catalog_index *x, const struct package_version *p)
+{
+	const struct package_version *q = index_by_digest(x, str_of(p->digest));
+	return q && !strcmp(q->package, p->package) && str_eq(q->version.text, p->version.text);
+}
+
+static struct obj *differences(const struct catalog_index *from, const struct catalog_index *to)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; to && i < to->n && obj_len(list) < 20; i++)
+		if (!from || !holds(from, to->versions[i]))
+			obj_append(list, obj_stringf("%s %.*s", to->versions[i]->package,
+						     STR_ARG(to->versions[i]->version.text)));
+	return list;
+}
+
+/* The observation that every later decision of its apps goes back to. */
+static int append_changed(struct run *r, const struct action *a, const struct catalog_index *old,
+			  const struct catalog_index *new, struct error *err)
+{
+	struct executor *x = r->x;
+	struct audit_subject about = {
+		.kind = "Catalog", .name = a->key, .uid = meta_uid(a->subject)};
+	if (cstr_eq(chain_key(x->chain, "Observe", &about), new->revision))
+		return 0;
+	struct obj *body = obj_keep(r->a, obj_map());
+	obj_set_str(body, "what", "CatalogChanged");
+	obj_set_path(body, "catalog.name", obj_string(a->key));
+	if (old)
+		obj_set_path(body, "catalog.from", obj_string(old->revision));
+	obj_set_path(body, "catalog.to", obj_string(new->revision));
+	obj_set(body, "added", differences(old, new));
+	obj_set(body, "removed", differences(new, old));
+	obj_set_str(body, "key", new->revision);
+	obj_set(body, "message",
+		obj_stringf("%s %.4s -> %.4s", a->key, old ? old->revision : "none",
+			    new->revision));
+	struct audit_row row = {
+		.type = "Observe", .reason = "CatalogChanged", .subject = about, .body = body};
+	int64_t seq;
+	bool nested = db_in_transaction(x->c.db);
+	if (!nested && db_begin(x->c.db, err) < 0)
+		return -err->code;
+	if (audit_append(x->c.audit, &row, &seq, err) < 0 ||
+	    (!nested && db_commit(x->c.db, err) < 0)) {
+		if (!nested)
+			db_rollback(x->c.db);
+		audit_rolled_back(x->c.audit);
+		return -err->code;
+	}
+	if (!nested)
+		audit_committed(x->c.audit);
+	chain_set_key(x->chain, "Observe", &about, new->revision);
+	chain_advance(x->chain, arena_fmt(r->a, "catalog:%s", a->key), seq);
+	return 0;
+}
+
+void work_sync(struct run *r, struct action *a)
+{
+	const struct executor_host *h = &r->x->c.host;
+	CLEANUP(index_freep) struct catalog_index *new = NULL;
+	struct error err = ERROR_INIT;
+	const struct catalog_index *old = h->index(h->arg, a->key);
+	if (h->read_source(h->arg, a->key, a->body, &new, &err) < 0 ||
+	    check_shrink(old, new, a->body, &err) < 0 || append_changed(r, a, old, new, &err) < 0) {
+		log_warn("catalog not read", "catalog", a->key, "error", err.msg);
+		put(r, a->id, &err, STR_NONE, NULL);
+		return;
+	}
+	put(r, a->id, NULL, STR_NONE, sync_value(new));
+	if (!old || strcmp(old->revision, new->revision) != 0)
+		h->swap_index(h->arg, a->key, STEAL(new));
+}
+
+void work_fetch(struct run *r, struct action *a)
+{
+	const struct executor_host *h = &r->x->c.host;
+	struct error err = ERROR_INIT;
+	struct strbuf bytes = STRBUF_INIT((size_t)32 << 20);
+	if (h->read_archive(h->arg, a->key, &bytes, &err) < 0) {
+		strbuf_release(&bytes);
+		put(r, a->id, &err, STR_NONE, NULL);
+		return;
+	}
+	size_t len = bytes.len;
+	put(r, a->id, NULL, str_n(strbuf_detach(&bytes), len), NULL);
+}
+
+/* --- rendering --- */
+
+static void rendered(void *arg, struct obj *value, const struct error *err)
+{
+	struct step_call *c = arg;
+	put(c->run, c->action->id, err, STR_NONE, value);
+	call_done(c);
+}
+
+void work_render(struct run *r, struct action *a)
+{
+	const struct executor_host *h = &r->x->c.host;
+	const struct outcome *archive = stash_get(r->x->c.stash, a->key);
+	if (!archive || archive->code) {
+		r->changed = true; /* evicted: fetched again in the next pass */
+		return;
+	}
+	struct step_call *c = call_new(r, a);
+	h->render(h->arg, archive->bytes, a->body, rendered, c);
+}
+
+/* --- surveys --- */
+
+static void survey_next(struct step_call *c);
+
+static void survey_found(void *arg, const struct client_reply *reply)
+{
+	struct step_call *c = arg;
+	const struct obj *row = obj_at(c->action->body, c->at - 1);
+	c->call = NULL;
+	if (!reply->err) {
+		obj_set(c->found, obj_str(row, "key"), obj_ref(reply->body));
+	} else if (reply->err->code != E_NOTFOUND) {
+		run_fail(c->run, reply->err);
+		call_done(c);
+		return;
+	}
+	survey_next(c);
+}
+
+static void survey_next(struct step_call *c)
+{
+	struct run *r = c->run;
+	while (c->at < obj_len(c->action->body)) {
+		const struct obj *row = obj_at(c->action->body, c->at++);
+		const struct resource *res =
+			discovery_kind(r->x->c.discovery, obj_str(row, "group"),
+				       obj_str(row, "version"), obj_str(row, "kind"));
+		if (!res)
+			continue; /* not served: it cannot exist */
+		c->call = client_get(r->x->c.client, res, obj_str(row, "namespace"),
+				     obj_str(row, "name"), NULL, survey_found, c);
+		return;
+	}
+	put(r, c->action->id, NULL, STR_NONE, STEAL(c->found));
+	call_done(c);
+}
+
+void work_survey(struct run *r, struct action *a)
+{
+	struct step_call *c = call_new(r, a);
+	c->found = obj_map();
+	survey_next(c);
+}
