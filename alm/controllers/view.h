@@ -48,6 +48,8 @@ struct view_ops {
 	/* NULL: the server does not serve the kind. version NULL: any. */
 	const struct resource *(*resource)(void *arg, const char *group, const char *version,
 					   const char *kind);
+	/* Newest audit row of this type about a cluster-scoped object; owned, NULL if none. */
+	struct obj *(*last_row)(void *arg, const char *type, const char *kind, const char *name);
 	/* hex digest of the redacted object */
 	void (*digest)(void *arg, const struct obj *o, char out[65]);
 };

@@ -1,0 +1,58 @@
+#include "alm/controllers/app_metrics.h"
+
+#include "alm/io/metrics.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+static void set(struct metrics *m, const char *name, const char *help,
+		const char *const labels[][2], size_t n, int64_t value)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < n; i++)
+		metrics_label(&text, labels[i][0], labels[i][1] ? labels[i][1] : "");
+	metric_set(metrics_gauge(m, name, help, text.buf), value);
+}
+
+static void set_blocked(struct metrics *m, const char *app, const struct obj *o, bool gone)
+{
+	const struct obj *list = obj_path(o, "status.candidates");
+	bool blocked = condition_is(o, "UpgradeBlocked", "True") && !gone;
+	const char *available = obj_str(o, "status.availableVersion");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *c = obj_at(list, i);
+		const char *reason = obj_str(c, "reason"), *version = obj_str(c, "version");
+		const struct obj *dropped = obj_get(c, "dropped");
+		if (obj_flag(c, "installable", false) || !reason)
+			continue;
+		const char *resource = obj_as_string(obj_at(dropped, 0));
+		const char *const labels[][2] = {{"app", app},
+						 {"version", version},
+						 {"reason", reason},
+						 {"resource", resource}};
+		bool on = blocked && cstr_eq(version, available);
+		if (on || gone)
+			set(m, "alm_upgrade_blocked", "A newer version that a safety rule refuses.",
+			    labels, 4, on);
+	}
+}
+
+void app_metrics_update(struct metrics *m, const struct obj *apptype, bool gone)
+{
+	if (!m)
+		return;
+	const char *app = meta_name(apptype);
+	const char *version = obj_str(apptype, "status.installedVersion");
+	const char *available = obj_str(apptype, "status.availableVersion");
+	const char *const info[][2] = {
+		{"app", app}, {"type", obj_str(apptype, "spec.type")}, {"version", version}};
+	const char *const newer[][2] = {{"app", app}, {"version", available}};
+	CLEANUP(strbuf_release) struct strbuf prefix = STRBUF_INIT(STRBUF_SMALL);
+	metrics_label(&prefix, "app", app);
+	metrics_drop(m, prefix.buf);
+	if (gone)
+		return;
+	set(m, "alm_app_info", "Installed version of an app.", info, 3, 1);
+	if (condition_is(apptype, "UpgradeAvailable", "True"))
+		set(m, "alm_upgrade_available", "A newer installable version waits.", newer, 2, 1);
+	set_blocked(m, app, apptype, gone);
+}

@@ -1,0 +1,45 @@
+/*
+ * manager: informers -> queues -> passes -> executor. Runs no queue before every informer is
+ * synced.
+ *
+ * On a shared cluster a Lease decides which manager acts (leader.h); the embedded server has one.
+ */
+#ifndef ALM_CONTROLLERS_MANAGER_H
+#define ALM_CONTROLLERS_MANAGER_H
+
+#include "alm/controllers/executor.h"
+#include "alm/controllers/source.h"
+#include "alm/controllers/view.h"
+#include "alm/io/metrics.h"
+
+struct manager;
+
+struct manager_config {
+	struct loop *loop;
+	struct client *client;
+	struct audit *audit;
+	struct db *db;
+	bool same_process;
+	const struct source_files *files; /* NULL: the real ones */
+	bool watch_dirs;                  /* inotify on dir:// catalogs */
+	struct view_settings settings;    /* kube_version NULL: asked from the server */
+	/* Renders in the sandbox (or in process, in the simulation). */
+	void (*render)(void *arg, struct str archive, const struct obj *request, render_done done,
+		       void *done_arg);
+	void *render_arg;
+	struct metrics *metrics; /* or NULL */
+};
+
+struct manager *manager_new(const struct manager_config *c);
+void manager_start(struct manager *m);
+void manager_free(struct manager *m); /* stops at once; what is in flight is cancelled */
+DEFINE_FREEP(manager)
+
+bool manager_is_synced(const struct manager *m);
+/* Nothing ready, processing or in flight; timers may wait. */
+bool manager_is_idle(const struct manager *m);
+uint64_t manager_passes(const struct manager *m);
+/* A catalog's folder changed. */
+void manager_notice_catalog(struct manager *m, const char *name);
+
+#endif
