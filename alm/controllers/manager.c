@@ -1,5 +1,6 @@
-#include "alm/controllers/manager.h"
+#include "alm/controllers/manager_internal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,166 +10,17 @@
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
 #include "alm/controllers/app_metrics.h"
+#include "alm/controllers/chain.h"
 #include "alm/controllers/controller.h"
 #include "alm/controllers/install_plan.h"
+#include "alm/controllers/render_job.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
-#define CONTROLLERS_MAX   8
 #define PASSES_A_TURN_MAX 8
-
-struct worker {
-	struct manager *m;
-	const struct controller *c;
-	struct queue *queue;
-};
-
-/* One informer with what it stands for. */
-struct source_watch {
-	struct manager *m;
-	enum watched kind;
-	struct informer *informer;
-};
-
-struct catalog_slot {
-	struct catalog_index *index;
-	struct dir_watch *watch;
-	struct manager *m;
-	char *name, *dir;
-	struct timer settle;
-};
-
-struct manager {
-	struct manager_config c;
-	struct discovery *discovery;
-	struct executor *executor;
-	struct stash *stash;
-	struct source_cache *cache;
-	struct source_watch fixed[WATCH_OWNED]; /* by enum watched */
-	struct map *owned;                      /* "group/plural" -> struct source_watch */
-	struct map *instances;                  /* "group/plural" -> struct source_watch */
-	struct worker workers[CONTROLLERS_MAX];
-	size_t n_workers;
-	struct map *catalogs; /* name -> struct catalog_slot */
-	const struct catalog_index **indexes;
-	size_t n_indexes;
-	char *kube_version;
-	struct client_call *version_call;
-	struct timer retry;
-	bool started, ready;
-	uint64_t passes;
-};
-
-/* --- view --- */
-
-static struct obj *parse(const struct informer_object *io)
-{
-	struct error err;
-	struct obj *o = NULL;
-	return io && json_parse(io->text, &o, &err) == 0 ? o : NULL;
-}
-
-static struct obj *view_op_get(void *arg, enum watched kind, const char *name)
-{
-	struct manager *m = arg;
-	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
-	return parse(informer_get(m->fixed[kind].informer, ns, name));
-}
-
-static void view_op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
-			 void *fn_arg)
-{
-	struct manager *m = arg;
-	const struct informer_object *o = NULL;
-	while ((o = informer_next(m->fixed[kind].informer, o)))
-		if (!fn(fn_arg, o->text))
-			return;
-}
-
-static void type_key(char out[512], const char *group, const char *plural)
-{
-	snprintf(out, 512, "%s/%s", group, plural);
-}
-
-static int view_op_live(void *arg, const struct resource *r, const char *ns, const char *name,
-			struct obj **ret)
-{
-	struct manager *m = arg;
-	char key[512];
-	if (!strcmp(r->kind, "Namespace") && !*r->group) {
-		*ret = parse(informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
-		return *ret ? 1 : 0;
-	}
-	type_key(key, r->group, r->plural);
-	const struct source_watch *w = map_get(m->owned, key);
-	if (!w || !informer_is_synced(w->informer))
-		return -1;
-	*ret = parse(informer_get(w->informer, ns ? ns : "", name));
-	return *ret ? 1 : 0;
-}
-
-static bool view_op_instances(void *arg, const char *group, const char *plural,
-			      bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
-{
-	struct manager *m = arg;
-	char key[512];
-	const struct informer_object *o = NULL;
-	type_key(key, group, plural);
-	const struct source_watch *w = map_get(m->instances, key);
-	if (!w || !informer_is_synced(w->informer))
-		return false;
-	while ((o = informer_next(w->informer, o)))
-		if (!fn(fn_arg, o->text))
-			break;
-	return true;
-}
-
-static const struct resource *view_op_resource(void *arg, const char *group, const char *version,
-					       const char *kind)
-{
-	struct manager *m = arg;
-	return discovery_kind(m->discovery, group, version, kind);
-}
-
-static void view_op_digest(void *arg, const struct obj *o, char out[65])
-{
-	struct manager *m = arg;
-	audit_object_digest(m->c.audit, o, out);
-}
-
-static struct obj *view_op_last_row(void *arg, const char *type, const char *kind, const char *name)
-{
-	struct manager *m = arg;
-	return chain_last_row(m->c.audit, m->c.db, type, kind, name, false);
-}
-
-static const struct view_ops view_operations = {
-	.get = view_op_get,
-	.each = view_op_each,
-	.live = view_op_live,
-	.instances = view_op_instances,
-	.resource = view_op_resource,
-	.digest = view_op_digest,
-	.last_row = view_op_last_row,
-};
-
-static void view_fill(struct manager *m, struct arena *a, void **pass, struct view *v)
-{
-	size_t n_catalogs = informer_count(m->fixed[WATCH_CATALOG].informer);
-	*v = (struct view){.a = a,
-			   .now_ns = loop_now(m->c.loop),
-			   .settings = &m->c.settings,
-			   .ops = &view_operations,
-			   .ops_arg = m,
-			   .stash = m->stash,
-			   .indexes = m->indexes,
-			   .n_indexes = m->n_indexes,
-			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
-			   .pass = pass};
-}
 
 /* --- queues --- */
 
@@ -180,11 +32,18 @@ static struct worker *worker_of(struct manager *m, const char *name)
 	return NULL;
 }
 
+void manager_enqueue(struct manager *m, const char *controller, const char *key)
+{
+	struct worker *w = worker_of(m, controller);
+	if (w)
+		queue_add(w->queue, key);
+}
+
 static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
 {
 	const struct informer_object *io = NULL;
 	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = parse(io);
+		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
 		if (!app || cstr_eq(obj_str(o, "spec.appTypeRef.name"), app))
 			queue_add(w->queue, io->name);
 	}
@@ -197,7 +56,7 @@ static void apply_rules(struct manager *m, enum watched kind, const struct obj *
 	CLEANUP(arena_freep) struct arena *a = arena_new(PASS_BYTES_MAX);
 	struct view v;
 	void *pass = NULL;
-	view_fill(m, a, &pass, &v);
+	manager_view(m, a, &pass, &v);
 	for (size_t i = 0; i < m->n_workers; i++) {
 		struct worker *w = &m->workers[i];
 		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
@@ -210,7 +69,7 @@ static void apply_rules(struct manager *m, enum watched kind, const struct obj *
 	}
 }
 
-static void enqueue_kind(struct manager *m, const char *controller, enum watched kind)
+void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind)
 {
 	struct worker *w = worker_of(m, controller);
 	const struct informer_object *io = NULL;
@@ -220,11 +79,11 @@ static void enqueue_kind(struct manager *m, const char *controller, enum watched
 
 static void enqueue_all(struct manager *m)
 {
-	enqueue_kind(m, "catalog", WATCH_CATALOG);
-	enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	enqueue_kind(m, "strategy", WATCH_STRATEGY);
-	enqueue_kind(m, "crdowner", WATCH_CRD);
-	enqueue_kind(m, "instance", WATCH_CRD);
+	manager_enqueue_kind(m, "catalog", WATCH_CATALOG);
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
+	manager_enqueue_kind(m, "instance", WATCH_CRD);
 }
 
 static void pass_done(void *arg, const char *controller, const char *key, bool changed,
@@ -232,6 +91,7 @@ static void pass_done(void *arg, const char *controller, const char *key, bool c
 {
 	struct manager *m = arg;
 	struct worker *w = worker_of(m, controller);
+	assert(w);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
 	if (err) {
@@ -254,7 +114,7 @@ static void run_pass(struct worker *w, const char *key)
 	struct view v;
 	struct plan plan;
 	void *pass = NULL;
-	view_fill(m, a, &pass, &v);
+	manager_view(m, a, &pass, &v);
 	plan_init(&plan, a);
 	m->passes++;
 	if (controller_run(w->c, &v, key, &plan, &err) < 0) {
@@ -305,7 +165,7 @@ static void object_changed(void *arg, enum informer_change change,
 {
 	struct source_watch *w = arg;
 	struct manager *m = w->m;
-	CLEANUP(obj_unrefp) struct obj *o = parse(after ? after : before);
+	CLEANUP(obj_unrefp) struct obj *o = manager_parse(after ? after : before);
 	(void)change;
 	if (!o)
 		return;
@@ -318,7 +178,7 @@ static void object_changed(void *arg, enum informer_change change,
 		const struct resource *r = informer_resource(w->informer);
 		snprintf(name, sizeof(name), "%s.%s", r->plural, r->group);
 		CLEANUP(obj_unrefp) struct obj *crd =
-			parse(informer_get(m->fixed[WATCH_CRD].informer, "", name));
+			manager_parse(informer_get(m->fixed[WATCH_CRD].informer, "", name));
 		if (crd)
 			apply_rules(m, WATCH_INSTANCE, crd);
 		return;
@@ -378,7 +238,7 @@ static void host_watch(void *arg, const struct resource *r, const char *selector
 	struct manager *m = arg;
 	struct map *all = metadata_only ? m->instances : m->owned;
 	char key[512];
-	type_key(key, r->group, r->plural);
+	manager_type_key(key, r->group, r->plural);
 	struct source_watch *w = map_get(all, key);
 	if (w && (!metadata_only || !strcmp(informer_resource(w->informer)->version, r->version)))
 		return;
@@ -398,7 +258,7 @@ static struct informer *informer_of(struct manager *m, const struct resource *r)
 		    !strcmp(own->group, r->group))
 			return m->fixed[i].informer;
 	}
-	type_key(key, r->group, r->plural);
+	manager_type_key(key, r->group, r->plural);
 	struct source_watch *w = map_get(m->owned, key);
 	return w ? w->informer : NULL;
 }
@@ -426,144 +286,13 @@ static void host_observed_deleted(void *arg, const struct resource *r, const cha
 		informer_observe_deleted(i, ns ? ns : "", name, uid);
 }
 
-/* --- catalogs --- */
-
-static void slot_free(void *p)
-{
-	struct catalog_slot *s = p;
-	index_free(s->index);
-	dir_watch_free(s->watch);
-	loop_disarm(s->m->c.loop, &s->settle);
-	xfree(s->name);
-	xfree(s->dir);
-	xfree(s);
-}
-
-static void settled(void *arg)
-{
-	struct catalog_slot *s = arg;
-	manager_notice_catalog(s->m, s->name);
-}
-
-static struct catalog_slot *slot_of(struct manager *m, const char *name)
-{
-	struct catalog_slot *s = map_get(m->catalogs, name);
-	if (s)
-		return s;
-	s = xcalloc(1, sizeof(*s));
-	s->m = m;
-	s->name = xstrdup(name);
-	s->settle = (struct timer){.fn = settled, .arg = s};
-	map_set(m->catalogs, name, s);
-	return s;
-}
-
-/* Notices are merged: 500 ms quiet. */
-static void dir_changed(void *arg)
-{
-	struct catalog_slot *s = arg;
-	loop_arm(s->m->c.loop, &s->settle, SOURCE_QUIET_NS);
-}
-
-static void watch_dir(struct manager *m, struct catalog_slot *s, const char *dir)
-{
-	struct error err;
-	if (!m->c.watch_dirs || !dir || cstr_eq(s->dir, dir))
-		return;
-	dir_watch_free(s->watch);
-	xfree(s->dir);
-	s->dir = xstrdup(dir);
-	s->watch = loop_watch_dir(m->c.loop, dir, dir_changed, s, &err);
-	if (!s->watch)
-		log_warn("catalog folder is not watched, only polled", "catalog", s->name, "error",
-			 err.msg);
-}
-
-static int host_read_source(void *arg, const char *name, const struct obj *catalog,
-			    struct catalog_index **ret, struct error *err)
-{
-	struct manager *m = arg;
-	int64_t wait_ns = 0;
-	struct catalog_slot *s = slot_of(m, name);
-	watch_dir(m, s, source_dir(catalog));
-	int r = source_read(m->c.files, m->cache, catalog, loop_now(m->c.loop), ret, &wait_ns, err);
-	if (wait_ns)
-		loop_arm(m->c.loop, &s->settle, wait_ns);
-	return r;
-}
-
-static int host_read_archive(void *arg, const char *digest, struct strbuf *ret, struct error *err)
-{
-	struct manager *m = arg;
-	for (size_t i = 0; i < m->n_indexes; i++) {
-		const struct package_version *p = index_by_digest(m->indexes[i], str_of(digest));
-		if (p)
-			return source_read_archive(m->c.files, p->locator, digest, ret, err);
-	}
-	return error_set(err, E_NOTFOUND, "no catalog has an archive with sha256 %s", digest);
-}
-
-static void collect_indexes(struct manager *m)
-{
-	size_t n = 0;
-	m->indexes = xreallocarray(m->indexes, map_count(m->catalogs), sizeof(*m->indexes));
-	struct map_entry **sorted = map_sorted(m->catalogs);
-	for (size_t i = 0; i < map_count(m->catalogs); i++) {
-		const struct catalog_slot *s = sorted[i]->value;
-		if (s->index)
-			m->indexes[n++] = s->index;
-	}
-	xfree(sorted);
-	m->n_indexes = n;
-}
-
-static void catalogs_changed(struct manager *m)
-{
-	collect_indexes(m);
-	enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	enqueue_kind(m, "strategy", WATCH_STRATEGY);
-	enqueue_kind(m, "crdowner", WATCH_CRD);
-}
-
-static void host_swap_index(void *arg, const char *catalog, struct catalog_index *index)
-{
-	struct manager *m = arg;
-	struct catalog_slot *s = slot_of(m, catalog);
-	index_free(s->index);
-	s->index = index;
-	catalogs_changed(m);
-}
-
-static const struct catalog_index *host_index(void *arg, const char *catalog)
-{
-	struct manager *m = arg;
-	const struct catalog_slot *s = map_get(m->catalogs, catalog);
-	return s ? s->index : NULL;
-}
-
-void manager_notice_catalog(struct manager *m, const char *name)
-{
-	const struct informer_object *io = informer_get(m->fixed[WATCH_CATALOG].informer, "", name);
-	CLEANUP(obj_unrefp) struct obj *o = parse(io);
-	CLEANUP(xfreep) char *own = xstrdup(name);
-	if (!o) {
-		map_del(m->catalogs, own);
-		catalogs_changed(m);
-		return;
-	}
-	char id[512];
-	snprintf(id, sizeof(id), "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o));
-	stash_drop(m->stash, id);
-	queue_add(worker_of(m, "catalog")->queue, own);
-}
-
 /* --- life --- */
 
 static void host_render(void *arg, struct str archive, const struct obj *request, render_done done,
 			void *done_arg)
 {
 	struct manager *m = arg;
-	m->c.render(m->c.render_arg, archive, request, done, done_arg);
+	render_job_start(m->c.sandbox, archive, request, done, done_arg);
 }
 
 struct manager *manager_new(const struct manager_config *c)
@@ -577,7 +306,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
-	m->catalogs = map_new(slot_free);
+	m->catalogs = manager_catalogs_new();
 	struct executor_config ec = {
 		.loop = c->loop,
 		.client = c->client,
@@ -586,8 +315,8 @@ struct manager *manager_new(const struct manager_config *c)
 		.db = c->db,
 		.stash = m->stash,
 		.same_process = c->same_process,
-		.host = {host_render, host_read_source, host_read_archive, host_swap_index,
-			 host_index, host_watch, host_observed, host_observed_deleted, m},
+		.host = {host_render, manager_read_source, manager_read_archive, manager_swap_index,
+			 manager_index, host_watch, host_observed, host_observed_deleted, m},
 	};
 	m->executor = executor_new(&ec);
 	for (const struct controller *const *p = all_controllers; *p; p++) {

@@ -11,6 +11,7 @@
 #include "alm/controllers/source.h"
 #include "alm/controllers/view.h"
 #include "alm/io/metrics.h"
+#include "alm/io/sandbox.h"
 
 struct manager;
 
@@ -23,11 +24,8 @@ struct manager_config {
 	const struct source_files *files; /* NULL: the real ones */
 	bool watch_dirs;                  /* inotify on dir:// catalogs */
 	struct view_settings settings;    /* kube_version NULL: asked from the server */
-	/* Renders in the sandbox (or in process, in the simulation). */
-	void (*render)(void *arg, struct str archive, const struct obj *request, render_done done,
-		       void *done_arg);
-	void *render_arg;
-	struct metrics *metrics; /* or NULL */
+	struct sandbox *sandbox;          /* with the job of render_job.h */
+	struct metrics *metrics;          /* or NULL */
 };
 
 struct manager *manager_new(const struct manager_config *c);

@@ -337,47 +337,79 @@ static const char *approver(const struct strategy_pass *s)
 	return by ? by : manager ? manager : "unknown";
 }
 
-/* An approval seen for the first time is recorded, bound to the plan it was given for: the digest
- * it names, else the one in the status of the very revision it appears in. */
-static void record_approval(struct strategy_pass *s)
+static void describe_approval(struct strategy_pass *s, const char *bound)
 {
-	const struct obj *o = s->ref->o;
-	const char *bound = obj_str(o, "spec.approvedPlan");
 	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
 	int64_t ttl = APPROVAL_TTL_NS;
 	struct error ignored;
 	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
 	if (text)
 		(void)duration_parse(str_of(text), &ttl, &ignored);
+	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
+	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
+	s->approval = obj_keep(s->v->a, obj_map());
+	obj_set_str(s->approval, "digest", bound);
+	obj_set_str(s->approval, "by", approver(s));
+	obj_set_str(s->approval, "trust", "managedFields");
+	obj_set_str(s->approval, "at", now);
+	obj_set_str(s->approval, "expires", until);
+}
+
+static struct action *approval_row(struct strategy_pass *s, const char *reason, const char *bound)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "approves", bound);
+	obj_set_str(body, "justification", obj_str(s->ref->o, "spec.approvalReason"));
+	obj_set_path(body, "version.from",
+		     obj_string(s->app->installed ? s->app->installed->version : ""));
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Approval", s->ref->o, reason, NULL, body);
+	x->chain = s->app->name;
+	x->actor = arena_strdup(s->v->a, approver(s));
+	return x;
+}
+
+/* An approval seen for the first time is recorded, bound to the plan it was given for: the digest
+ * it names, else the one in the status of the very revision it appears in. */
+static void record_approval(struct strategy_pass *s)
+{
+	const struct obj *o = s->ref->o;
+	const char *bound = obj_str(o, "spec.approvedPlan");
 	if (!bound && !obj_flag(s->app->o, "spec.upgrade.requirePlanDigest", false))
 		bound = obj_str(o, "status.plan.digest");
 #ifdef PLANT_27
 	bound = s->digest;
 #endif
-	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
-	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
-	s->approval = obj_keep(s->v->a, obj_map());
-	obj_set_str(s->approval, "digest", bound ? bound : "");
-	obj_set_str(s->approval, "by", approver(s));
-	obj_set_str(s->approval, "trust", "managedFields");
-	obj_set_str(s->approval, "at", now);
-	obj_set_str(s->approval, "expires", until);
-	struct obj *body = obj_map();
-	obj_set_str(body, "approves", bound ? bound : "");
-	obj_set_str(body, "justification", obj_str(o, "spec.approvalReason"));
-	obj_set_str(body, "verdict", "approve");
-	obj_set_path(body, "version.from",
-		     obj_string(s->app->installed ? s->app->installed->version : ""));
-	obj_set_path(body, "version.to", obj_string(s->ref->version));
-	struct action *x = plan_row(s->plan, "Approval", o, "Approved", NULL, body);
-	x->chain = s->app->name;
-	x->actor = arena_strdup(s->v->a, approver(s));
+	if (!bound)
+		bound = "";
+	describe_approval(s, bound);
+	approval_row(s, "Approved", bound);
+}
+
+/* The log knows an approval that a lost status write has not shown yet. */
+static void recall_approval(struct strategy_pass *s)
+{
+	struct obj *row = NULL;
+	if (!s->approval && s->v->ops->last_row)
+		row = s->v->ops->last_row(s->v->ops_arg, "Approval", "InstallStrategy",
+					  s->ref->name);
+	if (!row)
+		return;
+	obj_keep(s->v->a, row);
+	const char *bound = obj_str(row, "body.approves");
+	if (!cstr_eq(obj_str(row, "reason"), "Approved") || !bound ||
+	    !cstr_eq(obj_str(row, "subject.uid"), meta_uid(s->ref->o)))
+		return;
+	describe_approval(s, bound);
 }
 
 /* Is the recorded approval the one the spec gives now? Another plan named, or false and true again.
  */
-static bool is_recorded(const struct strategy_pass *s)
+static bool is_recorded(struct strategy_pass *s)
 {
+#ifndef PLANT_27
+	recall_approval(s);
+#endif
 	const char *named = obj_str(s->ref->o, "spec.approvedPlan");
 	const char *digest = obj_str(s->approval, "digest");
 	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
@@ -393,6 +425,8 @@ static bool has_expired(const struct strategy_pass *s)
 static bool is_approved(struct strategy_pass *s, const char **ret_reason, const char **ret_message)
 {
 	if (!obj_flag(s->ref->o, "spec.approved", false)) {
+		if (s->approval)
+			approval_row(s, "Withdrawn", obj_str(s->approval, "digest"));
 		s->approval = NULL;
 		*ret_reason = "ApprovalRequired";
 		*ret_message =

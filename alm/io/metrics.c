@@ -78,6 +78,32 @@ struct metric *metrics_gauge(struct metrics *m, const char *name, const char *he
 	return series(m, "gauge", name, help, labels);
 }
 
+static void drop_series(struct metrics *m, struct family *f, const char *prefix)
+{
+	struct map_entry *next;
+	for (struct map_entry *e = map_first(f->series); e; e = next) {
+		next = map_next(e);
+		if (!cstr_has_prefix(e->key, prefix))
+			continue;
+		map_del(f->series, e->key);
+		m->n_series--;
+	}
+}
+
+void metrics_drop(struct metrics *m, const char *prefix)
+{
+	struct map_entry *next;
+	for (struct map_entry *e = map_first(m->families); e; e = next) {
+		struct family *f = e->value;
+		next = map_next(e);
+		if (strcmp(f->type, "gauge") != 0)
+			continue;
+		drop_series(m, f, prefix);
+		if (!map_count(f->series))
+			map_del(m->families, e->key);
+	}
+}
+
 void metrics_label(struct strbuf *b, const char *key, const char *value)
 {
 	strbuf_addf(b, "%s%s=\"", b->len ? "," : "", key);

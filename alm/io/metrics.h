@@ -34,6 +34,9 @@ struct metric *metrics_gauge(struct metrics *m, const char *name, const char *he
 /* Appends key="value", with a comma before it unless b is empty. */
 void metrics_label(struct strbuf *b, const char *key, const char *value);
 
+/* Forgets every gauge whose labels begin with this text; their pointers are dead. */
+void metrics_drop(struct metrics *m, const char *prefix);
+
 void metric_add(struct metric *c, uint64_t n); /* counters */
 void metric_set(struct metric *g, int64_t v);  /* gauges */
 int64_t metric_value(const struct metric *m);

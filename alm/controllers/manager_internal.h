@@ -1,0 +1,70 @@
+/* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes see)
+ * and manager_catalogs.c (indexes and their folders). */
+#ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
+#define ALM_CONTROLLERS_MANAGER_INTERNAL_H
+
+#include "alm/base/map.h"
+#include "alm/client/informer.h"
+#include "alm/client/queue.h"
+#include "alm/controllers/controller.h"
+#include "alm/controllers/manager.h"
+
+#define CONTROLLERS_MAX 8
+
+struct worker {
+	struct manager *m;
+	const struct controller *c;
+	struct queue *queue;
+};
+
+/* One informer with what it stands for. */
+struct source_watch {
+	struct manager *m;
+	enum watched kind;
+	struct informer *informer;
+};
+
+struct catalog_slot {
+	struct catalog_index *index;
+	struct dir_watch *watch;
+	struct manager *m;
+	char *name, *dir;
+	struct timer settle;
+};
+
+struct manager {
+	struct manager_config c;
+	struct discovery *discovery;
+	struct executor *executor;
+	struct stash *stash;
+	struct source_cache *cache;
+	struct source_watch fixed[WATCH_OWNED]; /* by enum watched */
+	struct map *owned;                      /* "group/plural" -> struct source_watch */
+	struct map *instances;                  /* "group/plural" -> struct source_watch */
+	struct worker workers[CONTROLLERS_MAX];
+	size_t n_workers;
+	struct map *catalogs; /* name -> struct catalog_slot */
+	const struct catalog_index **indexes;
+	size_t n_indexes;
+	char *kube_version;
+	struct client_call *version_call;
+	struct timer retry;
+	bool started, ready;
+	uint64_t passes;
+};
+
+struct obj *manager_parse(const struct informer_object *io); /* owned; NULL stays NULL */
+/* "group/plural", the key of the on-demand informers. */
+void manager_type_key(char out[512], const char *group, const char *plural);
+void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v);
+void manager_enqueue(struct manager *m, const char *controller, const char *key);
+void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
+
+struct map *manager_catalogs_new(void);
+int manager_read_source(void *arg, const char *name, const struct obj *catalog,
+			struct catalog_index **ret, struct error *err);
+int manager_read_archive(void *arg, const char *digest, struct strbuf *ret, struct error *err);
+void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index);
+const struct catalog_index *manager_index(void *arg, const char *catalog);
+
+#endif

@@ -1,0 +1,114 @@
+/* What passes see: the informers' caches behind view_ops. */
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/controllers/chain.h"
+#include "alm/controllers/install_plan.h"
+#include "alm/controllers/manager_internal.h"
+#include "alm/obj/json.h"
+
+struct obj *manager_parse(const struct informer_object *io)
+{
+	struct error err;
+	struct obj *o = NULL;
+	return io && json_parse(io->text, &o, &err) == 0 ? o : NULL;
+}
+
+static struct obj *op_get(void *arg, enum watched kind, const char *name)
+{
+	struct manager *m = arg;
+	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
+	return manager_parse(informer_get(m->fixed[kind].informer, ns, name));
+}
+
+static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+		    void *fn_arg)
+{
+	struct manager *m = arg;
+	const struct informer_object *o = NULL;
+	while ((o = informer_next(m->fixed[kind].informer, o)))
+		if (!fn(fn_arg, o->text))
+			return;
+}
+
+void manager_type_key(char out[512], const char *group, const char *plural)
+{
+	snprintf(out, 512, "%s/%s", group, plural);
+}
+
+static int op_live(void *arg, const struct resource *r, const char *ns, const char *name,
+		   struct obj **ret)
+{
+	struct manager *m = arg;
+	char key[512];
+	if (!strcmp(r->kind, "Namespace") && !*r->group) {
+		*ret = manager_parse(informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
+		return *ret ? 1 : 0;
+	}
+	manager_type_key(key, r->group, r->plural);
+	const struct source_watch *w = map_get(m->owned, key);
+	if (!w || !informer_is_synced(w->informer))
+		return -1;
+	*ret = manager_parse(informer_get(w->informer, ns ? ns : "", name));
+	return *ret ? 1 : 0;
+}
+
+static bool op_instances(void *arg, const char *group, const char *plural,
+			 bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+{
+	struct manager *m = arg;
+	char key[512];
+	const struct informer_object *o = NULL;
+	manager_type_key(key, group, plural);
+	const struct source_watch *w = map_get(m->instances, key);
+	if (!w || !informer_is_synced(w->informer))
+		return false;
+	while ((o = informer_next(w->informer, o)))
+		if (!fn(fn_arg, o->text))
+			break;
+	return true;
+}
+
+static const struct resource *op_resource(void *arg, const char *group, const char *version,
+					  const char *kind)
+{
+	struct manager *m = arg;
+	return discovery_kind(m->discovery, group, version, kind);
+}
+
+static void op_digest(void *arg, const struct obj *o, char out[65])
+{
+	struct manager *m = arg;
+	audit_object_digest(m->c.audit, o, out);
+}
+
+static struct obj *op_last_row(void *arg, const char *type, const char *kind, const char *name)
+{
+	struct manager *m = arg;
+	return chain_last_row(m->c.audit, m->c.db, type, kind, name, false);
+}
+
+static const struct view_ops view_operations = {
+	.get = op_get,
+	.each = op_each,
+	.live = op_live,
+	.instances = op_instances,
+	.resource = op_resource,
+	.digest = op_digest,
+	.last_row = op_last_row,
+};
+
+void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v)
+{
+	size_t n_catalogs = informer_count(m->fixed[WATCH_CATALOG].informer);
+	*v = (struct view){.a = a,
+			   .now_ns = loop_now(m->c.loop),
+			   .settings = &m->c.settings,
+			   .ops = &view_operations,
+			   .ops_arg = m,
+			   .stash = m->stash,
+			   .indexes = m->indexes,
+			   .n_indexes = m->n_indexes,
+			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
+			   .pass = pass};
+}

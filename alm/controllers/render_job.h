@@ -1,0 +1,21 @@
+/*
+ * render_job: rendering a chart as a job of the sandbox: archive bytes and a request in, one JSON
+ * document {objects, hooks, crds, notes, manifest, chart} out. The function is pure, so the
+ * simulation runs it in process.
+ */
+#ifndef ALM_CONTROLLERS_RENDER_JOB_H
+#define ALM_CONTROLLERS_RENDER_JOB_H
+
+#include "alm/controllers/executor.h"
+#include "alm/io/sandbox.h"
+
+#define RENDER_JOB "render"
+
+/* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
+int render_job(struct str input, struct strbuf *output, struct error *err);
+
+/* done is called in a later turn. */
+void render_job_start(struct sandbox *s, struct str archive, const struct obj *request,
+		      render_done done, void *done_arg);
+
+#endif
