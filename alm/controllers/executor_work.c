@@ -83,18 +83,8 @@ static int append_changed(struct run *r, const struct action *a, const struct ca
 	struct audit_row row = {
 		.type = "Observe", .reason = "CatalogChanged", .subject = about, .body = body};
 	int64_t seq;
-	bool nested = db_in_transaction(x->c.db);
-	if (!nested && db_begin(x->c.db, err) < 0)
+	if (executor_append(x, &row, &seq, err) < 0)
 		return -err->code;
-	if (audit_append(x->c.audit, &row, &seq, err) < 0 ||
-	    (!nested && db_commit(x->c.db, err) < 0)) {
-		if (!nested)
-			db_rollback(x->c.db);
-		audit_rolled_back(x->c.audit);
-		return -err->code;
-	}
-	if (!nested)
-		audit_committed(x->c.audit);
 	chain_set_key(x->chain, "Observe", &about, new->revision);
 	chain_advance(x->chain, arena_fmt(r->a, "catalog:%s", a->key), seq);
 	return 0;

@@ -156,17 +156,8 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 				.cause = c->run->plan_seq,
 				.body = body};
 	int64_t seq;
-	bool nested = db_in_transaction(x->c.db);
-	if ((!nested && db_begin(x->c.db, &err) < 0) ||
-	    audit_append(x->c.audit, &row, &seq, &err) < 0 ||
-	    (!nested && db_commit(x->c.db, &err) < 0)) {
-		if (!nested)
-			db_rollback(x->c.db);
-		audit_rolled_back(x->c.audit);
+	if (executor_append(x, &row, &seq, &err) < 0)
 		log_error("Write row not appended", "error", err.msg);
-	} else if (!nested) {
-		audit_committed(x->c.audit);
-	}
 }
 
 /* --- actions --- */
