@@ -275,9 +275,7 @@ static bool is_single_name(const struct node *n)
 static void arith_values(struct eval *e, const struct node *n, struct vals *ret)
 {
 	struct vals a = {0}, b = {0};
-	struct eval quiet = *e;
-	quiet.notes = NULL;
-	node_values(&quiet, n->a, &a);
+	node_values(e, n->a, &a); /* once: twice would double at every level */
 	if (n->op == '-' && !a.n && n->a->type == NODE_PATH && is_single_name(n->b)) {
 		struct str path = n->a->text, head, tail;
 		if (!str_rcut(path, '.', &head, &tail)) {
@@ -289,8 +287,6 @@ static void arith_values(struct eval *e, const struct node *n, struct vals *ret)
 		     STR_ARG(tail), STR_ARG(n->b->text));
 		return;
 	}
-	if (!a.n)
-		node_values(e, n->a, &a);
 	node_values(e, n->b, &b);
 	for (size_t i = 0; i < a.n; i++)
 		for (size_t k = 0; k < b.n && ret->n < JSONQL_VALUES_MAX; k++) {
