@@ -265,9 +265,9 @@ static void create_name(struct mutation *m)
 		if (i == GENERATE_TRIES - 1 || !resource_find(m->resource, m->ns, try))
 			name = try;
 	}
-	if (name)
-		obj_set_path(m->after, "metadata.name", obj_string(name));
-	m->name = name ? arena_strdup(m->r->arena, name) : NULL;
+	m->name = name ? arena_strdup(m->r->arena, name) : NULL; /* name goes with the member */
+	if (m->name)
+		obj_set_path(m->after, "metadata.name", obj_string(m->name));
 }
 
 static int create_namespace(struct mutation *m, struct error *err)
