@@ -25,8 +25,21 @@ const struct resource *discovery_kind(const struct discovery *d, const char *gro
  * case-insensitive as kubectl ("Apps"). */
 const struct resource *discovery_name(const struct discovery *d, const char *name);
 const struct resource *const *discovery_all(const struct discovery *d, size_t *ret_n);
+
+/* From the cache, read again once when it does not match; exactly one callback, in a later turn.
+ * found is borrowed. E_NOTFOUND 'no matches for kind "X" in group "g"', or what is wrong with the
+ * group. version NULL: any. */
+typedef void (*discovery_found_fn)(void *arg, const struct resource *found,
+				   const struct error *err);
+void discovery_require_kind(struct discovery *d, const char *group, const char *version,
+			    const char *kind, discovery_found_fn fn, void *arg);
+void discovery_require_name(struct discovery *d, const char *name, discovery_found_fn fn,
+			    void *arg);
+/* Why the group could not be read, or NULL. */
+const char *discovery_group_trouble(const struct discovery *d, const char *group);
+
 const char *discovery_short_names(const struct discovery *d,
-				  const struct resource *r); /* "ist" or "" */
+				  const struct resource *r); /* "ist,x" or "" */
 const char *discovery_singular(const struct discovery *d, const struct resource *r);
 
 #endif
