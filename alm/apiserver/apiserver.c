@@ -71,7 +71,7 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		return -err->code;
 	}
 	if (!r->is_resource) {
-		if (!discovery_handle(s->discovery, r))
+		if (!surface_handle(s->discovery, r))
 			request_reply_no_page(r);
 		return 0;
 	}
@@ -132,7 +132,7 @@ static int start(struct apiserver *s, struct error *err)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
 		return -err->code;
-	s->discovery = discovery_new();
+	s->discovery = surface_new();
 	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
 	s->crds = crd_new(s);
 	s->hub = hub_new(s);
@@ -175,7 +175,7 @@ void apiserver_free(struct apiserver *s)
 	namespaces_free(s->namespaces);
 	gc_free(s->gc);
 	crd_free(s->crds);
-	discovery_free(s->discovery);
+	surface_free(s->discovery);
 	auth_free(s->auth);
 	store_close(s->store);
 	kinds_free(s->kinds);

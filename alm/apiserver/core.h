@@ -27,7 +27,7 @@ struct apiserver {
 	struct kinds *kinds;
 	struct store *store;
 	struct auth *auth;
-	struct discovery *discovery;
+	struct surface *discovery;
 	struct hub *hub;
 	struct crds *crds;
 	struct gc *gc;

@@ -4,11 +4,11 @@
 
 #include "alm/apiserver/request.h"
 
-struct discovery; /* cached documents, keyed by kinds_generation() */
+struct surface; /* cached documents, keyed by kinds_generation() */
 
-struct discovery *discovery_new(void);
-void discovery_free(struct discovery *d);
+struct surface *surface_new(void);
+void surface_free(struct surface *d);
 /* True if the path was its own and the request is answered (also with 404 for an unknown group). */
-bool discovery_handle(struct discovery *d, struct request *r);
+bool surface_handle(struct surface *d, struct request *r);
 
 #endif
