@@ -75,17 +75,22 @@ static void answer_aggregated(struct fixture *f)
 				R("catalogs", "Catalog", "catalog", "", "Cluster") "," R(
 					"../x", "Evil", "", "",
 					"Cluster"))) "," GROUP("g.io",
-							       V("v2",
-								 R("widgets", "Widget", "widget",
-								   "\"w\",\"po\"",
-								   "Namespaced")) "," V("v1",
-											R("widgets",
-											  "Widget",
-											  "widget",
-											  "",
-											  "Namespac"
-											  "ed"))) "," GROUP("x.io",
-													    "{\"version\":\"v1\",\"freshness\":\"Stale\",\"resources\":[]}")));
+							       V("v2", R("widgets", "Widget", "widget", "\"w\",\"po\"", "Namespaced")) "," V(
+								       "v1",
+								       R("widgets", "Widget",
+									 "widget", "",
+									 "Namespac"
+									 "ed"))) "," GROUP("x.io",
+											   "{\"vers"
+											   "ion\":"
+											   "\"v1\","
+											   "\"fresh"
+											   "ness\":"
+											   "\"Stale"
+											   "\","
+											   "\"resou"
+											   "rces\":"
+											   "[]}")));
 }
 
 static void assert_name(const struct fixture *f, const char *name, const char *want)
