@@ -325,5 +325,8 @@ int options_list(struct request *r, struct list_options *ret, struct error *err)
 			    "specifying resource version is not allowed when using continue");
 	if (rv_value(r, ret, watch, err) < 0)
 		return -err->code;
+	/* Any state will do: the real server answers from its cache, whole (golden G108). */
+	if (ret->rv_stated && ret->rv == 0 && ret->match == MATCH_NONE)
+		ret->limit = 0;
 	return selectors_value(r, ret, err);
 }

@@ -104,6 +104,8 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 		return fail_modified(r, r->name, err);
 	m->after = obj_keep(r->arena, obj_copy(m->before));
 	obj_set_path(m->after, undotted(r->kind->spec_replicas_path), obj_int(want));
+	/* Of a custom resource replicas keep their owners (golden G77, G91). */
+	m->keep_managers = r->kind->flags & KIND_CUSTOM;
 	if (mutation_update(m, err) < 0)
 		return -err->code;
 	if (scale_of(r, m->unchanged ? m->before : m->after, &out, err) < 0)
