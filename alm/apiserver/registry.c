@@ -377,7 +377,7 @@ int registry_ensure(struct apiserver *s, struct obj *o, struct error *err)
 	r->verb = "create";
 	if (resource_find(server_resource(s, k), ns, meta_name(o)))
 		return 0;
-	if (mutation_init(&m, r, ns, "", err) < 0)
+	if (mutation_init(&m, r, r->ns, "", err) < 0)
 		return -err->code;
 	m.after = o;
 	m.opt.manager = "kube-apiserver";
