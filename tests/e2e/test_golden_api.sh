@@ -9,7 +9,7 @@ command -v python3 >/dev/null || {
 	echo "ok 1 - golden # SKIP no python3"
 	exit 0
 }
-server_start || {
+server_start "$@" || {
 	not_ok "golden: the server starts"
 	exit 1
 }

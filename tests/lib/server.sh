@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034
 # server.sh: sourced by the scripts of tests/e2e. Starts `alm server` on a free port in a folder of
 # its own, and ends it with the script.
 #	server_start [OPTION...]    sets $dir $url $token, exports KUBECONFIG
