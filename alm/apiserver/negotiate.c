@@ -32,8 +32,8 @@ static struct media media_parse(struct str text)
 {
 	struct media m = {0};
 	struct str part, name, value;
-	str_next(&text, ';', &part);
-	m.type = str_trim(part);
+	if (str_next(&text, ';', &part)) /* an absent header has no fields */
+		m.type = str_trim(part);
 	while (str_next(&text, ';', &part)) {
 		if (!str_cut(part, '=', &name, &value))
 			continue;

@@ -104,6 +104,8 @@ static void test_negotiate__duplicates_are_findings(void **state)
 	assert_int_equal(body.n_duplicates, 1);
 	assert_string_equal(body.duplicates[0],
 			    "yaml: unmarshal errors:\n  line 4: key \"c\" already set in map");
+	assert_ok(negotiate_body(&widget, NULL, STR("{\"a\":1}"), arena, &body, &err), &err);
+	assert_int_equal(obj_i64(body.value, "a", 0), 1);
 	assert_ok(negotiate_body(NULL, "", STR(""), arena, &body, &err), &err);
 	assert_null(body.value);
 }
