@@ -25,6 +25,7 @@ struct scalar {
 struct decoder {
 	struct arena *a;
 	struct strbuf *msg;
+	bool keep_ints;
 	size_t decoded, aliased, alias_depth;
 	/* Errors of the way through JSON, which Go meets after decoding. */
 	struct str key_error, value_error;
@@ -380,6 +381,9 @@ static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct va
 		*ret = VALUE_NONE;
 	else if (v.type == TYPE_BOOL)
 		*ret = value_bool(v.b);
+	else if (v.type == TYPE_INT && d->keep_ints)
+		*ret = v.is_unsigned ? (struct value){.type = VALUE_UINT64, .u = v.u}
+				     : value_int64(v.i);
 	else if (v.type == TYPE_INT || v.type == TYPE_FLOAT)
 		*ret = value_float(scalar_double(&v));
 	else
@@ -563,9 +567,10 @@ static int finish(struct decoder *d, struct yaml_node *root, struct value *ret)
 	return -E_INVALID;
 }
 
-int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+static int parse(struct arena *a, struct str text, bool keep_ints, struct value *ret,
+		 struct strbuf *msg)
 {
-	struct decoder d = {.a = a, .msg = msg};
+	struct decoder d = {.a = a, .msg = msg, .keep_ints = keep_ints};
 	struct yaml_node *root = NULL;
 	struct value v = VALUE_NONE;
 	size_t mark = msg->len;
@@ -584,6 +589,16 @@ int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct st
 	strbuf_truncate(msg, mark);
 	*ret = v;
 	return 0;
+}
+
+int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse(a, text, false, ret, msg);
+}
+
+int yaml_go_parse_ints(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse(a, text, true, ret, msg);
 }
 
 const char *yaml_go_json_type(struct value v)

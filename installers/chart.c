@@ -1,0 +1,315 @@
+#include "installers/chart.h"
+
+#include <string.h>
+
+#include "installers/values.h"
+
+static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
+		enum tmpl_profile profile, unsigned depth, struct chart **ret, struct strbuf *msg);
+
+static int fail(struct strbuf *msg, const char *text)
+{
+	strbuf_adds(msg, text);
+	return -E_INVALID;
+}
+
+/* Puts text before what stands in msg from mark on. */
+static int wrap(struct strbuf *msg, size_t mark, const char *text, int rc)
+{
+	strbuf_insert(msg, mark, str_of(text));
+	return rc;
+}
+
+static void push(struct arena *a, struct archive_files *files, const char *path, struct str data)
+{
+	if (files->n == files->cap) {
+		size_t cap = files->cap ? files->cap * 2 : 16;
+		struct archive_file *items = ARENA_ARRAY(a, struct archive_file, cap);
+		if (files->n)
+			memcpy(items, files->items, files->n * sizeof(*items));
+		files->items = items;
+		files->cap = cap;
+	}
+	files->items[files->n++] = (struct archive_file){path, data};
+}
+
+static int load_meta(struct arena *a, struct chart *c, const struct archive_file *f,
+		     struct strbuf *msg)
+{
+	size_t mark = msg->len;
+	int rc = chart_read_meta(a, f->data, &c->meta, msg);
+	if (rc < 0)
+		return wrap(msg, mark,
+			    strcmp(f->path, "Chart.yaml") ? "cannot load requirements.yaml: "
+							  : "cannot load Chart.yaml: ",
+			    rc);
+	if (!c->meta.api_version.len)
+		c->meta.api_version = STR("v1");
+	return 0;
+}
+
+static int load_values(struct arena *a, struct chart *c, struct str text, enum tmpl_profile profile,
+		       struct strbuf *msg)
+{
+	size_t mark = msg->len;
+	int rc = values_read(a, text, profile, &c->values, msg);
+	return rc < 0 ? wrap(msg, mark, "cannot load values.yaml: ", rc) : 0;
+}
+
+/* One file to its part, by its path. Files below charts/ are left to load_charts(). */
+static int load_file(struct arena *a, struct chart *c, const struct archive_file *f,
+		     enum tmpl_profile profile, struct strbuf *msg)
+{
+	const char *path = f->path;
+	bool v1 = str_is(c->meta.api_version, "v1");
+	if (!strcmp(path, "Chart.yaml"))
+		return 0;
+	if (!strcmp(path, "Chart.lock")) {
+		c->lock = f->data;
+		return 0;
+	}
+	if (!strcmp(path, "values.yaml"))
+		return load_values(a, c, f->data, profile, msg);
+	if (!strcmp(path, "values.schema.json")) {
+		c->schema = f->data;
+		return 0;
+	}
+	if (!strcmp(path, "requirements.yaml")) {
+		int rc = load_meta(a, c, f, msg);
+		if (rc < 0)
+			return rc;
+	} else if (!strcmp(path, "requirements.lock")) {
+		c->lock = f->data;
+	} else if (cstr_has_prefix(path, "templates/")) {
+		push(a, &c->templates, path, f->data);
+		return 0;
+	} else if (cstr_has_prefix(path, "charts/") && !cstr_has_suffix(path, ".prov")) {
+		return 0;
+	} else {
+		v1 = true;
+	}
+	if (v1)
+		push(a, &c->files, path, f->data);
+	return 0;
+}
+
+/* ---- subcharts ---- */
+
+static void adopt(struct arena *a, struct chart *parent, struct chart *child)
+{
+	struct chart **charts = ARENA_ARRAY(a, struct chart *, parent->n_charts + 1);
+	if (parent->n_charts)
+		memcpy((void *)charts, (const void *)parent->charts,
+		       parent->n_charts * sizeof(*charts));
+	charts[parent->n_charts++] = child;
+	parent->charts = charts;
+	child->parent = parent;
+}
+
+static struct str first_part(const char *path)
+{
+	struct str head, rest;
+	str_cut(str_of(path), '/', &head, &rest);
+	return head;
+}
+
+static int load_nested_archive(struct arena *a, struct str packed, struct archive_budget *budget,
+			       enum tmpl_profile profile, unsigned depth, struct chart **ret,
+			       struct strbuf *msg)
+{
+	struct error err = ERROR_INIT;
+	struct archive_files files;
+	budget->depth++;
+	int rc = archive_read(a, packed, budget, &files, &err);
+	if (rc < 0)
+		strbuf_adds(msg, err.msg);
+	else
+		rc = load(a, &files, budget, profile, depth, ret, msg);
+	budget->depth--;
+	return rc;
+}
+
+/* The files of charts/NAME/, with the paths inside of it. */
+static struct archive_files files_of(struct arena *a, const struct archive_files *files,
+				     struct str name)
+{
+	struct archive_files out = {0};
+	for (size_t i = 0; i < files->n; i++) {
+		const char *path = files->items[i].path;
+		if (!cstr_has_prefix(path, "charts/") || cstr_has_suffix(path, ".prov"))
+			continue;
+		path += strlen("charts/");
+		if (str_eq(first_part(path), name) && path[name.len] == '/')
+			push(a, &out, path + name.len + 1, files->items[i].data);
+	}
+	return out;
+}
+
+static int load_chart(struct arena *a, struct chart *c, const struct archive_files *files,
+		      struct str name, struct archive_budget *budget, enum tmpl_profile profile,
+		      unsigned depth, struct strbuf *msg)
+{
+	struct chart *child = NULL;
+	size_t mark = msg->len;
+	int rc;
+	if (str_has_suffix(name, STR(".tgz"))) {
+		const struct archive_file *f =
+			archive_find(files, arena_fmt(a, "charts/%.*s", STR_ARG(name)));
+		if (!f) {
+			strbuf_addf(msg, "error unpacking subchart tar in %.*s: %.*s is a folder",
+				    STR_ARG(c->meta.name), STR_ARG(name));
+			return -E_INVALID;
+		}
+		rc = load_nested_archive(a, f->data, budget, profile, depth, &child, msg);
+	} else {
+		struct archive_files inner = files_of(a, files, name);
+		rc = load(a, &inner, budget, profile, depth, &child, msg);
+	}
+	if (rc < 0)
+		return wrap(msg, mark,
+			    arena_fmt(a, "error unpacking subchart %.*s in %.*s: ", STR_ARG(name),
+				      STR_ARG(c->meta.name)),
+			    rc);
+	adopt(a, c, child);
+	return 0;
+}
+
+static bool seen_before(const struct archive_files *files, size_t i, struct str name)
+{
+	while (i-- > 0) {
+		const char *path = files->items[i].path;
+		if (cstr_has_prefix(path, "charts/") && !cstr_has_suffix(path, ".prov") &&
+		    str_eq(first_part(path + strlen("charts/")), name))
+			return true;
+	}
+	return false;
+}
+
+static int load_charts(struct arena *a, struct chart *c, const struct archive_files *files,
+		       struct archive_budget *budget, enum tmpl_profile profile, unsigned depth,
+		       struct strbuf *msg)
+{
+	struct str last = STR_NONE;
+	for (size_t i = 0; i < files->n; i++) {
+		const char *path = files->items[i].path;
+		if (!cstr_has_prefix(path, "charts/") || cstr_has_suffix(path, ".prov"))
+			continue;
+		struct str name = first_part(path + strlen("charts/"));
+		if (!name.len || name.ptr[0] == '_' || name.ptr[0] == '.' || str_eq(name, last))
+			continue;
+		last = name;
+		if (seen_before(files, i, name))
+			continue;
+		int rc = load_chart(a, c, files, name, budget, profile, depth + 1, msg);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
+		enum tmpl_profile profile, unsigned depth, struct chart **ret, struct strbuf *msg)
+{
+	struct chart *c = ARENA_NEW(a, struct chart);
+	const struct archive_file *meta = archive_find(files, "Chart.yaml");
+	if (depth > budget->limits->path_components)
+		return fail(msg, "charts are nested too deep");
+	if (meta && load_meta(a, c, meta, msg) < 0)
+		return -E_INVALID;
+	if (!meta && !archive_find(files, "requirements.yaml"))
+		return fail(msg, "Chart.yaml file is missing");
+	for (size_t i = 0; i < files->n; i++) {
+		int rc = load_file(a, c, &files->items[i], profile, msg);
+		if (rc < 0)
+			return rc;
+	}
+	if (!meta)
+		return fail(msg, "Chart.yaml file is missing");
+	if (chart_check_meta(a, &c->meta, profile, msg) < 0)
+		return -E_INVALID;
+	*ret = c;
+	return load_charts(a, c, files, budget, profile, depth, msg);
+}
+
+int chart_load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
+	       enum tmpl_profile profile, struct chart **ret, struct strbuf *msg)
+{
+	return load(a, files, budget, profile, 0, ret, msg);
+}
+
+int chart_open(struct arena *a, struct str archive, const struct chart_limits *limits,
+	       enum tmpl_profile profile, struct chart **ret, struct strbuf *msg)
+{
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(limits);
+	struct archive_files files;
+	struct error err = ERROR_INIT;
+	int rc = archive_read(a, archive, &budget, &files, &err);
+	if (rc < 0) {
+		strbuf_adds(msg, err.msg);
+		return rc;
+	}
+	return chart_load(a, &files, &budget, profile, ret, msg);
+}
+
+/* ---- questions ---- */
+
+static bool has_chart(const struct chart *c, struct str name)
+{
+	for (size_t i = 0; i < c->n_charts; i++)
+		if (str_eq(c->charts[i]->meta.name, name))
+			return true;
+	return false;
+}
+
+int chart_check_installable(const struct chart *c, struct strbuf *msg)
+{
+	bool missing = false;
+	if (c->meta.type.len && !str_is(c->meta.type, "application")) {
+		strbuf_addf(msg, "%.*s charts are not installable", STR_ARG(c->meta.type));
+		return -E_INVALID;
+	}
+	for (size_t i = 0; i < c->meta.n_dependencies; i++) {
+		struct str name = c->meta.dependencies[i].name;
+		if (has_chart(c, name))
+			continue;
+		if (!missing)
+			strbuf_adds(msg,
+				    "an error occurred while checking for chart dependencies. You "
+				    "may need to run `helm dependency build` to fetch missing "
+				    "dependencies: found in Chart.yaml, but missing in charts/ "
+				    "directory: ");
+		strbuf_addf(msg, "%s%.*s", missing ? ", " : "", STR_ARG(name));
+		missing = true;
+	}
+	return missing ? -E_INVALID : 0;
+}
+
+static void add_path(struct strbuf *b, const struct chart *c)
+{
+	if (c->parent) {
+		add_path(b, c->parent);
+		strbuf_adds(b, "/charts/");
+	}
+	strbuf_addstr(b, c->meta.name);
+}
+
+struct str chart_path(struct arena *a, const struct chart *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	add_path(&b, c);
+	return str_n(arena_strndup(a, b.buf, b.len), b.len);
+}
+
+struct chart *chart_clone(struct arena *a, const struct chart *c)
+{
+	struct chart *copy = arena_memdup(a, c, sizeof(*c));
+	if (c->meta.n_dependencies)
+		copy->meta.dependencies =
+			arena_memdup(a, c->meta.dependencies,
+				     c->meta.n_dependencies * sizeof(*c->meta.dependencies));
+	copy->charts = NULL;
+	copy->n_charts = 0;
+	for (size_t i = 0; i < c->n_charts; i++)
+		adopt(a, copy, chart_clone(a, c->charts[i]));
+	return copy;
+}
