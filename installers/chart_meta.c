@@ -6,8 +6,15 @@
 #include "installers/tmpl/unicode.h"
 #include "installers/yaml_go.h"
 
-enum field_type { FIELD_STR, FIELD_STRS, FIELD_STRMAP, FIELD_BOOL, FIELD_MAINTAINERS, FIELD_DEPS,
-		  FIELD_ANY };
+enum field_type {
+	FIELD_STR,
+	FIELD_STRS,
+	FIELD_STRMAP,
+	FIELD_BOOL,
+	FIELD_MAINTAINERS,
+	FIELD_DEPS,
+	FIELD_ANY
+};
 
 struct field {
 	const char *name;
@@ -70,10 +77,11 @@ static void wrong_type(struct decoder *d, struct value v, const char *field, con
 	if (d->failed)
 		return;
 	d->failed = true;
-	strbuf_addf(d->msg,
-		    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into Go "
-		    "struct field %s.%s%s of type %s",
-		    yaml_go_json_type(v), d->type, d->prefix, field, want);
+	strbuf_addf(
+		d->msg,
+		"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into Go "
+		"struct field %s.%s%s of type %s",
+		yaml_go_json_type(v), d->type, d->prefix, field, want);
 }
 
 /* A number or bool where text is wanted becomes text; floats as %g in 32 bits. */
@@ -155,13 +163,14 @@ static void decode_structs(struct decoder *d, const struct field *f, struct valu
 		d->meta->n_maintainers = v.len;
 	}
 	for (size_t i = 0; i < v.len; i++) {
-		void *out = deps ? (void *)&d->meta->dependencies[i]
-				 : (void *)&d->meta->maintainers[i];
+		void *out =
+			deps ? (void *)&d->meta->dependencies[i] : (void *)&d->meta->maintainers[i];
 		struct str *name = out; /* the first member of both */
 		if (v.items[i].type == VALUE_NIL)
 			continue;
 		if (v.items[i].type != VALUE_MAP) {
-			wrong_type(d, v.items[i], f->name, deps ? "v2.Dependency" : "v2.Maintainer");
+			wrong_type(d, v.items[i], f->name,
+				   deps ? "v2.Dependency" : "v2.Maintainer");
 			continue;
 		}
 		*name = STR("");
@@ -240,10 +249,11 @@ int chart_read_meta(struct arena *a, struct str text, struct chart_meta *ret, st
 	if (v.type == VALUE_NIL)
 		return 0;
 	if (v.type != VALUE_MAP) {
-		strbuf_addf(msg,
-			    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s "
-			    "into Go value of type v2.Metadata",
-			    yaml_go_json_type(v));
+		strbuf_addf(
+			msg,
+			"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s "
+			"into Go value of type v2.Metadata",
+			yaml_go_json_type(v));
 		return -E_INVALID;
 	}
 	struct decoder d = {.a = a, .meta = ret, .type = "Metadata", .prefix = "", .msg = msg};

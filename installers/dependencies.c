@@ -164,8 +164,7 @@ static int enable(struct walk *k, struct chart *c, const struct vmap *values, co
 	drop_disabled(k, c);
 	for (size_t i = 0; rc == 0 && i < c->n_charts; i++)
 		rc = enable(k, c->charts[i], seen,
-			    arena_fmt(k->a, "%s%.*s.", prefix,
-				      STR_ARG(c->charts[i]->meta.name)));
+			    arena_fmt(k->a, "%s%.*s.", prefix, STR_ARG(c->charts[i]->meta.name)));
 	c->meta.has_dependencies = c->meta.n_dependencies > 0;
 	return rc;
 }

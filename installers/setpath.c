@@ -95,8 +95,8 @@ static struct value typed(struct str s)
 		return VALUE_NONE;
 	if (str_is(s, "0"))
 		return value_int64(0);
-	if (s.len && s.ptr[0] != '0' && digits.len && (digits.ptr == s.ptr || digits.ptr[0] != '-') &&
-	    str_parse_i64(digits, &i))
+	if (s.len && s.ptr[0] != '0' && digits.len &&
+	    (digits.ptr == s.ptr || digits.ptr[0] != '-') && str_parse_i64(digits, &i))
 		return value_int64(i);
 	return value_str(s);
 }
@@ -218,8 +218,7 @@ static int read_index(struct walk *w, int64_t *ret)
 	if (digits.len && (digits.ptr == text.ptr || digits.ptr[0] != '-') &&
 	    str_parse_i64(digits, ret))
 		return 0;
-	return fail_key(w, "error parsing index: strconv.Atoi: parsing ", text,
-			": invalid syntax");
+	return fail_key(w, "error parsing index: strconv.Atoi: parsing ", text, ": invalid syntax");
 }
 
 static int put_index(struct walk *w, struct value *list, int64_t i, struct value v)
@@ -330,10 +329,11 @@ static int set_map(struct walk *w, struct vmap *data, struct str key, int dots)
 {
 	struct value inner = value_map(vmap_new(w->a));
 	if (++dots > SETPATH_DOTS_MAX) {
-		strbuf_addf(w->msg,
-			    "value name nested level is greater than maximum supported nested level "
-			    "of %d",
-			    SETPATH_DOTS_MAX);
+		strbuf_addf(
+			w->msg,
+			"value name nested level is greater than maximum supported nested level "
+			"of %d",
+			SETPATH_DOTS_MAX);
 		return -E_INVALID;
 	}
 	const struct value *old = vmap_get(data, key);

@@ -1,0 +1,501 @@
+/*
+ * Is a schema a schema? The rules of the five drafts' own schemas as one table of keywords, with
+ * the nesting of messages that the drafts' structure gives (2019-09 and 2020-12 are made of
+ * vocabularies joined by allOf). References are resolved here once, so that a wrong one is told
+ * even if no value reaches it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "alm/base/hash.h"
+
+#include "installers/jsonschema_tree.h"
+
+enum shape {
+	SHAPE_SCHEMA,
+	SHAPE_SCHEMAS, /* a list, not empty */
+	SHAPE_SCHEMA_MAP,
+	SHAPE_PATTERN_MAP,  /* names are patterns */
+	SHAPE_ITEMS,        /* a schema or, before 2020-12, a list */
+	SHAPE_DEPENDENCIES, /* schemas or lists of names */
+	SHAPE_NAMES,
+	SHAPE_NAMES_MAP,
+	SHAPE_COUNT, /* an integer from 0 */
+	SHAPE_NUMBER,
+	SHAPE_POSITIVE,
+	SHAPE_BOUND, /* a number, in draft 4 a bool */
+	SHAPE_STRING,
+	SHAPE_REF,
+	SHAPE_PATTERN,
+	SHAPE_BOOL,
+	SHAPE_LIST,
+	SHAPE_TYPE,
+};
+
+/* In the order of the vocabularies of 2020-12. */
+enum vocabulary {
+	VOC_CORE,
+	VOC_APPLICATOR,
+	VOC_UNEVALUATED,
+	VOC_VALIDATION,
+	VOC_META,
+	VOC_FORMAT,
+	VOC_CONTENT,
+	N_VOC
+};
+
+struct keyword_rule {
+	const char *name;
+	enum shape shape;
+	enum vocabulary voc;
+};
+
+/* clang-format off */
+static const struct keyword_rule rules[] = {
+	{"$id", SHAPE_STRING, VOC_CORE}, {"$schema", SHAPE_STRING, VOC_CORE},
+	{"$ref", SHAPE_REF, VOC_CORE}, {"$anchor", SHAPE_STRING, VOC_CORE},
+	{"$dynamicRef", SHAPE_REF, VOC_CORE}, {"$recursiveRef", SHAPE_REF, VOC_CORE},
+	{"$comment", SHAPE_STRING, VOC_CORE}, {"$defs", SHAPE_SCHEMA_MAP, VOC_CORE},
+	{"definitions", SHAPE_SCHEMA_MAP, VOC_CORE},
+	{"prefixItems", SHAPE_SCHEMAS, VOC_APPLICATOR}, {"items", SHAPE_ITEMS, VOC_APPLICATOR},
+	{"additionalItems", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"contains", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"additionalProperties", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"properties", SHAPE_SCHEMA_MAP, VOC_APPLICATOR},
+	{"patternProperties", SHAPE_PATTERN_MAP, VOC_APPLICATOR},
+	{"dependencies", SHAPE_DEPENDENCIES, VOC_APPLICATOR},
+	{"dependentSchemas", SHAPE_SCHEMA_MAP, VOC_APPLICATOR},
+	{"propertyNames", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"if", SHAPE_SCHEMA, VOC_APPLICATOR}, {"then", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"else", SHAPE_SCHEMA, VOC_APPLICATOR}, {"allOf", SHAPE_SCHEMAS, VOC_APPLICATOR},
+	{"anyOf", SHAPE_SCHEMAS, VOC_APPLICATOR}, {"oneOf", SHAPE_SCHEMAS, VOC_APPLICATOR},
+	{"not", SHAPE_SCHEMA, VOC_APPLICATOR},
+	{"unevaluatedItems", SHAPE_SCHEMA, VOC_UNEVALUATED},
+	{"unevaluatedProperties", SHAPE_SCHEMA, VOC_UNEVALUATED},
+	{"type", SHAPE_TYPE, VOC_VALIDATION}, {"enum", SHAPE_LIST, VOC_VALIDATION},
+	{"multipleOf", SHAPE_POSITIVE, VOC_VALIDATION}, {"maximum", SHAPE_NUMBER, VOC_VALIDATION},
+	{"exclusiveMaximum", SHAPE_BOUND, VOC_VALIDATION},
+	{"minimum", SHAPE_NUMBER, VOC_VALIDATION},
+	{"exclusiveMinimum", SHAPE_BOUND, VOC_VALIDATION},
+	{"maxLength", SHAPE_COUNT, VOC_VALIDATION}, {"minLength", SHAPE_COUNT, VOC_VALIDATION},
+	{"pattern", SHAPE_PATTERN, VOC_VALIDATION}, {"maxItems", SHAPE_COUNT, VOC_VALIDATION},
+	{"minItems", SHAPE_COUNT, VOC_VALIDATION}, {"uniqueItems", SHAPE_BOOL, VOC_VALIDATION},
+	{"maxContains", SHAPE_COUNT, VOC_VALIDATION}, {"minContains", SHAPE_COUNT, VOC_VALIDATION},
+	{"maxProperties", SHAPE_COUNT, VOC_VALIDATION},
+	{"minProperties", SHAPE_COUNT, VOC_VALIDATION}, {"required", SHAPE_NAMES, VOC_VALIDATION},
+	{"dependentRequired", SHAPE_NAMES_MAP, VOC_VALIDATION},
+	{"title", SHAPE_STRING, VOC_META}, {"description", SHAPE_STRING, VOC_META},
+	{"format", SHAPE_STRING, VOC_FORMAT}, {"contentEncoding", SHAPE_STRING, VOC_CONTENT},
+	{"contentMediaType", SHAPE_STRING, VOC_CONTENT},
+};
+/* clang-format on */
+
+struct level {
+	struct schema_run *r;
+	struct violation *out;
+};
+
+#define FAULT(l, at, ...) violation_add((l)->r, (l)->out, violation_new((l)->r, at, __VA_ARGS__))
+
+const char *schema_draft_url(enum draft d)
+{
+	switch (d) {
+	case DRAFT_4:
+		return "http://json-schema.org/draft-04/schema#";
+	case DRAFT_6:
+		return "http://json-schema.org/draft-06/schema#";
+	case DRAFT_7:
+		return "http://json-schema.org/draft-07/schema#";
+	case DRAFT_2019:
+		return "https://json-schema.org/draft/2019-09/schema#";
+	case DRAFT_2020:
+		break;
+	}
+	return "https://json-schema.org/draft/2020-12/schema#";
+}
+
+static const char *type_of(struct value v)
+{
+	switch ((int)v.type) {
+	case VALUE_NIL:
+		return "null";
+	case VALUE_BOOL:
+		return "boolean";
+	case VALUE_STRING:
+		return "string";
+	case VALUE_LIST:
+		return "array";
+	case VALUE_MAP:
+		return "object";
+	default:
+		return "number";
+	}
+}
+
+static bool want_type(struct level *l, const struct place *at, struct value v, const char *want)
+{
+	if (!strcmp(type_of(v), want))
+		return true;
+	FAULT(l, at, "got %s, want %s", type_of(v), want);
+	return false;
+}
+
+static void check_pattern(struct level *l, const struct place *at, struct str pattern)
+{
+	const char *fault = "";
+	if (schema_match(l->r->a, pattern, STR(""), &fault) >= 0)
+		return;
+	struct str q = schema_quote(l->r->a, pattern);
+	FAULT(l, at, "%.*s is not valid regex: %s", STR_ARG(q), fault);
+}
+
+static void check_list(struct level *l, const struct place *at, struct value v, size_t min)
+{
+	if (!want_type(l, at, v, "array"))
+		return;
+	if (v.len < min)
+		FAULT(l, at, "minItems: got %u, want %zu", v.len, min);
+	for (size_t i = 0; i < v.len && min; i++) {
+		struct place p = {.up = at, .index = i};
+		schema_check_meta(l->r, v.items[i], &p, l->out);
+	}
+}
+
+static void check_names(struct level *l, const struct place *at, struct value v)
+{
+	if (!want_type(l, at, v, "array"))
+		return;
+	for (size_t i = 0; i < v.len && i < 1000; i++) {
+		struct place p = {.up = at, .index = i};
+		want_type(l, &p, v.items[i], "string");
+		for (size_t k = 0; k < i; k++) {
+			if (!value_deep_equal(v.items[k], v.items[i]))
+				continue;
+			FAULT(l, at, "items at %zu and %zu are equal", k, i);
+			return;
+		}
+	}
+}
+
+static void check_map(struct level *l, const struct place *at, struct value v, enum shape inner)
+{
+	if (!want_type(l, at, v, "object"))
+		return;
+	for (size_t i = 0; i < v.map->n; i++) {
+		struct str key = v.map->entries[i].key;
+		struct value x = v.map->entries[i].value;
+		struct place p = {.up = at, .key = key.ptr ? key : STR("")};
+		if (inner == SHAPE_PATTERN_MAP) {
+			struct str q = schema_quote(l->r->a, key);
+			struct violation *name =
+				violation_new(l->r, NULL, "invalid propertyName %.*s", STR_ARG(q));
+			struct level sub = {l->r, name};
+			check_pattern(&sub, NULL, key);
+			if (name->n)
+				violation_add(l->r, l->out, name);
+		}
+		if (inner == SHAPE_NAMES || (inner == SHAPE_DEPENDENCIES && x.type == VALUE_LIST))
+			check_names(l, &p, x);
+		else
+			schema_check_meta(l->r, x, &p, l->out);
+	}
+}
+
+static void check_type_keyword(struct level *l, const struct place *at, struct value v)
+{
+	static const char *const names[] = {"array",  "boolean", "integer", "null",
+					    "number", "object",  "string"};
+	struct violation *x = violation_new(l->r, at, "'anyOf' failed");
+	struct level sub = {l->r, x};
+	bool simple = false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		simple = simple || value_is_string(v, names[i]);
+	if (simple)
+		return;
+	FAULT(&sub, at,
+	      "value must be one of 'array', 'boolean', 'integer', 'null', 'number', "
+	      "'object', 'string'");
+	size_t before = x->n;
+	if (want_type(&sub, at, v, "array")) {
+		if (!v.len)
+			FAULT(&sub, at, "minItems: got 0, want 1");
+		check_names(&sub, at, v);
+	}
+	if (x->n > before)
+		violation_add(l->r, l->out, x);
+}
+
+static void check_count(struct level *l, const struct place *at, struct value v)
+{
+	if (v.type != VALUE_FLOAT || v.f != floor(v.f))
+		FAULT(l, at, "got %s, want integer", type_of(v));
+	else if (v.f < 0)
+		FAULT(l, at, "minimum: got %.0f, want 0", v.f);
+}
+
+static void check_reference(struct level *l, const struct place *at, struct value v)
+{
+	if (want_type(l, at, v, "string"))
+		schema_resolve(l->r, value_text(v));
+}
+
+static void check_shape(struct level *l, enum shape shape, const struct place *at, struct value v)
+{
+	switch (shape) {
+	case SHAPE_SCHEMA:
+		schema_check_meta(l->r, v, at, l->out);
+		return;
+	case SHAPE_ITEMS:
+		if (v.type == VALUE_LIST && l->r->draft < DRAFT_2020)
+			check_list(l, at, v, 1);
+		else
+			schema_check_meta(l->r, v, at, l->out);
+		return;
+	case SHAPE_SCHEMAS:
+		check_list(l, at, v, 1);
+		return;
+	case SHAPE_SCHEMA_MAP:
+	case SHAPE_PATTERN_MAP:
+	case SHAPE_DEPENDENCIES:
+		check_map(l, at, v, shape);
+		return;
+	case SHAPE_NAMES_MAP:
+		check_map(l, at, v, SHAPE_NAMES);
+		return;
+	case SHAPE_NAMES:
+		check_names(l, at, v);
+		return;
+	case SHAPE_COUNT:
+		check_count(l, at, v);
+		return;
+	case SHAPE_POSITIVE:
+		if (want_type(l, at, v, "number") && v.f <= 0)
+			FAULT(l, at, "exclusiveMinimum: got %.0f, want 0", v.f);
+		return;
+	case SHAPE_NUMBER:
+		want_type(l, at, v, "number");
+		return;
+	case SHAPE_BOUND:
+		want_type(l, at, v, l->r->draft == DRAFT_4 ? "boolean" : "number");
+		return;
+	case SHAPE_STRING:
+		want_type(l, at, v, "string");
+		return;
+	case SHAPE_REF:
+		check_reference(l, at, v);
+		return;
+	case SHAPE_PATTERN:
+		if (want_type(l, at, v, "string"))
+			check_pattern(l, at, value_text(v));
+		return;
+	case SHAPE_BOOL:
+		want_type(l, at, v, "boolean");
+		return;
+	case SHAPE_LIST:
+		want_type(l, at, v, "array");
+		return;
+	case SHAPE_TYPE:
+		check_type_keyword(l, at, v);
+		return;
+	}
+}
+
+/* Drafts 4 to 7 have min... and max... as allOf of one entry each. */
+static void wrap_count(struct level *l, enum shape shape, const struct place *at, size_t before)
+{
+	if (shape != SHAPE_COUNT || l->r->draft >= DRAFT_2019 || l->out->n == before)
+		return;
+	struct violation *last = l->out->kids[l->out->n - 1];
+	if (strncmp(last->text, "minimum", 7) != 0)
+		return;
+	struct violation *x = violation_new(l->r, at, "'allOf' failed");
+	violation_add(l->r, x, last);
+	l->out->kids[l->out->n - 1] = x;
+}
+
+static void check_vocabulary(struct schema_run *r, const struct vmap *m, enum vocabulary voc,
+			     bool any, const struct place *at, struct violation *out)
+{
+	struct level l = {r, out};
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		const struct value *v = vmap_getc(m, rules[i].name);
+		if (!v || (!any && rules[i].voc != voc))
+			continue;
+		struct place p = {.up = at, .key = str_of(rules[i].name)};
+		size_t before = out->n;
+		check_shape(&l, rules[i].shape, &p, *v);
+		wrap_count(&l, rules[i].shape, &p, before);
+	}
+}
+
+/* Several faults of one level are a group, unless it is the top one of an older draft. */
+static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
+		      bool flat, struct violation *to)
+{
+	struct violation *group;
+	if (sub->n == 1 || flat) {
+		for (size_t i = 0; i < sub->n; i++)
+			violation_add(r, to, sub->kids[i]);
+		return;
+	}
+	group = violation_new(r, at, "validation failed");
+	group->kids = sub->kids;
+	group->n = sub->n;
+	violation_add(r, to, group);
+}
+
+void schema_check_meta(struct schema_run *r, struct value schema, const struct place *at,
+		       struct violation *top)
+{
+	struct level l = {r, top};
+	if (schema.type == VALUE_BOOL && r->draft != DRAFT_4)
+		return;
+	if (schema.type != VALUE_MAP) {
+		FAULT(&l, at, "got %s, want %s", type_of(schema),
+		      r->draft == DRAFT_4 ? "object" : "boolean or object");
+		return;
+	}
+	if (++r->depth > VALUE_DEPTH_MAX || ++r->steps > JSONSCHEMA_STEPS_MAX) {
+		schema_broken(r, "schema is too large or nested too deep");
+		return;
+	}
+	if (r->draft < DRAFT_2019) {
+		struct violation sub = {0};
+		check_vocabulary(r, schema.map, VOC_CORE, true, at, &sub);
+		if (sub.n)
+			add_level(r, at, &sub, !at, top);
+		r->depth--;
+		return;
+	}
+	struct violation *all = violation_new(r, at, "'allOf' failed");
+	for (int voc = 0; voc < N_VOC; voc++) {
+		struct violation sub = {0};
+		check_vocabulary(r, schema.map, (enum vocabulary)voc, false, at, &sub);
+		if (sub.n)
+			add_level(r, at, &sub, false, all);
+	}
+	if (all->n)
+		violation_add(r, top, all);
+	r->depth--;
+}
+
+/* ---- references ---- */
+
+static struct str unescape(struct arena *a, struct str s)
+{
+	char *out = arena_alloc(a, s.len + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char byte;
+		if (s.ptr[i] == '%' && hex_decode(str_sub(s, i + 1, 2), &byte, 1)) {
+			out[n++] = (char)byte;
+			i += 2;
+		} else if (s.ptr[i] == '~' && i + 1 < s.len) {
+			out[n++] = s.ptr[++i] == '1' ? '/' : '~';
+		} else {
+			out[n++] = s.ptr[i];
+		}
+	}
+	return str_n(out, n);
+}
+
+static const struct value *by_pointer(struct schema_run *r, struct str pointer)
+{
+	const struct value *v = &r->root;
+	struct str part;
+	if (!pointer.len)
+		return v;
+	pointer = str_skip(pointer, 1);
+	while (v && str_next(&pointer, '/', &part)) {
+		struct str key = unescape(r->a, part);
+		uint64_t i;
+		if (v->type == VALUE_MAP)
+			v = vmap_get(v->map, key);
+		else if (v->type == VALUE_LIST && str_parse_u64(key, &i) && i < v->len)
+			v = &v->items[i];
+		else
+			v = NULL;
+	}
+	return v;
+}
+
+/* The schema anywhere in the document whose keyword has this text. */
+static const struct value *by_name(const struct value *v, const char *name, struct str text,
+				   int depth)
+{
+	const struct value *hit = NULL;
+	if (depth > VALUE_DEPTH_MAX)
+		return NULL;
+	if (v->type == VALUE_LIST)
+		for (size_t i = 0; !hit && i < v->len; i++)
+			hit = by_name(&v->items[i], name, text, depth + 1);
+	if (v->type != VALUE_MAP)
+		return hit;
+	const struct value *x = vmap_getc(v->map, name);
+	if (x && x->type == VALUE_STRING && str_eq(value_text(*x), text))
+		return v;
+	for (size_t i = 0; !hit && i < v->map->n; i++)
+		hit = by_name(&v->map->entries[i].value, name, text, depth + 1);
+	return hit;
+}
+
+static const struct value *by_anchor(struct schema_run *r, struct str anchor)
+{
+	const char *id = arena_fmt(r->a, "#%.*s", STR_ARG(anchor));
+	const struct value *v = by_name(&r->root, "$anchor", anchor, 0);
+	if (!v)
+		v = by_name(&r->root, "$dynamicAnchor", anchor, 0);
+	if (!v)
+		v = by_name(&r->root, r->draft == DRAFT_4 ? "id" : "$id", str_of(id), 0);
+	return v;
+}
+
+static const struct value *in_document(struct schema_run *r, struct str fragment)
+{
+	const struct value *v;
+	if (!fragment.len || fragment.ptr[0] == '/') {
+		v = by_pointer(r, fragment);
+		if (!v)
+			schema_broken(
+				r, "json-pointer in \"file:///values.schema.json#%.*s\" not found",
+				STR_ARG(fragment));
+		return v;
+	}
+	v = by_anchor(r, fragment);
+	if (!v)
+		schema_broken(r,
+			      "anchor in \"file:///values.schema.json#%.*s\" not found in schema "
+			      "\"file:///values.schema.json\"",
+			      STR_ARG(fragment));
+	return v;
+}
+
+const struct value *schema_resolve(struct schema_run *r, struct str ref)
+{
+	struct str base, fragment;
+	bool has_fragment = str_cut(ref, '#', &base, &fragment);
+	if (!base.len)
+		return in_document(r, has_fragment ? fragment : STR(""));
+	const struct value *v = by_name(&r->root, r->draft == DRAFT_4 ? "id" : "$id", base, 0);
+	if (!v)
+		v = by_name(&r->root, "$id", ref, 0);
+	if (v && has_fragment && fragment.len) {
+		struct value outer = r->root;
+		r->root = *v;
+		v = in_document(r, fragment);
+		r->root = outer;
+	}
+	if (v)
+		return v;
+	if (str_has_prefix(base, STR("urn:"))) {
+		warnings_add(r->w,
+			     "unresolved URN reference ignored; using permissive schema: %.*s",
+			     STR_ARG(ref));
+		return NULL;
+	}
+	if (str_contains(base, STR("json-schema.org/draft")))
+		return NULL; /* a value that is itself a schema is not looked at */
+	schema_broken(r, "failing loading \"%.*s\": references outside of the schema are refused",
+		      STR_ARG(base));
+	return NULL;
+}

@@ -1,0 +1,15 @@
+/* order: in which order kinds are installed and uninstalled (specs/charts.md 9). */
+#ifndef INSTALLERS_ORDER_H
+#define INSTALLERS_ORDER_H
+
+#include "alm/base/str.h"
+#include "installers/tmpl/value.h"
+
+/* Total over texts: known kinds by rank, unknown ones after them by name; equal only for equal
+ * kinds. Profile 3 does not know the two webhook configurations. */
+int order_install_cmp(struct str a, struct str b, enum tmpl_profile profile);
+int order_uninstall_cmp(struct str a, struct str b);
+/* The phase of a kind, 0 first: objects of one phase may be applied together. */
+size_t order_install_rank(struct str kind);
+
+#endif

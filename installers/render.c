@@ -1,0 +1,440 @@
+#include "installers/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/semver.h"
+#include "installers/chart_data.h"
+#include "installers/jsonschema.h"
+#include "installers/order.h"
+
+#define NOTES_NAME    "NOTES.txt"
+#define TEMPLATES_MAX 20000
+
+/* One template of one chart. */
+struct file {
+	struct str name; /* "c/charts/s/templates/a.yaml" */
+	struct str text, out;
+	struct str base_path;
+	struct vmap *data;
+};
+
+struct render {
+	struct arena *a;
+	struct chart *chart;
+	const struct render_request *rq;
+	struct render_result *ret;
+	struct strbuf *msg;
+	struct file *files;
+	size_t n_files, cap_files;
+};
+
+static struct str base_name(struct str path)
+{
+	struct str head, base;
+	return str_rcut(path, '/', &head, &base) ? base : path;
+}
+
+static bool is_partial(struct str name)
+{
+	return str_has_prefix(base_name(name), STR("_"));
+}
+
+/* ---- checks ---- */
+
+int render_check_name(struct str name, struct strbuf *msg)
+{
+	bool good = name.len > 0 && name.len <= 53, start = true;
+	for (size_t i = 0; good && i < name.len; i++) {
+		char c = name.ptr[i];
+		bool alnum = char_is_lower(c) || char_is_digit(c);
+		bool last = i + 1 == name.len || name.ptr[i + 1] == '.';
+		good = alnum || (c == '-' && !start && !last) ||
+		       (c == '.' && !start && i + 1 < name.len);
+		start = c == '.';
+	}
+	if (good)
+		return 0;
+	if (!name.len) {
+		strbuf_adds(msg, "no release name set");
+		return -E_INVALID;
+	}
+	strbuf_adds(msg, "release name ");
+	value_quote(msg, name);
+	strbuf_adds(msg,
+		    ": invalid release name, must match regex "
+		    "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the "
+		    "length must not be longer than 53");
+	return -E_INVALID;
+}
+
+int render_check_kube_version(struct str text, struct strbuf *msg)
+{
+	struct arena *a = arena_new(STRBUF_SMALL);
+	struct kube_version v;
+	int rc = kube_version_parse(a, text, &v, msg);
+	arena_free(a);
+	return rc;
+}
+
+static int check_kube_version(struct render *r, const struct kube_version *kube)
+{
+	struct str want = r->chart->meta.kube_version;
+	struct error err = ERROR_INIT;
+	struct version v;
+	struct range *range = ARENA_NEW(r->a, struct range);
+	if (!want.len)
+		return 0;
+	/* a pre-release of a vendor does not count */
+	if (range_parse(want, r->a, range, &err) >= 0 &&
+	    version_parse(kube->normal, VERSION_LOOSE, &v, &err) >= 0 && range_matches(range, &v))
+		return 0;
+	strbuf_addf(r->msg,
+		    "chart requires kubeVersion: %.*s which is incompatible with Kubernetes %.*s",
+		    STR_ARG(want), STR_ARG(kube->normal));
+	return -E_INVALID;
+}
+
+/* ---- collecting templates ---- */
+
+static void push_file(struct render *r, struct file f)
+{
+	if (r->n_files == r->cap_files) {
+		size_t cap = r->cap_files ? r->cap_files * 2 : 64;
+		struct file *files = ARENA_ARRAY(r->a, struct file, cap);
+		if (r->n_files)
+			memcpy(files, r->files, r->n_files * sizeof(*files));
+		r->files = files;
+		r->cap_files = cap;
+	}
+	r->files[r->n_files++] = f;
+}
+
+static void collect(struct render *r, const struct chart *c, struct vmap *data)
+{
+	struct str path = chart_path(r->a, c);
+	bool library = str_is(c->meta.type, "library");
+	struct str base = str_of(arena_fmt(r->a, "%.*s/templates", STR_ARG(path)));
+	const struct vmap *subcharts = vmap_getc(data, "Subcharts")->map;
+	for (size_t i = 0; i < c->n_charts; i++)
+		collect(r, c->charts[i], vmap_get(subcharts, c->charts[i]->meta.name)->map);
+	for (size_t i = 0; i < c->templates.n; i++) {
+		const struct archive_file *t = &c->templates.items[i];
+		if (library && !is_partial(str_of(t->path)))
+			continue;
+		const char *name = arena_fmt(r->a, "%.*s/%s", STR_ARG(path), t->path);
+		push_file(r, (struct file){.name = str_of(name),
+					   .text = t->data,
+					   .out = STR(""),
+					   .base_path = base,
+					   .data = data});
+	}
+}
+
+static int by_template_order(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+	return tmpl_order_cmp(x->name, y->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+	return str_cmp(x->name, y->name);
+}
+
+/* ---- executing ---- */
+
+static int execute_file(struct render *r, struct tmpl_run *run, struct file *f)
+{
+	const struct tmpl_limits *l = r->rq->limits ? r->rq->limits : &tmpl_limits_default;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(l->file_bytes);
+	struct vmap *t = vmap_new_sized(r->a, 2);
+	vmap_setc(t, "Name", value_str(f->name));
+	vmap_setc(t, "BasePath", value_str(f->base_path));
+	vmap_setc(f->data, "Template", value_map_as(t, VALUE_VALUES));
+	int rc = tmpl_run_file(run, f->name, value_map_as(f->data, VALUE_VALUES), &out, r->msg);
+	if (rc < 0)
+		return rc;
+	if (out.over) {
+		strbuf_addf(r->msg, "RenderLimit: output of %.*s over %zu bytes", STR_ARG(f->name),
+			    l->file_bytes);
+		return -E_LIMIT;
+	}
+	f->out = str_n(arena_strndup(r->a, out.buf, out.len), out.len);
+	return 0;
+}
+
+static int execute(struct render *r, struct tmpl_set *set)
+{
+	static const struct tmpl_host nothing = {0};
+	const struct tmpl_limits *l = r->rq->limits ? r->rq->limits : &tmpl_limits_default;
+	for (size_t i = 0; i < r->n_files; i++) {
+		int rc = tmpl_set_add(set, r->files[i].name, r->files[i].text, r->msg);
+		if (rc < 0)
+			return rc;
+	}
+	CLEANUP(tmpl_run_freep) struct tmpl_run *run =
+		tmpl_run_new(set, r->a, r->rq->host ? r->rq->host : &nothing, l);
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < r->n_files; i++)
+		if (!is_partial(r->files[i].name))
+			rc = execute_file(r, run, &r->files[i]);
+	r->ret->is_random = tmpl_run_is_random(run);
+	return rc;
+}
+
+/* ---- sorting out ---- */
+
+static void take_notes(struct render *r)
+{
+	CLEANUP(strbuf_release) struct strbuf notes = STRBUF_INIT((size_t)64 << 20);
+	const char *own =
+		arena_fmt(r->a, "%.*s/templates/" NOTES_NAME, STR_ARG(r->chart->meta.name));
+	for (size_t i = 0; i < r->n_files; i++) {
+		struct file *f = &r->files[i];
+		if (!str_has_suffix(f->name, STR(NOTES_NAME)))
+			continue;
+		if (r->rq->subchart_notes || str_is(f->name, own)) {
+			if (notes.len)
+				strbuf_addc(&notes, '\n');
+			strbuf_addstr(&notes, f->out);
+		}
+		f->out = STR("");
+	}
+	r->ret->notes = str_n(arena_strndup(r->a, notes.buf, notes.len), notes.len);
+}
+
+struct pieces {
+	struct render_document *docs;
+	struct hook *hooks;
+	size_t n_docs, cap_docs, n_hooks, cap_hooks;
+};
+
+static void pieces_release(struct pieces *p)
+{
+	xfree(p->docs);
+	xfree(p->hooks);
+}
+
+static int sort_piece(struct render *r, const struct file *f, struct str piece, struct pieces *p)
+{
+	struct render_document d = {.path = f->name.ptr, .text = piece};
+	struct hook h;
+	struct str event;
+	size_t mark = r->msg->len;
+	int rc = manifest_head(r->a, piece, &d.head, r->msg);
+	if (rc < 0) {
+		char *where = arena_fmt(r->a, "YAML parse error on %.*s: ", STR_ARG(f->name));
+		strbuf_insert(r->msg, mark, str_of(where));
+		return rc;
+	}
+	rc = hook_read(&d.head, &h, &event);
+	if (rc < 0) {
+		warnings_add(&r->ret->warnings,
+			     "%s: an object has the unknown hook \"%.*s\" and is left out", d.path,
+			     STR_ARG(event));
+		return 0;
+	}
+	if (p->n_docs + p->n_hooks >= MANIFEST_DOCUMENTS_MAX) {
+		strbuf_addf(r->msg, "RenderLimit: objects over %d", MANIFEST_DOCUMENTS_MAX);
+		return -E_LIMIT;
+	}
+	if (rc) {
+		h.path = d.path;
+		h.text = piece;
+		ARRAY_GROW(p->hooks, p->cap_hooks, p->n_hooks + 1);
+		p->hooks[p->n_hooks++] = h;
+	} else {
+		ARRAY_GROW(p->docs, p->cap_docs, p->n_docs + 1);
+		p->docs[p->n_docs++] = d;
+	}
+	return 0;
+}
+
+/* Stable: the place is the last criterion. */
+struct ranked {
+	struct str kind;
+	size_t at;
+	enum tmpl_profile profile;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int c = order_install_cmp(x->kind, y->kind, x->profile);
+	return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+static void keep_sorted(struct render *r, const struct pieces *p)
+{
+	size_t n = p->n_docs > p->n_hooks ? p->n_docs : p->n_hooks;
+	CLEANUP(xfreep) struct ranked *order = xcalloc(n + 1, sizeof(*order));
+	r->ret->documents = ARENA_ARRAY(r->a, struct render_document, p->n_docs + 1);
+	r->ret->hooks = ARENA_ARRAY(r->a, struct hook, p->n_hooks + 1);
+	for (size_t i = 0; i < p->n_docs; i++)
+		order[i] = (struct ranked){p->docs[i].head.kind, i, r->rq->profile};
+	qsort(order, p->n_docs, sizeof(*order), by_kind);
+	for (size_t i = 0; i < p->n_docs; i++)
+		r->ret->documents[i] = p->docs[order[i].at];
+	for (size_t i = 0; i < p->n_hooks; i++)
+		order[i] = (struct ranked){p->hooks[i].kind, i, r->rq->profile};
+	qsort(order, p->n_hooks, sizeof(*order), by_kind);
+	for (size_t i = 0; i < p->n_hooks; i++)
+		r->ret->hooks[i] = p->hooks[order[i].at];
+	r->ret->n_documents = p->n_docs;
+	r->ret->n_hooks = p->n_hooks;
+}
+
+static int sort_out(struct render *r)
+{
+	CLEANUP(pieces_release) struct pieces p = {0};
+	take_notes(r);
+	qsort(r->files, r->n_files, sizeof(*r->files), by_name);
+	for (size_t i = 0; i < r->n_files; i++) {
+		const struct file *f = &r->files[i];
+		if (is_partial(f->name) || !text_trim(f->out).len)
+			continue;
+		struct manifest_split s = manifest_split(f->out, r->rq->profile);
+		struct str piece;
+		while (manifest_next(&s, &piece)) {
+			int rc = sort_piece(r, f, piece, &p);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	keep_sorted(r, &p);
+	return 0;
+}
+
+/* ---- CRDs ---- */
+
+static bool is_crd_file(const char *path)
+{
+	return cstr_has_prefix(path, "crds/") &&
+	       (cstr_has_suffix(path, ".yaml") || cstr_has_suffix(path, ".yml") ||
+		cstr_has_suffix(path, ".json"));
+}
+
+static size_t count_crds(const struct chart *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->files.n; i++)
+		n += is_crd_file(c->files.items[i].path);
+	for (size_t i = 0; i < c->n_charts; i++)
+		n += count_crds(c->charts[i]);
+	return n;
+}
+
+static void take_crds(struct render *r, const struct chart *c)
+{
+	struct str path = chart_path(r->a, c);
+	for (size_t i = 0; i < c->files.n; i++) {
+		const struct archive_file *f = &c->files.items[i];
+		if (is_crd_file(f->path))
+			r->ret->crds[r->ret->n_crds++] = (struct render_crd){
+				arena_fmt(r->a, "%.*s/%s", STR_ARG(path), f->path), f->data};
+	}
+	for (size_t i = 0; i < c->n_charts; i++)
+		take_crds(r, c->charts[i]);
+}
+
+/* ---- the pipeline ---- */
+
+static int prepare_values(struct render *r)
+{
+	struct warnings *w = &r->ret->warnings;
+	int rc = values_process_dependencies(r->a, r->chart, r->rq->values, r->rq->profile, w,
+					     r->msg);
+	if (rc == 0)
+		rc = values_coalesce(r->a, r->chart, r->rq->values, r->rq->profile, w,
+				     &r->ret->values, r->msg);
+	if (rc == 0 && !r->rq->skip_schema)
+		rc = jsonschema_check_chart(r->a, r->chart, r->ret->values, w, r->msg);
+	return rc;
+}
+
+static int run_templates(struct render *r, const struct kube_version *kube)
+{
+	const struct render_request *rq = r->rq;
+	struct value versions =
+		api_versions(r->a, !rq->only_api_versions, rq->api_versions, rq->n_api_versions);
+	struct value capabilities = value_capabilities(r->a, rq->profile, kube->text, kube->normal,
+						       kube->major, kube->minor, versions);
+	struct value release =
+		chart_data_release(r->a, rq->name.len ? rq->name : STR("release-name"),
+				   rq->ns.len ? rq->ns : STR("default"),
+				   rq->revision ? rq->revision : 1, rq->is_upgrade);
+	struct vmap *data =
+		chart_data(r->a, r->chart, rq->profile, r->ret->values, release, capabilities);
+	collect(r, r->chart, data);
+	if (r->n_files > TEMPLATES_MAX) {
+		strbuf_addf(r->msg, "RenderLimit: templates over %d", TEMPLATES_MAX);
+		return -E_LIMIT;
+	}
+	qsort(r->files, r->n_files, sizeof(*r->files), by_template_order);
+	CLEANUP(tmpl_set_freep) struct tmpl_set *set = tmpl_set_new(rq->profile, rq->strict);
+	int rc = execute(r, set);
+	return rc < 0 ? rc : sort_out(r);
+}
+
+int render_chart(struct arena *a, struct chart *c, const struct render_request *rq,
+		 struct render_result *ret, struct strbuf *msg)
+{
+	struct render r = {.a = a, .chart = c, .rq = rq, .ret = ret, .msg = msg};
+	struct kube_version kube;
+	*ret = (struct render_result){.warnings = {.a = a}, .notes = STR("")};
+	struct str version =
+		rq->kube_version.len ? rq->kube_version : str_of(kube_version_default(rq->profile));
+	int rc = kube_version_parse(a, version, &kube, msg);
+	if (rc < 0)
+		return rc;
+	if (rq->profile == TMPL_PROFILE_3)
+		kube.text = kube.normal;
+	if (c->meta.deprecated)
+		warnings_add(&ret->warnings, "this chart is deprecated");
+	rc = chart_check_installable(c, msg);
+	if (rc == 0)
+		rc = prepare_values(&r);
+	if (rc < 0)
+		return rc;
+	ret->failed_late = true;
+	rc = check_kube_version(&r, &kube);
+	if (rc == 0)
+		rc = run_templates(&r, &kube);
+	if (rc < 0)
+		return rc;
+	ret->failed_late = false;
+	ret->crds = ARENA_ARRAY(a, struct render_crd, count_crds(c) + 1);
+	take_crds(&r, c);
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void print_piece(struct strbuf *b, const char *path, struct str text)
+{
+	strbuf_addf(b, "---\n# Source: %s\n", path);
+	strbuf_addstr(b, text);
+	strbuf_addc(b, '\n');
+}
+
+void render_print_manifest(const struct render_result *r, bool crds, struct strbuf *out)
+{
+	for (size_t i = 0; crds && i < r->n_crds; i++)
+		print_piece(out, r->crds[i].path, r->crds[i].text);
+	for (size_t i = 0; i < r->n_documents; i++)
+		print_piece(out, r->documents[i].path, r->documents[i].text);
+}
+
+void render_print(const struct render_result *r, const struct render_print *options,
+		  struct strbuf *out)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(out->limit);
+	render_print_manifest(r, options->crds, &b);
+	strbuf_addstr(out, text_trim(strbuf_str(&b)));
+	strbuf_addc(out, '\n');
+	for (size_t i = 0; !options->no_hooks && i < r->n_hooks; i++)
+		if (!(options->skip_tests && (r->hooks[i].events & HOOK_TEST)))
+			print_piece(out, r->hooks[i].path, r->hooks[i].text);
+}

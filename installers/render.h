@@ -1,0 +1,75 @@
+/*
+ * render: a chart, values and a release to documents, hooks and notes, as `helm template` does
+ * (specs/charts.md 5, 9). Pure: time, entropy and lookups come in through tmpl_host; the same
+ * request gives the same bytes.
+ *
+ * Everything lives in the arena. Messages are Helm's, without "Error: ". The chart is changed
+ * (dependencies, import-values): load it anew for another render.
+ */
+#ifndef INSTALLERS_RENDER_H
+#define INSTALLERS_RENDER_H
+
+#include "installers/chart.h"
+#include "installers/hooks.h"
+#include "installers/tmpl/tmpl.h"
+#include "installers/values.h"
+
+struct render_request {
+	enum tmpl_profile profile;
+	struct str name, ns; /* "" are release-name and default */
+	int revision;        /* 0 is 1 */
+	bool is_upgrade, strict, skip_schema, subchart_notes;
+	struct str kube_version;         /* "v1.33.1"; "" is the profile's default */
+	const char *const *api_versions; /* after those of the profile, or instead of them */
+	size_t n_api_versions;
+	bool only_api_versions;           /* live: no built-in list */
+	const struct vmap *values;        /* of the user; NULL is none */
+	const struct tmpl_host *host;     /* NULL: no time, no entropy, no lookup */
+	const struct tmpl_limits *limits; /* NULL: tmpl_limits_default */
+};
+
+struct render_document {
+	const char *path; /* of its template: "c/templates/a.yaml" */
+	struct str text;
+	struct manifest_head head;
+};
+
+struct render_crd {
+	const char *path; /* "c/crds/a.yaml" */
+	struct str text;  /* the whole file */
+};
+
+struct render_result {
+	struct render_document *documents; /* in install order */
+	size_t n_documents;
+	struct hook *hooks; /* sorted by kind, as Helm prints them */
+	size_t n_hooks;
+	struct render_crd *crds; /* of the root, then of subcharts; archive order */
+	size_t n_crds;
+	struct str notes;
+	struct vmap *values; /* coalesced: what the templates saw */
+	struct warnings warnings;
+	bool is_random; /* a function that is not reproducible ran */
+	/* The failure came while rendering or later: Helm adds "Use --debug flag ...". */
+	bool failed_late;
+};
+
+/* *ret is filled as far as it got also on failure. */
+int render_chart(struct arena *a, struct chart *c, const struct render_request *rq,
+		 struct render_result *ret, struct strbuf *msg);
+
+/* E_INVALID as Helm words it, without "release name check failed: ". */
+int render_check_name(struct str name, struct strbuf *msg);
+/* "invalid kube version 'abc': ..." */
+int render_check_kube_version(struct str text, struct strbuf *msg);
+
+/* The text that `helm template` prints: CRDs (if wanted), documents, hooks. */
+struct render_print {
+	bool crds, no_hooks, skip_tests;
+};
+void render_print(const struct render_result *r, const struct render_print *options,
+		  struct strbuf *out);
+/* What is stored as manifest of a release: the documents alone. */
+void render_print_manifest(const struct render_result *r, bool crds, struct strbuf *out);
+
+#endif
