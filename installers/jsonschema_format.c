@@ -230,12 +230,3 @@ const char *schema_format_fault(struct arena *a, struct str format, struct str t
 			return formats[i].fault(a, text);
 	return NULL;
 }
-
-int schema_match(struct arena *a, struct str pattern, struct str text, const char **ret_fault)
-{
-	(void)a;
-	(void)pattern;
-	(void)text;
-	*ret_fault = "";
-	return 0;
-}

@@ -289,8 +289,13 @@ static void keep_sorted(struct render *r, const struct pieces *p)
 static int sort_out(struct render *r)
 {
 	CLEANUP(pieces_release) struct pieces p = {0};
-	take_notes(r);
 	qsort(r->files, r->n_files, sizeof(*r->files), by_name);
+	r->ret->files = ARENA_ARRAY(r->a, struct render_file, r->n_files + 1);
+	for (size_t i = 0; i < r->n_files; i++)
+		if (!is_partial(r->files[i].name))
+			r->ret->files[r->ret->n_files++] =
+				(struct render_file){r->files[i].name, r->files[i].out};
+	take_notes(r);
 	for (size_t i = 0; i < r->n_files; i++) {
 		const struct file *f = &r->files[i];
 		if (is_partial(f->name) || !text_trim(f->out).len)
@@ -394,6 +399,11 @@ int render_chart(struct arena *a, struct chart *c, const struct render_request *
 	if (c->meta.deprecated)
 		warnings_add(&ret->warnings, "this chart is deprecated");
 	rc = chart_check_installable(c, msg);
+	size_t mark = msg->len;
+	if (rc == 0 && rq->name.len && render_check_name(rq->name, msg) < 0) {
+		strbuf_insert(msg, mark, STR("release name check failed: "));
+		return -E_INVALID;
+	}
 	if (rc == 0)
 		rc = prepare_values(&r);
 	if (rc < 0)

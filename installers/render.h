@@ -39,6 +39,10 @@ struct render_crd {
 	struct str text;  /* the whole file */
 };
 
+struct render_file {
+	struct str path, text; /* as rendered, before it is split */
+};
+
 struct render_result {
 	struct render_document *documents; /* in install order */
 	size_t n_documents;
@@ -46,6 +50,8 @@ struct render_result {
 	size_t n_hooks;
 	struct render_crd *crds; /* of the root, then of subcharts; archive order */
 	size_t n_crds;
+	struct render_file *files; /* sorted by path; also there when a document is bad YAML */
+	size_t n_files;
 	struct str notes;
 	struct vmap *values; /* coalesced: what the templates saw */
 	struct warnings warnings;

@@ -144,7 +144,7 @@ static int add_json(struct arena *a, const char *text, enum tmpl_profile profile
 }
 
 static int add_sets(struct arena *a, const struct values_sources *s, enum setpath_mode mode,
-		    const char *flag, const char **texts, size_t n, struct vmap *all,
+		    const char *flag, const char *const *texts, size_t n, struct vmap *all,
 		    struct strbuf *msg)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -44,7 +44,7 @@ struct values_sources {
 	const struct values_file *files;
 	size_t n_files;
 	/* texts of --set-json, --set, --set-string, --set-file, --set-literal */
-	const char **json, **typed, **string, **file, **literal;
+	const char *const *json, *const *typed, *const *string, *const *file, *const *literal;
 	size_t n_json, n_typed, n_string, n_file, n_literal;
 	const struct setpath_files *reader;
 };

@@ -117,6 +117,12 @@ int file_info(const char *path, struct file_info *ret, struct error *err)
 	return 0;
 }
 
+bool file_is_link(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;

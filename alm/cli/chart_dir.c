@@ -1,0 +1,137 @@
+#include "alm/cli/chart_dir.h"
+
+#include <stdlib.h>
+
+#include "alm/base/file.h"
+
+struct walk {
+	struct arena *a;
+	const char *root;
+	struct str rules;
+	bool follow_links;
+	struct archive_budget *budget;
+	struct archive_files *files;
+	struct strbuf *msg;
+	int depth;
+};
+
+static int fail(struct strbuf *msg, const struct error *err)
+{
+	strbuf_adds(msg, err->msg);
+	return -err->code;
+}
+
+static int read_text(struct arena *a, const char *path, size_t limit, struct str *ret,
+		     struct strbuf *msg)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit);
+	struct error err = ERROR_INIT;
+	if (file_read(path, &b, &err) < 0)
+		return fail(msg, &err);
+	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	return 0;
+}
+
+static int walk_dir(struct walk *w, const char *inside);
+
+static int walk_entry(struct walk *w, const char *inside)
+{
+	struct error err = ERROR_INIT;
+	struct file_info info;
+	struct str data;
+	bool ignored;
+	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
+	if (!w->follow_links && file_is_link(path)) {
+		strbuf_addf(w->msg, "%s is a symbolic link", path);
+		return -E_INVALID;
+	}
+	if (file_info(path, &info, &err) < 0)
+		return fail(w->msg, &err);
+	int rc = chart_ignores(w->rules, str_of(inside), info.is_dir, &ignored, w->msg);
+	if (rc < 0 || ignored)
+		return rc;
+	if (info.is_dir)
+		return walk_dir(w, inside);
+	if (!info.is_regular) {
+		strbuf_addf(w->msg, "%s is neither a file nor a folder", path);
+		return -E_INVALID;
+	}
+	rc = read_text(w->a, path, w->budget->limits->file_bytes, &data, w->msg);
+	if (rc < 0)
+		return rc;
+	if (archive_files_add(w->a, w->files, inside, data, w->budget, &err) < 0)
+		return fail(w->msg, &err);
+	return 0;
+}
+
+static int walk_names(struct walk *w, const char *inside, char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *path = *inside ? arena_fmt(w->a, "%s/%s", inside, names[i]) : names[i];
+		int rc = walk_entry(w, arena_strdup(w->a, path));
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int walk_dir(struct walk *w, const char *inside)
+{
+	struct error err = ERROR_INIT;
+	char **names;
+	size_t n;
+	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
+	if (++w->depth > CHART_DIR_DEPTH_MAX) {
+		strbuf_addf(w->msg, "%s is nested too deep", path);
+		return -E_LIMIT;
+	}
+	if (dir_list(path, w->budget->limits->entries, &names, &n, &err) < 0)
+		return fail(w->msg, &err);
+	int rc = walk_names(w, inside, names, n);
+	dir_list_free(names, n);
+	w->depth--;
+	return rc;
+}
+
+int chart_dir_files(struct arena *a, const char *path, bool follow_links,
+		    struct archive_budget *budget, struct archive_files *ret, struct strbuf *msg)
+{
+	struct walk w = {.a = a,
+			 .root = path,
+			 .rules = STR(""),
+			 .follow_links = follow_links,
+			 .budget = budget,
+			 .files = ret,
+			 .msg = msg};
+	const char *ignore = arena_fmt(a, "%s/.helmignore", path);
+	*ret = (struct archive_files){0};
+	if (file_exists(ignore)) {
+		int rc = read_text(a, ignore, STRBUF_SMALL, &w.rules, msg);
+		if (rc < 0)
+			return rc;
+	}
+	return walk_dir(&w, "");
+}
+
+int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,
+		   struct strbuf *msg)
+{
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
+	struct archive_files files;
+	struct error err = ERROR_INIT;
+	struct file_info info;
+	struct str packed;
+	if (!file_exists(path)) {
+		strbuf_addf(msg, "path \"%s\" not found", path);
+		return -E_NOTFOUND;
+	}
+	if (file_info(path, &info, &err) < 0)
+		return fail(msg, &err);
+	if (!info.is_dir) {
+		int rc = read_text(a, path, chart_limits_default.packed_bytes, &packed, msg);
+		return rc < 0 ? rc
+			      : chart_open(a, packed, &chart_limits_default, profile, ret, msg);
+	}
+	int rc = chart_dir_files(a, path, true, &budget, &files, msg);
+	return rc < 0 ? rc : chart_load(a, &files, &budget, profile, ret, msg);
+}

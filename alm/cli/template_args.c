@@ -1,0 +1,285 @@
+#include "alm/cli/template_args.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "alm/base/file.h"
+
+#define VALUES_FILE_MAX ((size_t)16 << 20)
+
+enum flag_type {
+	FLAG_BOOL,
+	FLAG_TEXT,
+	FLAG_LIST,     /* repeated */
+	FLAG_COMMA,    /* repeated, and a comma separates */
+	FLAG_IGNORED,  /* has no meaning offline; a bool */
+	FLAG_IGNORED1, /* the same with a value */
+	FLAG_PROFILE,
+};
+
+struct flag {
+	const char *name;
+	char letter;
+	enum flag_type type;
+	size_t offset;
+};
+
+#define AT(member) offsetof(struct template_args, member)
+/* clang-format off */
+static const struct flag flags[] = {
+	{"namespace", 'n', FLAG_TEXT, AT(ns)},
+	{"values", 'f', FLAG_COMMA, AT(values)},
+	{"set", 0, FLAG_LIST, AT(set)},
+	{"set-string", 0, FLAG_LIST, AT(set_string)},
+	{"set-json", 0, FLAG_LIST, AT(set_json)},
+	{"set-file", 0, FLAG_LIST, AT(set_file)},
+	{"set-literal", 0, FLAG_LIST, AT(set_literal)},
+	{"api-versions", 'a', FLAG_COMMA, AT(api_versions)},
+	{"show-only", 's', FLAG_LIST, AT(show_only)},
+	{"kube-version", 0, FLAG_TEXT, AT(kube_version)},
+	{"name-template", 0, FLAG_TEXT, AT(name_template)},
+	{"output-dir", 0, FLAG_TEXT, AT(output_dir)},
+	{"helm-version", 0, FLAG_PROFILE, AT(profile)},
+	{"include-crds", 0, FLAG_BOOL, AT(include_crds)},
+	{"no-hooks", 0, FLAG_BOOL, AT(no_hooks)},
+	{"skip-tests", 0, FLAG_BOOL, AT(skip_tests)},
+	{"is-upgrade", 0, FLAG_BOOL, AT(is_upgrade)},
+	{"skip-schema-validation", 0, FLAG_BOOL, AT(skip_schema)},
+	{"render-subchart-notes", 0, FLAG_BOOL, AT(subchart_notes)},
+	{"release-name", 0, FLAG_BOOL, AT(use_release_name)},
+	{"strict", 0, FLAG_BOOL, AT(strict)},
+	{"debug", 0, FLAG_BOOL, AT(debug)},
+	{"help", 'h', FLAG_BOOL, AT(help)},
+	{"skip-crds", 0, FLAG_IGNORED, 0},
+	{"create-namespace", 0, FLAG_IGNORED, 0},
+	{"dependency-update", 0, FLAG_IGNORED, 0},
+	{"devel", 0, FLAG_IGNORED, 0},
+	{"disable-openapi-validation", 0, FLAG_IGNORED, 0},
+	{"enable-dns", 0, FLAG_IGNORED, 0},
+	{"wait", 0, FLAG_IGNORED, 0},
+	{"wait-for-jobs", 0, FLAG_IGNORED, 0},
+	{"atomic", 0, FLAG_IGNORED, 0},
+	{"force", 0, FLAG_IGNORED, 0},
+	{"replace", 0, FLAG_IGNORED, 0},
+	{"dry-run", 0, FLAG_IGNORED, 0},
+	{"timeout", 0, FLAG_IGNORED1, 0},
+	{"description", 0, FLAG_IGNORED1, 0},
+	{"version", 0, FLAG_IGNORED1, 0},
+	{"kubeconfig", 0, FLAG_IGNORED1, 0},
+	{"kube-context", 0, FLAG_IGNORED1, 0},
+};
+/* clang-format on */
+
+static const struct {
+	const char *text;
+	enum tmpl_profile profile;
+} profiles[] = {{"3", TMPL_PROFILE_3}, {"4.1", TMPL_PROFILE_4_1}, {"4.2", TMPL_PROFILE_4_2}};
+
+static int usage(struct strbuf *msg, const char *what, const char *arg)
+{
+	strbuf_addf(msg, "%s%s", what, arg);
+	return -E_USAGE;
+}
+
+static int push(struct template_list *l, const char *text, struct strbuf *msg)
+{
+	if (l->n == TEMPLATE_ARGS_MAX)
+		return usage(msg, "too many flags: ", text);
+	l->items[l->n++] = text;
+	return 0;
+}
+
+static int push_parts(struct arena *a, struct template_list *l, const char *text,
+		      struct strbuf *msg)
+{
+	struct str rest = str_of(text), part;
+	while (str_next(&rest, ',', &part))
+		if (push(l, arena_strndup(a, part.ptr, part.len), msg) < 0)
+			return -E_USAGE;
+	return 0;
+}
+
+static int set_profile(enum tmpl_profile *at, const char *text, struct strbuf *msg)
+{
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
+		if (strcmp(text, profiles[i].text) != 0)
+			continue;
+		*at = profiles[i].profile;
+		return 0;
+	}
+	return usage(msg, "--helm-version is 3, 4.1 or 4.2, not ", text);
+}
+
+static int set_flag(struct arena *a, struct template_args *args, const struct flag *f,
+		    const char *value, struct strbuf *msg)
+{
+	void *at = (char *)args + f->offset;
+	switch (f->type) {
+	case FLAG_BOOL:
+		*(bool *)at = !value || strcmp(value, "false") != 0;
+		return 0;
+	case FLAG_TEXT:
+		*(const char **)at = value;
+		return 0;
+	case FLAG_LIST:
+		return push(at, value, msg);
+	case FLAG_COMMA:
+		return push_parts(a, at, value, msg);
+	case FLAG_PROFILE:
+		return set_profile(at, value, msg);
+	case FLAG_IGNORED:
+	case FLAG_IGNORED1:
+		return 0;
+	}
+	return 0;
+}
+
+static const struct flag *find_flag(struct str name, char letter)
+{
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (letter ? flags[i].letter == letter : str_is(name, flags[i].name))
+			return &flags[i];
+	return NULL;
+}
+
+static bool takes_value(const struct flag *f)
+{
+	return f->type != FLAG_BOOL && f->type != FLAG_IGNORED;
+}
+
+/* One flag, with its value from the same word or the next; returns how many words it took. */
+static int parse_flag(struct arena *a, int argc, char **argv, struct template_args *args,
+		      struct strbuf *msg)
+{
+	const char *word = argv[0];
+	bool is_long = word[1] == '-';
+	struct str name, rest = STR_NONE;
+	bool has_value = str_cut(str_of(word + 2), '=', &name, &rest);
+	const char *value = has_value ? rest.ptr : NULL;
+	const struct flag *f = find_flag(name, is_long ? 0 : word[1]);
+	if (!f)
+		return is_long ? usage(msg, "unknown flag: --",
+				       arena_strndup(a, name.ptr, name.len))
+			       : usage(msg, "unknown shorthand flag: ", word);
+	if (!is_long)
+		value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+	if (!takes_value(f) || value)
+		return set_flag(a, args, f, value, msg) < 0 ? -E_USAGE : 1;
+	if (argc < 2)
+		return usage(msg, "flag needs an argument: ", word);
+	return set_flag(a, args, f, argv[1], msg) < 0 ? -E_USAGE : 2;
+}
+
+static int set_positional(struct template_args *args, const char **words, int n, struct strbuf *msg)
+{
+	if (args->help)
+		return 0;
+	if (n < 1 || n > 2) {
+		strbuf_addf(msg, "\"template\" requires %s, got %d",
+			    n < 1 ? "a chart" : "2 arguments", n);
+		return -E_USAGE;
+	}
+	args->chart = words[n - 1];
+	if (n == 2)
+		args->name = words[0];
+	if (args->name && args->name_template)
+		return usage(msg, "cannot set --name-template and also specify a name", "");
+	return 0;
+}
+
+int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
+			struct strbuf *msg)
+{
+	const char *words[3];
+	int n = 0;
+	bool only_words = false;
+	*ret = (struct template_args){.profile = TMPL_PROFILE_4_1};
+	for (int i = 0; i < argc;) {
+		if (!only_words && !strcmp(argv[i], "--")) {
+			only_words = true;
+			i++;
+		} else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
+			int took = parse_flag(a, argc - i, argv + i, ret, msg);
+			if (took < 0)
+				return took;
+			i += took;
+		} else {
+			if (n == 3)
+				return usage(msg, "too many arguments: ", argv[i]);
+			words[n++] = argv[i++];
+		}
+	}
+	return set_positional(ret, words, n, msg);
+}
+
+/* ---- values ---- */
+
+/* Go's words for a file that cannot be read. */
+static int read_text(struct arena *a, const char *path, struct str *ret, struct strbuf *msg)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUES_FILE_MAX);
+	struct error err = ERROR_INIT;
+	if (file_read(path, &b, &err) < 0) {
+		if (err.code == E_NOTFOUND)
+			strbuf_addf(msg, "open %s: no such file or directory", path);
+		else
+			strbuf_adds(msg, err.msg);
+		return -err.code;
+	}
+	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	return 0;
+}
+
+static int read_set_file(void *ctx, struct arena *a, struct str path, struct str *ret_text,
+			 struct strbuf *msg)
+{
+	(void)ctx;
+	return read_text(a, arena_strndup(a, path.ptr, path.len), ret_text, msg);
+}
+
+int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,
+			 struct strbuf *msg)
+{
+	static const struct setpath_files reader = {.read = read_set_file};
+	struct values_file *files = ARENA_ARRAY(a, struct values_file, args->values.n + 1);
+	for (size_t i = 0; i < args->values.n; i++) {
+		files[i].name = args->values.items[i];
+		int rc = read_text(a, files[i].name, &files[i].text, msg);
+		if (rc < 0)
+			return rc;
+		if (str_has_prefix(files[i].text, STR("\xef\xbb\xbf")))
+			files[i].text = str_skip(files[i].text, 3);
+	}
+	const struct values_sources s = {
+		.files = files,
+		.n_files = args->values.n,
+		.json = args->set_json.items,
+		.n_json = args->set_json.n,
+		.typed = args->set.items,
+		.n_typed = args->set.n,
+		.string = args->set_string.items,
+		.n_string = args->set_string.n,
+		.file = args->set_file.items,
+		.n_file = args->set_file.n,
+		.literal = args->set_literal.items,
+		.n_literal = args->set_literal.n,
+		.reader = &reader,
+	};
+	return values_combine(a, &s, args->profile, ret, msg);
+}
+
+struct render_request template_args_request(const struct template_args *args)
+{
+	return (struct render_request){
+		.profile = args->profile,
+		.name = str_of(args->name),
+		.ns = str_of(args->ns),
+		.is_upgrade = args->is_upgrade,
+		.strict = args->strict,
+		.skip_schema = args->skip_schema,
+		.subchart_notes = args->subchart_notes,
+		.kube_version = str_of(args->kube_version),
+		.api_versions = args->api_versions.items,
+		.n_api_versions = args->api_versions.n,
+	};
+}

@@ -1,0 +1,36 @@
+/*
+ * template_args: the flags of `helm template`, and what they load: values files, --set-file. The
+ * same for `alm template` and for the tests of recorded cases.
+ */
+#ifndef ALM_CLI_TEMPLATE_ARGS_H
+#define ALM_CLI_TEMPLATE_ARGS_H
+
+#include "installers/render.h"
+
+#define TEMPLATE_ARGS_MAX 1000
+
+struct template_list {
+	const char *items[TEMPLATE_ARGS_MAX];
+	size_t n;
+};
+
+struct template_args {
+	const char *name, *chart; /* positional; name may be NULL */
+	const char *ns, *kube_version, *name_template, *output_dir;
+	enum tmpl_profile profile;
+	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
+		debug, use_release_name, help;
+	struct template_list values, set, set_string, set_json, set_file, set_literal, api_versions,
+		show_only;
+};
+
+/* E_USAGE "unknown flag: --x". Texts are borrowed from argv or live in the arena. */
+int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
+			struct strbuf *msg);
+/* Reads the -f files and combines all sources. */
+int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,
+			 struct strbuf *msg);
+/* The request, without values and host. */
+struct render_request template_args_request(const struct template_args *args);
+
+#endif

@@ -1,0 +1,206 @@
+#include "alm/cli/template_run.h"
+
+#include <string.h>
+
+#include "alm/base/file.h"
+#include "alm/base/map.h"
+#include "alm/cli/chart_dir.h"
+#include "installers/glob.h"
+
+#define SHOW_PIECES_MAX 20000
+
+static const char usage_text[] =
+	"usage: alm template [NAME] CHART [flags]\n"
+	"Renders a chart as `helm template` does; CHART is a folder or a .tgz.\n"
+	"  -f, --values FILE, --set, --set-string, --set-json, --set-file, --set-literal\n"
+	"  -n, --namespace NS    --kube-version V   -a, --api-versions G/V,...\n"
+	"  -s, --show-only PATH  --include-crds     --no-hooks   --skip-tests\n"
+	"  --output-dir DIR      --is-upgrade       --skip-schema-validation\n"
+	"  --render-subchart-notes  --strict        --helm-version 3|4.1|4.2 (default 4.1)\n";
+
+/* ---- rendering ---- */
+
+static int expand_name(struct arena *a, struct template_args *args, const struct tmpl_host *host,
+		       struct strbuf *msg)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(tmpl_set_freep) struct tmpl_set *set = tmpl_set_new(args->profile, false);
+	int rc = tmpl_set_add(set, STR("name-template"), str_of(args->name_template), msg);
+	if (rc < 0)
+		return rc;
+	CLEANUP(tmpl_run_freep) struct tmpl_run *run =
+		tmpl_run_new(set, a, host, &tmpl_limits_default);
+	rc = tmpl_run_file(run, STR("name-template"), VALUE_NONE, &out, msg);
+	if (rc == 0)
+		args->name = arena_strndup(a, out.buf, out.len);
+	return rc;
+}
+
+int template_render(struct arena *a, const struct template_args *given,
+		    const struct tmpl_host *host, struct render_result *ret, struct strbuf *msg)
+{
+	struct template_args *args = arena_memdup(a, given, sizeof(*given));
+	struct vmap *values;
+	struct chart *c;
+	*ret = (struct render_result){0};
+	if (args->kube_version && render_check_kube_version(str_of(args->kube_version), msg) < 0)
+		return -E_INVALID;
+	int rc = args->name_template ? expand_name(a, args, host, msg) : 0;
+	if (rc == 0)
+		rc = template_args_values(a, args, &values, msg);
+	if (rc == 0)
+		rc = chart_dir_load(a, args->chart, args->profile, &c, msg);
+	if (rc < 0)
+		return rc;
+	struct render_request rq = template_args_request(args);
+	rq.values = values;
+	rq.host = host;
+	return render_chart(a, c, &rq, ret, msg);
+}
+
+/* ---- --show-only ---- */
+
+/* The path in the first "# Source: CHART/PATH" line of a piece; false if there is none. */
+static bool source_path(struct str piece, struct str *ret)
+{
+	struct str line, chart;
+	while (str_next_line(&piece, &line)) {
+		ptrdiff_t at = str_find(line, STR("# Source: "));
+		if (at < 0)
+			continue;
+		struct str rest = str_skip(line, (size_t)at + strlen("# Source: "));
+		if (str_cut(rest, '/', &chart, ret) && chart.len && ret->len)
+			return true;
+	}
+	return false;
+}
+
+static int show_one(const char *pattern, struct str all, enum tmpl_profile profile,
+		    struct strbuf *out, struct strbuf *msg)
+{
+	struct manifest_split s = manifest_split(all, profile);
+	struct str piece, path;
+	bool found = false;
+	for (size_t n = 0; n < SHOW_PIECES_MAX && manifest_next(&s, &piece); n++) {
+		bool match = false;
+		if (!source_path(piece, &path) || glob_match(str_of(pattern), path, &match) < 0 ||
+		    !match)
+			continue;
+		strbuf_addf(out, "---\n%.*s\n", STR_ARG(piece));
+		found = true;
+	}
+	if (found)
+		return 0;
+	strbuf_addf(msg, "could not find template %s in chart", pattern);
+	return -E_NOTFOUND;
+}
+
+static int show_only(const struct template_args *args, struct str all, struct strbuf *out,
+		     struct strbuf *msg)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(out->limit);
+	for (size_t i = 0; i < args->show_only.n; i++) {
+		int rc = show_one(args->show_only.items[i], all, args->profile, &b, msg);
+		if (rc < 0)
+			return rc;
+	}
+	strbuf_addstr(out, strbuf_str(&b));
+	return 0;
+}
+
+/* ---- --output-dir ---- */
+
+struct writer {
+	struct arena *a;
+	const char *dir;
+	struct map *texts; /* path -> struct strbuf, what the file holds so far */
+	struct strbuf *out, *msg;
+};
+
+static void free_text(void *p)
+{
+	strbuf_release(p);
+	xfree(p);
+}
+
+static int write_piece(struct writer *w, const char *path, struct str text)
+{
+	struct error err = ERROR_INIT;
+	const char *full = arena_fmt(w->a, "%s/%s", w->dir, path);
+	char *folder = arena_strdup(w->a, full);
+	struct strbuf *b = map_get(w->texts, full);
+	*strrchr(folder, '/') = 0;
+	if (!b) {
+		b = xcalloc(1, sizeof(*b));
+		strbuf_init(b, TEMPLATE_OUTPUT_MAX);
+		map_set(w->texts, full, b);
+	}
+	strbuf_addf(b, "---\n# Source: %s\n%.*s\n", path, STR_ARG(text));
+	if (dir_make(folder, 0755, &err) < 0 ||
+	    file_write_atomic(full, strbuf_str(b), 0644, &err) < 0) {
+		strbuf_adds(w->msg, err.msg);
+		return -err.code;
+	}
+	strbuf_addf(w->out, "wrote %s\n", full);
+	return 0;
+}
+
+static int write_files(struct arena *a, const struct template_args *args,
+		       const struct render_result *r, struct strbuf *out, struct strbuf *msg)
+{
+	CLEANUP(map_freep) struct map *texts = map_new(free_text);
+	struct writer w = {.a = a, .dir = args->output_dir, .texts = texts, .out = out, .msg = msg};
+	int rc = 0;
+	for (size_t i = 0; args->include_crds && rc == 0 && i < r->n_crds; i++)
+		rc = write_piece(&w, r->crds[i].path, r->crds[i].text);
+	for (size_t i = 0; rc == 0 && i < r->n_documents; i++)
+		rc = write_piece(&w, r->documents[i].path, r->documents[i].text);
+	for (size_t i = 0; !args->no_hooks && rc == 0 && i < r->n_hooks; i++)
+		if (!(args->skip_tests && (r->hooks[i].events & HOOK_TEST)))
+			rc = write_piece(&w, r->hooks[i].path, r->hooks[i].text);
+	strbuf_addc(out, '\n');
+	return rc;
+}
+
+/* ---- the command ---- */
+
+static int print(struct arena *a, const struct template_args *args, const struct render_result *r,
+		 struct strbuf *out, struct strbuf *msg)
+{
+	const struct render_print options = {.crds = args->include_crds,
+					     .no_hooks = args->no_hooks,
+					     .skip_tests = args->skip_tests};
+	if (args->output_dir)
+		return write_files(a, args, r, out, msg);
+	if (!args->show_only.n) {
+		render_print(r, &options, out);
+		return 0;
+	}
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(out->limit);
+	render_print(r, &options, &all);
+	return show_only(args, strbuf_str(&all), out, msg);
+}
+
+int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host *host,
+		 struct strbuf *out, struct strbuf *err)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
+	struct template_args *args = ARENA_NEW(a, struct template_args);
+	struct render_result result = {0};
+	int rc = template_args_parse(a, argc, argv, args, &msg);
+	if (rc == 0 && args->help) {
+		strbuf_adds(out, usage_text);
+		return 0;
+	}
+	if (rc == 0)
+		rc = template_render(a, args, host, &result, &msg);
+	for (size_t i = 0; i < result.warnings.n; i++)
+		strbuf_addf(err, "level=WARN msg=\"%s\"\n", result.warnings.items[i]);
+	if (rc == 0)
+		rc = print(a, args, &result, out, &msg);
+	if (rc == 0)
+		return 0;
+	strbuf_addf(err, "Error: %.*s%s\n", STR_ARG(strbuf_str(&msg)),
+		    result.failed_late ? "\n\nUse --debug flag to render out invalid YAML" : "");
+	return 1;
+}
