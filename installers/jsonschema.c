@@ -429,7 +429,7 @@ static void check_names(struct check *c, struct value schema)
 		struct str key = c->v.map->entries[i].key;
 		struct str q = schema_quote(c->r->a, key);
 		struct violation *x =
-			violation_new(c->r, c->at, "invalid propertyName %.*s", STR_ARG(q));
+			violation_new(c->r, NULL, "invalid propertyName %.*s", STR_ARG(q));
 		check_value(c->r, *names, value_str(key), NULL, x, NULL);
 		if (x->n)
 			violation_add(c->r, c->out, x);
@@ -892,6 +892,7 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 		return -E_INVALID;
 	if (!top.n)
 		return 0;
+	/* never empty here */
 	qsort((void *)top.kids, top.n, sizeof(*top.kids), by_place);
 	for (size_t i = 0; i < top.n; i++)
 		print(top.kids[i], 0, msg);

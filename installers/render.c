@@ -289,7 +289,8 @@ static void keep_sorted(struct render *r, const struct pieces *p)
 static int sort_out(struct render *r)
 {
 	CLEANUP(pieces_release) struct pieces p = {0};
-	qsort(r->files, r->n_files, sizeof(*r->files), by_name);
+	if (r->n_files)
+		qsort(r->files, r->n_files, sizeof(*r->files), by_name);
 	r->ret->files = ARENA_ARRAY(r->a, struct render_file, r->n_files + 1);
 	for (size_t i = 0; i < r->n_files; i++)
 		if (!is_partial(r->files[i].name))
@@ -377,7 +378,8 @@ static int run_templates(struct render *r, const struct kube_version *kube)
 		strbuf_addf(r->msg, "RenderLimit: templates over %d", TEMPLATES_MAX);
 		return -E_LIMIT;
 	}
-	qsort(r->files, r->n_files, sizeof(*r->files), by_template_order);
+	if (r->n_files)
+		qsort(r->files, r->n_files, sizeof(*r->files), by_template_order);
 	CLEANUP(tmpl_set_freep) struct tmpl_set *set = tmpl_set_new(rq->profile, rq->strict);
 	int rc = execute(r, set);
 	return rc < 0 ? rc : sort_out(r);

@@ -29,7 +29,7 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct 
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
 int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */
 bool file_exists(const char *path);
-bool file_is_link(const char *path); /* a symbolic link, not followed */
+bool file_is_link(const char *path);                  /* a symbolic link, not followed */
 int file_remove(const char *path, struct error *err); /* absent is fine */
 /* The folder and its parents. */
 int dir_make(const char *path, unsigned mode, struct error *err);
