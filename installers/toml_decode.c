@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "installers/tmpl/date.h"
 #include "installers/toml_go.h"
 
 /* What is known of a table besides its entries; 0: made on the way to another. */
@@ -306,6 +307,24 @@ static bool looks_like_date(struct str s)
 	       (s.len >= 8 && s.ptr[2] == ':');
 }
 
+/* Dates and times without a zone are in zones of their own, named for what is missing. */
+static void name_local(struct parser *p, struct str text, struct value *v)
+{
+	bool has_date = text.ptr[4] == '-', has_time = text.len > 10 || !has_date;
+	struct str clock = has_date ? str_skip(text, 10) : text;
+	bool zoned = has_date && has_time &&
+		     (str_find_char(clock, 'Z') >= 0 || str_find_char(clock, 'z') >= 0 ||
+		      str_find_char(clock, '+') >= 0 || str_find_char(clock, '-') >= 0);
+	if (zoned || v->type != VALUE_TIME)
+		return;
+	struct vtime *t = arena_memdup(p->a, v->t, sizeof(*t));
+	t->zone = date_fixed_zone(p->a, 0,
+				  !has_time   ? STR("date-local")
+				  : !has_date ? STR("time-local")
+					      : STR("datetime-local"));
+	v->t = t;
+}
+
 static int parse_scalar(struct parser *p, struct value *ret)
 {
 	size_t start = p->at;
@@ -325,8 +344,10 @@ static int parse_scalar(struct parser *p, struct value *ret)
 		return 0;
 	}
 	if (looks_like_date(text)) {
-		if (value_time_parse(p->a, text, ret))
+		if (value_time_parse(p->a, text, ret)) {
+			name_local(p, text, ret);
 			return 0;
+		}
 		return fail(p, arena_fmt(p->a, "Invalid TOML Datetime: \"%.*s\".", STR_ARG(text)));
 	}
 	if (parse_number(text, ret))

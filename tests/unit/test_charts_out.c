@@ -204,15 +204,8 @@ static void run_file(const char *name)
 		(void)state;                              \
 		run_file(#name);                          \
 	}
-GOLDEN(language)
 GOLDEN(print)
-GOLDEN(errors)
-GOLDEN(strings)
 GOLDEN(numbers)
-GOLDEN(lists)
-GOLDEN(yaml)
-GOLDEN(objects)
-GOLDEN(crypto)
 GOLDEN(values)
 GOLDEN(charts)
 GOLDEN(output)
@@ -220,15 +213,8 @@ GOLDEN(output)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_charts_out__language),
 		cmocka_unit_test(test_charts_out__print),
-		cmocka_unit_test(test_charts_out__errors),
-		cmocka_unit_test(test_charts_out__strings),
 		cmocka_unit_test(test_charts_out__numbers),
-		cmocka_unit_test(test_charts_out__lists),
-		cmocka_unit_test(test_charts_out__yaml),
-		cmocka_unit_test(test_charts_out__objects),
-		cmocka_unit_test(test_charts_out__crypto),
 		cmocka_unit_test(test_charts_out__values),
 		cmocka_unit_test(test_charts_out__charts),
 		cmocka_unit_test(test_charts_out__output),
