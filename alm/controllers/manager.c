@@ -292,7 +292,7 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 			void *done_arg)
 {
 	struct manager *m = arg;
-	render_job_start(m->c.sandbox, archive, request, done, done_arg);
+	render_job_start(m->c.sandbox, m->c.loop, archive, request, done, done_arg);
 }
 
 struct manager *manager_new(const struct manager_config *c)
