@@ -28,7 +28,8 @@ static struct obj *record_of(struct strategy_pass *s, const char *status)
 	obj_set_str(info, "first_deployed", now);
 	obj_set_str(info, "last_deployed", now);
 	obj_set_str(info, "deleted", "");
-	obj_set_str(info, "description", s->app->installed ? "Upgrade complete" : "Install complete");
+	obj_set_str(info, "description",
+		    s->app->installed ? "Upgrade complete" : "Install complete");
 	obj_set_str(info, "status", status);
 	obj_set_str(info, "notes", obj_str(p->doc, "notes"));
 	obj_set_str(r, "name", p->release);
@@ -104,8 +105,11 @@ static bool supersede_others(struct strategy_pass *s, const struct resource *sec
 
 int release_record_plan(struct strategy_pass *s, const char *status)
 {
-	static const struct resource secrets = {
-		.group = "", .version = "v1", .plural = "secrets", .kind = "Secret", .namespaced = true};
+	static const struct resource secrets = {.group = "",
+						.version = "v1",
+						.plural = "secrets",
+						.kind = "Secret",
+						.namespaced = true};
 	const struct obj *live = NULL;
 	const char *name = record_name(s->install, s->install->revision, s->v->a);
 	int found = view_live(s->v, &secrets, s->install->ns, name, &live);

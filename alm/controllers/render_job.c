@@ -86,10 +86,11 @@ static struct obj *metadata_of(const struct chart *c)
 	return m;
 }
 
-static int collect(struct arena *a, const struct chart *c, const struct render_result *r, struct obj *out,
-		   struct error *err)
+static int collect(struct arena *a, const struct chart *c, const struct render_result *r,
+		   struct obj *out, struct error *err)
 {
-	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list(), *chart = obj_map();
+	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list(),
+		   *chart = obj_map();
 	struct strbuf manifest = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
 	obj_set(out, "objects", objects);
 	obj_set(out, "hooks", hooks);
@@ -116,7 +117,8 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 /* Helm's messages may be long; the error keeps their beginning. */
 static int fail(struct error *err, int code, const struct strbuf *msg)
 {
-	return error_set(err, code < 0 ? -code : E_INVALID, "%s", msg->len ? msg->buf : "the chart cannot be rendered");
+	return error_set(err, code < 0 ? -code : E_INVALID, "%s",
+			 msg->len ? msg->buf : "the chart cannot be rendered");
 }
 
 static int render(struct arena *a, struct str archive, const struct obj *request, struct obj *out,
@@ -125,8 +127,10 @@ static int render(struct arena *a, struct str archive, const struct obj *request
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf values = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
 	struct entropy entropy = {.counter = 0};
-	struct tmpl_host host = {
-		.now_ns = obj_i64(request, "now", 0), .zone = "UTC", .entropy = draw, .ctx = &entropy};
+	struct tmpl_host host = {.now_ns = obj_i64(request, "now", 0),
+				 .zone = "UTC",
+				 .entropy = draw,
+				 .ctx = &entropy};
 	struct render_request rq = {.profile = TMPL_PROFILE_4_1,
 				    .name = str_of(obj_str(request, "release")),
 				    .ns = str_of(obj_str(request, "namespace")),
@@ -185,8 +189,8 @@ static void finished(void *arg, struct str output, const struct error *err)
 	xfree(j);
 }
 
-void render_job_start(struct sandbox *s, struct loop *l, struct str archive, const struct obj *request,
-		      render_done done, void *done_arg)
+void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
+		      const struct obj *request, render_done done, void *done_arg)
 {
 	unsigned char seed[SHA256_BYTES];
 	char hex[SHA256_HEX];
