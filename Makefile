@@ -14,8 +14,8 @@ DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsq
 	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
 TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl
 
-BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 comma := ,
+BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wcast-qual -Wformat=2 \

@@ -114,9 +114,7 @@ int release_record_plan(struct strategy_pass *s, const char *status)
 	const char *name = record_name(s->install, s->install->revision, s->v->a);
 	int found = view_live(s->v, &secrets, s->install->ns, name, &live);
 	if (found < 0) {
-		struct action *x = plan_add(s->plan, ACT_WATCH);
-		x->resource = secrets;
-		x->selector = LABEL_APP;
+		plan_watch(s->plan, &secrets, LABEL_APP, false);
 		return 0;
 	}
 	bool is_deployed = !strcmp(status, "deployed");
