@@ -85,6 +85,8 @@ static void track(struct request *r, struct obj *o)
 					 .api_version = kind_api_version(r->kind, r->arena),
 					 .subresource = "",
 					 .now_ns = request_now(r)});
+	/* spec is a struct there, which nobody owns as such */
+	obj_del_path(o, "metadata.managedFields[0].fieldsV1['f:spec']['.']");
 }
 
 static int access_review(struct auth *a, struct request *r, const struct obj *body,
