@@ -35,10 +35,13 @@ static bool row_announces(struct audit *log, int64_t seq, const struct audit_wri
 	    !cstr_eq(obj_str(row, "subject.uid"), w->uid) ||
 	    obj_i64(row, "transitionSeq", -2) != tseq)
 		return false;
-	if (obj_type(status) == OBJ_MAP)
-		return obj_equal(status, obj_get(w->after, "status"));
 	char digest[65];
 	const char *want = obj_as_string(status);
+	if (want && *want == '{') {
+		CLEANUP(obj_unrefp) struct obj *o = NULL;
+		return json_parse(str_of(want), &o, &err) == 0 &&
+		       obj_equal(o, obj_get(w->after, "status"));
+	}
 	json_digest(obj_get(w->after, "status"), digest);
 	return want && (cstr_eq(want, digest) ||
 			(cstr_has_prefix(want, "sha256:") && cstr_eq(want + 7, digest)));
@@ -117,7 +120,7 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 	row->subject = (struct audit_subject){
 		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
 	row->op = id && !cstr_has_prefix(id, "row-") ? id : NULL;
-	row->actor = r->user.name;
+	row->actor = id ? NULL : r->user.name; /* absent: ALM itself */
 	row->body = obj_keep(r->arena, body_of(w, "Applied", w->after && !w->before ? 201 : 200));
 	return row;
 }

@@ -192,17 +192,19 @@ struct statuses {
 	struct map *seen;
 };
 
-/* body.status as it was written: the map itself, or the blob that body.statusDigest names. */
+/* body.status as it was written: its text, or over 4 KiB the blob "sha256:..." that it names. */
 static int row_status(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
 {
 	const struct obj *status = obj_path(row, "body.status");
-	const char *digest = obj_str(row, "body.statusDigest");
+	const char *text = obj_as_string(status);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)2 << 20);
-	if (!digest) {
+	if (!text) {
 		*ret = status ? obj_ref(status) : obj_map();
 		return 0;
 	}
-	int r = log_blob(d, digest, &b, err);
+	if (!cstr_has_prefix(text, "sha256:"))
+		return json_parse(str_of(text), ret, err);
+	int r = log_blob(d, text + strlen("sha256:"), &b, err);
 	return r < 0 ? r : json_parse(strbuf_str(&b), ret, err);
 }
 

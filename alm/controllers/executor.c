@@ -188,11 +188,14 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 	obj_keep(r->a, row);
 	const struct obj *status = obj_path(row, "body.status");
 	const char *blob = obj_as_string(status);
-	if (blob) { /* over 4 KiB: "sha256:..." names it */
+	if (blob) { /* the text itself, or over 4 KiB "sha256:..." that names it */
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(AUDIT_BLOB_BYTES_MAX);
 		struct obj *o = NULL;
-		if (audit_blob_get(r->x->c.audit, blob + strlen("sha256:"), &text, err) < 0 ||
-		    json_parse(strbuf_str(&text), &o, err) < 0)
+		if (!cstr_has_prefix(blob, "sha256:"))
+			strbuf_adds(&text, blob);
+		else if (audit_blob_get(r->x->c.audit, blob + strlen("sha256:"), &text, err) < 0)
+			return -err->code;
+		if (json_parse(strbuf_str(&text), &o, err) < 0)
 			return -err->code;
 		status = obj_keep(r->a, o);
 	}
@@ -213,7 +216,7 @@ static int put_status(struct run *r, struct obj *body, const struct obj *status,
 	char digest[SHA256_HEX];
 	CLEANUP(xfreep) char *text = json_text(status);
 	if (strlen(text) <= STATUS_INLINE_MAX) {
-		obj_set(body, "status", obj_copy(status));
+		obj_set_str(body, "status", text); /* as text: exact to the byte (audit.md 4) */
 		return 0;
 	}
 	if (audit_blob_put(r->x->c.audit, str_of(text), digest, err) < 0)

@@ -64,8 +64,8 @@ void write_status(struct run *r)
 		return;
 	}
 	struct step_call *c = call_new(r, NULL);
-	char id[64];
-	snprintf(id, sizeof(id), "row-%lld", (long long)r->status_seq);
+	char *id = arena_fmt(r->a, "alm-%s-row-%lld", audit_origin_tag(r->x->c.audit),
+			     (long long)r->status_seq);
 	struct client_options o = {.subresource = "status", .audit_id = id};
 	c->call = client_replace(r->x->c.client, res, a->ns, a->name, r->status, &o, status_written,
 				 c);
@@ -226,12 +226,13 @@ static void send(struct step_call *c)
 	struct run *r = c->run;
 	struct action *a = c->action;
 	struct client *client = r->x->c.client;
-	struct client_options o = {.force = a->force,
-				   .subresource = a->subresource,
-				   .uid = a->uid,
-				   .resource_version = a->resource_version,
-				   .propagation = a->propagation,
-				   .audit_id = c->op};
+	struct client_options o = {
+		.force = a->force,
+		.subresource = a->subresource,
+		.uid = a->uid,
+		.resource_version = a->resource_version,
+		.propagation = a->propagation,
+		.audit_id = arena_fmt(r->a, "alm-%s-%s", audit_origin_tag(r->x->c.audit), c->op)};
 	const char *ns = c->resource->namespaced ? a->ns : NULL;
 	switch (a->type) {
 	case ACT_APPLY:
