@@ -1,0 +1,330 @@
+/* gate_crd.c: the definition itself: names, versions, conversion, subresources. */
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "catalog/gate_internal.h"
+
+static const struct obj *version_of(const struct obj *crd, const char *name)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "name"), name))
+			return obj_at(list, i);
+	return NULL;
+}
+
+static bool is_served(const struct obj *version)
+{
+	return obj_flag(version, "served", false);
+}
+
+static bool is_stored(const struct gate *g, const char *name)
+{
+	const struct obj *list = obj_path(g->in->before, "status.storedVersions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), name))
+			return true;
+	return obj_flag(version_of(g->in->before, name), "storage", false);
+}
+
+static const char *storage_of(const struct obj *crd)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "storage", false))
+			return obj_str(obj_at(list, i), "name");
+	return NULL;
+}
+
+static bool has_webhook(const struct obj *crd)
+{
+	return cstr_eq(obj_str(crd, "spec.conversion.strategy"), "Webhook");
+}
+
+static void compare_text(struct gate *g, const char *rule, const char *path)
+{
+	const char *x = obj_str(g->in->before, path), *y = obj_str(g->in->after, path);
+	if (!cstr_eq(x, y))
+		gate_add(g, rule, NULL, NULL, FINDING_REFUSE, x ? x : "", y ? y : "");
+}
+
+/* A version whose users the counting of objects and writers decides about. */
+static void lose_version(struct gate *g, struct gate_version *v, const char *rule,
+			 const char *before, const char *after)
+{
+	gate_add(g, rule, v->name, NULL, FINDING_REFUSE, before, after);
+	v->use_counts = true;
+	v->use_item = g->n - 1;
+}
+
+static bool is_dropped(const struct gate *g, const char *version)
+{
+	const char *resource = arena_fmt(g->arena, "%s/%s", g->crd, version);
+	bool before = false, after = false;
+	for (size_t i = 0; i < g->in->n_managed_before; i++)
+		before |= strcmp(g->in->managed_before[i], resource) == 0;
+	for (size_t i = 0; i < g->in->n_managed_after; i++)
+		after |= strcmp(g->in->managed_after[i], resource) == 0;
+	return before && !after;
+}
+
+static void compare_version(struct gate *g, struct gate_version *v)
+{
+	bool gone = g->in->after && v->before && !v->after;
+	bool unserved = g->in->after && v->after && is_served(v->before) && !is_served(v->after);
+	if (!v->before)
+		return;
+	if (is_dropped(g, v->name))
+		lose_version(g, v, "ResourceDropped", "managed", "not managed");
+	else if (gone && is_served(v->before))
+		lose_version(g, v, "VersionRemoved", "served", "");
+	else if (unserved)
+		lose_version(g, v, "VersionUnserved", "served: true", "served: false");
+	if (gone && is_stored(g, v->name))
+		gate_add(g, "StoredVersionRemoved", v->name, NULL, FINDING_REFUSE, "stored", "");
+}
+
+static void compare_subresources(struct gate *g, struct gate_version *v)
+{
+	static const char *const names[] = {"status", "scale"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		bool x = obj_has(obj_get(v->before, "subresources"), names[i]);
+		bool y = obj_has(obj_get(v->after, "subresources"), names[i]);
+		if (x && !y)
+			gate_add(g, "SubresourceRemoved", v->name, NULL, FINDING_REFUSE, names[i],
+				 "");
+		else if (y && !x)
+			gate_add(g, "SubresourceAdded", v->name, NULL, FINDING_WARN, "", names[i]);
+	}
+	const struct obj *x = obj_get(v->before, "selectableFields");
+	const struct obj *y = obj_get(v->after, "selectableFields");
+	for (size_t i = 0; i < obj_len(x); i++) {
+		bool kept = false;
+		for (size_t k = 0; k < obj_len(y) && !kept; k++)
+			kept = obj_equal(obj_at(x, i), obj_at(y, k));
+		const char *field = obj_str(obj_at(x, i), "jsonPath");
+		if (!kept)
+			gate_add(g, "SelectableRemoved", v->name, NULL, FINDING_WARN,
+				 field ? field : "", "");
+	}
+}
+
+static int compile(const struct gate *g, const struct obj *version, const char *name,
+		   const struct obj **ret_raw, struct schema **ret, struct error *err)
+{
+	static struct obj *open; /* for the life of the process */
+	const struct obj *raw = obj_path(version, "schema.openAPIV3Schema");
+	if (!version)
+		return 0;
+	if (!open) {
+		open = obj_map();
+		obj_set_str(open, "type", "object");
+		obj_set_bool(open, "x-kubernetes-preserve-unknown-fields", true);
+	}
+	*ret_raw = raw ? raw : open;
+	int rc = schema_compile(*ret_raw, ret, err);
+	return rc < 0 ? error_wrap(err, "%s/%s", g->crd, name) : 0;
+}
+
+static int collect_versions(struct gate *g, struct error *err)
+{
+	const struct obj *lists[] = {obj_path(g->in->before, "spec.versions"),
+				     obj_path(g->in->after, "spec.versions")};
+	size_t max = obj_len(lists[0]) + obj_len(lists[1]);
+	g->versions = ARENA_ARRAY(g->arena, struct gate_version, max + 1);
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; i < obj_len(lists[side]); i++) {
+			const char *name = obj_str(obj_at(lists[side], i), "name");
+			if (!name || (side == 1 && version_of(g->in->before, name)))
+				continue;
+			struct gate_version *v = &g->versions[g->n_versions++];
+			v->name = arena_strdup(g->arena, name);
+			v->before = version_of(g->in->before, name);
+			v->after = version_of(g->in->after, name);
+			int rc = compile(g, v->before, name, &v->raw_before, &v->old_schema, err);
+			if (rc >= 0)
+				rc = compile(g, v->after, name, &v->raw_after, &v->new_schema, err);
+			if (rc < 0)
+				return rc;
+		}
+	return 0;
+}
+
+static struct gate_walk *new_walk(struct gate *g, const char *version)
+{
+	struct gate_walk *w = ARENA_NEW(g->arena, struct gate_walk);
+	w->g = g;
+	w->version = version;
+	return w;
+}
+
+static void compare_schemas(struct gate *g, struct gate_version *v)
+{
+	if (!v->before || !v->after)
+		return;
+	v->changed = strcmp(gate_canonical(v->raw_before, g->arena),
+			    gate_canonical(v->raw_after, g->arena)) != 0;
+	if (!is_served(v->before) && !is_stored(g, v->name))
+		return;
+	compare_subresources(g, v);
+	if (v->changed)
+		gate_compare(new_walk(g, v->name), v->old_schema, v->new_schema, v->raw_before,
+			     v->raw_after);
+}
+
+/* Findings from version b to version a, aside. */
+static struct gate *between(struct gate *g, const struct schema *b, const struct schema *a,
+			    const struct obj *raw_b, const struct obj *raw_a, const char *version)
+{
+	struct gate *aside = ARENA_NEW(g->arena, struct gate);
+	aside->arena = g->arena;
+	aside->in = g->in;
+	aside->crd = g->crd;
+	gate_compare(new_walk(aside, version), b, a, raw_b, raw_a);
+	return aside;
+}
+
+static bool is_about_values(const struct gate_item *item)
+{
+	static const char *const others[] = {"DefaultChanged", "CELChanged"};
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (strcmp(item->f.rule, others[i]) == 0)
+			return false;
+	return item->f.outcome == FINDING_REFUSE || item->escalates;
+}
+
+static bool had(const struct gate *old, const struct gate_item *item)
+{
+	for (size_t i = 0; old && i < old->n; i++)
+		if (strcmp(old->items[i].f.rule, item->f.rule) == 0 &&
+		    strcmp(old->items[i].f.path, item->f.path) == 0)
+			return true;
+	return false;
+}
+
+static void compare_pair(struct gate *g, const struct gate_version *b, const struct gate_version *a)
+{
+	struct gate *now =
+		between(g, b->new_schema, a->new_schema, b->raw_after, a->raw_after, a->name);
+	struct gate *then = NULL;
+	if (a->old_schema && b->old_schema)
+		then = between(g, b->old_schema, a->old_schema, b->raw_before, a->raw_before,
+			       a->name);
+	for (size_t i = 0; i < now->n; i++) {
+		const struct gate_item *from = &now->items[i];
+		if (!is_about_values(from) || had(then, from))
+			continue;
+		struct gate_item *item = gate_add(g, "CrossVersion", a->name, NULL, from->f.outcome,
+						  from->f.before, from->f.after);
+		item->f.path = from->f.path;
+		item->f.note = arena_fmt(g->arena, "%s against %s", from->f.rule, b->name);
+		item->steps = from->steps;
+		item->n_steps = from->n_steps;
+		item->check = from->check;
+		item->test = from->test;
+		item->name = from->name;
+		item->escalates = from->escalates;
+		item->on_stored = true;
+	}
+}
+
+static void compare_across(struct gate *g)
+{
+	if (has_webhook(g->in->after))
+		return;
+	for (size_t i = 0; i < g->n_versions; i++)
+		for (size_t k = 0; k < g->n_versions; k++) {
+			const struct gate_version *a = &g->versions[i], *b = &g->versions[k];
+			bool moved = a->after && (!a->before || a->changed);
+			if (i != k && moved && b->after && is_served(a->after) &&
+			    is_served(b->after))
+				compare_pair(g, b, a);
+		}
+}
+
+static void compare_conversion(struct gate *g)
+{
+	bool x = has_webhook(g->in->before), y = has_webhook(g->in->after);
+	const char *first = NULL;
+	bool differ = false;
+	if (y && !x) {
+		gate_add(g, "ConversionAdded", NULL, NULL, FINDING_WARN, "None", "Webhook");
+	} else if (x && y &&
+		   !obj_equal(obj_path(g->in->before, "spec.conversion"),
+			      obj_path(g->in->after, "spec.conversion"))) {
+		gate_add(g, "ConversionAdded", NULL, NULL, FINDING_ALLOW, "Webhook",
+			 "Webhook, changed");
+	} else if (x && !y) {
+		for (size_t i = 0; i < g->n_versions; i++) {
+			const struct gate_version *v = &g->versions[i];
+			if (!v->before || (!is_served(v->before) && !is_stored(g, v->name)))
+				continue;
+			const char *text = gate_canonical(v->raw_before, g->arena);
+			differ |= first && strcmp(first, text) != 0;
+			first = text;
+		}
+		gate_add(g, "ConversionRemoved", NULL, NULL, differ ? FINDING_REFUSE : FINDING_WARN,
+			 "Webhook", "None");
+	}
+}
+
+static void choose_versions(struct gate *g)
+{
+	g->converter = has_webhook(g->in->before);
+	g->through = ARENA_ARRAY(g->arena, const char *, g->n_versions + 1);
+	for (size_t i = 0; g->converter && i < g->n_versions; i++) {
+		const struct gate_version *v = &g->versions[i];
+		if (v->before && v->after && is_served(v->before) && is_served(v->after))
+			g->through[g->n_through++] = v->name;
+	}
+	const char *storage = storage_of(g->in->before);
+	if (g->n_through == 0 && storage)
+		g->through[g->n_through++] = arena_strdup(g->arena, storage);
+}
+
+/* The versions that stay, for the usage of those that go. */
+static const char *const *kept_versions(struct gate *g)
+{
+	const char **keep = ARENA_ARRAY(g->arena, const char *, g->n_versions + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_versions; i++) {
+		const struct gate_version *v = &g->versions[i];
+		bool stays =
+			g->in->after ? v->after && is_served(v->after) : !is_dropped(g, v->name);
+		if (stays && !is_dropped(g, v->name))
+			keep[n++] = v->name;
+	}
+	return keep;
+}
+
+int gate_compare_crd(struct gate *g, struct error *err)
+{
+	if (g->in->server_refused)
+		gate_add(g, "ServerRefused", NULL, NULL, FINDING_REFUSE, "", g->in->server_refused);
+	if (!g->in->before)
+		return 0;
+	int rc = collect_versions(g, err);
+	if (rc < 0)
+		return rc;
+	choose_versions(g);
+	for (size_t i = 0; i < g->n_versions; i++)
+		compare_version(g, &g->versions[i]);
+	const char *const *keep = kept_versions(g);
+	for (size_t i = 0; i < g->n_versions; i++)
+		if (g->versions[i].use_counts)
+			usage_begin(&g->versions[i].usage, g->in->before, g->versions[i].name, keep,
+				    g->arena);
+	if (!g->in->after)
+		return 0;
+	compare_text(g, "ScopeChanged", "spec.scope");
+	compare_text(g, "KindChanged", "spec.names.kind");
+	const char *x = storage_of(g->in->before), *y = storage_of(g->in->after);
+	if (!cstr_eq(x, y))
+		gate_add(g, "StorageMoved", NULL, NULL, FINDING_ALLOW, x ? x : "", y ? y : "");
+	for (size_t i = 0; i < g->n_versions; i++)
+		compare_schemas(g, &g->versions[i]);
+	compare_across(g);
+	compare_conversion(g);
+	return 0;
+}

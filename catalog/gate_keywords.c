@@ -1,0 +1,336 @@
+/* gate_keywords.c: the keywords of one node, old against new. Each knows which direction widens. */
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "catalog/gate_internal.h"
+
+struct schema *gate_test(struct gate *g)
+{
+	struct schema *s = ARENA_NEW(g->arena, struct schema);
+	s->min_length = s->max_length = s->min_items = s->max_items = SCHEMA_UNSET;
+	s->min_properties = s->max_properties = SCHEMA_UNSET;
+	s->preserve = true;
+	return s;
+}
+
+const struct schema *gate_anything(void)
+{
+	static const struct schema anything = {.preserve = true,
+					       .nullable = true,
+					       .min_length = SCHEMA_UNSET,
+					       .max_length = SCHEMA_UNSET,
+					       .min_items = SCHEMA_UNSET,
+					       .max_items = SCHEMA_UNSET,
+					       .min_properties = SCHEMA_UNSET,
+					       .max_properties = SCHEMA_UNSET};
+	return &anything;
+}
+
+static const char *type_text(const struct schema *s)
+{
+	if (s->int_or_string)
+		return "int-or-string";
+	switch (s->type) {
+	case SCHEMA_OBJECT:
+		return "object";
+	case SCHEMA_ARRAY:
+		return "array";
+	case SCHEMA_STRING:
+		return "string";
+	case SCHEMA_INTEGER:
+		return "integer";
+	case SCHEMA_NUMBER:
+		return "number";
+	case SCHEMA_BOOLEAN:
+		return "boolean";
+	default:
+		return "any";
+	}
+}
+
+bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	unsigned wide = y->type | (y->type & SCHEMA_NUMBER ? SCHEMA_INTEGER : 0);
+	unsigned all = x->type ? x->type : ~0U;
+	if (y->type == 0 || (all & ~wide) == 0)
+		return true; /* the same, or widened */
+	bool overlap = (all & wide) || ((x->type & SCHEMA_NUMBER) && (wide & SCHEMA_INTEGER));
+	if (!overlap) {
+		struct gate_item *item = gate_add(w->g, "TypeChanged", w->version, w,
+						  FINDING_REFUSE, type_text(x), type_text(y));
+		item->check = CHECK_HAS;
+		return false;
+	}
+	struct schema *test = gate_test(w->g);
+	test->type = y->type;
+	test->int_or_string = y->int_or_string;
+	test->nullable = true;
+	gate_add_narrow(w, "TypeChanged", type_text(x), type_text(y), test);
+	return true;
+}
+
+static const char *number_text(struct gate_walk *w, const struct obj *o, bool exclusive)
+{
+	if (!o)
+		return "";
+	return arena_fmt(w->g->arena, "%.*s%s", STR_ARG(obj_number_text(o)),
+			 exclusive ? " (exclusive)" : "");
+}
+
+static int compare_numbers(const struct obj *a, const struct obj *b)
+{
+	int64_t i, j;
+	double x = 0, y = 0;
+	if (obj_as_i64(a, &i) && obj_as_i64(b, &j))
+		return (i > j) - (i < j);
+	obj_as_double(a, &x);
+	obj_as_double(b, &y);
+	return (x > y) - (x < y);
+}
+
+static void compare_minimum(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	int c = x->minimum && y->minimum ? compare_numbers(y->minimum, x->minimum) : 1;
+	if (!y->minimum || c < 0 || (c == 0 && (!y->exclusive_minimum || x->exclusive_minimum)))
+		return;
+	struct schema *test = gate_test(w->g);
+	test->minimum = y->minimum;
+	test->exclusive_minimum = y->exclusive_minimum;
+	gate_add_narrow(w, "BoundTightened",
+			arena_fmt(w->g->arena, "minimum %s",
+				  number_text(w, x->minimum, x->exclusive_minimum)),
+			arena_fmt(w->g->arena, "minimum %s",
+				  number_text(w, y->minimum, y->exclusive_minimum)),
+			test);
+}
+
+static void compare_maximum(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	int c = x->maximum && y->maximum ? compare_numbers(y->maximum, x->maximum) : -1;
+	if (!y->maximum || c > 0 || (c == 0 && (!y->exclusive_maximum || x->exclusive_maximum)))
+		return;
+	struct schema *test = gate_test(w->g);
+	test->maximum = y->maximum;
+	test->exclusive_maximum = y->exclusive_maximum;
+	gate_add_narrow(w, "BoundTightened",
+			arena_fmt(w->g->arena, "maximum %s",
+				  number_text(w, x->maximum, x->exclusive_maximum)),
+			arena_fmt(w->g->arena, "maximum %s",
+				  number_text(w, y->maximum, y->exclusive_maximum)),
+			test);
+}
+
+/* Every multiple of x is one of y if x itself is. */
+static void compare_multiple(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	if (!y->multiple_of)
+		return;
+	struct schema *test = gate_test(w->g);
+	test->multiple_of = y->multiple_of;
+	if (x->multiple_of && schema_accepts(test, x->multiple_of))
+		return;
+	gate_add_narrow(
+		w, "BoundTightened",
+		arena_fmt(w->g->arena, "multipleOf %s", number_text(w, x->multiple_of, false)),
+		arena_fmt(w->g->arena, "multipleOf %s", number_text(w, y->multiple_of, false)),
+		test);
+}
+
+static void compare_sizes(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+		bool is_minimum;
+	} rows[] = {
+		{"minLength", offsetof(struct schema, min_length), true},
+		{"maxLength", offsetof(struct schema, max_length), false},
+		{"minItems", offsetof(struct schema, min_items), true},
+		{"maxItems", offsetof(struct schema, max_items), false},
+		{"minProperties", offsetof(struct schema, min_properties), true},
+		{"maxProperties", offsetof(struct schema, max_properties), false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int64_t old = *(const int64_t *)((const void *)((const char *)x + rows[i].offset));
+		int64_t new = *(const int64_t *)((const void *)((const char *)y + rows[i].offset));
+		bool tighter = rows[i].is_minimum ? new > 0 && new > old
+						  : new >= 0 && (old < 0 || new < old);
+		if (!tighter)
+			continue;
+		struct schema *test = gate_test(w->g);
+		*(int64_t *)((void *)((char *)test + rows[i].offset)) = new;
+		const char *before =
+			arena_fmt(w->g->arena, "%s %lld", rows[i].name, (long long)old);
+		gate_add_narrow(w, "BoundTightened", old < 0 ? "" : before,
+				arena_fmt(w->g->arena, "%s %lld", rows[i].name, (long long)new),
+				test);
+	}
+}
+
+static const char *json_of(struct gate_walk *w, const struct obj *o)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (!o)
+		return "";
+	json_print_canonical(o, &b);
+	if (b.len > 200) {
+		strbuf_truncate(&b, 197);
+		strbuf_adds(&b, "...");
+	}
+	return arena_strdup(w->g->arena, b.buf);
+}
+
+static bool holds(const struct obj *list, const struct obj *value)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_equal(obj_at(list, i), value))
+			return true;
+	return false;
+}
+
+static void compare_enum(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	bool narrower = y->enum_values && !x->enum_values;
+	for (size_t i = 0; y->enum_values && i < obj_len(x->enum_values); i++)
+		narrower |= !holds(y->enum_values, obj_at(x->enum_values, i));
+	if (!narrower)
+		return;
+	struct schema *test = gate_test(w->g);
+	test->enum_values = y->enum_values;
+	gate_add_narrow(w, "EnumNarrowed", json_of(w, x->enum_values), json_of(w, y->enum_values),
+			test);
+}
+
+static void compare_pattern(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	if (!y->pattern || cstr_eq(x->pattern_text, y->pattern_text))
+		return;
+	struct schema *test = gate_test(w->g);
+	test->pattern = y->pattern;
+	test->pattern_text = y->pattern_text;
+	gate_add_narrow(w, "PatternChanged", x->pattern_text ? x->pattern_text : "",
+			y->pattern_text, test);
+}
+
+static void compare_format(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	bool widened = cstr_eq(x->format, "int32") && cstr_eq(y->format, "int64");
+	if (!y->format || !schema_format_known(y->format) || cstr_eq(x->format, y->format) ||
+	    widened)
+		return;
+	struct schema *test = gate_test(w->g);
+	test->format = y->format;
+	test->nullable = true;
+	if (strncmp(y->format, "int", 3) == 0)
+		test->type = SCHEMA_INTEGER;
+	gate_add_narrow(w, "FormatChanged", x->format ? x->format : "", y->format, test);
+}
+
+static void compare_nullable(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	if (!x->nullable || y->nullable || y->type == 0)
+		return;
+	struct schema *test = gate_test(w->g);
+	test->type = ~0U;
+	gate_add_narrow(w, "NullableRemoved", "true", "false", test);
+}
+
+static bool is_required(const struct schema *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_required; i++)
+		if (strcmp(s->required[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void compare_required(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	for (size_t i = 0; i < y->n_required; i++) {
+		const char *name = y->required[i];
+		if (is_required(x, name) || schema_default_of(schema_property(y, name)))
+			continue;
+		struct schema *test = gate_test(w->g);
+		test->required = &y->required[i];
+		test->n_required = 1;
+		gate_add_narrow(w, "RequiredAdded", "", name, test);
+		w->g->items[w->g->n - 1].on_new = true;
+	}
+}
+
+static const char *list_text(struct gate_walk *w, const struct schema *s)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (s->list_type == LIST_SET)
+		return "set";
+	if (s->list_type != LIST_MAP)
+		return "atomic";
+	strbuf_adds(&b, "map");
+	for (size_t i = 0; i < s->n_list_keys; i++)
+		strbuf_addf(&b, "%s%s", i ? "," : " by ", s->list_keys[i]);
+	return arena_strdup(w->g->arena, b.buf);
+}
+
+static void free_map(void *p)
+{
+	map_free(p);
+}
+
+/* The items with nothing but the defaults of the keys. */
+static struct schema *key_defaults(struct gate *g, const struct schema *y)
+{
+	struct schema *items = gate_test(g);
+	items->properties = map_new(NULL);
+	arena_defer(g->arena, free_map, items->properties);
+	for (size_t i = 0; i < y->n_list_keys; i++) {
+		struct schema *key = gate_test(g);
+		const struct schema *property = schema_property(y->items, y->list_keys[i]);
+		key->default_value = schema_default_of(property);
+		map_set(items->properties, y->list_keys[i], key);
+	}
+	return items;
+}
+
+static void compare_list_type(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	const char *before = list_text(w, x), *after = list_text(w, y);
+	if (x->map_atomic != y->map_atomic)
+		gate_add(w->g, "ListTypeChanged", w->version, w, FINDING_WARN,
+			 x->map_atomic ? "atomic map" : "granular map",
+			 y->map_atomic ? "atomic map" : "granular map");
+	if (strcmp(before, after) == 0)
+		return;
+	if (y->list_type == LIST_ATOMIC) {
+		gate_add(w->g, "ListTypeChanged", w->version, w, FINDING_WARN, before, after);
+		return;
+	}
+	struct schema *test = gate_test(w->g);
+	test->list_type = y->list_type;
+	test->list_keys = y->list_keys;
+	test->n_list_keys = y->n_list_keys;
+	if (y->list_type == LIST_MAP)
+		test->items = key_defaults(w->g, y);
+	gate_add_narrow(w, "ListTypeChanged", before, after, test);
+}
+
+static void compare_flags(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	if (x->embedded != y->embedded)
+		gate_add(w->g, "KeywordUnknown", w->version, w, FINDING_REFUSE,
+			 x->embedded ? "x-kubernetes-embedded-resource" : "",
+			 y->embedded ? "x-kubernetes-embedded-resource" : "");
+}
+
+void gate_compare_keywords(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	compare_minimum(w, x, y);
+	compare_maximum(w, x, y);
+	compare_multiple(w, x, y);
+	compare_sizes(w, x, y);
+	compare_enum(w, x, y);
+	compare_pattern(w, x, y);
+	compare_format(w, x, y);
+	compare_nullable(w, x, y);
+	compare_required(w, x, y);
+	compare_list_type(w, x, y);
+	compare_flags(w, x, y);
+}
