@@ -1,0 +1,124 @@
+#include "tests/sim/disk_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "alm/io/db.h"
+#include "tests/sim/db_sim.h"
+
+#define TRANSACTIONS 60
+#define RANDOM_KEEPS 4
+
+/* What one case is: the operation and what it meets. */
+struct disk_case {
+	uint64_t op;
+	int mode; /* 0: none, 1: all, 2..5: random; 6..9: an error of enum disk_fault */
+	uint64_t seed;
+};
+
+static int write_one(struct db *d, int i, struct error *err)
+{
+	struct stmt *s;
+	if (db_begin(d, err) < 0)
+		return -err->code;
+	for (int row = 0; row <= i % 3; row++) {
+		if (db_prepare(d, "INSERT INTO t(tx, row, v) VALUES(?, ?, hex(zeroblob(300)))", &s,
+			       err) < 0)
+			return -err->code;
+		stmt_bind_int(s, 1, i);
+		stmt_bind_int(s, 2, row);
+		if (stmt_step(s, err) < 0) {
+			db_rollback(d);
+			return -err->code;
+		}
+	}
+	int r = db_commit(d, err);
+	if (r == 0 && i % 16 == 15)
+		r = db_checkpoint(d, true, err);
+	return r;
+}
+
+/* Runs until the power goes; marks what was acknowledged. */
+static int write_all(struct disk *disk, bool *acked, struct error *err)
+{
+	struct db_config c = {.path = "t.db", .vfs = "sim"};
+	struct db *d = NULL;
+	if (db_open(&c, &d, err) < 0 ||
+	    db_exec(d, "CREATE TABLE IF NOT EXISTS t(tx, row, v, PRIMARY KEY(tx, row))", err) < 0) {
+		db_close(d);
+		return -err->code;
+	}
+	for (int i = 0; i < TRANSACTIONS && !disk_is_off(disk) && !db_is_broken(d); i++)
+		acked[i] = write_one(d, i, err) == 0;
+	db_close(d);
+	return 0;
+}
+
+static int64_t rows_of(struct db *d, int i)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (db_prepare(d, "SELECT count(*) FROM t WHERE tx = ?", &s, &err) < 0)
+		return 0; /* not even the table is there */
+	stmt_bind_int(s, 1, i);
+	int64_t n = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : -1;
+	stmt_reset(s);
+	return n;
+}
+
+static int check(const bool *acked, struct error *err)
+{
+	struct db_config c = {.path = "t.db", .vfs = "sim"};
+	CLEANUP(db_closep) struct db *d = NULL;
+	if (db_open(&c, &d, err) < 0)
+		return -err->code;
+	for (int i = 0; i < TRANSACTIONS; i++) {
+		int64_t n = rows_of(d, i), whole = i % 3 + 1;
+		if (acked[i] && n != whole)
+			return error_set(err, E_CORRUPT, "acknowledged transaction %d is lost", i);
+		if (n != 0 && n != whole)
+			return error_set(err, E_CORRUPT, "transaction %d has %d of its rows", i,
+					 (int)n);
+	}
+	return 0;
+}
+
+static int play(const struct disk_case *c, uint64_t *ret_ops, struct error *err)
+{
+	bool acked[TRANSACTIONS] = {false};
+	struct error ignored = ERROR_INIT;
+	struct disk *disk = disk_new(c->seed + (uint64_t)c->mode);
+	enum disk_keep keep = c->mode == 0 ? KEEP_NONE : c->mode == 1 ? KEEP_ALL : KEEP_RANDOM;
+	if (c->mode < 2 + RANDOM_KEEPS)
+		disk_off_at_op(disk, c->op, keep);
+	else
+		disk_fail_at_op(disk, c->op, (enum disk_fault)(c->mode - 2 - RANDOM_KEEPS));
+	write_all(disk, acked, &ignored);
+	*ret_ops = disk_ops(disk);
+	disk_power_off(disk, keep);
+	disk_power_on(disk);
+	disk_fail_at_op(disk, 0, DISK_EIO);
+	int r = check(acked, err);
+	disk_free(disk);
+	return r;
+}
+
+uint64_t disk_check(uint64_t seed)
+{
+	struct error err = ERROR_INIT;
+	struct disk_case c = {.seed = seed};
+	uint64_t ops, ignored, n = 0, failed = play(&c, &ops, &err) < 0;
+	for (c.op = 1; c.op <= ops; c.op++) {
+		for (c.mode = 0; c.mode < 2 + RANDOM_KEEPS + 4; c.mode++, n++) {
+			if (play(&c, &ignored, &err) == 0)
+				continue;
+			if (failed++ < 5)
+				printf("not ok operation %" PRIu64 ", mode %d, seed %" PRIu64
+				       ": %s\n",
+				       c.op, c.mode, seed, err.msg);
+		}
+	}
+	printf("# disk: %" PRIu64 " operations, %" PRIu64 " cases, %" PRIu64 " violations\n", ops,
+	       n, failed);
+	return failed;
+}

@@ -1,0 +1,71 @@
+/*
+ * faults: the table of what may go wrong, with odds.
+ *
+ * To add a fault: a row in faults.c with its name and odds, the place that asks for it, and a
+ * planted bug that only this fault finds (specs/reliability.md 3).
+ */
+#ifndef TESTS_SIM_FAULTS_H
+#define TESTS_SIM_FAULTS_H
+
+#include "alm/base/error.h"
+#include "tests/sim/prng.h"
+
+/* id, name, odds: per 1,000 requests (or seconds, for what happens to a process) */
+/* clang-format off */
+#define FAULTS(X)                                     \
+	X(FAULT_REQUEST_LOST,  "request-lost",   10)  \
+	X(FAULT_REPLY_LOST,    "reply-lost",     15)  \
+	X(FAULT_REPLY_LATE,    "reply-timeout",  10)  \
+	X(FAULT_DUPLICATE,     "duplicate",      10)  \
+	X(FAULT_DELAY,         "delay",          15)  \
+	X(FAULT_409,           "409",            15)  \
+	X(FAULT_429,           "429",             8)  \
+	X(FAULT_500,           "500",             8)  \
+	X(FAULT_503,           "503",             8)  \
+	X(FAULT_504,           "504",             8)  \
+	X(FAULT_BODY_CUT,      "body-cut",        8)  \
+	X(FAULT_WATCH_CUT,     "watch-cut",     300)  \
+	X(FAULT_WATCH_410,     "watch-410",     150)  \
+	X(FAULT_STALE_LIST,    "stale-list",    150)  \
+	X(FAULT_CRASH_CLIENT,  "crash-client",   12)  \
+	X(FAULT_CRASH_SERVER,  "crash-server",    8)  \
+	X(FAULT_POWER_LOSS,    "power-loss",     15)  \
+	X(FAULT_DISK_ERROR,    "disk-error",      8)  \
+	X(FAULT_CLOCK_JUMP,    "clock-jump",      4)
+/* clang-format on */
+
+enum fault_id {
+#define X(id, name, odds) id,
+	FAULTS(X)
+#undef X
+		FAULTS_N
+};
+
+struct faults {
+	unsigned per_mille[FAULTS_N]; /* 0: off */
+	bool on;                      /* false once the faults have stopped */
+	uint64_t n[FAULTS_N];         /* how often each struck */
+	struct prng prng;
+};
+
+/* A point where one fault strikes once: crash-before@w17, reply-lost@w3, crash-after@c9. */
+struct fault_point {
+	enum {
+		POINT_NONE,
+		POINT_CRASH_BEFORE,
+		POINT_CRASH_AFTER,
+		POINT_REPLY_LOST,
+		POINT_409,
+		POINT_500,
+		POINT_DUPLICATE
+	} what;
+	bool at_commit; /* of the server's database; else at a write to the API */
+	uint64_t n;
+};
+
+/* "none", "all", a name of the table, or NAME@wN, NAME@cN; called once for each --fault. */
+int faults_parse(const char *text, struct faults *f, struct fault_point *point, struct error *err);
+bool fault_strikes(struct faults *f, enum fault_id id);
+const char *fault_name(enum fault_id id);
+
+#endif

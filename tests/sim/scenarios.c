@@ -1,0 +1,21 @@
+#include "tests/sim/scenarios.h"
+
+#include <string.h>
+
+static const struct scenario *const table[] = {
+	&scenario_toy,
+	&scenario_server,
+};
+
+const struct scenario *scenario_at(size_t i)
+{
+	return i < ARRAY_LEN(table) ? table[i] : NULL;
+}
+
+const struct scenario *scenario_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (strcmp(table[i]->name, name) == 0)
+			return table[i];
+	return NULL;
+}

@@ -1,0 +1,15 @@
+/*
+ * scenarios: what may be played. To add one: its file with a table of actions and a converged()
+ * function, and a row in scenarios.c.
+ */
+#ifndef TESTS_SIM_SCENARIOS_H
+#define TESTS_SIM_SCENARIOS_H
+
+#include "tests/sim/world.h"
+
+extern const struct scenario scenario_toy, scenario_server;
+
+const struct scenario *scenario_find(const char *name);
+const struct scenario *scenario_at(size_t i); /* NULL past the end */
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * sim: seed -> pass, or one line with the seed and the command that plays it again.
+ *
+ *	build/sim --scenario toy --seed 1 --runs 200          random faults
+ *	build/sim --scenario toy --exhaustive                 one fault at every point
+ *	build/sim --disk                                      power loss at every operation
+ *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/sim/disk_check.h"
+#include "tests/sim/scenarios.h"
+
+#define FAULTS_MAX 16
+
+struct options {
+	const struct scenario *scenario;
+	uint64_t seed, runs;
+	const char *faults[FAULTS_MAX];
+	size_t n_faults;
+	bool disk, exhaustive, together, verbose, twice, keep_going;
+};
+
+struct counts {
+	uint64_t writes, first_commit, commits;
+	uint64_t struck[FAULTS_N]; /* summed over the runs */
+	char hash[SHA256_HEX];
+};
+
+static char current[512]; /* for the handler of a crash */
+
+static void on_crash(int number)
+{
+	static const char head[] = "not ok crashed; replay: ";
+	ssize_t n = write(STDOUT_FILENO, head, sizeof(head) - 1);
+	n += write(STDOUT_FILENO, current, strlen(current));
+	n += write(STDOUT_FILENO, "\n", 1);
+	(void)n;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void describe(const struct options *o, uint64_t seed, const char *fault)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(sizeof(current) - 1);
+	strbuf_addf(&b, "build/sim --scenario %s --seed %" PRIu64, o->scenario->name, seed);
+	for (size_t i = 0; i < o->n_faults && !fault; i++)
+		strbuf_addf(&b, " --fault %s", o->faults[i]);
+	if (fault)
+		strbuf_addf(&b, " --fault %s", fault);
+	if (o->together)
+		strbuf_adds(&b, " --together");
+	memcpy(current, b.buf, b.len + 1);
+}
+
+/* One run. fault: instead of the options' ones. */
+static int play(const struct options *o, uint64_t seed, const char *fault, struct counts *ret,
+		struct error *err)
+{
+	CLEANUP(xfreep) struct world *w = xcalloc(1, sizeof(*w));
+	int r = 0;
+	describe(o, seed, fault);
+	for (size_t i = 0; i < o->n_faults && r == 0 && !fault; i++)
+		r = faults_parse(o->faults[i], &w->faults, &w->point, err);
+	if (!fault && !o->n_faults)
+		r = faults_parse("all", &w->faults, &w->point, err);
+	if (fault)
+		r = faults_parse(fault, &w->faults, &w->point, err);
+	if (r < 0)
+		return r;
+	w->together = o->together;
+	r = world_init(w, o->scenario, seed, o->verbose, err);
+	ret->first_commit = disk_commits(w->disk);
+	if (r == 0)
+		r = world_run(w, err);
+	ret->writes = net_stats(w->net)->writes;
+	ret->commits = disk_commits(w->disk);
+	for (int i = 0; i < FAULTS_N; i++)
+		ret->struck[i] += w->faults.n[i];
+	trace_final(&w->sim.trace, ret->hash);
+	world_free(w);
+	return r;
+}
+
+/* True if it held. */
+static bool tell(const struct options *o, uint64_t seed, const char *fault, struct counts *c)
+{
+	struct error err = ERROR_INIT;
+	if (play(o, seed, fault, c, &err) == 0)
+		return true;
+	printf("not ok %s; replay: %s\n", err.msg, current);
+	fflush(stdout);
+	return false;
+}
+
+static bool replays_equally(const struct options *o, uint64_t seed)
+{
+	struct counts a = {0}, b = {0};
+	struct error err = ERROR_INIT;
+	play(o, seed, NULL, &a, &err);
+	play(o, seed, NULL, &b, &err);
+	if (strcmp(a.hash, b.hash) == 0)
+		return true;
+	printf("not ok two runs of one seed differ; replay: %s --twice\n", current);
+	return false;
+}
+
+static uint64_t run_seeds(const struct options *o)
+{
+	uint64_t failed = 0;
+	struct counts c = {0};
+	for (uint64_t i = 0; i < o->runs && (!failed || o->keep_going); i++)
+		failed += o->twice ? !replays_equally(o, o->seed + i)
+				   : !tell(o, o->seed + i, NULL, &c);
+	printf("# struck:");
+	for (int i = 0; i < FAULTS_N && !o->twice; i++)
+		printf(" %s %" PRIu64, fault_name((enum fault_id)i), c.struck[i]);
+	printf("\n# %s: %" PRIu64 " runs, %" PRIu64 " failed, last trace %.16s\n",
+	       o->scenario->name, o->runs, failed, o->twice ? "(compared)" : c.hash);
+	return failed;
+}
+
+static uint64_t run_points(const struct options *o, const char *fault, char at, uint64_t from,
+			   uint64_t to)
+{
+	uint64_t failed = 0;
+	struct counts c = {0};
+	for (uint64_t n = from; n <= to && (!failed || o->keep_going); n++) {
+		char text[64];
+		snprintf(text, sizeof(text), "%s@%c%" PRIu64, fault, at, n);
+		failed += !tell(o, o->seed, text, &c);
+	}
+	printf("# %s: %s at %c%" PRIu64 "..%" PRIu64 ", %" PRIu64 " failed\n", o->scenario->name,
+	       fault, at, from, to, failed);
+	fflush(stdout);
+	return failed;
+}
+
+/* One run for every point of the fault-free run; some points more, as faults add writes. */
+static uint64_t run_exhaustive(const struct options *o)
+{
+	static const char *const at_writes[] = {"crash-before", "crash-after", "reply-lost",
+						"409",          "500",         "duplicate"};
+	static const char *const at_commits[] = {"crash-before", "crash-after"};
+	struct counts c = {0};
+	uint64_t failed = 0;
+	if (!tell(o, o->seed, "none", &c))
+		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(at_writes) && c.writes; i++)
+		if (!failed || o->keep_going)
+			failed += run_points(o, at_writes[i], 'w', 1, c.writes);
+	for (size_t i = 0; i < ARRAY_LEN(at_commits); i++)
+		if (!failed || o->keep_going)
+			failed += run_points(o, at_commits[i], 'c', c.first_commit + 1, c.commits);
+	return failed;
+}
+
+static int usage(const char *why)
+{
+	fprintf(stderr,
+		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
+		"[--exhaustive] [--together] [--twice] [--keep-going] [-v]\n"
+		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
+		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
+		why);
+	for (size_t i = 0; scenario_at(i); i++)
+		fprintf(stderr, "  %-10s %s\n", scenario_at(i)->name, scenario_at(i)->about);
+	return 2;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : "";
+		if (strcmp(a, "--disk") == 0)
+			o->disk = true;
+		else if (strcmp(a, "--exhaustive") == 0)
+			o->exhaustive = true;
+		else if (strcmp(a, "--together") == 0)
+			o->together = true;
+		else if (strcmp(a, "--twice") == 0)
+			o->twice = true;
+		else if (strcmp(a, "--keep-going") == 0)
+			o->keep_going = true;
+		else if (strcmp(a, "-v") == 0)
+			o->verbose = true;
+		else if (strcmp(a, "--scenario") == 0 && (o->scenario = scenario_find(v)) != NULL)
+			i++;
+		else if (strcmp(a, "--seed") == 0 && str_parse_u64(str_of(v), &o->seed))
+			i++;
+		else if (strcmp(a, "--runs") == 0 && str_parse_u64(str_of(v), &o->runs))
+			i++;
+		else if (strcmp(a, "--fault") == 0 && o->n_faults < FAULTS_MAX)
+			o->faults[o->n_faults++] = argv[++i];
+		else
+			return usage(a);
+	}
+	return o->scenario || o->disk ? 0 : usage("want --scenario");
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.seed = 1, .runs = 1};
+	int r = parse(argc, argv, &o);
+	if (r != 0)
+		return r;
+	signal(SIGABRT, on_crash);
+	signal(SIGSEGV, on_crash);
+	if (o.disk)
+		return disk_check(o.seed) ? 1 : 0;
+	return (o.exhaustive ? run_exhaustive(&o) : run_seeds(&o)) ? 1 : 0;
+}

@@ -1,0 +1,490 @@
+#include "tests/sim/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/base/file.h"
+#include "alm/obj/json.h"
+#include "tests/sim/invariants.h"
+
+#define BODY_BYTES_MAX ((size_t)64 << 20)
+#define RETRY_NS       NS_PER_S
+#define WAIT_NS        NS_PER_HOUR
+#define SETTLE_NS      (30 * NS_PER_MIN) /* after the faults have stopped */
+#define IDLE_NS        NS_PER_HOUR
+#define SCENARIO_NS    (12 * NS_PER_HOUR)
+
+void world_fail(struct world *w, const char *fmt, ...)
+{
+	va_list args;
+	if (w->failed.code)
+		return;
+	va_start(args, fmt);
+	error_vset(&w->failed, E_INTERNAL, fmt, args);
+	va_end(args);
+}
+
+/* Files */
+
+static void file_free(void *p)
+{
+	struct world_file *f = p;
+	xfree(f->bytes);
+	xfree(f);
+}
+
+void world_put_file(struct world *w, const char *name, struct str bytes)
+{
+	if (!bytes.ptr) {
+		map_del(w->files, name);
+		return;
+	}
+	struct world_file *f = xcalloc(1, sizeof(*f));
+	f->bytes = xmemdup(bytes.ptr, bytes.len);
+	f->n = bytes.len;
+	map_set(w->files, name, f);
+}
+
+/* The server's side */
+
+static void handle(void *arg, struct exchange *x)
+{
+	struct world *w = arg;
+	apiserver_handle(w->server, x);
+}
+
+static bool server_is_frozen(void *arg)
+{
+	struct world *w = arg;
+	return disk_is_off(w->disk);
+}
+
+static int server_start(struct world *w, struct error *err)
+{
+	static const char *const groups[] = {"system:masters"};
+	static const struct apiserver_token tokens[] = {
+		{.token = WORLD_TOKEN, .user = "admin", .groups = groups, .n_groups = 1}};
+	struct db_config dc = {.path = WORLD_DB, .vfs = "sim"};
+	w->server_starts++;
+	w->server_loop = loop_sim_new(&w->sim, "server");
+	if (db_open(&dc, &w->db, err) < 0)
+		return -err->code;
+	struct audit_config ac = {.db = w->db,
+				  .loop = w->server_loop,
+				  .origin = "alm.local/5ca1ab1e5ca1ab1e",
+				  .key_dir = w->key_dir};
+	if (audit_open(&ac, &w->audit, err) < 0)
+		return -err->code;
+	struct apiserver_config c = {
+		.db = w->db,
+		.loop = w->server_loop,
+		.audit = w->audit,
+		.tokens = tokens,
+		.n_tokens = 1,
+		.ca_pem = "",
+		.address = "sim:6443",
+		.simulate_workloads = w->scenario->simulate_workloads,
+	};
+	if (apiserver_new(&c, &w->server, err) < 0)
+		return -err->code;
+	net_server_up(w->net, handle, w);
+	return 0;
+}
+
+/* Frees the memory; the disk is off or is to be closed cleanly. */
+static void server_free_all(struct world *w)
+{
+	net_server_down(w->net);
+	apiserver_free(w->server);
+	w->server = NULL;
+	audit_close(w->audit);
+	w->audit = NULL;
+	db_close(w->db);
+	w->db = NULL;
+	net_server_gone(w->net);
+	if (w->server_loop)
+		loop_free(w->server_loop);
+	w->server_loop = NULL;
+}
+
+void world_crash_server(struct world *w, enum disk_keep keep)
+{
+	trace_event(&w->sim.trace, "world", "crash", "server", STR_NONE);
+	disk_power_off(w->disk, keep);
+	server_free_all(w);
+	if (w->together)
+		world_crash_program(w);
+	disk_power_on(w->disk);
+	struct error err = ERROR_INIT;
+	/* Power may be lost again while it comes up; then it comes up once more. */
+	for (int i = 0; i < 3; i++) {
+		if (server_start(w, &err) == 0)
+			return;
+		bool again = disk_is_off(w->disk);
+		server_free_all(w);
+		disk_power_on(w->disk);
+		if (!again)
+			break;
+	}
+	world_fail(w, "server does not start again: %s", err.msg);
+}
+
+/* The controllers' side */
+
+static void program_start(struct world *w)
+{
+	struct net_client c = {.name = "alm", .token = WORLD_TOKEN, .faulty = true};
+	if (!w->scenario->program)
+		return;
+	w->program_starts++;
+	w->program_loop = loop_sim_new(&w->sim, "program");
+	w->program_transport = transport_sim_new(w->net, w->program_loop, &c);
+	w->program = w->scenario->program->start(w, w->program_loop, w->program_transport);
+}
+
+static void program_stop(struct world *w)
+{
+	if (!w->program_loop)
+		return;
+	w->scenario->program->stop(w->program);
+	transport_free(w->program_transport);
+	loop_free(w->program_loop);
+	w->program_loop = NULL;
+	w->program_transport = NULL;
+	w->program = NULL;
+}
+
+void world_crash_program(struct world *w)
+{
+	if (!w->scenario->program)
+		return;
+	trace_event(&w->sim.trace, "world", "crash", "program", STR_NONE);
+	program_stop(w);
+	program_start(w);
+}
+
+/* The user */
+
+static void user_go(struct world *w, int64_t after_ns)
+{
+	loop_arm(w->user_loop, &w->user_timer, after_ns);
+}
+
+static void user_next(struct world *w)
+{
+	w->next_action++;
+	w->user_waits_since = w->sim.mono_ns;
+	const struct action *a = &w->scenario->actions[w->next_action];
+	if (a->target)
+		user_go(w, a->after_ns);
+}
+
+static void user_data(void *arg, struct str chunk)
+{
+	struct world *w = arg;
+	strbuf_addstr(&w->user_body, chunk);
+}
+
+static void user_head(void *arg, int status, const struct http_headers *h UNUSED)
+{
+	struct world *w = arg;
+	w->user_status = status;
+}
+
+static bool action_is_done(const struct action *a, int status)
+{
+	bool ok = status >= 200 && status < 300;
+	switch (a->verb) {
+	case ACT_CREATE:
+		return ok || status == 409;
+	case ACT_DELETE:
+		return ok || status == 404;
+	case ACT_GONE:
+		return status == 404;
+	case ACT_PATCH:
+	case ACT_APPEAR:
+		return ok;
+	case ACT_FILE:
+	case ACT_CALL:
+		break;
+	}
+	return true;
+}
+
+/* What no repetition heals. */
+static bool action_is_refused(const struct action *a, int status)
+{
+	return (a->verb == ACT_CREATE || a->verb == ACT_PATCH) &&
+	       (status == 400 || status == 422 || status == 403 || status == 415);
+}
+
+static void user_done(void *arg, const struct error *err)
+{
+	struct world *w = arg;
+	const struct action *a = &w->scenario->actions[w->next_action];
+	if (err)
+		w->user_status = 0;
+	if (action_is_refused(a, w->user_status))
+		world_fail(w, "action %zu, %s: %d %s", w->next_action, a->target, w->user_status,
+			   w->user_body.buf);
+	else if (w->sim.mono_ns - w->user_waits_since > WAIT_NS)
+		world_fail(w, "action %zu, %s: still %d after an hour", w->next_action, a->target,
+			   w->user_status);
+	else if (action_is_done(a, w->user_status))
+		user_next(w);
+	else
+		user_go(w, RETRY_NS);
+}
+
+static const struct transport_events user_events = {
+	.head = user_head, .data = user_data, .done = user_done};
+
+static void user_act(void *arg)
+{
+	static const char *const methods[] = {"POST", "PATCH", "DELETE", "GET", "GET"};
+	struct world *w = arg;
+	const struct action *a = &w->scenario->actions[w->next_action];
+	if (a->verb == ACT_FILE || a->verb == ACT_CALL) {
+		if (a->verb == ACT_CALL)
+			a->fn(w);
+		else
+			world_put_file(w, a->target, str_of(a->body));
+		user_next(w);
+		return;
+	}
+	struct transport_request r = {.method = methods[a->verb],
+				      .target = a->target,
+				      .body = str_of(a->body),
+				      .timeout_ns = 30 * NS_PER_S};
+	if (a->body)
+		http_header_add(&r.headers, "Content-Type",
+				a->verb == ACT_PATCH ? "application/merge-patch+json"
+						     : "application/json");
+	strbuf_clear(&w->user_body);
+	w->user_status = 0;
+	transport_start(w->user_transport, &r, &user_events, w);
+}
+
+/* At once, or in the middle of one of the next commits. */
+static void lose_power(struct world *w)
+{
+	enum disk_keep keep = (enum disk_keep)prng_below(&w->prng, 3);
+	uint64_t n = prng_below(&w->prng, 6);
+	if (n == 0)
+		world_crash_server(w, keep);
+	else
+		disk_off_at_commit(w->disk, disk_commits(w->disk) + n, prng_chance(&w->prng, 500),
+				   keep);
+}
+
+/* What befalls processes, by the second. */
+static void on_second(void *arg)
+{
+	struct world *w = arg;
+	struct faults *f = &w->faults;
+	loop_arm(w->world_loop, &w->second, NS_PER_S);
+	if (fault_strikes(f, FAULT_CRASH_CLIENT))
+		world_crash_program(w);
+	if (fault_strikes(f, FAULT_CRASH_SERVER))
+		world_crash_server(w, KEEP_ALL); /* the kernel keeps what was written */
+	if (fault_strikes(f, FAULT_POWER_LOSS))
+		lose_power(w);
+	uint64_t op = disk_ops(w->disk) + 1 + prng_below(&w->prng, 20);
+	enum disk_fault disk_fault = (enum disk_fault)prng_below(&w->prng, 4);
+	if (fault_strikes(f, FAULT_DISK_ERROR))
+		disk_fail_at_op(w->disk, op, disk_fault);
+	int64_t jump = ((int64_t)prng_below(&w->prng, 2 * 86400) - 86400) * NS_PER_S;
+	if (fault_strikes(f, FAULT_CLOCK_JUMP))
+		w->sim.wall_offset_ns = jump;
+}
+
+static void observe(void *arg, const struct http_request *r, bool faulty)
+{
+	struct world *w = arg;
+	if (w->scenario->observe)
+		w->scenario->observe(w, r, faulty);
+}
+
+/* Life */
+
+static void arm_points(struct world *w)
+{
+	const struct fault_point *p = &w->point;
+	net_set_point(w->net, p);
+	static const enum disk_keep keeps[] = {KEEP_NONE, KEEP_ALL, KEEP_RANDOM};
+	if (p->at_commit && p->what != POINT_NONE)
+		disk_off_at_commit(w->disk, p->n, p->what == POINT_CRASH_AFTER,
+				   keeps[(w->sim.seed + p->n) % 3]);
+}
+
+int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
+	       struct error *err)
+{
+	char dir[] = "/tmp/alm-sim-XXXXXX";
+	sim_init(&w->sim, seed, verbose);
+	prng_init(&w->faults.prng, seed, "faults");
+	prng_init(&w->prng, seed, "world");
+	w->scenario = s;
+	w->faults.on = true;
+	w->net = net_new(&w->sim, &w->faults);
+	w->disk = disk_new(seed);
+	net_server_watch(w->net, server_is_frozen, w);
+	net_observe(w->net, observe, w);
+	w->files = map_new(file_free);
+	strbuf_init(&w->user_body, BODY_BYTES_MAX);
+	w->world_loop = loop_sim_new(&w->sim, "world");
+	w->second = (struct timer){.fn = on_second, .arg = w};
+	if (!mkdtemp(dir))
+		return error_set(err, E_IO, "%s cannot be made", dir);
+	w->key_dir = xstrdup(dir);
+	if (s->setup)
+		s->setup(w);
+	if (server_start(w, err) < 0)
+		return -err->code;
+	/* Commits of the first start are no points: it has not acknowledged anything yet. */
+	arm_points(w);
+	w->user_loop = loop_sim_new(&w->sim, "user");
+	struct net_client user = {.name = "user", .token = WORLD_TOKEN};
+	w->user_transport = transport_sim_new(w->net, w->user_loop, &user);
+	w->user_timer = (struct timer){.fn = user_act, .arg = w};
+	program_start(w);
+	if (s->actions[0].target)
+		user_go(w, s->actions[0].after_ns);
+	loop_arm(w->world_loop, &w->second, NS_PER_S);
+	return 0;
+}
+
+static void remove_keys(struct world *w)
+{
+	char **names = NULL;
+	size_t n = 0;
+	struct error err = ERROR_INIT;
+	if (!w->key_dir)
+		return;
+	if (dir_list(w->key_dir, 100, &names, &n, &err) == 0) {
+		for (size_t i = 0; i < n; i++) {
+			CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(4096);
+			strbuf_addf(&path, "%s/%s", w->key_dir, names[i]);
+			unlink(path.buf);
+		}
+		dir_list_free(names, n);
+	}
+	rmdir(w->key_dir);
+	xfree(w->key_dir);
+}
+
+void world_free(struct world *w)
+{
+	program_stop(w);
+	transport_free(w->user_transport);
+	if (w->user_loop)
+		loop_free(w->user_loop);
+	server_free_all(w);
+	loop_free(w->world_loop);
+	net_free(w->net);
+	disk_free(w->disk);
+	map_free(w->files);
+	strbuf_release(&w->user_body);
+	remove_keys(w);
+	sim_release(&w->sim);
+}
+
+/* Running */
+
+static void after_step(struct world *w)
+{
+	if (disk_is_off(w->disk))
+		world_crash_server(w, KEEP_NONE); /* what it keeps is decided already */
+	else if (w->db && db_is_broken(w->db))
+		world_crash_server(w, KEEP_ALL);
+	if (net_crash_due(w->net)) {
+		if (w->together)
+			world_crash_server(w, KEEP_ALL);
+		else
+			world_crash_program(w);
+	}
+	if (w->program && w->scenario->program->check) {
+		struct error err = ERROR_INIT;
+		if (w->scenario->program->check(w->program, &err) < 0)
+			world_fail(w, "%s", err.msg);
+	}
+}
+
+int world_run_for(struct world *w, int64_t ns, struct error *err)
+{
+	int64_t until = w->sim.mono_ns + ns;
+	while (!w->failed.code && sim_step(&w->sim, until))
+		after_step(w);
+	if (w->sim.livelock)
+		world_fail(w, "livelock: 100,000 turns without time passing");
+	return w->failed.code ? error_copy(err, &w->failed) : 0;
+}
+
+struct got {
+	int status;
+	bool done;
+	struct strbuf body;
+};
+
+static void got_head(void *arg, int status, const struct http_headers *h UNUSED)
+{
+	((struct got *)arg)->status = status;
+}
+
+static void got_data(void *arg, struct str chunk)
+{
+	strbuf_addstr(&((struct got *)arg)->body, chunk);
+}
+
+static void got_done(void *arg, const struct error *err UNUSED)
+{
+	((struct got *)arg)->done = true;
+}
+
+int world_get(struct world *w, const char *target, struct obj **ret, struct error *err)
+{
+	static const struct transport_events events = {
+		.head = got_head, .data = got_data, .done = got_done};
+	struct got g = {.body = STRBUF_INIT(BODY_BYTES_MAX)};
+	struct transport_request r = {.method = "GET", .target = target};
+	transport_start(w->user_transport, &r, &events, &g);
+	int64_t until = w->sim.mono_ns + NS_PER_MIN;
+	while (!g.done && sim_step(&w->sim, until))
+		after_step(w);
+	int result = g.done ? g.status : error_set(err, E_TIMEOUT, "%s: no answer", target);
+	if (result == 200 && json_parse(strbuf_str(&g.body), ret, err) < 0)
+		result = -err->code;
+	strbuf_release(&g.body);
+	return result;
+}
+
+static bool user_is_through(const struct world *w)
+{
+	return !w->scenario->actions[w->next_action].target;
+}
+
+int world_run(struct world *w, struct error *err)
+{
+	/* The story, with faults. */
+	while (!user_is_through(w) && w->sim.mono_ns < SCENARIO_NS)
+		if (world_run_for(w, NS_PER_S, err) < 0)
+			return -err->code;
+	if (!user_is_through(w))
+		return error_set(err, E_TIMEOUT, "the user is not through after 12 hours");
+	if (world_run_for(w, NS_PER_MIN, err) < 0)
+		return -err->code;
+	/* The faults stop: the contract of specs/reliability.md 1 begins. */
+	w->faults.on = false;
+	disk_fail_at_op(w->disk, 0, DISK_EIO);
+	disk_off_at_commit(w->disk, 0, false, KEEP_NONE);
+	w->sim.wall_offset_ns = 0;
+	if (world_run_for(w, SETTLE_NS, err) < 0)
+		return -err->code;
+	net_reset_idle(w->net);
+	if (world_run_for(w, IDLE_NS, err) < 0)
+		return -err->code;
+	return invariants_check(w, err);
+}

@@ -1,0 +1,128 @@
+/*
+ * world: a server on its disk, controllers, a user, and the network between them, in virtual time.
+ *
+ * Each side can crash alone: its memory goes, the other lives on. The server comes back from what
+ * its disk kept, the controllers with empty caches. What a run does is a table (struct scenario);
+ * what must hold is a list of functions over the world (invariants.h).
+ */
+#ifndef TESTS_SIM_WORLD_H
+#define TESTS_SIM_WORLD_H
+
+#include "alm/apiserver/apiserver.h"
+#include "alm/base/clock.h"
+#include "alm/base/map.h"
+#include "tests/sim/db_sim.h"
+#include "tests/sim/faults.h"
+#include "tests/sim/loop_sim.h"
+#include "tests/sim/transport_sim.h"
+
+#define WORLD_DB    "alm.db"
+#define WORLD_TOKEN "sim"
+
+struct world;
+
+enum action_verb {
+	ACT_CREATE, /* POST of body to target; a 409 counts as done */
+	ACT_PATCH,  /* merge patch; a 404 is tried again */
+	ACT_DELETE, /* a 404 counts as done */
+	ACT_APPEAR, /* waits until GET of target answers 200 (at most an hour) */
+	ACT_GONE,   /* waits until it answers 404 */
+	ACT_FILE, /* puts body under the name target into the catalog folder; NULL takes it away */
+	ACT_CALL, /* calls fn */
+};
+
+/* What the user does, one after the other, each at least after_ns after the one before. */
+struct action {
+	int64_t after_ns;
+	enum action_verb verb;
+	const char *target, *body;
+	void (*fn)(struct world *w);
+};
+
+/* What runs beside the server: made anew after every crash. */
+struct program {
+	void *(*start)(struct world *w, struct loop *l, struct transport *t);
+	void (*stop)(void *p);
+	/* False while it has work left; NULL: not asked. */
+	bool (*idle)(void *p);
+	/* Every cached object is as it came; E_ALTERED names one that is not. NULL: not asked. */
+	int (*check)(void *p, struct error *err);
+};
+
+struct scenario {
+	const char *name, *about;
+	const struct action *actions; /* ended by a target of NULL */
+	const struct program *program;
+	bool simulate_workloads;
+	/* At the end: E_... says what is not as it must be. */
+	int (*converged)(struct world *w, struct error *err);
+	/* Sees every request that reaches the server; NULL: none. */
+	void (*observe)(struct world *w, const struct http_request *r, bool faulty);
+	void (*setup)(struct world *w); /* before the first start: files */
+};
+
+struct world {
+	struct sim sim;
+	struct net *net;
+	struct disk *disk;
+	struct faults faults;
+	struct fault_point point;
+	const struct scenario *scenario;
+	bool together; /* server and controllers are one process: a crash takes both */
+	struct loop *world_loop;
+	struct timer second; /* crashes and jumps of the random faults */
+	struct prng prng;
+
+	struct loop *server_loop;
+	struct db *db;
+	struct audit *audit;
+	struct apiserver *server;
+	char *key_dir;
+	unsigned server_starts;
+
+	struct loop *program_loop;
+	struct transport *program_transport;
+	void *program;
+	unsigned program_starts;
+
+	struct transport *user_transport;
+	struct loop *user_loop;
+	size_t next_action;
+	struct timer user_timer;
+	struct task user_task;
+	int user_status;
+	struct strbuf user_body;
+	int64_t user_waits_since;
+
+	struct map *files;    /* name -> struct world_file, the catalog folder */
+	struct strbuf golden; /* final state of the fault-free run, if there was one */
+	struct error failed;  /* the first thing that did not hold */
+};
+
+struct world_file {
+	char *bytes;
+	size_t n;
+};
+
+/* Starts everything. world_free() takes a half-made one. */
+int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
+	       struct error *err);
+void world_free(struct world *w);
+
+/* Runs until the user is through and the programs rest, then stops the faults, waits for rest and
+ * checks everything. 0, or the first violation. */
+int world_run(struct world *w, struct error *err);
+/* Steps of virtual time, with crashes handled on the way. */
+int world_run_for(struct world *w, int64_t ns, struct error *err);
+
+/* The first call stays; the run ends with it. */
+void world_fail(struct world *w, const char *fmt, ...) PRINTF(2, 3);
+
+/* GET of a target by the user, outside of any fault: status, and the body in ret (owned). */
+int world_get(struct world *w, const char *target, struct obj **ret, struct error *err);
+void world_put_file(struct world *w, const char *name, struct str bytes); /* STR_NONE: removes */
+
+void world_crash_program(struct world *w);
+void world_crash_server(struct world *w, enum disk_keep keep);
+
+#endif
