@@ -88,13 +88,10 @@ static void fake_reply(struct exchange *x, int status, const struct http_headers
 		       struct str body)
 {
 	struct fake_exchange *e = CONTAINER_OF(x, struct fake_exchange, x);
-	struct error err = ERROR_INIT;
 	assert(e->answer.status == 0);
 	e->answer.status = status;
 	copy_headers(e, h);
 	strbuf_addstr(&e->body, body);
-	if (json_parse(strbuf_str(&e->body), &e->json, &err) == 0)
-		e->answer.json = e->json;
 	finish(e);
 }
 
@@ -174,6 +171,14 @@ struct apifake *apifake_new(const struct apifake_options *o)
 	return f;
 }
 
+static void exchange_release(struct fake_exchange *e)
+{
+	strbuf_release(&e->body);
+	obj_unref(e->json);
+	arena_free(e->arena);
+	xfree(e);
+}
+
 static void close_server(struct apifake *f)
 {
 	apiserver_free(f->server);
@@ -189,13 +194,21 @@ void apifake_free(struct apifake *f)
 	close_server(f);
 	db_close(f->db);
 	loop_release(&f->loop.loop);
-	for (size_t i = 0; i < f->n; i++) {
-		strbuf_release(&f->exchanges[i]->body);
-		obj_unref(f->exchanges[i]->json);
-		arena_free(f->exchanges[i]->arena);
-		xfree(f->exchanges[i]);
-	}
+	for (size_t i = 0; i < f->n; i++)
+		exchange_release(f->exchanges[i]);
 	xfree(f);
+}
+
+void apifake_forget(struct apifake *f)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->exchanges[i]->answer.ended)
+			exchange_release(f->exchanges[i]);
+		else
+			f->exchanges[kept++] = f->exchanges[i];
+	}
+	f->n = kept;
 }
 
 void apifake_restart(struct apifake *f)
@@ -276,10 +289,18 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	return f->n - 1;
 }
 
+size_t apifake_bytes(struct apifake *f, size_t n)
+{
+	return f->exchanges[n]->body.len;
+}
+
 struct answer apifake_answer(struct apifake *f, size_t n)
 {
 	struct fake_exchange *e = f->exchanges[n];
+	struct error err = ERROR_INIT;
 	e->answer.body = strbuf_str(&e->body);
+	if (e->answer.ended && !e->json && json_parse(e->answer.body, &e->json, &err) == 0)
+		e->answer.json = e->json;
 	return e->answer;
 }
 

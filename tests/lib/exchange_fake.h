@@ -43,7 +43,10 @@ struct answer apifake_do_type(struct apifake *f, const char *method, const char 
 /* Without waiting: the answer comes with apifake_run(). Returns its number. */
 size_t apifake_send(struct apifake *f, const char *method, const char *target,
 		    const char *content_type, const char *body);
+size_t apifake_bytes(struct apifake *f, size_t n); /* of the body, unparsed */
 struct answer apifake_answer(struct apifake *f, size_t n);
+/* Frees the answers that are over; their numbers are used again. For long runs. */
+void apifake_forget(struct apifake *f);
 void apifake_header(struct apifake *f, const char *name,
 		    const char *value);                      /* of the next request */
 void apifake_trust(struct apifake *f, const char *audit_id); /* of the next request */
