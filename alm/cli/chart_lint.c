@@ -1,0 +1,237 @@
+#include "alm/cli/chart_lint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "alm/base/file.h"
+#include "alm/base/map.h"
+#include "alm/cli/chart_dir.h"
+#include "alm/cli/template_run.h"
+#include "catalog/semver.h"
+
+#define FINDINGS_MAX 10000
+
+static void add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
+		...) PRINTF(4, 5);
+
+static void add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
+		...)
+{
+	if (r->n == FINDINGS_MAX)
+		return;
+	if (r->n == r->cap) {
+		size_t cap = r->cap ? r->cap * 2 : 16;
+		struct lint_finding *items = ARENA_ARRAY(r->a, struct lint_finding, cap);
+		if (r->n)
+			memcpy(items, r->items, r->n * sizeof(*items));
+		r->items = items;
+		r->cap = cap;
+	}
+	va_list args;
+	va_start(args, fmt);
+	r->items[r->n++] = (struct lint_finding){level, file, arena_vfmt(r->a, fmt, args)};
+	va_end(args);
+}
+
+const char *lint_level_name(enum lint_level level)
+{
+	static const char *const names[] = {"INFO", "WARNING", "ERROR"};
+	return names[level];
+}
+
+/* ---- Chart.yaml ---- */
+
+static bool is_strict_semver(struct str s)
+{
+	struct version v;
+	struct error err = ERROR_INIT;
+	size_t dots = 0;
+	for (size_t i = 0; i < s.len && s.ptr[i] != '-' && s.ptr[i] != '+'; i++)
+		dots += s.ptr[i] == '.';
+	return dots == 2 && s.len && char_is_digit(s.ptr[0]) &&
+	       version_parse(s, VERSION_STRICT, &v, &err) >= 0;
+}
+
+static void lint_meta(struct lint_report *r, const struct chart *c, const char *dir)
+{
+	static const char file[] = "Chart.yaml";
+	const struct chart_meta *m = &c->meta;
+	struct str head, base;
+	if (!m->icon.len)
+		add(r, LINT_INFO, file, "icon is recommended");
+	if (!is_strict_semver(m->version))
+		add(r, LINT_ERROR, file, "version '%.*s' is not a valid SemVer",
+		    STR_ARG(m->version));
+	if (str_is(m->api_version, "v1") && m->type.len)
+		add(r, LINT_ERROR, file,
+		    "chart type is not valid in apiVersion 'v1'. It is valid in apiVersion 'v2'");
+	for (size_t i = 0; i < m->n_maintainers; i++)
+		if (!m->maintainers[i].name.len)
+			add(r, LINT_ERROR, file, "each maintainer requires a name");
+	if (dir && str_rcut(str_trim_right(str_of(dir)), '/', &head, &base) && base.len &&
+	    !str_is(base, ".") && !str_eq(base, m->name))
+		add(r, LINT_WARNING, file, "folder is named %.*s, the chart %.*s", STR_ARG(base),
+		    STR_ARG(m->name));
+	for (size_t i = 0; i < m->name.len; i++) {
+		char ch = m->name.ptr[i];
+		if (char_is_lower(ch) || char_is_digit(ch) || ch == '-')
+			continue;
+		add(r, LINT_WARNING, file,
+		    "name '%.*s' has other than lower-case letters, digits and -",
+		    STR_ARG(m->name));
+		return;
+	}
+}
+
+static void lint_dependencies(struct lint_report *r, const struct chart *c)
+{
+	for (size_t i = 0; i < c->n_charts; i++) {
+		bool listed = false;
+		for (size_t k = 0; k < c->meta.n_dependencies; k++)
+			listed |= str_eq(c->meta.dependencies[k].name, c->charts[i]->meta.name);
+		if (!listed)
+			add(r, LINT_WARNING, "Chart.yaml",
+			    "chart directory has %.*s, which is no dependency in Chart.yaml",
+			    STR_ARG(c->charts[i]->meta.name));
+	}
+}
+
+/* ---- values ---- */
+
+/* A number of at least 1e21 prints as 1e+21 wherever it goes, one from 1e6 on where it is printed
+ * directly: helm/helm #1707. */
+static void lint_number(struct lint_report *r, const char *path, double f, struct str templates)
+{
+	if (fabs(f) < 1e6 || f != floor(f))
+		return;
+	const char *use = arena_fmt(r->a, ".Values.%s", path);
+	ptrdiff_t at = str_find(templates, str_of(use));
+	if (at < 0)
+		return;
+	struct str line = str_skip(templates, (size_t)at + strlen(use)), action, rest;
+	ptrdiff_t end = str_find(line, STR("}}"));
+	action = end < 0 ? STR("") : str_sub(line, 0, (size_t)end);
+	(void)rest;
+	if (str_contains(action, STR("int")) || str_contains(action, STR("toYaml")) ||
+	    str_contains(action, STR("toJson")) || (action.len && char_is_alnum(action.ptr[0])))
+		return;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	value_float_text(&b, f, 'g', 64);
+	add(r, LINT_WARNING, "values.yaml",
+	    "%s prints as %s where a template prints it directly; use int64 or toYaml", path,
+	    b.buf);
+}
+
+static void lint_values(struct lint_report *r, const struct vmap *m, const char *prefix,
+			struct str templates, int depth)
+{
+	for (size_t i = 0; i < vmap_count(m) && depth < 32; i++) {
+		struct value v = m->entries[i].value;
+		const char *path =
+			*prefix ? arena_fmt(r->a, "%s.%.*s", prefix, STR_ARG(m->entries[i].key))
+				: arena_fmt(r->a, "%.*s", STR_ARG(m->entries[i].key));
+		if (v.type == VALUE_MAP)
+			lint_values(r, v.map, path, templates, depth + 1);
+		else if (v.type == VALUE_FLOAT)
+			lint_number(r, path, v.f, templates);
+	}
+}
+
+static struct str all_templates(struct arena *a, const struct chart *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(chart_limits_default.unpacked_bytes);
+	for (size_t i = 0; i < c->templates.n; i++)
+		strbuf_addstr(&b, c->templates.items[i].data);
+	return str_n(arena_strndup(a, b.buf, b.len), b.len);
+}
+
+/* ---- what it renders to ---- */
+
+static bool is_kubernetes_name(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		char ch = s.ptr[i];
+		bool edge = i == 0 || i + 1 == s.len;
+		if (!char_is_lower(ch) && !char_is_digit(ch) && (edge || (ch != '-' && ch != '.')))
+			return false;
+	}
+	return s.len > 0 && s.len <= 253;
+}
+
+static void lint_document(struct lint_report *r, const struct render_document *d, struct map *seen)
+{
+	const struct manifest_head *h = &d->head;
+	const struct value *keep = vmap_getc(h->annotations, "helm.sh/resource-policy");
+	if (!h->kind.len) {
+		add(r, LINT_WARNING, d->path, "a document has no kind");
+		return;
+	}
+	if (!h->api_version.len)
+		add(r, LINT_ERROR, d->path, "%.*s %.*s has no apiVersion", STR_ARG(h->kind),
+		    STR_ARG(h->name));
+	bool colons = str_has_prefix(h->api_version, STR("rbac.authorization.k8s.io/"));
+	if (h->name.len && !colons && !is_kubernetes_name(h->name))
+		add(r, LINT_WARNING, d->path,
+		    "object name does not conform to Kubernetes naming "
+		    "requirements: \"%.*s\"",
+		    STR_ARG(h->name));
+	if (keep && strncmp(value_text(*keep).ptr, "keep", 4) != 0)
+		add(r, LINT_ERROR, d->path,
+		    "helm.sh/resource-policy of %.*s %.*s is '%.*s', only keep means something",
+		    STR_ARG(h->kind), STR_ARG(h->name), STR_ARG(value_text(*keep)));
+	if (!h->name.len)
+		return;
+	const char *id = arena_fmt(r->a, "%.*s/%.*s/%.*s/%.*s", STR_ARG(h->api_version),
+				   STR_ARG(h->kind), STR_ARG(h->ns), STR_ARG(h->name));
+	if (map_has(seen, id))
+		add(r, LINT_ERROR, d->path, "%.*s %.*s is there twice", STR_ARG(h->kind),
+		    STR_ARG(h->name));
+	map_set(seen, id, NULL);
+}
+
+static void lint_rendered(struct lint_report *r, struct chart *c, const struct template_args *args,
+			  const struct vmap *values, const struct tmpl_host *host)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	struct render_request rq = template_args_request(args);
+	struct render_result result;
+	rq.values = values;
+	rq.host = host;
+	int rc = render_chart(r->a, c, &rq, &result, &msg);
+	for (size_t i = 0; i < result.warnings.n; i++)
+		add(r, LINT_WARNING, "templates/", "%s", result.warnings.items[i]);
+	if (rc < 0) {
+		add(r, LINT_ERROR, "templates/", "%s", msg.buf);
+		return;
+	}
+	for (size_t i = 0; i < result.n_documents; i++)
+		lint_document(r, &result.documents[i], seen);
+	if (result.is_random)
+		add(r, LINT_INFO, "templates/",
+		    "renders differently each time (random values, time or lookup)");
+}
+
+void chart_lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
+		struct lint_report *ret)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
+	struct chart *c;
+	struct vmap *values;
+	*ret = (struct lint_report){.a = a};
+	if (chart_dir_load(a, args->chart, args->profile, &c, &msg) < 0) {
+		add(ret, LINT_ERROR, args->chart, "%s", msg.buf);
+		return;
+	}
+	lint_meta(ret, c, cstr_has_suffix(args->chart, ".tgz") ? NULL : args->chart);
+	lint_dependencies(ret, c);
+	if (!c->values)
+		add(ret, LINT_INFO, "values.yaml", "file does not exist");
+	if (!c->templates.n && !str_is(c->meta.type, "library"))
+		add(ret, LINT_WARNING, "templates/", "directory does not exist");
+	lint_values(ret, c->values, "", all_templates(a, c), 0);
+	if (template_args_values(a, args, &values, &msg) < 0)
+		add(ret, LINT_ERROR, "values.yaml", "%s", msg.buf);
+	else if (!str_is(c->meta.type, "library"))
+		lint_rendered(ret, c, args, values, host);
+}
