@@ -84,7 +84,7 @@ static int clean_name(struct arena *a, struct str raw, const struct chart_limits
 				 raw.len, l->path_bytes);
 	if (check_bytes(raw, err) < 0)
 		return -err->code;
-	char *name = arena_strndup(a, raw.ptr ? raw.ptr : "", raw.len);
+	char *name = arena_text(a, raw.ptr ? raw.ptr : "", raw.len);
 	for (char *p = name; *p; p++)
 		if (*p == '\\')
 			*p = '/';
@@ -155,7 +155,7 @@ int archive_files_add(struct arena *a, struct archive_files *files, const char *
 	    clean_name(a, str_of(path), budget->limits, &name, err) < 0 ||
 	    draw(budget, name, data.len, err) < 0)
 		return -err->code;
-	push(a, files, name, str_n(arena_strndup(a, data.ptr ? data.ptr : "", data.len), data.len));
+	push(a, files, name, str_n(arena_text(a, data.ptr ? data.ptr : "", data.len), data.len));
 	return 0;
 }
 
@@ -224,7 +224,7 @@ static int read_data(struct arena *a, struct archive *tar, const struct source *
 		return error_set(err, E_INVALID, "entry %s: %s", name, archive_error_string(tar));
 	if (b.over)
 		return error_set(err, E_LIMIT, "%s is larger than %zu bytes", name, limit);
-	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
 	return 0;
 }
 
@@ -237,7 +237,7 @@ static int drop_first(struct arena *a, char *name, bool is_dir, const char **fir
 	if (!inside && !is_dir)
 		return error_set(err, E_INVALID, "file %s lies beside the chart folder", name);
 	if (!*first)
-		*first = arena_strndup(a, head.ptr, head.len);
+		*first = arena_text(a, head.ptr, head.len);
 	else if (!str_is(head, *first))
 		return error_set(err, E_INVALID, "entry %s is outside of folder %s", name, *first);
 	*ret_path = inside ? rest.ptr : "";

@@ -297,7 +297,7 @@ struct str chart_path(struct arena *a, const struct chart *c)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	add_path(&b, c);
-	return str_n(arena_strndup(a, b.buf, b.len), b.len);
+	return str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
 struct chart *chart_clone(struct arena *a, const struct chart *c)

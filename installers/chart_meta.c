@@ -102,7 +102,7 @@ static bool scalar_text(struct arena *a, struct value v, struct str *ret)
 		value_float_text(&b, v.f, 'g', 32);
 	else
 		return false;
-	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
 	return true;
 }
 
@@ -277,7 +277,7 @@ static void clean(struct arena *a, struct str *s)
 		i += n;
 	}
 	if (s->ptr)
-		*s = str_n(arena_strndup(a, b.buf, b.len), b.len);
+		*s = str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
 static void clean_list(struct arena *a, struct value v)

@@ -365,7 +365,7 @@ static int parse_string(struct parser *p, struct str *ret)
 	       peek(p) != '\\')
 		p->at++;
 	if (peek(p) == '"') { /* most strings */
-		*ret = str_n(arena_strndup(p->a, p->s.ptr + start, p->at - start), p->at - start);
+		*ret = str_n(arena_text(p->a, p->s.ptr + start, p->at - start), p->at - start);
 		p->at++;
 		return 0;
 	}
@@ -391,7 +391,7 @@ static int parse_string(struct parser *p, struct str *ret)
 	if (p->at >= p->s.len)
 		return fail_char(p, "in string literal");
 	p->at++;
-	*ret = str_n(arena_strndup(p->a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(p->a, b.buf, b.len), b.len);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ struct str place_text(struct arena *a, const struct place *at)
 				strbuf_addc(&b, c);
 		}
 	}
-	return str_n(arena_strndup(a, b.buf, b.len), b.len);
+	return str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
 struct violation *violation_new(struct schema_run *r, const struct place *at, const char *fmt, ...)
@@ -100,7 +100,7 @@ struct str schema_quote(struct arena *a, struct str s)
 			strbuf_addc(&b, q.buf[++i]);
 	}
 	strbuf_addc(&b, '\'');
-	return str_n(arena_strndup(a, b.buf, b.len), b.len);
+	return str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
 /* A failed alternative: its violations as one, grouped if there are several. */

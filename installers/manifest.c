@@ -150,7 +150,7 @@ static struct str read_text(struct head_reader *r, const struct value *v, const 
 		value_float_text(&b, v->f, 'g', 32);
 	else
 		wrong_type(r, *v, field, "string");
-	return str_n(arena_strndup(r->a, b.buf, b.len), b.len);
+	return str_n(arena_text(r->a, b.buf, b.len), b.len);
 }
 
 static void read_annotations(struct head_reader *r, const struct value *v,

@@ -161,7 +161,7 @@ static int execute_file(struct render *r, struct tmpl_run *run, struct file *f)
 			    l->file_bytes);
 		return -E_LIMIT;
 	}
-	f->out = str_n(arena_strndup(r->a, out.buf, out.len), out.len);
+	f->out = str_n(arena_text(r->a, out.buf, out.len), out.len);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ static void take_notes(struct render *r)
 		}
 		f->out = STR("");
 	}
-	r->ret->notes = str_n(arena_strndup(r->a, notes.buf, notes.len), notes.len);
+	r->ret->notes = str_n(arena_text(r->a, notes.buf, notes.len), notes.len);
 }
 
 struct pieces {

@@ -63,7 +63,7 @@ static int read_until(struct walk *w, const char *stop, struct str *ret, char *r
 		strbuf_addstr(&b, str_sub(w->s, w->at, n));
 		w->at += n;
 	}
-	*ret = str_n(arena_strndup(w->a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(w->a, b.buf, b.len), b.len);
 	return rc;
 }
 

@@ -185,7 +185,7 @@ static int parse_string(struct parser *p, bool is_key, struct str *ret)
 			strbuf_addc(&b, c);
 		}
 	}
-	*ret = str_n(arena_strndup(p->a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(p->a, b.buf, b.len), b.len);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static struct str key_text(struct parser *p, const struct key *k, size_t n)
 			strbuf_addc(&b, '.');
 		strbuf_addstr(&b, k->parts[i]);
 	}
-	return str_n(arena_strndup(p->a, b.buf, b.len), b.len);
+	return str_n(arena_text(p->a, b.buf, b.len), b.len);
 }
 
 static int fail_defined(struct parser *p, const struct key *k, size_t n)

@@ -553,7 +553,7 @@ static int through_json(struct emitter *e, struct str *s)
 	if (folds)
 		fold_breaks(strbuf_str(&fixed), &folded);
 	struct strbuf *b = folds ? &folded : &fixed;
-	*s = str_n(arena_strndup(e->a, b->buf, b->len), b->len);
+	*s = str_n(arena_text(e->a, b->buf, b->len), b->len);
 	return 0;
 }
 

@@ -233,7 +233,7 @@ static int decode_binary(struct decoder *d, struct scalar *v)
 			strbuf_addc(&plain, v->s.ptr[i]);
 	if (!base64_decode(strbuf_str(&plain), &b))
 		return fail(d, "!!binary value contains invalid base64 data");
-	v->s = str_n(arena_strndup(d->a, b.buf, b.len), b.len);
+	v->s = str_n(arena_text(d->a, b.buf, b.len), b.len);
 	return 0;
 }
 
@@ -323,7 +323,7 @@ static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbu
 
 static struct str text_of(struct decoder *d, const struct strbuf *b)
 {
-	return str_n(arena_strndup(d->a, b->buf, b->len), b->len);
+	return str_n(arena_text(d->a, b->buf, b->len), b->len);
 }
 
 /* ---- decoding ---- */

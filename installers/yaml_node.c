@@ -138,9 +138,8 @@ static int read_scalar(struct reader *r, struct yaml_node **ret)
 	struct str raw = str_sub(r->text, from, to - from);
 	if (check_scalar(r, raw) < 0)
 		return -E_INVALID;
-	n->text = str_n(
-		arena_strndup(r->a, (const char *)e->data.scalar.value, e->data.scalar.length),
-		e->data.scalar.length);
+	n->text = str_n(arena_text(r->a, (const char *)e->data.scalar.value, e->data.scalar.length),
+			e->data.scalar.length);
 	/* A lone "!" is lost in the event, but it makes a string. */
 	n->implicit = e->data.scalar.plain_implicit && !str_has_prefix(raw, STR("!"));
 	if (e->data.scalar.tag)
@@ -310,6 +309,6 @@ int yaml_node_read(struct arena *a, struct str text, struct yaml_node **ret, str
 		if (!again)
 			return rc;
 		strbuf_truncate(msg, mark);
-		text = str_n(arena_strndup(a, b.buf, b.len), b.len);
+		text = str_n(arena_text(a, b.buf, b.len), b.len);
 	}
 }

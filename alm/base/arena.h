@@ -26,7 +26,9 @@ void *arena_alloc(struct arena *a, size_t n);
 void *arena_calloc(struct arena *a, size_t n, size_t size);
 void *arena_memdup(struct arena *a, const void *p, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
-char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_strndup(struct arena *a, const char *s, size_t n); /* ends at a NUL, as strndup() */
+char *arena_text(struct arena *a, const void *p,
+		 size_t n); /* n bytes whatever they are, and a NUL */
 char *arena_fmt(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 char *arena_vfmt(struct arena *a, const char *fmt, va_list args) PRINTF(2, 0);
 

@@ -28,7 +28,7 @@ static int read_text(struct arena *a, const char *path, size_t limit, struct str
 	struct error err = ERROR_INIT;
 	if (file_read(path, &b, &err) < 0)
 		return fail(msg, &err);
-	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
 	return 0;
 }
 

@@ -52,7 +52,7 @@ static int write_chart_yaml(struct build *b, const char *version, struct error *
 	yaml_print(o, &text);
 	if (strbuf_check(&text, "Chart.yaml", err) < 0)
 		return -err->code;
-	f->data = str_n(arena_strndup(b->a, text.buf, text.len), text.len);
+	f->data = str_n(arena_text(b->a, text.buf, text.len), text.len);
 	return 0;
 }
 

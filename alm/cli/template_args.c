@@ -94,7 +94,7 @@ static int push_parts(struct arena *a, struct template_list *l, const char *text
 {
 	struct str rest = str_of(text), part;
 	while (str_next(&rest, ',', &part))
-		if (push(l, arena_strndup(a, part.ptr, part.len), msg) < 0)
+		if (push(l, arena_text(a, part.ptr, part.len), msg) < 0)
 			return -E_USAGE;
 	return 0;
 }
@@ -158,8 +158,7 @@ static int parse_flag(struct arena *a, int argc, char **argv, struct template_ar
 	const char *value = has_value ? rest.ptr : NULL;
 	const struct flag *f = find_flag(name, is_long ? 0 : word[1]);
 	if (!f)
-		return is_long ? usage(msg, "unknown flag: --",
-				       arena_strndup(a, name.ptr, name.len))
+		return is_long ? usage(msg, "unknown flag: --", arena_text(a, name.ptr, name.len))
 			       : usage(msg, "unknown shorthand flag: ", word);
 	if (!is_long)
 		value = word[2] ? word + 2 + (word[2] == '=') : NULL;
@@ -226,7 +225,7 @@ static int read_text(struct arena *a, const char *path, struct str *ret, struct 
 			strbuf_adds(msg, err.msg);
 		return -err.code;
 	}
-	*ret = str_n(arena_strndup(a, b.buf, b.len), b.len);
+	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
 	return 0;
 }
 
@@ -234,7 +233,7 @@ static int read_set_file(void *ctx, struct arena *a, struct str path, struct str
 			 struct strbuf *msg)
 {
 	(void)ctx;
-	return read_text(a, arena_strndup(a, path.ptr, path.len), ret_text, msg);
+	return read_text(a, arena_text(a, path.ptr, path.len), ret_text, msg);
 }
 
 int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,

@@ -32,7 +32,7 @@ static int expand_name(struct arena *a, struct template_args *args, const struct
 		tmpl_run_new(set, a, host, &tmpl_limits_default);
 	rc = tmpl_run_file(run, STR("name-template"), VALUE_NONE, &out, msg);
 	if (rc == 0)
-		args->name = arena_strndup(a, out.buf, out.len);
+		args->name = arena_text(a, out.buf, out.len);
 	return rc;
 }
 
