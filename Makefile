@@ -48,6 +48,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 TESTLIB_SRC := $(wildcard tests/lib/*.c)
 SIM_SRC := $(wildcard tests/sim/*.c)
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 LIB := $(BUILD)/libalm.a
@@ -120,10 +121,18 @@ test-deps:
 lint:
 	$(Q)sh tests/lint/lint.sh
 
+# fuzz: replays the seeds; RUNS=100000 SEED=7 mutates them. With CC=clang and LIBFUZZER=1 the harnesses are libFuzzer's.
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(PKG_LIBS)
+fuzz: $(FUZZ)
+	$(Q)for f in $(FUZZ); do echo "  FUZZ $$f"; $$f -runs=$(or $(RUNS),0) -seed=$(or $(SEED),1) tests/fuzz/corpus/$${f##*/fuzz_}/* >$$f.log 2>&1 || { tail -20 $$f.log; exit 1; }; done
+
 format:
 	$(Q)clang-format-19 -i $$(git ls-files -co --exclude-standard '*.[ch]')
 
 clean:
 	$(Q)rm -rf build build-*
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC) $(FUZZ_SRC)))

@@ -8,7 +8,8 @@ static const char header[] = "{\"alg\":\"HS256\",\"typ\":\"JWT\"}";
 static struct obj *claims_obj(const struct token_claims *c)
 {
 	struct obj *o = obj_map(), *account = obj_map();
-	struct obj *audiences = c->audiences ? obj_copy(c->audiences) : obj_list();
+	struct obj *audiences =
+		obj_type(c->audiences) == OBJ_LIST ? obj_copy(c->audiences) : obj_list();
 	if (!obj_len(audiences))
 		obj_append(audiences, obj_string(TOKEN_ISSUER));
 	obj_set(o, "aud", audiences);

@@ -16,7 +16,7 @@
 
 struct token_claims {
 	const char *ns, *account, *account_uid;
-	const struct obj *audiences; /* list of strings; NULL: TOKEN_ISSUER */
+	const struct obj *audiences; /* list of strings; anything else: TOKEN_ISSUER */
 	int64_t issued_s, expires_s;
 };
 

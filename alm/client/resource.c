@@ -17,3 +17,12 @@ char *resource_path(const struct resource *r, const char *ns, const char *name, 
 		child = arena_fmt(a, "/%s", sub);
 	return arena_fmt(a, "%s%s/%s%s%s", root, space, r->plural, object, child);
 }
+
+struct resource resource_copy(const struct resource *r, struct arena *a)
+{
+	return (struct resource){.group = arena_strdup(a, r->group),
+				 .version = arena_strdup(a, r->version),
+				 .plural = arena_strdup(a, r->plural),
+				 .kind = arena_strdup(a, r->kind),
+				 .namespaced = r->namespaced};
+}

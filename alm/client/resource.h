@@ -11,6 +11,8 @@ struct resource {
 	bool namespaced;
 };
 
+/* Strings and all, into the arena. */
+struct resource resource_copy(const struct resource *r, struct arena *a);
 /* "/apis/g/v/namespaces/ns/plural/name/sub"; ns, name and sub may be NULL. */
 char *resource_path(const struct resource *r, const char *ns, const char *name, const char *sub,
 		    struct arena *a);

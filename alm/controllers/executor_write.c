@@ -9,10 +9,16 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
+/* A copy, as discovery may be read anew while the call is under way. */
 static const struct resource *resource_of(struct run *r, const struct action *a)
 {
-	return discovery_kind(r->x->c.discovery, a->resource.group, a->resource.version,
-			      a->resource.kind);
+	const struct resource *found = discovery_kind(r->x->c.discovery, a->resource.group,
+						      a->resource.version, a->resource.kind);
+	if (!found)
+		return NULL;
+	struct resource *own = ARENA_NEW(r->a, struct resource);
+	*own = resource_copy(found, r->a);
+	return own;
 }
 
 static void observe(struct run *r, const struct resource *res, const struct obj *o)

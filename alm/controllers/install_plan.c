@@ -7,8 +7,6 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-enum { STAGE_CRD, STAGE_NAMESPACE, STAGE_FIRST };
-
 static bool is_kind(const struct obj *o, const char *kind)
 {
 	return cstr_eq(meta_kind(o), kind);
@@ -41,18 +39,18 @@ static struct obj *make_entries(const struct view *v, const struct app *app, con
 	struct obj *list = obj_list();
 	const struct obj *crds = obj_get(rendered, "crds"), *objects = obj_get(rendered, "objects");
 	const char *last_kind = NULL;
-	int stage = STAGE_FIRST - 1;
+	int stage = PLAN_STAGE_FIRST - 1;
 	for (size_t i = 0; i < obj_len(crds); i++)
-		add_entry(v, list, obj_at(crds, i), STAGE_CRD);
+		add_entry(v, list, obj_at(crds, i), PLAN_STAGE_CRD);
 	for (size_t i = 0; i < obj_len(objects); i++) {
 		const struct obj *o = obj_at(objects, i);
 		if (is_kind(o, "CustomResourceDefinition") &&
 		    !has_object(list, "CustomResourceDefinition", meta_name(o)))
-			add_entry(v, list, o, STAGE_CRD);
+			add_entry(v, list, o, PLAN_STAGE_CRD);
 	}
 	struct obj *own = meta_skeleton("v1", "Namespace", NULL, ns);
 	if (!has_object(objects, "Namespace", ns))
-		add_entry(v, list, own, STAGE_NAMESPACE);
+		add_entry(v, list, own, PLAN_STAGE_NAMESPACE);
 	obj_unref(own);
 	for (size_t i = 0; i < obj_len(objects); i++) {
 		const struct obj *o = obj_at(objects, i);
@@ -61,7 +59,7 @@ static struct obj *make_entries(const struct view *v, const struct app *app, con
 		if (!cstr_eq(meta_kind(o), last_kind))
 			stage++;
 		last_kind = meta_kind(o);
-		add_entry(v, list, o, is_kind(o, "Namespace") ? STAGE_NAMESPACE : stage);
+		add_entry(v, list, o, is_kind(o, "Namespace") ? PLAN_STAGE_NAMESPACE : stage);
 	}
 	(void)app;
 	return list;
@@ -212,11 +210,8 @@ static void look_up(const struct view *v, struct plan_entry *e, struct plan *pla
 		return;
 	int found = view_live(v, e->resource, e->ns, e->name, &e->live);
 	e->unknown = found < 0;
-	if (e->unknown && plan) {
-		struct action *x = plan_add(plan, ACT_WATCH);
-		x->resource = *e->resource;
-		x->selector = LABEL_APP;
-	}
+	if (e->unknown && plan)
+		plan_watch(plan, e->resource, LABEL_APP, false);
 }
 
 static void load_entry(const struct view *v, const struct obj *row, const char *ns,
@@ -229,7 +224,7 @@ static void load_entry(const struct view *v, const struct obj *row, const char *
 	e->digest = obj_str(row, "digest");
 	e->stage = (int)obj_i64(row, "stage", 0);
 	e->name = meta_name(o);
-	e->is_crd = e->stage == STAGE_CRD;
+	e->is_crd = e->stage == PLAN_STAGE_CRD;
 	e->keep = is_kept(o);
 	e->resource = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);
 	bool namespaced = e->resource ? e->resource->namespaced : meta_namespace(o) != NULL;

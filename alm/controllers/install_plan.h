@@ -14,6 +14,8 @@
 #include "alm/controllers/app.h"
 #include "alm/controllers/plan.h"
 
+enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
+
 #define PLAN_CHUNK_BYTES  ((size_t)700000)
 #define PLAN_CHUNKS_MAX   64
 #define LABEL_PLAN        "app.coreos.com/plan"

@@ -41,14 +41,12 @@ static int instance_watch(const struct view *v, const char *key, struct plan *pl
 			       cstr_eq(obj_str(obj_at(conditions, i), "status"), "True"));
 	if (!version || !established)
 		return STEP_STOP;
-	struct action *x = plan_add(plan, ACT_WATCH);
-	x->resource =
-		(struct resource){.group = obj_str(crd, "spec.group"),
-				  .version = version,
-				  .plural = obj_str(crd, "spec.names.plural"),
-				  .kind = obj_str(crd, "spec.names.kind"),
-				  .namespaced = cstr_eq(obj_str(crd, "spec.scope"), "Namespaced")};
-	x->metadata_only = true;
+	struct resource r = {.group = obj_str(crd, "spec.group"),
+			     .version = version,
+			     .plural = obj_str(crd, "spec.names.plural"),
+			     .kind = obj_str(crd, "spec.names.kind"),
+			     .namespaced = cstr_eq(obj_str(crd, "spec.scope"), "Namespaced")};
+	plan_watch(plan, &r, NULL, true);
 	return STEP_CONTINUE;
 }
 

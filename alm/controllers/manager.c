@@ -144,6 +144,14 @@ static void queue_ready(void *arg)
 
 /* --- informers --- */
 
+/* Objects of kinds that were not served before can be looked up now. */
+static void kinds_known(void *arg, const struct error *err)
+{
+	struct manager *m = arg;
+	if (!err)
+		enqueue_all(m);
+}
+
 static void crd_changed(struct manager *m, const struct obj *crd)
 {
 	const char *group = obj_str(crd, "spec.group"), *kind = obj_str(crd, "spec.names.kind");
@@ -156,7 +164,7 @@ static void crd_changed(struct manager *m, const struct obj *crd)
 				    !discovery_kind(m->discovery, group, obj_str(o, "name"), kind));
 	}
 	if (unknown && condition_is(crd, "Established", "True") && m->ready)
-		discovery_refresh(m->discovery, NULL, NULL);
+		discovery_refresh(m->discovery, kinds_known, m);
 }
 
 static void object_changed(void *arg, enum informer_change change,
@@ -292,7 +300,7 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 			void *done_arg)
 {
 	struct manager *m = arg;
-	render_job_start(m->c.sandbox, archive, request, done, done_arg);
+	render_job_start(m->c.sandbox, m->c.loop, archive, request, done, done_arg);
 }
 
 struct manager *manager_new(const struct manager_config *c)

@@ -67,6 +67,14 @@ void plan_delete(struct plan *p, const struct obj *live, const char *propagation
 	x->propagation = propagation;
 }
 
+void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only)
+{
+	struct action *x = plan_add(p, ACT_WATCH);
+	x->resource = resource_copy(r, p->a);
+	x->selector = selector;
+	x->metadata_only = metadata_only;
+}
+
 void plan_requeue_after(struct plan *p, int64_t ns)
 {
 	if (ns < 1)

@@ -68,6 +68,7 @@ void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
 void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
+void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
 void plan_requeue_after(struct plan *p, int64_t ns);
 
 /* A row that is written only when key differs from the last one of this type and subject. */

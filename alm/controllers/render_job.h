@@ -14,8 +14,8 @@
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
 int render_job(struct str input, struct strbuf *output, struct error *err);
 
-/* done is called in a later turn. */
-void render_job_start(struct sandbox *s, struct str archive, const struct obj *request,
-		      render_done done, void *done_arg);
+/* done is called in a later turn. Time and the seed of randomness come from the loop. */
+void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
+		      const struct obj *request, render_done done, void *done_arg);
 
 #endif

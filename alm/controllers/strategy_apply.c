@@ -103,11 +103,17 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 		return STEP_CONTINUE;
 	}
 	plan_requeue_after(plan, left);
-	release_record_plan(s, "pending-upgrade");
+	bool recorded = false;
 	for (size_t i = 0; i < s->install->n; i++) {
 		int stage = s->install->entries[i].stage;
 		if (i && stage == s->install->entries[i - 1].stage)
 			continue;
+		if (stage >= PLAN_STAGE_FIRST && !recorded) {
+			recorded = release_record_plan(s, !s->app->installed ? "pending-install"
+									     : "pending-upgrade");
+			if (!recorded)
+				return STEP_CONTINUE;
+		}
 		if (!is_stage_done(s->install, stage, s, false))
 			return STEP_CONTINUE;
 		const char *crd = stage == 0 ? unestablished_crd(s) : NULL;

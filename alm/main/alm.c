@@ -4,6 +4,7 @@
 #include "alm/base/str.h"
 #include "alm/cli/cmd_charts.h"
 #include "alm/main/cmd_server.h"
+#include "alm/main/cmd_up.h"
 
 int main(int argc, char **argv)
 {
@@ -15,6 +16,8 @@ int main(int argc, char **argv)
 		return cmd_package_main(argc - 2, argv + 2);
 	if (argc > 1 && cstr_eq(argv[1], "lint"))
 		return cmd_lint_main(argc - 2, argv + 2);
+	if (argc > 1 && cstr_eq(argv[1], "up"))
+		return cmd_up_main(argc - 2, argv + 2);
 	printf("alm %s\n", ALM_VERSION);
 	return 0;
 }

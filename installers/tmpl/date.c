@@ -335,6 +335,12 @@ bool value_time_parse(struct arena *a, struct str text, struct value *ret)
 		CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 		struct vtime t;
 		if (date_parse(a, str_of(layouts[i]), text, &date_utc, &t, &msg)) {
+			/* without an offset: TOML's local kinds, named so by Go's library */
+			if (i >= 2)
+				t.zone = date_fixed_zone(a, 0,
+							 str_of(i == 5   ? "time-local"
+								: i == 4 ? "date-local"
+									 : "datetime-local"));
 			*ret = date_value(a, t);
 			return true;
 		}

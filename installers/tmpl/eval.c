@@ -37,6 +37,7 @@ static const char *param_name(char type)
 		{'S', "[]string"},      {'A', "[]interface {}"},
 		{'t', "time.Time"},     {'c', "sprig.certificate"},
 		{'d', "time.Duration"}, {'V', "*semver.Version"},
+		{'U', "uint32"},        {'w', "io.Writer"},
 		{'r', "reflect.Value"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -76,6 +77,9 @@ static bool assignable(struct value v, char type)
 		return v.type == VALUE_DURATION;
 	case 'V':
 		return v.type == VALUE_SEMVER;
+	case 'U':
+	case 'w':
+		return false; /* no value of a chart is one */
 	case 'c':
 		return v.type == VALUE_STRUCT && v.st->type == &vstruct_certificate;
 	default:
@@ -173,6 +177,11 @@ static int typed_constant(struct state *s, char type, const struct node *n, stru
 			return fail_expected(s, "integer", n);
 		*ret = value_int(n->number->i);
 		ret->type = type == 'i' ? VALUE_INT : type == 'l' ? VALUE_INT64 : VALUE_DURATION;
+		return 0;
+	case 'U':
+		if (!number || !n->number->is_uint)
+			return fail_expected(s, "unsigned integer", n);
+		*ret = (struct value){.type = VALUE_UINT64, .u = n->number->u};
 		return 0;
 	case 'f':
 		if (!number || !n->number->is_float)
@@ -283,6 +292,9 @@ static int eval_call(struct state *s, struct value dot, const struct tmpl_func *
 	int r = check_arity(s, &g, name, c);
 	if (r < 0)
 		return r;
+	if (fn->flags & TMPL_FN_THREE)
+		return state_fail(s, "function %.*s has 3 return values; should be 1 or 2",
+				  STR_ARG(name));
 	if (fn->flags & (TMPL_FN_AND | TMPL_FN_OR))
 		return short_circuit(s, dot, fn->flags & TMPL_FN_OR, c, ret);
 	struct value inline_args[ARGS_INLINE];
@@ -347,11 +359,12 @@ static int struct_field(struct state *s, struct value v, struct str key, bool ha
 			struct value *ret)
 {
 	const struct value *field = vstruct_get(v.st, key);
-	if (!field || char_is_lower(key.ptr[0]))
-		return field ? state_fail(s, "%.*s is an unexported field of struct type %s",
-					  STR_ARG(key), type_of(s, v))
-			     : state_fail(s, "can't evaluate field %.*s in type %s", STR_ARG(key),
-					  type_of(s, v));
+	const char *type = v.iface ? "interface {}" : type_of(s, v);
+	if (!field)
+		return state_fail(s, "can't evaluate field %.*s in type %s", STR_ARG(key), type);
+	if (char_is_lower(key.ptr[0]))
+		return state_fail(s, "%.*s is an unexported field of struct type %s", STR_ARG(key),
+				  type);
 	if (has_args)
 		return state_fail(s, "%.*s has arguments but cannot be invoked as function",
 				  STR_ARG(key));

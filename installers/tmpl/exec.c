@@ -421,3 +421,17 @@ void tmpl_mark_random(struct tmpl_run *run)
 {
 	run->random = true;
 }
+
+int tmpl_want_key(struct tmpl_run *run)
+{
+	if (++run->key_pairs <= run->limits->key_pairs)
+		return 0;
+	return tmpl_over(run, "key pairs", run->limits->key_pairs);
+}
+
+int tmpl_want_slow_hash(struct tmpl_run *run)
+{
+	if (++run->slow_hashes <= run->limits->slow_hashes)
+		return 0;
+	return tmpl_over(run, "calls of bcrypt and scrypt", run->limits->slow_hashes);
+}

@@ -400,6 +400,8 @@ const struct tmpl_func date_time_methods[] = {
 	{"Unix", ":l", time_unix, 0},
 	{"UnixMilli", ":l", time_unix_milli, 0},
 	{"UnixNano", ":l", time_unix_nano, 0},
+	{"Date", ":i", NULL, TMPL_FN_THREE},
+	{"Clock", ":i", NULL, TMPL_FN_THREE},
 	{"Year", ":i", time_year, 0},
 	{"Month", ":i", time_month, 0},
 	{"Day", ":i", time_day, 0},

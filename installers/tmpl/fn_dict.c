@@ -232,7 +232,7 @@ static int fn_deep_copy(struct tmpl_run *run, const struct value *args, size_t n
 	(void)n;
 	struct error err = ERROR_INIT;
 	if (args[0].type == VALUE_NIL)
-		return tmpl_fail(run, "reflect: call of reflect.Value.Interface on zero Value");
+		return tmpl_fail(run, "reflect: call of reflect.Value.Type on zero Value");
 	int r = value_copy(tmpl_arena(run), args[0], ret, &err);
 	return r < 0 ? tmpl_over(run, "levels of values to copy", VALUE_DEPTH_MAX) : 0;
 }

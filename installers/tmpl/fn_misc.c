@@ -251,6 +251,16 @@ FN(fn_b64dec)
 	return decoded(run, &d, value_text(args[0]), ret);
 }
 
+int misc_b64dec(struct tmpl_run *run, const struct value *text, struct value *ret)
+{
+	static const struct decoder d = {6, 4, "base64"};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(tmpl_run_limits(run)->string_bytes);
+	ptrdiff_t bad = decode(&d, value_text(*text), &b);
+	if (bad >= 0)
+		return tmpl_fail(run, "illegal base64 data at input byte %td", bad);
+	return tmpl_return(run, &b, ret);
+}
+
 FN(fn_b32dec)
 {
 	static const struct decoder d = {5, 8, "base32"};

@@ -64,8 +64,12 @@ static int values_path(struct tmpl_run *run, const struct value *args, size_t n,
 		last = path;
 	}
 	const struct value *v = vmap_get(m, last);
-	if (!v || value_is_map(*v))
-		return tmpl_fail(run, "%.*s is not a value", STR_ARG(path));
+	if (!v || value_is_map(*v)) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
+		value_quote(&b, last);
+		strbuf_adds(&b, " is not a value");
+		return tmpl_fail_str(run, strbuf_str(&b));
+	}
 	*ret = *v;
 	return 0;
 }
@@ -103,6 +107,7 @@ static int kube_git_version(struct tmpl_run *run, const struct value *args, size
 static const struct tmpl_func values_methods[] = {
 	{"AsMap", ":m", values_as_map, 0},
 	{"YAML", ":s", values_yaml, 0},
+	{"Encode", "w:v", values_as_map, 0}, /* never called: nothing is a writer */
 	{"Table", "s:v", values_table, 0},
 	{"PathValue", "s:v", values_path, 0},
 	{0},

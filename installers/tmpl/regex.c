@@ -6,6 +6,7 @@
 #include <pcre2.h>
 #include <string.h>
 
+#include "installers/tmpl/print.h"
 #include "installers/tmpl/regex_syntax.h"
 #include "installers/tmpl/run.h"
 #include "installers/tmpl/unicode.h"
@@ -50,7 +51,7 @@ static int compile(struct tmpl_run *run, struct regex *re, struct str translated
 {
 	int error;
 	PCRE2_SIZE at;
-	const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
+	const uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY |
 				 PCRE2_ALT_CIRCUMFLEX | PCRE2_NEVER_BACKSLASH_C;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
@@ -107,7 +108,7 @@ static int want_regex(struct tmpl_run *run, struct str pattern, bool must, struc
 		return r;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OUT_MAX);
 	if (!must) {
-		bool back = str_find_char(pattern, '`') < 0;
+		bool back = quote_can_backquote(pattern);
 		strbuf_adds(&b, "regexp: Compile(");
 		if (back) {
 			strbuf_addc(&b, '`');
@@ -122,21 +123,62 @@ static int want_regex(struct tmpl_run *run, struct str pattern, bool must, struc
 	return tmpl_fail_str(run, strbuf_str(&b));
 }
 
+/* Go takes an invalid byte for U+FFFD; PCRE2 would match nothing there. So such a text is copied
+ * with the byte replaced, and positions are translated. */
+struct subject {
+	struct str s;    /* as given */
+	struct str text; /* as matched */
+	size_t *old;     /* offsets in text -> s, with the end; NULL: the same */
+	size_t *new;     /* offsets in s -> text */
+};
+
+static void subject_init(struct arena *a, struct subject *j, struct str s)
+{
+	*j = (struct subject){.s = s, .text = s};
+	if (utf8_valid(s))
+		return;
+	char *text = arena_alloc(a, 3 * s.len + 1);
+	j->old = ARENA_ARRAY(a, size_t, 3 * s.len + 1);
+	j->new = ARENA_ARRAY(a, size_t, s.len + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < s.len;) {
+		uint32_t r;
+		size_t w = rune_next(str_skip(s, i), &r);
+		bool bad = w == 1 && r == RUNE_ERROR;
+		size_t out = bad ? 3 : w;
+		memcpy(text + n, bad ? "\xef\xbf\xbd" : s.ptr + i, out);
+		for (size_t k = 0; k < out; k++)
+			j->old[n + k] = i + (bad ? 0 : k);
+		for (size_t k = 0; k < w; k++)
+			j->new[i + k] = n + k;
+		n += out;
+		i += w;
+	}
+	j->old[n] = s.len;
+	j->new[s.len] = n;
+	j->text = str_n(text, n);
+}
+
 /* 1: a match at or after pos, its positions in *ret; 0: none. */
-static int match_at(struct tmpl_run *run, struct regex *re, struct str s, size_t pos,
+static int match_at(struct tmpl_run *run, struct regex *re, const struct subject *j, size_t pos,
 		    const PCRE2_SIZE **ret)
 {
 	int r = tmpl_want_steps(run, 16);
 	if (r < 0)
 		return r;
-	int rc = pcre2_match(re->code, (PCRE2_SPTR)s.ptr, s.len, pos, 0, re->match, re->context);
+	int rc = pcre2_match(re->code, (PCRE2_SPTR)j->text.ptr, j->text.len,
+			     j->new ? j->new[pos] : pos, 0, re->match, re->context);
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return 0;
 	if (rc < 0)
 		return tmpl_fail_code(run, E_LIMIT,
 				      "RenderLimit: a regular expression needs more than %d steps",
 				      MATCH_LIMIT);
-	*ret = pcre2_get_ovector_pointer(re->match);
+	PCRE2_SIZE *at = pcre2_get_ovector_pointer(re->match);
+	size_t n = 2 * (size_t)pcre2_get_ovector_count(re->match);
+	for (size_t i = 0; j->old && i < n; i++)
+		at[i] = at[i] == PCRE2_UNSET ? at[i] : j->old[at[i]];
+	*ret = at;
 	return 1;
 }
 
@@ -172,9 +214,11 @@ static int find_all(struct tmpl_run *run, struct regex *re, struct str s, int64_
 {
 	size_t pos = 0;
 	ptrdiff_t prev = -1;
+	struct subject j;
+	subject_init(tmpl_arena(run), &j, s);
 	while (pos <= s.len && (max < 0 || list->n < (uint64_t)max)) {
 		const PCRE2_SIZE *at;
-		int r = match_at(run, re, s, pos, &at);
+		int r = match_at(run, re, &j, pos, &at);
 		if (r <= 0)
 			return r;
 		bool accept = true;
@@ -203,7 +247,9 @@ static int find_all(struct tmpl_run *run, struct regex *re, struct str s, int64_
 static int match_any(struct tmpl_run *run, struct regex *re, struct str s, struct value *ret)
 {
 	const PCRE2_SIZE *at;
-	int r = match_at(run, re, s, 0, &at);
+	struct subject j;
+	subject_init(tmpl_arena(run), &j, s);
+	int r = match_at(run, re, &j, 0, &at);
 	*ret = value_bool(r > 0);
 	return r < 0 ? r : 0;
 }
@@ -233,7 +279,9 @@ static int find(struct tmpl_run *run, const struct value *args, bool must, struc
 	int r = want_regex(run, value_text(args[0]), must, &re);
 	if (r < 0)
 		return r;
-	r = match_at(run, re, s, 0, &at);
+	struct subject j;
+	subject_init(tmpl_arena(run), &j, s);
+	r = match_at(run, re, &j, 0, &at);
 	*ret = value_str(r > 0 ? str_sub(s, at[0], at[1] - at[0]) : STR(""));
 	return r < 0 ? r : 0;
 }
@@ -358,9 +406,11 @@ static int replace(struct tmpl_run *run, const struct value *args, bool must, bo
 		return r;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(run->limits->string_bytes);
 	size_t pos = 0, last = 0;
+	struct subject j;
+	subject_init(tmpl_arena(run), &j, s);
 	while (pos <= s.len && !b.over) {
 		const PCRE2_SIZE *at;
-		r = match_at(run, re, s, pos, &at);
+		r = match_at(run, re, &j, pos, &at);
 		if (r <= 0)
 			break;
 		size_t from = at[0], to = at[1];

@@ -56,7 +56,7 @@ static bool next_rune(struct reader *r, struct str *s, uint32_t *ret)
 {
 	size_t n = rune_next(*s, ret);
 	if (n == 1 && *ret == RUNE_ERROR)
-		return fail(r, "invalid UTF-8", r->whole);
+		return fail(r, "invalid UTF-8", *s);
 	*s = str_skip(*s, n);
 	return true;
 }

@@ -85,9 +85,9 @@ typedef int (*tmpl_fn)(struct tmpl_run *run, const struct value *args, size_t n,
 /*
  * sig names the parameters and, after a colon, the result: s string, i int, l int64, f float64,
  * b bool, v interface {}, m map[string]interface {}, S []string, A []interface {}, t time.Time,
- * c certificate, r anything with its iface flag; a * after the last parameter makes it variadic.
- * "svs*:s". The executor checks and converts; nil reaches only v (and a nil m, S, A through a pipe
- * of a typed nil). The result letter v is an interface.
+ * c certificate, U uint32, w io.Writer, r anything with its iface flag; a * after the last
+ * parameter makes it variadic. "svs*:s". The executor checks and converts; nil reaches only v (and
+ * a nil m, S, A through a pipe of a typed nil). The result letter v is an interface.
  */
 struct tmpl_func {
 	const char *name;
@@ -100,6 +100,7 @@ struct tmpl_func {
 #define TMPL_FN_FROM_42 4u /* only in profile 4.2 */
 #define TMPL_FN_AND     8u /* of the executor */
 #define TMPL_FN_OR      16u
+#define TMPL_FN_THREE   32u /* a Go method with three results: calling it is an error */
 
 /* Tables end with a row whose name is NULL. */
 extern const struct tmpl_func tmpl_fn_core[], tmpl_fn_text[], tmpl_fn_list[], tmpl_fn_dict[],
@@ -130,6 +131,8 @@ void tmpl_add_cleaned(struct strbuf *out, struct str text);
 int tmpl_want_string(struct tmpl_run *run, size_t n);
 int tmpl_want_list(struct tmpl_run *run, size_t n);
 int tmpl_want_steps(struct tmpl_run *run, size_t n);
+int tmpl_want_key(struct tmpl_run *run);       /* one more key pair */
+int tmpl_want_slow_hash(struct tmpl_run *run); /* one more bcrypt or scrypt */
 /* *ret = the text of b as a string value (b over its limit: the string budget is over). */
 int tmpl_return(struct tmpl_run *run, const struct strbuf *b, struct value *ret);
 /* The result cannot be had again. */

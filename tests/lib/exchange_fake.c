@@ -336,6 +336,11 @@ void apifake_clog(struct apifake *f, size_t n, size_t bytes)
 	f->exchanges[n]->clog = bytes;
 }
 
+struct loop *apifake_loop(struct apifake *f)
+{
+	return &f->loop.loop;
+}
+
 struct apiserver *apifake_server(struct apifake *f)
 {
 	return f->server;

@@ -58,6 +58,7 @@ void apifake_close(struct apifake *f, size_t n);
 void apifake_clog(struct apifake *f, size_t n, size_t bytes);
 
 struct apiserver *apifake_server(struct apifake *f);
+struct loop *apifake_loop(struct apifake *f);
 struct audit *apifake_audit(struct apifake *f);
 struct db *apifake_db(struct apifake *f);
 

@@ -204,20 +204,34 @@ static void run_file(const char *name)
 		(void)state;                              \
 		run_file(#name);                          \
 	}
+GOLDEN(language)
 GOLDEN(print)
+GOLDEN(errors)
+GOLDEN(strings)
 GOLDEN(numbers)
+GOLDEN(lists)
+GOLDEN(yaml)
 GOLDEN(values)
 GOLDEN(charts)
+GOLDEN(objects)
 GOLDEN(output)
+GOLDEN(crypto)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_charts_out__language),
 		cmocka_unit_test(test_charts_out__print),
+		cmocka_unit_test(test_charts_out__errors),
+		cmocka_unit_test(test_charts_out__strings),
 		cmocka_unit_test(test_charts_out__numbers),
+		cmocka_unit_test(test_charts_out__lists),
+		cmocka_unit_test(test_charts_out__yaml),
 		cmocka_unit_test(test_charts_out__values),
 		cmocka_unit_test(test_charts_out__charts),
+		cmocka_unit_test(test_charts_out__objects),
 		cmocka_unit_test(test_charts_out__output),
+		cmocka_unit_test(test_charts_out__crypto),
 	};
 	char here[256];
 	if (!getcwd(here, sizeof(here)))

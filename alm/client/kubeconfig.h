@@ -1,0 +1,49 @@
+/*
+ * kubeconfig: where a cluster is and with which credentials (kube-api.md 16; reliability.md 10).
+ *
+ * Reads the environment of nobody: the caller passes what it found. Files that others may read are
+ * refused when they hold credentials; insecure-skip-tls-verify needs the caller's word; exec and
+ * auth-provider plugins are E_UNSUPPORTED.
+ */
+#ifndef ALM_CLIENT_KUBECONFIG_H
+#define ALM_CLIENT_KUBECONFIG_H
+
+#include "alm/io/transport.h"
+
+struct kubeconfig;
+
+struct kubeconfig_sources {
+	const char *path; /* --kubeconfig, or NULL */
+	const char *env;  /* $KUBECONFIG: files with colons between, or NULL */
+	const char *home; /* $HOME, for .kube/config */
+};
+
+struct kubeconfig_target {
+	struct transport_config transport; /* strings in the arena */
+	const char *context;               /* "" in a cluster */
+	const char *ns;                    /* "default" if none is said */
+};
+
+#define KUBECONFIG_FILES_MAX 16
+#define KUBECONFIG_BYTES_MAX ((size_t)4 << 20) /* each file */
+
+/* path, else the files of env, else .kube/config: for every entry and the current context the first
+ * file that has it wins. Absent files of env are skipped. E_NOTFOUND if there is none at all. */
+int kubeconfig_load(const struct kubeconfig_sources *s, struct kubeconfig **ret, struct error *err);
+void kubeconfig_free(struct kubeconfig *k);
+DEFINE_FREEP(kubeconfig)
+
+const char *kubeconfig_current(const struct kubeconfig *k); /* NULL if none */
+size_t kubeconfig_n_contexts(const struct kubeconfig *k);
+const char *kubeconfig_context(const struct kubeconfig *k, size_t i);
+
+/* context NULL: the current one. */
+int kubeconfig_resolve(const struct kubeconfig *k, const char *context, bool allow_insecure,
+		       struct arena *a, struct kubeconfig_target *ret, struct error *err);
+
+/* From inside a pod: $KUBERNETES_SERVICE_HOST and _PORT (NULL: not in a cluster, E_NOTFOUND); dir
+ * NULL is /var/run/secrets/kubernetes.io/serviceaccount. */
+int kubeconfig_in_cluster(const char *host, const char *port, const char *dir, struct arena *a,
+			  struct kubeconfig_target *ret, struct error *err);
+
+#endif

@@ -1,0 +1,257 @@
+#include "alm/main/embedded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/apiserver/apiserver.h"
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/base/hash.h"
+#include "alm/io/tls.h"
+
+#define TOKENS_MAX       1024
+#define TOKEN_GROUPS_MAX 32
+#define CONFIG_BYTES_MAX ((size_t)1 << 20)
+#define STOP_GRACE_NS    (2 * NS_PER_S)
+
+struct embedded {
+	const char *data_dir, *listen, *token_file;
+	bool simulate, no_audit;
+	const char *token; /* of admin */
+	struct arena *arena;
+	struct loop *loop;
+	struct db *db;
+	struct audit *audit;
+	struct apiserver *api;
+	struct server *http;
+	struct apiserver_token tokens[TOKENS_MAX];
+	size_t n_tokens;
+	char *ca_cert, *ca_key, *cert, *key;
+};
+
+static const char *path_in(struct embedded *c, const char *name)
+{
+	return arena_fmt(c->arena, "%s/%s", c->data_dir, name);
+}
+
+/* The text of a file of the data folder, NULL if it is not there. Owned. */
+static char *read_own(struct embedded *c, const char *name)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
+	if (file_read(path_in(c, name), &b, &err) < 0)
+		return NULL;
+	return strbuf_detach(&b);
+}
+
+static int write_own(struct embedded *c, const char *name, const char *text, struct error *err)
+{
+	return file_write_atomic(path_in(c, name), str_of(text), 0600, err);
+}
+
+static int make_certificates(struct embedded *c, struct error *err)
+{
+	struct str host = STR(""), port;
+	str_rcut(str_of(c->listen), ':', &host, &port);
+	const char *names[] = {arena_strndup(c->arena, host.ptr, host.len)};
+	c->ca_cert = read_own(c, "ca.crt");
+	c->ca_key = read_own(c, "ca.key");
+	if (!c->ca_cert || !c->ca_key) {
+		if (tls_ca_new(c->loop, "alm-ca", &c->ca_cert, &c->ca_key, err) < 0 ||
+		    write_own(c, "ca.key", c->ca_key, err) < 0 ||
+		    write_own(c, "ca.crt", c->ca_cert, err) < 0)
+			return -err->code;
+	}
+	c->cert = read_own(c, "server.crt");
+	c->key = read_own(c, "server.key");
+	if (c->cert && c->key && tls_serving_usable(c->loop, c->cert, c->ca_cert, names[0]))
+		return 0;
+	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, 1, &c->cert, &c->key, err) < 0 ||
+	    write_own(c, "server.key", c->key, err) < 0)
+		return -err->code;
+	return write_own(c, "server.crt", c->cert, err);
+}
+
+static void add_token(struct embedded *c, const char *token, const char *user, const char *uid,
+		      const char *const *groups, size_t n_groups)
+{
+	if (c->n_tokens < TOKENS_MAX)
+		c->tokens[c->n_tokens++] =
+			(struct apiserver_token){token, user, uid, groups, n_groups};
+}
+
+static const char *admin_token(struct embedded *c, struct error *err)
+{
+	static const char *const groups[] = {"system:masters", "system:authenticated"};
+	char fresh[TLS_TOKEN_MAX];
+	CLEANUP(xfreep) char *stored = read_own(c, "token");
+	const char *token;
+	if (stored) {
+		struct str t = str_trim(str_of(stored));
+		token = arena_strndup(c->arena, t.ptr, t.len);
+	} else {
+		tls_token(c->loop, fresh);
+		token = arena_strdup(c->arena, fresh);
+		if (write_own(c, "token", token, err) < 0)
+			return NULL;
+	}
+	add_token(c, token, "admin", "1", groups, 2);
+	return token;
+}
+
+/* token,user,uid,"group,group" a line. */
+static int read_token_line(struct embedded *c, struct str line, struct error *err)
+{
+	struct str part[3], groups = line, group;
+	for (int i = 0; i < 3; i++)
+		if (!str_cut(groups, ',', &part[i], &groups) && i < 2)
+			return error_set(err, E_USAGE, "%s: want token,user,uid[,\"groups\"]",
+					 c->token_file);
+	const char **list = ARENA_ARRAY(c->arena, const char *, TOKEN_GROUPS_MAX + 1);
+	size_t n = 0;
+	groups = str_trim(groups);
+	if (groups.len >= 2 && groups.ptr[0] == '"')
+		groups = str_sub(groups, 1, groups.len - 2);
+	while (groups.len && n < TOKEN_GROUPS_MAX && str_next(&groups, ',', &group))
+		list[n++] = arena_strndup(c->arena, group.ptr, group.len);
+	list[n++] = "system:authenticated";
+	add_token(c, arena_strndup(c->arena, part[0].ptr, part[0].len),
+		  arena_strndup(c->arena, part[1].ptr, part[1].len),
+		  arena_strndup(c->arena, part[2].ptr, part[2].len), list, n);
+	return 0;
+}
+
+static int read_tokens(struct embedded *c, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
+	struct str rest, line;
+	if (!c->token_file)
+		return 0;
+	if (file_read(c->token_file, &b, err) < 0)
+		return -err->code;
+	rest = strbuf_str(&b);
+	while (str_next_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.len && line.ptr[0] != '#' && read_token_line(c, line, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
+static int write_kubeconfig(struct embedded *c, const char *token, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf ca = STRBUF_INIT(CONFIG_BYTES_MAX);
+	base64_encode(str_of(c->ca_cert), &ca);
+	return write_own(
+		c, "kubeconfig",
+		arena_fmt(c->arena,
+			  "apiVersion: v1\nkind: Config\nclusters:\n- name: alm\n  "
+			  "cluster:\n    server: https://%s\n    "
+			  "certificate-authority-data: %s\nusers:\n- name: admin\n  user:\n"
+			  "    token: %s\ncontexts:\n- name: alm\n  context:\n    cluster: "
+			  "alm\n    user: admin\ncurrent-context: alm\n",
+			  server_address(c->http), ca.buf, token),
+		err);
+}
+
+void embedded_handle(void *arg, struct exchange *x)
+{
+	struct embedded *c = arg;
+	apiserver_handle(c->api, x);
+}
+
+static int open_store(struct embedded *c, struct error *err)
+{
+	struct db_config dc = {.path = path_in(c, "alm.db")};
+	if (db_open(&dc, &c->db, err) < 0)
+		return -err->code;
+	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
+	return c->no_audit ? 0 : audit_open(&ac, &c->audit, err);
+}
+
+static int start(struct embedded *c, struct error *err)
+{
+	if (dir_make(c->data_dir, 0700, err) < 0 || make_certificates(c, err) < 0)
+		return -err->code;
+	c->token = admin_token(c, err);
+	if (!c->token || read_tokens(c, err) < 0 || open_store(c, err) < 0)
+		return -err->code;
+	struct apiserver_config ac = {
+		.db = c->db,
+		.loop = c->loop,
+		.audit = c->audit,
+		.tokens = c->tokens,
+		.n_tokens = c->n_tokens,
+		.ca_pem = c->ca_cert,
+		.address = c->listen,
+		.simulate_workloads = c->simulate,
+	};
+	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
+	if (apiserver_new(&ac, &c->api, err) < 0 ||
+	    server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0)
+		return -err->code;
+	return write_kubeconfig(c, c->token, err);
+}
+
+int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
+		   struct error *err)
+{
+	CLEANUP(embedded_freep) struct embedded *e = xcalloc(1, sizeof(*e));
+	e->arena = arena_new(CONFIG_BYTES_MAX * 4);
+	e->loop = l;
+	e->data_dir = arena_strdup(e->arena, config->data_dir);
+	e->listen = arena_strdup(e->arena, config->listen);
+	e->token_file = config->token_file;
+	e->simulate = config->simulate_workloads;
+	e->no_audit = config->no_audit;
+	if (start(e, err) < 0)
+		return -err->code;
+	*ret = STEAL(e);
+	return 0;
+}
+
+const char *embedded_address(const struct embedded *e)
+{
+	return server_address(e->http);
+}
+
+const char *embedded_kubeconfig(const struct embedded *e)
+{
+	return arena_fmt(e->arena, "%s/kubeconfig", e->data_dir);
+}
+
+const char *embedded_token(const struct embedded *e)
+{
+	return e->token;
+}
+
+struct audit *embedded_audit(struct embedded *e)
+{
+	return e->audit;
+}
+
+struct db *embedded_db(struct embedded *e)
+{
+	return e->db;
+}
+
+void embedded_stop(struct embedded *e, void (*done)(void *arg), void *arg)
+{
+	server_stop(e->http, STOP_GRACE_NS, done, arg);
+}
+
+void embedded_free(struct embedded *e)
+{
+	if (!e)
+		return;
+	apiserver_free(e->api);
+	server_free(e->http);
+	audit_close(e->audit);
+	db_close(e->db);
+	xfree(e->ca_cert);
+	xfree(e->ca_key);
+	xfree(e->cert);
+	xfree(e->key);
+	arena_free(e->arena);
+	xfree(e);
+}

@@ -1,0 +1,35 @@
+/*
+ * embedded: the API server of a data folder: makes what the folder lacks (CA, certificate, token,
+ * database), listens and writes the kubeconfig (0600). `alm server` is this alone, `alm up` adds
+ * the controllers.
+ */
+#ifndef ALM_MAIN_EMBEDDED_H
+#define ALM_MAIN_EMBEDDED_H
+
+#include "alm/audit/audit.h"
+#include "alm/io/loop.h"
+#include "alm/io/server.h"
+
+struct embedded;
+
+struct embedded_config {
+	const char *data_dir, *listen, *token_file;
+	bool simulate_workloads, no_audit;
+};
+
+int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
+		   struct error *err);
+/* Ends streams and idle connections, then calls done. */
+void embedded_stop(struct embedded *e, void (*done)(void *arg), void *arg);
+void embedded_free(struct embedded *e);
+DEFINE_FREEP(embedded)
+
+const char *embedded_address(const struct embedded *e); /* "127.0.0.1:6443" */
+const char *embedded_kubeconfig(const struct embedded *e);
+const char *embedded_token(const struct embedded *e); /* of admin */
+struct audit *embedded_audit(struct embedded *e);     /* NULL with no_audit */
+struct db *embedded_db(struct embedded *e);
+/* server_handler with the struct embedded as arg: for transport_local_new(). */
+void embedded_handle(void *arg, struct exchange *x);
+
+#endif

@@ -1,0 +1,12 @@
+/* metrics_server: plain HTTP with /metrics and /healthz, on a loopback address of its own. */
+#ifndef ALM_MAIN_METRICS_SERVER_H
+#define ALM_MAIN_METRICS_SERVER_H
+
+#include "alm/io/metrics.h"
+#include "alm/io/server.h"
+
+/* listen "off": *ret is NULL. */
+int metrics_server_start(struct loop *l, const char *listen, struct metrics *m, struct server **ret,
+			 struct error *err);
+
+#endif

@@ -1,0 +1,8 @@
+#include "alm/main/sandbox_jobs.h"
+
+#include "alm/controllers/render_job.h"
+
+const struct sandbox_job sandbox_jobs[] = {
+	{RENDER_JOB, render_job},
+	{0},
+};

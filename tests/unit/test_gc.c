@@ -1,0 +1,188 @@
+/* Owners, propagation, namespaces, Events' hour. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+#include "tests/lib/exchange_fake.h"
+
+#define CMS   "/api/v1/namespaces/default/configmaps"
+#define CRDS  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define MERGE "application/merge-patch+json"
+
+/* A ConfigMap; its uid is copied out. */
+static void make(struct apifake *f, const char *name, const char *owner_refs, char uid[37])
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b,
+		    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+		    "\"ownerReferences\":[%s]}}",
+		    name, owner_refs);
+	struct answer a = apifake_do(f, "POST", CMS, b.buf);
+	assert_int_equal(a.status, 201);
+	memcpy(uid, obj_str(a.json, "metadata.uid"), 37);
+}
+
+static const char *ref(struct arena *a, const char *name, const char *uid, bool blocks)
+{
+	return arena_fmt(a,
+			 "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"%s\",\"uid\":"
+			 "\"%s\",\"blockOwnerDeletion\":%s}",
+			 name, uid, blocks ? "true" : "false");
+}
+
+static int status_of(struct apifake *f, const char *target)
+{
+	return apifake_do(f, "GET", target, NULL).status;
+}
+
+static void test_gc__dependents_follow(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37], dep[37], leaf[37];
+	make(f, "owner", "", owner);
+	make(f, "dep", ref(a, "owner", owner, false), dep);
+	make(f, "leaf", ref(a, "dep", dep, false), leaf);
+	apifake_do(f, "DELETE", CMS "/owner", NULL);
+	assert_int_equal(status_of(f, CMS "/dep"), 404);
+	assert_int_equal(status_of(f, CMS "/leaf"), 404);
+}
+
+static void test_gc__one_living_owner_is_enough(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char one[37], two[37], dep[37];
+	make(f, "one", "", one);
+	make(f, "two", "", two);
+	make(f, "dep", arena_fmt(a, "%s,%s", ref(a, "one", one, false), ref(a, "two", two, false)),
+	     dep);
+	apifake_do(f, "DELETE", CMS "/one", NULL);
+	struct answer x = apifake_do(f, "GET", CMS "/dep", NULL);
+	assert_int_equal(x.status, 200);
+	assert_int_equal(obj_len(obj_path(x.json, "metadata.ownerReferences")), 1);
+	assert_string_equal(obj_str(x.json, "metadata.ownerReferences[0].uid"), two);
+}
+
+static void test_gc__owner_that_never_was(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char dep[37];
+	make(f, "dep", ref(a, "x", "00000000-0000-4000-8000-000000000000", false), dep);
+	assert_int_equal(status_of(f, CMS "/dep"), 404);
+}
+
+static void test_gc__orphans_stay(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37], dep[37];
+	make(f, "owner", "", owner);
+	make(f, "dep", ref(a, "owner", owner, false), dep);
+	apifake_do(f, "DELETE", CMS "/owner?propagationPolicy=Orphan", NULL);
+	assert_int_equal(status_of(f, CMS "/owner"), 404);
+	struct answer x = apifake_do(f, "GET", CMS "/dep", NULL);
+	assert_int_equal(x.status, 200);
+	assert_null(obj_path(x.json, "metadata.ownerReferences"));
+}
+
+static void test_gc__foreground_waits_for_blockers(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37], dep[37];
+	make(f, "owner", "", owner);
+	make(f, "dep", ref(a, "owner", owner, true), dep);
+	apifake_do_type(f, "PATCH", CMS "/dep", MERGE,
+			"{\"metadata\":{\"finalizers\":[\"x.y/z\"]}}");
+	apifake_do(f, "DELETE", CMS "/owner?propagationPolicy=Foreground", NULL);
+	assert_int_equal(status_of(f, CMS "/owner"), 200);
+	assert_non_null(
+		obj_str(apifake_do(f, "GET", CMS "/dep", NULL).json, "metadata.deletionTimestamp"));
+	apifake_do_type(f, "PATCH", CMS "/dep", MERGE, "{\"metadata\":{\"finalizers\":[]}}");
+	assert_int_equal(status_of(f, CMS "/dep"), 404);
+	assert_int_equal(status_of(f, CMS "/owner"), 404);
+}
+
+static void test_gc__definitions_are_never_collected(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37];
+	make(f, "owner", "", owner);
+	struct answer ns = apifake_do(f, "POST", "/api/v1/namespaces",
+				      "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+				      "\"name\":\"owner\"}}");
+	const char *crd = arena_fmt(
+		a,
+		"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+		"\"metadata\":{\"name\":\"ws.e.io\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
+		"\"kind\":\"Namespace\",\"name\":\"owner\",\"uid\":\"%s\"}]},\"spec\":{\"group\":"
+		"\"e.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"ws\",\"kind\":\"W\"},"
+		"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+		"\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
+		obj_str(ns.json, "metadata.uid"));
+	assert_int_equal(apifake_do(f, "POST", CRDS, crd).status, 201);
+	apifake_do(f, "DELETE", "/api/v1/namespaces/owner", NULL);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/owner"), 404);
+	assert_int_equal(status_of(f, CRDS "/ws.e.io"), 200);
+}
+
+static void test_gc__namespace_takes_its_content_along(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	static const char ns[] = "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+				 "\"name\":\"n\"}}";
+	static const char cm[] = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+				 "\"name\":\"a\",\"finalizers\":[\"x.y/z\"]}}";
+	apifake_do(f, "POST", "/api/v1/namespaces", ns);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/n/serviceaccounts/default"), 200);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/n/configmaps/kube-root-ca.crt"), 200);
+	apifake_do(f, "POST", "/api/v1/namespaces/n/configmaps", cm);
+	apifake_do(f, "DELETE", "/api/v1/namespaces/n", NULL);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/n"), 200);
+	assert_int_equal(apifake_do(f, "POST", "/api/v1/namespaces/n/configmaps", cm).status, 403);
+	apifake_do_type(f, "PATCH", "/api/v1/namespaces/n/configmaps/a", MERGE,
+			"{\"metadata\":{\"finalizers\":null}}");
+	assert_int_equal(status_of(f, "/api/v1/namespaces/n"), 404);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/n/configmaps/a"), 404);
+}
+
+static void test_gc__events_live_an_hour(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	apifake_do(f, "POST", "/api/v1/namespaces/default/events",
+		   "{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"metadata\":{\"name\":\"e\"},"
+		   "\"involvedObject\":{\"namespace\":\"default\"}}");
+	apifake_advance(f, 59 * NS_PER_MIN);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/default/events/e"), 200);
+	apifake_advance(f, 3 * NS_PER_MIN);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/default/events/e"), 404);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gc__dependents_follow),
+		cmocka_unit_test(test_gc__one_living_owner_is_enough),
+		cmocka_unit_test(test_gc__owner_that_never_was),
+		cmocka_unit_test(test_gc__orphans_stay),
+		cmocka_unit_test(test_gc__foreground_waits_for_blockers),
+		cmocka_unit_test(test_gc__definitions_are_never_collected),
+		cmocka_unit_test(test_gc__namespace_takes_its_content_along),
+		cmocka_unit_test(test_gc__events_live_an_hour),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/file.h"
+#include "alm/client/kubeconfig.h"
+
+struct fixture {
+	char dir[64];
+	struct arena *arena;
+	struct error err;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->arena = arena_new(1 << 20);
+	f->err = ERROR_INIT;
+	snprintf(f->dir, sizeof(f->dir), "/tmp/alm-kubeconfig-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char **names;
+	size_t n;
+	assert_ok(dir_list(f->dir, 100, &names, &n, &f->err), &f->err);
+	for (size_t i = 0; i < n; i++)
+		remove(arena_fmt(f->arena, "%s/%s", f->dir, names[i]));
+	dir_list_free(names, n);
+	remove(f->dir);
+	arena_free(f->arena);
+	xfree(f);
+	return 0;
+}
+
+static const char *write_file(struct fixture *f, const char *name, const char *text, unsigned mode)
+{
+	const char *path = arena_fmt(f->arena, "%s/%s", f->dir, name);
+	assert_ok(file_write_atomic(path, str_of(text), mode, &f->err), &f->err);
+	return path;
+}
+
+static const char one[] = "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+			  "clusters:\n- name: c\n  cluster:\n    server: https://one:6443\n"
+			  "    certificate-authority: ca.crt\n    tls-server-name: api\n"
+			  "users:\n- name: u\n  user: {token: t1, tokenFile: sub/token}\n"
+			  "contexts:\n- name: a\n  context: {cluster: c, user: u, namespace: ns}\n";
+static const char two[] =
+	"current-context: b\n"
+	"clusters:\n- name: c\n  cluster: {server: https://two:6443}\n"
+	"- name: d\n  cluster: {server: https://two, insecure-skip-tls-verify: true}\n"
+	"users:\n- name: x\n  user: {exec: {command: aws}}\n"
+	"- name: k\n  user: {client-certificate-data: Q0VSVA==,\n"
+	"    client-key-data: S0VZ, username: n, password: p}\n"
+	"contexts:\n- name: b\n  context: {cluster: c, user: k}\n"
+	"- name: i\n  context: {cluster: d}\n- name: e\n"
+	"  context: {cluster: c, user: x}\n- name: z\n"
+	"  context: {cluster: nope}\n";
+
+static void test_kubeconfig__first_file_wins(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig *k;
+	struct kubeconfig_target t;
+	write_file(f, "ca.crt", "CA", 0644);
+	const char *a = write_file(f, "one", one, 0600), *b = write_file(f, "two", two, 0600);
+	const struct kubeconfig_sources s = {
+		.env = arena_fmt(f->arena, "%s/absent:%s:%s", f->dir, a, b), .home = "/nowhere"};
+	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+	assert_string_equal(kubeconfig_current(k), "a");
+	assert_int_equal(kubeconfig_n_contexts(k), 5);
+	assert_string_equal(kubeconfig_context(k, 1), "b");
+	assert_null(kubeconfig_context(k, 5));
+	assert_ok(kubeconfig_resolve(k, NULL, false, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.transport.base_url, "https://one:6443");
+	assert_string_equal(t.transport.ca_pem, "CA");
+	assert_string_equal(t.transport.tls_server_name, "api");
+	assert_string_equal(t.transport.token, "t1");
+	assert_string_equal(t.transport.token_file, arena_fmt(f->arena, "%s/sub/token", f->dir));
+	assert_string_equal(t.ns, "ns");
+	assert_ok(kubeconfig_resolve(k, "b", false, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.transport.base_url, "https://one:6443");
+	assert_string_equal(t.transport.cert_pem, "CERT");
+	assert_string_equal(t.transport.key_pem, "KEY");
+	assert_string_equal(t.transport.password, "p");
+	assert_string_equal(t.ns, "default");
+	assert_string_equal(t.context, "b");
+	kubeconfig_free(k);
+}
+
+static void test_kubeconfig__refusals(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig *k;
+	struct kubeconfig_target t;
+	struct kubeconfig_sources s = {.path = write_file(f, "two", two, 0640)};
+	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+	assert_int_equal(kubeconfig_resolve(k, "e", true, f->arena, &t, &f->err), -E_UNSUPPORTED);
+	assert_string_equal(f->err.msg, "user x: credential plugins (exec) are not supported");
+	assert_int_equal(kubeconfig_resolve(k, "i", false, f->arena, &t, &f->err), -E_FORBIDDEN);
+	assert_ok(kubeconfig_resolve(k, "i", true, f->arena, &t, &f->err), &f->err);
+	assert_true(t.transport.insecure_skip_tls_verify);
+	assert_int_equal(kubeconfig_resolve(k, "z", true, f->arena, &t, &f->err), -E_NOTFOUND);
+	assert_string_equal(f->err.msg, "context z: no cluster \"nope\" in kubeconfig");
+	assert_int_equal(kubeconfig_resolve(k, "q", true, f->arena, &t, &f->err), -E_NOTFOUND);
+	kubeconfig_free(k);
+	s.path = write_file(f, "open", two, 0644);
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_FORBIDDEN);
+	assert_non_null(strstr(f->err.msg, "can be read by others"));
+	s.path = write_file(f, "bad", "a: [", 0600);
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_BADREQUEST);
+	s.path = arena_fmt(f->arena, "%s/absent", f->dir);
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
+	s = (struct kubeconfig_sources){.home = f->dir};
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
+}
+
+static void test_kubeconfig__in_a_cluster(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig_target t;
+	assert_int_equal(kubeconfig_in_cluster("10.0.0.1", "443", f->dir, f->arena, &t, &f->err),
+			 -E_NOTFOUND);
+	write_file(f, "token", "T", 0644);
+	write_file(f, "ca.crt", "CA", 0644);
+	write_file(f, "namespace", "alm-system\n", 0644);
+	assert_ok(kubeconfig_in_cluster("10.0.0.1", "443", f->dir, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.transport.base_url, "https://10.0.0.1:443");
+	assert_string_equal(t.ns, "alm-system");
+	assert_string_equal(t.transport.ca_pem, "CA");
+	assert_ok(kubeconfig_in_cluster("fd00::1", "443", f->dir, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.transport.base_url, "https://[fd00::1]:443");
+	assert_int_equal(kubeconfig_in_cluster(NULL, NULL, f->dir, f->arena, &t, &f->err),
+			 -E_NOTFOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_kubeconfig__first_file_wins, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__in_a_cluster, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
