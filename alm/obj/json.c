@@ -181,7 +181,7 @@ static bool parse_text(struct parser *p, struct str *ret)
 
 static struct obj *parse_string(struct parser *p)
 {
-	struct str s;
+	struct str s = STR_NONE;
 	return parse_text(p, &s) ? obj_stringn(s) : NULL;
 }
 

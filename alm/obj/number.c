@@ -125,7 +125,7 @@ static void print_plain(const struct decimal *d, char out[NUMBER_TEXT_MAX])
 
 void number_format(double v, char out[NUMBER_TEXT_MAX])
 {
-	struct decimal d;
+	struct decimal d = {0};
 	assert(isfinite(v));
 	decimal_shortest(v, false, &d);
 	if (d.exponent < -6 || d.exponent >= 21)
@@ -136,7 +136,7 @@ void number_format(double v, char out[NUMBER_TEXT_MAX])
 
 void number_format_g(double v, bool single, char out[NUMBER_TEXT_MAX])
 {
-	struct decimal d;
+	struct decimal d = {0};
 	assert(isfinite(v));
 	decimal_shortest(v, single, &d);
 	if (d.exponent < -4 || d.exponent >= 6) /* strconv: shortest counts as precision 6 */

@@ -220,7 +220,7 @@ static int copy(struct json_patch *j, const char *from, const char *path)
 
 static int move(struct json_patch *j, const char *from, const char *path)
 {
-	struct obj *v;
+	struct obj *v = NULL;
 	if (strcmp(from, path) == 0)
 		return 0;
 	if (cstr_has_prefix(path, from) && path[strlen(from)] == '/')

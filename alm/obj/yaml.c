@@ -253,6 +253,7 @@ static void name_anchor(struct reader *r, const char *anchor, const struct obj *
 /* A complete node takes its place; consumes value. */
 static int place(struct reader *r, struct obj *value, size_t line)
 {
+	assert(r->doc);
 	if (!r->depth) {
 		r->doc->value = value;
 		return 0;
