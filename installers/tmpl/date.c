@@ -203,8 +203,7 @@ static void add_zone_name(struct strbuf *b, const struct civil *c)
 	strbuf_addc(b, minutes < 0 ? '-' : '+');
 	minutes = minutes < 0 ? -minutes : minutes;
 	add_number(b, minutes / 60, 2, '0');
-	if (minutes % 60)
-		add_number(b, minutes % 60, 2, '0');
+	add_number(b, minutes % 60, 2, '0');
 }
 
 static void add_part(struct strbuf *b, enum layout_part part, struct str text,

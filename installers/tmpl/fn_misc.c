@@ -190,6 +190,8 @@ static ptrdiff_t check_padding(const struct decoder *d, struct str s, size_t i, 
 			return (ptrdiff_t)i - (d->bits == 6);
 		want--;
 	}
+	if (d->bits == 5)
+		return -1; /* Go's base32 looks no further */
 	while (i < s.len && is_newline(s.ptr[i]))
 		i++;
 	return i < s.len ? (ptrdiff_t)i : -1;

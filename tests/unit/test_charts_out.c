@@ -13,6 +13,7 @@
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/zones.h"
 #include "tests/lib/cases.h"
 
 static int entropy(void *ctx, void *out, size_t len)
@@ -141,8 +142,11 @@ static bool run_case(const struct golden_case *c, const char *root)
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	uint64_t counter = 0;
-	const struct tmpl_host host = {
-		.now_ns = 1700000000000000000, .zone = "UTC", .entropy = entropy, .ctx = &counter};
+	const struct tmpl_host host = {.now_ns = 1700000000000000000,
+				       .zone = "UTC",
+				       .entropy = entropy,
+				       .zone_bytes = zones_read,
+				       .ctx = &counter};
 	char *dir = arena_fmt(a, "%s/%.*s", root, STR_ARG(c->id));
 	write_case(a, c, dir);
 	assert_int_equal(chdir(dir), 0);
@@ -204,6 +208,7 @@ static void run_file(const char *name)
 		(void)state;                              \
 		run_file(#name);                          \
 	}
+GOLDEN(functions)
 GOLDEN(language)
 GOLDEN(print)
 GOLDEN(errors)
@@ -220,6 +225,7 @@ GOLDEN(crypto)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_charts_out__functions),
 		cmocka_unit_test(test_charts_out__language),
 		cmocka_unit_test(test_charts_out__print),
 		cmocka_unit_test(test_charts_out__errors),
