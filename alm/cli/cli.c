@@ -1,0 +1,278 @@
+#include "alm/cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/log.h"
+#include "alm/cli/args.h"
+
+#define CLI_BYTES   ((size_t)256 << 20)
+#define HELP_INDENT 8
+#define HELP_WIDTH  80
+
+const struct cmd_option cli_global_options[] = {
+	{"data-dir", "DIR", "folder of the embedded server (default ~/.alm)", 0},
+	{"kubeconfig", "FILE", "kubeconfig of the server to talk to", 0},
+	{"context", "NAME", "context of the kubeconfig", 0},
+	{"insecure-skip-tls-verify", NULL, "accept a kubeconfig that does not verify its server", 0},
+	{"namespace", "NAME", "namespace of the request", 'n'},
+	{"log-level", "LEVEL", "none, error, warn, info or debug", 0},
+	{"log-format", "FORMAT", "kv or json", 0},
+	{0},
+};
+
+static const struct cmd *const *commands;
+
+const struct cmd *const *cli_commands(void)
+{
+	return commands;
+}
+
+const char *cli_value(const struct cli *c, const char *name)
+{
+	for (size_t i = c->n_values; i > 0; i--)
+		if (!strcmp(c->values[i - 1].name, name))
+			return c->values[i - 1].value;
+	return NULL;
+}
+
+const char *cli_value_at(const struct cli *c, const char *name, size_t i)
+{
+	for (size_t k = 0; k < c->n_values; k++)
+		if (!strcmp(c->values[k].name, name) && i-- == 0)
+			return c->values[k].value;
+	return NULL;
+}
+
+bool cli_flag(const struct cli *c, const char *name)
+{
+	const char *v = cli_value(c, name);
+	return v && !strcmp(v, "true");
+}
+
+int cli_duration(const struct cli *c, const char *name, int64_t fallback, int64_t *ret,
+		 struct error *err)
+{
+	const char *v = cli_value(c, name);
+	struct error inner = ERROR_INIT;
+	*ret = fallback;
+	if (v && duration_parse(str_of(v), ret, &inner) < 0)
+		return error_set(err, E_USAGE, "--%s: %s", name, inner.msg);
+	return 0;
+}
+
+int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *ret,
+	    struct error *err)
+{
+	const char *v = cli_value(c, name);
+	*ret = fallback;
+	if (v && !str_parse_i64(str_of(v), ret))
+		return error_set(err, E_USAGE, "--%s: %s is no number", name, v);
+	return 0;
+}
+
+const char *cli_data_dir(const struct cli *c)
+{
+	const char *dir = cli_value(c, "data-dir"), *home = getenv("HOME");
+	return dir ? dir : arena_fmt(c->arena, "%s/.alm", home ? home : "");
+}
+
+/* Text in lines of HELP_WIDTH, broken at blanks, newlines kept. */
+static void print_wrapped(const char *text, size_t indent)
+{
+	struct str rest = str_of(text), line, word;
+	while (str_next_line(&rest, &line)) {
+		size_t col = indent;
+		printf("%*s", (int)indent, "");
+		for (bool first = true; str_next(&line, ' ', &word); first = false) {
+			if (!first && col + 1 + word.len > HELP_WIDTH) {
+				printf("\n%*s", (int)indent, "");
+				col = indent;
+			} else if (!first) {
+				printf(" ");
+				col++;
+			}
+			printf("%.*s", STR_ARG(word));
+			col += word.len;
+		}
+		printf("\n");
+	}
+}
+
+static void print_options(const char *title, const struct cmd_option *o)
+{
+	if (!o || !o->name)
+		return;
+	printf("\n%s\n", title);
+	for (; o->name; o++) {
+		printf("%*s", HELP_INDENT, "");
+		if (o->letter)
+			printf("-%c, ", o->letter);
+		printf("--%s%s%s\n", o->name, o->value ? " " : "", o->value ? o->value : "");
+		print_wrapped(o->help, 2 * HELP_INDENT);
+	}
+}
+
+static void print_subs(const struct cmd *const *subs)
+{
+	printf("\nCOMMANDS\n");
+	for (; subs && *subs; subs++)
+		printf("%*s%-12s  %s\n", HELP_INDENT, "", (*subs)->name, (*subs)->summary);
+}
+
+void cli_print_help(const char *path, const struct cmd *cmd)
+{
+	printf("NAME\n%*s%s - %s\n", HELP_INDENT, "", path, cmd->summary);
+	printf("\nSYNOPSIS\n");
+	print_wrapped(cmd->usage, HELP_INDENT);
+	if (cmd->description) {
+		printf("\nDESCRIPTION\n");
+		print_wrapped(cmd->description, HELP_INDENT);
+	}
+	if (cmd->subs)
+		print_subs(cmd->subs);
+	print_options("OPTIONS", cmd->options);
+	print_options("GLOBAL OPTIONS", cli_global_options);
+	printf("\nEXIT STATUS\n");
+	print_wrapped("0 done, 1 failed or not found, 2 usage or syntax error, 3 refused, 4 audit "
+		      "log altered, 124 timed out",
+		      HELP_INDENT);
+	if (cmd->examples) {
+		printf("\nEXAMPLES\n");
+		print_wrapped(cmd->examples, HELP_INDENT);
+	}
+}
+
+static int setup_log(const struct cli *c, struct error *err)
+{
+	const char *level = cli_value(c, "log-level"), *format = cli_value(c, "log-format");
+	enum log_level l = LOG_WARN;
+	if (level && !log_level_parse(level, &l))
+		return error_set(err, E_USAGE, "--log-level: %s is no level", level);
+	if (format && strcmp(format, "kv") != 0 && strcmp(format, "json") != 0)
+		return error_set(err, E_USAGE, "--log-format is kv or json, not %s", format);
+	log_setup(l, format && !strcmp(format, "json") ? LOG_FORMAT_JSON : LOG_FORMAT_KV, NULL);
+	return 0;
+}
+
+static int check_args(const struct cli *c, struct error *err)
+{
+	if (c->n_args < c->cmd->args.min)
+		return error_set(err, E_USAGE, "an argument is missing; usage: %s", c->cmd->usage);
+	if (c->n_args > c->cmd->args.max)
+		return error_set(err, E_USAGE, "unexpected argument %s; usage: %s",
+				 c->args[c->cmd->args.max], c->cmd->usage);
+	return 0;
+}
+
+static int run(struct cli *c, const char *path, int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int r = args_parse(c, argc, argv, &err);
+	if (r >= 0 && cli_flag(c, "help")) {
+		cli_print_help(path, c->cmd);
+		return 0;
+	}
+	if (r >= 0)
+		r = check_args(c, &err);
+	if (r >= 0)
+		r = setup_log(c, &err);
+	if (r >= 0)
+		r = c->cmd->run(c, &err);
+	if (r >= 0 && fflush(stdout) != 0)
+		r = error_set(&err, E_IO, "standard output: write failed");
+	if (r >= 0)
+		return c->exit_code;
+	(void)fflush(stdout);
+	fprintf(stderr, "alm: %s\n", err.msg);
+	return error_exit(err.code);
+}
+
+static const struct cmd *find(const struct cmd *const *table, const char *name)
+{
+	for (; *table; table++)
+		if (!strcmp((*table)->name, name))
+			return *table;
+	return NULL;
+}
+
+static int no_command(const char *path, const struct cmd *const *table, const char *name)
+{
+	if (name) {
+		fprintf(stderr, "alm: unknown command %s %s; see %s --help\n", path, name, path);
+		return error_exit(E_USAGE);
+	}
+	printf("%s COMMAND [--help]\n", path);
+	print_subs(table);
+	return error_exit(E_USAGE);
+}
+
+static bool is_help(const char *arg)
+{
+	return !strcmp(arg, "--help") || !strcmp(arg, "-h") || !strcmp(arg, "help");
+}
+
+/* Global options may stand before the command: they go behind it. Returns where the command is. */
+static int find_command(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] != '-')
+			return i;
+		if (is_help(argv[i]) || !strcmp(argv[i], "--version"))
+			return i;
+		if (!strchr(argv[i], '=') && strncmp(argv[i], "-n", 2) != 0)
+			i++;
+		else if (!strcmp(argv[i], "-n"))
+			i++;
+	}
+	return argc;
+}
+
+/* argv without the words from..to, in order: options before the command come after it. */
+static char **without(struct arena *a, int argc, char **argv, int from, int to, int *ret_argc)
+{
+	char **out = ARENA_ARRAY(a, char *, (size_t)argc + 1);
+	int n = 0;
+	for (int i = to; i < argc; i++)
+		out[n++] = argv[i];
+	for (int i = 1; i < from; i++)
+		out[n++] = argv[i];
+	*ret_argc = n;
+	return out;
+}
+
+int cli_main(const struct cmd *const *cmds, int argc, char **argv)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(CLI_BYTES);
+	const struct cmd *cmd = NULL;
+	const struct cmd *const *table = cmds;
+	const char *path = "alm";
+	commands = cmds;
+	int first = find_command(argc, argv), at = first, n;
+	do {
+		const char *name = at < argc ? argv[at] : NULL;
+		if (name && !strcmp(name, "--version") && !cmd)
+			name = "version";
+		if (name && is_help(name)) {
+			if (cmd)
+				cli_print_help(path, cmd);
+			else
+				(void)no_command(path, table, NULL);
+			return 0;
+		}
+		const struct cmd *found = name ? find(table, name) : NULL;
+		if (!found)
+			return no_command(path, table, name);
+		cmd = found;
+		path = arena_fmt(a, "%s %s", path, cmd->name);
+		table = cmd->subs;
+		at++;
+	} while (table);
+	char **rest = without(a, argc, argv, first, at, &n);
+	if (cmd->main)
+		return cmd->main(n, rest);
+	struct cli c = {.arena = a, .cmd = cmd};
+	return run(&c, path, n, rest);
+}

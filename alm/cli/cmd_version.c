@@ -1,0 +1,34 @@
+/* cmd_version: of the program and, if it answers, of the server. */
+#include <stdio.h>
+
+#include "alm/cli/cmds.h"
+#include "alm/cli/session.h"
+#include "alm/obj/obj.h"
+
+static const struct cmd_option options[] = {
+	{"client", NULL, "only the program", 0},
+	{0},
+};
+
+static int run(struct cli *c, struct error *err)
+{
+	CLEANUP(session_freep) struct session *s = NULL;
+	struct error ignored = ERROR_INIT;
+	const struct obj *v = NULL;
+	(void)err;
+	printf("alm %s\n", ALM_VERSION);
+	if (cli_flag(c, "client") || session_open(c, &s, &ignored) < 0 ||
+	    session_get(s, "/version", &v, &ignored) < 0)
+		return 0;
+	const char *git = obj_str(v, "gitVersion");
+	printf("server %s\n", git ? git : "unknown");
+	return 0;
+}
+
+const struct cmd cmd_version = {
+	.name = "version",
+	.usage = "alm version [--client]",
+	.summary = "print the version",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,391 @@
+#include "alm/cli/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/client/kubeconfig.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define REQUEST_NS     (30 * NS_PER_S)
+#define ANSWER_MAX     ((size_t)256 << 20)
+#define EVENT_MAX      ((size_t)8 << 20)
+#define WATCH_IDLE_NS  (120 * NS_PER_S)
+
+struct session {
+	struct cli *cli;
+	struct loop *loop;
+	struct transport *transport;
+	struct client *client;
+	struct discovery *discovery;
+	const char *ns;
+	bool stopped;
+};
+
+static const char *default_kubeconfig(const struct cli *c)
+{
+	const char *own = arena_fmt(c->arena, "%s/kubeconfig", cli_data_dir(c));
+	if (cli_value(c, "kubeconfig"))
+		return cli_value(c, "kubeconfig");
+	if (cli_value(c, "data-dir"))
+		return own;
+	const char *env = getenv("KUBECONFIG");
+	return !(env && *env) && file_exists(own) ? own : NULL;
+}
+
+static int find_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
+{
+	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
+	struct kubeconfig_sources src = {.path = default_kubeconfig(c),
+					 .env = getenv("KUBECONFIG"),
+					 .home = getenv("HOME")};
+	int r = kubeconfig_load(&src, &k, err);
+	if (r >= 0)
+		return kubeconfig_resolve(k, cli_value(c, "context"),
+					  cli_flag(c, "insecure-skip-tls-verify"), c->arena, t,
+					  err);
+	struct error none = ERROR_INIT;
+	if (r == -E_NOTFOUND && !src.path &&
+	    kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
+				  getenv("KUBERNETES_SERVICE_PORT"), NULL, c->arena, t,
+				  &none) >= 0)
+		return 0;
+	return r;
+}
+
+int session_open(struct cli *c, struct session **ret, struct error *err)
+{
+	CLEANUP(session_freep) struct session *s = xcalloc(1, sizeof(*s));
+	struct kubeconfig_target t = {0};
+	int r = find_target(c, &t, err);
+	if (r < 0)
+		return r;
+	s->cli = c;
+	s->ns = cli_value(c, "namespace") ? cli_value(c, "namespace")
+		: t.ns && *t.ns		  ? t.ns
+					  : "default";
+	t.transport.user_agent = "alm/" ALM_VERSION;
+	s->loop = loop_event_new();
+	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
+	if (r < 0)
+		return r;
+	s->client = client_new(s->loop, s->transport);
+	*ret = STEAL(s);
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	discovery_free(s->discovery);
+	client_free(s->client);
+	transport_free(s->transport);
+	loop_free(s->loop);
+	xfree(s);
+}
+
+struct loop *session_loop(struct session *s)
+{
+	return s->loop;
+}
+
+struct transport *session_transport(struct session *s)
+{
+	return s->transport;
+}
+
+const char *session_namespace(const struct session *s)
+{
+	return s->ns;
+}
+
+struct waiter {
+	struct session *s;
+	int status;
+	struct strbuf body;
+	struct error err;
+	bool done;
+};
+
+static void print_warnings(const struct http_headers *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		/* 299 - "text" */
+		struct str v = str_of(h->items[i].value), code, text;
+		if (strcasecmp(h->items[i].name, "Warning") != 0 ||
+		    !str_cut(v, '"', &code, &text) || !str_rcut(text, '"', &text, &code))
+			continue;
+		fprintf(stderr, "Warning: %.*s\n", STR_ARG(text));
+	}
+}
+
+static void on_head(void *arg, int status, const struct http_headers *h)
+{
+	struct waiter *w = arg;
+	w->status = status;
+	print_warnings(h);
+}
+
+static void on_data(void *arg, struct str chunk)
+{
+	struct waiter *w = arg;
+	strbuf_addstr(&w->body, chunk);
+}
+
+static void on_done(void *arg, const struct error *err)
+{
+	struct waiter *w = arg;
+	if (err)
+		error_copy(&w->err, err);
+	w->done = true;
+	loop_stop(w->s->loop);
+}
+
+static int reply_of(struct waiter *w, const struct session_request *q, struct session_reply *ret,
+		    struct error *err)
+{
+	struct error bad = ERROR_INIT;
+	struct obj *body = NULL;
+	if (w->err.code)
+		return error_copy(err, &w->err);
+	if (strbuf_check(&w->body, "the server's answer", err) < 0)
+		return -err->code;
+	if (w->body.len && json_parse(strbuf_str(&w->body), &body, &bad) >= 0)
+		obj_keep(w->s->cli->arena, body);
+	const char *message = obj_str(body, "message"), *reason = obj_str(body, "reason");
+	if (w->status >= 400)
+		return error_set(err, error_from_http(w->status, reason ? reason : ""),
+				 "%s", message ? message : w->body.len && w->body.len < 200
+							   ? w->body.buf
+							   : error_reason(error_from_http(w->status, "")));
+	if (!body && w->body.len)
+		return error_set(err, E_INTERNAL, "%s %s: the answer is no JSON: %s", q->method,
+				 q->target, bad.msg);
+	*ret = (struct session_reply){.status = w->status, .body = body};
+	return 0;
+}
+
+int session_send(struct session *s, const struct session_request *q, struct session_reply *ret,
+		 struct error *err)
+{
+	static const struct transport_events events = {on_head, on_data, on_done};
+	struct waiter w = {.s = s};
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(ANSWER_MAX);
+	struct transport_request r = {
+		.method = q->method,
+		.target = q->target,
+		.timeout_ns = q->timeout_ns ? q->timeout_ns : REQUEST_NS,
+		.body_max = ANSWER_MAX,
+	};
+	http_header_add(&r.headers, "Accept", q->accept ? q->accept : ACCEPT_JSON);
+	if (q->body) {
+		json_print(q->body, &body);
+		r.body = strbuf_str(&body);
+		http_header_add(&r.headers, "Content-Type",
+				q->content_type ? q->content_type : ACCEPT_JSON);
+	}
+	strbuf_init(&w.body, ANSWER_MAX);
+	transport_start(s->transport, &r, &events, &w);
+	while (!w.done)
+		loop_run(s->loop);
+	int rc = reply_of(&w, q, ret, err);
+	strbuf_release(&w.body);
+	return rc;
+}
+
+int session_get(struct session *s, const char *target, const struct obj **ret, struct error *err)
+{
+	struct session_request q = {.method = "GET", .target = target};
+	struct session_reply reply;
+	int r = session_send(s, &q, &reply, err);
+	if (r >= 0)
+		*ret = reply.body;
+	return r;
+}
+
+static void on_discovery(void *arg, const struct error *err)
+{
+	struct waiter *w = arg;
+	on_done(w, err);
+}
+
+static int refresh(struct session *s, struct error *err)
+{
+	struct waiter w = {.s = s};
+	if (!s->discovery)
+		s->discovery = discovery_new(s->client);
+	discovery_refresh(s->discovery, on_discovery, &w);
+	while (!w.done)
+		loop_run(s->loop);
+	return w.err.code ? error_copy(err, &w.err) : 0;
+}
+
+const struct discovery *session_discovery(struct session *s, struct error *err)
+{
+	if (!s->discovery && refresh(s, err) < 0)
+		return NULL;
+	return s->discovery;
+}
+
+int session_resource(struct session *s, const char *name, struct resource *ret, struct error *err)
+{
+	const struct discovery *d = session_discovery(s, err);
+	const struct resource *r = d ? discovery_name(d, name) : NULL;
+	if (!d)
+		return -err->code;
+	if (!r)
+		return error_set(err, E_NOTFOUND,
+				 "the server doesn't have a resource type \"%s\"", name);
+	*ret = *r;
+	return 0;
+}
+
+int session_kind(struct session *s, const struct obj *o, struct resource *ret, struct error *err)
+{
+	struct gvk g;
+	const struct discovery *d = session_discovery(s, err);
+	if (!d)
+		return -err->code;
+	if (!gvk_of(o, s->cli->arena, &g))
+		return error_set(err, E_INVALID, "apiVersion or kind is not set");
+	const struct resource *r = discovery_kind(d, g.group, g.version, g.kind);
+	/* A CRD of the same command may have come a moment ago. */
+	if (!r && refresh(s, err) >= 0)
+		r = discovery_kind(d, g.group, g.version, g.kind);
+	if (!r)
+		return error_set(err, E_NOTFOUND, "no matches for kind \"%s\" in version \"%s\"",
+				 g.kind, meta_api_version(o));
+	*ret = *r;
+	return 0;
+}
+
+const char *session_ns(const struct session *s, const struct resource *r, bool all)
+{
+	return r->namespaced && !all ? s->ns : NULL;
+}
+
+const char *session_target(struct session *s, const struct resource *r, const char *ns,
+			   const char *name, const char *query)
+{
+	struct arena *a = s->cli->arena;
+	const char *path = resource_path(r, ns, name ? url_encode(str_of(name), a) : NULL, NULL, a);
+	return query && *query ? arena_fmt(a, "%s?%s", path, query) : path;
+}
+
+struct session_watch {
+	struct session *s;
+	struct call *call;
+	struct strbuf line;
+	struct error refused;
+	int status;
+	session_event_fn fn;
+	session_closed_fn closed;
+	void *arg;
+	bool dead, *freed; /* freed: tells on_chunk() that a callback freed the watch */
+};
+
+static void watch_head(void *arg, int status, const struct http_headers *h)
+{
+	struct session_watch *w = arg;
+	(void)h;
+	w->status = status;
+}
+
+static void one_event(struct session_watch *w)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	if (json_parse(strbuf_str(&w->line), &o, &err) < 0)
+		return;
+	strbuf_clear(&w->line);
+	w->fn(w->arg, o);
+}
+
+static void watch_data(void *arg, struct str chunk)
+{
+	struct session_watch *w = arg;
+	bool freed = false;
+	w->freed = &freed;
+	while (chunk.len && !freed) {
+		ptrdiff_t n = str_find_char(chunk, '\n');
+		strbuf_addstr(&w->line, str_sub(chunk, 0, n < 0 ? chunk.len : (size_t)n));
+		if (n < 0)
+			break;
+		chunk = str_skip(chunk, (size_t)n + 1);
+		if (w->status < 400)
+			one_event(w);
+		if (!freed)
+			strbuf_clear(&w->line);
+	}
+	if (!freed)
+		w->freed = NULL;
+}
+
+static void watch_done(void *arg, const struct error *err)
+{
+	struct session_watch *w = arg;
+	struct error refused = ERROR_INIT;
+	w->dead = true;
+	w->call = NULL;
+	if (!err && w->status >= 400) {
+		error_set(&refused, error_from_http(w->status, ""), "watch: HTTP %d", w->status);
+		err = &refused;
+	}
+	w->closed(w->arg, err);
+}
+
+struct session_watch *session_watch_start(struct session *s, const char *target,
+					  session_event_fn fn, session_closed_fn closed, void *arg)
+{
+	static const struct transport_events events = {watch_head, watch_data, watch_done};
+	struct session_watch *w = xcalloc(1, sizeof(*w));
+	struct transport_request r = {.method = "GET", .target = target, .idle_ns = WATCH_IDLE_NS};
+	w->s = s;
+	w->fn = fn;
+	w->closed = closed;
+	w->arg = arg;
+	strbuf_init(&w->line, EVENT_MAX);
+	http_header_add(&r.headers, "Accept", ACCEPT_JSON);
+	w->call = transport_start(s->transport, &r, &events, w);
+	return w;
+}
+
+void session_watch_free(struct session_watch *w)
+{
+	if (!w)
+		return;
+	if (!w->dead && w->call)
+		transport_cancel(w->s->transport, w->call);
+	if (w->freed)
+		*w->freed = true;
+	strbuf_release(&w->line);
+	xfree(w);
+}
+
+static void time_over(void *arg)
+{
+	session_stop(arg);
+}
+
+int session_run(struct session *s, int64_t timeout_ns)
+{
+	struct timer t = {.fn = time_over, .arg = s};
+	s->stopped = false;
+	int64_t end = loop_mono(s->loop) + timeout_ns;
+	loop_arm(s->loop, &t, timeout_ns);
+	while (!s->stopped)
+		loop_run(s->loop);
+	loop_disarm(s->loop, &t);
+	return loop_mono(s->loop) >= end ? -E_TIMEOUT : 0;
+}
+
+void session_stop(struct session *s)
+{
+	s->stopped = true;
+	loop_stop(s->loop);
+}
