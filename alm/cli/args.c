@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/base/str.h"
+
 static const struct cmd_option help = {"help", NULL, "prints this", 'h'};
 
 static const struct cmd_option *in_table(const struct cmd_option *table, struct str name,

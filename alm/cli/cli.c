@@ -16,7 +16,8 @@ const struct cmd_option cli_global_options[] = {
 	{"data-dir", "DIR", "folder of the embedded server (default ~/.alm)", 0},
 	{"kubeconfig", "FILE", "kubeconfig of the server to talk to", 0},
 	{"context", "NAME", "context of the kubeconfig", 0},
-	{"insecure-skip-tls-verify", NULL, "accept a kubeconfig that does not verify its server", 0},
+	{"insecure-skip-tls-verify", NULL, "accept a kubeconfig that does not verify its server",
+	 0},
 	{"namespace", "NAME", "namespace of the request", 'n'},
 	{"log-level", "LEVEL", "none, error, warn, info or debug", 0},
 	{"log-format", "FORMAT", "kv or json", 0},
@@ -214,17 +215,24 @@ static bool is_help(const char *arg)
 	return !strcmp(arg, "--help") || !strcmp(arg, "-h") || !strcmp(arg, "help");
 }
 
-/* Global options may stand before the command: they go behind it. Returns where the command is. */
+/* Does the option take the next word? */
+static bool takes_word(const char *arg)
+{
+	if (!strcmp(arg, "-n"))
+		return true;
+	for (const struct cmd_option *o = cli_global_options; o->name; o++)
+		if (o->value && !strncmp(arg, "--", 2) && !strcmp(arg + 2, o->name))
+			return true;
+	return false;
+}
+
+/* Global options may stand before the command. Returns where the command is. */
 static int find_command(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		if (argv[i][0] != '-')
+		if (argv[i][0] != '-' || is_help(argv[i]) || !strcmp(argv[i], "--version"))
 			return i;
-		if (is_help(argv[i]) || !strcmp(argv[i], "--version"))
-			return i;
-		if (!strchr(argv[i], '=') && strncmp(argv[i], "-n", 2) != 0)
-			i++;
-		else if (!strcmp(argv[i], "-n"))
+		if (takes_word(argv[i]))
 			i++;
 	}
 	return argc;

@@ -38,8 +38,7 @@ static int version_before(struct session *s, const char *target, const char **re
 	return r;
 }
 
-static int apply(struct cli *c, struct session *s, const struct manifest_item *m,
-		 struct error *err)
+static int apply(struct cli *c, struct session *s, const struct manifest_item *m, struct error *err)
 {
 	struct resource r;
 	const char *name = meta_name(m->o), *before = NULL;
@@ -65,7 +64,7 @@ static int apply(struct cli *c, struct session *s, const struct manifest_item *m
 	if (rc < 0)
 		return error_wrap(err, "%s:%d", m->file, m->line);
 	const char *after = meta_resource_version(reply.body);
-	const char *verb = reply.status == 201			    ? "created"
+	const char *verb = reply.status == 201                         ? "created"
 			   : after && before && cstr_eq(after, before) ? "unchanged"
 								       : "configured";
 	return write_print(c, reply.body, cli_flag(c, "server-side") ? "serverside-applied" : verb,

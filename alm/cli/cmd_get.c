@@ -11,8 +11,8 @@
 #define OUTPUT_MAX ((size_t)512 << 20)
 
 static const struct cmd_option options[] = {
-	{"output", "FORMAT", "table, wide, json, yaml, name, jsonpath=TEMPLATE, custom-columns=SPEC",
-	 'o'},
+	{"output", "FORMAT",
+	 "table, wide, json, yaml, name, jsonpath=TEMPLATE, custom-columns=SPEC", 'o'},
 	{"selector", "QUERY", "label selector", 'l'},
 	{"field-selector", "QUERY", "field selector", 0},
 	{"all-namespaces", NULL, "objects of every namespace", 'A'},
@@ -45,8 +45,8 @@ static int list_types(struct get *g, struct error *err)
 	grid_column(&grid, "APIVERSION");
 	grid_column(&grid, "KIND");
 	for (size_t i = 0; i < n; i++) {
-		const char *version = *all[i]->group ? arena_fmt(g->c->arena, "%s/%s", all[i]->group,
-								  all[i]->version)
+		const char *version = *all[i]->group ? arena_fmt(g->c->arena, "%s/%s",
+								 all[i]->group, all[i]->version)
 						     : all[i]->version;
 		const char *cells[] = {all[i]->plural, discovery_short_names(d, all[i]), version,
 				       all[i]->kind};
@@ -103,7 +103,8 @@ static int get_tables(struct get *g, struct error *err)
 	for (size_t i = 0; i < g->targets.n;) {
 		struct obj *merged = NULL;
 		size_t first = i;
-		for (; i < g->targets.n && same_type(&g->targets.items[first], &g->targets.items[i]);
+		for (;
+		     i < g->targets.n && same_type(&g->targets.items[first], &g->targets.items[i]);
 		     i++) {
 			const struct obj *table = NULL;
 			int r = fetch(g, &g->targets.items[i], &table, err);
@@ -194,10 +195,12 @@ static int run(struct cli *c, struct error *err)
 	else if (r >= 0) {
 		r = targets_of_args(g->s, c, g->all, &g->targets, err);
 		for (size_t i = 1; i < g->targets.n; i++)
-			g->prefix = g->prefix || !same_type(&g->targets.items[0], &g->targets.items[i]);
+			g->prefix =
+				g->prefix || !same_type(&g->targets.items[0], &g->targets.items[i]);
 		g->prefix = g->prefix || strchr(c->args[0], ',');
 		if (r >= 0)
-			r = printer_is_table(&g->printer) ? get_tables(g, err) : get_objects(g, err);
+			r = printer_is_table(&g->printer) ? get_tables(g, err)
+							  : get_objects(g, err);
 	}
 	fwrite(g->out.buf, 1, g->out.len, stdout);
 	strbuf_release(&g->out);

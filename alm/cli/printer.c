@@ -15,8 +15,9 @@ int printer_parse(const char *text, struct printer *ret, struct error *err)
 		const char *name;
 		enum print_format format;
 	} formats[] = {
-		{"wide", PRINT_WIDE}, {"json", PRINT_JSON},	    {"yaml", PRINT_YAML},
-		{"name", PRINT_NAME}, {"jsonpath", PRINT_JSONPATH}, {"custom-columns", PRINT_COLUMNS},
+		{"wide", PRINT_WIDE},         {"json", PRINT_JSON},
+		{"yaml", PRINT_YAML},         {"name", PRINT_NAME},
+		{"jsonpath", PRINT_JSONPATH}, {"custom-columns", PRINT_COLUMNS},
 		{"table", PRINT_TABLE},
 	};
 	struct str name, value;
@@ -168,8 +169,7 @@ static int run_template(struct str *rest, const struct obj *o, unsigned depth, s
 {
 	struct str action;
 	if (depth > TEMPLATE_DEPTH_MAX)
-		return error_set(err, E_USAGE, "jsonpath: more than %d ranges",
-				 TEMPLATE_DEPTH_MAX);
+		return error_set(err, E_USAGE, "jsonpath: more than %d ranges", TEMPLATE_DEPTH_MAX);
 	while (rest->len && !b->over) {
 		if (rest->ptr[0] != '{') {
 			ptrdiff_t n = str_find_char(*rest, '{');
@@ -195,8 +195,7 @@ static int run_template(struct str *rest, const struct obj *o, unsigned depth, s
 	return 0;
 }
 
-int printer_jsonpath(const char *template, const struct obj *o, struct strbuf *b,
-		     struct error *err)
+int printer_jsonpath(const char *template, const struct obj *o, struct strbuf *b, struct error *err)
 {
 	struct str rest = str_of(template);
 	if (str_find_char(rest, '{') < 0)
@@ -205,8 +204,7 @@ int printer_jsonpath(const char *template, const struct obj *o, struct strbuf *b
 }
 
 /* NAME:.metadata.name,KIND:.kind */
-static int print_columns(const char *spec, const struct obj *o, struct strbuf *b,
-			 struct error *err)
+static int print_columns(const char *spec, const struct obj *o, struct strbuf *b, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
 	struct str rest = str_of(spec), column, header, path;
@@ -215,7 +213,8 @@ static int print_columns(const char *spec, const struct obj *o, struct strbuf *b
 	grid_init(&g, a);
 	while (str_next(&rest, ',', &column)) {
 		if (!str_cut(column, ':', &header, &path) || g.n_columns == GRID_COLUMNS_MAX)
-			return error_set(err, E_USAGE, "custom-columns: want HEADER:PATH,..., got %.*s",
+			return error_set(err, E_USAGE,
+					 "custom-columns: want HEADER:PATH,..., got %.*s",
 					 STR_ARG(column));
 		paths[g.n_columns] = path;
 		grid_column(&g, arena_strndup(a, header.ptr, header.len));
@@ -370,7 +369,8 @@ int printer_table(const struct obj *table, bool wide, const char *prefix, bool w
 		  bool headers, struct strbuf *b, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)128 << 20);
-	const struct obj *columns = obj_get(table, "columnDefinitions"), *rows = obj_get(table, "rows");
+	const struct obj *columns = obj_get(table, "columnDefinitions"),
+			 *rows = obj_get(table, "rows");
 	size_t shown[GRID_COLUMNS_MAX], n = 0;
 	struct grid g;
 	if (obj_type(columns) != OBJ_LIST)

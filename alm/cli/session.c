@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
@@ -11,10 +12,10 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define REQUEST_NS     (30 * NS_PER_S)
-#define ANSWER_MAX     ((size_t)256 << 20)
-#define EVENT_MAX      ((size_t)8 << 20)
-#define WATCH_IDLE_NS  (120 * NS_PER_S)
+#define REQUEST_NS    (30 * NS_PER_S)
+#define ANSWER_MAX    ((size_t)256 << 20)
+#define EVENT_MAX     ((size_t)8 << 20)
+#define WATCH_IDLE_NS (120 * NS_PER_S)
 
 struct session {
 	struct cli *cli;
@@ -40,9 +41,8 @@ static const char *default_kubeconfig(const struct cli *c)
 static int find_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
 {
 	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
-	struct kubeconfig_sources src = {.path = default_kubeconfig(c),
-					 .env = getenv("KUBECONFIG"),
-					 .home = getenv("HOME")};
+	struct kubeconfig_sources src = {
+		.path = default_kubeconfig(c), .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
 	int r = kubeconfig_load(&src, &k, err);
 	if (r >= 0)
 		return kubeconfig_resolve(k, cli_value(c, "context"),
@@ -51,8 +51,7 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 	struct error none = ERROR_INIT;
 	if (r == -E_NOTFOUND && !src.path &&
 	    kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
-				  getenv("KUBERNETES_SERVICE_PORT"), NULL, c->arena, t,
-				  &none) >= 0)
+				  getenv("KUBERNETES_SERVICE_PORT"), NULL, c->arena, t, &none) >= 0)
 		return 0;
 	return r;
 }
@@ -66,7 +65,7 @@ int session_open(struct cli *c, struct session **ret, struct error *err)
 		return r;
 	s->cli = c;
 	s->ns = cli_value(c, "namespace") ? cli_value(c, "namespace")
-		: t.ns && *t.ns		  ? t.ns
+		: t.ns && *t.ns           ? t.ns
 					  : "default";
 	t.transport.user_agent = "alm/" ALM_VERSION;
 	s->loop = loop_event_new();
@@ -159,10 +158,11 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 		obj_keep(w->s->cli->arena, body);
 	const char *message = obj_str(body, "message"), *reason = obj_str(body, "reason");
 	if (w->status >= 400)
-		return error_set(err, error_from_http(w->status, reason ? reason : ""),
-				 "%s", message ? message : w->body.len && w->body.len < 200
-							   ? w->body.buf
-							   : error_reason(error_from_http(w->status, "")));
+		return error_set(err, error_from_http(w->status, reason ? reason : ""), "%s",
+				 message ? message
+				 : w->body.len && w->body.len < 200
+					 ? w->body.buf
+					 : error_reason(error_from_http(w->status, "")));
 	if (!body && w->body.len)
 		return error_set(err, E_INTERNAL, "%s %s: the answer is no JSON: %s", q->method,
 				 q->target, bad.msg);
@@ -239,8 +239,8 @@ int session_resource(struct session *s, const char *name, struct resource *ret, 
 	if (!d)
 		return -err->code;
 	if (!r)
-		return error_set(err, E_NOTFOUND,
-				 "the server doesn't have a resource type \"%s\"", name);
+		return error_set(err, E_NOTFOUND, "the server doesn't have a resource type \"%s\"",
+				 name);
 	*ret = *r;
 	return 0;
 }
@@ -286,7 +286,7 @@ struct session_watch {
 	session_event_fn fn;
 	session_closed_fn closed;
 	void *arg;
-	bool dead, *freed; /* freed: tells on_chunk() that a callback freed the watch */
+	bool dead, busy, doomed; /* doomed: freed by a callback, gone when it returns */
 };
 
 static void watch_head(void *arg, int status, const struct http_headers *h)
@@ -302,16 +302,20 @@ static void one_event(struct session_watch *w)
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	if (json_parse(strbuf_str(&w->line), &o, &err) < 0)
 		return;
-	strbuf_clear(&w->line);
 	w->fn(w->arg, o);
+}
+
+static void watch_release(struct session_watch *w)
+{
+	strbuf_release(&w->line);
+	xfree(w);
 }
 
 static void watch_data(void *arg, struct str chunk)
 {
 	struct session_watch *w = arg;
-	bool freed = false;
-	w->freed = &freed;
-	while (chunk.len && !freed) {
+	w->busy = true;
+	while (chunk.len && !w->doomed) {
 		ptrdiff_t n = str_find_char(chunk, '\n');
 		strbuf_addstr(&w->line, str_sub(chunk, 0, n < 0 ? chunk.len : (size_t)n));
 		if (n < 0)
@@ -319,11 +323,11 @@ static void watch_data(void *arg, struct str chunk)
 		chunk = str_skip(chunk, (size_t)n + 1);
 		if (w->status < 400)
 			one_event(w);
-		if (!freed)
-			strbuf_clear(&w->line);
+		strbuf_clear(&w->line);
 	}
-	if (!freed)
-		w->freed = NULL;
+	w->busy = false;
+	if (w->doomed)
+		watch_release(w);
 }
 
 static void watch_done(void *arg, const struct error *err)
@@ -361,10 +365,9 @@ void session_watch_free(struct session_watch *w)
 		return;
 	if (!w->dead && w->call)
 		transport_cancel(w->s->transport, w->call);
-	if (w->freed)
-		*w->freed = true;
-	strbuf_release(&w->line);
-	xfree(w);
+	w->doomed = true;
+	if (!w->busy)
+		watch_release(w);
 }
 
 static void time_over(void *arg)

@@ -29,8 +29,8 @@ const char *session_namespace(const struct session *s);
 struct session_request {
 	const char *method, *target;
 	const char *accept, *content_type; /* NULL: JSON */
-	const struct obj *body;		   /* NULL: none */
-	int64_t timeout_ns;		   /* 0: 30 s */
+	const struct obj *body;            /* NULL: none */
+	int64_t timeout_ns;                /* 0: 30 s */
 };
 
 struct session_reply {

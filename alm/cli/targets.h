@@ -6,7 +6,7 @@
 
 struct target {
 	struct resource resource;
-	const char *ns;	  /* NULL: cluster-scoped, or all namespaces */
+	const char *ns;   /* NULL: cluster-scoped, or all namespaces */
 	const char *name; /* NULL: all of the type */
 };
 

@@ -15,8 +15,7 @@ int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn f
 /* "fieldManager=X&fieldValidation=Strict[&dryRun=All][&more]" */
 const char *write_query(struct cli *c, const char *manager, const char *more);
 /* The object's own, else the session's; NULL for cluster-scoped. */
-const char *write_namespace(const struct session *s, const struct resource *r,
-			    const struct obj *o);
+const char *write_namespace(const struct session *s, const struct resource *r, const struct obj *o);
 /* "apptype.app.coreos.com/etcd created", or what -o says. */
 int write_print(struct cli *c, const struct obj *o, const char *verb, struct error *err);
 

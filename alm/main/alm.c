@@ -1,23 +1,42 @@
-/* main: wiring only. */
-#include <stdio.h>
-
-#include "alm/base/str.h"
+/* main: the table of commands. To add one: a row here; see alm/cli/cli.h. */
 #include "alm/cli/cmd_charts.h"
+#include "alm/cli/cmds.h"
 #include "alm/main/cmd_server.h"
 #include "alm/main/cmd_up.h"
 
+/* Commands with an option syntax of their own. */
+/* clang-format off */
+#define RAW(word, synopsis, text) \
+	static const struct cmd cmd_##word = { \
+		.name = #word, .usage = synopsis, .summary = text, .main = cmd_##word##_main}
+
+RAW(up, "alm up [--data-dir DIR] [--listen ADDR:PORT]",
+    "run API server and controllers in one process");
+RAW(server, "alm server [--data-dir DIR] [--listen ADDR:PORT]", "run the embedded API server alone");
+RAW(template, "alm template [NAME] CHART [flags of helm template]", "render a chart archive");
+RAW(package, "alm package build CHART [-o DIR]", "make a package for a catalog");
+RAW(lint, "alm lint CHART", "check a chart");
+
+static const struct cmd *const commands[] = {
+	&cmd_up,
+	&cmd_server,
+	&cmd_get,
+	&cmd_create,
+	&cmd_apply,
+	&cmd_delete,
+	&cmd_describe,
+	&cmd_wait,
+	&cmd_audit,
+	&cmd_template,
+	&cmd_package,
+	&cmd_lint,
+	&cmd_version,
+	&cmd_completion,
+	NULL,
+};
+/* clang-format on */
+
 int main(int argc, char **argv)
 {
-	if (argc > 1 && cstr_eq(argv[1], "server"))
-		return cmd_server_main(argc - 2, argv + 2);
-	if (argc > 1 && cstr_eq(argv[1], "template"))
-		return cmd_template_main(argc - 2, argv + 2);
-	if (argc > 1 && cstr_eq(argv[1], "package"))
-		return cmd_package_main(argc - 2, argv + 2);
-	if (argc > 1 && cstr_eq(argv[1], "lint"))
-		return cmd_lint_main(argc - 2, argv + 2);
-	if (argc > 1 && cstr_eq(argv[1], "up"))
-		return cmd_up_main(argc - 2, argv + 2);
-	printf("alm %s\n", ALM_VERSION);
-	return 0;
+	return cli_main(commands, argc, argv);
 }

@@ -1,0 +1,181 @@
+#include "alm/cli/audit_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/audit/export.h"
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/cli/session.h"
+#include "alm/io/http.h"
+#include "alm/io/loop.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define ARCHIVE_BYTES_MAX ((size_t)4 << 30)
+#define PAGE              500
+#define PAGES_MAX         200000
+
+static int open_memory(struct audit_source *s, struct error *err)
+{
+	struct db_config c = {.path = ":memory:"};
+	return db_open(&c, &s->db, err);
+}
+
+static int open_archive(const char *path, struct audit_source *s, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(ARCHIVE_BYTES_MAX);
+	s->type = AUDIT_ARCHIVE;
+	int r = file_read(path, &text, err);
+	if (r >= 0)
+		r = open_memory(s, err);
+	if (r >= 0 && (r = export_read(s->db, strbuf_str(&text), err)) < 0)
+		return error_set(err, E_ALTERED, "%s: %s", path, err->msg);
+	return r;
+}
+
+static int read_page(struct audit_source *s, const struct obj *list, struct error *err)
+{
+	const struct obj *items = obj_get(list, "items");
+	int r = 0;
+	for (size_t i = 0; i < obj_len(items) && r >= 0; i++)
+		r = export_add_object(s->db, obj_at(items, i), err);
+	return r;
+}
+
+static int open_api(struct cli *c, struct audit_source *s, struct error *err)
+{
+	static const struct resource records = {"audit.app.coreos.com", "v1alpha1", "auditrecords",
+						"AuditRecord", false};
+	CLEANUP(session_freep) struct session *session = NULL;
+	const char *token = NULL;
+	s->type = AUDIT_API;
+	int r = session_open(c, &session, err);
+	if (r >= 0)
+		r = open_memory(s, err);
+	if (r >= 0)
+		r = export_tables(s->db, err);
+	for (int page = 0; r >= 0 && page < PAGES_MAX; page++) {
+		const struct obj *list = NULL;
+		const char *query =
+			arena_fmt(c->arena, "limit=%d%s%s", PAGE, token ? "&continue=" : "",
+				  token ? url_encode(str_of(token), c->arena) : "");
+		r = session_get(session, session_target(session, &records, NULL, NULL, query),
+				&list, err);
+		if (r >= 0)
+			r = read_page(s, list, err);
+		token = obj_str(list, "metadata.continue");
+		if (!token || !*token)
+			break;
+	}
+	return r;
+}
+
+int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err)
+{
+	struct audit_source s = {0};
+	const char *file = cli_value(c, "file");
+	const char *path = arena_fmt(c->arena, "%s/alm.db", cli_data_dir(c));
+	bool elsewhere = (cli_value(c, "kubeconfig") || cli_value(c, "context")) &&
+			 !cli_value(c, "data-dir");
+	int r;
+	if (file)
+		r = open_archive(file, &s, err);
+	else if (!elsewhere && (file_exists(path) || cli_value(c, "data-dir"))) {
+		struct db_config dc = {.path = path, .read_only = true, .busy_ns = 5 * NS_PER_S};
+		r = db_open(&dc, &s.db, err);
+	} else
+		r = open_api(c, &s, err);
+	if (r < 0) {
+		db_close(s.db);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void audit_source_release(struct audit_source *s)
+{
+	db_close(s->db);
+	s->db = NULL;
+}
+
+int64_t audit_source_now_us(void)
+{
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	return loop_now(l) / NS_PER_US;
+}
+
+int audit_source_time(const char *text, int64_t now_us, int64_t *ret_us, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	int64_t ns;
+	if (clock_parse(str_of(text), &ns)) {
+		*ret_us = ns / NS_PER_US;
+		return 0;
+	}
+	if (duration_parse(str_of(text), &ns, &inner) < 0)
+		return error_set(err, E_USAGE, "%s is neither RFC 3339 nor a duration", text);
+	*ret_us = now_us - ns / NS_PER_US;
+	return 0;
+}
+
+int audit_source_selector(struct cli *c, const struct audit_source *s, struct query_selector *ret,
+			  struct error *err)
+{
+	const char *subject = cli_value(c, "subject"), *since = cli_value(c, "since");
+	const char *until = cli_value(c, "until");
+	int64_t now = audit_source_now_us(), limit;
+	struct query_selector sel = {.actor = cli_value(c, "actor"),
+				     .type = cli_value(c, "type"),
+				     .reason = cli_value(c, "reason"),
+				     .cluster = cli_value(c, "cluster")};
+	int r = cli_int(c, "from-seq", 0, &sel.from_seq, err);
+	if (r >= 0)
+		r = cli_int(c, "limit", 0, &limit, err);
+	if (r >= 0)
+		sel.limit = limit > 0 ? (size_t)limit : 0;
+	if (r >= 0 && subject)
+		r = query_subject(s->db, subject, c->arena, &sel, err);
+	if (r >= 0 && since)
+		r = audit_source_time(since, now, &sel.since_us, err);
+	if (r >= 0 && until)
+		r = audit_source_time(until, now, &sel.until_us, err);
+	*ret = sel;
+	return r;
+}
+
+bool audit_source_has_objects(struct db *d)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (db_prepare(d, "SELECT 1 FROM sqlite_schema WHERE name = 'objects'", &s, &err) < 0)
+		return false;
+	bool found = stmt_step(s, &err) > 0;
+	stmt_reset(s);
+	return found;
+}
+
+/* The newest revision of every living object that has a transitionSeq. */
+int audit_source_statuses(void *arg, verify_status_fn fn, void *fn_arg, struct error *err)
+{
+	struct db *d = arg;
+	struct stmt *s;
+	int r = db_prepare(d,
+			   "SELECT value FROM objects o WHERE deleted = 0 AND"
+			   " instr(value, '\"transitionSeq\"') > 0 AND NOT EXISTS (SELECT 1 FROM"
+			   " objects n WHERE n.name = o.name AND n.prev_revision = o.id)",
+			   &s, err);
+	if (r < 0)
+		return r;
+	while ((r = stmt_step(s, err)) > 0) {
+		CLEANUP(obj_unrefp) struct obj *o = NULL;
+		struct error bad = ERROR_INIT;
+		if (json_parse(stmt_blob(s, 0), &o, &bad) < 0)
+			continue;
+		int64_t tseq = obj_i64(o, "status.transitionSeq", 0);
+		if (tseq > 0 && meta_uid(o))
+			fn(fn_arg, meta_uid(o), tseq, obj_get(o, "status"));
+	}
+	return r;
+}
