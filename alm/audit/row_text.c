@@ -74,10 +74,13 @@ void row_who(const struct obj *row, struct strbuf *b)
 		return;
 	}
 	strbuf_addf(b, " (%s", trust);
-	if (via)
-		strbuf_addf(b, ", %s", via);
-	if (address)
-		strbuf_addf(b, "%s%s", via ? " " : ", ", address);
+	if (via) /* the product of a User-Agent */
+		strbuf_addf(b, ", %.*s", (int)strcspn(via, "/ "), via);
+	struct str host = str_of(address), port;
+	if (!cstr_has_prefix(address ? address : "", "["))
+		(void)str_cut(host, ':', &host, &port);
+	if (host.len && !str_has_prefix(host, STR("127.")) && !str_has_prefix(host, STR("[::1]")))
+		strbuf_addf(b, "%s%.*s", via ? " " : ", ", STR_ARG(host));
 	strbuf_addc(b, ')');
 }
 

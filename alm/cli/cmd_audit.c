@@ -72,7 +72,8 @@ static int print_row(void *arg, unsigned depth, const struct obj *row, struct er
 		strbuf_adds(&b, "\xe2\x94\x94 ");
 	}
 	row_head(row, r->with_date || r->printer.format == PRINT_WIDE || is_old(r, row), &b);
-	if (r->with_subject) {
+	/* the detail of a Write names its object already */
+	if (r->with_subject && !cstr_eq(obj_str(row, "type"), "Write")) {
 		strbuf_adds(&b, "  ");
 		row_subject(row, &b);
 	}

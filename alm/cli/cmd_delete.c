@@ -108,7 +108,7 @@ static int delete_one(struct delete *d, const struct target *t, const char *name
 {
 	const char *path = session_target(d->s, &t->resource, t->ns, name, NULL);
 	const struct obj *o = NULL;
-	struct obj *options_obj;
+	struct obj *options_obj = NULL;
 	int r = session_get(d->s, path, &o, err);
 	if (r == -E_NOTFOUND && cli_flag(d->c, "ignore-not-found")) {
 		*err = ERROR_INIT;

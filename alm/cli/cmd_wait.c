@@ -144,9 +144,13 @@ static int print_end(struct wait *w, struct error *err)
 		if (w->last) {
 			printer_name(w->last, &b);
 			strbuf_adds(&b, " condition met\n");
-		} else
-			strbuf_addf(&b, "%s/%s condition met\n", w->target.resource.plural,
+		} else {
+			for (const char *k = w->target.resource.kind; *k; k++)
+				strbuf_addc(&b, char_lower(*k));
+			strbuf_addf(&b, "%s%s/%s condition met\n",
+				    *w->target.resource.group ? "." : "", w->target.resource.group,
 				    w->target.name);
+		}
 	} else if (w->last)
 		r = printer_object(&p, w->last, &b, err);
 	fwrite(b.buf, 1, b.len, stdout);
@@ -222,7 +226,7 @@ static int read_args(struct wait *w, const char **ret_expr, struct error *err)
 
 static int prepare(struct wait *w, int64_t *ret_timeout, struct error *err)
 {
-	const char *expr, *unless = cli_value(w->c, "unless");
+	const char *expr = NULL, *unless = cli_value(w->c, "unless");
 	struct printer p;
 	int r = cli_duration(w->c, "timeout", 30 * NS_PER_S, ret_timeout, err);
 	if (r >= 0)
