@@ -52,6 +52,19 @@ static bool is_write(const struct request *r)
 	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
 }
 
+static void gauges(struct apiserver *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < store_n_resources(s->store); i++)
+		n += store_resource_at(s->store, i)->n_heads;
+	metric_set(metrics_gauge(s->metrics, "alm_api_objects", "Objects in the store.", NULL),
+		   (int64_t)n);
+	metric_set(metrics_gauge(s->metrics, "alm_api_revision", "Newest revision.", NULL),
+		   store_rv(s->store));
+	metric_set(metrics_gauge(s->metrics, "alm_api_watches", "Open watches.", NULL),
+		   (int64_t)hub_n_watchers(s->hub));
+}
+
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
 	if (route_parse(r, err) < 0)
@@ -69,6 +82,11 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	if (auth_authorize(s->auth, r, err) < 0) {
 		forbid(r, err);
 		return -err->code;
+	}
+	if (cstr_eq(r->path, "/metrics")) {
+		gauges(s);
+		health_metrics(r, s->metrics);
+		return 0;
 	}
 	if (!r->is_resource) {
 		if (!surface_handle(s->discovery, r))
@@ -154,6 +172,9 @@ int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, stru
 	s->config.address = arena_strdup(s->arena, c->address ? c->address : "");
 	s->loop = c->loop;
 	s->audit = c->audit;
+	if (!c->metrics)
+		s->own_metrics = metrics_new();
+	s->metrics = c->metrics ? c->metrics : s->own_metrics;
 	if (start(s, err) < 0) {
 		apiserver_free(s);
 		return -err->code;
@@ -179,6 +200,7 @@ void apiserver_free(struct apiserver *s)
 	auth_free(s->auth);
 	store_close(s->store);
 	kinds_free(s->kinds);
+	metrics_free(s->own_metrics);
 	arena_free(s->arena);
 	xfree(s);
 }

@@ -11,6 +11,7 @@
 #include "alm/audit/audit.h"
 #include "alm/io/db.h"
 #include "alm/io/loop.h"
+#include "alm/io/metrics.h"
 #include "alm/io/server.h"
 
 struct apiserver;
@@ -30,6 +31,7 @@ struct apiserver_config {
 	const char *ca_pem;  /* goes into ConfigMap kube-root-ca.crt; "" in tests */
 	const char *address; /* advertised host:port */
 	bool simulate_workloads;
+	struct metrics *metrics; /* shown at /metrics, outlives the server; NULL: one of its own */
 };
 
 /* Loads every object head into memory; creates the default namespaces on an empty store. */

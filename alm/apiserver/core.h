@@ -35,7 +35,8 @@ struct apiserver {
 	struct event_ttl *event_ttl;
 	struct simulate *simulate; /* NULL: workloads are left alone */
 	struct virtuals *virtuals;
-	bool audit_failed; /* the last commit failed: not ready */
+	struct metrics *metrics, *own_metrics; /* own_metrics NULL: the caller's are used */
+	bool audit_failed;                     /* the last commit failed: not ready */
 };
 
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */

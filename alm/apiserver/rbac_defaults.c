@@ -17,7 +17,7 @@ struct default_role {
 	const char *name;
 	const char *aggregates; /* "view": gathers roles labelled aggregate-to-view */
 	const char *label;      /* "edit": is labelled aggregate-to-edit */
-	struct default_rule rules[8];
+	struct default_rule rules[12];
 };
 
 #define READ  "get list watch"
@@ -36,12 +36,20 @@ static const struct default_role roles[] = {
 		{WRITE, "-", "configmaps endpoints events persistentvolumeclaims pods replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services", NULL},
 		{"create", "-", "serviceaccounts/token", NULL},
 		{WRITE, "apps", "daemonsets deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale", NULL},
-		{WRITE, "autoscaling batch networking.k8s.io policy", "horizontalpodautoscalers cronjobs jobs ingresses networkpolicies poddisruptionbudgets", NULL},
+		{WRITE, "autoscaling", "horizontalpodautoscalers", NULL},
+		{WRITE, "batch", "cronjobs jobs", NULL},
+		{WRITE, "networking.k8s.io", "ingresses networkpolicies", NULL},
+		{WRITE, "policy", "poddisruptionbudgets", NULL},
 		{READ " " WRITE, "coordination.k8s.io", "leases", NULL}}},
 	{"view", "view", "edit", {
 		{READ, "-", "configmaps endpoints events limitranges namespaces namespaces/status persistentvolumeclaims persistentvolumeclaims/status pods pods/status replicationcontrollers replicationcontrollers/scale replicationcontrollers/status resourcequotas resourcequotas/status serviceaccounts services services/status", NULL},
 		{READ, "apps", "controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status", NULL},
-		{READ, "autoscaling batch networking.k8s.io policy discovery.k8s.io events.k8s.io", "horizontalpodautoscalers horizontalpodautoscalers/status cronjobs cronjobs/status jobs jobs/status ingresses ingresses/status networkpolicies poddisruptionbudgets poddisruptionbudgets/status endpointslices events", NULL}}},
+		{READ, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status", NULL},
+		{READ, "batch", "cronjobs cronjobs/status jobs jobs/status", NULL},
+		{READ, "networking.k8s.io", "ingresses ingresses/status networkpolicies", NULL},
+		{READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status", NULL},
+		{READ, "discovery.k8s.io", "endpointslices", NULL},
+		{READ, "events.k8s.io", "events", NULL}}},
 	{"system:basic-user", NULL, NULL, {
 		{"create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews", NULL},
 		{"create", "authentication.k8s.io", "selfsubjectreviews", NULL}}},

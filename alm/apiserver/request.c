@@ -109,11 +109,24 @@ static void parked_done(void *arg, const struct error *err)
 	xfree(p);
 }
 
+static void count(struct request *r, int status)
+{
+	CLEANUP(strbuf_release) struct strbuf labels = STRBUF_INIT(STRBUF_SMALL);
+	metrics_label(&labels, "verb", r->verb && r->is_resource ? r->verb : "");
+	strbuf_addf(&labels, ",code=\"%d\"", status);
+	metric_add(metrics_counter(r->server->metrics, "alm_api_requests_total",
+				   "Answers by verb and HTTP status; verb is empty for paths "
+				   "without a resource.",
+				   labels.buf),
+		   1);
+}
+
 void request_reply(struct request *r, int status, const char *content_type, struct str body)
 {
 	if (!r->exchange)
 		return;
 	headers_finish(r, content_type);
+	count(r, status);
 	if (!store_batch_is_open(r->server->store)) {
 		r->exchange->on_close = NULL;
 		exchange_reply(r->exchange, status, &r->headers, body);

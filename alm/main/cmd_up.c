@@ -64,10 +64,10 @@ static int start(struct up *u, struct error *err)
 {
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	struct error ignored = ERROR_INIT;
+	u->metrics = u->config.metrics = metrics_new();
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
-	u->metrics = metrics_new();
 	if (metrics_server_start(u->loop, u->metrics_listen, u->metrics, &u->metrics_server,
 				 &ignored) < 0)
 		log_warn("no metrics are served; choose another address with --metrics-listen",
@@ -97,8 +97,8 @@ static void release(struct up *u)
 	client_free(u->client);
 	transport_free(u->transport);
 	server_free(u->metrics_server);
-	metrics_free(u->metrics);
 	embedded_free(u->embedded);
+	metrics_free(u->metrics);
 	sandbox_free(u->sandbox);
 	loop_free(u->loop);
 }

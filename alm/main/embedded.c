@@ -17,6 +17,7 @@
 struct embedded {
 	const char *data_dir, *listen, *token_file;
 	bool simulate, no_audit;
+	struct metrics *metrics;
 	const char *token; /* of admin */
 	struct arena *arena;
 	struct loop *loop;
@@ -185,6 +186,7 @@ static int start(struct embedded *c, struct error *err)
 		.ca_pem = c->ca_cert,
 		.address = c->listen,
 		.simulate_workloads = c->simulate,
+		.metrics = c->metrics,
 	};
 	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
 	if (apiserver_new(&ac, &c->api, err) < 0 ||
@@ -203,6 +205,7 @@ int embedded_start(const struct embedded_config *config, struct loop *l, struct 
 	e->listen = arena_strdup(e->arena, config->listen);
 	e->token_file = config->token_file;
 	e->simulate = config->simulate_workloads;
+	e->metrics = config->metrics;
 	e->no_audit = config->no_audit;
 	if (start(e, err) < 0)
 		return -err->code;

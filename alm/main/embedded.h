@@ -11,10 +11,12 @@
 #include "alm/io/server.h"
 
 struct embedded;
+struct metrics;
 
 struct embedded_config {
 	const char *data_dir, *listen, *token_file;
 	bool simulate_workloads, no_audit;
+	struct metrics *metrics; /* of the process, or NULL */
 };
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
