@@ -1,0 +1,56 @@
+/* Reads JSON; what it accepts prints to text that reads back equal, and patches lead where they
+ * say. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "alm/obj/patch.h"
+
+static const char *merge_key(const char *kind, const char *path)
+{
+	(void)kind;
+	if (strchr(path, 'c'))
+		return "n";
+	return strchr(path, 'f') ? "" : NULL;
+}
+
+static void drop(int result, struct obj *o)
+{
+	if (result >= 0)
+		obj_unref(o);
+}
+
+/* x is a document, y a patch of any kind, or another document. */
+static void patch(const struct obj *x, const struct obj *y)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	drop(patch_merge(x, y, &o, &err), o);
+	drop(patch_json(x, y, &o, &err), o);
+	drop(patch_strategic(x, y, "K", merge_key, &o, &err), o);
+	struct obj *way = patch_json_diff(x, y);
+	int r = patch_json(x, way, &o, &err);
+	assert(r == 0 || obj_len(way) > PATCH_OPERATIONS_MAX);
+	assert(r < 0 || obj_equal(o, y));
+	drop(r, o);
+	obj_unref(way);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o, *back = NULL;
+	if (json_parse(str_n((const char *)data, size), &o, &err) < 0)
+		return 0;
+	char *text = json_text(o);
+	int r = json_parse(str_of(text), &back, &err);
+	assert(r == 0 && obj_equal(o, back));
+	if (obj_type(o) == OBJ_LIST && obj_len(o) >= 2)
+		patch(obj_at(o, 0), obj_at(o, 1));
+	xfree(text);
+	obj_unref(back);
+	obj_unref(o);
+	return 0;
+}

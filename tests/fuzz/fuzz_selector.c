@@ -1,0 +1,19 @@
+/* Reads label and field selectors. */
+#include "tests/fuzz/fuzz.h"
+
+#include "alm/obj/selector.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct error err = ERROR_INIT;
+	struct str text = str_n((const char *)data, size);
+	struct selector *labels;
+	struct field_selector *fields;
+	if (selector_parse(text, &labels, &err) >= 0) {
+		selector_matches(labels, NULL);
+		selector_free(labels);
+	}
+	if (field_selector_parse(text, NULL, NULL, &fields, &err) >= 0)
+		field_selector_free(fields);
+	return 0;
+}
