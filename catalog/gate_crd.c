@@ -163,8 +163,7 @@ static void compare_schemas(struct gate *g, struct gate_version *v)
 {
 	if (!v->before || !v->after)
 		return;
-	v->changed = strcmp(gate_canonical(v->raw_before, g->arena),
-			    gate_canonical(v->raw_after, g->arena)) != 0;
+	v->changed = !gate_same(v->raw_before, v->raw_after);
 	if (!is_served(v->before) && !is_stored(g, v->name))
 		return;
 	compare_subresources(g, v);

@@ -109,6 +109,8 @@ void gate_compare_branches(struct gate_walk *w, const struct schema *x, const st
 			   const struct obj *raw_x, const struct obj *raw_y);
 void gate_compare_rules(struct gate_walk *w, const struct obj *raw_x, const struct obj *raw_y);
 void gate_compare_unknown(struct gate_walk *w, const struct obj *raw_x, const struct obj *raw_y);
+/* The same but for documentation; may call equal nodes different, never the reverse. */
+bool gate_same(const struct obj *x, const struct obj *y);
 /* A node without documentation, as canonical text. */
 const char *gate_canonical(const struct obj *o, struct arena *a);
 /* A schema that tests nothing; keywords are then set in it. */

@@ -147,8 +147,10 @@ void gate_compare(struct gate_walk *w, const struct schema *x, const struct sche
 	if (!gate_compare_type(w, x, y))
 		return;
 	gate_compare_keywords(w, x, y);
-	gate_compare_branches(w, x, y, raw_x, raw_y);
-	gate_compare_rules(w, raw_x, raw_y);
+	if (y->all_of.n || y->any_of.n || y->one_of.n || y->not_schema)
+		gate_compare_branches(w, x, y, raw_x, raw_y);
+	if (y->rules)
+		gate_compare_rules(w, raw_x, raw_y);
 	if (x->type == 0 || (x->type & SCHEMA_OBJECT))
 		compare_maps(w, x, y, raw_x, raw_y);
 	if (y->items && (x->items || x->type == 0))

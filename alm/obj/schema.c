@@ -218,8 +218,9 @@ static int compile_text(struct compile *c, const struct obj *o, struct schema *s
 	return rc;
 }
 
-static void compile_lists(const struct obj *o, struct schema *s)
+static int compile_lists(struct compile *c, const struct obj *o, struct schema *s)
 {
+	(void)c;
 	const char *list = obj_as_string(obj_get(o, "x-kubernetes-list-type"));
 	const char *map = obj_as_string(obj_get(o, "x-kubernetes-map-type"));
 	s->has_list_type = list != NULL;
@@ -231,6 +232,7 @@ static void compile_lists(const struct obj *o, struct schema *s)
 	s->preserve = obj_is_true(obj_get(o, "x-kubernetes-preserve-unknown-fields"));
 	s->embedded = obj_is_true(obj_get(o, "x-kubernetes-embedded-resource"));
 	s->nullable = obj_is_true(obj_get(o, "nullable"));
+	return 0;
 }
 
 static int compile_composition(struct compile *c, const struct obj *o, struct schema *s)
@@ -274,6 +276,16 @@ static void compile_rules(struct compile *c, struct schema *s)
 	s->cel = cel_rules_compile(s, c->arena);
 }
 
+/* First letters of the members, so that most of 35 lookups a node are left out. */
+static void initials_of(const struct obj *o, char *out, size_t max)
+{
+	size_t n = 0;
+	OBJ_EACH (it, o)
+		if (n + 1 < max && it.key[0] && !memchr(out, it.key[0], n))
+			out[n++] = it.key[0];
+	out[n] = '\0';
+}
+
 static int compile_node(struct compile *c, const struct obj *o, struct schema **ret)
 {
 	if (obj_type(o) != OBJ_MAP)
@@ -283,14 +295,22 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 		return error_set(c->err, E_LIMIT, "schema: nested deeper than %d",
 				 SCHEMA_DEPTH_MAX);
 	struct schema *s = ARENA_NEW(c->arena, struct schema);
-	compile_lists(o, s);
-	static int (*const parts[])(struct compile *, const struct obj *, struct schema *) = {
-		compile_type, compile_properties, compile_additional,  compile_bounds,
-		compile_text, compile_values,     compile_composition,
+	static const struct {
+		const char *initials; /* of the keywords that the part reads */
+		int (*read)(struct compile *, const struct obj *, struct schema *);
+	} parts[] = {
+		{"xn", compile_lists},     {"tx", compile_type},         {"p", compile_properties},
+		{"a", compile_additional}, {"me", compile_bounds},       {"fp", compile_text},
+		{"edxr", compile_values},  {"aon", compile_composition},
 	};
+	char initials[32];
+	initials_of(o, initials, sizeof(initials));
+	s->min_length = s->max_length = s->min_items = s->max_items = SCHEMA_UNSET;
+	s->min_properties = s->max_properties = SCHEMA_UNSET;
 	int rc = 0;
 	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(parts); i++)
-		rc = parts[i](c, o, s);
+		if (strpbrk(initials, parts[i].initials))
+			rc = parts[i].read(c, o, s);
 	if (rc >= 0)
 		rc = compile_child(c, o, "items", s, &s->items);
 	c->depth--;
