@@ -360,6 +360,19 @@ static const struct { predicate_fn fn; bool user_class, safety; } predicates[] =
 };
 /* clang-format on */
 
+/* Steps are only told when they lead there: what would still refuse the version after them is one more. */
+static void check_steps(const struct resolver *r, struct candidate *c, size_t failed)
+{
+	struct candidate after = *c;
+	after.reason = NULL;
+	for (size_t i = failed + 1; c->n_steps && i < ARRAY_LEN(predicates); i++) {
+		if (predicates[i].fn(r, &after))
+			continue;
+		add_step(r, c, arena_fmt(r->a, "# then still %s: %s", after.reason, after.message));
+		return;
+	}
+}
+
 void resolver_judge(const struct resolver *r, struct candidate *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(predicates); i++) {
@@ -367,6 +380,7 @@ void resolver_judge(const struct resolver *r, struct candidate *c)
 			continue;
 		c->user_class = predicates[i].user_class;
 		c->safety = predicates[i].safety;
+		check_steps(r, c, i);
 		if (!c->summary)
 			c->summary = arena_fmt(r->a, "%s: %s: %s", text(c), c->reason, c->message);
 		return;

@@ -1,0 +1,150 @@
+/* `alm controller`: the same controllers on a cluster, with an audit log of their own. One replica acts: the
+ * one that holds the exclusive lock on the log (audit.md 1.3); db_open() refuses a second one. */
+#include "alm/main/cmd_controller.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/base/log.h"
+#include "alm/client/kubeconfig.h"
+#include "alm/controllers/manager.h"
+#include "alm/main/metrics_server.h"
+#include "alm/main/sandbox_jobs.h"
+
+struct controller_command {
+	const char *data_dir, *kubeconfig, *context, *metrics_listen;
+	bool insecure;
+	int64_t verify_soak_ns;
+	struct arena *arena;
+	struct loop *loop;
+	struct sandbox *sandbox;
+	struct db *db;
+	struct audit *audit;
+	struct transport *transport;
+	struct client *client;
+	struct manager *manager;
+	struct metrics *metrics;
+	struct server *metrics_server;
+};
+
+static void on_signal(void *arg, int signal)
+{
+	struct controller_command *c = arg;
+	(void)signal;
+	manager_free(STEAL(c->manager));
+	loop_stop(c->loop);
+}
+
+static int find_target(struct controller_command *c, struct kubeconfig_target *ret, struct error *err)
+{
+	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
+	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
+	struct kubeconfig_sources s = {.path = c->kubeconfig, .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
+	if (!s.path && !s.env && host)
+		return kubeconfig_in_cluster(host, port, NULL, c->arena, ret, err);
+	if (kubeconfig_load(&s, &k, err) < 0)
+		return -err->code;
+	return kubeconfig_resolve(k, c->context, c->insecure, c->arena, ret, err);
+}
+
+static int open_log(struct controller_command *c, struct error *err)
+{
+	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", c->data_dir)};
+	if (dir_make(c->data_dir, 0700, err) < 0 || db_open(&dc, &c->db, err) < 0)
+		return -err->code;
+	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
+	return audit_open(&ac, &c->audit, err);
+}
+
+static int start(struct controller_command *c, struct error *err)
+{
+	struct kubeconfig_target target;
+	struct error ignored = ERROR_INIT;
+	struct sandbox_config sc = {.jobs = sandbox_jobs};
+	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 || find_target(c, &target, err) < 0 ||
+	    open_log(c, err) < 0)
+		return -err->code;
+	target.transport.user_agent = "alm/" ALM_VERSION;
+	if (transport_curl_new(c->loop, &target.transport, &c->transport, err) < 0)
+		return -err->code;
+	c->metrics = metrics_new();
+	if (metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server, &ignored) < 0)
+		log_warn("no metrics are served; choose another address with --metrics-listen", "error", ignored.msg);
+	c->client = client_new(c->loop, c->transport);
+	struct manager_config mc = {.loop = c->loop,
+				    .client = c->client,
+				    .audit = c->audit,
+				    .db = c->db,
+				    .watch_dirs = true,
+				    .settings = {.verify_soak_ns = c->verify_soak_ns},
+				    .sandbox = c->sandbox,
+				    .metrics = c->metrics};
+	c->manager = manager_new(&mc);
+	manager_start(c->manager);
+	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
+	fflush(stdout);
+	return 0;
+}
+
+static void release(struct controller_command *c)
+{
+	manager_free(c->manager);
+	client_free(c->client);
+	transport_free(c->transport);
+	server_free(c->metrics_server);
+	metrics_free(c->metrics);
+	audit_close(c->audit);
+	db_close(c->db);
+	sandbox_free(c->sandbox);
+	loop_free(c->loop);
+	arena_free(c->arena);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: alm controller --data-dir DIR [--kubeconfig FILE] [--context NAME] "
+			"[--insecure-skip-tls-verify] [--metrics-listen ADDR:PORT|off] [--verify-soak DURATION]\n");
+	return error_exit(E_USAGE);
+}
+
+static bool read_options(struct controller_command *c, int argc, char **argv)
+{
+	struct error err;
+	const char *soak = NULL;
+	for (int i = 0; i < argc; i++) {
+		const char **value = cstr_eq(argv[i], "--data-dir")	    ? &c->data_dir
+				     : cstr_eq(argv[i], "--kubeconfig")	    ? &c->kubeconfig
+				     : cstr_eq(argv[i], "--context")	    ? &c->context
+				     : cstr_eq(argv[i], "--metrics-listen") ? &c->metrics_listen
+				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
+									    : NULL;
+		if (cstr_eq(argv[i], "--insecure-skip-tls-verify"))
+			c->insecure = true;
+		else if (value && i + 1 < argc)
+			*value = argv[++i];
+		else
+			return false;
+	}
+	return c->data_dir && (!soak || duration_parse(str_of(soak), &c->verify_soak_ns, &err) == 0);
+}
+
+int cmd_controller_main(int argc, char **argv)
+{
+	struct controller_command c = {.metrics_listen = "127.0.0.1:8080", .verify_soak_ns = 10 * NS_PER_S};
+	struct error err = ERROR_INIT;
+	if (!read_options(&c, argc, argv))
+		return usage();
+	c.arena = arena_new(KUBECONFIG_BYTES_MAX * 4);
+	c.loop = loop_event_new();
+	if (start(&c, &err) < 0) {
+		fprintf(stderr, "alm controller: %s\n", err.msg);
+		release(&c);
+		return error_exit(err.code);
+	}
+	loop_on_signal(c.loop, on_signal, &c);
+	loop_run(c.loop);
+	release(&c);
+	return 0;
+}
