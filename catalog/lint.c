@@ -9,8 +9,8 @@ struct linter {
 	size_t cap;
 };
 
-static void add(struct linter *l, enum lint_level level, const char *rule, const char *where, const char *text,
-		const char *remedy)
+static void add(struct linter *l, enum lint_level level, const char *rule, const char *where,
+		const char *text, const char *remedy)
 {
 	struct lint *r = l->ret;
 	if (r->n == l->cap) {
@@ -41,8 +41,8 @@ static void check_provides(struct linter *l, const struct package_version *p)
 	for (size_t i = 0; i < p->n_provides; i++)
 		if (!has(p->own_crds, p->n_own_crds, p->provides[i]))
 			add(l, p->n_own_crds ? LINT_ERROR : LINT_WARN, "provides", p->locator,
-			    arena_fmt(l->a, "%s %.*s provides %s, which no CRD of the chart serves", p->package,
-				      STR_ARG(p->version.text), p->provides[i]),
+			    arena_fmt(l->a, "%s %.*s provides %s, which no CRD of the chart serves",
+				      p->package, STR_ARG(p->version.text), p->provides[i]),
 			    "add the CRD to crds/ or take the resource out of alm.yaml");
 }
 
@@ -52,15 +52,17 @@ static bool is_new_major(const struct version *from, const struct version *to)
 }
 
 /* Resources of the version before are gone without a higher major version. */
-static void check_drop(struct linter *l, const struct package_version *old, const struct package_version *new)
+static void check_drop(struct linter *l, const struct package_version *old,
+		       const struct package_version *new)
 {
 	if (is_new_major(&old->version, &new->version))
 		return;
 	for (size_t i = 0; i < old->n_provides; i++)
 		if (!package_provides(new, old->provides[i]))
 			add(l, LINT_ERROR, "drop-in-minor", new->locator,
-			    arena_fmt(l->a, "%s %.*s drops %s of %.*s", new->package, STR_ARG(new->version.text),
-				      old->provides[i], STR_ARG(old->version.text)),
+			    arena_fmt(l->a, "%s %.*s drops %s of %.*s", new->package,
+				      STR_ARG(new->version.text), old->provides[i],
+				      STR_ARG(old->version.text)),
 			    arena_fmt(l->a, "keep it, or publish as %llu.0.0",
 				      (unsigned long long)old->version.major + 1));
 }
@@ -78,7 +80,8 @@ static bool is_known(struct package_version *const *all, size_t n, const char *v
 	return false;
 }
 
-static bool is_left_by(const struct package_version *from, const struct package_version *to, struct arena *a)
+static bool is_left_by(const struct package_version *from, const struct package_version *to,
+		       struct arena *a)
 {
 	struct error err;
 	if (!declares_edges(to))
@@ -103,13 +106,13 @@ static void check_edges(struct linter *l, struct package_version *const *all, si
 			left = is_left_by(p, all[k], l->a);
 		if (!left)
 			add(l, LINT_WARN, "dead-end", p->locator,
-			    arena_fmt(l->a, "no upgrade edge leads from %s %.*s to a newer version", p->package,
-				      STR_ARG(p->version.text)),
+			    arena_fmt(l->a, "no upgrade edge leads from %s %.*s to a newer version",
+				      p->package, STR_ARG(p->version.text)),
 			    "name it in replaces, skips or skipRange of a newer version");
 		if (p->replaces && !is_known(all, n, p->replaces))
 			add(l, LINT_WARN, "shadowed", p->locator,
-			    arena_fmt(l->a, "%s %.*s replaces %s, which the catalog does not have", p->package,
-				      STR_ARG(p->version.text), p->replaces),
+			    arena_fmt(l->a, "%s %.*s replaces %s, which the catalog does not have",
+				      p->package, STR_ARG(p->version.text), p->replaces),
 			    "correct replaces, or add that version");
 	}
 }
@@ -119,7 +122,8 @@ static void check_package(struct linter *l, struct package_version *const *all, 
 	for (size_t i = 0; i < n; i++) {
 		const struct package_version *p = all[i];
 		if (p->ambiguous)
-			add(l, LINT_ERROR, "duplicate", p->locator, p->ambiguous, "remove one of the archives");
+			add(l, LINT_ERROR, "duplicate", p->locator, p->ambiguous,
+			    "remove one of the archives");
 		check_provides(l, p);
 		if (i + 1 < n)
 			check_drop(l, all[i + 1], p);
@@ -133,13 +137,19 @@ static void check_requires(struct linter *l)
 	for (size_t i = 0; i < l->x->n; i++) {
 		const struct package_version *p = l->x->versions[i];
 		for (size_t k = 0; k < p->n_requires; k++) {
-			bool found = p->requires[k].optional;
+			bool found = p->
+					     requires[
+						     k]
+						     .optional;
 			for (size_t m = 0; m < l->x->n && !found; m++)
-				found = package_provides(l->x->versions[m], p->requires[k].resource);
+				found = package_provides(l->x->versions[m],
+							 p->requires[k].resource);
 			if (!found)
 				add(l, LINT_WARN, "requires-nobody", p->locator,
-				    arena_fmt(l->a, "%s %.*s requires %s, which no package here provides",
-					      p->package, STR_ARG(p->version.text), p->requires[k].resource),
+				    arena_fmt(l->a,
+					      "%s %.*s requires %s, which no package here provides",
+					      p->package, STR_ARG(p->version.text),
+					      p->requires[k].resource),
 				    "add a package that provides it, or mark it optional");
 		}
 	}
@@ -153,7 +163,8 @@ void lint_index(const struct catalog_index *x, struct arena *a, struct lint *ret
 		add(&l, LINT_ERROR, "descriptor", x->rejected[i], "the entry cannot be used",
 		    "correct it and build the package again");
 	for (size_t i = 0, end; i < x->n; i = end) {
-		for (end = i + 1; end < x->n && !strcmp(x->versions[i]->package, x->versions[end]->package);)
+		for (end = i + 1;
+		     end < x->n && !strcmp(x->versions[i]->package, x->versions[end]->package);)
 			end++;
 		check_package(&l, x->versions + i, end - i);
 	}

@@ -1,6 +1,6 @@
 /*
- * lint: what is wrong with a catalog before anybody installs from it (lifecycle.md 1.5). Pure, over one
- * index; run by `alm catalog lint`, and entries that load refuses are findings as well.
+ * lint: what is wrong with a catalog before anybody installs from it (lifecycle.md 1.5). Pure, over
+ * one index; run by `alm catalog lint`, and entries that load refuses are findings as well.
  */
 #ifndef CATALOG_LINT_H
 #define CATALOG_LINT_H
@@ -11,8 +11,8 @@ enum lint_level { LINT_WARN, LINT_ERROR };
 
 struct lint_finding {
 	enum lint_level level;
-	const char *rule;   /* "drop-in-minor" */
-	const char *where;  /* file of the archive, or package */
+	const char *rule;  /* "drop-in-minor" */
+	const char *where; /* file of the archive, or package */
 	const char *text, *remedy;
 };
 

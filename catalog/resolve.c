@@ -360,7 +360,8 @@ static const struct { predicate_fn fn; bool user_class, safety; } predicates[] =
 };
 /* clang-format on */
 
-/* Steps are only told when they lead there: what would still refuse the version after them is one more. */
+/* Steps are only told when they lead there: what would still refuse the version after them is one
+ * more. */
 static void check_steps(const struct resolver *r, struct candidate *c, size_t failed)
 {
 	struct candidate after = *c;

@@ -5,7 +5,7 @@
 
 #include "alm/obj/meta.h"
 
-#define APPS	   "/apis/app.coreos.com/v1beta1/apps"
+#define APPS       "/apis/app.coreos.com/v1beta1/apps"
 #define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
 
 int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err)
@@ -42,7 +42,8 @@ static bool has_version(const struct cli *c, const struct obj *strategy, const c
 	return cstr_eq(obj_as_string(v), version);
 }
 
-const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a, const char *version)
+const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a,
+				       const char *version)
 {
 	const struct obj *items = obj_get(a->strategies, "items");
 	for (size_t i = 0; i < obj_len(items); i++)
@@ -69,7 +70,8 @@ static void print_step(size_t n, const char *step)
 
 void app_session_print_refusal(const struct app_session *a, const struct obj *candidate)
 {
-	const struct obj *dropped = obj_get(candidate, "dropped"), *steps = obj_get(candidate, "steps");
+	const struct obj *dropped = obj_get(candidate, "dropped"),
+			 *steps = obj_get(candidate, "steps");
 	const char *reason = obj_str(candidate, "reason"), *message = obj_str(candidate, "message");
 	printf("%s %s is not installable: ", meta_name(a->app), obj_str(candidate, "version"));
 	if (cstr_eq(reason, "ResourceDropped") && obj_len(dropped)) {
@@ -88,16 +90,18 @@ void app_session_print_refusal(const struct app_session *a, const struct obj *ca
 		print_step(i + 1, obj_as_string(obj_at(steps, i)));
 }
 
-int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch, struct error *err)
+int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,
+		      struct error *err)
 {
 	struct session_reply reply;
 	struct resource r;
 	if (session_kind(a->session, live, &r, err) < 0)
 		return -err->code;
-	struct session_request request = {
-		.method = "PATCH",
-		.target = session_target(a->session, &r, NULL, meta_name(live), "fieldManager=alm-cli"),
-		.content_type = MERGE_PATCH,
-		.body = patch};
+	struct session_request request = {.method = "PATCH",
+					  .target = session_target(a->session, &r, NULL,
+								   meta_name(live),
+								   "fieldManager=alm-cli"),
+					  .content_type = MERGE_PATCH,
+					  .body = patch};
 	return session_send(a->session, &request, &reply, err);
 }

@@ -11,7 +11,8 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	const char *app = c->args[0], *version = c->args[1], *reason = cli_value(c, "reason");
 	const struct obj *candidate = app_session_candidate(a, version);
 	const struct obj *strategy = app_session_strategy(c, a, version);
-	const char *phase = obj_str(strategy, "status.phase"), *digest = obj_str(strategy, "status.plan.digest");
+	const char *phase = obj_str(strategy, "status.phase"),
+		   *digest = obj_str(strategy, "status.plan.digest");
 	if (candidate && !obj_flag(candidate, "installable", false)) {
 		app_session_print_refusal(a, candidate);
 		c->exit_code = error_exit(E_REFUSED);
@@ -20,8 +21,8 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	if (!candidate && !strategy)
 		return error_set(err, E_NOTFOUND, "%s has no version %s", app, version);
 	if (!cstr_eq(phase, "AwaitingApproval") || !digest)
-		return error_set(err, E_REFUSED, "%s %s waits for no approval: its strategy is %s", app, version,
-				 phase ? phase : "not made yet");
+		return error_set(err, E_REFUSED, "%s %s waits for no approval: its strategy is %s",
+				 app, version, phase ? phase : "not made yet");
 	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
 	obj_set(patch, "spec", obj_map());
 	obj_set_path(patch, "spec.approved", obj_bool(true));
@@ -54,7 +55,8 @@ const struct cmd cmd_approve = {
 	.name = "approve",
 	.usage = "alm approve APP VERSION --reason TEXT",
 	.summary = "approve the plan of a waiting version",
-	.description = "The approval is bound to the digest of the plan that is shown now. Exit status 3: the version is "
+	.description = "The approval is bound to the digest of the plan that is shown now. Exit "
+		       "status 3: the version is "
 		       "not installable, and the steps are printed; or it waits for no approval.",
 	.examples = "alm approve etcd 0.9.6 --reason CHG-4711",
 	.options = options,

@@ -37,12 +37,12 @@ static int lint_run(struct cli *c, struct error *err)
 	lint_index(x, c->arena, &l);
 	for (size_t i = 0; i < l.n; i++) {
 		const struct lint_finding *f = &l.items[i];
-		printf("%s: %s %s: %s\n    remedy: %s\n", f->where, f->level == LINT_ERROR ? "error" : "warning",
-		       f->rule, f->text, f->remedy);
+		printf("%s: %s %s: %s\n    remedy: %s\n", f->where,
+		       f->level == LINT_ERROR ? "error" : "warning", f->rule, f->text, f->remedy);
 	}
 	printf("%zu package%s, %zu version%s: %zu error%s, %zu warning%s\n", x->n_packages,
-	       plural_s(x->n_packages), x->n, plural_s(x->n), l.n_errors, plural_s(l.n_errors), l.n_warnings,
-	       plural_s(l.n_warnings));
+	       plural_s(x->n_packages), x->n, plural_s(x->n), l.n_errors, plural_s(l.n_errors),
+	       l.n_warnings, plural_s(l.n_warnings));
 	c->exit_code = l.n_errors ? 1 : 0;
 	return 0;
 }

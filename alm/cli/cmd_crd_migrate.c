@@ -8,7 +8,7 @@
 #include "alm/cli/session.h"
 #include "alm/obj/meta.h"
 
-#define CRDS	      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define CRDS          "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define TRIES_MAX     10
 #define PAGE_MAX      500
 #define OBJECTS_SHOWN 20
@@ -40,7 +40,8 @@ static const char *versions_text(const struct obj *list, struct arena *a)
 	return text;
 }
 
-/* Unchanged but for its apiVersion: the server takes it for a no-op only if it is stored so already. */
+/* Unchanged but for its apiVersion: the server takes it for a no-op only if it is stored so
+ * already. */
 static int write_object(struct migration *m, const struct obj *o, struct error *err)
 {
 	const char *ns = meta_namespace(o), *name = meta_name(o);
@@ -84,9 +85,11 @@ static int write_all(struct migration *m, struct error *err)
 	do {
 		const struct obj *page = NULL;
 		struct arena *a = m->c->arena;
-		const char *query = *next ? arena_fmt(a, "limit=%d&continue=%s", PAGE_MAX, url_encode(str_of(next), a))
+		const char *query = *next ? arena_fmt(a, "limit=%d&continue=%s", PAGE_MAX,
+						      url_encode(str_of(next), a))
 					  : arena_fmt(a, "limit=%d", PAGE_MAX);
-		int r = session_get(m->s, session_target(m->s, &m->r, NULL, NULL, query), &page, err);
+		int r = session_get(m->s, session_target(m->s, &m->r, NULL, NULL, query), &page,
+				    err);
 		if (r < 0 && err->code == E_EXPIRED && *next) {
 			next = ""; /* starts over, harmlessly */
 			continue;
@@ -99,7 +102,8 @@ static int write_all(struct migration *m, struct error *err)
 	return 0;
 }
 
-/* storedVersions becomes [to] with a precondition; the note lifts ResourceDropped (lifecycle.md 3). */
+/* storedVersions becomes [to] with a precondition; the note lifts ResourceDropped (lifecycle.md 3).
+ */
 static int trim_stored(struct migration *m, struct error *err)
 {
 	struct session_reply reply;
@@ -110,23 +114,27 @@ static int trim_stored(struct migration *m, struct error *err)
 	if (session_get(m->s, target, &live, err) < 0)
 		return -err->code;
 	if (!is_storage(live, m->to))
-		return error_set(err, E_CONFLICT, "%s is no longer the storage version; start again", m->to);
+		return error_set(err, E_CONFLICT,
+				 "%s is no longer the storage version; start again", m->to);
 	const struct obj *old = obj_path(live, "status.storedVersions");
 	struct obj *patch = obj_keep(a, obj_map()), *list = obj_list(), *notes = obj_map();
 	clock_format(loop_now(session_loop(m->s)), CLOCK_SECONDS, now);
 	for (size_t i = 0; i < obj_len(old); i++)
 		if (!cstr_eq(obj_as_string(obj_at(old, i)), m->to))
-			obj_set_str(notes, arena_fmt(a, "app.coreos.com/migrated-from.%s", obj_as_string(obj_at(old, i))),
+			obj_set_str(notes,
+				    arena_fmt(a, "app.coreos.com/migrated-from.%s",
+					      obj_as_string(obj_at(old, i))),
 				    now);
 	obj_set(patch, "metadata", obj_map());
 	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(live)));
 	obj_append(list, obj_string(m->to));
 	obj_set(patch, "status", obj_map());
 	obj_set_path(patch, "status.storedVersions", list);
-	struct session_request q = {.method = "PATCH",
-				    .target = arena_fmt(a, "%s/status?fieldManager=alm-migrate", target),
-				    .content_type = MERGE_PATCH,
-				    .body = patch};
+	struct session_request q = {
+		.method = "PATCH",
+		.target = arena_fmt(a, "%s/status?fieldManager=alm-migrate", target),
+		.content_type = MERGE_PATCH,
+		.body = patch};
 	if (session_send(m->s, &q, &reply, err) < 0)
 		return -err->code;
 	struct obj *note = obj_keep(a, obj_map());
@@ -142,17 +150,20 @@ static int trim_stored(struct migration *m, struct error *err)
 
 static int migrate(struct migration *m, struct error *err)
 {
-	const char *target = arena_fmt(m->c->arena, CRDS "/%s", url_encode(str_of(m->c->args[0]), m->c->arena));
+	const char *target =
+		arena_fmt(m->c->arena, CRDS "/%s", url_encode(str_of(m->c->args[0]), m->c->arena));
 	if (session_get(m->s, target, &m->crd, err) < 0)
 		return -err->code;
 	if (!is_storage(m->crd, m->to))
-		return error_set(err, E_REFUSED, "%s is not the storage version of %s; migrate to that one", m->to,
+		return error_set(err, E_REFUSED,
+				 "%s is not the storage version of %s; migrate to that one", m->to,
 				 m->c->args[0]);
 	m->r = (struct resource){.group = obj_str(m->crd, "spec.group"),
 				 .version = m->to,
 				 .plural = obj_str(m->crd, "spec.names.plural"),
 				 .kind = obj_str(m->crd, "spec.names.kind"),
-				 .namespaced = cstr_eq(obj_str(m->crd, "spec.scope"), "Namespaced")};
+				 .namespaced =
+					 cstr_eq(obj_str(m->crd, "spec.scope"), "Namespaced")};
 	if (write_all(m, err) < 0)
 		return -err->code;
 	if (m->dry_run) {

@@ -7,7 +7,8 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 
-static struct obj *waivers_with(const struct cli *c, const struct app_session *a, const char *resource)
+static struct obj *waivers_with(const struct cli *c, const struct app_session *a,
+				const char *resource)
 {
 	const struct obj *old = obj_path(a->app, "spec.upgrade.waivers");
 	struct obj *list = old ? obj_copy(old) : obj_list(), *w = obj_map();
@@ -42,8 +43,8 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 	const struct obj *candidate = app_session_candidate(a, version);
 	bool changes = cli_value(c, "accept-dropped") || cli_flag(c, "retry");
 	if (!candidate)
-		return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them", c->args[0],
-				 version, c->args[0]);
+		return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them",
+				 c->args[0], version, c->args[0]);
 	const char *reason = obj_str(candidate, "reason");
 	bool user = cstr_eq(reason, "NotRequested") || cstr_eq(reason, "NotNewer");
 	if (!obj_flag(candidate, "installable", false) && !changes && !user) {
@@ -57,14 +58,16 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 	return 0;
 }
 
-static int with_app(struct cli *c, int (*fn)(struct cli *c, struct app_session *a, struct error *err),
+static int with_app(struct cli *c,
+		    int (*fn)(struct cli *c, struct app_session *a, struct error *err),
 		    struct error *err)
 {
 	struct app_session a;
 	if (!cli_value(c, "to"))
 		return error_set(err, E_USAGE, "--to VERSION is required");
 	if (cli_value(c, "accept-dropped") && !cli_value(c, "reason"))
-		return error_set(err, E_USAGE, "--accept-dropped needs --reason; it is kept in the audit log");
+		return error_set(err, E_USAGE,
+				 "--accept-dropped needs --reason; it is kept in the audit log");
 	int r = app_session_open(c, c->args[0], &a, err);
 	if (!r)
 		r = fn(c, &a, err);
@@ -87,8 +90,8 @@ static bool is_served(const struct obj *crd, const char *version)
 }
 
 /* A CRD is never downgraded: the way back needs every resource served as it is. */
-static const char *unserved_resource(const struct cli *c, struct app_session *a, const struct obj *strategy,
-				     struct error *err)
+static const char *unserved_resource(const struct cli *c, struct app_session *a,
+				     const struct obj *strategy, struct error *err)
 {
 	const struct obj *list = obj_path(strategy, "spec.resources");
 	for (size_t i = 0; i < obj_len(list); i++) {
@@ -97,9 +100,9 @@ static const char *unserved_resource(const struct cli *c, struct app_session *a,
 		const char *text = obj_as_string(obj_at(list, i));
 		if (!text || !resource_ref_parse(text, c->arena, &ref))
 			continue;
-		const char *target =
-			arena_fmt(c->arena, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.%s",
-				  ref.plural, ref.group);
+		const char *target = arena_fmt(
+			c->arena, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.%s",
+			ref.plural, ref.group);
 		if (session_get(a->session, target, &crd, err) < 0 || !is_served(crd, ref.version))
 			return text;
 	}
@@ -112,11 +115,12 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 	const struct obj *strategy = app_session_strategy(c, a, version);
 	struct error ignored = ERROR_INIT;
 	if (!strategy)
-		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history", c->args[0],
-				 version);
+		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history",
+				 c->args[0], version);
 	const char *lost = unserved_resource(c, a, strategy, &ignored);
 	if (lost) {
-		printf("RollbackRefused: %s manages %s, which the live CRD no longer serves; a CRD is never downgraded\n",
+		printf("RollbackRefused: %s manages %s, which the live CRD no longer serves; a CRD "
+		       "is never downgraded\n",
 		       version, lost);
 		c->exit_code = error_exit(E_REFUSED);
 		return 0;
@@ -140,7 +144,8 @@ static int rollback_run(struct cli *c, struct error *err)
 
 static const struct cmd_option upgrade_options[] = {
 	{"to", "VERSION", "the version to install (required)", 0},
-	{"accept-dropped", "RESOURCE", "waive ResourceDropped for plural.group/version; never a stored one", 0},
+	{"accept-dropped", "RESOURCE",
+	 "waive ResourceDropped for plural.group/version; never a stored one", 0},
 	{"retry", NULL, "try a version again that failed before", 0},
 	{"reason", "TEXT", "why; kept in the audit log", 0},
 	{0},
@@ -158,7 +163,8 @@ const struct cmd cmd_upgrade = {
 	.name = "upgrade",
 	.usage = "alm upgrade APP --to VERSION [--accept-dropped RESOURCE --reason TEXT] [--retry]",
 	.summary = "ask for one version of an app",
-	.description = "Sets spec.upgrade.to. Exit status 3: the version is not installable, and the steps are printed.",
+	.description = "Sets spec.upgrade.to. Exit status 3: the version is not installable, and "
+		       "the steps are printed.",
 	.options = upgrade_options,
 	.args = {1, 1},
 	.run = upgrade_run,
@@ -168,7 +174,8 @@ const struct cmd cmd_rollback = {
 	.name = "rollback",
 	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run]",
 	.summary = "go back to a version of the app's history",
-	.description = "Sets spec.upgrade.to, which also keeps the app from going forward until it is cleared. CRDs are "
+	.description = "Sets spec.upgrade.to, which also keeps the app from going forward until it "
+		       "is cleared. CRDs are "
 		       "never downgraded. Exit status 3: there is no way back.",
 	.options = rollback_options,
 	.args = {1, 1},

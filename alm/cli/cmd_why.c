@@ -1,4 +1,5 @@
-/* `alm why APP` and `alm why-not APP VERSION`: every candidate with its reason, from the app's own status. */
+/* `alm why APP` and `alm why-not APP VERSION`: every candidate with its reason, from the app's own
+ * status. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static void print_catalog(struct app_session *a, const struct cli *c)
 	if (!name)
 		return;
 	const char *target = arena_fmt(c->arena, "/apis/app.coreos.com/v1alpha1/catalogs/%s", name);
-	if (session_get(a->session, target, &catalog, &ignored) < 0 || !obj_str(catalog, "status.digest"))
+	if (session_get(a->session, target, &catalog, &ignored) < 0 ||
+	    !obj_str(catalog, "status.digest"))
 		printf("  %s", name);
 	else
 		printf("  %s@sha256:%.4s…", name, obj_str(catalog, "status.digest"));
@@ -35,10 +37,11 @@ static const char *decision(struct app_session *a, const struct cli *c)
 {
 	struct error ignored = ERROR_INIT;
 	const struct obj *list = NULL;
-	const char *target = arena_fmt(c->arena,
-				       "/apis/audit.app.coreos.com/v1alpha1/auditrecords?fieldSelector=subject.name%%3D%s"
-				       "%%2Ctype%%3DDecision",
-				       meta_name(a->app));
+	const char *target = arena_fmt(
+		c->arena,
+		"/apis/audit.app.coreos.com/v1alpha1/auditrecords?fieldSelector=subject.name%%3D%s"
+		"%%2Ctype%%3DDecision",
+		meta_name(a->app));
 	if (session_get(a->session, target, &list, &ignored) < 0)
 		return NULL;
 	const struct obj *items = obj_get(list, "items");
@@ -64,7 +67,8 @@ static void print_path(const struct app_session *a)
 	printf("%s", or_else(obj_str(a->app, "status.installedVersion"), ""));
 	for (size_t i = 0; i < obj_len(path); i++)
 		printf(" -> %s", obj_as_string(obj_at(path, i)));
-	if (condition_get(a->app, "UpgradeAvailable", &newer) && strcmp(newer.reason, "NewerInstallable") != 0)
+	if (condition_get(a->app, "UpgradeAvailable", &newer) &&
+	    strcmp(newer.reason, "NewerInstallable") != 0)
 		printf("; %s", newer.reason);
 }
 
@@ -80,18 +84,20 @@ static void print_row(const struct app_session *a, const struct obj *o, const ch
 	} else if (obj_flag(o, "installable", false)) {
 		printf("  %-11s yes  installable\n", version);
 	} else {
-		printf("  %-11s no   %-16s %s\n", version, or_else(reason, "?"), or_else(obj_str(o, "message"), ""));
+		printf("  %-11s no   %-16s %s\n", version, or_else(reason, "?"),
+		       or_else(obj_str(o, "message"), ""));
 	}
 }
 
 static void print_why(struct app_session *a, const struct cli *c)
 {
 	const struct obj *app = a->app, *list = obj_path(app, "status.candidates");
-	const char *installed = obj_str(app, "status.installedVersion"), *chosen = chosen_version(a);
+	const char *installed = obj_str(app, "status.installedVersion"),
+		   *chosen = chosen_version(a);
 	int64_t n_lower = obj_i64(app, "status.candidatesOmitted", 0);
 	struct condition resolved;
-	printf("%s  %s%s  %s", meta_name(app), installed ? "installed " : "not installed", or_else(installed, ""),
-	       or_else(obj_str(app, "spec.upgrade.mode"), "Automatic"));
+	printf("%s  %s%s  %s", meta_name(app), installed ? "installed " : "not installed",
+	       or_else(installed, ""), or_else(obj_str(app, "spec.upgrade.mode"), "Automatic"));
 	print_catalog(a, c);
 	printf("  channel %s  range %s\n", or_else(obj_str(app, "spec.channel"), "stable"),
 	       or_else(obj_str(app, "spec.version"), "*"));
@@ -105,7 +111,8 @@ static void print_why(struct app_session *a, const struct cli *c)
 		printf("  %s: %s\n", resolved.reason, resolved.message);
 	const char *seq = decision(a, c), *s = n_lower == 1 ? "" : "s";
 	if (n_lower && seq)
-		printf("  %lld lower version%s: NotNewer    audit #%s\n", (long long)n_lower, s, seq);
+		printf("  %lld lower version%s: NotNewer    audit #%s\n", (long long)n_lower, s,
+		       seq);
 	else if (n_lower)
 		printf("  %lld lower version%s: NotNewer\n", (long long)n_lower, s);
 	else if (seq)
@@ -163,7 +170,8 @@ const struct cmd cmd_why_not = {
 	.name = "why-not",
 	.usage = "alm why-not APP VERSION",
 	.summary = "tell what keeps a version from being installed, and the steps that lift it",
-	.description = "Exit status 0: it is installable; 3: it is not; 1: there is no such version.",
+	.description =
+		"Exit status 0: it is installable; 3: it is not; 1: there is no such version.",
 	.args = {2, 2},
 	.run = why_not_run,
 };

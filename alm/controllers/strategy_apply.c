@@ -69,17 +69,20 @@ static bool goes_back(const struct strategy_pass *s)
 	struct version to, from;
 	struct error err;
 	const struct strategy_ref *old = s->app->installed;
-	return old && old != s->ref && version_parse(str_of(s->ref->version), VERSION_STRICT, &to, &err) == 0 &&
+	return old && old != s->ref &&
+	       version_parse(str_of(s->ref->version), VERSION_STRICT, &to, &err) == 0 &&
 	       version_parse(str_of(old->version), VERSION_STRICT, &from, &err) == 0 &&
 	       version_cmp(&to, &from) < 0;
 }
 
-static bool is_stage_done(const struct install_plan *p, int stage, struct strategy_pass *s, bool handoff)
+static bool is_stage_done(const struct install_plan *p, int stage, struct strategy_pass *s,
+			  bool handoff)
 {
 	bool done = true, back = goes_back(s);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
-		if (e->stage != stage || install_plan_is_applied(e) || (back && e->is_crd && e->live))
+		if (e->stage != stage || install_plan_is_applied(e) ||
+		    (back && e->is_crd && e->live))
 			continue;
 		if (!e->unknown)
 			plan_apply(s->plan,

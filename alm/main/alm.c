@@ -1,6 +1,7 @@
 /* main: the table of commands. To add one: a row here; see alm/cli/cli.h. */
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/cmds.h"
+#include "alm/main/cmd_controller.h"
 #include "alm/main/cmd_server.h"
 #include "alm/main/cmd_up.h"
 
@@ -13,6 +14,7 @@
 RAW(up, "alm up [--data-dir DIR] [--listen ADDR:PORT]",
     "run API server and controllers in one process");
 RAW(server, "alm server [--data-dir DIR] [--listen ADDR:PORT]", "run the embedded API server alone");
+RAW(controller, "alm controller --data-dir DIR [--kubeconfig FILE]", "run the controllers against a cluster");
 RAW(template, "alm template [NAME] CHART [flags of helm template]", "render a chart archive");
 RAW(package, "alm package build CHART [-o DIR]", "make a package for a catalog");
 RAW(lint, "alm lint CHART", "check a chart");
@@ -20,13 +22,21 @@ RAW(lint, "alm lint CHART", "check a chart");
 static const struct cmd *const commands[] = {
 	&cmd_up,
 	&cmd_server,
+	&cmd_controller,
 	&cmd_get,
 	&cmd_create,
 	&cmd_apply,
 	&cmd_delete,
 	&cmd_describe,
 	&cmd_wait,
+	&cmd_why,
+	&cmd_why_not,
+	&cmd_approve,
+	&cmd_upgrade,
+	&cmd_rollback,
+	&cmd_crd,
 	&cmd_audit,
+	&cmd_catalog,
 	&cmd_template,
 	&cmd_package,
 	&cmd_lint,

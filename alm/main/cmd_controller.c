@@ -1,5 +1,6 @@
-/* `alm controller`: the same controllers on a cluster, with an audit log of their own. One replica acts: the
- * one that holds the exclusive lock on the log (audit.md 1.3); db_open() refuses a second one. */
+/* `alm controller`: the same controllers on a cluster, with an audit log of their own. One replica
+ * acts: the one that holds the exclusive lock on the log (audit.md 1.3); db_open() refuses a second
+ * one. */
 #include "alm/main/cmd_controller.h"
 
 #include <stdio.h>
@@ -37,11 +38,14 @@ static void on_signal(void *arg, int signal)
 	loop_stop(c->loop);
 }
 
-static int find_target(struct controller_command *c, struct kubeconfig_target *ret, struct error *err)
+static int find_target(struct controller_command *c, struct kubeconfig_target *ret,
+		       struct error *err)
 {
 	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
-	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
-	struct kubeconfig_sources s = {.path = c->kubeconfig, .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
+	const char *host = getenv("KUBERNETES_SERVICE_HOST"),
+		   *port = getenv("KUBERNETES_SERVICE_PORT");
+	struct kubeconfig_sources s = {
+		.path = c->kubeconfig, .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
 	if (!s.path && !s.env && host)
 		return kubeconfig_in_cluster(host, port, NULL, c->arena, ret, err);
 	if (kubeconfig_load(&s, &k, err) < 0)
@@ -63,15 +67,17 @@ static int start(struct controller_command *c, struct error *err)
 	struct kubeconfig_target target;
 	struct error ignored = ERROR_INIT;
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
-	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 || find_target(c, &target, err) < 0 ||
-	    open_log(c, err) < 0)
+	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
+	    find_target(c, &target, err) < 0 || open_log(c, err) < 0)
 		return -err->code;
 	target.transport.user_agent = "alm/" ALM_VERSION;
 	if (transport_curl_new(c->loop, &target.transport, &c->transport, err) < 0)
 		return -err->code;
 	c->metrics = metrics_new();
-	if (metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server, &ignored) < 0)
-		log_warn("no metrics are served; choose another address with --metrics-listen", "error", ignored.msg);
+	if (metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server,
+				 &ignored) < 0)
+		log_warn("no metrics are served; choose another address with --metrics-listen",
+			 "error", ignored.msg);
 	c->client = client_new(c->loop, c->transport);
 	struct manager_config mc = {.loop = c->loop,
 				    .client = c->client,
@@ -105,7 +111,8 @@ static void release(struct controller_command *c)
 static int usage(void)
 {
 	fprintf(stderr, "usage: alm controller --data-dir DIR [--kubeconfig FILE] [--context NAME] "
-			"[--insecure-skip-tls-verify] [--metrics-listen ADDR:PORT|off] [--verify-soak DURATION]\n");
+			"[--insecure-skip-tls-verify] [--metrics-listen ADDR:PORT|off] "
+			"[--verify-soak DURATION]\n");
 	return error_exit(E_USAGE);
 }
 
@@ -114,9 +121,9 @@ static bool read_options(struct controller_command *c, int argc, char **argv)
 	struct error err;
 	const char *soak = NULL;
 	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")	    ? &c->data_dir
-				     : cstr_eq(argv[i], "--kubeconfig")	    ? &c->kubeconfig
-				     : cstr_eq(argv[i], "--context")	    ? &c->context
+		const char **value = cstr_eq(argv[i], "--data-dir")         ? &c->data_dir
+				     : cstr_eq(argv[i], "--kubeconfig")     ? &c->kubeconfig
+				     : cstr_eq(argv[i], "--context")        ? &c->context
 				     : cstr_eq(argv[i], "--metrics-listen") ? &c->metrics_listen
 				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
 									    : NULL;
@@ -127,12 +134,14 @@ static bool read_options(struct controller_command *c, int argc, char **argv)
 		else
 			return false;
 	}
-	return c->data_dir && (!soak || duration_parse(str_of(soak), &c->verify_soak_ns, &err) == 0);
+	return c->data_dir &&
+	       (!soak || duration_parse(str_of(soak), &c->verify_soak_ns, &err) == 0);
 }
 
 int cmd_controller_main(int argc, char **argv)
 {
-	struct controller_command c = {.metrics_listen = "127.0.0.1:8080", .verify_soak_ns = 10 * NS_PER_S};
+	struct controller_command c = {.metrics_listen = "127.0.0.1:8080",
+				       .verify_soak_ns = 10 * NS_PER_S};
 	struct error err = ERROR_INIT;
 	if (!read_options(&c, argc, argv))
 		return usage();
