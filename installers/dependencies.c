@@ -201,6 +201,20 @@ static struct str member_text(struct walk *k, const struct vmap *m, const char *
 	return value_string(k->a, v ? *v : VALUE_NONE);
 }
 
+/* Helm's merge writes the nulls of the upper map into the lower one, which is a live part of the
+ * chart's values: an import leaves traces in the table of a later one. */
+static void write_nulls(const struct vmap *upper, struct vmap *lower, int depth)
+{
+	for (size_t i = 0; i < upper->n && depth < VALUES_DEPTH_MAX; i++) {
+		struct value v = upper->entries[i].value;
+		const struct value *old = vmap_get(lower, upper->entries[i].key);
+		if (v.type == VALUE_NIL)
+			vmap_set(lower, upper->entries[i].key, v);
+		else if (v.type == VALUE_MAP && old && old->type == VALUE_MAP && old->map != v.map)
+			write_nulls(v.map, old->map, depth + 1);
+	}
+}
+
 static void import_one(struct walk *k, const struct chart_dependency *d, struct value *entry,
 		       struct vmap *values, struct vmap *into)
 {
@@ -222,7 +236,9 @@ static void import_one(struct walk *k, const struct chart_dependency *d, struct 
 			     STR_ARG(d->name), path);
 		return;
 	}
-	coalesce_tables(&co, into, below(k, parent, table), "", true, 0);
+	struct vmap *lower = below(k, parent, table);
+	write_nulls(into, lower, 0);
+	coalesce_tables(&co, into, lower, "", true, 0);
 }
 
 static int import_values(struct walk *k, struct chart *c)

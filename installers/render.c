@@ -350,8 +350,11 @@ static void take_crds(struct render *r, const struct chart *c)
 static int prepare_values(struct render *r)
 {
 	struct warnings *w = &r->ret->warnings;
+	size_t mark = r->msg->len;
 	int rc = values_process_dependencies(r->a, r->chart, r->rq->values, r->rq->profile, w,
 					     r->msg);
+	if (rc < 0)
+		strbuf_insert(r->msg, mark, STR("chart dependencies processing failed: "));
 	if (rc == 0)
 		rc = values_coalesce(r->a, r->chart, r->rq->values, r->rq->profile, w,
 				     &r->ret->values, r->msg);

@@ -277,7 +277,12 @@ static int fail_rest(struct walk *w, struct str rest)
 	for (size_t i = 0; i < rest.len;) {
 		uint32_t rune;
 		size_t n = rune_next(str_skip(rest, i), &rune);
-		strbuf_addf(w->msg, "%s'%.*s'", i ? " " : "", (int)n, rest.ptr + i);
+		CLEANUP(strbuf_release) struct strbuf q = STRBUF_INIT(STRBUF_SMALL);
+		value_quote(&q, str_sub(rest, i, n));
+		struct str text = rune == '\''  ? STR("\\'")
+				  : rune == '"' ? STR("\"")
+						: str_sub(strbuf_str(&q), 1, q.len - 2);
+		strbuf_addf(w->msg, "%s'%.*s'", i ? " " : "", STR_ARG(text));
 		i += n;
 	}
 	strbuf_addc(w->msg, ']');
