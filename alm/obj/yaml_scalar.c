@@ -56,7 +56,7 @@ static const struct {
 
 static const struct yaml_scalar *find_word(struct str s)
 {
-	if (s.len > 5)
+	if (s.len > 5 || (s.len && str_find_char(STR("~nN.+-yYtToOfF"), s.ptr[0]) < 0))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (str_is(s, words[i].text))
