@@ -9,6 +9,116 @@
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
 
+/* NULL is every group, every plural. */
+static const struct {
+	const char *group, *plural, *path;
+	enum obj_type type;
+} types[] = {
+	{NULL, NULL, "spec", OBJ_MAP},
+	{NULL, NULL, "status", OBJ_MAP},
+	{NULL, NULL, "status.conditions", OBJ_LIST},
+	{"", "namespaces", "spec.finalizers", OBJ_LIST},
+	{"", "configmaps", "data", OBJ_MAP},
+	{"", "configmaps", "binaryData", OBJ_MAP},
+	{"", "configmaps", "immutable", OBJ_BOOL},
+	{"", "secrets", "data", OBJ_MAP},
+	{"", "secrets", "stringData", OBJ_MAP},
+	{"", "secrets", "type", OBJ_STRING},
+	{"", "secrets", "immutable", OBJ_BOOL},
+	{"", "events", "involvedObject", OBJ_MAP},
+	{"", "events", "source", OBJ_MAP},
+	{"apps", NULL, "spec.replicas", OBJ_INT},
+	{"apps", NULL, "spec.template", OBJ_MAP},
+	{"apps", NULL, "spec.selector", OBJ_MAP},
+	{"batch", NULL, "spec.template", OBJ_MAP},
+	{"rbac.authorization.k8s.io", NULL, "rules", OBJ_LIST},
+	{"rbac.authorization.k8s.io", NULL, "subjects", OBJ_LIST},
+	{"rbac.authorization.k8s.io", NULL, "roleRef", OBJ_MAP},
+	{CRD_GROUP, NULL, "spec.group", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.scope", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.names", OBJ_MAP},
+	{CRD_GROUP, NULL, "spec.names.plural", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.names.kind", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.names.singular", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.names.listKind", OBJ_STRING},
+	{CRD_GROUP, NULL, "spec.names.shortNames", OBJ_LIST},
+	{CRD_GROUP, NULL, "spec.names.categories", OBJ_LIST},
+	{CRD_GROUP, NULL, "spec.conversion", OBJ_MAP},
+	{CRD_GROUP, NULL, "spec.versions", OBJ_LIST},
+	{CRD_GROUP, NULL, "status.storedVersions", OBJ_LIST},
+};
+
+static const char *go_found(const struct obj *v)
+{
+	switch (obj_type(v)) {
+	case OBJ_BOOL:
+		return "bool";
+	case OBJ_LIST:
+		return "array";
+	case OBJ_MAP:
+		return "object";
+	case OBJ_STRING:
+		return "string";
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+	case OBJ_NULL:
+	case OBJ_ABSENT:
+		break;
+	}
+	return "number";
+}
+
+static int wrong_type(struct mutation *m, const char *path, const struct obj *v, const char *want,
+		      struct error *err)
+{
+	const struct kind *k = m->kind;
+	return fail(
+		m->r, E_BADREQUEST, err,
+		"%s in version \"%s\" cannot be handled as a %s: json: cannot unmarshal %s into "
+		"Go struct field %s.%s of type %s",
+		k->kind, k->version, k->kind, go_found(v), k->kind, path, want);
+}
+
+static bool applies(const char *want, const char *have)
+{
+	return !want || cstr_eq(want, have);
+}
+
+/* Elements of the lists above that are read as objects or strings. */
+static int check_elements(struct mutation *m, const char *path, const struct obj *list,
+			  struct error *err)
+{
+	bool texts = cstr_has_suffix(path, "inalizers") || cstr_has_suffix(path, "Names") ||
+		     cstr_has_suffix(path, "ategories") || cstr_has_suffix(path, "storedVersions");
+	enum obj_type want = texts ? OBJ_STRING : OBJ_MAP;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_type(obj_at(list, i)) != want)
+			return wrong_type(m, path, obj_at(list, i), obj_type_name(want), err);
+	return 0;
+}
+
+int admit_types(struct mutation *m, struct error *err)
+{
+	if (m->kind->flags & KIND_CUSTOM)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		if (!applies(types[i].group, m->resource->group) ||
+		    !applies(types[i].plural, m->resource->plural))
+			continue;
+		const char *path = types[i].path;
+		const struct obj *v = obj_path(m->after, path);
+		if (obj_type(v) == OBJ_NULL) {
+			obj_del_path(m->after, path);
+			continue;
+		}
+		if (v && obj_type(v) != types[i].type)
+			return wrong_type(m, path, v, obj_type_name(types[i].type), err);
+		if (obj_type(v) == OBJ_LIST && check_elements(m, path, v, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
 static void namespace_default(struct mutation *m)
 {
 	struct obj *o = m->after;

@@ -111,7 +111,7 @@ int mutation_shape(struct mutation *m, struct error *err)
 			    m->kind->version, m->kind->kind, inner.msg);
 	if (m->kind->schema)
 		schema_default(m->kind->schema, m->after);
-	return 0;
+	return admit_types(m, err);
 }
 
 /* Parts shared by create and update. */

@@ -101,8 +101,11 @@ void obj_set_path(struct obj *o, const char *path, struct obj *value)
 	bool ok = step_next(&rest, &s);
 	while (ok && rest.len) {
 		struct obj *child = step_into(o, &s);
-		if (!s.is_index && obj_type(child) != OBJ_MAP && obj_type(child) != OBJ_LIST) {
-			obj_set(o, s.name, obj_map());
+		/* What is in the way gives way: it came from outside, the path did not. */
+		enum obj_type want =
+			rest.ptr[0] == '[' && char_is_digit(rest.ptr[1]) ? OBJ_LIST : OBJ_MAP;
+		if (!s.is_index && obj_type(child) != want) {
+			obj_set(o, s.name, want == OBJ_MAP ? obj_map() : obj_list());
 			child = obj_get_mut(o, s.name);
 		}
 		o = child;
