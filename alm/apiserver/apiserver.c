@@ -1,6 +1,7 @@
 /* apiserver: see apiserver.h. The order of one request stands in handle_request(). */
 #include "alm/apiserver/apiserver.h"
 
+#include "alm/apiserver/audit_write.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/eventttl.h"
@@ -14,8 +15,10 @@
 #include "alm/apiserver/simulate.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/virtual.h"
+#include "alm/base/map.h"
 
 #define BOOTSTRAP_MAX      1000
+#define REFUSED_MAX        1024
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
 
 struct resource *server_resource(struct apiserver *s, const struct kind *k)
@@ -50,6 +53,31 @@ static int negotiate(struct request *r, struct error *err)
 static bool is_write(const struct request *r)
 {
 	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
+}
+
+/* The first refusal of an action has a row, and each change of its code; the same again has none
+ * (audit.md 3). */
+static void record_refusal(struct apiserver *s, struct request *r, const struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	const void *code = (const void *)(uintptr_t)err->code;
+	bool counts = err->code == E_FORBIDDEN || err->code == E_CONFLICT || err->code == E_INVALID;
+	/* The executor of this process writes the rows of its own outcomes. */
+	if (!counts || !s->audit || !r->kind || !is_write(r) || request_query(r, "dryRun") ||
+	    r->exchange->request.trusted_audit_id)
+		return;
+	strbuf_addf(&key, "%s\n%s\n%s/%s/%s/%s", r->user.name, r->verb, r->group, r->resource,
+		    r->ns, r->name);
+	if (map_has(s->refused, key.buf) && map_get(s->refused, key.buf) == code)
+		return;
+	if (map_count(s->refused) >= REFUSED_MAX)
+		map_clear(s->refused);
+	map_set(s->refused, key.buf, (void *)(uintptr_t)err->code);
+	/* The answer is a refusal with or without its row; a broken log shows in /readyz. */
+	const struct audit_row *row = audit_write_refused(r, err);
+	if (row)
+		store_append_row(s->store, row, &inner);
 }
 
 static void gauges(struct apiserver *s)
@@ -113,8 +141,10 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 	r->arena = x->arena;
 	r->path = r->query = "";
 	/* After an answer neither r nor x exist: only a failure touches them again. */
-	if (handle_request(s, r, &err) < 0)
-		request_reply_error(r, &err);
+	if (handle_request(s, r, &err) == 0)
+		return;
+	record_refusal(s, r, &err);
+	request_reply_error(r, &err);
 }
 
 void apiserver_flush(struct apiserver *s)
@@ -146,6 +176,7 @@ static int start(struct apiserver *s, struct error *err)
 {
 	struct store_config sc = {.db = s->config.db, .loop = s->loop, .audit = s->audit};
 	s->kinds = kinds_new();
+	s->refused = map_new(NULL);
 	if (store_open(&sc, &s->store, err) < 0)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
@@ -201,6 +232,7 @@ void apiserver_free(struct apiserver *s)
 	store_close(s->store);
 	kinds_free(s->kinds);
 	metrics_free(s->own_metrics);
+	map_free(s->refused);
 	arena_free(s->arena);
 	xfree(s);
 }

@@ -18,6 +18,8 @@ struct crds;
 struct event_ttl;
 struct simulate;
 struct virtuals;
+struct metrics;
+struct map;
 
 struct apiserver {
 	struct apiserver_config config; /* strings are copied into arena */
@@ -36,7 +38,7 @@ struct apiserver {
 	struct simulate *simulate; /* NULL: workloads are left alone */
 	struct virtuals *virtuals;
 	struct metrics *metrics, *own_metrics; /* own_metrics NULL: the caller's are used */
-	bool audit_failed;                     /* the last commit failed: not ready */
+	struct map *refused;                   /* last refusal of an action, for audit rows */
 };
 
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */

@@ -182,6 +182,22 @@ static void warn_finalizers(struct mutation *m)
 	}
 }
 
+/* The answer names the row of the log, so that both logs join. */
+static void name_row(struct mutation *m, const struct audit_row *row)
+{
+	struct apiserver *s = m->r->server;
+	const char *tag = s->audit ? audit_origin_tag(s->audit) : NULL;
+	if (!row || !tag)
+		return;
+	if (row->op)
+		request_set_header(m->r, "Audit-Id",
+				   arena_fmt(m->r->arena, "alm-%s-%s", tag, row->op));
+	else
+		request_set_header(m->r, "Audit-Id",
+				   arena_fmt(m->r->arena, "alm-%s-row-%lld", tag,
+					     (long long)store_last_row(s->store)));
+}
+
 /* Stores m->after (or removes the object, whose last state it is). */
 static int store_it(struct mutation *m, struct error *err)
 {
@@ -213,6 +229,8 @@ static int store_it(struct mutation *m, struct error *err)
 		.row = audit_write_row(&aw),
 	};
 	int rc = store_write(s->store, &w, &m->text, err);
+	if (rc == 0)
+		name_row(m, w.row);
 	if (rc < 0 && err->code == E_CONFLICT)
 		return fail_modified(m->r, m->name, err);
 	if (rc < 0)

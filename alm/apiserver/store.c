@@ -34,7 +34,7 @@ struct store {
 	struct db *db;
 	struct loop *loop;
 	struct audit *audit;
-	int64_t rv, window_start;
+	int64_t rv, window_start, last_row;
 	struct map *resources; /* "group/plural" -> struct resource */
 	struct resource **order;
 	size_t n_order, cap_order;
@@ -594,6 +594,7 @@ static int rows_write(struct store *s, const struct write *w, const char *key, i
 #endif
 	if (s->audit && w->row && audit_append(s->audit, w->row, &seq, err) < 0)
 		goto undo;
+	s->last_row = seq;
 	return db_release(s->db, err);
 undo:
 	db_rollback_to(s->db);
@@ -667,6 +668,24 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 		head_put(s, w->resource, w->ns, w->name, c->after, rv, create_rv, w->after);
 	*ret_text = c->after;
 	return 0;
+}
+
+int store_append_row(struct store *s, const struct audit_row *row, struct error *err)
+{
+	int64_t seq;
+	if (batch_begin(s, err) < 0 || db_savepoint(s->db, err) < 0)
+		return -err->code;
+	if (audit_append(s->audit, row, &seq, err) < 0) {
+		db_rollback_to(s->db);
+		err->code = E_UNAVAILABLE;
+		return error_wrap(err, "store");
+	}
+	return db_release(s->db, err);
+}
+
+int64_t store_last_row(const struct store *s)
+{
+	return s->last_row;
 }
 
 /* Life. */

@@ -124,6 +124,11 @@ int64_t store_next_rv(const struct store *s);
  * the disk or the audit log refuses. A failed write leaves no trace. */
 int store_write(struct store *s, const struct write *w, struct text **ret_text, struct error *err);
 
+/* A row of the log without an object: a write that was refused. E_UNAVAILABLE. */
+int store_append_row(struct store *s, const struct audit_row *row, struct error *err);
+/* The row of the last write; 0 if it had none. */
+int64_t store_last_row(const struct store *s);
+
 /* Called once after the commit of the open batch (err NULL), or when it failed; at once if none is
  * open. */
 void store_after_commit(struct store *s, void (*fn)(void *arg, const struct error *err), void *arg);

@@ -243,6 +243,27 @@ static void test_registry__forged_audit_id_suppresses_nothing(void **state)
 	assert_int_equal(audit_last_seq(apifake_audit(f)), before + 3);
 }
 
+static void test_registry__refusals_are_recorded_once(void **state)
+{
+	(void)state;
+	struct apifake_options o = {.with_audit = true};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&o);
+	int64_t before = audit_last_seq(apifake_audit(f));
+	for (int i = 0; i < 3; i++) {
+		apifake_header(f, "Authorization", "Bearer alice");
+		assert_int_equal(apifake_do(f, "POST", CMS, cm_a).status, 403);
+	}
+	assert_int_equal(audit_last_seq(apifake_audit(f)), before + 1);
+	apifake_header(f, "Authorization", "Bearer nobody");
+	assert_int_equal(apifake_do(f, "POST", CMS, cm_a).status, 401);
+	assert_int_equal(audit_last_seq(apifake_audit(f)), before + 1);
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	struct error err = ERROR_INIT;
+	assert_ok(audit_row_get(apifake_audit(f), before + 1, &row, &err), &err);
+	assert_string_equal(obj_str(row, "body.outcome"), "Denied");
+	assert_string_equal(obj_str(row, "actor"), "alice");
+}
+
 static void test_registry__simulated_deployment_rolls_out(void **state)
 {
 	(void)state;
@@ -287,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_registry__restart_keeps_objects_and_revisions),
 		cmocka_unit_test(test_registry__every_write_has_its_row),
 		cmocka_unit_test(test_registry__forged_audit_id_suppresses_nothing),
+		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
