@@ -12,7 +12,7 @@
 #include "alm/client/watch.h"
 #include "alm/obj/meta.h"
 
-#define PAGE_OBJECTS   500
+#define PAGE_OBJECTS   500              /* a quarter of it each time a page is too large to read */
 #define WATCH_MIN_NS   (5 * NS_PER_MIN) /* timeoutSeconds, random up to twice that */
 #define WATCH_IDLE_NS  (150 * NS_PER_S) /* two bookmarks, one a minute, and slack */
 #define WATCH_SHORT_NS NS_PER_S         /* a watch that ends sooner is followed by a pause */
@@ -36,7 +36,7 @@ struct informer {
 	uint64_t seen_before_list;
 	uint64_t seen; /* highest resourceVersion seen; 0: none, or not a number */
 	int64_t watch_began;
-	unsigned failures;
+	unsigned failures, page_objects;
 	struct error trouble;
 	bool synced, started;
 };
@@ -71,6 +71,7 @@ struct informer *informer_new(const struct informer_config *c)
 	i->config.resource.kind = arena_strdup(a, c->resource.kind);
 	if (c->label_selector)
 		i->config.label_selector = url_encode(str_of(c->label_selector), a);
+	i->page_objects = PAGE_OBJECTS;
 	i->loop = client_loop(c->client);
 	i->cache = cache_new();
 	i->timer.fn = on_timer;
@@ -253,6 +254,8 @@ static bool goes_back(const struct informer *i, const char *rv)
 static void drop_list(struct informer *i, const struct error *err, int64_t at_least)
 {
 	cache_free(STEAL(i->fresh));
+	if (err->code == E_LIMIT)
+		i->page_objects = i->page_objects > 4 ? i->page_objects / 4 : 1;
 	retry(i, err, at_least);
 }
 
@@ -308,8 +311,8 @@ static void list(struct informer *i, const char *token)
 	CLEANUP(arena_freep) struct arena *a = arena_new(65536);
 	const char *selector = i->config.label_selector;
 	const char *target = arena_fmt(
-		a, "%s?limit=%d%s%s%s%s", resource_path(&i->config.resource, NULL, NULL, NULL, a),
-		PAGE_OBJECTS, selector ? "&labelSelector=" : "", selector ? selector : "",
+		a, "%s?limit=%u%s%s%s%s", resource_path(&i->config.resource, NULL, NULL, NULL, a),
+		i->page_objects, selector ? "&labelSelector=" : "", selector ? selector : "",
 		token ? "&continue=" : "", token ? url_encode(str_of(token), a) : "");
 	if (!token) {
 		cache_free(i->fresh);

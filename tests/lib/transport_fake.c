@@ -13,7 +13,8 @@
 struct row {
 	char *method, *target, *body;
 	struct http_headers headers;
-	int status; /* 0: the connection is lost */
+	int status; /* 0: fails with code, E_IO unless set */
+	int code;
 	bool stream, used;
 };
 
@@ -45,11 +46,12 @@ static void call_free(struct call *c)
 
 static void finish(struct call *c, bool lost)
 {
+	int code = c->row->code ? c->row->code : E_IO;
 	struct transport_events events = c->events;
 	void *arg = c->arg;
 	struct error err = ERROR_INIT;
 	if (lost)
-		error_set(&err, E_IO, "connection reset");
+		error_set(&err, code, "connection reset");
 	call_free(c);
 	events.done(arg, lost ? &err : NULL);
 }
@@ -191,6 +193,12 @@ void fake_stream(struct transport_fake *f, const char *method, const char *targe
 		 const char *body)
 {
 	add_row(f, method, target, status, body)->stream = true;
+}
+
+void fake_code(struct transport_fake *f, int code)
+{
+	assert_true(f->n_rows > 0);
+	f->rows[f->n_rows - 1].code = code;
 }
 
 static struct call *open_stream(struct transport_fake *f)

@@ -21,6 +21,8 @@ void fake_answer(struct transport_fake *f, const char *method, const char *targe
 void fake_header(struct transport_fake *f, const char *name, const char *value);
 /* The connection is lost. */
 void fake_lose(struct transport_fake *f, const char *method, const char *target);
+/* The row put last fails so: E_LIMIT for a body that is too large. */
+void fake_code(struct transport_fake *f, int code);
 /* Answers head and body and stays open; fake_push() and fake_end() go on with the open stream. */
 void fake_stream(struct transport_fake *f, const char *method, const char *target, int status,
 		 const char *body);

@@ -269,6 +269,20 @@ static void test_informer__a_broken_frame_lists_again(void **state)
 	teardown(&f);
 }
 
+static void test_informer__a_page_too_large_is_cut(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_lose(f.fake, "GET", LIST);
+	fake_code(f.fake, E_LIMIT);
+	fake_answer(f.fake, "GET", "/api/v1/configmaps?limit=125", 200, PAGE("10", ""));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 5 * NS_PER_S);
+	assert_log(&f, "S ");
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_informer__own_writes_show_at_once),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
+		cmocka_unit_test(test_informer__a_page_too_large_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
