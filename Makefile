@@ -126,8 +126,9 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(PKG_LIBS)
-fuzz: $(FUZZ)
+fuzz: $(FUZZ) $(BUILD)/alm
 	$(Q)for f in $(FUZZ); do echo "  FUZZ $$f"; $$f -runs=$(or $(RUNS),0) -seed=$(or $(SEED),1) tests/fuzz/corpus/$${f##*/fuzz_}/* >$$f.log 2>&1 || { tail -20 $$f.log; exit 1; }; done
+	$(Q)ALM=$(BUILD)/alm python3 tests/fuzz/diff_charts.py --seed $(or $(SEED),1) --charts 3
 
 format:
 	$(Q)clang-format-19 -i $$(git ls-files -co --exclude-standard '*.[ch]')

@@ -4,6 +4,7 @@
 #include "alm/cli/chart_lint.h"
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/zones.h"
 #include "alm/io/loop.h"
 
 static int entropy(void *ctx, void *out, size_t len)
@@ -26,8 +27,11 @@ int cmd_lint_main(int argc, char **argv)
 		return args->help ? 0 : 2;
 	}
 	struct loop *loop = loop_event_new();
-	const struct tmpl_host host = {
-		.now_ns = loop_now(loop), .zone = "UTC", .entropy = entropy, .ctx = loop};
+	const struct tmpl_host host = {.now_ns = loop_now(loop),
+				       .zone = "UTC",
+				       .entropy = entropy,
+				       .zone_bytes = zones_read,
+				       .ctx = loop};
 	chart_lint(a, args, &host, &report);
 	loop_free(loop);
 	printf("==> Linting %s\n", args->chart);

@@ -4,6 +4,7 @@
 
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/zones.h"
 #include "alm/io/loop.h"
 
 static int entropy(void *ctx, void *out, size_t len)
@@ -22,6 +23,7 @@ int cmd_template_main(int argc, char **argv)
 	const struct tmpl_host host = {.now_ns = loop_now(loop),
 				       .zone = zone && *zone ? zone : "UTC",
 				       .entropy = entropy,
+				       .zone_bytes = zones_read,
 				       .ctx = loop};
 	int code = template_run(a, argc, argv, &host, &out, &err);
 	loop_free(loop);

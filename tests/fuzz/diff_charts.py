@@ -82,7 +82,6 @@ m msv set
 m ms unset pick omit
 b ms hasKey
 l sm pluck
-l m values
 v mm merge mergeOverwrite
 v ssvm dig
 v v deepCopy
