@@ -117,6 +117,23 @@ void gate_report_free(struct gate_report *r)
 	arena_free(r->arena);
 }
 
+size_t gate_report_crds(const struct gate_report *r)
+{
+	return r->n;
+}
+
+const struct obj *gate_report_crd(const struct gate_report *r, size_t i)
+{
+	return i < r->n ? r->pairs[i].before : NULL;
+}
+
+size_t gate_report_versions(const struct gate_report *r, size_t i, const char *const **ret)
+{
+	if (i >= r->n || !gate_wants_objects(r->pairs[i].gate))
+		return 0;
+	return gate_versions(r->pairs[i].gate, ret);
+}
+
 bool gate_report_object(struct gate_report *r, const struct obj *o)
 {
 	const char *kind = meta_kind(o), *api = meta_api_version(o);
