@@ -69,11 +69,12 @@ bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct
 	return true;
 }
 
-static const char *number_text(struct gate_walk *w, const struct obj *o, bool exclusive)
+static const char *number_text(struct gate_walk *w, const char *key, const struct obj *o,
+			       bool exclusive)
 {
 	if (!o)
 		return "";
-	return arena_fmt(w->g->arena, "%.*s%s", STR_ARG(obj_number_text(o)),
+	return arena_fmt(w->g->arena, "%s %.*s%s", key, STR_ARG(obj_number_text(o)),
 			 exclusive ? " (exclusive)" : "");
 }
 
@@ -97,11 +98,8 @@ static void compare_minimum(struct gate_walk *w, const struct schema *x, const s
 	test->minimum = y->minimum;
 	test->exclusive_minimum = y->exclusive_minimum;
 	gate_add_narrow(w, "BoundTightened",
-			arena_fmt(w->g->arena, "minimum %s",
-				  number_text(w, x->minimum, x->exclusive_minimum)),
-			arena_fmt(w->g->arena, "minimum %s",
-				  number_text(w, y->minimum, y->exclusive_minimum)),
-			test);
+			number_text(w, "minimum", x->minimum, x->exclusive_minimum),
+			number_text(w, "minimum", y->minimum, y->exclusive_minimum), test);
 }
 
 static void compare_maximum(struct gate_walk *w, const struct schema *x, const struct schema *y)
@@ -113,11 +111,8 @@ static void compare_maximum(struct gate_walk *w, const struct schema *x, const s
 	test->maximum = y->maximum;
 	test->exclusive_maximum = y->exclusive_maximum;
 	gate_add_narrow(w, "BoundTightened",
-			arena_fmt(w->g->arena, "maximum %s",
-				  number_text(w, x->maximum, x->exclusive_maximum)),
-			arena_fmt(w->g->arena, "maximum %s",
-				  number_text(w, y->maximum, y->exclusive_maximum)),
-			test);
+			number_text(w, "maximum", x->maximum, x->exclusive_maximum),
+			number_text(w, "maximum", y->maximum, y->exclusive_maximum), test);
 }
 
 /* Every multiple of x is one of y if x itself is. */
@@ -129,11 +124,8 @@ static void compare_multiple(struct gate_walk *w, const struct schema *x, const 
 	test->multiple_of = y->multiple_of;
 	if (x->multiple_of && schema_accepts(test, x->multiple_of))
 		return;
-	gate_add_narrow(
-		w, "BoundTightened",
-		arena_fmt(w->g->arena, "multipleOf %s", number_text(w, x->multiple_of, false)),
-		arena_fmt(w->g->arena, "multipleOf %s", number_text(w, y->multiple_of, false)),
-		test);
+	gate_add_narrow(w, "BoundTightened", number_text(w, "multipleOf", x->multiple_of, false),
+			number_text(w, "multipleOf", y->multiple_of, false), test);
 }
 
 static void compare_sizes(struct gate_walk *w, const struct schema *x, const struct schema *y)
