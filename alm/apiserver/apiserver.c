@@ -99,7 +99,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		return -err->code;
 	if (health_is_path(r->path)) {
 		struct health_check checks[] = {{"ping", true, false},
-						{"store", !db_is_broken(s->config.db), true}};
+						{"store", !db_is_broken(s->config.db), true},
+						{"audit", !store_is_failing(s->store), true}};
 		health_handle(r, checks, ARRAY_LEN(checks));
 		return 0;
 	}

@@ -41,7 +41,7 @@ struct store {
 	struct map *by_uid;     /* -> struct head, borrowed */
 	struct map *dependents; /* owner uid -> struct uid_list */
 
-	bool batch_open;
+	bool batch_open, failing;
 	int64_t batch_rv; /* revision before the batch */
 	struct task commit;
 	struct change **batch;
@@ -497,7 +497,9 @@ static void batch_commit(void *arg)
 		db_rollback(s->db);
 		batch_undo(s);
 		err.code = E_UNAVAILABLE;
+		s->failing = true;
 	} else {
+		s->failing = s->failing && s->n_batch == 0;
 		batch_publish(s);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -652,8 +654,8 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 	int64_t create_rv = w->head ? w->head->create_rv : rv;
 	struct str value = w->remove ? STR("") : strbuf_str(&json);
 	if (prev < 0 || rows_write(s, w, key.buf, prev, create_rv, value, err) < 0) {
-		if (err->code != E_EXISTS && err->code != E_TOOLARGE)
-			err->code = E_UNAVAILABLE;
+		s->failing = true;
+		err->code = E_UNAVAILABLE;
 		return error_wrap(err, "store");
 	}
 	struct change *c = change_new(w, rv, prev, create_rv, loop_mono(s->loop));
@@ -681,6 +683,11 @@ int store_append_row(struct store *s, const struct audit_row *row, struct error 
 		return error_wrap(err, "store");
 	}
 	return db_release(s->db, err);
+}
+
+bool store_is_failing(const struct store *s)
+{
+	return s->failing;
 }
 
 int64_t store_last_row(const struct store *s)

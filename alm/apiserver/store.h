@@ -126,6 +126,8 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 
 /* A row of the log without an object: a write that was refused. E_UNAVAILABLE. */
 int store_append_row(struct store *s, const struct audit_row *row, struct error *err);
+/* The last write or commit failed at the disk or the log: not ready until one succeeds. */
+bool store_is_failing(const struct store *s);
 /* The row of the last write; 0 if it had none. */
 int64_t store_last_row(const struct store *s);
 

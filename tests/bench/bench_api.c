@@ -9,6 +9,8 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
+#include "alm/io/tls.h"
+#include "alm/io/transport.h"
 #include "tests/lib/exchange_fake.h"
 
 #define CREATES 3200
@@ -117,10 +119,129 @@ static void bench(bool audit, const char *path)
 	printf("audit %-3s  get: %.0f/s\n", audit ? "on" : "off", 20000 / (now_s() - t));
 }
 
+/* Over TLS, the clients in the same thread as the server: both sides share one core. */
+struct flood {
+	struct loop *loop;
+	struct transport *transport;
+	int next, started, done;
+};
+
+static void flood_start(struct flood *f);
+
+static void flood_data(void *arg, struct str chunk)
+{
+	(void)arg;
+	(void)chunk;
+}
+
+static void flood_done(void *arg, const struct error *err)
+{
+	struct flood *f = arg;
+	if (err)
+		fprintf(stderr, "bench_api: %s\n", err->msg);
+	f->done++;
+	if (f->started < CREATES)
+		flood_start(f);
+	if (f->done == CREATES)
+		loop_stop(f->loop);
+}
+
+static void flood_start(struct flood *f)
+{
+	static const struct transport_events events = {NULL, flood_data, flood_done};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	body_of(&b, f->next++);
+	struct transport_request r = {.method = "POST",
+				      .target = CMS,
+				      .body = strbuf_str(&b),
+				      .timeout_ns = 60 * NS_PER_S,
+				      .body_max = 1 << 20};
+	http_header_add(&r.headers, "Content-Type", "application/json");
+	f->started++;
+	transport_start(f->transport, &r, &events, f);
+}
+
+static void flood_handle(void *arg, struct exchange *x)
+{
+	apiserver_handle(arg, x);
+}
+
+static void bench_http(const char *path)
+{
+	static const char *const groups[] = {"system:masters"};
+	const struct apiserver_token token = {"secret", "admin", "1", groups, 1};
+	struct error err = ERROR_INIT;
+	struct loop *loop = loop_event_new();
+	struct db *db = NULL;
+	struct audit *audit = NULL;
+	struct apiserver *api = NULL;
+	struct server *server = NULL;
+	struct flood f = {.loop = loop};
+	char *ca = NULL, *ca_key = NULL, *cert = NULL, *key = NULL, url[128];
+	file_remove(path, &err);
+	struct db_config dc = {.path = path};
+	struct audit_config au = {.loop = loop};
+	if (db_open(&dc, &db, &err) < 0)
+		goto out;
+	au.db = db;
+	if (audit_open(&au, &audit, &err) < 0 ||
+	    tls_ca_new(loop, "bench", &ca, &ca_key, &err) < 0 ||
+	    tls_serving_new(loop, ca, ca_key, NULL, 0, &cert, &key, &err) < 0)
+		goto out;
+	struct apiserver_config ac = {.db = db,
+				      .loop = loop,
+				      .audit = audit,
+				      .tokens = &token,
+				      .n_tokens = 1,
+				      .ca_pem = "",
+				      .address = ""};
+	struct server_config sc = {.listen = "127.0.0.1:0", .cert_pem = cert, .key_pem = key};
+	if (apiserver_new(&ac, &api, &err) < 0 ||
+	    server_listen(loop, &sc, flood_handle, api, &server, &err) < 0)
+		goto out;
+	snprintf(url, sizeof(url), "https://%s", server_address(server));
+	struct transport_config tc = {
+		.base_url = url, .ca_pem = ca, .token = "secret", .user_agent = "bench"};
+	struct transport_request def = {
+		.method = "POST",
+		.target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		.body = str_of(crd)};
+	static const struct transport_events once = {NULL, flood_data, flood_done};
+	http_header_add(&def.headers, "Content-Type", "application/json");
+	if (transport_curl_new(loop, &tc, &f.transport, &err) < 0)
+		goto out;
+	f.done = CREATES - 1; /* the definition alone */
+	f.started = CREATES;
+	transport_start(f.transport, &def, &once, &f);
+	loop_run(loop);
+	for (int n = 1; n <= 32; n = n == 1 ? 8 : n * 4) {
+		f.done = f.started = 0;
+		double t = now_s();
+		for (int i = 0; i < n; i++)
+			flood_start(&f);
+		loop_run(loop);
+		printf("audit on, TLS  %2d clients: %7.0f creates/s\n", n, CREATES / (now_s() - t));
+	}
+out:
+	if (err.code)
+		fprintf(stderr, "bench_api: %s\n", err.msg);
+	transport_free(f.transport);
+	apiserver_free(api);
+	server_free(server);
+	audit_close(audit);
+	db_close(db);
+	loop_free(loop);
+	xfree(ca);
+	xfree(ca_key);
+	xfree(cert);
+	xfree(key);
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = argc > 1 ? argv[1] : "build/bench_api.db";
 	bench(false, path);
 	bench(true, path);
+	bench_http(path);
 	return 0;
 }

@@ -243,6 +243,30 @@ static void test_registry__forged_audit_id_suppresses_nothing(void **state)
 	assert_int_equal(audit_last_seq(apifake_audit(f)), before + 3);
 }
 
+/* The log refuses: no object, now and after a restart; reads go on. */
+static void test_registry__no_row_no_object(void **state)
+{
+	(void)state;
+	struct apifake_options o = {.with_audit = true};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&o);
+	struct error err = ERROR_INIT;
+	assert_ok(db_exec(apifake_db(f),
+			  "CREATE TEMP TRIGGER full BEFORE INSERT ON main.audit BEGIN SELECT "
+			  "RAISE(ABORT, 'disk full'); END",
+			  &err),
+		  &err);
+	assert_int_equal(apifake_do(f, "POST", CMS, cm_a).status, 503);
+	assert_int_equal(apifake_do(f, "GET", CMS "/a", NULL).status, 404);
+	assert_int_equal(apifake_do(f, "GET", "/api/v1/namespaces", NULL).status, 200);
+	assert_int_equal(apifake_do(f, "GET", "/readyz", NULL).status, 500);
+	assert_int_equal(apifake_do(f, "GET", "/livez", NULL).status, 200);
+	assert_ok(db_exec(apifake_db(f), "DROP TRIGGER temp.full", &err), &err);
+	apifake_restart(f);
+	assert_int_equal(apifake_do(f, "GET", CMS "/a", NULL).status, 404);
+	assert_int_equal(apifake_do(f, "POST", CMS, cm_a).status, 201);
+	assert_int_equal(apifake_do(f, "GET", "/readyz", NULL).status, 200);
+}
+
 static void test_registry__refusals_are_recorded_once(void **state)
 {
 	(void)state;
@@ -308,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_registry__restart_keeps_objects_and_revisions),
 		cmocka_unit_test(test_registry__every_write_has_its_row),
 		cmocka_unit_test(test_registry__forged_audit_id_suppresses_nothing),
+		cmocka_unit_test(test_registry__no_row_no_object),
 		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 	};
