@@ -123,9 +123,9 @@ lint:
 
 # fuzz: replays the seeds; RUNS=100000 SEED=7 mutates them. With CC=clang and LIBFUZZER=1 the harnesses are libFuzzer's.
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
-$(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(LIB)
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(call obj,$(TESTLIB_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(LDFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(PKG_LIBS) -lcmocka
 fuzz: $(FUZZ) $(BUILD)/alm
 	$(Q)for f in $(FUZZ); do echo "  FUZZ $$f"; $$f -runs=$(or $(RUNS),0) -seed=$(or $(SEED),1) tests/fuzz/corpus/$${f##*/fuzz_}/* >$$f.log 2>&1 || { tail -20 $$f.log; exit 1; }; done
 	$(Q)ALM=$(BUILD)/alm python3 tests/fuzz/diff_charts.py --seed $(or $(SEED),1) --charts 3
