@@ -1,7 +1,9 @@
 #include "installers/chart.h"
 
+#include <stdint.h>
 #include <string.h>
 
+#include "alm/base/map.h"
 #include "installers/values.h"
 
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
@@ -95,14 +97,10 @@ static int load_file(struct arena *a, struct chart *c, const struct archive_file
 
 /* ---- subcharts ---- */
 
-static void adopt(struct arena *a, struct chart *parent, struct chart *child)
+/* The array has room. */
+static void adopt(struct chart *parent, struct chart *child)
 {
-	struct chart **charts = ARENA_ARRAY(a, struct chart *, parent->n_charts + 1);
-	if (parent->n_charts)
-		memcpy((void *)charts, (const void *)parent->charts,
-		       parent->n_charts * sizeof(*charts));
-	charts[parent->n_charts++] = child;
-	parent->charts = charts;
+	parent->charts[parent->n_charts++] = child;
 	child->parent = parent;
 }
 
@@ -129,82 +127,96 @@ static int load_nested_archive(struct arena *a, struct str packed, struct archiv
 	return rc;
 }
 
-/* The files of charts/NAME/, with the paths inside of it. */
-static struct archive_files files_of(struct arena *a, const struct archive_files *files,
-				     struct str name)
+/* What belongs to one name directly below charts/: files with the paths inside of it, and, if the
+ * name is itself a file, that. */
+struct part {
+	struct str name;
+	struct archive_files files;
+	const struct archive_file *plain;
+};
+
+struct parts {
+	struct part *items;
+	size_t n, cap;
+	struct map *by_name;
+};
+
+static struct part *part_of(struct arena *a, struct parts *p, struct str name)
 {
-	struct archive_files out = {0};
-	for (size_t i = 0; i < files->n; i++) {
-		const char *path = files->items[i].path;
-		if (!cstr_has_prefix(path, "charts/") || cstr_has_suffix(path, ".prov"))
-			continue;
-		path += strlen("charts/");
-		if (str_eq(first_part(path), name) && path[name.len] == '/')
-			push(a, &out, path + name.len + 1, files->items[i].data);
+	const char *key = arena_text(a, name.ptr, name.len);
+	if (map_has(p->by_name, key))
+		return &p->items[(size_t)(uintptr_t)map_get(p->by_name, key)];
+	if (p->n == p->cap) {
+		size_t cap = p->cap ? p->cap * 2 : 16;
+		struct part *items = ARENA_ARRAY(a, struct part, cap);
+		if (p->n)
+			memcpy(items, p->items, p->n * sizeof(*items));
+		p->items = items;
+		p->cap = cap;
 	}
-	return out;
+	map_set(p->by_name, key, (void *)(uintptr_t)p->n);
+	p->items[p->n].name = name;
+	return &p->items[p->n++];
 }
 
-static int load_chart(struct arena *a, struct chart *c, const struct archive_files *files,
-		      struct str name, struct archive_budget *budget, enum tmpl_profile profile,
-		      unsigned depth, struct strbuf *msg)
+/* One pass over the files, in the order of their first appearance. */
+static void split_parts(struct arena *a, const struct archive_files *files, struct parts *p)
+{
+	struct part *last = NULL;
+	for (size_t i = 0; i < files->n; i++) {
+		const struct archive_file *f = &files->items[i];
+		if (!cstr_has_prefix(f->path, "charts/") || cstr_has_suffix(f->path, ".prov"))
+			continue;
+		const char *path = f->path + strlen("charts/");
+		struct str name = first_part(path);
+		if (!name.len || name.ptr[0] == '_' || name.ptr[0] == '.')
+			continue;
+		if (!last || !str_eq(last->name, name))
+			last = part_of(a, p, name);
+		if (path[name.len] == '/')
+			push(a, &last->files, path + name.len + 1, f->data);
+		else
+			last->plain = f;
+	}
+}
+
+static int load_part(struct arena *a, struct chart *c, const struct part *part,
+		     struct archive_budget *budget, enum tmpl_profile profile, unsigned depth,
+		     struct strbuf *msg)
 {
 	struct chart *child = NULL;
 	size_t mark = msg->len;
 	int rc;
-	if (str_has_suffix(name, STR(".tgz"))) {
-		const struct archive_file *f =
-			archive_find(files, arena_fmt(a, "charts/%.*s", STR_ARG(name)));
-		if (!f) {
-			strbuf_addf(msg, "error unpacking subchart tar in %.*s: %.*s is a folder",
-				    STR_ARG(c->meta.name), STR_ARG(name));
-			return -E_INVALID;
-		}
-		rc = load_nested_archive(a, f->data, budget, profile, depth, &child, msg);
+	if (!str_has_suffix(part->name, STR(".tgz"))) {
+		rc = load(a, &part->files, budget, profile, depth, &child, msg);
+	} else if (part->plain) {
+		rc = load_nested_archive(a, part->plain->data, budget, profile, depth, &child, msg);
 	} else {
-		struct archive_files inner = files_of(a, files, name);
-		rc = load(a, &inner, budget, profile, depth, &child, msg);
+		strbuf_addf(msg, "error unpacking subchart tar in %.*s: %.*s is a folder",
+			    STR_ARG(c->meta.name), STR_ARG(part->name));
+		return -E_INVALID;
 	}
 	if (rc < 0)
 		return wrap(msg, mark,
-			    arena_fmt(a, "error unpacking subchart %.*s in %.*s: ", STR_ARG(name),
-				      STR_ARG(c->meta.name)),
+			    arena_fmt(a, "error unpacking subchart %.*s in %.*s: ",
+				      STR_ARG(part->name), STR_ARG(c->meta.name)),
 			    rc);
-	adopt(a, c, child);
+	adopt(c, child);
 	return 0;
-}
-
-static bool seen_before(const struct archive_files *files, size_t i, struct str name)
-{
-	while (i-- > 0) {
-		const char *path = files->items[i].path;
-		if (cstr_has_prefix(path, "charts/") && !cstr_has_suffix(path, ".prov") &&
-		    str_eq(first_part(path + strlen("charts/")), name))
-			return true;
-	}
-	return false;
 }
 
 static int load_charts(struct arena *a, struct chart *c, const struct archive_files *files,
 		       struct archive_budget *budget, enum tmpl_profile profile, unsigned depth,
 		       struct strbuf *msg)
 {
-	struct str last = STR_NONE;
-	for (size_t i = 0; i < files->n; i++) {
-		const char *path = files->items[i].path;
-		if (!cstr_has_prefix(path, "charts/") || cstr_has_suffix(path, ".prov"))
-			continue;
-		struct str name = first_part(path + strlen("charts/"));
-		if (!name.len || name.ptr[0] == '_' || name.ptr[0] == '.' || str_eq(name, last))
-			continue;
-		last = name;
-		if (seen_before(files, i, name))
-			continue;
-		int rc = load_chart(a, c, files, name, budget, profile, depth + 1, msg);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	CLEANUP(map_freep) struct map *by_name = map_new(NULL);
+	struct parts p = {.by_name = by_name};
+	int rc = 0;
+	split_parts(a, files, &p);
+	c->charts = ARENA_ARRAY(a, struct chart *, p.n + 1);
+	for (size_t i = 0; rc == 0 && i < p.n; i++)
+		rc = load_part(a, c, &p.items[i], budget, profile, depth + 1, msg);
+	return rc;
 }
 
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
@@ -307,9 +319,9 @@ struct chart *chart_clone(struct arena *a, const struct chart *c)
 		copy->meta.dependencies =
 			arena_memdup(a, c->meta.dependencies,
 				     c->meta.n_dependencies * sizeof(*c->meta.dependencies));
-	copy->charts = NULL;
+	copy->charts = ARENA_ARRAY(a, struct chart *, c->n_charts + 1);
 	copy->n_charts = 0;
 	for (size_t i = 0; i < c->n_charts; i++)
-		adopt(a, copy, chart_clone(a, c->charts[i]));
+		adopt(copy, chart_clone(a, c->charts[i]));
 	return copy;
 }

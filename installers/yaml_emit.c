@@ -587,7 +587,7 @@ static int write_float(struct emitter *e, double f, int indent)
 		value_float_text(&t, f, 'g', 64);
 	else if (f == 0)
 		strbuf_adds(&t, "0");
-	else if (f == floor(f) && f >= -9223372036854775808.0 && f < 18446744073709551616.0)
+	else if (f == floor(f) && f > -9223372036854775808.0 && f < 18446744073709551616.0)
 		value_float_text(&t, f, 'f', 64);
 	else
 		value_float_text(&t, f, 'g', 64);
