@@ -261,6 +261,10 @@ int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct erro
 	return forward(d, seq, 0, &left, fn, arg, err);
 }
 
+/* The parameter of the version, above those of the selector. */
+#define WHY_NOT_VERSION 20
+
+/* A Decision of many candidates lists them as "VERSION REASON". */
 int query_why_not(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
 		  void *arg, struct error *err)
 {
@@ -270,14 +274,17 @@ int query_why_not(struct db *d, const struct query_selector *sel, const char *ve
 	of.type = "Decision";
 	int r = select_where(d, "SELECT seq FROM audit ", &of,
 			     version ? "json_extract(body, '$.verdict') IN ('deny', 'wait') AND"
-				       " json_extract(body, '$.version.to') = ? ORDER BY seq"
+				       " (json_extract(body, '$.version.to') = ?20 OR"
+				       " (instr(body, '\"' || ?20 || ' ') > 0 AND"
+				       " instr(body, '\"' || ?20 || ' installed\"') = 0))"
+				       " ORDER BY seq"
 				     : "json_extract(body, '$.verdict') IN ('deny', 'wait')"
 				       " ORDER BY seq",
 			     &s, err);
 	if (r < 0)
 		return r;
 	if (version)
-		stmt_bind_cstr(s, r + 1, version);
+		stmt_bind_cstr(s, WHY_NOT_VERSION, version);
 	r = collect(s, QUERY_ROWS_MAX, &found, err);
 	return r < 0 ? r : give_all(d, &found, fn, arg, err);
 }
@@ -299,12 +306,9 @@ int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_u
 	struct query_selector of = subject_of(row);
 	of.type = "Decision";
 	of.from_seq = obj_i64(row, "seq", 0) + 1;
-	int r = select_where(d, "SELECT time FROM audit ", &of,
-			     "json_extract(body, '$.version.to') IS ? ORDER BY seq LIMIT 1", &s,
-			     err);
+	int r = select_where(d, "SELECT time FROM audit ", &of, "1 ORDER BY seq LIMIT 1", &s, err);
 	if (r < 0)
 		return r;
-	stmt_bind_cstr(s, r + 1, obj_str(row, "body.version.to"));
 	r = stmt_step(s, err);
 	if (r >= 0)
 		*ret_time_us = r ? stmt_int(s, 0) : 0;
@@ -386,26 +390,62 @@ int query_authority(struct db *d, const struct obj *row, struct obj **ret, struc
 	return 0;
 }
 
-int query_plan(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
+/* The parameters 1 and 2 are the range of rows, 3 is the text. */
+static int newest_in(struct db *d, const char *sql, int64_t from, int64_t to, const char *text,
+		     struct obj **ret, struct error *err)
 {
 	struct stmt *s;
-	int64_t seq = obj_i64(row, "seq", 0);
-	int64_t from = obj_i64(row, "cause", seq);
-	const char *digest = obj_str(row, "body.plan");
-	*ret = NULL;
-	if (!digest)
-		return 0;
-	int r = db_prepare(d,
-			   "SELECT seq FROM audit WHERE seq >= ? AND seq <= ? AND type = 'Plan' AND"
-			   " json_extract(body, '$.plan') = ? ORDER BY seq DESC LIMIT 1",
-			   &s, err);
+	int r = db_prepare(d, sql, &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, from);
-	stmt_bind_int(s, 2, seq);
-	stmt_bind_cstr(s, 3, digest);
+	stmt_bind_int(s, 2, to);
+	stmt_bind_cstr(s, 3, text);
 	r = stmt_step(s, err);
-	int64_t plan = r > 0 ? stmt_int(s, 0) : 0;
+	int64_t seq = r > 0 ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
-	return r > 0 ? query_row(d, plan, ret, err) : r;
+	return r > 0 ? query_row(d, seq, ret, err) : r;
+}
+
+int query_plan(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
+{
+	int64_t to = obj_i64(row, "seq", 0), from = obj_i64(row, "cause", to);
+	const char *digest = obj_str(row, "body.plan");
+	const char *version = obj_str(row, "body.version.to");
+	int r = 0;
+	*ret = NULL;
+	if (digest)
+		r = newest_in(d,
+			      "SELECT seq FROM audit WHERE seq >= ? AND seq <= ? AND type = 'Plan'"
+			      " AND json_extract(body, '$.plan') = ? ORDER BY seq DESC LIMIT 1",
+			      from, to, digest, ret, err);
+	if (r < 0 || *ret || !version || !cstr_eq(obj_str(row, "reason"), "Installed"))
+		return r < 0 ? r : 0;
+	return newest_in(
+		d,
+		"SELECT seq FROM audit WHERE seq >= ? AND seq < ? AND type = 'Transition'"
+		" AND kind = 'InstallStrategy' AND json_extract(body, '$.plan') IS NOT NULL"
+		" AND json_extract(body, '$.version.to') = ? ORDER BY seq DESC LIMIT 1",
+		from, to, version, ret, err);
+}
+
+int query_installed(struct db *d, const struct obj *row, const char *version, struct obj **ret,
+		    struct error *err)
+{
+	struct stmt *s;
+	struct query_selector of = subject_of(row);
+	of.type = "Transition";
+	of.reason = "Installed";
+	of.to_seq = obj_i64(row, "seq", 0);
+	int r = select_where(d, "SELECT seq FROM audit ", &of,
+			     "json_extract(body, '$.version.to') = ? ORDER BY seq DESC LIMIT 1", &s,
+			     err);
+	if (r < 0)
+		return r;
+	stmt_bind_cstr(s, r + 1, version);
+	r = stmt_step(s, err);
+	int64_t seq = r > 0 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	*ret = NULL;
+	return r > 0 ? query_row(d, seq, ret, err) : r;
 }

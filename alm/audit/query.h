@@ -37,7 +37,7 @@ int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct erro
 /* Decisions of the subject that denied (or made wait) the version, oldest first; NULL: any. */
 int query_why_not(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
 		  void *arg, struct error *err);
-/* The next Decision on the same subject and version: its time, or 0. */
+/* The next Decision on the same subject: its time, or 0. */
 int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_us,
 			struct error *err);
 /* Newest Transition but Refreshed of every subject at or below seq, Deleted left out. */
@@ -49,7 +49,11 @@ int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err)
 int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err);
 /* Nearest row up the causes, itself included, that has an actor; NULL if none. Owned. */
 int query_authority(struct db *d, const struct obj *row, struct obj **ret, struct error *err);
-/* The Plan row between the row's cause and the row, or NULL. Owned. */
+/* The newest row up to this one that says Installed of the version, or NULL. Owned. */
+int query_installed(struct db *d, const struct obj *row, const char *version, struct obj **ret,
+		    struct error *err);
+/* The row with the plan behind a Transition: a Plan row of its digest, or the newest Transition of
+ * the strategy that installed the version. NULL if there is none. Owned. */
 int query_plan(struct db *d, const struct obj *row, struct obj **ret, struct error *err);
 
 #endif

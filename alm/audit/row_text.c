@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/obj/json.h"
 
 #define CHANGED_MAX 4
 
@@ -100,10 +101,23 @@ static void add_plan(const struct obj *row, const char *path, size_t from, struc
 	row_digest(digest, 8, b);
 }
 
+/* The status goes into a row as text. */
+static int64_t status_objects(const struct obj *row)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *status = NULL;
+	const char *text = obj_str(row, "body.status");
+	if (!text || json_parse(str_of(text), &status, &err) < 0)
+		return 0;
+	const struct obj *objects = obj_path(status, "plan.objects");
+	return obj_type(objects) == OBJ_LIST ? (int64_t)obj_len(objects)
+					     : obj_i64(status, "plan.objects", 0);
+}
+
 static int64_t plan_objects(const struct obj *plan)
 {
 	const struct obj *counts = obj_path(plan, "body.counts");
-	int64_t n = 0;
+	int64_t n = status_objects(plan);
 	OBJ_EACH (it, counts) {
 		int64_t v = 0;
 		if (obj_as_i64(it.value, &v))
@@ -112,23 +126,42 @@ static int64_t plan_objects(const struct obj *plan)
 	return n ? n : (int64_t)obj_len(obj_path(plan, "body.actions"));
 }
 
+/* Digests of 64 digits are cut to 8: a line is for reading. */
+static void add_message(const char *message, struct strbuf *b)
+{
+	struct str rest = str_of(message);
+	ptrdiff_t at;
+	while ((at = str_find(rest, STR("sha256:"))) >= 0) {
+		size_t n = 0;
+		strbuf_addstr(b, str_sub(rest, 0, (size_t)at + 7));
+		rest = str_skip(rest, (size_t)at + 7);
+		while (n < rest.len && char_is_hex(rest.ptr[n]))
+			n++;
+		strbuf_addstr(b, str_sub(rest, 0, n == 64 ? 8 : n));
+		rest = str_skip(rest, n);
+	}
+	strbuf_addstr(b, rest);
+}
+
 static void transition(const struct obj *row, const struct obj *plan, const struct obj *cause,
 		       struct strbuf *b)
 {
 	size_t from = b->len;
-	if (cause)
-		row_span(obj_i64(row, "time", 0) - obj_i64(cause, "time", 0), b);
+	const char *message = obj_str(row, "body.message");
+	int64_t us = obj_i64(row, "time", 0) - obj_i64(cause, "time", 0);
+	if (cause && us >= 1000000)
+		row_span(us, b);
 	int64_t n = plan ? plan_objects(plan) : 0;
 	if (n > 0) {
 		add_sep(b, from);
 		strbuf_addf(b, "%" PRId64 " object%s", n, n == 1 ? "" : "s");
 	}
-	add_plan(row, "body.plan", from, b);
-	const char *message = obj_str(row, "body.message");
-	if (message) {
-		add_sep(b, from);
-		strbuf_adds(b, message);
-	}
+	add_plan(obj_str(row, "body.plan") ? row : plan, "body.plan", from, b);
+	if (!message || cstr_eq(message, obj_str(row, "body.version.to")) ||
+	    cstr_has_prefix(message, "plan sha256:"))
+		return;
+	add_sep(b, from);
+	add_message(message, b);
 }
 
 static void approval(const struct obj *row, struct strbuf *b)
@@ -164,7 +197,7 @@ static void decision(const struct obj *row, struct strbuf *b)
 	if (verdict)
 		strbuf_addf(b, "%s: ", verdict);
 	if (message)
-		strbuf_adds(b, message);
+		add_message(message, b);
 	else
 		rules(row, b);
 }
@@ -230,6 +263,9 @@ static void plan_row(const struct obj *row, struct strbuf *b)
 		if (obj_as_i64(it.value, &v))
 			strbuf_addf(b, "%" PRId64 " to %s", v, it.key);
 	}
+	int64_t n = obj_i64(row, "body.count", 0);
+	if (n && b->len == from)
+		strbuf_addf(b, "%" PRId64 " write%s", n, n == 1 ? "" : "s");
 	add_plan(row, "body.plan", from, b);
 }
 

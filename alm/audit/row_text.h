@@ -8,7 +8,7 @@
 /* "#118 08:21:07 Transition Installed 0.9.6"; with the day if with_date. */
 void row_head(const struct obj *row, bool with_date, struct strbuf *b);
 /* What the columns do not say: 'alice (admission, kubectl 10.0.0.7) "CHG-4711", plan 91aa03c4'.
- * plan is the Plan row that belongs to it, cause the row before it; both may be NULL. */
+ * plan is what query_plan() found, cause the row that it names; both may be NULL. */
 void row_detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
 		struct strbuf *b);
 /* "AppType/etcd", "EtcdCluster/default/purple"; a cluster in front: "eu:AppType/etcd". */

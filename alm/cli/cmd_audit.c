@@ -37,6 +37,7 @@ struct report {
 	struct strbuf out;
 	struct obj *list; /* of rows, for json and yaml */
 	bool with_date, with_subject;
+	const char *version; /* of why-not */
 	int64_t now_us;
 };
 
@@ -155,6 +156,29 @@ static int run_why(struct cli *c, struct error *err)
 	return end(&r, rc, err);
 }
 
+static void denial_line(struct report *r, const struct obj *row, const char *id, const char *detail,
+			int64_t until)
+{
+	row_head(row, is_old(r, row), &r->out);
+	strbuf_addf(&r->out, "%s%s%s%s   for ", id ? " " : "", id ? id : "", detail ? "  " : "",
+		    detail ? detail : "");
+	row_span((until ? until : r->now_us) - obj_i64(row, "time", 0), &r->out);
+	strbuf_addc(&r->out, '\n');
+}
+
+/* The reason of "VERSION REASON" among the candidates; the first one is the row's own message. */
+static const char *candidate_reason(const struct obj *row, const char *version)
+{
+	const struct obj *list = obj_path(row, "body.candidates");
+	for (size_t i = 1; version && i < obj_len(list); i++) {
+		struct str name, reason;
+		const char *text = obj_as_string(obj_at(list, i));
+		if (str_cut(str_of(text), ' ', &name, &reason) && str_is(name, version))
+			return reason.ptr;
+	}
+	return NULL;
+}
+
 static int print_denial(void *arg, unsigned depth, const struct obj *row, struct error *err)
 {
 	struct report *r = arg;
@@ -164,22 +188,17 @@ static int print_denial(void *arg, unsigned depth, const struct obj *row, struct
 	if (!printer_is_table(&r->printer))
 		return print_row(arg, depth, row, err);
 	int rc = query_decided_again(r->source.db, row, &until, err);
-	for (size_t i = 0; i <= obj_len(rules); i++) {
+	for (size_t i = 0; i < obj_len(rules); i++) {
 		const struct obj *rule = obj_at(rules, i);
-		const char *verdict = obj_str(rule, "verdict"), *detail = obj_str(rule, "detail");
-		bool last = i == obj_len(rules);
-		if (last ? n > 0 : verdict && !strcmp(verdict, "allow"))
+		const char *verdict = obj_str(rule, "verdict");
+		if (verdict && !strcmp(verdict, "allow"))
 			continue;
-		row_head(row, is_old(r, row), &r->out);
-		const char *id = obj_str(rule, "id"), *message = obj_str(row, "body.message");
-		strbuf_addf(&r->out, " %s  %s   for ", id ? id : "",
-			    detail    ? detail
-			    : message ? message
-				      : "");
-		row_span((until ? until : r->now_us) - obj_i64(row, "time", 0), &r->out);
-		strbuf_addc(&r->out, '\n');
+		denial_line(r, row, obj_str(rule, "id"), obj_str(rule, "detail"), until);
 		n++;
 	}
+	const char *other = candidate_reason(row, r->version);
+	if (!n)
+		denial_line(r, row, other, other ? NULL : obj_str(row, "body.message"), until);
 	return rc;
 }
 
@@ -188,6 +207,7 @@ static int run_why_not(struct cli *c, struct error *err)
 	struct report r;
 	const char *version = c->n_args > 1 ? c->args[1] : cli_value(c, "version");
 	int rc = begin(c, &r, err);
+	r.version = version;
 	if (rc >= 0)
 		rc = query_subject(r.source.db, c->args[0], c->arena, &r.sel, err);
 	if (rc >= 0)
@@ -305,8 +325,13 @@ static void subject_words(const struct obj *row, struct strbuf *b)
 static int add_authority(struct diff_run *d, const struct obj *row, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *who = NULL;
-	int rc = query_authority(d->r->source.db, row, &who, err);
-	strbuf_addf(&d->r->out, "  #%" PRId64, obj_i64(row, "seq", 0));
+	CLEANUP(obj_unrefp) struct obj *installed = NULL;
+	const char *version = version_of(row);
+	int rc = version ? query_installed(d->r->source.db, row, version, &installed, err) : 0;
+	const struct obj *by = installed ? installed : row;
+	if (rc >= 0)
+		rc = query_authority(d->r->source.db, by, &who, err);
+	strbuf_addf(&d->r->out, "  #%" PRId64, obj_i64(by, "seq", 0));
 	if (rc >= 0 && who) {
 		const char *why = obj_str(who, "body.justification");
 		strbuf_addf(&d->r->out, " %s", obj_str(who, "actor"));
