@@ -13,10 +13,11 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define COMPACT_ROWS  300
-#define COMPACT_PAUSE (NS_PER_S)
-#define RESOURCES_MAX 100000
-#define KEY_BYTES_MAX 4096
+#define COMPACT_ROWS    300
+#define COMPACT_PAUSE   (NS_PER_S)
+#define CHECKPOINT_IDLE (5 * NS_PER_S)
+#define RESOURCES_MAX   100000
+#define KEY_BYTES_MAX   4096
 
 struct waiter {
 	void (*fn)(void *arg, const struct error *err);
@@ -58,7 +59,7 @@ struct store {
 	size_t window_first, window_n, window_cap, window_bytes;
 	int64_t *garbage;
 	size_t n_garbage, cap_garbage;
-	struct timer compact;
+	struct timer compact, checkpoint;
 };
 
 static const char schema_sql[] =
@@ -480,31 +481,51 @@ static void batch_publish(struct store *s)
 		audit_committed(s->audit);
 }
 
-static void batch_commit(void *arg)
+/* Ends the batch: published, or undone if err is set; then everybody who waits is told. */
+static void batch_end(struct store *s, const struct error *err)
 {
-	struct store *s = arg;
-	struct error err = ERROR_INIT;
-	if (!s->batch_open)
-		return;
 	loop_unpost(s->loop, &s->commit);
-	int r = db_commit(s->db, &err);
 	s->batch_open = false;
 	/* Waiters may write again: they get a list of their own. */
 	struct waiter *waiters = STEAL(s->waiters);
 	size_t n = s->n_waiters;
 	s->n_waiters = s->cap_waiters = 0;
-	if (r < 0) {
+	if (err) {
 		db_rollback(s->db);
 		batch_undo(s);
-		err.code = E_UNAVAILABLE;
 		s->failing = true;
 	} else {
 		s->failing = s->failing && s->n_batch == 0;
 		batch_publish(s);
 	}
 	for (size_t i = 0; i < n; i++)
-		waiters[i].fn(waiters[i].arg, r < 0 ? &err : NULL);
+		waiters[i].fn(waiters[i].arg, err);
 	xfree(waiters);
+}
+
+static void batch_commit(void *arg)
+{
+	struct store *s = arg;
+	struct error err = ERROR_INIT;
+	if (!s->batch_open)
+		return;
+	int r = db_commit(s->db, &err);
+	err.code = E_UNAVAILABLE;
+	batch_end(s, r < 0 ? &err : NULL);
+	/* A failure of these shows in the next write. */
+	db_checkpoint(s->db, false, &err);
+	if (!heap_holds(&s->checkpoint.node))
+		loop_arm(s->loop, &s->checkpoint, CHECKPOINT_IDLE);
+}
+
+static void checkpoint_due(void *arg)
+{
+	struct store *s = arg;
+	struct error err = ERROR_INIT;
+	if (s->batch_open || db_in_transaction(s->db))
+		loop_arm(s->loop, &s->checkpoint, CHECKPOINT_IDLE);
+	else
+		db_checkpoint(s->db, true, &err);
 }
 
 static int batch_begin(struct store *s, struct error *err)
@@ -600,6 +621,12 @@ static int rows_write(struct store *s, const struct write *w, const char *key, i
 	return db_release(s->db, err);
 undo:
 	db_rollback_to(s->db);
+	/* A full disk rolls the whole transaction back: the writes before this one are lost too. */
+	if (!db_in_transaction(s->db)) {
+		struct error all = {.code = E_UNAVAILABLE};
+		memcpy(all.msg, err->msg, sizeof(all.msg));
+		batch_end(s, &all);
+	}
 	return -err->code;
 }
 
@@ -770,6 +797,8 @@ int store_open(const struct store_config *c, struct store **ret, struct error *e
 	s->commit.arg = s;
 	s->compact.fn = compact_due;
 	s->compact.arg = s;
+	s->checkpoint.fn = checkpoint_due;
+	s->checkpoint.arg = s;
 	if (store_load(s, err) < 0) {
 		store_close(s);
 		return error_wrap(err, "store");
@@ -785,6 +814,7 @@ void store_close(struct store *s)
 	store_flush(s);
 	loop_unpost(s->loop, &s->commit);
 	loop_disarm(s->loop, &s->compact);
+	loop_disarm(s->loop, &s->checkpoint);
 	for (size_t i = 0; i < s->window_n; i++)
 		change_free(s->window[s->window_first + i]);
 	for (size_t i = 0; i < s->n_order; i++)

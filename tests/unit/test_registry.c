@@ -267,6 +267,35 @@ static void test_registry__no_row_no_object(void **state)
 	assert_int_equal(apifake_do(f, "GET", "/readyz", NULL).status, 200);
 }
 
+/* SQLite gives up the whole transaction, as on a full disk: nothing of the turn stays. */
+static void test_registry__lost_transaction_takes_the_turn_back(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct error err = ERROR_INIT;
+	assert_ok(db_exec(apifake_db(f),
+			  "CREATE TEMP TRIGGER full BEFORE INSERT ON main.objects WHEN NEW.name "
+			  "LIKE '%/b' BEGIN SELECT RAISE(ROLLBACK, 'disk full'); END",
+			  &err),
+		  &err);
+	struct answer first = apifake_do(f, "GET", CMS, NULL);
+	size_t watch =
+		apifake_send(f, "GET", CMS "?watch=1&fieldSelector=metadata.name=a", NULL, NULL);
+	size_t a = apifake_send(f, "POST", CMS, NULL, cm_a);
+	size_t b = apifake_send(f, "POST", CMS, NULL,
+				"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+				"\"name\":\"b\"}}");
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, a).status, 503);
+	assert_int_equal(apifake_answer(f, b).status, 503);
+	assert_int_equal(apifake_bytes(f, watch), 0);
+	assert_int_equal(apifake_do(f, "GET", CMS "/a", NULL).status, 404);
+	struct answer again = apifake_do(f, "GET", CMS, NULL);
+	assert_string_equal(obj_str(first.json, "metadata.resourceVersion"),
+			    obj_str(again.json, "metadata.resourceVersion"));
+	assert_int_equal(apifake_do(f, "POST", CMS, cm_a).status, 201);
+}
+
 static void test_registry__refusals_are_recorded_once(void **state)
 {
 	(void)state;
@@ -333,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_registry__every_write_has_its_row),
 		cmocka_unit_test(test_registry__forged_audit_id_suppresses_nothing),
 		cmocka_unit_test(test_registry__no_row_no_object),
+		cmocka_unit_test(test_registry__lost_transaction_takes_the_turn_back),
 		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 	};
