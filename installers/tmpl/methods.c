@@ -152,7 +152,7 @@ const struct tmpl_func *value_method(struct value v, struct str name)
 {
 	const struct tmpl_func *m = methods_of(v);
 	for (; m && m->name; m++) {
-		if (str_is(name, m->name))
+		if (name.len && name.ptr[0] == m->name[0] && str_is(name, m->name))
 			return m;
 	}
 	return NULL;

@@ -2,6 +2,7 @@
 """Differential fuzzing: random templates and values through the real helm and through alm template.
 
 diff_charts.py [--seed N] [--charts N] [--files N] [--keep DIR]
+diff_charts.py [--seed N] --mutate N     recorded templates with tokens changed: mostly errors
 $HELM is the reference binary (4.1.x); without one this prints a line and succeeds. $ALM is the
 program under test (build/alm). Many templates go into one chart, each its own file; a file that
 fails in helm must fail in alm with the same text, and is then taken out. Python's library only.
@@ -270,11 +271,74 @@ def compare(helm, alm, chart, report):
         os.remove(os.path.join(chart, "templates", m[1] + ".yaml"))
 
 
+def golden(folder):
+    """(values, template) of the recorded cases that have nothing else."""
+    found = []
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".cases"):
+            continue
+        text = open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape").read()
+        for case in text.split("\n\n"):
+            lines = case.strip("\n").split("\n")
+            if any(l[:1] in "fFlLaAmMVT" for l in lines) or not any(l.startswith("t") for l in lines):
+                continue
+            found.append(tuple("\n".join(l[2:] for l in lines if l.startswith(k)) for k in "vt"))
+    return [c for c in found if not re.search(r"rand|shuffle|uuid|gen[PCS]|bcrypt|htpasswd|AES|now|ago|keys|values|pluck|%p|fromToml", c[1])]
+
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|`[^`]*`|\{\{-?|-?\}\}|[$.]?\w+|\s+|:=|.', re.S)
+
+
+def mutated(rnd, cases):
+    values, text = rnd.choice(cases)
+    tokens, others = TOKEN.findall(text), TOKEN.findall(rnd.choice(cases)[1])
+    for _ in range(rnd.randint(1, 3)):
+        at = rnd.randrange(len(tokens) or 1)
+        what = rnd.random()
+        if what < 0.35 and tokens:
+            del tokens[at]
+        elif what < 0.6 and others:
+            tokens.insert(at, rnd.choice(others))
+        elif what < 0.8 and others and tokens:
+            tokens[at] = rnd.choice(others)
+        elif tokens:
+            other = rnd.randrange(len(tokens))
+            tokens[at], tokens[other] = tokens[other], tokens[at]
+    return values, "".join(tokens)
+
+
+def mutate(helm, alm, seed, count, report):
+    """Recorded templates with tokens changed, each a chart of its own: mostly errors."""
+    cases = golden("tests/golden/charts")
+    good = bad = 0
+    for n in range(count):
+        values, text = mutated(random.Random((seed << 20) + n), cases)
+        if re.search(r"\d{6,}|\d[eE]\d", text) and re.search("until|repeat|indent|seq|%", text):
+            continue
+        with tempfile.TemporaryDirectory() as dir:
+            chart = os.path.join(dir, "c")
+            os.makedirs(os.path.join(chart, "templates"))
+            open(os.path.join(chart, "Chart.yaml"), "w").write("apiVersion: v2\nname: c\nversion: 0.1.0\n")
+            for name, body in (("values.yaml", values), ("templates/t.yaml", text)):
+                open(os.path.join(chart, name), "w", encoding="utf-8", errors="surrogateescape").write(body)
+            try:
+                want, got = run([helm], chart), run([alm], chart)
+            except subprocess.TimeoutExpired:
+                continue
+            if want == got:
+                good += 1
+            else:
+                bad += 1
+                report(chart, "t", want[1] + want[2], got[1] + got[2])
+    return good, bad
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--charts", type=int, default=10)
     p.add_argument("--files", type=int, default=60)
+    p.add_argument("--mutate", type=int, default=0, help="so many changed golden templates instead")
     p.add_argument("--keep", help="copy differing templates here")
     o = p.parse_args()
     helm = os.environ.get("HELM") or shutil.which("helm")
@@ -292,7 +356,9 @@ def main():
             os.makedirs(o.keep, exist_ok=True)
             open(os.path.join(o.keep, "%d-%s" % (o.seed, name)), "w").write(text)
 
-    for n in range(o.charts):
+    if o.mutate:
+        total = mutate(helm, alm, o.seed, o.mutate, report)
+    for n in range(0 if o.mutate else o.charts):
         rnd = random.Random((o.seed << 20) + n)
         with tempfile.TemporaryDirectory() as dir:
             chart = os.path.join(dir, "c")
