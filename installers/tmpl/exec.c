@@ -1,11 +1,16 @@
 /*
- * exec: walks a tree and writes its text. Recursion follows blocks and includes; every entry checks
- * the C stack against its budget (limits.stack_bytes), so no input can exhaust it.
+ * exec: walks a tree and writes its text. Recursion follows blocks and includes. It runs on a stack
+ * of its own, made for the run, and every entry checks what is used of it against the budget
+ * (limits.stack_bytes), so no input can exhaust it and the depth does not depend on the caller.
  */
 #include <string.h>
+#include <ucontext.h>
 
 #include "installers/tmpl/print.h"
 #include "installers/tmpl/run.h"
+
+/* Above the budget: what a function may need between two checks (printing, encoding, keys). */
+#define STACK_MARGIN ((size_t)8 << 20)
 
 enum walk { WALK_ON = 0, WALK_BREAK, WALK_CONTINUE };
 
@@ -26,7 +31,7 @@ const struct tmpl_limits tmpl_limits_default = {
 	.list_len = 1000000,
 	.key_pairs = 64,
 	.slow_hashes = 32,
-	.stack_bytes = (size_t)6 << 20,
+	.stack_bytes = (size_t)56 << 20,
 };
 /* clang-format on */
 
@@ -312,6 +317,7 @@ void tmpl_run_free(struct tmpl_run *run)
 	if (!run)
 		return;
 	xfree(run->vars);
+	xfree(run->stack);
 	xfree(run);
 }
 
@@ -326,6 +332,46 @@ void tmpl_add_cleaned(struct strbuf *out, struct str text)
 	strbuf_addstr(out, text);
 }
 
+/* What goes over to the other stack and comes back. makecontext() hands on no pointers, hence the
+ * static: there is one thread, and templates do not start renders. */
+struct crossing {
+	struct tmpl_run *run;
+	const struct tree *tree;
+	struct value data;
+	struct strbuf *text;
+	int result;
+	ucontext_t back, there;
+};
+static struct crossing *crossing;
+
+static void on_own_stack(void)
+{
+	struct crossing *c = crossing;
+	c->run->stack_base = __builtin_frame_address(0);
+	c->result = run_execute(c->run, c->tree, c->data, c->text);
+}
+
+static int execute_on_own_stack(struct tmpl_run *run, const struct tree *tree, struct value data,
+				struct strbuf *text)
+{
+	struct crossing c = {.run = run, .tree = tree, .data = data, .text = text};
+	struct crossing *outer = crossing;
+	size_t size = run->limits->stack_bytes + STACK_MARGIN;
+	if (!run->stack)
+		run->stack = xmalloc(size); /* pages come as they are touched */
+	if (getcontext(&c.there) < 0)
+		return tmpl_fail_code(run, E_INTERNAL, "no context for the render");
+	c.there.uc_stack.ss_sp = run->stack;
+	c.there.uc_stack.ss_size = size;
+	c.there.uc_link = &c.back;
+	makecontext(&c.there, on_own_stack, 0);
+	crossing = &c;
+	if (swapcontext(&c.back, &c.there) < 0)
+		c.result = tmpl_fail_code(run, E_INTERNAL, "no context for the render");
+	crossing = outer;
+	return c.result;
+}
+
 int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, struct strbuf *out,
 		  struct strbuf *msg)
 {
@@ -336,9 +382,8 @@ int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, stru
 		return -E_NOTFOUND;
 	}
 	run->failure = (struct failure){0};
-	run->stack_base = __builtin_frame_address(0);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(run->limits->file_bytes);
-	int r = run_execute(run, tree, data, &text);
+	int r = execute_on_own_stack(run, tree, data, &text);
 	run->output_bytes += text.len;
 	if (r == 0 && run->output_bytes > run->limits->output_bytes)
 		r = tmpl_over(run, "bytes of output", run->limits->output_bytes);

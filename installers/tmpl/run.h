@@ -49,6 +49,7 @@ struct tmpl_run {
 	size_t steps, iterations, output_bytes, tpl_calls, tpl_bytes, frames, key_pairs,
 		slow_hashes;
 	const char *stack_base;
+	void *stack; /* stack_bytes and a margin */
 	bool random;
 	const struct node *call_node; /* the first operand of the call at hand, for call */
 	struct failure failure;

@@ -134,6 +134,20 @@ static void test_tmpl__include_nests_a_thousand_deep(void **state)
 	assert_string_equal(f->out.buf, "end");
 }
 
+static void test_tmpl__four_names_nest_to_the_limit_of_frames(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(
+		run(f,
+		    "{{ define \"a\" }}{{ if gt (int .) 0 }}{{ with . }}"
+		    "{{ include \"b\" (sub . 1) | trim }}{{ end }}{{ else }}end{{ end }}{{ end }}"
+		    "{{ define \"b\" }}{{ if true }}{{ include \"c\" . }}{{ end }}{{ end }}"
+		    "{{ define \"c\" }}{{ include \"d\" . }}{{ end }}"
+		    "{{ define \"d\" }}{{ include \"a\" . }}{{ end }}{{ include \"a\" 990 }}"),
+		0);
+	assert_string_equal(f->out.buf, "end");
+}
+
 static void test_tmpl__profile_3_tells_errors_in_one_line(void **state)
 {
 	struct fixture *f = *state;
@@ -214,6 +228,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__include_nests_a_thousand_deep, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_tmpl__four_names_nest_to_the_limit_of_frames,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__profile_3_tells_errors_in_one_line,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__strict_makes_a_missing_key_an_error,
