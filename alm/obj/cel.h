@@ -32,6 +32,8 @@ enum cel_kind {
 	CEL_MAP,
 	CEL_OBJECT, /* types only: a map with declared fields */
 	CEL_TYPE,
+	CEL_DURATION,  /* nanoseconds */
+	CEL_TIMESTAMP, /* nanoseconds since 1970 */
 };
 
 /* A list or map is either of JSON (o, under schema s) or built by the expression (items; of a map
@@ -42,7 +44,7 @@ struct cel_value {
 	const struct obj *o;
 	union {
 		bool b;
-		int64_t i;
+		int64_t i; /* INT, DURATION, TIMESTAMP */
 		uint64_t u;
 		double d;
 		struct str str; /* STRING, BYTES; the message of an ERROR */
@@ -116,6 +118,9 @@ struct cel_value cel_bool(bool b);
 struct cel_value cel_int(int64_t i);
 struct cel_value cel_string(struct str s);
 const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print it */
+/* duration: DURATION; date-time, date: TIMESTAMP; others and NULL: STRING. */
+enum cel_kind cel_format_kind(const char *format);
+bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);
 /* Lists and maps: any of the two forms. */
 size_t cel_size(const struct cel_value *v);
 struct cel_value cel_item(const struct cel_value *list, size_t i);

@@ -56,7 +56,7 @@ static struct cel_type of_schema(struct check *c, const struct schema *s)
 		return (struct cel_type){.kind = CEL_LIST,
 					 .inner = boxed(c, of_schema(c, s->items))};
 	case SCHEMA_STRING:
-		return of_kind(CEL_STRING);
+		return of_kind(cel_format_kind(s->format));
 	case SCHEMA_INTEGER:
 		return of_kind(CEL_INT);
 	case SCHEMA_NUMBER:

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/obj/cel.h"
 #include "alm/obj/pattern.h"
 #include "alm/obj/schema_node.h"
@@ -312,6 +313,54 @@ FN(bytes_of)
 	return r;
 }
 
+static struct cel_value time_of(const struct cel_value *v, enum cel_kind kind, struct cel_call *c)
+{
+	struct cel_value r = {.kind = kind};
+	if (!cel_parse_time(kind, v->str, &r.i))
+		return cel_error(c->a, "invalid %s: \"%.*s\"",
+				 kind == CEL_DURATION ? "duration" : "timestamp", STR_ARG(v->str));
+	return r;
+}
+
+FN(duration_of)
+{
+	return time_of(&v[0], CEL_DURATION, c);
+}
+
+FN(timestamp_of)
+{
+	return time_of(&v[0], CEL_TIMESTAMP, c);
+}
+
+/* Durations and instants: the sum or difference of their nanoseconds, as kind. */
+static struct cel_value time_sum(const struct cel_value *v, bool minus, enum cel_kind kind,
+				 struct cel_call *c)
+{
+	struct cel_value r = {.kind = kind};
+	bool over = minus ? __builtin_sub_overflow(v[0].i, v[1].i, &r.i)
+			  : __builtin_add_overflow(v[0].i, v[1].i, &r.i);
+	return over ? overflow(c, kind == CEL_DURATION ? "duration" : "timestamp") : r;
+}
+
+/* clang-format off */
+FN(duration_add) { return time_sum(v, false, CEL_DURATION, c); }
+FN(duration_sub) { return time_sum(v, true, CEL_DURATION, c); }
+FN(timestamp_add) { return time_sum(v, false, CEL_TIMESTAMP, c); }
+FN(timestamp_sub) { return time_sum(v, true, CEL_TIMESTAMP, c); }
+FN(hours) { return cel_int(v[0].i / NS_PER_HOUR); }
+FN(minutes) { return cel_int(v[0].i / NS_PER_MIN); }
+FN(seconds) { return cel_int(v[0].i / NS_PER_S); }
+FN(milliseconds) { return cel_int(v[0].i / NS_PER_MS); }
+FN(is_cidr) { return cel_bool(schema_format_valid("cidr", v[0].str)); }
+FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
+/* clang-format on */
+
+FN(is_ip)
+{
+	return cel_bool(schema_format_valid("ipv4", v[0].str) ||
+			schema_format_valid("ipv6", v[0].str));
+}
+
 static struct cel_value built(struct strbuf *b, struct cel_call *c)
 {
 	if (b->over || !spend(c, b->len / 10))
@@ -507,7 +556,8 @@ FN(sum)
 	return total;
 }
 
-/* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype), N any number, * anything. */
+/* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype) D(uration)
+ * T(imestamp), N any number, * anything. */
 /* clang-format off */
 static const struct overload { const char *name, *args; char result; char where; cel_fn fn; } overloads[] = {
 	/* where: g global, m member, * both */
@@ -535,6 +585,15 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"string", "s", 's', 'g', same}, {"string", "N", 's', 'g', string_of}, {"string", "b", 's', 'g', string_of}, {"string", "y", 's', 'g', string_of},
 	{"bytes", "y", 'y', 'g', same}, {"bytes", "s", 'y', 'g', bytes_of},
 	{"dyn", "*", '*', 'g', same}, {"type", "*", 't', 'g', type_of},
+	{"duration", "s", 'D', 'g', duration_of}, {"duration", "D", 'D', 'g', same},
+	{"timestamp", "s", 'T', 'g', timestamp_of}, {"timestamp", "T", 'T', 'g', same},
+	{"_+_", "DD", 'D', 'g', duration_add}, {"_+_", "TD", 'T', 'g', timestamp_add}, {"_+_", "DT", 'T', 'g', timestamp_add},
+	{"_-_", "DD", 'D', 'g', duration_sub}, {"_-_", "TD", 'T', 'g', timestamp_sub}, {"_-_", "TT", 'D', 'g', duration_sub},
+	{"_<_", "DD", 'b', 'g', less}, {"_<=_", "DD", 'b', 'g', less_equal}, {"_>_", "DD", 'b', 'g', greater}, {"_>=_", "DD", 'b', 'g', greater_equal},
+	{"_<_", "TT", 'b', 'g', less}, {"_<=_", "TT", 'b', 'g', less_equal}, {"_>_", "TT", 'b', 'g', greater}, {"_>=_", "TT", 'b', 'g', greater_equal},
+	{"getHours", "D", 'i', 'm', hours}, {"getMinutes", "D", 'i', 'm', minutes},
+	{"getSeconds", "D", 'i', 'm', seconds}, {"getMilliseconds", "D", 'i', 'm', milliseconds},
+	{"isIP", "s", 'b', 'g', is_ip}, {"isCIDR", "s", 'b', 'g', is_cidr}, {"isURL", "s", 'b', 'g', is_url},
 	{"lowerAscii", "s", 's', 'm', lower}, {"upperAscii", "s", 's', 'm', upper}, {"trim", "s", 's', 'm', trim},
 	{"replace", "sss", 's', 'm', replace}, {"split", "ss", 'l', 'm', split},
 	{"join", "l", 's', 'm', join}, {"join", "ls", 's', 'm', join_by},
@@ -549,9 +608,9 @@ static enum cel_kind kind_of_letter(char letter)
 	static const struct {
 		char letter;
 		enum cel_kind kind;
-	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},    {'u', CEL_UINT},
-		    {'d', CEL_DOUBLE}, {'s', CEL_STRING}, {'y', CEL_BYTES},
-		    {'l', CEL_LIST},   {'m', CEL_MAP},    {'t', CEL_TYPE}};
+	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},      {'u', CEL_UINT},     {'d', CEL_DOUBLE},
+		    {'s', CEL_STRING}, {'y', CEL_BYTES},    {'l', CEL_LIST},     {'m', CEL_MAP},
+		    {'t', CEL_TYPE},   {'D', CEL_DURATION}, {'T', CEL_TIMESTAMP}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].letter == letter)
 			return rows[i].kind;

@@ -1,7 +1,9 @@
 /* cel_value.c: values of CEL over JSON. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/obj/cel.h"
 #include "alm/obj/schema_node.h"
 
@@ -33,11 +35,21 @@ struct cel_value cel_string(struct str s)
 const char *cel_kind_name(enum cel_kind kind)
 {
 	static const char *const names[] = {
-		[CEL_ERROR] = "!error!", [CEL_DYN] = "dyn",       [CEL_NULL] = "null",
-		[CEL_BOOL] = "bool",     [CEL_INT] = "int",       [CEL_UINT] = "uint",
-		[CEL_DOUBLE] = "double", [CEL_STRING] = "string", [CEL_BYTES] = "bytes",
-		[CEL_LIST] = "list",     [CEL_MAP] = "map",       [CEL_OBJECT] = "object",
+		[CEL_ERROR] = "!error!",
+		[CEL_DYN] = "dyn",
+		[CEL_NULL] = "null",
+		[CEL_BOOL] = "bool",
+		[CEL_INT] = "int",
+		[CEL_UINT] = "uint",
+		[CEL_DOUBLE] = "double",
+		[CEL_STRING] = "string",
+		[CEL_BYTES] = "bytes",
+		[CEL_LIST] = "list",
+		[CEL_MAP] = "map",
+		[CEL_OBJECT] = "object",
 		[CEL_TYPE] = "type",
+		[CEL_DURATION] = "google.protobuf.Duration",
+		[CEL_TIMESTAMP] = "google.protobuf.Timestamp",
 	};
 	return names[kind];
 }
@@ -55,6 +67,38 @@ static struct cel_value of_number(const struct obj *o, const struct schema *s)
 	return v;
 }
 
+enum cel_kind cel_format_kind(const char *format)
+{
+	if (!format)
+		return CEL_STRING;
+	if (strcmp(format, "duration") == 0)
+		return CEL_DURATION;
+	if (strcmp(format, "date-time") == 0 || strcmp(format, "date") == 0)
+		return CEL_TIMESTAMP;
+	return CEL_STRING;
+}
+
+bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns)
+{
+	struct error ignored = ERROR_INIT;
+	char date[32];
+	if (kind == CEL_DURATION)
+		return duration_parse(text, ret_ns, &ignored) >= 0;
+	if (text.len != 10)
+		return clock_parse(text, ret_ns);
+	snprintf(date, sizeof(date), "%.*sT00:00:00Z", STR_ARG(text));
+	return clock_parse(str_of(date), ret_ns);
+}
+
+/* A text whose format the schema names is what the format says, as upstream. */
+static struct cel_value of_string(struct str text, const struct schema *s)
+{
+	struct cel_value v = {.kind = cel_format_kind(s ? s->format : NULL)};
+	if (v.kind == CEL_STRING || !cel_parse_time(v.kind, text, &v.i))
+		return cel_string(text);
+	return v;
+}
+
 struct cel_value cel_of(const struct obj *o, const struct schema *s)
 {
 	switch (obj_type(o)) {
@@ -64,7 +108,7 @@ struct cel_value cel_of(const struct obj *o, const struct schema *s)
 	case OBJ_DOUBLE:
 		return of_number(o, s);
 	case OBJ_STRING:
-		return cel_string(obj_as_str(o));
+		return of_string(obj_as_str(o), s);
 	case OBJ_LIST:
 		return (struct cel_value){.kind = CEL_LIST, .o = o, .s = s};
 	case OBJ_MAP:
@@ -158,6 +202,10 @@ bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret)
 	if (x->kind == CEL_STRING || x->kind == CEL_BYTES) {
 		int c = str_cmp(x->str, y->str);
 		*ret = (c > 0) - (c < 0);
+		return true;
+	}
+	if (x->kind == CEL_DURATION || x->kind == CEL_TIMESTAMP) {
+		*ret = (x->i > y->i) - (x->i < y->i);
 		return true;
 	}
 	if (x->kind != CEL_BOOL)

@@ -90,14 +90,16 @@ static const char *const openapi_text =
 	"\"string\"},\"a-b.c/"
 	"d__e\":{\"type\":\"integer\"},\"any\":{\"x-kubernetes-preserve-unknown-"
 	"fields\":true},\"o\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"integer\"}}},"
-	"\"nul\":{\"type\":\"string\",\"nullable\":true}}}";
+	"\"nul\":{\"type\":\"string\",\"nullable\":true},\"dur\":{\"type\":\"string\",\"format\":"
+	"\"duration\"},\"at\":{\"type\":\"string\",\"format\":\"date-time\"}}}";
 
 static const char *const object_text =
 	"{\"i\":3,\"n\":2,\"s\":\"h\xc3\xa4llo\",\"b\":true,\"l\":[1,2,3],\"set\":[\"a\",\"b\"],"
 	"\"m\":{"
 	"\"k\":\"v\",\"w\":\"x\"},\"ios\":\"50%\",\"namespace\":\"ns\",\"a-b.c/"
 	"d__e\":7,\"any\":{\"q\":"
-	"[1]},\"o\":{\"x\":1},\"nul\":null,\"metadata\":{\"name\":\"nm\"}}";
+	"[1]},\"o\":{\"x\":1},\"nul\":null,\"dur\":\"5s\",\"at\":\"2020-01-01T00:00:00Z\","
+	"\"metadata\":{\"name\":\"nm\"}}";
 
 /* expression, result: true, false, or the start of the error */
 static const struct {
@@ -162,6 +164,19 @@ static const struct {
 	 "true"},
 	{"'h\xc3\xa4llo'.substring(1, 3) == '\xc3\xa4l' && 'abc'.indexOf('c') == 2", "true"},
 	{"[3, 1, 2].min() == 1 && [3, 1].max() == 3 && [1, 2].sum() == 3 && [1, 2].isSorted()",
+	 "true"},
+	{"duration('90s') > duration('1m') && duration('1h30m') == duration('90m')", "true"},
+	{"duration('1m') + duration('1s') == duration('61s') && duration('2h').getMinutes() == 120",
+	 "true"},
+	{"timestamp('2020-01-01T00:00:00Z') + duration('24h') == timestamp('2020-01-02T00:00:00Z')",
+	 "true"},
+	{"timestamp('2020-01-02T00:00:00Z') - timestamp('2020-01-01T00:00:00Z') == duration('24h')",
+	 "true"},
+	{"self.dur > duration('1s') && self.at < timestamp('2021-01-01T00:00:00Z')", "true"},
+	{"self.dur == 'x'", "found no matching overload for '_==_'"},
+	{"duration('x') > duration('1s')", "invalid duration: \"x\""},
+	{"isIP('10.0.0.1') && isIP('::1') && !isIP('x') && isCIDR('10.0.0.0/8') && "
+	 "isURL('http://a/b')",
 	 "true"},
 	{"self.i > 0 // a comment\n && true", "true"},
 	{"self.i > 'a'", "found no matching overload for '_>_' applied to '(int, string)'"},
