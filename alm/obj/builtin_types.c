@@ -15,6 +15,8 @@ static const struct { const char *type, *field, *how; } rows[] = {
 	{"ObjectMeta", "finalizers", "set"},
 	{"ObjectMeta", "ownerReferences", "list OwnerReference uid"},
 	{"OwnerReference", "", "atomic"},
+	{"ObjectReference", "", "atomic"},
+	{"LocalObjectReference", "", "atomic"},
 
 	{"Pod", "spec", "struct PodSpec"},
 	{"Pod", "status", "struct PodStatus"},

@@ -304,6 +304,20 @@ static void add_broken(struct rule_check *c, const struct obj *rule, size_t i, c
 	strbuf_truncate(&c->path, at);
 }
 
+static void add_uncorrelatable(struct rule_check *c, const char *text, size_t i)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	size_t at = c->path.len;
+	go_quote(str_of(text), &b);
+	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].rule", i);
+	field_errors_add(
+		c->errors, FIELD_INVALID, c->path.buf,
+		"Invalid value: %s: oldSelf cannot be used on the uncorrelatable portion of "
+		"the schema within %s",
+		b.buf, c->uncorrelatable_at);
+	strbuf_truncate(&c->path, at);
+}
+
 static void check_expression(struct rule_check *c, const struct schema *s, const struct obj *rule,
 			     size_t i, const char *key, bool is_root)
 {
@@ -325,11 +339,7 @@ static void check_expression(struct rule_check *c, const struct schema *s, const
 			   is_rule ? "cel expression must evaluate to a bool"
 				   : "messageExpression must evaluate to a string");
 	else if (p && p->uses_old && !c->correlatable && is_rule)
-		add_broken(c, rule, i, key,
-			   arena_fmt(c->a,
-				     "oldSelf cannot be used on the uncorrelatable portion of the "
-				     "schema within %s",
-				     c->uncorrelatable_at));
+		add_uncorrelatable(c, text, i);
 }
 
 static void check_reason(struct rule_check *c, const struct obj *rule, size_t i)

@@ -16,7 +16,6 @@ enum place { PLACE_ROOT, PLACE_FIELD, PLACE_ITEM };
 struct check {
 	struct field_errors *errors;
 	struct strbuf path;
-	struct strbuf structure; /* where the structure stands while a branch is checked */
 	unsigned depth;
 };
 
@@ -52,6 +51,15 @@ static void invalid(struct check *c, const char *key, const struct obj *value, c
 		strbuf_adds(&b, "\"\"");
 	strbuf_addf(&b, ": %s", why);
 	add(c, FIELD_INVALID, key, b.buf);
+}
+
+static void unsupported(struct check *c, const char *key, const char *value, const char *supported)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "Unsupported value: ");
+	go_quote(str_of(value), &b);
+	strbuf_addf(&b, ": supported values: %s", supported);
+	add(c, FIELD_NOT_SUPPORTED, key, b.buf);
 }
 
 static bool flag(const struct obj *o, const char *key)
@@ -103,9 +111,8 @@ static void check_forbidden_keywords(struct check *c, const struct obj *o)
 		if (!is_empty(obj_get(o, rows[i].key)))
 			forbid(c, rows[i].key, rows[i].why);
 	const struct obj *additional = obj_get(o, "additionalProperties");
-	if (obj_type(additional) == OBJ_BOOL && !obj_is_true(additional))
-		forbid(c, "additionalProperties", "additionalProperties cannot be set to false");
-	if (obj_len(obj_get(o, "properties")) > 0 && !is_empty(additional))
+	if (obj_len(obj_get(o, "properties")) > 0 && additional && !obj_is_true(additional) &&
+	    obj_type(additional) != OBJ_NULL)
 		forbid(c, "additionalProperties",
 		       "additionalProperties and properties are mutual exclusive");
 	if (obj_type(obj_get(o, "items")) == OBJ_LIST)
@@ -121,17 +128,12 @@ static void check_type_name(struct check *c, const struct obj *o)
 		return;
 	if (strcmp(type, "null") == 0) {
 		forbid(c, "type", "type cannot be set to null, use nullable as an alternative");
-		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(known[i], type) == 0)
 			return;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_adds(&b, "Unsupported value: ");
-	go_quote(str_of(type), &b);
-	strbuf_adds(&b, ": supported values: \"array\", \"boolean\", \"integer\", \"number\", "
-			"\"object\", \"string\"");
-	add(c, FIELD_NOT_SUPPORTED, "type", b.buf);
+	unsupported(c, "type", type,
+		    "\"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\"");
 }
 
 static void check_pattern(struct check *c, const struct obj *o)
@@ -231,13 +233,6 @@ static size_t enter(struct check *c, const char *fmt, const char *name)
 	return at;
 }
 
-/* A branch names a property or items that the structure does not declare. */
-static void require_counterpart(struct check *c)
-{
-	field_errors_add(c->errors, FIELD_REQUIRED, c->structure.buf,
-			 "Required value: because it is defined in %s", c->path.buf);
-}
-
 static void check_branches(struct check *c, const struct obj *o, const struct obj *structure,
 			   bool int_or_string)
 {
@@ -260,33 +255,24 @@ static void check_branches(struct check *c, const struct obj *o, const struct ob
 	}
 }
 
+/* That the structure declares what a branch names is the rule of the documents, but no server
+ * enforces it. */
 static void check_nested_children(struct check *c, const struct obj *o, const struct obj *structure)
 {
 	const struct obj *declared = obj_get(structure, "properties");
-	const struct obj *additional = obj_get(structure, "additionalProperties");
 	OBJ_EACH (it, obj_get(o, "properties")) {
-		size_t at = enter(c, ".properties", it.key), outer = c->structure.len;
+		size_t at = enter(c, ".properties", it.key);
 		const struct obj *counterpart = obj_get(declared, it.key);
-		strbuf_addf(&c->structure, ".properties[%s]", it.key);
-		if (!counterpart && obj_type(additional) == OBJ_MAP)
-			counterpart = additional;
-		if (!counterpart && structure)
-			require_counterpart(c);
 		check_nested(c, it.value, counterpart, flag(counterpart, INT_OR_STRING));
 		strbuf_truncate(&c->path, at);
-		strbuf_truncate(&c->structure, outer);
 	}
 	const struct obj *items = obj_get(o, "items");
 	if (obj_type(items) == OBJ_MAP) {
-		size_t at = c->path.len, outer = c->structure.len;
+		size_t at = c->path.len;
 		const struct obj *counterpart = obj_get(structure, "items");
 		strbuf_adds(&c->path, ".items");
-		strbuf_adds(&c->structure, ".items");
-		if (structure && !counterpart)
-			require_counterpart(c);
 		check_nested(c, items, counterpart, flag(counterpart, INT_OR_STRING));
 		strbuf_truncate(&c->path, at);
-		strbuf_truncate(&c->structure, outer);
 	}
 }
 
@@ -326,16 +312,9 @@ static void check_type_present(struct check *c, const struct obj *o, enum place 
 		require(c, "type",
 			place == PLACE_ITEM ? "must not be empty for specified array items"
 					    : "must not be empty for specified object fields");
-	if (int_or_string && *type)
-		invalid(c, "type", obj_get(o, "type"),
-			"must be empty if x-kubernetes-int-or-string is true");
 	if (int_or_string && preserve)
 		forbid(c, "x-kubernetes-preserve-unknown-fields",
 		       "must be false if x-kubernetes-int-or-string is true");
-	if (place != PLACE_ROOT && preserve && *type && strcmp(type, "object") != 0 &&
-	    strcmp(type, "array") != 0)
-		invalid(c, "type", obj_get(o, "type"),
-			"must be object if x-kubernetes-preserve-unknown-fields is true");
 }
 
 static void check_embedded(struct check *c, const struct obj *o)
@@ -361,19 +340,27 @@ static bool is_required(const struct obj *o, const char *name)
 	return false;
 }
 
+static void invalid_keys(struct check *c, const struct obj *keys, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "Invalid value: []string{");
+	for (size_t i = 0; i < obj_len(keys); i++) {
+		strbuf_adds(&b, i ? ", " : "");
+		go_syntax(obj_at(keys, i), &b);
+	}
+	strbuf_addf(&b, "}: %s", why);
+	add(c, FIELD_INVALID, "x-kubernetes-list-map-keys", b.buf);
+}
+
 /* c->path stands at the list. */
-static void check_list_key(struct check *c, const struct obj *items, const char *key, size_t i)
+static void check_list_key(struct check *c, const struct obj *items, const struct obj *keys,
+			   const char *key)
 {
 	CLEANUP(strbuf_release) struct strbuf at = STRBUF_INIT(STRBUF_SMALL);
 	const struct obj *property = obj_get(obj_get(items, "properties"), key);
 	const char *type = text_of(property, "type");
 	if (!property) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-		strbuf_addf(&at, "x-kubernetes-list-map-keys[%zu]", i);
-		strbuf_adds(&b, "Invalid value: ");
-		go_quote(str_of(key), &b);
-		strbuf_adds(&b, ": entries must all be names of item properties");
-		add(c, FIELD_INVALID, at.buf, b.buf);
+		invalid_keys(c, keys, "entries must all be names of item properties");
 		return;
 	}
 	if (strcmp(type, "object") == 0 || strcmp(type, "array") == 0) {
@@ -416,10 +403,9 @@ static void check_list_map(struct check *c, const struct obj *o)
 		for (size_t j = 0; j < i; j++)
 			again |= cstr_eq(key, obj_as_string(obj_at(keys, j)));
 		if (again || !key)
-			invalid(c, "x-kubernetes-list-map-keys", obj_at(keys, i),
-				"entries must be unique");
+			invalid_keys(c, keys, "must not contain duplicate entries");
 		else
-			check_list_key(c, items, key, i);
+			check_list_key(c, items, keys, key);
 	}
 }
 
@@ -451,7 +437,7 @@ static void check_list_type(struct check *c, const struct obj *o)
 	if (value && strcmp(text_of(o, "type"), "array") != 0)
 		invalid(c, "type", obj_get(o, "type"),
 			"must be array if x-kubernetes-list-type is specified");
-	if (strcmp(list, "map") == 0) {
+	else if (strcmp(list, "map") == 0) {
 		check_list_map(c, o);
 	} else {
 		if (obj_len(obj_get(o, "x-kubernetes-list-map-keys")) > 0)
@@ -460,16 +446,15 @@ static void check_list_type(struct check *c, const struct obj *o)
 		if (strcmp(list, "set") == 0)
 			check_list_set(c, o);
 		else if (value && strcmp(list, "atomic") != 0)
-			add(c, FIELD_NOT_SUPPORTED, "x-kubernetes-list-type",
-			    "Unsupported value: supported values: \"atomic\", \"map\", \"set\"");
+			unsupported(c, "x-kubernetes-list-type", list,
+				    "\"atomic\", \"set\", \"map\"");
 	}
 	const char *map = text_of(o, "x-kubernetes-map-type");
 	if (*map && strcmp(text_of(o, "type"), "object") != 0)
 		invalid(c, "type", obj_get(o, "type"),
 			"must be object if x-kubernetes-map-type is specified");
 	if (*map && strcmp(map, "atomic") != 0 && strcmp(map, "granular") != 0)
-		add(c, FIELD_NOT_SUPPORTED, "x-kubernetes-map-type",
-		    "Unsupported value: supported values: \"atomic\", \"granular\"");
+		unsupported(c, "x-kubernetes-map-type", map, "\"atomic\", \"granular\"");
 }
 
 struct pruned {
@@ -569,8 +554,6 @@ static void check_node(struct check *c, const struct obj *o, enum place place)
 	check_embedded(c, o);
 	check_list_type(c, o);
 	check_pattern(c, o);
-	strbuf_clear(&c->structure);
-	strbuf_addstr(&c->structure, strbuf_str(&c->path));
 	check_branches(c, o, o, flag(o, INT_OR_STRING));
 	check_children(c, o);
 	if (place == PLACE_ROOT)
@@ -583,9 +566,7 @@ void schema_check(const struct obj *openapi, const char *path, struct field_erro
 {
 	struct check c = {.errors = ret};
 	strbuf_init(&c.path, PATH_BYTES_MAX);
-	strbuf_init(&c.structure, PATH_BYTES_MAX);
 	strbuf_adds(&c.path, path);
 	check_node(&c, openapi, PLACE_ROOT);
 	strbuf_release(&c.path);
-	strbuf_release(&c.structure);
 }

@@ -303,9 +303,10 @@ static const struct {
 	 "exclusive"},
 	{"{\"type\":\"string\",\"anyOf\":[{\"type\":\"string\"}]}",
 	 ".anyOf[0].type: Forbidden: must be empty to be structural"},
-	{"{\"type\":\"object\",\"anyOf\":[{\"properties\":{\"a\":{}}}]}",
-	 ".properties[a]: Required value: because it is defined in "
-	 "S.properties[x].anyOf[0].properties[a]"},
+	{"{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"x-kubernetes-list-type\":\"x\"}",
+	 ".x-kubernetes-list-type: Unsupported value: \"x\": supported values: \"atomic\", "
+	 "\"set\", "
+	 "\"map\""},
 	{"{\"type\":\"object\",\"properties\":{},\"default\":{\"a\":1}}",
 	 ".default: Invalid value: map[string]interface {}{\"a\":1}: must not have unknown fields"},
 	{"{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":"
