@@ -273,7 +273,10 @@ static int scan_start(struct scan *v, const struct verify_options *o, int64_t *r
 	v->expected = seq + 1;
 	v->rep->last = v->rep->first = seq;
 	*ret_after = seq;
-	r = log_load_tree(v->d, seq, &v->tree, err);
+	while (v->note_size < seq && r >= 0)
+		r = next_note(v, err);
+	if (r >= 0)
+		r = log_load_tree(v->d, seq, &v->tree, err);
 	return r < 0 ? r : check_notes(v, seq, err);
 }
 
@@ -427,7 +430,9 @@ void verify_print(const struct verify_report *r, struct strbuf *b)
 	if (r->unsigned_rows > 0)
 		strbuf_addf(b, "; %" PRId64 " rows after the last checkpoint", r->unsigned_rows);
 	strbuf_adds(b, "; no anchor, so a cut-off end would not show");
-	if (r->statuses_compared)
+	if (r->since_checkpoint)
+		strbuf_addf(b, "; rows up to %" PRId64 " not read again", r->last - r->rows);
+	else if (r->statuses_compared)
 		strbuf_addf(b, "; %" PRId64 " transitions = %" PRId64 " statuses", r->transitions,
 			    r->statuses);
 	else

@@ -380,6 +380,43 @@ static void test_audit_verify__a_rewritten_row_is_named_by_its_tile(void **state
 	l = saved;
 }
 
+static size_t findings_since_checkpoint(void)
+{
+	struct error err = ERROR_INIT;
+	struct verify_options o = {.skip_file_check = true, .since_checkpoint = true};
+	assert_ok(verify_log(l.db, &o, rep, &err), &err);
+	return rep->n_findings;
+}
+
+static void test_audit_verify__since_the_checkpoint_reads_the_rest_only(void **state)
+{
+	(void)state;
+	struct audit_log saved = l;
+	audit_log_open(&l, ":memory:", NULL);
+	audit_log_fill(&l, 300, 100);
+	l.loop.now_ns += INT64_C(2000000000);
+	loop_run_due(&l.loop.base);
+	int64_t size = number("SELECT max(size) FROM audit_checkpoint");
+	audit_log_fill(&l, 30, 30);
+	assert_true(number("SELECT max(seq) FROM audit") > size);
+	assert_int_equal(findings_since_checkpoint(), 0);
+	assert_int_equal(rep->rows, 331 - size);
+	triggers(false);
+	begin();
+	sql("UPDATE audit SET reason = 'x' WHERE seq = 5");
+	triggers(true);
+	assert_int_equal(findings_since_checkpoint(), 0); /* below: not read */
+	db_rollback(l.db);
+	begin();
+	sql("UPDATE audit SET reason = 'x' WHERE seq = 325");
+	triggers(true);
+	assert_int_equal(findings_since_checkpoint(), 1);
+	assert_true(names_row(325));
+	db_rollback(l.db);
+	audit_log_close(&l);
+	l = saved;
+}
+
 static const struct obj *live[3];
 
 static int each_status(void *arg, verify_status_fn fn, void *fn_arg, struct error *err)
@@ -458,6 +495,7 @@ int main(void)
 		cmocka_unit_test(test_audit_verify__a_rewritten_log_is_found_by_its_checkpoints),
 		cmocka_unit_test(test_audit_verify__a_rewritten_row_is_named_by_its_tile),
 		cmocka_unit_test(test_audit_verify__transitions_equal_statuses),
+		cmocka_unit_test(test_audit_verify__since_the_checkpoint_reads_the_rest_only),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
