@@ -47,6 +47,9 @@ static void on_event(void *arg, const struct obj *event)
 	if (!type || strcmp(type, "ADDED") != 0 || !concerns(l, row))
 		return;
 	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
+	/* a plan is one of its strategy: story.md 4 */
+	if (message && cstr_has_prefix(message, "plan "))
+		strbuf_addf(&b, "%s, ", obj_str(row, "subject.name"));
 	if (message)
 		strbuf_adds(&b, message);
 	else if (version)
