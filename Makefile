@@ -57,6 +57,11 @@ UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 .PHONY: all deps test-deps demo test check unit lint sim fuzz bench install clean test-cluster format
 .SECONDARY:
 .DELETE_ON_ERROR:
+# As many jobs as there are processors, unless the caller says otherwise.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
 all: $(BUILD)/alm
 
 $(BUILD)/obj/%.o: %.c
@@ -102,8 +107,11 @@ $(BUILD)/bench_%: $(BUILD)/obj/tests/bench/bench_%.o $(call obj,$(TESTLIB_SRC)) 
 
 # bench: ratios measured in one run; BENCH=audit for one of them.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
-bench: $(if $(BENCH),$(BUILD)/bench_$(BENCH),$(BENCH_BIN))
-	$(Q)for b in $^; do echo "== $$b"; (cd $(BUILD) && ./$${b##*/}) || exit 1; done
+BENCH_SH := $(wildcard tests/bench/bench_*.sh)
+BENCH_ALL := $(BENCH_BIN) $(BENCH_SH)
+bench: $(BUILD)/alm $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,$(BENCH_ALL)),$(BENCH_ALL))
+	$(Q)for b in $(filter-out $(BUILD)/alm,$^); do echo "== $$b"; case $$b in \
+		*.sh) ALM=$(abspath $(BUILD)/alm) $$b ;; *) (cd $(BUILD) && ./$${b##*/}) ;; esac || exit 1; done
 
 # check: everything that needs no package installation; the test command of the README adds `deps`.
 check: all unit $(if $(SIM_SRC),$(BUILD)/sim)
@@ -117,6 +125,17 @@ deps:
 	$(Q)sh tests/lib/deps.sh "$(sudo)" $(DEBS)
 test-deps:
 	$(Q)sh tests/lib/deps.sh "$(sudo)" $(TEST_DEBS) kubectl
+
+# The story of the README, in a temporary folder; test-cluster plays it against the cluster of KUBECONFIG.
+demo: deps
+	$(Q)sh tests/lib/deps.sh "$(sudo)" kubectl
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)ALM=$(abspath $(BUILD)/alm) deploy/demo/demo.sh
+test-cluster: all
+	$(Q)ALM=$(abspath $(BUILD)/alm) deploy/demo/demo.sh cluster
+
+install: all
+	$(Q)install -D -m 755 $(BUILD)/alm $(DESTDIR)$(PREFIX)/bin/alm
 
 lint:
 	$(Q)sh tests/lint/lint.sh

@@ -11,7 +11,7 @@ static struct obj *waivers_with(const struct cli *c, const struct app_session *a
 				const char *resource)
 {
 	const struct obj *old = obj_path(a->app, "spec.upgrade.waivers");
-	struct obj *list = old ? obj_copy(old) : obj_list(), *w = obj_map();
+	struct obj *list = obj_copy_list(old), *w = obj_map();
 	obj_set_str(w, "rule", "ResourceDropped");
 	obj_set_str(w, "resource", resource);
 	obj_set_str(w, "reason", cli_value(c, "reason"));

@@ -74,7 +74,7 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 		return STEP_STOP;
 	struct obj *patch = obj_map();
 	const struct obj *old = obj_get(app->o, "status");
-	struct action *x = plan_status(plan, app->o, old ? obj_copy(old) : obj_map(), "Deleted",
+	struct action *x = plan_status(plan, app->o, obj_copy_map(old), "Deleted",
 				       "the operator is gone; CRDs and custom resources stay");
 	x->chain = app->name;
 	x->row_only = true;

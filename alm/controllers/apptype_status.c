@@ -305,7 +305,7 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 {
 	const struct resolution *r = &app->resolution;
 	const struct obj *old = obj_path(app->o, "status.conditions");
-	struct obj *list = obj_keep(v->a, old ? obj_copy(old) : obj_list());
+	struct obj *list = obj_keep(v->a, obj_copy_list(old));
 	bool resolved = r->reason && !strcmp(r->reason, "Resolved");
 	const char *newer = r->chosen && app->installed ? r->chosen->version : NULL;
 	set_condition(v, app, list, "Ready", st->ready, st->name, st->message);
@@ -344,7 +344,7 @@ int apptype_status(const struct view *v, const char *key, struct plan *plan, str
 	struct app *app = apptype_pass(v);
 	struct state st = state_of(v, app);
 	const struct obj *old = obj_get(app->o, "status");
-	struct obj *status = old ? obj_copy(old) : obj_map();
+	struct obj *status = obj_copy_map(old);
 	obj_set_str(status, "selfRef", app->self_ref);
 	obj_set_int(status, "observedGeneration", meta_generation(app->o));
 	set_versions(v, app, status);

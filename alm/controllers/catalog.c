@@ -108,8 +108,8 @@ static int catalog_status(const struct view *v, const char *key, struct plan *pl
 	const struct outcome *out = sync_outcome(v, o);
 	const struct obj *old = obj_get(o, "status"),
 			 *conditions = obj_path(o, "status.conditions");
-	struct obj *status = old ? obj_copy(old) : obj_map();
-	struct obj *list = obj_keep(v->a, conditions ? obj_copy(conditions) : obj_list());
+	struct obj *status = obj_copy_map(old);
+	struct obj *list = obj_keep(v->a, obj_copy_list(conditions));
 	const char *was = condition_is(o, "Synced", "True") ? "Synced" : "";
 	const char *state = out->code ? failure_reason(out) : "Synced";
 	obj_set_int(status, "observedGeneration", meta_generation(o));

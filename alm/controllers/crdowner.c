@@ -189,7 +189,7 @@ static int crdowner_status(const struct view *v, const char *key, struct plan *p
 	(void)err;
 	struct crd_pass *p = pass(v);
 	const struct obj *old = obj_path(p->crd, "status.conditions");
-	struct obj *list = old ? obj_copy(old) : obj_list();
+	struct obj *list = obj_copy_list(old);
 	struct condition c = {.type = CONDITION_TYPE,
 			      .status = p->status,
 			      .reason = p->reason,

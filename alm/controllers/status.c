@@ -34,7 +34,7 @@ const char **status_turned(const struct obj *before, const struct obj *after, st
 
 static bool is_equal(const struct obj *old, const struct obj *new)
 {
-	CLEANUP(obj_unrefp) struct obj *a = old ? obj_copy(old) : obj_map();
+	CLEANUP(obj_unrefp) struct obj *a = obj_copy_map(old);
 	CLEANUP(obj_unrefp) struct obj *b = obj_copy(new);
 	obj_del(a, "transitionSeq");
 	obj_del(b, "transitionSeq");

@@ -149,7 +149,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	}
 	const struct obj *conditions = obj_path(o, "status.conditions");
 	const struct obj *approval = obj_path(o, "status.approval");
-	s->conditions = obj_keep(v->a, conditions ? obj_copy(conditions) : obj_list());
+	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
 	s->approval = approval ? obj_keep(v->a, obj_copy(approval)) : NULL;
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
@@ -192,7 +192,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	(void)err;
 	struct strategy_pass *s = strategy_pass(v);
 	const struct obj *old = obj_get(s->ref->o, "status");
-	struct obj *status = old ? obj_copy(old) : obj_map();
+	struct obj *status = obj_copy_map(old);
 	const char *was = s->was == PHASE_NEW ? "" : phase_name(s->was);
 	obj_set_int(status, "observedGeneration", meta_generation(s->ref->o));
 	if (s->app)

@@ -496,3 +496,13 @@ void obj_set_bool(struct obj *map, const char *key, bool v)
 {
 	obj_set(map, key, obj_bool(v));
 }
+
+struct obj *obj_copy_list(const struct obj *o)
+{
+	return obj_type(o) == OBJ_LIST ? obj_copy(o) : obj_list();
+}
+
+struct obj *obj_copy_map(const struct obj *o)
+{
+	return obj_type(o) == OBJ_MAP ? obj_copy(o) : obj_map();
+}

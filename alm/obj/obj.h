@@ -45,6 +45,9 @@ void obj_unrefp(struct obj **o); /* for CLEANUP */
 /* Ties the reference to the arena's life and returns it: parse(..., &o); obj_keep(a, o). */
 struct obj *obj_keep(struct arena *a, struct obj *o);
 struct obj *obj_copy(const struct obj *o); /* deep */
+/* Of a list (map); an empty one if o is absent, null or of another type. */
+struct obj *obj_copy_list(const struct obj *o);
+struct obj *obj_copy_map(const struct obj *o);
 
 /* Builders; owned. */
 struct obj *obj_null(void);

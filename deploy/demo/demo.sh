@@ -45,9 +45,12 @@ run() {
 }
 package() { run "$here/package.sh" "$1" "$ALM_CATALOG" | sed "s|$work|\$WORK|"; }
 kube() { run "$KUBECTL" "$@"; }
-alm() { run "$ALM" "$@"; }
+insecure= # set for a cluster whose kubeconfig asks for it
+# shellcheck disable=SC2086 # nothing, or one flag
+alm() { run "$ALM" $insecure "$@"; }
 # Waits in silence for what the next command shows.
-settle() { "$ALM" wait apptype etcd "$1" --timeout 2m -o name >/dev/null; }
+# shellcheck disable=SC2086
+settle() { "$ALM" $insecure wait apptype etcd "$1" --timeout 2m -o name >/dev/null; }
 
 start_up() {
 	"$ALM" up --data-dir "$work/data" --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" \
@@ -70,8 +73,10 @@ start_controller() {
 	"$KUBECTL" apply --server-side -f "$here/../../crds" >/dev/null
 	"$KUBECTL" wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com \
 		crd/installstrategies.opinstaller.coreos.com --timeout=60s >/dev/null
+	grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && insecure=--insecure-skip-tls-verify
 	export ALM_DATA=$work/data
-	"$ALM" controller --data-dir "$work/data" --kubeconfig "$KUBECONFIG" --insecure-skip-tls-verify \
+	# shellcheck disable=SC2086
+	"$ALM" controller --data-dir "$work/data" --kubeconfig "$KUBECONFIG" $insecure \
 		--metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" >"$work/daemon.log" 2>&1 &
 	daemon=$!
 	sleep 1
