@@ -116,7 +116,7 @@ const char **discovery_groups(struct kinds *k, size_t *ret_n)
 {
 	size_t n, n_groups = 0;
 	const struct kind *const *all = kinds_all(k, &n);
-	const char **groups = xcalloc(n + 1, sizeof(*groups));
+	const char **groups = (const char **)xcalloc(n + 1, sizeof(*groups));
 	for (int custom = 0; custom < 2; custom++)
 		for (size_t i = 0; i < n; i++) {
 			if (i && cstr_eq(all[i]->group, all[i - 1]->group))
@@ -166,7 +166,7 @@ void discovery_group_list(struct kinds *k, struct strbuf *b)
 		strbuf_addc(b, '}');
 	}
 	strbuf_adds(b, "]}");
-	xfree(groups);
+	xfree((void *)groups);
 }
 
 bool discovery_group(struct kinds *k, const char *group, struct strbuf *b)
@@ -304,7 +304,7 @@ void discovery_aggregated(struct kinds *k, bool core, const char *version, struc
 				strbuf_addc(b, ',');
 			add_aggregated_group(k, groups[i], b);
 		}
-		xfree(groups);
+		xfree((void *)groups);
 	}
 	strbuf_adds(b, "]}");
 }

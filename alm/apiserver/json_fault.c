@@ -156,7 +156,7 @@ static bool scan_key(struct scan *s)
 }
 
 /* After a value: the brackets that close, then a comma. True if another value must follow. */
-static bool scan_after(struct scan *s, char *stack, size_t *depth)
+static bool scan_after(struct scan *s, const char *stack, size_t *depth)
 {
 	while (*depth) {
 		char open = stack[*depth - 1];

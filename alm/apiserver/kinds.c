@@ -42,7 +42,7 @@ static char *plural_key(const char *group, const char *version, const char *plur
 
 static void changed(struct kinds *k)
 {
-	xfree(k->sorted);
+	xfree((void *)k->sorted);
 	k->sorted = NULL;
 	k->generation++;
 }
@@ -82,7 +82,7 @@ void kinds_free(struct kinds *k)
 		if (k->rows[i].free_kind)
 			k->rows[i].free_kind(k->rows[i].kind);
 	map_free(k->by_plural);
-	xfree(k->sorted);
+	xfree((void *)k->sorted);
 	xfree(k->builtin);
 	xfree(k->rows);
 	xfree(k);
@@ -144,13 +144,17 @@ const struct kind *kinds_find_kind(const struct kinds *k, const char *group, con
 
 const struct kind *kinds_storage(const struct kinds *k, const char *group, const char *plural)
 {
+	const char *storage_group = group;
 	for (size_t i = 0; i < k->n; i++) {
 		const struct kind *row = k->rows[i].kind;
-		if (!cstr_eq(row->group, group) || !cstr_eq(row->plural, plural))
-			continue;
-		if (row->storage_group)
-			return kinds_storage(k, row->storage_group, plural);
-		if (row->flags & KIND_STORAGE)
+		if (cstr_eq(row->group, group) && cstr_eq(row->plural, plural) &&
+		    row->storage_group)
+			storage_group = row->storage_group;
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		const struct kind *row = k->rows[i].kind;
+		if (cstr_eq(row->group, storage_group) && cstr_eq(row->plural, plural) &&
+		    row->flags & KIND_STORAGE)
 			return row;
 	}
 	return NULL;
@@ -188,10 +192,10 @@ const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n)
 {
 	*ret_n = k->n;
 	if (!k->sorted) {
-		k->sorted = xcalloc(k->n, sizeof(*k->sorted));
+		k->sorted = (const struct kind **)xcalloc(k->n, sizeof(*k->sorted));
 		for (size_t i = 0; i < k->n; i++)
 			k->sorted[i] = k->rows[i].kind;
-		qsort(k->sorted, k->n, sizeof(*k->sorted), row_cmp);
+		qsort((void *)k->sorted, k->n, sizeof(*k->sorted), row_cmp);
 	}
 	return k->sorted;
 }

@@ -61,7 +61,7 @@ static int read_bytes(struct reader *r, uint64_t n, struct str *ret)
 /* 1 with the next field, 0 at the end. */
 static int read_item(struct reader *r, struct item *ret)
 {
-	uint64_t tag, len;
+	uint64_t tag = 0, len = 0;
 	if (!r->rest.len)
 		return 0;
 	if (read_varint(r, &tag) < 0)
@@ -111,7 +111,7 @@ static struct obj *base64_of(struct str s)
 static int find_item(struct reader *outer, struct str bytes, unsigned want_number, struct item *ret)
 {
 	struct reader r = {bytes, outer->err, outer->depth};
-	struct item it;
+	struct item it = {0};
 	int more;
 	*ret = (struct item){0};
 	while ((more = read_item(&r, &it)) > 0)
@@ -122,7 +122,7 @@ static int find_item(struct reader *outer, struct str bytes, unsigned want_numbe
 
 static int decode_time(struct reader *r, struct str bytes, struct obj **ret)
 {
-	struct item seconds, nanos;
+	struct item seconds = {0}, nanos = {0};
 	char text[CLOCK_TEXT_MAX];
 	if (find_item(r, bytes, 1, &seconds) < 0 || find_item(r, bytes, 2, &nanos) < 0)
 		return -E_BADREQUEST;
@@ -139,7 +139,7 @@ static int decode_time(struct reader *r, struct str bytes, struct obj **ret)
 
 static int decode_quantity(struct reader *r, struct str bytes, struct obj **ret)
 {
-	struct item it;
+	struct item it = {0};
 	if (find_item(r, bytes, 1, &it) < 0)
 		return -E_BADREQUEST;
 	return text_of(r, it.bytes, ret);
@@ -147,7 +147,7 @@ static int decode_quantity(struct reader *r, struct str bytes, struct obj **ret)
 
 static int decode_int_or_string(struct reader *r, struct str bytes, struct obj **ret)
 {
-	struct item type, number, text;
+	struct item type = {0}, number = {0}, text = {0};
 	if (find_item(r, bytes, 1, &type) < 0 || find_item(r, bytes, 2, &number) < 0 ||
 	    find_item(r, bytes, 3, &text) < 0)
 		return -E_BADREQUEST;
@@ -159,7 +159,7 @@ static int decode_int_or_string(struct reader *r, struct str bytes, struct obj *
 
 static int decode_map_entry(struct reader *r, enum pb_type type, struct str bytes, struct obj *map)
 {
-	struct item key, value;
+	struct item key = {0}, value = {0};
 	struct obj *v = NULL;
 	if (find_item(r, bytes, 1, &key) < 0 || find_item(r, bytes, 2, &value) < 0)
 		return -E_BADREQUEST;
@@ -214,6 +214,7 @@ static int decode_scalar(struct reader *r, const struct pb_field *f, const struc
 	return keep || it->bytes.len ? text_of(r, it->bytes, ret) : 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): decode_sub() bounds the depth by PROTOBUF_DEPTH_MAX */
 static struct obj *member(struct obj *into, const char *name, struct obj *(*make)(void))
 {
 	if (!obj_has(into, name))
@@ -239,7 +240,7 @@ static int decode_sub(struct reader *r, const struct pb_field *f, const struct i
 static int decode_field(struct reader *r, const struct pb_field *f, const struct item *it,
 			struct obj *into)
 {
-	struct obj *v;
+	struct obj *v = NULL;
 	if (f->type == PB_MESSAGE)
 		return decode_sub(r, f, it, into);
 	if (f->type == PB_STRING_MAP || f->type == PB_BYTES_MAP || f->type == PB_QUANTITY_MAP) {
@@ -258,7 +259,7 @@ static int decode_field(struct reader *r, const struct pb_field *f, const struct
 
 static int decode_message(struct reader *r, const struct pb_message *m, struct obj *into)
 {
-	struct item it;
+	struct item it = {0};
 	int more;
 	while ((more = read_item(r, &it)) > 0) {
 		const struct pb_field *f = m->fields;
@@ -270,10 +271,12 @@ static int decode_message(struct reader *r, const struct pb_message *m, struct o
 	return more;
 }
 
+/* NOLINTEND(misc-no-recursion) */
+
 static int decode_type(struct reader *r, struct str type_meta, struct obj *into)
 {
-	struct item api_version, kind;
-	struct obj *v;
+	struct item api_version = {0}, kind = {0};
+	struct obj *v = NULL;
 	if (find_item(r, type_meta, 1, &api_version) < 0 || find_item(r, type_meta, 2, &kind) < 0)
 		return -E_BADREQUEST;
 	if (text_of(r, api_version.bytes, &v) < 0)
@@ -299,7 +302,7 @@ int protobuf_decode(struct str bytes, struct obj **ret, struct error *err)
 {
 	static const char magic[4] = {'k', '8', 's', 0};
 	struct reader r = {bytes, err, 0};
-	struct item type_meta, raw;
+	struct item type_meta = {0}, raw = {0};
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	if (bytes.len > PROTOBUF_BYTES_MAX)
 		return error_set(err, E_TOOLARGE, "protobuf body is larger than %zu bytes",

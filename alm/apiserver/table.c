@@ -140,11 +140,9 @@ static void add_date_cell(struct strbuf *b, const struct obj *v, int64_t now_ns)
 /* A custom resource's cell: a value of another type than the column's gives null. */
 static void add_value(struct strbuf *b, const char *type, const struct obj *v, int64_t now_ns)
 {
-	if (!v || obj_type(v) == OBJ_NULL)
-		strbuf_adds(b, "null");
-	else if (cstr_eq(type, "string"))
+	if (v && obj_type(v) != OBJ_NULL && cstr_eq(type, "string"))
 		add_text_cell(b, v);
-	else if (cstr_eq(type, "date"))
+	else if (v && obj_type(v) != OBJ_NULL && cstr_eq(type, "date"))
 		add_date_cell(b, v, now_ns);
 	else if (cstr_eq(type, "integer"))
 		add_integer_cell(b, v);

@@ -144,7 +144,7 @@ static void print_family(const char *name, const struct family *f, struct strbuf
 		strbuf_addf(b, "%s%s%s%s %lld\n", name, labels ? "{" : "", entries[i]->key,
 			    labels ? "}" : "", (long long)s->value);
 	}
-	xfree(entries);
+	xfree((void *)entries);
 }
 
 void metrics_print(const struct metrics *m, struct strbuf *b)
@@ -152,5 +152,5 @@ void metrics_print(const struct metrics *m, struct strbuf *b)
 	struct map_entry **entries = map_sorted(m->families);
 	for (size_t i = 0; i < map_count(m->families); i++)
 		print_family(entries[i]->key, entries[i]->value, b);
-	xfree(entries);
+	xfree((void *)entries);
 }

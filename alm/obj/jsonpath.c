@@ -167,6 +167,9 @@ static int parse_literal(struct parser *p, struct step *s)
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): filters nest at most FILTER_DEPTH_MAX deep, objects at most
+ * OBJ_DEPTH_MAX */
+
 /* "@.a.b"; a path of its own. */
 static int parse_operand_path(struct parser *p, struct jsonpath **ret)
 {
@@ -341,7 +344,7 @@ void jsonpath_free(struct jsonpath *p)
 
 void jsonpath_values_release(struct jsonpath_values *v)
 {
-	xfree(v->items);
+	xfree((void *)v->items);
 	*v = (struct jsonpath_values){0};
 }
 
@@ -349,7 +352,11 @@ static void push(struct jsonpath_values *v, const struct obj *o)
 {
 	if (!o || v->n >= JSONPATH_RESULTS_MAX)
 		return;
-	ARRAY_GROW(v->items, v->cap, v->n + 1);
+	if (v->n == v->cap) {
+		v->cap = mem_grown(v->cap, v->n + 1);
+		v->items = (const struct obj **)xreallocarray((void *)v->items, v->cap,
+							      sizeof(*v->items));
+	}
 	v->items[v->n++] = o;
 }
 
@@ -509,3 +516,4 @@ const struct obj *jsonpath_first(const struct jsonpath *p, const struct obj *roo
 	jsonpath_eval(p, root, &v);
 	return v.n ? v.items[0] : NULL;
 }
+/* NOLINTEND(misc-no-recursion) */
