@@ -5,6 +5,8 @@
 
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/engine.h"
+#include "alm/apiserver/registry.h"
+#include "alm/base/clock.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -95,6 +97,41 @@ static void drop_finalizer(struct gc *g, struct head *h, const char *name)
 	engine_update(g->server, &collector, h, "", edit_finalizer, &e, &err);
 }
 
+/* An owner of another namespace owns nothing; a Warning says so, once an object and owner. */
+static void tell_out_of_reach(struct gc *g, const struct head *h, const struct obj *o,
+			      const struct owner_ref *ref)
+{
+	const struct head *owner = ref->uid ? store_by_uid(g->server->store, ref->uid) : NULL;
+	struct error err = ERROR_INIT;
+	char now[CLOCK_TEXT_MAX];
+	if (!owner || !*owner->ns || strcmp(owner->ns, h->ns) == 0)
+		return;
+	const char *ns = *h->ns ? h->ns : "default";
+	CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+	struct obj *e =
+		meta_skeleton("v1", "Event", ns, arena_fmt(a, "%.200s.%.8s", h->name, ref->uid));
+	struct obj *on = obj_map();
+	obj_set_str(on, "kind", meta_kind(o));
+	obj_set_str(on, "namespace", *h->ns ? h->ns : NULL);
+	obj_set_str(on, "name", h->name);
+	obj_set_str(on, "uid", h->uid);
+	obj_set_str(on, "apiVersion", meta_api_version(o));
+	obj_set(e, "involvedObject", on);
+	obj_set_str(e, "reason", "OwnerRefInvalidNamespace");
+	obj_set(e, "message",
+		obj_stringf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in "
+			    "namespace \"%s\"",
+			    ref->api_version ? ref->api_version : "", ref->kind ? ref->kind : "",
+			    h->ns, ref->name ? ref->name : "", ref->uid, h->ns));
+	obj_set_str(e, "type", "Warning");
+	obj_set_path(e, "source.component", obj_string("garbage-collector-controller"));
+	clock_format(loop_now(g->server->loop), CLOCK_SECONDS, now);
+	obj_set_str(e, "firstTimestamp", now);
+	obj_set_str(e, "lastTimestamp", now);
+	obj_set_int(e, "count", 1);
+	registry_ensure(g->server, e, &err);
+}
+
 /* One object that names a dead owner. */
 static void collect(struct gc *g, struct head *h)
 {
@@ -105,10 +142,12 @@ static void collect(struct gc *g, struct head *h)
 		struct owner_ref ref;
 		if (!meta_owner(o, i, &ref))
 			continue;
-		if (owner_of(g, &ref, h))
+		if (owner_of(g, &ref, h)) {
 			alive++;
-		else
-			dead++;
+			continue;
+		}
+		dead++;
+		tell_out_of_reach(g, h, o, &ref);
 	}
 	struct error err = ERROR_INIT;
 	if (!dead || meta_is_deleting(o))

@@ -79,6 +79,23 @@ static void test_gc__owner_that_never_was(void **state)
 	assert_int_equal(status_of(f, CMS "/dep"), 404);
 }
 
+static void test_gc__owner_of_another_namespace_is_none(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37];
+	make(f, "owner", "", owner);
+	const char *dep = arena_fmt(a,
+				    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+				    "\"name\":\"dep\",\"ownerReferences\":[%s]}}",
+				    ref(a, "owner", owner, false));
+	apifake_do(f, "POST", "/api/v1/namespaces/kube-public/configmaps", dep);
+	assert_int_equal(status_of(f, "/api/v1/namespaces/kube-public/configmaps/dep"), 404);
+	struct answer e = apifake_do(f, "GET", "/api/v1/namespaces/kube-public/events", NULL);
+	assert_string_equal(obj_str(e.json, "items[0].reason"), "OwnerRefInvalidNamespace");
+}
+
 static void test_gc__orphans_stay(void **state)
 {
 	(void)state;
@@ -178,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_gc__dependents_follow),
 		cmocka_unit_test(test_gc__one_living_owner_is_enough),
 		cmocka_unit_test(test_gc__owner_that_never_was),
+		cmocka_unit_test(test_gc__owner_of_another_namespace_is_none),
 		cmocka_unit_test(test_gc__orphans_stay),
 		cmocka_unit_test(test_gc__foreground_waits_for_blockers),
 		cmocka_unit_test(test_gc__definitions_are_never_collected),
