@@ -1,0 +1,44 @@
+/* Reads a CEL expression, checks it against a small schema and runs it: bounded, never a crash;
+ * what the checker calls a bool is a bool or an error. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+
+#include "alm/obj/cel.h"
+#include "alm/obj/json.h"
+
+static const char schema_text[] =
+	"{\"type\":\"object\",\"properties\":{\"i\":{\"type\":\"integer\"},\"s\":{\"type\":"
+	"\"string\"},\"l\":{"
+	"\"type\":\"array\",\"items\":{\"type\":\"integer\"}},\"m\":{\"type\":\"object\","
+	"\"additionalProperties\":{\"type\":\"string\"}},\"d\":{\"type\":\"string\",\"format\":"
+	"\"duration\"},\"x\":{\"x-kubernetes-int-or-string\":true}}}";
+static const char object_text[] =
+	"{\"i\":3,\"s\":\"h\",\"l\":[1,2,3],\"m\":{\"k\":\"v\"},\"d\":\"5s\",\"x\":\"1\"}";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct schema *schema;
+	static struct obj *object;
+	struct error err = ERROR_INIT;
+	if (!schema) {
+		struct obj *o = NULL;
+		if (json_parse(STR(schema_text), &o, &err) < 0 ||
+		    schema_compile(o, &schema, &err) < 0 ||
+		    json_parse(STR(object_text), &object, &err) < 0)
+			return 0;
+		obj_unref(o);
+	}
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *text = arena_strndup(a, (const char *)data, size);
+	enum cel_kind kind = CEL_DYN;
+	struct cel_program *p = cel_parse(text, a, &b);
+	assert(p || b.len > 0);
+	if (!p || cel_check(p, schema, true, a, &b, &kind) > 0)
+		return 0;
+	struct cel_budget budget = {.left = 20000};
+	struct cel_value v = cel_eval(p, schema, object, object, a, &budget);
+	assert(kind != CEL_BOOL || v.kind == CEL_BOOL || v.kind == CEL_ERROR);
+	return 0;
+}
