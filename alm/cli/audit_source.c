@@ -62,6 +62,10 @@ static int open_api(struct cli *c, struct audit_source *s, struct error *err)
 				  token ? url_encode(str_of(token), c->arena) : "");
 		r = session_get(session, session_target(session, &records, NULL, NULL, query),
 				&list, err);
+		if (r == -E_NOTFOUND)
+			return error_set(err, E_NOTFOUND,
+					 "the server has no AuditRecords; --data-dir DIR names the "
+					 "folder of the log");
 		if (r >= 0)
 			r = read_page(s, list, err);
 		token = obj_str(list, "metadata.continue");

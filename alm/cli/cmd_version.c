@@ -13,13 +13,16 @@ static const struct cmd_option options[] = {
 static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
-	struct error ignored = ERROR_INIT;
+	struct error fault = ERROR_INIT;
 	const struct obj *v = NULL;
 	(void)err;
 	printf("alm %s\n", ALM_VERSION);
-	if (cli_flag(c, "client") || session_open(c, &s, &ignored) < 0 ||
-	    session_get(s, "/version", &v, &ignored) < 0)
+	if (cli_flag(c, "client"))
 		return 0;
+	if (session_open(c, &s, &fault) < 0 || session_get(s, "/version", &v, &fault) < 0) {
+		fprintf(stderr, "alm: no server: %s\n", fault.msg);
+		return 0;
+	}
 	const char *git = obj_str(v, "gitVersion");
 	printf("server %s\n", git ? git : "unknown");
 	return 0;

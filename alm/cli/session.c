@@ -157,12 +157,12 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 	if (w->body.len && json_parse(strbuf_str(&w->body), &body, &bad) >= 0)
 		obj_keep(w->s->cli->arena, body);
 	const char *message = obj_str(body, "message"), *reason = obj_str(body, "reason");
+	int code = error_from_http(w->status, reason ? reason : "");
+	if (w->status >= 400 && message)
+		return error_set(err, code, "%s", message);
 	if (w->status >= 400)
-		return error_set(err, error_from_http(w->status, reason ? reason : ""), "%s",
-				 message ? message
-				 : w->body.len && w->body.len < 200
-					 ? w->body.buf
-					 : error_reason(error_from_http(w->status, "")));
+		return error_set(err, code, "%s %s: HTTP %d %s", q->method, q->target, w->status,
+				 error_reason(code));
 	if (!body && w->body.len)
 		return error_set(err, E_INTERNAL, "%s %s: the answer is no JSON: %s", q->method,
 				 q->target, bad.msg);
