@@ -206,6 +206,7 @@ static void add_zone_name(struct strbuf *b, const struct civil *c)
 	add_number(b, minutes % 60, 2, '0');
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a flat switch over the parts of a layout */
 static void add_part(struct strbuf *b, enum layout_part part, struct str text,
 		     const struct civil *c, int32_t nsec)
 {

@@ -388,7 +388,7 @@ int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, stru
 	if (r == 0 && run->output_bytes > run->limits->output_bytes)
 		r = tmpl_over(run, "bytes of output", run->limits->output_bytes);
 	if (r < 0) {
-		failure_print(run, name, msg);
+		failure_print(run, msg);
 		run->n_vars = 0;
 		run->frames = 0;
 		run->scope = NULL;

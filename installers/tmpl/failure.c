@@ -269,10 +269,9 @@ static bool print_traces(const struct tmpl_run *run, struct strbuf *msg)
 	return true;
 }
 
-void failure_print(const struct tmpl_run *run, struct str file, struct strbuf *msg)
+void failure_print(const struct tmpl_run *run, struct strbuf *msg)
 {
 	const struct failure *f = &run->failure;
-	(void)file;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(FAILURE_TEXT_MAX);
 	print_from(f, f->n - 1, &text);
 	if (f->code == -E_INVALID) {

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "installers/tmpl/gonum.h"
 #include "installers/tmpl/lex.h"
 #include "installers/tmpl/parse_number.h"
 #include "installers/tmpl/print.h"
@@ -361,7 +360,7 @@ static struct node *item_list(struct parser *p, struct node **ret_end)
 }
 
 /* After the pipe of if, with, range: the lists. */
-static void parse_lists(struct parser *p, struct node *n, const char *context);
+static void parse_lists(struct parser *p, struct node *n);
 
 static struct node *control(struct parser *p, enum node_kind kind, const char *context)
 {
@@ -371,7 +370,7 @@ static struct node *control(struct parser *p, enum node_kind kind, const char *c
 		return NULL;
 	struct node *n = make(p, kind, pipe->pos);
 	n->branch.pipe = pipe;
-	parse_lists(p, n, context);
+	parse_lists(p, n);
 	p->n_vars = vars;
 	return failed(p) ? NULL : n;
 }
@@ -398,10 +397,9 @@ static void parse_else(struct parser *p, struct node *n, struct node *at)
 		fail(p, "expected end; found {{else}}");
 }
 
-static void parse_lists(struct parser *p, struct node *n, const char *context)
+static void parse_lists(struct parser *p, struct node *n)
 {
 	bool range = n->kind == NODE_RANGE;
-	(void)context;
 	struct node *end = NULL;
 	p->range_depth += range;
 	n->branch.list = item_list(p, &end);

@@ -350,10 +350,8 @@ static size_t template_name(struct str t, struct str *ret)
 }
 
 /* The group of a name or number; 0 is the whole match, -1 there is none. */
-static ptrdiff_t group_of(const struct regex *re, struct str name, struct str s,
-			  const PCRE2_SIZE *at)
+static ptrdiff_t group_of(const struct regex *re, struct str name, const PCRE2_SIZE *at)
 {
-	(void)s;
 	int64_t number = -1;
 	bool digits = true;
 	for (size_t i = 0; i < name.len; i++)
@@ -389,7 +387,7 @@ static void expand(struct strbuf *b, const struct regex *re, struct str t, struc
 			continue;
 		}
 		t = str_skip(t, used);
-		ptrdiff_t g = group_of(re, name, s, at);
+		ptrdiff_t g = group_of(re, name, at);
 		if (g >= 0 && at[2 * g] != PCRE2_UNSET)
 			strbuf_addstr(b, str_sub(s, at[2 * g], at[2 * g + 1] - at[2 * g]));
 	}

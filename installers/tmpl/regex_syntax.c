@@ -15,7 +15,6 @@ struct group {
 };
 
 struct reader {
-	struct arena *arena;
 	struct str whole, s; /* s: what is left */
 	regex_class_fn has_class;
 	struct strbuf *out, *msg;
@@ -599,8 +598,7 @@ int regex_translate(struct arena *a, struct str pattern, regex_class_fn has_clas
 		    struct strbuf *out, struct regex_names *ret_names, struct strbuf *msg)
 {
 	struct reader *r = ARENA_NEW(a, struct reader);
-	*r = (struct reader){.arena = a,
-			     .whole = pattern,
+	*r = (struct reader){.whole = pattern,
 			     .s = pattern,
 			     .has_class = has_class,
 			     .out = out,

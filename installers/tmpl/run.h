@@ -89,7 +89,7 @@ int state_wrap_call(struct state *s, struct str name);
 /* Adds a level that a function puts in front itself. */
 int run_wrap(struct tmpl_run *run, struct str prefix);
 /* The text for the user, in the form of the profile. */
-void failure_print(const struct tmpl_run *run, struct str file, struct strbuf *msg);
+void failure_print(const struct tmpl_run *run, struct strbuf *msg);
 /* "parse error at (F:L): MSG" from the parser's message. */
 void failure_print_parse(struct str file, struct str parser_msg, struct strbuf *msg);
 
