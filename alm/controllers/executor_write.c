@@ -188,6 +188,13 @@ static bool is_as_wanted(const struct action *a, const struct client_reply *repl
 	return !code || (a->type == ACT_DELETE && code == E_NOTFOUND);
 }
 
+/* The last finalizer went: the server answers with the final state of what it has deleted. Its
+ * watch may have told so before this answer came, so it must not go back into the cache. */
+static bool is_gone(const struct obj *o)
+{
+	return meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"));
+}
+
 static void action_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
@@ -197,12 +204,13 @@ static void action_written(void *arg, const struct client_reply *reply)
 	append_write(c, reply);
 	if (is_as_wanted(a, reply)) {
 		r->changed = true;
-		if (a->type == ACT_DELETE) {
+		if (a->type == ACT_DELETE || is_gone(reply->body)) {
 			const struct executor_host *h = &r->x->c.host;
-			if (meta_is_deleting(reply->body))
+			if (meta_is_deleting(reply->body) && !is_gone(reply->body))
 				observe(r, c->resource, reply->body);
 			else
-				h->observed_deleted(h->arg, c->resource, a->ns, a->name, a->uid);
+				h->observed_deleted(h->arg, c->resource, a->ns, a->name,
+						    a->uid ? a->uid : meta_uid(reply->body));
 		} else {
 			observe(r, c->resource, reply->body);
 			if (a->type == ACT_APPLY && meta_uid(reply->body))
