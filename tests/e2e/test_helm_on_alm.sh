@@ -10,7 +10,7 @@ if [ ! -x "$helm" ] || ! "$helm" version --short 2>/dev/null | grep -q '^v[34]\.
 fi
 # shellcheck source=tests/lib/server.sh
 . tests/lib/server.sh
-server_start || {
+server_start "$@" || {
 	not_ok "the server starts"
 	echo "1..1"
 	exit 1
