@@ -122,6 +122,31 @@ static int adopt_deleting(struct strategy_pass *s)
 	return let_go(s);
 }
 
+/* A strategy made by hand gets what one made by ALM is born with: finalizer and owner. */
+static bool mark_as_ours(struct strategy_pass *s)
+{
+	const struct obj *o = s->ref->o;
+	const struct obj *app = s->app && !s->app->deleting ? s->app->o : NULL;
+	bool owned = !app || meta_is_owned_by(o, meta_uid(app));
+	if (meta_has_finalizer(o, STRATEGY_FINALIZER) && owned)
+		return false;
+	struct obj *copy = obj_keep(s->v->a, obj_copy(o)), *patch = obj_map();
+	meta_add_finalizer(copy, STRATEGY_FINALIZER);
+	obj_set_path(patch, "metadata.finalizers", obj_ref(obj_path(copy, "metadata.finalizers")));
+	if (!owned) {
+		struct owner_ref owner = {.api_version = meta_api_version(app),
+					  .kind = meta_kind(app),
+					  .name = s->app->name,
+					  .uid = meta_uid(app),
+					  .controller = true};
+		meta_add_owner(copy, &owner);
+		obj_set_path(patch, "metadata.ownerReferences",
+			     obj_ref(obj_path(copy, "metadata.ownerReferences")));
+	}
+	plan_patch(s->plan, o, patch);
+	return true;
+}
+
 static int strategy_adopt(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
@@ -139,14 +164,8 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->revision = s->ref->revision;
 	if (meta_is_deleting(o))
 		return adopt_deleting(s);
-	if (!meta_has_finalizer(o, STRATEGY_FINALIZER)) {
-		struct obj *copy = obj_keep(v->a, obj_copy(o)), *patch = obj_map();
-		meta_add_finalizer(copy, STRATEGY_FINALIZER);
-		obj_set_path(patch, "metadata.finalizers",
-			     obj_ref(obj_path(copy, "metadata.finalizers")));
-		plan_patch(plan, o, patch);
+	if (mark_as_ours(s))
 		return STEP_STOP;
-	}
 	const struct obj *conditions = obj_path(o, "status.conditions");
 	const struct obj *approval = obj_path(o, "status.approval");
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));

@@ -130,6 +130,13 @@ static bool find_archive(struct strategy_pass *s)
 	return s->archive != NULL;
 }
 
+/* A strategy made by hand names its archive itself: a wrong digest is told before all else. */
+static bool names_unknown_archive(const struct strategy_pass *s)
+{
+	return !s->ref->by_alm && s->ref->sha256 && !entry_by_digest(s->v, s->ref->sha256, NULL) &&
+	       !install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+}
+
 static const char *inputs_of(struct strategy_pass *s)
 {
 	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
@@ -144,6 +151,10 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	if (!strategy_is_planning(s))
 		return STEP_CONTINUE;
 	clear_blocks(s);
+	if (names_unknown_archive(s)) {
+		block_unknown_archive(s);
+		return STEP_CONTINUE;
+	}
 	if (!has_turn(s) || !find_archive(s))
 		return STEP_CONTINUE;
 	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, inputs_of(s));

@@ -1,0 +1,117 @@
+# shellcheck shell=bash disable=SC2034
+# lib.sh: sourced by the story tests. Runs `alm up` on free ports in a folder of its own and compares
+# what users see with the story: tables column by column, times and digests masked.
+#	up_start [OPTION...]       starts alm up; exports KUBECONFIG; sets $dir $data $catalog $metrics
+#	up_stop                    SIGTERM, and waits
+#	is NAME WANT GOT           equal after mask
+#	has NAME TEXT GOT          GOT contains TEXT
+#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, 30 s at most
+#	code NAME N TEXT COMMAND.. exit status and a text of the output
+: "${BUILD:=build}"
+alm_bin=$PWD/$BUILD/alm
+export ALM=$alm_bin
+examples=$PWD/tests/e2e/examples
+demo=$PWD/deploy/demo
+dir=$(mktemp -d)
+data=$dir/data
+catalog=$dir/catalog
+export HOME=$dir
+mkdir -p "$catalog"
+pid=
+tests=0
+
+up_stop() {
+	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	pid=
+}
+trap 'up_stop; rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+up_start() {
+	: >"$dir/out"
+	: "${metrics:=127.0.0.1:$(free_port)}"
+	"$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen "$metrics" --verify-soak 1s "$@" \
+		>"$dir/out" 2>>"$dir/err" &
+	pid=$!
+	export KUBECONFIG=$data/kubeconfig
+	for _ in $(seq 100); do
+		[ -s "$dir/out" ] && break
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	[ -s "$dir/out" ] || {
+		not_ok "alm up starts" "$(tail -5 "$dir/err")"
+		exit 1
+	}
+}
+
+# The manifests of the examples, the catalog pointing at this test's folder.
+manifests() {
+	cp "$examples"/*.yaml "$dir/"
+	sed -i "s|dir:///var/lib/alm/catalog|dir://$catalog|" "$dir/catalog.yaml"
+}
+
+alm() { timeout 130 "$alm_bin" "$@"; }
+k() { timeout 100 kubectl "$@"; }
+package() { "$demo/package.sh" "$1" "${2:-$catalog}"; }
+app_is() { alm wait apptype "$1" "$2" --timeout 60s -o name; }
+
+ok() {
+	tests=$((tests + 1))
+	echo "ok $tests - $1"
+}
+not_ok() {
+	tests=$((tests + 1))
+	echo "not ok $tests - $1"
+	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -30 | sed 's/^/    # /'
+	return 0
+}
+# Ages, clock times, digests and audit numbers vary; the width of a column is no part of the comparison.
+mask() {
+	sed -E 's/sha256:[0-9a-f]{64}/sha256:D/g; s/sha256:[0-9a-f]{3,12}…/sha256:D…/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/g
+		s/#[0-9]+/#N/g; s/  +/  /g; s/(^| )[0-9]+[smh]([0-9]+[sm])?( |$)/\1AGE\3/g; s/ +$//'
+}
+is() {
+	local want got
+	want=$(printf '%s\n' "$2" | mask)
+	got=$(printf '%s\n' "$3" | mask)
+	if [ "$want" = "$got" ]; then ok "$1"; else
+		not_ok "$1" "$(diff <(echo "$want") <(echo "$got") | grep '^[<>]' | sed 's/^</want/; s/^>/got /')"
+	fi
+}
+has() {
+	case $3 in
+	*"$2"*) ok "$1" ;;
+	*) not_ok "$1: wanted $2" "$3" ;;
+	esac
+}
+soon() {
+	local name=$1 want=$2 got=
+	shift 2
+	for _ in $(seq 60); do
+		got=$("$@" 2>&1)
+		[ "$got" = "$want" ] && {
+			ok "$name"
+			return
+		}
+		sleep 0.3
+	done
+	not_ok "$name" "want $want
+got  $got"
+}
+code() {
+	local name=$1 want=$2 text=$3 got status
+	shift 3
+	got=$("$@" 2>&1 </dev/null)
+	status=$?
+	if [ "$status" -ne "$want" ]; then
+		not_ok "$name: exit $status, want $want" "$got"
+	else
+		has "$name" "$text" "$got"
+	fi
+}
+finish() { echo "1..$tests"; }
