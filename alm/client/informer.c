@@ -448,6 +448,12 @@ void informer_observe(struct informer *i, const struct obj *o)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *partial = NULL;
+	/* The write that took the last finalizer is answered with an object that is gone. */
+	if (meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"))) {
+		informer_observe_deleted(i, meta_namespace(o) ? meta_namespace(o) : "",
+					 meta_name(o), meta_uid(o));
+		return;
+	}
 	if (i->config.metadata_only) {
 		partial = obj_map();
 		obj_set_str(partial, "kind", "PartialObjectMetadata");

@@ -9,16 +9,17 @@
 #include "alm/controllers/view.h"
 #include "catalog/resolve.h"
 
-#define APP_FINALIZER       "app.coreos.com/apptype"
-#define STRATEGY_FINALIZER  "app.coreos.com/strategy"
-#define LABEL_APP           "app.coreos.com/app"
-#define LABEL_STRATEGY      "app.coreos.com/strategy"
-#define ANNOTATION_APPLIED  "app.coreos.com/applied"
-#define ANNOTATION_OWNER    "app.coreos.com/owner"
-#define ANNOTATION_RELEASED "app.coreos.com/released"
-#define ANNOTATION_MADE_BY  "app.coreos.com/made-by"
-#define ANNOTATION_RETRY    "app.coreos.com/retry"
-#define SYSTEM_NAMESPACE    "alm-system"
+#define APP_FINALIZER          "app.coreos.com/apptype"
+#define STRATEGY_FINALIZER     "app.coreos.com/strategy"
+#define LABEL_APP              "app.coreos.com/app"
+#define LABEL_STRATEGY         "app.coreos.com/strategy"
+#define ANNOTATION_APPLIED     "app.coreos.com/applied"
+#define ANNOTATION_CRD_VERSION "app.coreos.com/crd-version" /* the version that applied a CRD */
+#define ANNOTATION_OWNER       "app.coreos.com/owner"
+#define ANNOTATION_RELEASED    "app.coreos.com/released"
+#define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
+#define ANNOTATION_RETRY       "app.coreos.com/retry"
+#define SYSTEM_NAMESPACE       "alm-system"
 
 enum phase {
 	PHASE_NEW,

@@ -331,6 +331,7 @@ struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 	meta_set_label(o, LABEL_STRATEGY, label ? label : label_value(s->name, v->a));
 	if (e->is_crd) {
 		own_crd(v, app, o);
+		meta_set_annotation(o, ANNOTATION_CRD_VERSION, s->version);
 		return o;
 	}
 	meta_set_label(o, "app.kubernetes.io/managed-by", "Helm");

@@ -63,26 +63,25 @@ static void give_up(struct strategy_pass *s, const char *condition, const char *
 		plan_requeue_after(s->plan, NS_PER_MIN);
 }
 
-/* A way back: a CRD is never downgraded, so what is live stays (lifecycle.md 7.4). */
-static bool goes_back(const struct strategy_pass *s)
+/* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
+static bool has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	struct version to, from;
+	struct version live, own;
 	struct error err;
-	const struct strategy_ref *old = s->app->installed;
-	return old && old != s->ref &&
-	       version_parse(str_of(s->ref->version), VERSION_STRICT, &to, &err) == 0 &&
-	       version_parse(str_of(old->version), VERSION_STRICT, &from, &err) == 0 &&
-	       version_cmp(&to, &from) < 0;
+	const char *text =
+		e->is_crd && e->live ? meta_annotation(e->live, ANNOTATION_CRD_VERSION) : NULL;
+	return text && version_parse(str_of(text), VERSION_STRICT, &live, &err) == 0 &&
+	       version_parse(str_of(s->ref->version), VERSION_STRICT, &own, &err) == 0 &&
+	       version_cmp(&live, &own) > 0;
 }
 
 static bool is_stage_done(const struct install_plan *p, int stage, struct strategy_pass *s,
 			  bool handoff)
 {
-	bool done = true, back = goes_back(s);
+	bool done = true;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
-		if (e->stage != stage || install_plan_is_applied(e) ||
-		    (back && e->is_crd && e->live))
+		if (e->stage != stage || install_plan_is_applied(e) || has_newer_crd(s, e))
 			continue;
 		if (!e->unknown)
 			plan_apply(s->plan,
@@ -210,7 +209,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 
 static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (!e->live)
+	if (!e->live || has_newer_crd(s, e))
 		return true;
 	bool label =
 		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));
@@ -355,7 +354,7 @@ static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e
 
 static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (e->unknown || (e->live && meta_is_deleting(e->live)))
+	if (e->unknown || (e->live && meta_is_deleting(e->live)) || has_newer_crd(s, e))
 		return false;
 	if (!e->live)
 		return true;

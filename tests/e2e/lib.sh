@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120
 # lib.sh: sourced by the story tests. Runs `alm up` on free ports in a folder of its own and compares
 # what users see with the story: tables column by column, times and digests masked.
 #	up_start [OPTION...]       starts alm up; exports KUBECONFIG; sets $dir $data $catalog $metrics

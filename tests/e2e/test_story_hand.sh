@@ -1,5 +1,6 @@
 #!/bin/bash
 # Sections 1 and 2 of the story: the CRDs of ALM are there, and an app installed by strategies made by hand.
+# shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
