@@ -199,8 +199,11 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 			return -err->code;
 		status = obj_keep(r->a, o);
 	}
-	if (cstr_eq(obj_str(row, "reason"), "Deleted"))
+	if (cstr_eq(obj_str(row, "reason"), "Deleted")) {
+		r->status_seq = row_seq;
+		r->status_tseq = tseq;
 		return 0; /* only the finalizer is left to go */
+	}
 #ifdef PLANT_22
 	status = a->body;
 #endif
@@ -440,6 +443,8 @@ static void start_runs(void *arg)
 		r->live = true;
 		if (!r->failed && r->status)
 			write_status(r);
+		else if (!r->failed && r->status_action && r->status_action->row_only)
+			write_farewell(r);
 		else
 			run_continue(r);
 	}

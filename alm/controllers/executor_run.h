@@ -64,11 +64,11 @@ void call_done(struct step_call *c); /* the run goes on */
 
 /* Start one action; they end in call_done() or run_fail(). */
 void write_status(struct run *r);
+void write_farewell(struct run *r); /* the Event of a row_only status */
 void write_action(struct run *r, struct action *a);
 void work_sync(struct run *r, struct action *a);
 void work_fetch(struct run *r, struct action *a);
 void work_render(struct run *r, struct action *a);
 void work_survey(struct run *r, struct action *a);
-void write_event(struct executor *x, const struct action *a, int64_t seq, const char *uid_seq);
 
 #endif

@@ -30,6 +30,86 @@ static void observe(struct run *r, const struct resource *res, const struct obj 
 #endif
 }
 
+/* --- events --- */
+
+static const struct resource events = {
+	.group = "", .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
+
+static const char *event_namespace(const struct action *a)
+{
+	const char *ns = meta_namespace(a->subject);
+	return ns ? ns : "default";
+}
+
+/* The name is made of uid and seq: written twice it is one. */
+static struct obj *event_new(struct executor *x, const struct action *a, int64_t seq,
+			     const char *tail)
+{
+	char now[CLOCK_TEXT_MAX];
+	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
+	char *name = arena_fmt(arena, "%.200s.%.8s.%s", meta_name(a->subject), meta_uid(a->subject),
+			       tail);
+	struct obj *o = meta_skeleton("v1", "Event", event_namespace(a), name);
+	struct obj *about = obj_map(), *source = obj_map();
+	clock_format(loop_now(x->c.loop), CLOCK_SECONDS, now);
+	obj_set_str(about, "apiVersion", meta_api_version(a->subject));
+	obj_set_str(about, "kind", meta_kind(a->subject));
+	obj_set_str(about, "name", meta_name(a->subject));
+	obj_set_str(about, "namespace", meta_namespace(a->subject));
+	obj_set_str(about, "uid", meta_uid(a->subject));
+	obj_set(o, "involvedObject", about);
+	obj_set_str(o, "type", a->event_type);
+	obj_set_str(o, "reason", a->reason);
+	obj_set_str(o, "message", a->message && *a->message ? a->message : a->reason);
+	obj_set_str(source, "component", "alm");
+	obj_set(o, "source", source);
+	obj_set_str(o, "reportingComponent", "alm");
+	obj_set_str(o, "reportingInstance", "alm");
+	obj_set_str(o, "firstTimestamp", now);
+	obj_set_str(o, "lastTimestamp", now);
+	obj_set_int(o, "count", 1);
+	meta_set_annotation(o, "app.coreos.com/audit-seq",
+			    arena_fmt(arena, "%lld", (long long)seq));
+	return o;
+}
+
+static void event_written(void *arg, const struct client_reply *reply)
+{
+	(void)arg;
+	if (reply->err && reply->err->code != E_EXISTS)
+		log_debug("event not written", "error", reply->err->msg);
+}
+
+/* Beside the run: nothing waits for it. */
+static void write_event(struct executor *x, const struct action *a, int64_t seq, const char *tail)
+{
+	if (!a->event_type)
+		return;
+	CLEANUP(obj_unrefp) struct obj *o = event_new(x, a, seq, tail);
+	client_create(x->c.client, &events, event_namespace(a), o, NULL, event_written, x);
+}
+
+static void farewell_written(void *arg, const struct client_reply *reply)
+{
+	struct step_call *c = arg;
+	c->call = NULL;
+	event_written(NULL, reply);
+	call_done(c);
+}
+
+/* Once the finalizer is gone nobody looks at the object again, so this Event comes before. A
+ * server that refuses it does not hold the removal up. */
+void write_farewell(struct run *r)
+{
+	const struct action *a = r->status_action;
+	char tail[32];
+	snprintf(tail, sizeof(tail), "%llx", (unsigned long long)r->status_tseq);
+	CLEANUP(obj_unrefp) struct obj *o = event_new(r->x, a, r->status_seq, tail);
+	struct step_call *c = call_new(r, NULL);
+	c->call = client_create(r->x->c.client, &events, event_namespace(a), o, NULL,
+				farewell_written, c);
+}
+
 /* --- status --- */
 
 static void status_written(void *arg, const struct client_reply *reply)
@@ -69,54 +149,6 @@ void write_status(struct run *r)
 	struct client_options o = {.subresource = "status", .audit_id = id};
 	c->call = client_replace(r->x->c.client, res, a->ns, a->name, r->status, &o, status_written,
 				 c);
-}
-
-/* --- events --- */
-
-static void event_written(void *arg, const struct client_reply *reply)
-{
-	(void)arg;
-	if (reply->err && reply->err->code != E_EXISTS)
-		log_debug("event not written", "error", reply->err->msg);
-}
-
-/* Made of uid and seq: written twice it is one. */
-void write_event(struct executor *x, const struct action *a, int64_t seq, const char *tail)
-{
-	if (!a->event_type)
-		return;
-	static const struct resource events = {.group = "",
-					       .version = "v1",
-					       .plural = "events",
-					       .kind = "Event",
-					       .namespaced = true};
-	char now[CLOCK_TEXT_MAX];
-	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
-	const char *ns = meta_namespace(a->subject) ? meta_namespace(a->subject) : "default";
-	char *name = arena_fmt(arena, "%.200s.%.8s.%s", meta_name(a->subject), meta_uid(a->subject),
-			       tail);
-	CLEANUP(obj_unrefp) struct obj *o = meta_skeleton("v1", "Event", ns, name);
-	struct obj *about = obj_map(), *source = obj_map();
-	clock_format(loop_now(x->c.loop), CLOCK_SECONDS, now);
-	obj_set_str(about, "apiVersion", meta_api_version(a->subject));
-	obj_set_str(about, "kind", meta_kind(a->subject));
-	obj_set_str(about, "name", meta_name(a->subject));
-	obj_set_str(about, "namespace", meta_namespace(a->subject));
-	obj_set_str(about, "uid", meta_uid(a->subject));
-	obj_set(o, "involvedObject", about);
-	obj_set_str(o, "type", a->event_type);
-	obj_set_str(o, "reason", a->reason);
-	obj_set_str(o, "message", a->message && *a->message ? a->message : a->reason);
-	obj_set_str(source, "component", "alm");
-	obj_set(o, "source", source);
-	obj_set_str(o, "reportingComponent", "alm");
-	obj_set_str(o, "reportingInstance", "alm");
-	obj_set_str(o, "firstTimestamp", now);
-	obj_set_str(o, "lastTimestamp", now);
-	obj_set_int(o, "count", 1);
-	meta_set_annotation(o, "app.coreos.com/audit-seq",
-			    arena_fmt(arena, "%lld", (long long)seq));
-	client_create(x->c.client, &events, ns, o, NULL, event_written, x);
 }
 
 /* --- Write rows on a foreign server; the embedded one writes its own in the object's transaction
