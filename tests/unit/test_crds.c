@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -56,6 +57,36 @@ static void test_crds__enum_words_are_strings(void **state)
 		struct obj *o;
 		assert_ok(yaml_parse_one(str_of(crd_kinds[i]->yaml), &o, &err), &err);
 		assert_words_are_strings(o);
+		obj_unref(o);
+	}
+}
+
+/* kubectl explain has no other source. */
+static void assert_described(const struct obj *schema, const char *path)
+{
+	const struct obj *properties = obj_get(schema, "properties");
+	OBJ_EACH (it, properties) {
+		char sub[512];
+		snprintf(sub, sizeof(sub), "%s.%s", path, it.key);
+		if (strcmp(sub, ".metadata") != 0 && !obj_str(it.value, "description"))
+			fail_msg("%s has no description", sub);
+		assert_described(it.value, sub);
+		assert_described(obj_get(it.value, "items"), sub);
+	}
+}
+
+static void test_crds__fields_of_the_kinds_with_controllers_are_described(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = {"AppType", "InstallStrategy", "Catalog"};
+	for (size_t i = 0; i < 3; i++) {
+		struct error err = ERROR_INIT;
+		struct obj *o;
+		const struct crd_kind *k = crd_kind_find("app.coreos.com", kinds[i]);
+		assert_ok(yaml_parse_one(str_of(k->yaml), &o, &err), &err);
+		const struct obj *schema = obj_path(o, "spec.versions[0].schema.openAPIV3Schema");
+		assert_non_null(obj_str(schema, "description"));
+		assert_described(schema, "");
 		obj_unref(o);
 	}
 }
@@ -181,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crds__every_definition_reads_strictly),
 		cmocka_unit_test(test_crds__enum_words_are_strings),
+		cmocka_unit_test(test_crds__fields_of_the_kinds_with_controllers_are_described),
 		cmocka_unit_test(test_crds__examples_decode),
 		cmocka_unit_test(test_crds__apptype_defaults_and_fields),
 		cmocka_unit_test(test_crds__invalid_manifests_name_the_field),
