@@ -78,11 +78,14 @@ static void assert_described(const struct obj *schema, const char *path)
 static void test_crds__fields_of_the_kinds_with_controllers_are_described(void **state)
 {
 	(void)state;
-	static const char *const kinds[] = {"AppType", "InstallStrategy", "Catalog"};
+	static const char *const kinds[][2] = {{"app.coreos.com", "AppType"},
+					       {"opinstaller.coreos.com", "InstallStrategy"},
+					       {"app.coreos.com", "Catalog"}};
 	for (size_t i = 0; i < 3; i++) {
 		struct error err = ERROR_INIT;
 		struct obj *o;
-		const struct crd_kind *k = crd_kind_find("app.coreos.com", kinds[i]);
+		const struct crd_kind *k = crd_kind_find(kinds[i][0], kinds[i][1]);
+		assert_non_null(k);
 		assert_ok(yaml_parse_one(str_of(k->yaml), &o, &err), &err);
 		const struct obj *schema = obj_path(o, "spec.versions[0].schema.openAPIV3Schema");
 		assert_non_null(obj_str(schema, "description"));
