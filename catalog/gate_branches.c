@@ -17,6 +17,7 @@ static bool is_documentation(const char *key)
 /* Of a schema node, not of a map of properties, where a field may be called "title". */
 static struct obj *bare_node(const struct obj *o);
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static struct obj *bare_value(const char *key, const struct obj *value)
 {
 	if (strcmp(key, "properties") == 0 && obj_type(value) == OBJ_MAP) {
@@ -76,6 +77,7 @@ bool gate_same(const struct obj *x, const struct obj *y)
 			return false;
 	return true;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 const char *gate_canonical(const struct obj *o, struct arena *a)
 {

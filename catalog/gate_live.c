@@ -35,6 +35,7 @@ static void look_at(struct look *l, const struct obj *value)
 	}
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): a step a level, of GATE_STEPS_MAX */
 static void descend(struct look *l, const struct obj *value, size_t at)
 {
 	if (l->hit || !value)

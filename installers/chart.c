@@ -111,6 +111,7 @@ static struct str first_part(const char *path)
 	return head;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): load() bounds the charts in charts by limits.path_components */
 static int load_nested_archive(struct arena *a, struct str packed, struct archive_budget *budget,
 			       enum tmpl_profile profile, unsigned depth, struct chart **ret,
 			       struct strbuf *msg)
@@ -126,6 +127,7 @@ static int load_nested_archive(struct arena *a, struct str packed, struct archiv
 	budget->depth--;
 	return rc;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* What belongs to one name directly below charts/: files with the paths inside of it, and, if the
  * name is itself a file, that. */
@@ -180,6 +182,7 @@ static void split_parts(struct arena *a, const struct archive_files *files, stru
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): load() bounds the charts in charts by limits.path_components */
 static int load_part(struct arena *a, struct chart *c, const struct part *part,
 		     struct archive_budget *budget, enum tmpl_profile profile, unsigned depth,
 		     struct strbuf *msg)
@@ -242,6 +245,7 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 	*ret = c;
 	return load_charts(a, c, files, budget, profile, depth, msg);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int chart_load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
 	       enum tmpl_profile profile, struct chart **ret, struct strbuf *msg)
@@ -296,6 +300,7 @@ int chart_check_installable(const struct chart *c, struct strbuf *msg)
 	return missing ? -E_INVALID : 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): load() bounds the charts in charts by limits.path_components */
 static void add_path(struct strbuf *b, const struct chart *c)
 {
 	if (c->parent) {
@@ -325,3 +330,4 @@ struct chart *chart_clone(struct arena *a, const struct chart *c)
 		adopt(copy, chart_clone(a, c->charts[i]));
 	return copy;
 }
+/* NOLINTEND(misc-no-recursion) */

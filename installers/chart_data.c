@@ -273,6 +273,7 @@ static struct value files_map(struct arena *a, const struct chart *c)
 	return value_map_as(m, VALUE_FILES);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): chart.c bounds the charts in charts */
 struct vmap *chart_data(struct arena *a, const struct chart *c, enum tmpl_profile profile,
 			struct vmap *values, struct value release, struct value capabilities)
 {

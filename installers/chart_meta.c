@@ -145,6 +145,8 @@ static void decode_strmap(struct decoder *d, const char *name, struct value v, s
 static void decode_struct(struct decoder *d, const struct field *fields, const struct vmap *m,
 			  void *out);
 
+/* NOLINTBEGIN(misc-no-recursion): two levels: the fields of dependencies and maintainers hold no
+ * structs */
 /* An empty element is told apart by an absent name: the checks refuse it. */
 static void decode_structs(struct decoder *d, const struct field *f, struct value v)
 {
@@ -239,6 +241,7 @@ static void decode_struct(struct decoder *d, const struct field *fields, const s
 			decode_field(d, f, *v, out);
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int chart_read_meta(struct arena *a, struct str text, struct chart_meta *ret, struct strbuf *msg)
 {

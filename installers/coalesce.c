@@ -10,6 +10,8 @@
 
 static struct vmap *copy_map(struct coalesce *k, const struct vmap *m, int depth);
 
+/* NOLINTBEGIN(misc-no-recursion): at most VALUES_DEPTH_MAX deep; chart.c bounds the charts in
+ * charts */
 static struct value copy_value(struct coalesce *k, struct value v, int depth)
 {
 	if (v.type == VALUE_MAP)
@@ -84,6 +86,7 @@ void coalesce_tables(struct coalesce *k, struct vmap *dst, const struct vmap *sr
 		}
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static bool is_child(const struct chart *c, struct str key)
 {
@@ -153,6 +156,8 @@ static void coalesce_globals(struct coalesce *k, struct vmap *dst, struct vmap *
 	vmap_setc(dst, "global", value_map(to));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): at most VALUES_DEPTH_MAX deep; chart.c bounds the charts in
+ * charts */
 /* fmt's %t of something that is no bool. */
 static void print_bad_bool(struct strbuf *b, struct value v)
 {
@@ -211,6 +216,7 @@ static int coalesce_charts(struct coalesce *k, const struct chart *c, struct vma
 	}
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int values_coalesce(struct arena *a, const struct chart *c, const struct vmap *user,
 		    enum tmpl_profile profile, struct warnings *w, struct vmap **ret,

@@ -147,6 +147,8 @@ static void drop_disabled(struct walk *k, struct chart *c)
 	c->meta.n_dependencies = n;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): at most VALUES_DEPTH_MAX deep; chart.c bounds the charts in
+ * charts */
 /* values is of the root, coalesced with the defaults of every chart on the way down. */
 static int enable(struct walk *k, struct chart *c, const struct vmap *values, const char *prefix)
 {
@@ -269,6 +271,7 @@ static int import_values(struct walk *k, struct chart *c)
 	coalesce_tables(&co, c->values, imported, "", true, 0);
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int values_process_dependencies(struct arena *a, struct chart *c, const struct vmap *user,
 				enum tmpl_profile profile, struct warnings *w, struct strbuf *msg)

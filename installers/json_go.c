@@ -80,6 +80,8 @@ static void close_level(struct writer *w, bool empty, char c)
 	strbuf_addc(w->b, c);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): open_level() and enter() bound the depth by VALUE_DEPTH_MAX and
+ * JSON_GO_DEPTH_MAX */
 static int write_map(struct writer *w, const struct vmap *m)
 {
 	if (!m) {
@@ -222,6 +224,7 @@ static int write_value(struct writer *w, struct value v)
 	strbuf_adds(w->msg, "json: unsupported type: complex128");
 	return -E_INVALID;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int json_go_encode(struct value v, unsigned flags, struct strbuf *b, struct strbuf *msg)
 {
@@ -459,6 +462,8 @@ static int enter(struct parser *p)
 	return -E_INVALID;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): open_level() and enter() bound the depth by VALUE_DEPTH_MAX and
+ * JSON_GO_DEPTH_MAX */
 static int parse_member(struct parser *p, struct vmap *m)
 {
 	struct str key;
@@ -579,6 +584,7 @@ static int parse_value(struct parser *p, struct value *ret)
 		return fail_char(p, "looking for beginning of value");
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int decode(struct parser *p, bool whole, struct value *ret)
 {

@@ -175,6 +175,8 @@ static bool has_type(struct value v, struct str type)
 	return str_is(type, type_of(v));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX,
+ * equal() by VALUE_DEPTH_MAX */
 static bool equal(struct value a, struct value b, int depth)
 {
 	if (depth > VALUE_DEPTH_MAX)
@@ -197,6 +199,7 @@ static bool equal(struct value a, struct value b, int depth)
 	}
 	return a.type == b.type && value_deep_equal(a, b);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- keywords about one value ---- */
 
@@ -370,6 +373,8 @@ static void check_required(struct check *c, struct value list)
 		ADD(c, n == 1 ? "missing property %s" : "missing properties %s", b.buf);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX,
+ * equal() by VALUE_DEPTH_MAX */
 static void check_member(struct check *c, size_t i, struct value schema)
 {
 	struct place at = {.up = c->at, .key = c->v.map->entries[i].key};
@@ -829,6 +834,7 @@ static void print(const struct violation *x, size_t depth, struct strbuf *b)
 	for (size_t i = 0; i < x->n; i++)
 		print(x->kids[i], depth + 1, b);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static enum draft draft_of(struct value schema)
 {
@@ -899,6 +905,8 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 	return -E_INVALID;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX,
+ * equal() by VALUE_DEPTH_MAX */
 static bool check_charts(struct arena *a, const struct chart *c, struct vmap *values,
 			 struct warnings *w, struct strbuf *msg)
 {
@@ -917,6 +925,7 @@ static bool check_charts(struct arena *a, const struct chart *c, struct vmap *va
 	}
 	return good;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int jsonschema_check_chart(struct arena *a, const struct chart *c, struct vmap *values,
 			   struct warnings *w, struct strbuf *msg)

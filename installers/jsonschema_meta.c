@@ -149,6 +149,7 @@ static void check_pattern(struct level *l, const struct place *at, struct str pa
 	FAULT(l, at, "%.*s is not valid regex: %s", STR_ARG(q), fault);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): schema_check_meta() bounds the depth by VALUE_DEPTH_MAX */
 static void check_list(struct level *l, const struct place *at, struct value v, size_t min)
 {
 	if (!want_type(l, at, v, "array"))
@@ -438,6 +439,7 @@ static const struct value *by_name(const struct value *v, const char *name, stru
 		hit = by_name(&v->map->entries[i].value, name, text, depth + 1);
 	return hit;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static const struct value *by_anchor(struct schema_run *r, struct str anchor)
 {

@@ -242,6 +242,7 @@ static int put_index(struct walk *w, struct value *list, int64_t i, struct value
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): set_item() and set_map() bound the depth by SETPATH_DOTS_MAX */
 static int set_nested_list(struct walk *w, struct value *list, int64_t i, int dots, int depth)
 {
 	int64_t next;
@@ -377,6 +378,7 @@ static int set_key(struct walk *w, struct vmap *data, int dots)
 		put(data, key, v);
 	return rc;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int setpath_apply(struct arena *a, enum setpath_mode mode, struct str text, struct vmap *data,
 		  const struct setpath_files *files, struct strbuf *msg)

@@ -380,6 +380,7 @@ static int descend(struct parser *p, struct vmap **m, const struct key *k, size_
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): parse_value() bounds the depth by TOML_DEPTH_MAX */
 static int parse_pair(struct parser *p, struct vmap *m)
 {
 	struct key k;
@@ -475,6 +476,7 @@ static int parse_value(struct parser *p, struct value *ret)
 	p->depth--;
 	return rc;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int append_table(struct parser *p, struct vmap *m, const struct key *k, struct vmap **ret)
 {

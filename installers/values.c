@@ -87,6 +87,7 @@ int values_read(struct arena *a, struct str text, enum tmpl_profile profile, str
 	return 0;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): at most VALUES_DEPTH_MAX deep */
 static void merge(struct vmap *dst, const struct vmap *src, int depth)
 {
 	for (size_t i = 0; src && i < src->n; i++) {

@@ -673,6 +673,7 @@ static bool key_less(struct str a, struct str b, bool pretty)
 	return less_from(a, b, i, pretty);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by EMIT_DEPTH_MAX; sort_keys() halves */
 /* A stable merge: the order is not total, so the algorithm is part of the result. */
 static void sort_keys(const struct vmap_entry **e, const struct vmap_entry **tmp, size_t n,
 		      bool pretty)
@@ -809,6 +810,7 @@ static int write_value(struct emitter *e, struct value v, int indent, bool in_ma
 		return write_list(e, v, indent, in_map);
 	return write_simple(e, value_is_list(v) ? VALUE_NONE : v, indent);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int yaml_emit(struct arena *a, struct value v, enum yaml_emit_style style, struct strbuf *b,
 	      struct strbuf *msg)

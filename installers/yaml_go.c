@@ -301,6 +301,8 @@ static void go_syntax_scalar(struct decoder *d, const struct yaml_node *n, bool 
 		value_quote(b, v.s);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): yaml_node.c and enter_alias() bound the depth by
+ * YAML_NODE_DEPTH_MAX */
 static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbuf *b)
 {
 	if (n->kind == YAML_NODE_ALIAS) {
@@ -320,6 +322,7 @@ static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbu
 	}
 	strbuf_addc(b, '}');
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static struct str text_of(struct decoder *d, const struct strbuf *b)
 {
@@ -451,6 +454,8 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): yaml_node.c and enter_alias() bound the depth by
+ * YAML_NODE_DEPTH_MAX */
 static int merge_one(struct decoder *d, struct yaml_node *n, struct vmap *m)
 {
 	if (target_of(n)->kind != YAML_NODE_MAP)
@@ -548,6 +553,7 @@ static int decode(struct decoder *d, struct yaml_node *n, struct value *ret)
 	}
 	return rc;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- entry points ---- */
 

@@ -168,6 +168,7 @@ static int over(struct reader *r, const char *what, size_t limit)
 	return -E_LIMIT;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): read_collection() bounds the depth by YAML_NODE_DEPTH_MAX */
 static int read_items(struct reader *r, struct yaml_node *n, yaml_event_type_t end)
 {
 	while (r->event.type != end) {
@@ -217,6 +218,7 @@ static int read_node(struct reader *r, struct yaml_node **ret)
 		return read_alias(r, ret);
 	return read_collection(r, ret);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int read_document(struct reader *r, struct yaml_node **ret)
 {

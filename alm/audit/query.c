@@ -233,6 +233,7 @@ int query_why(struct db *d, const struct query_selector *sel, const char *versio
 	return r < 0 ? r : 0;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): at most QUERY_DEPTH_MAX deep */
 static int forward(struct db *d, int64_t seq, unsigned depth, size_t *left, query_fn fn, void *arg,
 		   struct error *err)
 {

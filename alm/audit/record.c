@@ -100,6 +100,7 @@ static int key_cmp(const void *a, const void *b)
 
 static void value(const struct obj *o, unsigned depth, struct strbuf *b);
 
+/* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
 /* Members sorted; those that print as nothing ("", [], {}) are left out. */
 static void members(const struct obj *map, unsigned depth, struct strbuf *b)
 {
@@ -184,6 +185,7 @@ static void value(const struct obj *o, unsigned depth, struct strbuf *b)
 		return;
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void record_value(const struct obj *o, struct strbuf *b)
 {

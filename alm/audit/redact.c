@@ -98,6 +98,7 @@ static struct obj *redact_url(struct redactor *r, struct str s)
 
 static struct obj *redact(struct redactor *r, const struct obj *o, bool secret, unsigned depth);
 
+/* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
 static struct obj *redact_list(struct redactor *r, const struct obj *list, bool secret,
 			       unsigned depth)
 {
@@ -148,6 +149,7 @@ static struct obj *redact(struct redactor *r, const struct obj *o, bool secret, 
 		return mac(r, obj_number_text(o));
 	return obj_ref(o);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* data is decoded first; stringData counts as data, so both spellings give the same HMAC. */
 static void redact_secret(struct redactor *r, const struct obj *o, struct obj *out)

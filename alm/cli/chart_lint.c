@@ -122,6 +122,7 @@ static void lint_number(struct lint_report *r, const char *path, double f, struc
 	    b.buf);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): at most 32 deep */
 static void lint_values(struct lint_report *r, const struct vmap *m, const char *prefix,
 			struct str templates, int depth)
 {

@@ -12,6 +12,8 @@
 #define FOLDER_NAMES_MAX 10000
 #define ARCHIVE_MAX      ((size_t)64 << 20)
 
+/* NOLINTBEGIN(misc-no-recursion): folders at most FOLDER_DEPTH_MAX deep, then a List in a List
+ * within OBJ_DEPTH_MAX */
 static int add(struct cli *c, struct crd_source *s, const struct obj *o, const char *file,
 	       struct error *err)
 {
@@ -39,6 +41,7 @@ static int add(struct cli *c, struct crd_source *s, const struct obj *o, const c
 	s->items[s->n++] = o;
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int add_text(struct cli *c, struct crd_source *s, struct str text, const char *file,
 		    struct error *err)
@@ -90,6 +93,8 @@ static int add_archive(struct cli *c, struct crd_source *s, const char *path, st
 	return r;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): folders at most FOLDER_DEPTH_MAX deep, then a List in a List
+ * within OBJ_DEPTH_MAX */
 static int add_folder(struct cli *c, struct crd_source *s, const char *path, bool chart, int depth,
 		      struct error *err)
 {
@@ -112,6 +117,7 @@ static int add_folder(struct cli *c, struct crd_source *s, const char *path, boo
 	dir_list_free(names, n);
 	return r;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int add_live(struct cli *c, const char *name, struct session **s, struct crd_source *ret,
 		    struct error *err)

@@ -6,6 +6,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 
+/* NOLINTNEXTLINE(misc-no-recursion): a List in a List; objects nest at most OBJ_DEPTH_MAX deep */
 static int add(struct cli *c, struct manifest *m, const struct obj *o, const char *file, int line,
 	       struct error *err)
 {

@@ -131,6 +131,7 @@ static void add_quoted(struct str s, struct strbuf *b)
 static int run_template(struct str *rest, const struct obj *o, unsigned depth, struct strbuf *b,
 			struct error *err);
 
+/* NOLINTBEGIN(misc-no-recursion): run_template() bounds the depth by TEMPLATE_DEPTH_MAX */
 static int run_range(struct str path, struct str *rest, const struct obj *o, unsigned depth,
 		     struct strbuf *b, struct error *err)
 {
@@ -194,6 +195,7 @@ static int run_template(struct str *rest, const struct obj *o, unsigned depth, s
 		return error_set(err, E_USAGE, "jsonpath: {range} without {end}");
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int printer_jsonpath(const char *template, const struct obj *o, struct strbuf *b, struct error *err)
 {

@@ -302,6 +302,7 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 /* Does live hold all that want says? Lists of named items match by name. */
 static bool holds(const struct obj *live, const struct obj *want);
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
 {
 	const char *name = obj_str(item, "name");
@@ -337,6 +338,7 @@ static bool holds(const struct obj *live, const struct obj *want)
 	}
 	return obj_equal(live, want);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
 static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)

@@ -10,6 +10,7 @@
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 #define FINDINGS_MAX   64
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static struct obj *merge_maps(struct apply_type t, const struct obj *live, const struct obj *config,
 			      struct arena *a)
 {
@@ -270,6 +271,7 @@ static void check_node(struct findings *f, struct apply_type t, const struct obj
 	else if (obj_type(o) == OBJ_LIST)
 		check_list(f, t, o);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 size_t apply_check_config(struct apply_type t, const struct obj *o, struct arena *a,
 			  struct strbuf *b)

@@ -121,6 +121,8 @@ static bool enter(struct walk *w, const char *step)
 
 static void node_fields(struct walk *w, struct apply_type t, const struct obj *o);
 
+/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by FIELDSET_DEPTH_MAX, objects nest at
+ * most OBJ_DEPTH_MAX deep */
 static void map_fields(struct walk *w, struct apply_type t, const struct obj *o)
 {
 	if (apply_map_is_atomic(t) && w->n > 0) {
@@ -349,3 +351,4 @@ struct fieldset *apply_with_parents(struct apply_type t, const struct fieldset *
 	}
 	return out;
 }
+/* NOLINTEND(misc-no-recursion) */

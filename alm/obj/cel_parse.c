@@ -116,6 +116,7 @@ static struct cel_node *call(struct parser *p, const char *name, size_t at, stru
 
 static struct cel_node *expression(struct parser *p);
 
+/* NOLINTBEGIN(misc-no-recursion): unary() and expression() bound the depth by CEL_DEPTH_MAX */
 static bool arguments(struct parser *p, struct cel_node *n, const char *close)
 {
 	while (!is(p, close)) {
@@ -392,6 +393,7 @@ static struct cel_node *expression(struct parser *p)
 	p->depth--;
 	return p->failed ? NULL : x;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 struct cel_program *cel_parse(const char *text, struct arena *a, struct strbuf *b)
 {

@@ -168,6 +168,7 @@ static void run_rules(struct run *r, const struct schema *s, const struct obj *o
 
 static void walk(struct run *r, const struct schema *s, const struct obj *o, const struct obj *old);
 
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
 static void walk_map(struct run *r, const struct schema *s, const struct obj *o,
 		     const struct obj *old)
 {
@@ -229,6 +230,7 @@ static void walk(struct run *r, const struct schema *s, const struct obj *o, con
 	else if (obj_type(o) == OBJ_LIST && s->items)
 		walk_list(r, s, o, old);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* As upstream: with these errors a rule could meet values of a shape it does not expect. */
 static bool has_blocking(const struct field_errors *e)
@@ -386,6 +388,7 @@ static void check_rules(struct rule_check *c, const struct schema *s, bool is_ro
 
 static void check_node(struct rule_check *c, const struct schema *s, bool is_root);
 
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
 static void check_below(struct rule_check *c, const struct schema *child, const char *step,
 			bool correlatable)
 {
@@ -413,6 +416,7 @@ static void check_node(struct rule_check *c, const struct schema *s, bool is_roo
 	check_below(c, s->additional, ".additionalProperties", true);
 	check_below(c, s->items, ".items", s->list_type == LIST_MAP);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void schema_check_rules(const struct obj *openapi, const char *path, struct field_errors *ret)
 {

@@ -144,6 +144,8 @@ struct cel_value cel_key(const struct cel_value *map, size_t i)
 	return (struct cel_value){.kind = CEL_NULL};
 }
 
+/* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
 bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret)
 {
 	if (map->o) {
@@ -166,6 +168,7 @@ bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct
 		}
 	return false;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static bool is_number(const struct cel_value *v)
 {
@@ -230,6 +233,8 @@ static bool is_unordered(const struct cel_value *v)
 	return v->o && v->s && schema_list_type(v->s) != LIST_ATOMIC;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
 static bool lists_equal(const struct cel_value *x, const struct cel_value *y,
 			struct cel_budget *budget)
 {
@@ -293,3 +298,4 @@ bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_
 		return lists_equal(x, y, budget);
 	return x->kind == CEL_MAP && maps_equal(x, y, budget);
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -101,6 +101,8 @@ static bool is_step(const char *key)
 	return key[0] && key[1] == ':' && strchr("fkvi", key[0]);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): field sets nest at most FIELDSET_DEPTH_MAX deep, as the objects
+ * they come from */
 struct fieldset *fieldset_parse(const struct obj *o, struct arena *a)
 {
 	if (obj_type(o) != OBJ_MAP)
@@ -262,6 +264,7 @@ static void visit(const struct fieldset *s, struct strbuf *path,
 		strbuf_truncate(path, at);
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void fieldset_each(const struct fieldset *s, void (*fn)(void *arg, const char *path), void *arg)
 {

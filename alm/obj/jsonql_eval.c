@@ -117,6 +117,8 @@ static void add_obj(struct eval *e, const struct obj *o, struct vals *v)
 		*add(e, v) = x;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
+ * JSONQL_BYTES_MAX */
 static bool filter_holds(struct eval *e, const struct node *filter, const struct obj *element)
 {
 	struct eval inner = *e;
@@ -156,6 +158,7 @@ static void walk(struct eval *e, const struct seg *s, const struct obj *o, struc
 		return;
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static struct str text_of(struct eval *e, const struct val *v)
 {
@@ -238,6 +241,8 @@ static bool arith_double(int op, double a, double b, double *ret)
 	return isfinite(*ret);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
+ * JSONQL_BYTES_MAX */
 static bool is_literal(const struct node *n)
 {
 	return n->type == NODE_CONST || (n->type == NODE_NEG && is_literal(n->a)) ||
@@ -371,6 +376,7 @@ void node_values(struct eval *e, const struct node *n, struct vals *ret)
 		return;
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* -1, 0, 1 exactly for integers; doubles otherwise. NaN cannot occur. */
 static int number_cmp(const struct val *a, const struct val *b)
@@ -515,6 +521,8 @@ static int compare(struct eval *e, const struct node *n, const struct val *a, co
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
+ * JSONQL_BYTES_MAX */
 /* is, isnot: one side is null or defined. */
 static bool existence(struct eval *e, const struct node *n)
 {
@@ -626,6 +634,7 @@ bool node_truth(struct eval *e, const struct node *n)
 	}
 	return false;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 bool jsonql_eval(const struct jsonql *q, const struct obj *o, int64_t now_ns, struct strbuf *notes)
 {

@@ -186,6 +186,7 @@ static bool parse_number(struct parser *p, struct val *ret)
 	return true;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): deeper() bounds the depth by JSONQL_DEPTH_MAX */
 static bool parse_index(struct parser *p, struct seg *s)
 {
 	size_t start = p->at++;
@@ -466,6 +467,7 @@ static struct node *parse_add(struct parser *p)
 	}
 	return a;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* clang-format off */
 static const struct {
@@ -568,6 +570,7 @@ static struct node *check_cmp(struct parser *p, struct node *n)
 	return n;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): deeper() bounds the depth by JSONQL_DEPTH_MAX */
 static struct node *parse_in(struct parser *p, size_t at, struct node *a)
 {
 	struct node *n = new_node(p, NODE_IN, at), *item;
@@ -698,6 +701,7 @@ static struct node *parse_or(struct parser *p)
 	p->depth--;
 	return a;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static struct node *parse_all(struct parser *p)
 {

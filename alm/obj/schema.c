@@ -99,6 +99,7 @@ static int compile_properties(struct compile *c, const struct obj *o, struct sch
 	return 0;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): compile_node() bounds the depth by SCHEMA_DEPTH_MAX */
 static int compile_child(struct compile *c, const struct obj *o, const char *key, struct schema *s,
 			 struct schema **ret)
 {
@@ -286,6 +287,7 @@ static void initials_of(const struct obj *o, char *out, size_t max)
 	out[n] = '\0';
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): compile_node() bounds the depth by SCHEMA_DEPTH_MAX */
 static int compile_node(struct compile *c, const struct obj *o, struct schema **ret)
 {
 	if (obj_type(o) != OBJ_MAP)

@@ -233,6 +233,8 @@ static size_t enter(struct check *c, const char *fmt, const char *name)
 	return at;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): check_node() and check_nested() bound the depth by
+ * SCHEMA_DEPTH_MAX */
 static void check_branches(struct check *c, const struct obj *o, const struct obj *structure,
 			   bool int_or_string)
 {
@@ -298,6 +300,7 @@ static void check_nested(struct check *c, const struct obj *o, const struct obj 
 	check_branches(c, o, structure, int_or_string);
 	c->depth--;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static void check_type_present(struct check *c, const struct obj *o, enum place place)
 {
@@ -510,6 +513,8 @@ static void check_metadata(struct check *c, const struct obj *o)
 
 static void check_node(struct check *c, const struct obj *o, enum place place);
 
+/* NOLINTBEGIN(misc-no-recursion): check_node() and check_nested() bound the depth by
+ * SCHEMA_DEPTH_MAX */
 static void check_children(struct check *c, const struct obj *o)
 {
 	OBJ_EACH (it, obj_get(o, "properties")) {
@@ -561,6 +566,7 @@ static void check_node(struct check *c, const struct obj *o, enum place place)
 	check_default(c, o);
 	c->depth--;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
 {

@@ -123,6 +123,7 @@ static void prune_meta(struct prune *p, struct obj *meta)
 
 static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource);
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static void prune_member(struct prune *p, const struct schema *s, struct obj *map, const char *key,
 			 bool is_resource)
 {
@@ -165,6 +166,7 @@ static void prune_node(struct prune *p, const struct schema *s, struct obj *o, b
 			prune_member(p, s, o, keys[i], is_resource);
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void schema_prune(const struct schema *s, struct obj *o,
 		  void (*on_unknown)(void *arg, const char *path), void *arg)
@@ -218,6 +220,7 @@ static void default_additional(const struct schema *s, struct obj *o)
 	}
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 void schema_default(const struct schema *s, struct obj *o)
 {
 	if (!s)

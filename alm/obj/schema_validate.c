@@ -249,6 +249,8 @@ static void check_number(struct validation *v, const struct schema *s, const str
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
 static void check_list(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
@@ -411,6 +413,7 @@ static void check_node(struct validation *v, const struct schema *s, const struc
 	else if (type == OBJ_MAP)
 		check_map(v, s, o);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* Lists of type set and map, after everything else (apiextensions "listtype"). */
 
@@ -459,6 +462,8 @@ static void check_unique(struct validation *v, const struct schema *s, const str
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
 static void check_lists(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	if (!s || is_done(v))
@@ -480,6 +485,7 @@ static void check_lists(struct validation *v, const struct schema *s, const stru
 		}
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
 {

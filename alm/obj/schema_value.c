@@ -87,6 +87,7 @@ static void number(const struct obj *o, struct strbuf *b)
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static void map_syntax(const struct obj *o, struct strbuf *b)
 {
 	struct map *sorted = map_new(NULL);
@@ -136,6 +137,7 @@ void go_syntax(const struct obj *o, struct strbuf *b)
 		break;
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void go_bad_value(const struct obj *o, struct strbuf *b)
 {

@@ -246,6 +246,8 @@ static int check_arity(struct state *s, const struct signature *g, struct str na
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by PARSE_DEPTH_MAX, state_tick() the
+ * stack */
 /* and, or: stop at the deciding operand. */
 static int short_circuit(struct state *s, struct value dot, bool is_or, const struct call *c,
 			 struct value *ret)
@@ -322,6 +324,7 @@ static int eval_call(struct state *s, struct value dot, const struct tmpl_func *
 	*ret = v;
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- fields ---- */
 static int fail_key(struct state *s, const char *before, struct str key)
@@ -373,6 +376,8 @@ static int struct_field(struct state *s, struct value v, struct str key, bool ha
 	return 0;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by PARSE_DEPTH_MAX, state_tick() the
+ * stack */
 static int eval_field(struct state *s, struct value dot, struct str name, const struct node *node,
 		      const struct call *c, struct value receiver, struct value *ret)
 {
@@ -585,3 +590,4 @@ int eval_pipeline(struct state *s, struct value dot, const struct node *pipe, st
 	*ret = v;
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -84,6 +84,7 @@ static int walk_action(struct state *s, struct value dot, const struct node *n)
 	return check_output(s);
 }
 
+/* NOLINTBEGIN(misc-no-recursion): state_tick() bounds the stack by limits.stack_bytes */
 static int walk_list(struct state *s, struct value dot, const struct node *n)
 {
 	for (size_t i = 0; i < n->list.n; i++) {
@@ -161,6 +162,7 @@ static int iterate(struct state *s, const struct node *n, struct value key, stru
 	run->n_vars = mark;
 	return r == WALK_CONTINUE ? WALK_ON : r;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static size_t range_length(struct value v)
 {
@@ -214,6 +216,7 @@ static int check_range(struct state *s, struct value v, const struct node *n)
 	return state_fail_str(s, strbuf_str(&b));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): state_tick() bounds the stack by limits.stack_bytes */
 static int walk_range(struct state *s, struct value dot, const struct node *n)
 {
 	size_t mark = s->run->n_vars;
@@ -297,6 +300,7 @@ int run_execute(struct tmpl_run *run, const struct tree *tree, struct value data
 	run->frames--;
 	return r < 0 ? r : 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 struct tmpl_run *tmpl_run_new(struct tmpl_set *set, struct arena *a, const struct tmpl_host *host,
 			      const struct tmpl_limits *limits)

@@ -128,6 +128,7 @@ struct merge {
 
 static int merge_maps(struct merge *m, struct vmap *dst, const struct vmap *src, int depth);
 
+/* NOLINTBEGIN(misc-no-recursion): merge_maps() bounds the depth by VALUE_DEPTH_MAX */
 /* What one key of the source does to the destination: mergo's rules, which sprig relies on. */
 static int merge_entry(struct merge *m, struct vmap *dst, struct str key, struct value src,
 		       int depth)
@@ -166,6 +167,7 @@ static int merge_maps(struct merge *m, struct vmap *dst, const struct vmap *src,
 		r = merge_entry(m, dst, src->entries[i].key, src->entries[i].value, depth);
 	return r;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static int merge_all(struct tmpl_run *run, bool overwrite, const struct value *args, size_t n,
 		     struct value *ret)

@@ -1,5 +1,6 @@
 #include "installers/tmpl/node.h"
 
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the depth of the tree by PARSE_DEPTH_MAX */
 static void print_nodes(struct strbuf *b, const struct nodes *list, const char *between)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -160,6 +161,7 @@ bool node_is_empty(const struct node *n)
 	}
 	return true;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void node_location(struct strbuf *b, const struct node *n)
 {

@@ -262,6 +262,7 @@ static bool unquoted(struct parser *p, struct token t, struct str *ret)
 }
 
 /* The body of a define or block up to its end. */
+/* NOLINTNEXTLINE(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 static void parse_body(struct parser *p, const char *context)
 {
 	struct node *end = NULL;
@@ -339,6 +340,7 @@ int parse_template(struct arena *a, struct str name, struct str text, parse_look
 }
 
 /* ---- lists and actions ---- */
+/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 /* Up to {{end}} or {{else}}, which goes to *ret_end. */
 static struct node *item_list(struct parser *p, struct node **ret_end)
 {
@@ -532,6 +534,7 @@ static struct node *text_or_action(struct parser *p)
 	p->action_line = 0;
 	return n;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- pipelines ---- */
 static struct node *variable_node(struct parser *p, size_t pos, struct str name)
@@ -616,6 +619,7 @@ static bool starts_operand(enum token_type type)
 	       type == TOK_STRING || type == TOK_VARIABLE || type == TOK_LEFT_PAREN;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 static struct node *pipeline(struct parser *p, const char *context, enum token_type end)
 {
 	if (!enter(p))
@@ -683,6 +687,7 @@ static struct node *field_node(struct parser *p, struct token t)
 	return n;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 /* NULL without failure: no operand here. */
 static struct node *term(struct parser *p)
 {
@@ -785,3 +790,4 @@ static struct node *command(struct parser *p)
 		return fail(p, "empty command");
 	return cmd;
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -52,6 +52,8 @@ static void pad_spaces(struct printer *p, struct str s)
 	p->zero = zero;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): print_any() bounds the depth by VALUE_DEPTH_MAX; bad_verb() asks
+ * it for %v, which is never bad */
 /* ---- scalars ---- */
 static void bad_verb(struct printer *p, struct value v, uint32_t verb)
 {
@@ -69,6 +71,7 @@ static void bad_verb(struct printer *p, struct value v, uint32_t verb)
 	strbuf_addc(p->b, ')');
 	p->erroring = false;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static size_t digits_of(uint64_t u, unsigned base, bool upper, char *end)
 {
@@ -138,6 +141,8 @@ static void fmt_unicode(struct printer *p, uint64_t u)
 	pad_spaces(p, strbuf_str(&b));
 }
 
+/* NOLINTBEGIN(misc-no-recursion): print_any() bounds the depth by VALUE_DEPTH_MAX; bad_verb() asks
+ * it for %v, which is never bad */
 static void print_integer(struct printer *p, struct value v, uint32_t verb)
 {
 	bool is_signed = v.type != VALUE_UINT8 && v.type != VALUE_UINT64;
@@ -182,6 +187,7 @@ static void print_integer(struct printer *p, struct value v, uint32_t verb)
 		bad_verb(p, v, verb);
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* The # flag: a decimal point always, and %g keeps its trailing zeros. */
 static void sharpen(struct strbuf *num, uint32_t verb, int prec)
@@ -275,6 +281,8 @@ static bool print_double(struct printer *p, double f, uint32_t verb)
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): print_any() bounds the depth by VALUE_DEPTH_MAX; bad_verb() asks
+ * it for %v, which is never bad */
 static void print_complex(struct printer *p, struct value v, uint32_t verb)
 {
 	if (verb > 0x7F || verb == 0 || !strchr("vbgGxXfFeE", (int)verb)) {
@@ -289,6 +297,7 @@ static void print_complex(struct printer *p, struct value v, uint32_t verb)
 	strbuf_adds(p->b, "i)");
 	p->plus = plus;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- text ---- */
 static struct str truncated(const struct printer *p, struct str s)
@@ -381,6 +390,8 @@ static bool print_text(struct printer *p, struct str s, uint32_t verb)
 	}
 }
 
+/* NOLINTBEGIN(misc-no-recursion): print_any() bounds the depth by VALUE_DEPTH_MAX; bad_verb() asks
+ * it for %v, which is never bad */
 /* ---- compounds ---- */
 static void print_elements(struct printer *p, struct value v, uint32_t verb, int depth)
 {
@@ -559,6 +570,7 @@ static void print_any(struct printer *p, struct value v, uint32_t verb, int dept
 	else
 		print_scalar(p, v, verb);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- entry points ---- */
 void value_print(struct strbuf *b, struct value v)

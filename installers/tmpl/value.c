@@ -215,6 +215,7 @@ const char *value_type_name(struct value v, enum tmpl_profile profile)
 static bool maps_equal(const struct vmap *a, const struct vmap *b, int depth);
 static bool equal_at(struct value a, struct value b, int depth);
 
+/* NOLINTBEGIN(misc-no-recursion): at most VALUE_DEPTH_MAX deep */
 static bool items_equal(const struct value *a, const struct value *b, size_t n, int depth)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -317,6 +318,7 @@ static int copy_at(struct arena *a, struct value v, int depth, struct value *ret
 	ret->iface = 0;
 	return 0;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 int value_copy(struct arena *a, struct value v, struct value *ret, struct error *err)
 {

@@ -100,6 +100,7 @@ static struct obj *odd_value(void)
 }
 
 /* Replaces, removes or adds one value somewhere below o. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the caller says */
 static void damage(struct obj *o, int depth)
 {
 	size_t n = obj_len(o);

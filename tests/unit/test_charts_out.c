@@ -164,6 +164,7 @@ static bool run_case(const struct golden_case *c, const char *root)
 	return false;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): the test's own folders */
 static void remove_tree(const char *root)
 {
 	char command[512];

@@ -542,6 +542,7 @@ static uint32_t next_random(uint32_t bound)
 	return (seed >> 8) % bound;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): as deep as the caller says */
 static struct obj *random_schema(unsigned depth)
 {
 	struct obj *o = obj_map();
@@ -647,6 +648,7 @@ static struct obj *random_value(unsigned depth)
 	}
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* A value that the schema takes, by trying. */
 static struct obj *value_for(const struct schema *s)
