@@ -332,11 +332,13 @@ static bool has_dependencies(const struct resolver *r, struct candidate *c)
 
 static bool passes_gate(const struct resolver *r, struct candidate *c)
 {
-	const char *message = NULL;
+	const char *message = NULL, *const *steps = NULL;
 	if (!r->in->gate || !c->entry)
 		return true;
-	if (r->in->gate(r->in->arg, c->entry->digest, &message) != GATE_REFUSE)
+	if (r->in->gate(r->in->arg, c->entry->digest, &message, &steps) != GATE_REFUSE)
 		return true;
+	for (; steps && *steps; steps++)
+		add_step(r, c, *steps);
 	return fail(c, "CRDIncompatible", message ? arena_strdup(r->a, message) : "refused");
 }
 

@@ -73,9 +73,10 @@ struct resolve_input {
 	/* Live state; NULL result: no such CRD. */
 	const struct resolve_crd *(*crd)(void *arg, const char *name);
 	void (*usage)(void *arg, const char *resource, struct resolve_usage *ret);
-	/* The gate's verdict for this archive, once I/O has answered; ret_message names the
-	 * finding. */
-	enum resolve_gate (*gate)(void *arg, const char *archive_digest, const char **ret_message);
+	/* The gate's verdict for this archive, once I/O has answered: the finding in words, and
+	 * the steps that lift it (NULL-ended). */
+	enum resolve_gate (*gate)(void *arg, const char *archive_digest, const char **ret_message,
+				  const char *const **ret_steps);
 	/* Is a requirement of kind Permission, Object, CRD, Feature met? NULL: the message of the
 	 * lack. */
 	const char *(*unmet)(void *arg, const struct obj *requirement, struct arena *a);

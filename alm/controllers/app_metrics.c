@@ -13,6 +13,20 @@ static void set(struct metrics *m, const char *name, const char *help,
 	metric_set(metrics_gauge(m, name, help, text.buf), value);
 }
 
+/* A finding of the gate reads RULE RESOURCE PATH: ... */
+static char *judged_resource(const char *reason, const char *message)
+{
+	struct str rule, rest, resource, after;
+	if (!cstr_eq(reason, "CRDIncompatible") || !message ||
+	    !str_cut(str_of(message), ' ', &rule, &rest))
+		return NULL;
+	if (!str_cut(rest, ' ', &resource, &after))
+		resource = rest;
+	if (resource.len && resource.ptr[resource.len - 1] == ':')
+		resource.len--;
+	return xstrndup(resource.ptr, resource.len);
+}
+
 static void set_blocked(struct metrics *m, const char *app, const struct obj *o, bool gone)
 {
 	const struct obj *list = obj_path(o, "status.candidates");
@@ -24,7 +38,8 @@ static void set_blocked(struct metrics *m, const char *app, const struct obj *o,
 		const struct obj *dropped = obj_get(c, "dropped");
 		if (obj_flag(c, "installable", false) || !reason)
 			continue;
-		const char *resource = obj_as_string(obj_at(dropped, 0));
+		CLEANUP(xfreep) char *judged = judged_resource(reason, obj_str(c, "message"));
+		const char *resource = judged ? judged : obj_as_string(obj_at(dropped, 0));
 		const char *const labels[][2] = {{"app", app},
 						 {"version", version},
 						 {"reason", reason},

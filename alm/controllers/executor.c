@@ -43,6 +43,7 @@ static void run_free(struct run *r)
 		TAILQ_REMOVE(&r->calls, c, link);
 		if (c->call)
 			client_cancel(r->x->c.client, c->call);
+		live_gate_free(c->gate);
 		obj_unref(c->found);
 		xfree(c->op);
 		xfree(c);
@@ -518,6 +519,9 @@ static void start_action(struct run *r, struct action *a)
 		break;
 	case ACT_SURVEY:
 		work_survey(r, a);
+		break;
+	case ACT_GATE:
+		work_gate(r, a);
 		break;
 	case ACT_WATCH:
 		r->x->c.host.watch(r->x->c.host.arg, &a->resource, a->selector, a->metadata_only);

@@ -7,6 +7,7 @@
 
 #include "alm/controllers/chain.h"
 #include "alm/controllers/executor.h"
+#include "alm/controllers/live_gate.h"
 
 struct run {
 	TAILQ_ENTRY(run) link;
@@ -36,6 +37,7 @@ struct step_call {
 	struct run *run;
 	struct action *action;
 	struct client_call *call;
+	struct live_gate *gate;
 	char *op;
 	const struct resource *resource;
 	size_t at; /* of a survey */
@@ -70,5 +72,6 @@ void work_sync(struct run *r, struct action *a);
 void work_fetch(struct run *r, struct action *a);
 void work_render(struct run *r, struct action *a);
 void work_survey(struct run *r, struct action *a);
+void work_gate(struct run *r, struct action *a);
 
 #endif

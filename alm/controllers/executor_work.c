@@ -185,3 +185,48 @@ void work_survey(struct run *r, struct action *a)
 	c->found = obj_map();
 	survey_next(c);
 }
+
+/* --- the gate --- */
+
+/* What follows a gate that guards happens only after the outcome it was planned for, and to the
+ * very definition that was judged. */
+static void guard(struct run *r, const struct action *a, const struct obj *value)
+{
+	const char *key = live_gate_key(obj_get(value, "findings"), r->a);
+	if (cstr_eq(obj_str(value, "outcome"), "refuse") ||
+	    (a->expect && strcmp(a->expect, key) != 0)) {
+		r->next = NULL;
+		return;
+	}
+	struct action *next = r->next;
+	const char *rv = obj_str(value, "resourceVersion");
+	if (next && rv && next->type == ACT_APPLY && cstr_eq(next->name, obj_str(value, "crd")))
+		next->resource_version = arena_strdup(r->a, rv);
+}
+
+static void judged(void *arg, struct obj *value, const struct error *err)
+{
+	struct step_call *c = arg;
+	c->gate = NULL;
+	if (err) {
+		if (!c->run->failed)
+			c->run->err = *err;
+		c->run->failed = true;
+	} else {
+		if (c->action->guards)
+			guard(c->run, c->action, value);
+		put(c->run, c->action->id, NULL, STR_NONE, value);
+	}
+	call_done(c);
+}
+
+void work_gate(struct run *r, struct action *a)
+{
+	struct step_call *c = call_new(r, a);
+	const struct live_gate_config config = {.client = r->x->c.client,
+						.loop = r->x->c.loop,
+						.request = a->body,
+						.done = judged,
+						.arg = c};
+	c->gate = live_gate_start(&config);
+}

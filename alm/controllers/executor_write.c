@@ -261,6 +261,13 @@ static void action_written(void *arg, const struct client_reply *reply)
 	call_done(c);
 }
 
+static const struct obj *with_precondition(struct run *r, const struct action *a)
+{
+	struct obj *copy = obj_keep(r->a, obj_copy(a->body));
+	obj_set_path(copy, "metadata.resourceVersion", obj_string(a->resource_version));
+	return copy;
+}
+
 static void send(struct step_call *c)
 {
 	struct run *r = c->run;
@@ -274,6 +281,8 @@ static void send(struct step_call *c)
 		.propagation = a->propagation,
 		.audit_id = arena_fmt(r->a, "alm-%s-%s", audit_origin_tag(r->x->c.audit), c->op)};
 	const char *ns = c->resource->namespaced ? a->ns : NULL;
+	if (a->type == ACT_APPLY && a->resource_version)
+		a->body = with_precondition(r, a);
 	switch (a->type) {
 	case ACT_APPLY:
 		c->call = client_apply(client, c->resource, ns, a->name, a->body, &o,
@@ -297,6 +306,7 @@ static void send(struct step_call *c)
 	case ACT_RENDER:
 	case ACT_SURVEY:
 	case ACT_WATCH:
+	case ACT_GATE:
 		break;
 	}
 }

@@ -175,6 +175,7 @@ static void object_changed(void *arg, enum informer_change change,
 	struct manager *m = w->m;
 	CLEANUP(obj_unrefp) struct obj *o = manager_parse(after ? after : before);
 	(void)change;
+	w->n_changes++;
 	if (!o)
 		return;
 	if (w->kind == WATCH_CRD)

@@ -22,6 +22,7 @@ struct source_watch {
 	struct manager *m;
 	enum watched kind;
 	struct informer *informer;
+	uint64_t n_changes; /* seen so far */
 };
 
 struct catalog_slot {

@@ -69,6 +69,15 @@ static bool op_instances(void *arg, const char *group, const char *plural,
 	return true;
 }
 
+static uint64_t op_instances_version(void *arg, const char *group, const char *plural)
+{
+	struct manager *m = arg;
+	char key[512];
+	manager_type_key(key, group, plural);
+	const struct source_watch *w = map_get(m->instances, key);
+	return w && informer_is_synced(w->informer) ? w->n_changes + 1 : 0;
+}
+
 static const struct resource *op_resource(void *arg, const char *group, const char *version,
 					  const char *kind)
 {
@@ -93,6 +102,7 @@ static const struct view_ops view_operations = {
 	.each = op_each,
 	.live = op_live,
 	.instances = op_instances,
+	.instances_version = op_instances_version,
 	.resource = op_resource,
 	.digest = op_digest,
 	.last_row = op_last_row,

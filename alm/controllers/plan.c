@@ -75,6 +75,14 @@ void plan_watch(struct plan *p, const struct resource *r, const char *selector, 
 	x->metadata_only = metadata_only;
 }
 
+struct action *plan_gate(struct plan *p, const char *id, struct obj *request)
+{
+	struct action *x = plan_add(p, ACT_GATE);
+	x->id = id;
+	x->body = obj_keep(p->a, request);
+	return x;
+}
+
 void plan_requeue_after(struct plan *p, int64_t ns)
 {
 	if (ns < 1)

@@ -24,6 +24,7 @@ enum act_type {
 	ACT_RENDER, /* render an archive in the sandbox */
 	ACT_SURVEY, /* live read of objects */
 	ACT_WATCH,  /* start an informer */
+	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 };
 
 struct action {
@@ -50,6 +51,8 @@ struct action {
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
+	bool guards;        /* ACT_GATE: nothing after it happens unless it passes */
+	const char *expect; /* ... with findings of this key (live_gate_key), if any */
 };
 
 struct plan {
@@ -69,6 +72,8 @@ void plan_create(struct plan *p, struct obj *o);
 void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
+/* Judges a CRD: request as in live_gate.h; consumed. */
+struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 void plan_requeue_after(struct plan *p, int64_t ns);
 
 /* A row that is written only when key differs from the last one of this type and subject. */

@@ -23,6 +23,23 @@ bool strategy_is_planning(const struct strategy_pass *s)
 			    s->phase == PHASE_AWAITING);
 }
 
+/* Planning takes conditions away and sets them anew: only a turn is a transition. */
+static void keep_transition_time(struct strategy_pass *s, const char *type, const char *status)
+{
+	const struct obj *old = obj_path(s->ref->o, "status.conditions");
+	for (size_t i = 0; i < obj_len(old); i++) {
+		const struct obj *was = obj_at(old, i);
+		const char *since = obj_str(was, "lastTransitionTime");
+		if (!cstr_eq(obj_str(was, "type"), type) ||
+		    !cstr_eq(obj_str(was, "status"), status) || !since)
+			continue;
+		for (size_t k = 0; k < obj_len(s->conditions); k++)
+			if (cstr_eq(obj_str(obj_at(s->conditions, k), "type"), type))
+				obj_set_str(obj_at_mut(s->conditions, k), "lastTransitionTime",
+					    since);
+	}
+}
+
 void strategy_condition(struct strategy_pass *s, const char *type, const char *status,
 			const char *reason, const char *message)
 {
@@ -32,6 +49,7 @@ void strategy_condition(struct strategy_pass *s, const char *type, const char *s
 			      .message = message ? message : "",
 			      .observed_generation = meta_generation(s->ref->o)};
 	condition_set(s->conditions, &c, s->v->now_ns);
+	keep_transition_time(s, type, status);
 }
 
 void strategy_enter(struct strategy_pass *s, enum phase phase, const char *condition,
@@ -172,6 +190,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->approval = approval ? obj_keep(v->a, obj_copy(approval)) : NULL;
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
+	s->findings = obj_path(o, "status.plan.findings");
 	if (s->phase == PHASE_NEW)
 		s->phase = PHASE_PENDING;
 	if (!s->app)
@@ -188,12 +207,12 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 
 static void set_plan_status(struct strategy_pass *s, struct obj *status)
 {
-	if (!s->install || !s->digest)
+	if (!s->install || (!s->digest && !obj_len(s->findings)))
 		return;
 	struct obj *plan = obj_map();
 	obj_set_str(plan, "digest", s->digest);
 	obj_set_int(plan, "objects", (int64_t)s->install->n);
-	if (s->findings)
+	if (obj_len(s->findings))
 		obj_set(plan, "findings", obj_ref(s->findings));
 	obj_set(status, "plan", plan);
 }
@@ -210,6 +229,8 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	(void)key;
 	(void)err;
 	struct strategy_pass *s = strategy_pass(v);
+	if (s->keep_status)
+		return STEP_CONTINUE;
 	const struct obj *old = obj_get(s->ref->o, "status");
 	struct obj *status = obj_copy_map(old);
 	const char *was = s->was == PHASE_NEW ? "" : phase_name(s->was);
@@ -263,6 +284,7 @@ static const struct step steps[] = {
 	{"fetch", strategy_fetch},     /* the archive's bytes, by digest */
 	{"render", strategy_render},   /* in the sandbox; stores the install plan */
 	{"survey", strategy_survey},   /* nobody else's objects */
+	{"gate", strategy_gate},       /* no CRD that would lose what users stored */
 	{"approve", strategy_approve}, /* may it begin? */
 	{"apply", strategy_apply},     /* CRDs, then stage by stage */
 	{"verify", strategy_verify},   /* all ready, for a while */

@@ -21,8 +21,11 @@ struct strategy_pass {
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
 	struct install_plan *install;
-	const struct obj *findings;
-	bool stop; /* nothing more in this pass but the status */
+	const struct obj *findings;     /* of the gate: what status.plan shows */
+	const struct obj *finding_keys; /* the same without counts: what the digest covers */
+	bool gate_blocked;              /* refused by the gate alone: judged anew */
+	bool stop;                      /* nothing more in this pass but the status */
+	bool keep_status;               /* nor that: what is known is not complete */
 };
 
 struct strategy_pass *strategy_pass(const struct view *v);
@@ -37,12 +40,23 @@ bool strategy_is_planning(
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);
+int strategy_gate(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_verify(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_handoff(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err);
+/* The gate warns of something that no waiver covers. */
+bool strategy_has_warnings(const struct strategy_pass *s);
+/* Back to Pending if the gate's newest outcome is not the one the plan was made with. */
+bool strategy_gate_voids(struct strategy_pass *s);
+/* The only way a CRD is written: judged first, and right before. planned: the findings must be
+ * those of the plan. */
+void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
+			const struct plan_entry *e, bool handoff, bool planned);
+/* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
+bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
 /* Deletes what only earlier plans of the app have; true once nothing of it is left. */
 bool strategy_delete_leftovers(struct strategy_pass *s);
 

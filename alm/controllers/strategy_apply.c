@@ -63,8 +63,7 @@ static void give_up(struct strategy_pass *s, const char *condition, const char *
 		plan_requeue_after(s->plan, NS_PER_MIN);
 }
 
-/* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
-static bool has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
 {
 	struct version live, own;
 	struct error err;
@@ -81,9 +80,11 @@ static bool is_stage_done(const struct install_plan *p, int stage, struct strate
 	bool done = true;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
-		if (e->stage != stage || install_plan_is_applied(e) || has_newer_crd(s, e))
+		if (e->stage != stage || install_plan_is_applied(e) || strategy_has_newer_crd(s, e))
 			continue;
-		if (!e->unknown)
+		if (e->is_crd)
+			strategy_write_crd(s, p, e, handoff, s->phase == PHASE_INSTALLING);
+		else if (!e->unknown)
 			plan_apply(s->plan,
 				   install_plan_decorate(s->v, s->app, s->ref, p, e, handoff),
 				   e->stage, true);
@@ -115,6 +116,8 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 		return STEP_CONTINUE;
 	}
 	plan_requeue_after(plan, left);
+	if (strategy_gate_voids(s))
+		return STEP_CONTINUE;
 	bool recorded = false;
 	for (size_t i = 0; i < s->install->n; i++) {
 		int stage = s->install->entries[i].stage;
@@ -209,7 +212,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 
 static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (!e->live || has_newer_crd(s, e))
+	if (!e->live || strategy_has_newer_crd(s, e))
 		return true;
 	bool label =
 		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));
@@ -285,8 +288,12 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 			done = false;
 		if (e->unknown || belongs_to(s, e))
 			continue;
-		plan_apply(plan, install_plan_decorate(v, s->app, s->ref, s->install, e, true), 0,
-			   true);
+		if (e->is_crd)
+			strategy_write_crd(s, s->install, e, true, false);
+		else
+			plan_apply(plan,
+				   install_plan_decorate(v, s->app, s->ref, s->install, e, true), 0,
+				   true);
 		done = false;
 	}
 	if (!done || !strategy_delete_leftovers(s) || !release_record_plan(s, "deployed"))
@@ -356,7 +363,7 @@ static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e
 
 static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (e->unknown || (e->live && meta_is_deleting(e->live)) || has_newer_crd(s, e))
+	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e))
 		return false;
 	if (!e->live)
 		return true;
@@ -415,7 +422,11 @@ static void repair(struct strategy_pass *s)
 			text = arena_fmt(s->v->a, "%s %s", entry_text(e, s->v->a),
 					 e->live ? "changed" : "missing");
 		n++;
-		if (wanted && !s->app->paused)
+		if (!wanted || s->app->paused)
+			continue;
+		if (e->is_crd)
+			strategy_write_crd(s, s->install, e, true, false);
+		else
 			plan_apply(s->plan,
 				   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
 				   e->stage, true);

@@ -54,6 +54,11 @@ static bool has_turn(struct strategy_pass *s)
 	bool replans = app->installed == s->ref;
 	if (replans)
 		return true;
+	if (c && c->reason && !strcmp(c->reason, "CRDIncompatible") && s->was == PHASE_BLOCKED) {
+		s->gate_blocked = true;
+		s->keep_status = s->stop = app->busy && app->busy != s->ref;
+		return !s->stop;
+	}
 	if (c && !c->installable && (!s->ref->by_alm || c->safety)) {
 		block_candidate(s, c);
 		return false;
@@ -314,11 +319,6 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 		block(s, "PlanReady", "ObjectNotOwned", foreign);
 		return STEP_CONTINUE;
 	}
-	s->digest = install_plan_digest(v, s->install, s->app, s->findings);
-	strategy_condition(s, "PlanReady", "True", "Planned",
-			   arena_fmt(v->a, "%zu objects", s->install->n));
-	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", "");
-	strategy_condition(s, "CRDCompatible", "True", "Compatible", "");
 	return STEP_CONTINUE;
 }
 
@@ -328,6 +328,8 @@ static bool needs_approval(const struct strategy_pass *s)
 {
 	if (!strcmp(s->app->mode, "Manual"))
 		return s->app->installed || obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
+	if (strategy_has_warnings(s))
+		return cstr_eq(obj_str(s->app->o, "spec.upgrade.onWarn"), "Approve");
 	return false;
 }
 

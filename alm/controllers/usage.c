@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "alm/controllers/app.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/usage.h"
 
 struct context {
 	const struct view *v;
@@ -49,65 +51,26 @@ static const struct resolve_crd *find_crd(void *arg, const char *name)
 	return crd;
 }
 
-struct count {
-	struct arena *a;
-	const char *api_version; /* newest write through it per object */
-	int64_t n;
-	const char *writer, *object, *when;
-};
-
 static bool count_one(void *arg, struct str json)
 {
-	struct count *c = arg;
+	struct usage *u = arg;
 	struct error err;
-	struct obj *o = NULL;
-	c->n++;
-	if (json_parse(json, &o, &err) < 0)
-		return true;
-	obj_keep(c->a, o);
-	const struct obj *fields = obj_path(o, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(fields); i++) {
-		const struct obj *f = obj_at(fields, i);
-		const char *when = obj_str(f, "time");
-		if (!cstr_eq(obj_str(f, "apiVersion"), c->api_version) || obj_str(f, "subresource"))
-			continue;
-		if (c->when && when && strcmp(when, c->when) < 0)
-			continue;
-		c->when = when ? when : "";
-		c->writer = obj_str(f, "manager");
-		const char *ns = meta_namespace(o);
-		c->object = ns ? arena_fmt(c->a, "%s/%s", ns, meta_name(o)) : meta_name(o);
-	}
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	if (json_parse(json, &o, &err) == 0)
+		usage_object(u, o);
+	else
+		u->n_objects++;
 	return true;
 }
 
-static bool contains(const struct obj *list, const char *s)
-{
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_as_string(obj_at(list, i)), s))
-			return true;
-	return false;
-}
-
-/* The version a migration away from v leads to: the storage version, if it is another. */
-static const char *migration_target(const struct obj *crd, const char *v)
+/* A migration can only lead to what is the storage version by now (lifecycle.md 7.5). */
+static bool is_storage(const struct obj *crd, const char *version)
 {
 	const struct obj *versions = obj_path(crd, "spec.versions");
-	for (size_t i = 0; i < obj_len(versions); i++) {
-		const struct obj *o = obj_at(versions, i);
-		if (obj_flag(o, "storage", false) && !cstr_eq(obj_str(o, "name"), v))
-			return obj_str(o, "name");
-	}
-	return NULL;
-}
-
-/* Noted by `alm crd migrate`, and nobody wrote through the version since. */
-static bool was_migrated(const struct obj *crd, const char *version, const struct count *c,
-			 struct arena *a)
-{
-	const char *at =
-		meta_annotation(crd, arena_fmt(a, "app.coreos.com/migrated-from.%s", version));
-	return at && (!c->when || strcmp(c->when, at) <= 0);
+	for (size_t i = 0; version && i < obj_len(versions); i++)
+		if (cstr_eq(obj_str(obj_at(versions, i), "name"), version))
+			return obj_flag(obj_at(versions, i), "storage", false);
+	return false;
 }
 
 static void find_usage(void *arg, const char *resource, struct resolve_usage *ret)
@@ -115,20 +78,27 @@ static void find_usage(void *arg, const char *resource, struct resolve_usage *re
 	const struct context *x = arg;
 	struct arena *a = x->v->a;
 	struct resource_ref ref;
+	struct usage u;
 	*ret = (struct resolve_usage){0};
 	if (!resource_ref_parse(resource, a, &ref))
 		return;
 	const struct obj *crd =
 		view_get(x->v, WATCH_CRD, arena_fmt(a, "%s.%s", ref.plural, ref.group));
-	struct count c = {.a = a, .api_version = arena_fmt(a, "%s/%s", ref.group, ref.version)};
-	ret->known =
-		!crd || x->v->ops->instances(x->v->ops_arg, ref.group, ref.plural, count_one, &c);
-	ret->objects = c.n;
-	ret->writer = c.writer;
-	ret->first_object = c.object;
-	ret->stored = contains(obj_path(crd, "status.storedVersions"), ref.version);
-	ret->next_version = ret->stored || c.n ? migration_target(crd, ref.version) : NULL;
-	ret->migrated = crd && !ret->stored && was_migrated(crd, ref.version, &c, a);
+	ret->known = !crd;
+	if (!crd)
+		return;
+	usage_begin(&u, crd, ref.version, NULL, a);
+	ret->known = x->v->ops->instances(x->v->ops_arg, ref.group, ref.plural, count_one, &u);
+	usage_end(&u);
+	ret->objects = (int64_t)u.n_objects;
+	ret->stored = u.stored;
+	ret->migrated = usage_is_migrated(&u);
+	if (u.n_writers) {
+		ret->writer = u.writers[0].manager;
+		ret->first_object = u.writers[0].last_object;
+	}
+	if ((u.stored || u.n_objects) && is_storage(crd, u.next_version))
+		ret->next_version = u.next_version;
 }
 
 static bool tally(void *arg, struct str json)
@@ -172,6 +142,25 @@ static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
 			 message ? message : "");
 }
 
+/* What the gate said is remembered by the strategy that it blocks. */
+static enum resolve_gate find_gate(void *arg, const char *digest, const char **ret_message,
+				   const char *const **ret_steps)
+{
+	const struct context *c = arg;
+	struct condition why;
+	for (size_t i = 0; i < c->app->n; i++) {
+		const struct strategy_ref *s = &c->app->strategies[i];
+		if (s->phase != PHASE_BLOCKED || !cstr_eq(s->sha256, digest) ||
+		    !condition_get(s->o, "CRDCompatible", &why) || !cstr_eq(why.status, "False") ||
+		    !cstr_eq(why.reason, "CRDIncompatible"))
+			continue;
+		*ret_message = why.message;
+		*ret_steps = names_of(obj_path(s->o, "status.steps"), NULL, c->v->a);
+		return GATE_REFUSE;
+	}
+	return GATE_UNKNOWN;
+}
+
 void usage_bind(const struct view *v, struct app *app)
 {
 	struct context *c = ARENA_NEW(v->a, struct context);
@@ -179,5 +168,6 @@ void usage_bind(const struct view *v, struct app *app)
 	app->in.crd = find_crd;
 	app->in.usage = find_usage;
 	app->in.unmet = find_unmet;
+	app->in.gate = find_gate;
 	app->in.arg = c;
 }

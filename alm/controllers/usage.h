@@ -1,5 +1,6 @@
 /*
- * usage: what the resolver asks about live state: CRDs with owner, served and stored versions, and
+ * usage: the view's answers to what the resolver asks about live state: CRDs with owner, served and
+ * stored versions, and
  * how much each managed resource is used (objects, stored, last writer). Answers come from the
  * view.
  */

@@ -1,0 +1,129 @@
+#!/bin/bash
+# The CRD gate in an upgrade (lifecycle.md 3): refused with findings in status, Event, metric and log; the
+# upgrade goes on by itself when the object is changed or a waiver is added; a waiver covers one path only.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - gate in an upgrade # SKIP no kubectl"
+	exit 0
+}
+crd() {
+	cat <<-END
+		apiVersion: apiextensions.k8s.io/v1
+		kind: CustomResourceDefinition
+		metadata:
+		  name: widgets.example.org
+		spec:
+		  group: example.org
+		  scope: Namespaced
+		  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+		  versions:
+		  - name: v1
+		    served: true
+		    storage: true
+		    schema:
+		      openAPIV3Schema:
+		        type: object
+		        properties:
+		          spec:
+		            type: object
+		            properties:
+		$(printf '%s\n' "$@" | sed 's/^/              /')
+	END
+}
+# chart VERSION PROPERTY...: a package whose CRD has these properties of spec
+chart() {
+	local version=$1 c=$dir/chart
+	shift
+	rm -rf "$c"
+	mkdir -p "$c/crds" "$c/templates"
+	printf 'apiVersion: v2\nname: widget-operator\nversion: 0.0.0\n' >"$c/Chart.yaml"
+	printf 'appType: widget.example.org\nprovides: [widgets.example.org/v1]\n' >"$c/alm.yaml"
+	printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: widget-operator}\ndata: {version: "%s"}\n' "$version" \
+		>"$c/templates/config.yaml"
+	crd "$@" >"$c/crds/widgets.yaml"
+	alm package build "$c" --version "$version" -o "$catalog" >/dev/null || not_ok "package $version builds"
+}
+widget() {
+	k apply -f - >/dev/null <<-END
+		{apiVersion: example.org/v1, kind: Widget, metadata: {name: "$1", namespace: default}, spec: {mode: $2${3-, size: 3}}}
+	END
+}
+strategy() { k get ist "install.$1.widget.example.org" -o "jsonpath=$2"; }
+blocked() { k get apptype widget -o 'jsonpath={.status.conditions[?(@.type=="UpgradeBlocked")].reason} {.status.availableVersion}'; }
+installed() { k get apptype widget -o 'jsonpath={.status.installedVersion}'; }
+gauge() { curl -s "http://$metrics/metrics" | grep '^alm_upgrade_blocked' | grep '1$'; }
+
+up_start
+manifests
+chart 1.0.0 'mode: {type: string}' 'size: {type: integer}'
+k create -f "$dir/catalog.yaml" >/dev/null
+k create -f - >/dev/null <<'END'
+{apiVersion: app.coreos.com/v1beta1, kind: AppType, metadata: {name: widget}, spec: {type: example.org}}
+END
+soon "1.0.0 is installed" "1.0.0" installed
+widget a odd
+widget b fast
+
+chart 1.1.0 'mode: {type: string, enum: [fast, slow]}' 'size: {type: integer}'
+soon "a value that an object has is taken away: blocked" "CRDIncompatible 1.1.0" blocked
+is "the strategy is Blocked, and says why" "Blocked CRDIncompatible" \
+	"$(strategy 1.1.0 '{.status.phase} {.status.conditions[?(@.type=="CRDCompatible")].reason}')"
+is "the finding names rule, resource, path, outcome" "EnumNarrowed widgets.example.org/v1 spec.mode refuse" \
+	"$(strategy 1.1.0 '{.status.plan.findings[0].rule} {.status.plan.findings[0].resource} {.status.plan.findings[0].path} {.status.plan.findings[0].outcome}')"
+is "it counts the objects, and names the first" "1 of 2: default/a" \
+	"$(strategy 1.1.0 '{.status.plan.findings[0].objects.affected} of {.status.plan.findings[0].objects.seen}: {.status.plan.findings[0].objects.first[0]}')"
+event() { k get events --field-selector involvedObject.name=widget,reason=UpgradeBlocked -o 'jsonpath={.items[0].type} {.items[0].message}'; }
+has "an Event warns" "Warning 1.1.0: CRDIncompatible: EnumNarrowed widgets.example.org/v1 spec.mode:" "$(event)"
+soon "the metric is set" 'alm_upgrade_blocked{app="widget",version="1.1.0",reason="CRDIncompatible",resource="widgets.example.org/v1"} 1' gauge
+has "alm why says it" "no   CRDIncompatible" "$(alm why widget 2>&1)"
+has "the log has what was judged" "CRDJudged" "$(k get auditrecords -o json | grep -o CRDJudged | head -1)"
+is "nothing of the version was written" "" "$(k get crd widgets.example.org -o 'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.mode.enum}')"
+writes() { k get auditrecords -o name | wc -l; }
+sleep 3
+before=$(writes)
+sleep 3
+is "a blocked upgrade writes nothing while nothing changes" "$before" "$(writes)"
+widget a slow
+soon "the object is changed: the upgrade goes on by itself" "1.1.0" installed
+soon "the condition is gone with its cause" "NotBlocked 1.1.0" blocked
+soon "the metric too" "" gauge
+
+chart 1.2.0 'mode: {type: string, enum: [slow, lengthy]}'
+soon "a field that objects have is taken away: blocked" "CRDIncompatible 1.2.0" blocked
+is "both findings are told" "EnumNarrowed spec.mode FieldRemoved spec.size" \
+	"$(strategy 1.2.0 '{range .status.plan.findings[*]}{.rule} {.path}{"\n"}{end}' | sort | xargs)"
+waive() { k patch apptype widget --type=merge -p "{\"spec\":{\"upgrade\":{\"waivers\":[$1]}}}" >/dev/null; }
+w1='{"rule":"FieldRemoved","resource":"widgets.example.org/v1","path":"spec.size","reason":"never read"}'
+w2='{"rule":"EnumNarrowed","resource":"widgets.example.org/v1","path":"spec.mode","reason":"b goes"}'
+waive "$w1"
+soon "T5 a waiver of one finding leaves the other" "FieldRemoved waived EnumNarrowed refuse" \
+	sh -c "kubectl get ist install.1.2.0.widget.example.org -o 'jsonpath={range .status.plan.findings[*]}{.rule} {.outcome}{\"\n\"}{end}' | sort -r | xargs"
+is "T5 and it stays blocked" "CRDIncompatible 1.2.0" "$(blocked)"
+waive "$w1,${w2/\"reason\"/\"expires\":\"2020-01-01T00:00:00Z\",\"reason\"}"
+sleep 2
+is "T5 an expired waiver covers nothing" "CRDIncompatible 1.2.0" "$(blocked)"
+waive "$w1,$w2"
+soon "both waived: the upgrade goes on by itself" "1.2.0" installed
+
+k patch apptype widget --type=merge -p '{"spec":{"upgrade":{"mode":"Manual","waivers":null}}}' >/dev/null
+chart 1.3.0 'mode: {type: string, maxLength: 4}'
+soon "Manual: a warning waits for approval with the rest" "AwaitingApproval Warnings" \
+	strategy 1.3.0 '{.status.phase} {.status.conditions[?(@.type=="CRDCompatible")].reason}'
+digest=$(strategy 1.3.0 '{.status.plan.digest}')
+k patch widget b --type=merge -p '{"spec":{"mode":"slow"}}' >/dev/null
+widget c slow ''
+sleep 3
+is "objects that pass leave the plan as it is" "$digest" "$(strategy 1.3.0 '{.status.plan.digest}')"
+widget c lengthy ''
+soon "an object that fails now: Blocked" "Blocked CRDIncompatible" \
+	strategy 1.3.0 '{.status.phase} {.status.conditions[?(@.type=="CRDCompatible")].reason}'
+code "A23 approve is refused, with the finding" 3 "BoundTightened widgets.example.org/v1 spec.mode" alm approve widget 1.3.0 --reason x
+k delete widget c >/dev/null
+soon "the object goes: it waits for approval again" "AwaitingApproval $digest" strategy 1.3.0 '{.status.phase} {.status.plan.digest}'
+alm approve widget 1.3.0 --reason ok >/dev/null
+soon "approved: installed" "1.3.0" installed
+has "the log is whole" "transitions" "$(alm audit verify --data-dir "$data" 2>&1)"
+finish
