@@ -2,7 +2,7 @@
  * manager: informers -> queues -> passes -> executor. Runs no queue before every informer is
  * synced.
  *
- * On a shared cluster a Lease decides which manager acts (leader.h); the embedded server has one.
+ * On a shared cluster a Lease decides which manager exists (leader.h); the embedded server has one.
  */
 #ifndef ALM_CONTROLLERS_MANAGER_H
 #define ALM_CONTROLLERS_MANAGER_H

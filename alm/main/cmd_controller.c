@@ -1,6 +1,6 @@
 /* `alm controller`: the same controllers on a cluster, with an audit log of their own. One replica
- * acts: the one that holds the exclusive lock on the log (audit.md 1.3); db_open() refuses a second
- * one. */
+ * acts: the one that holds the Lease, and it tries for that only with the exclusive lock on its log
+ * (audit.md 1.3); db_open() refuses a second one on the same log. */
 #include "alm/main/cmd_controller.h"
 
 #include <stdio.h>
@@ -10,13 +10,19 @@
 #include "alm/base/file.h"
 #include "alm/base/log.h"
 #include "alm/client/kubeconfig.h"
+#include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
 #include "alm/main/metrics_server.h"
+#include "alm/main/our_crds.h"
 #include "alm/main/sandbox_jobs.h"
+
+#define LEASE_NAMESPACE "alm-system"
+#define LEASE_NAME      "alm-controller"
+#define CRDS_RETRY_NS   (5 * NS_PER_S)
 
 struct controller_command {
 	const char *data_dir, *kubeconfig, *context, *metrics_listen;
-	bool insecure;
+	bool insecure, stopping;
 	int64_t verify_soak_ns;
 	struct arena *arena;
 	struct loop *loop;
@@ -25,18 +31,125 @@ struct controller_command {
 	struct audit *audit;
 	struct transport *transport;
 	struct client *client;
+	struct leader *leader;
+	struct our_crds *crds;
+	struct timer crds_retry;
 	struct manager *manager;
 	struct metrics *metrics;
 	struct server *metrics_server;
 };
 
+static void stop_acting(struct controller_command *c)
+{
+	loop_disarm(c->loop, &c->crds_retry);
+	manager_free(STEAL(c->manager));
+	our_crds_free(STEAL(c->crds));
+}
+
+static void stopped(void *arg)
+{
+	struct controller_command *c = arg;
+	loop_stop(c->loop);
+}
+
 static void on_signal(void *arg, int signal)
 {
 	struct controller_command *c = arg;
 	(void)signal;
-	manager_free(STEAL(c->manager));
-	loop_stop(c->loop);
+	stop_acting(c);
+	if (c->stopping) { /* asked again: at once */
+		loop_stop(c->loop);
+		return;
+	}
+	c->stopping = true;
+	leader_resign(c->leader, stopped, c);
 }
+
+/* --- leadership --- */
+
+static void log_leader(struct controller_command *c, const char *details)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "what", "leader");
+	obj_set_str(body, "details", details);
+	struct audit_row row = {.type = "System",
+				.reason = "LeaderChanged",
+				.subject = {.kind = "Log", .name = audit_origin(c->audit)},
+				.body = body};
+	bool begun = db_begin(c->db, &err) == 0;
+	if (begun && audit_append(c->audit, &row, &seq, &err) == 0 && db_commit(c->db, &err) == 0) {
+		audit_committed(c->audit);
+		return;
+	}
+	log_error("a change of leadership is not in the audit log", "error", err.msg);
+	if (begun) {
+		db_rollback(c->db);
+		audit_rolled_back(c->audit);
+	}
+}
+
+static void start_manager(struct controller_command *c)
+{
+	struct manager_config mc = {.loop = c->loop,
+				    .client = c->client,
+				    .audit = c->audit,
+				    .db = c->db,
+				    .watch_dirs = true,
+				    .settings = {.verify_soak_ns = c->verify_soak_ns},
+				    .sandbox = c->sandbox,
+				    .metrics = c->metrics};
+	c->manager = manager_new(&mc);
+	manager_start(c->manager);
+}
+
+/* Without the right to write CRDs those that an administrator applied are used. */
+static void crds_applied(void *arg, const struct error *err)
+{
+	struct controller_command *c = arg;
+	if (err)
+		log_warn("the CRDs of ALM could not be applied", "error", err->msg);
+	if (err && err->code != E_FORBIDDEN)
+		loop_arm(c->loop, &c->crds_retry, CRDS_RETRY_NS);
+	else
+		start_manager(c);
+}
+
+static void apply_crds(void *arg)
+{
+	struct controller_command *c = arg;
+	our_crds_free(c->crds);
+	c->crds = our_crds_apply(c->client, crds_applied, c);
+}
+
+static void on_elected(void *arg, int64_t epoch)
+{
+	struct controller_command *c = arg;
+	char details[64];
+	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
+	log_leader(c, details);
+	apply_crds(c);
+}
+
+static void on_lost(void *arg)
+{
+	struct controller_command *c = arg;
+	log_warn("the lease is lost: nothing is written until it is ours again", "lease",
+		 LEASE_NAMESPACE "/" LEASE_NAME);
+	stop_acting(c);
+	log_leader(c, "lost");
+}
+
+static void on_waiting(void *arg, const char *holder)
+{
+	(void)arg;
+	printf("alm controller: waiting, %s holds the lease " LEASE_NAMESPACE "/" LEASE_NAME "\n",
+	       holder);
+	fflush(stdout);
+}
+
+/* --- start --- */
 
 static int find_target(struct controller_command *c, struct kubeconfig_target *ret,
 		       struct error *err)
@@ -79,16 +192,16 @@ static int start(struct controller_command *c, struct error *err)
 		log_warn("no metrics are served; choose another address with --metrics-listen",
 			 "error", ignored.msg);
 	c->client = client_new(c->loop, c->transport);
-	struct manager_config mc = {.loop = c->loop,
-				    .client = c->client,
-				    .audit = c->audit,
-				    .db = c->db,
-				    .watch_dirs = true,
-				    .settings = {.verify_soak_ns = c->verify_soak_ns},
-				    .sandbox = c->sandbox,
-				    .metrics = c->metrics};
-	c->manager = manager_new(&mc);
-	manager_start(c->manager);
+	struct leader_config lc = {.client = c->client,
+				   .ns = LEASE_NAMESPACE,
+				   .name = LEASE_NAME,
+				   .identity = audit_origin(c->audit),
+				   .on_elected = on_elected,
+				   .on_lost = on_lost,
+				   .on_waiting = on_waiting,
+				   .arg = c};
+	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
+	c->leader = leader_new(&lc);
 	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
 	fflush(stdout);
 	return 0;
@@ -96,7 +209,8 @@ static int start(struct controller_command *c, struct error *err)
 
 static void release(struct controller_command *c)
 {
-	manager_free(c->manager);
+	stop_acting(c);
+	leader_free(c->leader);
 	client_free(c->client);
 	transport_free(c->transport);
 	server_free(c->metrics_server);

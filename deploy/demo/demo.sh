@@ -70,17 +70,20 @@ start_controller() {
 	# A copy that only we can read: alm refuses credentials that others may read.
 	(umask 077 && "$KUBECTL" config view --raw --flatten >"$work/kubeconfig")
 	export KUBECONFIG=$work/kubeconfig
-	"$KUBECTL" apply --server-side -f "$here/../../crds" >/dev/null
-	"$KUBECTL" wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com \
-		crd/installstrategies.opinstaller.coreos.com --timeout=60s >/dev/null
 	grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && insecure=--insecure-skip-tls-verify
 	export ALM_DATA=$work/data
 	# shellcheck disable=SC2086
 	"$ALM" controller --data-dir "$work/data" --kubeconfig "$KUBECONFIG" $insecure \
 		--metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" >"$work/daemon.log" 2>&1 &
 	daemon=$!
-	sleep 1
-	kill -0 "$daemon" 2>/dev/null || exit 1
+	for _ in $(seq 300); do # it brings its CRDs
+		"$KUBECTL" wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com \
+			crd/installstrategies.opinstaller.coreos.com --timeout=60s >/dev/null 2>&1 && return
+		kill -0 "$daemon" 2>/dev/null || exit 1
+		sleep 0.2
+	done
+	echo "alm controller did not bring its CRDs" >&2
+	exit 1
 }
 
 if [ "$mode" = cluster ]; then start_controller; else start_up; fi
