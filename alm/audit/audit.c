@@ -283,6 +283,23 @@ static void checkpoint_due(void *arg)
 			 db_is_broken(a->db) ? CHECKPOINT_EVERY_NS : CHECKPOINT_RETRY_NS);
 }
 
+int audit_append_now(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
+		     struct error *err)
+{
+	bool nested = db_in_transaction(a->db);
+	if (!nested && db_begin(a->db, err) < 0)
+		return -err->code;
+	if (audit_append(a, row, ret_seq, err) < 0 || (!nested && db_commit(a->db, err) < 0)) {
+		if (!nested)
+			db_rollback(a->db);
+		audit_rolled_back(a);
+		return -err->code;
+	}
+	if (!nested)
+		audit_committed(a);
+	return 0;
+}
+
 void audit_committed(struct audit *a)
 {
 	int64_t from = a->committed_seq + 1, to = a->last_seq;

@@ -52,6 +52,10 @@ const char *audit_origin_tag(const struct audit *a);
  * returned and nothing is written (*ret_seq, return 1). E_CONFLICT for a (uid, transitionSeq) in
  * use. */
 int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq, struct error *err);
+/* In a transaction of its own, or in the one that is open: durable when it returns, or with that.
+ */
+int audit_append_now(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
+		     struct error *err);
 /* After the caller rolled its transaction back: forgets what the rows had advanced. */
 void audit_rolled_back(struct audit *a);
 /* After the caller's commit: a checkpoint may be due (at most one a second, at once for Approval).

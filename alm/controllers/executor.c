@@ -451,24 +451,6 @@ static void start_runs(void *arg)
 	}
 }
 
-int executor_append(struct executor *x, const struct audit_row *row, int64_t *ret_seq,
-		    struct error *err)
-{
-	bool nested = db_in_transaction(x->c.db);
-	if (!nested && db_begin(x->c.db, err) < 0)
-		return -err->code;
-	if (audit_append(x->c.audit, row, ret_seq, err) < 0 ||
-	    (!nested && db_commit(x->c.db, err) < 0)) {
-		if (!nested)
-			db_rollback(x->c.db);
-		audit_rolled_back(x->c.audit);
-		return -err->code;
-	}
-	if (!nested)
-		audit_committed(x->c.audit);
-	return 0;
-}
-
 /* --- the run --- */
 
 static void finish(struct run *r)

@@ -56,9 +56,6 @@ struct executor {
 	bool halted;
 };
 
-/* One row in a commit of its own (or in the server's, when one is open). */
-int executor_append(struct executor *x, const struct audit_row *row, int64_t *ret_seq,
-		    struct error *err);
 void run_continue(struct run *r);
 void run_fail(struct run *r, const struct error *err);
 struct step_call *call_new(struct run *r, struct action *a);

@@ -194,7 +194,7 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 				.cause = c->run->plan_seq,
 				.body = body};
 	int64_t seq;
-	if (executor_append(x, &row, &seq, &err) < 0)
+	if (audit_append_now(x->c.audit, &row, &seq, &err) < 0)
 		log_error("Write row not appended", "error", err.msg);
 }
 

@@ -78,16 +78,8 @@ static void log_leader(struct controller_command *c, const char *details)
 				.reason = "LeaderChanged",
 				.subject = {.kind = "Log", .name = audit_origin(c->audit)},
 				.body = body};
-	bool begun = db_begin(c->db, &err) == 0;
-	if (begun && audit_append(c->audit, &row, &seq, &err) == 0 && db_commit(c->db, &err) == 0) {
-		audit_committed(c->audit);
-		return;
-	}
-	log_error("a change of leadership is not in the audit log", "error", err.msg);
-	if (begun) {
-		db_rollback(c->db);
-		audit_rolled_back(c->audit);
-	}
+	if (audit_append_now(c->audit, &row, &seq, &err) < 0)
+		log_error("a change of leadership is not in the audit log", "error", err.msg);
 }
 
 static void start_manager(struct controller_command *c)
