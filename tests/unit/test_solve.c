@@ -350,7 +350,7 @@ static void hard(int64_t decisions_max)
 static void test_solve__hard_instances_end_within_the_limit(void **state)
 {
 	(void)state;
-	hard(3000);
+	hard(1000);
 	hard(0);
 }
 
