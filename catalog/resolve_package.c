@@ -268,15 +268,15 @@ size_t resolver_path(const struct resolver *r, const struct candidate *c, const 
 			continue;
 		}
 		for (size_t k = i + 1; k < r->n; k++) {
-			if (!hops[k] || hops[k] >= PATH_HOPS_MAX ||
-			    !is_edge(r, r->candidates[k].version, &r->candidates[k].parsed, to))
+			const struct candidate *stop = &r->candidates[k];
+			bool on_path = hops[k] && hops[k] < PATH_HOPS_MAX;
+			bool better = !hops[i] || hops[k] + 1 < hops[i] ||
+				      (hops[k] + 1 == hops[i] && first[k] < first[i]);
+			if (!on_path || !better || !is_edge(r, stop->version, &stop->parsed, to))
 				continue;
-			if (!hops[i] || hops[k] + 1 < hops[i] ||
-			    (hops[k] + 1 == hops[i] && first[k] < first[i])) {
-				hops[i] = hops[k] + 1;
-				first[i] = first[k];
-				from[i] = k;
-			}
+			hops[i] = hops[k] + 1;
+			first[i] = first[k];
+			from[i] = k;
 		}
 	}
 	if (hops[target] && ret_path) {
@@ -296,6 +296,17 @@ static bool prefers(const struct candidate *c, const struct candidate *best)
 	return cd != bd ? bd : version_cmp(&c->parsed, &best->parsed) > 0;
 }
 
+/* A reason that names a remedy is the resolution's too. */
+static const char *blocked_reason(const struct candidate *c)
+{
+	static const char *const own[] = {"ResourceConflict", "ResourceMissing",
+					  "DependencyUnresolved"};
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (strcmp(c->reason, own[i]) == 0)
+			return c->reason;
+	return "NoCandidate";
+}
+
 static void conclude(const struct resolver *r, struct resolution *ret)
 {
 	const struct candidate *installed = NULL;
@@ -304,7 +315,7 @@ static void conclude(const struct resolver *r, struct resolution *ret)
 		struct candidate *c = &r->candidates[i];
 		if (c->installed)
 			installed = c;
-		if (c->installable && !c->installed && (!chosen || prefers(c, chosen)))
+		else if (c->installable && (!chosen || prefers(c, chosen)))
 			chosen = c;
 		if (!ret->available && (c->installable || c->safety))
 			ret->available = c;
@@ -319,20 +330,16 @@ static void conclude(const struct resolver *r, struct resolution *ret)
 		ret->blocked = ret->available;
 	if (!ret->available)
 		ret->available = installed;
-	if (chosen || installed) {
+	if (chosen) {
 		ret->reason = "Resolved";
-		ret->message =
-			chosen ? arena_fmt(r->a, "%s is the best of %zu candidate%s",
-					   chosen->version, r->n, r->n == 1 ? "" : "s")
-			       : arena_fmt(r->a, "%s is installed, nothing newer is installable",
-					   installed->version);
+		ret->message = arena_fmt(r->a, "%s is the best of %zu candidate%s", chosen->version,
+					 r->n, r->n == 1 ? "" : "s");
+	} else if (installed) {
+		ret->reason = "Resolved";
+		ret->message = arena_fmt(r->a, "%s is installed, nothing newer is installable",
+					 installed->version);
 	} else if (ret->blocked) {
-		ret->reason =
-			strcmp(ret->blocked->reason, "ResourceConflict") == 0 ||
-					strcmp(ret->blocked->reason, "ResourceMissing") == 0 ||
-					strcmp(ret->blocked->reason, "DependencyUnresolved") == 0
-				? ret->blocked->reason
-				: "NoCandidate";
+		ret->reason = blocked_reason(ret->blocked);
 		ret->message = ret->blocked->summary;
 	} else if (!ret->reason) {
 		ret->reason = "NoCandidate";

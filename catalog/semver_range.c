@@ -69,7 +69,10 @@ static bool parse_term(enum range_op op, struct str text, struct arena *a, struc
 
 static bool add_term(struct range *r, enum range_op op, struct str text, struct arena *a)
 {
-	return r->n < RANGE_TERMS_MAX && parse_term(op, text, a, &r->terms[r->n]) && ++r->n;
+	if (r->n == RANGE_TERMS_MAX || !parse_term(op, text, a, &r->terms[r->n]))
+		return false;
+	r->n++;
+	return true;
 }
 
 static struct str take_word(struct str *s)

@@ -147,7 +147,7 @@ static struct part *part_of(struct arena *a, struct parts *p, struct str name)
 {
 	const char *key = arena_text(a, name.ptr, name.len);
 	if (map_has(p->by_name, key))
-		return &p->items[(size_t)(uintptr_t)map_get(p->by_name, key)];
+		return &p->items[map_number(p->by_name, key)];
 	if (p->n == p->cap) {
 		size_t cap = p->cap ? p->cap * 2 : 16;
 		struct part *items = ARENA_ARRAY(a, struct part, cap);
@@ -156,7 +156,7 @@ static struct part *part_of(struct arena *a, struct parts *p, struct str name)
 		p->items = items;
 		p->cap = cap;
 	}
-	map_set(p->by_name, key, (void *)(uintptr_t)p->n);
+	map_set_number(p->by_name, key, p->n);
 	p->items[p->n].name = name;
 	return &p->items[p->n++];
 }

@@ -7,6 +7,6 @@
 #include "alm/base/str.h"
 
 /* 0, or -E_INVALID for a malformed pattern. */
-int glob_match(struct str pattern, struct str name, bool *ret);
+int glob_match(struct str p, struct str s, bool *ret);
 
 #endif

@@ -44,7 +44,7 @@ static int start(struct gzip_reader *g, struct error *err)
 	if (g->packed.len > UINT32_MAX)
 		return error_set(err, E_LIMIT, "gzip stream of %zu bytes is too large",
 				 g->packed.len);
-	g->z.next_in = (unsigned char *)(uintptr_t)g->packed.ptr;
+	g->z.next_in = mem_unconst(g->packed.ptr);
 	g->z.avail_in = (unsigned)g->packed.len;
 	if (inflateInit2(&g->z, WINDOW_GZIP) != Z_OK)
 		return error_set(err, E_INTERNAL, "zlib does not start");
@@ -108,8 +108,7 @@ int gzip_pack(struct str bytes, struct strbuf *b, struct error *err)
 {
 	if (bytes.len > UINT32_MAX / 2)
 		return error_set(err, E_LIMIT, "%zu bytes are too many to pack", bytes.len);
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)bytes.ptr,
-		      .avail_in = (unsigned)bytes.len};
+	z_stream z = {.next_in = mem_unconst(bytes.ptr), .avail_in = (unsigned)bytes.len};
 	if (deflateInit2(&z, PACK_LEVEL, Z_DEFLATED, WINDOW_GZIP, PACK_MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return error_set(err, E_INTERNAL, "zlib does not start");

@@ -297,10 +297,7 @@ static void check_limit(struct check *c, struct value schema, const char *name, 
 	double want;
 	if (!number_keyword(schema, name, &want))
 		return;
-	if (minimum ? got < want : got > want)
-		ADD(c, "%s: got %s, want %s", name, number_text(c->r->a, got),
-		    number_text(c->r->a, want));
-	else if (exclusive && got == want)
+	if ((minimum ? got < want : got > want) || (exclusive && got == want))
 		ADD(c, "%s: got %s, want %s", name, number_text(c->r->a, got),
 		    number_text(c->r->a, want));
 }

@@ -94,14 +94,14 @@ static unsigned flags_of(struct parser *p, const struct vmap *m)
 {
 	char name[32];
 	snprintf(name, sizeof(name), "%p", (const void *)m);
-	return (unsigned)(uintptr_t)map_get(p->flags, name);
+	return (unsigned)map_number(p->flags, name);
 }
 
 static void set_flags(struct parser *p, const struct vmap *m, unsigned flags)
 {
 	char name[32];
 	snprintf(name, sizeof(name), "%p", (const void *)m);
-	map_set(p->flags, name, (void *)(uintptr_t)flags);
+	map_set_number(p->flags, name, flags);
 }
 
 /* ---- strings and keys ---- */

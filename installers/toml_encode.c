@@ -1,5 +1,6 @@
 /* TOML writing: plain keys first, then tables, each sorted. */
 #include <math.h>
+#include <string.h>
 
 #include "installers/json_go.h"
 #include "installers/toml_go.h"
@@ -29,18 +30,13 @@ static void newline(struct writer *w)
 
 static void write_string(struct strbuf *b, struct str s)
 {
+	static const char escaped[] = "\"\\\b\t\n\f\r", names[] = "\"\\btnfr";
 	strbuf_addc(b, '"');
 	for (size_t i = 0; i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
-		if (c == '"' || c == '\\')
-			strbuf_addf(b, "\\%c", c);
-		else if (c == '\b' || c == '\t' || c == '\n' || c == '\f' || c == '\r')
-			strbuf_addf(b, "\\%c",
-				    c == '\b'   ? 'b'
-				    : c == '\t' ? 't'
-				    : c == '\n' ? 'n'
-				    : c == '\f' ? 'f'
-						: 'r');
+		const char *found = c ? strchr(escaped, c) : NULL;
+		if (found)
+			strbuf_addf(b, "\\%c", names[found - escaped]);
 		else if (c < 0x20 || c == 0x7f)
 			strbuf_addf(b, "\\u%04x", c);
 		else

@@ -574,6 +574,12 @@ static int write_text(struct emitter *e, struct str s, bool is_key, int indent)
 	return 0;
 }
 
+/* One that int64 or uint64 holds. */
+static bool is_integer(double f)
+{
+	return f == floor(f) && f > -9223372036854775808.0 && f < 18446744073709551616.0;
+}
+
 static int write_float(struct emitter *e, double f, int indent)
 {
 	CLEANUP(strbuf_release) struct strbuf t = STRBUF_INIT(STRBUF_SMALL);
@@ -583,14 +589,10 @@ static int write_float(struct emitter *e, double f, int indent)
 		strbuf_adds(&t, ".nan");
 	else if (isinf(f))
 		strbuf_adds(&t, f > 0 ? ".inf" : "-.inf");
-	else if (e->pretty)
-		value_float_text(&t, f, 'g', 64);
-	else if (f == 0)
+	else if (f == 0 && !e->pretty)
 		strbuf_adds(&t, "0");
-	else if (f == floor(f) && f > -9223372036854775808.0 && f < 18446744073709551616.0)
-		value_float_text(&t, f, 'f', 64);
 	else
-		value_float_text(&t, f, 'g', 64);
+		value_float_text(&t, f, !e->pretty && is_integer(f) ? 'f' : 'g', 64);
 	write_scalar(e, strbuf_str(&t), false, false, indent);
 	return 0;
 }

@@ -165,8 +165,11 @@ static bool is_timestamp(struct str s)
 		while (i < s.len && char_is_digit(s.ptr[i]))
 			i++;
 		field[k] = i - from;
-		if (k < 2 && (i >= s.len || s.ptr[i++] != '-'))
+		if (k == 2)
+			break;
+		if (i >= s.len || s.ptr[i] != '-')
 			return false;
+		i++;
 	}
 	return field[0] == 4 && field[1] >= 1 && field[1] <= 2 && field[2] >= 1 && field[2] <= 2;
 }

@@ -223,8 +223,9 @@ static int read_node(struct reader *r, struct yaml_node **ret)
 static int read_document(struct reader *r, struct yaml_node **ret)
 {
 	*ret = NULL;
-	if (next_event(r) < 0 ||
-	    next_event(r) < 0) /* the start of the stream, then of a document */
+	if (next_event(r) < 0) /* the start of the stream */
+		return -E_INVALID;
+	if (next_event(r) < 0) /* the start of a document, or the end */
 		return -E_INVALID;
 	if (r->event.type == YAML_STREAM_END_EVENT)
 		return 0;

@@ -241,10 +241,13 @@ static const struct {
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name */
 #define EACH_RULE(i, m)                                              \
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)                \
 		if (cstr_eq(rules[i].group, (m)->resource->group) && \
 		    cstr_eq(rules[i].plural, (m)->resource->plural))
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 void admit_default(struct mutation *m)
 {

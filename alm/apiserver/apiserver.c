@@ -61,7 +61,6 @@ static void record_refusal(struct apiserver *s, struct request *r, const struct 
 {
 	struct error inner = ERROR_INIT;
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
-	const void *code = (const void *)(uintptr_t)err->code;
 	bool counts = err->code == E_FORBIDDEN || err->code == E_CONFLICT || err->code == E_INVALID;
 	/* The executor of this process writes the rows of its own outcomes. */
 	if (!counts || !s->audit || !r->kind || !is_write(r) || request_query(r, "dryRun") ||
@@ -69,11 +68,11 @@ static void record_refusal(struct apiserver *s, struct request *r, const struct 
 		return;
 	strbuf_addf(&key, "%s\n%s\n%s/%s/%s/%s", r->user.name, r->verb, r->group, r->resource,
 		    r->ns, r->name);
-	if (map_has(s->refused, key.buf) && map_get(s->refused, key.buf) == code)
+	if (map_has(s->refused, key.buf) && map_number(s->refused, key.buf) == (size_t)err->code)
 		return;
 	if (map_count(s->refused) >= REFUSED_MAX)
 		map_clear(s->refused);
-	map_set(s->refused, key.buf, (void *)(uintptr_t)err->code);
+	map_set_number(s->refused, key.buf, (size_t)err->code);
 	/* The answer is a refusal with or without its row; a broken log shows in /readyz. */
 	const struct audit_row *row = audit_write_refused(r, err);
 	if (row)

@@ -262,10 +262,9 @@ static void process(struct gc *g, const char *uid)
 		foreground(g, owner, &l);
 	for (size_t i = 0; i < l.n; i++) {
 		struct head *h = resource_find(l.items[i].resource, l.items[i].ns, l.items[i].name);
-		if (h && !store_by_uid(g->server->store, uid))
+		/* An owner that is there is of the wrong kind or out of reach. */
+		if (h && (owner || !store_by_uid(g->server->store, uid)))
 			collect(g, h);
-		else if (h && owner)
-			collect(g, h); /* an owner of the wrong kind or out of reach */
 	}
 	if (l.more)
 		look_at(g, uid);

@@ -119,7 +119,7 @@ static struct map *changed_since(struct store *s, const struct resource *res, in
 		if (!m)
 			m = map_new(NULL);
 		if (!map_has(m, key.buf))
-			map_set(m, key.buf, (void *)(uintptr_t)c);
+			map_set(m, key.buf, mem_unconst(c));
 	}
 	return m;
 }

@@ -250,7 +250,9 @@ static int checkpoint_now(struct audit *a, struct error *err)
 		return 0;
 	tree_root(&a->tree, root);
 	int r = checkpoint_sign(a->signer, size, root, &note, err);
-	if (r < 0 || (r = db_begin(a->db, err)) < 0)
+	if (r >= 0)
+		r = db_begin(a->db, err);
+	if (r < 0)
 		return r;
 	r = db_prepare(a->db, "INSERT INTO audit_checkpoint (size, note) VALUES (?, ?)", &s, err);
 	if (r >= 0) {
@@ -458,7 +460,9 @@ static int register_key(struct audit *a, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(a->db, "SELECT vkey FROM audit_key ORDER BY size DESC LIMIT 1", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	bool known = r > 0 && str_is(stmt_text(s, 0), signer_vkey(a->signer));
 	bool first = r == 0;
@@ -521,11 +525,21 @@ static int last_checkpoint(struct audit *a, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(a->db, "SELECT max(size) FROM audit_checkpoint", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	a->checkpoint_seq = r ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
 	return 0;
+}
+
+static int load(struct audit *a, struct error *err)
+{
+	int r = verify_tail(a->db, a->origin, TAIL_ROWS, err);
+	if (r >= 0)
+		r = load_end(a, err);
+	return r < 0 ? r : log_load_tree(a->db, a->last_seq, &a->tree, err);
 }
 
 /* Inside the opening transaction. */
@@ -537,7 +551,9 @@ static int open_log(struct audit *a, const struct audit_config *c, struct error 
 	bool is_new = r == 0;
 	if (is_new)
 		choose_origin(a, c->origin);
-	else if ((r = log_origin(a->db, &a->origin, err)) < 0)
+	else
+		r = log_origin(a->db, &a->origin, err);
+	if (r < 0)
 		return r;
 	if (!is_new && c->origin && strcmp(c->origin, a->origin) != 0)
 		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin,
@@ -548,11 +564,7 @@ static int open_log(struct audit *a, const struct audit_config *c, struct error 
 	r = open_keys(a, c->key_dir, err);
 	if (r < 0)
 		return r;
-	if (is_new)
-		r = create_rows(a, err);
-	else if ((r = verify_tail(a->db, a->origin, TAIL_ROWS, err)) >= 0 &&
-		 (r = load_end(a, err)) >= 0)
-		r = log_load_tree(a->db, a->last_seq, &a->tree, err);
+	r = is_new ? create_rows(a, err) : load(a, err);
 	if (r >= 0)
 		r = register_key(a, err);
 	return r < 0 ? r : last_checkpoint(a, err);

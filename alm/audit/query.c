@@ -353,7 +353,9 @@ int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "SELECT min(seq), max(seq) FROM audit", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	int64_t low = stmt_int(s, 0) - 1, high = stmt_int(s, 1);
 	stmt_reset(s);

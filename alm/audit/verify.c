@@ -263,7 +263,9 @@ static int scan_start(struct scan *v, const struct verify_options *o, int64_t *r
 			   "SELECT seq, chain FROM audit WHERE seq ="
 			   " (SELECT max(size) FROM audit_checkpoint)",
 			   &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) <= 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r <= 0)
 		return r;
 	int64_t seq = stmt_int(s, 0);
 	struct str chain = stmt_blob(s, 1);
@@ -286,7 +288,11 @@ static int scan_rows(struct scan *v, const struct verify_options *o, struct erro
 	int64_t after;
 	int r = db_prepare(v->d, "SELECT size, note FROM audit_checkpoint ORDER BY size", &v->notes,
 			   err);
-	if (r < 0 || (r = next_note(v, err)) < 0 || (r = scan_start(v, o, &after, err)) < 0)
+	if (r >= 0)
+		r = next_note(v, err);
+	if (r >= 0)
+		r = scan_start(v, o, &after, err);
+	if (r < 0)
 		return r;
 	r = db_prepare(v->d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? ORDER BY seq", &s,
 		       err);

@@ -13,7 +13,9 @@ static int find_origin(struct db *d, const struct verify_keys *k, char **ret, st
 {
 	struct stmt *s;
 	int r = db_prepare(d, "SELECT name FROM audit WHERE seq = 1", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	struct str name = r ? stmt_text(s, 0) : STR_NONE, rest;
 	if (!r && k->n)
@@ -122,8 +124,11 @@ int verify_blobs(struct db *d, int64_t n_refs, struct verify_report *rep, struct
 		if (want.len != SHA256_BYTES || memcmp(digest, want.ptr, SHA256_BYTES) != 0)
 			verify_add(rep, seq, seq, "a blob of it was altered");
 	}
-	if (r < 0 || (r = db_prepare(d, "SELECT count(*) FROM audit_ref", &s, err)) < 0 ||
-	    (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = db_prepare(d, "SELECT count(*) FROM audit_ref", &s, err);
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	int64_t have = r ? stmt_int(s, 0) : 0;
 	stmt_reset(s);

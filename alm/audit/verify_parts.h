@@ -21,7 +21,7 @@ int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *h
 		struct error *err);
 
 /* Also says whose log it is; owned. */
-int verify_load_keys(struct db *d, const char *newest, struct verify_keys *ret, char **ret_origin,
+int verify_load_keys(struct db *d, const char *newest, struct verify_keys *k, char **ret_origin,
 		     struct verify_report *rep, struct error *err);
 const char *verify_key_at(const struct verify_keys *k, int64_t size); /* NULL: none */
 void verify_keys_release(struct verify_keys *k);

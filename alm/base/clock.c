@@ -118,8 +118,8 @@ bool clock_parse(struct str text, int64_t *ret_ns)
 	size_t n = parse_fraction(str_skip(text, 19), &frac);
 	if (n == 1 || !parse_offset(str_skip(text, 19 + n), &offset))
 		return false;
-	int64_t seconds =
-		days_from_civil(year, month, day) * 86400 + h * 3600 + m * 60 + s - offset;
+	int64_t seconds = days_from_civil(year, month, day) * 86400 + (int64_t)h * 3600 +
+			  (int64_t)m * 60 + s - offset;
 	*ret_ns = seconds * NS_PER_S + frac;
 	return true;
 }

@@ -77,6 +77,14 @@ int error_wrap(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 /* Copies from into err and returns the negative code. */
 int error_copy(struct error *err, const struct error *from);
 
+#ifdef __clang_analyzer__
+/* For the analyser, which does not see that they are negative. */
+#define error_set(...)  ((void)error_set(__VA_ARGS__), -1)
+#define error_vset(...) ((void)error_vset(__VA_ARGS__), -1)
+#define error_wrap(...) ((void)error_wrap(__VA_ARGS__), -1)
+#define error_copy(...) ((void)error_copy(__VA_ARGS__), -1)
+#endif
+
 int error_http(int code);           /* 500 for an unknown code */
 const char *error_reason(int code); /* "Conflict" */
 enum error_retry error_retry(int code);

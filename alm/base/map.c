@@ -2,6 +2,7 @@
  */
 #include "alm/base/map.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct map *map_new(void (*free_value)(void *value))
 	return m;
 }
 
+/* NOLINTBEGIN(readability-function-size): the blocks are those of uthash */
 void map_clear(struct map *m)
 {
 	struct node *n, *tmp;
@@ -117,6 +119,19 @@ void *map_take(struct map *m, const char *key)
 	HASH_DELETE(hh, m->head, n);
 	xfree(n);
 	return value;
+}
+
+/* NOLINTEND(readability-function-size) */
+
+void map_set_number(struct map *m, const char *key, size_t n)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): nothing looks behind it */
+	map_set(m, key, (void *)(uintptr_t)n);
+}
+
+size_t map_number(const struct map *m, const char *key)
+{
+	return (size_t)(uintptr_t)map_get(m, key);
 }
 
 bool map_del(struct map *m, const char *key)

@@ -34,8 +34,11 @@ void *map_getn(const struct map *m, struct str key);
 bool map_has(const struct map *m, const char *key);
 /* Replaces (and frees) the value of an existing key, which keeps its place. */
 void map_set(struct map *m, const char *key, void *value);
-bool map_del(struct map *m, const char *key);   /* false if it was absent */
-void *map_take(struct map *m, const char *key); /* removes without freeing the value */
+/* Of a map that has numbers instead of pointers. */
+void map_set_number(struct map *m, const char *key, size_t n);
+size_t map_number(const struct map *m, const char *key); /* 0 if absent */
+bool map_del(struct map *m, const char *key);            /* false if it was absent */
+void *map_take(struct map *m, const char *key);          /* removes without freeing the value */
 void map_clear(struct map *m);
 
 struct map_entry *map_first(const struct map *m);

@@ -35,6 +35,16 @@ void *xreallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnu
 /* For CLEANUP(xfreep) char *s. */
 void xfreep(void *pp);
 
+/* p without its const, for an interface that says void * and writes nothing there. */
+static inline void *mem_unconst(const void *p)
+{
+	union {
+		const void *from;
+		void *to;
+	} u = {.from = p};
+	return u.to;
+}
+
 /* Takes the value out of an owner: return STEAL(p). */
 #define STEAL(p)                                \
 	(__extension__({                        \

@@ -29,7 +29,10 @@ static int open_archive(const char *path, struct audit_source *s, struct error *
 	int r = file_read(path, &text, err);
 	if (r >= 0)
 		r = open_memory(s, err);
-	if (r >= 0 && (r = export_read(s->db, strbuf_str(&text), err)) < 0)
+	if (r < 0)
+		return r;
+	r = export_read(s->db, strbuf_str(&text), err);
+	if (r < 0)
 		return error_set(err, E_ALTERED, "%s: %s", path, err->msg);
 	return r;
 }

@@ -27,7 +27,7 @@ int audit_source_time(const char *text, int64_t now_us, int64_t *ret_us, struct 
 int64_t audit_source_now_us(void);
 
 /* For verify_options: the statuses of the objects in the server's tables of the same database. */
-int audit_source_statuses(void *db, verify_status_fn fn, void *arg, struct error *err);
+int audit_source_statuses(void *arg, verify_status_fn fn, void *fn_arg, struct error *err);
 /* Whether there are such tables. */
 bool audit_source_has_objects(struct db *d);
 

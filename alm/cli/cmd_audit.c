@@ -104,7 +104,7 @@ static int end(struct report *r, int rc, struct error *err)
 {
 	if (rc >= 0 && !printer_is_table(&r->printer))
 		rc = printer_object(&r->printer, r->list, &r->out, err);
-	fwrite(r->out.buf, 1, r->out.len, stdout);
+	(void)fwrite(r->out.buf, 1, r->out.len, stdout);
 	strbuf_release(&r->out);
 	obj_unref(r->list);
 	audit_source_release(&r->source);

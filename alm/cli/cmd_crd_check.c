@@ -77,7 +77,7 @@ static int print_report(const struct gate_report *r, const char *format, struct 
 		json_print_pretty(o, 4, &b);
 		strbuf_addc(&b, '\n');
 	}
-	fwrite(b.buf, 1, b.len, stdout);
+	(void)fwrite(b.buf, 1, b.len, stdout);
 	return strbuf_check(&b, "report", err);
 }
 

@@ -26,7 +26,7 @@ static int diff_run(struct cli *c, struct error *err)
 	if (rc < 0)
 		return rc;
 	gate_report_diff(r, &b);
-	fwrite(b.buf, 1, b.len, stdout);
+	(void)fwrite(b.buf, 1, b.len, stdout);
 	return strbuf_check(&b, "report", err);
 }
 

@@ -168,7 +168,7 @@ static int run(struct cli *c, struct error *err)
 		r = t->items[i].name ? describe(c, s, &t->items[i], t->items[i].name, &b, err)
 				     : describe_all(c, s, &t->items[i], &b, err);
 	}
-	fwrite(b.buf, 1, b.len, stdout);
+	(void)fwrite(b.buf, 1, b.len, stdout);
 	return r;
 }
 

@@ -96,36 +96,46 @@ static bool same_type(const struct target *a, const struct target *b)
 	       !strcmp(a->resource.group, b->resource.group);
 }
 
+/* The rows of the targets from *i that are of one type, as one table; moves *i behind them. */
+static int get_table(struct get *g, size_t *i, struct obj **ret, struct error *err)
+{
+	struct obj *merged = NULL;
+	size_t first = *i;
+	for (; *i < g->targets.n && same_type(&g->targets.items[first], &g->targets.items[*i]);
+	     (*i)++) {
+		const struct obj *table = NULL;
+		int r = fetch(g, &g->targets.items[*i], &table, err);
+		if (r < 0)
+			return r;
+		const struct obj *rows = obj_get(table, "rows");
+		if (!merged && table)
+			merged = obj_keep(g->c->arena, obj_copy(table));
+		else
+			for (size_t k = 0; k < obj_len(rows); k++)
+				obj_append(obj_get_mut(merged, "rows"), obj_ref(obj_at(rows, k)));
+	}
+	*ret = merged;
+	return 0;
+}
+
 /* Rows of one type that follow each other are one table. */
 static int get_tables(struct get *g, struct error *err)
 {
 	size_t shown = 0;
 	for (size_t i = 0; i < g->targets.n;) {
-		struct obj *merged = NULL;
+		struct obj *merged;
 		size_t first = i;
-		for (;
-		     i < g->targets.n && same_type(&g->targets.items[first], &g->targets.items[i]);
-		     i++) {
-			const struct obj *table = NULL;
-			int r = fetch(g, &g->targets.items[i], &table, err);
-			if (r < 0)
-				return r;
-			const struct obj *rows = obj_get(table, "rows");
-			if (!merged && table)
-				merged = obj_keep(g->c->arena, obj_copy(table));
-			else
-				for (size_t k = 0; k < obj_len(rows); k++)
-					obj_append(obj_get_mut(merged, "rows"),
-						   obj_ref(obj_at(rows, k)));
-		}
+		int r = get_table(g, &i, &merged, err);
+		if (r < 0)
+			return r;
 		if (!merged || !obj_len(obj_get(merged, "rows")))
 			continue;
 		if (shown++)
 			strbuf_addc(&g->out, '\n');
-		int r = printer_table(merged, g->printer.format == PRINT_WIDE,
-				      prefix_of(g, &g->targets.items[first].resource),
-				      g->all && g->targets.items[first].resource.namespaced,
-				      !cli_flag(g->c, "no-headers"), &g->out, err);
+		r = printer_table(merged, g->printer.format == PRINT_WIDE,
+				  prefix_of(g, &g->targets.items[first].resource),
+				  g->all && g->targets.items[first].resource.namespaced,
+				  !cli_flag(g->c, "no-headers"), &g->out, err);
 		if (r < 0)
 			return r;
 	}
@@ -202,7 +212,7 @@ static int run(struct cli *c, struct error *err)
 			r = printer_is_table(&g->printer) ? get_tables(g, err)
 							  : get_objects(g, err);
 	}
-	fwrite(g->out.buf, 1, g->out.len, stdout);
+	(void)fwrite(g->out.buf, 1, g->out.len, stdout);
 	strbuf_release(&g->out);
 	session_free(g->s);
 	return r;

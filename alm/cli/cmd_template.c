@@ -27,7 +27,7 @@ int cmd_template_main(int argc, char **argv)
 				       .ctx = loop};
 	int code = template_run(a, argc, argv, &host, &out, &err);
 	loop_free(loop);
-	fwrite(err.buf, 1, err.len, stderr);
-	fwrite(out.buf, 1, out.len, stdout);
+	(void)fwrite(err.buf, 1, err.len, stderr);
+	(void)fwrite(out.buf, 1, out.len, stdout);
 	return fflush(stdout) ? 1 : code;
 }

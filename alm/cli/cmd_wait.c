@@ -46,11 +46,10 @@ struct wait {
 static void judge(struct wait *w)
 {
 	int64_t now = loop_now(session_loop(w->s));
-	if (w->has_unless && wait_expr_holds(&w->unless, w->last, now, NULL))
-		w->ended = true;
-	else if (wait_expr_holds(&w->until, w->last, now, NULL))
+	bool refused = w->has_unless && wait_expr_holds(&w->unless, w->last, now, NULL);
+	if (!refused && wait_expr_holds(&w->until, w->last, now, NULL))
 		w->ended = w->met = true;
-	else if (w->deleted && !wait_expr_wants_delete(&w->until))
+	else if (refused || (w->deleted && !wait_expr_wants_delete(&w->until)))
 		w->ended = true;
 	if (w->ended)
 		session_stop(w->s);
@@ -153,7 +152,7 @@ static int print_end(struct wait *w, struct error *err)
 		}
 	} else if (w->last)
 		r = printer_object(&p, w->last, &b, err);
-	fwrite(b.buf, 1, b.len, stdout);
+	(void)fwrite(b.buf, 1, b.len, stdout);
 	return r;
 }
 

@@ -39,7 +39,7 @@ struct session_reply {
 };
 
 /* A Status of 400 and more is an error with its code and message. Warnings go to stderr. */
-int session_send(struct session *s, const struct session_request *r, struct session_reply *ret,
+int session_send(struct session *s, const struct session_request *q, struct session_reply *ret,
 		 struct error *err);
 int session_get(struct session *s, const char *target, const struct obj **ret, struct error *err);
 

@@ -16,7 +16,7 @@ int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host 
 		 struct strbuf *out, struct strbuf *err);
 
 /* From parsed flags to the result; msg has the message without "Error: ". */
-int template_render(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
-		    struct render_result *ret, struct strbuf *msg);
+int template_render(struct arena *a, const struct template_args *given,
+		    const struct tmpl_host *host, struct render_result *ret, struct strbuf *msg);
 
 #endif

@@ -58,6 +58,6 @@ int write_print(struct cli *c, const struct obj *o, const char *verb, struct err
 			    dry && !strcmp(dry, "server") ? " (server dry run)" : "");
 	} else
 		r = printer_object(&p, o, &b, err);
-	fwrite(b.buf, 1, b.len, stdout);
+	(void)fwrite(b.buf, 1, b.len, stdout);
 	return r;
 }

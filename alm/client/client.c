@@ -408,6 +408,7 @@ struct client_call *client_replace(struct client *c, const struct resource *r, c
 	return write_object(k, path, "application/json", body, o);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what, with which type, and whom to tell */
 struct client_call *client_patch(struct client *c, const struct resource *r, const char *ns,
 				 const char *name, const char *type, const struct obj *patch,
 				 const struct client_options *o, client_reply_fn fn, void *arg)

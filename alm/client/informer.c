@@ -390,12 +390,12 @@ static void watch(struct informer *i)
 	struct watch_handlers handlers = template;
 	CLEANUP(arena_freep) struct arena *a = arena_new(65536);
 	const char *selector = i->config.label_selector;
-	uint64_t span = WATCH_MIN_NS / NS_PER_S;
+	uint64_t span = WATCH_MIN_NS / NS_PER_S, seconds = span + loop_random_below(i->loop, span);
 	const char *target = arena_fmt(
 		a, "%s?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%llu%s%s",
 		resource_path(&i->config.resource, NULL, NULL, NULL, a), i->rv,
-		(unsigned long long)(span + loop_random_below(i->loop, span)),
-		selector ? "&labelSelector=" : "", selector ? selector : "");
+		(unsigned long long)seconds, selector ? "&labelSelector=" : "",
+		selector ? selector : "");
 	handlers.arg = i;
 	i->watch_began = loop_mono(i->loop);
 	i->watch =

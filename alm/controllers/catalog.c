@@ -37,7 +37,7 @@ static int catalog_fetch(const struct view *v, const char *key, struct plan *pla
 	const struct obj *o = view_get(v, WATCH_CATALOG, key);
 	if (!o || meta_is_deleting(o))
 		return STEP_STOP;
-	*v->pass = (void *)(uintptr_t)o;
+	*v->pass = mem_unconst(o);
 	const struct outcome *out = sync_outcome(v, o);
 	int64_t interval = interval_of(o), age = out ? v->now_ns - out->at_ns : 0;
 	if (out && age >= 0 && age < interval) {

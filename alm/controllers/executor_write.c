@@ -227,6 +227,21 @@ static bool is_gone(const struct obj *o)
 	return meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"));
 }
 
+static void observe_written(struct run *r, const struct step_call *c, const struct obj *o)
+{
+	const struct action *a = c->action;
+	const struct executor_host *h = &r->x->c.host;
+	bool deleting = a->type == ACT_DELETE && meta_is_deleting(o) && !is_gone(o);
+	bool gone = !deleting && (a->type == ACT_DELETE || is_gone(o));
+	if (gone)
+		h->observed_deleted(h->arg, c->resource, a->ns, a->name,
+				    a->uid ? a->uid : meta_uid(o));
+	else
+		observe(r, c->resource, o);
+	if (!gone && a->type == ACT_APPLY && meta_uid(o))
+		remember_applied(r, o);
+}
+
 static void action_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
@@ -236,18 +251,7 @@ static void action_written(void *arg, const struct client_reply *reply)
 	append_write(c, reply);
 	if (is_as_wanted(a, reply)) {
 		r->changed = true;
-		if (a->type == ACT_DELETE || is_gone(reply->body)) {
-			const struct executor_host *h = &r->x->c.host;
-			if (meta_is_deleting(reply->body) && !is_gone(reply->body))
-				observe(r, c->resource, reply->body);
-			else
-				h->observed_deleted(h->arg, c->resource, a->ns, a->name,
-						    a->uid ? a->uid : meta_uid(reply->body));
-		} else {
-			observe(r, c->resource, reply->body);
-			if (a->type == ACT_APPLY && meta_uid(reply->body))
-				remember_applied(r, reply->body);
-		}
+		observe_written(r, c, reply->body);
 		if (a->type == ACT_PATCH && a->event_type)
 			write_event(r->x, a, 0, meta_resource_version(reply->body));
 	} else if (!(a->type == ACT_CREATE && reply->err->code == E_EXISTS)) {

@@ -16,9 +16,7 @@ static void outcome_free(void *p)
 {
 	struct outcome *o = p;
 	xfree(o->msg);
-	char *bytes;
-	bytes = o->bytes.ptr ? (char *)(uintptr_t)o->bytes.ptr : NULL;
-	xfree(bytes);
+	xfree(mem_unconst(o->bytes.ptr));
 	obj_unref(o->value);
 	xfree(o);
 }

@@ -167,7 +167,9 @@ static int quick_check(struct db *d, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "PRAGMA quick_check(1)", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	struct str found = r == 1 ? stmt_text(s, 0) : STR_NONE;
 	if (!str_is(found, "ok")) {
@@ -202,7 +204,9 @@ static int configure(struct db *d, struct error *err)
 #else
 	r = db_exec(d, "PRAGMA synchronous = FULL", err);
 #endif
-	if (r < 0 || (r = db_exec(d, "PRAGMA wal_autocheckpoint = 0", err)) < 0)
+	if (r >= 0)
+		r = db_exec(d, "PRAGMA wal_autocheckpoint = 0", err);
+	if (r < 0)
 		return r;
 	sqlite3_wal_hook(d->conn, on_wal, d);
 	return quick_check(d, err);
@@ -214,8 +218,12 @@ static int open_connection(struct db *d, struct error *err)
 	flags |= d->config.read_only ? SQLITE_OPEN_READONLY
 				     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	int r = 0;
-	if (is_plain_file(d) && !d->config.read_only &&
-	    ((d->lock_fd < 0 && (r = lock_take(d, err)) < 0) || (r = create_private(d, err)) < 0))
+	bool written = is_plain_file(d) && !d->config.read_only;
+	if (written && d->lock_fd < 0)
+		r = lock_take(d, err);
+	if (written && r >= 0)
+		r = create_private(d, err);
+	if (r < 0)
 		return r;
 	int rc = sqlite3_open_v2(d->path, &d->conn, flags, d->vfs);
 	if (rc != SQLITE_OK)

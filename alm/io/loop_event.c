@@ -94,7 +94,7 @@ struct loop *loop_event_new(void)
 	struct loop_event *e = xcalloc(1, sizeof(*e));
 	loop_init(&e->loop, &ops);
 	/* A peer that goes away is an error code, not a signal. */
-	signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGPIPE, SIG_IGN);
 	e->base = event_base_new();
 	assert(e->base);
 	e->wait = evtimer_new(e->base, on_wait, NULL);

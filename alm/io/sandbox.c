@@ -197,7 +197,7 @@ static bool send_order(struct sandbox_process *s, const struct sandbox_order *o,
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)o, .iov_len = sizeof(*o)};
+	struct iovec iov = {.iov_base = mem_unconst(o), .iov_len = sizeof(*o)};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 	if (fds) {
 		m.msg_control = &control;

@@ -176,7 +176,7 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 	struct stat st;
 	/* A handler of the process (a sanitizer's) has no business here. */
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
-		signal(faults[i], SIG_DFL);
+		(void)signal(faults[i], SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	/* Received in this order into the lowest free places, they mostly are 0 and 1 already. */
 	if (dup2(in, INPUT_FD) < 0 || dup2(out, OUTPUT_FD) < 0 || close_range(2, ~0U, 0) < 0 ||
@@ -329,9 +329,9 @@ void sandbox_zygote(int fd, const struct sandbox_config *c)
 	struct zygote z = {.config = c};
 	struct sandbox_report greeting = {0};
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
 	/* The socket becomes 3, so that 0 and 1 are free for a child's two pipes. */
 	if (dup2(fd, 3) < 0 || close_range(4, ~0U, 0) < 0)
 		_exit(1);

@@ -687,7 +687,9 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 	int r = 0;
 	if (c->cert_pem)
 		r = tls_server_context(c->cert_pem, c->key_pem, c->client_ca_pem, &s->tls, err);
-	if (r < 0 || (r = bind_to(s, c->listen, err)) < 0)
+	if (r >= 0)
+		r = bind_to(s, c->listen, err);
+	if (r < 0)
 		return r;
 	*ret = STEAL(s);
 	return 0;

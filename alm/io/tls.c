@@ -20,11 +20,13 @@
 #define SERVING_NS (365 * NS_PER_DAY)
 #define SPARE_NS   (30 * NS_PER_DAY)
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_SSL_FREEP(type, fn)  \
 	static void fn##p(type **p) \
 	{                           \
 		fn(*p);             \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 DEFINE_SSL_FREEP(X509, X509_free)
 DEFINE_SSL_FREEP(EVP_PKEY, EVP_PKEY_free)
 DEFINE_SSL_FREEP(BIO, BIO_free_all)

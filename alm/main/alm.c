@@ -7,9 +7,11 @@
 
 /* Commands with an option syntax of their own. */
 /* clang-format off */
+/* NOLINTBEGIN(bugprone-macro-parentheses): texts, each a whole initializer */
 #define RAW(word, synopsis, text) \
 	static const struct cmd cmd_##word = { \
 		.name = #word, .usage = synopsis, .summary = text, .main = cmd_##word##_main}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 RAW(up, "alm up [--data-dir DIR] [--listen ADDR:PORT]",
     "run API server and controllers in one process");

@@ -195,7 +195,7 @@ static int start(struct controller_command *c, struct error *err)
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	c->leader = leader_new(&lc);
 	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
-	fflush(stdout);
+	(void)fflush(stdout);
 	return 0;
 }
 
@@ -222,17 +222,23 @@ static int usage(void)
 	return error_exit(E_USAGE);
 }
 
+/* Where the value of an option goes. */
+static const char **option(struct controller_command *c, const char *name, const char **soak)
+{
+	return cstr_eq(name, "--data-dir")         ? &c->data_dir
+	       : cstr_eq(name, "--kubeconfig")     ? &c->kubeconfig
+	       : cstr_eq(name, "--context")        ? &c->context
+	       : cstr_eq(name, "--metrics-listen") ? &c->metrics_listen
+	       : cstr_eq(name, "--verify-soak")    ? soak
+						   : NULL;
+}
+
 static bool read_options(struct controller_command *c, int argc, char **argv)
 {
 	struct error err;
 	const char *soak = NULL;
 	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")         ? &c->data_dir
-				     : cstr_eq(argv[i], "--kubeconfig")     ? &c->kubeconfig
-				     : cstr_eq(argv[i], "--context")        ? &c->context
-				     : cstr_eq(argv[i], "--metrics-listen") ? &c->metrics_listen
-				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
-									    : NULL;
+		const char **value = option(c, argv[i], &soak);
 		if (cstr_eq(argv[i], "--insecure-skip-tls-verify"))
 			c->insecure = true;
 		else if (value && i + 1 < argc)

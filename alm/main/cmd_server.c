@@ -65,7 +65,7 @@ int cmd_server_main(int argc, char **argv)
 	loop_on_signal(c.loop, on_signal, &c);
 	printf("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
 	       embedded_kubeconfig(c.embedded));
-	fflush(stdout);
+	(void)fflush(stdout);
 	loop_run(c.loop);
 	embedded_free(c.embedded);
 	loop_free(c.loop);

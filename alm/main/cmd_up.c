@@ -111,17 +111,23 @@ static int usage(void)
 	return error_exit(E_USAGE);
 }
 
+/* Where the value of an option goes. */
+static const char **option(struct up *u, const char *name, const char **soak)
+{
+	return cstr_eq(name, "--data-dir")         ? &u->config.data_dir
+	       : cstr_eq(name, "--listen")         ? &u->config.listen
+	       : cstr_eq(name, "--token-file")     ? &u->config.token_file
+	       : cstr_eq(name, "--metrics-listen") ? &u->metrics_listen
+	       : cstr_eq(name, "--verify-soak")    ? soak
+						   : NULL;
+}
+
 static bool read_options(struct up *u, int argc, char **argv)
 {
 	struct error err;
 	const char *soak = NULL;
 	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")         ? &u->config.data_dir
-				     : cstr_eq(argv[i], "--listen")         ? &u->config.listen
-				     : cstr_eq(argv[i], "--token-file")     ? &u->config.token_file
-				     : cstr_eq(argv[i], "--metrics-listen") ? &u->metrics_listen
-				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
-									    : NULL;
+		const char **value = option(u, argv[i], &soak);
 		if (cstr_eq(argv[i], "--simulate-workloads"))
 			u->config.simulate_workloads = true;
 		else if (cstr_eq(argv[i], "--no-simulate-workloads"))
@@ -164,7 +170,7 @@ int cmd_up_main(int argc, char **argv)
 	if (u.config.simulate_workloads)
 		printf("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 		       "here\n");
-	fflush(stdout);
+	(void)fflush(stdout);
 	loop_run(u.loop);
 	release(&u);
 	return u.exit;

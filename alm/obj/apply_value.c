@@ -43,14 +43,14 @@ static struct keyed keyed_of(struct apply_type t, const struct obj *list, const 
 			step = arena_fmt(a, "%s%zu", prefix, i);
 		k.steps[i] = step;
 		if (!map_has(k.index, step))
-			map_set(k.index, step, (void *)(uintptr_t)(i + 1));
+			map_set_number(k.index, step, i + 1);
 	}
 	return k;
 }
 
 static const struct obj *item_of(const struct keyed *k, const struct obj *list, const char *step)
 {
-	uintptr_t at = (uintptr_t)map_get(k->index, step);
+	size_t at = map_number(k->index, step);
 	return at ? obj_at(list, at - 1) : NULL;
 }
 

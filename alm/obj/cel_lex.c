@@ -104,6 +104,20 @@ static struct cel_token number(struct str text, size_t *at, struct arena *a)
 	return t;
 }
 
+/* 000 to 377, as in C. */
+static bool octal_escape(struct str text, size_t *at, uint64_t *ret)
+{
+	uint64_t v = 0;
+	for (size_t i = 0; i < 3; i++, (*at)++) {
+		char o = peek(text, *at);
+		if (o < '0' || o > (i ? '7' : '3'))
+			return false;
+		v = v * 8 + (uint64_t)(o - '0');
+	}
+	*ret = v;
+	return true;
+}
+
 /* One escape after the backslash at *at; false if it is none. */
 static bool escape(struct str text, size_t *at, bool bytes, struct strbuf *b)
 {
@@ -121,13 +135,8 @@ static bool escape(struct str text, size_t *at, bool bytes, struct strbuf *b)
 		if (!parse_hex(str_sub(text, *at + 1, digits), &v) || *at + digits >= text.len)
 			return false;
 		*at += digits + 1;
-	} else {
-		for (size_t i = 0; i < 3; i++, (*at)++) {
-			char o = peek(text, *at);
-			if (o < '0' || o > (i ? '7' : '3'))
-				return false;
-			v = v * 8 + (uint64_t)(o - '0');
-		}
+	} else if (!octal_escape(text, at, &v)) {
+		return false;
 	}
 	if (v > 0x10FFFF || (v >= 0xD800 && v < 0xE000))
 		return false;

@@ -136,11 +136,12 @@ static size_t digits(const struct parser *p, size_t at)
 /* The length of a number at the cursor without unit, 0 if there is none. */
 static size_t number_len(const struct parser *p, bool *ret_is_int)
 {
-	size_t n = digits(p, p->at), more;
+	size_t n = digits(p, p->at);
 	*ret_is_int = true;
 	if (!n)
 		return 0;
-	if (peek_at(p, n) == '.' && (more = digits(p, p->at + n + 1)) > 0) {
+	size_t more = peek_at(p, n) == '.' ? digits(p, p->at + n + 1) : 0;
+	if (more) {
 		n += 1 + more;
 		*ret_is_int = false;
 	}

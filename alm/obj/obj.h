@@ -94,6 +94,7 @@ struct obj_iter {
 };
 struct obj_iter obj_iter(const struct obj *map);
 bool obj_iter_next(struct obj_iter *it);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name */
 #define OBJ_EACH(it, map) for (struct obj_iter it = obj_iter(map); obj_iter_next(&it);)
 
 /* Changing an object that is still being built (or a copy). Values are consumed. */

@@ -124,7 +124,8 @@ void date_civil(const struct vtime *t, struct civil *ret)
 
 int64_t date_seconds(int64_t year, int month, int day, int hour, int minute, int second)
 {
-	return days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+	return days_from_civil(year, month, day) * 86400 + (int64_t)hour * 3600 +
+	       (int64_t)minute * 60 + second;
 }
 
 struct value date_value(struct arena *a, struct vtime t)

@@ -96,6 +96,25 @@ static bool match_star(struct glob *g, struct str p, struct str s)
 	}
 }
 
+/* One of ?, [ab], \\c or c against the rune at s: bytes of the pattern and of s that it uses. */
+static bool match_one(struct str p, struct str s, size_t *ret_p, size_t *ret_s)
+{
+	uint32_t r;
+	size_t n = rune_next(s, &r);
+	*ret_p = 1;
+	*ret_s = n;
+	if (p.ptr[0] == '?')
+		return r != '/';
+	if (p.ptr[0] == '[') {
+		*ret_p = match_class(p, r);
+		return *ret_p > 0;
+	}
+	bool quoted = p.ptr[0] == '\\' && p.len > 1;
+	*ret_p = quoted ? 2 : 1;
+	*ret_s = 1;
+	return p.ptr[quoted] == s.ptr[0];
+}
+
 static bool match_here(struct glob *g, struct str p, struct str s)
 {
 	while (p.len) {
@@ -105,24 +124,9 @@ static bool match_here(struct glob *g, struct str p, struct str s)
 			return match_star(g, p, s);
 		if (p.ptr[0] == '{')
 			return match_braces(g, p, s);
-		if (!s.len)
+		size_t used, n;
+		if (!s.len || !match_one(p, s, &used, &n))
 			return false;
-		uint32_t r;
-		size_t n = rune_next(s, &r), used = 1;
-		if (p.ptr[0] == '?') {
-			if (r == '/')
-				return false;
-		} else if (p.ptr[0] == '[') {
-			used = match_class(p, r);
-			if (!used)
-				return false;
-		} else {
-			if (p.ptr[0] == '\\' && p.len > 1)
-				p = str_skip(p, 1);
-			n = 1;
-			if (p.ptr[0] != s.ptr[0])
-				return false;
-		}
 		p = str_skip(p, used);
 		s = str_skip(s, n);
 	}

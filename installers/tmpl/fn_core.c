@@ -382,9 +382,7 @@ static void add_js(struct strbuf *b, struct str s, uint32_t r, size_t width)
 	if (r == '\\' || r == '\'' || r == '"') {
 		strbuf_addc(b, '\\');
 		strbuf_addc(b, (char)r);
-	} else if (r < ' ' || (r < 0x80 && r && strchr("<>&=", (int)r))) {
-		strbuf_addf(b, "\\u%04X", r);
-	} else if (r < 0x80 || rune_is_print(r)) {
+	} else if (r >= 0x80 ? rune_is_print(r) : r >= ' ' && !strchr("<>&=", (int)r)) {
 		strbuf_add(b, s.ptr, width);
 	} else {
 		strbuf_addf(b, "\\u%04X", r);

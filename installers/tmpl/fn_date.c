@@ -277,7 +277,7 @@ static int time_add_date(struct tmpl_run *run, const struct value *args, size_t 
 	int64_t year = months / 12 - (months % 12 < 0);
 	int month = (int)(months - year * 12) + 1;
 	int64_t days = days_from_civil(year, month, 1) + c.day - 1 + args[3].i;
-	int64_t wall = days * 86400 + c.hour * 3600 + c.minute * 60 + c.second;
+	int64_t wall = days * 86400 + (int64_t)c.hour * 3600 + (int64_t)c.minute * 60 + c.second;
 	struct vtime t = *args[0].t;
 	t.sec = wall - zone_offset_of_wall(t.zone ? t.zone : &date_utc, wall);
 	*ret = date_value(tmpl_arena(run), t);

@@ -48,7 +48,9 @@ static int fn_append(struct tmpl_run *run, const struct value *args, size_t n, s
 {
 	(void)n;
 	int r = want_slice(run, args[0], "push on");
-	if (r < 0 || (r = tmpl_want_list(run, args[0].len + 1)) < 0)
+	if (r >= 0)
+		r = tmpl_want_list(run, args[0].len + 1);
+	if (r < 0)
 		return r;
 	*ret = new_list(run, args[0].len + 1);
 	for (size_t i = 0; i < args[0].len; i++)
@@ -61,7 +63,9 @@ static int fn_prepend(struct tmpl_run *run, const struct value *args, size_t n, 
 {
 	(void)n;
 	int r = want_slice(run, args[0], "prepend on");
-	if (r < 0 || (r = tmpl_want_list(run, args[0].len + 1)) < 0)
+	if (r >= 0)
+		r = tmpl_want_list(run, args[0].len + 1);
+	if (r < 0)
 		return r;
 	*ret = new_list(run, args[0].len + 1);
 	ret->items[0] = args[1];

@@ -316,17 +316,19 @@ static int url_part(struct tmpl_run *run, const struct vmap *m, const char *key,
 FN(fn_url_join)
 {
 	(void)n;
-	const struct vmap *m = args[0].map;
 	struct url u = {0}, user;
-	struct str info;
-	int r = url_part(run, m, "scheme", &u.scheme);
-	if (r < 0 || (r = url_part(run, m, "host", &u.host)) < 0 ||
-	    (r = url_part(run, m, "path", &u.path)) < 0 ||
-	    (r = url_part(run, m, "query", &u.query)) < 0 ||
-	    (r = url_part(run, m, "opaque", &u.opaque)) < 0 ||
-	    (r = url_part(run, m, "fragment", &u.fragment)) < 0 ||
-	    (r = url_part(run, m, "userinfo", &info)) < 0)
-		return r;
+	struct str info = STR("");
+	const struct {
+		const char *key;
+		struct str *part;
+	} parts[] = {{"scheme", &u.scheme}, {"host", &u.host},     {"path", &u.path},
+		     {"query", &u.query},   {"opaque", &u.opaque}, {"fragment", &u.fragment},
+		     {"userinfo", &info}};
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		int r = url_part(run, args[0].map, parts[i].key, parts[i].part);
+		if (r < 0)
+			return r;
+	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(tmpl_run_limits(run)->string_bytes);
 	if (info.len) {
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(b.limit);
@@ -418,9 +420,9 @@ FN(fn_ext)
 	(void)n;
 	struct str s = value_text(args[0]);
 	*ret = value_str(STR(""));
-	for (size_t i = s.len; i-- > 0 && s.ptr[i] != '/';) {
-		if (s.ptr[i] == '.') {
-			*ret = value_str(str_skip(s, i));
+	for (size_t i = s.len; i > 0 && s.ptr[i - 1] != '/'; i--) {
+		if (s.ptr[i - 1] == '.') {
+			*ret = value_str(str_skip(s, i - 1));
 			break;
 		}
 	}

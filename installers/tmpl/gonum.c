@@ -44,6 +44,17 @@ static unsigned digit_value(char c)
 	return char_is_alpha(c) ? (unsigned)(char_lower(c) - 'a') + 10 : 99;
 }
 
+/* The base that a prefix names, which goes: 0b, 0o, 0x, or 0 for octal. */
+static int take_base(struct str *s)
+{
+	char c = s->len >= 3 ? char_lower(s->ptr[1]) : '\0';
+	if (s->ptr[0] != '0')
+		return 10;
+	bool named = c == 'b' || c == 'o' || c == 'x';
+	*s = str_skip(*s, named ? 2 : 1);
+	return c == 'b' ? 2 : c == 'x' ? 16 : 8;
+}
+
 enum gonum_result gonum_uint(struct str s, int base, uint64_t *ret)
 {
 	struct str whole = s;
@@ -51,14 +62,8 @@ enum gonum_result gonum_uint(struct str s, int base, uint64_t *ret)
 	*ret = 0;
 	if (s.len == 0)
 		return GONUM_SYNTAX;
-	if (any_base) {
-		base = 10;
-		char c = s.len >= 3 ? char_lower(s.ptr[1]) : '\0';
-		if (s.ptr[0] == '0') {
-			base = c == 'b' ? 2 : c == 'o' ? 8 : c == 'x' ? 16 : 8;
-			s = str_skip(s, c == 'b' || c == 'o' || c == 'x' ? 2 : 1);
-		}
-	}
+	if (any_base)
+		base = take_base(&s);
 	uint64_t n = 0;
 	for (size_t i = 0; i < s.len; i++) {
 		if (s.ptr[i] == '_' && any_base) {

@@ -111,14 +111,11 @@ void value_float_text(struct strbuf *b, double f, char fmt, int bits)
 	int exp = 1, n = 1;
 	if (f != 0)
 		n = shortest(f, bits, digits, &exp);
-	if (fmt == 'e' || fmt == 'E')
-		add_scientific(b, digits, n, exp, fmt);
-	else if (fmt == 'f')
+	bool either = fmt == 'g' || fmt == 'G';
+	if (fmt == 'f' || (either && exp - 1 >= -4 && exp - 1 < 6))
 		add_plain(b, digits, n, exp);
-	else if (exp - 1 < -4 || exp - 1 >= 6)
-		add_scientific(b, digits, n, exp, fmt == 'G' ? 'E' : 'e');
 	else
-		add_plain(b, digits, n, exp);
+		add_scientific(b, digits, n, exp, fmt == 'G' || fmt == 'E' ? 'E' : 'e');
 }
 
 void value_float_json(struct strbuf *b, double f)

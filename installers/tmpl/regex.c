@@ -91,9 +91,12 @@ static int get_regex(struct tmpl_run *run, struct str pattern, struct regex **re
 	int r = regex_translate(a, pattern, has_class, &out, &re->names, &msg);
 	if (r == -E_LIMIT)
 		return tmpl_fail_code(run, E_LIMIT, "%s", msg.buf);
-	if (r < 0)
-		re->msg = value_text(value_take(a, &msg));
-	else if ((r = compile(run, re, strbuf_str(&out))) < 0)
+	bool bad = r < 0;
+	if (bad)
+		re->msg = value_text(value_take(a, &msg)); /* an answer too, and kept */
+	else
+		r = compile(run, re, strbuf_str(&out));
+	if (r < 0 && !bad)
 		return r;
 	table_set(&run->regexes, pattern, re);
 	*ret = re;

@@ -99,6 +99,27 @@ static bool bad_escape(struct reader *r, struct str from, struct str rest)
 	return fail(r, "invalid escape sequence", up_to(from, rest));
 }
 
+/* After \x{. */
+static bool braced_hex(struct reader *r, struct str from, struct str *t, uint32_t *ret)
+{
+	uint32_t c, value = 0;
+	for (int digits = 0;; digits++) {
+		if (t->len == 0)
+			return bad_escape(r, from, *t);
+		if (!next_rune(r, t, &c))
+			return false;
+		if (c == '}' && digits)
+			break;
+		if (unhex(c) < 0)
+			return bad_escape(r, from, *t);
+		value = value * 16 + (uint32_t)unhex(c);
+		if (value > 0x10FFFF)
+			return bad_escape(r, from, *t);
+	}
+	*ret = value;
+	return true;
+}
+
 /* After \x. */
 static bool hex_escape(struct reader *r, struct str from, struct str t, struct str *ret_rest,
 		       uint32_t *ret)
@@ -109,23 +130,8 @@ static bool hex_escape(struct reader *r, struct str from, struct str t, struct s
 	if (!next_rune(r, &t, &c))
 		return false;
 	if (c == '{') {
-		int digits = 0;
-		for (;;) {
-			if (t.len == 0)
-				return bad_escape(r, from, t);
-			if (!next_rune(r, &t, &c))
-				return false;
-			if (c == '}')
-				break;
-			if (unhex(c) < 0)
-				return bad_escape(r, from, t);
-			value = value * 16 + (uint32_t)unhex(c);
-			if (value > 0x10FFFF)
-				return bad_escape(r, from, t);
-			digits++;
-		}
-		if (digits == 0)
-			return bad_escape(r, from, t);
+		if (!braced_hex(r, from, &t, &value))
+			return false;
 	} else {
 		int hi = unhex(c);
 		if (t.len == 0)

@@ -269,7 +269,7 @@ static int64_t change_second(const struct zone_change *c, int64_t year)
 	} else {
 		int64_t first = days_from_civil(year, c->month, 1);
 		int weekday = (int)(((first + 4) % 7 + 7) % 7);
-		day = first + (c->day - weekday + 7) % 7 + (c->week - 1) * 7;
+		day = first + (c->day - weekday + 7) % 7 + (int64_t)(c->week - 1) * 7;
 		int64_t next = c->month == 12 ? days_from_civil(year + 1, 1, 1)
 					      : days_from_civil(year, c->month + 1, 1);
 		while (day >= next)

@@ -166,9 +166,11 @@ static void compare(struct bench *b, int commits, int rows)
 	}
 	qsort(p, ROUNDS, sizeof(*p), cmp);
 	qsort(l, ROUNDS, sizeof(*l), cmp);
-	double plain_ns = (double)p[ROUNDS / 2], log_ns = (double)l[ROUNDS / 2];
+	int64_t plain_median = p[ROUNDS / 2], log_median = l[ROUNDS / 2];
+	double plain_ns = (double)plain_median, log_ns = (double)log_median;
+	double n = (double)commits * (double)rows;
 	printf("append_%d_rows_a_commit ratio %.3f  (%.0f and %.0f rows/s)\n", rows,
-	       log_ns / plain_ns, 1e9 * commits * rows / log_ns, 1e9 * commits * rows / plain_ns);
+	       log_ns / plain_ns, 1e9 * n / log_ns, 1e9 * n / plain_ns);
 }
 
 static void verify(struct bench *b)

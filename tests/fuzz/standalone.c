@@ -5,6 +5,7 @@
  *	fuzz_X -runs=N -seed=S FILE...  then N mutations of them; prints the seed of a crash before
  *it
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,11 +101,11 @@ int main(int argc, char **argv)
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(INPUT_BYTES_MAX);
 		mutate(&c, &b);
 		if (i % 1000 == 0)
-			printf("seed %lld\n", (long long)(seed + i));
-		fflush(stdout);
+			printf("seed %" PRId64 "\n", seed + i);
+		(void)fflush(stdout);
 		LLVMFuzzerTestOneInput((const uint8_t *)b.buf, b.len);
 	}
-	printf("%zu inputs, %lld mutations\n", c.n, (long long)runs);
+	printf("%zu inputs, %" PRId64 " mutations\n", c.n, runs);
 	for (size_t i = 0; i < c.n; i++)
 		xfree(c.items[i].data);
 	xfree(c.items);

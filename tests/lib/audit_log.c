@@ -81,6 +81,14 @@ static void fill_one(struct audit_log *l, int64_t i)
 	assert_ok(audit_append(l->audit, &row, &seq, &err), &err);
 }
 
+static void commit(struct audit_log *l)
+{
+	struct error err = ERROR_INIT;
+	assert_ok(db_commit(l->db, &err), &err);
+	audit_committed(l->audit);
+	loop_run_due(&l->loop.base);
+}
+
 void audit_log_fill(struct audit_log *l, int n, int per_commit)
 {
 	struct error err = ERROR_INIT;
@@ -89,11 +97,8 @@ void audit_log_fill(struct audit_log *l, int n, int per_commit)
 			assert_ok(db_begin(l->db, &err), &err);
 		fill_one(l, i);
 		l->loop.now_ns += 1000000;
-		if (i % per_commit == per_commit - 1 || i == n - 1) {
-			assert_ok(db_commit(l->db, &err), &err);
-			audit_committed(l->audit);
-			loop_run_due(&l->loop.base);
-		}
+		if (i % per_commit == per_commit - 1 || i == n - 1)
+			commit(l);
 	}
 }
 

@@ -40,8 +40,8 @@ static void on_crash(int number)
 	n += write(STDOUT_FILENO, current, strlen(current));
 	n += write(STDOUT_FILENO, "\n", 1);
 	(void)n;
-	signal(number, SIG_DFL);
-	raise(number);
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
 }
 
 static void describe(const struct options *o, uint64_t seed, const char *fault)
@@ -93,7 +93,7 @@ static bool tell(const struct options *o, uint64_t seed, const char *fault, stru
 	if (play(o, seed, fault, c, &err) == 0)
 		return true;
 	printf("not ok %s; replay: %s\n", err.msg, current);
-	fflush(stdout);
+	(void)fflush(stdout);
 	return false;
 }
 
@@ -136,7 +136,7 @@ static uint64_t run_points(const struct options *o, const char *fault, char at, 
 	}
 	printf("# %s: %s at %c%" PRIu64 "..%" PRIu64 ", %" PRIu64 " failed\n", o->scenario->name,
 	       fault, at, from, to, failed);
-	fflush(stdout);
+	(void)fflush(stdout);
 	return failed;
 }
 
@@ -208,8 +208,8 @@ int main(int argc, char **argv)
 	int r = parse(argc, argv, &o);
 	if (r != 0)
 		return r;
-	signal(SIGABRT, on_crash);
-	signal(SIGSEGV, on_crash);
+	(void)signal(SIGABRT, on_crash);
+	(void)signal(SIGSEGV, on_crash);
 	if (o.disk)
 		return disk_check(o.seed) ? 1 : 0;
 	return (o.exhaustive ? run_exhaustive(&o) : run_seeds(&o)) ? 1 : 0;

@@ -339,7 +339,8 @@ static size_t on_write(struct exchange *x, struct str chunk)
 	struct call *c = listener(flight_of(x));
 	if (!c || chunk.len == 0)
 		return 0;
-	bool cut = c->cut_stream_after && --c->cut_stream_after == 0;
+	bool cut = c->cut_stream_after == 1;
+	c->cut_stream_after -= c->cut_stream_after > 0;
 	struct piece *p = piece_add(c, PIECE_DATA, latency(c->remote->net));
 	if (!cut) {
 		strbuf_addstr(&p->text, chunk);

@@ -400,31 +400,37 @@ static void assert_sets_exist(const struct obj *o)
 		}
 }
 
+/* By an update, or by an apply and the same apply again. */
+static struct obj *changed(struct obj *o, uint32_t run)
+{
+	struct error err = ERROR_INIT;
+	const char *manager = next_random(2) ? "m1" : "m2";
+	struct obj *config = random_widget(), *again = NULL;
+	now_ns += NS_PER_S;
+	if (next_random(4) == 0) {
+		struct obj *after = obj_keep(arena, obj_copy(o));
+		obj_set(after, "spec", obj_copy(obj_get(config, "spec")));
+		schema_default(schema, after);
+		return update(o, after, "u", "");
+	}
+	assert_ok(apply(o, config, manager, true, &o, &err), &err);
+	now_ns += NS_PER_S;
+	assert_ok(apply(o, config, manager, false, &again, &err), &err);
+	if (!obj_equal(o, again))
+		fail_msg("seed %u: %s\nthen %s", run, json_text(o), json_text(again));
+	return o;
+}
+
 static void test_apply__twice_is_a_no_op(void **state)
 {
 	(void)state;
 	for (uint32_t run = 0; run < 300; run++) {
 		struct error err = ERROR_INIT;
-		struct obj *o = NULL, *again = NULL;
+		struct obj *o = NULL;
 		seed = run;
 		assert_ok(apply(NULL, random_widget(), "m0", false, &o, &err), &err);
 		for (int i = 0; i < 6; i++) {
-			const char *manager = next_random(2) ? "m1" : "m2";
-			struct obj *config = random_widget();
-			now_ns += NS_PER_S;
-			if (next_random(4) == 0) {
-				struct obj *after = obj_keep(arena, obj_copy(o));
-				obj_set(after, "spec", obj_copy(obj_get(config, "spec")));
-				schema_default(schema, after);
-				o = update(o, after, "u", "");
-			} else {
-				assert_ok(apply(o, config, manager, true, &o, &err), &err);
-				now_ns += NS_PER_S;
-				assert_ok(apply(o, config, manager, false, &again, &err), &err);
-				if (!obj_equal(o, again))
-					fail_msg("seed %u: %s\nthen %s", run, json_text(o),
-						 json_text(again));
-			}
+			o = changed(o, run);
 			assert_sets_exist(o);
 		}
 		if (run % 20 == 19) {

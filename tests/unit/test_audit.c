@@ -109,8 +109,8 @@ static void test_audit__vectors_hold(void **state)
 	assert_ok(tree_push(t, leaf2, NULL, NULL, &err), &err);
 	tree_root(t, root);
 	xfree(t);
-	for (unsigned char i = 0; i < sizeof(seed); i++)
-		seed[i] = i;
+	for (size_t i = 0; i < sizeof(seed); i++)
+		seed[i] = (unsigned char)i;
 	CLEANUP(signer_freep) struct signer *s = NULL;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CHECKPOINT_BYTES_MAX);
 	assert_ok(signer_new(ORIGIN, seed, &s, &err), &err);

@@ -248,15 +248,11 @@ static void test_audit_verify__absent_is_not_empty(void **state)
 	(void)state;
 	static const char *const changes[] = {
 		"UPDATE audit SET actor = '' WHERE seq = 20 AND actor IS NULL",
-		"UPDATE audit SET op = NULL WHERE seq = (SELECT max(seq) FROM audit WHERE op NOT "
-		"NULL)",
+		"UPDATE audit SET op=NULL WHERE seq=(SELECT max(seq) FROM audit WHERE op NOTNULL)",
 		"UPDATE audit SET cause = NULL WHERE seq = 20",
-		"UPDATE audit SET tseq = NULL WHERE seq = (SELECT max(seq) FROM audit WHERE tseq "
-		"NOT "
-		"NULL)",
+		"UPDATE audit SET tseq=NULL WHERE seq=(SELECT max(seq) FROM audit WHERE tseq>0)",
 		/* the same bytes by another split of columns */
-		"UPDATE audit SET body = body || ',\"cause\":' || cause, cause = NULL WHERE seq = "
-		"20",
+		"UPDATE audit SET body = body || ',\"cause\":' || cause, cause = NULL WHERE seq=20",
 		"DELETE FROM audit_ref WHERE seq = (SELECT max(seq) FROM audit_ref)",
 		"DELETE FROM audit_blob WHERE rowid = 1",
 		"DELETE FROM audit_head WHERE uid = 'uid-1'",

@@ -56,10 +56,10 @@ static void write_file(struct arena *a, const char *root, struct str path, struc
 	*strrchr(folder, '/') = 0;
 	assert_ok(dir_make(folder, 0755, &err), &err);
 	/* tests only: the folder is thrown away */
-	FILE *f = fopen(full, "w");
+	FILE *f = fopen(full, "we");
 	assert_non_null(f);
 	assert_int_equal(fwrite(text.ptr ? text.ptr : "", 1, text.len, f), text.len);
-	fclose(f);
+	(void)fclose(f);
 }
 
 static void write_case(struct arena *a, const struct golden_case *c, const char *root)
@@ -183,7 +183,7 @@ static void remove_tree(const char *root)
 		rmdir(root);
 		return;
 	}
-	remove(root);
+	(void)remove(root);
 }
 
 static char cases_dir[512];

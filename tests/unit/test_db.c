@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,7 +256,7 @@ static void test_db__acknowledged_commits_survive_kill_9(void **state)
 	db_close(d);
 	for (int round = 0; round < 10; round++) {
 		int fds[2];
-		assert_int_equal(pipe(fds), 0);
+		assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 		pid_t pid = fork();
 		assert_true(pid >= 0);
 		if (pid == 0) {

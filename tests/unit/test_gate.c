@@ -543,6 +543,37 @@ static uint32_t next_random(uint32_t bound)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as the caller says */
+static struct obj *random_schema(unsigned depth);
+
+static void random_properties(struct obj *o, unsigned depth)
+{
+	struct obj *properties = obj_map(), *required = obj_list();
+	obj_set_str(o, "type", "object");
+	for (int c = 'a'; c < 'd'; c++) {
+		char name[] = {(char)c, '\0'};
+		if (next_random(2))
+			continue;
+		obj_set(properties, name, random_schema(depth - 1));
+		if (next_random(4) == 0)
+			obj_append(required, obj_string(name));
+	}
+	obj_set(o, "properties", properties);
+	obj_set(o, "required", required);
+	if (next_random(4) == 0)
+		obj_set_bool(o, "x-kubernetes-preserve-unknown-fields", true);
+}
+
+static void random_string(struct obj *o)
+{
+	obj_set_str(o, "type", "string");
+	if (next_random(3) == 0)
+		obj_set_int(o, "maxLength", 1 + (int64_t)next_random(3));
+	if (next_random(3) == 0)
+		obj_set(o, "enum", obj_ref(parse(next_random(2) ? "[\"a\"]" : "[\"a\",\"bb\"]")));
+	if (next_random(4) == 0)
+		obj_set_str(o, "pattern", next_random(2) ? "^a" : "b$");
+}
+
 static struct obj *random_schema(unsigned depth)
 {
 	struct obj *o = obj_map();
@@ -554,14 +585,7 @@ static struct obj *random_schema(unsigned depth)
 		if (next_random(3) == 0)
 			obj_set_int(o, "minimum", (int64_t)next_random(3));
 	} else if (kind == 1) {
-		obj_set_str(o, "type", "string");
-		if (next_random(3) == 0)
-			obj_set_int(o, "maxLength", 1 + (int64_t)next_random(3));
-		if (next_random(3) == 0)
-			obj_set(o, "enum",
-				obj_ref(parse(next_random(2) ? "[\"a\"]" : "[\"a\",\"bb\"]")));
-		if (next_random(4) == 0)
-			obj_set_str(o, "pattern", next_random(2) ? "^a" : "b$");
+		random_string(o);
 	} else if (kind == 2) {
 		obj_set_bool(o, "x-kubernetes-int-or-string", true);
 	} else if (kind == 3) {
@@ -575,20 +599,7 @@ static struct obj *random_schema(unsigned depth)
 		obj_set_str(o, "type", "object");
 		obj_set(o, "additionalProperties", random_schema(depth - 1));
 	} else {
-		struct obj *properties = obj_map(), *required = obj_list();
-		obj_set_str(o, "type", "object");
-		for (char c = 'a'; c < 'd'; c++) {
-			char name[] = {c, '\0'};
-			if (next_random(2))
-				continue;
-			obj_set(properties, name, random_schema(depth - 1));
-			if (next_random(4) == 0)
-				obj_append(required, obj_string(name));
-		}
-		obj_set(o, "properties", properties);
-		obj_set(o, "required", required);
-		if (next_random(4) == 0)
-			obj_set_bool(o, "x-kubernetes-preserve-unknown-fields", true);
+		random_properties(o, depth);
 	}
 	if (next_random(6) == 0)
 		obj_set_bool(o, "nullable", true);
@@ -639,8 +650,8 @@ static struct obj *random_value(unsigned depth)
 	}
 	default: {
 		struct obj *map = obj_map();
-		for (char c = 'a'; c < 'e'; c++) {
-			char name[] = {c, '\0'};
+		for (int c = 'a'; c < 'e'; c++) {
+			char name[] = {(char)c, '\0'};
 			if (next_random(2))
 				obj_set(map, name, random_value(depth - 1));
 		}

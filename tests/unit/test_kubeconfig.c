@@ -31,9 +31,9 @@ static int teardown(void **state)
 	size_t n;
 	assert_ok(dir_list(f->dir, 100, &names, &n, &f->err), &f->err);
 	for (size_t i = 0; i < n; i++)
-		remove(arena_fmt(f->arena, "%s/%s", f->dir, names[i]));
+		(void)remove(arena_fmt(f->arena, "%s/%s", f->dir, names[i]));
 	dir_list_free(names, n);
-	remove(f->dir);
+	(void)remove(f->dir);
 	arena_free(f->arena);
 	xfree(f);
 	return 0;

@@ -125,7 +125,7 @@ static void test_loop__signals_arrive_in_the_loop(void **state)
 	CLEANUP(loop_freep) struct loop *l = loop_event_new();
 	struct caught c = {.loop = l};
 	loop_on_signal(l, on_signal, &c);
-	raise(SIGTERM);
+	(void)raise(SIGTERM);
 	loop_run(l);
 	assert_int_equal(c.signal, SIGTERM);
 }

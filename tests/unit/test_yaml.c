@@ -191,7 +191,7 @@ static void test_yaml__aliases_are_bounded(void **state)
 	(void)state;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)4 << 20);
 	strbuf_adds(&b, "a: &a [x,x,x,x,x,x,x,x,x]\n");
-	for (char c = 'b'; c < 'l'; c++)
+	for (int c = 'b'; c < 'l'; c++)
 		strbuf_addf(&b, "%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", c, c, c - 1,
 			    c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1);
 	struct error err = ERROR_INIT;
