@@ -21,6 +21,7 @@
 #include "alm/base/hash.h"
 
 #define PEM_BYTES_MAX 65536
+#define KEY_ID_BYTES  20
 
 /* ---- randomness ---- */
 static struct cert_random *current;
@@ -258,7 +259,7 @@ static int add_names(struct tmpl_run *run, const struct cert_request *rq, X509 *
 	while (r == 0 && sk_GENERAL_NAME_num(names) > 0)
 		sk_GENERAL_NAME_push(dns, sk_GENERAL_NAME_shift(names));
 	if (r == 0 && sk_GENERAL_NAME_num(dns) > 0 &&
-	    X509_add1_ext_i2d(cert, NID_subject_alt_name, dns, 0, 0) != 1)
+	    X509_add1_ext_i2d(cert, NID_subject_alt_name, dns, !rq->cn.len, 0) != 1)
 		r = tmpl_fail(run, "error creating certificate");
 	GENERAL_NAMES_free(names);
 	GENERAL_NAMES_free(dns);
@@ -283,14 +284,53 @@ static int set_serial(X509 *cert)
 	return ok;
 }
 
+/* RFC 7093 section 2 method 1, as Go has it since 1.25. */
+static bool add_key_identifier(X509 *cert)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned int n;
+	if (!X509_pubkey_digest(cert, EVP_sha256(), sum, &n))
+		return false;
+	ASN1_OCTET_STRING *id = ASN1_OCTET_STRING_new();
+	bool ok = ASN1_OCTET_STRING_set(id, sum, KEY_ID_BYTES) &&
+		  X509_add1_ext_i2d(cert, NID_subject_key_identifier, id, 0, 0) == 1;
+	ASN1_OCTET_STRING_free(id);
+	return ok;
+}
+
+/* Go's choice of a string type (encoding/asn1): PrintableString where it can be. */
+static bool is_printable_string(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]) && !memchr(" '()+,-./:=?", s.ptr[i], 12))
+			return false;
+	return true;
+}
+
+/* No name at all is an empty subject. */
+static bool set_subject(X509 *cert, struct str cn)
+{
+	int type = is_printable_string(cn) ? V_ASN1_PRINTABLESTRING : V_ASN1_UTF8STRING;
+	return !cn.len ||
+	       X509_NAME_add_entry_by_NID(X509_get_subject_name(cert), NID_commonName, type,
+					  (const unsigned char *)cn.ptr, (int)cn.len, -1, 0);
+}
+
+/* Go writes the names after all other extensions. */
+static void move_names_last(X509 *cert)
+{
+	int at = X509_get_ext_by_NID(cert, NID_subject_alt_name, -1);
+	X509_EXTENSION *names = at < 0 ? NULL : X509_delete_ext(cert, at);
+	if (names)
+		X509_add_ext(cert, names, -1);
+	X509_EXTENSION_free(names);
+}
+
 static int fill(struct tmpl_run *run, const struct cert_request *rq, X509 *cert, EVP_PKEY *key,
 		X509 *parent)
 {
-	X509_NAME *name = X509_get_subject_name(cert);
-	bool ok = X509_set_version(cert, 2) && set_serial(cert) &&
-		  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
-					     (const unsigned char *)rq->cn.ptr, (int)rq->cn.len, -1,
-					     0) &&
+	const X509_NAME *name = X509_get_subject_name(cert);
+	bool ok = X509_set_version(cert, 2) && set_serial(cert) && set_subject(cert, rq->cn) &&
 		  X509_set_issuer_name(cert, parent ? X509_get_subject_name(parent) : name) &&
 		  set_times(cert, tmpl_run_host(run)->now_ns, rq->days) &&
 		  X509_set_pubkey(cert, key) &&
@@ -301,13 +341,14 @@ static int fill(struct tmpl_run *run, const struct cert_request *rq, X509 *cert,
 		  add_extension(cert, NID_basic_constraints,
 				rq->ca ? "critical,CA:TRUE" : "critical,CA:FALSE");
 	if (ok && rq->ca)
-		ok = add_extension(cert, NID_subject_key_identifier, "hash");
+		ok = add_key_identifier(cert);
 	if (ok && parent && X509_get0_subject_key_id(parent)) {
 		AUTHORITY_KEYID *id = AUTHORITY_KEYID_new();
 		id->keyid = ASN1_OCTET_STRING_dup(X509_get0_subject_key_id(parent));
 		ok = X509_add1_ext_i2d(cert, NID_authority_key_identifier, id, 0, 0) == 1;
 		AUTHORITY_KEYID_free(id);
 	}
+	move_names_last(cert);
 	return ok ? 0 : tmpl_fail(run, "error creating certificate");
 }
 
