@@ -10,12 +10,12 @@
 #include <strings.h>
 #include <sys/queue.h>
 
-#include <curl/curl.h>
 #include <event2/event.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
+#include "alm/io/curl_lib.h"
 #include "alm/io/loop_event.h"
 #include "alm/io/transport.h"
 
@@ -25,6 +25,8 @@
 #define TOKEN_AGE_NS         (60 * NS_PER_S)
 #define TOKEN_PAUSE_NS       NS_PER_S /* between two readings because of 401 */
 #define HEAD_BYTES_MAX       ((size_t)64 << 10)
+
+static const struct curl_lib *curl; /* since the first transport_curl_new() */
 
 struct call {
 	TAILQ_ENTRY(call) link;
@@ -95,11 +97,11 @@ static void call_free(struct call *c)
 {
 	struct remote *t = c->remote;
 	if (c->added)
-		curl_multi_remove_handle(t->multi, c->easy);
+		curl->multi_remove_handle(t->multi, c->easy);
 	loop_disarm(t->loop, &c->idle);
 	TAILQ_REMOVE(&t->calls, c, link);
-	curl_easy_cleanup(c->easy);
-	curl_slist_free_all(c->headers);
+	curl->easy_cleanup(c->easy);
+	curl->slist_free_all(c->headers);
 	arena_free(c->arena);
 	xfree(c);
 }
@@ -127,7 +129,7 @@ static void on_idle(void *arg)
 static void send_head(struct call *c)
 {
 	long status = 0;
-	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
 	c->head_sent = true;
 	if (status == 401)
 		refresh_token(c->remote, TOKEN_PAUSE_NS);
@@ -151,7 +153,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct call *c = arg;
 	struct str line = str_trim(str_n(p, size * n));
 	long status = 0;
-	curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl->easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (c->cancelled)
 		return 0;
 	if (c->head_sent)
@@ -190,20 +192,20 @@ static void add_header(struct call *c, const char *name, const char *value)
 	/* curl sends "Name;" as an empty header and takes "Name:" as an order to leave it out. */
 	const char *line = value[0] ? arena_fmt(c->arena, "%s: %s", name, value)
 				    : arena_fmt(c->arena, "%s;", name);
-	c->headers = curl_slist_append(c->headers, line);
+	c->headers = curl->slist_append(c->headers, line);
 }
 
 static void set_headers(struct call *c, const struct transport_request *r)
 {
 	struct remote *t = c->remote;
-	c->headers = curl_slist_append(NULL, "Expect:");
+	c->headers = curl->slist_append(NULL, "Expect:");
 	for (size_t i = 0; i < r->headers.n; i++)
 		add_header(c, r->headers.items[i].name, r->headers.items[i].value);
 	if (!http_header(&r->headers, "Content-Type"))
-		c->headers = curl_slist_append(c->headers, "Content-Type:");
+		c->headers = curl->slist_append(c->headers, "Content-Type:");
 	if (t->token && !http_header(&r->headers, "Authorization"))
 		add_header(c, "Authorization", arena_fmt(c->arena, "Bearer %s", t->token));
-	curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
+	curl->easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
 }
 
 static void set_blob(CURL *easy, CURLoption option, const char *text)
@@ -212,67 +214,67 @@ static void set_blob(CURL *easy, CURLoption option, const char *text)
 		return;
 	struct curl_blob blob = {
 		.data = xstrdup(text), .len = strlen(text), .flags = CURL_BLOB_COPY};
-	curl_easy_setopt(easy, option, &blob);
+	curl->easy_setopt(easy, option, &blob);
 	explicit_bzero(blob.data, blob.len);
 	xfree(blob.data);
 }
 
 static void set_tls(CURL *easy, const struct transport_config *c)
 {
-	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl->easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (c->ca_pem) {
 		/* The pinned CA and no other. */
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+		curl->easy_setopt(easy, CURLOPT_CAPATH, NULL);
 		set_blob(easy, CURLOPT_CAINFO_BLOB, c->ca_pem);
 	}
 	set_blob(easy, CURLOPT_SSLCERT_BLOB, c->cert_pem);
 	set_blob(easy, CURLOPT_SSLKEY_BLOB, c->key_pem);
 	if (c->insecure_skip_tls_verify) {
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+		curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
 	}
 }
 
 static void set_body(CURL *easy, const struct transport_request *r)
 {
 	if (strcmp(r->method, "HEAD") == 0) {
-		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+		curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);
 		return;
 	}
 	if (r->body.len || strcmp(r->method, "GET") != 0) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
-		curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, r->body.len ? r->body.ptr : "");
+		curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
+		curl->easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, r->body.len ? r->body.ptr : "");
 	}
-	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
+	curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
 }
 
 static void free_list(void *p)
 {
-	curl_slist_free_all(p);
+	curl->slist_free_all(p);
 }
 
 static void set_connection(struct call *c)
 {
 	const struct transport_config *config = &c->remote->config;
 	CURL *easy = c->easy;
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROXY, config->proxy_url ? config->proxy_url : "");
-	curl_easy_setopt(easy, CURLOPT_USERAGENT,
-			 config->user_agent ? config->user_agent : "alm/" ALM_VERSION);
+	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl->easy_setopt(easy, CURLOPT_PROXY, config->proxy_url ? config->proxy_url : "");
+	curl->easy_setopt(easy, CURLOPT_USERAGENT,
+			  config->user_agent ? config->user_agent : "alm/" ALM_VERSION);
 	if (config->username) {
-		curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-		curl_easy_setopt(easy, CURLOPT_USERNAME, config->username);
-		curl_easy_setopt(easy, CURLOPT_PASSWORD, config->password ? config->password : "");
+		curl->easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl->easy_setopt(easy, CURLOPT_USERNAME, config->username);
+		curl->easy_setopt(easy, CURLOPT_PASSWORD, config->password ? config->password : "");
 	}
 	if (c->remote->connect_to) {
-		struct curl_slist *to = curl_slist_append(NULL, c->remote->connect_to);
+		struct curl_slist *to = curl->slist_append(NULL, c->remote->connect_to);
 		arena_defer(c->arena, free_list, to);
-		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, to);
+		curl->easy_setopt(easy, CURLOPT_CONNECT_TO, to);
 	}
 	set_tls(easy, config);
 }
@@ -281,20 +283,20 @@ static void set_request(struct call *c, const struct transport_request *r)
 {
 	CURL *easy = c->easy;
 	set_connection(c);
-	curl_easy_setopt(easy, CURLOPT_URL,
-			 arena_fmt(c->arena, "%s%s", c->remote->base_url, r->target));
-	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	curl->easy_setopt(easy, CURLOPT_URL,
+			  arena_fmt(c->arena, "%s%s", c->remote->base_url, r->target));
+	curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	set_body(easy, r);
 	set_headers(c, r);
 	if (r->timeout_ns)
-		curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-				 (long)((r->timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, c);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, c);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, c);
+		curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+				  (long)((r->timeout_ns + NS_PER_MS - 1) / NS_PER_MS));
+	curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, c->message);
+	curl->easy_setopt(easy, CURLOPT_PRIVATE, c);
+	curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl->easy_setopt(easy, CURLOPT_HEADERDATA, c);
+	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	curl->easy_setopt(easy, CURLOPT_WRITEDATA, c);
 }
 
 /* libcurl and the loop */
@@ -318,7 +320,7 @@ static void ended(struct call *c, CURLcode code)
 	} else {
 		if (!c->failed.code)
 			error_set(&c->failed, code_of(code), "%s: %s", c->remote->base_url,
-				  c->message[0] ? c->message : curl_easy_strerror(code));
+				  c->message[0] ? c->message : curl->easy_strerror(code));
 		finish(c, &c->failed);
 	}
 }
@@ -327,11 +329,11 @@ static void reap(struct remote *t)
 {
 	CURLMsg *msg;
 	int left;
-	while ((msg = curl_multi_info_read(t->multi, &left)) != NULL) {
+	while ((msg = curl->multi_info_read(t->multi, &left)) != NULL) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
 		struct call *c = NULL;
-		curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
+		curl->easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
 		ended(c, msg->data.result);
 	}
 }
@@ -340,7 +342,7 @@ static void on_timer(void *arg)
 {
 	struct remote *t = arg;
 	int running;
-	curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	curl->multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	reap(t);
 }
 
@@ -359,7 +361,7 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
 	struct remote *t = arg;
 	int running, flags = (what & EV_READ ? CURL_CSELECT_IN : 0) |
 			     (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-	curl_multi_socket_action(t->multi, fd, flags, &running);
+	curl->multi_socket_action(t->multi, fd, flags, &running);
 	reap(t);
 }
 
@@ -380,7 +382,7 @@ static int set_socket(CURL *easy UNUSED, curl_socket_t fd, int what, void *arg, 
 		assert(e);
 		event_add(e, NULL);
 	}
-	curl_multi_assign(t->multi, fd, e);
+	curl->multi_assign(t->multi, fd, e);
 	return 0;
 }
 
@@ -392,7 +394,7 @@ static void pump(void *arg)
 		if (c->cancelled) {
 			call_free(c);
 		} else if (!c->added) {
-			c->added = curl_multi_add_handle(t->multi, c->easy) == CURLM_OK;
+			c->added = curl->multi_add_handle(t->multi, c->easy) == CURLM_OK;
 			assert(c->added);
 		}
 	}
@@ -412,7 +414,7 @@ static struct call *remote_start(struct transport *transport, const struct trans
 	c->idle_ns = r->idle_ns;
 	c->idle = (struct timer){.fn = on_idle, .arg = c};
 	c->body_max = r->body_max;
-	c->easy = curl_easy_init();
+	c->easy = curl->easy_init();
 	assert(c->easy);
 	refresh_token(t, TOKEN_AGE_NS);
 	set_request(c, r);
@@ -438,7 +440,7 @@ static void remote_free(struct transport *transport)
 	while ((c = TAILQ_FIRST(&t->calls)) != NULL)
 		call_free(c);
 	if (t->multi)
-		curl_multi_cleanup(t->multi);
+		curl->multi_cleanup(t->multi);
 	loop_disarm(t->loop, &t->timer);
 	loop_unpost(t->loop, &t->pump);
 	wipe(&t->token);
@@ -456,29 +458,29 @@ static const struct transport_ops ops = {
 
 static void curl_url_cleanup_p(CURLU **u)
 {
-	curl_url_cleanup(*u);
+	curl->url_cleanup(*u);
 }
 
 /* With a server name of its own, the URL carries the name and the connection goes to the host. */
 static int set_url(struct remote *t, const struct transport_config *c, struct error *err)
 {
-	CLEANUP(curl_url_cleanup_p) CURLU *u = curl_url();
+	CLEANUP(curl_url_cleanup_p) CURLU *u = curl->url();
 	struct str base = str_of(c->base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
 	t->base_url = str_dup(base);
 	char *scheme = NULL, *host = NULL, *port = NULL, *query = NULL, *url = NULL;
-	bool ok = curl_url_set(u, CURLUPART_URL, t->base_url, 0) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_QUERY, &query, 0) != CURLUE_OK &&
+	bool ok = curl->url_set(u, CURLUPART_URL, t->base_url, 0) == CURLUE_OK &&
+		  curl->url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+		  curl->url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+		  curl->url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+		  curl->url_get(u, CURLUPART_QUERY, &query, 0) != CURLUE_OK &&
 		  (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
 	if (ok && c->tls_server_name && c->tls_server_name[0]) {
 		CLEANUP(strbuf_release) struct strbuf to = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&to, "%s:%s:%s:%s", c->tls_server_name, port, host, port);
-		ok = curl_url_set(u, CURLUPART_HOST, c->tls_server_name, 0) == CURLUE_OK &&
-		     curl_url_get(u, CURLUPART_URL, &url, 0) == CURLUE_OK;
+		ok = curl->url_set(u, CURLUPART_HOST, c->tls_server_name, 0) == CURLUE_OK &&
+		     curl->url_get(u, CURLUPART_URL, &url, 0) == CURLUE_OK;
 		if (ok) {
 			t->connect_to = strbuf_detach(&to);
 			xfree(t->base_url);
@@ -488,11 +490,11 @@ static int set_url(struct remote *t, const struct transport_config *c, struct er
 			t->base_url = str_dup(base);
 		}
 	}
-	curl_free(scheme);
-	curl_free(host);
-	curl_free(port);
-	curl_free(query);
-	curl_free(url);
+	curl->free(scheme);
+	curl->free(host);
+	curl->free(port);
+	curl->free(query);
+	curl->free(url);
 	return ok ? 0
 		  : error_set(err, E_INVALID, "%s: want a URL of the form https://HOST:PORT",
 			      c->base_url);
@@ -525,10 +527,8 @@ static void copy_config(struct remote *t, const struct transport_config *c)
 int transport_curl_new(struct loop *l, const struct transport_config *c, struct transport **ret,
 		       struct error *err)
 {
-	static bool initialised;
-	if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return error_set(err, E_INTERNAL, "libcurl cannot be initialised");
-	initialised = true;
+	if (curl_lib_load(&curl, err) < 0)
+		return -err->code;
 	struct remote *t = xcalloc(1, sizeof(*t));
 	CLEANUP(transport_freep) struct transport *owner = &t->transport;
 	t->transport.ops = &ops;
@@ -541,13 +541,13 @@ int transport_curl_new(struct loop *l, const struct transport_config *c, struct 
 	if (r < 0)
 		return r;
 	copy_config(t, c);
-	t->multi = curl_multi_init();
+	t->multi = curl->multi_init();
 	assert(t->multi);
-	curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
-	curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
-	curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-	curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
-	curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
+	curl->multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+	curl->multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
+	curl->multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl->multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
+	curl->multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
 	*ret = STEAL(owner);
 	return 0;
 }

@@ -297,6 +297,128 @@ static void test_archive__sparse_is_refused(void **state)
 	assert_true(read_tar(&tar, &chart_limits_default, &err) < 0);
 }
 
+/* ---- forms of tar ---- */
+
+/* The path of the only file, or the error. */
+static int read_path(struct strbuf *tar, struct strbuf *ret_path, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(STRBUF_SMALL);
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
+	struct archive_files files;
+	end(tar);
+	assert_ok(gzip_pack(strbuf_str(tar), &packed, err), err);
+	int rc = archive_read(a, strbuf_str(&packed), &budget, &files, err);
+	strbuf_clear(ret_path);
+	if (rc == 0)
+		strbuf_addf(ret_path, "%s=%.*s", files.items[0].path, STR_ARG(files.items[0].data));
+	return rc;
+}
+
+static void pax(struct strbuf *tar, char type, const char *records)
+{
+	entry(tar, "PaxHeaders/x", type, "", str_of(records), strlen(records));
+}
+
+/* clang-format off */
+static const struct {
+	char type;
+	const char *records, *want; /* want: PATH=DATA, or of the error */
+} pax_cases[] = {
+	{'x', "14 path=c/new\n", "new=xyz"},
+	{'x', "30 mtime=1350244992.023960108\n" "14 path=c/\xc3\xa9x\n", "\xc3\xa9x=xyz"},
+	{'x', "10 size=2\n", "old=xy"},
+	{'x', "10 size=a\n", "no number"},
+	{'x', "11 size=-1\n", "no number"},
+	{'x', "15 path=c/new\n", "malformed"},
+	{'x', "14 path=c/new", "malformed"},
+	{'x', "99999999999999999999 path=c\n", "malformed"},
+	{'x', "9 pathxc\n", "malformed"},
+	{'x', "", "old=xyz"},
+	{'x', "28 GNU.sparse.realsize=1000\n", "sparse file"},
+	{'g', "20 comment=0123456789\n", "old=xyz"}, /* of git archive */
+	{'g', "14 path=c/new\n", "old=xyz"},	      /* not of the next entry */
+	{'K', "somewhere", "old=xyz"},
+	{'L', "c/long", "long=xyz"},
+	{'M', "", "neither a file nor a folder"},
+};
+/* clang-format on */
+
+static void test_archive__extended_headers(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT(STRBUF_SMALL);
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pax_cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT(STRBUF_SMALL);
+		struct error err = ERROR_INIT;
+		pax(&tar, pax_cases[i].type, pax_cases[i].records);
+		file(&tar, "c/old", "xyz");
+		if (read_path(&tar, &got, &err) < 0)
+			strbuf_adds(&got, err.msg);
+		if (!strstr(got.buf, pax_cases[i].want))
+			fail_msg("%zu: got %s, want %s", i, got.buf, pax_cases[i].want);
+	}
+}
+
+static void fix_sum(char *h)
+{
+	unsigned sum = 0;
+	memset(h + 148, ' ', 8);
+	for (size_t i = 0; i < BLOCK; i++)
+		sum += (unsigned char)h[i];
+	snprintf(h + 148, 8, "%06o", sum);
+}
+
+/* A byte of the only header changed, the checksum made right again. */
+static void changed(size_t at, const char *bytes, size_t n, const char *want)
+{
+	CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	file(&tar, "c/old", "xyz");
+	memcpy(tar.buf + at, bytes, n);
+	fix_sum(tar.buf);
+	if (read_path(&tar, &got, &err) < 0)
+		strbuf_adds(&got, err.msg);
+	if (!strstr(got.buf, want))
+		fail_msg("at %zu: got %s, want %s", at, got.buf, want);
+}
+
+static void test_archive__header_forms(void **state)
+{
+	(void)state;
+	changed(345, "c/d", 3, "d/c/old=xyz");                     /* the prefix of ustar */
+	changed(257, "ustar  \0", 8, "old=xyz");                   /* GNU */
+	changed(257, "\0\0\0\0\0\0\0\0", 8, "old=xyz");            /* V7 */
+	changed(156, "\0", 1, "old=xyz");                          /* a file of V7 */
+	changed(156, "7", 1, "old=xyz");                           /* contiguous */
+	changed(124, "\x80\0\0\0\0\0\0\0\0\0\0\3", 12, "old=xyz"); /* 256-based */
+	changed(124, "          3 ", 12, "old=xyz");
+	changed(124, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12, "no number");
+	changed(124, "\x80\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12, "no number");
+	changed(124, "\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12, "truncated");
+	changed(124, "0000000000x", 11, "no number");
+	changed(156, "5", 1, "size is wrong"); /* a folder with a body */
+	changed(0, "c/\0\0\0", 5, "size is wrong");
+}
+
+static void test_archive__checksum_and_end_are_checked(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	(void)state;
+	chart_file(&tar);
+	assert_ok(read_tar(&tar, &chart_limits_default, &err), &err); /* no zeros at the end */
+	tar.buf[3] ^= 1;
+	assert_refused(read_tar(&tar, &chart_limits_default, &err), &err, E_INVALID,
+		       "wrong checksum");
+	tar.buf[3] ^= 1;
+	tar.len -= 480; /* within the padding */
+	assert_refused(read_tar(&tar, &chart_limits_default, &err), &err, E_INVALID, "truncated");
+	tar.len -= 100; /* within the header */
+	assert_refused(read_tar(&tar, &chart_limits_default, &err), &err, E_INVALID, "truncated");
+}
+
 /* ---- charts ---- */
 
 static int open_chart(const struct strbuf *tar, const struct chart_limits *l, struct strbuf *msg)
@@ -397,6 +519,9 @@ int main(void)
 		cmocka_unit_test(test_archive__double_gzip_is_not_unwrapped),
 		cmocka_unit_test(test_archive__tar_faults),
 		cmocka_unit_test(test_archive__sparse_is_refused),
+		cmocka_unit_test(test_archive__extended_headers),
+		cmocka_unit_test(test_archive__header_forms),
+		cmocka_unit_test(test_archive__checksum_and_end_are_checked),
 		cmocka_unit_test(test_archive__chart_yaml_is_needed),
 		cmocka_unit_test(test_archive__nesting_is_bounded),
 		cmocka_unit_test(test_archive__nested_archives_share_one_budget),
