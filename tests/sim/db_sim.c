@@ -23,6 +23,7 @@ struct image {
 struct file {
 	char name[NAME_MAX_LEN];
 	bool used, exists, is_wal;
+	enum drive drive;
 	struct image now, durable;
 	unsigned char *dirty; /* one a sector of now */
 	size_t n_dirty;       /* capacity of dirty */
@@ -33,7 +34,7 @@ struct disk {
 	sqlite3_vfs vfs;
 	struct prng prng;
 	struct file files[FILES_MAX];
-	bool off;
+	bool off[DRIVES];
 	uint64_t n_ops, n_commits;
 	uint64_t off_at_op, off_at_commit, fail_at_op;
 	bool off_after;
@@ -124,37 +125,38 @@ static void shm_release(struct file *f)
 	}
 }
 
-void disk_power_off(struct disk *d, enum disk_keep keep)
+void disk_power_off(struct disk *d, enum drive drive, enum disk_keep keep)
 {
-	if (d->off)
+	if (d->off[drive])
 		return;
-	d->off = true;
+	d->off[drive] = true;
 	for (size_t i = 0; i < FILES_MAX; i++)
-		if (d->files[i].used)
+		if (d->files[i].used && d->files[i].drive == drive)
 			lose_power(d, &d->files[i], keep);
 }
 
-void disk_power_on(struct disk *d)
+void disk_power_on(struct disk *d, enum drive drive)
 {
-	d->off = false;
+	d->off[drive] = false;
 	for (size_t i = 0; i < FILES_MAX; i++)
-		shm_release(&d->files[i]);
+		if (d->files[i].drive == drive)
+			shm_release(&d->files[i]);
 }
 
-bool disk_is_off(const struct disk *d)
+bool disk_is_off(const struct disk *d, enum drive drive)
 {
-	return d->off;
+	return d->off[drive];
 }
 
 /* Counts an operation; 0, or the error it meets. */
-static int operate(struct disk *d, int generic)
+static int operate(struct disk *d, enum drive drive, int generic)
 {
-	if (d->off)
+	if (d->off[drive])
 		return generic;
 	d->n_ops++;
 	if (d->n_ops == d->off_at_op)
-		disk_power_off(d, d->keep);
-	if (d->off)
+		disk_power_off(d, drive, d->keep);
+	if (d->off[drive])
 		return generic;
 	if (d->n_ops != d->fail_at_op)
 		return 0;
@@ -181,7 +183,7 @@ static int sim_read(sqlite3_file *sf, void *buf, int n, sqlite3_int64 at)
 	struct handle *h = handle_of(sf);
 	struct image *i = &h->file->now;
 	size_t from = (size_t)at, len = (size_t)n;
-	if (h->disk->off)
+	if (h->disk->off[h->file->drive])
 		return SQLITE_IOERR_READ;
 	size_t have = from < i->size ? i->size - from : 0;
 	if (have > len)
@@ -197,8 +199,8 @@ static int sim_write(sqlite3_file *sf, const void *buf, int n, sqlite3_int64 at)
 	struct handle *h = handle_of(sf);
 	struct file *f = h->file;
 	size_t from = (size_t)at, len = (size_t)n;
-	int rc = operate(h->disk, SQLITE_IOERR_WRITE);
-	if (rc && !(h->disk->fault == DISK_SHORT_WRITE && !h->disk->off))
+	int rc = operate(h->disk, f->drive, SQLITE_IOERR_WRITE);
+	if (rc && !(h->disk->fault == DISK_SHORT_WRITE && !h->disk->off[f->drive]))
 		return rc;
 	if (rc)
 		len /= 2;
@@ -212,7 +214,7 @@ static int sim_write(sqlite3_file *sf, const void *buf, int n, sqlite3_int64 at)
 static int sim_truncate(sqlite3_file *sf, sqlite3_int64 size)
 {
 	struct handle *h = handle_of(sf);
-	int rc = operate(h->disk, SQLITE_IOERR_TRUNCATE);
+	int rc = operate(h->disk, h->file->drive, SQLITE_IOERR_TRUNCATE);
 	if (rc == 0)
 		image_resize(&h->file->now, (size_t)size);
 	return rc;
@@ -222,17 +224,17 @@ static int sim_sync(sqlite3_file *sf, int flags UNUSED)
 {
 	struct handle *h = handle_of(sf);
 	struct disk *d = h->disk;
-	int rc = operate(d, SQLITE_IOERR_FSYNC);
+	int rc = operate(d, h->file->drive, SQLITE_IOERR_FSYNC);
 	if (rc)
 		return rc;
 	bool ours = h->file->is_wal && ++d->n_commits == d->off_at_commit;
 	if (ours && !d->off_after) {
-		disk_power_off(d, d->keep);
+		disk_power_off(d, h->file->drive, d->keep);
 		return SQLITE_IOERR_FSYNC;
 	}
 	sync_file(h->file);
 	if (ours)
-		disk_power_off(d, d->keep);
+		disk_power_off(d, h->file->drive, d->keep);
 	return SQLITE_OK;
 }
 
@@ -316,6 +318,11 @@ static const sqlite3_io_methods methods = {
 	.xShmUnmap = sim_shm_unmap,
 };
 
+static enum drive drive_of(const char *name)
+{
+	return cstr_has_prefix(name, DISK_CONTROLLER) ? DRIVE_CONTROLLER : DRIVE_SERVER;
+}
+
 static struct file *find(struct disk *d, const char *name)
 {
 	for (size_t i = 0; i < FILES_MAX; i++)
@@ -336,6 +343,7 @@ static struct file *make(struct disk *d, const char *name)
 			memset(f->dirty, 0, f->n_dirty);
 		snprintf(f->name, sizeof(f->name), "%s", name);
 		f->used = f->exists = true;
+		f->drive = drive_of(name);
 		f->is_wal = cstr_has_suffix(name, "-wal");
 		return f;
 	}
@@ -347,7 +355,7 @@ static int sim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *sf, int fl
 	struct disk *d = vfs->pAppData;
 	struct handle *h = handle_of(sf);
 	sf->pMethods = NULL;
-	if (d->off)
+	if (d->off[name ? drive_of(name) : DRIVE_SERVER])
 		return SQLITE_CANTOPEN;
 	const char *known = name ? name : "temporary";
 	struct file *f = name ? find(d, known) : NULL;
@@ -368,7 +376,7 @@ static int sim_delete(sqlite3_vfs *vfs, const char *name, int sync_dir UNUSED)
 {
 	struct disk *d = vfs->pAppData;
 	struct file *f = find(d, name);
-	int rc = operate(d, SQLITE_IOERR_DELETE);
+	int rc = operate(d, drive_of(name), SQLITE_IOERR_DELETE);
 	if (rc)
 		return rc;
 	if (!f)

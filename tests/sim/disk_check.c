@@ -48,7 +48,8 @@ static int write_all(struct disk *disk, bool *acked, struct error *err)
 		db_close(d);
 		return -err->code;
 	}
-	for (int i = 0; i < TRANSACTIONS && !disk_is_off(disk) && !db_is_broken(d); i++)
+	for (int i = 0; i < TRANSACTIONS && !disk_is_off(disk, DRIVE_SERVER) && !db_is_broken(d);
+	     i++)
 		acked[i] = write_one(d, i, err) == 0;
 	db_close(d);
 	return 0;
@@ -95,8 +96,8 @@ static int play(const struct disk_case *c, uint64_t *ret_ops, struct error *err)
 		disk_fail_at_op(disk, c->op, (enum disk_fault)(c->mode - 2 - RANDOM_KEEPS));
 	write_all(disk, acked, &ignored);
 	*ret_ops = disk_ops(disk);
-	disk_power_off(disk, keep);
-	disk_power_on(disk);
+	disk_power_off(disk, DRIVE_SERVER, keep);
+	disk_power_on(disk, DRIVE_SERVER);
 	disk_fail_at_op(disk, 0, DISK_EIO);
 	int r = check(acked, err);
 	disk_free(disk);

@@ -10,7 +10,7 @@
 #include "alm/base/error.h"
 #include "tests/sim/prng.h"
 
-/* id, name, odds: per 1,000 requests (or seconds, for what happens to a process) */
+/* id, name, odds: per 1,000 requests (or seconds, for what happens to a process; or renders) */
 /* clang-format off */
 #define FAULTS(X)                                     \
 	X(FAULT_REQUEST_LOST,  "request-lost",   10)  \
@@ -31,7 +31,10 @@
 	X(FAULT_CRASH_SERVER,  "crash-server",    8)  \
 	X(FAULT_POWER_LOSS,    "power-loss",     15)  \
 	X(FAULT_DISK_ERROR,    "disk-error",      8)  \
-	X(FAULT_CLOCK_JUMP,    "clock-jump",      4)
+	X(FAULT_CLOCK_JUMP,    "clock-jump",      4)  \
+	X(FAULT_CHILD_KILLED,  "child-killed",  100)  \
+	X(FAULT_CHILD_GARBAGE, "child-garbage", 100)  \
+	X(FAULT_CHILD_LATE,    "child-late",    100)
 /* clang-format on */
 
 enum fault_id {

@@ -17,11 +17,17 @@ static int no_idle_writes(struct world *w, struct error *err)
 	return 0;
 }
 
-static int log_is_whole(struct world *w, struct error *err)
+static struct db *program_db(struct world *w)
+{
+	const struct program *p = w->scenario->program;
+	return p && p->db && w->program ? p->db(w->program) : NULL;
+}
+
+static int log_is_whole(struct db *db, struct error *err)
 {
 	struct verify_options o = {.skip_file_check = false};
 	CLEANUP(xfreep) struct verify_report *r = xcalloc(1, sizeof(*r));
-	if (verify_log(w->db, &o, r, err) < 0)
+	if (verify_log(db, &o, r, err) < 0)
 		return error_wrap(err, "verify");
 	if (r->n_findings)
 		return error_set(err, E_ALTERED, "log: row %lld: %s", (long long)r->findings[0].seq,
@@ -32,6 +38,7 @@ static int log_is_whole(struct world *w, struct error *err)
 /* The queries name what must not be; each gives one text column. */
 static const struct {
 	const char *what, *sql;
+	bool of_objects; /* for the server's database only */
 } laws[] = {
 	{"object revision without its row",
 	 /* lifecycle and audit.md 1: object and row in one transaction. A status that carries a
@@ -46,11 +53,13 @@ static const struct {
 	 "                 AND a.tseq = json_extract(CAST(o.value AS TEXT), "
 	 "'$.status.transitionSeq')"
 	 "                 AND a.uid = json_extract(CAST(o.value AS TEXT), '$.metadata.uid'))"
-	 " LIMIT 1"},
+	 " LIMIT 1",
+	 true},
 	{"two rows of one revision",
 	 "SELECT json_extract(a.body, '$.rvAfter') FROM audit a WHERE a.type = 'Write'"
 	 " AND json_extract(a.body, '$.rvAfter') IS NOT NULL GROUP BY 1 HAVING count(*) > 1 LIMIT "
-	 "1"},
+	 "1",
+	 true},
 	/* Older revisions may be compacted. */
 	{"newest row of an object whose revision is not there",
 	 "SELECT a.seq || ' ' || a.name FROM audit a WHERE a.type = 'Write'"
@@ -58,44 +67,95 @@ static const struct {
 	 " AND NOT EXISTS (SELECT 1 FROM audit b WHERE b.uid = a.uid AND b.seq > a.seq"
 	 "                 AND b.type IN ('Write', 'Transition'))"
 	 " AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.id ="
-	 "                 CAST(json_extract(a.body, '$.rvAfter') AS INTEGER)) LIMIT 1"},
-	{"visible transition without its row",
-	 "SELECT o.name FROM objects o WHERE o.deleted = 0"
-	 " AND json_extract(CAST(o.value AS TEXT), '$.status.transitionSeq') IS NOT NULL"
-	 " AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.type = 'Transition'"
-	 "                 AND a.tseq = json_extract(CAST(o.value AS TEXT), "
-	 "'$.status.transitionSeq')"
-	 "                 AND a.uid = json_extract(CAST(o.value AS TEXT), '$.metadata.uid')) "
-	 "LIMIT 1"},
+	 "                 CAST(json_extract(a.body, '$.rvAfter') AS INTEGER)) LIMIT 1",
+	 true},
 	{"gap in the transitions of an object",
 	 "SELECT uid FROM audit WHERE type = 'Transition' GROUP BY uid"
-	 " HAVING count(*) <> max(tseq) OR min(tseq) <> 1 LIMIT 1"},
+	 " HAVING count(*) <> max(tseq) OR min(tseq) <> 1 LIMIT 1",
+	 false},
 };
+
+static int law_holds(struct db *db, const char *what, const char *sql, struct error *err)
+{
+	struct stmt *s;
+	if (db_prepare(db, sql, &s, err) < 0)
+		return error_wrap(err, "%s", what);
+	int r = stmt_step(s, err);
+	if (r > 0) {
+		r = error_set(err, E_ALTERED, "%s: %.*s", what, STR_ARG(stmt_text(s, 0)));
+		stmt_reset(s);
+	}
+	return r;
+}
 
 static int laws_hold(struct world *w, struct error *err)
 {
+	struct db *own = program_db(w);
 	for (size_t i = 0; i < ARRAY_LEN(laws); i++) {
-		struct stmt *s;
-		if (db_prepare(w->db, laws[i].sql, &s, err) < 0)
-			return error_wrap(err, "%s", laws[i].what);
-		int r = stmt_step(s, err);
-		if (r > 0) {
-			r = error_set(err, E_ALTERED, "%s: %.*s", laws[i].what,
-				      STR_ARG(stmt_text(s, 0)));
-			stmt_reset(s);
-		}
-		if (r < 0)
-			return r;
+		if (law_holds(w->db, laws[i].what, laws[i].sql, err) < 0)
+			return -err->code;
+		if (own && !laws[i].of_objects &&
+		    law_holds(own, laws[i].what, laws[i].sql, err) < 0)
+			return -err->code;
 	}
 	return 0;
+}
+
+/* Every transition that an object shows has one row, in the log of who made it. */
+static int transitions_have_rows(struct world *w, struct error *err)
+{
+	static const char shown[] =
+		"SELECT o.name, json_extract(CAST(o.value AS TEXT), '$.metadata.uid'),"
+		" json_extract(CAST(o.value AS TEXT), '$.status.transitionSeq') AS n,"
+		" json_extract(CAST(o.value AS TEXT), '$.status')"
+		" FROM objects o WHERE o.deleted = 0 AND n IS NOT NULL"
+		" AND o.id = (SELECT max(p.id) FROM objects p WHERE p.name = o.name)";
+	static const char rows[] = "SELECT count(*), max(tseq), max(json_extract(body, '$.status'))"
+				   " FROM audit WHERE type = 'Transition' AND uid = ? AND tseq = ?";
+	struct db *own = program_db(w);
+	struct stmt *s, *t;
+	if (db_prepare(w->db, shown, &s, err) < 0 ||
+	    db_prepare(own ? own : w->db, rows, &t, err) < 0)
+		return error_wrap(err, "transitions");
+	int r;
+	while ((r = stmt_step(s, err)) > 0) {
+		stmt_bind_text(t, 1, stmt_text(s, 1));
+		stmt_bind_int(t, 2, stmt_int(s, 2));
+		r = stmt_step(t, err);
+		int64_t n = r > 0 ? stmt_int(t, 0) : 0;
+		struct str row = r > 0 ? stmt_text(t, 2) : STR_NONE, is = stmt_text(s, 3);
+		if (r >= 0 && n != 1)
+			r = error_set(
+				err, E_ALTERED, "%.*s: transition %lld is shown with %lld rows",
+				STR_ARG(stmt_text(s, 0)), (long long)stmt_int(s, 2), (long long)n);
+		else if (r > 0 && row.ptr && !str_has_prefix(row, STR("sha256:")) &&
+			 !str_eq(row, is))
+			r = error_set(err, E_ALTERED, "%.*s: status is %.*s, its row says %.*s",
+				      STR_ARG(stmt_text(s, 0)), STR_ARG(is), STR_ARG(row));
+		stmt_reset(t);
+		if (r < 0) {
+			stmt_reset(s);
+			return r;
+		}
+	}
+	return r;
+}
+
+static int logs_are_whole(struct world *w, struct error *err)
+{
+	struct db *own = program_db(w);
+	if (log_is_whole(w->db, err) < 0)
+		return -err->code;
+	return own ? log_is_whole(own, err) : 0;
 }
 
 int invariants_check(struct world *w, struct error *err)
 {
 	static int (*const checks[])(struct world *w, struct error *err) = {
 		no_idle_writes,
-		log_is_whole,
+		logs_are_whole,
 		laws_hold,
+		transitions_have_rows,
 	};
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		int r = checks[i](w, err);

@@ -11,15 +11,15 @@
 #define V(v) "{\"data\":{\"v\":\"" v "\"}}"
 #define MS   NS_PER_MS
 
-static const struct action actions[] = {
-	{10 * MS, ACT_CREATE, MAPS, A("one", "1"), NULL},
-	{10 * MS, ACT_CREATE, MAPS, A("two", "1"), NULL},
-	{10 * MS, ACT_PATCH, MAPS "/one", V("2"), NULL},
-	{10 * MS, ACT_CREATE, MAPS, A("three", "1"), NULL},
-	{10 * MS, ACT_DELETE, MAPS "/two", NULL, NULL},
-	{10 * MS, ACT_PATCH, MAPS "/one", V("3"), NULL},
-	{10 * MS, ACT_PATCH, MAPS "/three", V("2"), NULL},
-	{10 * MS, ACT_CREATE, MAPS, A("four", "1"), NULL},
+static const struct user_action actions[] = {
+	{10 * MS, DO_CREATE, MAPS, A("one", "1"), NULL},
+	{10 * MS, DO_CREATE, MAPS, A("two", "1"), NULL},
+	{10 * MS, DO_PATCH, MAPS "/one", V("2"), NULL},
+	{10 * MS, DO_CREATE, MAPS, A("three", "1"), NULL},
+	{10 * MS, DO_DELETE, MAPS "/two", NULL, NULL},
+	{10 * MS, DO_PATCH, MAPS "/one", V("3"), NULL},
+	{10 * MS, DO_PATCH, MAPS "/three", V("2"), NULL},
+	{10 * MS, DO_CREATE, MAPS, A("four", "1"), NULL},
 	{0},
 };
 

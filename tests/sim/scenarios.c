@@ -3,8 +3,7 @@
 #include <string.h>
 
 static const struct scenario *const table[] = {
-	&scenario_toy,
-	&scenario_server,
+	&scenario_toy, &scenario_server, &scenario_install, &scenario_upgrade, &scenario_story,
 };
 
 const struct scenario *scenario_at(size_t i)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "alm/base/file.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "tests/sim/invariants.h"
 
@@ -45,6 +46,8 @@ void world_put_file(struct world *w, const char *name, struct str bytes)
 	struct world_file *f = xcalloc(1, sizeof(*f));
 	f->bytes = xmemdup(bytes.ptr, bytes.len);
 	f->n = bytes.len;
+	f->mtime_ns = SIM_EPOCH_NS + w->sim.mono_ns + w->sim.wall_offset_ns;
+	f->inode = ++w->n_files;
 	map_set(w->files, name, f);
 }
 
@@ -59,7 +62,7 @@ static void handle(void *arg, struct exchange *x)
 static bool server_is_frozen(void *arg)
 {
 	struct world *w = arg;
-	return disk_is_off(w->disk);
+	return disk_is_off(w->disk, DRIVE_SERVER);
 }
 
 static int server_start(struct world *w, struct error *err)
@@ -110,22 +113,28 @@ static void server_free_all(struct world *w)
 	w->server_loop = NULL;
 }
 
+static void program_start(struct world *w);
+static void program_stop(struct world *w);
+
 void world_crash_server(struct world *w, enum disk_keep keep)
 {
 	trace_event(&w->sim.trace, "world", "crash", "server", STR_NONE);
-	disk_power_off(w->disk, keep);
-	server_free_all(w);
+	disk_power_off(w->disk, DRIVE_SERVER, keep);
 	if (w->together)
-		world_crash_program(w);
-	disk_power_on(w->disk);
+		program_stop(w);
+	server_free_all(w);
+	disk_power_on(w->disk, DRIVE_SERVER);
 	struct error err = ERROR_INIT;
 	/* Power may be lost again while it comes up; then it comes up once more. */
 	for (int i = 0; i < 3; i++) {
-		if (server_start(w, &err) == 0)
+		if (server_start(w, &err) == 0) {
+			if (w->together)
+				program_start(w);
 			return;
-		bool again = disk_is_off(w->disk);
+		}
+		bool again = disk_is_off(w->disk, DRIVE_SERVER);
 		server_free_all(w);
-		disk_power_on(w->disk);
+		disk_power_on(w->disk, DRIVE_SERVER);
 		if (!again)
 			break;
 	}
@@ -134,13 +143,14 @@ void world_crash_server(struct world *w, enum disk_keep keep)
 
 /* The controllers' side */
 
+/* In one process both sides share the loop, too. */
 static void program_start(struct world *w)
 {
 	struct net_client c = {.name = "alm", .token = WORLD_TOKEN, .faulty = true};
 	if (!w->scenario->program)
 		return;
 	w->program_starts++;
-	w->program_loop = loop_sim_new(&w->sim, "program");
+	w->program_loop = w->together ? w->server_loop : loop_sim_new(&w->sim, "program");
 	w->program_transport = transport_sim_new(w->net, w->program_loop, &c);
 	w->program = w->scenario->program->start(w, w->program_loop, w->program_transport);
 }
@@ -149,21 +159,44 @@ static void program_stop(struct world *w)
 {
 	if (!w->program_loop)
 		return;
-	w->scenario->program->stop(w->program);
+	if (w->program)
+		w->scenario->program->stop(w->program);
 	transport_free(w->program_transport);
-	loop_free(w->program_loop);
+	if (!w->together)
+		loop_free(w->program_loop);
 	w->program_loop = NULL;
 	w->program_transport = NULL;
 	w->program = NULL;
 }
 
-void world_crash_program(struct world *w)
+void world_crash_program(struct world *w, enum disk_keep keep)
 {
 	if (!w->scenario->program)
 		return;
+	if (w->together) {
+		world_crash_server(w, keep);
+		return;
+	}
 	trace_event(&w->sim.trace, "world", "crash", "program", STR_NONE);
+	disk_power_off(w->disk, DRIVE_CONTROLLER, keep);
 	program_stop(w);
-	program_start(w);
+	disk_power_on(w->disk, DRIVE_CONTROLLER);
+	for (int i = 0; i < 3 && !w->program; i++) {
+		program_start(w);
+		if (w->program)
+			return;
+		program_stop(w);
+		disk_power_on(w->disk, DRIVE_CONTROLLER);
+	}
+	world_fail(w, "the program does not start again");
+}
+
+static bool controller_is_broken(struct world *w)
+{
+	struct db *db = w->program && w->scenario->program->db
+				? w->scenario->program->db(w->program)
+				: NULL;
+	return disk_is_off(w->disk, DRIVE_CONTROLLER) || (db && db_is_broken(db));
 }
 
 /* The user */
@@ -177,7 +210,7 @@ static void user_next(struct world *w)
 {
 	w->next_action++;
 	w->user_waits_since = w->sim.mono_ns;
-	const struct action *a = &w->scenario->actions[w->next_action];
+	const struct user_action *a = &w->scenario->actions[w->next_action];
 	if (a->target)
 		user_go(w, a->after_ns);
 }
@@ -194,46 +227,75 @@ static void user_head(void *arg, int status, const struct http_headers *h UNUSED
 	w->user_status = status;
 }
 
-static bool action_is_done(const struct action *a, int status)
+static bool action_is_done(const struct user_action *a, int status)
 {
 	bool ok = status >= 200 && status < 300;
 	switch (a->verb) {
-	case ACT_CREATE:
+	case DO_CREATE:
 		return ok || status == 409;
-	case ACT_DELETE:
+	case DO_DELETE:
 		return ok || status == 404;
-	case ACT_GONE:
+	case DO_GONE:
 		return status == 404;
-	case ACT_PATCH:
-	case ACT_APPEAR:
+	case DO_PATCH:
+	case DO_APPEAR:
 		return ok;
-	case ACT_FILE:
-	case ACT_CALL:
+	case DO_UNTIL:
+	case DO_FILE:
+	case DO_CALL:
 		break;
 	}
 	return true;
 }
 
 /* What no repetition heals. */
-static bool action_is_refused(const struct action *a, int status)
+static bool action_is_refused(const struct user_action *a, int status)
 {
-	return (a->verb == ACT_CREATE || a->verb == ACT_PATCH) &&
+	return (a->verb == DO_CREATE || a->verb == DO_PATCH) &&
 	       (status == 400 || status == 422 || status == 403 || status == 415);
+}
+
+bool world_has(const struct obj *o, const char *field_is_value)
+{
+	char field[256];
+	struct str name, value;
+	struct condition c;
+	if (!str_cut(str_of(field_is_value), '=', &name, &value))
+		return false;
+	snprintf(field, sizeof(field), "%.*s", STR_ARG(name));
+	const struct obj *found = obj_path(o, field);
+	if (field[0] == '@')
+		return condition_get(o, field + 1, &c) && str_is(value, c.reason);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(BODY_BYTES_MAX);
+	if (obj_as_string(found))
+		strbuf_adds(&text, obj_as_string(found));
+	else if (found)
+		json_print(found, &text);
+	return str_eq(strbuf_str(&text), value);
+}
+
+static bool body_has(struct world *w, const char *field_is_value)
+{
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	return json_parse(strbuf_str(&w->user_body), &o, &err) == 0 && world_has(o, field_is_value);
 }
 
 static void user_done(void *arg, const struct error *err)
 {
 	struct world *w = arg;
-	const struct action *a = &w->scenario->actions[w->next_action];
+	const struct user_action *a = &w->scenario->actions[w->next_action];
 	if (err)
 		w->user_status = 0;
+	bool is_done = a->verb == DO_UNTIL ? w->user_status == 200 && body_has(w, a->body)
+					   : action_is_done(a, w->user_status);
 	if (action_is_refused(a, w->user_status))
 		world_fail(w, "action %zu, %s: %d %s", w->next_action, a->target, w->user_status,
 			   w->user_body.buf);
 	else if (w->sim.mono_ns - w->user_waits_since > WAIT_NS)
-		world_fail(w, "action %zu, %s: still %d after an hour", w->next_action, a->target,
-			   w->user_status);
-	else if (action_is_done(a, w->user_status))
+		world_fail(w, "action %zu, %s: not %s after an hour, but %d %s", w->next_action,
+			   a->target, a->body ? a->body : "done", w->user_status, w->user_body.buf);
+	else if (is_done)
 		user_next(w);
 	else
 		user_go(w, RETRY_NS);
@@ -244,11 +306,11 @@ static const struct transport_events user_events = {
 
 static void user_act(void *arg)
 {
-	static const char *const methods[] = {"POST", "PATCH", "DELETE", "GET", "GET"};
+	static const char *const methods[] = {"POST", "PATCH", "DELETE", "GET", "GET", "GET"};
 	struct world *w = arg;
-	const struct action *a = &w->scenario->actions[w->next_action];
-	if (a->verb == ACT_FILE || a->verb == ACT_CALL) {
-		if (a->verb == ACT_CALL)
+	const struct user_action *a = &w->scenario->actions[w->next_action];
+	if (a->verb == DO_FILE || a->verb == DO_CALL) {
+		if (a->verb == DO_CALL)
 			a->fn(w);
 		else
 			world_put_file(w, a->target, str_of(a->body));
@@ -257,12 +319,12 @@ static void user_act(void *arg)
 	}
 	struct transport_request r = {.method = methods[a->verb],
 				      .target = a->target,
-				      .body = str_of(a->body),
+				      .body = a->verb <= DO_PATCH ? str_of(a->body) : STR_NONE,
 				      .timeout_ns = 30 * NS_PER_S};
-	if (a->body)
+	if (a->body && a->verb <= DO_PATCH)
 		http_header_add(&r.headers, "Content-Type",
-				a->verb == ACT_PATCH ? "application/merge-patch+json"
-						     : "application/json");
+				a->verb == DO_PATCH ? "application/merge-patch+json"
+						    : "application/json");
 	strbuf_clear(&w->user_body);
 	w->user_status = 0;
 	transport_start(w->user_transport, &r, &user_events, w);
@@ -287,7 +349,7 @@ static void on_second(void *arg)
 	struct faults *f = &w->faults;
 	loop_arm(w->world_loop, &w->second, NS_PER_S);
 	if (fault_strikes(f, FAULT_CRASH_CLIENT))
-		world_crash_program(w);
+		world_crash_program(w, KEEP_ALL);
 	if (fault_strikes(f, FAULT_CRASH_SERVER))
 		world_crash_server(w, KEEP_ALL); /* the kernel keeps what was written */
 	if (fault_strikes(f, FAULT_POWER_LOSS))
@@ -340,6 +402,10 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	if (!mkdtemp(dir))
 		return error_set(err, E_IO, "%s cannot be made", dir);
 	w->key_dir = xstrdup(dir);
+	char other[] = "/tmp/alm-sim-XXXXXX";
+	if (!mkdtemp(other))
+		return error_set(err, E_IO, "%s cannot be made", other);
+	w->program_key_dir = xstrdup(other);
 	if (s->setup)
 		s->setup(w);
 	if (server_start(w, err) < 0)
@@ -357,23 +423,23 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	return 0;
 }
 
-static void remove_keys(struct world *w)
+static void remove_keys(char *dir)
 {
 	char **names = NULL;
 	size_t n = 0;
 	struct error err = ERROR_INIT;
-	if (!w->key_dir)
+	if (!dir)
 		return;
-	if (dir_list(w->key_dir, 100, &names, &n, &err) == 0) {
+	if (dir_list(dir, 100, &names, &n, &err) == 0) {
 		for (size_t i = 0; i < n; i++) {
 			CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(4096);
-			strbuf_addf(&path, "%s/%s", w->key_dir, names[i]);
+			strbuf_addf(&path, "%s/%s", dir, names[i]);
 			unlink(path.buf);
 		}
 		dir_list_free(names, n);
 	}
-	rmdir(w->key_dir);
-	xfree(w->key_dir);
+	rmdir(dir);
+	xfree(dir);
 }
 
 void world_free(struct world *w)
@@ -388,7 +454,8 @@ void world_free(struct world *w)
 	disk_free(w->disk);
 	map_free(w->files);
 	strbuf_release(&w->user_body);
-	remove_keys(w);
+	remove_keys(w->key_dir);
+	remove_keys(w->program_key_dir);
 	sim_release(&w->sim);
 }
 
@@ -396,16 +463,14 @@ void world_free(struct world *w)
 
 static void after_step(struct world *w)
 {
-	if (disk_is_off(w->disk))
+	if (disk_is_off(w->disk, DRIVE_SERVER))
 		world_crash_server(w, KEEP_NONE); /* what it keeps is decided already */
 	else if (w->db && db_is_broken(w->db))
 		world_crash_server(w, KEEP_ALL);
-	if (net_crash_due(w->net)) {
-		if (w->together)
-			world_crash_server(w, KEEP_ALL);
-		else
-			world_crash_program(w);
-	}
+	if (controller_is_broken(w))
+		world_crash_program(w, KEEP_ALL);
+	if (net_crash_due(w->net))
+		world_crash_program(w, KEEP_ALL);
 	if (w->program && w->scenario->program->check) {
 		struct error err = ERROR_INIT;
 		if (w->scenario->program->check(w->program, &err) < 0)

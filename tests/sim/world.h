@@ -22,17 +22,18 @@
 struct world;
 
 enum action_verb {
-	ACT_CREATE, /* POST of body to target; a 409 counts as done */
-	ACT_PATCH,  /* merge patch; a 404 is tried again */
-	ACT_DELETE, /* a 404 counts as done */
-	ACT_APPEAR, /* waits until GET of target answers 200 (at most an hour) */
-	ACT_GONE,   /* waits until it answers 404 */
-	ACT_FILE, /* puts body under the name target into the catalog folder; NULL takes it away */
-	ACT_CALL, /* calls fn */
+	DO_CREATE, /* POST of body to target; a 409 counts as done */
+	DO_PATCH,  /* merge patch; a 404 is tried again */
+	DO_DELETE, /* a 404 counts as done */
+	DO_APPEAR, /* waits until GET of target answers 200 (at most an hour) */
+	DO_UNTIL,  /* waits until GET of target has in its body FIELD=VALUE, see world_has() */
+	DO_GONE,   /* waits until it answers 404 */
+	DO_FILE,   /* puts body under the name target into the catalog folder; NULL takes it away */
+	DO_CALL,   /* calls fn */
 };
 
 /* What the user does, one after the other, each at least after_ns after the one before. */
-struct action {
+struct user_action {
 	int64_t after_ns;
 	enum action_verb verb;
 	const char *target, *body;
@@ -45,13 +46,15 @@ struct program {
 	void (*stop)(void *p);
 	/* False while it has work left; NULL: not asked. */
 	bool (*idle)(void *p);
+	/* The log that it keeps on a drive of its own; NULL: none. */
+	struct db *(*db)(void *p);
 	/* Every cached object is as it came; E_ALTERED names one that is not. NULL: not asked. */
 	int (*check)(void *p, struct error *err);
 };
 
 struct scenario {
 	const char *name, *about;
-	const struct action *actions; /* ended by a target of NULL */
+	const struct user_action *actions; /* ended by a target of NULL */
 	const struct program *program;
 	bool simulate_workloads;
 	/* At the end: E_... says what is not as it must be. */
@@ -77,7 +80,7 @@ struct world {
 	struct db *db;
 	struct audit *audit;
 	struct apiserver *server;
-	char *key_dir;
+	char *key_dir, *program_key_dir;
 	unsigned server_starts;
 
 	struct loop *program_loop;
@@ -94,14 +97,16 @@ struct world {
 	struct strbuf user_body;
 	int64_t user_waits_since;
 
-	struct map *files;    /* name -> struct world_file, the catalog folder */
-	struct strbuf golden; /* final state of the fault-free run, if there was one */
-	struct error failed;  /* the first thing that did not hold */
+	struct map *files; /* name -> struct world_file, the catalog folder */
+	uint64_t n_files;
+	struct error failed; /* the first thing that did not hold */
 };
 
 struct world_file {
 	char *bytes;
 	size_t n;
+	int64_t mtime_ns;
+	uint64_t inode;
 };
 
 /* Starts everything. world_free() takes a half-made one. */
@@ -122,7 +127,11 @@ void world_fail(struct world *w, const char *fmt, ...) PRINTF(2, 3);
 int world_get(struct world *w, const char *target, struct obj **ret, struct error *err);
 void world_put_file(struct world *w, const char *name, struct str bytes); /* STR_NONE: removes */
 
-void world_crash_program(struct world *w);
+/* True if o has FIELD=VALUE: a path, or @TYPE for the reason of a condition. VALUE "" is absence.
+ */
+bool world_has(const struct obj *o, const char *field_is_value);
+
+void world_crash_program(struct world *w, enum disk_keep keep);
 void world_crash_server(struct world *w, enum disk_keep keep);
 
 #endif

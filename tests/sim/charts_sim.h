@@ -1,0 +1,17 @@
+/* charts_sim: small archives of one operator, built from texts, for the catalog folder. */
+#ifndef TESTS_SIM_CHARTS_SIM_H
+#define TESTS_SIM_CHARTS_SIM_H
+
+#include "tests/sim/world.h"
+
+#define CATALOG_DIR "/catalog"
+
+/* Which versions of etcds.etcd.coreos.com an archive serves. */
+enum chart_serves { SERVES_V1 = 1, SERVES_V2 = 2 };
+
+/* Puts etcd-operator-VERSION.tgz into the folder. */
+void charts_put(struct world *w, const char *version, unsigned serves);
+
+extern const struct source_files charts_files; /* arg: the world; set it in a copy */
+
+#endif

@@ -1,0 +1,119 @@
+#include "tests/sim/operators.h"
+
+#include "alm/controllers/manager.h"
+#include "alm/controllers/render_job.h"
+#include "alm/main/our_crds.h"
+#include "tests/sim/charts_sim.h"
+#include "tests/sim/sandbox_sim.h"
+
+#define LOG_DB DISK_CONTROLLER ".db"
+
+struct operators {
+	struct world *w;
+	struct loop *loop;
+	struct client *client;
+	struct source_files files;
+	struct sandbox *sandbox;
+	struct db *db; /* NULL: the server's */
+	struct audit *audit;
+	struct our_crds *crds;
+	struct timer again;
+	struct manager *manager;
+};
+
+static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, {0}};
+
+static void apply_crds(void *arg);
+
+/* The real program ends here and is started again by its supervisor. */
+static void crds_applied(void *arg, const struct error *err)
+{
+	struct operators *o = arg;
+	if (!err) {
+		manager_start(o->manager);
+		return;
+	}
+	loop_arm(o->loop, &o->again, 2 * NS_PER_S);
+}
+
+static void apply_crds(void *arg)
+{
+	struct operators *o = arg;
+	our_crds_free(o->crds);
+	o->crds = our_crds_apply(o->client, crds_applied, o);
+}
+
+static int open_log(struct operators *o, struct error *err)
+{
+	struct db_config dc = {.path = LOG_DB, .vfs = "sim"};
+	if (db_open(&dc, &o->db, err) < 0)
+		return -err->code;
+	struct audit_config ac = {.db = o->db,
+				  .loop = o->loop,
+				  .origin = "alm.local/c0117011e4c0117e",
+				  .key_dir = o->w->program_key_dir};
+	return audit_open(&ac, &o->audit, err);
+}
+
+static void operators_stop(void *p)
+{
+	struct operators *o = p;
+	manager_free(o->manager);
+	our_crds_free(o->crds);
+	loop_disarm(o->loop, &o->again);
+	client_free(o->client);
+	if (o->sandbox)
+		sandbox_free(o->sandbox);
+	if (o->db) {
+		audit_close(o->audit);
+		db_close(o->db);
+	}
+	xfree(o);
+}
+
+/* NULL if its log could not be opened. */
+static void *operators_start(struct world *w, struct loop *l, struct transport *t)
+{
+	struct error err = ERROR_INIT;
+	struct operators *o = xcalloc(1, sizeof(*o));
+	o->w = w;
+	o->loop = l;
+	o->client = client_new(l, t);
+	o->files = charts_files;
+	o->files.arg = w;
+	o->again = (struct timer){.fn = apply_crds, .arg = o};
+	if (!w->together && open_log(o, &err) < 0) {
+		operators_stop(o);
+		return NULL;
+	}
+	o->sandbox = sandbox_sim_new(l, &w->faults, jobs);
+	struct manager_config c = {
+		.loop = l,
+		.client = o->client,
+		.audit = w->together ? w->audit : o->audit,
+		.db = w->together ? w->db : o->db,
+		.same_process = w->together,
+		.files = &o->files,
+		.settings = {.verify_soak_ns = 10 * NS_PER_S, .simulated = true},
+		.sandbox = o->sandbox,
+	};
+	o->manager = manager_new(&c);
+	apply_crds(o);
+	return o;
+}
+
+static bool operators_idle(void *p)
+{
+	struct operators *o = p;
+	return manager_is_synced(o->manager) && manager_is_idle(o->manager);
+}
+
+static struct db *operators_db(void *p)
+{
+	return ((struct operators *)p)->db;
+}
+
+const struct program operators_program = {.start = operators_start,
+					  .stop = operators_stop,
+					  .idle = operators_idle,
+					  .db = operators_db};
