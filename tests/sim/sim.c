@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alm/base/log.h"
 #include "tests/sim/disk_check.h"
 #include "tests/sim/scenarios.h"
 
@@ -19,7 +20,7 @@
 
 struct options {
 	const struct scenario *scenario;
-	uint64_t seed, runs;
+	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX];
 	size_t n_faults;
 	bool disk, exhaustive, together, verbose, twice, keep_going;
@@ -129,7 +130,7 @@ static uint64_t run_points(const struct options *o, const char *fault, char at, 
 {
 	uint64_t failed = 0;
 	struct counts c = {0};
-	for (uint64_t n = from; n <= to && (!failed || o->keep_going); n++) {
+	for (uint64_t n = from; n <= to && (!failed || o->keep_going); n += o->every) {
 		char text[64];
 		snprintf(text, sizeof(text), "%s@%c%" PRIu64, fault, at, n);
 		failed += !tell(o, o->seed, text, &c);
@@ -163,7 +164,7 @@ static int usage(const char *why)
 {
 	fprintf(stderr,
 		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
-		"[--exhaustive] [--together] [--twice] [--keep-going] [-v]\n"
+		"[--exhaustive [--every N]] [--together] [--twice] [--keep-going] [-v]\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
 		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
 		why);
@@ -192,6 +193,9 @@ static int parse(int argc, char **argv, struct options *o)
 			i++;
 		else if (strcmp(a, "--seed") == 0 && str_parse_u64(str_of(v), &o->seed))
 			i++;
+		else if (strcmp(a, "--every") == 0 && str_parse_u64(str_of(v), &o->every) &&
+			 o->every)
+			i++;
 		else if (strcmp(a, "--runs") == 0 && str_parse_u64(str_of(v), &o->runs))
 			i++;
 		else if (strcmp(a, "--fault") == 0 && o->n_faults < FAULTS_MAX)
@@ -204,10 +208,11 @@ static int parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.seed = 1, .runs = 1};
+	struct options o = {.seed = 1, .runs = 1, .every = 1};
 	int r = parse(argc, argv, &o);
 	if (r != 0)
 		return r;
+	log_setup(o.verbose ? LOG_DEBUG : LOG_NONE, LOG_FORMAT_KV, NULL);
 	(void)signal(SIGABRT, on_crash);
 	(void)signal(SIGSEGV, on_crash);
 	if (o.disk)

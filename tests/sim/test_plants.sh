@@ -28,6 +28,10 @@ found 13 --scenario toy --runs 500
 found 19 --scenario server --exhaustive
 found 19 --scenario toy --runs 500
 found 20 --disk
+found 18 --scenario upgrade --runs 60
+found 22 --scenario upgrade --runs 60 --together
 found 25 --scenario toy --runs 500
+found 25 --scenario upgrade --runs 60
+found 30 --scenario upgrade --runs 100 --together
 echo "1..$n"
 exit $bad

@@ -16,6 +16,7 @@
 #define WAIT_NS        NS_PER_HOUR
 #define SETTLE_NS      (30 * NS_PER_MIN) /* after the faults have stopped */
 #define IDLE_NS        NS_PER_HOUR
+#define WRITES_MAX     3000 /* the longest scenario needs 200 without faults */
 #define SCENARIO_NS    (12 * NS_PER_HOUR)
 
 void world_fail(struct world *w, const char *fmt, ...)
@@ -483,6 +484,8 @@ int world_run_for(struct world *w, int64_t ns, struct error *err)
 	int64_t until = w->sim.mono_ns + ns;
 	while (!w->failed.code && sim_step(&w->sim, until))
 		after_step(w);
+	if (net_stats(w->net)->writes > WRITES_MAX)
+		world_fail(w, "%d writes and no end", WRITES_MAX);
 	if (w->sim.livelock)
 		world_fail(w, "livelock: 100,000 turns without time passing");
 	return w->failed.code ? error_copy(err, &w->failed) : 0;
