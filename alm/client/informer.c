@@ -444,12 +444,23 @@ const struct informer_object *informer_next(const struct informer *i,
 
 /* ---- own writes ---- */
 
+/* The answer to the write that let the last finalizer go, or one that the watch has overtaken: what
+ * it shows is gone already. */
+static bool is_gone(const struct informer *i, const struct obj *o)
+{
+	const char *ns = meta_namespace(o) ? meta_namespace(o) : "", *name = meta_name(o);
+	const struct informer_object *have = name ? cache_get(i->cache, ns, name) : NULL;
+	if (meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers")) &&
+	    obj_i64(o, "metadata.deletionGracePeriodSeconds", 0) == 0)
+		return true;
+	return !have && rv_number(meta_resource_version(o)) <= rv_number(i->rv);
+}
+
 void informer_observe(struct informer *i, const struct obj *o)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *partial = NULL;
-	/* The write that took the last finalizer is answered with an object that is gone. */
-	if (meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"))) {
+	if (is_gone(i, o)) {
 		informer_observe_deleted(i, meta_namespace(o) ? meta_namespace(o) : "",
 					 meta_name(o), meta_uid(o));
 		return;

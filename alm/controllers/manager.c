@@ -14,6 +14,9 @@
 #include "alm/controllers/controller.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/render_job.h"
+#ifdef PLANT_1
+#include "alm/controllers/strategy.h"
+#endif
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -307,6 +310,9 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 struct manager *manager_new(const struct manager_config *c)
 {
 	struct manager *m = xcalloc(1, sizeof(*m));
+#ifdef PLANT_1
+	plant_position = 0;
+#endif
 	m->c = *c;
 	if (!m->c.files)
 		m->c.files = &source_files_real;

@@ -46,6 +46,10 @@ void plan_create(struct plan *p, struct obj *o)
 	struct action *x = plan_add(p, ACT_CREATE);
 	x->body = obj_keep(p->a, o);
 	name_object(p, x, o);
+#ifdef PLANT_5
+	obj_set_path(o, "metadata.generateName", obj_stringf("%s-", x->name));
+	obj_del(obj_get_mut(o, "metadata"), "name");
+#endif
 }
 
 void plan_patch(struct plan *p, const struct obj *live, struct obj *patch)

@@ -60,4 +60,8 @@ bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_ent
 /* Deletes what only earlier plans of the app have; true once nothing of it is left. */
 bool strategy_delete_leftovers(struct strategy_pass *s);
 
+#ifdef PLANT_1 /* the step position, in memory */
+extern int plant_position;
+#endif
+
 #endif

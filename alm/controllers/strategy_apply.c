@@ -103,6 +103,10 @@ static const char *unestablished_crd(struct strategy_pass *s)
 	return NULL;
 }
 
+#ifdef PLANT_1
+int plant_position;
+#endif
+
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -118,6 +122,10 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	plan_requeue_after(plan, left);
 	if (strategy_gate_voids(s))
 		return STEP_CONTINUE;
+#ifdef PLANT_1
+	if (!plant_position)
+		return STEP_CONTINUE;
+#endif
 	bool recorded = false;
 	for (size_t i = 0; i < s->install->n; i++) {
 		int stage = s->install->entries[i].stage;

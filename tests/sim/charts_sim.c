@@ -16,7 +16,7 @@ static const char deployment[] =
 	"  namespace: {{ .Release.Namespace }}\n"
 	"  labels: {app.kubernetes.io/version: {{ .Chart.Version | quote }}}\n"
 	"spec:\n"
-	"  replicas: 1\n"
+	"  replicas: {{ .Values.replicas | default 1 }}\n"
 	"  selector: {matchLabels: {name: etcd-operator}}\n"
 	"  template:\n"
 	"    metadata: {labels: {name: etcd-operator}}\n"

@@ -86,6 +86,80 @@ static const struct user_action story[] = {
 	{0},
 };
 
+/* The CRD and its objects outlive the app, and do not bring it back. */
+static const struct user_action removal[] = {
+	INSTALL,
+	{SEC, DO_CREATE, INSTANCES, INSTANCE_BODY, NULL},
+	{SEC, DO_DELETE, ETCD, NULL, NULL},
+	{SEC, DO_GONE, ETCD, NULL, NULL},
+	{0},
+};
+
+/* An app of the same name is another app: what was approved for the first one does not count. */
+#define CAREFUL_APP_BODY                                                                         \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":"          \
+	"{\"name\":\"etcd\"},\"spec\":{\"type\":\"com.tectonic.storage\",\"upgrade\":{\"mode\":" \
+	"\"Manual\",\"approveFirst\":true}}}"
+#define APPROVED_INSTALL                                                                 \
+	{SEC, DO_CREATE, APPS, CAREFUL_APP_BODY, NULL},                                  \
+		{SEC, DO_UNTIL, ETCD, "@Ready=AwaitingApproval", NULL},                  \
+		{0, DO_UNTIL, STRATEGY("0.9.4"), "status.phase=AwaitingApproval", NULL}, \
+		{SEC, DO_PATCH, STRATEGY("0.9.4"), APPROVED, NULL},                      \
+	{                                                                                \
+		SEC, DO_UNTIL, ETCD, "status.installedVersion=0.9.4", NULL               \
+	}
+
+static const struct user_action again[] = {
+	CALL(0, put_0_9_4),
+	{SEC, DO_CREATE, CATALOGS, CATALOG_BODY, NULL},
+	APPROVED_INSTALL,
+	{SEC, DO_DELETE, ETCD, NULL, NULL},
+	{SEC, DO_GONE, ETCD, NULL, NULL},
+	APPROVED_INSTALL,
+	{0},
+};
+
+/* The approval meets a plan that is about to change. */
+static void note_approved(struct world *w)
+{
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	xfree(w->noted);
+	w->noted = NULL;
+	if (json_parse(strbuf_str(&w->user_body), &o, &err) == 0 &&
+	    obj_str(o, "status.plan.digest"))
+		w->noted = xstrdup(obj_str(o, "status.plan.digest"));
+}
+
+#define VALUES "{\"spec\":{\"operator\":{\"values\":{\"replicas\":2}}}}"
+
+static const struct user_action race[] = {
+	INSTALL,
+	{SEC, DO_PATCH, ETCD, MODE("Manual"), NULL},
+	CALL(SEC, put_0_9_5),
+	{5 * SEC, DO_UNTIL, STRATEGY("0.9.5"), "status.phase=AwaitingApproval", NULL},
+	{SEC, DO_PATCH, ETCD, VALUES, NULL},
+	{5 * NS_PER_MS, DO_PATCH, STRATEGY("0.9.5"), APPROVED, NULL},
+	CALL(0, note_approved),
+	{0},
+};
+
+/* Somebody edits and deletes what the operator is made of, also while it is upgraded. */
+#define EDIT "{\"data\":{\"version\":\"edited\"}}"
+
+static const struct user_action drift[] = {
+	INSTALL,
+	{SEC, DO_PATCH, CONFIGMAP, EDIT, NULL},
+	{SEC, DO_DELETE, ACCOUNT, NULL, NULL},
+	{20 * SEC, DO_UNTIL, CONFIGMAP, "data.version=0.9.4", NULL},
+	{0, DO_APPEAR, ACCOUNT, NULL, NULL},
+	CALL(SEC, put_0_9_5),
+	{SEC, DO_UNTIL, ETCD, "@Ready=Upgrading", NULL},
+	{0, DO_DELETE, ACCOUNT, NULL, NULL},
+	{5 * SEC, DO_UNTIL, ETCD, "status.installedVersion=0.9.5", NULL},
+	{0},
+};
+
 struct wanted {
 	const char *target, *field_is_value; /* NULL: the object is not there */
 };
@@ -145,6 +219,37 @@ static int story_ends(struct world *w, struct error *err)
 	return check_all(w, wanted, err);
 }
 
+static int removed(struct world *w, struct error *err)
+{
+	static const struct wanted wanted[] = {
+		{ETCD, NULL},
+		{STRATEGY("0.9.4"), NULL},
+		{DEPLOYMENT, NULL},
+		{CONFIGMAP, NULL},
+		{ACCOUNT, NULL},
+		{CRD, "@Established=InitialNamesAccepted"},
+		{INSTANCES "/purple-ant", "spec.size=3"},
+		{0},
+	};
+	return check_all(w, wanted, err);
+}
+
+/* Installed only as the very plan that the approval met. */
+static int race_is_safe(struct world *w, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	int status = world_get(w, STRATEGY("0.9.5"), &o, err);
+	if (status != 200)
+		return status < 0 ? status : error_set(err, E_INTERNAL, "0.9.5: %d", status);
+	const char *phase = obj_str(o, "status.phase"), *plan = obj_str(o, "status.plan.digest");
+	if (cstr_eq(phase, "Succeeded") && !cstr_eq(plan, w->noted))
+		return error_set(err, E_INTERNAL, "approved was %s, installed is %s",
+				 w->noted ? w->noted : "nothing", plan ? plan : "nothing");
+	if (!cstr_eq(phase, "Succeeded") && !cstr_eq(phase, "AwaitingApproval"))
+		return error_set(err, E_INTERNAL, "0.9.5 is %s", phase ? phase : "nowhere");
+	return 0;
+}
+
 const struct scenario scenario_install = {
 	.name = "install",
 	.about = "an operator is installed from a catalog",
@@ -170,4 +275,40 @@ const struct scenario scenario_story = {
 	.program = &operators_program,
 	.simulate_workloads = true,
 	.converged = story_ends,
+};
+
+const struct scenario scenario_remove = {
+	.name = "remove",
+	.about = "the app is removed, its CRD stays",
+	.actions = removal,
+	.program = &operators_program,
+	.simulate_workloads = true,
+	.converged = removed,
+};
+
+const struct scenario scenario_again = {
+	.name = "again",
+	.about = "an approved app is removed and made again",
+	.actions = again,
+	.program = &operators_program,
+	.simulate_workloads = true,
+	.converged = installed_094,
+};
+
+const struct scenario scenario_race = {
+	.name = "race",
+	.about = "an approval meets a plan that changes",
+	.actions = race,
+	.program = &operators_program,
+	.simulate_workloads = true,
+	.converged = race_is_safe,
+};
+
+const struct scenario scenario_drift = {
+	.name = "drift",
+	.about = "objects are edited and deleted, also during an upgrade",
+	.actions = drift,
+	.program = &operators_program,
+	.simulate_workloads = true,
+	.converged = installed_095,
 };

@@ -282,6 +282,13 @@ static bool body_has(struct world *w, const char *field_is_value)
 	return json_parse(strbuf_str(&w->user_body), &o, &err) == 0 && world_has(o, field_is_value);
 }
 
+/* What the last answer tells of the object's state. */
+static const char *status_text(const struct world *w)
+{
+	const char *from = strstr(w->user_body.buf, "\"status\":{");
+	return from ? from : w->user_body.buf;
+}
+
 static void user_done(void *arg, const struct error *err)
 {
 	struct world *w = arg;
@@ -295,7 +302,7 @@ static void user_done(void *arg, const struct error *err)
 			   w->user_body.buf);
 	else if (w->sim.mono_ns - w->user_waits_since > WAIT_NS)
 		world_fail(w, "action %zu, %s: not %s after an hour, but %d %s", w->next_action,
-			   a->target, a->body ? a->body : "done", w->user_status, w->user_body.buf);
+			   a->target, a->body ? a->body : "done", w->user_status, status_text(w));
 	else if (is_done)
 		user_next(w);
 	else
@@ -455,6 +462,7 @@ void world_free(struct world *w)
 	disk_free(w->disk);
 	map_free(w->files);
 	strbuf_release(&w->user_body);
+	xfree(w->noted);
 	remove_keys(w->key_dir);
 	remove_keys(w->program_key_dir);
 	sim_release(&w->sim);

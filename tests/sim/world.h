@@ -96,6 +96,7 @@ struct world {
 	int user_status;
 	struct strbuf user_body;
 	int64_t user_waits_since;
+	char *noted; /* what a scenario keeps for its end */
 
 	struct map *files; /* name -> struct world_file, the catalog folder */
 	uint64_t n_files;
