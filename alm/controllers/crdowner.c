@@ -35,6 +35,15 @@ static const struct obj *find_app(const struct view *v, const char *self_ref)
 	return NULL;
 }
 
+/* What was seen must still be so: a patch of nothing, refused when the object is newer or gone. It
+ * stands before what a stale view must not do. */
+static void plan_check(struct plan *plan, const struct obj *seen)
+{
+	struct obj *nothing = obj_map();
+	obj_set(nothing, "metadata", obj_map());
+	plan_patch(plan, seen, nothing);
+}
+
 static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *plan)
 {
 	const struct obj *system = view_get(v, WATCH_NAMESPACE, "kube-system");
@@ -57,6 +66,7 @@ static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *p
 		     obj_ref(obj_path(copy, "metadata.ownerReferences")));
 	if (released) {
 		struct obj *annotations = obj_map();
+		plan_check(plan, p->apptype);
 		obj_set(annotations, ANNOTATION_RELEASED, obj_null());
 		obj_set_path(patch, "metadata.annotations", annotations);
 	}
@@ -176,6 +186,7 @@ static int crdowner_install(const struct view *v, const char *key, struct plan *
 	struct obj *o = meta_skeleton("app.coreos.com/v1beta1", "AppType", NULL, name);
 	meta_set_annotation(o, "app.coreos.com/required-by", meta_name(p->crd));
 	obj_set_path(o, "spec.type", obj_string(dot + 1));
+	plan_check(plan, p->crd); /* it may have been released meanwhile */
 	plan_create(plan, o);
 	p->reason = "NotInstallable";
 	p->message = arena_fmt(v->a, "AppType %s is being created", name);

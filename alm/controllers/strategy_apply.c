@@ -36,6 +36,15 @@ static int64_t time_left(const struct strategy_pass *s, const char *condition, c
 	return at + deadline - s->v->now_ns;
 }
 
+/* A clock that was set back since then tells nothing: the soak counts as over, the checks hold now
+ * as before. */
+static int64_t soak_left(const struct strategy_pass *s)
+{
+	int64_t soak = s->v->settings->verify_soak_ns;
+	int64_t left = time_left(s, "Available", "spec.none", soak);
+	return left > soak ? 0 : left;
+}
+
 static bool load_plan(struct strategy_pass *s)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
@@ -203,7 +212,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	}
 	strategy_condition(s, "Available", "True", "Available",
 			   arena_fmt(v->a, "%zu objects ready", s->install->n));
-	int64_t soak = time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
+	int64_t soak = soak_left(s);
 	if (soak > 0) {
 		plan_requeue_after(plan, soak);
 		return STEP_CONTINUE;

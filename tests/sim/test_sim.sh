@@ -50,6 +50,8 @@ wait
 later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$((runs / 2))" --seed 3000 --together
 check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every 2
 check sim__one_fault_at_every_point_of_an_install_in_one_process --scenario install --exhaustive --every 3 --together
+check sim__random_faults_on_an_approval_race --scenario race --runs "$((runs / 10))"
+check sim__random_faults_while_objects_drift --scenario drift --runs "$((runs / 10))"
 check sim__one_fault_at_points_of_an_upgrade --scenario upgrade --exhaustive --every 9
 check sim__power_loss_at_every_disk_operation --disk
 wait
