@@ -2,9 +2,14 @@
  * CRDs are released, never deleted; the row comes before the finalizer goes. */
 #include <string.h>
 
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
 #include "alm/controllers/apptype.h"
 #include "alm/controllers/install_plan.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+
+#define SURVEY_AGE_NS (5 * NS_PER_S)
 
 /* Deletes the highest stage that has something left; true once nothing of the plan is left. */
 static bool remove_objects(const struct view *v, struct app *app, const struct strategy_ref *s,
@@ -26,6 +31,61 @@ static bool remove_objects(const struct view *v, struct app *app, const struct s
 			plan_delete(plan, e->live, "Background");
 	}
 	return stage < 0;
+}
+
+/* The CRDs that the app's plans have brought, with the revision that the cache has of each. */
+static struct obj *brought_crds(const struct view *v, const struct app *app, struct plan *plan)
+{
+	struct obj *rows = obj_keep(v->a, obj_list());
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		const struct obj *doc =
+			s->revision ? install_plan_stored(v, s->name, s->revision, NULL) : NULL;
+		struct install_plan *p = doc ? install_plan_load(v, doc, plan) : NULL;
+		for (size_t k = 0; p && k < p->n; k++) {
+			const char *name = p->entries[k].name;
+			if (!p->entries[k].is_crd)
+				continue;
+			const struct obj *seen = view_get(v, WATCH_CRD, name);
+			struct obj *row = obj_map();
+			obj_set_str(row, "key", name);
+			obj_set_str(row, "group", "apiextensions.k8s.io");
+			obj_set_str(row, "version", "v1");
+			obj_set_str(row, "kind", "CustomResourceDefinition");
+			obj_set_str(row, "name", name);
+			obj_set_str(row, "seen", seen ? meta_resource_version(seen) : "");
+			obj_append(rows, row);
+		}
+	}
+	return rows;
+}
+
+/* A list from the past may lack a CRD, and nobody would release it once the app is gone: each is
+ * read live, and the cache must show the same. */
+static bool sees_crds(const struct view *v, const struct app *app, struct plan *plan)
+{
+	char hex[SHA256_HEX];
+	const struct obj *rows = brought_crds(v, app, plan);
+	json_digest(rows, hex);
+	const char *id = arena_fmt(v->a, "survey:%s:%s", meta_uid(app->o), hex);
+	const struct outcome *o = view_outcome(v, id);
+	int64_t age = o ? v->now_ns - o->at_ns : 0;
+	if (obj_len(rows) && (!o || o->code || age < 0 || age > SURVEY_AGE_NS)) {
+		struct action *x = plan_add(plan, ACT_SURVEY);
+		x->id = id;
+		x->body = rows;
+		return false;
+	}
+	for (size_t i = 0; i < obj_len(rows); i++) {
+		const struct obj *row = obj_at(rows, i);
+		const struct obj *live = obj_get(o->value, obj_str(row, "key"));
+		if (obj_type(live) == OBJ_MAP &&
+		    !cstr_eq(meta_resource_version(live), obj_str(row, "seen"))) {
+			plan_requeue_after(plan, SURVEY_AGE_NS);
+			return false;
+		}
+	}
+	return true;
 }
 
 /* The CRD forgets its owner but for the annotation, and is marked so that loop 2 leaves it alone.
@@ -65,7 +125,7 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	for (size_t i = 0; i < app->n; i++)
 		if (app->strategies[i].revision)
 			done = remove_objects(v, app, &app->strategies[i], plan) && done;
-	if (!done || !release_crds(v, app, plan))
+	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan))
 		return STEP_STOP;
 	for (size_t i = 0; i < app->n; i++)
 		if (!meta_is_deleting(app->strategies[i].o))
