@@ -131,7 +131,7 @@ static void note_approved(struct world *w)
 		w->noted = xstrdup(obj_str(o, "status.plan.digest"));
 }
 
-#define VALUES "{\"spec\":{\"operator\":{\"values\":{\"replicas\":2}}}}"
+#define VALUES "{\"spec\":{\"values\":{\"replicas\":2}}}"
 
 static const struct user_action race[] = {
 	INSTALL,
