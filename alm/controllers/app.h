@@ -6,6 +6,7 @@
 #ifndef ALM_CONTROLLERS_APP_H
 #define ALM_CONTROLLERS_APP_H
 
+#include "alm/controllers/plan.h"
 #include "alm/controllers/view.h"
 #include "catalog/resolve.h"
 
@@ -38,6 +39,7 @@ enum phase {
 struct strategy_ref {
 	const struct obj *o;
 	const char *name, *version, *sha256;
+	const char *failed; /* "VERSION@archive+values" of an upgrade that ended without it; NULL */
 	enum phase phase;
 	int64_t revision;
 	bool by_alm;
@@ -68,6 +70,13 @@ bool phase_is_busy(enum phase p); /* Installing, Verifying, RollingBack */
 const char *app_self_ref(const struct obj *apptype, struct arena *a);
 /* NULL: no such AppType. */
 struct app *app_load(const struct view *v, const char *name);
+/* Does the view show a status that is older than the log's newest row about it? An older view means
+ * wait: only the object's own pass repeats what a crash has left between row and status. */
+bool is_older_than_log(const struct view *v, const struct obj *o);
+/* The app and its strategies but for one, as the view shows them; E_CONFLICT: one is older. */
+int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err);
+/* Plans the status anew that the newest row has, and the executor repeats. */
+void plan_redo(struct plan *p, const struct obj *o);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
 const struct candidate *app_candidate(const struct app *app, const char *version);
 /* install.<version>.<selfRef>, made fit for a name (lifecycle.md 1.2). */

@@ -17,13 +17,18 @@ struct app *apptype_pass(const struct view *v)
 static int apptype_adopt(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
 {
-	(void)err;
 	struct app *app = app_load(v, key);
 	*v->pass = app;
 	if (!app)
 		return STEP_STOP;
 	if (app->deleting)
 		return apptype_remove(v, app, plan);
+	if (is_older_than_log(v, app->o)) {
+		plan_redo(plan, app->o);
+		return STEP_STOP;
+	}
+	if (app_check_age(v, app, NULL, err) < 0)
+		return -err->code;
 	if (meta_has_finalizer(app->o, APP_FINALIZER))
 		return STEP_CONTINUE;
 	struct obj *copy = obj_keep(v->a, obj_copy(app->o)), *patch = obj_map();

@@ -321,6 +321,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
+	m->deadlines = map_new(xfree);
 	m->catalogs = manager_catalogs_new();
 	struct executor_config ec = {
 		.loop = c->loop,
@@ -422,6 +423,7 @@ void manager_free(struct manager *m)
 		informer_free(m->fixed[i].informer);
 	map_free(m->owned);
 	map_free(m->instances);
+	map_free(m->deadlines);
 	map_free(m->catalogs);
 	xfree(m->indexes);
 	discovery_free(m->discovery);

@@ -10,6 +10,7 @@
 #include "alm/controllers/manager.h"
 
 #define CONTROLLERS_MAX 8
+#define DEADLINES_MAX   4096
 
 struct worker {
 	struct manager *m;
@@ -44,7 +45,8 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
-	struct map *catalogs; /* name -> struct catalog_slot */
+	struct map *deadlines; /* id -> int64_t, monotonic; the oldest go first */
+	struct map *catalogs;  /* name -> struct catalog_slot */
 	const struct catalog_index **indexes;
 	size_t n_indexes;
 	char *kube_version;

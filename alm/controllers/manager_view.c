@@ -97,6 +97,30 @@ static struct obj *op_last_row(void *arg, const char *type, const char *kind, co
 	return chain_last_row(m->c.audit, m->c.db, type, kind, name, false);
 }
 
+static int64_t op_head(void *arg, const char *uid)
+{
+	struct manager *m = arg;
+	struct error err;
+	int64_t tseq = 0, seq = 0;
+	return audit_head(m->c.audit, uid, &tseq, &seq, &err) < 0 ? 0 : tseq;
+}
+
+/* A clock that jumps ends nothing early: only the first look asks it. */
+static int64_t op_left(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns)
+{
+	struct manager *m = arg;
+	int64_t now = loop_mono(m->c.loop), *end = map_get(m->deadlines, id);
+	if (!end) {
+		int64_t left = by_wall_ns > deadline_ns ? deadline_ns : by_wall_ns;
+		end = xcalloc(1, sizeof(*end));
+		*end = now + (left > deadline_ns / 10 ? left : deadline_ns / 10);
+		map_set(m->deadlines, id, end);
+		if (map_count(m->deadlines) > DEADLINES_MAX)
+			map_del(m->deadlines, map_first(m->deadlines)->key);
+	}
+	return *end - now;
+}
+
 static const struct view_ops view_operations = {
 	.get = op_get,
 	.each = op_each,
@@ -106,6 +130,8 @@ static const struct view_ops view_operations = {
 	.resource = op_resource,
 	.digest = op_digest,
 	.last_row = op_last_row,
+	.head = op_head,
+	.left = op_left,
 };
 
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v)

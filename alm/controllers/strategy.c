@@ -168,7 +168,6 @@ static bool mark_as_ours(struct strategy_pass *s)
 static int strategy_adopt(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
-	(void)err;
 	const struct obj *o = view_get(v, WATCH_STRATEGY, key);
 	if (!o)
 		return STEP_STOP;
@@ -182,6 +181,12 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->revision = s->ref->revision;
 	if (meta_is_deleting(o))
 		return adopt_deleting(s);
+	if (is_older_than_log(v, o)) {
+		plan_redo(plan, o);
+		return STEP_STOP;
+	}
+	if (s->app && app_check_age(v, s->app, s->ref->name, err) < 0)
+		return -err->code;
 	if (mark_as_ours(s))
 		return STEP_STOP;
 	const struct obj *conditions = obj_path(o, "status.conditions");

@@ -52,6 +52,11 @@ struct view_ops {
 					   const char *kind);
 	/* Newest audit row of this type about a cluster-scoped object; owned, NULL if none. */
 	struct obj *(*last_row)(void *arg, const char *type, const char *kind, const char *name);
+	/* Newest transitionSeq that the log has for the uid; 0: none. */
+	int64_t (*head)(void *arg, const char *uid);
+	/* What is left of a deadline, in monotonic time. The first call for an id starts it with
+	 * what the wall clock leaves, at least a tenth (lifecycle.md 4.2). */
+	int64_t (*left)(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns);
 	/* hex digest of the redacted object */
 	void (*digest)(void *arg, const struct obj *o, char out[65]);
 };

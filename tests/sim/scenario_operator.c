@@ -154,7 +154,7 @@ static const struct user_action drift[] = {
 	{20 * SEC, DO_UNTIL, CONFIGMAP, "data.version=0.9.4", NULL},
 	{0, DO_APPEAR, ACCOUNT, NULL, NULL},
 	CALL(SEC, put_0_9_5),
-	{SEC, DO_UNTIL, ETCD, "@Ready=Upgrading", NULL},
+	{SEC, DO_APPEAR, STRATEGY("0.9.5"), NULL, NULL},
 	{0, DO_DELETE, ACCOUNT, NULL, NULL},
 	{5 * SEC, DO_UNTIL, ETCD, "status.installedVersion=0.9.5", NULL},
 	{0},

@@ -78,6 +78,8 @@ static int play(const struct options *o, uint64_t seed, const char *fault, struc
 	ret->first_commit = disk_commits(w->disk);
 	if (r == 0)
 		r = world_run(w, err);
+	if (r < 0 && o->verbose)
+		world_tell(w);
 	ret->writes = net_stats(w->net)->writes;
 	ret->commits = disk_commits(w->disk);
 	for (int i = 0; i < FAULTS_N; i++)

@@ -542,6 +542,25 @@ static bool user_is_through(const struct world *w)
 	return !w->scenario->actions[w->next_action].target;
 }
 
+/* What the controllers decided, for the reader of a failed run. */
+void world_tell(struct world *w)
+{
+	static const char sql[] =
+		"SELECT time || ' ' || type || ' ' || reason || ' ' || name || ' ' || "
+		"coalesce(json_extract(body, '$.to'), '') || ' ' || "
+		"coalesce(json_extract(body, '$.message'), '') FROM audit"
+		" WHERE type NOT IN ('Write', 'Plan')";
+	struct db *own = w->program && w->scenario->program->db
+				 ? w->scenario->program->db(w->program)
+				 : NULL;
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (!w->db || db_prepare(own ? own : w->db, sql, &s, &err) < 0)
+		return;
+	while (stmt_step(s, &err) > 0)
+		printf("# log: %.*s\n", STR_ARG(stmt_text(s, 0)));
+}
+
 int world_run(struct world *w, struct error *err)
 {
 	/* The story, with faults. */
