@@ -9,8 +9,6 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define SURVEY_AGE_NS (5 * NS_PER_S)
-
 /* Deletes the highest stage that has something left; true once nothing of the plan is left. */
 static bool remove_objects(const struct view *v, struct app *app, const struct strategy_ref *s,
 			   struct plan *plan)

@@ -166,6 +166,56 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 	}
 }
 
+static bool is_chunk(const struct obj *o, const char *inputs)
+{
+	return obj_type(o) == OBJ_MAP && !meta_is_deleting(o) &&
+	       (!inputs || cstr_eq(meta_annotation(o, ANNOTATION_INPUTS), inputs));
+}
+
+/* The first chunk that the view lacks; NULL: it has all. */
+static const char *missing_chunk(const struct view *v, const char *strategy, int64_t revision,
+				 const char *inputs)
+{
+	uint64_t n = 1;
+	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
+		const char *name = chunk_name(strategy, revision, i, v->a);
+		const struct obj *o = view_get(v, WATCH_PLAN_SECRET, name);
+		if (!is_chunk(o, inputs))
+			return name;
+		(void)str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n);
+	}
+	return NULL;
+}
+
+bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
+			  const char *inputs, struct plan *plan)
+{
+	const char *name = missing_chunk(v, strategy, revision, inputs);
+	if (!name)
+		return true; /* there, but not readable */
+	const char *id = arena_fmt(v->a, "survey:%s", name);
+	const struct outcome *o = view_outcome(v, id);
+	int64_t age = o ? v->now_ns - o->at_ns : 0;
+	if (o && !o->code && age >= 0 && age <= SURVEY_AGE_NS) {
+		if (!is_chunk(obj_get(o->value, name), inputs))
+			return true;
+		plan_requeue_after(plan, SURVEY_AGE_NS); /* the watch brings it */
+		return false;
+	}
+	struct obj *row = obj_map(), *rows = obj_list();
+	obj_set_str(row, "key", name);
+	obj_set_str(row, "group", "");
+	obj_set_str(row, "version", "v1");
+	obj_set_str(row, "kind", "Secret");
+	obj_set_str(row, "namespace", SYSTEM_NAMESPACE);
+	obj_set_str(row, "name", name);
+	obj_append(rows, row);
+	struct action *x = plan_add(plan, ACT_SURVEY);
+	x->id = id;
+	x->body = obj_keep(v->a, rows);
+	return false;
+}
+
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
 				      const char *inputs)
 {
@@ -175,8 +225,7 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
 		const struct obj *o =
 			view_get(v, WATCH_PLAN_SECRET, chunk_name(strategy, revision, i, v->a));
-		if (!o || meta_is_deleting(o) ||
-		    (inputs && !cstr_eq(meta_annotation(o, ANNOTATION_INPUTS), inputs)) ||
+		if (!is_chunk(o, inputs) ||
 		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n) ||
 		    !base64_decode(str_of(obj_str(o, "data.plan")), &text))
 			return NULL;

@@ -53,6 +53,10 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
  * there. */
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
 				      const char *inputs);
+/* A list from the past may lack it: what install_plan_stored() does not find is read live before it
+ * counts as gone. False: not known yet; the plan has what brings the key back. */
+bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
+			  const char *inputs, struct plan *plan);
 /* Secrets that hold the document: plan_apply of each. */
 void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
 			const char *inputs, const struct obj *doc);

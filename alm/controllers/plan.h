@@ -7,10 +7,12 @@
 #define ALM_CONTROLLERS_PLAN_H
 
 #include "alm/base/arena.h"
+#include "alm/base/clock.h"
 #include "alm/client/resource.h"
 #include "alm/obj/obj.h"
 
 #define PLAN_ACTIONS_MAX 4096
+#define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
 
 enum act_type {
 	ACT_APPLY,  /* server-side apply of a whole object; the only create-or-update verb */

@@ -182,6 +182,7 @@ static void finished(void *arg, struct str output, const struct error *err)
 	struct error bad;
 	struct obj *value = NULL;
 	if (!err && json_parse(output, &value, &bad) < 0) {
+		bad.code = E_INTERNAL; /* the child's fault, not the chart's: it may pass */
 		error_wrap(&bad, "what the renderer answered");
 		err = &bad;
 	}

@@ -1,5 +1,6 @@
 #include "alm/controllers/stash.h"
 
+#include "alm/base/clock.h"
 #include "alm/base/map.h"
 
 struct stash {
@@ -57,15 +58,26 @@ static void evict(struct stash *s)
 		stash_drop(s, map_first(s->items)->key);
 }
 
+int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns)
+{
+	int64_t wait = NS_PER_HOUR, age = now_ns - o->at_ns;
+	if (o->failures && o->failures <= 6)
+		wait = NS_PER_MIN << (o->failures - 1);
+	return age < 0 || age >= wait ? 0 : wait - age;
+}
+
 void stash_put(struct stash *s, const char *id, const struct error *err, struct str bytes,
 	       struct obj *value, int64_t now_ns)
 {
+	const struct outcome *old = stash_get(s, id);
+	unsigned failures = !err ? 0 : old ? old->failures + 1 : 1;
 	struct outcome *o = xcalloc(1, sizeof(*o));
 	*o = (struct outcome){.code = err ? err->code : 0,
 			      .msg = xstrdup(err ? err->msg : ""),
 			      .bytes = bytes,
 			      .value = value,
-			      .at_ns = now_ns};
+			      .at_ns = now_ns,
+			      .failures = failures};
 	stash_drop(s, id);
 	map_set(s->items, id, o);
 	s->bytes += cost(o);

@@ -18,6 +18,7 @@ struct outcome {
 	struct str bytes;  /* owned: an archive */
 	struct obj *value; /* owned: rendered objects, survey */
 	int64_t at_ns;
+	unsigned failures; /* in a row */
 };
 
 struct stash;
@@ -29,6 +30,8 @@ const struct outcome *stash_get(const struct stash *s, const char *id);
 /* Consumes bytes (xmalloc) and value. err NULL: success. Replaces an older outcome of the id. */
 void stash_put(struct stash *s, const char *id, const struct error *err, struct str bytes,
 	       struct obj *value, int64_t now_ns);
+/* A failure that may pass is tried again after 1, 2, 4 ... 60 minutes. 0: now. */
+int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns);
 void stash_drop(struct stash *s, const char *id);
 
 #endif

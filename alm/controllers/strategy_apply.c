@@ -19,7 +19,8 @@ static const char *entry_text(const struct plan_entry *e, struct arena *a)
 	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
 }
 
-/* Time left of a deadline that runs since the condition last turned; <= 0: over. */
+/* Time left of a deadline that runs since the condition last turned; <= 0: over. Monotonic: a clock
+ * that jumps ends nothing. */
 static int64_t time_left(const struct strategy_pass *s, const char *condition, const char *field,
 			 int64_t deadline)
 {
@@ -33,21 +34,16 @@ static int64_t time_left(const struct strategy_pass *s, const char *condition, c
 			since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
 	if (!since || !clock_parse(str_of(since), &at))
 		return deadline;
-	return at + deadline - s->v->now_ns;
-}
-
-/* A clock that was set back since then tells nothing: the soak counts as over, the checks hold now
- * as before. */
-static int64_t soak_left(const struct strategy_pass *s)
-{
-	int64_t soak = s->v->settings->verify_soak_ns;
-	int64_t left = time_left(s, "Available", "spec.none", soak);
-	return left > soak ? 0 : left;
+	const char *id = arena_fmt(s->v->a, "%s:r%lld:%s:%s:%lld", meta_uid(s->ref->o),
+				   (long long)s->revision, condition, since, (long long)deadline);
+	return s->v->ops->left(s->v->ops_arg, id, deadline, at + deadline - s->v->now_ns);
 }
 
 static bool load_plan(struct strategy_pass *s)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+	if (!doc && !install_plan_is_gone(s->v, s->ref->name, s->revision, NULL, s->plan))
+		return false;
 	if (!doc) { /* somebody deleted it: plan anew */
 		s->phase = PHASE_PENDING;
 		s->message = "the stored plan is gone";
@@ -66,6 +62,7 @@ static void give_up(struct strategy_pass *s, const char *condition, const char *
 	bool back =
 		s->app->installed && s->app->installed != s->ref && !cstr_eq(on_failure, "Stay");
 	strategy_enter(s, back ? PHASE_ROLLING_BACK : PHASE_FAILED, condition, reason, message);
+	condition_remove(s->conditions, "RolledBack"); /* its deadline runs from now */
 	if (back)
 		strategy_condition(s, "RolledBack", "False", "RollingBack", message);
 	else if (!s->app->installed)
@@ -212,7 +209,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	}
 	strategy_condition(s, "Available", "True", "Available",
 			   arena_fmt(v->a, "%zu objects ready", s->install->n));
-	int64_t soak = soak_left(s);
+	int64_t soak = time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
 	if (soak > 0) {
 		plan_requeue_after(plan, soak);
 		return STEP_CONTINUE;
@@ -382,11 +379,9 @@ static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *
 {
 	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e))
 		return false;
-	if (!e->live)
+	if (!e->live || !install_plan_is_applied(e))
 		return true;
-	if (holds(e->live, e->object) && install_plan_is_applied(e))
-		return false;
-	return !is_as_left(s, e);
+	return !holds(e->live, e->object) && !is_as_left(s, e);
 }
 
 static void drift_row(struct strategy_pass *s, const char *text)

@@ -11,9 +11,17 @@
 
 #define APPROVAL_TTL_NS (72 * NS_PER_HOUR)
 
+/* clear_blocks() took the condition away: one that still holds keeps its time, or each pass would
+ * write. */
 static void block(struct strategy_pass *s, const char *condition, const char *reason,
 		  const char *message)
 {
+	const struct obj *old = obj_path(s->ref->o, "status.conditions");
+	for (size_t i = 0; i < obj_len(old) && condition_is(s->ref->o, condition, "False"); i++)
+		if (cstr_eq(obj_str(obj_at(old, i), "type"), condition)) {
+			condition_remove(s->conditions, condition);
+			obj_append(s->conditions, obj_copy(obj_at(old, i)));
+		}
 	strategy_enter(s, PHASE_BLOCKED, condition, reason, message);
 }
 
@@ -142,6 +150,27 @@ static bool names_unknown_archive(const struct strategy_pass *s)
 	       !install_plan_stored(s->v, s->ref->name, s->revision, NULL);
 }
 
+/* A failure that no input changes may pass: the child was killed, the disk was full. */
+static bool is_tried_again(struct strategy_pass *s, const struct outcome *failed)
+{
+	if (failed->code == E_INVALID)
+		return false;
+	int64_t left = outcome_retry_in(failed, s->v->now_ns);
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left == 0;
+}
+
+/* The outcome brings the key back. What is tried again stays as it is until then. */
+static int work_begins(struct strategy_pass *s, bool again)
+{
+	s->stop = true;
+	if (again)
+		return STEP_STOP;
+	s->phase = PHASE_PENDING;
+	return STEP_CONTINUE;
+}
+
 static const char *inputs_of(struct strategy_pass *s)
 {
 	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
@@ -171,10 +200,9 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	const struct outcome *o = view_outcome(v, id);
 	if (o && !o->code)
 		return STEP_CONTINUE;
-	if (o) {
+	if (o && !is_tried_again(s, o)) {
 		block(s, "PlanReady", o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
 		      arena_strdup(v->a, o->msg));
-		plan_requeue_after(plan, NS_PER_MIN);
 		return STEP_CONTINUE;
 	}
 	if (!entry_by_digest(v, s->archive, NULL)) {
@@ -184,9 +212,7 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	struct action *x = plan_add(plan, ACT_FETCH);
 	x->id = id;
 	x->key = s->archive;
-	s->phase = PHASE_PENDING;
-	s->stop = true;
-	return STEP_CONTINUE;
+	return work_begins(s, o != NULL);
 }
 
 static struct obj *render_request(struct strategy_pass *s)
@@ -214,19 +240,21 @@ int strategy_render(const struct view *v, const char *key, struct plan *plan, st
 				   (long long)s->revision, inputs);
 	const struct outcome *o = view_outcome(v, id);
 	s->stop = true;
-	if (o && o->code) {
+	if (!o && !install_plan_is_gone(v, s->ref->name, s->revision, inputs, plan))
+		return work_begins(s, false);
+	if (o && o->code && !is_tried_again(s, o)) {
 		block(s, "PlanReady", o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
 		      arena_strdup(v->a, o->msg));
 		return STEP_CONTINUE;
 	}
-	s->phase = PHASE_PENDING;
-	if (!o) {
+	if (!o || o->code) {
 		struct action *x = plan_add(plan, ACT_RENDER);
 		x->id = id;
 		x->key = arena_fmt(v->a, "archive:%s", s->archive);
 		x->body = obj_keep(v->a, render_request(s));
-		return STEP_CONTINUE;
+		return work_begins(s, o != NULL);
 	}
+	s->phase = PHASE_PENDING;
 	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
 		plan_create(plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
 	struct obj *doc = obj_keep(
@@ -467,6 +495,16 @@ static bool is_approved(struct strategy_pass *s, const char **ret_reason, const 
 	return true;
 }
 
+/* Deadlines run since a condition turned: those of an earlier attempt must not stay. */
+static void forget_earlier_attempt(struct strategy_pass *s)
+{
+	static const char *const earlier[] = {"Applied", "Available", "Verified", "OwnershipMoved",
+					      "RolledBack"};
+	for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
+		condition_remove(s->conditions, earlier[i]);
+	strategy_condition(s, "Applied", "False", "Installing", "");
+}
+
 static void decision(struct strategy_pass *s, const char *reason, const char *verdict,
 		     const char *detail)
 {
@@ -499,7 +537,7 @@ int strategy_approve(const struct view *v, const char *key, struct plan *plan, s
 				   obj_str(s->ref->o, "spec.approvalReason"));
 	else
 		strategy_condition(s, "Approved", "True", "NotNeeded", "");
-	strategy_condition(s, "Applied", "False", "Installing", "");
+	forget_earlier_attempt(s);
 #ifdef PLANT_1
 	plant_position = 1;
 #endif
