@@ -110,6 +110,7 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 		trusted = request_header(r, "Audit-ID");
 #endif
 	const char *id = own_id(log, trusted);
+	struct error ignored;
 	int64_t seq = 0;
 	if (id && cstr_has_prefix(id, "row-") && str_parse_i64(str_of(id + 4), &seq) &&
 	    w->is_status && row_announces(log, seq, w))
@@ -119,7 +120,10 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 	row->reason = w->after && !w->before ? "Created" : w->after ? "Updated" : "Deleted";
 	row->subject = (struct audit_subject){
 		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
-	row->op = id && !cstr_has_prefix(id, "row-") ? id : NULL;
+	/* A request that came twice and changed something twice has two rows; the op names the
+	 * first. */
+	if (id && !cstr_has_prefix(id, "row-") && audit_row_by_op(log, id, &seq, &ignored) < 0)
+		row->op = id;
 	row->actor = id ? NULL : r->user.name; /* absent: ALM itself */
 	row->body = obj_keep(r->arena, body_of(w, "Applied", w->after && !w->before ? 201 : 200));
 	return row;
