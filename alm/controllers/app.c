@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/install_plan.h"
 #include "alm/controllers/usage.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -241,6 +242,48 @@ static void fill_waivers(const struct view *v, struct app *app)
 	app->in.n_waivers = n;
 }
 
+/* "VERSION@archive+values" of an upgrade that ended without its version, until it is tried again.
+ */
+static const char *failed_mark(const struct view *v, const struct app *app,
+			       const struct strategy_ref *s)
+{
+	if (!app->installed || s == app->installed ||
+	    (s->phase != PHASE_ROLLING_BACK && s->phase != PHASE_ROLLED_BACK &&
+	     s->phase != PHASE_FAILED))
+		return NULL;
+	const struct obj *doc = install_plan_stored(v, s->name, s->revision, NULL);
+	const char *values = obj_str(doc, "values");
+	return arena_fmt(v->a, "%s@%.12s+%s", s->version, s->sha256 ? s->sha256 : "",
+			 values ? values : app->in.values_digest);
+}
+
+static bool is_retried(const struct app *app, const char *mark)
+{
+	const char *version = meta_annotation(app->o, ANNOTATION_RETRY);
+	size_t n = version ? strlen(version) : 0;
+	return n && !strncmp(mark, version, n) && mark[n] == '@';
+}
+
+/* What the status remembers, and what the strategies show that it may not have yet. */
+static void fill_failed(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "status.failedVersions");
+	const char **marks = ARENA_ARRAY(v->a, const char *, obj_len(list) + app->n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(list) + app->n; i++) {
+		const char *mark =
+			i < obj_len(list)
+				? obj_as_string(obj_at(list, i))
+				: failed_mark(v, app, &app->strategies[i - obj_len(list)]);
+		bool known = !mark || is_retried(app, mark);
+		for (size_t k = 0; k < n && !known; k++)
+			known = !strcmp(marks[k], mark);
+		if (!known)
+			marks[n++] = mark;
+	}
+	app->in.failed = marks;
+}
+
 static void fill_input(const struct view *v, struct app *app)
 {
 	struct resolve_input *in = &app->in;
@@ -260,7 +303,7 @@ static void fill_input(const struct view *v, struct app *app)
 		.now_ns = v->now_ns,
 		.values_digest = values_digest(app->values, v->a),
 	};
-	in->failed = (const char *const *)string_list(obj_path(o, "status.failedVersions"), v->a);
+	fill_failed(v, app);
 	if (app->installed) {
 		in->installed_version = app->installed->version;
 		in->installed_managed = (const char *const *)app->installed->managed;

@@ -39,7 +39,6 @@ enum phase {
 struct strategy_ref {
 	const struct obj *o;
 	const char *name, *version, *sha256;
-	const char *failed; /* "VERSION@archive+values" of an upgrade that ended without it; NULL */
 	enum phase phase;
 	int64_t revision;
 	bool by_alm;

@@ -156,12 +156,26 @@ static bool another_is_unfinished(const struct app *app, const char *version)
 	return false;
 }
 
+/* `--retry` is used up once its version runs again: another failure counts. */
+static void end_retry(const struct app *app, struct plan *plan)
+{
+	const char *version = meta_annotation(app->o, ANNOTATION_RETRY);
+	const struct strategy_ref *s = version ? app_strategy(app, version) : NULL;
+	if (!s || (s->phase != PHASE_INSTALLING && s->phase != PHASE_VERIFYING))
+		return;
+	struct obj *patch = obj_map(), *annotations = obj_map();
+	obj_set(annotations, ANNOTATION_RETRY, obj_null());
+	obj_set_path(patch, "metadata.annotations", annotations);
+	plan_patch(plan, app->o, patch);
+}
+
 static int apptype_decide(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
 	(void)key;
 	(void)err;
 	struct app *app = apptype_pass(v);
+	end_retry(app, plan);
 	const struct candidate *c = app->next ? app_candidate(app, app->next) : NULL;
 	if (!c || c->manual || !c->entry || app->busy || another_is_unfinished(app, app->next))
 		return STEP_CONTINUE;

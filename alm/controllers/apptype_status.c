@@ -212,36 +212,12 @@ static void set_candidates(const struct view *v, const struct app *app, struct o
 	obj_unref(list);
 }
 
-static const char *failed_mark(const struct view *v, const struct app *app,
-			       const struct strategy_ref *s)
+/* Versions that failed as an upgrade (app.c). */
+static void set_failed(const struct app *app, struct obj *status)
 {
-	return arena_fmt(v->a, "%s@%.12s+%s", s->version, s->sha256 ? s->sha256 : "",
-			 app->in.values_digest);
-}
-
-/* Versions that failed as an upgrade; `--retry` (the annotation) forgets one. */
-static void set_failed(const struct view *v, const struct app *app, struct obj *status)
-{
-	const struct obj *old = obj_path(app->o, "status.failedVersions");
-	const char *retry = meta_annotation(app->o, ANNOTATION_RETRY);
 	struct obj *list = obj_list();
-	for (size_t i = 0; i < obj_len(old); i++) {
-		const char *mark = obj_as_string(obj_at(old, i));
-		if (mark && (!retry || strncmp(mark, retry, strlen(retry)) != 0 ||
-			     mark[strlen(retry)] != '@'))
-			obj_append(list, obj_string(mark));
-	}
-	for (size_t i = 0; i < app->n; i++) {
-		const struct strategy_ref *s = &app->strategies[i];
-		if (s->phase != PHASE_ROLLING_BACK || s == app->installed)
-			continue;
-		const char *mark = failed_mark(v, app, s);
-		bool known = false;
-		for (size_t k = 0; k < obj_len(list); k++)
-			known = known || cstr_eq(obj_as_string(obj_at(list, k)), mark);
-		if (!known)
-			obj_append(list, obj_string(mark));
-	}
+	for (size_t i = 0; app->in.failed[i]; i++)
+		obj_append(list, obj_string(app->in.failed[i]));
 	obj_del(status, "failedVersions");
 	if (obj_len(list))
 		obj_set(status, "failedVersions", obj_ref(list));
@@ -348,7 +324,7 @@ int apptype_status(const struct view *v, const char *key, struct plan *plan, str
 	obj_set_str(status, "selfRef", app->self_ref);
 	obj_set_int(status, "observedGeneration", meta_generation(app->o));
 	set_versions(v, app, status);
-	set_failed(v, app, status);
+	set_failed(app, status);
 	set_candidates(v, app, status);
 	set_conditions(v, app, &st, status);
 	struct action *x = status_plan(plan, app->o, status, old_state(app), st.name, st.message);

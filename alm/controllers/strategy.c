@@ -181,7 +181,10 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->revision = s->ref->revision;
 	if (meta_is_deleting(o))
 		return adopt_deleting(s);
+	const struct obj *approval = obj_path(o, "status.approval");
+	s->approval = approval ? obj_keep(v->a, obj_copy(approval)) : NULL;
 	if (is_older_than_log(v, o)) {
+		strategy_note_approval(s);
 		plan_redo(plan, o);
 		return STEP_STOP;
 	}
@@ -190,9 +193,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	if (mark_as_ours(s))
 		return STEP_STOP;
 	const struct obj *conditions = obj_path(o, "status.conditions");
-	const struct obj *approval = obj_path(o, "status.approval");
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
-	s->approval = approval ? obj_keep(v->a, obj_copy(approval)) : NULL;
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
 	s->findings = obj_path(o, "status.plan.findings");

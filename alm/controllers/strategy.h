@@ -37,6 +37,9 @@ void strategy_enter(struct strategy_pass *s, enum phase phase, const char *condi
 bool strategy_is_planning(
 	const struct strategy_pass *s); /* New, Pending, Blocked, AwaitingApproval */
 
+/* Before a status with another plan is written anew: an approval that the live object has is
+ * recorded, bound to the plan that it shows now (lifecycle.md 6). */
+void strategy_note_approval(struct strategy_pass *s);
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);

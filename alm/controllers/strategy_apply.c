@@ -65,8 +65,6 @@ static void give_up(struct strategy_pass *s, const char *condition, const char *
 	condition_remove(s->conditions, "RolledBack"); /* its deadline runs from now */
 	if (back)
 		strategy_condition(s, "RolledBack", "False", "RollingBack", message);
-	else if (!s->app->installed)
-		plan_requeue_after(s->plan, NS_PER_MIN);
 }
 
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
@@ -379,7 +377,7 @@ static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *
 {
 	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e))
 		return false;
-	if (!e->live || !install_plan_is_applied(e))
+	if (!e->live || !install_plan_is_applied(e) || !belongs_to(s, e))
 		return true;
 	return !holds(e->live, e->object) && !is_as_left(s, e);
 }
@@ -456,6 +454,21 @@ static bool is_chosen_again(const struct strategy_pass *s)
 	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
 }
 
+/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes. */
+static bool may_retry(struct strategy_pass *s)
+{
+	int64_t tries = s->revision > 7 ? 7 : s->revision;
+	int64_t wait = tries < 7 ? NS_PER_MIN << (tries > 0 ? tries - 1 : 0) : NS_PER_HOUR;
+	if (s->phase != PHASE_FAILED || s->app->installed)
+		return true;
+	const char *id =
+		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
+	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, wait);
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left <= 0;
+}
+
 int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -466,7 +479,7 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 		return STEP_CONTINUE;
 	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
 	    s->phase == PHASE_FAILED) {
-		if (is_chosen_again(s) && (s->phase != PHASE_FAILED || !s->app->installed))
+		if (is_chosen_again(s) && may_retry(s))
 			start_revision(s);
 		return STEP_CONTINUE;
 	}

@@ -459,6 +459,15 @@ static bool is_recorded(struct strategy_pass *s)
 	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
 }
 
+void strategy_note_approval(struct strategy_pass *s)
+{
+#ifndef PLANT_27
+	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false) &&
+	    !is_recorded(s))
+		record_approval(s);
+#endif
+}
+
 static bool has_expired(const struct strategy_pass *s)
 {
 	int64_t at;

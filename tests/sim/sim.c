@@ -21,7 +21,7 @@
 struct options {
 	const struct scenario *scenario;
 	uint64_t seed, runs, every; /* every n-th point only */
-	const char *faults[FAULTS_MAX];
+	const char *faults[FAULTS_MAX], *query;
 	size_t n_faults;
 	bool disk, exhaustive, together, verbose, twice, keep_going;
 };
@@ -79,7 +79,7 @@ static int play(const struct options *o, uint64_t seed, const char *fault, struc
 	if (r == 0)
 		r = world_run(w, err);
 	if (r < 0 && o->verbose)
-		world_tell(w);
+		world_tell(w, o->query);
 	ret->writes = net_stats(w->net)->writes;
 	ret->commits = disk_commits(w->disk);
 	for (int i = 0; i < FAULTS_N; i++)
@@ -166,7 +166,8 @@ static int usage(const char *why)
 {
 	fprintf(stderr,
 		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
-		"[--exhaustive [--every N]] [--together] [--twice] [--keep-going] [-v]\n"
+		"[--exhaustive [--every N]] [--together] [--twice] [--keep-going] [-v [--sql "
+		"QUERY]]\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
 		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
 		why);
@@ -200,6 +201,8 @@ static int parse(int argc, char **argv, struct options *o)
 			i++;
 		else if (strcmp(a, "--runs") == 0 && str_parse_u64(str_of(v), &o->runs))
 			i++;
+		else if (strcmp(a, "--sql") == 0 && *v)
+			o->query = argv[++i];
 		else if (strcmp(a, "--fault") == 0 && o->n_faults < FAULTS_MAX)
 			o->faults[o->n_faults++] = argv[++i];
 		else

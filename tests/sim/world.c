@@ -543,7 +543,7 @@ static bool user_is_through(const struct world *w)
 }
 
 /* What the controllers decided, for the reader of a failed run. */
-void world_tell(struct world *w)
+void world_tell(struct world *w, const char *query)
 {
 	static const char sql[] =
 		"SELECT time || ' ' || type || ' ' || reason || ' ' || name || ' ' || "
@@ -555,7 +555,7 @@ void world_tell(struct world *w)
 				 : NULL;
 	struct error err = ERROR_INIT;
 	struct stmt *s;
-	if (!w->db || db_prepare(own ? own : w->db, sql, &s, &err) < 0)
+	if (!w->db || db_prepare(query || !own ? w->db : own, query ? query : sql, &s, &err) < 0)
 		return;
 	while (stmt_step(s, &err) > 0)
 		printf("# log: %.*s\n", STR_ARG(stmt_text(s, 0)));

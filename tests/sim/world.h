@@ -118,8 +118,8 @@ void world_free(struct world *w);
 /* Runs until the user is through and the programs rest, then stops the faults, waits for rest and
  * checks everything. 0, or the first violation. */
 int world_run(struct world *w, struct error *err);
-/* Prints the log of decisions. */
-void world_tell(struct world *w);
+/* Prints the log of decisions, or the answer of the server's database to a query (one column). */
+void world_tell(struct world *w, const char *query);
 /* Steps of virtual time, with crashes handled on the way. */
 int world_run_for(struct world *w, int64_t ns, struct error *err);
 
