@@ -5,12 +5,15 @@
 #include "alm/cli/cmds.h"
 #include "alm/cli/crd_source.h"
 #include "alm/cli/printer.h"
+#include "alm/client/client.h"
+#include "alm/io/http.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 #include "catalog/gate_report.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define PAGE       500
+#define QUERY_MAX  ((size_t)1 << 20)
 #define REFUSED    3
 
 static const struct cmd_option options[] = {
@@ -19,37 +22,58 @@ static const struct cmd_option options[] = {
 	{0},
 };
 
-/* All objects of one definition, through one version, page by page. */
-static int read_live(struct cli *c, struct session *s, struct gate_report *r, const struct obj *crd,
-		     const char *version, struct error *err)
+struct pages {
+	struct session *s;
+	struct gate_report *report;
+	char *next;
+	struct error err;
+};
+
+static void page_read(void *arg, const struct client_reply *reply)
 {
-	const char *next = "";
-	const char *base =
-		arena_fmt(c->arena, "/apis/%s/%s/%s?limit=%d", obj_str(crd, "spec.group"), version,
-			  obj_str(crd, "spec.names.plural"), PAGE);
-	do {
-		const struct obj *page = NULL;
-		const char *target =
-			*next ? arena_fmt(c->arena, "%s&continue=%s", base, next) : base;
-		int rc = session_get(s, target, &page, err);
-		if (rc < 0)
-			return rc;
-		const struct obj *items = obj_get(page, "items");
-		for (size_t i = 0; i < obj_len(items); i++)
-			gate_report_object(r, obj_at(items, i));
-		next = obj_str(page, "metadata.continue");
-	} while (next && *next);
-	return 0;
+	struct pages *p = arg;
+	const struct obj *items = obj_get(reply->body, "items");
+	const char *next = obj_str(reply->body, "metadata.continue");
+	loop_stop(session_loop(p->s));
+	if (reply->err)
+		p->err = *reply->err;
+	for (size_t i = 0; !reply->err && i < obj_len(items); i++)
+		gate_report_object(p->report, obj_at(items, i));
+	xfree(p->next);
+	p->next = !reply->err && next && *next ? xstrdup(next) : NULL;
 }
 
-static int read_cluster(struct cli *c, struct session *s, struct gate_report *r, struct error *err)
+/* All objects of one definition, through one version; one page is in memory. */
+static int read_live(struct session *s, struct gate_report *r, const struct obj *crd,
+		     const char *version, struct error *err)
+{
+	const struct resource kind = {.group = obj_str(crd, "spec.group"),
+				      .version = version,
+				      .plural = obj_str(crd, "spec.names.plural"),
+				      .kind = obj_str(crd, "spec.names.kind"),
+				      .namespaced =
+					      cstr_eq(obj_str(crd, "spec.scope"), "Namespaced")};
+	struct pages p = {.s = s, .report = r};
+	do {
+		CLEANUP(arena_freep) struct arena *a = arena_new(QUERY_MAX);
+		const char *query = arena_fmt(a, "limit=%d", PAGE);
+		if (p.next)
+			query = arena_fmt(a, "%s&continue=%s", query,
+					  url_encode(str_of(p.next), a));
+		client_list(session_client(s), &kind, NULL, query, page_read, &p);
+		loop_run(session_loop(s));
+	} while (p.next);
+	return p.err.code ? error_copy(err, &p.err) : 0;
+}
+
+static int read_cluster(struct session *s, struct gate_report *r, struct error *err)
 {
 	for (size_t i = 0; i < gate_report_crds(r); i++) {
 		const char *const *through;
 		const struct obj *crd = gate_report_crd(r, i);
 		size_t n = gate_report_versions(r, i, &through);
 		for (size_t k = 0; crd && k < n; k++) {
-			int rc = read_live(c, s, r, crd, through[k], err);
+			int rc = read_live(s, r, crd, through[k], err);
 			if (rc < 0)
 				return error_wrap(err, "objects of %s",
 						  obj_str(crd, "metadata.name"));
@@ -90,7 +114,7 @@ static int judge(struct cli *c, struct session **s, const struct crd_source *bef
 	if (file)
 		rc = crd_source_read(c, file, s, &objects, err);
 	else if (before->live)
-		rc = read_cluster(c, *s, r, err);
+		rc = read_cluster(*s, r, err);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < objects.n; i++)

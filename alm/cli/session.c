@@ -98,6 +98,11 @@ struct transport *session_transport(struct session *s)
 	return s->transport;
 }
 
+struct client *session_client(struct session *s)
+{
+	return s->client;
+}
+
 const char *session_namespace(const struct session *s)
 {
 	return s->ns;

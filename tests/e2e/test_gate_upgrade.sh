@@ -125,5 +125,34 @@ k delete widget c >/dev/null
 soon "the object goes: it waits for approval again" "AwaitingApproval $digest" strategy 1.3.0 '{.status.phase} {.status.plan.digest}'
 alm approve widget 1.3.0 --reason ok >/dev/null
 soon "approved: installed" "1.3.0" installed
+
+# The stored version of a kind moves (lifecycle.md 7.5).
+gadgets() {
+	crd 'num: {type: integer}' | sed "s/widget/gadget/g; s/Widget/Gadget/g; s/storage: true/storage: $1/"
+	crd 'num: {type: integer}' | sed "s/storage: true/storage: $2/; s/name: v1/name: v2/" | sed -n '/- name: v2/,$p'
+}
+gadgets true false | k apply -f - >/dev/null
+soon "gadgets are served" "" k get gadgets -o name
+for i in 1 2 3; do
+	k create -f - >/dev/null <<-END
+		{apiVersion: example.org/v1, kind: Gadget, metadata: {name: g$i, namespace: default}, spec: {num: $i}}
+	END
+done
+code "7.5 only to the storage version" 3 "v2 is not the storage version of gadgets.example.org" alm crd migrate gadgets.example.org --to v2
+sleep 1.1
+gadgets false true | k apply -f - >/dev/null
+is "7.5 --dry-run only counts" "3 objects would be written as v2" "$(alm crd migrate gadgets.example.org --to v2 --dry-run)"
+sleep 1.1
+k patch gadgets.v1.example.org g2 --type=merge -p '{"spec":{"num":9}}' >/dev/null
+code "7.5 refused while somebody writes the old version" 3 "kubectl-patch: default/g2" alm crd migrate gadgets.example.org --to v2
+is "7.5 told to: all are written" "3 objects written as v2; storedVersions [v1 v2] -> [v2]" \
+	"$(alm crd migrate gadgets.example.org --to v2 --ignore-writers 2>/dev/null)"
+is "7.5 the list is trimmed" '["v2"]' "$(k get crd gadgets.example.org -o 'jsonpath={.status.storedVersions}')"
+rows() { k get auditrecords -o json | jq -r '.items[] | select(.type == "Write" and .subject.kind == "Gadget" and .body.verb == "update") | .body.apiVersion' | sort | uniq -c | xargs; }
+command -v jq >/dev/null && is "7.5 every write is in the log" "3 example.org/v2" "$(rows)"
+if command -v script >/dev/null; then
+	has "7.5 a terminal shows a bar" "[##############################] 3 of 3" \
+		"$(script -qec "$alm_bin crd migrate gadgets.example.org --to v2 --ignore-writers" /dev/null </dev/null)"
+fi
 has "the log is whole" "transitions" "$(alm audit verify --data-dir "$data" 2>&1)"
 finish
