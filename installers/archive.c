@@ -51,8 +51,9 @@ static int clean_name(struct arena *a, struct str raw, const struct chart_limits
 	if (raw.len > l->path_bytes)
 		return error_set(err, E_INVALID, "entry name of %zu bytes is longer than %zu",
 				 raw.len, l->path_bytes);
-	if (check_bytes(raw, err) < 0)
-		return -err->code;
+	int r = check_bytes(raw, err);
+	if (r < 0)
+		return r;
 	char *name = arena_text(a, raw.ptr ? raw.ptr : "", raw.len);
 	for (char *p = name; *p; p++)
 		if (*p == '\\')
@@ -65,8 +66,9 @@ static int clean_name(struct arena *a, struct str raw, const struct chart_limits
 	while (str_next(&rest, '/', &c)) {
 		if (!c.len || str_is(c, "."))
 			continue;
-		if (check_component(c, name, n, err) < 0)
-			return -err->code;
+		r = check_component(c, name, n, err);
+		if (r < 0)
+			return r;
 		if (++n > l->path_components)
 			return error_set(err, E_INVALID, "entry %s has more than %zu components",
 					 name, l->path_components);

@@ -69,8 +69,9 @@ int gzip_reader_next(struct gzip_reader *g, struct str *ret_piece, struct error 
 		*ret_piece = STR("");
 		return 0;
 	}
-	if (!g->started && start(g, err) < 0)
-		return -err->code;
+	int rc = g->started ? 0 : start(g, err);
+	if (rc < 0)
+		return rc;
 	g->z.next_out = g->piece;
 	g->z.avail_out = sizeof(g->piece);
 	int r = inflate(&g->z, Z_NO_FLUSH);
@@ -81,8 +82,9 @@ int gzip_reader_next(struct gzip_reader *g, struct str *ret_piece, struct error 
 		return error_set(err, E_INVALID, "gzip stream is damaged: %s",
 				 g->z.msg ? g->z.msg : "bad data");
 	g->unpacked += n;
-	if (check_budget(g, err) < 0)
-		return -err->code;
+	rc = check_budget(g, err);
+	if (rc < 0)
+		return rc;
 	g->ended = r == Z_STREAM_END;
 	if (g->ended && g->z.avail_in)
 		return error_set(err, E_INVALID, "%u bytes after the end of the gzip stream",
@@ -97,8 +99,9 @@ int gzip_unpack(struct str packed, size_t ratio_max, struct strbuf *b, struct er
 		gzip_reader_new(packed, b->limit, ratio_max);
 	struct str piece;
 	do {
-		if (gzip_reader_next(g, &piece, err) < 0)
-			return -err->code;
+		int rc = gzip_reader_next(g, &piece, err);
+		if (rc < 0)
+			return rc;
 		strbuf_addstr(b, piece);
 	} while (piece.len || !g->ended);
 	return strbuf_check(b, "gzip stream", err);

@@ -383,8 +383,8 @@ static int descend(struct parser *p, struct vmap **m, const struct key *k, size_
 /* NOLINTBEGIN(misc-no-recursion): parse_value() bounds the depth by TOML_DEPTH_MAX */
 static int parse_pair(struct parser *p, struct vmap *m)
 {
-	struct key k;
-	struct value v;
+	struct key k = {.n = 0};
+	struct value v = VALUE_NONE;
 	if (parse_key(p, &k) < 0)
 		return -E_INVALID;
 	p->last_key = key_text(p, &k, k.n);
@@ -496,7 +496,7 @@ static int append_table(struct parser *p, struct vmap *m, const struct key *k, s
 
 static int parse_header(struct parser *p, struct vmap *root, struct vmap **ret)
 {
-	struct key k;
+	struct key k = {.n = 0};
 	bool list = take(p, "[[");
 	if (!list)
 		p->at++;

@@ -783,7 +783,7 @@ static int write_list(struct emitter *e, struct value v, int indent, bool in_map
 		write_indicator(e, "-", true, false, true);
 		if (v.type == VALUE_BYTES)
 			rc = write_simple(e, value_int((unsigned char)v.s[i]), inner);
-		else
+		else /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): v.len > 0 */
 			rc = write_value(e, v.items[i], inner, false);
 	}
 	e->depth--;

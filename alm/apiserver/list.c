@@ -261,8 +261,9 @@ int list_select(struct request *r, const struct list_options *l, struct listing 
 			return -err->code;
 		after = &token;
 	}
-	if (revision_of(r, l, after, &rv, err) < 0)
-		return -err->code;
+	int code = revision_of(r, l, after, &rv, err);
+	if (code < 0)
+		return code;
 	*ret = (struct listing){.rv = rv, .continue_token = "", .remaining = -1};
 	items_at(r, server_resource(r->server, r->kind), rv, &v);
 	page(r, l, after, &v, ret);

@@ -243,9 +243,8 @@ int registry_delete_one(struct mutation *m, const struct delete_options *opt, st
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)
 {
 	struct body body = {0};
-	if (r->exchange->request.body.len && read_body(r, NULL, &body, err) < 0)
-		return -err->code;
-	return options_delete(r, body.value, opt, err);
+	int code = r->exchange->request.body.len ? read_body(r, NULL, &body, err) : 0;
+	return code < 0 ? code : options_delete(r, body.value, opt, err);
 }
 
 static int verb_delete(struct request *r, struct error *err)

@@ -207,6 +207,7 @@ static void uid_list_free(void *p)
 
 static void dependents_add(struct store *s, struct head *h)
 {
+	assert(h->owners || !h->n_owners);
 	for (size_t i = 0; i < h->n_owners; i++) {
 		struct uid_list *l = map_get(s->dependents, h->owners[i]);
 		if (!l) {

@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef error_set
+#undef error_vset
+#undef error_wrap
+#undef error_copy
+
 static const struct {
 	int http;
 	const char *reason;

@@ -78,11 +78,11 @@ int error_wrap(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 int error_copy(struct error *err, const struct error *from);
 
 #ifdef __clang_analyzer__
-/* For the analyser, which does not see that they are negative. */
-#define error_set(...)  ((void)error_set(__VA_ARGS__), -1)
-#define error_vset(...) ((void)error_vset(__VA_ARGS__), -1)
-#define error_wrap(...) ((void)error_wrap(__VA_ARGS__), -1)
-#define error_copy(...) ((void)error_copy(__VA_ARGS__), -1)
+/* What the analyser cannot see from outside: the code is positive, the result negative. */
+#define error_set(err, ...)  ((void)error_set(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_vset(err, ...) ((void)error_vset(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_wrap(err, ...) ((void)error_wrap(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_copy(err, ...) ((void)error_copy(err, __VA_ARGS__), (err)->code = 1, -1)
 #endif
 
 int error_http(int code);           /* 500 for an unknown code */

@@ -1,4 +1,5 @@
 /* alm package build DIR [--version V] -o OUTDIR. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const char *option(char **argv, int argc, int *i, const char *name, const
 {
 	size_t n = strlen(name);
 	const char *word = argv[*i];
+	assert(word);
 	if (!strncmp(word, name, n) && word[n] == '=')
 		return word + n + 1;
 	if ((strcmp(word, name) != 0 && (!letter || strcmp(word, letter) != 0)) || *i + 1 >= argc)
@@ -40,6 +42,8 @@ int cmd_package_main(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[0], "build") != 0)
 		return usage(stderr, 2);
 	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+		assert(word);
 		value = option(argv, argc, &i, "--version", NULL);
 		if (value) {
 			version = value;
@@ -48,8 +52,8 @@ int cmd_package_main(int argc, char **argv)
 		value = option(argv, argc, &i, "--output", "-o");
 		if (value)
 			out = value;
-		else if (argv[i][0] != '-' && !dir)
-			dir = argv[i];
+		else if (word[0] != '-' && !dir)
+			dir = word;
 		else
 			return usage(stderr, 2);
 	}

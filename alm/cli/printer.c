@@ -210,7 +210,7 @@ static int print_columns(const char *spec, const struct obj *o, struct strbuf *b
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
 	struct str rest = str_of(spec), column, header, path;
-	struct str paths[GRID_COLUMNS_MAX];
+	struct str paths[GRID_COLUMNS_MAX] = {{0}};
 	struct grid g;
 	grid_init(&g, a);
 	while (str_next(&rest, ',', &column)) {

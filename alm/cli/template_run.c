@@ -46,9 +46,9 @@ int template_render(struct arena *a, const struct template_args *given,
 	if (args->kube_version && render_check_kube_version(str_of(args->kube_version), msg) < 0)
 		return -E_INVALID;
 	int rc = args->name_template ? expand_name(a, args, host, msg) : 0;
-	if (rc == 0)
+	if (rc >= 0)
 		rc = template_args_values(a, args, &values, msg);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = chart_dir_load(a, args->chart, args->profile, &c, msg);
 	if (rc < 0)
 		return rc;

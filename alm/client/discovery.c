@@ -4,6 +4,7 @@
  */
 #include "alm/client/discovery.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/queue.h>
 
@@ -161,10 +162,12 @@ static void tell_missing(const struct discovery *d, const struct waiter *w)
 	else if (w->name)
 		error_set(&err, E_NOTFOUND, "the server doesn't have a resource type \"%.200s\"",
 			  w->name);
-	else
+	else {
+		assert(w->group);
 		error_set(&err, E_NOTFOUND, "no matches for kind \"%.200s\" in version \"%s%s%s\"",
 			  w->kind, w->group, *w->group && w->version ? "/" : "",
 			  w->version ? w->version : "");
+	}
 	w->found(w->arg, NULL, &err);
 }
 

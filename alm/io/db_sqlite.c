@@ -167,7 +167,8 @@ static int quick_check(struct db *d, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "PRAGMA quick_check(1)", &s, err);
-	if (r >= 0)
+	if (r >=
+	    0) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r >= 0 says that s is set */
 		r = stmt_step(s, err);
 	if (r < 0)
 		return r;

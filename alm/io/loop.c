@@ -79,6 +79,7 @@ static void append(struct loop *l, struct task *t)
 static void unlink_at(struct loop *l, struct task **link)
 {
 	struct task *t = *link;
+	assert(t);
 	*link = t->next;
 	if (!t->next)
 		l->posted_tail = link;

@@ -158,6 +158,7 @@ static struct cel_type call(struct check *c, const struct cel_node *n)
 	bool known, broken = false;
 	if (n->n > ARRAY_LEN(types))
 		return fail(c, n->at, "too many arguments");
+	types[0] = dyn; /* what a function without arguments is of */
 	for (size_t i = 0; i < n->n; i++) {
 		types[i] = check_node(c, n->args[i]);
 		kinds[i] = types[i].kind;

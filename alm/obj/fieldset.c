@@ -65,7 +65,7 @@ const struct fieldset_item *fieldset_find(const struct fieldset *s, const char *
 {
 	bool found;
 	size_t at = place_of(s, step, &found);
-	return found ? &s->items[at] : NULL;
+	return s && found ? &s->items[at] : NULL;
 }
 
 static struct fieldset *below_of(struct fieldset *s, struct fieldset_item *item)

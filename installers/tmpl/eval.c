@@ -313,7 +313,7 @@ static int eval_call(struct state *s, struct value dot, const struct tmpl_func *
 	if (fn->flags & TMPL_FN_RANDOM)
 		s->run->random = true;
 	struct value v = VALUE_NONE;
-	s->run->call_node = n_args(c) > 0 ? c->args->items[1] : NULL;
+	s->run->call_node = c->args && c->args->n > 1 ? c->args->items[1] : NULL;
 	r = fn->fn(s->run, argv, first + n, &v);
 	if (r < 0) {
 		s->node = node;

@@ -3,6 +3,7 @@
  * of its own, made for the run, and every entry checks what is used of it against the budget
  * (limits.stack_bytes), so no input can exhaust it and the depth does not depend on the caller.
  */
+#include <assert.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -185,6 +186,7 @@ static struct value range_item(struct value v, const struct vmap_entry *entries,
 		item = v;
 		item.i = (int64_t)i;
 	} else if (value_is_map(v)) {
+		assert(entries);
 		*ret_key = value_str(entries[i].key);
 		item = entries[i].value;
 		item.iface = value_is_anymap(v);

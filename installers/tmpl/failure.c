@@ -7,6 +7,15 @@
 
 #include "installers/tmpl/run.h"
 
+#undef state_fail
+#undef state_fail_str
+#undef state_wrap_call
+#undef run_wrap
+#undef tmpl_fail
+#undef tmpl_fail_str
+#undef tmpl_fail_code
+#undef tmpl_over
+
 #define FAILURE_TEXT_MAX ((size_t)64 << 20)
 #define WARN_START       "HELM_ERR_START"
 #define WARN_END         "HELM_ERR_END"

@@ -1,4 +1,5 @@
 /* fn_crypto: passwords, keys, certificates, AES. What is random is drawn from the entropy given. */
+#include <assert.h>
 #include <crypt.h>
 #include <openssl/evp.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static int add_bcrypt(struct tmpl_run *run, struct str password, struct strbuf *
 		return tmpl_fail_code(run, E_UNSUPPORTED, "bcrypt of a text with a NUL byte");
 	unsigned char salt[16];
 	int r = tmpl_want_slow_hash(run);
-	if (r == 0)
+	if (r >= 0)
 		r = tmpl_entropy(run, salt, sizeof(salt));
 	if (r < 0)
 		return r;
@@ -159,6 +160,7 @@ static int add_password(struct tmpl_run *run, const char *const *templates,
 	size_t count = 0;
 	while (count < 22 && templates[count])
 		count++;
+	assert(count);
 	const char *t = templates[seed[0] % count];
 	for (size_t i = 0; t[i]; i++) {
 		const char *set = characters_of(t[i]);

@@ -4,6 +4,7 @@
  */
 #include "installers/tmpl/parse.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "installers/tmpl/lex.h"
@@ -269,6 +270,7 @@ static void parse_body(struct parser *p, const char *context)
 	p->tree->root = item_list(p, &end);
 	if (failed(p))
 		return;
+	assert(end);
 	if (end->kind != NODE_END) {
 		fail(p, "unexpected {{else}} in %s", context);
 		return;

@@ -288,7 +288,7 @@ static bool class_char(struct reader *r, struct str *s, struct str whole, uint32
 static bool class_range(struct reader *r, struct str *s, struct str whole)
 {
 	struct str from = *s;
-	uint32_t lo, hi;
+	uint32_t lo = 0, hi;
 	if (!class_char(r, s, whole, &lo))
 		return false;
 	hi = lo;
@@ -554,7 +554,7 @@ static bool read_backslash(struct reader *r)
 		r->s = str_skip(r->s, 2);
 		return true;
 	}
-	uint32_t rune;
+	uint32_t rune = 0;
 	if (!read_escape(r, &r->s, &rune))
 		return false;
 	literal(r, rune);

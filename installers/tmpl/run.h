@@ -88,6 +88,12 @@ int state_fail_str(struct state *s, struct str msg);
 int state_wrap_call(struct state *s, struct str name);
 /* Adds a level that a function puts in front itself. */
 int run_wrap(struct tmpl_run *run, struct str prefix);
+#ifdef __clang_analyzer__ /* see error.h */
+#define state_fail(...)      ((void)state_fail(__VA_ARGS__), -1)
+#define state_fail_str(...)  ((void)state_fail_str(__VA_ARGS__), -1)
+#define state_wrap_call(...) ((void)state_wrap_call(__VA_ARGS__), -1)
+#define run_wrap(...)        ((void)run_wrap(__VA_ARGS__), -1)
+#endif
 /* The text for the user, in the form of the profile. */
 void failure_print(const struct tmpl_run *run, struct strbuf *msg);
 /* "parse error at (F:L): MSG" from the parser's message. */

@@ -121,6 +121,12 @@ int tmpl_fail_str(struct tmpl_run *run, struct str msg);
 int tmpl_fail_code(struct tmpl_run *run, int code, const char *fmt, ...) PRINTF(3, 4);
 /* A budget: the whole render ends. */
 int tmpl_over(struct tmpl_run *run, const char *budget, size_t limit);
+#ifdef __clang_analyzer__ /* see error.h */
+#define tmpl_fail(...)      ((void)tmpl_fail(__VA_ARGS__), -1)
+#define tmpl_fail_str(...)  ((void)tmpl_fail_str(__VA_ARGS__), -1)
+#define tmpl_fail_code(...) ((void)tmpl_fail_code(__VA_ARGS__), -1)
+#define tmpl_over(...)      ((void)tmpl_over(__VA_ARGS__), -1)
+#endif
 struct arena *tmpl_arena(struct tmpl_run *run);
 enum tmpl_profile tmpl_run_profile(const struct tmpl_run *run);
 const struct tmpl_limits *tmpl_run_limits(const struct tmpl_run *run);

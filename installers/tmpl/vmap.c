@@ -1,4 +1,5 @@
 /* vmap: the maps of values, entries sorted by key bytes; and structs. */
+#include <assert.h>
 #include <string.h>
 
 #include "installers/tmpl/value.h"
@@ -64,7 +65,7 @@ static void grow(struct vmap *m)
 {
 	size_t cap = m->cap ? m->cap * 2 : 4;
 	struct vmap_entry *entries = ARENA_ARRAY(m->arena, struct vmap_entry, cap);
-	if (m->n)
+	if (m->n && m->entries)
 		memcpy(entries, m->entries, m->n * sizeof(*entries));
 	m->entries = entries;
 	m->cap = cap;
@@ -75,12 +76,13 @@ void vmap_set(struct vmap *m, struct str key, struct value v)
 	bool found;
 	size_t i = find(m, key, &found);
 	v.iface = 0;
-	if (found) {
+	if (found && m->entries) {
 		m->entries[i].value = v;
 		return;
 	}
 	if (m->n == m->cap)
 		grow(m);
+	assert(m->entries);
 	if (i < m->n)
 		memmove(&m->entries[i + 1], &m->entries[i], (m->n - i) * sizeof(*m->entries));
 	m->entries[i] = (struct vmap_entry){key, v};

@@ -128,7 +128,8 @@ static int dial(struct fixture *f)
 	assert_true(str_parse_i64(port, &n));
 	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)n)};
 	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
 	return fd;
 }
