@@ -163,6 +163,7 @@ int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error 
 			x->n_packages++;
 	if (apply_catalog_yaml(x, catalog_yaml, err) < 0)
 		return -err->code;
+	index_lookup_build(x);
 	compute_revision(x, catalog_yaml);
 	if (arena_over(x->arena))
 		return error_set(err, E_LIMIT, "catalog %s is larger than %zu bytes in memory",

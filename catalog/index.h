@@ -8,6 +8,7 @@
 #ifndef CATALOG_INDEX_H
 #define CATALOG_INDEX_H
 
+#include "catalog/index_lookup.h"
 #include "catalog/package.h"
 
 #define INDEX_VERSIONS_MAX 500000
@@ -22,6 +23,8 @@ struct catalog_index {
 	size_t n, cap;
 	size_t n_packages, n_rejected; /* n_rejected counts all */
 	const char *rejected[INDEX_REJECTED_MAX];
+	struct index_ref *app_types, *resources; /* index_lookup.h */
+	size_t n_app_types, n_resources;
 };
 
 struct catalog_index *index_new(const char *name, int64_t priority);

@@ -9,6 +9,8 @@
 #include "catalog/index.h"
 
 #define RESOLVE_CANDIDATES_MAX 20 /* listed in status; the rest is counted */
+#define RESOLVE_EVALUATED_MAX  16 /* candidates whose predicates 13 to 15 are asked */
+#define RESOLVE_WINDOWS_MAX    32
 
 struct resolve_crd {                               /* a live CRD */
 	const char *name;                          /* plural.group */
@@ -32,11 +34,15 @@ struct resolve_claim {   /* another app, installed or begun */
 	const char *app; /* name */
 	const char *self_ref;
 	bool installed;
-	const char *const *managed; /* NULL-ended */
-	const struct package_requirement *
-		requires;
-	size_t n_requires;
+	const char *version;                 /* of what is installed or begun; NULL: nothing */
+	const char *const *managed;          /* NULL-ended */
+	const struct package_version *entry; /* of that version, or NULL */
 };
+
+/* All apps, sorted by what they claim, require and refuse; made once and shared by every app's
+ * input, which leaves itself out. */
+struct resolve_claims;
+struct resolve_change; /* resolve_relax.h */
 
 struct resolve_manual { /* a strategy made by hand: always a candidate */
 	const char *strategy, *version, *sha256;
@@ -46,6 +52,11 @@ struct resolve_manual { /* a strategy made by hand: always a candidate */
 struct resolve_waiver {
 	const char *rule, *resource, *path, *reason;
 	int64_t expires_ns; /* 0: never */
+};
+
+struct resolve_window { /* UTC; from == to: the whole day; from > to: over midnight */
+	unsigned days;  /* bit 0: Sunday; 0: every day */
+	int from, to;   /* minutes after midnight */
 };
 
 enum resolve_gate { GATE_UNKNOWN, GATE_ALLOW, GATE_REFUSE };
@@ -65,10 +76,18 @@ struct resolve_input {
 	size_t n_unsynced; /* catalogs that never synced */
 	const struct resolve_manual *manual;
 	size_t n_manual;
-	const struct resolve_claim *claims;
-	size_t n_claims;
+	const struct resolve_claims *claims; /* NULL: there is no other app */
 	const struct resolve_waiver *waivers;
 	size_t n_waivers;
+	const char *mode; /* "Automatic", "Manual", "None" */
+	bool paused;
+	const struct resolve_window *windows;
+	size_t n_windows;
+	int64_t soak_ns;
+	/* When the version was first listed; 0: now. NULL: no version ever was. */
+	int64_t (*first_seen)(void *arg, const char *version);
+	const char *const *approved; /* versions a person lets through in mode Manual; NULL-ended */
+	const char *evaluate;        /* "*" or a version: predicates 13 to 15 are asked of it too */
 	int64_t now_ns;
 	/* Live state; NULL result: no such CRD. */
 	const struct resolve_crd *(*crd)(void *arg, const char *name);
@@ -80,7 +99,16 @@ struct resolve_input {
 	/* Is a requirement of kind Permission, Object, CRD, Feature met? NULL: the message of the
 	 * lack. */
 	const char *(*unmet)(void *arg, const struct obj *requirement, struct arena *a);
+	/* What another app resolves with; NULL: nobody knows, it stays as it is. */
+	const struct resolve_input *(*other)(void *arg, const char *app);
 	void *arg;
+};
+
+struct dependency { /* what is installed before, or has to be there */
+	const char *app, *self_ref, *package, *catalog, *version;
+	const char *range;                   /* for the spec of the AppType to be made */
+	const struct package_version *entry; /* NULL: the installed one, in no catalog */
+	bool add, upgrade;                   /* neither: it is installed and stays */
 };
 
 struct candidate {
@@ -94,12 +122,19 @@ struct candidate {
 		safety;      /* class of the failing predicate; a wish of the user never alerts */
 	const char *reason;  /* first failing predicate; NULL if installable */
 	const char *message; /* what `alm why` prints behind the reason */
+	const char *subject; /* the resource, CRD or app that the reason is about, or NULL */
 	const char
 		*summary; /* "1.0.0 drops etcds.etcd.coreos.com/v1 (1 object, stored)": the Event */
 	const char **dropped;
 	size_t n_dropped;
-	const char **steps;
-	size_t n_steps;
+	const char *const *gate_steps; /* CRDIncompatible: what lifts the findings; NULL-ended */
+	const char **explanation; /* DependencyUnresolved: numbered sentences */
+	size_t n_explanation;
+	const struct dependency *dependencies; /* of an installable one, the first to install first
+						*/
+	size_t n_dependencies;
+	const struct resolve_change *const *ways; /* DependencyUnresolved: what would lift a line */
+	size_t n_ways;
 };
 
 struct resolution {
@@ -115,12 +150,35 @@ struct resolution {
 	size_t n_path;
 	const char *reason, *message; /* of condition Resolved: "Resolved", "NoPackage" ... */
 	bool not_ready;               /* CatalogNotReady: status Unknown */
+	int64_t decisions;            /* of the search for dependencies */
+	/* Why the next version waits (lifecycle.md 2.2 "When"): "Paused", "ModeNone",
+	 * "OutsideWindow", "Soaking"; NULL: its turn is now. until_ns: when it ends, 0: unknown. */
+	const char *gate;
+	int64_t until_ns;
 };
 
 void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret);
 
-/* Text of `alm why` (specs: lifecycle.md 2.6). */
-void resolve_print(const struct resolve_input *in, const struct resolution *r, const char *mode,
-		   struct strbuf *b);
+/* days: "Sat" or "Saturday", NULL-ended; from and to: "22:00" in UTC. False: unreadable, and *ret
+ * never opens. */
+bool resolve_window_parse(const char *const *days, const char *from, const char *to,
+			  struct resolve_window *ret);
+/* "OutsideWindow until Sat 02:00Z", or the bare gate; NULL: none. */
+const char *resolve_gate_text(const struct resolution *r, int64_t now_ns, struct arena *a);
+
+/* Borrows the list. */
+const struct resolve_claims *resolve_claims_new(const struct resolve_claim *list, size_t n,
+						struct arena *a);
+
+/* The package that provides a resource in an app that would have to be made (lifecycle.md 2.4): of
+ * all whose descriptor names an appType (self_ref: only this one, NULL: any) the one of an app that
+ * exists, else of the catalog with the highest priority. */
+struct resolve_provider {
+	const char *package, *app_type;
+	const struct catalog_index *index;
+	const char *reason, *message; /* package NULL: "NoPackageProvides", "AmbiguousProvider" */
+};
+void resolve_find_provider(const struct resolve_input *in, const char *resource,
+			   const char *self_ref, struct arena *a, struct resolve_provider *ret);
 
 #endif

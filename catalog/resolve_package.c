@@ -4,8 +4,6 @@
 
 #include "catalog/resolve_internal.h"
 
-#define PATH_HOPS_MAX 1000
-
 const char *const *resolver_managed(const struct candidate *c, size_t *ret_n)
 {
 	*ret_n = 0;
@@ -63,9 +61,10 @@ static const struct catalog_index *index_named(const struct resolve_input *in, c
 	return NULL;
 }
 
-/* The highest priority among the catalogs that carry the package; NULL if none or two are equal. */
-static const struct catalog_index *choose_index(const struct resolve_input *in, const char *package,
-						struct arena *a, struct resolution *ret)
+const struct catalog_index *resolver_choose_index(const struct resolve_input *in,
+						  const char *package,
+						  const struct catalog_index **ret_first,
+						  const struct catalog_index **ret_equal)
 {
 	const struct catalog_index *best = NULL, *equal = NULL;
 	for (size_t i = 0; i < in->n_indexes; i++) {
@@ -79,12 +78,21 @@ static const struct catalog_index *choose_index(const struct resolve_input *in, 
 			equal = x;
 		}
 	}
+	*ret_first = best;
+	*ret_equal = equal;
+	return equal ? NULL : best;
+}
+
+static const struct catalog_index *choose_index(const struct resolve_input *in, const char *package,
+						struct arena *a, struct resolution *ret)
+{
+	const struct catalog_index *first, *equal;
+	const struct catalog_index *best = resolver_choose_index(in, package, &first, &equal);
 	if (equal) {
 		ret->reason = "AmbiguousSource";
 		ret->message = arena_fmt(
 			a, "package %s is in %s and %s with equal priority; set spec.catalog",
-			package, best->name, equal->name);
-		return NULL;
+			package, first->name, equal->name);
 	}
 	return best;
 }
@@ -93,26 +101,28 @@ static const struct catalog_index *choose_index(const struct resolve_input *in, 
 static const char *find_package(const struct resolve_input *in, struct arena *a,
 				struct resolution *ret)
 {
-	const char *found = NULL;
+	const char *found = NULL, *equal = NULL;
 	int64_t priority = 0;
 	for (size_t i = 0; i < in->n_indexes; i++) {
 		const struct catalog_index *x = in->indexes[i];
-		for (size_t k = 0; k < x->n; k++) {
-			const struct package_version *p = x->versions[k];
-			if (!p->app_type || strcmp(p->app_type, in->self_ref) != 0)
-				continue;
-			if (found && strcmp(found, p->package) != 0 && priority == x->priority) {
-				ret->reason = "AmbiguousProvider";
-				ret->message = arena_fmt(
-					a, "packages %s and %s both install %s; set spec.package",
-					found, p->package, in->self_ref);
-				return NULL;
-			}
+		size_t n;
+		const struct index_ref *f = index_by_app_type(x, in->self_ref, &n);
+		for (size_t k = 0; k < n; k++) {
+			bool other = found && strcmp(found, f[k].package) != 0;
 			if (!found || x->priority > priority) {
-				found = p->package;
+				found = f[k].package;
 				priority = x->priority;
+				equal = NULL;
+			} else if (other && x->priority == priority) {
+				equal = f[k].package;
 			}
 		}
+	}
+	if (equal) {
+		ret->reason = "AmbiguousProvider";
+		ret->message = arena_fmt(a, "packages %s and %s both install %s; set spec.package",
+					 found, equal, in->self_ref);
+		return NULL;
 	}
 	for (size_t i = 0; !found && i < in->n_indexes; i++) {
 		size_t n;
@@ -178,13 +188,20 @@ static void add_candidate(struct resolver *r, const char *version,
 	struct candidate *c = &r->candidates[r->n];
 	*c = (struct candidate){
 		.version = version, .entry = entry, .catalog = catalog, .manual = manual};
-	if (version_parse(str_of(version), VERSION_STRICT, &c->parsed, &err) < 0)
+	if (entry && !manual)
+		c->parsed = entry->version;
+	else if (version_parse(str_of(version), VERSION_STRICT, &c->parsed, &err) < 0)
 		return; /* the strategy's own plan says so */
 	c->installed = r->in->installed_version && !strcmp(version, r->in->installed_version);
-	for (size_t i = 0; i < r->n; i++)
-		if (!strcmp(r->candidates[i].version, version))
-			return;
 	r->n++;
+}
+
+static bool is_among(const struct resolver *r, size_t n, const char *version)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(r->candidates[i].version, version))
+			return true;
+	return false;
 }
 
 static const struct package_version *entry_of_digest(const struct resolve_input *in,
@@ -211,104 +228,60 @@ static void collect(struct resolver *r, const struct choice *choice)
 		const struct resolve_manual *m = &r->in->manual[i];
 		const char *catalog = NULL;
 		const struct package_version *e = entry_of_digest(r->in, m->sha256, &catalog);
-		add_candidate(r, m->version, e, catalog, m);
+		if (!is_among(r, r->n, m->version))
+			add_candidate(r, m->version, e, catalog, m);
 	}
+	size_t n_manual = r->n;
+	bool has_installed = !r->in->installed_version;
 	for (size_t i = 0; i < n; i++) {
+		const char *version = arena_strndup(r->a, all[i]->version.text.ptr,
+						    all[i]->version.text.len);
 		r->has_edges =
 			r->has_edges || all[i]->replaces || all[i]->n_skips || all[i]->skip_range;
-		add_candidate(r, arena_fmt(r->a, "%.*s", STR_ARG(all[i]->version.text)), all[i],
-			      choice->index->name, NULL);
+		if (!is_among(r, n_manual, version))
+			add_candidate(r, version, all[i], choice->index->name, NULL);
 	}
-	if (r->in->installed_version)
+	for (size_t i = 0; i < r->n; i++)
+		has_installed = has_installed || r->candidates[i].installed;
+	if (!has_installed)
 		add_candidate(r, r->in->installed_version, NULL, NULL, NULL);
-	if (r->n)
+	if (r->n && (n_manual || !has_installed))
 		qsort(r->candidates, r->n, sizeof(struct candidate), newest_first);
 }
 
-/* --- paths --- */
-
-static bool is_edge(const struct resolver *r, const char *from, const struct version *fv,
-		    const struct candidate *to)
+struct candidate *resolver_find(const struct resolver *r, const char *version)
 {
-	const struct package_version *p = to->entry;
-	struct error err;
-	if (!p || (!p->replaces && !p->n_skips && !p->skip_range))
-		return version_cmp(fv, &to->parsed) < 0;
-	if (p->replaces && !strcmp(p->replaces, from))
-		return true;
-	for (size_t i = 0; i < p->n_skips; i++)
-		if (!strcmp(p->skips[i], from))
-			return true;
-	struct range *range = ARENA_NEW(r->a, struct range);
-	return p->skip_range && range_parse(str_of(p->skip_range), r->a, range, &err) == 0 &&
-	       range_matches(range, fv);
-}
-
-/* Fewest hops, then the higher first hop. Candidates stand newest first, so index i is reached from
- * the installed version or from a stop of a higher index. */
-size_t resolver_path(const struct resolver *r, const struct candidate *c, const char ***ret_path)
-{
-	size_t target = (size_t)(c - r->candidates);
-	if (!r->has_edges || c->manual) {
-		if (ret_path) {
-			*ret_path = ARENA_ARRAY(r->a, const char *, 1);
-			(*ret_path)[0] = c->version;
-		}
-		return 1;
-	}
-	size_t *hops = ARENA_ARRAY(r->a, size_t, r->n), *first = ARENA_ARRAY(r->a, size_t, r->n);
-	size_t *from = ARENA_ARRAY(r->a, size_t, r->n);
-	for (size_t i = r->n; i-- > target;) {
-		const struct candidate *to = &r->candidates[i];
-		if (version_cmp(&to->parsed, &r->installed) <= 0 ||
-		    (i != target && !resolver_is_stop(r, to)))
-			continue;
-		if (is_edge(r, r->in->installed_version, &r->installed, to)) {
-			hops[i] = 1;
-			first[i] = i;
-			continue;
-		}
-		for (size_t k = i + 1; k < r->n; k++) {
-			const struct candidate *stop = &r->candidates[k];
-			bool on_path = hops[k] && hops[k] < PATH_HOPS_MAX;
-			bool better = !hops[i] || hops[k] + 1 < hops[i] ||
-				      (hops[k] + 1 == hops[i] && first[k] < first[i]);
-			if (!on_path || !better || !is_edge(r, stop->version, &stop->parsed, to))
-				continue;
-			hops[i] = hops[k] + 1;
-			first[i] = first[k];
-			from[i] = k;
-		}
-	}
-	if (hops[target] && ret_path) {
-		*ret_path = ARENA_ARRAY(r->a, const char *, hops[target]);
-		size_t at = target;
-		for (size_t h = hops[target]; h-- > 0; at = from[at])
-			(*ret_path)[h] = r->candidates[at].version;
-	}
-	return hops[target];
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->candidates[i].version, version))
+			return &r->candidates[i];
+	return NULL;
 }
 
 /* --- the answer --- */
 
-static bool prefers(const struct candidate *c, const struct candidate *best)
+bool resolver_prefers(const struct candidate *c, const struct candidate *best)
 {
 	bool cd = c->entry && c->entry->deprecated, bd = best->entry && best->entry->deprecated;
 	return cd != bd ? bd : version_cmp(&c->parsed, &best->parsed) > 0;
+}
+
+static bool is_refused_for_safety(const struct candidate *c)
+{
+	return c->safety && strcmp(c->reason, "NotEvaluated") != 0;
 }
 
 /* A reason that names a remedy is the resolution's too. */
 static const char *blocked_reason(const struct candidate *c)
 {
 	static const char *const own[] = {"ResourceConflict", "ResourceMissing",
-					  "DependencyUnresolved"};
+					  "DependencyUnresolved", "ResolutionTooHard"};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
 		if (strcmp(c->reason, own[i]) == 0)
 			return c->reason;
 	return "NoCandidate";
 }
 
-static void conclude(const struct resolver *r, struct resolution *ret)
+static void conclude(struct resolver *r, struct resolution *ret)
 {
 	const struct candidate *installed = NULL;
 	struct candidate *chosen = NULL;
@@ -316,7 +289,7 @@ static void conclude(const struct resolver *r, struct resolution *ret)
 		struct candidate *c = &r->candidates[i];
 		if (c->installed)
 			installed = c;
-		else if (c->installable && (!chosen || prefers(c, chosen)))
+		else if (c->installable && (!chosen || resolver_prefers(c, chosen)))
 			chosen = c;
 		if (!ret->available && (c->installable || c->safety))
 			ret->available = c;
@@ -327,7 +300,7 @@ static void conclude(const struct resolver *r, struct resolution *ret)
 			ret->n_path = resolver_path(r, chosen, &ret->path);
 	}
 	ret->chosen = chosen;
-	if (ret->available && !ret->available->installable)
+	if (ret->available && is_refused_for_safety(ret->available))
 		ret->blocked = ret->available;
 	if (!ret->available)
 		ret->available = installed;
@@ -344,26 +317,78 @@ static void conclude(const struct resolver *r, struct resolution *ret)
 		ret->message = ret->blocked->summary;
 	} else if (!ret->reason) {
 		ret->reason = "NoCandidate";
-		ret->message = r->n ? r->candidates[0].summary : "the package has no version";
+		const struct candidate *c = r->n ? &r->candidates[0] : NULL;
+		ret->message = c ? arena_fmt(r->a, "%s: %s: %s", c->version, c->reason, c->message)
+				 : "the package has no version";
 	}
 }
 
-void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret)
+/* Predicates 13 to 15 in order of preference until one candidate passes; and those asked for. */
+static void evaluate(struct resolver *r, struct candidate **passed, size_t n)
 {
-	struct resolver r = {.in = in, .a = a};
+	const char *asked = r->in->evaluate;
+	bool found = false;
+	for (size_t done = 0, i = 0; i < n; i++) {
+		struct candidate *c = passed[i];
+		bool wanted = c->manual || (asked && (!strcmp(asked, "*") ||
+						      !strcmp(asked, c->version)));
+		if (!wanted && (found || done >= RESOLVE_EVALUATED_MAX)) {
+			resolver_fail(c, "NotEvaluated",
+				      found ? "a preferred version is installable"
+					    : "too many preferred versions were looked at",
+				      NULL);
+			c->safety = true;
+			continue;
+		}
+		resolver_judge_rest(r, c);
+		done++;
+		found = found || (c->installable && !c->installed);
+	}
+}
+
+static int by_preference(const void *a, const void *b)
+{
+	const struct candidate *const *x = a, *const *y = b;
+	if (resolver_prefers(*x, *y))
+		return -1;
+	return resolver_prefers(*y, *x) ? 1 : (*x > *y) - (*x < *y);
+}
+
+static void judge_all(struct resolver *r)
+{
+	struct candidate **passed = ARENA_ARRAY(r->a, struct candidate *, r->n);
+	size_t n = 0;
+	for (size_t i = 0; i < r->n; i++)
+		if (resolver_judge_index(r, &r->candidates[i]))
+			passed[n++] = &r->candidates[i];
+	if (n > 1)
+		qsort(passed, n, sizeof(struct candidate *), by_preference);
+	evaluate(r, passed, n);
+	for (size_t i = 0; i < r->n; i++) {
+		struct candidate *c = &r->candidates[i];
+		if (c->safety && !c->summary)
+			c->summary =
+				arena_fmt(r->a, "%s: %s: %s", c->version, c->reason, c->message);
+	}
+}
+
+bool resolver_setup(struct resolver *r, const struct resolve_input *in, struct arena *a,
+		    struct resolution *ret)
+{
 	struct error err;
+	*r = (struct resolver){.in = in, .a = a};
 	*ret = (struct resolution){0};
 	if (in->installed_version &&
-	    version_parse(str_of(in->installed_version), VERSION_STRICT, &r.installed, &err) < 0)
-		r.installed = (struct version){0};
+	    version_parse(str_of(in->installed_version), VERSION_STRICT, &r->installed, &err) < 0)
+		r->installed = (struct version){0};
 	if (in->range && *in->range) {
 		struct range *range = ARENA_NEW(a, struct range);
 		if (range_parse(str_of(in->range), a, range, &err) < 0) {
 			ret->reason = "NoCandidate";
 			ret->message = arena_fmt(a, "spec.version: %s", err.msg);
-			return;
+			return false;
 		}
-		r.range = range;
+		r->range = range;
 	}
 	struct choice choice = choose(in, a, ret);
 	if (in->n_unsynced && !choice.index &&
@@ -374,11 +399,20 @@ void resolve(const struct resolve_input *in, struct arena *a, struct resolution 
 	ret->package = choice.package;
 	ret->catalog = choice.index ? choice.index->name : NULL;
 	ret->catalog_revision = choice.index ? choice.index->revision : NULL;
-	collect(&r, &choice);
-	for (size_t i = 0; i < r.n; i++)
-		resolver_judge(&r, &r.candidates[i]);
+	collect(r, &choice);
+	return true;
+}
+
+void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret)
+{
+	struct resolver r;
+	if (!resolver_setup(&r, in, a, ret))
+		return;
+	judge_all(&r);
 	ret->candidates = r.candidates;
 	ret->n = r.n;
+	ret->decisions = r.decisions;
 	if (r.n)
 		conclude(&r, ret);
+	resolver_when(&r, ret);
 }

@@ -188,39 +188,63 @@ static void fill_manual(const struct view *v, struct app *app)
 	app->in.manual = m;
 }
 
-static void fill_claims(const struct view *v, struct app *app)
+/* The strategy whose objects an app has, or is getting; NULL: none. */
+static const struct obj *claiming_strategy(const struct obj *const *all, size_t n, const char *app)
+{
+	const struct obj *best = NULL;
+	for (size_t i = 0; i < n; i++) {
+		enum phase p = phase_of(all[i]);
+		if (cstr_eq(obj_str(all[i], "spec.appTypeRef.name"), app) &&
+		    (p == PHASE_SUCCEEDED || (phase_is_busy(p) && !best)))
+			best = all[i];
+	}
+	return best;
+}
+
+static const struct resolve_claims *all_claims(const struct view *v)
 {
 	size_t n_apps, n_all;
 	const struct obj *const *apps = view_list(v, WATCH_APPTYPE, &n_apps);
 	const struct obj *const *all = view_list(v, WATCH_STRATEGY, &n_all);
 	struct resolve_claim *claims = ARENA_ARRAY(v->a, struct resolve_claim, n_apps);
 	for (size_t i = 0; i < n_apps; i++) {
-		const char *name = meta_name(apps[i]);
-		if (!strcmp(name, app->name))
-			continue;
-		struct resolve_claim *c = &claims[app->in.n_claims++];
-		c->app = name;
+		struct resolve_claim *c = &claims[i];
+		c->app = meta_name(apps[i]);
 		c->self_ref = app_self_ref(apps[i], v->a);
-		for (size_t k = 0; k < n_all; k++) {
-			enum phase p = phase_of(all[k]);
-			if (!cstr_eq(obj_str(all[k], "spec.appTypeRef.name"), name) ||
-			    (!phase_is_busy(p) && p != PHASE_SUCCEEDED))
-				continue;
-			c->managed = (const char *const *)string_list(
-				obj_path(all[k], "spec.resources"), v->a);
-			c->installed = p == PHASE_SUCCEEDED;
-			const struct package_version *e =
-				entry_by_digest(v, obj_str(all[k], "spec.strategy.sha256"), NULL);
-			if (e && c->installed) {
-				c->
-					requires
-				= e->
-					  requires;
-				c->n_requires = e->n_requires;
-			}
-		}
+		const struct obj *s = claiming_strategy(all, n_all, c->app);
+		if (!s)
+			continue;
+		c->installed = phase_of(s) == PHASE_SUCCEEDED;
+		c->version = version_text(s, v->a);
+		c->managed = (const char *const *)string_list(obj_path(s, "spec.resources"), v->a);
+		c->entry = entry_by_digest(v, obj_str(s, "spec.strategy.sha256"), NULL);
 	}
-	app->in.claims = claims;
+	return resolve_claims_new(claims, n_apps, v->a);
+}
+
+static void fill_windows(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "spec.upgrade.windows");
+	size_t n = obj_len(list) < RESOLVE_WINDOWS_MAX ? obj_len(list) : RESOLVE_WINDOWS_MAX;
+	struct resolve_window *w = ARENA_ARRAY(v->a, struct resolve_window, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char **days = string_list(obj_path(o, "days"), v->a);
+		resolve_window_parse((const char *const *)days, obj_str(o, "from"),
+				     obj_str(o, "to"), &w[i]);
+	}
+	app->in.windows = w;
+	app->in.n_windows = n;
+}
+
+static int64_t soak_of(const struct app *app)
+{
+	struct error ignored;
+	int64_t ns = 0;
+	const char *text = obj_str(app->o, "spec.upgrade.soak");
+	if (text)
+		(void)duration_parse(str_of(text), &ns, &ignored);
+	return ns;
 }
 
 static void fill_waivers(const struct view *v, struct app *app)
@@ -284,7 +308,7 @@ static void fill_failed(const struct view *v, struct app *app)
 	app->in.failed = marks;
 }
 
-static void fill_input(const struct view *v, struct app *app)
+static void fill_input(const struct view *v, struct app *app, const struct resolve_claims *claims)
 {
 	struct resolve_input *in = &app->in;
 	const struct obj *o = app->o;
@@ -302,6 +326,9 @@ static void fill_input(const struct view *v, struct app *app)
 		.n_unsynced = v->n_unsynced,
 		.now_ns = v->now_ns,
 		.values_digest = values_digest(app->values, v->a),
+		.mode = app->mode,
+		.paused = app->paused,
+		.soak_ns = soak_of(app),
 	};
 	fill_failed(v, app);
 	if (app->installed) {
@@ -314,28 +341,23 @@ static void fill_input(const struct view *v, struct app *app)
 		}
 	}
 	fill_manual(v, app);
-	fill_claims(v, app);
 	fill_waivers(v, app);
+	fill_windows(v, app);
+	in->claims = claims ? claims : all_claims(v);
 	usage_bind(v, app);
 }
 
-/* When, not whether (lifecycle.md 2.2): mode and pause. */
+/* The version whose turn it is, unless time or mode makes it wait. */
 static void decide_next(struct app *app)
 {
 	const struct resolution *r = &app->resolution;
-	const char *target = r->n_path ? r->path[0] : r->chosen ? r->chosen->version : NULL;
-	if (!target || app->deleting)
-		return;
-	bool by_to = app->in.to != NULL;
-	if (app->paused)
-		app->gate = "Paused";
-	else if (!strcmp(app->mode, "None") && !by_to)
-		app->gate = "ModeNone";
-	else
-		app->next = target;
+	app->gate = r->gate;
+	if (r->chosen && !r->gate && !app->deleting)
+		app->next = r->n_path ? r->path[0] : r->chosen->version;
 }
 
-struct app *app_load(const struct view *v, const char *name)
+static struct app *app_read(const struct view *v, const char *name,
+			    const struct resolve_claims *claims)
 {
 	const struct obj *o = view_get(v, WATCH_APPTYPE, name);
 	if (!o)
@@ -355,36 +377,25 @@ struct app *app_load(const struct view *v, const char *name)
 	const struct obj *values = obj_path(o, "spec.values");
 	app->values = obj_keep(v->a, obj_type(values) == OBJ_MAP ? obj_ref(values) : obj_map());
 	load_strategies(v, app);
-	fill_input(v, app);
+	fill_input(v, app, claims);
+	return app;
+}
+
+struct app *app_load(const struct view *v, const char *name)
+{
+	struct app *app = app_read(v, name, NULL);
+	if (!app)
+		return NULL;
 	resolve(&app->in, v->a, &app->resolution);
 	decide_next(app);
 	return app;
 }
 
-bool is_older_than_log(const struct view *v, const struct obj *o)
+const struct resolve_input *app_input(const struct view *v, const char *name,
+				      const struct resolve_claims *claims)
 {
-	int64_t seen = obj_i64(o, "status.transitionSeq", 0);
-	return meta_uid(o) && seen < v->ops->head(v->ops_arg, meta_uid(o));
-}
-
-int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err)
-{
-	if (!app->deleting && is_older_than_log(v, app->o))
-		return error_set(err, E_CONFLICT, "the view of AppType %s is older than the log",
-				 app->name);
-	for (size_t i = 0; i < app->n; i++) {
-		const struct strategy_ref *s = &app->strategies[i];
-		if (!cstr_eq(s->name, but) && is_older_than_log(v, s->o))
-			return error_set(err, E_CONFLICT,
-					 "the view of InstallStrategy %s is older than the log",
-					 s->name);
-	}
-	return 0;
-}
-
-void plan_redo(struct plan *p, const struct obj *o)
-{
-	plan_status(p, o, obj_copy_map(obj_get(o, "status")), "Refreshed", "");
+	const struct app *app = app_read(v, name, claims);
+	return app ? &app->in : NULL;
 }
 
 struct strategy_ref *app_strategy(const struct app *app, const char *version)

@@ -56,7 +56,7 @@ struct app {
 	struct resolve_input in;
 	struct resolution resolution;
 	const char *next;   /* version that shall be installed now, NULL: none */
-	const char *gate;   /* why an installable newer version waits: "ModeNone", "Paused"; NULL */
+	const char *gate;   /* why an installable newer version waits (resolution.gate); NULL */
 	struct obj *values; /* of AppType.spec.values; {} */
 };
 
@@ -69,6 +69,9 @@ bool phase_is_busy(enum phase p); /* Installing, Verifying, RollingBack */
 const char *app_self_ref(const struct obj *apptype, struct arena *a);
 /* NULL: no such AppType. */
 struct app *app_load(const struct view *v, const char *name);
+/* What another app resolves with; claims are those of the app that asks. NULL: no such AppType. */
+const struct resolve_input *app_input(const struct view *v, const char *name,
+				      const struct resolve_claims *claims);
 /* Does the view show a status that is older than the log's newest row about it? An older view means
  * wait: only the object's own pass repeats what a crash has left between row and status. */
 bool is_older_than_log(const struct view *v, const struct obj *o);
