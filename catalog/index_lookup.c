@@ -64,9 +64,9 @@ void index_lookup_build(struct catalog_index *x)
 	n_apps = sort_refs(apps, n_apps);
 	n_resources = sort_refs(resources, n_resources);
 	x->app_types = apps ? arena_memdup(x->arena, apps, n_apps * sizeof(*apps)) : NULL;
-	x->resources =
-		resources ? arena_memdup(x->arena, resources, n_resources * sizeof(*resources))
-			  : NULL;
+	x->resources = resources
+			       ? arena_memdup(x->arena, resources, n_resources * sizeof(*resources))
+			       : NULL;
 	x->n_app_types = n_apps;
 	x->n_resources = n_resources;
 	xfree(apps);

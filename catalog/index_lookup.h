@@ -19,7 +19,6 @@ const struct index_ref *index_by_app_type(const struct catalog_index *x, const c
 					  size_t *ret_n);
 const struct index_ref *index_by_resource(const struct catalog_index *x, const char *resource,
 					  size_t *ret_n);
-const struct index_ref *index_by_crd(const struct catalog_index *x, const char *crd,
-				     size_t *ret_n);
+const struct index_ref *index_by_crd(const struct catalog_index *x, const char *crd, size_t *ret_n);
 
 #endif

@@ -43,8 +43,7 @@ static bool is_requested(struct resolver *r, struct candidate *c)
 	if (!r->in->to || !strcmp(r->in->to, c->version))
 		return true;
 	if (!r->texts.not_requested)
-		r->texts.not_requested =
-			arena_fmt(r->a, "spec.upgrade.to asks for %s", r->in->to);
+		r->texts.not_requested = arena_fmt(r->a, "spec.upgrade.to asks for %s", r->in->to);
 	return fail(c, "NotRequested", r->texts.not_requested);
 }
 
@@ -133,7 +132,7 @@ static const char *edges_text(const struct resolver *r, const struct package_ver
 	const char *text = p->replaces ? arena_fmt(r->a, "it replaces %s", p->replaces) : "it";
 	for (size_t i = 0; i < p->n_skips && i < 4; i++)
 		text = arena_fmt(r->a, "%s%s %s", text,
-				 i	       ? ","
+				 i             ? ","
 				 : p->replaces ? " and skips"
 					       : " skips",
 				 p->skips[i]);
@@ -155,8 +154,8 @@ static bool has_path(struct resolver *r, struct candidate *c)
 		return true;
 	if (p->replaces || p->n_skips || p->skip_range)
 		return fail(c, "NoUpgradePath",
-			    arena_fmt(r->a, "no upgrade path from %s: %s",
-				      r->in->installed_version, edges_text(r, p)));
+			    arena_fmt(r->a, "no upgrade path from %s: %s", r->in->installed_version,
+				      edges_text(r, p)));
 	if (!r->texts.no_path)
 		r->texts.no_path =
 			arena_fmt(r->a, "no upgrade path from %s", r->in->installed_version);

@@ -128,7 +128,7 @@ struct candidate {
 	const char **dropped;
 	size_t n_dropped;
 	const char *const *gate_steps; /* CRDIncompatible: what lifts the findings; NULL-ended */
-	const char **explanation; /* DependencyUnresolved: numbered sentences */
+	const char **explanation;      /* DependencyUnresolved: numbered sentences */
 	size_t n_explanation;
 	const struct dependency *dependencies; /* of an installable one, the first to install first
 						*/

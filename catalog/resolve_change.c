@@ -99,8 +99,8 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 		x->command = arena_fmt(a, "alm crd migrate %s.%s --to %s", ref.plural, ref.group,
 				       u.next_version);
 		x->note = arena_fmt(a, "rewrites %lld object%s, then storedVersions is [%s]%s",
-				    (long long)u.objects, u.objects == 1 ? "" : "s",
-				    u.next_version, first);
+				    (long long)u.objects, u.objects == 1 ? "" : "s", u.next_version,
+				    first);
 		return x;
 	}
 	if (u.stored)
@@ -117,9 +117,8 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 	return x;
 }
 
-static const struct resolve_change *for_conflict(const struct resolver *r,
-						 const struct candidate *c, const char *app,
-						 struct arena *a)
+static const struct resolve_change *
+for_conflict(const struct resolver *r, const struct candidate *c, const char *app, struct arena *a)
 {
 	const struct resolve_crd *crd = r->in->crd ? r->in->crd(r->in->arg, c->subject) : NULL;
 	if (!crd)
@@ -375,8 +374,7 @@ static const struct package_version *entry_of(const struct resolve_input *in, co
 	return c ? c->entry : NULL;
 }
 
-static void upgrade_other(struct resolve_input *in, const struct resolve_change *c,
-			  struct arena *a)
+static void upgrade_other(struct resolve_input *in, const struct resolve_change *c, struct arena *a)
 {
 	const struct resolve_claims *old = in->claims;
 	const struct resolve_input *its = in->other(in->arg, c->app);

@@ -13,8 +13,8 @@
 #define NODES_MAX SOLVE_PACKAGES_MAX
 
 struct node {
-	const char *name;                  /* in sentences: the app if there is one */
-	const char *app, *self_ref;        /* app NULL: the package names no app type */
+	const char *name;           /* in sentences: the app if there is one */
+	const char *app, *self_ref; /* app NULL: the package names no app type */
 	const char *package, *catalog;
 	const struct resolve_claim *claim; /* it is installed or begun */
 	struct resolver *r;                /* its own; its candidates are the values */
@@ -61,9 +61,7 @@ static const char *versions_text(const struct search *x, const struct node *n, c
 	for (size_t v = 1; v <= n->n && said < 3; v++) {
 		if (!solve_set_has(set, v))
 			continue;
-		const char *sep = !said		     ? " "
-				  : said + 1 == total ? " and "
-						      : ", ";
+		const char *sep = !said ? " " : said + 1 == total ? " and " : ", ";
 		said++;
 		text = arena_fmt(x->a, "%s%s%s", text, sep, n->values[v - 1]->version);
 	}
@@ -206,12 +204,9 @@ static size_t node_of_provider(struct search *x, const struct resolve_provider *
 				     .usage = x->r->in->usage,
 				     .unmet = x->r->in->unmet,
 				     .arg = x->r->in->arg};
-	in->app = dot ? arena_strndup(x->a, p->app_type, (size_t)(dot - p->app_type))
-		      : p->app_type;
-	struct node n = {.name = p->package,
-			 .app = in->app,
-			 .self_ref = p->app_type,
-			 .package = p->package};
+	in->app = dot ? arena_strndup(x->a, p->app_type, (size_t)(dot - p->app_type)) : p->app_type;
+	struct node n = {
+		.name = p->package, .app = in->app, .self_ref = p->app_type, .package = p->package};
 	n.r = resolver_of(x, in, &n.catalog);
 	fill_values(x, &n);
 	return add_node(x, n);
@@ -337,13 +332,13 @@ static void emit_need(struct search *x, const struct need *n)
 		else
 			solve_set_add(others, v);
 	}
-	const char *text = arena_fmt(x->a, "%s from %s%s%s",
-				     need_text(x, from, n->values, n->resource), to->name,
-				     n->versions ? " " : "", n->versions ? n->versions : "");
+	const char *text =
+		arena_fmt(x->a, "%s from %s%s%s", need_text(x, from, n->values, n->resource),
+			  to->name, n->versions ? " " : "", n->versions ? n->versions : "");
 	if (!n_fit) {
 		const char *has = to->n ? versions_text(x, to, others) : "none";
-		unary(x, n->node, n->values,
-		      arena_fmt(x->a, "%s, and there is only %s", text, has), NULL);
+		unary(x, n->node, n->values, arena_fmt(x->a, "%s, and there is only %s", text, has),
+		      NULL);
 		return;
 	}
 	solve_fact(x->solve, text, NULL,
@@ -421,10 +416,10 @@ static void refuse(struct search *x, size_t node, size_t value, size_t other,
 		}
 	if (!any || node == other)
 		return;
-	const char *text = arena_fmt(x->a, "%s %s conflicts with %s%s%s", x->nodes[node].name,
-				     x->nodes[node].values[value - 1]->version, q->package,
-				     q->versions && *q->versions ? " " : "",
-				     q->versions ? q->versions : "");
+	const char *text =
+		arena_fmt(x->a, "%s %s conflicts with %s%s%s", x->nodes[node].name,
+			  x->nodes[node].values[value - 1]->version, q->package,
+			  q->versions && *q->versions ? " " : "", q->versions ? q->versions : "");
 	solve_fact(x->solve, text, NULL,
 		   (struct solve_term[]){{node, one_value(x, node, value)}, {other, set}}, 2);
 }
@@ -505,14 +500,14 @@ static void emit_shared_crds(struct search *x)
 	for (size_t i = 0; i < kept; i++)
 		for (size_t k = i + 1; k < kept && !strcmp(all[i].crd, all[k].crd); k++) {
 			const struct bringer *p = &all[i], *q = &all[k];
-			const char *text = arena_fmt(
-				x->a, "%s and %s both bring %s",
-				versions_text(x, &x->nodes[p->node], p->values),
-				versions_text(x, &x->nodes[q->node], q->values), p->crd);
-			solve_fact(x->solve, text, NULL,
-				   (struct solve_term[]){{p->node, p->values},
-							 {q->node, q->values}},
-				   2);
+			const char *text =
+				arena_fmt(x->a, "%s and %s both bring %s",
+					  versions_text(x, &x->nodes[p->node], p->values),
+					  versions_text(x, &x->nodes[q->node], q->values), p->crd);
+			solve_fact(
+				x->solve, text, NULL,
+				(struct solve_term[]){{p->node, p->values}, {q->node, q->values}},
+				2);
 		}
 	xfree(all);
 }

@@ -102,7 +102,7 @@ static void set_candidates(const struct resolve_input *in, const struct resoluti
 	if (in->installed_version && version_parse(str_of(in->installed_version), VERSION_STRICT,
 						   &parsed.installed, &err) < 0)
 		parsed.installed = (struct version){0};
-#define NEEDED(c)                                            \
+#define NEEDED(c)                                              \
 	((c)->installed || (c)->chosen || (c) == r->blocked || \
 	 (always && !strcmp(always, (c)->version)))
 	for (size_t i = 0; i < r->n; i++)

@@ -234,8 +234,8 @@ static void collect(struct resolver *r, const struct choice *choice)
 	size_t n_manual = r->n;
 	bool has_installed = !r->in->installed_version;
 	for (size_t i = 0; i < n; i++) {
-		const char *version = arena_strndup(r->a, all[i]->version.text.ptr,
-						    all[i]->version.text.len);
+		const char *version =
+			arena_strndup(r->a, all[i]->version.text.ptr, all[i]->version.text.len);
 		r->has_edges =
 			r->has_edges || all[i]->replaces || all[i]->n_skips || all[i]->skip_range;
 		if (!is_among(r, n_manual, version))
@@ -265,11 +265,6 @@ bool resolver_prefers(const struct candidate *c, const struct candidate *best)
 	return cd != bd ? bd : version_cmp(&c->parsed, &best->parsed) > 0;
 }
 
-static bool is_refused_for_safety(const struct candidate *c)
-{
-	return c->safety && strcmp(c->reason, "NotEvaluated") != 0;
-}
-
 /* A reason that names a remedy is the resolution's too. */
 static const char *blocked_reason(const struct candidate *c)
 {
@@ -279,6 +274,21 @@ static const char *blocked_reason(const struct candidate *c)
 		if (strcmp(c->reason, own[i]) == 0)
 			return c->reason;
 	return "NoCandidate";
+}
+
+static bool is_unasked(const struct candidate *c)
+{
+	return c->reason && !strcmp(c->reason, "NotEvaluated");
+}
+
+/* The first version on the way is the next to be installed: it is looked at whole. */
+static void judge_first_hop(struct resolver *r, const struct resolution *ret)
+{
+	struct candidate *c = ret->n_path > 1 ? resolver_find(r, ret->path[0]) : NULL;
+	if (!c || !is_unasked(c))
+		return;
+	c->reason = c->message = NULL;
+	resolver_judge_rest(r, c);
 }
 
 static void conclude(struct resolver *r, struct resolution *ret)
@@ -291,16 +301,17 @@ static void conclude(struct resolver *r, struct resolution *ret)
 			installed = c;
 		else if (c->installable && (!chosen || resolver_prefers(c, chosen)))
 			chosen = c;
-		if (!ret->available && (c->installable || c->safety))
+		if (!ret->available && (c->installable || c->safety || is_unasked(c)))
 			ret->available = c;
 	}
 	if (chosen) {
 		chosen->chosen = true;
 		if (r->in->installed_version)
 			ret->n_path = resolver_path(r, chosen, &ret->path);
+		judge_first_hop(r, ret);
 	}
 	ret->chosen = chosen;
-	if (ret->available && is_refused_for_safety(ret->available))
+	if (ret->available && ret->available->safety)
 		ret->blocked = ret->available;
 	if (!ret->available)
 		ret->available = installed;
@@ -330,14 +341,13 @@ static void evaluate(struct resolver *r, struct candidate **passed, size_t n)
 	bool found = false;
 	for (size_t done = 0, i = 0; i < n; i++) {
 		struct candidate *c = passed[i];
-		bool wanted = c->manual || (asked && (!strcmp(asked, "*") ||
-						      !strcmp(asked, c->version)));
+		bool wanted =
+			c->manual || (asked && (!strcmp(asked, "*") || !strcmp(asked, c->version)));
 		if (!wanted && (found || done >= RESOLVE_EVALUATED_MAX)) {
 			resolver_fail(c, "NotEvaluated",
 				      found ? "a preferred version is installable"
 					    : "too many preferred versions were looked at",
 				      NULL);
-			c->safety = true;
 			continue;
 		}
 		resolver_judge_rest(r, c);

@@ -70,9 +70,9 @@ void resolve_find_provider(const struct resolve_input *in, const char *resource,
 		return;
 	}
 	ret->reason = "NoPackageProvides";
-	ret->message = nameless && !self_ref
-			       ? arena_fmt(a, "package %s provides it without naming an appType",
-					   nameless)
-			       : arena_fmt(a, "no known package provides it (asked: %s)",
-					   catalogs_text(in, a));
+	ret->message =
+		nameless && !self_ref
+			? arena_fmt(a, "package %s provides it without naming an appType", nameless)
+			: arena_fmt(a, "no known package provides it (asked: %s)",
+				    catalogs_text(in, a));
 }

@@ -143,8 +143,8 @@ const char *const *resolve_steps(const struct relaxation *x, struct arena *a, si
 		for (const char *const *s = c->steps; s && *s; s++)
 			steps[n++] = *s;
 		if (!c->steps)
-			steps[n++] = c->note ? arena_fmt(a, "%s # %s", c->command, c->note)
-					     : c->command;
+			steps[n++] =
+				c->note ? arena_fmt(a, "%s # %s", c->command, c->note) : c->command;
 	}
 	*ret_n = n;
 	return steps;

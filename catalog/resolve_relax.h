@@ -41,8 +41,8 @@ struct resolve_change {
 };
 
 struct relaxation {
-	bool known;       /* there is such a candidate */
-	bool installable; /* as it is */
+	bool known;                 /* there is such a candidate */
+	bool installable;           /* as it is */
 	struct candidate candidate; /* as it is */
 	const struct resolve_change **changes;
 	size_t n; /* 0 and not installable: no change would help, see stuck */

@@ -119,9 +119,8 @@ static bool fits_range(const char *range_text, const struct version *v, struct a
 static bool still_serves(const struct resolver *r, const struct candidate *c,
 			 const struct package_requirement *q)
 {
-	return resolver_manages(c, q->resource) &&
-	       (!fits_range(q->versions, &r->installed, r->a) ||
-		fits_range(q->versions, &c->parsed, r->a));
+	return resolver_manages(c, q->resource) && (!fits_range(q->versions, &r->installed, r->a) ||
+						    fits_range(q->versions, &c->parsed, r->a));
 }
 
 static bool is_kept_for(struct resolver *r, struct candidate *c, const struct resolve_claim *claim,
@@ -146,8 +145,7 @@ bool predicate_keeps_what_others_need(struct resolver *r, struct candidate *c)
 {
 	for (const char *const *m = r->in->installed_managed; r->in->claims && m && *m; m++) {
 		size_t n;
-		const struct claim_ref *f =
-			claims_find(&r->in->claims->needs, *m, strlen(*m), &n);
+		const struct claim_ref *f = claims_find(&r->in->claims->needs, *m, strlen(*m), &n);
 		for (size_t i = 0; i < n; i++)
 			if (f[i].claim->installed &&
 			    strcmp(f[i].claim->self_ref, r->in->self_ref) != 0 &&
@@ -203,6 +201,6 @@ bool predicate_passes_gate(struct resolver *r, struct candidate *c)
 	if (r->in->gate(r->in->arg, c->entry->digest, &message, &steps) != GATE_REFUSE)
 		return true;
 	c->gate_steps = steps;
-	return resolver_fail(c, "CRDIncompatible", message ? arena_strdup(r->a, message) : "refused",
-			     NULL);
+	return resolver_fail(c, "CRDIncompatible",
+			     message ? arena_strdup(r->a, message) : "refused", NULL);
 }

@@ -30,8 +30,8 @@ static int minutes_of(const char *text)
 	struct str h, m;
 	int64_t hours, minutes;
 	if (!text || !str_cut(str_of(text), ':', &h, &m) || m.len != 2 ||
-	    !str_parse_i64(h, &hours) || !str_parse_i64(m, &minutes) || hours < 0 ||
-	    hours > 24 || minutes < 0 || minutes > 59 || (hours == 24 && minutes))
+	    !str_parse_i64(h, &hours) || !str_parse_i64(m, &minutes) || hours < 0 || hours > 24 ||
+	    minutes < 0 || minutes > 59 || (hours == 24 && minutes))
 		return -1;
 	return (int)(hours * 60 + minutes);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/obj/meta.h"
+#include "catalog/resolve_doc.h"
 
 #define APPS       "/apis/app.coreos.com/v1beta1/apps"
 #define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
@@ -27,11 +28,7 @@ void app_session_release(struct app_session *a)
 
 const struct obj *app_session_candidate(const struct app_session *a, const char *version)
 {
-	const struct obj *list = obj_path(a->app, "status.candidates");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "version"), version))
-			return obj_at(list, i);
-	return NULL;
+	return resolve_doc_candidate(a->app, version);
 }
 
 static bool has_version(const struct cli *c, const struct obj *strategy, const char *version)
@@ -53,41 +50,11 @@ const struct obj *app_session_strategy(const struct cli *c, const struct app_ses
 	return NULL;
 }
 
-/* "COMMAND # what it does; what comes first" over two lines. */
-static void print_step(size_t n, const char *step)
+void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide)
 {
-	struct str command, rest, first;
-	if (!str_cut(str_of(step), '#', &command, &rest)) {
-		printf("  %zu. %s\n", n, step);
-		return;
-	}
-	bool more = str_cut(str_trim(rest), ';', &rest, &first);
-	command = str_trim(command);
-	printf("  %zu. %-51.*s %.*s\n", n, STR_ARG(command), STR_ARG(str_trim(rest)));
-	if (more)
-		printf("     %.*s\n", STR_ARG(str_trim(first)));
-}
-
-void app_session_print_refusal(const struct app_session *a, const struct obj *candidate)
-{
-	const struct obj *dropped = obj_get(candidate, "dropped"),
-			 *steps = obj_get(candidate, "steps");
-	const char *reason = obj_str(candidate, "reason"), *message = obj_str(candidate, "message");
-	printf("%s %s is not installable: ", meta_name(a->app), obj_str(candidate, "version"));
-	if (cstr_eq(reason, "ResourceDropped") && obj_len(dropped)) {
-		printf("it no longer manages ");
-		for (size_t i = 0; i < obj_len(dropped); i++)
-			printf("%s%s", i ? ", " : "", obj_as_string(obj_at(dropped, i)));
-	} else {
-		printf("%s: %s", reason ? reason : "unknown", message ? message : "");
-	}
-	if (!obj_len(steps)) {
-		printf(".\n");
-		return;
-	}
-	printf(". It would be after (checked by resolving again):\n");
-	for (size_t i = 0; i < obj_len(steps); i++)
-		print_step(i + 1, obj_as_string(obj_at(steps, i)));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	resolve_print_refusal(a->app, candidate, wide, &b);
+	printf("%s", b.buf);
 }
 
 int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,

@@ -19,7 +19,7 @@ const struct obj *app_session_candidate(const struct app_session *a,
 const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a,
 				       const char *version);
 /* "1.0.0 is not installable: ... It would be after ...", with numbered steps. */
-void app_session_print_refusal(const struct app_session *a, const struct obj *candidate);
+void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide);
 /* Merge patch of the AppType or a strategy; *ret may be NULL. */
 int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,
 		      struct error *err);

@@ -14,7 +14,7 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	const char *phase = obj_str(strategy, "status.phase"),
 		   *digest = obj_str(strategy, "status.plan.digest");
 	if (candidate && !obj_flag(candidate, "installable", false)) {
-		app_session_print_refusal(a, candidate);
+		app_session_print_refusal(a, candidate, false);
 		c->exit_code = error_exit(E_REFUSED);
 		return 0;
 	}

@@ -48,7 +48,7 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 	const char *reason = obj_str(candidate, "reason");
 	bool user = cstr_eq(reason, "NotRequested") || cstr_eq(reason, "NotNewer");
 	if (!obj_flag(candidate, "installable", false) && !changes && !user) {
-		app_session_print_refusal(a, candidate);
+		app_session_print_refusal(a, candidate, false);
 		c->exit_code = error_exit(E_REFUSED);
 		return 0;
 	}

@@ -398,6 +398,46 @@ const struct resolve_input *app_input(const struct view *v, const char *name,
 	return app ? &app->in : NULL;
 }
 
+const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
+					  const char *package)
+{
+	struct app *app = ARENA_NEW(v->a, struct app);
+	app->self_ref = self_ref;
+	app->name = arena_strndup(v->a, self_ref, strcspn(self_ref, "."));
+	app->o = obj_keep(v->a, obj_map());
+	app->mode = "Automatic";
+	app->values = obj_keep(v->a, obj_map());
+	fill_input(v, app, NULL);
+	app->in.package = package;
+	return &app->in;
+}
+
+bool is_older_than_log(const struct view *v, const struct obj *o)
+{
+	int64_t seen = obj_i64(o, "status.transitionSeq", 0);
+	return meta_uid(o) && seen < v->ops->head(v->ops_arg, meta_uid(o));
+}
+
+int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err)
+{
+	if (!app->deleting && is_older_than_log(v, app->o))
+		return error_set(err, E_CONFLICT, "the view of AppType %s is older than the log",
+				 app->name);
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (!cstr_eq(s->name, but) && is_older_than_log(v, s->o))
+			return error_set(err, E_CONFLICT,
+					 "the view of InstallStrategy %s is older than the log",
+					 s->name);
+	}
+	return 0;
+}
+
+void plan_redo(struct plan *p, const struct obj *o)
+{
+	plan_status(p, o, obj_copy_map(obj_get(o, "status")), "Refreshed", "");
+}
+
 struct strategy_ref *app_strategy(const struct app *app, const char *version)
 {
 	for (size_t i = 0; version && i < app->n; i++)

@@ -19,6 +19,7 @@
 #define ANNOTATION_OWNER       "app.coreos.com/owner"
 #define ANNOTATION_RELEASED    "app.coreos.com/released"
 #define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
+#define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
 #define SYSTEM_NAMESPACE       "alm-system"
 
@@ -79,6 +80,9 @@ bool is_older_than_log(const struct view *v, const struct obj *o);
 int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err);
 /* Plans the status anew that the newest row has, and the executor repeats. */
 void plan_redo(struct plan *p, const struct obj *o);
+/* What an AppType of this selfRef would resolve with that only names the package. */
+const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
+					  const char *package);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
 const struct candidate *app_candidate(const struct app *app, const char *version);
 /* install.<version>.<selfRef>, made fit for a name (lifecycle.md 1.2). */

@@ -169,17 +169,40 @@ static void end_retry(const struct app *app, struct plan *plan)
 	plan_patch(plan, app->o, patch);
 }
 
+/* An added dependency is an AppType of its own, with the asking app's mode (lifecycle.md 2.4). */
+static void add_dependencies(const struct view *v, const struct app *app, const struct candidate *c,
+			     struct plan *plan)
+{
+	for (size_t i = 0; i < c->n_dependencies; i++) {
+		const struct dependency *d = &c->dependencies[i];
+		const char *dot = d->self_ref ? strchr(d->self_ref, '.') : NULL;
+		if (!d->add || !dot || view_get(v, WATCH_APPTYPE, d->app))
+			continue;
+		struct obj *o = meta_skeleton("app.coreos.com/v1beta1", "AppType", NULL, d->app);
+		meta_set_annotation(o, ANNOTATION_REQUIRED_BY, app->name);
+		obj_set_path(o, "spec.type", obj_string(dot + 1));
+		obj_set_path(o, "spec.package", obj_string(d->package));
+		obj_set_path(o, "spec.upgrade.mode", obj_string(app->mode));
+		if (d->range)
+			obj_set_path(o, "spec.version", obj_string(d->range));
+		plan_create(plan, o);
+	}
+}
+
 static int apptype_decide(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
 	(void)key;
 	(void)err;
 	struct app *app = apptype_pass(v);
+	if (app->resolution.until_ns)
+		plan_requeue_after(plan, app->resolution.until_ns - v->now_ns);
 	end_retry(app, plan);
 	const struct candidate *c = app->next ? app_candidate(app, app->next) : NULL;
 	if (!c || c->manual || !c->entry || app->busy || another_is_unfinished(app, app->next))
 		return STEP_CONTINUE;
 	const struct strategy_ref *s = app_strategy(app, app->next);
+	add_dependencies(v, app, c, plan);
 	if (!s) {
 		plan_create(plan, new_strategy(v, app, c));
 	} else if (s->by_alm && !cstr_eq(s->sha256, c->entry->digest) && !meta_is_deleting(s->o) &&

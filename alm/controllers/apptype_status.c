@@ -7,6 +7,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "catalog/resolve_doc.h"
 
 struct state {
 	const char *name, *ready; /* "Installed", "True" */
@@ -67,6 +68,11 @@ static const char *missing_crd(const struct view *v, const struct app *app)
 	return NULL;
 }
 
+static const char *gate_text(const struct view *v, const struct app *app)
+{
+	return app->gate ? resolve_gate_text(&app->resolution, v->now_ns, v->a) : "";
+}
+
 static struct state installed_state(const struct view *v, const struct app *app)
 {
 	const struct resolution *r = &app->resolution;
@@ -89,7 +95,7 @@ static struct state installed_state(const struct view *v, const struct app *app)
 	if (r->chosen)
 		return (struct state){"UpgradeAvailable", "True",
 				      arena_fmt(v->a, "%s%s%s", r->chosen->version,
-						app->gate ? ": " : "", app->gate ? app->gate : ""),
+						app->gate ? ": " : "", gate_text(v, app)),
 				      false};
 	return (struct state){"Installed", "True", app->installed->version, false};
 }
@@ -116,7 +122,7 @@ static struct state state_of(const struct view *v, const struct app *app)
 		return (struct state){"Resolving", "Unknown",
 				      arena_fmt(v->a, "%s is chosen", app->next), false};
 	return (struct state){"Unresolved", "False",
-			      app->gate    ? app->gate
+			      app->gate    ? gate_text(v, app)
 			      : r->message ? r->message
 					   : "",
 			      false};
@@ -149,69 +155,6 @@ static const char *primary_kind(const struct view *v, const struct app *app)
 	return arena_fmt(v->a, "%s.%s.%s", name, newest, first.group);
 }
 
-static const char *first_seen(const struct app *app, const char *version)
-{
-	const struct obj *old = obj_path(app->o, "status.candidates");
-	for (size_t i = 0; i < obj_len(old); i++)
-		if (cstr_eq(obj_str(obj_at(old, i), "version"), version))
-			return obj_str(obj_at(old, i), "firstSeen");
-	return NULL;
-}
-
-static struct obj *candidate_obj(const struct view *v, const struct app *app,
-				 const struct candidate *c)
-{
-	char now[CLOCK_TEXT_MAX];
-	struct obj *o = obj_map();
-	const char *seen = first_seen(app, c->version);
-	clock_format(v->now_ns, CLOCK_SECONDS, now);
-	obj_set_str(o, "version", c->version);
-	obj_set_bool(o, "installable", c->installable || c->installed);
-	obj_set_str(o, "reason", c->installed ? "Installed" : c->reason);
-	obj_set_str(o, "message", c->installed ? NULL : c->message);
-	obj_set_str(o, "firstSeen", seen ? seen : now);
-	if (c->n_dropped && !c->installed) {
-		struct obj *dropped = obj_list();
-		for (size_t i = 0; i < c->n_dropped; i++)
-			obj_append(dropped, obj_string(c->dropped[i]));
-		obj_set(o, "dropped", dropped);
-	}
-	if (c->n_steps) {
-		struct obj *steps = obj_list();
-		for (size_t i = 0; i < c->n_steps; i++)
-			obj_append(steps, obj_string(c->steps[i]));
-		obj_set(o, "steps", steps);
-	}
-	return o;
-}
-
-/* The newest, and always the installed, the chosen and the newest blocked one. */
-static void set_candidates(const struct view *v, const struct app *app, struct obj *status)
-{
-	const struct resolution *r = &app->resolution;
-	struct obj *list = obj_list();
-	size_t must = 0;
-	for (size_t i = 0; i < r->n; i++)
-		must += r->candidates[i].installed || r->candidates[i].chosen ||
-			&r->candidates[i] == r->blocked;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct candidate *c = &r->candidates[i];
-		bool needed = c->installed || c->chosen || c == r->blocked;
-		must -= needed;
-		if (!needed && obj_len(list) + must >= RESOLVE_CANDIDATES_MAX)
-			continue;
-		obj_append(list, candidate_obj(v, app, c));
-	}
-	int64_t omitted = (int64_t)(r->n - obj_len(list));
-	obj_del(status, "candidates");
-	obj_del(status, "candidatesOmitted");
-	if (obj_len(list))
-		obj_set(status, "candidates", obj_ref(list));
-	if (omitted)
-		obj_set_int(status, "candidatesOmitted", omitted);
-	obj_unref(list);
-}
-
 /* Versions that failed as an upgrade (app.c). */
 static void set_failed(const struct app *app, struct obj *status)
 {
@@ -226,18 +169,6 @@ static void set_failed(const struct app *app, struct obj *status)
 
 static void set_versions(const struct view *v, const struct app *app, struct obj *status)
 {
-	const struct resolution *r = &app->resolution;
-	obj_del(status, "path");
-	if (r->n_path) {
-		struct obj *path = obj_list();
-		for (size_t i = 0; i < r->n_path; i++)
-			obj_append(path, obj_string(r->path[i]));
-		obj_set(status, "path", path);
-	}
-	if (r->available)
-		obj_set_str(status, "availableVersion", r->available->version);
-	else
-		obj_del(status, "availableVersion");
 	if (!app->installed) {
 		obj_del(status, "installedVersion");
 		obj_del(status, "primaryKind");
@@ -294,7 +225,9 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 		      !newer      ? "UpToDate"
 		      : app->gate ? app->gate
 				  : "NewerInstallable",
-		      newer);
+		      newer && app->resolution.until_ns
+			      ? arena_fmt(v->a, "%s; %s", newer, gate_text(v, app))
+			      : newer);
 	bool blocked = app->installed && r->blocked;
 	set_condition(v, app, list, "UpgradeBlocked", blocked ? "True" : "False",
 		      blocked ? r->blocked->reason : "NotBlocked",
@@ -325,7 +258,7 @@ int apptype_status(const struct view *v, const char *key, struct plan *plan, str
 	obj_set_int(status, "observedGeneration", meta_generation(app->o));
 	set_versions(v, app, status);
 	set_failed(app, status);
-	set_candidates(v, app, status);
+	resolve_set_status(&app->in, &app->resolution, NULL, v->a, status);
 	set_conditions(v, app, &st, status);
 	struct action *x = status_plan(plan, app->o, status, old_state(app), st.name, st.message);
 	if (!x)

@@ -108,15 +108,6 @@ static const char *served_resource(const struct view *v, const struct obj *crd)
 	return all[0];
 }
 
-static bool provides_crd(const struct package_version *p, const char *crd_name)
-{
-	size_t len = strlen(crd_name);
-	for (size_t i = 0; i < p->n_provides; i++)
-		if (!strncmp(p->provides[i], crd_name, len) && p->provides[i][len] == '/')
-			return true;
-	return false;
-}
-
 /* "community, 1 package, 2 versions" for each catalog that was asked. */
 static const char *asked(const struct view *v)
 {
@@ -130,32 +121,31 @@ static const char *asked(const struct view *v)
 	return *text ? text : "no catalog";
 }
 
-/* The app type that a package of some catalog provides this CRD for; NULL with p->reason set. */
+/* The app type whose highest installable version provides this CRD; NULL with p->reason set. */
 static const char *find_provider(const struct view *v, struct crd_pass *p)
 {
-	const char *found = NULL;
-	bool any = !strcmp(p->owner, "alm");
-	for (size_t i = 0; i < v->n_indexes; i++) {
-		for (size_t k = 0; k < v->indexes[i]->n; k++) {
-			const struct package_version *e = v->indexes[i]->versions[k];
-			if (!e->app_type || !provides_crd(e, meta_name(p->crd)) ||
-			    (!any && strcmp(e->app_type, p->owner) != 0))
-				continue;
-			if (found && strcmp(found, e->app_type) != 0) {
-				p->reason = "AmbiguousProvider";
-				p->message = arena_fmt(v->a, "%s and %s both provide it", found,
-						       e->app_type);
-				return NULL;
-			}
-			found = e->app_type;
-		}
-	}
-	if (!found) {
-		p->reason = "NoPackageProvides";
+	struct resolve_provider found;
+	struct resolution r;
+	const struct resolve_input ask = {.app = "",
+					  .self_ref = "",
+					  .indexes = v->indexes,
+					  .n_indexes = v->n_indexes,
+					  .now_ns = v->now_ns};
+	resolve_find_provider(&ask, meta_name(p->crd), strcmp(p->owner, "alm") ? p->owner : NULL,
+			      v->a, &found);
+	p->reason = found.reason;
+	p->message = found.message;
+	if (!found.package && !strcmp(found.reason, "NoPackageProvides"))
 		p->message = arena_fmt(v->a, "no catalog provides %s (asked: %s)",
 				       served_resource(v, p->crd), asked(v));
-	}
-	return found;
+	if (!found.package)
+		return NULL;
+	resolve(app_input_new(v, found.app_type, found.package), v->a, &r);
+	if (r.chosen)
+		return found.app_type;
+	p->reason = "NotInstallable";
+	p->message = arena_fmt(v->a, "%s: %s", r.reason, r.message);
+	return NULL;
 }
 
 static int crdowner_install(const struct view *v, const char *key, struct plan *plan,
@@ -184,7 +174,7 @@ static int crdowner_install(const struct view *v, const char *key, struct plan *
 		return STEP_CONTINUE;
 	}
 	struct obj *o = meta_skeleton("app.coreos.com/v1beta1", "AppType", NULL, name);
-	meta_set_annotation(o, "app.coreos.com/required-by", meta_name(p->crd));
+	meta_set_annotation(o, ANNOTATION_REQUIRED_BY, meta_name(p->crd));
 	obj_set_path(o, "spec.type", obj_string(dot + 1));
 	plan_check(plan, p->crd); /* it may have been released meanwhile */
 	plan_create(plan, o);

@@ -8,11 +8,14 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/resolve_relax.h"
 
 #define APPROVAL_TTL_NS (72 * NS_PER_HOUR)
 
 /* clear_blocks() took the condition away: one that still holds keeps its time, or each pass would
  * write. */
+#define DEPENDENCY_POLL_NS (2 * NS_PER_S)
+
 static void block(struct strategy_pass *s, const char *condition, const char *reason,
 		  const char *message)
 {
@@ -37,8 +40,12 @@ static const char *condition_of(const char *reason)
 
 static void block_candidate(struct strategy_pass *s, const struct candidate *c)
 {
-	for (size_t i = 0; i < c->n_steps; i++)
-		obj_append(s->steps, obj_string(c->steps[i]));
+	struct relaxation x;
+	size_t n;
+	resolve_relax(&s->app->in, c->version, s->v->a, &x);
+	const char *const *steps = resolve_steps(&x, s->v->a, &n);
+	for (size_t i = 0; i < n; i++)
+		obj_append(s->steps, obj_string(steps[i]));
 	block(s, condition_of(c->reason), c->reason, c->message);
 }
 
@@ -52,6 +59,40 @@ static void clear_blocks(struct strategy_pass *s)
 			    cstr_eq(obj_str(c, "status"), "False"))
 				condition_remove(s->conditions, types[i]);
 		}
+}
+
+/* Pause, window and soak hold what would be next; it stays planned. */
+static bool waits_for_time(struct strategy_pass *s)
+{
+	const struct resolution *r = &s->app->resolution;
+	const char *target = r->n_path ? r->path[0] : r->chosen ? r->chosen->version : NULL;
+	if (!r->gate || !strcmp(r->gate, "ModeNone") || !cstr_eq(target, s->ref->version))
+		return false;
+	bool paused = !strcmp(r->gate, "Paused");
+	strategy_condition(s, "Approved", "False", r->gate,
+			   paused ? "spec.paused is true"
+				  : resolve_gate_text(r, s->v->now_ns, s->v->a));
+	if (r->until_ns)
+		plan_requeue_after(s->plan, r->until_ns - s->v->now_ns);
+	s->stop = true;
+	return true;
+}
+
+/* What the version requires is installed first; it comes by its own AppType (apptype.c). */
+static bool has_dependencies(struct strategy_pass *s, const struct candidate *c)
+{
+	for (size_t i = 0; c && i < c->n_dependencies; i++) {
+		const struct dependency *d = &c->dependencies[i];
+		if (!d->add && !d->upgrade)
+			continue;
+		strategy_condition(s, "RequirementsMet", "False", "DependencyPending",
+				   arena_fmt(s->v->a, "waits for %s %s, AppType %s", d->package,
+					     d->version, d->app));
+		plan_requeue_after(s->plan, DEPENDENCY_POLL_NS);
+		s->stop = true;
+		return false;
+	}
+	return true;
 }
 
 /* Is it this version's turn? Ends the pass if it is not. */
@@ -78,12 +119,9 @@ static bool has_turn(struct strategy_pass *s)
 		return false;
 	}
 	if (app->next && !strcmp(app->next, s->ref->version))
-		return true;
-	if (app->gate && !strcmp(app->gate, "Paused")) {
-		strategy_condition(s, "Approved", "False", "Paused", "spec.paused is true");
-		s->stop = true;
+		return has_dependencies(s, c);
+	if (waits_for_time(s))
 		return false;
-	}
 	if (s->ref->by_alm)
 		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
 			       app->next ? arena_fmt(s->v->a, "%s is chosen instead", app->next)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/controllers/app.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
@@ -13,6 +14,27 @@ struct context {
 	const struct view *v;
 	struct app *app;
 };
+
+static const struct resolve_input *find_other(void *arg, const char *name)
+{
+	const struct context *c = arg;
+	return app_input(c->v, name, c->app->in.claims);
+}
+
+/* From the status: the clock of the first pass that listed it. */
+static int64_t find_first_seen(void *arg, const char *version)
+{
+	const struct context *c = arg;
+	const struct obj *old = obj_path(c->app->o, "status.candidates");
+	int64_t ns = 0;
+	for (size_t i = 0; i < obj_len(old); i++) {
+		const struct obj *o = obj_at(old, i);
+		const char *seen = obj_str(o, "firstSeen");
+		if (seen && cstr_eq(obj_str(o, "version"), version))
+			return clock_parse(str_of(seen), &ns) ? ns : 0;
+	}
+	return 0;
+}
 
 static const char *const *names_of(const struct obj *list, const char *flag, struct arena *a)
 {
@@ -168,6 +190,8 @@ void usage_bind(const struct view *v, struct app *app)
 	app->in.crd = find_crd;
 	app->in.usage = find_usage;
 	app->in.unmet = find_unmet;
+	app->in.other = find_other;
+	app->in.first_seen = find_first_seen;
 	app->in.gate = find_gate;
 	app->in.arg = c;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
-#include "catalog/resolve.h"
+#include "catalog/resolve_relax.h"
 
 struct world {
 	struct catalog_index *index;
@@ -119,7 +119,11 @@ static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
 	assert_string_equal(r.blocked->version, "1.0.0");
 	assert_string_equal(r.blocked->reason, "ResourceDropped");
 	assert_string_equal(r.blocked->dropped[0], "etcds.etcd.coreos.com/v1");
-	assert_int_equal(r.blocked->n_steps, 1);
+	struct relaxation x;
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	assert_int_equal(x.n, 1);
+	assert_string_equal(x.changes[0]->command, "alm upgrade etcd --to 1.0.0 --accept-dropped "
+						   "etcds.etcd.coreos.com/v1 --reason TEXT");
 	assert_string_equal(r.available->version, "1.0.0");
 }
 
