@@ -17,9 +17,9 @@ static bool in_range(struct walk *k, struct str range, struct str version)
 {
 	struct error err = ERROR_INIT;
 	struct version v;
-	struct range *r = ARENA_NEW(k->a, struct range);
+	struct range r;
 	return version_parse(version, VERSION_LOOSE, &v, &err) >= 0 &&
-	       range_parse(range, k->a, r, &err) >= 0 && range_matches(r, &v);
+	       range_parse(range, k->a, &r, &err) >= 0 && range_matches(&r, &v);
 }
 
 static bool fits(struct walk *k, const struct chart_dependency *d, const struct chart *c)

@@ -904,11 +904,12 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 
 /* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX,
  * equal() by VALUE_DEPTH_MAX */
-static bool check_charts(struct arena *a, const struct chart *c, struct vmap *values,
-			 struct warnings *w, struct strbuf *msg)
+static bool check_charts(const struct chart *c, struct vmap *values, struct warnings *w,
+			 struct strbuf *msg)
 {
 	bool good = true;
 	if (c->schema.ptr) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(JSONSCHEMA_BYTES_MAX);
 		size_t mark = msg->len;
 		strbuf_addf(msg, "%.*s:\n", STR_ARG(c->meta.name));
 		good = jsonschema_check(a, c->schema, value_map(values), w, msg) == 0;
@@ -917,20 +918,20 @@ static bool check_charts(struct arena *a, const struct chart *c, struct vmap *va
 	}
 	for (size_t i = 0; i < c->n_charts; i++) {
 		struct vmap *own = values_table(values, c->charts[i]->meta.name);
-		if (own && !check_charts(a, c->charts[i], own, w, msg))
+		if (own && !check_charts(c->charts[i], own, w, msg))
 			good = false;
 	}
 	return good;
 }
 /* NOLINTEND(misc-no-recursion) */
 
-int jsonschema_check_chart(struct arena *a, const struct chart *c, struct vmap *values,
-			   struct warnings *w, struct strbuf *msg)
+int jsonschema_check_chart(const struct chart *c, struct vmap *values, struct warnings *w,
+			   struct strbuf *msg)
 {
 	size_t mark = msg->len;
 	strbuf_adds(msg, "values don't meet the specifications of the schema(s) in the following "
 			 "chart(s):\n");
-	if (!check_charts(a, c, values, w, msg))
+	if (!check_charts(c, values, w, msg))
 		return -E_INVALID;
 	strbuf_truncate(msg, mark);
 	return 0;

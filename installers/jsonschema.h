@@ -9,12 +9,13 @@
 #include "installers/values.h"
 
 #define JSONSCHEMA_REF_STEPS_MAX 1000
-#define JSONSCHEMA_STEPS_MAX     5000000 /* schemas applied to values, in all */
+#define JSONSCHEMA_STEPS_MAX     5000000             /* schemas applied to values, in all */
+#define JSONSCHEMA_BYTES_MAX     ((size_t)256 << 20) /* of one schema, read */
 
 /* The schema of the chart against its values, then those of its subcharts. All violations are in
  * msg, as Helm words them, sorted by path. */
-int jsonschema_check_chart(struct arena *a, const struct chart *c, struct vmap *values,
-			   struct warnings *w, struct strbuf *msg);
+int jsonschema_check_chart(const struct chart *c, struct vmap *values, struct warnings *w,
+			   struct strbuf *msg);
 
 /* One document. Lines "- at '/a': got number, want string", each with its newline. */
 int jsonschema_check(struct arena *a, struct str schema, struct value v, struct warnings *w,

@@ -46,47 +46,49 @@ enum vocabulary {
 
 struct keyword_rule {
 	const char *name;
+	size_t len;
 	enum shape shape;
 	enum vocabulary voc;
 };
 
 /* clang-format off */
+#define RULE(name, shape, voc) {name, sizeof(name) - 1, shape, voc}
 static const struct keyword_rule rules[] = {
-	{"$id", SHAPE_STRING, VOC_CORE}, {"$schema", SHAPE_STRING, VOC_CORE},
-	{"$ref", SHAPE_REF, VOC_CORE}, {"$anchor", SHAPE_STRING, VOC_CORE},
-	{"$dynamicRef", SHAPE_REF, VOC_CORE}, {"$recursiveRef", SHAPE_REF, VOC_CORE},
-	{"$comment", SHAPE_STRING, VOC_CORE}, {"$defs", SHAPE_SCHEMA_MAP, VOC_CORE},
-	{"definitions", SHAPE_SCHEMA_MAP, VOC_CORE},
-	{"prefixItems", SHAPE_SCHEMAS, VOC_APPLICATOR}, {"items", SHAPE_ITEMS, VOC_APPLICATOR},
-	{"additionalItems", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"contains", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"additionalProperties", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"properties", SHAPE_SCHEMA_MAP, VOC_APPLICATOR},
-	{"patternProperties", SHAPE_PATTERN_MAP, VOC_APPLICATOR},
-	{"dependencies", SHAPE_DEPENDENCIES, VOC_APPLICATOR},
-	{"dependentSchemas", SHAPE_SCHEMA_MAP, VOC_APPLICATOR},
-	{"propertyNames", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"if", SHAPE_SCHEMA, VOC_APPLICATOR}, {"then", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"else", SHAPE_SCHEMA, VOC_APPLICATOR}, {"allOf", SHAPE_SCHEMAS, VOC_APPLICATOR},
-	{"anyOf", SHAPE_SCHEMAS, VOC_APPLICATOR}, {"oneOf", SHAPE_SCHEMAS, VOC_APPLICATOR},
-	{"not", SHAPE_SCHEMA, VOC_APPLICATOR},
-	{"unevaluatedItems", SHAPE_SCHEMA, VOC_UNEVALUATED},
-	{"unevaluatedProperties", SHAPE_SCHEMA, VOC_UNEVALUATED},
-	{"type", SHAPE_TYPE, VOC_VALIDATION}, {"enum", SHAPE_LIST, VOC_VALIDATION},
-	{"multipleOf", SHAPE_POSITIVE, VOC_VALIDATION}, {"maximum", SHAPE_NUMBER, VOC_VALIDATION},
-	{"exclusiveMaximum", SHAPE_BOUND, VOC_VALIDATION},
-	{"minimum", SHAPE_NUMBER, VOC_VALIDATION},
-	{"exclusiveMinimum", SHAPE_BOUND, VOC_VALIDATION},
-	{"maxLength", SHAPE_COUNT, VOC_VALIDATION}, {"minLength", SHAPE_COUNT, VOC_VALIDATION},
-	{"pattern", SHAPE_PATTERN, VOC_VALIDATION}, {"maxItems", SHAPE_COUNT, VOC_VALIDATION},
-	{"minItems", SHAPE_COUNT, VOC_VALIDATION}, {"uniqueItems", SHAPE_BOOL, VOC_VALIDATION},
-	{"maxContains", SHAPE_COUNT, VOC_VALIDATION}, {"minContains", SHAPE_COUNT, VOC_VALIDATION},
-	{"maxProperties", SHAPE_COUNT, VOC_VALIDATION},
-	{"minProperties", SHAPE_COUNT, VOC_VALIDATION}, {"required", SHAPE_NAMES, VOC_VALIDATION},
-	{"dependentRequired", SHAPE_NAMES_MAP, VOC_VALIDATION},
-	{"title", SHAPE_STRING, VOC_META}, {"description", SHAPE_STRING, VOC_META},
-	{"format", SHAPE_STRING, VOC_FORMAT}, {"contentEncoding", SHAPE_STRING, VOC_CONTENT},
-	{"contentMediaType", SHAPE_STRING, VOC_CONTENT},
+	RULE("$id", SHAPE_STRING, VOC_CORE), RULE("$schema", SHAPE_STRING, VOC_CORE),
+	RULE("$ref", SHAPE_REF, VOC_CORE), RULE("$anchor", SHAPE_STRING, VOC_CORE),
+	RULE("$dynamicRef", SHAPE_REF, VOC_CORE), RULE("$recursiveRef", SHAPE_REF, VOC_CORE),
+	RULE("$comment", SHAPE_STRING, VOC_CORE), RULE("$defs", SHAPE_SCHEMA_MAP, VOC_CORE),
+	RULE("definitions", SHAPE_SCHEMA_MAP, VOC_CORE),
+	RULE("prefixItems", SHAPE_SCHEMAS, VOC_APPLICATOR), RULE("items", SHAPE_ITEMS, VOC_APPLICATOR),
+	RULE("additionalItems", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("contains", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("additionalProperties", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("properties", SHAPE_SCHEMA_MAP, VOC_APPLICATOR),
+	RULE("patternProperties", SHAPE_PATTERN_MAP, VOC_APPLICATOR),
+	RULE("dependencies", SHAPE_DEPENDENCIES, VOC_APPLICATOR),
+	RULE("dependentSchemas", SHAPE_SCHEMA_MAP, VOC_APPLICATOR),
+	RULE("propertyNames", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("if", SHAPE_SCHEMA, VOC_APPLICATOR), RULE("then", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("else", SHAPE_SCHEMA, VOC_APPLICATOR), RULE("allOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
+	RULE("anyOf", SHAPE_SCHEMAS, VOC_APPLICATOR), RULE("oneOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
+	RULE("not", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE("unevaluatedItems", SHAPE_SCHEMA, VOC_UNEVALUATED),
+	RULE("unevaluatedProperties", SHAPE_SCHEMA, VOC_UNEVALUATED),
+	RULE("type", SHAPE_TYPE, VOC_VALIDATION), RULE("enum", SHAPE_LIST, VOC_VALIDATION),
+	RULE("multipleOf", SHAPE_POSITIVE, VOC_VALIDATION), RULE("maximum", SHAPE_NUMBER, VOC_VALIDATION),
+	RULE("exclusiveMaximum", SHAPE_BOUND, VOC_VALIDATION),
+	RULE("minimum", SHAPE_NUMBER, VOC_VALIDATION),
+	RULE("exclusiveMinimum", SHAPE_BOUND, VOC_VALIDATION),
+	RULE("maxLength", SHAPE_COUNT, VOC_VALIDATION), RULE("minLength", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("pattern", SHAPE_PATTERN, VOC_VALIDATION), RULE("maxItems", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("minItems", SHAPE_COUNT, VOC_VALIDATION), RULE("uniqueItems", SHAPE_BOOL, VOC_VALIDATION),
+	RULE("maxContains", SHAPE_COUNT, VOC_VALIDATION), RULE("minContains", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("maxProperties", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("minProperties", SHAPE_COUNT, VOC_VALIDATION), RULE("required", SHAPE_NAMES, VOC_VALIDATION),
+	RULE("dependentRequired", SHAPE_NAMES_MAP, VOC_VALIDATION),
+	RULE("title", SHAPE_STRING, VOC_META), RULE("description", SHAPE_STRING, VOC_META),
+	RULE("format", SHAPE_STRING, VOC_FORMAT), RULE("contentEncoding", SHAPE_STRING, VOC_CONTENT),
+	RULE("contentMediaType", SHAPE_STRING, VOC_CONTENT),
 };
 /* clang-format on */
 
@@ -206,13 +208,11 @@ static void check_type_keyword(struct level *l, const struct place *at, struct v
 {
 	static const char *const names[] = {"array",  "boolean", "integer", "null",
 					    "number", "object",  "string"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (value_is_string(v, names[i]))
+			return;
 	struct violation *x = violation_new(l->r, at, "'anyOf' failed");
 	struct level sub = {l->r, x};
-	bool simple = false;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		simple = simple || value_is_string(v, names[i]);
-	if (simple)
-		return;
 	FAULT(&sub, at,
 	      "value must be one of 'array', 'boolean', 'integer', 'null', 'number', "
 	      "'object', 'string'");
@@ -314,12 +314,32 @@ static void wrap_count(struct level *l, enum shape shape, const struct place *at
 	l->out->kids[l->out->n - 1] = x;
 }
 
-static void check_vocabulary(struct schema_run *r, const struct vmap *m, enum vocabulary voc,
-			     bool any, const struct place *at, struct violation *out)
+/* A schema has a handful of keywords, and is looked at once for each vocabulary. */
+struct keywords {
+	const struct value *values[ARRAY_LEN(rules)]; /* NULL: not there */
+};
+
+static void find_keywords(const struct vmap *m, struct keywords *ret)
+{
+	*ret = (struct keywords){0};
+	for (size_t i = 0; i < m->n; i++) {
+		struct str key = m->entries[i].key;
+		size_t k = 0;
+		while (k < ARRAY_LEN(rules) &&
+		       (rules[k].len != key.len || memcmp(rules[k].name, key.ptr, key.len) != 0))
+			k++;
+		if (k < ARRAY_LEN(rules))
+			ret->values[k] = &m->entries[i].value;
+	}
+}
+
+static void check_vocabulary(struct schema_run *r, const struct keywords *words,
+			     enum vocabulary voc, bool any, const struct place *at,
+			     struct violation *out)
 {
 	struct level l = {r, out};
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-		const struct value *v = vmap_getc(m, rules[i].name);
+		const struct value *v = words->values[i];
 		if (!v || (!any && rules[i].voc != voc))
 			continue;
 		struct place p = {.up = at, .key = str_of(rules[i].name)};
@@ -329,20 +349,25 @@ static void check_vocabulary(struct schema_run *r, const struct vmap *m, enum vo
 	}
 }
 
+static struct violation *violation_group(struct schema_run *r, const struct place *at,
+					 const char *text, const struct violation *of)
+{
+	struct violation *group = violation_new(r, at, "%s", text);
+	group->kids = of->kids;
+	group->n = of->n;
+	return group;
+}
+
 /* Several faults of one level are a group, unless it is the top one of an older draft. */
 static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
 		      bool flat, struct violation *to)
 {
-	struct violation *group;
 	if (sub->n == 1 || flat) {
 		for (size_t i = 0; i < sub->n; i++)
 			violation_add(r, to, sub->kids[i]);
 		return;
 	}
-	group = violation_new(r, at, "validation failed");
-	group->kids = sub->kids;
-	group->n = sub->n;
-	violation_add(r, to, group);
+	violation_add(r, to, violation_group(r, at, "validation failed", sub));
 }
 
 void schema_check_meta(struct schema_run *r, struct value schema, const struct place *at,
@@ -360,23 +385,25 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 		schema_broken(r, "schema is too large or nested too deep");
 		return;
 	}
+	struct keywords words;
+	find_keywords(schema.map, &words);
 	if (r->draft < DRAFT_2019) {
 		struct violation sub = {0};
-		check_vocabulary(r, schema.map, VOC_CORE, true, at, &sub);
+		check_vocabulary(r, &words, VOC_CORE, true, at, &sub);
 		if (sub.n)
 			add_level(r, at, &sub, !at, top);
 		r->depth--;
 		return;
 	}
-	struct violation *all = violation_new(r, at, "'allOf' failed");
+	struct violation all = {0};
 	for (int voc = 0; voc < N_VOC; voc++) {
 		struct violation sub = {0};
-		check_vocabulary(r, schema.map, (enum vocabulary)voc, false, at, &sub);
+		check_vocabulary(r, &words, (enum vocabulary)voc, false, at, &sub);
 		if (sub.n)
-			add_level(r, at, &sub, false, all);
+			add_level(r, at, &sub, false, &all);
 	}
-	if (all->n)
-		violation_add(r, top, all);
+	if (all.n)
+		violation_add(r, top, violation_group(r, at, "'allOf' failed", &all));
 	r->depth--;
 }
 

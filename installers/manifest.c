@@ -133,13 +133,18 @@ static const struct value *member(const struct vmap *m, const char *name)
 	return v;
 }
 
+static struct str keep(struct arena *a, struct str s)
+{
+	return str_n(arena_text(a, s.ptr ? s.ptr : "", s.len), s.len);
+}
+
 static struct str read_text(struct head_reader *r, const struct value *v, const char *field)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (!v || v->type == VALUE_NIL)
 		return STR("");
 	if (v->type == VALUE_STRING)
-		return value_text(*v);
+		return keep(r->a, value_text(*v));
 	if (v->type == VALUE_BOOL)
 		strbuf_adds(&b, v->b ? "true" : "false");
 	else if (v->type == VALUE_INT64)
@@ -164,7 +169,7 @@ static void read_annotations(struct head_reader *r, const struct value *v,
 	}
 	head->annotations = vmap_new_sized(r->a, v->map->n);
 	for (size_t i = 0; i < v->map->n; i++)
-		vmap_set(head->annotations, v->map->entries[i].key,
+		vmap_set(head->annotations, keep(r->a, v->map->entries[i].key),
 			 value_str(read_text(r, &v->map->entries[i].value,
 					     "struct field .metadata.annotations")));
 }
@@ -179,16 +184,18 @@ static void read_metadata(struct head_reader *r, const struct value *v, struct m
 	}
 	const struct value *ns = vmap_getc(v->map, "namespace");
 	head->name = read_text(r, member(v->map, "name"), "struct field .metadata.name");
-	head->ns = ns && ns->type == VALUE_STRING ? value_text(*ns) : STR("");
+	head->ns = ns && ns->type == VALUE_STRING ? keep(r->a, value_text(*ns)) : STR("");
 	read_annotations(r, member(v->map, "annotations"), head);
 }
 
 int manifest_head(struct arena *a, struct str piece, struct manifest_head *ret, struct strbuf *msg)
 {
+	/* The document is read whole to find its faults, and forgotten. */
+	CLEANUP(arena_freep) struct arena *document = arena_new(YAML_GO_NODE_BYTES_MAX);
 	struct head_reader r = {.a = a, .msg = msg};
 	struct value v;
 	*ret = (struct manifest_head){.name = STR(""), .ns = STR("")};
-	int rc = yaml_go_parse_ints(a, piece, &v, msg);
+	int rc = yaml_go_parse_ints(document, piece, &v, msg);
 	if (rc < 0)
 		return rc;
 	if (v.type == VALUE_NIL) {

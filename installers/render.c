@@ -362,7 +362,7 @@ static int prepare_values(struct render *r)
 		rc = values_coalesce(r->a, r->chart, r->rq->values, r->rq->profile, w,
 				     &r->ret->values, r->msg);
 	if (rc == 0 && !r->rq->skip_schema)
-		rc = jsonschema_check_chart(r->a, r->chart, r->ret->values, w, r->msg);
+		rc = jsonschema_check_chart(r->chart, r->ret->values, w, r->msg);
 	return rc;
 }
 

@@ -377,6 +377,12 @@ static void leave_alias(struct decoder *d, struct yaml_node *n)
 	d->alias_depth--;
 }
 
+/* Nodes go when the document is read, values stay. */
+static struct str keep(struct decoder *d, struct str s)
+{
+	return str_n(arena_text(d->a, s.ptr ? s.ptr : "", s.len), s.len);
+}
+
 static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct value *ret)
 {
 	struct scalar v;
@@ -393,7 +399,7 @@ static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct va
 	else if (v.type == TYPE_INT || v.type == TYPE_FLOAT)
 		*ret = value_float(scalar_double(&v));
 	else
-		*ret = value_str(v.s);
+		*ret = value_str(keep(d, v.s));
 	if (v.type == TYPE_FLOAT && !isfinite(v.f) && !d->value_error.ptr)
 		d->value_error = isnan(v.f) ? STR("json: unsupported value: NaN")
 				 : v.f > 0  ? STR("json: unsupported value: +Inf")
@@ -436,7 +442,6 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 	int rc = resolve(d, key, &v);
 	if (rc < 0)
 		return rc;
-	*ret = v.s;
 	if (v.type == TYPE_NULL) {
 		note_null_key(d, value);
 		*ret = STR_NONE;
@@ -453,6 +458,8 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 		else
 			value_float_text(&b, v.f, 'g', 32);
 		*ret = text_of(d, &b);
+	} else {
+		*ret = keep(d, v.s);
 	}
 	return 0;
 }
@@ -588,7 +595,8 @@ static int parse(struct arena *a, struct str text, bool keep_ints, struct value 
 		return -E_LIMIT;
 	}
 	strbuf_adds(msg, "error converting YAML to JSON: yaml: ");
-	int rc = yaml_node_read(a, text, &root, msg);
+	CLEANUP(arena_freep) struct arena *nodes = arena_new(YAML_GO_NODE_BYTES_MAX);
+	int rc = yaml_node_read(nodes, text, &root, msg);
 	if (rc < 0)
 		return rc;
 	strbuf_truncate(msg, msg->len - strlen("yaml: "));

@@ -9,7 +9,8 @@
 #include "alm/base/strbuf.h"
 #include "installers/tmpl/value.h"
 
-#define YAML_GO_BYTES_MAX ((size_t)16 << 20)
+#define YAML_GO_BYTES_MAX      ((size_t)16 << 20)
+#define YAML_GO_NODE_BYTES_MAX ((size_t)512 << 20) /* 2 million nodes fit */
 
 /* Any value, nil for an empty document. 0, -E_INVALID or -E_LIMIT. */
 int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);

@@ -19,6 +19,7 @@ struct reader {
 	yaml_parser_t parser;
 	yaml_event_t event;
 	bool have_event, flow_map;
+	bool ascii;          /* marks are offsets */
 	struct map *anchors; /* name -> struct yaml_node */
 	size_t nodes, depth, flow;
 	size_t seen_index, seen_offset;
@@ -63,6 +64,8 @@ static int next_event(struct reader *r)
 /* Marks count characters, not bytes; they only grow, so one pass over the text serves all. */
 static size_t offset_of(struct reader *r, size_t index)
 {
+	if (r->ascii)
+		return index < r->text.len ? index : r->text.len;
 	if (index < r->seen_index) {
 		r->seen_index = 0;
 		r->seen_offset = 0;
@@ -298,13 +301,21 @@ static int read_once(struct reader *r, struct yaml_node **ret)
 	return rc;
 }
 
+static bool is_ascii(struct str s)
+{
+	unsigned char all = 0;
+	for (size_t i = 0; i < s.len; i++)
+		all |= (unsigned char)s.ptr[i];
+	return all < 0x80;
+}
+
 int yaml_node_read(struct arena *a, struct str text, struct yaml_node **ret, struct strbuf *msg)
 {
 	size_t mark = msg->len;
 	if (str_has_prefix(text, STR("\xef\xbb\xbf")))
 		text = str_skip(text, 3);
 	for (int i = 0;; i++) {
-		struct reader r = {.a = a, .text = text, .msg = msg};
+		struct reader r = {.a = a, .text = text, .ascii = is_ascii(text), .msg = msg};
 		int rc = read_once(&r, ret);
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(text.len + 4096);
 		bool again = rc == -E_INVALID && i < PATCHES_MAX && patch(&r, &b) && !b.over;

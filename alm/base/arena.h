@@ -21,7 +21,7 @@ struct arena *arena_new(size_t limit);
 void arena_free(struct arena *a); /* runs the deferred calls, last first; NULL is fine */
 DEFINE_FREEP(arena)
 
-/* Zeroed, aligned for any type. */
+/* Zeroed, aligned for pointers, int64_t and double. */
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_calloc(struct arena *a, size_t n, size_t size);
 void *arena_memdup(struct arena *a, const void *p, size_t n);

@@ -12,6 +12,7 @@ struct walk {
 	struct archive_budget *budget;
 	struct archive_files *files;
 	struct strbuf *msg;
+	struct strbuf text; /* of one file, used again for the next */
 	int depth;
 };
 
@@ -39,7 +40,6 @@ static int walk_entry(struct walk *w, const char *inside)
 {
 	struct error err = ERROR_INIT;
 	struct file_info info;
-	struct str data;
 	bool ignored;
 	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
 	if (!w->follow_links && file_is_link(path)) {
@@ -57,10 +57,9 @@ static int walk_entry(struct walk *w, const char *inside)
 		strbuf_addf(w->msg, "%s is neither a file nor a folder", path);
 		return -E_INVALID;
 	}
-	rc = read_text(w->a, path, w->budget->limits->file_bytes, &data, w->msg);
-	if (rc < 0)
-		return rc;
-	if (archive_files_add(w->a, w->files, inside, data, w->budget, &err) < 0)
+	strbuf_clear(&w->text);
+	if (file_read(path, &w->text, &err) < 0 ||
+	    archive_files_add(w->a, w->files, inside, strbuf_str(&w->text), w->budget, &err) < 0)
 		return fail(w->msg, &err);
 	return 0;
 }
@@ -104,7 +103,8 @@ int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 			 .follow_links = follow_links,
 			 .budget = budget,
 			 .files = ret,
-			 .msg = msg};
+			 .msg = msg,
+			 .text = STRBUF_INIT(budget->limits->file_bytes)};
 	const char *ignore = arena_fmt(a, "%s/.helmignore", path);
 	*ret = (struct archive_files){0};
 	if (file_exists(ignore)) {
@@ -112,7 +112,9 @@ int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 		if (rc < 0)
 			return rc;
 	}
-	return walk_dir(&w, "");
+	int rc = walk_dir(&w, "");
+	strbuf_release(&w.text);
+	return rc;
 }
 
 int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,

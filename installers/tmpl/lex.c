@@ -7,7 +7,8 @@
 #include "installers/tmpl/print.h"
 #include "installers/tmpl/unicode.h"
 
-#define RUNE_EOF UINT32_MAX
+#define RUNE_EOF          UINT32_MAX
+#define KEYWORD_BYTES_MAX 8
 
 static const struct {
 	const char *word;
@@ -43,15 +44,28 @@ static bool is_blank(uint32_t r)
 	return r == ' ' || r == '\t' || r == '\r' || r == '\n';
 }
 
+static bool is_word_char(char c)
+{
+	return char_is_alnum(c) || c == '_';
+}
+
+/* Most of a template is ASCII: that is not decoded. */
 static uint32_t peek(const struct lexer *l)
 {
 	uint32_t r;
+	if (l->pos < l->input.len && (unsigned char)l->input.ptr[l->pos] < 0x80)
+		return (unsigned char)l->input.ptr[l->pos];
 	return rune_next(rest(l), &r) ? r : RUNE_EOF;
 }
 
 static uint32_t next(struct lexer *l)
 {
 	uint32_t r;
+	if (l->pos < l->input.len && (unsigned char)l->input.ptr[l->pos] < 0x80) {
+		r = (unsigned char)l->input.ptr[l->pos++];
+		l->line += r == '\n';
+		return r;
+	}
 	size_t n = rune_next(rest(l), &r);
 	if (n == 0)
 		return RUNE_EOF;
@@ -268,15 +282,25 @@ static bool at_terminator(const struct lexer *l)
 	return str_has_prefix(rest(l), STR("}}"));
 }
 
+static void skip_word(struct lexer *l)
+{
+	for (;;) {
+		while (l->pos < l->input.len && is_word_char(l->input.ptr[l->pos]))
+			l->pos++;
+		if (peek(l) == RUNE_EOF || !rune_is_alnum(peek(l)))
+			return;
+		next(l);
+	}
+}
+
 static struct token lex_identifier(struct lexer *l)
 {
-	while (peek(l) != RUNE_EOF && rune_is_alnum(peek(l)))
-		next(l);
+	skip_word(l);
 	struct str word = str_sub(l->input, l->start, l->pos - l->start);
 	if (!at_terminator(l))
 		return fail_rune(l, "bad character", peek(l));
-	for (size_t i = 0; i < ARRAY_LEN(keywords); i++) {
-		if (str_is(word, keywords[i].word))
+	for (size_t i = 0; word.len <= KEYWORD_BYTES_MAX && i < ARRAY_LEN(keywords); i++) {
+		if (word.ptr[0] == keywords[i].word[0] && str_is(word, keywords[i].word))
 			return emit(l, keywords[i].type);
 	}
 	return emit(l, TOK_IDENTIFIER);
@@ -287,8 +311,7 @@ static struct token lex_field(struct lexer *l, enum token_type type)
 {
 	if (at_terminator(l))
 		return emit(l, type == TOK_VARIABLE ? type : TOK_DOT);
-	while (peek(l) != RUNE_EOF && rune_is_alnum(peek(l)))
-		next(l);
+	skip_word(l);
 	if (!at_terminator(l))
 		return fail_rune(l, "bad character", peek(l));
 	return emit(l, type);

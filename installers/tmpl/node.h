@@ -36,7 +36,7 @@ struct node;
 
 struct nodes {
 	struct node **items;
-	size_t n, cap;
+	uint32_t n, cap;
 };
 
 struct number {
@@ -72,9 +72,9 @@ struct node {
 		struct nodes list;
 		struct {
 			struct node *decl[2];
-			size_t n_decl;
-			bool assign;
 			struct nodes cmds;
+			uint8_t n_decl;
+			bool assign;
 		} pipe;
 		struct nodes args; /* command */
 		struct {

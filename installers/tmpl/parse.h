@@ -7,6 +7,7 @@
 #include "installers/tmpl/node.h"
 
 #define PARSE_DEPTH_MAX 1000 /* parentheses and blocks in each other */
+#define PATH_NAMES      8    /* of .a.b.c; more cost a copy */
 #define PARSE_TEXT_MAX  ((size_t)32 << 20)
 
 struct parsed {
