@@ -506,6 +506,7 @@ static int fn_tpl(struct tmpl_run *run, const struct value *args, size_t n, stru
 		if (!node_is_empty(t->root) || !run_lookup(run, t->name))
 			table_set(&scope.trees, t->name, t);
 	}
+	/* cppcheck-suppress autoVariables; scope is left before it ends */
 	run->scope = &scope;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(run->limits->file_bytes);
 	r = run_execute(run, parsed->main, args[1], &out);

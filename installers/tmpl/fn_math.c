@@ -60,6 +60,7 @@ static uint64_t count_steps(int64_t from, int64_t to, int64_t step)
 		return 0;
 	uint64_t span = to < from ? (uint64_t)from - (uint64_t)to : (uint64_t)to - (uint64_t)from;
 	uint64_t by = step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+	/* cppcheck-suppress zerodivcond; a step of 0 has returned */
 	return span / by + (span % by != 0);
 }
 
