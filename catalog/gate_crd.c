@@ -193,6 +193,30 @@ static bool is_about_values(const struct gate_item *item)
 	return item->f.outcome == FINDING_REFUSE || item->escalates;
 }
 
+/* May an object have a value at the place that the steps lead to? */
+static bool has_place(const struct schema *s, const struct gate_step *steps, size_t n)
+{
+	for (size_t i = 0; s && i < n; i++) {
+		const struct schema *child = steps[i].kind == '.'
+						     ? schema_property(s, steps[i].name)
+					     : steps[i].kind == '[' ? s->items
+								    : s->additional;
+		if (!child && (s->preserve || s->additional_any))
+			return true;
+		s = child;
+	}
+	return s != NULL;
+}
+
+/* The other version gains the field in this very change, so no object has it yet: an older version
+ * that lacks a field of a newer one is as it always was. */
+static bool is_gained(const struct gate_item *item, const struct gate_version *b,
+		      const struct gate_version *a)
+{
+	return strcmp(item->f.rule, "FieldRemoved") == 0 && a->before && b->before &&
+	       !has_place(b->old_schema, item->steps, item->n_steps);
+}
+
 static bool had(const struct gate *old, const struct gate_item *item)
 {
 	for (size_t i = 0; old && i < old->n; i++)
@@ -212,7 +236,7 @@ static void compare_pair(struct gate *g, const struct gate_version *b, const str
 			       a->name);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct gate_item *from = &now->items[i];
-		if (!is_about_values(from) || had(then, from))
+		if (!is_about_values(from) || had(then, from) || is_gained(from, b, a))
 			continue;
 		struct gate_item *item = gate_add(g, "CrossVersion", a->name, NULL, from->f.outcome,
 						  from->f.before, from->f.after);

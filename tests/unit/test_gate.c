@@ -376,6 +376,15 @@ static void test_gate__cross_version_field_that_the_new_version_lacks(void **sta
 			       "\"b\":{\"type\":\"string\"}}}");
 	check_versions(v1, arena_fmt(arena, "%s,%s", v1, version("v2", true, false, u)),
 		       versions_none, versions_none, "allow -");
+	/* v2 gains a field while v1 changes too: no object has it yet */
+	const char *a = "\"a\":{\"type\":\"string\",\"nullable\":true}";
+	const char *x = around(arena_fmt(arena, "{\"type\":\"object\",\"properties\":{%s}}", a));
+	const char *y = around(arena_fmt(
+		arena, "{\"type\":\"object\",\"properties\":{%s,\"b\":{\"type\":\"string\"}}}", a));
+	check_versions(arena_fmt(arena, "%s,%s", v1, version("v2", true, false, s)),
+		       arena_fmt(arena, "%s,%s", version("v1", true, true, x),
+				 version("v2", true, false, y)),
+		       versions_none, versions_none, "allow -");
 }
 
 static void test_gate__subresources_and_selectable_fields(void **state)
