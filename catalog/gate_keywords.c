@@ -64,7 +64,7 @@ bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct
 	struct schema *test = gate_test(w->g);
 	test->type = y->type;
 	test->int_or_string = y->int_or_string;
-	test->nullable = true;
+	test->nullable = x->type != 0 || y->nullable; /* untyped: null is one value of any */
 	gate_add_narrow(w, "TypeChanged", type_text(x), type_text(y), test);
 	return true;
 }
@@ -220,7 +220,7 @@ static void compare_format(struct gate_walk *w, const struct schema *x, const st
 
 static void compare_nullable(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	if (!x->nullable || y->nullable || y->type == 0)
+	if (!x->nullable || y->nullable || y->type == 0 || x->type == 0)
 		return;
 	struct schema *test = gate_test(w->g);
 	test->type = ~0U;

@@ -204,7 +204,12 @@ static void begin(struct live_gate *g)
 	g->at = 0;
 	xfree(g->next);
 	g->next = NULL;
-	if (gate_begin(&in, &g->gate, &err) < 0) {
+	int rc = gate_begin(&in, &g->gate, &err);
+	if (rc < 0 && g->refused) { /* what the server cannot read either: its words are enough */
+		in.before = NULL;
+		rc = gate_begin(&in, &g->gate, &err);
+	}
+	if (rc < 0) {
 		struct obj *value = unreadable(g, &err);
 		end(g, value, NULL);
 		return;
