@@ -9,6 +9,7 @@
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
+#include "alm/controllers/alerts.h"
 #include "alm/controllers/app_metrics.h"
 #include "alm/controllers/chain.h"
 #include "alm/controllers/controller.h"
@@ -185,6 +186,8 @@ static void object_changed(void *arg, enum informer_change change,
 		crd_changed(m, o);
 	if (w->kind == WATCH_APPTYPE)
 		app_metrics_update(m->c.metrics, o, !after);
+	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
+		alerts_update(m->c.alerts, o, !after);
 	if (w->kind == WATCH_INSTANCE) { /* its CRD names the app */
 		char name[GVK_NAME_MAX + 1];
 		const struct resource *r = informer_resource(w->informer);

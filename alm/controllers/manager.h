@@ -26,6 +26,7 @@ struct manager_config {
 	struct view_settings settings;    /* kube_version NULL: asked from the server */
 	struct sandbox *sandbox;          /* with the job of render_job.h */
 	struct metrics *metrics;          /* or NULL */
+	struct alerts *alerts;            /* or NULL */
 };
 
 struct manager *manager_new(const struct manager_config *c);

@@ -12,6 +12,7 @@
 #include "alm/client/kubeconfig.h"
 #include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
+#include "alm/main/alert_sender.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/sandbox_jobs.h"
@@ -21,7 +22,7 @@
 #define CRDS_RETRY_NS   (5 * NS_PER_S)
 
 struct controller_command {
-	const char *data_dir, *kubeconfig, *context, *metrics_listen;
+	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
 	bool insecure, stopping;
 	int64_t verify_soak_ns;
 	struct arena *arena;
@@ -36,6 +37,7 @@ struct controller_command {
 	struct timer crds_retry;
 	struct manager *manager;
 	struct metrics *metrics;
+	struct alert_sender alert_sender;
 	struct server *metrics_server;
 };
 
@@ -43,6 +45,7 @@ static void stop_acting(struct controller_command *c)
 {
 	loop_disarm(c->loop, &c->crds_retry);
 	manager_free(STEAL(c->manager));
+	alerts_forget(c->alert_sender.alerts);
 	our_crds_free(STEAL(c->crds));
 }
 
@@ -91,7 +94,8 @@ static void start_manager(struct controller_command *c)
 				    .watch_dirs = true,
 				    .settings = {.verify_soak_ns = c->verify_soak_ns},
 				    .sandbox = c->sandbox,
-				    .metrics = c->metrics};
+				    .metrics = c->metrics,
+				    .alerts = c->alert_sender.alerts};
 	c->manager = manager_new(&mc);
 	manager_start(c->manager);
 }
@@ -183,6 +187,8 @@ static int start(struct controller_command *c, struct error *err)
 				 &ignored) < 0)
 		log_warn("no metrics are served; choose another address with --metrics-listen",
 			 "error", ignored.msg);
+	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
+		return -err->code;
 	c->client = client_new(c->loop, c->transport);
 	struct leader_config lc = {.client = c->client,
 				   .ns = LEASE_NAMESPACE,
@@ -195,7 +201,7 @@ static int start(struct controller_command *c, struct error *err)
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	c->leader = leader_new(&lc);
 	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
-	(void)fflush(stdout);
+	fflush(stdout);
 	return 0;
 }
 
@@ -206,6 +212,7 @@ static void release(struct controller_command *c)
 	client_free(c->client);
 	transport_free(c->transport);
 	server_free(c->metrics_server);
+	alert_sender_close(&c->alert_sender);
 	metrics_free(c->metrics);
 	audit_close(c->audit);
 	db_close(c->db);
@@ -218,19 +225,8 @@ static int usage(void)
 {
 	fprintf(stderr, "usage: alm controller --data-dir DIR [--kubeconfig FILE] [--context NAME] "
 			"[--insecure-skip-tls-verify] [--metrics-listen ADDR:PORT|off] "
-			"[--verify-soak DURATION]\n");
+			"[--alertmanager URL] [--verify-soak DURATION]\n");
 	return error_exit(E_USAGE);
-}
-
-/* Where the value of an option goes. */
-static const char **option(struct controller_command *c, const char *name, const char **soak)
-{
-	return cstr_eq(name, "--data-dir")         ? &c->data_dir
-	       : cstr_eq(name, "--kubeconfig")     ? &c->kubeconfig
-	       : cstr_eq(name, "--context")        ? &c->context
-	       : cstr_eq(name, "--metrics-listen") ? &c->metrics_listen
-	       : cstr_eq(name, "--verify-soak")    ? soak
-						   : NULL;
 }
 
 static bool read_options(struct controller_command *c, int argc, char **argv)
@@ -238,7 +234,13 @@ static bool read_options(struct controller_command *c, int argc, char **argv)
 	struct error err;
 	const char *soak = NULL;
 	for (int i = 0; i < argc; i++) {
-		const char **value = option(c, argv[i], &soak);
+		const char **value = cstr_eq(argv[i], "--data-dir")         ? &c->data_dir
+				     : cstr_eq(argv[i], "--kubeconfig")     ? &c->kubeconfig
+				     : cstr_eq(argv[i], "--context")        ? &c->context
+				     : cstr_eq(argv[i], "--metrics-listen") ? &c->metrics_listen
+				     : cstr_eq(argv[i], "--alertmanager")   ? &c->alertmanager
+				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
+									    : NULL;
 		if (cstr_eq(argv[i], "--insecure-skip-tls-verify"))
 			c->insecure = true;
 		else if (value && i + 1 < argc)

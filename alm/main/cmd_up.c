@@ -8,6 +8,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/manager.h"
+#include "alm/main/alert_sender.h"
 #include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
@@ -15,7 +16,7 @@
 
 struct up {
 	struct embedded_config config;
-	const char *metrics_listen;
+	const char *metrics_listen, *alertmanager;
 	int64_t verify_soak_ns;
 	struct loop *loop;
 	struct sandbox *sandbox;
@@ -25,6 +26,7 @@ struct up {
 	struct our_crds *crds;
 	struct manager *manager;
 	struct metrics *metrics;
+	struct alert_sender alert_sender;
 	struct server *metrics_server;
 	int exit;
 };
@@ -72,6 +74,8 @@ static int start(struct up *u, struct error *err)
 				 &ignored) < 0)
 		log_warn("no metrics are served; choose another address with --metrics-listen",
 			 "error", ignored.msg);
+	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
+		return -err->code;
 	u->transport = transport_local_new(u->loop, embedded_handle, u->embedded,
 					   embedded_token(u->embedded));
 	u->client = client_new(u->loop, u->transport);
@@ -84,7 +88,8 @@ static int start(struct up *u, struct error *err)
 				    .settings = {.verify_soak_ns = u->verify_soak_ns,
 						 .simulated = u->config.simulate_workloads},
 				    .sandbox = u->sandbox,
-				    .metrics = u->metrics};
+				    .metrics = u->metrics,
+				    .alerts = u->alert_sender.alerts};
 	u->manager = manager_new(&mc);
 	u->crds = our_crds_apply(u->client, crds_applied, u);
 	return 0;
@@ -98,6 +103,7 @@ static void release(struct up *u)
 	transport_free(u->transport);
 	server_free(u->metrics_server);
 	embedded_free(u->embedded);
+	alert_sender_close(&u->alert_sender);
 	metrics_free(u->metrics);
 	sandbox_free(u->sandbox);
 	loop_free(u->loop);
@@ -107,19 +113,9 @@ static int usage(void)
 {
 	fprintf(stderr, "usage: alm up [--data-dir DIR] [--listen ADDR:PORT] [--metrics-listen "
 			"ADDR:PORT|off] "
-			"[--token-file FILE] [--verify-soak DURATION] [--no-simulate-workloads]\n");
+			"[--token-file FILE] [--alertmanager URL] [--verify-soak DURATION] "
+			"[--no-simulate-workloads]\n");
 	return error_exit(E_USAGE);
-}
-
-/* Where the value of an option goes. */
-static const char **option(struct up *u, const char *name, const char **soak)
-{
-	return cstr_eq(name, "--data-dir")         ? &u->config.data_dir
-	       : cstr_eq(name, "--listen")         ? &u->config.listen
-	       : cstr_eq(name, "--token-file")     ? &u->config.token_file
-	       : cstr_eq(name, "--metrics-listen") ? &u->metrics_listen
-	       : cstr_eq(name, "--verify-soak")    ? soak
-						   : NULL;
 }
 
 static bool read_options(struct up *u, int argc, char **argv)
@@ -127,7 +123,13 @@ static bool read_options(struct up *u, int argc, char **argv)
 	struct error err;
 	const char *soak = NULL;
 	for (int i = 0; i < argc; i++) {
-		const char **value = option(u, argv[i], &soak);
+		const char **value = cstr_eq(argv[i], "--data-dir")         ? &u->config.data_dir
+				     : cstr_eq(argv[i], "--listen")         ? &u->config.listen
+				     : cstr_eq(argv[i], "--token-file")     ? &u->config.token_file
+				     : cstr_eq(argv[i], "--metrics-listen") ? &u->metrics_listen
+				     : cstr_eq(argv[i], "--alertmanager")   ? &u->alertmanager
+				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
+									    : NULL;
 		if (cstr_eq(argv[i], "--simulate-workloads"))
 			u->config.simulate_workloads = true;
 		else if (cstr_eq(argv[i], "--no-simulate-workloads"))
@@ -170,7 +172,7 @@ int cmd_up_main(int argc, char **argv)
 	if (u.config.simulate_workloads)
 		printf("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 		       "here\n");
-	(void)fflush(stdout);
+	fflush(stdout);
 	loop_run(u.loop);
 	release(&u);
 	return u.exit;
