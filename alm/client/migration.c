@@ -318,20 +318,26 @@ static void mark_page(struct migration *m)
 	patch_crd(m, annotations_patch(annotations), NULL);
 }
 
-/* Entries newer than the start of the migration still count as use of the old version. */
-static void note_end(struct migration *m)
+static void note_version(struct migration *m, struct obj *annotations, const char *v)
 {
 	char started[CLOCK_TEXT_MAX];
-	struct obj *annotations = obj_map();
-	const struct obj *stored = obj_path(m->crd, "status.storedVersions");
-	m->step = NOTE;
 	clock_format(m->started_ns, CLOCK_SECONDS, started);
-	for (size_t i = 0; i < obj_len(stored); i++) {
-		const char *v = obj_as_string(obj_at(stored, i));
-		if (v && strcmp(v, m->c.to) != 0)
-			obj_set_str(annotations, arena_fmt(m->a, USAGE_MIGRATED_PREFIX "%s", v),
-				    started);
-	}
+	if (v && strcmp(v, m->c.to) != 0)
+		obj_set_str(annotations, arena_fmt(m->a, USAGE_MIGRATED_PREFIX "%s", v), started);
+}
+
+/* Entries newer than the start of the migration still count as use of the old version. A version
+ * that was written through but never stored is used as well. */
+static void note_end(struct migration *m)
+{
+	struct obj *annotations = obj_map();
+	const struct obj *stored = obj_path(m->crd, "status.storedVersions"),
+			 *versions = obj_path(m->crd, "spec.versions");
+	m->step = NOTE;
+	for (size_t i = 0; i < obj_len(stored); i++)
+		note_version(m, annotations, obj_as_string(obj_at(stored, i)));
+	for (size_t i = 0; i < obj_len(versions); i++)
+		note_version(m, annotations, obj_str(obj_at(versions, i), "name"));
 	obj_set(annotations, MIGRATION_ANNOTATION, obj_null());
 	patch_crd(m, annotations_patch(annotations), NULL);
 }
@@ -410,7 +416,7 @@ static void scanned(struct migration *m)
 		struct error err;
 		error_set(&err, E_REFUSED,
 			  "%zu manager%s wrote through another version than %s after that became "
-			  "the storage version",
+			  "the storage version; change what writes, or say --ignore-writers",
 			  m->result.n_writers, m->result.n_writers == 1 ? "" : "s", m->c.to);
 		end(m, &err);
 		return;
