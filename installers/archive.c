@@ -1,11 +1,13 @@
-/* Chart archives: what tar.h reads, checked entry by entry. */
+/* Chart archives: tar through libarchive's reader, fed piece by piece from gzip.h. */
 #include "installers/archive.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "installers/gzip.h"
-#include "installers/tar.h"
+#include "installers/tar_write.h"
 
 #define TAR_BYTES_MAX ((size_t)256 << 20)
 
@@ -19,6 +21,36 @@ const struct chart_limits chart_limits_default = {
 	.path_bytes = 512,
 	.path_components = 32,
 };
+
+/* The stream below libarchive. last_byte is the offset after the last byte that is not zero:
+ * nothing but zeros may follow the end of the tar. */
+struct source {
+	struct gzip_reader *gzip;
+	size_t offset, last_byte;
+	struct error err;
+};
+
+static void note_bytes(struct source *s, struct str piece)
+{
+	size_t n = piece.len;
+	while (n && !piece.ptr[n - 1])
+		n--;
+	if (n)
+		s->last_byte = s->offset + n;
+	s->offset += piece.len;
+}
+
+static la_ssize_t source_read(struct archive *tar, void *arg, const void **ret)
+{
+	struct source *s = arg;
+	struct str piece;
+	(void)tar;
+	if (gzip_reader_next(s->gzip, &piece, &s->err) < 0)
+		return ARCHIVE_FATAL;
+	note_bytes(s, piece);
+	*ret = piece.ptr;
+	return (la_ssize_t)piece.len;
+}
 
 /* ---- names ---- */
 
@@ -165,31 +197,34 @@ const struct archive_file *archive_find(const struct archive_files *files, const
 
 /* ---- reading ---- */
 
-static int check_type(const struct tar_entry *e, const char *name, struct error *err)
+static int check_type(struct archive_entry *e, const char *name, struct error *err)
 {
-	switch (e->type) {
-	case TAR_FILE:
-	case TAR_DIR:
-		return 0;
-	case TAR_HARD_LINK:
+	if (archive_entry_hardlink(e) || archive_entry_hardlink_utf8(e))
 		return error_set(err, E_INVALID, "entry %s is a hard link", name);
-	case TAR_SYMLINK:
+	if (archive_entry_symlink(e) || archive_entry_symlink_utf8(e))
 		return error_set(err, E_INVALID, "entry %s is a symbolic link", name);
-	case TAR_SPARSE:
+	if (archive_entry_sparse_count(e) > 0)
 		return error_set(err, E_INVALID, "entry %s is a sparse file", name);
-	case TAR_OTHER:
-		break;
-	}
-	return error_set(err, E_INVALID, "entry %s is neither a file nor a folder", name);
+	mode_t type = archive_entry_filetype(e);
+	if (type != AE_IFREG && type != AE_IFDIR)
+		return error_set(err, E_INVALID, "entry %s is neither a file nor a folder", name);
+	return 0;
 }
 
 /* Never allocates what a header claims: the data grows as it arrives. */
-static int read_data(struct arena *a, struct tar_reader *tar, const char *name, size_t limit,
-		     struct str *ret, struct error *err)
+static int read_data(struct arena *a, struct archive *tar, const struct source *src,
+		     const char *name, size_t limit, struct str *ret, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit);
-	if (tar_reader_body(tar, &b, err) < 0)
-		return error_wrap(err, "entry %s", name);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit + 1);
+	char chunk[16384];
+	la_ssize_t n;
+	for (n = archive_read_data(tar, chunk, sizeof(chunk)); n > 0 && !b.over;
+	     n = archive_read_data(tar, chunk, sizeof(chunk)))
+		strbuf_add(&b, chunk, (size_t)n);
+	if (src->err.code)
+		return error_copy(err, &src->err);
+	if (n < 0)
+		return error_set(err, E_INVALID, "entry %s: %s", name, archive_error_string(tar));
 	if (b.over)
 		return error_set(err, E_LIMIT, "%s is larger than %zu bytes", name, limit);
 	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
@@ -212,16 +247,22 @@ static int drop_first(struct arena *a, char *name, bool is_dir, const char **fir
 	return 0;
 }
 
-static int read_entry(struct arena *a, struct tar_reader *tar, const struct tar_entry *e,
-		      struct archive_budget *budget, const char **first,
+static int read_entry(struct arena *a, struct archive *tar, struct archive_entry *e,
+		      const struct source *src, struct archive_budget *budget, const char **first,
 		      struct archive_files *files, struct error *err)
 {
+	const char *raw = archive_entry_pathname(e);
+	if (!raw)
+		raw = archive_entry_pathname_utf8(e);
 	char *name = NULL;
 	const char *path = "";
-	if (draw_entry(budget, err) < 0 || clean_name(a, e->name, budget->limits, &name, err) < 0 ||
+	if (!raw)
+		return error_set(err, E_INVALID, "entry name is not UTF-8");
+	if (draw_entry(budget, err) < 0 ||
+	    clean_name(a, str_of(raw), budget->limits, &name, err) < 0 ||
 	    check_type(e, name, err) < 0)
 		return -err->code;
-	bool is_dir = e->type == TAR_DIR;
+	bool is_dir = archive_entry_filetype(e) == AE_IFDIR;
 	if (!*name) /* "./" */
 		return is_dir ? 0 : error_set(err, E_INVALID, "an entry has no name");
 	if (drop_first(a, name, is_dir, first, &path, err) < 0)
@@ -229,27 +270,55 @@ static int read_entry(struct arena *a, struct tar_reader *tar, const struct tar_
 	if (is_dir)
 		return 0;
 	struct str data;
-	if (read_data(a, tar, name, budget->limits->file_bytes, &data, err) < 0 ||
+	if (read_data(a, tar, src, name, budget->limits->file_bytes, &data, err) < 0 ||
 	    draw(budget, name, data.len, err) < 0)
 		return -err->code;
 	push(a, files, path, data);
 	return 0;
 }
 
-static int read_tar(struct arena *a, struct tar_reader *tar, struct archive_budget *budget,
-		    struct archive_files *files, struct error *err)
+static int check_tail(struct archive *tar, struct source *src, struct error *err)
 {
-	struct tar_entry e;
-	const char *first = NULL;
-	int r;
-	while ((r = tar_reader_next(tar, &e, err)) > 0)
-		if (read_entry(a, tar, &e, budget, &first, files, err) < 0)
+	size_t end = (size_t)archive_filter_bytes(tar, 0);
+	struct str piece;
+	do {
+		if (gzip_reader_next(src->gzip, &piece, err) < 0)
 			return -err->code;
-	if (r < 0)
-		return r;
+		note_bytes(src, piece);
+	} while (piece.len);
+	if (src->last_byte > end)
+		return error_set(err, E_INVALID, "bytes after the end of the tar");
+	return 0;
+}
+
+static int read_tar(struct arena *a, struct archive *tar, struct source *src,
+		    struct archive_budget *budget, struct archive_files *files, struct error *err)
+{
+	struct archive_entry *e;
+	const char *first = NULL;
+	for (;;) {
+		int r = archive_read_next_header(tar, &e);
+		if (src->err.code)
+			return error_copy(err, &src->err);
+		if (r == ARCHIVE_EOF)
+			break;
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+			return error_set(err, E_INVALID, "not tar: %s",
+					 archive_error_string(tar) ? archive_error_string(tar)
+								   : "damaged");
+		if (read_entry(a, tar, e, src, budget, &first, files, err) < 0)
+			return -err->code;
+	}
+	if (check_tail(tar, src, err) < 0)
+		return -err->code;
 	if (!files->n)
 		return error_set(err, E_INVALID, "no files");
 	return archive_files_check(files, err);
+}
+
+static void archive_freep(struct archive **tar)
+{
+	archive_free(*tar);
 }
 
 int archive_read(struct arena *a, struct str packed, struct archive_budget *budget,
@@ -264,10 +333,17 @@ int archive_read(struct arena *a, struct str packed, struct archive_budget *budg
 	size_t room = l->unpacked_bytes - budget->unpacked + l->entries * 1536;
 	CLEANUP(gzip_reader_freep) struct gzip_reader *gzip =
 		gzip_reader_new(packed, room, l->ratio);
-	CLEANUP(tar_reader_release) struct tar_reader tar;
+	struct source src = {.gzip = gzip};
+	CLEANUP(archive_freep) struct archive *tar = archive_read_new();
 	struct archive_files files = {0};
-	tar_reader_init(&tar, gzip);
-	if (read_tar(a, &tar, budget, &files, err) < 0)
+	if (archive_read_support_format_tar(tar) != ARCHIVE_OK)
+		return error_set(err, E_INTERNAL, "libarchive without tar");
+	if (archive_read_open(tar, &src, NULL, source_read, NULL) != ARCHIVE_OK) {
+		if (src.err.code)
+			return error_copy(err, &src.err);
+		return error_set(err, E_INVALID, "not tar: %s", archive_error_string(tar));
+	}
+	if (read_tar(a, tar, &src, budget, &files, err) < 0)
 		return -err->code;
 	*ret = files;
 	return 0;

@@ -1,8 +1,9 @@
 /*
  * gzip: one gzip stream (RFC 1952) in memory, on zlib.
  *
- * A stream has exactly one member, nothing after it, and the ratio is checked while it grows.
- * Packing has no time and no name in the header: the same bytes give the same stream.
+ * libarchive's gzip filter chains by itself and swallows further members; here a stream has exactly
+ * one member, nothing after it, and the ratio is checked while it grows. Packing has no time and no
+ * name in the header: the same bytes give the same stream.
  */
 #ifndef INSTALLERS_GZIP_H
 #define INSTALLERS_GZIP_H
