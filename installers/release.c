@@ -86,9 +86,8 @@ static struct obj *record_of(const struct release *r)
 	return o;
 }
 
-int release_encode(const struct release *r, struct strbuf *b, struct error *err)
+static int pack(const struct obj *record, const char *name, struct strbuf *b, struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *record = record_of(r);
 	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(RELEASE_UNPACKED_MAX);
 	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(RELEASE_UNPACKED_MAX);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(RELEASE_UNPACKED_MAX);
@@ -98,18 +97,36 @@ int release_encode(const struct release *r, struct strbuf *b, struct error *err)
 		return -err->code;
 	if (packed.len > RELEASE_PACKED_MAX)
 		return error_set(err, E_LIMIT,
-				 "the record of release %s has %zu bytes, a Secret holds %zu",
-				 r->name, packed.len, RELEASE_PACKED_MAX);
+				 "the record of release %s has %zu bytes, a Secret holds %zu", name,
+				 packed.len, RELEASE_PACKED_MAX);
 	base64_encode(strbuf_str(&packed), &text);
 	base64_encode(strbuf_str(&text), b);
 	return strbuf_check(b, "the release record", err);
+}
+
+int release_encode(const struct release *r, struct strbuf *b, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *record = record_of(r);
+	return pack(record, r->name, b, err);
+}
+
+/* With all that fits. */
+static int encode_slim(const struct release *r, struct strbuf *b, struct error *err)
+{
+	struct release slim = *r;
+	if (release_encode(r, b, err) == 0)
+		return 0;
+	slim.notes = NULL;
+	slim.chart_values = slim.hooks = NULL;
+	strbuf_clear(b);
+	return release_encode(&slim, b, err);
 }
 
 int release_to_secret(const struct release *r, int64_t now_ns, struct obj **ret, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf data = STRBUF_INIT(RELEASE_UNPACKED_MAX);
-	if (release_encode(r, &data, err) < 0)
+	if (encode_slim(r, &data, err) < 0)
 		return -err->code;
 	struct obj *o =
 		meta_skeleton("v1", "Secret", r->ns, release_secret_name(a, r->name, r->revision));
@@ -178,18 +195,23 @@ static int read_record(const struct obj *o, struct release *r, struct error *err
 	return 0;
 }
 
-int release_decode(struct str data, struct arena *a, struct release *ret, struct error *err)
+static int parse(struct str data, struct obj **ret, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(RELEASE_UNPACKED_MAX);
 	struct json_duplicates ignored = {0};
-	struct obj *o = NULL;
-	struct release r;
 	if (unpack(data, &json, err) < 0)
 		return -err->code;
-	int rc = json_parse_dup(strbuf_str(&json), &ignored, &o, err);
+	int rc = json_parse_dup(strbuf_str(&json), &ignored, ret, err);
 	json_duplicates_release(&ignored);
-	if (rc < 0)
-		return error_wrap(err, "the release record");
+	return rc < 0 ? error_wrap(err, "the release record") : 0;
+}
+
+int release_decode(struct str data, struct arena *a, struct release *ret, struct error *err)
+{
+	struct obj *o = NULL;
+	struct release r;
+	if (parse(data, &o, err) < 0)
+		return -err->code;
 	obj_keep(a, o);
 	if (read_record(o, &r, err) < 0)
 		return -err->code;
@@ -221,6 +243,39 @@ int release_from_secret(const struct obj *secret, struct arena *a, struct releas
 			obj_set(labels, it.key, obj_ref(it.value));
 	r.labels = labels;
 	*ret = r;
+	return 0;
+}
+
+/* ---- changing ---- */
+
+int release_change(const struct obj *secret, const struct release_change *c, struct obj **ret,
+		   struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf data = STRBUF_INIT(RELEASE_UNPACKED_MAX);
+	CLEANUP(obj_unrefp) struct obj *record = NULL;
+	const char *name = meta_name(secret) ? meta_name(secret) : "";
+	const char *old = obj_str(secret, "data.release");
+	if (!old)
+		return error_set(err, E_INVALID, "secret %s is no release record", name);
+	if (parse(str_of(old), &record, err) < 0)
+		return -err->code;
+	if (obj_type(record) != OBJ_MAP)
+		return error_set(err, E_INVALID, "secret %s is no release record", name);
+	if (obj_type(obj_get(record, "info")) != OBJ_MAP)
+		obj_set(record, "info", obj_map());
+	struct obj *info = obj_get_mut(record, "info");
+	obj_set_str(info, "status", c->status);
+	obj_set_str(info, "description", c->description);
+	if (c->hooks)
+		obj_set(record, "hooks", obj_ref(c->hooks));
+	if (pack(record, name, &data, err) < 0)
+		return -err->code;
+	struct obj *patch = obj_map();
+	obj_set_path(patch, "metadata.labels.status", obj_string(c->status));
+	obj_set_path(patch, "metadata.labels.modifiedAt",
+		     obj_stringf("%lld", (long long)(c->now_ns / NS_PER_S)));
+	obj_set_path(patch, "data.release", obj_stringn(strbuf_str(&data)));
+	*ret = patch;
 	return 0;
 }
 

@@ -41,11 +41,23 @@ const char *release_secret_name(struct arena *a, const char *name, int64_t revis
 /* The text of data.release. E_LIMIT if it is too large for a Secret. */
 int release_encode(const struct release *r, struct strbuf *b, struct error *err);
 int release_decode(struct str data, struct arena *a, struct release *ret, struct error *err);
-/* The whole Secret; now_ns is its createdAt. Owned. */
+/* The whole Secret; now_ns is its createdAt. Notes, defaults and hooks are left out of a record
+ * that is too large with them; E_LIMIT if the manifest alone is. Owned. */
 int release_to_secret(const struct release *r, int64_t now_ns, struct obj **ret, struct error *err);
 /* E_INVALID if the Secret is no record. */
 int release_from_secret(const struct obj *secret, struct arena *a, struct release *ret,
 			struct error *err);
+
+/* Changes a record in place, whoever wrote it: what is not named here stays as it is. */
+struct release_change {
+	const char *status;
+	const char *description; /* NULL: as it is */
+	const struct obj *hooks; /* list with their last_run, NULL: as it is */
+	int64_t now_ns;          /* its modifiedAt */
+};
+/* A merge patch for the Secret: labels and data. Owned. */
+int release_change(const struct obj *secret, const struct release_change *c, struct obj **ret,
+		   struct error *err);
 
 /* Parts of a record from what was rendered. Owned. */
 struct obj *release_metadata(const struct chart_meta *m);

@@ -13,7 +13,7 @@ static const struct engine simulator = {"system:alm:simulator", "alm-simulator"}
 
 struct fill {
 	int64_t now_ns;
-	bool fails;
+	bool fails, hangs;
 };
 
 struct simulate {
@@ -22,14 +22,21 @@ struct simulate {
 	struct timer timer;
 };
 
-static bool image_fails(const struct obj *o)
+static const struct obj *pod_spec(const struct obj *o)
 {
-	const struct obj *list = obj_path(o, "spec.template.spec.containers");
+	return cstr_eq(meta_kind(o), "Pod") ? obj_get(o, "spec")
+					    : obj_path(o, "spec.template.spec");
+}
+
+/* Does a container's image have the word in its tag? */
+static bool has_tag(const struct obj *o, const char *word)
+{
+	const struct obj *list = obj_get(pod_spec(o), "containers");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *image = obj_str(obj_at(list, i), "image");
 		struct str name, tag = {NULL, 0};
 		if (image && str_rcut(str_of(image), ':', &name, &tag) &&
-		    str_contains(tag, STR("fail")))
+		    str_contains(tag, str_of(word)))
 			return true;
 	}
 	return false;
@@ -120,12 +127,69 @@ static void fill_job(struct obj *o, const struct fill *f)
 						     : "Reached expected number of succeeded pods"};
 	if (!obj_has(s, "startTime"))
 		obj_set_str(s, "startTime", now);
+	if (f->hangs) {
+		obj_set_int(s, "active", 1);
+		return;
+	}
 	if (obj_len(obj_get(s, "conditions")))
 		return; /* a job runs once */
+	obj_del(s, "active");
 	obj_set_int(s, f->fails ? "failed" : "succeeded", obj_i64(o, "spec.completions", 1));
 	if (!f->fails)
 		obj_set_str(s, "completionTime", now);
 	condition_set(conditions_of(s), &done, f->now_ns);
+}
+
+static void fill_replicaset(struct obj *o, const struct fill *f)
+{
+	struct obj *s = status_of(o);
+	int64_t want = obj_i64(o, "spec.replicas", 1), ready = f->fails ? 0 : want;
+	obj_set_int(s, "replicas", want);
+	obj_set_int(s, "fullyLabeledReplicas", want);
+	obj_set_int(s, "readyReplicas", ready);
+	obj_set_int(s, "availableReplicas", ready);
+}
+
+/* One that is not restarted runs to its end, the others stay up. */
+static void fill_pod(struct obj *o, const struct fill *f)
+{
+	const char *policy = obj_str(o, "spec.restartPolicy");
+	bool once = cstr_eq(policy, "Never") || cstr_eq(policy, "OnFailure");
+	if (obj_type(obj_get(o, "status")) != OBJ_MAP)
+		obj_set(o, "status", obj_map());
+	struct obj *s = obj_get_mut(o, "status");
+	const char *phase = obj_str(s, "phase");
+	if (cstr_eq(phase, "Succeeded") || cstr_eq(phase, "Failed"))
+		return; /* it has ended */
+	bool up = !f->fails && (!once || f->hangs);
+	struct condition ready = {.type = "Ready",
+				  .status = up ? "True" : "False",
+				  .reason = once && !f->hangs ? "PodCompleted"
+					    : up              ? "PodReady"
+							      : "ContainersNotReady"};
+	obj_set_str(s, "phase", !once || f->hangs ? "Running" : f->fails ? "Failed" : "Succeeded");
+	condition_set(conditions_of(s), &ready, f->now_ns);
+}
+
+static void fill_claim(struct obj *o, const struct fill *f)
+{
+	(void)f;
+	if (obj_type(obj_get(o, "status")) != OBJ_MAP)
+		obj_set(o, "status", obj_map());
+	obj_set_str(obj_get_mut(o, "status"), "phase", "Bound");
+}
+
+/* A load balancer gets an address of the documentation range (RFC 5737). */
+static void fill_service(struct obj *o, const struct fill *f)
+{
+	(void)f;
+	if (!cstr_eq(obj_str(o, "spec.type"), "LoadBalancer") ||
+	    obj_len(obj_path(o, "status.loadBalancer.ingress")))
+		return;
+	struct obj *list = obj_list(), *ingress = obj_map();
+	obj_set_str(ingress, "ip", "192.0.2.1");
+	obj_append(list, ingress);
+	obj_set_path(o, "status.loadBalancer.ingress", list);
 }
 
 static const struct {
@@ -135,14 +199,18 @@ static const struct {
 	{"apps", "deployments", fill_deployment},
 	{"apps", "statefulsets", fill_statefulset},
 	{"apps", "daemonsets", fill_daemonset},
+	{"apps", "replicasets", fill_replicaset},
 	{"batch", "jobs", fill_job},
+	{"", "pods", fill_pod},
+	{"", "persistentvolumeclaims", fill_claim},
+	{"", "services", fill_service},
 };
 
 static void edit_status(void *arg, struct obj *o)
 {
 	const int64_t *now = arg;
 	const char *kind = meta_kind(o);
-	struct fill f = {.now_ns = *now, .fails = image_fails(o)};
+	struct fill f = {.now_ns = *now, .fails = has_tag(o, "fail"), .hangs = has_tag(o, "hang")};
 	for (size_t i = 0; i < ARRAY_LEN(workloads); i++) {
 		/* "Deployment" and "deployments" */
 		size_t n = kind ? strlen(kind) : 0;

@@ -4,8 +4,8 @@
 #include "alm/cli/chart_lint.h"
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/template_run.h"
-#include "alm/cli/zones.h"
 #include "alm/io/loop.h"
+#include "alm/io/zones.h"
 
 static int entropy(void *ctx, void *out, size_t len)
 {

@@ -446,6 +446,18 @@ struct strategy_ref *app_strategy(const struct app *app, const char *version)
 	return NULL;
 }
 
+int64_t app_highest_revision(const struct app *app)
+{
+	int64_t highest = 0;
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		int64_t back = obj_i64(s->o, "status.rollbackRevision", 0);
+		int64_t own = s->revision > back ? s->revision : back;
+		highest = own > highest ? own : highest;
+	}
+	return highest;
+}
+
 const struct candidate *app_candidate(const struct app *app, const char *version)
 {
 	for (size_t i = 0; i < app->resolution.n; i++)

@@ -84,6 +84,8 @@ void plan_redo(struct plan *p, const struct obj *o);
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
 					  const char *package);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
+/* Of the release's records that ALM knows; 0: none. */
+int64_t app_highest_revision(const struct app *app);
 const struct candidate *app_candidate(const struct app *app, const char *version);
 /* install.<version>.<selfRef>, made fit for a name (lifecycle.md 1.2). */
 const char *strategy_name(const char *version, const char *self_ref, struct arena *a);

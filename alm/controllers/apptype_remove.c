@@ -5,30 +5,46 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/apptype.h"
-#include "alm/controllers/install_plan.h"
+#include "alm/controllers/status.h"
+#include "alm/controllers/uninstall.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-/* Deletes the highest stage that has something left; true once nothing of the plan is left. */
-static bool remove_objects(const struct view *v, struct app *app, const struct strategy_ref *s,
-			   struct plan *plan)
+static bool has_run_hooks(const struct app *app, const struct obj *hooks)
 {
-	const struct obj *doc = install_plan_stored(v, s->name, s->revision, NULL);
-	struct install_plan *p = doc ? install_plan_load(v, doc, plan) : NULL;
-	int stage = -1;
-	for (size_t i = p ? p->n : 0; i-- > 0;) {
-		const struct plan_entry *e = &p->entries[i];
-		if (e->unknown)
-			return false;
-		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), app->name))
-			continue;
-		if (stage >= 0 && e->stage != stage)
-			break;
-		stage = e->stage;
-		if (!meta_is_deleting(e->live))
-			plan_delete(plan, e->live, "Background");
-	}
-	return stage < 0;
+	return obj_len(hooks) || obj_len(obj_path(app->o, "status.hooks"));
+}
+
+/* What the removal waits for; without hooks it is over before anybody could read it. */
+static void tell(const struct uninstall *u)
+{
+	const struct app *app = u->app;
+	struct obj *status = obj_copy_map(obj_get(app->o, "status"));
+	struct obj *list = obj_copy_list(obj_get(status, "conditions"));
+	struct condition ready = {.type = "Ready",
+				  .status = "False",
+				  .reason = "Deleting",
+				  .message = u->why ? u->why : "",
+				  .observed_generation = meta_generation(app->o)};
+	struct condition blocked = ready, was;
+	blocked.type = "DeletionBlocked";
+	blocked.reason = "HookFailed";
+	blocked.status = "True";
+	const char *state = condition_get(app->o, "Ready", &was) ? was.reason : "";
+	condition_set(list, &ready, u->v->now_ns);
+	if (u->blocked)
+		condition_set(list, &blocked, u->v->now_ns);
+	else
+		condition_remove(list, "DeletionBlocked");
+	obj_set(status, "conditions", list);
+	obj_set(status, "hooks", obj_ref(u->hooks));
+	struct action *x = status_plan(u->plan, app->o, status, state, "Deleting", ready.message);
+	if (!x)
+		return;
+	x->chain = app->name;
+	if (u->blocked)
+		x->event_type = "Warning";
 }
 
 /* The CRDs that the app's plans have brought, with the revision that the cache has of each. */
@@ -117,12 +133,13 @@ static bool release_crds(const struct view *v, struct app *app, struct plan *pla
 
 int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 {
-	bool done = true;
 	if (!meta_has_finalizer(app->o, APP_FINALIZER))
 		return STEP_STOP;
-	for (size_t i = 0; i < app->n; i++)
-		if (app->strategies[i].revision)
-			done = remove_objects(v, app, &app->strategies[i], plan) && done;
+	struct uninstall u = {.v = v, .plan = plan, .app = app};
+	u.hooks = obj_keep(v->a, obj_copy_list(obj_path(app->o, "status.hooks")));
+	bool done = uninstall_done(&u);
+	if (has_run_hooks(app, u.hooks) && !done)
+		tell(&u);
 	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan))
 		return STEP_STOP;
 	for (size_t i = 0; i < app->n; i++)

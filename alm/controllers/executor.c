@@ -505,6 +505,9 @@ static void start_action(struct run *r, struct action *a)
 	case ACT_GATE:
 		work_gate(r, a);
 		break;
+	case ACT_ASK:
+		work_ask(r, a);
+		break;
 	case ACT_WATCH:
 		r->x->c.host.watch(r->x->c.host.arg, &a->resource, a->selector, a->metadata_only);
 		break;

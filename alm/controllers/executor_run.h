@@ -40,7 +40,7 @@ struct step_call {
 	struct live_gate *gate;
 	char *op;
 	const struct resource *resource;
-	size_t at; /* of a survey */
+	size_t at, bytes; /* of a survey, of questions */
 	struct obj *found;
 };
 
@@ -70,5 +70,6 @@ void work_fetch(struct run *r, struct action *a);
 void work_render(struct run *r, struct action *a);
 void work_survey(struct run *r, struct action *a);
 void work_gate(struct run *r, struct action *a);
+void work_ask(struct run *r, struct action *a);
 
 #endif

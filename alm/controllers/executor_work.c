@@ -1,4 +1,5 @@
 /* Slow work whose outcome the next pass sees: catalogs, archives, rendering, surveys. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/log.h"
@@ -123,6 +124,36 @@ void work_fetch(struct run *r, struct action *a)
 
 /* --- rendering --- */
 
+#define API_VERSIONS_MAX 20000
+
+static int by_text(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+	return strcmp(*x, *y);
+}
+
+/* .Capabilities.APIVersions of the live server: "apps/v1" and "apps/v1/Deployment", each once. */
+static struct obj *api_versions(struct run *r)
+{
+	size_t n, n_texts = 0;
+	const struct resource *const *all = discovery_all(r->x->c.discovery, &n);
+	struct obj *list = obj_list();
+	n = n < API_VERSIONS_MAX ? n : API_VERSIONS_MAX;
+	const char **texts = ARENA_ARRAY(r->a, const char *, 2 * n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *gv = *all[i]->group
+					 ? arena_fmt(r->a, "%s/%s", all[i]->group, all[i]->version)
+					 : arena_strdup(r->a, all[i]->version);
+		texts[n_texts++] = gv;
+		texts[n_texts++] = arena_fmt(r->a, "%s/%s", gv, all[i]->kind);
+	}
+	qsort(texts, n_texts, sizeof(*texts), by_text);
+	for (size_t i = 0; i < n_texts; i++)
+		if (!i || strcmp(texts[i], texts[i - 1]) != 0)
+			obj_append(list, obj_string(texts[i]));
+	return list;
+}
+
 static void rendered(void *arg, struct obj *value, const struct error *err)
 {
 	struct step_call *c = arg;
@@ -138,8 +169,11 @@ void work_render(struct run *r, struct action *a)
 		r->changed = true; /* evicted: fetched again in the next pass */
 		return;
 	}
+	struct obj *request = obj_keep(r->a, obj_copy(a->body));
+	if (!obj_has(request, "apiVersions"))
+		obj_set(request, "apiVersions", api_versions(r));
 	struct step_call *c = call_new(r, a);
-	h->render(h->arg, archive->bytes, a->body, rendered, c);
+	h->render(h->arg, archive->bytes, request, rendered, c);
 }
 
 /* --- surveys --- */

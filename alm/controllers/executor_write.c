@@ -242,6 +242,17 @@ static void observe_written(struct run *r, const struct step_call *c, const stru
 		remember_applied(r, o);
 }
 
+/* What the server said no to is told by the conditions of the next pass. */
+static void remember_refusal(struct run *r, const struct action *a, const struct error *err)
+{
+	char *id =
+		arena_fmt(r->a, "refused:%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+	if (err)
+		stash_put(r->x->c.stash, id, err, STR_NONE, NULL, loop_now(r->x->c.loop));
+	else
+		stash_drop(r->x->c.stash, id);
+}
+
 static void action_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
@@ -251,11 +262,13 @@ static void action_written(void *arg, const struct client_reply *reply)
 	append_write(c, reply);
 	if (is_as_wanted(a, reply)) {
 		r->changed = true;
+		remember_refusal(r, a, NULL);
 		observe_written(r, c, reply->body);
 		if (a->type == ACT_PATCH && a->event_type)
 			write_event(r->x, a, 0, meta_resource_version(reply->body));
 	} else if (!(a->type == ACT_CREATE && reply->err->code == E_EXISTS)) {
 		struct error err = *reply->err;
+		remember_refusal(r, a, &err);
 		error_wrap(&err, "%s %s%s%s", a->resource.kind, a->ns ? a->ns : "",
 			   a->ns ? "/" : "", a->name);
 		if (!r->failed)
@@ -309,6 +322,7 @@ static void send(struct step_call *c)
 	case ACT_FETCH:
 	case ACT_RENDER:
 	case ACT_SURVEY:
+	case ACT_ASK:
 	case ACT_WATCH:
 	case ACT_GATE:
 		break;

@@ -81,6 +81,7 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
 	obj_set_str(doc, "archive", archive);
 	obj_set_str(doc, "values", values_digest(values, v->a));
 	obj_set_int(doc, "revision", revision);
+	obj_set_bool(doc, "isUpgrade", app->installed != NULL);
 	obj_set(doc, "objects", make_entries(v, app, ns, rendered));
 	const struct obj *hooks = obj_get(rendered, "hooks"), *chart = obj_get(rendered, "chart");
 	obj_set(doc, "hooks", hooks ? obj_ref(hooks) : obj_list());
@@ -143,6 +144,8 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 			const char *inputs, const struct obj *doc)
 {
 	CLEANUP(xfreep) char *text = json_text(doc);
+	char digest[SHA256_HEX];
+	sha256_hex(str_of(text), digest);
 	struct str rest = str_of(text);
 	size_t n = (rest.len + PLAN_CHUNK_BYTES - 1) / PLAN_CHUNK_BYTES;
 	for (size_t i = 0; i < n; i++, rest = str_skip(rest, PLAN_CHUNK_BYTES)) {
@@ -154,6 +157,7 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 		meta_set_label(o, LABEL_PLAN, label_value(s->name, plan->a));
 		meta_set_annotation(o, ANNOTATION_INPUTS, inputs);
 		meta_set_annotation(o, ANNOTATION_CHUNKS, arena_fmt(plan->a, "%zu", n));
+		meta_set_annotation(o, ANNOTATION_DOCUMENT, digest);
 		struct owner_ref owner = {.api_version = meta_api_version(s->o),
 					  .kind = meta_kind(s->o),
 					  .name = s->name,
@@ -222,6 +226,8 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 	CLEANUP(strbuf_release) struct strbuf text =
 		STRBUF_INIT(PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX);
 	uint64_t n = 1;
+	char digest[SHA256_HEX];
+	const char *want = NULL; /* chunks of two renders do not mix */
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
 		const struct obj *o =
 			view_get(v, WATCH_PLAN_SECRET, chunk_name(strategy, revision, i, v->a));
@@ -229,7 +235,11 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n) ||
 		    !base64_decode(str_of(obj_str(o, "data.plan")), &text))
 			return NULL;
+		want = meta_annotation(o, ANNOTATION_DOCUMENT);
 	}
+	sha256_hex(strbuf_str(&text), digest);
+	if (want && strcmp(want, digest) != 0)
+		return NULL;
 	struct error err;
 	struct obj *doc = NULL;
 	return json_parse(strbuf_str(&text), &doc, &err) < 0 ? NULL : obj_keep(v->a, doc);
@@ -240,13 +250,22 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 static const char *const kept_kinds[] = {"CustomResourceDefinition", "Namespace",
 					 "PersistentVolumeClaim"};
 
-static bool is_kept(const struct obj *o)
+/* In any case, as Helm compares. */
+static bool is_word(struct str s, const char *word)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!word[i] || char_lower(s.ptr[i]) != word[i])
+			return false;
+	return s.len == strlen(word);
+}
+
+bool install_plan_is_kept(const struct obj *o)
 {
 	const char *policy = meta_annotation(o, "helm.sh/resource-policy");
 	for (size_t i = 0; i < ARRAY_LEN(kept_kinds); i++)
 		if (is_kind(o, kept_kinds[i]))
 			return true;
-	return policy && str_is(str_trim(str_of(policy)), "keep");
+	return policy && is_word(str_trim(str_of(policy)), "keep");
 }
 
 static void look_up(const struct view *v, struct plan_entry *e, struct plan *plan)
@@ -274,7 +293,7 @@ static void load_entry(const struct view *v, const struct obj *row, const char *
 	e->stage = (int)obj_i64(row, "stage", 0);
 	e->name = meta_name(o);
 	e->is_crd = e->stage == PLAN_STAGE_CRD;
-	e->keep = is_kept(o);
+	e->keep = install_plan_is_kept(o);
 	e->resource = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);
 	bool namespaced = e->resource ? e->resource->namespaced : meta_namespace(o) != NULL;
 	if (!e->resource || !namespaced || meta_namespace(o)) {

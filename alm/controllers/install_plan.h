@@ -1,8 +1,9 @@
 /*
  * install_plan: what a strategy does to the cluster, as one document (lifecycle.md 6, 7.1). Pure.
  *
- *	{"app", "release", "namespace", "version", "archive", "values", "revision",
- *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes"}
+ *	{"app", "release", "namespace", "version", "archive", "values", "revision", "isUpgrade",
+ *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes",
+ *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
  * It is rendered once and stored in Secrets of alm-system before the first write, so random values
  *of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are stage 0,
@@ -16,11 +17,12 @@
 
 enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
 
-#define PLAN_CHUNK_BYTES  ((size_t)700000)
-#define PLAN_CHUNKS_MAX   64
-#define LABEL_PLAN        "app.coreos.com/plan"
-#define ANNOTATION_INPUTS "app.coreos.com/inputs"
-#define ANNOTATION_CHUNKS "app.coreos.com/chunks"
+#define PLAN_CHUNK_BYTES    ((size_t)700000)
+#define PLAN_CHUNKS_MAX     64
+#define LABEL_PLAN          "app.coreos.com/plan"
+#define ANNOTATION_INPUTS   "app.coreos.com/inputs"
+#define ANNOTATION_CHUNKS   "app.coreos.com/chunks"
+#define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole */
 
 struct plan_entry {
 	const struct obj *object;              /* as rendered, with its namespace */
@@ -73,6 +75,8 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 				  const struct strategy_ref *s, const struct install_plan *p,
 				  const struct plan_entry *e, bool handoff);
+/* CRDs, Namespaces, claims, and what is annotated helm.sh/resource-policy: keep. */
+bool install_plan_is_kept(const struct obj *o);
 /* Is the live object at this plan's state? */
 bool install_plan_is_applied(const struct plan_entry *e);
 /* Ours, or free to take? NULL: yes; else who has it. */

@@ -25,6 +25,7 @@ enum act_type {
 	ACT_FETCH,  /* read an archive by digest */
 	ACT_RENDER, /* render an archive in the sandbox */
 	ACT_SURVEY, /* live read of objects */
+	ACT_ASK,    /* live answers to what a template or a step needs (executor_ask.c) */
 	ACT_WATCH,  /* start an informer */
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 };

@@ -3,123 +3,188 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/base/hash.h"
-#include "alm/controllers/strategy.h"
-#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "installers/gzip.h"
+#include "installers/release.h"
 
-#define RECORD_BYTES_MAX ((size_t)512 << 10) /* before base64: a Secret holds 1 MiB */
+static const struct resource secrets = {
+	.group = "", .version = "v1", .plural = "secrets", .kind = "Secret", .namespaced = true};
 
-static const char *record_name(const struct install_plan *p, int64_t revision, struct arena *a)
+/* 1, 0, -1 as view_live; asks for the informer. */
+static int record_at(const struct view *v, struct plan *plan, const struct obj *doc,
+		     int64_t revision, const struct obj **ret)
 {
-	return arena_fmt(a, "sh.helm.release.v1.%s.v%lld", p->release, (long long)revision);
+	int found = view_live(v, &secrets, obj_str(doc, "namespace"),
+			      release_secret_name(v->a, obj_str(doc, "release"), revision), ret);
+	if (found < 0)
+		plan_watch(plan, &secrets, LABEL_APP, false);
+	return found;
 }
 
-/* The least record that helm 3 and 4 list, show, roll back and uninstall. */
-static struct obj *record_of(struct strategy_pass *s, const char *status)
+static const char *describe(const struct release_record *r)
 {
-	char now[CLOCK_TEXT_MAX];
-	struct obj *r = obj_map(), *info = obj_map();
-	const struct install_plan *p = s->install;
-	const struct obj *chart = obj_get(p->doc, "chart"), *config = obj_get(p->doc, "config");
-	const char *manifest = obj_str(p->doc, "manifest");
-	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
-	obj_set_str(info, "first_deployed", now);
-	obj_set_str(info, "last_deployed", now);
-	obj_set_str(info, "deleted", "");
-	obj_set_str(info, "description",
-		    s->app->installed ? "Upgrade complete" : "Install complete");
-	obj_set_str(info, "status", status);
-	obj_set_str(info, "notes", obj_str(p->doc, "notes"));
-	obj_set_str(r, "name", p->release);
-	obj_set_str(r, "namespace", p->ns);
-	obj_set_int(r, "version", p->revision);
-	obj_set(r, "info", info);
-	obj_set(r, "chart", chart ? obj_ref(chart) : obj_map());
-	obj_set(r, "config", config ? obj_ref(config) : obj_map());
-	obj_set_str(r, "manifest", manifest ? manifest : "");
-	return r;
+	const char *release = obj_str(r->doc, "release");
+	bool upgrade = obj_flag(r->doc, "isUpgrade", false);
+	if (r->description)
+		return r->description;
+	if (!strcmp(r->status, "deployed"))
+		return upgrade ? "Upgrade complete" : "Install complete";
+	if (!strcmp(r->status, "failed"))
+		return upgrade ? arena_fmt(r->v->a, "Upgrade \"%s\" failed", release)
+			       : arena_fmt(r->v->a, "Release \"%s\" failed", release);
+	if (!strcmp(r->status, "uninstalling"))
+		return "Deletion in progress (or silently failed)";
+	return upgrade ? "Preparing upgrade" : "Initial install underway";
 }
 
-static bool encode(const struct obj *record, struct strbuf *ret)
+static const char *own_time(const struct obj *run, const char *key)
+{
+	const char *t = obj_str(run, key);
+	return t ? t : "";
+}
+
+/* The hooks of the plan in Helm's form, each with how it ended last. */
+static struct obj *hooks_of(const struct release_record *r)
+{
+	const struct obj *hooks = obj_get(r->doc, "hooks");
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(hooks); i++) {
+		const struct obj *h = obj_at(hooks, i), *o = obj_get(h, "object");
+		if (!obj_has(h, "record"))
+			continue;
+		struct obj *row = obj_copy(obj_get(h, "record"));
+		for (size_t k = 0; k < obj_len(r->runs); k++) {
+			const struct obj *run = obj_at(r->runs, k);
+			if (!cstr_eq(obj_str(run, "kind"), meta_kind(o)) ||
+			    !cstr_eq(obj_str(run, "name"), meta_name(o)))
+				continue;
+			struct obj *last = obj_map();
+			obj_set_str(last, "started_at", own_time(run, "startedAt"));
+			obj_set_str(last, "completed_at", own_time(run, "completedAt"));
+			obj_set_str(last, "phase", own_time(run, "phase"));
+			obj_set(row, "last_run", last);
+		}
+		obj_append(list, row);
+	}
+	return list;
+}
+
+/* When the release first came to be, as its newest earlier record tells. */
+static int64_t first_deployed(const struct release_record *r)
+{
+	struct error ignored;
+	for (int64_t n = r->revision - 1; n > 0 && n >= r->revision - RELEASE_HISTORY; n--) {
+		const struct obj *live = NULL;
+		struct release old;
+		if (record_at(r->v, r->plan, r->doc, n, &live) == 1 &&
+		    release_from_secret(live, r->v->a, &old, &ignored) == 0 &&
+		    old.first_deployed_ns)
+			return old.first_deployed_ns;
+	}
+	return r->v->now_ns;
+}
+
+/* Creating the next revision is the lock: whoever was faster, helm or ALM, has it. False: it is too
+ * large for a Secret, and the release goes without; the plan in its chunks has all. */
+static bool create(const struct release_record *r)
 {
 	struct error err;
-	CLEANUP(xfreep) char *json = json_text(record);
-	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(RECORD_BYTES_MAX);
-	CLEANUP(strbuf_release) struct strbuf helm = STRBUF_INIT(2 * RECORD_BYTES_MAX);
-	if (gzip_pack(str_of(json), &packed, &err) < 0)
+	struct obj *o = NULL;
+	const struct obj *chart = obj_get(r->doc, "chart");
+	struct release rel = {
+		.name = obj_str(r->doc, "release"),
+		.ns = obj_str(r->doc, "namespace"),
+		.revision = r->revision,
+		.status = r->status,
+		.description = describe(r),
+		.notes = obj_str(r->doc, "notes"),
+		.first_deployed_ns = first_deployed(r),
+		.last_deployed_ns = r->v->now_ns,
+		.metadata = obj_get(chart, "metadata"),
+		.chart_values = obj_get(chart, "values"),
+		.config = obj_get(r->doc, "config"),
+		.hooks = obj_keep(r->v->a, hooks_of(r)),
+		.manifest = obj_str(r->doc, "manifest"),
+	};
+	struct owner_ref owner = {.api_version = meta_api_version(r->app->o),
+				  .kind = meta_kind(r->app->o),
+				  .name = r->app->name,
+				  .uid = meta_uid(r->app->o)};
+	if (release_to_secret(&rel, r->v->now_ns, &o, &err) < 0)
 		return false;
-	base64_encode(strbuf_str(&packed), &helm); /* Helm's own, then the API's */
-	base64_encode(strbuf_str(&helm), ret);
-	return !packed.over && !helm.over && !ret->over;
-}
-
-static void plan_record(struct strategy_pass *s, const char *name, const char *status)
-{
-	struct arena *a = s->v->a;
-	CLEANUP(obj_unrefp) struct obj *record = record_of(s, status);
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(3 * RECORD_BYTES_MAX);
-	struct obj *o = meta_skeleton("v1", "Secret", s->install->ns, name);
-	struct owner_ref owner = {.api_version = meta_api_version(s->app->o),
-				  .kind = meta_kind(s->app->o),
-				  .name = s->app->name,
-				  .uid = meta_uid(s->app->o)};
-	meta_set_label(o, "name", s->install->release);
-	meta_set_label(o, "owner", "helm");
-	meta_set_label(o, "status", status);
-	meta_set_label(o, "version", arena_fmt(a, "%lld", (long long)s->install->revision));
-	meta_set_label(o, LABEL_APP, s->app->name);
+	meta_set_label(o, LABEL_APP, r->app->name);
 	meta_add_owner(o, &owner);
-	obj_set_str(o, "type", "helm.sh/release.v1");
-	if (!encode(record, &text)) { /* too large: the record says so, the plan has all */
-		strbuf_clear(&text);
-		obj_set_str(record, "manifest", "");
-		encode(record, &text);
-	}
-	obj_set(o, "data", obj_map());
-	obj_set_path(o, "data.release", obj_stringn(strbuf_str(&text)));
-	plan_apply(s->plan, o, 0, true);
+	plan_create(r->plan, o);
+	return true;
 }
 
-/* Records of lower revisions that still say deployed: only the newest may. Their text is kept by
- * applying it again with the new status label. */
-static bool supersede_others(struct strategy_pass *s, const struct resource *secrets)
+static void change(const struct release_record *r, const struct obj *live, const char *status,
+		   const char *description, const struct obj *hooks)
+{
+	struct error err;
+	struct obj *patch = NULL;
+	struct release_change c = {.status = status,
+				   .description = description,
+				   .hooks = hooks,
+				   .now_ns = r->v->now_ns};
+	if (release_change(live, &c, &patch, &err) < 0) {
+		patch = obj_map(); /* unreadable: the label at least, which lists go by */
+		obj_set_path(patch, "metadata.labels.status", obj_string(status));
+	}
+	plan_patch(r->plan, live, patch);
+}
+
+/* Only the newest may say deployed, and only so many are kept. */
+static bool settle_others(const struct release_record *r)
 {
 	bool done = true;
-	for (int64_t r = 1; r < s->install->revision; r++) {
+	for (int64_t n = r->revision - 1; n > 0 && n > r->revision - 100; n--) {
 		const struct obj *live = NULL;
-		const char *name = record_name(s->install, r, s->v->a);
-		if (view_live(s->v, secrets, s->install->ns, name, &live) != 1 ||
-		    !cstr_eq(meta_label(live, "status"), "deployed"))
+		if (record_at(r->v, r->plan, r->doc, n, &live) != 1 || meta_is_deleting(live))
 			continue;
-		struct obj *patch = obj_map(), *labels = obj_map();
-		obj_set_str(labels, "status", "superseded");
-		obj_set(patch, "metadata", obj_map());
-		obj_set_path(patch, "metadata.labels", labels);
-		plan_patch(s->plan, live, patch);
+		if (n <= r->revision - RELEASE_HISTORY)
+			plan_delete(r->plan, live, "Background");
+		else if (cstr_eq(meta_label(live, "status"), "deployed"))
+			change(r, live, "superseded", NULL, NULL);
+		else if (release_is_pending(meta_label(live, "status")))
+			change(r, live, "failed", "given up for a newer revision", NULL);
+		else
+			continue;
 		done = false;
 	}
 	return done;
 }
 
-int release_record_plan(struct strategy_pass *s, const char *status)
+bool release_record_plan(const struct release_record *r)
 {
-	static const struct resource secrets = {.group = "",
-						.version = "v1",
-						.plural = "secrets",
-						.kind = "Secret",
-						.namespaced = true};
 	const struct obj *live = NULL;
-	const char *name = record_name(s->install, s->install->revision, s->v->a);
-	int found = view_live(s->v, &secrets, s->install->ns, name, &live);
-	if (found < 0) {
-		plan_watch(s->plan, &secrets, LABEL_APP, false);
-		return 0;
+	int found = record_at(r->v, r->plan, r->doc, r->revision, &live);
+	bool deployed = !strcmp(r->status, "deployed");
+	if (found < 0)
+		return false;
+	if (!found && (release_is_pending(r->status) || deployed))
+		return !create(r);
+	if (!found || release_is_pending(r->status))
+		return true; /* nothing to change, or it has gone further already */
+	if (!cstr_eq(meta_label(live, "status"), r->status)) {
+		CLEANUP(obj_unrefp) struct obj *hooks = hooks_of(r);
+		change(r, live, r->status, describe(r), hooks);
+		return false;
 	}
-	bool is_deployed = !strcmp(status, "deployed");
-	if (found == 1 && (!is_deployed || cstr_eq(meta_label(live, "status"), status)))
-		return is_deployed ? supersede_others(s, &secrets) : 1;
-	plan_record(s, name, status);
-	return 0;
+	return !deployed || settle_others(r);
+}
+
+bool release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
+			   int64_t highest)
+{
+	bool gone = true;
+	for (int64_t n = highest; n > 0 && n > highest - 100; n--) {
+		const struct obj *live = NULL;
+		int found = record_at(v, plan, doc, n, &live);
+		if (found == 0)
+			continue;
+		gone = false;
+		if (found == 1 && !meta_is_deleting(live))
+			plan_delete(plan, live, "Background");
+	}
+	return gone;
 }

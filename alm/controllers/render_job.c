@@ -1,39 +1,16 @@
 #include "alm/controllers/render_job.h"
 
-#include <string.h>
-
-#include "alm/base/hash.h"
+#include "alm/controllers/render_host.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
+#include "installers/json_go.h"
+#include "installers/release.h"
 #include "installers/render.h"
 #include "installers/yaml_go.h"
 
 #define JOB_ARENA_BYTES ((size_t)192 << 20)
 
 /* --- the pure side --- */
-
-struct entropy { /* SHA-256 in counter mode over the seed of the request */
-	unsigned char seed[SHA256_BYTES];
-	uint64_t counter;
-};
-
-static int draw(void *ctx, void *out, size_t len)
-{
-	struct entropy *e = ctx;
-	unsigned char *to = out;
-	while (len) {
-		unsigned char in[SHA256_BYTES + sizeof(e->counter)], block[SHA256_BYTES];
-		size_t n = len < sizeof(block) ? len : sizeof(block);
-		memcpy(in, e->seed, SHA256_BYTES);
-		memcpy(in + SHA256_BYTES, &e->counter, sizeof(e->counter));
-		e->counter++;
-		sha256(str_n((const char *)in, sizeof(in)), block);
-		memcpy(to, block, n);
-		to += n;
-		len -= n;
-	}
-	return 0;
-}
 
 static int add_documents(struct str text, const char *path, struct obj *list, struct error *err)
 {
@@ -65,6 +42,7 @@ static int add_hook(const struct hook *h, struct obj *list, struct error *err)
 	obj_set_int(o, "weight", h->weight);
 	obj_set(o, "policies", policies);
 	obj_set(o, "object", obj_ref(obj_at(objects, 0)));
+	obj_set(o, "record", release_hook(h));
 	obj_append(list, o);
 	return 0;
 }
@@ -75,28 +53,31 @@ static void set_str(struct obj *o, const char *key, struct str s)
 		obj_set(o, key, obj_stringn(s));
 }
 
-static struct obj *metadata_of(const struct chart *c)
+/* What the release record has of the chart. */
+static struct obj *chart_of(const struct chart *c)
 {
-	struct obj *m = obj_map();
-	set_str(m, "name", c->meta.name);
-	set_str(m, "version", c->meta.version);
-	set_str(m, "description", c->meta.description);
-	set_str(m, "apiVersion", c->meta.api_version.len ? c->meta.api_version : STR("v1"));
-	set_str(m, "appVersion", c->meta.app_version);
-	return m;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+	struct obj *o = obj_map(), *values = NULL, *metadata = release_metadata(&c->meta);
+	struct error ignored;
+	if (!obj_has(metadata, "apiVersion"))
+		obj_set_str(metadata, "apiVersion", "v1");
+	obj_set(o, "metadata", metadata);
+	if (c->values && json_go_encode(value_map(c->values), JSON_GO_RAW, &text, &msg) == 0 &&
+	    json_parse(strbuf_str(&text), &values, &ignored) == 0)
+		obj_set(o, "values", values);
+	return o;
 }
 
-static int collect(struct arena *a, const struct chart *c, const struct render_result *r,
-		   struct obj *out, struct error *err)
+static int collect(const struct chart *c, const struct render_result *r, struct obj *out,
+		   struct error *err)
 {
-	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list(),
-		   *chart = obj_map();
+	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list();
 	struct strbuf manifest = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
 	obj_set(out, "objects", objects);
 	obj_set(out, "hooks", hooks);
 	obj_set(out, "crds", crds);
-	obj_set(chart, "metadata", metadata_of(c));
-	obj_set(out, "chart", chart);
+	obj_set(out, "chart", chart_of(c));
 	set_str(out, "notes", r->notes);
 	for (size_t i = 0; i < r->n_crds; i++)
 		if (add_documents(r->crds[i].text, r->crds[i].path, crds, err) < 0)
@@ -110,7 +91,6 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 	render_print_manifest(r, false, &manifest);
 	set_str(out, "manifest", strbuf_str(&manifest));
 	strbuf_release(&manifest);
-	(void)a;
 	return 0;
 }
 
@@ -121,28 +101,29 @@ static int fail(struct error *err, int code, const struct strbuf *msg)
 			 msg->len ? msg->buf : "the chart cannot be rendered");
 }
 
-static int render(struct arena *a, struct str archive, const struct obj *request, struct obj *out,
-		  struct error *err)
+static int render(struct arena *a, struct str archive, const struct obj *request,
+		  struct render_host *host, struct obj *out, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf values = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
-	struct entropy entropy = {.counter = 0};
-	struct tmpl_host host = {.now_ns = obj_i64(request, "now", 0),
-				 .zone = "UTC",
-				 .entropy = draw,
-				 .ctx = &entropy};
+	const struct obj *versions = obj_get(request, "apiVersions");
+	const char **api = ARENA_ARRAY(a, const char *, obj_len(versions) + 1);
+	for (size_t i = 0; i < obj_len(versions); i++)
+		api[i] = obj_as_string(obj_at(versions, i)) ? obj_as_string(obj_at(versions, i))
+							    : "";
 	struct render_request rq = {.profile = TMPL_PROFILE_4_1,
 				    .name = str_of(obj_str(request, "release")),
 				    .ns = str_of(obj_str(request, "namespace")),
 				    .revision = (int)obj_i64(request, "revision", 1),
 				    .is_upgrade = obj_flag(request, "isUpgrade", false),
 				    .kube_version = str_of(obj_str(request, "kubeVersion")),
-				    .host = &host};
+				    .api_versions = api,
+				    .n_api_versions = obj_len(versions),
+				    .only_api_versions = obj_len(versions) > 0,
+				    .host = &host->host};
 	struct render_result result = {0};
 	struct chart *chart = NULL;
 	struct vmap *user = NULL;
-	if (!hex_decode(str_of(obj_str(request, "seed")), entropy.seed, sizeof(entropy.seed)))
-		return error_set(err, E_INTERNAL, "the request has no seed");
 	json_print(obj_get(request, "values"), &values);
 	int r = yaml_go_parse_map(a, strbuf_str(&values), &user, &msg);
 	rq.values = user;
@@ -150,9 +131,23 @@ static int render(struct arena *a, struct str archive, const struct obj *request
 		r = chart_open(a, archive, &chart_limits_default, rq.profile, &chart, &msg);
 	if (!r)
 		r = render_chart(a, chart, &rq, &result, &msg);
-	if (r < 0)
-		return fail(err, r, &msg);
-	return collect(a, chart, &result, out, err);
+	if (host->over)
+		return error_set(err, E_LIMIT, "RenderLimit: lookup has more than %d keys",
+				 RENDER_NEEDS_MAX);
+	if (obj_len(host->needs)) /* the failure may be for want of an answer */
+		return 0;
+	return r < 0 ? fail(err, r, &msg) : collect(chart, &result, out, err);
+}
+
+/* What the bytes depend on besides archive and values; goes into the install plan. */
+static struct obj *inputs_of(const struct obj *request)
+{
+	static const char *const keys[] = {"now", "seed", "zone", "kubeVersion", "apiVersions"};
+	struct obj *o = obj_map();
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (obj_has(request, keys[i]))
+			obj_set(o, keys[i], obj_ref(obj_get(request, keys[i])));
+	return o;
 }
 
 int render_job(struct str input, struct strbuf *output, struct error *err)
@@ -163,8 +158,13 @@ int render_job(struct str input, struct strbuf *output, struct error *err)
 	CLEANUP(obj_unrefp) struct obj *out = obj_map();
 	if (!str_cut(input, '\0', &head, &archive))
 		return error_set(err, E_INTERNAL, "the request is cut");
-	if (json_parse(head, &request, err) < 0 || render(a, archive, request, out, err) < 0)
+	struct render_host host;
+	if (json_parse(head, &request, err) < 0 || render_host_init(&host, a, request, err) < 0 ||
+	    render(a, archive, request, &host, out, err) < 0)
 		return -err->code;
+	obj_set(out, "inputs", inputs_of(request));
+	if (obj_len(host.needs))
+		obj_set(out, "needs", obj_ref(host.needs));
 	json_print(out, output);
 	return strbuf_check(output, "the rendered chart", err);
 }
@@ -190,20 +190,31 @@ static void finished(void *arg, struct str output, const struct error *err)
 	xfree(j);
 }
 
-void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
-		      const struct obj *request, render_done done, void *done_arg)
+/* What the caller has not fixed already. */
+static void fill_inputs(struct loop *l, struct obj *request)
 {
 	unsigned char seed[SHA256_BYTES];
 	char hex[SHA256_HEX];
+	if (!obj_has(request, "seed")) {
+		loop_random(l, seed, sizeof(seed));
+		hex_encode(seed, sizeof(seed), hex);
+		obj_set_str(request, "seed", hex);
+	}
+	if (!obj_has(request, "now"))
+		obj_set_int(request, "now", loop_now(l));
+	if (!obj_has(request, "zone"))
+		obj_set_str(request, "zone", "UTC");
+}
+
+void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
+		      const struct obj *request, render_done done, void *done_arg)
+{
 	struct job *j = xcalloc(1, sizeof(*j));
 	CLEANUP(obj_unrefp) struct obj *full = obj_copy(request);
 	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(SANDBOX_INPUT_BYTES);
 	j->done = done;
 	j->arg = done_arg;
-	loop_random(l, seed, sizeof(seed));
-	hex_encode(seed, sizeof(seed), hex);
-	obj_set_str(full, "seed", hex);
-	obj_set_int(full, "now", loop_now(l));
+	fill_inputs(l, full);
 	json_print(full, &input);
 	strbuf_addc(&input, '\0');
 	strbuf_addstr(&input, archive);

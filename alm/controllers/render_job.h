@@ -1,7 +1,8 @@
 /*
  * render_job: rendering a chart as a job of the sandbox: archive bytes and a request in, one JSON
- * document {objects, hooks, crds, notes, manifest, chart} out. The function is pure, so the
- * simulation runs it in process.
+ * document {objects, hooks, crds, notes, manifest, chart, inputs} out, or {needs, inputs} when the
+ * chart asked for what the request does not answer (render_host.h). The function is pure, so the
+ * simulation runs it in process; inputs given back in the next request give the same bytes.
  */
 #ifndef ALM_CONTROLLERS_RENDER_JOB_H
 #define ALM_CONTROLLERS_RENDER_JOB_H
@@ -14,7 +15,8 @@
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
 int render_job(struct str input, struct strbuf *output, struct error *err);
 
-/* done is called in a later turn. Time and the seed of randomness come from the loop. */
+/* done is called in a later turn. Time, zone and the seed of randomness come from the request, what
+ * is missing there from the loop. */
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 		      const struct obj *request, render_done done, void *done_arg);
 

@@ -77,12 +77,9 @@ static const struct strategy_ref *own_ref(struct strategy_pass *s, const struct 
 	return &s->own;
 }
 
-static int64_t next_revision(const struct app *app)
+int64_t strategy_next_revision(const struct app *app)
 {
-	int64_t highest = 0;
-	for (size_t i = 0; i < app->n; i++)
-		if (app->strategies[i].revision > highest)
-			highest = app->strategies[i].revision;
+	int64_t highest = app_highest_revision(app);
 	return highest + 1;
 }
 
@@ -194,6 +191,8 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 		return STEP_STOP;
 	const struct obj *conditions = obj_path(o, "status.conditions");
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
+	s->hooks = obj_keep(v->a, obj_copy_list(obj_path(o, "status.hooks")));
+	s->rollback_revision = obj_i64(o, "status.rollbackRevision", 0);
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
 	s->findings = obj_path(o, "status.plan.findings");
@@ -205,7 +204,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	else if (s->app->deleting)
 		return STEP_STOP;
 	else if (!s->revision)
-		s->revision = next_revision(s->app);
+		s->revision = strategy_next_revision(s->app);
 	return STEP_CONTINUE;
 }
 
@@ -221,6 +220,16 @@ static void set_plan_status(struct strategy_pass *s, struct obj *status)
 	if (obj_len(s->findings))
 		obj_set(plan, "findings", obj_ref(s->findings));
 	obj_set(status, "plan", plan);
+}
+
+static void set_progress(struct strategy_pass *s, struct obj *status)
+{
+	obj_del(status, "hooks");
+	obj_del(status, "rollbackRevision");
+	if (obj_len(s->hooks))
+		obj_set(status, "hooks", obj_ref(s->hooks));
+	if (s->rollback_revision)
+		obj_set_int(status, "rollbackRevision", s->rollback_revision);
 }
 
 static bool is_warning(enum phase p)
@@ -254,6 +263,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	obj_del(status, "steps");
 	if (obj_len(s->steps))
 		obj_set(status, "steps", obj_ref(s->steps));
+	set_progress(s, status);
 	obj_set(status, "conditions", obj_ref(s->conditions));
 	struct action *x =
 		status_plan(plan, s->ref->o, status, was, phase_name(s->phase), s->message);

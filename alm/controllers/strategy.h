@@ -5,6 +5,7 @@
 
 #include "alm/controllers/controller.h"
 #include "alm/controllers/install_plan.h"
+#include "alm/controllers/ready.h"
 
 /* One pass over one strategy: what the steps hand on to each other. */
 struct strategy_pass {
@@ -18,14 +19,17 @@ struct strategy_pass {
 	struct obj *conditions;       /* under construction */
 	struct obj *steps;            /* list of strings */
 	struct obj *approval;         /* under construction, or NULL */
+	struct obj *hooks;            /* status.hooks, under construction */
+	int64_t rollback_revision;    /* of the release record of a rollback; 0: none */
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
 	struct install_plan *install;
-	const struct obj *findings;     /* of the gate: what status.plan shows */
-	const struct obj *finding_keys; /* the same without counts: what the digest covers */
-	bool gate_blocked;              /* refused by the gate alone: judged anew */
-	bool stop;                      /* nothing more in this pass but the status */
-	bool keep_status;               /* nor that: what is known is not complete */
+	const struct obj *findings;         /* of the gate: what status.plan shows */
+	const struct obj *finding_keys;     /* the same without counts: what the digest covers */
+	bool gate_blocked;                  /* refused by the gate alone: judged anew */
+	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */
+	bool stop;                          /* nothing more in this pass but the status */
+	bool keep_status;                   /* nor that: what is known is not complete */
 };
 
 struct strategy_pass *strategy_pass(const struct view *v);
@@ -40,6 +44,25 @@ bool strategy_is_planning(
 /* Before a status with another plan is written anew: an approval that the live object has is
  * recorded, bound to the plan that it shows now (lifecycle.md 6). */
 void strategy_note_approval(struct strategy_pass *s);
+/* May a failure be tried again now? Asks for the pass when it may. */
+bool strategy_is_tried_again(struct strategy_pass *s, const struct outcome *failed);
+/* Slow work was asked for: the pass ends. What is tried again stays as it is until then. */
+int strategy_work_begins(struct strategy_pass *s, bool again);
+/* What the rendering depends on (install_plan_inputs). */
+const char *strategy_inputs(struct strategy_pass *s);
+/* Are the lookups of the stored plan answered today as they were? False: not known yet, and the
+ * pass ends; or they changed, and the chart is rendered again with s->answers and s->inputs. */
+bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc);
+
+/* The next free revision of the app's release. */
+int64_t strategy_next_revision(const struct app *app);
+/* The hooks of an event of this plan: true once they have run. Else the pass waits, or ends with
+ * the failure; condition is the one that tells. */
+bool strategy_hooks_done(struct strategy_pass *s, const struct obj *doc, const char *event,
+			 const char *condition);
+/* The release record of s->install has this status; true once it has. */
+bool strategy_recorded(struct strategy_pass *s, const char *status);
+
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);
@@ -60,6 +83,18 @@ void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 			const struct plan_entry *e, bool handoff, bool planned);
 /* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
+/* --- shared by what follows the first write --- */
+
+/* Time left of a deadline that runs since the condition last turned; <= 0: over. */
+int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
+			   int64_t deadline);
+/* Failed at once, or the way back to what runs (lifecycle.md 7.4). */
+void strategy_give_up(struct strategy_pass *s, const char *condition, const char *reason,
+		      const char *message);
+enum readiness strategy_all_ready(struct strategy_pass *s, const char **ret_why);
+/* Objects of another strategy's plan that keep does not have; false while one is left. */
+bool strategy_leftovers_gone(struct strategy_pass *s, const struct install_plan *keep,
+			     const struct strategy_ref *other);
 /* Deletes what only earlier plans of the app have; true once nothing of it is left. */
 bool strategy_delete_leftovers(struct strategy_pass *s);
 

@@ -1,10 +1,10 @@
 /* From the first write on: apply stage by stage, verify, hand off, keep, roll back (lifecycle.md
  * 7). What is done is read from the live objects in every pass; no position is remembered. */
+#include <limits.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/controllers/ready.h"
-#include "alm/controllers/release_record.h"
 #include "alm/controllers/strategy.h"
 #include "alm/controllers/usage.h"
 #include "alm/obj/condition.h"
@@ -12,7 +12,6 @@
 
 #define INSTALLING_NS (10 * NS_PER_MIN)
 #define VERIFYING_NS  (10 * NS_PER_MIN)
-#define ROLLBACK_NS   (30 * NS_PER_MIN)
 
 static const char *entry_text(const struct plan_entry *e, struct arena *a)
 {
@@ -21,8 +20,8 @@ static const char *entry_text(const struct plan_entry *e, struct arena *a)
 
 /* Time left of a deadline that runs since the condition last turned; <= 0: over. Monotonic: a clock
  * that jumps ends nothing. */
-static int64_t time_left(const struct strategy_pass *s, const char *condition, const char *field,
-			 int64_t deadline)
+int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
+			   int64_t deadline)
 {
 	int64_t at;
 	struct error ignored;
@@ -55,8 +54,8 @@ static bool load_plan(struct strategy_pass *s)
 }
 
 /* Failed at once, or the way back to what runs (lifecycle.md 7.4). */
-static void give_up(struct strategy_pass *s, const char *condition, const char *reason,
-		    const char *message)
+void strategy_give_up(struct strategy_pass *s, const char *condition, const char *reason,
+		      const char *message)
 {
 	const char *on_failure = obj_str(s->app->o, "spec.upgrade.onFailure");
 	bool back =
@@ -111,6 +110,51 @@ static const char *unestablished_crd(struct strategy_pass *s)
 int plant_position;
 #endif
 
+/* What the server last refused, for the condition. */
+static const char *refusal(const struct strategy_pass *s)
+{
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		const struct outcome *x =
+			view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind,
+						     e->ns ? e->ns : "", e->name));
+		if (x && x->code && !install_plan_is_applied(e))
+			return arena_strdup(s->v->a, x->msg);
+	}
+	return NULL;
+}
+
+/* Stage by stage from first to last; true once all are done. */
+static bool stages_done(struct strategy_pass *s, int first, int last)
+{
+	const struct install_plan *p = s->install;
+	int stage = first, next;
+	while (stage <= last) {
+		if (!is_stage_done(p, stage, s, false))
+			return false;
+		if (stage == PLAN_STAGE_CRD && unestablished_crd(s))
+			return false; /* its condition brings the key back */
+		next = INT_MAX;
+		for (size_t i = 0; i < p->n; i++)
+			if (p->entries[i].stage > stage && p->entries[i].stage < next)
+				next = p->entries[i].stage;
+		if (next == INT_MAX)
+			return true;
+		stage = next;
+	}
+	return true;
+}
+
+static bool all_applied(struct strategy_pass *s)
+{
+	const struct obj *doc = s->install->doc;
+	bool upgrade = obj_flag(doc, "isUpgrade", false);
+	return stages_done(s, PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE) &&
+	       strategy_recorded(s, upgrade ? "pending-upgrade" : "pending-install") &&
+	       strategy_hooks_done(s, doc, upgrade ? "pre-upgrade" : "pre-install", "Applied") &&
+	       stages_done(s, PLAN_STAGE_FIRST, INT_MAX);
+}
+
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -118,9 +162,14 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	struct strategy_pass *s = strategy_pass(v);
 	if (s->stop || s->phase != PHASE_INSTALLING || !load_plan(s))
 		return STEP_CONTINUE;
-	int64_t left = time_left(s, "Applied", "spec.upgrade.deadlines.installing", INSTALLING_NS);
+	int64_t left = strategy_time_left(s, "Applied", "spec.upgrade.deadlines.installing",
+					  INSTALLING_NS);
 	if (left <= 0) {
-		give_up(s, "Applied", "ProgressDeadline", "objects could not be applied in time");
+		struct condition c;
+		const char *why = condition_get(s->ref->o, "Applied", &c) && *c.message
+					  ? c.message
+					  : "objects could not be applied in time";
+		strategy_give_up(s, "Applied", "ProgressDeadline", why);
 		return STEP_CONTINUE;
 	}
 	plan_requeue_after(plan, left);
@@ -130,22 +179,11 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	if (!plant_position)
 		return STEP_CONTINUE;
 #endif
-	bool recorded = false;
-	for (size_t i = 0; i < s->install->n; i++) {
-		int stage = s->install->entries[i].stage;
-		if (i && stage == s->install->entries[i - 1].stage)
-			continue;
-		if (stage >= PLAN_STAGE_FIRST && !recorded) {
-			recorded = release_record_plan(s, !s->app->installed ? "pending-install"
-									     : "pending-upgrade");
-			if (!recorded)
-				return STEP_CONTINUE;
-		}
-		if (!is_stage_done(s->install, stage, s, false))
-			return STEP_CONTINUE;
-		const char *crd = stage == 0 ? unestablished_crd(s) : NULL;
-		if (crd)
-			return STEP_CONTINUE; /* its condition brings the key back */
+	if (!all_applied(s)) {
+		const char *why = s->stop ? NULL : refusal(s);
+		if (why)
+			strategy_condition(s, "Applied", "False", "Installing", why);
+		return STEP_CONTINUE;
 	}
 	strategy_condition(s, "Applied", "True", "Applied",
 			   arena_fmt(v->a, "%zu objects", s->install->n));
@@ -155,7 +193,7 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	return STEP_CONTINUE;
 }
 
-static enum readiness all_ready(struct strategy_pass *s, const char **ret_why)
+enum readiness strategy_all_ready(struct strategy_pass *s, const char **ret_why)
 {
 	enum readiness worst = READY;
 	for (size_t i = 0; i < s->install->n; i++) {
@@ -194,10 +232,12 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 			return STEP_CONTINUE; /* from the handoff on there is no way back */
 	if (!is_reapplied(s))
 		return STEP_CONTINUE;
-	enum readiness r = all_ready(s, &why);
-	int64_t left = time_left(s, "Verified", "spec.upgrade.deadlines.verifying", VERIFYING_NS);
+	enum readiness r = strategy_all_ready(s, &why);
+	int64_t left =
+		strategy_time_left(s, "Verified", "spec.upgrade.deadlines.verifying", VERIFYING_NS);
 	if (r == READY_FAILED || (r == NOT_READY && left <= 0)) {
-		give_up(s, "Verified", r == READY_FAILED ? "CheckFailed" : "ProgressDeadline", why);
+		strategy_give_up(s, "Verified",
+				 r == READY_FAILED ? "CheckFailed" : "ProgressDeadline", why);
 		return STEP_CONTINUE;
 	}
 	if (r == NOT_READY) {
@@ -205,9 +245,19 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 		plan_requeue_after(plan, left);
 		return STEP_CONTINUE;
 	}
+	bool upgrade = obj_flag(s->install->doc, "isUpgrade", false);
+	if (!strategy_hooks_done(s, s->install->doc, upgrade ? "post-upgrade" : "post-install",
+				 "Verified")) {
+		if (!s->stop && left <= 0)
+			strategy_give_up(s, "Verified", "ProgressDeadline",
+					 "the hooks did not end in time");
+		else if (!s->stop)
+			plan_requeue_after(plan, left);
+		return STEP_CONTINUE;
+	}
 	strategy_condition(s, "Available", "True", "Available",
 			   arena_fmt(v->a, "%zu objects ready", s->install->n));
-	int64_t soak = time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
+	int64_t soak = strategy_time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
 	if (soak > 0) {
 		plan_requeue_after(plan, soak);
 		return STEP_CONTINUE;
@@ -249,8 +299,8 @@ static bool has_entry(const struct install_plan *p, const struct plan_entry *e)
 }
 
 /* Objects of an earlier plan that this one does not have; false while one is left. */
-static bool leftovers_of(struct strategy_pass *s, const struct install_plan *keep,
-			 const struct strategy_ref *other)
+bool strategy_leftovers_gone(struct strategy_pass *s, const struct install_plan *keep,
+			     const struct strategy_ref *other)
 {
 	bool none = true;
 	const struct obj *doc = install_plan_stored(s->v, other->name, other->revision, NULL);
@@ -275,7 +325,7 @@ bool strategy_delete_leftovers(struct strategy_pass *s)
 	for (size_t i = 0; i < s->app->n; i++) {
 		const struct strategy_ref *other = &s->app->strategies[i];
 		if (other != s->ref && other->revision)
-			none = leftovers_of(s, s->install, other) && none;
+			none = strategy_leftovers_gone(s, s->install, other) && none;
 	}
 	return none;
 }
@@ -308,7 +358,7 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 				   true);
 		done = false;
 	}
-	if (!done || !strategy_delete_leftovers(s) || !release_record_plan(s, "deployed"))
+	if (!done || !strategy_delete_leftovers(s) || !strategy_recorded(s, "deployed"))
 		return STEP_CONTINUE;
 	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
 	strategy_enter(s, PHASE_SUCCEEDED, NULL, "Succeeded",
@@ -401,17 +451,14 @@ static bool is_superseded(const struct strategy_pass *s)
 	return s->app->installed && s->app->installed != s->ref;
 }
 
-static void start_revision(struct strategy_pass *s)
+static void start_revision(struct strategy_pass *s, const char *message)
 {
-	s->revision = 0;
-	for (size_t i = 0; i < s->app->n; i++)
-		if (s->app->strategies[i].revision > s->revision)
-			s->revision = s->app->strategies[i].revision;
-	s->revision++;
+	s->revision = strategy_next_revision(s->app);
+	s->rollback_revision = 0;
 	s->install = NULL;
 	condition_remove(s->conditions, "OwnershipMoved");
 	condition_remove(s->conditions, "Available");
-	strategy_enter(s, PHASE_PENDING, NULL, "Pending", "the values changed");
+	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
 }
 
 static void repair(struct strategy_pass *s)
@@ -469,6 +516,18 @@ static bool may_retry(struct strategy_pass *s)
 	return left <= 0;
 }
 
+/* What is over: its record says so, and it may be chosen again. */
+static void keep_ended(struct strategy_pass *s)
+{
+	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+	if (doc && s->phase != PHASE_SUPERSEDED) {
+		s->install = install_plan_load(s->v, doc, s->plan);
+		strategy_recorded(s, "failed");
+	}
+	if (is_chosen_again(s) && may_retry(s))
+		start_revision(s, "chosen again");
+}
+
 int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -479,8 +538,7 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 		return STEP_CONTINUE;
 	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
 	    s->phase == PHASE_FAILED) {
-		if (is_chosen_again(s) && may_retry(s))
-			start_revision(s);
+		keep_ended(s);
 		return STEP_CONTINUE;
 	}
 	if (s->phase != PHASE_SUCCEEDED)
@@ -495,46 +553,8 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 		return STEP_CONTINUE;
 	s->install = install_plan_load(v, doc, plan);
 	if (values_changed(s) && !s->app->busy && !s->app->paused)
-		start_revision(s);
+		start_revision(s, "the values changed");
 	else
 		repair(s);
-	return STEP_CONTINUE;
-}
-
-/* --- the way back: the stored plan of what was installed; a CRD is never downgraded --- */
-
-int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err)
-{
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (s->stop || s->phase != PHASE_ROLLING_BACK)
-		return STEP_CONTINUE;
-	const struct strategy_ref *old = s->app->installed;
-	const struct obj *doc = old ? install_plan_stored(v, old->name, old->revision, NULL) : NULL;
-	if (!doc || time_left(s, "RolledBack", "spec.none", ROLLBACK_NS) <= 0) {
-		strategy_enter(s, PHASE_FAILED, "RolledBack",
-			       doc ? "RollbackFailed" : "RollbackRefused",
-			       doc ? "the former version is not ready" : "the former plan is gone");
-		return STEP_CONTINUE;
-	}
-	struct install_plan *back = install_plan_load(v, doc, plan);
-	bool done = true;
-	const char *why = NULL;
-	for (size_t i = 0; i < back->n; i++) {
-		const struct plan_entry *e = &back->entries[i];
-		if (e->is_crd || install_plan_is_applied(e))
-			continue;
-		done = false;
-		if (!e->unknown)
-			plan_apply(plan, install_plan_decorate(v, s->app, old, back, e, true),
-				   e->stage, true);
-	}
-	s->install = back;
-	done = done && all_ready(s, &why) == READY && leftovers_of(s, back, s->ref);
-	s->install = NULL;
-	if (done)
-		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
-			       arena_fmt(v->a, "%s runs again", old->version));
 	return STEP_CONTINUE;
 }

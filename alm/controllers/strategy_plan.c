@@ -189,7 +189,7 @@ static bool names_unknown_archive(const struct strategy_pass *s)
 }
 
 /* A failure that no input changes may pass: the child was killed, the disk was full. */
-static bool is_tried_again(struct strategy_pass *s, const struct outcome *failed)
+bool strategy_is_tried_again(struct strategy_pass *s, const struct outcome *failed)
 {
 	if (failed->code == E_INVALID)
 		return false;
@@ -200,19 +200,13 @@ static bool is_tried_again(struct strategy_pass *s, const struct outcome *failed
 }
 
 /* The outcome brings the key back. What is tried again stays as it is until then. */
-static int work_begins(struct strategy_pass *s, bool again)
+int strategy_work_begins(struct strategy_pass *s, bool again)
 {
 	s->stop = true;
 	if (again)
 		return STEP_STOP;
 	s->phase = PHASE_PENDING;
 	return STEP_CONTINUE;
-}
-
-static const char *inputs_of(struct strategy_pass *s)
-{
-	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
-	return install_plan_inputs(s->v, s->archive, values);
 }
 
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -229,16 +223,19 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	}
 	if (!has_turn(s) || !find_archive(s))
 		return STEP_CONTINUE;
-	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, inputs_of(s));
-	if (doc) {
+	const struct obj *doc =
+		install_plan_stored(v, s->ref->name, s->revision, strategy_inputs(s));
+	if (doc && strategy_answers_hold(s, doc)) {
 		s->install = install_plan_load(v, doc, plan);
 		return STEP_CONTINUE;
 	}
+	if (s->stop)
+		return STEP_CONTINUE;
 	const char *id = arena_fmt(v->a, "archive:%s", s->archive);
 	const struct outcome *o = view_outcome(v, id);
 	if (o && !o->code)
 		return STEP_CONTINUE;
-	if (o && !is_tried_again(s, o)) {
+	if (o && !strategy_is_tried_again(s, o)) {
 		block(s, "PlanReady", o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
 		      arena_strdup(v->a, o->msg));
 		return STEP_CONTINUE;
@@ -250,55 +247,7 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	struct action *x = plan_add(plan, ACT_FETCH);
 	x->id = id;
 	x->key = s->archive;
-	return work_begins(s, o != NULL);
-}
-
-static struct obj *render_request(struct strategy_pass *s)
-{
-	struct obj *r = obj_map();
-	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
-	obj_set_str(r, "release", s->app->name);
-	obj_set_str(r, "namespace", ns ? ns : s->app->install_namespace);
-	obj_set_int(r, "revision", s->revision);
-	obj_set_bool(r, "isUpgrade", s->app->installed != NULL);
-	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
-	obj_set(r, "values", strategy_values(s->app, s->ref->o));
-	return r;
-}
-
-int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err)
-{
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (!strategy_is_planning(s) || s->install)
-		return STEP_CONTINUE;
-	const char *inputs = inputs_of(s);
-	const char *id = arena_fmt(v->a, "render:%s:r%lld:%s", meta_uid(s->ref->o),
-				   (long long)s->revision, inputs);
-	const struct outcome *o = view_outcome(v, id);
-	s->stop = true;
-	if (!o && !install_plan_is_gone(v, s->ref->name, s->revision, inputs, plan))
-		return work_begins(s, false);
-	if (o && o->code && !is_tried_again(s, o)) {
-		block(s, "PlanReady", o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
-		      arena_strdup(v->a, o->msg));
-		return STEP_CONTINUE;
-	}
-	if (!o || o->code) {
-		struct action *x = plan_add(plan, ACT_RENDER);
-		x->id = id;
-		x->key = arena_fmt(v->a, "archive:%s", s->archive);
-		x->body = obj_keep(v->a, render_request(s));
-		return work_begins(s, o != NULL);
-	}
-	s->phase = PHASE_PENDING;
-	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
-		plan_create(plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
-	struct obj *doc = obj_keep(
-		v->a, install_plan_make(v, s->app, s->ref, o->value, s->archive, s->revision));
-	install_plan_store(plan, s->ref, s->revision, inputs, doc);
-	return STEP_CONTINUE; /* the stored plan brings the key back */
+	return strategy_work_begins(s, o != NULL);
 }
 
 static const char *survey_key(const struct plan_entry *e, struct arena *a)

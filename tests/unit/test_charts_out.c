@@ -13,7 +13,7 @@
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
 #include "alm/cli/template_run.h"
-#include "alm/cli/zones.h"
+#include "alm/io/zones.h"
 #include "tests/lib/cases.h"
 
 static int entropy(void *ctx, void *out, size_t len)

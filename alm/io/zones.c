@@ -1,4 +1,4 @@
-#include "alm/cli/zones.h"
+#include "alm/io/zones.h"
 
 #include "alm/base/file.h"
 

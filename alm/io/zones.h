@@ -1,6 +1,6 @@
 /* zones: time zone files of the system, for the dates of templates (tmpl_host.zone_bytes). */
-#ifndef ALM_CLI_ZONES_H
-#define ALM_CLI_ZONES_H
+#ifndef ALM_IO_ZONES_H
+#define ALM_IO_ZONES_H
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"

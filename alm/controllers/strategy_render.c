@@ -1,0 +1,173 @@
+/* Rendering: in rounds, as a chart may look things up (charts.md 11). What comes out is stored as
+ * the install plan with all that went in: time, seed, zone, API versions, and which lookups. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/controllers/render_host.h"
+#include "alm/controllers/strategy.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define ANSWERS_FRESH_NS NS_PER_MIN
+
+const char *strategy_inputs(struct strategy_pass *s)
+{
+	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
+	return install_plan_inputs(s->v, s->archive, values);
+}
+
+/* Over what the templates were told; time zones do not change under a plan. */
+static const char *answers_digest(const struct obj *answers, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	CLEANUP(obj_unrefp) struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(answers); i++)
+		if (!obj_has(obj_at(answers, i), "zone"))
+			obj_append(list, obj_ref(obj_at(answers, i)));
+	json_digest(list, hex);
+	return arena_strdup(a, hex);
+}
+
+/* The questions alone. */
+static struct obj *needs_of(const struct obj *answers)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(answers); i++) {
+		if (obj_has(obj_at(answers, i), "zone"))
+			continue;
+		struct obj *need = obj_copy(obj_at(answers, i));
+		obj_del(need, "value");
+		obj_del(need, "error");
+		obj_append(list, need);
+	}
+	return list;
+}
+
+static struct obj *render_request(struct strategy_pass *s, const struct obj *inputs,
+				  const struct obj *answers)
+{
+	struct obj *r = inputs ? obj_copy(inputs) : obj_map();
+	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
+	obj_set_str(r, "release", s->app->name);
+	obj_set_str(r, "namespace", ns ? ns : s->app->install_namespace);
+	obj_set_int(r, "revision", s->revision);
+	obj_set_bool(r, "isUpgrade", s->app->installed != NULL);
+	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
+	obj_set(r, "values", strategy_values(s->app, s->ref->o));
+	obj_set(r, "answers", obj_ref(answers));
+	return r;
+}
+
+static void ask(struct strategy_pass *s, const char *id, const struct obj *needs)
+{
+	struct action *x = plan_add(s->plan, ACT_ASK);
+	x->id = id;
+	x->body = needs;
+}
+
+bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
+{
+	const struct view *v = s->v;
+	const struct obj *needs = obj_path(doc, "inputs.lookups");
+	if (!obj_len(needs))
+		return true;
+	const char *id =
+		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
+	const struct outcome *o = view_outcome(v, id);
+	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
+		ask(s, id, needs);
+		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
+		s->stop = true;
+		return false;
+	}
+	plan_requeue_after(s->plan, o->at_ns + ANSWERS_FRESH_NS - v->now_ns);
+	if (cstr_eq(answers_digest(o->value, v->a), obj_str(doc, "inputs.answers")))
+		return true;
+	s->answers = o->value;
+	s->inputs = obj_get(doc, "inputs");
+	return false;
+}
+
+static void store(struct strategy_pass *s, const struct obj *rendered, const struct obj *answers)
+{
+	const struct view *v = s->v;
+	struct obj *inputs = obj_copy_map(obj_get(rendered, "inputs"));
+	obj_set_str(inputs, "answers", answers_digest(answers, v->a));
+	obj_set(inputs, "lookups", needs_of(answers));
+	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
+		plan_create(s->plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
+	struct obj *doc = obj_keep(
+		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
+	obj_set(doc, "inputs", inputs);
+	install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc);
+}
+
+static void refuse(struct strategy_pass *s, const char *reason, const char *message)
+{
+	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+}
+
+static int render(struct strategy_pass *s, const char *id, const struct obj *inputs,
+		  const struct obj *answers, bool again)
+{
+	struct action *x = plan_add(s->plan, ACT_RENDER);
+	x->id = id;
+	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
+	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
+	return strategy_work_begins(s, again);
+}
+
+/* The next thing to do with the rounds that are done; the outcome brings the key back. */
+static int render_rounds(struct strategy_pass *s, const char *base, struct obj *answers)
+{
+	const struct view *v = s->v;
+	const struct obj *inputs = s->inputs;
+	for (int round = 0; round < RENDER_ROUNDS_MAX; round++) {
+		const char *id = arena_fmt(v->a, "render:%s:%d", base, round);
+		const struct outcome *o = view_outcome(v, id);
+		if (!o || (o->code && strategy_is_tried_again(s, o)))
+			return render(s, id, inputs, answers, o != NULL);
+		if (o->code) {
+			refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
+			       arena_strdup(v->a, o->msg));
+			return STEP_CONTINUE;
+		}
+		const struct obj *needs = obj_get(o->value, "needs");
+		if (!needs) {
+			s->phase = PHASE_PENDING;
+			store(s, o->value, answers);
+			return STEP_CONTINUE; /* the stored plan brings the key back */
+		}
+		inputs = obj_get(o->value, "inputs");
+		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
+		o = view_outcome(v, asked);
+		if (!o) {
+			ask(s, asked, needs);
+			return strategy_work_begins(s, false);
+		}
+		for (size_t i = 0; i < obj_len(o->value); i++)
+			obj_append(answers, obj_ref(obj_at(o->value, i)));
+	}
+	refuse(s, "RenderLimit",
+	       arena_fmt(v->a, "RenderLimit: lookup wants more than %d rounds", RENDER_ROUNDS_MAX));
+	return STEP_CONTINUE;
+}
+
+int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!strategy_is_planning(s) || s->install)
+		return STEP_CONTINUE;
+	const char *inputs = strategy_inputs(s);
+	const char *base =
+		arena_fmt(v->a, "%s:r%lld:%s:%.12s", meta_uid(s->ref->o), (long long)s->revision,
+			  inputs, s->answers ? answers_digest(s->answers, v->a) : "");
+	s->stop = true;
+	if (!s->answers && !view_outcome(v, arena_fmt(v->a, "render:%s:0", base)) &&
+	    !install_plan_is_gone(v, s->ref->name, s->revision, inputs, plan))
+		return strategy_work_begins(s, false);
+	return render_rounds(s, base, obj_keep(v->a, obj_copy_list(s->answers)));
+}

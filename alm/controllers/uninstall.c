@@ -1,0 +1,156 @@
+#include "alm/controllers/uninstall.h"
+
+#include <string.h>
+
+#include "alm/controllers/hook_run.h"
+#include "alm/controllers/release_record.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "installers/order.h"
+
+#define RUN "delete"
+
+static const struct obj *doc_of(const struct uninstall *u, const struct strategy_ref *s)
+{
+	return s && s->revision ? install_plan_stored(u->v, s->name, s->revision, NULL) : NULL;
+}
+
+/* The plan that tells name and namespace of the release: of what is installed, else of any try. */
+static const struct obj *any_doc(const struct uninstall *u)
+{
+	const struct obj *doc = doc_of(u, u->app->installed);
+	for (size_t i = u->app->n; !doc && i-- > 0;)
+		doc = doc_of(u, &u->app->strategies[i]);
+	return doc;
+}
+
+/* --- objects --- */
+
+struct doomed {
+	const struct plan_entry *e;
+	bool custom; /* of a CRD that the release brings */
+};
+
+static bool is_own_custom(const struct install_plan *p, const struct plan_entry *e, struct arena *a)
+{
+	struct gvk g = {"", "", ""};
+	gvk_of(e->object, a, &g);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entries[i].is_crd &&
+		    cstr_eq(obj_str(p->entries[i].object, "spec.group"), g.group) &&
+		    cstr_eq(obj_str(p->entries[i].object, "spec.names.kind"), g.kind))
+			return true;
+	return false;
+}
+
+/* Which goes first; 0: together. */
+static int doomed_cmp(const struct doomed *a, const struct doomed *b)
+{
+	if (a->custom || b->custom)
+		return (int)b->custom - (int)a->custom;
+	return order_uninstall_cmp(str_of(a->e->kind), str_of(b->e->kind));
+}
+
+/* What is still there of a plan; false: not all is known. */
+static bool collect(struct uninstall *u, const struct obj *doc, struct doomed *list, size_t *n,
+		    size_t max)
+{
+	struct install_plan *p = install_plan_load(u->v, doc, u->plan);
+	bool known = true;
+	for (size_t i = 0; i < p->n && *n < max; i++) {
+		const struct plan_entry *e = &p->entries[i];
+		known = known && !e->unknown;
+		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
+			continue;
+		list[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
+	}
+	return known;
+}
+
+static bool objects_gone(struct uninstall *u)
+{
+	struct app *app = u->app;
+	struct doomed *list = ARENA_ARRAY(u->v->a, struct doomed, PLAN_ACTIONS_MAX);
+	const struct doomed *first = NULL;
+	size_t n = 0;
+	bool known = true;
+	for (size_t i = 0; i < app->n; i++) {
+		const struct obj *doc = doc_of(u, &app->strategies[i]);
+		if (doc)
+			known = collect(u, doc, list, &n, PLAN_ACTIONS_MAX) && known;
+	}
+	if (!known)
+		return false; /* the informers bring the key back */
+	for (size_t i = 0; i < n; i++)
+		if (!first || doomed_cmp(&list[i], first) < 0)
+			first = &list[i];
+	for (size_t i = 0; first && i < n; i++)
+		if (!doomed_cmp(&list[i], first) && !meta_is_deleting(list[i].e->live))
+			plan_delete(u->plan, list[i].e->live, "Background");
+	if (first)
+		u->why = arena_fmt(u->v->a, "%s %s is being deleted", first->e->kind,
+				   first->e->name);
+	return !first;
+}
+
+/* --- hooks --- */
+
+/* Only of a version that succeeded. */
+static bool hooks_done(struct uninstall *u, const char *event)
+{
+	const struct obj *doc = doc_of(u, u->app->installed);
+	if (!doc || meta_annotation(u->app->o, ANNOTATION_NO_HOOKS))
+		return true;
+	struct hook_run h = {.v = u->v,
+			     .plan = u->plan,
+			     .app = u->app->name,
+			     .owner = u->app->o,
+			     .unowned = true,
+			     .doc = doc,
+			     .event = event,
+			     .run = RUN,
+			     .records = u->hooks};
+	enum hook_state state = hook_run(&h, &u->why);
+	u->blocked = state == HOOKS_FAILED;
+	if (u->blocked)
+		u->why = arena_fmt(u->v->a,
+				   "%s; annotate " ANNOTATION_NO_HOOKS
+				   "=true to delete without hooks",
+				   u->why);
+	return state == HOOKS_DONE;
+}
+
+/* Helm never deletes what its hooks leave. */
+static bool hooks_gone(struct uninstall *u)
+{
+	bool gone = true;
+	for (size_t i = 0; i < u->app->n; i++) {
+		const struct obj *doc = doc_of(u, &u->app->strategies[i]);
+		gone = (!doc || hook_objects_gone(u->v, u->plan, u->app->name, doc)) && gone;
+	}
+	return gone;
+}
+
+/* --- records --- */
+
+static bool is_told(struct uninstall *u, const struct obj *doc)
+{
+	struct release_record r = {.v = u->v,
+				   .plan = u->plan,
+				   .app = u->app,
+				   .doc = doc,
+				   .revision = app_highest_revision(u->app),
+				   .status = "uninstalling",
+				   .runs = u->hooks};
+	return release_record_plan(&r);
+}
+
+bool uninstall_done(struct uninstall *u)
+{
+	const struct obj *doc = any_doc(u);
+	if (!doc)
+		return objects_gone(u);
+	return is_told(u, doc) && hooks_done(u, "pre-delete") && objects_gone(u) &&
+	       hooks_done(u, "post-delete") && hooks_gone(u) &&
+	       release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
+}

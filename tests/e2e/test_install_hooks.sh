@@ -1,0 +1,147 @@
+#!/bin/bash
+# Hooks, lookup and the release record of charts that ALM installs: order, waiting, delete policies, failure,
+# a killed controller, removal; compared with what the real helm reads (HELM, PATH or the oracles; else skipped).
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - install hooks # SKIP no kubectl"
+	exit 0
+}
+helm=${HELM:-$(command -v helm || echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/alm-oracles/bin/helm")}
+up_start
+manifests
+cd "$dir" || exit 1
+
+# hook NAME EVENTS WEIGHT IMAGE POLICY: one Job
+hook() {
+	cat <<-END
+		apiVersion: batch/v1
+		kind: Job
+		metadata:
+		  name: $1
+		  annotations:
+		    helm.sh/hook: $2
+		    helm.sh/hook-weight: "$3"
+		    helm.sh/hook-delete-policy: $5
+		spec:
+		  backoffLimit: 0
+		  template:
+		    spec:
+		      restartPolicy: Never
+		      containers: [{name: c, image: "$4"}]
+	END
+}
+# chart VERSION: packs $dir/web into the catalog
+chart() {
+	printf 'apiVersion: v2\nname: web\nversion: %s\n' "$1" >web/Chart.yaml
+	alm package build web -o "$catalog" >/dev/null
+}
+mkdir -p web/templates
+cat >web/templates/all.yaml <<-'END'
+	apiVersion: v1
+	kind: ConfigMap
+	metadata: {name: web}
+	data:
+	  version: {{ .Chart.Version }}
+	  install: "{{ .Release.IsInstall }}"
+	  kube: {{ .Capabilities.KubeVersion.Version | quote }}
+	  apps: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}
+	  crd: {{ .Capabilities.APIVersions.Has "app.coreos.com/v1beta1/AppType" | quote }}
+	  berlin: {{ dateInZone "MST" (toDate "2006-01-02" "2024-07-01") "Europe/Berlin" }}
+	---
+	apiVersion: v1
+	kind: Secret
+	metadata: {name: web}
+	data:
+	  password: {{ ((lookup "v1" "Secret" .Release.Namespace "web").data).password | default (randAlphaNum 24 | b64enc) }}
+	---
+	apiVersion: v1
+	kind: ConfigMap
+	metadata: {name: kept, annotations: {helm.sh/resource-policy: " Keep "}}
+END
+{
+	hook pre-late pre-install,pre-upgrade 5 job:1 hook-succeeded
+	echo ---
+	hook pre-early pre-install -5 job:1 before-hook-creation
+	echo ---
+	hook post post-install,post-upgrade 0 job:1 before-hook-creation
+	echo ---
+	hook never test 0 job:1 before-hook-creation
+	echo ---
+	hook bye pre-delete 0 job:1 before-hook-creation
+	echo ---
+	hook gone post-delete 0 job:1 hook-succeeded
+} >web/templates/hooks.yaml
+chart 1.0.0
+cat >app.yaml <<-'END'
+	apiVersion: app.coreos.com/v1beta1
+	kind: AppType
+	metadata: {name: web}
+	spec: {type: com.example, package: web, upgrade: {mode: Automatic}}
+END
+k create -f catalog.yaml -f app.yaml >/dev/null
+ist() { echo "install.$1.web.com.example"; }
+hooks_of() { k get ist "$(ist "$1")" -o 'jsonpath={range .status.hooks[*]}{.event} {.name} {.phase}{"\n"}{end}'; }
+phase_of() { k get ist "$(ist "$1")" -o 'jsonpath={.status.phase}'; }
+jobs() { k get jobs -n web -o name | sort; }
+
+is "install" "apptype.app.coreos.com/web" "$(app_is web "status.installedVersion = '1.0.0'" 2>&1)"
+is "hooks ran by weight, the test did not" "pre-install pre-early Succeeded
+pre-install pre-late Succeeded
+post-install post Succeeded" "$(hooks_of 1.0.0)"
+is "hook-succeeded is deleted, the others stay" "job.batch/post
+job.batch/pre-early" "$(jobs)"
+# row_of KIND/NAME: the row that tells of its creation
+row_of() { alm audit query --type Write --subject "$1" -o json | jq -s 'map(if type == "array" then .[] else . end) | map(.seq) | min'; }
+created="$(row_of Job/web/pre-early) $(row_of Job/web/pre-late) $(row_of ConfigMap/web/web) $(row_of Job/web/post)"
+is "pre hooks, objects, post hook: in this order" "$created" "$(echo "$created" | tr ' ' '\n' | sort -n | xargs)"
+data() { k get configmap web -n web -o "jsonpath={.data.$1}"; }
+is "real capabilities, time zones" "true true CEST true" "$(data apps) $(data crd) $(data berlin) $(data install)"
+is "the version is the server's" "$(k get --raw /version | jq -r .gitVersion)" "$(data kube)"
+secret() { k get secret web -n web -o 'jsonpath={.data.password}'; }
+first=$(secret)
+is "a random password" "32" "${#first}"
+
+chart 1.1.0
+is "upgrade" "apptype.app.coreos.com/web" "$(app_is web "status.installedVersion = '1.1.0'" 2>&1)"
+is "upgrade hooks ran, install hooks did not" "pre-upgrade pre-late Succeeded
+post-upgrade post Succeeded" "$(hooks_of 1.1.0)"
+is "lookup found the old password" "$first" "$(secret)"
+is "it is an upgrade for the chart too" "false 1.1.0" "$(data install) $(data version)"
+
+# A failing hook, and its way back
+hook pre-late pre-upgrade 5 job:fail hook-succeeded >web/templates/hooks.yaml
+hook back pre-rollback 0 job:1 before-hook-creation >web/templates/back.yaml
+chart 1.2.0
+soon "a failed hook fails the revision" "RolledBack" phase_of 1.2.0
+has "and is named" "pre-upgrade hook Job web/pre-late: the Job failed" \
+	"$(k get ist "$(ist 1.2.0)" -o 'jsonpath={.status.conditions[?(@.type=="Applied")].reason} {.status.conditions[?(@.type=="Applied")].message}')"
+is "nothing of it was applied" "1.1.0" "$(data version)"
+app_is web "status.conditions[?type='Ready'].status = 'True'" >/dev/null
+
+if [ -x "$helm" ]; then
+	history() { timeout 30 "$helm" history web -n web -o json 2>&1 | jq -r '.[] | "\(.revision) \(.status) \(.description)"'; }
+	soon "helm history" '1 superseded Install complete
+2 superseded Upgrade complete
+3 failed Upgrade "web" failed: pre-upgrade hook Job web/pre-late: the Job failed
+4 deployed Rollback to 2' history
+	is "helm get hooks" "back bye gone never post pre-early pre-late" \
+		"$( (timeout 30 "$helm" get hooks web -n web --revision 2; timeout 30 "$helm" get hooks web -n web --revision 3) |
+			awk '/^  name:/ {print $2}' | sort -u | xargs)"
+	is "helm status" "deployed 4" "$(timeout 30 "$helm" status web -n web -o json | jq -r '"\(.info.status) \(.version)"')"
+	is "helm get values knows the chart's" "{}" "$(timeout 30 "$helm" get values web -n web -a -o json)"
+else
+	ok "helm reads the records # SKIP no helm (set HELM)"
+fi
+
+# Removal
+is "kubectl delete" 'apptype.app.coreos.com "web" deleted' "$(k delete apptype web 2>&1 | sed 's/ from .*//')"
+soon "its objects are gone, delete hooks ran, what is kept stays" "configmap/kept" \
+	sh -c 'kubectl get configmaps,secrets -n web -o name | grep -v -e kube-root-ca -e default-token'
+gone_job() { alm audit query --type Write --subject "Job/web/$1" -o json | grep -c '"verb" *: *"create"'; }
+is "each delete hook ran once" "1 1" "$(gone_job bye) $(gone_job gone)"
+soon "nothing of the hooks and records is left" "" \
+	sh -c 'kubectl get jobs,secrets -n web -o name; kubectl get apptypes web -o name 2>/dev/null'
+finish
