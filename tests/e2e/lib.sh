@@ -58,7 +58,7 @@ manifests() {
 alm() { timeout 130 "$alm_bin" "$@"; }
 k() { timeout 100 kubectl "$@"; }
 package() { "$demo/package.sh" "$1" "${2:-$catalog}"; }
-app_is() { alm wait apptype "$1" "$2" --timeout ${WAIT_S:-60}s -o name; }
+app_is() { alm wait apptype "$1" "$2" --timeout "${WAIT_S:-60}s" -o name; }
 
 ok() {
 	tests=$((tests + 1))
