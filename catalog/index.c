@@ -171,6 +171,15 @@ int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error 
 	return 0;
 }
 
+void index_restore(struct catalog_index *x, const char *revision)
+{
+	if (x->n)
+		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
+	index_lookup_build(x);
+	for (size_t i = 0; i + 1 < sizeof(x->revision) && revision && revision[i]; i++)
+		x->revision[i] = revision[i];
+}
+
 struct package_version *const *index_package(const struct catalog_index *x, const char *package,
 					     size_t *ret_n)
 {

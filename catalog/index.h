@@ -41,6 +41,9 @@ void index_reject(struct catalog_index *x, const char *where, const char *why);
  * and computes the revision. E_LIMIT, E_INVALID make the whole revision unusable. */
 int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err);
 
+/* Instead of index_finish() for versions that were in an index before: nothing is judged again. */
+void index_restore(struct catalog_index *x, const char *revision);
+
 /* The versions of a package, highest first; *ret_n 0 if it has none. */
 struct package_version *const *index_package(const struct catalog_index *x, const char *package,
 					     size_t *ret_n);

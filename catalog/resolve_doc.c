@@ -185,12 +185,12 @@ static bool is_counted(const struct obj *c)
 	return cstr_eq(obj_str(c, "reason"), "NotNewer");
 }
 
-static struct columns measure(const struct obj *list)
+static struct columns measure(const struct obj *list, bool wide)
 {
 	struct columns w = {11, 16};
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *c = obj_at(list, i);
-		if (is_counted(c))
+		if (!wide && is_counted(c))
 			continue;
 		widen(&w.version, obj_str(c, "version"));
 		widen(&w.reason, obj_str(c, "reason"));
@@ -246,16 +246,16 @@ static void print_foot(int64_t n_lower, const char *seq, struct strbuf *b)
 		strbuf_adds(b, "\n");
 }
 
-void resolve_print(const struct obj *apptype, const char *revision, const char *seq,
+void resolve_print(const struct obj *apptype, const char *revision, const char *seq, bool wide,
 		   struct strbuf *b)
 {
 	const struct obj *list = obj_path(apptype, "status.candidates");
 	int64_t n_lower = obj_i64(apptype, "status.candidatesOmitted", 0);
-	struct columns w = measure(list);
+	struct columns w = measure(list, wide);
 	struct condition resolved;
 	print_head(apptype, revision, b);
 	for (size_t i = 0; i < obj_len(list); i++) {
-		if (is_counted(obj_at(list, i)))
+		if (!wide && is_counted(obj_at(list, i)))
 			n_lower++;
 		else
 			print_row(obj_at(list, i), w, b);

@@ -20,8 +20,9 @@ void resolve_set_status(const struct resolve_input *in, const struct resolution 
 struct obj *resolve_doc(const struct resolve_input *in, const struct resolution *r,
 			const char *always, struct arena *a);
 
-/* `alm why` of an AppType; revision of its catalog and seq of the decision may be NULL. */
-void resolve_print(const struct obj *apptype, const char *revision, const char *seq,
+/* `alm why` of an AppType; revision of its catalog and seq of the decision may be NULL. wide: lower
+ * versions one by one. */
+void resolve_print(const struct obj *apptype, const char *revision, const char *seq, bool wide,
 		   struct strbuf *b);
 /* `alm why-not`: "1.0.0 is not installable: ... It would be after ...". wide: with kubectl too. */
 void resolve_print_refusal(const struct obj *apptype, const struct obj *candidate, bool wide,

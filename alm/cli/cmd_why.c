@@ -1,94 +1,95 @@
 /* `alm why APP` and `alm why-not APP VERSION`: every candidate with its reason, from the app's own
- * status. */
+ * status, from a decision of the log, or from files. */
 #include <stdio.h>
-#include <string.h>
 
-#include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/why_source.h"
 #include "alm/obj/json.h"
-#include "alm/obj/meta.h"
 #include "catalog/resolve_doc.h"
 
-static const char *catalog_revision(struct app_session *a, const struct cli *c)
+#define TEXT_BYTES_MAX ((size_t)16 << 20)
+
+static int check_output(const struct cli *c, struct error *err)
 {
-	struct error ignored = ERROR_INIT;
-	const struct obj *catalog = NULL;
-	const char *name = obj_str(a->app, "status.source.catalog");
-	if (!name)
-		name = obj_str(a->app, "spec.catalog");
-	if (!name)
-		return NULL;
-	const char *target = arena_fmt(c->arena, "/apis/app.coreos.com/v1alpha1/catalogs/%s", name);
-	if (session_get(a->session, target, &catalog, &ignored) < 0)
-		return NULL;
-	return obj_str(catalog, "status.digest");
+	const char *output = cli_value(c, "output");
+	if (!output || cstr_eq(output, "json") || cstr_eq(output, "wide"))
+		return 0;
+	return error_set(err, E_USAGE, "-o %s: want json or wide", output);
 }
 
-/* The decision that the log has of this. */
-static const char *decision(struct app_session *a, const struct cli *c)
+static bool is_output(const struct cli *c, const char *format)
 {
-	struct error ignored = ERROR_INIT;
-	const struct obj *list = NULL;
-	const char *target = arena_fmt(
-		c->arena,
-		"/apis/audit.app.coreos.com/v1alpha1/auditrecords?fieldSelector=subject.name%%3D%s"
-		"%%2Ctype%%3DDecision",
-		meta_name(a->app));
-	if (session_get(a->session, target, &list, &ignored) < 0)
-		return NULL;
-	const struct obj *items = obj_get(list, "items");
-	return obj_len(items) ? meta_name(obj_at(items, obj_len(items) - 1)) : NULL;
-}
-
-static void print_why(struct app_session *a, const struct cli *c)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
-	resolve_print(a->app, catalog_revision(a, c), decision(a, c), &b);
-	printf("%s", b.buf);
+	return cstr_eq(cli_value(c, "output"), format);
 }
 
 static int why_run(struct cli *c, struct error *err)
 {
-	struct app_session a;
-	const char *output = cli_value(c, "output");
-	int r = app_session_open(c, c->args[0], &a, err);
-	if (!r && cstr_eq(output, "json")) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)16 << 20);
-		json_print_pretty(obj_get(a.app, "status"), 4, &b);
-		printf("%s\n", b.buf);
-	} else if (!r) {
-		print_why(&a, c);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	struct why_facts f;
+	if (check_output(c, err) < 0 || why_facts_read(c, c->args[0], NULL, &f, err) < 0)
+		return -err->code;
+	if (is_output(c, "json")) {
+		json_print_pretty(obj_get(f.apptype, "status"), 4, &b);
+		strbuf_adds(&b, "\n");
+	} else {
+		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
 	}
-	app_session_release(&a);
-	return r;
+	printf("%s", b.buf);
+	return 0;
 }
 
 static int why_not_run(struct cli *c, struct error *err)
 {
-	struct app_session a;
-	int r = app_session_open(c, c->args[0], &a, err);
-	const struct obj *o = r < 0 ? NULL : app_session_candidate(&a, c->args[1]);
-	if (!r && !o) {
-		r = error_set(err, E_NOTFOUND, "%s has no candidate %s", c->args[0], c->args[1]);
-	} else if (!r && obj_flag(o, "installable", false)) {
-		printf("%s %s is installable\n", c->args[0], c->args[1]);
-	} else if (!r) {
-		app_session_print_refusal(&a, o, cstr_eq(cli_value(c, "output"), "wide"));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	struct why_facts f;
+	const char *app = c->args[0], *version = c->args[1];
+	if (check_output(c, err) < 0 || why_facts_read(c, app, version, &f, err) < 0)
+		return -err->code;
+	const struct obj *o = resolve_doc_candidate(f.apptype, version);
+	if (!o)
+		return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them",
+				 app, version, app);
+	bool installable = obj_flag(o, "installable", false);
+	if (!installable)
 		c->exit_code = error_exit(E_REFUSED);
+	if (is_output(c, "json")) {
+		json_print_pretty(o, 4, &b);
+		strbuf_adds(&b, "\n");
+	} else if (cstr_eq(obj_str(o, "reason"), "Installed")) {
+		strbuf_addf(&b, "%s %s is installed\n", app, version);
+	} else if (installable) {
+		strbuf_addf(&b, "%s %s is installable\n", app, version);
+	} else {
+		resolve_print_refusal(f.apptype, o, is_output(c, "wide"), &b);
 	}
-	app_session_release(&a);
-	return r;
+	printf("%s", b.buf);
+	return 0;
 }
 
+#define SOURCES                                                                                 \
+	{"at", "SEQ", "make the decision of this row of the audit log again", 0},               \
+		{"file", "FILE", "with --at: an export of the log, instead of the data folder", \
+		 0},                                                                            \
+		{"all", NULL, "with --at: look at every version to the end", 0}
+
 static const struct cmd_option why_options[] = {
-	{"output", "FORMAT", "json: the facts of the status", 'o'},
+	{"output", "FORMAT", "json: the facts of the status; wide: lower versions one by one", 'o'},
+	SOURCES,
+	{0},
+};
+
+static const struct cmd_option why_not_options[] = {
+	{"output", "FORMAT", "json: the facts; wide: with kubectl, and other ways out", 'o'},
+	SOURCES,
 	{0},
 };
 
 const struct cmd cmd_why = {
 	.name = "why",
-	.usage = "alm why APP [-o json]",
+	.usage = "alm why APP [-o json|wide] [--at SEQ] [--all]",
 	.summary = "tell every version of an app and why it is, or is not, the next one",
+	.description = "yes: it can be installed; no: the first reason against it; ?: a better "
+		       "version was found before; -: it is installed.",
 	.options = why_options,
 	.args = {1, 1},
 	.run = why_run,
@@ -96,10 +97,12 @@ const struct cmd cmd_why = {
 
 const struct cmd cmd_why_not = {
 	.name = "why-not",
-	.usage = "alm why-not APP VERSION",
+	.usage = "alm why-not APP VERSION [-o json|wide] [--at SEQ] "
+		 "",
 	.summary = "tell what keeps a version from being installed, and the steps that lift it",
 	.description =
 		"Exit status 0: it is installable; 3: it is not; 1: there is no such version.",
+	.options = why_not_options,
 	.args = {2, 2},
 	.run = why_not_run,
 };

@@ -8,6 +8,7 @@
 #include "alm/controllers/apptype.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/resolve_record.h"
 
 struct app *apptype_pass(const struct view *v)
 {
@@ -76,6 +77,8 @@ static void decision_row(const struct view *v, const struct app *app, struct pla
 	struct action *x = plan_row(plan, "Decision", app->o, reason,
 				    arena_fmt(v->a, "%s %s", reason, hex), body);
 	x->chain = app->name;
+	struct obj *inputs = resolve_record(&app->in, v->a);
+	x->inputs = inputs ? obj_keep(v->a, inputs) : NULL;
 	if (app->resolution.catalog)
 		x->also_chain = arena_fmt(v->a, "catalog:%s", app->resolution.catalog);
 }

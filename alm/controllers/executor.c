@@ -139,6 +139,23 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 	return name;
 }
 
+/* body.inputs: [{name, digest}] (audit.md 4). What is too large for a blob is not kept. */
+static int put_inputs(struct run *r, const struct action *a, struct obj *body, struct error *err)
+{
+	char digest[SHA256_HEX];
+	CLEANUP(xfreep) char *text = json_text(a->inputs);
+	if (strlen(text) > AUDIT_BLOB_BYTES_MAX)
+		return 0;
+	if (audit_blob_put(r->x->c.audit, str_of(text), digest, err) < 0)
+		return -err->code;
+	struct obj *list = obj_list(), *o = obj_map();
+	obj_set_str(o, "name", "resolve");
+	obj_set(o, "digest", obj_stringf("sha256:%s", digest));
+	obj_append(list, o);
+	obj_set(body, "inputs", list);
+	return 0;
+}
+
 static int append_row(struct run *r, struct action *a, struct error *err)
 {
 	struct executor *x = r->x;
@@ -148,6 +165,8 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 	struct obj *body = obj_keep(r->a, obj_copy(a->body));
 	if (a->key)
 		obj_set_str(body, "key", a->key);
+	if (a->inputs && put_inputs(r, a, body, err) < 0)
+		return -err->code;
 	struct audit_row row = {.type = a->row_type,
 				.reason = a->reason,
 				.subject = about,

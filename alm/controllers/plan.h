@@ -41,6 +41,7 @@ struct action {
 	bool force;
 	int stage;                                        /* of applies */
 	const char *uid, *resource_version, *propagation; /* preconditions */
+	const struct obj *inputs; /* ACT_ROW: what the decision read, kept as a blob; NULL: none */
 	/* ACT_ROW, ACT_STATUS */
 	const char *row_type, *reason, *message,
 		*key;              /* key: digest of the outcome; equal: no row */

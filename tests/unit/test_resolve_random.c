@@ -1,0 +1,495 @@
+/* Random catalogs of packages that require, refuse and share; installed apps among them. The
+ * resolver against trying everything; what it says against the catalog; a record against a replay.
+ */
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/obj/json.h"
+#include "catalog/resolve_doc.h"
+#include "catalog/resolve_record.h"
+#include "catalog/resolve_relax.h"
+
+#define PACKAGES 8
+#define VERSIONS 6
+#define SEEDS    3000
+
+struct world {
+	struct arena *a;
+	uint64_t state;
+	size_t n_packages, n_versions[PACKAGES];
+	size_t installed[PACKAGES]; /* version number; 0: not */
+	bool manual[PACKAGES];
+	struct entry {
+		size_t package, version; /* version 1..n */
+		char *chart, *descriptor, digest[SHA256_HEX];
+		size_t n_requires,
+			requires[
+				4],
+			least[4];
+		size_t n_conflicts, conflicts[2];
+		bool shares, too_new; /* provides shared.x.io; wants another Kubernetes */
+	} entries[PACKAGES * VERSIONS];
+	size_t n;
+	struct catalog_index *index;
+	const struct catalog_index *indexes[1];
+	struct resolve_input in, others[PACKAGES];
+	struct resolve_claim claims[PACKAGES];
+};
+
+static uint64_t draw(struct world *w, uint64_t n)
+{
+	w->state ^= w->state << 13;
+	w->state ^= w->state >> 7;
+	w->state ^= w->state << 17;
+	return w->state % n;
+}
+
+static const struct entry *entry_of(const struct world *w, size_t p, size_t v)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->entries[i].package == p && w->entries[i].version == v)
+			return &w->entries[i];
+	fail_msg("no p%zu %zu", p, v);
+	return &w->entries[0];
+}
+
+static void describe(struct world *w, struct entry *e)
+{
+	size_t p = e->package;
+	char *d = arena_fmt(w->a, "appType: p%zu.x.io\nprovides: [r%zu.x.io/v1%s]\n", p, p,
+			    e->shares ? ", shared.x.io/v1" : "");
+	if (e->too_new)
+		d = arena_fmt(w->a, "%sminKubeVersion: 9.0.0\n", d);
+	if (e->n_requires)
+		d = arena_fmt(w->a, "%srequires:\n", d);
+	for (size_t i = 0; i < e->n_requires; i++)
+		d = arena_fmt(w->a, "%s- {resource: r%zu.x.io/v1, versions: \">=%zu\"}\n", d,
+			      e->requires[i], e->least[i]);
+	if (e->n_conflicts)
+		d = arena_fmt(w->a, "%sconflicts:\n", d);
+	for (size_t i = 0; i < e->n_conflicts; i++)
+		d = arena_fmt(w->a, "%s- {package: p%zu, versions: \"*\"}\n", d, e->conflicts[i]);
+	e->descriptor = d;
+	e->chart = arena_fmt(w->a, "apiVersion: v2\nname: p%zu\nversion: %zu.0.0\n", p, e->version);
+	sha256_hex(str_of(arena_fmt(w->a, "%s%s", e->chart, d)), e->digest);
+}
+
+static void random_entry(struct world *w, size_t p, size_t v)
+{
+	struct entry *e = &w->entries[w->n++];
+	*e = (struct entry){.package = p, .version = v};
+	for (size_t q = 1; q < w->n_packages && e->n_requires < 4; q++) {
+		if (q == p || draw(w, 100) >= 25)
+			continue;
+		e->
+			requires[
+				e->n_requires] = q;
+		e->least[e->n_requires++] = 1 + draw(w, w->n_versions[q]);
+	}
+	size_t q = draw(w, w->n_packages);
+	if (q && q != p && draw(w, 100) < 15)
+		e->conflicts[e->n_conflicts++] = q;
+	e->shares = draw(w, 100) < 10;
+	e->too_new = p && draw(w, 100) < 15;
+	describe(w, e);
+}
+
+static void build_index(struct world *w)
+{
+	struct error err;
+	index_free(w->index);
+	w->index = index_new("community", 0);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct entry *e = &w->entries[i];
+		struct package_source s = {.chart_yaml = str_of(e->chart),
+					   .descriptor = str_of(e->descriptor),
+					   .digest = e->digest,
+					   .locator = "x"};
+		size_t before = w->index->n;
+		index_add(w->index, &s);
+		if (w->index->n == before)
+			fail_msg("%s", w->index->rejected[0]);
+		struct package_version *p = w->index->versions[before];
+		p->own_crds = p->provides;
+		p->n_own_crds = p->n_provides;
+	}
+	assert_ok(index_finish(w->index, STR_NONE, &err), &err);
+	w->indexes[0] = w->index;
+}
+
+static const struct package_version *package_of(const struct world *w, size_t p, size_t v)
+{
+	size_t n;
+	struct package_version *const *all =
+		index_package(w->index, arena_fmt(w->a, "p%zu", p), &n);
+	for (size_t i = 0; i < n; i++)
+		if (all[i]->version.major == v)
+			return all[i];
+	fail_msg("no p%zu %zu", p, v);
+	return all[0];
+}
+
+static const struct resolve_input *other(void *arg, const char *app)
+{
+	struct world *w = arg;
+	for (size_t p = 1; p < w->n_packages; p++)
+		if (w->installed[p] && !strcmp(app, w->others[p].app))
+			return &w->others[p];
+	return NULL;
+}
+
+static void fill_inputs(struct world *w)
+{
+	size_t n = 0;
+	w->in = (struct resolve_input){.app = "p0",
+				       .self_ref = "p0.x.io",
+				       .kube_version = "v1.33.0",
+				       .indexes = w->indexes,
+				       .n_indexes = 1,
+				       .mode = "Automatic",
+				       .other = other,
+				       .arg = w};
+	for (size_t p = 1; p < w->n_packages; p++) {
+		if (!w->installed[p])
+			continue;
+		const struct package_version *e = package_of(w, p, w->installed[p]);
+		const char **managed = ARENA_ARRAY(w->a, const char *, e->n_provides + 1);
+		memcpy(managed, e->provides, e->n_provides * sizeof(*managed));
+		char *version = arena_fmt(w->a, "%zu.0.0", w->installed[p]);
+		struct resolve_input *in = &w->others[p];
+		*in = w->in;
+		in->app = arena_fmt(w->a, "p%zu", p);
+		in->self_ref = arena_fmt(w->a, "p%zu.x.io", p);
+		in->mode = w->manual[p] ? "Manual" : "Automatic";
+		in->installed_version = version;
+		in->installed_managed = (const char *const *)managed;
+		w->claims[n++] = (struct resolve_claim){.app = in->app,
+							.self_ref = in->self_ref,
+							.installed = true,
+							.version = version,
+							.managed = in->installed_managed,
+							.entry = e};
+	}
+	w->in.claims = resolve_claims_new(w->claims, n, w->a);
+	for (size_t p = 1; p < w->n_packages; p++)
+		w->others[p].claims = w->in.claims;
+}
+
+/* Installed apps fit each other, or the world would be broken before it begins. */
+static bool fits(const struct entry *x, const struct entry *y)
+{
+	for (size_t i = 0; i < x->n_conflicts; i++)
+		if (x->conflicts[i] == y->package)
+			return false;
+	return !(x->shares && y->shares);
+}
+
+static void install_some(struct world *w)
+{
+	for (size_t p = 1; p < w->n_packages; p++) {
+		if (draw(w, 3))
+			continue;
+		size_t v = 1 + draw(w, w->n_versions[p]);
+		const struct entry *e = entry_of(w, p, v);
+		bool ok = !e->n_requires;
+		for (size_t q = 1; q < p; q++)
+			if (w->installed[q])
+				ok = ok && fits(e, entry_of(w, q, w->installed[q])) &&
+				     fits(entry_of(w, q, w->installed[q]), e);
+		w->installed[p] = ok ? v : 0;
+		w->manual[p] = draw(w, 2);
+	}
+}
+
+static void make_world(struct world *w, uint64_t seed)
+{
+	*w = (struct world){.a = arena_new(256 << 20), .state = seed * 0x9E3779B97F4A7C15u + 7};
+	w->n_packages = 2 + draw(w, PACKAGES - 1);
+	for (size_t p = 0; p < w->n_packages; p++)
+		w->n_versions[p] = 1 + draw(w, VERSIONS);
+	for (size_t p = 0; p < w->n_packages; p++)
+		for (size_t v = 1; v <= w->n_versions[p]; v++)
+			random_entry(w, p, v);
+	install_some(w);
+	build_index(w);
+	fill_inputs(w);
+}
+
+static void free_world(struct world *w)
+{
+	index_free(w->index);
+	arena_free(w->a);
+}
+
+/* --- by trying everything: which versions of p0 can be had at all? --- */
+
+struct choice {
+	size_t v[PACKAGES]; /* 0: not there */
+};
+
+/* What may stand there at all. */
+static bool may_be(const struct world *w, size_t p, size_t v)
+{
+	const struct entry *e = entry_of(w, p, v);
+	size_t now = w->installed[p];
+	if (p && now)
+		return v == now || (v > now && !w->manual[p] && !e->too_new);
+	return !e->too_new;
+}
+
+/* A CRD that an installed app has, brought by a package that is new or now begins to. */
+static bool steals(const struct world *w, size_t p, size_t v)
+{
+	for (size_t q = 1; q < w->n_packages; q++)
+		if (q != p && w->installed[q] && entry_of(w, q, w->installed[q])->shares &&
+		    entry_of(w, p, v)->shares)
+			return true;
+	return false;
+}
+
+static bool drops_shared(const struct world *w, size_t p, size_t v)
+{
+	return w->installed[p] && p && v != w->installed[p] &&
+	       entry_of(w, p, w->installed[p])->shares && !entry_of(w, p, v)->shares;
+}
+
+/* Anything that an installed app requires of this one, and the new version would no longer be. */
+static bool breaks_another(const struct world *w, size_t p, size_t v)
+{
+	for (size_t q = 1; q < w->n_packages; q++) {
+		if (!w->installed[q] || q == p || v == w->installed[p])
+			continue;
+		const struct entry *e = entry_of(w, q, w->installed[q]);
+		for (size_t i = 0; i < e->n_requires; i++)
+			if (e->requires[i] == p && w->installed[p] >= e->least[i] &&
+			    v < e->least[i])
+				return true;
+	}
+	return false;
+}
+
+static bool is_valid(const struct world *w, const struct choice *c)
+{
+	for (size_t p = 0; p < w->n_packages; p++) {
+		if (!c->v[p])
+			continue;
+		const struct entry *e = entry_of(w, p, c->v[p]);
+		for (size_t i = 0; i < e->n_requires; i++)
+			if (c->v[e->requires[i]] < e->least[i])
+				return false;
+		for (size_t q = 0; q < w->n_packages; q++)
+			if (q != p && c->v[q] && !fits(e, entry_of(w, q, c->v[q])))
+				return false;
+	}
+	return true;
+}
+
+static bool try_package(const struct world *w, struct choice *c, size_t p)
+{
+	if (p == w->n_packages)
+		return is_valid(w, c);
+	size_t least = w->installed[p] ? 1 : 0;
+	for (size_t v = least; v <= w->n_versions[p]; v++) {
+		if (v && (!may_be(w, p, v) || (v != w->installed[p] && steals(w, p, v)) ||
+			  drops_shared(w, p, v) || breaks_another(w, p, v)))
+			continue;
+		c->v[p] = v;
+		if (try_package(w, c, p + 1))
+			return true;
+	}
+	c->v[p] = 0;
+	return false;
+}
+
+static bool possible(const struct world *w, size_t v)
+{
+	struct choice c = {.v = {v}};
+	return !steals(w, 0, v) && try_package(w, &c, 1);
+}
+
+static bool is_one_of(const char *s, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(s, *list))
+			return true;
+	return false;
+}
+
+/* --- tests --- */
+
+static void test_resolve_random__agrees_with_trying_everything(void **state)
+{
+	(void)state;
+	size_t n_yes = 0, n_no = 0;
+	static struct world w;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct resolution r;
+		make_world(&w, seed);
+		w.in.evaluate = "*";
+		resolve(&w.in, w.a, &r);
+		const struct candidate *best = NULL;
+		for (size_t i = 0; i < r.n; i++) {
+			const struct candidate *c = &r.candidates[i];
+			bool want = possible(&w, c->parsed.major);
+			static const char *const reasons[] = {"DependencyUnresolved",
+							      "ResourceConflict", NULL};
+			if (c->installable != want)
+				fail_msg("seed %llu: p0 %s: %s, want %d", (unsigned long long)seed,
+					 c->version, c->reason ? c->reason : "installable", want);
+			if (!want && !is_one_of(c->reason, reasons))
+				fail_msg("seed %llu: %s", (unsigned long long)seed, c->reason);
+			best = want && !best ? c : best;
+			n_yes += want;
+			n_no += !want;
+		}
+		assert_ptr_equal(r.chosen, best); /* the highest that can be had */
+		free_world(&w);
+	}
+	assert_true(n_yes > SEEDS / 4 && n_no > SEEDS / 4);
+}
+
+/* The answer's dependencies together are a valid world. */
+static void test_resolve_random__dependencies_go_together(void **state)
+{
+	(void)state;
+	static struct world w;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct resolution r;
+		make_world(&w, seed);
+		resolve(&w.in, w.a, &r);
+		struct choice c = {0};
+		for (size_t p = 1; p < w.n_packages; p++)
+			c.v[p] = w.installed[p];
+		if (r.chosen)
+			c.v[0] = (size_t)r.chosen->parsed.major;
+		for (size_t i = 0; r.chosen && i < r.chosen->n_dependencies; i++) {
+			const struct dependency *d = &r.chosen->dependencies[i];
+			size_t p = (size_t)(d->package[1] - '0');
+			assert_int_equal(d->add, !w.installed[p]);
+			c.v[p] = (size_t)(d->version[0] - '0');
+			assert_int_equal(d->upgrade, w.installed[p] && c.v[p] != w.installed[p]);
+		}
+		if (r.chosen && !is_valid(&w, &c))
+			fail_msg("seed %llu", (unsigned long long)seed);
+		free_world(&w);
+	}
+}
+
+static void judge_with(const struct world *w, const char *version,
+		       const struct resolve_change *const *changes, size_t n, bool *ret)
+{
+	struct resolution r;
+	const struct resolve_input *changed = resolve_changed(&w->in, changes, n, w->a);
+	struct resolve_input in = *changed;
+	in.evaluate = version;
+	resolve(&in, w->a, &r);
+	*ret = false;
+	for (size_t i = 0; i < r.n; i++)
+		if (!strcmp(r.candidates[i].version, version))
+			*ret = r.candidates[i].installable;
+}
+
+static void test_resolve_random__relaxations_are_irreducible(void **state)
+{
+	(void)state;
+	static struct world w;
+	size_t n_found = 0;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		make_world(&w, seed);
+		for (size_t v = 1; v <= w.n_versions[0]; v++) {
+			struct relaxation x;
+			bool works;
+			char *version = arena_fmt(w.a, "%zu.0.0", v);
+			resolve_relax(&w.in, version, w.a, &x);
+			assert_true(x.known);
+			assert_true(x.installable || x.n || x.stuck);
+			if (x.installable || !x.n)
+				continue;
+			judge_with(&w, version, x.changes, x.n, &works);
+			assert_true(works);
+			for (size_t skip = 0; skip < x.n; skip++) {
+				const struct resolve_change *rest[RELAX_CHANGES_MAX] = {NULL};
+				size_t n = 0;
+				for (size_t i = 0; i < x.n; i++)
+					if (i != skip)
+						rest[n++] = x.changes[i];
+				judge_with(&w, version, rest, n, &works);
+				if (works)
+					fail_msg("seed %llu: %s without %s",
+						 (unsigned long long)seed, version,
+						 x.changes[skip]->command);
+			}
+			n_found++;
+		}
+		free_world(&w);
+	}
+	assert_true(n_found > SEEDS / 40);
+}
+
+static char *doc_text(const struct resolve_input *in, struct arena *a)
+{
+	struct resolution r;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	resolve(in, a, &r);
+	struct obj *doc = obj_keep(a, resolve_doc(in, &r, NULL, a));
+	CLEANUP(xfreep) char *json = json_text(doc);
+	resolve_print(doc, NULL, NULL, true, &b);
+	return arena_fmt(a, "%s\n%s", json, b.buf);
+}
+
+static void test_resolve_random__shuffled_catalogs_give_the_same_bytes(void **state)
+{
+	(void)state;
+	static struct world w;
+	for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+		make_world(&w, seed);
+		char *first = doc_text(&w.in, w.a);
+		for (size_t i = w.n; i > 1; i--) {
+			size_t k = draw(&w, i);
+			struct entry tmp = w.entries[i - 1];
+			w.entries[i - 1] = w.entries[k];
+			w.entries[k] = tmp;
+		}
+		build_index(&w);
+		fill_inputs(&w);
+		assert_string_equal(doc_text(&w.in, w.a), first);
+		free_world(&w);
+	}
+}
+
+static void test_resolve_random__a_record_replays_to_the_same_bytes(void **state)
+{
+	(void)state;
+	static struct world w;
+	for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+		struct error err;
+		struct resolve_input again;
+		struct obj *read = NULL;
+		make_world(&w, seed);
+		char *first = doc_text(&w.in, w.a);
+		struct obj *record = resolve_record(&w.in, w.a);
+		CLEANUP(xfreep) char *text = json_text(record);
+		obj_unref(record);
+		index_free(w.index); /* the catalog is gone */
+		w.index = NULL;
+		assert_ok(json_parse(str_of(text), &read, &err), &err);
+		assert_ok(resolve_replay(obj_keep(w.a, read), w.a, &again, &err), &err);
+		assert_string_equal(doc_text(&again, w.a), first);
+		free_world(&w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_resolve_random__agrees_with_trying_everything),
+		cmocka_unit_test(test_resolve_random__dependencies_go_together),
+		cmocka_unit_test(test_resolve_random__relaxations_are_irreducible),
+		cmocka_unit_test(test_resolve_random__shuffled_catalogs_give_the_same_bytes),
+		cmocka_unit_test(test_resolve_random__a_record_replays_to_the_same_bytes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
