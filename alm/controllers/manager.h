@@ -7,6 +7,7 @@
 #ifndef ALM_CONTROLLERS_MANAGER_H
 #define ALM_CONTROLLERS_MANAGER_H
 
+#include "alm/client/informer.h"
 #include "alm/controllers/executor.h"
 #include "alm/controllers/source.h"
 #include "alm/controllers/view.h"
@@ -38,6 +39,9 @@ bool manager_is_synced(const struct manager *m);
 /* Nothing ready, processing or in flight; timers may wait. */
 bool manager_is_idle(const struct manager *m);
 uint64_t manager_passes(const struct manager *m);
+/* Every cache of whole objects, for who checks that nobody changed one. */
+void manager_each_cache(const struct manager *m,
+			void (*fn)(void *arg, const struct informer *cache), void *arg);
 /* A catalog's folder changed. */
 void manager_notice_catalog(struct manager *m, const char *name);
 

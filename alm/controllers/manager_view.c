@@ -18,6 +18,12 @@ static struct obj *op_get(void *arg, enum watched kind, const char *name)
 {
 	struct manager *m = arg;
 	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
+#ifdef PLANT_33 /* a cached object is mutated by who reads it */
+	const struct informer_object *cached = informer_get(m->fixed[kind].informer, ns, name);
+	char *text = cached ? strstr((char *)(uintptr_t)cached->text.ptr, "Active") : NULL;
+	if (text && kind == WATCH_NAMESPACE)
+		text[0] = 'a';
+#endif
 	return manager_parse(informer_get(m->fixed[kind].informer, ns, name));
 }
 
@@ -133,6 +139,18 @@ static const struct view_ops view_operations = {
 	.head = op_head,
 	.left = op_left,
 };
+
+void manager_each_cache(const struct manager *m,
+			void (*fn)(void *arg, const struct informer *cache), void *arg)
+{
+	for (size_t i = 0; i < ARRAY_LEN(m->fixed); i++)
+		if (m->fixed[i].informer)
+			fn(arg, m->fixed[i].informer);
+	for (struct map_entry *e = map_first(m->owned); e; e = map_next(e)) {
+		const struct source_watch *w = e->value;
+		fn(arg, w->informer);
+	}
+}
 
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v)
 {

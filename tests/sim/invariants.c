@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/audit/verify.h"
+#include "alm/obj/json.h"
 #include "tests/sim/world.h"
 
 static int no_idle_writes(struct world *w, struct error *err)
@@ -149,13 +150,56 @@ static int logs_are_whole(struct world *w, struct error *err)
 	return own ? log_is_whole(own, err) : 0;
 }
 
+/* What a program keeps of the server's objects, at rest: the very same, or somebody changed one. */
+struct cache_check {
+	struct world *w;
+	struct error *err;
+	int r;
+};
+
+static int cached_is_stored(struct world *w, const struct resource *res,
+			    const struct informer_object *o, struct error *err)
+{
+	static const char newest[] =
+		"SELECT CAST(value AS TEXT), deleted FROM objects WHERE name = ?"
+		" ORDER BY id DESC LIMIT 1";
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(1024);
+	CLEANUP(obj_unrefp) struct obj *cached = NULL, *stored = NULL;
+	struct stmt *s;
+	strbuf_addf(&key, "%s/%s/%s/%s", res->group, res->plural, o->ns, o->name);
+	if (db_prepare(w->db, newest, &s, err) < 0 || json_parse(o->text, &cached, err) < 0)
+		return -err->code;
+	stmt_bind_cstr(s, 1, key.buf);
+	bool there = stmt_step(s, err) > 0 && !stmt_int(s, 1) &&
+		     json_parse(stmt_text(s, 0), &stored, err) == 0;
+	stmt_reset(s);
+	if (!there || !obj_equal(cached, stored))
+		return error_set(err, E_ALTERED, "cached %s is %s", key.buf,
+				 there ? "not as the server has it" : "not on the server");
+	return 0;
+}
+
+static void check_cache(void *arg, const struct informer *cache)
+{
+	struct cache_check *c = arg;
+	const struct informer_object *o = NULL;
+	while (c->r == 0 && (o = informer_next(cache, o)))
+		c->r = cached_is_stored(c->w, informer_resource(cache), o, c->err);
+}
+
+static int caches_are_true(struct world *w, struct error *err)
+{
+	const struct program *p = w->scenario->program;
+	struct cache_check c = {.w = w, .err = err};
+	if (p && p->each_cache && w->program)
+		p->each_cache(w->program, check_cache, &c);
+	return c.r;
+}
+
 int invariants_check(struct world *w, struct error *err)
 {
 	static int (*const checks[])(struct world *w, struct error *err) = {
-		no_idle_writes,
-		logs_are_whole,
-		laws_hold,
-		transitions_have_rows,
+		no_idle_writes, logs_are_whole, laws_hold, transitions_have_rows, caches_are_true,
 	};
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		int r = checks[i](w, err);

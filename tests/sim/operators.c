@@ -113,7 +113,14 @@ static struct db *operators_db(void *p)
 	return ((struct operators *)p)->db;
 }
 
+static void operators_each_cache(void *p, void (*fn)(void *arg, const struct informer *cache),
+				 void *arg)
+{
+	manager_each_cache(((struct operators *)p)->manager, fn, arg);
+}
+
 const struct program operators_program = {.start = operators_start,
 					  .stop = operators_stop,
 					  .idle = operators_idle,
-					  .db = operators_db};
+					  .db = operators_db,
+					  .each_cache = operators_each_cache};

@@ -3,6 +3,7 @@
  *
  *	build/sim --scenario toy --seed 1 --runs 200          random faults
  *	build/sim --scenario toy --exhaustive                 one fault at every point
+ *	build/sim --scenario toy --crash-only                 a crash at every API write and commit
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
@@ -14,6 +15,7 @@
 
 #include "alm/base/log.h"
 #include "tests/sim/disk_check.h"
+#include "tests/sim/points.h"
 #include "tests/sim/scenarios.h"
 
 #define FAULTS_MAX 16
@@ -23,11 +25,10 @@ struct options {
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query;
 	size_t n_faults;
-	bool disk, exhaustive, together, verbose, twice, keep_going;
+	bool disk, exhaustive, crash_only, together, verbose, twice, keep_going;
 };
 
 struct counts {
-	uint64_t writes, first_commit, commits;
 	uint64_t struck[FAULTS_N]; /* summed over the runs */
 	char hash[SHA256_HEX];
 };
@@ -75,13 +76,10 @@ static int play(const struct options *o, uint64_t seed, const char *fault, struc
 		return r;
 	w->together = o->together;
 	r = world_init(w, o->scenario, seed, o->verbose, err);
-	ret->first_commit = disk_commits(w->disk);
 	if (r == 0)
 		r = world_run(w, err);
 	if (r < 0 && o->verbose)
 		world_tell(w, o->query);
-	ret->writes = net_stats(w->net)->writes;
-	ret->commits = disk_commits(w->disk);
 	for (int i = 0; i < FAULTS_N; i++)
 		ret->struck[i] += w->faults.n[i];
 	trace_final(&w->sim.trace, ret->hash);
@@ -127,46 +125,33 @@ static uint64_t run_seeds(const struct options *o)
 	return failed;
 }
 
-static uint64_t run_points(const struct options *o, const char *fault, char at, uint64_t from,
-			   uint64_t to)
+static const char *replay_of(void *arg, const char *fault)
 {
-	uint64_t failed = 0;
-	struct counts c = {0};
-	for (uint64_t n = from; n <= to && (!failed || o->keep_going); n += o->every) {
-		char text[64];
-		snprintf(text, sizeof(text), "%s@%c%" PRIu64, fault, at, n);
-		failed += !tell(o, o->seed, text, &c);
-	}
-	printf("# %s: %s at %c%" PRIu64 "..%" PRIu64 ", %" PRIu64 " failed\n", o->scenario->name,
-	       fault, at, from, to, failed);
-	(void)fflush(stdout);
-	return failed;
+	const struct options *o = arg;
+	if (fault)
+		describe(o, o->seed, fault);
+	return current;
 }
 
-/* One run for every point of the fault-free run; some points more, as faults add writes. */
-static uint64_t run_exhaustive(const struct options *o)
+static uint64_t run_exhaustive(struct options *o)
 {
-	static const char *const at_writes[] = {"crash-before", "crash-after", "reply-lost",
-						"409",          "500",         "duplicate"};
-	static const char *const at_commits[] = {"crash-before", "crash-after"};
-	struct counts c = {0};
-	uint64_t failed = 0;
-	if (!tell(o, o->seed, "none", &c))
-		return 1;
-	for (size_t i = 0; i < ARRAY_LEN(at_writes) && c.writes; i++)
-		if (!failed || o->keep_going)
-			failed += run_points(o, at_writes[i], 'w', 1, c.writes);
-	for (size_t i = 0; i < ARRAY_LEN(at_commits); i++)
-		if (!failed || o->keep_going)
-			failed += run_points(o, at_commits[i], 'c', c.first_commit + 1, c.commits);
-	return failed;
+	struct points_config c = {.scenario = o->scenario,
+				  .seed = o->seed,
+				  .every = o->every,
+				  .together = o->together,
+				  .crash_only = o->crash_only,
+				  .keep_going = o->keep_going,
+				  .replay = replay_of,
+				  .arg = o};
+	return points_run(&c);
 }
 
 static int usage(const char *why)
 {
 	fprintf(stderr,
 		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
-		"[--exhaustive [--every N]] [--together] [--twice] [--keep-going] [-v [--sql "
+		"[--exhaustive|--crash-only [--every N]] [--together] [--twice] [--keep-going] [-v "
+		"[--sql "
 		"QUERY]]\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
 		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
@@ -184,6 +169,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->disk = true;
 		else if (strcmp(a, "--exhaustive") == 0)
 			o->exhaustive = true;
+		else if (strcmp(a, "--crash-only") == 0)
+			o->exhaustive = o->crash_only = true;
 		else if (strcmp(a, "--together") == 0)
 			o->together = true;
 		else if (strcmp(a, "--twice") == 0)

@@ -1,61 +1,91 @@
 #!/bin/sh
 # The simulation: random faults, one fault at every point, disks, equal replays. A failing line of a log names the
 # command that plays it again.
+# SIM_RUNS=N: seeds of the story (half of them in one process); SIM_EVERY=N: only every n-th point of the operator's
+# scenarios. A build with sanitizers takes fewer of both and says so.
 set -u
 build=${BUILD:-build}
-runs=${SIM_RUNS:-200}
+runs=200
+every=1
+case $build in *address*)
+	runs=16
+	every=11
+	;;
+esac
+runs=${SIM_RUNS:-$runs}
+every=${SIM_EVERY:-$every}
+few=$(((runs + 9) / 10))
 n=0
 bad=0
-# The long ones run beside the others: later NAME ARGS... starts, collect NAME tells.
+echo "# $runs seeds of the story; of the points of install and upgrade 1 in $every"
+
+# sim runs beside the others: later NAME ARGS... starts it, collect NAME tells.
 later() {
 	name=$1
 	shift
-	(
-		"$build/sim" "$@" >"$build/$name.log" 2>&1
-		echo $? >"$build/$name.code"
-	) &
+	"$build/sim" "$@" >"$build/$name.log" 2>&1
+	echo $? >"$build/$name.code"
+}
+tell() {
+	n=$((n + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $n - $1"
+	else
+		bad=1
+		echo "not ok $n - $1"
+	fi
+	sed 's/^not ok/# violation:/; s/^\([^#]\)/# \1/'
 }
 collect() {
-	check "$1" collected
+	code=$(cat "$build/$1.code")
+	tell "$1" "$code" <"$build/$1.log"
 }
 check() {
 	name=$1
 	shift
-	n=$((n + 1))
-	if [ "$1" = collected ]; then
-		out=$(cat "$build/$name.log")
-		code=$(cat "$build/$name.code")
-	else
-		out=$("$build/sim" "$@" 2>&1)
-		code=$?
-	fi
-	if [ "$code" -eq 0 ]; then
-		echo "ok $n - $name"
-	else
-		bad=1
-		echo "not ok $n - $name"
-	fi
-	echo "$out" | sed 's/^not ok/# violation:/; s/^\([^#]\)/# \1/'
+	later "$name" "$@"
+	collect "$name"
 }
 
-later sim__random_faults_on_the_story --scenario story --runs "$((runs / 2))"
-check sim__random_faults_on_the_server --scenario server --runs "$runs"
-check sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
-check sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
-check sim__one_fault_at_every_point_of_the_server --scenario server --exhaustive
-check sim__one_fault_at_every_point --scenario toy --exhaustive
-check sim__one_fault_at_every_point_in_one_process --scenario toy --exhaustive --together
-check sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice
-wait
-later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$((runs / 2))" --seed 3000 --together
-check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every 2
-check sim__one_fault_at_every_point_of_an_install_in_one_process --scenario install --exhaustive --every 3 --together
-check sim__random_faults_on_an_approval_race --scenario race --runs "$((runs / 10))"
-check sim__random_faults_while_objects_drift --scenario drift --runs "$((runs / 10))"
-check sim__one_fault_at_points_of_an_upgrade --scenario upgrade --exhaustive --every 9
-check sim__power_loss_at_every_disk_operation --disk
+# Seeds: one process a core.
+apart() {
+	later sim__random_faults_on_the_story --scenario story --runs "$((runs / 2))"
+	later sim__random_faults_while_objects_drift --scenario drift --runs "$few"
+	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
+	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
+}
+together() {
+	later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$((runs / 2))" --seed 3000 --together
+	later sim__random_faults_on_an_approval_race --scenario race --runs "$few" --together
+	later sim__random_faults_on_removal_and_return --scenario again --runs "$few"
+	later sim__random_faults_on_the_server --scenario server --runs "$runs"
+	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
+	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
+	later sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice
+}
+apart &
+together &
 wait
 collect sim__random_faults_on_the_story
 collect sim__random_faults_on_the_story_in_one_process
+collect sim__a_story_replays_identically
+collect sim__random_faults_on_an_approval_race
+collect sim__random_faults_while_objects_drift
+collect sim__random_faults_on_a_removal
+collect sim__random_faults_on_removal_and_return
+collect sim__random_faults_on_the_server
+collect sim__random_faults_on_the_toy_controller
+collect sim__random_faults_in_one_process
+collect sim__a_seed_replays_identically
+
+# Points: each of these forks over all cores.
+check sim__one_fault_at_every_point_of_the_server --scenario server --exhaustive
+check sim__one_fault_at_every_point --scenario toy --exhaustive
+check sim__one_fault_at_every_point_in_one_process --scenario toy --exhaustive --together
+check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every "$every"
+check sim__a_crash_at_every_write_and_commit_of_an_install_in_one_process --scenario install --crash-only --every "$every" --together
+check sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --crash-only --every "$every"
+check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every "$every" --together
+check sim__power_loss_at_every_disk_operation --disk
 echo "1..$n"
 exit $bad

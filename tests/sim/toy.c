@@ -149,4 +149,10 @@ static bool toy_idle(void *p)
 	return queue_pending(t->queue) == 0 && !t->busy;
 }
 
-const struct program toy_program = {.start = toy_start, .stop = toy_stop, .idle = toy_idle};
+static void toy_each_cache(void *p, void (*fn)(void *arg, const struct informer *cache), void *arg)
+{
+	fn(arg, ((struct toy *)p)->informer);
+}
+
+const struct program toy_program = {
+	.start = toy_start, .stop = toy_stop, .idle = toy_idle, .each_cache = toy_each_cache};

@@ -11,6 +11,7 @@
 #include "alm/apiserver/apiserver.h"
 #include "alm/base/clock.h"
 #include "alm/base/map.h"
+#include "alm/client/informer.h"
 #include "tests/sim/db_sim.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/loop_sim.h"
@@ -48,8 +49,8 @@ struct program {
 	bool (*idle)(void *p);
 	/* The log that it keeps on a drive of its own; NULL: none. */
 	struct db *(*db)(void *p);
-	/* Every cached object is as it came; E_ALTERED names one that is not. NULL: not asked. */
-	int (*check)(void *p, struct error *err);
+	/* Its caches of whole objects; NULL: none. */
+	void (*each_cache)(void *p, void (*fn)(void *arg, const struct informer *cache), void *arg);
 };
 
 struct scenario {
@@ -96,6 +97,9 @@ struct world {
 	int user_status;
 	struct strbuf user_body;
 	int64_t user_waits_since;
+	/* Called before each turn of a loop; NULL: not. */
+	void (*before_turn)(struct world *w, void *arg);
+	void *hook_arg;
 	char *noted; /* what a scenario keeps for its end */
 
 	struct map *files; /* name -> struct world_file, the catalog folder */
@@ -115,6 +119,8 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	       struct error *err);
 void world_free(struct world *w);
 
+/* The point strikes from now on; world_init() does it for a point that is set by then. */
+void world_arm_point(struct world *w);
 /* Runs until the user is through and the programs rest, then stops the faults, waits for rest and
  * checks everything. 0, or the first violation. */
 int world_run(struct world *w, struct error *err);
