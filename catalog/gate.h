@@ -74,6 +74,8 @@ size_t gate_versions(const struct gate *g, const char *const **ret);
 /* Does any finding depend on objects? Without, listing may be left out. */
 bool gate_wants_objects(const struct gate *g);
 void gate_object(struct gate *g, const struct obj *o, const char *version);
+/* Did rules change in this version, so that only a server can tell? */
+bool gate_wants_shadow(const struct gate *g, const char *version);
 /* What a dry-run create against the new schema said of an object (shadow validation): the rules of
  * the version were evaluated; message NULL: it passed. */
 void gate_shadow(struct gate *g, const struct obj *o, const char *version, const char *message);

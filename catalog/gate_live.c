@@ -133,11 +133,33 @@ void gate_object(struct gate *g, const struct obj *o, const char *version)
 			count(g, &g->items[i].f, o);
 }
 
+bool gate_wants_shadow(const struct gate *g, const char *version)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->items[i].needs_shadow && cstr_eq(g->items[i].version, version))
+			return true;
+	return false;
+}
+
+/* The server refuses it for its rules alone: the schema takes it. */
+static bool is_about_rules(const struct gate_version *v, const struct obj *o)
+{
+	CLEANUP(obj_unrefp) struct obj *after = obj_copy(o);
+	if (!v->new_schema)
+		return false;
+	schema_prune(v->new_schema, after, NULL, NULL);
+	schema_default(v->new_schema, after);
+	return schema_accepts(v->new_schema, after);
+}
+
 void gate_shadow(struct gate *g, const struct obj *o, const char *version, const char *message)
 {
 	for (size_t i = 0; i < g->n_versions; i++)
-		if (strcmp(g->versions[i].name, version) == 0)
+		if (strcmp(g->versions[i].name, version) == 0) {
 			g->versions[i].shadowed = true;
+			if (message && !is_about_rules(&g->versions[i], o))
+				return;
+		}
 	for (size_t i = 0; message && i < g->n; i++)
 		if (g->items[i].needs_shadow && cstr_eq(g->items[i].version, version)) {
 			count(g, &g->items[i].f, o);

@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
+#include "alm/controllers/shadow.h"
 #include "alm/io/http.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -24,12 +25,16 @@ struct live_gate {
 	char *refused;              /* the server's words */
 	struct resource listed;     /* of the objects; texts of before and of the gate */
 	struct gate *gate;
+	struct shadow *shadow; /* while rules are tried; NULL: none changed, or we may not */
+	bool shadow_tried;
 	struct client_call *call;
 	size_t at;      /* of gate_versions() */
 	bool elsewhere; /* the storage version is not served: another one shows the same values */
 	unsigned page;
 	char *next; /* continue token */
 	int restarts;
+	struct obj *answer; /* owned: while the shadow goes */
+	struct error err;
 	int64_t started_ns, told_ns;
 };
 
@@ -39,6 +44,8 @@ static const struct resource crds = {.group = "apiextensions.k8s.io",
 				     .kind = "CustomResourceDefinition"};
 
 static void list_next(struct live_gate *g);
+static void page_done(struct live_gate *g);
+static void open_shadow(struct live_gate *g);
 
 void live_gate_free(struct live_gate *g)
 {
@@ -46,10 +53,12 @@ void live_gate_free(struct live_gate *g)
 		return;
 	if (g->call)
 		client_cancel(g->c.client, g->call);
+	shadow_free(g->shadow);
 	gate_free(g->gate);
 	obj_unref(g->before);
 	obj_unref(g->after);
 	obj_unref(g->request);
+	obj_unref(g->answer);
 	xfree(g->refused);
 	xfree(g->next);
 	arena_free(g->a);
@@ -61,8 +70,26 @@ static bool is_passing(const struct error *err)
 	return error_retry(err->code) != RETRY_NEVER && err->code != E_FORBIDDEN;
 }
 
+static void shadow_gone(void *arg)
+{
+	struct live_gate *g = arg;
+	g->shadow = NULL;
+	live_gate_done done = g->c.done;
+	void *to = g->c.arg;
+	struct obj *value = STEAL(g->answer);
+	struct error err = g->err;
+	live_gate_free(g);
+	done(to, value, err.code ? &err : NULL);
+}
+
 static void end(struct live_gate *g, struct obj *value, const struct error *err)
 {
+	if (g->shadow) { /* first the temporary definition goes */
+		g->answer = value;
+		g->err = err ? *err : ERROR_INIT;
+		shadow_close(g->shadow);
+		return;
+	}
 	live_gate_done done = g->c.done;
 	void *arg = g->c.arg;
 	struct error own = err ? *err : ERROR_INIT;
@@ -214,7 +241,58 @@ static void begin(struct live_gate *g)
 		end(g, value, NULL);
 		return;
 	}
+	open_shadow(g);
+}
+
+/* --- rules: a server evaluates them --- */
+
+static void shadow_ready(void *arg, bool usable)
+{
+	struct live_gate *g = arg;
+	if (!usable) {
+		shadow_free(g->shadow);
+		g->shadow = NULL; /* "not evaluated" stands */
+	}
 	list_next(g);
+}
+
+static void shadow_verdict(void *arg, const struct obj *o, const char *version, const char *message)
+{
+	struct live_gate *g = arg;
+	gate_shadow(g->gate, o, version, message);
+}
+
+static void shadow_checked(void *arg, const struct error *err)
+{
+	struct live_gate *g = arg;
+	if (err)
+		end(g, NULL, err);
+	else
+		page_done(g);
+}
+
+static void open_shadow(struct live_gate *g)
+{
+	struct shadow_config c = {.client = g->c.client,
+				  .crd = g->after,
+				  .ready = shadow_ready,
+				  .verdict = shadow_verdict,
+				  .checked = shadow_checked,
+				  .closed = shadow_gone,
+				  .arg = g};
+	const struct obj *versions = obj_path(g->after, "spec.versions");
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(versions) && n + 1 < SHADOW_VERSIONS_MAX; i++) {
+		const char *name = obj_str(obj_at(versions, i), "name");
+		if (name && gate_wants_shadow(g->gate, name))
+			c.versions[n++] = name;
+	}
+	if (n && g->before && !g->shadow_tried) {
+		g->shadow_tried = true;
+		g->shadow = shadow_new(&c);
+	} else {
+		list_next(g);
+	}
 }
 
 /* --- objects, page by page --- */
@@ -279,23 +357,32 @@ static void tell_progress(struct live_gate *g, const struct obj *page)
 static void page_read(void *arg, const struct client_reply *reply)
 {
 	struct live_gate *g = arg;
-	char buf[320];
 	const char *const *through;
 	g->call = NULL;
 	if (reply->err) {
 		list_failed(g, reply->err);
 		return;
 	}
-	gate_versions(g->gate, &through);
+	size_t n = gate_versions(g->gate, &through);
 	const struct obj *items = obj_get(reply->body, "items");
+	const char *version = through[g->at];
 	for (size_t i = 0; i < obj_len(items); i++)
-		gate_object(g->gate, obj_at(items, i), through[g->at]);
+		gate_object(g->gate, obj_at(items, i), version);
 	const char *next = obj_str(reply->body, "metadata.continue");
 	xfree(g->next);
 	g->next = next && *next ? xstrdup(next) : NULL;
 	tell_progress(g, reply->body);
 	if (!g->next)
 		g->at++;
+	if (g->shadow && obj_len(items))
+		shadow_check(g->shadow, items, n > 1 ? version : NULL);
+	else
+		page_done(g);
+}
+
+static void page_done(struct live_gate *g)
+{
+	char buf[320];
 	if (loop_mono(g->c.loop) - g->started_ns > g->c.deadline_ns)
 		finish(g, progress_text(g, "the deadline", buf));
 	else

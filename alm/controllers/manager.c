@@ -15,6 +15,7 @@
 #include "alm/controllers/controller.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/render_job.h"
+#include "alm/controllers/shadow.h"
 #ifdef PLANT_1
 #include "alm/controllers/strategy.h"
 #endif
@@ -375,6 +376,7 @@ static void discovered(void *arg, const struct error *err)
 			return;
 		}
 	}
+	shadow_sweep(m->c.client);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		m->fixed[rows[i].kind].kind = rows[i].kind;
 		open_watch(m, &m->fixed[rows[i].kind], found[i], rows[i].selector, false);

@@ -292,6 +292,7 @@ int main(void)
 	int n = size_of("OBJECTS", 20000), few = size_of("MIGRATED", 5000);
 	if (!mkdtemp(dir))
 		die("folder", NULL);
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	arena = arena_new(16 << 20);
 	server = start_server(dir);
 	connect_to(dir);

@@ -126,6 +126,16 @@ soon "the object goes: it waits for approval again" "AwaitingApproval $digest" s
 alm approve widget 1.3.0 --reason ok >/dev/null
 soon "approved: installed" "1.3.0" installed
 
+k patch apptype widget --type=merge -p '{"spec":{"upgrade":{"mode":"Automatic"}}}' >/dev/null
+chart 1.4.0 "mode: {type: string, maxLength: 4, x-kubernetes-validations: [{rule: \"self != 'slow'\"}]}"
+soon "a rule that objects break, as the server evaluates it: blocked" "CRDIncompatible 1.4.0" blocked
+is "the finding counts them" "CELChanged evaluated by the server 2" \
+	"$(strategy 1.4.0 '{.status.plan.findings[0].rule} {.status.plan.findings[0].note} {.status.plan.findings[0].objects.affected}')"
+is "the temporary CRD is gone" "" "$(k get crd -l app.coreos.com/shadow -o name)"
+k patch widget a --type=merge -p '{"spec":{"mode":"fast"}}' >/dev/null
+k patch widget b --type=merge -p '{"spec":{"mode":"fast"}}' >/dev/null
+soon "they are changed: installed" "1.4.0" installed
+
 # The stored version of a kind moves (lifecycle.md 7.5).
 gadgets() {
 	crd 'num: {type: integer}' | sed "s/widget/gadget/g; s/Widget/Gadget/g; s/storage: true/storage: $1/"

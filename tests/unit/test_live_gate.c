@@ -7,6 +7,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/live_gate.h"
+#include "alm/controllers/shadow.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/exchange_fake.h"
@@ -22,6 +23,7 @@ struct fixture {
 	struct error err;
 	bool done;
 	int n_lists, n_writes, fail_list; /* the list that is answered with 410 */
+	bool dead;                        /* dry runs of objects are never answered */
 	int64_t slow_ns;                  /* a list takes that long */
 	struct exchange *held;
 	struct timer late;
@@ -43,6 +45,8 @@ static void handle(void *arg, struct exchange *x)
 	bool dry = strstr(x->request.query, "dryRun=All") != NULL;
 	f->n_writes += strcmp(x->request.method, "GET") != 0 && !dry;
 	f->n_lists += list;
+	if (f->dead && dry && !strcmp(x->request.method, "POST"))
+		return;
 	if (list && f->slow_ns) {
 		f->held = x;
 		f->late = (struct timer){.fn = answer_late, .arg = f};
@@ -254,6 +258,63 @@ static void test_live_gate__a_new_definition_passes(void **state)
 	teardown(&f);
 }
 
+#define RULED "{\"type\":\"string\",\"x-kubernetes-validations\":[{\"rule\":\"self != 'long'\"}]}"
+
+static size_t shadows(struct fixture *f)
+{
+	struct answer a = apifake_do(f->server, "GET",
+				     CRDS "?labelSelector=app.coreos.com%2Fshadow%3Dtrue", NULL);
+	return obj_len(obj_get(a.json, "items"));
+}
+
+static void test_live_gate__rules_are_tried_by_the_server(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, 7);
+	start(&f, definition(RULED, ""), "");
+	assert_string_equal(outcome(&f), "warn");
+	const struct obj *first = obj_at(obj_get(f.answer, "findings"), 0);
+	assert_string_equal(obj_str(first, "rule"), "CELChanged");
+	assert_string_equal(obj_str(first, "note"), "evaluated by the server");
+	assert_int_equal(shadows(&f), 0);
+	assert_int_equal(f.n_writes, 2); /* the temporary definition, and its end */
+	put(&f, 7, "\"long\"");
+	apifake_run(f.server);
+	start(&f, definition(RULED, ""), "");
+	assert_string_equal(outcome(&f), "refuse");
+	first = obj_at(obj_get(f.answer, "findings"), 0);
+	assert_int_equal(obj_i64(first, "objects.affected", 0), 1);
+	assert_int_equal(shadows(&f), 0);
+	struct answer list = apifake_do(f.server, "GET", "/apis/e.io/v1/ws", NULL);
+	assert_int_equal(obj_len(obj_get(list.json, "items")), 8);
+	teardown(&f);
+}
+
+static void test_live_gate__what_a_crash_leaves_is_swept(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, 7);
+	CLEANUP(obj_unrefp) struct obj *q = request(definition(RULED, ""), "");
+	const struct live_gate_config c = {.client = f.client,
+					   .loop = apifake_loop(f.server),
+					   .request = q,
+					   .done = on_done,
+					   .arg = &f};
+	struct live_gate *g = live_gate_start(&c);
+	f.dead = true; /* when it tries the first object */
+	apifake_advance(f.server, NS_PER_S);
+	live_gate_free(g);
+	f.dead = false;
+	assert_int_equal(shadows(&f), 1);
+	shadow_sweep(f.client);
+	apifake_advance(f.server, NS_PER_S);
+	assert_int_equal(shadows(&f), 0);
+	assert_int_equal(apifake_do(f.server, "GET", CRDS "/ws.e.io", NULL).status, 200);
+	teardown(&f);
+}
+
 static void test_live_gate__freed_in_the_middle(void **state)
 {
 	(void)state;
@@ -303,6 +364,8 @@ int main(void)
 		cmocka_unit_test(test_live_gate__too_slow_is_incomplete),
 		cmocka_unit_test(test_live_gate__the_server_refuses),
 		cmocka_unit_test(test_live_gate__a_new_definition_passes),
+		cmocka_unit_test(test_live_gate__rules_are_tried_by_the_server),
+		cmocka_unit_test(test_live_gate__what_a_crash_leaves_is_swept),
 		cmocka_unit_test(test_live_gate__freed_in_the_middle),
 		cmocka_unit_test(test_live_gate__the_key_forgets_counts),
 	};
