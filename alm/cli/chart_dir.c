@@ -117,25 +117,35 @@ int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 	return rc;
 }
 
-int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,
-		   struct strbuf *msg)
+int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, struct strbuf *msg)
 {
-	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
-	struct archive_files files;
 	struct error err = ERROR_INIT;
 	struct file_info info;
-	struct str packed;
+	*ret = (struct chart_source){.budget = ARCHIVE_BUDGET_INIT(&chart_limits_default)};
 	if (!file_exists(path)) {
 		strbuf_addf(msg, "path \"%s\" not found", path);
 		return -E_NOTFOUND;
 	}
 	if (file_info(path, &info, &err) < 0)
 		return fail(msg, &err);
-	if (!info.is_dir) {
-		int rc = read_text(a, path, chart_limits_default.packed_bytes, &packed, msg);
-		return rc < 0 ? rc
-			      : chart_open(a, packed, &chart_limits_default, profile, ret, msg);
-	}
-	int rc = chart_dir_files(a, path, true, &budget, &files, msg);
-	return rc < 0 ? rc : chart_load(a, &files, &budget, profile, ret, msg);
+	ret->is_dir = info.is_dir;
+	if (!info.is_dir)
+		return read_text(a, path, chart_limits_default.packed_bytes, &ret->packed, msg);
+	return chart_dir_files(a, path, true, &ret->budget, &ret->files, msg);
+}
+
+int chart_dir_parse(struct arena *a, struct chart_source *s, enum tmpl_profile profile,
+		    struct chart **ret, struct strbuf *msg)
+{
+	if (!s->is_dir)
+		return chart_open(a, s->packed, &chart_limits_default, profile, ret, msg);
+	return chart_load(a, &s->files, &s->budget, profile, ret, msg);
+}
+
+int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,
+		   struct strbuf *msg)
+{
+	struct chart_source source;
+	int rc = chart_dir_read(a, path, &source, msg);
+	return rc < 0 ? rc : chart_dir_parse(a, &source, profile, ret, msg);
 }

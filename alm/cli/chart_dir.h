@@ -10,7 +10,18 @@
  * false: packaging, CVE-2019-18658) or followed inside of the budget. */
 int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 		    struct archive_budget *budget, struct archive_files *ret, struct strbuf *msg);
-/* Loads a folder or a .tgz. */
+/* A folder or a .tgz as bytes: opening files is one thing, looking into them another, which a
+ * sandbox can do. */
+struct chart_source {
+	bool is_dir;
+	struct str packed;
+	struct archive_files files;
+	struct archive_budget budget;
+};
+int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, struct strbuf *msg);
+int chart_dir_parse(struct arena *a, struct chart_source *s, enum tmpl_profile profile,
+		    struct chart **ret, struct strbuf *msg);
+/* Both. */
 int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,
 		   struct strbuf *msg);
 

@@ -213,12 +213,19 @@ int template_args_parse(struct arena *a, int argc, char **argv, struct template_
 
 /* ---- values ---- */
 
+int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
+		       struct error *err)
+{
+	return args->io ? args->io->read(args->io->ctx, path, b, err) : file_read(path, b, err);
+}
+
 /* Go's words for a file that cannot be read. */
-static int read_text(struct arena *a, const char *path, struct str *ret, struct strbuf *msg)
+static int read_text(struct arena *a, const struct template_args *args, const char *path,
+		     struct str *ret, struct strbuf *msg)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUES_FILE_MAX);
 	struct error err = ERROR_INIT;
-	if (file_read(path, &b, &err) < 0) {
+	if (template_args_read(args, path, &b, &err) < 0) {
 		if (err.code == E_NOTFOUND)
 			strbuf_addf(msg, "open %s: no such file or directory", path);
 		else
@@ -232,18 +239,18 @@ static int read_text(struct arena *a, const char *path, struct str *ret, struct 
 static int read_set_file(void *ctx, struct arena *a, struct str path, struct str *ret_text,
 			 struct strbuf *msg)
 {
-	(void)ctx;
-	return read_text(a, arena_text(a, path.ptr, path.len), ret_text, msg);
+	return read_text(a, ctx, arena_text(a, path.ptr, path.len), ret_text, msg);
 }
 
 int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,
 			 struct strbuf *msg)
 {
-	static const struct setpath_files reader = {.read = read_set_file};
+	struct template_args copy = *args;
+	const struct setpath_files reader = {.read = read_set_file, .ctx = &copy};
 	struct values_file *files = ARENA_ARRAY(a, struct values_file, args->values.n + 1);
 	for (size_t i = 0; i < args->values.n; i++) {
 		files[i].name = args->values.items[i];
-		int rc = read_text(a, files[i].name, &files[i].text, msg);
+		int rc = read_text(a, args, files[i].name, &files[i].text, msg);
 		if (rc < 0)
 			return rc;
 		if (str_has_prefix(files[i].text, STR("\xef\xbb\xbf")))

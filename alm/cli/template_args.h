@@ -14,7 +14,21 @@ struct template_list {
 	size_t n;
 };
 
+/* The files that a run opens besides the chart: -f, --set-file, and those of --output-dir. */
+struct template_io {
+	int (*read)(void *ctx, const char *path, struct strbuf *b, struct error *err);
+	int (*write)(void *ctx, const char *path, struct str text, struct error *err);
+	void *ctx;
+};
+
+struct chart_source;
+
 struct template_args {
+	const struct template_io *io; /* NULL: the file system */
+	/* The chart, read already; NULL: it is read from its path. chart_failure: why it could not
+	 * be, told when its turn comes. */
+	struct chart_source *source;
+	const char *chart_failure;
 	const char *name, *chart; /* positional; name may be NULL */
 	const char *ns, *kube_version, *name_template, *output_dir;
 	enum tmpl_profile profile;
@@ -27,6 +41,8 @@ struct template_args {
 /* E_USAGE "unknown flag: --x". Texts are borrowed from argv or live in the arena. */
 int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
 			struct strbuf *msg);
+int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
+		       struct error *err);
 /* Reads the -f files and combines all sources. */
 int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,
 			 struct strbuf *msg);

@@ -36,6 +36,18 @@ static int expand_name(struct arena *a, struct template_args *args, const struct
 	return rc;
 }
 
+static int load_chart(struct arena *a, const struct template_args *args, struct chart **ret,
+		      struct strbuf *msg)
+{
+	if (args->chart_failure) {
+		strbuf_adds(msg, args->chart_failure);
+		return -E_NOTFOUND;
+	}
+	if (args->source)
+		return chart_dir_parse(a, args->source, args->profile, ret, msg);
+	return chart_dir_load(a, args->chart, args->profile, ret, msg);
+}
+
 int template_render(struct arena *a, const struct template_args *given,
 		    const struct tmpl_host *host, struct render_result *ret, struct strbuf *msg)
 {
@@ -49,7 +61,7 @@ int template_render(struct arena *a, const struct template_args *given,
 	if (rc >= 0)
 		rc = template_args_values(a, args, &values, msg);
 	if (rc >= 0)
-		rc = chart_dir_load(a, args->chart, args->profile, &c, msg);
+		rc = load_chart(a, args, &c, msg);
 	if (rc < 0)
 		return rc;
 	struct render_request rq = template_args_request(args);
@@ -112,6 +124,7 @@ static int show_only(const struct template_args *args, struct str all, struct st
 
 struct writer {
 	struct arena *a;
+	const struct template_io *io;
 	const char *dir;
 	struct map *texts; /* path -> struct strbuf, what the file holds so far */
 	struct strbuf *out, *msg;
@@ -123,21 +136,29 @@ static void free_text(void *p)
 	xfree(p);
 }
 
+int template_write(const char *path, struct str text, struct error *err)
+{
+	CLEANUP(xfreep) char *folder = xstrdup(path);
+	*strrchr(folder, '/') = 0;
+	if (dir_make(folder, 0755, err) < 0)
+		return -err->code;
+	return file_write_atomic(path, text, 0644, err);
+}
+
 static int write_piece(struct writer *w, const char *path, struct str text)
 {
 	struct error err = ERROR_INIT;
 	const char *full = arena_fmt(w->a, "%s/%s", w->dir, path);
-	char *folder = arena_strdup(w->a, full);
 	struct strbuf *b = map_get(w->texts, full);
-	*strrchr(folder, '/') = 0;
 	if (!b) {
 		b = xcalloc(1, sizeof(*b));
 		strbuf_init(b, TEMPLATE_OUTPUT_MAX);
 		map_set(w->texts, full, b);
 	}
 	strbuf_addf(b, "---\n# Source: %s\n%.*s\n", path, STR_ARG(text));
-	if (dir_make(folder, 0755, &err) < 0 ||
-	    file_write_atomic(full, strbuf_str(b), 0644, &err) < 0) {
+	int rc = w->io ? w->io->write(w->io->ctx, full, strbuf_str(b), &err)
+		       : template_write(full, strbuf_str(b), &err);
+	if (rc < 0) {
 		strbuf_adds(w->msg, err.msg);
 		return -err.code;
 	}
@@ -149,7 +170,12 @@ static int write_files(struct arena *a, const struct template_args *args,
 		       const struct render_result *r, struct strbuf *out, struct strbuf *msg)
 {
 	CLEANUP(map_freep) struct map *texts = map_new(free_text);
-	struct writer w = {.a = a, .dir = args->output_dir, .texts = texts, .out = out, .msg = msg};
+	struct writer w = {.a = a,
+			   .io = args->io,
+			   .dir = args->output_dir,
+			   .texts = texts,
+			   .out = out,
+			   .msg = msg};
 	int rc = 0;
 	for (size_t i = 0; args->include_crds && rc == 0 && i < r->n_crds; i++)
 		rc = write_piece(&w, r->crds[i].path, r->crds[i].text);
@@ -186,14 +212,23 @@ int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host 
 {
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	struct template_args *args = ARENA_NEW(a, struct template_args);
+	if (template_args_parse(a, argc, argv, args, &msg) < 0) {
+		strbuf_addf(err, "Error: %.*s\n", STR_ARG(strbuf_str(&msg)));
+		return 1;
+	}
+	return template_run_args(a, args, host, out, err);
+}
+
+int template_run_args(struct arena *a, const struct template_args *args,
+		      const struct tmpl_host *host, struct strbuf *out, struct strbuf *err)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	struct render_result result = {0};
-	int rc = template_args_parse(a, argc, argv, args, &msg);
-	if (rc == 0 && args->help) {
+	if (args->help) {
 		strbuf_adds(out, usage_text);
 		return 0;
 	}
-	if (rc == 0)
-		rc = template_render(a, args, host, &result, &msg);
+	int rc = template_render(a, args, host, &result, &msg);
 	for (size_t i = 0; i < result.warnings.n; i++)
 		strbuf_addf(err, "level=WARN msg=\"%s\"\n", result.warnings.items[i]);
 	if (rc == 0)

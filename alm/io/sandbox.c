@@ -104,10 +104,10 @@ static int told_by_child(const struct sandbox_run *r, struct str *ret_output, st
 	return error_set(err, code, "%.*s", STR_ARG(answer));
 }
 
-static int killed(const struct sandbox_run *r, int signal, struct error *err)
+int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int signal,
+		   struct error *err)
 {
-	const struct sandbox_limits *l = &r->order.limits;
-	if (r->report.over_wall_time)
+	if (over_wall_time)
 		return error_set(err, E_LIMIT, "took longer than %lld s",
 				 (long long)(l->wall_ns / 1000000000));
 	switch (signal) {
@@ -136,7 +136,8 @@ static int outcome(const struct sandbox_run *r, struct str *ret_output, struct e
 		return error_set(err, E_LIMIT, "output is larger than %zu bytes",
 				 r->order.limits.output_bytes);
 	if (WIFSIGNALED(status))
-		return killed(r, WTERMSIG(status), err);
+		return sandbox_killed(&r->order.limits, r->report.over_wall_time, WTERMSIG(status),
+				      err);
 	if (WEXITSTATUS(status) == SANDBOX_EXIT_UNLOCKED)
 		return error_set(
 			err, E_UNSUPPORTED,

@@ -11,6 +11,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/io/sandbox.h"
+#include "alm/io/sandbox_fork.h"
 #include "tests/lib/http_client.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -91,9 +92,30 @@ static int forbidden(struct str in, struct strbuf *out, struct error *err)
 	return 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+	return memcmp(a, b, 64);
+}
+
+/* What glibc asks the kernel when it sorts 10 MB, and what libraries do that look for a file. */
+static int libraries(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)err;
+	char *rows = xcalloc(160000, 64);
+	for (size_t i = 0; i < 160000; i++)
+		rows[i * 64] = (char)(i * 7);
+	qsort(rows, 160000, 64, compare);
+	int fd = open("/etc/localtime", O_RDONLY | O_CLOEXEC);
+	strbuf_addf(out, "%d %d", rows[0] < 0 ? rows[0] : 0, fd);
+	xfree(rows);
+	return 0;
+}
+
 static const struct sandbox_job jobs[] = {
-	{"upper", upper}, {"refuse", refuse}, {"crash", crash},         {"spin", spin},
-	{"gorge", gorge}, {"flood", flood},   {"forbidden", forbidden}, {0},
+	{"upper", upper},         {"refuse", refuse},       {"crash", crash},
+	{"spin", spin},           {"gorge", gorge},         {"flood", flood},
+	{"forbidden", forbidden}, {"libraries", libraries}, {0},
 };
 
 struct fixture {
@@ -192,7 +214,7 @@ static void test_sandbox__limits_are_named(void **state)
 
 static void test_sandbox__only_computing_is_allowed(void **state)
 {
-	static const char *const tries[] = {"open", "socket", "fork", "kill", "exec"};
+	static const char *const tries[] = {"socket", "fork", "kill", "exec"};
 	struct fixture *f = *state;
 	if (RELAXED) /* the box is open in sanitizer builds */
 		return;
@@ -201,6 +223,79 @@ static void test_sandbox__only_computing_is_allowed(void **state)
 		if (code != E_INTERNAL || !strstr(f->failed.msg, "forbidden system call"))
 			fail_msg("%s: %d %s", tries[i], code, f->failed.msg);
 	}
+	assert_int_equal(run(f, "forbidden", STR("open"), (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "-1");
+}
+
+/* ---- sandbox_fork ---- */
+
+static int child(void *arg, struct sandbox_peer *p)
+{
+	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	const char *what = arg;
+	if (!strcmp(what, "crash"))
+		return crash(STR_NONE, NULL, NULL);
+	if (!strcmp(what, "spin"))
+		return spin(STR_NONE, NULL, NULL);
+	if (!strcmp(what, "socket"))
+		return socket(AF_INET, SOCK_STREAM, 0);
+	if (!strcmp(what, "flood"))
+		strbuf_pad(&answer, 'x', 5000);
+	if (sandbox_ask(p, 'u', answer.len ? strbuf_str(&answer) : STR("abc"), &answer, &err) < 0)
+		return 1;
+	if (!str_is(strbuf_str(&answer), "ABC"))
+		return 2;
+	return sandbox_ask(p, 'x', STR("no"), &answer, &err) == -E_FORBIDDEN &&
+			       !strcmp(err.msg, "not no")
+		       ? 7
+		       : 3;
+}
+
+static int serve(void *arg, char kind, struct str request, struct strbuf *answer, struct error *err)
+{
+	(void)arg;
+	if (kind != 'u')
+		return error_set(err, E_FORBIDDEN, "not %.*s", STR_ARG(request));
+	return upper(request, answer, err);
+}
+
+static void test_sandbox__fork_serves_and_survives(void **state)
+{
+	static const struct {
+		const char *what;
+		int code, status;
+		const char *text;
+	} cases[] = {
+		{"talk", 0, 7, ""},
+		{"crash", E_INTERNAL, 0, "crashed with signal 11"},
+		{"spin", E_LIMIT, 0, "longer than 1 s"},
+		{"flood", E_LIMIT, 0, "4000 bytes"},
+		{"socket", E_INTERNAL, 0, "forbidden system call"},
+	};
+	const struct sandbox_limits limits = {.memory_bytes = (size_t)256 << 20,
+					      .output_bytes = 4000,
+					      .cpu_s = 5,
+					      .wall_ns = NS_PER_S};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases) - RELAXED; i++) {
+		struct error err = ERROR_INIT;
+		int status = 0;
+		int rc = sandbox_fork(&limits, child, serve, (void *)(uintptr_t)cases[i].what,
+				      &status, &err);
+		if (rc != -cases[i].code || status != cases[i].status ||
+		    !strstr(err.msg, cases[i].text))
+			fail_msg("%s: %d %d %s", cases[i].what, rc, status, err.msg);
+	}
+}
+
+static void test_sandbox__libraries_sort_and_do_without_files(void **state)
+{
+	struct fixture *f = *state;
+	if (RELAXED)
+		return;
+	assert_int_equal(run(f, "libraries", STR_NONE, (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "0 -1");
 }
 
 static void test_sandbox__runs_queue_and_may_be_cancelled(void **state)
@@ -231,6 +326,8 @@ int main(void)
 		TEST(test_sandbox__a_crash_costs_one_run),
 		TEST(test_sandbox__limits_are_named),
 		TEST(test_sandbox__only_computing_is_allowed),
+		TEST(test_sandbox__libraries_sort_and_do_without_files),
+		cmocka_unit_test(test_sandbox__fork_serves_and_survives),
 		TEST(test_sandbox__runs_queue_and_may_be_cancelled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
