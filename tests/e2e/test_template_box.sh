@@ -45,7 +45,7 @@ else
 fi
 
 if grep -q __asan_init "$alm"; then ok "processor time # SKIP the sandbox is open in sanitizer builds"; else
-	printf '{{ range until 1000000 }}{{ range until 9 }}{{ $x := sha512sum (repeat 100 "x") }}{{ end }}{{ end }}' >"$tmp/c/templates/t.yaml"
+	printf '{{ $s := repeat 1000000 "0123456789" }}{{ range until 5000 }}{{ $x := sha512sum $s }}{{ end }}' >"$tmp/c/templates/t.yaml"
 	fails "processor time" "processor time" "$tmp/c"
 fi
 
