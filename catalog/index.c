@@ -38,11 +38,11 @@ void index_add(struct catalog_index *x, const struct package_source *s)
 	struct error err = ERROR_INIT;
 	struct package_version *p = NULL;
 	if (x->n >= INDEX_VERSIONS_MAX) {
-		index_reject(x, s->locator, "the catalog has more versions than the limit");
+		x->over = true;
 		return;
 	}
 	if (package_read(s, x->arena, &p, &err) < 0) {
-		index_reject(x, s->locator, err.msg);
+		index_reject(x, s->where ? s->where : s->locator, err.msg);
 		return;
 	}
 	ARRAY_GROW(x->versions, x->cap, x->n + 1);
@@ -97,16 +97,16 @@ static int apply_notice(struct catalog_index *x, const struct obj *row, bool wit
 	const char *package = obj_str(row, "package");
 	const char *channel = obj_str(row, "channel");
 	const char *versions = text_or(row, "versions", "*-0", x->arena);
-	struct range *range = ARENA_NEW(x->arena, struct range);
+	struct range range;
 	if (!package)
 		return error_set(err, E_INVALID, "package: want a name");
-	if (range_parse(str_of(versions), x->arena, range, err) < 0)
+	if (range_parse(str_of(versions), x->arena, &range, err) < 0)
 		return error_wrap(err, "versions");
 	size_t n;
 	struct package_version *const *all = index_package(x, package, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct package_version *p = all[i];
-		if (!range_matches(range, &p->version) ||
+		if (!range_matches(&range, &p->version) ||
 		    (channel && !package_has_channel(p, channel)))
 			continue;
 		const char *message =
@@ -155,6 +155,11 @@ static void compute_revision(struct catalog_index *x, struct str catalog_yaml)
 
 int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err)
 {
+	if (catalog_yaml.len)
+		x->catalog_yaml = arena_text(x->arena, catalog_yaml.ptr, catalog_yaml.len);
+	if (x->over)
+		return error_set(err, E_LIMIT, "catalog %s has more than %d versions", x->name,
+				 INDEX_VERSIONS_MAX);
 	if (x->n)
 		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
 	merge_duplicates(x);
@@ -198,11 +203,66 @@ struct package_version *const *index_package(const struct catalog_index *x, cons
 	return x->versions ? x->versions + lo : NULL;
 }
 
-const struct package_version *index_by_digest(const struct catalog_index *x,
-					      struct str digest_prefix)
+struct package_version *index_by_digest(const struct catalog_index *x, struct str digest_prefix)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (str_has_prefix(str_of(x->versions[i]->digest), digest_prefix))
 			return x->versions[i];
 	return NULL;
+}
+
+bool index_holds(const struct catalog_index *x, const struct package_version *p)
+{
+	return x->n && bsearch(&p, x->versions, x->n, sizeof(p), by_package_newest_first);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool is_same_version(const struct package_version *a, const struct package_version *b)
+{
+	return str_eq(a->version.text, b->version.text) && !strcmp(a->digest, b->digest) &&
+	       !strcmp(a->descriptor_digest, b->descriptor_digest) &&
+	       a->deprecated == b->deprecated && is_same_text(a->deprecation, b->deprecation) &&
+	       is_same_text(a->withdrawn, b->withdrawn) && is_same_text(a->ambiguous, b->ambiguous);
+}
+
+/* The end of the package that begins at i. */
+static size_t package_end(const struct catalog_index *x, size_t i)
+{
+	size_t end = i;
+	while (end < x->n && !strcmp(x->versions[end]->package, x->versions[i]->package))
+		end++;
+	return end;
+}
+
+static bool is_same_package(const struct catalog_index *x, size_t i, size_t n,
+			    const struct catalog_index *y, size_t k, size_t m)
+{
+	bool same = n == m;
+	for (size_t j = 0; same && j < n; j++)
+		same = is_same_version(x->versions[i + j], y->versions[k + j]);
+	return same;
+}
+
+void index_changes(const struct catalog_index *from, const struct catalog_index *to,
+		   void (*fn)(void *arg, const char *package), void *arg)
+{
+	static const struct catalog_index none;
+	const struct catalog_index *x = from ? from : &none, *y = to ? to : &none;
+	size_t i = 0, k = 0;
+	while (i < x->n || k < y->n) {
+		int order = i == x->n   ? 1
+			    : k == y->n ? -1
+					: strcmp(x->versions[i]->package, y->versions[k]->package);
+		const char *name = order <= 0 ? x->versions[i]->package : y->versions[k]->package;
+		size_t i_end = order <= 0 ? package_end(x, i) : i;
+		size_t k_end = order >= 0 ? package_end(y, k) : k;
+		if (order || !is_same_package(x, i, i_end - i, y, k, k_end - k))
+			fn(arg, name);
+		i = i_end;
+		k = k_end;
+	}
 }

@@ -22,6 +22,8 @@ struct catalog_index {
 	struct package_version **versions; /* by package, then highest version first */
 	size_t n, cap;
 	size_t n_packages, n_rejected; /* n_rejected counts all */
+	const char *catalog_yaml;      /* its text, or NULL */
+	bool over;                     /* more versions than the limit: the revision is unusable */
 	const char *rejected[INDEX_REJECTED_MAX];
 	struct index_ref *app_types, *resources; /* index_lookup.h */
 	size_t n_app_types, n_resources;
@@ -47,7 +49,11 @@ void index_restore(struct catalog_index *x, const char *revision);
 /* The versions of a package, highest first; *ret_n 0 if it has none. */
 struct package_version *const *index_package(const struct catalog_index *x, const char *package,
 					     size_t *ret_n);
-const struct package_version *index_by_digest(const struct catalog_index *x,
-					      struct str digest_prefix);
+/* The version that both have: the same package, text and digest. */
+bool index_holds(const struct catalog_index *x, const struct package_version *p);
+/* Packages that differ between two revisions, in order of name; either may be NULL. */
+void index_changes(const struct catalog_index *from, const struct catalog_index *to,
+		   void (*fn)(void *arg, const char *package), void *arg);
+struct package_version *index_by_digest(const struct catalog_index *x, struct str digest_prefix);
 
 #endif

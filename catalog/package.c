@@ -42,6 +42,19 @@ static const char *text_of(const struct obj *o, struct arena *a)
 	return s ? arena_strdup(a, s) : NULL;
 }
 
+static const char *copy(const char *s, struct arena *a)
+{
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static const char **copy_all(const struct decode_strs *strs, struct arena *a)
+{
+	const char **list = ARENA_ARRAY(a, const char *, strs->n);
+	for (size_t i = 0; i < strs->n; i++)
+		list[i] = arena_strdup(a, strs->items[i]);
+	return list;
+}
+
 static int check_known(const struct obj *d, struct error *err)
 {
 	OBJ_EACH (it, d) {
@@ -67,15 +80,15 @@ static int read_requires(const struct obj *list, struct arena *a, struct package
 							 requires[
 								 i];
 		struct resource_ref ref;
-		r->resource = obj_str(o, "resource");
+		r->resource = obj_str(o, "resource"); /* copied below */
 		r->versions = text_of(obj_get(o, "versions"), a);
 		r->optional = obj_flag(o, "optional", false);
 		if (!r->resource || !resource_ref_parse(r->resource, a, &ref))
 			return error_set(err, E_INVALID,
 					 "requires[%zu].resource: want plural.group/version", i);
 		r->resource = resource_ref_fmt(&ref, a);
-		struct range *range = ARENA_NEW(a, struct range);
-		if (r->versions && range_parse(str_of(r->versions), a, range, err) < 0)
+		struct range range;
+		if (r->versions && range_parse(str_of(r->versions), a, &range, err) < 0)
 			return error_wrap(err, "requires[%zu].versions", i);
 	}
 	return 0;
@@ -93,6 +106,24 @@ static int read_conflicts(const struct obj *list, struct arena *a, struct packag
 			return error_set(err, E_INVALID, "conflicts[%zu].package: want a name", i);
 		p->conflicts[i].package = arena_strdup(a, name);
 		p->conflicts[i].versions = versions ? versions : "*";
+	}
+	return 0;
+}
+
+/* {kind, ...}: checked before an install, never installed. */
+static int check_requirements(const struct obj *list, struct error *err)
+{
+	static const char *const kinds[] = {"Permission", "Object", "CRD", "Feature"};
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *kind = obj_str(obj_at(list, i), "kind");
+		bool known = false;
+		for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+			known = known || cstr_eq(kind, kinds[k]);
+		if (!known)
+			return error_set(err, E_INVALID,
+					 "requirements[%zu].kind: \"%s\" is none of Permission, "
+					 "Object, CRD, Feature",
+					 i, kind ? kind : "");
 	}
 	return 0;
 }
@@ -118,7 +149,7 @@ static int read_provides(const struct decode_strs *strs, struct arena *a, struct
 static int check_edges(const struct package_version *p, struct arena *a, struct error *err)
 {
 	struct version v;
-	struct range *range = ARENA_NEW(a, struct range);
+	struct range range;
 	for (size_t i = 0; i <= p->n_skips; i++) {
 		const char *text = i < p->n_skips ? p->skips[i] : p->replaces;
 		const char *field = i < p->n_skips ? "skips" : "replaces";
@@ -130,66 +161,85 @@ static int check_edges(const struct package_version *p, struct arena *a, struct 
 			return error_set(err, E_INVALID, "%s: %s is not below %.*s", field, text,
 					 STR_ARG(p->version.text));
 	}
-	if (p->skip_range && range_parse(str_of(p->skip_range), a, range, err) < 0)
+	if (p->skip_range && range_parse(str_of(p->skip_range), a, &range, err) < 0)
 		return error_wrap(err, "skipRange");
 	if (p->min_kube_version &&
 	    version_parse(str_of(p->min_kube_version), VERSION_LOOSE, &v, err) < 0)
 		return error_wrap(err, "minKubeVersion: \"%s\"", p->min_kube_version);
-	if (p->kube_version && range_parse(str_of(p->kube_version), a, range, err) < 0)
+	if (p->kube_version && range_parse(str_of(p->kube_version), a, &range, err) < 0)
 		return error_wrap(err, "kubeVersion");
 	return 0;
+}
+
+/* Everything is copied: a parsed tree takes ten times the room of its text. */
+static int take_descriptor(const struct obj *o, struct arena *a, struct package_version *p,
+			   struct error *err)
+{
+	struct descriptor d = {0};
+	if (obj_type(o) != OBJ_MAP)
+		return error_set(err, E_INVALID, "want a map");
+	if (check_known(o, err) < 0 || decode(o, fields, &d, a, err) < 0)
+		return -err->code;
+	if (d.rollback && strcmp(d.rollback, "Unsafe") != 0)
+		return error_set(err, E_INVALID, "rollback: \"%s\" is not Unsafe", d.rollback);
+	p->app_type = copy(d.app_type, a);
+	p->replaces = copy(d.replaces, a);
+	p->skip_range = copy(d.skip_range, a);
+	p->min_kube_version = copy(d.min_kube_version, a);
+	p->rollback_unsafe = d.rollback != NULL;
+	p->skips = copy_all(&d.skips, a);
+	p->n_skips = d.skips.n;
+	p->channels = copy_all(&d.channels, a);
+	p->n_channels = d.channels.n;
+	p->images = copy_all(&d.images, a);
+	p->n_images = d.images.n;
+	p->requirements = d.requirements ? obj_keep(a, obj_ref(d.requirements)) : NULL;
+	if (check_requirements(d.requirements, err) < 0 ||
+	    read_provides(&d.provides, a, p, err) < 0 || read_requires(d.requires, a, p, err) < 0)
+		return -err->code;
+	return read_conflicts(d.conflicts, a, p, err);
 }
 
 static int read_descriptor(struct str text, struct arena *a, struct package_version *p,
 			   struct error *err)
 {
-	struct obj *o = NULL;
-	struct descriptor d = {0};
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	text = str_trim(text); /* an annotation may have lost the last line end */
 	sha256_hex(text, p->descriptor_digest);
-	if (!str_trim(text).len)
+	if (!text.len)
 		return 0;
 	if (yaml_parse_one(text, &o, err) < 0)
 		return -err->code;
-	obj_keep(a, o);
-	if (obj_type(o) != OBJ_MAP)
-		return error_set(err, E_INVALID, "want a map");
-	if (check_known(o, err) < 0 || decode(o, fields, &d, a, err) < 0)
-		return -err->code;
-	p->app_type = d.app_type;
-	p->replaces = d.replaces;
-	p->skip_range = d.skip_range;
-	p->min_kube_version = d.min_kube_version;
-	p->rollback_unsafe = cstr_eq(d.rollback, "Unsafe");
-	p->skips = d.skips.items;
-	p->n_skips = d.skips.n;
-	p->channels = d.channels.items;
-	p->n_channels = d.channels.n;
-	p->requirements = d.requirements;
-	if (read_provides(&d.provides, a, p, err) < 0 || read_requires(d.requires, a, p, err) < 0)
-		return -err->code;
-	return read_conflicts(d.conflicts, a, p, err);
+	return take_descriptor(o, a, p, err);
 }
 
-static int read_chart(struct str text, struct arena *a, struct package_version *p,
+static int take_chart(const struct obj *o, struct arena *a, struct package_version *p,
 		      const char **ret_annotation, struct error *err)
 {
-	struct obj *o = NULL;
-	if (yaml_parse_one(text, &o, err) < 0)
-		return error_wrap(err, "Chart.yaml");
-	obj_keep(a, o);
-	p->package = obj_str(o, "name");
 	const char *version = text_of(obj_get(o, "version"), a);
+	p->package = copy(obj_str(o, "name"), a);
 	if (!p->package || !*p->package)
 		return error_set(err, E_INVALID, "Chart.yaml: name: want a chart name");
 	if (!version)
 		return error_set(err, E_INVALID, "Chart.yaml: version: want a semantic version");
 	if (version_parse(str_of(version), VERSION_STRICT, &p->version, err) < 0)
 		return error_wrap(err, "Chart.yaml: version: \"%s\"", version);
-	p->kube_version = obj_str(o, "kubeVersion");
+	p->kube_version = copy(obj_str(o, "kubeVersion"), a);
 	p->deprecated = obj_flag(o, "deprecated", false);
 	const struct obj *annotations = obj_get(o, "annotations");
-	*ret_annotation = obj_as_string(obj_get(annotations, PACKAGE_ANNOTATION));
+	*ret_annotation = copy(obj_as_string(obj_get(annotations, PACKAGE_ANNOTATION)), a);
 	return 0;
+}
+
+static int read_chart(const struct package_source *s, struct arena *a, struct package_version *p,
+		      const char **ret_annotation, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	if (s->chart)
+		return take_chart(s->chart, a, p, ret_annotation, err);
+	if (yaml_parse_one(s->chart_yaml, &o, err) < 0)
+		return error_wrap(err, "Chart.yaml");
+	return take_chart(o, a, p, ret_annotation, err);
 }
 
 int package_crd_resources(const struct obj *crd, struct arena *a, const char ***resources,
@@ -214,6 +264,32 @@ int package_crd_resources(const struct obj *crd, struct arena *a, const char ***
 		       : error_set(err, E_LIMIT, "more than %d resources", PACKAGE_RESOURCES_MAX);
 }
 
+static void provide_own(struct package_version *p)
+{
+	if (p->n_provides)
+		return;
+	p->provides = p->own_crds;
+	p->n_provides = p->n_own_crds;
+}
+
+int package_learn(struct package_version *p, const struct obj *own_crds, struct arena *a,
+		  struct error *err)
+{
+	size_t n = obj_len(own_crds);
+	if (n > PACKAGE_RESOURCES_MAX)
+		return error_set(err, E_LIMIT, "more than %d resources", PACKAGE_RESOURCES_MAX);
+	p->own_crds = ARENA_ARRAY(a, const char *, n);
+	p->n_own_crds = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *text = obj_as_string(obj_at(own_crds, i));
+		if (text)
+			p->own_crds[p->n_own_crds++] = arena_strdup(a, text);
+	}
+	p->unread = false;
+	provide_own(p);
+	return 0;
+}
+
 int package_read(const struct package_source *s, struct arena *a, struct package_version **ret,
 		 struct error *err)
 {
@@ -221,7 +297,7 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 	const char *annotation = NULL;
 	p->digest = arena_strdup(a, s->digest);
 	p->locator = arena_strdup(a, s->locator);
-	if (read_chart(s->chart_yaml, a, p, &annotation, err) < 0)
+	if (read_chart(s, a, p, &annotation, err) < 0)
 		return -err->code;
 	struct str descriptor = s->descriptor;
 	if (annotation && descriptor.ptr &&
@@ -234,13 +310,13 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 		descriptor = str_of(annotation);
 	if (read_descriptor(descriptor, a, p, err) < 0)
 		return error_wrap(err, "alm.yaml");
+	p->unread = s->unread;
+	if (s->own_crds && package_learn(p, s->own_crds, a, err) < 0)
+		return -err->code;
 	for (size_t i = 0; i < s->n_crds; i++)
 		if (package_crd_resources(s->crds[i], a, &p->own_crds, &p->n_own_crds, err) < 0)
 			return error_wrap(err, "crds");
-	if (!p->n_provides) {
-		p->provides = p->own_crds;
-		p->n_provides = p->n_own_crds;
-	}
+	provide_own(p);
 	if (check_edges(p, a, err) < 0)
 		return error_wrap(err, "%s %.*s", p->package, STR_ARG(p->version.text));
 	*ret = p;

@@ -43,27 +43,39 @@ struct package_version {
 	size_t n_channels;
 	const char *replaces, **skips, *skip_range; /* upgrade edges; replaces NULL: none */
 	size_t n_skips;
+	const char **images; /* of the descriptor, for mirroring */
+	size_t n_images;
 	const char *min_kube_version, *kube_version; /* version; range of Chart.yaml */
 	const struct obj *requirements;              /* list, or NULL */
 	bool rollback_unsafe, deprecated;
 	const char *deprecation; /* message, or NULL */
 	const char *withdrawn;   /* message: listed, never installable; or NULL */
 	const char *ambiguous;   /* message: the same version with another digest; or NULL */
+	/* Only an index told of it: without declared provides they are not known before the archive
+	 * was read (package_learn). */
+	bool unread;
 	char descriptor_digest[65];
 };
 
 struct package_source {
 	struct str chart_yaml;
-	struct str descriptor; /* alm.yaml; STR_NONE: none */
+	const struct obj *chart; /* Chart.yaml as a map, instead of its text */
+	struct str descriptor;   /* alm.yaml; STR_NONE: none */
 	const struct obj *const
 		*crds; /* of crds/, subcharts included: give provides when undeclared */
 	size_t n_crds;
+	const struct obj *own_crds; /* their plural.group/version as strings, instead of crds */
+	bool unread;                /* an index told; the archive was not read */
 	const char *digest, *locator;
+	const char *where; /* for people, in what is rejected; NULL: the locator */
 };
 
 /* E_INVALID names the file, the field and what was wanted: "alm.yaml: provides[0]: ...". */
 int package_read(const struct package_source *s, struct arena *a, struct package_version **ret,
 		 struct error *err);
+/* What the archive of an unread version serves; plural.group/version as strings. */
+int package_learn(struct package_version *p, const struct obj *own_crds, struct arena *a,
+		  struct error *err);
 /* plural.group/version of every served version of a CRD, appended. */
 int package_crd_resources(const struct obj *crd, struct arena *a, const char ***resources,
 			  size_t *n, struct error *err);

@@ -41,7 +41,8 @@ struct reader {
 	size_t n_anchors, expanded_nodes, expanded_bytes;
 	size_t depth, flow_depth;
 	struct frame frames[OBJ_DEPTH_MAX];
-	bool root_is_empty; /* a document of only comments */
+	bool root_is_empty;             /* a document of only comments */
+	const struct yaml_items *items; /* NULL: whole documents are kept */
 };
 
 static int fault_at(struct reader *r, size_t line, const char *what)
@@ -250,10 +251,20 @@ static void name_anchor(struct reader *r, const char *anchor, const struct obj *
 		map_set(r->anchors, anchor, obj_ref(value));
 }
 
+/* An element of the list at top.NAME, the third frame. */
+static bool is_item(const struct reader *r)
+{
+	const struct frame *f = r->frames;
+	return r->items && r->items->top && r->depth == 3 && f[0].key && f[1].key && !f[2].is_map &&
+	       strcmp(f[0].key, r->items->top) == 0;
+}
+
 /* A complete node takes its place; consumes value. */
 static int place(struct reader *r, struct obj *value, size_t line)
 {
 	assert(r->doc);
+	if (is_item(r))
+		return r->items->item(r->items->arg, r->frames[1].key, value, (int)line, r->err);
 	if (!r->depth) {
 		r->doc->value = value;
 		return 0;
@@ -368,6 +379,8 @@ static int on_alias(struct reader *r, const yaml_event_t *e)
 	const struct obj *o = map_get(r->anchors, name);
 	size_t line = e->start_mark.line + 1;
 	char what[160];
+	if (r->items)
+		return fault_at(r, line, "an alias; such a file has none");
 	if (!o) {
 		snprintf(what, sizeof(what),
 			 map_has(r->anchors, name) ? "anchor '%.64s' value contains itself"
@@ -459,6 +472,26 @@ static void document_release(struct yaml_document *d)
 	xfree(d->duplicates);
 }
 
+static int end_document(struct reader *r, struct yaml_documents *d)
+{
+	struct yaml_document *doc = r->doc;
+	r->doc = NULL;
+	if (r->root_is_empty) {
+		document_release(&d->items[--d->n]);
+		return 0;
+	}
+	if (!r->items)
+		return 0;
+	if (doc->n_duplicates)
+		return error_set(r->err, E_BADREQUEST, "yaml: %s", doc->duplicates[0]);
+	if (r->items->top)
+		return 0;
+	struct obj *value = STEAL(doc->value);
+	int line = doc->line;
+	document_release(&d->items[--d->n]);
+	return r->items->item(r->items->arg, "", value, line, r->err);
+}
+
 static int on_event(struct reader *r, const yaml_event_t *e, struct yaml_documents *d)
 {
 	if (r->doc && !r->doc->line && e->type != YAML_DOCUMENT_END_EVENT)
@@ -467,10 +500,7 @@ static int on_event(struct reader *r, const yaml_event_t *e, struct yaml_documen
 	case YAML_DOCUMENT_START_EVENT:
 		return start_document(r, e, d);
 	case YAML_DOCUMENT_END_EVENT:
-		if (r->root_is_empty)
-			document_release(&d->items[--d->n]);
-		r->doc = NULL;
-		return 0;
+		return end_document(r, d);
 	case YAML_ALIAS_EVENT:
 		return on_alias(r, e);
 	case YAML_SCALAR_EVENT:
@@ -531,20 +561,14 @@ static bool read_as_json(struct str text, struct yaml_documents *d)
 	return true;
 }
 
-int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err)
+static int read_documents(struct str text, const struct yaml_items *items,
+			  struct yaml_documents *ret, struct error *err)
 {
 	struct yaml_documents d = {0};
-	if (text.len > YAML_BYTES_MAX)
-		return error_set(err, E_LIMIT, "yaml is larger than %zu bytes", YAML_BYTES_MAX);
-	if (str_has_prefix(text, STR("\xEF\xBB\xBF")))
-		text = str_skip(text, 3);
-	if (read_as_json(text, &d)) {
-		*ret = d;
-		return 0;
-	}
 	struct reader *r = xcalloc(1, sizeof(*r));
 	r->err = err;
 	r->text = text;
+	r->items = items;
 	int ok = yaml_parser_initialize(&r->yaml);
 	assert(ok); /* fails only when memory is short */
 	yaml_parser_set_encoding(&r->yaml, YAML_UTF8_ENCODING);
@@ -561,6 +585,39 @@ int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err)
 		return result;
 	}
 	*ret = d;
+	return 0;
+}
+
+static struct str skip_mark(struct str text)
+{
+	return str_has_prefix(text, STR("\xEF\xBB\xBF")) ? str_skip(text, 3) : text;
+}
+
+int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err)
+{
+	struct yaml_documents d = {0};
+	if (text.len > YAML_BYTES_MAX)
+		return error_set(err, E_LIMIT, "yaml is larger than %zu bytes", YAML_BYTES_MAX);
+	text = skip_mark(text);
+	if (!read_as_json(text, &d))
+		return read_documents(text, NULL, ret, err);
+	*ret = d;
+	return 0;
+}
+
+int yaml_each(struct str text, const struct yaml_items *items, struct obj **ret_rest,
+	      struct error *err)
+{
+	CLEANUP(yaml_documents_release) struct yaml_documents d = {0};
+	if (text.len > items->bytes_max)
+		return error_set(err, E_LIMIT, "yaml is larger than %zu bytes", items->bytes_max);
+	if (read_documents(skip_mark(text), items, &d, err) < 0)
+		return -err->code;
+	if (!items->top)
+		return 0;
+	if (d.n != 1)
+		return error_set(err, E_BADREQUEST, "yaml: found %zu documents, wanted 1", d.n);
+	*ret_rest = STEAL(d.items[0].value);
 	return 0;
 }
 

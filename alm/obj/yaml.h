@@ -30,6 +30,18 @@ void yaml_documents_release(struct yaml_documents *d);
 int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err);
 /* Exactly one document, duplicates refused. */
 int yaml_parse_one(struct str text, struct obj **ret, struct error *err);
+/* For long files of others: the values of one place, one by one, never all at once. Anchors and
+ * aliases are refused (no program writes them there), so what is made is no larger than the text.
+ * item consumes value; a negative return ends the reading. */
+struct yaml_items {
+	const char *top; /* "entries": the elements of entries.NAME[]; NULL: whole documents */
+	size_t bytes_max;
+	int (*item)(void *arg, const char *name, struct obj *value, int line, struct error *err);
+	void *arg;
+};
+/* *ret_rest (top is given): the document without the items; owned. */
+int yaml_each(struct str text, const struct yaml_items *items, struct obj **ret_rest,
+	      struct error *err);
 /* As sigs.k8s.io/yaml (kubectl -o yaml) writes it: keys sorted, lists not indented, strings quoted
  * where they would read back as something else. Ends with a newline. */
 void yaml_print(const struct obj *o, struct strbuf *b);
