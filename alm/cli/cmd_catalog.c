@@ -2,26 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/cli/catalog_source.h"
 #include "alm/cli/cli.h"
+#include "alm/cli/cmd_catalog.h"
 #include "alm/cli/cmds.h"
-#include "alm/controllers/source.h"
+#include "alm/cli/session.h"
 #include "alm/obj/meta.h"
 #include "catalog/lint.h"
-
-/* Reads the folder as the controllers would read dir://FOLDER. */
-static int read_folder(const char *dir, struct catalog_index **ret, struct error *err)
-{
-	int64_t wait_ns = 0;
-	struct source_cache *cache = source_cache_new();
-	CLEANUP(obj_unrefp) struct obj *o =
-		meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, "local");
-	obj_set(o, "spec", obj_map());
-	obj_set_path(o, "spec.source", obj_map());
-	obj_set_path(o, "spec.source.url", obj_stringf("dir://%s", dir));
-	int r = source_read(&source_files_real, cache, o, INT64_MAX, ret, &wait_ns, err);
-	source_cache_free(cache);
-	return r;
-}
 
 static const char *plural_s(size_t n)
 {
@@ -30,10 +17,11 @@ static const char *plural_s(size_t n)
 
 static int lint_run(struct cli *c, struct error *err)
 {
-	CLEANUP(index_freep) struct catalog_index *x = NULL;
+	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	struct lint l;
-	if (read_folder(c->args[0], &x, err) < 0)
+	if (catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
+	const struct catalog_index *x = catalog_source_index(s);
 	lint_index(x, c->arena, &l);
 	for (size_t i = 0; i < l.n; i++) {
 		const struct lint_finding *f = &l.items[i];
@@ -57,20 +45,25 @@ static void print_version(const struct package_version *p)
 
 static int list_run(struct cli *c, struct error *err)
 {
-	CLEANUP(index_freep) struct catalog_index *x = NULL;
-	if (read_folder(c->args[0], &x, err) < 0)
+	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
+	if (catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
+	const struct catalog_index *x = catalog_source_index(s);
 	for (size_t i = 0; i < x->n; i++)
 		print_version(x->versions[i]);
+	if (x->n_rejected)
+		fprintf(stderr, "%zu entr%s left out: alm catalog lint %s\n", x->n_rejected,
+			x->n_rejected == 1 ? "y is" : "ies are", c->args[0]);
 	return 0;
 }
 
 static int show_run(struct cli *c, struct error *err)
 {
-	CLEANUP(index_freep) struct catalog_index *x = NULL;
+	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	size_t n;
-	if (read_folder(c->args[0], &x, err) < 0)
+	if (catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
+	const struct catalog_index *x = catalog_source_index(s);
 	struct package_version *const *all = index_package(x, c->args[1], &n);
 	if (!n)
 		return error_set(err, E_NOTFOUND, "%s has no package %s", c->args[0], c->args[1]);
@@ -94,33 +87,90 @@ static int show_run(struct cli *c, struct error *err)
 	return 0;
 }
 
-static const struct cmd cmd_lint_folder = {
+static const struct cmd_option options[] = {CATALOG_SOURCE_OPTIONS, {0}};
+
+static const struct cmd cmd_lint_source = {
 	.name = "lint",
-	.usage = "alm catalog lint FOLDER",
-	.summary = "check every archive of a folder, and the versions against each other",
+	.usage = "alm catalog lint SOURCE",
+	.summary = "check every entry of a source, and the versions against each other",
 	.description = "Exit status 1: there are errors.",
+	.options = options,
 	.args = {1, 1},
 	.run = lint_run,
 };
 static const struct cmd cmd_list = {
 	.name = "list",
-	.usage = "alm catalog list FOLDER",
+	.usage = "alm catalog list SOURCE",
 	.summary = "list packages, versions, digests and what they provide",
+	.options = options,
 	.args = {1, 1},
 	.run = list_run,
 };
 static const struct cmd cmd_show = {
 	.name = "show",
-	.usage = "alm catalog show FOLDER PACKAGE",
+	.usage = "alm catalog show SOURCE PACKAGE",
 	.summary = "show every version of a package with its descriptor",
+	.options = options,
 	.args = {2, 2},
 	.run = show_run,
 };
-static const struct cmd *const subs[] = {&cmd_lint_folder, &cmd_list, &cmd_show, NULL};
+static int add_run(struct cli *c, struct error *err)
+{
+	CLEANUP(session_freep) struct session *s = NULL;
+	CLEANUP(obj_unrefp) struct obj *o =
+		meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, c->args[0]);
+	const char *secret = cli_value(c, "secret"), *interval = cli_value(c, "interval");
+	struct str ns, name;
+	int64_t priority = 0;
+	struct resource r;
+	obj_set_path(o, "spec.source.url", obj_string(c->args[1]));
+	if (cli_int(c, "priority", 0, &priority, err) < 0)
+		return -err->code;
+	if (priority)
+		obj_set_path(o, "spec.priority", obj_int(priority));
+	if (interval)
+		obj_set_path(o, "spec.interval", obj_string(interval));
+	if (secret) {
+		if (!str_cut(str_of(secret), '/', &ns, &name) || !ns.len || !name.len)
+			return error_set(err, E_USAGE, "--secret: want NAMESPACE/NAME");
+		obj_set_path(o, "spec.source.secretRef.name", obj_stringn(name));
+		obj_set_path(o, "spec.source.secretRef.namespace", obj_stringn(ns));
+	}
+	if (session_open(c, &s, err) < 0 || session_kind(s, o, &r, err) < 0)
+		return -err->code;
+	struct session_request q = {
+		.method = "POST", .target = session_target(s, &r, NULL, NULL, NULL), .body = o};
+	struct session_reply reply;
+	if (session_send(s, &q, &reply, err) < 0)
+		return -err->code;
+	printf("catalog.app.coreos.com/%s created\n", c->args[0]);
+	return 0;
+}
+
+static const struct cmd_option add_options[] = {
+	{"priority", "N", "the highest wins a package that several have", 0},
+	{"interval", "DURATION", "time between two polls (default 5m)", 0},
+	{"secret", "NAMESPACE/NAME", "username and password, or token; ca.crt", 0},
+	{0},
+};
+static const struct cmd cmd_add = {
+	.name = "add",
+	.usage = "alm catalog add NAME URL [--priority N] [--interval D] [--secret NS/NAME]",
+	.summary = "create a Catalog: dir://, file://, https:// or oci://",
+	.options = add_options,
+	.args = {2, 2},
+	.run = add_run,
+};
+
+static const struct cmd *const subs[] = {&cmd_add,          &cmd_list,          &cmd_show,
+					 &cmd_lint_source,  &cmd_catalog_index, &cmd_catalog_verify,
+					 &cmd_catalog_pull, &cmd_catalog_push,  NULL};
 
 const struct cmd cmd_catalog = {
 	.name = "catalog",
-	.usage = "alm catalog lint|list|show FOLDER",
-	.summary = "look into a folder of chart archives",
+	.usage = "alm catalog COMMAND",
+	.summary = "look into catalogs of chart archives",
+	.description = "SOURCE is a folder, an archive of one (.tgz), https://... of a Helm "
+		       "repository, or oci://... of a registry.",
 	.subs = subs,
 };

@@ -253,6 +253,7 @@ static const struct watch_rule watches[] = {
 
 static const struct step steps[] = {
 	{"adopt", apptype_adopt},     /* finalizer; deletion undoes */
+	{"read", apptype_read},       /* archives of candidates that only an index told of */
 	{"resolve", apptype_resolve}, /* candidates, decision rows */
 	{"decide", apptype_decide},   /* create the strategy whose turn it is */
 	{"retire", apptype_retire},   /* history */

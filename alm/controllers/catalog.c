@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/hash.h"
 #include "alm/controllers/app.h"
 #include "alm/controllers/controller.h"
 #include "alm/controllers/status.h"
@@ -18,6 +19,17 @@ static const struct outcome *sync_outcome(const struct view *v, const struct obj
 {
 	return view_outcome(
 		v, arena_fmt(v->a, "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o)));
+}
+
+/* A tenth to either side, another one each time, so that many catalogs of one server do not ask
+ * together; the same for the same sync, as a pass may look several times. */
+static int64_t jittered(int64_t interval, const struct obj *o, const struct outcome *out,
+			struct arena *a)
+{
+	unsigned char h[SHA256_BYTES];
+	const char *uid = meta_uid(o);
+	sha256(str_of(arena_fmt(a, "%s %lld", uid ? uid : "", (long long)out->at_ns)), h);
+	return interval / 100 * (90 + (h[0] * 21) / 256);
 }
 
 static int64_t interval_of(const struct obj *o)
@@ -40,6 +52,8 @@ static int catalog_fetch(const struct view *v, const char *key, struct plan *pla
 	*v->pass = mem_unconst(o);
 	const struct outcome *out = sync_outcome(v, o);
 	int64_t interval = interval_of(o), age = out ? v->now_ns - out->at_ns : 0;
+	if (out)
+		interval = jittered(interval, o, out, v->a);
 	if (out && age >= 0 && age < interval) {
 		plan_requeue_after(plan, interval - age);
 		return STEP_CONTINUE;
@@ -72,7 +86,14 @@ static const char *failure_reason(const struct outcome *out)
 	case E_INVALID:
 	case E_BADREQUEST:
 	case E_UNSUPPORTED:
-		return "ParseError";
+		return cstr_has_prefix(out->msg, "DigestMismatch") ? "DigestMismatch"
+								   : "ParseError";
+	case E_REFUSED:
+		return cstr_has_prefix(out->msg, "SuspiciousShrink") ? "SuspiciousShrink"
+								     : "RedirectRefused";
+	case E_UNAUTHORIZED:
+	case E_FORBIDDEN:
+		return "Unauthorized";
 	default:
 		return "SourceUnreachable";
 	}
@@ -99,6 +120,26 @@ static void set_facts(const struct view *v, const struct obj *o, const struct ou
 		obj_set(status, "rejected", obj_ref(rejected));
 }
 
+/* What is not used, and why; gone with the next good revision. */
+static void set_quarantined(const struct view *v, const struct obj *o, const struct outcome *out,
+			    struct obj *status)
+{
+	const char *digest = obj_str(out->value, "badDigest");
+	const char *known = obj_str(o, "status.quarantined.digest");
+	const char *since = obj_str(o, "status.quarantined.since");
+	char now[CLOCK_TEXT_MAX];
+	if (!out->code)
+		obj_del(status, "quarantined");
+	if (!out->code || !digest)
+		return;
+	clock_format(v->now_ns, CLOCK_SECONDS, now);
+	struct obj *q = obj_map();
+	obj_set_str(q, "digest", digest);
+	obj_set_str(q, "reason", failure_reason(out));
+	obj_set_str(q, "since", since && cstr_eq(known, digest) ? since : now);
+	obj_set(status, "quarantined", q);
+}
+
 static int catalog_status(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
@@ -115,6 +156,7 @@ static int catalog_status(const struct view *v, const char *key, struct plan *pl
 	obj_set_int(status, "observedGeneration", meta_generation(o));
 	if (!out->code)
 		set_facts(v, o, out, status);
+	set_quarantined(v, o, out, status);
 	int64_t n_rejected = obj_i64(out->value, "nRejected", 0);
 	set_condition(v, o, list, "Synced", out->code ? "False" : "True", state,
 		      out->code ? out->msg : "");

@@ -21,17 +21,22 @@ struct executor;
 typedef void (*render_done)(void *arg, struct obj *rendered,
 			    const struct error *err); /* consumes rendered */
 
+/* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
+typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,
+			  const struct error *err);
+typedef void (*fetched_fn)(void *arg, struct str bytes, const struct error *err);
+
 /* What the executor needs done by others; the simulation has its own. */
 struct executor_host {
 	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
 	 * values}. */
 	void (*render)(void *arg, struct str archive, const struct obj *request, render_done done,
 		       void *done_arg);
-	/* Reads a catalog's source into a new index; owned. */
-	int (*read_source)(void *arg, const char *name, const struct obj *catalog,
-			   struct catalog_index **ret, struct error *err);
+	/* Reads a catalog's source into a new index. */
+	void (*sync)(void *arg, const char *name, const struct obj *catalog, synced_fn done,
+		     void *done_arg);
 	/* The archive with this digest, checked against it. */
-	int (*read_archive)(void *arg, const char *digest, struct strbuf *ret, struct error *err);
+	void (*fetch)(void *arg, const char *digest, fetched_fn done, void *done_arg);
 	/* The pointer swap; consumes. before may be NULL. */
 	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
 	const struct catalog_index *(*index)(void *arg, const char *catalog);

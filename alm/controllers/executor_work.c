@@ -44,17 +44,11 @@ static int check_shrink(const struct catalog_index *old, const struct catalog_in
 			 old->n, new->n, new->revision);
 }
 
-static bool holds(const struct catalog_index *x, const struct package_version *p)
-{
-	const struct package_version *q = index_by_digest(x, str_of(p->digest));
-	return q && !strcmp(q->package, p->package) && str_eq(q->version.text, p->version.text);
-}
-
 static struct obj *differences(const struct catalog_index *from, const struct catalog_index *to)
 {
 	struct obj *list = obj_list();
 	for (size_t i = 0; to && i < to->n && obj_len(list) < 20; i++)
-		if (!from || !holds(from, to->versions[i]))
+		if (!from || !index_holds(from, to->versions[i]))
 			obj_append(list, obj_stringf("%s %.*s", to->versions[i]->package,
 						     STR_ARG(to->versions[i]->version.text)));
 	return list;
@@ -91,35 +85,64 @@ static int append_changed(struct run *r, const struct action *a, const struct ca
 	return 0;
 }
 
+/* What was refused, for status.quarantined. */
+static struct obj *bad_value(const char *digest)
+{
+	if (!*digest)
+		return NULL;
+	struct obj *o = obj_map();
+	obj_set_str(o, "badDigest", digest);
+	return o;
+}
+
+static void synced(void *arg, struct catalog_index *index, const char *bad_digest,
+		   const struct error *err)
+{
+	struct step_call *c = arg;
+	struct run *r = c->run;
+	struct action *a = c->action;
+	const struct executor_host *h = &r->x->c.host;
+	CLEANUP(index_freep) struct catalog_index *new = index;
+	const struct catalog_index *old = h->index(h->arg, a->key);
+	struct error failed = err ? *err : ERROR_INIT;
+	if (!err && new && check_shrink(old, new, a->body, &failed) < 0)
+		bad_digest = new->revision;
+	if (!failed.code && new)
+		append_changed(r, a, old, new, &failed);
+	if (failed.code) {
+		const struct outcome *last = stash_get(r->x->c.stash, a->id);
+		if (!last || !cstr_eq(last->msg, failed.msg)) /* told once, not at every poll */
+			log_warn("catalog not read", "catalog", a->key, "error", failed.msg);
+		put(r, a->id, &failed, STR_NONE, bad_value(bad_digest));
+	} else {
+		put(r, a->id, NULL, STR_NONE, sync_value(new ? new : old));
+		if (new)
+			h->swap_index(h->arg, a->key, STEAL(new));
+	}
+	call_done(c);
+}
+
 void work_sync(struct run *r, struct action *a)
 {
 	const struct executor_host *h = &r->x->c.host;
-	CLEANUP(index_freep) struct catalog_index *new = NULL;
-	struct error err = ERROR_INIT;
-	const struct catalog_index *old = h->index(h->arg, a->key);
-	if (h->read_source(h->arg, a->key, a->body, &new, &err) < 0 ||
-	    check_shrink(old, new, a->body, &err) < 0 || append_changed(r, a, old, new, &err) < 0) {
-		log_warn("catalog not read", "catalog", a->key, "error", err.msg);
-		put(r, a->id, &err, STR_NONE, NULL);
-		return;
-	}
-	put(r, a->id, NULL, STR_NONE, sync_value(new));
-	if (!old || strcmp(old->revision, new->revision) != 0)
-		h->swap_index(h->arg, a->key, STEAL(new));
+	struct step_call *c = call_new(r, a);
+	h->sync(h->arg, a->key, a->body, synced, c);
+}
+
+static void fetched(void *arg, struct str bytes, const struct error *err)
+{
+	struct step_call *c = arg;
+	struct run *r = c->run;
+	struct str own = err ? STR_NONE : str_n(xmemdup(bytes.ptr, bytes.len), bytes.len);
+	put(r, c->action->id, err, own, NULL);
+	call_done(c);
 }
 
 void work_fetch(struct run *r, struct action *a)
 {
 	const struct executor_host *h = &r->x->c.host;
-	struct error err = ERROR_INIT;
-	struct strbuf bytes = STRBUF_INIT((size_t)32 << 20);
-	if (h->read_archive(h->arg, a->key, &bytes, &err) < 0) {
-		strbuf_release(&bytes);
-		put(r, a->id, &err, STR_NONE, NULL);
-		return;
-	}
-	size_t len = bytes.len;
-	put(r, a->id, NULL, str_n(strbuf_detach(&bytes), len), NULL);
+	struct step_call *c = call_new(r, a);
+	h->fetch(h->arg, a->key, fetched, c);
 }
 
 /* --- rendering --- */

@@ -54,6 +54,13 @@ static void enqueue_strategies(struct manager *m, struct worker *w, const char *
 	}
 }
 
+void manager_enqueue_strategies(struct manager *m, const char *app)
+{
+	struct worker *w = worker_of(m, "strategy");
+	if (w)
+		enqueue_strategies(m, w, app);
+}
+
 static void apply_rules(struct manager *m, enum watched kind, const struct obj *o)
 {
 	if (!m->ready)
@@ -321,12 +328,12 @@ struct manager *manager_new(const struct manager_config *c)
 	if (!m->c.files)
 		m->c.files = &source_files_real;
 	m->stash = stash_new();
-	m->cache = source_cache_new();
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
 	m->deadlines = map_new(xfree);
 	m->catalogs = manager_catalogs_new();
+	TAILQ_INIT(&m->works);
 	struct executor_config ec = {
 		.loop = c->loop,
 		.client = c->client,
@@ -335,7 +342,7 @@ struct manager *manager_new(const struct manager_config *c)
 		.db = c->db,
 		.stash = m->stash,
 		.same_process = c->same_process,
-		.host = {host_render, manager_read_source, manager_read_archive, manager_swap_index,
+		.host = {host_render, manager_sync, manager_fetch, manager_swap_index,
 			 manager_index, host_watch, host_observed, host_observed_deleted, m},
 	};
 	m->executor = executor_new(&ec);
@@ -421,6 +428,7 @@ void manager_free(struct manager *m)
 	if (m->version_call)
 		client_cancel(m->c.client, m->version_call);
 	loop_disarm(m->c.loop, &m->retry);
+	manager_catalogs_stop(m);
 	executor_free(m->executor);
 	for (size_t i = 0; i < m->n_workers; i++)
 		queue_free(m->workers[i].queue);
@@ -433,7 +441,6 @@ void manager_free(struct manager *m)
 	xfree(m->indexes);
 	discovery_free(m->discovery);
 	stash_free(m->stash);
-	source_cache_free(m->cache);
 	xfree(m->kube_version);
 	xfree(m);
 }

@@ -9,7 +9,7 @@
 
 #include "alm/client/informer.h"
 #include "alm/controllers/executor.h"
-#include "alm/controllers/source.h"
+#include "alm/controllers/sync.h"
 #include "alm/controllers/view.h"
 #include "alm/io/metrics.h"
 #include "alm/io/sandbox.h"

@@ -1,11 +1,122 @@
-/* The catalogs' indexes: read through source.c, swapped by one pointer, read again when a folder
- * changes. */
+/* The catalogs' indexes: synced and fetched from through sync.c, swapped by one pointer, kept in
+ * the database, read again when a folder changes. */
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/controllers/catalog_store.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/obj/meta.h"
+#include "catalog/helm_index.h"
+
+#define NOTICE_LATE_NS (2 * NS_PER_S) /* notices are merged, but not for longer */
+
+/* One sync of a catalog, or one fetch of an archive: first the Secret, then the source. */
+struct catalog_work {
+	TAILQ_ENTRY(catalog_work) link;
+	struct manager *m;
+	char *name;
+	struct obj *catalog, *secret;
+	struct client_call *call;
+	struct sync *sync;
+	struct archive_fetch *fetch;
+	char *digest; /* of the archive */
+	size_t tried; /* catalogs that have it and could not give it */
+	synced_fn synced;
+	fetched_fn fetched;
+	void *arg;
+};
+
+static struct catalog_slot *slot_get(struct manager *m, const char *name)
+{
+	return map_get(m->catalogs, name);
+}
+
+/* --- the life of a piece of work --- */
+
+static struct catalog_work *work_new(struct manager *m, const char *name, const struct obj *catalog)
+{
+	struct catalog_work *w = xcalloc(1, sizeof(*w));
+	w->m = m;
+	w->name = xstrdup(name);
+	w->catalog = obj_ref(catalog);
+	TAILQ_INSERT_TAIL(&m->works, w, link);
+	return w;
+}
+
+static void work_free(struct catalog_work *w)
+{
+	struct catalog_slot *s = slot_get(w->m, w->name);
+	if (s && s->work == w)
+		s->work = NULL;
+	TAILQ_REMOVE(&w->m->works, w, link);
+	obj_unref(w->catalog);
+	obj_unref(w->secret);
+	xfree(w->name);
+	xfree(w->digest);
+	xfree(w);
+}
+
+static void work_cancel(struct catalog_work *w)
+{
+	if (w->call)
+		client_cancel(w->m->c.client, w->call);
+	sync_cancel(w->sync);
+	archive_fetch_cancel(w->fetch);
+	work_free(w);
+}
+
+static void work_fail(struct catalog_work *w, const struct error *err)
+{
+	if (w->synced)
+		w->synced(w->arg, NULL, "", err);
+	else
+		w->fetched(w->arg, STR_NONE, err);
+	work_free(w);
+}
+
+void manager_catalogs_stop(struct manager *m)
+{
+	struct catalog_work *w;
+	while ((w = TAILQ_FIRST(&m->works)) != NULL)
+		work_cancel(w);
+}
+
+static void work_run(struct catalog_work *w);
+
+static void secret_came(void *arg, const struct client_reply *reply)
+{
+	struct catalog_work *w = arg;
+	w->call = NULL;
+	if (reply->err) {
+		struct error err = *reply->err;
+		error_wrap(&err, "spec.source.secretRef");
+		work_fail(w, &err);
+		return;
+	}
+	w->secret = obj_ref(reply->body);
+	work_run(w);
+}
+
+/* Read anew each time: a changed password is used at once, and none is kept. */
+static void work_start(struct catalog_work *w)
+{
+	const char *name = obj_str(w->catalog, "spec.source.secretRef.name");
+	const char *ns = obj_str(w->catalog, "spec.source.secretRef.namespace");
+	const struct resource *r = discovery_kind(w->m->discovery, "", "v1", "Secret");
+	if (name && ns && r)
+		w->call = client_get(w->m->c.client, r, ns, name, NULL, secret_came, w);
+	else
+		work_run(w);
+}
+
+/* --- slots --- */
+
+static void unref(void *p)
+{
+	obj_unref(p);
+}
 
 static void slot_free(void *p)
 {
@@ -13,6 +124,10 @@ static void slot_free(void *p)
 	index_free(s->index);
 	dir_watch_free(s->watch);
 	loop_disarm(s->m->c.loop, &s->settle);
+	source_cache_free(s->cache);
+	map_free(s->learned);
+	strbuf_release(&s->pending);
+	xfree(s->source);
 	xfree(s->name);
 	xfree(s->dir);
 	xfree(s);
@@ -21,66 +136,294 @@ static void slot_free(void *p)
 static void settled(void *arg)
 {
 	struct catalog_slot *s = arg;
+	s->noticed_ns = 0;
 	manager_notice_catalog(s->m, s->name);
 }
 
 static struct catalog_slot *slot_of(struct manager *m, const char *name)
 {
-	struct catalog_slot *s = map_get(m->catalogs, name);
+	struct catalog_slot *s = slot_get(m, name);
 	if (s)
 		return s;
 	s = xcalloc(1, sizeof(*s));
 	s->m = m;
 	s->name = xstrdup(name);
 	s->settle = (struct timer){.fn = settled, .arg = s};
+	s->cache = source_cache_new();
+	s->learned = map_new(unref);
+	strbuf_init(&s->pending, HELM_LINES_BYTES_MAX);
 	map_set(m->catalogs, name, s);
 	return s;
 }
 
-/* Notices are merged: 500 ms quiet. */
+/* Notices are merged: 500 ms quiet, at most 2 s late. */
 static void dir_changed(void *arg)
 {
 	struct catalog_slot *s = arg;
-	loop_arm(s->m->c.loop, &s->settle, SOURCE_QUIET_NS);
+	int64_t now = loop_mono(s->m->c.loop);
+	if (!s->noticed_ns)
+		s->noticed_ns = now;
+	int64_t left = s->noticed_ns + NOTICE_LATE_NS - now;
+	loop_arm(s->m->c.loop, &s->settle, left < SOURCE_QUIET_NS ? left : SOURCE_QUIET_NS);
 }
 
-static void watch_dir(struct manager *m, struct catalog_slot *s, const char *dir)
+/* The folder of dir://, or the one that file:// lies in. */
+static const char *watched_dir(const struct obj *catalog, struct strbuf *b)
+{
+	struct str dir, name;
+	const char *path = source_path(catalog, "dir://"), *file = source_path(catalog, "file://");
+	if (path || !file)
+		return path;
+	str_rcut(str_of(file), '/', &dir, &name);
+	strbuf_addf(b, "%.*s/", STR_ARG(dir));
+	return b->buf;
+}
+
+static void watch_dir(struct manager *m, struct catalog_slot *s, const struct obj *catalog)
 {
 	struct error err;
-	if (!m->c.watch_dirs || !dir || cstr_eq(s->dir, dir))
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *dir = watched_dir(catalog, &b);
+	if (!m->c.watch_dirs || cstr_eq(s->dir, dir))
 		return;
 	dir_watch_free(s->watch);
+	s->watch = NULL;
 	xfree(s->dir);
-	s->dir = xstrdup(dir);
+	s->dir = dir ? xstrdup(dir) : NULL;
+	if (!dir)
+		return;
 	s->watch = loop_watch_dir(m->c.loop, dir, dir_changed, s, &err);
 	if (!s->watch)
 		log_warn("catalog folder is not watched, only polled", "catalog", s->name, "error",
 			 err.msg);
 }
 
-int manager_read_source(void *arg, const char *name, const struct obj *catalog,
-			struct catalog_index **ret, struct error *err)
+/* --- sync --- */
+
+static struct sync_host host_of(struct manager *m)
 {
-	struct manager *m = arg;
-	int64_t wait_ns = 0;
-	struct catalog_slot *s = slot_of(m, name);
-	watch_dir(m, s, source_dir(catalog));
-	int r = source_read(m->c.files, m->cache, catalog, loop_now(m->c.loop), ret, &wait_ns, err);
-	if (wait_ns)
-		loop_arm(m->c.loop, &s->settle, wait_ns);
-	return r;
+	return (struct sync_host){.loop = m->c.loop, .files = m->c.files, .sandbox = m->c.sandbox};
 }
 
-int manager_read_archive(void *arg, const char *digest, struct strbuf *ret, struct error *err)
+static void sync_came(void *arg, struct sync_result *result)
+{
+	struct catalog_work *w = arg;
+	struct catalog_slot *s = slot_get(w->m, w->name);
+	w->sync = NULL;
+	if (s && result->wait_ns)
+		loop_arm(w->m->c.loop, &s->settle, result->wait_ns);
+	if (s) {
+		strbuf_clear(&s->pending);
+		strbuf_addstr(&s->pending, result->lines);
+		s->pending_validators = result->validators;
+	}
+	w->synced(w->arg, STEAL(result->index), result->bad_digest, result->err);
+	work_free(w);
+}
+
+static void saved_came(void *arg, struct sync_result *result);
+
+/* What was good before the restart is in use until the source answers. True: it is being read. */
+static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
+{
+	struct error err = ERROR_INIT;
+	const struct sync_host h = host_of(w->m);
+	CLEANUP(strbuf_release) struct strbuf lines = STRBUF_INIT(HELM_LINES_BYTES_MAX);
+	if (s->index || !w->m->c.db ||
+	    catalog_store_load(w->m->c.db, s->name, s->source, &s->validators, &lines, &err) < 0)
+		return false;
+	struct sync_request r = {.catalog = w->catalog, .saved = strbuf_str(&lines)};
+	if (!lines.len)
+		return false;
+	w->sync = sync_start(&h, &r, saved_came, w);
+	return true;
+}
+
+static void read_source(struct catalog_work *w, struct catalog_slot *s)
+{
+	const struct sync_host h = host_of(w->m);
+	struct sync_request r = {.catalog = w->catalog,
+				 .secret = w->secret,
+				 .cache = s->cache,
+				 .validators = s->index ? &s->validators : NULL};
+	w->sync = sync_start(&h, &r, sync_came, w);
+}
+
+static void fetch_source(struct catalog_work *w);
+
+static void work_run(struct catalog_work *w)
+{
+	struct catalog_slot *s = slot_of(w->m, w->name);
+	if (w->fetched)
+		fetch_source(w);
+	else if (!load_saved(w, s))
+		read_source(w, s);
+}
+
+static char *source_text(const struct obj *catalog)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *url = obj_str(catalog, "spec.source.url");
+	strbuf_addf(&b, "%s %s%s", meta_uid(catalog) ? meta_uid(catalog) : "", url ? url : "",
+		    obj_flag(catalog, "spec.source.allowUnpinned", false) ? " unpinned" : "");
+	return strbuf_detach(&b);
+}
+
+void manager_sync(void *arg, const char *name, const struct obj *catalog, synced_fn done,
+		  void *done_arg)
 {
 	struct manager *m = arg;
-	for (size_t i = 0; i < m->n_indexes; i++) {
-		const struct package_version *p = index_by_digest(m->indexes[i], str_of(digest));
-		if (p)
-			return source_read_archive(m->c.files, p->locator, digest, ret, err);
+	struct catalog_slot *s = slot_of(m, name);
+	struct catalog_work *w = work_new(m, name, catalog);
+	CLEANUP(xfreep) char *source = source_text(catalog);
+	w->synced = done;
+	w->arg = done_arg;
+	s->work = w;
+	watch_dir(m, s, catalog);
+	if (!cstr_eq(s->source, source)) {
+		s->validators = (struct sync_validators){0}; /* another source's */
+		xfree(s->source);
+		s->source = STEAL(source);
 	}
-	return error_set(err, E_NOTFOUND, "no catalog has an archive with sha256 %s", digest);
+	work_start(w);
 }
+
+/* --- fetch --- */
+
+#define UNUSABLE "its archive cannot be used: "
+
+static bool is_unusable(const struct package_version *p)
+{
+	return p->withdrawn && cstr_has_prefix(p->withdrawn, UNUSABLE);
+}
+
+/* What an archive told of a version that only the index had spoken for. One that cannot be had, or
+ * is another than the index says, is no candidate. */
+static void learn(struct catalog_slot *s, struct package_version *p,
+		  const struct archive_result *result)
+{
+	struct error ignored = ERROR_INIT;
+	if (!p->unread)
+		return;
+	if (result->err && (!p->withdrawn || is_unusable(p))) {
+		const char *text = arena_fmt(s->index->arena, UNUSABLE "%s", result->err->msg);
+		if (!cstr_eq(p->withdrawn, text))
+			p->withdrawn = text;
+		return;
+	}
+	if (result->err || !result->entry)
+		return;
+	if (is_unusable(p))
+		p->withdrawn = NULL;
+	map_set(s->learned, p->digest, obj_ref(obj_get(result->entry, "ownCrds")));
+	package_learn(p, map_get(s->learned, p->digest), s->index->arena, &ignored);
+}
+
+static void learn_again(const struct catalog_slot *s, struct catalog_index *x)
+{
+	struct error ignored = ERROR_INIT;
+	for (size_t i = 0; map_count(s->learned) && i < x->n; i++) {
+		struct package_version *p = x->versions[i];
+		const struct obj *own = p->unread ? map_get(s->learned, p->digest) : NULL;
+		if (own)
+			package_learn(p, own, x->arena, &ignored);
+	}
+}
+
+/* The k-th catalog that has the archive: highest priority first, then by name. */
+static const struct catalog_index *holder(const struct manager *m, const char *digest, size_t k)
+{
+	const struct catalog_index *last = NULL;
+	for (size_t round = 0; round <= k; round++) {
+		const struct catalog_index *best = NULL;
+		for (size_t i = 0; i < m->n_indexes; i++) {
+			const struct catalog_index *x = m->indexes[i];
+			bool later =
+				!last || x->priority < last->priority ||
+				(x->priority == last->priority && strcmp(x->name, last->name) > 0);
+			if (later && (!best || x->priority > best->priority) &&
+			    index_by_digest(x, str_of(digest)))
+				best = x;
+		}
+		if (!best)
+			return NULL;
+		last = best;
+	}
+	return last;
+}
+
+static void learn_everywhere(struct catalog_work *w, const struct archive_result *result)
+{
+	for (struct map_entry *e = map_first(w->m->catalogs); e; e = map_next(e)) {
+		struct catalog_slot *s = e->value;
+		struct package_version *p =
+			s->index ? index_by_digest(s->index, str_of(w->digest)) : NULL;
+		if (p && (!result->err || !strcmp(e->key, w->name)))
+			learn(s, p, result);
+	}
+}
+
+static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
+{
+	if (!x)
+		return false;
+	const struct informer_object *io =
+		informer_get(w->m->fixed[WATCH_CATALOG].informer, "", x->name);
+	xfree(w->name);
+	w->name = xstrdup(x->name);
+	obj_unref(w->catalog);
+	w->catalog = manager_parse(io);
+	obj_unref(w->secret);
+	w->secret = NULL;
+	work_start(w);
+	return true;
+}
+
+/* One catalog that cannot give an archive, or gives another, does not keep it from the next. */
+static void archive_came(void *arg, const struct archive_result *result)
+{
+	struct catalog_work *w = arg;
+	w->fetch = NULL;
+	learn_everywhere(w, result);
+	if (result->err && fetch_from(w, holder(w->m, w->digest, ++w->tried)))
+		return;
+	w->fetched(w->arg, result->bytes, result->err);
+	work_free(w);
+}
+
+static void fetch_source(struct catalog_work *w)
+{
+	const struct sync_host h = host_of(w->m);
+	const struct catalog_slot *s = slot_get(w->m, w->name);
+	const struct package_version *p =
+		s && s->index ? index_by_digest(s->index, str_of(w->digest)) : NULL;
+	struct error err;
+	if (!p) {
+		error_set(&err, E_NOTFOUND, "catalog %s has no archive with sha256 %s any more",
+			  w->name, w->digest);
+		work_fail(w, &err);
+		return;
+	}
+	w->fetch = archive_fetch_start(&h, w->catalog, w->secret, p, archive_came, w);
+}
+
+void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg)
+{
+	struct manager *m = arg;
+	struct error err;
+	if (holder(m, digest, 0)) {
+		struct catalog_work *w = work_new(m, "", NULL);
+		w->digest = xstrdup(digest);
+		w->fetched = done;
+		w->arg = done_arg;
+		fetch_from(w, holder(m, digest, 0));
+		return;
+	}
+	error_set(&err, E_NOTFOUND, "no catalog has an archive with sha256 %s", digest);
+	done(done_arg, STR_NONE, &err);
+}
+
+/* --- the swap --- */
 
 static void collect_indexes(struct manager *m)
 {
@@ -96,28 +439,135 @@ static void collect_indexes(struct manager *m)
 	m->n_indexes = n;
 }
 
-static void catalogs_changed(struct manager *m)
+static void note_change(void *arg, const char *package)
+{
+	map_set(arg, package, NULL);
+}
+
+/* Does the package, in the revision that came, ask for resources of others? Then their changes are
+ * its changes. */
+static bool has_requirements(const struct manager *m, const char *package)
+{
+	for (size_t i = 0; i < m->n_indexes; i++) {
+		size_t n;
+		struct package_version *const *all = index_package(m->indexes[i], package, &n);
+		for (size_t k = 0; k < n; k++)
+			if (all[k]->n_requires || all[k]->n_conflicts)
+				return true;
+	}
+	return false;
+}
+
+/* A strategy that is not installed yet may wait for an archive of any package. */
+static void enqueue_waiting(struct manager *m)
+{
+	const struct informer_object *io = NULL;
+	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
+		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+		const char *phase = obj_str(o, "status.phase");
+		if (!cstr_eq(phase, "Succeeded") && !cstr_eq(phase, "Superseded"))
+			manager_enqueue(m, "strategy", io->name);
+	}
+}
+
+/* Only apps whose package changed are resolved again. */
+static void enqueue_apps(struct manager *m, const struct map *changed)
+{
+	const struct informer_object *io = NULL;
+	while ((io = informer_next(m->fixed[WATCH_APPTYPE].informer, io))) {
+		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+		const char *package = obj_str(o, "status.source.package");
+		if (package && !map_has(changed, package) && !has_requirements(m, package))
+			continue;
+		manager_enqueue(m, "apptype", io->name);
+		manager_enqueue_strategies(m, io->name);
+	}
+}
+
+static void catalogs_changed(struct manager *m, const struct map *changed)
 {
 	collect_indexes(m);
-	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	if (!map_count(changed) || !m->ready)
+		return;
+	enqueue_apps(m, changed);
+	enqueue_waiting(m);
 	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
+}
+
+static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index *index)
+{
+	CLEANUP(map_freep) struct map *changed = map_new(NULL);
+	struct catalog_index *old = s->index;
+	bool first = !old;
+	index_changes(old, index, note_change, changed);
+	s->index = index;
+	catalogs_changed(m, changed);
+	index_free(old);
+	if (first) /* CatalogNotReady ends for all */
+		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+}
+
+static void saved_came(void *arg, struct sync_result *result)
+{
+	struct catalog_work *w = arg;
+	struct catalog_slot *s = slot_of(w->m, w->name);
+	w->sync = NULL;
+	if (result->err)
+		log_warn("the kept revision cannot be used", "catalog", w->name, "error",
+			 result->err->msg);
+	else
+		swap(w->m, s, STEAL(result->index));
+	read_source(w, s);
 }
 
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index)
 {
 	struct manager *m = arg;
 	struct catalog_slot *s = slot_of(m, catalog);
-	index_free(s->index);
-	s->index = index;
-	catalogs_changed(m);
+	struct error err = ERROR_INIT;
+	bool same = s->index && !strcmp(s->index->revision, index->revision) &&
+		    s->index->n_rejected == index->n_rejected;
+	s->validators = s->pending_validators;
+	if (same && s->index->priority == index->priority) {
+		index_free(index); /* what was learned of its archives stays */
+		return;
+	}
+	if (m->c.db && catalog_store_save(m->c.db, s->name, s->source, index->revision,
+					  &s->validators, strbuf_str(&s->pending), &err) < 0)
+		log_warn("the revision is not kept for a restart", "catalog", s->name, "error",
+			 err.msg);
+	strbuf_release(&s->pending);
+	learn_again(s, index);
+	swap(m, s, index);
 }
 
 const struct catalog_index *manager_index(void *arg, const char *catalog)
 {
 	struct manager *m = arg;
-	const struct catalog_slot *s = map_get(m->catalogs, catalog);
+	const struct catalog_slot *s = slot_get(m, catalog);
 	return s ? s->index : NULL;
+}
+
+static void forget(struct manager *m, const char *name)
+{
+	CLEANUP(map_freep) struct map *changed = map_new(NULL);
+	struct catalog_slot *s = slot_get(m, name);
+	struct error err = ERROR_INIT;
+	if (!s)
+		return;
+	if (s->work) {
+		struct catalog_work *w = s->work;
+		error_set(&err, E_CANCELLED, "catalog %s is gone", name);
+		sync_cancel(STEAL(w->sync));
+		if (w->call)
+			client_cancel(m->c.client, STEAL(w->call));
+		work_fail(w, &err);
+	}
+	index_changes(s->index, NULL, note_change, changed);
+	map_del(m->catalogs, name);
+	catalogs_changed(m, changed);
+	if (m->c.db && catalog_store_drop(m->c.db, name, &err) < 0)
+		log_warn("its kept revision is not dropped", "catalog", name, "error", err.msg);
 }
 
 void manager_notice_catalog(struct manager *m, const char *name)
@@ -126,8 +576,7 @@ void manager_notice_catalog(struct manager *m, const char *name)
 	CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
 	CLEANUP(xfreep) char *own = xstrdup(name);
 	if (!o) {
-		map_del(m->catalogs, own);
-		catalogs_changed(m);
+		forget(m, own);
 		return;
 	}
 	char id[512];

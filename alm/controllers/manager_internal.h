@@ -3,6 +3,8 @@
 #ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
 #define ALM_CONTROLLERS_MANAGER_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
@@ -26,20 +28,32 @@ struct source_watch {
 	uint64_t n_changes; /* seen so far */
 };
 
+/* One Catalog: its last good revision and what is being read of it. */
 struct catalog_slot {
 	struct catalog_index *index;
 	struct dir_watch *watch;
 	struct manager *m;
 	char *name, *dir;
 	struct timer settle;
+	int64_t noticed_ns; /* first of the notices that are being merged; 0: none */
+	struct source_cache *cache;
+	struct map *learned; /* archive digest -> what its CRDs serve, of versions only an index
+				told of */
+	struct sync_validators validators; /* of the last good revision */
+	char *source;                      /* what it was read from: another one starts anew */
+	struct strbuf pending;             /* lines of the index that is about to be swapped in */
+	struct sync_validators pending_validators;
+	struct catalog_work *work; /* the sync that runs; NULL: none */
 };
+
+struct catalog_work; /* manager_catalogs.c: one sync or one fetch */
+TAILQ_HEAD(catalog_works, catalog_work);
 
 struct manager {
 	struct manager_config c;
 	struct discovery *discovery;
 	struct executor *executor;
 	struct stash *stash;
-	struct source_cache *cache;
 	struct source_watch fixed[WATCH_OWNED]; /* by enum watched */
 	struct map *owned;                      /* "group/plural" -> struct source_watch */
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
@@ -47,6 +61,7 @@ struct manager {
 	size_t n_workers;
 	struct map *deadlines; /* id -> int64_t, monotonic; the oldest go first */
 	struct map *catalogs;  /* name -> struct catalog_slot */
+	struct catalog_works works;
 	const struct catalog_index **indexes;
 	size_t n_indexes;
 	char *kube_version;
@@ -61,12 +76,14 @@ struct obj *manager_parse(const struct informer_object *io); /* owned; NULL stay
 void manager_type_key(char out[512], const char *group, const char *plural);
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v);
 void manager_enqueue(struct manager *m, const char *controller, const char *key);
+void manager_enqueue_strategies(struct manager *m, const char *app);
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 
 struct map *manager_catalogs_new(void);
-int manager_read_source(void *arg, const char *name, const struct obj *catalog,
-			struct catalog_index **ret, struct error *err);
-int manager_read_archive(void *arg, const char *digest, struct strbuf *ret, struct error *err);
+void manager_catalogs_stop(struct manager *m); /* cancels what is under way */
+void manager_sync(void *arg, const char *name, const struct obj *catalog, synced_fn done,
+		  void *done_arg);
+void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg);
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index);
 const struct catalog_index *manager_index(void *arg, const char *catalog);
 

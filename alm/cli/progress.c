@@ -1,0 +1,25 @@
+#include "alm/cli/progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void progress_start(struct progress *p, size_t n)
+{
+	*p = (struct progress){.n = n, .on_terminal = isatty(STDERR_FILENO)};
+}
+
+void progress_step(struct progress *p, const char *what)
+{
+	p->at++;
+	if (p->on_terminal)
+		fprintf(stderr, "\r\033[K%zu/%zu %s", p->at, p->n, what);
+	else
+		fprintf(stderr, "%zu/%zu %s\n", p->at, p->n, what);
+	fflush(stderr);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->on_terminal && p->at)
+		fprintf(stderr, "\r\033[K");
+}

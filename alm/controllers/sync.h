@@ -1,0 +1,69 @@
+/*
+ * sync: reads a whole source once and builds a new index of it (lifecycle.md 1.3, 1.4). Fetching
+ * is asynchronous, parsing of what came over the network happens in the sandbox, and building takes
+ * slices of a turn, so no source stops the loop.
+ *
+ * done is called once, in a later turn, unless the sync was cancelled.
+ */
+#ifndef ALM_CONTROLLERS_SYNC_H
+#define ALM_CONTROLLERS_SYNC_H
+
+#include "alm/base/hash.h"
+#include "alm/controllers/source.h"
+#include "alm/io/loop.h"
+#include "alm/io/sandbox.h"
+#include "catalog/index.h"
+
+#define SYNC_VALIDATOR_MAX 512
+
+/* What a server gave to ask again with: the revision has not changed if it answers 304. */
+struct sync_validators {
+	char etag[SYNC_VALIDATOR_MAX], last_modified[SYNC_VALIDATOR_MAX];
+};
+
+struct sync_host {
+	struct loop *loop;
+	const struct source_files *files;
+	struct sandbox *sandbox; /* NULL: parses in this process (commands) */
+	bool take_fresh;         /* also files that changed just now (commands) */
+};
+
+struct sync_request {
+	const struct obj *catalog; /* name, spec.source, spec.priority */
+	const struct obj *secret;  /* of spec.source.secretRef; NULL: none */
+	struct source_cache *cache;
+	const struct sync_validators *validators; /* NULL: there is no last good revision */
+	struct str
+		saved; /* entry lines: they are read instead of the source; borrowed until done */
+};
+
+struct sync_result {
+	const struct error *err;     /* NULL: success */
+	struct catalog_index *index; /* to be taken; NULL: unchanged, or err */
+	struct str lines;            /* what it was built of, borrowed */
+	struct sync_validators validators;
+	char bad_digest[SHA256_HEX]; /* of the content that was refused; "" if nothing came */
+	int64_t wait_ns;             /* > 0: a file was too fresh and shall be looked at then */
+};
+typedef void (*sync_done)(void *arg, struct sync_result *result);
+
+struct sync;
+struct sync *sync_start(const struct sync_host *h, const struct sync_request *r, sync_done done,
+			void *arg);
+void sync_cancel(struct sync *s); /* not from inside done; NULL is fine */
+
+/* One archive of an index: its bytes, checked against its digest, and what is in it against what
+ * the index said. */
+struct archive_fetch;
+struct archive_result {
+	const struct error *err;
+	struct str bytes;        /* borrowed */
+	const struct obj *entry; /* of inspect.h */
+};
+typedef void (*archive_done)(void *arg, const struct archive_result *result);
+struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struct obj *catalog,
+					  const struct obj *secret, const struct package_version *p,
+					  archive_done done, void *arg);
+void archive_fetch_cancel(struct archive_fetch *f); /* not from inside done; NULL is fine */
+
+#endif

@@ -1,0 +1,192 @@
+/* One archive by digest, from wherever its index says it lies. */
+#include <string.h>
+
+#include "alm/client/registry.h"
+#include "alm/client/remote.h"
+#include "alm/controllers/inspect.h"
+#include "alm/controllers/sync.h"
+#include "alm/obj/json.h"
+
+struct archive_fetch {
+	struct sync_host host;
+	struct arena *a;
+	struct package_version wanted; /* texts copied */
+	struct credentials credentials;
+	struct remote *remote;
+	struct registry *registry;
+	struct sandbox_run *child;
+	struct task step;
+	struct strbuf bytes;
+	struct obj *entry;
+	struct error err;
+	archive_done done;
+	void *arg;
+};
+
+static void fetch_free(struct archive_fetch *f)
+{
+	loop_unpost(f->host.loop, &f->step);
+	if (f->child)
+		sandbox_cancel(f->host.sandbox, f->child);
+	registry_free(f->registry);
+	remote_free(f->remote);
+	strbuf_release(&f->bytes);
+	obj_unref(f->entry);
+	arena_free(f->a);
+	xfree(f);
+}
+
+void archive_fetch_cancel(struct archive_fetch *f)
+{
+	if (f)
+		fetch_free(f);
+}
+
+static void deliver(void *arg)
+{
+	struct archive_fetch *f = arg;
+	struct archive_result result = {.err = f->err.code ? &f->err : NULL,
+					.bytes = strbuf_str(&f->bytes),
+					.entry = f->entry};
+	f->done(f->arg, &result);
+	fetch_free(f);
+}
+
+static void finish(struct archive_fetch *f)
+{
+	loop_post(f->host.loop, &f->step);
+}
+
+static void compare(struct archive_fetch *f)
+{
+	inspect_compare(f->entry, &f->wanted, &f->err);
+	finish(f);
+}
+
+static void inspected(void *arg, struct str output, const struct error *err)
+{
+	struct archive_fetch *f = arg;
+	f->child = NULL;
+	if (err) {
+		f->err = *err;
+		error_wrap(&f->err, "%s", f->wanted.locator);
+		finish(f);
+	} else if (json_parse(output, &f->entry, &f->err) < 0) {
+		error_wrap(&f->err, "what the inspection answered");
+		finish(f);
+	} else {
+		compare(f);
+	}
+}
+
+/* The digest comes first: no parser sees other bytes than the index promised. */
+static void bytes_came(struct archive_fetch *f)
+{
+	char actual[SHA256_HEX];
+	sha256_hex(strbuf_str(&f->bytes), actual);
+	if (strcmp(actual, f->wanted.digest) != 0) {
+		error_set(&f->err, E_INVALID, "DigestMismatch: %s: sha256 is %s, wanted %s",
+			  f->wanted.locator, actual, f->wanted.digest);
+		strbuf_clear(&f->bytes);
+		finish(f);
+		return;
+	}
+	if (f->host.sandbox) {
+		f->child = sandbox_run(f->host.sandbox, INSPECT_JOB, strbuf_str(&f->bytes), NULL,
+				       inspected, f);
+		return;
+	}
+	if (inspect_archive(strbuf_str(&f->bytes), &f->entry, NULL, &f->err) == 0)
+		compare(f);
+	else
+		finish(f);
+}
+
+static void reply_came(void *arg, const struct remote_reply *reply)
+{
+	struct archive_fetch *f = arg;
+	if (remote_check(reply, &f->err) < 0) {
+		finish(f);
+		return;
+	}
+	strbuf_addstr(&f->bytes, reply->body);
+	bytes_came(f);
+}
+
+/* "https://host/v2/NAME/blobs/sha256:..." */
+static bool blob_name(const struct weburl *u, struct arena *a, struct oci_reference *ret)
+{
+	struct str path = str_of(u->path);
+	ptrdiff_t at = str_find(path, STR("/blobs/"));
+	if (!str_has_prefix(path, STR("/v2/")) || at < 4)
+		return false;
+	*ret = (struct oci_reference){.registry = *u,
+				      .name = arena_text(a, path.ptr + 4, (size_t)at - 4)};
+	return true;
+}
+
+static int fetch_remote(struct archive_fetch *f, const char *source, const struct obj *secret)
+{
+	struct weburl home, u;
+	bool is_oci = cstr_has_prefix(source, "oci://");
+	struct oci_reference ref;
+	if (weburl_parse(str_of(source), is_oci ? "oci" : "https", f->a, &home, &f->err) < 0 ||
+	    weburl_parse(str_of(f->wanted.locator), "https", f->a, &u, &f->err) < 0 ||
+	    credentials_read(secret, home.origin, f->a, &f->credentials, &f->err) < 0)
+		return -f->err.code;
+	f->remote = remote_new(f->host.loop, f->credentials.ca_pem);
+	if (is_oci && blob_name(&u, f->a, &ref)) {
+		struct registry_request q = {.url = &u, .body_max = SOURCE_ARCHIVE_BYTES_MAX};
+		f->registry = registry_new(f->remote, &ref, &f->credentials, "pull");
+		registry_send(f->registry, &q, reply_came, f);
+		return 0;
+	}
+	/* Credentials are the source's: another server does not get them. */
+	struct remote_request q = {.url = &u,
+				   .authorization =
+					   weburl_same_origin(&home, &u)
+						   ? credentials_header(&f->credentials, f->a)
+						   : NULL,
+				   .body_max = SOURCE_ARCHIVE_BYTES_MAX};
+	remote_send(f->remote, &q, reply_came, f);
+	return 0;
+}
+
+static void copy_wanted(struct archive_fetch *f, const struct package_version *p)
+{
+	const char *text = arena_text(f->a, p->version.text.ptr, p->version.text.len);
+	f->wanted.package = arena_strdup(f->a, p->package);
+	f->wanted.version.text = str_of(text);
+	f->wanted.digest = arena_strdup(f->a, p->digest);
+	f->wanted.locator = arena_strdup(f->a, p->locator);
+	memcpy(f->wanted.descriptor_digest, p->descriptor_digest, sizeof(p->descriptor_digest));
+}
+
+struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struct obj *catalog,
+					  const struct obj *secret, const struct package_version *p,
+					  archive_done done, void *arg)
+{
+	struct archive_fetch *f = xcalloc(1, sizeof(*f));
+	const char *source = obj_str(catalog, "spec.source.url");
+	f->host = *h;
+	f->a = arena_new((size_t)4 << 20);
+	f->step = (struct task){.fn = deliver, .arg = f};
+	f->done = done;
+	f->arg = arg;
+	strbuf_init(&f->bytes, SOURCE_ARCHIVE_BYTES_MAX + 1);
+	copy_wanted(f, p);
+	if (cstr_has_prefix(f->wanted.locator, "https://")) {
+		if (fetch_remote(f, source ? source : "", secret) < 0)
+			finish(f);
+	} else if (source_read_local(h->files, f->wanted.locator, &f->bytes, &f->err) < 0) {
+		finish(f);
+	} else {
+		char actual[SHA256_HEX];
+		sha256_hex(strbuf_str(&f->bytes), actual);
+		if (strcmp(actual, p->digest) != 0)
+			error_set(&f->err, E_INVALID, "DigestMismatch: %s: sha256 is %s, wanted %s",
+				  p->locator, actual, p->digest);
+		finish(f); /* it was inspected when the folder was read */
+	}
+	return f;
+}

@@ -1,0 +1,55 @@
+/* sync_internal: shared by sync.c (life, building) and the readers, one for each kind of source. */
+#ifndef ALM_CONTROLLERS_SYNC_INTERNAL_H
+#define ALM_CONTROLLERS_SYNC_INTERNAL_H
+
+#include "alm/client/credentials.h"
+#include "alm/client/remote.h"
+#include "alm/controllers/sync.h"
+#include "catalog/helm_index.h"
+
+#define SYNC_ARENA_BYTES ((size_t)64 << 20)
+#define SYNC_SLICE_NS    INT64_C(20000000) /* of one turn */
+
+struct sync {
+	struct sync_host host;
+	struct arena *a;
+	struct obj *catalog;
+	struct source_cache *cache;
+	const char *url;
+	struct credentials credentials;
+	struct weburl base; /* of https and oci */
+	struct remote *remote;
+	struct sandbox_run *child;
+	struct task step;
+	void (*go)(struct sync *s); /* what the task does */
+	bool is_conditional;
+	struct strbuf lines; /* what the source told */
+	struct str rest;     /* of them, not yet built in */
+	struct catalog_index *index;
+	struct error err;
+	struct sync_result result;
+	sync_done done;
+	void *arg;
+	/* dir:// */
+	char **names;
+	size_t n_names, at;
+	struct oci_sync *oci;
+};
+
+/* Each ends in sync_build() or sync_fail(). */
+void sync_dir(struct sync *s);
+void sync_file(struct sync *s);
+void sync_https(struct sync *s);
+void sync_oci(struct sync *s);
+/* The input of HELM_INDEX_JOB; read in the sandbox, then built. */
+void sync_parse_index(struct sync *s, struct str input);
+
+void sync_next(struct sync *s, void (*go)(struct sync *s)); /* in the next turn */
+void sync_fail(struct sync *s, const struct error *err);
+void sync_unchanged(struct sync *s);
+void sync_build(struct sync *s); /* lines are complete */
+/* Opens the remote with the credentials; false: the sync has failed. */
+bool sync_open(struct sync *s, const char *scheme, const struct obj *secret);
+void oci_sync_free(struct oci_sync *o);
+
+#endif
