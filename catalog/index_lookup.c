@@ -29,48 +29,49 @@ static bool same_app(const struct package_version *p, const struct package_versi
 		(p->app_type && before->app_type && !strcmp(p->app_type, before->app_type)));
 }
 
-static size_t sort_refs(struct index_ref *refs, size_t n)
+struct refs {
+	struct index_ref *items;
+	size_t n, cap;
+};
+
+static void add(struct refs *l, const char *key, const struct package_version *p)
+{
+	ARRAY_GROW(l->items, l->cap, l->n + 1);
+	l->items[l->n++] = (struct index_ref){key, p->package, p->app_type};
+}
+
+/* Sorted, without repetitions, in the arena; the list is gone. */
+static struct index_ref *settle(struct refs *l, struct arena *a, size_t *ret_n)
 {
 	size_t kept = 0;
-	if (n)
-		qsort(refs, n, sizeof(*refs), by_key);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || by_key(&refs[kept - 1], &refs[i]))
-			refs[kept++] = refs[i];
-	return kept;
+	if (l->n)
+		qsort(l->items, l->n, sizeof(*l->items), by_key);
+	for (size_t i = 0; i < l->n; i++)
+		if (!kept || by_key(&l->items[kept - 1], &l->items[i]))
+			l->items[kept++] = l->items[i];
+	struct index_ref *refs =
+		l->items ? arena_memdup(a, l->items, kept * sizeof(*l->items)) : NULL;
+	xfree(l->items);
+	*ret_n = kept;
+	return refs;
 }
 
 void index_lookup_build(struct catalog_index *x)
 {
-	size_t n_apps = 0, n_resources = 0, cap_apps = 0, cap_resources = 0;
-	struct index_ref *apps = NULL, *resources = NULL;
+	struct refs apps = {0}, resources = {0};
 	for (size_t i = 0; i < x->n; i++) {
 		const struct package_version *p = x->versions[i];
 		const struct package_version *before = i ? x->versions[i - 1] : NULL;
 		if (!same_app(p, before))
 			before = NULL;
-		if (p->app_type && !before) {
-			ARRAY_GROW(apps, cap_apps, n_apps + 1);
-			apps[n_apps++] = (struct index_ref){p->app_type, p->package, p->app_type};
-		}
-		for (size_t k = 0; k < p->n_provides; k++) {
-			if (said_before(before, p->provides[k]))
-				continue;
-			ARRAY_GROW(resources, cap_resources, n_resources + 1);
-			resources[n_resources++] =
-				(struct index_ref){p->provides[k], p->package, p->app_type};
-		}
+		if (p->app_type && !before)
+			add(&apps, p->app_type, p);
+		for (size_t k = 0; k < p->n_provides; k++)
+			if (!said_before(before, p->provides[k]))
+				add(&resources, p->provides[k], p);
 	}
-	n_apps = sort_refs(apps, n_apps);
-	n_resources = sort_refs(resources, n_resources);
-	x->app_types = apps ? arena_memdup(x->arena, apps, n_apps * sizeof(*apps)) : NULL;
-	x->resources = resources
-			       ? arena_memdup(x->arena, resources, n_resources * sizeof(*resources))
-			       : NULL;
-	x->n_app_types = n_apps;
-	x->n_resources = n_resources;
-	xfree(apps);
-	xfree(resources);
+	x->app_types = settle(&apps, x->arena, &x->n_app_types);
+	x->resources = settle(&resources, x->arena, &x->n_resources);
 }
 
 /* <0, 0, >0 as the reference sorts before, among or after those of the key; with crd: the part

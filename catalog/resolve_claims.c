@@ -26,7 +26,7 @@ static void sort(struct claim_table *t)
 }
 
 static void add(struct claim_table *t, const char *key, size_t len, const struct resolve_claim *c,
-		bool *touched)
+		bool *touched) /* NOLINT(readability-non-const-parameter): kept, to be written */
 {
 	ARRAY_GROW(t->refs, t->cap, t->n + 1);
 	t->refs[t->n++] = (struct claim_ref){key, len, c, touched};

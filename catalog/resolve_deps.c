@@ -3,6 +3,7 @@
  * with what is installed. An installed app is a package that is present: its version first, then
  * what it may become by itself. The facts and their sentences are made here, solve.c searches.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,8 +225,8 @@ static uint64_t *one_value(struct search *x, size_t node, size_t value)
 static void add_need(struct search *x, size_t node, size_t value, size_t to,
 		     const struct package_requirement *q)
 {
-	for (size_t i = x->n_needs; i-- > 0 && x->needs[i].node == node;) {
-		struct need *n = &x->needs[i];
+	for (size_t i = x->n_needs; i > 0 && x->needs[i - 1].node == node; i--) {
+		struct need *n = &x->needs[i - 1];
 		bool same_range = n->versions && q->versions ? !strcmp(n->versions, q->versions)
 							     : n->versions == q->versions;
 		if (n->to == to && same_range && !strcmp(n->resource, q->resource)) {
@@ -470,8 +471,8 @@ static int by_crd(const void *a, const void *b)
 	return r ? r : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Two packages for one CRD exclude each other. */
-static void emit_shared_crds(struct search *x)
+/* What each version of each package brings; owned. */
+static struct bringer *bringers(struct search *x, size_t *ret_n)
 {
 	struct bringer *all = NULL;
 	size_t n = 0, cap = 0, n_managed;
@@ -479,12 +480,21 @@ static void emit_shared_crds(struct search *x)
 		for (size_t v = 1; v <= x->nodes[i].n; v++) {
 			const char *const *m =
 				resolver_managed(x->nodes[i].values[v - 1], &n_managed);
-			for (size_t k = 0; k < n_managed; k++) {
-				ARRAY_GROW(all, cap, n + 1);
+			ARRAY_GROW(all, cap, n + n_managed + 1);
+			assert(all);
+			for (size_t k = 0; k < n_managed; k++)
 				all[n++] = (struct bringer){resolver_crd_name(x->a, m[k]), i,
 							    one_value(x, i, v)};
-			}
 		}
+	*ret_n = n;
+	return all;
+}
+
+/* Two packages for one CRD exclude each other. */
+static void emit_shared_crds(struct search *x)
+{
+	size_t n = 0;
+	struct bringer *all = bringers(x, &n);
 	if (n)
 		qsort(all, n, sizeof(*all), by_crd);
 	size_t kept = 0;

@@ -291,6 +291,13 @@ static void judge_first_hop(struct resolver *r, const struct resolution *ret)
 	resolver_judge_rest(r, c);
 }
 
+static const char *first_message(const struct resolver *r)
+{
+	const struct candidate *c = r->n ? &r->candidates[0] : NULL;
+	return c ? arena_fmt(r->a, "%s: %s: %s", c->version, c->reason, c->message)
+		 : "the package has no version";
+}
+
 static void conclude(struct resolver *r, struct resolution *ret)
 {
 	const struct candidate *installed = NULL;
@@ -328,9 +335,7 @@ static void conclude(struct resolver *r, struct resolution *ret)
 		ret->message = ret->blocked->summary;
 	} else if (!ret->reason) {
 		ret->reason = "NoCandidate";
-		const struct candidate *c = r->n ? &r->candidates[0] : NULL;
-		ret->message = c ? arena_fmt(r->a, "%s: %s: %s", c->version, c->reason, c->message)
-				 : "the package has no version";
+		ret->message = first_message(r);
 	}
 }
 

@@ -28,8 +28,9 @@ static void draw(void *arg, const struct migration_progress *p)
 	if (full > BAR_CELLS)
 		full = BAR_CELLS;
 	if (!strcmp(p->doing, "waiting")) {
-		fprintf(stderr, "waiting %lld s: %s became the storage version just now\n",
-			(long long)(p->wait_ns / NS_PER_S + 1), r->to);
+		long long seconds = p->wait_ns / NS_PER_S + 1;
+		fprintf(stderr, "waiting %lld s: %s became the storage version just now\n", seconds,
+			r->to);
 	} else if (r->terminal && !strcmp(p->doing, "reading")) {
 		fprintf(stderr, "\r%zu objects read", p->done);
 		r->bar = true;

@@ -1,5 +1,6 @@
 /* Removal of an app (lifecycle.md 8): what any applied plan lists goes, in reverse install order;
  * CRDs are released, never deleted; the row comes before the finalizer goes. */
+#include <assert.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -92,6 +93,7 @@ static bool sees_crds(const struct view *v, const struct app *app, struct plan *
 	}
 	for (size_t i = 0; i < obj_len(rows); i++) {
 		const struct obj *row = obj_at(rows, i);
+		assert(o);
 		const struct obj *live = obj_get(o->value, obj_str(row, "key"));
 		if (obj_type(live) == OBJ_MAP &&
 		    !cstr_eq(meta_resource_version(live), obj_str(row, "seen"))) {

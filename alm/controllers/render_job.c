@@ -127,9 +127,9 @@ static int render(struct arena *a, struct str archive, const struct obj *request
 	json_print(obj_get(request, "values"), &values);
 	int r = yaml_go_parse_map(a, strbuf_str(&values), &user, &msg);
 	rq.values = user;
-	if (!r)
+	if (r >= 0)
 		r = chart_open(a, archive, &chart_limits_default, rq.profile, &chart, &msg);
-	if (!r)
+	if (r >= 0)
 		r = render_chart(a, chart, &rq, &result, &msg);
 	if (host->over)
 		return error_set(err, E_LIMIT, "RenderLimit: lookup has more than %d keys",

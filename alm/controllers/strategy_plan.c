@@ -31,9 +31,9 @@ static void block(struct strategy_pass *s, const char *condition, const char *re
 /* Which condition tells a predicate's refusal. */
 static const char *condition_of(const char *reason)
 {
-	if (!strcmp(reason, "ResourceDropped") || !strcmp(reason, "CRDIncompatible"))
+	if (cstr_eq(reason, "ResourceDropped") || cstr_eq(reason, "CRDIncompatible"))
 		return "CRDCompatible";
-	if (!strcmp(reason, "RequirementUnmet") || !strcmp(reason, "ResourceMissing"))
+	if (cstr_eq(reason, "RequirementUnmet") || cstr_eq(reason, "ResourceMissing"))
 		return "RequirementsMet";
 	return "PlanReady";
 }

@@ -27,6 +27,7 @@
 /* clang-format on */
 
 struct curl_lib {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name */
 #define X(name) __typeof__(&curl_##name) name;
 	CURL_FUNCTIONS(X)
 #undef X

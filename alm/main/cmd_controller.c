@@ -142,7 +142,7 @@ static void on_waiting(void *arg, const char *holder)
 	(void)arg;
 	printf("alm controller: waiting, %s holds the lease " LEASE_NAMESPACE "/" LEASE_NAME "\n",
 	       holder);
-	fflush(stdout);
+	(void)fflush(stdout);
 }
 
 /* --- start --- */

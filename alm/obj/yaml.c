@@ -466,6 +466,7 @@ static int start_document(struct reader *r, const yaml_event_t *e, struct yaml_d
 
 static void document_release(struct yaml_document *d)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what ends has begun */
 	obj_unref(d->value);
 	for (size_t i = 0; i < d->n_duplicates; i++)
 		xfree(d->duplicates[i]);

@@ -205,7 +205,7 @@ static size_t node_bytes(enum node_kind kind)
 	case NODE_BOOL:
 		return UP_TO(boolean);
 	case NODE_NUMBER:
-		return UP_TO(number);
+		return UP_TO(number); /* NOLINT(bugprone-sizeof-expression): it is a pointer */
 	case NODE_STRING:
 		return UP_TO(string);
 	case NODE_BREAK:
@@ -453,7 +453,7 @@ static void parse_else(struct parser *p, struct node *n, struct node *at)
 	}
 	struct node *end = NULL;
 	n->branch.else_list = item_list(p, &end);
-	if (!failed(p) && end->kind != NODE_END)
+	if (!failed(p) && end && end->kind != NODE_END)
 		fail(p, "expected end; found {{else}}");
 }
 
@@ -464,7 +464,7 @@ static void parse_lists(struct parser *p, struct node *n)
 	p->range_depth += range;
 	n->branch.list = item_list(p, &end);
 	p->range_depth -= range;
-	if (!failed(p) && end->kind == NODE_ELSE)
+	if (!failed(p) && end && end->kind == NODE_ELSE)
 		parse_else(p, n, end);
 }
 

@@ -7,6 +7,7 @@
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ static void on_crash(int number)
 static void describe(const struct options *o, uint64_t seed, const char *fault)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(sizeof(current) - 1);
+	assert(o->scenario);
 	strbuf_addf(&b, "build/sim --scenario %s --seed %" PRIu64, o->scenario->name, seed);
 	for (size_t i = 0; i < o->n_faults && !fault; i++)
 		strbuf_addf(&b, " --fault %s", o->faults[i]);
@@ -161,6 +163,16 @@ static int usage(const char *why)
 	return 2;
 }
 
+/* An option whose value is a number. */
+static bool number(struct options *o, const char *name, struct str value)
+{
+	if (strcmp(name, "--seed") == 0)
+		return str_parse_u64(value, &o->seed);
+	if (strcmp(name, "--every") == 0)
+		return str_parse_u64(value, &o->every) && o->every;
+	return strcmp(name, "--runs") == 0 && str_parse_u64(value, &o->runs);
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
@@ -179,14 +191,9 @@ static int parse(int argc, char **argv, struct options *o)
 			o->keep_going = true;
 		else if (strcmp(a, "-v") == 0)
 			o->verbose = true;
-		else if (strcmp(a, "--scenario") == 0 && (o->scenario = scenario_find(v)) != NULL)
-			i++;
-		else if (strcmp(a, "--seed") == 0 && str_parse_u64(str_of(v), &o->seed))
-			i++;
-		else if (strcmp(a, "--every") == 0 && str_parse_u64(str_of(v), &o->every) &&
-			 o->every)
-			i++;
-		else if (strcmp(a, "--runs") == 0 && str_parse_u64(str_of(v), &o->runs))
+		else if (strcmp(a, "--scenario") == 0 && *v)
+			o->scenario = scenario_find(argv[++i]);
+		else if (number(o, a, str_of(v)))
 			i++;
 		else if (strcmp(a, "--sql") == 0 && *v)
 			o->query = argv[++i];

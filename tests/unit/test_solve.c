@@ -94,6 +94,7 @@ struct reference {
 	bool decided[PACKAGES];
 };
 
+/* NOLINTBEGIN(misc-no-recursion): a package a level, of PACKAGES */
 static bool try_value(struct reference *r, size_t p, size_t v);
 
 static bool try_all(struct reference *r)
@@ -104,7 +105,8 @@ static bool try_all(struct reference *r)
 			continue;
 		int left = __builtin_popcountll(r->open[p]);
 		int least = best < PACKAGES ? __builtin_popcountll(r->open[best]) : 99;
-		if (left < least || (left == least && strcmp(names[p], names[best]) < 0))
+		if (left < least ||
+		    (left == least && best < PACKAGES && strcmp(names[p], names[best]) < 0))
 			best = p;
 	}
 	if (best == PACKAGES)
@@ -139,6 +141,7 @@ static bool try_value(struct reference *r, size_t p, size_t v)
 	}
 	return try_all(r);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 static bool reference(const struct catalog *c, struct reference *r)
 {
