@@ -764,7 +764,8 @@ static int load_row(struct store *s, struct stmt *st, struct error *err)
 static int store_load(struct store *s, struct error *err)
 {
 	struct stmt *st = NULL;
-	if (db_exec(s->db, schema_sql, err) < 0 ||
+	/* A new folder: its table comes in one commit with its first objects. */
+	if (batch_begin(s, err) < 0 || db_exec(s->db, schema_sql, err) < 0 ||
 	    db_prepare(s->db,
 		       "SELECT id, name, deleted, create_revision, prev_revision, value "
 		       "FROM objects ORDER BY id",
@@ -781,7 +782,7 @@ static int store_load(struct store *s, struct error *err)
 	/* The newest row stays, also if it is a tombstone: revisions are never used twice. */
 	if (s->n_garbage && s->garbage[s->n_garbage - 1] == s->rv)
 		s->n_garbage--;
-	s->window_start = s->rv;
+	s->window_start = s->batch_rv = s->rv;
 	return r;
 }
 

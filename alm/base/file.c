@@ -74,19 +74,15 @@ int file_write_new(const char *path, struct str bytes, unsigned mode, struct err
 	return r;
 }
 
-/* A rename is durable once its folder is. */
-static int sync_parent(const char *path, struct error *err)
+int dir_flush(const char *path, struct error *err)
 {
-	const char *slash = strrchr(path, '/');
-	CLEANUP(xfreep) char *dir =
-		slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
-	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0)
-		return fail(err, dir);
+		return fail(err, path);
 	return 0;
 }
 
-int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err)
+int file_replace(const char *path, struct str bytes, unsigned mode, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf tmp = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&tmp, "%s.tmp%ld", path, (long)getpid());
@@ -98,7 +94,17 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct 
 		unlink(tmp.buf);
 		return r;
 	}
-	return sync_parent(path, err);
+	return 0;
+}
+
+/* A rename is durable once its folder is. */
+int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	CLEANUP(xfreep) char *dir =
+		slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
+	int r = file_replace(path, bytes, mode, err);
+	return r < 0 ? r : dir_flush(dir, err);
 }
 
 int file_info(const char *path, struct file_info *ret, struct error *err)

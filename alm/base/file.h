@@ -25,6 +25,10 @@ struct file_info {
 int file_read(const char *path, struct strbuf *b, struct error *err);
 /* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err);
+/* The same in two steps, for several files of one folder: each is flushed and renamed, then the
+ * folder is flushed once. */
+int file_replace(const char *path, struct str bytes, unsigned mode, struct error *err);
+int dir_flush(const char *path, struct error *err);
 /* A new file, flushed; E_EXISTS if path exists. */
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
 int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */

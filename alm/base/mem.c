@@ -1,6 +1,7 @@
 /* The only place that allocates, and the only place where out of memory is met. */
 #include "alm/base/mem.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,4 +71,9 @@ size_t mem_grown(size_t cap, size_t want)
 	if (next < 8)
 		next = 8;
 	return next < want ? want : next;
+}
+
+void mem_trim(void)
+{
+	malloc_trim(0);
 }

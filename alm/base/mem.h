@@ -70,6 +70,9 @@ static inline void *mem_unconst(const void *p)
 		}                                                                  \
 	} while (0)
 
+/* Gives what is free back to the system: once, after a start that needed much for a moment. */
+void mem_trim(void);
+
 /* The next capacity: at least want, at least 8, by half again. */
 size_t mem_grown(size_t cap, size_t want);
 

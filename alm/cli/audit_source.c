@@ -89,7 +89,10 @@ int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err
 	if (file)
 		r = open_archive(file, &s, err);
 	else if (!elsewhere && (file_exists(path) || cli_value(c, "data-dir"))) {
-		struct db_config dc = {.path = path, .read_only = true, .busy_ns = 5 * NS_PER_S};
+		struct db_config dc = {.path = path,
+				       .read_only = true,
+				       .busy_ns = 5 * NS_PER_S,
+				       .layout = DB_LAYOUT};
 		r = db_open(&dc, &s.db, err);
 	} else
 		r = open_api(c, &s, err);

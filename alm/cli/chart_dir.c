@@ -121,7 +121,8 @@ int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, 
 {
 	struct error err = ERROR_INIT;
 	struct file_info info;
-	*ret = (struct chart_source){.budget = ARCHIVE_BUDGET_INIT(&chart_limits_default)};
+	*ret = (struct chart_source){.path = path,
+				     .budget = ARCHIVE_BUDGET_INIT(&chart_limits_default)};
 	if (!file_exists(path)) {
 		strbuf_addf(msg, "path \"%s\" not found", path);
 		return -E_NOTFOUND;
@@ -134,12 +135,37 @@ int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, 
 	return chart_dir_files(a, path, true, &ret->budget, &ret->files, msg);
 }
 
+static int unpack(struct arena *a, struct chart_source *s, struct strbuf *msg)
+{
+	struct error err = ERROR_INIT;
+	int rc = archive_read(a, s->packed, &s->budget, &s->files, &err);
+	if (rc < 0)
+		strbuf_addf(msg,
+			    "%s: %s; it is no chart archive, or damaged: fetch it again, or make "
+			    "it with `alm package build`",
+			    s->path, err.msg);
+	return rc;
+}
+
+/* Helm's texts, kept literally by chart_load, do not say which file they are about. */
+static int check_chart(const struct chart_source *s, struct strbuf *msg)
+{
+	if (archive_find(&s->files, "Chart.yaml") || archive_find(&s->files, "requirements.yaml"))
+		return 0;
+	strbuf_addf(msg,
+		    "%s: Chart.yaml file is missing; a chart is a folder with a Chart.yaml, or the "
+		    "archive that `alm package build` makes of it",
+		    s->path);
+	return -E_INVALID;
+}
+
 int chart_dir_parse(struct arena *a, struct chart_source *s, enum tmpl_profile profile,
 		    struct chart **ret, struct strbuf *msg)
 {
-	if (!s->is_dir)
-		return chart_open(a, s->packed, &chart_limits_default, profile, ret, msg);
-	return chart_load(a, &s->files, &s->budget, profile, ret, msg);
+	int rc = s->is_dir ? 0 : unpack(a, s, msg);
+	if (rc >= 0)
+		rc = check_chart(s, msg);
+	return rc < 0 ? rc : chart_load(a, &s->files, &s->budget, profile, ret, msg);
 }
 
 int chart_dir_load(struct arena *a, const char *path, enum tmpl_profile profile, struct chart **ret,

@@ -13,6 +13,7 @@ int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 /* A folder or a .tgz as bytes: opening files is one thing, looking into them another, which a
  * sandbox can do. */
 struct chart_source {
+	const char *path;
 	bool is_dir;
 	struct str packed;
 	struct archive_files files;

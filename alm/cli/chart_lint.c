@@ -221,7 +221,7 @@ void chart_lint(struct arena *a, const struct template_args *args, const struct 
 	struct vmap *values;
 	*ret = (struct lint_report){.a = a};
 	if (chart_dir_load(a, args->chart, args->profile, &c, &msg) < 0) {
-		add(ret, LINT_ERROR, args->chart, "%s", msg.buf);
+		add(ret, LINT_ERROR, "chart", "%s", msg.buf);
 		return;
 	}
 	lint_meta(ret, c, cstr_has_suffix(args->chart, ".tgz") ? NULL : args->chart);

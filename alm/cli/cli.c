@@ -149,7 +149,7 @@ void cli_print_help(const char *path, const struct cmd *cmd)
 static int setup_log(const struct cli *c, struct error *err)
 {
 	const char *level = cli_value(c, "log-level"), *format = cli_value(c, "log-format");
-	enum log_level l = LOG_WARN;
+	enum log_level l = c->cmd->is_service ? LOG_INFO : LOG_WARN;
 	if (level && !log_level_parse(level, &l))
 		return error_set(err, E_USAGE, "--log-level: %s is no level", level);
 	if (format && strcmp(format, "kv") != 0 && strcmp(format, "json") != 0)
@@ -187,7 +187,7 @@ static int run(struct cli *c, const char *path, int argc, char **argv)
 	if (r >= 0)
 		return c->exit_code;
 	(void)fflush(stdout);
-	fprintf(stderr, "alm: %s\n", err.msg);
+	fprintf(stderr, "%s: %s\n", c->cmd->is_service ? path : "alm", err.msg);
 	return error_exit(err.code);
 }
 

@@ -34,6 +34,7 @@ struct cmd {
 	struct {
 		size_t min, max;
 	} args;
+	bool is_service; /* runs until a signal: logs transitions, not warnings alone */
 	/* 0 or a negative error; the frame prints "alm: MSG" and maps it to the exit code. */
 	int (*run)(struct cli *c, struct error *err);
 	/* Commands of commands, NULL-ended: alm audit why. run is not used then. */

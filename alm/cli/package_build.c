@@ -34,7 +34,8 @@ static int write_chart_yaml(struct build *b, const char *version, struct error *
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(chart_limits_default.file_bytes);
 	if (!f)
-		return error_set(err, E_INVALID, "Chart.yaml file is missing");
+		return error_set(err, E_INVALID,
+				 "Chart.yaml file is missing; a chart is a folder with one");
 	if (!version && !b->descriptor.ptr)
 		return 0;
 	if (yaml_parse_one(f->data, &o, err) < 0)
@@ -125,14 +126,14 @@ int package_build(struct arena *a, const char *dir, const char *version, const c
 		b.descriptor = descriptor->data;
 	if (write_chart_yaml(&b, version, err) < 0 || load(&b, err) < 0 ||
 	    read_descriptor(&b, &built, err) < 0)
-		return -err->code;
+		return error_wrap(err, "%s", dir);
 	const char *name = arena_fmt(a, "%.*s", STR_ARG(b.chart->meta.name));
 	if (archive_write(&b.files, name, &packed, err) < 0 ||
 	    strbuf_check(&packed, "the archive", err) < 0)
 		return -err->code;
 	sha256_hex(strbuf_str(&packed), built.sha256);
 	if (check_package(&b, built.sha256, err) < 0)
-		return -err->code;
+		return error_wrap(err, "%s", dir);
 	built.path = arena_fmt(a, "%s/%s-%.*s.tgz", out_dir, name, STR_ARG(b.chart->meta.version));
 	if (dir_make(out_dir, 0755, err) < 0 ||
 	    file_write_atomic(built.path, strbuf_str(&packed), 0644, err) < 0)

@@ -21,10 +21,15 @@ struct db_config {
 	const char *vfs;  /* NULL: the default; tests/sim names its own */
 	bool read_only;
 	int64_t busy_ns; /* how long to wait for another process; 0: not at all */
+	int layout;      /* newest data layout that the caller knows, kept in the file; 0: any */
 };
 
+/* Of alm.db; to be raised when an older alm must not write what this one has written. */
+#define DB_LAYOUT 1
+
 /* Opens or creates. E_CORRUPT "PATH: not a database, or damaged ..." after a failed quick check,
- * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock). */
+ * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock), E_UNSUPPORTED
+ * when a newer alm has written it. */
 int db_open(const struct db_config *c, struct db **ret, struct error *err);
 /* Closes a broken handle's connection and opens it anew; every statement is gone. */
 int db_reopen(struct db *d, struct error *err);

@@ -37,6 +37,7 @@ struct db {
 	int lock_fd;
 	int wal_frames;
 	bool broken;
+	bool unmarked; /* the file does not say config.layout yet */
 };
 
 static void stmt_free(void *p)
@@ -181,6 +182,31 @@ static int quick_check(struct db *d, struct error *err)
 	return r < 0 ? r : 0;
 }
 
+/* A file without a mark is new, or older than the mark: it gets one in its next transaction. */
+static int check_layout(struct db *d, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "PRAGMA user_version", &s, err);
+	if (r < 0 || (r = stmt_step(s, err)) < 0)
+		return r;
+	int64_t found = stmt_int(s, 0);
+	stmt_reset(s);
+	if (found > d->config.layout)
+		return error_set(err, E_UNSUPPORTED,
+				 "%s: written by a newer alm (layout %lld, this one knows %d); use "
+				 "that alm, or another folder with --data-dir",
+				 d->path, (long long)found, d->config.layout);
+	d->unmarked = found < d->config.layout;
+	return 0;
+}
+
+static int mark_layout(struct db *d, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&sql, "PRAGMA user_version = %d", d->config.layout);
+	return db_exec(d, sql.buf, err);
+}
+
 static int configure(struct db *d, struct error *err)
 {
 	sqlite3_extended_result_codes(d->conn, 1);
@@ -195,6 +221,8 @@ static int configure(struct db *d, struct error *err)
 			"PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
 			"PRAGMA cache_size = -4096",
 			err);
+	if (r >= 0 && d->config.layout)
+		r = check_layout(d, err);
 	if (r < 0 || d->config.read_only)
 		return r;
 	r = db_exec(d, "PRAGMA journal_mode = WAL", err);
@@ -414,7 +442,10 @@ static int run(struct db *d, const char *sql, struct error *err)
 
 int db_begin(struct db *d, struct error *err)
 {
-	return run(d, "BEGIN IMMEDIATE", err);
+	int r = run(d, "BEGIN IMMEDIATE", err);
+	if (r >= 0 && d->unmarked && (r = mark_layout(d, err)) < 0)
+		db_rollback(d);
+	return r;
 }
 
 int db_commit(struct db *d, struct error *err)
@@ -424,7 +455,9 @@ int db_commit(struct db *d, struct error *err)
 		/* What reached the disk is unknown: only a new handle can tell. */
 		db_rollback(d);
 		d->broken = true;
+		return r;
 	}
+	d->unmarked = false;
 	return r;
 }
 

@@ -60,7 +60,8 @@ struct server;
 int server_listen(struct loop *l, const struct server_config *c, server_handler handler, void *arg,
 		  struct server **ret, struct error *err);
 const char *server_address(const struct server *s); /* "127.0.0.1:41873" */
-/* Stops accepting, ends idle connections; open exchanges finish or are cut after grace_ns. */
+/* Stops accepting, ends idle connections; open exchanges finish or are cut after grace_ns. A second
+ * call cuts them at once. */
 void server_stop(struct server *s, int64_t grace_ns, void (*done)(void *arg), void *arg);
 void server_free(struct server *s);
 DEFINE_FREEP(server)

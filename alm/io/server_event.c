@@ -711,6 +711,10 @@ static void on_grace_over(void *arg)
 
 void server_stop(struct server *s, int64_t grace_ns, void (*done)(void *arg), void *arg)
 {
+	if (s->stopping) {
+		on_grace_over(s);
+		return;
+	}
 	s->stopping = true;
 	s->stopped = (struct task){.fn = done, .arg = arg};
 	s->grace = (struct timer){.fn = on_grace_over, .arg = s};

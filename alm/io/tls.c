@@ -18,7 +18,6 @@
 
 #define CA_NS      (3650 * NS_PER_DAY)
 #define SERVING_NS (365 * NS_PER_DAY)
-#define SPARE_NS   (30 * NS_PER_DAY)
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_SSL_FREEP(type, fn)  \
@@ -174,7 +173,7 @@ int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_
 {
 	CLEANUP(X509_freep) X509 *ca = cert_of(ca_cert_pem);
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *ca_key = key_of(ca_key_pem);
-	if (!ca || !ca_key)
+	if (!ca || !ca_key || X509_check_private_key(ca, ca_key) != 1)
 		return ssl_failed(err, "CA certificate or key");
 	CLEANUP(strbuf_release) struct strbuf san = STRBUF_INIT(STRBUF_SMALL);
 	alternative_names(names, n_names, &san);
@@ -189,23 +188,6 @@ int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_
 	    !X509_sign(cert, ca_key, EVP_sha256()))
 		return ssl_failed(err, "serving certificate");
 	return print_pair(cert, key, ret_cert_pem, ret_key_pem, err);
-}
-
-bool tls_serving_usable(struct loop *l, const char *cert_pem, const char *ca_cert_pem,
-			const char *name)
-{
-	CLEANUP(X509_freep) X509 *cert = cert_of(cert_pem);
-	CLEANUP(X509_freep) X509 *ca = cert_of(ca_cert_pem);
-	if (!cert || !ca)
-		return false;
-	time_t until = (time_t)((loop_now(l) + SPARE_NS) / NS_PER_S);
-	bool named = !name || !name[0] ||
-		     (is_address(name) ? X509_check_ip_asc(cert, name, 0)
-				       : X509_check_host(cert, name, 0, 0, NULL)) == 1;
-	bool ok = named && X509_cmp_time(X509_get0_notAfter(cert), &until) > 0 &&
-		  X509_verify(cert, X509_get0_pubkey(ca)) == 1;
-	ERR_clear_error();
-	return ok;
 }
 
 void tls_token(struct loop *l, char out[TLS_TOKEN_MAX])

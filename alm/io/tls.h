@@ -19,10 +19,6 @@ int tls_ca_new(struct loop *l, const char *common_name, char **ret_cert_pem, cha
 int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_pem,
 		    const char *const *names, size_t n_names, char **ret_cert_pem,
 		    char **ret_key_pem, struct error *err);
-/* True if the certificate is signed by the CA, names the host, and holds for 30 days more: else
- * the caller makes a new one. */
-bool tls_serving_usable(struct loop *l, const char *cert_pem, const char *ca_cert_pem,
-			const char *name);
 
 void tls_token(struct loop *l, char out[TLS_TOKEN_MAX]);
 

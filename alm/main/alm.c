@@ -13,10 +13,6 @@
 		.name = #word, .usage = synopsis, .summary = text, .main = cmd_##word##_main}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-RAW(up, "alm up [--data-dir DIR] [--listen ADDR:PORT]",
-    "run API server and controllers in one process");
-RAW(server, "alm server [--data-dir DIR] [--listen ADDR:PORT]", "run the embedded API server alone");
-RAW(controller, "alm controller --data-dir DIR [--kubeconfig FILE]", "run the controllers against a cluster");
 RAW(template, "alm template [NAME] CHART [flags of helm template]", "render a chart archive");
 RAW(package, "alm package build CHART [-o DIR]", "make a package for a catalog");
 RAW(lint, "alm lint CHART", "check a chart");

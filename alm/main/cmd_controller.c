@@ -13,6 +13,7 @@
 #include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
 #include "alm/main/alert_sender.h"
+#include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/sandbox_jobs.h"
@@ -20,6 +21,7 @@
 #define LEASE_NAMESPACE "alm-system"
 #define LEASE_NAME      "alm-controller"
 #define CRDS_RETRY_NS   (5 * NS_PER_S)
+#define VERIFY_SOAK_NS  (10 * NS_PER_S)
 
 struct controller_command {
 	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
@@ -164,8 +166,9 @@ static int find_target(struct controller_command *c, struct kubeconfig_target *r
 
 static int open_log(struct controller_command *c, struct error *err)
 {
-	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", c->data_dir)};
-	if (dir_make(c->data_dir, 0700, err) < 0 || db_open(&dc, &c->db, err) < 0)
+	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", c->data_dir),
+			       .layout = DB_LAYOUT};
+	if (data_dir_make(c->data_dir, err) < 0 || db_open(&dc, &c->db, err) < 0)
 		return -err->code;
 	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
 	return audit_open(&ac, &c->audit, err);
@@ -174,19 +177,17 @@ static int open_log(struct controller_command *c, struct error *err)
 static int start(struct controller_command *c, struct error *err)
 {
 	struct kubeconfig_target target;
-	struct error ignored = ERROR_INIT;
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
+	c->metrics = metrics_new();
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
-	    find_target(c, &target, err) < 0 || open_log(c, err) < 0)
+	    find_target(c, &target, err) < 0 ||
+	    metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server, err) <
+		    0 ||
+	    open_log(c, err) < 0)
 		return -err->code;
 	target.transport.user_agent = "alm/" ALM_VERSION;
 	if (transport_curl_new(c->loop, &target.transport, &c->transport, err) < 0)
 		return -err->code;
-	c->metrics = metrics_new();
-	if (metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server,
-				 &ignored) < 0)
-		log_warn("no metrics are served; choose another address with --metrics-listen",
-			 "error", ignored.msg);
 	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
@@ -201,7 +202,7 @@ static int start(struct controller_command *c, struct error *err)
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	c->leader = leader_new(&lc);
 	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
-	fflush(stdout);
+	(void)fflush(stdout);
 	return 0;
 }
 
@@ -221,53 +222,49 @@ static void release(struct controller_command *c)
 	arena_free(c->arena);
 }
 
-static int usage(void)
+static int run(struct cli *cli, struct error *err)
 {
-	fprintf(stderr, "usage: alm controller --data-dir DIR [--kubeconfig FILE] [--context NAME] "
-			"[--insecure-skip-tls-verify] [--metrics-listen ADDR:PORT|off] "
-			"[--alertmanager URL] [--verify-soak DURATION]\n");
-	return error_exit(E_USAGE);
-}
-
-static bool read_options(struct controller_command *c, int argc, char **argv)
-{
-	struct error err;
-	const char *soak = NULL;
-	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")         ? &c->data_dir
-				     : cstr_eq(argv[i], "--kubeconfig")     ? &c->kubeconfig
-				     : cstr_eq(argv[i], "--context")        ? &c->context
-				     : cstr_eq(argv[i], "--metrics-listen") ? &c->metrics_listen
-				     : cstr_eq(argv[i], "--alertmanager")   ? &c->alertmanager
-				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
-									    : NULL;
-		if (cstr_eq(argv[i], "--insecure-skip-tls-verify"))
-			c->insecure = true;
-		else if (value && i + 1 < argc)
-			*value = argv[++i];
-		else
-			return false;
-	}
-	return c->data_dir &&
-	       (!soak || duration_parse(str_of(soak), &c->verify_soak_ns, &err) == 0);
-}
-
-int cmd_controller_main(int argc, char **argv)
-{
-	struct controller_command c = {.metrics_listen = "127.0.0.1:8080",
-				       .verify_soak_ns = 10 * NS_PER_S};
-	struct error err = ERROR_INIT;
-	if (!read_options(&c, argc, argv))
-		return usage();
+	struct controller_command c = {.data_dir = cli_value(cli, "data-dir"),
+				       .kubeconfig = cli_value(cli, "kubeconfig"),
+				       .context = cli_value(cli, "context"),
+				       .metrics_listen = cli_value(cli, "metrics-listen"),
+				       .alertmanager = cli_value(cli, "alertmanager"),
+				       .insecure = cli_flag(cli, "insecure-skip-tls-verify")};
+	if (!c.data_dir)
+		return error_set(err, E_USAGE,
+				 "--data-dir is missing: the folder of the audit log");
+	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0)
+		return -err->code;
 	c.arena = arena_new(KUBECONFIG_BYTES_MAX * 4);
 	c.loop = loop_event_new();
-	if (start(&c, &err) < 0) {
-		fprintf(stderr, "alm controller: %s\n", err.msg);
-		release(&c);
-		return error_exit(err.code);
+	if (start(&c, err) == 0) {
+		loop_on_signal(c.loop, on_signal, &c);
+		loop_run(c.loop);
 	}
-	loop_on_signal(c.loop, on_signal, &c);
-	loop_run(c.loop);
 	release(&c);
-	return 0;
+	return -err->code;
 }
+
+static const struct cmd_option options[] = {
+	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
+	{"verify-soak", "DURATION",
+	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
+	{0},
+};
+
+const struct cmd cmd_controller = {
+	.name = "controller",
+	.usage = "alm controller --data-dir DIR [--kubeconfig FILE] [--context NAME]",
+	.summary = "run the controllers against a cluster",
+	.description =
+		"The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config, or the one "
+		"this runs in. The CRDs of ALM are created there where the rights suffice; else "
+		"kubectl apply -f crds/ comes first. DIR holds the audit log, and one process at a "
+		"time works with it; of several on a cluster the one with the Lease "
+		"alm-system/alm-controller acts. Stays in the foreground until SIGINT or SIGTERM.",
+	.examples = "alm controller --data-dir /var/lib/alm-controller --context prod",
+	.options = options,
+	.is_service = true,
+	.run = run,
+};

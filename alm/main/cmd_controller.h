@@ -2,6 +2,8 @@
 #ifndef ALM_MAIN_CMD_CONTROLLER_H
 #define ALM_MAIN_CMD_CONTROLLER_H
 
-int cmd_controller_main(int argc, char **argv);
+#include "alm/cli/cli.h"
+
+extern const struct cmd cmd_controller;
 
 #endif

@@ -24,43 +24,19 @@ static void on_signal(void *arg, int signal)
 	embedded_stop(c->embedded, stopped, c);
 }
 
-static int usage(void)
+static int run(struct cli *cli, struct error *err)
 {
-	fprintf(stderr, "usage: alm server --data-dir DIR [--listen ADDR:PORT] [--token-file FILE] "
-			"[--simulate-workloads] [--no-audit]\n");
-	return error_exit(E_USAGE);
-}
-
-static bool read_options(struct embedded_config *c, int argc, char **argv)
-{
-	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")     ? &c->data_dir
-				     : cstr_eq(argv[i], "--listen")     ? &c->listen
-				     : cstr_eq(argv[i], "--token-file") ? &c->token_file
-									: NULL;
-		if (cstr_eq(argv[i], "--simulate-workloads"))
-			c->simulate_workloads = true;
-		else if (cstr_eq(argv[i], "--no-audit"))
-			c->no_audit = true;
-		else if (value && i + 1 < argc)
-			*value = argv[++i];
-		else
-			return false;
-	}
-	return c->data_dir != NULL;
-}
-
-int cmd_server_main(int argc, char **argv)
-{
-	struct server_command c = {.config = {.listen = "127.0.0.1:6443"}};
-	struct error err = ERROR_INIT;
-	if (!read_options(&c.config, argc, argv))
-		return usage();
+	const char *listen = cli_value(cli, "listen");
+	struct server_command c = {
+		.config = {.data_dir = cli_data_dir(cli),
+			   .listen = listen ? listen : "127.0.0.1:6443",
+			   .token_file = cli_value(cli, "token-file"),
+			   .simulate_workloads = cli_flag(cli, "simulate-workloads"),
+			   .no_audit = cli_flag(cli, "no-audit")}};
 	c.loop = loop_event_new();
-	if (embedded_start(&c.config, c.loop, &c.embedded, &err) < 0) {
-		fprintf(stderr, "alm server: %s\n", err.msg);
+	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0) {
 		loop_free(c.loop);
-		return error_exit(err.code);
+		return -err->code;
 	}
 	loop_on_signal(c.loop, on_signal, &c);
 	printf("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
@@ -71,3 +47,25 @@ int cmd_server_main(int argc, char **argv)
 	loop_free(c.loop);
 	return 0;
 }
+
+static const struct cmd_option options[] = {
+	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
+	 0},
+	{"token-file", "FILE", "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line", 0},
+	{"simulate-workloads", NULL,
+	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},
+	{"no-audit", NULL, "keep no audit log", 0},
+	{0},
+};
+
+const struct cmd cmd_server = {
+	.name = "server",
+	.usage = "alm server [--data-dir DIR] [--listen ADDR:PORT] [--token-file FILE]",
+	.summary = "run the embedded API server alone",
+	.description = "Writes DIR/kubeconfig and stays in the foreground until SIGINT or SIGTERM. "
+		       "It has no CRDs and no controllers of its own: kubectl apply -f crds/, then "
+		       "alm controller.",
+	.options = options,
+	.is_service = true,
+	.run = run,
+};

@@ -2,6 +2,8 @@
 #ifndef ALM_MAIN_CMD_SERVER_H
 #define ALM_MAIN_CMD_SERVER_H
 
-int cmd_server_main(int argc, char **argv);
+#include "alm/cli/cli.h"
+
+extern const struct cmd cmd_server;
 
 #endif

@@ -3,7 +3,6 @@
 #include "alm/main/cmd_up.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
@@ -28,8 +27,12 @@ struct up {
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
 	struct server *metrics_server;
+	struct timer trim;
 	int exit;
 };
+
+#define TRIM_AFTER_NS  (2 * NS_PER_S)
+#define VERIFY_SOAK_NS (10 * NS_PER_S)
 
 static void stopped(void *arg)
 {
@@ -39,6 +42,7 @@ static void stopped(void *arg)
 
 static void stop(struct up *u)
 {
+	loop_disarm(u->loop, &u->trim);
 	manager_free(STEAL(u->manager));
 	our_crds_free(STEAL(u->crds));
 	embedded_stop(u->embedded, stopped, u);
@@ -60,20 +64,23 @@ static void crds_applied(void *arg, const struct error *err)
 		return;
 	}
 	manager_start(u->manager);
+	loop_arm(u->loop, &u->trim, TRIM_AFTER_NS);
+}
+
+static void trim(void *arg UNUSED)
+{
+	mem_trim();
 }
 
 static int start(struct up *u, struct error *err)
 {
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
-	struct error ignored = ERROR_INIT;
 	u->metrics = u->config.metrics = metrics_new();
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
+	    metrics_server_start(u->loop, u->metrics_listen, u->metrics, &u->metrics_server, err) <
+		    0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
-	if (metrics_server_start(u->loop, u->metrics_listen, u->metrics, &u->metrics_server,
-				 &ignored) < 0)
-		log_warn("no metrics are served; choose another address with --metrics-listen",
-			 "error", ignored.msg);
 	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
 		return -err->code;
 	u->transport = transport_local_new(u->loop, embedded_handle, u->embedded,
@@ -109,62 +116,24 @@ static void release(struct up *u)
 	loop_free(u->loop);
 }
 
-static int usage(void)
+static int run(struct cli *c, struct error *err)
 {
-	fprintf(stderr, "usage: alm up [--data-dir DIR] [--listen ADDR:PORT] [--metrics-listen "
-			"ADDR:PORT|off] "
-			"[--token-file FILE] [--alertmanager URL] [--verify-soak DURATION] "
-			"[--no-simulate-workloads]\n");
-	return error_exit(E_USAGE);
-}
-
-static bool read_options(struct up *u, int argc, char **argv)
-{
-	struct error err;
-	const char *soak = NULL;
-	for (int i = 0; i < argc; i++) {
-		const char **value = cstr_eq(argv[i], "--data-dir")         ? &u->config.data_dir
-				     : cstr_eq(argv[i], "--listen")         ? &u->config.listen
-				     : cstr_eq(argv[i], "--token-file")     ? &u->config.token_file
-				     : cstr_eq(argv[i], "--metrics-listen") ? &u->metrics_listen
-				     : cstr_eq(argv[i], "--alertmanager")   ? &u->alertmanager
-				     : cstr_eq(argv[i], "--verify-soak")    ? &soak
-									    : NULL;
-		if (cstr_eq(argv[i], "--simulate-workloads"))
-			u->config.simulate_workloads = true;
-		else if (cstr_eq(argv[i], "--no-simulate-workloads"))
-			u->config.simulate_workloads = false;
-		else if (value && i + 1 < argc)
-			*value = argv[++i];
-		else
-			return false;
-	}
-	return !soak || duration_parse(str_of(soak), &u->verify_soak_ns, &err) == 0;
-}
-
-static const char *default_data_dir(char out[4096])
-{
-	const char *home = getenv("HOME");
-	snprintf(out, 4096, "%s/.alm", home ? home : "/root");
-	return out;
-}
-
-int cmd_up_main(int argc, char **argv)
-{
-	char home[4096];
-	struct up u = {.config = {.listen = "127.0.0.1:6443", .simulate_workloads = true},
-		       .metrics_listen = "127.0.0.1:8080",
-		       .verify_soak_ns = 10 * NS_PER_S};
-	struct error err = ERROR_INIT;
-	if (!read_options(&u, argc, argv))
-		return usage();
-	if (!u.config.data_dir)
-		u.config.data_dir = default_data_dir(home);
+	const char *metrics = cli_value(c, "metrics-listen");
+	struct up u = {.config = {.data_dir = cli_data_dir(c),
+				  .listen = cli_value(c, "listen"),
+				  .token_file = cli_value(c, "token-file"),
+				  .simulate_workloads = !cli_flag(c, "no-simulate-workloads")},
+		       .metrics_listen = metrics,
+		       .alertmanager = cli_value(c, "alertmanager")};
+	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0)
+		return -err->code;
+	if (!u.config.listen)
+		u.config.listen = "127.0.0.1:6443";
+	u.trim.fn = trim;
 	u.loop = loop_event_new();
-	if (start(&u, &err) < 0) {
-		fprintf(stderr, "alm up: %s\n", err.msg);
+	if (start(&u, err) < 0) {
 		release(&u);
-		return error_exit(err.code);
+		return -err->code;
 	}
 	loop_on_signal(u.loop, on_signal, &u);
 	printf("alm: https://%s, kubeconfig %s, data %s\n", embedded_address(u.embedded),
@@ -172,8 +141,38 @@ int cmd_up_main(int argc, char **argv)
 	if (u.config.simulate_workloads)
 		printf("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 		       "here\n");
-	fflush(stdout);
+	(void)fflush(stdout);
 	loop_run(u.loop);
 	release(&u);
-	return u.exit;
+	c->exit_code = u.exit;
+	return 0;
 }
+
+static const struct cmd_option options[] = {
+	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
+	 0},
+	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	{"token-file", "FILE", "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line", 0},
+	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
+	{"verify-soak", "DURATION",
+	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
+	{"simulate-workloads", NULL,
+	 "set the status of Deployments, Pods and the like, as no kubelet runs here (default)", 0},
+	{"no-simulate-workloads", NULL, "leave their status to others", 0},
+	{0},
+};
+
+const struct cmd cmd_up = {
+	.name = "up",
+	.usage = "alm up [--data-dir DIR] [--listen ADDR:PORT] [--metrics-listen ADDR:PORT]",
+	.summary = "run API server and controllers in one process",
+	.description = "Creates the CRDs of ALM, writes DIR/kubeconfig and stays in the foreground "
+		       "until SIGINT or SIGTERM. DIR (default ~/.alm) holds everything: the "
+		       "database alm.db with all objects and the audit log, the CA, the token of "
+		       "admin and the keys of the log.",
+	.examples = "alm up --data-dir /var/lib/alm &\n"
+		    "kubectl --kubeconfig /var/lib/alm/kubeconfig get Apps",
+	.options = options,
+	.is_service = true,
+	.run = run,
+};

@@ -2,6 +2,8 @@
 #ifndef ALM_MAIN_CMD_UP_H
 #define ALM_MAIN_CMD_UP_H
 
-int cmd_up_main(int argc, char **argv);
+#include "alm/cli/cli.h"
+
+extern const struct cmd cmd_up;
 
 #endif

@@ -16,7 +16,7 @@
 
 struct embedded {
 	const char *data_dir, *listen, *token_file;
-	bool simulate, no_audit;
+	bool simulate, no_audit, new_ca, new_token;
 	struct metrics *metrics;
 	const char *token; /* of admin */
 	struct arena *arena;
@@ -35,42 +35,45 @@ static const char *path_in(struct embedded *c, const char *name)
 	return arena_fmt(c->arena, "%s/%s", c->data_dir, name);
 }
 
-/* The text of a file of the data folder, NULL if it is not there. Owned. */
-static char *read_own(struct embedded *c, const char *name)
+/* The text of a file of the data folder, owned; NULL if it is not there, or was left empty by a
+ * power cut before it could be used. */
+static int read_own(struct embedded *c, const char *name, char **ret, struct error *err)
 {
-	struct error err = ERROR_INIT;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
-	if (file_read(path_in(c, name), &b, &err) < 0)
-		return NULL;
-	return strbuf_detach(&b);
+	*ret = NULL;
+	int r = file_read(path_in(c, name), &b, err);
+	if (r < 0)
+		return err->code == E_NOTFOUND ? 0 : r;
+	if (b.len)
+		*ret = strbuf_detach(&b);
+	return 0;
 }
 
 static int write_own(struct embedded *c, const char *name, const char *text, struct error *err)
 {
-	return file_write_atomic(path_in(c, name), str_of(text), 0600, err);
+	return file_replace(path_in(c, name), str_of(text), 0600, err);
 }
 
+/* The CA stays in the folder; a serving certificate is made at every start and never stored. */
 static int make_certificates(struct embedded *c, struct error *err)
 {
 	struct str host = STR(""), port;
 	str_rcut(str_of(c->listen), ':', &host, &port);
 	const char *names[] = {arena_strndup(c->arena, host.ptr, host.len)};
-	c->ca_cert = read_own(c, "ca.crt");
-	c->ca_key = read_own(c, "ca.key");
-	if (!c->ca_cert || !c->ca_key) {
-		if (tls_ca_new(c->loop, "alm-ca", &c->ca_cert, &c->ca_key, err) < 0 ||
-		    write_own(c, "ca.key", c->ca_key, err) < 0 ||
-		    write_own(c, "ca.crt", c->ca_cert, err) < 0)
+	if (read_own(c, "ca.crt", &c->ca_cert, err) < 0 ||
+	    read_own(c, "ca.key", &c->ca_key, err) < 0)
+		return -err->code;
+	c->new_ca = !c->ca_cert || !c->ca_key;
+	if (c->new_ca) {
+		xfree(STEAL(c->ca_cert));
+		xfree(STEAL(c->ca_key));
+		if (tls_ca_new(c->loop, "alm-ca", &c->ca_cert, &c->ca_key, err) < 0)
 			return -err->code;
 	}
-	c->cert = read_own(c, "server.crt");
-	c->key = read_own(c, "server.key");
-	if (c->cert && c->key && tls_serving_usable(c->loop, c->cert, c->ca_cert, names[0]))
-		return 0;
-	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, 1, &c->cert, &c->key, err) < 0 ||
-	    write_own(c, "server.key", c->key, err) < 0)
-		return -err->code;
-	return write_own(c, "server.crt", c->cert, err);
+	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, 1, &c->cert, &c->key, err) < 0)
+		return error_wrap(err, "%s, ca.key (remove both to get a new CA)",
+				  path_in(c, "ca.crt"));
+	return 0;
 }
 
 static void add_token(struct embedded *c, const char *token, const char *user, const char *uid,
@@ -81,23 +84,22 @@ static void add_token(struct embedded *c, const char *token, const char *user, c
 			(struct apiserver_token){token, user, uid, groups, n_groups};
 }
 
-static const char *admin_token(struct embedded *c, struct error *err)
+static int admin_token(struct embedded *c, struct error *err)
 {
 	static const char *const groups[] = {"system:masters", "system:authenticated"};
 	char fresh[TLS_TOKEN_MAX];
-	CLEANUP(xfreep) char *stored = read_own(c, "token");
-	const char *token;
-	if (stored) {
-		struct str t = str_trim(str_of(stored));
-		token = arena_strndup(c->arena, t.ptr, t.len);
-	} else {
+	CLEANUP(xfreep) char *stored = NULL;
+	if (read_own(c, "token", &stored, err) < 0)
+		return -err->code;
+	struct str t = str_trim(str_of(stored ? stored : ""));
+	c->new_token = !t.len;
+	if (c->new_token) {
 		tls_token(c->loop, fresh);
-		token = arena_strdup(c->arena, fresh);
-		if (write_own(c, "token", token, err) < 0)
-			return NULL;
+		t = str_of(fresh);
 	}
-	add_token(c, token, "admin", "1", groups, 2);
-	return token;
+	c->token = arena_strndup(c->arena, t.ptr, t.len);
+	add_token(c, c->token, "admin", "1", groups, 2);
+	return 0;
 }
 
 /* token,user,uid,"group,group" a line. */
@@ -139,20 +141,22 @@ static int read_tokens(struct embedded *c, struct error *err)
 	return 0;
 }
 
-static int write_kubeconfig(struct embedded *c, const char *token, struct error *err)
+static int write_kubeconfig(struct embedded *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf ca = STRBUF_INIT(CONFIG_BYTES_MAX);
+	CLEANUP(xfreep) char *old = NULL;
 	base64_encode(str_of(c->ca_cert), &ca);
-	return write_own(
-		c, "kubeconfig",
+	const char *text =
 		arena_fmt(c->arena,
 			  "apiVersion: v1\nkind: Config\nclusters:\n- name: alm\n  "
 			  "cluster:\n    server: https://%s\n    "
 			  "certificate-authority-data: %s\nusers:\n- name: admin\n  user:\n"
 			  "    token: %s\ncontexts:\n- name: alm\n  context:\n    cluster: "
 			  "alm\n    user: admin\ncurrent-context: alm\n",
-			  server_address(c->http), ca.buf, token),
-		err);
+			  server_address(c->http), ca.buf, c->token);
+	if (read_own(c, "kubeconfig", &old, err) < 0)
+		return -err->code;
+	return cstr_eq(old, text) ? 0 : write_own(c, "kubeconfig", text, err);
 }
 
 void embedded_handle(void *arg, struct exchange *x)
@@ -161,21 +165,44 @@ void embedded_handle(void *arg, struct exchange *x)
 	apiserver_handle(c->api, x);
 }
 
-static int open_store(struct embedded *c, struct error *err)
+int data_dir_make(const char *path, struct error *err)
 {
-	struct db_config dc = {.path = path_in(c, "alm.db")};
-	if (db_open(&dc, &c->db, err) < 0)
+	if (dir_make(path, 0700, err) < 0)
+		return error_wrap(err, "data folder (choose another with --data-dir)");
+	return 0;
+}
+
+/* What the folder lacks; after the database, whose lock keeps a second alm away. */
+static int write_identity(struct embedded *c, struct error *err)
+{
+	if (c->new_ca && (write_own(c, "ca.key", c->ca_key, err) < 0 ||
+			  write_own(c, "ca.crt", c->ca_cert, err) < 0))
 		return -err->code;
+	if (c->new_token && write_own(c, "token", c->token, err) < 0)
+		return -err->code;
+	return c->new_ca || c->new_token ? dir_flush(c->data_dir, err) : 0;
+}
+
+static int open_folder(struct embedded *c, struct error *err)
+{
+	struct db_config dc = {.path = path_in(c, "alm.db"), .layout = DB_LAYOUT};
+	if (data_dir_make(c->data_dir, err) < 0)
+		return -err->code;
+	if (db_open(&dc, &c->db, err) < 0 || write_identity(c, err) < 0)
+		return err->code == E_IO ? error_wrap(err, "data folder") : -err->code;
 	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
 	return c->no_audit ? 0 : audit_open(&ac, &c->audit, err);
 }
 
+/* Listening comes first: where the port is taken, nothing has been written. Requests wait in the
+ * kernel until the loop runs. */
 static int start(struct embedded *c, struct error *err)
 {
-	if (dir_make(c->data_dir, 0700, err) < 0 || make_certificates(c, err) < 0)
+	if (make_certificates(c, err) < 0 || admin_token(c, err) < 0 || read_tokens(c, err) < 0)
 		return -err->code;
-	c->token = admin_token(c, err);
-	if (!c->token || read_tokens(c, err) < 0 || open_store(c, err) < 0)
+	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
+	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0 ||
+	    open_folder(c, err) < 0)
 		return -err->code;
 	struct apiserver_config ac = {
 		.db = c->db,
@@ -188,11 +215,7 @@ static int start(struct embedded *c, struct error *err)
 		.simulate_workloads = c->simulate,
 		.metrics = c->metrics,
 	};
-	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
-	if (apiserver_new(&ac, &c->api, err) < 0 ||
-	    server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0)
-		return -err->code;
-	return write_kubeconfig(c, c->token, err);
+	return apiserver_new(&ac, &c->api, err) < 0 ? -err->code : write_kubeconfig(c, err);
 }
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,

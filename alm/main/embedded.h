@@ -1,7 +1,7 @@
 /*
- * embedded: the API server of a data folder: makes what the folder lacks (CA, certificate, token,
- * database), listens and writes the kubeconfig (0600). `alm server` is this alone, `alm up` adds
- * the controllers.
+ * embedded: the API server of a data folder: listens, makes what the folder lacks (database, CA,
+ * token) and writes the kubeconfig (0600). `alm server` is this alone, `alm up` adds the
+ * controllers.
  */
 #ifndef ALM_MAIN_EMBEDDED_H
 #define ALM_MAIN_EMBEDDED_H
@@ -21,6 +21,8 @@ struct embedded_config {
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
 		   struct error *err);
+/* The folder, or an error that names the option to choose another. */
+int data_dir_make(const char *path, struct error *err);
 /* Ends streams and idle connections, then calls done. */
 void embedded_stop(struct embedded *e, void (*done)(void *arg), void *arg);
 void embedded_free(struct embedded *e);

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "alm/base/log.h"
+
+#define METRICS_LISTEN    "127.0.0.1:8080"
 #define METRICS_BYTES_MAX ((size_t)16 << 20)
 
 static void reply(struct exchange *x, int status, const char *type, struct str body)
@@ -30,7 +33,17 @@ static void handle(void *arg, struct exchange *x)
 int metrics_server_start(struct loop *l, const char *listen, struct metrics *m, struct server **ret,
 			 struct error *err)
 {
-	struct server_config c = {.listen = listen, .connections_max = 64};
+	struct server_config c = {.listen = listen ? listen : METRICS_LISTEN,
+				  .connections_max = 64};
 	*ret = NULL;
-	return strcmp(listen, "off") ? server_listen(l, &c, handle, m, ret, err) : 0;
+	if (!strcmp(c.listen, "off"))
+		return 0;
+	int r = server_listen(l, &c, handle, m, ret, err);
+	if (r < 0 && listen)
+		return error_wrap(err, "--metrics-listen");
+	if (r < 0) /* nobody asked for it: a reason to say so, none to stop */
+		log_warn("no metrics are served; choose another address with --metrics-listen",
+			 "error", err->msg);
+	*err = ERROR_INIT;
+	return 0;
 }

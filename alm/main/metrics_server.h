@@ -5,7 +5,8 @@
 #include "alm/io/metrics.h"
 #include "alm/io/server.h"
 
-/* listen "off": *ret is NULL. */
+/* listen "off": *ret is NULL. NULL: the usual address; where that is taken, a warning and no more.
+ */
 int metrics_server_start(struct loop *l, const char *listen, struct metrics *m, struct server **ret,
 			 struct error *err);
 

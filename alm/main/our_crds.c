@@ -6,43 +6,47 @@
 
 struct our_crds {
 	struct client *client;
-	size_t next;
-	struct client_call *call;
+	struct crd_call {
+		struct our_crds *all;
+		struct client_call *call;
+	} *calls; /* one a kind */
+	size_t n_done;
+	struct error err; /* the first */
 	void (*done)(void *arg, const struct error *err);
 	void *arg;
 };
 
-static void apply_next(struct our_crds *o);
+static void one_done(struct our_crds *o, const struct error *err)
+{
+	if (err && !o->err.code)
+		o->err = *err;
+	if (++o->n_done == n_crd_kinds)
+		o->done(o->arg, o->err.code ? &o->err : NULL);
+}
 
 static void applied(void *arg, const struct client_reply *reply)
 {
-	struct our_crds *o = arg;
-	o->call = NULL;
-	if (reply->err)
-		o->done(o->arg, reply->err);
-	else
-		apply_next(o);
+	struct crd_call *c = arg;
+	c->call = NULL;
+	one_done(c->all, reply->err);
 }
 
-static void apply_next(struct our_crds *o)
+static void apply(struct our_crds *o, size_t i)
 {
 	static const struct resource crds = {.group = "apiextensions.k8s.io",
 					     .version = "v1",
 					     .plural = "customresourcedefinitions",
 					     .kind = "CustomResourceDefinition"};
 	static const struct client_options options = {.force = true};
-	struct error err;
+	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *crd = NULL;
-	if (o->next == n_crd_kinds) {
-		o->done(o->arg, NULL);
-		return;
-	}
-	const struct crd_kind *k = crd_kinds[o->next++];
-	if (yaml_parse_one(str_of(k->yaml), &crd, &err) < 0) {
-		o->done(o->arg, &err);
-		return;
-	}
-	o->call = client_apply(o->client, &crds, NULL, meta_name(crd), crd, &options, applied, o);
+	struct crd_call *c = &o->calls[i];
+	c->all = o;
+	if (yaml_parse_one(str_of(crd_kinds[i]->yaml), &crd, &err) < 0)
+		one_done(o, &err);
+	else
+		c->call = client_apply(o->client, &crds, NULL, meta_name(crd), crd, &options,
+				       applied, c);
 }
 
 struct our_crds *our_crds_apply(struct client *c, void (*done)(void *arg, const struct error *err),
@@ -52,7 +56,9 @@ struct our_crds *our_crds_apply(struct client *c, void (*done)(void *arg, const 
 	o->client = c;
 	o->done = done;
 	o->arg = arg;
-	apply_next(o);
+	o->calls = xcalloc(n_crd_kinds, sizeof(*o->calls));
+	for (size_t i = 0; i < n_crd_kinds; i++) /* at once: one commit */
+		apply(o, i);
 	return o;
 }
 
@@ -60,7 +66,9 @@ void our_crds_free(struct our_crds *o)
 {
 	if (!o)
 		return;
-	if (o->call)
-		client_cancel(o->client, o->call);
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		if (o->calls[i].call)
+			client_cancel(o->client, o->calls[i].call);
+	xfree(o->calls);
 	xfree(o);
 }

@@ -8,7 +8,7 @@ command -v kubectl >/dev/null || {
 	echo "ok 1 - story by hand # SKIP no kubectl"
 	exit 0
 }
-started=$(date +%s%N)
+started=$(date +%s)
 up_start
 manifests
 cd "$dir" || exit 1
@@ -18,7 +18,10 @@ soon "A5 the CRDs of ALM are created" \
 customresourcedefinition.apiextensions.k8s.io/installstrategies.opinstaller.coreos.com" \
 	k get crd apps.app.coreos.com installstrategies.opinstaller.coreos.com -o name
 k wait --for=condition=Established crd/apps.app.coreos.com crd/installstrategies.opinstaller.coreos.com --timeout=5s >/dev/null
-is "A5 Established within 5 s" "yes" "$([ $((($(date +%s%N) - started) / 1000000)) -le 5000 ] && echo yes)"
+# As the server says it: kubectl itself takes seconds on a slow machine.
+established() { k get crd apps.app.coreos.com installstrategies.opinstaller.coreos.com -o \
+	'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Established")].lastTransitionTime}{"\n"}{end}' | sort | tail -1; }
+is "A5 Established within 5 s" "yes" "$([ $(($(date -d "$(established)" +%s) - started)) -le 5 ] && echo yes)"
 has "1 alm up says where things are" "kubeconfig $data/kubeconfig" "$(cat out)"
 
 printed=$(package plain:1.0.0)

@@ -210,6 +210,27 @@ static void test_db__a_damaged_file_is_refused_with_a_remedy(void **state)
 	assert_non_null(strstr(f->err.msg, "restore a copy"));
 }
 
+static void test_db__a_newer_layout_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct db_config c = {.path = f->path, .layout = 2};
+	struct db *d = NULL;
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	assert_int_equal(number(d, "SELECT user_version FROM pragma_user_version"), 0);
+	assert_ok(db_begin(d, &f->err), &f->err); /* the mark comes with the first data */
+	assert_ok(db_commit(d, &f->err), &f->err);
+	assert_int_equal(number(d, "SELECT user_version FROM pragma_user_version"), 2);
+	db_close(STEAL(d));
+	c.layout = 1;
+	assert_int_equal(db_open(&c, &d, &f->err), -E_UNSUPPORTED);
+	assert_non_null(strstr(f->err.msg, "written by a newer alm (layout 2, this one knows 1)"));
+	c.read_only = true;
+	assert_int_equal(db_open(&c, &d, &f->err), -E_UNSUPPORTED);
+	c = (struct db_config){.path = f->path, .layout = 3};
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	db_close(d);
+}
+
 static void test_db__checkpoint_moves_the_wal_into_the_file(void **state)
 {
 	struct fixture *f = *state;
@@ -292,6 +313,7 @@ int main(void)
 		TEST(test_db__savepoints_undo_one_part),
 		TEST(test_db__a_second_alm_is_refused_and_a_reader_is_not),
 		TEST(test_db__a_damaged_file_is_refused_with_a_remedy),
+		TEST(test_db__a_newer_layout_is_refused),
 		TEST(test_db__checkpoint_moves_the_wal_into_the_file),
 		TEST(test_db__acknowledged_commits_survive_kill_9),
 	};

@@ -216,17 +216,20 @@ static void test_server__clients_pin_ca_and_name(void **state)
 	strbuf_release(&res.body);
 }
 
-static void test_server__serving_certificates_are_checked_before_reuse(void **state)
+static void test_server__a_ca_key_of_another_ca_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	listen_tls(f);
-	CLEANUP(xfreep) char *other = NULL, *other_key = NULL;
+	CLEANUP(xfreep) char *ca = NULL, *ca_key = NULL, *other = NULL, *other_key = NULL;
+	CLEANUP(xfreep) char *cert = NULL, *key = NULL;
+	assert_ok(tls_ca_new(f->loop, "a CA", &ca, &ca_key, &f->err), &f->err);
 	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
-	assert_true(tls_serving_usable(f->loop, f->cert, f->ca, "127.0.0.1"));
-	assert_true(tls_serving_usable(f->loop, f->cert, f->ca, "::1"));
-	assert_false(tls_serving_usable(f->loop, f->cert, f->ca, "10.0.0.1"));
-	assert_false(tls_serving_usable(f->loop, f->cert, other, "127.0.0.1"));
-	assert_false(tls_serving_usable(f->loop, "junk", f->ca, NULL));
+	assert_true(tls_serving_new(f->loop, ca, other_key, NULL, 0, &cert, &key, &f->err) < 0);
+	assert_true(tls_serving_new(f->loop, "junk", ca_key, NULL, 0, &cert, &key, &f->err) < 0);
+}
+
+static void test_server__tokens_differ(void **state)
+{
+	struct fixture *f = *state;
 	char a[TLS_TOKEN_MAX], b[TLS_TOKEN_MAX];
 	tls_token(f->loop, a);
 	tls_token(f->loop, b);
@@ -497,7 +500,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_server__tls_answers_and_connections_are_reused),
 		TEST(test_server__clients_pin_ca_and_name),
-		TEST(test_server__serving_certificates_are_checked_before_reuse),
+		TEST(test_server__a_ca_key_of_another_ca_is_refused),
+		TEST(test_server__tokens_differ),
 		TEST(test_server__a_stream_is_flushed_after_each_write),
 		TEST(test_server__a_reader_that_takes_nothing_is_cut),
 		TEST(test_server__pipelined_requests_are_answered_in_order),
