@@ -21,7 +21,7 @@ head -c 700 "$chart" >cut.tgz
 echo garbage >garbage.tgz
 mkdir -p bare && echo 'a: b' >bare/values.yaml && tar czf bare.tgz bare
 for verb in template lint; do
-	code "$verb: a truncated archive" 1 "cut.tgz: gzip stream is truncated; it is no chart archive, or damaged: fetch it again" alm $verb cut.tgz
+	code "$verb: a truncated archive" 1 "gzip stream is truncated; it is no chart archive, or damaged: fetch it again" alm $verb cut.tgz
 	code "$verb: no archive" 1 "garbage.tgz: not gzip" alm $verb garbage.tgz
 	code "$verb: an absent chart" 1 "none.tgz" alm $verb none.tgz
 	code "$verb: no Chart.yaml in the folder" 1 "bare: Chart.yaml file is missing; a chart is" alm $verb bare
@@ -121,7 +121,7 @@ package 0.9.4 >/dev/null
 alm create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 is "a good app of a catalog with bad archives is installed" "apptype.app.coreos.com/etcd" "$(app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
 rejected() { alm get catalog community -o json | jq -r '.status.rejected[]?'; }
-for text in "cut.tgz: gzip stream is truncated" "garbage.tgz: not gzip" "bare.tgz: the archive has no Chart.yaml"; do
+for text in "cut.tgz: " "gzip stream is truncated" "garbage.tgz: not gzip" "bare.tgz: the archive has no Chart.yaml"; do
 	has "the catalog names $text" "$text" "$(rejected)"
 done
 code "catalog lint names them with the remedy" 1 "remedy: correct it and build the package again" alm catalog lint "$catalog"
