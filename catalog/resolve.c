@@ -60,8 +60,10 @@ static bool is_newer(struct resolver *r, struct candidate *c)
 
 static bool is_in_range(struct resolver *r, struct candidate *c)
 {
-	if (!r->range || (range_matches(r->range, &c->parsed)) ||
-	    (version_is_prerelease(&c->parsed) && !range_names_prerelease(r->range)))
+	struct version v = c->parsed;
+	if (r->range && version_is_prerelease(&v) && !range_names_prerelease(r->range))
+		v.pre = STR_NONE; /* the next predicate is about that */
+	if (!r->range || range_matches(r->range, &v))
 		return true;
 	if (!r->texts.out_of_range)
 		r->texts.out_of_range = arena_fmt(r->a, "spec.version is %s", r->in->range);

@@ -284,7 +284,8 @@ static void print_step(size_t n, const char *step, struct strbuf *b)
 	}
 	bool more = str_cut(str_trim(rest), ';', &rest, &first);
 	command = str_trim(command);
-	strbuf_addf(b, "  %zu. %-51.*s %.*s\n", n, STR_ARG(command), STR_ARG(str_trim(rest)));
+	strbuf_addf(b, "  %zu. %-51.*s%s%.*s\n", n, STR_ARG(command),
+		    command.len > 51 ? "\n     " : " ", STR_ARG(str_trim(rest)));
 	if (more)
 		strbuf_addf(b, "     %.*s\n", STR_ARG(str_trim(first)));
 }

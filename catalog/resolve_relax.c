@@ -47,7 +47,8 @@ static bool add(struct attempt *t, const struct resolve_change *c)
 }
 
 /* Whose cause it is, when nothing here can lift it. */
-static const char *stuck_text(const struct candidate *c, struct arena *a)
+static const char *stuck_text(const struct candidate *c, const struct candidate *first,
+			      struct arena *a)
 {
 	static const struct {
 		const char *reason, *text;
@@ -61,14 +62,17 @@ static const char *stuck_text(const struct candidate *c, struct arena *a)
 				    "version to rewrite them in"},
 		{"ResourceConflict", "the other app must be removed"},
 		{"NeededByOther", "no version of that app does without it"},
-		{"DependencyUnresolved", "the publisher must offer versions that go together"},
+		{"DependencyUnresolved", "a catalog must offer what is missing"},
 		{"CRDIncompatible", "the publisher must keep the CRD compatible"},
 	};
 	const char *why = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
 		if (!strcmp(c->reason, causes[i].reason))
 			why = causes[i].text;
-	return arena_fmt(a, "%s: %s%s%s", c->reason, c->message, why ? "; " : "", why ? why : "");
+	if (!strcmp(c->reason, first->reason) && why)
+		return why; /* the rest was said */
+	return arena_fmt(a, "then still %s: %s%s%s", c->reason, c->message, why ? "; " : "",
+			 why ? why : "");
 }
 
 /* All that could lift what refuses it; false: nothing new can. */
@@ -117,7 +121,7 @@ void resolve_relax(const struct resolve_input *in, const char *version, struct a
 	ret->installable = is_there(c);
 	while (!is_there(c)) {
 		if (!collect(&t, &r, c)) {
-			ret->stuck = stuck_text(c, a);
+			ret->stuck = stuck_text(c, &ret->candidate, a);
 			return;
 		}
 		c = judge(&t, &r, t.changes, t.n);
