@@ -213,7 +213,8 @@ struct package_version *index_by_digest(const struct catalog_index *x, struct st
 
 bool index_holds(const struct catalog_index *x, const struct package_version *p)
 {
-	return x->n && bsearch(&p, x->versions, x->n, sizeof(p), by_package_newest_first);
+	return x->n &&
+	       bsearch(&p, x->versions, x->n, sizeof(x->versions[0]), by_package_newest_first);
 }
 
 static bool is_same_text(const char *a, const char *b)

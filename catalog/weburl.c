@@ -62,6 +62,17 @@ static int read_authority(struct str s, struct arena *a, const char **ret, struc
 }
 
 /* RFC 3986 5.2.4: "." and ".." go; the result begins with "/". */
+/* The length of what stands before the last segment. */
+static size_t last_slash(const char *path, size_t len)
+{
+	while (len) {
+		len--;
+		if (path[len] == '/')
+			break;
+	}
+	return len;
+}
+
 static const char *clean_path(struct str path, struct arena *a)
 {
 	char *out = arena_alloc(a, path.len + 2);
@@ -72,8 +83,8 @@ static const char *clean_path(struct str path, struct arena *a)
 	while (str_next(&rest, '/', &part)) {
 		bool last = !rest.ptr;
 		if (str_is(part, ".") || str_is(part, "..")) {
-			while (part.len == 2 && len && out[--len] != '/')
-				;
+			if (part.len == 2)
+				len = last_slash(out, len);
 			if (last)
 				out[len++] = '/';
 			continue;

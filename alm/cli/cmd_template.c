@@ -157,10 +157,10 @@ static int serve(void *arg, char kind, struct str request, struct strbuf *answer
 	case WISH_WRITE:
 		return serve_write(arg, request, err);
 	case WISH_OUT:
-		fwrite(request.ptr, 1, request.len, stdout);
+		(void)fwrite(request.ptr, 1, request.len, stdout);
 		return 0;
 	case WISH_ERR:
-		fwrite(request.ptr, 1, request.len, stderr);
+		(void)fwrite(request.ptr, 1, request.len, stderr);
 		return 0;
 	}
 	return error_set(err, E_INVALID, "no such request");
@@ -200,7 +200,7 @@ int cmd_template_main(int argc, char **argv)
 	}
 	if (args->help) {
 		template_run_args(a, args, NULL, &out, &msg);
-		fwrite(out.buf, 1, out.len, stdout);
+		(void)fwrite(out.buf, 1, out.len, stdout);
 		return 0;
 	}
 	struct loop *loop = loop_event_new();

@@ -15,7 +15,7 @@ void progress_step(struct progress *p, const char *what)
 		fprintf(stderr, "\r\033[K%zu/%zu %s", p->at, p->n, what);
 	else
 		fprintf(stderr, "%zu/%zu %s\n", p->at, p->n, what);
-	fflush(stderr);
+	(void)fflush(stderr);
 }
 
 void progress_end(struct progress *p)

@@ -109,7 +109,7 @@ static struct obj *definition(const struct shadow *s)
 	return o;
 }
 
-static void poll(void *arg);
+static void ask(void *arg);
 
 static void polled(void *arg, const struct client_reply *reply)
 {
@@ -120,13 +120,13 @@ static void polled(void *arg, const struct client_reply *reply)
 	} else if (++s->polls >= POLLS_MAX) {
 		s->c.ready(s->c.arg, false);
 	} else {
-		s->timer = (struct timer){.fn = poll, .arg = s};
+		s->timer = (struct timer){.fn = ask, .arg = s};
 		loop_arm(s->loop, &s->timer, POLL_NS);
 	}
 }
 
 /* It is there once its (empty) collection can be listed in the last of its versions. */
-static void poll(void *arg)
+static void ask(void *arg)
 {
 	struct shadow *s = arg;
 	struct resource r = s->r;
@@ -145,7 +145,7 @@ static void created(void *arg, const struct client_reply *reply)
 		s->c.ready(s->c.arg, false);
 		return;
 	}
-	poll(s);
+	ask(s);
 }
 
 struct shadow *shadow_new(const struct shadow_config *c)

@@ -185,9 +185,12 @@ static int quick_check(struct db *d, struct error *err)
 /* A file without a mark is new, or older than the mark: it gets one in its next transaction. */
 static int check_layout(struct db *d, struct error *err)
 {
-	struct stmt *s;
+	struct stmt *s = NULL;
 	int r = db_prepare(d, "PRAGMA user_version", &s, err);
-	if (r < 0 || (r = stmt_step(s, err)) < 0)
+	if (r < 0)
+		return r;
+	r = stmt_step(s, err);
+	if (r < 0)
 		return r;
 	int64_t found = stmt_int(s, 0);
 	stmt_reset(s);
@@ -443,7 +446,10 @@ static int run(struct db *d, const char *sql, struct error *err)
 int db_begin(struct db *d, struct error *err)
 {
 	int r = run(d, "BEGIN IMMEDIATE", err);
-	if (r >= 0 && d->unmarked && (r = mark_layout(d, err)) < 0)
+	if (r < 0 || !d->unmarked)
+		return r;
+	r = mark_layout(d, err);
+	if (r < 0)
 		db_rollback(d);
 	return r;
 }

@@ -102,8 +102,8 @@ static _Noreturn void child_main(const struct sandbox_limits *l, int fd, sandbox
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
-		signal(faults[i], SIG_DFL);
-	signal(SIGPIPE, SIG_IGN);
+		(void)signal(faults[i], SIG_DFL);
+	(void)signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (dup2(fd, PEER_FD) < 0 || close_range(PEER_FD + 1, ~0U, 0) < 0 ||
 	    close_range(0, 2, 0) < 0 || !sandbox_lock_in(l))
@@ -200,6 +200,6 @@ int sandbox_fork(const struct sandbox_limits *limits, sandbox_fork_fn fn, sandbo
 	close(fds[0]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	signal(SIGPIPE, old);
+	(void)signal(SIGPIPE, old);
 	return r < 0 && err->code != E_INTERNAL ? r : outcome(&k, status, ret_status, err);
 }

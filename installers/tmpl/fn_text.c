@@ -521,7 +521,7 @@ static int split_list(struct tmpl_run *run, struct str sep, struct str s, int64_
 	*ret = value_list(tmpl_arena(run), VALUE_STRINGS, count);
 	for (size_t k = 0; k < count; k++) {
 		uint32_t rune;
-		size_t len = s.len, skip = s.len;
+		size_t len = s.len, skip = len;
 		if (k + 1 < count) {
 			ptrdiff_t i = sep.len ? str_find(s, sep) : (ptrdiff_t)rune_next(s, &rune);
 			len = i < 0 ? s.len : (size_t)i;

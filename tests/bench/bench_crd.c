@@ -6,6 +6,7 @@
  *	live check 100000: S s, ratio to the bare lists R, peak memory M MiB
  *	migration 10000: S s, ratio to bare updates R
  */
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,17 +283,24 @@ static void connect_to(const char *dir)
 
 static int size_of(const char *name, int otherwise)
 {
+	int64_t n = otherwise;
 	const char *text = getenv(name);
-	return text ? atoi(text) : otherwise;
+	return text && !str_parse_i64(str_of(text), &n) ? otherwise : (int)n;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
 }
 
 int main(void)
 {
-	char dir[] = "/tmp/bench_crd.XXXXXX", command[64];
+	char dir[] = "/tmp/bench_crd.XXXXXX";
 	int n = size_of("OBJECTS", 20000), few = size_of("MIGRATED", 5000);
 	if (!mkdtemp(dir))
 		die("folder", NULL);
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	arena = arena_new(16 << 20);
 	server = start_server(dir);
 	connect_to(dir);
@@ -303,6 +311,5 @@ int main(void)
 	bench_live(n);
 	kill(server, SIGTERM);
 	waitpid(server, NULL, 0);
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	return system(command) ? 1 : 0;
+	return nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS) ? 1 : 0;
 }

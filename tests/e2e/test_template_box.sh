@@ -23,6 +23,7 @@ fails() {
 }
 
 # The child of a render that takes its time is killed as a crash would.
+# shellcheck disable=SC2016 # template text
 printf '{{ range until 1000000 }}{{ range until 30 }}{{ $x := sha256sum "x" }}{{ end }}{{ end }}' >"$tmp/c/templates/t.yaml"
 "$alm" template "$tmp/c" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
@@ -45,6 +46,7 @@ else
 fi
 
 if grep -q __asan_init "$alm"; then ok "processor time # SKIP the sandbox is open in sanitizer builds"; else
+	# shellcheck disable=SC2016 # template text
 	printf '{{ $s := repeat 1000000 "0123456789" }}{{ range until 5000 }}{{ $x := sha512sum $s }}{{ end }}' >"$tmp/c/templates/t.yaml"
 	fails "processor time" "processor time" "$tmp/c"
 fi

@@ -287,6 +287,7 @@ static bool is_valid(const struct world *w, const struct choice *c)
 	return true;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): a package a level, of PACKAGES */
 static bool try_package(const struct world *w, struct choice *c, size_t p)
 {
 	if (p == w->n_packages)

@@ -233,7 +233,7 @@ static int child(void *arg, struct sandbox_peer *p)
 {
 	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT(STRBUF_SMALL);
 	struct error err = ERROR_INIT;
-	const char *what = arg;
+	const char *what = *(const char **)arg;
 	if (!strcmp(what, "crash"))
 		return crash(STR_NONE, NULL, NULL);
 	if (!strcmp(what, "spin"))
@@ -281,8 +281,8 @@ static void test_sandbox__fork_serves_and_survives(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases) - RELAXED; i++) {
 		struct error err = ERROR_INIT;
 		int status = 0;
-		int rc = sandbox_fork(&limits, child, serve, (void *)(uintptr_t)cases[i].what,
-				      &status, &err);
+		const char *what = cases[i].what;
+		int rc = sandbox_fork(&limits, child, serve, &what, &status, &err);
 		if (rc != -cases[i].code || status != cases[i].status ||
 		    !strstr(err.msg, cases[i].text))
 			fail_msg("%s: %d %d %s", cases[i].what, rc, status, err.msg);
