@@ -185,11 +185,11 @@ static int quick_check(struct db *d, struct error *err)
 /* A file without a mark is new, or older than the mark: it gets one in its next transaction. */
 static int check_layout(struct db *d, struct error *err)
 {
-	struct stmt *s = NULL;
+	struct stmt *s;
 	int r = db_prepare(d, "PRAGMA user_version", &s, err);
-	if (r < 0)
-		return r;
-	r = stmt_step(s, err);
+	if (r >=
+	    0) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r >= 0 says that s is set */
+		r = stmt_step(s, err);
 	if (r < 0)
 		return r;
 	int64_t found = stmt_int(s, 0);
