@@ -31,6 +31,8 @@ static const char *range_text(const struct resolver *r)
 static bool is_well_formed(struct resolver *r, struct candidate *c)
 {
 	(void)r;
+	if (c->malformed)
+		return fail(c, "Malformed", c->malformed);
 	if (c->entry && c->entry->ambiguous)
 		return fail(c, "Ambiguous", c->entry->ambiguous);
 	if (c->entry && c->entry->withdrawn && !c->installed)

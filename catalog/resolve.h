@@ -114,6 +114,7 @@ struct dependency { /* what is installed before, or has to be there */
 struct candidate {
 	const char *version; /* as written */
 	struct version parsed;
+	const char *malformed; /* why the text is no version (made by hand), or NULL */
 	const struct package_version *entry; /* NULL for one made by hand */
 	const char *catalog;                 /* name of its catalog, or NULL */
 	const struct resolve_manual *manual; /* or NULL */

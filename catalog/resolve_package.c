@@ -191,7 +191,7 @@ static void add_candidate(struct resolver *r, const char *version,
 	if (entry && !manual)
 		c->parsed = entry->version;
 	else if (version_parse(str_of(version), VERSION_STRICT, &c->parsed, &err) < 0)
-		return; /* the strategy's own plan says so */
+		c->malformed = arena_fmt(r->a, "\"%s\" is no version: %s", version, err.msg);
 	c->installed = r->in->installed_version && !strcmp(version, r->in->installed_version);
 	r->n++;
 }

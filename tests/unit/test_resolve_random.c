@@ -25,10 +25,7 @@ struct world {
 	struct entry {
 		size_t package, version; /* version 1..n */
 		char *chart, *descriptor, digest[SHA256_HEX];
-		size_t n_requires,
-			requires[
-				4],
-			least[4];
+		size_t n_needs, needs[4], least[4];
 		size_t n_conflicts, conflicts[2];
 		bool shares, too_new; /* provides shared.x.io; wants another Kubernetes */
 	} entries[PACKAGES * VERSIONS];
@@ -63,11 +60,11 @@ static void describe(struct world *w, struct entry *e)
 			    e->shares ? ", shared.x.io/v1" : "");
 	if (e->too_new)
 		d = arena_fmt(w->a, "%sminKubeVersion: 9.0.0\n", d);
-	if (e->n_requires)
+	if (e->n_needs)
 		d = arena_fmt(w->a, "%srequires:\n", d);
-	for (size_t i = 0; i < e->n_requires; i++)
+	for (size_t i = 0; i < e->n_needs; i++)
 		d = arena_fmt(w->a, "%s- {resource: r%zu.x.io/v1, versions: \">=%zu\"}\n", d,
-			      e->requires[i], e->least[i]);
+			      e->needs[i], e->least[i]);
 	if (e->n_conflicts)
 		d = arena_fmt(w->a, "%sconflicts:\n", d);
 	for (size_t i = 0; i < e->n_conflicts; i++)
@@ -81,13 +78,11 @@ static void random_entry(struct world *w, size_t p, size_t v)
 {
 	struct entry *e = &w->entries[w->n++];
 	*e = (struct entry){.package = p, .version = v};
-	for (size_t q = 1; q < w->n_packages && e->n_requires < 4; q++) {
+	for (size_t q = 1; q < w->n_packages && e->n_needs < 4; q++) {
 		if (q == p || draw(w, 100) >= 25)
 			continue;
-		e->
-			requires[
-				e->n_requires] = q;
-		e->least[e->n_requires++] = 1 + draw(w, w->n_versions[q]);
+		e->needs[e->n_needs] = q;
+		e->least[e->n_needs++] = 1 + draw(w, w->n_versions[q]);
 	}
 	size_t q = draw(w, w->n_packages);
 	if (q && q != p && draw(w, 100) < 15)
@@ -194,7 +189,7 @@ static void install_some(struct world *w)
 			continue;
 		size_t v = 1 + draw(w, w->n_versions[p]);
 		const struct entry *e = entry_of(w, p, v);
-		bool ok = !e->n_requires;
+		bool ok = !e->n_needs;
 		for (size_t q = 1; q < p; q++)
 			if (w->installed[q])
 				ok = ok && fits(e, entry_of(w, q, w->installed[q])) &&
@@ -263,8 +258,8 @@ static bool breaks_another(const struct world *w, size_t p, size_t v)
 		if (!w->installed[q] || q == p || v == w->installed[p])
 			continue;
 		const struct entry *e = entry_of(w, q, w->installed[q]);
-		for (size_t i = 0; i < e->n_requires; i++)
-			if (e->requires[i] == p && w->installed[p] >= e->least[i] &&
+		for (size_t i = 0; i < e->n_needs; i++)
+			if (e->needs[i] == p && w->installed[p] >= e->least[i] &&
 			    v < e->least[i])
 				return true;
 	}
@@ -277,8 +272,8 @@ static bool is_valid(const struct world *w, const struct choice *c)
 		if (!c->v[p])
 			continue;
 		const struct entry *e = entry_of(w, p, c->v[p]);
-		for (size_t i = 0; i < e->n_requires; i++)
-			if (c->v[e->requires[i]] < e->least[i])
+		for (size_t i = 0; i < e->n_needs; i++)
+			if (c->v[e->needs[i]] < e->least[i])
 				return false;
 		for (size_t q = 0; q < w->n_packages; q++)
 			if (q != p && c->v[q] && !fits(e, entry_of(w, q, c->v[q])))
