@@ -259,8 +259,7 @@ static bool breaks_another(const struct world *w, size_t p, size_t v)
 			continue;
 		const struct entry *e = entry_of(w, q, w->installed[q]);
 		for (size_t i = 0; i < e->n_needs; i++)
-			if (e->needs[i] == p && w->installed[p] >= e->least[i] &&
-			    v < e->least[i])
+			if (e->needs[i] == p && w->installed[p] >= e->least[i] && v < e->least[i])
 				return true;
 	}
 	return false;
