@@ -18,6 +18,14 @@ const char *fault_name(enum fault_id id)
 	return table[id].name;
 }
 
+bool faults_any(const struct faults *f)
+{
+	bool any = false;
+	for (size_t i = 0; i < FAULTS_N; i++)
+		any = any || f->per_mille[i];
+	return any;
+}
+
 bool fault_strikes(struct faults *f, enum fault_id id)
 {
 	/* The draw is made even when the answer is known: turning one fault off leaves the others'

@@ -69,6 +69,7 @@ struct fault_point {
 /* "none", "all", a name of the table, or NAME@wN, NAME@cN; called once for each --fault. */
 int faults_parse(const char *text, struct faults *f, struct fault_point *point, struct error *err);
 bool fault_strikes(struct faults *f, enum fault_id id);
+bool faults_any(const struct faults *f); /* random ones, whether they are on or have stopped */
 const char *fault_name(enum fault_id id);
 
 #endif

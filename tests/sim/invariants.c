@@ -18,6 +18,20 @@ static int no_idle_writes(struct world *w, struct error *err)
 	return 0;
 }
 
+/* What a fight between two parties, or a repetition without end, costs. */
+static int writes_are_few(struct world *w, struct error *err)
+{
+	uint64_t most = w->scenario->writes, n = net_stats(w->net)->writes;
+	bool one_fault = w->point.what != POINT_NONE;
+	if (!most || faults_any(&w->faults))
+		return 0;
+	most *= one_fault ? 3 : 1;
+	return n <= most ? 0
+			 : error_set(err, E_INTERNAL, "%llu writes with %s, at most %llu",
+				     (unsigned long long)n, one_fault ? "one fault" : "no fault",
+				     (unsigned long long)most);
+}
+
 static struct db *program_db(struct world *w)
 {
 	const struct program *p = w->scenario->program;
@@ -199,7 +213,8 @@ static int caches_are_true(struct world *w, struct error *err)
 int invariants_check(struct world *w, struct error *err)
 {
 	static int (*const checks[])(struct world *w, struct error *err) = {
-		no_idle_writes, logs_are_whole, laws_hold, transitions_have_rows, caches_are_true,
+		no_idle_writes, writes_are_few,        logs_are_whole,
+		laws_hold,      transitions_have_rows, caches_are_true,
 	};
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		int r = checks[i](w, err);

@@ -256,6 +256,7 @@ const struct scenario scenario_install = {
 	.actions = install,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 50,
 	.converged = installed_094,
 };
 
@@ -265,6 +266,7 @@ const struct scenario scenario_upgrade = {
 	.actions = upgrade,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 95,
 	.converged = installed_095,
 };
 
@@ -274,6 +276,7 @@ const struct scenario scenario_story = {
 	.actions = story,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 145,
 	.converged = story_ends,
 };
 
@@ -283,6 +286,7 @@ const struct scenario scenario_remove = {
 	.actions = removal,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 62,
 	.converged = removed,
 };
 
@@ -292,6 +296,7 @@ const struct scenario scenario_again = {
 	.actions = again,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 105,
 	.converged = installed_094,
 };
 
@@ -301,6 +306,7 @@ const struct scenario scenario_race = {
 	.actions = race,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 85,
 	.converged = race_is_safe,
 };
 
@@ -310,5 +316,6 @@ const struct scenario scenario_drift = {
 	.actions = drift,
 	.program = &operators_program,
 	.simulate_workloads = true,
+	.writes = 105,
 	.converged = installed_095,
 };

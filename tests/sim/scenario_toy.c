@@ -84,5 +84,6 @@ const struct scenario scenario_toy = {
 	.about = "a toy controller copies ConfigMaps",
 	.actions = actions,
 	.program = &toy_program,
+	.writes = 20,
 	.converged = converged,
 };
