@@ -24,6 +24,15 @@ static int add_documents(struct str text, const char *path, struct obj *list, st
 	return 0;
 }
 
+/* As helm applies it: out of the joined manifest, where each document ends with a newline, which a
+ * block scalar at its end keeps. A hook is read alone, and has none. */
+static int add_manifest(struct arena *a, const struct render_document *d, struct obj *list,
+			struct error *err)
+{
+	struct str text = str_of(arena_fmt(a, "%.*s\n", STR_ARG(d->text)));
+	return add_documents(text, d->path, list, err);
+}
+
 static int add_hook(const struct hook *h, struct obj *list, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *objects = obj_list();
@@ -69,8 +78,8 @@ static struct obj *chart_of(const struct chart *c)
 	return o;
 }
 
-static int collect(const struct chart *c, const struct render_result *r, struct obj *out,
-		   struct error *err)
+static int collect(struct arena *a, const struct chart *c, const struct render_result *r,
+		   struct obj *out, struct error *err)
 {
 	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list();
 	struct strbuf manifest = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
@@ -83,7 +92,7 @@ static int collect(const struct chart *c, const struct render_result *r, struct 
 		if (add_documents(r->crds[i].text, r->crds[i].path, crds, err) < 0)
 			return -err->code;
 	for (size_t i = 0; i < r->n_documents; i++)
-		if (add_documents(r->documents[i].text, r->documents[i].path, objects, err) < 0)
+		if (add_manifest(a, &r->documents[i], objects, err) < 0)
 			return -err->code;
 	for (size_t i = 0; i < r->n_hooks; i++)
 		if (add_hook(&r->hooks[i], hooks, err) < 0)
@@ -136,7 +145,7 @@ static int render(struct arena *a, struct str archive, const struct obj *request
 				 RENDER_NEEDS_MAX);
 	if (obj_len(host->needs)) /* the failure may be for want of an answer */
 		return 0;
-	return r < 0 ? fail(err, r, &msg) : collect(chart, &result, out, err);
+	return r < 0 ? fail(err, r, &msg) : collect(a, chart, &result, out, err);
 }
 
 /* What the bytes depend on besides archive and values; goes into the install plan. */

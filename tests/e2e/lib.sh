@@ -5,7 +5,7 @@
 #	up_stop                    SIGTERM, and waits
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
-#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, 30 s at most
+#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
 : "${BUILD:=build}"
 alm_bin=$PWD/$BUILD/alm
@@ -90,9 +90,9 @@ has() {
 	esac
 }
 soon() {
-	local name=$1 want=$2 got=
+	local name=$1 want=$2 got= end=$((SECONDS + ${WAIT_S:-60}))
 	shift 2
-	for _ in $(seq 60); do
+	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
 		[ "$got" = "$want" ] && {
 			ok "$name"
