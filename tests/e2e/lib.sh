@@ -90,7 +90,7 @@ has() {
 	esac
 }
 soon() {
-	local name=$1 want=$2 got= end=$((SECONDS + ${WAIT_S:-60}))
+	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-60}))
 	shift 2
 	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
