@@ -310,6 +310,24 @@ static void print_why(const struct obj *c, struct strbuf *b)
 	}
 }
 
+static bool has_step(const struct obj *steps, const char *command)
+{
+	for (size_t i = 0; i < obj_len(steps); i++)
+		if (cstr_has_prefix(obj_as_string(obj_at(steps, i)), command))
+			return true;
+	return false;
+}
+
+static void print_waiver(const struct obj *c, const char *name, const char *resource,
+			 struct strbuf *b)
+{
+	CLEANUP(strbuf_release) struct strbuf command = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&command, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", name,
+		    obj_str(c, "version"), resource);
+	if (!has_step(obj_get(c, "steps"), command.buf))
+		strbuf_addf(b, "  %s   # never covers a stored version\n", command.buf);
+}
+
 /* What lifts nothing but is another answer: the version is no longer wanted. */
 static void print_wide(const struct obj *apptype, const struct obj *c, struct strbuf *b)
 {
@@ -322,10 +340,7 @@ static void print_wide(const struct obj *apptype, const struct obj *c, struct st
 	strbuf_adds(b, "Other ways out:\n");
 	const struct obj *dropped = obj_get(c, "dropped");
 	for (size_t i = 0; i < obj_len(dropped); i++)
-		strbuf_addf(b,
-			    "  alm upgrade %s --to %s --accept-dropped %s --reason TEXT   # never "
-			    "covers a stored version\n",
-			    name, version, obj_as_string(obj_at(dropped, i)));
+		print_waiver(c, name, obj_as_string(obj_at(dropped, i)), b);
 	strbuf_addf(b,
 		    "  kubectl patch apptype %s --type=merge -p '{\"spec\":{\"version\":\"<%s\"}}'"
 		    "   # stay below it\n",

@@ -19,7 +19,7 @@ static bool is_waived(const struct resolver *r, const char *rule, const char *re
 const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u)
 {
 	if (!u->known)
-		return "objects could not be counted";
+		return "objects not counted, taken as in use";
 	return arena_fmt(a, "%lld object%s%s", (long long)u->objects, u->objects == 1 ? "" : "s",
 			 u->stored ? ", stored" : "");
 }

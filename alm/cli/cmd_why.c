@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "alm/cli/cmds.h"
+#include "alm/cli/offline_view.h"
 #include "alm/cli/why_source.h"
 #include "alm/obj/json.h"
 #include "catalog/resolve_doc.h"
@@ -22,6 +23,13 @@ static bool is_output(const struct cli *c, const char *format)
 	return cstr_eq(cli_value(c, "output"), format);
 }
 
+/* What nobody could look at is said, so that a yes is not taken for more than it is. */
+static void print_offline(const struct why_facts *f, struct strbuf *b)
+{
+	if (f->offline)
+		strbuf_adds(b, "judged from files: live objects and the CRD gate were not asked\n");
+}
+
 static int why_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
@@ -33,9 +41,25 @@ static int why_run(struct cli *c, struct error *err)
 		strbuf_adds(&b, "\n");
 	} else {
 		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
+		print_offline(&f, &b);
 	}
 	printf("%s", b.buf);
 	return 0;
+}
+
+/* A status lists the first few; a decision of the log, or files, know all. */
+static int no_candidate(const struct why_facts *f, const char *app, const char *version,
+			struct error *err)
+{
+	int64_t omitted = obj_i64(f->apptype, "status.candidatesOmitted", 0);
+	if (omitted)
+		return error_set(err, E_NOTFOUND,
+				 "%s lists no version %s, and %lld lower versions are not listed; "
+				 "ask with --at%s%s",
+				 app, version, (long long)omitted, f->seq ? " " : " SEQ",
+				 f->seq ? f->seq : "");
+	return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them", app,
+			 version, app);
 }
 
 static int why_not_run(struct cli *c, struct error *err)
@@ -47,8 +71,7 @@ static int why_not_run(struct cli *c, struct error *err)
 		return -err->code;
 	const struct obj *o = resolve_doc_candidate(f.apptype, version);
 	if (!o)
-		return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them",
-				 app, version, app);
+		return no_candidate(&f, app, version, err);
 	bool installable = obj_flag(o, "installable", false);
 	if (!installable)
 		c->exit_code = error_exit(E_REFUSED);
@@ -62,6 +85,8 @@ static int why_not_run(struct cli *c, struct error *err)
 	} else {
 		resolve_print_refusal(f.apptype, o, is_output(c, "wide"), &b);
 	}
+	if (!is_output(c, "json"))
+		print_offline(&f, &b);
 	printf("%s", b.buf);
 	return 0;
 }
@@ -70,7 +95,8 @@ static int why_not_run(struct cli *c, struct error *err)
 	{"at", "SEQ", "make the decision of this row of the audit log again", 0},               \
 		{"file", "FILE", "with --at: an export of the log, instead of the data folder", \
 		 0},                                                                            \
-		{"all", NULL, "with --at: look at every version to the end", 0}
+		{"all", NULL, "with --at or --offline: look at every version to the end", 0},   \
+		OFFLINE_VIEW_OPTIONS
 
 static const struct cmd_option why_options[] = {
 	{"output", "FORMAT", "json: the facts of the status; wide: lower versions one by one", 'o'},
@@ -86,10 +112,13 @@ static const struct cmd_option why_not_options[] = {
 
 const struct cmd cmd_why = {
 	.name = "why",
-	.usage = "alm why APP [-o json|wide] [--at SEQ] [--all]",
+	.usage = "alm why APP [-o json|wide] [--at SEQ | --offline --catalog SOURCE] [--all]",
 	.summary = "tell every version of an app and why it is, or is not, the next one",
 	.description = "yes: it can be installed; no: the first reason against it; ?: a better "
 		       "version was found before; -: it is installed.",
+	.examples = "alm why etcd\n"
+		    "alm why etcd --offline --catalog ./catalog --installed 0.9.5\n"
+		    "kubectl get apps,ist,crd,catalogs -o yaml | alm why etcd --offline -f -",
 	.options = why_options,
 	.args = {1, 1},
 	.run = why_run,
@@ -97,8 +126,7 @@ const struct cmd cmd_why = {
 
 const struct cmd cmd_why_not = {
 	.name = "why-not",
-	.usage = "alm why-not APP VERSION [-o json|wide] [--at SEQ] "
-		 "",
+	.usage = "alm why-not APP VERSION [-o json|wide] [--at SEQ | --offline --catalog SOURCE]",
 	.summary = "tell what keeps a version from being installed, and the steps that lift it",
 	.description =
 		"Exit status 0: it is installable; 3: it is not; 1: there is no such version.",

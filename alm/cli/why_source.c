@@ -5,6 +5,8 @@
 #include "alm/audit/log.h"
 #include "alm/cli/app_session.h"
 #include "alm/cli/audit_source.h"
+#include "alm/cli/offline_view.h"
+#include "alm/controllers/app.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve_doc.h"
@@ -136,15 +138,51 @@ int why_recorded(struct cli *c, const char *app, const char *version, struct why
 	return 0;
 }
 
+/* --- offline --- */
+
+static int why_offline(struct cli *c, const char *app, const char *version, struct why_facts *ret,
+		       struct error *err)
+{
+	struct view *v = NULL;
+	struct resolution r;
+	if (offline_view_open(c, app, &v, err) < 0)
+		return -err->code;
+	struct resolve_input in = *app_input(v, app, NULL);
+	in.evaluate = cli_flag(c, "all") ? "*" : version;
+	resolve(&in, c->arena, &r);
+	ret->apptype = obj_keep(c->arena, resolve_doc(&in, &r, version, c->arena));
+	ret->revision = r.catalog_revision;
+	ret->offline = true;
+	return 0;
+}
+
+/* What only files answer. */
+static const char *stray_option(const struct cli *c)
+{
+	static const char *const names[] = {"catalog", "filename", "installed",
+					    "range",   "channel",  "kube-version"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cli_value(c, names[i]))
+			return names[i];
+	return NULL;
+}
+
 int why_facts_read(struct cli *c, const char *app, const char *version, struct why_facts *ret,
 		   struct error *err)
 {
 	*ret = (struct why_facts){0};
-	bool at = cli_value(c, "at") != NULL;
-	if (cli_flag(c, "all") && !at)
+	bool at = cli_value(c, "at") != NULL, offline = cli_flag(c, "offline");
+	const char *stray = stray_option(c);
+	if (at && offline)
+		return error_set(err, E_USAGE, "--at reads the audit log, --offline reads files");
+	if (stray && !offline)
+		return error_set(err, E_USAGE, "--%s needs --offline", stray);
+	if (cli_flag(c, "all") && !at && !offline)
 		return error_set(err, E_USAGE,
-				 "--all needs --at: a controller looks at no more versions than it "
-				 "needs");
+				 "--all needs --at or --offline: a controller looks at no more "
+				 "versions than it needs");
+	if (offline)
+		return why_offline(c, app, version, ret, err);
 	if (at)
 		return why_recorded(c, app, version, ret, err);
 	return why_live(c, app, ret, err);

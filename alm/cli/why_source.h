@@ -1,7 +1,7 @@
 /*
  * why_source: where `alm why` and `alm why-not` get their facts: the status of a live AppType; a
- * decision of the audit log, made again from what it read (--at). Both give an AppType that
- * catalog/resolve_doc.h prints.
+ * decision of the audit log, made again from what it read (--at); catalogs and manifests
+ * (--offline). All give an AppType that catalog/resolve_doc.h prints.
  */
 #ifndef ALM_CLI_WHY_SOURCE_H
 #define ALM_CLI_WHY_SOURCE_H
@@ -13,6 +13,7 @@ struct why_facts {
 	const struct obj *apptype;
 	const char *revision; /* of its catalog, or NULL */
 	const char *seq;      /* of the decision, or NULL */
+	bool offline;
 };
 
 /* version: the one asked about, or NULL. Everything lives in the arena of the command. */
