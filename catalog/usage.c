@@ -115,7 +115,7 @@ void usage_object(struct usage *u, const struct obj *o)
 		const char *manager = obj_str(e, "manager");
 		int64_t t = time_of(e);
 		if (!manager || !cstr_eq(obj_str(e, "apiVersion"), u->api_version) ||
-		    !is_newest(entries, i) || (u->migration_noted && t <= u->migrated_ns))
+		    !is_newest(entries, i) || (u->migration_noted && t < u->migrated_ns))
 			continue;
 		note_writer(u, manager, o, t);
 	}

@@ -7,7 +7,8 @@
  * One object at a time is looked at and nothing of it is kept but its name.
  *
  * A client counts as a writer through a version if its newest managedFields entry has that
- * apiVersion. Only newer entries than the migration noted on the definition count, if there is one.
+ * apiVersion. Entries older than the migration noted on the definition do not count; times are in
+ * whole seconds, so those of its very second do.
  */
 #ifndef CATALOG_USAGE_H
 #define CATALOG_USAGE_H

@@ -14,7 +14,7 @@
 #define BACKOFF_NS   (200 * NS_PER_MS)
 #define BACKOFF_MAX  (10 * NS_PER_S)
 
-enum step { READ_CRD, SETTLE, SCAN, WRITE, MARK, READ_AGAIN, NOTE, TRIM, OVER };
+enum step { READ_CRD, SETTLE, SCAN, BEGIN, WRITE, MARK, READ_AGAIN, NOTE, TRIM, OVER };
 
 struct slot {
 	struct migration *m;
@@ -41,9 +41,11 @@ struct migration {
 	size_t total;       /* of the scan */
 	size_t written;     /* before and by this run */
 	int64_t since_ns;   /* the last change of spec.versions */
-	int64_t started_ns; /* wall clock, of the first of all runs */
+	int64_t generation; /* of the definition that the page tokens belong to */
+	int64_t started_ns; /* the server's clock, of the first of all runs; 0: not begun */
+	int64_t newest_ns;  /* the last write through another version that the scan saw */
 	int64_t next_ns;    /* monotonic: when the rate allows the next write */
-	unsigned tries;
+	unsigned tries, restarts;
 	struct usage usages[VERSIONS_MAX]; /* of the other versions */
 	size_t n_usages;
 	const char *writers[MIGRATION_WRITERS_MAX];
@@ -160,21 +162,22 @@ static int64_t versions_since(const struct obj *crd)
 	return newest;
 }
 
-/* A run before this one noted how far it came. */
+/* A run before this one noted how far it came, with the definition that is there now. Without a
+ * time it had not begun. */
 static void resume(struct migration *m)
 {
 	struct error ignored;
 	struct obj *note = NULL;
-	const char *text = meta_annotation(m->crd, MIGRATION_ANNOTATION), *started;
-	m->started_ns = loop_now(m->loop);
+	const char *text = meta_annotation(m->crd, MIGRATION_ANNOTATION);
+	m->generation = meta_generation(m->crd);
 	if (!text || json_parse(str_of(text), &note, &ignored) < 0)
 		return;
-	if (cstr_eq(obj_str(note, "to"), m->c.to) && obj_str(note, "continue")) {
-		m->next = xstrdup(obj_str(note, "continue"));
+	const char *started = obj_str(note, "started"), *next = obj_str(note, "continue");
+	if (cstr_eq(obj_str(note, "to"), m->c.to) && started &&
+	    obj_i64(note, "generation", -1) == m->generation &&
+	    clock_parse(str_of(started), &m->started_ns) && next) {
+		m->next = xstrdup(next);
 		m->written = (size_t)obj_i64(note, "written", 0);
-		started = obj_str(note, "started");
-		if (started)
-			(void)clock_parse(str_of(started), &m->started_ns);
 	}
 	obj_unref(note);
 }
@@ -245,6 +248,7 @@ static void crd_known(struct migration *m)
 
 static void note_end(struct migration *m);
 static void trim(struct migration *m);
+static void begun(struct migration *m);
 
 static void finished(struct migration *m)
 {
@@ -262,7 +266,7 @@ static void crd_written(void *arg, const struct client_reply *reply)
 		return;
 	if (reply->err && (reply->err->code == E_CONFLICT || may_pass(reply->err)) &&
 	    ++m->tries < TRIES_MAX) {
-		if (m->step != MARK)
+		if (m->step != MARK && m->step != BEGIN)
 			m->step = READ_AGAIN;
 		read_crd(m);
 		return;
@@ -273,8 +277,11 @@ static void crd_written(void *arg, const struct client_reply *reply)
 	}
 	obj_unref(m->crd);
 	m->crd = obj_ref(reply->body);
-	m->tries = 0;
-	if (m->step == MARK) {
+	if (m->step != BEGIN)
+		m->tries = 0;
+	if (m->step == BEGIN) {
+		begun(m);
+	} else if (m->step == MARK) {
 		m->step = WRITE;
 		list_page(m);
 	} else if (m->step == NOTE) {
@@ -301,21 +308,89 @@ static struct obj *annotations_patch(struct obj *annotations)
 	return patch;
 }
 
+static void patch_note(struct migration *m, const struct obj *note)
+{
+	struct obj *annotations = obj_map();
+	CLEANUP(xfreep) char *text = json_text(note);
+	obj_set_str(annotations, MIGRATION_ANNOTATION, text);
+	patch_crd(m, annotations_patch(annotations), NULL);
+}
+
 /* The page is done: where the next one starts, for whoever goes on from here. */
 static void mark_page(struct migration *m)
 {
 	char started[CLOCK_TEXT_MAX];
 	CLEANUP(obj_unrefp) struct obj *note = obj_map();
-	struct obj *annotations = obj_map();
 	m->step = MARK;
 	clock_format(m->started_ns, CLOCK_SECONDS, started);
 	obj_set_str(note, "to", m->c.to);
 	obj_set_str(note, "continue", m->next);
 	obj_set_int(note, "written", (int64_t)m->written);
 	obj_set_str(note, "started", started);
-	CLEANUP(xfreep) char *text = json_text(note);
-	obj_set_str(annotations, MIGRATION_ANNOTATION, text);
-	patch_crd(m, annotations_patch(annotations), NULL);
+	obj_set_int(note, "generation", m->generation);
+	patch_note(m, note);
+}
+
+/* The server's time of this note is that of the beginning; it differs from any before it. */
+static void mark_begin(void *arg)
+{
+	struct migration *m = arg;
+	CLEANUP(obj_unrefp) struct obj *note = obj_map();
+	m->step = BEGIN;
+	obj_set_str(note, "to", m->c.to);
+	obj_set_int(note, "asked", loop_now(m->loop));
+	patch_note(m, note);
+}
+
+/* When we last wrote the definition, by the server's clock; by ours if it does not say. */
+static int64_t noted_at(const struct migration *m)
+{
+	int64_t newest = 0, t;
+	const struct obj *entries = obj_path(m->crd, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(entries); i++) {
+		const char *time = obj_str(obj_at(entries, i), "time");
+		if (cstr_eq(obj_str(obj_at(entries, i), "manager"), MIGRATION_MANAGER) && time &&
+		    clock_parse(str_of(time), &t) && t > newest)
+			newest = t;
+	}
+	return newest ? newest : loop_now(m->loop) / NS_PER_S * NS_PER_S;
+}
+
+/* What was written through another version within this very second would count as use for good:
+ * the second is waited for. */
+static void begun(struct migration *m)
+{
+	m->started_ns = noted_at(m);
+	if (m->newest_ns >= m->started_ns && ++m->tries < TRIES_MAX) {
+		m->timer = (struct timer){.fn = mark_begin, .arg = m};
+		loop_arm(m->loop, &m->timer, NS_PER_S);
+		return;
+	}
+	m->tries = 0;
+	m->step = WRITE;
+	list_page(m);
+}
+
+/* True if what was written so far may have been stored otherwise since: it is written once more, or
+ * the migration ends. */
+static bool has_moved(struct migration *m)
+{
+	struct error err;
+	if (meta_generation(m->crd) == m->generation)
+		return false;
+	if (!obj_flag(version_of(m->crd, m->c.to), "storage", false) ||
+	    ++m->restarts >= TRIES_MAX) {
+		error_set(&err, E_CONFLICT, "%s changed; start again", m->c.crd);
+		end(m, &err);
+		return true;
+	}
+	m->generation = meta_generation(m->crd);
+	m->written = 0;
+	xfree(m->next);
+	m->next = NULL;
+	m->step = WRITE;
+	list_page(m);
+	return true;
 }
 
 static void note_version(struct migration *m, struct obj *annotations, const char *v)
@@ -365,18 +440,16 @@ static void crd_read(void *arg, const struct client_reply *reply)
 	}
 	obj_unref(m->crd);
 	m->crd = obj_ref(reply->body);
-	if (m->step == READ_CRD) {
+	if (m->step == READ_CRD)
 		crd_known(m);
-	} else if (m->step == MARK) {
+	else if (m->step == BEGIN)
+		mark_begin(m);
+	else if (has_moved(m))
+		return;
+	else if (m->step == MARK)
 		mark_page(m);
-	} else if (!obj_flag(version_of(m->crd, m->c.to), "storage", false)) {
-		struct error err;
-		error_set(&err, E_CONFLICT, "%s is no longer the storage version; start again",
-			  m->c.to);
-		end(m, &err);
-	} else {
+	else
 		note_end(m);
-	}
 }
 
 static void read_crd(struct migration *m)
@@ -399,6 +472,8 @@ static void scanned(struct migration *m)
 {
 	for (size_t i = 0; i < m->n_usages; i++) {
 		usage_end(&m->usages[i]);
+		if (m->usages[i].n_writers && m->usages[i].writers[0].last_ns > m->newest_ns)
+			m->newest_ns = m->usages[i].writers[0].last_ns;
 		for (size_t k = 0; k < m->usages[i].n_writers; k++) {
 			const struct usage_writer *w = &m->usages[i].writers[k];
 			if (w->last_ns > m->since_ns && m->result.n_writers < MIGRATION_WRITERS_MAX)
@@ -419,6 +494,10 @@ static void scanned(struct migration *m)
 			  "the storage version; change what writes, or say --ignore-writers",
 			  m->result.n_writers, m->result.n_writers == 1 ? "" : "s", m->c.to);
 		end(m, &err);
+		return;
+	}
+	if (!m->started_ns) {
+		mark_begin(m);
 		return;
 	}
 	m->step = WRITE;

@@ -4,11 +4,13 @@
  *
  * Steps: read the definition (the version must be the storage version, for a minute on a server
  * that may have several processes); read all objects once (their number; who still writes through
- * an older version); write each back unchanged with its resourceVersion (409: read and again, 404:
- * done), at most 8 at once and `rate` a second; note where it is on the definition after each page
- * (app.coreos.com/migration); at the end note the time (app.coreos.com/migrated-from.V) and trim
- * the list, both with the resourceVersion that was read. It may die anywhere: started again it goes
- * on where it noted to be, and a token that expired only starts over.
+ * an older version); note the beginning on the definition (app.coreos.com/migration), whose time is
+ * the server's: what is written through an older version from that second on still counts as use;
+ * write each object back unchanged with its resourceVersion (409: read and again, 404: done), at
+ * most 8 at once and `rate` a second; note where it is after each page; at the end note the time
+ * (app.coreos.com/migrated-from.V) and trim the list, both with the resourceVersion that was read.
+ * It may die anywhere: started again it goes on where it noted to be, unless the definition changed
+ * since, and a token that expired only starts over.
  *
  * Who writes: the newest managedFields entry per manager. One that is in an older version and newer
  * than the last change of spec.versions would bring the old form back into use: refused, unless

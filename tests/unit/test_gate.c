@@ -459,7 +459,7 @@ static void test_gate__a_dropped_resource_blocks_until_it_is_migrated(void **sta
 	obj_set_path(before, "status.storedVersions", obj_ref(parse("[\"v2\"]")));
 	obj_set_path(before, "metadata.annotations", obj_map());
 	struct obj *notes = obj_get_mut(obj_get_mut(before, "metadata"), "annotations");
-	obj_set_str(notes, "app.coreos.com/migrated-from.v1", "2026-01-01T00:00:00Z");
+	obj_set_str(notes, "app.coreos.com/migrated-from.v1", "2026-01-01T00:00:01Z");
 	g = dropped(before, NULL);
 	assert_int_equal(gate_outcome(g), FINDING_WARN);
 	gate_free(g);

@@ -9,14 +9,15 @@
 #include "alm/client/migration.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/usage.h"
 #include "tests/lib/exchange_fake.h"
 
 #define CRDS    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define NAME    "ws.e.io"
 #define OBJECTS 12
 #define PAGE    4
-/* 12 objects, 2 marks between 3 pages, the note, the list */
-#define WRITES (OBJECTS + 2 + 2)
+/* the beginning, 12 objects, 2 marks between 3 pages, the note, the list */
+#define WRITES (1 + OBJECTS + 2 + 2)
 
 struct fixture {
 	struct apifake *server;
@@ -313,6 +314,84 @@ static void test_migration__stops_when_storage_moves_back(void **state)
 	teardown(&f);
 }
 
+/* The definition changed since a run that was killed: what that one wrote may be stored as v1
+ * again, and is written once more. */
+static void test_migration__what_was_done_before_a_change_is_done_again(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.cut_at = 1 + PAGE + 3; /* in the second page */
+	start(&f, (struct migration_config){.rate = 0});
+	apifake_run(f.server);
+	assert_true(f.was_cut);
+	migration_free(f.migration);
+	f.migration = NULL;
+	struct answer crd = apifake_do(f.server, "GET", CRDS "/" NAME, NULL);
+	assert_non_null(strstr(meta_annotation(crd.json, MIGRATION_ANNOTATION), "continue"));
+	assert_int_equal(put_crd(&f, "v1").status, 200);
+	for (int i = 0; i < PAGE; i++)
+		assert_int_equal(put(&f, "v1", (char[]){'w', '0', (char)('0' + i), 0}, 50), 200);
+	apifake_advance(f.server, NS_PER_S);
+	assert_int_equal(put_crd(&f, "v2").status, 200);
+	run(&f, (struct migration_config){.ignore_writers = true});
+	assert_ok(-f.err.code, &f.err);
+	assert_all_stored_as_v2(&f);
+	teardown(&f);
+}
+
+/* The same while it runs. */
+static void test_migration__starts_over_when_storage_moves_to_and_fro(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.cut_at = 0;
+	start(&f, (struct migration_config){.rate = 1000, .ignore_writers = true});
+	apifake_advance(f.server, 8 * NS_PER_MS);
+	assert_int_equal(put_crd(&f, "v1").status, 200);
+	for (int i = 0; i < PAGE; i++)
+		assert_int_equal(put(&f, "v1", (char[]){'w', '0', (char)('0' + i), 0}, 50), 200);
+	assert_int_equal(put_crd(&f, "v2").status, 200);
+	for (int i = 0; i < 100 && !f.done; i++)
+		apifake_advance(f.server, NS_PER_S);
+	assert_true(f.done);
+	assert_ok(-f.err.code, &f.err);
+	assert_all_stored_as_v2(&f);
+	teardown(&f);
+}
+
+/* Times are whole seconds: the note is later than what was written through v1 before it, and what
+ * is written after it is not earlier. */
+static void test_migration__its_second_is_told_apart(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct usage u;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	setup(&f);
+	assert_int_equal(put(&f, "v1", "w01", 50), 200);
+	run(&f, (struct migration_config){.ignore_writers = true});
+	assert_ok(-f.err.code, &f.err);
+	struct answer crd = apifake_do(f.server, "GET", CRDS "/" NAME, NULL);
+	struct answer w =
+		apifake_do(f.server, "GET", "/apis/e.io/v2/namespaces/default/ws/w01", NULL);
+	usage_begin(&u, crd.json, "v1", NULL, a);
+	usage_object(&u, w.json);
+	usage_end(&u);
+	assert_true(usage_is_migrated(&u));
+
+	CLEANUP(obj_unrefp) struct obj *changed = obj_copy(crd.json);
+	const char *written =
+		obj_str(obj_at(obj_path(w.json, "metadata.managedFields"), 0), "time");
+	meta_set_annotation(changed, USAGE_MIGRATED_PREFIX "v1", written);
+	usage_begin(&u, changed, "v1", NULL, a);
+	usage_object(&u, w.json);
+	usage_end(&u);
+	assert_false(usage_is_migrated(&u));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +402,9 @@ int main(void)
 		cmocka_unit_test(test_migration__two_writers),
 		cmocka_unit_test(test_migration__refused_while_the_old_version_is_written),
 		cmocka_unit_test(test_migration__stops_when_storage_moves_back),
+		cmocka_unit_test(test_migration__what_was_done_before_a_change_is_done_again),
+		cmocka_unit_test(test_migration__starts_over_when_storage_moves_to_and_fro),
+		cmocka_unit_test(test_migration__its_second_is_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
