@@ -354,6 +354,11 @@ static void tell_progress(struct live_gate *g, const struct obj *page)
 	log_info("live check", "crd", meta_name(g->planned), "read", seen, "left", left);
 }
 
+static bool is_late(const struct live_gate *g)
+{
+	return loop_mono(g->c.loop) - g->started_ns > g->c.deadline_ns;
+}
+
 static void page_read(void *arg, const struct client_reply *reply)
 {
 	struct live_gate *g = arg;
@@ -366,12 +371,17 @@ static void page_read(void *arg, const struct client_reply *reply)
 	size_t n = gate_versions(g->gate, &through);
 	const struct obj *items = obj_get(reply->body, "items");
 	const char *version = through[g->at];
-	for (size_t i = 0; i < obj_len(items); i++)
-		gate_object(g->gate, obj_at(items, i), version);
 	const char *next = obj_str(reply->body, "metadata.continue");
 	xfree(g->next);
 	g->next = next && *next ? xstrdup(next) : NULL;
+	bool ahead = g->next && !g->shadow && !is_late(g);
+	if (ahead) /* the server reads the next page while this one is judged */
+		list_next(g);
+	for (size_t i = 0; i < obj_len(items); i++)
+		gate_object(g->gate, obj_at(items, i), version);
 	tell_progress(g, reply->body);
+	if (ahead)
+		return;
 	if (!g->next)
 		g->at++;
 	if (g->shadow && obj_len(items))
@@ -383,7 +393,7 @@ static void page_read(void *arg, const struct client_reply *reply)
 static void page_done(struct live_gate *g)
 {
 	char buf[320];
-	if (loop_mono(g->c.loop) - g->started_ns > g->c.deadline_ns)
+	if (is_late(g))
 		finish(g, progress_text(g, "the deadline", buf));
 	else
 		list_next(g);
