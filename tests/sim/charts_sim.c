@@ -67,25 +67,25 @@ static void add(struct archive_files *files, const char *path, const char *text)
 	files->items[files->n++] = (struct archive_file){.path = path, .data = str_of(text)};
 }
 
-/* v1 is stored as long as it is served. */
+static const char *version_text(struct arena *a, const char *name, bool stored)
+{
+	return arena_fmt(a, "    - name: %s\n      served: true\n      storage: %s\n%s", name,
+			 stored ? "true" : "false", schema);
+}
+
 static const char *crd_text(struct arena *a, unsigned serves)
 {
 	bool v1 = serves & SERVES_V1, v2 = serves & SERVES_V2;
-	return arena_fmt(a, "%s%s%s%s%s%s%s", crd_head,
-			 v1 ? "    - name: v1\n      served: true\n      storage: true\n" : "",
-			 v1 ? schema : "",
-			 v2 ? "    - name: v2\n      served: true\n      storage: " : "",
-			 !v2  ? ""
-			 : v1 ? "false\n"
-			      : "true\n",
-			 v2 ? schema : "", "");
+	bool stores_v2 = !v1 || (serves & STORES_V2);
+	return arena_fmt(a, "%s%s%s", crd_head, v1 ? version_text(a, "v1", !stores_v2) : "",
+			 v2 ? version_text(a, "v2", stores_v2) : "");
 }
 
 static const char *descriptor_text(struct arena *a, unsigned serves)
 {
 	return arena_fmt(a, "appType: etcd.com.tectonic.storage\nprovides: [%s%s%s]\n",
 			 serves & SERVES_V1 ? "etcds.etcd.coreos.com/v1" : "",
-			 serves == (SERVES_V1 | SERVES_V2) ? ", " : "",
+			 (serves & SERVES_V1) && (serves & SERVES_V2) ? ", " : "",
 			 serves & SERVES_V2 ? "etcds.etcd.coreos.com/v2" : "");
 }
 

@@ -6,8 +6,9 @@
 
 #define CATALOG_DIR "/catalog"
 
-/* Which versions of etcds.etcd.coreos.com an archive serves. */
-enum chart_serves { SERVES_V1 = 1, SERVES_V2 = 2 };
+/* Which versions of etcds.etcd.coreos.com an archive serves; v1 is stored as long as it is served,
+ * unless told otherwise. */
+enum chart_serves { SERVES_V1 = 1, SERVES_V2 = 2, STORES_V2 = 4 };
 
 /* Puts etcd-operator-VERSION.tgz into the folder. */
 void charts_put(struct world *w, const char *version, unsigned serves);

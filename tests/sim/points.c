@@ -114,7 +114,7 @@ static void fork_turn(struct world *w, void *arg)
 {
 	struct points *p = arg;
 	uint64_t turn = w->sim.n_turns + 1;
-	if (turn == p->asked_turn)
+	if (turn == p->asked_turn || w->next_action < p->c->scenario->points_from)
 		return;
 	p->asked_turn = turn;
 	if (fork_points(p, w, turn))
@@ -127,7 +127,7 @@ static int play(struct points *p, void (*before_turn)(struct world *w, void *arg
 	CLEANUP(xfreep) struct world *w = xcalloc(1, sizeof(*w));
 	w->together = p->c->together;
 	/* Writes of the start itself: their runs begin at the beginning, too. */
-	if (before_turn != fork_turn || !fork_points(p, w, 0))
+	if (before_turn != fork_turn || p->c->scenario->points_from || !fork_points(p, w, 0))
 		w->before_turn = before_turn;
 	w->hook_arg = p;
 	int r = world_init(w, p->c->scenario, p->c->seed, false, err);
@@ -154,7 +154,8 @@ static void add_kinds(struct points *p)
 		{"500", 'w', false, 0, 0},         {"duplicate", 'w', false, 0, 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (all[i].is_crash || !p->c->crash_only)
+		if ((all[i].is_crash || !p->c->crash_only) &&
+		    (all[i].at == 'w' || !p->c->writes_only))
 			p->kinds[p->n_kinds++] = all[i];
 }
 

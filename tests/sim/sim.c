@@ -4,6 +4,7 @@
  *	build/sim --scenario toy --seed 1 --runs 200          random faults
  *	build/sim --scenario toy --exhaustive                 one fault at every point
  *	build/sim --scenario toy --crash-only                 a crash at every API write and commit
+ *	build/sim --scenario toy --crash-only --writes-only   at every API write
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
@@ -26,7 +27,7 @@ struct options {
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query;
 	size_t n_faults;
-	bool disk, exhaustive, crash_only, together, verbose, twice, keep_going;
+	bool disk, exhaustive, crash_only, writes_only, together, verbose, twice, keep_going;
 };
 
 struct counts {
@@ -142,6 +143,7 @@ static uint64_t run_exhaustive(struct options *o)
 				  .every = o->every,
 				  .together = o->together,
 				  .crash_only = o->crash_only,
+				  .writes_only = o->writes_only,
 				  .keep_going = o->keep_going,
 				  .replay = replay_of,
 				  .arg = o};
@@ -152,7 +154,8 @@ static int usage(const char *why)
 {
 	fprintf(stderr,
 		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
-		"[--exhaustive|--crash-only [--every N]] [--together] [--twice] [--keep-going] [-v "
+		"[--exhaustive|--crash-only [--writes-only] [--every N]] [--together] [--twice] "
+		"[--keep-going] [-v "
 		"[--sql "
 		"QUERY]]\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
@@ -183,6 +186,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->exhaustive = true;
 		else if (strcmp(a, "--crash-only") == 0)
 			o->exhaustive = o->crash_only = true;
+		else if (strcmp(a, "--writes-only") == 0)
+			o->writes_only = true;
 		else if (strcmp(a, "--together") == 0)
 			o->together = true;
 		else if (strcmp(a, "--twice") == 0)

@@ -86,6 +86,8 @@ check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustiv
 check sim__a_crash_at_every_write_and_commit_of_an_install_in_one_process --scenario install --crash-only --every "$every" --together
 check sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --crash-only --every "$every"
 check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every "$every" --together
+check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scenario migrate --crash-only --writes-only --every "$every"
+check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
 check sim__power_loss_at_every_disk_operation --disk
 echo "1..$n"
 exit $bad

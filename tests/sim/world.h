@@ -56,6 +56,7 @@ struct program {
 struct scenario {
 	const char *name, *about;
 	const struct user_action *actions; /* ended by a target of NULL */
+	size_t points_from; /* one fault at every point: of what happens from this action on */
 	const struct program *program;
 	bool simulate_workloads;
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
