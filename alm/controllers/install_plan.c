@@ -220,8 +220,28 @@ bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t re
 	return false;
 }
 
-const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
-				      const char *inputs)
+struct chunks {
+	const struct obj *(*get)(const struct chunks *c, const char *name);
+	const struct view *view;    /* or */
+	const struct obj *of_items; /* Secrets */
+	struct arena *a;
+};
+
+static const struct obj *of_view(const struct chunks *c, const char *name)
+{
+	return view_get(c->view, WATCH_PLAN_SECRET, name);
+}
+
+static const struct obj *of_list(const struct chunks *c, const char *name)
+{
+	for (size_t i = 0; i < obj_len(c->of_items); i++)
+		if (cstr_eq(meta_name(obj_at(c->of_items, i)), name))
+			return obj_at(c->of_items, i);
+	return NULL;
+}
+
+static const struct obj *join(const struct chunks *c, const char *strategy, int64_t revision,
+			      const char *inputs)
 {
 	CLEANUP(strbuf_release) struct strbuf text =
 		STRBUF_INIT(PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX);
@@ -229,8 +249,7 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 	char digest[SHA256_HEX];
 	const char *want = NULL; /* chunks of two renders do not mix */
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		const struct obj *o =
-			view_get(v, WATCH_PLAN_SECRET, chunk_name(strategy, revision, i, v->a));
+		const struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
 		if (!is_chunk(o, inputs) ||
 		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n) ||
 		    !base64_decode(str_of(obj_str(o, "data.plan")), &text))
@@ -242,7 +261,21 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 		return NULL;
 	struct error err;
 	struct obj *doc = NULL;
-	return json_parse(strbuf_str(&text), &doc, &err) < 0 ? NULL : obj_keep(v->a, doc);
+	return json_parse(strbuf_str(&text), &doc, &err) < 0 ? NULL : obj_keep(c->a, doc);
+}
+
+const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
+				      const char *inputs)
+{
+	const struct chunks c = {.get = of_view, .view = v, .a = v->a};
+	return join(&c, strategy, revision, inputs);
+}
+
+const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
+					  int64_t revision, struct arena *a)
+{
+	const struct chunks c = {.get = of_list, .of_items = items, .a = a};
+	return join(&c, strategy, revision, NULL);
 }
 
 /* --- read back --- */

@@ -55,6 +55,9 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
  * there. */
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
 				      const char *inputs);
+/* The same out of the Secrets with LABEL_PLAN, as a client lists them. */
+const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
+					  int64_t revision, struct arena *a);
 /* A list from the past may lack it: what install_plan_stored() does not find is read live before it
  * counts as gone. False: not known yet; the plan has what brings the key back. */
 bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,

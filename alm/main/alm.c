@@ -29,6 +29,7 @@ static const struct cmd *const commands[] = {
 	&cmd_wait,
 	&cmd_why,
 	&cmd_why_not,
+	&cmd_diff,
 	&cmd_approve,
 	&cmd_upgrade,
 	&cmd_rollback,
