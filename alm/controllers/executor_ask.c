@@ -59,8 +59,11 @@ static void answered(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
 	c->call = NULL;
+	bool told = obj_flag(need_of(c), "tolerant", false) && reply->err &&
+		    reply->err->code == E_INTERNAL; /* a converter's failure is an answer */
 	if (reply->err && error_retry(reply->err->code) == RETRY_BACKOFF &&
-	    reply->err->code != E_FORBIDDEN) { /* the server's trouble, not the template's */
+	    reply->err->code != E_FORBIDDEN &&
+	    !told) { /* the server's trouble, not the template's */
 		run_fail(c->run, reply->err);
 		call_done(c);
 		return;

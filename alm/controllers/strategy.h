@@ -4,6 +4,7 @@
 #define ALM_CONTROLLERS_STRATEGY_H
 
 #include "alm/controllers/controller.h"
+#include "alm/controllers/crd_moves.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/ready.h"
 
@@ -81,6 +82,15 @@ bool strategy_gate_voids(struct strategy_pass *s);
  * those of the plan. */
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 			const struct plan_entry *e, bool handoff, bool planned);
+/* Where a definition is on its way (crd_moves.h), and what a write of it leads to now. */
+enum crd_move strategy_crd_at(const struct plan_entry *e);
+enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e);
+/* As far as this phase takes it. */
+bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_entry *e);
+/* True once every converter of the plan is switched to, and answers; else the pass waits. */
+bool strategy_converted(struct strategy_pass *s);
+/* True once no converter of s->install, the plan that failed, is in force. */
+bool strategy_reverted(struct strategy_pass *s);
 /* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
 /* --- shared by what follows the first write --- */

@@ -83,7 +83,8 @@ static bool is_stage_done(const struct install_plan *p, int stage, struct strate
 	bool done = true;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
-		if (e->stage != stage || install_plan_is_applied(e) || strategy_has_newer_crd(s, e))
+		if (e->stage != stage || strategy_crd_is_placed(s, e) ||
+		    strategy_has_newer_crd(s, e))
 			continue;
 		if (e->is_crd)
 			strategy_write_crd(s, p, e, handoff, s->phase == PHASE_INSTALLING);
@@ -243,6 +244,14 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	if (r == NOT_READY) {
 		strategy_condition(s, "Verified", "False", "Progressing", why);
 		plan_requeue_after(plan, left);
+		return STEP_CONTINUE;
+	}
+	if (!strategy_converted(s)) {
+		if (left <= 0)
+			strategy_give_up(s, "Verified", "ConversionNotReady",
+					 "the converter did not answer in time");
+		else
+			plan_requeue_after(plan, left);
 		return STEP_CONTINUE;
 	}
 	bool upgrade = obj_flag(s->install->doc, "isUpgrade", false);
@@ -473,6 +482,11 @@ static void repair(struct strategy_pass *s)
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
+		if (strategy_crd_at(e) == CRD_SWITCHED) { /* the last of its moves */
+			if (!s->app->paused)
+				strategy_write_crd(s, s->install, e, true, false);
+			continue;
+		}
 		if (!has_drifted(s, e))
 			continue;
 		if (!text)

@@ -117,7 +117,7 @@ static bool is_applied(struct strategy_pass *s, const struct install_plan *back)
 static bool is_back(struct strategy_pass *s, struct install_plan *back)
 {
 	const char *why = NULL;
-	bool told = is_told_failed(s);
+	bool told = is_told_failed(s) && strategy_reverted(s);
 	s->install = back;
 	bool done = told && rollback_recorded(s, back, "pending-rollback") &&
 		    strategy_hooks_done(s, back->doc, "pre-rollback", "RolledBack") &&

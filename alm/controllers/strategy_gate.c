@@ -142,7 +142,7 @@ static const struct outcome *outcome_of(struct strategy_pass *s, const struct pl
 
 static bool is_to_write(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	return e->is_crd && !install_plan_is_applied(e) && !strategy_has_newer_crd(s, e);
+	return e->is_crd && !strategy_crd_is_placed(s, e) && !strategy_has_newer_crd(s, e);
 }
 
 /* --- planning --- */
@@ -341,6 +341,7 @@ void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 	struct action *x = plan_gate(s->plan, outcome_id(s, e), obj_ref(q));
 	x->guards = true;
 	x->expect = planned ? planned_key(s, e) : NULL;
-	plan_apply(s->plan, install_plan_decorate(s->v, s->app, s->ref, p, e, handoff), e->stage,
-		   true);
+	struct obj *crd = install_plan_decorate(s->v, s->app, s->ref, p, e, handoff);
+	crd_moves_shape(crd, e->live, e->digest, strategy_crd_move(s, e));
+	plan_apply(s->plan, crd, e->stage, true);
 }

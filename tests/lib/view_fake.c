@@ -70,11 +70,9 @@ static int live(void *arg, const struct resource *r, const char *ns, const char 
 static bool instances(void *arg, const char *group, const char *plural,
 		      bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
-	(void)arg;
 	(void)group;
 	(void)plural;
-	(void)fn;
-	(void)fn_arg;
+	each(arg, WATCH_INSTANCE, fn, fn_arg);
 	return true;
 }
 
