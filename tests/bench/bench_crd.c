@@ -3,8 +3,8 @@
  * own. Each beside the bare requests it is made of, in the same run: lists without judging, and
  * updates that change a value. OBJECTS=100000 and MIGRATED=10000 are the sizes of the targets.
  *
- *	live check 100000: S s, ratio to the bare lists R, peak memory M MiB
- *	migration 10000: S s, ratio to bare updates R
+ *	live check 100000: S s, ratio to the bare lists R, peak memory M MiB; processor: ...
+ *	migration 10000: S s, ratio to bare updates R (N a second; processor: server S s, this A s)
  */
 #include <ftw.h>
 #include <signal.h>
@@ -41,6 +41,25 @@ static double now_s(void)
 }
 
 static pid_t server;
+
+/* Seconds of processor time so far: what a busy machine does not change. */
+static double cpu_of(pid_t pid)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	char path[64];
+	unsigned long user = 0, system = 0;
+	struct error err;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	if (file_read(path, &b, &err) < 0)
+		return 0;
+	struct str rest = strbuf_str(&b), word;
+	for (int i = 1; i <= 15 && str_cut(rest, ' ', &word, &rest); i++) {
+		uint64_t n = 0;
+		if (i >= 14 && str_parse_u64(word, &n))
+			*(i == 14 ? &user : &system) = (unsigned long)n;
+	}
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
 
 static void die(const char *what, const struct error *err)
 {
@@ -184,6 +203,7 @@ static void bench_live(int n)
 	struct rusage use;
 	size_t seen;
 	double bare = list_all(&seen), start = now_s();
+	double server_cpu = cpu_of(server), own_cpu = cpu_of(getpid());
 	obj_set(request, "crd", definition("v2", 20));
 	const struct live_gate_config c = {
 		.client = client, .loop = loop, .request = request, .done = judged, .arg = &value};
@@ -191,8 +211,11 @@ static void bench_live(int n)
 	loop_run(loop);
 	double took = now_s() - start;
 	getrusage(RUSAGE_SELF, &use);
-	printf("live check %d: %.2f s, ratio to the bare lists %.2f, peak memory %ld MiB\n", n,
-	       took, took / bare, use.ru_maxrss / 1024);
+	printf("live check %d: %.2f s, ratio to the bare lists %.2f, peak memory %ld MiB; "
+	       "processor: "
+	       "server %.1f s, this %.1f s\n",
+	       n, took, took / bare, use.ru_maxrss / 1024, cpu_of(server) - server_cpu,
+	       cpu_of(getpid()) - own_cpu);
 	if (obj_i64(value, "objects", 0) != (int64_t)seen || seen != (size_t)n)
 		die("live check: objects are missing", NULL);
 	obj_unref(value);
@@ -230,7 +253,7 @@ static void bench_migration(int n)
 	size_t done = 0;
 	double bare = write_all(0, n, 1);
 	put_crd("v2");
-	double start = now_s();
+	double start = now_s(), server_cpu = cpu_of(server), own_cpu = cpu_of(getpid());
 	const struct migration_config c = {.client = client,
 					   .crd = "things.bench.io",
 					   .to = "v2",
@@ -240,8 +263,11 @@ static void bench_migration(int n)
 	struct migration *m = migration_start(&c);
 	loop_run(loop);
 	double took = now_s() - start;
-	printf("migration %zu: %.2f s, ratio to bare updates %.2f (%.0f a second)\n", done, took,
-	       took / bare, (double)done / took);
+	printf("migration %zu: %.2f s, ratio to bare updates %.2f (%.0f a second; processor: "
+	       "server "
+	       "%.1f s, this %.1f s)\n",
+	       done, took, took / bare, (double)done / took, cpu_of(server) - server_cpu,
+	       cpu_of(getpid()) - own_cpu);
 	migration_free(m);
 }
 
