@@ -11,7 +11,8 @@ struct resolver {
 	const struct range *range; /* of spec.version; NULL: * */
 	struct candidate *candidates;
 	size_t n;
-	bool has_edges;    /* some version of the package declares upgrade edges */
+	struct resolver_paths *paths; /* resolve_path.c; NULL: not needed so far */
+	bool has_edges;               /* some version of the package declares upgrade edges */
 	bool without_deps; /* the search for another app judges this one: it asks for all itself */
 	int64_t decisions;
 	struct {
