@@ -339,7 +339,7 @@ static void print_wide(const struct obj *apptype, const struct obj *c, struct st
 	const char *name = obj_str(apptype, "metadata.name"), *version = obj_str(c, "version");
 	strbuf_adds(b, "Other ways out:\n");
 	const struct obj *dropped = obj_get(c, "dropped");
-	for (size_t i = 0; i < obj_len(dropped); i++)
+	for (size_t i = 0; i < obj_len(dropped) && !obj_has(c, "stuck"); i++)
 		print_waiver(c, name, obj_as_string(obj_at(dropped, i)), b);
 	strbuf_addf(b,
 		    "  kubectl patch apptype %s --type=merge -p '{\"spec\":{\"version\":\"<%s\"}}'"

@@ -42,6 +42,9 @@ static int why_run(struct cli *c, struct error *err)
 	} else {
 		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
 		print_offline(&f, &b);
+		if (f.waiting)
+			strbuf_addf(&b, "%s waits for approval: alm approve %s %s --reason TEXT\n",
+				    f.waiting, c->args[0], f.waiting);
 	}
 	printf("%s", b.buf);
 	return 0;

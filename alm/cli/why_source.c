@@ -48,6 +48,18 @@ static const char *decision(struct app_session *a, const struct cli *c)
 	return n ? arena_strdup(c->arena, meta_name(obj_at(items, n - 1))) : NULL;
 }
 
+static const char *awaiting(const struct app_session *a, const struct cli *c)
+{
+	const struct obj *list = obj_path(a->app, "status.candidates");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *version = obj_str(obj_at(list, i), "version");
+		const struct obj *s = version ? app_session_strategy(c, a, version) : NULL;
+		if (cstr_eq(obj_str(s, "status.phase"), "AwaitingApproval"))
+			return arena_strdup(c->arena, version);
+	}
+	return NULL;
+}
+
 int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err)
 {
 	struct app_session a;
@@ -56,6 +68,7 @@ int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error
 		ret->apptype = obj_keep(c->arena, obj_copy(a.app));
 		ret->revision = catalog_revision(&a, c);
 		ret->seq = decision(&a, c);
+		ret->waiting = awaiting(&a, c);
 	}
 	app_session_release(&a);
 	return r;

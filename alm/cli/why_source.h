@@ -13,6 +13,7 @@ struct why_facts {
 	const struct obj *apptype;
 	const char *revision; /* of its catalog, or NULL */
 	const char *seq;      /* of the decision, or NULL */
+	const char *waiting;  /* live: version that waits for approval, or NULL */
 	bool offline;
 };
 

@@ -27,6 +27,7 @@ static const struct cmd *const commands[] = {
 	&cmd_delete,
 	&cmd_describe,
 	&cmd_wait,
+	&cmd_status,
 	&cmd_why,
 	&cmd_why_not,
 	&cmd_diff,
