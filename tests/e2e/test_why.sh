@@ -45,4 +45,75 @@ manifests
 sed 's/^spec:/spec:\n  channel: beta/' "$dir/etcd-apptype.yaml" >"$dir/beta.yaml"
 is "offline: AppType and Catalog from files" "etcd  not installed  Automatic  community@sha256:D…  channel beta  range *
   1.0.0       yes  chosen" "$(alm why etcd --offline -f "$dir/beta.yaml" -f "$dir/catalog.yaml" | head -2)"
+
+# --- live ---
+rm -f "$catalog"/*.tgz
+command -v kubectl >/dev/null || {
+	finish
+	exit 0
+}
+up_start
+cd "$dir" || exit 1
+state_is() { app_is etcd "status.conditions[?type='Ready'].reason = '$1'" >/dev/null; }
+patch() { k patch apptype etcd --type=merge -p "$1" >/dev/null; }
+status_is() { soon "$1" "$2" alm status; }
+is "status: nothing is declared" "No app is declared: \`kubectl create -f\` an AppType." "$(alm status)"
+k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
+status_is "status: nothing installs it" "APP    INSTALLED   AVAILABLE   MODE        READY   STATE
+etcd   -           -           Automatic   False   Unresolved
+
+etcd: Unresolved: no package installs etcd.com.tectonic.storage (asked: community)
+  next: alm why etcd"
+package 0.9.4 >/dev/null
+state_is Installed
+status_is "status: all is well" "APP    INSTALLED   AVAILABLE   MODE        READY   STATE
+etcd   0.9.4       0.9.4       Automatic   True    Installed
+
+Nothing waits."
+
+# A20: shown, and nothing is written before a person says so
+patch '{"spec":{"upgrade":{"mode":"Manual"}}}'
+written() {
+	k get deployments,services,serviceaccounts,configmaps,roles,rolebindings -n etcd \
+		-o 'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\n"}{end}'
+}
+before=$(written)
+package 0.9.5 >/dev/null
+state_is AwaitingApproval
+plan=$(k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.plan.digest}')
+is "A20 alm status shows what waits, and the step" "APP    INSTALLED   AVAILABLE   MODE     READY   STATE
+etcd   0.9.4       0.9.5       Manual   True    AwaitingApproval
+
+etcd 0.9.5: ApprovalRequired: mode Manual: approve plan ${plan:0:19}…
+  next: alm approve etcd 0.9.5 --reason TEXT" "$(alm status)"
+is "A20 kubectl get apps shows it" "0.9.4 0.9.5 Manual True AwaitingApproval" \
+	"$(k get apps etcd --no-headers | awk '{print $3, $4, $5, $6, $7}')"
+has "alm why names the step" "0.9.5 waits for approval: alm approve etcd 0.9.5 --reason TEXT" "$(alm why etcd)"
+code "why-not: it can be installed" 0 "etcd 0.9.5 is installable" alm why-not etcd 0.9.5
+sleep 2
+is "A20 no object was written" "$before" "$(written)"
+is "the row of the decision says the same as the status" "$(alm why etcd | grep -v 'waits for approval')" \
+	"$(alm why etcd --at "$(alm why etcd | grep -o '#[0-9]*' | tr -d '#')" --data-dir "$data")"
+alm approve etcd 0.9.5 --reason CHG-1 >/dev/null
+is "A20 approved: it is installed" "apptype.app.coreos.com/etcd" "$(app_is etcd "status.installedVersion = '0.9.5'")"
+is "A20 the plan that was approved" "$plan" \
+	"$(k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.approval.digest}')"
+
+# T1: three different reasons, from the status alone
+mkdir -p far && cp -R "$demo/charts/etcd-operator" far/ && cp -R "$demo/charts/overlays/0.9.6/." far/etcd-operator/
+echo 'replaces: 0.9.8' >>far/etcd-operator/alm.yaml
+package 0.9.6 >/dev/null
+alm package build far/etcd-operator --version 0.9.9 -o "$catalog" >/dev/null
+package 1.0.0 >/dev/null
+patch '{"spec":{"version":"<1"}}'
+reason_of() { alm why-not etcd "$1" -o json | python3 -c 'import json, sys; print(json.load(sys.stdin)["reason"])'; }
+soon "T1 out of range" "OutOfRange" reason_of 1.0.0
+soon "T1 no upgrade path" "NoUpgradePath" reason_of 0.9.9
+code "T1 absent" 1 "etcd has no candidate 2.0.0; \`alm why etcd\` lists them" alm why-not etcd 2.0.0
+code "why-not: no upgrade path" 3 "no upgrade path from 0.9.5: it replaces 0.9.8" alm why-not etcd 0.9.9
+code "why: an unknown app" 1 '"nobody" not found' alm why nobody
+code "status: an unknown app" 1 "there is no app nobody" alm status nobody
+is "status: json" "etcd 0.9.5 Manual" "$(alm status -o json |
+	python3 -c 'import json, sys; a = json.load(sys.stdin)["apps"][0]; print(a["name"], a["installed"], a["mode"])')"
+
 finish
