@@ -373,6 +373,206 @@ static void test_resolve_random__dependencies_go_together(void **state)
 	}
 }
 
+/* --- is what an explanation says of the catalog true? --- */
+
+/* "p3 2.0.0, 3.0.0 and 4.0.0", "every version of p3" */
+struct said {
+	size_t package, n, versions[VERSIONS];
+};
+
+static bool eat(const char **s, const char *word)
+{
+	size_t n = strlen(word);
+	if (strncmp(*s, word, n) != 0)
+		return false;
+	*s += n;
+	return true;
+}
+
+static size_t eat_digit(const char **s)
+{
+	assert_true(**s >= '0' && **s <= '9');
+	return (size_t)(*(*s)++ - '0');
+}
+
+static bool eat_separator(const char **s)
+{
+	static const char *const all[] = {", ", " and ", " or "};
+	const char *before = *s;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (eat(s, all[i])) {
+			if (**s >= '0' && **s <= '9')
+				return true;
+			*s = before;
+		}
+	return false;
+}
+
+static void eat_said(const struct world *w, const char **s, struct said *ret)
+{
+	*ret = (struct said){0};
+	bool every = eat(s, "every version of ");
+	assert_true(eat(s, "p"));
+	ret->package = eat_digit(s);
+	for (size_t v = 1; every && v <= w->n_versions[ret->package]; v++)
+		ret->versions[ret->n++] = v;
+	if (every || !eat(s, " "))
+		return;
+	do {
+		size_t v = eat_digit(s);
+		if (eat(s, " others"))
+			return;
+		assert_true(eat(s, ".0.0"));
+		ret->versions[ret->n++] = v;
+	} while (eat_separator(s));
+}
+
+static bool entry_requires(const struct entry *e, size_t package, size_t least)
+{
+	for (size_t i = 0; i < e->n_needs; i++)
+		if (e->needs[i] == package && e->least[i] == least)
+			return true;
+	return false;
+}
+
+static bool entry_refuses(const struct entry *e, size_t package)
+{
+	for (size_t i = 0; i < e->n_conflicts; i++)
+		if (e->conflicts[i] == package)
+			return true;
+	return false;
+}
+
+static bool requires_so(const struct world *w, const struct said *x, const char *rest)
+{
+	assert_true(eat(&rest, "r"));
+	size_t package = eat_digit(&rest);
+	assert_true(eat(&rest, ".x.io/v1 from p"));
+	assert_int_equal(eat_digit(&rest), package);
+	assert_true(eat(&rest, " >="));
+	size_t least = eat_digit(&rest);
+	bool ok = x->n > 0;
+	for (size_t i = 0; i < x->n; i++)
+		ok = ok && entry_requires(entry_of(w, x->package, x->versions[i]), package, least);
+	return ok;
+}
+
+static bool refused_so(const struct world *w, const struct said *x, const char *rest)
+{
+	const struct entry *e = entry_of(w, x->package, x->versions[0]);
+	if (eat(&rest, "KubeVersion"))
+		return e->too_new;
+	if (eat(&rest, "ResourceDropped, shared.x.io"))
+		return drops_shared(w, x->package, x->versions[0]);
+	if (eat(&rest, "ResourceConflict, shared.x.io"))
+		return steals(w, x->package, x->versions[0]);
+	if (eat(&rest, "NeededByOther"))
+		return breaks_another(w, x->package, x->versions[0]);
+	return false;
+}
+
+static bool bring_so(const struct world *w, const struct said *x, const char *rest)
+{
+	struct said y;
+	eat_said(w, &rest, &y);
+	bool ok = x->n && y.n && !strcmp(rest, " both bring shared.x.io");
+	for (size_t i = 0; i < x->n; i++)
+		ok = ok && entry_of(w, x->package, x->versions[i])->shares;
+	for (size_t i = 0; i < y.n; i++)
+		ok = ok && entry_of(w, y.package, y.versions[i])->shares;
+	return ok;
+}
+
+/* A fact; what follows from facts is checked in test_solve.c. */
+static bool is_true(const struct world *w, const char *s)
+{
+	struct said x;
+	eat_said(w, &s, &x);
+	if (eat(&s, " requires ") || eat(&s, " require "))
+		return requires_so(w, &x, s);
+	if (eat(&s, " is not installable: "))
+		return refused_so(w, &x, s);
+	if (eat(&s, " and ") || eat(&s, " or "))
+		return bring_so(w, &x, s);
+	if (eat(&s, " conflicts with p"))
+		return entry_refuses(entry_of(w, x.package, x.versions[0]), eat_digit(&s));
+	if (eat(&s, " is installed, is Manual, and "))
+		return w->manual[x.package] && w->installed[x.package] == x.versions[0] &&
+		       eat_digit(&s) <= w->n_versions[x.package];
+	return false;
+}
+
+static void test_resolve_random__every_fact_of_an_explanation_is_true(void **state)
+{
+	(void)state;
+	size_t n_facts = 0;
+	static struct world w;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct resolution r;
+		make_world(&w, seed);
+		w.in.evaluate = "*";
+		resolve(&w.in, w.a, &r);
+		for (size_t i = 0; i < r.n; i++)
+			for (size_t k = 0; k < r.candidates[i].n_explanation; k++) {
+				const char *line = r.candidates[i].explanation[k];
+				const char *text = strstr(line, ". ");
+				if (strstr(line, "so (") || !text)
+					continue;
+				if (!is_true(&w, text + 2))
+					fail_msg("seed %llu: %s", (unsigned long long)seed, line);
+				n_facts++;
+			}
+		free_world(&w);
+	}
+	assert_true(n_facts > SEEDS);
+}
+
+/* A18: where nothing else is in the way, a version can be had if what it manages is a superset. */
+static void test_resolve_random__a_superset_can_be_installed(void **state)
+{
+	(void)state;
+	static struct world w;
+	w = (struct world){.state = 11};
+	size_t n_yes = 0;
+	for (int round = 0; round < 2000; round++) {
+		struct resolution r;
+		w.a = arena_new((size_t)8 << 20);
+		uint64_t old = draw(&w, 64), new = draw(&w, 2) ? draw(&w, 64) : old | draw(&w, 64);
+		const char *managed[7] = {NULL}, *provides = "";
+		size_t n = 0;
+		for (size_t bit = 0; bit < 6; bit++) {
+			char *resource = arena_fmt(w.a, "r%zu.x.io/v%zu", bit / 2, bit % 2 + 1);
+			if (old >> bit & 1)
+				managed[n++] = resource;
+			if (new >> bit & 1)
+				provides = arena_fmt(w.a, "%s%s%s", provides, *provides ? ", " : "",
+						     resource);
+		}
+		w.n = 1;
+		w.entries[0] = (struct entry){
+			.chart = arena_strdup(w.a, "apiVersion: v2\nname: p0\nversion: 2.0.0\n"),
+			.descriptor =
+				arena_fmt(w.a, "appType: p0.x.io\nprovides: [%s]\n", provides)};
+		sha256_hex(str_of(w.entries[0].chart), w.entries[0].digest);
+		build_index(&w);
+		w.in = (struct resolve_input){.app = "p0",
+					      .self_ref = "p0.x.io",
+					      .indexes = w.indexes,
+					      .n_indexes = 1,
+					      .mode = "Automatic",
+					      .installed_version = "1.0.0",
+					      .installed_managed = managed};
+		resolve(&w.in, w.a, &r);
+		assert_string_equal(r.candidates[0].version, "2.0.0");
+		assert_int_equal(r.candidates[0].installable, (old & ~new) == 0);
+		n_yes += r.candidates[0].installable;
+		arena_free(w.a);
+	}
+	index_free(w.index);
+	w.index = NULL;
+	assert_true(n_yes > 500 && n_yes < 1500);
+}
+
 static void judge_with(const struct world *w, const char *version,
 		       const struct resolve_change *const *changes, size_t n, bool *ret)
 {
@@ -482,6 +682,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve_random__agrees_with_trying_everything),
 		cmocka_unit_test(test_resolve_random__dependencies_go_together),
+		cmocka_unit_test(test_resolve_random__every_fact_of_an_explanation_is_true),
+		cmocka_unit_test(test_resolve_random__a_superset_can_be_installed),
 		cmocka_unit_test(test_resolve_random__relaxations_are_irreducible),
 		cmocka_unit_test(test_resolve_random__shuffled_catalogs_give_the_same_bytes),
 		cmocka_unit_test(test_resolve_random__a_record_replays_to_the_same_bytes),
