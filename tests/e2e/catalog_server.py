@@ -6,9 +6,10 @@ LOG gets a line a request: status, path, host, whether an Authorization header c
   /repo/*            the files of DIR/repo with ETag and Last-Modified; 304 when asked conditionally
   /basic/* /bearer/* the same for user:secret, or token t0ken
   /moved/*           302 to the same path below /repo on the host "localhost", another origin
+  /token             what a registry sends its callers to: for user:secret a token for the scope that is asked for
   /bad/NAME/*        see BAD
 """
-import base64, hashlib, http.server, os, ssl, subprocess, sys, time
+import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
 
 root, log = sys.argv[1], sys.argv[2]
 DIGEST = "a" * 64
@@ -58,6 +59,24 @@ def certificates():
     run("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr")
     run("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
         "-extfile", "san", "-out", "server.crt")
+
+
+def token(service, scope):
+    """A JSON web token as docker-registry wants it (distribution, "Token Authentication Specification")."""
+    def text(raw):
+        return base64.urlsafe_b64encode(raw).rstrip(b"=")
+
+    kind, name, actions = scope.split(":") if scope else ("", "", "")
+    now = int(time.time())
+    with open(f"{root}/server.crt") as f:
+        certificate = "".join(line.strip() for line in f if "-----" not in line)
+    head = {"typ": "JWT", "alg": "RS256", "x5c": [certificate]}
+    claims = {"iss": "test", "sub": "user", "aud": service, "exp": now + 300, "nbf": now - 300, "iat": now, "jti": "1",
+              "access": [{"type": kind, "name": name, "actions": actions.split(",")}] if scope else []}
+    signed = text(json.dumps(head).encode()) + b"." + text(json.dumps(claims).encode())
+    signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", "server.key"], input=signed, check=True,
+                               stdout=subprocess.PIPE, cwd=root).stdout
+    return (signed + b"." + text(signature)).decode()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -140,6 +159,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         authorization = self.headers["Authorization"] or ""
         if part[1] == "basic" and authorization != "Basic " + base64.b64encode(b"user:secret").decode():
             return self.answer(401)
+        if part[1].startswith("token?"):
+            if authorization != "Basic " + base64.b64encode(b"user:secret").decode():
+                return self.answer(401)
+            q = urllib.parse.parse_qs(part[1][6:])
+            body = {"token": token(q["service"][0], q.get("scope", [""])[0]), "expires_in": 300}
+            return self.answer(200, json.dumps(body).encode(), {"Content-Type": "application/json"})
         if part[1] == "bearer" and authorization != "Bearer t0ken":
             return self.answer(401)
         if part[1] == "moved":

@@ -1,0 +1,120 @@
+#!/bin/bash
+# oci:// against Debian's docker-registry over HTTPS, with a password and with the token flow: push and pull of a
+# whole catalog and of charts, a digest that pins, and the real helm on the same registry where it is at hand.
+# shellcheck disable=SC2119
+set -u
+helm=${HELM:-$(command -v helm || echo "$HOME/.cache/alm-oracles/bin/helm")}
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+for need in docker-registry kubectl python3 openssl curl; do
+	command -v $need >/dev/null || {
+		echo "ok 1 - catalogs in a registry # SKIP no $need"
+		exit 0
+	}
+done
+web=$dir/web
+folder=$dir/folder
+mkdir -p "$web" "$folder"
+for v in 0.9.4 0.9.5; do package $v "$folder" >/dev/null; done
+printf 'deprecations:\n- {package: etcd-operator, versions: "<0.9.5", message: go to 0.9.5}\n' >"$folder/catalog.yaml"
+tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
+pids=$!
+trap 'kill $pids 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
+for _ in $(seq 100); do
+	[ -s "$web/port" ] && break
+	sleep 0.1
+done
+
+# registry NAME: starts one whose auth: is standard input; sets NAME_port
+registry() {
+	local port
+	port=$(free_port)
+	{
+		printf 'version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n'
+		printf 'storage: {filesystem: {rootdirectory: %s}, delete: {enabled: true}}\n' "$dir/storage-$1"
+		printf 'http: {addr: "127.0.0.1:%s", tls: {certificate: %s/server.crt, key: %s/server.key}}\n' "$port" "$web" "$web"
+		cat
+	} >"$dir/$1.yml"
+	docker-registry serve "$dir/$1.yml" >"$dir/$1.log" 2>&1 &
+	pids="$pids $!"
+	eval "$1_port=$port"
+	for _ in $(seq 100); do
+		curl -ks -o /dev/null "https://127.0.0.1:$port/" && return
+		sleep 0.1
+	done
+	not_ok "docker-registry starts" "$(cat "$dir/$1.log")"
+}
+echo "user:\$2b\$04\$QCdzkGue3eoIXeuVdH2jo.FbwiJr4NsTRl0QSPpBBMH.TidLVeZ9e" >"$dir/htpasswd" # bcrypt of "secret"
+registry basic <<END
+auth: {htpasswd: {realm: test, path: $dir/htpasswd}}
+END
+registry token <<END
+auth: {token: {realm: "https://127.0.0.1:$(cat "$web/port")/token", service: test, issuer: test, rootcertbundle: $web/ca.crt}}
+END
+echo secret >"$dir/password"
+login=(--ca-file "$web/ca.crt" --username user --password-file "$dir/password")
+# shellcheck disable=SC2154
+basic=oci://127.0.0.1:$basic_port token=oci://127.0.0.1:$token_port
+short() { sed -E 's/sha256:[0-9a-f]{12}/sha256:D/; s/ +/ /g; s/ $//'; }
+revision() { sed -nE 's/.*revision ([0-9a-f]{64}).*/\1/p'; }
+want="etcd-operator 0.9.5 sha256:D etcds.etcd.coreos.com/v1,etcds.etcd.coreos.com/v2
+etcd-operator 0.9.4 sha256:D etcds.etcd.coreos.com/v1"
+
+# --- one artifact, with a password and with tokens ---
+code "without credentials the registry refuses" 1 "asks for a user name" alm catalog push "$folder" "$basic/catalog" --ca-file "$web/ca.crt"
+for kind in basic token; do
+	code "$kind: push of a catalog" 0 "sha256:" alm catalog push "$folder" "${!kind}/mirror/catalog:1" "${login[@]}"
+	is "$kind: list" "$want" "$(alm catalog list "${!kind}/mirror/catalog:1" "${login[@]}" | short)"
+	code "$kind: every archive is what the index says" 0 "2 archives" alm catalog verify "${!kind}/mirror/catalog:1" "${login[@]}"
+done
+has "the token was asked for with the password" "200 /token?" "$(grep auth "$web/log")"
+out=$(alm catalog push "$folder" "$basic/mirror/catalog:1" "${login[@]}" 2>/dev/null)
+digest=$(grep -oE 'sha256:[0-9a-f]{64}' <<<"$out" | tail -1)
+is "what is printed pins: it is read by its digest" "$want" "$(alm catalog list "$basic/mirror/catalog@$digest" "${login[@]}" | short)"
+has "catalog.yaml went along" "deprecated go to 0.9.5" "$(alm catalog show "$basic/mirror/catalog:1" etcd-operator "${login[@]}")"
+alm catalog pull "$basic/mirror/catalog:1" "$dir/back" "${login[@]}" >/dev/null 2>&1
+is "pulled back, the archives are the same bytes" "" "$(for f in "$folder"/*.tgz; do cmp "$f" "$dir/back/${f##*/}" 2>&1; done)"
+is "and it is the same revision" "$(alm catalog verify "$folder" 2>/dev/null | revision)" \
+	"$(alm catalog verify "$dir/back" 2>/dev/null | revision)"
+
+# --- charts, as helm has them ---
+code "push of charts" 0 "" alm catalog push "$folder" "$basic/charts" --charts "${login[@]}"
+is "a chart repository: tags are versions" "etcd-operator 0.9.5
+etcd-operator 0.9.4" "$(alm catalog list "$basic/charts/etcd-operator" "${login[@]}" | short | cut -d' ' -f1-2)"
+code "its archives are verified" 0 "2 archives" alm catalog verify "$basic/charts/etcd-operator" "${login[@]}"
+if [ -x "$helm" ]; then
+	h() { timeout 60 "$helm" "$@" --ca-file "$web/ca.crt" --username user --password secret 2>&1; }
+	has "helm pulls what alm pushed" "Digest:" "$(h pull "$basic/charts/etcd-operator" --version 0.9.5 -d "$dir")"
+	is "the same bytes" "" "$(cmp "$dir/etcd-operator-0.9.5.tgz" "$folder/etcd-operator-0.9.5.tgz" 2>&1)"
+	package 0.9.6 "$dir/new" >/dev/null
+	has "helm pushes" "Pushed:" "$(h push "$dir/new/etcd-operator-0.9.6.tgz" "$basic/charts")"
+	has "alm reads what helm pushed" "etcd-operator 0.9.6" "$(alm catalog list "$basic/charts/etcd-operator" "${login[@]}" | short)"
+	code "and verifies it" 0 "3 archives" alm catalog verify "$basic/charts/etcd-operator" "${login[@]}"
+else
+	echo "ok $((tests += 1)) - helm on the same registry # SKIP no helm (set HELM)"
+fi
+
+# --- a registry that lies ---
+blob=$(sha256sum "$folder/etcd-operator-0.9.4.tgz" | cut -c1-64)
+stored=$dir/storage-basic/docker/registry/v2/blobs/sha256/${blob:0:2}/$blob/data
+cp "$folder/etcd-operator-0.9.5.tgz" "$stored"
+code "another archive than the manifest says" 1 "DigestMismatch" alm catalog verify "$basic/mirror/catalog:1" "${login[@]}"
+cp "$folder/etcd-operator-0.9.4.tgz" "$stored"
+
+# --- controllers ---
+up_start
+manifests
+k create namespace sources >/dev/null
+k create secret generic registry -n sources --from-file=ca.crt="$web/ca.crt" --from-literal=username=user \
+	--from-literal=password=secret >/dev/null
+alm catalog add mirror "$token/mirror/catalog:1" --interval 2s --secret sources/registry --priority 3 >/dev/null
+synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason} {.status.versions}'; }
+soon "the artifact is synced through the token flow" "Synced 2" synced mirror
+k create -f "$dir/etcd-apptype.yaml" >/dev/null
+is "the app installs from the registry" "etcd" "$(app_is etcd "status.installedVersion = '0.9.5'" | sed 's/.*\///')"
+package 0.9.6 "$folder" >/dev/null
+alm catalog push "$folder" "$token/mirror/catalog:1" "${login[@]}" >/dev/null 2>&1
+is "the tag moves, and the app follows" "etcd" "$(app_is etcd "status.installedVersion = '0.9.6'" | sed 's/.*\///')"
+alm catalog add pinned "$basic/mirror/catalog@$digest" --secret sources/registry >/dev/null
+soon "a pinned digest stays what it was" "Synced 2" synced pinned
+finish
