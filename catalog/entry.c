@@ -1,6 +1,7 @@
 #include "catalog/entry.h"
 
 #include "alm/obj/json.h"
+#include "catalog/fbc.h"
 
 struct obj *entry_chart(const struct obj *chart)
 {
@@ -77,6 +78,8 @@ static int read_line(struct catalog_index *x, struct str line, struct error *err
 	const char *catalog_yaml = obj_str(o, "catalogYaml");
 	if (catalog_yaml)
 		x->catalog_yaml = arena_strdup(x->arena, catalog_yaml);
+	else if (obj_has(o, "olm"))
+		fbc_take(x, o);
 	else
 		entry_add(x, o);
 	return 0;

@@ -6,6 +6,7 @@
  *[...], "unread": true, "digest": "64 hex digits", "locator": "https://..."}
  *	{"where": "etcd 0.9.5", "error": "MissingDigest: ..."}
  *	{"catalogYaml": "deprecations: ..."}
+ *	{"olm": {"schema": "olm.bundle", ...}, "where": "etcd/catalog.yaml"}
  */
 #ifndef CATALOG_ENTRY_H
 #define CATALOG_ENTRY_H

@@ -5,6 +5,7 @@
 
 #include "alm/base/hash.h"
 #include "alm/obj/yaml.h"
+#include "catalog/fbc.h"
 
 #define INDEX_ARENA_BYTES ((size_t)512 << 20)
 
@@ -58,6 +59,12 @@ static int by_package_newest_first(const void *a, const void *b)
 	if (!r)
 		r = str_cmp((*x)->version.text, (*y)->version.text);
 	return r ? r : strcmp((*x)->digest, (*y)->digest);
+}
+
+void index_sort(struct catalog_index *x)
+{
+	if (x->n)
+		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
 }
 
 /* Equal digests merge; different ones, or 1 beside 1.0.0, make all of them ambiguous. */
@@ -147,6 +154,8 @@ static void compute_revision(struct catalog_index *x, struct str catalog_yaml)
 		strbuf_addf(&line, "%s %.*s %s %s\n", p->package, STR_ARG(p->version.text),
 			    p->digest, p->descriptor_digest);
 		sha256_add(h, line.buf, line.len);
+		if (p->overlay)
+			sha256_add(h, p->overlay, strlen(p->overlay));
 	}
 	sha256_add(h, catalog_yaml.ptr ? catalog_yaml.ptr : "", catalog_yaml.len);
 	sha256_final(h, raw);
@@ -160,9 +169,12 @@ int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error 
 	if (x->over)
 		return error_set(err, E_LIMIT, "catalog %s has more than %d versions", x->name,
 				 INDEX_VERSIONS_MAX);
-	if (x->n)
-		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
+	index_sort(x);
 	merge_duplicates(x);
+	if (x->olm) {
+		fbc_apply(x);
+		merge_duplicates(x);
+	}
 	for (size_t i = 0; i < x->n; i++)
 		if (!i || strcmp(x->versions[i]->package, x->versions[i - 1]->package) != 0)
 			x->n_packages++;
@@ -178,8 +190,7 @@ int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error 
 
 void index_restore(struct catalog_index *x, const char *revision)
 {
-	if (x->n)
-		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
+	index_sort(x);
 	index_lookup_build(x);
 	for (size_t i = 0; i + 1 < sizeof(x->revision) && revision && revision[i]; i++)
 		x->revision[i] = revision[i];
@@ -227,7 +238,8 @@ static bool is_same_version(const struct package_version *a, const struct packag
 	return str_eq(a->version.text, b->version.text) && !strcmp(a->digest, b->digest) &&
 	       !strcmp(a->descriptor_digest, b->descriptor_digest) &&
 	       a->deprecated == b->deprecated && is_same_text(a->deprecation, b->deprecation) &&
-	       is_same_text(a->withdrawn, b->withdrawn) && is_same_text(a->ambiguous, b->ambiguous);
+	       is_same_text(a->withdrawn, b->withdrawn) && is_same_text(a->overlay, b->overlay) &&
+	       is_same_text(a->ambiguous, b->ambiguous);
 }
 
 /* The end of the package that begins at i. */

@@ -23,6 +23,7 @@ struct catalog_index {
 	size_t n, cap;
 	size_t n_packages, n_rejected; /* n_rejected counts all */
 	const char *catalog_yaml;      /* its text, or NULL */
+	struct obj *olm;               /* lines of fbc.h, or NULL */
 	bool over;                     /* more versions than the limit: the revision is unusable */
 	const char *rejected[INDEX_REJECTED_MAX];
 	struct index_ref *app_types, *resources; /* index_lookup.h */
@@ -42,6 +43,9 @@ void index_reject(struct catalog_index *x, const char *where, const char *why);
 /* Sorts, finds duplicates and ambiguous versions, applies catalog.yaml (deprecations, withdrawn)
  * and computes the revision. E_LIMIT, E_INVALID make the whole revision unusable. */
 int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err);
+
+/* By package, then highest version first; for what adds versions itself. */
+void index_sort(struct catalog_index *x);
 
 /* Instead of index_finish() for versions that were in an index before: nothing is judged again. */
 void index_restore(struct catalog_index *x, const char *revision);

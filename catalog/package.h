@@ -50,10 +50,12 @@ struct package_version {
 	bool rollback_unsafe, deprecated;
 	const char *deprecation; /* message, or NULL */
 	const char *withdrawn;   /* message: listed, never installable; or NULL */
+	const char *overlay;     /* channels and edges that another file gave it (fbc.h); or NULL */
 	const char *ambiguous;   /* message: the same version with another digest; or NULL */
 	/* Only an index told of it: without declared provides they are not known before the archive
 	 * was read (package_learn). */
 	bool unread;
+	bool listed_only; /* there is no archive of it: fbc.h */
 	char descriptor_digest[65];
 };
 

@@ -81,7 +81,7 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 	CLEANUP(catalog_source_freep) struct catalog_source *s = xcalloc(1, sizeof(*s));
 	s->loop = loop_event_new();
 	s->host = (struct sync_host){
-		.loop = s->loop, .files = &source_files_real, .take_fresh = true};
+		.loop = s->loop, .files = &source_files_real, .take_fresh = true, .take_all = true};
 	s->cache = source_cache_new();
 	s->catalog = meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, "local");
 	obj_set_path(s->catalog, "spec.source.url", obj_string(url_of(c, what)));

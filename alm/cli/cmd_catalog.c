@@ -1,4 +1,4 @@
-/* `alm catalog lint|list|show`: catalogs of chart archives, offline over a folder. */
+/* `alm catalog list|show|add`: what is in a source of chart archives; a Catalog made of one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,39 +8,49 @@
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
 #include "alm/obj/meta.h"
-#include "catalog/lint.h"
-
-static const char *plural_s(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static int lint_run(struct cli *c, struct error *err)
-{
-	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
-	struct lint l;
-	if (catalog_source_read(c, c->args[0], &s, err) < 0)
-		return -err->code;
-	const struct catalog_index *x = catalog_source_index(s);
-	lint_index(x, c->arena, &l);
-	for (size_t i = 0; i < l.n; i++) {
-		const struct lint_finding *f = &l.items[i];
-		printf("%s: %s %s: %s\n    remedy: %s\n", f->where,
-		       f->level == LINT_ERROR ? "error" : "warning", f->rule, f->text, f->remedy);
-	}
-	printf("%zu package%s, %zu version%s: %zu error%s, %zu warning%s\n", x->n_packages,
-	       plural_s(x->n_packages), x->n, plural_s(x->n), l.n_errors, plural_s(l.n_errors),
-	       l.n_warnings, plural_s(l.n_warnings));
-	c->exit_code = l.n_errors ? 1 : 0;
-	return 0;
-}
 
 static void print_version(const struct package_version *p)
 {
 	printf("%-24s %-14.*s sha256:%.12s  ", p->package, STR_ARG(p->version.text), p->digest);
 	for (size_t i = 0; i < p->n_provides; i++)
 		printf("%s%s", i ? "," : "", p->provides[i]);
-	printf("\n");
+	printf("%s\n", p->withdrawn ? "withdrawn" : p->ambiguous ? "ambiguous" : "");
+}
+
+static void print_list(const char *title, const char *const *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("%s%s", i ? ", " : title, items[i]);
+	if (n)
+		printf("\n");
+}
+
+static void print_details(const struct package_version *p)
+{
+	if (p->app_type)
+		printf("    appType   %s\n", p->app_type);
+	print_list("    channels  ", p->channels, p->n_channels);
+	if (p->min_kube_version)
+		printf("    needs     Kubernetes %s\n", p->min_kube_version);
+	if (p->replaces)
+		printf("    replaces  %s\n", p->replaces);
+	print_list("    skips     ", p->skips, p->n_skips);
+	if (p->skip_range)
+		printf("    skipRange %s\n", p->skip_range);
+	for (size_t k = 0; k < p->n_requires; k++)
+		printf("    requires  %s %s\n", p->requires[k].resource,
+		       p->requires[k].versions ? p->requires[k].versions : "*");
+	for (size_t k = 0; k < p->n_conflicts; k++)
+		printf("    conflicts %s %s\n", p->conflicts[k].package, p->conflicts[k].versions);
+	print_list("    images    ", p->images, p->n_images);
+	if (p->rollback_unsafe)
+		printf("    rollback  Unsafe\n");
+	if (p->withdrawn)
+		printf("    withdrawn %s\n", p->withdrawn);
+	if (p->ambiguous)
+		printf("    ambiguous %s\n", p->ambiguous);
+	if (p->deprecated)
+		printf("    deprecated %s\n", p->deprecation ? p->deprecation : "");
 }
 
 static int list_run(struct cli *c, struct error *err)
@@ -68,36 +78,14 @@ static int show_run(struct cli *c, struct error *err)
 	if (!n)
 		return error_set(err, E_NOTFOUND, "%s has no package %s", c->args[0], c->args[1]);
 	for (size_t i = 0; i < n; i++) {
-		const struct package_version *p = all[i];
-		print_version(p);
-		if (p->app_type)
-			printf("    appType   %s\n", p->app_type);
-		if (p->min_kube_version)
-			printf("    needs     Kubernetes %s\n", p->min_kube_version);
-		if (p->replaces)
-			printf("    replaces  %s\n", p->replaces);
-		for (size_t k = 0; k < p->n_requires; k++)
-			printf("    requires  %s %s\n", p->requires[k].resource,
-			       p->requires[k].versions ? p->requires[k].versions : "*");
-		if (p->withdrawn)
-			printf("    withdrawn %s\n", p->withdrawn);
-		if (p->deprecated)
-			printf("    deprecated %s\n", p->deprecation ? p->deprecation : "");
+		print_version(all[i]);
+		print_details(all[i]);
 	}
 	return 0;
 }
 
 static const struct cmd_option options[] = {CATALOG_SOURCE_OPTIONS, {0}};
 
-static const struct cmd cmd_lint_source = {
-	.name = "lint",
-	.usage = "alm catalog lint SOURCE",
-	.summary = "check every entry of a source, and the versions against each other",
-	.description = "Exit status 1: there are errors.",
-	.options = options,
-	.args = {1, 1},
-	.run = lint_run,
-};
 static const struct cmd cmd_list = {
 	.name = "list",
 	.usage = "alm catalog list SOURCE",
@@ -163,7 +151,7 @@ static const struct cmd cmd_add = {
 };
 
 static const struct cmd *const subs[] = {&cmd_add,          &cmd_list,          &cmd_show,
-					 &cmd_lint_source,  &cmd_catalog_index, &cmd_catalog_verify,
+					 &cmd_catalog_lint, &cmd_catalog_index, &cmd_catalog_verify,
 					 &cmd_catalog_pull, &cmd_catalog_push,  NULL};
 
 const struct cmd cmd_catalog = {

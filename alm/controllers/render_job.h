@@ -1,8 +1,8 @@
 /*
  * render_job: rendering a chart as a job of the sandbox: archive bytes and a request in, one JSON
- * document {objects, hooks, crds, notes, manifest, chart, inputs} out, or {needs, inputs} when the
- * chart asked for what the request does not answer (render_host.h). The function is pure, so the
- * simulation runs it in process; inputs given back in the next request give the same bytes.
+ * document {objects, hooks, crds, notes, warnings, manifest, chart, inputs} out, or {needs, inputs}
+ * when the chart asked for what the request does not answer (render_host.h). The function is pure,
+ * so the simulation runs it in process; inputs given back in the next request give the same bytes.
  */
 #ifndef ALM_CONTROLLERS_RENDER_JOB_H
 #define ALM_CONTROLLERS_RENDER_JOB_H

@@ -7,6 +7,7 @@
 #include "alm/controllers/inspect.h"
 #include "alm/obj/json.h"
 #include "catalog/entry.h"
+#include "catalog/fbc.h"
 #include "installers/archive.h"
 
 #define LINES_BYTES_MAX ((size_t)256 << 20)
@@ -148,6 +149,45 @@ struct str source_facts(const struct source_files *fs, struct source_cache *c, c
 	return strbuf_str(&f->lines);
 }
 
+/* --- text files: catalog.yaml, and catalogs of OLM --- */
+
+bool source_is_text(const char *name)
+{
+	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	return *base != '.' && (cstr_has_suffix(base, ".yaml") || cstr_has_suffix(base, ".yml") ||
+				cstr_has_suffix(base, ".json"));
+}
+
+/* catalog.yaml is ours unless it is of OLM, whose files have that name too. Other texts are read
+ * only if they are of OLM. */
+static void add_text(struct strbuf *lines, struct str text, const char *name)
+{
+	struct error err = ERROR_INIT;
+	size_t n = 0;
+	if (fbc_is_likely(text) && fbc_lines(text, name, lines, &n, &err) < 0) {
+		CLEANUP(obj_unrefp) struct obj *entry = entry_error(name, err.msg);
+		entry_print(entry, lines);
+	} else if (!n && !strcmp(name, "catalog.yaml")) {
+		CLEANUP(obj_unrefp) struct obj *o = obj_map();
+		obj_set(o, "catalogYaml", obj_stringn(text));
+		entry_print(o, lines);
+	}
+}
+
+struct str source_lines(const struct source_files *fs, struct source_cache *c, const char *path,
+			const char *name, const struct file_info *info, struct error *err)
+{
+	struct facts *f = known(c, path, info);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(FBC_FILE_BYTES_MAX);
+	if (f)
+		return strbuf_str(&f->lines);
+	if (fs->read(fs->arg, path, &text, err) < 0)
+		return STR_NONE;
+	f = remember(c, path, info);
+	add_text(&f->lines, strbuf_str(&text), name);
+	return strbuf_str(&f->lines);
+}
+
 /* --- file:// --- */
 
 static const struct chart_limits catalog_limits = {
@@ -177,13 +217,6 @@ static bool is_package(const char *name)
 	return *name != '.' && cstr_has_suffix(name, ".tgz") && !strchr(name, '/');
 }
 
-static void add_catalog_yaml(struct strbuf *lines, struct str text)
-{
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	obj_set(o, "catalogYaml", obj_stringn(text));
-	entry_print(o, lines);
-}
-
 int source_archive_lines(const struct source_files *fs, struct source_cache *c, const char *path,
 			 struct str *ret, struct error *err)
 {
@@ -205,8 +238,8 @@ int source_archive_lines(const struct source_files *fs, struct source_cache *c, 
 		if (is_package(file->path))
 			add_line(&f->lines, file->data, file->path,
 				 arena_fmt(a, "%s#%s", path, file->path));
-		else if (!strcmp(file->path, "catalog.yaml"))
-			add_catalog_yaml(&f->lines, file->data);
+		else if (source_is_text(file->path))
+			add_text(&f->lines, file->data, file->path);
 	}
 	*ret = strbuf_str(&f->lines);
 	return 0;

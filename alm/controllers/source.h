@@ -32,6 +32,10 @@ DEFINE_FREEP(source_cache)
 /* The entry line of the archive in a file. */
 struct str source_facts(const struct source_files *f, struct source_cache *c, const char *path,
 			const char *name, const struct file_info *info);
+/* Lines of catalog.yaml and of catalogs of OLM; none for other texts. */
+bool source_is_text(const char *name);
+struct str source_lines(const struct source_files *f, struct source_cache *c, const char *path,
+			const char *name, const struct file_info *info, struct error *err);
 /* The lines of an archive of archives (file://). */
 int source_archive_lines(const struct source_files *f, struct source_cache *c, const char *path,
 			 struct str *ret, struct error *err);

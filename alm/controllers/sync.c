@@ -5,6 +5,7 @@
 #include "alm/controllers/inspect.h"
 #include "alm/obj/meta.h"
 #include "catalog/entry.h"
+#include "catalog/lint.h"
 
 #define LINES_A_LOOK 64 /* entries between two looks at the clock */
 
@@ -72,6 +73,8 @@ static void finish_index(struct sync *s)
 		sync_fail(s, &err);
 		return;
 	}
+	if (!s->host.take_all)
+		lint_reject(s->index);
 	deliver(s);
 }
 

@@ -26,6 +26,7 @@ struct sync_host {
 	const struct source_files *files;
 	struct sandbox *sandbox; /* NULL: parses in this process (commands) */
 	bool take_fresh;         /* also files that changed just now (commands) */
+	bool take_all;           /* also what lint finds errors in (commands) */
 };
 
 struct sync_request {

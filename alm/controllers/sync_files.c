@@ -2,17 +2,6 @@
 #include <string.h>
 
 #include "alm/controllers/sync_internal.h"
-#include "catalog/entry.h"
-
-static void take_catalog_yaml(struct sync *s, const char *path, struct error *err)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(SOURCE_ARCHIVE_BYTES_MAX);
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	if (s->host.files->read(s->host.files->arg, path, &text, err) < 0)
-		return;
-	obj_set(o, "catalogYaml", obj_stringn(strbuf_str(&text)));
-	entry_print(o, &s->lines);
-}
 
 /* A file that changed just now may still be written. */
 static bool is_fresh(struct sync *s, const struct file_info *info)
@@ -25,24 +14,57 @@ static bool is_fresh(struct sync *s, const struct file_info *info)
 	return true;
 }
 
+static bool is_known_kind(const char *name)
+{
+	return *name != '.' && (cstr_has_suffix(name, ".tgz") || source_is_text(name));
+}
+
+static void take_text(struct sync *s, const char *path, const char *name, struct error *err)
+{
+	struct file_info info;
+	const struct source_files *fs = s->host.files;
+	if (fs->info(fs->arg, path, &info, err) == 0 && info.is_regular)
+		strbuf_addstr(&s->lines, source_lines(fs, s->cache, path, name, &info, err));
+	if (err->code == E_NOTFOUND) /* went since the listing */
+		*err = ERROR_INIT;
+}
+
+/* A folder of a package in a catalog of OLM. */
+static void take_folder(struct sync *s, const char *path, const char *folder, struct error *err)
+{
+	char **names;
+	size_t n;
+	const struct source_files *fs = s->host.files;
+	if (fs->list(fs->arg, path, &names, &n, err) < 0)
+		return;
+	for (size_t i = 0; i < n && !err->code; i++)
+		if (source_is_text(names[i]))
+			take_text(s, arena_fmt(s->a, "%s/%s", path, names[i]),
+				  arena_fmt(s->a, "%s/%s", folder, names[i]), err);
+	dir_list_free(names, n);
+}
+
 static void take_file(struct sync *s, const char *dir, const char *name, struct error *err)
 {
 	struct file_info info;
 	const struct source_files *fs = s->host.files;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	bool known = is_known_kind(name);
 	strbuf_addf(&path, "%s/%s", dir, name);
-	if (!strcmp(name, "catalog.yaml")) {
-		take_catalog_yaml(s, path.buf, err);
+	if (*name == '.' || (!known && strchr(name, '.')))
+		return;
+	if (source_is_text(name)) {
+		take_text(s, path.buf, name, err);
 		return;
 	}
-	if (*name == '.' || !cstr_has_suffix(name, ".tgz"))
-		return;
 	if (fs->info(fs->arg, path.buf, &info, err) < 0) {
 		if (err->code == E_NOTFOUND) /* went since the listing */
 			*err = ERROR_INIT;
 		return;
 	}
-	if (!is_fresh(s, &info))
+	if (!known && info.is_dir)
+		take_folder(s, path.buf, name, err);
+	else if (known && !is_fresh(s, &info))
 		strbuf_addstr(&s->lines, source_facts(fs, s->cache, path.buf, name, &info));
 }
 
