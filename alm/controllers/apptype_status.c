@@ -182,7 +182,10 @@ static void set_versions(const struct view *v, const struct app *app, struct obj
 	const struct package_version *e = entry_by_digest(v, app->installed->sha256, &catalog);
 	if (e && app->installed->by_alm) {
 		struct obj *source = obj_map();
-		const char *kept = app->in.installed_catalog;
+		const char *kept =
+			app->in.installed_catalog; /* as long as there is such a Catalog */
+		if (kept && !view_get(v, WATCH_CATALOG, kept))
+			kept = NULL;
 		obj_set_str(source, "catalog", kept ? kept : catalog);
 		obj_set_str(source, "package", e->package);
 		obj_set_str(source, "digest", e->digest);
