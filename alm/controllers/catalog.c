@@ -42,6 +42,14 @@ static int64_t interval_of(const struct obj *o)
 	return ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : ns;
 }
 
+/* The quarantined revision was accepted since it was refused: read at once. */
+static bool is_accepted(const struct obj *o, const struct outcome *out)
+{
+	const char *accepted = meta_annotation(o, "app.coreos.com/accept-digest");
+	return accepted && out->code && cstr_has_prefix(out->msg, "SuspiciousShrink") &&
+	       cstr_eq(accepted, obj_str(out->value, "badDigest"));
+}
+
 static int catalog_fetch(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
 {
@@ -54,7 +62,7 @@ static int catalog_fetch(const struct view *v, const char *key, struct plan *pla
 	int64_t interval = interval_of(o), age = out ? v->now_ns - out->at_ns : 0;
 	if (out)
 		interval = jittered(interval, o, out, v->a);
-	if (out && age >= 0 && age < interval) {
+	if (out && age >= 0 && age < interval && !is_accepted(o, out)) {
 		plan_requeue_after(plan, interval - age);
 		return STEP_CONTINUE;
 	}

@@ -498,12 +498,13 @@ static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index
 {
 	CLEANUP(map_freep) struct map *changed = map_new(NULL);
 	struct catalog_index *old = s->index;
-	bool first = !old;
+	bool all =
+		!old || old->priority != index->priority; /* CatalogNotReady ends; another wins */
 	index_changes(old, index, note_change, changed);
 	s->index = index;
 	catalogs_changed(m, changed);
 	index_free(old);
-	if (first) /* CatalogNotReady ends for all */
+	if (all)
 		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
 }
 

@@ -28,6 +28,13 @@ start_web
 trap 'kill $web_pid 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
 ca=(--ca-file "$web/ca.crt")
 
+# One that says nothing is given up after a while; asked at the end.
+(
+	alm catalog list "$url/bad/silent" --ca-file "$web/ca.crt" >"$dir/silent" 2>&1
+	echo "exit $?" >>"$dir/silent"
+) &
+silent_pid=$!
+
 # --- commands ---
 is "a Helm repository is read" "etcd-operator 0.9.5 sha256:D etcds.etcd.coreos.com/v1,etcds.etcd.coreos.com/v2
 etcd-operator 0.9.4 sha256:D etcds.etcd.coreos.com/v1" \
@@ -101,6 +108,10 @@ for _ in $(seq 100); do
 done
 is "polls are conditional requests" "yes" "$([ "$(polls)" -ge $((had + 2)) ] && echo yes)"
 is "and write nothing while nothing changes" "$before" "$(rv)"
+
+wait $silent_pid
+has "hostile: silent" "/bad/silent/index.yaml" "$(cat "$dir/silent")"
+has "is given up" "exit 1" "$(cat "$dir/silent")"
 
 # --- a source that goes down, and a restart ---
 kill $web_pid
