@@ -266,6 +266,8 @@ int release_change(const struct obj *secret, const struct release_change *c, str
 	struct obj *info = obj_get_mut(record, "info");
 	obj_set_str(info, "status", c->status);
 	obj_set_str(info, "description", c->description);
+	obj_del(record,
+		"apply_method"); /* else helm 4 goes back to it by "ssa", against our fields */
 	if (c->hooks)
 		obj_set(record, "hooks", obj_ref(c->hooks));
 	if (pack(record, name, &data, err) < 0)

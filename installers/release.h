@@ -48,7 +48,8 @@ int release_to_secret(const struct release *r, int64_t now_ns, struct obj **ret,
 int release_from_secret(const struct obj *secret, struct arena *a, struct release *ret,
 			struct error *err);
 
-/* Changes a record in place, whoever wrote it: what is not named here stays as it is. */
+/* Changes a record in place, whoever wrote it: what is not named here stays as it is, but for
+ * helm's apply_method: it is ALM that applies from now on. */
 struct release_change {
 	const char *status;
 	const char *description; /* NULL: as it is */

@@ -81,7 +81,6 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
 	obj_set_str(doc, "archive", archive);
 	obj_set_str(doc, "values", values_digest(values, v->a));
 	obj_set_int(doc, "revision", revision);
-	obj_set_bool(doc, "isUpgrade", app->installed != NULL);
 	obj_set(doc, "objects", make_entries(v, app, ns, rendered));
 	const struct obj *hooks = obj_get(rendered, "hooks"), *chart = obj_get(rendered, "chart");
 	obj_set(doc, "hooks", hooks ? obj_ref(hooks) : obj_list());
@@ -111,6 +110,12 @@ const char *install_plan_digest(const struct view *v, const struct install_plan 
 		obj_append(objects, obj_stringf("%s/%s/%s apply %s", e->kind, e->ns ? e->ns : "",
 						e->name, e->digest));
 	}
+	const struct obj *former = obj_get(p->doc, "former");
+	for (size_t i = 0; i < obj_len(former); i++)
+		obj_append(objects,
+			   obj_stringf("%s/%s/%s delete", obj_str(obj_at(former, i), "kind"),
+				       obj_str(obj_at(former, i), "namespace"),
+				       obj_str(obj_at(former, i), "name")));
 	obj_set(d, "objects", objects);
 	const struct obj *hooks = obj_get(p->doc, "hooks");
 	struct obj *hook_digests = obj_list();
@@ -370,16 +375,21 @@ const char *install_plan_foreign(const struct app *app, const struct install_pla
 				 struct arena *a)
 {
 	const char *owner = meta_label(live, LABEL_APP);
+	if (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED))
+		return NULL;
 	if (owner)
 		return strcmp(owner, app->name) ? arena_fmt(a, "app %s", owner) : NULL;
 	if (e->is_crd || !strcmp(e->kind, "Namespace"))
 		return NULL; /* claims are judged by the resolver; a namespace is shared */
 	const char *release = meta_annotation(live, "meta.helm.sh/release-name");
 	const char *ns = meta_annotation(live, "meta.helm.sh/release-namespace");
-	if (release && !strcmp(release, p->release) && cstr_eq(ns, p->ns))
+	const char *by = meta_label(live, "app.kubernetes.io/managed-by");
+	bool same = cstr_eq(release, p->release) && cstr_eq(ns, p->ns);
+	if (same && cstr_eq(by, "Helm"))
 		return NULL;
-	return release ? arena_fmt(a, "release %s in %s", release, ns ? ns : "")
-		       : "nobody ALM knows";
+	if (release && !same)
+		return arena_fmt(a, "release %s in %s", release, ns ? ns : "");
+	return by ? arena_strdup(a, by) : "nobody ALM knows";
 }
 
 /* --- what is sent --- */

@@ -173,6 +173,75 @@ bool release_record_plan(const struct release_record *r)
 	return !deployed || settle_others(r);
 }
 
+bool release_record_is_ours(const struct obj *record)
+{
+	struct owner_ref owner;
+	return meta_owner(record, 0, &owner) && cstr_eq(owner.kind, "AppType");
+}
+
+static int64_t label_number(const struct obj *o, const char *key)
+{
+	int64_t n = 0;
+	const char *text = meta_label(o, key);
+	return text && str_parse_i64(str_of(text), &n) && n > 0 ? n : 0;
+}
+
+int64_t release_record_revision(const struct obj *record)
+{
+	return label_number(record, "version");
+}
+
+int64_t release_record_changed(const struct obj *record)
+{
+	int64_t s = label_number(record, "modifiedAt");
+	if (!s)
+		s = label_number(record, "createdAt");
+	return s < INT64_MAX / NS_PER_S ? s * NS_PER_S : 0;
+}
+
+bool release_record_is_taken(const struct view *v, struct plan *plan, const struct obj *doc)
+{
+	const struct obj *live = NULL;
+	return record_at(v, plan, doc, obj_i64(doc, "revision", 1), &live) == 1 &&
+	       !release_record_is_ours(live);
+}
+
+/* The newest record within a hundred of highest; NULL: none. */
+static const struct obj *newest_record(const struct view *v, struct plan *plan,
+				       const struct obj *doc, int64_t highest)
+{
+	const struct obj *live = NULL, *next = NULL;
+	int64_t n = highest;
+	while (n > 0 && n > highest - 100 && record_at(v, plan, doc, n, &live) != 1)
+		n--;
+	for (n = highest + 1; n <= highest + 100 && record_at(v, plan, doc, n, &next) == 1; n++)
+		live = next;
+	return live;
+}
+
+enum record_state release_record_state(const struct view *v, struct plan *plan,
+				       const struct obj *doc, int64_t highest,
+				       const struct obj **ret_newest)
+{
+	const struct obj *live = NULL;
+	*ret_newest = NULL;
+	if (record_at(v, plan, doc, highest, &live) < 0)
+		return RECORD_UNKNOWN;
+	*ret_newest = live = newest_record(v, plan, doc, highest);
+	if (!live)
+		return RECORD_LOST;
+	const char *status = meta_label(live, "status");
+	bool ours = release_record_is_ours(live), going = cstr_eq(status, "uninstalling");
+	int64_t left = release_record_changed(live) + RECORD_BUSY_NS - v->now_ns;
+	if ((going || (release_is_pending(status) && !ours)) && left > 0) {
+		plan_requeue_after(plan, left);
+		return RECORD_BUSY;
+	}
+	if (going || cstr_eq(status, "uninstalled"))
+		return RECORD_LOST;
+	return ours ? RECORD_OURS : RECORD_NEWER;
+}
+
 bool release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
 			   int64_t highest)
 {

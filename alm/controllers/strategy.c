@@ -296,16 +296,17 @@ static const struct watch_rule watches[] = {
 /* clang-format on */
 
 static const struct step steps[] = {
-	{"adopt", strategy_adopt},     /* finalizer; deletion undoes */
-	{"fetch", strategy_fetch},     /* the archive's bytes, by digest */
-	{"render", strategy_render},   /* in the sandbox; stores the install plan */
-	{"survey", strategy_survey},   /* nobody else's objects */
-	{"gate", strategy_gate},       /* no CRD that would lose what users stored */
-	{"approve", strategy_approve}, /* may it begin? */
-	{"apply", strategy_apply},     /* CRDs, then stage by stage */
-	{"verify", strategy_verify},   /* all ready, for a while */
-	{"handoff", strategy_handoff}, /* objects change owner, leftovers go */
-	{"keep", strategy_keep},       /* drift of what is installed */
+	{"adopt", strategy_adopt},       /* finalizer; deletion undoes */
+	{"fetch", strategy_fetch},       /* the archive's bytes, by digest */
+	{"takeover", strategy_takeover}, /* does helm have the release? */
+	{"render", strategy_render},     /* in the sandbox; stores the install plan */
+	{"survey", strategy_survey},     /* nobody else's objects */
+	{"gate", strategy_gate},         /* no CRD that would lose what users stored */
+	{"approve", strategy_approve},   /* may it begin? */
+	{"apply", strategy_apply},       /* CRDs, then stage by stage */
+	{"verify", strategy_verify},     /* all ready, for a while */
+	{"handoff", strategy_handoff},   /* objects change owner, leftovers go */
+	{"keep", strategy_keep},         /* drift of what is installed */
 	{"rollback", strategy_rollback}, {"status", strategy_status}, {0},
 };
 

@@ -25,9 +25,11 @@ struct strategy_pass {
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
 	struct install_plan *install;
-	const struct obj *findings;         /* of the gate: what status.plan shows */
-	const struct obj *finding_keys;     /* the same without counts: what the digest covers */
-	bool gate_blocked;                  /* refused by the gate alone: judged anew */
+	const struct obj *findings;     /* of the gate: what status.plan shows */
+	const struct obj *finding_keys; /* the same without counts: what the digest covers */
+	bool gate_blocked;              /* refused by the gate alone: judged anew */
+	bool is_upgrade;                /* for the chart: something of the release is there */
+	const char *former; /* manifest of the release that helm made and this plan takes over */
 	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */
 	bool stop;                          /* nothing more in this pass but the status */
 	bool keep_status;                   /* nor that: what is known is not complete */
@@ -61,9 +63,29 @@ int64_t strategy_next_revision(const struct app *app);
  * the failure; condition is the one that tells. */
 bool strategy_hooks_done(struct strategy_pass *s, const struct obj *doc, const char *event,
 			 const char *condition);
+/* What helm does to a release that is installed, told apart by the records. */
+struct helm_change {
+	bool busy;                /* helm is at work, or that is not known: nothing is repaired */
+	bool told;                /* false: history is to tell the repair */
+	const struct obj *newest; /* record; NULL: none */
+};
+struct helm_change strategy_helm_change(struct strategy_pass *s);
+/* helm rolled back, upgraded or uninstalled what is installed, and that is repaired: what helm
+ * brought goes, and history tells it as a revision of its own. */
+void strategy_record_repair(struct strategy_pass *s, const struct helm_change *c);
 /* The release record of s->install has this status; true once it has. */
 bool strategy_recorded(struct strategy_pass *s, const char *status);
 
+/* The plan's revision is still free or ours; else back to Pending with the next one. */
+bool strategy_has_number(struct strategy_pass *s);
+/* Records and objects of a release that helm made carry our marks: true once all do. */
+bool strategy_is_adopted(struct strategy_pass *s);
+/* What helm's manifest had and the chart has not is deleted: true once it is gone. */
+bool strategy_former_gone(struct strategy_pass *s);
+/* The same of any list of helm_leftovers(); id names the question. */
+bool strategy_leftover_rows_gone(struct strategy_pass *s, const struct obj *rows, const char *id);
+
+int strategy_takeover(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);

@@ -150,7 +150,8 @@ static bool all_applied(struct strategy_pass *s)
 {
 	const struct obj *doc = s->install->doc;
 	bool upgrade = obj_flag(doc, "isUpgrade", false);
-	return stages_done(s, PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE) &&
+	return strategy_has_number(s) && stages_done(s, PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE) &&
+	       strategy_is_adopted(s) &&
 	       strategy_recorded(s, upgrade ? "pending-upgrade" : "pending-install") &&
 	       strategy_hooks_done(s, doc, upgrade ? "pre-upgrade" : "pre-install", "Applied") &&
 	       stages_done(s, PLAN_STAGE_FIRST, INT_MAX);
@@ -367,7 +368,8 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 				   true);
 		done = false;
 	}
-	if (!done || !strategy_delete_leftovers(s) || !strategy_recorded(s, "deployed"))
+	if (!done || !strategy_delete_leftovers(s) || !strategy_former_gone(s) ||
+	    !strategy_recorded(s, "deployed"))
 		return STEP_CONTINUE;
 	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
 	strategy_enter(s, PHASE_SUCCEEDED, NULL, "Succeeded",
@@ -478,6 +480,9 @@ static void repair(struct strategy_pass *s)
 	if (s->app->busy)
 		return; /* an upgrade owns the objects now */
 #endif
+	struct helm_change by_helm = strategy_helm_change(s);
+	if (by_helm.busy)
+		return;
 	bool wanted = !cstr_eq(mode, "Report") ||
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
 	for (size_t i = 0; i < s->install->n; i++) {
@@ -508,6 +513,8 @@ static void repair(struct strategy_pass *s)
 		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
 	else
 		condition_remove(s->conditions, "Drifted");
+	if (!n && !by_helm.told && wanted && !s->app->paused)
+		strategy_record_repair(s, &by_helm);
 }
 
 static bool is_chosen_again(const struct strategy_pass *s)

@@ -331,6 +331,13 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 	}
 	const char *foreign = foreign_objects(s, found);
 	if (foreign) {
+		obj_append(s->steps,
+			   obj_string(arena_fmt(v->a,
+						"delete them, or give each to this release: label "
+						"app.kubernetes.io/managed-by=Helm, annotations "
+						"meta.helm.sh/release-name=%s and "
+						"meta.helm.sh/release-namespace=%s",
+						s->install->release, s->install->ns)));
 		block(s, "PlanReady", "ObjectNotOwned", foreign);
 		return STEP_CONTINUE;
 	}
@@ -342,7 +349,9 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 static bool needs_approval(const struct strategy_pass *s)
 {
 	if (!strcmp(s->app->mode, "Manual"))
-		return s->app->installed || obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
+		return s->app->installed ||
+		       (s->install && obj_flag(s->install->doc, "takesOver", false)) ||
+		       obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
 	if (strategy_has_warnings(s))
 		return cstr_eq(obj_str(s->app->o, "spec.upgrade.onWarn"), "Approve");
 	return false;

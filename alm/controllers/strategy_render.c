@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/helm_release.h"
 #include "alm/controllers/render_host.h"
 #include "alm/controllers/strategy.h"
 #include "alm/obj/json.h"
@@ -52,7 +53,7 @@ static struct obj *render_request(struct strategy_pass *s, const struct obj *inp
 	obj_set_str(r, "release", s->app->name);
 	obj_set_str(r, "namespace", ns ? ns : s->app->install_namespace);
 	obj_set_int(r, "revision", s->revision);
-	obj_set_bool(r, "isUpgrade", s->app->installed != NULL);
+	obj_set_bool(r, "isUpgrade", s->is_upgrade);
 	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
 	obj_set(r, "values", strategy_values(s->app, s->ref->o));
 	obj_set(r, "answers", obj_ref(answers));
@@ -100,6 +101,11 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 	struct obj *doc = obj_keep(
 		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
 	obj_set(doc, "inputs", inputs);
+	obj_set_bool(doc, "isUpgrade", s->is_upgrade);
+	if (s->former) {
+		obj_set_bool(doc, "takesOver", true);
+		obj_set(doc, "former", helm_leftovers(s->former, doc));
+	}
 	install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc);
 }
 

@@ -65,7 +65,8 @@ static const struct resolve_crd *find_crd(void *arg, const char *name)
 	crd->released = meta_annotation(o, ANNOTATION_RELEASED) != NULL;
 	const char *release = meta_annotation(o, "meta.helm.sh/release-name");
 	const char *ns = meta_annotation(o, "meta.helm.sh/release-namespace");
-	if (release && !crd->owner)
+	bool same = cstr_eq(release, c->app->name) && cstr_eq(ns, c->app->install_namespace);
+	if (release && !crd->owner && !same) /* our own release, made by helm, is taken over */
 		crd->foreign_owner = arena_fmt(c->v->a, "meta.helm.sh/release-name %s in %s",
 					       release, ns ? ns : "");
 	crd->served = names_of(obj_path(o, "spec.versions"), "served", c->v->a);
