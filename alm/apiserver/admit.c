@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
+#include "alm/apiserver/defaults.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
@@ -251,6 +252,8 @@ static const struct {
 
 void admit_default(struct mutation *m)
 {
+	if (!(m->kind->flags & KIND_CUSTOM) && m->after)
+		defaults_set(m->after, m->resource->group, m->resource->plural);
 	EACH_RULE(i, m)
 	if (rules[i].set_default)
 		rules[i].set_default(m);

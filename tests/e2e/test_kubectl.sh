@@ -50,6 +50,8 @@ run_all() {
 	step "deployment.apps/web created" -n "$ns" create deployment web --image=nginx:1 --replicas=2
 	step "service/web created" -n "$ns" create service clusterip web --tcp=80:8080
 	step "80/TCP" -n "$ns" get svc -o wide
+	step "RollingUpdateStrategy:  25% max unavailable, 25% max surge" -n "$ns" describe deployment web
+	step "Session Affinity:" -n "$ns" describe svc web
 	[ "$minor" -lt 27 ] || step "DESCRIPTION" explain deployment.spec
 
 	step "created" apply -f $files/crd.yaml
