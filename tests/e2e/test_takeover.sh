@@ -1,11 +1,12 @@
 #!/bin/bash
 # Releases that helm made go on as ALM's, and ALM's are helm's to read and change: history, objects, values, fields
 # and CRDs of both. With the real helm (HELM, PATH or the oracles) where there is one; else what helm 4.1.4 left
-# is replayed (examples/helm-release*.json: record and objects of this test's chart).
+# is replayed (helm/helm-release*.json: record and objects of this test's chart).
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+recorded=$PWD/tests/e2e/helm
 command -v kubectl >/dev/null || {
 	echo "ok 1 - takeover # SKIP no kubectl"
 	echo "1..1"
@@ -75,10 +76,10 @@ release() {
 		helm install "$1" ./web -n "$1" --set color=blue >/dev/null
 		return
 	fi
-	sed "s/RELEASE/$1/g" "$examples/helm-release-objects.json" >"$1.json"
+	sed "s/RELEASE/$1/g" "$recorded/helm-release-objects.json" >"$1.json"
 	k apply --server-side --field-manager=helm -f "$1.json" -f web/crds/gear.yaml >/dev/null
 	k create secret generic "sh.helm.release.v1.$1.v1" -n "$1" --type=helm.sh/release.v1 \
-		"--from-literal=release=$(sed "s/RELEASE/$1/g" "$examples/helm-release.json" | gzip -n | base64 -w0)" >/dev/null
+		"--from-literal=release=$(sed "s/RELEASE/$1/g" "$recorded/helm-release.json" | gzip -n | base64 -w0)" >/dev/null
 	k label secret "sh.helm.release.v1.$1.v1" -n "$1" "name=$1" owner=helm status=deployed version=1 "modifiedAt=$(date +%s)" >/dev/null
 }
 data() { k get configmap "$2" -n "$1" -o "jsonpath={.data.$3}"; }
