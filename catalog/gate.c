@@ -33,18 +33,29 @@ static struct gate_item *push(struct gate *g)
 	return &g->items[g->n++];
 }
 
+/* A finding beyond the limit is not kept; that there was one refuses. */
+static struct gate_item *spill(struct gate *g)
+{
+	struct gate_item *last = &g->items[GATE_FINDINGS_MAX - 1];
+	if (g->omitted++ == 0) {
+		*last = (struct gate_item){.rule = gate_rule("KeywordUnknown")};
+		last->f = (struct gate_finding){.rule = last->rule->name,
+						.resource = g->crd,
+						.path = "",
+						.before = "",
+						.after = "more findings than are looked at",
+						.note = "",
+						.remedy = last->rule->remedy,
+						.outcome = FINDING_REFUSE};
+	}
+	return ARENA_NEW(g->arena, struct gate_item);
+}
+
 struct gate_item *gate_add(struct gate *g, const char *rule, const char *version,
 			   const struct gate_walk *w, enum finding_outcome outcome,
 			   const char *before, const char *after)
 {
-	struct gate_item *item;
-	if (g->n < GATE_FINDINGS_MAX) {
-		item = push(g);
-	} else { /* the last one takes what does not fit, and refuses */
-		g->omitted++;
-		item = &g->items[g->n - 1];
-		outcome = FINDING_REFUSE;
-	}
+	struct gate_item *item = g->n < GATE_FINDINGS_MAX ? push(g) : spill(g);
 	*item = (struct gate_item){.rule = gate_rule(rule), .version = version};
 	item->f = (struct gate_finding){.rule = rule,
 					.path = "",
@@ -62,13 +73,16 @@ struct gate_item *gate_add(struct gate *g, const char *rule, const char *version
 	return item;
 }
 
-void gate_add_narrow(struct gate_walk *w, const char *rule, const char *before, const char *after,
-		     const struct schema *test)
+struct gate_item *gate_add_narrow(struct gate_walk *w, const char *rule, const char *before,
+				  const char *after, const struct schema *test)
 {
+	if (w->covered)
+		return NULL;
 	struct gate_item *item = gate_add(w->g, rule, w->version, w, FINDING_WARN, before, after);
 	item->check = CHECK_REFUSED;
 	item->escalates = true;
 	item->test = test;
+	return item;
 }
 
 int gate_begin(const struct gate_input *input, struct gate **ret, struct error *err)
@@ -124,7 +138,7 @@ static bool waives(const struct gate *g, const struct gate_waiver *w, const stru
 		return false;
 	if (item->rule->waivable == WAIVE_PATH)
 		return cstr_eq(w->path, item->f.path);
-	return true;
+	return !w->path || !*w->path || strcmp(w->path, item->f.path) == 0;
 }
 
 static void apply_waivers(struct gate *g)

@@ -25,7 +25,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
-#define GATE_FINDINGS_MAX 1000
+#define GATE_FINDINGS_MAX 5000
 #define GATE_LISTED_MAX   10
 
 struct gate;

@@ -98,15 +98,6 @@ static bool has_branch(const struct obj *list, const char *text, struct arena *a
 	return false;
 }
 
-/* Is every branch of x in y? */
-static bool is_subset(const struct obj *x, const struct obj *y, struct arena *a)
-{
-	for (size_t i = 0; i < obj_len(x); i++)
-		if (!has_branch(y, gate_canonical(obj_at(x, i), a), a))
-			return false;
-	return true;
-}
-
 /* anyOf: [{type: integer}, {type: string}] beside x-kubernetes-int-or-string says nothing. */
 static bool is_int_or_string_idiom(const struct obj *node, const struct obj *any_of)
 {
@@ -117,12 +108,29 @@ static bool is_int_or_string_idiom(const struct obj *node, const struct obj *any
 	       obj_len(obj_at(any_of, 0)) == 1 && obj_len(obj_at(any_of, 1)) == 1;
 }
 
+/* An allOf branch may carry the idiom too. */
+static bool is_idle_branch(const struct obj *node, const struct obj *branch)
+{
+	return obj_len(branch) == 1 && is_int_or_string_idiom(node, obj_get(branch, "anyOf"));
+}
+
 static const struct obj *branches(const struct obj *node, const char *key)
 {
 	const struct obj *list = obj_get(node, key);
 	if (obj_len(list) == 0 || (strcmp(key, "anyOf") == 0 && is_int_or_string_idiom(node, list)))
 		return NULL;
 	return list;
+}
+
+/* Is every branch of x in y? node is where x stands. */
+static bool is_subset(const struct obj *x, const struct obj *y, const struct obj *node,
+		      struct arena *a)
+{
+	for (size_t i = 0; i < obj_len(x); i++)
+		if (!is_idle_branch(node, obj_at(x, i)) &&
+		    !has_branch(y, gate_canonical(obj_at(x, i), a), a))
+			return false;
+	return true;
 }
 
 static const char *short_text(struct gate_walk *w, const struct obj *o)
@@ -142,11 +150,11 @@ static void compare_list(struct gate_walk *w, const char *key, const struct obj 
 	if (!y)
 		return;
 	if (strcmp(key, "anyOf") == 0)
-		narrower = !x || !is_subset(x, y, a);
+		narrower = !x || !is_subset(x, y, raw_x, a);
 	else if (strcmp(key, "allOf") == 0)
-		narrower = !is_subset(y, x, a);
+		narrower = !is_subset(y, x, raw_y, a);
 	else
-		narrower = !x || !is_subset(x, y, a) || !is_subset(y, x, a);
+		narrower = !x || !is_subset(x, y, raw_x, a) || !is_subset(y, x, raw_y, a);
 	if (narrower)
 		gate_add_narrow(w, "CompositionNarrowed",
 				x ? arena_fmt(a, "%s %s", key, short_text(w, x)) : "",
@@ -182,6 +190,44 @@ static bool has_rule(const struct obj *rules, const char *text)
 	return false;
 }
 
+static bool is_name_char(char c)
+{
+	return char_is_alnum(c) || c == '_';
+}
+
+/* Past a quoted text that starts at p; escapes are passed over. */
+static const char *skip_quoted(const char *p)
+{
+	char quote = *p++;
+	while (*p && *p != quote)
+		p += *p == '\\' && p[1] ? 2 : 1;
+	return *p ? p + 1 : p;
+}
+
+/* Does the rule read oldSelf? Not as a text or as the name of a field. */
+static bool is_transition(const char *rule)
+{
+	char before = '\0';
+	for (const char *p = rule; *p;) {
+		if (*p == '"' || *p == '\'') {
+			p = skip_quoted(p);
+			before = '"';
+			continue;
+		}
+		size_t n = 0;
+		while (is_name_char(p[n]))
+			n++;
+		if (n == strlen("oldSelf") && strncmp(p, "oldSelf", n) == 0 && before != '.')
+			return true;
+		if (n == 0 && !char_is_space(*p))
+			before = *p;
+		else if (n > 0)
+			before = 'x';
+		p += n ? n : 1;
+	}
+	return false;
+}
+
 void gate_compare_rules(struct gate_walk *w, const struct obj *raw_x, const struct obj *raw_y)
 {
 	const struct obj *x = obj_get(raw_x, "x-kubernetes-validations");
@@ -190,7 +236,7 @@ void gate_compare_rules(struct gate_walk *w, const struct obj *raw_x, const stru
 		const char *rule = obj_str(obj_at(y, i), "rule");
 		if (!rule || has_rule(x, rule))
 			continue;
-		bool transition = strstr(rule, "oldSelf") != NULL;
+		bool transition = is_transition(rule);
 		struct gate_item *item =
 			gate_add(w->g, "CELChanged", w->version, w, FINDING_WARN, "", rule);
 		item->needs_shadow = !transition;

@@ -85,6 +85,29 @@ static void compare_version(struct gate *g, struct gate_version *v)
 		gate_add(g, "StoredVersionRemoved", v->name, NULL, FINDING_REFUSE, "stored", "");
 }
 
+/* Does scale read or write another field? A label selector may come. */
+static bool is_moved(const struct obj *x, const struct obj *y)
+{
+	static const char *const paths[] = {"specReplicasPath", "statusReplicasPath"};
+	const char *selector = obj_str(x, "labelSelectorPath");
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		if (!cstr_eq(obj_str(x, paths[i]), obj_str(y, paths[i])))
+			return true;
+	return selector && !cstr_eq(selector, obj_str(y, "labelSelectorPath"));
+}
+
+static void compare_scale(struct gate *g, struct gate_version *v, const char *name)
+{
+	const struct obj *x = obj_get(obj_get(v->before, "subresources"), name);
+	const struct obj *y = obj_get(obj_get(v->after, "subresources"), name);
+	if (obj_equal(x, y) || !is_moved(x, y))
+		return;
+	struct gate_walk w = {.g = g};
+	gate_add(g, "SubresourceRemoved", v->name, NULL, FINDING_WARN,
+		 arena_fmt(g->arena, "%s %s", name, gate_value_text(&w, x)),
+		 arena_fmt(g->arena, "%s %s", name, gate_value_text(&w, y)));
+}
+
 static void compare_subresources(struct gate *g, struct gate_version *v)
 {
 	static const char *const names[] = {"status", "scale"};
@@ -96,6 +119,8 @@ static void compare_subresources(struct gate *g, struct gate_version *v)
 				 "");
 		else if (y && !x)
 			gate_add(g, "SubresourceAdded", v->name, NULL, FINDING_WARN, "", names[i]);
+		else if (x)
+			compare_scale(g, v, names[i]);
 	}
 	const struct obj *x = obj_get(v->before, "selectableFields");
 	const struct obj *y = obj_get(v->after, "selectableFields");
@@ -110,7 +135,26 @@ static void compare_subresources(struct gate *g, struct gate_version *v)
 	}
 }
 
-static int compile(const struct gate *g, const struct obj *version, const char *name,
+/* spec.preserveUnknownFields: definitions made as v1beta1 may still prune nothing at all. */
+static bool is_unpruned(const struct obj *crd)
+{
+	return obj_is_true(obj_path(crd, "spec.preserveUnknownFields"));
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
+static void keep_unknown(struct schema *s)
+{
+	if (!s)
+		return;
+	s->preserve = true;
+	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
+	     e = map_next(e))
+		keep_unknown(e->value);
+	keep_unknown(s->additional);
+	keep_unknown(s->items);
+}
+
+static int compile(const struct gate *g, const struct obj *version, const char *name, bool unpruned,
 		   const struct obj **ret_raw, struct schema **ret, struct error *err)
 {
 	static struct obj *open; /* for the life of the process */
@@ -124,7 +168,11 @@ static int compile(const struct gate *g, const struct obj *version, const char *
 	}
 	*ret_raw = raw ? raw : open;
 	int rc = schema_compile(*ret_raw, ret, err);
-	return rc < 0 ? error_wrap(err, "%s/%s", g->crd, name) : 0;
+	if (rc < 0)
+		return error_wrap(err, "%s/%s", g->crd, name);
+	if (unpruned)
+		keep_unknown(*ret);
+	return 0;
 }
 
 static int collect_versions(struct gate *g, struct error *err)
@@ -142,9 +190,11 @@ static int collect_versions(struct gate *g, struct error *err)
 			v->name = arena_strdup(g->arena, name);
 			v->before = version_of(g->in->before, name);
 			v->after = version_of(g->in->after, name);
-			int rc = compile(g, v->before, name, &v->raw_before, &v->old_schema, err);
+			int rc = compile(g, v->before, name, is_unpruned(g->in->before),
+					 &v->raw_before, &v->old_schema, err);
 			if (rc >= 0)
-				rc = compile(g, v->after, name, &v->raw_after, &v->new_schema, err);
+				rc = compile(g, v->after, name, is_unpruned(g->in->after),
+					     &v->raw_after, &v->new_schema, err);
 			if (rc < 0)
 				return rc;
 		}
@@ -159,14 +209,53 @@ static struct gate_walk *new_walk(struct gate *g, const char *version)
 	return w;
 }
 
+static bool is_listed(const char *const *names, const char *name)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* Fields of the definition that nobody here knows are refused when they change. */
+static void compare_others(struct gate *g, const char *version, const char *const *known,
+			   const struct obj *x, const struct obj *y)
+{
+	const struct obj *sides[] = {x, y};
+	struct gate_walk w = {.g = g};
+	for (size_t side = 0; side < ARRAY_LEN(sides); side++)
+		OBJ_EACH (it, sides[side]) {
+			const struct obj *old = obj_get(x, it.key), *new = obj_get(y, it.key);
+			if (is_listed(known, it.key) || (side == 1 && old) ||
+			    (old && new && obj_equal(old, new)))
+				continue;
+			gate_add(g, "KeywordUnknown", version, NULL, FINDING_REFUSE,
+				 arena_fmt(g->arena, "%s %s", it.key, gate_value_text(&w, old)),
+				 arena_fmt(g->arena, "%s %s", it.key, gate_value_text(&w, new)));
+		}
+}
+
 static void compare_schemas(struct gate *g, struct gate_version *v)
 {
+	static const char *const known[] = {"name",
+					    "served",
+					    "storage",
+					    "deprecated",
+					    "deprecationWarning",
+					    "schema",
+					    "subresources",
+					    "additionalPrinterColumns",
+					    "selectableFields",
+					    NULL};
 	if (!v->before || !v->after)
 		return;
-	v->changed = !gate_same(v->raw_before, v->raw_after);
+	compare_others(g, v->name, known, v->before, v->after);
+	v->changed = !gate_same(v->raw_before, v->raw_after) ||
+		     is_unpruned(g->in->before) != is_unpruned(g->in->after);
 	if (!is_served(v->before) && !is_stored(g, v->name))
 		return;
-	compare_subresources(g, v);
+	if (is_served(v->before) && is_served(v->after))
+		compare_subresources(g, v);
 	if (v->changed)
 		gate_compare(new_walk(g, v->name), v->old_schema, v->new_schema, v->raw_before,
 			     v->raw_after);
@@ -208,13 +297,20 @@ static bool has_place(const struct schema *s, const struct gate_step *steps, siz
 	return s != NULL;
 }
 
+/* Served or stored from now on: what it lacks was no loss before. */
+static bool takes_over(const struct gate *g, const struct gate_version *a)
+{
+	return !is_served(a->before) || (cstr_eq(storage_of(g->in->after), a->name) &&
+					 !cstr_eq(storage_of(g->in->before), a->name));
+}
+
 /* The other version gains the field in this very change, so no object has it yet: an older version
  * that lacks a field of a newer one is as it always was. */
-static bool is_gained(const struct gate_item *item, const struct gate_version *b,
-		      const struct gate_version *a)
+static bool is_gained(const struct gate *g, const struct gate_item *item,
+		      const struct gate_version *b, const struct gate_version *a)
 {
 	return strcmp(item->f.rule, "FieldRemoved") == 0 && a->before && b->before &&
-	       !has_place(b->old_schema, item->steps, item->n_steps);
+	       !takes_over(g, a) && !has_place(b->old_schema, item->steps, item->n_steps);
 }
 
 static bool had(const struct gate *old, const struct gate_item *item)
@@ -231,12 +327,12 @@ static void compare_pair(struct gate *g, const struct gate_version *b, const str
 	struct gate *now =
 		between(g, b->new_schema, a->new_schema, b->raw_after, a->raw_after, a->name);
 	struct gate *then = NULL;
-	if (a->old_schema && b->old_schema)
+	if (a->old_schema && b->old_schema && !takes_over(g, a))
 		then = between(g, b->old_schema, a->old_schema, b->raw_before, a->raw_before,
 			       a->name);
 	for (size_t i = 0; i < now->n; i++) {
 		const struct gate_item *from = &now->items[i];
-		if (!is_about_values(from) || had(then, from) || is_gained(from, b, a))
+		if (!is_about_values(from) || had(then, from) || is_gained(g, from, b, a))
 			continue;
 		struct gate_item *item = gate_add(g, "CrossVersion", a->name, NULL, from->f.outcome,
 						  from->f.before, from->f.after);
@@ -250,6 +346,10 @@ static void compare_pair(struct gate *g, const struct gate_version *b, const str
 		item->escalates = from->escalates;
 		item->on_stored = true;
 	}
+	if (now->omitted > 0)
+		gate_add(g, "CrossVersion", a->name, NULL, FINDING_REFUSE, "",
+			 arena_fmt(g->arena, "more than %d differences from %s", GATE_FINDINGS_MAX,
+				   b->name));
 }
 
 static void compare_across(struct gate *g)
@@ -259,7 +359,9 @@ static void compare_across(struct gate *g)
 	for (size_t i = 0; i < g->n_versions; i++)
 		for (size_t k = 0; k < g->n_versions; k++) {
 			const struct gate_version *a = &g->versions[i], *b = &g->versions[k];
-			bool moved = a->after && (!a->before || a->changed);
+			/* an old version lacks what only a new one has as it always did */
+			bool moved = a->after &&
+				     (!a->before || takes_over(g, a) || (a->changed && b->before));
 			if (i != k && moved && b->after && is_served(a->after) &&
 			    is_served(b->after))
 				compare_pair(g, b, a);
@@ -321,6 +423,20 @@ static const char *const *kept_versions(struct gate *g)
 	return keep;
 }
 
+/* The definition but for its versions. */
+static void compare_spec(struct gate *g)
+{
+	static const char *const known[] = {
+		"group", "names", "scope", "versions", "conversion", "preserveUnknownFields", NULL};
+	const char *x = storage_of(g->in->before), *y = storage_of(g->in->after);
+	compare_others(g, NULL, known, obj_get(g->in->before, "spec"),
+		       obj_get(g->in->after, "spec"));
+	compare_text(g, "ScopeChanged", "spec.scope");
+	compare_text(g, "KindChanged", "spec.names.kind");
+	if (!cstr_eq(x, y))
+		gate_add(g, "StorageMoved", NULL, NULL, FINDING_ALLOW, x ? x : "", y ? y : "");
+}
+
 int gate_compare_crd(struct gate *g, struct error *err)
 {
 	if (g->in->server_refused)
@@ -340,11 +456,7 @@ int gate_compare_crd(struct gate *g, struct error *err)
 				    g->arena);
 	if (!g->in->after)
 		return 0;
-	compare_text(g, "ScopeChanged", "spec.scope");
-	compare_text(g, "KindChanged", "spec.names.kind");
-	const char *x = storage_of(g->in->before), *y = storage_of(g->in->after);
-	if (!cstr_eq(x, y))
-		gate_add(g, "StorageMoved", NULL, NULL, FINDING_ALLOW, x ? x : "", y ? y : "");
+	compare_spec(g);
 	for (size_t i = 0; i < g->n_versions; i++)
 		compare_schemas(g, &g->versions[i]);
 	compare_across(g);

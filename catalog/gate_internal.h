@@ -15,6 +15,7 @@ struct gate_rule {
 };
 /* Asserts that the rule exists. */
 const struct gate_rule *gate_rule(const char *name);
+size_t gate_rules(const struct gate_rule **ret);
 
 /* A step of a schema path. */
 struct gate_step {
@@ -28,6 +29,7 @@ struct gate_step {
 enum gate_check {
 	CHECK_NONE,
 	CHECK_REFUSED,    /* a value at the path that test refuses */
+	CHECK_LOSES,      /* a value at the path that test refuses or prunes, with its defaults */
 	CHECK_HAS,        /* there is a value at the path */
 	CHECK_LACKS,      /* a map at the path lacks name */
 	CHECK_UNDECLARED, /* a map at the path has a key that test does not declare */
@@ -87,6 +89,7 @@ struct gate_walk {
 	const char *other;   /* CrossVersion: the version that has more; NULL: the version itself */
 	struct gate_step steps[GATE_STEPS_MAX];
 	size_t n;
+	bool covered; /* a finding further up looks at the values here: no further "narrow" */
 };
 
 /* Adds a finding at the place of the walk (or of the definition: w NULL). outcome: FINDING_WARN of
@@ -94,16 +97,22 @@ struct gate_walk {
 struct gate_item *gate_add(struct gate *g, const char *rule, const char *version,
 			   const struct gate_walk *w, enum finding_outcome outcome,
 			   const char *before, const char *after);
-/* The same, narrow: a value at the place that test refuses. */
-void gate_add_narrow(struct gate_walk *w, const char *rule, const char *before, const char *after,
-		     const struct schema *test);
+/* The same, narrow: a value at the place that test refuses. NULL if a finding further up covers it.
+ */
+struct gate_item *gate_add_narrow(struct gate_walk *w, const char *rule, const char *before,
+				  const char *after, const struct schema *test);
 
+/* apiVersion, kind or metadata: every object has them. */
+bool gate_is_meta(const char *name);
 /* gate_schema.c: nodes; raw ones for the keywords that do not compile. */
 void gate_compare(struct gate_walk *w, const struct schema *x, const struct schema *y,
 		  const struct obj *raw_x, const struct obj *raw_y);
 /* gate_keywords.c: all keywords of one node but its children. False: no value can be valid. */
 bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct schema *y);
 void gate_compare_keywords(struct gate_walk *w, const struct schema *x, const struct schema *y);
+const char *gate_type_text(const struct schema *s);
+/* A value as canonical text, shortened; "" of none. */
+const char *gate_value_text(struct gate_walk *w, const struct obj *o);
 /* gate_branches.c */
 void gate_compare_branches(struct gate_walk *w, const struct schema *x, const struct schema *y,
 			   const struct obj *raw_x, const struct obj *raw_y);
@@ -117,6 +126,9 @@ const char *gate_canonical(const struct obj *o, struct arena *a);
 struct schema *gate_test(struct gate *g);
 /* Accepts everything, declares nothing. */
 const struct schema *gate_anything(void);
+const struct schema *gate_string(void);
+/* Accepts everything; maps in it are pruned empty. */
+const struct schema *gate_undeclared(void);
 /* gate_crd.c: the definition; fills versions. */
 int gate_compare_crd(struct gate *g, struct error *err);
 void gate_finish_versions(struct gate *g);

@@ -13,20 +13,29 @@ struct schema *gate_test(struct gate *g)
 	return s;
 }
 
+#define NO_LIMITS                                                                          \
+	.min_length = SCHEMA_UNSET, .max_length = SCHEMA_UNSET, .min_items = SCHEMA_UNSET, \
+	.max_items = SCHEMA_UNSET, .min_properties = SCHEMA_UNSET, .max_properties = SCHEMA_UNSET
+
 const struct schema *gate_anything(void)
 {
-	static const struct schema anything = {.preserve = true,
-					       .nullable = true,
-					       .min_length = SCHEMA_UNSET,
-					       .max_length = SCHEMA_UNSET,
-					       .min_items = SCHEMA_UNSET,
-					       .max_items = SCHEMA_UNSET,
-					       .min_properties = SCHEMA_UNSET,
-					       .max_properties = SCHEMA_UNSET};
+	static const struct schema anything = {NO_LIMITS, .preserve = true, .nullable = true};
 	return &anything;
 }
 
-static const char *type_text(const struct schema *s)
+const struct schema *gate_string(void)
+{
+	static const struct schema string = {NO_LIMITS, .type = SCHEMA_STRING};
+	return &string;
+}
+
+const struct schema *gate_undeclared(void)
+{
+	static const struct schema undeclared = {NO_LIMITS, .nullable = true};
+	return &undeclared;
+}
+
+const char *gate_type_text(const struct schema *s)
 {
 	if (s->int_or_string)
 		return "int-or-string";
@@ -56,8 +65,9 @@ bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct
 		return true; /* the same, or widened */
 	bool overlap = (all & wide) || ((x->type & SCHEMA_NUMBER) && (wide & SCHEMA_INTEGER));
 	if (!overlap) {
-		struct gate_item *item = gate_add(w->g, "TypeChanged", w->version, w,
-						  FINDING_REFUSE, type_text(x), type_text(y));
+		struct gate_item *item =
+			gate_add(w->g, "TypeChanged", w->version, w, FINDING_REFUSE,
+				 gate_type_text(x), gate_type_text(y));
 		item->check = CHECK_HAS;
 		return false;
 	}
@@ -65,7 +75,7 @@ bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct
 	test->type = y->type;
 	test->int_or_string = y->int_or_string;
 	test->nullable = x->type != 0 || y->nullable; /* untyped: null is one value of any */
-	gate_add_narrow(w, "TypeChanged", type_text(x), type_text(y), test);
+	gate_add_narrow(w, "TypeChanged", gate_type_text(x), gate_type_text(y), test);
 	return true;
 }
 
@@ -78,24 +88,45 @@ static const char *number_text(struct gate_walk *w, const char *key, const struc
 			 exclusive ? " (exclusive)" : "");
 }
 
-static int compare_numbers(const struct obj *a, const struct obj *b)
+/* Does a keyword about these types say anything about a value that both take? */
+static bool applies(const struct schema *x, const struct schema *y, unsigned types)
 {
-	int64_t i, j;
+	return (!x->type || (x->type & types)) && (!y->type || (y->type & types));
+}
+
+#define NUMBERS (SCHEMA_INTEGER | SCHEMA_NUMBER)
+
+static bool same_number(const struct obj *a, const struct obj *b)
+{
 	double x = 0, y = 0;
-	if (obj_as_i64(a, &i) && obj_as_i64(b, &j))
-		return (i > j) - (i < j);
-	obj_as_double(a, &x);
-	obj_as_double(b, &y);
-	return (x > y) - (x < y);
+	return obj_as_double(a, &x) && obj_as_double(b, &y) && x == y;
+}
+
+/* Does the test take all that x takes, as far as x's bound tells? The bound itself if x takes it,
+ * else the next integer; between numbers there is no next. */
+static bool bound_passes(const struct schema *x, const struct obj *bound, bool exclusive, int step,
+			 const struct schema *test)
+{
+	int64_t i;
+	if (!bound)
+		return false;
+	if (!exclusive || schema_accepts(test, bound) || (x->type & SCHEMA_NUMBER) ||
+	    !obj_as_i64(bound, &i) || i == INT64_MAX || i == INT64_MIN)
+		return schema_accepts(test, bound);
+	CLEANUP(obj_unrefp) struct obj *next = obj_int(i + step);
+	return schema_accepts(test, next);
 }
 
 static void compare_minimum(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	int c = x->minimum && y->minimum ? compare_numbers(y->minimum, x->minimum) : 1;
-	if (!y->minimum || c < 0 || (c == 0 && (!y->exclusive_minimum || x->exclusive_minimum)))
+	if (!y->minimum || !applies(x, y, NUMBERS))
 		return;
 	struct schema *test = gate_test(w->g);
 	test->minimum = y->minimum;
+	test->exclusive_minimum = y->exclusive_minimum && !(x->exclusive_minimum && x->minimum &&
+							    same_number(x->minimum, y->minimum));
+	if (bound_passes(x, x->minimum, x->exclusive_minimum, 1, test))
+		return;
 	test->exclusive_minimum = y->exclusive_minimum;
 	gate_add_narrow(w, "BoundTightened",
 			number_text(w, "minimum", x->minimum, x->exclusive_minimum),
@@ -104,11 +135,14 @@ static void compare_minimum(struct gate_walk *w, const struct schema *x, const s
 
 static void compare_maximum(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	int c = x->maximum && y->maximum ? compare_numbers(y->maximum, x->maximum) : -1;
-	if (!y->maximum || c > 0 || (c == 0 && (!y->exclusive_maximum || x->exclusive_maximum)))
+	if (!y->maximum || !applies(x, y, NUMBERS))
 		return;
 	struct schema *test = gate_test(w->g);
 	test->maximum = y->maximum;
+	test->exclusive_maximum = y->exclusive_maximum && !(x->exclusive_maximum && x->maximum &&
+							    same_number(x->maximum, y->maximum));
+	if (bound_passes(x, x->maximum, x->exclusive_maximum, -1, test))
+		return;
 	test->exclusive_maximum = y->exclusive_maximum;
 	gate_add_narrow(w, "BoundTightened",
 			number_text(w, "maximum", x->maximum, x->exclusive_maximum),
@@ -118,11 +152,14 @@ static void compare_maximum(struct gate_walk *w, const struct schema *x, const s
 /* Every multiple of x is one of y if x itself is. */
 static void compare_multiple(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	if (!y->multiple_of)
+	if (!y->multiple_of || !applies(x, y, NUMBERS))
 		return;
 	struct schema *test = gate_test(w->g);
+	CLEANUP(obj_unrefp) struct obj *one = obj_int(1);
 	test->multiple_of = y->multiple_of;
-	if (x->multiple_of && schema_accepts(test, x->multiple_of))
+	bool whole = x->type && !(x->type & SCHEMA_NUMBER);
+	if ((x->multiple_of && schema_accepts(test, x->multiple_of)) ||
+	    (whole && schema_accepts(test, one)))
 		return;
 	gate_add_narrow(w, "BoundTightened", number_text(w, "multipleOf", x->multiple_of, false),
 			number_text(w, "multipleOf", y->multiple_of, false), test);
@@ -134,20 +171,21 @@ static void compare_sizes(struct gate_walk *w, const struct schema *x, const str
 		const char *name;
 		size_t offset;
 		bool is_minimum;
+		unsigned types;
 	} rows[] = {
-		{"minLength", offsetof(struct schema, min_length), true},
-		{"maxLength", offsetof(struct schema, max_length), false},
-		{"minItems", offsetof(struct schema, min_items), true},
-		{"maxItems", offsetof(struct schema, max_items), false},
-		{"minProperties", offsetof(struct schema, min_properties), true},
-		{"maxProperties", offsetof(struct schema, max_properties), false},
+		{"minLength", offsetof(struct schema, min_length), true, SCHEMA_STRING},
+		{"maxLength", offsetof(struct schema, max_length), false, SCHEMA_STRING},
+		{"minItems", offsetof(struct schema, min_items), true, SCHEMA_ARRAY},
+		{"maxItems", offsetof(struct schema, max_items), false, SCHEMA_ARRAY},
+		{"minProperties", offsetof(struct schema, min_properties), true, SCHEMA_OBJECT},
+		{"maxProperties", offsetof(struct schema, max_properties), false, SCHEMA_OBJECT},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		int64_t old = *(const int64_t *)((const void *)((const char *)x + rows[i].offset));
 		int64_t new = *(const int64_t *)((const void *)((const char *)y + rows[i].offset));
 		bool tighter = rows[i].is_minimum ? new > 0 && new > old
 						  : new >= 0 && (old < 0 || new < old);
-		if (!tighter)
+		if (!tighter || !applies(x, y, rows[i].types))
 			continue;
 		struct schema *test = gate_test(w->g);
 		*(int64_t *)((void *)((char *)test + rows[i].offset)) = new;
@@ -159,7 +197,7 @@ static void compare_sizes(struct gate_walk *w, const struct schema *x, const str
 	}
 }
 
-static const char *json_of(struct gate_walk *w, const struct obj *o)
+const char *gate_value_text(struct gate_walk *w, const struct obj *o)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (!o)
@@ -189,13 +227,14 @@ static void compare_enum(struct gate_walk *w, const struct schema *x, const stru
 		return;
 	struct schema *test = gate_test(w->g);
 	test->enum_values = y->enum_values;
-	gate_add_narrow(w, "EnumNarrowed", json_of(w, x->enum_values), json_of(w, y->enum_values),
-			test);
+	gate_add_narrow(w, "EnumNarrowed", gate_value_text(w, x->enum_values),
+			gate_value_text(w, y->enum_values), test);
 }
 
 static void compare_pattern(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	if (!y->pattern || cstr_eq(x->pattern_text, y->pattern_text))
+	if (!y->pattern || cstr_eq(x->pattern_text, y->pattern_text) ||
+	    !applies(x, y, SCHEMA_STRING))
 		return;
 	struct schema *test = gate_test(w->g);
 	test->pattern = y->pattern;
@@ -206,15 +245,17 @@ static void compare_pattern(struct gate_walk *w, const struct schema *x, const s
 
 static void compare_format(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	bool widened = cstr_eq(x->format, "int32") && cstr_eq(y->format, "int64");
-	if (!y->format || !schema_format_known(y->format) || cstr_eq(x->format, y->format) ||
-	    widened)
+	/* a password is any string; int64 is what an integer is anyway */
+	bool any = cstr_eq(y->format, "password") || cstr_eq(y->format, "int64");
+	bool about_numbers = cstr_eq(y->format, "int32");
+	if (!y->format || !schema_format_known(y->format) || cstr_eq(x->format, y->format) || any ||
+	    !applies(x, y, about_numbers ? SCHEMA_INTEGER : SCHEMA_STRING))
 		return;
 	struct schema *test = gate_test(w->g);
 	test->format = y->format;
 	test->nullable = true;
-	if (strncmp(y->format, "int", 3) == 0)
-		test->type = SCHEMA_INTEGER;
+	if (about_numbers)
+		test->type = y->type;
 	gate_add_narrow(w, "FormatChanged", x->format ? x->format : "", y->format, test);
 }
 
@@ -239,13 +280,15 @@ static void compare_required(struct gate_walk *w, const struct schema *x, const 
 {
 	for (size_t i = 0; i < y->n_required; i++) {
 		const char *name = y->required[i];
-		if (is_required(x, name) || schema_default_of(schema_property(y, name)))
+		if (is_required(x, name) || (w->n == 0 && gate_is_meta(name)) ||
+		    schema_default_of(schema_property(y, name)))
 			continue;
 		struct schema *test = gate_test(w->g);
 		test->required = &y->required[i];
 		test->n_required = 1;
-		gate_add_narrow(w, "RequiredAdded", "", name, test);
-		w->g->items[w->g->n - 1].on_new = true;
+		struct gate_item *item = gate_add_narrow(w, "RequiredAdded", "", name, test);
+		if (item)
+			item->on_new = true;
 	}
 }
 

@@ -10,6 +10,22 @@ struct look {
 	bool hit;
 };
 
+static void note_pruned(void *arg, const char *path)
+{
+	char **first = arg;
+	if (!*first)
+		*first = xstrdup(path);
+}
+
+static bool loses(const struct schema *test, const struct obj *value)
+{
+	CLEANUP(obj_unrefp) struct obj *after = obj_copy(value);
+	CLEANUP(xfreep) char *lost = NULL;
+	schema_prune_value(test, after, note_pruned, &lost);
+	schema_default(test, after);
+	return lost || !schema_accepts(test, after);
+}
+
 static void look_at(struct look *l, const struct obj *value)
 {
 	const struct gate_item *item = l->item;
@@ -18,6 +34,9 @@ static void look_at(struct look *l, const struct obj *value)
 		break;
 	case CHECK_REFUSED:
 		l->hit |= !schema_accepts(item->test, value);
+		break;
+	case CHECK_LOSES:
+		l->hit |= loses(item->test, value);
 		break;
 	case CHECK_HAS:
 		l->hit = true;
@@ -72,9 +91,10 @@ static void count(struct gate *g, struct gate_finding *f, const struct obj *o)
 		f->objects[f->n_listed++] = usage_object_name(o, g->arena);
 }
 
-/* An object that the new schema refuses, and no rule tells why. */
+/* An object that the new schema refuses, or that loses a value (lost: its path, or NULL), and no
+ * rule tells why. */
 static void count_unexplained(struct gate *g, const struct gate_version *v, const struct obj *o,
-			      const struct obj *after)
+			      const struct obj *after, const char *lost)
 {
 	struct gate_item *item = NULL;
 	for (size_t i = 0; i < g->n && !item; i++)
@@ -87,9 +107,11 @@ static void count_unexplained(struct gate *g, const struct gate_version *v, cons
 		field_errors_init(e, a);
 		schema_validate(v->new_schema, after, e);
 		item = gate_add(g, "LiveObjectInvalid", v->name, NULL, FINDING_REFUSE, "valid",
-				e->n ? e->items[0].message : "invalid");
-		if (e->n)
-			item->f.path = arena_strdup(g->arena, e->items[0].path);
+				lost   ? "a value is pruned"
+				: e->n ? e->items[0].message
+				       : "invalid");
+		if (lost || e->n)
+			item->f.path = arena_strdup(g->arena, lost ? lost : e->items[0].path);
 	}
 	count(g, &item->f, o);
 }
@@ -100,7 +122,8 @@ static void check_version(struct gate *g, const struct gate_version *v, const st
 	schema_prune(v->old_schema, before, NULL, NULL);
 	schema_default(v->old_schema, before);
 	CLEANUP(obj_unrefp) struct obj *after = obj_copy(before);
-	schema_prune(v->new_schema, after, NULL, NULL);
+	CLEANUP(xfreep) char *lost = NULL;
+	schema_prune(v->new_schema, after, note_pruned, &lost);
 	schema_default(v->new_schema, after);
 	bool passed = schema_accepts(v->old_schema, before), explained = false;
 	size_t n = g->n; /* LiveObjectInvalid may join */
@@ -112,8 +135,8 @@ static void check_version(struct gate *g, const struct gate_version *v, const st
 		count(g, &item->f, o);
 		explained |= item->escalates || item->f.outcome == FINDING_REFUSE;
 	}
-	if (passed && !explained && !schema_accepts(v->new_schema, after))
-		count_unexplained(g, v, o, after);
+	if (passed && !explained && (lost || !schema_accepts(v->new_schema, after)))
+		count_unexplained(g, v, o, after, lost);
 }
 
 void gate_object(struct gate *g, const struct obj *o, const char *version)

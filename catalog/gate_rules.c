@@ -50,3 +50,9 @@ const struct gate_rule *gate_rule(const char *name)
 	assert(found);
 	return found;
 }
+
+size_t gate_rules(const struct gate_rule **ret)
+{
+	*ret = rules;
+	return ARRAY_LEN(rules);
+}

@@ -11,6 +11,9 @@ static bool push(struct gate_walk *w, char kind, const char *name, const struct 
 	return true;
 }
 
+static void compare_node(struct gate_walk *w, const struct schema *x, const struct schema *y,
+			 const struct obj *raw_x, const struct obj *raw_y);
+
 /* NOLINTNEXTLINE(misc-no-recursion): push() bounds the depth by GATE_STEPS_MAX */
 static void compare_at(struct gate_walk *w, char kind, const char *name, const struct schema *map,
 		       const struct schema *x, const struct schema *y, const struct obj *raw_x,
@@ -25,33 +28,44 @@ static void compare_at(struct gate_walk *w, char kind, const char *name, const s
 	w->n--;
 }
 
+/* additionalProperties: true keeps undeclared keys, but declares nothing of what they hold: maps in
+ * them are pruned empty. */
+static const struct schema *additional_of(const struct schema *s)
+{
+	return s->additional_any && !s->additional ? gate_undeclared() : s->additional;
+}
+
 /* Keys that are not declared are kept, whatever they hold. */
 static bool is_open(const struct schema *s)
 {
-	return s->preserve || s->additional_any;
+	return s->preserve && !additional_of(s);
 }
 
-/* apiVersion, kind and metadata stay without being declared. */
+bool gate_is_meta(const char *name)
+{
+	return strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0 ||
+	       strcmp(name, "metadata") == 0;
+}
+
+/* They stay without being declared. */
 static bool is_implicit(const struct gate_walk *w, const struct schema *s, const char *name)
 {
-	return (w->n == 0 || s->embedded) &&
-	       (strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0 ||
-		strcmp(name, "metadata") == 0);
+	return (w->n == 0 || s->embedded) && gate_is_meta(name);
 }
 
-static const char *default_text(struct gate_walk *w, const struct schema *s)
+static bool is_metadata(const struct gate_walk *w, const struct schema *s, const char *name)
 {
-	return s->default_value ? gate_canonical(s->default_value, w->g->arena) : "";
+	return strcmp(name, "metadata") == 0 && is_implicit(w, s, name);
 }
 
-/* Of a field that both have; w stands at its parent. */
+/* Of a field that both take; w stands at its parent. y NULL: no longer declared. */
 static void compare_default(struct gate_walk *w, const char *name, const struct schema *x,
 			    const struct schema *y)
 {
-	const char *before = default_text(w, x), *after = default_text(w, y);
-	if (strcmp(before, after) == 0 ||
-	    (obj_equal(x->default_value, y->default_value) && x->default_value && y->default_value))
+	const struct obj *old = x->default_value, *new = schema_default_of(y);
+	if ((!old && !new) || (old && new && obj_equal(old, new)))
 		return;
+	const char *before = gate_value_text(w, old), *after = gate_value_text(w, new);
 	size_t at = w->n;
 	if (!push(w, '.', name, NULL))
 		return;
@@ -84,10 +98,13 @@ static void compare_old_property(struct gate_walk *w, const char *name, const st
 		compare_default(w, name, old, new);
 		compare_at(w, '.', name, NULL, old, new, raw_old,
 			   obj_get(obj_get(raw_y, "properties"), name));
-	} else if (y->additional) {
-		compare_at(w, '.', name, NULL, old, y->additional, raw_old,
+	} else if (additional_of(y)) {
+		compare_default(w, name, old, NULL);
+		compare_at(w, '.', name, NULL, old, additional_of(y), raw_old,
 			   obj_get(raw_y, "additionalProperties"));
-	} else if (!is_open(y) && !is_implicit(w, x, name)) {
+	} else if (is_open(y)) {
+		compare_default(w, name, old, NULL);
+	} else if (!is_implicit(w, x, name)) {
 		remove_field(w, name, old);
 	}
 }
@@ -97,30 +114,51 @@ static void compare_new_property(struct gate_walk *w, const char *name, const st
 				 const struct schema *new, const struct obj *raw_x,
 				 const struct obj *raw_new)
 {
-	if (x->additional)
-		compare_at(w, '.', name, NULL, x->additional, new,
+	if (additional_of(x))
+		compare_at(w, '.', name, NULL, additional_of(x), new,
 			   raw_x ? obj_get(raw_x, "additionalProperties") : NULL, raw_new);
-	else if (is_open(x) && !is_implicit(w, x, name))
+	else if (is_implicit(w, x, name))
+		compare_at(w, '.', name, NULL, gate_string(), new, NULL, raw_new);
+	else if (is_open(x))
 		compare_at(w, '.', name, NULL, gate_anything(), new, NULL, raw_new);
+}
+
+/* Of a resource only names may be restricted (structural schemas, rule 4); the rest is ObjectMeta,
+ * whatever is declared. */
+static void compare_metadata(struct gate_walk *w, const struct schema *x, const struct schema *y,
+			     const struct obj *raw_x, const struct obj *raw_y)
+{
+	static const char *const names[] = {"name", "generateName"};
+	if (!push(w, '.', "metadata", NULL))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct schema *old = schema_property(x, names[i]);
+		const struct schema *new = schema_property(y, names[i]);
+		if (new)
+			compare_at(w, '.', names[i], NULL, old ? old : gate_string(), new,
+				   obj_get(obj_get(raw_x, "properties"), names[i]),
+				   obj_get(obj_get(raw_y, "properties"), names[i]));
+	}
+	w->n--;
 }
 
 static void compare_undeclared(struct gate_walk *w, const struct schema *x, const struct schema *y,
 			       const struct obj *raw_x, const struct obj *raw_y)
 {
-	if (!x->additional && !is_open(x))
+	const struct schema *from = is_open(x) ? gate_anything() : additional_of(x);
+	if (!from)
 		return;
-	if (y->additional) {
-		const struct schema *from = x->additional ? x->additional : gate_anything();
-		compare_at(w, '{', NULL, y, from, y->additional,
-			   x->additional ? obj_get(raw_x, "additionalProperties") : NULL,
+	if (additional_of(y)) {
+		compare_at(w, '{', NULL, y, from, additional_of(y),
+			   obj_get(raw_x, "additionalProperties"),
 			   obj_get(raw_y, "additionalProperties"));
 		return;
 	}
-	if (is_open(y) || !(y->type & SCHEMA_OBJECT))
+	if (w->covered || is_open(y) || (y->type && !(y->type & SCHEMA_OBJECT)))
 		return;
 	struct gate_item *item =
 		gate_add(w->g, "MapNarrowed", w->version, w, FINDING_WARN,
-			 x->additional ? "additionalProperties" : "unknown fields preserved",
+			 is_open(x) ? "unknown fields preserved" : "additionalProperties",
 			 y->properties ? "declared fields only" : "no fields");
 	item->check = CHECK_UNDECLARED;
 	item->escalates = true;
@@ -133,17 +171,64 @@ static void compare_maps(struct gate_walk *w, const struct schema *x, const stru
 	const struct obj *declared = obj_get(raw_y, "properties");
 	for (struct map_entry *e = x->properties ? map_first(x->properties) : NULL; e;
 	     e = map_next(e))
-		compare_old_property(w, e->key, x, y, raw_x, raw_y);
+		if (!is_metadata(w, x, e->key))
+			compare_old_property(w, e->key, x, y, raw_x, raw_y);
 	for (struct map_entry *e = y->properties ? map_first(y->properties) : NULL; e;
 	     e = map_next(e))
-		if (!schema_property(x, e->key))
+		if (is_metadata(w, y, e->key))
+			compare_metadata(w, schema_property(x, e->key), e->value,
+					 obj_get(obj_get(raw_x, "properties"), e->key),
+					 obj_get(declared, e->key));
+		else if (!schema_property(x, e->key))
 			compare_new_property(w, e->key, x, e->value, raw_x,
 					     obj_get(declared, e->key));
 	compare_undeclared(w, x, y, raw_x, raw_y);
 }
 
+static void compare_items(struct gate_walk *w, const struct schema *x, const struct schema *y,
+			  const struct obj *raw_x, const struct obj *raw_y)
+{
+	const struct schema *from = x->items, *to = y->items;
+	if (!from && to && (x->type == 0 || (x->type & SCHEMA_ARRAY)))
+		from = gate_anything();
+	if (!to && from && !y->preserve)
+		to = gate_undeclared();
+	if (from && to)
+		compare_at(w, '[', NULL, NULL, from, to, obj_get(raw_x, "items"),
+			   obj_get(raw_y, "items"));
+}
+
+/* Any value at all was taken: one finding for whatever is declared now, not one for each field. */
+static bool is_closed(struct gate_walk *w, const struct schema *x, const struct schema *y)
+{
+	bool anything = x->type == 0 && x->preserve && !x->properties && !x->items &&
+			!x->additional && !x->additional_any;
+	return !w->covered && anything && w->n > 0 && (y->type || !is_open(y));
+}
+
+static void close_anything(struct gate_walk *w, const struct schema *y)
+{
+	bool typed = y->type != 0;
+	struct gate_item *item = gate_add_narrow(w, typed ? "TypeChanged" : "MapNarrowed", "any",
+						 typed ? gate_type_text(y) : "no fields", y);
+	if (item)
+		item->check = CHECK_LOSES;
+}
+
 void gate_compare(struct gate_walk *w, const struct schema *x, const struct schema *y,
 		  const struct obj *raw_x, const struct obj *raw_y)
+{
+	bool closed = is_closed(w, x, y);
+	if (closed)
+		close_anything(w, y);
+	w->covered |= closed;
+	compare_node(w, x, y, raw_x, raw_y);
+	if (closed)
+		w->covered = false;
+}
+
+static void compare_node(struct gate_walk *w, const struct schema *x, const struct schema *y,
+			 const struct obj *raw_x, const struct obj *raw_y)
 {
 	gate_compare_unknown(w, raw_x, raw_y);
 	if (!gate_compare_type(w, x, y))
@@ -155,8 +240,6 @@ void gate_compare(struct gate_walk *w, const struct schema *x, const struct sche
 		gate_compare_rules(w, raw_x, raw_y);
 	if (x->type == 0 || (x->type & SCHEMA_OBJECT))
 		compare_maps(w, x, y, raw_x, raw_y);
-	if (y->items && (x->items || x->type == 0))
-		compare_at(w, '[', NULL, NULL, x->items ? x->items : gate_anything(), y->items,
-			   obj_get(raw_x, "items"), obj_get(raw_y, "items"));
+	compare_items(w, x, y, raw_x, raw_y);
 }
 /* NOLINTEND(misc-no-recursion) */
