@@ -57,10 +57,31 @@ const char *gate_type_text(const struct schema *s)
 	}
 }
 
+static struct schema *type_test(struct gate *g, const struct schema *y, bool nullable)
+{
+	struct schema *test = gate_test(g);
+	test->type = y->type;
+	test->int_or_string = y->int_or_string;
+	test->nullable = nullable;
+	return test;
+}
+
+/* Numbers that can only be integers. */
+static bool is_whole(const struct schema *x)
+{
+	int64_t i;
+	bool whole = x->enum_values != NULL;
+	for (size_t k = 0; k < obj_len(x->enum_values); k++)
+		whole &= obj_as_i64(obj_at(x->enum_values, k), &i);
+	return whole || (x->multiple_of && obj_as_i64(x->multiple_of, &i));
+}
+
 bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
 	unsigned wide = y->type | (y->type & SCHEMA_NUMBER ? SCHEMA_INTEGER : 0);
 	unsigned all = x->type ? x->type : ~0U;
+	if ((x->type & SCHEMA_NUMBER) && is_whole(x))
+		all = (all & ~(unsigned)SCHEMA_NUMBER) | SCHEMA_INTEGER;
 	if (y->type == 0 || (all & ~wide) == 0)
 		return true; /* the same, or widened */
 	bool overlap = (all & wide) || ((x->type & SCHEMA_NUMBER) && (wide & SCHEMA_INTEGER));
@@ -68,14 +89,13 @@ bool gate_compare_type(struct gate_walk *w, const struct schema *x, const struct
 		struct gate_item *item =
 			gate_add(w->g, "TypeChanged", w->version, w, FINDING_REFUSE,
 				 gate_type_text(x), gate_type_text(y));
-		item->check = CHECK_HAS;
+		item->check = CHECK_REFUSED;
+		item->test = type_test(w->g, y, y->nullable);
 		return false;
 	}
-	struct schema *test = gate_test(w->g);
-	test->type = y->type;
-	test->int_or_string = y->int_or_string;
-	test->nullable = x->type != 0 || y->nullable; /* untyped: null is one value of any */
-	gate_add_narrow(w, "TypeChanged", gate_type_text(x), gate_type_text(y), test);
+	/* untyped: null is one value of any; else it is NullableRemoved's */
+	gate_add_narrow(w, "TypeChanged", gate_type_text(x), gate_type_text(y),
+			type_test(w->g, y, x->type != 0 || y->nullable));
 	return true;
 }
 
@@ -165,6 +185,13 @@ static void compare_multiple(struct gate_walk *w, const struct schema *x, const 
 			number_text(w, "multipleOf", y->multiple_of, false), test);
 }
 
+/* A map that has no more fields declared than that never holds more. */
+static bool fits(const struct schema *y, int64_t max)
+{
+	bool closed = !y->preserve && !y->additional && !y->additional_any && !y->embedded;
+	return closed && y->properties && (int64_t)map_count(y->properties) <= max;
+}
+
 static void compare_sizes(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
 	static const struct {
@@ -185,7 +212,8 @@ static void compare_sizes(struct gate_walk *w, const struct schema *x, const str
 		int64_t new = *(const int64_t *)((const void *)((const char *)y + rows[i].offset));
 		bool tighter = rows[i].is_minimum ? new > 0 && new > old
 						  : new >= 0 && (old < 0 || new < old);
-		if (!tighter || !applies(x, y, rows[i].types))
+		if (!tighter || !applies(x, y, rows[i].types) ||
+		    (rows[i].types == SCHEMA_OBJECT && !rows[i].is_minimum && fits(y, new)))
 			continue;
 		struct schema *test = gate_test(w->g);
 		*(int64_t *)((void *)((char *)test + rows[i].offset)) = new;
@@ -259,9 +287,20 @@ static void compare_format(struct gate_walk *w, const struct schema *x, const st
 	gate_add_narrow(w, "FormatChanged", x->format ? x->format : "", y->format, test);
 }
 
+/* An enum takes null only if it lists it. */
+static bool takes_null(const struct schema *s)
+{
+	for (size_t i = 0; i < obj_len(s->enum_values); i++)
+		if (obj_type(obj_at(s->enum_values, i)) == OBJ_NULL)
+			return true;
+	return !s->enum_values;
+}
+
 static void compare_nullable(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	if (!x->nullable || y->nullable || y->type == 0 || x->type == 0)
+	/* untyped, null is one value of any: TypeChanged; and lists keep it where maps drop it */
+	bool in_list = w->n > 0 && w->steps[w->n - 1].kind == '[';
+	if (!x->nullable || y->nullable || !takes_null(x) || (y->type ? x->type == 0 : in_list))
 		return;
 	struct schema *test = gate_test(w->g);
 	test->type = ~0U;

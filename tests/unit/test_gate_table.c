@@ -113,11 +113,14 @@ static const char *judge(const struct obj *c, const struct obj *from, const stru
 
 static void check_case(const char *file, const struct obj *c)
 {
+	static const char *const parts[] = {"shows",   "before",  "after", "valid",
+					    "invalid", "forward", "back"};
 	const struct obj *a = obj_get(c, "before"), *b = obj_get(c, "after");
 	const char *there = obj_str(c, "forward"), *back = obj_str(c, "back");
 	const char *name = obj_str(c, "shows[0]");
-	if (!a || !b || !there || !back || !name || !obj_has(c, "valid") || !obj_has(c, "invalid"))
-		fail_msg("%s: not a case: %s", file, gate_case_text(arena, c));
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (!obj_has(c, parts[i]))
+			fail_msg("%s: no %s: %s", file, parts[i], gate_case_text(arena, c));
 	const char *got = judge(c, a, b);
 	if (strcmp(got, there) != 0)
 		fail_msg("%s: %s: forward\n got %s\nwant %s", file, name, got, there);
