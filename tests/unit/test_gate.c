@@ -493,6 +493,89 @@ static void test_gate__waivers_name_rule_resource_reason_and_time(void **state)
 	gate_free(g);
 }
 
+/* One finding, EnumNarrowed at spec.x that an object proves; a waiver of it, with one thing
+ * changed. */
+static enum finding_outcome waived(const struct gate_waiver *waiver, size_t *ret_unused)
+{
+	const struct gate_input in = {.before = crd_of("{\"type\":\"string\"}"),
+				      .after = crd_of("{\"type\":\"string\",\"enum\":[\"a\"]}"),
+				      .waivers = waiver,
+				      .n_waivers = 1,
+				      .now_ns = 100};
+	const size_t *unused;
+	struct gate *g = NULL;
+	struct error err = ERROR_INIT;
+	assert_ok(gate_begin(&in, &g, &err), &err);
+	gate_object(g, object("\"b\""), "v1");
+	gate_finish(g);
+	enum finding_outcome outcome = gate_outcome(g);
+	assert_true(gate_finding(g, 0)->waived == (outcome == FINDING_ALLOW));
+	*ret_unused = gate_unused_waivers(g, &unused);
+	gate_free(g);
+	return outcome;
+}
+
+static void test_gate__a_waiver_of_a_path_names_all_of_it(void **state)
+{
+	(void)state;
+	const struct gate_waiver good = {.rule = "EnumNarrowed",
+					 .resource = "etcds.etcd.coreos.com/v1",
+					 .path = "spec.x",
+					 .reason = "tested",
+					 .expires_ns = 101};
+	struct gate_waiver bad[8];
+	size_t unused;
+	assert_int_equal(waived(&good, &unused), FINDING_ALLOW);
+	assert_int_equal(unused, 0);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		bad[i] = good;
+	bad[0].rule = "PatternChanged";
+	bad[1].resource = "etcds.etcd.coreos.com/v2";
+	bad[2].resource = "*";
+	bad[3].path = "spec";
+	bad[4].path = NULL; /* of the whole resource: this rule is waived path by path */
+	bad[5].reason = "";
+	bad[6].reason = NULL;
+	bad[7].expires_ns = 100; /* now */
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		if (waived(&bad[i], &unused) != FINDING_REFUSE)
+			fail_msg("waiver %zu", i);
+		assert_int_equal(unused, 1);
+	}
+}
+
+static void test_gate__a_waiver_of_a_resource_may_name_the_path(void **state)
+{
+	(void)state;
+	struct gate_waiver w = {.rule = "ResourceDropped",
+				.resource = "etcds.etcd.coreos.com/v1",
+				.path = "spec.x",
+				.reason = "tested"};
+	struct gate *g = dropped(two_versions(), &w);
+	assert_int_equal(gate_outcome(g), FINDING_REFUSE); /* the finding has no path */
+	gate_free(g);
+	w.path = "";
+	g = dropped(two_versions(), &w);
+	assert_int_equal(gate_outcome(g), FINDING_ALLOW);
+	gate_free(g);
+}
+
+static void test_gate__too_many_findings_refuse(void **state)
+{
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf x = STRBUF_INIT(LIMIT), y = STRBUF_INIT(LIMIT);
+	for (int i = 0; i < GATE_FINDINGS_MAX + 10; i++) {
+		strbuf_addf(&x, "%s\"f%d\":{\"type\":\"string\"}", i ? "," : "", i);
+		strbuf_addf(&y, "%s\"f%d\":{\"type\":\"string\",\"maxLength\":9}", i ? "," : "", i);
+	}
+	const char *form = "{\"type\":\"object\",\"properties\":{%s}}";
+	struct gate *g = run(crd_of(put(form, x.buf)), crd_of(put(form, y.buf)), NULL);
+	assert_int_equal(gate_count(g), GATE_FINDINGS_MAX);
+	assert_int_equal(gate_outcome(g), FINDING_REFUSE);
+	assert_string_equal(gate_finding(g, GATE_FINDINGS_MAX - 1)->rule, "KeywordUnknown");
+	gate_free(g);
+}
+
 static void test_gate__usage_speaks_as_the_story(void **state)
 {
 	(void)state;
@@ -747,6 +830,9 @@ int main(void)
 		CASE(test_gate__subresources_and_selectable_fields),
 		CASE(test_gate__a_dropped_resource_blocks_until_it_is_migrated),
 		CASE(test_gate__waivers_name_rule_resource_reason_and_time),
+		CASE(test_gate__a_waiver_of_a_path_names_all_of_it),
+		CASE(test_gate__a_waiver_of_a_resource_may_name_the_path),
+		CASE(test_gate__too_many_findings_refuse),
 		CASE(test_gate__usage_speaks_as_the_story),
 		CASE(test_gate__incomplete_check_refuses),
 		CASE(test_gate__shadow_validation_decides_rules),

@@ -111,6 +111,52 @@ static void test_gate_report__json_and_sarif(void **state)
 	assert_int_equal(obj_len(obj_path(o, "runs[0].tool.driver.rules")), 3);
 }
 
+static bool has_rule(const struct obj *rules, const char *id)
+{
+	for (size_t i = 0; i < obj_len(rules); i++)
+		if (cstr_eq(obj_str(obj_at(rules, i), "id"), id))
+			return true;
+	return false;
+}
+
+static void check_sarif_result(const struct obj *result, const struct obj *rules)
+{
+	static const char *const levels[] = {"none", "note", "warning", "error"};
+	const struct obj *places = obj_path(result, "locations[0].logicalLocations");
+	bool known = false;
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+		known |= cstr_eq(obj_str(result, "level"), levels[i]);
+	assert_true(known);
+	assert_true(has_rule(rules, obj_str(result, "ruleId")));
+	assert_true(strlen(obj_str(result, "message.text")) > 0);
+	assert_int_equal(obj_type(places), OBJ_LIST);
+	assert_true(strlen(obj_str(places, "[0].fullyQualifiedName")) > 0);
+}
+
+/* OASIS SARIF 2.1.0: required are version and runs (3.13), tool (3.14.6), driver (3.18.2), its name
+ * (3.19.8), a rule's id (3.49.3), a result's message (3.27.11) with text (3.11.8); ruleId names a
+ * rule (3.27.5), and level is one of four (3.27.10). */
+static void test_gate_report__sarif_has_what_its_schema_requires(void **state)
+{
+	(void)state;
+	CLEANUP(gate_report_freep) struct gate_report *r = example();
+	gate_report_finish(r, false);
+	const struct obj *o = obj_keep(arena, gate_report_sarif(r));
+	const struct obj *rules = obj_path(o, "runs[0].tool.driver.rules");
+	const struct obj *results = obj_path(o, "runs[0].results");
+	assert_string_equal(obj_str(o, "version"), "2.1.0");
+	assert_non_null(strstr(obj_str(o, "$schema"), "sarif-2.1.0.json"));
+	assert_int_equal(obj_len(obj_get(o, "runs")), 1);
+	assert_true(strlen(obj_str(o, "runs[0].tool.driver.name")) > 0);
+	assert_int_equal(obj_len(results), gate_report_count(r));
+	for (size_t i = 0; i < obj_len(results); i++)
+		check_sarif_result(obj_at(results, i), rules);
+	for (size_t i = 0; i < obj_len(rules); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(obj_str(obj_at(rules, i), "id"),
+						obj_str(obj_at(rules, k), "id"));
+}
+
 static void test_gate_report__words(void **state)
 {
 	(void)state;
@@ -169,6 +215,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		CASE(test_gate_report__table),
 		CASE(test_gate_report__json_and_sarif),
+		CASE(test_gate_report__sarif_has_what_its_schema_requires),
 		CASE(test_gate_report__words),
 		CASE(test_gate_report__large_definitions_with_wider_fields_pass),
 	};
