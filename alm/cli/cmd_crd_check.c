@@ -1,6 +1,7 @@
 /* `alm crd check OLD NEW`: the CRD gate on files, charts and clusters (lifecycle.md 3). */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alm/cli/cmds.h"
 #include "alm/cli/crd_source.h"
@@ -26,6 +27,8 @@ struct pages {
 	struct session *s;
 	struct gate_report *report;
 	char *next;
+	size_t n;
+	bool terminal;
 	struct error err;
 };
 
@@ -39,6 +42,9 @@ static void page_read(void *arg, const struct client_reply *reply)
 		p->err = *reply->err;
 	for (size_t i = 0; !reply->err && i < obj_len(items); i++)
 		gate_report_object(p->report, obj_at(items, i));
+	p->n += obj_len(items);
+	if (p->terminal && obj_len(items))
+		fprintf(stderr, "\r\033[K%zu objects read", p->n);
 	xfree(p->next);
 	p->next = !reply->err && next && *next ? xstrdup(next) : NULL;
 }
@@ -53,7 +59,7 @@ static int read_live(struct session *s, struct gate_report *r, const struct obj 
 				      .kind = obj_str(crd, "spec.names.kind"),
 				      .namespaced =
 					      cstr_eq(obj_str(crd, "spec.scope"), "Namespaced")};
-	struct pages p = {.s = s, .report = r};
+	struct pages p = {.s = s, .report = r, .terminal = isatty(STDERR_FILENO)};
 	do {
 		CLEANUP(arena_freep) struct arena *a = arena_new(QUERY_MAX);
 		const char *query = arena_fmt(a, "limit=%d", PAGE);
@@ -63,6 +69,8 @@ static int read_live(struct session *s, struct gate_report *r, const struct obj 
 		client_list(session_client(s), &kind, NULL, query, page_read, &p);
 		loop_run(session_loop(s));
 	} while (p.next);
+	if (p.terminal && p.n)
+		fprintf(stderr, "\r\033[K");
 	return p.err.code ? error_copy(err, &p.err) : 0;
 }
 

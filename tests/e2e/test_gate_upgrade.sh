@@ -136,6 +136,33 @@ k patch widget a --type=merge -p '{"spec":{"mode":"fast"}}' >/dev/null
 k patch widget b --type=merge -p '{"spec":{"mode":"fast"}}' >/dev/null
 soon "they are changed: installed" "1.4.0" installed
 
+# The same gate by hand: files, folders, archives, the cluster.
+crd "mode: {type: string, enum: [slow]}" >"$dir/narrow.yaml"
+code "check live:NAME is judged by the cluster's objects" 3 "2 affected: default/a" alm crd check live:widgets.example.org "$dir/narrow.yaml"
+code "check of archives" 3 "FieldRemoved" alm crd check "$catalog/widget-operator-1.0.0.tgz" "$catalog/widget-operator-1.3.0.tgz"
+code "check of a folder" 3 "FieldRemoved" alm crd check "$catalog/widget-operator-1.0.0.tgz" "$dir/chart/crds"
+code "diff of the cluster in words" 0 "spec.mode: " alm crd diff live:widgets.example.org "$dir/narrow.yaml"
+if command -v script >/dev/null; then
+	has "a terminal shows how many were read" "2 objects read" \
+		"$(script -qec "$alm_bin crd check live:widgets.example.org $dir/narrow.yaml" /dev/null </dev/null)"
+fi
+
+# A drop is a major version.
+mkdir "$dir/lint"
+(catalog=$dir/lint; chart 1.0.0 'mode: {type: string}')
+sed -i 's/v1/v2/' "$dir/chart/alm.yaml"
+sed -i 's/- name: v1/- name: v2/' "$dir/chart/crds/widgets.yaml"
+alm package build "$dir/chart" --version 2.0.0 -o "$dir/lint" >/dev/null
+is "A25 a drop in a major version" "" "$(alm catalog lint "$dir/lint" 2>&1 | grep -o drop-in-minor)"
+alm package build "$dir/chart" --version 1.1.0 -o "$dir/lint" >/dev/null
+code "A25 and in a minor one" 1 "drop-in-minor" alm catalog lint "$dir/lint"
+
+# Back to the version before: its objects, not its CRD.
+alm rollback widget --to 1.3.0 --reason back >"$dir/rollback" 2>&1
+soon "rolled back" "1.3.0" installed
+is "a CRD is never downgraded" "1.4.0 self != 'slow'" "$(k get crd widgets.example.org -o \
+	'jsonpath={.metadata.annotations.app\.coreos\.com/crd-version} {.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.mode.x-kubernetes-validations[0].rule}')"
+
 # The stored version of a kind moves (lifecycle.md 7.5).
 gadgets() {
 	crd 'num: {type: integer}' | sed "s/widget/gadget/g; s/Widget/Gadget/g; s/storage: true/storage: $1/"
