@@ -174,9 +174,9 @@ static const char *unused_text(const struct outcome *o, const char *text, struct
 static void findings_row(struct strategy_pass *s, const char *verdict, const char *message)
 {
 	char hex[SHA256_HEX];
-	struct obj *body = obj_map();
 	if (!obj_len(s->findings))
 		return;
+	struct obj *body = obj_map();
 	json_digest(s->finding_keys, hex);
 	obj_set_str(body, "what", "CRDJudged");
 	obj_set_str(body, "verdict", verdict);
