@@ -2,6 +2,7 @@
 
 #include "alm/controllers/render_host.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "installers/json_go.h"
 #include "installers/release.h"
@@ -78,6 +79,24 @@ static struct obj *chart_of(const struct chart *c)
 	return o;
 }
 
+/* A definition of the templates is told to stay: helm uninstall and helm rollback go by what the
+ * record has, and would take every custom resource along (charts.md 10.6). */
+static void keep_definition(struct arena *a, struct render_document *d)
+{
+	struct yaml_documents docs = {0};
+	struct error ignored;
+	if (yaml_parse(d->text, &docs, &ignored) < 0)
+		return; /* add_manifest() has told */
+	if (docs.n == 1 && cstr_eq(meta_kind(docs.items[0].value), "CustomResourceDefinition") &&
+	    !meta_annotation(docs.items[0].value, "helm.sh/resource-policy")) {
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
+		meta_set_annotation(docs.items[0].value, "helm.sh/resource-policy", "keep");
+		yaml_print(docs.items[0].value, &text);
+		d->text = str_trim(str_of(arena_strndup(a, text.buf, text.len)));
+	}
+	yaml_documents_release(&docs);
+}
+
 static int collect(struct arena *a, const struct chart *c, const struct render_result *r,
 		   struct obj *out, struct error *err)
 {
@@ -101,6 +120,9 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 	for (size_t i = 0; i < r->n_hooks; i++)
 		if (add_hook(&r->hooks[i], hooks, err) < 0)
 			return -err->code;
+	for (size_t i = 0; i < r->n_documents; i++)
+		if (str_is(r->documents[i].head.kind, "CustomResourceDefinition"))
+			keep_definition(a, &r->documents[i]);
 	render_print_manifest(r, false, &manifest);
 	set_str(out, "manifest", strbuf_str(&manifest));
 	strbuf_release(&manifest);

@@ -14,21 +14,40 @@ command -v kubectl >/dev/null || {
 }
 helm=${HELM:-$(command -v helm || echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/alm-oracles/bin/helm")}
 helm() { timeout 60 "$helm" "$@" 2>&1; }
-up_start
+# ALM_TEST_CLUSTER: kubeconfig of a real cluster that may be written to, instead of alm up
+if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
+	KUBECONFIG=$ALM_TEST_CLUSTER kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
+	proxy=$!
+	trap 'kill "$proxy"; up_stop; rm -rf "$dir"' EXIT
+	timeout 20 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
+	export KUBECONFIG=$dir/kubeconfig
+	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
+	kubectl config set-context c --cluster=c >/dev/null
+	kubectl config use-context c >/dev/null
+	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
+else
+	up_start
+fi
 manifests
 cd "$dir" || exit 1
 
 mkdir -p web/templates web/crds
-cat >web/crds/gear.yaml <<-'END'
-	apiVersion: apiextensions.k8s.io/v1
-	kind: CustomResourceDefinition
-	metadata: {name: gears.example.com}
-	spec:
-	  group: example.com
-	  scope: Namespaced
-	  names: {plural: gears, singular: gear, kind: Gear, listKind: GearList}
-	  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-END
+# definition SINGULAR KIND
+definition() {
+	cat <<-END
+		apiVersion: apiextensions.k8s.io/v1
+		kind: CustomResourceDefinition
+		metadata: {name: $1s.example.com}
+		spec:
+		  group: example.com
+		  scope: Namespaced
+		  names: {plural: $1s, singular: $1, kind: $2, listKind: $2List}
+		  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+	END
+}
+definition gear Gear >web/crds/gear.yaml
 # chart VERSION: web as of this version, in $dir/web
 chart() {
 	printf 'apiVersion: v2\nname: web\nversion: %s\n' "$1" >web/Chart.yaml
@@ -53,6 +72,8 @@ chart() {
 	END
 	echo 'color: red' >web/values.yaml
 	rm -f web/templates/old.yaml
+	definition bolt Bolt >web/templates/bolt.yaml # a definition that came with 1.1.0, among the templates
+	[ "$1" != 1.0.0 ] || rm web/templates/bolt.yaml
 	[ "$1" != 1.0.0 ] || cat >web/templates/old.yaml <<-'END'
 		apiVersion: v1
 		kind: ConfigMap
@@ -96,6 +117,7 @@ chart 1.1.0
 alm package build web -o "$catalog" >/dev/null
 app shop >app.yaml
 k create -f catalog.yaml -f app.yaml >/dev/null
+timeout 60 sh -c 'until kubectl get ist -o name | grep -q .; do sleep 0.3; done' 2>/dev/null
 soon "values that only helm knows are not dropped" ValuesNotTaken blocked shop
 has "it says which" "release shop in shop has values that helm was given" "$(message shop)"
 is "nothing has changed" "blue 1 deployed" "$(data shop web color) $(records shop)"
@@ -112,11 +134,16 @@ is "our field manager has it all" "alm" \
 
 if [ -x "$helm" ]; then
 	history() { helm history "$1" -n "$1" -o json | jq -r '.[] | "\(.revision) \(.status) \(.chart) \(.description)"'; }
+	but_bolt() { awk 'BEGIN {RS = "---\n"} !/templates\/bolt.yaml/ {printf "%s", $0}'; }
 	is "helm history" "1 superseded web-1.0.0 Install complete
 2 deployed web-1.1.0 Upgrade complete" "$(history shop)"
 	is "helm list" "shop 2 deployed web-1.1.0" "$(helm list -n shop -o json | jq -r '.[] | "\(.name) \(.revision) \(.status) \(.chart)"')"
 	is "helm get values" '{"color":"blue"}' "$(helm get values shop -n shop -o json)"
-	is "helm get manifest" "$(helm template shop ./web -n shop --is-upgrade --set color=blue)" "$(helm get manifest shop -n shop)"
+	is "helm get manifest" "$(helm template shop ./web -n shop --is-upgrade --set color=blue | but_bolt)" \
+		"$(helm get manifest shop -n shop | but_bolt)"
+	k create -f - >/dev/null <<-'END'
+		{apiVersion: example.com/v1, kind: Bolt, metadata: {name: precious, namespace: shop}}
+	END
 	has "helm rollback" "Rollback was a success" "$(helm rollback shop 1 -n shop)"
 	soon "the AppType wants 1.1.0: repaired, and history says so" "1 superseded web-1.0.0 Install complete
 2 superseded web-1.1.0 Upgrade complete
@@ -124,6 +151,8 @@ if [ -x "$helm" ]; then
 4 deployed web-1.1.0 Repaired as its AppType wants it" history shop
 	is "with its data" "1.1.0 blue" "$(data shop web version) $(data shop web color)"
 	has "helm uninstall" 'release "shop" uninstalled' "$(helm uninstall shop -n shop)"
+	is "neither took the definition of the templates and what is stored by it" "precious" \
+		"$(k get bolt precious -n shop -o 'jsonpath={.metadata.name}')"
 	soon "comes back, for its AppType is there" "4 deployed" records shop
 	soon "with its objects" "kept web" configmaps shop
 else
@@ -132,7 +161,8 @@ fi
 k delete apptype shop >/dev/null
 soon "without its AppType nothing of it comes back" "kept" configmaps shop
 soon "nor its records" "" records shop
-is "the CRD of crds/ stays" "gears.example.com" "$(k get crd gears.example.com -o 'jsonpath={.metadata.name}')"
+is "the CRDs of crds/ and templates stay" "bolts.example.com gears.example.com" \
+	"$(k get crd -o name | grep example.com | sed 's|.*/||' | sort | xargs)"
 
 # What may not be taken
 k create namespace other >/dev/null
