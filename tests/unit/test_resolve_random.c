@@ -507,7 +507,7 @@ static void test_resolve_random__every_fact_of_an_explanation_is_true(void **sta
 	(void)state;
 	size_t n_facts = 0;
 	static struct world w;
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
 		struct resolution r;
 		make_world(&w, seed);
 		w.in.evaluate = "*";
@@ -524,7 +524,7 @@ static void test_resolve_random__every_fact_of_an_explanation_is_true(void **sta
 			}
 		free_world(&w);
 	}
-	assert_true(n_facts > SEEDS);
+	assert_true(n_facts > SEEDS / 4);
 }
 
 /* A18: where nothing else is in the way, a version can be had if what it manages is a superset. */
@@ -534,7 +534,7 @@ static void test_resolve_random__a_superset_can_be_installed(void **state)
 	static struct world w;
 	w = (struct world){.state = 11};
 	size_t n_yes = 0;
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < 400; round++) {
 		struct resolution r;
 		w.a = arena_new((size_t)8 << 20);
 		uint64_t old = draw(&w, 64), new = draw(&w, 2) ? draw(&w, 64) : old | draw(&w, 64);
@@ -570,7 +570,7 @@ static void test_resolve_random__a_superset_can_be_installed(void **state)
 	}
 	index_free(w.index);
 	w.index = NULL;
-	assert_true(n_yes > 500 && n_yes < 1500);
+	assert_true(n_yes > 100 && n_yes < 300);
 }
 
 static void judge_with(const struct world *w, const char *version,
