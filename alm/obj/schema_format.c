@@ -1,6 +1,7 @@
 /* schema_format.c: the string formats that the API server checks (go-openapi strfmt). */
 #include <string.h>
 
+#include "alm/obj/gvk.h"
 #include "alm/obj/schema_node.h"
 
 static bool all_of_class(struct str s, bool (*is)(char c))
@@ -449,6 +450,8 @@ static const struct {
 	{"isbn13", is_isbn13},
 	{"creditcard", is_credit_card},
 	{"ssn", is_ssn},
+	{"k8s-short-name", name_is_dns_label},
+	{"k8s-long-name", name_is_dns_subdomain},
 };
 
 bool schema_format_known(const char *format)
