@@ -120,9 +120,7 @@ static bool release_crds(const struct view *v, struct app *app, struct plan *pla
 		struct obj *annotations = obj_map();
 		meta_remove_owner(copy, meta_uid(app->o));
 		const struct obj *owners = obj_path(copy, "metadata.ownerReferences");
-#ifndef PLANT_29
 		obj_set_str(annotations, ANNOTATION_RELEASED, app->self_ref);
-#endif
 		obj_set(patch, "metadata", obj_map());
 		obj_set_path(patch, "metadata.annotations", annotations);
 		obj_set_path(patch, "metadata.ownerReferences",

@@ -224,7 +224,7 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 		r->status_tseq = tseq;
 		return 0; /* only the finalizer is left to go */
 	}
-#ifdef PLANT_22
+#ifdef PLANT_22 /* a redo decides anew */
 	status = a->body;
 #endif
 	set_status(r, a, status, tseq);
@@ -287,6 +287,9 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 	if (audit_head(x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
 		return -err->code;
 	r->status_action = a;
+#ifdef PLANT_21 /* the next number is taken from the view, not from the log */
+	logged = seen;
+#endif
 	if (seen == logged - 1)
 		return repeat_status(r, a, row_seq, logged, err);
 	if (seen < logged)
@@ -297,14 +300,8 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 				 "%s %s: LogBehindStatus: status has transition %lld, the log %lld",
 				 meta_kind(a->subject), meta_name(a->subject), (long long)seen,
 				 (long long)logged);
-#ifdef PLANT_21
-	logged = seen;
-#endif
 	struct obj *body = transition_body(r, a);
 	set_status(r, a, a->body, logged + 1);
-#ifdef PLANT_18
-	return 0; /* the row comes after the write, see status_written() */
-#endif
 	if (put_status(r, body, obj_get(r->status, "status"), err) < 0)
 		return -err->code;
 	struct audit_row row = {.type = "Transition",
@@ -313,6 +310,10 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 				.transition_seq = logged + 1,
 				.cause = cause_of(x, a),
 				.body = body};
+#ifdef PLANT_18 /* the row comes after the write, see status_written() */
+	r->late = row;
+	return 0;
+#endif
 	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
 		return -err->code;
 	r->last_seq = r->status_seq;

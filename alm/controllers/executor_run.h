@@ -29,6 +29,9 @@ struct run {
 	bool changed, refreshed, failed, live;
 	struct error err;
 	TAILQ_HEAD(, step_call) calls;
+#ifdef PLANT_18
+	struct audit_row late; /* last: not all files know of it */
+#endif
 };
 
 /* One action that is under way. */

@@ -23,8 +23,8 @@ static const struct resource *resource_of(struct run *r, const struct action *a)
 
 static void observe(struct run *r, const struct resource *res, const struct obj *o)
 {
+#ifndef PLANT_9 /* the next pass comes before the own write is in the cache */
 	const struct executor_host *h = &r->x->c.host;
-#ifndef PLANT_9
 	if (res && obj_type(o) == OBJ_MAP && meta_uid(o))
 		h->observed(h->arg, res, o);
 #endif
@@ -125,6 +125,11 @@ static void status_written(void *arg, const struct client_reply *reply)
 		r->failed = true;
 	} else {
 		r->changed = true;
+#ifdef PLANT_18
+		struct error late;
+		if (r->late.type)
+			(void)audit_append_now(r->x->c.audit, &r->late, &r->status_seq, &late);
+#endif
 		observe(r, resource_of(r, r->status_action), reply->body);
 		char id[64];
 		snprintf(id, sizeof(id), "%llx", (unsigned long long)r->status_tseq);

@@ -46,9 +46,11 @@ void plan_create(struct plan *p, struct obj *o)
 	struct action *x = plan_add(p, ACT_CREATE);
 	x->body = obj_keep(p->a, o);
 	name_object(p, x, o);
-#ifdef PLANT_5
-	obj_set_path(o, "metadata.generateName", obj_stringf("%s-", x->name));
-	obj_del(obj_get_mut(o, "metadata"), "name");
+#ifdef PLANT_5 /* a request that comes twice makes two objects */
+	if (strcmp(meta_kind(o), "InstallStrategy") == 0) {
+		obj_set_path(o, "metadata.generateName", obj_stringf("%sx", x->name));
+		obj_del(obj_get_mut(o, "metadata"), "name");
+	}
 #endif
 }
 

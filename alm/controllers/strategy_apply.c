@@ -164,6 +164,10 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	struct strategy_pass *s = strategy_pass(v);
 	if (s->stop || s->phase != PHASE_INSTALLING || !load_plan(s))
 		return STEP_CONTINUE;
+#ifdef PLANT_1 /* whoever planned it goes on, and nobody else */
+	if (!plant_position)
+		return STEP_CONTINUE;
+#endif
 	int64_t left = strategy_time_left(s, "Applied", "spec.upgrade.deadlines.installing",
 					  INSTALLING_NS);
 	if (left <= 0) {
@@ -177,10 +181,6 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	plan_requeue_after(plan, left);
 	if (strategy_gate_voids(s))
 		return STEP_CONTINUE;
-#ifdef PLANT_1
-	if (!plant_position)
-		return STEP_CONTINUE;
-#endif
 	if (!all_applied(s)) {
 		const char *why = s->stop ? NULL : refusal(s);
 		if (why)

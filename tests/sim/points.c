@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,17 @@ static int play(struct points *p, void (*before_turn)(struct world *w, void *arg
 	return r;
 }
 
+/* The run without a fault. */
+static bool play_whole(struct points *p, void (*before_turn)(struct world *w, void *arg))
+{
+	struct error err = ERROR_INIT;
+	if (play(p, before_turn, &err) == 0)
+		return true;
+	printf("not ok %s; replay: %s\n", err.msg, p->c->replay(p->c->arg, NULL));
+	p->failed++;
+	return false;
+}
+
 static void add_kinds(struct points *p)
 {
 	static const struct kind all[] = {
@@ -155,23 +167,21 @@ static void add_kinds(struct points *p)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if ((all[i].is_crash || !p->c->crash_only) &&
-		    (all[i].at == 'w' || !p->c->writes_only))
+		    (all[i].at == 'w' || !p->c->writes_only) &&
+		    (!p->c->only || strcmp(p->c->only, all[i].fault) == 0))
 			p->kinds[p->n_kinds++] = all[i];
 }
 
 uint64_t points_run(const struct points_config *c)
 {
 	CLEANUP(xfreep) struct points *p = xcalloc(1, sizeof(*p));
-	struct error err = ERROR_INIT;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	p->c = c;
 	p->jobs = cpus < 1 ? 1 : cpus > JOBS_MAX ? JOBS_MAX : (size_t)cpus;
 	add_kinds(p);
 	(void)c->replay(c->arg, "none");
-	if (play(p, note_turn, &err) < 0 || play(p, fork_turn, &err) < 0) {
-		printf("not ok %s; replay: %s\n", err.msg, c->replay(c->arg, NULL));
-		p->failed++;
-	}
+	if (play_whole(p, note_turn) || c->keep_going)
+		play_whole(p, fork_turn);
 	while (p->n_children)
 		reap(p);
 	for (size_t i = 0; i < p->n_kinds; i++) {

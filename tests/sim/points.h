@@ -15,6 +15,7 @@ struct points_config {
 	uint64_t seed, every; /* every n-th point only */
 	bool together, crash_only, keep_going;
 	bool writes_only; /* not at commits */
+	const char *only; /* this kind of fault; NULL: all */
 	/* The command that plays the run with this fault; borrowed. */
 	const char *(*replay)(void *arg, const char *fault);
 	void *arg;

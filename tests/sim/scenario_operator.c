@@ -92,6 +92,7 @@ static const struct user_action removal[] = {
 	{SEC, DO_CREATE, INSTANCES, INSTANCE_BODY, NULL},
 	{SEC, DO_DELETE, ETCD, NULL, NULL},
 	{SEC, DO_GONE, ETCD, NULL, NULL},
+	{SEC, DO_PATCH, CRD, "{\"metadata\":{\"labels\":{\"edited\":\"true\"}}}", NULL},
 	{0},
 };
 
@@ -306,7 +307,7 @@ const struct scenario scenario_race = {
 	.actions = race,
 	.program = &operators_program,
 	.simulate_workloads = true,
-	.writes = 85,
+	.writes = 105,
 	.converged = race_is_safe,
 };
 

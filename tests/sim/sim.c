@@ -5,6 +5,7 @@
  *	build/sim --scenario toy --exhaustive                 one fault at every point
  *	build/sim --scenario toy --crash-only                 a crash at every API write and commit
  *	build/sim --scenario toy --crash-only --writes-only   at every API write
+ *	build/sim --scenario toy --exhaustive --only 409      one kind of fault at every point
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
@@ -25,7 +26,7 @@
 struct options {
 	const struct scenario *scenario;
 	uint64_t seed, runs, every; /* every n-th point only */
-	const char *faults[FAULTS_MAX], *query;
+	const char *faults[FAULTS_MAX], *query, *only;
 	size_t n_faults;
 	bool disk, exhaustive, crash_only, writes_only, together, verbose, twice, keep_going;
 };
@@ -145,6 +146,7 @@ static uint64_t run_exhaustive(struct options *o)
 				  .crash_only = o->crash_only,
 				  .writes_only = o->writes_only,
 				  .keep_going = o->keep_going,
+				  .only = o->only,
 				  .replay = replay_of,
 				  .arg = o};
 	return points_run(&c);
@@ -154,7 +156,8 @@ static int usage(const char *why)
 {
 	fprintf(stderr,
 		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
-		"[--exhaustive|--crash-only [--writes-only] [--every N]] [--together] [--twice] "
+		"[--exhaustive|--crash-only [--writes-only] [--every N] [--only FAULT]] "
+		"[--together] [--twice] "
 		"[--keep-going] [-v "
 		"[--sql "
 		"QUERY]]\n"
@@ -202,6 +205,8 @@ static int parse(int argc, char **argv, struct options *o)
 			i++;
 		else if (strcmp(a, "--sql") == 0 && *v)
 			o->query = argv[++i];
+		else if (strcmp(a, "--only") == 0 && *v)
+			o->only = argv[++i];
 		else if (strcmp(a, "--fault") == 0 && o->n_faults < FAULTS_MAX)
 			o->faults[o->n_faults++] = argv[++i];
 		else

@@ -368,6 +368,8 @@ static void on_reply(struct exchange *x, int status, const struct http_headers *
 	struct call *c = listener(f);
 	char text[16];
 	snprintf(text, sizeof(text), "%d", status);
+	f->net->stats.exists +=
+		f->faulty && status == 409 && strcmp(f->exchange.request.method, "POST") == 0;
 	if (!f->deaf && !is_frozen(f->net))
 		trace_event(&f->net->sim->trace, "server", text, f->exchange.request.path, body);
 	if (c && c->lose_reply) {

@@ -39,6 +39,7 @@ bool net_crash_due(struct net *n); /* of the faulty client; forgets it */
 
 struct net_stats {
 	uint64_t requests, writes; /* of faulty clients; writes that reached the server or not */
+	uint64_t exists;           /* creates by faulty clients that the server answered with 409 */
 	uint64_t idle_writes;      /* since net_reset_idle(), of everybody, Leases apart */
 };
 const struct net_stats *net_stats(const struct net *n);

@@ -60,7 +60,7 @@ struct scenario {
 	const struct program *program;
 	bool simulate_workloads;
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
-	 * One fault may triple it. */
+	 * A fault may triple it. */
 	uint64_t writes;
 	/* At the end: E_... says what is not as it must be. */
 	int (*converged)(struct world *w, struct error *err);
