@@ -166,23 +166,37 @@ static int execute_file(struct render *r, struct tmpl_run *run, struct file *f)
 	return 0;
 }
 
-static int execute(struct render *r, struct tmpl_set *set)
+/* Helm parses all files before it executes one. */
+static int execute_all(struct render *r, struct tmpl_set *set)
 {
 	static const struct tmpl_host nothing = {0};
 	const struct tmpl_limits *l = r->rq->limits ? r->rq->limits : &tmpl_limits_default;
-	for (size_t i = 0; i < r->n_files; i++) {
-		int rc = tmpl_set_add(set, r->files[i].name, r->files[i].text, r->msg);
-		if (rc < 0)
-			return rc;
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < r->n_files; i++) {
+		const struct file *f = &r->files[i];
+		rc = is_partial(f->name) ? tmpl_set_add(set, f->name, f->text, r->msg)
+					 : tmpl_set_add_later(set, f->name, f->text, r->msg);
 	}
 	CLEANUP(tmpl_run_freep) struct tmpl_run *run =
 		tmpl_run_new(set, r->a, r->rq->host ? r->rq->host : &nothing, l);
-	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < r->n_files; i++)
 		if (!is_partial(r->files[i].name))
 			rc = execute_file(r, run, &r->files[i]);
 	r->ret->is_random = tmpl_run_is_random(run);
 	return rc;
+}
+
+static int execute(struct render *r, struct tmpl_set *set)
+{
+	CLEANUP(strbuf_release) struct strbuf earlier = STRBUF_INIT(r->msg->limit);
+	size_t mark = r->msg->len;
+	int rc = execute_all(r, set);
+	int check = rc < 0 ? tmpl_set_check(set, &earlier) : 0;
+	if (check == 0)
+		return rc;
+	strbuf_truncate(r->msg, mark);
+	strbuf_addstr(r->msg, strbuf_str(&earlier));
+	return check;
 }
 
 /* ---- sorting out ---- */
@@ -448,9 +462,10 @@ void render_print_manifest(const struct render_result *r, bool crds, struct strb
 void render_print(const struct render_result *r, const struct render_print *options,
 		  struct strbuf *out)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(out->limit);
-	render_print_manifest(r, options->crds, &b);
-	strbuf_addstr(out, text_trim(strbuf_str(&b)));
+	size_t start = out->len;
+	render_print_manifest(r, options->crds, out);
+	/* It begins with "---", if it is not empty. */
+	strbuf_truncate(out, start + text_trim(str_skip(strbuf_str(out), start)).len);
 	strbuf_addc(out, '\n');
 	for (size_t i = 0; !options->no_hooks && i < r->n_hooks; i++)
 		if (!(options->skip_tests && (r->hooks[i].events & HOOK_TEST)))

@@ -81,7 +81,7 @@ static size_t offset_of(struct reader *r, size_t index)
 static struct yaml_node *new_node(struct reader *r, enum yaml_node_kind kind)
 {
 	struct yaml_node *n = ARENA_NEW(r->a, struct yaml_node);
-	n->kind = kind;
+	n->kind = (uint8_t)kind;
 	n->line = (int)r->event.start_mark.line + 1;
 	r->nodes++;
 	return n;
@@ -98,7 +98,7 @@ static void set_anchor(struct reader *r, struct yaml_node *n, const yaml_char_t 
 static void push(struct reader *r, struct yaml_node *n, struct yaml_node *item)
 {
 	if (n->n == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 4;
+		uint32_t cap = n->cap ? n->cap * 2 : 2;
 		struct yaml_node **items = ARENA_ARRAY(r->a, struct yaml_node *, cap);
 		if (n->n)
 			memcpy((void *)items, (const void *)n->items, n->n * sizeof(*items));

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"
@@ -14,17 +15,22 @@
 
 enum yaml_node_kind { YAML_NODE_SCALAR, YAML_NODE_LIST, YAML_NODE_MAP, YAML_NODE_ALIAS };
 
+/* There are several for each line of a document: 40 bytes. */
 struct yaml_node {
-	enum yaml_node_kind kind;
+	uint8_t kind;     /* enum yaml_node_kind */
 	bool implicit;    /* a plain scalar without a tag */
 	bool visiting;    /* of the decoder: an alias below it would contain itself */
 	int line;         /* from 1 */
 	const char *tag;  /* NULL if none */
 	const char *name; /* of the anchor or alias */
-	struct str text;
-	struct yaml_node *target; /* of an alias */
-	struct yaml_node **items; /* of a map: key, value, key, value ... */
-	size_t n, cap;
+	union {
+		struct str text;          /* of a scalar */
+		struct yaml_node *target; /* of an alias */
+		struct {
+			struct yaml_node **items; /* of a map: key, value, key, value ... */
+			uint32_t n, cap;
+		};
+	};
 };
 
 #define YAML_NODE_DEPTH_MAX 1000

@@ -21,6 +21,9 @@ static const struct sandbox_limits limits = {.memory_bytes = (size_t)512 << 20,
 					     .cpu_s = 10,
 					     .wall_ns = INT64_C(60) * 1000000000};
 
+/* The output goes out in pieces, so that this process does not hold it once more. */
+#define PIECE_BYTES ((size_t)64 << 10)
+
 enum wish { WISH_READ = 'r', WISH_ZONE = 'z', WISH_WRITE = 'w', WISH_OUT = 'o', WISH_ERR = 'e' };
 
 struct job {
@@ -28,6 +31,7 @@ struct job {
 	struct template_args *args;
 	int64_t now_ns;
 	unsigned char seed[SHA256_BYTES];
+	size_t written; /* bytes of both outputs */
 	/* in the child */
 	struct sandbox_peer *peer;
 	uint64_t counter;
@@ -81,12 +85,24 @@ static int ask_write(void *ctx, const char *path, struct str text, struct error 
 	return sandbox_ask(job->peer, WISH_WRITE, strbuf_str(&b), &answer, err);
 }
 
+static int put(struct job *job, enum wish stream, struct str text)
+{
+	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	int rc = 0;
+	while (rc == 0 && text.len) {
+		size_t n = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
+		rc = sandbox_ask(job->peer, (char)stream, str_sub(text, 0, n), &answer, &err);
+		text = str_skip(text, n);
+	}
+	return rc;
+}
+
 static int render(void *arg, struct sandbox_peer *peer)
 {
 	struct job *job = arg;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	CLEANUP(strbuf_release) struct strbuf errors = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
-	CLEANUP(strbuf_release) struct strbuf answer = STRBUF_INIT(STRBUF_SMALL);
 	const struct template_io io = {.read = ask_read, .write = ask_write, .ctx = job};
 	const char *zone = getenv("TZ");
 	const struct tmpl_host host = {.now_ns = job->now_ns,
@@ -94,13 +110,10 @@ static int render(void *arg, struct sandbox_peer *peer)
 				       .entropy = entropy,
 				       .zone_bytes = ask_zone,
 				       .ctx = job};
-	struct error err = ERROR_INIT;
 	job->peer = peer;
 	job->args->io = &io;
 	int code = template_run_args(job->a, job->args, &host, &out, &errors);
-	if (errors.len && sandbox_ask(peer, WISH_ERR, strbuf_str(&errors), &answer, &err) < 0)
-		return 1;
-	if (out.len && sandbox_ask(peer, WISH_OUT, strbuf_str(&out), &answer, &err) < 0)
+	if (put(job, WISH_ERR, strbuf_str(&errors)) < 0 || put(job, WISH_OUT, strbuf_str(&out)) < 0)
 		return 1;
 	return code;
 }
@@ -147,6 +160,15 @@ static int serve_write(struct job *job, struct str request, struct error *err)
 	return template_write(arena_text(job->a, path.ptr, path.len), text, err);
 }
 
+static int serve_put(struct job *job, FILE *to, struct str text, struct error *err)
+{
+	job->written += text.len;
+	if (job->written > 2 * (size_t)TEMPLATE_OUTPUT_MAX)
+		return error_set(err, E_LIMIT, "too much output");
+	(void)fwrite(text.ptr, 1, text.len, to);
+	return 0;
+}
+
 static int serve(void *arg, char kind, struct str request, struct strbuf *answer, struct error *err)
 {
 	switch ((enum wish)kind) {
@@ -157,11 +179,9 @@ static int serve(void *arg, char kind, struct str request, struct strbuf *answer
 	case WISH_WRITE:
 		return serve_write(arg, request, err);
 	case WISH_OUT:
-		(void)fwrite(request.ptr, 1, request.len, stdout);
-		return 0;
+		return serve_put(arg, stdout, request, err);
 	case WISH_ERR:
-		(void)fwrite(request.ptr, 1, request.len, stderr);
-		return 0;
+		return serve_put(arg, stderr, request, err);
 	}
 	return error_set(err, E_INVALID, "no such request");
 }

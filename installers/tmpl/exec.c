@@ -284,7 +284,7 @@ const struct tree *run_lookup(const struct tmpl_run *run, struct str name)
 		if (t)
 			return t;
 	}
-	return table_get(&run->set->trees, name);
+	return set_tree(run->set, name);
 }
 
 int run_execute(struct tmpl_run *run, const struct tree *tree, struct value data,
@@ -381,7 +381,7 @@ static int execute_on_own_stack(struct tmpl_run *run, const struct tree *tree, s
 int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, struct strbuf *out,
 		  struct strbuf *msg)
 {
-	const struct tree *tree = table_get(&run->set->trees, name);
+	const struct tree *tree = set_tree(run->set, name);
 	if (!tree) {
 		strbuf_adds(msg, "no template ");
 		value_quote(msg, name);
@@ -399,8 +399,11 @@ int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, stru
 		run->frames = 0;
 		run->scope = NULL;
 		table_init(&run->includes, run->arena);
-		return r;
 	}
+	run->call_node = NULL;
+	set_forget(run->set);
+	if (r < 0)
+		return r;
 	tmpl_add_cleaned(out, strbuf_str(&text));
 	return 0;
 }

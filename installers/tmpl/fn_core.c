@@ -478,7 +478,13 @@ static int tpl_parse(struct tmpl_run *run, struct str text, struct parsed **ret)
 	if (run->tpl_bytes > run->limits->tpl_bytes)
 		return tmpl_over(run, "bytes of text given to tpl", run->limits->tpl_bytes);
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
-	int r = parse_template(run->arena, STR("gotpl"), text, set_function, run->set, ret, &msg);
+	const struct parse_input in = {.name = STR("gotpl"),
+				       .text = text,
+				       .arena = run->arena,
+				       .texts = run->arena,
+				       .lookup = set_function,
+				       .ctx = run->set};
+	int r = parse_template(&in, ret, &msg);
 	if (r == -E_LIMIT)
 		return tmpl_fail_code(run, E_LIMIT, "%s", msg.buf);
 	if (r < 0) {

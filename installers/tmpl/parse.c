@@ -13,7 +13,7 @@
 
 /* What all trees of one text share. */
 struct source {
-	struct arena *arena;
+	struct arena *arena, *texts;
 	struct lexer lexer;
 	parse_lookup_fn lookup;
 	const void *ctx;
@@ -314,7 +314,7 @@ static bool unquoted(struct parser *p, struct token t, struct str *ret)
 		fail(p, "invalid syntax");
 		return false;
 	}
-	*ret = value_text(value_take(p->s->arena, &b));
+	*ret = value_text(value_take(p->s->texts, &b));
 	return true;
 }
 
@@ -374,19 +374,23 @@ static void parse_file(struct parser *p)
 	}
 }
 
-int parse_template(struct arena *a, struct str name, struct str text, parse_lookup_fn lookup,
-		   const void *ctx, struct parsed **ret, struct strbuf *msg)
+int parse_template(const struct parse_input *in, struct parsed **ret, struct strbuf *msg)
 {
-	struct source s = {
-		.arena = a, .lookup = lookup, .ctx = ctx, .msg = msg, .name = name, .text = text};
-	if (text.len > PARSE_TEXT_MAX) {
+	struct source s = {.arena = in->arena,
+			   .texts = in->texts,
+			   .lookup = in->lookup,
+			   .ctx = in->ctx,
+			   .msg = msg,
+			   .name = in->name,
+			   .text = in->text};
+	if (in->text.len > PARSE_TEXT_MAX) {
 		strbuf_adds(msg, "RenderLimit: a template is too large");
 		return -E_LIMIT;
 	}
-	s.parsed = ARENA_NEW(a, struct parsed);
-	lexer_init(&s.lexer, a, text);
+	s.parsed = ARENA_NEW(s.arena, struct parsed);
+	lexer_init(&s.lexer, s.arena, in->text);
 	struct parser p;
-	start(&p, &s, name);
+	start(&p, &s, in->name);
 	parse_file(&p);
 	if (!failed(&p))
 		add_tree(&p);

@@ -18,9 +18,15 @@ struct parsed {
 
 typedef const struct tmpl_func *(*parse_lookup_fn)(const void *ctx, struct str name);
 
-/* Everything goes into the arena; text is borrowed and must live as long. On failure msg gets the
- * message. E_INVALID, or E_LIMIT for nesting. */
-int parse_template(struct arena *a, struct str name, struct str text, parse_lookup_fn lookup,
-		   const void *ctx, struct parsed **ret, struct strbuf *msg);
+struct parse_input {
+	struct str name, text; /* borrowed, to live as long as the arenas */
+	struct arena *arena;   /* of the trees */
+	struct arena *texts;   /* of string literals, which values may hold longer than the tree */
+	parse_lookup_fn lookup;
+	const void *ctx;
+};
+
+/* On failure msg gets the message. E_INVALID, or E_LIMIT for nesting. */
+int parse_template(const struct parse_input *in, struct parsed **ret, struct strbuf *msg);
 
 #endif

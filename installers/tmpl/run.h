@@ -14,6 +14,19 @@ struct tmpl_set {
 	bool strict;
 	struct table trees;     /* name -> struct tree */
 	struct table functions; /* name -> struct tmpl_func */
+	struct table later;     /* name -> struct later, unless it is in trees */
+	struct later *first_later, **end_later;
+	struct arena *texts;       /* what texts of a run may point at */
+	struct arena *short_lived; /* the trees of the loaded; NULL if there are none */
+	struct later *loaded;
+};
+
+/* A file that is parsed when it is executed. */
+struct later {
+	struct str name, text;
+	struct tree *tree; /* in short_lived, or NULL */
+	bool is_known;     /* in trees by now */
+	struct later *next, *next_loaded;
 };
 
 /* Templates seen by name: those of a tpl text on top of those around it. */
@@ -66,6 +79,9 @@ struct state {
 
 /* ---- set.c ---- */
 const struct tmpl_func *set_function(const void *set, struct str name);
+/* NULL if absent; the tree of a later one is there until set_forget(). */
+const struct tree *set_tree(struct tmpl_set *set, struct str name);
+void set_forget(struct tmpl_set *set);
 
 /* ---- exec.c ---- */
 const struct tree *run_lookup(const struct tmpl_run *run, struct str name);

@@ -26,6 +26,9 @@ struct tmpl_set *tmpl_set_new(enum tmpl_profile profile, bool strict)
 	set->strict = strict;
 	table_init(&set->trees, a);
 	table_init(&set->functions, a);
+	table_init(&set->later, a);
+	set->end_later = &set->first_later;
+	set->texts = a;
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
 		for (const struct tmpl_func *f = tables[i]; f->name; f++) {
 			if (in_profile(f, profile))
@@ -38,8 +41,10 @@ struct tmpl_set *tmpl_set_new(enum tmpl_profile profile, bool strict)
 
 void tmpl_set_free(struct tmpl_set *set)
 {
-	if (set)
-		arena_free(set->arena);
+	if (!set)
+		return;
+	arena_free(set->short_lived);
+	arena_free(set->arena);
 }
 
 const struct tmpl_func *set_function(const void *set, struct str name)
@@ -59,28 +64,112 @@ const struct tmpl_func *tmpl_function_at(size_t i)
 	return NULL;
 }
 
-/* An empty body never replaces another template. */
-static void join(struct tmpl_set *set, struct tree *tree)
+static int parse(const struct tmpl_set *set, struct arena *a, struct str name, struct str text,
+		 struct parsed **ret, struct strbuf *msg)
 {
-	if (node_is_empty(tree->root) && table_get(&set->trees, tree->name))
-		return;
-	table_set(&set->trees, tree->name, tree);
+	CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT(STRBUF_SMALL);
+	const struct parse_input in = {.name = name,
+				       .text = text,
+				       .arena = a,
+				       .texts = set->texts,
+				       .lookup = set_function,
+				       .ctx = set};
+	int r = parse_template(&in, ret, &raw);
+	if (r < 0)
+		failure_print_parse(name, strbuf_str(&raw), msg);
+	return r;
+}
+
+static int add(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg);
+
+/* Its turn has come, as there is another template of its name. */
+static int add_known(struct tmpl_set *set, struct str name, struct strbuf *msg)
+{
+	struct later *l = table_get(&set->later, name);
+	if (!l || l->is_known)
+		return 0;
+	l->is_known = true;
+	return add(set, l->name, l->text, msg);
+}
+
+/* An empty body never replaces another. */
+static int join(struct tmpl_set *set, struct tree *tree, struct strbuf *msg)
+{
+	int r = add_known(set, tree->name, msg);
+	if (r < 0)
+		return r;
+	if (!node_is_empty(tree->root) || !table_get(&set->trees, tree->name))
+		table_set(&set->trees, tree->name, tree);
+	return 0;
+}
+
+static int add(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg)
+{
+	struct parsed *parsed;
+	int r = parse(set, set->arena, name, text, &parsed, msg);
+	for (size_t i = 0; r == 0 && i < parsed->n; i++)
+		r = join(set, parsed->trees[i], msg);
+	return r;
 }
 
 int tmpl_set_add(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg)
 {
-	struct arena *a = set->arena;
-	name = value_text(value_strcpy(a, name));
-	text = value_text(value_strcpy(a, text));
-	CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT(STRBUF_SMALL);
+	return add(set, value_text(value_strcpy(set->arena, name)), text, msg);
+}
+
+int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg)
+{
+	if (str_contains(text, STR("define")) || str_contains(text, STR("block")) ||
+	    tmpl_set_has(set, name))
+		return tmpl_set_add(set, name, text, msg);
+	struct later *l = ARENA_NEW(set->arena, struct later);
+	l->name = value_text(value_strcpy(set->arena, name));
+	l->text = text;
+	*set->end_later = l;
+	set->end_later = &l->next;
+	table_set(&set->later, l->name, l);
+	return 0;
+}
+
+const struct tree *set_tree(struct tmpl_set *set, struct str name)
+{
+	const struct tree *known = table_get(&set->trees, name);
+	struct later *l = known ? NULL : table_get(&set->later, name);
+	if (!l)
+		return known;
+	if (l->tree)
+		return l->tree;
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	struct parsed *parsed;
-	int r = parse_template(a, name, text, set_function, set, &parsed, &raw);
-	if (r < 0) {
-		failure_print_parse(name, strbuf_str(&raw), msg);
-		return r;
+	if (!set->short_lived)
+		set->short_lived = arena_new(SET_BYTES_MAX);
+	if (parse(set, set->short_lived, l->name, l->text, &parsed, &msg) < 0)
+		return NULL; /* tmpl_set_check() will tell */
+	l->tree = parsed->main;
+	l->next_loaded = set->loaded;
+	set->loaded = l;
+	return l->tree;
+}
+
+void set_forget(struct tmpl_set *set)
+{
+	if (!set->short_lived)
+		return;
+	for (; set->loaded; set->loaded = set->loaded->next_loaded)
+		set->loaded->tree = NULL;
+	arena_free(set->short_lived);
+	set->short_lived = NULL;
+}
+
+int tmpl_set_check(struct tmpl_set *set, struct strbuf *msg)
+{
+	for (struct later *l = set->first_later; l; l = l->next) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(SET_BYTES_MAX);
+		struct parsed *parsed;
+		int r = l->is_known ? 0 : parse(set, a, l->name, l->text, &parsed, msg);
+		if (r < 0)
+			return r;
 	}
-	for (size_t i = 0; i < parsed->n; i++)
-		join(set, parsed->trees[i]);
 	return 0;
 }
 
@@ -100,5 +189,5 @@ int tmpl_order_cmp(struct str a, struct str b)
 
 bool tmpl_set_has(const struct tmpl_set *set, struct str name)
 {
-	return table_get(&set->trees, name) != NULL;
+	return table_get(&set->trees, name) || table_get(&set->later, name);
 }

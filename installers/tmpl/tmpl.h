@@ -60,8 +60,14 @@ struct tmpl_set *tmpl_set_new(enum tmpl_profile profile, bool strict);
 void tmpl_set_free(struct tmpl_set *set);
 DEFINE_FREEP(tmpl_set)
 /* Parses a file as the template NAME; its defines join the set, a later one replaces an earlier.
- * Call in Helm's order (tmpl_order_cmp). */
+ * Call in Helm's order (tmpl_order_cmp). The text is borrowed. */
 int tmpl_set_add(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg);
+/* The same for a file that will be executed once: without a define it is parsed only then, and the
+ * tree is freed behind it. An error in it is found then, too late: whoever meets any error of the
+ * set or of a run asks tmpl_set_check() whether this comes before it. */
+int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg);
+/* Parses all that was added for later: 0, or the error of the first that cannot be. */
+int tmpl_set_check(struct tmpl_set *set, struct strbuf *msg);
 /* Parse and execution order of names: most slashes first, then bytes descending. */
 int tmpl_order_cmp(struct str a, struct str b);
 bool tmpl_set_has(const struct tmpl_set *set, struct str name);
