@@ -80,16 +80,18 @@ static int parse(const struct tmpl_set *set, struct arena *a, struct str name, s
 	return r;
 }
 
-static int add(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg);
-
-/* Its turn has come, as there is another template of its name. */
+/* Its turn has come, as there is another template of its name. It has no defines. */
 static int add_known(struct tmpl_set *set, struct str name, struct strbuf *msg)
 {
 	struct later *l = table_get(&set->later, name);
+	struct parsed *parsed;
 	if (!l || l->is_known)
 		return 0;
 	l->is_known = true;
-	return add(set, l->name, l->text, msg);
+	int r = parse(set, set->arena, l->name, l->text, &parsed, msg);
+	if (r == 0)
+		table_set(&set->trees, l->name, parsed->main);
+	return r;
 }
 
 /* An empty body never replaces another. */
