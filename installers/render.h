@@ -19,6 +19,8 @@ struct render_request {
 	struct str name, ns; /* "" are release-name and default */
 	int revision;        /* 0 is 1 */
 	bool is_upgrade, strict, skip_schema, subchart_notes;
+	/* lint: fail, required, missing dependencies, libraries, kubeVersion do not end it */
+	bool lenient;
 	struct str kube_version;         /* "v1.33.1"; "" is the profile's default */
 	const char *const *api_versions; /* after those of the profile, or instead of them */
 	size_t n_api_versions;

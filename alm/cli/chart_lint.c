@@ -6,16 +6,14 @@
 #include "alm/base/file.h"
 #include "alm/base/map.h"
 #include "alm/cli/chart_dir.h"
+#include "alm/cli/chart_lint_rules.h"
 #include "alm/cli/template_run.h"
-#include "catalog/semver.h"
+#include "installers/chart_data.h"
 
 #define FINDINGS_MAX 10000
 
-static void add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
-		...) PRINTF(4, 5);
-
-static void add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
-		...)
+void chart_lint_add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
+		    ...)
 {
 	if (r->n == FINDINGS_MAX)
 		return;
@@ -41,58 +39,22 @@ const char *lint_level_name(enum lint_level level)
 
 /* ---- Chart.yaml ---- */
 
-static bool is_strict_semver(struct str s)
-{
-	struct version v;
-	struct error err = ERROR_INIT;
-	size_t dots = 0;
-	for (size_t i = 0; i < s.len && s.ptr[i] != '-' && s.ptr[i] != '+'; i++)
-		dots += s.ptr[i] == '.';
-	return dots == 2 && s.len && char_is_digit(s.ptr[0]) &&
-	       version_parse(s, VERSION_STRICT, &v, &err) >= 0;
-}
-
-static void lint_meta(struct lint_report *r, const struct chart *c, const char *dir)
+static void lint_name(struct lint_report *r, struct str name, const char *dir)
 {
 	static const char file[] = "Chart.yaml";
-	const struct chart_meta *m = &c->meta;
 	struct str head, base;
-	if (!m->icon.len)
-		add(r, LINT_INFO, file, "icon is recommended");
-	if (!is_strict_semver(m->version))
-		add(r, LINT_ERROR, file, "version '%.*s' is not a valid SemVer",
-		    STR_ARG(m->version));
-	if (str_is(m->api_version, "v1") && m->type.len)
-		add(r, LINT_ERROR, file,
-		    "chart type is not valid in apiVersion 'v1'. It is valid in apiVersion 'v2'");
-	for (size_t i = 0; i < m->n_maintainers; i++)
-		if (!m->maintainers[i].name.len)
-			add(r, LINT_ERROR, file, "each maintainer requires a name");
 	if (dir && str_rcut(str_trim_right(str_of(dir)), '/', &head, &base) && base.len &&
-	    !str_is(base, ".") && !str_eq(base, m->name))
-		add(r, LINT_WARNING, file, "folder is named %.*s, the chart %.*s", STR_ARG(base),
-		    STR_ARG(m->name));
-	for (size_t i = 0; i < m->name.len; i++) {
-		char ch = m->name.ptr[i];
+	    !str_is(base, ".") && !str_eq(base, name))
+		chart_lint_add(r, LINT_WARNING, file, "folder is named %.*s, the chart %.*s",
+			       STR_ARG(base), STR_ARG(name));
+	for (size_t i = 0; i < name.len; i++) {
+		char ch = name.ptr[i];
 		if (char_is_lower(ch) || char_is_digit(ch) || ch == '-')
 			continue;
-		add(r, LINT_WARNING, file,
-		    "name '%.*s' has other than lower-case letters, digits and -",
-		    STR_ARG(m->name));
+		chart_lint_add(r, LINT_WARNING, file,
+			       "name '%.*s' has other than lower-case letters, digits and -",
+			       STR_ARG(name));
 		return;
-	}
-}
-
-static void lint_dependencies(struct lint_report *r, const struct chart *c)
-{
-	for (size_t i = 0; i < c->n_charts; i++) {
-		bool listed = false;
-		for (size_t k = 0; k < c->meta.n_dependencies; k++)
-			listed |= str_eq(c->meta.dependencies[k].name, c->charts[i]->meta.name);
-		if (!listed)
-			add(r, LINT_WARNING, "Chart.yaml",
-			    "chart directory has %.*s, which is no dependency in Chart.yaml",
-			    STR_ARG(c->charts[i]->meta.name));
 	}
 }
 
@@ -117,9 +79,9 @@ static void lint_number(struct lint_report *r, const char *path, double f, struc
 		return;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	value_float_text(&b, f, 'g', 64);
-	add(r, LINT_WARNING, "values.yaml",
-	    "%s prints as %s where a template prints it directly; use int64 or toYaml", path,
-	    b.buf);
+	chart_lint_add(r, LINT_WARNING, "values.yaml",
+		       "%s prints as %s where a template prints it directly; use int64 or toYaml",
+		       path, b.buf);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): at most 32 deep */
@@ -148,46 +110,43 @@ static struct str all_templates(struct arena *a, const struct chart *c)
 
 /* ---- what it renders to ---- */
 
-static bool is_kubernetes_name(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++) {
-		char ch = s.ptr[i];
-		bool edge = i == 0 || i + 1 == s.len;
-		if (!char_is_lower(ch) && !char_is_digit(ch) && (edge || (ch != '-' && ch != '.')))
-			return false;
-	}
-	return s.len > 0 && s.len <= 253;
-}
-
 static void lint_document(struct lint_report *r, const struct render_document *d, struct map *seen)
 {
 	const struct manifest_head *h = &d->head;
 	const struct value *keep = vmap_getc(h->annotations, "helm.sh/resource-policy");
 	if (!h->kind.len) {
-		add(r, LINT_WARNING, d->path, "a document has no kind");
+		chart_lint_add(r, LINT_WARNING, d->path, "a document has no kind");
 		return;
 	}
 	if (!h->api_version.len)
-		add(r, LINT_ERROR, d->path, "%.*s %.*s has no apiVersion", STR_ARG(h->kind),
-		    STR_ARG(h->name));
-	bool colons = str_has_prefix(h->api_version, STR("rbac.authorization.k8s.io/"));
-	if (h->name.len && !colons && !is_kubernetes_name(h->name))
-		add(r, LINT_WARNING, d->path,
-		    "object name does not conform to Kubernetes naming "
-		    "requirements: \"%.*s\"",
-		    STR_ARG(h->name));
+		chart_lint_add(r, LINT_ERROR, d->path, "%.*s %.*s has no apiVersion",
+			       STR_ARG(h->kind), STR_ARG(h->name));
 	if (keep && strncmp(value_text(*keep).ptr, "keep", 4) != 0)
-		add(r, LINT_ERROR, d->path,
-		    "helm.sh/resource-policy of %.*s %.*s is '%.*s', only keep means something",
-		    STR_ARG(h->kind), STR_ARG(h->name), STR_ARG(value_text(*keep)));
+		chart_lint_add(
+			r, LINT_ERROR, d->path,
+			"helm.sh/resource-policy of %.*s %.*s is '%.*s', only keep means something",
+			STR_ARG(h->kind), STR_ARG(h->name), STR_ARG(value_text(*keep)));
 	if (!h->name.len)
 		return;
 	const char *id = arena_fmt(r->a, "%.*s/%.*s/%.*s/%.*s", STR_ARG(h->api_version),
 				   STR_ARG(h->kind), STR_ARG(h->ns), STR_ARG(h->name));
 	if (map_has(seen, id))
-		add(r, LINT_ERROR, d->path, "%.*s %.*s is there twice", STR_ARG(h->kind),
-		    STR_ARG(h->name));
+		chart_lint_add(r, LINT_ERROR, d->path, "%.*s %.*s is there twice", STR_ARG(h->kind),
+			       STR_ARG(h->name));
 	map_set(seen, id, NULL);
+}
+
+/* The Y of 1.Y that the chart is linted for. */
+static int kube_minor(struct arena *a, const struct render_request *rq)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+	struct str text =
+		rq->kube_version.len ? rq->kube_version : str_of(kube_version_default(rq->profile));
+	struct kube_version v;
+	int64_t minor;
+	if (kube_version_parse(a, text, &v, &msg) < 0 || !str_parse_i64(v.minor, &minor))
+		return 0;
+	return (int)minor;
 }
 
 static void lint_rendered(struct lint_report *r, struct chart *c, const struct template_args *args,
@@ -199,18 +158,41 @@ static void lint_rendered(struct lint_report *r, struct chart *c, const struct t
 	struct render_result result;
 	rq.values = values;
 	rq.host = host;
+	rq.name = STR("test-release");
+	rq.lenient = true;
 	int rc = render_chart(r->a, c, &rq, &result, &msg);
+	bool is_yaml = chart_lint_files(r, c, &result, kube_minor(r->a, &rq));
 	for (size_t i = 0; i < result.warnings.n; i++)
-		add(r, LINT_WARNING, "templates/", "%s", result.warnings.items[i]);
-	if (rc < 0) {
-		add(r, LINT_ERROR, "templates/", "%s", msg.buf);
+		chart_lint_add(r, LINT_WARNING, "templates/", "%s", result.warnings.items[i]);
+	if (rc < 0 && is_yaml)
+		chart_lint_add(r, LINT_ERROR, "templates/", "%s", msg.buf);
+	if (rc < 0)
 		return;
-	}
 	for (size_t i = 0; i < result.n_documents; i++)
 		lint_document(r, &result.documents[i], seen);
 	if (result.is_random)
-		add(r, LINT_INFO, "templates/",
-		    "renders differently each time (random values, time or lookup)");
+		chart_lint_add(r, LINT_INFO, "templates/",
+			       "renders differently each time (random values, time or lookup)");
+}
+
+/* Chart.yaml is looked at first, for it may be why the chart cannot be loaded. */
+static int load(struct lint_report *r, const struct template_args *args, struct chart **ret)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
+	struct chart_source *source = ARENA_NEW(r->a, struct chart_source);
+	int rc = chart_dir_read(r->a, args->chart, source, &msg);
+	const struct archive_file *meta =
+		rc < 0 || !source->is_dir ? NULL : archive_find(&source->files, "Chart.yaml");
+	if (meta)
+		chart_lint_yaml(r, meta->data);
+	if (rc >= 0)
+		rc = chart_dir_parse(r->a, source, args->profile, ret, &msg);
+	meta = rc < 0 || source->is_dir ? NULL : archive_find(&source->files, "Chart.yaml");
+	if (meta)
+		chart_lint_yaml(r, meta->data);
+	if (rc < 0)
+		chart_lint_add(r, LINT_ERROR, "chart", "%s", msg.buf);
+	return rc;
 }
 
 void chart_lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
@@ -220,19 +202,18 @@ void chart_lint(struct arena *a, const struct template_args *args, const struct 
 	struct chart *c;
 	struct vmap *values;
 	*ret = (struct lint_report){.a = a};
-	if (chart_dir_load(a, args->chart, args->profile, &c, &msg) < 0) {
-		add(ret, LINT_ERROR, "chart", "%s", msg.buf);
+	if (load(ret, args, &c) < 0)
 		return;
-	}
-	lint_meta(ret, c, cstr_has_suffix(args->chart, ".tgz") ? NULL : args->chart);
-	lint_dependencies(ret, c);
+	lint_name(ret, c->meta.name, cstr_has_suffix(args->chart, ".tgz") ? NULL : args->chart);
+	chart_lint_dependencies(ret, c);
+	chart_lint_crds(ret, c);
 	if (!c->values)
-		add(ret, LINT_INFO, "values.yaml", "file does not exist");
-	if (!c->templates.n && !str_is(c->meta.type, "library"))
-		add(ret, LINT_WARNING, "templates/", "directory does not exist");
+		chart_lint_add(ret, LINT_INFO, "values.yaml", "file does not exist");
+	if (!c->templates.n)
+		chart_lint_add(ret, LINT_WARNING, "templates/", "directory does not exist");
 	lint_values(ret, c->values, "", all_templates(a, c), 0);
 	if (template_args_values(a, args, &values, &msg) < 0)
-		add(ret, LINT_ERROR, "values.yaml", "%s", msg.buf);
-	else if (!str_is(c->meta.type, "library"))
+		chart_lint_add(ret, LINT_ERROR, "values.yaml", "%s", msg.buf);
+	else
 		lint_rendered(ret, c, args, values, host);
 }

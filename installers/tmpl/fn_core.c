@@ -529,7 +529,9 @@ static int fn_tpl(struct tmpl_run *run, const struct value *args, size_t n, stru
 static int fn_fail(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 {
 	(void)n;
-	(void)ret;
+	*ret = value_cstr("");
+	if (run->set->lenient)
+		return 0;
 	return fail_name(run, "HELM_ERR_START", value_text(args[0]), "HELM_ERR_END");
 }
 

@@ -12,6 +12,7 @@ struct tmpl_set {
 	struct arena *arena;
 	enum tmpl_profile profile;
 	bool strict;
+	bool lenient;           /* fail and required do not */
 	struct table trees;     /* name -> struct tree */
 	struct table functions; /* name -> struct tmpl_func */
 	struct table later;     /* name -> struct later, unless it is in trees */

@@ -39,6 +39,11 @@ struct tmpl_set *tmpl_set_new(enum tmpl_profile profile, bool strict)
 	return set;
 }
 
+void tmpl_set_lenient(struct tmpl_set *set)
+{
+	set->lenient = true;
+}
+
 void tmpl_set_free(struct tmpl_set *set)
 {
 	if (!set)

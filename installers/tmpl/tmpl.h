@@ -57,6 +57,8 @@ struct tmpl_host {
 /* ---- set ---- */
 struct tmpl_set;
 struct tmpl_set *tmpl_set_new(enum tmpl_profile profile, bool strict);
+/* For lint: fail and required give "" instead of ending the render. */
+void tmpl_set_lenient(struct tmpl_set *set);
 void tmpl_set_free(struct tmpl_set *set);
 DEFINE_FREEP(tmpl_set)
 /* Parses a file as the template NAME; its defines join the set, a later one replaces an earlier.

@@ -211,6 +211,7 @@ static void run_file(const char *name)
 	}
 GOLDEN(functions)
 GOLDEN(language)
+GOLDEN(order)
 GOLDEN(print)
 GOLDEN(errors)
 GOLDEN(strings)
@@ -228,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_charts_out__functions),
 		cmocka_unit_test(test_charts_out__language),
+		cmocka_unit_test(test_charts_out__order),
 		cmocka_unit_test(test_charts_out__print),
 		cmocka_unit_test(test_charts_out__errors),
 		cmocka_unit_test(test_charts_out__strings),
