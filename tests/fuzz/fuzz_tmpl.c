@@ -38,6 +38,7 @@ static int entropy(void *ctx, void *out, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char name[] = "c/templates/t.yaml";
+	static const char after[] = "{{ toYaml .Values }}{{ include \"c/templates/t.yaml\" . }}";
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT((size_t)64 << 20);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT((size_t)64 << 20);
@@ -53,7 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		  value_capabilities(a, TMPL_PROFILE_4_1, STR("v1.35.0"), STR("v1.35.0"), STR("1"),
 				     STR("35"), value_list(a, VALUE_VERSIONS, 0)));
 	CLEANUP(tmpl_run_freep) struct tmpl_run *run = tmpl_run_new(set, a, &host, &small);
-	if (tmpl_set_add(set, STR(name), str_n((const char *)data, size), &msg) == 0)
-		tmpl_run_file(run, STR(name), value_map(top), &out, &msg);
+	/* The second file meets what the first left in the values, once its tree is gone. */
+	if (tmpl_set_add_later(set, STR(name), str_n((const char *)data, size), &msg) < 0 ||
+	    tmpl_set_add_later(set, STR("c/templates/u.yaml"), STR(after), &msg) < 0)
+		return 0;
+	if (tmpl_run_file(run, STR(name), value_map(top), &out, &msg) == 0)
+		tmpl_run_file(run, STR("c/templates/u.yaml"), value_map(top), &out, &msg);
+	tmpl_set_check(set, &msg);
 	return 0;
 }
