@@ -210,6 +210,34 @@ static void set_condition(const struct view *v, const struct app *app, struct ob
 	condition_set(list, &c, v->now_ns);
 }
 
+/* Has the catalog that the app came from been read? */
+static bool is_source_known(const struct view *v, const struct app *app)
+{
+	for (size_t i = 0; i < v->n_indexes; i++)
+		if (cstr_eq(v->indexes[i]->name, app->in.installed_catalog))
+			return true;
+	return false;
+}
+
+/* What is installed stays and is repaired, whatever the publisher says of it since. */
+static void set_deprecated(const struct view *v, const struct app *app, struct obj *list)
+{
+	const char *catalog = NULL;
+	const struct package_version *e =
+		app->installed ? entry_by_digest(v, app->installed->sha256, &catalog) : NULL;
+	bool lost = !e && app->installed && app->installed->by_alm && is_source_known(v, app);
+	if (lost)
+		set_condition(v, app, list, "Deprecated", "True", "VersionUnlisted",
+			      arena_fmt(v->a, "catalog %s does not have %s any more",
+					app->in.installed_catalog, app->installed->version));
+	else if (e && e->withdrawn)
+		set_condition(v, app, list, "Deprecated", "True", "VersionUnlisted", e->withdrawn);
+	else if (e && e->deprecated)
+		set_condition(v, app, list, "Deprecated", "True", "Deprecated", e->deprecation);
+	else
+		condition_remove(list, "Deprecated");
+}
+
 static void set_conditions(const struct view *v, const struct app *app, const struct state *st,
 			   struct obj *status)
 {
@@ -235,6 +263,7 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 	set_condition(v, app, list, "UpgradeBlocked", blocked ? "True" : "False",
 		      blocked ? r->blocked->reason : "NotBlocked",
 		      blocked ? r->blocked->summary : "");
+	set_deprecated(v, app, list);
 	if (app->paused)
 		set_condition(v, app, list, "Paused", "True", "Paused",
 			      "spec.paused is true: nothing new starts");

@@ -79,6 +79,7 @@ static const struct user_action actions[] = {
 	{5 * SEC, DO_UNTIL, ETCD, "status.installedVersion=0.9.5", NULL},
 	/* what is installed goes, and other things happen */
 	FILE_(ARCHIVE, NULL),
+	{5 * SEC, DO_UNTIL, ETCD, "@Deprecated=VersionUnlisted", NULL},
 	CALL(0, put_elsewhere),
 	{SEC, DO_CREATE, CATALOGS, CATALOG("mirror", "/mirror"), NULL},
 	{5 * SEC, DO_UNTIL, CATALOGS "/mirror", "@Synced=Synced", NULL},
