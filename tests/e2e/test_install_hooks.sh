@@ -136,12 +136,25 @@ else
 	ok "helm reads the records # SKIP no helm (set HELM)"
 fi
 
-# Removal
-is "kubectl delete" 'apptype.app.coreos.com "web" deleted' "$(k delete apptype web 2>&1 | sed 's/ from .*//')"
-soon "its objects are gone, delete hooks ran, what is kept stays" "configmap/kept" \
+# Removal, with a controller that is killed three times meanwhile
+k delete apptype web --wait=false >/dev/null
+for pause in 0.2 0.4 0.8; do
+	sleep $pause
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	up_start
+done
+soon "the AppType is gone" "" sh -c 'kubectl get apptypes web -o name 2>/dev/null'
+soon "its objects are gone, what is kept stays" "configmap/kept" \
 	sh -c 'kubectl get configmaps,secrets -n web -o name | grep -v -e kube-root-ca -e default-token'
-gone_job() { alm audit query --type Write --subject "Job/web/$1" -o json | grep -c '"verb" *: *"create"'; }
-is "each delete hook ran once" "1 1" "$(gone_job bye) $(gone_job gone)"
+# rows_of KIND/NAME VERB: rows that tell of it, oldest first
+rows_of() {
+	alm audit query --type Write --subject "$1" -o json |
+		jq -s --arg verb "$2" 'map(if type == "array" then .[] else . end) | map(select([.. | .verb? | select(. == $verb)] | length > 0) | .seq) | sort | .[]'
+}
+is "each delete hook ran once" "1 1" "$(rows_of Job/web/bye create | wc -l) $(rows_of Job/web/gone create | wc -l)"
+order="$(rows_of Job/web/bye create | head -1) $(rows_of ConfigMap/web/web delete | tail -1) $(rows_of Secret/web/web delete | tail -1) $(rows_of Job/web/gone create | head -1)"
+is "pre-delete hook, objects in uninstall order, post-delete hook" "4 $order" "$(echo "$order" | wc -w) $(echo "$order" | tr ' ' '\n' | sort -n | xargs)"
 soon "nothing of the hooks and records is left" "" \
 	sh -c 'kubectl get jobs,secrets -n web -o name; kubectl get apptypes web -o name 2>/dev/null'
 finish
