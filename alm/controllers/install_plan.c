@@ -320,6 +320,14 @@ static void look_up(const struct view *v, struct plan_entry *e, struct plan *pla
 		plan_watch(plan, e->resource, LABEL_APP, false);
 }
 
+/* Several apps may live in one namespace; one that a chart describes is its own. */
+static bool is_shared(const struct plan_entry *e, const char *app)
+{
+	const char *owner = e->live ? meta_label(e->live, LABEL_APP) : NULL;
+	return owner && !cstr_eq(owner, app) && !strcmp(e->kind, "Namespace") &&
+	       obj_len(e->object) == 3 && obj_len(obj_get(e->object, "metadata")) == 1;
+}
+
 static void load_entry(const struct view *v, const struct obj *row, const char *ns,
 		       struct plan_entry *e, struct plan *plan)
 {
@@ -361,13 +369,15 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	p->entries = ARENA_ARRAY(v->a, struct plan_entry, p->n);
 	for (size_t i = 0; i < p->n; i++)
 		load_entry(v, obj_at(objects, i), p->ns, &p->entries[i], plan);
+	for (size_t i = 0; i < p->n; i++)
+		p->entries[i].shared = is_shared(&p->entries[i], obj_str(doc, "app"));
 	return p;
 }
 
 bool install_plan_is_applied(const struct plan_entry *e)
 {
 	return e->live && !meta_is_deleting(e->live) &&
-	       cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest);
+	       (e->shared || cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest));
 }
 
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
@@ -375,7 +385,7 @@ const char *install_plan_foreign(const struct app *app, const struct install_pla
 				 struct arena *a)
 {
 	const char *owner = meta_label(live, LABEL_APP);
-	if (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED))
+	if (e->shared || (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED)))
 		return NULL;
 	if (owner)
 		return strcmp(owner, app->name) ? arena_fmt(a, "app %s", owner) : NULL;

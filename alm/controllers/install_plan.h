@@ -32,6 +32,7 @@ struct plan_entry {
 	bool is_crd, keep;      /* keep: never deleted by us */
 	const struct obj *live; /* NULL: absent */
 	bool unknown;           /* no informer has told yet */
+	bool shared;            /* the bare install namespace, which another app has made */
 };
 
 struct install_plan {

@@ -284,7 +284,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 
 static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (!e->live || strategy_has_newer_crd(s, e))
+	if (!e->live || e->shared || strategy_has_newer_crd(s, e))
 		return true;
 	bool label =
 		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));

@@ -181,6 +181,13 @@ app busy 'values: {color: blue}, ' | k create -f - >/dev/null
 soon "helm at work is waited for" OtherInProgress blocked busy
 k label secret sh.helm.release.v1.busy.v1 -n busy --overwrite status=pending-upgrade "modifiedAt=$(($(date +%s) - 3600))" >/dev/null
 is "a helm that was killed is not" "apptype.app.coreos.com/busy" "$(app_is busy "status.installedVersion = '1.1.0'" 2>&1)"
+rm -rf web/templates/* web/crds
+printf 'apiVersion: v2\nname: side\nversion: 1.0.0\n' >web/Chart.yaml
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: side}\n' >web/templates/side.yaml
+alm package build web -o "$catalog" >/dev/null
+app side 'installNamespace: busy, ' | sed 's/package: web/package: side/' | k create -f - >/dev/null
+is "another app may live in its namespace" "apptype.app.coreos.com/side" "$(app_is side "status.installedVersion = '1.0.0'" 2>&1)"
+is "which stays the first one's" "busy" "$(k get namespace busy -o 'jsonpath={.metadata.labels.app\.coreos\.com/app}')"
 is "its record failed" "1 failed
 2 deployed" "$(records busy)"
 finish
