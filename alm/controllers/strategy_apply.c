@@ -472,6 +472,16 @@ static void start_revision(struct strategy_pass *s, const char *message)
 	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
 }
 
+static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
+{
+	if (e->is_crd)
+		strategy_write_crd(s, s->install, e, true, false);
+	else
+		plan_apply(s->plan,
+			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
+			   e->stage, true);
+}
+
 static void repair(struct strategy_pass *s)
 {
 	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
@@ -485,6 +495,7 @@ static void repair(struct strategy_pass *s)
 		return;
 	bool wanted = !cstr_eq(mode, "Report") ||
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
+	bool writes = wanted && !s->app->paused;
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
 		if (strategy_crd_at(e) == CRD_SWITCHED) { /* the last of its moves */
@@ -498,22 +509,16 @@ static void repair(struct strategy_pass *s)
 			text = arena_fmt(s->v->a, "%s %s", entry_text(e, s->v->a),
 					 e->live ? "changed" : "missing");
 		n++;
-		if (!wanted || s->app->paused)
-			continue;
-		if (e->is_crd)
-			strategy_write_crd(s, s->install, e, true, false);
-		else
-			plan_apply(s->plan,
-				   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
-				   e->stage, true);
+		if (writes)
+			repair_entry(s, e);
 	}
-	if (n && wanted && !s->app->paused)
+	if (n && writes)
 		drift_row(s, text);
 	if (n)
 		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
 	else
 		condition_remove(s->conditions, "Drifted");
-	if (!n && !by_helm.told && wanted && !s->app->paused)
+	if (!n && !by_helm.told && writes)
 		strategy_record_repair(s, &by_helm);
 }
 
