@@ -238,7 +238,8 @@ static void import_one(struct walk *k, const struct chart_dependency *d, struct 
 			     STR_ARG(d->name), path);
 		return;
 	}
-	struct vmap *lower = below(k, parent, table);
+	/* An empty table is not the live one in Helm: nothing is left in it. */
+	struct vmap *lower = below(k, parent, table->n ? table : vmap_new(k->a));
 	write_nulls(into, lower, 0);
 	coalesce_tables(&co, into, lower, "", true, 0);
 }
