@@ -3,8 +3,9 @@
 #include <string.h>
 
 static const struct scenario *const table[] = {
-	&scenario_toy,    &scenario_server, &scenario_install, &scenario_upgrade, &scenario_story,
-	&scenario_remove, &scenario_again,  &scenario_race,    &scenario_drift,   &scenario_catalog,
+	&scenario_toy,   &scenario_server,  &scenario_install, &scenario_upgrade,
+	&scenario_story, &scenario_remove,  &scenario_again,   &scenario_race,
+	&scenario_drift, &scenario_catalog, &scenario_migrate, &scenario_writers,
 };
 
 const struct scenario *scenario_at(size_t i)
