@@ -19,7 +19,9 @@ packed() { echo "$catalog/etcd-operator-$1.tgz  sha256:D  etcd.com.tectonic.stor
 
 # 3. From a catalog
 is "3 package build" "$(packed 0.9.4 v1)" "$(package 0.9.4)"
-is "3 catalog lint" "1 package, 1 version: 0 errors, 0 warnings" "$(alm catalog lint "$catalog" 2>&1)"
+is "3 catalog lint" "etcd-operator-0.9.4.tgz: warning unsafe-object: Deployment etcd-operator runs quay.io/coreos/etcd-operator:0.9.4, which names no digest
+  remedy: name the image as NAME@sha256:...
+1 package, 1 version: 0 errors, 1 warning" "$(alm catalog lint "$catalog" 2>/dev/null)"
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 is "A14 an AppType alone: its operator is there" "apptype.app.coreos.com/etcd condition met" \
 	"$(k wait --for=condition=Ready apptype/etcd --timeout=60s 2>&1)"
