@@ -24,6 +24,7 @@ struct session {
 	struct client *client;
 	struct discovery *discovery;
 	const char *ns;
+	struct transport_config config; /* strings in the arena of the command */
 	bool stopped;
 };
 
@@ -68,6 +69,7 @@ int session_open(struct cli *c, struct session **ret, struct error *err)
 		: t.ns && *t.ns           ? t.ns
 					  : "default";
 	t.transport.user_agent = "alm/" ALM_VERSION;
+	s->config = t.transport;
 	s->loop = loop_event_new();
 	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
 	if (r < 0)
@@ -106,6 +108,11 @@ struct client *session_client(struct session *s)
 const char *session_namespace(const struct session *s)
 {
 	return s->ns;
+}
+
+const struct transport_config *session_config(const struct session *s)
+{
+	return &s->config;
 }
 
 struct waiter {

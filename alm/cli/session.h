@@ -21,6 +21,8 @@ struct transport *session_transport(struct session *s);
 struct client *session_client(struct session *s);
 /* -n, else the context's, else "default". */
 const char *session_namespace(const struct session *s);
+/* Where the server is and with which credentials, as the kubeconfig says. */
+const struct transport_config *session_config(const struct session *s);
 
 #define ACCEPT_JSON  "application/json"
 #define ACCEPT_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"

@@ -28,6 +28,7 @@ static const struct cmd *const commands[] = {
 	&cmd_describe,
 	&cmd_wait,
 	&cmd_status,
+	&cmd_dashboard,
 	&cmd_why,
 	&cmd_why_not,
 	&cmd_diff,

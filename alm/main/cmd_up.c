@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/console/console.h"
 #include "alm/controllers/manager.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/embedded.h"
@@ -136,8 +137,9 @@ static int run(struct cli *c, struct error *err)
 		return -err->code;
 	}
 	loop_on_signal(u.loop, on_signal, &u);
-	printf("alm: https://%s, kubeconfig %s, data %s\n", embedded_address(u.embedded),
-	       embedded_kubeconfig(u.embedded), u.config.data_dir);
+	const char *address = embedded_address(u.embedded);
+	printf("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
+	       address, embedded_kubeconfig(u.embedded), u.config.data_dir, address);
 	if (u.config.simulate_workloads)
 		printf("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 		       "here\n");

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
+#include "alm/console/console.h"
 #include "alm/io/tls.h"
 
 #define TOKENS_MAX       1024
@@ -162,7 +163,8 @@ static int write_kubeconfig(struct embedded *c, struct error *err)
 void embedded_handle(void *arg, struct exchange *x)
 {
 	struct embedded *c = arg;
-	apiserver_handle(c->api, x);
+	if (!console_handle(x))
+		apiserver_handle(c->api, x);
 }
 
 int data_dir_make(const char *path, struct error *err)
