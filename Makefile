@@ -190,4 +190,4 @@ clean:
 	$(Q)rm -rf build build-*
 
 -include $(LINT_OK:.ok=.d)
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC) $(FUZZ_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC) $(FUZZ_SRC) $(BENCH_SRC)))
