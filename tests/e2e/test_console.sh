@@ -107,6 +107,11 @@ if [ -n "$chromium" ]; then
 	k create serviceaccount nobody >/dev/null
 	has "A29 a token without rights: said in words" "The apps cannot be read: apps.app.coreos.com is forbidden" \
 		"$(see "$(alm dashboard --service-account nobody 2>/dev/null)" "$state.includes('cannot') && $state")"
+	k create clusterrole half --verb=get,list --resource=installstrategies.opinstaller.coreos.com >/dev/null
+	k create clusterrolebinding half --clusterrole=half --serviceaccount=default:nobody >/dev/null
+	has "A29 and stays so while the strategies can be read" "The apps cannot be read" \
+		"$(see "$(alm dashboard --service-account nobody 2>/dev/null)" "$state.includes('cannot') && 'first'" \
+			"(readStrategies(session).then(() => { window.again = true; }), 'again')" "window.again && $state" | sed -n 3p)"
 	k create clusterrole reader --verb=get,list,watch --resource=apps.app.coreos.com,installstrategies.opinstaller.coreos.com >/dev/null
 	k create clusterrolebinding reader --clusterrole=reader --serviceaccount=default:nobody >/dev/null
 	refused="document.getElementById('refused').textContent"
