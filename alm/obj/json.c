@@ -258,7 +258,7 @@ static struct obj *parse_list(struct parser *p)
 }
 
 /* "key" and the colon; the key goes on the stack of keys. */
-static bool parse_key(struct parser *p, const struct obj *map)
+static bool parse_key(struct parser *p, const struct obj *map, bool *ret_is_new)
 {
 	struct str key;
 	if (peek(p) != '"')
@@ -270,7 +270,8 @@ static bool parse_key(struct parser *p, const struct obj *map)
 	strbuf_truncate(&p->keys, p->frames[p->depth - 1].key_at);
 	strbuf_addstr(&p->keys, key);
 	strbuf_addc(&p->keys, '\0');
-	if (obj_has(map, frame_key(p, p->depth - 1)) && duplicate(p) < 0)
+	*ret_is_new = !obj_has(map, frame_key(p, p->depth - 1));
+	if (!*ret_is_new && duplicate(p) < 0)
 		return false;
 	skip_space(p);
 	if (peek(p) != ':')
@@ -285,12 +286,13 @@ static struct obj *parse_map(struct parser *p)
 	if (!enter(p, false))
 		return NULL;
 	while (peek(p) != '}' || obj_len(map)) {
-		if (!parse_key(p, map))
+		bool is_new = false;
+		if (!parse_key(p, map, &is_new))
 			return NULL;
 		struct obj *value = parse_value(p);
 		if (!value)
 			return NULL;
-		obj_set(map, frame_key(p, p->depth - 1), value);
+		(is_new ? obj_set_new : obj_set)(map, frame_key(p, p->depth - 1), value);
 		skip_space(p);
 		if (peek(p) == '}')
 			break;

@@ -429,6 +429,13 @@ void obj_set(struct obj *map, const char *key, struct obj *value)
 	assert(r == 0);
 }
 
+void obj_set_new(struct obj *map, const char *key, struct obj *value)
+{
+	assert(is_type(map, json_type_object) && value);
+	int r = json_object_object_add_ex(js(map), key, js(value), JSON_C_OBJECT_ADD_KEY_IS_NEW);
+	assert(r == 0);
+}
+
 void obj_del(struct obj *map, const char *key)
 {
 	if (is_type(map, json_type_object))

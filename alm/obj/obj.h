@@ -100,6 +100,8 @@ bool obj_iter_next(struct obj_iter *it);
 /* Changing an object that is still being built (or a copy). Values are consumed. */
 void obj_set(struct obj *map, const char *key,
 	     struct obj *value); /* a replaced key keeps its place */
+/* Of a key that the map does not have: the caller has looked. */
+void obj_set_new(struct obj *map, const char *key, struct obj *value);
 void obj_del(struct obj *map, const char *key);
 void obj_append(struct obj *list, struct obj *value);
 void obj_set_at(struct obj *list, size_t i, struct obj *value);

@@ -30,6 +30,8 @@ void schema_prune(const struct schema *s, struct obj *o,
 		  void (*on_unknown)(void *arg, const char *path), void *arg);
 /* Defaults, nulls of non-nullable fields included (golden G65). */
 void schema_default(const struct schema *s, struct obj *o);
+/* Would both leave the object as it is? Then no copy is needed to change. */
+bool schema_is_shaped(const struct schema *s, const struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but
  * x-kubernetes-validations. */
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret);

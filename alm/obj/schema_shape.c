@@ -186,6 +186,64 @@ void schema_prune_value(const struct schema *s, struct obj *o,
 	strbuf_release(&p.path);
 }
 
+static bool has_only(const struct obj *o, const char *const *names)
+{
+	OBJ_EACH (it, o)
+		if (!is_one_of(it.key, names))
+			return false;
+	return true;
+}
+
+static bool meta_is_pruned(const struct obj *meta)
+{
+	const struct obj *owners = obj_get(meta, "ownerReferences");
+	const struct obj *managed = obj_get(meta, "managedFields");
+	for (size_t i = 0; i < obj_len(owners); i++)
+		if (!has_only(obj_at(owners, i), owner_fields))
+			return false;
+	for (size_t i = 0; i < obj_len(managed); i++)
+		if (!has_only(obj_at(managed, i), managed_fields))
+			return false;
+	return has_only(meta, object_meta_fields);
+}
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static bool is_pruned(const struct schema *s, const struct obj *o, bool is_resource);
+
+/* prune_member() without its effect. */
+static bool member_is_pruned(const struct schema *s, const struct obj_iter *it, bool is_resource)
+{
+	const struct schema *property = schema_property(s, it->key);
+	if (is_resource && (strcmp(it->key, "apiVersion") == 0 || strcmp(it->key, "kind") == 0))
+		return true;
+	if (is_resource && strcmp(it->key, "metadata") == 0)
+		return meta_is_pruned(it->value);
+	if (property)
+		return is_pruned(property, it->value, property->embedded);
+	if (s && (s->additional || s->additional_any))
+		return is_pruned(s->additional, it->value,
+				 s->additional && s->additional->embedded);
+	return s && s->preserve;
+}
+
+static bool is_pruned(const struct schema *s, const struct obj *o, bool is_resource)
+{
+	if (obj_type(o) == OBJ_LIST) {
+		const struct schema *items = s ? s->items : NULL;
+		if (s && s->preserve && !items)
+			return true;
+		for (size_t i = 0; i < obj_len(o); i++)
+			if (!is_pruned(items, obj_at(o, i), items && items->embedded))
+				return false;
+	} else if (obj_type(o) == OBJ_MAP) {
+		OBJ_EACH (it, o)
+			if (!member_is_pruned(s, &it, is_resource))
+				return false;
+	}
+	return true;
+}
+/* NOLINTEND(misc-no-recursion) */
+
 static bool is_bad_null(const struct schema *s, const struct obj *map, const char *key)
 {
 	return !s->nullable && obj_type(obj_get(map, key)) == OBJ_NULL;
@@ -240,4 +298,47 @@ void schema_default(const struct schema *s, struct obj *o)
 		for (size_t i = 0; i < n; i++)
 			schema_default(schema_field(s, keys[i]), obj_get_mut(o, keys[i]));
 	}
+}
+
+static bool map_is_defaulted(const struct schema *s, const struct obj *o)
+{
+	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
+	     e = map_next(e)) {
+		const struct schema *p = e->value;
+		if (is_bad_null(p, o, e->key) || (p->default_value && !obj_has(o, e->key)))
+			return false;
+	}
+	OBJ_EACH (it, o)
+		if (s->additional && !schema_property(s, it.key) &&
+		    is_bad_null(s->additional, o, it.key))
+			return false;
+	return true;
+}
+
+/* schema_default() without its effect. */
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static bool is_defaulted(const struct schema *s, const struct obj *o)
+{
+	if (!s)
+		return true;
+	if (obj_type(o) == OBJ_LIST) {
+		for (size_t i = 0; s->items && i < obj_len(o); i++) {
+			bool filled = obj_type(obj_at(o, i)) == OBJ_NULL && !s->items->nullable &&
+				      s->items->default_value;
+			if (filled || !is_defaulted(s->items, obj_at(o, i)))
+				return false;
+		}
+	} else if (obj_type(o) == OBJ_MAP) {
+		if (!map_is_defaulted(s, o))
+			return false;
+		OBJ_EACH (it, o)
+			if (!is_defaulted(schema_field(s, it.key), it.value))
+				return false;
+	}
+	return true;
+}
+
+bool schema_is_shaped(const struct schema *s, const struct obj *o)
+{
+	return is_pruned(s, o, true) && is_defaulted(s, o);
 }

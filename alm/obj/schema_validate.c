@@ -249,14 +249,33 @@ static void check_number(struct validation *v, const struct schema *s, const str
 	}
 }
 
+/* One step further; strbuf_truncate() to the result goes back. Without texts there is no path. */
+static size_t push_index(struct validation *v, size_t i)
+{
+	size_t at = v->path.len;
+	if (v->errors)
+		strbuf_addf(&v->path, "[%zu]", i);
+	return at;
+}
+
+static size_t push(struct validation *v, const char *key)
+{
+	size_t at = v->path.len;
+	if (!v->errors)
+		return at;
+	if (at > 0)
+		strbuf_addc(&v->path, '.');
+	strbuf_adds(&v->path, key);
+	return at;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep, objects
  * OBJ_DEPTH_MAX */
 static void check_list(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
 	for (size_t i = 0; s->items && i < obj_len(o) && !is_done(v); i++) {
-		size_t at = v->path.len;
-		strbuf_addf(&v->path, "[%zu]", i);
+		size_t at = push_index(v, i);
 		check_node(v, s->items, obj_at(o, i));
 		strbuf_truncate(&v->path, at);
 	}
@@ -264,15 +283,6 @@ static void check_list(struct validation *v, const struct schema *s, const struc
 		fail_count(v, n, s->min_items, "items");
 	if (s->max_items >= 0 && n > s->max_items)
 		fail_too_many(v, n, s->max_items);
-}
-
-static size_t push(struct validation *v, const char *key)
-{
-	size_t at = v->path.len;
-	if (at > 0)
-		strbuf_addc(&v->path, '.');
-	strbuf_adds(&v->path, key);
-	return at;
 }
 
 static void fail_required(struct validation *v, const char *key, const char *detail)
@@ -327,20 +337,18 @@ static void check_map(struct validation *v, const struct schema *s, const struct
 	}
 }
 
-static bool branch_holds(struct validation *v, const struct schema *s, const struct obj *o)
+static bool branch_holds(const struct schema *s, const struct obj *o)
 {
-	struct validation silent = {.path = v->path};
+	struct validation silent = {.errors = NULL};
 	check_node(&silent, s, o);
-	v->path = silent.path; /* it may have grown */
 	return silent.n_failed == 0;
 }
 
-static size_t count_branches(struct validation *v, const struct schema_branches *b,
-			     const struct obj *o, size_t enough)
+static size_t count_branches(const struct schema_branches *b, const struct obj *o, size_t enough)
 {
 	size_t held = 0;
 	for (size_t i = 0; i < b->n && held < enough; i++)
-		held += branch_holds(v, b->items[i], o);
+		held += branch_holds(b->items[i], o);
 	return held;
 }
 
@@ -371,12 +379,12 @@ static void check_all_of(struct validation *v, const struct schema_branches *b, 
 static void check_composition(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	check_all_of(v, &s->all_of, o);
-	if (s->any_of.n > 0 && count_branches(v, &s->any_of, o, 1) == 0) {
+	if (s->any_of.n > 0 && count_branches(&s->any_of, o, 1) == 0) {
 		fail_composition(v, "must validate at least one schema (anyOf)");
 		check_node(v, s->any_of.items[0], o);
 	}
 	if (s->one_of.n > 0) {
-		size_t held = count_branches(v, &s->one_of, o, s->one_of.n);
+		size_t held = count_branches(&s->one_of, o, s->one_of.n);
 		char what[96] = "must validate one and only one schema (oneOf). Found none valid";
 		if (held > 1)
 			snprintf(what, sizeof(what),
@@ -388,7 +396,7 @@ static void check_composition(struct validation *v, const struct schema *s, cons
 		if (held == 0)
 			check_node(v, s->one_of.items[0], o);
 	}
-	if (s->not_schema && branch_holds(v, s->not_schema, o))
+	if (s->not_schema && branch_holds(s->not_schema, o))
 		fail_composition(v, "must not validate the schema (not)");
 }
 
@@ -454,8 +462,7 @@ static void check_unique(struct validation *v, const struct schema *s, const str
 		}
 		if (!fail(v))
 			continue;
-		size_t at = v->path.len;
-		strbuf_addf(&v->path, "[%zu]", i);
+		size_t at = push_index(v, i);
 		field_errors_add(v->errors, FIELD_DUPLICATE, here(v), "Duplicate value: %s",
 				 text.buf);
 		strbuf_truncate(&v->path, at);
@@ -472,8 +479,7 @@ static void check_lists(struct validation *v, const struct schema *s, const stru
 		if (s->list_type != LIST_ATOMIC)
 			check_unique(v, s, o);
 		for (size_t i = 0; s->items && i < obj_len(o); i++) {
-			size_t at = v->path.len;
-			strbuf_addf(&v->path, "[%zu]", i);
+			size_t at = push_index(v, i);
 			check_lists(v, s->items, obj_at(o, i));
 			strbuf_truncate(&v->path, at);
 		}
@@ -501,9 +507,7 @@ void schema_validate(const struct schema *s, const struct obj *o, struct field_e
 bool schema_accepts(const struct schema *s, const struct obj *o)
 {
 	struct validation v = {.errors = NULL};
-	strbuf_init(&v.path, PATH_BYTES_MAX);
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
-	strbuf_release(&v.path);
 	return v.n_failed == 0;
 }

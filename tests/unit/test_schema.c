@@ -131,6 +131,85 @@ static void test_schema__null_becomes_the_default_as_in_G65(void **state)
 	schema_free(s);
 }
 
+/* schema of spec, an object, and whether it stays as it is. */
+static const struct {
+	const char *schema, *object;
+	bool stays;
+} shapes[] = {
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}",
+	 "{\"apiVersion\":\"v1\",\"kind\":\"K\",\"metadata\":{\"name\":\"n\",\"labels\":{\"x\":"
+	 "\"y\"}},"
+	 "\"spec\":{\"a\":\"b\"}}",
+	 true},
+	{"{\"type\":\"object\"}", "{\"other\":1}", false},
+	{"{\"type\":\"object\"}", "{\"spec\":{\"a\":1}}", false},
+	{"{\"type\":\"object\"}", "{\"metadata\":{\"name\":\"n\",\"odd\":1}}", false},
+	{"{\"type\":\"object\"}", "{\"metadata\":{\"ownerReferences\":[{\"odd\":1}]}}", false},
+	{"{\"type\":\"object\"}",
+	 "{\"metadata\":{\"managedFields\":[{\"manager\":\"m\"},{\"odd\":1}]}}", false},
+	{"{\"type\":\"object\"}",
+	 "{\"metadata\":{\"managedFields\":[{\"fieldsV1\":{\"f:odd\":{}}}]}}", true},
+	{"{\"type\":\"object\"}", "{\"metadata\":7,\"spec\":{}}", true},
+	{"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}",
+	 "{\"spec\":{\"a\":{\"b\":[{\"c\":1}]}}}", true},
+	{"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{\"a\":"
+	 "{"
+	 "\"type\":\"object\"}}}",
+	 "{\"spec\":{\"a\":{\"b\":1}}}", false},
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\","
+	 "\"x-kubernetes-embedded-resource\":true}}}",
+	 "{\"spec\":{\"a\":{\"kind\":\"K\",\"apiVersion\":\"v1\",\"metadata\":{\"odd\":1}}}}",
+	 false},
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\","
+	 "\"x-kubernetes-embedded-resource\":true}}}",
+	 "{\"spec\":{\"a\":{\"kind\":\"K\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\"}}}}",
+	 true},
+	{"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+	 "\"integer\"}}}}",
+	 "{\"spec\":[{\"a\":1},{\"b\":1}]}", false},
+	{"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{\"a\":"
+	 "{"
+	 "\"type\":\"integer\",\"default\":1}}}}",
+	 "{\"spec\":{\"x\":{\"a\":2},\"y\":{}}}", false},
+	{"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}",
+	 "{\"spec\":{\"x\":null}}", false},
+	{"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\",\"nullable\":true}}",
+	 "{\"spec\":{\"x\":null}}", true},
+	{"{\"type\":\"object\",\"additionalProperties\":true}", "{\"spec\":{\"x\":1}}", true},
+	{"{\"type\":\"object\",\"additionalProperties\":true}", "{\"spec\":{\"x\":{\"y\":1}}}",
+	 false},
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"default\":\"d\"}}}",
+	 "{\"spec\":{}}", false},
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}",
+	 "{\"spec\":{\"a\":null}}", false},
+	{"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"nullable\":true}}}",
+	 "{\"spec\":{\"a\":null}}", true},
+	{"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"default\":\"d\"}}",
+	 "{\"spec\":[null]}", false},
+	{"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "{\"spec\":[null]}", true},
+};
+
+static void test_schema__shaped_is_what_pruning_and_defaults_leave(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+		const char *text =
+			arena_fmt(f->arena, "{\"type\":\"object\",\"properties\":{\"spec\":%s}}",
+				  shapes[i].schema);
+		struct schema *s = NULL;
+		struct error err = ERROR_INIT;
+		assert_int_equal(schema_compile(parse(f, text), &s, &err), 0);
+		const struct obj *before = parse(f, shapes[i].object);
+		CLEANUP(obj_unrefp) struct obj *after = obj_copy(before);
+		schema_prune(s, after, NULL, NULL);
+		schema_default(s, after);
+		if (schema_is_shaped(s, before) != shapes[i].stays ||
+		    obj_equal(before, after) != shapes[i].stays || !schema_is_shaped(s, after))
+			fail_msg("case %zu: %s of %s", i, shapes[i].schema, shapes[i].object);
+		schema_free(s);
+	}
+}
+
 /* schema of spec.x, a value, the expected error ("" none), without its path. */
 static const struct {
 	const char *schema, *value, *error;
@@ -370,6 +449,7 @@ int main(void)
 		CASE(test_schema__legal_definition_has_no_finding),
 		CASE(test_schema__unknown_fields_are_those_of_G29_and_G34),
 		CASE(test_schema__null_becomes_the_default_as_in_G65),
+		CASE(test_schema__shaped_is_what_pruning_and_defaults_leave),
 		CASE(test_schema__values),
 		CASE(test_schema__formats),
 		CASE(test_schema__patterns_are_re2),
