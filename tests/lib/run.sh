@@ -1,12 +1,12 @@
 #!/bin/sh
 # run.sh [NAME...]: runs the tests and ends with "N passed, N failed[, N skipped]".
 # A test is a program that prints TAP: "ok N - name", "not ok N - name", "ok N - name # SKIP why".
-# Programs: $BUILD/tests/* (cmocka), tests/golden/run_*, tests/e2e/*.sh, tests/sim/*.sh; NAME picks by substring.
+# Programs: $BUILD/tests/test_* (cmocka), tests/e2e/test_*.sh, tests/sim/*.sh; NAME picks by substring.
+# A core each runs the first two kinds, which wait much; the simulation takes all cores by itself.
 set -u
 export BUILD="${BUILD:-build}"
 export CMOCKA_MESSAGE_OUTPUT=tap
 export LC_ALL=C TZ=UTC
-passed=0 failed=0 skipped=0
 log=$BUILD/test-logs
 mkdir -p "$log"
 
@@ -18,10 +18,9 @@ wanted() {
 	return 1
 }
 
-for prog in "$BUILD"/tests/test_* tests/sim/*.sh tests/e2e/test_*.sh; do
-	[ -x "$prog" ] || continue
-	case $prog in *.o | *.d) continue ;; esac
-	wanted "$prog" "$@" || continue
+# Runs one program; prints its line, and of a failure what it said; leaves "passed failed skipped" in LOG.count.
+one() {
+	prog=$1
 	out=$log/$(basename "$prog").log
 	"$prog" >"$out" 2>"$out.err"
 	code=$?
@@ -33,16 +32,49 @@ for prog in "$BUILD"/tests/test_* tests/sim/*.sh tests/e2e/test_*.sh; do
 		f=1
 		echo "$prog ran no test" >>"$out"
 	fi
-	printf '%-44s %s\n' "$(basename "$prog")" "$p passed, $f failed, $s skipped"
-	grep '^ok .*# *SKIP' "$out" | sed 's/^/    /'
-	if [ "$f" -gt 0 ]; then
-		grep -A12 '^not ok' "$out" | head -60 | sed 's/^/    /'
-		tail -20 "$out.err" | sed 's/^/    /'
-		echo "    exit $code; whole output: $out"
-	fi
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-done
-tail=
-[ $skipped -gt 0 ] && tail=", $skipped skipped"
-echo "$passed passed, $failed failed$tail"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+	{
+		printf '%-44s %s\n' "$(basename "$prog")" "$p passed, $f failed, $s skipped"
+		grep '^ok .*# *SKIP' "$out" | sed 's/^/    /'
+		if [ "$f" -gt 0 ]; then
+			grep -A12 '^not ok' "$out" | head -60 | sed 's/^/    /'
+			tail -20 "$out.err" | sed 's/^/    /'
+			echo "    exit $code; whole output: $out"
+		fi
+	} >"$out.told"
+	cat "$out.told" # in one write: others print too
+	echo "$p $f $s" >"$out.count"
+}
+if [ "${1:-}" = --one ]; then
+	one "$2"
+	exit 0
+fi
+
+rm -f "$log"/*.count
+list() {
+	for prog in "$@"; do
+		[ -x "$prog" ] || continue
+		case $prog in *.o | *.d) continue ;; esac
+		# shellcheck disable=SC2086 # names
+		wanted "$prog" $names && printf '%s\n' "$prog"
+	done
+}
+names=$*
+list "$BUILD"/tests/test_* tests/e2e/test_*.sh >"$log/beside"
+list tests/sim/*.sh >"$log/alone"
+xargs -r -P "$(nproc)" -n 1 sh "$0" --one <"$log/beside"
+xargs -r -n 1 sh "$0" --one <"$log/alone"
+total=$(cat "$log/beside" "$log/alone" | wc -l)
+told=$(cat "$log"/*.count 2>/dev/null | wc -l)
+{
+	cat "$log"/*.count 2>/dev/null
+	[ "$told" -eq "$total" ] || echo "0 $((total - told)) 0" # one that was ended from outside
+} | {
+	passed=0 failed=0 skipped=0
+	while read -r p f s; do
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	done
+	tail=
+	[ $skipped -gt 0 ] && tail=", $skipped skipped"
+	echo "$passed passed, $failed failed$tail"
+	[ $failed -eq 0 ] && [ $passed -gt 0 ]
+}
