@@ -63,6 +63,21 @@ claims = json.loads(base64.urlsafe_b64decode(sys.argv[1].split(".")[1] + "=="))
 print(claims["exp"] - claims["iat"])' "$short")"
 code "A29 an unknown account" 1 '"nobody" not found' alm dashboard --service-account nobody
 
+# Another server, by its /version
+mkdir web && echo '{"gitVersion":"v1.33.1"}' >web/version
+port=$(free_port)
+python3 -m http.server --bind 127.0.0.1 -d web "$port" >/dev/null 2>&1 &
+web=$!
+for _ in $(seq 100); do
+	curl -s "http://127.0.0.1:$port/version" >/dev/null && break
+	sleep 0.1
+done
+k config --kubeconfig other set-cluster o --server "http://127.0.0.1:$port" >/dev/null
+k config --kubeconfig other set-context o --cluster o >/dev/null
+code "A29 a server without console" 1 "http://127.0.0.1:$port is a Kubernetes v1.33.1, which has no console" \
+	alm dashboard --kubeconfig other --context o
+kill $web
+
 # One version waits, a higher one is blocked
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 package 0.9.4 >/dev/null
@@ -148,6 +163,9 @@ else
 		"$api/apis/opinstaller.coreos.com/v1beta1/installstrategies/install.0.9.6.etcd.com.tectonic.storage?fieldManager=alm-console")"
 fi
 is "A20 it is installed" "apptype.app.coreos.com/etcd" "$(app_is etcd "status.installedVersion = '0.9.6'" 2>&1)"
+is "A20 the approval is bound to the plan that was shown" "true $waits CHG-2 alm-console" \
+	"$(k get ist install.0.9.6.etcd.com.tectonic.storage --show-managed-fields -o json | jq -r '[.spec.approved, .spec.approvedPlan,
+		.spec.approvalReason, (.metadata.managedFields[].manager | select(. == "alm-console"))] | map(tostring) | join(" ")')"
 row() { k get auditrecords --field-selector "subject.name=install.$1.etcd.com.tectonic.storage,type=Approval" -o json; }
 # All but what differs between any two approvals, and the program: User-Agent is the browser's
 same() { row "$1" | jq -S --arg version "$1" --arg digest "$2" '.items | length as $n | .[0]
