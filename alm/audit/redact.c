@@ -174,22 +174,40 @@ static void redact_secret(struct redactor *r, const struct obj *o, struct obj *o
 	}
 }
 
+/* Changes with every write and says nothing of it; managedFields is often most of an object. */
+static bool is_bookkeeping(const char *key)
+{
+	return !strcmp(key, "managedFields") || !strcmp(key, "resourceVersion") ||
+	       !strcmp(key, "generation");
+}
+
+/* A shallow copy, owned. */
+static struct obj *without_bookkeeping(const struct obj *o)
+{
+	const struct obj *meta = obj_get(o, "metadata");
+	if (obj_type(meta) != OBJ_MAP)
+		return obj_ref(o);
+	struct obj *out = obj_map(), *kept = obj_map();
+	OBJ_EACH (it, meta)
+		if (!is_bookkeeping(it.key))
+			obj_set(kept, it.key, obj_ref(it.value));
+	OBJ_EACH (it, o)
+		obj_set(out, it.key, obj_ref(it.value));
+	obj_set(out, "metadata", kept); /* keeps its place */
+	return out;
+}
+
 struct obj *audit_redact(struct audit *a, const struct obj *o)
 {
+	CLEANUP(obj_unrefp) struct obj *bare = without_bookkeeping(o);
 	struct redactor r = {.a = a, .o = o};
 	const char *kind = meta_kind(o);
 	strbuf_init(&r.pointer, STRBUF_SMALL);
 	r.is_schema = kind && !strcmp(kind, "CustomResourceDefinition");
-	struct obj *out = redact(&r, o, false, 0);
+	struct obj *out = redact(&r, bare, false, 0);
 	if (kind && !strcmp(kind, "Secret"))
 		redact_secret(&r, o, out);
 	strbuf_release(&r.pointer);
-	struct obj *meta = obj_type(out) == OBJ_MAP ? obj_get_mut(out, "metadata") : NULL;
-	if (obj_type(meta) == OBJ_MAP) {
-		obj_del(meta, "managedFields");
-		obj_del(meta, "resourceVersion");
-		obj_del(meta, "generation");
-	}
 	return out;
 }
 
