@@ -94,6 +94,12 @@ static struct facts *known(struct source_cache *c, const char *path, const struc
 	return f;
 }
 
+bool source_cache_has(struct source_cache *c, const char *path, const struct file_info *info)
+{
+	const struct facts *f = map_get(c->facts, path);
+	return f && is_same_file(&f->info, info);
+}
+
 static struct facts *remember(struct source_cache *c, const char *path,
 			      const struct file_info *info)
 {

@@ -3,11 +3,13 @@
 
 #include "alm/controllers/sync_internal.h"
 
-/* A file that changed just now may still be written. */
-static bool is_fresh(struct sync *s, const struct file_info *info)
+/* A file that changed just now may still be written; not one that was read as it is, when the clock
+ * has gone back to its time. */
+static bool is_fresh(struct sync *s, const char *path, const struct file_info *info)
 {
 	int64_t age = loop_now(s->host.loop) - info->mtime_ns;
-	if (s->host.take_fresh || age < 0 || age >= SOURCE_QUIET_NS)
+	if (s->host.take_fresh || age < 0 || age >= SOURCE_QUIET_NS ||
+	    source_cache_has(s->cache, path, info))
 		return false;
 	if (SOURCE_QUIET_NS - age > s->result.wait_ns)
 		s->result.wait_ns = SOURCE_QUIET_NS - age;
@@ -64,7 +66,7 @@ static void take_file(struct sync *s, const char *dir, const char *name, struct 
 	}
 	if (!known && info.is_dir)
 		take_folder(s, path.buf, name, err);
-	else if (known && !is_fresh(s, &info))
+	else if (known && !is_fresh(s, path.buf, &info))
 		strbuf_addstr(&s->lines, source_facts(fs, s->cache, path.buf, name, &info));
 }
 
