@@ -39,9 +39,9 @@ struct str source_lines(const struct source_files *f, struct source_cache *c, co
 /* The lines of an archive of archives (file://). */
 int source_archive_lines(const struct source_files *f, struct source_cache *c, const char *path,
 			 struct str *ret, struct error *err);
-/* Forgets what was not asked for since the last call: files that are gone. */
 /* It was read as it is now. */
 bool source_cache_has(struct source_cache *c, const char *path, const struct file_info *info);
+/* Forgets what was not asked for since the last call: files that are gone. */
 void source_cache_sweep(struct source_cache *c);
 
 /* Texts by name that live as long as files do; asking keeps them. STR_NONE: unknown. */
