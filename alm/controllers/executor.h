@@ -18,8 +18,13 @@
 
 struct executor;
 
-typedef void (*render_done)(void *arg, struct obj *rendered,
-			    const struct error *err); /* consumes rendered */
+/* Consumes rendered. */
+typedef void (*render_done)(void *arg, struct obj *rendered, const struct error *err);
+/* What asks; it stays where it is until done was called, or the sandbox is gone. */
+struct render_call {
+	render_done done;
+	void *arg;
+};
 
 /* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
 typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,
@@ -30,8 +35,8 @@ typedef void (*fetched_fn)(void *arg, struct str bytes, const struct error *err)
 struct executor_host {
 	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
 	 * values}. */
-	void (*render)(void *arg, struct str archive, const struct obj *request, render_done done,
-		       void *done_arg);
+	void (*render)(void *arg, struct str archive, const struct obj *request,
+		       struct render_call *call);
 	/* Reads a catalog's source into a new index. */
 	void (*sync)(void *arg, const char *name, const struct obj *catalog, synced_fn done,
 		     void *done_arg);

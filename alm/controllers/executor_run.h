@@ -41,6 +41,7 @@ struct step_call {
 	struct action *action;
 	struct client_call *call;
 	struct live_gate *gate;
+	struct render_call render;
 	char *op;
 	const struct resource *resource;
 	size_t at, bytes; /* of a survey, of questions */

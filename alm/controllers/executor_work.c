@@ -196,7 +196,8 @@ void work_render(struct run *r, struct action *a)
 	if (!obj_has(request, "apiVersions"))
 		obj_set(request, "apiVersions", api_versions(r));
 	struct step_call *c = call_new(r, a);
-	h->render(h->arg, archive->bytes, request, rendered, c);
+	c->render = (struct render_call){rendered, c};
+	h->render(h->arg, archive->bytes, request, &c->render);
 }
 
 /* --- surveys --- */

@@ -311,11 +311,11 @@ static void host_observed_deleted(void *arg, const struct resource *r, const cha
 
 /* --- life --- */
 
-static void host_render(void *arg, struct str archive, const struct obj *request, render_done done,
-			void *done_arg)
+static void host_render(void *arg, struct str archive, const struct obj *request,
+			struct render_call *call)
 {
 	struct manager *m = arg;
-	render_job_start(m->c.sandbox, m->c.loop, archive, request, done, done_arg);
+	render_job_start(m->c.sandbox, m->c.loop, archive, request, call);
 }
 
 struct manager *manager_new(const struct manager_config *c)

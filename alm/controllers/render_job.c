@@ -206,14 +206,9 @@ int render_job(struct str input, struct strbuf *output, struct error *err)
 
 /* --- the caller's side --- */
 
-struct job {
-	render_done done;
-	void *arg;
-};
-
 static void finished(void *arg, struct str output, const struct error *err)
 {
-	struct job *j = arg;
+	const struct render_call *call = arg;
 	struct error bad;
 	struct obj *value = NULL;
 	if (!err && json_parse(output, &value, &bad) < 0) {
@@ -221,8 +216,7 @@ static void finished(void *arg, struct str output, const struct error *err)
 		error_wrap(&bad, "what the renderer answered");
 		err = &bad;
 	}
-	j->done(j->arg, value, err);
-	xfree(j);
+	call->done(call->arg, value, err);
 }
 
 /* What the caller has not fixed already. */
@@ -242,16 +236,13 @@ static void fill_inputs(struct loop *l, struct obj *request)
 }
 
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
-		      const struct obj *request, render_done done, void *done_arg)
+		      const struct obj *request, struct render_call *call)
 {
-	struct job *j = xcalloc(1, sizeof(*j));
 	CLEANUP(obj_unrefp) struct obj *full = obj_copy(request);
 	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(SANDBOX_INPUT_BYTES);
-	j->done = done;
-	j->arg = done_arg;
 	fill_inputs(l, full);
 	json_print(full, &input);
 	strbuf_addc(&input, '\0');
 	strbuf_addstr(&input, archive);
-	sandbox_run(s, RENDER_JOB, strbuf_str(&input), NULL, finished, j);
+	sandbox_run(s, RENDER_JOB, strbuf_str(&input), NULL, finished, call);
 }

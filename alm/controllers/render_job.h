@@ -15,9 +15,9 @@
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
 int render_job(struct str input, struct strbuf *output, struct error *err);
 
-/* done is called in a later turn. Time, zone and the seed of randomness come from the request, what
- * is missing there from the loop. */
+/* call->done is called in a later turn. Time, zone and the seed of randomness come from the
+ * request, what is missing there from the loop. */
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
-		      const struct obj *request, render_done done, void *done_arg);
+		      const struct obj *request, struct render_call *call);
 
 #endif
