@@ -192,22 +192,8 @@ static void put_windows(struct obj *o, const struct resolve_input *in)
 static struct obj *own_fields(const struct resolve_input *in)
 {
 	struct obj *o = obj_map();
-#define FIELD(name) obj_set_str(o, #name, in->name)
-	FIELD(app);
-	FIELD(self_ref);
-	FIELD(package);
-	FIELD(catalog);
-	FIELD(channel);
-	FIELD(range);
-	FIELD(to);
-	FIELD(installed_version);
-	FIELD(installed_package);
-	FIELD(installed_catalog);
-	FIELD(installed_digest);
-	FIELD(values_digest);
-	FIELD(kube_version);
-	FIELD(mode);
-	FIELD(evaluate);
+#define FIELD(name) obj_set_str(o, #name, in->name);
+	RESOLVE_TEXTS(FIELD)
 #undef FIELD
 	if (in->installed_managed && !in->installed_managed[0])
 		obj_set(o, "installed_managed", obj_list());

@@ -11,6 +11,15 @@
 
 #define RESOLVE_RECORD_VERSIONS_MAX 2000
 
+/* The texts of an input, which a record has under the same names: one list, or a new one is written
+ * and never read back. */
+/* clang-format off */
+#define RESOLVE_TEXTS(X)                                                                      \
+	X(app) X(self_ref) X(package) X(catalog) X(channel) X(range) X(to)                    \
+	X(installed_version) X(installed_package) X(installed_catalog) X(installed_digest)    \
+	X(values_digest) X(kube_version) X(mode) X(evaluate)
+/* clang-format on */
+
 /* Resolves once more with an eye on every question. Owned; NULL if it touched more versions than
  * RESOLVE_RECORD_VERSIONS_MAX. */
 struct obj *resolve_record(const struct resolve_input *in, struct arena *a);

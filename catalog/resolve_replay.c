@@ -291,22 +291,8 @@ static void get_own(const struct replay *x, struct resolve_input *in)
 				     .now_ns = number(o, "now"),
 				     .soak_ns = number(o, "soak"),
 				     .paused = flag(o, "paused")};
-#define FIELD(name) in->name = text(o, #name)
-	FIELD(app);
-	FIELD(self_ref);
-	FIELD(package);
-	FIELD(catalog);
-	FIELD(channel);
-	FIELD(range);
-	FIELD(to);
-	FIELD(installed_version);
-	FIELD(installed_package);
-	FIELD(installed_catalog);
-	FIELD(installed_digest);
-	FIELD(values_digest);
-	FIELD(kube_version);
-	FIELD(mode);
-	FIELD(evaluate);
+#define FIELD(name) in->name = text(o, #name);
+	RESOLVE_TEXTS(FIELD)
 #undef FIELD
 	in->installed_managed = list_of(o, "installed_managed", x->a);
 	in->failed = list_of(o, "failed", x->a);
