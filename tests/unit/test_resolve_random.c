@@ -683,7 +683,7 @@ static void test_resolve_random__a_record_has_every_text(void **state)
 	(void)state;
 	static struct world w;
 	struct error err;
-	struct resolve_input again;
+	struct resolve_input again = {0};
 	make_world(&w, 1);
 	struct resolve_input in = w.in;
 	const char **set[] = {&in.channel,           &in.to,
