@@ -478,7 +478,7 @@ static int parse_member(struct parser *p, struct vmap *m)
 	p->at++;
 	if (parse_value(p, &v) < 0)
 		return -E_INVALID;
-	vmap_set(m, key, v);
+	vmap_append(m, key, v);
 	skip_space(p);
 	return 0;
 }
@@ -507,6 +507,7 @@ static int parse_object(struct parser *p, struct value *ret)
 			break;
 		skip_space(p);
 	}
+	vmap_settle(m);
 	p->depth--;
 	return 0;
 }

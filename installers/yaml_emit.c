@@ -73,6 +73,20 @@ static void put(struct emitter *e, char c)
 	e->column++;
 }
 
+/* Writes what stands at *i of printable ASCII from low on, but for the characters x and y. */
+static bool put_ascii(struct emitter *e, struct str s, size_t *i, char low, char x, char y)
+{
+	size_t end = *i;
+	while (end < s.len && s.ptr[end] >= low && s.ptr[end] < 0x7f && s.ptr[end] != x &&
+	       s.ptr[end] != y)
+		end++;
+	size_t n = end - *i;
+	strbuf_add(e->b, s.ptr + *i, n);
+	e->column += (int)n;
+	*i = end;
+	return n > 0;
+}
+
 static void put_rune(struct emitter *e, struct str s, size_t *i)
 {
 	uint32_t r;
@@ -173,11 +187,22 @@ static void scan_text(struct str s, struct scan *k)
 	}
 }
 
+/* The usual text: letters, digits and what can stand anywhere, with a letter or digit in front. */
+static bool is_word(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]) && (!i || !memchr("-_./", s.ptr[i], 4)))
+			return false;
+	return true;
+}
+
 static struct analysis analyze(const struct emitter *e, struct str s)
 {
 	struct scan k = {0};
 	if (!s.len)
 		return (struct analysis){.plain = true, .single = true};
+	if (is_word(s))
+		return (struct analysis){.plain = true, .single = true, .block = true};
 	k.indicators = str_has_prefix(s, STR("---")) || str_has_prefix(s, STR("..."));
 	scan_text(s, &k);
 	bool hard = k.space_break || k.special;
@@ -309,7 +334,8 @@ static void write_plain(struct emitter *e, struct str s, bool breaks_allowed, in
 		put(e, ' ');
 	for (size_t i = 0; i < s.len;) {
 		if (s.ptr[i] != ' ') {
-			put_rune(e, s, &i);
+			if (!put_ascii(e, s, &i, '!', ' ', ' '))
+				put_rune(e, s, &i);
 			e->indention = false;
 			spaces = false;
 			continue;
@@ -355,7 +381,8 @@ static void write_single(struct emitter *e, struct str s, bool breaks_allowed, i
 			write_indent(e, indent);
 		if (r == '\'')
 			put(e, '\'');
-		put_rune(e, s, &i);
+		if (!put_ascii(e, s, &i, '!', '\'', '\''))
+			put_rune(e, s, &i);
 		e->indention = false;
 		spaces = breaks = false;
 	}
@@ -410,7 +437,8 @@ static void write_double(struct emitter *e, struct str s, bool breaks_allowed, i
 			}
 			spaces = true;
 		} else {
-			put_rune(e, s, &i);
+			if (!put_ascii(e, s, &i, '!', '"', '\\'))
+				put_rune(e, s, &i);
 			spaces = false;
 		}
 	}
@@ -462,7 +490,8 @@ static void write_literal(struct emitter *e, struct str s, int indent)
 		}
 		if (breaks)
 			write_indent(e, indent);
-		put_rune(e, s, &i);
+		if (!put_ascii(e, s, &i, ' ', '\n', '\n'))
+			put_rune(e, s, &i);
 		e->indention = false;
 		breaks = false;
 	}

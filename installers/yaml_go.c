@@ -505,7 +505,7 @@ static int decode_member(struct decoder *d, struct yaml_node *key, struct yaml_n
 	if (rc == 0)
 		rc = decode(d, value, &v);
 	if (rc == 0 && name.ptr)
-		vmap_set(m, name, v);
+		vmap_append(m, name, v);
 	return rc;
 }
 
@@ -547,7 +547,9 @@ static int decode(struct decoder *d, struct yaml_node *n, struct value *ret)
 	if (n->kind == YAML_NODE_MAP) {
 		struct vmap *m = vmap_new_sized(d->a, n->n / 2);
 		*ret = value_map(m);
-		return decode_map_into(d, n, m);
+		int rc = decode_map_into(d, n, m);
+		vmap_settle(m);
+		return rc;
 	}
 	int rc = count(d);
 	if (rc < 0)

@@ -6,16 +6,6 @@
 
 #include "alm/base/mem.h"
 
-struct str str_of(const char *s)
-{
-	return s ? (struct str){s, strlen(s)} : STR_NONE;
-}
-
-struct str str_n(const char *p, size_t n)
-{
-	return (struct str){p, n};
-}
-
 char *str_dup(struct str s)
 {
 	char *copy = xmalloc(s.len + 1);
@@ -23,16 +13,6 @@ char *str_dup(struct str s)
 		memcpy(copy, s.ptr, s.len);
 	copy[s.len] = '\0';
 	return copy;
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
-}
-
-bool str_is(struct str a, const char *b)
-{
-	return str_eq(a, str_of(b));
 }
 
 bool cstr_eq(const char *a, const char *b)
@@ -53,11 +33,6 @@ int cstr_cmpp(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
-bool str_has_prefix(struct str s, struct str prefix)
-{
-	return s.len >= prefix.len && str_eq(str_n(s.ptr, prefix.len), prefix);
-}
-
 bool str_has_suffix(struct str s, struct str suffix)
 {
 	return s.len >= suffix.len && str_eq(str_skip(s, s.len - suffix.len), suffix);
@@ -71,21 +46,6 @@ bool cstr_has_prefix(const char *s, const char *prefix)
 bool cstr_has_suffix(const char *s, const char *suffix)
 {
 	return str_has_suffix(str_of(s), str_of(suffix));
-}
-
-struct str str_sub(struct str s, size_t from, size_t len)
-{
-	s = str_skip(s, from);
-	if (s.len > len)
-		s.len = len;
-	return s;
-}
-
-struct str str_skip(struct str s, size_t n)
-{
-	if (n > s.len)
-		n = s.len;
-	return s.ptr ? (struct str){s.ptr + n, s.len - n} : s;
 }
 
 struct str str_trim_left(struct str s)
@@ -223,39 +183,9 @@ bool str_parse_double(struct str s, double *ret)
 	return true;
 }
 
-bool char_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-bool char_is_lower(char c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-bool char_is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
-bool char_is_alpha(char c)
-{
-	return char_is_lower(c) || char_is_upper(c);
-}
-
-bool char_is_alnum(char c)
-{
-	return char_is_alpha(c) || char_is_digit(c);
-}
-
 bool char_is_hex(char c)
 {
 	return char_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool char_is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 char char_lower(char c)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct str {
 	const char *ptr;
@@ -21,23 +22,59 @@ struct str {
 /* For "%.*s". */
 #define STR_ARG(s) ((int)(s).len), ((s).ptr ? (s).ptr : "")
 
-struct str str_of(const char *s); /* NULL gives STR_NONE */
-struct str str_n(const char *p, size_t n);
+/* The small ones are here: a lexer calls them for each character. */
+/* NULL gives STR_NONE. */
+static inline struct str str_of(const char *s)
+{
+	return s ? (struct str){s, strlen(s)} : STR_NONE;
+}
+
+static inline struct str str_n(const char *p, size_t n)
+{
+	return (struct str){p, n};
+}
+
+/* This and str_sub() are clamped to the text. */
+static inline struct str str_skip(struct str s, size_t n)
+{
+	if (n > s.len)
+		n = s.len;
+	return n ? (struct str){s.ptr + n, s.len - n} : s;
+}
+
+static inline struct str str_sub(struct str s, size_t from, size_t len)
+{
+	s = str_skip(s, from);
+	if (s.len > len)
+		s.len = len;
+	return s;
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
+}
+
+static inline bool str_is(struct str a, const char *b)
+{
+	return str_eq(a, str_of(b));
+}
+
+static inline bool str_has_prefix(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len && str_eq(str_n(s.ptr, prefix.len), prefix);
+}
+
 char *str_dup(struct str s); /* owned, NUL-terminated */
 
-bool str_eq(struct str a, struct str b);
-bool str_is(struct str a, const char *b);
 bool cstr_eq(const char *a, const char *b);  /* NULL equals NULL only */
 int str_cmp(struct str a, struct str b);     /* bytewise, total order */
 int cstr_cmpp(const void *a, const void *b); /* qsort of const char * */
 
-bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
 bool cstr_has_prefix(const char *s, const char *prefix);
 bool cstr_has_suffix(const char *s, const char *suffix);
 
-struct str str_sub(struct str s, size_t from, size_t len); /* clamped */
-struct str str_skip(struct str s, size_t n);
 struct str str_trim(struct str s); /* blank, \t, \n, \r, \v, \f */
 struct str str_trim_left(struct str s);
 struct str str_trim_right(struct str s);
@@ -63,13 +100,37 @@ bool str_parse_u64(struct str s, uint64_t *ret);
 /* The grammar of JSON numbers and of C decimal floats without hex, inf, nan. */
 bool str_parse_double(struct str s, double *ret);
 
-bool char_is_digit(char c);
+static inline bool char_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool char_is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline bool char_is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline bool char_is_alpha(char c)
+{
+	return char_is_lower(c) || char_is_upper(c);
+}
+
+static inline bool char_is_alnum(char c)
+{
+	return char_is_alpha(c) || char_is_digit(c);
+}
+
+static inline bool char_is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 bool char_is_hex(char c);
-bool char_is_lower(char c);
-bool char_is_upper(char c);
-bool char_is_alpha(char c);
-bool char_is_alnum(char c);
-bool char_is_space(char c);
 char char_lower(char c);
 char char_upper(char c);
 

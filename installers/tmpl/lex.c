@@ -1,4 +1,5 @@
-/* lex: a state is a function that either makes a token (true) or hands on to lexer_next's loop. */
+/* lex: a state is a function that either makes a token or, with NULL, hands on to lexer_next's
+ * loop. Most of a template is ASCII: that is looked at as bytes and not decoded. */
 #include "installers/tmpl/lex.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static const struct {
 
 void lexer_init(struct lexer *l, struct arena *a, struct str input)
 {
-	*l = (struct lexer){.arena = a, .input = input, .line = 1, .start_line = 1};
+	*l = (struct lexer){
+		.arena = a, .input = input.ptr ? input : STR(""), .line = 1, .start_line = 1};
 }
 
 static struct str rest(const struct lexer *l)
@@ -49,7 +51,6 @@ static bool is_word_char(char c)
 	return char_is_alnum(c) || c == '_';
 }
 
-/* Most of a template is ASCII: that is not decoded. */
 static uint32_t peek(const struct lexer *l)
 {
 	uint32_t r;
@@ -83,13 +84,13 @@ static int count_lines(struct str s)
 	return n;
 }
 
-static struct token emit(struct lexer *l, enum token_type type)
+static struct token *emit(struct lexer *l, enum token_type type)
 {
-	struct token t = {type, l->start_line, l->start,
-			  str_sub(l->input, l->start, l->pos - l->start)};
+	*l->token = (struct token){type, l->start_line, l->start,
+				   str_n(l->input.ptr + l->start, l->pos - l->start)};
 	l->start = l->pos;
 	l->start_line = l->line;
-	return t;
+	return l->token;
 }
 
 /* Skips what was read since start; counts its lines. */
@@ -100,17 +101,17 @@ static void ignore(struct lexer *l)
 	l->start_line = l->line;
 }
 
-static struct token fail(struct lexer *l, const struct strbuf *msg)
+static struct token *fail(struct lexer *l, const struct strbuf *msg)
 {
-	struct token t = {TOK_ERROR, l->start_line, l->start,
-			  value_text(value_take(l->arena, msg))};
+	*l->token = (struct token){TOK_ERROR, l->start_line, l->start,
+				   value_text(value_take(l->arena, msg))};
 	l->input = STR("");
 	l->pos = l->start = 0;
 	l->failed = true;
-	return t;
+	return l->token;
 }
 
-static struct token fail_text(struct lexer *l, const char *text)
+static struct token *fail_text(struct lexer *l, const char *text)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_adds(&b, text);
@@ -118,7 +119,7 @@ static struct token fail_text(struct lexer *l, const char *text)
 }
 
 /* Go's %#U: U+002D '-'. */
-static struct token fail_rune(struct lexer *l, const char *text, uint32_t r)
+static struct token *fail_rune(struct lexer *l, const char *text, uint32_t r)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (r == RUNE_EOF) { /* -1 as unsigned, so Go prints it */
@@ -144,11 +145,16 @@ static bool has_right_trim(struct str s)
 	return s.len >= 2 && is_blank((unsigned char)s.ptr[0]) && s.ptr[1] == '-';
 }
 
+static bool is_right_delim(struct str s)
+{
+	return s.len >= 2 && s.ptr[0] == '}' && s.ptr[1] == '}';
+}
+
 static bool at_right_delim(const struct lexer *l, bool *ret_trim)
 {
 	struct str s = rest(l);
-	*ret_trim = has_right_trim(s) && str_has_prefix(str_skip(s, 2), STR("}}"));
-	return *ret_trim || str_has_prefix(s, STR("}}"));
+	*ret_trim = has_right_trim(s) && is_right_delim(str_skip(s, 2));
+	return *ret_trim || is_right_delim(s);
 }
 
 static size_t blanks_left(struct str s)
@@ -168,77 +174,80 @@ static size_t blanks_right(struct str s)
 }
 
 /* ---- outside of actions ---- */
-/* After {{ and a trim marker. True: *ret is an error, else the comment was skipped. */
-static bool lex_comment(struct lexer *l, struct token *ret)
+/* After {{ and a trim marker. NULL: the comment was skipped. */
+static struct token *lex_comment(struct lexer *l)
 {
 	l->pos += 2;
 	ptrdiff_t x = str_find(rest(l), STR("*/"));
-	if (x < 0) {
-		*ret = fail_text(l, "unclosed comment");
-		return true;
-	}
+	if (x < 0)
+		return fail_text(l, "unclosed comment");
 	l->pos += (size_t)x + 2;
 	bool trim;
-	if (!at_right_delim(l, &trim)) {
-		*ret = fail_text(l, "comment ends before closing delimiter");
-		return true;
-	}
+	if (!at_right_delim(l, &trim))
+		return fail_text(l, "comment ends before closing delimiter");
 	l->pos += trim ? 4 : 2;
 	if (trim)
 		l->pos += blanks_left(rest(l));
 	ignore(l);
-	return false;
+	return NULL;
 }
 
 /* At {{. */
-static bool lex_left_delim(struct lexer *l, struct token *ret)
+static struct token *lex_left_delim(struct lexer *l)
 {
 	l->pos += 2;
 	size_t marker = has_left_trim(rest(l)) ? 2 : 0;
 	if (str_has_prefix(str_skip(rest(l), marker), STR("/*"))) {
 		l->pos += marker;
 		ignore(l);
-		return lex_comment(l, ret);
+		return lex_comment(l);
 	}
-	*ret = emit(l, TOK_LEFT_DELIM);
+	struct token *t = emit(l, TOK_LEFT_DELIM);
 	l->inside_action = true;
 	l->pos += marker;
 	ignore(l);
 	l->paren_depth = 0;
-	return true;
+	return t;
 }
 
-static bool lex_text(struct lexer *l, struct token *ret)
+/* The bytes before the next {{, or all. */
+static size_t text_bytes(struct str s)
 {
-	ptrdiff_t x = str_find(rest(l), STR("{{"));
-	if (x < 0) {
-		l->pos = l->input.len;
-		if (l->pos > l->start) {
-			l->line += count_lines(str_skip(l->input, l->start));
-			*ret = emit(l, TOK_TEXT);
-			return true;
-		}
-		*ret = emit(l, TOK_EOF);
-		return true;
+	for (size_t n = 0; n < s.len; n++) {
+		ptrdiff_t x = str_find_char(str_skip(s, n), '{');
+		if (x < 0)
+			break;
+		n += (size_t)x;
+		if (n + 1 < s.len && s.ptr[n + 1] == '{')
+			return n;
 	}
-	if (x == 0)
-		return lex_left_delim(l, ret);
-	l->pos += (size_t)x;
+	return s.len;
+}
+
+static struct token *lex_text(struct lexer *l)
+{
+	size_t n = text_bytes(rest(l));
+	if (n == l->input.len - l->pos) {
+		l->pos = l->input.len;
+		l->line += count_lines(str_skip(l->input, l->start));
+		return emit(l, l->pos > l->start ? TOK_TEXT : TOK_EOF);
+	}
+	if (n == 0)
+		return lex_left_delim(l);
+	l->pos += n;
 	size_t trim = 0;
 	if (has_left_trim(str_skip(rest(l), 2)))
-		trim = blanks_right(str_sub(l->input, l->start, l->pos - l->start));
+		trim = blanks_right(str_sub(l->input, l->start, n));
 	l->pos -= trim;
-	l->line += count_lines(str_sub(l->input, l->start, l->pos - l->start));
-	*ret = emit(l, TOK_TEXT);
+	l->line += count_lines(str_sub(l->input, l->start, n - trim));
+	struct token *t = emit(l, TOK_TEXT);
 	l->pos += trim;
 	ignore(l);
-	if (ret->val.len > 0)
-		return true;
-	return lex_left_delim(l, ret);
+	return t->val.len > 0 ? t : lex_left_delim(l);
 }
 
 /* ---- inside an action ---- */
-static struct token lex_right_delim(struct lexer *l)
+static struct token *lex_right_delim(struct lexer *l)
 {
 	bool trim;
 	at_right_delim(l, &trim);
@@ -247,7 +256,7 @@ static struct token lex_right_delim(struct lexer *l)
 		ignore(l);
 	}
 	l->pos += 2;
-	struct token t = emit(l, TOK_RIGHT_DELIM);
+	struct token *t = emit(l, TOK_RIGHT_DELIM);
 	if (trim) {
 		l->pos += blanks_left(rest(l));
 		ignore(l);
@@ -256,13 +265,13 @@ static struct token lex_right_delim(struct lexer *l)
 	return t;
 }
 
-static struct token lex_space(struct lexer *l)
+static struct token *lex_space(struct lexer *l)
 {
-	size_t n = 0;
-	for (; is_blank(peek(l)); n++)
-		next(l);
+	size_t n = blanks_left(rest(l));
+	l->line += count_lines(str_sub(l->input, l->pos, n));
+	l->pos += n;
 	struct str last = str_skip(l->input, l->pos - 1);
-	if (has_right_trim(last) && str_has_prefix(str_skip(last, 2), STR("}}"))) {
+	if (has_right_trim(last) && is_right_delim(str_skip(last, 2))) {
 		l->pos--; /* before the blank of the marker */
 		if (l->input.ptr[l->pos] == '\n')
 			l->line--;
@@ -274,12 +283,9 @@ static struct token lex_space(struct lexer *l)
 
 static bool at_terminator(const struct lexer *l)
 {
-	uint32_t r = peek(l);
-	if (is_blank(r) || r == RUNE_EOF)
-		return true;
-	if (r < 0x80 && r && strchr(".,|:)(", (int)r))
-		return true;
-	return str_has_prefix(rest(l), STR("}}"));
+	struct str s = rest(l);
+	return !s.len || is_blank((unsigned char)s.ptr[0]) || memchr(".,|:)(", s.ptr[0], 6) ||
+	       is_right_delim(s);
 }
 
 static void skip_word(struct lexer *l)
@@ -287,13 +293,14 @@ static void skip_word(struct lexer *l)
 	for (;;) {
 		while (l->pos < l->input.len && is_word_char(l->input.ptr[l->pos]))
 			l->pos++;
-		if (peek(l) == RUNE_EOF || !rune_is_alnum(peek(l)))
+		uint32_t r = peek(l);
+		if (r < 0x80 || r == RUNE_EOF || !rune_is_alnum(r))
 			return;
 		next(l);
 	}
 }
 
-static struct token lex_identifier(struct lexer *l)
+static struct token *lex_identifier(struct lexer *l)
 {
 	skip_word(l);
 	struct str word = str_sub(l->input, l->start, l->pos - l->start);
@@ -307,7 +314,7 @@ static struct token lex_identifier(struct lexer *l)
 }
 
 /* After the . or $. */
-static struct token lex_field(struct lexer *l, enum token_type type)
+static struct token *lex_field(struct lexer *l, enum token_type type)
 {
 	if (at_terminator(l))
 		return emit(l, type == TOK_VARIABLE ? type : TOK_DOT);
@@ -317,11 +324,18 @@ static struct token lex_field(struct lexer *l, enum token_type type)
 	return emit(l, type);
 }
 
+static bool ends_run(char c, uint32_t quote)
+{
+	return c == (char)quote || c == '\\' || c == '\n';
+}
+
 /* After the opening quote; the text between is looked at by the parser. */
-static struct token lex_quoted(struct lexer *l, uint32_t quote, enum token_type type,
-			       const char *message)
+static struct token *lex_quoted(struct lexer *l, uint32_t quote, enum token_type type,
+				const char *message)
 {
 	for (;;) {
+		while (l->pos < l->input.len && !ends_run(l->input.ptr[l->pos], quote))
+			l->pos++;
 		uint32_t r = next(l);
 		if (r == '\\' && quote != '`') {
 			r = next(l);
@@ -381,7 +395,7 @@ static bool scan_number(struct lexer *l)
 	return true;
 }
 
-static struct token lex_number(struct lexer *l)
+static struct token *lex_number(struct lexer *l)
 {
 	bool good = scan_number(l);
 	bool complex = good && (peek(l) == '+' || peek(l) == '-');
@@ -395,7 +409,7 @@ static struct token lex_number(struct lexer *l)
 	return fail(l, &b);
 }
 
-static struct token lex_paren(struct lexer *l, uint32_t r)
+static struct token *lex_paren(struct lexer *l, uint32_t r)
 {
 	if (r == '(') {
 		l->paren_depth++;
@@ -407,7 +421,7 @@ static struct token lex_paren(struct lexer *l, uint32_t r)
 }
 
 /* A word, a number or a single character. */
-static struct token lex_word(struct lexer *l)
+static struct token *lex_word(struct lexer *l)
 {
 	uint32_t r = peek(l);
 	struct str s = rest(l);
@@ -428,7 +442,7 @@ static struct token lex_word(struct lexer *l)
 	return fail_rune(l, "unrecognized character in action:", r);
 }
 
-static struct token lex_action(struct lexer *l)
+static struct token *lex_action(struct lexer *l)
 {
 	bool trim;
 	if (at_right_delim(l, &trim)) {
@@ -464,14 +478,14 @@ static struct token lex_action(struct lexer *l)
 	}
 }
 
-struct token lexer_next(struct lexer *l)
+void lexer_next(struct lexer *l, struct token *ret)
 {
+	l->token = ret;
 	if (l->failed)
-		return (struct token){TOK_EOF, l->start_line, l->pos, STR("EOF")};
-	struct token t;
-	if (l->inside_action)
-		return lex_action(l);
-	while (!lex_text(l, &t))
-		;
-	return t;
+		*ret = (struct token){TOK_EOF, l->start_line, l->pos, STR("EOF")};
+	else if (l->inside_action)
+		lex_action(l);
+	else
+		while (!lex_text(l))
+			;
 }

@@ -52,12 +52,13 @@ struct token {
 struct lexer {
 	struct arena *arena; /* for messages */
 	struct str input;
+	struct token *token; /* the one being made */
 	size_t pos, start;
 	int line, start_line, paren_depth;
 	bool inside_action, failed;
 };
 
 void lexer_init(struct lexer *l, struct arena *a, struct str input);
-struct token lexer_next(struct lexer *l);
+void lexer_next(struct lexer *l, struct token *ret);
 
 #endif

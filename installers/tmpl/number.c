@@ -5,6 +5,9 @@
 
 #include "installers/tmpl/print.h"
 
+#define INTEGER_BELOW      1e15
+#define INTEGER_DIGITS_MAX 20
+
 /* "d.ddde-XX" of snprintf -> digits without trailing zeros, decimal point position. */
 static int take_digits(const char *text, char digits[24], int *ret_exp)
 {
@@ -99,6 +102,19 @@ static bool add_special(struct strbuf *b, double f)
 	return false;
 }
 
+/* An integer that a double holds exactly: its digits are the shortest text. */
+static void add_integer(struct strbuf *b, double f)
+{
+	char text[INTEGER_DIGITS_MAX];
+	size_t n = sizeof(text);
+	uint64_t u = (uint64_t)f;
+	do {
+		text[--n] = (char)('0' + u % 10);
+		u /= 10;
+	} while (u);
+	strbuf_add(b, text + n, sizeof(text) - n);
+}
+
 void value_float_text(struct strbuf *b, double f, char fmt, int bits)
 {
 	if (add_special(b, f))
@@ -107,11 +123,15 @@ void value_float_text(struct strbuf *b, double f, char fmt, int bits)
 		strbuf_addc(b, '-');
 		f = -f;
 	}
+	bool either = fmt == 'g' || fmt == 'G';
+	if (bits == 64 && f < (fmt == 'f' ? INTEGER_BELOW : either ? 1e6 : 0) && f == floor(f)) {
+		add_integer(b, f);
+		return;
+	}
 	char digits[24] = "0";
 	int exp = 1, n = 1;
 	if (f != 0)
 		n = shortest(f, bits, digits, &exp);
-	bool either = fmt == 'g' || fmt == 'G';
 	if (fmt == 'f' || (either && exp - 1 >= -4 && exp - 1 < 6))
 		add_plain(b, digits, n, exp);
 	else

@@ -41,13 +41,14 @@ static struct node *pipeline(struct parser *p, const char *context, enum token_t
 static struct node *text_or_action(struct parser *p);
 
 /* ---- tokens ---- */
-static struct token next(struct parser *p)
+/* A token stays where it is until the next one is read. */
+static const struct token *next(struct parser *p)
 {
 	if (p->peek_count > 0)
 		p->peek_count--;
 	else
-		p->token[0] = lexer_next(&p->s->lexer);
-	return p->token[p->peek_count];
+		lexer_next(&p->s->lexer, &p->token[0]);
+	return &p->token[p->peek_count];
 }
 
 static void backup(struct parser *p)
@@ -55,27 +56,27 @@ static void backup(struct parser *p)
 	p->peek_count++;
 }
 
-static struct token peek(struct parser *p)
+static const struct token *peek(struct parser *p)
 {
 	if (p->peek_count > 0)
-		return p->token[p->peek_count - 1];
+		return &p->token[p->peek_count - 1];
 	p->peek_count = 1;
-	p->token[0] = lexer_next(&p->s->lexer);
-	return p->token[0];
+	lexer_next(&p->s->lexer, &p->token[0]);
+	return &p->token[0];
 }
 
-static struct token next_non_space(struct parser *p)
+static const struct token *next_non_space(struct parser *p)
 {
-	struct token t;
+	const struct token *t;
 	do {
 		t = next(p);
-	} while (t.type == TOK_SPACE);
+	} while (t->type == TOK_SPACE);
 	return t;
 }
 
-static struct token peek_non_space(struct parser *p)
+static const struct token *peek_non_space(struct parser *p)
 {
-	struct token t = next_non_space(p);
+	const struct token *t = next_non_space(p);
 	backup(p);
 	return t;
 }
@@ -121,34 +122,34 @@ static bool failed(const struct parser *p)
 	return p->s->code != 0;
 }
 
-static void print_token(struct strbuf *b, struct token t)
+static void print_token(struct strbuf *b, const struct token *t)
 {
-	if (t.type == TOK_EOF) {
+	if (t->type == TOK_EOF) {
 		strbuf_adds(b, "EOF");
-	} else if (t.type == TOK_ERROR) {
-		strbuf_addstr(b, t.val);
-	} else if (t.type > TOK_KEYWORD) {
+	} else if (t->type == TOK_ERROR) {
+		strbuf_addstr(b, t->val);
+	} else if (t->type > TOK_KEYWORD) {
 		strbuf_addc(b, '<');
-		strbuf_addstr(b, t.val);
+		strbuf_addstr(b, t->val);
 		strbuf_addc(b, '>');
-	} else if (t.val.len > 10) {
-		struct value v = value_str(t.val);
+	} else if (t->val.len > 10) {
+		struct value v = value_str(t->val);
 		print_sprintf(b, STR("%.10q..."), &v, 1, TMPL_PROFILE_4_1);
 	} else {
-		value_quote(b, t.val);
+		value_quote(b, t->val);
 	}
 }
 
-static struct node *unexpected(struct parser *p, struct token t, const char *context)
+static struct node *unexpected(struct parser *p, const struct token *t, const char *context)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (t.type != TOK_ERROR)
+	if (t->type != TOK_ERROR)
 		strbuf_adds(&b, "unexpected ");
 	print_token(&b, t);
-	if (t.type != TOK_ERROR) {
+	if (t->type != TOK_ERROR) {
 		strbuf_addf(&b, " in %s", context);
-	} else if (p->action_line != 0 && p->action_line != t.line) {
-		bool action = str_has_suffix(t.val, STR(" action"));
+	} else if (p->action_line != 0 && p->action_line != t->line) {
+		bool action = str_has_suffix(t->val, STR(" action"));
 		strbuf_adds(&b, action ? " started at " : " in action started at ");
 		strbuf_addstr(&b, p->s->name);
 		strbuf_addf(&b, ":%d", p->action_line);
@@ -158,10 +159,10 @@ static struct node *unexpected(struct parser *p, struct token t, const char *con
 
 static bool expect(struct parser *p, enum token_type type, const char *context)
 {
-	struct token t = next_non_space(p);
-	if (t.type != type)
+	const struct token *t = next_non_space(p);
+	if (t->type != type)
 		unexpected(p, t, context);
-	return t.type == type;
+	return t->type == type;
 }
 
 /* One level deeper; false: too deep. */
@@ -303,14 +304,14 @@ static bool is_verbatim(struct str s)
 	       str_find_char(s, raw ? '\r' : '\\') < 0 && (raw || str_find_char(s, '\n') < 0);
 }
 
-static bool unquoted(struct parser *p, struct token t, struct str *ret)
+static bool unquoted(struct parser *p, const struct token *t, struct str *ret)
 {
-	if (is_verbatim(t.val)) {
-		*ret = str_sub(t.val, 1, t.val.len - 2);
+	if (is_verbatim(t->val)) {
+		*ret = str_sub(t->val, 1, t->val.len - 2);
 		return true;
 	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PARSE_TEXT_MAX);
-	if (!quote_unquote(&b, t.val)) {
+	if (!quote_unquote(&b, t->val)) {
 		fail(p, "invalid syntax");
 		return false;
 	}
@@ -337,8 +338,8 @@ static void parse_body(struct parser *p, const char *context)
 static void parse_definition(struct parser *p)
 {
 	const char *context = "define clause";
-	struct token name = next_non_space(p);
-	if (name.type != TOK_STRING && name.type != TOK_RAW_STRING) {
+	const struct token *name = next_non_space(p);
+	if (name->type != TOK_STRING && name->type != TOK_RAW_STRING) {
 		unexpected(p, name, context);
 		return;
 	}
@@ -349,12 +350,12 @@ static void parse_definition(struct parser *p)
 
 static void parse_file(struct parser *p)
 {
-	struct node *root = make(p, NODE_LIST, peek(p).pos);
+	struct node *root = make(p, NODE_LIST, peek(p)->pos);
 	p->tree->root = root;
-	while (!failed(p) && peek(p).type != TOK_EOF) {
-		if (peek(p).type == TOK_LEFT_DELIM) {
-			struct token delim = next(p);
-			if (next_non_space(p).type == TOK_DEFINE) {
+	while (!failed(p) && peek(p)->type != TOK_EOF) {
+		if (peek(p)->type == TOK_LEFT_DELIM) {
+			const struct token delim = *next(p);
+			if (next_non_space(p)->type == TOK_DEFINE) {
 				struct parser def;
 				start(&def, p->s, STR("definition"));
 				parse_definition(&def);
@@ -408,8 +409,8 @@ static struct node *item_list(struct parser *p, struct node **ret_end)
 {
 	if (!enter(p))
 		return NULL;
-	struct node *list = make(p, NODE_LIST, peek_non_space(p).pos);
-	while (peek_non_space(p).type != TOK_EOF) {
+	struct node *list = make(p, NODE_LIST, peek_non_space(p)->pos);
+	while (peek_non_space(p)->type != TOK_EOF) {
 		struct node *n = text_or_action(p);
 		if (failed(p))
 			return NULL;
@@ -441,7 +442,7 @@ static struct node *control(struct parser *p, enum node_kind kind, const char *c
 
 static void parse_else(struct parser *p, struct node *n, struct node *at)
 {
-	enum token_type word = peek(p).type;
+	enum token_type word = peek(p)->type;
 	if ((n->kind == NODE_IF && word == TOK_IF) || (n->kind == NODE_WITH && word == TOK_WITH)) {
 		next(p);
 		if (!enter(p))
@@ -474,29 +475,31 @@ static void parse_lists(struct parser *p, struct node *n)
 
 static struct node *else_control(struct parser *p)
 {
-	struct token t = peek_non_space(p);
-	if (t.type == TOK_IF || t.type == TOK_WITH)
-		return make(p, NODE_ELSE, t.pos);
+	const struct token *t = peek_non_space(p);
+	if (t->type == TOK_IF || t->type == TOK_WITH)
+		return make(p, NODE_ELSE, t->pos);
 	t = next_non_space(p);
-	if (t.type != TOK_RIGHT_DELIM)
+	if (t->type != TOK_RIGHT_DELIM)
 		return unexpected(p, t, "else");
-	return make(p, NODE_ELSE, t.pos);
+	return make(p, NODE_ELSE, t->pos);
 }
 
-static struct node *loop_control(struct parser *p, struct token word)
+static struct node *loop_control(struct parser *p, const struct token *word)
 {
-	bool is_break = word.type == TOK_BREAK;
-	struct token t = next_non_space(p);
-	if (t.type != TOK_RIGHT_DELIM)
+	bool is_break = word->type == TOK_BREAK;
+	size_t pos = word->pos;
+	const struct token *t = next_non_space(p);
+	if (t->type != TOK_RIGHT_DELIM)
 		return unexpected(p, t, is_break ? "{{break}}" : "{{continue}}");
 	if (p->range_depth == 0)
 		return fail(p, "{{%s}} outside {{range}}", is_break ? "break" : "continue");
-	return make(p, is_break ? NODE_BREAK : NODE_CONTINUE, word.pos);
+	return make(p, is_break ? NODE_BREAK : NODE_CONTINUE, pos);
 }
 
-static bool template_name(struct parser *p, struct token t, const char *context, struct str *ret)
+static bool template_name(struct parser *p, const struct token *t, const char *context,
+			  struct str *ret)
 {
-	if (t.type != TOK_STRING && t.type != TOK_RAW_STRING) {
+	if (t->type != TOK_STRING && t->type != TOK_RAW_STRING) {
 		unexpected(p, t, context);
 		return false;
 	}
@@ -506,7 +509,8 @@ static bool template_name(struct parser *p, struct token t, const char *context,
 static struct node *block_control(struct parser *p)
 {
 	const char *context = "block clause";
-	struct token t = next_non_space(p);
+	const struct token *t = next_non_space(p);
+	size_t pos = t->pos;
 	struct str name;
 	if (!template_name(p, t, context, &name))
 		return NULL;
@@ -518,7 +522,7 @@ static struct node *block_control(struct parser *p)
 	parse_body(&block, context);
 	if (failed(p))
 		return NULL;
-	struct node *n = make(p, NODE_TEMPLATE, t.pos);
+	struct node *n = make(p, NODE_TEMPLATE, pos);
 	n->call.name = name;
 	n->call.pipe = pipe;
 	return n;
@@ -527,18 +531,19 @@ static struct node *block_control(struct parser *p)
 static struct node *template_control(struct parser *p)
 {
 	const char *context = "template clause";
-	struct token t = next_non_space(p);
+	const struct token *t = next_non_space(p);
+	size_t pos = t->pos;
 	struct str name;
 	if (!template_name(p, t, context, &name))
 		return NULL;
 	struct node *pipe = NULL;
-	if (next_non_space(p).type != TOK_RIGHT_DELIM) {
+	if (next_non_space(p)->type != TOK_RIGHT_DELIM) {
 		backup(p);
 		pipe = pipeline(p, context, TOK_RIGHT_DELIM);
 		if (failed(p))
 			return NULL;
 	}
-	struct node *n = make(p, NODE_TEMPLATE, t.pos);
+	struct node *n = make(p, NODE_TEMPLATE, pos);
 	n->call.name = name;
 	n->call.pipe = pipe;
 	return n;
@@ -546,33 +551,33 @@ static struct node *template_control(struct parser *p)
 
 static struct node *end_control(struct parser *p)
 {
-	struct token t = next_non_space(p);
-	if (t.type != TOK_RIGHT_DELIM)
+	const struct token *t = next_non_space(p);
+	if (t->type != TOK_RIGHT_DELIM)
 		return unexpected(p, t, "end");
-	return make(p, NODE_END, t.pos);
+	return make(p, NODE_END, t->pos);
 }
 
 static struct node *action(struct parser *p)
 {
-	struct token t = next_non_space(p);
-	if (t.type == TOK_BLOCK)
+	const struct token *t = next_non_space(p);
+	if (t->type == TOK_BLOCK)
 		return block_control(p);
-	if (t.type == TOK_BREAK || t.type == TOK_CONTINUE)
+	if (t->type == TOK_BREAK || t->type == TOK_CONTINUE)
 		return loop_control(p, t);
-	if (t.type == TOK_ELSE)
+	if (t->type == TOK_ELSE)
 		return else_control(p);
-	if (t.type == TOK_END)
+	if (t->type == TOK_END)
 		return end_control(p);
-	if (t.type == TOK_IF)
+	if (t->type == TOK_IF)
 		return control(p, NODE_IF, "if");
-	if (t.type == TOK_RANGE)
+	if (t->type == TOK_RANGE)
 		return control(p, NODE_RANGE, "range");
-	if (t.type == TOK_TEMPLATE)
+	if (t->type == TOK_TEMPLATE)
 		return template_control(p);
-	if (t.type == TOK_WITH)
+	if (t->type == TOK_WITH)
 		return control(p, NODE_WITH, "with");
 	backup(p);
-	size_t pos = peek(p).pos;
+	size_t pos = peek(p)->pos;
 	struct node *pipe = pipeline(p, "command", TOK_RIGHT_DELIM);
 	if (failed(p))
 		return NULL;
@@ -583,15 +588,15 @@ static struct node *action(struct parser *p)
 
 static struct node *text_or_action(struct parser *p)
 {
-	struct token t = next_non_space(p);
-	if (t.type == TOK_TEXT) {
-		struct node *n = make(p, NODE_TEXT, t.pos);
-		n->text = t.val;
+	const struct token *t = next_non_space(p);
+	if (t->type == TOK_TEXT) {
+		struct node *n = make(p, NODE_TEXT, t->pos);
+		n->text = t->val;
 		return n;
 	}
-	if (t.type != TOK_LEFT_DELIM)
+	if (t->type != TOK_LEFT_DELIM)
 		return unexpected(p, t, "input");
-	p->action_line = t.line;
+	p->action_line = t->line;
 	struct node *n = action(p);
 	p->action_line = 0;
 	return n;
@@ -608,28 +613,28 @@ static struct node *variable_node(struct parser *p, size_t pos, struct str name)
 	return n;
 }
 
-static void declare(struct parser *p, struct node *pipe, struct token v)
+static void declare(struct parser *p, struct node *pipe, const struct token *v)
 {
-	pipe->pipe.decl[pipe->pipe.n_decl++] = variable_node(p, v.pos, v.val);
-	push_var(p, v.val);
+	pipe->pipe.decl[pipe->pipe.n_decl++] = variable_node(p, v->pos, v->val);
+	push_var(p, v->val);
 }
 
 /* $x :=, $x =, $k, $v := at the front. */
 static void declarations(struct parser *p, struct node *pipe, const char *context)
 {
 	for (;;) {
-		struct token v = peek_non_space(p);
+		const struct token v = *peek_non_space(p);
 		if (v.type != TOK_VARIABLE)
 			return;
 		next(p);
-		struct token after = peek(p);
-		struct token t = peek_non_space(p);
-		bool comma = t.type == TOK_CHAR && str_is(t.val, ",");
-		if (t.type == TOK_ASSIGN || t.type == TOK_DECLARE) {
-			pipe->pipe.assign = t.type == TOK_ASSIGN;
+		const struct token after = *peek(p);
+		const struct token *t = peek_non_space(p);
+		bool comma = t->type == TOK_CHAR && str_is(t->val, ",");
+		if (t->type == TOK_ASSIGN || t->type == TOK_DECLARE) {
+			pipe->pipe.assign = t->type == TOK_ASSIGN;
 			next_non_space(p);
 			if (pipe->pipe.n_decl < 2)
-				declare(p, pipe, v);
+				declare(p, pipe, &v);
 			return;
 		}
 		if (!comma) {
@@ -645,14 +650,14 @@ static void declarations(struct parser *p, struct node *pipe, const char *contex
 		}
 		next_non_space(p);
 		if (pipe->pipe.n_decl < 2)
-			declare(p, pipe, v);
+			declare(p, pipe, &v);
 		if (strcmp(context, "range") != 0 || pipe->pipe.n_decl >= 2) {
 			fail(p, "too many declarations in %s", context);
 			return;
 		}
 		t = peek_non_space(p);
-		if (t.type != TOK_VARIABLE && t.type != TOK_RIGHT_DELIM &&
-		    t.type != TOK_RIGHT_PAREN) {
+		if (t->type != TOK_VARIABLE && t->type != TOK_RIGHT_DELIM &&
+		    t->type != TOK_RIGHT_PAREN) {
 			fail(p, "range can only initialize variables");
 			return;
 		}
@@ -686,16 +691,16 @@ static struct node *pipeline(struct parser *p, const char *context, enum token_t
 {
 	if (!enter(p))
 		return NULL;
-	struct node *pipe = make(p, NODE_PIPE, peek_non_space(p).pos);
+	struct node *pipe = make(p, NODE_PIPE, peek_non_space(p)->pos);
 	declarations(p, pipe, context);
 	while (!failed(p)) {
-		struct token t = next_non_space(p);
-		if (t.type == end) {
+		const struct token *t = next_non_space(p);
+		if (t->type == end) {
 			check_pipeline(p, pipe, context);
 			p->s->depth--;
 			return failed(p) ? NULL : pipe;
 		}
-		if (!starts_operand(t.type))
+		if (!starts_operand(t->type))
 			return unexpected(p, t, context);
 		backup(p);
 		append(p, &pipe->pipe.cmds, command(p));
@@ -704,47 +709,47 @@ static struct node *pipeline(struct parser *p, const char *context, enum token_t
 }
 
 /* ---- operands ---- */
-static struct node *number_node(struct parser *p, struct token t)
+static struct node *number_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_NUMBER, t.pos);
+	struct node *n = make(p, NODE_NUMBER, t->pos);
 	n->number = ARENA_NEW(p->s->arena, struct number);
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
-	if (!parse_number(t.val, t.type, n->number, &why))
+	if (!parse_number(t->val, t->type, n->number, &why))
 		return fail_code(p, E_INVALID, &why);
 	return n;
 }
 
-static struct node *string_node(struct parser *p, struct token t)
+static struct node *string_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_STRING, t.pos);
-	n->string.quoted = t.val;
+	struct node *n = make(p, NODE_STRING, t->pos);
+	n->string.quoted = t->val;
 	return unquoted(p, t, &n->string.text) ? n : NULL;
 }
 
-static struct node *identifier_node(struct parser *p, struct token t)
+static struct node *identifier_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_IDENTIFIER, t.pos);
-	n->ident.name = t.val;
-	n->ident.fn = p->s->lookup(p->s->ctx, t.val);
+	struct node *n = make(p, NODE_IDENTIFIER, t->pos);
+	n->ident.name = t->val;
+	n->ident.fn = p->s->lookup(p->s->ctx, t->val);
 	if (!n->ident.fn)
-		return fail_quoted(p, "function ", t.val, " not defined");
+		return fail_quoted(p, "function ", t->val, " not defined");
 	return n;
 }
 
-static struct node *use_variable(struct parser *p, struct token t)
+static struct node *use_variable(struct parser *p, const struct token *t)
 {
 	for (size_t i = 0; i < p->n_vars; i++) {
-		if (str_eq(p->vars[i], t.val))
-			return variable_node(p, t.pos, t.val);
+		if (str_eq(p->vars[i], t->val))
+			return variable_node(p, t->pos, t->val);
 	}
-	return fail_quoted(p, "undefined variable ", t.val, "");
+	return fail_quoted(p, "undefined variable ", t->val, "");
 }
 
-static struct node *field_node(struct parser *p, struct token t)
+static struct node *field_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_FIELD, t.pos);
+	struct node *n = make(p, NODE_FIELD, t->pos);
 	n->path.names = ARENA_ARRAY(p->s->arena, struct str, 1);
-	n->path.names[0] = str_skip(t.val, 1);
+	n->path.names[0] = str_skip(t->val, 1);
 	n->path.n = 1;
 	return n;
 }
@@ -753,22 +758,22 @@ static struct node *field_node(struct parser *p, struct token t)
 /* NULL without failure: no operand here. */
 static struct node *term(struct parser *p)
 {
-	struct token t = next_non_space(p);
+	const struct token *t = next_non_space(p);
 	struct node *n;
-	switch ((int)t.type) {
+	switch ((int)t->type) {
 	case TOK_IDENTIFIER:
 		return identifier_node(p, t);
 	case TOK_DOT:
-		return make(p, NODE_DOT, t.pos);
+		return make(p, NODE_DOT, t->pos);
 	case TOK_NIL:
-		return make(p, NODE_NIL, t.pos);
+		return make(p, NODE_NIL, t->pos);
 	case TOK_VARIABLE:
 		return use_variable(p, t);
 	case TOK_FIELD:
 		return field_node(p, t);
 	case TOK_BOOL:
-		n = make(p, NODE_BOOL, t.pos);
-		n->boolean = str_is(t.val, "true");
+		n = make(p, NODE_BOOL, t->pos);
+		n->boolean = str_is(t->val, "true");
 		return n;
 	case TOK_CHAR_CONSTANT:
 	case TOK_COMPLEX:
@@ -791,7 +796,7 @@ static void add_fields(struct parser *p, struct node *n, const struct str *befor
 	struct str some[PATH_NAMES], *names = some;
 	size_t cap = PATH_NAMES, count = 0;
 	for (;;) {
-		bool more = peek(p).type == TOK_FIELD;
+		bool more = peek(p)->type == TOK_FIELD;
 		if (count >= n_before && !more)
 			break;
 		if (count == cap) {
@@ -800,7 +805,7 @@ static void add_fields(struct parser *p, struct node *n, const struct str *befor
 			names = wider;
 			cap *= 2;
 		}
-		names[count] = count < n_before ? before[count] : str_skip(next(p).val, 1);
+		names[count] = count < n_before ? before[count] : str_skip(next(p)->val, 1);
 		count++;
 	}
 	n->path.names =
@@ -811,9 +816,9 @@ static void add_fields(struct parser *p, struct node *n, const struct str *befor
 static struct node *operand(struct parser *p)
 {
 	struct node *n = term(p);
-	if (!n || peek(p).type != TOK_FIELD)
+	if (!n || peek(p)->type != TOK_FIELD)
 		return n;
-	size_t pos = peek(p).pos;
+	size_t pos = peek(p)->pos;
 	if (n->kind == NODE_FIELD || n->kind == NODE_VARIABLE) {
 		struct node *path = make(p, n->kind, pos);
 		add_fields(p, path, n->path.names, n->path.n);
@@ -833,7 +838,7 @@ static struct node *operand(struct parser *p)
 
 static struct node *command(struct parser *p)
 {
-	struct node *cmd = make(p, NODE_COMMAND, peek_non_space(p).pos);
+	struct node *cmd = make(p, NODE_COMMAND, peek_non_space(p)->pos);
 	for (;;) {
 		peek_non_space(p);
 		struct node *n = operand(p);
@@ -841,12 +846,12 @@ static struct node *command(struct parser *p)
 			return NULL;
 		if (n)
 			append(p, &cmd->args, n);
-		struct token t = next(p);
-		if (t.type == TOK_SPACE)
+		const struct token *t = next(p);
+		if (t->type == TOK_SPACE)
 			continue;
-		if (t.type == TOK_RIGHT_DELIM || t.type == TOK_RIGHT_PAREN)
+		if (t->type == TOK_RIGHT_DELIM || t->type == TOK_RIGHT_PAREN)
 			backup(p);
-		else if (t.type != TOK_PIPE)
+		else if (t->type != TOK_PIPE)
 			return unexpected(p, t, "operand");
 		break;
 	}

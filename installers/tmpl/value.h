@@ -152,6 +152,10 @@ struct value *vmap_getc(const struct vmap *m, const char *key);
 void vmap_set(struct vmap *m, struct str key, struct value v);
 void vmap_setc(struct vmap *m, const char *key, struct value v);
 void vmap_set_copy(struct vmap *m, struct str key, struct value v);
+/* To build a map of many entries: these in any order and nothing else, then vmap_settle(). Of equal
+ * keys the last one stays. */
+void vmap_append(struct vmap *m, struct str key, struct value v);
+void vmap_settle(struct vmap *m);
 bool vmap_del(struct vmap *m, struct str key);
 /* Same entries, own handle; nested maps stay shared. */
 struct vmap *vmap_clone(struct arena *a, const struct vmap *m);

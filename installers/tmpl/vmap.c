@@ -1,5 +1,6 @@
 /* vmap: the maps of values, entries sorted by key bytes; and structs. */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "installers/tmpl/value.h"
@@ -87,6 +88,50 @@ void vmap_set(struct vmap *m, struct str key, struct value v)
 		memmove(&m->entries[i + 1], &m->entries[i], (m->n - i) * sizeof(*m->entries));
 	m->entries[i] = (struct vmap_entry){key, v};
 	m->n++;
+}
+
+void vmap_append(struct vmap *m, struct str key, struct value v)
+{
+	if (m->n == m->cap)
+		grow(m);
+	assert(m->entries);
+	v.iface = 0;
+	m->entries[m->n++] = (struct vmap_entry){key, v};
+}
+
+/* The pointer is the place: of equal keys the later one comes later. */
+static int by_key_and_place(const void *a, const void *b)
+{
+	const struct vmap_entry *const *x = a, *const *y = b;
+	int c = str_cmp((*x)->key, (*y)->key);
+	return c ? c : (*x > *y) - (*x < *y);
+}
+
+static bool is_sorted(const struct vmap *m)
+{
+	for (size_t i = 1; i < m->n; i++)
+		if (str_cmp(m->entries[i - 1].key, m->entries[i].key) >= 0)
+			return false;
+	return true;
+}
+
+void vmap_settle(struct vmap *m)
+{
+	if (is_sorted(m))
+		return;
+	CLEANUP(xfreep) struct vmap_entry *old = xcalloc(m->n, sizeof(*old));
+	CLEANUP(xfreep) const struct vmap_entry **order =
+		xcalloc(m->n, sizeof(const struct vmap_entry *));
+	memcpy(old, m->entries, m->n * sizeof(*old));
+	for (size_t i = 0; i < m->n; i++)
+		order[i] = &old[i];
+	qsort((void *)order, m->n, sizeof(*order), by_key_and_place);
+	size_t n = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		n -= n && str_eq(m->entries[n - 1].key, order[i]->key);
+		m->entries[n++] = *order[i];
+	}
+	m->n = n;
 }
 
 void vmap_setc(struct vmap *m, const char *key, struct value v)
