@@ -8,6 +8,7 @@
 
 #define BLOCK_BYTES_MIN ((size_t)4096)
 #define BLOCK_BYTES_MAX ((size_t)262144)
+#define VFMT_BYTES      256 /* most texts: formatted once */
 /* Pointers, int64_t and double; nothing here holds a long double or a vector. */
 #define ARENA_ALIGN ((size_t)8)
 
@@ -65,7 +66,8 @@ static struct block *add_block(struct arena *a, size_t n)
 	return b;
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+/* Not cleared. */
+static void *take(struct arena *a, size_t n)
 {
 	const size_t align = ARENA_ALIGN;
 	if (n > SIZE_MAX - align || (a->limit && (n + a->bytes) / 4 > a->limit))
@@ -77,8 +79,12 @@ void *arena_alloc(struct arena *a, size_t n)
 	void *p = b->data + b->used;
 	b->used += n;
 	a->bytes += n;
-	memset(p, 0, n);
 	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	return memset(take(a, n), 0, n);
 }
 
 void *arena_calloc(struct arena *a, size_t n, size_t size)
@@ -90,7 +96,7 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
 
 void *arena_memdup(struct arena *a, const void *p, size_t n)
 {
-	void *copy = arena_alloc(a, n);
+	void *copy = take(a, n);
 	if (n)
 		memcpy(copy, p, n);
 	return copy;
@@ -99,16 +105,15 @@ void *arena_memdup(struct arena *a, const void *p, size_t n)
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);
-	char *copy = arena_alloc(a, len + 1);
-	memcpy(copy, s, len);
-	return copy;
+	return arena_text(a, s, len);
 }
 
 char *arena_text(struct arena *a, const void *p, size_t n)
 {
-	char *copy = arena_alloc(a, n + 1);
+	char *copy = take(a, n + 1);
 	if (n)
 		memcpy(copy, p, n);
+	copy[n] = '\0';
 	return copy;
 }
 
@@ -121,11 +126,14 @@ char *arena_vfmt(struct arena *a, const char *fmt, va_list args)
 {
 	va_list again;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, fmt, again);
+	char some[VFMT_BYTES];
+	int n = vsnprintf(some, sizeof(some), fmt, again);
 	va_end(again);
 	if (n < 0)
 		abort();
-	char *s = arena_alloc(a, (size_t)n + 1);
+	if ((size_t)n < sizeof(some))
+		return arena_text(a, some, (size_t)n);
+	char *s = take(a, (size_t)n + 1);
 	if (vsnprintf(s, (size_t)n + 1, fmt, args) < 0)
 		abort();
 	return s;

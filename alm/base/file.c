@@ -166,31 +166,65 @@ static void close_dir(DIR **d)
 		closedir(*d);
 }
 
-int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err)
+static enum dir_kind kind_of(const struct dirent *e)
+{
+	return e->d_type == DT_REG ? DIR_FILE : e->d_type == DT_DIR ? DIR_DIR : DIR_UNKNOWN;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct dir_entry *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *ret_n,
+		struct error *err)
 {
 	CLEANUP(close_dir) DIR *d = opendir(path);
 	if (!d)
 		return fail(err, path);
-	char **names = NULL;
+	struct dir_entry *entries = NULL;
 	size_t n = 0, cap = 0;
 	for (struct dirent *e; (errno = 0, e = readdir(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		if (n == max) {
-			dir_list_free(names, n);
+			dir_entries_free(entries, n);
 			return error_set(err, E_LIMIT, "%s: more than %zu files", path, max);
 		}
-		ARRAY_GROW(names, cap, n + 1);
-		names[n++] = xstrdup(e->d_name);
+		ARRAY_GROW(entries, cap, n + 1);
+		entries[n++] = (struct dir_entry){xstrdup(e->d_name), kind_of(e)};
 	}
 	if (errno) {
-		dir_list_free(names, n);
-		return fail(err, path);
+		int rc = fail(err, path);
+		dir_entries_free(entries, n);
+		return rc;
 	}
 	if (n)
-		qsort(names, n, sizeof(char *), cstr_cmpp);
-	*ret_names = names;
+		qsort(entries, n, sizeof(*entries), by_name);
+	*ret = entries;
 	*ret_n = n;
+	return 0;
+}
+
+void dir_entries_free(struct dir_entry *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		xfree(entries[i].name);
+	xfree(entries);
+}
+
+int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err)
+{
+	struct dir_entry *entries;
+	int rc = dir_entries(path, max, &entries, ret_n, err);
+	if (rc < 0)
+		return rc;
+	char **names = *ret_n ? xcalloc(*ret_n, sizeof(char *)) : NULL;
+	for (size_t i = 0; i < *ret_n; i++)
+		names[i] = entries[i].name;
+	xfree(entries);
+	*ret_names = names;
 	return 0;
 }
 

@@ -37,6 +37,22 @@ bool file_is_link(const char *path);                  /* a symbolic link, not fo
 int file_remove(const char *path, struct error *err); /* absent is fine */
 /* The folder and its parents. */
 int dir_make(const char *path, unsigned mode, struct error *err);
+enum dir_kind {
+	DIR_UNKNOWN, /* a link, or the file system does not tell: ask file_info() */
+	DIR_FILE,    /* a regular one */
+	DIR_DIR,
+};
+
+struct dir_entry {
+	char *name;
+	enum dir_kind kind;
+};
+
+/* In byte order of the names, without . and ..: owned array of *ret_n entries with owned names; at
+ * most max. */
+int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *ret_n,
+		struct error *err);
+void dir_entries_free(struct dir_entry *entries, size_t n);
 /* Names in byte order, without . and ..: owned array of *ret_n owned strings; at most max. */
 int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err);
 void dir_list_free(char **names, size_t n);

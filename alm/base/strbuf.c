@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define VADDF_BYTES 256 /* most texts: formatted once */
+
 char strbuf_empty[1];
 
 void strbuf_init(struct strbuf *b, size_t limit)
@@ -89,11 +91,16 @@ void strbuf_pad(struct strbuf *b, char c, size_t n)
 
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list args)
 {
+	char some[VADDF_BYTES];
 	va_list again;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, fmt, again);
+	int n = vsnprintf(some, sizeof(some), fmt, again);
 	va_end(again);
-	char *to = n > 0 ? strbuf_reserve(b, (size_t)n) : NULL;
+	if (n < (int)sizeof(some)) {
+		strbuf_add(b, some, n < 0 ? 0 : (size_t)n);
+		return;
+	}
+	char *to = strbuf_reserve(b, (size_t)n);
 	if (!to)
 		return;
 	n = vsnprintf(to, (size_t)n + 1, fmt, args);

@@ -35,25 +35,35 @@ static int read_text(struct arena *a, const char *path, size_t limit, struct str
 
 static int walk_dir(struct walk *w, const char *inside);
 
-/* NOLINTBEGIN(misc-no-recursion): walk_dir() bounds the depth by CHART_DIR_DEPTH_MAX */
-static int walk_entry(struct walk *w, const char *inside)
+/* What the folder did not tell, as behind a link. */
+static int find_kind(struct walk *w, const char *path, enum dir_kind *ret)
 {
 	struct error err = ERROR_INIT;
 	struct file_info info;
-	bool ignored;
-	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
 	if (!w->follow_links && file_is_link(path)) {
 		strbuf_addf(w->msg, "%s is a symbolic link", path);
 		return -E_INVALID;
 	}
 	if (file_info(path, &info, &err) < 0)
 		return fail(w->msg, &err);
-	int rc = chart_ignores(w->rules, str_of(inside), info.is_dir, &ignored, w->msg);
+	*ret = info.is_dir ? DIR_DIR : info.is_regular ? DIR_FILE : DIR_UNKNOWN;
+	return 0;
+}
+
+/* NOLINTBEGIN(misc-no-recursion): walk_dir() bounds the depth by CHART_DIR_DEPTH_MAX */
+static int walk_entry(struct walk *w, const char *inside, enum dir_kind kind)
+{
+	struct error err = ERROR_INIT;
+	bool ignored;
+	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
+	int rc = kind == DIR_UNKNOWN ? find_kind(w, path, &kind) : 0;
+	if (rc == 0)
+		rc = chart_ignores(w->rules, str_of(inside), kind == DIR_DIR, &ignored, w->msg);
 	if (rc < 0 || ignored)
 		return rc;
-	if (info.is_dir)
+	if (kind == DIR_DIR)
 		return walk_dir(w, inside);
-	if (!info.is_regular) {
+	if (kind == DIR_UNKNOWN) {
 		strbuf_addf(w->msg, "%s is neither a file nor a folder", path);
 		return -E_INVALID;
 	}
@@ -64,31 +74,24 @@ static int walk_entry(struct walk *w, const char *inside)
 	return 0;
 }
 
-static int walk_names(struct walk *w, const char *inside, char **names, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const char *path = *inside ? arena_fmt(w->a, "%s/%s", inside, names[i]) : names[i];
-		int rc = walk_entry(w, arena_strdup(w->a, path));
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 static int walk_dir(struct walk *w, const char *inside)
 {
 	struct error err = ERROR_INIT;
-	char **names;
+	struct dir_entry *entries;
 	size_t n;
 	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
 	if (++w->depth > CHART_DIR_DEPTH_MAX) {
 		strbuf_addf(w->msg, "%s is nested too deep", path);
 		return -E_LIMIT;
 	}
-	if (dir_list(path, w->budget->limits->entries, &names, &n, &err) < 0)
+	if (dir_entries(path, w->budget->limits->entries, &entries, &n, &err) < 0)
 		return fail(w->msg, &err);
-	int rc = walk_names(w, inside, names, n);
-	dir_list_free(names, n);
+	const char *slash = *inside ? "/" : "";
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = walk_entry(w, arena_fmt(w->a, "%s%s%s", inside, slash, entries[i].name),
+				entries[i].kind);
+	dir_entries_free(entries, n);
 	w->depth--;
 	return rc;
 }
