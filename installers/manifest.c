@@ -124,10 +124,7 @@ static const struct value *member(const struct vmap *m, const char *name)
 	const struct value *v = vmap_getc(m, name);
 	for (size_t i = 0; !v && i < vmap_count(m); i++) {
 		struct str key = m->entries[i].key;
-		size_t k = 0;
-		while (k < key.len && char_lower(key.ptr[k]) == char_lower(name[k]))
-			k++;
-		if (k == key.len && !name[k])
+		if (str_is_nocase(key, name))
 			v = &m->entries[i].value;
 	}
 	return v;
@@ -195,7 +192,7 @@ int manifest_head(struct arena *a, struct str piece, struct manifest_head *ret, 
 	struct head_reader r = {.a = a, .msg = msg};
 	struct value v;
 	*ret = (struct manifest_head){.name = STR(""), .ns = STR("")};
-	int rc = yaml_go_parse_ints(document, piece, &v, msg);
+	int rc = yaml_go_parse_head(document, piece, &v, msg);
 	if (rc < 0)
 		return rc;
 	if (v.type == VALUE_NIL) {

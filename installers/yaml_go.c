@@ -26,6 +26,8 @@ struct decoder {
 	struct arena *a;
 	struct strbuf *msg;
 	bool keep_ints;
+	bool head_only, skim;   /* skim: what is read is checked and not kept */
+	const struct vmap *top; /* the map of the document */
 	size_t decoded, aliased, alias_depth;
 	/* Errors of the way through JSON, which Go meets after decoding. */
 	struct str key_error, value_error;
@@ -380,6 +382,8 @@ static void leave_alias(struct decoder *d, struct yaml_node *n)
 /* Nodes go when the document is read, values stay. */
 static struct str keep(struct decoder *d, struct str s)
 {
+	if (d->skim)
+		return s;
 	return str_n(arena_text(d->a, s.ptr ? s.ptr : "", s.len), s.len);
 }
 
@@ -492,6 +496,12 @@ static bool is_merge(const struct yaml_node *n)
 	       (n->implicit || cstr_eq(n->tag, TAG_PREFIX "merge"));
 }
 
+static bool is_head(struct str name)
+{
+	return str_is_nocase(name, "apiVersion") || str_is_nocase(name, "kind") ||
+	       str_is_nocase(name, "metadata");
+}
+
 static int decode_member(struct decoder *d, struct yaml_node *key, struct yaml_node *value,
 			 struct vmap *m)
 {
@@ -502,10 +512,13 @@ static int decode_member(struct decoder *d, struct yaml_node *key, struct yaml_n
 	int rc = count(d);
 	if (rc == 0)
 		rc = decode_key(d, key, value, &name);
+	bool outer = d->skim;
+	d->skim |= d->head_only && m == d->top && name.ptr && !is_head(name);
 	if (rc == 0)
 		rc = decode(d, value, &v);
-	if (rc == 0 && name.ptr)
+	if (rc == 0 && name.ptr && !d->skim)
 		vmap_append(m, name, v);
+	d->skim = outer;
 	return rc;
 }
 
@@ -532,12 +545,13 @@ static int decode_map_into(struct decoder *d, struct yaml_node *n, struct vmap *
 
 static int decode_list(struct decoder *d, struct yaml_node *n, struct value *ret)
 {
-	*ret = value_list(d->a, VALUE_LIST, n->n);
+	struct value skipped;
+	*ret = value_list(d->a, VALUE_LIST, d->skim ? 0 : n->n);
 	int rc = 0;
 	bool outer = n->visiting;
 	n->visiting = true;
 	for (size_t i = 0; rc == 0 && i < n->n; i++)
-		rc = decode(d, n->items[i], &ret->items[i]);
+		rc = decode(d, n->items[i], d->skim ? &skipped : &ret->items[i]);
 	n->visiting = outer;
 	return rc;
 }
@@ -545,10 +559,12 @@ static int decode_list(struct decoder *d, struct yaml_node *n, struct value *ret
 static int decode(struct decoder *d, struct yaml_node *n, struct value *ret)
 {
 	if (n->kind == YAML_NODE_MAP) {
-		struct vmap *m = vmap_new_sized(d->a, n->n / 2);
+		struct vmap *m = d->skim ? NULL : vmap_new_sized(d->a, n->n / 2);
 		*ret = value_map(m);
+		d->top = d->top ? d->top : m;
 		int rc = decode_map_into(d, n, m);
-		vmap_settle(m);
+		if (m)
+			vmap_settle(m);
 		return rc;
 	}
 	int rc = count(d);
@@ -585,10 +601,9 @@ static int finish(struct decoder *d, struct yaml_node *root, struct value *ret)
 	return -E_INVALID;
 }
 
-static int parse(struct arena *a, struct str text, bool keep_ints, struct value *ret,
-		 struct strbuf *msg)
+static int parse(struct decoder d, struct str text, struct value *ret)
 {
-	struct decoder d = {.a = a, .msg = msg, .keep_ints = keep_ints};
+	struct strbuf *msg = d.msg;
 	struct yaml_node *root = NULL;
 	struct value v = VALUE_NONE;
 	size_t mark = msg->len;
@@ -612,12 +627,18 @@ static int parse(struct arena *a, struct str text, bool keep_ints, struct value 
 
 int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
 {
-	return parse(a, text, false, ret, msg);
+	return parse((struct decoder){.a = a, .msg = msg}, text, ret);
 }
 
 int yaml_go_parse_ints(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
 {
-	return parse(a, text, true, ret, msg);
+	return parse((struct decoder){.a = a, .msg = msg, .keep_ints = true}, text, ret);
+}
+
+int yaml_go_parse_head(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse((struct decoder){.a = a, .msg = msg, .keep_ints = true, .head_only = true},
+		     text, ret);
 }
 
 const char *yaml_go_json_type(struct value v)

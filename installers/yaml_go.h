@@ -17,6 +17,9 @@ int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct st
 /* The same, but integers are VALUE_INT64 or VALUE_UINT64: where a number becomes text, 123456789
  * and 123456789.0 differ. */
 int yaml_go_parse_ints(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);
+/* The same faults are found, but of a map only apiVersion, kind and metadata (in any case) are
+ * there. */
+int yaml_go_parse_head(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);
 /* A map, empty for an empty document or null; anything else is an error of decoding. */
 int yaml_go_parse_map(struct arena *a, struct str text, struct vmap **ret, struct strbuf *msg);
 /* A list, empty for an empty document or null. */

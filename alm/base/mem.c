@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEPT_BYTES (16 << 20)
+
 static void *checked(void *p)
 {
 	if (!p)
@@ -71,6 +73,12 @@ size_t mem_grown(size_t cap, size_t want)
 	if (next < 8)
 		next = 8;
 	return next < want ? want : next;
+}
+
+void mem_keep(void)
+{
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
 void mem_trim(void)

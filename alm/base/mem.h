@@ -72,6 +72,9 @@ static inline void *mem_unconst(const void *p)
 
 /* Gives what is free back to the system: once, after a start that needed much for a moment. */
 void mem_trim(void);
+/* For a process that ends soon: what is freed stays with it, instead of coming back page by page.
+ */
+void mem_keep(void);
 
 /* The next capacity: at least want, at least 8, by half again. */
 size_t mem_grown(size_t cap, size_t want);

@@ -15,6 +15,14 @@ char *str_dup(struct str s)
 	return copy;
 }
 
+bool str_is_nocase(struct str a, const char *b)
+{
+	size_t i = 0;
+	while (i < a.len && b[i] && char_lower(a.ptr[i]) == char_lower(b[i]))
+		i++;
+	return i == a.len && !b[i];
+}
+
 bool cstr_eq(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));

@@ -65,6 +65,8 @@ static inline bool str_has_prefix(struct str s, struct str prefix)
 	return s.len >= prefix.len && str_eq(str_n(s.ptr, prefix.len), prefix);
 }
 
+bool str_is_nocase(struct str a, const char *b); /* ASCII */
+
 char *str_dup(struct str s); /* owned, NUL-terminated */
 
 bool cstr_eq(const char *a, const char *b);  /* NULL equals NULL only */

@@ -26,6 +26,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/base/mem.h"
 #include "alm/io/sandbox_child.h"
 #include "alm/obj/obj.h"
 
@@ -150,6 +151,7 @@ static bool limit(__rlimit_resource_t what, rlim_t n)
 
 static bool lock_in(struct zygote *z, const struct sandbox_limits *l)
 {
+	mem_keep();
 	struct rlimit cpu = {.rlim_cur = (rlim_t)l->cpu_s, .rlim_max = (rlim_t)l->cpu_s + 1};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
 	    !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_FSIZE, 0) || !limit(RLIMIT_NOFILE, 8) ||
