@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """charts.py ALM HELM [ROUNDS]: alm template beside helm template in one run: wall and processor time and peak memory
 of the whole process for a small chart (as `helm create` makes it), 20 and 100 subcharts of that kind,
-30,000 lines of CRDs, 1,000 tpl calls and 1 MiB through toYaml and fromYaml. Prints medians and ratios."""
+30,000 lines of CRDs, 1,000 tpl calls, 50 deep merges of 2,000 values, 1 MiB through toYaml and fromYaml, and includes
+900 deep. Prints medians and ratios, then how ours grows with the subcharts and with the output."""
 import os, shutil, statistics, subprocess, sys, tempfile, time
 
 
@@ -17,7 +18,7 @@ def scaffold(helm, root, name):
 
 def umbrella(helm, root, n):
     top = os.path.join(root, f"umbrella{n}")
-    os.makedirs(os.path.join(top, "charts"))
+    os.makedirs(os.path.join(top, "charts"), exist_ok=True)
     deps = ""
     for i in range(n):
         scaffold(helm, os.path.join(top, "charts"), f"sub{i}")
@@ -62,30 +63,68 @@ def calls(root):
     return top
 
 
-def yaml(root):
-    top = os.path.join(root, "yaml")
+def yaml(root, keys=16000):
+    top = os.path.join(root, f"yaml{keys}")
     write(os.path.join(top, "Chart.yaml"), "apiVersion: v2\nname: yaml\nversion: 1.0.0\n")
-    write(os.path.join(top, "values.yaml"), "m:\n" + "".join(f"  key{i}: {{a: {i}, b: [x, y, \"some longer text {i}\"], c: {{d: true}}}}\n" for i in range(16000)))
+    write(os.path.join(top, "values.yaml"), "m:\n" + "".join(f"  key{i}: {{a: {i}, b: [x, y, \"some longer text {i}\"], c: {{d: true}}}}\n" for i in range(keys)))
     write(os.path.join(top, "templates/t.yaml"), "n: {{ .Values.m | toYaml | fromYaml | toYaml | len }}\n")
     return top
 
 
-def measure(binary, chart):
-    """Wall seconds, processor seconds, KiB. GNU time forks from a small process; ours would count as peak. Its own clock
-    has hundredths only, so the wall time is ours, with its start in it on both sides."""
+def tree(depth, tag, indent):
+    if depth == 0: return f" {tag}\n"
+    return "\n" + "".join("  " * indent + f"k{i}:" + tree(depth - 1, f"{tag}{i}", indent + 1) for i in range(4))
+
+
+def merges(root):
+    top = os.path.join(root, "merge")
+    write(os.path.join(top, "Chart.yaml"), "apiVersion: v2\nname: merge\nversion: 1.0.0\n")
+    write(os.path.join(top, "values.yaml"), "a:" + tree(5, "a", 1) + "b:" + tree(5, "b", 1))
+    write(os.path.join(top, "templates/t.yaml"), """{{ $sum := dict }}{{ range $i := until 50 }}
+{{ $sum = mergeOverwrite (deepCopy $.Values.a) (merge (dict (printf "n%d" $i) $i) $.Values.b) $sum }}
+{{ end }}
+n: {{ $sum | toJson | len }}
+""")
+    return top
+
+
+def depth(root):
+    top = os.path.join(root, "depth")
+    write(os.path.join(top, "Chart.yaml"), "apiVersion: v2\nname: depth\nversion: 1.0.0\n")
+    write(os.path.join(top, "templates/_h.tpl"), '{{ define "down" }}{{ if gt .n 0 }}{{ include "down" (dict "n" (sub .n 1)) }}x{{ end }}{{ end }}')
+    write(os.path.join(top, "templates/t.yaml"), '{{ range $i := until 20 }}k{{ $i }}: {{ include "down" (dict "n" 900) | len }}\n{{ end }}')
+    return top
+
+
+def run(command):
+    """Wall seconds and what the system counted."""
     start = time.perf_counter()
-    p = subprocess.run(["/usr/bin/time", "-f", "%U %S %M", binary, "template", "r", chart], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+    _, status, usage = os.wait4(os.posix_spawn(command[0], command, os.environ, file_actions=null), 0)
     wall = time.perf_counter() - start
-    if p.returncode: sys.exit(f"{binary} failed on {chart}: {p.stderr}")
-    user, system, peak = p.stderr.strip().split("\n")[-1].split()
-    return wall, float(user) + float(system), int(peak)
+    if status: sys.exit(f"failed: {' '.join(command)}")
+    return wall, usage.ru_utime + usage.ru_stime
+
+
+def measure(binary, chart):
+    """Wall seconds, processor seconds, KiB. The peak is of a run of its own through GNU time, a small process: forked
+    from this one, this one's memory would count."""
+    command = [binary, "template", "r", chart]
+    p = subprocess.run(["/usr/bin/time", "-f", "%M"] + command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
+    return *run(command), int(p.stderr.strip().split("\n")[-1])
+
+
+def growth(alm, charts, rounds):
+    """Best wall milliseconds for each size."""
+    best = [min(run([alm, "template", "r", chart])[0] for _ in range(rounds)) * 1e3 for chart in charts]
+    return "  ".join(f"{ms:.1f}" for ms in best)
 
 
 def main():
     alm, helm, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 7
     root = tempfile.mkdtemp(prefix="alm-bench-")
     charts = {"small": scaffold(helm, root, "small"), "umbrella20": umbrella(helm, root, 20), "umbrella100": umbrella(helm, root, 100),
-              "crds30k": crds(root), "tpl1000": calls(root), "yaml1M": yaml(root)}
+              "crds30k": crds(root), "tpl1000": calls(root), "merge50": merges(root), "yaml1M": yaml(root), "include900": depth(root)}
     ratios = [], [], []
     print(f"{'chart':12}  {'wall ms':>14} {'ratio':>6}   {'cpu ms':>14} {'ratio':>6}   {'peak MiB':>14} {'ratio':>6}   (alm / helm)")
     for name, chart in charts.items():
@@ -97,6 +136,8 @@ def main():
             ratios[k].append(ours / theirs)
         print(line)
     print("median ratios: wall {:.3f}, cpu {:.3f}, peak {:.3f}".format(*map(statistics.median, ratios)))
+    print("100, 200, 400 subcharts (ms):", growth(alm, [umbrella(helm, root, n) for n in (100, 200, 400)], rounds))
+    print("1, 2, 4 MiB of YAML (ms):    ", growth(alm, [yaml(root, n) for n in (16000, 32000, 64000)], rounds))
     shutil.rmtree(root)
 
 
