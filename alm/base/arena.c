@@ -53,6 +53,8 @@ void arena_free(struct arena *a)
 
 static struct block *add_block(struct arena *a, size_t n)
 {
+	if (n > SIZE_MAX / 2 || (a->limit && (n + a->bytes) / 4 > a->limit))
+		abort();
 	size_t size = a->blocks ? a->blocks->size * 2 : BLOCK_BYTES_MIN;
 	if (size > BLOCK_BYTES_MAX)
 		size = BLOCK_BYTES_MAX;
@@ -69,10 +71,9 @@ static struct block *add_block(struct arena *a, size_t n)
 /* Not cleared. */
 static void *take(struct arena *a, size_t n)
 {
-	const size_t align = ARENA_ALIGN;
-	if (n > SIZE_MAX - align || (a->limit && (n + a->bytes) / 4 > a->limit))
+	if (n > SIZE_MAX - ARENA_ALIGN)
 		abort();
-	n = (n + align - 1) / align * align;
+	n = (n + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 	struct block *b = a->blocks;
 	if (!b || b->size - b->used < n)
 		b = add_block(a, n);

@@ -124,10 +124,25 @@ int tmpl_set_add(struct tmpl_set *set, struct str name, struct str text, struct 
 	return add(set, value_text(value_strcpy(set->arena, name)), text, msg);
 }
 
+/* Looks at the words behind each {{ only: "define" and "block" are what makes a template in one. */
+static bool has_defines(struct str text)
+{
+	for (ptrdiff_t i; (i = str_find_char(text, '{')) >= 0;) {
+		text = str_skip(text, (size_t)i + 1);
+		if (!str_has_prefix(text, STR("{")))
+			continue;
+		struct str word = str_trim_left(str_skip(text, 1));
+		if (str_has_prefix(word, STR("-")))
+			word = str_trim_left(str_skip(word, 1));
+		if (str_has_prefix(word, STR("define")) || str_has_prefix(word, STR("block")))
+			return true;
+	}
+	return false;
+}
+
 int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg)
 {
-	if (str_contains(text, STR("define")) || str_contains(text, STR("block")) ||
-	    tmpl_set_has(set, name))
+	if (tmpl_set_has(set, name) || has_defines(text))
 		return tmpl_set_add(set, name, text, msg);
 	struct later *l = ARENA_NEW(set->arena, struct later);
 	l->name = value_text(value_strcpy(set->arena, name));
