@@ -505,7 +505,7 @@ static bool is_head(struct str name)
 static int decode_member(struct decoder *d, struct yaml_node *key, struct yaml_node *value,
 			 struct vmap *m)
 {
-	struct str name;
+	struct str name = STR_NONE;
 	struct value v;
 	if (is_merge(key))
 		return merge(d, value, m);

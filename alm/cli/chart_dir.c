@@ -54,7 +54,7 @@ static int find_kind(struct walk *w, const char *path, enum dir_kind *ret)
 static int walk_entry(struct walk *w, const char *inside, enum dir_kind kind)
 {
 	struct error err = ERROR_INIT;
-	bool ignored;
+	bool ignored = false;
 	const char *path = arena_fmt(w->a, "%s/%s", w->root, inside);
 	int rc = kind == DIR_UNKNOWN ? find_kind(w, path, &kind) : 0;
 	if (rc == 0)
