@@ -96,9 +96,10 @@ static int pack(const struct obj *record, const char *name, struct strbuf *b, st
 	    gzip_pack(strbuf_str(&json), &packed, err) < 0)
 		return -err->code;
 	if (packed.len > RELEASE_PACKED_MAX)
-		return error_set(err, E_LIMIT,
-				 "the record of release %s has %zu bytes, a Secret holds %zu", name,
-				 packed.len, RELEASE_PACKED_MAX);
+		return error_set(
+			err, E_LIMIT,
+			"the record of release %s has %zu bytes packed, a Secret holds %zu", name,
+			packed.len, RELEASE_PACKED_MAX);
 	base64_encode(strbuf_str(&packed), &text);
 	base64_encode(strbuf_str(&text), b);
 	return strbuf_check(b, "the release record", err);
@@ -114,12 +115,18 @@ int release_encode(const struct release *r, struct strbuf *b, struct error *err)
 static int encode_slim(const struct release *r, struct strbuf *b, struct error *err)
 {
 	struct release slim = *r;
-	if (release_encode(r, b, err) == 0)
-		return 0;
-	slim.notes = NULL;
-	slim.chart_values = slim.hooks = NULL;
-	strbuf_clear(b);
-	return release_encode(&slim, b, err);
+	int rc = release_encode(&slim, b, err);
+	for (int part = 0; rc == -E_LIMIT && part < 3; part++) {
+		if (part == 0)
+			slim.notes = NULL;
+		else if (part == 1)
+			slim.chart_values = NULL;
+		else
+			slim.hooks = NULL;
+		strbuf_clear(b);
+		rc = release_encode(&slim, b, err);
+	}
+	return rc;
 }
 
 int release_to_secret(const struct release *r, int64_t now_ns, struct obj **ret, struct error *err)
@@ -248,6 +255,26 @@ int release_from_secret(const struct obj *secret, struct arena *a, struct releas
 
 /* ---- changing ---- */
 
+/* What only `helm get` and helm's own upgrades would read. */
+static int pack_slim(struct obj *record, const char *name, struct strbuf *b, struct error *err)
+{
+	struct obj *chart = obj_get_mut(record, "chart");
+	int rc = pack(record, name, b, err);
+	if (rc == -E_LIMIT && obj_type(chart) == OBJ_MAP) {
+		obj_set(chart, "files", obj_list());
+		obj_set(chart, "templates", obj_list());
+		strbuf_clear(b);
+		rc = pack(record, name, b, err);
+	}
+	if (rc == -E_LIMIT && obj_type(chart) == OBJ_MAP) {
+		obj_set(chart, "values", obj_map());
+		obj_del(obj_get_mut(record, "info"), "notes");
+		strbuf_clear(b);
+		rc = pack(record, name, b, err);
+	}
+	return rc;
+}
+
 int release_change(const struct obj *secret, const struct release_change *c, struct obj **ret,
 		   struct error *err)
 {
@@ -270,7 +297,7 @@ int release_change(const struct obj *secret, const struct release_change *c, str
 		"apply_method"); /* else helm 4 goes back to it by "ssa", against our fields */
 	if (c->hooks)
 		obj_set(record, "hooks", obj_ref(c->hooks));
-	if (pack(record, name, &data, err) < 0)
+	if (pack_slim(record, name, &data, err) < 0)
 		return -err->code;
 	struct obj *patch = obj_map();
 	obj_set_path(patch, "metadata.labels.status", obj_string(c->status));

@@ -15,7 +15,7 @@
 #include "installers/hooks.h"
 
 #define RELEASE_UNPACKED_MAX ((size_t)32 << 20)
-#define RELEASE_PACKED_MAX   ((size_t)700 << 10) /* a Secret holds 1 MiB after base64 */
+#define RELEASE_PACKED_MAX   ((size_t)768 << 10) /* its base64 is the 1 MiB that a Secret holds */
 #define RELEASE_SECRET_TYPE  "helm.sh/release.v1"
 
 struct release {
@@ -41,8 +41,8 @@ const char *release_secret_name(struct arena *a, const char *name, int64_t revis
 /* The text of data.release. E_LIMIT if it is too large for a Secret. */
 int release_encode(const struct release *r, struct strbuf *b, struct error *err);
 int release_decode(struct str data, struct arena *a, struct release *ret, struct error *err);
-/* The whole Secret; now_ns is its createdAt. Notes, defaults and hooks are left out of a record
- * that is too large with them; E_LIMIT if the manifest alone is. Owned. */
+/* The whole Secret; now_ns is its createdAt. Of a record that is too large the notes are left out,
+ * then the defaults, then the hooks; E_LIMIT if the manifest alone is. Owned. */
 int release_to_secret(const struct release *r, int64_t now_ns, struct obj **ret, struct error *err);
 /* E_INVALID if the Secret is no record. */
 int release_from_secret(const struct obj *secret, struct arena *a, struct release *ret,
@@ -56,7 +56,8 @@ struct release_change {
 	const struct obj *hooks; /* list with their last_run, NULL: as it is */
 	int64_t now_ns;          /* its modifiedAt */
 };
-/* A merge patch for the Secret: labels and data. Owned. */
+/* A merge patch for the Secret: labels and data. Files and templates of the chart go from a record
+ * that would become too large, then notes and defaults. Owned. */
 int release_change(const struct obj *secret, const struct release_change *c, struct obj **ret,
 		   struct error *err);
 

@@ -26,6 +26,14 @@ static void answer(struct step_call *c, const char *error, struct obj *value)
 	obj_append(c->found, a);
 }
 
+static void answer_large(struct step_call *c)
+{
+	struct obj *a = obj_copy(need_of(c));
+	obj_set_str(a, "error", "RenderLimit: the answers have more than 16 MiB");
+	obj_set_bool(a, "large", true);
+	obj_append(c->found, a);
+}
+
 static void answer_zone(struct step_call *c, const char *zone)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
@@ -69,8 +77,8 @@ static void answered(void *arg, const struct client_reply *reply)
 		return;
 	}
 	c->bytes += reply->text.len;
-	if (c->bytes > RENDER_ANSWERS_MAX)
-		answer(c, "RenderLimit: the answers have more than 16 MiB", NULL);
+	if (c->bytes > RENDER_ANSWERS_MAX || (reply->err && reply->err->code == E_LIMIT))
+		answer_large(c);
 	else if (reply->err && reply->err->code != E_NOTFOUND)
 		answer(c, reply->err->msg, NULL);
 	else

@@ -51,7 +51,9 @@ int helm_release_read(const struct obj *answer, struct arena *a, struct helm_rel
 	const struct obj *first = obj_at(answer, 0), *items = obj_path(first, "value.items");
 	const struct obj *runs = NULL;
 	struct release r;
-	struct error ignored;
+	struct error why;
+	if (obj_flag(first, "large", false))
+		return error_set(err, E_LIMIT, "its records have more than 16 MiB");
 	if (obj_has(first, "error"))
 		return error_set(err, E_UNAVAILABLE, "release records: %s",
 				 obj_str(first, "error"));
@@ -63,12 +65,16 @@ int helm_release_read(const struct obj *answer, struct arena *a, struct helm_rel
 		if (rank(o) && (!runs || runs_rather(o, runs)))
 			runs = o;
 	}
-	if (runs && !release_record_is_ours(runs) &&
-	    release_from_secret(runs, a, &r, &ignored) == 0) {
-		ret->chart = obj_str(r.metadata, "name");
-		ret->manifest = r.manifest;
-		ret->config = r.config;
+	if (!runs || release_record_is_ours(runs))
+		return 0;
+	ret->runs = release_record_revision(runs);
+	if (release_from_secret(runs, a, &r, &why) < 0) {
+		ret->unreadable = arena_strdup(a, why.msg);
+		return 0;
 	}
+	ret->chart = obj_str(r.metadata, "name");
+	ret->manifest = r.manifest;
+	ret->config = r.config;
 	return 0;
 }
 
@@ -153,15 +159,15 @@ static bool has_object(const struct obj *objects, const struct obj *o, const cha
 	return false;
 }
 
-struct obj *helm_leftovers(const char *manifest, const struct obj *doc)
+/* Of the documents in text, which was cut at a document's start; unreadable: nothing is deleted. */
+static void add_leftovers(struct obj *list, struct str text, const struct obj *doc)
 {
 	struct yaml_documents docs = {0};
 	struct error ignored;
-	struct obj *list = obj_list();
 	const struct obj *objects = obj_get(doc, "objects");
 	const char *ns = obj_str(doc, "namespace");
-	if (!manifest || yaml_parse(str_of(manifest), &docs, &ignored) < 0)
-		return list; /* unreadable: nothing is deleted */
+	if (yaml_parse(text, &docs, &ignored) < 0)
+		return;
 	for (size_t i = 0; i < docs.n; i++) {
 		const struct obj *o = docs.items[i].value;
 		if (obj_type(o) != OBJ_MAP || !meta_kind(o) || !meta_name(o) ||
@@ -175,5 +181,18 @@ struct obj *helm_leftovers(const char *manifest, const struct obj *doc)
 		obj_append(list, row);
 	}
 	yaml_documents_release(&docs);
+}
+
+/* One by one, as helm wrote them: all at once may be more than a parser takes. */
+struct obj *helm_leftovers(const char *manifest, const struct obj *doc)
+{
+	struct obj *list = obj_list();
+	struct str rest = str_of(manifest ? manifest : "");
+	while (rest.len) {
+		ptrdiff_t end = str_find(rest, STR("\n---"));
+		size_t len = end < 0 ? rest.len : (size_t)end + 1;
+		add_leftovers(list, str_sub(rest, 0, len), doc);
+		rest = str_skip(rest, len);
+	}
 	return list;
 }

@@ -20,8 +20,11 @@ struct helm_release {
 	/* What runs: the newest that was deployed, else the newest that failed. helm's alone. */
 	const struct obj *config;     /* values of the user, or NULL */
 	const char *chart, *manifest; /* NULL: it is ours, or cannot be read, or there is none */
+	const char *unreadable;       /* why what runs cannot be told; NULL: it can */
+	int64_t runs;                 /* its revision */
 };
-/* answer: what ACT_ASK brought. E_UNAVAILABLE: the server did not tell. */
+/* answer: what ACT_ASK brought. E_UNAVAILABLE: the server did not tell; E_LIMIT: the records are
+ * too much to read. */
 int helm_release_read(const struct obj *answer, struct arena *a, struct helm_release *ret,
 		      struct error *err);
 

@@ -2,7 +2,7 @@
  * install_plan: what a strategy does to the cluster, as one document (lifecycle.md 6, 7.1). Pure.
  *
  *	{"app", "release", "namespace", "version", "archive", "values", "revision", "isUpgrade",
- *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes",
+ *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes", "unrecorded",
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
  * It is rendered once and stored in Secrets of alm-system before the first write, so random values

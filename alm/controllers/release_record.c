@@ -83,21 +83,17 @@ static int64_t first_deployed(const struct release_record *r)
 	return r->v->now_ns;
 }
 
-/* Creating the next revision is the lock: whoever was faster, helm or ALM, has it. False: it is too
- * large for a Secret, and the release goes without; the plan in its chunks has all. */
-static bool create(const struct release_record *r)
+static struct release record_of(const struct release_record *r)
 {
-	struct error err;
-	struct obj *o = NULL;
 	const struct obj *chart = obj_get(r->doc, "chart");
-	struct release rel = {
+	return (struct release){
 		.name = obj_str(r->doc, "release"),
 		.ns = obj_str(r->doc, "namespace"),
 		.revision = r->revision,
 		.status = r->status,
 		.description = describe(r),
 		.notes = obj_str(r->doc, "notes"),
-		.first_deployed_ns = first_deployed(r),
+		.first_deployed_ns = r->v->now_ns,
 		.last_deployed_ns = r->v->now_ns,
 		.metadata = obj_get(chart, "metadata"),
 		.chart_values = obj_get(chart, "values"),
@@ -105,6 +101,28 @@ static bool create(const struct release_record *r)
 		.hooks = obj_keep(r->v->a, hooks_of(r)),
 		.manifest = obj_str(r->doc, "manifest"),
 	};
+}
+
+const char *release_record_misfit(const struct view *v, const struct obj *doc)
+{
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	struct release_record r = {.v = v, .doc = doc, .revision = 1, .status = "pending-upgrade"};
+	struct release rel = record_of(&r);
+	return release_to_secret(&rel, v->now_ns, &o, &err) < 0 ? arena_strdup(v->a, err.msg)
+								: NULL;
+}
+
+/* Creating the next revision is the lock: whoever was faster, helm or ALM, has it. False: it is too
+ * large for a Secret, and the release goes without; the plan in its chunks has all. */
+static bool create(const struct release_record *r)
+{
+	struct error err;
+	struct obj *o = NULL;
+	if (obj_has(r->doc, "unrecorded"))
+		return false;
+	struct release rel = record_of(r);
+	rel.first_deployed_ns = first_deployed(r);
 	struct owner_ref owner = {.api_version = meta_api_version(r->app->o),
 				  .kind = meta_kind(r->app->o),
 				  .name = r->app->name,
@@ -162,7 +180,7 @@ bool release_record_plan(const struct release_record *r)
 	if (found < 0)
 		return false;
 	if (!found && (release_is_pending(r->status) || deployed))
-		return !create(r);
+		return !create(r) && (!deployed || settle_others(r));
 	if (!found || release_is_pending(r->status))
 		return true; /* nothing to change, or it has gone further already */
 	if (!cstr_eq(meta_label(live, "status"), r->status)) {

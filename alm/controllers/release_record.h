@@ -21,6 +21,10 @@ struct release_record {
 	const struct obj *runs;  /* status.hooks: last_run of its hooks; or NULL */
 };
 
+/* Why the release of this plan can have no record: it is too large for a Secret; NULL: it fits.
+ * Kept in the plan as "unrecorded"; such a release goes without (ALM needs the plan alone), and
+ * what earlier records say of it ends as superseded. */
+const char *release_record_misfit(const struct view *v, const struct obj *doc);
 /* Plans what is missing; true once the record has the status. Only pending ones are made anew, the
  * others change one that is there. The record before is superseded once this one is deployed. */
 bool release_record_plan(const struct release_record *r);

@@ -5,7 +5,8 @@
  *Pure.
  *
  *	need:   {"apiVersion", "kind", "namespace", "name"} or {"zone"}
- *	answer: the need and "value" (an object, a list; null: there is none), or "error"
+ *	answer: the need and "value" (an object, a list; null: there is none), or "error", with
+ *	        "large": true if it is too much to read
  */
 #ifndef ALM_CONTROLLERS_RENDER_HOST_H
 #define ALM_CONTROLLERS_RENDER_HOST_H

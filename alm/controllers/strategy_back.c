@@ -7,6 +7,7 @@
 #include "alm/controllers/hook_run.h"
 #include "alm/controllers/release_record.h"
 #include "alm/controllers/strategy.h"
+#include "alm/obj/condition.h"
 
 #define ROLLBACK_NS (30 * NS_PER_MIN)
 
@@ -55,8 +56,24 @@ static const char *failure(const struct strategy_pass *s)
 	return NULL;
 }
 
+/* helm cannot know of a release without a record: said as long as that runs. */
+static void tell_unrecorded(struct strategy_pass *s, const struct obj *doc)
+{
+	const char *why = obj_str(doc, "unrecorded");
+	if (why)
+		strategy_condition(s, "ReleaseRecorded", "False", "RecordTooLarge",
+				   arena_fmt(s->v->a,
+					     "%s: helm does not list it, only ALM upgrades, rolls "
+					     "back and removes it; a smaller chart, or several, "
+					     "would have a record",
+					     why));
+	else
+		condition_remove(s->conditions, "ReleaseRecorded");
+}
+
 bool strategy_recorded(struct strategy_pass *s, const char *status)
 {
+	tell_unrecorded(s, s->install->doc);
 	struct release_record r = {.v = s->v,
 				   .plan = s->plan,
 				   .app = s->app,

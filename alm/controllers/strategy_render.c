@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/helm_release.h"
+#include "alm/controllers/release_record.h"
 #include "alm/controllers/render_host.h"
 #include "alm/controllers/strategy.h"
 #include "alm/obj/json.h"
@@ -40,6 +41,7 @@ static struct obj *needs_of(const struct obj *answers)
 		struct obj *need = obj_copy(obj_at(answers, i));
 		obj_del(need, "value");
 		obj_del(need, "error");
+		obj_del(need, "large");
 		obj_append(list, need);
 	}
 	return list;
@@ -106,6 +108,9 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 		obj_set_bool(doc, "takesOver", true);
 		obj_set(doc, "former", helm_leftovers(s->former, doc));
 	}
+	const char *misfit = release_record_misfit(v, doc);
+	if (misfit)
+		obj_set_str(doc, "unrecorded", misfit);
 	install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc);
 }
 

@@ -10,7 +10,8 @@
 #include "alm/obj/meta.h"
 #include "installers/release.h"
 
-#define ASKED_FRESH_NS (5 * NS_PER_S)
+#define ASKED_FRESH_NS  (5 * NS_PER_S)
+#define ADOPTED_AT_ONCE 100
 
 static const char *namespace_of(const struct strategy_pass *s)
 {
@@ -91,6 +92,38 @@ static bool is_locked(struct strategy_pass *s, const struct helm_release *r)
 	return true;
 }
 
+/* Taken over blindly, the user's values and what left the chart would be lost in silence. */
+static bool is_unreadable(struct strategy_pass *s, const struct helm_release *r)
+{
+	if (!r->unreadable)
+		return false;
+	struct arena *a = s->v->a;
+	const char *name = s->app->name, *ns = namespace_of(s);
+	block(s, "RecordUnreadable",
+	      arena_fmt(a, "revision %lld of release %s in %s, made by helm: %s",
+			(long long)r->runs, name, ns, r->unreadable),
+	      arena_fmt(a,
+			"helm upgrade or helm rollback %s -n %s makes a record that can be read; "
+			"without: delete Secret sh.helm.release.v1.%s.v%lld, and the objects of "
+			"the release are taken as they are",
+			name, ns, name, (long long)r->runs));
+	plan_requeue_after(s->plan, NS_PER_MIN);
+	return true;
+}
+
+static int block_large(struct strategy_pass *s, const struct error *why)
+{
+	struct arena *a = s->v->a;
+	const char *name = s->app->name, *ns = namespace_of(s);
+	block(s, "RecordsTooLarge", arena_fmt(a, "release %s in %s: %s", name, ns, why->msg),
+	      arena_fmt(a,
+			"delete what is over: kubectl delete secrets -n %s "
+			"-l owner=helm,name=%s,status=superseded",
+			ns, name));
+	plan_requeue_after(s->plan, NS_PER_MIN);
+	return STEP_CONTINUE;
+}
+
 /* In no revision that helm has: the new number is told first, then asked for again. */
 static bool is_taken_number(struct strategy_pass *s, const struct helm_release *r)
 {
@@ -118,10 +151,12 @@ int strategy_takeover(const struct view *v, const char *key, struct plan *plan, 
 		return strategy_work_begins(s, o != NULL);
 	}
 	int e = helm_release_read(o->value, v->a, &r, err);
+	if (e == -E_LIMIT)
+		return block_large(s, err);
 	if (e < 0)
 		return e;
-	if (is_other_chart(s, &r) || lacks_values(s, &r) || is_locked(s, &r) ||
-	    is_taken_number(s, &r))
+	if (is_unreadable(s, &r) || is_other_chart(s, &r) || lacks_values(s, &r) ||
+	    is_locked(s, &r) || is_taken_number(s, &r))
 		return STEP_CONTINUE;
 	s->is_upgrade = s->app->installed || r.manifest;
 	s->former = r.manifest;
@@ -188,25 +223,56 @@ bool strategy_has_number(struct strategy_pass *s)
 	return false;
 }
 
-bool strategy_is_adopted(struct strategy_pass *s)
+/* What is not known may not be passed over. */
+static const char *unanswered(const struct strategy_pass *s, const struct obj *answers)
 {
-	if (!obj_flag(s->install->doc, "takesOver", false))
-		return true;
+	for (size_t i = 0; i < obj_len(answers); i++) {
+		const struct obj *a = obj_at(answers, i);
+		const char *error = obj_str(a, "error"), *name = obj_str(a, "name");
+		if (error)
+			return arena_fmt(s->v->a, "%s %s of release %s cannot be read: %s",
+					 obj_str(a, "kind"), name && *name ? name : "(records)",
+					 s->install->release, error);
+	}
+	return NULL;
+}
+
+static bool is_batch_adopted(struct strategy_pass *s, const char *id, struct obj *needs)
+{
 	const struct view *v = s->v;
-	const char *id = arena_fmt(v->a, "%s:adopt", question_id(s));
 	const struct outcome *o = view_outcome(v, id);
 	bool fresh = o && o->at_ns + ASKED_FRESH_NS > v->now_ns;
 	size_t n = 0;
+	const char *error = o ? unanswered(s, o->value) : NULL;
+	obj_keep(v->a, needs);
+	if (error && fresh) {
+		strategy_give_up(s, "Applied", "TakeoverFailed", error);
+		return false;
+	}
 	for (size_t i = 0; o && i < obj_len(o->value); i++)
 		n += adopt(s, obj_get(obj_at(o->value, i), "value"), fresh);
-	if (o && !n)
+	if (o && !n && !error)
 		return true;
-	struct obj *needs = helm_release_question(s->install->release, s->install->ns);
-	for (size_t i = 0; i < s->install->n; i++)
-		if (!s->install->entries[i].is_crd && s->install->entries[i].resource)
-			add_need(needs, &s->install->entries[i]);
-	ask(s, id, needs); /* again, after the patches */
+	ask(s, id, obj_ref(needs)); /* again, after the patches */
 	return false;
+}
+
+/* The records, then the objects, few enough at a time for one answer. */
+bool strategy_is_adopted(struct strategy_pass *s)
+{
+	const struct install_plan *p = s->install;
+	if (!obj_flag(p->doc, "takesOver", false))
+		return true;
+	const char *id = arena_fmt(s->v->a, "%s:adopt", question_id(s));
+	bool done = is_batch_adopted(s, id, helm_release_question(p->release, p->ns));
+	for (size_t from = 0; done && from < p->n; from += ADOPTED_AT_ONCE) {
+		struct obj *needs = obj_list();
+		for (size_t i = from; i < p->n && i < from + ADOPTED_AT_ONCE; i++)
+			if (!p->entries[i].is_crd && p->entries[i].resource)
+				add_need(needs, &p->entries[i]);
+		done = is_batch_adopted(s, arena_fmt(s->v->a, "%s:%zu", id, from), needs);
+	}
+	return done;
 }
 
 bool strategy_leftover_rows_gone(struct strategy_pass *s, const struct obj *rows, const char *id)

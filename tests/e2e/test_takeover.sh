@@ -142,7 +142,7 @@ if [ -x "$helm" ]; then
 	is "helm get manifest" "$(helm template shop ./web -n shop --is-upgrade --set color=blue | but_bolt)" \
 		"$(helm get manifest shop -n shop | but_bolt)"
 	k create -f - >/dev/null <<-'END'
-		{apiVersion: example.com/v1, kind: Bolt, metadata: {name: precious, namespace: shop}}
+		{"apiVersion": "example.com/v1", "kind": "Bolt", "metadata": {"name": "precious", "namespace": "shop"}}
 	END
 	has "helm rollback" "Rollback was a success" "$(helm rollback shop 1 -n shop)"
 	soon "the AppType wants 1.1.0: repaired, and history says so" "1 superseded web-1.0.0 Install complete

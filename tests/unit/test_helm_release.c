@@ -76,6 +76,38 @@ static void test_helm_release__none(void **state)
 			 -E_UNAVAILABLE);
 }
 
+static void test_helm_release__too_much_to_read(void **state)
+{
+	(void)state;
+	struct helm_release r;
+	struct error err = ERROR_INIT;
+	assert_int_equal(
+		helm_release_read(parse("[{\"error\": \"no\", \"large\": true}]"), arena, &r, &err),
+		-E_LIMIT);
+	assert_string_equal(err.msg, "its records have more than 16 MiB");
+}
+
+static void test_helm_release__what_runs_cannot_be_read(void **state)
+{
+	(void)state;
+	struct helm_release r;
+	struct error err = ERROR_INIT;
+	struct obj *bad = record(2, "deployed", false);
+	obj_set_path(bad, "data.release", obj_string("!!"));
+	assert_ok(helm_release_read(answer(record(1, "superseded", false), bad), arena, &r, &err),
+		  &err);
+	assert_int_equal(r.revision, 2);
+	assert_int_equal(r.runs, 2);
+	assert_null(r.manifest);
+	assert_string_equal(r.unreadable, "the release record is not base64");
+	bad = record(1, "superseded", false); /* what does not run needs not be read */
+	obj_set_path(bad, "data.release", obj_string("!!"));
+	assert_ok(helm_release_read(answer(bad, record(2, "deployed", false)), arena, &r, &err),
+		  &err);
+	assert_null(r.unreadable);
+	assert_string_equal(r.manifest, "# r2\n");
+}
+
 static void test_helm_release__what_runs_is_the_deployed_one(void **state)
 {
 	(void)state;
@@ -147,6 +179,25 @@ static void test_helm_release__leftovers(void **state)
 	assert_int_equal(obj_len(none), 0); /* unreadable: nothing is deleted */
 }
 
+static void test_helm_release__leftovers_of_a_long_manifest(void **state)
+{
+	(void)state;
+	const struct obj *doc = parse("{\"namespace\": \"web\", \"objects\": []}");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)32 << 20);
+	for (int i = 0; i < 18; i++) { /* 18 MiB: more than a parser takes at once */
+		strbuf_addf(&b, "---\n# Source: c/templates/a.yaml\n");
+		strbuf_addf(&b,
+			    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\ndata: {a: '",
+			    i);
+		for (int k = 0; k < 1 << 20; k += 16)
+			strbuf_adds(&b, "0123456789abcdef");
+		strbuf_adds(&b, "'}\n");
+	}
+	CLEANUP(obj_unrefp) struct obj *rows = helm_leftovers(b.buf, doc);
+	assert_int_equal(obj_len(rows), 18);
+	assert_string_equal(obj_str(obj_at(rows, 17), "name"), "c17");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +206,9 @@ int main(void)
 		cmocka_unit_test(test_helm_release__a_failed_try_of_ours_leaves_helms),
 		cmocka_unit_test(test_helm_release__fields_of_helm_become_ours),
 		cmocka_unit_test(test_helm_release__leftovers),
+		cmocka_unit_test(test_helm_release__leftovers_of_a_long_manifest),
+		cmocka_unit_test(test_helm_release__too_much_to_read),
+		cmocka_unit_test(test_helm_release__what_runs_cannot_be_read),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

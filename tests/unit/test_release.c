@@ -126,22 +126,92 @@ static void test_release__refuses_what_is_no_record(void **state)
 	assert_int_equal(release_decode(STR("!!"), a, &r, &err), -E_INVALID);
 }
 
+/* Does not pack. */
+static const char *noise(struct arena *a, int bytes)
+{
+	static uint32_t x = 1;
+	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT((size_t)8 << 20);
+	for (int i = 0; i < bytes; i++) {
+		x = x * 1664525 + 1013904223;
+		strbuf_addc(&big, (char)('#' + (x >> 16) % 57)); /* none that JSON escapes */
+	}
+	return arena_strndup(a, big.buf, big.len);
+}
+
 static void test_release__too_large_for_a_secret(void **state)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
-	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT((size_t)8 << 20);
 	CLEANUP(strbuf_release) struct strbuf data = STRBUF_INIT((size_t)32 << 20);
+	CLEANUP(obj_unrefp) struct obj *secret = NULL;
 	struct error err = ERROR_INIT;
 	struct release r = sample(a);
-	uint32_t x = 1;
 	(void)state;
-	for (int i = 0; i < 2000000; i++) { /* does not pack */
-		x = x * 1664525 + 1013904223;
-		strbuf_addc(&big, (char)('!' + (x >> 16) % 90));
-	}
-	r.manifest = big.buf;
+	r.manifest = noise(a, 2000000);
 	assert_int_equal(release_encode(&r, &data, &err), -E_LIMIT);
-	assert_non_null(strstr(err.msg, "a Secret holds"));
+	assert_non_null(strstr(err.msg, "the record of release etcd has "));
+	assert_non_null(strstr(err.msg, "a Secret holds 786432"));
+	assert_int_equal(release_to_secret(&r, TIME_NS, &secret, &err), -E_LIMIT);
+}
+
+static struct obj *map_with(struct arena *a, const char *key, const char *text)
+{
+	struct obj *o = obj_keep(a, obj_map());
+	obj_set_str(o, key, text);
+	return o;
+}
+
+/* Notes go first, then the defaults; hooks, which helm runs, only at the end. */
+static void test_release__what_is_left_out_of_a_large_one(void **state)
+{
+	static const struct {
+		int manifest;
+		bool notes, values, hooks;
+	} rows[] = {{100000, true, true, true},
+		    {500000, false, true, true},
+		    {850000, false, false, true},
+		    {1000000, false, false, false}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
+		CLEANUP(obj_unrefp) struct obj *secret = NULL;
+		struct error err = ERROR_INIT;
+		struct release r = sample(a), back;
+		struct obj *hooks = obj_keep(a, obj_list());
+		obj_append(hooks, obj_ref(map_with(a, "manifest", noise(a, 150000))));
+		r.manifest = noise(a, rows[i].manifest);
+		r.notes = noise(a, 300000);
+		r.chart_values = map_with(a, "v", noise(a, 200000));
+		r.hooks = hooks;
+		assert_ok(release_to_secret(&r, TIME_NS, &secret, &err), &err);
+		assert_ok(release_from_secret(secret, a, &back, &err), &err);
+		assert_string_equal(back.manifest, r.manifest);
+		assert_int_equal(back.notes && *back.notes, rows[i].notes);
+		assert_int_equal(obj_len(back.chart_values) > 0, rows[i].values);
+		assert_int_equal(obj_len(back.hooks) > 0, rows[i].hooks);
+	}
+}
+
+/* A change that would take it over the limit costs what only helm's own upgrades read. */
+static void test_release__a_change_of_a_full_one(void **state)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
+	CLEANUP(obj_unrefp) struct obj *secret = NULL;
+	CLEANUP(obj_unrefp) struct obj *patch = NULL;
+	struct error err = ERROR_INIT;
+	struct release r = sample(a), back;
+	(void)state;
+	r.manifest = noise(a, 700000);
+	r.chart_values = map_with(a, "v", noise(a, 200000));
+	assert_ok(release_to_secret(&r, TIME_NS, &secret, &err), &err);
+	struct obj *hooks = obj_keep(a, obj_list());
+	obj_append(hooks, obj_ref(map_with(a, "manifest", noise(a, 200000))));
+	struct release_change c = {.status = "superseded", .hooks = hooks, .now_ns = TIME_NS};
+	assert_ok(release_change(secret, &c, &patch, &err), &err);
+	assert_ok(release_decode(str_of(obj_str(patch, "data.release")), a, &back, &err), &err);
+	assert_string_equal(back.status, "superseded");
+	assert_string_equal(back.manifest, r.manifest);
+	assert_int_equal(obj_len(back.hooks), 1);
+	assert_int_equal(obj_len(back.chart_values), 0);
 }
 
 static void test_release__statuses(void **state)
@@ -161,6 +231,8 @@ int main(void)
 		cmocka_unit_test(test_release__reads_what_helm_writes),
 		cmocka_unit_test(test_release__refuses_what_is_no_record),
 		cmocka_unit_test(test_release__too_large_for_a_secret),
+		cmocka_unit_test(test_release__what_is_left_out_of_a_large_one),
+		cmocka_unit_test(test_release__a_change_of_a_full_one),
 		cmocka_unit_test(test_release__statuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
