@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/file.h"
 
 #define VALUES_FILE_MAX ((size_t)16 << 20)
@@ -14,6 +15,11 @@ enum flag_type {
 	FLAG_COMMA,    /* repeated, and a comma separates */
 	FLAG_IGNORED,  /* has no meaning offline; a bool */
 	FLAG_IGNORED1, /* the same with a value */
+	FLAG_OPTIONAL, /* the same with a value only after = */
+	FLAG_DURATION, /* the same with a time */
+	FLAG_DRY_RUN,
+	FLAG_REFUSED,  /* a bool that would change the output: refusals[] */
+	FLAG_REFUSED1, /* the same with a value */
 	FLAG_PROFILE,
 };
 
@@ -50,25 +56,73 @@ static const struct flag flags[] = {
 	{"strict", 0, FLAG_BOOL, AT(strict)},
 	{"debug", 0, FLAG_BOOL, AT(debug)},
 	{"help", 'h', FLAG_BOOL, AT(help)},
+	{"generate-name", 'g', FLAG_BOOL, AT(generate_name)},
+	{"dry-run", 0, FLAG_DRY_RUN, 0},
+	{"post-renderer", 0, FLAG_REFUSED1, 0},
+	{"repo", 0, FLAG_REFUSED1, 0},
+	{"validate", 0, FLAG_REFUSED, 0},
+	{"verify", 0, FLAG_REFUSED, 0},
 	{"skip-crds", 0, FLAG_IGNORED, 0},
 	{"create-namespace", 0, FLAG_IGNORED, 0},
 	{"dependency-update", 0, FLAG_IGNORED, 0},
 	{"devel", 0, FLAG_IGNORED, 0},
 	{"disable-openapi-validation", 0, FLAG_IGNORED, 0},
 	{"enable-dns", 0, FLAG_IGNORED, 0},
-	{"wait", 0, FLAG_IGNORED, 0},
+	{"wait", 0, FLAG_OPTIONAL, 0},
 	{"wait-for-jobs", 0, FLAG_IGNORED, 0},
 	{"atomic", 0, FLAG_IGNORED, 0},
+	{"rollback-on-failure", 0, FLAG_IGNORED, 0},
 	{"force", 0, FLAG_IGNORED, 0},
+	{"force-conflicts", 0, FLAG_IGNORED, 0},
+	{"force-replace", 0, FLAG_IGNORED, 0},
+	{"hide-notes", 0, FLAG_IGNORED, 0},
+	{"insecure-skip-tls-verify", 0, FLAG_IGNORED, 0},
+	{"kube-insecure-skip-tls-verify", 0, FLAG_IGNORED, 0},
+	{"pass-credentials", 0, FLAG_IGNORED, 0},
+	{"plain-http", 0, FLAG_IGNORED, 0},
 	{"replace", 0, FLAG_IGNORED, 0},
-	{"dry-run", 0, FLAG_IGNORED, 0},
-	{"timeout", 0, FLAG_IGNORED1, 0},
+	{"server-side", 0, FLAG_IGNORED, 0},
+	{"take-ownership", 0, FLAG_IGNORED, 0},
+	{"timeout", 0, FLAG_DURATION, 0},
+	{"burst-limit", 0, FLAG_IGNORED1, 0},
+	{"ca-file", 0, FLAG_IGNORED1, 0},
+	{"cert-file", 0, FLAG_IGNORED1, 0},
+	{"color", 0, FLAG_IGNORED1, 0},
+	{"colour", 0, FLAG_IGNORED1, 0},
+	{"content-cache", 0, FLAG_IGNORED1, 0},
 	{"description", 0, FLAG_IGNORED1, 0},
-	{"version", 0, FLAG_IGNORED1, 0},
-	{"kubeconfig", 0, FLAG_IGNORED1, 0},
+	{"key-file", 0, FLAG_IGNORED1, 0},
+	{"keyring", 0, FLAG_IGNORED1, 0},
+	{"kube-apiserver", 0, FLAG_IGNORED1, 0},
+	{"kube-as-group", 0, FLAG_IGNORED1, 0},
+	{"kube-as-user", 0, FLAG_IGNORED1, 0},
+	{"kube-ca-file", 0, FLAG_IGNORED1, 0},
 	{"kube-context", 0, FLAG_IGNORED1, 0},
+	{"kube-tls-server-name", 0, FLAG_IGNORED1, 0},
+	{"kube-token", 0, FLAG_IGNORED1, 0},
+	{"kubeconfig", 0, FLAG_IGNORED1, 0},
+	{"labels", 'l', FLAG_IGNORED1, 0},
+	{"password", 0, FLAG_IGNORED1, 0},
+	{"post-renderer-args", 0, FLAG_IGNORED1, 0},
+	{"qps", 0, FLAG_IGNORED1, 0},
+	{"registry-config", 0, FLAG_IGNORED1, 0},
+	{"repository-cache", 0, FLAG_IGNORED1, 0},
+	{"repository-config", 0, FLAG_IGNORED1, 0},
+	{"username", 0, FLAG_IGNORED1, 0},
+	{"version", 0, FLAG_IGNORED1, 0},
 };
 /* clang-format on */
+
+#define OFFLINE "alm template asks no server"
+static const struct {
+	const char *name, *remedy;
+} refusals[] = {
+	{"dry-run=server", OFFLINE ": give its output to kubectl apply --dry-run=server -f -"},
+	{"validate", OFFLINE ": give its output to kubectl apply --dry-run=server -f -"},
+	{"repo", "alm template opens no network: helm pull --repo URL NAME, then give the .tgz"},
+	{"verify", "no keyrings are read: compare the sha256 of the .tgz"},
+	{"post-renderer", "no plugins are run: pipe the output into the program"},
+};
 
 static const struct {
 	const char *text;
@@ -110,14 +164,63 @@ static int set_profile(enum tmpl_profile *at, const char *text, struct strbuf *m
 	return usage(msg, "--helm-version is 3, 4.1 or 4.2, not ", text);
 }
 
+static int refuse(const char *name, struct strbuf *msg)
+{
+	for (size_t i = 0; i < ARRAY_LEN(refusals); i++)
+		if (!strcmp(name, refusals[i].name))
+			strbuf_addf(msg, "--%s is not offered; %s", name, refusals[i].remedy);
+	return -E_USAGE;
+}
+
+/* As Go's strconv.ParseBool. */
+static int set_bool(bool *at, const struct flag *f, const char *value, struct strbuf *msg)
+{
+	static const char *const words[] = {"0", "f", "F", "false", "FALSE", "False",
+					    "1", "t", "T", "true",  "TRUE",  "True"};
+	if (!value)
+		value = "1";
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (strcmp(value, words[i]) != 0)
+			continue;
+		*at = i >= ARRAY_LEN(words) / 2;
+		return 0;
+	}
+	strbuf_addf(msg,
+		    "invalid argument \"%s\" for \"--%s\" flag: strconv.ParseBool: parsing "
+		    "\"%s\": invalid syntax",
+		    value, f->name, value);
+	return -E_USAGE;
+}
+
+static int check_dry_run(const char *value, struct strbuf *msg)
+{
+	if (!value || !strcmp(value, "client") || !strcmp(value, "true"))
+		return 0;
+	if (!strcmp(value, "server"))
+		return refuse("dry-run=server", msg);
+	strbuf_addf(msg, "invalid dry-run value (\"%s\"). Must be \"server\" or \"client\"", value);
+	return -E_USAGE;
+}
+
+static int check_duration(const struct flag *f, const char *value, struct strbuf *msg)
+{
+	int64_t ns;
+	struct error ignored;
+	if (duration_parse(str_of(value), &ns, &ignored) == 0)
+		return 0;
+	strbuf_addf(msg, "invalid argument \"%s\" for \"--%s\" flag: time: invalid duration \"%s\"",
+		    value, f->name, value);
+	return -E_USAGE;
+}
+
 static int set_flag(struct arena *a, struct template_args *args, const struct flag *f,
 		    const char *value, struct strbuf *msg)
 {
 	void *at = (char *)args + f->offset;
+	bool ignored, refused = false;
 	switch (f->type) {
 	case FLAG_BOOL:
-		*(bool *)at = !value || strcmp(value, "false") != 0;
-		return 0;
+		return set_bool(at, f, value, msg);
 	case FLAG_TEXT:
 		*(const char **)at = value;
 		return 0;
@@ -127,8 +230,20 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 		return push_parts(a, at, value, msg);
 	case FLAG_PROFILE:
 		return set_profile(at, value, msg);
+	case FLAG_DRY_RUN:
+		return check_dry_run(value, msg);
+	case FLAG_DURATION:
+		return check_duration(f, value, msg);
 	case FLAG_IGNORED:
+		return set_bool(&ignored, f, value, msg);
+	case FLAG_REFUSED:
+		if (set_bool(&refused, f, value, msg) < 0)
+			return -E_USAGE;
+		return refused ? refuse(f->name, msg) : 0;
+	case FLAG_REFUSED1:
+		return refuse(f->name, msg);
 	case FLAG_IGNORED1:
+	case FLAG_OPTIONAL:
 		return 0;
 	}
 	return 0;
@@ -144,7 +259,35 @@ static const struct flag *find_flag(struct str name, char letter)
 
 static bool takes_value(const struct flag *f)
 {
-	return f->type != FLAG_BOOL && f->type != FLAG_IGNORED;
+	return f->type != FLAG_BOOL && f->type != FLAG_IGNORED && f->type != FLAG_OPTIONAL &&
+	       f->type != FLAG_DRY_RUN && f->type != FLAG_REFUSED;
+}
+
+/* -gn NS, -nNS, -n=NS: letters of flags without a value may stand together. */
+static int parse_letters(struct arena *a, int argc, char **argv, struct template_args *args,
+			 struct strbuf *msg)
+{
+	for (const char *at = argv[0] + 1; *at; at++) {
+		const struct flag *f = find_flag(STR_NONE, *at);
+		const char *value = at[1] ? at + 1 + (at[1] == '=') : NULL;
+		if (!f) {
+			strbuf_addf(msg, "unknown shorthand flag: '%c' in -%s", *at, at);
+			return -E_USAGE;
+		}
+		if (!takes_value(f) && (!value || at[1] != '=')) {
+			if (set_flag(a, args, f, NULL, msg) < 0)
+				return -E_USAGE;
+			continue;
+		}
+		if (value)
+			return set_flag(a, args, f, value, msg) < 0 ? -E_USAGE : 1;
+		if (argc < 2) {
+			strbuf_addf(msg, "flag needs an argument: '%c' in -%s", *at, at);
+			return -E_USAGE;
+		}
+		return set_flag(a, args, f, argv[1], msg) < 0 ? -E_USAGE : 2;
+	}
+	return 1;
 }
 
 /* One flag, with its value from the same word or the next; returns how many words it took. */
@@ -152,16 +295,14 @@ static int parse_flag(struct arena *a, int argc, char **argv, struct template_ar
 		      struct strbuf *msg)
 {
 	const char *word = argv[0];
-	bool is_long = word[1] == '-';
+	if (word[1] != '-')
+		return parse_letters(a, argc, argv, args, msg);
 	struct str name, rest = STR_NONE;
 	bool has_value = str_cut(str_of(word + 2), '=', &name, &rest);
 	const char *value = has_value ? rest.ptr : NULL;
-	const struct flag *f = find_flag(name, is_long ? 0 : word[1]);
+	const struct flag *f = find_flag(name, 0);
 	if (!f)
-		return is_long ? usage(msg, "unknown flag: --", arena_text(a, name.ptr, name.len))
-			       : usage(msg, "unknown shorthand flag: ", word);
-	if (!is_long)
-		value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+		return usage(msg, "unknown flag: --", arena_text(a, name.ptr, name.len));
 	if (!takes_value(f) || value)
 		return set_flag(a, args, f, value, msg) < 0 ? -E_USAGE : 1;
 	if (argc < 2)
@@ -173,16 +314,38 @@ static int set_positional(struct template_args *args, const char **words, int n,
 {
 	if (args->help)
 		return 0;
-	if (n < 1 || n > 2) {
-		strbuf_addf(msg, "\"template\" requires %s, got %d",
-			    n < 1 ? "a chart" : "2 arguments", n);
-		return -E_USAGE;
-	}
+	if (n < 1)
+		return usage(msg, "\"template\" requires a chart", "");
+	if (n > 2)
+		return usage(msg, "expected at most two arguments, unexpected arguments: ",
+			     words[2]);
 	args->chart = words[n - 1];
 	if (n == 2)
 		args->name = words[0];
+	if (args->name && args->generate_name)
+		return usage(msg, "cannot set --generate-name and also specify a name", "");
 	if (args->name && args->name_template)
 		return usage(msg, "cannot set --name-template and also specify a name", "");
+	return 0;
+}
+
+/* helm fetches what is named by an address. */
+static int refuse_addresses(const struct template_args *args, struct strbuf *msg)
+{
+	if (args->chart && strstr(args->chart, "://")) {
+		strbuf_addf(msg,
+			    "%s: alm template opens no network: helm pull it, then give the .tgz",
+			    args->chart);
+		return -E_USAGE;
+	}
+	for (size_t i = 0; i < args->values.n; i++) {
+		const char *path = args->values.items[i];
+		if (!strstr(path, "://") || cstr_has_prefix(path, "file://"))
+			continue;
+		strbuf_addf(msg, "%s: alm template opens no network: fetch it, then give the file",
+			    path);
+		return -E_USAGE;
+	}
 	return 0;
 }
 
@@ -208,7 +371,7 @@ int template_args_parse(struct arena *a, int argc, char **argv, struct template_
 			words[n++] = argv[i++];
 		}
 	}
-	return set_positional(ret, words, n, msg);
+	return set_positional(ret, words, n, msg) < 0 ? -E_USAGE : refuse_addresses(ret, msg);
 }
 
 /* ---- values ---- */

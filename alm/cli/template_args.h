@@ -33,7 +33,7 @@ struct template_args {
 	const char *ns, *kube_version, *name_template, *output_dir;
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
-		debug, use_release_name, help;
+		debug, use_release_name, generate_name, help;
 	struct template_list values, set, set_string, set_json, set_file, set_literal, api_versions,
 		show_only;
 };
