@@ -317,8 +317,8 @@ static int set_positional(struct template_args *args, const char **words, int n,
 	if (n < 1)
 		return usage(msg, "\"template\" requires a chart", "");
 	if (n > 2)
-		return usage(msg, "expected at most two arguments, unexpected arguments: ",
-			     words[2]);
+		return usage(msg,
+			     "expected at most two arguments, unexpected arguments: ", words[2]);
 	args->chart = words[n - 1];
 	if (n == 2)
 		args->name = words[0];
