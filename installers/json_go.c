@@ -602,7 +602,7 @@ static int decode(struct parser *p, bool whole, struct value *ret)
 		if (p->at < p->s.len)
 			return fail_char(p, "after top-level value");
 	}
-	*ret = v;
+	*ret = p->late.len && v.type == VALUE_NIL ? value_float(0) : v;
 	if (!p->late.len)
 		return 0;
 	strbuf_addstr(p->msg, strbuf_str(&p->late));

@@ -22,7 +22,8 @@ enum json_go_flags {
 int json_go_encode(struct value v, unsigned flags, struct strbuf *b, struct strbuf *msg);
 
 /* One value and nothing after it. On -E_INVALID a message as json.Unmarshal gives; *ret holds what
- * was decoded if the text is JSON and only a number is out of range, else nil. */
+ * was decoded if the text is JSON and only a number is out of range (0 for that number alone), else
+ * nil. */
 int json_go_decode(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);
 /* The first value only (json.Decoder); *ret_used is the offset after it. "EOF" for no text. */
 int json_go_decode_prefix(struct arena *a, struct str text, struct value *ret, size_t *ret_used,

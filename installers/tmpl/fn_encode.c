@@ -139,8 +139,10 @@ static int fn_from_yaml_array(struct tmpl_run *run, const struct value *args, si
 	return 0;
 }
 
+/* Instead of what msg says: Go does not look into a value of another type than it wants. */
 static void wrong_type(struct strbuf *msg, struct value v, const char *want)
 {
+	strbuf_clear(msg);
 	strbuf_addf(msg, "json: cannot unmarshal %s into Go value of type %s", yaml_go_json_type(v),
 		    want);
 }
@@ -151,7 +153,7 @@ static int fn_from_json(struct tmpl_run *run, const struct value *args, size_t n
 	struct value v;
 	(void)n;
 	int rc = json_go_decode(tmpl_arena(run), value_text(args[0]), &v, &msg);
-	if (rc == 0 && v.type != VALUE_NIL && v.type != VALUE_MAP) {
+	if (v.type != VALUE_NIL && v.type != VALUE_MAP) {
 		wrong_type(&msg, v, "map[string]interface {}");
 		rc = -E_INVALID;
 	}
@@ -169,7 +171,7 @@ static int fn_from_json_array(struct tmpl_run *run, const struct value *args, si
 	struct value v;
 	(void)n;
 	int rc = json_go_decode(tmpl_arena(run), value_text(args[0]), &v, &msg);
-	if (rc == 0 && v.type != VALUE_NIL && v.type != VALUE_LIST) {
+	if (v.type != VALUE_NIL && v.type != VALUE_LIST) {
 		wrong_type(&msg, v, "[]interface {}");
 		rc = -E_INVALID;
 	}

@@ -221,18 +221,31 @@ FN(fn_rand_int)
 }
 
 /* ---- float64 ---- */
+static int not_finite(struct tmpl_run *run, double f)
+{
+	const char *name = isnan(f) ? "NaN" : f > 0 ? "+Inf" : "-Inf";
+	return tmpl_fail(run, "Cannot create a Decimal from %s", name);
+}
+
 static int decimal_op(struct tmpl_run *run, enum decimal_op op, double first,
 		      const struct value *args, size_t n, struct value *ret)
 {
+	if (!isfinite(first))
+		return not_finite(run, first);
 	struct decimal *d = decimal_new(first);
+	double f = 0;
 	bool ok = true;
-	for (size_t i = 0; i < n && ok; i++)
-		ok = decimal_apply(d, op, cast_double(args[i]));
+	for (size_t i = 0; i < n && ok; i++) {
+		f = cast_double(args[i]);
+		ok = isfinite(f) && decimal_apply(d, op, f);
+	}
 	bool too_long = decimal_is_too_long(d);
 	*ret = value_float(decimal_double(d));
 	decimal_free(d);
 	if (ok)
 		return 0;
+	if (!isfinite(f))
+		return not_finite(run, f);
 	return too_long ? tmpl_over(run, "digits of a number", 2000)
 			: tmpl_fail(run, "decimal division by 0");
 }
