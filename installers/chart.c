@@ -222,6 +222,16 @@ static int load_charts(struct arena *a, struct chart *c, const struct archive_fi
 	return rc;
 }
 
+/* Helm 4 asks the root chart only, before anything else of it. */
+static int check_api_version(const struct chart *c, enum tmpl_profile profile, struct strbuf *msg)
+{
+	struct str v = c->meta.api_version;
+	if (profile == TMPL_PROFILE_3 || !v.len || str_is(v, "v1") || str_is(v, "v2"))
+		return 0;
+	return fail(msg,
+		    str_is(v, "v3") ? "invalid chart apiVersion" : "unsupported chart version");
+}
+
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
 		enum tmpl_profile profile, unsigned depth, struct chart **ret, struct strbuf *msg)
 {
@@ -230,6 +240,8 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 	if (depth > budget->limits->path_components)
 		return fail(msg, "charts are nested too deep");
 	if (meta && load_meta(a, c, meta, msg) < 0)
+		return -E_INVALID;
+	if (depth == 0 && check_api_version(c, profile, msg) < 0)
 		return -E_INVALID;
 	if (!meta && !archive_find(files, "requirements.yaml"))
 		return fail(msg, "Chart.yaml file is missing");
@@ -240,7 +252,7 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 	}
 	if (!meta)
 		return fail(msg, "Chart.yaml file is missing");
-	if (chart_check_meta(a, &c->meta, profile, msg) < 0)
+	if (chart_check_meta(a, &c->meta, msg) < 0)
 		return -E_INVALID;
 	*ret = c;
 	return load_charts(a, c, files, budget, profile, depth, msg);

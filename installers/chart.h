@@ -54,8 +54,7 @@ int chart_load(struct arena *a, const struct archive_files *files, struct archiv
 	       enum tmpl_profile profile, struct chart **ret, struct strbuf *msg);
 /* The same without its subcharts, for `alm package build` and lint: Chart.yaml and its checks. */
 int chart_read_meta(struct arena *a, struct str text, struct chart_meta *ret, struct strbuf *msg);
-int chart_check_meta(struct arena *a, struct chart_meta *m, enum tmpl_profile profile,
-		     struct strbuf *msg);
+int chart_check_meta(struct arena *a, struct chart_meta *m, struct strbuf *msg);
 
 /* May the root be installed: no library, every dependency is there. */
 int chart_check_installable(const struct chart *c, struct strbuf *msg);

@@ -375,18 +375,12 @@ static int check_dependencies(struct arena *a, struct chart_meta *m, struct strb
 	return 0;
 }
 
-int chart_check_meta(struct arena *a, struct chart_meta *m, enum tmpl_profile profile,
-		     struct strbuf *msg)
+int chart_check_meta(struct arena *a, struct chart_meta *m, struct strbuf *msg)
 {
 	struct str *texts[] = {&m->name,      &m->description, &m->home,        &m->icon,
 			       &m->condition, &m->tags,        &m->app_version, &m->kube_version};
 	if (!m->api_version.len)
 		m->api_version = STR("v1");
-	if (profile != TMPL_PROFILE_3 && !str_is(m->api_version, "v1") &&
-	    !str_is(m->api_version, "v2")) {
-		strbuf_adds(msg, "invalid chart apiVersion");
-		return -E_INVALID;
-	}
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		clean(a, texts[i]);
 	clean_list(a, m->sources);

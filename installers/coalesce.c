@@ -6,6 +6,7 @@
 
 #include "installers/chart.h"
 #include "installers/coalesce.h"
+#include "installers/tmpl/print.h"
 #include "installers/values.h"
 
 static struct vmap *copy_map(struct coalesce *k, const struct vmap *m, int depth);
@@ -158,32 +159,6 @@ static void coalesce_globals(struct coalesce *k, struct vmap *dst, struct vmap *
 
 /* NOLINTBEGIN(misc-no-recursion): at most VALUES_DEPTH_MAX deep; chart.c bounds the charts in
  * charts */
-/* fmt's %t of something that is no bool. */
-static void print_bad_bool(struct strbuf *b, struct value v)
-{
-	if (v.type == VALUE_NIL) {
-		strbuf_adds(b, "%!t(<nil>)");
-		return;
-	}
-	if (value_is_list(v)) {
-		strbuf_addc(b, '[');
-		for (size_t i = 0; i < v.len; i++) {
-			if (i)
-				strbuf_addc(b, ' ');
-			print_bad_bool(b, v.items[i]);
-		}
-		strbuf_addc(b, ']');
-		return;
-	}
-	if (v.type == VALUE_BOOL) {
-		strbuf_adds(b, v.b ? "true" : "false");
-		return;
-	}
-	strbuf_addf(b, "%%!t(%s=", value_type_name(v, TMPL_PROFILE_4_1));
-	value_print(b, v);
-	strbuf_addc(b, ')');
-}
-
 static int coalesce_charts(struct coalesce *k, const struct chart *c, struct vmap *dst,
 			   const char *prefix, struct strbuf *msg);
 
@@ -203,7 +178,7 @@ static int coalesce_charts(struct coalesce *k, const struct chart *c, struct vma
 		struct value *v = vmap_get(dst, child->meta.name);
 		if (v && !is_table(v)) {
 			strbuf_addf(msg, "type mismatch on %.*s: ", STR_ARG(child->meta.name));
-			print_bad_bool(msg, *v);
+			print_sprintf(msg, STR("%t"), v, 1, TMPL_PROFILE_4_1);
 			return -E_INVALID;
 		}
 		struct vmap *m = v ? v->map : vmap_new(k->a);

@@ -103,18 +103,28 @@ struct str schema_quote(struct arena *a, struct str s)
 	return str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
-/* A failed alternative: its violations as one, grouped if there are several. */
-static void add_grouped(struct check *c, struct violation *to, const struct violation *sub)
+/* What one schema finds in one value counts as one violation: a group if there are several. */
+static void add_grouped(struct schema_run *r, const struct place *at, const struct violation *found,
+			struct violation *out)
 {
-	struct violation *group;
-	if (sub->n == 1) {
-		violation_add(c->r, to, sub->kids[0]);
+	if (found->n == 1)
+		violation_add(r, out, found->kids[0]);
+	if (found->n <= 1)
 		return;
-	}
-	group = violation_new(c->r, c->at, "validation failed");
-	group->kids = sub->kids;
-	group->n = sub->n;
-	violation_add(c->r, to, group);
+	struct violation *group = violation_new(r, at, "validation failed");
+	group->kids = found->kids;
+	group->n = found->n;
+	group->group = true;
+	violation_add(r, out, group);
+}
+
+/* A group that is all there is says nothing. */
+static void flatten(struct violation *x)
+{
+	if (x->n != 1 || !x->kids[0]->group)
+		return;
+	x->n = x->kids[0]->n;
+	x->kids = x->kids[0]->kids;
 }
 
 /* ---- numbers and types ---- */
@@ -308,12 +318,13 @@ static void check_bound(struct check *c, struct value schema, const char *name,
 {
 	double got = number_of(c->v), want;
 	const struct value *flag = keyword(schema, exclusive_name);
-	check_limit(c, schema, name, got, minimum, false);
-	if (flag && flag->type == VALUE_BOOL && flag->b && number_keyword(schema, name, &want) &&
-	    got == want)
+	if (!flag || flag->type != VALUE_BOOL || !flag->b) {
+		check_limit(c, schema, name, got, minimum, false);
+		check_limit(c, schema, exclusive_name, got, minimum, true);
+	} else if (number_keyword(schema, name, &want) && (minimum ? got <= want : got >= want)) {
 		ADD(c, "%s: got %s, want %s", exclusive_name, number_text(c->r->a, got),
 		    number_text(c->r->a, want));
-	check_limit(c, schema, exclusive_name, got, minimum, true);
+	}
 }
 
 static void check_number(struct check *c, struct value schema)
@@ -426,13 +437,15 @@ static void check_additional(struct check *c, struct value schema, const bool *k
 
 static void check_names(struct check *c, struct value schema)
 {
-	const struct value *names = keyword(schema, "propertyNames");
+	const struct value *names =
+		c->r->draft >= DRAFT_6 ? keyword(schema, "propertyNames") : NULL;
 	for (size_t i = 0; names && i < c->v.map->n; i++) {
 		struct str key = c->v.map->entries[i].key;
 		struct str q = schema_quote(c->r->a, key);
 		struct violation *x =
 			violation_new(c->r, NULL, "invalid propertyName %.*s", STR_ARG(q));
 		check_value(c->r, *names, value_str(key), NULL, x, NULL);
+		flatten(x);
 		if (x->n)
 			violation_add(c->r, c->out, x);
 	}
@@ -485,10 +498,9 @@ static void check_object(struct check *c, struct value schema)
 	check_named(c, schema, known);
 	check_additional(c, schema, known);
 	check_names(c, schema);
-	if (c->r->draft < DRAFT_2019) {
-		check_dependent(c, schema, "dependencies");
+	check_dependent(c, schema, "dependencies");
+	if (c->r->draft < DRAFT_2019)
 		return;
-	}
 	check_dependent(c, schema, "dependentRequired");
 	check_dependent(c, schema, "dependentSchemas");
 }
@@ -560,7 +572,7 @@ static void report_contains(struct check *c, size_t matched, const char *places,
 
 static void check_contains(struct check *c, struct value schema)
 {
-	const struct value *want = keyword(schema, "contains");
+	const struct value *want = c->r->draft >= DRAFT_6 ? keyword(schema, "contains") : NULL;
 	CLEANUP(strbuf_release) struct strbuf places = STRBUF_INIT(STRBUF_SMALL);
 	struct violation tried = {0};
 	double min = 1, max;
@@ -570,13 +582,10 @@ static void check_contains(struct check *c, struct value schema)
 	bool has_min = c->r->draft >= DRAFT_2019 && number_keyword(schema, "minContains", &min);
 	for (size_t i = 0; i < c->v.len; i++) {
 		struct place at = {.up = c->at, .index = i};
-		struct violation sub = {0};
-		struct check item = {.r = c->r, .at = &at};
-		check_value(c->r, *want, c->v.items[i], &at, &sub, NULL);
-		if (sub.n) {
-			add_grouped(&item, &tried, &sub);
+		size_t before = tried.n;
+		check_value(c->r, *want, c->v.items[i], &at, &tried, NULL);
+		if (tried.n > before)
 			continue;
-		}
 		strbuf_addf(&places, "%s%zu", matched++ ? " " : "", i);
 		if (c->seen && c->r->draft >= DRAFT_2020)
 			mark(c->seen->items, i);
@@ -625,11 +634,12 @@ static void seen_merge(struct seen *to, const struct seen *from)
 }
 
 /* Applies schema to the same value; true if it holds, and then what it saw counts. */
-static bool holds(struct check *c, struct value schema, struct violation *sub)
+static bool holds(struct check *c, struct value schema, struct violation *out)
 {
 	struct seen *s = c->seen ? seen_new(c) : NULL;
-	check_value(c->r, schema, c->v, c->at, sub, s);
-	if (sub->n)
+	size_t before = out->n;
+	check_value(c->r, schema, c->v, c->at, out, s);
+	if (out->n > before)
 		return false;
 	if (s)
 		seen_merge(c->seen, s);
@@ -639,11 +649,8 @@ static bool holds(struct check *c, struct value schema, struct violation *sub)
 static void check_all_of(struct check *c, struct value list)
 {
 	struct violation *x = violation_new(c->r, c->at, "'allOf' failed");
-	for (size_t i = 0; i < list.len; i++) {
-		struct violation sub = {0};
-		if (!holds(c, list.items[i], &sub))
-			add_grouped(c, x, &sub);
-	}
+	for (size_t i = 0; i < list.len; i++)
+		holds(c, list.items[i], x);
 	if (x->n)
 		violation_add(c->r, c->out, x);
 }
@@ -652,13 +659,8 @@ static void check_any_of(struct check *c, struct value list)
 {
 	struct violation *x = violation_new(c->r, c->at, "'anyOf' failed");
 	bool matched = false;
-	for (size_t i = 0; i < list.len && (!matched || c->seen); i++) {
-		struct violation sub = {0};
-		if (holds(c, list.items[i], &sub))
-			matched = true;
-		else
-			add_grouped(c, x, &sub);
-	}
+	for (size_t i = 0; i < list.len && (!matched || c->seen); i++)
+		matched |= holds(c, list.items[i], x);
 	if (!matched)
 		violation_add(c->r, c->out, x);
 }
@@ -668,9 +670,8 @@ static void check_one_of(struct check *c, struct value list)
 	struct violation *x = violation_new(c->r, c->at, "'oneOf' failed, none matched");
 	ptrdiff_t first = -1;
 	for (size_t i = 0; i < list.len; i++) {
-		struct violation sub = {0};
-		if (!holds(c, list.items[i], &sub)) {
-			add_grouped(c, x, &sub);
+		if (!holds(c, list.items[i], x)) {
+			continue;
 		} else if (first < 0) {
 			first = (ptrdiff_t)i;
 		} else {
@@ -732,8 +733,14 @@ static bool check_ref(struct check *c, struct value schema, const char *name)
 	if (!ref || ref->type != VALUE_STRING)
 		return false;
 	const struct value *target = schema_resolve(c->r, value_text(*ref));
-	if (target && !holds(c, *target, &sub))
-		add_grouped(c, c->out, &sub);
+	if (!target || holds(c, *target, &sub))
+		return true;
+	struct violation *kid = sub.kids[0];
+	if (kid->group) { /* reported where the reference stands */
+		kid->at = place_text(c->r->a, c->at);
+		kid->group = false;
+	}
+	violation_add(c->r, c->out, kid);
 	return true;
 }
 
@@ -794,12 +801,13 @@ static void check_schema(struct check *c, struct value schema)
 static void check_value(struct schema_run *r, struct value schema, struct value v,
 			const struct place *at, struct violation *out, struct seen *seen)
 {
-	struct check c = {.r = r, .v = v, .at = at, .out = out, .seen = seen};
+	struct violation found = {0};
+	struct check c = {.r = r, .v = v, .at = at, .out = &found, .seen = seen};
 	if (r->broken)
 		return;
 	if (schema.type == VALUE_BOOL) {
 		if (!schema.b)
-			ADD(&c, "false schema");
+			violation_add(r, out, violation_new(r, at, "false schema"));
 		return;
 	}
 	if (++r->steps > JSONSCHEMA_STEPS_MAX) {
@@ -812,6 +820,7 @@ static void check_value(struct schema_run *r, struct value schema, struct value 
 	if (!c.seen && r->draft >= DRAFT_2019)
 		c.seen = seen_new(&c);
 	check_schema(&c, schema);
+	add_grouped(r, at, &found, out);
 	r->depth--;
 }
 
@@ -895,7 +904,7 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 		return -E_INVALID;
 	if (!top.n)
 		return 0;
-	/* never empty here */
+	flatten(&top); /* never empty here */
 	qsort((void *)top.kids, top.n, sizeof(*top.kids), by_place);
 	for (size_t i = 0; i < top.n; i++)
 		print(top.kids[i], 0, msg);

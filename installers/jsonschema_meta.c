@@ -17,6 +17,7 @@ enum shape {
 	SHAPE_SCHEMA_MAP,
 	SHAPE_PATTERN_MAP,  /* names are patterns */
 	SHAPE_ITEMS,        /* a schema or, before 2020-12, a list */
+	SHAPE_ADDITIONAL,   /* a schema, in draft 4 also a bool */
 	SHAPE_DEPENDENCIES, /* schemas or lists of names */
 	SHAPE_NAMES,
 	SHAPE_NAMES_MAP,
@@ -41,6 +42,7 @@ enum vocabulary {
 	VOC_META,
 	VOC_FORMAT,
 	VOC_CONTENT,
+	VOC_NONE, /* beside the vocabularies */
 	N_VOC
 };
 
@@ -49,46 +51,67 @@ struct keyword_rule {
 	size_t len;
 	enum shape shape;
 	enum vocabulary voc;
+	enum draft first, last;
 };
 
 /* clang-format off */
-#define RULE(name, shape, voc) {name, sizeof(name) - 1, shape, voc}
+#define RULE_TO(name, shape, voc, first, last) {name, sizeof(name) - 1, shape, voc, first, last}
+#define RULE_FROM(name, shape, voc, first) RULE_TO(name, shape, voc, first, DRAFT_2020)
+#define RULE(name, shape, voc) RULE_TO(name, shape, voc, DRAFT_4, DRAFT_2020)
 static const struct keyword_rule rules[] = {
-	RULE("$id", SHAPE_STRING, VOC_CORE), RULE("$schema", SHAPE_STRING, VOC_CORE),
-	RULE("$ref", SHAPE_REF, VOC_CORE), RULE("$anchor", SHAPE_STRING, VOC_CORE),
-	RULE("$dynamicRef", SHAPE_REF, VOC_CORE), RULE("$recursiveRef", SHAPE_REF, VOC_CORE),
-	RULE("$comment", SHAPE_STRING, VOC_CORE), RULE("$defs", SHAPE_SCHEMA_MAP, VOC_CORE),
-	RULE("definitions", SHAPE_SCHEMA_MAP, VOC_CORE),
-	RULE("prefixItems", SHAPE_SCHEMAS, VOC_APPLICATOR), RULE("items", SHAPE_ITEMS, VOC_APPLICATOR),
-	RULE("additionalItems", SHAPE_SCHEMA, VOC_APPLICATOR),
-	RULE("contains", SHAPE_SCHEMA, VOC_APPLICATOR),
-	RULE("additionalProperties", SHAPE_SCHEMA, VOC_APPLICATOR),
+	RULE_FROM("$id", SHAPE_STRING, VOC_CORE, DRAFT_6),
+	RULE("$schema", SHAPE_STRING, VOC_CORE),
+	RULE("$ref", SHAPE_REF, VOC_CORE),
+	RULE_FROM("$anchor", SHAPE_STRING, VOC_CORE, DRAFT_2019),
+	RULE_FROM("$dynamicRef", SHAPE_REF, VOC_CORE, DRAFT_2020),
+	RULE_FROM("$recursiveRef", SHAPE_REF, VOC_CORE, DRAFT_2019),
+	RULE_FROM("$comment", SHAPE_STRING, VOC_CORE, DRAFT_7),
+	RULE_FROM("$defs", SHAPE_SCHEMA_MAP, VOC_CORE, DRAFT_2019),
+	RULE("definitions", SHAPE_SCHEMA_MAP, VOC_NONE),
+	RULE("dependencies", SHAPE_DEPENDENCIES, VOC_NONE),
+	RULE_FROM("prefixItems", SHAPE_SCHEMAS, VOC_APPLICATOR, DRAFT_2020),
+	RULE("items", SHAPE_ITEMS, VOC_APPLICATOR),
+	RULE_TO("additionalItems", SHAPE_ADDITIONAL, VOC_APPLICATOR, DRAFT_4, DRAFT_2019),
+	RULE_FROM("contains", SHAPE_SCHEMA, VOC_APPLICATOR, DRAFT_6),
+	RULE("additionalProperties", SHAPE_ADDITIONAL, VOC_APPLICATOR),
 	RULE("properties", SHAPE_SCHEMA_MAP, VOC_APPLICATOR),
 	RULE("patternProperties", SHAPE_PATTERN_MAP, VOC_APPLICATOR),
-	RULE("dependencies", SHAPE_DEPENDENCIES, VOC_APPLICATOR),
-	RULE("dependentSchemas", SHAPE_SCHEMA_MAP, VOC_APPLICATOR),
-	RULE("propertyNames", SHAPE_SCHEMA, VOC_APPLICATOR),
-	RULE("if", SHAPE_SCHEMA, VOC_APPLICATOR), RULE("then", SHAPE_SCHEMA, VOC_APPLICATOR),
-	RULE("else", SHAPE_SCHEMA, VOC_APPLICATOR), RULE("allOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
-	RULE("anyOf", SHAPE_SCHEMAS, VOC_APPLICATOR), RULE("oneOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
+	RULE_FROM("dependentSchemas", SHAPE_SCHEMA_MAP, VOC_APPLICATOR, DRAFT_2019),
+	RULE_FROM("propertyNames", SHAPE_SCHEMA, VOC_APPLICATOR, DRAFT_6),
+	RULE_FROM("if", SHAPE_SCHEMA, VOC_APPLICATOR, DRAFT_7),
+	RULE_FROM("then", SHAPE_SCHEMA, VOC_APPLICATOR, DRAFT_7),
+	RULE_FROM("else", SHAPE_SCHEMA, VOC_APPLICATOR, DRAFT_7),
+	RULE("allOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
+	RULE("anyOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
+	RULE("oneOf", SHAPE_SCHEMAS, VOC_APPLICATOR),
 	RULE("not", SHAPE_SCHEMA, VOC_APPLICATOR),
-	RULE("unevaluatedItems", SHAPE_SCHEMA, VOC_UNEVALUATED),
-	RULE("unevaluatedProperties", SHAPE_SCHEMA, VOC_UNEVALUATED),
-	RULE("type", SHAPE_TYPE, VOC_VALIDATION), RULE("enum", SHAPE_LIST, VOC_VALIDATION),
-	RULE("multipleOf", SHAPE_POSITIVE, VOC_VALIDATION), RULE("maximum", SHAPE_NUMBER, VOC_VALIDATION),
+	RULE_FROM("unevaluatedItems", SHAPE_SCHEMA, VOC_UNEVALUATED, DRAFT_2019),
+	RULE_FROM("unevaluatedProperties", SHAPE_SCHEMA, VOC_UNEVALUATED, DRAFT_2019),
+	RULE("type", SHAPE_TYPE, VOC_VALIDATION),
+	RULE("enum", SHAPE_LIST, VOC_VALIDATION),
+	RULE("multipleOf", SHAPE_POSITIVE, VOC_VALIDATION),
+	RULE("maximum", SHAPE_NUMBER, VOC_VALIDATION),
 	RULE("exclusiveMaximum", SHAPE_BOUND, VOC_VALIDATION),
 	RULE("minimum", SHAPE_NUMBER, VOC_VALIDATION),
 	RULE("exclusiveMinimum", SHAPE_BOUND, VOC_VALIDATION),
-	RULE("maxLength", SHAPE_COUNT, VOC_VALIDATION), RULE("minLength", SHAPE_COUNT, VOC_VALIDATION),
-	RULE("pattern", SHAPE_PATTERN, VOC_VALIDATION), RULE("maxItems", SHAPE_COUNT, VOC_VALIDATION),
-	RULE("minItems", SHAPE_COUNT, VOC_VALIDATION), RULE("uniqueItems", SHAPE_BOOL, VOC_VALIDATION),
-	RULE("maxContains", SHAPE_COUNT, VOC_VALIDATION), RULE("minContains", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("maxLength", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("minLength", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("pattern", SHAPE_PATTERN, VOC_VALIDATION),
+	RULE("maxItems", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("minItems", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("uniqueItems", SHAPE_BOOL, VOC_VALIDATION),
+	RULE_FROM("maxContains", SHAPE_COUNT, VOC_VALIDATION, DRAFT_2019),
+	RULE_FROM("minContains", SHAPE_COUNT, VOC_VALIDATION, DRAFT_2019),
 	RULE("maxProperties", SHAPE_COUNT, VOC_VALIDATION),
-	RULE("minProperties", SHAPE_COUNT, VOC_VALIDATION), RULE("required", SHAPE_NAMES, VOC_VALIDATION),
-	RULE("dependentRequired", SHAPE_NAMES_MAP, VOC_VALIDATION),
-	RULE("title", SHAPE_STRING, VOC_META), RULE("description", SHAPE_STRING, VOC_META),
-	RULE("format", SHAPE_STRING, VOC_FORMAT), RULE("contentEncoding", SHAPE_STRING, VOC_CONTENT),
-	RULE("contentMediaType", SHAPE_STRING, VOC_CONTENT),
+	RULE("minProperties", SHAPE_COUNT, VOC_VALIDATION),
+	RULE("required", SHAPE_NAMES, VOC_VALIDATION),
+	RULE_FROM("dependentRequired", SHAPE_NAMES_MAP, VOC_VALIDATION, DRAFT_2019),
+	RULE("title", SHAPE_STRING, VOC_META),
+	RULE("description", SHAPE_STRING, VOC_META),
+	RULE("format", SHAPE_STRING, VOC_FORMAT),
+	RULE_FROM("contentEncoding", SHAPE_STRING, VOC_CONTENT, DRAFT_7),
+	RULE_FROM("contentMediaType", SHAPE_STRING, VOC_CONTENT, DRAFT_7),
+	RULE_FROM("contentSchema", SHAPE_SCHEMA, VOC_CONTENT, DRAFT_2019),
 };
 /* clang-format on */
 
@@ -114,6 +137,27 @@ const char *schema_draft_url(enum draft d)
 		break;
 	}
 	return "https://json-schema.org/draft/2020-12/schema#";
+}
+
+static struct violation *violation_group(struct schema_run *r, const struct place *at,
+					 const char *text, const struct violation *of)
+{
+	struct violation *group = violation_new(r, at, "%s", text);
+	group->kids = of->kids;
+	group->n = of->n;
+	return group;
+}
+
+/* Several faults of one level are a group, unless it is the top one of an older draft. */
+static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
+		      bool flat, struct violation *to)
+{
+	if (sub->n == 1 || flat) {
+		for (size_t i = 0; i < sub->n; i++)
+			violation_add(r, to, sub->kids[i]);
+		return;
+	}
+	violation_add(r, to, violation_group(r, at, "validation failed", sub));
 }
 
 static const char *type_of(struct value v)
@@ -180,6 +224,48 @@ static void check_names(struct level *l, const struct place *at, struct value v)
 	}
 }
 
+/* anyOf of a schema and something else, whose faults are in other. */
+static void check_either(struct level *l, const struct place *at, struct value v,
+			 const struct violation *other, bool other_first)
+{
+	struct violation *x = violation_new(l->r, at, "'anyOf' failed");
+	if (other_first)
+		add_level(l->r, at, other, false, x);
+	size_t before = x->n;
+	schema_check_meta(l->r, v, at, x);
+	if (x->n == before)
+		return;
+	if (!other_first)
+		add_level(l->r, at, other, false, x);
+	violation_add(l->r, l->out, x);
+}
+
+static void check_items(struct level *l, const struct place *at, struct value v)
+{
+	struct violation found = {0};
+	struct level sub = {l->r, &found};
+	check_list(&sub, at, v, 1);
+	if (found.n)
+		check_either(l, at, v, &found, false);
+}
+
+static void check_additional(struct level *l, const struct place *at, struct value v)
+{
+	struct violation found = {0};
+	struct level sub = {l->r, &found};
+	if (!want_type(&sub, at, v, "boolean"))
+		check_either(l, at, v, &found, true);
+}
+
+static void check_dependency(struct level *l, const struct place *at, struct value v)
+{
+	struct violation found = {0};
+	struct level sub = {l->r, &found};
+	check_names(&sub, at, v);
+	if (found.n)
+		check_either(l, at, v, &found, false);
+}
+
 static void check_map(struct level *l, const struct place *at, struct value v, enum shape inner)
 {
 	if (!want_type(l, at, v, "object"))
@@ -197,8 +283,10 @@ static void check_map(struct level *l, const struct place *at, struct value v, e
 			if (name->n)
 				violation_add(l->r, l->out, name);
 		}
-		if (inner == SHAPE_NAMES || (inner == SHAPE_DEPENDENCIES && x.type == VALUE_LIST))
+		if (inner == SHAPE_NAMES)
 			check_names(l, &p, x);
+		else if (inner == SHAPE_DEPENDENCIES)
+			check_dependency(l, &p, x);
 		else
 			schema_check_meta(l->r, x, &p, l->out);
 	}
@@ -247,8 +335,14 @@ static void check_shape(struct level *l, enum shape shape, const struct place *a
 		schema_check_meta(l->r, v, at, l->out);
 		return;
 	case SHAPE_ITEMS:
-		if (v.type == VALUE_LIST && l->r->draft < DRAFT_2020)
-			check_list(l, at, v, 1);
+		if (l->r->draft < DRAFT_2020)
+			check_items(l, at, v);
+		else
+			schema_check_meta(l->r, v, at, l->out);
+		return;
+	case SHAPE_ADDITIONAL:
+		if (l->r->draft == DRAFT_4)
+			check_additional(l, at, v);
 		else
 			schema_check_meta(l->r, v, at, l->out);
 		return;
@@ -319,7 +413,7 @@ struct keywords {
 	const struct value *values[ARRAY_LEN(rules)]; /* NULL: not there */
 };
 
-static void find_keywords(const struct vmap *m, struct keywords *ret)
+static void find_keywords(const struct vmap *m, enum draft draft, struct keywords *ret)
 {
 	*ret = (struct keywords){0};
 	for (size_t i = 0; i < m->n; i++) {
@@ -328,9 +422,14 @@ static void find_keywords(const struct vmap *m, struct keywords *ret)
 		while (k < ARRAY_LEN(rules) &&
 		       (rules[k].len != key.len || memcmp(rules[k].name, key.ptr, key.len) != 0))
 			k++;
-		if (k < ARRAY_LEN(rules))
+		if (k < ARRAY_LEN(rules) && draft >= rules[k].first && draft <= rules[k].last)
 			ret->values[k] = &m->entries[i].value;
 	}
+}
+
+static enum vocabulary vocabulary_of(const struct keyword_rule *rule, enum draft draft)
+{
+	return rule->voc == VOC_UNEVALUATED && draft == DRAFT_2019 ? VOC_APPLICATOR : rule->voc;
 }
 
 static void check_vocabulary(struct schema_run *r, const struct keywords *words,
@@ -340,34 +439,13 @@ static void check_vocabulary(struct schema_run *r, const struct keywords *words,
 	struct level l = {r, out};
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 		const struct value *v = words->values[i];
-		if (!v || (!any && rules[i].voc != voc))
+		if (!v || (!any && vocabulary_of(&rules[i], r->draft) != voc))
 			continue;
 		struct place p = {.up = at, .key = str_of(rules[i].name)};
 		size_t before = out->n;
 		check_shape(&l, rules[i].shape, &p, *v);
 		wrap_count(&l, rules[i].shape, &p, before);
 	}
-}
-
-static struct violation *violation_group(struct schema_run *r, const struct place *at,
-					 const char *text, const struct violation *of)
-{
-	struct violation *group = violation_new(r, at, "%s", text);
-	group->kids = of->kids;
-	group->n = of->n;
-	return group;
-}
-
-/* Several faults of one level are a group, unless it is the top one of an older draft. */
-static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
-		      bool flat, struct violation *to)
-{
-	if (sub->n == 1 || flat) {
-		for (size_t i = 0; i < sub->n; i++)
-			violation_add(r, to, sub->kids[i]);
-		return;
-	}
-	violation_add(r, to, violation_group(r, at, "validation failed", sub));
 }
 
 void schema_check_meta(struct schema_run *r, struct value schema, const struct place *at,
@@ -386,7 +464,7 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 		return;
 	}
 	struct keywords words;
-	find_keywords(schema.map, &words);
+	find_keywords(schema.map, r->draft, &words);
 	if (r->draft < DRAFT_2019) {
 		struct violation sub = {0};
 		check_vocabulary(r, &words, VOC_CORE, true, at, &sub);
@@ -395,15 +473,18 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 		r->depth--;
 		return;
 	}
-	struct violation all = {0};
-	for (int voc = 0; voc < N_VOC; voc++) {
+	struct violation all = {0}, both = {0};
+	for (int voc = 0; voc < VOC_NONE; voc++) {
 		struct violation sub = {0};
 		check_vocabulary(r, &words, (enum vocabulary)voc, false, at, &sub);
 		if (sub.n)
 			add_level(r, at, &sub, false, &all);
 	}
+	check_vocabulary(r, &words, VOC_NONE, false, at, &both);
 	if (all.n)
-		violation_add(r, top, violation_group(r, at, "'allOf' failed", &all));
+		violation_add(r, &both, violation_group(r, at, "'allOf' failed", &all));
+	if (both.n)
+		add_level(r, at, &both, !at, top);
 	r->depth--;
 }
 

@@ -103,6 +103,13 @@ static int check_tables(struct writer *w, struct value v, bool *ret)
 	return 0;
 }
 
+static int is_table(struct writer *w, struct value v, bool *ret)
+{
+	int rc = check_tables(w, v, ret);
+	*ret |= value_is_map(v) && v.map;
+	return rc;
+}
+
 static int write_float(struct writer *w, double f)
 {
 	if (isnan(f)) {
@@ -139,24 +146,46 @@ static int write_inline_list(struct writer *w, struct value v)
 	return 0;
 }
 
-static int write_inline_table(struct writer *w, const struct vmap *m)
+/* Members that are tables, or those that are none; more: a comma follows the last one, too. */
+static int write_members(struct writer *w, const struct vmap *m, bool want_tables, size_t n,
+			 bool more)
 {
-	bool first = true;
-	strbuf_addc(w->b, '{');
-	for (size_t i = 0; i < vmap_count(m); i++) {
-		if (is_nil(m->entries[i].value))
+	for (size_t i = 0, k = 0; i < vmap_count(m); i++) {
+		bool tables;
+		struct value v = plain(w, m->entries[i].value);
+		if (is_table(w, v, &tables) < 0)
+			return -E_INVALID;
+		if (tables != want_tables)
 			continue;
-		if (!first)
-			strbuf_adds(w->b, ", ");
-		first = false;
+		k++;
+		if (is_nil(v))
+			continue;
 		write_key(w->b, m->entries[i].key);
 		strbuf_adds(w->b, " = ");
-		int rc = write_element(w, m->entries[i].value);
+		int rc = write_element(w, v);
 		if (rc < 0)
 			return rc;
+		if (more || k < n)
+			strbuf_adds(w->b, ", ");
 	}
-	strbuf_addc(w->b, '}');
 	return 0;
+}
+
+static int write_inline_table(struct writer *w, const struct vmap *m)
+{
+	size_t n_tables = 0, n = vmap_count(m);
+	for (size_t i = 0; i < n; i++) {
+		bool tables;
+		if (is_table(w, plain(w, m->entries[i].value), &tables) < 0)
+			return -E_INVALID;
+		n_tables += tables;
+	}
+	strbuf_addc(w->b, '{');
+	int rc = write_members(w, m, false, n - n_tables, n_tables > 0);
+	if (rc == 0)
+		rc = write_members(w, m, true, n_tables, false);
+	strbuf_addc(w->b, '}');
+	return rc;
 }
 
 static int write_collection(struct writer *w, struct value v)

@@ -56,8 +56,6 @@ static int next_document(struct str *rest, struct str *ret, struct strbuf *msg)
 				*rest = str_skip(text, at + n);
 				return 1;
 			}
-			text = str_skip(text, n);
-			continue;
 		}
 		at += n;
 	}
@@ -73,6 +71,9 @@ int values_read(struct arena *a, struct str text, enum tmpl_profile profile, str
 	size_t mark = msg->len;
 	bool only_first = profile == TMPL_PROFILE_3;
 	*ret = all;
+	/* The reader of documents ends every line. */
+	if (!only_first && text.len && text.ptr[text.len - 1] != '\n')
+		text = str_of(arena_fmt(a, "%.*s\n", STR_ARG(text)));
 	for (int n = 0; text.ptr; n++) {
 		struct str doc = text;
 		struct vmap *m;

@@ -37,10 +37,28 @@ static int fail_at(struct reader *r, size_t line, const char *problem)
 	return -E_INVALID;
 }
 
+static size_t offset_of(struct reader *r, size_t index);
+
+/* An empty flow collection where a key must stand: the older scanner forgets that it may be one. */
+static bool is_empty_key(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	if (!p->problem || strcmp(p->problem, "could not find expected ':'") != 0)
+		return false;
+	struct str rest = str_skip(r->text, offset_of(r, p->context_mark.index));
+	char open = rest.len ? rest.ptr[0] : 0;
+	if (open != '[' && open != '{')
+		return false;
+	rest = str_trim(str_skip(rest, 1));
+	return rest.len && rest.ptr[0] == (open == '[' ? ']' : '}');
+}
+
 static int fail_parser(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	size_t line = p->problem_mark.line;
+	if (is_empty_key(r))
+		return fail_at(r, p->context_mark.line, "did not find expected key");
 	if (line && p->error == YAML_SCANNER_ERROR)
 		line++;
 	if (!line)

@@ -405,6 +405,17 @@ int cert_make(struct tmpl_run *run, const struct cert_request *rq, struct value 
 	return r;
 }
 
+/* Go skips line ends in base64. */
+static struct str unbroken(struct tmpl_run *run, struct str s)
+{
+	char *out = arena_alloc(tmpl_arena(run), s.len + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] != '\n' && s.ptr[i] != '\r')
+			out[n++] = s.ptr[i];
+	return str_n(out, n);
+}
+
 int cert_build_custom(struct tmpl_run *run, struct str cert_b64, struct str key_b64,
 		      struct value *ret)
 {
@@ -412,9 +423,9 @@ int cert_build_custom(struct tmpl_run *run, struct str cert_b64, struct str key_
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(PEM_BYTES_MAX);
 	CLEANUP(x509_freep) X509 *x509 = NULL;
 	CLEANUP(pkey_freep) EVP_PKEY *pkey = NULL;
-	if (!base64_decode(cert_b64, &cert))
+	if (!base64_decode(unbroken(run, cert_b64), &cert))
 		return tmpl_fail(run, "unable to decode base64 certificate");
-	if (!base64_decode(key_b64, &key))
+	if (!base64_decode(unbroken(run, key_b64), &key))
 		return tmpl_fail(run, "unable to decode base64 private key");
 	int r = read_cert(run, strbuf_str(&cert), &x509);
 	if (r == 0)

@@ -107,7 +107,48 @@ static bool parse_offset(struct str *s, enum layout_part part, struct fields *f)
 	return true;
 }
 
-/* Three or four capitals, UTC, GMT+3. */
+/* The length of "+3" or "-12"; 0 for anything else and for hours over 23. */
+static size_t signed_hours(struct str s)
+{
+	size_t n = 1;
+	int hours = 0;
+	if (!s.len || (s.ptr[0] != '+' && s.ptr[0] != '-'))
+		return 0;
+	for (; n < s.len && char_is_digit(s.ptr[n]) && hours <= 23; n++)
+		hours = hours * 10 + s.ptr[n] - '0';
+	return n > 1 && hours <= 23 ? n : 0;
+}
+
+/* The length of a zone's name: three to five capitals, ChST, MeST, GMT+3, -03. */
+static size_t zone_name(struct str s)
+{
+	size_t n = 0;
+	if (s.len < 3)
+		return 0;
+	if (str_has_prefix(s, STR("ChST")) || str_has_prefix(s, STR("MeST")))
+		return 4;
+	if (str_has_prefix(s, STR("GMT")))
+		return 3 + signed_hours(str_skip(s, 3));
+	if (s.ptr[0] == '+' || s.ptr[0] == '-')
+		return signed_hours(s);
+	while (n < 6 && n < s.len && char_is_upper(s.ptr[n]))
+		n++;
+	if ((n == 5 && s.ptr[4] != 'T') ||
+	    (n == 4 && s.ptr[3] != 'T' && !str_has_prefix(s, STR("WITA"))))
+		return 0;
+	return n >= 3 && n <= 5 ? n : 0;
+}
+
+static int gmt_offset(struct str name)
+{
+	int hours = 0;
+	if (name.len < 5 || !str_has_prefix(name, STR("GMT")))
+		return 0;
+	for (size_t i = 4; i < name.len; i++)
+		hours = hours * 10 + name.ptr[i] - '0';
+	return (name.ptr[3] == '-' ? -hours : hours) * 3600;
+}
+
 static bool parse_zone_name(struct str *s, struct fields *f)
 {
 	if (str_has_prefix(*s, STR("UTC"))) {
@@ -115,15 +156,10 @@ static bool parse_zone_name(struct str *s, struct fields *f)
 		*s = str_skip(*s, 3);
 		return true;
 	}
-	size_t n = 0;
-	while (n < 6 && n < s->len && char_is_upper(s->ptr[n]))
-		n++;
-	if (n < 3 || n > 5 || (n == 5 && s->ptr[4] != 'T') ||
-	    (n == 4 && s->ptr[3] != 'T' && !str_has_prefix(*s, STR("WITA"))))
-		return false;
+	size_t n = zone_name(*s);
 	f->zone_name = str_sub(*s, 0, n);
 	*s = str_skip(*s, n);
-	return true;
+	return n > 0;
 }
 
 static bool parse_fraction(struct str *s, struct str part, bool exact, struct fields *f)
@@ -298,12 +334,28 @@ static bool skip_text(struct str *s, struct str text)
 	return true;
 }
 
+/* time.quote(): every byte that is not ASCII as \xNN. */
+static void quote(struct strbuf *b, struct str s)
+{
+	strbuf_addc(b, '"');
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i];
+		if (c >= 0x80 || c < ' ')
+			strbuf_addf(b, "\\x%02x", c);
+		else if (c == '"' || c == '\\')
+			strbuf_addf(b, "\\%c", c);
+		else
+			strbuf_addc(b, (char)c);
+	}
+	strbuf_addc(b, '"');
+}
+
 static void head(struct strbuf *msg, struct str layout, struct str text)
 {
 	strbuf_adds(msg, "parsing time ");
-	value_quote(msg, text);
+	quote(msg, text);
 	strbuf_adds(msg, " as ");
-	value_quote(msg, layout);
+	quote(msg, layout);
 }
 
 static bool fail_parse(struct strbuf *msg, struct str layout, struct str text, struct str at,
@@ -311,9 +363,9 @@ static bool fail_parse(struct strbuf *msg, struct str layout, struct str text, s
 {
 	head(msg, layout, text);
 	strbuf_adds(msg, ": cannot parse ");
-	value_quote(msg, at);
+	quote(msg, at);
 	strbuf_adds(msg, " as ");
-	value_quote(msg, part);
+	quote(msg, part);
 	return false;
 }
 
@@ -321,10 +373,10 @@ static bool fail_other(struct strbuf *msg, struct str text, const char *before, 
 		       const char *after)
 {
 	strbuf_adds(msg, "parsing time ");
-	value_quote(msg, text);
+	quote(msg, text);
 	strbuf_adds(msg, before);
 	if (quoted.ptr)
-		value_quote(msg, quoted);
+		quote(msg, quoted);
 	strbuf_adds(msg, after);
 	return false;
 }
@@ -379,7 +431,7 @@ static void make_time(struct arena *a, const struct fields *f, const struct vzon
 			t.sec = wall - offset;
 			t.zone = zone;
 		} else { /* a made-up zone of that name; GMT+3 has an offset */
-			t.zone = date_fixed_zone(a, 0, f->zone_name);
+			t.zone = date_fixed_zone(a, gmt_offset(f->zone_name), f->zone_name);
 		}
 	} else {
 		t.sec = wall - zone_offset_of_wall(zone, wall);
@@ -406,7 +458,7 @@ bool date_parse(struct arena *a, struct str layout, struct str text, const struc
 			return fail_parse(msg, layout, text, at, part);
 		if (f.out_of_range) {
 			strbuf_adds(msg, "parsing time ");
-			value_quote(msg, text);
+			quote(msg, text);
 			strbuf_addf(msg, ": %s out of range", f.out_of_range);
 			return false;
 		}
@@ -437,10 +489,10 @@ static bool fail_duration(struct strbuf *msg, const char *what, struct str unit,
 {
 	strbuf_adds(msg, what);
 	if (unit.ptr) {
-		value_quote(msg, unit);
+		quote(msg, unit);
 		strbuf_adds(msg, " in duration ");
 	}
-	value_quote(msg, text);
+	quote(msg, text);
 	return false;
 }
 

@@ -310,9 +310,14 @@ static int fn_call(struct tmpl_run *run, const struct value *args, size_t n, str
 		return tmpl_fail(run, "call of nil");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
 	strbuf_adds(&b, "non-function ");
+	const char *type = value_type_name(args[0], run->set->profile);
 	if (run->call_node)
 		node_print(&b, run->call_node);
-	strbuf_addf(&b, " of type %s", value_type_name(args[0], run->set->profile));
+	else if (args[0].type == VALUE_STRING)
+		strbuf_addstr(&b, value_text(args[0]));
+	else
+		strbuf_addf(&b, "<%s Value>", type);
+	strbuf_addf(&b, " of type %s", type);
 	return tmpl_fail_str(run, strbuf_str(&b));
 }
 

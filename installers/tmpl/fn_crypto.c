@@ -245,7 +245,7 @@ FN(fn_decrypt_aes)
 	if (in.len < AES_BLOCK)
 		return tmpl_fail(run,
 				 "runtime error: slice bounds out of range [:16] with capacity %zu",
-				 in.len);
+				 (size_t)args[1].len / 4 * 3);
 	size_t len = in.len - AES_BLOCK;
 	if (len % AES_BLOCK)
 		return tmpl_fail(run, "crypto/cipher: input not full blocks");

@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct vmap *values;
 	struct value v;
 	if (chart_read_meta(a, input, &meta, &msg) == 0)
-		chart_check_meta(a, &meta, TMPL_PROFILE_4_1, &msg);
+		chart_check_meta(a, &meta, &msg);
 	values_read(a, input, TMPL_PROFILE_4_1, &values, &msg);
 	toml_go_decode(a, input, &values, &msg);
 	if (yaml_go_parse(a, input, &v, &msg) == 0)

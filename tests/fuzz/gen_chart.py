@@ -9,8 +9,6 @@ import tarfile
 import gen_schema
 import gen_text
 import gen_value
-from gen_template import Template
-from gen_text import quoted
 
 KINDS = """PriorityClass Namespace NetworkPolicy ResourceQuota LimitRange PodSecurityPolicy PodDisruptionBudget ServiceAccount Secret SecretList ConfigMap StorageClass PersistentVolume
 PersistentVolumeClaim CustomResourceDefinition ClusterRole ClusterRoleList ClusterRoleBinding ClusterRoleBindingList Role RoleList RoleBinding RoleBindingList Service DaemonSet Pod
@@ -32,6 +30,11 @@ def dump(r, v, indent=0):
     return text
 
 
+def odd(r, usual, unusual):
+    """One of usual; seldom one of unusual, which mostly makes the whole chart fail."""
+    return r.choice(usual) if r.random() < 0.97 else r.choice(unusual)
+
+
 def tree(r, depth=0):
     """A small map with keys that meet those of other charts."""
     def leaf():
@@ -41,13 +44,13 @@ def tree(r, depth=0):
 
 def metadata(r, name, version):
     meta = {"apiVersion": r.choice(["v2"] * 12 + ["v1", None]), "name": name, "version": version}
-    extra = {"appVersion": ["1.10", 1.10, 3, True, "v1", None, 123456789.123], "description": ["d", "a: b", "x\ny", None, 5], "kubeVersion": [">=1.20.0", ">=1.20.0-0", "<1.20", "1.x", "x", ""],
-             "type": ["application", "application", "library", "", "Application", "x"], "deprecated": [True, False, "true", "yes"], "home": ["http://h", 1], "icon": ["i"],
+    extra = {"appVersion": ["1.10", 1.10, 3, True, "v1", None, 123456789.123], "description": ["d", "a: b", "x\ny", None, 5], "kubeVersion": [">=1.20.0-0", ">=1.19.0-0", "<1.20", "1.x", "x", ""],
+             "type": ["application", "library" if name != "c" else "", "library", "", "Application", "x"], "deprecated": [True, False, "true", "yes"], "home": ["http://h", 1], "icon": ["i"],
              "keywords": [["a", "b"], [], None, [1], "k"], "sources": [["s"], [None]], "annotations": [{"a": "b"}, {"a": 1}, {}, {"a": None}],
              "maintainers": [[{"name": "m", "email": "e", "url": "u"}], [], [{"name": "x\u0007y"}], [None]], "tags": ["t"], "condition": ["c"], "unknown": [1], "Name": [name]}
     for key, values in extra.items():
-        if r.random() < 0.09:
-            meta[key] = r.choice(values[:2] if r.random() < 0.8 else values)
+        if r.random() < 0.06:
+            meta[key] = odd(r, values[:2], values)
     return {k: v for k, v in meta.items() if v is not None or k != "apiVersion"}
 
 
@@ -58,7 +61,7 @@ def dependency(r, name, version):
     if r.random() < 0.3:
         d["tags"] = r.sample(["t1", "t2", "t3"], r.randint(1, 2))
     if r.random() < 0.25:
-        d["alias"] = r.choice([name + "x", name + "-y", "s1", "a.b", ""])
+        d["alias"] = r.choice([name + "x", name + "-y", name + "_z", ""]) if r.random() < 0.96 else r.choice(["s1", "a.b"])
     if r.random() < 0.35:
         d["import-values"] = r.sample(["d", "e", {"child": "a", "parent": "p.q"}, {"child": "m", "parent": "."}, {"child": "exports.d", "parent": "a"}, {"child": "nope", "parent": "a.b"},
                                        {"child": "a.b", "parent": "b"}, 5, {"child": 1, "parent": "x"}], r.randint(1, 2))
@@ -69,7 +72,7 @@ def dependency(r, name, version):
 
 def metadata_lines(r):
     """The metadata of an object: hook annotations, weights, policies, labels, odd types."""
-    text = "metadata:\n  name: %s\n" % r.choice(["a", "b", "z", "{{ .Release.Name }}", "{{ .Chart.Name }}-x", "1", "a b", "~", "\"q\"", "[a]", "{{ include \"name\" . }}"])
+    text = "metadata:\n  name: %s\n" % odd(r, ["a", "b", "z", "{{ .Release.Name }}", "{{ .Chart.Name }}-x", "1", "\"q\"", "{{ include \"name\" . }}", "a b"], ["~", "[a]", "{a: b}", "1.5", "a: b"])
     if r.random() < 0.5:
         text += "  annotations:\n"
         if r.random() < 0.7:
@@ -82,13 +85,13 @@ def metadata_lines(r):
         if r.random() < 0.2:
             text += "    helm.sh/resource-policy: %s\n" % r.choice(["keep", "Keep", "x"])
         if r.random() < 0.1:
-            text += r.choice(["    a: 1\n", "    a: [x]\n", "    a: true\n", "    a: {b: 1}\n", "    a:\n", "    1: x\n"])
+            text += odd(r, ["    a: 1\n", "    a: true\n", "    a:\n", "    1: x\n"], ["    a: [x]\n", "    a: {b: 1}\n"])
     return text
 
 
 def manifest(r):
-    if r.random() < 0.06:
-        return gen_value.document(r, "map", 0.02) if r.random() < 0.8 else r.choice(["# only a comment\n", "", "text\n", "- a\n", "a: b: c\n", "\tx: 1\n", "a: {{ .Values.nope }}\n", "{}\n", "null\n", "kind: [a]\n"])
+    if r.random() < 0.04:
+        return gen_value.document(r, "map", 0) if r.random() < 0.2 else odd(r, ["# only a comment\n", "", "{}\n", "null\n", "a: {{ .Values.nope }}\n", "x: [1,\n  2]\n"], ["# only a comment\n", "", "text\n", "- a\n", "a: b: c\n", "\tx: 1\n", "a: {{ .Values.nope }}\n", "{}\n", "null\n", "kind: [a]\n"])
     head = ["apiVersion: %s\n" % r.choice(["v1", "apps/v1", "x/v1", "1", "~"]), "%s: %s\n" % (r.choice(["kind"] * 9 + ["Kind"]), r.choice(KINDS))]
     r.shuffle(head)
     body = r.choice(["data:\n  v: {{ .Values | toJson | b64enc | quote }}\n", "data: {{- .Values.a | toYaml | nindent 2 }}\n", "spec:\n  x: {{ .Values.m | default \"none\" | toJson }}\n", "",
@@ -98,9 +101,6 @@ def manifest(r):
                      "m: {{ range $k, $v := .Values }}{{ $k }}={{ $v | toJson | b64enc }} {{ end }}\n", "x: {{ range $n, $s := .Subcharts }}{{ $n }}:{{ $s.Values | toJson | b64enc }}:{{ $s.Chart.Version }} {{ end }}\n",
                      "{{- if .Values.a }}\na: 1\n{{- end }}\n", "y: {{ tpl (.Values.text | default \"-\") . | quote }}\n", "p: {{ toYamlPretty .Values | b64enc }}\n", "o: {{ toToml .Values | b64enc }}\n"])
     text = head[0] + head[1] + metadata_lines(r) + body
-    if r.random() < 0.1:
-        t = Template(r, 0.01, ["name"])
-        text += "z: {{ define \"z\" }}%s{{ end }}{{ include \"z\" . | b64enc }}\n" % t.body(1)
     return text
 
 
@@ -135,10 +135,10 @@ def subcharts(r, depth, meta, values, files):
         if r.random() < 0.85:
             deps.append(dependency(r, name, version))
         if r.random() < 0.05:
-            deps.append(dependency(r, name, version))
+            deps.append(dict(dependency(r, name, version), alias=name + "two"))
         key = deps[-1].get("alias") or name if deps else name
         if r.random() < 0.6:
-            values[r.choice([name, key])] = tree(r) if r.random() < 0.95 else r.choice([None, 5, "x", []])
+            values[r.choice([name, key])] = tree(r) if r.random() < 0.99 else r.choice([None, 5, "x", []])
         if r.random() < 0.4 and isinstance(values.get(name), dict):
             values[name]["enabled"] = r.choice([True, True, False, "x", None])
     if deps or r.random() < 0.1:
@@ -153,14 +153,14 @@ def chart(r, depth=0, name="c", version="0.1.0"):
     if r.random() < 0.6:
         values["exports"] = {"d": tree(r, 1), "e": r.choice([tree(r, 1), 5])}
     if r.random() < 0.5:
-        values["global"] = dict(tree(r, 1), on=r.choice([True, False])) if r.random() < 0.95 else r.choice([None, 5, []])
+        values["global"] = dict(tree(r, 1), on=r.choice([True, False])) if r.random() < 0.98 else r.choice([None, 5, []])
     if r.random() < 0.3:
         values["tags"] = {t: r.choice([True, False, "x"]) for t in r.sample(["t1", "t2", "t3"], r.randint(0, 3))}
     if r.random() < 0.3:
-        values["text"] = r.choice(["{{ .Release.Name }}", "{{ include \"name\" . }}", "plain", "{{ .Values.a }}", "{{ range until 2 }}{{ . }}{{ end }}", "{{ .Values.text.x }}", "{{"])
+        values["text"] = r.choice(["{{ .Release.Name }}", "{{ include \"name\" . }}", "plain", "{{ .Values.a }}", "{{ range until 2 }}{{ . }}{{ end }}", "a{{/* c */}}b", "{{ .Chart.Name }}"]) if r.random() < 0.97 else r.choice(["{{ .Values.text.x }}", "{{"])
     text = dump(r, values)
-    if r.random() < 0.2:
-        more = gen_value.document(r, "map", 0.002)
+    if r.random() < 0.06:
+        more = gen_value.document(r, "map", 0)
         text = more if r.random() < 0.5 else text + "more:\n" + "".join("  " + line + "\n" for line in gen_value.Document(r, 0).mapping(0, 2).split("\n")) if not text.startswith("{") else text
     if r.random() < 0.95:
         files["values.yaml"] = text.encode("utf-8", "surrogateescape")
@@ -175,7 +175,7 @@ def chart(r, depth=0, name="c", version="0.1.0"):
         files["crds/" + r.choice(["a.yaml", "b.yml", "c.json", "d.txt", "sub/e.yaml"])] = r.choice([b"kind: CustomResourceDefinition\n", b"---\na: 1\n---\nb: 2\n", b"{{ x }}\n", b"", b"\n\n", b"# c"])
     if r.random() < 0.3:
         files[r.choice(["README.md", "f/x.txt", "LICENSE", "data.bin", ".hidden", "f/_y"])] = gen_text.string(r).encode("utf-8", "surrogateescape")
-    if r.random() < 0.06:
+    if r.random() < 0.03:
         files["values.schema.json"] = json.dumps(gen_schema.for_values(r, values)).encode()
     if depth == 0 and r.random() < 0.08:
         files[".helmignore"] = "\n".join(r.choice(["*.txt", "# c", "templates/b.yaml", "sub/", "!*.yaml", "/a", "[ab].yaml", "f/", "*.tgz", "NOTES.txt", " "]) for _ in range(r.randint(1, 2))).encode()
@@ -195,7 +195,7 @@ def overrides(r, files):
         v = tree(r)
         for sub in r.sample(NAMES + ["s1x", "global", "tags"], r.randint(0, 3)):
             v[sub] = tree(r) if sub != "tags" else {"t1": r.choice([True, False]), "t2": r.choice([True, False])}
-        files["../" + name] = (dump(r, v) if r.random() < 0.8 else gen_value.document(r, "map", 0.01)).encode("utf-8", "surrogateescape")
+        files["../" + name] = (dump(r, v) if r.random() < 0.95 else gen_value.document(r, "map", 0)).encode("utf-8", "surrogateescape")
         return ["-f", name]
     if kind == "--set-json":
         return [kind, "%s=%s" % (set_path(r), json.dumps(tree(r) if r.random() < 0.5 else gen_value.value(r, 3)))] if r.random() < 0.9 else [kind, json.dumps(tree(r))]
@@ -212,8 +212,8 @@ def flags(r, files):
     for _ in range(r.choice([0, 0, 1, 1, 2, 3])):
         args += overrides(r, files)
     for chance, flag in ((0.15, ["--no-hooks"]), (0.1, ["--skip-tests"]), (0.3, ["--include-crds"]), (0.15, ["--is-upgrade"]), (0.1, ["--render-subchart-notes"]), (0.05, ["--skip-schema-validation"]),
-                         (0.15, ["--kube-version", r.choice(["1.29", "v1.29.3", "1.29.3-gke.1", "1.19.0", "x", "1", "v1.30.0+k3s1"])]), (0.1, ["--api-versions", r.choice(["foo/v1", "foo/v1,bar/v1", "a/b/C"])]),
-                         (0.15, ["-n", r.choice(["ns", "x-y", "kube-system"])]), (0.03, ["--name-template", "n-{{ \"X\" | lower }}"])):
+                         (0.15, ["--kube-version", odd(r, ["1.29", "v1.29.3", "1.29.3-gke.1", "v1.30.0+k3s1"], ["1.19.0", "x", "1"])]), (0.1, ["--api-versions", r.choice(["foo/v1", "foo/v1,bar/v1", "a/b/C"])]),
+                         (0.15, ["-n", r.choice(["ns", "x-y", "kube-system"])])):
         if r.random() < chance:
             args += flag
     shown = [p for p in files if "templates/" in p and not p.startswith("../")]

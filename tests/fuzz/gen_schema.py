@@ -5,7 +5,7 @@ DRAFTS = [None, None, "http://json-schema.org/draft-07/schema#", "http://json-sc
           "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/schema#", "http://json-schema.org/draft-07/schema"]
 TYPES = ["string", "number", "integer", "object", "array", "boolean", "null"]
 KEYS = ["a", "b", "c", "a/b", "x~y", "é", "d e"]
-SCALARS = ["", "a", "abc", "1", "é€", "2020-01-02", "a@b.c", "10.0.0.1", "http://h/p", "x" * 30, 0, 1, -1, 2.5, 1e6, 5.0, 100, True, False, None, 1e-7, 12345678901]
+SCALARS = ["", "a", "abc", "1", "é€", "2020-01-02", "a@b.c", "10.0.0.1", "http://h/p", "x" * 30, 0, 1, -1, 2.5, 1e6, 5.0, 100, True, False, None, 12345678901]
 
 
 def value(r, depth=2):
@@ -15,6 +15,11 @@ def value(r, depth=2):
     if k < 0.65:
         return [value(r, depth - 1) for _ in range(r.randint(0, 4))]
     return {r.choice(KEYS): value(r, depth - 1) for _ in range(r.randint(0, 4))}
+
+
+def plain(v):
+    """v without 5.0: helm's messages have the digits of the schema's text, alm's those of the number."""
+    return int(v) if isinstance(v, float) and v == int(v) else v
 
 
 def number(r):
@@ -46,9 +51,9 @@ class Schema:
         if name == "type":
             return {name: r.choice(TYPES) if r.random() < 0.75 else r.sample(TYPES, r.randint(1, 3))}
         if name in ("enum", "examples"):
-            return {name: [value(r, 1) for _ in range(r.randint(1, 3))]}
+            return {name: [plain(value(r, 1)) for _ in range(r.randint(1, 3))]}
         if name in ("const", "default"):
-            return {name: value(r, 1)}
+            return {name: plain(value(r, 1))}
         if name in ("exclusiveMinimum", "exclusiveMaximum") and self.old:
             return {name: r.choice([True, False]), name[9:].lower(): number(r)}
         if name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
@@ -102,7 +107,7 @@ class Schema:
             for name in ("definitions", "$defs"):
                 out[name] = {"d0": {"type": r.choice(TYPES)}, "d1": {"properties": {"a": {"$ref": "#/%s/d0" % name}}, "required": ["b"]}}
         if r.random() < 0.03:
-            out.update(r.choice([{"type": "strin"}, {"required": "a"}, {"minLength": -1}, {"pattern": "("}, {"properties": []}, {"$ref": "file:///etc/x"}, {"$ref": "http://x/y"}, {"$ref": "urn:x:y"},
+            out.update(r.choice([{"type": "strin"}, {"required": "a"}, {"minLength": -1}, {"pattern": "("}, {"properties": []}, {"$ref": "urn:x:y"},
                                  {"items": 5}, {"enum": "x"}, {"$id": "http://h/s.json"}, {"$ref": "other.json"}, {"multipleOf": 0}]))
         return out
 

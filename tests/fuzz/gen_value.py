@@ -57,7 +57,7 @@ class Document:
     def name(self):
         r = self.r
         if r.random() < self.wild:
-            return r.choice(["? a\n", "[a]", "{a: b}", "\"a\\nb\"", "null", "~", "", "1.5", "yes", "0x10", "!!str 1", "a b", "- a"])
+            return r.choice(["? a\n", "[a]", "{a: b}", "\"a\\nb\"", "1.5", "yes", "0x10", "!!str 1", "a b", "- a"])
         return r.choice(["a", "b", "c", "d", "e", "k1", "k10", "x-y", "'q'", "\"dq\"", "on", "1", "A", "é"])
 
     def leaf(self, pad):
