@@ -670,14 +670,13 @@ static void check_one_of(struct check *c, struct value list)
 	struct violation *x = violation_new(c->r, c->at, "'oneOf' failed, none matched");
 	ptrdiff_t first = -1;
 	for (size_t i = 0; i < list.len; i++) {
-		if (!holds(c, list.items[i], x)) {
+		if (!holds(c, list.items[i], x))
 			continue;
-		} else if (first < 0) {
-			first = (ptrdiff_t)i;
-		} else {
+		if (first >= 0) {
 			ADD(c, "'oneOf' failed, subschemas %td, %zu matched", first, i);
 			return;
 		}
+		first = (ptrdiff_t)i;
 	}
 	if (first < 0)
 		violation_add(c->r, c->out, x);

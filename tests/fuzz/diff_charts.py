@@ -106,37 +106,45 @@ def masked(text):
     return text and re.sub(r"go1\.26\.\d+", "go1.26", re.sub(r"0x[0-9a-f]{9,12}\b", "0xPTR", text)).replace("v4.1.4", "v4.1")
 
 
+def answer(result, name):
+    """What a run says about one file: its text, or the error if any file fails."""
+    return masked(result[2] if result[0] else pieces(result[1]).get(name))
+
+
 def varies(helm, chart, name, want):
     """Whether helm answers something else the next times: the order of a Go map."""
-    again = [run(helm, chart) for _ in range(4)]
-    return any(masked(pieces(a[1]).get(name) if not a[0] else a[2]) != masked(want) for a in again)
+    return any(answer(run(helm, chart), name) != answer(want, name) for _ in range(4))
+
+
+def culprit(want, got):
+    """The file to judge: files run from the last name to the first, so the greater one fails first."""
+    found = [re.search(r"c/templates/(f\d+)\.yaml", r[2]) for r in (want, got) if r[0]]
+    return max(m[1] if m else "?" for m in found)
 
 
 def compare(helm, alm, chart, report):
-    """Runs both until helm succeeds, taking out the files that fail. Returns (agreed, differing)."""
+    """Runs both until both succeed, taking out the files that fail. Returns (agreed, differing)."""
     good = bad = 0
 
     def judge(name, want, got):
         nonlocal good, bad
-        if masked(want) == masked(got) or varies(helm, chart, name, want):
+        if answer(want, name) == answer(got, name) or varies(helm, chart, name, want):
             good += 1
         else:
             bad += 1
-            report(chart, name, want, got)
+            report(chart, name, answer(want, name), answer(got, name))
 
     while True:
         want, got = run(helm, chart), run(alm, chart)
         if want[0] == 0 and got[0] == 0:
-            w, g = pieces(want[1]), pieces(got[1])
-            for name in sorted(set(w) | set(g)):
-                judge(name, w.get(name), g.get(name))
+            for name in sorted(set(pieces(want[1])) | set(pieces(got[1]))):
+                judge(name, want, got)
             return good, bad
-        m = re.search(r"c/templates/(f\d+)\.yaml", want[2] if want[0] else got[2])
-        if not m:
-            judge("?", want[2] or "ok", got[2] or "ok")
+        name = culprit(want, got)
+        judge(name, want, got)
+        if name == "?":
             return good, bad
-        judge(m[1], want[2] or "ok", got[2] or "ok")
-        os.remove(os.path.join(chart, "templates", m[1] + ".yaml"))
+        os.remove(os.path.join(chart, "templates", name + ".yaml"))
 
 
 def near(text, other):
