@@ -15,11 +15,11 @@
 #include "alm/io/sandbox_fork.h"
 #include "alm/io/zones.h"
 
-/* specs/charts.md 11. The time of the processor is what a chart is given; reading it is ours. */
-static const struct sandbox_limits limits = {.memory_bytes = (size_t)512 << 20,
+/* The time of the processor is what a chart is given; reading it is ours. */
+static const struct sandbox_limits limits = {.memory_bytes = RENDER_MEMORY_BYTES,
 					     .output_bytes = TEMPLATE_OUTPUT_MAX,
-					     .cpu_s = 10,
-					     .wall_ns = INT64_C(60) * 1000000000};
+					     .cpu_s = RENDER_CPU_S,
+					     .wall_ns = RENDER_WALL_NS};
 
 /* The output goes out in pieces, so that this process does not hold it once more. */
 #define PIECE_BYTES ((size_t)64 << 10)
@@ -134,7 +134,11 @@ static int serve_read(struct job *job, struct str path, struct strbuf *answer, s
 	if (!path.len ||
 	    (!is_named(&job->args->values, path) && !is_named(&job->args->set_file, path)))
 		return error_set(err, E_FORBIDDEN, "%.*s: not on the command line", STR_ARG(path));
-	return file_read(arena_text(job->a, path.ptr, path.len), answer, err);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(TEMPLATE_FILE_MAX);
+	if (file_read(arena_text(job->a, path.ptr, path.len), &text, err) < 0)
+		return -err->code;
+	strbuf_addstr(answer, strbuf_str(&text));
+	return 0;
 }
 
 static int serve_zone(struct job *job, struct str name, struct strbuf *answer, struct error *err)
@@ -224,8 +228,11 @@ int cmd_template_main(int argc, char **argv)
 		return 0;
 	}
 	struct loop *loop = loop_event_new();
-	job.now_ns = loop_now(loop);
-	loop_random(loop, job.seed, sizeof(job.seed));
+	job.now_ns = args->now_ns ? args->now_ns : loop_now(loop);
+	if (args->seed)
+		sha256(str_of(args->seed), job.seed);
+	else
+		loop_random(loop, job.seed, sizeof(job.seed));
 	loop_free(loop);
 	return run(&job);
 }

@@ -6,8 +6,6 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 
-#define VALUES_FILE_MAX ((size_t)16 << 20)
-
 enum flag_type {
 	FLAG_BOOL,
 	FLAG_TEXT,
@@ -17,6 +15,7 @@ enum flag_type {
 	FLAG_IGNORED1, /* the same with a value */
 	FLAG_OPTIONAL, /* the same with a value only after = */
 	FLAG_DURATION, /* the same with a time */
+	FLAG_TIME,
 	FLAG_DRY_RUN,
 	FLAG_REFUSED,  /* a bool that would change the output: refusals[] */
 	FLAG_REFUSED1, /* the same with a value */
@@ -46,6 +45,8 @@ static const struct flag flags[] = {
 	{"name-template", 0, FLAG_TEXT, AT(name_template)},
 	{"output-dir", 0, FLAG_TEXT, AT(output_dir)},
 	{"helm-version", 0, FLAG_PROFILE, AT(profile)},
+	{"seed", 0, FLAG_TEXT, AT(seed)},
+	{"now", 0, FLAG_TIME, AT(now_ns)},
 	{"include-crds", 0, FLAG_BOOL, AT(include_crds)},
 	{"no-hooks", 0, FLAG_BOOL, AT(no_hooks)},
 	{"skip-tests", 0, FLAG_BOOL, AT(skip_tests)},
@@ -230,6 +231,10 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 		return push_parts(a, at, value, msg);
 	case FLAG_PROFILE:
 		return set_profile(at, value, msg);
+	case FLAG_TIME:
+		if (clock_parse(str_of(value), at))
+			return 0;
+		return usage(msg, "--now is a time like 2024-05-01T10:00:00Z, not ", value);
 	case FLAG_DRY_RUN:
 		return check_dry_run(value, msg);
 	case FLAG_DURATION:
@@ -386,7 +391,7 @@ int template_args_read(const struct template_args *args, const char *path, struc
 static int read_text(struct arena *a, const struct template_args *args, const char *path,
 		     struct str *ret, struct strbuf *msg)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUES_FILE_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEMPLATE_FILE_MAX);
 	struct error err = ERROR_INIT;
 	if (template_args_read(args, path, &b, &err) < 0) {
 		if (err.code == E_NOTFOUND)

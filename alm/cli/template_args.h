@@ -8,6 +8,7 @@
 #include "installers/render.h"
 
 #define TEMPLATE_ARGS_MAX 1000
+#define TEMPLATE_FILE_MAX ((size_t)16 << 20) /* of -f and --set-file */
 
 struct template_list {
 	const char *items[TEMPLATE_ARGS_MAX];
@@ -31,6 +32,8 @@ struct template_args {
 	const char *chart_failure;
 	const char *name, *chart; /* positional; name may be NULL */
 	const char *ns, *kube_version, *name_template, *output_dir;
+	const char *seed; /* of all randomness; NULL: the machine's */
+	int64_t now_ns;   /* 0: the machine's */
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
 		debug, use_release_name, generate_name, help;

@@ -9,7 +9,11 @@
 #include "installers/render.h"
 #include "installers/yaml_go.h"
 
-#define JOB_ARENA_BYTES ((size_t)192 << 20)
+#define JOB_ARENA_BYTES ((size_t)384 << 20)
+
+/* As `alm template` has them: a chart that renders there renders here. */
+static const struct sandbox_limits limits = {
+	.memory_bytes = RENDER_MEMORY_BYTES, .cpu_s = RENDER_CPU_S, .wall_ns = RENDER_WALL_NS};
 
 /* --- the pure side --- */
 
@@ -244,5 +248,5 @@ void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 	json_print(full, &input);
 	strbuf_addc(&input, '\0');
 	strbuf_addstr(&input, archive);
-	sandbox_run(s, RENDER_JOB, strbuf_str(&input), NULL, finished, call);
+	sandbox_run(s, RENDER_JOB, strbuf_str(&input), &limits, finished, call);
 }

@@ -108,8 +108,10 @@ int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int sign
 		   struct error *err)
 {
 	if (over_wall_time)
-		return error_set(err, E_LIMIT, "took longer than %lld s",
-				 (long long)(l->wall_ns / 1000000000));
+		return error_set(err, E_LIMIT,
+				 "took longer than %lld s without using %d s of processor time: "
+				 "the machine is too busy, or it hangs",
+				 (long long)(l->wall_ns / 1000000000), l->cpu_s);
 	switch (signal) {
 	case SIGXCPU:
 		return error_set(err, E_LIMIT, "used more than %d s of processor time", l->cpu_s);
