@@ -179,8 +179,15 @@ static void lint_rendered(struct lint_report *r, struct chart *c, const struct t
 static int load(struct lint_report *r, const struct template_args *args, struct chart **ret)
 {
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
-	struct chart_source *source = ARENA_NEW(r->a, struct chart_source);
-	int rc = chart_dir_read(r->a, args->chart, source, &msg);
+	struct chart_source *source = args->source;
+	int rc = 0;
+	if (!source) {
+		source = ARENA_NEW(r->a, struct chart_source);
+		rc = chart_dir_read(r->a, args->chart, source, &msg);
+	} else if (args->chart_failure) {
+		strbuf_adds(&msg, args->chart_failure);
+		rc = -E_INVALID;
+	}
 	const struct archive_file *meta =
 		rc < 0 || !source->is_dir ? NULL : archive_find(&source->files, "Chart.yaml");
 	if (meta)
@@ -209,7 +216,9 @@ void chart_lint(struct arena *a, const struct template_args *args, const struct 
 	chart_lint_crds(ret, c);
 	if (!c->values)
 		chart_lint_add(ret, LINT_INFO, "values.yaml", "file does not exist");
-	if (!c->templates.n)
+	if (archive_find(&c->files, "templates"))
+		chart_lint_add(ret, LINT_ERROR, "templates/", "not a directory");
+	else if (!c->templates.n)
 		chart_lint_add(ret, LINT_WARNING, "templates/", "directory does not exist");
 	lint_values(ret, c->values, "", all_templates(a, c), 0);
 	if (template_args_values(a, args, &values, &msg) < 0)

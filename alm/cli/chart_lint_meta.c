@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/cli/chart_lint_rules.h"
+#include "alm/obj/yaml.h"
 #include "catalog/semver.h"
 #include "installers/tmpl/url.h"
 #include "installers/yaml_go.h"
@@ -64,6 +65,24 @@ static void check_strict(struct lint_report *r, const struct vmap *m)
 			"\terror unmarshaling JSON: while decoding JSON: json: unknown field "
 			"\"%.*s\"",
 			STR_ARG(bad));
+}
+
+/* Go's reader refuses a map that has a key twice, where it is to be strict. */
+static void check_duplicates(struct lint_report *r, struct str text)
+{
+	struct yaml_documents docs = {0};
+	struct error ignored;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (yaml_parse(text, &docs, &ignored) < 0)
+		return;
+	for (size_t i = 0; docs.n && i < docs.items[0].n_duplicates; i++)
+		strbuf_addf(&b, "\n  %s", docs.items[0].duplicates[i]);
+	yaml_documents_release(&docs);
+	if (b.len)
+		chart_lint_add(r, LINT_WARNING, file,
+			       "failed to strictly parse chart metadata file\n"
+			       "\terror converting YAML to JSON: yaml: unmarshal errors:%s",
+			       b.buf);
 }
 
 static void check_is_string(struct lint_report *r, const struct vmap *m, const char *key)
@@ -236,6 +255,7 @@ void chart_lint_yaml(struct lint_report *r, struct str text)
 		return;
 	}
 	struct str name = text_of(m, "name"), api = text_of(m, "apiVersion");
+	check_duplicates(r, text);
 	check_strict(r, m);
 	if (!version_text(r->a, m, "name").len)
 		chart_lint_add(r, LINT_ERROR, file, "name is required");

@@ -1,16 +1,99 @@
-/* alm lint CHART: helm lint's checks and our own. */
+/* alm lint CHART...: helm lint's checks and our own, each chart in a sandboxed child. */
 #include <stdio.h>
+#include <string.h>
 
+#include "alm/cli/chart_dir.h"
 #include "alm/cli/chart_lint.h"
 #include "alm/cli/cmd_charts.h"
+#include "alm/cli/template_box.h"
 #include "alm/cli/template_run.h"
-#include "alm/io/loop.h"
-#include "alm/io/zones.h"
 
-static int entropy(void *ctx, void *out, size_t len)
+enum { LINT_OK, LINT_FAILED, LINT_WARNED = 10 }; /* exit statuses; a child that dies has failed */
+
+static const char usage[] =
+	"usage: alm lint CHART... [--strict] [--quiet] [--with-subcharts] [flags of alm template]\n"
+	"What helm lint reports, and our own rules; exit 1 if there are errors (--strict: "
+	"warnings\n"
+	"too). --quiet leaves out what is fine.\n";
+
+/* What only lint has, taken out of argv. */
+struct options {
+	bool quiet, subcharts;
+};
+
+static int take_options(int argc, char **argv, struct options *ret)
 {
-	loop_random(ctx, out, len);
-	return 0;
+	int n = 0;
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--quiet"))
+			ret->quiet = true;
+		else if (!strcmp(argv[i], "--with-subcharts"))
+			ret->subcharts = true;
+		else
+			argv[n++] = argv[i];
+	}
+	return n;
+}
+
+static int lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
+		struct strbuf *out, struct strbuf *errors)
+{
+	struct lint_report report;
+	size_t n_errors = 0, n_warnings = 0;
+	(void)errors;
+	chart_lint(a, args, host, &report);
+	for (size_t i = 0; i < report.n; i++) {
+		n_errors += report.items[i].level == LINT_ERROR;
+		n_warnings += report.items[i].level == LINT_WARNING;
+	}
+	if (args->quiet && !n_errors && !n_warnings)
+		return LINT_OK;
+	strbuf_addf(out, "==> Linting %s\n", args->chart);
+	for (size_t i = 0; i < report.n; i++) {
+		const struct lint_finding *f = &report.items[i];
+		if (!args->quiet || f->level != LINT_INFO)
+			strbuf_addf(out, "[%s] %s: %s\n", lint_level_name(f->level), f->file,
+				    f->text);
+	}
+	strbuf_addc(out, '\n');
+	if (n_errors || (args->strict && n_warnings))
+		return LINT_FAILED;
+	return n_warnings ? LINT_WARNED : LINT_OK;
+}
+
+/* The charts in charts/, folders and archives, as deep as they are. */
+static void add_subcharts(struct arena *a, struct template_list *charts)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+	size_t n = charts->n;
+	for (size_t i = 0; i < n; i++) {
+		struct chart_source s;
+		strbuf_clear(&msg);
+		if (chart_dir_read(a, charts->items[i], &s, &msg) < 0 || !s.is_dir)
+			continue;
+		for (size_t k = 0; k < s.files.n && charts->n < TEMPLATE_ARGS_MAX; k++) {
+			struct str path = str_of(s.files.items[k].path), dir, base;
+			if (!str_has_prefix(path, STR("charts/")) ||
+			    !str_rcut(path, '/', &dir, &base))
+				continue;
+			if (str_is(base, "Chart.yaml"))
+				path = dir;
+			else if (!str_has_suffix(base, STR(".tgz")))
+				continue;
+			charts->items[charts->n++] =
+				arena_fmt(a, "%s/%.*s", charts->items[i], STR_ARG(path));
+		}
+	}
+}
+
+/* A chart each in an arena of its own, which the child copies. */
+static int lint_one(const struct template_args *from, const char *chart)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
+	struct template_args *args = ARENA_NEW(a, struct template_args);
+	*args = *from;
+	args->chart = chart;
+	return template_box_run(a, args, lint);
 }
 
 int cmd_lint_main(int argc, char **argv)
@@ -18,30 +101,26 @@ int cmd_lint_main(int argc, char **argv)
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	struct template_args *args = ARENA_NEW(a, struct template_args);
-	struct lint_report report;
-	size_t errors = 0, warnings = 0;
-	if (template_args_parse(a, argc, argv, args, &msg) < 0 || args->help) {
-		fprintf(args->help ? stdout : stderr,
-			"%s%susage: alm lint CHART [--strict] [flags of alm template]\n", msg.buf,
-			msg.len ? "\n" : "");
+	struct options options = {0};
+	size_t failed = 0, warned = 0;
+	argc = take_options(argc, argv, &options);
+	if (template_args_parse_words(a, argc, argv, args, &msg) < 0 || args->help ||
+	    !args->words.n) {
+		fprintf(args->help ? stdout : stderr, "%s%s%s",
+			msg.len || args->help ? msg.buf : "\"lint\" requires at least 1 argument",
+			args->help ? "" : "\n", usage);
 		return args->help ? 0 : 2;
 	}
-	struct loop *loop = loop_event_new();
-	const struct tmpl_host host = {.now_ns = loop_now(loop),
-				       .zone = "UTC",
-				       .entropy = entropy,
-				       .zone_bytes = zones_read,
-				       .ctx = loop};
-	chart_lint(a, args, &host, &report);
-	loop_free(loop);
-	printf("==> Linting %s\n", args->chart);
-	for (size_t i = 0; i < report.n; i++) {
-		const struct lint_finding *f = &report.items[i];
-		errors += f->level == LINT_ERROR;
-		warnings += f->level == LINT_WARNING;
-		printf("[%s] %s: %s\n", lint_level_name(f->level), f->file, f->text);
+	args->quiet = options.quiet;
+	if (options.subcharts)
+		add_subcharts(a, &args->words);
+	for (size_t i = 0; i < args->words.n; i++) {
+		int status = lint_one(args, args->words.items[i]);
+		failed += status == LINT_FAILED;
+		warned += status == LINT_WARNED;
 	}
-	bool failed = errors || (args->strict && warnings);
-	printf("\n1 chart(s) linted, %d chart(s) failed\n", failed);
-	return failed;
+	if (failed || warned || !args->quiet)
+		fprintf(failed ? stderr : stdout, "%s%zu chart(s) linted, %zu chart(s) failed\n",
+			failed ? "Error: " : "", args->words.n, failed);
+	return failed > 0;
 }

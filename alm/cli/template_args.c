@@ -315,18 +315,19 @@ static int parse_flag(struct arena *a, int argc, char **argv, struct template_ar
 	return set_flag(a, args, f, argv[1], msg) < 0 ? -E_USAGE : 2;
 }
 
-static int set_positional(struct template_args *args, const char **words, int n, struct strbuf *msg)
+static int set_positional(struct template_args *args, struct strbuf *msg)
 {
+	const struct template_list *words = &args->words;
 	if (args->help)
 		return 0;
-	if (n < 1)
+	if (words->n < 1)
 		return usage(msg, "\"template\" requires a chart", "");
-	if (n > 2)
-		return usage(msg,
-			     "expected at most two arguments, unexpected arguments: ", words[2]);
-	args->chart = words[n - 1];
-	if (n == 2)
-		args->name = words[0];
+	if (words->n > 2)
+		return usage(msg, "expected at most two arguments, unexpected arguments: ",
+			     words->items[2]);
+	args->chart = words->items[words->n - 1];
+	if (words->n == 2)
+		args->name = words->items[0];
 	if (args->name && args->generate_name)
 		return usage(msg, "cannot set --generate-name and also specify a name", "");
 	if (args->name && args->name_template)
@@ -354,29 +355,32 @@ static int refuse_addresses(const struct template_args *args, struct strbuf *msg
 	return 0;
 }
 
-int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
-			struct strbuf *msg)
+int template_args_parse_words(struct arena *a, int argc, char **argv, struct template_args *ret,
+			      struct strbuf *msg)
 {
-	const char *words[3];
-	int n = 0;
 	bool only_words = false;
 	*ret = (struct template_args){.profile = TMPL_PROFILE_4_1};
 	for (int i = 0; i < argc;) {
-		if (!only_words && !strcmp(argv[i], "--")) {
+		int took = 1;
+		if (!only_words && !strcmp(argv[i], "--"))
 			only_words = true;
-			i++;
-		} else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
-			int took = parse_flag(a, argc - i, argv + i, ret, msg);
-			if (took < 0)
-				return took;
-			i += took;
-		} else {
-			if (n == 3)
-				return usage(msg, "too many arguments: ", argv[i]);
-			words[n++] = argv[i++];
-		}
+		else if (!only_words && argv[i][0] == '-' && argv[i][1])
+			took = parse_flag(a, argc - i, argv + i, ret, msg);
+		else
+			took = push(&ret->words, argv[i], msg) < 0 ? -E_USAGE : 1;
+		if (took < 0)
+			return took;
+		i += took;
 	}
-	return set_positional(ret, words, n, msg) < 0 ? -E_USAGE : refuse_addresses(ret, msg);
+	return 0;
+}
+
+int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
+			struct strbuf *msg)
+{
+	if (template_args_parse_words(a, argc, argv, ret, msg) < 0 || set_positional(ret, msg) < 0)
+		return -E_USAGE;
+	return refuse_addresses(ret, msg);
 }
 
 /* ---- values ---- */

@@ -32,11 +32,12 @@ struct template_args {
 	const char *chart_failure;
 	const char *name, *chart; /* positional; name may be NULL */
 	const char *ns, *kube_version, *name_template, *output_dir;
-	const char *seed; /* of all randomness; NULL: the machine's */
-	int64_t now_ns;   /* 0: the machine's */
+	const char *seed;           /* of all randomness; NULL: the machine's */
+	int64_t now_ns;             /* 0: the machine's */
+	struct template_list words; /* all that are no flags */
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
-		debug, use_release_name, generate_name, help;
+		debug, use_release_name, generate_name, help, quiet; /* of lint */
 	struct template_list values, set, set_string, set_json, set_file, set_literal, api_versions,
 		show_only;
 };
@@ -44,6 +45,9 @@ struct template_args {
 /* E_USAGE "unknown flag: --x". Texts are borrowed from argv or live in the arena. */
 int template_args_parse(struct arena *a, int argc, char **argv, struct template_args *ret,
 			struct strbuf *msg);
+/* The same, whatever the words are: they are in words alone. */
+int template_args_parse_words(struct arena *a, int argc, char **argv, struct template_args *ret,
+			      struct strbuf *msg);
 int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
 		       struct error *err);
 /* Reads the -f files and combines all sources. */
