@@ -159,8 +159,8 @@ static int read_scalar(struct reader *r, struct yaml_node **ret)
 	struct str raw = str_sub(r->text, from, to - from);
 	if (check_scalar(r, raw) < 0)
 		return -E_INVALID;
-	n->text = str_n(arena_text(r->a, (const char *)e->data.scalar.value, e->data.scalar.length),
-			e->data.scalar.length);
+	struct str text = str_n((const char *)e->data.scalar.value, e->data.scalar.length);
+	n->text = str_eq(raw, text) ? raw : str_n(arena_text(r->a, text.ptr, text.len), text.len);
 	/* A lone "!" is lost in the event, but it makes a string. */
 	n->implicit = e->data.scalar.plain_implicit && !str_has_prefix(raw, STR("!"));
 	if (e->data.scalar.tag)

@@ -1,6 +1,7 @@
 /*
  * yaml_node: the nodes of one YAML document, before scalars mean anything. Made by yaml_node.c from
- * libyaml's events, read by yaml_go.c. Everything is in the arena.
+ * libyaml's events, read by yaml_go.c. Everything is in the arena, but a scalar that stands in the
+ * text as it is points there.
  */
 #ifndef INSTALLERS_YAML_NODE_H
 #define INSTALLERS_YAML_NODE_H
