@@ -44,8 +44,14 @@ static int match_class(struct str *p, uint32_t r, bool *ret)
 static int match_one(struct str *p, struct str *s, bool *ret)
 {
 	uint32_t r, want;
-	size_t n = rune_next(*s, &r);
 	char c = p->ptr[0];
+	if ((unsigned char)c < 0x80 && c != '[' && c != '?' && c != '\\') {
+		*ret = s->len && s->ptr[0] == c;
+		*p = str_skip(*p, 1);
+		*s = str_skip(*s, 1);
+		return 0;
+	}
+	size_t n = rune_next(*s, &r);
 	*ret = n > 0;
 	if (c == '[') {
 		*p = str_skip(*p, 1);
@@ -74,7 +80,7 @@ static int check(struct str p)
 	while (p.len) {
 		bool ignored;
 		struct str s = STR("");
-		if (p.ptr[0] == '*')
+		if (p.ptr[0] != '[' && p.ptr[0] != '\\')
 			p = str_skip(p, 1);
 		else if (match_one(&p, &s, &ignored) < 0)
 			return -E_INVALID;

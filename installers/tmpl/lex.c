@@ -409,9 +409,9 @@ static struct token *lex_number(struct lexer *l)
 	return fail(l, &b);
 }
 
-static struct token *lex_paren(struct lexer *l, uint32_t r)
+static struct token *lex_paren(struct lexer *l, char c)
 {
-	if (r == '(') {
+	if (c == '(') {
 		l->paren_depth++;
 		return emit(l, TOK_LEFT_PAREN);
 	}
@@ -420,62 +420,92 @@ static struct token *lex_paren(struct lexer *l, uint32_t r)
 	return emit(l, TOK_RIGHT_PAREN);
 }
 
-/* A word, a number or a single character. */
-static struct token *lex_word(struct lexer *l)
+/* A letter beyond ASCII, or what stands for itself. */
+static struct token *lex_rune(struct lexer *l)
 {
 	uint32_t r = peek(l);
-	struct str s = rest(l);
-	bool digit_next = s.len > 1 && char_is_digit(s.ptr[1]);
-	if (r == '.' && s.len > 1 && !digit_next) {
-		next(l);
-		return lex_field(l, TOK_FIELD);
-	}
-	if (r == '.' || r == '+' || r == '-' || (r < 0x80 && char_is_digit((char)r)))
-		return lex_number(l);
 	if (rune_is_alnum(r))
 		return lex_identifier(l);
 	next(l);
-	if (r == '(' || r == ')')
-		return lex_paren(l, r);
 	if (r < 0x80 && rune_is_print(r))
 		return emit(l, TOK_CHAR);
 	return fail_rune(l, "unrecognized character in action:", r);
 }
 
+static struct token *lex_dot(struct lexer *l)
+{
+	struct str s = rest(l);
+	if (s.len == 1 || char_is_digit(s.ptr[1]))
+		return lex_number(l);
+	l->pos++;
+	return lex_field(l, TOK_FIELD);
+}
+
+static struct token *lex_declare(struct lexer *l)
+{
+	l->pos++;
+	if (next(l) != '=')
+		return fail_text(l, "expected :=");
+	return emit(l, TOK_DECLARE);
+}
+
+/* One character is the token. */
+static struct token *lex_one(struct lexer *l, enum token_type type)
+{
+	l->pos++;
+	return emit(l, type);
+}
+
+/* At no letter, digit or blank of ASCII. */
+static struct token *lex_sign(struct lexer *l, char c)
+{
+	switch (c) {
+	case '.':
+		return lex_dot(l);
+	case '$':
+		l->pos++;
+		return lex_field(l, TOK_VARIABLE);
+	case '(':
+	case ')':
+		l->pos++;
+		return lex_paren(l, c);
+	case '"':
+		l->pos++;
+		return lex_quoted(l, '"', TOK_STRING, "unterminated quoted string");
+	case '`':
+		l->pos++;
+		return lex_quoted(l, '`', TOK_RAW_STRING, "unterminated raw quoted string");
+	case '\'':
+		l->pos++;
+		return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, "unterminated character constant");
+	case '|':
+		return lex_one(l, TOK_PIPE);
+	case '=':
+		return lex_one(l, TOK_ASSIGN);
+	case ':':
+		return lex_declare(l);
+	case '+':
+	case '-':
+		return lex_number(l);
+	default:
+		return lex_rune(l);
+	}
+}
+
 static struct token *lex_action(struct lexer *l)
 {
 	bool trim;
-	if (at_right_delim(l, &trim)) {
+	if (l->pos == l->input.len)
+		return fail_text(l, "unclosed action");
+	char c = l->input.ptr[l->pos];
+	if (is_word_char(c))
+		return char_is_digit(c) ? lex_number(l) : lex_identifier(l);
+	if ((c == '}' || is_blank((unsigned char)c)) && at_right_delim(l, &trim)) {
 		if (l->paren_depth == 0)
 			return lex_right_delim(l);
 		return fail_text(l, "unclosed left paren");
 	}
-	uint32_t r = peek(l);
-	if (r == RUNE_EOF)
-		return fail_text(l, "unclosed action");
-	if (is_blank(r))
-		return lex_space(l);
-	if (r >= 0x80 || r == 0 || !strchr("=:|\"`$'", (int)r))
-		return lex_word(l);
-	next(l);
-	switch (r) {
-	case '=':
-		return emit(l, TOK_ASSIGN);
-	case ':':
-		if (next(l) != '=')
-			return fail_text(l, "expected :=");
-		return emit(l, TOK_DECLARE);
-	case '|':
-		return emit(l, TOK_PIPE);
-	case '"':
-		return lex_quoted(l, '"', TOK_STRING, "unterminated quoted string");
-	case '`':
-		return lex_quoted(l, '`', TOK_RAW_STRING, "unterminated raw quoted string");
-	case '\'':
-		return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, "unterminated character constant");
-	default:
-		return lex_field(l, TOK_VARIABLE);
-	}
+	return is_blank((unsigned char)c) ? lex_space(l) : lex_sign(l, c);
 }
 
 void lexer_next(struct lexer *l, struct token *ret)
