@@ -17,50 +17,71 @@ static bool is_identifier(struct str id)
 	return id.len > 0;
 }
 
-/* Dot-separated identifiers, none empty; a numeric one of a pre-release has no leading zero. */
-static int check_identifiers(struct str s, bool is_pre, struct error *err)
+/* Dot-separated identifiers, none empty. */
+static bool are_identifiers(struct str s)
 {
 	struct str id;
-	while (str_next(&s, '.', &id)) {
+	while (str_next(&s, '.', &id))
 		if (!is_identifier(id))
-			return error_set(err, E_INVALID, "invalid semantic version");
-		if (is_pre && id.len > 1 && *id.ptr == '0' && all_digits(id))
-			return error_set(err, E_INVALID, "version segment starts with 0");
-	}
-	return 0;
+			return false;
+	return true;
+}
+
+/* A numeric identifier of a pre-release has no leading zero. */
+static bool has_leading_zero(struct str s)
+{
+	struct str id;
+	while (str_next(&s, '.', &id))
+		if (id.len > 1 && *id.ptr == '0' && all_digits(id))
+			return true;
+	return false;
 }
 
 static int parse_number(struct str s, enum version_rules rules, uint64_t *ret, struct error *err)
 {
 	if (!str_parse_u64(s, ret))
-		return error_set(err, E_INVALID, "invalid semantic version");
+		return error_set(err, E_INVALID,
+				 "error parsing version segment: strconv.ParseUint: parsing "
+				 "\"%.*s\": value out of range",
+				 STR_ARG(s));
 	if (rules == VERSION_STRICT && s.len > 1 && *s.ptr == '0')
 		return error_set(err, E_INVALID, "version segment starts with 0");
 	return 0;
 }
 
+static bool split_numbers(struct str rest, struct str part[3], size_t *ret_n)
+{
+	*ret_n = 0;
+	while (str_next(&rest, '.', &part[*ret_n])) {
+		if (!all_digits(part[*ret_n]))
+			return false;
+		if (++*ret_n == 3)
+			return !rest.ptr;
+	}
+	return *ret_n > 0;
+}
+
 int version_parse(struct str text, enum version_rules rules, struct version *ret, struct error *err)
 {
 	struct version v = {.text = text};
-	struct str rest = text, number;
+	struct str rest = text, part[3];
 	uint64_t *numbers[] = {&v.major, &v.minor, &v.patch};
-	size_t n = 0;
+	size_t n;
 
 	if (!text.len || text.len > VERSION_BYTES_MAX)
-		return error_set(err, E_INVALID, "invalid semantic version");
+		return error_set(err, E_INVALID, VERSION_NO_FORM);
 	if (*rest.ptr == 'v')
 		rest = str_skip(rest, 1);
 	bool has_build = str_cut(rest, '+', &rest, &v.build);
 	bool has_pre = str_cut(rest, '-', &rest, &v.pre);
-	while (str_next(&rest, '.', &number)) {
-		if (n == ARRAY_LEN(numbers))
-			return error_set(err, E_INVALID, "invalid semantic version");
-		if (parse_number(number, rules, numbers[n++], err) < 0)
+	if (!split_numbers(rest, part, &n) || (has_pre && !are_identifiers(v.pre)) ||
+	    (has_build && !are_identifiers(v.build)))
+		return error_set(err, E_INVALID, VERSION_NO_FORM);
+	for (size_t i = 0; i < n; i++)
+		if (parse_number(part[i], rules, numbers[i], err) < 0)
 			return -err->code;
-	}
-	if ((has_pre && check_identifiers(v.pre, true, err) < 0) ||
-	    (has_build && check_identifiers(v.build, false, err) < 0))
-		return -err->code;
+	if (has_pre && has_leading_zero(v.pre))
+		return error_set(err, E_INVALID, "version segment starts with 0");
 	*ret = v;
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include "alm/base/strbuf.h"
 
 #define VERSION_BYTES_MAX 128
+#define VERSION_NO_FORM   "invalid semantic version"
 
 struct version {
 	uint64_t major, minor, patch;

@@ -28,6 +28,15 @@ static bool is_wild(struct str s)
 	return str_is(s, "x") || str_is(s, "X") || str_is(s, "*");
 }
 
+/* Too large ones, too: those are told by version_parse(). */
+static bool is_number(struct str s)
+{
+	size_t n = 0;
+	while (n < s.len && char_is_digit(s.ptr[n]))
+		n++;
+	return n == s.len && n > 0;
+}
+
 /* The leading numbers and wildcards of a version, and what follows them. */
 static bool split_version(struct str s, struct str part[3], size_t *ret_n, struct str *ret_tail)
 {
@@ -40,19 +49,18 @@ static bool split_version(struct str s, struct str part[3], size_t *ret_n, struc
 	*ret_tail = str_skip(s, end);
 	*ret_n = 0;
 	while (str_next(&numbers, '.', &field)) {
-		uint64_t v;
-		if (*ret_n == 3 || (!is_wild(field) && !str_parse_u64(field, &v)))
+		if (*ret_n == 3 || (!is_wild(field) && !is_number(field)))
 			return false;
 		part[(*ret_n)++] = field;
 	}
 	return *ret_n > 0 && (!ret_tail->len || *ret_tail->ptr == '-' || *ret_tail->ptr == '+');
 }
 
-static bool parse_term(enum range_op op, struct str text, struct arena *a, struct range_term *ret)
+static bool parse_term(enum range_op op, struct str text, struct arena *a, struct range_term *ret,
+		       struct error *err)
 {
 	struct str part[3], tail;
 	size_t n;
-	struct error ignored;
 	*ret = (struct range_term){.op = op};
 	if (text.len > VERSION_BYTES_MAX || !split_version(text, part, &n, &tail))
 		return false;
@@ -64,13 +72,21 @@ static bool parse_term(enum range_op op, struct str text, struct arena *a, struc
 		part[i] = STR("0");
 	char *full = arena_fmt(a, "%.*s.%.*s.%.*s%.*s", STR_ARG(part[0]), STR_ARG(part[1]),
 			       STR_ARG(part[2]), STR_ARG(tail));
-	return version_parse(str_of(full), VERSION_LOOSE, &ret->v, &ignored) == 0;
+	return version_parse(str_of(full), VERSION_LOOSE, &ret->v, err) == 0;
 }
 
-static bool add_term(struct range *r, enum range_op op, struct str text, struct arena *a)
+/* *err is set if the term has the form of one, but its version is none. */
+static bool add_term(struct range *r, enum range_op op, struct str text, struct arena *a,
+		     struct error *err)
 {
-	if (r->n == RANGE_TERMS_MAX || !parse_term(op, text, a, &r->terms[r->n]))
+	struct error fault = ERROR_INIT;
+	if (r->n == RANGE_TERMS_MAX)
 		return false;
+	if (!parse_term(op, text, a, &r->terms[r->n], &fault)) {
+		if (fault.code && strcmp(fault.msg, VERSION_NO_FORM) != 0)
+			error_set(err, E_INVALID, "constraint parser error");
+		return false;
+	}
 	r->n++;
 	return true;
 }
@@ -98,7 +114,7 @@ static bool take_upper_bound(struct str *s, struct str *ret)
 }
 
 /* One comparator, or the two that a hyphen range stands for. */
-static bool parse_comparator(struct str *s, struct arena *a, struct range *r)
+static bool parse_comparator(struct str *s, struct arena *a, struct range *r, struct error *err)
 {
 	struct str upper, start = *s;
 	enum range_op op = take_op(s);
@@ -106,16 +122,16 @@ static bool parse_comparator(struct str *s, struct arena *a, struct range *r)
 	*s = str_trim_left(*s);
 	struct str word = take_word(s);
 	if (bare && take_upper_bound(s, &upper))
-		return add_term(r, RANGE_GE, word, a) && add_term(r, RANGE_LE, upper, a);
-	return add_term(r, op, word, a);
+		return add_term(r, RANGE_GE, word, a, err) && add_term(r, RANGE_LE, upper, a, err);
+	return add_term(r, op, word, a, err);
 }
 
-static bool parse_group(struct str s, struct arena *a, struct range *r)
+static bool parse_group(struct str s, struct arena *a, struct range *r, struct error *err)
 {
 	size_t first = r->n;
 	s = str_trim(s);
 	while (s.len) {
-		if (!parse_comparator(&s, a, r))
+		if (!parse_comparator(&s, a, r, err))
 			return false;
 		s = str_trim_left(s);
 		if (s.len && *s.ptr == ',') {
@@ -137,9 +153,11 @@ int range_parse(struct str text, struct arena *a, struct range *ret, struct erro
 	for (;;) {
 		ptrdiff_t at = str_find(rest, STR("||"));
 		struct str group = at < 0 ? rest : str_sub(rest, 0, (size_t)at);
-		if (!parse_group(group, a, ret))
-			return error_set(err, E_INVALID, "improper constraint: %.*s",
-					 STR_ARG(group));
+		struct error fault = ERROR_INIT;
+		if (!parse_group(group, a, ret, &fault))
+			return fault.code ? error_set(err, E_INVALID, "%s", fault.msg)
+					  : error_set(err, E_INVALID, "improper constraint: %.*s",
+						      STR_ARG(group));
 		if (at < 0)
 			return 0;
 		rest = str_skip(rest, (size_t)at + 2);

@@ -281,7 +281,8 @@ static int fn_chunk(struct tmpl_run *run, const struct value *args, size_t n, st
 		size_t len = list.len - from;
 		if (i + 1 < count || (args[0].i > 0 && len > (size_t)args[0].i))
 			len = (size_t)args[0].i;
-		if (args[0].i < 0 || from + len > list.len)
+		if (len > list.len || from + len > list.len ||
+		    (args[0].i < 0 && (list.len != 1 || args[0].i == -1)))
 			return tmpl_fail(run, "runtime error: makeslice: len out of range");
 		struct value chunk = new_list(run, len);
 		for (size_t j = 0; j < len; j++)
