@@ -189,7 +189,10 @@ static int write_value(struct writer *w, struct value v)
 		write_string(w, value_text(v));
 		return 0;
 	case VALUE_BYTES:
-		write_bytes(w, value_text(v));
+		if (v.s)
+			write_bytes(w, value_text(v));
+		else
+			strbuf_adds(w->b, "null");
 		return 0;
 	case VALUE_LIST:
 	case VALUE_STRINGS:

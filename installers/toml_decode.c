@@ -5,6 +5,7 @@
 
 #include "alm/base/map.h"
 #include "installers/tmpl/date.h"
+#include "installers/tmpl/print.h"
 #include "installers/toml_go.h"
 
 /* What is known of a table besides its entries; 0: made on the way to another. */
@@ -62,7 +63,11 @@ static int fail_at(struct parser *p, const char *expected)
 {
 	if (at_end(p))
 		return fail(p, arena_fmt(p->a, "unexpected EOF; expected %s", expected));
-	return fail(p, arena_fmt(p->a, "expected %s but found '%c' instead", expected, peek(p)));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	uint32_t rune;
+	utf8_decode(str_skip(p->s, p->at), &rune);
+	quote_rune(&b, rune, false);
+	return fail(p, arena_fmt(p->a, "expected %s but found %s instead", expected, b.buf));
 }
 
 static void skip_blanks(struct parser *p)
@@ -548,6 +553,7 @@ int toml_go_decode(struct arena *a, struct str text, struct vmap **ret, struct s
 		return fail(&p, "text is too large");
 	if (!utf8_valid(text))
 		return fail(&p, "files must be valid UTF-8");
+	take(&p, "\xef\xbb\xbf");
 	if (parse_document(&p, root) < 0)
 		return -E_INVALID;
 	*ret = root;

@@ -340,7 +340,7 @@ static struct value map_zero(struct value map)
 	if (map.type == VALUE_STRMAP)
 		return value_str(STR(""));
 	if (map.type == VALUE_FILES)
-		return value_bytes(STR(""));
+		return value_bytes(STR_NONE);
 	return (struct value){.type = VALUE_NIL, .iface = 1};
 }
 

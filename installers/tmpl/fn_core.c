@@ -40,8 +40,8 @@ static bool is_nil(struct value v)
 		return !v.map;
 	if (value_is_list(v))
 		return !v.items;
-	return v.type == VALUE_NIL || (v.type == VALUE_PTR && !v.st) ||
-	       (v.type == VALUE_SEMVER && !v.ver);
+	return v.type == VALUE_NIL || (v.type == VALUE_BYTES && !v.s) ||
+	       (v.type == VALUE_PTR && !v.st) || (v.type == VALUE_SEMVER && !v.ver);
 }
 
 static int incompatible(struct tmpl_run *run, struct value a, struct value b)
@@ -63,14 +63,14 @@ static int equal_other(struct tmpl_run *run, struct value a, struct value b, boo
 	if (strcmp(value_kind(a), value_kind(b)) != 0) {
 		struct value texts[4] = {a, value_cstr(value_type_name(a, run->set->profile)),
 					 value_cstr(value_type_name(b, run->set->profile)), b};
-		print_sprintf(&msg, STR("non-comparable types %v: %v, %v: %v"), texts, 4,
+		print_sprintf(&msg, STR("non-comparable types %s: %v, %s: %v"), texts, 4,
 			      run->set->profile);
 		return tmpl_fail_str(run, strbuf_str(&msg));
 	}
 	if (value_is_map(b) || value_is_list(b) || b.type == VALUE_BYTES) {
 		pair[0] = b;
 		pair[1] = value_cstr(value_type_name(b, run->set->profile));
-		print_sprintf(&msg, STR("non-comparable type %v: %v"), pair, 2, run->set->profile);
+		print_sprintf(&msg, STR("non-comparable type %s: %v"), pair, 2, run->set->profile);
 		return tmpl_fail_str(run, strbuf_str(&msg));
 	}
 	*ret = value_deep_equal(a, b);
@@ -246,7 +246,7 @@ static int index_map(struct tmpl_run *run, struct value item, struct value index
 	else if (item.type == VALUE_STRMAP)
 		*ret = value_str(STR(""));
 	else if (item.type == VALUE_FILES)
-		*ret = value_bytes(STR(""));
+		*ret = value_bytes(STR_NONE);
 	else
 		*ret = VALUE_NONE;
 	ret->iface = value_is_anymap(item);

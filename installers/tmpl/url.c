@@ -215,6 +215,7 @@ bool url_parse(struct arena *a, struct str text, struct url *ret, struct strbuf 
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
 	u.scheme = u.opaque = u.host = u.path = u.query = u.fragment = STR("");
 	str_cut(text, '#', &rest, &fragment);
+	struct str before = rest;
 	bool ok = true;
 	if (has_control(rest)) {
 		strbuf_adds(&why, "net/url: invalid control character in URL");
@@ -230,10 +231,11 @@ bool url_parse(struct arena *a, struct str text, struct url *ret, struct strbuf 
 		u.scheme = str_n(lower, ok ? scheme.len : 0);
 		ok = ok && parse_rest(a, rest, &u, &why);
 	}
+	struct str faulty = ok ? text : before;
 	ok = ok && unescaped(a, fragment.ptr ? fragment : STR(""), &u.fragment, &why);
 	if (!ok) {
 		strbuf_adds(msg, "parse ");
-		value_quote(msg, text);
+		value_quote(msg, faulty);
 		strbuf_adds(msg, ": ");
 		strbuf_addstr(msg, strbuf_str(&why));
 		return false;

@@ -42,6 +42,7 @@ struct value value_bytes(struct str s)
 {
 	struct value v = value_str(s);
 	v.type = VALUE_BYTES;
+	v.s = s.ptr; /* NULL: a nil slice */
 	return v;
 }
 

@@ -117,7 +117,7 @@ class Fuzz:
         """Texts read by fromYaml in one chart, and the first of them as a -f file and as a template."""
         texts = [gen_value.document(r) for _ in range(DOCUMENTS)]
         with tempfile.TemporaryDirectory() as folder:
-            write(folder, {"Chart.yaml": "apiVersion: v2\nname: c\nversion: 0.1.0\n", "values.yaml": json.dumps({"docs": texts})})
+            write(folder, {"Chart.yaml": "apiVersion: v2\nname: c\nversion: 0.1.0\n", "values.yaml": gen_value.exact({"docs": texts})})
             dump = ["fromYaml $d | toJson", "fromYaml $d | toYaml", "fromYamlArray $d | toJson", "fromYaml $d | toYamlPretty", "fromYaml $d | toToml", "$d | toYaml", "fromYaml $d | toYaml | fromYaml | toJson",
                     "list $d | toYamlPretty"]
             write(folder, {"templates/t.yaml": "{{ range $i, $d := .Values.docs }}" + "".join("d{{ $i }}.%d: {{ %s | b64enc | quote }}\n" % (n, e) for n, e in enumerate(dump)) + "{{ end }}"})

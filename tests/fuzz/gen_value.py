@@ -1,15 +1,18 @@
 """Random values and YAML texts of every style for the fuzzers: flow and block, all scalar styles, anchors, merge keys, comments, documents."""
 import json
+import re
 
 WORDS = ["a", "b1", "a10", "A", "x-y", "x.y", "yes", "n", "true", "null", "~", "1", "01", "0x1F", "1e3", "1.5", "-1", ".5", "", " ", "a b", "a: b", "a #b", "#a", "- a", "-", "?",
          "[a", "{a", "'a", "\"a", "a'b", "%a", "@a", "`a", "2020-01-02", "2020-13-02", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43", "1:30", "12:30:45", "1_000", "0o17", "0b11",
          "é", "日本", "😀", "a\tb", "a\nb", "a\nb\n", "a\n\nb\n\n", "\na", " a\nb", "a \nb", "x" * 90, "word " * 30, ("ab  " * 40).strip(), "<<", "=", "*a", "&a", "!a", "|", ">", "---",
          "--- a", "...", "a:", ":a", "on", "Off", "\u2028x", "a\u0085b", "\u00a0", "a\rb", "\ufeffa", "0", "00", "+5", "1.", "1e", "0x", "08", "1e400", "NULL", "nULL", "Y",
          "{{ x }}", "a,b", "a]", "<a>", "a&b", "\\", "\"", "it's", "a\\nb", "\x07", "\x1b", "-0", "0.0", "1e+06", "0o8", "0b2", "tRUE", "\t", "\ta", "a\t", "a\r\nb\r\n", "- ", "a: |"]
-PLAIN = ["yes", "No", "ON", "off", "y", "n", "~", "null", "", "0o14", "014", "0x1f", "0b11", "1_000", "1e3", "1.", ".5", "-0", "+1", "685_230.15", "190:20:30", "2001-12-14", "<<", "=",
-         "12345678901234567890", "1e400", "-.5e-3", "0.1", "1e21", "9007199254740993", "a b", "a#b", "a:b", "-a", "?a", ":a", "x,y", "http://a/b", "*", "08", "true", "Null", "0777", "!!str 1",
-         "!!int \"3\"", "!!float 1", "!!bool yes", "!!null x", "!!binary YWI=", "!foo 3", "! 5", "!!str", "1 # c", "'a''b'", "\"a\\tb\\u00e9\\x41\\\n    c\"", "'two\n  lines'", "plain\n  more",
-         "\"esc \\/ \\' \\e\"", "- a", "a: b", "[a, b", "%x", "@x", "`x", "1,000", "0x", "- - a", "? a", "|", "!!timestamp 2001-12-14", "0.", "1e-7", "\ttab", "a\tb"]
+PLAIN = ["yes", "No", "ON", "off", "y", "n", "~", "null", "", "0o14", "014", "0x1f", "0b11", "1_000", "1e3", "1.", ".5", "-0", "+1", "685_230.15", "190:20:30", "2001-12-14",
+         "<<", "=", "12345678901234567890", "-.5e-3", "0.1", "1e21", "9007199254740993", "a b", "a#b", "a:b", "-a", "?a", ":a", "x,y", "http://a/b", "08", "true", "Null",
+         "0777", "!!str 1", "!foo 3", "!!str", "1 # c", "'a''b'", "\"a\\tb\\u00e9\\x41\\\n    c\"", "'two\n  lines'", "plain\n  more", "1,000", "0.", "1e-7", "a\tb",
+         "1e400", "*", "!!int \"3\"", "!!float 1", "!!bool yes", "!!null x", "!!binary YWI=", "! 5", "\"esc \\/ \\' \\e\"", "- a", "a: b", "[a, b", "%x", "@x", "`x", "0x",
+         "- - a", "? a", "|", "!!timestamp 2001-12-14", "\ttab"]
+USUAL = 53  # so many of them are fine
 
 
 def scalar(r):
@@ -40,11 +43,18 @@ def value(r, depth=0):
     return {key(r): value(r, depth + 1) for _ in range(r.randint(0, 5))}
 
 
+def exact(v):
+    """v as JSON that YAML reads the same: no raw line separators, no surrogate pairs."""
+    def joined(m):
+        return "\\U%08x" % (0x10000 + ((int(m[1], 16) & 0x3ff) << 10) + (int(m[2], 16) & 0x3ff))
+    return re.sub(r"\\u(d[89ab]..)\\u(d[c-f]..)", joined, json.dumps(v))
+
+
 class Document:
     """A YAML text of random style; often valid, sometimes not."""
 
     def __init__(self, r, wild=0.03):
-        self.r, self.wild, self.anchors = r, wild, []
+        self.r, self.wild, self.anchors, self.maps = r, wild, [], []
 
     def comment(self):
         return self.r.choice([" # c", "\t# c", " #"]) if self.r.random() < 0.08 else ""
@@ -52,7 +62,7 @@ class Document:
     def between(self, pad):
         """What may stand between two entries: nothing, blank lines, comments at any column."""
         k = self.r.random()
-        return "" if k < 0.85 else self.r.choice(["\n", "# c\n", pad + "# c\n", " " * 7 + "# c\n", "  \n", "\t\n", "\n\n"])
+        return "" if k < 0.85 else self.r.choice(["\n", "# c\n", pad + "# c\n", " " * 7 + "# c\n", "  \n", "\n\n"]) if self.r.random() > self.wild else "\t\n"
 
     def name(self):
         r = self.r
@@ -64,7 +74,7 @@ class Document:
         r = self.r
         k = r.random()
         if k < 0.35:
-            return r.choice(PLAIN[:52]) if r.random() < 0.7 else r.choice(PLAIN)
+            return r.choice(PLAIN[:USUAL]) if r.random() > self.wild * 3 else r.choice(PLAIN)
         if k < 0.5:
             return json.dumps(scalar(r), ensure_ascii=r.random() < 0.5)
         if k < 0.6:
@@ -78,8 +88,8 @@ class Document:
     def block_text(self, pad):
         r = self.r
         inner = pad + " " * r.choice([1, 2, 2, 2, 3, 4])
-        indicator = r.choice(["", "", "", "-", "+", "2", "1-", "+1"])
-        lines = [r.choice(["", "", " ", "  "]) + r.choice(["a", "b c", "", "# no", "- x", "k: v", "\tt", "a \\", "..", "é", "x: |", "'", "long " * 20, "trail "]) for _ in range(r.randint(0, 5))]
+        indicator = r.choice(["", "", "", "-", "+"]) if r.random() > self.wild else r.choice(["2", "1-", "+1", "0", "x"])
+        lines = [r.choice(["", "", " ", "  "]) + r.choice(["a", "b c", "", "# no", "- x", "k: v", "a \\", "..", "é", "x: |", "'", "long " * 20, "trail "]) for _ in range(r.randint(0, 5))]
         body = "".join((inner + line if line.strip() or r.random() < 0.3 else "") + "\n" for line in lines)
         return r.choice("||>") + indicator + self.comment() + "\n" + body.rstrip("\n" if r.random() < 0.7 else "")
 
@@ -95,10 +105,15 @@ class Document:
 
     def anchor(self):
         if self.r.random() < 0.12:
-            name = self.r.choice(["x", "y", "z1", "é"])
+            name = self.r.choice(["x", "y", "z1"]) if self.r.random() > self.wild else "é"
             self.anchors.append(name)
             return "&%s " % name
         return ""
+
+    def map_anchor(self):
+        text = self.anchor()
+        self.maps += [text.strip("& ")] if text else []
+        return text
 
     def node(self, indent, depth, in_map):
         """The text after `key:` or `-`; starts with a blank or a newline."""
@@ -109,9 +124,10 @@ class Document:
             return " " + self.anchor() + self.leaf(pad) + self.comment()
         if k < 0.62:
             return " " + self.anchor() + self.flow(2) + self.comment()
-        start = " " + self.anchor().rstrip() if r.random() < 0.3 else ""
         if k < 0.85:
+            start = " " + self.map_anchor() if r.random() < 0.3 else ""
             return start.rstrip() + self.comment() + "\n" + self.mapping(indent + r.choice([1, 2, 2, 2, 4]), depth - 1).rstrip("\n")
+        start = " " + self.anchor() if r.random() < 0.3 else ""
         extra = r.choice([0, 2, 2]) if in_map else 2
         return start.rstrip() + self.comment() + "\n" + self.sequence(indent + extra, depth - 1).rstrip("\n")
 
@@ -122,8 +138,9 @@ class Document:
         for _ in range(r.randint(1, 4)):
             shift = " " if r.random() < self.wild / 3 else ""
             text += self.between(pad)
-            if self.anchors and r.random() < 0.1:
-                text += pad + "<<: " + r.choice(["*%s", "[*%s]", "[*%s, {a: 1}]"]) % r.choice(self.anchors) + "\n"
+            anchors = self.maps if r.random() > self.wild else self.anchors
+            if anchors and r.random() < 0.15:
+                text += pad + "<<: " + r.choice(["*%s", "[*%s]", "[*%s, {a: 1}]", "[{b: 2}, *%s]"]) % r.choice(anchors) + "\n"
                 continue
             if r.random() < 0.02:
                 text += pad + "? " + r.choice(["a", "[a]", "k x"]) + "\n" + pad + ": b\n"
@@ -149,7 +166,7 @@ class Document:
     def text(self, root="map"):
         r = self.r
         text = r.choice(["", "", "", "", "# head\n", "---\n", "\n\n", "--- # c\n"])
-        if r.random() < 0.03:
+        if r.random() < self.wild:
             text = r.choice(["%YAML 1.1\n---\n", "\ufeff", "--- !!map\n", "...\n", "%TAG ! tag:x,2000:\n---\n", "--- |\n"])
         text += self.mapping(0, 3) if root == "map" or r.random() < 0.8 else self.sequence(0, 2)
         if r.random() < 0.06:
@@ -157,7 +174,7 @@ class Document:
         k = r.random()
         if k < 0.06:
             text = text.replace("\n", "\r\n")
-        elif k < 0.09:
+        elif k < 0.06 + self.wild / 2:
             text = text.replace("  ", "\t", 1)
         elif k < 0.09 + self.wild:
             at = r.randrange(len(text) + 1)
