@@ -217,7 +217,8 @@ static void write_nulls(const struct vmap *upper, struct vmap *lower, int depth)
 	}
 }
 
-static void import_one(struct walk *k, const struct chart_dependency *d, struct value *entry,
+/* False: neither a map nor a string, which Helm drops. */
+static bool import_one(struct walk *k, const struct chart_dependency *d, struct value *entry,
 		       struct vmap *values, struct vmap *into)
 {
 	struct coalesce co = {.a = k->a, .merge = true};
@@ -228,7 +229,7 @@ static void import_one(struct walk *k, const struct chart_dependency *d, struct 
 	} else if (entry->type == VALUE_STRING) {
 		child = str_of(arena_fmt(k->a, "exports.%.*s", STR_ARG(value_text(*entry))));
 	} else {
-		return;
+		return false;
 	}
 	*entry = pair(k, child, parent);
 	const char *path = arena_fmt(k->a, "%.*s.%.*s", STR_ARG(d->name), STR_ARG(child));
@@ -236,12 +237,13 @@ static void import_one(struct walk *k, const struct chart_dependency *d, struct 
 	if (!table) {
 		warnings_add(k->w, "ImportValues missing table from chart %.*s: \"%s\"",
 			     STR_ARG(d->name), path);
-		return;
+		return true;
 	}
 	/* An empty table is not the live one in Helm: nothing is left in it. */
 	struct vmap *lower = below(k, parent, table->n ? table : vmap_new(k->a));
 	write_nulls(into, lower, 0);
 	coalesce_tables(&co, into, lower, "", true, 0);
+	return true;
 }
 
 static int import_values(struct walk *k, struct chart *c)
@@ -263,10 +265,13 @@ static int import_values(struct walk *k, struct chart *c)
 		struct value list = d->import_values;
 		if (list.len)
 			d->import_values = value_list(k->a, VALUE_LIST, list.len);
+		uint32_t kept = 0;
 		for (size_t j = 0; j < list.len; j++) {
-			d->import_values.items[j] = list.items[j];
-			import_one(k, d, &d->import_values.items[j], values, imported);
+			struct value *entry = &d->import_values.items[kept];
+			*entry = list.items[j];
+			kept += import_one(k, d, entry, values, imported);
 		}
+		d->import_values.len = kept;
 	}
 	c->values = coalesce_copy(&co, values);
 	coalesce_tables(&co, c->values, imported, "", true, 0);
