@@ -285,6 +285,14 @@ static int eval_args(struct state *s, struct value dot, const struct signature *
 	return 0;
 }
 
+static int tell_call(const struct state *s, const struct tmpl_func *fn)
+{
+	const struct tmpl_host *host = s->run->host;
+	if (host->called)
+		host->called(host->ctx, fn->name);
+	return 0;
+}
+
 /* node is what the message shows if the function fails; receiver is that of a method. */
 static int eval_call(struct state *s, struct value dot, const struct tmpl_func *fn,
 		     const struct value *receiver, const struct node *node, struct str name,
@@ -297,8 +305,10 @@ static int eval_call(struct state *s, struct value dot, const struct tmpl_func *
 	if (fn->flags & TMPL_FN_THREE)
 		return state_fail(s, "function %.*s has 3 return values; should be 1 or 2",
 				  STR_ARG(name));
-	if (fn->flags & (TMPL_FN_AND | TMPL_FN_OR))
-		return short_circuit(s, dot, fn->flags & TMPL_FN_OR, c, ret);
+	if (fn->flags & (TMPL_FN_AND | TMPL_FN_OR)) {
+		r = short_circuit(s, dot, fn->flags & TMPL_FN_OR, c, ret);
+		return r < 0 ? r : tell_call(s, fn);
+	}
 	struct value inline_args[ARGS_INLINE];
 	size_t first = receiver ? 1 : 0;
 	size_t n = n_args(c) + (c->final ? 1 : 0);
@@ -322,7 +332,7 @@ static int eval_call(struct state *s, struct value dot, const struct tmpl_func *
 	if (g.result != 'r')
 		v.iface = g.result == 'v';
 	*ret = v;
-	return 0;
+	return tell_call(s, fn);
 }
 /* NOLINTEND(misc-no-recursion) */
 

@@ -51,6 +51,8 @@ struct tmpl_host {
 	 * nil, as offline. A negative return ends the render with err. */
 	int (*lookup)(void *ctx, struct arena *a, struct str api_version, struct str kind,
 		      struct str ns, struct str name, struct value *ret, struct error *err);
+	/* Told of every function that gave a result (tests/golden/charts/coverage.txt); or NULL. */
+	void (*called)(void *ctx, const char *function);
 	void *ctx;
 };
 

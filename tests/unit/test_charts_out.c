@@ -12,13 +12,29 @@
 
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
+#include "alm/base/map.h"
 #include "alm/cli/template_run.h"
 #include "alm/io/zones.h"
 #include "tests/lib/cases.h"
 
+/* What a case's host knows. */
+struct outside {
+	uint64_t counter;
+	struct map *called; /* functions that gave a result */
+};
+
+static struct map
+	*exercised; /* "FUNCTION CASE" of every case that ended as recorded, without error */
+
+static void called(void *ctx, const char *function)
+{
+	struct outside *o = ctx;
+	map_set(o->called, function, o);
+}
+
 static int entropy(void *ctx, void *out, size_t len)
 {
-	uint64_t *counter = ctx;
+	uint64_t *counter = &((struct outside *)ctx)->counter;
 	for (unsigned char *p = out; len > 0;) {
 		unsigned char sum[SHA256_BYTES];
 		++*counter;
@@ -141,12 +157,14 @@ static bool run_case(const struct golden_case *c, const char *root)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
-	uint64_t counter = 0;
+	CLEANUP(map_freep) struct map *functions = map_new(NULL);
+	struct outside outside = {.called = functions};
 	const struct tmpl_host host = {.now_ns = 1700000000000000000,
 				       .zone = "UTC",
 				       .entropy = entropy,
 				       .zone_bytes = zones_read,
-				       .ctx = &counter};
+				       .called = called,
+				       .ctx = &outside};
 	char *dir = arena_fmt(a, "%s/%.*s", root, STR_ARG(c->id));
 	write_case(a, c, dir);
 	assert_int_equal(chdir(dir), 0);
@@ -157,7 +175,13 @@ static bool run_case(const struct golden_case *c, const char *root)
 	struct str got = strbuf_str(&out);
 	if (str_is(c->mode, "out") || c->is_error)
 		want = c->expected;
-	if ((str_eq(got, want) && c->is_error == !good) || is_on_purpose(c->id))
+	if (str_eq(got, want) && c->is_error == !good) {
+		for (struct map_entry *e = map_first(functions); !c->is_error && e; e = map_next(e))
+			map_set(exercised, arena_fmt(a, "%s %.*s", e->key, STR_ARG(c->id)),
+				exercised);
+		return true;
+	}
+	if (is_on_purpose(c->id))
 		return true;
 	print_message("case %.*s\n  got:  %.*s\n  want: %.*s\n", STR_ARG(c->id), STR_ARG(got),
 		      STR_ARG(c->expected));
@@ -224,6 +248,34 @@ GOLDEN(objects)
 GOLDEN(output)
 GOLDEN(crypto)
 
+/* Their case is their error: the one ends every render, and no value of Helm's is a function that
+ * the other could call. */
+static bool only_fails(struct str function)
+{
+	return str_is(function, "fail") || str_is(function, "call");
+}
+
+/* test_coverage_tmpl shows that every function is named there. */
+static void test_charts_out__each_function_runs_in_the_case_that_covers_it(void **state)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	size_t n_bad = 0;
+	(void)state;
+	assert_ok(file_read(arena_fmt(a, "%s/coverage.txt", cases_dir), &b, &err), &err);
+	struct str text = strbuf_str(&b), line, name, id;
+	while (text.len && str_next_line(&text, &line)) {
+		if (!line.len || line.ptr[0] == '#' || !str_cut(line, ' ', &name, &id) ||
+		    only_fails(name) || map_getn(exercised, line))
+			continue;
+		print_message("coverage.txt: %.*s gives no result in case %.*s\n", STR_ARG(name),
+			      STR_ARG(id));
+		n_bad++;
+	}
+	assert_int_equal(n_bad, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,10 +293,14 @@ int main(void)
 		cmocka_unit_test(test_charts_out__objects),
 		cmocka_unit_test(test_charts_out__output),
 		cmocka_unit_test(test_charts_out__crypto),
+		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
 	if (!getcwd(here, sizeof(here)))
 		return 1;
 	snprintf(cases_dir, sizeof(cases_dir), "%s/tests/golden/charts", here);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	exercised = map_new(NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	map_free(exercised);
+	return failed;
 }
