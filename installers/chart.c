@@ -338,8 +338,12 @@ struct chart *chart_clone(struct arena *a, const struct chart *c)
 				     c->meta.n_dependencies * sizeof(*c->meta.dependencies));
 	copy->charts = ARENA_ARRAY(a, struct chart *, c->n_charts + 1);
 	copy->n_charts = 0;
-	for (size_t i = 0; i < c->n_charts; i++)
-		adopt(copy, chart_clone(a, c->charts[i]));
+	for (size_t i = 0; i < c->n_charts; i++) {
+		struct chart *child = chart_clone(a, c->charts[i]);
+		adopt(copy, child);
+		for (size_t k = 0; k < child->n_charts; k++)
+			child->charts[k]->parent = c->charts[i];
+	}
 	return copy;
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -61,8 +61,9 @@ int chart_check_installable(const struct chart *c, struct strbuf *msg);
 
 /* "c/charts/s": where the templates of the chart have their names. */
 struct str chart_path(struct arena *a, const struct chart *c);
-/* A copy of c for another parent or name; templates and files are shared, its subcharts are shallow
- * copies with this copy as parent. */
+/* A copy of c for another parent or name; templates and files are shared. Its subcharts are copies
+ * with this copy as parent; those below them keep the parent they had, as in Helm, and with it
+ * their paths, until the dependencies of their own chart are processed. */
 struct chart *chart_clone(struct arena *a, const struct chart *c);
 
 /* A path of the chart that .helmignore hides; rules NULL hides only templates/.?*. -E_INVALID for

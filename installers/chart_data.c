@@ -273,23 +273,15 @@ static struct value files_map(struct arena *a, const struct chart *c)
 	return value_map_as(m, VALUE_FILES);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): chart.c bounds the charts in charts */
 struct vmap *chart_data(struct arena *a, const struct chart *c, enum tmpl_profile profile,
 			struct vmap *values, struct value release, struct value capabilities)
 {
-	struct vmap *m = vmap_new_sized(a, 7), *subcharts = vmap_new(a);
+	struct vmap *m = vmap_new_sized(a, 7);
 	vmap_setc(m, "Chart", profile == TMPL_PROFILE_3 ? chart_struct(a, c) : chart_map(a, c));
 	vmap_setc(m, "Files", files_map(a, c));
 	vmap_setc(m, "Release", release);
 	vmap_setc(m, "Capabilities", capabilities);
 	vmap_setc(m, "Values", value_map_as(values, VALUE_VALUES));
-	vmap_setc(m, "Subcharts", value_map(subcharts));
-	for (size_t i = 0; i < c->n_charts; i++) {
-		const struct chart *child = c->charts[i];
-		struct vmap *own = values_table(values, child->meta.name);
-		struct vmap *data = chart_data(a, child, profile, own ? own : vmap_new(a), release,
-					       capabilities);
-		vmap_set(subcharts, child->meta.name, value_map(data));
-	}
+	vmap_setc(m, "Subcharts", value_map(vmap_new(a)));
 	return m;
 }

@@ -18,7 +18,7 @@ struct value api_versions(struct arena *a, bool built_in, const char *const *mor
 struct value chart_data_release(struct arena *a, struct str name, struct str ns, int revision,
 				bool is_upgrade);
 
-/* The data map of a chart and, in Subcharts, of all below it. Values of the root are values. */
+/* The data map of a chart; Subcharts is empty. */
 struct vmap *chart_data(struct arena *a, const struct chart *c, enum tmpl_profile profile,
 			struct vmap *values, struct value release, struct value capabilities);
 

@@ -61,10 +61,8 @@ static void take_listed(struct walk *k, struct chart *c)
 	for (size_t i = 0; i < c->meta.n_dependencies; i++) {
 		struct chart_dependency *d = &c->meta.dependencies[i];
 		struct chart *copy = clone_for(k, c, d);
-		if (copy) {
-			copy->parent = c;
+		if (copy)
 			charts[n++] = copy;
-		}
 		if (d->alias.len)
 			d->name = d->alias;
 		d->enabled = true;
@@ -164,6 +162,8 @@ static int enable(struct walk *k, struct chart *c, const struct vmap *values, co
 	for (size_t i = 0; i < c->meta.n_dependencies; i++)
 		apply_condition(k, &c->meta.dependencies[i], seen, prefix);
 	drop_disabled(k, c);
+	for (size_t i = 0; i < c->n_charts; i++)
+		c->charts[i]->parent = c;
 	for (size_t i = 0; rc == 0 && i < c->n_charts; i++)
 		rc = enable(k, c->charts[i], seen,
 			    arena_fmt(k->a, "%s%.*s.", prefix, STR_ARG(c->charts[i]->meta.name)));

@@ -7,6 +7,7 @@
 #include "installers/chart_data.h"
 #include "installers/jsonschema.h"
 #include "installers/order.h"
+#include "installers/values.h"
 
 #define NOTES_NAME    "NOTES.txt"
 #define TEMPLATES_MAX 20000
@@ -17,6 +18,12 @@ struct file {
 	struct str text, out;
 	struct str base_path;
 	struct vmap *data;
+	size_t order; /* of two with one name the later counts */
+};
+
+/* What all charts see alike. */
+struct common {
+	struct value release, capabilities;
 };
 
 struct render {
@@ -110,15 +117,11 @@ static void push_file(struct render *r, struct file f)
 	r->files[r->n_files++] = f;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): chart.c bounds the charts in charts */
-static void collect(struct render *r, const struct chart *c, struct vmap *data)
+static void push_templates(struct render *r, const struct chart *c, struct vmap *data)
 {
 	struct str path = chart_path(r->a, c);
 	bool library = str_is(c->meta.type, "library");
 	struct str base = str_of(arena_fmt(r->a, "%.*s/templates", STR_ARG(path)));
-	const struct vmap *subcharts = vmap_getc(data, "Subcharts")->map;
-	for (size_t i = 0; i < c->n_charts; i++)
-		collect(r, c->charts[i], vmap_get(subcharts, c->charts[i]->meta.name)->map);
 	for (size_t i = 0; i < c->templates.n; i++) {
 		const struct archive_file *t = &c->templates.items[i];
 		if (library && !is_partial(str_of(t->path)))
@@ -128,14 +131,44 @@ static void collect(struct render *r, const struct chart *c, struct vmap *data)
 					   .text = t->data,
 					   .out = STR(""),
 					   .base_path = base,
-					   .data = data});
+					   .data = data,
+					   .order = r->n_files});
 	}
+}
+
+/* The chart's data with those of the charts below it. Of two charts with one name (an alias) the
+ * later one is in Subcharts, and its files replace those of the same path. */
+/* NOLINTNEXTLINE(misc-no-recursion): chart.c bounds the charts in charts */
+static struct vmap *collect(struct render *r, const struct chart *c, struct vmap *values,
+			    const struct common *common)
+{
+	struct vmap *data =
+		chart_data(r->a, c, r->rq->profile, values, common->release, common->capabilities);
+	struct vmap *subcharts = vmap_getc(data, "Subcharts")->map;
+	for (size_t i = 0; i < c->n_charts; i++) {
+		struct str name = c->charts[i]->meta.name;
+		struct vmap *own = values_table(values, name);
+		struct vmap *below = collect(r, c->charts[i], own ? own : vmap_new(r->a), common);
+		vmap_set(subcharts, name, value_map(below));
+	}
+	push_templates(r, c, data);
+	return data;
+}
+
+static void drop_replaced(struct render *r)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < r->n_files; i++)
+		if (i + 1 == r->n_files || !str_eq(r->files[i].name, r->files[i + 1].name))
+			r->files[n++] = r->files[i];
+	r->n_files = n;
 }
 
 static int by_template_order(const void *a, const void *b)
 {
 	const struct file *x = a, *y = b;
-	return tmpl_order_cmp(x->name, y->name);
+	int c = tmpl_order_cmp(x->name, y->name);
+	return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
 static int by_name(const void *a, const void *b)
@@ -385,21 +418,20 @@ static int run_templates(struct render *r, const struct kube_version *kube)
 	const struct render_request *rq = r->rq;
 	struct value versions =
 		api_versions(r->a, !rq->only_api_versions, rq->api_versions, rq->n_api_versions);
-	struct value capabilities = value_capabilities(r->a, rq->profile, kube->text, kube->normal,
-						       kube->major, kube->minor, versions);
-	struct value release =
-		chart_data_release(r->a, rq->name.len ? rq->name : STR("release-name"),
-				   rq->ns.len ? rq->ns : STR("default"),
-				   rq->revision ? rq->revision : 1, rq->is_upgrade);
-	struct vmap *data =
-		chart_data(r->a, r->chart, rq->profile, r->ret->values, release, capabilities);
-	collect(r, r->chart, data);
+	struct common common = {
+		.capabilities = value_capabilities(r->a, rq->profile, kube->text, kube->normal,
+						   kube->major, kube->minor, versions),
+		.release = chart_data_release(r->a, rq->name.len ? rq->name : STR("release-name"),
+					      rq->ns.len ? rq->ns : STR("default"),
+					      rq->revision ? rq->revision : 1, rq->is_upgrade)};
+	collect(r, r->chart, r->ret->values, &common);
 	if (r->n_files > TEMPLATES_MAX) {
 		strbuf_addf(r->msg, "RenderLimit: templates over %d", TEMPLATES_MAX);
 		return -E_LIMIT;
 	}
 	if (r->n_files)
 		qsort(r->files, r->n_files, sizeof(*r->files), by_template_order);
+	drop_replaced(r);
 	CLEANUP(tmpl_set_freep) struct tmpl_set *set = tmpl_set_new(rq->profile, rq->strict);
 	if (rq->lenient)
 		tmpl_set_lenient(set);

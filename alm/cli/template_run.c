@@ -187,6 +187,9 @@ static int write_files(struct arena *a, const struct template_args *args,
 	for (size_t i = 0; !args->no_hooks && rc == 0 && i < r->n_hooks; i++)
 		if (!(args->skip_tests && (r->hooks[i].events & HOOK_TEST)))
 			rc = write_piece(&w, r->hooks[i].path, r->hooks[i].text);
+	/* Nothing is left to be shown: Helm then finds no template. */
+	if (rc == 0 && args->show_only.n)
+		return show_only(args, STR(""), out, msg);
 	strbuf_addc(out, '\n');
 	return rc;
 }

@@ -38,10 +38,21 @@ def ordered(text):
     return text if at < 0 else text[:at] + "\n".join(sorted(text[at:].split("\n")))
 
 
+def written(folder):
+    """The files of --output-dir, one after the other; takes them away."""
+    text = ""
+    for path, _, names in sorted(os.walk(os.path.join(folder, "out"))):
+        for name in sorted(names):
+            with open(os.path.join(path, name), "rb") as f:
+                text += "\n== %s\n%s" % (os.path.relpath(os.path.join(path, name), folder), f.read().decode("utf-8", "surrogateescape"))
+    shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
+    return text
+
+
 def run(binary, folder, args):
     p = subprocess.run([binary, "template", "rel", "c"] + args, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30, env={"HOME": folder, "PATH": "/usr/bin:/bin", "TZ": "UTC"})
     err = p.stderr.decode("utf-8", "surrogateescape").replace(folder, "DIR")
-    return p.returncode, p.stdout.decode("utf-8", "surrogateescape"), ordered("\n".join(line for line in err.split("\n") if not line.startswith("level=")))
+    return p.returncode, p.stdout.decode("utf-8", "surrogateescape") + written(folder), ordered("\n".join(line for line in err.split("\n") if not line.startswith("level=")))
 
 
 def decoded(line):

@@ -213,7 +213,7 @@ def flags(r, files):
         args += overrides(r, files)
     for chance, flag in ((0.15, ["--no-hooks"]), (0.1, ["--skip-tests"]), (0.3, ["--include-crds"]), (0.15, ["--is-upgrade"]), (0.1, ["--render-subchart-notes"]), (0.05, ["--skip-schema-validation"]),
                          (0.15, ["--kube-version", odd(r, ["1.29", "v1.29.3", "1.29.3-gke.1", "v1.30.0+k3s1"], ["1.19.0", "x", "1"])]), (0.1, ["--api-versions", r.choice(["foo/v1", "foo/v1,bar/v1", "a/b/C"])]),
-                         (0.15, ["-n", r.choice(["ns", "x-y", "kube-system"])])):
+                         (0.15, ["-n", r.choice(["ns", "x-y", "kube-system"])]), (0.05, ["--output-dir", "out"])):
         if r.random() < chance:
             args += flag
     shown = [p for p in files if "templates/" in p and not p.startswith("../")]
