@@ -206,6 +206,24 @@ static void test_tmpl__order_is_deepest_first_then_last_name(void **state)
 	assert_true(tmpl_order_cmp(STR("c/t/b"), STR("c/t/a")) < 0);
 }
 
+/* Entries in any order, some twice: sorted, and the last of a key stays. */
+static void test_tmpl__a_map_settles(void **state)
+{
+	struct fixture *f = *state;
+	struct vmap *m = vmap_new(f->arena), *same = vmap_new(f->arena);
+	for (int i = 0; i < 3000; i++) {
+		const char *key = arena_fmt(f->arena, "k%d", i * 7919 % 1000);
+		vmap_append(m, str_of(key), value_int(i));
+		vmap_set(same, str_of(key), value_int(i));
+	}
+	vmap_settle(m);
+	assert_int_equal(vmap_count(m), 1000);
+	for (size_t i = 0; i < 1000; i++) {
+		assert_true(str_eq(m->entries[i].key, same->entries[i].key));
+		assert_int_equal(m->entries[i].value.i, same->entries[i].value.i);
+	}
+}
+
 static void test_tmpl__glob_of_files(void **state)
 {
 	(void)state;
@@ -239,6 +257,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tmpl__the_same_entropy_gives_the_same_key,
 						setup, teardown),
 		cmocka_unit_test(test_tmpl__order_is_deepest_first_then_last_name),
+		cmocka_unit_test_setup_teardown(test_tmpl__a_map_settles, setup, teardown),
 		cmocka_unit_test(test_tmpl__glob_of_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
