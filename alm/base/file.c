@@ -11,7 +11,7 @@
 
 #include "alm/base/mem.h"
 
-#define READ_BYTES 65536
+#define READ_BYTES 16384
 
 static int fail(struct error *err, const char *path)
 {

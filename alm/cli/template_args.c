@@ -136,10 +136,17 @@ static int usage(struct strbuf *msg, const char *what, const char *arg)
 	return -E_USAGE;
 }
 
-static int push(struct template_list *l, const char *text, struct strbuf *msg)
+static int push(struct arena *a, struct template_list *l, const char *text, struct strbuf *msg)
 {
 	if (l->n == TEMPLATE_ARGS_MAX)
 		return usage(msg, "too many flags: ", text);
+	if (l->n == l->cap) {
+		const char **items = ARENA_ARRAY(a, const char *, l->cap * 2 + 4);
+		if (l->n)
+			memcpy((void *)items, (const void *)l->items, l->n * sizeof(*items));
+		l->items = items;
+		l->cap = l->cap * 2 + 4;
+	}
 	l->items[l->n++] = text;
 	return 0;
 }
@@ -149,7 +156,7 @@ static int push_parts(struct arena *a, struct template_list *l, const char *text
 {
 	struct str rest = str_of(text), part;
 	while (str_next(&rest, ',', &part))
-		if (push(l, arena_text(a, part.ptr, part.len), msg) < 0)
+		if (push(a, l, arena_text(a, part.ptr, part.len), msg) < 0)
 			return -E_USAGE;
 	return 0;
 }
@@ -226,7 +233,7 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 		*(const char **)at = value;
 		return 0;
 	case FLAG_LIST:
-		return push(at, value, msg);
+		return push(a, at, value, msg);
 	case FLAG_COMMA:
 		return push_parts(a, at, value, msg);
 	case FLAG_PROFILE:
@@ -367,7 +374,7 @@ int template_args_parse_words(struct arena *a, int argc, char **argv, struct tem
 		else if (!only_words && argv[i][0] == '-' && argv[i][1])
 			took = parse_flag(a, argc - i, argv + i, ret, msg);
 		else
-			took = push(&ret->words, argv[i], msg) < 0 ? -E_USAGE : 1;
+			took = push(a, &ret->words, argv[i], msg) < 0 ? -E_USAGE : 1;
 		if (took < 0)
 			return took;
 		i += took;

@@ -11,8 +11,8 @@
 #define TEMPLATE_FILE_MAX ((size_t)16 << 20) /* of -f and --set-file */
 
 struct template_list {
-	const char *items[TEMPLATE_ARGS_MAX];
-	size_t n;
+	const char **items;
+	size_t n, cap;
 };
 
 /* The files that a run opens besides the chart: -f, --set-file, and those of --output-dir. */
