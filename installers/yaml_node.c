@@ -39,26 +39,33 @@ static int fail_at(struct reader *r, size_t line, const char *problem)
 
 static size_t offset_of(struct reader *r, size_t index);
 
-/* An empty flow collection where a key must stand: the older scanner forgets that it may be one. */
-static bool is_empty_key(struct reader *r)
+/* An empty flow collection where a key or an item must stand: the older scanner forgets that it may
+ * be a key and tells the parser's error. NULL: something else. */
+static const char *empty_key_problem(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	if (!p->problem || strcmp(p->problem, "could not find expected ':'") != 0)
-		return false;
+		return NULL;
 	struct str rest = str_skip(r->text, offset_of(r, p->context_mark.index));
 	char open = rest.len ? rest.ptr[0] : 0;
-	if (open != '[' && open != '{')
-		return false;
 	rest = str_trim(str_skip(rest, 1));
-	return rest.len && rest.ptr[0] == (open == '[' ? ']' : '}');
+	if ((open != '[' && open != '{') || !rest.len || rest.ptr[0] != (open == '[' ? ']' : '}'))
+		return NULL;
+	if (p->state == YAML_PARSE_BLOCK_MAPPING_KEY_STATE ||
+	    p->state == YAML_PARSE_INDENTLESS_SEQUENCE_ENTRY_STATE)
+		return "did not find expected key";
+	return p->state == YAML_PARSE_BLOCK_SEQUENCE_ENTRY_STATE
+		       ? "did not find expected '-' indicator"
+		       : NULL;
 }
 
 static int fail_parser(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	size_t line = p->problem_mark.line;
-	if (is_empty_key(r))
-		return fail_at(r, p->context_mark.line, "did not find expected key");
+	const char *instead = empty_key_problem(r);
+	if (instead)
+		return fail_at(r, p->context_mark.line, instead);
 	if (line && p->error == YAML_SCANNER_ERROR)
 		line++;
 	if (!line)
