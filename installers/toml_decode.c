@@ -17,6 +17,8 @@ struct parser {
 	size_t at;
 	int line, depth;
 	struct str last_key;
+	struct str context; /* the path of the table at hand, for messages */
+	bool in_header;
 	struct map *flags; /* address of a struct vmap -> enum table_flags */
 	struct strbuf *msg;
 };
@@ -194,7 +196,54 @@ static int parse_string(struct parser *p, bool is_key, struct str *ret)
 	return 0;
 }
 
-static int parse_key_part(struct parser *p, struct str *ret)
+static bool is_bare(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]) && s.ptr[i] != '_' && s.ptr[i] != '-')
+			return false;
+	return s.len > 0;
+}
+
+/* The character at hand as Go's %q writes it. */
+static const char *quoted_char(struct parser *p)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	uint32_t rune = 0;
+	if (!at_end(p))
+		utf8_decode(str_skip(p->s, p->at), &rune);
+	quote_rune(&b, rune, false);
+	return arena_strdup(p->a, b.buf);
+}
+
+/* A table's name that starts or goes on as none does. */
+static int fail_table_name(struct parser *p, bool at_start)
+{
+	if (at_start && peek(p) == '.')
+		return fail(p, "unexpected table separator (table names cannot be empty)");
+	if (at_start && (peek(p) == ']' || at_end(p)))
+		return fail(p, "unexpected end of table name (table names cannot be empty)");
+	const char *got = quoted_char(p);
+	p->line += peek(p) == '\n';
+	return fail(p, arena_fmt(p->a, "expected '.' or ']' to end table name, but got %s instead",
+				 got));
+}
+
+static int fail_key(struct parser *p, bool at_start, bool is_first)
+{
+	if (p->in_header)
+		return fail_table_name(p, at_start);
+	if (at_end(p))
+		return fail(p, "unexpected EOF; expected key separator '='");
+	if (at_start && peek(p) == '=')
+		return fail(p,
+			    is_first ? "unexpected '=': key name appears blank" : "unexpected '='");
+	if (at_start && peek(p) == '.')
+		return fail(p, is_first ? "unexpected '.': keys cannot start with a '.'"
+					: "unexpected '.'");
+	return fail(p, arena_fmt(p->a, "expected '.' or '=', but got %s instead", quoted_char(p)));
+}
+
+static int parse_key_part(struct parser *p, bool is_first, struct str *ret)
 {
 	if (peek(p) == '"' || peek(p) == '\'')
 		return parse_string(p, true, ret);
@@ -202,7 +251,7 @@ static int parse_key_part(struct parser *p, struct str *ret)
 	while (char_is_alnum(peek(p)) || peek(p) == '_' || peek(p) == '-')
 		p->at++;
 	if (p->at == start)
-		return fail_at(p, "a key");
+		return fail_key(p, true, is_first);
 	*ret = str_sub(p->s, start, p->at - start);
 	return 0;
 }
@@ -214,30 +263,41 @@ static int parse_key(struct parser *p, struct key *ret)
 		skip_blanks(p);
 		if (ret->n == KEY_PARTS_MAX)
 			return fail(p, "key has too many parts");
-		if (parse_key_part(p, &ret->parts[ret->n++]) < 0)
+		if (parse_key_part(p, !ret->n, &ret->parts[ret->n]) < 0)
 			return -E_INVALID;
+		ret->n++;
 		skip_blanks(p);
 		if (!take(p, "."))
 			return 0;
 	}
 }
 
-/* "a.b" for messages. */
-static struct str key_text(struct parser *p, const struct key *k, size_t n)
+/* context.a."b c" for messages; the last part as it is if raw. */
+static struct str key_text(struct parser *p, const struct key *k, size_t n, bool raw)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addstr(&b, p->context);
 	for (size_t i = 0; i < n; i++) {
-		if (i)
+		if (b.len)
 			strbuf_addc(&b, '.');
-		strbuf_addstr(&b, k->parts[i]);
+		if (is_bare(k->parts[i]) || (raw && i + 1 == n))
+			strbuf_addstr(&b, k->parts[i]);
+		else
+			value_quote(&b, k->parts[i]);
 	}
 	return str_n(arena_text(p->a, b.buf, b.len), b.len);
 }
 
 static int fail_defined(struct parser *p, const struct key *k, size_t n)
 {
-	struct str name = key_text(p, k, n);
+	struct str name = key_text(p, k, n, false);
 	return fail(p, arena_fmt(p->a, "Key '%.*s' has already been defined.", STR_ARG(name)));
+}
+
+static int fail_no_table(struct parser *p, const struct key *k, size_t n)
+{
+	struct str name = key_text(p, k, n, false);
+	return fail(p, arena_fmt(p->a, "Key '%.*s' was already created as a hash.", STR_ARG(name)));
 }
 
 /* ---- scalars ---- */
@@ -330,6 +390,22 @@ static void name_local(struct parser *p, struct str text, struct value *v)
 	v->t = t;
 }
 
+static int fail_number(struct parser *p, struct str text)
+{
+	char plain[64];
+	bool is_float = str_find_char(text, '.') >= 0 || str_find_char(text, 'e') >= 0;
+	struct str digits = str_skip(text, text.ptr[0] == '+' || text.ptr[0] == '-');
+	if (!is_float && digits.len > 1 && digits.ptr[0] == '0' && char_is_digit(digits.ptr[1]))
+		return fail(p,
+			    arena_fmt(p->a, "Invalid integer \"%.*s\": cannot have leading zeroes",
+				      STR_ARG(text)));
+	if (plain_number(text, plain, sizeof(plain)))
+		return fail(p, arena_fmt(p->a, "Invalid number: \"%.*s\"", STR_ARG(text)));
+	return fail(p,
+		    arena_fmt(p->a, "Invalid %s \"%.*s\": underscores must be surrounded by digits",
+			      is_float ? "float" : "integer", STR_ARG(text)));
+}
+
 static int parse_scalar(struct parser *p, struct value *ret)
 {
 	size_t start = p->at;
@@ -353,12 +429,12 @@ static int parse_scalar(struct parser *p, struct value *ret)
 			name_local(p, text, ret);
 			return 0;
 		}
-		return fail(p, arena_fmt(p->a, "Invalid TOML Datetime: \"%.*s\".", STR_ARG(text)));
+		return fail(p, arena_fmt(p->a, "invalid datetime: \"%.*s\"", STR_ARG(text)));
 	}
 	if (parse_number(text, ret))
 		return 0;
 	if (char_is_digit(text.ptr[0]) || strchr("+-", text.ptr[0]))
-		return fail(p, arena_fmt(p->a, "Invalid number: \"%.*s\"", STR_ARG(text)));
+		return fail_number(p, text);
 	return fail(p, arena_fmt(p->a, "expected value but found \"%.*s\" instead", STR_ARG(text)));
 }
 
@@ -379,6 +455,8 @@ static int descend(struct parser *p, struct vmap **m, const struct key *k, size_
 		*m = v->items[v->len - 1].map;
 		return 0;
 	}
+	if (v->type != VALUE_MAP && made != TABLE_DOTTED)
+		return fail_no_table(p, k, i + 1);
 	if (v->type != VALUE_MAP || (flags_of(p, v->map) & TABLE_CLOSED))
 		return fail_defined(p, k, i + 1);
 	*m = v->map;
@@ -386,28 +464,46 @@ static int descend(struct parser *p, struct vmap **m, const struct key *k, size_
 }
 
 /* NOLINTBEGIN(misc-no-recursion): parse_value() bounds the depth by TOML_DEPTH_MAX */
+static int set_pair(struct parser *p, struct vmap *m, const struct key *k, struct value v)
+{
+	for (size_t i = 0; i + 1 < k->n; i++) {
+		if (descend(p, &m, k, i, TABLE_DOTTED) < 0)
+			return -E_INVALID;
+	}
+	struct value *old = vmap_get(m, k->parts[k->n - 1]);
+	if (old && (old->type != VALUE_MAP || v.type == VALUE_MAP ||
+		    flags_of(p, old->map) != TABLE_DOTTED))
+		return fail_defined(p, k, k->n);
+	if (!old || value_is_list(v))
+		vmap_set(m, k->parts[k->n - 1], v);
+	else /* made by a.b = 1 only: a = 2 is accepted once and says nothing */
+		set_flags(p, old->map, TABLE_HEADER);
+	return 0;
+}
+
 static int parse_pair(struct parser *p, struct vmap *m)
 {
 	struct key k = {.n = 0};
 	struct value v = VALUE_NONE;
+	struct str outer = p->context;
+	int line = p->line;
+	p->last_key = outer;
 	if (parse_key(p, &k) < 0)
 		return -E_INVALID;
-	p->last_key = key_text(p, &k, k.n);
 	if (!take(p, "="))
-		return fail_at(p, "'='");
+		return fail_key(p, false, false);
+	struct str name = p->last_key = key_text(p, &k, k.n, true);
+	p->context = key_text(p, &k, k.n, false);
 	skip_blanks(p);
 	if (parse_value(p, &v) < 0)
 		return -E_INVALID;
-	for (size_t i = 0; i + 1 < k.n; i++) {
-		if (descend(p, &m, &k, i, TABLE_DOTTED) < 0)
-			return -E_INVALID;
-		if (flags_of(p, m) & TABLE_HEADER)
-			return fail_defined(p, &k, i + 1);
-	}
-	if (vmap_get(m, k.parts[k.n - 1]))
-		return fail_defined(p, &k, k.n);
-	vmap_set(m, k.parts[k.n - 1], v);
-	return 0;
+	p->context = outer;
+	p->last_key = name;
+	int end = p->line;
+	p->line = line;
+	int rc = set_pair(p, m, &k, v);
+	p->line = end;
+	return rc;
 }
 
 static int parse_inline_table(struct parser *p, struct value *ret)
@@ -421,7 +517,10 @@ static int parse_inline_table(struct parser *p, struct value *ret)
 			return -E_INVALID;
 		skip_lines(p);
 		if (!take(p, ",") && peek(p) != '}')
-			return fail_at(p, "a comma or an inline table terminator '}'");
+			return fail(p, arena_fmt(p->a,
+						 "expected a comma or an inline table terminator "
+						 "'}', but got %s instead",
+						 quoted_char(p)));
 		skip_lines(p);
 	}
 	set_flags(p, m, TABLE_CLOSED);
@@ -451,7 +550,11 @@ static int parse_list(struct parser *p, struct value *ret)
 		tables = tables && l.v[l.n - 1].type == VALUE_MAP;
 		skip_lines(p);
 		if (!take(p, ",") && peek(p) != ']')
-			return fail_at(p, "a comma (',') or array terminator (']')");
+			return fail(p,
+				    arena_fmt(p->a,
+					      "expected a comma (',') or array terminator (']'), "
+					      "but got %s",
+					      quoted_char(p)));
 		skip_lines(p);
 	}
 	*ret = value_list(p->a, l.n && tables ? VALUE_MAPS : VALUE_LIST, l.n);
@@ -487,8 +590,13 @@ static int append_table(struct parser *p, struct vmap *m, const struct key *k, s
 {
 	struct str name = k->parts[k->n - 1];
 	struct value *v = vmap_get(m, name);
-	if (v && v->type != VALUE_MAPS)
-		return fail_defined(p, k, k->n);
+	if (v && v->type != VALUE_MAPS) {
+		struct str text = key_text(p, k, k->n, false);
+		return fail(p, arena_fmt(p->a,
+					 "Key '%.*s' was already created and cannot be used as an "
+					 "array.",
+					 STR_ARG(text)));
+	}
 	size_t n = v ? v->len : 0;
 	struct value list = value_list(p->a, VALUE_MAPS, n + 1);
 	if (n)
@@ -505,25 +613,49 @@ static int parse_header(struct parser *p, struct vmap *root, struct vmap **ret)
 	bool list = take(p, "[[");
 	if (!list)
 		p->at++;
-	p->last_key = STR("");
+	p->last_key = p->context;
+	p->in_header = true;
 	if (parse_key(p, &k) < 0)
 		return -E_INVALID;
-	if (!take(p, list ? "]]" : "]"))
-		return fail_at(p, list ? "']]'" : "']'");
+	if (!take(p, "]"))
+		return fail_key(p, false, false);
+	if (list && !take(p, "]"))
+		return fail(p, arena_fmt(p->a,
+					 "expected end of table array name delimiter ']', but got "
+					 "%s instead",
+					 quoted_char(p)));
+	p->in_header = false;
+	p->context = STR("");
 	struct vmap *m = root;
 	for (size_t i = 0; i + 1 < k.n; i++)
 		if (descend(p, &m, &k, i, 0) < 0)
 			return -E_INVALID;
-	if (list)
-		return append_table(p, m, &k, ret);
+	p->last_key = key_text(p, &k, k.n - 1, false);
+	if (list && append_table(p, m, &k, ret) < 0)
+		return -E_INVALID;
+	if (list) {
+		p->context = key_text(p, &k, k.n, false);
+		return 0;
+	}
 	struct value *v = vmap_get(m, k.parts[k.n - 1]);
-	if (v && (v->type != VALUE_MAP || flags_of(p, v->map)))
+	if (v && (v->type != VALUE_MAP || (flags_of(p, v->map) & ~(unsigned)TABLE_DOTTED)))
 		return fail_defined(p, &k, k.n);
 	if (descend(p, &m, &k, k.n - 1, 0) < 0)
 		return -E_INVALID;
 	set_flags(p, m, TABLE_HEADER);
+	p->context = key_text(p, &k, k.n, false);
 	*ret = m;
 	return 0;
+}
+
+static int fail_item_end(struct parser *p)
+{
+	p->last_key = p->context;
+	return fail(p,
+		    arena_fmt(p->a,
+			      "expected a top-level item to end with a newline, comment, or EOF, "
+			      "but got %s instead",
+			      quoted_char(p)));
 }
 
 static int parse_document(struct parser *p, struct vmap *root)
@@ -539,8 +671,7 @@ static int parse_document(struct parser *p, struct vmap *root)
 		skip_blanks(p);
 		skip_comment(p);
 		if (!at_end(p) && peek(p) != '\n' && peek(p) != '\r')
-			return fail_at(p,
-				       "a top-level item to end with a newline, comment, or EOF");
+			return fail_item_end(p);
 	}
 }
 
