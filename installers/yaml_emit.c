@@ -438,6 +438,7 @@ static int enter(struct emitter *e)
 	return -E_LIMIT;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by EMIT_DEPTH_MAX */
 static int write_member(struct emitter *e, const struct vmap_entry *m, int indent)
 {
 	bool simple = m->key.len <= KEY_BYTES_MAX && !yaml_is_multiline(m->key);

@@ -287,8 +287,8 @@ static bool key_less(struct str a, struct str b, bool pretty)
 	return less_from(a, b, i, pretty);
 }
 
-/* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by EMIT_DEPTH_MAX; sort_keys() halves */
 /* A stable merge: the order is not total, so the algorithm is part of the result. */
+/* NOLINTNEXTLINE(misc-no-recursion): n halves */
 static void sort_keys(const struct vmap_entry **e, const struct vmap_entry **tmp, size_t n,
 		      bool pretty)
 {
