@@ -162,6 +162,17 @@ static void subject_init(struct arena *a, struct subject *j, struct str s)
 	j->text = str_n(text, n);
 }
 
+static int over_limit(struct tmpl_run *run, int rc)
+{
+	static const char outer[] = "RenderLimit: a regular expression needs more than";
+	if (rc == PCRE2_ERROR_DEPTHLIMIT)
+		return tmpl_fail_code(run, E_LIMIT, "%s %d steps in each other", outer,
+				      DEPTH_LIMIT);
+	if (rc == PCRE2_ERROR_HEAPLIMIT)
+		return tmpl_fail_code(run, E_LIMIT, "%s %d KiB of memory", outer, HEAP_LIMIT_KIB);
+	return tmpl_fail_code(run, E_LIMIT, "%s %d steps", outer, MATCH_LIMIT);
+}
+
 /* 1: a match at or after pos, its positions in *ret; 0: none. */
 static int match_at(struct tmpl_run *run, struct regex *re, const struct subject *j, size_t pos,
 		    const PCRE2_SIZE **ret)
@@ -174,9 +185,7 @@ static int match_at(struct tmpl_run *run, struct regex *re, const struct subject
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return 0;
 	if (rc < 0)
-		return tmpl_fail_code(run, E_LIMIT,
-				      "RenderLimit: a regular expression needs more than %d steps",
-				      MATCH_LIMIT);
+		return over_limit(run, rc);
 	PCRE2_SIZE *at = pcre2_get_ovector_pointer(re->match);
 	size_t n = 2 * (size_t)pcre2_get_ovector_count(re->match);
 	for (size_t i = 0; j->old && i < n; i++)

@@ -2,6 +2,7 @@
 # lib.sh: sourced by the story tests. Runs `alm up` on free ports in a folder of its own and compares
 # what users see with the story: tables column by column, times and digests masked.
 #	up_start [OPTION...]       starts alm up; exports KUBECONFIG; sets $dir $data $catalog $metrics
+#	cluster_start              the same, or a real cluster
 #	up_stop                    SIGTERM, and waits
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
@@ -47,6 +48,25 @@ up_start() {
 		not_ok "alm up starts" "$(tail -5 "$dir/err")"
 		exit 1
 	}
+}
+
+# alm up; or alm controller on the real cluster whose kubeconfig ALM_TEST_CLUSTER is, and that may be written to.
+cluster_start() {
+	[ -n "${ALM_TEST_CLUSTER:-}" ] || {
+		up_start
+		return
+	}
+	KUBECONFIG=$ALM_TEST_CLUSTER kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
+	proxy=$!
+	trap 'kill "$proxy"; up_stop; rm -rf "$dir"' EXIT
+	timeout 20 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
+	export KUBECONFIG=$dir/kubeconfig
+	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
+	kubectl config set-context c --cluster=c >/dev/null
+	kubectl config use-context c >/dev/null
+	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 }
 
 # The manifests of the examples, the catalog pointing at this test's folder.

@@ -14,22 +14,7 @@ command -v kubectl >/dev/null || {
 }
 helm=${HELM:-$(command -v helm || echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/alm-oracles/bin/helm")}
 helm() { timeout 60 "$helm" "$@" 2>&1; }
-# ALM_TEST_CLUSTER: kubeconfig of a real cluster that may be written to, instead of alm up
-if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
-	KUBECONFIG=$ALM_TEST_CLUSTER kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
-	proxy=$!
-	trap 'kill "$proxy"; up_stop; rm -rf "$dir"' EXIT
-	timeout 20 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
-	export KUBECONFIG=$dir/kubeconfig
-	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
-	kubectl config set-context c --cluster=c >/dev/null
-	kubectl config use-context c >/dev/null
-	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s >"$dir/out" 2>"$dir/err" &
-	pid=$!
-	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
-else
-	up_start
-fi
+cluster_start
 manifests
 cd "$dir" || exit 1
 

@@ -66,6 +66,8 @@ trips "text of tpl" "RenderLimit: more than 16777216 bytes of text given to tpl 
 trips "length of a regular expression" "RenderLimit: a regular expression is longer than 32768 bytes $at" '{{ regexMatch (repeat 33000 "a") "a" }}'
 trips "steps of a regular expression" "RenderLimit: a regular expression needs more than 10000000 steps $at" \
 	'{{ regexMatch "(a|aa)+$" (cat (repeat 60 "a") "b") }}'
+trips "depth of a regular expression" "RenderLimit: a regular expression needs more than 10000 steps in each other $at" \
+	'{{ regexMatch "^(a|b)*c$" (printf "%sc" (repeat 20000 "a")) }}'
 trips "key pairs" "RenderLimit: more than 64 key pairs $at" '{{ range until 65 }}{{ $x := genPrivateKey "ed25519" }}{{ end }}'
 trips "slow hashes" "RenderLimit: more than 32 calls of bcrypt and scrypt $at" '{{ range until 33 }}{{ $x := bcrypt "a" }}{{ end }}'
 answers "depth of YAML" "flow depth over 100" 'a: {{ fromYaml (printf "a: %s%s" (repeat 1100 "[") (repeat 1100 "]")) | toJson }}'
