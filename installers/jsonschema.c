@@ -358,6 +358,46 @@ static void check_string(struct check *c, struct value schema)
 	}
 }
 
+/* ---- what was looked at ---- */
+
+/* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX */
+static struct seen *seen_new(struct check *c)
+{
+	struct seen *s = ARENA_NEW(c->r->a, struct seen);
+	if (value_is_map(c->v)) {
+		s->n = vmap_count(c->v.map);
+		s->props = ARENA_ARRAY(c->r->a, bool, s->n + 1);
+	} else if (value_is_list(c->v)) {
+		s->n = c->v.len;
+		s->items = ARENA_ARRAY(c->r->a, bool, s->n + 1);
+	}
+	return s;
+}
+
+static void seen_merge(struct seen *to, const struct seen *from)
+{
+	for (size_t i = 0; to && i < from->n; i++) {
+		if (from->props && from->props[i])
+			to->props[i] = true;
+		if (from->items && from->items[i])
+			to->items[i] = true;
+	}
+}
+
+/* Applies schema to the same value; true if it holds, and then what it saw counts. */
+static bool holds(struct check *c, struct value schema, struct violation *out)
+{
+	struct seen *s = c->seen ? seen_new(c) : NULL;
+	size_t before = out->n;
+	check_value(c->r, schema, c->v, c->at, out, s);
+	if (out->n > before)
+		return false;
+	if (s)
+		seen_merge(c->seen, s);
+	return true;
+}
+/* NOLINTEND(misc-no-recursion) */
+
 /* ---- objects ---- */
 
 static void mark(bool *flags, size_t i)
@@ -480,7 +520,7 @@ static void check_dependent(struct check *c, struct value schema, const char *na
 		if (v.type == VALUE_LIST)
 			check_dependent_list(c, key, v);
 		else
-			check_value(c->r, v, c->v, c->at, c->out, c->seen);
+			holds(c, v, c->out);
 	}
 }
 
@@ -610,42 +650,6 @@ static void check_list(struct check *c, struct value schema)
 
 /* ---- combinations ---- */
 
-static struct seen *seen_new(struct check *c)
-{
-	struct seen *s = ARENA_NEW(c->r->a, struct seen);
-	if (value_is_map(c->v)) {
-		s->n = vmap_count(c->v.map);
-		s->props = ARENA_ARRAY(c->r->a, bool, s->n + 1);
-	} else if (value_is_list(c->v)) {
-		s->n = c->v.len;
-		s->items = ARENA_ARRAY(c->r->a, bool, s->n + 1);
-	}
-	return s;
-}
-
-static void seen_merge(struct seen *to, const struct seen *from)
-{
-	for (size_t i = 0; to && i < from->n; i++) {
-		if (from->props && from->props[i])
-			to->props[i] = true;
-		if (from->items && from->items[i])
-			to->items[i] = true;
-	}
-}
-
-/* Applies schema to the same value; true if it holds, and then what it saw counts. */
-static bool holds(struct check *c, struct value schema, struct violation *out)
-{
-	struct seen *s = c->seen ? seen_new(c) : NULL;
-	size_t before = out->n;
-	check_value(c->r, schema, c->v, c->at, out, s);
-	if (out->n > before)
-		return false;
-	if (s)
-		seen_merge(c->seen, s);
-	return true;
-}
-
 static void check_all_of(struct check *c, struct value list)
 {
 	struct violation *x = violation_new(c->r, c->at, "'allOf' failed");
@@ -690,7 +694,7 @@ static void check_if(struct check *c, struct value schema)
 	struct violation sub = {0};
 	const struct value *then = keyword(schema, holds(c, *cond, &sub) ? "then" : "else");
 	if (then)
-		check_value(c->r, *then, c->v, c->at, c->out, c->seen);
+		holds(c, *then, c->out);
 }
 
 static void check_combined(struct check *c, struct value schema)

@@ -148,16 +148,42 @@ static struct violation *violation_group(struct schema_run *r, const struct plac
 	return group;
 }
 
-/* Several faults of one level are a group, unless it is the top one of an older draft. */
-static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
-		      bool flat, struct violation *to)
+/* What a reference finds: a group is reported where the reference stands. */
+static void add_referred(struct schema_run *r, const struct place *at, const struct violation *sub,
+			 struct violation *to)
 {
-	if (sub->n == 1 || flat) {
-		for (size_t i = 0; i < sub->n; i++)
-			violation_add(r, to, sub->kids[i]);
+	if (sub->n == 1 && !sub->kids[0]->group)
+		violation_add(r, to, sub->kids[0]);
+	else if (sub->n)
+		violation_add(r, to,
+			      violation_group(r, at, "validation failed",
+					      sub->n == 1 ? sub->kids[0] : sub));
+}
+
+/* Several faults of one level are a group. */
+static void add_level(struct schema_run *r, const struct place *at, const struct violation *sub,
+		      struct violation *to)
+{
+	if (sub->n == 1) {
+		violation_add(r, to, sub->kids[0]);
+	} else if (sub->n) {
+		struct violation *group = violation_group(r, at, "validation failed", sub);
+		group->group = true;
+		violation_add(r, to, group);
+	}
+}
+
+/* The top schema is no reference: its faults stand side by side. */
+static void add_schema(struct schema_run *r, const struct place *at, const struct violation *sub,
+		       struct violation *to)
+{
+	if (at) {
+		add_referred(r, at, sub, to);
 		return;
 	}
-	violation_add(r, to, violation_group(r, at, "validation failed", sub));
+	const struct violation *all = sub->n == 1 && sub->kids[0]->group ? sub->kids[0] : sub;
+	for (size_t i = 0; i < all->n; i++)
+		violation_add(r, to, all->kids[i]);
 }
 
 static const char *type_of(struct value v)
@@ -208,13 +234,11 @@ static void check_list(struct level *l, const struct place *at, struct value v, 
 	}
 }
 
-static void check_names(struct level *l, const struct place *at, struct value v)
+#define LIST_MAX 1000
+
+static void check_unique(struct level *l, const struct place *at, struct value v)
 {
-	if (!want_type(l, at, v, "array"))
-		return;
-	for (size_t i = 0; i < v.len && i < 1000; i++) {
-		struct place p = {.up = at, .index = i};
-		want_type(l, &p, v.items[i], "string");
+	for (size_t i = 0; i < v.len && i < LIST_MAX; i++) {
 		for (size_t k = 0; k < i; k++) {
 			if (!value_deep_equal(v.items[k], v.items[i]))
 				continue;
@@ -224,19 +248,30 @@ static void check_names(struct level *l, const struct place *at, struct value v)
 	}
 }
 
+static void check_names(struct level *l, const struct place *at, struct value v)
+{
+	if (!want_type(l, at, v, "array"))
+		return;
+	for (size_t i = 0; i < v.len && i < LIST_MAX; i++) {
+		struct place p = {.up = at, .index = i};
+		want_type(l, &p, v.items[i], "string");
+	}
+	check_unique(l, at, v);
+}
+
 /* anyOf of a schema and something else, whose faults are in other. */
 static void check_either(struct level *l, const struct place *at, struct value v,
 			 const struct violation *other, bool other_first)
 {
 	struct violation *x = violation_new(l->r, at, "'anyOf' failed");
 	if (other_first)
-		add_level(l->r, at, other, false, x);
+		add_referred(l->r, at, other, x);
 	size_t before = x->n;
 	schema_check_meta(l->r, v, at, x);
 	if (x->n == before)
 		return;
 	if (!other_first)
-		add_level(l->r, at, other, false, x);
+		add_referred(l->r, at, other, x);
 	violation_add(l->r, l->out, x);
 }
 
@@ -292,23 +327,44 @@ static void check_map(struct level *l, const struct place *at, struct value v, e
 	}
 }
 
-static void check_type_keyword(struct level *l, const struct place *at, struct value v)
+#define NO_TYPE_NAME \
+	"value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'"
+
+static bool is_type_name(struct value v)
 {
 	static const char *const names[] = {"array",  "boolean", "integer", "null",
 					    "number", "object",  "string"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (value_is_string(v, names[i]))
-			return;
+			return true;
+	return false;
+}
+
+static void check_type_names(struct level *l, const struct place *at, struct value v)
+{
+	check_unique(l, at, v);
+	for (size_t i = 0; i < v.len && i < LIST_MAX; i++) {
+		struct place p = {.up = at, .index = i};
+		if (!is_type_name(v.items[i]))
+			FAULT(l, &p, NO_TYPE_NAME);
+	}
+}
+
+static void check_type_keyword(struct level *l, const struct place *at, struct value v)
+{
+	if (is_type_name(v))
+		return;
 	struct violation *x = violation_new(l->r, at, "'anyOf' failed");
 	struct level sub = {l->r, x};
-	FAULT(&sub, at,
-	      "value must be one of 'array', 'boolean', 'integer', 'null', 'number', "
-	      "'object', 'string'");
+	FAULT(&sub, at, NO_TYPE_NAME);
 	size_t before = x->n;
 	if (want_type(&sub, at, v, "array")) {
+		struct violation found = {0};
+		struct level list = {l->r, &found};
 		if (!v.len)
-			FAULT(&sub, at, "minItems: got 0, want 1");
-		check_names(&sub, at, v);
+			FAULT(&list, at, "minItems: got 0, want 1");
+		check_type_names(&list, at, v);
+		add_level(l->r, at, &found, x);
 	}
 	if (x->n > before)
 		violation_add(l->r, l->out, x);
@@ -395,17 +451,21 @@ static void check_shape(struct level *l, enum shape shape, const struct place *a
 	}
 }
 
-/* Drafts 4 to 7 have min... and max... as allOf of one entry each. */
-static void wrap_count(struct level *l, enum shape shape, const struct place *at, size_t before)
+/* Drafts 4 to 7 have min... as allOf of one entry. */
+static void wrap_count(struct level *l, const struct keyword_rule *rule, const struct place *at)
 {
-	if (shape != SHAPE_COUNT || l->r->draft >= DRAFT_2019 || l->out->n == before)
+	if (rule->shape != SHAPE_COUNT || l->r->draft >= DRAFT_2019 || !l->out->n ||
+	    strncmp(rule->name, "min", 3) != 0)
 		return;
-	struct violation *last = l->out->kids[l->out->n - 1];
-	if (strncmp(last->text, "minimum", 7) != 0)
-		return;
-	struct violation *x = violation_new(l->r, at, "'allOf' failed");
-	violation_add(l->r, x, last);
-	l->out->kids[l->out->n - 1] = x;
+	struct violation *x = violation_group(l->r, at, "'allOf' failed", l->out);
+	*l->out = (struct violation){0};
+	violation_add(l->r, l->out, x);
+}
+
+/* Shapes that the drafts define once and refer to. */
+static bool is_referred(enum shape shape)
+{
+	return shape == SHAPE_SCHEMAS || shape == SHAPE_NAMES;
 }
 
 /* A schema has a handful of keywords, and is looked at once for each vocabulary. */
@@ -436,15 +496,19 @@ static void check_vocabulary(struct schema_run *r, const struct keywords *words,
 			     enum vocabulary voc, bool any, const struct place *at,
 			     struct violation *out)
 {
-	struct level l = {r, out};
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 		const struct value *v = words->values[i];
 		if (!v || (!any && vocabulary_of(&rules[i], r->draft) != voc))
 			continue;
 		struct place p = {.up = at, .key = str_of(rules[i].name)};
-		size_t before = out->n;
+		struct violation found = {0};
+		struct level l = {r, &found};
 		check_shape(&l, rules[i].shape, &p, *v);
-		wrap_count(&l, rules[i].shape, &p, before);
+		wrap_count(&l, &rules[i], &p);
+		if (is_referred(rules[i].shape))
+			add_referred(r, &p, &found, out);
+		else
+			add_level(r, &p, &found, out);
 	}
 }
 
@@ -468,8 +532,7 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 	if (r->draft < DRAFT_2019) {
 		struct violation sub = {0};
 		check_vocabulary(r, &words, VOC_CORE, true, at, &sub);
-		if (sub.n)
-			add_level(r, at, &sub, !at, top);
+		add_schema(r, at, &sub, top);
 		r->depth--;
 		return;
 	}
@@ -477,14 +540,12 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 	for (int voc = 0; voc < VOC_NONE; voc++) {
 		struct violation sub = {0};
 		check_vocabulary(r, &words, (enum vocabulary)voc, false, at, &sub);
-		if (sub.n)
-			add_level(r, at, &sub, false, &all);
+		add_referred(r, at, &sub, &all);
 	}
 	check_vocabulary(r, &words, VOC_NONE, false, at, &both);
 	if (all.n)
 		violation_add(r, &both, violation_group(r, at, "'allOf' failed", &all));
-	if (both.n)
-		add_level(r, at, &both, !at, top);
+	add_schema(r, at, &both, top);
 	r->depth--;
 }
 
