@@ -182,6 +182,7 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUIL
 fuzz: $(FUZZ) $(BUILD)/alm
 	$(Q)for f in $(FUZZ); do echo "  FUZZ $$f"; $$f -runs=$(or $(RUNS),0) -seed=$(or $(SEED),1) tests/fuzz/corpus/$${f##*/fuzz_}/* >$$f.log 2>&1 || { tail -20 $$f.log; exit 1; }; done
 	$(Q)ALM=$(BUILD)/alm python3 tests/fuzz/diff_charts.py --seed $(or $(SEED),1) --charts 3
+	$(Q)ALM=$(BUILD)/alm python3 tests/fuzz/diff_trees.py --seed $(or $(SEED),1) --charts 3
 
 format:
 	$(Q)clang-format-19 -i $$(git ls-files -co --exclude-standard '*.[ch]')

@@ -13,6 +13,10 @@
 
 #define PATCHES_MAX 64 /* each one reads the text anew */
 
+/* The raw buffers of libyaml and of its port. */
+#define LIBYAML_ROOM ((size_t)16384)
+#define GO_ROOM      ((size_t)512)
+
 struct reader {
 	struct arena *a;
 	struct str text;
@@ -23,6 +27,7 @@ struct reader {
 	struct map *anchors; /* name -> struct yaml_node */
 	size_t nodes, depth, flow;
 	size_t seen_index, seen_offset;
+	size_t given; /* bytes that the scanner has */
 	struct strbuf *msg;
 };
 
@@ -309,6 +314,24 @@ static bool patch(struct reader *r, struct strbuf *b)
 	return false;
 }
 
+/* As many bytes as the older scanner asks for: it fails for a character that is not allowed only
+ * when it has come near to it, so an error before it is told first. */
+static int give_bytes(void *data, unsigned char *buffer, size_t room, size_t *ret_n)
+{
+	struct reader *r = data;
+	size_t kept = room < LIBYAML_ROOM ? LIBYAML_ROOM - room : 0; /* of a character cut in two */
+	size_t n = kept < 4 ? GO_ROOM - kept : GO_ROOM;
+	size_t left = r->text.len - r->given;
+	if (n > left)
+		n = left;
+	if (n > room)
+		n = room;
+	memcpy(buffer, r->text.ptr + r->given, n);
+	r->given += n;
+	*ret_n = n;
+	return 1;
+}
+
 static int read_once(struct reader *r, struct yaml_node **ret)
 {
 	CLEANUP(map_freep) struct map *anchors = map_new(NULL);
@@ -318,7 +341,7 @@ static int read_once(struct reader *r, struct yaml_node **ret)
 		return -E_INTERNAL;
 	}
 	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text.ptr, r->text.len);
+	yaml_parser_set_input(&r->parser, give_bytes, r);
 	int rc = read_document(r, ret);
 	if (r->have_event)
 		yaml_event_delete(&r->event);
