@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from gen_template import FUNCTIONS, NEVER, Template
+from gen_template import NEVER, Template
 
 VALUES = """str: hello
 int: 3

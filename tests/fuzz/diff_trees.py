@@ -35,7 +35,10 @@ def write(folder, files):
 def ordered(text):
     """Helm names the failures of a schema in the order of a Go map."""
     at = text.find("values don't meet the specifications of the schema(s)")
-    return text if at < 0 else text[:at] + "\n".join(sorted(text[at:].split("\n")))
+    if at < 0:
+        return text
+    names = re.sub(r"(additional properties )(.*)( not allowed)", lambda m: m[1] + ", ".join(sorted(m[2].split(", "))) + m[3], text[at:])
+    return text[:at] + "\n".join(sorted(names.split("\n")))
 
 
 def written(folder):
