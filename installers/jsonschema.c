@@ -25,192 +25,6 @@ struct check {
 static void check_value(struct schema_run *r, struct value schema, struct value v,
 			const struct place *at, struct violation *out, struct seen *seen);
 
-/* ---- the tree ---- */
-
-struct str place_text(struct arena *a, const struct place *at)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct place *chain[VALUE_DEPTH_MAX];
-	size_t n = 0;
-	for (; at && n < VALUE_DEPTH_MAX; at = at->up)
-		chain[n++] = at;
-	while (n-- > 0) {
-		strbuf_addc(&b, '/');
-		if (!chain[n]->key.ptr)
-			strbuf_addf(&b, "%zu", chain[n]->index);
-		for (size_t i = 0; chain[n]->key.ptr && i < chain[n]->key.len; i++) {
-			char c = chain[n]->key.ptr[i];
-			if (c == '~' || c == '/')
-				strbuf_adds(&b, c == '~' ? "~0" : "~1");
-			else
-				strbuf_addc(&b, c);
-		}
-	}
-	return str_n(arena_text(a, b.buf, b.len), b.len);
-}
-
-struct violation *violation_new(struct schema_run *r, const struct place *at, const char *fmt, ...)
-{
-	struct violation *x = ARENA_NEW(r->a, struct violation);
-	va_list args;
-	va_start(args, fmt);
-	x->text = arena_vfmt(r->a, fmt, args);
-	va_end(args);
-	x->at = place_text(r->a, at);
-	return x;
-}
-
-void violation_add(struct schema_run *r, struct violation *to, struct violation *kid)
-{
-	if (to->n == to->cap) {
-		size_t cap = to->cap ? to->cap * 2 : 4;
-		struct violation **kids = ARENA_ARRAY(r->a, struct violation *, cap);
-		if (to->n)
-			memcpy((void *)kids, (const void *)to->kids, to->n * sizeof(*kids));
-		to->kids = kids;
-		to->cap = cap;
-	}
-	to->kids[to->n++] = kid;
-}
-
-void schema_broken(struct schema_run *r, const char *fmt, ...)
-{
-	if (r->broken)
-		return;
-	r->broken = true;
-	va_list args;
-	va_start(args, fmt);
-	strbuf_vaddf(r->msg, fmt, args);
-	va_end(args);
-}
-
-struct str schema_quote(struct arena *a, struct str s)
-{
-	CLEANUP(strbuf_release) struct strbuf q = STRBUF_INIT(s.len * 8 + 64);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(s.len * 8 + 64);
-	value_quote(&q, s);
-	strbuf_addc(&b, '\'');
-	for (size_t i = 1; i + 1 < q.len; i++) {
-		if (q.buf[i] == '\\' && q.buf[i + 1] == '"')
-			continue;
-		if (q.buf[i] == '\'')
-			strbuf_addc(&b, '\\');
-		strbuf_addc(&b, q.buf[i]);
-		if (q.buf[i] == '\\')
-			strbuf_addc(&b, q.buf[++i]);
-	}
-	strbuf_addc(&b, '\'');
-	return str_n(arena_text(a, b.buf, b.len), b.len);
-}
-
-/* What one schema finds in one value counts as one violation: a group if there are several. */
-static void add_grouped(struct schema_run *r, const struct place *at, const struct violation *found,
-			struct violation *out)
-{
-	if (found->n == 1)
-		violation_add(r, out, found->kids[0]);
-	if (found->n <= 1)
-		return;
-	struct violation *group = violation_new(r, at, "validation failed");
-	group->kids = found->kids;
-	group->n = found->n;
-	group->group = true;
-	violation_add(r, out, group);
-}
-
-/* A group that is all there is says nothing. */
-static void flatten(struct violation *x)
-{
-	if (x->n != 1 || !x->kids[0]->group)
-		return;
-	x->n = x->kids[0]->n;
-	x->kids = x->kids[0]->kids;
-}
-
-/* ---- numbers and types ---- */
-
-/* The English locale of golang.org/x/text: 1,234.5 and 1×10⁰⁶. */
-static const char *number_text(struct arena *a, double f)
-{
-	static const char *const high[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-	CLEANUP(strbuf_release) struct strbuf g = STRBUF_INIT(STRBUF_SMALL);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	value_float_text(&g, f, 'g', 64);
-	ptrdiff_t e = str_find_char(strbuf_str(&g), 'e');
-	if (e >= 0) {
-		strbuf_add(&b, g.buf, (size_t)e);
-		strbuf_adds(&b, "×10");
-		for (const char *p = g.buf + e + 1; *p; p++)
-			strbuf_adds(&b, *p == '-' ? "⁻" : *p == '+' ? "" : high[*p - '0']);
-		return arena_strdup(a, b.buf);
-	}
-	ptrdiff_t dot = str_find_char(strbuf_str(&g), '.');
-	size_t whole = dot < 0 ? g.len : (size_t)dot, from = g.buf[0] == '-';
-	for (size_t i = 0; i < g.len; i++) {
-		if (i > from && i < whole && (whole - i) % 3 == 0)
-			strbuf_addc(&b, ',');
-		strbuf_addc(&b, g.buf[i]);
-	}
-	return arena_strdup(a, b.buf);
-}
-
-static bool is_number(struct value v)
-{
-	return v.type == VALUE_FLOAT || v.type == VALUE_INT || v.type == VALUE_INT64 ||
-	       v.type == VALUE_UINT64;
-}
-
-static double number_of(struct value v)
-{
-	return v.type == VALUE_FLOAT ? v.f : v.type == VALUE_UINT64 ? (double)v.u : (double)v.i;
-}
-
-static const char *type_of(struct value v)
-{
-	if (is_number(v))
-		return "number";
-	if (v.type == VALUE_NIL)
-		return "null";
-	if (v.type == VALUE_BOOL)
-		return "boolean";
-	if (v.type == VALUE_STRING)
-		return "string";
-	return value_is_list(v) ? "array" : "object";
-}
-
-static bool has_type(struct value v, struct str type)
-{
-	if (str_is(type, "integer"))
-		return is_number(v) && number_of(v) == floor(number_of(v));
-	return str_is(type, type_of(v));
-}
-
-/* NOLINTBEGIN(misc-no-recursion): check_value() bounds the depth by JSONSCHEMA_REF_STEPS_MAX,
- * equal() by VALUE_DEPTH_MAX */
-static bool equal(struct value a, struct value b, int depth)
-{
-	if (depth > VALUE_DEPTH_MAX)
-		return false;
-	if (is_number(a) && is_number(b))
-		return number_of(a) == number_of(b);
-	if (value_is_map(a) && value_is_map(b)) {
-		bool same = vmap_count(a.map) == vmap_count(b.map);
-		for (size_t i = 0; same && i < vmap_count(a.map); i++) {
-			const struct value *o = vmap_get(b.map, a.map->entries[i].key);
-			same = o && equal(a.map->entries[i].value, *o, depth + 1);
-		}
-		return same;
-	}
-	if (value_is_list(a) && value_is_list(b)) {
-		bool same = a.len == b.len;
-		for (size_t i = 0; same && i < a.len; i++)
-			same = equal(a.items[i], b.items[i], depth + 1);
-		return same;
-	}
-	return a.type == b.type && value_deep_equal(a, b);
-}
-/* NOLINTEND(misc-no-recursion) */
-
 /* ---- keywords about one value ---- */
 
 static const struct value *keyword(struct value schema, const char *name)
@@ -221,9 +35,9 @@ static const struct value *keyword(struct value schema, const char *name)
 static bool number_keyword(struct value schema, const char *name, double *ret)
 {
 	const struct value *v = keyword(schema, name);
-	if (!v || !is_number(*v))
+	if (!v || !jsonschema_is_number(*v))
 		return false;
-	*ret = number_of(*v);
+	*ret = jsonschema_number(*v);
 	return true;
 }
 
@@ -238,13 +52,14 @@ static bool check_type(struct check *c, struct value want)
 	size_t n = want.type == VALUE_LIST ? want.len : 1;
 	const struct value *items = want.type == VALUE_LIST ? want.items : &one;
 	for (size_t i = 0; i < n; i++)
-		if (items[i].type != VALUE_STRING || has_type(c->v, value_text(items[i])))
+		if (items[i].type != VALUE_STRING ||
+		    jsonschema_has_type(c->v, value_text(items[i])))
 			return true;
 	for (size_t k = 0; k < ARRAY_LEN(order); k++)
 		for (size_t i = 0; i < n; i++)
 			if (value_is_string(items[i], order[k]))
 				strbuf_addf(&b, "%s%s", b.len ? " or " : "", order[k]);
-	ADD(c, "got %s, want %s", type_of(c->v), b.buf);
+	ADD(c, "got %s, want %s", jsonschema_type(c->v), b.buf);
 	return false;
 }
 
@@ -259,8 +74,8 @@ static void print_scalar(struct check *c, struct value v, struct strbuf *b)
 		strbuf_addstr(b, schema_quote(c->r->a, value_text(v)));
 	else if (v.type == VALUE_NIL)
 		strbuf_adds(b, "<nil>");
-	else if (is_number(v))
-		value_float_json(b, number_of(v));
+	else if (jsonschema_is_number(v))
+		value_float_json(b, jsonschema_number(v));
 	else
 		value_print(b, v);
 }
@@ -268,7 +83,7 @@ static void print_scalar(struct check *c, struct value v, struct strbuf *b)
 static bool check_const(struct check *c, struct value want)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (equal(c->v, want, 0))
+	if (jsonschema_equal(c->v, want))
 		return true;
 	if (is_scalar(want)) {
 		print_scalar(c, want, &b);
@@ -284,7 +99,7 @@ static bool check_enum(struct check *c, struct value want)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	bool scalars = true;
 	for (size_t i = 0; i < want.len; i++) {
-		if (equal(c->v, want.items[i], 0))
+		if (jsonschema_equal(c->v, want.items[i]))
 			return true;
 		scalars = scalars && is_scalar(want.items[i]);
 		if (i)
@@ -308,36 +123,36 @@ static void check_limit(struct check *c, struct value schema, const char *name, 
 	if (!number_keyword(schema, name, &want))
 		return;
 	if ((minimum ? got < want : got > want) || (exclusive && got == want))
-		ADD(c, "%s: got %s, want %s", name, number_text(c->r->a, got),
-		    number_text(c->r->a, want));
+		ADD(c, "%s: got %s, want %s", name, jsonschema_number_text(c->r->a, got),
+		    jsonschema_number_text(c->r->a, want));
 }
 
 /* Draft 4: exclusiveMinimum is a flag of minimum. */
 static void check_bound(struct check *c, struct value schema, const char *name,
 			const char *exclusive_name, bool minimum)
 {
-	double got = number_of(c->v), want;
+	double got = jsonschema_number(c->v), want;
 	const struct value *flag = keyword(schema, exclusive_name);
 	if (!flag || flag->type != VALUE_BOOL || !flag->b) {
 		check_limit(c, schema, name, got, minimum, false);
 		check_limit(c, schema, exclusive_name, got, minimum, true);
 	} else if (number_keyword(schema, name, &want) && (minimum ? got <= want : got >= want)) {
-		ADD(c, "%s: got %s, want %s", exclusive_name, number_text(c->r->a, got),
-		    number_text(c->r->a, want));
+		ADD(c, "%s: got %s, want %s", exclusive_name, jsonschema_number_text(c->r->a, got),
+		    jsonschema_number_text(c->r->a, want));
 	}
 }
 
 static void check_number(struct check *c, struct value schema)
 {
-	double want, got = number_of(c->v);
+	double want, got = jsonschema_number(c->v);
 	check_bound(c, schema, "minimum", "exclusiveMinimum", true);
 	check_bound(c, schema, "maximum", "exclusiveMaximum", false);
 	if (!number_keyword(schema, "multipleOf", &want) || want <= 0)
 		return;
 	double q = got / want;
 	if (fabs(q - nearbyint(q)) > 1e-9 * fmax(1, fabs(q)))
-		ADD(c, "multipleOf: got %s, want %s", number_text(c->r->a, got),
-		    number_text(c->r->a, want));
+		ADD(c, "multipleOf: got %s, want %s", jsonschema_number_text(c->r->a, got),
+		    jsonschema_number_text(c->r->a, want));
 }
 
 static void check_string(struct check *c, struct value schema)
@@ -485,7 +300,7 @@ static void check_names(struct check *c, struct value schema)
 		struct violation *x =
 			violation_new(c->r, NULL, "invalid propertyName %.*s", STR_ARG(q));
 		check_value(c->r, *names, value_str(key), NULL, x, NULL);
-		flatten(x);
+		violation_flatten(x);
 		if (x->n)
 			violation_add(c->r, c->out, x);
 	}
@@ -587,7 +402,7 @@ static void check_unique(struct check *c, struct value schema)
 		if (c->r->steps > JSONSCHEMA_STEPS_MAX)
 			return;
 		for (size_t k = 0; k < i; k++) {
-			if (!equal(c->v.items[k], c->v.items[i], 0))
+			if (!jsonschema_equal(c->v.items[k], c->v.items[i]))
 				continue;
 			ADD(c, "items at %zu and %zu are equal", k, i);
 			return;
@@ -602,8 +417,8 @@ static void report_contains(struct check *c, size_t matched, const char *places,
 		has_min ? violation_new(c->r, c->at,
 					"min %s items required to match contains schema, but "
 					"matched %zu items%s%s",
-					number_text(c->r->a, min), matched, matched ? " at " : "",
-					places)
+					jsonschema_number_text(c->r->a, min), matched,
+					matched ? " at " : "", places)
 			: violation_new(c->r, c->at, "no items match contains schema");
 	x->kids = tried->kids;
 	x->n = tried->n;
@@ -636,7 +451,7 @@ static void check_contains(struct check *c, struct value schema)
 	    (double)matched > max)
 		ADD(c,
 		    "max %s items required to match contains schema, but matched %zu items at %s",
-		    number_text(c->r->a, max), matched, places.buf);
+		    jsonschema_number_text(c->r->a, max), matched, places.buf);
 }
 
 static void check_list(struct check *c, struct value schema)
@@ -756,7 +571,7 @@ static void check_rest(struct check *c, struct value schema)
 		check_list(c, schema);
 	else if (c->v.type == VALUE_STRING)
 		check_string(c, schema);
-	else if (is_number(c->v))
+	else if (jsonschema_is_number(c->v))
 		check_number(c, schema);
 	if (c->r->draft == DRAFT_2019)
 		check_ref(c, schema, "$recursiveRef");
@@ -823,27 +638,13 @@ static void check_value(struct schema_run *r, struct value schema, struct value 
 	if (!c.seen && r->draft >= DRAFT_2019)
 		c.seen = seen_new(&c);
 	check_schema(&c, schema);
-	add_grouped(r, at, &found, out);
+	violation_add_found(r, at, &found, out);
 	r->depth--;
 }
 
-/* ---- printing ---- */
-
-static int by_place(const void *a, const void *b)
-{
-	const struct violation *const *x = a, *const *y = b;
-	int c = str_cmp((*x)->at, (*y)->at);
-	return c ? c : strcmp((*x)->text, (*y)->text);
-}
-
-static void print(const struct violation *x, size_t depth, struct strbuf *b)
-{
-	strbuf_pad(b, ' ', depth * 2);
-	strbuf_addf(b, "- at '%.*s': %s\n", STR_ARG(x->at), x->text);
-	for (size_t i = 0; i < x->n; i++)
-		print(x->kids[i], depth + 1, b);
-}
 /* NOLINTEND(misc-no-recursion) */
+
+/* ---- a schema ---- */
 
 static enum draft draft_of(struct value schema)
 {
@@ -873,8 +674,7 @@ static int check_well_formed(struct schema_run *r)
 		    "\"file:///values.schema.json#\" is not valid against metaschema: jsonschema "
 		    "validation failed with '%s'\n",
 		    schema_draft_url(r->draft));
-	for (size_t i = 0; i < top.n; i++)
-		print(top.kids[i], 0, r->msg);
+	violation_print(&top, r->msg);
 	strbuf_truncate(r->msg, r->msg->len - 1);
 	return -E_INVALID;
 }
@@ -907,10 +707,7 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 		return -E_INVALID;
 	if (!top.n)
 		return 0;
-	flatten(&top); /* never empty here */
-	qsort((void *)top.kids, top.n, sizeof(*top.kids), by_place);
-	for (size_t i = 0; i < top.n; i++)
-		print(top.kids[i], 0, msg);
+	violation_print_sorted(&top, msg);
 	return -E_INVALID;
 }
 

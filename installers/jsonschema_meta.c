@@ -186,29 +186,11 @@ static void add_schema(struct schema_run *r, const struct place *at, const struc
 		violation_add(r, to, all->kids[i]);
 }
 
-static const char *type_of(struct value v)
-{
-	switch ((int)v.type) {
-	case VALUE_NIL:
-		return "null";
-	case VALUE_BOOL:
-		return "boolean";
-	case VALUE_STRING:
-		return "string";
-	case VALUE_LIST:
-		return "array";
-	case VALUE_MAP:
-		return "object";
-	default:
-		return "number";
-	}
-}
-
 static bool want_type(struct level *l, const struct place *at, struct value v, const char *want)
 {
-	if (!strcmp(type_of(v), want))
+	if (!strcmp(jsonschema_type(v), want))
 		return true;
-	FAULT(l, at, "got %s, want %s", type_of(v), want);
+	FAULT(l, at, "got %s, want %s", jsonschema_type(v), want);
 	return false;
 }
 
@@ -373,7 +355,7 @@ static void check_type_keyword(struct level *l, const struct place *at, struct v
 static void check_count(struct level *l, const struct place *at, struct value v)
 {
 	if (v.type != VALUE_FLOAT || v.f != floor(v.f))
-		FAULT(l, at, "got %s, want integer", type_of(v));
+		FAULT(l, at, "got %s, want integer", jsonschema_type(v));
 	else if (v.f < 0)
 		FAULT(l, at, "minimum: got %.0f, want 0", v.f);
 }
@@ -519,7 +501,7 @@ void schema_check_meta(struct schema_run *r, struct value schema, const struct p
 	if (schema.type == VALUE_BOOL && r->draft != DRAFT_4)
 		return;
 	if (schema.type != VALUE_MAP) {
-		FAULT(&l, at, "got %s, want %s", type_of(schema),
+		FAULT(&l, at, "got %s, want %s", jsonschema_type(schema),
 		      r->draft == DRAFT_4 ? "object" : "boolean or object");
 		return;
 	}
