@@ -79,7 +79,12 @@ int render_check_kube_version(struct str text, struct strbuf *msg);
 /* The text that `helm template` prints: CRDs (if wanted), documents, hooks. */
 struct render_print {
 	bool crds, no_hooks, skip_tests;
+	/* Takes the text in pieces of RENDER_PIECE_BYTES or more, so that it is not all in out:
+	 * that has the rest. NULL: out has all. */
+	void (*put)(void *ctx, struct str text);
+	void *ctx;
 };
+#define RENDER_PIECE_BYTES ((size_t)64 << 10)
 void render_print(const struct render_result *r, const struct render_print *options,
 		  struct strbuf *out);
 /* What is stored as manifest of a release: the documents alone. */

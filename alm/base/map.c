@@ -72,8 +72,9 @@ size_t map_count(const struct map *m)
 
 static struct node *find(const struct map *m, struct str key)
 {
-	struct node *n;
-	HASH_FIND(hh, m->head, key.ptr, key.len, n);
+	struct node *n = NULL;
+	if (key.ptr)
+		HASH_FIND(hh, m->head, key.ptr, key.len, n);
 	return n;
 }
 

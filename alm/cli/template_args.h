@@ -15,10 +15,12 @@ struct template_list {
 	size_t n, cap;
 };
 
-/* The files that a run opens besides the chart: -f, --set-file, and those of --output-dir. */
+/* The files that a run opens besides the chart: -f, --set-file, and those of --output-dir; and
+ * where its output goes. */
 struct template_io {
 	int (*read)(void *ctx, const char *path, struct strbuf *b, struct error *err);
 	int (*write)(void *ctx, const char *path, struct str text, struct error *err);
+	void (*put)(void *ctx, struct str text); /* output in pieces; NULL: all at the end */
 	void *ctx;
 };
 

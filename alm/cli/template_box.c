@@ -36,6 +36,8 @@ struct job {
 	size_t written; /* bytes of both outputs */
 	/* in the child */
 	struct sandbox_peer *peer;
+	struct strbuf *errors;
+	bool is_gone; /* nobody takes the output */
 	uint64_t counter;
 };
 
@@ -100,12 +102,22 @@ static int put(struct job *job, enum wish stream, struct str text)
 	return rc;
 }
 
+/* Warnings come before the output. */
+static void put_output(void *ctx, struct str text)
+{
+	struct job *job = ctx;
+	if (put(job, WISH_ERR, strbuf_str(job->errors)) < 0 || put(job, WISH_OUT, text) < 0)
+		job->is_gone = true;
+	strbuf_clear(job->errors);
+}
+
 static int render(void *arg, struct sandbox_peer *peer)
 {
 	struct job *job = arg;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	CLEANUP(strbuf_release) struct strbuf errors = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
-	const struct template_io io = {.read = ask_read, .write = ask_write, .ctx = job};
+	const struct template_io io = {
+		.read = ask_read, .write = ask_write, .put = put_output, .ctx = job};
 	const char *zone = getenv("TZ");
 	const struct tmpl_host host = {.now_ns = job->now_ns,
 				       .zone = zone && *zone ? zone : "UTC",
@@ -113,11 +125,11 @@ static int render(void *arg, struct sandbox_peer *peer)
 				       .zone_bytes = ask_zone,
 				       .ctx = job};
 	job->peer = peer;
+	job->errors = &errors;
 	job->args->io = &io;
 	int code = job->fn(job->a, job->args, &host, &out, &errors);
-	if (put(job, WISH_ERR, strbuf_str(&errors)) < 0 || put(job, WISH_OUT, strbuf_str(&out)) < 0)
-		return 1;
-	return code;
+	put_output(job, strbuf_str(&out));
+	return job->is_gone ? 1 : code;
 }
 
 /* ---- outside ---- */

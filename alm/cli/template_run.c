@@ -199,12 +199,14 @@ static int write_files(struct arena *a, const struct template_args *args,
 static int print(struct arena *a, const struct template_args *args, const struct render_result *r,
 		 struct strbuf *out, struct strbuf *msg)
 {
-	const struct render_print options = {.crds = args->include_crds,
-					     .no_hooks = args->no_hooks,
-					     .skip_tests = args->skip_tests};
+	struct render_print options = {.crds = args->include_crds,
+				       .no_hooks = args->no_hooks,
+				       .skip_tests = args->skip_tests};
 	if (args->output_dir)
 		return write_files(a, args, r, out, msg);
 	if (!args->show_only.n) {
+		options.put = args->io ? args->io->put : NULL;
+		options.ctx = args->io ? args->io->ctx : NULL;
 		render_print(r, &options, out);
 		return 0;
 	}

@@ -77,7 +77,7 @@ static bool needs_quotes(struct str s)
 static enum style choose(struct str s)
 {
 	struct traits t = look(s);
-	if (t.has_lf)
+	if (s.len && t.has_lf)
 		return t.special || t.blank_before_lf || s.ptr[s.len - 1] == ' ' ? DOUBLE_QUOTED
 										 : LITERAL;
 	if (t.special || !yaml_scalar_is_string(s))
