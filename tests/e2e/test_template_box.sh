@@ -51,6 +51,14 @@ if grep -q __asan_init "$alm"; then ok "processor time # SKIP the sandbox is ope
 	fails "processor time" "processor time" "$tmp/c"
 fi
 
+# Documents of 70 KB: the child hands each on; what is blank at the end of all goes.
+# shellcheck disable=SC2016 # template text
+printf '{{ range $i := until 6 }}---\na: {{ $i }}\nb: {{ repeat 70000 "x" }}\n{{ end }}\n\n' >"$tmp/c/templates/t.yaml"
+"$alm" template "$tmp/c" >"$tmp/out" 2>"$tmp/err"
+x=$(printf '%070000d' 0 | tr 0 x)
+for i in 0 1 2 3 4 5; do printf -- '---\n# Source: c/templates/t.yaml\na: %d\nb: %s\n' "$i" "$x"; done >"$tmp/want"
+if cmp -s "$tmp/want" "$tmp/out" && ! [ -s "$tmp/err" ]; then ok "a long output is whole"; else not_ok "a long output is whole" "$(cmp "$tmp/want" "$tmp/out" 2>&1)"; fi
+
 printf 'a: {{ .Values.f }}\n' >"$tmp/c/templates/t.yaml"
 printf 'text' >"$tmp/f"
 if [ "$("$alm" template "$tmp/c" --set-file "f=$tmp/f" 2>&1 | tail -1)" = "a: text" ]; then ok "a named file is read"; else not_ok "a named file is read"; fi
