@@ -191,3 +191,18 @@ bool base64url_decode(struct str s, struct strbuf *b)
 {
 	return decode(s, b, url_alphabet);
 }
+
+void hash_stream_read(struct hash_stream *h, void *out, size_t len)
+{
+	unsigned char *to = out, in[SHA256_BYTES + sizeof(h->counter)], block[SHA256_BYTES];
+	while (len) {
+		size_t n = len < sizeof(block) ? len : sizeof(block);
+		memcpy(in, h->seed, SHA256_BYTES);
+		memcpy(in + SHA256_BYTES, &h->counter, sizeof(h->counter));
+		h->counter++;
+		sha256(str_n((const char *)in, sizeof(in)), block);
+		memcpy(to, block, n);
+		to += n;
+		len -= n;
+	}
+}

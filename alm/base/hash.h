@@ -22,6 +22,14 @@ void sha256(struct str s, unsigned char out[SHA256_BYTES]);
 void sha256_hex(struct str s, char out[SHA256_HEX]);
 /* name is OpenSSL's: "sha1", "sha512"; returns the digest's length, at most 64. */
 size_t digest(const char *name, struct str s, unsigned char out[64]);
+/* A stream of bytes that depends on the seed alone: SHA-256 of seed and counter, block by block;
+ * what is left of a block is dropped. For renders that can be repeated, not for keys of ALM itself.
+ */
+struct hash_stream {
+	unsigned char seed[SHA256_BYTES];
+	uint64_t counter;
+};
+void hash_stream_read(struct hash_stream *h, void *out, size_t len);
 void hmac_sha256(struct str key, struct str s, unsigned char out[SHA256_BYTES]);
 /* Constant time. */
 bool mem_equal(const void *a, const void *b, size_t n);

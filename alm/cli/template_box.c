@@ -32,32 +32,20 @@ struct job {
 	struct template_args *args;
 	template_box_fn fn;
 	int64_t now_ns;
-	unsigned char seed[SHA256_BYTES];
+	struct hash_stream random;
 	size_t written; /* bytes of both outputs */
 	/* in the child */
 	struct sandbox_peer *peer;
 	struct strbuf *errors;
 	bool is_gone; /* nobody takes the output */
-	uint64_t counter;
 };
 
 /* ---- in the child ---- */
 
-/* SHA-256 in counter mode over the seed. */
 static int entropy(void *ctx, void *out, size_t len)
 {
 	struct job *job = ctx;
-	unsigned char *to = out, in[SHA256_BYTES + sizeof(job->counter)], block[SHA256_BYTES];
-	while (len) {
-		size_t n = len < sizeof(block) ? len : sizeof(block);
-		memcpy(in, job->seed, SHA256_BYTES);
-		memcpy(in + SHA256_BYTES, &job->counter, sizeof(job->counter));
-		job->counter++;
-		sha256(str_n((const char *)in, sizeof(in)), block);
-		memcpy(to, block, n);
-		to += n;
-		len -= n;
-	}
+	hash_stream_read(&job->random, out, len);
 	return 0;
 }
 
@@ -218,9 +206,9 @@ static void fill_inputs(struct job *job)
 	struct loop *loop = loop_event_new();
 	job->now_ns = job->args->now_ns ? job->args->now_ns : loop_now(loop);
 	if (job->args->seed)
-		sha256(str_of(job->args->seed), job->seed);
+		sha256(str_of(job->args->seed), job->random.seed);
 	else
-		loop_random(loop, job->seed, sizeof(job->seed));
+		loop_random(loop, job->random.seed, sizeof(job->random.seed));
 	loop_free(loop);
 }
 

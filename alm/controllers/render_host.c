@@ -79,22 +79,10 @@ static int zone_bytes(void *ctx, struct arena *a, struct str name, struct str *r
 	return 0;
 }
 
-/* SHA-256 in counter mode over the seed of the request. */
 static int entropy(void *ctx, void *out, size_t len)
 {
 	struct render_host *h = ctx;
-	unsigned char *to = out;
-	while (len) {
-		unsigned char in[SHA256_BYTES + sizeof(h->counter)], block[SHA256_BYTES];
-		size_t n = len < sizeof(block) ? len : sizeof(block);
-		memcpy(in, h->seed, SHA256_BYTES);
-		memcpy(in + SHA256_BYTES, &h->counter, sizeof(h->counter));
-		h->counter++;
-		sha256(str_n((const char *)in, sizeof(in)), block);
-		memcpy(to, block, n);
-		to += n;
-		len -= n;
-	}
+	hash_stream_read(&h->random, out, len);
 	return 0;
 }
 
@@ -110,7 +98,7 @@ int render_host_init(struct render_host *h, struct arena *a, const struct obj *r
 				     .entropy = entropy,
 				     .lookup = lookup,
 				     .ctx = h};
-	if (!hex_decode(str_of(obj_str(request, "seed")), h->seed, sizeof(h->seed)))
+	if (!hex_decode(str_of(obj_str(request, "seed")), h->random.seed, sizeof(h->random.seed)))
 		return error_set(err, E_INTERNAL, "the request has no seed");
 	return 0;
 }

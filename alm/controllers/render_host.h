@@ -24,8 +24,7 @@ struct render_host {
 	const struct obj *answers; /* list */
 	struct obj *needs;         /* list, owned by the arena */
 	bool over;                 /* more needs than the limit */
-	unsigned char seed[SHA256_BYTES];
-	uint64_t counter;
+	struct hash_stream random;
 };
 
 /* request: {"now", "seed", "zone", "answers"}. */
