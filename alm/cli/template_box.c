@@ -4,6 +4,7 @@
  */
 #include "alm/cli/template_box.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct job {
 	int64_t now_ns;
 	struct hash_stream random;
 	size_t written; /* bytes of both outputs */
+	int lost;       /* errno of an output that was not taken */
 	/* in the child */
 	struct sandbox_peer *peer;
 	struct strbuf *errors;
@@ -171,7 +173,10 @@ static int serve_put(struct job *job, FILE *to, struct str text, struct error *e
 	job->written += text.len;
 	if (job->written > 2 * (size_t)TEMPLATE_OUTPUT_MAX)
 		return error_set(err, E_LIMIT, "too much output");
-	(void)fwrite(text.ptr, 1, text.len, to);
+	if (fwrite(text.ptr, 1, text.len, to) < text.len) {
+		job->lost = errno;
+		return error_set(err, E_IO, "the output cannot be written");
+	}
 	return 0;
 }
 
@@ -223,5 +228,9 @@ int template_box_run(struct arena *a, struct template_args *args, template_box_f
 		fprintf(stderr, "Error: rendering %s: %s\n", args->chart, err.msg);
 		return 1;
 	}
-	return fflush(stdout) ? 1 : status;
+	if (fflush(stdout) && !job.lost)
+		job.lost = errno;
+	if (job.lost && job.lost != EPIPE) /* who closes a pipe knows */
+		fprintf(stderr, "Error: the output cannot be written: %s\n", strerror(job.lost));
+	return job.lost ? 1 : status;
 }

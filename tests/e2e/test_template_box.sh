@@ -59,7 +59,16 @@ x=$(printf '%070000d' 0 | tr 0 x)
 for i in 0 1 2 3 4 5; do printf -- '---\n# Source: c/templates/t.yaml\na: %d\nb: %s\n' "$i" "$x"; done >"$tmp/want"
 if cmp -s "$tmp/want" "$tmp/out" && ! [ -s "$tmp/err" ]; then ok "a long output is whole"; else not_ok "a long output is whole" "$(cmp "$tmp/want" "$tmp/out" 2>&1)"; fi
 
+# full NAME: neither a long output nor a short one is lost in silence
+full() {
+	if ! "$alm" template "$tmp/c" >/dev/full 2>"$tmp/err" && grep -q "^Error: the output cannot be written: No space left" "$tmp/err"; then
+		ok "$1"
+	else not_ok "$1" "$(cat "$tmp/err")"; fi
+}
+full "a long output to a full disk"
+
 printf 'a: {{ .Values.f }}\n' >"$tmp/c/templates/t.yaml"
+full "a short output to a full disk"
 printf 'text' >"$tmp/f"
 if [ "$("$alm" template "$tmp/c" --set-file "f=$tmp/f" 2>&1 | tail -1)" = "a: text" ]; then ok "a named file is read"; else not_ok "a named file is read"; fi
 fails "a file that is not there" "no such file" "$tmp/c" --set-file "f=$tmp/none"
