@@ -1,6 +1,8 @@
 /* apiserver: see apiserver.h. The order of one request stands in handle_request(). */
 #include "alm/apiserver/apiserver.h"
 
+#include <stdarg.h>
+
 #include "alm/apiserver/audit_write.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
@@ -24,17 +26,6 @@
 struct resource *server_resource(struct apiserver *s, const struct kind *k)
 {
 	return store_resource(s->store, k->storage_group ? k->storage_group : k->group, k->plural);
-}
-
-/* Failure of authorization: what was asked for stands in the details. */
-static void forbid(struct request *r, const struct error *err)
-{
-	r->failure = (struct failure){.message = arena_strdup(r->arena, err->msg), .details = true};
-	if (!r->is_resource)
-		return;
-	r->failure.name = r->name;
-	r->failure.group = r->group;
-	r->failure.kind = r->resource;
 }
 
 static int negotiate(struct request *r, struct error *err)
@@ -103,14 +94,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		health_handle(r, checks, ARRAY_LEN(checks));
 		return 0;
 	}
-	if (auth_authenticate(s->auth, r, err) < 0) {
-		r->failure = (struct failure){0};
+	if (auth_authenticate(s->auth, r, err) < 0 || auth_authorize(s->auth, r, err) < 0)
 		return -err->code;
-	}
-	if (auth_authorize(s->auth, r, err) < 0) {
-		forbid(r, err);
-		return -err->code;
-	}
 	if (cstr_eq(r->path, "/metrics")) {
 		gauges(s);
 		health_metrics(r, s->metrics);
@@ -152,8 +137,54 @@ void apiserver_flush(struct apiserver *s)
 	store_flush(s->store);
 }
 
+void server_notice(struct apiserver *s, const char *fmt, ...)
+{
+	va_list args;
+	if (s->n_notices == APISERVER_NOTICES_MAX)
+		return;
+	va_start(args, fmt);
+	s->notices[s->n_notices++] = arena_vfmt(s->arena, fmt, args);
+	va_end(args);
+}
+
+const char *apiserver_notice(const struct apiserver *s, size_t i)
+{
+	return i < s->n_notices ? s->notices[i] : NULL;
+}
+
+/* Objects outside of the scope of their kind, which no path leads to (an alm of old stored them,
+ * or a hand did): they are neither served nor looked at, by collector and definitions either. */
+static void set_aside_misplaced(struct apiserver *s, struct resource *res)
+{
+	const struct kind *k = kinds_storage(s->kinds, res->group, res->plural);
+	for (size_t i = 0; k && i < res->n_heads;) {
+		struct head *h = res->heads[i];
+		if (kind_fits_namespace(k, h->ns)) {
+			i++;
+			continue;
+		}
+		server_notice(s,
+			      "%s \"%s\" stands in namespace \"%s\" of the store, but the kind is "
+			      "%s: it is left out, its rows are kept",
+			      res->plural, h->name, h->ns,
+			      *h->ns ? "cluster-scoped" : "namespaced");
+		store_set_aside(s->store, h);
+	}
+}
+
+/* Built-in kinds first: of definitions that stay, custom kinds come into the table. */
+static void load_definitions(struct apiserver *s)
+{
+	for (size_t i = 0; i < store_n_resources(s->store); i++)
+		set_aside_misplaced(s, store_resource_at(s->store, i));
+	crd_load(s->crds);
+	for (size_t i = 0; i < store_n_resources(s->store); i++)
+		set_aside_misplaced(s, store_resource_at(s->store, i));
+}
+
 static int bootstrap(struct apiserver *s, struct error *err)
 {
+	load_definitions(s);
 	if (namespaces_load(s->namespaces, err) < 0)
 		return -err->code;
 	for (size_t i = 0; i < BOOTSTRAP_MAX; i++) {
@@ -163,7 +194,6 @@ static int bootstrap(struct apiserver *s, struct error *err)
 		if (registry_ensure(s, o, err) < 0)
 			return error_wrap(err, "default roles");
 	}
-	crd_load(s->crds);
 	gc_load(s->gc);
 	if (s->simulate)
 		simulate_load(s->simulate);

@@ -37,6 +37,10 @@ struct apiserver_config {
 /* Loads every object head into memory; creates the default namespaces on an empty store. */
 int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, struct error *err);
 void apiserver_free(struct apiserver *s);
+/* What the start found that an administrator should know, a sentence each. Borrowed; NULL past the
+ * end. */
+const char *apiserver_notice(const struct apiserver *s, size_t i);
+#define APISERVER_NOTICES_MAX 64
 
 void apiserver_handle(struct apiserver *s, struct exchange *x);
 

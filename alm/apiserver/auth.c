@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/auth_internal.h"
+#include "alm/apiserver/status.h"
 #include "alm/apiserver/store.h"
 #include "alm/base/clock.h"
 #include "alm/obj/meta.h"
@@ -310,32 +311,45 @@ static const char *asked_name(struct request *r)
 	return name ? arena_strdup(r->arena, name) : r->name;
 }
 
-static int forbidden(struct request *r, struct error *err)
+/* What cannot be done, as upstream words it of any attributes. */
+static const char *forbidden_text(struct arena *arena, const char *user,
+				  const struct rbac_attributes *at)
 {
-	const char *sub = r->subresource[0] ? "/" : "";
-	struct str name = str_of(r->name);
-	if (!r->is_resource)
-		return error_set(err, E_FORBIDDEN, "forbidden: User \"%s\" cannot %s path \"%s\"",
-				 r->user.name, r->verb, r->path);
-	const char *what =
-		arena_fmt(r->arena, "%s%s%s", r->resource, r->group[0] ? "." : "", r->group);
-	const char *where = r->ns[0] ? arena_fmt(r->arena, "in the namespace \"%s\"", r->ns)
-				     : "at the cluster scope";
-	return error_set(err, E_FORBIDDEN,
-			 "%s%s%.*s%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in "
-			 "API group \"%s\" %s",
-			 what, name.len ? " \"" : "", STR_ARG(name), name.len ? "\"" : "",
-			 r->user.name, r->verb, r->resource, sub, r->subresource, r->group, where);
+	const char *sub = at->subresource[0] ? "/" : "";
+	if (!at->is_resource)
+		return arena_fmt(arena, "User \"%s\" cannot %s path \"%s\"", user, at->verb,
+				 at->path);
+	const char *where = at->ns[0] ? arena_fmt(arena, "in the namespace \"%s\"", at->ns)
+				      : "at the cluster scope";
+	return arena_fmt(arena, "User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\" %s",
+			 user, at->verb, at->resource, sub, at->subresource, at->group, where);
+}
+
+/* E_FORBIDDEN with the name, group and plural of what was asked for in the details. */
+static int forbidden(struct request *r, const struct rbac_attributes *at, struct error *err)
+{
+	const char *text = forbidden_text(r->arena, r->user.name, at);
+	const char *name = at->name[0] ? arena_fmt(r->arena, " \"%s\"", at->name) : "";
+	int rc = at->is_resource ? fail(r, E_FORBIDDEN, err, "%s%s is forbidden: %s",
+					qualified(r->arena, at->resource, at->group), name, text)
+				 : fail(r, E_FORBIDDEN, err, "forbidden: %s", text);
+	r->failure.details = true;
+	if (!at->is_resource)
+		return rc;
+	r->failure.name = at->name;
+	r->failure.group = at->group;
+	r->failure.kind = at->resource;
+	return rc;
 }
 
 int auth_authorize(struct auth *a, struct request *r, struct error *err)
 {
 	struct rbac_attributes at = {.verb = r->verb,
 				     .is_resource = r->is_resource,
-				     .group = r->group ? r->group : "",
-				     .resource = r->resource ? r->resource : "",
-				     .subresource = r->subresource ? r->subresource : "",
-				     .ns = r->ns ? r->ns : "",
+				     .group = r->group,
+				     .resource = r->resource,
+				     .subresource = r->subresource,
+				     .ns = r->ns,
 				     .name = "",
 				     .path = r->path};
 	if (rbac_is_master(&r->user))
@@ -343,10 +357,10 @@ int auth_authorize(struct auth *a, struct request *r, struct error *err)
 	if (r->is_resource) {
 		at.name = asked_name(r);
 		/* a namespace lies in itself: a Role in it may give rights to it */
-		if (!at.group[0] && cstr_eq(at.resource, "namespaces") && !at.ns[0])
+		if (cstr_eq(at.resource, "namespaces") && !at.ns[0])
 			at.ns = r->name;
 	}
-	return rbac_allows(&a->source, &r->user, &at) ? 0 : forbidden(r, err);
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : forbidden(r, &at, err);
 }
 
 /* Escalation: nobody gives rights that he lacks (kube-api.md 6). */

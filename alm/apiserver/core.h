@@ -39,7 +39,12 @@ struct apiserver {
 	struct virtuals *virtuals;
 	struct metrics *metrics, *own_metrics; /* own_metrics NULL: the caller's are used */
 	struct map *refused;                   /* last refusal of an action, for audit rows */
+	const char *notices[APISERVER_NOTICES_MAX];
+	size_t n_notices;
 };
+
+/* Adds to apiserver_notice(); past the limit it is dropped. */
+void server_notice(struct apiserver *s, const char *fmt, ...) PRINTF(2, 3);
 
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */
 struct resource *server_resource(struct apiserver *s, const struct kind *k);

@@ -6,7 +6,6 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd_kind.h"
 #include "alm/apiserver/engine.h"
-#include "alm/apiserver/hub.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
@@ -374,13 +373,6 @@ static bool serves_same(const struct obj *before, const struct obj *o)
 		       condition_is(o, "Established", "True");
 }
 
-static void end_watches(struct crds *c, const struct obj *o)
-{
-	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
-	if (group && plural)
-		hub_end_resource(c->server->hub, store_resource(c->server->store, group, plural));
-}
-
 static void definition_changed(struct crds *c, const struct change *ch)
 {
 	struct error err = ERROR_INIT;
@@ -391,18 +383,14 @@ static void definition_changed(struct crds *c, const struct change *ch)
 	if (ch->before)
 		json_parse(text_str(ch->before), &before, &err);
 	if (ch->deleted) {
-		end_watches(c, o);
 		kinds_remove_crd(c->server->kinds, ch->name);
 		map_del(c->ending, ch->name);
 		c->names_freed = true;
 		loop_post(c->server->loop, &c->task);
 		return;
 	}
-	if (!serves_same(before, o)) {
-		if (before)
-			end_watches(c, before);
+	if (!serves_same(before, o))
 		serve(c, o);
-	}
 	if (meta_is_deleting(o)) {
 		map_set(c->ending, ch->name, NULL);
 		loop_post(c->server->loop, &c->task);

@@ -300,14 +300,22 @@ static void end_due(void *arg)
 	watcher_finish(arg, true);
 }
 
-void hub_end_resource(struct hub *h, struct resource *res)
+/* Ends the watches of a kind; NULL: of all kinds. One that has not begun looks for its kind then.
+ */
+static void end_watches(struct hub *h, struct resource *res, const struct kind *k)
 {
 	h->publishing = true;
 	for (struct watcher *w = res->watchers; w; w = w->next)
-		if (!w->dead && w->begun)
+		if (!w->dead && w->begun && (!k || w->request->kind == k))
 			watcher_finish(w, true);
 	h->publishing = false;
 	sweep(res);
+}
+
+static void kind_goes(void *arg, const struct kind *k)
+{
+	struct hub *h = arg;
+	end_watches(h, server_resource(h->server, k), k);
 }
 
 /* The beginning. */
@@ -472,6 +480,7 @@ struct hub *hub_new(struct apiserver *s)
 	struct hub *h = xcalloc(1, sizeof(*h));
 	h->server = s;
 	store_on_change(s->store, hub_change, h);
+	kinds_on_remove(s->kinds, kind_goes, h);
 	return h;
 }
 
@@ -479,8 +488,9 @@ void hub_free(struct hub *h)
 {
 	if (!h)
 		return;
+	kinds_on_remove(h->server->kinds, NULL, NULL);
 	for (size_t i = 0; i < store_n_resources(h->server->store); i++)
-		hub_end_resource(h, store_resource_at(h->server->store, i));
+		end_watches(h, store_resource_at(h->server->store, i), NULL);
 	xfree(h);
 }
 

@@ -2,8 +2,9 @@
  * hub: watches. Every committed change goes to the watchers of its resource, each with its
  * namespace, selectors, version and encoding; encodings are made once per change and shared.
  *
- * A watcher that does not drain its answer is cut when more than HUB_QUEUE_BYTES_MAX wait for it;
- * the client comes back with its resourceVersion.
+ * A watch ends before its kind is freed (kinds_on_remove): the client comes back to what is served
+ * then. A watcher that does not drain its answer is cut when more than HUB_QUEUE_BYTES_MAX wait for
+ * it; the client comes back with its resourceVersion.
  */
 #ifndef ALM_APISERVER_HUB_H
 #define ALM_APISERVER_HUB_H
@@ -23,8 +24,6 @@ void hub_free(struct hub *h); /* cuts every watch */
 
 /* Takes the exchange of the request over. */
 int hub_watch(struct hub *h, struct request *r, struct error *err);
-/* Ends the watches of a resource whose kind changes or goes. */
-void hub_end_resource(struct hub *h, struct resource *res);
 size_t hub_n_watchers(const struct hub *h);
 
 /* Shows a change to the watchers of its resource; the store's changes come by themselves. */

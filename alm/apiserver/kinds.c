@@ -21,6 +21,8 @@ struct kinds {
 	struct map *by_plural;      /* "group/version/plural" -> struct kind, borrowed */
 	struct kind *builtin;       /* copies, with their columns filled in */
 	uint64_t generation;
+	void (*on_remove)(void *arg, const struct kind *kind);
+	void *on_remove_arg;
 };
 
 static char *plural_key(const char *group, const char *version, const char *plural, char *buf,
@@ -88,33 +90,62 @@ void kinds_free(struct kinds *k)
 	xfree(k);
 }
 
-void kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *))
+static bool is_builtin(const struct kinds *k, const char *group, const char *plural)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (!k->rows[i].free_kind && cstr_eq(k->rows[i].kind->group, group) &&
+		    cstr_eq(k->rows[i].kind->plural, plural))
+			return true;
+	return false;
+}
+
+bool kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *))
 {
 	assert(free_kind);
+	if (is_builtin(k, kind->group, kind->plural)) {
+		free_kind(kind);
+		return false;
+	}
 	add_row(k, kind, free_kind);
+	return true;
+}
+
+void kinds_on_remove(struct kinds *k, void (*fn)(void *arg, const struct kind *kind), void *arg)
+{
+	k->on_remove = fn;
+	k->on_remove_arg = arg;
+}
+
+static void unlist(struct kinds *k, const struct kind *kind)
+{
+	char key[KEY_MAX];
+	if (plural_key(kind->group, kind->version, kind->plural, key, sizeof(key)) &&
+	    map_get(k->by_plural, key) == kind)
+		map_del(k->by_plural, key);
 }
 
 void kinds_remove_crd(struct kinds *k, const char *crd_name)
 {
-	char key[KEY_MAX];
-	size_t kept = 0;
-	bool any = false;
+	size_t kept = 0, n_gone = 0;
+	CLEANUP(xfreep) struct row *gone = xcalloc(k->n, sizeof(*gone));
 	for (size_t i = 0; i < k->n; i++) {
-		struct row *r = &k->rows[i];
-		if (!r->free_kind || !cstr_eq(r->kind->crd_name, crd_name)) {
-			k->rows[kept++] = *r;
+		struct row r = k->rows[i];
+		if (!r.free_kind || !cstr_eq(r.kind->crd_name, crd_name)) {
+			k->rows[kept++] = r;
 			continue;
 		}
-		if (plural_key(r->kind->group, r->kind->version, r->kind->plural, key,
-			       sizeof(key)) &&
-		    map_get(k->by_plural, key) == r->kind)
-			map_del(k->by_plural, key);
-		r->free_kind(r->kind);
-		any = true;
+		unlist(k, r.kind);
+		gone[n_gone++] = r;
 	}
 	k->n = kept;
-	if (any)
+	if (n_gone)
 		changed(k);
+	/* The table is whole again: the listener may look a kind up. */
+	for (size_t i = 0; i < n_gone; i++) {
+		if (k->on_remove)
+			k->on_remove(k->on_remove_arg, gone[i].kind);
+		gone[i].free_kind(gone[i].kind);
+	}
 }
 
 uint64_t kinds_generation(const struct kinds *k)
@@ -208,4 +239,9 @@ const char *kind_resource(const struct kind *k, struct arena *a)
 const char *kind_api_version(const struct kind *k, struct arena *a)
 {
 	return k->group[0] ? arena_fmt(a, "%s/%s", k->group, k->version) : k->version;
+}
+
+bool kind_fits_namespace(const struct kind *k, const char *ns)
+{
+	return ((k->flags & KIND_NAMESPACED) != 0) == (*ns != '\0');
 }

@@ -77,9 +77,13 @@ struct kinds;
 struct kinds *kinds_new(void); /* with the built-in rows */
 void kinds_free(struct kinds *k);
 DEFINE_FREEP(kinds)
-/* Consumes an owned kind made by crd.c (freed through free_kind). Bumps the generation. */
-void kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *));
+/* Consumes an owned kind made by crd.c (freed through free_kind). Bumps the generation. A built-in
+ * plural of the group stays what it is: false, and the kind is freed. */
+bool kinds_add(struct kinds *k, struct kind *kind, void (*free_kind)(struct kind *));
 void kinds_remove_crd(struct kinds *k, const char *crd_name);
+/* Called with each row before it is freed: whoever keeps pointers to kinds over turns of the loop
+ * (watches) drops them here. One listener. */
+void kinds_on_remove(struct kinds *k, void (*fn)(void *arg, const struct kind *kind), void *arg);
 /* Changes whenever a row comes or goes: the key of every cached discovery or OpenAPI document. */
 uint64_t kinds_generation(const struct kinds *k);
 
@@ -100,6 +104,9 @@ const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n);
 const char *kind_resource(const struct kind *k, struct arena *a);
 /* "golden.example.com/v1" or "v1"; from a. */
 const char *kind_api_version(const struct kind *k, struct arena *a);
+
+/* Objects of a namespaced kind have a namespace, those of a cluster-scoped one have none (""). */
+bool kind_fits_namespace(const struct kind *k, const char *ns);
 
 /* The constant rows (kinds_builtin.c). To add a built-in kind: one row there. */
 const struct kind *kinds_builtin(size_t *ret_n);

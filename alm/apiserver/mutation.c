@@ -202,6 +202,9 @@ static void name_row(struct mutation *m, const struct audit_row *row)
 static int store_it(struct mutation *m, struct error *err)
 {
 	struct apiserver *s = m->r->server;
+	if (!kind_fits_namespace(m->kind, m->ns))
+		return error_set(err, E_INTERNAL, "%s \"%s\" in namespace \"%s\": wrong scope",
+				 m->kind->plural, m->name, m->ns);
 	struct audit_write aw = {
 		.request = m->r,
 		.kind = m->kind,
@@ -292,12 +295,14 @@ static int create_namespace(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
 	const char *stated = meta_namespace(m->after);
+	if (!*m->ns) {
+		obj_del_path(m->after, "metadata.namespace");
+		return 0;
+	}
 	if (stated && !cstr_eq(stated, m->ns))
 		return fail(r, E_BADREQUEST, err,
 			    "the namespace of the provided object does not match the namespace "
 			    "sent on the request");
-	if (!*m->ns)
-		return 0;
 	obj_set_path(m->after, "metadata.namespace", obj_string(m->ns));
 	struct head *h = store_find(r->server->store, "", "namespaces", "", m->ns);
 	if (!h)

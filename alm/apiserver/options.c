@@ -222,19 +222,34 @@ static void free_field_selector(void *p)
 	field_selector_free(p);
 }
 
-static int selectors_value(struct request *r, struct list_options *ret, struct error *err)
+/* The field selector: of a path that names one object (/api/v1/watch/.../NAME) that object alone,
+ * for it is what the rights were asked for. */
+static int fields_value(struct request *r, struct list_options *ret, struct error *err)
 {
-	const char *labels = request_query(r, "labelSelector");
-	const char *fields = request_query(r, "fieldSelector");
+	const char *text = request_query(r, "fieldSelector");
 	struct kind kind = *r->kind;
-	if (selector_parse(str_of(labels ? labels : ""), &ret->labels, err) < 0)
-		return -err->code;
-	arena_defer(r->arena, free_selector, ret->labels);
-	if (field_selector_parse(str_of(fields ? fields : ""), field_supported, &kind, &ret->fields,
+	if (!(text && *text) && *r->name)
+		text = arena_fmt(r->arena, "metadata.name=%s", r->name);
+	if (field_selector_parse(str_of(text ? text : ""), field_supported, &kind, &ret->fields,
 				 err) < 0)
 		return -err->code;
 	arena_defer(r->arena, free_field_selector, ret->fields);
-	ret->selective = !selector_is_empty(ret->labels) || (fields && *fields);
+	ret->selective = text && *text;
+	if (*r->name && !cstr_eq(field_selector_exact(ret->fields, "metadata.name"), r->name))
+		return fail(r, E_BADREQUEST, err,
+			    "fieldSelector metadata.name doesn't match requested name");
+	return 0;
+}
+
+static int selectors_value(struct request *r, struct list_options *ret, struct error *err)
+{
+	const char *labels = request_query(r, "labelSelector");
+	if (selector_parse(str_of(labels ? labels : ""), &ret->labels, err) < 0)
+		return -err->code;
+	arena_defer(r->arena, free_selector, ret->labels);
+	if (fields_value(r, ret, err) < 0)
+		return -err->code;
+	ret->selective = ret->selective || !selector_is_empty(ret->labels);
 	return 0;
 }
 

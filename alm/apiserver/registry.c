@@ -120,7 +120,11 @@ static int verb_create(struct request *r, struct error *err)
 	    mutation_init(&m, r, r->ns, "", err) < 0)
 		return -err->code;
 	m.opt = opt;
-	return decode(&m, err) < 0 ? -err->code : create_now(&m, err);
+	if (decode(&m, err) < 0)
+		return -err->code;
+	/* A name in the path would answer for another one in the body. For custom resources the
+	 * body is judged first (golden G157). */
+	return *r->name ? fail_method(r, r->verb, err) : create_now(&m, err);
 }
 
 static int verb_update(struct request *r, struct error *err)
@@ -344,18 +348,13 @@ int registry_handle(struct request *r, struct error *err)
 		request_warn(r, "%s", r->kind->deprecation_warning);
 	if (*r->subresource)
 		return handle_subresource(r, err);
+	if (cstr_eq(r->verb, "create") && *r->name && !(r->kind->flags & KIND_CUSTOM))
+		return fail_method(r, r->verb, err);
 	if ((r->kind->flags & KIND_VIRTUAL) && (r->kind->verbs & VERB_CREATE))
 		return review(r, err);
-	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-		if (!cstr_eq(verbs[i].name, r->verb))
-			continue;
-		/* A namespaced kind is listed across namespaces, but written in one only. */
-		bool elsewhere = (r->kind->flags & KIND_NAMESPACED) && !*r->ns &&
-				 !(verbs[i].bit & (VERB_LIST | VERB_WATCH | VERB_DELETECOLLECTION));
-		if (!(r->kind->verbs & verbs[i].bit) || elsewhere)
-			return fail_method(r, r->verb, err);
-		return verbs[i].fn(r, err);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (cstr_eq(verbs[i].name, r->verb) && (r->kind->verbs & verbs[i].bit))
+			return verbs[i].fn(r, err);
 	return fail_method(r, r->verb, err);
 }
 

@@ -34,27 +34,30 @@ static bool is_true(const char *v)
 	return v && !cstr_eq(v, "false") && !cstr_eq(v, "0");
 }
 
-static const char *join(struct request *r, const struct segments *s, size_t from)
+/* What the segments say besides the request's own members. */
+struct place {
+	bool watch;  /* the legacy prefix: /api/v1/watch/... */
+	bool beyond; /* segments follow the subresource: no path of ours */
+};
+
+static bool is_namespace_part(const char *s)
 {
-	const char *text = s->items[from];
-	for (size_t i = from + 1; i < s->n; i++)
-		text = arena_fmt(r->arena, "%s/%s", text, s->items[i]);
-	return text;
+	return cstr_eq(s, "status") || cstr_eq(s, "finalize");
 }
 
 /* What follows group and version, from segment i on. */
-static void route_resource(struct request *r, const struct segments *s, size_t i, bool *ret_watch)
+static void route_resource(struct request *r, const struct segments *s, size_t i, struct place *ret)
 {
 	if (i < s->n && cstr_eq(s->items[i], "watch")) {
-		*ret_watch = true;
+		ret->watch = true;
 		i++;
 	}
 	if (i >= s->n)
 		return;
 	r->is_resource = true;
+	/* namespaces/NS is an object, and the place of those that follow. */
 	if (cstr_eq(s->items[i], "namespaces") && i + 2 < s->n &&
-	    !((cstr_eq(s->items[i + 2], "status") || cstr_eq(s->items[i + 2], "finalize")) &&
-	      i + 3 == s->n && *r->group == '\0')) {
+	    !(is_namespace_part(s->items[i + 2]) && *r->group == '\0')) {
 		r->ns = s->items[i + 1];
 		i += 2;
 	}
@@ -62,7 +65,18 @@ static void route_resource(struct request *r, const struct segments *s, size_t i
 	if (i < s->n)
 		r->name = s->items[i++];
 	if (i < s->n)
-		r->subresource = join(r, s, i);
+		r->subresource = s->items[i++];
+	ret->beyond = i < s->n;
+}
+
+/* The scope of a request, decided here alone, by resource and path together and before anybody is
+ * asked for rights: no namespace leads to a cluster-scoped kind, and only a list or watch goes
+ * across the namespaces of a namespaced one. There is no such page elsewhere, as upstream. */
+static bool scope_fits(const struct request *r)
+{
+	bool across = (r->kind->flags & KIND_NAMESPACED) && *r->ns == '\0' && *r->name == '\0' &&
+		      (cstr_eq(r->verb, "list") || cstr_eq(r->verb, "watch"));
+	return across || kind_fits_namespace(r->kind, r->ns);
 }
 
 static const char *verb_of(const struct request *r, const char *method, bool watch)
@@ -93,7 +107,7 @@ int route_parse(struct request *r, struct error *err)
 {
 	const struct http_request *h = &r->exchange->request;
 	struct segments s = {.n = 0};
-	bool watch = false;
+	struct place place = {false, false};
 	r->group = r->version = r->resource = r->subresource = r->ns = r->name = "";
 	r->query = h->query ? h->query : "";
 	r->path = url_decode(str_of(h->path), false, r->arena);
@@ -104,20 +118,22 @@ int route_parse(struct request *r, struct error *err)
 		return -err->code;
 	if (s.n > 2 && cstr_eq(s.items[0], "api")) {
 		r->version = s.items[1];
-		route_resource(r, &s, 2, &watch);
+		route_resource(r, &s, 2, &place);
 	} else if (s.n > 3 && cstr_eq(s.items[0], "apis")) {
 		r->group = s.items[1];
 		r->version = s.items[2];
-		route_resource(r, &s, 3, &watch);
+		route_resource(r, &s, 3, &place);
 	}
 	if (!r->is_resource)
 		return 0;
-	if (*r->name == '\0' || watch)
-		watch = watch || is_true(request_query(r, "watch"));
-	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
+	bool watch = place.watch || (*r->name == '\0' && is_true(request_query(r, "watch")));
 	const char *verb = verb_of(r, h->method, watch);
 	if (!verb)
 		return fail_method(r, r->verb, err);
-	r->verb = verb;
+	bool writes_watch = place.watch && !cstr_eq(verb, "watch");
+	r->verb = place.watch ? "watch" : verb; /* the prefix is the verb, whatever the method */
+	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
+	if (r->kind && (place.beyond || writes_watch || !scope_fits(r)))
+		r->kind = NULL;
 	return 0;
 }

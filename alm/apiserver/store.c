@@ -318,6 +318,11 @@ static void head_drop(struct store *s, struct resource *r, const char *ns, const
 	head_free(s, h);
 }
 
+void store_set_aside(struct store *s, struct head *h)
+{
+	head_drop(s, h->resource, h->ns, h->name);
+}
+
 const struct obj *head_obj(struct head *h, struct arena *a)
 {
 	if (h->parsed)

@@ -131,6 +131,9 @@ bool store_is_failing(const struct store *s);
 /* The row of the last write; 0 if it had none. */
 int64_t store_last_row(const struct store *s);
 
+/* Takes a head that no request may reach out of memory, at start; its rows stay in the database. */
+void store_set_aside(struct store *s, struct head *h);
+
 /* Called once after the commit of the open batch (err NULL), or when it failed; at once if none is
  * open. */
 void store_after_commit(struct store *s, void (*fn)(void *arg, const struct error *err), void *arg);

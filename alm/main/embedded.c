@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
+#include "alm/base/log.h"
 #include "alm/console/console.h"
 #include "alm/io/tls.h"
 
@@ -217,7 +218,12 @@ static int start(struct embedded *c, struct error *err)
 		.simulate_workloads = c->simulate,
 		.metrics = c->metrics,
 	};
-	return apiserver_new(&ac, &c->api, err) < 0 ? -err->code : write_kubeconfig(c, err);
+	if (apiserver_new(&ac, &c->api, err) < 0)
+		return -err->code;
+	const char *notice;
+	for (size_t i = 0; (notice = apiserver_notice(c->api, i)) != NULL; i++)
+		log_warn("found at the start", "what", notice);
+	return write_kubeconfig(c, err);
 }
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
