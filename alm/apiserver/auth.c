@@ -13,7 +13,6 @@
 #define AUTH_BYTES_MAX ((size_t)8 << 20)
 #define KEY_NAMESPACE  "kube-system"
 #define KEY_NAME       "alm-service-account-key"
-#define AUTHENTICATED  "system:authenticated"
 
 static void source_each(void *arg, const char *plural, const char *ns,
 			bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
@@ -36,7 +35,7 @@ static const struct obj *source_get(void *arg, const char *plural, const char *n
 	return h ? head_obj_hot(h) : NULL;
 }
 
-static bool has_group(const struct user_info *u, const char *group)
+bool auth_has_group(const struct user_info *u, const char *group)
 {
 	for (size_t i = 0; i < u->n_groups; i++)
 		if (cstr_eq(u->groups[i], group))
@@ -46,7 +45,7 @@ static bool has_group(const struct user_info *u, const char *group)
 
 void auth_add_group(struct user_info *u, const char *group, struct arena *arena)
 {
-	if (has_group(u, group))
+	if (auth_has_group(u, group))
 		return;
 	const char **groups = ARENA_ARRAY(arena, const char *, u->n_groups + 1);
 	for (size_t i = 0; i < u->n_groups; i++)
@@ -54,6 +53,16 @@ void auth_add_group(struct user_info *u, const char *group, struct arena *arena)
 	groups[u->n_groups] = group;
 	u->groups = groups;
 	u->n_groups++;
+}
+
+void auth_add_extra(struct user_info *u, const char *key, const char *value, struct arena *arena)
+{
+	struct user_extra *extra = ARENA_ARRAY(arena, struct user_extra, u->n_extra + 1);
+	for (size_t i = 0; i < u->n_extra; i++)
+		extra[i] = u->extra[i];
+	extra[u->n_extra] = (struct user_extra){key, value};
+	u->extra = extra;
+	u->n_extra++;
 }
 
 int auth_new(const struct apiserver_config *c, struct store *store, struct auth **ret,
@@ -182,10 +191,9 @@ static int account_user(struct auth *a, struct str token, struct arena *arena,
 	struct head *h = store_find(a->store, "", "serviceaccounts", ns, name);
 	if (!h || !cstr_eq(h->uid, uid))
 		return unauthorized(err); /* the account is gone, or another of its name */
-	struct user_info u = {.name = arena_fmt(arena, "system:serviceaccount:%s:%s", ns, name),
+	struct user_info u = {.name = arena_fmt(arena, ACCOUNT_USER_PREFIX "%s:%s", ns, name),
 			      .uid = arena_strdup(arena, uid)};
-	auth_add_group(&u, "system:serviceaccounts", arena);
-	auth_add_group(&u, arena_fmt(arena, "system:serviceaccounts:%s", ns), arena);
+	auth_account_groups(&u, ns, arena);
 	auth_add_group(&u, AUTHENTICATED, arena);
 	*ret = u;
 	return 0;
@@ -206,73 +214,6 @@ int auth_token_user(struct auth *a, struct str token, struct arena *arena, struc
 	return 0;
 }
 
-/* Impersonation (kube-api.md 6): only for who may impersonate the user and each group. */
-static int check_impersonate(struct auth *a, const struct user_info *u, const char *resource,
-			     const char *ns, const char *name, struct error *err)
-{
-	struct rbac_attributes at = {.verb = "impersonate",
-				     .is_resource = true,
-				     .group = "",
-				     .resource = resource,
-				     .subresource = "",
-				     .ns = ns,
-				     .name = name,
-				     .path = ""};
-	if (rbac_allows(&a->source, u, &at))
-		return 0;
-	return error_set(
-		err, E_FORBIDDEN,
-		"%s \"%s\" is forbidden: User \"%s\" cannot impersonate resource \"%s\" in "
-		"API group \"\" %s%s%s",
-		resource, name, u->name, resource,
-		ns[0] ? "in the namespace \"" : "at the cluster scope", ns, ns[0] ? "\"" : "");
-}
-
-static int check_impersonated_user(struct auth *a, const struct user_info *u, const char *name,
-				   struct arena *arena, struct error *err)
-{
-	static const char prefix[] = "system:serviceaccount:";
-	struct str ns, account;
-	if (!cstr_has_prefix(name, prefix) ||
-	    !str_cut(str_of(name + sizeof(prefix) - 1), ':', &ns, &account))
-		return check_impersonate(a, u, "users", "", name, err);
-	return check_impersonate(a, u, "serviceaccounts", arena_strndup(arena, ns.ptr, ns.len),
-				 arena_strndup(arena, account.ptr, account.len), err);
-}
-
-static bool is_header(const char *name, const char *lower)
-{
-	for (; *name && *lower; name++, lower++)
-		if (char_lower(*name) != *lower)
-			return false;
-	return !*name && !*lower;
-}
-
-static int impersonate(struct auth *a, struct request *r, struct error *err)
-{
-	const char *name = request_header(r, "Impersonate-User");
-	const struct http_headers *h = &r->exchange->request.headers;
-	struct user_info u = {.name = name, .uid = ""};
-	for (size_t i = 0; i < h->n; i++) {
-		if (!is_header(h->items[i].name, "impersonate-group"))
-			continue;
-		if (!name)
-			return error_set(err, E_BADREQUEST,
-					 "Impersonate-Group without Impersonate-User");
-		if (check_impersonate(a, &r->user, "groups", "", h->items[i].value, err) < 0)
-			return -err->code;
-		auth_add_group(&u, h->items[i].value, r->arena);
-	}
-	if (!name)
-		return 0;
-	if (check_impersonated_user(a, &r->user, name, r->arena, err) < 0)
-		return -err->code;
-	auth_add_group(&u, AUTHENTICATED, r->arena);
-	u.impersonator = r->user.name;
-	r->user = u;
-	return 0;
-}
-
 int auth_authenticate(struct auth *a, struct request *r, struct error *err)
 {
 	static const char scheme[] = "bearer ";
@@ -288,7 +229,7 @@ int auth_authenticate(struct auth *a, struct request *r, struct error *err)
 		return unauthorized(err);
 	if (auth_token_user(a, token, r->arena, &r->user, err) < 0)
 		return -err->code;
-	return impersonate(a, r, err);
+	return auth_impersonate(a, r, err);
 }
 
 static bool only_name(void *arg, struct str field)
@@ -325,8 +266,7 @@ static const char *forbidden_text(struct arena *arena, const char *user,
 			 user, at->verb, at->resource, sub, at->subresource, at->group, where);
 }
 
-/* E_FORBIDDEN with the name, group and plural of what was asked for in the details. */
-static int forbidden(struct request *r, const struct rbac_attributes *at, struct error *err)
+int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct error *err)
 {
 	const char *text = forbidden_text(r->arena, r->user.name, at);
 	const char *name = at->name[0] ? arena_fmt(r->arena, " \"%s\"", at->name) : "";
@@ -360,7 +300,7 @@ int auth_authorize(struct auth *a, struct request *r, struct error *err)
 		if (cstr_eq(at.resource, "namespaces") && !at.ns[0])
 			at.ns = r->name;
 	}
-	return rbac_allows(&a->source, &r->user, &at) ? 0 : forbidden(r, &at, err);
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }
 
 /* Escalation: nobody gives rights that he lacks (kube-api.md 6). */

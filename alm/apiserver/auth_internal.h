@@ -7,6 +7,10 @@
 #include "alm/apiserver/token.h"
 #include "alm/base/hash.h"
 
+#define AUTHENTICATED       "system:authenticated"
+#define UNAUTHENTICATED     "system:unauthenticated"
+#define ACCOUNT_USER_PREFIX "system:serviceaccount:"
+
 struct known_token {
 	unsigned char digest[SHA256_BYTES];
 	struct user_info user; /* texts in auth's arena */
@@ -28,7 +32,18 @@ int auth_token_user(struct auth *a, struct str token, struct arena *arena, struc
  * E_NOTFOUND if there is none yet. */
 int auth_account_key(struct auth *a, bool create, unsigned char key[TOKEN_KEY_BYTES],
 		     struct error *err);
-/* Groups every authenticated user has beside his own; the array is of the arena. */
+
+/* Parts of a user; the arrays are of the arena, the texts are borrowed. A group is there once. */
+bool auth_has_group(const struct user_info *u, const char *group);
 void auth_add_group(struct user_info *u, const char *group, struct arena *arena);
+void auth_add_extra(struct user_info *u, const char *key, const char *value, struct arena *arena);
+/* The groups of every ServiceAccount of the namespace. */
+void auth_account_groups(struct user_info *u, const char *ns, struct arena *arena);
+
+/* Sets r->user to whom the Impersonate-* headers name, if there are any: E_FORBIDDEN for the first
+ * right that r->user lacks, E_BADREQUEST for parts without a user. Asks the headers alone. */
+int auth_impersonate(struct auth *a, struct request *r, struct error *err);
+/* E_FORBIDDEN in the words of the real server; what was asked for stands in the details. */
+int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct error *err);
 
 #endif

@@ -16,10 +16,17 @@
 struct apiserver;
 struct store;
 
+/* One value of an extra; a key may come several times. */
+struct user_extra {
+	const char *key, *value;
+};
+
 struct user_info {
 	const char *name, *uid; /* name "" before authentication; uid may be "" */
 	const char *const *groups;
 	size_t n_groups;
+	const struct user_extra *extra;
+	size_t n_extra;
 	const char *impersonator; /* who really asks, or NULL */
 };
 

@@ -21,6 +21,16 @@ static struct obj *answer(struct request *r, const char *kind, const struct obj 
 	return o;
 }
 
+static void add_extra(struct obj *user, const struct user_extra *e)
+{
+	if (!obj_has(user, "extra"))
+		obj_set(user, "extra", obj_map());
+	struct obj *extra = obj_get_mut(user, "extra");
+	if (!obj_has(extra, e->key))
+		obj_set(extra, e->key, obj_list());
+	obj_append(obj_get_mut(extra, e->key), obj_string(e->value));
+}
+
 static struct obj *user_obj(const struct user_info *u)
 {
 	struct obj *o = obj_map(), *groups = obj_list();
@@ -30,6 +40,8 @@ static struct obj *user_obj(const struct user_info *u)
 	for (size_t i = 0; i < u->n_groups; i++)
 		obj_append(groups, obj_string(u->groups[i]));
 	obj_set(o, "groups", groups);
+	for (size_t i = 0; i < u->n_extra; i++)
+		add_extra(o, &u->extra[i]);
 	return o;
 }
 

@@ -39,7 +39,8 @@ struct apifake {
 	struct apiserver *server;
 	struct fake_exchange *exchanges[FAKE_ANSWERS_MAX];
 	size_t n;
-	const char *header_name, *header_value, *trusted;
+	struct http_headers extra; /* of the next request */
+	const char *trusted;
 };
 
 static int64_t loop_fake_now(struct loop *l)
@@ -246,8 +247,7 @@ void apifake_advance(struct apifake *f, int64_t ns)
 
 void apifake_header(struct apifake *f, const char *name, const char *value)
 {
-	f->header_name = name;
-	f->header_value = value;
+	assert(http_header_add(&f->extra, name, value));
 }
 
 void apifake_trust(struct apifake *f, const char *audit_id)
@@ -275,15 +275,17 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	r->peer = "127.0.0.1:50000";
 	r->trusted_audit_id = f->trusted;
 	r->body = body ? str_n(arena_strdup(e->arena, body), strlen(body)) : STR("");
-	if (!(f->header_name && cstr_eq(f->header_name, "Authorization")))
+	if (!http_header(&f->extra, "Authorization"))
 		http_header_add(&r->headers, "Authorization", "Bearer secret");
 	http_header_add(&r->headers, "User-Agent", "test/1");
 	if (body)
 		http_header_add(&r->headers, "Content-Type",
 				content_type ? content_type : "application/json");
-	if (f->header_name)
-		http_header_add(&r->headers, f->header_name, f->header_value);
-	f->header_name = f->trusted = NULL;
+	for (size_t i = 0; i < f->extra.n; i++)
+		http_header_add(&r->headers, arena_strdup(e->arena, f->extra.items[i].name),
+				arena_strdup(e->arena, f->extra.items[i].value));
+	f->extra.n = 0;
+	f->trusted = NULL;
 	f->exchanges[f->n++] = e;
 	apiserver_handle(f->server, &e->x);
 	return f->n - 1;

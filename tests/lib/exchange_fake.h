@@ -48,7 +48,7 @@ struct answer apifake_answer(struct apifake *f, size_t n);
 /* Frees the answers that are over; their numbers are used again. For long runs. */
 void apifake_forget(struct apifake *f);
 void apifake_header(struct apifake *f, const char *name,
-		    const char *value);                      /* of the next request */
+		    const char *value);                      /* one more of the next request */
 void apifake_trust(struct apifake *f, const char *audit_id); /* of the next request */
 void apifake_run(struct apifake *f); /* turns of the loop until nothing is left to do at once */
 void apifake_advance(struct apifake *f, int64_t ns);
