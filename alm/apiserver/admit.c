@@ -6,6 +6,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/defaults.h"
+#include "alm/apiserver/rbac.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
@@ -35,6 +36,8 @@ static const struct {
 	{"rbac.authorization.k8s.io", NULL, "rules", OBJ_LIST},
 	{"rbac.authorization.k8s.io", NULL, "subjects", OBJ_LIST},
 	{"rbac.authorization.k8s.io", NULL, "roleRef", OBJ_MAP},
+	{"rbac.authorization.k8s.io", NULL, "aggregationRule", OBJ_MAP},
+	{"rbac.authorization.k8s.io", NULL, "aggregationRule.clusterRoleSelectors", OBJ_LIST},
 	{CRD_GROUP, NULL, "spec.group", OBJ_STRING},
 	{CRD_GROUP, NULL, "spec.scope", OBJ_STRING},
 	{CRD_GROUP, NULL, "spec.names", OBJ_MAP},
@@ -229,6 +232,14 @@ static void crd_validate_of(struct mutation *m, struct field_errors *e)
 	crd_validate(m->r->server->crds, m->after, m->before, e);
 }
 
+static void aggregation_validate(struct mutation *m, struct field_errors *e)
+{
+	if (obj_len(obj_path(m->after, "aggregationRule.clusterRoleSelectors")) >
+	    RBAC_SELECTORS_MAX)
+		field_errors_add(e, FIELD_INVALID, "aggregationRule.clusterRoleSelectors",
+				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
+}
+
 static const struct {
 	const char *group, *plural;
 	void (*set_default)(struct mutation *m);
@@ -239,6 +250,7 @@ static const struct {
 	{"", "configmaps", NULL, NULL, immutable_validate},
 	{"", "secrets", secret_default, NULL, secret_validate},
 	{"", "events", NULL, event_late, event_validate},
+	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
 };
 

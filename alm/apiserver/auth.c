@@ -303,96 +303,15 @@ int auth_authorize(struct auth *a, struct request *r, struct error *err)
 	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }
 
-/* Escalation: nobody gives rights that he lacks (kube-api.md 6). */
-
-static bool may(struct auth *a, struct request *r, const char *verb, const char *plural,
-		const char *ns, const char *name)
+int auth_authorize_create(struct auth *a, struct request *r, struct error *err)
 {
-	struct rbac_attributes at = {.verb = verb,
+	struct rbac_attributes at = {.verb = "create",
 				     .is_resource = true,
-				     .group = RBAC_GROUP,
-				     .resource = plural,
-				     .subresource = "",
-				     .ns = ns,
-				     .name = name,
-				     .path = ""};
-	return rbac_allows(&a->source, &r->user, &at);
-}
-
-static const char *groups_text(const struct user_info *u, struct arena *arena)
-{
-	const char *text = "";
-	for (size_t i = 0; i < u->n_groups; i++)
-		text = arena_fmt(arena, "%s%s\"%s\"", text, i ? " " : "", u->groups[i]);
-	return text;
-}
-
-static int escalation(struct request *r, const struct obj *after, const char *missing,
-		      struct error *err)
-{
-	const char *name = meta_name(after);
-	return error_set(err, E_FORBIDDEN,
-			 "%s.%s \"%s\" is forbidden: user \"%s\" (groups=[%s]) is attempting to "
-			 "grant RBAC permissions not currently held:\n%s",
-			 r->resource, r->group, name ? name : "", r->user.name,
-			 groups_text(&r->user, r->arena), missing);
-}
-
-static int check_role(struct auth *a, struct request *r, const struct obj *before,
-		      const struct obj *after, struct error *err)
-{
-	const struct obj *rules = obj_get(after, "rules");
-	const char *name = meta_name(after);
-	if (before && obj_equal(obj_get(before, "rules"), rules) &&
-	    obj_equal(obj_get(before, "aggregationRule"), obj_get(after, "aggregationRule")))
-		return 0;
-	if (rbac_is_master(&r->user) || may(a, r, "escalate", r->resource, r->ns, name ? name : ""))
-		return 0;
-	const char *missing = rbac_missing(&a->source, &r->user, r->ns, rules, r->arena);
-	if (!missing && obj_has(after, "aggregationRule")) {
-		/* what the rule will gather is not known: all rights are needed, as upstream */
-		struct rbac_attributes all = {"*", true, "*", "*", "", "", "", ""};
-		if (!rbac_allows(&a->source, &r->user, &all))
-			missing = "{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}";
-	}
-	return missing ? escalation(r, after, missing, err) : 0;
-}
-
-static int check_binding(struct auth *a, struct request *r, const struct obj *before,
-			 const struct obj *after, struct error *err)
-{
-	const char *kind = obj_str(after, "roleRef.kind"), *role = obj_str(after, "roleRef.name");
-	const char *name = meta_name(after);
-	bool cluster = cstr_eq(kind, "ClusterRole");
-	if (before && !obj_equal(obj_get(before, "roleRef"), obj_get(after, "roleRef")))
-		return error_set(err, E_INVALID,
-				 "%s.%s \"%s\" is invalid: roleRef: Invalid value: cannot change "
-				 "roleRef",
-				 meta_kind(after), r->group, name ? name : "");
-	if (!role || (!cluster && !cstr_eq(kind, "Role")) ||
-	    (before && obj_equal(obj_get(before, "subjects"), obj_get(after, "subjects"))))
-		return 0;
-	if (rbac_is_master(&r->user) ||
-	    may(a, r, "bind", cluster ? "clusterroles" : "roles", r->ns, role))
-		return 0;
-	const struct obj *target =
-		a->source.get(a, cluster ? "clusterroles" : "roles", cluster ? "" : r->ns, role);
-	if (!target)
-		return error_set(err, E_NOTFOUND, "%s.%s \"%s\" not found",
-				 cluster ? "clusterroles" : "roles", RBAC_GROUP, role);
-	const char *missing = rbac_missing(&a->source, &r->user, r->ns,
-					   rbac_rules(&a->source, target, r->arena), r->arena);
-	return missing ? escalation(r, after, missing, err) : 0;
-}
-
-int auth_check_write(struct auth *a, struct request *r, const struct obj *before,
-		     const struct obj *after, struct error *err)
-{
-	if (!cstr_eq(r->group, RBAC_GROUP))
-		return 0;
-	if (cstr_eq(r->resource, "roles") || cstr_eq(r->resource, "clusterroles"))
-		return check_role(a, r, before, after, err);
-	if (cstr_eq(r->resource, "rolebindings") || cstr_eq(r->resource, "clusterrolebindings"))
-		return check_binding(a, r, before, after, err);
-	return 0;
+				     .group = r->group,
+				     .resource = r->resource,
+				     .subresource = r->subresource,
+				     .ns = r->ns,
+				     .name = r->name,
+				     .path = r->path};
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }

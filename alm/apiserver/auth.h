@@ -16,6 +16,8 @@ void auth_free(struct auth *a);
 int auth_authenticate(struct auth *a, struct request *r, struct error *err);
 /* E_FORBIDDEN with the text of golden G182 to G184. */
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
+/* An update, patch or apply of what is not there: it needs the right to create, too. */
+int auth_authorize_create(struct auth *a, struct request *r, struct error *err);
 /* Objects every store has: default roles and bindings. The n-th one, owned; NULL past the end. */
 struct obj *auth_bootstrap(size_t n);
 /* Writing a Role or binding: the writer's own rights (escalation). before NULL on create. */

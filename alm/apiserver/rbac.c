@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "alm/apiserver/rbac_internal.h"
+#include "alm/base/map.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/selector.h"
 
 #define AGGREGATION_DEPTH_MAX 4
-#define GRANTS_MAX            100000 /* single rights looked at in one escalation check */
+#define ROLES_SEEN_MAX        64
 
 bool rbac_is_master(const struct user_info *u)
 {
@@ -16,7 +18,7 @@ bool rbac_is_master(const struct user_info *u)
 	return false;
 }
 
-static bool list_has(const struct obj *list, const char *s)
+bool rbac_list_has(const struct obj *list, const char *s)
 {
 	for (size_t i = 0; i < obj_len(list); i++)
 		if (cstr_eq(obj_as_string(obj_at(list, i)), s))
@@ -26,7 +28,7 @@ static bool list_has(const struct obj *list, const char *s)
 
 static bool list_has_or_star(const struct obj *list, const char *s)
 {
-	return list_has(list, "*") || list_has(list, s);
+	return rbac_list_has(list, "*") || rbac_list_has(list, s);
 }
 
 /* "R", "R/sub", "*" and "*" "/sub". */
@@ -52,7 +54,7 @@ static bool resource_matches(const struct obj *resources, const char *resource, 
 	return false;
 }
 
-static bool path_matches(const struct obj *urls, const char *path)
+bool rbac_path_matches(const struct obj *urls, const char *path)
 {
 	for (size_t i = 0; i < obj_len(urls); i++) {
 		const char *s = obj_as_string(obj_at(urls, i));
@@ -71,54 +73,66 @@ static bool rule_allows(const struct obj *rule, const struct rbac_attributes *a)
 	if (!list_has_or_star(obj_get(rule, "verbs"), a->verb))
 		return false;
 	if (!a->is_resource)
-		return path_matches(obj_get(rule, "nonResourceURLs"), a->path);
+		return rbac_path_matches(obj_get(rule, "nonResourceURLs"), a->path);
 	return list_has_or_star(obj_get(rule, "apiGroups"), a->group) &&
 	       resource_matches(obj_get(rule, "resources"), a->resource, a->subresource) &&
-	       (!obj_len(names) || (a->name[0] && list_has(names, a->name)));
+	       (!obj_len(names) || (a->name[0] && rbac_list_has(names, a->name)));
 }
 
-/* Aggregation: what a ClusterRole's selectors pick, with a bound on chains of such roles. */
+/* Aggregation: what a ClusterRole's selectors pick. Each role counts once, however many selectors
+ * and chains of aggregated roles lead to it. */
 struct aggregate {
 	const struct rbac_source *source;
 	const struct selector *selector;
+	struct map *seen; /* names of roles; NULL until there is a selector */
 	struct obj *rules;
 	int depth;
 };
 
-static void add_rules(const struct rbac_source *s, const struct obj *role, int depth,
-		      struct obj *rules);
+static void add_rules(struct aggregate *g, const struct obj *role);
 
 static bool add_selected(void *arg, const struct obj *role)
 {
 	struct aggregate *g = arg;
-	if (selector_matches(g->selector, obj_path(role, "metadata.labels")))
-		add_rules(g->source, role, g->depth, g->rules);
+	const char *name = obj_str(role, "metadata.name");
+	if (!name || map_has(g->seen, name) ||
+	    !selector_matches(g->selector, obj_path(role, "metadata.labels")))
+		return false;
+	map_set(g->seen, name, NULL);
+	add_rules(g, role);
 	return false;
 }
 
-static void add_rules(const struct rbac_source *s, const struct obj *role, int depth,
-		      struct obj *rules)
+static void add_rules(struct aggregate *g, const struct obj *role)
 {
 	const struct obj *own = obj_get(role, "rules");
 	const struct obj *selectors = obj_path(role, "aggregationRule.clusterRoleSelectors");
 	for (size_t i = 0; i < obj_len(own); i++)
-		obj_append(rules, obj_ref(obj_at(own, i)));
-	for (size_t i = 0; i < obj_len(selectors) && depth < AGGREGATION_DEPTH_MAX; i++) {
+		obj_append(g->rules, obj_ref(obj_at(own, i)));
+	for (size_t i = 0;
+	     i < obj_len(selectors) && i < RBAC_SELECTORS_MAX && g->depth < AGGREGATION_DEPTH_MAX;
+	     i++) {
 		struct error err = ERROR_INIT;
 		CLEANUP(selector_freep) struct selector *sel = NULL;
 		if (selector_from_obj(obj_at(selectors, i), &sel, &err) < 0)
 			continue;
-		struct aggregate g = {s, sel, rules, depth + 1};
-		s->each(s->arg, "clusterroles", "", add_selected, &g);
+		if (!g->seen) {
+			const char *name = obj_str(role, "metadata.name");
+			g->seen = map_new(NULL);
+			map_set(g->seen, name ? name : "", NULL);
+		}
+		struct aggregate next = {g->source, sel, g->seen, g->rules, g->depth + 1};
+		g->source->each(g->source->arg, "clusterroles", "", add_selected, &next);
 	}
 }
 
 const struct obj *rbac_rules(const struct rbac_source *s, const struct obj *role,
 			     struct arena *arena)
 {
-	struct obj *rules = obj_list();
-	add_rules(s, role, 0, rules);
-	return obj_keep(arena, rules);
+	struct aggregate g = {.source = s, .rules = obj_list()};
+	add_rules(&g, role);
+	map_free(g.seen);
+	return obj_keep(arena, g.rules);
 }
 
 /* Which subject of the binding is the user; NULL: none. */
@@ -157,19 +171,32 @@ struct visit {
 	rbac_rule_fn fn;
 	void *arg;
 	bool stopped;
+	const struct obj *roles[ROLES_SEEN_MAX]; /* already visited by a binding of this scope */
+	size_t n_roles;
 };
 
-static const char *why(const struct visit *v, const struct obj *binding, const struct obj *subject)
+/* Several bindings to one role give its rights once. Beyond the limit they are looked at again. */
+static bool is_seen(struct visit *v, const struct obj *role)
 {
-	const char *kind = obj_str(binding, "roleRef.kind");
-	const char *role = obj_str(binding, "roleRef.name");
-	const char *name = obj_str(binding, "metadata.name");
-	const char *s_kind = obj_str(subject, "kind"), *s_name = obj_str(subject, "name");
-	const char *s_ns = obj_str(subject, "namespace");
+	for (size_t i = 0; i < v->n_roles; i++)
+		if (v->roles[i] == role)
+			return true;
+	if (v->n_roles < ROLES_SEEN_MAX)
+		v->roles[v->n_roles++] = role;
+	return false;
+}
+
+static const char *why(const struct rbac_via *via, struct arena *arena)
+{
+	const char *kind = obj_str(via->binding, "roleRef.kind");
+	const char *role = obj_str(via->binding, "roleRef.name");
+	const char *name = obj_str(via->binding, "metadata.name");
+	const char *s_kind = obj_str(via->subject, "kind"), *s_name = obj_str(via->subject, "name");
+	const char *s_ns = obj_str(via->subject, "namespace");
 	bool account = cstr_eq(s_kind, "ServiceAccount");
-	return arena_fmt(v->arena, "RBAC: allowed by %s \"%s%s%s\" of %s \"%s\" to %s \"%s%s%s\"",
-			 v->ns[0] ? "RoleBinding" : "ClusterRoleBinding", name ? name : "",
-			 v->ns[0] ? "/" : "", v->ns, kind ? kind : "", role ? role : "", s_kind,
+	return arena_fmt(arena, "RBAC: allowed by %s \"%s%s%s\" of %s \"%s\" to %s \"%s%s%s\"",
+			 via->ns[0] ? "RoleBinding" : "ClusterRoleBinding", name ? name : "",
+			 via->ns[0] ? "/" : "", via->ns, kind ? kind : "", role ? role : "", s_kind,
 			 s_name, account && s_ns ? "/" : "", account && s_ns ? s_ns : "");
 }
 
@@ -186,22 +213,23 @@ static bool visit_binding(void *arg, const struct obj *binding)
 		role = v->source->get(v->source->arg, "clusterroles", "", name);
 	else if (v->ns[0] && cstr_eq(kind, "Role"))
 		role = v->source->get(v->source->arg, "roles", v->ns, name);
-	if (!role)
+	if (!role || is_seen(v, role))
 		return false;
 	const struct obj *rules = rbac_rules(v->source, role, v->arena);
-	const char *text = why(v, binding, subject);
+	const struct rbac_via via = {v->ns, binding, subject};
 	for (size_t i = 0; i < obj_len(rules) && !v->stopped; i++)
-		v->stopped = v->fn(v->arg, obj_at(rules, i), !v->ns[0], text);
+		v->stopped = v->fn(v->arg, obj_at(rules, i), &via);
 	return v->stopped;
 }
 
 bool rbac_visit(const struct rbac_source *s, const struct user_info *u, const char *ns,
 		struct arena *arena, rbac_rule_fn fn, void *arg)
 {
-	struct visit v = {s, u, arena, "", fn, arg, false};
+	struct visit v = {.source = s, .user = u, .arena = arena, .ns = "", .fn = fn, .arg = arg};
 	s->each(s->arg, "clusterrolebindings", "", visit_binding, &v);
 	if (ns[0] && !v.stopped) {
 		v.ns = ns;
+		v.n_roles = 0;
 		s->each(s->arg, "rolebindings", ns, visit_binding, &v);
 	}
 	return v.stopped;
@@ -209,15 +237,16 @@ bool rbac_visit(const struct rbac_source *s, const struct user_info *u, const ch
 
 struct match {
 	const struct rbac_attributes *attributes;
+	struct arena *arena;
 	const char *why;
 };
 
-static bool match_rule(void *arg, const struct obj *rule, bool cluster_wide, const char *why_text)
+static bool match_rule(void *arg, const struct obj *rule, const struct rbac_via *via)
 {
 	struct match *m = arg;
-	if ((!m->attributes->is_resource && !cluster_wide) || !rule_allows(rule, m->attributes))
+	if ((!m->attributes->is_resource && via->ns[0]) || !rule_allows(rule, m->attributes))
 		return false;
-	m->why = why_text;
+	m->why = why(via, m->arena);
 	return true;
 }
 
@@ -226,7 +255,7 @@ static bool match_rule(void *arg, const struct obj *rule, bool cluster_wide, con
 const char *rbac_reason(const struct rbac_source *s, const struct user_info *u,
 			const struct rbac_attributes *a, struct arena *arena)
 {
-	struct match m = {a, NULL};
+	struct match m = {a, arena, NULL};
 	rbac_visit(s, u, a->is_resource ? a->ns : "", arena, match_rule, &m);
 	return m.why;
 }
@@ -238,116 +267,4 @@ bool rbac_allows(const struct rbac_source *s, const struct user_info *u,
 		return true;
 	CLEANUP(arena_freep) struct arena *arena = arena_new(VISIT_BYTES_MAX);
 	return rbac_reason(s, u, a, arena) != NULL;
-}
-
-/* One right out of a rule; name "" is every name. */
-struct grant {
-	const char *verb, *group, *resource, *name, *url;
-};
-
-struct held {
-	const struct grant *grant;
-};
-
-static bool grant_covered(void *arg, const struct obj *rule, bool cluster_wide, const char *w)
-{
-	const struct grant *g = ((const struct held *)arg)->grant;
-	(void)w;
-	if (!list_has_or_star(obj_get(rule, "verbs"), g->verb))
-		return false;
-	if (g->url)
-		return cluster_wide && path_matches(obj_get(rule, "nonResourceURLs"), g->url);
-	const struct obj *names = obj_get(rule, "resourceNames");
-	const char *slash = strchr(g->resource, '/');
-	bool resource = list_has_or_star(obj_get(rule, "resources"), g->resource);
-	const struct obj *resources = obj_get(rule, "resources");
-	for (size_t i = 0; slash && !resource && i < obj_len(resources); i++) {
-		const char *s = obj_as_string(obj_at(resources, i));
-		resource = s && cstr_has_prefix(s, "*/") && cstr_eq(s + 1, slash);
-	}
-	return resource && list_has_or_star(obj_get(rule, "apiGroups"), g->group) &&
-	       (!obj_len(names) || (g->name[0] && list_has(names, g->name)));
-}
-
-struct check {
-	const struct rbac_source *source;
-	const struct user_info *user;
-	const char *ns;
-	struct arena *arena;
-	size_t n;
-};
-
-static bool holds(struct check *c, const struct grant *g)
-{
-	struct held h = {g};
-	CLEANUP(arena_freep) struct arena *scratch = arena_new(VISIT_BYTES_MAX);
-	if (c->n++ > GRANTS_MAX)
-		return false;
-	return rbac_visit(c->source, c->user, c->ns, scratch, grant_covered, &h);
-}
-
-static const char *grant_text(const struct grant *g, struct arena *a)
-{
-	if (g->url)
-		return arena_fmt(a, "{NonResourceURLs:[\"%s\"], Verbs:[\"%s\"]}", g->url, g->verb);
-	if (g->name[0])
-		return arena_fmt(a,
-				 "{APIGroups:[\"%s\"], Resources:[\"%s\"], ResourceNames:[\"%s\"], "
-				 "Verbs:[\"%s\"]}",
-				 g->group, g->resource, g->name, g->verb);
-	return arena_fmt(a, "{APIGroups:[\"%s\"], Resources:[\"%s\"], Verbs:[\"%s\"]}", g->group,
-			 g->resource, g->verb);
-}
-
-static const char *text_at(const struct obj *list, size_t i)
-{
-	const char *s = obj_as_string(obj_at(list, i));
-	return s ? s : "";
-}
-
-/* The grants of one verb and group of a rule. */
-static const char *missing_resources(struct check *c, const struct obj *rule, const char *verb,
-				     const char *group)
-{
-	const struct obj *resources = obj_get(rule, "resources");
-	const struct obj *names = obj_get(rule, "resourceNames");
-	size_t n_names = obj_len(names) ? obj_len(names) : 1;
-	for (size_t r = 0; r < obj_len(resources); r++)
-		for (size_t i = 0; i < n_names; i++) {
-			struct grant g = {verb, group, text_at(resources, r), text_at(names, i),
-					  NULL};
-			if (!holds(c, &g))
-				return grant_text(&g, c->arena);
-		}
-	return NULL;
-}
-
-static const char *missing_of_verb(struct check *c, const struct obj *rule, const char *verb)
-{
-	const struct obj *groups = obj_get(rule, "apiGroups");
-	const struct obj *urls = obj_get(rule, "nonResourceURLs");
-	const char *missing = NULL;
-	for (size_t i = 0; i < obj_len(groups) && !missing; i++)
-		missing = missing_resources(c, rule, verb, text_at(groups, i));
-	for (size_t i = 0; i < obj_len(urls) && !missing; i++) {
-		struct grant g = {verb, "", "", "", text_at(urls, i)};
-		if (!holds(c, &g))
-			missing = grant_text(&g, c->arena);
-	}
-	return missing;
-}
-
-const char *rbac_missing(const struct rbac_source *s, const struct user_info *u, const char *ns,
-			 const struct obj *rules, struct arena *arena)
-{
-	struct check c = {s, u, ns, arena, 0};
-	const char *missing = NULL;
-	if (rbac_is_master(u))
-		return NULL;
-	for (size_t i = 0; i < obj_len(rules) && !missing; i++) {
-		const struct obj *verbs = obj_get(obj_at(rules, i), "verbs");
-		for (size_t j = 0; j < obj_len(verbs) && !missing; j++)
-			missing = missing_of_verb(&c, obj_at(rules, i), text_at(verbs, j));
-	}
-	return missing;
 }

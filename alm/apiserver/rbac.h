@@ -36,17 +36,27 @@ bool rbac_allows(const struct rbac_source *s, const struct user_info *u,
 const char *rbac_reason(const struct rbac_source *s, const struct user_info *u,
 			const struct rbac_attributes *a, struct arena *arena);
 
+/* By what a rule reaches the user; ns "" of a ClusterRoleBinding. */
+struct rbac_via {
+	const char *ns;
+	const struct obj *binding, *subject;
+};
+
 /* Calls fn for each rule that reaches the user in the namespace ("": cluster-wide ones only), until
- * it returns true; why names the binding. */
-typedef bool (*rbac_rule_fn)(void *arg, const struct obj *rule, bool cluster_wide, const char *why);
+ * it returns true. */
+typedef bool (*rbac_rule_fn)(void *arg, const struct obj *rule, const struct rbac_via *via);
 bool rbac_visit(const struct rbac_source *s, const struct user_info *u, const char *ns,
 		struct arena *arena, rbac_rule_fn fn, void *arg);
 
-/* Does the user hold everything the rules grant? The first right he lacks is told as
- * '{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}'; NULL: he holds all. */
+/* Does the user hold everything the rules grant (rbac_cover.c)? The first right he lacks is told as
+ * '{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}'; NULL: he holds all. The work is
+ * bounded: rules that need more than RBAC_COMPARISONS_MAX are told as too many, so not held. */
+#define RBAC_COMPARISONS_MAX 1000000
 const char *rbac_missing(const struct rbac_source *s, const struct user_info *u, const char *ns,
 			 const struct obj *rules, struct arena *arena);
-/* The rules of a role, aggregated ones included; a list kept by the arena. */
+/* The rules of a role, aggregated ones included; a list kept by the arena. Selectors of one
+ * aggregationRule beyond the limit do not count; admit.c refuses them. */
+#define RBAC_SELECTORS_MAX 64
 const struct obj *rbac_rules(const struct rbac_source *s, const struct obj *role,
 			     struct arena *arena);
 

@@ -105,8 +105,12 @@ static int answer_write(struct mutation *m, struct error *err)
 	return answer(m->r, m->created ? 201 : 200, m->text, err);
 }
 
+/* Of a PUT or apply that found nothing, too. */
 static int create_now(struct mutation *m, struct error *err)
 {
+	struct request *r = m->r;
+	if (!cstr_eq(r->verb, "create") && auth_authorize_create(r->server->auth, r, err) < 0)
+		return -err->code;
 	if (mutation_create(m, err) < 0)
 		return -err->code;
 	return answer_write(m, err);

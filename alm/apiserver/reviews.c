@@ -145,18 +145,17 @@ static void copy_list(struct obj *to, const struct obj *from, const char *key)
 		obj_set(to, key, obj_copy(obj_get(from, key)));
 }
 
-static bool add_rule(void *arg, const struct obj *rule, bool cluster_wide, const char *why)
+static bool add_rule(void *arg, const struct obj *rule, const struct rbac_via *via)
 {
 	struct rules *out = arg;
 	struct obj *o = obj_map();
-	(void)why;
 	copy_list(o, rule, "verbs");
 	if (obj_len(obj_get(rule, "resources"))) {
 		copy_list(o, rule, "apiGroups");
 		copy_list(o, rule, "resources");
 		copy_list(o, rule, "resourceNames");
 		obj_append(out->resource, o);
-	} else if (cluster_wide) {
+	} else if (!via->ns[0]) {
 		copy_list(o, rule, "nonResourceURLs");
 		obj_append(out->path, o);
 	} else {

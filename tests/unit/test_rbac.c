@@ -209,6 +209,79 @@ static void test_rbac__nobody_grants_what_he_lacks(void **state)
 	teardown(&w);
 }
 
+static void print_list(struct strbuf *b, const char *key, const char *prefix, size_t n)
+{
+	strbuf_addf(b, "\"%s\":[", key);
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(b, "%s\"%s%zu\"", i ? "," : "", prefix, i);
+	strbuf_addc(b, ']');
+}
+
+static void print_rule(struct strbuf *b, size_t n)
+{
+	strbuf_addc(b, '{');
+	print_list(b, "verbs", "v", n);
+	strbuf_adds(b, ",\"apiGroups\":[\"g\"],");
+	print_list(b, "resources", "r", n);
+	strbuf_addc(b, '}');
+}
+
+/* 300 verbs of 300 resources are 90,000 single rights against lists of 300. */
+static void test_rbac__the_work_of_a_comparison_is_bounded(void **state)
+{
+	(void)state;
+	struct world w;
+	struct rbac_source s = {&w, each, get};
+	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf rule = STRBUF_INIT(1 << 20);
+	setup(&w);
+	print_rule(&rule, 300);
+	strbuf_addf(&b,
+		    "{\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"many\"},\"rules\":[%s]}",
+		    rule.buf);
+	add(&w, b.buf);
+	add(&w, "{\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"many\"},\"subjects\":[{"
+		"\"kind\":\"User\",\"name\":\"alice\"}],\"roleRef\":{\"kind\":\"ClusterRole\","
+		"\"name\":\"many\"}}");
+	strbuf_clear(&b);
+	strbuf_addf(&b, "[%s]", rule.buf);
+	assert_string_equal(missing(&s, &alice, b.buf, arena),
+			    "too many rights to compare: write them as several roles");
+	strbuf_clear(&b);
+	strbuf_clear(&rule);
+	print_rule(&rule, 30);
+	strbuf_addf(&b, "[%s]", rule.buf);
+	assert_null(missing(&s, &alice, b.buf, arena));
+	teardown(&w);
+}
+
+/* A chain of aggregated roles that gather each other ends, and each role counts once. */
+static void test_rbac__aggregated_roles_count_once(void **state)
+{
+	(void)state;
+	struct world w;
+	struct rbac_source s = {&w, each, get};
+	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
+	setup(&w);
+	for (int i = 0; i < 40; i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		strbuf_addf(&b,
+			    "{\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"n%d\",\"labels\":{"
+			    "\"x\":\"y\"}},\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"g\"],"
+			    "\"resources\":[\"n%d\"]}],\"aggregationRule\":{"
+			    "\"clusterRoleSelectors\":[",
+			    i, i);
+		for (int j = 0; j < 40; j++)
+			strbuf_addf(&b, "%s{\"matchLabels\":{\"x\":\"y\"}}", j ? "," : "");
+		strbuf_adds(&b, "]}}");
+		add(&w, b.buf);
+	}
+	const struct obj *first = get(&w, "clusterroles", "", "n0");
+	assert_int_equal(obj_len(rbac_rules(&s, first, arena)), 40);
+	teardown(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +289,8 @@ int main(void)
 		cmocka_unit_test(test_rbac__paths),
 		cmocka_unit_test(test_rbac__the_reason_names_the_binding),
 		cmocka_unit_test(test_rbac__nobody_grants_what_he_lacks),
+		cmocka_unit_test(test_rbac__the_work_of_a_comparison_is_bounded),
+		cmocka_unit_test(test_rbac__aggregated_roles_count_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
