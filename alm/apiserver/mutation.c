@@ -10,6 +10,7 @@
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
+#include "alm/apiserver/texts.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/obj/apply.h"
@@ -111,6 +112,10 @@ int mutation_shape(struct mutation *m, struct error *err)
 			    m->kind->version, m->kind->kind, inner.msg);
 	if (m->kind->schema)
 		schema_default(m->kind->schema, m->after);
+	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
+	if (fault)
+		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
+					fault, err, "Invalid value: %s", TEXTS_FAULT);
 	return admit_types(m, err);
 }
 

@@ -13,6 +13,7 @@
 #include "alm/apiserver/scale.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/table.h"
+#include "alm/apiserver/texts.h"
 #include "alm/apiserver/virtual.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -248,11 +249,20 @@ int registry_delete_one(struct mutation *m, const struct delete_options *opt, st
 	return stays ? mutation_mark(m, err) : mutation_remove(m, err);
 }
 
+/* Of a body that is asked and not stored. */
+static int check_texts(struct request *r, const struct obj *body, struct error *err)
+{
+	const char *fault = texts_fault_anywhere(body, r->arena);
+	return fault ? fail(r, E_BADREQUEST, err, "%s: " TEXTS_FAULT, fault) : 0;
+}
+
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)
 {
 	struct body body = {0};
-	int code = r->exchange->request.body.len ? read_body(r, NULL, &body, err) : 0;
-	return code < 0 ? code : options_delete(r, body.value, opt, err);
+	if (r->exchange->request.body.len &&
+	    (read_body(r, NULL, &body, err) < 0 || check_texts(r, body.value, err) < 0))
+		return -err->code;
+	return options_delete(r, body.value, opt, err);
 }
 
 static int verb_delete(struct request *r, struct error *err)
@@ -318,7 +328,8 @@ static int review(struct request *r, struct error *err)
 	struct obj *o = NULL;
 	if (!cstr_eq(r->verb, "create"))
 		return fail_method(r, r->verb, err);
-	if (read_body(r, *r->subresource ? NULL : r->kind, &body, err) < 0)
+	if (read_body(r, *r->subresource ? NULL : r->kind, &body, err) < 0 ||
+	    check_texts(r, body.value, err) < 0)
 		return -err->code;
 	if (auth_review(r->server->auth, r, body.value, &o, err) < 0)
 		return -err->code;

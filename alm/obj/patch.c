@@ -241,11 +241,18 @@ static int test(struct json_patch *j, const char *path, const struct obj *want)
 	return 0;
 }
 
+/* NULL if there is none, or one that names no key: keys hold no U+0000. */
+static const char *pointer_of(const struct obj *operation, const char *name)
+{
+	const struct obj *o = obj_get(operation, name);
+	return str_find_char(obj_as_str(o), '\0') < 0 ? obj_as_string(o) : NULL;
+}
+
 static int apply_one(struct json_patch *j, const struct obj *operation)
 {
 	const char *op = obj_as_string(obj_get(operation, "op"));
-	const char *path = obj_as_string(obj_get(operation, "path"));
-	const char *from = obj_as_string(obj_get(operation, "from"));
+	const char *path = pointer_of(operation, "path");
+	const char *from = pointer_of(operation, "from");
 	const struct obj *value = obj_get(operation, "value");
 	struct obj *gone = NULL;
 	if (!op || !path)

@@ -68,6 +68,11 @@ static void setup(struct world *w)
 	       "\"subjects\":[{\"kind\":\"User\",\"name\":\"alice\"},{\"kind\":"
 	       "\"ServiceAccount\",\"name\":\"sa\"}],\"roleRef\":{\"kind\":\"Role\",\"name\":"
 	       "\"r\"}}");
+	/* Stored by an alm of old: nobody's name ends at U+0000. */
+	add(w, "{\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"nul\"},\"subjects\":[{"
+	       "\"kind\":\"User\",\"name\":\"alice\\u0000x\"},{\"kind\":\"Group\",\"name\":"
+	       "\"viewers\\u0000\"}],\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":"
+	       "\"cluster-admin\"}}");
 	add(w, "{\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"v\"},\"subjects\":[{"
 	       "\"kind\":\"Group\",\"name\":\"viewers\"}],\"roleRef\":{\"kind\":\"ClusterRole\","
 	       "\"name\":\"view\"}}");
