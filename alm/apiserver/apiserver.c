@@ -10,6 +10,7 @@
 #include "alm/apiserver/gc.h"
 #include "alm/apiserver/health.h"
 #include "alm/apiserver/hub.h"
+#include "alm/apiserver/issuer.h"
 #include "alm/apiserver/namespaces.h"
 #include "alm/apiserver/negotiate.h"
 #include "alm/apiserver/registry.h"
@@ -102,7 +103,7 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		return 0;
 	}
 	if (!r->is_resource) {
-		if (!surface_handle(s->discovery, r))
+		if (!surface_handle(s->discovery, r) && !auth_page(s->auth, r))
 			request_reply_no_page(r);
 		return 0;
 	}
@@ -194,6 +195,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 		if (registry_ensure(s, o, err) < 0)
 			return error_wrap(err, "default roles");
 	}
+	issuer_retire_secret(s);
 	gc_load(s->gc);
 	if (s->simulate)
 		simulate_load(s->simulate);

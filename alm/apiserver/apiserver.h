@@ -28,6 +28,9 @@ struct apiserver_config {
 	struct audit *audit;
 	const struct apiserver_token *tokens;
 	size_t n_tokens;
+	/* P-256 keys in PEM form. The first signs ServiceAccount tokens, NULL: one is made that
+	 * dies with the server; tokens that the old one signed stay valid. */
+	const char *account_key, *account_old_key;
 	const char *ca_pem;  /* goes into ConfigMap kube-root-ca.crt; "" in tests */
 	const char *address; /* advertised host:port */
 	bool simulate_workloads;

@@ -11,8 +11,6 @@
 #include "alm/obj/selector.h"
 
 #define AUTH_BYTES_MAX ((size_t)8 << 20)
-#define KEY_NAMESPACE  "kube-system"
-#define KEY_NAME       "alm-service-account-key"
 
 static void source_each(void *arg, const char *plural, const char *ns,
 			bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
@@ -90,6 +88,10 @@ int auth_new(const struct apiserver_config *c, struct store *store, struct auth 
 		auth_add_group(&k->user, AUTHENTICATED, a->arena);
 	}
 	a->n_tokens = c->n_tokens;
+	if (issuer_new(c, &a->issuer, err) < 0) {
+		auth_free(a);
+		return -err->code;
+	}
 	*ret = a;
 	return 0;
 }
@@ -98,8 +100,14 @@ void auth_free(struct auth *a)
 {
 	if (!a)
 		return;
+	issuer_free(a->issuer);
 	arena_free(a->arena);
 	xfree(a);
+}
+
+bool auth_page(struct auth *a, struct request *r)
+{
+	return issuer_page(a->issuer, r);
 }
 
 struct obj *auth_bootstrap(size_t n)
@@ -107,85 +115,25 @@ struct obj *auth_bootstrap(size_t n)
 	return rbac_default(n);
 }
 
-static bool key_of(const struct obj *secret, unsigned char key[TOKEN_KEY_BYTES])
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const char *text = obj_str(secret, "data.key");
-	if (!text || !base64_decode(str_of(text), &b) || b.len != TOKEN_KEY_BYTES)
-		return false;
-	memcpy(key, b.buf, TOKEN_KEY_BYTES);
-	return true;
-}
-
-static void random_uid(struct loop *l, char out[37])
-{
-	unsigned char b[16];
-	char hex[33];
-	loop_random(l, b, sizeof(b));
-	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4 */
-	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-	hex_encode(b, sizeof(b), hex);
-	for (size_t i = 0, j = 0; i < 32; i++) {
-		if (i == 8 || i == 12 || i == 16 || i == 20)
-			out[j++] = '-';
-		out[j++] = hex[i];
-		out[j] = '\0';
-	}
-}
-
-static struct obj *key_secret(struct auth *a, const unsigned char key[TOKEN_KEY_BYTES])
-{
-	char uid[37], now[CLOCK_TEXT_MAX];
-	struct obj *o = meta_skeleton("v1", "Secret", KEY_NAMESPACE, KEY_NAME), *data = obj_map();
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	random_uid(a->loop, uid);
-	clock_format(loop_now(a->loop), CLOCK_SECONDS, now);
-	obj_set_path(o, "metadata.uid", obj_string(uid));
-	obj_set_path(o, "metadata.creationTimestamp", obj_string(now));
-	base64_encode(str_n((const char *)key, TOKEN_KEY_BYTES), &b);
-	obj_set_str(data, "key", b.buf);
-	obj_set(o, "data", data);
-	obj_set_str(o, "type", "app.coreos.com/service-account-key");
-	return o;
-}
-
-int auth_account_key(struct auth *a, bool create, unsigned char key[TOKEN_KEY_BYTES],
-		     struct error *err)
-{
-	struct head *h = store_find(a->store, "", "secrets", KEY_NAMESPACE, KEY_NAME);
-	struct text *text;
-	if (h && key_of(head_obj_hot(h), key))
-		return 0;
-	if (h || !create)
-		return error_set(err, h ? E_CORRUPT : E_NOTFOUND,
-				 "no key in secret " KEY_NAMESPACE "/" KEY_NAME);
-	loop_random(a->loop, key, TOKEN_KEY_BYTES);
-	CLEANUP(obj_unrefp) struct obj *o = key_secret(a, key);
-	struct write w = {.resource = store_resource(a->store, "", "secrets"),
-			  .ns = KEY_NAMESPACE,
-			  .name = KEY_NAME,
-			  .after = o};
-	return store_write(a->store, &w, &text, err);
-}
-
 static int unauthorized(struct error *err)
 {
 	return error_set(err, E_UNAUTHORIZED, "Unauthorized");
 }
 
-static int account_user(struct auth *a, struct str token, struct arena *arena,
-			struct user_info *ret, struct error *err)
+/* The account a token names, as the store has it now. */
+static int account_user(struct auth *a, struct str token, const struct obj *audiences,
+			struct arena *arena, struct user_info *ret, struct obj **ret_audiences,
+			struct error *err)
 {
-	unsigned char key[TOKEN_KEY_BYTES];
 	struct error ignored = ERROR_INIT;
 	struct obj *claims;
-	if (auth_account_key(a, false, key, &ignored) < 0 ||
-	    token_verify(key, token, loop_now(a->loop) / NS_PER_S, &claims, &ignored) < 0)
+	if (issuer_verify(a->issuer, token, audiences, loop_now(a->loop) / NS_PER_S, &claims,
+			  &ignored) < 0)
 		return unauthorized(err);
 	obj_keep(arena, claims);
 	const struct obj *k = obj_get(claims, "kubernetes.io");
 	const char *ns = obj_str(k, "namespace"), *name = obj_str(k, "serviceaccount.name");
-	const char *uid = obj_str(k, "serviceaccount.uid");
+	const char *uid = obj_str(k, "serviceaccount.uid"), *id = obj_str(claims, "jti");
 	if (!ns || !name || !uid)
 		return unauthorized(err);
 	struct head *h = store_find(a->store, "", "serviceaccounts", ns, name);
@@ -193,24 +141,38 @@ static int account_user(struct auth *a, struct str token, struct arena *arena,
 		return unauthorized(err); /* the account is gone, or another of its name */
 	struct user_info u = {.name = arena_fmt(arena, ACCOUNT_USER_PREFIX "%s:%s", ns, name),
 			      .uid = arena_strdup(arena, uid)};
+	if (!cstr_eq(obj_str(claims, "sub"), u.name))
+		return unauthorized(err);
 	auth_account_groups(&u, ns, arena);
 	auth_add_group(&u, AUTHENTICATED, arena);
+	if (id)
+		auth_add_extra(&u, "authentication.kubernetes.io/credential-id",
+			       arena_fmt(arena, "JTI=%s", id), arena);
 	*ret = u;
+	*ret_audiences = obj_keep(arena, token_audiences(obj_get(claims, "aud"), audiences));
 	return 0;
 }
 
-int auth_token_user(struct auth *a, struct str token, struct arena *arena, struct user_info *ret,
+int auth_token_user(struct auth *a, struct str token, const struct obj *audiences,
+		    struct arena *arena, struct user_info *ret, struct obj **ret_audiences,
 		    struct error *err)
 {
 	unsigned char digest[SHA256_BYTES];
 	const struct known_token *found = NULL;
+	if (!obj_len(audiences))
+		audiences = issuer_audiences(a->issuer);
 	sha256(token, digest); /* so that comparing tells nothing about the token's length */
 	for (size_t i = 0; i < a->n_tokens; i++)
 		if (mem_equal(a->tokens[i].digest, digest, sizeof(digest)))
 			found = &a->tokens[i];
 	if (!found)
-		return account_user(a, token, arena, ret, err);
+		return account_user(a, token, audiences, arena, ret, ret_audiences, err);
+	/* Static tokens are for this server. */
+	struct obj *both = obj_keep(arena, token_audiences(issuer_audiences(a->issuer), audiences));
+	if (!obj_len(both))
+		return unauthorized(err);
 	*ret = found->user;
+	*ret_audiences = both;
 	return 0;
 }
 
@@ -227,7 +189,8 @@ int auth_authenticate(struct auth *a, struct request *r, struct error *err)
 	token = str_trim(str_skip(token, sizeof(scheme) - 1));
 	if (!token.len || token.len > TOKEN_BYTES_MAX)
 		return unauthorized(err);
-	if (auth_token_user(a, token, r->arena, &r->user, err) < 0)
+	struct obj *audiences;
+	if (auth_token_user(a, token, NULL, r->arena, &r->user, &audiences, err) < 0)
 		return -err->code;
 	return auth_impersonate(a, r, err);
 }

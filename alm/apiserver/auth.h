@@ -12,7 +12,8 @@ int auth_new(const struct apiserver_config *c, struct store *store, struct auth 
 	     struct error *err);
 void auth_free(struct auth *a);
 
-/* Fills r->user; E_UNAUTHORIZED "Unauthorized". */
+/* Fills r->user from the headers alone, impersonation included: E_UNAUTHORIZED "Unauthorized",
+ * E_FORBIDDEN and E_BADREQUEST of impersonation. */
 int auth_authenticate(struct auth *a, struct request *r, struct error *err);
 /* E_FORBIDDEN with the text of golden G182 to G184. */
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
@@ -23,6 +24,8 @@ struct obj *auth_bootstrap(size_t n);
 /* Writing a Role or binding: the writer's own rights (escalation). before NULL on create. */
 int auth_check_write(struct auth *a, struct request *r, const struct obj *before,
 		     const struct obj *after, struct error *err);
+/* Answers the paths of issuer discovery; false: another path. */
+bool auth_page(struct auth *a, struct request *r);
 /* POST of SelfSubjectAccessReview and the like, TokenReview, serviceaccounts/token: the answer. */
 int auth_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
 		struct error *err);

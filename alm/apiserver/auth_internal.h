@@ -3,8 +3,8 @@
 #define ALM_APISERVER_AUTH_INTERNAL_H
 
 #include "alm/apiserver/auth.h"
+#include "alm/apiserver/issuer.h"
 #include "alm/apiserver/rbac.h"
-#include "alm/apiserver/token.h"
 #include "alm/base/hash.h"
 
 #define AUTHENTICATED       "system:authenticated"
@@ -23,15 +23,14 @@ struct auth {
 	struct known_token *tokens;
 	size_t n_tokens;
 	struct rbac_source source;
+	struct issuer *issuer;
 };
 
-/* Who a bearer token stands for; texts in arena a. E_UNAUTHORIZED. */
-int auth_token_user(struct auth *a, struct str token, struct arena *arena, struct user_info *ret,
+/* Who a bearer token stands for; texts in arena. audiences: whom it has to be meant for (one of
+ * them; none: this server); *ret_audiences: those that it is, kept by arena. E_UNAUTHORIZED. */
+int auth_token_user(struct auth *a, struct str token, const struct obj *audiences,
+		    struct arena *arena, struct user_info *ret, struct obj **ret_audiences,
 		    struct error *err);
-/* The key of ServiceAccount tokens, a Secret of kube-system; made on first use if create is set.
- * E_NOTFOUND if there is none yet. */
-int auth_account_key(struct auth *a, bool create, unsigned char key[TOKEN_KEY_BYTES],
-		     struct error *err);
 
 /* Parts of a user; the arrays are of the arena, the texts are borrowed. A group is there once. */
 bool auth_has_group(const struct user_info *u, const char *group);

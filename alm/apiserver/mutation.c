@@ -12,7 +12,6 @@
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/texts.h"
 #include "alm/base/clock.h"
-#include "alm/base/hash.h"
 #include "alm/obj/apply.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -328,23 +327,6 @@ static int create_namespace(struct mutation *m, struct error *err)
 	return rc;
 }
 
-static void uid_new(struct loop *l, char out[STORE_UID_TEXT])
-{
-	unsigned char b[16];
-	char hex[33];
-	loop_random(l, b, sizeof(b));
-	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-	hex_encode(b, sizeof(b), hex);
-	size_t n = 0;
-	for (size_t i = 0; i < 32; i++) {
-		if (i == 8 || i == 12 || i == 16 || i == 20)
-			out[n++] = '-';
-		out[n++] = hex[i];
-	}
-	out[n] = '\0';
-}
-
 int mutation_create(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -366,7 +348,7 @@ int mutation_create(struct mutation *m, struct error *err)
 				      "terminating");
 	if (m->kind->flags & KIND_STATUS)
 		obj_del(m->after, "status");
-	uid_new(r->server->loop, uid);
+	object_meta_uid(r->server->loop, uid);
 	object_meta_create(m->kind, m->after, uid, request_now(r));
 	admit_default(m);
 	if (!m->keep_managers)

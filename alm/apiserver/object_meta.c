@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/hash.h"
 #include "alm/obj/meta.h"
 
 #define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
@@ -305,4 +306,21 @@ bool object_meta_spec_changed(const struct kind *k, const struct obj *before, co
 		n_after += !(cstr_eq(it.key, "metadata") || cstr_eq(it.key, "apiVersion") ||
 			     (cstr_eq(it.key, "status") && (k->flags & KIND_STATUS)));
 	return n_before != n_after;
+}
+
+void object_meta_uid(struct loop *l, char out[STORE_UID_TEXT])
+{
+	unsigned char b[16];
+	char hex[33];
+	loop_random(l, b, sizeof(b));
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* RFC 9562: version 4 */
+	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+	hex_encode(b, sizeof(b), hex);
+	size_t n = 0;
+	for (size_t i = 0; i < 32; i++) {
+		if (i == 8 || i == 12 || i == 16 || i == 20)
+			out[n++] = '-';
+		out[n++] = hex[i];
+	}
+	out[n] = '\0';
 }

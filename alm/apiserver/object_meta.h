@@ -3,6 +3,7 @@
 #define ALM_APISERVER_OBJECT_META_H
 
 #include "alm/apiserver/kinds.h"
+#include "alm/apiserver/store.h"
 #include "alm/obj/field_error.h"
 
 /* Makes metadata an ObjectMeta, in place: unknown fields and empty ones go, the former are told to
@@ -17,5 +18,7 @@ void object_meta_create(const struct kind *k, struct obj *o, const char *uid, in
 void object_meta_update(struct obj *o, const struct obj *before);
 /* Did anything change that counts for metadata.generation? */
 bool object_meta_spec_changed(const struct kind *k, const struct obj *before, const struct obj *o);
+/* A fresh UUID. */
+void object_meta_uid(struct loop *l, char out[STORE_UID_TEXT]);
 
 #endif

@@ -58,7 +58,7 @@ static const struct default_role roles[] = {
 	{"system:public-info-viewer", NULL, NULL, {
 		{"get", NULL, NULL, "/healthz /livez /readyz /version /version/"}}},
 	{"system:service-account-issuer-discovery", NULL, NULL, {
-		{"get", NULL, NULL, "/.well-known /.well-known/*"}}},
+		{"get", NULL, NULL, "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/"}}},
 	{"alm-audit-reader", NULL, NULL, {
 		{READ, "audit.app.coreos.com", "auditrecords", NULL},
 		{"get", NULL, NULL, "/audit /audit/*"}}},
@@ -69,7 +69,7 @@ static const struct { const char *role, *group; } bindings[] = {
 	{"system:basic-user", "system:authenticated"},
 	{"system:discovery", "system:authenticated"},
 	{"system:public-info-viewer", "system:authenticated"},
-	{"system:service-account-issuer-discovery", "system:authenticated"},
+	{"system:service-account-issuer-discovery", "system:serviceaccounts"},
 };
 /* clang-format on */
 

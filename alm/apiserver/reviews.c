@@ -6,10 +6,6 @@
 #include "alm/obj/apply.h"
 #include "alm/obj/meta.h"
 
-#define EXPIRATION_DEFAULT_S 3600
-#define EXPIRATION_MIN_S     600
-#define EXPIRATION_MAX_S     (INT64_C(86400) * 365)
-
 static struct obj *answer(struct request *r, const char *kind, const struct obj *spec)
 {
 	struct obj *o = obj_map();
@@ -191,65 +187,30 @@ static int self_review(struct request *r, struct obj **ret)
 	return 0;
 }
 
-static int token_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret)
+static int token_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
+			struct error *err)
 {
-	const struct obj *spec = obj_get(body, "spec");
-	struct obj *o = answer(r, r->kind->kind, spec), *status = obj_map();
+	const struct obj *spec = obj_get(body, "spec"), *audiences = obj_get(spec, "audiences");
+	const char *token = text(spec, "token");
 	struct user_info u;
-	struct error err = ERROR_INIT;
-	bool ok = auth_token_user(a, str_of(text(spec, "token")), r->arena, &u, &err) == 0;
-	if (ok) {
+	struct obj *both;
+	struct error inner = ERROR_INIT;
+	if (!*token)
+		return error_set(err, E_BADREQUEST,
+				 "token is required for TokenReview in authentication");
+	if (obj_len(audiences) > TOKEN_AUDIENCES_MAX)
+		return error_set(err, E_BADREQUEST, "spec.audiences has more than %d items",
+				 TOKEN_AUDIENCES_MAX);
+	struct obj *o = answer(r, r->kind->kind, spec), *status = obj_map();
+	if (auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner) == 0) {
 		obj_set_bool(status, "authenticated", true);
 		obj_set(status, "user", user_obj(&u));
-		if (obj_has(spec, "audiences"))
-			obj_set(status, "audiences", obj_copy(obj_get(spec, "audiences")));
+		obj_set(status, "audiences", obj_ref(both));
 	} else {
-		obj_set_str(status, "error", "the token is not valid");
+		obj_set(status, "user", obj_map());
+		obj_set_str(status, "error", "invalid bearer token");
 	}
 	obj_set(o, "status", status);
-	*ret = o;
-	return 0;
-}
-
-/* POST serviceaccounts/NAME/token. */
-static int token_request(struct auth *a, struct request *r, const struct obj *body,
-			 struct obj **ret, struct error *err)
-{
-	unsigned char key[TOKEN_KEY_BYTES];
-	char expires[CLOCK_TEXT_MAX];
-	struct head *h = store_find(a->store, "", "serviceaccounts", r->ns, r->name);
-	int64_t seconds = obj_i64(body, "spec.expirationSeconds", EXPIRATION_DEFAULT_S);
-	int64_t now_s = request_now(r) / NS_PER_S;
-	if (!h)
-		return error_set(err, E_NOTFOUND, "serviceaccounts \"%s\" not found", r->name);
-	if (seconds < EXPIRATION_MIN_S || seconds > EXPIRATION_MAX_S)
-		return error_set(err, E_INVALID,
-				 "TokenRequest.authentication.k8s.io \"%s\" is invalid: "
-				 "spec.expirationSeconds: Invalid value: %lld: may not specify a "
-				 "duration less than 10 minutes or more than a year",
-				 r->name, (long long)seconds);
-	if (auth_account_key(a, true, key, err) < 0)
-		return -err->code;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
-	token_sign(key,
-		   &(struct token_claims){.ns = r->ns,
-					  .account = r->name,
-					  .account_uid = h->uid,
-					  .audiences = obj_path(body, "spec.audiences"),
-					  .issued_s = now_s,
-					  .expires_s = now_s + seconds},
-		   &b);
-	if (strbuf_check(&b, "the token", err) < 0)
-		return -err->code;
-	clock_format((now_s + seconds) * NS_PER_S, CLOCK_SECONDS, expires);
-	struct obj *o = meta_skeleton("authentication.k8s.io/v1", "TokenRequest", r->ns, r->name);
-	obj_set(o, "spec", obj_map());
-	struct obj *spec = obj_get_mut(o, "spec");
-	if (obj_type(obj_path(body, "spec.audiences")) == OBJ_LIST)
-		copy_list(spec, obj_get(body, "spec"), "audiences");
-	obj_set_int(spec, "expirationSeconds", seconds);
-	obj_set_path(o, "status.token", obj_string(b.buf));
-	obj_set_path(o, "status.expirationTimestamp", obj_string(expires));
 	*ret = o;
 	return 0;
 }
@@ -259,7 +220,7 @@ int auth_review(struct auth *a, struct request *r, const struct obj *body, struc
 {
 	const char *kind = r->kind->kind;
 	if (cstr_eq(r->subresource, "token"))
-		return token_request(a, r, body, ret, err);
+		return issuer_request(a->issuer, r, body, ret, err);
 	if (obj_type(body) != OBJ_MAP)
 		return error_set(err, E_BADREQUEST, "the body is no %s", kind);
 	if (!cstr_eq(meta_kind(body), kind))
@@ -270,7 +231,7 @@ int auth_review(struct auth *a, struct request *r, const struct obj *body, struc
 	if (cstr_eq(kind, "SelfSubjectRulesReview"))
 		return rules_review(a, r, body, ret);
 	if (cstr_eq(kind, "TokenReview"))
-		return token_review(a, r, body, ret);
+		return token_review(a, r, body, ret, err);
 	if (cstr_eq(kind, "SelfSubjectAccessReview"))
 		return access_review(a, r, body, &r->user, ret, err);
 	struct user_info u = subject_of(obj_get(body, "spec"), r->arena);

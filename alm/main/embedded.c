@@ -9,6 +9,7 @@
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
 #include "alm/console/console.h"
+#include "alm/io/jws.h"
 #include "alm/io/tls.h"
 
 #define TOKENS_MAX       1024
@@ -30,7 +31,13 @@ struct embedded {
 	struct apiserver_token tokens[TOKENS_MAX];
 	size_t n_tokens;
 	char *ca_cert, *ca_key, *cert, *key;
+	/* Of ServiceAccount tokens: the one that signs, and one whose tokens still count. */
+	char *account_key, *account_old_key;
+	bool new_account_key;
 };
+
+#define ACCOUNT_KEY     "service-account.key"
+#define ACCOUNT_OLD_KEY "service-account.old.key"
 
 static const char *path_in(struct embedded *c, const char *name)
 {
@@ -76,6 +83,27 @@ static int make_certificates(struct embedded *c, struct error *err)
 		return error_wrap(err, "%s, ca.key (remove both to get a new CA)",
 				  path_in(c, "ca.crt"));
 	return 0;
+}
+
+static int read_account_key(struct embedded *c, const char *name, char **ret, struct error *err)
+{
+	CLEANUP(jws_key_freep) struct jws_key *k = NULL;
+	if (read_own(c, name, ret, err) < 0)
+		return -err->code;
+	if (*ret && jws_key_read(*ret, &k, err) < 0)
+		return error_wrap(err, "%s (remove it, and the tokens it signed end)",
+				  path_in(c, name));
+	return 0;
+}
+
+/* To rotate: rename service-account.key to service-account.old.key and start again. */
+static int account_keys(struct embedded *c, struct error *err)
+{
+	if (read_account_key(c, ACCOUNT_KEY, &c->account_key, err) < 0 ||
+	    read_account_key(c, ACCOUNT_OLD_KEY, &c->account_old_key, err) < 0)
+		return -err->code;
+	c->new_account_key = !c->account_key;
+	return c->new_account_key ? jws_key_new(&c->account_key, err) : 0;
 }
 
 static void add_token(struct embedded *c, const char *token, const char *user, const char *uid,
@@ -183,7 +211,9 @@ static int write_identity(struct embedded *c, struct error *err)
 		return -err->code;
 	if (c->new_token && write_own(c, "token", c->token, err) < 0)
 		return -err->code;
-	return c->new_ca || c->new_token ? dir_flush(c->data_dir, err) : 0;
+	if (c->new_account_key && write_own(c, ACCOUNT_KEY, c->account_key, err) < 0)
+		return -err->code;
+	return c->new_ca || c->new_token || c->new_account_key ? dir_flush(c->data_dir, err) : 0;
 }
 
 static int open_folder(struct embedded *c, struct error *err)
@@ -201,7 +231,8 @@ static int open_folder(struct embedded *c, struct error *err)
  * kernel until the loop runs. */
 static int start(struct embedded *c, struct error *err)
 {
-	if (make_certificates(c, err) < 0 || admin_token(c, err) < 0 || read_tokens(c, err) < 0)
+	if (make_certificates(c, err) < 0 || account_keys(c, err) < 0 || admin_token(c, err) < 0 ||
+	    read_tokens(c, err) < 0)
 		return -err->code;
 	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
 	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0 ||
@@ -213,8 +244,10 @@ static int start(struct embedded *c, struct error *err)
 		.audit = c->audit,
 		.tokens = c->tokens,
 		.n_tokens = c->n_tokens,
+		.account_key = c->account_key,
+		.account_old_key = c->account_old_key,
 		.ca_pem = c->ca_cert,
-		.address = c->listen,
+		.address = server_address(c->http),
 		.simulate_workloads = c->simulate,
 		.metrics = c->metrics,
 	};
@@ -286,6 +319,8 @@ void embedded_free(struct embedded *e)
 	xfree(e->ca_key);
 	xfree(e->cert);
 	xfree(e->key);
+	xfree(e->account_key);
+	xfree(e->account_old_key);
 	arena_free(e->arena);
 	xfree(e);
 }

@@ -150,6 +150,8 @@ static void open_server(struct apifake *f)
 				     .audit = f->audit,
 				     .tokens = tokens,
 				     .n_tokens = 2,
+				     .account_key = f->options.account_key,
+				     .account_old_key = f->options.account_old_key,
 				     .ca_pem = "",
 				     .address = "127.0.0.1:6443",
 				     .simulate_workloads = f->options.simulate};
@@ -216,6 +218,12 @@ void apifake_restart(struct apifake *f)
 {
 	close_server(f);
 	open_server(f);
+}
+
+void apifake_rekey(struct apifake *f, const char *key, const char *old_key)
+{
+	f->options.account_key = key;
+	f->options.account_old_key = old_key;
 }
 
 void apifake_run(struct apifake *f)

@@ -26,7 +26,8 @@ struct answer {
 
 struct apifake_options {
 	bool with_audit, simulate;
-	const char *path; /* of the database; NULL: in memory */
+	const char *path;                          /* of the database; NULL: in memory */
+	const char *account_key, *account_old_key; /* PEM; NULL: one of its own, none */
 };
 
 struct apifake *apifake_new(const struct apifake_options *o);
@@ -34,6 +35,9 @@ void apifake_free(struct apifake *f);
 DEFINE_FREEP(apifake)
 /* Closes and opens the server on the same database, as after a crash. */
 void apifake_restart(struct apifake *f);
+
+/* Keys of ServiceAccount tokens from the next restart on. */
+void apifake_rekey(struct apifake *f, const char *key, const char *old_key);
 
 /* Sends as admin; waits for the commit, and for what the server does on its own after it. */
 struct answer apifake_do(struct apifake *f, const char *method, const char *target,
