@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 
-#include "alm/apiserver/audit_write.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/eventttl.h"
@@ -13,15 +12,14 @@
 #include "alm/apiserver/issuer.h"
 #include "alm/apiserver/namespaces.h"
 #include "alm/apiserver/negotiate.h"
+#include "alm/apiserver/refusals.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/route.h"
 #include "alm/apiserver/simulate.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/virtual.h"
-#include "alm/base/map.h"
 
 #define BOOTSTRAP_MAX      1000
-#define REFUSED_MAX        1024
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
 
 struct resource *server_resource(struct apiserver *s, const struct kind *k)
@@ -45,30 +43,6 @@ static int negotiate(struct request *r, struct error *err)
 static bool is_write(const struct request *r)
 {
 	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
-}
-
-/* The first refusal of an action has a row, and each change of its code; the same again has none
- * (audit.md 3). */
-static void record_refusal(struct apiserver *s, struct request *r, const struct error *err)
-{
-	struct error inner = ERROR_INIT;
-	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
-	bool counts = err->code == E_FORBIDDEN || err->code == E_CONFLICT || err->code == E_INVALID;
-	/* The executor of this process writes the rows of its own outcomes. */
-	if (!counts || !s->audit || !r->kind || !is_write(r) || request_query(r, "dryRun") ||
-	    r->exchange->request.trusted_audit_id)
-		return;
-	strbuf_addf(&key, "%s\n%s\n%s/%s/%s/%s", r->user.name, r->verb, r->group, r->resource,
-		    r->ns, r->name);
-	if (map_has(s->refused, key.buf) && map_number(s->refused, key.buf) == (size_t)err->code)
-		return;
-	if (map_count(s->refused) >= REFUSED_MAX)
-		map_clear(s->refused);
-	map_set_number(s->refused, key.buf, (size_t)err->code);
-	/* The answer is a refusal with or without its row; a broken log shows in /readyz. */
-	const struct audit_row *row = audit_write_refused(r, err);
-	if (row)
-		store_append_row(s->store, row, &inner);
 }
 
 static void gauges(struct apiserver *s)
@@ -129,7 +103,7 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 	/* After an answer neither r nor x exist: only a failure touches them again. */
 	if (handle_request(s, r, &err) == 0)
 		return;
-	record_refusal(s, r, &err);
+	refusals_add(s->refusals, r, &err);
 	request_reply_error(r, &err);
 }
 
@@ -208,7 +182,7 @@ static int start(struct apiserver *s, struct error *err)
 {
 	struct store_config sc = {.db = s->config.db, .loop = s->loop, .audit = s->audit};
 	s->kinds = kinds_new();
-	s->refused = map_new(NULL);
+	s->refusals = refusals_new(s);
 	if (store_open(&sc, &s->store, err) < 0)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
@@ -250,8 +224,10 @@ void apiserver_free(struct apiserver *s)
 {
 	if (!s)
 		return;
-	if (s->store)
+	if (s->store) {
+		refusals_flush(s->refusals);
 		store_flush(s->store);
+	}
 	hub_free(s->hub);
 	simulate_free(s->simulate);
 	virtual_free(s->virtuals);
@@ -264,7 +240,7 @@ void apiserver_free(struct apiserver *s)
 	store_close(s->store);
 	kinds_free(s->kinds);
 	metrics_free(s->own_metrics);
-	map_free(s->refused);
+	refusals_free(s->refusals);
 	arena_free(s->arena);
 	xfree(s);
 }

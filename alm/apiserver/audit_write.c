@@ -9,6 +9,7 @@
 
 #define CLIENT_ID_MAX 128
 #define VIA_MAX       64
+#define GROUP_MAX     253
 
 /* "alm-<8 hex of the origin>-REST" -> REST; NULL if it is not of this log. */
 static const char *own_id(const struct audit *log, const char *id)
@@ -53,7 +54,7 @@ static struct obj *who_of(const struct request *r)
 	obj_set_str(who, "trust", "authenticated");
 	struct obj *groups = obj_list();
 	for (size_t i = 0; i < r->user.n_groups && i < 16; i++)
-		obj_append(groups, obj_string(r->user.groups[i]));
+		obj_append(groups, obj_stringn(str_sub(str_of(r->user.groups[i]), 0, GROUP_MAX)));
 	obj_set(who, "groups", groups);
 	obj_set_str(who, "impersonator", r->user.impersonator);
 	if (!r->exchange)

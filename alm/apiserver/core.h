@@ -19,7 +19,7 @@ struct event_ttl;
 struct simulate;
 struct virtuals;
 struct metrics;
-struct map;
+struct refusals;
 
 struct apiserver {
 	struct apiserver_config config; /* strings are copied into arena */
@@ -38,7 +38,7 @@ struct apiserver {
 	struct simulate *simulate; /* NULL: workloads are left alone */
 	struct virtuals *virtuals;
 	struct metrics *metrics, *own_metrics; /* own_metrics NULL: the caller's are used */
-	struct map *refused;                   /* last refusal of an action, for audit rows */
+	struct refusals *refusals;
 	const char *notices[APISERVER_NOTICES_MAX];
 	size_t n_notices;
 };
