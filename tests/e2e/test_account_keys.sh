@@ -1,6 +1,6 @@
 #!/bin/sh
 # The key of ServiceAccount tokens: a 0600 file of the data folder, no object of the API; replaced by renaming it.
-# shellcheck source=tests/lib/server.sh
+# shellcheck source=tests/lib/server.sh disable=SC2119
 . tests/lib/server.sh
 
 api() { curl -sS --cacert "$dir/data/ca.crt" -H "Authorization: Bearer $1" -H 'Content-Type: application/json' "$url$2" ${3:+-d "$3"}; }
