@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/approval.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd.h"
 #include "alm/apiserver/defaults.h"
@@ -251,6 +252,7 @@ static const struct {
 	{"", "secrets", secret_default, NULL, secret_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
+	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
 };
 

@@ -131,8 +131,13 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 		row = chain_last_row(x->c.audit, x->c.db, "Write", meta_kind(a->subject),
 				     meta_name(a->subject), true);
 	const char *actor = obj_str(row, "actor"), *via = obj_str(row, "body.who.via");
+	/* Somebody may have written after the approval: then the object knows better. */
+	if (a->actor_known && !cstr_eq(actor, a->actor)) {
+		actor = a->actor;
+		via = NULL;
+	}
 	obj_set_str(who, "trust", actor ? "authenticated" : "managedFields");
-	obj_set_str(who, "via", via ? via : a->actor);
+	obj_set_str(who, "via", via ? via : actor ? NULL : a->actor);
 	obj_set(body, "who", who);
 	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
 	obj_unref(row);

@@ -358,25 +358,38 @@ static bool needs_approval(const struct strategy_pass *s)
 }
 
 /* The last manager that wrote spec.approved, as the object tells it. */
-static const char *approver(const struct strategy_pass *s)
+static const char *approving_manager(const struct strategy_pass *s)
 {
-	const char *by = obj_str(s->ref->o, "spec.approvedBy"), *manager = NULL, *when = "";
+	const char *manager = "unknown", *when = "";
 	const struct obj *fields = obj_path(s->ref->o, "metadata.managedFields");
 	for (size_t i = 0; i < obj_len(fields); i++) {
 		const struct obj *f = obj_at(fields, i);
 		const struct obj *spec = obj_get(obj_get(f, "fieldsV1"), "f:spec");
-		const char *t = obj_str(f, "time");
-		if (obj_has(spec, "f:approved") && t && strcmp(t, when) >= 0) {
-			manager = obj_str(f, "manager");
+		const char *t = obj_str(f, "time"), *name = obj_str(f, "manager");
+		if (obj_has(spec, "f:approved") && name && t && strcmp(t, when) >= 0) {
+			manager = name;
 			when = t;
 		}
 	}
-	return by ? by : manager ? manager : "unknown";
+	return manager;
+}
+
+/* Who approved, and how that is known (audit.md 6): what a client claims is told as a claim. */
+static const char *approver(const struct strategy_pass *s, const char **ret_trust)
+{
+	const char *by = obj_str(s->ref->o, "spec.approvedBy");
+	const char *manager = approving_manager(s);
+	bool known = by && s->v->settings->approver_is_requester;
+	*ret_trust = known ? "authenticated" : "managedFields";
+	if (!by || known)
+		return known ? by : manager;
+	return arena_fmt(s->v->a, "%s (claimed by manager %s)", by, manager);
 }
 
 static void describe_approval(struct strategy_pass *s, const char *bound)
 {
 	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
+	const char *trust, *by = approver(s, &trust);
 	int64_t ttl = APPROVAL_TTL_NS;
 	struct error ignored;
 	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
@@ -386,8 +399,8 @@ static void describe_approval(struct strategy_pass *s, const char *bound)
 	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
 	s->approval = obj_keep(s->v->a, obj_map());
 	obj_set_str(s->approval, "digest", bound);
-	obj_set_str(s->approval, "by", approver(s));
-	obj_set_str(s->approval, "trust", "managedFields");
+	obj_set_str(s->approval, "by", by);
+	obj_set_str(s->approval, "trust", trust);
 	obj_set_str(s->approval, "at", now);
 	obj_set_str(s->approval, "expires", until);
 }
@@ -402,7 +415,9 @@ static struct action *approval_row(struct strategy_pass *s, const char *reason, 
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
 	struct action *x = plan_row(s->plan, "Approval", s->ref->o, reason, NULL, body);
 	x->chain = s->app->name;
-	x->actor = arena_strdup(s->v->a, approver(s));
+	const char *trust;
+	x->actor = arena_strdup(s->v->a, approver(s, &trust));
+	x->actor_known = cstr_eq(trust, "authenticated");
 	return x;
 }
 

@@ -30,6 +30,8 @@ struct view_settings {
 	const char *kube_version; /* "v1.33.0+alm1" */
 	int64_t verify_soak_ns;   /* workloads available this long; 10 s */
 	bool simulated;
+	/* The server ties spec.approvedBy to who approves, as the embedded one does. */
+	bool approver_is_requester;
 };
 
 struct view_ops {

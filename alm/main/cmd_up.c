@@ -94,7 +94,8 @@ static int start(struct up *u, struct error *err)
 				    .same_process = true,
 				    .watch_dirs = true,
 				    .settings = {.verify_soak_ns = u->verify_soak_ns,
-						 .simulated = u->config.simulate_workloads},
+						 .simulated = u->config.simulate_workloads,
+						 .approver_is_requester = true},
 				    .sandbox = u->sandbox,
 				    .metrics = u->metrics,
 				    .alerts = u->alert_sender.alerts};
@@ -123,7 +124,8 @@ static int run(struct cli *c, struct error *err)
 	struct up u = {.config = {.data_dir = cli_data_dir(c),
 				  .listen = cli_value(c, "listen"),
 				  .token_file = cli_value(c, "token-file"),
-				  .simulate_workloads = !cli_flag(c, "no-simulate-workloads")},
+				  .simulate_workloads = !cli_flag(c, "no-simulate-workloads"),
+				  .own_controllers = true},
 		       .metrics_listen = metrics,
 		       .alertmanager = cli_value(c, "alertmanager")};
 	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0)

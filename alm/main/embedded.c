@@ -19,7 +19,7 @@
 
 struct embedded {
 	const char *data_dir, *listen, *token_file;
-	bool simulate, no_audit, new_ca, new_token;
+	bool simulate, no_audit, own_controllers, new_ca, new_token;
 	struct metrics *metrics;
 	const char *token; /* of admin */
 	struct arena *arena;
@@ -249,6 +249,7 @@ static int start(struct embedded *c, struct error *err)
 		.ca_pem = c->ca_cert,
 		.address = server_address(c->http),
 		.simulate_workloads = c->simulate,
+		.own_controllers = c->own_controllers,
 		.metrics = c->metrics,
 	};
 	if (apiserver_new(&ac, &c->api, err) < 0)
@@ -271,6 +272,7 @@ int embedded_start(const struct embedded_config *config, struct loop *l, struct 
 	e->simulate = config->simulate_workloads;
 	e->metrics = config->metrics;
 	e->no_audit = config->no_audit;
+	e->own_controllers = config->own_controllers;
 	if (start(e, err) < 0)
 		return -err->code;
 	*ret = STEAL(e);

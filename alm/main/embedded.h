@@ -16,6 +16,7 @@ struct metrics;
 struct embedded_config {
 	const char *data_dir, *listen, *token_file;
 	bool simulate_workloads, no_audit;
+	bool own_controllers;    /* they run in this process */
 	struct metrics *metrics; /* of the process, or NULL */
 };
 

@@ -153,6 +153,8 @@ done
 is "8 audit state --at" "etcd  Installed  0.9.5" "$(alm audit state --at "$at" --data-dir "$data" | grep -oE 'etcd  Installed  0.9.5')"
 is "8 the approval by kubectl" "1" "$(k get auditrecords --field-selector \
 	subject.name=install.0.9.6.etcd.com.tectonic.storage,type=Approval -o name | grep -c '^auditrecord.audit.app.coreos.com/')"
+is "8 the status says who approved" "admin authenticated" "$(k get ist install.0.9.6.etcd.com.tectonic.storage \
+	-o 'jsonpath={.status.approval.by} {.status.approval.trust}')"
 timeline=$(alm audit timeline --subject EtcdCluster/default/etcd-purple-ant --data-dir "$data" 2>&1)
 has "A3 who created the instance" "create EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, kubectl" "$timeline"
 has "A3 and who changed it" "update EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, alm)" "$timeline"

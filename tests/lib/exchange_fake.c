@@ -154,7 +154,8 @@ static void open_server(struct apifake *f)
 				     .account_old_key = f->options.account_old_key,
 				     .ca_pem = "",
 				     .address = "127.0.0.1:6443",
-				     .simulate_workloads = f->options.simulate};
+				     .simulate_workloads = f->options.simulate,
+				     .own_controllers = f->options.own_controllers};
 	check(apiserver_new(&c, &f->server, &err), &err);
 	apifake_run(f);
 }

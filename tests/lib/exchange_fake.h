@@ -25,7 +25,7 @@ struct answer {
 };
 
 struct apifake_options {
-	bool with_audit, simulate;
+	bool with_audit, simulate, own_controllers;
 	const char *path;                          /* of the database; NULL: in memory */
 	const char *account_key, *account_old_key; /* PEM; NULL: one of its own, none */
 };
