@@ -1,9 +1,11 @@
 /*
  * loop: the one event loop; time and randomness come from here and from nowhere else.
  *
- * A turn is: all I/O that is ready, then due timers in order of (deadline, arming), then the posted
- * tasks in order. A task that is posted while tasks run waits for the next turn. Group commit hangs
- * on this: the first write of a turn posts the commit, which so runs after every ready request.
+ * A turn is: the I/O that is ready, then due timers in order of (deadline, arming), then the posted
+ * tasks in order. A task that is posted while tasks run waits for the next turn. Where there is
+ * more I/O than 10 ms of work (clients that never stop sending), the rest of it waits for the next
+ * turn: timers, tasks and signals have theirs whatever the clients do. Group commit hangs on this:
+ * the first write of a turn posts the commit, which so runs after every ready request.
  *
  * now_ns is wall-clock time since 1970 and may jump; mono_ns never goes back. Deadlines of timers
  * count monotonic time. Two backends: loop_event.c (libevent) and tests/sim/loop_sim.c.

@@ -1,6 +1,11 @@
 /*
  * loop_event: the real loop, on libevent. Timers and tasks stay in loop.c: libevent sees one timer,
  * the head of the heap.
+ *
+ * event_base_loop() by itself returns only when no callback is left to run, and a client that sends
+ * without end may see to it that one always is. So the timer of the turn comes before all others
+ * and breaks it off: when the first deadline is due, and SLICE_NS after something was posted or
+ * armed. What libevent has not called by then it calls in the next turn.
  */
 #include <assert.h>
 #include <errno.h>
@@ -16,7 +21,11 @@
 #include "alm/base/clock.h"
 #include "alm/io/loop_event.h"
 
-#define WAIT_NS_MAX NS_PER_HOUR /* a turn without work does no harm */
+#define WAIT_NS_MAX NS_PER_HOUR      /* a turn without work does no harm */
+#define SLICE_NS    (10 * NS_PER_MS) /* of I/O, then timers and tasks have their turn */
+
+/* libevent's priorities, the first first. */
+enum { PRIORITY_LOOP, PRIORITY_IO, N_PRIORITIES };
 
 struct loop_event {
 	struct loop loop;
@@ -26,6 +35,7 @@ struct loop_event {
 	void (*on_signal)(void *arg, int signal);
 	void *on_signal_arg;
 	bool stopped;
+	bool in_io, hurried; /* inside of event_base_loop(); its end is SLICE_NS away at most */
 };
 
 static struct loop_event *self(struct loop *l)
@@ -60,9 +70,20 @@ static void event_random(struct loop *l UNUSED, void *buf, size_t n)
 	}
 }
 
-/* Nothing to do: a turn looks at the heap and at the tasks before it waits. */
-static void event_wake(struct loop *l UNUSED)
+static void end_io_after(struct loop_event *e, int64_t ns)
 {
+	int64_t us = (ns + NS_PER_US - 1) / NS_PER_US;
+	struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+	e->hurried = ns <= SLICE_NS;
+	evtimer_add(e->wait, &tv);
+}
+
+/* Outside of the I/O there is nothing to do: a turn looks at the heap and at the tasks first. */
+static void event_wake(struct loop *l)
+{
+	struct loop_event *e = self(l);
+	if (e->in_io && !e->hurried)
+		end_io_after(e, SLICE_NS);
 }
 
 static void event_loop_free(struct loop *l)
@@ -85,8 +106,24 @@ static const struct loop_ops ops = {
 	.free = event_loop_free,
 };
 
-static void on_wait(evutil_socket_t fd UNUSED, short what UNUSED, void *arg UNUSED)
+static void on_wait(evutil_socket_t fd UNUSED, short what UNUSED, void *arg)
 {
+	struct loop_event *e = arg;
+	event_base_loopbreak(e->base);
+}
+
+/* Looks at what is more urgent after SLICE_NS of callbacks at the latest. */
+static struct event_base *new_base(void)
+{
+	static const struct timeval slice = {.tv_usec = SLICE_NS / NS_PER_US};
+	struct event_config *c = event_config_new();
+	assert(c);
+	event_config_set_max_dispatch_interval(c, &slice, -1, PRIORITY_IO);
+	struct event_base *base = event_base_new_with_config(c);
+	event_config_free(c);
+	assert(base);
+	event_base_priority_init(base, N_PRIORITIES);
+	return base;
 }
 
 struct loop *loop_event_new(void)
@@ -95,10 +132,10 @@ struct loop *loop_event_new(void)
 	loop_init(&e->loop, &ops);
 	/* A peer that goes away is an error code, not a signal. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	e->base = event_base_new();
-	assert(e->base);
-	e->wait = evtimer_new(e->base, on_wait, NULL);
+	e->base = new_base();
+	e->wait = evtimer_new(e->base, on_wait, e);
 	assert(e->wait);
+	event_priority_set(e->wait, PRIORITY_LOOP);
 	return &e->loop;
 }
 
@@ -114,15 +151,12 @@ static void turn(struct loop_event *e, bool block)
 	int64_t wait = deadline <= 0 ? 0 : deadline - event_mono(&e->loop);
 	if (wait > WAIT_NS_MAX)
 		wait = WAIT_NS_MAX;
-	if (wait <= 0 || !block) {
-		event_base_loop(e->base, EVLOOP_NONBLOCK);
-	} else {
-		int64_t us = (wait + NS_PER_US - 1) / NS_PER_US;
-		struct timeval tv = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-		evtimer_add(e->wait, &tv);
-		event_base_loop(e->base, EVLOOP_ONCE);
-		evtimer_del(e->wait);
-	}
+	block = block && wait > 0;
+	end_io_after(e, block ? wait : SLICE_NS);
+	e->in_io = true;
+	event_base_loop(e->base, block ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
+	e->in_io = false;
+	evtimer_del(e->wait);
 	loop_run_due(&e->loop);
 }
 
@@ -137,6 +171,7 @@ void loop_run(struct loop *l)
 void loop_stop(struct loop *l)
 {
 	self(l)->stopped = true;
+	event_wake(l);
 }
 
 void loop_turn(struct loop *l)
@@ -161,6 +196,7 @@ void loop_on_signal(struct loop *l, void (*fn)(void *arg, int signal), void *arg
 			continue;
 		e->signals[i] = evsignal_new(e->base, numbers[i], on_signal_event, e);
 		assert(e->signals[i]);
+		event_priority_set(e->signals[i], PRIORITY_LOOP);
 		event_add(e->signals[i], NULL);
 	}
 }

@@ -3,7 +3,13 @@
  *
  * A connection serves one exchange at a time, so pipelined requests are answered in order. What
  * follows an answer (the next request, the end of the connection) is done by the connection's task,
- * never inside the handler's call: the handler may touch the exchange's arena until it returns.
+ * never inside the handler's call: the handler may touch the exchange's arena until it returns. So
+ * a turn of the loop serves one request of a connection, or two.
+ *
+ * Bytes that come while a request is served are read up to READ_AHEAD_MAX; then reading stops until
+ * the answer is out. That is done here and not by libevent's read watermark, which calls a callback
+ * that takes nothing again and again. A bufferevent reads all that OpenSSL has decrypted before it
+ * calls (SSL_pending() is 0), so when reading goes on, the socket tells of everything there is.
  */
 #include <assert.h>
 #include <errno.h>
@@ -36,7 +42,7 @@
 #define BODY_NS             (60 * NS_PER_S)
 #define LINGER_NS           (2 * NS_PER_S)
 #define REQUEST_BYTES_MAX   ((size_t)64 << 20) /* soft limit of a handler's memory */
-#define READ_AHEAD_MAX      ((size_t)64 << 10) /* pipelined bytes, besides a head */
+#define READ_AHEAD_MAX      ((size_t)4 << 10) /* pipelined bytes; one read of 16 KiB may be above */
 #define STREAM_QUEUE_MAX    ((size_t)16 << 20) /* a stream whose reader is this late is cut */
 #define HEAD_OUT_BYTES_MAX  ((size_t)64 << 10)
 #define BODY_KEEP_BYTES_MAX ((size_t)16 << 10)
@@ -58,6 +64,7 @@ struct conn {
 	struct bufferevent *bev;
 	enum conn_state state;
 	bool keep_alive, is_1_0, is_head, streaming, eof, head_started;
+	bool held; /* what the client sends stays in its socket for now */
 	struct http_chunked chunked;
 	uint64_t body_left; /* of a body with Content-Length */
 	bool body_chunked;
@@ -84,8 +91,6 @@ struct server {
 	char date[40];
 	int64_t date_s;
 };
-
-static void advance(struct conn *c);
 
 static struct evbuffer *output(struct conn *c)
 {
@@ -389,6 +394,9 @@ static void want_head(struct conn *c)
 	c->head_started = false;
 	c->is_head = c->is_1_0 = false;
 	wait_at_most(c, c->server->idle_ns);
+	if (c->held)
+		bufferevent_enable(c->bev, EV_READ);
+	c->held = false;
 }
 
 static int begin_request(struct conn *c, struct str text, struct error *err)
@@ -479,7 +487,7 @@ static int read_body(struct conn *c, struct error *err)
 }
 
 /* Reads what it can, up to one request. */
-static void advance(struct conn *c)
+static void take_request(struct conn *c)
 {
 	struct error err = ERROR_INIT;
 	if (c->state == CONN_HEAD && !read_head(c, &err))
@@ -493,6 +501,27 @@ static void advance(struct conn *c)
 	}
 	if (err.code)
 		refuse(c, &err);
+}
+
+/* Requests that wait for the answer to this one stay where they are once they are many. */
+static void hold_back(struct conn *c)
+{
+	bool wants = c->state == CONN_HEAD || c->state == CONN_BODY;
+	size_t ahead = evbuffer_get_length(bufferevent_get_input(c->bev));
+	if (wants || c->held || c->eof || ahead < READ_AHEAD_MAX)
+		return;
+	if (c->state == CONN_BUSY && c->streaming) {
+		conn_lost(c); /* of one that is not read any more nobody would learn that it left */
+		return;
+	}
+	c->held = true;
+	bufferevent_disable(c->bev, EV_READ);
+}
+
+static void advance(struct conn *c)
+{
+	take_request(c);
+	hold_back(c);
 }
 
 /* The task: what comes after an answer. */
@@ -620,7 +649,6 @@ static void on_accept(struct evconnlistener *listener UNUSED, evutil_socket_t fd
 	wait_at_most(c, s->header_ns); /* also bounds the TLS handshake */
 	evbuffer_add_cb(output(c), on_output, c);
 	bufferevent_setcb(bev, on_readable, on_drained, on_event, c);
-	bufferevent_setwatermark(bev, EV_READ, 0, HTTP_HEADER_BYTES_MAX + READ_AHEAD_MAX);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
 }
 

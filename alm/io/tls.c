@@ -236,6 +236,9 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *cl
 		return ssl_failed(err, "client CA");
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	/* Else one SSL_read() goes through records without data (KeyUpdate) for as long as they
+	 * come. */
+	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	static const unsigned char session_context[] = "alm";
 	SSL_CTX_set_session_id_context(ctx, session_context, sizeof(session_context) - 1);
 	SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <event2/event.h>
+
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
-#include "alm/io/loop.h"
+#include "alm/io/loop_event.h"
 
 struct note {
 	struct loop *loop;
@@ -130,6 +132,59 @@ static void test_loop__signals_arrive_in_the_loop(void **state)
 	assert_int_equal(c.signal, SIGTERM);
 }
 
+/* A callback that is active for ever, as one of a client that sends without end. */
+struct busy {
+	struct caught caught;
+	struct event *event;
+	struct timer timer;
+	struct task task;
+	struct strbuf order;
+	uint64_t n_calls;
+};
+
+static void on_busy(evutil_socket_t fd UNUSED, short what UNUSED, void *arg)
+{
+	struct busy *b = arg;
+	b->n_calls++;
+	event_active(b->event, EV_READ, 1);
+}
+
+static void busy_timer(void *arg)
+{
+	struct busy *b = arg;
+	strbuf_addc(&b->order, 't');
+	loop_post(b->caught.loop, &b->task);
+}
+
+static void busy_task(void *arg)
+{
+	struct busy *b = arg;
+	strbuf_addc(&b->order, 'p');
+	(void)raise(SIGTERM);
+}
+
+static void test_loop__io_without_end_lets_timers_tasks_and_signals_through(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	struct busy b = {.caught.loop = l, .order = STRBUF_INIT(8)};
+	b.timer = (struct timer){.fn = busy_timer, .arg = &b};
+	b.task = (struct task){.fn = busy_task, .arg = &b};
+	b.event = event_new(loop_event_base(l), -1, EV_PERSIST, on_busy, &b);
+	event_active(b.event, EV_READ, 1);
+	loop_on_signal(l, on_signal, &b.caught);
+	loop_arm(l, &b.timer, 30 * NS_PER_MS); /* so that the first turn waits */
+	loop_run(l);
+	assert_int_equal(b.caught.signal, SIGTERM);
+	assert_string_equal(b.order.buf, "tp");
+	assert_true(b.n_calls > 2);
+	uint64_t before = b.n_calls;
+	loop_turn(l);
+	assert_true(b.n_calls > before);
+	event_free(b.event);
+	strbuf_release(&b.order);
+}
+
 static void count(void *arg)
 {
 	++*(int *)arg;
@@ -179,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_loop__disarmed_and_unposted_do_not_run),
 		cmocka_unit_test(test_loop__run_waits_for_the_deadline),
 		cmocka_unit_test(test_loop__signals_arrive_in_the_loop),
+		cmocka_unit_test(test_loop__io_without_end_lets_timers_tasks_and_signals_through),
 		cmocka_unit_test(test_loop__a_changed_folder_is_told_once_a_turn),
 		cmocka_unit_test(test_loop__random_below_is_below),
 	};

@@ -308,6 +308,76 @@ static void test_server__pipelined_requests_are_answered_in_order(void **state)
 	close(fd);
 }
 
+/* Sends what the socket takes, from *at on. */
+static void push(int fd, struct str text, size_t *at)
+{
+	ssize_t n = send(fd, text.ptr + *at, text.len - *at, MSG_NOSIGNAL | MSG_DONTWAIT);
+	assert_true(n > 0 || errno == EAGAIN);
+	*at += n > 0 ? (size_t)n : 0;
+}
+
+/* The numbers of "GET /echo?N" in what comes, which must be the next ones: the last of them. */
+struct reader {
+	char buf[65536];
+	size_t n;
+	int next;
+};
+
+static void pull(int fd, struct reader *r)
+{
+	ssize_t got = recv(fd, r->buf + r->n, sizeof(r->buf) - 1 - r->n, MSG_DONTWAIT);
+	assert_true(got > 0 || errno == EAGAIN);
+	r->n += got > 0 ? (size_t)got : 0;
+	r->buf[r->n] = '\0';
+	char *p = r->buf, *answer;
+	while ((answer = strstr(p, "GET /echo?")) != NULL && strstr(answer, "  .") != NULL) {
+		int64_t number;
+		struct str rest = str_of(answer + strlen("GET /echo?")), text;
+		str_cut(rest, ' ', &text, &rest);
+		assert_true(str_parse_i64(text, &number));
+		assert_int_equal(number, r->next++);
+		p = strstr(answer, "  .") + 3;
+	}
+	r->n -= (size_t)(p - r->buf);
+	memmove(r->buf, p, r->n);
+}
+
+static void test_server__a_megabyte_of_requests_is_served_in_order_and_stops_nobody(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT((size_t)2 << 20);
+	int n_all = 0;
+	while (all.len < (size_t)1 << 20)
+		strbuf_addf(&all,
+			    "GET /echo?%d HTTP/1.1" CRLF "Host: x" CRLF
+			    "Authorization: ." CRLF CRLF,
+			    n_all++);
+	int flood = dial(f), fd = dial(f);
+	size_t sent = 0;
+	int64_t end = loop_mono(f->loop) + 60 * NS_PER_S;
+	/* It does not read: the server stops to read, too. */
+	for (size_t before = 1; sent != before && sent < all.len; loop_turn(f->loop)) {
+		before = sent;
+		push(flood, strbuf_str(&all), &sent);
+	}
+	for (int i = 0; i < 20; i++) {
+		say(fd, STR("GET /echo?other HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+		assert_non_null(strstr(hear(f, fd, "GET /echo"), "GET /echo?other"));
+	}
+	struct reader *r = xcalloc(1, sizeof(*r));
+	while (r->next < n_all && loop_mono(f->loop) < end) {
+		if (sent < all.len)
+			push(flood, strbuf_str(&all), &sent);
+		loop_turn(f->loop);
+		pull(flood, r);
+	}
+	assert_int_equal(r->next, n_all);
+	xfree(r);
+	close(flood);
+	close(fd);
+}
+
 static void test_server__limits_and_framing_have_their_answers(void **state)
 {
 	struct fixture *f = *state;
@@ -505,6 +575,7 @@ int main(void)
 		TEST(test_server__a_stream_is_flushed_after_each_write),
 		TEST(test_server__a_reader_that_takes_nothing_is_cut),
 		TEST(test_server__pipelined_requests_are_answered_in_order),
+		TEST(test_server__a_megabyte_of_requests_is_served_in_order_and_stops_nobody),
 		TEST(test_server__limits_and_framing_have_their_answers),
 		TEST(test_server__expect_continue_is_answered_first),
 		TEST(test_server__slow_heads_and_surplus_connections_end),
