@@ -8,6 +8,8 @@
 
 #define METHOD_BYTES_MAX   16
 #define OVERHEAD_BYTES_MAX 4096
+#define SIZE_DIGITS_MAX    16 /* of a chunk, leading zeros counted */
+#define LENGTH_DIGITS_MAX  19 /* of Content-Length, leading zeros counted */
 
 static bool is_token_char(char c)
 {
@@ -20,6 +22,25 @@ static bool is_token(struct str s)
 		if (!is_token_char(s.ptr[i]))
 			return false;
 	return s.len > 0;
+}
+
+/* Control characters end no text and are part of none: RFC 9110 5.5. */
+static bool has_control(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (((unsigned char)s.ptr[i] < ' ' && s.ptr[i] != '\t') || s.ptr[i] == 0x7f)
+			return true;
+	return false;
+}
+
+/* Blanks and tabs alone (RFC 9110 5.6.3): a parser that trims more reads other words. */
+static struct str trim_ows(struct str s)
+{
+	while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))
+		s = str_skip(s, 1);
+	while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
+		s.len--;
+	return s;
 }
 
 static int bad(struct error *err, const char *what)
@@ -84,11 +105,9 @@ static int parse_header(struct str line, struct arena *a, struct http_head *h, s
 	struct str name, value;
 	if (!str_cut(line, ':', &name, &value) || !is_token(name))
 		return bad(err, "malformed header");
-	value = str_trim(value);
-	for (size_t i = 0; i < value.len; i++)
-		if (((unsigned char)value.ptr[i] < ' ' && value.ptr[i] != '\t') ||
-		    value.ptr[i] == 0x7f)
-			return bad(err, "header with a control character");
+	value = trim_ows(value);
+	if (has_control(value))
+		return bad(err, "header with a control character");
 	if (!http_header_add(&h->headers, arena_strndup(a, name.ptr, name.len),
 			     arena_strndup(a, value.len ? value.ptr : "", value.len)))
 		return error_set(err, E_LIMIT, "more than %d headers", HTTP_HEADERS_MAX);
@@ -110,7 +129,7 @@ static void read_connection(struct http_head *h)
 			continue;
 		struct str rest = str_of(h->headers.items[i].value), option;
 		while (str_next(&rest, ',', &option)) {
-			option = str_trim(option);
+			option = trim_ows(option);
 			if (option.len == 5 && strncasecmp(option.ptr, "close", 5) == 0)
 				h->keep_alive = false;
 			else if (option.len == 10 && strncasecmp(option.ptr, "keep-alive", 10) == 0)
@@ -135,7 +154,8 @@ static int read_framing(struct http_head *h, struct error *err)
 	}
 	if (n_length) {
 		const char *text = http_header(&h->headers, "Content-Length");
-		if (!char_is_digit(text[0]) || !str_parse_u64(str_of(text), &h->length))
+		if (!char_is_digit(text[0]) || strlen(text) > LENGTH_DIGITS_MAX ||
+		    !str_parse_u64(str_of(text), &h->length))
 			return bad(err, "malformed Content-Length");
 	}
 	const char *expect = http_header(&h->headers, "Expect");
@@ -189,6 +209,8 @@ enum chunk_state {
 
 static int add_size_digit(struct http_chunked *c, char digit, struct error *err)
 {
+	if (++c->digits > SIZE_DIGITS_MAX)
+		return bad(err, "malformed chunk size");
 	if (c->left >> 32)
 		return error_set(err, E_TOOLARGE, "chunk is too large");
 	int v = char_is_digit(digit) ? digit - '0' : char_lower(digit) - 'a' + 10;
@@ -217,14 +239,14 @@ static int chunk_byte(struct http_chunked *c, char b, struct error *err)
 		return 0;
 	case EXTENSION:
 	case TRAILER:
-		if (b == '\n' || b == '\0')
+		if (b != '\r' && has_control(str_n(&b, 1)))
 			return bad(err, "malformed chunk line");
 		if (b == '\r')
 			c->state = c->state == EXTENSION ? SIZE_LF : TRAILER_LF;
 		return 0;
 	case LINE_FIRST:
 		c->state = b == '\r' ? LAST_LF : TRAILER;
-		return b == '\n' ? bad(err, "malformed trailer") : 0;
+		return b == '\r' || is_token_char(b) ? 0 : bad(err, "malformed trailer");
 	case DATA_CR:
 		c->state = DATA_LF;
 		return b == '\r' ? 0 : bad(err, "chunk is longer than its size");
@@ -233,6 +255,7 @@ static int chunk_byte(struct http_chunked *c, char b, struct error *err)
 		break;
 	case DATA_LF:
 		c->state = SIZE_FIRST;
+		c->digits = 0;
 		break;
 	case TRAILER_LF:
 		c->state = LINE_FIRST;

@@ -1,7 +1,8 @@
 /*
  * http_parse: the bytes of an HTTP/1.1 request to its parts (RFC 9112). Pure; strict where leniency
  * lets two parsers disagree: CRLF only, no folded lines, no blank before the colon, one Host,
- * Content-Length never doubled and never beside Transfer-Encoding.
+ * Content-Length never doubled and never beside Transfer-Encoding, blanks and tabs the only white
+ * space, 16 digits of a chunk size and 19 of a length with their leading zeros.
  */
 #ifndef ALM_IO_HTTP_PARSE_H
 #define ALM_IO_HTTP_PARSE_H
@@ -25,6 +26,7 @@ int http_head_parse(struct str head, struct arena *a, struct http_head *ret, str
 /* Zeroed before the first call. */
 struct http_chunked {
 	int state;
+	unsigned digits; /* of the size that is being read */
 	uint64_t left;
 	size_t overhead; /* bytes of extensions and trailers */
 };

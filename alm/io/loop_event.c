@@ -212,8 +212,8 @@ static void on_inotify(evutil_socket_t fd, short what UNUSED, void *arg)
 {
 	struct dir_watch *w = arg;
 	char buf[8192];
-	/* What changed does not matter: the owner lists the folder. */
-	while (read(fd, buf, sizeof(buf)) > 0)
+	/* What changed does not matter: the owner lists the folder. The rest is told again. */
+	if (read(fd, buf, sizeof(buf)) > 0)
 		loop_post(w->loop, &w->changed);
 }
 

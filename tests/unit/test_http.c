@@ -93,6 +93,16 @@ static void test_http__ambiguous_heads_are_refused(void **state)
 		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Content-Length: 1, 1" CRLF CRLF,
 		"GET / HTTP/1.1" CRLF "Host: a" CRLF
 		"Content-Length: 99999999999999999999" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Content-Length: \v1" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Content-Length: 1 1" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF
+		"Content-Length: 00000000000000000003" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Transfer-Encoding:\vchunked" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Transfer-Encoding: chunked\f" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Connection: close,\v keep-alive" CRLF CRLF,
+		"GET / HTTP/1.1" CRLF "Host:\fa" CRLF CRLF,
+		"GET / HTTP/1.1\v" CRLF "Host: a" CRLF CRLF,
+		"GET /\t HTTP/1.1" CRLF "Host: a" CRLF CRLF,
 		"GET  / HTTP/1.1" CRLF "Host: a" CRLF CRLF,
 		"GET x HTTP/1.1" CRLF "Host: a" CRLF CRLF,
 		"GET /\x80 HTTP/1.1 " CRLF "Host: a" CRLF CRLF,
@@ -133,8 +143,8 @@ static int unchunk(const char *text, size_t step, struct strbuf *body, size_t *r
 static void test_http__chunks_are_joined_in_any_pieces(void **state)
 {
 	(void)state;
-	const char *text = "4;ext=\"x\"" CRLF "wiki" CRLF "00a" CRLF "0123456789" CRLF "0" CRLF
-			   "Trailer: x" CRLF CRLF "GET";
+	const char *text = "4;ext=\"x\"" CRLF "wiki" CRLF "000000000000000a" CRLF "0123456789" CRLF
+			   "0" CRLF "Trailer: x" CRLF CRLF "GET";
 	for (size_t step = 1; step < 60; step++) {
 		CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(14);
 		size_t left;
@@ -151,11 +161,21 @@ static void test_http__bad_chunks_are_refused(void **state)
 		const char *text;
 		int code;
 	} cases[] = {
-		{"x" CRLF, -E_BADREQUEST},       {"-1" CRLF, -E_BADREQUEST},
-		{"1\nx", -E_BADREQUEST},         {"1" CRLF "xy", -E_BADREQUEST},
-		{CRLF, -E_BADREQUEST},           {"ffffffffff" CRLF, -E_TOOLARGE},
-		{"5" CRLF "12345", -E_TOOLARGE}, {"0" CRLF "\n", -E_BADREQUEST},
+		{"x" CRLF, -E_BADREQUEST},
+		{"-1" CRLF, -E_BADREQUEST},
+		{"1\nx", -E_BADREQUEST},
+		{"1" CRLF "xy", -E_BADREQUEST},
+		{CRLF, -E_BADREQUEST},
+		{"ffffffffff" CRLF, -E_TOOLARGE},
+		{"5" CRLF "12345", -E_TOOLARGE},
+		{"0" CRLF "\n", -E_BADREQUEST},
 		{"1 " CRLF "x", -E_BADREQUEST},
+		{"00000000000000001" CRLF "x", -E_BADREQUEST},
+		{"1;a\v" CRLF, -E_BADREQUEST},
+		{"1;a\x01" CRLF, -E_BADREQUEST},
+		{"\v1" CRLF, -E_BADREQUEST},
+		{"0" CRLF "\vt: x" CRLF, -E_BADREQUEST},
+		{"0" CRLF " t: x" CRLF, -E_BADREQUEST},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(4);
