@@ -30,6 +30,7 @@ struct queue {
 	struct map *entries;
 	TAILQ_HEAD(, entry) ready;
 	size_t n_ready, n_processing;
+	uint64_t n_taken;
 };
 
 static void entry_free(void *p)
@@ -43,8 +44,11 @@ static void entry_free(void *p)
 static void call_ready(void *arg)
 {
 	struct queue *q = arg;
+	uint64_t before = q->n_taken;
 	if (q->n_ready)
 		q->on_ready(q->arg);
+	if (q->n_ready && q->n_taken != before) /* the others go first, then the rest */
+		loop_post(q->loop, &q->task);
 }
 
 struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg)
@@ -173,6 +177,7 @@ const char *queue_get(struct queue *q)
 	TAILQ_REMOVE(&q->ready, e, link);
 	q->n_ready--;
 	q->n_processing++;
+	q->n_taken++;
 	e->dirty = false;
 	e->processing = true;
 	return e->key;

@@ -25,7 +25,7 @@
 #include "alm/obj/meta.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
-#define PASSES_A_TURN_MAX 8
+#define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
 
 /* --- queues --- */
 
@@ -37,11 +37,18 @@ static struct worker *worker_of(struct manager *m, const char *name)
 	return NULL;
 }
 
+/* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
+static void enqueue(struct worker *w, const char *key)
+{
+	if (w->m->ready)
+		queue_add(w->queue, key);
+}
+
 void manager_enqueue(struct manager *m, const char *controller, const char *key)
 {
 	struct worker *w = worker_of(m, controller);
 	if (w)
-		queue_add(w->queue, key);
+		enqueue(w, key);
 }
 
 static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
@@ -50,7 +57,7 @@ static void enqueue_strategies(struct manager *m, struct worker *w, const char *
 	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
 		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
 		if (!app || cstr_eq(obj_str(o, "spec.appTypeRef.name"), app))
-			queue_add(w->queue, io->name);
+			enqueue(w, io->name);
 	}
 }
 
@@ -76,7 +83,7 @@ static void apply_rules(struct manager *m, enum watched kind, const struct obj *
 			if (key && r->by_app)
 				enqueue_strategies(m, w, key);
 			else if (key)
-				queue_add(w->queue, key);
+				enqueue(w, key);
 		}
 	}
 }
@@ -86,7 +93,7 @@ void manager_enqueue_kind(struct manager *m, const char *controller, enum watche
 	struct worker *w = worker_of(m, controller);
 	const struct informer_object *io = NULL;
 	while (w && (io = informer_next(m->fixed[kind].informer, io)))
-		queue_add(w->queue, io->name);
+		enqueue(w, io->name);
 }
 
 static void enqueue_all(struct manager *m)
@@ -145,7 +152,7 @@ static void run_pass(struct worker *w, const char *key)
 static void queue_ready(void *arg)
 {
 	struct worker *w = arg;
-	for (int i = 0; w->m->ready && i < PASSES_A_TURN_MAX; i++) {
+	for (int i = 0; i < PASSES_A_TURN_MAX; i++) {
 		const char *key = queue_get(w->queue);
 		if (!key)
 			return;

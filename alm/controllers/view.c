@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/strbuf.h"
 #include "alm/controllers/controller.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -13,11 +14,22 @@ struct collect {
 	size_t n, cap;
 };
 
+/* Most strategies are another app's, and parsing is what a pass costs: a text without the name in
+ * quotes is passed over. */
+static bool may_be_of(struct str json, const char *app)
+{
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&quoted, "\"%s\"", app);
+	return str_find(json, strbuf_str(&quoted)) >= 0;
+}
+
 static bool collect_one(void *arg, struct str json)
 {
 	struct collect *c = arg;
 	struct error err;
 	struct obj *o = NULL;
+	if (c->app && !may_be_of(json, c->app))
+		return true;
 	if (json_parse(json, &o, &err) < 0)
 		return true; /* the informer has parsed it before */
 	obj_keep(c->view->a, o);

@@ -89,13 +89,23 @@ static const char *descriptor_text(struct arena *a, unsigned serves)
 			 serves & SERVES_V2 ? "etcds.etcd.coreos.com/v2" : "");
 }
 
+static void put(struct world *w, struct arena *a, const struct archive_files *files,
+		const char *name, const char *version)
+{
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(ARCHIVE_BYTES);
+	struct error err = ERROR_INIT;
+	int r = archive_write(files, name, &packed, &err);
+	assert(r == 0);
+	(void)r;
+	world_put_file(w, arena_fmt(a, CATALOG_DIR "/%s-%s.tgz", name, version),
+		       strbuf_str(&packed));
+}
+
 void charts_put(struct world *w, const char *version, unsigned serves)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARCHIVE_BYTES);
-	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(ARCHIVE_BYTES);
 	struct archive_file items[8];
 	struct archive_files files = {.items = items, .cap = ARRAY_LEN(items)};
-	struct error err = ERROR_INIT;
 	add(&files, "Chart.yaml",
 	    arena_fmt(a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version));
 	add(&files, "alm.yaml", descriptor_text(a, serves));
@@ -103,11 +113,22 @@ void charts_put(struct world *w, const char *version, unsigned serves)
 	add(&files, "templates/configmap.yaml", config_map);
 	add(&files, "templates/deployment.yaml", deployment);
 	add(&files, "templates/serviceaccount.yaml", account);
-	int r = archive_write(&files, "etcd-operator", &packed, &err);
-	assert(r == 0);
-	(void)r;
-	world_put_file(w, arena_fmt(a, CATALOG_DIR "/etcd-operator-%s.tgz", version),
-		       strbuf_str(&packed));
+	put(w, a, &files, "etcd-operator", version);
+}
+
+void charts_put_plain(struct world *w, const char *name, const char *version)
+{
+	static const char text[] = "apiVersion: v1\n"
+				   "kind: ConfigMap\n"
+				   "metadata: {name: {{ .Release.Name }}}\n"
+				   "data: {version: {{ .Chart.Version | quote }}}\n";
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARCHIVE_BYTES);
+	struct archive_file items[2];
+	struct archive_files files = {.items = items, .cap = ARRAY_LEN(items)};
+	add(&files, "Chart.yaml",
+	    arena_fmt(a, "apiVersion: v2\nname: %s\nversion: %s\n", name, version));
+	add(&files, "templates/configmap.yaml", text);
+	put(w, a, &files, name, version);
 }
 
 /* The folder as source.c reads it. */

@@ -12,6 +12,8 @@ enum chart_serves { SERVES_V1 = 1, SERVES_V2 = 2, STORES_V2 = 4 };
 
 /* Puts etcd-operator-VERSION.tgz into the folder. */
 void charts_put(struct world *w, const char *version, unsigned serves);
+/* Puts NAME-VERSION.tgz: a ConfigMap, no CRD. */
+void charts_put_plain(struct world *w, const char *name, const char *version);
 
 extern const struct source_files charts_files; /* arg: the world; set it in a copy */
 

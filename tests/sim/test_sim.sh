@@ -52,6 +52,8 @@ apart() {
 	later sim__random_faults_on_the_story --scenario story --runs "$((runs / 2))"
 	later sim__random_faults_while_objects_drift --scenario drift --runs "$few"
 	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
+	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
+	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
 	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
 }
 together() {
@@ -69,6 +71,8 @@ together &
 wait
 collect sim__random_faults_on_the_story
 collect sim__random_faults_on_the_story_in_one_process
+collect sim__ten_versions_of_an_app_one_after_the_other
+collect sim__twelve_apps_at_once_in_one_process
 collect sim__a_story_replays_identically
 collect sim__random_faults_on_an_approval_race
 collect sim__random_faults_while_objects_drift

@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -105,6 +106,48 @@ static void test_queue__ready_is_called_in_a_later_turn(void **state)
 	loop_free(l);
 }
 
+#define TAKEN_A_TURN 8
+
+struct taker {
+	struct queue *q;
+	size_t taken, calls;
+};
+
+/* As the manager does: some in a turn, and none of them comes back. */
+static void take_some(void *arg)
+{
+	struct taker *t = arg;
+	t->calls++;
+	for (int i = 0; i < TAKEN_A_TURN; i++) {
+		const char *key = queue_get(t->q);
+		if (!key)
+			return;
+		t->taken++;
+		queue_done(t->q, key);
+	}
+}
+
+static void test_queue__what_a_turn_leaves_is_taken_in_the_next(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= 3 * TAKEN_A_TURN + 1; n++) {
+		struct loop *l = loop_fake_new(0);
+		struct taker t = {0};
+		t.q = queue_new(l, take_some, &t);
+		for (size_t i = 0; i < n; i++) {
+			char key[32];
+			snprintf(key, sizeof(key), "k%zu", i);
+			queue_add(t.q, key);
+		}
+		loop_fake_settle(l);
+		assert_int_equal(t.taken, n);
+		assert_int_equal(t.calls, (n + TAKEN_A_TURN - 1) / TAKEN_A_TURN);
+		assert_int_equal(queue_pending(t.q), 0);
+		queue_free(t.q);
+		loop_free(l);
+	}
+}
+
 static void test_queue__back_off_stays_within_its_bounds(void **state)
 {
 	(void)state;
@@ -136,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue__table_of_cases),
 		cmocka_unit_test(test_queue__ready_is_called_in_a_later_turn),
+		cmocka_unit_test(test_queue__what_a_turn_leaves_is_taken_in_the_next),
 		cmocka_unit_test(test_queue__back_off_stays_within_its_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
