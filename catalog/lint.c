@@ -286,7 +286,7 @@ static void check_object(struct lint *l, const struct package_version *p, const 
 	if (!strcmp(kind, "CustomResourceDefinition"))
 		lint_add(l, LINT_WARN, "unsafe-object", p,
 			 arena_fmt(l->a, "templates make CRD %s", name),
-			 "move it to crds/, where the gate sees it before anything is applied");
+			 "move it to crds/: a catalog knows it there without rendering the chart");
 	check_images(l, p, o, "containers");
 	check_images(l, p, o, "initContainers");
 }

@@ -278,6 +278,8 @@ int package_learn(struct package_version *p, const struct obj *own_crds, struct 
 	size_t n = obj_len(own_crds);
 	if (n > PACKAGE_RESOURCES_MAX)
 		return error_set(err, E_LIMIT, "more than %d resources", PACKAGE_RESOURCES_MAX);
+	if (p->provides == p->own_crds) /* not declared: it follows what is known */
+		p->n_provides = 0;
 	p->own_crds = ARENA_ARRAY(a, const char *, n);
 	p->n_own_crds = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -310,9 +312,9 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 		descriptor = str_of(annotation);
 	if (read_descriptor(descriptor, a, p, err) < 0)
 		return error_wrap(err, "alm.yaml");
-	p->unread = s->unread;
 	if (s->own_crds && package_learn(p, s->own_crds, a, err) < 0)
 		return -err->code;
+	p->unread = s->unread;
 	for (size_t i = 0; i < s->n_crds; i++)
 		if (package_crd_resources(s->crds[i], a, &p->own_crds, &p->n_own_crds, err) < 0)
 			return error_wrap(err, "crds");

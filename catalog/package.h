@@ -52,8 +52,8 @@ struct package_version {
 	const char *withdrawn;   /* message: listed, never installable; or NULL */
 	const char *overlay;     /* channels and edges that another file gave it (fbc.h); or NULL */
 	const char *ambiguous;   /* message: the same version with another digest; or NULL */
-	/* Only an index told of it: without declared provides they are not known before the archive
-	 * was read (package_learn). */
+	/* Only an index told of it, or templates make CRDs: without declared provides not all are
+	 * known before the archive was read and rendered (package_learn). */
 	bool unread;
 	bool listed_only; /* there is no archive of it: fbc.h */
 	char descriptor_digest[65];
@@ -67,7 +67,7 @@ struct package_source {
 		*crds; /* of crds/, subcharts included: give provides when undeclared */
 	size_t n_crds;
 	const struct obj *own_crds; /* their plural.group/version as strings, instead of crds */
-	bool unread;                /* an index told; the archive was not read */
+	bool unread;                /* as package_version.unread */
 	const char *digest, *locator;
 	const char *where; /* for people, in what is rejected; NULL: the locator */
 };

@@ -363,19 +363,12 @@ static int sort_out(struct render *r)
 
 /* ---- CRDs ---- */
 
-static bool is_crd_file(const char *path)
-{
-	return cstr_has_prefix(path, "crds/") &&
-	       (cstr_has_suffix(path, ".yaml") || cstr_has_suffix(path, ".yml") ||
-		cstr_has_suffix(path, ".json"));
-}
-
 /* NOLINTBEGIN(misc-no-recursion): chart.c bounds the charts in charts */
 static size_t count_crds(const struct chart *c)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < c->files.n; i++)
-		n += is_crd_file(c->files.items[i].path);
+		n += chart_is_crd(c->files.items[i].path);
 	for (size_t i = 0; i < c->n_charts; i++)
 		n += count_crds(c->charts[i]);
 	return n;
@@ -386,7 +379,7 @@ static void take_crds(struct render *r, const struct chart *c)
 	struct str path = chart_path(r->a, c);
 	for (size_t i = 0; i < c->files.n; i++) {
 		const struct archive_file *f = &c->files.items[i];
-		if (is_crd_file(f->path))
+		if (chart_is_crd(f->path))
 			r->ret->crds[r->ret->n_crds++] = (struct render_crd){
 				arena_fmt(r->a, "%.*s/%s", STR_ARG(path), f->path), f->data};
 	}

@@ -325,8 +325,7 @@ void chart_lint_crds(struct lint_report *r, const struct chart *c)
 {
 	for (size_t i = 0; i < c->files.n; i++) {
 		const char *path = c->files.items[i].path;
-		if (cstr_has_prefix(path, "crds/") &&
-		    (is_yaml(extension(path)) || str_is(extension(path), ".json")))
+		if (chart_is_crd(path))
 			lint_crd(r, path, c->files.items[i].data);
 	}
 }

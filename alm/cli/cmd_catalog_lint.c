@@ -96,7 +96,7 @@ static struct obj *lint_archive(struct linting *x, const struct package_version 
 	struct obj *crds = NULL;
 	struct error err = ERROR_INIT;
 	if (catalog_source_fetch(x->source, p, &bytes, &err) < 0 ||
-	    inspect_archive(strbuf_str(&bytes), &entry, &crds, &err) < 0) {
+	    inspect_rendered(strbuf_str(&bytes), &entry, &crds, &err) < 0) {
 		lint_add(&x->lint, LINT_ERROR,
 			 strstr(err.msg, "Descriptor") ? "descriptor" : "digest", p,
 			 arena_strdup(x->c->arena, err.msg),

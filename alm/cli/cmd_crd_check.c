@@ -160,7 +160,9 @@ const struct cmd cmd_crd_check = {
 	.usage = "alm crd check OLD NEW [--objects FILE] [-o FORMAT]",
 	.summary = "tell what a change of CRDs would break",
 	.description =
-		"OLD and NEW are files, folders, charts (their crds/), live:NAME or live:.\n"
+		"OLD and NEW are files, folders, charts, live:NAME or live:. Of a chart\n"
+		"count crds/, also of subcharts, and what its templates define with its own "
+		"values.\n"
 		"Without objects, what only objects can prove wrong is a warning. A live OLD\n"
 		"is judged by the objects of the cluster. Ends with 3 if anything is refused.",
 	.options = options,

@@ -34,7 +34,9 @@ const struct cmd cmd_crd_diff = {
 	.name = "diff",
 	.usage = "alm crd diff OLD NEW",
 	.summary = "tell in words what differs between CRDs",
-	.description = "OLD and NEW are files, folders, charts (their crds/), live:NAME or live:.",
+	.description = "OLD and NEW are files, folders, charts, live:NAME or live:. Of a chart\n"
+		       "count crds/, also of subcharts, and what its templates define with its own "
+		       "values.",
 	.args = {2, 2},
 	.run = diff_run,
 };

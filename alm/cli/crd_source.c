@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "alm/base/file.h"
+#include "alm/cli/chart_dir.h"
+#include "alm/controllers/inspect.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
-#include "installers/archive.h"
 
 #define FOLDER_DEPTH_MAX 8
 #define FOLDER_NAMES_MAX 10000
-#define ARCHIVE_MAX      ((size_t)64 << 20)
 
 /* NOLINTBEGIN(misc-no-recursion): folders at most FOLDER_DEPTH_MAX deep, then a List in a List
  * within OBJ_DEPTH_MAX */
@@ -69,33 +69,29 @@ static bool is_manifest(const char *name)
 	       cstr_has_suffix(name, ".json");
 }
 
-/* crds/x.yaml of the chart itself or of a subchart. */
-static bool is_in_crds(const char *path)
+/* A folder with Chart.yaml, or an archive: what a catalog would say that it brings. */
+static int add_chart(struct cli *c, struct crd_source *s, const char *path, struct error *err)
 {
-	return is_manifest(path) &&
-	       (cstr_has_prefix(path, "crds/") || strstr(path, "/crds/") != NULL);
-}
-
-static int add_archive(struct cli *c, struct crd_source *s, const char *path, struct error *err)
-{
-	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(ARCHIVE_MAX);
-	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
-	struct archive_files files = {0};
-	int r = file_read(path, &packed, err);
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+	struct chart_source source;
+	struct obj *crds = obj_keep(c->arena, obj_list());
+	int r = chart_dir_read(c->arena, path, &source, &msg);
+	if (r < 0)
+		return error_set(err, -r, "%s", msg.buf);
+	if (!source.is_dir)
+		r = archive_read(c->arena, source.packed, &source.budget, &source.files, err);
 	if (r >= 0)
-		r = archive_read(c->arena, strbuf_str(&packed), &budget, &files, err);
+		r = inspect_crds(c->arena, &source.files, crds, err);
 	if (r < 0)
 		return error_wrap(err, "%s", path);
-	for (size_t i = 0; i < files.n && r >= 0; i++)
-		if (is_in_crds(files.items[i].path))
-			r = add_text(c, s, files.items[i].data,
-				     arena_fmt(c->arena, "%s:%s", path, files.items[i].path), err);
+	for (size_t i = 0; i < obj_len(crds) && r >= 0; i++)
+		r = add(c, s, obj_at(crds, i), path, err);
 	return r;
 }
 
 /* NOLINTBEGIN(misc-no-recursion): folders at most FOLDER_DEPTH_MAX deep, then a List in a List
  * within OBJ_DEPTH_MAX */
-static int add_folder(struct cli *c, struct crd_source *s, const char *path, bool chart, int depth,
+static int add_folder(struct cli *c, struct crd_source *s, const char *path, int depth,
 		      struct error *err)
 {
 	char **names;
@@ -108,10 +104,8 @@ static int add_folder(struct cli *c, struct crd_source *s, const char *path, boo
 		const char *file = arena_fmt(c->arena, "%s/%s", path, names[i]);
 		r = file_info(file, &info, err);
 		if (r >= 0 && info.is_dir && depth < FOLDER_DEPTH_MAX)
-			r = add_folder(c, s, file, chart, depth + 1, err);
-		else if (r >= 0 && !info.is_dir && chart && cstr_has_suffix(file, ".tgz"))
-			r = add_archive(c, s, file, err);
-		else if (r >= 0 && !info.is_dir && (chart ? is_in_crds(file) : is_manifest(file)))
+			r = add_folder(c, s, file, depth + 1, err);
+		else if (r >= 0 && !info.is_dir && is_manifest(file))
 			r = add_file(c, s, file, err);
 	}
 	dir_list_free(names, n);
@@ -143,11 +137,11 @@ int crd_source_read(struct cli *c, const char *from, struct session **s, struct 
 		r = file_info(from, &info, err);
 	if (r < 0)
 		return r;
-	if (info.is_dir)
-		r = add_folder(c, ret, from,
-			       file_exists(arena_fmt(c->arena, "%s/Chart.yaml", from)), 0, err);
-	else if (cstr_has_suffix(from, ".tgz") || cstr_has_suffix(from, ".tar.gz"))
-		r = add_archive(c, ret, from, err);
+	bool packed = cstr_has_suffix(from, ".tgz") || cstr_has_suffix(from, ".tar.gz");
+	if (packed || (info.is_dir && file_exists(arena_fmt(c->arena, "%s/Chart.yaml", from))))
+		r = add_chart(c, ret, from, err);
+	else if (info.is_dir)
+		r = add_folder(c, ret, from, 0, err);
 	else
 		r = add_file(c, ret, from, err);
 	if (r >= 0 && ret->n == 0)

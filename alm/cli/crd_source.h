@@ -1,7 +1,7 @@
 /*
  * crd_source: CustomResourceDefinitions from where a user has them: a file, "-", a folder, a chart
- * (folder or archive: its crds/ and those of its subcharts), live:NAME or live: for all of a
- * cluster. Templates of a chart are not rendered: definitions in templates/ are not seen.
+ * (folder or archive: its CRDs and those that its templates make with its own values, see
+ * inspect_crds()), live:NAME or live: for all of a cluster.
  */
 #ifndef ALM_CLI_CRD_SOURCE_H
 #define ALM_CLI_CRD_SOURCE_H

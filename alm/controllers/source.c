@@ -128,7 +128,7 @@ static void add_line(struct strbuf *lines, struct str packed, const char *name, 
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *entry = NULL;
-	if (inspect_archive(packed, &entry, NULL, &err) < 0) {
+	if (inspect_archive(packed, &entry, &err) < 0) {
 		entry = entry_error(name, err.msg);
 	} else {
 		obj_set_str(entry, "where", name);

@@ -1,5 +1,6 @@
 #include "tests/sim/operators.h"
 
+#include "alm/controllers/inspect.h"
 #include "alm/controllers/manager.h"
 #include "alm/controllers/render_job.h"
 #include "alm/main/our_crds.h"
@@ -21,7 +22,7 @@ struct operators {
 	struct manager *manager;
 };
 
-static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, {0}};
+static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, {INSPECT_JOB, inspect_job}, {0}};
 
 static void apply_crds(void *arg);
 
