@@ -7,8 +7,6 @@
 
 #include "catalog/resolve.h"
 
-#define RESOLVE_RECORD_BYTES_MAX ((size_t)1 << 20) /* of a blob in the audit log (audit.md 4) */
-
 #define RESOLVE_RECORD_VERSIONS_MAX 2000
 
 /* The texts of an input, which a record has under the same names: one list, or a new one is written

@@ -38,6 +38,8 @@ static bool row_announces(struct audit *log, int64_t seq, const struct audit_wri
 		return false;
 	char digest[65];
 	const char *want = obj_as_string(status);
+	if (obj_has(status, "parts"))
+		want = obj_str(status, "digest");
 	if (want && *want == '{') {
 		CLEANUP(obj_unrefp) struct obj *o = NULL;
 		return json_parse(str_of(want), &o, &err) == 0 &&

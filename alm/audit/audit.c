@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "alm/audit/audit_internal.h"
+#include "alm/audit/large.h"
 #include "alm/audit/log.h"
 #include "alm/audit/tables.h"
 #include "alm/audit/verify.h"
@@ -142,6 +143,27 @@ static int op_seq(struct audit *a, const char *op, int64_t *ret, struct error *e
 	return r;
 }
 
+/* In a->body. What is too large for a row is in blobs afterwards. */
+static int print_body(struct audit *a, const struct audit_row *row, int64_t clock_us,
+		      struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *small = NULL;
+	strbuf_clear(&a->body);
+	int r = record_body(row->body, clock_us, a->n_blobs, &a->body, err);
+	if (r < 0 || (!a->body.over && a->body.len <= AUDIT_BODY_BYTES_MAX))
+		return r;
+	r = large_body(a, row->body, &small, err);
+	if (r < 0)
+		return r;
+	strbuf_clear(&a->body);
+	r = record_body(small, clock_us, a->n_blobs, &a->body, err);
+	if (r >= 0 && (a->body.over || a->body.len > AUDIT_BODY_BYTES_MAX))
+		return error_set(err, E_LIMIT,
+				 "the body of audit row %s %s is larger than %d bytes", row->type,
+				 row->reason, AUDIT_BODY_BYTES_MAX);
+	return r;
+}
+
 static int append_new(struct audit *a, const struct audit_row *row, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(STRBUF_SMALL);
@@ -149,14 +171,9 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	CLEANUP(strbuf_release) struct strbuf ns = STRBUF_INIT(STRBUF_SMALL);
 	int64_t now_us = loop_now(a->loop) / NS_PER_US;
 	int64_t time_us = now_us > a->last_time_us ? now_us : a->last_time_us;
-	strbuf_clear(&a->body);
-	int r = record_body(row->body, now_us == time_us ? 0 : now_us, a->n_blobs, &a->body, err);
+	int r = print_body(a, row, now_us == time_us ? 0 : now_us, err);
 	if (r < 0)
 		return r;
-	if (a->body.over || a->body.len > AUDIT_BODY_BYTES_MAX)
-		return error_set(err, E_LIMIT,
-				 "the body of audit row %s %s is larger than %d bytes", row->type,
-				 row->reason, AUDIT_BODY_BYTES_MAX);
 	struct record rec = {
 		.seq = a->last_seq + 1,
 		.time_us = time_us,
@@ -352,6 +369,11 @@ int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX
 int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err)
 {
 	return log_blob(a->db, digest, ret, err);
+}
+
+int audit_text_get(struct audit *a, const struct obj *ref, struct strbuf *ret, struct error *err)
+{
+	return large_text(a->db, ref, ret, err);
 }
 
 int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,

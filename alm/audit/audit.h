@@ -16,6 +16,7 @@
 #define AUDIT_BODY_BYTES_MAX 61440
 #define AUDIT_OP_MAX         64
 #define AUDIT_BLOB_BYTES_MAX ((size_t)1 << 20)
+#define AUDIT_TEXT_PARTS_MAX 16 /* blobs of one text; what is longer is cut, and says so */
 
 struct audit;
 
@@ -30,7 +31,9 @@ struct audit_row {
 	const char *op;         /* NULL: none; unique */
 	int64_t cause;          /* 0: a root */
 	const char *actor;      /* NULL: ALM itself */
-	const struct obj *body; /* map; redacted by the caller; cleaned and canonicalised here */
+	/* Map; redacted by the caller; cleaned and canonicalised here. Of any size: members that
+	 * do not fit into AUDIT_BODY_BYTES_MAX go into blobs (large.h). */
+	const struct obj *body;
 };
 
 struct audit_config {
@@ -65,6 +68,10 @@ void audit_committed(struct audit *a);
 /* Stores bytes once under their SHA-256; call before the row that names the digest. */
 int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX],
 		   struct error *err);
+/* A text of any size as blobs, and what names it in the row's body (large.h); owned. */
+int audit_text_put(struct audit *a, struct str text, struct obj **ret_ref, struct error *err);
+/* The text that such a reference names. */
+int audit_text_get(struct audit *a, const struct obj *ref, struct strbuf *ret, struct error *err);
 int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err);
 
 /* Newest transitionSeq of the uid and the row that has it; 0 if there is none. */

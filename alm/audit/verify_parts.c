@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alm/audit/large.h"
 #include "alm/audit/log.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"
+
+#define STATUS_BYTES_MAX (AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX)
 
 /* The name of row 1, else the name in the first key. */
 static int find_origin(struct db *d, const struct verify_keys *k, char **ret, struct error *err)
@@ -197,26 +200,30 @@ struct statuses {
 	struct map *seen;
 };
 
-/* body.status as it was written: its text, or over 4 KiB the blob "sha256:..." that it names. */
+/* body.status as it was written: its text, or over 4 KiB a reference to it (large.h). */
 static int row_status(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
 {
 	const struct obj *status = obj_path(row, "body.status");
 	const char *text = obj_as_string(status);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)2 << 20);
-	if (!text) {
-		*ret = status ? obj_ref(status) : obj_map();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STATUS_BYTES_MAX);
+	if (!status) {
+		*ret = obj_map();
 		return 0;
 	}
-	if (!cstr_has_prefix(text, "sha256:"))
+	if (text && !cstr_has_prefix(text, "sha256:"))
 		return json_parse(str_of(text), ret, err);
-	int r = log_blob(d, text + strlen("sha256:"), &b, err);
+	if (!text && !obj_has(status, "parts")) {
+		*ret = obj_ref(status);
+		return 0;
+	}
+	int r = large_text(d, status, &b, err);
 	return r < 0 ? r : json_parse(strbuf_str(&b), ret, err);
 }
 
 static bool same_status(const struct obj *a, const struct obj *b)
 {
-	CLEANUP(strbuf_release) struct strbuf x = STRBUF_INIT((size_t)4 << 20);
-	CLEANUP(strbuf_release) struct strbuf y = STRBUF_INIT((size_t)4 << 20);
+	CLEANUP(strbuf_release) struct strbuf x = STRBUF_INIT(STATUS_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf y = STRBUF_INIT(STATUS_BYTES_MAX);
 	record_value(a, &x);
 	record_value(b, &y);
 	return !x.over && !y.over && str_eq(strbuf_str(&x), strbuf_str(&y));

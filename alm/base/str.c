@@ -75,6 +75,15 @@ struct str str_trim(struct str s)
 	return str_trim_right(str_trim_left(s));
 }
 
+struct str str_clip(struct str s, size_t max)
+{
+	if (s.len <= max)
+		return s;
+	while (max && ((unsigned char)s.ptr[max] & 0xC0) == 0x80)
+		max--;
+	return str_n(s.ptr, max);
+}
+
 ptrdiff_t str_find(struct str s, struct str needle)
 {
 	if (!needle.len)

@@ -50,6 +50,9 @@ static inline struct str str_sub(struct str s, size_t from, size_t len)
 	return s;
 }
 
+/* The beginning, at most max bytes: no character is cut in two. */
+struct str str_clip(struct str s, size_t max);
+
 static inline bool str_eq(struct str a, struct str b)
 {
 	return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));

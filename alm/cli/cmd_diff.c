@@ -214,6 +214,11 @@ static void print_findings(const struct obj *strategy)
 		printf("%-7s %-25s %.*s\n", cstr_eq(outcome, "allow") ? "note" : outcome, rule,
 		       STR_ARG(text));
 	}
+	int64_t omitted = obj_i64(strategy, "status.plan.findingsOmitted", 0);
+	if (omitted)
+		printf("and %lld more findings; the audit log has them: alm audit query --subject "
+		       "InstallStrategy/%s --reason CRDJudged -o json\n",
+		       (long long)omitted, meta_name(strategy));
 }
 
 /* --- the command --- */

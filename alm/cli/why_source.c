@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/audit/large.h"
 #include "alm/audit/log.h"
 #include "alm/cli/app_session.h"
 #include "alm/cli/audit_source.h"
@@ -76,15 +77,13 @@ int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error
 
 /* --- recorded --- */
 
-static const char *inputs_digest(const struct obj *row)
+static const struct obj *inputs_ref(const struct obj *row)
 {
 	const struct obj *list = obj_path(row, "body.inputs");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *o = obj_at(list, i);
-		const char *digest = obj_str(o, "digest");
-		if (cstr_eq(obj_str(o, "name"), "resolve") && digest &&
-		    cstr_has_prefix(digest, "sha256:"))
-			return digest + strlen("sha256:");
+		if (cstr_eq(obj_str(o, "name"), "resolve"))
+			return obj_get(o, "digest");
 	}
 	return NULL;
 }
@@ -93,16 +92,18 @@ static const char *inputs_digest(const struct obj *row)
 static int read_record(struct cli *c, struct audit_source *log, const char *app, int64_t seq,
 		       const struct obj **ret, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(RESOLVE_RECORD_BYTES_MAX + 1);
+	CLEANUP(strbuf_release) struct strbuf text =
+		STRBUF_INIT(AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX);
 	struct obj *row = NULL, *record = NULL;
 	if (query_row(log->db, seq, &row, err) < 0)
 		return -err->code;
 	obj_keep(c->arena, row);
-	const char *name = obj_str(row, "subject.name"), *digest = inputs_digest(row);
+	const char *name = obj_str(row, "subject.name");
+	const struct obj *inputs = inputs_ref(row);
 	if (!cstr_eq(name, app))
 		return error_set(err, E_NOTFOUND, "row #%lld is about %s, not about %s",
 				 (long long)seq, name ? name : "nothing", app);
-	if (!digest)
+	if (!inputs)
 		return error_set(err, E_NOTFOUND, "row #%lld is no decision of the resolver",
 				 (long long)seq);
 	if (log->type == AUDIT_API)
@@ -110,7 +111,7 @@ static int read_record(struct cli *c, struct audit_source *log, const char *app,
 				 "what row #%lld read is not served by the API; name the folder "
 				 "of the log with --data-dir, or an export with --file",
 				 (long long)seq);
-	if (log_blob(log->db, digest, &text, err) < 0 ||
+	if (large_text(log->db, inputs, &text, err) < 0 ||
 	    json_parse(strbuf_str(&text), &record, err) < 0)
 		return error_wrap(err, "what row #%lld read", (long long)seq);
 	*ret = obj_keep(c->arena, record);

@@ -10,7 +10,8 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define HALT_NS (2 * NS_PER_S)
+#define HALT_NS         (2 * NS_PER_S)
+#define ROW_MESSAGE_MAX 1000
 
 static void commit_rows(void *arg);
 static void start_runs(void *arg);
@@ -144,18 +145,16 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 	return name;
 }
 
-/* body.inputs: [{name, digest}] (audit.md 4). What is too large for a blob is not kept. */
+/* body.inputs: [{name, digest}] (audit.md 4). */
 static int put_inputs(struct run *r, const struct action *a, struct obj *body, struct error *err)
 {
-	char digest[SHA256_HEX];
 	CLEANUP(xfreep) char *text = json_text(a->inputs);
-	if (strlen(text) > AUDIT_BLOB_BYTES_MAX)
-		return 0;
-	if (audit_blob_put(r->x->c.audit, str_of(text), digest, err) < 0)
+	struct obj *digest = NULL;
+	if (audit_text_put(r->x->c.audit, str_of(text), &digest, err) < 0)
 		return -err->code;
 	struct obj *list = obj_list(), *o = obj_map();
 	obj_set_str(o, "name", "resolve");
-	obj_set(o, "digest", obj_stringf("sha256:%s", digest));
+	obj_set(o, "digest", digest);
 	obj_append(list, o);
 	obj_set(body, "inputs", list);
 	return 0;
@@ -212,13 +211,14 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 		return -err->code;
 	obj_keep(r->a, row);
 	const struct obj *status = obj_path(row, "body.status");
-	const char *blob = obj_as_string(status);
-	if (blob) { /* the text itself, or over 4 KiB "sha256:..." that names it */
-		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(AUDIT_BLOB_BYTES_MAX);
+	const char *inlined = obj_as_string(status);
+	if (inlined || obj_has(status, "parts")) { /* its text; over 4 KiB what names it */
+		CLEANUP(strbuf_release) struct strbuf text =
+			STRBUF_INIT(AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX);
 		struct obj *o = NULL;
-		if (!cstr_has_prefix(blob, "sha256:"))
-			strbuf_adds(&text, blob);
-		else if (audit_blob_get(r->x->c.audit, blob + strlen("sha256:"), &text, err) < 0)
+		if (inlined && !cstr_has_prefix(inlined, "sha256:"))
+			strbuf_adds(&text, inlined);
+		else if (audit_text_get(r->x->c.audit, status, &text, err) < 0)
 			return -err->code;
 		if (json_parse(strbuf_str(&text), &o, err) < 0)
 			return -err->code;
@@ -241,15 +241,15 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 
 static int put_status(struct run *r, struct obj *body, const struct obj *status, struct error *err)
 {
-	char digest[SHA256_HEX];
 	CLEANUP(xfreep) char *text = json_text(status);
+	struct obj *ref = NULL;
 	if (strlen(text) <= STATUS_INLINE_MAX) {
 		obj_set_str(body, "status", text); /* as text: exact to the byte (audit.md 4) */
 		return 0;
 	}
-	if (audit_blob_put(r->x->c.audit, str_of(text), digest, err) < 0)
+	if (audit_text_put(r->x->c.audit, str_of(text), &ref, err) < 0)
 		return -err->code;
-	obj_set(body, "status", obj_stringf("sha256:%s", digest));
+	obj_set(body, "status", ref);
 	return 0;
 }
 
@@ -265,7 +265,8 @@ static struct obj *transition_body(struct run *r, const struct action *a)
 	if (strcmp(a->reason, "Refreshed") != 0)
 		obj_set_str(body, "to", is ? is : a->reason);
 	if (a->message && *a->message)
-		obj_set_str(body, "message", arena_fmt(r->a, "%.1000s", a->message));
+		obj_set(body, "message",
+			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
 	const char *version = obj_str(a->body, "installedVersion");
 	if (!version)
 		version = obj_str(a->subject, "spec.version");

@@ -32,6 +32,8 @@ static void observe(struct run *r, const struct resource *res, const struct obj 
 
 /* --- events --- */
 
+#define EVENT_MESSAGE_MAX 1024 /* of events.k8s.io; a longer one is refused there */
+
 static const struct resource events = {
 	.group = "", .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
 
@@ -60,7 +62,8 @@ static struct obj *event_new(struct executor *x, const struct action *a, int64_t
 	obj_set(o, "involvedObject", about);
 	obj_set_str(o, "type", a->event_type);
 	obj_set_str(o, "reason", a->reason);
-	obj_set_str(o, "message", a->message && *a->message ? a->message : a->reason);
+	const char *message = a->message && *a->message ? a->message : a->reason;
+	obj_set(o, "message", obj_stringn(str_clip(str_of(message), EVENT_MESSAGE_MAX)));
 	obj_set_str(source, "component", "alm");
 	obj_set(o, "source", source);
 	obj_set_str(o, "reportingComponent", "alm");

@@ -196,6 +196,8 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
 	s->findings = obj_path(o, "status.plan.findings");
+	s->n_unlisted = obj_i64(o, "status.plan.findingsOmitted", 0);
+	s->judged = obj_path(o, "status.plan.judged");
 	if (s->phase == PHASE_NEW)
 		s->phase = PHASE_PENDING;
 	if (!s->app)
@@ -217,8 +219,7 @@ static void set_plan_status(struct strategy_pass *s, struct obj *status)
 	struct obj *plan = obj_map();
 	obj_set_str(plan, "digest", s->digest);
 	obj_set_int(plan, "objects", (int64_t)s->install->n);
-	if (obj_len(s->findings))
-		obj_set(plan, "findings", obj_ref(s->findings));
+	strategy_set_findings(s, plan);
 	obj_set(status, "plan", plan);
 }
 

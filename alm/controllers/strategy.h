@@ -25,7 +25,9 @@ struct strategy_pass {
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
 	struct install_plan *install;
-	const struct obj *findings;     /* of the gate: what status.plan shows */
+	const struct obj *findings;     /* of the gate; status.plan shows the weightiest */
+	int64_t n_unlisted;             /* findings that the gate itself has only counted */
+	const struct obj *judged;       /* [{crd, digest}]: each definition, and what was found */
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
 	bool gate_blocked;              /* refused by the gate alone: judged anew */
 	bool is_upgrade;                /* for the chart: something of the release is there */
@@ -98,6 +100,8 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err);
 /* The gate warns of something that no waiver covers. */
 bool strategy_has_warnings(const struct strategy_pass *s);
+/* findings, findingsOmitted and judged of status.plan. */
+void strategy_set_findings(const struct strategy_pass *s, struct obj *plan);
 /* Back to Pending if the gate's newest outcome is not the one the plan was made with. */
 bool strategy_gate_voids(struct strategy_pass *s);
 /* The only way a CRD is written: judged first, and right before. planned: the findings must be

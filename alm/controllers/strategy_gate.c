@@ -16,6 +16,9 @@
 #define RECHECK_MAX_NS   NS_PER_MIN
 #define RECHECK_FACTOR   10 /* times what the last check took */
 #define STEPS_LISTED_MAX 20
+/* Of all definitions, in status.plan; the log has every one. */
+#define FINDINGS_LISTED_MAX 100
+#define FINDINGS_BYTES_MAX  ((size_t)64 << 10)
 
 static const char *outcome_id(const struct strategy_pass *s, const struct plan_entry *e)
 {
@@ -161,6 +164,48 @@ static void add_findings(struct obj *list, struct obj *keys, const struct outcom
 	}
 }
 
+static struct obj *judgement(const char *crd, const char *digest)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "crd", crd);
+	obj_set_str(o, "digest", digest);
+	return o;
+}
+
+/* Those of one outcome, as far as there is room. */
+static void list_findings(const struct obj *all, const char *outcome, size_t *bytes,
+			  struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(all); i++) {
+		const struct obj *f = obj_at(all, i);
+		if (!cstr_eq(obj_str(f, "outcome"), outcome))
+			continue;
+		CLEANUP(xfreep) char *text = json_text(f);
+		*bytes += strlen(text);
+		if (*bytes > FINDINGS_BYTES_MAX || obj_len(list) == FINDINGS_LISTED_MAX)
+			return;
+		obj_append(list, obj_ref(f));
+	}
+}
+
+void strategy_set_findings(const struct strategy_pass *s, struct obj *plan)
+{
+	static const char *const weightiest_first[] = {"refuse", "warn", "waived", "allow"};
+	struct obj *list = obj_list();
+	size_t bytes = 0;
+	for (size_t i = 0; i < ARRAY_LEN(weightiest_first); i++)
+		list_findings(s->findings, weightiest_first[i], &bytes, list);
+	bool all = obj_len(list) == obj_len(s->findings);
+	int64_t omitted = s->n_unlisted + (int64_t)(obj_len(s->findings) - obj_len(list));
+	if (obj_len(list))
+		obj_set(plan, "findings", obj_ref(all ? s->findings : list));
+	if (omitted)
+		obj_set_int(plan, "findingsOmitted", omitted);
+	if (obj_len(s->judged))
+		obj_set(plan, "judged", obj_ref(s->judged));
+	obj_unref(list);
+}
+
 static const char *unused_text(const struct outcome *o, const char *text, struct arena *a)
 {
 	const struct obj *unused = obj_get(o->value, "unusedWaivers");
@@ -253,6 +298,8 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	if (!strategy_is_planning(s))
 		return STEP_CONTINUE;
 	struct obj *findings = obj_keep(v->a, obj_list()), *keys = obj_keep(v->a, obj_list());
+	struct obj *judged = obj_keep(v->a, obj_list());
+	int64_t n_unlisted = 0;
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
 		if (!is_to_write(s, e))
@@ -262,6 +309,9 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 		if (!o)
 			continue;
 		add_findings(findings, keys, o);
+		n_unlisted += obj_i64(o->value, "omitted", 0);
+		obj_append(judged,
+			   judgement(e->name, live_gate_key(obj_get(o->value, "findings"), v->a)));
 		unused = unused_text(o, unused, v->a);
 		if (is_refused(o) && !refusal)
 			refusal = obj_str(o->value, "text");
@@ -275,6 +325,8 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	}
 	s->findings = findings;
 	s->finding_keys = keys;
+	s->judged = judged;
+	s->n_unlisted = n_unlisted;
 	conclude(s, refusal, unused);
 	if (refusal)
 		return STEP_CONTINUE;
@@ -295,6 +347,11 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 /* The findings the plan was begun with, of this definition. */
 static const char *planned_key(const struct strategy_pass *s, const struct plan_entry *e)
 {
+	const struct obj *judged = obj_path(s->ref->o, "status.plan.judged");
+	for (size_t i = 0; i < obj_len(judged); i++)
+		if (cstr_eq(obj_str(obj_at(judged, i), "crd"), e->name))
+			return obj_str(obj_at(judged, i), "digest");
+	/* A plan of before judged was kept: its list had all findings. */
 	const struct obj *all = obj_path(s->ref->o, "status.plan.findings");
 	CLEANUP(obj_unrefp) struct obj *own = obj_list();
 	size_t n = strlen(e->name);

@@ -13,18 +13,6 @@ static size_t find(const struct obj *conditions, const char *type)
 	return SIZE_MAX;
 }
 
-/* At most CONDITION_MESSAGE_MAX bytes, cut at a UTF-8 border. */
-static struct str cut(const char *message)
-{
-	struct str s = str_of(message);
-	if (s.len > CONDITION_MESSAGE_MAX) {
-		s.len = CONDITION_MESSAGE_MAX;
-		while (s.len && ((unsigned char)s.ptr[s.len] & 0xC0) == 0x80)
-			s.len--;
-	}
-	return s;
-}
-
 /* Sets a text member; true if it differs from before. */
 static bool set(struct obj *o, const char *key, struct str value)
 {
@@ -53,7 +41,7 @@ bool condition_set(struct obj *conditions, const struct condition *c, int64_t no
 		obj_set_str(o, "lastTransitionTime", now);
 	}
 	bool changed = set(o, "reason", str_of(c->reason));
-	changed |= set(o, "message", cut(c->message));
+	changed |= set(o, "message", str_clip(str_of(c->message), CONDITION_MESSAGE_MAX));
 	return moved || changed;
 }
 

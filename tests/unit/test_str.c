@@ -44,11 +44,23 @@ static void test_str__utf8_refuses_surrogates_and_overlong_forms(void **state)
 	}
 }
 
+static void test_str__clip_cuts_no_character_in_two(void **state)
+{
+	(void)state;
+	struct str s = STR("a\xc3\xa4\xe2\x82\xac"
+			   "b"); /* 1, 2, 3 and 1 bytes */
+	static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 7, 7};
+	for (size_t max = 0; max < ARRAY_LEN(want); max++)
+		assert_int_equal(str_clip(s, max).len, want[max]);
+	assert_int_equal(str_clip(STR_NONE, 5).len, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_str__next_yields_every_field),
 		cmocka_unit_test(test_str__parse_i64_refuses_overflow),
+		cmocka_unit_test(test_str__clip_cuts_no_character_in_two),
 		cmocka_unit_test(test_str__utf8_refuses_surrogates_and_overlong_forms),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
