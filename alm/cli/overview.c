@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/cli/printer.h"
+#include "alm/controllers/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
@@ -189,6 +190,19 @@ static void add_available(const struct overview *x)
 		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s", x->name, newest));
 }
 
+/* A reconcile that fails again and again (stalled.h), of the app or of one of its versions. */
+static void add_stalled(const struct overview *x, const struct obj *o, const char *kind,
+			const char *version)
+{
+	struct condition c;
+	if (!condition_get(o, stalled_type(o), &c) || !cstr_eq(c.status, "True"))
+		return;
+	struct obj *w = wait_new(x, "stalled", version, c.reason, c.message);
+	const char *next = stalled_next(kind, meta_name(o), c.reason, x->a);
+	if (*next)
+		set_next(w, next);
+}
+
 /* What else is wrong: True is bad news for these. */
 static void add_trouble(const struct overview *x)
 {
@@ -238,6 +252,11 @@ static struct obj *app_obj(struct overview *x, const struct obj *app)
 	for (size_t i = 0; i < obj_len(strategies); i++)
 		if (is_of_app(x, obj_at(strategies, i)))
 			add_strategy(x, obj_at(strategies, i));
+	add_stalled(x, app, "apptype", NULL);
+	for (size_t i = 0; i < obj_len(strategies); i++)
+		if (is_of_app(x, obj_at(strategies, i)))
+			add_stalled(x, obj_at(strategies, i), "installstrategy",
+				    version_of(obj_at(strategies, i), x->a));
 	add_blocked(x);
 	add_available(x);
 	add_trouble(x);
@@ -253,8 +272,9 @@ static struct obj *catalog_objs(const struct obj *catalogs)
 	struct condition c;
 	for (size_t i = 0; i < obj_len(items); i++) {
 		const struct obj *o = obj_at(items, i);
-		bool known = condition_get(o, "Synced", &c);
-		if (known && cstr_eq(c.status, "True"))
+		bool stalled = condition_get(o, stalled_type(o), &c) && cstr_eq(c.status, "True");
+		bool known = stalled || condition_get(o, "Synced", &c);
+		if (known && !stalled && cstr_eq(c.status, "True"))
 			continue;
 		struct obj *row = obj_map();
 		set_if(row, "name", meta_name(o));

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/base/map.h"
+#include "alm/controllers/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -125,6 +126,26 @@ static void of_catalog(struct obj *list, const struct obj *o)
 	}
 }
 
+/* Whatever it is that fails: the app of a version is named. */
+static void of_any(struct obj *list, const struct obj *o)
+{
+	struct condition c;
+	if (!condition_get(o, stalled_type(o), &c) || !cstr_eq(c.status, "True"))
+		return;
+	bool is_catalog = cstr_eq(meta_kind(o), "Catalog");
+	bool is_app = cstr_eq(meta_kind(o), "AppType");
+	const struct alert a = {.name = "ALMReconcileFailing",
+				.severity = "warning",
+				.app = is_catalog ? NULL
+				       : is_app   ? meta_name(o)
+						  : obj_str(o, "spec.appTypeRef.name"),
+				.version = is_catalog || is_app ? NULL : obj_str(o, "spec.version"),
+				.catalog = is_catalog ? meta_name(o) : NULL,
+				.message = c.message,
+				.since = condition_since(o, stalled_type(o))};
+	fire(list, &a);
+}
+
 struct obj *alerts_of(const struct obj *o)
 {
 	struct obj *list = obj_list();
@@ -135,6 +156,7 @@ struct obj *alerts_of(const struct obj *o)
 		of_strategy(list, o);
 	else if (cstr_eq(kind, "Catalog"))
 		of_catalog(list, o);
+	of_any(list, o);
 	return list;
 }
 

@@ -181,7 +181,7 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 	int64_t seq;
 	if (audit_append(x->c.audit, &row, &seq, err) < 0)
 		return -err->code;
-	r->last_seq = seq;
+	r->last_seq = a->seq = seq;
 	r->changed = true;
 	if (a->key)
 		chain_set_key(x->chain, a->row_type, &about, a->key);
@@ -538,6 +538,8 @@ static void start_action(struct run *r, struct action *a)
 		r->x->c.host.watch(r->x->c.host.arg, &a->resource, a->selector, a->metadata_only);
 		break;
 	case ACT_ROW:
+		write_row_event(r, a);
+		break;
 	case ACT_STATUS:
 		break; /* done before */
 	}

@@ -67,7 +67,8 @@ void call_done(struct step_call *c); /* the run goes on */
 
 /* Start one action; they end in call_done() or run_fail(). */
 void write_status(struct run *r);
-void write_farewell(struct run *r); /* the Event of a row_only status */
+void write_farewell(struct run *r);                    /* the Event of a row_only status */
+void write_row_event(struct run *r, struct action *a); /* of a row that is new; nothing waits */
 void write_action(struct run *r, struct action *a);
 void work_sync(struct run *r, struct action *a);
 void work_fetch(struct run *r, struct action *a);

@@ -92,6 +92,14 @@ static void write_event(struct executor *x, const struct action *a, int64_t seq,
 	client_create(x->c.client, &events, event_namespace(a), o, NULL, event_written, x);
 }
 
+void write_row_event(struct run *r, struct action *a)
+{
+	char tail[32];
+	snprintf(tail, sizeof(tail), "row-%llx", (unsigned long long)a->seq);
+	if (a->seq)
+		write_event(r->x, a, a->seq, tail);
+}
+
 static void farewell_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;

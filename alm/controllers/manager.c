@@ -122,6 +122,16 @@ static void pass_done(void *arg, const char *controller, const char *key, bool c
 		if (requeue_after_ns)
 			queue_add_after(w->queue, key, requeue_after_ns);
 	}
+	if (!manager_failing_pass(m, controller, key, changed, err))
+		queue_done(w->queue, key);
+}
+
+void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry)
+{
+	struct worker *w = worker_of(m, controller);
+	assert(w);
+	if (retry)
+		queue_add_rate_limited(w->queue, key);
 	queue_done(w->queue, key);
 }
 
@@ -338,6 +348,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
+	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = map_new(xfree);
 	m->catalogs = manager_catalogs_new();
 	TAILQ_INIT(&m->works);
@@ -443,6 +454,7 @@ void manager_free(struct manager *m)
 		informer_free(m->fixed[i].informer);
 	map_free(m->owned);
 	map_free(m->instances);
+	manager_failing_free(m);
 	map_free(m->deadlines);
 	map_free(m->catalogs);
 	xfree(m->indexes);

@@ -1,5 +1,6 @@
-/* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes see)
- * and manager_catalogs.c (indexes and their folders). */
+/* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes
+ * see), manager_failing.c (reconciles that fail) and manager_catalogs.c (indexes and their
+ * folders). */
 #ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
 #define ALM_CONTROLLERS_MANAGER_INTERNAL_H
 
@@ -59,6 +60,7 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
+	struct map *failing;   /* "controller/key" -> struct failing */
 	struct map *deadlines; /* id -> int64_t, monotonic; the oldest go first */
 	struct map *catalogs;  /* name -> struct catalog_slot */
 	struct catalog_works works;
@@ -78,6 +80,15 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 void manager_enqueue(struct manager *m, const char *controller, const char *key);
 void manager_enqueue_strategies(struct manager *m, const char *app);
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
+
+/* How a pass ended is counted. True: its object is told of it first, in a run of its own, after
+ * which manager_pass_told() is called; until then the key is in work. */
+bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
+			  const struct error *err);
+/* retry: the key comes back after a pause. */
+void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry);
+struct map *manager_failing_new(struct metrics *m);
+void manager_failing_free(struct manager *m);
 
 struct map *manager_catalogs_new(void);
 void manager_catalogs_stop(struct manager *m); /* cancels what is under way */

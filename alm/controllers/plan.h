@@ -48,13 +48,14 @@ struct action {
 	const struct obj *subject; /* the object the row is about */
 	const char *chain;         /* app whose chain of causes it joins */
 	bool advances;             /* later rows of the chain have it as cause */
-	const char *event_type;    /* "Normal", "Warning"; NULL: no Event */
-	const char *actor;         /* of an Approval */
-	bool actor_known;          /* by the server; else it is what a client claims */
-	const char *also_chain;    /* "catalog:NAME": its newest row is the cause if it is newer */
-	bool row_only;             /* ACT_STATUS: the row of a deletion, no write */
-	const char *subresource;   /* ACT_PATCH */
-	const char *selector;      /* ACT_WATCH */
+	const char *event_type;  /* "Normal", "Warning"; NULL: no Event. Of a row: when it is new */
+	int64_t seq;             /* ACT_ROW: set by the executor; 0: there is such a row already */
+	const char *actor;       /* of an Approval */
+	bool actor_known;        /* by the server; else it is what a client claims */
+	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
+	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
+	const char *subresource; /* ACT_PATCH */
+	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
 	bool guards;        /* ACT_GATE: nothing after it happens unless it passes */
 	const char *expect; /* ... with findings of this key (live_gate_key), if any */

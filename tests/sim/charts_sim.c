@@ -116,19 +116,24 @@ void charts_put(struct world *w, const char *version, unsigned serves)
 	put(w, a, &files, "etcd-operator", version);
 }
 
-void charts_put_plain(struct world *w, const char *name, const char *version)
+void charts_put_text(struct world *w, const char *name, const char *version, const char *template)
 {
-	static const char text[] = "apiVersion: v1\n"
-				   "kind: ConfigMap\n"
-				   "metadata: {name: {{ .Release.Name }}}\n"
-				   "data: {version: {{ .Chart.Version | quote }}}\n";
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARCHIVE_BYTES);
 	struct archive_file items[2];
 	struct archive_files files = {.items = items, .cap = ARRAY_LEN(items)};
 	add(&files, "Chart.yaml",
 	    arena_fmt(a, "apiVersion: v2\nname: %s\nversion: %s\n", name, version));
-	add(&files, "templates/configmap.yaml", text);
+	add(&files, "templates/all.yaml", template);
 	put(w, a, &files, name, version);
+}
+
+void charts_put_plain(struct world *w, const char *name, const char *version)
+{
+	charts_put_text(w, name, version,
+			"apiVersion: v1\n"
+			"kind: ConfigMap\n"
+			"metadata: {name: {{ .Release.Name }}}\n"
+			"data: {version: {{ .Chart.Version | quote }}}\n");
 }
 
 /* The folder as source.c reads it. */

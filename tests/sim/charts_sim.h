@@ -12,7 +12,9 @@ enum chart_serves { SERVES_V1 = 1, SERVES_V2 = 2, STORES_V2 = 4 };
 
 /* Puts etcd-operator-VERSION.tgz into the folder. */
 void charts_put(struct world *w, const char *version, unsigned serves);
-/* Puts NAME-VERSION.tgz: a ConfigMap, no CRD. */
+/* Puts NAME-VERSION.tgz with one template and no CRD. */
+void charts_put_text(struct world *w, const char *name, const char *version, const char *template);
+/* The same with a ConfigMap. */
 void charts_put_plain(struct world *w, const char *name, const char *version);
 
 extern const struct source_files charts_files; /* arg: the world; set it in a copy */

@@ -60,6 +60,7 @@ together() {
 	later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$((runs / 2))" --seed 3000 --together
 	later sim__random_faults_on_an_approval_race --scenario race --runs "$few" --together
 	later sim__random_faults_on_removal_and_return --scenario again --runs "$few"
+	later sim__random_faults_on_a_reconcile_that_stalls --scenario stalled --runs "$few"
 	later sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs "$few"
 	later sim__random_faults_on_the_server --scenario server --runs "$runs"
 	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
@@ -78,6 +79,7 @@ collect sim__random_faults_on_an_approval_race
 collect sim__random_faults_while_objects_drift
 collect sim__random_faults_on_a_removal
 collect sim__random_faults_on_removal_and_return
+collect sim__random_faults_on_a_reconcile_that_stalls
 collect sim__random_faults_on_a_catalog_that_goes_bad
 collect sim__random_faults_on_the_server
 collect sim__random_faults_on_the_toy_controller

@@ -266,7 +266,7 @@ bool world_has(const struct obj *o, const char *field_is_value)
 	snprintf(field, sizeof(field), "%.*s", STR_ARG(name));
 	const struct obj *found = obj_path(o, field);
 	if (field[0] == '@')
-		return condition_get(o, field + 1, &c) && str_is(value, c.reason);
+		return condition_get(o, field + 1, &c) ? str_is(value, c.reason) : !value.len;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(BODY_BYTES_MAX);
 	if (obj_as_string(found))
 		strbuf_adds(&text, obj_as_string(found));

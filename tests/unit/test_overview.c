@@ -193,6 +193,27 @@ static void test_overview__empty_objects(void **state)
 	assert_non_null(strstr(b.buf, "alm why-not x"));
 }
 
+static void test_overview__a_reconcile_that_fails_is_named(void **state)
+{
+	(void)state;
+	expect(APP("web", "Automatic",
+		   "    installedVersion: 0.1.0\n    availableVersion: 0.1.0\n    "
+		   "conditions:\n" READY("True", "Installed", "0.1.0")),
+	       "items: [{metadata: {name: install.0.2.0.web}, spec: {appTypeRef: {name: web}, "
+	       "version: 0.2.0}, status: {phase: Succeeded, revision: 2, conditions: [{type: "
+	       "Stalled, status: \"True\", reason: Conflict, message: who}]}}]",
+	       "items: [{metadata: {name: c}, status: {conditions: [{type: Synced, status: "
+	       "\"True\", reason: Synced}, {type: Stalled, status: \"True\", reason: "
+	       "LimitExceeded, message: large}]}}]",
+	       "APP   INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "web   0.1.0       0.1.0       Automatic   True    Installed\n"
+	       "\nweb 0.2.0: Conflict: who\n"
+	       "  next: kubectl get -o yaml --show-managed-fields "
+	       "installstrategy/install.0.2.0.web\n"
+	       "          find who else writes what the message names, and let one of them go\n"
+	       "\ncatalog c: LimitExceeded: large\n  next: alm describe catalog c\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_overview__time_and_mode_hold_a_version_back),
 		cmocka_unit_test(test_overview__a_catalog_in_trouble),
 		cmocka_unit_test(test_overview__empty_objects),
+		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

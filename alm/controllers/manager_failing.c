@@ -1,0 +1,216 @@
+/*
+ * Reconciles that fail again and again: counted, shown on the object (stalled.h), in the metrics
+ * and as an Event, and taken back in the first pass that works.
+ *
+ * A pass that works is one that has nothing left to do; of those that did something three in a row
+ * count, as a reconcile may well get half way, fail, and get half way again for ever.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/log.h"
+#include "alm/controllers/manager_internal.h"
+#include "alm/controllers/stalled.h"
+
+#define WORKED_IN_A_ROW 3
+#define PASS_BYTES_MAX  ((size_t)16 << 20)
+
+/* Lives from the first failure to the pass that works. */
+struct failing {
+	unsigned failures, worked;
+	unsigned tried;   /* failures when it was last tried to tell the object */
+	int64_t since_ns; /* monotonic, of the first failure */
+	bool is_stalled;
+	const char *noted; /* reason of the last stalled_note(); NULL: none */
+};
+
+/* One run that tells the object; in its arena. */
+struct telling {
+	struct manager *m;
+	struct error err; /* code 0: it works again */
+	bool is_note;
+};
+
+static const char *labels_of(const char *controller, struct strbuf *b)
+{
+	metrics_label(b, "controller", controller);
+	return b->buf;
+}
+
+static struct metric *errors_total(struct metrics *m, const char *controller)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	return metrics_counter(m, "alm_reconcile_errors_total", "Reconciles that failed.",
+			       labels_of(controller, &b));
+}
+
+static struct metric *keys_failing(struct metrics *m, const char *controller)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	return metrics_gauge(m, "alm_reconcile_keys_failing",
+			     "Objects whose reconcile fails again and again.",
+			     labels_of(controller, &b));
+}
+
+/* The series are there before anything fails: a rate needs its zero. */
+static void reset(struct metrics *m)
+{
+	for (const struct controller *const *c = all_controllers; m && *c; c++) {
+		metric_add(errors_total(m, (*c)->name), 0);
+		metric_set(keys_failing(m, (*c)->name), 0);
+	}
+}
+
+struct map *manager_failing_new(struct metrics *m)
+{
+	reset(m);
+	return map_new(xfree);
+}
+
+void manager_failing_free(struct manager *m)
+{
+	map_free(m->failing);
+	reset(m->c.metrics);
+}
+
+static void count(struct manager *m, const char *controller)
+{
+	CLEANUP(strbuf_release) struct strbuf prefix = STRBUF_INIT(STRBUF_SMALL);
+	int64_t n = 0;
+	if (!m->c.metrics)
+		return;
+	strbuf_addf(&prefix, "%s/", controller);
+	for (struct map_entry *e = map_first(m->failing); e; e = map_next(e)) {
+		const struct failing *f = e->value;
+		n += f->is_stalled && cstr_has_prefix(e->key, prefix.buf);
+	}
+	metric_set(keys_failing(m->c.metrics, controller), n);
+}
+
+/* --- the object --- */
+
+static const struct informer_object *object_of(struct manager *m, const char *controller,
+					       const char *key)
+{
+	static const struct {
+		const char *controller;
+		enum watched kind;
+	} rows[] = {{"catalog", WATCH_CATALOG},
+		    {"apptype", WATCH_APPTYPE},
+		    {"strategy", WATCH_STRATEGY},
+		    {"crdowner", WATCH_CRD},
+		    {"instance", WATCH_CRD}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!strcmp(rows[i].controller, controller))
+			return informer_get(m->fixed[rows[i].kind].informer, "", key);
+	return NULL;
+}
+
+static bool begin_telling(struct manager *m, const char *controller, const char *key,
+			  const struct error *err, bool note);
+
+static void told(void *arg, const char *controller, const char *key, bool changed,
+		 int64_t requeue_after_ns, const struct error *err)
+{
+	const struct telling *t = arg;
+	struct manager *m = t->m;
+	(void)changed;
+	(void)requeue_after_ns;
+	if (err)
+		log_warn("object not told", "controller", controller, "key", key, "error",
+			 err->msg);
+	if (err && t->err.code && !t->is_note && begin_telling(m, controller, key, &t->err, true))
+		return;
+	/* That it works again is told when the next pass has worked, too. */
+	manager_pass_told(m, controller, key, err && !t->err.code);
+}
+
+/* One Event for a reason: what cannot be kept on the object is not said at every attempt. */
+static bool is_noted(struct manager *m, const char *controller, const char *key, const char *reason)
+{
+	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&id, "%s/%s", controller, key);
+	struct failing *f = map_get(m->failing, id.buf);
+	bool noted = !f || (f->noted && !strcmp(f->noted, reason));
+	if (f)
+		f->noted = reason;
+	return noted;
+}
+
+static bool plan_telling(struct manager *m, const char *controller, const char *key,
+			 const struct error *err, bool note, struct plan *p)
+{
+	struct obj *o = manager_parse(object_of(m, controller, key));
+	if (!o)
+		return false;
+	obj_keep(p->a, o);
+	if (!err)
+		return stalled_end(p, o);
+	if (!note)
+		return stalled_begin(p, o, err, loop_now(m->c.loop));
+	if (is_noted(m, controller, key, stalled_reason(err->code)))
+		return false;
+	stalled_note(p, o, err);
+	return true;
+}
+
+static bool begin_telling(struct manager *m, const char *controller, const char *key,
+			  const struct error *err, bool note)
+{
+	struct arena *a = arena_new(PASS_BYTES_MAX);
+	struct plan p;
+	plan_init(&p, a);
+	if (!plan_telling(m, controller, key, err, note, &p)) {
+		arena_free(a);
+		return false;
+	}
+	struct telling *t = ARENA_NEW(a, struct telling);
+	*t = (struct telling){.m = m, .err = err ? *err : ERROR_INIT, .is_note = note};
+	executor_start(m->executor, controller, key, &p, a, told, t);
+	return true;
+}
+
+/* --- counting --- */
+
+static bool failed(struct manager *m, const char *controller, const char *key, const char *id,
+		   const struct error *err)
+{
+	struct failing *f = map_get(m->failing, id);
+	if (!f) {
+		f = xcalloc(1, sizeof(*f));
+		f->since_ns = loop_mono(m->c.loop);
+		map_set(m->failing, id, f);
+	}
+	f->failures++;
+	f->worked = 0;
+	if (m->c.metrics)
+		metric_add(errors_total(m->c.metrics, controller), 1);
+	/* Not at every failure: telling may fail as well. */
+	if (f->failures - f->tried < STALLED_FAILURES ||
+	    loop_mono(m->c.loop) - f->since_ns < STALLED_NS)
+		return false;
+	f->tried = f->failures;
+	f->is_stalled = true;
+	count(m, controller);
+	return begin_telling(m, controller, key, err, false);
+}
+
+bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
+			  const struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&id, "%s/%s", controller, key);
+	if (err)
+		return failed(m, controller, key, id.buf, err);
+	struct failing *f = map_get(m->failing, id.buf);
+	if (changed && (!f || ++f->worked < WORKED_IN_A_ROW))
+		return false;
+	if (f) {
+		map_del(m->failing, id.buf);
+		count(m, controller);
+	}
+	/* It may have been told by a controller that ran before this one. */
+	const struct informer_object *io = object_of(m, controller, key);
+	return io && str_find(io->text, STR("Stalled\"")) >= 0 &&
+	       begin_telling(m, controller, key, NULL, false);
+}

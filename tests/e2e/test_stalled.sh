@@ -1,0 +1,68 @@
+#!/bin/bash
+# A reconcile that fails again and again is a condition with its reason and next step, one Event, a metric and a line of
+# `alm status`; all of it goes when the cause does. Also when the status itself cannot be written.
+. tests/e2e/lib.sh
+
+thing() { # MAXIMUM
+	cat <<YAML
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.x.io}
+spec:
+  group: x.io
+  scope: Cluster
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer, maximum: $1}}}}}
+YAML
+}
+
+metric() { curl -s "http://$metrics/metrics" | grep "^$1" | sed 's/.* //'; }
+stalled() { k get "$1" -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].reason}'; }
+events() { k get events -A -o json | jq "[.items[] | select(.reason == \"$1\")] | length"; }
+
+mkdir -p "$dir/web/templates"
+printf 'apiVersion: v2\nname: web\nversion: 0.1.0\n' >"$dir/web/Chart.yaml"
+printf 'apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: web}\nsize: 3\n' >"$dir/web/templates/thing.yaml"
+alm package build "$dir/web" -o "$catalog" >/dev/null
+up_start
+thing 1 | k apply -f - >/dev/null
+k wait --for=condition=Established crd/things.x.io --timeout=60s >/dev/null
+k create -f - >/dev/null <<YAML
+{apiVersion: app.coreos.com/v1alpha1, kind: Catalog, metadata: {name: ops}, spec: {source: {url: "dir://$catalog"}, interval: 5s}}
+YAML
+printf 'apiVersion: app.coreos.com/v1beta1\nkind: AppType\nmetadata: {name: web}\nspec: {type: io.ops}\n' | k create -f - >/dev/null
+
+# what somebody else's CRD refuses
+ist=ist/install.0.1.0.web.io.ops
+soon "what the server refuses for ever is a condition" Refused stalled $ist
+has "with what is refused and what helps" 'should be less than or equal to 1; tried again, at least every minute; correct what' \
+	"$(k get $ist -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].message}')"
+has "kubectl waits for it" "condition met" "$(k wait --for=condition=Stalled $ist --timeout=5s 2>&1)"
+has "alm status names it, with the next step" "next: kubectl describe installstrategy/install.0.1.0.web.io.ops" "$(alm status)"
+is "it is counted" 1 "$(metric 'alm_reconcile_keys_failing{controller="strategy"}')"
+is "one Event" 1 "$(events Refused)"
+seq=$(k get $ist -o 'jsonpath={.status.transitionSeq}')
+failures=$(metric 'alm_reconcile_errors_total{controller="strategy"}')
+more() { [ "$(metric 'alm_reconcile_errors_total{controller="strategy"}')" -gt "$failures" ] && echo more; }
+nudge() { k annotate $ist --overwrite "nudge=$RANDOM" >/dev/null; } # instead of a minute
+nudge
+soon "it is tried again" more more
+is "without another word" "$seq 1" "$(k get $ist -o 'jsonpath={.status.transitionSeq}') $(events Refused)"
+thing 5 | k apply -f - >/dev/null
+nudge
+soon "the cause gone, it works" 0.1.0 k get apps web -o 'jsonpath={.status.installedVersion}'
+soon "and nothing is left of it" "" stalled $ist
+is "nor in the metric" 0 "$(metric 'alm_reconcile_keys_failing{controller="strategy"}')"
+is "nor in alm status" "Nothing waits." "$(alm status | tail -1)"
+
+# a status that cannot be written: somebody has set it ahead of the log
+seq=$(k get apps web -o 'jsonpath={.status.transitionSeq}')
+k patch apps web --subresource=status --type=merge -p '{"status":{"transitionSeq":99}}' >/dev/null
+k patch apps web --type=merge -p '{"spec":{"paused":true}}' >/dev/null
+soon "where the status cannot be written the Event tells" 1 events LogBehindStatus
+is "and the metric" 1 "$(metric 'alm_reconcile_keys_failing{controller="apptype"}')"
+k patch apps web --subresource=status --type=merge -p "{\"status\":{\"transitionSeq\":$seq}}" >/dev/null
+soon "put right, it goes on" 0 metric 'alm_reconcile_keys_failing{controller="apptype"}'
+is "one Event it was" 1 "$(events LogBehindStatus)"
+finish
