@@ -66,9 +66,9 @@ struct str chart_path(struct arena *a, const struct chart *c);
  * their paths, until the dependencies of their own chart are processed. */
 struct chart *chart_clone(struct arena *a, const struct chart *c);
 
-/* Is the file, by its path inside its chart, one of the chart's CRDs? crds/ at the chart's root, YAML
- * or JSON by the extension, as Helm's Chart.CRDObjects() has it: what lies below templates/crds/ is
- * a template. The one place that decides. */
+/* Is the file, by its path inside its chart, one of the chart's CRDs? crds/ at the chart's root,
+ * YAML or JSON by the extension, as Helm's Chart.CRDObjects() has it: what lies below
+ * templates/crds/ is a template. The one place that decides. */
 bool chart_is_crd(const char *path);
 /* Those of a chart and its subcharts, packed ones included, with paths from the root
  * ("charts/s/crds/a.yaml", "charts/s-1.0.0.tgz:crds/a.yaml"). in_templates: another file is a

@@ -17,9 +17,9 @@
 
 struct queue;
 
-/* ready is called in a later turn when a key can be taken, and again in the next turn while it takes
- * some and leaves others, so it may stop after as many as a turn has time for. One that takes none
- * is not called again before the next add. */
+/* ready is called in a later turn when a key can be taken, and again in the next turn while it
+ * takes some and leaves others, so it may stop after as many as a turn has time for. One that takes
+ * none is not called again before the next add. */
 struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg);
 void queue_free(struct queue *q);
 DEFINE_FREEP(queue)
