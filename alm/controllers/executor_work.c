@@ -189,7 +189,8 @@ void work_render(struct run *r, struct action *a)
 	const struct executor_host *h = &r->x->c.host;
 	const struct outcome *archive = stash_get(r->x->c.stash, a->key);
 	if (!archive || archive->code) {
-		r->changed = true; /* evicted: fetched again in the next pass */
+		r->changed =
+			true; /* its fetch has failed, or it was evicted: the next pass tells */
 		return;
 	}
 	struct obj *request = obj_keep(r->a, obj_copy(a->body));

@@ -13,6 +13,7 @@
 #include "alm/controllers/app_metrics.h"
 #include "alm/controllers/chain.h"
 #include "alm/controllers/controller.h"
+#include "alm/controllers/deadlines.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/render_job.h"
 #include "alm/controllers/shadow.h"
@@ -349,7 +350,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
 	m->failing = manager_failing_new(c->metrics);
-	m->deadlines = map_new(xfree);
+	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
 	TAILQ_INIT(&m->works);
 	struct executor_config ec = {
@@ -455,7 +456,7 @@ void manager_free(struct manager *m)
 	map_free(m->owned);
 	map_free(m->instances);
 	manager_failing_free(m);
-	map_free(m->deadlines);
+	deadlines_free(m->deadlines);
 	map_free(m->catalogs);
 	xfree(m->indexes);
 	discovery_free(m->discovery);

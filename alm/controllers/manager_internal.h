@@ -13,7 +13,6 @@
 #include "alm/controllers/manager.h"
 
 #define CONTROLLERS_MAX 8
-#define DEADLINES_MAX   4096
 
 struct worker {
 	struct manager *m;
@@ -47,6 +46,7 @@ struct catalog_slot {
 	struct catalog_work *work; /* the sync that runs; NULL: none */
 };
 
+struct deadlines;
 struct catalog_work; /* manager_catalogs.c: one sync or one fetch */
 TAILQ_HEAD(catalog_works, catalog_work);
 
@@ -60,9 +60,9 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
-	struct map *failing;   /* "controller/key" -> struct failing */
-	struct map *deadlines; /* id -> int64_t, monotonic; the oldest go first */
-	struct map *catalogs;  /* name -> struct catalog_slot */
+	struct map *failing; /* "controller/key" -> struct failing */
+	struct deadlines *deadlines;
+	struct map *catalogs; /* name -> struct catalog_slot */
 	struct catalog_works works;
 	const struct catalog_index **indexes;
 	size_t n_indexes;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/controllers/chain.h"
+#include "alm/controllers/deadlines.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/obj/json.h"
@@ -111,20 +112,10 @@ static int64_t op_head(void *arg, const char *uid)
 	return audit_head(m->c.audit, uid, &tseq, &seq, &err) < 0 ? 0 : tseq;
 }
 
-/* A clock that jumps ends nothing early: only the first look asks it. */
 static int64_t op_left(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns)
 {
 	struct manager *m = arg;
-	int64_t now = loop_mono(m->c.loop), *end = map_get(m->deadlines, id);
-	if (!end) {
-		int64_t left = by_wall_ns > deadline_ns ? deadline_ns : by_wall_ns;
-		end = xcalloc(1, sizeof(*end));
-		*end = now + (left > deadline_ns / 10 ? left : deadline_ns / 10);
-		map_set(m->deadlines, id, end);
-		if (map_count(m->deadlines) > DEADLINES_MAX)
-			map_del(m->deadlines, map_first(m->deadlines)->key);
-	}
-	return *end - now;
+	return deadlines_left(m->deadlines, id, deadline_ns, by_wall_ns, loop_mono(m->c.loop));
 }
 
 static const struct view_ops view_operations = {

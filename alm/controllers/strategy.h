@@ -24,6 +24,8 @@ struct strategy_pass {
 	int64_t rollback_revision;    /* of the release record of a rollback; 0: none */
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
+	const char *fetch;            /* outcome of a fetch that a render needs first; or NULL */
+	bool refetch;                 /* it failed before */
 	struct install_plan *install;
 	const struct obj *findings;     /* of the gate; status.plan shows the weightiest */
 	int64_t n_unlisted;             /* findings that the gate itself has only counted */

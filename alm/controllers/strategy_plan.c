@@ -244,10 +244,10 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 		block_unknown_archive(s);
 		return STEP_CONTINUE;
 	}
-	struct action *x = plan_add(plan, ACT_FETCH);
-	x->id = id;
-	x->key = s->archive;
-	return strategy_work_begins(s, o != NULL);
+	/* Together with the render: between two runs another's archive may take its place. */
+	s->fetch = id;
+	s->refetch = o != NULL;
+	return STEP_CONTINUE;
 }
 
 static const char *survey_key(const struct plan_entry *e, struct arena *a)

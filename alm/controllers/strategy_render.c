@@ -122,11 +122,16 @@ static void refuse(struct strategy_pass *s, const char *reason, const char *mess
 static int render(struct strategy_pass *s, const char *id, const struct obj *inputs,
 		  const struct obj *answers, bool again)
 {
+	if (s->fetch) {
+		struct action *f = plan_add(s->plan, ACT_FETCH);
+		f->id = s->fetch;
+		f->key = s->archive;
+	}
 	struct action *x = plan_add(s->plan, ACT_RENDER);
 	x->id = id;
 	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
 	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
-	return strategy_work_begins(s, again);
+	return strategy_work_begins(s, again || s->refetch);
 }
 
 /* The next thing to do with the rounds that are done; the outcome brings the key back. */

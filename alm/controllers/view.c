@@ -81,7 +81,16 @@ int view_live(const struct view *v, const struct resource *r, const char *ns, co
 
 const struct outcome *view_outcome(const struct view *v, const char *id)
 {
-	return stash_get(v->stash, id);
+	const struct outcome *stored = stash_get(v->stash, id);
+	struct error err;
+	struct obj *value = NULL;
+	if (!stored)
+		return NULL;
+	struct outcome *o = arena_memdup(v->a, stored, sizeof(*stored));
+	o->msg = arena_strdup(v->a, stored->msg);
+	if (stored->text.ptr && json_parse(stored->text, &value, &err) == 0)
+		o->value = obj_keep(v->a, value);
+	return o;
 }
 
 int controller_run(const struct controller *c, const struct view *view, const char *key,

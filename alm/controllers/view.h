@@ -69,7 +69,7 @@ struct view {
 	const struct view_settings *settings;
 	const struct view_ops *ops;
 	void *ops_arg;
-	const struct stash *stash;
+	struct stash *stash;
 	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
 	size_t n_indexes, n_unsynced;
 	void **pass; /* shared by the steps of one pass */
@@ -81,6 +81,7 @@ const struct obj *const *view_list(const struct view *v, enum watched kind, size
 /* 1, 0, -1 as view_ops.live. */
 int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
 	      const struct obj **ret);
+/* In the arena, with its value as a tree; NULL: there is none. */
 const struct outcome *view_outcome(const struct view *v, const char *id);
 
 /* Strategies whose spec.appTypeRef names the app, in order of name. */

@@ -106,8 +106,15 @@ static void put_crowd_2(struct world *w)
 		IS("web" t "4", v), IS("web" t "5", v), IS("web" t "6", v), IS("web" t "7", v), \
 		IS("web" t "8", v), IS("web" t "9", v)
 
+/* Where plans are kept: of twelve that make it if it is absent, several come too late. */
+#define SYSTEM                                                                                    \
+	{0, DO_CREATE, "/api/v1/namespaces",                                                      \
+	 "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"alm-system\"}}", \
+	 NULL}
+
 static const struct user_action crowd[] = {
 	CALL(0, put_crowd_1),
+	SYSTEM,
 	TEN(""),
 	APP("web10"),
 	APP("web11"),
