@@ -81,6 +81,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 			request_reply_no_page(r);
 		return 0;
 	}
+	if (r->wrong_method)
+		return fail_method(r, r->verb, err);
 	if (!r->kind) {
 		request_reply_no_page(r);
 		return 0;

@@ -108,6 +108,8 @@ const char *kind_api_version(const struct kind *k, struct arena *a);
 /* Objects of a namespaced kind have a namespace, those of a cluster-scoped one have none (""). */
 bool kind_fits_namespace(const struct kind *k, const char *ns);
 
+bool kind_has_subresource(const struct kind *k, const char *name); /* "": the object itself */
+
 /* The constant rows (kinds_builtin.c). To add a built-in kind: one row there. */
 const struct kind *kinds_builtin(size_t *ret_n);
 

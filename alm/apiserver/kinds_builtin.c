@@ -155,7 +155,7 @@ static const struct kind builtin[] = {
 	KIND(NET, "v1", "Ingress", "ingresses", "ingress", LIST("ing"), NONE, NS | STAT | GEN | UNCOND),
 	KIND(NET, "v1", "NetworkPolicy", "networkpolicies", "networkpolicy", LIST("netpol"), NONE, NS | GEN | UNCOND),
 
-	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UNCOND),
+	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UNCOND | UPSERT),
 
 	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN | UNCOND),
 

@@ -17,7 +17,7 @@ struct default_role {
 	const char *name;
 	const char *aggregates; /* "view": gathers roles labelled aggregate-to-view */
 	const char *label;      /* "edit": is labelled aggregate-to-edit */
-	struct default_rule rules[12];
+	struct default_rule rules[18];
 };
 
 #define READ  "get list watch"
@@ -33,15 +33,23 @@ static const struct default_role roles[] = {
 	{"edit", "edit", "admin", {
 		{READ, "-", "secrets", NULL},
 		{"impersonate", "-", "serviceaccounts", NULL},
-		{WRITE, "-", "configmaps endpoints events persistentvolumeclaims pods replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services", NULL},
+		{READ " " WRITE, "-", "pods/attach pods/exec pods/portforward pods/proxy services/proxy", NULL},
+		{"create", "-", "pods/eviction", NULL},
+		{WRITE, "-", "configmaps events persistentvolumeclaims pods replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services", NULL},
 		{"create", "-", "serviceaccounts/token", NULL},
-		{WRITE, "apps", "daemonsets deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale", NULL},
+		{WRITE, "apps", "daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale", NULL},
+		{WRITE, "events.k8s.io", "events", NULL},
+		{WRITE, "extensions", "daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets replicasets/scale replicationcontrollers/scale", NULL},
+		{WRITE, "resource.k8s.io", "resourceclaims resourceclaimtemplates", NULL},
 		{WRITE, "autoscaling", "horizontalpodautoscalers", NULL},
 		{WRITE, "batch", "cronjobs jobs", NULL},
 		{WRITE, "networking.k8s.io", "ingresses networkpolicies", NULL},
 		{WRITE, "policy", "poddisruptionbudgets", NULL},
 		{READ " " WRITE, "coordination.k8s.io", "leases", NULL}}},
 	{"view", "view", "edit", {
+		{READ, "-", "bindings pods/log", NULL},
+		{READ, "extensions", "daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale", NULL},
+		{READ, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates", NULL},
 		{READ, "-", "configmaps endpoints events limitranges namespaces namespaces/status persistentvolumeclaims persistentvolumeclaims/status pods pods/status replicationcontrollers replicationcontrollers/scale replicationcontrollers/status resourcequotas resourcequotas/status serviceaccounts services services/status", NULL},
 		{READ, "apps", "controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status", NULL},
 		{READ, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status", NULL},
@@ -59,6 +67,9 @@ static const struct default_role roles[] = {
 		{"get", NULL, NULL, "/healthz /livez /readyz /version /version/"}}},
 	{"system:service-account-issuer-discovery", NULL, NULL, {
 		{"get", NULL, NULL, "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/"}}},
+	/* Beyond upstream's defaults: what the server recorded in tests/golden/kube-api lets everybody read. */
+	{"alm-well-known-viewer", NULL, NULL, {
+		{"get", NULL, NULL, "/.well-known /.well-known/*"}}},
 	{"alm-audit-reader", NULL, NULL, {
 		{READ, "audit.app.coreos.com", "auditrecords", NULL},
 		{"get", NULL, NULL, "/audit /audit/*"}}},
@@ -70,6 +81,7 @@ static const struct { const char *role, *group; } bindings[] = {
 	{"system:discovery", "system:authenticated"},
 	{"system:public-info-viewer", "system:authenticated"},
 	{"system:service-account-issuer-discovery", "system:serviceaccounts"},
+	{"alm-well-known-viewer", "system:authenticated"},
 };
 /* clang-format on */
 

@@ -339,20 +339,18 @@ static int review(struct request *r, struct error *err)
 
 static int handle_subresource(struct request *r, struct error *err)
 {
-	bool known =
-		(cstr_eq(r->subresource, "status") && (r->kind->flags & KIND_STATUS)) ||
-		(cstr_eq(r->subresource, "finalize") && cstr_eq(r->kind->plural, "namespaces"));
-	if (cstr_eq(r->subresource, "scale") && (r->kind->flags & KIND_SCALE))
-		return scale_handle(r, err);
-	if (cstr_eq(r->subresource, "token") && cstr_eq(r->kind->plural, "serviceaccounts"))
-		return review(r, err);
-	if (!known)
+	bool finalize = cstr_eq(r->subresource, "finalize");
+	if (!kind_has_subresource(r->kind, r->subresource))
 		return not_found(r, err);
-	if (cstr_eq(r->verb, "get"))
-		return verb_get(r, err);
+	if (cstr_eq(r->subresource, "scale"))
+		return scale_handle(r, err);
+	if (cstr_eq(r->subresource, "token"))
+		return review(r, err);
 	if (cstr_eq(r->verb, "update"))
 		return verb_update(r, err);
-	if (cstr_eq(r->verb, "patch"))
+	if (cstr_eq(r->verb, "get") && !finalize)
+		return verb_get(r, err);
+	if (cstr_eq(r->verb, "patch") && !finalize)
 		return verb_patch(r, err);
 	return fail_method(r, r->verb, err);
 }

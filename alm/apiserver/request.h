@@ -78,7 +78,10 @@ struct request {
 	bool is_resource;                               /* the path names a resource */
 	const char *group, *version;                    /* of is_resource; "" for core */
 	const char *resource, *subresource, *ns, *name; /* "" when absent; resource is the plural */
-	const struct kind *kind; /* NULL if group, version, resource is not served */
+	/* NULL if group, version, resource is not served, or not at this path; wrong_method: the
+	 * path is there, for other methods. */
+	const struct kind *kind;
+	bool wrong_method;
 
 	struct user_info user;
 	struct accept accept;

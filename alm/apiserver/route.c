@@ -69,14 +69,28 @@ static void route_resource(struct request *r, const struct segments *s, size_t i
 	ret->beyond = i < s->n;
 }
 
+/* What a path offers of a kind. */
+enum offer { OFFER_PAGE, OFFER_OTHER_METHODS, OFFER_NONE };
+
 /* The scope of a request, decided here alone, by resource and path together and before anybody is
  * asked for rights: no namespace leads to a cluster-scoped kind, and only a list or watch goes
  * across the namespaces of a namespaced one. There is no such page elsewhere, as upstream. */
-static bool scope_fits(const struct request *r)
+static enum offer offer_of(const struct request *r, const struct place *place, bool reads)
 {
-	bool across = (r->kind->flags & KIND_NAMESPACED) && *r->ns == '\0' && *r->name == '\0' &&
-		      (cstr_eq(r->verb, "list") || cstr_eq(r->verb, "watch"));
-	return across || kind_fits_namespace(r->kind, r->ns);
+	const struct kind *k = r->kind;
+	bool collection = *r->name == '\0', posts_only = k->verbs == VERB_CREATE;
+	/* Of custom resources an unknown subresource is an object that is not there (golden G79).
+	 */
+	bool known = kind_has_subresource(k, r->subresource) || (k->flags & KIND_CUSTOM);
+	if (place->beyond || !known || (posts_only && (!collection || place->watch)))
+		return OFFER_NONE;
+	if (kind_fits_namespace(k, r->ns))
+		return place->watch && !reads ? OFFER_OTHER_METHODS : OFFER_PAGE;
+	if (!(k->flags & KIND_NAMESPACED) || !collection || posts_only)
+		return OFFER_NONE;
+	if (cstr_eq(r->verb, "list") || (cstr_eq(r->verb, "watch") && reads))
+		return OFFER_PAGE;
+	return k->flags & KIND_CUSTOM ? OFFER_NONE : OFFER_OTHER_METHODS;
 }
 
 static const char *verb_of(const struct request *r, const char *method, bool watch)
@@ -130,10 +144,12 @@ int route_parse(struct request *r, struct error *err)
 	const char *verb = verb_of(r, h->method, watch);
 	if (!verb)
 		return fail_method(r, r->verb, err);
-	bool writes_watch = place.watch && !cstr_eq(verb, "watch");
+	bool reads = cstr_eq(verb, "get") || cstr_eq(verb, "list") || cstr_eq(verb, "watch");
 	r->verb = place.watch ? "watch" : verb; /* the prefix is the verb, whatever the method */
 	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
-	if (r->kind && (place.beyond || writes_watch || !scope_fits(r)))
+	enum offer offer = r->kind ? offer_of(r, &place, reads) : OFFER_NONE;
+	r->wrong_method = offer == OFFER_OTHER_METHODS;
+	if (offer == OFFER_NONE)
 		r->kind = NULL;
 	return 0;
 }

@@ -228,7 +228,7 @@ static void test_issuer__discovery_is_for_accounts(void **state)
 	expect(apifake_do(f, "GET", "/.well-known/", NULL), 404, NULL);
 	expect(apifake_do(f, "POST", config, "{}"), 404, NULL);
 	apifake_header(f, "Authorization", "Bearer alice");
-	expect(apifake_do(f, "GET", config, NULL), 403, NULL);
+	expect(apifake_do(f, "GET", "/openid/v1/jwks", NULL), 403, NULL);
 	apifake_header(f, "Impersonate-User", "system:serviceaccount:default:default");
 	expect(apifake_do(f, "GET", "/openid/v1/jwks", NULL), 200, NULL);
 }
