@@ -259,10 +259,10 @@ static int check_texts(struct request *r, const struct obj *body, struct error *
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)
 {
 	struct body body = {0};
-	if (r->exchange->request.body.len &&
-	    (read_body(r, NULL, &body, err) < 0 || check_texts(r, body.value, err) < 0))
-		return -err->code;
-	return options_delete(r, body.value, opt, err);
+	int code = r->exchange->request.body.len ? read_body(r, NULL, &body, err) : 0;
+	if (code >= 0)
+		code = check_texts(r, body.value, err);
+	return code < 0 ? code : options_delete(r, body.value, opt, err);
 }
 
 static int verb_delete(struct request *r, struct error *err)

@@ -25,8 +25,8 @@ static const struct {
 };
 
 /* The path from o to the first fault below it, "" for o itself; NULL: none. It is put together on
- * the way back, so that what is well costs no text. NOLINTNEXTLINE(misc-no-recursion):
- * OBJ_DEPTH_MAX deep */
+ * the way back, so that what is well costs no text. */
+/* NOLINTNEXTLINE(misc-no-recursion): OBJ_DEPTH_MAX deep */
 static const char *find(const struct obj *o, const char *skip, struct arena *arena)
 {
 	const char *rest;
