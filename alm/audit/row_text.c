@@ -239,7 +239,7 @@ static void observe(const struct obj *row, struct strbuf *b)
 static void write_row(const struct obj *row, struct strbuf *b)
 {
 	const char *verb = obj_str(row, "body.verb"), *outcome = obj_str(row, "body.outcome");
-	int64_t code = obj_i64(row, "body.code", 0);
+	int64_t code = obj_i64(row, "body.code", 0), more = obj_i64(row, "body.suppressed", 0);
 	strbuf_addf(b, "%s ", verb ? verb : "write");
 	row_subject(row, b);
 	if (outcome && strcmp(outcome, obj_str(row, "reason") ? obj_str(row, "reason") : "") != 0)
@@ -251,6 +251,8 @@ static void write_row(const struct obj *row, struct strbuf *b)
 		strbuf_adds(b, " by ");
 		row_who(row, b);
 	}
+	if (more > 0)
+		strbuf_addf(b, ", and %" PRId64 " more like it", more);
 }
 
 static void plan_row(const struct obj *row, struct strbuf *b)

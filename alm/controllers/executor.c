@@ -138,7 +138,7 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 		via = NULL;
 	}
 	obj_set_str(who, "trust", actor ? "authenticated" : "managedFields");
-	obj_set_str(who, "via", via ? via : actor ? NULL : a->actor);
+	obj_set_str(who, "via", via ? via : a->actor_via);
 	obj_set(body, "who", who);
 	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
 	obj_unref(row);

@@ -48,10 +48,11 @@ struct action {
 	const struct obj *subject; /* the object the row is about */
 	const char *chain;         /* app whose chain of causes it joins */
 	bool advances;             /* later rows of the chain have it as cause */
-	const char *event_type;  /* "Normal", "Warning"; NULL: no Event. Of a row: when it is new */
-	int64_t seq;             /* ACT_ROW: set by the executor; 0: there is such a row already */
-	const char *actor;       /* of an Approval */
-	bool actor_known;        /* by the server; else it is what a client claims */
+	const char *event_type; /* "Normal", "Warning"; NULL: no Event. Of a row: when it is new */
+	int64_t seq;            /* ACT_ROW: set by the executor; 0: there is such a row already */
+	/* Of an Approval: who, by which field manager; known by the server, or only claimed. */
+	const char *actor, *actor_via;
+	bool actor_known;
 	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
 	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
 	const char *subresource; /* ACT_PATCH */

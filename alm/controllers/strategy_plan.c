@@ -374,22 +374,24 @@ static const char *approving_manager(const struct strategy_pass *s)
 	return manager;
 }
 
-/* Who approved, and how that is known (audit.md 6): what a client claims is told as a claim. */
-static const char *approver(const struct strategy_pass *s, const char **ret_trust)
+/* Who approved, and how that is known (audit.md 6): what a client claims stays a claim. */
+struct approver {
+	const char *name, *manager;
+	bool known;
+};
+
+static struct approver approver_of(const struct strategy_pass *s)
 {
 	const char *by = obj_str(s->ref->o, "spec.approvedBy");
 	const char *manager = approving_manager(s);
-	bool known = by && s->v->settings->approver_is_requester;
-	*ret_trust = known ? "authenticated" : "managedFields";
-	if (!by || known)
-		return known ? by : manager;
-	return arena_fmt(s->v->a, "%s (claimed by manager %s)", by, manager);
+	return (struct approver){by ? by : manager, manager,
+				 by && s->v->settings->approver_is_requester};
 }
 
 static void describe_approval(struct strategy_pass *s, const char *bound)
 {
 	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
-	const char *trust, *by = approver(s, &trust);
+	struct approver by = approver_of(s);
 	int64_t ttl = APPROVAL_TTL_NS;
 	struct error ignored;
 	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
@@ -399,8 +401,12 @@ static void describe_approval(struct strategy_pass *s, const char *bound)
 	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
 	s->approval = obj_keep(s->v->a, obj_map());
 	obj_set_str(s->approval, "digest", bound);
-	obj_set_str(s->approval, "by", by);
-	obj_set_str(s->approval, "trust", trust);
+	obj_set_str(
+		s->approval, "by",
+		by.known || by.name == by.manager
+			? by.name
+			: arena_fmt(s->v->a, "%s (claimed by manager %s)", by.name, by.manager));
+	obj_set_str(s->approval, "trust", by.known ? "authenticated" : "managedFields");
 	obj_set_str(s->approval, "at", now);
 	obj_set_str(s->approval, "expires", until);
 }
@@ -415,9 +421,10 @@ static struct action *approval_row(struct strategy_pass *s, const char *reason, 
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
 	struct action *x = plan_row(s->plan, "Approval", s->ref->o, reason, NULL, body);
 	x->chain = s->app->name;
-	const char *trust;
-	x->actor = arena_strdup(s->v->a, approver(s, &trust));
-	x->actor_known = cstr_eq(trust, "authenticated");
+	struct approver by = approver_of(s);
+	x->actor = arena_strdup(s->v->a, by.name);
+	x->actor_via = arena_strdup(s->v->a, by.manager);
+	x->actor_known = by.known;
 	return x;
 }
 

@@ -234,6 +234,25 @@ static void test_audit_query__archives_verify_and_show_every_flip(void **state)
 	}
 }
 
+static void test_audit_query__a_refusal_tells_how_many_there_were(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"{\"type\":\"Write\",\"reason\":\"Refused\",\"actor\":\"bob\",\"subject\":{"
+		"\"kind\":"
+		"\"Secret\",\"namespace\":\"a\",\"name\":\"s\"},\"body\":{\"verb\":\"delete\","
+		"\"outcome\":\"Denied\",\"code\":403,\"suppressed\":498,\"who\":{\"trust\":"
+		"\"authenticated\"}}}";
+	struct error err = ERROR_INIT;
+	struct obj *row = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	assert_ok(json_parse(str_of(text), &row, &err), &err);
+	row_detail(row, NULL, NULL, &b);
+	assert_string_equal(b.buf, "delete Secret/a/s Denied (403) by bob (authenticated), and 498 "
+				   "more like it");
+	obj_unref(row);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_audit_query__why_not_names_the_rule),
 		cmocka_unit_test(test_audit_query__state_is_of_the_time),
 		cmocka_unit_test(test_audit_query__selectors_narrow),
+		cmocka_unit_test(test_audit_query__a_refusal_tells_how_many_there_were),
 		cmocka_unit_test(test_audit_query__archives_verify_and_show_every_flip),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
