@@ -71,6 +71,7 @@ struct informer *informer_new(const struct informer_config *c)
 	i->config.resource.kind = arena_strdup(a, c->resource.kind);
 	if (c->label_selector)
 		i->config.label_selector = url_encode(str_of(c->label_selector), a);
+	i->seen = c->seen;
 	i->page_objects = PAGE_OBJECTS;
 	i->loop = client_loop(c->client);
 	i->cache = cache_new();

@@ -28,6 +28,9 @@ struct informer_config {
 	struct resource resource;   /* copied */
 	bool metadata_only;         /* asks for PartialObjectMetadata */
 	const char *label_selector; /* NULL: none */
+	/* What an earlier process has seen of this resource (reliability.md 1, stale state): an
+	 * older list is refused. 0: nothing. */
+	uint64_t seen;
 	/* Called after the cache changed (it must not free the informer); both objects
 	 * borrowed, before is NULL when added and
 	 * after is NULL when deleted. */

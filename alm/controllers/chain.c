@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/str.h"
 
 struct chain {
 	struct audit *audit;
@@ -146,4 +147,25 @@ struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, cons
 	if (!seq || audit_row_get(a, seq, &row, &err) < 0)
 		return NULL;
 	return row;
+}
+
+#define REVISION_ROWS_MAX 4096
+
+uint64_t chain_revision(struct db *d, const char *kind)
+{
+	static const char sql[] =
+		"SELECT json_extract(body, '$.rvAfter') AS rv FROM audit WHERE "
+		"seq > (SELECT max(seq) FROM audit) - ?2 AND type = 'Write' AND kind = ?1 AND "
+		"cluster = '' AND rv IS NOT NULL ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	uint64_t revision = 0;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return 0;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_int(s, 2, REVISION_ROWS_MAX);
+	if (stmt_step(s, &err) == 1 && !str_parse_u64(stmt_text(s, 0), &revision))
+		revision = 0;
+	stmt_reset(s);
+	return revision;
 }

@@ -23,6 +23,10 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 /* After a rollback: everything is read anew. */
 void chain_forget(struct chain *c);
 
+/* Newest resourceVersion that a Write among the last rows gave an object of this kind; 0: none.
+ * What a cache shows after a restart is at least as new. */
+uint64_t chain_revision(struct db *d, const char *kind);
+
 /* Newest row of the type about the subject, as an object; NULL if none. Owned. */
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
 			   const char *name, bool foreign);

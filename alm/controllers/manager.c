@@ -238,6 +238,7 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 				    .resource = *r,
 				    .metadata_only = metadata_only,
 				    .label_selector = selector,
+				    .seen = chain_revision(m->c.db, r->kind),
 				    .changed = object_changed,
 				    .synced = synced,
 				    .arg = w};

@@ -52,6 +52,7 @@ apart() {
 	later sim__random_faults_on_the_story --scenario story --runs "$((runs / 2))"
 	later sim__random_faults_while_objects_drift --scenario drift --runs "$few"
 	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
+	later sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together
 	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
 	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
 	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
@@ -72,6 +73,7 @@ together &
 wait
 collect sim__random_faults_on_the_story
 collect sim__random_faults_on_the_story_in_one_process
+collect sim__a_removal_after_a_restart_on_old_lists
 collect sim__ten_versions_of_an_app_one_after_the_other
 collect sim__twelve_apps_at_once_in_one_process
 collect sim__a_story_replays_identically

@@ -35,7 +35,8 @@ static void on_synced(void *arg)
 	strbuf_adds(&f->log, "S ");
 }
 
-static void setup(struct fixture *f, const char *selector, bool metadata_only)
+/* seen: what an earlier process has seen; 0: nothing. */
+static void setup_seen(struct fixture *f, const char *selector, bool metadata_only, uint64_t seen)
 {
 	*f = (struct fixture){.loop = loop_fake_new(0), .log = STRBUF_INIT(STRBUF_SMALL)};
 	f->fake = transport_fake_new(f->loop);
@@ -45,12 +46,18 @@ static void setup(struct fixture *f, const char *selector, bool metadata_only)
 		.resource = {"", "v1", "configmaps", "ConfigMap", true},
 		.metadata_only = metadata_only,
 		.label_selector = selector,
+		.seen = seen,
 		.changed = on_change,
 		.synced = on_synced,
 		.arg = f,
 	};
 	f->informer = informer_new(&c);
 	informer_start(f->informer);
+}
+
+static void setup(struct fixture *f, const char *selector, bool metadata_only)
+{
+	setup_seen(f, selector, metadata_only, 0);
 }
 
 static void teardown(struct fixture *f)
@@ -200,6 +207,19 @@ static void test_informer__refuses_a_list_from_the_past(void **state)
 	teardown(&f);
 }
 
+static void test_informer__refuses_what_is_older_than_an_earlier_process_saw(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup_seen(&f, NULL, false, 10);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("9", ""));
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	assert_log(&f, "+a S ");
+	teardown(&f);
+}
+
 static void observe(struct fixture *f, const char *text)
 {
 	struct error err = ERROR_INIT;
@@ -292,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_informer__refused_watch_410_lists_again),
 		cmocka_unit_test(test_informer__a_failed_list_is_not_an_empty_one),
 		cmocka_unit_test(test_informer__refuses_a_list_from_the_past),
+		cmocka_unit_test(test_informer__refuses_what_is_older_than_an_earlier_process_saw),
 		cmocka_unit_test(test_informer__own_writes_show_at_once),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
