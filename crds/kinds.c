@@ -35,3 +35,24 @@ const struct crd_kind *crd_kind_find(const char *group, const char *kind)
 			return crd_kinds[i];
 	return NULL;
 }
+
+/* domain itself, or a name below it. */
+static bool is_below(const char *group, const char *domain)
+{
+	size_t n = strlen(group), d = strlen(domain);
+	return n >= d && strcmp(group + n - d, domain) == 0 && (n == d || group[n - d - 1] == '.');
+}
+
+bool crd_group_is_ours(const char *group)
+{
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		if (strcmp(crd_kinds[i]->group, group) == 0)
+			return true;
+	return is_below(group, kind_apptype.group);
+}
+
+bool crd_group_is_reserved(const char *group)
+{
+	return crd_group_is_ours(group) || is_below(group, "k8s.io") ||
+	       is_below(group, "kubernetes.io");
+}

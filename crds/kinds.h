@@ -26,4 +26,9 @@ extern const size_t n_crd_kinds;
 /* NULL if it is none of ours. */
 const struct crd_kind *crd_kind_find(const char *group, const char *kind);
 
+/* A group of ALM's own: one of the table, or below app.coreos.com. */
+bool crd_group_is_ours(const char *group);
+/* Ours, or kept for Kubernetes itself: k8s.io, kubernetes.io and all below them. */
+bool crd_group_is_reserved(const char *group);
+
 #endif

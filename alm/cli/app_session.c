@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/controllers/install_plan.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve_doc.h"
 
@@ -48,6 +49,25 @@ const struct obj *app_session_strategy(const struct cli *c, const struct app_ses
 		    has_version(c, obj_at(items, i), version))
 			return obj_at(items, i);
 	return NULL;
+}
+
+const struct obj *app_session_plan(const struct cli *c, const struct app_session *a,
+				   const struct obj *strategy, struct error *err)
+{
+	const char *name = meta_name(strategy), *label = label_value(name, c->arena);
+	const struct obj *secrets = NULL, *plan;
+	const char *target = arena_fmt(
+		c->arena, "/api/v1/namespaces/" SYSTEM_NAMESPACE "/secrets?labelSelector=%s",
+		url_encode(str_of(arena_fmt(c->arena, LABEL_PLAN "=%s", label)), c->arena));
+	if (session_get(a->session, target, &secrets, err) < 0)
+		return NULL;
+	plan = install_plan_of_secrets(obj_get(secrets, "items"), name,
+				       obj_i64(strategy, "status.revision", 0), c->arena);
+	if (!plan)
+		error_set(err, E_NOTFOUND,
+			  "%s has no plan yet: its phase is %s; `alm why %s` tells the reason",
+			  name, obj_str(strategy, "status.phase"), meta_name(a->app));
+	return plan;
 }
 
 void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide)

@@ -18,6 +18,9 @@ const struct obj *app_session_candidate(const struct app_session *a,
 					const char *version); /* or NULL */
 const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a,
 				       const char *version);
+/* The stored plan of a strategy; NULL with an error if it is not there. */
+const struct obj *app_session_plan(const struct cli *c, const struct app_session *a,
+				   const struct obj *strategy, struct error *err);
 /* "1.0.0 is not installable: ... It would be after ...", with numbered steps. */
 void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide);
 /* Merge patch of the AppType or a strategy; *ret may be NULL. */

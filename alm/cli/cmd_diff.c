@@ -131,6 +131,14 @@ static int read_live(struct changes *x, const char *target, const struct obj **r
 	return r;
 }
 
+/* Most charts leave it to the release. */
+static const struct obj *in_namespace(const struct changes *x, const struct obj *rendered)
+{
+	struct obj *o = obj_keep(x->c->arena, obj_copy(rendered));
+	obj_set_path(o, "metadata.namespace", obj_string(obj_str(x->plan, "namespace")));
+	return o;
+}
+
 static int compare(struct changes *x, const struct obj *rendered, struct error *err)
 {
 	struct resource r;
@@ -142,6 +150,8 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 		print_line("create", rendered, "");
 		return 0;
 	}
+	if (r.namespaced && !meta_namespace(rendered))
+		rendered = in_namespace(x, rendered);
 	const char *target = session_target(x->a.session, &r, meta_namespace(rendered),
 					    meta_name(rendered), NULL);
 	if (read_live(x, target, &live, err) < 0)
@@ -221,26 +231,15 @@ static void print_findings(const struct obj *strategy)
 		       (long long)omitted, meta_name(strategy));
 }
 
-/* --- the command --- */
-
-/* NULL, with an error, if the plan is not there. */
-static const struct obj *read_plan(struct changes *x, const struct obj *strategy, struct error *err)
+static void print_permissions(const struct obj *strategy)
 {
-	const char *name = meta_name(strategy), *label = label_value(name, x->c->arena);
-	const struct obj *secrets = NULL, *plan;
-	const char *target = arena_fmt(
-		x->c->arena, "/api/v1/namespaces/" SYSTEM_NAMESPACE "/secrets?labelSelector=%s",
-		url_encode(str_of(arena_fmt(x->c->arena, LABEL_PLAN "=%s", label)), x->c->arena));
-	if (session_get(x->a.session, target, &secrets, err) < 0)
-		return NULL;
-	plan = install_plan_of_secrets(obj_get(secrets, "items"), name,
-				       obj_i64(strategy, "status.revision", 0), x->c->arena);
-	if (!plan)
-		error_set(err, E_NOTFOUND,
-			  "%s has no plan yet: its phase is %s; `alm why %s` tells the reason",
-			  name, obj_str(strategy, "status.phase"), meta_name(x->a.app));
-	return plan;
+	const struct obj *list = obj_path(strategy, "status.plan.permissions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		printf("%-7s %-25s %s\n", "grant", "PermissionIncrease",
+		       obj_as_string(obj_at(list, i)));
 }
+
+/* --- the command --- */
 
 static int diff(struct changes *x, struct error *err)
 {
@@ -254,16 +253,17 @@ static int diff(struct changes *x, struct error *err)
 		return error_set(err, E_NOTFOUND,
 				 "%s has no plan for version %s; `alm why %s` lists what it has",
 				 meta_name(x->a.app), version ? version : "-", meta_name(x->a.app));
-	x->plan = read_plan(x, strategy, err);
+	x->plan = app_session_plan(x->c, &x->a, strategy, err);
 	if (!x->plan)
 		return -err->code;
 	if (old && old != strategy) {
 		struct error ignored;
-		x->former = read_plan(x, old, &ignored);
+		x->former = app_session_plan(x->c, &x->a, old, &ignored);
 	}
 	if (compare_all(x, err) < 0)
 		return -err->code;
 	print_findings(strategy);
+	print_permissions(strategy);
 	const char *digest = obj_str(strategy, "status.plan.digest");
 	printf("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created, x->updated,
 	       x->deleted, x->unchanged);

@@ -282,6 +282,12 @@ static void send_call(struct client_call *k)
 	k->call = transport_start(k->client->transport, &k->request, &events, k);
 }
 
+static void add_header(struct client_call *k, const char *name, const char *value)
+{
+	bool ok = http_header_add(&k->request.headers, name, arena_strdup(k->arena, value));
+	assert(ok);
+}
+
 static const struct client_options no_options;
 
 static struct client_call *call_new(struct client *c, const char *method,
@@ -300,6 +306,10 @@ static struct client_call *call_new(struct client *c, const char *method,
 	strbuf_init(&k->body, body_max);
 	k->request.method = method;
 	k->request.body_max = body_max;
+	if (o->as) {
+		assert(!strpbrk(o->as, "\r\n")); /* the request would be the client's own */
+		add_header(k, "Impersonate-User", o->as);
+	}
 	if (o->audit_id) {
 		k->request.trusted_audit_id = arena_strdup(k->arena, o->audit_id);
 		http_header_add(&k->request.headers, "Audit-ID", k->request.trusted_audit_id);
@@ -316,12 +326,6 @@ static struct client_call *call_start(struct client_call *k)
 	else
 		start_waiting(k->client);
 	return k;
-}
-
-static void add_header(struct client_call *k, const char *name, const char *value)
-{
-	bool ok = http_header_add(&k->request.headers, name, arena_strdup(k->arena, value));
-	assert(ok);
 }
 
 static void set_body(struct client_call *k, const char *type, struct str body)
@@ -368,14 +372,21 @@ struct client_call *client_get(struct client *c, const struct resource *r, const
 	return call_start(k);
 }
 
-struct client_call *client_list(struct client *c, const struct resource *r, const char *ns,
-				const char *query, client_reply_fn fn, void *arg)
+struct client_call *client_list_with(struct client *c, const struct resource *r, const char *ns,
+				     const char *query, const struct client_options *o,
+				     client_reply_fn fn, void *arg)
 {
-	struct client_call *k = call_new(c, "GET", &no_options, fn, arg);
+	struct client_call *k = call_new(c, "GET", o ? o : &no_options, fn, arg);
 	const char *path = resource_path(r, ns, NULL, NULL, k->arena);
 	k->request.target = *query ? arena_fmt(k->arena, "%s?%s", path, query) : path;
 	add_header(k, "Accept", "application/json");
 	return call_start(k);
+}
+
+struct client_call *client_list(struct client *c, const struct resource *r, const char *ns,
+				const char *query, client_reply_fn fn, void *arg)
+{
+	return client_list_with(c, r, ns, query, NULL, fn, arg);
 }
 
 static struct client_call *write_object(struct client_call *k, const char *path, const char *type,

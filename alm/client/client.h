@@ -52,17 +52,23 @@ struct client_options {
 	const char *propagation;            /* delete: "Background"; NULL: the server's default */
 	const char *uid, *resource_version; /* delete: preconditions */
 	const char *audit_id; /* "op" of the audit row (audit.md 7); also sent as Audit-ID */
+	const char *as;       /* the user to impersonate, who needs the rights; NULL: nobody */
 	int64_t timeout_ns;   /* 0: 30 s */
 	size_t body_max;      /* 0: 16 MiB */
 };
 
-/* All copy what they are given; o may be NULL. */
+/* All copy what they are given; o may be NULL. The groups of an impersonated ServiceAccount are the
+ * server's to add. */
 struct client_call *client_get(struct client *c, const struct resource *r, const char *ns,
 			       const char *name, const struct client_options *o, client_reply_fn fn,
 			       void *arg);
 /* query: "labelSelector=a%3Db&limit=500", already encoded; "" for none. */
 struct client_call *client_list(struct client *c, const struct resource *r, const char *ns,
 				const char *query, client_reply_fn fn, void *arg);
+/* The same with options. */
+struct client_call *client_list_with(struct client *c, const struct resource *r, const char *ns,
+				     const char *query, const struct client_options *o,
+				     client_reply_fn fn, void *arg);
 struct client_call *client_create(struct client *c, const struct resource *r, const char *ns,
 				  const struct obj *body, const struct client_options *o,
 				  client_reply_fn fn, void *arg);

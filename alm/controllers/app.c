@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/account.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/usage.h"
 #include "alm/obj/gvk.h"
@@ -372,6 +373,7 @@ static struct app *app_read(const struct view *v, const char *name,
 	app->install_namespace = obj_str(o, "spec.installNamespace");
 	if (!app->install_namespace)
 		app->install_namespace = app->name;
+	account_of(app, v->a);
 	app->paused = obj_flag(o, "spec.paused", false);
 	app->deleting = meta_is_deleting(o);
 	const struct obj *values = obj_path(o, "spec.values");

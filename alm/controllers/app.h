@@ -21,6 +21,7 @@
 #define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
 #define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
+#define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes (account.h) */
 #define SYSTEM_NAMESPACE       "alm-system"
 
 enum phase {
@@ -46,9 +47,17 @@ struct strategy_ref {
 	const char **managed; /* NULL-ended spec.resources */
 };
 
+/* The ServiceAccount that the app's objects are written as (account.h). */
+struct account {
+	const char *ns, *name;
+	const char *user; /* system:serviceaccount:NS:NAME */
+	bool is_default;  /* ALM's own for this app; else what spec.serviceAccountName names */
+};
+
 struct app {
 	const struct obj *o;
 	const char *name, *self_ref, *mode, *install_namespace;
+	struct account account;
 	bool paused, deleting;
 	struct strategy_ref *strategies;
 	size_t n;

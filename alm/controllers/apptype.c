@@ -35,7 +35,7 @@ static int apptype_adopt(const struct view *v, const char *key, struct plan *pla
 	struct obj *copy = obj_keep(v->a, obj_copy(app->o)), *patch = obj_map();
 	meta_add_finalizer(copy, APP_FINALIZER);
 	obj_set_path(patch, "metadata.finalizers", obj_ref(obj_path(copy, "metadata.finalizers")));
-	plan_patch(plan, app->o, patch);
+	plan_own_patch(plan, app->o, patch);
 	return STEP_STOP;
 }
 
@@ -169,7 +169,7 @@ static void end_retry(const struct app *app, struct plan *plan)
 	struct obj *patch = obj_map(), *annotations = obj_map();
 	obj_set(annotations, ANNOTATION_RETRY, obj_null());
 	obj_set_path(patch, "metadata.annotations", annotations);
-	plan_patch(plan, app->o, patch);
+	plan_own_patch(plan, app->o, patch);
 }
 
 /* An added dependency is an AppType of its own, with the asking app's mode (lifecycle.md 2.4). */
@@ -188,7 +188,7 @@ static void add_dependencies(const struct view *v, const struct app *app, const 
 		obj_set_path(o, "spec.upgrade.mode", obj_string(app->mode));
 		if (d->range)
 			obj_set_path(o, "spec.version", obj_string(d->range));
-		plan_create(plan, o);
+		plan_own_create(plan, o);
 	}
 }
 
@@ -207,11 +207,10 @@ static int apptype_decide(const struct view *v, const char *key, struct plan *pl
 	const struct strategy_ref *s = app_strategy(app, app->next);
 	add_dependencies(v, app, c, plan);
 	if (!s) {
-		plan_create(plan, new_strategy(v, app, c));
+		plan_own_create(plan, new_strategy(v, app, c));
 	} else if (s->by_alm && !cstr_eq(s->sha256, c->entry->digest) && !meta_is_deleting(s->o) &&
 		   s != app->installed && !phase_is_busy(s->phase)) {
-		plan_delete(plan, s->o,
-			    "Background"); /* the same version with another archive: made anew */
+		plan_own_delete(plan, s->o); /* the same version with another archive: made anew */
 	}
 	return STEP_CONTINUE;
 }
@@ -236,7 +235,7 @@ static int apptype_retire(const struct view *v, const char *key, struct plan *pl
 			oldest = s;
 	}
 	if (n > limit && oldest)
-		plan_delete(plan, oldest->o, "Background");
+		plan_own_delete(plan, oldest->o);
 	return STEP_CONTINUE;
 }
 

@@ -30,7 +30,7 @@ static void tell(const struct uninstall *u)
 				  .observed_generation = meta_generation(app->o)};
 	struct condition blocked = ready, was;
 	blocked.type = "DeletionBlocked";
-	blocked.reason = "HookFailed";
+	blocked.reason = u->reason ? u->reason : "";
 	blocked.status = "True";
 	const char *state = condition_get(app->o, "Ready", &was) ? was.reason : "";
 	condition_set(list, &ready, u->v->now_ns);
@@ -125,7 +125,7 @@ static bool release_crds(const struct view *v, struct app *app, struct plan *pla
 		obj_set_path(patch, "metadata.annotations", annotations);
 		obj_set_path(patch, "metadata.ownerReferences",
 			     owners ? obj_ref(owners) : obj_null());
-		plan_patch(plan, crds[i], patch);
+		plan_own_patch(plan, crds[i], patch);
 		done = false;
 	}
 	return done;
@@ -138,13 +138,15 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	struct uninstall u = {.v = v, .plan = plan, .app = app};
 	u.hooks = obj_keep(v->a, obj_copy_list(obj_path(app->o, "status.hooks")));
 	bool done = uninstall_done(&u);
-	if (has_run_hooks(app, u.hooks) && !done)
+	bool told = condition_is(app->o, "DeletionBlocked", "True");
+	if ((told || u.blocked || has_run_hooks(app, u.hooks)) && !done)
 		tell(&u);
-	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan))
+	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan) ||
+	    !uninstall_account_gone(&u))
 		return STEP_STOP;
 	for (size_t i = 0; i < app->n; i++)
 		if (!meta_is_deleting(app->strategies[i].o))
-			plan_delete(plan, app->strategies[i].o, "Background");
+			plan_own_delete(plan, app->strategies[i].o);
 	if (app->n)
 		return STEP_STOP;
 	struct obj *patch = obj_map();
@@ -158,6 +160,6 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	meta_remove_finalizer(copy, APP_FINALIZER);
 	const struct obj *left = obj_path(copy, "metadata.finalizers");
 	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
-	plan_patch(plan, app->o, patch);
+	plan_own_patch(plan, app->o, patch);
 	return STEP_STOP;
 }

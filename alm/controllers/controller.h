@@ -41,6 +41,9 @@ const char *key_app_label(const struct view *v, const struct obj *o,
 			  struct arena *a); /* label app */
 const char *key_crd_owner(const struct view *v, const struct obj *o,
 			  struct arena *a); /* NAME of NAME.TYPE */
+#define KEY_ALL "*"                         /* of a by_app rule: the strategies of every app */
+const char *key_marked(const struct view *v, const struct obj *o,
+		       struct arena *a); /* the app that annotation apps names, or KEY_ALL */
 
 struct controller {
 	const char *name;

@@ -41,7 +41,7 @@ static void plan_check(struct plan *plan, const struct obj *seen)
 {
 	struct obj *nothing = obj_map();
 	obj_set(nothing, "metadata", obj_map());
-	plan_patch(plan, seen, nothing);
+	plan_own_patch(plan, seen, nothing);
 }
 
 static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *plan)
@@ -70,7 +70,7 @@ static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *p
 		obj_set(annotations, ANNOTATION_RELEASED, obj_null());
 		obj_set_path(patch, "metadata.annotations", annotations);
 	}
-	plan_patch(plan, p->crd, patch);
+	plan_own_patch(plan, p->crd, patch);
 }
 
 /* A released CRD is adopted again only by an app made by a person. */
@@ -181,7 +181,7 @@ static int crdowner_install(const struct view *v, const char *key, struct plan *
 	meta_set_annotation(o, ANNOTATION_REQUIRED_BY, meta_name(p->crd));
 	obj_set_path(o, "spec.type", obj_string(dot + 1));
 	plan_check(plan, p->crd); /* it may have been released meanwhile */
-	plan_create(plan, o);
+	plan_own_create(plan, o);
 	p->reason = "NotInstallable";
 	p->message = arena_fmt(v->a, "AppType %s is being created", name);
 	return STEP_CONTINUE;
@@ -206,7 +206,7 @@ static int crdowner_status(const struct view *v, const char *key, struct plan *p
 	struct obj *patch = obj_map();
 	obj_set(patch, "status", obj_map());
 	obj_set_path(patch, "status.conditions", list);
-	plan_patch(plan, p->crd, patch);
+	plan_own_patch(plan, p->crd, patch);
 	struct action *x = CONTAINER_OF(plan->tail, struct action, next);
 	x->subresource = "status";
 	x->reason = p->reason;

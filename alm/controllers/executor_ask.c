@@ -125,11 +125,12 @@ static void kind_found(void *arg, const struct resource *found, const struct err
 	c->resource = own;
 	if (!own->namespaced || (ns && !*ns))
 		ns = NULL;
+	const struct client_options o = {.as = c->action->as};
 	if (name && *name)
-		c->call = client_get(client, own, ns, name, NULL, answered, c);
+		c->call = client_get(client, own, ns, name, &o, answered, c);
 	else
-		c->call = client_list(client, own, ns, query_of(r, obj_str(need, "selector")),
-				      answered, c);
+		c->call = client_list_with(client, own, ns, query_of(r, obj_str(need, "selector")),
+					   &o, answered, c);
 }
 
 static void ask_next(struct step_call *c)

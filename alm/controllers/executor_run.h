@@ -46,6 +46,7 @@ struct step_call {
 	const struct resource *resource;
 	size_t at, bytes; /* of a survey, of questions */
 	struct obj *found;
+	const struct obj *allowed; /* of a review: the question last answered with yes */
 };
 
 TAILQ_HEAD(run_list, run);
@@ -76,5 +77,6 @@ void work_render(struct run *r, struct action *a);
 void work_survey(struct run *r, struct action *a);
 void work_gate(struct run *r, struct action *a);
 void work_ask(struct run *r, struct action *a);
+void work_review(struct run *r, struct action *a);
 
 #endif

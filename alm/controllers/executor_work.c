@@ -252,7 +252,7 @@ void work_survey(struct run *r, struct action *a)
 static void guard(struct run *r, const struct action *a, const struct obj *value)
 {
 	const char *key = live_gate_key(obj_get(value, "findings"), r->a);
-	if (cstr_eq(obj_str(value, "outcome"), "refuse") ||
+	if (cstr_eq(obj_str(value, "outcome"), "refuse") || obj_flag(value, "taken", false) ||
 	    (a->expect && strcmp(a->expect, key) != 0)) {
 		r->next = NULL;
 		return;
@@ -283,6 +283,7 @@ void work_gate(struct run *r, struct action *a)
 {
 	struct step_call *c = call_new(r, a);
 	const struct live_gate_config config = {.client = r->x->c.client,
+						.as = a->as,
 						.loop = r->x->c.loop,
 						.request = a->body,
 						.done = judged,

@@ -307,6 +307,7 @@ static void send(struct step_call *c)
 	struct action *a = c->action;
 	struct client *client = r->x->c.client;
 	struct client_options o = {
+		.as = a->as,
 		.force = a->force,
 		.subresource = a->subresource,
 		.uid = a->uid,
@@ -341,6 +342,7 @@ static void send(struct step_call *c)
 	case ACT_ASK:
 	case ACT_WATCH:
 	case ACT_GATE:
+	case ACT_REVIEW:
 		break;
 	}
 }

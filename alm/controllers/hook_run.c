@@ -213,6 +213,11 @@ static enum hook_state clear(const struct hook_run *h, struct one *o, const stru
 		    "add before-hook-creation");
 		return HOOKS_FAILED;
 	}
+	if (h->keeps_foreign && !o->ns && !cstr_eq(meta_label(live, LABEL_APP), h->app)) {
+		end(h, o, "Failed",
+		    "an object of this name exists, and is somebody else's: delete it");
+		return HOOKS_FAILED;
+	}
 	if (!meta_is_deleting(live))
 		plan_delete(h->plan, live, "Background");
 	if (live != o->live)

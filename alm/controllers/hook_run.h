@@ -20,7 +20,9 @@
 struct hook_run {
 	const struct view *v;
 	struct plan *plan;
-	const char *app;         /* label of the objects */
+	const char *app;    /* label of the objects */
+	bool keeps_foreign; /* a cluster-scoped object of somebody else is never deleted for a hook
+			     */
 	const struct obj *owner; /* the hook objects go with it: strategy or AppType */
 	bool unowned; /* not so: on foreground deletion of the owner they would go before they ran
 		       */

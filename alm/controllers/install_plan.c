@@ -33,8 +33,7 @@ static bool has_object(const struct obj *entries, const char *kind, const char *
 	return false;
 }
 
-static struct obj *make_entries(const struct view *v, const struct app *app, const char *ns,
-				const struct obj *rendered)
+static struct obj *make_entries(const struct view *v, const struct obj *rendered)
 {
 	struct obj *list = obj_list();
 	const struct obj *crds = obj_get(rendered, "crds"), *objects = obj_get(rendered, "objects");
@@ -48,10 +47,6 @@ static struct obj *make_entries(const struct view *v, const struct app *app, con
 		    !has_object(list, "CustomResourceDefinition", meta_name(o)))
 			add_entry(v, list, o, PLAN_STAGE_CRD);
 	}
-	struct obj *own = meta_skeleton("v1", "Namespace", NULL, ns);
-	if (!has_object(objects, "Namespace", ns))
-		add_entry(v, list, own, PLAN_STAGE_NAMESPACE);
-	obj_unref(own);
 	for (size_t i = 0; i < obj_len(objects); i++) {
 		const struct obj *o = obj_at(objects, i);
 		if (is_kind(o, "CustomResourceDefinition"))
@@ -61,7 +56,6 @@ static struct obj *make_entries(const struct view *v, const struct app *app, con
 		last_kind = meta_kind(o);
 		add_entry(v, list, o, is_kind(o, "Namespace") ? PLAN_STAGE_NAMESPACE : stage);
 	}
-	(void)app;
 	return list;
 }
 
@@ -77,11 +71,12 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
 	obj_set_str(doc, "app", app->name);
 	obj_set_str(doc, "release", app->name);
 	obj_set_str(doc, "namespace", ns);
+	obj_set_str(doc, "account", app->account.user);
 	obj_set_str(doc, "version", s->version);
 	obj_set_str(doc, "archive", archive);
 	obj_set_str(doc, "values", values_digest(values, v->a));
 	obj_set_int(doc, "revision", revision);
-	obj_set(doc, "objects", make_entries(v, app, ns, rendered));
+	obj_set(doc, "objects", make_entries(v, rendered));
 	const struct obj *hooks = obj_get(rendered, "hooks"), *chart = obj_get(rendered, "chart");
 	obj_set(doc, "hooks", hooks ? obj_ref(hooks) : obj_list());
 	obj_set_str(doc, "notes", obj_str(rendered, "notes"));
@@ -94,7 +89,8 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
 }
 
 const char *install_plan_digest(const struct view *v, const struct install_plan *p,
-				const struct app *app, const struct obj *findings)
+				const struct app *app, const struct obj *findings,
+				const struct obj *permissions)
 {
 	char hex[SHA256_HEX];
 	CLEANUP(obj_unrefp) struct obj *d = obj_map();
@@ -105,6 +101,10 @@ const char *install_plan_digest(const struct view *v, const struct install_plan 
 	obj_set_str(d, "archive", p->archive);
 	obj_set_str(d, "values", p->values);
 	obj_set_str(d, "namespace", p->ns);
+	if (!app->account.is_default)
+		obj_set_str(d, "account", app->account.user);
+	if (obj_len(permissions))
+		obj_set(d, "permissions", obj_ref(permissions));
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
 		obj_append(objects, obj_stringf("%s/%s/%s apply %s", e->kind, e->ns ? e->ns : "",
@@ -171,7 +171,7 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 		obj_set_str(o, "type", "app.coreos.com/plan");
 		obj_set(o, "data", obj_map());
 		obj_set_path(o, "data.plan", obj_stringn(strbuf_str(&b64)));
-		plan_apply(plan, o, 0, true);
+		plan_own_apply(plan, o);
 	}
 }
 
@@ -320,12 +320,10 @@ static void look_up(const struct view *v, struct plan_entry *e, struct plan *pla
 		plan_watch(plan, e->resource, LABEL_APP, false);
 }
 
-/* Several apps may live in one namespace; one that a chart describes is its own. */
-static bool is_shared(const struct plan_entry *e, const char *app)
+bool install_plan_is_bare_namespace(const struct obj *o, const char *ns)
 {
-	const char *owner = e->live ? meta_label(e->live, LABEL_APP) : NULL;
-	return owner && !cstr_eq(owner, app) && !strcmp(e->kind, "Namespace") &&
-	       obj_len(e->object) == 3 && obj_len(obj_get(e->object, "metadata")) == 1;
+	return is_kind(o, "Namespace") && cstr_eq(meta_name(o), ns) && obj_len(o) == 3 &&
+	       obj_len(obj_get(o, "metadata")) == 1;
 }
 
 static void load_entry(const struct view *v, const struct obj *row, const char *ns,
@@ -365,19 +363,22 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	p->archive = obj_str(doc, "archive");
 	p->values = obj_str(doc, "values");
 	p->revision = obj_i64(doc, "revision", 1);
-	p->n = obj_len(objects);
-	p->entries = ARENA_ARRAY(v->a, struct plan_entry, p->n);
-	for (size_t i = 0; i < p->n; i++)
-		load_entry(v, obj_at(objects, i), p->ns, &p->entries[i], plan);
-	for (size_t i = 0; i < p->n; i++)
-		p->entries[i].shared = is_shared(&p->entries[i], obj_str(doc, "app"));
+	p->entries = ARENA_ARRAY(v->a, struct plan_entry, obj_len(objects));
+	for (size_t i = 0; i < obj_len(objects); i++)
+		if (!install_plan_is_bare_namespace(obj_get(obj_at(objects, i), "object"), p->ns))
+			load_entry(v, obj_at(objects, i), p->ns, &p->entries[p->n++], plan);
 	return p;
+}
+
+const char *plan_entry_text(const struct plan_entry *e, struct arena *a)
+{
+	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
 }
 
 bool install_plan_is_applied(const struct plan_entry *e)
 {
 	return e->live && !meta_is_deleting(e->live) &&
-	       (e->shared || cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest));
+	       cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest);
 }
 
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
@@ -385,7 +386,7 @@ const char *install_plan_foreign(const struct app *app, const struct install_pla
 				 struct arena *a)
 {
 	const char *owner = meta_label(live, LABEL_APP);
-	if (e->shared || (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED)))
+	if (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED))
 		return NULL;
 	if (owner)
 		return strcmp(owner, app->name) ? arena_fmt(a, "app %s", owner) : NULL;

@@ -1,13 +1,15 @@
 /*
  * install_plan: what a strategy does to the cluster, as one document (lifecycle.md 6, 7.1). Pure.
  *
- *	{"app", "release", "namespace", "version", "archive", "values", "revision", "isUpgrade",
+ *	{"app", "release", "namespace", "account", "version", "archive", "values", "revision",
+ *	 "isUpgrade",
  *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes", "unrecorded",
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
  * It is rendered once and stored in Secrets of alm-system before the first write, so random values
  *of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are stage 0,
- *the Namespace 1, then one stage per kind in install order.
+ *Namespaces 1, then one stage per kind in install order. The Namespace of the release is no part of
+ *it: ALM makes that, and the account's rights in it, before (account.h).
  */
 #ifndef ALM_CONTROLLERS_INSTALL_PLAN_H
 #define ALM_CONTROLLERS_INSTALL_PLAN_H
@@ -32,7 +34,6 @@ struct plan_entry {
 	bool is_crd, keep;      /* keep: never deleted by us */
 	const struct obj *live; /* NULL: absent */
 	bool unknown;           /* no informer has told yet */
-	bool shared;            /* the bare install namespace, which another app has made */
 };
 
 struct install_plan {
@@ -43,9 +44,10 @@ struct install_plan {
 	size_t n;
 };
 
-/* "sha256:<64 hex>" over what is approved; findings: list, or NULL. */
+/* "sha256:<64 hex>" over what is approved; findings, permissions: lists, or NULL. */
 const char *install_plan_digest(const struct view *v, const struct install_plan *p,
-				const struct app *app, const struct obj *findings);
+				const struct app *app, const struct obj *findings,
+				const struct obj *permissions);
 
 /* From a rendered chart {objects, hooks, crds, notes} to the document. Owned. */
 struct obj *install_plan_make(const struct view *v, const struct app *app,
@@ -79,8 +81,13 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 				  const struct strategy_ref *s, const struct install_plan *p,
 				  const struct plan_entry *e, bool handoff);
+/* The Namespace of the release, said without a word about it: ALM has made it already. Plans stored
+ * by earlier versions have it. */
+bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
 /* CRDs, Namespaces, claims, and what is annotated helm.sh/resource-policy: keep. */
 bool install_plan_is_kept(const struct obj *o);
+/* "Deployment etcd/etcd-operator" */
+const char *plan_entry_text(const struct plan_entry *e, struct arena *a);
 /* Is the live object at this plan's state? */
 bool install_plan_is_applied(const struct plan_entry *e);
 /* Ours, or free to take? NULL: yes; else who has it. */

@@ -32,6 +32,16 @@ const char *key_crd_owner(const struct view *v, const struct obj *o, struct aren
 	return owner ? arena_strndup(a, owner, strcspn(owner, ".")) : NULL;
 }
 
+const char *key_marked(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	const char *apps = meta_annotation(o, ANNOTATION_APPS);
+	if (!apps)
+		return NULL;
+	struct str one = str_trim(str_of(apps));
+	return strchr(apps, ',') ? KEY_ALL : arena_strndup(a, one.ptr, one.len);
+}
+
 const struct controller *const all_controllers[] = {
 	&catalog_controller,  &apptype_controller,  &strategy_controller,
 	&crdowner_controller, &instance_controller, NULL,

@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
+#include "alm/controllers/account.h"
 #include "alm/controllers/shadow.h"
 #include "alm/io/http.h"
 #include "alm/obj/json.h"
@@ -138,6 +139,14 @@ static struct obj *findings_of(const struct gate *gate, size_t *ret_omitted)
 	return list;
 }
 
+/* It came to be since the plan was made, and is somebody else's. */
+static bool is_taken(const struct live_gate *g)
+{
+	const char *owner = obj_str(g->request, "owner");
+	const char *mark = meta_annotation(g->before, ANNOTATION_OWNER);
+	return owner && g->before && !cstr_eq(mark, owner) && !cstr_eq(mark, OWNER_ANYBODY);
+}
+
 static struct obj *value_of(const struct live_gate *g)
 {
 	size_t omitted;
@@ -154,6 +163,8 @@ static struct obj *value_of(const struct live_gate *g)
 	obj_set(o, "unusedWaivers", unused_waivers(g));
 	obj_set_int(o, "objects", (int64_t)gate_objects_seen(g->gate));
 	obj_set_str(o, "resourceVersion", meta_resource_version(g->before));
+	if (is_taken(g))
+		obj_set_bool(o, "taken", true);
 	obj_set_int(o, "durationMs", took_ns / NS_PER_MS);
 	return o;
 }
@@ -447,7 +458,7 @@ static void live_read(void *arg, const struct client_reply *reply)
 	}
 	if (!reply->err)
 		g->before = obj_ref(reply->body);
-	struct client_options o = {.force = true, .dry_run = true};
+	struct client_options o = {.as = g->c.as, .force = true, .dry_run = true};
 	g->call = client_apply(g->c.client, &crds, NULL, meta_name(g->planned), g->planned, &o,
 			       dry_run_done, g);
 }
@@ -460,6 +471,7 @@ struct live_gate *live_gate_start(const struct live_gate_config *c)
 	if (!g->c.deadline_ns)
 		g->c.deadline_ns = LIVE_GATE_DEADLINE_NS;
 	g->a = arena_new(REQUEST_BYTES_MAX);
+	g->c.as = c->as ? arena_strdup(g->a, c->as) : NULL;
 	g->planned = obj_get(g->request, "crd");
 	g->page = LIVE_GATE_PAGE;
 	g->started_ns = g->told_ns = loop_mono(c->loop);

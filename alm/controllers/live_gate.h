@@ -6,11 +6,13 @@
  *
  * The request is what a pure step asks for (strategy_gate.c):
  *	{"crd": {...}, "managedBefore": [], "managedAfter": [], "inputs": TEXT,
- *	 "waivers": [{rule, resource, path, reason, expiresNs}], "objectsVersion": N}
+ *	 "waivers": [{rule, resource, path, reason, expiresNs}], "objectsVersion": N,
+ *	 "owner": SELFREF that a live definition must be marked for; absent: any}
  * and the answer what the next pass sees:
  *	{"crd": NAME, "inputs": TEXT, "objectsVersion": N, "outcome": "allow" | "warn" | "refuse",
  *"findings": [...], "text": of the first refusal, "omitted": N, "unusedWaivers": [TEXT], "objects":
- *N, "resourceVersion": of the live definition, absent without one, "durationMs": N}
+ *N, "resourceVersion": of the live definition, absent without one, "taken": true if that is marked
+ *for another, "durationMs": N}
  *
  * Errors that a later attempt may not meet end the job as an error; all others are findings. A list
  * that cannot be read to its end within the deadline is LiveCheckIncomplete.
@@ -32,6 +34,8 @@ typedef void (*live_gate_done)(void *arg, struct obj *value, const struct error 
 
 struct live_gate_config {
 	struct client *client;
+	const char *as; /* the account that the planned definition would be written as; it is read
+			   and judged as ALM */
 	struct loop *loop;
 	const struct obj *request; /* referenced until the end */
 	int64_t deadline_ns;       /* 0: LIVE_GATE_DEADLINE_NS */

@@ -82,7 +82,7 @@ static void apply_rules(struct manager *m, enum watched kind, const struct obj *
 		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
 			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
 			if (key && r->by_app)
-				enqueue_strategies(m, w, key);
+				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
 			else if (key)
 				enqueue(w, key);
 		}

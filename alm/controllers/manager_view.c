@@ -76,13 +76,24 @@ static bool op_instances(void *arg, const char *group, const char *plural,
 	return true;
 }
 
-static uint64_t op_instances_version(void *arg, const char *group, const char *plural)
+static uint64_t version_of(const struct map *watches, const char *group, const char *plural)
 {
-	struct manager *m = arg;
 	char key[512];
 	manager_type_key(key, group, plural);
-	const struct source_watch *w = map_get(m->instances, key);
+	const struct source_watch *w = map_get(watches, key);
 	return w && informer_is_synced(w->informer) ? w->n_changes + 1 : 0;
+}
+
+static uint64_t op_instances_version(void *arg, const char *group, const char *plural)
+{
+	const struct manager *m = arg;
+	return version_of(m->instances, group, plural);
+}
+
+static uint64_t op_owned_version(void *arg, const char *group, const char *plural)
+{
+	const struct manager *m = arg;
+	return version_of(m->owned, group, plural);
 }
 
 static const struct resource *op_resource(void *arg, const char *group, const char *version,
@@ -124,6 +135,7 @@ static const struct view_ops view_operations = {
 	.live = op_live,
 	.instances = op_instances,
 	.instances_version = op_instances_version,
+	.owned_version = op_owned_version,
 	.resource = op_resource,
 	.digest = op_digest,
 	.last_row = op_last_row,

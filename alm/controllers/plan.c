@@ -1,5 +1,6 @@
 #include "alm/controllers/plan.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "alm/obj/gvk.h"
@@ -32,20 +33,73 @@ static void name_object(struct plan *p, struct action *x, const struct obj *o)
 	x->name = name ? arena_strdup(p->a, name) : "";
 }
 
+/* Nobody writes an app's objects as ALM: a step that forgot to ask for the account stops here. */
+static struct action *add_for_app(struct plan *p, enum act_type type)
+{
+	assert(p->as);
+	struct action *x = plan_add(p, type);
+	x->as = p->as;
+	return x;
+}
+
+static void set_body(struct plan *p, struct action *x, struct obj *o)
+{
+	x->body = obj_keep(p->a, o);
+	name_object(p, x, o);
+}
+
+static void set_patch(struct plan *p, struct action *x, const struct obj *live, struct obj *patch)
+{
+	name_object(p, x, live);
+	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(live)));
+	x->body = obj_keep(p->a, patch);
+}
+
+static void set_doomed(struct plan *p, struct action *x, const struct obj *live,
+		       const char *propagation)
+{
+	name_object(p, x, live);
+#ifndef PLANT_6
+	x->uid = arena_strdup(p->a, meta_uid(live));
+	x->resource_version = arena_strdup(p->a, meta_resource_version(live));
+#endif
+	x->propagation = propagation;
+}
+
 void plan_apply(struct plan *p, struct obj *o, int stage, bool force)
 {
-	struct action *x = plan_add(p, ACT_APPLY);
-	x->body = obj_keep(p->a, o);
+	struct action *x = add_for_app(p, ACT_APPLY);
 	x->stage = stage;
 	x->force = force;
-	name_object(p, x, o);
+	set_body(p, x, o);
 }
 
 void plan_create(struct plan *p, struct obj *o)
 {
+	set_body(p, add_for_app(p, ACT_CREATE), o);
+}
+
+void plan_patch(struct plan *p, const struct obj *live, struct obj *patch)
+{
+	set_patch(p, add_for_app(p, ACT_PATCH), live, patch);
+}
+
+void plan_delete(struct plan *p, const struct obj *live, const char *propagation)
+{
+	set_doomed(p, add_for_app(p, ACT_DELETE), live, propagation);
+}
+
+void plan_own_apply(struct plan *p, struct obj *o)
+{
+	struct action *x = plan_add(p, ACT_APPLY);
+	x->force = true;
+	set_body(p, x, o);
+}
+
+void plan_own_create(struct plan *p, struct obj *o)
+{
 	struct action *x = plan_add(p, ACT_CREATE);
-	x->body = obj_keep(p->a, o);
-	name_object(p, x, o);
+	set_body(p, x, o);
 #ifdef PLANT_5 /* a request that comes twice makes two objects */
 	if (strcmp(meta_kind(o), "InstallStrategy") == 0) {
 		obj_set_path(o, "metadata.generateName", obj_stringf("%sx", x->name));
@@ -54,23 +108,21 @@ void plan_create(struct plan *p, struct obj *o)
 #endif
 }
 
-void plan_patch(struct plan *p, const struct obj *live, struct obj *patch)
+void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch)
 {
-	struct action *x = plan_add(p, ACT_PATCH);
-	name_object(p, x, live);
-	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(live)));
-	x->body = obj_keep(p->a, patch);
+	set_patch(p, plan_add(p, ACT_PATCH), live, patch);
 }
 
-void plan_delete(struct plan *p, const struct obj *live, const char *propagation)
+void plan_own_delete(struct plan *p, const struct obj *live)
 {
-	struct action *x = plan_add(p, ACT_DELETE);
-	name_object(p, x, live);
-#ifndef PLANT_6
-	x->uid = arena_strdup(p->a, meta_uid(live));
-	x->resource_version = arena_strdup(p->a, meta_resource_version(live));
-#endif
-	x->propagation = propagation;
+	set_doomed(p, plan_add(p, ACT_DELETE), live, "Background");
+}
+
+void plan_lookup(struct plan *p, const char *id, const struct obj *needs)
+{
+	struct action *x = add_for_app(p, ACT_ASK);
+	x->id = id;
+	x->body = needs;
 }
 
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only)
@@ -81,9 +133,17 @@ void plan_watch(struct plan *p, const struct resource *r, const char *selector, 
 	x->metadata_only = metadata_only;
 }
 
+void plan_review(struct plan *p, const char *id, struct obj *questions, uint64_t rights_version)
+{
+	struct action *x = add_for_app(p, ACT_REVIEW);
+	x->id = id;
+	x->body = obj_keep(p->a, questions);
+	x->rights_version = rights_version;
+}
+
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request)
 {
-	struct action *x = plan_add(p, ACT_GATE);
+	struct action *x = add_for_app(p, ACT_GATE);
 	x->id = id;
 	x->body = obj_keep(p->a, request);
 	return x;
@@ -95,6 +155,17 @@ void plan_requeue_after(struct plan *p, int64_t ns)
 		ns = 1;
 	if (!p->requeue_after_ns || ns < p->requeue_after_ns)
 		p->requeue_after_ns = ns;
+}
+
+void plan_take(struct plan *p, const struct plan *from)
+{
+	if (from->n) {
+		*p->tail = from->head;
+		p->tail = from->tail;
+	}
+	p->n += from->n;
+	if (from->requeue_after_ns)
+		plan_requeue_after(p, from->requeue_after_ns);
 }
 
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,

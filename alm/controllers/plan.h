@@ -2,6 +2,12 @@
  * plan: what one pass wants done, in order. Lives in the arena of the pass; the executor performs
  * it: audit rows first, in one commit, then the status, then the other actions in their order
  * (applies of one stage together, at most 8 at once).
+ *
+ * Two parties write. What belongs to an app (plan_apply and its like, lookups, gates) is done as
+ * the account of the app (account.h), which a step must have asked for before: planned without, it
+ * is a bug of that step, and asserted. ALM's own books (AppTypes, strategies, stored plans, the
+ * account's rights, marks on CRDs) are plan_own_apply and its like, which nothing that a chart says
+ * may reach.
  */
 #ifndef ALM_CONTROLLERS_PLAN_H
 #define ALM_CONTROLLERS_PLAN_H
@@ -28,11 +34,13 @@ enum act_type {
 	ACT_ASK,    /* live answers to what a template or a step needs (executor_ask.c) */
 	ACT_WATCH,  /* start an informer */
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
+	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
 };
 
 struct action {
 	struct action *next;
 	enum act_type type;
+	const char *as; /* user name of the app's account; NULL: ALM itself */
 	const char *id; /* names the outcome in the stash: "render:..." */
 	struct resource
 		resource; /* kind and group/version always; plural may be NULL: discovery knows */
@@ -58,8 +66,9 @@ struct action {
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
-	bool guards;        /* ACT_GATE: nothing after it happens unless it passes */
-	const char *expect; /* ... with findings of this key (live_gate_key), if any */
+	bool guards;             /* ACT_GATE: nothing after it happens unless it passes */
+	uint64_t rights_version; /* ACT_REVIEW: account_rights_version() when it was asked */
+	const char *expect;      /* ... with findings of this key (live_gate_key), if any */
 };
 
 struct plan {
@@ -67,21 +76,35 @@ struct plan {
 	struct action *head, **tail;
 	size_t n;
 	int64_t requeue_after_ns; /* 0: none; the smallest wins */
+	const char
+		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
 };
 
 void plan_init(struct plan *p, struct arena *a);
 struct action *plan_add(struct plan *p, enum act_type type);
 
-/* o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
+/* Objects of the app. o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
 void plan_apply(struct plan *p, struct obj *o, int stage, bool force);
 void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
 void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
+/* The same as ALM itself. */
+void plan_own_apply(struct plan *p, struct obj *o);
+void plan_own_create(struct plan *p, struct obj *o);
+void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
+void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
-/* Judges a CRD: request as in live_gate.h; consumed. */
+/* Live answers for a template, read as the account (executor_ask.c). */
+void plan_lookup(struct plan *p, const char *id, const struct obj *needs);
+/* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
+ * with {denied: [index], rightsVersion} when not all of it. */
+void plan_review(struct plan *p, const char *id, struct obj *questions, uint64_t rights_version);
+/* Judges a CRD of the app: request as in live_gate.h; consumed. */
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 void plan_requeue_after(struct plan *p, int64_t ns);
+/* All that from has follows what p has; they share an arena. */
+void plan_take(struct plan *p, const struct plan *from);
 
 /* A row that is written only when key differs from the last one of this type and subject. */
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,

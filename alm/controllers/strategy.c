@@ -93,32 +93,45 @@ static int let_go(struct strategy_pass *s)
 	meta_remove_finalizer(copy, STRATEGY_FINALIZER);
 	const struct obj *left = obj_path(copy, "metadata.finalizers");
 	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
-	plan_patch(s->plan, o, patch);
+	plan_own_patch(s->plan, o, patch);
 	return STEP_STOP;
+}
+
+static bool is_to_move(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	return e->unknown || (e->live && meta_is_owned_by(e->live, meta_uid(s->ref->o)));
+}
+
+static bool has_to_move(const struct strategy_pass *s)
+{
+	for (size_t i = 0; s->install && i < s->install->n; i++)
+		if (is_to_move(s, &s->install->entries[i]))
+			return true;
+	return false;
 }
 
 /* A strategy that is deleted while its app lives: its objects move to the AppType first. */
 static bool objects_moved_to_app(struct strategy_pass *s)
 {
-	bool done = true;
 	struct install_plan *p = s->install;
+	if (!has_to_move(s))
+		return true;
+	if (!strategy_may_write(s))
+		return false;
 	struct owner_ref owner = {.api_version = meta_api_version(s->app->o),
 				  .kind = meta_kind(s->app->o),
 				  .name = s->app->name,
 				  .uid = meta_uid(s->app->o)};
 	for (size_t i = 0; p && i < p->n; i++) {
 		struct plan_entry *e = &p->entries[i];
-		if (e->unknown)
-			done = false;
-		if (!e->live || !meta_is_owned_by(e->live, meta_uid(s->ref->o)))
+		if (!e->live || !is_to_move(s, e))
 			continue;
 		struct obj *o = install_plan_decorate(s->v, s->app, s->ref, p, e, true);
 		meta_remove_owner(o, meta_uid(s->ref->o));
 		meta_add_owner(o, &owner);
 		plan_apply(s->plan, o, e->stage, true);
-		done = false;
 	}
-	return done;
+	return false;
 }
 
 static void load_install(struct strategy_pass *s)
@@ -158,7 +171,7 @@ static bool mark_as_ours(struct strategy_pass *s)
 		obj_set_path(patch, "metadata.ownerReferences",
 			     obj_ref(obj_path(copy, "metadata.ownerReferences")));
 	}
-	plan_patch(s->plan, o, patch);
+	plan_own_patch(s->plan, o, patch);
 	return true;
 }
 
@@ -198,6 +211,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->findings = obj_path(o, "status.plan.findings");
 	s->n_unlisted = obj_i64(o, "status.plan.findingsOmitted", 0);
 	s->judged = obj_path(o, "status.plan.judged");
+	s->permissions = obj_path(o, "status.plan.permissions");
 	if (s->phase == PHASE_NEW)
 		s->phase = PHASE_PENDING;
 	if (!s->app)
@@ -220,6 +234,8 @@ static void set_plan_status(struct strategy_pass *s, struct obj *status)
 	obj_set_str(plan, "digest", s->digest);
 	obj_set_int(plan, "objects", (int64_t)s->install->n);
 	strategy_set_findings(s, plan);
+	if (obj_len(s->permissions))
+		obj_set(plan, "permissions", obj_ref(s->permissions));
 	obj_set(status, "plan", plan);
 }
 
@@ -271,8 +287,9 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	if (!x)
 		return STEP_CONTINUE;
 	x->chain = s->app ? s->app->name : NULL;
+	bool begins_with_more = s->phase == PHASE_INSTALLING && obj_len(s->permissions);
 	if (strcmp(x->reason, "Refreshed") != 0)
-		x->event_type = is_warning(s->phase) ? "Warning" : "Normal";
+		x->event_type = is_warning(s->phase) || begins_with_more ? "Warning" : "Normal";
 	return STEP_CONTINUE;
 }
 
@@ -291,6 +308,7 @@ static const struct watch_rule watches[] = {
 	{WATCH_OWNED,       key_app_label, true},
 	{WATCH_CRD,         key_crd_owner, true},
 	{WATCH_INSTANCE,    key_crd_owner, true}, /* the manager passes the CRD of the instance */
+	{WATCH_NAMESPACE,   key_marked,    true},
 	{WATCH_PLAN_SECRET, key_of_plan,   false},
 	{0},
 };
@@ -301,6 +319,7 @@ static const struct step steps[] = {
 	{"fetch", strategy_fetch},       /* the archive's bytes, by digest */
 	{"takeover", strategy_takeover}, /* does helm have the release? */
 	{"render", strategy_render},     /* in the sandbox; stores the install plan */
+	{"review", strategy_review},     /* what the account of the app may */
 	{"survey", strategy_survey},     /* nobody else's objects */
 	{"gate", strategy_gate},         /* no CRD that would lose what users stored */
 	{"approve", strategy_approve},   /* may it begin? */

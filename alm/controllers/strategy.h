@@ -3,6 +3,7 @@
 #ifndef ALM_CONTROLLERS_STRATEGY_H
 #define ALM_CONTROLLERS_STRATEGY_H
 
+#include "alm/controllers/account.h"
 #include "alm/controllers/controller.h"
 #include "alm/controllers/crd_moves.h"
 #include "alm/controllers/install_plan.h"
@@ -31,9 +32,12 @@ struct strategy_pass {
 	int64_t n_unlisted;             /* findings that the gate itself has only counted */
 	const struct obj *judged;       /* [{crd, digest}]: each definition, and what was found */
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
-	bool gate_blocked;              /* refused by the gate alone: judged anew */
-	bool is_upgrade;                /* for the chart: something of the release is there */
-	const char *former; /* manifest of the release that helm made and this plan takes over */
+	const struct obj *permissions;  /* what the upgrade gives more: status.plan.permissions */
+	struct account_check account;   /* of the account of the app, once it was asked for */
+	const char *refused; /* why nothing may be written as it; NULL: it may, or not known */
+	bool gate_blocked;   /* refused by the gate alone: judged anew */
+	bool is_upgrade;     /* for the chart: something of the release is there */
+	const char *former;  /* manifest of the release that helm made and this plan takes over */
 	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */
 	bool stop;                          /* nothing more in this pass but the status */
 	bool keep_status;                   /* nor that: what is known is not complete */
@@ -47,6 +51,21 @@ void strategy_enter(struct strategy_pass *s, enum phase phase, const char *condi
 		    const char *reason, const char *message);
 bool strategy_is_planning(
 	const struct strategy_pass *s); /* New, Pending, Blocked, AwaitingApproval */
+
+/* Blocked, with the time since when it is so. */
+void strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
+		    const char *message);
+/* Where the app's objects go. */
+const char *strategy_namespace(const struct strategy_pass *s);
+/* May objects of the app be planned? Asked once a pass. False: the plan has what is waited for, or
+ * s->refused tells why not. */
+bool strategy_may_write(struct strategy_pass *s);
+/* The same while planning: false ends the pass. */
+bool strategy_has_account(struct strategy_pass *s);
+/* A definition that is somebody else's by now: it is left alone. */
+bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e);
+/* "adds 2 permissions: ..."; "" */
+const char *strategy_permissions_text(const struct strategy_pass *s);
 
 /* Before a status with another plan is written anew: an approval that the live object has is
  * recorded, bound to the plan that it shows now (lifecycle.md 6). */
@@ -92,6 +111,7 @@ bool strategy_leftover_rows_gone(struct strategy_pass *s, const struct obj *rows
 int strategy_takeover(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
+int strategy_review(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_gate(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err);
@@ -123,6 +143,8 @@ bool strategy_reverted(struct strategy_pass *s);
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
 /* --- shared by what follows the first write --- */
 
+/* The live object has the marks of this strategy, or is none of its business. */
+bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e);
 /* Time left of a deadline that runs since the condition last turned; <= 0: over. */
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
 			   int64_t deadline);

@@ -13,11 +13,6 @@
 #define INSTALLING_NS (10 * NS_PER_MIN)
 #define VERIFYING_NS  (10 * NS_PER_MIN)
 
-static const char *entry_text(const struct plan_entry *e, struct arena *a)
-{
-	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
-}
-
 /* Time left of a deadline that runs since the condition last turned; <= 0: over. Monotonic: a clock
  * that jumps ends nothing. */
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
@@ -84,7 +79,7 @@ static bool is_stage_done(const struct install_plan *p, int stage, struct strate
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
 		if (e->stage != stage || strategy_crd_is_placed(s, e) ||
-		    strategy_has_newer_crd(s, e))
+		    strategy_has_newer_crd(s, e) || strategy_crd_is_taken(s, e))
 			continue;
 		if (e->is_crd)
 			strategy_write_crd(s, p, e, handoff, s->phase == PHASE_INSTALLING);
@@ -157,6 +152,15 @@ static bool all_applied(struct strategy_pass *s)
 	       stages_done(s, PLAN_STAGE_FIRST, INT_MAX);
 }
 
+/* Consent that is taken back ends what needs it. */
+static bool may_go_on(struct strategy_pass *s, const char *condition)
+{
+	bool may = strategy_may_write(s);
+	if (s->refused)
+		strategy_give_up(s, condition, "Forbidden", s->refused);
+	return may;
+}
+
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -179,7 +183,7 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 		return STEP_CONTINUE;
 	}
 	plan_requeue_after(plan, left);
-	if (strategy_gate_voids(s))
+	if (strategy_gate_voids(s) || !may_go_on(s, "Applied"))
 		return STEP_CONTINUE;
 	if (!all_applied(s)) {
 		const char *why = s->stop ? NULL : refusal(s);
@@ -204,7 +208,7 @@ enum readiness strategy_all_ready(struct strategy_pass *s, const char **ret_why)
 		enum readiness r = e->live ? ready_check(e->live, false, s->v->a, &why) : NOT_READY;
 		if (r > worst) {
 			worst = r;
-			*ret_why = arena_fmt(s->v->a, "%s: %s", entry_text(e, s->v->a), why);
+			*ret_why = arena_fmt(s->v->a, "%s: %s", plan_entry_text(e, s->v->a), why);
 		}
 	}
 	return worst;
@@ -232,7 +236,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	for (size_t i = 0; i < obj_len(list); i++)
 		if (cstr_eq(obj_str(obj_at(list, i), "type"), "OwnershipMoved"))
 			return STEP_CONTINUE; /* from the handoff on there is no way back */
-	if (!is_reapplied(s))
+	if (!may_go_on(s, "Verified") || !is_reapplied(s))
 		return STEP_CONTINUE;
 	enum readiness r = strategy_all_ready(s, &why);
 	int64_t left =
@@ -282,9 +286,9 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 
 /* --- handoff --- */
 
-static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	if (!e->live || e->shared || strategy_has_newer_crd(s, e))
+	if (!e->live || strategy_has_newer_crd(s, e) || strategy_crd_is_taken(s, e))
 		return true;
 	bool label =
 		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));
@@ -294,7 +298,7 @@ static bool belongs_to(const struct strategy_pass *s, const struct plan_entry *e
 static bool is_handed_over(const struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++)
-		if (!belongs_to(s, &s->install->entries[i]))
+		if (!strategy_owns(s, &s->install->entries[i]))
 			return false;
 	return true;
 }
@@ -351,14 +355,17 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 	for (size_t i = 0; i < obj_len(s->conditions); i++)
 		ready = ready ||
 			cstr_eq(obj_str(obj_at(s->conditions, i), "type"), "OwnershipMoved");
-	if (!ready)
+	if (!ready || !strategy_may_write(s)) {
+		if (s->refused)
+			strategy_condition(s, "OwnershipMoved", "False", "Forbidden", s->refused);
 		return STEP_CONTINUE;
+	}
 	bool done = true;
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
 		if (e->unknown)
 			done = false;
-		if (e->unknown || belongs_to(s, e))
+		if (e->unknown || strategy_owns(s, e))
 			continue;
 		if (e->is_crd)
 			strategy_write_crd(s, s->install, e, true, false);
@@ -374,213 +381,5 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
 	strategy_enter(s, PHASE_SUCCEEDED, NULL, "Succeeded",
 		       arena_fmt(v->a, "plan %s", s->digest));
-	return STEP_CONTINUE;
-}
-
-/* --- what is installed stays as planned --- */
-
-/* Does live hold all that want says? Lists of named items match by name. */
-static bool holds(const struct obj *live, const struct obj *want);
-
-/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
-{
-	const char *name = obj_str(item, "name");
-	for (size_t k = 0; name && k < obj_len(live); k++)
-		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
-			return holds(obj_at(live, k), item);
-	return holds(obj_at(live, i), item);
-}
-
-static bool holds(const struct obj *live, const struct obj *want)
-{
-	switch (obj_type(want)) {
-	case OBJ_MAP:
-		OBJ_EACH (it, want)
-			if (!holds(obj_get(live, it.key), it.value))
-				return false;
-		return true;
-	case OBJ_LIST:
-		if (obj_len(live) < obj_len(want))
-			return false;
-		for (size_t i = 0; i < obj_len(want); i++)
-			if (!holds_item(live, obj_at(want, i), i))
-				return false;
-		return true;
-	case OBJ_NULL:
-		return true;
-	case OBJ_ABSENT:
-	case OBJ_BOOL:
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	case OBJ_STRING:
-		break;
-	}
-	return obj_equal(live, want);
-}
-/* NOLINTEND(misc-no-recursion) */
-
-/* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
-static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
-{
-	char digest[65];
-	const struct outcome *o =
-		view_outcome(s->v, arena_fmt(s->v->a, "applied:%s", meta_uid(e->live)));
-	if (!o || !o->msg)
-		return false;
-	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
-	obj_del(bare, "status");
-	s->v->ops->digest(s->v->ops_arg, bare, digest);
-	return !strcmp(o->msg, digest);
-}
-
-static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
-{
-	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e))
-		return false;
-	if (!e->live || !install_plan_is_applied(e) || !belongs_to(s, e))
-		return true;
-	return !holds(e->live, e->object) && !is_as_left(s, e);
-}
-
-static void drift_row(struct strategy_pass *s, const char *text)
-{
-	struct obj *body = obj_map();
-	obj_set_str(body, "what", text);
-	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
-	x->chain = s->app->name;
-}
-
-static bool values_changed(const struct strategy_pass *s)
-{
-	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
-	return !cstr_eq(values_digest(values, s->v->a), s->install->values);
-}
-
-static bool is_superseded(const struct strategy_pass *s)
-{
-	return s->app->installed && s->app->installed != s->ref;
-}
-
-static void start_revision(struct strategy_pass *s, const char *message)
-{
-	s->revision = strategy_next_revision(s->app);
-	s->rollback_revision = 0;
-	s->install = NULL;
-	condition_remove(s->conditions, "OwnershipMoved");
-	condition_remove(s->conditions, "Available");
-	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
-}
-
-static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
-{
-	if (e->is_crd)
-		strategy_write_crd(s, s->install, e, true, false);
-	else
-		plan_apply(s->plan,
-			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
-			   e->stage, true);
-}
-
-static void repair(struct strategy_pass *s)
-{
-	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
-	size_t n = 0;
-#ifndef PLANT_30
-	if (s->app->busy)
-		return; /* an upgrade owns the objects now */
-#endif
-	struct helm_change by_helm = strategy_helm_change(s);
-	if (by_helm.busy)
-		return;
-	bool wanted = !cstr_eq(mode, "Report") ||
-		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
-	bool writes = wanted && !s->app->paused;
-	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
-		if (strategy_crd_at(e) == CRD_SWITCHED) { /* the last of its moves */
-			if (!s->app->paused)
-				strategy_write_crd(s, s->install, e, true, false);
-			continue;
-		}
-		if (!has_drifted(s, e))
-			continue;
-		if (!text)
-			text = arena_fmt(s->v->a, "%s %s", entry_text(e, s->v->a),
-					 e->live ? "changed" : "missing");
-		n++;
-		if (writes)
-			repair_entry(s, e);
-	}
-	if (n && writes)
-		drift_row(s, text);
-	if (n)
-		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
-	else
-		condition_remove(s->conditions, "Drifted");
-	if (!n && !by_helm.told && writes)
-		strategy_record_repair(s, &by_helm);
-}
-
-static bool is_chosen_again(const struct strategy_pass *s)
-{
-	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
-}
-
-/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes. */
-static bool may_retry(struct strategy_pass *s)
-{
-	int64_t tries = s->revision > 7 ? 7 : s->revision;
-	int64_t wait = tries < 7 ? NS_PER_MIN << (tries > 0 ? tries - 1 : 0) : NS_PER_HOUR;
-	if (s->phase != PHASE_FAILED || s->app->installed)
-		return true;
-	const char *id =
-		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
-	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, wait);
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left <= 0;
-}
-
-/* What is over: its record says so, and it may be chosen again. */
-static void keep_ended(struct strategy_pass *s)
-{
-	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
-	if (doc && s->phase != PHASE_SUPERSEDED) {
-		s->install = install_plan_load(s->v, doc, s->plan);
-		strategy_recorded(s, "failed");
-	}
-	if (is_chosen_again(s) && may_retry(s))
-		start_revision(s, "chosen again");
-}
-
-int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
-{
-	(void)key;
-	(void)plan;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (s->stop)
-		return STEP_CONTINUE;
-	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
-	    s->phase == PHASE_FAILED) {
-		keep_ended(s);
-		return STEP_CONTINUE;
-	}
-	if (s->phase != PHASE_SUCCEEDED)
-		return STEP_CONTINUE;
-	if (is_superseded(s)) {
-		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
-			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
-		return STEP_CONTINUE;
-	}
-	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
-	if (!doc)
-		return STEP_CONTINUE;
-	s->install = install_plan_load(v, doc, plan);
-	if (values_changed(s) && !s->app->busy && !s->app->paused)
-		start_revision(s, "the values changed");
-	else
-		repair(s);
 	return STEP_CONTINUE;
 }

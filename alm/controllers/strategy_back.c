@@ -19,6 +19,7 @@ bool strategy_hooks_done(struct strategy_pass *s, const struct obj *doc, const c
 	struct hook_run h = {.v = s->v,
 			     .plan = s->plan,
 			     .app = s->app->name,
+			     .keeps_foreign = s->app->account.is_default,
 			     .owner = s->ref->o,
 			     .doc = doc,
 			     .event = event,
@@ -162,7 +163,10 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 			       doc ? "the former version is not ready" : "the former plan is gone");
 		return STEP_CONTINUE;
 	}
-	if (is_back(s, install_plan_load(v, doc, plan)))
+	bool may = strategy_may_write(s);
+	if (s->refused)
+		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackFailed", s->refused);
+	else if (may && is_back(s, install_plan_load(v, doc, plan)))
 		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
 			       arena_fmt(v->a, "%s runs again", old->version));
 	else if (!s->stop)

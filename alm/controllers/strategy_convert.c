@@ -255,7 +255,7 @@ bool strategy_converted(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
-		if (!is_moving(e))
+		if (!is_moving(e) || strategy_crd_is_taken(s, e))
 			continue;
 		if (strategy_crd_at(e) == CRD_EXPANDED) {
 			try_switch(s, e);
@@ -273,7 +273,7 @@ bool strategy_reverted(struct strategy_pass *s)
 	bool done = true;
 	for (size_t i = 0; s->install && i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
-		if (strategy_crd_at(e) != CRD_SWITCHED)
+		if (strategy_crd_at(e) != CRD_SWITCHED || strategy_crd_is_taken(s, e))
 			continue;
 		move(s, e, CRD_EXPANDED, "ConversionReverted", "the upgrade is rolled back");
 		done = false;

@@ -98,6 +98,8 @@ static struct obj *request_for(const struct strategy_pass *s, const struct insta
 	obj_set_str(q, "inputs", hex);
 	obj_del(q, "live");
 	obj_set(q, "crd", install_plan_decorate(s->v, app, s->ref, p, e, handoff));
+	if (app->account.is_default)
+		obj_set_str(q, "owner", app->self_ref);
 	obj_set_int(q, "objectsVersion", (int64_t)objects_version(s, e));
 	return q;
 }
@@ -145,7 +147,8 @@ static const struct outcome *outcome_of(struct strategy_pass *s, const struct pl
 
 static bool is_to_write(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	return e->is_crd && !strategy_crd_is_placed(s, e) && !strategy_has_newer_crd(s, e);
+	return e->is_crd && !strategy_crd_is_placed(s, e) && !strategy_has_newer_crd(s, e) &&
+	       !strategy_crd_is_taken(s, e);
 }
 
 /* --- planning --- */
@@ -334,7 +337,7 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 		strategy_enter(s, PHASE_PENDING, NULL, "Pending", "the CRDs are compatible now");
 		return STEP_CONTINUE;
 	}
-	s->digest = install_plan_digest(v, s->install, s->app, keys);
+	s->digest = install_plan_digest(v, s->install, s->app, keys, s->permissions);
 	strategy_condition(s, "PlanReady", "True", "Planned",
 			   arena_fmt(v->a, "%zu objects", s->install->n));
 	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", "");
@@ -364,11 +367,22 @@ static const char *planned_key(const struct strategy_pass *s, const struct plan_
 	return live_gate_key(own, s->v->a);
 }
 
-/* The newest outcome is not the one the plan was made with: it is void (lifecycle.md 3). */
+static bool void_plan(struct strategy_pass *s, const char *message)
+{
+	strategy_enter(s, PHASE_PENDING, NULL, "PlanVoid", message);
+	strategy_condition(s, "CRDCompatible", "Unknown", "PlanVoid", message);
+	return true;
+}
+
+/* The newest outcome is not the one the plan was made with: it is void (lifecycle.md 3). So it is
+ * when somebody else made the definition meanwhile. */
 bool strategy_gate_voids(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
+		if (strategy_crd_is_taken(s, e))
+			return void_plan(s, arena_fmt(s->v->a, "CRD %s is not this app's any more",
+						      e->name));
 		const struct outcome *o =
 			is_to_write(s, e) ? view_outcome(s->v, outcome_id(s, e)) : NULL;
 		if (!o || o->code)
@@ -377,11 +391,8 @@ bool strategy_gate_voids(struct strategy_pass *s)
 		if (!strcmp(key, planned_key(s, e)) && !is_refused(o))
 			continue;
 		const char *text = obj_str(o->value, "text");
-		strategy_enter(s, PHASE_PENDING, NULL, "PlanVoid",
-			       arena_fmt(s->v->a, "%s is judged otherwise now: %s", e->name,
-					 text ? text : obj_str(o->value, "outcome")));
-		strategy_condition(s, "CRDCompatible", "Unknown", "PlanVoid", s->message);
-		return true;
+		return void_plan(s, arena_fmt(s->v->a, "%s is judged otherwise now: %s", e->name,
+					      text ? text : obj_str(o->value, "outcome")));
 	}
 	return false;
 }

@@ -16,8 +16,8 @@
  * write. */
 #define DEPENDENCY_POLL_NS (2 * NS_PER_S)
 
-static void block(struct strategy_pass *s, const char *condition, const char *reason,
-		  const char *message)
+void strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
+		    const char *message)
 {
 	const struct obj *old = obj_path(s->ref->o, "status.conditions");
 	for (size_t i = 0; i < obj_len(old) && condition_is(s->ref->o, condition, "False"); i++)
@@ -46,7 +46,7 @@ static void block_candidate(struct strategy_pass *s, const struct candidate *c)
 	const char *const *steps = resolve_steps(&x, s->v->a, &n);
 	for (size_t i = 0; i < n; i++)
 		obj_append(s->steps, obj_string(steps[i]));
-	block(s, condition_of(c->reason), c->reason, c->message);
+	strategy_block(s, condition_of(c->reason), c->reason, c->message);
 }
 
 static void clear_blocks(struct strategy_pass *s)
@@ -113,9 +113,9 @@ static bool has_turn(struct strategy_pass *s)
 		return false;
 	}
 	if (app->busy && app->busy != s->ref) {
-		block(s, "PlanReady", "OtherInProgress",
-		      arena_fmt(s->v->a, "%s is in %s", app->busy->version,
-				phase_name(app->busy->phase)));
+		strategy_block(s, "PlanReady", "OtherInProgress",
+			       arena_fmt(s->v->a, "%s is in %s", app->busy->version,
+					 phase_name(app->busy->phase)));
 		return false;
 	}
 	if (app->next && !strcmp(app->next, s->ref->version))
@@ -127,9 +127,9 @@ static bool has_turn(struct strategy_pass *s)
 			       app->next ? arena_fmt(s->v->a, "%s is chosen instead", app->next)
 					 : "it is no longer chosen");
 	else
-		block(s, "PlanReady", "OtherInProgress",
-		      app->next ? arena_fmt(s->v->a, "%s is chosen first", app->next)
-				: "mode None");
+		strategy_block(s, "PlanReady", "OtherInProgress",
+			       app->next ? arena_fmt(s->v->a, "%s is chosen first", app->next)
+					 : "mode None");
 	return false;
 }
 
@@ -150,25 +150,28 @@ static void block_unknown_archive(struct strategy_pass *s)
 		struct package_version *const *all = index_package(s->v->indexes[i], package, &n);
 		if (!n)
 			continue;
-		block(s, "PlanReady", "DigestMismatch",
-		      arena_fmt(s->v->a,
+		strategy_block(
+			s, "PlanReady", "DigestMismatch",
+			arena_fmt(
+				s->v->a,
 				"no archive of %s has sha256 %s; catalog %s has %.*s as sha256:%s",
 				package, s->ref->sha256, s->v->indexes[i]->name,
 				STR_ARG(all[0]->version.text), all[0]->digest));
 		return;
 	}
-	block(s, "PlanReady", "FetchFailed",
-	      arena_fmt(s->v->a,
-			"no catalog has an archive with sha256 %s; put the chart %s into one",
-			s->ref->sha256, reference ? reference : ""));
+	strategy_block(
+		s, "PlanReady", "FetchFailed",
+		arena_fmt(s->v->a,
+			  "no catalog has an archive with sha256 %s; put the chart %s into one",
+			  s->ref->sha256, reference ? reference : ""));
 	plan_requeue_after(s->plan, NS_PER_MIN);
 }
 
 static bool find_archive(struct strategy_pass *s)
 {
 	if (!s->ref->sha256) {
-		block(s, "PlanReady", "FetchFailed",
-		      "spec.strategy.sha256 is missing; set the archive's digest");
+		strategy_block(s, "PlanReady", "FetchFailed",
+			       "spec.strategy.sha256 is missing; set the archive's digest");
 		return false;
 	}
 	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);
@@ -221,7 +224,7 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 		block_unknown_archive(s);
 		return STEP_CONTINUE;
 	}
-	if (!has_turn(s) || !find_archive(s))
+	if (!has_turn(s) || !find_archive(s) || !strategy_has_account(s))
 		return STEP_CONTINUE;
 	const struct obj *doc =
 		install_plan_stored(v, s->ref->name, s->revision, strategy_inputs(s));
@@ -236,8 +239,9 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	if (o && !o->code)
 		return STEP_CONTINUE;
 	if (o && !strategy_is_tried_again(s, o)) {
-		block(s, "PlanReady", o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
-		      arena_strdup(v->a, o->msg));
+		strategy_block(s, "PlanReady",
+			       o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
+			       arena_strdup(v->a, o->msg));
 		return STEP_CONTINUE;
 	}
 	if (!entry_by_digest(v, s->archive, NULL)) {
@@ -338,7 +342,7 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 						"meta.helm.sh/release-name=%s and "
 						"meta.helm.sh/release-namespace=%s",
 						s->install->release, s->install->ns)));
-		block(s, "PlanReady", "ObjectNotOwned", foreign);
+		strategy_block(s, "PlanReady", "ObjectNotOwned", foreign);
 		return STEP_CONTINUE;
 	}
 	return STEP_CONTINUE;
@@ -352,7 +356,7 @@ static bool needs_approval(const struct strategy_pass *s)
 		return s->app->installed ||
 		       (s->install && obj_flag(s->install->doc, "takesOver", false)) ||
 		       obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
-	if (strategy_has_warnings(s))
+	if (strategy_has_warnings(s) || obj_len(s->permissions))
 		return cstr_eq(obj_str(s->app->o, "spec.upgrade.onWarn"), "Approve");
 	return false;
 }
@@ -499,9 +503,10 @@ static bool is_approved(struct strategy_pass *s, const char **ret_reason, const 
 		if (s->approval)
 			approval_row(s, "Withdrawn", obj_str(s->approval, "digest"));
 		s->approval = NULL;
-		*ret_reason = "ApprovalRequired";
-		*ret_message =
-			arena_fmt(s->v->a, "mode %s: approve plan %s", s->app->mode, s->digest);
+		const char *more = strategy_permissions_text(s);
+		*ret_reason = *more ? "PermissionIncrease" : "ApprovalRequired";
+		*ret_message = arena_fmt(s->v->a, "mode %s: approve plan %s%s%s", s->app->mode,
+					 s->digest, *more ? ", which " : "", more);
 		return false;
 	}
 	if (!is_recorded(s))
@@ -554,8 +559,10 @@ int strategy_approve(const struct view *v, const char *key, struct plan *plan, s
 	const char *reason = NULL, *message = NULL;
 	if (!strategy_is_planning(s))
 		return STEP_CONTINUE;
+	const char *more = strategy_permissions_text(s);
 	if (needs_approval(s) && !is_approved(s, &reason, &message)) {
-		decision(s, reason, "wait", arena_fmt(v->a, "mode %s", s->app->mode));
+		decision(s, reason, "wait",
+			 arena_fmt(v->a, "mode %s%s%s", s->app->mode, *more ? ", " : "", more));
 		strategy_enter(s, PHASE_AWAITING, "Approved", reason, message);
 		return STEP_CONTINUE;
 	}
@@ -563,12 +570,13 @@ int strategy_approve(const struct view *v, const char *key, struct plan *plan, s
 		strategy_condition(s, "Approved", "True", "Approved",
 				   obj_str(s->ref->o, "spec.approvalReason"));
 	else
-		strategy_condition(s, "Approved", "True", "NotNeeded", "");
+		strategy_condition(s, "Approved", "True",
+				   *more ? "PermissionIncrease" : "NotNeeded", more);
 	forget_earlier_attempt(s);
 #ifdef PLANT_1
 	plant_position = 1;
 #endif
 	strategy_enter(s, PHASE_INSTALLING, NULL, "Installing",
-		       arena_fmt(v->a, "plan %s", s->digest));
+		       arena_fmt(v->a, "plan %s%s%s", s->digest, *more ? ", " : "", more));
 	return STEP_CONTINUE;
 }

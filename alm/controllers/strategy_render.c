@@ -16,7 +16,9 @@
 const char *strategy_inputs(struct strategy_pass *s)
 {
 	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
-	return install_plan_inputs(s->v, s->archive, values);
+	const char *inputs = install_plan_inputs(s->v, s->archive, values);
+	const struct account *x = &s->app->account; /* whose lookups tell other things */
+	return x->is_default ? inputs : arena_fmt(s->v->a, "%s+%s/%s", inputs, x->ns, x->name);
 }
 
 /* Over what the templates were told; time zones do not change under a plan. */
@@ -51,22 +53,14 @@ static struct obj *render_request(struct strategy_pass *s, const struct obj *inp
 				  const struct obj *answers)
 {
 	struct obj *r = inputs ? obj_copy(inputs) : obj_map();
-	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
 	obj_set_str(r, "release", s->app->name);
-	obj_set_str(r, "namespace", ns ? ns : s->app->install_namespace);
+	obj_set_str(r, "namespace", strategy_namespace(s));
 	obj_set_int(r, "revision", s->revision);
 	obj_set_bool(r, "isUpgrade", s->is_upgrade);
 	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
 	obj_set(r, "values", strategy_values(s->app, s->ref->o));
 	obj_set(r, "answers", obj_ref(answers));
 	return r;
-}
-
-static void ask(struct strategy_pass *s, const char *id, const struct obj *needs)
-{
-	struct action *x = plan_add(s->plan, ACT_ASK);
-	x->id = id;
-	x->body = needs;
 }
 
 bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
@@ -79,7 +73,7 @@ bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
 		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
 	const struct outcome *o = view_outcome(v, id);
 	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
-		ask(s, id, needs);
+		plan_lookup(s->plan, id, needs);
 		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
 		s->stop = true;
 		return false;
@@ -99,7 +93,7 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 	obj_set_str(inputs, "answers", answers_digest(answers, v->a));
 	obj_set(inputs, "lookups", needs_of(answers));
 	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
-		plan_create(s->plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
+		plan_own_create(s->plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
 	struct obj *doc = obj_keep(
 		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
 	obj_set(doc, "inputs", inputs);
@@ -159,7 +153,7 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
 		o = view_outcome(v, asked);
 		if (!o) {
-			ask(s, asked, needs);
+			plan_lookup(s->plan, asked, needs);
 			return strategy_work_begins(s, false);
 		}
 		for (size_t i = 0; i < obj_len(o->value); i++)

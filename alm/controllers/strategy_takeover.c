@@ -13,12 +13,6 @@
 #define ASKED_FRESH_NS  (5 * NS_PER_S)
 #define ADOPTED_AT_ONCE 100
 
-static const char *namespace_of(const struct strategy_pass *s)
-{
-	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
-	return ns ? ns : s->app->install_namespace;
-}
-
 static const char *question_id(const struct strategy_pass *s)
 {
 	return arena_fmt(s->v->a, "release:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
@@ -47,9 +41,9 @@ static bool is_other_chart(struct strategy_pass *s, const struct helm_release *r
 	struct arena *a = s->v->a;
 	block(s, "ObjectNotOwned",
 	      arena_fmt(a, "release %s in %s is chart %s, made by helm; this is chart %s",
-			s->app->name, namespace_of(s), r->chart, e->package),
+			s->app->name, strategy_namespace(s), r->chart, e->package),
 	      arena_fmt(a, "helm uninstall %s -n %s, or another spec.installNamespace",
-			s->app->name, namespace_of(s)));
+			s->app->name, strategy_namespace(s)));
 	return true;
 }
 
@@ -65,11 +59,11 @@ static bool lacks_values(struct strategy_pass *s, const struct helm_release *r)
 	      arena_fmt(
 		      a,
 		      "release %s in %s has values that helm was given, and spec.values is not set",
-		      s->app->name, namespace_of(s)),
+		      s->app->name, strategy_namespace(s)),
 	      arena_fmt(a,
 			"set spec.values of AppType %s to what helm get values %s -n %s prints, "
 			"or to {} for the chart's own",
-			s->app->name, s->app->name, namespace_of(s)));
+			s->app->name, s->app->name, strategy_namespace(s)));
 	return true;
 }
 
@@ -83,11 +77,11 @@ static bool is_locked(struct strategy_pass *s, const struct helm_release *r)
 	struct arena *a = s->v->a;
 	block(s, "OtherInProgress",
 	      arena_fmt(a, "helm has revision %lld of release %s in %s in %s",
-			(long long)r->revision, s->app->name, namespace_of(s), r->status),
+			(long long)r->revision, s->app->name, strategy_namespace(s), r->status),
 	      arena_fmt(a,
 			"let helm end, or helm rollback %s -n %s; after 10 minutes without a "
 			"change it is taken over",
-			s->app->name, namespace_of(s)));
+			s->app->name, strategy_namespace(s)));
 	plan_requeue_after(s->plan, ASKED_FRESH_NS);
 	return true;
 }
@@ -98,7 +92,7 @@ static bool is_unreadable(struct strategy_pass *s, const struct helm_release *r)
 	if (!r->unreadable)
 		return false;
 	struct arena *a = s->v->a;
-	const char *name = s->app->name, *ns = namespace_of(s);
+	const char *name = s->app->name, *ns = strategy_namespace(s);
 	block(s, "RecordUnreadable",
 	      arena_fmt(a, "revision %lld of release %s in %s, made by helm: %s",
 			(long long)r->runs, name, ns, r->unreadable),
@@ -114,7 +108,7 @@ static bool is_unreadable(struct strategy_pass *s, const struct helm_release *r)
 static int block_large(struct strategy_pass *s, const struct error *why)
 {
 	struct arena *a = s->v->a;
-	const char *name = s->app->name, *ns = namespace_of(s);
+	const char *name = s->app->name, *ns = strategy_namespace(s);
 	block(s, "RecordsTooLarge", arena_fmt(a, "release %s in %s: %s", name, ns, why->msg),
 	      arena_fmt(a,
 			"delete what is over: kubectl delete secrets -n %s "
@@ -147,7 +141,7 @@ int strategy_takeover(const struct view *v, const char *key, struct plan *plan, 
 	const struct outcome *o = view_outcome(v, question_id(s));
 	bool old = o && o->at_ns + ASKED_FRESH_NS < v->now_ns;
 	if (!o || (old && (s->phase == PHASE_BLOCKED || obj_has(obj_at(o->value, 0), "error")))) {
-		ask(s, question_id(s), helm_release_question(s->app->name, namespace_of(s)));
+		ask(s, question_id(s), helm_release_question(s->app->name, strategy_namespace(s)));
 		return strategy_work_begins(s, o != NULL);
 	}
 	int e = helm_release_read(o->value, v->a, &r, err);

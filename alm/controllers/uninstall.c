@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/controllers/account.h"
 #include "alm/controllers/hook_run.h"
 #include "alm/controllers/release_record.h"
 #include "alm/obj/gvk.h"
@@ -67,6 +68,18 @@ static bool collect(struct uninstall *u, const struct obj *doc, struct doomed *l
 	return known;
 }
 
+static void tell_first(struct uninstall *u, const struct plan_entry *e)
+{
+	const struct outcome *x = view_outcome(
+		u->v, arena_fmt(u->v->a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name));
+	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);
+	if (!x || x->code != E_FORBIDDEN)
+		return;
+	u->blocked = true;
+	u->reason = "Forbidden";
+	u->why = arena_strdup(u->v->a, x->msg);
+}
+
 static bool objects_gone(struct uninstall *u)
 {
 	struct app *app = u->app;
@@ -88,8 +101,7 @@ static bool objects_gone(struct uninstall *u)
 		if (!doomed_cmp(&list[i], first) && !meta_is_deleting(list[i].e->live))
 			plan_delete(u->plan, list[i].e->live, "Background");
 	if (first)
-		u->why = arena_fmt(u->v->a, "%s %s is being deleted", first->e->kind,
-				   first->e->name);
+		tell_first(u, first->e);
 	return !first;
 }
 
@@ -104,6 +116,7 @@ static bool hooks_done(struct uninstall *u, const char *event)
 	struct hook_run h = {.v = u->v,
 			     .plan = u->plan,
 			     .app = u->app->name,
+			     .keeps_foreign = u->app->account.is_default,
 			     .owner = u->app->o,
 			     .unowned = true,
 			     .doc = doc,
@@ -112,6 +125,7 @@ static bool hooks_done(struct uninstall *u, const char *event)
 			     .records = u->hooks};
 	enum hook_state state = hook_run(&h, &u->why);
 	u->blocked = state == HOOKS_FAILED;
+	u->reason = "HookFailed";
 	if (u->blocked)
 		u->why = arena_fmt(u->v->a,
 				   "%s; annotate " ANNOTATION_NO_HOOKS
@@ -145,7 +159,7 @@ static bool is_told(struct uninstall *u, const struct obj *doc)
 	return release_record_plan(&r);
 }
 
-bool uninstall_done(struct uninstall *u)
+static bool steps_done(struct uninstall *u)
 {
 	const struct obj *doc = any_doc(u);
 	if (!doc)
@@ -153,4 +167,80 @@ bool uninstall_done(struct uninstall *u)
 	return is_told(u, doc) && hooks_done(u, "pre-delete") && objects_gone(u) &&
 	       hooks_done(u, "post-delete") && hooks_gone(u) &&
 	       release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
+}
+
+/* --- the account --- */
+
+static bool writes(const struct plan *p)
+{
+	for (const struct action *x = p->head; x; x = x->next)
+		if (x->as)
+			return true;
+	return false;
+}
+
+static size_t add_once(const char **list, size_t n, const char *ns)
+{
+	for (size_t k = 0; k < n; k++)
+		if (cstr_eq(list[k], ns))
+			return n;
+	list[n] = ns;
+	return ns ? n + 1 : n;
+}
+
+/* Where the app's objects are: every namespace once. */
+static size_t namespaces(const struct uninstall *u, const char ***ret)
+{
+	const char **list = ARENA_ARRAY(u->v->a, const char *, u->app->n + 2);
+	size_t n = 0;
+	for (size_t i = 0; i < u->app->n; i++)
+		n = add_once(list, n, obj_str(doc_of(u, &u->app->strategies[i]), "namespace"));
+	*ret = list;
+	return n;
+}
+
+/* May all of it be removed as the account? */
+static bool is_allowed(struct uninstall *u)
+{
+	const char **ns;
+	size_t n = namespaces(u, &ns);
+	bool ready = true;
+	for (size_t i = 0; i < n; i++) {
+		struct account_check check;
+		enum account_state state =
+			account_ready(u->v, u->plan, u->app, ns[i], true, &check);
+		ready = ready && state == ACCOUNT_READY;
+		if (state != ACCOUNT_REFUSED)
+			continue;
+		u->blocked = true;
+		u->reason = "Forbidden";
+		u->why = check.message;
+		for (size_t k = 0; k < check.n_steps; k++)
+			u->why = arena_fmt(u->v->a, "%s; %s", u->why, check.steps[k]);
+		return false;
+	}
+	return ready;
+}
+
+/* What is to be done is planned beside, and asked for then: nothing left to do needs no account. */
+bool uninstall_done(struct uninstall *u)
+{
+	struct plan beside, *plan = u->plan;
+	plan_init(&beside, u->v->a);
+	beside.as = u->app->account.user;
+	u->plan = &beside;
+	bool done = steps_done(u);
+	u->plan = plan;
+	if (writes(&beside) && !is_allowed(u))
+		return false;
+	plan_take(plan, &beside);
+	return done;
+}
+
+bool uninstall_account_gone(struct uninstall *u)
+{
+	const char **ns;
+	size_t n = namespaces(u, &ns);
+	n = add_once(ns, n, u->app->install_namespace);
+	return account_gone(u->v, u->plan, u->app, ns, n);
 }

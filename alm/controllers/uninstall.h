@@ -15,12 +15,15 @@ struct uninstall {
 	const struct view *v;
 	struct plan *plan;
 	struct app *app;
-	struct obj *hooks; /* status.hooks of the AppType, under construction */
-	const char *why;   /* what is waited for; NULL: nothing to tell */
-	bool blocked;      /* a delete hook has failed: a person must act */
+	struct obj *hooks;  /* status.hooks of the AppType, under construction */
+	const char *why;    /* what is waited for; NULL: nothing to tell */
+	bool blocked;       /* a person must act: */
+	const char *reason; /* HookFailed, or Forbidden: the account of the app may not be used */
 };
 
 /* True once nothing is left to do. */
 bool uninstall_done(struct uninstall *u);
+/* Then: the rights of the app's default account. True once they are gone. */
+bool uninstall_account_gone(struct uninstall *u);
 
 #endif

@@ -32,6 +32,7 @@ static const struct cmd *const commands[] = {
 	&cmd_why,
 	&cmd_why_not,
 	&cmd_diff,
+	&cmd_rbac,
 	&cmd_approve,
 	&cmd_upgrade,
 	&cmd_rollback,

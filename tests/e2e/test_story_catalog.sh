@@ -101,7 +101,7 @@ is "6 alm diff" "update  CustomResourceDefinition  etcds.etcd.coreos.com  spec.v
 update  CustomResourceDefinition  etcds.etcd.coreos.com  spec.versions[v2].storage  false -> true
 update  Deployment                etcd/etcd-operator  spec.template.spec.containers[0].image  quay.io/coreos/etcd-operator:0.9.5 -> quay.io/coreos/etcd-operator:0.9.6
 note    StorageMoved              etcds.etcd.coreos.com: v1 -> v2; 0 of 0 objects affected
-0 to create, 2 to update, 0 to delete, 11 unchanged; plan sha256:D…" "$(alm diff etcd --to 0.9.6 2>&1)"
+0 to create, 2 to update, 0 to delete, 10 unchanged; plan sha256:D…" "$(alm diff etcd --to 0.9.6 2>&1)"
 is "6 alm diff writes nothing" "quay.io/coreos/etcd-operator:0.9.5" \
 	"$(k get deployment etcd-operator -n etcd -o 'jsonpath={.spec.template.spec.containers[0].image}')"
 is "6 approve" "approved install.0.9.6.etcd.com.tectonic.storage, plan sha256:D…" "$(alm approve etcd 0.9.6 --reason CHG-4711 2>&1)"

@@ -19,6 +19,9 @@ static const struct resource kinds[] = {
 	{"apps", "v1", "deployments", "Deployment", true},
 	{"batch", "v1", "jobs", "Job", true},
 	{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false},
+	{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", false},
+	{"rbac.authorization.k8s.io", "v1", "roles", "Role", true},
+	{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true},
 	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false},
 };
 /* clang-format on */
@@ -131,6 +134,7 @@ void view_fake_init(struct view_fake *f)
 				.stash = f->stash,
 				.pass = &f->pass};
 	plan_init(&f->plan, f->a);
+	f->plan.as = VIEW_FAKE_ACCOUNT;
 }
 
 void view_fake_release(struct view_fake *f)
@@ -180,6 +184,7 @@ void view_fake_outcome(struct view_fake *f, const char *id, const char *json)
 struct plan *view_fake_plan(struct view_fake *f)
 {
 	plan_init(&f->plan, f->a);
+	f->plan.as = VIEW_FAKE_ACCOUNT;
 	f->pass = NULL;
 	return &f->plan;
 }

@@ -18,6 +18,8 @@
 #include "alm/controllers/plan.h"
 #include "alm/controllers/view.h"
 
+#define VIEW_FAKE_ACCOUNT "system:serviceaccount:alm-system:app-etcd" /* plans are made for it */
+
 struct view_fake {
 	struct view view;
 	struct view_settings settings;

@@ -1,0 +1,629 @@
+#include "installers/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/str.h"
+#include "alm/obj/meta.h"
+
+#define CRD_GROUP "apiextensions.k8s.io"
+
+static bool is_kind(const struct obj *o, const char *kind)
+{
+	return cstr_eq(meta_kind(o), kind) && cstr_has_prefix(meta_api_version(o), ACCESS_RBAC "/");
+}
+
+static bool is_role(const struct obj *o)
+{
+	return is_kind(o, "Role") || is_kind(o, "ClusterRole");
+}
+
+static bool is_binding(const struct obj *o)
+{
+	return is_kind(o, "RoleBinding") || is_kind(o, "ClusterRoleBinding");
+}
+
+static const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
+/* --- the list --- */
+
+/* Is it about custom resources that come with the account? */
+static bool is_own(const struct access *x, const struct access_rule *r)
+{
+	size_t n = strcspn(r->resource, "/");
+	for (const char *const *own = x->in->own; own && *own && !r->url; own++)
+		if (!strncmp(*own, r->resource, n) && (*own)[n] == '.' &&
+		    cstr_eq(*own + n + 1, r->group))
+			return true;
+	return false;
+}
+
+static bool is_reading(const char *verb)
+{
+	return cstr_eq(verb, "get") || cstr_eq(verb, "list") || cstr_eq(verb, "watch");
+}
+
+/* With these an account could do by itself what ALM does for it only after a look. */
+static bool is_withheld(const struct access_rule *r)
+{
+	if (!r->role || r->waives || r->url || is_reading(r->verb))
+		return false;
+	if (cstr_eq(r->group, CRD_GROUP))
+		return cstr_has_prefix(r->resource, "customresourcedefinitions");
+	return cstr_eq(r->group, ACCESS_RBAC) && cstr_has_prefix(r->resource, "clusterrole");
+}
+
+static void add(struct access *x, struct access_rule r)
+{
+	if (x->n > ACCESS_RULES_MAX || (!r.subject && is_own(x, &r)))
+		return;
+	r.withheld = x->in->withholds && is_withheld(&r);
+	if (x->n == x->cap) {
+		size_t cap = mem_grown(x->cap, x->n + 1);
+		struct access_rule *grown = ARENA_ARRAY(x->a, struct access_rule, cap);
+		if (x->n)
+			memcpy(grown, x->items, x->n * sizeof(*grown));
+		x->items = grown;
+		x->cap = cap;
+	}
+	x->items[x->n++] = r;
+}
+
+static int text_cmp(const char *a, const char *b)
+{
+	return strcmp(or_empty(a), or_empty(b));
+}
+
+/* By what it is about, so that equal questions are neighbours; a right to any name before those to
+ * one. */
+static int right_cmp(const struct access_rule *a, const struct access_rule *b)
+{
+	int c = text_cmp(a->ns, b->ns);
+	c = c ? c : text_cmp(a->url, b->url);
+	c = c ? c : text_cmp(a->group, b->group);
+	c = c ? c : text_cmp(a->resource, b->resource);
+	c = c ? c : text_cmp(a->verb, b->verb);
+	return c ? c : text_cmp(a->name, b->name);
+}
+
+static int rule_cmp(const void *a, const void *b)
+{
+	const struct access_rule *x = a, *y = b;
+	int c = right_cmp(x, y);
+	c = c ? c : text_cmp(x->role, y->role);
+	c = c ? c : text_cmp(x->subject, y->subject);
+	return c ? c : (int)x->waives - (int)y->waives;
+}
+
+static int finish(struct access *x, struct error *err)
+{
+	size_t n = 0;
+	if (x->n > ACCESS_RULES_MAX)
+		return error_set(err, E_LIMIT, "the chart takes more than %d rights",
+				 ACCESS_RULES_MAX);
+	if (x->n)
+		qsort(x->items, x->n, sizeof(*x->items), rule_cmp);
+	for (size_t i = 0; i < x->n; i++)
+		if (!n || rule_cmp(&x->items[n - 1], &x->items[i]) != 0)
+			x->items[n++] = x->items[i];
+	x->n = n;
+	return 0;
+}
+
+/* --- writing --- */
+
+static void add_life(struct access *x, const struct access_object *o)
+{
+	static const char *const verbs[][4] = {
+		[ACCESS_OBJECT] = {"create", "patch", "delete", NULL},
+		[ACCESS_KEPT] = {"create", "patch", NULL},
+		[ACCESS_DEFINITION] = {"create", "patch", NULL},
+		[ACCESS_HOOK] = {"create", "delete", NULL},
+	};
+	struct access_rule r = {
+		.group = or_empty(o->group), .resource = o->plural, .ns = or_empty(o->ns)};
+	for (const char *const *verb = verbs[o->life]; o->plural && *verb; verb++) {
+		r.verb = *verb;
+		/* a rule with a name does not allow a create: that has none yet */
+		r.name = cstr_eq(*verb, "create") ? "" : or_empty(meta_name(o->object));
+		add(x, r);
+	}
+}
+
+/* Revisions come and go, so no name. */
+static void add_record(struct access *x)
+{
+	static const char *const verbs[] = {"create", "patch", "delete"};
+	for (size_t i = 0; x->in->ns && i < ARRAY_LEN(verbs); i++)
+		add(x, (struct access_rule){.verb = verbs[i],
+					    .group = "",
+					    .resource = "secrets",
+					    .ns = x->in->ns,
+					    .name = ""});
+}
+
+/* --- handing rights on --- */
+
+static const char *text_at(const struct obj *list, size_t i)
+{
+	return or_empty(obj_as_string(obj_at(list, i)));
+}
+
+/* The rights of one verb of a role's rule. r has verb, ns and role. */
+static void add_verb(struct access *x, const struct obj *rule, struct access_rule r)
+{
+	const struct obj *groups = obj_get(rule, "apiGroups"),
+			 *names = obj_get(rule, "resourceNames");
+	const struct obj *resources = obj_get(rule, "resources"),
+			 *urls = obj_get(rule, "nonResourceURLs");
+	size_t n_names = obj_len(names) ? obj_len(names) : 1;
+	for (size_t g = 0; g < obj_len(groups); g++)
+		for (size_t i = 0; i < obj_len(resources); i++)
+			for (size_t n = 0; n < n_names; n++) {
+				r.group = text_at(groups, g);
+				r.resource = text_at(resources, i);
+				r.name = text_at(names, n);
+				add(x, r);
+			}
+	for (size_t i = 0; i < obj_len(urls); i++) {
+		r.group = r.resource = r.name = "";
+		r.url = text_at(urls, i);
+		add(x, r);
+	}
+}
+
+/* Every right that the role gives in ns. What it gathers by labels is not known: all are needed, as
+ * the server demands. */
+static void add_rights(struct access *x, const struct obj *role, const char *ns, const char *giver)
+{
+	const struct obj *rules = obj_get(role, "rules");
+	struct access_rule r = {.ns = ns, .role = giver};
+	if (obj_has(role, "aggregationRule")) {
+		r.verb = r.group = r.resource = "*";
+		r.name = "";
+		add(x, r);
+	}
+	for (size_t i = 0; i < obj_len(rules); i++) {
+		const struct obj *verbs = obj_get(obj_at(rules, i), "verbs");
+		for (size_t v = 0; v < obj_len(verbs); v++) {
+			r.verb = text_at(verbs, v);
+			add_verb(x, obj_at(rules, i), r);
+		}
+	}
+}
+
+static const char *giver_of(const struct access *x, const struct access_object *o)
+{
+	return arena_fmt(x->a, "%s/%s%s%s", meta_kind(o->object), or_empty(o->ns), o->ns ? "/" : "",
+			 or_empty(meta_name(o->object)));
+}
+
+static void add_role(struct access *x, const struct access_object *o)
+{
+	const char *giver = giver_of(x, o);
+	add_rights(x, o->object, or_empty(o->ns), giver);
+	add(x, (struct access_rule){.verb = "escalate",
+				    .group = ACCESS_RBAC,
+				    .resource = o->ns ? "roles" : "clusterroles",
+				    .ns = or_empty(o->ns),
+				    .name = or_empty(meta_name(o->object)),
+				    .role = giver,
+				    .waives = true});
+}
+
+/* The role that a binding names, if it is rendered, too. */
+static const struct obj *rendered_role(const struct access *x, const struct access_object *binding)
+{
+	const char *kind = obj_str(binding->object, "roleRef.kind"),
+		   *name = obj_str(binding->object, "roleRef.name");
+	for (size_t i = 0; i < x->in->n; i++) {
+		const struct access_object *o = &x->in->objects[i];
+		if (is_role(o->object) && cstr_eq(meta_kind(o->object), kind) &&
+		    cstr_eq(meta_name(o->object), name) && (!o->ns || cstr_eq(o->ns, binding->ns)))
+			return o->object;
+	}
+	return NULL;
+}
+
+static void add_binding(struct access *x, const struct access_object *o)
+{
+	const struct obj *role = rendered_role(x, o);
+	bool cluster = cstr_eq(obj_str(o->object, "roleRef.kind"), "ClusterRole");
+	struct access_rule bind = {.verb = "bind",
+				   .group = ACCESS_RBAC,
+				   .resource = cluster ? "clusterroles" : "roles",
+				   .ns = or_empty(o->ns),
+				   .name = or_empty(obj_str(o->object, "roleRef.name")),
+				   .role = giver_of(x, o),
+				   .waives = role != NULL};
+	if (role)
+		add_rights(x, role, or_empty(o->ns), bind.role);
+	else
+		bind.proof = o->object;
+	add(x, bind);
+}
+
+int access_rules(const struct access_input *in, struct arena *a, struct access *ret,
+		 struct error *err)
+{
+	struct access x = {.a = a, .in = in};
+	add_record(&x);
+	for (size_t i = 0; i < in->n; i++) {
+		const struct access_object *o = &in->objects[i];
+		add_life(&x, o);
+		if (is_role(o->object))
+			add_role(&x, o);
+		if (is_binding(o->object))
+			add_binding(&x, o);
+	}
+	if (finish(&x, err) < 0)
+		return -err->code;
+	*ret = x;
+	return 0;
+}
+
+/* --- what an upgrade adds --- */
+
+static bool is_rendered_account(const struct access *x, const struct obj *subject)
+{
+	if (!cstr_eq(obj_str(subject, "kind"), "ServiceAccount"))
+		return false;
+	for (size_t i = 0; i < x->in->n; i++) {
+		const struct access_object *o = &x->in->objects[i];
+		if (cstr_eq(meta_kind(o->object), "ServiceAccount") &&
+		    cstr_eq(meta_name(o->object), obj_str(subject, "name")) &&
+		    cstr_eq(o->ns, obj_str(subject, "namespace")))
+			return true;
+	}
+	return false;
+}
+
+static const char *subject_text(const struct access *x, const struct obj *s)
+{
+	const char *ns = obj_str(s, "namespace");
+	return arena_fmt(x->a, "%s %s%s%s", or_empty(obj_str(s, "kind")), or_empty(ns),
+			 ns ? "/" : "", or_empty(obj_str(s, "name")));
+}
+
+/* A rendered role for the chart's own account is told by what it gives. */
+static void add_subjects(struct access *x, const struct access_object *o)
+{
+	const struct obj *subjects = obj_get(o->object, "subjects");
+	const struct obj *role = rendered_role(x, o);
+	for (size_t i = 0; i < obj_len(subjects); i++) {
+		if (role && is_rendered_account(x, obj_at(subjects, i)))
+			continue;
+		add(x,
+		    (struct access_rule){.verb = "bind",
+					 .group = ACCESS_RBAC,
+					 .resource = or_empty(obj_str(o->object, "roleRef.kind")),
+					 .ns = or_empty(o->ns),
+					 .name = or_empty(obj_str(o->object, "roleRef.name")),
+					 .subject = subject_text(x, obj_at(subjects, i))});
+	}
+}
+
+int access_grants(const struct access_input *in, struct arena *a, struct access *ret,
+		  struct error *err)
+{
+	struct access x = {.a = a, .in = in};
+	for (size_t i = 0; i < in->n; i++) {
+		const struct access_object *o = &in->objects[i];
+		if (is_role(o->object))
+			add_rights(&x, o->object, or_empty(o->ns), NULL);
+		if (is_binding(o->object))
+			add_subjects(&x, o);
+	}
+	if (finish(&x, err) < 0)
+		return -err->code;
+	*ret = x;
+	return 0;
+}
+
+static bool word_covers(const char *old, const char *new)
+{
+	return cstr_eq(old, "*") || cstr_eq(old, new);
+}
+
+static bool covers(const struct access_rule *old, const struct access_rule *new)
+{
+	if (!cstr_eq(old->subject, new->subject) || (*old->ns && !cstr_eq(old->ns, new->ns)))
+		return false;
+	if (new->subject)
+		return cstr_eq(old->resource, new->resource) && cstr_eq(old->name, new->name);
+	if (old->url || new->url)
+		return old->url && new->url &&word_covers(old->verb, new->verb) &&
+		       word_covers(old->url, new->url);
+	return word_covers(old->verb, new->verb) && word_covers(old->group, new->group) &&
+	       word_covers(old->resource, new->resource) &&
+	       (!*old->name || cstr_eq(old->name, new->name));
+}
+
+static bool is_covered(const struct access *x, const struct access_rule *r)
+{
+	for (size_t i = 0; x && i < x->n; i++)
+		if (covers(&x->items[i], r))
+			return true;
+	return false;
+}
+
+static const char *resource_text(const struct access_rule *r, struct arena *a)
+{
+	const char *name = *r->name ? arena_fmt(a, " %s", r->name) : "";
+	size_t n = strcspn(r->resource, "/");
+	if (r->url)
+		return r->url;
+	return arena_fmt(a, "%.*s%s%s%s%s", (int)n, r->resource, *r->group ? "." : "", r->group,
+			 r->resource + n, name);
+}
+
+static const char *scope_text(const struct access_rule *r, struct arena *a)
+{
+	if (r->url)
+		return "";
+	return *r->ns ? arena_fmt(a, " in %s", r->ns) : " at cluster scope";
+}
+
+static const char *verbs_text(const struct access_rule *r, const char *verbs, struct arena *a)
+{
+	if (r->subject)
+		return arena_fmt(a, "%s %s for %s%s", r->resource, r->name, r->subject,
+				 scope_text(r, a));
+	return arena_fmt(a, "%s %s%s", verbs, resource_text(r, a), scope_text(r, a));
+}
+
+const char *access_text(const struct access_rule *r, struct arena *a)
+{
+	return verbs_text(r, r->verb, a);
+}
+
+static bool is_same_thing(const struct access_rule *a, const struct access_rule *b)
+{
+	return cstr_eq(a->ns, b->ns) && cstr_eq(a->group, b->group) &&
+	       cstr_eq(a->resource, b->resource) && cstr_eq(a->name, b->name) &&
+	       cstr_eq(a->url, b->url) && cstr_eq(a->subject, b->subject);
+}
+
+const char *const *access_added(const struct access *now, const struct access *before,
+				struct arena *a, size_t *ret_n)
+{
+	const char **texts = ARENA_ARRAY(a, const char *, now->n + 1);
+	bool *told = ARENA_ARRAY(a, bool, now->n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < now->n; i++) {
+		const struct access_rule *r = &now->items[i];
+		const char *verbs = r->verb;
+		if (told[i] || is_covered(before, r))
+			continue;
+		for (size_t k = i + 1; k < now->n; k++)
+			if (is_same_thing(r, &now->items[k]) &&
+			    !is_covered(before, &now->items[k])) {
+				told[k] = true;
+				verbs = arena_fmt(a, "%s,%s", verbs, now->items[k].verb);
+			}
+		texts[n++] = verbs_text(r, verbs, a);
+	}
+	*ret_n = n;
+	return texts;
+}
+
+/* --- the server's say --- */
+
+struct obj *access_questions(const struct access *x)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < x->n; i++) {
+		const struct access_rule *r = &x->items[i];
+		struct obj *o = obj_map();
+		const char *slash = strchr(r->resource, '/');
+		obj_set_str(o, "verb", r->verb);
+		if (r->url) {
+			obj_set_str(o, "path", r->url);
+		} else {
+			size_t n = strcspn(r->resource, "/");
+			obj_set_str(o, "group", r->group);
+			obj_set(o, "resource", obj_stringn(str_n(r->resource, n)));
+			obj_set_str(o, "subresource", slash ? slash + 1 : "");
+			obj_set_str(o, "namespace", r->ns);
+			obj_set_str(o, "name", r->name);
+		}
+		if (r->proof)
+			obj_set(o, "proof", obj_ref(r->proof));
+		obj_append(list, o);
+	}
+	return list;
+}
+
+/* Index of what waives the rights of this role; n: nothing. */
+static size_t waiver_of(const struct access *x, const char *role)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (x->items[i].waives && cstr_eq(x->items[i].role, role))
+			return i;
+	return x->n;
+}
+
+size_t access_missing(const struct access *x, const bool *denied, bool *ret_missing)
+{
+	size_t n = 0;
+	memset(ret_missing, 0, x->n * sizeof(*ret_missing));
+	for (size_t i = 0; i < x->n; i++) {
+		const struct access_rule *r = &x->items[i];
+		if (r->waives || (!denied[i] && !r->withheld))
+			continue;
+		size_t waiver = r->role ? waiver_of(x, r->role) : x->n;
+		if (waiver < x->n && !denied[waiver])
+			continue;
+		ret_missing[r->withheld && waiver < x->n ? waiver : i] = true;
+	}
+	for (size_t i = 0; i < x->n; i++)
+		n += ret_missing[i];
+	return n;
+}
+
+/* --- manifests --- */
+
+/* A rule of a role while it grows: verbs of one thing, then things of the same verbs. */
+struct grown {
+	const struct access_rule *of;
+	struct obj *verbs, *resources, *names;
+};
+
+static bool has(const struct obj *list, const char *s)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), s))
+			return true;
+	return false;
+}
+
+static void add_word(struct obj *list, const char *s)
+{
+	if (!has(list, s))
+		obj_append(list, obj_string(s));
+}
+
+static void release(struct grown *g)
+{
+	obj_unref(g->verbs);
+	obj_unref(g->resources);
+	obj_unref(g->names);
+}
+
+static bool is_like(const struct grown *a, const struct grown *b)
+{
+	return !a->of->url && !b->of->url && cstr_eq(a->of->group, b->of->group) &&
+	       obj_equal(a->verbs, b->verbs);
+}
+
+/* into takes from in; false: they do not go together. */
+static bool unite(struct grown *into, const struct grown *from)
+{
+	bool names = is_like(into, from) && obj_len(into->names) && obj_len(from->names) &&
+		     obj_equal(into->resources, from->resources);
+	bool resources = is_like(into, from) && obj_equal(into->names, from->names);
+	struct obj *to = names ? into->names : into->resources;
+	const struct obj *list = names ? from->names : from->resources;
+	for (size_t i = 0; (names || resources) && i < obj_len(list); i++)
+		add_word(to, obj_as_string(obj_at(list, i)));
+	return names || resources;
+}
+
+static struct obj *rule_obj(const struct grown *g)
+{
+	struct obj *o = obj_map(), *groups = obj_list(), *urls = obj_list();
+	obj_append(groups, obj_string(g->of->group));
+	if (g->of->url)
+		obj_append(urls, obj_string(g->of->url));
+	if (g->of->url)
+		obj_set(o, "nonResourceURLs", obj_ref(urls));
+	else
+		obj_set(o, "apiGroups", obj_ref(groups));
+	if (!g->of->url)
+		obj_set(o, "resources", obj_ref(g->resources));
+	if (!g->of->url && obj_len(g->names))
+		obj_set(o, "resourceNames", obj_ref(g->names));
+	obj_set(o, "verbs", obj_ref(g->verbs));
+	obj_unref(groups);
+	obj_unref(urls);
+	return o;
+}
+
+/* All: what is needed, and where that is not enough, what waives it. */
+static bool is_wanted(const struct access *x, const bool *wanted, size_t i)
+{
+	const struct access_rule *r = &x->items[i];
+	if (wanted || !r->waives)
+		return wanted ? wanted[i] : !r->withheld;
+	for (size_t k = 0; k < x->n; k++)
+		if (x->items[k].withheld && cstr_eq(x->items[k].role, r->role))
+			return true;
+	return false;
+}
+
+/* Verbs of one thing, for one namespace. */
+static size_t grow(const struct access *x, const bool *wanted, const char *ns, struct grown *list)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct access_rule *r = &x->items[i];
+		size_t k = 0;
+		if (!is_wanted(x, wanted, i) || !cstr_eq(r->ns, ns))
+			continue;
+		while (k < n && !is_same_thing(list[k].of, r))
+			k++;
+		if (k == n) {
+			list[n++] = (struct grown){r, obj_list(), obj_list(), obj_list()};
+			add_word(list[k].resources, r->resource);
+			if (*r->name)
+				add_word(list[k].names, r->name);
+		}
+		add_word(list[k].verbs, r->verb);
+	}
+	return n;
+}
+
+static struct obj *rules_in(const struct access *x, const bool *wanted, const char *ns)
+{
+	struct grown *list = ARENA_ARRAY(x->a, struct grown, x->n + 1);
+	size_t n = grow(x, wanted, ns, list);
+	struct obj *rules = obj_list();
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; list[i].of && k < n; k++)
+			if (list[k].of && unite(&list[i], &list[k])) {
+				release(&list[k]);
+				list[k].of = NULL;
+			}
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].of)
+			continue;
+		obj_append(rules, rule_obj(&list[i]));
+		release(&list[i]);
+	}
+	return rules;
+}
+
+static struct obj *skeleton(const char *kind, const char *ns, const struct access_grantee *g)
+{
+	struct obj *o = meta_skeleton(ACCESS_RBAC "/v1", kind, *ns ? ns : NULL, g->name);
+	if (g->label)
+		meta_set_label(o, g->label, g->value);
+	return o;
+}
+
+static struct obj *binding_of(const char *ns, const struct access_grantee *g)
+{
+	struct obj *o = skeleton(*ns ? "RoleBinding" : "ClusterRoleBinding", ns, g);
+	struct obj *ref = obj_map(), *subjects = obj_list(), *subject = obj_map();
+	obj_set_str(ref, "apiGroup", ACCESS_RBAC);
+	obj_set_str(ref, "kind", *ns ? "Role" : "ClusterRole");
+	obj_set_str(ref, "name", g->name);
+	obj_set(o, "roleRef", ref);
+	obj_set_str(subject, "kind", "ServiceAccount");
+	obj_set_str(subject, "namespace", g->ns);
+	obj_set_str(subject, "name", g->account);
+	obj_append(subjects, subject);
+	obj_set(o, "subjects", subjects);
+	return o;
+}
+
+struct obj *access_manifests(const struct access *x, const bool *wanted,
+			     const struct access_grantee *g)
+{
+	struct obj *list = obj_list();
+	const char *last = NULL;
+	for (size_t i = 0; i < x->n; i++) { /* sorted by namespace */
+		const char *ns = x->items[i].ns;
+		if (!is_wanted(x, wanted, i) || cstr_eq(last, ns))
+			continue;
+		last = ns;
+		struct obj *role = skeleton(*ns ? "Role" : "ClusterRole", ns, g);
+		obj_set(role, "rules", rules_in(x, wanted, ns));
+		obj_append(list, role);
+		obj_append(list, binding_of(ns, g));
+	}
+	return list;
+}
