@@ -241,7 +241,7 @@ static void add_binding(struct access *x, const struct access_object *o)
 				   .waives = role != NULL};
 	if (role)
 		add_rights(x, role, or_empty(o->ns), bind.role);
-	else
+	else if (o->ns || !x->in->withholds) /* what a role of others gives is not seen here */
 		bind.proof = o->object;
 	add(x, bind);
 }

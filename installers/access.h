@@ -57,7 +57,7 @@ struct access_input {
 	 * rule is about these. Ended by NULL, or NULL. */
 	const char *const *own;
 	/* The account must not hand on what it may do with definitions and ClusterRoles. */
-	bool withholds;
+	bool withholds; /* nor, at cluster scope, what roles of others give */
 };
 
 /* E_LIMIT: more than ACCESS_RULES_MAX. Texts are borrowed from the objects, or in the arena. */

@@ -90,6 +90,7 @@ static struct obj *new_namespace(const struct app *app, const char *ns)
 {
 	struct obj *o = meta_skeleton("v1", "Namespace", NULL, ns);
 	meta_set_label(o, LABEL_APP, app->name);
+	meta_set_label(o, "pod-security.kubernetes.io/enforce", "baseline");
 	meta_set_annotation(o, ANNOTATION_APPS, app->name);
 	meta_set_annotation(o, ANNOTATION_MADE_BY, "alm");
 	return o;
@@ -274,19 +275,10 @@ static struct obj *new_role(const char *name, const char *app, struct obj *rules
 	return o;
 }
 
-static struct obj *app_role(const struct view *v, const struct app *app, const char *name,
-			    const char *ns)
+static struct obj *app_role(const struct view *v, const struct app *app, const char *name)
 {
 	struct obj *rules = rules_of(in_cluster, ARRAY_LEN(in_cluster));
-	const struct obj *space = view_get(v, WATCH_NAMESPACE, ns);
 	struct claimed c = {app, rules};
-	if (space && meta_annotation(space, ANNOTATION_MADE_BY) && is_made_for(space, app)) {
-		struct obj *rule = new_rule("get update patch", "", words("namespaces"));
-		struct obj *names = obj_list();
-		obj_append(names, obj_string(ns));
-		obj_set(rule, "resourceNames", names);
-		obj_append(rules, rule);
-	}
 	v->ops->each(v->ops_arg, WATCH_CRD, add_claimed, &c);
 	return new_role(name, app->name, rules);
 }
@@ -394,7 +386,7 @@ static enum account_state keep_default(const struct view *v, struct plan *plan,
 	keep(&k, new_role(IN_NS_ROLE, "", rules_of(in_namespace, ARRAY_LEN(in_namespace))));
 	if (space && !meta_is_deleting(space))
 		keep(&k, new_binding("RoleBinding", ns, name, IN_NS_ROLE, app));
-	keep(&k, app_role(v, app, name, ns));
+	keep(&k, app_role(v, app, name));
 	keep(&k, new_binding("ClusterRoleBinding", NULL, name, name, app));
 	return k.done ? ACCOUNT_READY : ACCOUNT_WAITING;
 }

@@ -11,11 +11,13 @@
  * Without spec.serviceAccountName it is the default account of the app,
  * system:serviceaccount:alm-system:app-NAME. No ServiceAccount object is made for it, so that no
  * token of it can be: it exists as a subject of RBAC alone, and ALM alone impersonates it. ALM
- *gives it what the operator of a namespace needs, and keeps that so: ClusterRole alm:app-namespace,
- *bound in the namespace of the app: its built-in kinds ClusterRole and ClusterRoleBinding
- *alm:app:NAME: the custom resources of the CRDs that name the app, definitions, ClusterRoles (which
- *the server's escalation check bounds), and the Namespace itself if ALM has made it These rights
- *alone are in nobody's hands; what an administrator gives the account besides (`alm rbac`) stays.
+ * gives it what the operator of a namespace needs, and keeps that so:
+ *	ClusterRole alm:app-namespace, bound in the namespace of the app: its built-in kinds
+ *	ClusterRole and ClusterRoleBinding alm:app:NAME: the custom resources of the CRDs that name
+ *	the app, definitions, and ClusterRoles (which the server's escalation check bounds)
+ * What an administrator gives it besides (`alm rbac`) stays. A Namespace that ALM makes takes no
+ * privileged Pods (Pod Security "baseline"), or whoever may have Pods would have the nodes; the
+ * account cannot change that, an administrator can.
  */
 #ifndef ALM_CONTROLLERS_ACCOUNT_H
 #define ALM_CONTROLLERS_ACCOUNT_H

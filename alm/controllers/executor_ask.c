@@ -26,6 +26,16 @@ static void answer(struct step_call *c, const char *error, struct obj *value)
 	obj_append(c->found, a);
 }
 
+/* Not the template's failure: the rights may come. */
+static void answer_denied(struct step_call *c, const char *error)
+{
+	struct obj *a = obj_copy(need_of(c));
+	obj_set_str(a, "error", error);
+	obj_set_bool(a, "denied", true);
+	obj_set_int(a, "rightsVersion", (int64_t)c->action->rights_version);
+	obj_append(c->found, a);
+}
+
 static void answer_large(struct step_call *c)
 {
 	struct obj *a = obj_copy(need_of(c));
@@ -79,6 +89,8 @@ static void answered(void *arg, const struct client_reply *reply)
 	c->bytes += reply->text.len;
 	if (c->bytes > RENDER_ANSWERS_MAX || (reply->err && reply->err->code == E_LIMIT))
 		answer_large(c);
+	else if (reply->err && reply->err->code == E_FORBIDDEN && c->action->as)
+		answer_denied(c, reply->err->msg);
 	else if (reply->err && reply->err->code != E_NOTFOUND)
 		answer(c, reply->err->msg, NULL);
 	else

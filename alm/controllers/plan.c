@@ -118,11 +118,12 @@ void plan_own_delete(struct plan *p, const struct obj *live)
 	set_doomed(p, plan_add(p, ACT_DELETE), live, "Background");
 }
 
-void plan_lookup(struct plan *p, const char *id, const struct obj *needs)
+void plan_lookup(struct plan *p, const char *id, const struct obj *needs, uint64_t rights_version)
 {
 	struct action *x = add_for_app(p, ACT_ASK);
 	x->id = id;
 	x->body = needs;
+	x->rights_version = rights_version;
 }
 
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only)

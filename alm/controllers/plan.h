@@ -67,7 +67,8 @@ struct action {
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
 	bool guards;             /* ACT_GATE: nothing after it happens unless it passes */
-	uint64_t rights_version; /* ACT_REVIEW: account_rights_version() when it was asked */
+	uint64_t rights_version; /* ACT_REVIEW, lookups: account_rights_version() when it was asked
+				  */
 	const char *expect;      /* ... with findings of this key (live_gate_key), if any */
 };
 
@@ -95,8 +96,9 @@ void plan_own_create(struct plan *p, struct obj *o);
 void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
-/* Live answers for a template, read as the account (executor_ask.c). */
-void plan_lookup(struct plan *p, const char *id, const struct obj *needs);
+/* Live answers for a template, read as the account (executor_ask.c); what it may not read is
+ * answered with {"error", "denied": true, "rightsVersion"}. */
+void plan_lookup(struct plan *p, const char *id, const struct obj *needs, uint64_t rights_version);
 /* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
  * with {denied: [index], rightsVersion} when not all of it. */
 void plan_review(struct plan *p, const char *id, struct obj *questions, uint64_t rights_version);

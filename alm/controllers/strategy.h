@@ -62,6 +62,10 @@ const char *strategy_namespace(const struct strategy_pass *s);
 bool strategy_may_write(struct strategy_pass *s);
 /* The same while planning: false ends the pass. */
 bool strategy_has_account(struct strategy_pass *s);
+/* Did the account read all that the answers of this lookup tell? False: it is told what not, or
+ * asked again, and the pass ends. */
+bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct obj *needs,
+			  const struct outcome *answers);
 /* A definition that is somebody else's by now: it is left alone. */
 bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e);
 /* "adds 2 permissions: ..."; "" */

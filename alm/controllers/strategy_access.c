@@ -66,10 +66,16 @@ bool strategy_has_account(struct strategy_pass *s)
 
 /* --- what no right helps against --- */
 
-static bool is_named_like_ours(const struct access_object *o)
+static bool is_reserved(const char *name)
 {
-	const char *name = meta_name(o->object);
-	return cstr_eq(o->group, ACCESS_RBAC) && name && cstr_has_prefix(name, ACCOUNT_RESERVED);
+	return name && cstr_has_prefix(name, ACCOUNT_RESERVED);
+}
+
+/* By its own name, or by the role that it binds: ALM gives these rights, nobody hands them on. */
+static bool is_ours(const struct access_object *o)
+{
+	return cstr_eq(o->group, ACCESS_RBAC) && (is_reserved(meta_name(o->object)) ||
+						  is_reserved(obj_str(o->object, "roleRef.name")));
 }
 
 static bool is_bad_name(const char *name)
@@ -86,9 +92,10 @@ static bool is_free_to_take(struct strategy_pass *s, const struct access_object 
 		block(s, arena_fmt(a, "%s has a name that is none", meta_kind(o->object)));
 		return false;
 	}
-	if (is_named_like_ours(o)) {
-		block(s, arena_fmt(a, "%s %s: names with " ACCOUNT_RESERVED " are ALM's own",
-				   meta_kind(o->object), name));
+	if (is_ours(o)) {
+		block(s,
+		      arena_fmt(a, "%s %s: roles with names of " ACCOUNT_RESERVED " are ALM's own",
+				meta_kind(o->object), name));
 		return false;
 	}
 	if (o->life != ACCESS_DEFINITION ||
@@ -209,6 +216,64 @@ static void review(struct strategy_pass *s, const struct access *x)
 	} else if (n) {
 		block_missing(s, x, missing, n);
 	}
+}
+
+/* --- lookups --- */
+
+static const struct obj *denied_answer(const struct obj *answers)
+{
+	for (size_t i = 0; i < obj_len(answers); i++)
+		if (obj_flag(obj_at(answers, i), "denied", false))
+			return obj_at(answers, i);
+	return NULL;
+}
+
+static struct access right_to_read(const struct strategy_pass *s, const struct obj *need)
+{
+	const struct view *v = s->v;
+	const char *name = obj_str(need, "name"), *ns = obj_str(need, "namespace");
+	struct gvk g = {"", "", ""};
+	gvk_of(need, v->a, &g);
+	const struct resource *r = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);
+	struct access_rule *rule = ARENA_NEW(v->a, struct access_rule);
+	*rule = (struct access_rule){.verb = name && *name ? "get" : "list",
+				     .group = g.group,
+				     .resource = r ? arena_strdup(v->a, r->plural) : "",
+				     .ns = r && r->namespaced && ns ? ns : "",
+				     .name = name ? name : ""};
+	return (struct access){.a = v->a, .items = rule, .n = r ? 1 : 0};
+}
+
+static bool is_to_ask_again(struct strategy_pass *s, const struct outcome *o,
+			    const struct obj *need)
+{
+	int64_t wait = is_settling(s) ? AGAIN_NS : NS_PER_MIN,
+		left = o->at_ns + wait - s->v->now_ns;
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left <= 0 ||
+	       (uint64_t)obj_i64(need, "rightsVersion", 0) != account_rights_version(s->v);
+}
+
+bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct obj *needs,
+			  const struct outcome *answers)
+{
+	const struct obj *need = denied_answer(answers->value);
+	if (!need)
+		return true;
+	if (is_to_ask_again(s, answers, need)) {
+		plan_lookup(s->plan, id, needs, account_rights_version(s->v));
+		wait_for_outcome(s);
+	} else if (is_settling(s)) {
+		wait_for_outcome(s);
+	} else {
+		struct access x = right_to_read(s, need);
+		const char *yaml = x.n ? yaml_step(s, &x, NULL) : NULL;
+		if (yaml)
+			obj_append(s->steps, obj_string(yaml));
+		block(s, arena_fmt(s->v->a, "lookup: %s", obj_str(need, "error")));
+	}
+	return false;
 }
 
 /* --- what an upgrade gives more --- */

@@ -73,12 +73,14 @@ bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
 		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
 	const struct outcome *o = view_outcome(v, id);
 	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
-		plan_lookup(s->plan, id, needs);
+		plan_lookup(s->plan, id, needs, account_rights_version(v));
 		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
 		s->stop = true;
 		return false;
 	}
 	plan_requeue_after(s->plan, o->at_ns + ANSWERS_FRESH_NS - v->now_ns);
+	if (!strategy_may_look_up(s, id, needs, o))
+		return false;
 	if (cstr_eq(answers_digest(o->value, v->a), obj_str(doc, "inputs.answers")))
 		return true;
 	s->answers = o->value;
@@ -153,9 +155,11 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
 		o = view_outcome(v, asked);
 		if (!o) {
-			plan_lookup(s->plan, asked, needs);
+			plan_lookup(s->plan, asked, needs, account_rights_version(v));
 			return strategy_work_begins(s, false);
 		}
+		if (!strategy_may_look_up(s, asked, needs, o))
+			return STEP_CONTINUE;
 		for (size_t i = 0; i < obj_len(o->value); i++)
 			obj_append(answers, obj_ref(obj_at(o->value, i)));
 	}

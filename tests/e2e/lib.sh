@@ -77,6 +77,11 @@ manifests() {
 
 alm() { timeout 130 "$alm_bin" "$@"; }
 k() { timeout 100 kubectl "$@"; }
+# A namespace that is there before its app, and says that the app may use it.
+namespace_for() { # NAME [APPS]
+	k create namespace "$1" >/dev/null
+	k annotate namespace "$1" "app.coreos.com/apps=${2:-$1}" >/dev/null
+}
 package() { "$demo/package.sh" "$1" "${2:-$catalog}"; }
 app_is() { alm wait apptype "$1" "$2" --timeout "${WAIT_S:-60}s" -o name; }
 

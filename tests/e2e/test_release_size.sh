@@ -103,7 +103,7 @@ record() {
 rm web/templates/b.yaml
 noise a big1 100
 chart 1.2.0
-k create namespace broken >/dev/null
+namespace_for broken
 printf '{"name": "broken", "version": 3, "info": {"status": "deploy' | gzip | base64 -w0 >broken
 record broken 3 deployed broken
 app broken | k create -f - >/dev/null
@@ -111,7 +111,7 @@ soon "a record that is cut off is not taken over" RecordUnreadable reason broken
 has "it is named" "revision 3 of release broken in broken, made by helm: " "$(condition broken 1.2.0 PlanReady message)"
 has "with the remedy" "delete Secret sh.helm.release.v1.broken.v3" "$(k get ist install.1.2.0.broken.com.example -o 'jsonpath={.status.steps}')"
 is "nothing was applied" "" "$(configmaps broken)"
-k create namespace bomb >/dev/null
+namespace_for bomb
 head -c 40000000 /dev/zero | tr '\0' ' ' | gzip -9 | base64 -w0 >bomb
 record bomb 1 deployed bomb
 app bomb | k create -f - >/dev/null
@@ -124,7 +124,7 @@ k delete secret sh.helm.release.v1.broken.v3 -n broken >/dev/null
 soon "the remedy helps" 1.2.0 again broken
 
 # --- too many records ---
-k create namespace many >/dev/null
+namespace_for many
 printf '{"name": "many", "namespace": "many", "version": 1, "info": {"status": "deployed"}, "chart": {"metadata": {"name": "web", "version": "1.0.0"}}, "manifest": "---\\napiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: old}\\n# %s"}' \
 	"$(head -c 750000 /dev/urandom | base64 -w0)" | gzip -9 | base64 -w0 >many
 for i in $(seq 1 12); do record many "$i" superseded many; done

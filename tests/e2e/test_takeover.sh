@@ -77,7 +77,7 @@ app() {
 # release NAME: what `helm install NAME web --set color=blue` of 1.0.0 leaves
 release() {
 	chart 1.0.0
-	k create namespace "$1" >/dev/null
+	namespace_for "$1"
 	if [ -x "$helm" ]; then
 		helm install "$1" ./web -n "$1" --set color=blue >/dev/null
 		return
@@ -88,6 +88,8 @@ release() {
 		"--from-literal=release=$(sed "s/RELEASE/$1/g" "$recorded/helm-release.json" | gzip -n | base64 -w0)" >/dev/null
 	k label secret "sh.helm.release.v1.$1.v1" -n "$1" "name=$1" owner=helm status=deployed version=1 "modifiedAt=$(date +%s)" >/dev/null
 }
+# The definitions are given to the app, as its namespace is.
+give_crds() { k get crd -o name | grep 'example\.com$' | xargs -I{} kubectl annotate {} --overwrite "app.coreos.com/owner=$1.com.example" >/dev/null; }
 data() { k get configmap "$2" -n "$1" -o "jsonpath={.data.$3}"; }
 configmaps() { k get configmaps -n "$1" -o name | grep -v kube-root-ca | sed 's|configmap/||' | sort | xargs; }
 records() { k get secrets -n "$1" -l "owner=helm,name=$1" -o 'jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{"\n"}{end}' | sort -n; }
@@ -107,6 +109,9 @@ soon "values that only helm knows are not dropped" ValuesNotTaken blocked shop
 has "it says which" "release shop in shop has values that helm was given" "$(message shop)"
 is "nothing has changed" "blue 1 deployed" "$(data shop web color) $(records shop)"
 k patch apptype shop --type merge -p '{"spec":{"values":{"color":"blue"}}}' >/dev/null
+soon "a definition that says nothing of the app is not taken" Forbidden blocked shop
+has "it is named" "CRD gears.example.com was there before and is marked for nobody" "$(message shop)"
+give_crds shop
 is "takeover" "apptype.app.coreos.com/shop" "$(app_is shop "status.installedVersion = '1.1.0'" 2>&1)"
 is "the history goes on" "1 superseded
 2 deployed" "$(records shop)"
@@ -150,7 +155,8 @@ is "the CRDs of crds/ and templates stay" "bolts.example.com gears.example.com" 
 	"$(k get crd -o name | grep example.com | sed 's|.*/||' | sort | xargs)"
 
 # What may not be taken
-k create namespace other >/dev/null
+namespace_for other
+give_crds other
 k create configmap web -n other >/dev/null
 k label configmap web -n other app.kubernetes.io/managed-by=Helm >/dev/null
 k annotate configmap web -n other meta.helm.sh/release-name=theirs meta.helm.sh/release-namespace=other >/dev/null
@@ -161,6 +167,7 @@ has "and what to do" "meta.helm.sh/release-name=other" "$(k get ist -o "jsonpath
 k delete apptype other >/dev/null
 soon "removed, it leaves what it never had" "web" configmaps other
 release busy
+give_crds busy
 k label secret sh.helm.release.v1.busy.v1 -n busy --overwrite status=pending-upgrade "modifiedAt=$(date +%s)" >/dev/null
 app busy 'values: {color: blue}, ' | k create -f - >/dev/null
 soon "helm at work is waited for" OtherInProgress blocked busy
@@ -170,9 +177,10 @@ rm -rf web/templates/* web/crds
 printf 'apiVersion: v2\nname: side\nversion: 1.0.0\n' >web/Chart.yaml
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: side}\n' >web/templates/side.yaml
 alm package build web -o "$catalog" >/dev/null
+k annotate namespace busy --overwrite app.coreos.com/apps=busy,side >/dev/null
 app side 'installNamespace: busy, ' | sed 's/package: web/package: side/' | k create -f - >/dev/null
 is "another app may live in its namespace" "apptype.app.coreos.com/side" "$(app_is side "status.installedVersion = '1.0.0'" 2>&1)"
-is "which stays the first one's" "busy" "$(k get namespace busy -o 'jsonpath={.metadata.labels.app\.coreos\.com/app}')"
+is "which nobody has changed" "busy,side" "$(k get namespace busy -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}{.metadata.labels.app\.coreos\.com/app}')"
 is "its record failed" "1 failed
 2 deployed" "$(records busy)"
 finish
