@@ -46,21 +46,21 @@ static bool is_reading(const char *verb)
 	return cstr_eq(verb, "get") || cstr_eq(verb, "list") || cstr_eq(verb, "watch");
 }
 
-/* With these an account could do by itself what ALM does for it only after a look. */
-static bool is_withheld(const struct access_rule *r)
+/* What ALM lets its own account do only after a look: that it holds them is not enough to hand them
+ * on. */
+static bool is_withheld(const struct access *x, const struct access_rule *r)
 {
-	if (!r->role || r->waives || r->url || is_reading(r->verb))
+	if (!x->in->withholds || !r->role || r->waives || r->url || is_reading(r->verb))
 		return false;
 	if (cstr_eq(r->group, CRD_GROUP))
 		return cstr_has_prefix(r->resource, "customresourcedefinitions");
 	return cstr_eq(r->group, ACCESS_RBAC) && cstr_has_prefix(r->resource, "clusterrole");
 }
 
-static void add(struct access *x, struct access_rule r)
+static void append(struct access *x, struct access_rule r)
 {
-	if (x->n > ACCESS_RULES_MAX || (!r.subject && is_own(x, &r)))
+	if (x->n > ACCESS_RULES_MAX)
 		return;
-	r.withheld = x->in->withholds && is_withheld(&r);
 	if (x->n == x->cap) {
 		size_t cap = mem_grown(x->cap, x->n + 1);
 		struct access_rule *grown = ARENA_ARRAY(x->a, struct access_rule, cap);
@@ -70,6 +70,17 @@ static void add(struct access *x, struct access_rule r)
 		x->cap = cap;
 	}
 	x->items[x->n++] = r;
+}
+
+static void add(struct access *x, struct access_rule r)
+{
+	if (!r.subject && is_own(x, &r))
+		return;
+	append(x, r);
+	if (!is_withheld(x, &r))
+		return;
+	r.verb = arena_fmt(x->a, ACCESS_DELEGATE "%s", r.verb);
+	append(x, r);
 }
 
 static int text_cmp(const char *a, const char *b)
@@ -449,18 +460,13 @@ static size_t waiver_of(const struct access *x, const char *role)
 size_t access_missing(const struct access *x, const bool *denied, bool *ret_missing)
 {
 	size_t n = 0;
-	memset(ret_missing, 0, x->n * sizeof(*ret_missing));
 	for (size_t i = 0; i < x->n; i++) {
 		const struct access_rule *r = &x->items[i];
-		if (r->waives || (!denied[i] && !r->withheld))
-			continue;
 		size_t waiver = r->role ? waiver_of(x, r->role) : x->n;
-		if (waiver < x->n && !denied[waiver])
-			continue;
-		ret_missing[r->withheld && waiver < x->n ? waiver : i] = true;
-	}
-	for (size_t i = 0; i < x->n; i++)
+		bool waived = waiver < x->n && !denied[waiver];
+		ret_missing[i] = denied[i] && !r->waives && !waived;
 		n += ret_missing[i];
+	}
 	return n;
 }
 
@@ -532,16 +538,9 @@ static struct obj *rule_obj(const struct grown *g)
 	return o;
 }
 
-/* All: what is needed, and where that is not enough, what waives it. */
 static bool is_wanted(const struct access *x, const bool *wanted, size_t i)
 {
-	const struct access_rule *r = &x->items[i];
-	if (wanted || !r->waives)
-		return wanted ? wanted[i] : !r->withheld;
-	for (size_t k = 0; k < x->n; k++)
-		if (x->items[k].withheld && cstr_eq(x->items[k].role, r->role))
-			return true;
-	return false;
+	return wanted ? wanted[i] : !x->items[i].waives;
 }
 
 /* Verbs of one thing, for one namespace. */

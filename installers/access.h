@@ -19,6 +19,7 @@
 
 #define ACCESS_RULES_MAX 4096
 #define ACCESS_RBAC      "rbac.authorization.k8s.io"
+#define ACCESS_DELEGATE  "delegate-"
 
 struct access_rule {
 	const char *verb, *group;
@@ -29,7 +30,6 @@ struct access_rule {
 	const char *role;     /* which object gives the right; NULL: the install itself uses it */
 	const char *subject;  /* of access_grants(): to whom; or NULL */
 	bool waives;          /* what the role gives need not be held with it */
-	bool withheld;        /* holding it is not enough, it takes what waives it */
 	const struct obj *proof; /* a binding whose dry run shows the right, too */
 };
 
@@ -56,8 +56,10 @@ struct access_input {
 	/* "plural.group" of definitions whose custom resources the account is given with them: no
 	 * rule is about these. Ended by NULL, or NULL. */
 	const char *const *own;
-	/* The account must not hand on what it may do with definitions and ClusterRoles. */
-	bool withholds; /* nor, at cluster scope, what roles of others give */
+	/* The account holds rights to definitions and ClusterRoles that it must not hand on: for
+	 * these it takes the right to the verb delegate-VERB, which only an administrator gives.
+	 * Nor does it bind roles of others at cluster scope without the right to `bind` them. */
+	bool withholds;
 };
 
 /* E_LIMIT: more than ACCESS_RULES_MAX. Texts are borrowed from the objects, or in the arena. */
@@ -77,8 +79,8 @@ const char *access_text(const struct access_rule *r, struct arena *a);
 /* The questions for a server: [{verb, group, resource, subresource, namespace, name, path, proof}]
  * in the order of the rules. Owned. */
 struct obj *access_questions(const struct access *x);
-/* Which rules are missing when the server denies these (one a rule): ret_missing, one a rule. What
- * a denied right of a role is waived by does not miss; of a withheld one, the waiver does. */
+/* Which rules are missing when the server denies these, both one a rule; how many. What a denied
+ * right of a role is waived by does not miss. */
 size_t access_missing(const struct access *x, const bool *denied, bool *ret_missing);
 
 /* Whom the manifests are for. */

@@ -103,8 +103,8 @@ static enum account_state check_namespace(const struct view *v, struct plan *pla
 	const struct obj *o = view_get(v, WATCH_NAMESPACE, ns);
 	if (cstr_eq(ns, SYSTEM_NAMESPACE) || !name_is_dns_label(str_of(ns)))
 		return refuse(ret, arena_fmt(v->a,
-					     "namespace %s is never an app's: set "
-					     "spec.installNamespace to another",
+					     "%s is no namespace for an app: set "
+					     "spec.installNamespace",
 					     ns));
 	if (o && (is_marked(o, app) || is_made_for(o, app)))
 		return ACCOUNT_READY;

@@ -33,6 +33,7 @@ static void answer_denied(struct step_call *c, const char *error)
 	obj_set_str(a, "error", error);
 	obj_set_bool(a, "denied", true);
 	obj_set_int(a, "rightsVersion", (int64_t)c->action->rights_version);
+	obj_set_int(a, "rightsSince", c->action->rights_since_ns);
 	obj_append(c->found, a);
 }
 

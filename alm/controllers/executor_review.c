@@ -50,8 +50,10 @@ static void end(struct step_call *c, const struct error *err)
 {
 	struct run *r = c->run;
 	struct obj *value = obj_map();
-	obj_set(value, "denied", STEAL(c->found));
+	if (c->found)
+		obj_set(value, "denied", STEAL(c->found));
 	obj_set_int(value, "rightsVersion", (int64_t)c->action->rights_version);
+	obj_set_int(value, "rightsSince", c->action->rights_since_ns);
 	stash_put(r->x->c.stash, c->action->id, err, STR_NONE, value, loop_now(r->x->c.loop));
 	r->changed = true;
 	call_done(c);

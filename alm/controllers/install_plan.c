@@ -335,7 +335,7 @@ static void load_entry(const struct view *v, const struct obj *row, const char *
 	e->kind = g.kind;
 	e->digest = obj_str(row, "digest");
 	e->stage = (int)obj_i64(row, "stage", 0);
-	e->name = meta_name(o);
+	e->name = meta_name(o) ? meta_name(o) : "";
 	e->is_crd = e->stage == PLAN_STAGE_CRD;
 	e->keep = install_plan_is_kept(o);
 	e->resource = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);

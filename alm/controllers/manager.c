@@ -27,6 +27,7 @@
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
 #define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
+#define RIGHTS_SETTLE_NS  (3 * NS_PER_S) /* watch caches of authorizers lag by less */
 
 /* --- queues --- */
 
@@ -346,6 +347,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->c = *c;
 	if (!m->c.files)
 		m->c.files = &source_files_real;
+	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
 	m->stash = stash_new();
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);

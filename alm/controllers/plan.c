@@ -118,12 +118,12 @@ void plan_own_delete(struct plan *p, const struct obj *live)
 	set_doomed(p, plan_add(p, ACT_DELETE), live, "Background");
 }
 
-void plan_lookup(struct plan *p, const char *id, const struct obj *needs, uint64_t rights_version)
+struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs)
 {
 	struct action *x = add_for_app(p, ACT_ASK);
 	x->id = id;
 	x->body = needs;
-	x->rights_version = rights_version;
+	return x;
 }
 
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only)
@@ -134,12 +134,12 @@ void plan_watch(struct plan *p, const struct resource *r, const char *selector, 
 	x->metadata_only = metadata_only;
 }
 
-void plan_review(struct plan *p, const char *id, struct obj *questions, uint64_t rights_version)
+struct action *plan_review(struct plan *p, const char *id, struct obj *questions)
 {
 	struct action *x = add_for_app(p, ACT_REVIEW);
 	x->id = id;
 	x->body = obj_keep(p->a, questions);
-	x->rights_version = rights_version;
+	return x;
 }
 
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request)

@@ -66,9 +66,10 @@ struct action {
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
-	bool guards;             /* ACT_GATE: nothing after it happens unless it passes */
-	uint64_t rights_version; /* ACT_REVIEW, lookups: account_rights_version() when it was asked
-				  */
+	bool guards; /* ACT_GATE: nothing after it happens unless it passes */
+	/* ACT_REVIEW, lookups: account_rights_version() when it was asked, since when it is so */
+	uint64_t rights_version;
+	int64_t rights_since_ns; /* 0: not known */
 	const char *expect;      /* ... with findings of this key (live_gate_key), if any */
 };
 
@@ -98,10 +99,10 @@ void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
 /* Live answers for a template, read as the account (executor_ask.c); what it may not read is
  * answered with {"error", "denied": true, "rightsVersion"}. */
-void plan_lookup(struct plan *p, const char *id, const struct obj *needs, uint64_t rights_version);
+struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
 /* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
- * with {denied: [index], rightsVersion} when not all of it. */
-void plan_review(struct plan *p, const char *id, struct obj *questions, uint64_t rights_version);
+ * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
+struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
 /* Judges a CRD of the app: request as in live_gate.h; consumed. */
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 void plan_requeue_after(struct plan *p, int64_t ns);

@@ -13,7 +13,6 @@
 #include "alm/obj/yaml.h"
 
 #define REVIEW_FRESH_NS  NS_PER_MIN
-#define SETTLE_NS        (3 * NS_PER_S) /* until all API servers have seen new rights */
 #define AGAIN_NS         NS_PER_S
 #define STEP_BYTES_MAX   4096
 #define FORMER_TRIES     20 /* revisions of one version with changed values */
@@ -115,11 +114,16 @@ bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entr
 
 /* --- the review --- */
 
+/* Under a name of its own: applied, it takes nothing back that was given before. */
 static const char *yaml_step(const struct strategy_pass *s, const struct access *x,
 			     const bool *missing)
 {
+	char hex[SHA256_HEX];
 	struct error ignored;
 	struct access_grantee g = plan_grantee(s->app, s->v->a);
+	CLEANUP(obj_unrefp) struct obj *what = access_manifests(x, missing, &g);
+	json_digest(what, hex);
+	g.name = arena_fmt(s->v->a, "%s-%.8s", g.name, hex);
 	CLEANUP(obj_unrefp) struct obj *list = access_manifests(x, missing, &g);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STEP_BYTES_MAX);
 	strbuf_adds(&text, "kubectl apply -f - <<'END'\n");
@@ -172,11 +176,26 @@ static void block_unasked(struct strategy_pass *s, const struct outcome *o)
 	block(s, arena_fmt(s->v->a, "ALM may not act as %s: %s", s->app->account.user, o->msg));
 }
 
-/* Denied just after ALM has given rights: not every API server has seen them. */
-static bool is_settling(const struct strategy_pass *s)
+static bool is_just_now(const struct strategy_pass *s, int64_t at_ns)
 {
-	int64_t age = s->v->now_ns - s->account.changed_ns;
-	return s->account.changed_ns && age >= 0 && age < SETTLE_NS;
+	int64_t age = s->v->now_ns - at_ns;
+	return at_ns && age >= 0 && age < s->v->settings->rights_settle_ns;
+}
+
+/* Denied just after rights were given: not every API server has seen them. */
+static bool is_settling(const struct strategy_pass *s, const struct obj *answer)
+{
+	return is_just_now(s, s->account.changed_ns) ||
+	       is_just_now(s, obj_i64(answer, "rightsSince", 0));
+}
+
+/* The rights may have changed since the last answer (NULL: there is none). */
+static void stamp(const struct strategy_pass *s, struct action *x, const struct obj *last)
+{
+	x->rights_version = account_rights_version(s->v);
+	x->rights_since_ns = obj_i64(last, "rightsSince", 0);
+	if (last && (uint64_t)obj_i64(last, "rightsVersion", 0) != x->rights_version)
+		x->rights_since_ns = s->v->now_ns;
 }
 
 /* Is what was answered still to be believed? Else it is asked again now, or in the pass that this
@@ -188,7 +207,8 @@ static bool is_believed(struct strategy_pass *s, const struct outcome *o, bool r
 		return age >= 0 && age < REVIEW_FRESH_NS;
 	if ((uint64_t)obj_i64(o->value, "rightsVersion", 0) != account_rights_version(s->v))
 		return false;
-	int64_t left = is_settling(s) ? AGAIN_NS - age : outcome_retry_in(o, s->v->now_ns);
+	int64_t left =
+		is_settling(s, o->value) ? AGAIN_NS - age : outcome_retry_in(o, s->v->now_ns);
 	if (left > 0)
 		plan_requeue_after(s->plan, left);
 	return left > 0;
@@ -207,9 +227,10 @@ static void review(struct strategy_pass *s, const struct access *x)
 	bool unasked = o && o->code && !obj_has(o->value, "denied");
 	size_t n = o && !unasked ? missing_of(x, o, missing, a) : 0;
 	if (!o || !is_believed(s, o, n || unasked)) {
-		plan_review(s->plan, id, obj_ref(questions), account_rights_version(s->v));
+		struct action *ask = plan_review(s->plan, id, obj_ref(questions));
+		stamp(s, ask, o ? o->value : NULL);
 		wait_for_outcome(s);
-	} else if (n && is_settling(s)) {
+	} else if (n && is_settling(s, o->value)) {
 		wait_for_outcome(s);
 	} else if (unasked) {
 		block_unasked(s, o);
@@ -247,7 +268,7 @@ static struct access right_to_read(const struct strategy_pass *s, const struct o
 static bool is_to_ask_again(struct strategy_pass *s, const struct outcome *o,
 			    const struct obj *need)
 {
-	int64_t wait = is_settling(s) ? AGAIN_NS : NS_PER_MIN,
+	int64_t wait = is_settling(s, need) ? AGAIN_NS : NS_PER_MIN,
 		left = o->at_ns + wait - s->v->now_ns;
 	if (left > 0)
 		plan_requeue_after(s->plan, left);
@@ -262,9 +283,9 @@ bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct 
 	if (!need)
 		return true;
 	if (is_to_ask_again(s, answers, need)) {
-		plan_lookup(s->plan, id, needs, account_rights_version(s->v));
+		stamp(s, plan_lookup(s->plan, id, needs), need);
 		wait_for_outcome(s);
-	} else if (is_settling(s)) {
+	} else if (is_settling(s, need)) {
 		wait_for_outcome(s);
 	} else {
 		struct access x = right_to_read(s, need);

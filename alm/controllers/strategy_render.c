@@ -73,7 +73,7 @@ bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
 		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
 	const struct outcome *o = view_outcome(v, id);
 	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
-		plan_lookup(s->plan, id, needs, account_rights_version(v));
+		plan_lookup(s->plan, id, needs)->rights_version = account_rights_version(v);
 		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
 		s->stop = true;
 		return false;
@@ -115,6 +115,21 @@ static void refuse(struct strategy_pass *s, const char *reason, const char *mess
 	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
 }
 
+/* The server would say so for each; `name: y` is true, and no text. */
+static const char *nameless(const struct obj *rendered, struct arena *a)
+{
+	static const char *const parts[] = {"crds", "objects", "hooks"};
+	for (size_t p = 0; p < ARRAY_LEN(parts); p++)
+		for (size_t i = 0; i < obj_len(obj_get(rendered, parts[p])); i++) {
+			const struct obj *o = obj_at(obj_get(rendered, parts[p]), i);
+			o = p == 2 ? obj_get(o, "object") : o;
+			if (!meta_name(o))
+				return arena_fmt(a, "a rendered %s has no text as metadata.name",
+						 meta_kind(o) ? meta_kind(o) : "object");
+		}
+	return NULL;
+}
+
 static int render(struct strategy_pass *s, const char *id, const struct obj *inputs,
 		  const struct obj *answers, bool again)
 {
@@ -146,6 +161,11 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 			return STEP_CONTINUE;
 		}
 		const struct obj *needs = obj_get(o->value, "needs");
+		const char *fault = needs ? NULL : nameless(o->value, v->a);
+		if (fault) {
+			refuse(s, "RenderFailed", fault);
+			return STEP_CONTINUE;
+		}
 		if (!needs) {
 			s->phase = PHASE_PENDING;
 			store(s, o->value, answers);
@@ -155,7 +175,8 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
 		o = view_outcome(v, asked);
 		if (!o) {
-			plan_lookup(s->plan, asked, needs, account_rights_version(v));
+			plan_lookup(s->plan, asked, needs)->rights_version =
+				account_rights_version(v);
 			return strategy_work_begins(s, false);
 		}
 		if (!strategy_may_look_up(s, asked, needs, o))

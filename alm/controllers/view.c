@@ -73,7 +73,7 @@ int view_live(const struct view *v, const struct resource *r, const char *ns, co
 	      const struct obj **ret)
 {
 	struct obj *o = NULL;
-	int found = v->ops->live(v->ops_arg, r, ns, name, &o);
+	int found = name ? v->ops->live(v->ops_arg, r, ns, name, &o) : 0;
 	if (found == 1)
 		*ret = obj_keep(v->a, o);
 	return found;

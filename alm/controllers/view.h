@@ -32,6 +32,7 @@ struct view_settings {
 	bool simulated;
 	/* The server ties spec.approvedBy to who approves, as the embedded one does. */
 	bool approver_is_requester;
+	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
 };
 
 struct view_ops {

@@ -1,0 +1,82 @@
+#!/bin/bash
+# Rights that an app takes: what its account lacks is printed and given by an administrator; what an upgrade gives more
+# is listed, shown, and waits where the app asks for it (N10). On alm up, or on the cluster of ALM_TEST_CLUSTER.
+# shellcheck disable=SC2119
+set -u
+here=$PWD/tests/e2e
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - permissions # SKIP no kubectl"
+	echo "1..1"
+	exit 0
+}
+cluster_start
+manifests
+cd "$dir" || exit 1
+# shellcheck source=tests/e2e/deputy.sh
+. "$here/deputy.sh"
+
+cat <<-'END' | chart needs 1.0.0
+	{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: needs}, value: 1000}
+	---
+	{apiVersion: v1, kind: ServiceAccount, metadata: {name: needs}}
+	---
+	apiVersion: rbac.authorization.k8s.io/v1
+	kind: ClusterRole
+	metadata: {name: needs}
+	rules: [{apiGroups: [""], resources: [nodes], verbs: [get, list]}]
+END
+app needs
+role() { # VERBS
+	cat <<-END
+		$(configmap grows)
+		---
+		apiVersion: rbac.authorization.k8s.io/v1
+		kind: Role
+		metadata: {name: grows}
+		rules: [{apiGroups: [""], resources: [pods], verbs: [$1]}]
+	END
+}
+role get | chart grows 1.0.0
+app grows 'upgrade: {onWarn: Approve}, '
+as_alice create -f catalog.yaml >/dev/null
+create_apps
+
+soon "cluster-scoped things are Forbidden" "Blocked Forbidden" state needs
+is "none of it is written" "" "$(k get priorityclasses,clusterroles,serviceaccounts -A -o name | grep /needs)"
+alm rbac needs >rbac.yaml
+has "alm rbac tells the rules" "- priorityclasses" "$(cat rbac.yaml)"
+has "and the account" "name: app-needs" "$(cat rbac.yaml)"
+is "as a List, too" "List" "$(alm rbac needs -o json | jq -r .kind)"
+k apply -f rbac.yaml >/dev/null
+soon "applied, it goes on at once" "1.0.0" installed needs
+
+soon "a Role of its namespace is within the account's rights" "1.0.0" installed grows
+role 'get, list, delete' | chart grows 1.1.0
+soon "more rights wait for a person" "AwaitingApproval PermissionIncrease" state grows 1.1.0
+is "and are listed" '["delete,list pods in grows"]' "$(ist grows 1.1.0 '{.status.plan.permissions}')"
+has "by alm diff, too" "grant   PermissionIncrease        delete,list pods in grows" "$(alm diff grows --to 1.1.0 2>&1)"
+has "and by the condition" "adds 1 permission: delete,list pods in grows" "$(told grows 1.1.0)"
+alm approve grows 1.1.0 --reason CHG-1 >/dev/null
+soon "approved, it is installed" "1.1.0" installed grows
+k patch apptype grows --type=merge -p '{"spec":{"upgrade":{"onWarn":"Proceed"}}}' >/dev/null
+role '"*"' | chart grows 1.2.0
+soon "by default it goes on within what the account may" "1.2.0" installed grows
+has "and an Event tells" "adds 1 permission: * pods in grows" "$(k get events -A --field-selector involvedObject.name=install.1.2.0.grows.com.example,type=Warning -o 'jsonpath={.items[*].message}')"
+has "and the log" "adds 1 permission: * pods in grows" "$(alm audit query --type Transition --reason Installing --data-dir "$data" -o json)"
+{
+	role '"*"'
+	echo ---
+	binding grown cluster-admin
+} | chart grows 1.3.0
+soon "beyond that it does not" "Blocked Forbidden" state grows 1.3.0
+is "and what runs stays" "1.2.0 " "$(installed grows) $(k get clusterrolebinding grown -o name --ignore-not-found)"
+
+k delete clusterrolebinding alm:app:grows >/dev/null
+k patch clusterrole alm:app:grows --type=json -p '[{"op":"replace","path":"/rules","value":[]}]' >/dev/null
+kept() { k get clusterrole alm:app:grows -o 'jsonpath={.rules[0].resources[0]}' 2>&1 && k get clusterrolebinding alm:app:grows -o 'jsonpath={.subjects[0].name}' 2>&1; }
+soon "the account's rights are kept as they shall be" "customresourcedefinitionsapp-grows" kept
+for app in grows needs; do k delete apptype $app >/dev/null; done
+is "and go with the app" "" "$(k get clusterroles,clusterrolebindings,rolebindings -A -o name | grep -E 'alm:app:(grows|needs)$')"
+finish
