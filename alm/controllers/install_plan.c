@@ -375,6 +375,11 @@ const char *plan_entry_text(const struct plan_entry *e, struct arena *a)
 	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
 }
 
+const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a)
+{
+	return arena_fmt(a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
+}
+
 bool install_plan_is_applied(const struct plan_entry *e)
 {
 	return e->live && !meta_is_deleting(e->live) &&

@@ -88,6 +88,8 @@ bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
 bool install_plan_is_kept(const struct obj *o);
 /* "Deployment etcd/etcd-operator" */
 const char *plan_entry_text(const struct plan_entry *e, struct arena *a);
+/* Names the outcome of a write that the server refused (executor_write.c). */
+const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a);
 /* Is the live object at this plan's state? */
 bool install_plan_is_applied(const struct plan_entry *e);
 /* Ours, or free to take? NULL: yes; else who has it. */

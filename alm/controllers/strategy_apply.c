@@ -111,9 +111,7 @@ static const char *refusal(const struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
-		const struct outcome *x =
-			view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind,
-						     e->ns ? e->ns : "", e->name));
+		const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
 		if (x && x->code && !install_plan_is_applied(e))
 			return arena_strdup(s->v->a, x->msg);
 	}

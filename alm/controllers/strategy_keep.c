@@ -141,6 +141,48 @@ static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list
 	return n;
 }
 
+/* The account may not, says the server: not asked at once again. NULL: it is worth a try. */
+static const char *forbidden(struct strategy_pass *s, const struct plan_entry *e)
+{
+	const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
+	int64_t left = x && x->code == E_FORBIDDEN ? outcome_retry_in(x, s->v->now_ns) : 0;
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left > 0 ? x->msg : NULL;
+}
+
+static const char *not_repaired(const struct strategy_pass *s, const char *text, const char *why)
+{
+	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
+}
+
+/* Plans what is worth a try; what is not is added to the text. */
+static void repair_all(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
+		       const char **text)
+{
+	const char *what = *text, *why = NULL;
+	size_t written = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *no = forbidden(s, list[i]);
+		why = why ? why : no;
+		if (!no)
+			repair_entry(s, list[i]);
+		written += !no;
+	}
+	if (written)
+		drift_row(s, what);
+	if (why)
+		*text = not_repaired(s, what, why);
+}
+
+static void tell_drift(struct strategy_pass *s, bool drifted, const char *text)
+{
+	if (drifted)
+		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
+	else
+		condition_remove(s->conditions, "Drifted");
+}
+
 static void repair(struct strategy_pass *s)
 {
 	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
@@ -159,24 +201,17 @@ static void repair(struct strategy_pass *s)
 		ARENA_ARRAY(s->v->a, const struct plan_entry *, s->install->n + 1);
 	size_t moves, n = find_drift(s, list, &moves, &text);
 	bool writes = !s->app->paused && (moves || (wanted && (n || !by_helm.told)));
-	if (writes && !strategy_may_write(s) && !s->refused)
-		return; /* the account is looked at first */
-	if (writes && s->refused) {
-		text = arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "",
-				 text ? "; " : "", s->refused);
-		writes = false;
+	if (writes && !strategy_may_write(s)) {
+		if (s->refused)
+			tell_drift(s, n > 0, not_repaired(s, text, s->refused));
+		return; /* else the account is looked at first */
 	}
 	for (size_t i = 0; writes && moves && i < s->install->n; i++)
 		if (strategy_crd_at(&s->install->entries[i]) == CRD_SWITCHED)
 			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
-	for (size_t i = 0; writes && wanted && i < n; i++)
-		repair_entry(s, list[i]);
-	if (n && writes && wanted)
-		drift_row(s, text);
-	if (n)
-		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
-	else
-		condition_remove(s->conditions, "Drifted");
+	if (writes && wanted && n)
+		repair_all(s, list, n, &text);
+	tell_drift(s, n > 0, text);
 	if (!n && !by_helm.told && writes && wanted)
 		strategy_record_repair(s, &by_helm);
 }

@@ -70,8 +70,7 @@ static bool collect(struct uninstall *u, const struct obj *doc, struct doomed *l
 
 static void tell_first(struct uninstall *u, const struct plan_entry *e)
 {
-	const struct outcome *x = view_outcome(
-		u->v, arena_fmt(u->v->a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name));
+	const struct outcome *x = view_outcome(u->v, plan_entry_refusal(e, u->v->a));
 	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);
 	if (!x || x->code != E_FORBIDDEN)
 		return;
