@@ -58,7 +58,10 @@ static struct obj *who_of(const struct request *r)
 	for (size_t i = 0; i < r->user.n_groups && i < 16; i++)
 		obj_append(groups, obj_stringn(str_sub(str_of(r->user.groups[i]), 0, GROUP_MAX)));
 	obj_set(who, "groups", groups);
-	obj_set_str(who, "impersonator", r->user.impersonator);
+	if (r->user.impersonator) { /* the actor of a row of ALM's own is left out */
+		obj_set_str(who, "user", r->user.name);
+		obj_set_str(who, "impersonator", r->user.impersonator);
+	}
 	if (!r->exchange)
 		return who;
 	const char *agent = request_header(r, "User-Agent");

@@ -194,6 +194,8 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 	obj_set_str(body, "verb", verbs[a->type]);
 	obj_set_str(body, "outcome", outcome_of(reply));
 	obj_set_int(body, "code", reply->status);
+	if (a->as)
+		obj_set_path(body, "who.user", obj_string(a->as));
 	const char *rv = meta_resource_version(reply->body);
 	if (!reply->err && meta_uid(reply->body)) {
 		audit_object_digest(x->c.audit, reply->body, digest);
@@ -314,6 +316,9 @@ static void send(struct step_call *c)
 		.resource_version = a->resource_version,
 		.propagation = a->propagation,
 		.audit_id = arena_fmt(r->a, "alm-%s-%s", audit_origin_tag(r->x->c.audit), c->op)};
+#ifdef PLANT_34 /* an app's object is written as ALM itself */
+	o.as = NULL;
+#endif
 	const char *ns = c->resource->namespaced ? a->ns : NULL;
 	if (a->type == ACT_APPLY && a->resource_version)
 		a->body = with_precondition(r, a);

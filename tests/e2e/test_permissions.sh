@@ -65,6 +65,7 @@ role '"*"' | chart grows 1.2.0
 soon "by default it goes on within what the account may" "1.2.0" installed grows
 has "and an Event tells" "adds 1 permission: * pods in grows" "$(k get events -A --field-selector involvedObject.name=install.1.2.0.grows.com.example,type=Warning -o 'jsonpath={.items[*].message}')"
 has "and the log" "adds 1 permission: * pods in grows" "$(alm audit query --type Transition --reason Installing --data-dir "$data" -o json)"
+has "with the account of each write" '"user": "system:serviceaccount:alm-system:app-grows"' "$(alm audit query --type Write --subject Role/grows/grows --data-dir "$data" -o json)"
 {
 	role '"*"'
 	echo ---

@@ -1,5 +1,7 @@
 #include "tests/sim/operators.h"
 
+#include <string.h>
+
 #include "alm/controllers/inspect.h"
 #include "alm/controllers/manager.h"
 #include "alm/controllers/render_job.h"
@@ -121,7 +123,37 @@ static void operators_each_cache(void *p, void (*fn)(void *arg, const struct inf
 	manager_each_cache(((struct operators *)p)->manager, fn, arg);
 }
 
+/* What ALM writes as itself: its own kinds, plans, Events, the rights of accounts, namespaces it
+ * makes, and marks on definitions. All else is an app's, and written as the account of the app. */
+static bool is_own_book(const struct http_request *r)
+{
+	static const char *const prefixes[] = {"/apis/app.coreos.com/",
+					       "/apis/opinstaller.coreos.com/",
+					       "/api/v1/namespaces/alm-system/"};
+	static const char *const parts[] = {"/events", "clusterroles/alm%3A",
+					    "clusterrolebindings/alm%3A", "rolebindings/alm%3A"};
+	const char *type = http_header(&r->headers, "Content-Type");
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+		if (cstr_has_prefix(r->path, prefixes[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (strstr(r->path, parts[i]))
+			return true;
+	if (strstr(r->path, "/customresourcedefinitions"))
+		return cstr_eq(type, "application/merge-patch+json") ||
+		       strstr(r->path, ".app.coreos.com") || strstr(r->path, ".opinstaller.");
+	return !strcmp(r->path, "/api/v1/namespaces");
+}
+
+static void operators_observe(struct world *w, const struct http_request *r)
+{
+	if (strcmp(r->method, "GET") != 0 && !http_header(&r->headers, "Impersonate-User") &&
+	    !is_own_book(r))
+		world_fail(w, "%s %s is an app's, and was written as ALM", r->method, r->path);
+}
+
 const struct program operators_program = {.start = operators_start,
+					  .observe = operators_observe,
 					  .stop = operators_stop,
 					  .idle = operators_idle,
 					  .db = operators_db,

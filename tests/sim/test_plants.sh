@@ -23,6 +23,7 @@ table='
 29|apps/etcd is still there|--scenario remove --fault none
 30|writes without a fault|--scenario upgrade --fault none --together
 33|cached /namespaces//.* is not as the server has it|--scenario install --fault none
+34|is an app.s, and was written as ALM|--scenario install --fault none
 '
 
 # One row: its verdict and what it printed become a file.

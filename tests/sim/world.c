@@ -376,6 +376,8 @@ static void observe(void *arg, const struct http_request *r, bool faulty)
 	struct world *w = arg;
 	if (w->scenario->observe)
 		w->scenario->observe(w, r, faulty);
+	if (faulty && w->scenario->program && w->scenario->program->observe)
+		w->scenario->program->observe(w, r);
 }
 
 /* Life */

@@ -49,6 +49,8 @@ struct program {
 	bool (*idle)(void *p);
 	/* The log that it keeps on a drive of its own; NULL: none. */
 	struct db *(*db)(void *p);
+	/* Sees each of its requests that reaches the server; NULL: not. */
+	void (*observe)(struct world *w, const struct http_request *r);
 	/* Its caches of whole objects; NULL: none. */
 	void (*each_cache)(void *p, void (*fn)(void *arg, const struct informer *cache), void *arg);
 };
