@@ -408,24 +408,39 @@ enum account_state account_ready(const struct view *v, struct plan *plan, const 
 
 /* --- and away --- */
 
-static bool is_gone(const struct view *v, struct plan *plan, const struct app *app,
-		    const struct resource *r, const char *ns)
+struct removal {
+	const struct view *v;
+	struct plan *plan;
+	const char *name;
+	bool gone;
+};
+
+/* Wherever they are: a namespace that the app has left, too. */
+static bool remove_right(void *arg, struct str json)
 {
-	const struct obj *live;
-	int found = live_of(v, plan, r, ns, rights_name(app, v->a), &live);
-	if (live && !meta_is_deleting(live))
-		plan_own_delete(plan, live);
-	return found == 0;
+	struct removal *x = arg;
+	struct error ignored;
+	struct obj *o = NULL;
+	if (!str_contains(json, str_of(x->name)) || json_parse(json, &o, &ignored) < 0)
+		return true;
+	obj_keep(x->v->a, o);
+	if (!cstr_eq(meta_name(o), x->name))
+		return true;
+	x->gone = false;
+	if (!meta_is_deleting(o))
+		plan_own_delete(x->plan, o);
+	return true;
 }
 
-bool account_gone(const struct view *v, struct plan *plan, const struct app *app,
-		  const char *const *ns, size_t n_ns)
+bool account_gone(const struct view *v, struct plan *plan, const struct app *app)
 {
-	bool gone = is_gone(v, plan, app, &kinds[0], NULL);
-	gone = is_gone(v, plan, app, &kinds[1], NULL) && gone;
-	for (size_t i = 0; i < n_ns; i++)
-		gone = is_gone(v, plan, app, &kinds[2], ns[i]) && gone;
-	return gone;
+	struct removal x = {v, plan, rights_name(app, v->a), true};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!v->ops->owned(v->ops_arg, kinds[i].group, kinds[i].plural, remove_right, &x)) {
+			plan_watch(plan, &kinds[i], LABEL_APP, false);
+			x.gone = false;
+		}
+	return x.gone;
 }
 
 /* --- definitions --- */

@@ -51,9 +51,8 @@ void account_of(struct app *app, struct arena *a);
  */
 enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
 				 const char *ns, bool removing, struct account_check *ret);
-/* Takes the default account's rights away, those in ns included; true once all are gone. */
-bool account_gone(const struct view *v, struct plan *plan, const struct app *app,
-		  const char *const *ns, size_t n_ns);
+/* Takes the default account's rights away, in every namespace; true once all are gone. */
+bool account_gone(const struct view *v, struct plan *plan, const struct app *app);
 
 /* May the CRD be written, and its custom resources be used, as the app's account? live NULL: it is
  * to be made. False: *ret_why tells, *ret_step helps. A CRD of ALM itself never may. */

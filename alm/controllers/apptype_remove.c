@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/account.h"
 #include "alm/controllers/apptype.h"
 #include "alm/controllers/status.h"
 #include "alm/controllers/uninstall.h"
@@ -142,7 +143,7 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	if ((told || u.blocked || has_run_hooks(app, u.hooks)) && !done)
 		tell(&u);
 	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan) ||
-	    !uninstall_account_gone(&u))
+	    !account_gone(v, plan, app))
 		return STEP_STOP;
 	for (size_t i = 0; i < app->n; i++)
 		if (!meta_is_deleting(app->strategies[i].o))

@@ -60,20 +60,33 @@ static int op_live(void *arg, const struct resource *r, const char *ns, const ch
 	return *ret ? 1 : 0;
 }
 
-static bool op_instances(void *arg, const char *group, const char *plural,
-			 bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+static bool each_of(const struct map *watches, const char *group, const char *plural,
+		    bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
-	struct manager *m = arg;
 	char key[512];
 	const struct informer_object *o = NULL;
 	manager_type_key(key, group, plural);
-	const struct source_watch *w = map_get(m->instances, key);
+	const struct source_watch *w = map_get(watches, key);
 	if (!w || !informer_is_synced(w->informer))
 		return false;
 	while ((o = informer_next(w->informer, o)))
 		if (!fn(fn_arg, o->text))
 			break;
 	return true;
+}
+
+static bool op_instances(void *arg, const char *group, const char *plural,
+			 bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+{
+	const struct manager *m = arg;
+	return each_of(m->instances, group, plural, fn, fn_arg);
+}
+
+static bool op_owned(void *arg, const char *group, const char *plural,
+		     bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+{
+	const struct manager *m = arg;
+	return each_of(m->owned, group, plural, fn, fn_arg);
 }
 
 static uint64_t version_of(const struct map *watches, const char *group, const char *plural)
@@ -135,6 +148,7 @@ static const struct view_ops view_operations = {
 	.live = op_live,
 	.instances = op_instances,
 	.instances_version = op_instances_version,
+	.owned = op_owned,
 	.owned_version = op_owned_version,
 	.resource = op_resource,
 	.digest = op_digest,

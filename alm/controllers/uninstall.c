@@ -190,7 +190,7 @@ static size_t add_once(const char **list, size_t n, const char *ns)
 /* Where the app's objects are: every namespace once. */
 static size_t namespaces(const struct uninstall *u, const char ***ret)
 {
-	const char **list = ARENA_ARRAY(u->v->a, const char *, u->app->n + 2);
+	const char **list = ARENA_ARRAY(u->v->a, const char *, u->app->n + 1);
 	size_t n = 0;
 	for (size_t i = 0; i < u->app->n; i++)
 		n = add_once(list, n, obj_str(doc_of(u, &u->app->strategies[i]), "namespace"));
@@ -234,12 +234,4 @@ bool uninstall_done(struct uninstall *u)
 		return false;
 	plan_take(plan, &beside);
 	return done;
-}
-
-bool uninstall_account_gone(struct uninstall *u)
-{
-	const char **ns;
-	size_t n = namespaces(u, &ns);
-	n = add_once(ns, n, u->app->install_namespace);
-	return account_gone(u->v, u->plan, u->app, ns, n);
 }

@@ -23,7 +23,5 @@ struct uninstall {
 
 /* True once nothing is left to do. */
 bool uninstall_done(struct uninstall *u);
-/* Then: the rights of the app's default account. True once they are gone. */
-bool uninstall_account_gone(struct uninstall *u);
 
 #endif

@@ -50,7 +50,9 @@ struct view_ops {
 			  bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
 	/* Changes whenever one of them does; 0: not known yet. */
 	uint64_t (*instances_version)(void *arg, const char *group, const char *plural);
-	/* The same of the objects of a kind that carry an app's label. */
+	/* The objects of a kind that carry an app's label. False: not known yet. */
+	bool (*owned)(void *arg, const char *group, const char *plural,
+		      bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
 	uint64_t (*owned_version)(void *arg, const char *group, const char *plural);
 	/* NULL: the server does not serve the kind. version NULL: any. */
 	const struct resource *(*resource)(void *arg, const char *group, const char *version,

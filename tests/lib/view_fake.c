@@ -79,6 +79,21 @@ static bool instances(void *arg, const char *group, const char *plural,
 	return true;
 }
 
+static bool owned(void *arg, const char *group, const char *plural,
+		  bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+{
+	struct view_fake *f = arg;
+	const char *kind = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (cstr_eq(kinds[i].group, group) && cstr_eq(kinds[i].plural, plural))
+			kind = kinds[i].kind;
+	size_t n = kind ? strlen(kind) : 0;
+	for (struct map_entry *e = map_first(f->live); e && kind && !f->blind; e = map_next(e))
+		if (!strncmp(e->key, kind, n) && e->key[n] == '/' && !fn(fn_arg, str_of(e->value)))
+			break;
+	return !f->blind;
+}
+
 static const struct resource *resource(void *arg, const char *group, const char *version,
 				       const char *kind)
 {
@@ -114,6 +129,7 @@ static const struct view_ops ops = {.get = get,
 				    .each = each,
 				    .live = live,
 				    .instances = instances,
+				    .owned = owned,
 				    .resource = resource,
 				    .left = left,
 				    .head = head,

@@ -294,7 +294,6 @@ static void test_account__nothing_known_is_waited_for(void **state)
 
 static void test_account__removal_makes_no_namespace_and_leaves_no_right(void **state)
 {
-	static const char *const ns[] = {"etcd"};
 	struct world *w = *state;
 	set_app(w, APP(""));
 	assert_int_equal(ask(w, "etcd", true), ACCOUNT_WAITING);
@@ -302,11 +301,13 @@ static void test_account__removal_makes_no_namespace_and_leaves_no_right(void **
 	assert_null(view_fake_action(&w->f, ACT_APPLY, "RoleBinding", NULL));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
 	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("etcd")));
+	assert_int_equal(settle(w, "left"), ACCOUNT_READY);
 	view_fake_plan(&w->f);
-	assert_false(account_gone(&w->f.view, &w->f.plan, &w->app, ns, 1));
-	assert_int_equal(view_fake_count(&w->f, ACT_DELETE), 3);
+	assert_false(account_gone(&w->f.view, &w->f.plan, &w->app));
+	assert_int_equal(view_fake_count(&w->f, ACT_DELETE), 4);
 	view_fake_perform(&w->f);
-	assert_true(account_gone(&w->f.view, view_fake_plan(&w->f), &w->app, ns, 1));
+	assert_true(account_gone(&w->f.view, view_fake_plan(&w->f), &w->app));
 	assert_non_null(live(w, "ClusterRole", "clusterroles", NULL, "alm:app-namespace"));
 }
 
