@@ -58,6 +58,7 @@ static void gauges(struct apiserver *s)
 		   (int64_t)hub_n_watchers(s->hub));
 }
 
+/* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
 	if (route_parse(r, err) < 0)
@@ -69,7 +70,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		health_handle(r, checks, ARRAY_LEN(checks));
 		return 0;
 	}
-	if (auth_authenticate(s->auth, r, err) < 0 || auth_authorize(s->auth, r, err) < 0)
+	if ((!r->exchange->admitted && auth_authenticate(s->auth, r, err) < 0) ||
+	    auth_authorize(s->auth, r, err) < 0)
 		return -err->code;
 	if (cstr_eq(r->path, "/metrics")) {
 		gauges(s);
@@ -94,14 +96,39 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	return registry_handle(r, err);
 }
 
-void apiserver_handle(struct apiserver *s, struct exchange *x)
+static struct request *request_new(struct apiserver *s, struct exchange *x)
 {
-	struct error err = ERROR_INIT;
 	struct request *r = ARENA_NEW(x->arena, struct request);
 	r->server = s;
 	r->exchange = x;
 	r->arena = x->arena;
 	r->path = r->query = "";
+	return r;
+}
+
+bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_client *ret)
+{
+	struct error err = ERROR_INIT;
+	if (health_is_path(x->request.path)) {
+		apiserver_handle(s, x);
+		return false;
+	}
+	struct request *r = request_new(s, x);
+	if (route_parse(r, &err) < 0 || auth_authenticate(s->auth, r, &err) < 0) {
+		refusals_add(s->refusals, r, &err);
+		request_reply_error(r, &err);
+		return false;
+	}
+	x->admitted = r;
+	ret->user = r->user.impersonator ? r->user.impersonator : r->user.name;
+	ret->is_admin = r->by_admin;
+	return true;
+}
+
+void apiserver_handle(struct apiserver *s, struct exchange *x)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = x->admitted ? x->admitted : request_new(s, x);
 	/* After an answer neither r nor x exist: only a failure touches them again. */
 	if (handle_request(s, r, &err) == 0)
 		return;

@@ -47,6 +47,10 @@ const char *apiserver_notice(const struct apiserver *s, size_t i);
 #define APISERVER_NOTICES_MAX 64
 
 void apiserver_handle(struct apiserver *s, struct exchange *x);
+/* Authenticates at the head of a request, before its body: a server_admit. What is everybody's
+ * (health) is answered, and who is nobody gets his 401. The client is the one that asks, not the
+ * one it impersonates. */
+bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_client *ret);
 
 /* Everything committed so far is in the database; pending writes are answered first. */
 void apiserver_flush(struct apiserver *s);

@@ -192,6 +192,7 @@ int auth_authenticate(struct auth *a, struct request *r, struct error *err)
 	struct obj *audiences;
 	if (auth_token_user(a, token, NULL, r->arena, &r->user, &audiences, err) < 0)
 		return -err->code;
+	r->by_admin = rbac_is_master(&r->user);
 	return auth_impersonate(a, r, err);
 }
 

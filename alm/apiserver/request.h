@@ -84,6 +84,7 @@ struct request {
 	bool wrong_method;
 
 	struct user_info user;
+	bool by_admin; /* who really asks is an administrator */
 	struct accept accept;
 
 	struct http_headers headers; /* of the answer */

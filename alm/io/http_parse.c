@@ -59,7 +59,7 @@ static bool next_line(struct str *rest, struct str *ret)
 	return str_find_char(*ret, '\r') < 0;
 }
 
-/* An absolute form loses its scheme and authority. */
+/* An absolute form loses its scheme, and its authority is what Host must say, too. */
 static int parse_target(struct str target, struct arena *a, struct http_head *h, struct error *err)
 {
 	static const char *const schemes[] = {"http://", "https://"};
@@ -72,6 +72,8 @@ static int parse_target(struct str target, struct arena *a, struct http_head *h,
 			continue;
 		target = str_skip(target, strlen(schemes[i]));
 		ptrdiff_t slash = str_find_char(target, '/');
+		struct str authority = slash < 0 ? target : str_sub(target, 0, (size_t)slash);
+		h->authority = arena_strndup(a, authority.ptr, authority.len);
 		target = slash < 0 ? STR("/") : str_skip(target, (size_t)slash);
 	}
 	if (target.len == 0 || (target.ptr[0] != '/' && !str_is(target, "*")))
@@ -164,6 +166,20 @@ static int read_framing(struct http_head *h, struct error *err)
 	return 0;
 }
 
+/* RFC 9112 3.2: once; the same as in the target where that has one. */
+static int read_host(struct http_head *h, struct error *err)
+{
+	const char *host = http_header(&h->headers, "Host");
+	size_t n = count(&h->headers, "Host");
+	if (n > 1 || (n == 0 && !h->is_1_0))
+		return bad(err, "want exactly one Host header");
+	if (h->authority && host && strcasecmp(h->authority, host) != 0)
+		return bad(err, "Host is not the host of the request target");
+	if (!h->authority)
+		h->authority = host;
+	return 0;
+}
+
 int http_head_parse(struct str head, struct arena *a, struct http_head *ret, struct error *err)
 {
 	struct http_head h = {0};
@@ -182,9 +198,8 @@ int http_head_parse(struct str head, struct arena *a, struct http_head *ret, str
 		if (r < 0)
 			return r;
 	}
-	size_t n_host = count(&h.headers, "Host");
-	if (n_host > 1 || (n_host == 0 && !h.is_1_0))
-		return bad(err, "want exactly one Host header");
+	if (read_host(&h, err) < 0)
+		return -err->code;
 	read_connection(&h);
 	r = read_framing(&h, err);
 	if (r < 0)

@@ -13,6 +13,7 @@
 
 struct http_head {
 	const char *method, *path, *query; /* in the arena */
+	const char *authority; /* HOST[:PORT] that is asked for; NULL: HTTP/1.0 that names none */
 	struct http_headers headers;
 	uint64_t length; /* of the body, 0 without Content-Length */
 	bool chunked, expect_continue, keep_alive;

@@ -27,3 +27,8 @@ void exchange_cut(struct exchange *x)
 {
 	x->ops->cut(x);
 }
+
+enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, size_t n)
+{
+	return x->ops->charge ? x->ops->charge(x, what, n) : QUOTA_OK;
+}

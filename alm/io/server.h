@@ -3,19 +3,48 @@
  *
  * The handler gets an exchange that it owns until it has answered: exchange_reply() once, at once
  * or later (a write answers after its commit), or exchange_begin(), any number of exchange_write()
- * and exchange_end() for a stream (a watch). The request's memory lives as long as the exchange.
- * When the client goes away first, on_close is called once and the exchange is dead afterwards;
- * after reply or end it is never called.
+ * and exchange_end() for a stream (a watch, a long list). The request's memory lives as long as the
+ * exchange. When the client goes away first, on_close is called once and the exchange is dead
+ * afterwards; after reply or end it is never called.
  *
- * Limits (specs/reliability.md 10): header 32 KiB, body 3 MiB (413), one Host, Content-Length with
- * Transfer-Encoding is 400, idle and header timeouts, connections; pipelined requests are served in
- * order. Body bytes are never handed to the handler before they are complete.
+ * Who asks is decided at the head: admit authenticates, or answers by itself (a refusal, a page for
+ * everybody). Of a request that it answers no body is kept: up to SERVER_DRAIN_BYTES of it are
+ * thrown away, then the connection ends. Body bytes are never handed to the handler before they are
+ * complete.
+ *
+ * Limits (specs/reliability.md 10). What users may hold together stands in quota.h. Besides:
+ * header 32 KiB, body 3 MiB (413), one Host, which must be a known name (hosts.h, 403),
+ * Content-Length with Transfer-Encoding is 400; handshake and head 20 s, body 60 s, idle or nothing
+ * taken 120 s. Pipelined requests are served in order, the next one when at most SERVER_QUEUE_LOW
+ * bytes of the last answers wait. A turn of the loop serves at most two requests of a connection
+ * and takes SERVER_ACCEPTS new ones.
+ *
+ * Connections that have not authenticated have a pool of their own, in which an address may have
+ * three quarters of the places. A new client always gets a place: of the oldest idle one, else of
+ * the oldest one that has no request in work. Once authenticated, a connection is one of its user.
+ * When a user, or all users, have as many as they may, the oldest idle one of them ends; only when
+ * none is idle the new one is answered 429.
+ *
+ * A 401 to a client that sent a token is a failed login of its address (peers.h); those that are
+ * too many are answered 429 after SERVER_PENALTY_NS. A right token is never refused for them.
+ *
+ * Every answer has X-Content-Type-Options: nosniff. There is no Strict-Transport-Security, as with
+ * kube-apiserver: browsers would apply it to every port of localhost.
  */
 #ifndef ALM_IO_SERVER_H
 #define ALM_IO_SERVER_H
 
+#include "alm/base/clock.h"
 #include "alm/io/http.h"
 #include "alm/io/loop.h"
+#include "alm/io/quota.h"
+
+#define SERVER_ANONYMOUS_MAX 256 /* connections that have not authenticated */
+#define SERVER_ACCEPTS       16  /* new connections a turn */
+#define SERVER_DRAIN_BYTES   ((size_t)64 << 10)
+#define SERVER_QUEUE_HIGH    ((size_t)64 << 10) /* a stream of ready data stops to write here */
+#define SERVER_QUEUE_LOW     ((size_t)16 << 10) /* and goes on here */
+#define SERVER_PENALTY_NS    NS_PER_S
 
 struct exchange;
 
@@ -27,14 +56,21 @@ struct exchange_ops {
 	size_t (*write)(struct exchange *x, struct str chunk);
 	void (*end)(struct exchange *x);
 	void (*cut)(struct exchange *x); /* closes the connection without a clean end */
+	/* NULL: there is room for everything. */
+	enum quota_verdict (*charge)(struct exchange *x, enum quota_what what, size_t n);
 };
 
 struct exchange {
 	const struct exchange_ops *ops;
 	struct http_request request;
 	struct arena *arena; /* lives as long as the exchange; handlers may allocate from it */
+	void *admitted;      /* of the handler: what admit found out, or NULL */
 	void (*on_close)(void *arg);
 	void *on_close_arg;
+	/* Called between begin and end when what is queued has fallen to SERVER_QUEUE_LOW, for a
+	 * stream that writes as its reader takes; such a one has an on_close, too. */
+	void (*on_writable)(void *arg);
+	void *on_writable_arg;
 };
 
 /* Bytes are copied; Content-Length is added by the shell. */
@@ -43,15 +79,31 @@ void exchange_begin(struct exchange *x, int status, const struct http_headers *h
 size_t exchange_write(struct exchange *x, struct str chunk);
 void exchange_end(struct exchange *x);
 void exchange_cut(struct exchange *x);
+/* Charges n to the user of the exchange until that is over; before the answer begins. Not QUOTA_OK:
+ * nothing is charged, the answer is E_TOOMANY. WATCHES takes the place in REQUESTS back. */
+enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, size_t n);
 
 typedef void (*server_handler)(void *arg, struct exchange *x);
+
+/* Who asks, texts of the exchange's arena. */
+struct server_client {
+	const char *user; /* NULL: nobody; budgets are those of all nobodies together */
+	bool is_admin;    /* has the reserved share */
+};
+
+/* Of a complete head, without body: false if it answers by itself, with exchange_reply(). */
+typedef bool (*server_admit)(void *arg, struct exchange *x, struct server_client *ret);
 
 struct server_config {
 	const char *listen;             /* "127.0.0.1:6443", port 0 picks a free one, "[::1]:0" */
 	const char *cert_pem, *key_pem; /* texts; both NULL: plain HTTP (metrics) */
 	const char *client_ca_pem;      /* optional: verifies client certificates */
-	size_t connections_max;         /* 0: 1,024 */
-	int64_t idle_ns, header_ns;     /* 0: 120 s, 20 s */
+	server_admit admit;             /* NULL: everything goes to the handler */
+	const char *const *hosts;       /* further names that may stand in Host; borrowed */
+	size_t n_hosts;
+	size_t anonymous_max;             /* 0: SERVER_ANONYMOUS_MAX */
+	const struct quota_limit *limits; /* borrowed; NULL: those of quota.h */
+	int64_t idle_ns, header_ns;       /* 0: 120 s, 20 s */
 };
 
 struct server;

@@ -155,9 +155,13 @@ static void add_name(struct strbuf *b, const char *name)
 
 static void alternative_names(const char *const *names, size_t n_names, struct strbuf *b)
 {
-	static const char *const always[] = {"127.0.0.1",          "::1",
-					     "localhost",          "kubernetes",
-					     "kubernetes.default", "kubernetes.default.svc"};
+	static const char *const always[] = {"127.0.0.1",
+					     "::1",
+					     "localhost",
+					     "kubernetes",
+					     "kubernetes.default",
+					     "kubernetes.default.svc",
+					     "kubernetes.default.svc.cluster.local"};
 	char host[256] = "";
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		add_name(b, always[i]);

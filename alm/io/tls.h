@@ -15,7 +15,8 @@
 int tls_ca_new(struct loop *l, const char *common_name, char **ret_cert_pem, char **ret_key_pem,
 	       struct error *err);
 /* A serving certificate for 127.0.0.1, ::1, localhost, the machine's name, kubernetes.default.svc
- * and the given names or addresses ("" and NULL are passed over); valid for a year. */
+ * (.cluster.local) and the given names or addresses ("" and NULL are passed over); valid for a
+ * year. */
 int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_pem,
 		    const char *const *names, size_t n_names, char **ret_cert_pem,
 		    char **ret_key_pem, struct error *err);

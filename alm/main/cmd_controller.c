@@ -13,6 +13,7 @@
 #include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
 #include "alm/main/alert_sender.h"
+#include "alm/main/allowed_hosts.h"
 #include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
@@ -25,6 +26,7 @@
 
 struct controller_command {
 	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
+	struct allowed_hosts hosts; /* of the metrics */
 	bool insecure, stopping;
 	int64_t verify_soak_ns;
 	struct arena *arena;
@@ -181,8 +183,8 @@ static int start(struct controller_command *c, struct error *err)
 	c->metrics = metrics_new();
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    find_target(c, &target, err) < 0 ||
-	    metrics_server_start(c->loop, c->metrics_listen, c->metrics, &c->metrics_server, err) <
-		    0 ||
+	    metrics_server_start(c->loop, c->metrics_listen, &c->hosts, c->metrics,
+				 &c->metrics_server, err) < 0 ||
 	    open_log(c, err) < 0)
 		return -err->code;
 	target.transport.user_agent = "alm/" ALM_VERSION;
@@ -233,7 +235,8 @@ static int run(struct cli *cli, struct error *err)
 	if (!c.data_dir)
 		return error_set(err, E_USAGE,
 				 "--data-dir is missing: the folder of the audit log");
-	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0)
+	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0 ||
+	    allowed_hosts_read(cli, &c.hosts, err) < 0)
 		return -err->code;
 	c.arena = arena_new(KUBECONFIG_BYTES_MAX * 4);
 	c.loop = loop_event_new();
@@ -247,6 +250,7 @@ static int run(struct cli *cli, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},

@@ -33,6 +33,8 @@ static int run(struct cli *cli, struct error *err)
 			   .token_file = cli_value(cli, "token-file"),
 			   .simulate_workloads = cli_flag(cli, "simulate-workloads"),
 			   .no_audit = cli_flag(cli, "no-audit")}};
+	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0)
+		return -err->code;
 	c.loop = loop_event_new();
 	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0) {
 		loop_free(c.loop);
@@ -52,6 +54,7 @@ static const struct cmd_option options[] = {
 	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
 	 0},
 	{"token-file", "FILE", "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line", 0},
+	ALLOWED_HOST_OPTION,
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},
 	{"no-audit", NULL, "keep no audit log", 0},

@@ -78,8 +78,8 @@ static int start(struct up *u, struct error *err)
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	u->metrics = u->config.metrics = metrics_new();
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
-	    metrics_server_start(u->loop, u->metrics_listen, u->metrics, &u->metrics_server, err) <
-		    0 ||
+	    metrics_server_start(u->loop, u->metrics_listen, &u->config.hosts, u->metrics,
+				 &u->metrics_server, err) < 0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
 	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
@@ -128,7 +128,8 @@ static int run(struct cli *c, struct error *err)
 				  .own_controllers = true},
 		       .metrics_listen = metrics,
 		       .alertmanager = cli_value(c, "alertmanager")};
-	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0)
+	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0 ||
+	    allowed_hosts_read(c, &u.config.hosts, err) < 0)
 		return -err->code;
 	if (!u.config.listen)
 		u.config.listen = "127.0.0.1:6443";
@@ -157,6 +158,7 @@ static const struct cmd_option options[] = {
 	 0},
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
 	{"token-file", "FILE", "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line", 0},
+	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},

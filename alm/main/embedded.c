@@ -28,6 +28,7 @@ struct embedded {
 	struct audit *audit;
 	struct apiserver *api;
 	struct server *http;
+	struct allowed_hosts hosts;
 	struct apiserver_token tokens[TOKENS_MAX];
 	size_t n_tokens;
 	char *ca_cert, *ca_key, *cert, *key;
@@ -38,6 +39,11 @@ struct embedded {
 
 #define ACCOUNT_KEY     "service-account.key"
 #define ACCOUNT_OLD_KEY "service-account.old.key"
+
+/* What the certificate has, too: those of a Pod in a cluster. */
+static const char *const cluster_names[] = {"kubernetes", "kubernetes.default",
+					    "kubernetes.default.svc",
+					    "kubernetes.default.svc.cluster.local"};
 
 static const char *path_in(struct embedded *c, const char *name)
 {
@@ -68,7 +74,8 @@ static int make_certificates(struct embedded *c, struct error *err)
 {
 	struct str host = STR(""), port;
 	str_rcut(str_of(c->listen), ':', &host, &port);
-	const char *names[] = {arena_strndup(c->arena, host.ptr, host.len)};
+	const char *names[ALLOWED_HOSTS_MAX + 1] = {arena_strndup(c->arena, host.ptr, host.len)};
+	memcpy(names + 1, c->hosts.names, c->hosts.n * sizeof(*names));
 	if (read_own(c, "ca.crt", &c->ca_cert, err) < 0 ||
 	    read_own(c, "ca.key", &c->ca_key, err) < 0)
 		return -err->code;
@@ -79,7 +86,8 @@ static int make_certificates(struct embedded *c, struct error *err)
 		if (tls_ca_new(c->loop, "alm-ca", &c->ca_cert, &c->ca_key, err) < 0)
 			return -err->code;
 	}
-	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, 1, &c->cert, &c->key, err) < 0)
+	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, c->hosts.n + 1, &c->cert,
+			    &c->key, err) < 0)
 		return error_wrap(err, "%s, ca.key (remove both to get a new CA)",
 				  path_in(c, "ca.crt"));
 	return 0;
@@ -196,6 +204,13 @@ void embedded_handle(void *arg, struct exchange *x)
 		apiserver_handle(c->api, x);
 }
 
+/* Health and the page of the console are everybody's. */
+static bool admit(void *arg, struct exchange *x, struct server_client *ret)
+{
+	struct embedded *c = arg;
+	return !console_handle(x) && apiserver_admit(c->api, x, ret);
+}
+
 int data_dir_make(const char *path, struct error *err)
 {
 	if (dir_make(path, 0700, err) < 0)
@@ -234,7 +249,16 @@ static int start(struct embedded *c, struct error *err)
 	if (make_certificates(c, err) < 0 || account_keys(c, err) < 0 || admin_token(c, err) < 0 ||
 	    read_tokens(c, err) < 0)
 		return -err->code;
-	struct server_config sc = {.listen = c->listen, .cert_pem = c->cert, .key_pem = c->key};
+	const char *hosts[ALLOWED_HOSTS_MAX + ARRAY_LEN(cluster_names)];
+	memcpy(hosts, cluster_names, sizeof(cluster_names));
+	memcpy(hosts + ARRAY_LEN(cluster_names), c->hosts.names,
+	       c->hosts.n * sizeof(*c->hosts.names));
+	struct server_config sc = {.listen = c->listen,
+				   .cert_pem = c->cert,
+				   .key_pem = c->key,
+				   .admit = admit,
+				   .hosts = hosts,
+				   .n_hosts = ARRAY_LEN(cluster_names) + c->hosts.n};
 	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0 ||
 	    open_folder(c, err) < 0)
 		return -err->code;
@@ -271,6 +295,7 @@ int embedded_start(const struct embedded_config *config, struct loop *l, struct 
 	e->token_file = config->token_file;
 	e->simulate = config->simulate_workloads;
 	e->metrics = config->metrics;
+	e->hosts = config->hosts;
 	e->no_audit = config->no_audit;
 	e->own_controllers = config->own_controllers;
 	if (start(e, err) < 0)

@@ -9,12 +9,14 @@
 #include "alm/audit/audit.h"
 #include "alm/io/loop.h"
 #include "alm/io/server.h"
+#include "alm/main/allowed_hosts.h"
 
 struct embedded;
 struct metrics;
 
 struct embedded_config {
 	const char *data_dir, *listen, *token_file;
+	struct allowed_hosts hosts; /* also names of the serving certificate */
 	bool simulate_workloads, no_audit;
 	bool own_controllers;    /* they run in this process */
 	struct metrics *metrics; /* of the process, or NULL */

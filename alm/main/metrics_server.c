@@ -14,27 +14,37 @@ static void reply(struct exchange *x, int status, const char *type, struct str b
 	exchange_reply(x, status, &h, body);
 }
 
-static void handle(void *arg, struct exchange *x)
+/* Everything is answered at the head. */
+static bool answer(void *arg, struct exchange *x, struct server_client *ret UNUSED)
 {
 	struct metrics *m = arg;
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(METRICS_BYTES_MAX);
 	if (!strcmp(x->request.path, "/healthz")) {
 		reply(x, 200, "text/plain", STR("ok"));
-		return;
+		return false;
 	}
 	if (strcmp(x->request.path, "/metrics") != 0) {
 		reply(x, 404, "text/plain", STR("404 page not found\n"));
-		return;
+		return false;
 	}
 	metrics_print(m, &body);
 	reply(x, 200, "text/plain; version=0.0.4", strbuf_str(&body));
+	return false;
 }
 
-int metrics_server_start(struct loop *l, const char *listen, struct metrics *m, struct server **ret,
-			 struct error *err)
+static void handle(void *arg UNUSED, struct exchange *x)
+{
+	exchange_cut(x); /* never comes here */
+}
+
+int metrics_server_start(struct loop *l, const char *listen, const struct allowed_hosts *hosts,
+			 struct metrics *m, struct server **ret, struct error *err)
 {
 	struct server_config c = {.listen = listen ? listen : METRICS_LISTEN,
-				  .connections_max = 64};
+				  .admit = answer,
+				  .hosts = hosts->names,
+				  .n_hosts = hosts->n,
+				  .anonymous_max = 64};
 	*ret = NULL;
 	if (!strcmp(c.listen, "off"))
 		return 0;

@@ -4,10 +4,11 @@
 
 #include "alm/io/metrics.h"
 #include "alm/io/server.h"
+#include "alm/main/allowed_hosts.h"
 
 /* listen "off": *ret is NULL. NULL: the usual address; where that is taken, a warning and no more.
- */
-int metrics_server_start(struct loop *l, const char *listen, struct metrics *m, struct server **ret,
-			 struct error *err);
+ * Everybody is answered, and no body of a request is read. */
+int metrics_server_start(struct loop *l, const char *listen, const struct allowed_hosts *hosts,
+			 struct metrics *m, struct server **ret, struct error *err);
 
 #endif

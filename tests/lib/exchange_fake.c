@@ -41,6 +41,7 @@ struct apifake {
 	size_t n;
 	struct http_headers extra; /* of the next request */
 	const char *trusted;
+	bool full[N_QUOTAS];
 };
 
 static int64_t loop_fake_now(struct loop *l)
@@ -123,8 +124,15 @@ static void fake_cut(struct exchange *x)
 	finish(e);
 }
 
-static const struct exchange_ops fake_ops = {fake_reply, fake_begin, fake_write, fake_end,
-					     fake_cut};
+static enum quota_verdict fake_charge(struct exchange *x, enum quota_what what, size_t n)
+{
+	struct fake_exchange *e = CONTAINER_OF(x, struct fake_exchange, x);
+	e->answer.charged[what] += n;
+	return e->fake->full[what] ? QUOTA_USER_FULL : QUOTA_OK;
+}
+
+static const struct exchange_ops fake_ops = {fake_reply, fake_begin, fake_write,
+					     fake_end,   fake_cut,   fake_charge};
 
 static void check(int r, const struct error *err)
 {
@@ -345,6 +353,21 @@ void apifake_close(struct apifake *f, size_t n)
 void apifake_clog(struct apifake *f, size_t n, size_t bytes)
 {
 	f->exchanges[n]->clog = bytes;
+}
+
+void apifake_fill(struct apifake *f, enum quota_what what, bool full)
+{
+	f->full[what] = full;
+}
+
+bool apifake_drain(struct apifake *f, size_t n)
+{
+	struct exchange *x = &f->exchanges[n]->x;
+	f->exchanges[n]->clog = 0;
+	if (f->exchanges[n]->answer.ended || !x->on_writable)
+		return false;
+	x->on_writable(x->on_writable_arg);
+	return true;
 }
 
 struct loop *apifake_loop(struct apifake *f)

@@ -22,6 +22,7 @@ struct answer {
 	const struct obj *json; /* NULL if the body is not JSON */
 	bool ended, cut;
 	const struct http_headers *headers;
+	size_t charged[N_QUOTAS];
 };
 
 struct apifake_options {
@@ -60,6 +61,10 @@ void apifake_advance(struct apifake *f, int64_t ns);
 void apifake_close(struct apifake *f, size_t n);
 /* exchange_write() will claim that this many bytes wait. */
 void apifake_clog(struct apifake *f, size_t n, size_t bytes);
+/* The client takes what waits; false if nobody wants to hear of it. */
+bool apifake_drain(struct apifake *f, size_t n);
+/* The user of the requests has no room left for these. */
+void apifake_fill(struct apifake *f, enum quota_what what, bool full);
 
 struct apiserver *apifake_server(struct apifake *f);
 struct loop *apifake_loop(struct apifake *f);

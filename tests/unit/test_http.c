@@ -60,15 +60,18 @@ static void test_http__a_head_is_split(void **state)
 	assert_string_equal(http_header(&h.headers, "x-empty"), "");
 	assert_int_equal(h.length, 12);
 	assert_true(h.keep_alive && h.expect_continue && !h.chunked);
-	assert_int_equal(parse("GET http://h:1/p HTTP/1.1" CRLF "Host: h" CRLF
+	assert_string_equal(h.authority, "h");
+	assert_int_equal(parse("GET http://h:1/p HTTP/1.1" CRLF "Host: H:1" CRLF
 			       "Connection: foo, Close" CRLF CRLF,
 			       a, &h),
 			 0);
 	assert_string_equal(h.path, "/p");
+	assert_string_equal(h.authority, "h:1");
 	assert_string_equal(h.query, "");
 	assert_false(h.keep_alive);
 	assert_int_equal(parse("GET / HTTP/1.0" CRLF CRLF, a, &h), 0);
 	assert_false(h.keep_alive);
+	assert_null(h.authority);
 }
 
 static void test_http__ambiguous_heads_are_refused(void **state)
@@ -77,6 +80,7 @@ static void test_http__ambiguous_heads_are_refused(void **state)
 	static const char *const heads[] = {
 		"GET / HTTP/1.1" CRLF CRLF,
 		"GET / HTTP/1.1" CRLF "Host: a" CRLF "Host: a" CRLF CRLF,
+		"GET http://b/ HTTP/1.1" CRLF "Host: a" CRLF CRLF,
 		"GET / HTTP/1.1\nHost: a\n\n",
 		"GET / HTTP/1.1" CRLF "Host: a\rX: b" CRLF CRLF,
 		"GET / HTTP/1.1" CRLF "Host : a" CRLF CRLF,
