@@ -23,8 +23,12 @@ struct watcher {
 	int64_t floor;          /* events up to this revision are known to the client */
 	struct timer end, bookmark;
 	int64_t end_mono;
-	size_t queue_max;
 	bool begun, columns_sent, dead;
+	/* What it begins with goes out as it is taken; changes wait in the store's window. */
+	bool behind, first_sent, first_marked;
+	struct listing first;
+	size_t next_item; /* of first */
+	struct task go_on;
 };
 
 #define ENCODINGS_MAX 16
@@ -65,6 +69,7 @@ static void drop(struct watcher *w)
 	w->dead = true;
 	loop_disarm(w->hub->server->loop, &w->end);
 	loop_disarm(w->hub->server->loop, &w->bookmark);
+	loop_unpost(w->hub->server->loop, &w->go_on);
 	/* One that has not begun is still known to the store's commit, and goes in begin(). */
 	if (!w->hub->publishing && w->begun)
 		unlink_watcher(w);
@@ -79,6 +84,7 @@ static void watcher_finish(struct watcher *w, bool clean)
 {
 	struct exchange *x = w->request->exchange;
 	x->on_close = NULL;
+	x->on_writable = NULL;
 	drop(w);
 	if (clean)
 		exchange_end(x);
@@ -99,7 +105,7 @@ static void send(struct watcher *w, struct str line)
 {
 	if (w->dead)
 		return;
-	if (exchange_write(w->request->exchange, line) > w->queue_max && !w->dead)
+	if (exchange_write(w->request->exchange, line) > HUB_QUEUE_BYTES_MAX && !w->dead)
 		watcher_finish(w, false);
 }
 
@@ -229,7 +235,7 @@ void hub_publish(struct hub *h, const struct change *c)
 		return;
 	h->publishing = true;
 	for (struct watcher *w = c->resource->watchers; w; w = w->next)
-		if (w->begun)
+		if (w->begun && !w->behind)
 			send_change(w, c);
 	h->publishing = false;
 	encodings_clear(h);
@@ -270,17 +276,19 @@ static void print_bookmark(struct watcher *w, int64_t rv, bool initial_end, stru
 	print_event(w, "BOOKMARK", o, NULL, columns, b);
 }
 
-static void send_bookmark(struct watcher *w, bool initial_end)
+static void send_bookmark(struct watcher *w, int64_t rv, bool initial_end)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct apiserver *server = w->hub->server;
-	int64_t rv = w->request->kind->flags & KIND_VIRTUAL ? virtual_rv(server->virtuals)
-							    : store_committed_rv(server->store);
-	/* A watch from a revision that is not there yet has seen nothing. */
-	if (rv < w->floor)
-		return;
 	print_bookmark(w, rv, initial_end, &b);
 	send(w, strbuf_str(&b));
+}
+
+/* Up to here it has seen everything. */
+static int64_t present_rv(const struct watcher *w)
+{
+	const struct apiserver *server = w->hub->server;
+	return w->request->kind->flags & KIND_VIRTUAL ? virtual_rv(server->virtuals)
+						      : store_committed_rv(server->store);
 }
 
 static void bookmark_due(void *arg)
@@ -292,7 +300,10 @@ static void bookmark_due(void *arg)
 		 left > HUB_BOOKMARK_NS + BOOKMARK_BEFORE_END ? HUB_BOOKMARK_NS
 		 : left > 2 * BOOKMARK_BEFORE_END             ? left - BOOKMARK_BEFORE_END
 							      : left + NS_PER_S);
-	send_bookmark(w, false);
+	int64_t rv = present_rv(w);
+	/* A watch from a revision that is not there yet has seen nothing. */
+	if (!w->behind && rv >= w->floor)
+		send_bookmark(w, rv, false);
 }
 
 static void end_due(void *arg)
@@ -331,48 +342,129 @@ static void send_too_old(struct watcher *w)
 	status_print(&r->failure, &err, &b);
 	strbuf_adds(&b, "}\n");
 	exchange_write(r->exchange, strbuf_str(&b));
-	watcher_finish(w, true);
+	watcher_finish(w, true); /* w is gone */
 }
 
-static void send_initial(struct watcher *w)
+/* Every object there is, as far as it matches. */
+static void send_first_item(struct watcher *w, struct text *t)
 {
-	struct listing all;
-	struct error err = ERROR_INIT;
-	struct list_options l = w->options;
-	if (!(w->request->kind->flags & KIND_VIRTUAL)) /* those page by revision */
-		l.rv = 0;
-	l.match = MATCH_NONE;
-	l.limit = 0;
-	l.continue_token = NULL;
-	if (list_select(w->request, &l, &all, &err) < 0)
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	if (!list_matches(w->request, w->first.filter, t))
 		return;
-	size_t bytes = 0;
-	for (size_t i = 0; i < all.n; i++)
-		bytes += all.items[i].text->len;
-	w->queue_max = HUB_QUEUE_BYTES_MAX + 4 * bytes;
-	for (size_t i = 0; i < all.n && !w->dead; i++) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-		bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
-		w->columns_sent = true;
-		print_event(w, added, NULL, all.items[i].text, columns, &b);
-		send(w, strbuf_str(&b));
-	}
-	w->floor = all.rv;
-	if (w->options.initial_events && w->options.bookmarks)
-		send_bookmark(w, true);
+	w->columns_sent = true;
+	print_event(w, added, NULL, t, columns, &b);
+	send(w, strbuf_str(&b));
 }
 
-static void send_since(struct watcher *w)
+static bool has_room(struct watcher *w)
+{
+	return !w->dead && exchange_write(w->request->exchange, STR("")) < SERVER_QUEUE_HIGH;
+}
+
+/* These send up to LIST_WORK_BYTES of what is due: true if more is. */
+static bool send_items(struct watcher *w)
+{
+	size_t read = 0;
+	while (w->next_item < w->first.n && read < LIST_WORK_BYTES && has_room(w)) {
+		struct text *t = w->first.items[w->next_item].text;
+		read += t->len;
+		send_first_item(w, t);
+		listing_drop(&w->first, w->next_item++);
+	}
+	if (w->dead || w->next_item < w->first.n)
+		return true;
+	w->first_sent = true;
+	listing_release(&w->first);
+	exchange_discharge(w->request->exchange, QUOTA_ANSWER_BYTES);
+	if (w->options.initial_events && w->options.bookmarks && !w->first_marked)
+		send_bookmark(w, w->floor, true);
+	w->first_marked = true;
+	return false;
+}
+
+static bool begins_with_all(const struct watcher *w)
+{
+	bool past = w->options.rv_stated && w->options.rv > 0 && !w->options.initial_events;
+	return !past || w->request->kind->flags & KIND_VIRTUAL;
+}
+
+/* What there is; of the log what follows rv, when that is stated. */
+static int select_items(struct watcher *w, struct error *err)
+{
+	struct request *r = w->request;
+	bool is_virtual = r->kind->flags & KIND_VIRTUAL;
+	struct list_options *l = arena_memdup(r->arena, &w->options, sizeof(*l));
+	if (!is_virtual) /* those page by revision */
+		l->rv = 0;
+	l->match = MATCH_NONE;
+	l->limit = 0;
+	l->continue_token = NULL;
+	if (list_candidates(r, l, &w->first, err) < 0 || list_charge(r, &w->first, err) < 0)
+		return -err->code;
+	w->floor = w->first.rv;
+	w->next_item = 0;
+	w->first_sent = false;
+	return 0;
+}
+
+/* Rows of the log that came while those before them were sent. */
+static bool select_new_rows(struct watcher *w)
+{
+	struct error err = ERROR_INIT;
+	if (virtual_rv(w->hub->server->virtuals) <= w->floor)
+		return false;
+	w->options.rv_stated = true;
+	w->options.rv = w->floor;
+	if (select_items(w, &err) == 0)
+		return true;
+	watcher_finish(w, false);
+	return false;
+}
+
+static bool send_changes(struct watcher *w)
 {
 	struct store *s = w->hub->server->store;
-	const struct change *c;
-	for (size_t i = store_change_after(s, w->options.rv);
-	     (c = store_change_at(s, i)) != NULL && !w->dead; i++) {
+	const struct change *c = NULL;
+	size_t read = 0;
+	if (w->request->kind->flags & KIND_VIRTUAL)
+		return select_new_rows(w);
+	if (w->floor < store_window_start(s)) {
+		watcher_finish(w, false); /* it took so long that changes are forgotten */
+		return false;
+	}
+	for (size_t i = store_change_after(s, w->floor); (c = store_change_at(s, i)) != NULL; i++) {
 		if (c->resource != w->resource)
 			continue;
+		if (read >= LIST_WORK_BYTES || !has_room(w))
+			break;
+		read += c->after ? c->after->len : 0;
 		send_change(w, c);
 		encodings_clear(w->hub);
 	}
+	return c != NULL;
+}
+
+/* Sends what the client has room for; goes on when it has taken that, or in the next turn. */
+static void catch_up(void *arg)
+{
+	struct watcher *w = arg;
+	struct hub *h = w->hub;
+	h->publishing = true; /* keeps w until the end of this function */
+	bool more = !w->first_sent && send_items(w);
+	if (!more && !w->dead)
+		more = send_changes(w);
+	h->publishing = false;
+	if (w->dead) {
+		unlink_watcher(w);
+		return;
+	}
+	w->behind = more;
+	struct exchange *x = w->request->exchange;
+	x->on_writable = more ? catch_up : NULL;
+	x->on_writable_arg = w;
+	if (more && has_room(w))
+		loop_post(h->server->loop, &w->go_on);
 }
 
 static int64_t duration_of(struct watcher *w)
@@ -399,57 +491,44 @@ static void arm(struct watcher *w)
 		 ns > HUB_BOOKMARK_NS ? HUB_BOOKMARK_NS : ns - BOOKMARK_BEFORE_END);
 }
 
-static void send_first(struct watcher *w)
+static void begin_stream(struct watcher *w)
 {
-	bool past = w->options.rv_stated && w->options.rv > 0 && !w->options.initial_events;
-	bool is_virtual = w->request->kind->flags & KIND_VIRTUAL;
-	if (!past) {
-		send_initial(w);
-	} else if (is_virtual) {
+	request_begin(w->request, 200, "application/json");
+	arm(w);
+	if (!begins_with_all(w)) {
+		w->first_sent = true;
 		w->floor = w->options.rv;
-		send_initial(w);
-	} else if (w->options.rv < store_window_start(w->hub->server->store)) {
-		send_too_old(w);
-	} else {
-		w->floor = w->options.rv;
-		send_since(w);
 	}
+	if (w->first_sent && w->floor < store_window_start(w->hub->server->store)) {
+		send_too_old(w);
+		return;
+	}
+	w->behind = true;
+	catch_up(w);
 }
 
-static void begin(void *arg, const struct error *err)
+static void begin(void *arg, const struct error *failed)
 {
 	struct watcher *w = arg;
 	struct request *r = w->request;
+	struct error err = failed ? *failed : ERROR_INIT;
 	w->begun = true;
 	if (w->dead) {
 		unlink_watcher(w);
 		return;
 	}
-	if (err) {
-		r->exchange->on_close = NULL;
-		drop(w);
-		request_reply_error(r, err);
-		return;
-	}
 	/* The commit may have changed the definition, and with it the kind. */
 	r->kind = kinds_find(w->hub->server->kinds, r->group, r->version, r->resource);
-	if (!r->kind) {
-		r->exchange->on_close = NULL;
-		drop(w);
-		request_reply_no_page(r);
+	if (!failed && r->kind && (!begins_with_all(w) || select_items(w, &err) == 0)) {
+		begin_stream(w);
 		return;
 	}
-	http_header_add(&r->headers, "Content-Type", "application/json");
-	http_header_add(&r->headers, "Cache-Control", "no-cache, private");
-	for (size_t i = 0; i < r->n_warnings; i++)
-		http_header_add(&r->headers, "Warning", r->warnings[i]);
-	exchange_begin(r->exchange, 200, &r->headers);
-	arm(w);
-	w->hub->publishing = true; /* keeps w until the end of this function */
-	send_first(w);
-	w->hub->publishing = false;
-	if (w->dead)
-		unlink_watcher(w);
+	r->exchange->on_close = NULL;
+	drop(w);
+	if (err.code)
+		request_reply_error(r, &err);
+	else
+		request_reply_no_page(r);
 }
 
 int hub_watch(struct hub *h, struct request *r, struct error *err)
@@ -459,11 +538,14 @@ int hub_watch(struct hub *h, struct request *r, struct error *err)
 		return -err->code;
 	if (h->n_watchers >= HUB_WATCHERS_MAX)
 		return fail(r, E_TOOMANY, err, "too many watches: %d", HUB_WATCHERS_MAX);
+	if (exchange_charge(r->exchange, QUOTA_WATCHES, 1) != QUOTA_OK)
+		return fail(r, E_TOOMANY, err,
+			    "too many watches of this user, please try again later");
 	struct watcher *w = xcalloc(1, sizeof(*w));
 	w->hub = h;
 	w->request = r;
 	w->options = l;
-	w->queue_max = HUB_QUEUE_BYTES_MAX;
+	w->go_on = (struct task){.fn = catch_up, .arg = w};
 	w->exact_name = field_selector_exact(l.fields, "metadata.name");
 	w->resource = server_resource(h->server, r->kind);
 	w->next = w->resource->watchers;

@@ -10,7 +10,6 @@
 #include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/table.h"
 #include "alm/apiserver/virtual.h"
 #include "alm/base/hash.h"
 #include "alm/base/map.h"
@@ -167,18 +166,18 @@ static void items_at(struct request *r, const struct resource *res, int64_t rv, 
 	qsort(v->items, v->n, sizeof(*v->items), item_cmp);
 }
 
-static bool item_matches(struct request *r, const struct list_options *l, struct text *t)
+bool list_matches(struct request *r, const struct list_options *l, struct text *t)
 {
-	if (!l->selective)
+	if (!l || !l->selective)
 		return true;
 	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
 	const struct obj *o = convert_read(r->kind, t, a);
 	return o && options_match(l, o);
 }
 
-/* Keeps what matches and lies after the token, up to the limit. */
-static void page(struct request *r, const struct list_options *l, const struct token *after,
-		 const struct items *v, struct listing *ret)
+/* Keeps what matches filter and lies after the token, up to the limit. */
+static void page(struct request *r, const struct list_options *l, const struct list_options *filter,
+		 const struct token *after, const struct items *v, struct listing *ret)
 {
 	const char *exact = field_selector_exact(l->fields, "metadata.name");
 	struct list_item from = {after ? after->ns : "", after ? after->name : "", NULL};
@@ -189,7 +188,7 @@ static void page(struct request *r, const struct list_options *l, const struct t
 		if (after && item_cmp(&v->items[i], &from) <= 0)
 			continue;
 		if ((exact && strcmp(exact, v->items[i].name) != 0) ||
-		    !item_matches(r, l, v->items[i].text))
+		    !list_matches(r, filter, v->items[i].text))
 			continue;
 		if (l->limit && out.n == (size_t)l->limit) {
 			struct token next = {ret->rv, out.items[out.n - 1].ns,
@@ -210,6 +209,28 @@ static void free_items(void *p)
 	for (size_t i = 0; i < l->n; i++)
 		text_unref(l->items[i].text);
 	xfree(l->items);
+	l->items = NULL;
+	l->n = 0;
+}
+
+void listing_keep(struct listing *l, struct arena *a)
+{
+	l->kept = arena_memdup(a, l, sizeof(*l));
+	arena_defer(a, free_items, l->kept);
+}
+
+void listing_drop(struct listing *l, size_t i)
+{
+	text_unref(l->items[i].text);
+	l->items[i].text = NULL;
+}
+
+void listing_release(struct listing *l)
+{
+	if (l->kept)
+		free_items(l->kept);
+	l->items = NULL;
+	l->n = 0;
 }
 
 static int too_large(struct request *r, int64_t rv, struct error *err)
@@ -248,8 +269,8 @@ static int revision_of(struct request *r, const struct list_options *l, struct t
 	return fail(r, E_EXPIRED, err, "The resourceVersion for the provided list is too old.");
 }
 
-int list_select(struct request *r, const struct list_options *l, struct listing *ret,
-		struct error *err)
+static int choose(struct request *r, const struct list_options *l,
+		  const struct list_options *filter, struct listing *ret, struct error *err)
 {
 	struct token token, *after = NULL;
 	struct items v = {NULL, 0, 0};
@@ -266,83 +287,24 @@ int list_select(struct request *r, const struct list_options *l, struct listing 
 		return code;
 	*ret = (struct listing){.rv = rv, .continue_token = "", .remaining = -1};
 	items_at(r, server_resource(r->server, r->kind), rv, &v);
-	page(r, l, after, &v, ret);
+	page(r, l, filter, after, &v, ret);
 	xfree(v.items);
-	struct listing *keep = arena_memdup(r->arena, ret, sizeof(*ret));
-	arena_defer(r->arena, free_items, keep);
+	listing_keep(ret, r->arena);
 	return 0;
 }
 
-static void print_meta(const struct listing *l, struct strbuf *b)
+int list_select(struct request *r, const struct list_options *l, struct listing *ret,
+		struct error *err)
 {
-	strbuf_addf(b, "\"metadata\":{\"resourceVersion\":\"%lld\"", (long long)l->rv);
-	if (*l->continue_token) {
-		strbuf_addf(b, ",\"continue\":\"%s\"", l->continue_token);
-		if (l->remaining >= 0)
-			strbuf_addf(b, ",\"remainingItemCount\":%lld", (long long)l->remaining);
-	}
-	strbuf_addc(b, '}');
+	return choose(r, l, l, ret, err);
 }
 
-static void print_objects(struct request *r, const struct listing *l, struct strbuf *b)
+int list_candidates(struct request *r, const struct list_options *l, struct listing *ret,
+		    struct error *err)
 {
-	bool meta = r->accept.as == AS_METADATA;
-	const char *list_kind = meta ? "PartialObjectMetadataList" : r->kind->list_kind;
-	const char *api = meta ? arena_fmt(r->arena, "meta.k8s.io/%s", r->accept.as_version)
-			       : kind_api_version(r->kind, r->arena);
-	strbuf_addf(b, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", list_kind, api);
-	print_meta(l, b);
-	strbuf_adds(b, ",\"items\":[");
-	for (size_t i = 0; i < l->n; i++) {
-		if (i)
-			strbuf_addc(b, ',');
-		if (!meta) {
-			convert_print(r->kind, l->items[i].text, true, b);
-			continue;
-		}
-		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-		const struct obj *o = convert_read(r->kind, l->items[i].text, a);
-		if (o)
-			table_metadata(b, &r->accept, o);
-	}
-	strbuf_adds(b, "]}\n");
-}
-
-static void print_table(struct request *r, const struct listing *l, struct strbuf *b)
-{
-	struct list_meta m = {
-		.resource_version = arena_fmt(r->arena, "%lld", (long long)l->rv),
-		.continue_token = l->continue_token,
-		.remaining = *l->continue_token ? l->remaining : -1,
-	};
-	table_begin(b, r->kind, &r->accept, &m, true);
-	for (size_t i = 0; i < l->n; i++) {
-		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-		const struct obj *o = convert_read(r->kind, l->items[i].text, a);
-		if (o)
-			table_row(b, r->kind, &r->accept, o, request_now(r), i == 0);
-	}
-	table_end(b);
-}
-
-void list_print(struct request *r, const struct listing *l, struct strbuf *b)
-{
-	if (r->accept.as == AS_TABLE)
-		print_table(r, l, b);
-	else
-		print_objects(r, l, b);
-}
-
-int list_handle(struct request *r, struct error *err)
-{
-	struct list_options l;
-	struct listing listing;
-	if (options_list(r, &l, err) < 0 || list_select(r, &l, &listing, err) < 0)
+	bool later = l->selective && !l->limit && !(r->kind->flags & KIND_VIRTUAL);
+	if (choose(r, l, later ? NULL : l, ret, err) < 0)
 		return -err->code;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIST_BYTES_MAX);
-	list_print(r, &listing, &b);
-	if (strbuf_check(&b, "the list", err) < 0)
-		return -err->code;
-	request_reply_json(r, 200, strbuf_str(&b));
+	ret->filter = later ? l : NULL;
 	return 0;
 }

@@ -1,32 +1,56 @@
-/* list: lists at one revision, in pages (kube-api.md 7). */
+/*
+ * list: lists at one revision, in pages (kube-api.md 7).
+ *
+ * A short list is answered whole. A long one is written in portions as its reader takes them: the
+ * listing refers to texts that the store has anyway, so a reader that takes nothing holds
+ * SERVER_QUEUE_HIGH bytes, not a copy of the list. What it refers to is charged to ANSWER_BYTES of
+ * its user, as texts of objects that have changed live as long as the listing.
+ */
 #ifndef ALM_APISERVER_LIST_H
 #define ALM_APISERVER_LIST_H
 
 #include "alm/apiserver/options.h"
 #include "alm/apiserver/store.h"
 
-/* One object of a listing: borrowed. */
+/* One object of a listing: borrowed. ns and name are gone after the turn. */
 struct list_item {
 	const char *ns, *name;
 	struct text *text;
 };
 
 struct listing {
-	struct list_item *items; /* of the arena */
+	struct list_item *items;
 	size_t n;
 	int64_t rv;
-	const char *continue_token; /* "" at the end */
-	int64_t remaining;          /* < 0: not told */
+	const char *continue_token;        /* "" at the end */
+	int64_t remaining;                 /* < 0: not told */
+	const struct list_options *filter; /* not applied yet; NULL: every item matches */
+	struct listing *kept;              /* what the arena releases in the end */
 };
 
-/* Answers GET of a collection. */
-int list_handle(struct request *r, struct error *err);
+/* Ties the items, once they are all there, to the life of the arena. */
+void listing_keep(struct listing *l, struct arena *a);
+/* Gives them back before. */
+void listing_release(struct listing *l);
+/* Gives the text of one item back. */
+void listing_drop(struct listing *l, size_t i);
+
+#define LIST_WHOLE_BYTES ((size_t)64 << 10)  /* of texts: a list that is answered at once */
+#define LIST_WORK_BYTES  ((size_t)256 << 10) /* of texts, that are read in one turn */
+
 /* What the options select, now; for deletecollection and watches (limit and continue count). */
 int list_select(struct request *r, const struct list_options *l, struct listing *ret,
 		struct error *err);
-/* The body of a list answer. */
-void list_print(struct request *r, const struct listing *l, struct strbuf *b);
+/* The same, but where the number is not limited what does not match may still be in it: parsing
+ * thousands of objects is work for many turns. l is borrowed for as long as the listing. */
+int list_candidates(struct request *r, const struct list_options *l, struct listing *ret,
+		    struct error *err);
+bool list_matches(struct request *r, const struct list_options *l, struct text *t);
 
-#define LIST_BYTES_MAX ((size_t)512 << 20)
+/* Answers GET of a collection. */
+int list_handle(struct request *r, struct error *err);
+/* Is there room for an answer that refers to the listing? E_TOOMANY. Before list_answer(). */
+int list_charge(struct request *r, const struct listing *l, struct error *err);
+void list_answer(struct request *r, const struct listing *l);
 
 #endif

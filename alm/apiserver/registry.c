@@ -289,9 +289,8 @@ static int verb_deletecollection(struct request *r, struct error *err)
 	struct delete_options opt;
 	struct list_options l;
 	struct listing listing;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIST_BYTES_MAX);
 	if (delete_body(r, &opt, err) < 0 || options_list(r, &l, err) < 0 ||
-	    list_select(r, &l, &listing, err) < 0)
+	    list_select(r, &l, &listing, err) < 0 || list_charge(r, &listing, err) < 0)
 		return -err->code;
 	for (size_t i = 0; i < listing.n; i++) {
 		struct mutation m;
@@ -300,8 +299,7 @@ static int verb_deletecollection(struct request *r, struct error *err)
 		if (m.head && registry_delete_one(&m, &opt, err) < 0 && err->code != E_NOTFOUND)
 			return -err->code;
 	}
-	list_print(r, &listing, &b);
-	request_reply_json(r, 200, strbuf_str(&b));
+	list_answer(r, &listing);
 	return 0;
 }
 

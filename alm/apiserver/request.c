@@ -141,10 +141,23 @@ void request_reply(struct request *r, int status, const char *content_type, stru
 	store_after_commit(r->server->store, parked_done, p);
 }
 
+void request_begin(struct request *r, int status, const char *content_type)
+{
+	headers_finish(r, content_type);
+	count(r, status);
+	exchange_begin(r->exchange, status, &r->headers);
+}
+
 void request_reply_json(struct request *r, int status, struct str json)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o = NULL;
+	if (r->accept.yaml && json.len > REQUEST_YAML_BYTES_MAX) {
+		r->accept.yaml = false;
+		error_set(&err, E_TOOLARGE, REQUEST_YAML_MESSAGE);
+		request_reply_error(r, &err);
+		return;
+	}
 	if (!r->accept.yaml || json_parse(json, &o, &err) < 0) {
 		request_reply(r, status, "application/json", json);
 		return;

@@ -107,7 +107,12 @@ void request_warn(struct request *r, const char *fmt, ...) PRINTF(2, 3);
 /* Answers. Cache-Control "no-cache, private" is added unless the header is set. While a batch of
  * writes is open, the answer waits for its commit; if that fails, it becomes a 503. */
 void request_reply(struct request *r, int status, const char *content_type, struct str body);
-/* As JSON or YAML, as accept says. */
+/* Begins a stream, which the caller writes and ends; after the commit of an open batch. */
+void request_begin(struct request *r, int status, const char *content_type);
+/* As JSON or YAML, as accept says. A text larger than REQUEST_YAML_BYTES_MAX, whose tree would have
+ * 16 times its size, is not turned into YAML: E_TOOLARGE. */
+#define REQUEST_YAML_BYTES_MAX ((size_t)4 << 20)
+#define REQUEST_YAML_MESSAGE   "the answer is too large for YAML: ask for JSON, or use limit"
 void request_reply_obj(struct request *r, int status, const struct obj *o);
 void request_reply_json(struct request *r, int status, struct str json);
 /* A Status, from err and r->failure (status.h). */

@@ -59,14 +59,6 @@ int virtual_get(struct virtuals *v, struct request *r, struct text **ret, struct
 	return 0;
 }
 
-static void free_items(void *p)
-{
-	struct listing *l = p;
-	for (size_t i = 0; i < l->n; i++)
-		text_unref(l->items[i].text);
-	xfree(l->items);
-}
-
 /* "seq" in base64url: the last record of the page before. */
 static int token_seq(struct request *r, const char *token, int64_t *ret, struct error *err)
 {
@@ -100,22 +92,20 @@ int virtual_select(struct virtuals *v, struct request *r, const struct list_opti
 	int64_t last = virtual_rv(v), seq = 0, scanned = 0;
 	size_t cap = 0, max = l->limit ? (size_t)l->limit : VIRTUAL_PAGE_MAX;
 	const char *exact = field_selector_exact(l->fields, "metadata.name");
-	struct listing *out = ARENA_NEW(r->arena, struct listing);
-	*out = (struct listing){.rv = last, .continue_token = "", .remaining = -1};
-	arena_defer(r->arena, free_items, out);
+	struct listing out = {.rv = last, .continue_token = "", .remaining = -1};
 	if (l->continue_token && token_seq(r, l->continue_token, &seq, err) < 0)
 		return -err->code;
 	if (cstr_eq(r->verb, "watch") && l->rv_stated && l->rv > seq)
 		seq = l->rv;
 	if (exact && str_parse_i64(str_of(exact), &last) && last - 1 > seq)
 		seq = last - 1;
-	if (last > out->rv)
-		last = out->rv;
+	if (last > out.rv)
+		last = out.rv;
 	while (seq < last && scanned++ < VIRTUAL_SCAN_MAX) {
 		struct text *t = NULL;
 		struct error inner = ERROR_INIT;
-		if (out->n == max) {
-			out->continue_token = seq_token(r, seq);
+		if (out.n == max) {
+			out.continue_token = seq_token(r, seq);
 			break;
 		}
 		if (record_text(v, ++seq, &t, &inner) < 0)
@@ -124,13 +114,14 @@ int virtual_select(struct virtuals *v, struct request *r, const struct list_opti
 			text_unref(t);
 			continue;
 		}
-		ARRAY_GROW(out->items, cap, out->n + 1);
-		out->items[out->n++] =
+		ARRAY_GROW(out.items, cap, out.n + 1);
+		out.items[out.n++] =
 			(struct list_item){"", arena_fmt(r->arena, "%lld", (long long)seq), t};
 	}
 	if (scanned > VIRTUAL_SCAN_MAX)
-		out->continue_token = seq_token(r, seq);
-	*ret = *out;
+		out.continue_token = seq_token(r, seq);
+	listing_keep(&out, r->arena);
+	*ret = out;
 	return 0;
 }
 

@@ -32,3 +32,9 @@ enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, siz
 {
 	return x->ops->charge ? x->ops->charge(x, what, n) : QUOTA_OK;
 }
+
+void exchange_discharge(struct exchange *x, enum quota_what what)
+{
+	if (x->ops->discharge)
+		x->ops->discharge(x, what);
+}

@@ -58,6 +58,7 @@ struct exchange_ops {
 	void (*cut)(struct exchange *x); /* closes the connection without a clean end */
 	/* NULL: there is room for everything. */
 	enum quota_verdict (*charge)(struct exchange *x, enum quota_what what, size_t n);
+	void (*discharge)(struct exchange *x, enum quota_what what); /* with charge */
 };
 
 struct exchange {
@@ -82,6 +83,8 @@ void exchange_cut(struct exchange *x);
 /* Charges n to the user of the exchange until that is over; before the answer begins. Not QUOTA_OK:
  * nothing is charged, the answer is E_TOOMANY. WATCHES takes the place in REQUESTS back. */
 enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, size_t n);
+/* Gives back, before the exchange is over, all that was charged of this. */
+void exchange_discharge(struct exchange *x, enum quota_what what);
 
 typedef void (*server_handler)(void *arg, struct exchange *x);
 

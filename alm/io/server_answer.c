@@ -209,6 +209,11 @@ static enum quota_verdict on_charge(struct exchange *x, enum quota_what what, si
 	return v;
 }
 
+static void on_discharge(struct exchange *x, enum quota_what what)
+{
+	pool_discharge(conn_of(x), what);
+}
+
 const struct exchange_ops server_exchange_ops = {
 	.reply = on_reply,
 	.begin = on_begin,
@@ -216,6 +221,7 @@ const struct exchange_ops server_exchange_ops = {
 	.end = on_end,
 	.cut = on_cut,
 	.charge = on_charge,
+	.discharge = on_discharge,
 };
 
 void conn_refuse(struct conn *c, const struct error *err)

@@ -125,8 +125,11 @@ static void deliver(void *arg)
 		void *events_arg = c->arg;
 		call_free(c);
 		events.done(events_arg, NULL);
-	} else if (c->idle_ns) {
-		loop_arm(c->local->loop, &c->idle, c->idle_ns);
+	} else {
+		if (c->idle_ns)
+			loop_arm(c->local->loop, &c->idle, c->idle_ns);
+		if (c->open && c->exchange.on_writable)
+			c->exchange.on_writable(c->exchange.on_writable_arg);
 	}
 }
 
@@ -162,8 +165,8 @@ static void on_begin(struct exchange *x, int status, const struct http_headers *
 static size_t on_write(struct exchange *x, struct str chunk)
 {
 	struct call *c = call_of(x);
-	if (c->cancelled)
-		return 0;
+	if (c->cancelled || chunk.len == 0)
+		return c->out.len;
 	strbuf_addstr(&c->out, chunk);
 	if (c->out.over)
 		error_set(&c->failed, E_LIMIT, "%s %s: %zu bytes wait to be read",

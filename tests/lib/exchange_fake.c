@@ -28,7 +28,8 @@ struct fake_exchange {
 	struct http_headers headers;
 	struct arena *arena; /* NULL once the exchange is over */
 	struct obj *json;
-	size_t clog;
+	size_t clog, queued;
+	bool is_lazy;
 };
 
 struct apifake {
@@ -42,6 +43,7 @@ struct apifake {
 	struct http_headers extra; /* of the next request */
 	const char *trusted;
 	bool full[N_QUOTAS];
+	bool next_is_lazy;
 };
 
 static int64_t loop_fake_now(struct loop *l)
@@ -109,7 +111,8 @@ static size_t fake_write(struct exchange *x, struct str chunk)
 	struct fake_exchange *e = CONTAINER_OF(x, struct fake_exchange, x);
 	assert(!e->answer.ended);
 	strbuf_addstr(&e->body, chunk);
-	return e->clog;
+	e->queued += e->is_lazy ? chunk.len : 0;
+	return e->clog + e->queued;
 }
 
 static void fake_end(struct exchange *x)
@@ -131,8 +134,13 @@ static enum quota_verdict fake_charge(struct exchange *x, enum quota_what what, 
 	return e->fake->full[what] ? QUOTA_USER_FULL : QUOTA_OK;
 }
 
-static const struct exchange_ops fake_ops = {fake_reply, fake_begin, fake_write,
-					     fake_end,   fake_cut,   fake_charge};
+static void fake_discharge(struct exchange *x, enum quota_what what)
+{
+	CONTAINER_OF(x, struct fake_exchange, x)->answer.charged[what] = 0;
+}
+
+static const struct exchange_ops fake_ops = {fake_reply, fake_begin,  fake_write,    fake_end,
+					     fake_cut,   fake_charge, fake_discharge};
 
 static void check(int r, const struct error *err)
 {
@@ -204,6 +212,9 @@ void apifake_free(struct apifake *f)
 	if (!f)
 		return;
 	close_server(f);
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->exchanges[i]->answer.ended)
+			apifake_close(f, i);
 	db_close(f->db);
 	loop_release(&f->loop.loop);
 	for (size_t i = 0; i < f->n; i++)
@@ -303,6 +314,8 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 				arena_strdup(e->arena, f->extra.items[i].value));
 	f->extra.n = 0;
 	f->trusted = NULL;
+	e->is_lazy = f->next_is_lazy;
+	f->next_is_lazy = false;
 	f->exchanges[f->n++] = e;
 	apiserver_handle(f->server, &e->x);
 	return f->n - 1;
@@ -355,6 +368,12 @@ void apifake_clog(struct apifake *f, size_t n, size_t bytes)
 	f->exchanges[n]->clog = bytes;
 }
 
+size_t apifake_send_lazy(struct apifake *f, const char *method, const char *target)
+{
+	f->next_is_lazy = true;
+	return apifake_send(f, method, target, NULL, NULL);
+}
+
 void apifake_fill(struct apifake *f, enum quota_what what, bool full)
 {
 	f->full[what] = full;
@@ -363,7 +382,7 @@ void apifake_fill(struct apifake *f, enum quota_what what, bool full)
 bool apifake_drain(struct apifake *f, size_t n)
 {
 	struct exchange *x = &f->exchanges[n]->x;
-	f->exchanges[n]->clog = 0;
+	f->exchanges[n]->queued = 0;
 	if (f->exchanges[n]->answer.ended || !x->on_writable)
 		return false;
 	x->on_writable(x->on_writable_arg);

@@ -61,6 +61,8 @@ void apifake_advance(struct apifake *f, int64_t ns);
 void apifake_close(struct apifake *f, size_t n);
 /* exchange_write() will claim that this many bytes wait. */
 void apifake_clog(struct apifake *f, size_t n, size_t bytes);
+/* Its client takes what waits with apifake_drain() alone. */
+size_t apifake_send_lazy(struct apifake *f, const char *method, const char *target);
 /* The client takes what waits; false if nobody wants to hear of it. */
 bool apifake_drain(struct apifake *f, size_t n);
 /* The user of the requests has no room left for these. */

@@ -360,7 +360,8 @@ static void test_server__a_taken_port_is_named(void **state)
 	listen_with(f, (struct server_config){0});
 	struct server_config c = {.listen = server_address(f->server)};
 	struct server *second = NULL;
-	assert_int_equal(server_listen(f->loop, &c, fixture_handle, f, &second, &f->err), -E_EXISTS);
+	assert_int_equal(server_listen(f->loop, &c, fixture_handle, f, &second, &f->err),
+			 -E_EXISTS);
 	assert_non_null(strstr(f->err.msg, "is already in use"));
 	c.listen = "nonsense";
 	assert_int_equal(server_listen(f->loop, &c, fixture_handle, f, &second, &f->err), -E_USAGE);

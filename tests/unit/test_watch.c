@@ -1,9 +1,12 @@
 /* Watches: selectors, revisions, bookmarks, ends. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "alm/apiserver/core.h"
 #include "alm/base/clock.h"
+#include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "tests/lib/exchange_fake.h"
 
@@ -176,6 +179,141 @@ static void test_watch__started_in_the_turn_of_a_write(void **state)
 	assert_false(has_event(f, w, 1));
 }
 
+enum { MANY = 60 };
+
+static void create(struct apifake *f, const char *name, size_t bytes)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b,
+		    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","
+		    "\"labels\":{\"x\":\"1\"}},\"data\":{\"k\":\"",
+		    name);
+	strbuf_pad(&b, 'd', bytes);
+	strbuf_adds(&b, "\"}}");
+	assert_int_equal(apifake_do(f, "POST", CMS, b.buf).status, 201);
+}
+
+/* Objects of 20 KB, of which a reader that takes nothing gets a few. */
+static size_t start_lazy(struct apifake *f, const char *query)
+{
+	char name[16];
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "n%02d", i);
+		create(f, name, 20000);
+	}
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	size_t w = apifake_send_lazy(f, "GET", arena_fmt(a, CMS "?watch=1%s", query));
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, w).status, 200);
+	assert_true(apifake_bytes(f, w) < 2 * SERVER_QUEUE_HIGH);
+	return w;
+}
+
+/* The reader takes it all, a portion at a time. */
+static void take_all(struct apifake *f, size_t w)
+{
+	while (apifake_drain(f, w))
+		apifake_run(f);
+}
+
+static size_t count(struct apifake *f, size_t stream, const char *text)
+{
+	struct str rest = apifake_answer(f, stream).body;
+	size_t n = 0;
+	for (ptrdiff_t at; (at = str_find(rest, str_of(text))) >= 0; n++)
+		rest = str_skip(rest, (size_t)at + 1);
+	return n;
+}
+
+static void test_watch__its_beginning_goes_out_as_it_is_taken(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	size_t w = start_lazy(f, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+				 "allowWatchBookmarks=true&labelSelector=x");
+	assert_true(apifake_answer(f, w).charged[QUOTA_ANSWER_BYTES] > MANY * 20000);
+	/* What changes meanwhile comes after it, once and in order. */
+	create(f, "new", 10);
+	apifake_do_type(f, "PATCH", CMS "/n59", MERGE, "{\"data\":{\"k\":\"changed\"}}");
+	apifake_do(f, "DELETE", CMS "/n00", NULL);
+	take_all(f, w);
+	assert_event(f, w, MANY - 1, "ADDED", "n59");
+	assert_event(f, w, MANY, "BOOKMARK", NULL);
+	assert_event(f, w, MANY + 1, "ADDED", "new");
+	assert_event(f, w, MANY + 2, "MODIFIED", "n59");
+	assert_event(f, w, MANY + 3, "DELETED", "n00");
+	assert_false(has_event(f, w, MANY + 4));
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	int64_t marked = 0, added = 0;
+	str_parse_i64(str_of(obj_str(event(a, apifake_answer(f, w), MANY),
+				     "object.metadata.resourceVersion")),
+		      &marked);
+	str_parse_i64(str_of(obj_str(event(a, apifake_answer(f, w), MANY + 1),
+				     "object.metadata.resourceVersion")),
+		      &added);
+	assert_true(marked > 0 && marked < added);
+	assert_int_equal(apifake_answer(f, w).charged[QUOTA_ANSWER_BYTES], 0);
+	/* From now on it is told at once. */
+	create(f, "later", 10);
+	assert_event(f, w, MANY + 4, "ADDED", "later");
+}
+
+static void test_watch__one_that_stays_behind_is_cut_when_changes_are_forgotten(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	size_t w = start_lazy(f, "");
+	struct store *s = apifake_server(f)->store;
+	store_window_clear(s);
+	create(f, "new", 10);
+	store_window_clear(s);
+	take_all(f, w);
+	assert_true(apifake_answer(f, w).cut);
+	assert_int_equal(count(f, w, "\"name\":\"new\""), 0);
+}
+
+static void test_watch__leaving_while_behind(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	apifake_close(f, start_lazy(f, ""));
+	size_t w = apifake_send(f, "GET", CMS "?watch=1", NULL, NULL);
+	assert_false(count(f, w, "ADDED") > MANY);
+	apifake_close(f, w);
+	apifake_run(f);
+	create(f, "new", 10);
+	/* The stream may end, too, and the server. */
+	w = apifake_send_lazy(f, "GET", CMS "?watch=1&timeoutSeconds=5");
+	apifake_advance(f, 6 * NS_PER_S);
+	assert_true(apifake_answer(f, w).ended);
+	apifake_send_lazy(f, "GET", CMS "?watch=1");
+}
+
+static void test_watch__rows_of_the_log_that_come_meanwhile_are_not_lost(void **state)
+{
+	(void)state;
+	struct apifake_options o = {.with_audit = true};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&o);
+	static const char log[] = "/apis/audit.app.coreos.com/v1alpha1/auditrecords?watch=1";
+	char name[16];
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "n%03d", i);
+		create(f, name, 10);
+	}
+	size_t w = apifake_send_lazy(f, "GET", log);
+	apifake_run(f);
+	size_t before = count(f, w, "\"type\":\"ADDED\"");
+	assert_true(before > 0 && before < 200);
+	create(f, "meanwhile", 10);
+	take_all(f, w);
+	size_t all = apifake_send(f, "GET", log, NULL, NULL);
+	apifake_run(f);
+	create(f, "later", 10);
+	assert_int_equal(count(f, w, "\"type\":\"ADDED\""), count(f, all, "\"type\":\"ADDED\""));
+	assert_true(count(f, w, "/meanwhile\"") + count(f, w, "\"meanwhile\"") > 0);
+	assert_int_equal(apifake_bytes(f, w), apifake_bytes(f, all));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +326,11 @@ int main(void)
 		cmocka_unit_test(test_watch__slow_client_is_cut),
 		cmocka_unit_test(test_watch__client_may_leave_at_any_time),
 		cmocka_unit_test(test_watch__started_in_the_turn_of_a_write),
+		cmocka_unit_test(test_watch__its_beginning_goes_out_as_it_is_taken),
+		cmocka_unit_test(
+			test_watch__one_that_stays_behind_is_cut_when_changes_are_forgotten),
+		cmocka_unit_test(test_watch__leaving_while_behind),
+		cmocka_unit_test(test_watch__rows_of_the_log_that_come_meanwhile_are_not_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
