@@ -496,13 +496,19 @@ static void on_event(struct bufferevent *bev UNUSED, short what, void *arg)
 	struct conn *c = arg;
 	if (what & BEV_EVENT_CONNECTED)
 		return;
-	bool half_closed = (what & BEV_EVENT_EOF) && !(what & BEV_EVENT_ERROR);
+	bool half_closed = (what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) &&
+			   !(what & BEV_EVENT_ERROR) && !c->half_closed;
 	bool answer_is_due = (c->state == CONN_BUSY && !stays_open(c)) ||
 			     c->state == CONN_ANSWERED || c->state == CONN_CLOSING;
-	if (half_closed && answer_is_due)
-		c->keep_alive = false; /* it asked, and now only listens */
-	else
+	if (!half_closed || !answer_is_due) {
 		conn_lost(c);
+		return;
+	}
+	/* It asked, and now only listens; or it is gone, which the next write will tell: libevent
+	 * stops to write, too, at the end of a TLS stream. */
+	c->half_closed = true;
+	c->keep_alive = false;
+	bufferevent_enable(c->bev, EV_WRITE);
 }
 
 static void on_output(struct evbuffer *out UNUSED, const struct evbuffer_cb_info *info, void *arg)

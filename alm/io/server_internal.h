@@ -42,8 +42,9 @@ struct conn {
 	struct evbuffer_cb_entry *output_watch;
 	enum conn_state state;
 	bool keep_alive, is_1_0, is_head, streaming, eof, head_started;
-	bool held;   /* what the client sends stays in its socket for now */
-	bool served; /* a request of it was answered */
+	bool half_closed; /* the client sends no more */
+	bool held;        /* what the client sends stays in its socket for now */
+	bool served;      /* a request of it was answered */
 
 	struct http_chunked chunked;
 	uint64_t body_left; /* of a body with Content-Length */

@@ -4,7 +4,10 @@
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-up_start
+printf 'bobtoken,bob,u-bob\n' >"$dir/tokens"
+chmod 600 "$dir/tokens"
+up_start --token-file "$dir/tokens" --allowed-host alm.example
+k create clusterrolebinding bob --clusterrole=view --user=bob >/dev/null
 url=$(grep -o 'https://[0-9.:]*' "$dir/out" | head -1)
 while read -r line; do
 	case $line in
@@ -12,7 +15,7 @@ while read -r line; do
 	'not ok - '*) not_ok "${line#not ok - }" ;;
 	*) echo "    $line" ;;
 	esac
-done < <(python3 "$(dirname "$0")/http_attacks.py" "$pid" "$url" "$metrics" "$data" 2>&1)
+done < <(python3 "$(dirname "$0")/http_attacks.py" "$pid" "$url" "$metrics" "$data" "$@" 2>&1)
 
 kill -TERM "$pid"
 for _ in $(seq 300); do
