@@ -78,12 +78,13 @@ struct list_stream {
 	struct task go_on;
 };
 
-/* The next items, up to so many bytes of texts: true if there are more. */
-static bool print_some(struct list_stream *s, size_t bytes, struct strbuf *b)
+/* The next items, of so many bytes of texts, until b has SERVER_QUEUE_HIGH: true if there are more.
+ */
+static bool print_some(struct list_stream *s, struct strbuf *b)
 {
 	const struct listing *l = &s->listing;
 	size_t read = 0;
-	for (; s->next < l->n && read < bytes && b->len < SERVER_QUEUE_HIGH; s->next++) {
+	for (; s->next < l->n && read < LIST_WORK_BYTES && b->len < SERVER_QUEUE_HIGH; s->next++) {
 		struct text *t = l->items[s->next].text;
 		read += t->len;
 		if (list_matches(s->request, l->filter, t)) {
@@ -145,7 +146,7 @@ static void stream_write(void *arg)
 	if (s->next == 0 && !s->begun)
 		print_begin(s->request, &s->listing, &b);
 	s->begun = true;
-	bool more = print_some(s, LIST_WORK_BYTES, &b);
+	bool more = print_some(s, &b);
 	if (!more)
 		print_end(s->request, &b);
 	size_t queued = exchange_write(x, strbuf_str(&b));
@@ -202,11 +203,12 @@ static size_t bytes_of(const struct listing *l)
 
 static void answer_whole(struct request *r, const struct listing *l)
 {
-	struct list_stream s = {.request = r, .listing = *l};
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PIECE_BYTES_MAX);
+	size_t n = 0;
 	print_begin(r, l, &b);
-	while (print_some(&s, SIZE_MAX, &b))
-		;
+	for (size_t i = 0; i < l->n; i++)
+		if (list_matches(r, l->filter, l->items[i].text))
+			print_item(r, l->items[i].text, n++ == 0, &b);
 	print_end(r, &b);
 	request_reply_json(r, 200, strbuf_str(&b));
 }

@@ -15,7 +15,7 @@ while read -r line; do
 	'not ok - '*) not_ok "${line#not ok - }" ;;
 	*) echo "    $line" ;;
 	esac
-done < <(python3 "$(dirname "$0")/http_attacks.py" "$pid" "$url" "$metrics" "$data" "$@" 2>&1)
+done < <(BUILD=$BUILD python3 "$(dirname "$0")/http_attacks.py" "$pid" "$url" "$metrics" "$data" "$@" 2>&1)
 
 kill -TERM "$pid"
 for _ in $(seq 300); do

@@ -68,6 +68,9 @@ static void test_list__a_long_list_is_the_same_in_portions(void **state)
 		       "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
 	a = apifake_do(f, "GET", CMS "?labelSelector=x", NULL);
 	assert_int_equal(n_items(a, "items"), N);
+	apifake_header(f, "Accept", "application/yaml");
+	a = apifake_do(f, "GET", CMS "?labelSelector=x", NULL);
+	assert_true(a.status == 200 && a.body.len > (size_t)N * ITEM_BYTES);
 	a = apifake_do(f, "DELETE", CMS "?labelSelector=x", NULL);
 	assert_int_equal(n_items(a, "items"), N);
 }
