@@ -52,6 +52,7 @@ enum error_retry {
 	X(E_UNSUPPORTED,   501, "NotImplemented",        RETRY_NEVER,   1)                          \
 	X(E_USAGE,         400, "BadRequest",            RETRY_NEVER,   2) /* command line */       \
 	X(E_REFUSED,       403, "Forbidden",             RETRY_NEVER,   3) /* by a gate */          \
+	X(E_NOTALLOWED,    403, "Forbidden",             RETRY_NEVER,   3) /* by configuration */   \
 	X(E_ALTERED,       500, "InternalError",         RETRY_NEVER,   4) /* audit log */
 /* clang-format on */
 

@@ -27,12 +27,49 @@ static void close_fd(const int *fd)
 		close(*fd);
 }
 
-int file_read(const char *path, struct strbuf *b, struct error *err)
+static struct file_info info_of(const struct stat *st)
 {
-	CLEANUP(close_fd) int fd =
-		strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	if (fd < 0)
+	return (struct file_info){
+		.is_dir = S_ISDIR(st->st_mode),
+		.is_regular = S_ISREG(st->st_mode),
+		.mode = (unsigned)st->st_mode & 07777u,
+		.size = (uint64_t)st->st_size,
+		.mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+		.device = (uint64_t)st->st_dev,
+		.inode = (uint64_t)st->st_ino,
+	};
+}
+
+int file_info(const char *path, struct file_info *ret, struct error *err)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
 		return fail(err, path);
+	*ret = info_of(&st);
+	return 0;
+}
+
+int file_info_fd(int fd, const char *path, struct file_info *ret, struct error *err)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return fail(err, path);
+	*ret = info_of(&st);
+	return 0;
+}
+
+static int check_regular(const struct file_info *info, const char *path, struct error *err)
+{
+	return info->is_regular ? 0 : error_set(err, E_INVALID, "%s is no regular file", path);
+}
+
+int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err)
+{
+	struct file_info info;
+	if (file_info_fd(fd, path, &info, err) < 0)
+		return -err->code;
+	if (info.is_regular && info.size > b->limit - b->len)
+		return error_set(err, E_LIMIT, "%s is larger than %zu bytes", path, b->limit);
 	for (;;) {
 		char chunk[READ_BYTES];
 		ssize_t n = read(fd, chunk, sizeof(chunk));
@@ -46,6 +83,39 @@ int file_read(const char *path, struct strbuf *b, struct error *err)
 		if (strbuf_check(b, path, err) < 0)
 			return -err->code;
 	}
+}
+
+/* Looked at before it is opened, as opening alone makes some devices act; and again after. */
+static int open_regular(const char *path, int *ret_fd, struct error *err)
+{
+	struct file_info info;
+	if (file_info(path, &info, err) < 0 || check_regular(&info, path, err) < 0)
+		return -err->code;
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(err, path);
+	if (file_info_fd(fd, path, &info, err) < 0 || check_regular(&info, path, err) < 0)
+		return -err->code;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int file_read(const char *path, struct strbuf *b, struct error *err)
+{
+	CLEANUP(close_fd) int fd = -1;
+	if (open_regular(path, &fd, err) < 0)
+		return -err->code;
+	return file_read_fd(fd, path, b, err);
+}
+
+int file_read_input(const char *path, struct strbuf *b, struct error *err)
+{
+	CLEANUP(close_fd) int fd =
+		strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO;
+	if (fd < 0)
+		return fail(err, path);
+	return file_read_fd(fd, path, b, err);
 }
 
 static int write_all(int fd, struct str bytes, const char *path, struct error *err)
@@ -107,22 +177,6 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct 
 	return r < 0 ? r : dir_flush(dir, err);
 }
 
-int file_info(const char *path, struct file_info *ret, struct error *err)
-{
-	struct stat st;
-	if (stat(path, &st) < 0)
-		return fail(err, path);
-	*ret = (struct file_info){
-		.is_dir = S_ISDIR(st.st_mode),
-		.is_regular = S_ISREG(st.st_mode),
-		.mode = (unsigned)st.st_mode & 07777u,
-		.size = (uint64_t)st.st_size,
-		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-		.inode = (uint64_t)st.st_ino,
-	};
-	return 0;
-}
-
 bool file_is_link(const char *path)
 {
 	struct stat st;
@@ -177,12 +231,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *ret_n,
-		struct error *err)
+static int read_entries(DIR *d, const char *path, size_t max, struct dir_entry **ret, size_t *ret_n,
+			struct error *err)
 {
-	CLEANUP(close_dir) DIR *d = opendir(path);
-	if (!d)
-		return fail(err, path);
 	struct dir_entry *entries = NULL;
 	size_t n = 0, cap = 0;
 	for (struct dirent *e; (errno = 0, e = readdir(d));) {
@@ -207,6 +258,13 @@ int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *re
 	return 0;
 }
 
+int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *ret_n,
+		struct error *err)
+{
+	CLEANUP(close_dir) DIR *d = opendir(path);
+	return d ? read_entries(d, path, max, ret, ret_n, err) : fail(err, path);
+}
+
 void dir_entries_free(struct dir_entry *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -214,18 +272,38 @@ void dir_entries_free(struct dir_entry *entries, size_t n)
 	xfree(entries);
 }
 
+static char **names_of(struct dir_entry *entries, size_t n)
+{
+	char **names = n ? xcalloc(n, sizeof(char *)) : NULL;
+	for (size_t i = 0; i < n; i++)
+		names[i] = entries[i].name;
+	xfree(entries);
+	return names;
+}
+
 int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err)
 {
 	struct dir_entry *entries;
 	int rc = dir_entries(path, max, &entries, ret_n, err);
-	if (rc < 0)
-		return rc;
-	char **names = *ret_n ? xcalloc(*ret_n, sizeof(char *)) : NULL;
-	for (size_t i = 0; i < *ret_n; i++)
-		names[i] = entries[i].name;
-	xfree(entries);
-	*ret_names = names;
-	return 0;
+	if (rc == 0)
+		*ret_names = names_of(entries, *ret_n);
+	return rc;
+}
+
+int dir_list_fd(int fd, const char *path, size_t max, char ***ret_names, size_t *ret_n,
+		struct error *err)
+{
+	struct dir_entry *entries;
+	CLEANUP(close_dir) DIR *d = fdopendir(fd);
+	if (!d) {
+		fail(err, path);
+		close(fd);
+		return -err->code;
+	}
+	int rc = read_entries(d, path, max, &entries, ret_n, err);
+	if (rc == 0)
+		*ret_names = names_of(entries, *ret_n);
+	return rc;
 }
 
 void dir_list_free(char **names, size_t n)

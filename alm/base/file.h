@@ -1,5 +1,8 @@
 /*
  * file: whole files, bounded and atomic. Besides the walls, nothing else opens a file.
+ *
+ * What is read is a regular file, opened without blocking and measured before it is read: a FIFO
+ * would stop the loop, a device might never end. Only file_read_input() takes more, for commands.
  */
 #ifndef ALM_BASE_FILE_H
 #define ALM_BASE_FILE_H
@@ -17,12 +20,18 @@ struct file_info {
 	unsigned mode; /* permission bits */
 	uint64_t size;
 	int64_t mtime_ns;
-	uint64_t inode;
+	uint64_t device, inode;
 };
 
-/* Appends the file to b, whose limit bounds it (E_LIMIT names path and limit). "-" is standard
- * input. E_NOTFOUND if it does not exist, E_IO otherwise. */
+/* Appends the regular file to b, whose limit bounds it (E_LIMIT names path and limit); links are
+ * followed. E_NOTFOUND if it does not exist, E_INVALID if it is anything else, E_IO otherwise. */
 int file_read(const char *path, struct strbuf *b, struct error *err);
+/* The same of what a person names on a command line: also "-", standard input, and a pipe or a
+ * terminal (/dev/stdin, <(command)). Waits for it, so nothing that serves others calls it. */
+int file_read_input(const char *path, struct strbuf *b, struct error *err);
+typedef int (*file_read_fn)(const char *path, struct strbuf *b, struct error *err); /* of the two */
+/* The rest of an open file; path is for messages. Owns nothing. */
+int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err);
 /* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err);
 /* The same in two steps, for several files of one folder: each is flushed and renamed, then the
@@ -32,6 +41,7 @@ int dir_flush(const char *path, struct error *err);
 /* A new file, flushed; E_EXISTS if path exists. */
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
 int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */
+int file_info_fd(int fd, const char *path, struct file_info *ret, struct error *err);
 bool file_exists(const char *path);
 bool file_is_link(const char *path);                  /* a symbolic link, not followed */
 int file_remove(const char *path, struct error *err); /* absent is fine */
@@ -55,6 +65,9 @@ int dir_entries(const char *path, size_t max, struct dir_entry **ret, size_t *re
 void dir_entries_free(struct dir_entry *entries, size_t n);
 /* Names in byte order, without . and ..: owned array of *ret_n owned strings; at most max. */
 int dir_list(const char *path, size_t max, char ***ret_names, size_t *ret_n, struct error *err);
+/* Of an open folder, which is consumed; path is for messages. */
+int dir_list_fd(int fd, const char *path, size_t max, char ***ret_names, size_t *ret_n,
+		struct error *err);
 void dir_list_free(char **names, size_t n);
 
 #endif

@@ -26,7 +26,7 @@ static int open_archive(const char *path, struct audit_source *s, struct error *
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(ARCHIVE_BYTES_MAX);
 	s->type = AUDIT_ARCHIVE;
-	int r = file_read(path, &text, err);
+	int r = file_read_input(path, &text, err);
 	if (r >= 0)
 		r = open_memory(s, err);
 	if (r < 0)

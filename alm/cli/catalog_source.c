@@ -26,7 +26,7 @@ static int add_file(struct cli *c, const char *option, const char *key, struct o
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SECRET_BYTES_MAX);
 	if (!path)
 		return 0;
-	if (file_read(path, &b, err) < 0)
+	if (file_read_input(path, &b, err) < 0)
 		return error_wrap(err, "--%s", option);
 	obj_set(data, key, obj_stringn(str_trim(strbuf_str(&b))));
 	return 0;

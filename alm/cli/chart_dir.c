@@ -22,12 +22,12 @@ static int fail(struct strbuf *msg, const struct error *err)
 	return -err->code;
 }
 
-static int read_text(struct arena *a, const char *path, size_t limit, struct str *ret,
-		     struct strbuf *msg)
+static int read_text(struct arena *a, const char *path, size_t limit, file_read_fn read,
+		     struct str *ret, struct strbuf *msg)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit);
 	struct error err = ERROR_INIT;
-	if (file_read(path, &b, &err) < 0)
+	if (read(path, &b, &err) < 0)
 		return fail(msg, &err);
 	*ret = str_n(arena_text(a, b.buf, b.len), b.len);
 	return 0;
@@ -111,7 +111,7 @@ int chart_dir_files(struct arena *a, const char *path, bool follow_links,
 	const char *ignore = arena_fmt(a, "%s/.helmignore", path);
 	*ret = (struct archive_files){0};
 	if (file_exists(ignore)) {
-		int rc = read_text(a, ignore, STRBUF_SMALL, &w.rules, msg);
+		int rc = read_text(a, ignore, STRBUF_SMALL, file_read, &w.rules, msg);
 		if (rc < 0)
 			return rc;
 	}
@@ -134,7 +134,8 @@ int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, 
 		return fail(msg, &err);
 	ret->is_dir = info.is_dir;
 	if (!info.is_dir)
-		return read_text(a, path, chart_limits_default.packed_bytes, &ret->packed, msg);
+		return read_text(a, path, chart_limits_default.packed_bytes, file_read_input,
+				 &ret->packed, msg);
 	return chart_dir_files(a, path, true, &ret->budget, &ret->files, msg);
 }
 

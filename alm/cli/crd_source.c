@@ -59,7 +59,7 @@ static int add_text(struct cli *c, struct crd_source *s, struct str text, const 
 static int add_file(struct cli *c, struct crd_source *s, const char *path, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(YAML_BYTES_MAX);
-	int r = file_read(path, &text, err);
+	int r = file_read_input(path, &text, err);
 	return r < 0 ? r : add_text(c, s, strbuf_str(&text), path, err);
 }
 
@@ -105,7 +105,7 @@ static int add_folder(struct cli *c, struct crd_source *s, const char *path, int
 		r = file_info(file, &info, err);
 		if (r >= 0 && info.is_dir && depth < FOLDER_DEPTH_MAX)
 			r = add_folder(c, s, file, depth + 1, err);
-		else if (r >= 0 && !info.is_dir && is_manifest(file))
+		else if (r >= 0 && info.is_regular && is_manifest(file))
 			r = add_file(c, s, file, err);
 	}
 	dir_list_free(names, n);

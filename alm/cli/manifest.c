@@ -36,11 +36,12 @@ static int add(struct cli *c, struct manifest *m, const struct obj *o, const cha
 	return 0;
 }
 
-static int read_file(struct cli *c, struct manifest *m, const char *path, struct error *err)
+static int read_file(struct cli *c, struct manifest *m, const char *path, file_read_fn read,
+		     struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(YAML_BYTES_MAX);
 	struct yaml_documents docs = {0};
-	int r = file_read(path, &text, err);
+	int r = read(path, &text, err);
 	if (r >= 0)
 		r = yaml_parse(strbuf_str(&text), &docs, err);
 	if (r < 0)
@@ -68,16 +69,17 @@ static int read_path(struct cli *c, struct manifest *m, const char *path, struct
 	char **names;
 	size_t n;
 	if (!strcmp(path, "-"))
-		return read_file(c, m, path, err);
+		return read_file(c, m, path, file_read_input, err);
 	int r = file_info(path, &info, err);
 	if (r < 0 || !info.is_dir)
-		return r < 0 ? r : read_file(c, m, path, err);
+		return r < 0 ? r : read_file(c, m, path, file_read_input, err);
 	r = dir_list(path, MANIFEST_OBJECTS_MAX, &names, &n, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n && r >= 0; i++)
 		if (is_manifest(names[i]))
-			r = read_file(c, m, arena_fmt(c->arena, "%s/%s", path, names[i]), err);
+			r = read_file(c, m, arena_fmt(c->arena, "%s/%s", path, names[i]), file_read,
+				      err);
 	dir_list_free(names, n);
 	return r;
 }

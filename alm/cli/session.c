@@ -42,8 +42,10 @@ static const char *default_kubeconfig(const struct cli *c)
 static int find_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
 {
 	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
-	struct kubeconfig_sources src = {
-		.path = default_kubeconfig(c), .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
+	struct kubeconfig_sources src = {.path = default_kubeconfig(c),
+					 .env = getenv("KUBECONFIG"),
+					 .home = getenv("HOME"),
+					 .is_command = true};
 	int r = kubeconfig_load(&src, &k, err);
 	if (r >= 0)
 		return kubeconfig_resolve(k, cli_value(c, "context"),

@@ -139,7 +139,7 @@ static int serve_read(struct job *job, struct str path, struct strbuf *answer, s
 	    (!is_named(&job->args->values, path) && !is_named(&job->args->set_file, path)))
 		return error_set(err, E_FORBIDDEN, "%.*s: not on the command line", STR_ARG(path));
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(TEMPLATE_FILE_MAX);
-	if (file_read(arena_text(job->a, path.ptr, path.len), &text, err) < 0)
+	if (file_read_input(arena_text(job->a, path.ptr, path.len), &text, err) < 0)
 		return -err->code;
 	strbuf_addstr(answer, strbuf_str(&text));
 	return 0;

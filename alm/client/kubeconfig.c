@@ -72,11 +72,12 @@ static const char *dir_of(const char *path, struct arena *a)
 	return dir.len ? arena_strndup(a, dir.ptr, dir.len) : "/";
 }
 
-static int add_file(struct kubeconfig *k, const char *path, struct error *err)
+static int add_file(struct kubeconfig *k, const struct kubeconfig_sources *s, const char *path,
+		    struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(KUBECONFIG_BYTES_MAX);
 	struct obj *doc = NULL;
-	if (file_read(path, &text, err) < 0)
+	if ((s->is_command ? file_read_input(path, &text, err) : file_read(path, &text, err)) < 0)
 		return -err->code;
 	if (yaml_parse_one(strbuf_str(&text), &doc, err) < 0)
 		return error_wrap(err, "%s", path);
@@ -93,15 +94,15 @@ static int add_file(struct kubeconfig *k, const char *path, struct error *err)
 }
 
 /* The files of $KUBECONFIG; returns how many were there. */
-static int add_files(struct kubeconfig *k, const char *env, struct error *err)
+static int add_files(struct kubeconfig *k, const struct kubeconfig_sources *s, struct error *err)
 {
-	struct str rest = str_of(env), path;
+	struct str rest = str_of(s->env), path;
 	int n = 0;
 	for (size_t seen = 0; str_next(&rest, ':', &path) && seen < KUBECONFIG_FILES_MAX; seen++) {
 		const char *name = arena_strndup(k->arena, path.ptr, path.len);
 		if (!path.len || !file_exists(name))
 			continue;
-		if (add_file(k, name, err) < 0)
+		if (add_file(k, s, name, err) < 0)
 			return -err->code;
 		n++;
 	}
@@ -111,9 +112,9 @@ static int add_files(struct kubeconfig *k, const char *env, struct error *err)
 static int load(struct kubeconfig *k, const struct kubeconfig_sources *s, struct error *err)
 {
 	if (s->path)
-		return add_file(k, s->path, err);
+		return add_file(k, s, s->path, err);
 	if (s->env && *s->env) {
-		int n = add_files(k, s->env, err);
+		int n = add_files(k, s, err);
 		if (n == 0)
 			return error_set(err, E_NOTFOUND, "no file of KUBECONFIG=%s exists",
 					 s->env);
@@ -122,7 +123,7 @@ static int load(struct kubeconfig *k, const struct kubeconfig_sources *s, struct
 	const char *path = arena_fmt(k->arena, "%s/.kube/config", s->home ? s->home : "");
 	if (!s->home || !file_exists(path))
 		return error_set(err, E_NOTFOUND, "no kubeconfig: %s does not exist", path);
-	return add_file(k, path, err);
+	return add_file(k, s, path, err);
 }
 
 int kubeconfig_load(const struct kubeconfig_sources *s, struct kubeconfig **ret, struct error *err)

@@ -16,6 +16,7 @@ struct kubeconfig_sources {
 	const char *path; /* --kubeconfig, or NULL */
 	const char *env;  /* $KUBECONFIG: files with colons between, or NULL */
 	const char *home; /* $HOME, for .kube/config */
+	bool is_command;  /* waits for a pipe: --kubeconfig <(command) */
 };
 
 struct kubeconfig_target {

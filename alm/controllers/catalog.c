@@ -94,11 +94,12 @@ static const char *failure_reason(const struct outcome *out)
 	case E_INVALID:
 	case E_BADREQUEST:
 	case E_UNSUPPORTED:
-		return cstr_has_prefix(out->msg, "DigestMismatch") ? "DigestMismatch"
-								   : "ParseError";
+		return strstr(out->msg, "DigestMismatch: ") ? "DigestMismatch" : "ParseError";
 	case E_REFUSED:
 		return cstr_has_prefix(out->msg, "SuspiciousShrink") ? "SuspiciousShrink"
 								     : "RedirectRefused";
+	case E_NOTALLOWED:
+		return "SourceNotAllowed";
 	case E_UNAUTHORIZED:
 	case E_FORBIDDEN:
 		return "Unauthorized";

@@ -345,8 +345,6 @@ struct manager *manager_new(const struct manager_config *c)
 	plant_position = 0;
 #endif
 	m->c = *c;
-	if (!m->c.files)
-		m->c.files = &source_files_real;
 	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
 	m->stash = stash_new();
 	m->discovery = discovery_new(c->client);

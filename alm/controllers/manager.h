@@ -22,7 +22,7 @@ struct manager_config {
 	struct audit *audit;
 	struct db *db;
 	bool same_process;
-	const struct source_files *files; /* NULL: the real ones */
+	const struct source_files *files; /* what dir:// and file:// may reach: source_roots.h */
 	bool watch_dirs;                  /* inotify on dir:// catalogs */
 	struct view_settings settings;    /* kube_version NULL: asked from the server */
 	struct sandbox *sandbox;          /* with the job of render_job.h */

@@ -186,6 +186,9 @@ static void watch_dir(struct manager *m, struct catalog_slot *s, const struct ob
 	const char *dir = watched_dir(catalog, &b);
 	if (!m->c.watch_dirs || cstr_eq(s->dir, dir))
 		return;
+	struct file_info info;
+	if (dir && (m->c.files->info(m->c.files->arg, dir, &info, &err) < 0 || !info.is_dir))
+		dir = NULL; /* not there, or not to be read */
 	dir_watch_free(s->watch);
 	s->watch = NULL;
 	xfree(s->dir);

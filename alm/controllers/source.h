@@ -20,6 +20,7 @@ struct source_files {
 	int (*read)(void *arg, const char *path, struct strbuf *b, struct error *err);
 	void *arg;
 };
+/* All files: for commands, whose user reads with rights of his own. Controllers: source_roots.h */
 extern const struct source_files source_files_real;
 
 /* What was read of the archives of one catalog before, by path, size and time: unchanged files are

@@ -18,6 +18,7 @@
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/sandbox_jobs.h"
+#include "alm/main/source_access.h"
 
 #define LEASE_NAMESPACE "alm-system"
 #define LEASE_NAME      "alm-controller"
@@ -25,6 +26,8 @@
 #define VERIFY_SOAK_NS  (10 * NS_PER_S)
 
 struct controller_command {
+	const struct cli *cli;
+	struct source_access access;
 	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
 	struct allowed_hosts hosts; /* of the metrics */
 	bool insecure, stopping;
@@ -100,6 +103,7 @@ static void start_manager(struct controller_command *c)
 				    .sandbox = c->sandbox,
 				    .metrics = c->metrics,
 				    .alerts = c->alert_sender.alerts};
+	source_access_set(&c->access, &mc);
 	c->manager = manager_new(&mc);
 	manager_start(c->manager);
 }
@@ -185,7 +189,7 @@ static int start(struct controller_command *c, struct error *err)
 	    find_target(c, &target, err) < 0 ||
 	    metrics_server_start(c->loop, c->metrics_listen, &c->hosts, c->metrics,
 				 &c->metrics_server, err) < 0 ||
-	    open_log(c, err) < 0)
+	    open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
 		return -err->code;
 	target.transport.user_agent = "alm/" ALM_VERSION;
 	if (transport_curl_new(c->loop, &target.transport, &c->transport, err) < 0)
@@ -219,6 +223,7 @@ static void release(struct controller_command *c)
 	metrics_free(c->metrics);
 	audit_close(c->audit);
 	db_close(c->db);
+	source_access_close(&c->access);
 	sandbox_free(c->sandbox);
 	loop_free(c->loop);
 	arena_free(c->arena);
@@ -226,7 +231,8 @@ static void release(struct controller_command *c)
 
 static int run(struct cli *cli, struct error *err)
 {
-	struct controller_command c = {.data_dir = cli_value(cli, "data-dir"),
+	struct controller_command c = {.cli = cli,
+				       .data_dir = cli_value(cli, "data-dir"),
 				       .kubeconfig = cli_value(cli, "kubeconfig"),
 				       .context = cli_value(cli, "context"),
 				       .metrics_listen = cli_value(cli, "metrics-listen"),
@@ -254,6 +260,7 @@ static const struct cmd_option options[] = {
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
+	SOURCE_ACCESS_OPTIONS,
 	{0},
 };
 

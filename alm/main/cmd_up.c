@@ -13,8 +13,11 @@
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/sandbox_jobs.h"
+#include "alm/main/source_access.h"
 
 struct up {
+	const struct cli *cli;
+	struct source_access access;
 	struct embedded_config config;
 	const char *metrics_listen, *alertmanager;
 	int64_t verify_soak_ns;
@@ -84,6 +87,8 @@ static int start(struct up *u, struct error *err)
 		return -err->code;
 	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
 		return -err->code;
+	if (source_access_open(&u->access, u->cli, u->config.data_dir, err) < 0)
+		return -err->code;
 	u->transport = transport_local_new(u->loop, embedded_handle, u->embedded,
 					   embedded_token(u->embedded));
 	u->client = client_new(u->loop, u->transport);
@@ -99,6 +104,7 @@ static int start(struct up *u, struct error *err)
 				    .sandbox = u->sandbox,
 				    .metrics = u->metrics,
 				    .alerts = u->alert_sender.alerts};
+	source_access_set(&u->access, &mc);
 	u->manager = manager_new(&mc);
 	u->crds = our_crds_apply(u->client, crds_applied, u);
 	return 0;
@@ -114,6 +120,7 @@ static void release(struct up *u)
 	embedded_free(u->embedded);
 	alert_sender_close(&u->alert_sender);
 	metrics_free(u->metrics);
+	source_access_close(&u->access);
 	sandbox_free(u->sandbox);
 	loop_free(u->loop);
 }
@@ -121,7 +128,8 @@ static void release(struct up *u)
 static int run(struct cli *c, struct error *err)
 {
 	const char *metrics = cli_value(c, "metrics-listen");
-	struct up u = {.config = {.data_dir = cli_data_dir(c),
+	struct up u = {.cli = c,
+		       .config = {.data_dir = cli_data_dir(c),
 				  .listen = cli_value(c, "listen"),
 				  .token_file = cli_value(c, "token-file"),
 				  .simulate_workloads = !cli_flag(c, "no-simulate-workloads"),
@@ -165,6 +173,7 @@ static const struct cmd_option options[] = {
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here (default)", 0},
 	{"no-simulate-workloads", NULL, "leave their status to others", 0},
+	SOURCE_ACCESS_OPTIONS,
 	{0},
 };
 

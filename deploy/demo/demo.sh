@@ -54,7 +54,7 @@ settle() { "$ALM" $insecure wait apptype etcd "$1" --timeout 2m -o name >/dev/nu
 
 start_up() {
 	"$ALM" up --data-dir "$work/data" --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" \
-		>"$work/daemon.log" 2>&1 &
+		--catalog-root "$ALM_CATALOG" >"$work/daemon.log" 2>&1 &
 	daemon=$!
 	export KUBECONFIG=$work/data/kubeconfig ALM_DATA=$work/data
 	for _ in $(seq 100); do
@@ -74,7 +74,7 @@ start_controller() {
 	export ALM_DATA=$work/data
 	# shellcheck disable=SC2086
 	"$ALM" controller --data-dir "$work/data" --kubeconfig "$KUBECONFIG" $insecure \
-		--metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" >"$work/daemon.log" 2>&1 &
+		--metrics-listen 127.0.0.1:0 --verify-soak "$SOAK" --catalog-root "$ALM_CATALOG" >"$work/daemon.log" 2>&1 &
 	daemon=$!
 	for _ in $(seq 300); do # it brings its CRDs
 		"$KUBECTL" wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com \

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2119,SC2120
 # lib.sh: sourced by the story tests. Runs `alm up` on free ports in a folder of its own and compares
 # what users see with the story: tables column by column, times and digests masked.
-#	up_start [OPTION...]       starts alm up; exports KUBECONFIG; sets $dir $data $catalog $metrics
+#	up_start [OPTION...]       starts alm up, catalogs below $catalog; exports KUBECONFIG; sets $dir $data $metrics
 #	cluster_start              the same, or a real cluster
 #	up_stop                    SIGTERM, and waits
 #	is NAME WANT GOT           equal after mask
@@ -35,7 +35,8 @@ free_port() {
 up_start() {
 	: >"$dir/out"
 	: "${metrics:=127.0.0.1:$(free_port)}"
-	"$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen "$metrics" --verify-soak 1s "$@" \
+	"$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen "$metrics" --verify-soak 1s \
+		--catalog-root "$catalog" "$@" \
 		>"$dir/out" 2>>"$dir/err" &
 	pid=$!
 	export KUBECONFIG=$data/kubeconfig
@@ -64,7 +65,8 @@ cluster_start() {
 	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
 	kubectl config set-context c --cluster=c >/dev/null
 	kubectl config use-context c >/dev/null
-	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s >"$dir/out" 2>"$dir/err" &
+	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s --catalog-root "$catalog" \
+		>"$dir/out" 2>"$dir/err" &
 	pid=$!
 	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 }

@@ -70,7 +70,7 @@ many=$dir/many
 mkdir -p "$many"
 for i in $(seq 24); do chart "p$i" 1.0.0 "$many" >/dev/null; done
 for v in 0.9.4 0.9.5; do package $v "$many" >/dev/null; done
-up_start
+up_start --catalog-root "$many" --catalog-root "$dir/etcd" --catalog-root "$dir/olm"
 cd "$dir" || exit 1
 add() { alm catalog add "$1" "dir://$2" --interval 60s >/dev/null; }
 synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason} {.status.versions}'; }

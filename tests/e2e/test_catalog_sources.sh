@@ -129,9 +129,9 @@ has "the kept revision was read" "2" "$(k get catalog community -o 'jsonpath={.s
 # --- one file ---
 cd - >/dev/null || exit 1
 package 0.9.6 "$web/repo" >/dev/null
-alm catalog pull "$web/repo" "$dir/air.tgz" >/dev/null
-code "a whole catalog in one file" 0 "0.9.6" alm catalog list "$dir/air.tgz"
-printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Catalog\nmetadata: {name: air}\nspec: {priority: 9, source: {url: "file://%s/air.tgz"}}\n' "$dir" |
+alm catalog pull "$web/repo" "$catalog/air.tgz" >/dev/null
+code "a whole catalog in one file" 0 "0.9.6" alm catalog list "$catalog/air.tgz"
+printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Catalog\nmetadata: {name: air}\nspec: {priority: 9, source: {url: "file://%s/air.tgz"}}\n' "$catalog" |
 	k create -f - >/dev/null
 soon "it is synced" Synced synced air
 k delete catalog community bad-lying >/dev/null # both have what is installed

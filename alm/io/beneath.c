@@ -1,0 +1,90 @@
+#include "alm/io/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/openat2.h>
+
+void beneath_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static int fail(struct error *err, const char *path)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+		return error_set(err, E_NOTFOUND, "%s: no such file or folder", path);
+	case EXDEV:
+	case ELOOP:
+		return error_set(err, E_NOTALLOWED, "%s: a link leads out of the catalog root",
+				 path);
+	case ENOSYS:
+		return error_set(err, E_UNSUPPORTED, "%s: local catalogs need openat2 of Linux 5.6",
+				 path);
+	default:
+		return error_set(err, E_IO, "%s: %s", path, strerror(errno));
+	}
+}
+
+static int open_beneath(int root, const char *path, int flags, struct error *err)
+{
+	struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	path = *path ? path : ".";
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? fail(err, path) : fd;
+}
+
+int beneath_open_root(const char *dir, struct file_info *ret, int *ret_fd, struct error *err)
+{
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(err, dir);
+	if (file_info_fd(fd, dir, ret, err) < 0) {
+		close(fd);
+		return -err->code;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+int beneath_info(int root, const char *path, struct file_info *ret, struct error *err)
+{
+	CLEANUP(beneath_close) int fd = open_beneath(root, path, O_PATH, err);
+	return fd < 0 ? -err->code : file_info_fd(fd, path, ret, err);
+}
+
+/* Looked at before it is opened, as opening alone makes some devices act; and again after. */
+int beneath_open(int root, const char *path, struct file_info *ret, int *ret_fd, struct error *err)
+{
+	struct file_info info;
+	if (beneath_info(root, path, &info, err) < 0)
+		return -err->code;
+	if (!info.is_regular)
+		return error_set(err, E_INVALID, "%s is no regular file", path);
+	CLEANUP(beneath_close) int fd =
+		open_beneath(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
+	if (fd < 0 || file_info_fd(fd, path, &info, err) < 0)
+		return -err->code;
+	if (!info.is_regular)
+		return error_set(err, E_INVALID, "%s is no regular file", path);
+	*ret = info;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int beneath_list(int root, const char *path, size_t max, char ***ret_names, size_t *ret_n,
+		 struct error *err)
+{
+	int fd = open_beneath(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, err);
+	if (fd < 0)
+		return -err->code;
+	return dir_list_fd(fd, path, max, ret_names, ret_n, err);
+}

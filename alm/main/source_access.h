@@ -1,0 +1,28 @@
+/* source_access: what Catalogs may reach, as the administrator says it on the command line of `alm
+ * up` and `alm controller`. */
+#ifndef ALM_MAIN_SOURCE_ACCESS_H
+#define ALM_MAIN_SOURCE_ACCESS_H
+
+#include "alm/cli/cli.h"
+#include "alm/controllers/manager.h"
+#include "alm/controllers/source_roots.h"
+
+struct source_access {
+	struct source_roots *roots;
+};
+
+/* data_dir exists. */
+int source_access_open(struct source_access *s, const struct cli *c, const char *data_dir,
+		       struct error *err);
+void source_access_close(struct source_access *s);
+void source_access_set(const struct source_access *s, struct manager_config *mc);
+
+/* Rows for the option tables. */
+/* clang-format off */
+#define SOURCE_ACCESS_OPTIONS                                                                       \
+	{"catalog-root", "DIR",                                                                    \
+	 "catalogs of dir:// and file:// lie below it, and no others are read (default "           \
+	 SOURCE_ROOT_DEFAULT "); may be given again", 0}
+/* clang-format on */
+
+#endif

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Catalogs on this machine that their author chose badly: devices, pipes, folders outside of --catalog-root, links that
+# lead out, ALM's own data. None of them stops the server, tells what is there, or outlives a restart as a trap.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - local catalogs # SKIP no kubectl"
+	exit 0
+}
+mkdir -p "$catalog/good" "$catalog/fifo" "$dir/outside"
+package 0.9.4 "$catalog/good" >/dev/null
+cp "$catalog/good"/*.tgz "$dir/outside/"
+mkfifo "$catalog/pipe.tgz" "$catalog/fifo/x-1.0.0.tgz" "$catalog/fifo/catalog.yaml"
+ln -s /dev/zero "$catalog/zero.tgz"
+ln -s "$dir/outside" "$catalog/out"
+ln -s ../data "$catalog/data"
+ln -s good "$catalog/inside"
+
+up_start
+add() { printf '{"apiVersion":"app.coreos.com/v1alpha1","kind":"Catalog","metadata":{"name":"%s"},"spec":{"interval":"1s","source":{"url":"%s"}}}' "$1" "$2" | k create -f - >/dev/null; }
+synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}'; }
+message() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].message}'; }
+while read -r name url; do add "$name" "$url"; done <<END
+ptmx file:///dev/ptmx
+devzero file:///dev/zero
+pipe file://$catalog/pipe.tgz
+zero file://$catalog/zero.tgz
+etc dir:///etc
+absent dir:///no/such/folder
+data dir://$data
+dots dir://$catalog/../data
+beside dir://${catalog}2
+out dir://$catalog/out
+linked dir://$catalog/data
+fifo dir://$catalog/fifo
+inside dir://$catalog/inside
+gone dir://$catalog/nowhere
+END
+for name in ptmx devzero zero etc absent data dots beside out linked; do
+	soon "$name is not allowed" SourceNotAllowed synced $name
+done
+soon "a pipe is no catalog" ParseError synced pipe
+has "and is named" "is no regular file" "$(message pipe)"
+soon "a folder of pipes is read without them" Synced synced fifo
+is "which are named" '["x-1.0.0.tgz: fifo/x-1.0.0.tgz is no regular file"]' "$(k get catalog fifo -o 'jsonpath={.status.rejected}')"
+soon "a link that stays below the root is followed" Synced synced inside
+soon "a folder that is not there, below the root" SourceUnreachable synced gone
+is "outside of the roots nobody learns what exists" "$(message etc)" "$(message absent | sed s,/no/such/folder,/etc,)"
+has "the remedy is named" "--catalog-root" "$(message etc)"
+is "the server answers" ok "$(timeout 10 kubectl get --raw /healthz)"
+up_stop
+up_start
+is "also after a restart with all of them" ok "$(timeout 10 kubectl get --raw /healthz)"
+soon "and reads what is good" Synced synced inside
+
+# What a user names for a command of his own may be a pipe; what a folder has may not.
+configmap='{apiVersion: v1, kind: ConfigMap, metadata: {name: piped, namespace: default}}'
+code "a manifest from a pipe" 0 "configmap/piped" alm create -f <(echo "$configmap")
+has "a manifest from standard input" "configmap/piped2" "$(echo "${configmap/piped/piped2}" | alm create -f - 2>&1)"
+has "a manifest from /dev/stdin" "configmap/piped3" "$(echo "${configmap/piped/piped3}" | alm create -f /dev/stdin 2>&1)"
+code "a kubeconfig from a pipe" 0 "piped" alm get configmaps --kubeconfig <(cat "$KUBECONFIG")
+mkdir -p "$dir/chart/templates"
+printf 'apiVersion: v2\nname: c\nversion: 1.0.0\n' >"$dir/chart/Chart.yaml"
+echo 'a: {{ .Values.a }}' >"$dir/chart/templates/a.yaml"
+code "values from a pipe" 0 "a: 7" alm template r "$dir/chart" -f <(echo 'a: 7')
+mkfifo "$dir/chart/templates/b.yaml"
+code "a pipe in a chart is refused" 1 "b.yaml is neither a file nor a folder" alm template r "$dir/chart"
+mkfifo "$dir/manifests.yaml"
+code "a pipe in a folder of manifests" 1 "manifests.yaml is no regular file" alm create -f "$dir"
+
+for bad in "$dir/data2" "$dir" / relative "$catalog/../x"; do
+	code "--catalog-root ${bad/$dir/DIR}" 2 "--catalog-root $bad: " \
+		"$alm_bin" up --data-dir "$dir/data2" --listen 127.0.0.1:0 --metrics-listen off --catalog-root "$bad"
+done
+finish
