@@ -32,17 +32,36 @@ static int add_file(struct cli *c, const char *option, const char *key, struct o
 	return 0;
 }
 
-int catalog_secret(struct cli *c, struct obj **ret, struct error *err)
+/* Who may see them: the server that the user names, and the token services that he names. */
+static void set_origins(struct cli *c, const char *url, struct obj *data)
+{
+	struct weburl u;
+	struct error ignored;
+	const char *service;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *scheme = cstr_has_prefix(url, "oci://") ? "oci" : "https";
+	if (weburl_parse(str_of(url), scheme, c->arena, &u, &ignored) == 0)
+		strbuf_adds(&b, u.origin);
+	for (size_t i = 0; (service = cli_value_at(c, "token-service", i)); i++)
+		strbuf_addf(&b, " %s", service);
+	obj_set(data, "origins", obj_stringn(strbuf_str(&b)));
+}
+
+int catalog_secret(struct cli *c, const char *url, struct obj **ret, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	struct obj *data = obj_map();
+	obj_set_str(o, "type", CREDENTIALS_TYPE);
 	obj_set(o, "stringData", data);
 	obj_set_str(data, "username", cli_value(c, "username"));
 	if (add_file(c, "password-file", "password", data, err) < 0 ||
 	    add_file(c, "token-file", "token", data, err) < 0 ||
 	    add_file(c, "ca-file", "ca.crt", data, err) < 0)
 		return -err->code;
-	*ret = obj_len(data) ? STEAL(o) : NULL;
+	if (!obj_len(data))
+		return 0;
+	set_origins(c, url, data);
+	*ret = STEAL(o);
 	return 0;
 }
 
@@ -87,7 +106,7 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 	obj_set_path(s->catalog, "spec.source.url", obj_string(url_of(c, what)));
 	if (cli_flag(c, "allow-unpinned"))
 		obj_set_path(s->catalog, "spec.source.allowUnpinned", obj_bool(true));
-	if (catalog_secret(c, &s->secret, err) < 0)
+	if (catalog_secret(c, what, &s->secret, err) < 0)
 		return -err->code;
 	const struct sync_request r = {
 		.catalog = s->catalog, .secret = s->secret, .cache = s->cache};
@@ -152,7 +171,7 @@ int registry_session_open(struct cli *c, const char *url, const char *actions,
 	s->loop = loop_event_new();
 	s->a = c->arena;
 	if (oci_reference_parse(str_of(url), s->a, &s->ref, err) < 0 ||
-	    catalog_secret(c, &s->secret, err) < 0 ||
+	    catalog_secret(c, url, &s->secret, err) < 0 ||
 	    credentials_read(s->secret, s->ref.registry.origin, s->a, &s->credentials, err) < 0)
 		return error_wrap(err, "%s", url);
 	s->remote = remote_new(s->loop, s->credentials.ca_pem);

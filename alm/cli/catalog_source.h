@@ -21,8 +21,9 @@ const struct catalog_index *catalog_source_index(const struct catalog_source *s)
 int catalog_source_fetch(struct catalog_source *s, const struct package_version *p,
 			 struct strbuf *ret, struct error *err);
 
-/* A Secret made of the options, NULL if there are none; owned. */
-int catalog_secret(struct cli *c, struct obj **ret, struct error *err);
+/* A Secret made of the options, for the server of url and for those of --token-service; NULL if
+ * there are none; owned. */
+int catalog_secret(struct cli *c, const char *url, struct obj **ret, struct error *err);
 
 /* A registry for writing: requests that are waited for. */
 struct registry_session;
@@ -41,6 +42,8 @@ int registry_session_send(struct registry_session *s, const struct registry_requ
 	{"username", "NAME", "user name of the server", 0},                                        \
 	{"password-file", "FILE", "its password; - is standard input", 0},                         \
 	{"token-file", "FILE", "a bearer token instead", 0},                                       \
+	{"token-service", "https://HOST[:PORT]",                                                   \
+	 "they go there too: where a registry has its tokens from; may be given again", 0},        \
 	{"ca-file", "FILE", "the only authority to believe, PEM", 0},                              \
 	{"allow-unpinned", NULL, "take entries whose index gives no digest", 0}
 /* clang-format on */

@@ -119,8 +119,14 @@ static int add_run(struct cli *c, struct error *err)
 	if (interval)
 		obj_set_path(o, "spec.interval", obj_string(interval));
 	if (secret) {
-		if (!str_cut(str_of(secret), '/', &ns, &name) || !ns.len || !name.len)
-			return error_set(err, E_USAGE, "--secret: want NAMESPACE/NAME");
+		if (!str_cut(str_of(secret), '/', &ns, &name)) {
+			name = ns;
+			ns = STR(CREDENTIALS_NAMESPACE);
+		}
+		if (!str_is(ns, CREDENTIALS_NAMESPACE) || !name.len)
+			return error_set(err, E_USAGE,
+					 "--secret: want the NAME of a Secret of "
+					 "namespace " CREDENTIALS_NAMESPACE);
 		obj_set_path(o, "spec.source.secretRef.name", obj_stringn(name));
 		obj_set_path(o, "spec.source.secretRef.namespace", obj_stringn(ns));
 	}
@@ -138,12 +144,15 @@ static int add_run(struct cli *c, struct error *err)
 static const struct cmd_option add_options[] = {
 	{"priority", "N", "the highest wins a package that several have", 0},
 	{"interval", "DURATION", "time between two polls (default 5m)", 0},
-	{"secret", "NAMESPACE/NAME", "username and password, or token; ca.crt", 0},
+	{"secret", "NAME",
+	 "Secret of namespace " CREDENTIALS_NAMESPACE ", type " CREDENTIALS_TYPE
+	 ": origins; username and password, or token; ca.crt",
+	 0},
 	{0},
 };
 static const struct cmd cmd_add = {
 	.name = "add",
-	.usage = "alm catalog add NAME URL [--priority N] [--interval D] [--secret NS/NAME]",
+	.usage = "alm catalog add NAME URL [--priority N] [--interval D] [--secret NAME]",
 	.summary = "create a Catalog: dir://, file://, https:// or oci://",
 	.options = add_options,
 	.args = {2, 2},

@@ -4,13 +4,17 @@
 
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "catalog/weburl.h"
 
 #define VALUE_BYTES_MAX ((size_t)1 << 20)
+#define TYPE_BASIC      "kubernetes.io/basic-auth"
+#define TYPE_DOCKER     "kubernetes.io/dockerconfigjson"
 
-static bool has_control(const char *s)
+static bool has_control(struct str s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] < ' ' || s.ptr[i] == 0x7f)
 			return true;
 	return false;
 }
@@ -29,10 +33,9 @@ static int value(const struct obj *secret, const char *key, bool one_line, struc
 	else if (!base64_decode(str_of(packed), &b))
 		return error_set(err, E_INVALID, "the Secret's %s is no base64", key);
 	struct str s = str_trim(strbuf_str(&b));
-	const char *text = arena_strndup(a, s.len ? s.ptr : "", s.len);
-	if (one_line && has_control(text))
+	if (one_line ? has_control(s) : s.len && memchr(s.ptr, 0, s.len) != NULL)
 		return error_set(err, E_INVALID, "the Secret's %s has a control character", key);
-	*ret = *text ? text : NULL;
+	*ret = s.len ? arena_strndup(a, s.ptr, s.len) : NULL;
 	return 0;
 }
 
@@ -65,19 +68,114 @@ static int read_docker(const char *text, const char *origin, struct arena *a,
 	return 0;
 }
 
+int credentials_check_namespace(const char *ns, struct error *err)
+{
+	if (!ns || !strcmp(ns, CREDENTIALS_NAMESPACE))
+		return 0;
+	return error_set(err, E_NOTALLOWED,
+			 "namespace %.100s: catalogs use Secrets of " CREDENTIALS_NAMESPACE
+			 " only; have an administrator put one there",
+			 ns);
+}
+
+int credentials_absent(const char *name, struct error *err)
+{
+	return error_set(err, E_NOTALLOWED,
+			 CREDENTIALS_NAMESPACE
+			 "/%.253s is no Secret for catalogs: want one of type " CREDENTIALS_TYPE
+			 " with username and password, or token, and the key "
+			 "origins (https://HOST[:PORT]), or of type " TYPE_DOCKER ", " TYPE_BASIC,
+			 name);
+}
+
+static int add_origin(struct str text, struct arena *a, const char **list, size_t *n,
+		      struct error *err)
+{
+	struct weburl u;
+	if (*n == CREDENTIALS_ORIGINS_MAX)
+		return error_set(err, E_LIMIT, "the Secret's origins: more than %d",
+				 CREDENTIALS_ORIGINS_MAX);
+	if (weburl_parse(text, "https", a, &u, err) < 0)
+		return error_wrap(err, "the Secret's origins");
+	if (strcmp(u.path, "/") != 0 || u.query)
+		return error_set(err, E_INVALID,
+				 "the Secret's origins: %.*s has a path; want https://HOST[:PORT]",
+				 STR_ARG(str_sub(text, 0, 200)));
+	list[(*n)++] = u.origin;
+	return 0;
+}
+
+/* first NULL: only what the Secret says. */
+static int read_origins(const struct obj *secret, const char *first, struct arena *a,
+			struct credentials *ret, struct error *err)
+{
+	const char *text = NULL, **list = ARENA_ARRAY(a, const char *, CREDENTIALS_ORIGINS_MAX);
+	size_t n = 0;
+	if (value(secret, "origins", false, a, &text, err) < 0)
+		return -err->code;
+	if (first)
+		list[n++] = first;
+	struct str rest = str_of(text);
+	for (rest = str_trim(rest); rest.len; rest = str_trim(rest)) {
+		size_t end = 0;
+		while (end < rest.len && !char_is_space(rest.ptr[end]))
+			end++;
+		if (add_origin(str_sub(rest, 0, end), a, list, &n, err) < 0)
+			return -err->code;
+		rest = str_skip(rest, end);
+	}
+	ret->origins = list;
+	ret->n_origins = n;
+	return 0;
+}
+
+bool credentials_are_for(const struct credentials *c, const char *origin)
+{
+	for (size_t i = 0; i < c->n_origins; i++)
+		if (!strcmp(c->origins[i], origin))
+			return true;
+	return false;
+}
+
+static int read_values(const struct obj *secret, struct arena *a, struct credentials *c,
+		       struct error *err)
+{
+	if (value(secret, "username", true, a, &c->username, err) < 0 ||
+	    value(secret, "password", true, a, &c->password, err) < 0 ||
+	    value(secret, "token", true, a, &c->token, err) < 0)
+		return -err->code;
+	return 0;
+}
+
+static int read_secret(const struct obj *secret, const char *origin, struct arena *a,
+		       struct credentials *c, struct error *err)
+{
+	const char *type = obj_str(secret, "type"), *docker = NULL;
+	bool is_docker = cstr_eq(type, TYPE_DOCKER);
+	if (!is_docker && !cstr_eq(type, CREDENTIALS_TYPE) && !cstr_eq(type, TYPE_BASIC))
+		return credentials_absent(meta_name(secret) ? meta_name(secret) : "", err);
+	if (value(secret, "ca.crt", false, a, &c->ca_pem, err) < 0 ||
+	    value(secret, ".dockerconfigjson", false, a, &docker, err) < 0)
+		return -err->code;
+	if (is_docker ? docker && read_docker(docker, origin, a, c, err) < 0
+		      : read_values(secret, a, c, err) < 0)
+		return -err->code;
+	return read_origins(secret, c->username && is_docker ? origin : NULL, a, c, err);
+}
+
 int credentials_read(const struct obj *secret, const char *origin, struct arena *a,
 		     struct credentials *ret, struct error *err)
 {
 	struct credentials c = {0};
-	const char *docker = NULL;
-	if (value(secret, "username", true, a, &c.username, err) < 0 ||
-	    value(secret, "password", true, a, &c.password, err) < 0 ||
-	    value(secret, "token", true, a, &c.token, err) < 0 ||
-	    value(secret, "ca.crt", false, a, &c.ca_pem, err) < 0 ||
-	    value(secret, ".dockerconfigjson", false, a, &docker, err) < 0)
+	if (secret && read_secret(secret, origin, a, &c, err) < 0)
 		return -err->code;
-	if (docker && !c.username && read_docker(docker, origin, a, &c, err) < 0)
-		return -err->code;
+	if (secret && !credentials_are_for(&c, origin))
+		return error_set(
+			err, E_NOTALLOWED,
+			CREDENTIALS_NAMESPACE
+			"/%.253s is not for %s; if it shall be sent there, an administrator "
+			"adds that to the key origins",
+			meta_name(secret) ? meta_name(secret) : "", origin);
 	*ret = c;
 	return 0;
 }

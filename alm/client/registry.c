@@ -41,7 +41,8 @@ struct registry *registry_new(struct remote *r, const struct oci_reference *ref,
 	g->base = (struct weburl){arena_strdup(g->a, ref->registry.origin), "/", NULL};
 	g->name = arena_strdup(g->a, ref->name);
 	g->actions = arena_strdup(g->a, actions);
-	g->credentials = *c;
+	if (credentials_are_for(c, g->base.origin))
+		g->credentials = *c;
 	TAILQ_INIT(&g->calls);
 	return g;
 }
@@ -115,7 +116,8 @@ static void token_came(void *arg, const struct remote_reply *reply)
 	start(c);
 }
 
-/* Asks the realm for a token; the credentials go there, as the registry says it believes it. */
+/* Asks the realm for a token. That the registry names it is no reason to send it the credentials:
+ * they say themselves who may see them. */
 static int ask_token(struct registry_call *c, const struct oci_challenge *ch, struct error *err)
 {
 	struct registry *g = c->registry;
@@ -129,6 +131,12 @@ static int ask_token(struct registry_call *c, const struct oci_challenge *ch, st
 				ch->service ? "&service=" : "",
 				ch->service ? url_encode(str_of(ch->service), c->a) : "");
 	const struct credentials *k = &g->credentials;
+	if (k->username && !credentials_are_for(k, realm.origin))
+		return error_set(err, E_NOTALLOWED,
+				 "%s: its token service is %s, which the credentials are not for; "
+				 "the key origins of the Secret (--token-service of a command) "
+				 "lists it if it may see them",
+				 g->base.origin, realm.origin);
 	struct remote_request q = {
 		.url = &realm,
 		.authorization =

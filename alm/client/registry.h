@@ -11,7 +11,7 @@
 
 struct registry;
 
-/* actions: "pull" or "pull,push". */
+/* actions: "pull" or "pull,push". Credentials that are not for the registry are not used. */
 struct registry *registry_new(struct remote *r, const struct oci_reference *ref,
 			      const struct credentials *c, const char *actions);
 void registry_free(struct registry *g); /* cancels; not from inside done; NULL is fine */

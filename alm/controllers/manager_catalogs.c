@@ -5,11 +5,13 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/client/credentials.h"
 #include "alm/controllers/catalog_store.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/obj/meta.h"
 #include "catalog/helm_index.h"
 
+#define SECRET_REF     "spec.source.secretRef"
 #define NOTICE_LATE_NS (2 * NS_PER_S) /* notices are merged, but not for longer */
 
 /* One sync of a catalog, or one fetch of an archive: first the Secret, then the source. */
@@ -26,6 +28,8 @@ struct catalog_work {
 	synced_fn synced;
 	fetched_fn fetched;
 	void *arg;
+	struct task refuse; /* what cannot be started is told in a later turn */
+	struct error refused;
 };
 
 static struct catalog_slot *slot_get(struct manager *m, const char *name)
@@ -35,12 +39,15 @@ static struct catalog_slot *slot_get(struct manager *m, const char *name)
 
 /* --- the life of a piece of work --- */
 
+static void tell_refused(void *arg);
+
 static struct catalog_work *work_new(struct manager *m, const char *name, const struct obj *catalog)
 {
 	struct catalog_work *w = xcalloc(1, sizeof(*w));
 	w->m = m;
 	w->name = xstrdup(name);
 	w->catalog = obj_ref(catalog);
+	w->refuse = (struct task){.fn = tell_refused, .arg = w};
 	TAILQ_INSERT_TAIL(&m->works, w, link);
 	return w;
 }
@@ -51,6 +58,7 @@ static void work_free(struct catalog_work *w)
 	if (s && s->work == w)
 		s->work = NULL;
 	TAILQ_REMOVE(&w->m->works, w, link);
+	loop_unpost(w->m->c.loop, &w->refuse);
 	obj_unref(w->catalog);
 	obj_unref(w->secret);
 	xfree(w->name);
@@ -76,6 +84,18 @@ static void work_fail(struct catalog_work *w, const struct error *err)
 	work_free(w);
 }
 
+static void tell_refused(void *arg)
+{
+	struct catalog_work *w = arg;
+	work_fail(w, &w->refused);
+}
+
+static void work_refuse(struct catalog_work *w, const struct error *err)
+{
+	w->refused = *err;
+	loop_post(w->m->c.loop, &w->refuse);
+}
+
 void manager_catalogs_stop(struct manager *m)
 {
 	struct catalog_work *w;
@@ -91,7 +111,9 @@ static void secret_came(void *arg, const struct client_reply *reply)
 	w->call = NULL;
 	if (reply->err) {
 		struct error err = *reply->err;
-		error_wrap(&err, "spec.source.secretRef");
+		if (err.code == E_NOTFOUND)
+			credentials_absent(obj_str(w->catalog, SECRET_REF ".name"), &err);
+		error_wrap(&err, SECRET_REF);
 		work_fail(w, &err);
 		return;
 	}
@@ -102,13 +124,23 @@ static void secret_came(void *arg, const struct client_reply *reply)
 /* Read anew each time: a changed password is used at once, and none is kept. */
 static void work_start(struct catalog_work *w)
 {
-	const char *name = obj_str(w->catalog, "spec.source.secretRef.name");
-	const char *ns = obj_str(w->catalog, "spec.source.secretRef.namespace");
+	struct error err = ERROR_INIT;
+	const char *name = obj_str(w->catalog, SECRET_REF ".name");
 	const struct resource *r = discovery_kind(w->m->discovery, "", "v1", "Secret");
-	if (name && ns && r)
-		w->call = client_get(w->m->c.client, r, ns, name, NULL, secret_came, w);
-	else
+	if (!name || source_path(w->catalog, "dir://") || source_path(w->catalog, "file://")) {
 		work_run(w);
+		return;
+	}
+	if (!r)
+		error_set(&err, E_UNAVAILABLE, "the server does not say what a Secret is");
+	else
+		credentials_check_namespace(obj_str(w->catalog, SECRET_REF ".namespace"), &err);
+	if (err.code) {
+		error_wrap(&err, SECRET_REF);
+		work_refuse(w, &err);
+		return;
+	}
+	w->call = client_get(w->m->c.client, r, CREDENTIALS_NAMESPACE, name, NULL, secret_came, w);
 }
 
 /* --- slots --- */
@@ -256,11 +288,10 @@ static void fetch_source(struct catalog_work *w);
 
 static void work_run(struct catalog_work *w)
 {
-	struct catalog_slot *s = slot_of(w->m, w->name);
 	if (w->fetched)
 		fetch_source(w);
-	else if (!load_saved(w, s))
-		read_source(w, s);
+	else
+		read_source(w, slot_of(w->m, w->name));
 }
 
 static char *source_text(const struct obj *catalog)
@@ -288,7 +319,8 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 		xfree(s->source);
 		s->source = STEAL(source);
 	}
-	work_start(w);
+	if (!load_saved(w, s))
+		work_start(w);
 }
 
 /* --- fetch --- */
@@ -404,7 +436,7 @@ static void fetch_source(struct catalog_work *w)
 	if (!p) {
 		error_set(&err, E_NOTFOUND, "catalog %s has no archive with sha256 %s any more",
 			  w->name, w->digest);
-		work_fail(w, &err);
+		work_refuse(w, &err);
 		return;
 	}
 	w->fetch = archive_fetch_start(&h, w->catalog, w->secret, p, archive_came, w);
@@ -414,16 +446,14 @@ void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_ar
 {
 	struct manager *m = arg;
 	struct error err;
-	if (holder(m, digest, 0)) {
-		struct catalog_work *w = work_new(m, "", NULL);
-		w->digest = xstrdup(digest);
-		w->fetched = done;
-		w->arg = done_arg;
-		fetch_from(w, holder(m, digest, 0));
+	struct catalog_work *w = work_new(m, "", NULL);
+	w->digest = xstrdup(digest);
+	w->fetched = done;
+	w->arg = done_arg;
+	if (fetch_from(w, holder(m, digest, 0)))
 		return;
-	}
 	error_set(&err, E_NOTFOUND, "no catalog has an archive with sha256 %s", digest);
-	done(done_arg, STR_NONE, &err);
+	work_refuse(w, &err);
 }
 
 /* --- the swap --- */
@@ -521,7 +551,7 @@ static void saved_came(void *arg, struct sync_result *result)
 			 result->err->msg);
 	else
 		swap(w->m, s, STEAL(result->index));
-	read_source(w, s);
+	work_start(w);
 }
 
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index)

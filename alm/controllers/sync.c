@@ -108,7 +108,7 @@ bool sync_open(struct sync *s, const char *scheme, const struct obj *secret)
 	struct error err = ERROR_INIT;
 	if (weburl_parse(str_of(s->url), scheme, s->a, &s->base, &err) < 0 ||
 	    credentials_read(secret, s->base.origin, s->a, &s->credentials, &err) < 0) {
-		error_wrap(&err, "spec.source");
+		error_wrap(&err, secret ? "spec.source.secretRef" : "spec.source.url");
 		sync_fail(s, &err);
 		return false;
 	}

@@ -151,10 +151,10 @@ static int fetch_remote(struct archive_fetch *f, const char *source, const struc
 		registry_send(f->registry, &q, reply_came, f);
 		return 0;
 	}
-	/* Credentials are the source's: another server does not get them. */
+	/* Credentials are the source's: another server gets them only if they say so. */
 	struct remote_request q = {.url = &u,
 				   .authorization =
-					   weburl_same_origin(&home, &u)
+					   credentials_are_for(&f->credentials, u.origin)
 						   ? credentials_header(&f->credentials, f->a)
 						   : NULL,
 				   .body_max = SOURCE_ARCHIVE_BYTES_MAX};

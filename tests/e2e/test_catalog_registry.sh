@@ -52,7 +52,9 @@ registry token <<END
 auth: {token: {realm: "https://127.0.0.1:$(cat "$web/port")/token", service: test, issuer: test, rootcertbundle: $web/ca.crt}}
 END
 echo secret >"$dir/password"
-login=(--ca-file "$web/ca.crt" --username user --password-file "$dir/password")
+realm=https://127.0.0.1:$(cat "$web/port")
+plain=(--ca-file "$web/ca.crt" --username user --password-file "$dir/password")
+login=("${plain[@]}" --token-service "$realm")
 # shellcheck disable=SC2154
 basic=oci://127.0.0.1:$basic_port token=oci://127.0.0.1:$token_port
 short() { sed -E 's/sha256:[0-9a-f]{12}/sha256:D/; s/ +/ /g; s/ $//'; }
@@ -62,6 +64,9 @@ etcd-operator 0.9.4 sha256:D etcds.etcd.coreos.com/v1"
 
 # --- one artifact, with a password and with tokens ---
 code "without credentials the registry refuses" 1 "asks for a user name" alm catalog push "$folder" "$basic/catalog" --ca-file "$web/ca.crt"
+code "a token service that the user does not name gets nothing" 3 "its token service is $realm" \
+	alm catalog push "$folder" "$token/mirror/catalog:1" "${plain[@]}"
+is "it was not even asked" "" "$(cat "$web/log" 2>/dev/null)"
 for kind in basic token; do
 	code "$kind: push of a catalog" 0 "sha256:" alm catalog push "$folder" "${!kind}/mirror/catalog:1" "${login[@]}"
 	is "$kind: list" "$want" "$(alm catalog list "${!kind}/mirror/catalog:1" "${login[@]}" | short)"
@@ -104,10 +109,24 @@ cp "$folder/etcd-operator-0.9.4.tgz" "$stored"
 # --- controllers ---
 up_start
 manifests
-k create namespace sources >/dev/null
-k create secret generic registry -n sources --from-file=ca.crt="$web/ca.crt" --from-literal=username=user \
-	--from-literal=password=secret >/dev/null
-alm catalog add mirror "$token/mirror/catalog:1" --interval 2s --secret sources/registry --priority 3 >/dev/null
+k create namespace alm-system >/dev/null 2>&1
+# secret NAME ORIGIN...
+secret() {
+	local name=$1
+	shift
+	k create secret generic "$name" -n alm-system --type=app.coreos.com/catalog-credentials --from-file=ca.crt="$web/ca.crt" \
+		--from-literal=username=user --from-literal=password=secret --from-literal=origins="$*" >/dev/null
+}
+secret registry "https://127.0.0.1:$basic_port" "https://127.0.0.1:$token_port" "$realm"
+secret alone "https://127.0.0.1:$token_port"
+: >"$web/log"
+alm catalog add alone "$token/mirror/catalog:1" --secret alone >/dev/null
+reason() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}'; }
+soon "a token service that the Secret does not name gets nothing" SourceNotAllowed reason alone
+has "and it is named" "its token service is $realm, which the credentials are not for" "$(k get catalog alone -o yaml | tr -s ' \n' ' ')"
+is "it was not even asked" "" "$(cat "$web/log")"
+k delete catalog alone >/dev/null
+alm catalog add mirror "$token/mirror/catalog:1" --interval 2s --secret registry --priority 3 >/dev/null
 synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason} {.status.versions}'; }
 soon "the artifact is synced through the token flow" "Synced 2" synced mirror
 k create -f "$dir/etcd-apptype.yaml" >/dev/null
@@ -115,6 +134,6 @@ is "the app installs from the registry" "etcd" "$(app_is etcd "status.installedV
 package 0.9.6 "$folder" >/dev/null
 alm catalog push "$folder" "$token/mirror/catalog:1" "${login[@]}" >/dev/null 2>&1
 is "the tag moves, and the app follows" "etcd" "$(app_is etcd "status.installedVersion = '0.9.6'" | sed 's/.*\///')"
-alm catalog add pinned "$basic/mirror/catalog@$digest" --secret sources/registry >/dev/null
+alm catalog add pinned "$basic/mirror/catalog@$digest" --secret registry >/dev/null
 soon "a pinned digest stays what it was" "Synced 2" synced pinned
 finish

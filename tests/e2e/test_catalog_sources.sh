@@ -81,10 +81,16 @@ TABLE
 up_start
 manifests
 cd "$dir" || exit 1
-k create namespace sources >/dev/null
-k create secret generic web -n sources --from-file=ca.crt="$web/ca.crt" --from-literal=username=user \
-	--from-literal=password=secret >/dev/null
-add() { alm catalog add "$1" "$2" --interval 3s --secret sources/web --priority "$3"; }
+# secret NAMESPACE NAME TYPE ORIGINS
+secret() {
+	k create secret generic "$2" -n "$1" --type="$3" --from-file=ca.crt="$web/ca.crt" --from-literal=username=user \
+		--from-literal=password=secret --from-literal=origins="$4" >/dev/null
+}
+ours=app.coreos.com/catalog-credentials
+k create namespace alm-system >/dev/null 2>&1
+k create namespace team-b >/dev/null
+secret alm-system web $ours "$url"
+add() { alm catalog add "$1" "$2" --interval 3s --secret web --priority "$3"; }
 is "alm catalog add" "catalog.app.coreos.com/community created" "$(add community "$url/basic" 5)"
 for bad in truncated html toohttp many lying; do add "bad-$bad" "$url/bad/$bad" 0 >/dev/null; done
 synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}'; }
@@ -97,6 +103,36 @@ k create -f etcd-apptype.yaml >/dev/null
 is "the app installs from it" "etcd" "$(app_is etcd "status.installedVersion = '0.9.5'" | sed 's/.*\///')"
 is "its archives came with credentials" "yes" "$(grep -q '^200 /basic/etcd-operator-0.9.5.tgz 127.0.0.1 auth' "$web/log" && echo yes)"
 soon "500,001 versions are refused by name" LimitExceeded synced bad-many
+
+# --- a Secret is used for what it says itself, and for nothing else ---
+secret team-b s $ours "$url"
+secret alm-system opaque Opaque "$url"
+secret alm-system other $ours "https://charts.example $url/"
+k create secret generic sa-token -n alm-system --type=kubernetes.io/service-account-token --from-literal=token=t \
+	--dry-run=client -o json | sed 's/"name"/"annotations":{"kubernetes.io\/service-account.name":"default"},"name"/' | k create -f - >/dev/null
+secret alm-system elsewhere $ours https://charts.example
+message() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].message}'; }
+# steal NAME NAMESPACE SECRET: a Catalog that wants to have the Secret sent to our server
+steal() {
+	printf '{"apiVersion":"app.coreos.com/v1alpha1","kind":"Catalog","metadata":{"name":"%s"},"spec":{"source":{"url":"%s/steal-%s","secretRef":{"namespace":"%s","name":"%s"}}}}' \
+		"$1" "$url" "$1" "$2" "$3" | k create -f - >/dev/null
+	soon "Secret $2/$3 is not sent" SourceNotAllowed synced "$1"
+}
+steal foreign team-b s
+steal nowhere team-b nosuch
+is "whether a Secret of another namespace exists is not told" "$(message foreign)" "$(message nowhere)"
+has "the remedy is named" "catalogs use Secrets of alm-system only" "$(message foreign)"
+steal opaque alm-system opaque
+steal missing alm-system missing
+is "one of another type is told as one that is not there" "$(message opaque)" "$(message missing | sed s/missing/opaque/)"
+steal token alm-system sa-token
+steal elsewhere alm-system elsewhere
+has "an origin that is missing is named" "is not for $url; if it shall be sent there" "$(message elsewhere)"
+is "the server was not even asked" "" "$(grep steal "$web/log")"
+alm catalog add other "$url/basic" --secret other >/dev/null
+soon "several origins" Synced synced other
+code "alm catalog add takes no other namespace" 2 "namespace alm-system" alm catalog add x "$url" --secret team-b/s
+k delete catalog other >/dev/null
 
 rv() { k get catalog community -o 'jsonpath={.metadata.resourceVersion}'; }
 before=$(rv)
