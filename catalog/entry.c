@@ -1,6 +1,7 @@
 #include "catalog/entry.h"
 
 #include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
 #include "catalog/fbc.h"
 
 struct obj *entry_chart(const struct obj *chart)
@@ -50,6 +51,41 @@ void entry_print(const struct obj *entry, struct strbuf *lines)
 	strbuf_addc(lines, '\n');
 }
 
+void entry_seal(struct obj *entry)
+{
+	struct error err = ERROR_INIT;
+	struct obj *package = NULL;
+	const struct obj *annotations = obj_get(obj_get(entry, "chart"), "annotations");
+	struct str text = obj_as_str(obj_get(entry, "descriptor"));
+	if (!text.ptr)
+		text = obj_as_str(obj_get(annotations, PACKAGE_ANNOTATION));
+	if (package_parse_descriptor(text, &package, &err) < 0)
+		obj_set_str(entry, "error", err.msg);
+	else if (package)
+		obj_set(entry, "package", package);
+}
+
+void entry_print_notices(struct str text, struct strbuf *lines)
+{
+	struct error err = ERROR_INIT;
+	struct obj *notices = NULL;
+	CLEANUP(obj_unrefp) struct obj *line = obj_map();
+	obj_set(line, "catalogYaml", obj_stringn(text));
+	if (str_trim(text).len && yaml_parse_one(text, &notices, &err) < 0)
+		obj_set_str(line, "error", err.msg);
+	else if (notices)
+		obj_set(line, "notices", notices);
+	entry_print(line, lines);
+}
+
+static void take_notices(struct catalog_index *x, const struct obj *line)
+{
+	const char *problem = obj_str(line, "error");
+	x->catalog_yaml = arena_strdup(x->arena, obj_str(line, "catalogYaml"));
+	x->notices = obj_keep(x->arena, obj_ref(obj_get(line, "notices")));
+	x->notices_error = problem ? arena_strdup(x->arena, problem) : NULL;
+}
+
 void entry_add(struct catalog_index *x, const struct obj *entry)
 {
 	const char *where = obj_str(entry, "where"), *problem = obj_str(entry, "error");
@@ -62,6 +98,7 @@ void entry_add(struct catalog_index *x, const struct obj *entry)
 	}
 	struct package_source s = {.chart = obj_get(entry, "chart"),
 				   .descriptor = str_of(descriptor),
+				   .parsed = obj_get(entry, "package"),
 				   .own_crds = obj_get(entry, "ownCrds"),
 				   .unread = obj_flag(entry, "unread", false),
 				   .digest = digest,
@@ -75,9 +112,8 @@ static int read_line(struct catalog_index *x, struct str line, struct error *err
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	if (json_parse(line, &o, err) < 0 || obj_type(o) != OBJ_MAP)
 		return error_set(err, E_CORRUPT, "an entry line is damaged");
-	const char *catalog_yaml = obj_str(o, "catalogYaml");
-	if (catalog_yaml)
-		x->catalog_yaml = arena_strdup(x->arena, catalog_yaml);
+	if (obj_str(o, "catalogYaml"))
+		take_notices(x, o);
 	else if (obj_has(o, "olm"))
 		fbc_take(x, o);
 	else

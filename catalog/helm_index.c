@@ -92,6 +92,7 @@ static struct obj *line_of(const struct reading *r, const char *name, const char
 	obj_set_bool(line, "unread", true);
 	obj_set_str(line, "digest", digest);
 	obj_set_str(line, "locator", locator);
+	entry_seal(line);
 	return line;
 }
 

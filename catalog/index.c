@@ -129,12 +129,16 @@ static int apply_notice(struct catalog_index *x, const struct obj *row, bool wit
 
 static int apply_catalog_yaml(struct catalog_index *x, struct str text, struct error *err)
 {
-	struct obj *o = NULL;
+	struct obj *parsed = NULL;
+	const struct obj *o = x->notices;
 	if (!str_trim(text).len)
 		return 0;
-	if (yaml_parse_one(text, &o, err) < 0)
+	if (x->notices_error)
+		return error_set(err, E_INVALID, "catalog.yaml: %s", x->notices_error);
+	if (!o && yaml_parse_one(text, &parsed, err) < 0)
 		return error_wrap(err, "catalog.yaml");
-	obj_keep(x->arena, o);
+	if (!o)
+		o = obj_keep(x->arena, parsed);
 	const struct obj *lists[] = {obj_get(o, "deprecations"), obj_get(o, "withdrawn")};
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < obj_len(lists[k]); i++)

@@ -23,6 +23,8 @@ struct catalog_index {
 	size_t n, cap;
 	size_t n_packages, n_rejected; /* n_rejected counts all */
 	const char *catalog_yaml;      /* its text, or NULL */
+	const struct obj *notices;     /* what it means, or NULL: nobody has parsed it yet */
+	const char *notices_error;     /* why it means nothing; or NULL */
 	struct obj *olm;               /* lines of fbc.h, or NULL */
 	bool over;                     /* more versions than the limit: the revision is unusable */
 	const char *rejected[INDEX_REJECTED_MAX];

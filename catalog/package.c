@@ -200,17 +200,31 @@ static int take_descriptor(const struct obj *o, struct arena *a, struct package_
 	return read_conflicts(d.conflicts, a, p, err);
 }
 
-static int read_descriptor(struct str text, struct arena *a, struct package_version *p,
-			   struct error *err)
+int package_parse_descriptor(struct str text, struct obj **ret, struct error *err)
+{
+	*ret = NULL;
+	text = str_trim(text);
+	if (text.len > PACKAGE_DESCRIPTOR_BYTES_MAX)
+		return error_set(err, E_LIMIT, "alm.yaml: larger than %zu bytes",
+				 PACKAGE_DESCRIPTOR_BYTES_MAX);
+	if (text.len && yaml_parse_one(text, ret, err) < 0)
+		return error_wrap(err, "alm.yaml");
+	return 0;
+}
+
+static int read_descriptor(struct str text, const struct obj *parsed, struct arena *a,
+			   struct package_version *p, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	text = str_trim(text); /* an annotation may have lost the last line end */
 	sha256_hex(text, p->descriptor_digest);
 	if (!text.len)
 		return 0;
-	if (yaml_parse_one(text, &o, err) < 0)
+	if (!parsed && package_parse_descriptor(text, &o, err) < 0)
 		return -err->code;
-	return take_descriptor(o, a, p, err);
+	if (take_descriptor(parsed ? parsed : o, a, p, err) < 0)
+		return error_wrap(err, "alm.yaml");
+	return 0;
 }
 
 static int take_chart(const struct obj *o, struct arena *a, struct package_version *p,
@@ -310,8 +324,8 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 			" of Chart.yaml differ; build the package again");
 	if (!descriptor.ptr)
 		descriptor = str_of(annotation);
-	if (read_descriptor(descriptor, a, p, err) < 0)
-		return error_wrap(err, "alm.yaml");
+	if (read_descriptor(descriptor, s->parsed, a, p, err) < 0)
+		return -err->code;
 	if (s->own_crds && package_learn(p, s->own_crds, a, err) < 0)
 		return -err->code;
 	p->unread = s->unread;

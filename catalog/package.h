@@ -11,8 +11,9 @@
 #include "alm/obj/obj.h"
 #include "catalog/semver.h"
 
-#define PACKAGE_ANNOTATION    "app.coreos.com/package"
-#define PACKAGE_RESOURCES_MAX 256
+#define PACKAGE_ANNOTATION           "app.coreos.com/package"
+#define PACKAGE_RESOURCES_MAX        256
+#define PACKAGE_DESCRIPTOR_BYTES_MAX ((size_t)256 << 10)
 
 struct package_requirement {  /* provided by another package */
 	const char *resource; /* plural.group/version */
@@ -61,8 +62,9 @@ struct package_version {
 
 struct package_source {
 	struct str chart_yaml;
-	const struct obj *chart; /* Chart.yaml as a map, instead of its text */
-	struct str descriptor;   /* alm.yaml; STR_NONE: none */
+	const struct obj *chart;  /* Chart.yaml as a map, instead of its text */
+	struct str descriptor;    /* alm.yaml; STR_NONE: none */
+	const struct obj *parsed; /* what descriptor or annotation mean; NULL: parsed here */
 	const struct obj *const
 		*crds; /* of crds/, subcharts included: give provides when undeclared */
 	size_t n_crds;
@@ -72,6 +74,8 @@ struct package_source {
 	const char *where; /* for people, in what is rejected; NULL: the locator */
 };
 
+/* The descriptor as a map; NULL if the text is empty. */
+int package_parse_descriptor(struct str text, struct obj **ret, struct error *err);
 /* E_INVALID names the file, the field and what was wanted: "alm.yaml: provides[0]: ...". */
 int package_read(const struct package_source *s, struct arena *a, struct package_version **ret,
 		 struct error *err);

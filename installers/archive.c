@@ -116,6 +116,11 @@ static int clean_name(struct arena *a, struct str raw, const struct chart_limits
 
 /* ---- the list ---- */
 
+static struct str without_mark(struct str data)
+{
+	return str_has_prefix(data, STR("\xef\xbb\xbf")) ? str_skip(data, 3) : data;
+}
+
 static void push(struct arena *a, struct archive_files *files, const char *path, struct str data)
 {
 	if (files->n == files->cap) {
@@ -126,9 +131,7 @@ static void push(struct arena *a, struct archive_files *files, const char *path,
 		files->items = items;
 		files->cap = cap;
 	}
-	if (str_has_prefix(data, STR("\xef\xbb\xbf")))
-		data = str_skip(data, 3);
-	files->items[files->n++] = (struct archive_file){path, data};
+	files->items[files->n++] = (struct archive_file){path, without_mark(data)};
 }
 
 static int draw(struct archive_budget *b, const char *name, size_t bytes, struct error *err)
@@ -247,9 +250,31 @@ static int drop_first(struct arena *a, char *name, bool is_dir, const char **fir
 	return 0;
 }
 
-static int read_entry(struct arena *a, struct archive *tar, struct archive_entry *e,
-		      const struct source *src, struct archive_budget *budget, const char **first,
-		      struct archive_files *files, struct error *err)
+/* One archive: where names and data go. each NULL: data stays in the arena of the names. */
+struct reading {
+	struct arena *a;
+	struct archive *tar;
+	struct source src;
+	struct archive_budget *budget;
+	const char *first;
+	struct archive_files files;
+	archive_file_fn each;
+	void *arg;
+};
+
+static int hand_out(struct reading *r, const char *path, const char *name, struct error *err)
+{
+	size_t limit = r->budget->limits->file_bytes;
+	struct str data;
+	CLEANUP(arena_freep) struct arena *a = arena_new(limit + STRBUF_SMALL);
+	if (read_data(a, r->tar, &r->src, name, limit, &data, err) < 0 ||
+	    draw(r->budget, name, data.len, err) < 0)
+		return -err->code;
+	push(r->a, &r->files, path, STR_NONE);
+	return r->each(r->arg, path, without_mark(data), err);
+}
+
+static int read_entry(struct reading *r, struct archive_entry *e, struct error *err)
 {
 	const char *raw = archive_entry_pathname(e);
 	if (!raw)
@@ -258,62 +283,62 @@ static int read_entry(struct arena *a, struct archive *tar, struct archive_entry
 	const char *path = "";
 	if (!raw)
 		return error_set(err, E_INVALID, "entry name is not UTF-8");
-	if (draw_entry(budget, err) < 0 ||
-	    clean_name(a, str_of(raw), budget->limits, &name, err) < 0 ||
+	if (draw_entry(r->budget, err) < 0 ||
+	    clean_name(r->a, str_of(raw), r->budget->limits, &name, err) < 0 ||
 	    check_type(e, name, err) < 0)
 		return -err->code;
 	bool is_dir = archive_entry_filetype(e) == AE_IFDIR;
 	if (!*name) /* "./" */
 		return is_dir ? 0 : error_set(err, E_INVALID, "an entry has no name");
-	if (drop_first(a, name, is_dir, first, &path, err) < 0)
+	if (drop_first(r->a, name, is_dir, &r->first, &path, err) < 0)
 		return -err->code;
 	if (is_dir)
 		return 0;
+	if (r->each)
+		return hand_out(r, path, name, err);
 	struct str data;
-	if (read_data(a, tar, src, name, budget->limits->file_bytes, &data, err) < 0 ||
-	    draw(budget, name, data.len, err) < 0)
+	if (read_data(r->a, r->tar, &r->src, name, r->budget->limits->file_bytes, &data, err) < 0 ||
+	    draw(r->budget, name, data.len, err) < 0)
 		return -err->code;
-	push(a, files, path, data);
+	push(r->a, &r->files, path, data);
 	return 0;
 }
 
-static int check_tail(struct archive *tar, struct source *src, struct error *err)
+static int check_tail(struct reading *r, struct error *err)
 {
-	size_t end = (size_t)archive_filter_bytes(tar, 0);
+	size_t end = (size_t)archive_filter_bytes(r->tar, 0);
 	struct str piece;
 	do {
-		if (gzip_reader_next(src->gzip, &piece, err) < 0)
+		if (gzip_reader_next(r->src.gzip, &piece, err) < 0)
 			return -err->code;
-		note_bytes(src, piece);
+		note_bytes(&r->src, piece);
 	} while (piece.len);
-	if (src->last_byte > end)
+	if (r->src.last_byte > end)
 		return error_set(err, E_INVALID, "bytes after the end of the tar");
 	return 0;
 }
 
-static int read_tar(struct arena *a, struct archive *tar, struct source *src,
-		    struct archive_budget *budget, struct archive_files *files, struct error *err)
+static int read_tar(struct reading *r, struct error *err)
 {
 	struct archive_entry *e;
-	const char *first = NULL;
 	for (;;) {
-		int r = archive_read_next_header(tar, &e);
-		if (src->err.code)
-			return error_copy(err, &src->err);
-		if (r == ARCHIVE_EOF)
+		int rc = archive_read_next_header(r->tar, &e);
+		const char *problem = archive_error_string(r->tar);
+		if (r->src.err.code)
+			return error_copy(err, &r->src.err);
+		if (rc == ARCHIVE_EOF)
 			break;
-		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+		if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
 			return error_set(err, E_INVALID, "not tar: %s",
-					 archive_error_string(tar) ? archive_error_string(tar)
-								   : "damaged");
-		if (read_entry(a, tar, e, src, budget, &first, files, err) < 0)
+					 problem ? problem : "damaged");
+		if (read_entry(r, e, err) < 0)
 			return -err->code;
 	}
-	if (check_tail(tar, src, err) < 0)
+	if (check_tail(r, err) < 0)
 		return -err->code;
-	if (!files->n)
+	if (!r->files.n)
 		return error_set(err, E_INVALID, "no files");
-	return archive_files_check(files, err);
+	return archive_files_check(&r->files, err);
 }
 
 static void archive_freep(struct archive **tar)
@@ -321,9 +346,9 @@ static void archive_freep(struct archive **tar)
 	archive_free(*tar);
 }
 
-int archive_read(struct arena *a, struct str packed, struct archive_budget *budget,
-		 struct archive_files *ret, struct error *err)
+static int read_packed(struct reading *r, struct str packed, struct error *err)
 {
+	const struct archive_budget *budget = r->budget;
 	const struct chart_limits *l = budget->limits;
 	if (packed.len > l->packed_bytes)
 		return error_set(err, E_LIMIT, "packed size is over %zu bytes", l->packed_bytes);
@@ -333,20 +358,37 @@ int archive_read(struct arena *a, struct str packed, struct archive_budget *budg
 	size_t room = l->unpacked_bytes - budget->unpacked + l->entries * 1536;
 	CLEANUP(gzip_reader_freep) struct gzip_reader *gzip =
 		gzip_reader_new(packed, room, l->ratio);
-	struct source src = {.gzip = gzip};
 	CLEANUP(archive_freep) struct archive *tar = archive_read_new();
-	struct archive_files files = {0};
+	r->src = (struct source){.gzip = gzip};
+	r->tar = tar;
 	if (archive_read_support_format_tar(tar) != ARCHIVE_OK)
 		return error_set(err, E_INTERNAL, "libarchive without tar");
-	if (archive_read_open(tar, &src, NULL, source_read, NULL) != ARCHIVE_OK) {
-		if (src.err.code)
-			return error_copy(err, &src.err);
+	if (archive_read_open(tar, &r->src, NULL, source_read, NULL) != ARCHIVE_OK) {
+		if (r->src.err.code)
+			return error_copy(err, &r->src.err);
 		return error_set(err, E_INVALID, "not tar: %s", archive_error_string(tar));
 	}
-	if (read_tar(a, tar, &src, budget, &files, err) < 0)
+	return read_tar(r, err);
+}
+
+int archive_read(struct arena *a, struct str packed, struct archive_budget *budget,
+		 struct archive_files *ret, struct error *err)
+{
+	struct reading r = {.a = a, .budget = budget};
+	if (read_packed(&r, packed, err) < 0)
 		return -err->code;
-	*ret = files;
+	*ret = r.files;
 	return 0;
+}
+
+int archive_each(struct str packed, struct archive_budget *budget, archive_file_fn fn, void *arg,
+		 struct error *err)
+{
+	/* names, each copied twice, and the list of them */
+	const struct chart_limits *l = budget->limits;
+	CLEANUP(arena_freep) struct arena *a = arena_new(l->entries * (2 * l->path_bytes + 128));
+	struct reading r = {.a = a, .budget = budget, .each = fn, .arg = arg};
+	return read_packed(&r, packed, err);
 }
 
 /* ---- writing ---- */

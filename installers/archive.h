@@ -44,6 +44,11 @@ struct archive_files {
 /* E_INVALID names the entry, E_LIMIT the limit. */
 int archive_read(struct arena *a, struct str packed, struct archive_budget *budget,
 		 struct archive_files *ret, struct error *err);
+/* The same, one file after the other: data is borrowed until fn returns, so an archive of many
+ * archives takes the room of one. A path that is there twice is an error at the end. */
+typedef int (*archive_file_fn)(void *arg, const char *path, struct str data, struct error *err);
+int archive_each(struct str packed, struct archive_budget *budget, archive_file_fn fn, void *arg,
+		 struct error *err);
 /* One more file for a chart that is read from a folder: checks the name, draws on the budget. */
 int archive_files_add(struct arena *a, struct archive_files *files, const char *path,
 		      struct str data, struct archive_budget *budget, struct error *err);

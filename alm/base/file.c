@@ -21,7 +21,7 @@ static int fail(struct error *err, const char *path)
 	return error_set(err, code, "%s: %s", path, strerror(errno));
 }
 
-static void close_fd(const int *fd)
+void file_close(const int *fd)
 {
 	if (*fd > STDIN_FILENO)
 		close(*fd);
@@ -86,12 +86,12 @@ int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err)
 }
 
 /* Looked at before it is opened, as opening alone makes some devices act; and again after. */
-static int open_regular(const char *path, int *ret_fd, struct error *err)
+int file_open(const char *path, int *ret_fd, struct error *err)
 {
 	struct file_info info;
 	if (file_info(path, &info, err) < 0 || check_regular(&info, path, err) < 0)
 		return -err->code;
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	CLEANUP(file_close) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(err, path);
 	if (file_info_fd(fd, path, &info, err) < 0 || check_regular(&info, path, err) < 0)
@@ -103,15 +103,15 @@ static int open_regular(const char *path, int *ret_fd, struct error *err)
 
 int file_read(const char *path, struct strbuf *b, struct error *err)
 {
-	CLEANUP(close_fd) int fd = -1;
-	if (open_regular(path, &fd, err) < 0)
+	CLEANUP(file_close) int fd = -1;
+	if (file_open(path, &fd, err) < 0)
 		return -err->code;
 	return file_read_fd(fd, path, b, err);
 }
 
 int file_read_input(const char *path, struct strbuf *b, struct error *err)
 {
-	CLEANUP(close_fd) int fd =
+	CLEANUP(file_close) int fd =
 		strcmp(path, "-") ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO;
 	if (fd < 0)
 		return fail(err, path);
@@ -135,7 +135,7 @@ static int write_all(int fd, struct str bytes, const char *path, struct error *e
 
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err)
 {
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	CLEANUP(file_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return fail(err, path);
 	int r = write_all(fd, bytes, path, err);
@@ -146,7 +146,7 @@ int file_write_new(const char *path, struct str bytes, unsigned mode, struct err
 
 int dir_flush(const char *path, struct error *err)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(file_close) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0)
 		return fail(err, path);
 	return 0;

@@ -30,6 +30,9 @@ int file_read(const char *path, struct strbuf *b, struct error *err);
  * terminal (/dev/stdin, <(command)). Waits for it, so nothing that serves others calls it. */
 int file_read_input(const char *path, struct strbuf *b, struct error *err);
 typedef int (*file_read_fn)(const char *path, struct strbuf *b, struct error *err); /* of the two */
+/* The regular file, open as said above; the caller closes *ret_fd with file_close(). */
+int file_open(const char *path, int *ret_fd, struct error *err);
+void file_close(const int *fd); /* usable as CLEANUP; standard input, and below 0: nothing */
 /* The rest of an open file; path is for messages. Owns nothing. */
 int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err);
 /* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */

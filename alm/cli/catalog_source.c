@@ -10,6 +10,7 @@
 
 struct catalog_source {
 	struct loop *loop;
+	struct sandbox *sandbox;
 	struct sync_host host;
 	struct source_cache *cache;
 	struct obj *catalog, *secret;
@@ -18,6 +19,8 @@ struct catalog_source {
 	struct error err;
 	struct strbuf *bytes; /* of the archive that is being fetched */
 };
+
+static const struct sandbox_job jobs[] = {SOURCE_JOBS, {0}};
 
 static int add_file(struct cli *c, const char *option, const char *key, struct obj *data,
 		    struct error *err)
@@ -80,6 +83,7 @@ void catalog_source_free(struct catalog_source *s)
 	source_cache_free(s->cache);
 	obj_unref(s->catalog);
 	obj_unref(s->secret);
+	sandbox_free(s->sandbox);
 	loop_free(s->loop);
 	xfree(s);
 }
@@ -99,8 +103,12 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = xcalloc(1, sizeof(*s));
 	s->loop = loop_event_new();
-	s->host = (struct sync_host){
-		.loop = s->loop, .files = &source_files_real, .take_fresh = true, .take_all = true};
+	s->sandbox = sandbox_inline_new(s->loop, jobs);
+	s->host = (struct sync_host){.loop = s->loop,
+				     .files = &source_files_real,
+				     .sandbox = s->sandbox,
+				     .take_fresh = true,
+				     .take_all = true};
 	s->cache = source_cache_new();
 	s->catalog = meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, "local");
 	obj_set_path(s->catalog, "spec.source.url", obj_string(url_of(c, what)));

@@ -116,8 +116,8 @@ struct pulling {
 };
 
 static const struct chart_limits pull_limits = {
-	.packed_bytes = SOURCE_FILE_BYTES_MAX,
-	.unpacked_bytes = SOURCE_FILE_BYTES_MAX,
+	.packed_bytes = SOURCE_FOLDER_BYTES_MAX,
+	.unpacked_bytes = SOURCE_FOLDER_BYTES_MAX,
 	.file_bytes = INDEX_BYTES_MAX,
 	.entries = 100000,
 	.ratio = 1000,
@@ -148,7 +148,7 @@ static int pull_one(void *arg, const struct package_version *p, struct str bytes
 static int finish_pull(struct pulling *x, const struct catalog_index *from, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf index = STRBUF_INIT(INDEX_BYTES_MAX);
-	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(SOURCE_FILE_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(SOURCE_FOLDER_BYTES_MAX);
 	catalog_listing_print(x->listing, &index);
 	if (strbuf_check(&index, "index.yaml", err) < 0 ||
 	    put_file(x, "index.yaml", strbuf_str(&index), err) < 0)
@@ -167,7 +167,7 @@ static int pull_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	CLEANUP(catalog_listing_freep) struct catalog_listing *l = catalog_listing_new();
-	CLEANUP(arena_freep) struct arena *a = arena_new(SOURCE_FILE_BYTES_MAX);
+	CLEANUP(arena_freep) struct arena *a = arena_new(SOURCE_FOLDER_BYTES_MAX);
 	bool is_file = cstr_has_suffix(c->args[1], ".tgz");
 	struct pulling x = {.c = c,
 			    .folder = is_file ? NULL : c->args[1],

@@ -136,6 +136,7 @@ static int read_chart(const struct archive_files *files, struct obj *entry, stru
 	obj_set(entry, "chart", entry_chart(chart));
 	if (descriptor)
 		obj_set(entry, "descriptor", obj_stringn(descriptor->data));
+	entry_seal(entry);
 	return 0;
 }
 
@@ -197,9 +198,13 @@ int inspect_compare(const struct obj *entry, const struct package_version *p, st
 	struct package_version *q = NULL;
 	struct package_source s = {.chart = obj_get(entry, "chart"),
 				   .descriptor = str_of(obj_str(entry, "descriptor")),
+				   .parsed = obj_get(entry, "package"),
 				   .digest = p->digest,
 				   .locator = p->locator};
-	if (package_read(&s, a, &q, err) < 0)
+	const char *problem = obj_str(entry, "error");
+	if (problem)
+		error_set(err, E_INVALID, "%s", problem);
+	if (problem || package_read(&s, a, &q, err) < 0)
 		return error_wrap(err, "the archive of %s %.*s", p->package,
 				  STR_ARG(p->version.text));
 	if (strcmp(q->package, p->package) != 0 || !str_eq(q->version.text, p->version.text))

@@ -115,6 +115,16 @@ static int roots_read(void *arg, const char *path, struct strbuf *b, struct erro
 	return file_read_fd(fd, rest, b, err);
 }
 
+static int roots_open(void *arg, const char *path, int *ret_fd, struct error *err)
+{
+	CLEANUP(beneath_close) int root = -1;
+	const char *rest;
+	struct file_info info;
+	if (open_root(arg, path, &root, &rest, err) < 0)
+		return -err->code;
+	return beneath_open(root, rest, &info, ret_fd, err);
+}
+
 /* The data folder and every folder above it: none of them may be a root. */
 static int find_forbidden(struct source_roots *r, const char *data_dir, struct error *err)
 {
@@ -160,7 +170,7 @@ int source_roots_new(const char *const *dirs, size_t n, const char *data_dir,
 {
 	static const char *const standard[] = {SOURCE_ROOT_DEFAULT};
 	CLEANUP(source_roots_freep) struct source_roots *r = xcalloc(1, sizeof(*r));
-	r->files = (struct source_files){roots_list, roots_info, roots_read, r};
+	r->files = (struct source_files){roots_list, roots_info, roots_read, roots_open, r};
 	if (find_forbidden(r, data_dir, err) < 0)
 		return error_wrap(err, "data folder");
 	if (!n) {

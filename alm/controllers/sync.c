@@ -17,6 +17,7 @@ static void sync_free(struct sync *s)
 	oci_sync_free(s->oci);
 	remote_free(s->remote);
 	index_free(s->index);
+	local_files_free(s);
 	dir_list_free(s->names, s->n_names);
 	strbuf_release(&s->lines);
 	obj_unref(s->catalog);
@@ -86,10 +87,17 @@ static void build_some(struct sync *s)
 	do {
 		more = entry_read_lines(s->index, &s->rest, LINES_A_LOOK, &err);
 	} while (more > 0 && loop_mono(s->host.loop) < until);
+	if (more < 0 && s->cache)
+		source_cache_clear(s->cache); /* what was told is damaged: ask again */
 	if (more < 0)
 		sync_fail(s, &err);
 	else
 		sync_next(s, more ? build_some : finish_index);
+}
+
+bool sync_is_verdict(const struct error *err)
+{
+	return err->code != E_INTERNAL && err->code != E_IO && err->code != E_TOOMANY;
 }
 
 void sync_build(struct sync *s)

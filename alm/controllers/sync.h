@@ -1,7 +1,7 @@
 /*
  * sync: reads a whole source once and builds a new index of it (lifecycle.md 1.3, 1.4). Fetching
- * is asynchronous, parsing of what came over the network happens in the sandbox, and building takes
- * slices of a turn, so no source stops the loop.
+ * is asynchronous, parsing happens in the sandbox, of local files too, and building takes slices of
+ * a turn, so no source stops the loop.
  *
  * done is called once, in a later turn, unless the sync was cancelled.
  */
@@ -24,7 +24,7 @@ struct sync_validators {
 struct sync_host {
 	struct loop *loop;
 	const struct source_files *files;
-	struct sandbox *sandbox; /* NULL: parses in this process (commands) */
+	struct sandbox *sandbox; /* with SOURCE_JOBS */
 	bool take_fresh;         /* also files that changed just now (commands) */
 	bool take_all;           /* also what lint finds errors in (commands) */
 };

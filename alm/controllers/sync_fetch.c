@@ -79,37 +79,27 @@ static void inspected(void *arg, struct str output, const struct error *err)
 	}
 }
 
-static bool is_local(const struct archive_fetch *f)
-{
-	return !cstr_has_prefix(f->wanted.locator, "https://");
-}
-
-/* The digest comes first: no parser sees other bytes than the index promised. */
-static void bytes_came(struct archive_fetch *f)
+/* Every archive of every kind of source comes by here: what a Catalog demands of the bytes (today
+ * its digest) is judged here and nowhere else, before a parser sees them. */
+static int judge(struct archive_fetch *f)
 {
 	char actual[SHA256_HEX];
 	sha256_hex(strbuf_str(&f->bytes), actual);
-	if (strcmp(actual, f->wanted.digest) != 0) {
-		error_set(&f->err, E_INVALID, "DigestMismatch: %s: sha256 is %s, wanted %s",
-			  f->wanted.locator, actual, f->wanted.digest);
+	if (strcmp(actual, f->wanted.digest) != 0)
+		return error_set(&f->err, E_INVALID, "DigestMismatch: %s: sha256 is %s, wanted %s",
+				 f->wanted.locator, actual, f->wanted.digest);
+	return 0;
+}
+
+static void bytes_came(struct archive_fetch *f)
+{
+	if (judge(f) < 0) {
 		strbuf_clear(&f->bytes);
 		finish(f);
 		return;
 	}
-	if (is_local(f) && !f->wanted.unread) { /* inspected when the folder was read */
-		finish(f);
-		return;
-	}
-	if (f->host.sandbox) {
-		f->child = sandbox_run(f->host.sandbox, INSPECT_JOB, strbuf_str(&f->bytes),
-				       &inspect_limits, inspected, f);
-		return;
-	}
-	CLEANUP(obj_unrefp) struct obj *crds = NULL;
-	if (inspect_rendered(strbuf_str(&f->bytes), &f->entry, &crds, &f->err) == 0)
-		compare(f);
-	else
-		finish(f);
+	f->child = sandbox_run(f->host.sandbox, INSPECT_JOB, strbuf_str(&f->bytes), &inspect_limits,
+			       inspected, f);
 }
 
 static void reply_came(void *arg, const struct remote_reply *reply)
@@ -162,6 +152,49 @@ static int fetch_remote(struct archive_fetch *f, const char *source, const struc
 	return 0;
 }
 
+/* --- what lies on this machine --- */
+
+/* The file's own name: all that a local locator is taken for, so it leads nowhere else. Locators
+ * that an older alm has kept have its folder before it. */
+static const char *local_name(const char *locator)
+{
+	const char *member = strrchr(locator, '#'), *slash = strrchr(locator, '/');
+	return member ? member + 1 : slash ? slash + 1 : locator;
+}
+
+static void member_came(void *arg, struct str output, const struct error *err)
+{
+	struct archive_fetch *f = arg;
+	f->child = NULL;
+	if (err) {
+		f->err = *err;
+		error_wrap(&f->err, "%s", f->wanted.locator);
+		finish(f);
+		return;
+	}
+	strbuf_addstr(&f->bytes, output);
+	bytes_came(f);
+}
+
+static void fetch_from_dir(struct archive_fetch *f, const char *dir)
+{
+	const struct source_files *fs = f->host.files;
+	const char *path = arena_fmt(f->a, "%s/%s", dir, local_name(f->wanted.locator));
+	if (fs->read(fs->arg, path, &f->bytes, &f->err) < 0)
+		finish(f);
+	else
+		bytes_came(f);
+}
+
+static void fetch_from_file(struct archive_fetch *f, const char *path)
+{
+	const char *name = arena_fmt(f->a, "%s\n", local_name(f->wanted.locator));
+	f->child = source_run(f->host.files, f->host.sandbox, SOURCE_JOB_MEMBER, str_of(name), path,
+			      &source_limits_one, member_came, f, &f->err);
+	if (!f->child)
+		finish(f);
+}
+
 static void copy_wanted(struct archive_fetch *f, const struct package_version *p)
 {
 	const char *text = arena_text(f->a, p->version.text.ptr, p->version.text.len);
@@ -169,7 +202,6 @@ static void copy_wanted(struct archive_fetch *f, const struct package_version *p
 	f->wanted.version.text = str_of(text);
 	f->wanted.digest = arena_strdup(f->a, p->digest);
 	f->wanted.locator = arena_strdup(f->a, p->locator);
-	f->wanted.unread = p->unread;
 	memcpy(f->wanted.descriptor_digest, p->descriptor_digest, sizeof(p->descriptor_digest));
 }
 
@@ -179,6 +211,7 @@ struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struc
 {
 	struct archive_fetch *f = xcalloc(1, sizeof(*f));
 	const char *source = obj_str(catalog, "spec.source.url");
+	const char *dir = source_path(catalog, "dir://"), *file = source_path(catalog, "file://");
 	f->host = *h;
 	f->a = arena_new((size_t)4 << 20);
 	f->step = (struct task){.fn = deliver, .arg = f};
@@ -186,13 +219,11 @@ struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struc
 	f->arg = arg;
 	strbuf_init(&f->bytes, SOURCE_ARCHIVE_BYTES_MAX + 1);
 	copy_wanted(f, p);
-	if (!is_local(f)) {
-		if (fetch_remote(f, source ? source : "", secret) < 0)
-			finish(f);
-	} else if (source_read_local(h->files, f->wanted.locator, &f->bytes, &f->err) < 0) {
+	if (dir)
+		fetch_from_dir(f, dir);
+	else if (file)
+		fetch_from_file(f, file);
+	else if (fetch_remote(f, source ? source : "", secret) < 0)
 		finish(f);
-	} else {
-		bytes_came(f);
-	}
 	return f;
 }

@@ -3,10 +3,6 @@
 
 #include "alm/controllers/sync_internal.h"
 
-#define INDEX_MEMORY_BYTES ((size_t)1 << 30)
-#define INDEX_CPU_S        20
-#define INDEX_WALL_NS      (INT64_C(60) * 1000000000)
-
 static void lines_read(void *arg, struct str output, const struct error *err)
 {
 	struct sync *s = arg;
@@ -24,19 +20,8 @@ static void lines_read(void *arg, struct str output, const struct error *err)
 
 void sync_parse_index(struct sync *s, struct str input)
 {
-	const struct sandbox_limits limits = {.memory_bytes = INDEX_MEMORY_BYTES,
-					      .output_bytes = HELM_LINES_BYTES_MAX,
-					      .cpu_s = INDEX_CPU_S,
-					      .wall_ns = INDEX_WALL_NS};
-	struct error err = ERROR_INIT;
-	if (s->host.sandbox) {
-		s->child =
-			sandbox_run(s->host.sandbox, HELM_INDEX_JOB, input, &limits, lines_read, s);
-		return;
-	}
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(HELM_LINES_BYTES_MAX);
-	int r = helm_index_job(input, &out, &err);
-	lines_read(s, strbuf_str(&out), r < 0 ? &err : NULL);
+	s->child = sandbox_run(s->host.sandbox, HELM_INDEX_JOB, input, &source_limits_all,
+			       lines_read, s);
 }
 
 static void keep(char out[SYNC_VALIDATOR_MAX], const char *value)

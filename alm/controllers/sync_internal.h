@@ -7,8 +7,10 @@
 #include "alm/controllers/sync.h"
 #include "catalog/helm_index.h"
 
-#define SYNC_ARENA_BYTES ((size_t)64 << 20)
+#define SYNC_ARENA_BYTES ((size_t)256 << 20)
 #define SYNC_SLICE_NS    INT64_C(20000000) /* of one turn */
+
+struct local_file; /* sync_files.c */
 
 struct sync {
 	struct sync_host host;
@@ -30,9 +32,11 @@ struct sync {
 	struct sync_result result;
 	sync_done done;
 	void *arg;
-	/* dir:// */
+	/* dir://, file:// */
 	char **names;
 	size_t n_names, at;
+	struct local_file **files; /* in the order of their names */
+	size_t n_files, cap_files, n_running;
 	struct oci_sync *oci;
 };
 
@@ -48,8 +52,11 @@ void sync_next(struct sync *s, void (*go)(struct sync *s)); /* in the next turn 
 void sync_fail(struct sync *s, const struct error *err);
 void sync_unchanged(struct sync *s);
 void sync_build(struct sync *s); /* lines are complete */
+/* The child read the bytes and says what is wrong with them; else it died, or was killed. */
+bool sync_is_verdict(const struct error *err);
 /* Opens the remote with the credentials; false: the sync has failed. */
 bool sync_open(struct sync *s, const char *scheme, const struct obj *secret);
 void oci_sync_free(struct oci_sync *o);
+void local_files_free(struct sync *s);
 
 #endif

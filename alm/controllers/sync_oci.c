@@ -1,5 +1,6 @@
 /* oci://: a chart repository, whose tags are versions, or one catalog artifact. */
 #include <string.h>
+#include <sys/queue.h>
 
 #include "alm/client/registry.h"
 #include "alm/controllers/sync_internal.h"
@@ -18,12 +19,15 @@ struct oci_sync {
 	const char **tags;
 	size_t n_tags, cap_tags, next, running, n_pages;
 	struct oci_manifest artifact;
+	TAILQ_HEAD(, tag) begun;
 };
 
 struct tag { /* arena of the sync */
 	struct oci_sync *o;
 	const char *name, *known; /* known: digest it had when it was last read */
 	const char *digest;       /* of the manifest */
+	struct sandbox_run *child;
+	TAILQ_ENTRY(tag) link;
 	struct oci_manifest manifest;
 };
 
@@ -31,6 +35,10 @@ void oci_sync_free(struct oci_sync *o)
 {
 	if (!o)
 		return;
+	const struct tag *t;
+	TAILQ_FOREACH (t, &o->begun, link)
+		if (t->child)
+			sandbox_cancel(o->s->host.sandbox, t->child);
 	registry_free(o->registry);
 	xfree(o->tags);
 	xfree(o);
@@ -142,6 +150,38 @@ static int read_config(struct tag *t, const struct remote_reply *reply, struct o
 	return 0;
 }
 
+/* A descriptor is YAML, which a child reads. */
+static void sealed(void *arg, struct str output, const struct error *err)
+{
+	struct tag *t = arg;
+	struct sync *s = t->o->s;
+	struct error failed = err ? *err : ERROR_INIT;
+	struct obj *entry = NULL;
+	t->child = NULL;
+	if (s->err.code)
+		return;
+	if (err && !sync_is_verdict(err))
+		fail(t->o, &failed);
+	else if (err || json_parse(output, &entry, &failed) < 0)
+		tag_rejected(t, &failed);
+	else
+		tag_done(t, entry);
+}
+
+static void seal(struct tag *t, struct obj *entry)
+{
+	struct sync *s = t->o->s;
+	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(CONFIG_BYTES_MAX * 2);
+	if (!obj_get(obj_get(obj_get(entry, "chart"), "annotations"), PACKAGE_ANNOTATION)) {
+		tag_done(t, entry);
+		return;
+	}
+	json_print(entry, &input);
+	obj_unref(entry);
+	t->child = sandbox_run(s->host.sandbox, SOURCE_JOB_PACKAGE, strbuf_str(&input),
+			       &source_limits_one, sealed, t);
+}
+
 static void config_came(void *arg, const struct remote_reply *reply)
 {
 	struct tag *t = arg;
@@ -152,7 +192,7 @@ static void config_came(void *arg, const struct remote_reply *reply)
 	if (read_config(t, reply, &entry, &err) < 0)
 		tag_rejected(t, &err);
 	else
-		tag_done(t, entry);
+		seal(t, entry);
 }
 
 static int check_chart(const struct oci_manifest *m, struct error *err)
@@ -232,6 +272,7 @@ static void start_tag(struct oci_sync *o, const char *name)
 	struct str known = STR_NONE;
 	t->o = o;
 	t->name = name;
+	TAILQ_INSERT_TAIL(&o->begun, t, link);
 	if (s->cache)
 		known = source_note(s->cache, arena_fmt(s->a, "tag:%s", name));
 	if (known.len)
@@ -324,6 +365,19 @@ static void index_came(void *arg, const struct remote_reply *reply)
 	sync_parse_index(s, strbuf_str(&input));
 }
 
+static void notices_told(void *arg, struct str output, const struct error *err)
+{
+	struct oci_sync *o = arg;
+	struct error failed = err ? *err : ERROR_INIT;
+	o->s->child = NULL;
+	if (err) {
+		fail(o, &failed);
+		return;
+	}
+	strbuf_addstr(&o->s->lines, output);
+	read_index(o);
+}
+
 static void notices_came(void *arg, const struct remote_reply *reply)
 {
 	struct oci_sync *o = arg;
@@ -334,10 +388,11 @@ static void notices_came(void *arg, const struct remote_reply *reply)
 		fail(o, &err);
 		return;
 	}
-	CLEANUP(obj_unrefp) struct obj *line = obj_map();
-	obj_set(line, "catalogYaml", obj_stringn(reply->body));
-	entry_print(line, &o->s->lines);
-	read_index(o);
+	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(CONFIG_BYTES_MAX * 2);
+	strbuf_adds(&input, "catalog.yaml\n");
+	strbuf_addstr(&input, reply->body);
+	o->s->child = sandbox_run(o->s->host.sandbox, SOURCE_JOB_TEXT, strbuf_str(&input),
+				  &source_limits_all, notices_told, o);
 }
 
 static void read_index(struct oci_sync *o)
@@ -402,6 +457,7 @@ void sync_oci(struct sync *s)
 	struct oci_sync *o = xcalloc(1, sizeof(*o));
 	s->oci = o;
 	o->s = s;
+	TAILQ_INIT(&o->begun);
 	if (oci_reference_parse(str_of(s->url), s->a, &o->ref, &err) < 0) {
 		fail(o, &err);
 		return;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ struct sandbox_run {
 	struct sandbox_order order;
 	sandbox_done done;
 	void *arg;
-	int input_fd; /* the memfd, until the order is sent */
+	int input_fd, file; /* until the order is sent: the memfd; the file or -1 */
 	struct event *readable;
 	struct strbuf answer; /* code, then output or message */
 	struct sandbox_report report;
@@ -57,7 +58,14 @@ struct sandbox_process {
 struct sandbox_run *sandbox_run(struct sandbox *s, const char *job, struct str input,
 				const struct sandbox_limits *limits, sandbox_done done, void *arg)
 {
-	return s->ops->run(s, job, input, limits, done, arg);
+	return s->ops->run(s, job, input, -1, limits, done, arg);
+}
+
+struct sandbox_run *sandbox_run_file(struct sandbox *s, const char *job, struct str text, int file,
+				     const struct sandbox_limits *limits, sandbox_done done,
+				     void *arg)
+{
+	return s->ops->run(s, job, text, file, limits, done, arg);
 }
 
 void sandbox_cancel(struct sandbox *s, struct sandbox_run *run)
@@ -73,6 +81,15 @@ void sandbox_free(struct sandbox *s)
 
 /* Runs */
 
+static void close_input(struct sandbox_run *r)
+{
+	if (r->input_fd >= 0)
+		close(r->input_fd);
+	if (r->file >= 0)
+		close(r->file);
+	r->input_fd = r->file = -1;
+}
+
 static void run_free(struct sandbox_run *r)
 {
 	TAILQ_REMOVE(&r->owner->runs, r, link);
@@ -81,8 +98,7 @@ static void run_free(struct sandbox_run *r)
 		close(event_get_fd(r->readable));
 		event_free(r->readable);
 	}
-	if (r->input_fd >= 0)
-		close(r->input_fd);
+	close_input(r);
 	strbuf_release(&r->answer);
 	xfree(r);
 }
@@ -194,22 +210,24 @@ static int seal_input(struct str input, struct error *err)
 	return -1;
 }
 
-static bool send_order(struct sandbox_process *s, const struct sandbox_order *o, const int *fds)
+/* fds: input, output and, if n is 3, the file. */
+static bool send_order(struct sandbox_process *s, const struct sandbox_order *o, const int *fds,
+		       size_t n)
 {
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		char bytes[CMSG_SPACE(SANDBOX_FDS_MAX * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {.iov_base = mem_unconst(o), .iov_len = sizeof(*o)};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-	if (fds) {
+	if (n) {
 		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
+		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
 		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, 2 * sizeof(int));
+		c->cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	}
 	return sendmsg(s->fd, &m, MSG_NOSIGNAL) == sizeof(*o);
 }
@@ -226,11 +244,10 @@ static void start(struct sandbox_process *s, struct sandbox_run *r)
 	/* The child's end blocks. */
 	int flags = fcntl(p[1], F_GETFL);
 	fcntl(p[1], F_SETFL, flags & ~O_NONBLOCK);
-	const int fds[2] = {r->input_fd, p[1]};
-	bool sent = send_order(s, &r->order, fds);
+	const int fds[SANDBOX_FDS_MAX] = {r->input_fd, p[1], r->file};
+	bool sent = send_order(s, &r->order, fds, r->file < 0 ? 2 : 3);
 	close(p[1]);
-	close(r->input_fd);
-	r->input_fd = -1;
+	close_input(r);
 	r->readable = event_new(loop_event_base(s->loop), p[0], EV_READ | EV_PERSIST, on_output, r);
 	assert(r->readable);
 	if (sent)
@@ -370,9 +387,15 @@ static void set_limits(struct sandbox_limits *to, const struct sandbox_limits *f
 		to->wall_ns = SANDBOX_WALL_NS;
 }
 
+static bool is_too_large(int file)
+{
+	struct stat st;
+	return file >= 0 && (fstat(file, &st) < 0 || st.st_size > (off_t)SANDBOX_FILE_BYTES);
+}
+
 static struct sandbox_run *process_run(struct sandbox *sandbox, const char *job, struct str input,
-				       const struct sandbox_limits *limits, sandbox_done done,
-				       void *arg)
+				       int file, const struct sandbox_limits *limits,
+				       sandbox_done done, void *arg)
 {
 	struct sandbox_process *s = CONTAINER_OF(sandbox, struct sandbox_process, sandbox);
 	struct sandbox_run *r = xcalloc(1, sizeof(*r));
@@ -380,6 +403,7 @@ static struct sandbox_run *process_run(struct sandbox *sandbox, const char *job,
 	r->done = done;
 	r->arg = arg;
 	r->input_fd = -1;
+	r->file = file;
 	r->order.id = ++s->last_id;
 	r->order.job = job_index(s, job);
 	assert(r->order.job >= 0);
@@ -390,6 +414,9 @@ static struct sandbox_run *process_run(struct sandbox *sandbox, const char *job,
 	else if (input.len > SANDBOX_INPUT_BYTES)
 		error_set(&r->failed, E_LIMIT, "sandbox input of %zu bytes, want at most %zu",
 			  input.len, SANDBOX_INPUT_BYTES);
+	else if (is_too_large(file))
+		error_set(&r->failed, E_LIMIT, "the file is larger than %zu bytes",
+			  SANDBOX_FILE_BYTES);
 	else
 		r->input_fd = seal_input(input, &r->failed);
 	TAILQ_INSERT_TAIL(&s->runs, r, link);
@@ -404,7 +431,7 @@ static void process_cancel(struct sandbox *sandbox, struct sandbox_run *r)
 	r->cancelled = true;
 	if (r->started) {
 		struct sandbox_order o = {.id = r->order.id, .job = -1};
-		send_order(s, &o, NULL);
+		send_order(s, &o, NULL, 0);
 	} else {
 		error_set(&r->failed, E_CANCELLED, "cancelled");
 		loop_post(s->loop, &s->settle);

@@ -10,7 +10,7 @@
  * error of that run only: E_LIMIT (a limit, which is named), E_INTERNAL (a crash), or the error
  * that the function set.
  *
- * Two backends: sandbox_process_new() and tests/sim/sandbox_sim.c.
+ * Backends: sandbox_process_new(), sandbox_inline_new() and tests/sim/sandbox_sim.c.
  */
 #ifndef ALM_IO_SANDBOX_H
 #define ALM_IO_SANDBOX_H
@@ -22,6 +22,7 @@
 #define SANDBOX_MEMORY_BYTES ((size_t)256 << 20)
 #define SANDBOX_OUTPUT_BYTES ((size_t)32 << 20)
 #define SANDBOX_INPUT_BYTES  ((size_t)160 << 20)
+#define SANDBOX_FILE_BYTES   ((size_t)1 << 30)
 #define SANDBOX_CPU_S        5
 #define SANDBOX_WALL_NS      (INT64_C(10) * 1000000000)
 
@@ -45,7 +46,8 @@ struct sandbox_limits { /* 0: the figure above */
 typedef void (*sandbox_done)(void *arg, struct str output, const struct error *err);
 
 struct sandbox_ops {
-	struct sandbox_run *(*run)(struct sandbox *s, const char *job, struct str input,
+	/* file: follows input, consumed; below 0: none. */
+	struct sandbox_run *(*run)(struct sandbox *s, const char *job, struct str input, int file,
 				   const struct sandbox_limits *limits, sandbox_done done,
 				   void *arg);
 	void (*cancel)(struct sandbox *s, struct sandbox_run *run);
@@ -60,6 +62,11 @@ struct sandbox {
 /* input is copied; limits may be NULL. job must be in the table. */
 struct sandbox_run *sandbox_run(struct sandbox *s, const char *job, struct str input,
 				const struct sandbox_limits *limits, sandbox_done done, void *arg);
+/* The input is the text and then the file (regular, open for reading; consumed), which this process
+ * never reads: the child maps it, on top of its memory limit. */
+struct sandbox_run *sandbox_run_file(struct sandbox *s, const char *job, struct str text, int file,
+				     const struct sandbox_limits *limits, sandbox_done done,
+				     void *arg);
 void sandbox_cancel(struct sandbox *s, struct sandbox_run *run); /* no callback follows */
 void sandbox_free(struct sandbox *s);
 DEFINE_FREEP(sandbox)
@@ -76,6 +83,9 @@ struct sandbox_config {
  * run fails with E_UNSUPPORTED where seccomp is missing, unless insecure. */
 int sandbox_process_new(struct loop *l, const struct sandbox_config *c, struct sandbox **ret,
 			struct error *err);
+/* None at all: the functions run in this process, in a later turn. For commands, whose user reads
+ * what he names with rights of his own. */
+struct sandbox *sandbox_inline_new(struct loop *l, const struct sandbox_job *jobs);
 /* What is missing on this machine, "landlock, namespaces"; "" if all is there. For alm version. */
 const char *sandbox_process_missing(struct sandbox *s);
 

@@ -44,6 +44,7 @@
 
 #define INPUT_FD  0
 #define OUTPUT_FD 1
+#define FILE_FD   2 /* what follows the input, if there is one */
 
 struct child {
 	pid_t pid; /* 0: a free place */
@@ -188,31 +189,66 @@ static bool write_all(const void *p, size_t n)
 	return true;
 }
 
-static char *read_input(size_t n)
+/* Room for the input; with a file so that the file, which is mapped, follows it at once. */
+static char *make_room(size_t n, size_t file)
 {
-	char *p = xmalloc(n + 1);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), front = (n + page - 1) / page * page;
+	int anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+	char *p = mmap(NULL, front + file + page, PROT_READ | PROT_WRITE, anonymous, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (file &&
+	    mmap(p + front, file, PROT_READ, MAP_PRIVATE | MAP_FIXED, FILE_FD, 0) == MAP_FAILED)
+		return NULL;
+	return p + front - n;
+}
+
+static void read_input(char *p, size_t n)
+{
 	for (size_t done = 0; done < n;) {
 		ssize_t r = read(INPUT_FD, p + done, n - done);
 		if (r <= 0)
 			_exit(1);
 		done += (size_t)r;
 	}
-	return p;
 }
 
-static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o, int in, int out)
+/* The three come in this order into the lowest free places, so mostly they are there already. */
+static bool take_fds(const int fds[SANDBOX_FDS_MAX])
+{
+	if (dup2(fds[0], INPUT_FD) < 0 || dup2(fds[1], OUTPUT_FD) < 0)
+		return false;
+	if (fds[2] >= 0 && dup2(fds[2], FILE_FD) < 0)
+		return false;
+	return close_range(fds[2] >= 0 ? FILE_FD + 1 : FILE_FD, ~0U, 0) == 0;
+}
+
+static size_t size_of(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || st.st_size < 0)
+		_exit(SANDBOX_EXIT_UNLOCKED);
+	return (size_t)st.st_size;
+}
+
+static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o,
+				 const int fds[SANDBOX_FDS_MAX])
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
-	struct stat st;
+	struct sandbox_limits limits = o->limits;
 	/* A handler of the process (a sanitizer's) has no business here. */
 	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 		(void)signal(faults[i], SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* Received in this order into the lowest free places, they mostly are 0 and 1 already. */
-	if (dup2(in, INPUT_FD) < 0 || dup2(out, OUTPUT_FD) < 0 || close_range(2, ~0U, 0) < 0 ||
-	    fstat(INPUT_FD, &st) < 0 || !lock_in(z, &o->limits))
+	if (!take_fds(fds))
 		_exit(SANDBOX_EXIT_UNLOCKED);
-	struct str input = {read_input((size_t)st.st_size), (size_t)st.st_size};
+	size_t n = size_of(INPUT_FD), file = fds[2] >= 0 ? size_of(FILE_FD) : 0;
+	char *room = make_room(n, file);
+	limits.memory_bytes += file;
+	if (!room || !lock_in(z, &limits))
+		_exit(SANDBOX_EXIT_UNLOCKED);
+	read_input(room, n);
+	struct str input = {room, n + file};
 	struct strbuf output = STRBUF_INIT(o->limits.output_bytes);
 	struct error err = ERROR_INIT;
 	int r = z->config->jobs[o->job].fn(input, &output, &err);
@@ -232,7 +268,7 @@ static void report(struct zygote *z, const struct sandbox_report *r)
 		_exit(0);
 }
 
-static void spawn(struct zygote *z, const struct sandbox_order *o, int in, int out)
+static void spawn(struct zygote *z, const struct sandbox_order *o, const int fds[SANDBOX_FDS_MAX])
 {
 	struct child *c = NULL;
 	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++)
@@ -240,7 +276,7 @@ static void spawn(struct zygote *z, const struct sandbox_order *o, int in, int o
 			c = &z->children[i];
 	pid_t pid = c ? fork() : -1;
 	if (pid == 0)
-		child_main(z, o, in, out);
+		child_main(z, o, fds);
 	int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (pidfd >= 0) {
 		*c = (struct child){.pid = pid,
@@ -269,7 +305,7 @@ static void take_order(struct zygote *z)
 	struct sandbox_order o;
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		char bytes[CMSG_SPACE(SANDBOX_FDS_MAX * sizeof(int))];
 	} control;
 	struct iovec iov = {.iov_base = &o, .iov_len = sizeof(o)};
 	struct msghdr m = {.msg_iov = &iov,
@@ -286,13 +322,15 @@ static void take_order(struct zygote *z)
 		return;
 	}
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	if (!c || c->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+	int fds[SANDBOX_FDS_MAX] = {-1, -1, -1};
+	if (!c ||
+	    (c->cmsg_len != CMSG_LEN(2 * sizeof(int)) && c->cmsg_len != CMSG_LEN(sizeof(fds))))
 		return;
-	int fds[2];
-	memcpy(fds, CMSG_DATA(c), sizeof(fds));
-	spawn(z, &o, fds[0], fds[1]);
-	close(fds[0]);
-	close(fds[1]);
+	memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+	spawn(z, &o, fds);
+	for (size_t i = 0; i < SANDBOX_FDS_MAX; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 static void reap(struct zygote *z, struct child *c)

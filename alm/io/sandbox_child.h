@@ -1,9 +1,9 @@
 /*
  * sandbox_child: the zygote and its children; for sandbox.c only.
  *
- * Over a SOCK_SEQPACKET socket go sandbox_order (with the input's memfd and the output pipe's write
- * end as SCM_RIGHTS when it is a run) and sandbox_report. The pipe carries the code of the error
- * (int32_t, 0: none) and then the output or the message.
+ * Over a SOCK_SEQPACKET socket go sandbox_order (with the input's memfd, the output pipe's write
+ * end and, for some, a file as SCM_RIGHTS when it is a run) and sandbox_report. The pipe carries
+ * the code of the error (int32_t, 0: none) and then the output or the message.
  */
 #ifndef ALM_IO_SANDBOX_CHILD_H
 #define ALM_IO_SANDBOX_CHILD_H
@@ -11,6 +11,7 @@
 #include "alm/io/sandbox.h"
 
 #define SANDBOX_CHILDREN_MAX 8
+#define SANDBOX_FDS_MAX      3
 
 enum sandbox_missing { MISSING_SECCOMP = 1, MISSING_LANDLOCK = 2, MISSING_NAMESPACES = 4 };
 

@@ -178,4 +178,4 @@ static int files_read(void *arg, const char *path, struct strbuf *b, struct erro
 	return 0;
 }
 
-const struct source_files charts_files = {files_list, files_info, files_read, NULL};
+const struct source_files charts_files = {files_list, files_info, files_read, NULL, NULL};

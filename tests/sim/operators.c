@@ -24,8 +24,7 @@ struct operators {
 	struct manager *manager;
 };
 
-static const struct sandbox_job jobs[] = {
-	{RENDER_JOB, render_job}, {INSPECT_JOB, inspect_job}, {0}};
+static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, SOURCE_JOBS, {0}};
 
 static void apply_crds(void *arg);
 

@@ -57,11 +57,13 @@ static sandbox_fn find(const struct sandbox_sim *s, const char *job)
 }
 
 static struct sandbox_run *sim_run(struct sandbox *sandbox, const char *job, struct str input,
-				   const struct sandbox_limits *limits UNUSED, sandbox_done done,
-				   void *arg)
+				   int file, const struct sandbox_limits *limits UNUSED,
+				   sandbox_done done, void *arg)
 {
 	struct sandbox_sim *s = sim_of(sandbox);
 	struct sandbox_run *r = xcalloc(1, sizeof(*r));
+	assert(file < 0); /* its files are texts */
+	(void)file;
 	r->owner = s;
 	r->done = done;
 	r->arg = arg;

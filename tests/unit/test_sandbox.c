@@ -28,6 +28,16 @@ static int upper(struct str in, struct strbuf *out, struct error *err)
 	return 0;
 }
 
+static int count(struct str in, struct strbuf *out, struct error *err)
+{
+	size_t n = 0;
+	(void)err;
+	for (size_t i = 0; i < in.len; i++)
+		n += in.ptr[i] == 'x';
+	strbuf_addf(out, "%zu", n);
+	return 0;
+}
+
 static int refuse(struct str in, struct strbuf *out, struct error *err)
 {
 	(void)out;
@@ -113,9 +123,11 @@ static int libraries(struct str in, struct strbuf *out, struct error *err)
 }
 
 static const struct sandbox_job jobs[] = {
-	{"upper", upper},         {"refuse", refuse},       {"crash", crash},
-	{"spin", spin},           {"gorge", gorge},         {"flood", flood},
-	{"forbidden", forbidden}, {"libraries", libraries}, {0},
+	{"upper", upper},         {"refuse", refuse},
+	{"crash", crash},         {"spin", spin},
+	{"gorge", gorge},         {"flood", flood},
+	{"forbidden", forbidden}, {"libraries", libraries},
+	{"count", count},         {0},
 };
 
 struct fixture {
@@ -184,6 +196,82 @@ static void test_sandbox__errors_come_back_as_they_are(void **state)
 	struct fixture *f = *state;
 	assert_int_equal(run(f, "refuse", STR("7"), (struct sandbox_limits){0}), E_INVALID);
 	assert_string_equal(f->failed.msg, "template: line 7 is wrong");
+}
+
+/* An open, nameless file of n times c. */
+static int file_of(char c, size_t n)
+{
+	char path[] = "/tmp/alm-sandbox-XXXXXX";
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)256 << 20);
+	int fd = mkstemp(path);
+	assert_true(fd >= 0 && unlink(path) == 0);
+	strbuf_pad(&b, c, n);
+	assert_true(!n || pwrite(fd, b.buf, n, 0) == (ssize_t)n);
+	return fd;
+}
+
+static int run_file(struct fixture *f, const char *job, struct str text, int file,
+		    struct sandbox_limits limits)
+{
+	int want = f->n_done + 1;
+	sandbox_run_file(f->sandbox, job, text, file, &limits, on_done, f);
+	assert_true(turn_until(f->loop, &f->n_done, want));
+	return f->failed.code;
+}
+
+static void check_file(struct fixture *f, const char *text, size_t n)
+{
+	assert_int_equal(
+		run_file(f, "upper", str_of(text), file_of('x', n), (struct sandbox_limits){0}), 0);
+	assert_int_equal(f->output.len, strlen(text) + n);
+	for (size_t i = 0; i < f->output.len; i++)
+		assert_int_equal(f->output.buf[i], i < strlen(text) ? char_upper(text[i]) : 'X');
+}
+
+static void test_sandbox__a_file_follows_the_text(void **state)
+{
+	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1 << 20};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		check_file(f, "name\n", sizes[i]);
+		check_file(f, "", sizes[i]);
+	}
+	/* it does not count against the memory of the child */
+	struct sandbox_limits small = {.memory_bytes = (size_t)32 << 20};
+	assert_int_equal(run_file(f, "count", STR(""), file_of('x', (size_t)64 << 20), small), 0);
+	assert_string_equal(f->output.buf, "67108864");
+	/* one that is waiting when it is cancelled */
+	struct sandbox_run *r =
+		sandbox_run_file(f->sandbox, "upper", STR(""), file_of('x', 1), NULL, on_done, f);
+	sandbox_cancel(f->sandbox, r);
+	loop_turn(f->loop);
+}
+
+static void test_sandbox__a_file_that_is_too_large(void **state)
+{
+	struct fixture *f = *state;
+	int fd = file_of('x', 0);
+	assert_int_equal(ftruncate(fd, (off_t)SANDBOX_FILE_BYTES + 1), 0);
+	assert_int_equal(run_file(f, "upper", STR(""), fd, (struct sandbox_limits){0}), E_LIMIT);
+}
+
+static void test_sandbox__inline_is_the_same_without_a_child(void **state)
+{
+	struct fixture *f = *state;
+	sandbox_free(f->sandbox);
+	f->sandbox = sandbox_inline_new(f->loop, jobs);
+	check_file(f, "name\n", 5000);
+	assert_int_equal(run(f, "upper", STR("ok"), (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "OK");
+	assert_int_equal(run(f, "refuse", STR("7"), (struct sandbox_limits){0}), E_INVALID);
+	assert_int_equal(run(f, "flood", STR(""), (struct sandbox_limits){.output_bytes = 1999}),
+			 E_LIMIT);
+	struct sandbox_run *r = sandbox_run(f->sandbox, "upper", STR("y"), NULL, on_done, f);
+	int n = f->n_done;
+	sandbox_cancel(f->sandbox, r);
+	loop_turn(f->loop);
+	assert_int_equal(f->n_done, n);
+	sandbox_run(f->sandbox, "upper", STR("y"), NULL, on_done, f); /* dies with the sandbox */
 }
 
 static void test_sandbox__a_crash_costs_one_run(void **state)
@@ -323,6 +411,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_sandbox__bytes_go_in_and_come_out),
 		TEST(test_sandbox__errors_come_back_as_they_are),
+		TEST(test_sandbox__a_file_follows_the_text),
+		TEST(test_sandbox__a_file_that_is_too_large),
+		TEST(test_sandbox__inline_is_the_same_without_a_child),
 		TEST(test_sandbox__a_crash_costs_one_run),
 		TEST(test_sandbox__limits_are_named),
 		TEST(test_sandbox__only_computing_is_allowed),
