@@ -182,7 +182,7 @@ int registry_session_open(struct cli *c, const char *url, const char *actions,
 	    catalog_secret(c, url, &s->secret, err) < 0 ||
 	    credentials_read(s->secret, s->ref.registry.origin, s->a, &s->credentials, err) < 0)
 		return error_wrap(err, "%s", url);
-	s->remote = remote_new(s->loop, s->credentials.ca_pem);
+	s->remote = remote_new(s->loop, s->credentials.ca_pem, NULL);
 	s->registry = registry_new(s->remote, &s->ref, &s->credentials, actions);
 	*ret = STEAL(s);
 	return 0;

@@ -30,6 +30,7 @@ struct remote_call {
 struct remote {
 	struct loop *loop;
 	char *ca_pem;
+	const struct address_policy *addresses;
 	struct map *origins; /* "https://host" -> struct transport */
 	TAILQ_HEAD(, remote_call) calls;
 };
@@ -39,11 +40,13 @@ static void free_transport(void *p)
 	transport_free(p);
 }
 
-struct remote *remote_new(struct loop *l, const char *ca_pem)
+struct remote *remote_new(struct loop *l, const char *ca_pem,
+			  const struct address_policy *addresses)
 {
 	struct remote *r = xcalloc(1, sizeof(*r));
 	r->loop = l;
 	r->ca_pem = ca_pem ? xstrdup(ca_pem) : NULL;
+	r->addresses = addresses;
 	r->origins = map_new(free_transport);
 	TAILQ_INIT(&r->calls);
 	return r;
@@ -87,7 +90,8 @@ static struct transport *transport_of(struct remote *r, const char *origin, stru
 			  REMOTE_ORIGINS_MAX);
 		return NULL;
 	}
-	struct transport_config tc = {.base_url = origin, .ca_pem = r->ca_pem};
+	struct transport_config tc = {
+		.base_url = origin, .ca_pem = r->ca_pem, .addresses = r->addresses};
 	if (transport_curl_new(r->loop, &tc, &t, err) < 0)
 		return NULL;
 	map_set(r->origins, origin, t);

@@ -21,7 +21,9 @@
 struct remote;
 struct remote_call;
 
-struct remote *remote_new(struct loop *l, const char *ca_pem); /* ca_pem NULL: the system's */
+/* ca_pem NULL: the system's. addresses, borrowed: see transport.h. */
+struct remote *remote_new(struct loop *l, const char *ca_pem,
+			  const struct address_policy *addresses);
 void remote_free(struct remote *r); /* cancels what is under way; not from inside done */
 DEFINE_FREEP(remote)
 

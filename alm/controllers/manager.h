@@ -23,11 +23,12 @@ struct manager_config {
 	struct db *db;
 	bool same_process;
 	const struct source_files *files; /* what dir:// and file:// may reach: source_roots.h */
-	bool watch_dirs;                  /* inotify on dir:// catalogs */
-	struct view_settings settings;    /* kube_version NULL: asked from the server */
-	struct sandbox *sandbox;          /* with the job of render_job.h */
-	struct metrics *metrics;          /* or NULL */
-	struct alerts *alerts;            /* or NULL */
+	const struct address_policy *addresses; /* what https:// and oci:// may reach */
+	bool watch_dirs;                        /* inotify on dir:// catalogs */
+	struct view_settings settings;          /* kube_version NULL: asked from the server */
+	struct sandbox *sandbox;                /* with the job of render_job.h */
+	struct metrics *metrics;                /* or NULL */
+	struct alerts *alerts;                  /* or NULL */
 };
 
 struct manager *manager_new(const struct manager_config *c);

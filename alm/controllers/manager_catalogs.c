@@ -237,7 +237,10 @@ static void watch_dir(struct manager *m, struct catalog_slot *s, const struct ob
 
 static struct sync_host host_of(struct manager *m)
 {
-	return (struct sync_host){.loop = m->c.loop, .files = m->c.files, .sandbox = m->c.sandbox};
+	return (struct sync_host){.loop = m->c.loop,
+				  .files = m->c.files,
+				  .sandbox = m->c.sandbox,
+				  .addresses = m->c.addresses};
 }
 
 static void sync_came(void *arg, struct sync_result *result)

@@ -120,7 +120,7 @@ bool sync_open(struct sync *s, const char *scheme, const struct obj *secret)
 		sync_fail(s, &err);
 		return false;
 	}
-	s->remote = remote_new(s->host.loop, s->credentials.ca_pem);
+	s->remote = remote_new(s->host.loop, s->credentials.ca_pem, s->host.addresses);
 	return true;
 }
 

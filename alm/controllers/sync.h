@@ -24,9 +24,10 @@ struct sync_validators {
 struct sync_host {
 	struct loop *loop;
 	const struct source_files *files;
-	struct sandbox *sandbox; /* with SOURCE_JOBS */
-	bool take_fresh;         /* also files that changed just now (commands) */
-	bool take_all;           /* also what lint finds errors in (commands) */
+	struct sandbox *sandbox;                /* with SOURCE_JOBS */
+	const struct address_policy *addresses; /* of https:// and oci://; NULL: any (commands) */
+	bool take_fresh;                        /* also files that changed just now (commands) */
+	bool take_all;                          /* also what lint finds errors in (commands) */
 };
 
 struct sync_request {

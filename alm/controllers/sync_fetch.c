@@ -134,7 +134,7 @@ static int fetch_remote(struct archive_fetch *f, const char *source, const struc
 	    weburl_parse(str_of(f->wanted.locator), "https", f->a, &u, &f->err) < 0 ||
 	    credentials_read(secret, home.origin, f->a, &f->credentials, &f->err) < 0)
 		return -f->err.code;
-	f->remote = remote_new(f->host.loop, f->credentials.ca_pem);
+	f->remote = remote_new(f->host.loop, f->credentials.ca_pem, f->host.addresses);
 	if (is_oci && blob_name(&u, f->a, &ref)) {
 		struct registry_request q = {.url = &u, .body_max = SOURCE_ARCHIVE_BYTES_MAX};
 		f->registry = registry_new(f->remote, &ref, &f->credentials, "pull");

@@ -9,6 +9,7 @@
 #ifndef ALM_IO_TRANSPORT_H
 #define ALM_IO_TRANSPORT_H
 
+#include "alm/io/address.h"
 #include "alm/io/http.h"
 #include "alm/io/loop.h"
 #include "alm/io/server.h"
@@ -61,6 +62,10 @@ struct transport_config {
 	const char *tls_server_name, *proxy_url;
 	bool insecure_skip_tls_verify;
 	const char *user_agent; /* "alm/0.1" */
+	/* For requests that are made for others; NULL: none. An address that it refuses is
+	 * E_NOTALLOWED, and of a server that cannot be reached no more is told than that: who reads
+	 * the message shall not scan a network with it. Borrowed. */
+	const struct address_policy *addresses;
 };
 
 /* The real one, on libcurl multi. */

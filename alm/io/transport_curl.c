@@ -5,15 +5,18 @@
  * libcurl's callbacks, where that is forbidden; so a callback may start and cancel calls freely.
  */
 #include <assert.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include <event2/event.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/base/log.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/curl_lib.h"
 #include "alm/io/loop_event.h"
@@ -43,6 +46,7 @@ struct call {
 	struct error failed; /* why we ended it ourselves */
 	char message[CURL_ERROR_SIZE];
 	bool added, head_sent, cancelled;
+	bool connecting, refused; /* addresses: one was allowed, one was not */
 };
 
 struct remote {
@@ -54,7 +58,9 @@ struct remote {
 	struct arena *arena; /* texts of the configuration */
 	struct transport_config config;
 	char *base_url, *connect_to; /* connect_to: NULL, or "NAME:PORT:HOST:PORT" */
-	char *token;                 /* wiped when it is replaced */
+	char *host;                  /* without brackets */
+	unsigned port;
+	char *token; /* wiped when it is replaced */
 	int64_t token_read_ns;
 	TAILQ_HEAD(, call) calls;
 };
@@ -117,13 +123,31 @@ static void finish(struct call *c, const struct error *err)
 	events.done(arg, err ? &copy : NULL);
 }
 
+/* What it was that failed is for the administrator alone, as long as the server has not spoken
+ * HTTP; a certificate that is not believed is everybody's to see. */
+static void fail(struct call *c, int code, bool is_certificate, const char *detail)
+{
+	struct remote *t = c->remote;
+	struct error err = ERROR_INIT;
+	if (c->refused && !c->connecting) {
+		error_set(&err, E_NOTALLOWED,
+			  "%s: lies in a network that sources are not read from; the administrator "
+			  "of ALM allows it with --allow-source",
+			  t->base_url);
+	} else if (t->config.addresses && !c->head_sent && !is_certificate) {
+		log_debug("server not reached", "server", t->base_url, "error", detail);
+		error_set(&err, E_IO, "%s: cannot be reached", t->base_url);
+	} else {
+		error_set(&err, code, "%s: %s", t->base_url, detail);
+	}
+	finish(c, &err);
+}
+
 static void on_idle(void *arg)
 {
 	struct call *c = arg;
-	struct error err = ERROR_INIT;
-	error_set(&err, E_TIMEOUT, "%s: no byte for %lld s", c->remote->base_url,
-		  (long long)(c->idle_ns / NS_PER_S));
-	finish(c, &err);
+	fail(c, E_TIMEOUT, false,
+	     arena_fmt(c->arena, "no byte for %lld s", (long long)(c->idle_ns / NS_PER_S)));
 }
 
 static void send_head(struct call *c)
@@ -253,6 +277,36 @@ static void free_list(void *p)
 	curl->slist_free_all(p);
 }
 
+static bool read_address(const struct curl_sockaddr *from, struct address *ret)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a = {0};
+	memcpy(&a, &from->addr, from->addrlen < sizeof(a) ? from->addrlen : sizeof(a));
+	*ret = (struct address){.v6 = from->family == AF_INET6};
+	if (from->family == AF_INET)
+		memcpy(ret->bytes, &a.v4.sin_addr, 4);
+	else if (from->family == AF_INET6)
+		memcpy(ret->bytes, &a.v6.sin6_addr, 16);
+	return from->family == AF_INET || from->family == AF_INET6;
+}
+
+/* Each address of the name comes by here, after it was resolved and before it is connected to. */
+static curl_socket_t open_socket(void *arg, curlsocktype purpose UNUSED, struct curl_sockaddr *to)
+{
+	struct call *c = arg;
+	struct address a;
+	if (!read_address(to, &a) || !address_policy_allows(c->remote->config.addresses,
+							    c->remote->host, c->remote->port, &a)) {
+		c->refused = true;
+		return CURL_SOCKET_BAD;
+	}
+	c->connecting = true;
+	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
 static void set_connection(struct call *c)
 {
 	const struct transport_config *config = &c->remote->config;
@@ -266,6 +320,10 @@ static void set_connection(struct call *c)
 	curl->easy_setopt(easy, CURLOPT_PROXY, config->proxy_url ? config->proxy_url : "");
 	curl->easy_setopt(easy, CURLOPT_USERAGENT,
 			  config->user_agent ? config->user_agent : "alm/" ALM_VERSION);
+	if (config->addresses) {
+		curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+		curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, c);
+	}
 	if (config->username) {
 		curl->easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		curl->easy_setopt(easy, CURLOPT_USERNAME, config->username);
@@ -317,11 +375,11 @@ static void ended(struct call *c, CURLcode code)
 			call_free(c);
 		else
 			finish(c, NULL);
-	} else {
-		if (!c->failed.code)
-			error_set(&c->failed, code_of(code), "%s: %s", c->remote->base_url,
-				  c->message[0] ? c->message : curl->easy_strerror(code));
+	} else if (c->failed.code) {
 		finish(c, &c->failed);
+	} else {
+		fail(c, code_of(code), code == CURLE_PEER_FAILED_VERIFICATION,
+		     c->message[0] ? c->message : curl->easy_strerror(code));
 	}
 }
 
@@ -446,6 +504,7 @@ static void remote_free(struct transport *transport)
 	wipe(&t->token);
 	xfree(t->base_url);
 	xfree(t->connect_to);
+	xfree(t->host);
 	arena_free(t->arena);
 	xfree(t);
 }
@@ -476,6 +535,15 @@ static int set_url(struct remote *t, const struct transport_config *c, struct er
 		  curl->url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
 		  curl->url_get(u, CURLUPART_QUERY, &query, 0) != CURLUE_OK &&
 		  (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
+	if (ok) {
+		uint64_t n = 0;
+		struct str name = str_of(host);
+		if (str_has_prefix(name, STR("[")))
+			name = str_sub(name, 1, name.len - 2);
+		t->host = str_dup(name);
+		str_parse_u64(str_of(port), &n);
+		t->port = (unsigned)n;
+	}
 	if (ok && c->tls_server_name && c->tls_server_name[0]) {
 		CLEANUP(strbuf_release) struct strbuf to = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&to, "%s:%s:%s:%s", c->tls_server_name, port, host, port);
@@ -517,6 +585,7 @@ static void copy_config(struct remote *t, const struct transport_config *c)
 		.proxy_url = copy(t, c->proxy_url),
 		.insecure_skip_tls_verify = c->insecure_skip_tls_verify,
 		.user_agent = copy(t, c->user_agent),
+		.addresses = c->addresses,
 	};
 	if (c->token && c->token[0])
 		t->token = xstrdup(c->token);

@@ -1,21 +1,32 @@
 #include "alm/main/source_access.h"
 
+static size_t values(const struct cli *c, const char *option, const char **ret, size_t max)
+{
+	size_t n = 0;
+	while (n < max && (ret[n] = cli_value_at(c, option, n)) != NULL)
+		n++;
+	return n;
+}
+
 int source_access_open(struct source_access *s, const struct cli *c, const char *data_dir,
 		       struct error *err)
 {
-	const char *dirs[SOURCE_ROOTS_MAX + 1];
-	size_t n = 0;
-	while (n < ARRAY_LEN(dirs) && (dirs[n] = cli_value_at(c, "catalog-root", n)) != NULL)
-		n++;
-	return source_roots_new(dirs, n, data_dir, &s->roots, err);
+	const char *dirs[SOURCE_ROOTS_MAX + 1], *rules[ADDRESS_RULES_MAX + 1];
+	size_t n_dirs = values(c, "catalog-root", dirs, ARRAY_LEN(dirs));
+	size_t n_rules = values(c, "allow-source", rules, ARRAY_LEN(rules));
+	if (address_policy_new(rules, n_rules, &s->addresses, err) < 0)
+		return error_wrap(err, "--allow-source");
+	return source_roots_new(dirs, n_dirs, data_dir, &s->roots, err);
 }
 
 void source_access_close(struct source_access *s)
 {
 	source_roots_free(STEAL(s->roots));
+	address_policy_free(STEAL(s->addresses));
 }
 
 void source_access_set(const struct source_access *s, struct manager_config *mc)
 {
 	mc->files = source_roots_files(s->roots);
+	mc->addresses = s->addresses;
 }

@@ -9,6 +9,7 @@
 
 struct source_access {
 	struct source_roots *roots;
+	struct address_policy *addresses;
 };
 
 /* data_dir exists. */
@@ -22,7 +23,10 @@ void source_access_set(const struct source_access *s, struct manager_config *mc)
 #define SOURCE_ACCESS_OPTIONS                                                                       \
 	{"catalog-root", "DIR",                                                                    \
 	 "catalogs of dir:// and file:// lie below it, and no others are read (default "           \
-	 SOURCE_ROOT_DEFAULT "); may be given again", 0}
+	 SOURCE_ROOT_DEFAULT "); may be given again", 0},                                          \
+	{"allow-source", "HOST[:PORT]|CIDR",                                                       \
+	 "catalogs of https:// and oci:// may lie in this network that is not public: loopback, "   \
+	 "private, link-local (default: none); may be given again", 0}
 /* clang-format on */
 
 #endif

@@ -7,6 +7,8 @@ LOG gets a line a request: status, path, host, whether an Authorization header c
   /basic/* /bearer/* the same for user:secret, or token t0ken
   /moved/*           302 to the same path below /repo on the host "localhost", another origin
   /token             what a registry sends its callers to: for user:secret a token for the scope that is asked for
+  /to/URL            302 to URL
+  /v2/realm/PORT/*   a registry that names https://127.0.0.1:PORT as its token service
   /bad/NAME/*        see BAD
 """
 import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
@@ -170,6 +172,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if part[1] == "moved":
             port = self.server.server_address[1]
             return self.answer(302, headers={"Location": f"https://localhost:{port}/repo/{self.path[7:]}"})
+        if part[1] == "to":
+            return self.answer(302, headers={"Location": self.path[4:].removesuffix("/index.yaml")})
+        if self.path.startswith("/v2/realm/"):
+            realm = f"https://127.0.0.1:{part[3].split('/')[0]}/token"
+            return self.answer(401, headers={"WWW-Authenticate": f'Bearer realm="{realm}",service="x"'})
         if part[1] == "bad":
             return self.bad(part[2], part[3] if len(part) > 3 else "")
         return self.send_file(self.path)

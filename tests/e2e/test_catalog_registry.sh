@@ -107,7 +107,7 @@ code "another archive than the manifest says" 1 "DigestMismatch" alm catalog ver
 cp "$folder/etcd-operator-0.9.4.tgz" "$stored"
 
 # --- controllers ---
-up_start
+up_start --allow-source 127.0.0.1
 manifests
 k create namespace alm-system >/dev/null 2>&1
 # secret NAME ORIGIN...

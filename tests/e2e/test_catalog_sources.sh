@@ -78,7 +78,7 @@ bigline line 2: a 9999
 TABLE
 
 # --- controllers ---
-up_start
+up_start --allow-source 127.0.0.1
 manifests
 cd "$dir" || exit 1
 # secret NAMESPACE NAME TYPE ORIGINS
@@ -155,7 +155,7 @@ wait $web_pid 2>/dev/null
 soon "the source is down" SourceUnreachable synced community
 cd - >/dev/null || exit 1
 up_stop
-up_start
+up_start --allow-source 127.0.0.1
 cd "$dir" || exit 1
 available() { k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Resolved")].status} {.status.availableVersion}'; }
 soon "after a restart the last good revision is in use" "True 0.9.5" available
