@@ -27,10 +27,23 @@ void index_free(struct catalog_index *x)
 	xfree(x);
 }
 
+/* It names what foreign files say, and ends in a status and on terminals. */
+static const char *escaped(struct arena *a, const char *s)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (; *s; s++)
+		if (*s < ' ' || *s > '~')
+			strbuf_addf(&b, "\\x%02x", (unsigned char)*s);
+		else
+			strbuf_addc(&b, *s);
+	return arena_strdup(a, b.buf);
+}
+
 void index_reject(struct catalog_index *x, const char *where, const char *why)
 {
 	if (x->n_rejected < INDEX_REJECTED_MAX)
-		x->rejected[x->n_rejected] = arena_fmt(x->arena, "%s: %s", where, why);
+		x->rejected[x->n_rejected] =
+			escaped(x->arena, arena_fmt(x->arena, "%s: %s", where, why));
 	x->n_rejected++;
 }
 

@@ -227,15 +227,35 @@ static int read_descriptor(struct str text, const struct obj *parsed, struct are
 	return 0;
 }
 
+int package_check_name(struct str name, struct error *err)
+{
+	if (!name.len || name.len > PACKAGE_NAME_BYTES_MAX)
+		return error_set(err, E_INVALID, "name: %zu bytes, want a chart name of 1 to %d",
+				 name.len, PACKAGE_NAME_BYTES_MAX);
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		if (!char_is_alnum(c) && c != '_' && (!i || (c != '.' && c != '-')))
+			return error_set(
+				err, E_INVALID,
+				"name: byte 0x%02x at %zu, want letters, digits, \".\", "
+				"\"_\" and \"-\", the first of them neither \".\" nor \"-\"",
+				(unsigned char)c, i);
+	}
+	return 0;
+}
+
 static int take_chart(const struct obj *o, struct arena *a, struct package_version *p,
 		      const char **ret_annotation, struct error *err)
 {
 	const char *version = text_of(obj_get(o, "version"), a);
+	struct str whole = obj_as_str(obj_get(o, "version"));
+	if (package_check_name(obj_as_str(obj_get(o, "name")), err) < 0)
+		return error_wrap(err, "Chart.yaml");
 	p->package = copy(obj_str(o, "name"), a);
-	if (!p->package || !*p->package)
-		return error_set(err, E_INVALID, "Chart.yaml: name: want a chart name");
 	if (!version)
 		return error_set(err, E_INVALID, "Chart.yaml: version: want a semantic version");
+	if (whole.len && memchr(whole.ptr, 0, whole.len))
+		return error_set(err, E_INVALID, "Chart.yaml: version: has U+0000");
 	if (version_parse(str_of(version), VERSION_STRICT, &p->version, err) < 0)
 		return error_wrap(err, "Chart.yaml: version: \"%s\"", version);
 	p->kube_version = copy(obj_str(o, "kubeVersion"), a);

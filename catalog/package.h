@@ -3,6 +3,8 @@
  *
  * It is made from texts only: Chart.yaml, the descriptor alm.yaml (or its copy in the annotation
  * app.coreos.com/package), and the CRDs of crds/. Everything lives in the arena it was read into.
+ * Every name and version of every source comes through package_read(), which refuses those that are
+ * no safe file names.
  */
 #ifndef CATALOG_PACKAGE_H
 #define CATALOG_PACKAGE_H
@@ -74,6 +76,11 @@ struct package_source {
 	const char *where; /* for people, in what is rejected; NULL: the locator */
 };
 
+/* A package name becomes a file name, a part of URLs and a word on terminals: Helm's own rule for
+ * new charts, letters, digits and "._-", and it begins with none of "." (hidden, "..") and "-" (an
+ * option). NAME-VERSION.tgz has room in 255 bytes. */
+#define PACKAGE_NAME_BYTES_MAX 120
+int package_check_name(struct str name, struct error *err);
 /* The descriptor as a map; NULL if the text is empty. */
 int package_parse_descriptor(struct str text, struct obj **ret, struct error *err);
 /* E_INVALID names the file, the field and what was wanted: "alm.yaml: provides[0]: ...". */

@@ -144,6 +144,37 @@ int file_write_new(const char *path, struct str bytes, unsigned mode, struct err
 	return r;
 }
 
+static int put_at(int dir, const char *name, struct str bytes, unsigned mode, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf tmp = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&tmp, ".alm.tmp%ld", (long)getpid());
+	unlinkat(dir, tmp.buf, 0); /* left by a crash of the same pid */
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	CLEANUP(file_close) int fd = openat(dir, tmp.buf, flags, mode);
+	if (fd < 0)
+		return fail(err, tmp.buf);
+	if (write_all(fd, bytes, name, err) < 0) {
+		unlinkat(dir, tmp.buf, 0);
+		return -err->code;
+	}
+	if (renameat(dir, tmp.buf, dir, name) < 0 || fsync(dir) < 0) {
+		fail(err, name);
+		unlinkat(dir, tmp.buf, 0);
+		return -err->code;
+	}
+	return 0;
+}
+
+int file_put(const char *dir, const char *name, struct str bytes, unsigned mode, struct error *err)
+{
+	if (!*name || !strcmp(name, ".") || !strcmp(name, "..") || strchr(name, '/'))
+		return error_set(err, E_INVALID, "%s: \"%s\" is no file name", dir, name);
+	CLEANUP(file_close) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(err, dir);
+	return put_at(fd, name, bytes, mode, err) < 0 ? error_wrap(err, "%s", dir) : 0;
+}
+
 int dir_flush(const char *path, struct error *err)
 {
 	CLEANUP(file_close) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

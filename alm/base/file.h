@@ -37,6 +37,9 @@ void file_close(const int *fd); /* usable as CLEANUP; standard input, and below 
 int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err);
 /* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err);
+/* The same for a name that a stranger chose, in a folder: NAME itself, never a path. E_INVALID for
+ * "", ".", ".." and what has a "/". A link of that name is replaced, not followed. */
+int file_put(const char *dir, const char *name, struct str bytes, unsigned mode, struct error *err);
 /* The same in two steps, for several files of one folder: each is flushed and renamed, then the
  * folder is flushed once. */
 int file_replace(const char *path, struct str bytes, unsigned mode, struct error *err);

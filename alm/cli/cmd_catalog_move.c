@@ -129,8 +129,7 @@ static const struct chart_limits pull_limits = {
 static int put_file(struct pulling *p, const char *name, struct str bytes, struct error *err)
 {
 	if (p->folder)
-		return file_write_atomic(arena_fmt(p->c->arena, "%s/%s", p->folder, name), bytes,
-					 0644, err);
+		return file_put(p->folder, name, bytes, 0644, err);
 	return archive_files_add(p->a, &p->files, name, bytes, &p->budget, err);
 }
 

@@ -134,9 +134,10 @@ int package_build(struct arena *a, const char *dir, const char *version, const c
 	sha256_hex(strbuf_str(&packed), built.sha256);
 	if (check_package(&b, built.sha256, err) < 0)
 		return error_wrap(err, "%s", dir);
-	built.path = arena_fmt(a, "%s/%s-%.*s.tgz", out_dir, name, STR_ARG(b.chart->meta.version));
+	const char *file = arena_fmt(a, "%s-%.*s.tgz", name, STR_ARG(b.chart->meta.version));
+	built.path = arena_fmt(a, "%s/%s", out_dir, file);
 	if (dir_make(out_dir, 0755, err) < 0 ||
-	    file_write_atomic(built.path, strbuf_str(&packed), 0644, err) < 0)
+	    file_put(out_dir, file, strbuf_str(&packed), 0644, err) < 0)
 		return -err->code;
 	*ret = built;
 	return 0;

@@ -162,6 +162,8 @@ static int serve_write(struct job *job, struct str request, struct error *err)
 	    !str_has_prefix(path, str_of(job->args->output_dir)))
 		return error_set(err, E_FORBIDDEN, "no such file is to be written");
 	head = str_skip(path, strlen(job->args->output_dir));
+	if (!str_has_prefix(head, STR("/"))) /* "out" is no prefix of "outside/x" */
+		return error_set(err, E_FORBIDDEN, "no such file is to be written");
 	while (str_next(&head, '/', &part))
 		if (str_is(part, ".."))
 			return error_set(err, E_FORBIDDEN, "%.*s leaves the folder", STR_ARG(path));

@@ -9,6 +9,7 @@ LOG gets a line a request: status, path, host, whether an Authorization header c
   /token             what a registry sends its callers to: for user:secret a token for the scope that is asked for
   /to/URL            302 to URL
   /v2/realm/PORT/*   a registry that names https://127.0.0.1:PORT as its token service
+  /bad/names/*       the files of DIR/names
   /bad/NAME/*        see BAD
 """
 import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
@@ -101,9 +102,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def send_file(self, path):
+    def send_file(self, path, folder="repo"):
         try:
-            with open(os.path.join(root, "repo", os.path.basename(path)), "rb") as f:
+            with open(os.path.join(root, folder, os.path.basename(path)), "rb") as f:
                 body = f.read()
         except OSError:
             return self.answer(404)
@@ -151,6 +152,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif name == "lying":
             with open(f"{root}/repo/index.yaml", "rb") as f:
                 self.answer(200, f.read())
+        elif name == "names":
+            self.send_file(rest, "names")
         elif name in BAD:
             self.answer(200, BAD[name])
         else:

@@ -12,14 +12,14 @@
 
 /* ---- a tar writer that writes what it is told ---- */
 
-static void entry(struct strbuf *tar, const char *name, char type, const char *link,
-		  struct str data, size_t claimed)
+static void entry_mode(struct strbuf *tar, const char *name, char type, const char *link,
+		       struct str data, size_t claimed, unsigned mode)
 {
 	char h[BLOCK] = {0};
 	unsigned sum = 0;
 	size_t n = strlen(name);
 	memcpy(h, name, n < 100 ? n : 100);
-	snprintf(h + 100, 8, "%07o", 0644);
+	snprintf(h + 100, 8, "%07o", mode);
 	snprintf(h + 108, 8, "%07o", 0);
 	snprintf(h + 116, 8, "%07o", 0);
 	snprintf(h + 124, 12, "%011zo", claimed);
@@ -34,6 +34,12 @@ static void entry(struct strbuf *tar, const char *name, char type, const char *l
 	strbuf_add(tar, h, BLOCK);
 	strbuf_addstr(tar, data);
 	strbuf_pad(tar, '\0', (BLOCK - data.len % BLOCK) % BLOCK);
+}
+
+static void entry(struct strbuf *tar, const char *name, char type, const char *link,
+		  struct str data, size_t claimed)
+{
+	entry_mode(tar, name, type, link, data, claimed, 0644);
 }
 
 static void file(struct strbuf *tar, const char *name, const char *text)
@@ -127,6 +133,52 @@ static void test_archive__names_and_types(void **state)
 		else
 			assert_ok(rc, &err);
 	}
+}
+
+static void check_text(const struct archive_files *files, const char *path, const char *want)
+{
+	const struct archive_file *f = archive_find(files, path);
+	if (!f || !str_is(f->data, want))
+		fail_msg("%s is %s, want %s", path, f ? f->data.ptr : "not there", want);
+}
+
+/* Names that some file systems take for one (other case, other normal form of Unicode) stay two,
+ * as nothing is ever unpacked to one; set-user-ID bits go no further than the reader. */
+static void test_archive__twins_are_not_merged_and_modes_are_dropped(void **state)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf again = STRBUF_INIT(1 << 20);
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(1 << 20);
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
+	struct archive_files files;
+	(void)state;
+	file(&tar, "c/Chart.yaml", "1");
+	file(&tar, "c/CHART.YAML", "2");
+	file(&tar, "c/\xc3\xa9", "3");
+	file(&tar, "c/e\xcc\x81", "4");
+	entry_mode(&tar, "c/suid", '0', "", STR("5"), 1, 06755);
+	end(&tar);
+	assert_ok(gzip_pack(strbuf_str(&tar), &packed, &err), &err);
+	assert_ok(archive_read(a, strbuf_str(&packed), &budget, &files, &err), &err);
+	assert_int_equal(files.n, 5);
+	check_text(&files, "Chart.yaml", "1");
+	check_text(&files, "CHART.YAML", "2");
+	check_text(&files, "\xc3\xa9", "3");
+	check_text(&files, "e\xcc\x81", "4");
+	check_text(&files, "suid", "5");
+	assert_ok(archive_write(&files, "c", &again, &err), &err);
+	CLEANUP(gzip_reader_freep) struct gzip_reader *r =
+		gzip_reader_new(strbuf_str(&again), 1 << 20, 1000);
+	struct str piece;
+	do {
+		assert_ok(gzip_reader_next(r, &piece, &err), &err);
+		strbuf_addstr(&plain, piece);
+	} while (piece.len);
+	for (size_t i = 0; i < 5; i++) /* a header and a block each */
+		assert_memory_equal(plain.buf + i * 2 * BLOCK + 100, "0000644", 8);
 }
 
 static void test_archive__long_name_is_refused(void **state)
@@ -510,6 +562,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_archive__names_and_types),
+		cmocka_unit_test(test_archive__twins_are_not_merged_and_modes_are_dropped),
 		cmocka_unit_test(test_archive__long_name_is_refused),
 		cmocka_unit_test(test_archive__gnu_long_name_is_read),
 		cmocka_unit_test(test_archive__limits_name_themselves),

@@ -116,6 +116,29 @@ static void test_file__input_of_a_command_is_bounded(void **state)
 	assert_int_equal(file_read_input("/dev/zero", &b, &f->err), -E_LIMIT);
 }
 
+/* --- file_put --- */
+
+static void test_file__put_takes_names_only(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const bad[] = {"", ".", "..", "../x", "a/b", "/etc/x", "sub/"};
+	const char *root = path_in(f, "root");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(file_put(root, bad[i], STR("x"), 0644, &f->err), -E_INVALID);
+	/* the link goes, what it led to stays */
+	assert_ok(file_put(root, "out", STR("mine"), 0644, &f->err), &f->err);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(100);
+	assert_false(file_is_link(path_in(f, "root/out")));
+	assert_ok(file_read(path_in(f, "root/out"), &b, &f->err), &f->err);
+	assert_ok(file_read(path_in(f, "secret"), &b, &f->err), &f->err);
+	assert_string_equal(b.buf, "minesecret");
+	char **names;
+	size_t n;
+	assert_ok(dir_list(root, 100, &names, &n, &f->err), &f->err);
+	assert_int_equal(n, 7); /* no temporary file is left */
+	dir_list_free(names, n);
+}
+
 /* --- beneath --- */
 
 static void test_beneath__reads_below_the_folder(void **state)
@@ -235,6 +258,7 @@ int main(void)
 		TEST(test_file__size_is_asked_before_a_byte_is_read),
 		TEST(test_file__input_of_a_command_may_be_a_pipe),
 		TEST(test_file__input_of_a_command_is_bounded),
+		TEST(test_file__put_takes_names_only),
 		TEST(test_beneath__reads_below_the_folder),
 		TEST(test_beneath__nothing_leads_out),
 		TEST(test_beneath__a_pipe_is_refused_at_once),

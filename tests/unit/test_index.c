@@ -131,6 +131,36 @@ static void test_index__only_packages_that_changed_are_named(void **state)
 	}
 }
 
+static void test_index__names_of_packages(void **state)
+{
+	static const char *const good[] = {"a", "A", "0", "_", "etcd-operator", "a_B.c-", "a..b"};
+	static const char *const bad[] = {"",          ".",       "..",    ".a",   "-a",
+					  "a/b",       "/a",      "a\\b",  "a b",  "a\n",
+					  "a\t",       "a\x1b[m", "a\x7f", "a%2f", "\xc3\xa9",
+					  "a\xc2\x9b", "a:b",     "a+b",   "~a",   "$a"};
+	struct error err = ERROR_INIT;
+	char longest[PACKAGE_NAME_BYTES_MAX + 1];
+	(void)state;
+	memset(longest, 'a', sizeof(longest));
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		assert_ok(package_check_name(str_of(good[i]), &err), &err);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (package_check_name(str_of(bad[i]), &err) != -E_INVALID)
+			fail_msg("\"%s\" is taken", bad[i]);
+	assert_int_equal(package_check_name(str_n("a\0b", 3), &err), -E_INVALID);
+	assert_ok(package_check_name(str_n(longest, sizeof(longest) - 1), &err), &err);
+	assert_int_equal(package_check_name(str_n(longest, sizeof(longest)), &err), -E_INVALID);
+}
+
+static void test_index__what_is_rejected_can_be_shown(void **state)
+{
+	CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
+	(void)state;
+	index_reject(x, "a\x1b]0;t\x07\n\xc2\x9b.tgz", "b\x7f\xe2\x80\xae");
+	assert_string_equal(x->rejected[0],
+			    "a\\x1b]0;t\\x07\\x0a\\xc2\\x9b.tgz: b\\x7f\\xe2\\x80\\xae");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +168,8 @@ int main(void)
 		cmocka_unit_test(
 			test_index__one_version_of_two_contents_is_ambiguous_on_both_sides),
 		cmocka_unit_test(test_index__notices_of_catalog_yaml),
+		cmocka_unit_test(test_index__names_of_packages),
+		cmocka_unit_test(test_index__what_is_rejected_can_be_shown),
 		cmocka_unit_test(test_index__only_packages_that_changed_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
