@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "alm/base/mem.h"
 
@@ -85,6 +86,68 @@ void hmac_sha256(struct str key, struct str s, unsigned char out[SHA256_BYTES])
 	const unsigned char *data = (const unsigned char *)(s.ptr ? s.ptr : "");
 	if (!HMAC(EVP_sha256(), key.ptr, (int)key.len, data, s.len, out, &n))
 		abort();
+}
+
+/* The 16 bytes that the kernel gives every program at its start: no call, no order of set-up. */
+static const uint64_t *table_key(void)
+{
+	static uint64_t key[2];
+	static bool made;
+	if (!made) {
+		unsigned char d[SHA256_BYTES];
+		const char *random = (const char *)getauxval(AT_RANDOM);
+		sha256(str_n(random, random ? 16 : 0), d); /* the canary of the stack is in them */
+		memcpy(key, d, sizeof(key));
+		made = true;
+	}
+	return key;
+}
+
+static uint64_t rotated(uint64_t x, int n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[1] = rotated(v[1], 13) ^ v[0];
+	v[0] = rotated(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotated(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotated(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotated(v[1], 17) ^ v[2];
+	v[2] = rotated(v[2], 32);
+}
+
+static void sip_word(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+}
+
+uint64_t hash_key(struct str s)
+{
+	const uint64_t *k = table_key();
+	uint64_t v[4] = {k[0] ^ UINT64_C(0x736f6d6570736575), k[1] ^ UINT64_C(0x646f72616e646f6d),
+			 k[0] ^ UINT64_C(0x6c7967656e657261), k[1] ^ UINT64_C(0x7465646279746573)};
+	uint64_t word = 0;
+	size_t i = 0;
+	for (; i + 8 <= s.len; i += 8) {
+		memcpy(&word, s.ptr + i, 8);
+		sip_word(v, word);
+	}
+	word = 0;
+	if (s.len > i)
+		memcpy(&word, s.ptr + i, s.len - i);
+	sip_word(v, word | (uint64_t)s.len << 56);
+	v[2] ^= 0xff;
+	for (i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 bool mem_equal(const void *a, const void *b, size_t n)

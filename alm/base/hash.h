@@ -31,6 +31,9 @@ struct hash_stream {
 };
 void hash_stream_read(struct hash_stream *h, void *out, size_t len);
 void hmac_sha256(struct str key, struct str s, unsigned char out[SHA256_BYTES]);
+/* For tables: SipHash-1-3 with a key of this process, so that nobody can choose texts that all fall
+ * into one slot. Nothing that anybody sees may depend on it. */
+uint64_t hash_key(struct str s);
 /* Constant time. */
 bool mem_equal(const void *a, const void *b, size_t n);
 

@@ -1,26 +1,16 @@
-/* uthash behind a small face; HASH_FUNCTION is fixed, as no order that a user sees comes from it.
- */
+/* uthash behind a small face; its hash has a secret key, as keys come from outside. */
 #include "alm/base/map.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a with a final mix; enough for keys that the API has already bounded. */
-static unsigned hash_bytes(const void *key, size_t len)
-{
-	const unsigned char *p = key;
-	unsigned h = 2166136261u;
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 16777619u;
-	h ^= h >> 15;
-	h *= 2246822519u;
-	return h ^ h >> 13;
-}
+#include "alm/base/hash.h"
 
-#define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = hash_bytes((keyptr), (keylen)))
-#define uthash_malloc(n)                     xmalloc(n)
-#define uthash_free(p, n)                    xfree(p)
+#define HASH_FUNCTION(keyptr, keylen, hashv) \
+	((hashv) = (unsigned)hash_key(str_n((keyptr), (keylen))))
+#define uthash_malloc(n)  xmalloc(n)
+#define uthash_free(p, n) xfree(p)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"

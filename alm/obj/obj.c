@@ -1,65 +1,116 @@
-/*
- * obj: the value of an API object, on json-c. A struct obj is a json_object under another name;
- * json-c has NULL for JSON null, here it is the address of a static, so that absent stays distinct.
- */
+/* obj: scalars, lists, life and comparison of obj.h; maps are in obj_map.c. */
 #include "alm/obj/obj.h"
 
 #include <assert.h>
-#include <json-c/json_object.h>
-#include <json-c/linkhash.h>
-#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/number.h"
+#include "alm/obj/obj_node.h"
 
 #define FORMATTED_BYTES_MAX ((size_t)64 << 20)
+#define INTEGER_TEXT_MAX    24
+#define LIST_CAP_MIN        3 /* malloc gives no less than 24 bytes */
 
-static char null_value;
-#define OBJ_NULL_VALUE ((struct obj *)(void *)&null_value)
+/* Memory. */
 
-/* The json-c value; NULL for null and absent. */
-static struct json_object *js(const struct obj *o)
+static size_t live_bytes;
+
+/* What malloc takes for n bytes: eight more, in steps of 16, at least 32. */
+static size_t chunk(size_t n)
 {
-	if (o == OBJ_NULL_VALUE)
-		return NULL;
-	union {
-		const struct obj *in;
-		struct json_object *out;
-	} u = {.in = o};
-	return u.out;
+	size_t taken = (n + 8 + 15) / 16 * 16;
+	return taken < 32 ? 32 : taken;
 }
 
-/* A stored value; json-c's NULL is null here. */
-static struct obj *stored(struct json_object *j)
+void *node_alloc(size_t n)
 {
-	return j ? (struct obj *)(void *)j : OBJ_NULL_VALUE;
+	live_bytes += chunk(n);
+	return xmalloc(n);
 }
 
-/* json-c gives NULL only when memory is short. */
-static struct obj *made(struct json_object *j)
+void *node_realloc(void *p, size_t before, size_t n)
 {
-	assert(j);
-	return (struct obj *)(void *)j;
+	live_bytes += chunk(n) - (p ? chunk(before) : 0);
+	return xreallocarray(p, n, 1);
 }
 
-static bool is_type(const struct obj *o, enum json_type type)
+void node_free(void *p, size_t n)
 {
-	return js(o) && json_object_is_type(js(o), type);
+	live_bytes -= chunk(n);
+	xfree(p);
+}
+
+size_t obj_bytes(void)
+{
+	return live_bytes;
+}
+
+/* Life. */
+
+/* The values that are everywhere. The text of a scalar stands behind its head. */
+#define FIXED(t, n) {.type = (t), .fixed = true, .len = (n)}
+static struct obj null_value = FIXED(OBJ_NULL, 0);
+static struct obj true_value = FIXED(OBJ_BOOL, 0), false_value = FIXED(OBJ_BOOL, 0);
+static struct {
+	struct obj head;
+	char text[4];
+} empty_string = {FIXED(OBJ_STRING, 0), ""},
+  digits[] = {{FIXED(OBJ_INT, 1), "0"}, {FIXED(OBJ_INT, 1), "1"}, {FIXED(OBJ_INT, 1), "2"},
+	      {FIXED(OBJ_INT, 1), "3"}, {FIXED(OBJ_INT, 1), "4"}, {FIXED(OBJ_INT, 1), "5"},
+	      {FIXED(OBJ_INT, 1), "6"}, {FIXED(OBJ_INT, 1), "7"}, {FIXED(OBJ_INT, 1), "8"},
+	      {FIXED(OBJ_INT, 1), "9"}};
+
+static bool is_type(const struct obj *o, enum obj_type type)
+{
+	return o && o->type == type;
+}
+
+static struct obj_list_node *list_node(const struct obj *o)
+{
+	return mem_unconst(o);
+}
+
+static struct obj **elements(const struct obj *list)
+{
+	struct obj_list_node *l = list_node(list);
+	return l->cap > 1 ? l->many : &l->one;
 }
 
 struct obj *obj_ref(const struct obj *o)
 {
-	if (!o)
-		return NULL;
-	return stored(json_object_get(js(o)));
+	struct obj *node = mem_unconst(o);
+	if (node && !node->fixed)
+		node->refs++;
+	return node;
 }
 
+static void list_release(struct obj *o)
+{
+	struct obj_list_node *l = list_node(o);
+	for (size_t i = 0; i < o->len; i++)
+		obj_unref(elements(o)[i]);
+	if (l->cap > 1)
+		node_free(l->many, l->cap * sizeof(*l->many));
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most 2 * OBJ_DEPTH_MAX deep */
 void obj_unref(struct obj *o)
 {
-	json_object_put(js(o));
+	if (!o || o->fixed || --o->refs > 0)
+		return;
+	if (o->type == OBJ_LIST) {
+		list_release(o);
+		node_free(o, sizeof(struct obj_list_node));
+	} else if (o->type == OBJ_MAP) {
+		node_map_release(o);
+		node_free(o, sizeof(struct obj_map_node));
+	} else {
+		node_free(o, sizeof(*o) + o->len + 1);
+	}
 }
 
 void obj_unrefp(struct obj **o)
@@ -74,39 +125,82 @@ static void keep_unref(void *p)
 
 struct obj *obj_keep(struct arena *a, struct obj *o)
 {
-	if (js(o))
+	if (o && !o->fixed)
 		arena_defer(a, keep_unref, o);
 	return o;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 struct obj *obj_copy(const struct obj *o)
 {
-	struct json_object *copy = NULL;
-	if (!js(o))
+	if (is_type(o, OBJ_MAP))
+		return node_map_copy(o);
+	if (!is_type(o, OBJ_LIST))
 		return obj_ref(o);
-	int r = json_object_deep_copy(js(o), &copy, NULL);
-	assert(r == 0);
-	return made(copy);
+	struct obj *copy = obj_list();
+	struct obj_list_node *l = list_node(copy);
+	if (o->len > 1) {
+		l->cap = o->len;
+		l->many = node_alloc(l->cap * sizeof(*l->many));
+	}
+	for (; copy->len < o->len; copy->len++)
+		elements(copy)[copy->len] = obj_copy(elements(o)[copy->len]);
+	return copy;
+}
+
+struct obj *obj_copy_list(const struct obj *o)
+{
+	return is_type(o, OBJ_LIST) ? obj_copy(o) : obj_list();
+}
+
+struct obj *obj_copy_map(const struct obj *o)
+{
+	return is_type(o, OBJ_MAP) ? obj_copy(o) : obj_map();
+}
+
+/* Scalars. */
+
+struct obj *node_scalar(enum obj_type type, struct str text)
+{
+	assert(text.len < UINT32_MAX / 2);
+	struct obj *o = node_alloc(sizeof(*o) + text.len + 1);
+	char *to = (char *)(o + 1);
+	*o = (struct obj){.refs = 1, .len = (uint32_t)text.len, .type = (uint8_t)type};
+	if (text.len)
+		memcpy(to, text.ptr, text.len);
+	to[text.len] = '\0';
+	return o;
 }
 
 struct obj *obj_null(void)
 {
-	return OBJ_NULL_VALUE;
+	return &null_value;
 }
 
 struct obj *obj_bool(bool v)
 {
-	return made(json_object_new_boolean(v));
+	return v ? &true_value : &false_value;
+}
+
+static struct obj *integer(struct str text)
+{
+	if (text.len == 1)
+		return &digits[text.ptr[0] - '0'].head;
+	return node_scalar(OBJ_INT, text);
 }
 
 struct obj *obj_int(int64_t v)
 {
-	return made(json_object_new_int64(v));
+	char text[INTEGER_TEXT_MAX];
+	snprintf(text, sizeof(text), "%lld", (long long)v);
+	return integer(str_of(text));
 }
 
 struct obj *obj_uint(uint64_t v)
 {
-	return v > INT64_MAX ? made(json_object_new_uint64(v)) : obj_int((int64_t)v);
+	char text[INTEGER_TEXT_MAX];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	return integer(str_of(text));
 }
 
 struct obj *obj_double(double v)
@@ -121,18 +215,14 @@ struct obj *obj_number(struct str text)
 	const char *fault;
 	int64_t i;
 	uint64_t u;
-	double d = 0;
+	double d;
 	assert(number_scan(text, &fault) == text.len && !fault && text.len);
-	if (number_is_integer(text) && !str_is(text, "-0")) {
-		if (str_parse_i64(text, &i))
-			return obj_int(i);
-		if (str_parse_u64(text, &u))
-			return obj_uint(u);
-	}
+	if (number_is_integer(text) && !str_is(text, "-0") &&
+	    (str_parse_i64(text, &i) || str_parse_u64(text, &u)))
+		return integer(text);
 	bool in_range = str_parse_double(text, &d);
 	assert(in_range);
-	CLEANUP(xfreep) char *copy = str_dup(text);
-	return made(json_object_new_double_s(d, copy));
+	return node_scalar(OBJ_DOUBLE, text);
 }
 
 struct obj *obj_string(const char *s)
@@ -142,8 +232,7 @@ struct obj *obj_string(const char *s)
 
 struct obj *obj_stringn(struct str s)
 {
-	assert(s.len < INT_MAX);
-	return made(json_object_new_string_len(s.ptr ? s.ptr : "", (int)s.len));
+	return s.len ? node_scalar(OBJ_STRING, s) : &empty_string.head;
 }
 
 struct obj *obj_stringf(const char *fmt, ...)
@@ -157,37 +246,9 @@ struct obj *obj_stringf(const char *fmt, ...)
 	return obj_stringn(strbuf_str(&b));
 }
 
-struct obj *obj_list(void)
-{
-	return made(json_object_new_array());
-}
-
-struct obj *obj_map(void)
-{
-	return made(json_object_new_object());
-}
-
 enum obj_type obj_type(const struct obj *o)
 {
-	if (!o)
-		return OBJ_ABSENT;
-	switch (json_object_get_type(js(o))) {
-	case json_type_boolean:
-		return OBJ_BOOL;
-	case json_type_int:
-		return OBJ_INT;
-	case json_type_double:
-		return OBJ_DOUBLE;
-	case json_type_string:
-		return OBJ_STRING;
-	case json_type_array:
-		return OBJ_LIST;
-	case json_type_object:
-		return OBJ_MAP;
-	case json_type_null:
-	default:
-		return OBJ_NULL;
-	}
+	return o ? (enum obj_type)o->type : OBJ_ABSENT;
 }
 
 const char *obj_type_name(enum obj_type type)
@@ -202,31 +263,26 @@ const char *obj_type_name(enum obj_type type)
 
 bool obj_is_true(const struct obj *o)
 {
-	return is_type(o, json_type_boolean) && json_object_get_boolean(js(o));
+	return o == &true_value;
 }
 
 bool obj_is_number(const struct obj *o)
 {
-	return is_type(o, json_type_int) || is_type(o, json_type_double);
+	return is_type(o, OBJ_INT) || is_type(o, OBJ_DOUBLE);
 }
 
-/* A json_type_int holds int64 or uint64, and clamps when asked for the other. */
-static bool is_above_i64(const struct obj *o)
+static struct str text_of(const struct obj *o)
 {
-	return json_object_get_uint64(js(o)) > INT64_MAX;
+	return str_n(node_text(o), o->len);
 }
 
 bool obj_as_i64(const struct obj *o, int64_t *ret)
 {
-	if (is_type(o, json_type_int)) {
-		if (is_above_i64(o))
-			return false;
-		*ret = json_object_get_int64(js(o));
-		return true;
-	}
-	if (!is_type(o, json_type_double))
+	double d = 0;
+	if (is_type(o, OBJ_INT))
+		return str_parse_i64(text_of(o), ret);
+	if (!is_type(o, OBJ_DOUBLE) || !str_parse_double(text_of(o), &d))
 		return false;
-	double d = json_object_get_double(js(o));
 	if (d != trunc(d) || d < -0x1p63 || d >= 0x1p63)
 		return false;
 	*ret = (int64_t)d;
@@ -235,90 +291,105 @@ bool obj_as_i64(const struct obj *o, int64_t *ret)
 
 bool obj_as_double(const struct obj *o, double *ret)
 {
-	if (is_type(o, json_type_double))
-		*ret = json_object_get_double(js(o));
-	else if (is_type(o, json_type_int))
-		*ret = is_above_i64(o) ? (double)json_object_get_uint64(js(o))
-				       : (double)json_object_get_int64(js(o));
-	else
+	int64_t i;
+	uint64_t u;
+	if (is_type(o, OBJ_DOUBLE))
+		return str_parse_double(text_of(o), ret);
+	if (!is_type(o, OBJ_INT))
 		return false;
+	if (str_parse_i64(text_of(o), &i))
+		*ret = (double)i;
+	else if (str_parse_u64(text_of(o), &u))
+		*ret = (double)u;
 	return true;
 }
 
 const char *obj_as_string(const struct obj *o)
 {
-	return is_type(o, json_type_string) ? json_object_get_string(js(o)) : NULL;
+	return is_type(o, OBJ_STRING) ? node_text(o) : NULL;
 }
 
 struct str obj_as_str(const struct obj *o)
 {
-	if (!is_type(o, json_type_string))
-		return STR_NONE;
-	return str_n(json_object_get_string(js(o)), (size_t)json_object_get_string_len(js(o)));
+	return is_type(o, OBJ_STRING) ? text_of(o) : STR_NONE;
 }
 
 struct str obj_number_text(const struct obj *o)
 {
-	size_t len = 0;
-	if (!obj_is_number(o))
-		return STR_NONE;
-	/* json-c keeps the text with the value: a double prints the text it was made with */
-	const char *text = json_object_to_json_string_length(js(o), JSON_C_TO_STRING_PLAIN, &len);
-	assert(text);
-	return str_n(text, len);
+	return obj_is_number(o) ? text_of(o) : STR_NONE;
+}
+
+/* Lists. */
+
+struct obj *obj_list(void)
+{
+	struct obj_list_node *l = node_alloc(sizeof(*l));
+	*l = (struct obj_list_node){.head = {.refs = 1, .type = OBJ_LIST}, .cap = 1};
+	return &l->head;
 }
 
 size_t obj_len(const struct obj *o)
 {
-	if (is_type(o, json_type_array))
-		return json_object_array_length(js(o));
-	if (is_type(o, json_type_object))
-		return (size_t)json_object_object_length(js(o));
-	return 0;
+	return is_type(o, OBJ_LIST) || is_type(o, OBJ_MAP) ? o->len : 0;
 }
 
 const struct obj *obj_at(const struct obj *list, size_t i)
 {
-	if (!is_type(list, json_type_array) || i >= json_object_array_length(js(list)))
-		return NULL;
-	return stored(json_object_array_get_idx(js(list), i));
+	return is_type(list, OBJ_LIST) && i < list->len ? elements(list)[i] : NULL;
 }
 
-const struct obj *obj_get(const struct obj *map, const char *key)
+/* Room for one more. */
+static void list_grow(struct obj *o)
 {
-	struct json_object *value;
-	if (!is_type(map, json_type_object) || !json_object_object_get_ex(js(map), key, &value))
-		return NULL;
-	return stored(value);
+	struct obj_list_node *l = list_node(o);
+	if (o->len < l->cap)
+		return;
+	assert(l->cap < UINT32_MAX / 2);
+	uint32_t cap = l->cap == 1 ? LIST_CAP_MIN : l->cap + l->cap / 2;
+	struct obj *first = l->cap == 1 ? l->one : NULL;
+	struct obj **many = l->cap == 1 ? NULL : l->many;
+	many = node_realloc(many, l->cap * sizeof(struct obj *), cap * sizeof(struct obj *));
+	if (first)
+		many[0] = first;
+	l->many = many;
+	l->cap = cap;
 }
 
-bool obj_has(const struct obj *map, const char *key)
+void obj_append(struct obj *list, struct obj *value)
 {
-	return obj_get(map, key) != NULL;
+	assert(is_type(list, OBJ_LIST) && value);
+	list_grow(list);
+	elements(list)[list->len++] = value;
 }
 
-struct obj_iter obj_iter(const struct obj *map)
+void obj_set_at(struct obj *list, size_t i, struct obj *value)
 {
-	struct obj_iter it = {0};
-	if (is_type(map, json_type_object))
-		it.entry = lh_table_head(json_object_get_object(js(map)));
-	return it;
+	assert(is_type(list, OBJ_LIST) && value && i < list->len);
+	struct obj *before = elements(list)[i];
+	elements(list)[i] = value;
+	obj_unref(before);
 }
 
-bool obj_iter_next(struct obj_iter *it)
+void obj_insert_at(struct obj *list, size_t i, struct obj *value)
 {
-	const struct lh_entry *e = it->entry;
-	if (!e)
-		return false;
-	it->key = e->k;
-	union {
-		const void *in;
-		struct json_object *out;
-	} value = {.in = e->v};
-	it->value = stored(value.out);
-	it->entry = e->next;
-	return true;
+	assert(is_type(list, OBJ_LIST) && value && i <= list->len);
+	list_grow(list);
+	struct obj **at = elements(list) + i;
+	memmove(at + 1, at, (list->len - i) * sizeof(struct obj *));
+	*at = value;
+	list->len++;
 }
+
+void obj_del_at(struct obj *list, size_t i)
+{
+	assert(is_type(list, OBJ_LIST) && i < list->len);
+	struct obj **at = elements(list) + i, *gone = *at;
+	memmove(at, at + 1, (list->len - i - 1) * sizeof(struct obj *));
+	list->len--;
+	obj_unref(gone);
+}
+
+/* Comparison. */
 
 /* NOLINTBEGIN(misc-no-recursion): depth <= OBJ_DEPTH_MAX, the parsers see to it */
 static bool maps_equal(const struct obj *a, const struct obj *b)
@@ -355,22 +426,19 @@ bool obj_equal(const struct obj *a, const struct obj *b)
 	return obj_cmp(a, b) == 0;
 }
 
-static int cmp_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int cmp_numbers(const struct obj *a, const struct obj *b)
 {
 	int64_t i = 0, j = 0;
+	uint64_t u = 0, v = 0;
 	double x = 0, y = 0;
 	bool a_fits = obj_as_i64(a, &i), b_fits = obj_as_i64(b, &j);
 	if (a_fits && b_fits)
 		return i < j ? -1 : i > j;
-	if (is_type(a, json_type_int) && is_type(b, json_type_int))
-		return a_fits || b_fits ? (a_fits ? -1 : 1)
-					: cmp_u64(json_object_get_uint64(js(a)),
-						  json_object_get_uint64(js(b)));
+	if (is_type(a, OBJ_INT) && is_type(b, OBJ_INT)) { /* what does not fit is above */
+		str_parse_u64(text_of(a), &u);
+		str_parse_u64(text_of(b), &v);
+		return a_fits || b_fits ? (a_fits ? -1 : 1) : (u < v ? -1 : u > v);
+	}
 	obj_as_double(a, &x);
 	obj_as_double(b, &y);
 	return x < y ? -1 : x > y;
@@ -378,13 +446,12 @@ static int cmp_numbers(const struct obj *a, const struct obj *b)
 
 static int cmp_lists(const struct obj *a, const struct obj *b)
 {
-	size_t n = obj_len(a) < obj_len(b) ? obj_len(a) : obj_len(b);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < obj_len(a) && i < obj_len(b); i++) {
 		int c = obj_cmp(obj_at(a, i), obj_at(b, i));
 		if (c)
 			return c;
 	}
-	return cmp_u64(obj_len(a), obj_len(b));
+	return obj_len(a) < obj_len(b) ? -1 : obj_len(a) > obj_len(b);
 }
 
 static int cmp_maps(const struct obj *a, const struct obj *b)
@@ -422,70 +489,16 @@ int obj_cmp(const struct obj *a, const struct obj *b)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-void obj_set(struct obj *map, const char *key, struct obj *value)
-{
-	assert(is_type(map, json_type_object) && value);
-	int r = json_object_object_add(js(map), key, js(value));
-	assert(r == 0);
-}
-
-void obj_set_new(struct obj *map, const char *key, struct obj *value)
-{
-	assert(is_type(map, json_type_object) && value);
-	int r = json_object_object_add_ex(js(map), key, js(value), JSON_C_OBJECT_ADD_KEY_IS_NEW);
-	assert(r == 0);
-}
-
-void obj_del(struct obj *map, const char *key)
-{
-	if (is_type(map, json_type_object))
-		json_object_object_del(js(map), key);
-}
-
-void obj_append(struct obj *list, struct obj *value)
-{
-	assert(is_type(list, json_type_array) && value);
-	int r = json_object_array_add(js(list), js(value));
-	assert(r == 0);
-}
-
-void obj_set_at(struct obj *list, size_t i, struct obj *value)
-{
-	assert(is_type(list, json_type_array) && value && i < obj_len(list));
-	int r = json_object_array_put_idx(js(list), i, js(value));
-	assert(r == 0);
-}
-
-/* json-c 0.16 cannot insert: the tail moves up by references. */
-void obj_insert_at(struct obj *list, size_t i, struct obj *value)
-{
-	assert(i <= obj_len(list));
-	obj_append(list, obj_null());
-	for (size_t to = obj_len(list) - 1; to > i; to--)
-		obj_set_at(list, to, obj_ref(obj_at(list, to - 1)));
-	obj_set_at(list, i, value);
-}
-
-void obj_del_at(struct obj *list, size_t i)
-{
-	assert(is_type(list, json_type_array) && i < obj_len(list));
-	json_object_array_del_idx(js(list), i, 1);
-}
-
-/* Drops the const of a getter: the caller owns the object that is being built. */
-static struct obj *unconst(const struct obj *o)
-{
-	return o ? stored(js(o)) : NULL;
-}
+/* Changing. */
 
 struct obj *obj_get_mut(struct obj *map, const char *key)
 {
-	return unconst(obj_get(map, key));
+	return mem_unconst(obj_get(map, key));
 }
 
 struct obj *obj_at_mut(struct obj *list, size_t i)
 {
-	return unconst(obj_at(list, i));
+	return mem_unconst(obj_at(list, i));
 }
 
 void obj_set_str(struct obj *map, const char *key, const char *s)
@@ -502,14 +515,4 @@ void obj_set_int(struct obj *map, const char *key, int64_t v)
 void obj_set_bool(struct obj *map, const char *key, bool v)
 {
 	obj_set(map, key, obj_bool(v));
-}
-
-struct obj *obj_copy_list(const struct obj *o)
-{
-	return obj_type(o) == OBJ_LIST ? obj_copy(o) : obj_list();
-}
-
-struct obj *obj_copy_map(const struct obj *o)
-{
-	return obj_type(o) == OBJ_MAP ? obj_copy(o) : obj_map();
 }

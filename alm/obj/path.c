@@ -1,4 +1,4 @@
-/* path: the calls of obj.h that take "spec.upgrade.mode". Knows nothing of json-c. */
+/* path: the calls of obj.h that take "spec.upgrade.mode". */
 #include <assert.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "tests/lib/test.h"
 
 #include <float.h>
+#include <stdio.h>
 
 #include "alm/obj/json.h"
 
@@ -122,6 +123,109 @@ static void test_obj__maps_keep_order(void **state)
 	obj_unref(o);
 }
 
+/* Beyond the size that is searched without an index; members go and come. */
+static void test_obj__wide_maps(void **state)
+{
+	(void)state;
+	struct obj *o = obj_map();
+	char key[16];
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		obj_set_new(o, key, obj_int(i));
+	}
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		if (i % 10)
+			obj_del(o, key);
+	}
+	obj_del(o, "k1");
+	assert_int_equal(obj_len(o), 100);
+	struct obj *c = obj_copy(o);
+	for (int round = 0; round < 3000; round++) {
+		obj_set(o, "again", obj_int(round));
+		assert_int_equal(obj_i64(o, "again", -1), round);
+		obj_del(o, "again");
+	}
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		assert_int_equal(obj_i64(o, key, -1), i % 10 ? -1 : i);
+		assert_int_equal(obj_i64(c, key, -1), i % 10 ? -1 : i);
+	}
+	int64_t expected = 0;
+	OBJ_EACH (it, o) {
+		int64_t v = -1;
+		assert_true(obj_as_i64(it.value, &v) && v == expected);
+		expected += 10;
+		obj_del(o, it.key); /* the member at hand may go */
+	}
+	assert_int_equal(expected, 1000);
+	assert_int_equal(obj_len(o), 0);
+	obj_set_int(o, "a", 1);
+	assert_json(o, "{\"a\":1}");
+	assert_int_equal(obj_len(c), 100);
+	obj_unref(o);
+	obj_unref(c);
+}
+
+/* What a reader makes of hostile text is bounded by the text. */
+static void test_obj__a_tree_takes_less_than_20_times_its_text(void **state)
+{
+	(void)state;
+	static const char *const items[] = {"{}",
+					    "[]",
+					    "1",
+					    "\"\"",
+					    "null",
+					    "[[],[]]",
+					    "[[],[],[]]",
+					    "[[[[[[[[[[]]]]]]]]]]",
+					    "{\"\":{}}",
+					    "{\"\":[]}",
+					    "{\"a\":1}",
+					    "{\"a\":[1,2]}",
+					    "[1,2,3,4,5]",
+					    "-1.5",
+					    "12345",
+					    "{\"\":{\"\":{\"\":{}}}}",
+					    "{\"a\":{},\"b\":{},\"c\":{}}",
+					    "\"abcdefghijkl\"",
+					    "[[[],[]],[[],[]]]"};
+	for (size_t i = 0; i < ARRAY_LEN(items); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+		strbuf_addc(&b, '[');
+		for (int n = 0; n < 3000; n++)
+			strbuf_addf(&b, "%s%s", n ? "," : "", items[i]);
+		strbuf_addc(&b, ']');
+		size_t before = obj_bytes();
+		struct obj *o = parsed(b.buf);
+		size_t tree = obj_bytes() - before;
+		if (tree >= 20 * b.len)
+			fail_msg("%s: %zu bytes of text, %zu of memory", items[i], b.len, tree);
+		struct obj *c = obj_copy(o);
+		assert_true(obj_bytes() - before <= 2 * tree);
+		assert_true(obj_equal(o, c));
+		obj_unref(c);
+		obj_unref(o);
+		assert_true(obj_bytes() - before <= 1024); /* keys that are kept for the next */
+	}
+}
+
+static void test_obj__copies_share_texts(void **state)
+{
+	(void)state;
+	struct obj *o = obj_map();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_pad(&b, 'x', 1 << 19);
+	obj_set_str(o, "s", b.buf);
+	size_t before = obj_bytes();
+	struct obj *c = obj_copy(o);
+	assert_true(obj_bytes() - before < 200);
+	obj_set_str(c, "s", "y");
+	assert_int_equal(obj_as_str(obj_get(o, "s")).len, 1 << 19);
+	obj_unref(c);
+	obj_unref(o);
+}
+
 static void test_obj__lists_insert_and_delete(void **state)
 {
 	(void)state;
@@ -206,6 +310,9 @@ int main(void)
 		cmocka_unit_test(test_obj__numbers),
 		cmocka_unit_test(test_obj__doubles_print_shortest),
 		cmocka_unit_test(test_obj__maps_keep_order),
+		cmocka_unit_test(test_obj__wide_maps),
+		cmocka_unit_test(test_obj__a_tree_takes_less_than_20_times_its_text),
+		cmocka_unit_test(test_obj__copies_share_texts),
 		cmocka_unit_test(test_obj__lists_insert_and_delete),
 		cmocka_unit_test(test_obj__paths),
 		cmocka_unit_test(test_obj__equality_ignores_order_of_members),
