@@ -208,7 +208,7 @@ static int parse(struct str data, struct obj **ret, struct error *err)
 	struct json_duplicates ignored = {0};
 	if (unpack(data, &json, err) < 0)
 		return -err->code;
-	int rc = json_parse_dup(strbuf_str(&json), &ignored, ret, err);
+	int rc = json_parse_dup(strbuf_str(&json), 0, &ignored, ret, err);
 	json_duplicates_release(&ignored);
 	return rc < 0 ? error_wrap(err, "the release record") : 0;
 }

@@ -126,9 +126,31 @@ static const struct schema *schema_of(const struct mutation *m)
 			       : apply_builtin_schema(m->kind->group, m->kind->kind);
 }
 
-static void track(struct mutation *m, const struct obj *before, const char *manager,
-		  const char *subresource)
+/* What managedFields may take of the object's size. Far below the limit that is not counted: an
+ * object is written before it is stored, and refused then. */
+static int room_for_managers(const struct mutation *m, size_t *ret, struct error *err)
 {
+	const struct exchange *x = m->r->exchange;
+	size_t about = (x ? x->request.body.len : 0) + (m->head ? m->head->text->len : 0);
+	*ret = STORE_VALUE_BYTES_MAX;
+	if (about < STORE_VALUE_BYTES_MAX / 4)
+		return 0;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *bare = obj_copy_shallow(m->after);
+	struct obj *meta = obj_copy_shallow(obj_get(bare, "metadata"));
+	obj_del(meta, "managedFields");
+	obj_set(bare, "metadata", meta);
+	json_print(bare, &b);
+	*ret -= b.len;
+	return b.over ? store_too_large(err) : 0;
+}
+
+static int track(struct mutation *m, const struct obj *before, const char *manager,
+		 const char *subresource, struct error *err)
+{
+	size_t room;
+	if (room_for_managers(m, &room, err) < 0)
+		return -err->code;
 	struct update_request u = {
 		.schema = schema_of(m),
 		.before = before,
@@ -137,8 +159,9 @@ static void track(struct mutation *m, const struct obj *before, const char *mana
 		.api_version = kind_api_version(m->kind, m->r->arena),
 		.subresource = subresource,
 		.now_ns = request_now(m->r),
+		.bytes_max = room,
 	};
-	apply_track_update(&u);
+	return apply_track_update(&u, err) < 0 ? store_too_large(err) : 0;
 }
 
 static void free_errors(void *p)
@@ -327,6 +350,22 @@ static int create_namespace(struct mutation *m, struct error *err)
 	return rc;
 }
 
+/* What the server adds on its own; of a definition that is a status with a manager of its own. */
+static int create_late(struct mutation *m, struct error *err)
+{
+	if (!cstr_eq(m->kind->group, CRD_GROUP)) {
+		admit_late(m);
+		return 0;
+	}
+	struct obj *owned = obj_keep(m->r->arena, obj_copy_shallow(m->after));
+	obj_set(owned, "status", obj_copy_map(obj_get(owned, "status")));
+	admit_late(m);
+	/* storedVersions belongs to nobody (golden G15). */
+	obj_set_path(owned, "status.storedVersions",
+		     obj_copy(obj_path(m->after, "status.storedVersions")));
+	return track(m, owned, "kube-apiserver", "status", err);
+}
+
 int mutation_create(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -351,17 +390,9 @@ int mutation_create(struct mutation *m, struct error *err)
 	object_meta_uid(r->server->loop, uid);
 	object_meta_create(m->kind, m->after, uid, request_now(r));
 	admit_default(m);
-	if (!m->keep_managers)
-		track(m, NULL, m->opt.manager, "");
-	struct obj *owned = obj_keep(r->arena, obj_copy(m->after));
-	admit_late(m);
-	if (cstr_eq(m->kind->group, CRD_GROUP)) {
-		/* storedVersions belongs to nobody (golden G15). */
-		obj_set_path(owned, "status.storedVersions",
-			     obj_copy(obj_path(m->after, "status.storedVersions")));
-		track(m, owned, "kube-apiserver", "status");
-	}
-	if (validate(m, err) < 0)
+	if (!m->keep_managers && track(m, NULL, m->opt.manager, "", err) < 0)
+		return -err->code;
+	if (create_late(m, err) < 0 || validate(m, err) < 0)
 		return -err->code;
 	if (resource_find(m->resource, m->ns, m->name))
 		return fail_exists(r, m->name, err);
@@ -480,10 +511,12 @@ static void split_status(struct mutation *m)
 
 static bool is_unchanged(struct mutation *m)
 {
-	CLEANUP(obj_unrefp) struct obj *o = obj_copy(m->after);
-	convert_to_storage(m->kind, o);
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy_shallow(m->after);
+	struct obj *meta = obj_copy_shallow(obj_get(o, "metadata"));
 	const char *rv = meta_resource_version(m->stored);
-	obj_set_path(o, "metadata.resourceVersion", obj_string(rv ? rv : ""));
+	obj_set(meta, "resourceVersion", obj_string(rv ? rv : ""));
+	obj_set(o, "metadata", meta);
+	convert_to_storage(m->kind, o);
 	return obj_equal(o, m->stored);
 }
 
@@ -511,8 +544,8 @@ int mutation_update(struct mutation *m, struct error *err)
 		return -err->code;
 	bump_generation(m);
 	obj_del_path(m->after, "metadata.resourceVersion");
-	if (!m->keep_managers)
-		track(m, m->before, m->opt.manager, m->r->subresource);
+	if (!m->keep_managers && track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
+		return -err->code;
 	admit_late(m);
 	if (validate(m, err) < 0)
 		return -err->code;
@@ -532,7 +565,7 @@ int mutation_update(struct mutation *m, struct error *err)
 
 int mutation_remove(struct mutation *m, struct error *err)
 {
-	m->after = obj_keep(m->r->arena, obj_copy(m->before));
+	m->after = obj_keep(m->r->arena, obj_copy_shallow(m->before));
 	m->removed = true;
 	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
 }

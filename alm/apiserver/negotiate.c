@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/json_fault.h"
 #include "alm/apiserver/protobuf.h"
+#include "alm/apiserver/store.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
@@ -124,15 +125,35 @@ static int unrecognized(const struct kind *kind, struct str bytes, const char *w
 			 kind->kind, what, shown(bytes, a));
 }
 
+int negotiate_size(struct str bytes, struct error *err)
+{
+	size_t n = bytes.len;
+	for (size_t i = 0; i < bytes.len && bytes.len > STORE_VALUE_BYTES_MAX; i++)
+		n -= memchr(" \t\r\n", bytes.ptr[i], 4) != NULL;
+	if (n > STORE_VALUE_BYTES_MAX)
+		return error_set(err, E_TOOLARGE, "Request entity too large: limit is %zu",
+				 STORE_VALUE_BYTES_MAX);
+	return 0;
+}
+
+/* A reader's limit in the same words. */
+static int too_many(struct error *err)
+{
+	return error_set(err, E_TOOLARGE, "Request entity too large: limit is %zu values",
+			 OBJ_BODY_NODES_MAX);
+}
+
 static int decode_json(const struct kind *kind, struct str bytes, struct arena *a, struct body *ret,
 		       struct error *err)
 {
 	struct json_duplicates dup = {0};
 	struct error inner = ERROR_INIT;
 	struct obj *o;
-	if (json_parse_dup(bytes, &dup, &o, &inner) < 0) {
-		const char *fault = json_fault(bytes, a);
+	if (json_parse_dup(bytes, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
 		json_duplicates_release(&dup);
+		if (inner.code == E_TOOLARGE)
+			return too_many(err);
+		const char *fault = json_fault(bytes, a);
 		return unrecognized(kind, bytes,
 				    arena_fmt(a, "couldn't get version/kind; json parse error: %s",
 					      fault ? fault : inner.msg),
@@ -150,8 +171,9 @@ static int decode_yaml(const struct kind *kind, struct str bytes, struct arena *
 {
 	struct yaml_documents docs = {0};
 	struct error inner = ERROR_INIT;
-	if (yaml_parse(bytes, &docs, &inner) < 0)
-		return unrecognized(kind, bytes, inner.msg, a, err);
+	if (yaml_parse_max(bytes, OBJ_BODY_NODES_MAX, &docs, &inner) < 0)
+		return inner.code == E_TOOLARGE ? too_many(err)
+						: unrecognized(kind, bytes, inner.msg, a, err);
 	if (docs.n == 0) {
 		yaml_documents_release(&docs);
 		return unrecognized(kind, bytes, "the body is empty", a, err);
@@ -176,6 +198,8 @@ int negotiate_body(const struct kind *kind, const char *content_type, struct str
 	*ret = (struct body){0};
 	if (!bytes.len)
 		return 0;
+	if (negotiate_size(bytes, err) < 0)
+		return -err->code;
 	if (!m.type.len || str_ieq(m.type, "application/json"))
 		return decode_json(kind, bytes, a, ret, err);
 	if (str_ieq(m.type, "application/yaml"))

@@ -17,8 +17,12 @@ struct body {
 	size_t n_duplicates;
 };
 
+/* E_TOOLARGE for a body that no object can come from: more than STORE_VALUE_BYTES_MAX, white space
+ * apart. */
+int negotiate_size(struct str bytes, struct error *err);
 /* Decodes JSON, YAML or protobuf (kind: the kind of the path; NULL: DeleteOptions or any). An empty
- * body gives value NULL. E_MEDIATYPE, E_BADREQUEST with the texts of golden G45 to G48. */
+ * body gives value NULL. E_MEDIATYPE, E_BADREQUEST with the texts of golden G45 to G48, E_TOOLARGE
+ * also for more than OBJ_BODY_NODES_MAX values. */
 int negotiate_body(const struct kind *kind, const char *content_type, struct str bytes,
 		   struct arena *a, struct body *ret, struct error *err);
 

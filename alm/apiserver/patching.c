@@ -6,6 +6,7 @@
 #include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/json_fault.h"
+#include "alm/apiserver/negotiate.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/apply.h"
@@ -86,9 +87,15 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
 	struct str body = r->exchange->request.body;
-	if (json_parse_dup(body, &dup, &o, &inner) < 0)
+	if (negotiate_size(body, &inner) < 0)
+		return fail(r, E_TOOLARGE, err, "%s", inner.msg);
+	if (json_parse_dup(body, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
+		json_duplicates_release(&dup);
+		if (inner.code == E_TOOLARGE)
+			return fail(r, E_TOOLARGE, err, "error decoding patch: %s", inner.msg);
 		return fail(r, E_BADREQUEST, err, "error decoding patch: %s",
 			    json_fault(body, r->arena));
+	}
 	for (size_t i = 0; i < dup.n && f->n < FINDINGS_MAX; i++)
 		f->items[f->n++] = arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);
 	json_duplicates_release(&dup);
@@ -129,9 +136,7 @@ int patching_apply(struct request *r, enum patch_type type, const struct obj *do
 		obj_unref(out);
 		return fail(r, E_BADREQUEST, err, "the patched document is no object");
 	}
-	/* The result shares subtrees with doc: it is changed further on. */
-	*ret = obj_keep(r->arena, obj_copy(out));
-	obj_unref(out);
+	*ret = obj_keep(r->arena, out);
 	return 0;
 }
 
@@ -166,8 +171,11 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 	struct request *r = m->r;
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
-	if (yaml_parse_one(r->exchange->request.body, &o, &inner) < 0)
-		return fail(r, E_BADREQUEST, err, "error decoding YAML: %s", inner.msg);
+	struct str body = r->exchange->request.body;
+	if (negotiate_size(body, &inner) < 0)
+		return fail(r, E_TOOLARGE, err, "%s", inner.msg);
+	if (yaml_parse_one_max(body, OBJ_BODY_NODES_MAX, &o, &inner) < 0)
+		return fail(r, inner.code, err, "error decoding YAML: %s", inner.msg);
 	obj_keep(r->arena, o);
 	if (obj_type(o) != OBJ_MAP)
 		return fail(r, E_BADREQUEST, err, "error decoding YAML: the body is no object");
@@ -231,14 +239,14 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.subresource = r->subresource,
 		.force = m->opt.force,
 		.now_ns = request_now(r),
+		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
 		if (inner.code == E_CONFLICT)
 			return conflict_answer(r, &conflicts, err);
 		return fail(r, inner.code, err, "%s", inner.msg);
 	}
-	m->after = obj_keep(r->arena, obj_copy(merged));
-	obj_unref(merged);
+	m->after = obj_keep(r->arena, merged);
 	m->keep_managers = true;
 	m->is_apply = true;
 	m->verb = "apply";

@@ -6,6 +6,45 @@
 #include "alm/obj/apply.h"
 #include "alm/obj/meta.h"
 
+/* What a review may ask: as in Go, where it is a struct, the rest of the body is dropped. */
+static const struct {
+	const char *field, *const *below;
+} spec_fields[] = {
+	{"resourceAttributes",
+	 (const char *const[]){"namespace", "verb", "group", "version", "resource", "subresource",
+			       "name", "fieldSelector", "labelSelector", NULL}},
+	{"nonResourceAttributes", (const char *const[]){"path", "verb", NULL}},
+	{"user", NULL},
+	{"uid", NULL},
+	{"groups", NULL},
+	{"extra", NULL},
+	{"token", NULL},
+	{"audiences", NULL},
+};
+
+static struct obj *known(const struct obj *o, const char *const *fields)
+{
+	struct obj *out = obj_map();
+	for (; *fields; fields++)
+		if (obj_has(o, *fields))
+			obj_set(out, *fields, obj_ref(obj_get(o, *fields)));
+	return out;
+}
+
+static struct obj *known_spec(const struct obj *spec)
+{
+	struct obj *out = obj_map();
+	for (size_t i = 0; i < ARRAY_LEN(spec_fields); i++) {
+		const struct obj *v = obj_get(spec, spec_fields[i].field);
+		if (v)
+			obj_set(out, spec_fields[i].field,
+				spec_fields[i].below && obj_type(v) == OBJ_MAP
+					? known(v, spec_fields[i].below)
+					: obj_ref(v));
+	}
+	return out;
+}
+
 static struct obj *answer(struct request *r, const char *kind, const struct obj *spec)
 {
 	struct obj *o = obj_map();
@@ -13,7 +52,7 @@ static struct obj *answer(struct request *r, const char *kind, const struct obj 
 	obj_set_str(o, "apiVersion", kind_api_version(r->kind, r->arena));
 	obj_set(o, "metadata", obj_map());
 	if (spec)
-		obj_set(o, "spec", obj_copy(spec));
+		obj_set(o, "spec", known_spec(spec));
 	return o;
 }
 
@@ -87,12 +126,14 @@ static void track(struct request *r, struct obj *o)
 	struct error ignored = ERROR_INIT;
 	if (options_write(r, "CreateOptions", false, false, &opt, &ignored) < 0)
 		return;
-	apply_track_update(
-		&(struct update_request){.after = o,
+	const struct update_request u = {.after = o,
 					 .manager = opt.manager,
 					 .api_version = kind_api_version(r->kind, r->arena),
 					 .subresource = "",
-					 .now_ns = request_now(r)});
+					 .now_ns = request_now(r),
+					 .bytes_max = STORE_VALUE_BYTES_MAX};
+	if (apply_track_update(&u, &ignored) < 0)
+		return;
 	/* spec is a struct there, which nobody owns as such */
 	obj_del_path(o, "metadata.managedFields[0].fieldsV1['f:spec']['.']");
 }

@@ -666,6 +666,12 @@ static int write_key(const struct write *w, struct strbuf *key, struct error *er
 	return strbuf_check(key, "the key of the object", err);
 }
 
+int store_too_large(struct error *err)
+{
+	return error_set(err, E_TOOLARGE, "the object is larger than %zu bytes",
+			 STORE_VALUE_BYTES_MAX);
+}
+
 int store_write(struct store *s, const struct write *w, struct text **ret_text, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(KEY_BYTES_MAX);
@@ -679,8 +685,7 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 	if (write_key(w, &key, err) < 0)
 		return -err->code;
 	if (json.over)
-		return error_set(err, E_TOOLARGE, "the object is larger than %zu bytes",
-				 STORE_VALUE_BYTES_MAX);
+		return store_too_large(err);
 	if (batch_begin(s, err) < 0)
 		return -err->code;
 	int64_t prev = w->head ? w->head->rv : tombstone_of(s, key.buf, err);

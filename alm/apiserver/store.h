@@ -123,6 +123,8 @@ int64_t store_next_rv(const struct store *s);
  * E_CONFLICT for a head that is no longer the newest, E_TOOLARGE for the object, E_UNAVAILABLE when
  * the disk or the audit log refuses. A failed write leaves no trace. */
 int store_write(struct store *s, const struct write *w, struct text **ret_text, struct error *err);
+/* E_TOOLARGE in its words, for who finds out before. */
+int store_too_large(struct error *err);
 
 /* A row of the log without an object: a write that was refused. E_UNAVAILABLE. */
 int store_append_row(struct store *s, const struct audit_row *row, struct error *err);

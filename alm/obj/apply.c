@@ -176,8 +176,13 @@ static bool take_from_others(struct managed *m, const struct managed_entry *skip
 
 /* --- tracking --- */
 
-static void store(struct obj *o, const struct managed *m)
+static int store(struct obj *o, const struct managed *m, size_t bytes_max, struct error *err)
 {
+	size_t bytes = managed_text_bytes(m);
+	if (bytes_max && bytes > bytes_max)
+		return error_set(err, E_TOOLARGE,
+				 "metadata.managedFields needs %zu bytes, more than %zu", bytes,
+				 bytes_max);
 	struct obj *list = managed_print(m);
 	struct obj *meta = obj_get_mut(o, "metadata");
 	if (list && !meta) {
@@ -188,6 +193,7 @@ static void store(struct obj *o, const struct managed *m)
 		obj_set(meta, "managedFields", list);
 	else if (meta)
 		obj_del(meta, "managedFields");
+	return 0;
 }
 
 /* Whose sets an update starts from. False: nothing is tracked. */
@@ -212,7 +218,8 @@ static void track(struct managed *m, struct apply_type t, const struct update_re
 	CLEANUP(obj_unrefp) struct obj *nothing = obj_map();
 	compare(t, r->before ? r->before : nothing, after, r->subresource, r->has_status, a, &diff);
 	struct fieldset *mine = fieldset_union(diff.added, diff.modified, a);
-	take_from_others(m, NULL, &diff, NULL);
+	if (m->n > 0)
+		take_from_others(m, NULL, &diff, NULL);
 	if (!fieldset_is_empty(mine)) {
 		struct managed_entry key = {.manager = r->manager,
 					    .api_version = r->api_version,
@@ -225,7 +232,7 @@ static void track(struct managed *m, struct apply_type t, const struct update_re
 	managed_cap(m);
 }
 
-void apply_track_update(const struct update_request *r)
+int apply_track_update(const struct update_request *r, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(APPLY_BYTES_MAX);
 	struct managed m;
@@ -233,7 +240,7 @@ void apply_track_update(const struct update_request *r)
 		struct update_request u = *r;
 		track(&m, type_of(r->schema, r->after, a), &u, r->after);
 	}
-	store(r->after, &m);
+	return store(r->after, &m, r->bytes_max, err);
 }
 
 /* --- apply --- */
@@ -274,9 +281,11 @@ static struct obj *drop_left_fields(struct apply_type t, struct obj *merged,
 	struct arena *a = m->arena;
 	if (fieldset_is_empty(last))
 		return merged;
-	struct fieldset *owned = apply_claims(t, config, a);
+	const struct fieldset **sets = ARENA_ARRAY(a, const struct fieldset *, m->n + 1);
 	for (size_t i = 0; i < m->n; i++)
-		owned = fieldset_union(owned, m->items[i].fields, a);
+		sets[i] = m->items[i].fields;
+	sets[m->n] = apply_claims(t, config, a);
+	struct fieldset *owned = fieldset_union_all(sets, m->n + 1, a);
 	struct fieldset *gone = fieldset_difference(apply_with_parents(t, last, a),
 						    apply_with_parents(t, owned, a), a);
 	/* Fields below a leaving item or map go with it, but not those that somebody owns: their
@@ -286,12 +295,15 @@ static struct obj *drop_left_fields(struct apply_type t, struct obj *merged,
 	return pruned;
 }
 
+/* The live object without managedFields; shares subtrees. */
 static struct obj *bare_copy(const struct obj *o)
 {
-	struct obj *copy = o ? obj_copy(o) : obj_map();
-	struct obj *meta = obj_get_mut(copy, "metadata");
-	if (meta)
-		obj_del(meta, "managedFields");
+	struct obj *copy = obj_copy_shallow(o);
+	if (obj_type(obj_get(copy, "metadata")) != OBJ_MAP)
+		return copy;
+	struct obj *meta = obj_copy_shallow(obj_get(copy, "metadata"));
+	obj_del(meta, "managedFields");
+	obj_set(copy, "metadata", meta);
 	return copy;
 }
 
@@ -308,17 +320,22 @@ static void own_before_first_apply(const struct apply_request *r, struct apply_t
 		track(m, t, &u, live);
 }
 
+static struct managed_entry key_of(const struct apply_request *r)
+{
+	return (struct managed_entry){.manager = r->manager,
+				      .api_version = r->api_version,
+				      .subresource = r->subresource,
+				      .time = "",
+				      .is_apply = true};
+}
+
 static int merge(const struct apply_request *r, struct apply_type t, struct managed *m,
 		 const struct obj *live, struct apply_conflicts *out, struct obj **ret)
 {
 	struct arena *a = m->arena;
 	struct apply_diff diff;
 	struct managed before;
-	const struct managed_entry key = {.manager = r->manager,
-					  .api_version = r->api_version,
-					  .subresource = r->subresource,
-					  .time = "",
-					  .is_apply = true};
+	const struct managed_entry key = key_of(r);
 	managed_copy(m, &before);
 	struct managed_entry *mine = managed_at(m, &key);
 	const struct fieldset *last = mine->fields;
@@ -357,7 +374,12 @@ int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_confl
 	if (rc < 0)
 		return rc;
 	CLEANUP(obj_unrefp) struct obj *live = bare_copy(r->live);
+	const struct managed_entry key = key_of(r);
 	managed_parse(obj_path(r->live, "metadata.managedFields"), a, &m);
+	if (m.n >= MANAGED_APPLIERS_MAX && !managed_find(&m, &key))
+		return error_set(err, E_TOOLARGE,
+				 "metadata.managedFields has %zu managers; clear it with [{}]",
+				 m.n);
 	own_before_first_apply(r, t, live, &m);
 	struct obj *out = NULL;
 	ret_conflicts->n = 0;
@@ -366,7 +388,10 @@ int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_confl
 		apply_conflicts_text(ret_conflicts, &b);
 		return error_set(err, E_CONFLICT, "%s", b.buf);
 	}
-	store(out, &m);
+	if (store(out, &m, r->bytes_max, err) < 0) {
+		obj_unref(out);
+		return -err->code;
+	}
 	*ret = out;
 	return 0;
 }

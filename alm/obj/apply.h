@@ -20,6 +20,7 @@ struct apply_request {
 	bool has_status; /* the kind has the subresource: nobody owns status on the main endpoint */
 	bool force;
 	int64_t now_ns;
+	size_t bytes_max; /* of the text of managedFields; 0: no limit */
 };
 
 struct apply_conflict {
@@ -35,8 +36,9 @@ struct apply_conflicts {
 };
 
 /* E_CONFLICT with ret_conflicts filled, E_BADREQUEST for undeclared fields, wrong types, duplicate
- * set items or keys and non-empty managedFields. The result is not yet pruned, defaulted,
- * validated. */
+ * set items or keys and non-empty managedFields, E_TOOLARGE for too many managers or fields. The
+ * result is owned, shares nothing that may be changed, and is not yet pruned, defaulted, validated.
+ */
 int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
 		struct obj **ret, struct error *err);
 /* "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .spec.size\n- ..." */
@@ -50,12 +52,13 @@ struct update_request {
 	const char *manager, *api_version, *subresource;
 	bool has_status; /* as above */
 	int64_t now_ns;
+	size_t bytes_max; /* as above */
 };
 
 /* managedFields after a POST, PUT or other patch: changed leaves move to the manager's Update
  * entry, removed ones leave all sets, at most 10 Update entries ("ancient-changes"). Honours a
- * client's managedFields: [] or [{}], or a valid list. */
-void apply_track_update(const struct update_request *r);
+ * client's managedFields: [] or [{}], or a valid list. E_TOOLARGE as above. */
+int apply_track_update(const struct update_request *r, struct error *err);
 
 /* List and map types of the built-in kinds, by kind ("Deployment"); NULL if nothing is known of it.
  */

@@ -129,16 +129,50 @@ static void map_fields(struct walk *w, struct apply_type t, const struct obj *o)
 		fieldset_insert(w->fields, w->steps, w->n);
 		return;
 	}
-	OBJ_EACH (it, o) {
-		enum obj_type type = obj_type(it.value);
-		bool empty = type == OBJ_NULL || (type == OBJ_MAP && obj_len(it.value) == 0);
-		if (!enter(w, apply_field_step(it.key, w->a)))
+	const char **keys = fieldset_sorted_keys(o, w->a);
+	for (size_t i = 0; i < obj_len(o); i++) {
+		const struct obj *value = obj_get(o, keys[i]);
+		enum obj_type type = obj_type(value);
+		bool empty = type == OBJ_NULL || (type == OBJ_MAP && obj_len(value) == 0);
+		if (!enter(w, apply_field_step(keys[i], w->a)))
 			continue;
-		node_fields(w, apply_field(t, it.key), it.value);
-		if (empty || !apply_is_named(t, it.key))
+		node_fields(w, apply_field(t, keys[i]), value);
+		if (empty || !apply_is_named(t, keys[i]))
 			fieldset_insert(w->fields, w->steps, w->n);
 		w->n--;
 	}
+}
+
+struct keyed {
+	const char *step;
+	const struct obj *item;
+	size_t index;
+};
+
+static int by_step(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	int c = strcmp(x->step, y->step);
+	return c ? c : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The items that have a step, by step, of equal ones the first; an array of the arena. */
+static struct keyed *keyed_items(struct walk *w, struct apply_type t, const struct obj *list,
+				 size_t *ret_n)
+{
+	struct keyed *items = ARENA_ARRAY(w->a, struct keyed, obj_len(list) + 1);
+	size_t n = 0, kept = 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *item = obj_at(list, i);
+		items[n] = (struct keyed){apply_item_step(t, item, w->a), item, i};
+		n += items[n].step != NULL;
+	}
+	qsort(items, n, sizeof(*items), by_step);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || strcmp(items[kept - 1].step, items[i].step) != 0)
+			items[kept++] = items[i];
+	*ret_n = kept;
+	return items;
 }
 
 static void item_fields(struct walk *w, struct apply_type t, const struct obj *list)
@@ -147,14 +181,14 @@ static void item_fields(struct walk *w, struct apply_type t, const struct obj *l
 		fieldset_insert(w->fields, w->steps, w->n);
 		return;
 	}
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *item = obj_at(list, i);
-		const char *step = apply_item_step(t, item, w->a);
-		if (!step || !enter(w, step))
+	size_t n;
+	const struct keyed *items = keyed_items(w, t, list, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!enter(w, items[i].step))
 			continue;
 		fieldset_insert(w->fields, w->steps, w->n);
-		if (obj_type(item) == OBJ_MAP)
-			node_fields(w, apply_items(t), item);
+		if (obj_type(items[i].item) == OBJ_MAP)
+			node_fields(w, apply_items(t), items[i].item);
 		w->n--;
 	}
 }
@@ -217,14 +251,23 @@ static void compare_field(struct walk *w, struct apply_type t, const char *key,
 	w->n--;
 }
 
+/* The next of two sorted sequences: which sides have it. */
+static int next_side(const char *x, const char *y)
+{
+	return !x ? 1 : !y ? -1 : strcmp(x, y);
+}
+
 static void compare_maps(struct walk *w, struct apply_type t, const struct obj *before,
 			 const struct obj *after)
 {
-	OBJ_EACH (it, before)
-		compare_field(w, t, it.key, before, after);
-	OBJ_EACH (it, after)
-		if (!obj_has(before, it.key))
-			compare_field(w, t, it.key, before, after);
+	const char **x = fieldset_sorted_keys(before, w->a);
+	const char **y = fieldset_sorted_keys(after, w->a);
+	while (*x || *y) {
+		int c = next_side(*x, *y);
+		compare_field(w, t, c <= 0 ? *x : *y, before, after);
+		x += c <= 0;
+		y += c >= 0;
+	}
 	if (!t.builtin || !t.s || !t.s->properties)
 		return;
 	for (struct map_entry *e = map_first(t.s->properties); e; e = map_next(e)) {
@@ -234,41 +277,22 @@ static void compare_maps(struct walk *w, struct apply_type t, const struct obj *
 	}
 }
 
-/* Items by step, the first of duplicates. */
-static struct map *items_by_step(struct walk *w, struct apply_type t, const struct obj *list)
-{
-	struct map *m = map_new(NULL);
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const char *step = apply_item_step(t, obj_at(list, i), w->a);
-		if (step && !map_has(m, step))
-			map_set(m, step, obj_ref(obj_at(list, i)));
-	}
-	return m;
-}
-
-static void free_items(struct map *m)
-{
-	for (struct map_entry *e = map_first(m); e; e = map_next(e))
-		obj_unref(e->value);
-	map_free(m);
-}
-
 static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
 			  const struct obj *after)
 {
-	struct map *old = items_by_step(w, t, before), *new = items_by_step(w, t, after);
-	for (struct map_entry *e = map_first(old); e; e = map_next(e))
-		if (enter(w, arena_strdup(w->a, e->key))) {
-			compare_node(w, apply_items(t), e->value, map_get(new, e->key));
+	size_t n, m;
+	const struct keyed *x = keyed_items(w, t, before, &n), *x_end = x + n;
+	const struct keyed *y = keyed_items(w, t, after, &m), *y_end = y + m;
+	while (x < x_end || y < y_end) {
+		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
+		if (enter(w, c <= 0 ? x->step : y->step)) {
+			compare_node(w, apply_items(t), c <= 0 ? x->item : NULL,
+				     c >= 0 ? y->item : NULL);
 			w->n--;
 		}
-	for (struct map_entry *e = map_first(new); e; e = map_next(e))
-		if (!map_has(old, e->key) && enter(w, arena_strdup(w->a, e->key))) {
-			compare_node(w, apply_items(t), NULL, e->value);
-			w->n--;
-		}
-	free_items(old);
-	free_items(new);
+		x += c <= 0;
+		y += c >= 0;
+	}
 }
 
 static void compare_leaf(struct walk *w, const struct obj *before, const struct obj *after)

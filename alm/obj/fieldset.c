@@ -1,6 +1,7 @@
 /* fieldset.c: see fieldset.h. */
 #include "alm/obj/fieldset.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/obj/json.h"
@@ -14,11 +15,17 @@ struct fieldset *fieldset_new(struct arena *a)
 	return s;
 }
 
-/* Index of the step, or of the place where it belongs. */
+/* Index of the step, or of the place where it belongs; most often it is the last. */
 static size_t place_of(const struct fieldset *s, const char *step, bool *ret_found)
 {
 	size_t low = 0, high = s ? s->n : 0;
 	*ret_found = false;
+	if (high > 0) {
+		int c = strcmp(s->items[high - 1].step, step);
+		*ret_found = c == 0;
+		if (c <= 0)
+			return c == 0 ? high - 1 : high;
+	}
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		int c = strcmp(s->items[mid].step, step);
@@ -37,7 +44,7 @@ static size_t place_of(const struct fieldset *s, const char *step, bool *ret_fou
 static struct fieldset_item *make_room(struct fieldset *s, size_t at)
 {
 	if (s->n == s->cap) {
-		size_t cap = mem_grown(s->cap, s->n + 1);
+		size_t cap = s->cap ? 2 * s->cap : 1; /* most sets have one item */
 		struct fieldset_item *items = ARENA_ARRAY(s->arena, struct fieldset_item, cap);
 		if (s->n > 0)
 			memcpy(items, s->items, s->n * sizeof(*items));
@@ -57,7 +64,7 @@ struct fieldset_item *fieldset_at(struct fieldset *s, const char *step)
 	if (found)
 		return &s->items[at];
 	struct fieldset_item *item = make_room(s, at);
-	item->step = arena_strdup(s->arena, step);
+	item->step = step;
 	return item;
 }
 
@@ -101,6 +108,25 @@ static bool is_step(const char *key)
 	return key[0] && key[1] == ':' && strchr("fkvi", key[0]);
 }
 
+static int by_step(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **fieldset_sorted_keys(const struct obj *map, struct arena *a)
+{
+	const char **keys = ARENA_ARRAY(a, const char *, obj_len(map) + 1);
+	size_t n = 0;
+	bool sorted = true;
+	OBJ_EACH (it, map) {
+		sorted = sorted && (n == 0 || strcmp(keys[n - 1], it.key) < 0);
+		keys[n++] = it.key;
+	}
+	if (!sorted)
+		qsort(keys, n, sizeof(*keys), by_step);
+	return keys;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): field sets nest at most FIELDSET_DEPTH_MAX deep, as the objects
  * they come from */
 struct fieldset *fieldset_parse(const struct obj *o, struct arena *a)
@@ -108,44 +134,60 @@ struct fieldset *fieldset_parse(const struct obj *o, struct arena *a)
 	if (obj_type(o) != OBJ_MAP)
 		return NULL;
 	struct fieldset *s = fieldset_new(a);
-	OBJ_EACH (it, o) {
-		const struct obj *value = it.value;
-		if (strcmp(it.key, ".") == 0)
+	const char **keys = fieldset_sorted_keys(o, a);
+	for (size_t i = 0; i < obj_len(o); i++) {
+		const struct obj *value = obj_get(o, keys[i]);
+		if (strcmp(keys[i], ".") == 0)
 			continue;
-		if (!is_step(it.key) || obj_type(value) != OBJ_MAP)
+		if (!is_step(keys[i]) || obj_type(value) != OBJ_MAP)
 			return NULL;
-		struct fieldset_item *item = fieldset_at(s, it.key);
+		struct fieldset_item *item = fieldset_at(s, arena_strdup(a, keys[i]));
 		item->member = obj_len(value) == 0 || obj_has(value, ".");
 		if (obj_len(value) > 0) {
-			struct fieldset *below = fieldset_parse(value, a);
-			if (!below)
+			item->below = fieldset_parse(value, a);
+			if (!item->below)
 				return NULL;
-			fieldset_at(s, it.key)->below = below;
 		}
 	}
 	return s;
 }
 
-struct obj *fieldset_print(const struct fieldset *s)
+/* The members of s go into map; empty stands behind each that has nothing below. */
+static void print_into(const struct fieldset *s, struct obj *map, const struct obj *empty)
 {
-	struct obj *o = obj_map();
 	for (size_t i = 0; s && i < s->n; i++) {
 		const struct fieldset_item *item = &s->items[i];
-		bool below = !fieldset_is_empty(item->below);
-		if (!below && !item->member)
-			continue;
-		struct obj *inner = obj_map();
-		if (below) {
-			struct obj *rest = fieldset_print(item->below);
+		if (fieldset_is_empty(item->below)) {
 			if (item->member)
-				obj_set(inner, ".", obj_map());
-			OBJ_EACH (it, rest)
-				obj_set(inner, it.key, obj_ref(it.value));
-			obj_unref(rest);
+				obj_set_new(map, item->step, obj_ref(empty));
+			continue;
 		}
-		obj_set(o, item->step, inner);
+		struct obj *inner = obj_map();
+		if (item->member)
+			obj_set_new(inner, ".", obj_ref(empty));
+		print_into(item->below, inner, empty);
+		obj_set_new(map, item->step, inner);
 	}
+}
+
+struct obj *fieldset_print(const struct fieldset *s)
+{
+	CLEANUP(obj_unrefp) struct obj *empty = obj_map();
+	struct obj *o = obj_map();
+	print_into(s, o, empty);
 	return o;
+}
+
+size_t fieldset_text_bytes(const struct fieldset *s)
+{
+	size_t n = 2; /* {} */
+	for (size_t i = 0; s && i < s->n; i++) {
+		const struct fieldset_item *item = &s->items[i];
+		if (item->member || !fieldset_is_empty(item->below))
+			n += strlen(item->step) + strlen("\"\":,") +
+			     fieldset_text_bytes(item->below);
+	}
+	return n;
 }
 
 bool fieldset_is_empty(const struct fieldset *s)
@@ -173,22 +215,40 @@ bool fieldset_equal(const struct fieldset *a, const struct fieldset *b)
 	return is_contained(a, b) && is_contained(b, a);
 }
 
-static void add_all(struct fieldset *into, const struct fieldset *from)
+static bool is_nothing(const struct fieldset *s)
 {
-	for (size_t i = 0; from && i < from->n; i++) {
-		struct fieldset_item *item = fieldset_at(into, from->items[i].step);
-		item->member |= from->items[i].member;
-		if (from->items[i].below)
-			add_all(below_of(into, item), from->items[i].below);
-	}
+	return !s || s->n == 0;
 }
 
 struct fieldset *fieldset_union(const struct fieldset *x, const struct fieldset *y, struct arena *a)
 {
+	if (is_nothing(x) || is_nothing(y)) {
+		const struct fieldset *all = is_nothing(x) ? y : x;
+		return all ? mem_unconst(all) : fieldset_new(a);
+	}
 	struct fieldset *s = fieldset_new(a);
-	add_all(s, x);
-	add_all(s, y);
+	size_t i = 0, j = 0;
+	while (i < x->n || j < y->n) {
+		int c = i == x->n ? 1 : j == y->n ? -1 : strcmp(x->items[i].step, y->items[j].step);
+		struct fieldset_item *item = make_room(s, s->n);
+		*item = c <= 0 ? x->items[i++] : y->items[j++];
+		if (c != 0)
+			continue;
+		item->member |= y->items[j].member;
+		if (y->items[j].below)
+			item->below = fieldset_union(item->below, y->items[j].below, a);
+		j++;
+	}
 	return s;
+}
+
+/* Halves of halves: each item moves as often as n can be halved. */
+struct fieldset *fieldset_union_all(const struct fieldset *const *sets, size_t n, struct arena *a)
+{
+	if (n <= 1)
+		return fieldset_union(n ? sets[0] : NULL, NULL, a);
+	return fieldset_union(fieldset_union_all(sets, n / 2, a),
+			      fieldset_union_all(sets + n / 2, n - n / 2, a), a);
 }
 
 /* Items of x, each a member if x's is and y's is (keep) or is not (!keep). */

@@ -1,6 +1,5 @@
 /*
- * json: the strict reader (reliability.md 5). It builds objects itself: json-c's own parser accepts
- * duplicates, NaN and single quotes, and clamps 2^64. Messages are those of Go's encoding/json.
+ * json: the strict reader (reliability.md 5). Messages are those of Go's encoding/json.
  */
 #include "alm/obj/json.h"
 
@@ -25,6 +24,7 @@ struct parser {
 	struct json_duplicates *dup; /* NULL: a duplicate is an error */
 	struct strbuf keys;          /* NUL-ended keys of the open maps, outermost first */
 	struct strbuf scratch;       /* a string with escapes */
+	size_t nodes, nodes_max;     /* values so far; nodes_max 0: no limit */
 	size_t depth;
 	struct frame frames[OBJ_DEPTH_MAX];
 };
@@ -309,6 +309,10 @@ static struct obj *parse_value(struct parser *p)
 {
 	skip_space(p);
 	char c = peek(p);
+	if (++p->nodes > p->nodes_max && p->nodes_max) {
+		error_set(p->err, E_TOOLARGE, "more than %zu values", p->nodes_max);
+		return NULL;
+	}
 	switch (c) {
 	case '{':
 		return parse_map(p);
@@ -350,10 +354,10 @@ static struct obj *parse_document(struct parser *p)
 	return STEAL(value);
 }
 
-int json_parse_dup(struct str text, struct json_duplicates *dup, struct obj **ret,
+int json_parse_dup(struct str text, size_t nodes_max, struct json_duplicates *dup, struct obj **ret,
 		   struct error *err)
 {
-	struct parser p = {.text = text, .err = err, .dup = dup};
+	struct parser p = {.text = text, .err = err, .dup = dup, .nodes_max = nodes_max};
 	strbuf_init(&p.keys, text.len + OBJ_DEPTH_MAX + 1);
 	strbuf_init(&p.scratch, text.len + 1);
 	struct obj *value = parse_document(&p);
@@ -367,7 +371,7 @@ int json_parse_dup(struct str text, struct json_duplicates *dup, struct obj **re
 
 int json_parse(struct str text, struct obj **ret, struct error *err)
 {
-	return json_parse_dup(text, NULL, ret, err);
+	return json_parse_dup(text, 0, NULL, ret, err);
 }
 
 void json_duplicates_release(struct json_duplicates *d)

@@ -54,7 +54,7 @@ bool managed_parse(const struct obj *list, struct arena *a, struct managed *ret)
 	*ret = (struct managed){.arena = a};
 	if (!list || obj_type(list) == OBJ_NULL)
 		return true;
-	if (obj_type(list) != OBJ_LIST)
+	if (obj_type(list) != OBJ_LIST || obj_len(list) > MANAGED_ENTRIES_MAX)
 		return false;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		if (parse_entry(obj_at(list, i), ret))
@@ -106,6 +106,14 @@ struct obj *managed_print(const struct managed *m)
 	return list;
 }
 
+size_t managed_text_bytes(const struct managed *m)
+{
+	size_t n = 2;
+	for (size_t i = 0; i < m->n; i++)
+		n += fieldset_text_bytes(m->items[i].fields) + strlen(m->items[i].manager) + 128;
+	return n;
+}
+
 static bool same_key(const struct managed_entry *x, const struct managed_entry *y)
 {
 	return x->is_apply == y->is_apply && strcmp(x->manager, y->manager) == 0 &&
@@ -150,46 +158,68 @@ static size_t count_updates(const struct managed *m)
 	return n;
 }
 
-static void fold(struct managed *m, struct managed_entry *bucket, struct managed_entry *e)
+/* The Update entries of one version that are folded into one, oldest first. */
+struct bucket {
+	const char *api_version, *time;
+	const struct fieldset **sets;
+	size_t n;
+};
+
+static struct bucket *bucket_of(struct bucket *buckets, size_t *n, const char *api_version)
 {
-	bucket->fields = fieldset_union(bucket->fields, e->fields, m->arena);
-	bucket->time = e->time;
-	e->fields = fieldset_new(m->arena);
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(buckets[i].api_version, api_version) == 0)
+			return &buckets[i];
+	buckets[*n] = (struct bucket){.api_version = api_version};
+	return &buckets[(*n)++];
+}
+
+static void fill(struct bucket *b, struct managed *m, struct managed_entry *e)
+{
+	if (!b->sets)
+		b->sets = ARENA_ARRAY(m->arena, const struct fieldset *, m->n);
+	b->sets[b->n++] = e->fields;
+	b->time = e->time;
+}
+
+static void store_bucket(struct managed *m, const struct bucket *b)
+{
+	struct managed_entry key = {.manager = MANAGED_ANCIENT_CHANGES,
+				    .api_version = b->api_version,
+				    .subresource = ""};
+	struct managed_entry *e = managed_at(m, &key);
+	e->fields = fieldset_union_all(b->sets, b->n, m->arena);
+	e->time = b->time;
 }
 
 /* The first entry of a version only joins when a second one of that version is folded: a bucket
  * for one entry saves nothing. */
 void managed_cap(struct managed *m)
 {
-	size_t updates = count_updates(m);
+	size_t updates = count_updates(m), n = m->n, n_buckets = 0;
 	if (updates <= MANAGED_UPDATES_MAX)
 		return;
-	struct managed_entry *sorted = arena_memdup(m->arena, m->items, m->n * sizeof(*m->items));
-	size_t n = m->n;
+	struct managed_entry *sorted = arena_memdup(m->arena, m->items, n * sizeof(*sorted));
+	struct bucket *buckets = ARENA_ARRAY(m->arena, struct bucket, n);
+	struct managed_entry **firsts = ARENA_ARRAY(m->arena, struct managed_entry *, n);
 	qsort(sorted, n, sizeof(*sorted), by_order);
 	for (size_t i = 0; i < n && updates > MANAGED_UPDATES_MAX; i++) {
-		struct managed_entry *first = NULL;
 		if (sorted[i].is_apply)
 			continue;
-		for (size_t j = 0; j < i && !first; j++)
-			if (!sorted[j].is_apply &&
-			    strcmp(sorted[j].api_version, sorted[i].api_version) == 0)
-				first = &sorted[j];
-		if (!first)
+		struct bucket *b = bucket_of(buckets, &n_buckets, sorted[i].api_version);
+		struct managed_entry *e = managed_find(m, &sorted[i]);
+		struct managed_entry **first = &firsts[b - buckets];
+		fill(b, m, e);
+		if (b->n == 1) {
+			*first = e;
 			continue;
-		struct managed_entry key = {.manager = MANAGED_ANCIENT_CHANGES,
-					    .api_version = sorted[i].api_version,
-					    .subresource = "",
-					    .time = sorted[i].time};
-		bool made = managed_find(m, &key) == NULL;
-		managed_at(m, &key);
-		struct managed_entry *bucket = managed_find(m, &key);
-		if (made)
-			fold(m, bucket, managed_find(m, first));
-		if (managed_find(m, &sorted[i]) != bucket)
-			fold(m, bucket, managed_find(m, &sorted[i]));
+		}
+		(*first)->fields = e->fields = fieldset_new(m->arena);
 		updates--;
 	}
+	for (size_t i = 0; i < n_buckets; i++)
+		if (buckets[i].n > 1)
+			store_bucket(m, &buckets[i]);
 	managed_drop_empty(m);
 }
 

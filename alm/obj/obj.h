@@ -39,6 +39,8 @@ enum obj_type {
 };
 
 #define OBJ_DEPTH_MAX 256
+/* Values in the body of a request; an object of 1.5 MiB has about 100,000. */
+#define OBJ_BODY_NODES_MAX ((size_t)1 << 18)
 
 /* Life. obj_unref(NULL) is fine. */
 struct obj *obj_ref(const struct obj *o);
@@ -47,6 +49,8 @@ void obj_unrefp(struct obj **o); /* for CLEANUP */
 /* Ties the reference to the arena's life and returns it: parse(..., &o); obj_keep(a, o). */
 struct obj *obj_keep(struct arena *a, struct obj *o);
 struct obj *obj_copy(const struct obj *o); /* deep */
+/* A map of the same members, which stay those of o: only the map itself may be changed. */
+struct obj *obj_copy_shallow(const struct obj *o);
 /* Memory of all objects that live, as malloc takes it. */
 size_t obj_bytes(void);
 /* Of a list (map); an empty one if o is absent, null or of another type. */

@@ -105,20 +105,25 @@ static void index_add(struct obj_members *m, uint32_t item)
 	slots[i & (m->n_slots - 1)] = item + 1;
 }
 
-/* What lives of from, in order, in a block of that capacity. Without share the references move. */
-static struct obj_members *block_new(uint32_t cap, const struct obj_members *from, bool share)
+static struct obj *moved(const struct obj *value)
+{
+	return mem_unconst(value);
+}
+
+/* What lives of from, in order, in a block of that capacity; copy makes the values. */
+static struct obj_members *block_new(uint32_t cap, const struct obj_members *from,
+				     struct obj *(*copy)(const struct obj *value))
 {
 	uint32_t n_slots = cap > CAP_SCANNED ? 2 * cap : 0;
 	struct obj_members *m = node_alloc(block_bytes(cap, n_slots));
 	*m = (struct obj_members){.cap = cap, .n_slots = n_slots};
 	memset(slots_of(m), 0, n_slots * sizeof(uint32_t));
 	for (uint32_t i = 0; from && i < from->used; i++) {
-		struct member e = from->items[i];
-		if (!e.key)
+		const struct member *e = &from->items[i];
+		if (!e->key)
 			continue;
-		if (share)
-			e = (struct member){obj_ref(e.key), obj_copy(e.value)};
-		m->items[m->used++] = e;
+		struct obj *key = copy == moved ? e->key : obj_ref(e->key);
+		m->items[m->used++] = (struct member){key, copy(e->value)};
 		if (n_slots)
 			index_add(m, m->used - 1);
 	}
@@ -149,7 +154,7 @@ static void add(struct obj *o, struct str key, struct obj *value)
 	if (!m || m->used == m->cap) {
 		/* half of them holes: the same size again, without them */
 		bool wider = o->len >= (m ? m->cap / 2 + 1 : 0);
-		map->members = block_new(cap_for(wider ? o->len + 1 : m->cap), m, false);
+		map->members = block_new(cap_for(wider ? o->len + 1 : m->cap), m, moved);
 		block_free(m);
 		m = map->members;
 	}
@@ -166,14 +171,24 @@ struct obj *obj_map(void)
 	return &map->head;
 }
 
+static struct obj *copied(const struct obj *o, struct obj *(*copy)(const struct obj *value))
+{
+	struct obj *map = obj_map();
+	if (obj_len(o) > 0)
+		map_node(map)->members = block_new(cap_for(o->len), members_of(o), copy);
+	map->len = (uint32_t)obj_len(o);
+	return map;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 struct obj *node_map_copy(const struct obj *o)
 {
-	struct obj *copy = obj_map();
-	if (o->len > 0)
-		map_node(copy)->members = block_new(cap_for(o->len), members_of(o), true);
-	copy->len = o->len;
-	return copy;
+	return copied(o, obj_copy);
+}
+
+struct obj *obj_copy_shallow(const struct obj *o)
+{
+	return copied(obj_type(o) == OBJ_MAP ? o : NULL, obj_ref);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */

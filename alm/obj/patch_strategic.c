@@ -1,9 +1,11 @@
 /*
  * patch_strategic: strategic merge patches (apimachinery pkg/util/strategicpatch, server side:
  * nulls delete, parallel lists merge). Which lists merge by which key is the caller's table.
+ * Elements are found by an index, so the work is linear in document and patch.
  */
 #include <string.h>
 
+#include "alm/base/map.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/patch.h"
@@ -14,6 +16,7 @@
 #define DELETE_FROM   "$deleteFromPrimitiveList/"
 
 #define PATH_BYTES_MAX 4096
+#define KEY_BYTES_MAX  ((size_t)4 << 20) /* what is longer is no key of anything */
 
 struct merge {
 	const char *kind;
@@ -33,30 +36,61 @@ static void push(struct merge *m, const char *key)
 	strbuf_addf(&m->path, "%s%s", m->path.len ? "." : "", key);
 }
 
-/* Same element: by merge key, or equal when the list holds primitives (key ""). */
-static bool same(const struct obj *a, const struct obj *b, const char *key)
+/* Which elements a list has, by merge key (or by value, when key is "": a list of primitives). */
+struct index {
+	struct map *at; /* canonical text of the key -> 1 + index of the first such element */
+	const char *key;
+};
+
+static void index_release(struct index *x)
 {
-	if (!*key)
-		return obj_equal(a, b);
-	const struct obj *x = obj_get(a, key), *y = obj_get(b, key);
-	return x && y && obj_equal(x, y);
+	map_free(x->at);
 }
 
-static size_t index_of(const struct obj *list, const struct obj *item, const char *key)
+/* The text by which an element is found; NULL if it has no key. Owned. */
+static char *index_text(const struct index *x, const struct obj *item)
 {
+	const struct obj *id = *x->key ? obj_get(item, x->key) : item;
+	if (!id)
+		return NULL;
+	struct strbuf b = STRBUF_INIT(KEY_BYTES_MAX);
+	json_print_canonical(id, &b);
+	return strbuf_detach(&b);
+}
+
+static void index_add(struct index *x, const struct obj *item, size_t i)
+{
+	CLEANUP(xfreep) char *text = index_text(x, item);
+	if (text && !map_has(x->at, text))
+		map_set_number(x->at, text, i + 1);
+}
+
+static struct index index_of(const struct obj *list, const char *key)
+{
+	struct index x = {map_new(NULL), key};
 	for (size_t i = 0; i < obj_len(list); i++)
-		if (same(obj_at(list, i), item, key))
-			return i;
-	return SIZE_MAX;
+		index_add(&x, obj_at(list, i), i);
+	return x;
 }
 
-/* Elements of list that are (in) or are not in other, in the order of list. */
-static struct obj *partition(const struct obj *list, const struct obj *other, const char *key,
-			     bool in)
+/* SIZE_MAX if it is not there. */
+static size_t index_find(const struct index *x, const struct obj *item)
+{
+	CLEANUP(xfreep) char *text = index_text(x, item);
+	return text ? map_number(x->at, text) - 1 : SIZE_MAX;
+}
+
+static bool index_has(const struct index *x, const struct obj *item)
+{
+	return index_find(x, item) != SIZE_MAX;
+}
+
+/* Elements of list that x has, or has not, in the order of list. */
+static struct obj *partition(const struct obj *list, const struct index *x, bool in)
 {
 	struct obj *out = obj_list();
 	for (size_t i = 0; i < obj_len(list); i++)
-		if ((index_of(other, obj_at(list, i), key) != SIZE_MAX) == in)
+		if (index_has(x, obj_at(list, i)) == in)
 			obj_append(out, obj_ref(obj_at(list, i)));
 	return out;
 }
@@ -65,10 +99,14 @@ static struct obj *partition(const struct obj *list, const struct obj *other, co
 static struct obj *sorted_by(const struct obj *list, const struct obj *order, const char *key)
 {
 	struct obj *out = obj_list();
+	CLEANUP(index_release) struct index left = index_of(list, key);
 	for (size_t i = 0; i < obj_len(order); i++) {
-		size_t at = index_of(list, obj_at(order, i), key);
-		if (at != SIZE_MAX && index_of(out, obj_at(order, i), key) == SIZE_MAX)
-			obj_append(out, obj_ref(obj_at(list, at)));
+		CLEANUP(xfreep) char *text = index_text(&left, obj_at(order, i));
+		size_t at = text ? map_number(left.at, text) : 0;
+		if (at == 0)
+			continue;
+		obj_append(out, obj_ref(obj_at(list, at - 1)));
+		map_del(left.at, text); /* once */
 	}
 	return out;
 }
@@ -81,15 +119,17 @@ static struct obj *sorted_by(const struct obj *list, const struct obj *order, co
 static struct obj *ordered(const struct obj *merged, const struct obj *order,
 			   const struct obj *live, const char *key)
 {
-	CLEANUP(obj_unrefp) struct obj *named = partition(merged, order, key, true);
+	CLEANUP(index_release) struct index ordering = index_of(order, key);
+	CLEANUP(index_release) struct index before = index_of(live, key);
+	CLEANUP(obj_unrefp) struct obj *named = partition(merged, &ordering, true);
 	CLEANUP(obj_unrefp) struct obj *right = sorted_by(named, order, key);
-	CLEANUP(obj_unrefp) struct obj *left = partition(merged, order, key, false);
+	CLEANUP(obj_unrefp) struct obj *left = partition(merged, &ordering, false);
 	struct obj *out = obj_list();
 	size_t i = 0, j = 0;
 	while (i < obj_len(left) || j < obj_len(right)) {
 		const struct obj *l = obj_at(left, i), *r = obj_at(right, j);
-		size_t li = l ? index_of(live, l, key) : SIZE_MAX;
-		size_t ri = r ? index_of(live, r, key) : SIZE_MAX;
+		size_t li = l ? index_find(&before, l) : SIZE_MAX;
+		size_t ri = r ? index_find(&before, r) : SIZE_MAX;
 		bool take_left = !r || (l && li != SIZE_MAX && ri != SIZE_MAX && li < ri);
 		obj_append(out, obj_ref(take_left ? l : r));
 		i += take_left;
@@ -130,64 +170,77 @@ static int key_missing(struct merge *m, const struct obj *item, const char *key)
 			 "map: %.200s does not contain declared merge key: %s", text, key);
 }
 
-/* Elements with $patch: delete and replace, done to list; the rest of patch goes to ret. */
-static int take_special(struct merge *m, struct obj *list, const struct obj *patch, const char *key,
-			struct obj *ret, bool *ret_replace)
+/* Elements with $patch: delete go to ret_gone, the others to ret_items; replace is told. */
+static int sort_out(struct merge *m, const struct obj *patch, const char *key,
+		    struct obj *ret_items, struct obj *ret_gone, bool *ret_replace)
 {
 	*ret_replace = false;
 	for (size_t i = 0; i < obj_len(patch); i++) {
 		const struct obj *item = obj_at(patch, i);
 		const char *d = obj_as_string(obj_get(item, DIRECTIVE));
-		if (!d) {
-			obj_append(ret, obj_ref(item));
-		} else if (strcmp(d, "delete") == 0) {
-			if (!obj_has(item, key))
-				return key_missing(m, item, key);
-			for (size_t at; (at = index_of(list, item, key)) != SIZE_MAX;)
-				obj_del_at(list, at);
-		} else if (strcmp(d, "replace") == 0) {
-			*ret_replace = true;
-		} else {
+		bool gone = d && strcmp(d, "delete") == 0;
+		if (d && !gone && strcmp(d, "replace") != 0)
 			return error_set(m->err, E_BADREQUEST,
 					 "merging list cannot yet be controlled by the patch: %s",
 					 d);
-		}
+		if ((!d || gone) && !obj_has(item, key))
+			return key_missing(m, item, key);
+		if (!d || gone)
+			obj_append(gone ? ret_gone : ret_items, obj_ref(item));
+		else
+			*ret_replace = true;
 	}
 	return 0;
 }
 
-static int merge_list_of_maps(struct merge *m, struct obj *list, const struct obj *patch,
-			      const char *key)
+/* Changes the elements of list, which are not shared. */
+static int merge_list_of_maps(struct merge *m, const struct obj *list, const struct obj *patch,
+			      const char *key, struct obj **ret)
 {
-	CLEANUP(obj_unrefp) struct obj *items = obj_list();
+	CLEANUP(obj_unrefp) struct obj *items = obj_list(), *gone = obj_list();
 	bool whole;
-	if (take_special(m, list, patch, key, items, &whole) < 0)
+	if (sort_out(m, patch, key, items, gone, &whole) < 0)
 		return -m->err->code;
-	while (whole && obj_len(list))
-		obj_del_at(list, obj_len(list) - 1);
+	CLEANUP(index_release) struct index drop = index_of(gone, key);
+	CLEANUP(obj_unrefp) struct obj *out = whole ? obj_list() : partition(list, &drop, false);
+	CLEANUP(index_release) struct index have = index_of(out, key);
 	for (size_t i = 0; i < obj_len(items); i++) {
 		const struct obj *item = obj_at(items, i);
-		if (!obj_has(item, key))
-			return key_missing(m, item, key);
-		size_t at = index_of(list, item, key);
-		if (at == SIZE_MAX)
-			obj_append(list, plain(item));
-		else if (merge_maps(m, obj_at_mut(list, at), item) < 0)
+		size_t at = index_find(&have, item);
+		if (at == SIZE_MAX) {
+			index_add(&have, item, obj_len(out));
+			obj_append(out, plain(item));
+		} else if (merge_maps(m, obj_at_mut(out, at), item) < 0) {
 			return -m->err->code;
+		}
 	}
+	*ret = STEAL(out);
 	return 0;
+}
+
+static struct obj *merge_primitives(const struct obj *list, const struct obj *patch)
+{
+	struct obj *out = obj_copy(list);
+	CLEANUP(index_release) struct index have = index_of(out, "");
+	for (size_t i = 0; i < obj_len(patch); i++) {
+		const struct obj *item = obj_at(patch, i);
+		if (index_has(&have, item))
+			continue;
+		index_add(&have, item, obj_len(out));
+		obj_append(out, obj_copy(item));
+	}
+	return out;
 }
 
 /* The merged list, in order; key is the merge key, "" for a set of primitives. */
 static int merge_list(struct merge *m, const struct obj *live, const struct obj *patch,
 		      const char *key, struct obj **ret)
 {
-	CLEANUP(obj_unrefp) struct obj *list = obj_copy(live);
-	if (*key && merge_list_of_maps(m, list, patch, key) < 0)
+	CLEANUP(obj_unrefp) struct obj *list = NULL, *copy = obj_copy(live);
+	if (!*key)
+		list = merge_primitives(copy, patch);
+	else if (merge_list_of_maps(m, copy, patch, key, &list) < 0)
 		return -m->err->code;
-	for (size_t i = 0; !*key && i < obj_len(patch); i++)
-		if (index_of(list, obj_at(patch, i), key) == SIZE_MAX)
-			obj_append(list, obj_copy(obj_at(patch, i)));
 	*ret = ordered(list, patch, live, key);
 	return 0;
 }
@@ -235,30 +288,28 @@ static int set_order(struct merge *m, struct obj *doc, const struct obj *patch, 
 
 static void delete_primitives(struct obj *doc, const char *name, const struct obj *values)
 {
-	struct obj *list = obj_get_mut(doc, name);
-	for (size_t i = obj_type(list) == OBJ_LIST ? obj_len(list) : 0; i > 0; i--)
-		if (index_of(values, obj_at(list, i - 1), "") != SIZE_MAX)
-			obj_del_at(list, i - 1);
+	CLEANUP(index_release) struct index drop = index_of(values, "");
+	if (obj_type(obj_get(doc, name)) == OBJ_LIST)
+		obj_set(doc, name, partition(obj_get(doc, name), &drop, false));
 }
 
 static int retain_keys(struct merge *m, struct obj *doc, const struct obj *patch)
 {
 	const struct obj *keys = obj_get(patch, RETAIN_KEYS);
+	CLEANUP(map_freep) struct map *kept = map_new(NULL);
 	if (!keys)
 		return 0;
-	OBJ_EACH (it, patch) {
-		CLEANUP(obj_unrefp) struct obj *key = obj_string(it.key);
+	for (size_t i = 0; i < obj_len(keys); i++)
+		if (obj_as_string(obj_at(keys, i)))
+			map_set(kept, obj_as_string(obj_at(keys, i)), NULL);
+	OBJ_EACH (it, patch)
 		if (!is_directive(it.key) && obj_type(it.value) != OBJ_NULL &&
-		    index_of(keys, key, "") == SIZE_MAX)
+		    !map_has(kept, it.key))
 			return error_set(m->err, E_BADREQUEST,
 					 RETAIN_KEYS " list doesn't contain %s", it.key);
-	}
-	CLEANUP(obj_unrefp) struct obj *before = obj_copy(doc);
-	OBJ_EACH (it, before) {
-		CLEANUP(obj_unrefp) struct obj *key = obj_string(it.key);
-		if (index_of(keys, key, "") == SIZE_MAX)
+	OBJ_EACH (it, doc)
+		if (!map_has(kept, it.key))
 			obj_del(doc, it.key);
-	}
 	return 0;
 }
 
@@ -270,8 +321,7 @@ static int whole_map(struct merge *m, struct obj *doc, const struct obj *patch)
 		return 0;
 	if (!d || (strcmp(d, "replace") != 0 && strcmp(d, "delete") != 0))
 		return error_set(m->err, E_BADREQUEST, "Unknown patch type found: %s", d ? d : "");
-	CLEANUP(obj_unrefp) struct obj *before = obj_copy(doc);
-	OBJ_EACH (it, before)
+	OBJ_EACH (it, doc)
 		obj_del(doc, it.key);
 	if (d[0] == 'd')
 		return 1;

@@ -39,6 +39,7 @@ struct reader {
 	struct yaml_document *doc;
 	struct map *anchors; /* name -> owned obj; NULL value while it is open */
 	size_t n_anchors, expanded_nodes, expanded_bytes;
+	size_t nodes, nodes_max; /* of the values kept so far */
 	size_t depth, flow_depth;
 	struct frame frames[OBJ_DEPTH_MAX];
 	bool root_is_empty;             /* a document of only comments */
@@ -71,6 +72,14 @@ static int fault_of_library(struct reader *r)
 static int fault_of(struct reader *r, const yaml_event_t *e, const char *what)
 {
 	return fault_at(r, e->start_mark.line + 1, what);
+}
+
+/* One more value. */
+static int count_node(struct reader *r)
+{
+	if (++r->nodes <= r->nodes_max)
+		return 0;
+	return error_set(r->err, E_TOOLARGE, "yaml: more than %zu values", r->nodes_max);
 }
 
 static bool tag_is(const char *tag, const char *name)
@@ -318,7 +327,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *e)
 	const char *anchor = (const char *)e->data.scalar.anchor;
 	const char *tag = (const char *)e->data.scalar.tag;
 	bool plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-	if (check_anchor(r, e, anchor) < 0)
+	if (check_anchor(r, e, anchor) < 0 || (!wants_key(r) && count_node(r) < 0))
 		return -r->err->code;
 	if (!r->depth && plain && !e->data.scalar.length && !anchor && !tag)
 		r->root_is_empty = true;
@@ -388,8 +397,12 @@ static int on_alias(struct reader *r, const yaml_event_t *e)
 			 name);
 		return fault_at(r, line, what);
 	}
+	size_t before = r->expanded_nodes;
 	if (!count_expansion(r, o))
 		return fault_at(r, line, "document contains excessive aliasing");
+	r->nodes += r->expanded_nodes - before;
+	if (count_node(r) < 0)
+		return -r->err->code;
 	if (r->depth + depth_of(o) > OBJ_DEPTH_MAX)
 		return fault_at(r, line, "exceeded max depth");
 	if (!wants_key(r))
@@ -411,7 +424,7 @@ static int open_node(struct reader *r, const yaml_event_t *e, bool is_map, bool 
 		return fault_of(r, e, "invalid map key");
 	if (r->depth == OBJ_DEPTH_MAX || (is_flow && r->flow_depth == FLOW_DEPTH_MAX))
 		return fault_of(r, e, "exceeded max depth");
-	if (check_anchor(r, e, anchor) < 0)
+	if (check_anchor(r, e, anchor) < 0 || count_node(r) < 0)
 		return -r->err->code;
 	if (anchor)
 		map_set(r->anchors, anchor, NULL);
@@ -539,13 +552,13 @@ static int read_events(struct reader *r, struct yaml_documents *d)
 }
 
 /* kubectl takes a text that starts with { for JSON. */
-static bool read_as_json(struct str text, struct yaml_documents *d)
+static bool read_as_json(struct str text, size_t nodes_max, struct yaml_documents *d)
 {
 	struct json_duplicates dup = {0};
 	struct error ignored = ERROR_INIT;
 	struct str s = str_trim_left(text);
 	struct obj *o;
-	if (!s.len || s.ptr[0] != '{' || json_parse_dup(s, &dup, &o, &ignored) < 0)
+	if (!s.len || s.ptr[0] != '{' || json_parse_dup(s, nodes_max, &dup, &o, &ignored) < 0)
 		return false;
 	bool clean = dup.n == 0;
 	json_duplicates_release(&dup);
@@ -562,7 +575,7 @@ static bool read_as_json(struct str text, struct yaml_documents *d)
 	return true;
 }
 
-static int read_documents(struct str text, const struct yaml_items *items,
+static int read_documents(struct str text, const struct yaml_items *items, size_t nodes_max,
 			  struct yaml_documents *ret, struct error *err)
 {
 	struct yaml_documents d = {0};
@@ -570,6 +583,7 @@ static int read_documents(struct str text, const struct yaml_items *items,
 	r->err = err;
 	r->text = text;
 	r->items = items;
+	r->nodes_max = nodes_max;
 	int ok = yaml_parser_initialize(&r->yaml);
 	assert(ok); /* fails only when memory is short */
 	yaml_parser_set_encoding(&r->yaml, YAML_UTF8_ENCODING);
@@ -594,16 +608,21 @@ static struct str skip_mark(struct str text)
 	return str_has_prefix(text, STR("\xEF\xBB\xBF")) ? str_skip(text, 3) : text;
 }
 
-int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err)
+int yaml_parse_max(struct str text, size_t nodes_max, struct yaml_documents *ret, struct error *err)
 {
 	struct yaml_documents d = {0};
 	if (text.len > YAML_BYTES_MAX)
 		return error_set(err, E_LIMIT, "yaml is larger than %zu bytes", YAML_BYTES_MAX);
 	text = skip_mark(text);
-	if (!read_as_json(text, &d))
-		return read_documents(text, NULL, ret, err);
+	if (!read_as_json(text, nodes_max, &d))
+		return read_documents(text, NULL, nodes_max, ret, err);
 	*ret = d;
 	return 0;
+}
+
+int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err)
+{
+	return yaml_parse_max(text, YAML_NODES_MAX, ret, err);
 }
 
 int yaml_each(struct str text, const struct yaml_items *items, struct obj **ret_rest,
@@ -612,7 +631,7 @@ int yaml_each(struct str text, const struct yaml_items *items, struct obj **ret_
 	CLEANUP(yaml_documents_release) struct yaml_documents d = {0};
 	if (text.len > items->bytes_max)
 		return error_set(err, E_LIMIT, "yaml is larger than %zu bytes", items->bytes_max);
-	if (read_documents(skip_mark(text), items, &d, err) < 0)
+	if (read_documents(skip_mark(text), items, SIZE_MAX, &d, err) < 0)
 		return -err->code;
 	if (!items->top)
 		return 0;
@@ -630,10 +649,10 @@ void yaml_documents_release(struct yaml_documents *d)
 	*d = (struct yaml_documents){0};
 }
 
-int yaml_parse_one(struct str text, struct obj **ret, struct error *err)
+int yaml_parse_one_max(struct str text, size_t nodes_max, struct obj **ret, struct error *err)
 {
 	CLEANUP(yaml_documents_release) struct yaml_documents d = {0};
-	if (yaml_parse(text, &d, err) < 0)
+	if (yaml_parse_max(text, nodes_max, &d, err) < 0)
 		return -err->code;
 	if (d.n != 1)
 		return error_set(err, E_BADREQUEST, "yaml: found %zu documents, wanted 1", d.n);
@@ -641,4 +660,9 @@ int yaml_parse_one(struct str text, struct obj **ret, struct error *err)
 		return error_set(err, E_BADREQUEST, "yaml: %s", d.items[0].duplicates[0]);
 	*ret = STEAL(d.items[0].value);
 	return 0;
+}
+
+int yaml_parse_one(struct str text, struct obj **ret, struct error *err)
+{
+	return yaml_parse_one_max(text, YAML_NODES_MAX, ret, err);
 }

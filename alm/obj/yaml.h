@@ -1,7 +1,8 @@
 /*
  * yaml: YAML manifests <-> obj, scalars resolved as kubectl does (YAML 1.1, sigs.k8s.io/yaml;
  * story.md 12 "Traps"). Events of libyaml; flow depth <= 100, depth <= OBJ_DEPTH_MAX, 1,000
- * anchors, aliases expand to at most 1 M nodes and 100 times the text (reliability.md 5).
+ * anchors, aliases expand to at most 1 M nodes and 100 times the text, 4 M nodes in all
+ * (reliability.md 5).
  */
 #ifndef ALM_OBJ_YAML_H
 #define ALM_OBJ_YAML_H
@@ -24,12 +25,17 @@ void yaml_documents_release(struct yaml_documents *d);
 
 #define YAML_DOCUMENTS_MAX 10000
 #define YAML_BYTES_MAX     ((size_t)16 << 20)
+#define YAML_NODES_MAX     ((size_t)4 << 20)
 
 /* JSON is YAML. E_BADREQUEST "yaml: line N: ..." with the texts and lines of Go's library.
  * Duplicate keys: the last wins, and they are listed. */
 int yaml_parse(struct str text, struct yaml_documents *ret, struct error *err);
+/* E_TOOLARGE for more than nodes_max nodes, those of aliases counted. */
+int yaml_parse_max(struct str text, size_t nodes_max, struct yaml_documents *ret,
+		   struct error *err);
 /* Exactly one document, duplicates refused. */
 int yaml_parse_one(struct str text, struct obj **ret, struct error *err);
+int yaml_parse_one_max(struct str text, size_t nodes_max, struct obj **ret, struct error *err);
 /* For long files of others: the values of one place, one by one, never all at once. Anchors and
  * aliases are refused (no program writes them there), so what is made is no larger than the text.
  * item consumes value; a negative return ends the reading. */

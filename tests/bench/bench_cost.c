@@ -31,15 +31,21 @@
 #define XS   "/apis/e.io/v1/namespaces/default/xs"
 #define DRY  "?dryRun=All"
 
-#define CM(rest)  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"" rest
-#define X(rest)   "{\"apiVersion\":\"e.io/v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"a\"" rest
-#define DEP(name) "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"" name "\"},\"spec\":"
-#define POD(list) "{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[" list "]}}}}"
-#define CRD_HEAD                                                                                     \
-	"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","        \
-	"\"metadata\":{\"name\":\"xs.e.io\"},\"spec\":{\"group\":\"e.io\",\"scope\":\"Namespaced\"," \
-	"\"names\":{\"plural\":\"xs\",\"kind\":\"X\"},\"versions\":[{\"name\":\"v1\",\"served\":"     \
-	"true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":"   \
+#define CM(rest) "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"" rest
+#define X(rest)  "{\"apiVersion\":\"e.io/v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"a\"" rest
+#define DEP(name)                                                                            \
+	"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"" name \
+	"\"},\"spec\":"
+#define POD(list)                                                                                \
+	"{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{" \
+	"\"a\":\"b\"}},\"spec\":{\"containers\":[" list "]}}}}"
+#define CRD_HEAD                                                                                  \
+	"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","      \
+	"\"metadata\":{\"name\":\"xs.e.io\"},\"spec\":{\"group\":\"e.io\",\"scope\":"             \
+	"\"Namespaced\","                                                                         \
+	"\"names\":{\"plural\":\"xs\",\"kind\":\"X\"},\"versions\":[{\"name\":\"v1\",\"served\":" \
+	"true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\","             \
+	"\"properties\":"                                                                         \
 	"{\"spec\":"
 #define CRD_TAIL    "}}}}]}}"
 #define CRD(schema) CRDS "\n" CRD_HEAD schema CRD_TAIL
@@ -48,21 +54,22 @@
 #define RULE(type, more, rule) \
 	"{\"type\":\"" type "\"," more "\"x-kubernetes-validations\":[{\"rule\":\"" rule "\"}]}"
 
-#define JP "application/json-patch+json"
-#define MP "application/merge-patch+json"
-#define SP "application/strategic-merge-patch+json"
-#define AP "application/apply-patch+yaml"
+#define JP   "application/json-patch+json"
+#define MP   "application/merge-patch+json"
+#define SP   "application/strategic-merge-patch+json"
+#define AP   "application/apply-patch+yaml"
 #define YAML "application/yaml"
 
 #define A_CM  CMS "\n" CM("},\"data\":{\"a\":\"b\"}}")
 #define A_DEP DEPS "\n" DEP("d") POD("{\"name\":\"c\",\"image\":\"i\"}")
 
 /* The body is head, n items with sep between them, tail; in an item @ is its number and # a number
- * out of order. With body NULL the request has none, and the items are objects created before it. */
+ * out of order. With body NULL the request has none, and the items are objects created before it.
+ */
 struct load {
 	const char *name, *method, *target, *type;
 	const char *head, *item, *sep, *tail;
-	int n; /* items at 1x */
+	int n;               /* items at 1x */
 	const char *setup;   /* "TARGET\nBODY" to POST first, or NULL */
 	const char *objects; /* TARGET that n objects of item are posted to, then the request */
 };
@@ -261,8 +268,9 @@ static const char *shown;
 static struct cost once(const struct load *l, int n)
 {
 	struct cost c = {0};
+	static const struct apifake_options options = {.with_audit = true};
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)8 << 20);
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&options);
 	setup(f, l, n);
 	if (l->head)
 		body_of(l, n, &b);
@@ -317,10 +325,10 @@ static int bench(const struct load *l)
 	bool steep = growth > GROWTH_MAX && c[2].cpu_s > GROWTH_CPU_S;
 	bool heavy = c[2].cpu_s > CPU_S_MAX && l->head;
 	bool fat = ratio > RSS_RATIO_MAX && c[2].rss > RSS_MIN;
-	printf("%-28s %8zu B %3d  %8.1f %8.1f %8.1f ms  x%-5.1f %5zu MiB = %5.1f x%s%s%s\n", l->name,
-	       c[2].bytes, c[2].status, c[0].cpu_s * 1e3, c[1].cpu_s * 1e3, c[2].cpu_s * 1e3,
-	       growth, c[2].rss >> 20, ratio, steep ? " STEEP" : "", heavy ? " HEAVY" : "",
-	       fat ? " FAT" : "");
+	printf("%-28s %8zu B %3d  %8.1f %8.1f %8.1f ms  x%-5.1f %5zu MiB = %5.1f x%s%s%s\n",
+	       l->name, c[2].bytes, c[2].status, c[0].cpu_s * 1e3, c[1].cpu_s * 1e3,
+	       c[2].cpu_s * 1e3, growth, c[2].rss >> 20, ratio, steep ? " STEEP" : "",
+	       heavy ? " HEAVY" : "", fat ? " FAT" : "");
 	(void)fflush(stdout);
 	return steep || heavy || fat;
 }

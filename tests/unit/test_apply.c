@@ -90,7 +90,8 @@ static struct obj *update(const struct obj *before, const struct obj *after, con
 					 .subresource = subresource,
 					 .has_status = true,
 					 .now_ns = now_ns};
-	apply_track_update(&r);
+	struct error err = ERROR_INIT;
+	assert_ok(apply_track_update(&r, &err), &err);
 	return o;
 }
 
