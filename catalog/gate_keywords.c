@@ -261,7 +261,7 @@ static void compare_enum(struct gate_walk *w, const struct schema *x, const stru
 
 static void compare_pattern(struct gate_walk *w, const struct schema *x, const struct schema *y)
 {
-	if (!y->pattern || cstr_eq(x->pattern_text, y->pattern_text) ||
+	if (!y->pattern_text || cstr_eq(x->pattern_text, y->pattern_text) ||
 	    !applies(x, y, SCHEMA_STRING))
 		return;
 	struct schema *test = gate_test(w->g);

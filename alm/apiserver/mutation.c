@@ -109,8 +109,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 		return fail(m->r, E_BADREQUEST, err,
 			    "%s in version \"%s\" cannot be handled as a %s: %s", m->kind->kind,
 			    m->kind->version, m->kind->kind, inner.msg);
-	if (m->kind->schema)
-		schema_default(m->kind->schema, m->after);
+	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
+		return store_too_large(err);
 	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
 	if (fault)
 		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,

@@ -254,7 +254,7 @@ static struct cel_value macro(struct eval *e, const struct cel_node *n)
 		f.out = ARENA_ARRAY(e->call.a, struct cel_value, count + 1);
 	struct binding *var = &e->vars[e->n_vars++];
 	bool done = false;
-	for (size_t i = 0; i < count && !done && step(e); i++) {
+	for (size_t i = 0; i < count && !done && !e->call.budget->over && step(e); i++) {
 		*var = (struct binding){.name = n->var, .value = items[i]};
 		done = fold_item(e, n, &f, &items[i]);
 	}

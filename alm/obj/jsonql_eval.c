@@ -470,14 +470,14 @@ static int ordered(int op, const struct val *a, const struct val *b)
 static int matches(const struct node *n, const struct val *a, const struct val *b)
 {
 	struct error err = ERROR_INIT;
-	struct pattern *own = NULL;
+	CLEANUP(regex_freep) struct regex *own = NULL;
+	uint64_t steps = REGEX_STEPS_MAX;
 	if (a->type != VAL_STRING || b->type != VAL_STRING || a->s.len > ((size_t)1 << 20))
 		return -1;
-	if (!n->pattern && pattern_new(b->s, &own, &err) < 0)
+	if (!n->pattern && regex_new(b->s, &own, &err) < 0)
 		return -1;
-	enum pattern_result r = pattern_match(n->pattern ? n->pattern : own, a->s);
-	pattern_free(own);
-	return r == PATTERN_LIMIT ? -1 : r == PATTERN_YES;
+	enum regex_result r = regex_match(n->pattern ? n->pattern : own, a->s, 0, NULL, &steps);
+	return r == REGEX_LIMIT ? -1 : r == REGEX_YES;
 }
 
 static int contains(struct eval *e, const struct val *a, const struct val *b)

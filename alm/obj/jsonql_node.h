@@ -4,7 +4,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/obj/jsonql.h"
-#include "alm/obj/pattern.h"
+#include "alm/obj/regex.h"
 
 enum val_type {
 	VAL_INT,
@@ -83,7 +83,7 @@ struct node {
 	struct val value; /* NODE_CONST */
 	struct seg *path; /* NODE_PATH: NULL is the whole object */
 	struct str text;  /* NODE_PATH: as written */
-	struct pattern *pattern;
+	struct regex *pattern;
 	struct node *next_path; /* all paths of the expression, in order */
 };
 

@@ -530,7 +530,7 @@ static bool compile_pattern(struct parser *p, struct node *n)
 	struct error inner = ERROR_INIT;
 	if (!is_const_of(n->b, VAL_STRING))
 		return true;
-	if (pattern_new(n->b->value.s, &n->pattern, &inner) < 0) {
+	if (regex_new(n->b->value.s, &n->pattern, &inner) < 0) {
 		fail(p, n->b->column, "%s", inner.msg);
 		return false;
 	}
@@ -539,7 +539,7 @@ static bool compile_pattern(struct parser *p, struct node *n)
 
 static void free_pattern(void *pattern)
 {
-	pattern_free(pattern);
+	regex_free(pattern);
 }
 
 static struct node *check_cmp(struct parser *p, struct node *n)

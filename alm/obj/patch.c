@@ -8,6 +8,8 @@
 #define COPIED_BYTES_MAX                                                        \
 	((size_t)3 << 20) /* of all "copy" operations, as the API server has it \
 			   */
+/* Elements of lists that move up or down for one that comes or goes before them. */
+#define MOVED_MAX         ((size_t)100 << 20)
 #define POINTER_BYTES_MAX 65536
 #define TOKEN_BYTES_MAX   1024
 
@@ -140,9 +142,19 @@ static const struct obj *value_at(struct obj *doc, const struct place *p)
 
 struct json_patch {
 	struct obj *doc; /* owned */
-	size_t copied;
+	size_t copied, moved;
 	struct error *err;
 };
+
+/* Before element i of list comes or goes. */
+static int charge_move(struct json_patch *j, const struct obj *list, size_t i)
+{
+	j->moved += obj_len(list) - i;
+	if (j->moved > MOVED_MAX)
+		return error_set(j->err, E_TOOLARGE,
+				 "json patch moves list elements more than %zu times", MOVED_MAX);
+	return 0;
+}
 
 static int add(struct json_patch *j, const char *op, const char *path, struct obj *value)
 {
@@ -163,6 +175,8 @@ static int add(struct json_patch *j, const char *op, const char *path, struct ob
 	if (obj_type(p.parent) != OBJ_LIST ||
 	    (strcmp(p.token, "-") != 0 && !list_index(p.token, &i)) || i > obj_len(p.parent))
 		return missing(op, path, j->err);
+	if (charge_move(j, p.parent, i) < 0)
+		return -j->err->code;
 	obj_insert_at(p.parent, i, STEAL(v));
 	return 0;
 }
@@ -176,8 +190,11 @@ static int take(struct json_patch *j, const char *op, const char *path, struct o
 	const struct obj *found = value_at(j->doc, &p);
 	if (!found || !p.parent)
 		return missing(op, path, j->err);
+	bool in_list = obj_type(p.parent) == OBJ_LIST && list_index(p.token, &i);
+	if (in_list && charge_move(j, p.parent, i) < 0)
+		return -j->err->code;
 	*ret = obj_ref(found);
-	if (obj_type(p.parent) == OBJ_LIST && list_index(p.token, &i))
+	if (in_list)
 		obj_del_at(p.parent, i);
 	else
 		obj_del(p.parent, p.token);

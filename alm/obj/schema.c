@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "alm/obj/cel_rules.h"
+#include "alm/obj/json.h"
+#include "alm/obj/regex.h"
 #include "alm/obj/schema_node.h"
 
 /* Soft limit; a 1.5 MiB definition takes about 20 MiB. */
@@ -29,11 +31,6 @@ static void unref_obj(void *p)
 static void free_map(void *p)
 {
 	map_free(p);
-}
-
-static void free_pattern(void *p)
-{
-	pattern_free(p);
 }
 
 static const struct obj *keep(struct compile *c, const struct obj *o)
@@ -79,6 +76,19 @@ static int compile_type(struct compile *c, const struct obj *o, struct schema *s
 	return 0;
 }
 
+static void note_defaulted(struct compile *c, struct schema *s)
+{
+	size_t n = 0;
+	for (struct map_entry *e = map_first(s->properties); e; e = map_next(e))
+		n += ((const struct schema *)e->value)->default_value != NULL;
+	s->defaulted = ARENA_ARRAY(c->arena, struct schema_named, n);
+	for (struct map_entry *e = map_first(s->properties); e; e = map_next(e)) {
+		const struct schema *child = e->value;
+		if (child->default_value)
+			s->defaulted[s->n_defaulted++] = (struct schema_named){e->key, child};
+	}
+}
+
 static int compile_properties(struct compile *c, const struct obj *o, struct schema *s)
 {
 	const struct obj *properties = obj_get(o, "properties");
@@ -96,6 +106,7 @@ static int compile_properties(struct compile *c, const struct obj *o, struct sch
 		map_set(s->properties, it.key, child);
 		s->has_rules_below |= child->has_rules_below;
 	}
+	note_defaulted(c, s);
 	return 0;
 }
 
@@ -212,11 +223,12 @@ static int compile_text(struct compile *c, const struct obj *o, struct schema *s
 		s->format = arena_strdup(c->arena, format);
 	if (obj_type(pattern) != OBJ_STRING || !*obj_as_string(pattern))
 		return 0;
-	s->pattern_text = arena_strdup(c->arena, obj_as_string(pattern));
-	int rc = pattern_new(obj_as_str(pattern), &s->pattern, c->err);
-	if (rc >= 0)
-		arena_defer(c->arena, free_pattern, s->pattern);
-	return rc;
+	struct str text = obj_as_str(pattern);
+	CLEANUP(regex_freep) struct regex *checked =
+		NULL; /* made when it is needed: regex_matches() */
+	s->pattern_text = arena_text(c->arena, text.ptr, text.len);
+	s->pattern = str_n(s->pattern_text, text.len);
+	return regex_new(text, &checked, c->err);
 }
 
 static int compile_lists(struct compile *c, const struct obj *o, struct schema *s)
@@ -257,8 +269,11 @@ static int compile_values(struct compile *c, const struct obj *o, struct schema 
 		return bad_keyword(c, "enum");
 	if (obj_len(values) > 0)
 		s->enum_values = keep(c, values);
-	if (value)
+	if (value) {
+		CLEANUP(xfreep) char *text = json_text(value);
 		s->default_value = keep(c, value);
+		s->default_bytes = strlen(text);
+	}
 	if (obj_len(rules) > 0)
 		s->rules = keep(c, rules);
 	int rc = compile_strings(c, o, "required", &s->required, &s->n_required);

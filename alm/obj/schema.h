@@ -14,6 +14,8 @@
 struct schema;
 
 #define SCHEMA_DEPTH_MAX 128
+/* What one validation may take, in steps of regular expressions (5 to 10 ns each). */
+#define SCHEMA_STEPS_MAX UINT64_C(20000000)
 
 /* Is the text a legal structural schema? path is where it stands, as
  * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema". */
@@ -28,12 +30,14 @@ DEFINE_FREEP(schema)
  * embedded resources stay. Each removed path goes to on_unknown (may be NULL): "spec.bogus". */
 void schema_prune(const struct schema *s, struct obj *o,
 		  void (*on_unknown)(void *arg, const char *path), void *arg);
-/* Defaults, nulls of non-nullable fields included (golden G65). */
-void schema_default(const struct schema *s, struct obj *o);
+/* Defaults, nulls of non-nullable fields included (golden G65). False if they take more than
+ * SCHEMA_DEFAULTED_BYTES_MAX: then some are left out. */
+#define SCHEMA_DEFAULTED_BYTES_MAX ((size_t)3 << 19) /* an object has no room for more */
+bool schema_default(const struct schema *s, struct obj *o);
 /* Would both leave the object as it is? Then no copy is needed to change. */
 bool schema_is_shaped(const struct schema *s, const struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but
- * x-kubernetes-validations. */
+ * x-kubernetes-validations. Forbidden when it needs more than SCHEMA_STEPS_MAX. */
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret);
 /* The verdict of schema_validate() alone, without texts. */
 bool schema_accepts(const struct schema *s, const struct obj *o);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alm/base/strbuf.h"
+#include "alm/obj/regex.h"
 #include "alm/obj/schema_node.h"
 
 #define PATH_BYTES_MAX ((size_t)64 << 10)
@@ -138,17 +139,16 @@ static void check_type_name(struct check *c, const struct obj *o)
 
 static void check_pattern(struct check *c, const struct obj *o)
 {
-	struct pattern *pattern = NULL;
+	CLEANUP(regex_freep) struct regex *checked = NULL;
 	struct error err = ERROR_INIT;
 	const struct obj *text = obj_get(o, "pattern");
 	if (is_empty(text))
 		return;
-	if (pattern_new(obj_as_str(text), &pattern, &err) < 0) {
+	if (regex_new(obj_as_str(text), &checked, &err) < 0) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&b, "must be a valid regular expression, but isn't: %s", err.msg);
 		invalid(c, "pattern", text, b.buf);
 	}
-	pattern_free(pattern);
 }
 
 /* Types of keywords that schema_compile() would refuse. */

@@ -6,7 +6,6 @@
 #define ALM_OBJ_SCHEMA_NODE_H
 
 #include "alm/base/map.h"
-#include "alm/obj/pattern.h"
 #include "alm/obj/schema.h"
 
 enum schema_type { /* bits */
@@ -23,6 +22,11 @@ enum schema_type { /* bits */
 
 struct cel_rules;
 
+struct schema_named {
+	const char *name;
+	const struct schema *schema;
+};
+
 struct schema_branches {
 	struct schema **items;
 	size_t n;
@@ -37,21 +41,25 @@ struct schema {
 	enum schema_list_type list_type;
 	const char **list_keys;
 	size_t n_list_keys;
-	struct map *properties; /* name -> struct schema; NULL: none */
-	bool additional_any;    /* additionalProperties: true */
+	struct map *properties;         /* name -> struct schema; NULL: none */
+	struct schema_named *defaulted; /* properties with a default, so that objects are not
+					   asked for all; of schema_compile() */
+	size_t n_defaulted;
+	bool additional_any; /* additionalProperties: true */
 	struct schema *additional, *items, *not_schema;
 	struct schema_branches all_of, any_of, one_of;
 	const char **required;
 	size_t n_required;
 	const struct obj *enum_values, *default_value; /* NULL: none */
+	size_t default_bytes;                          /* of the text of default_value */
 	const struct obj *minimum, *maximum, *multiple_of;
 	bool exclusive_minimum, exclusive_maximum;
 	int64_t min_length, max_length, min_items, max_items, min_properties, max_properties;
 	const char *format, *pattern_text; /* NULL: none */
-	struct pattern *pattern;
-	const struct obj *rules; /* x-kubernetes-validations as written, NULL: none */
-	struct cel_rules *cel;   /* compiled, NULL: none */
-	bool has_rules_below;    /* here or further down: subtrees without are not walked */
+	struct str pattern;                /* the same, which may hold NUL; a regex */
+	const struct obj *rules;           /* x-kubernetes-validations as written, NULL: none */
+	struct cel_rules *cel;             /* compiled, NULL: none */
+	bool has_rules_below; /* here or further down: subtrees without are not walked */
 };
 
 const struct schema *schema_property(const struct schema *s, const char *name);

@@ -244,74 +244,96 @@ static bool is_pruned(const struct schema *s, const struct obj *o, bool is_resou
 }
 /* NOLINTEND(misc-no-recursion) */
 
-static bool is_bad_null(const struct schema *s, const struct obj *map, const char *key)
+static bool is_bad_null(const struct schema *s, const struct obj *value)
 {
-	return !s->nullable && obj_type(obj_get(map, key)) == OBJ_NULL;
+	return !s->nullable && obj_type(value) == OBJ_NULL;
 }
 
-static void default_properties(const struct schema *s, struct obj *o)
+/* What is put into an object while it is defaulted. */
+struct defaulting {
+	size_t left; /* bytes */
+	bool over;
+};
+
+/* A copy of the default of s; NULL if there is none, or no room for it. */
+static struct obj *default_of(struct defaulting *d, const struct schema *s, const char *key)
 {
-	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
-	     e = map_next(e)) {
-		const struct schema *p = e->value;
-		bool bad_null = is_bad_null(p, o, e->key);
-		if (p->default_value && (bad_null || !obj_has(o, e->key)))
-			obj_set(o, e->key, obj_copy(p->default_value));
-		else if (bad_null)
-			obj_del(o, e->key);
+	size_t bytes = s->default_bytes + (key ? strlen(key) + strlen("\"\":,") : strlen(","));
+	if (!s->default_value)
+		return NULL;
+	if (d->over || bytes > d->left) {
+		d->over = true;
+		return NULL;
+	}
+	d->left -= bytes;
+	return obj_copy(s->default_value);
+}
+
+/* A member that is null and may not be: the default takes its place, or it goes. */
+static void default_null(struct defaulting *d, const struct schema *s, struct obj *o,
+			 const char *key)
+{
+	struct obj *value = default_of(d, s, key);
+	if (value)
+		obj_set(o, key, value);
+	else
+		obj_del(o, key);
+}
+
+static void default_members(struct defaulting *d, const struct schema *s, struct obj *o)
+{
+	OBJ_EACH (it, o) {
+		const struct schema *child = schema_field(s, it.key);
+		if (child && is_bad_null(child, it.value))
+			default_null(d, child, o, it.key);
+	}
+	for (size_t i = 0; i < s->n_defaulted && !d->over; i++) {
+		const struct schema_named *p = &s->defaulted[i];
+		struct obj *value = obj_has(o, p->name) ? NULL : default_of(d, p->schema, p->name);
+		if (value)
+			obj_set_new(o, p->name, value);
 	}
 }
 
-static void default_additional(const struct schema *s, struct obj *o)
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static void default_node(struct defaulting *d, const struct schema *s, struct obj *o)
 {
-	size_t n;
-	if (!s->additional)
-		return;
-	CLEANUP(xfreep) const char **keys = keys_of(o, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (schema_property(s, keys[i]) || !is_bad_null(s->additional, o, keys[i]))
-			continue;
-		if (s->additional->default_value)
-			obj_set(o, keys[i], obj_copy(s->additional->default_value));
-		else
-			obj_del(o, keys[i]);
-	}
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-void schema_default(const struct schema *s, struct obj *o)
-{
-	if (!s)
+	if (!s || d->over)
 		return;
 	if (obj_type(o) == OBJ_LIST) {
 		for (size_t i = 0; s->items && i < obj_len(o); i++) {
-			if (obj_type(obj_at(o, i)) == OBJ_NULL && !s->items->nullable &&
-			    s->items->default_value)
-				obj_set_at(o, i, obj_copy(s->items->default_value));
-			schema_default(s->items, obj_at_mut(o, i));
+			struct obj *value = is_bad_null(s->items, obj_at(o, i))
+						    ? default_of(d, s->items, NULL)
+						    : NULL;
+			if (value)
+				obj_set_at(o, i, value);
+			default_node(d, s->items, obj_at_mut(o, i));
 		}
 	} else if (obj_type(o) == OBJ_MAP) {
-		default_properties(s, o);
-		default_additional(s, o);
-		size_t n;
-		CLEANUP(xfreep) const char **keys = keys_of(o, &n);
-		for (size_t i = 0; i < n; i++)
-			schema_default(schema_field(s, keys[i]), obj_get_mut(o, keys[i]));
+		default_members(d, s, o);
+		OBJ_EACH (it, o)
+			default_node(d, schema_field(s, it.key), obj_get_mut(o, it.key));
 	}
+}
+/* NOLINTEND(misc-no-recursion) */
+
+bool schema_default(const struct schema *s, struct obj *o)
+{
+	struct defaulting d = {.left = SCHEMA_DEFAULTED_BYTES_MAX};
+	default_node(&d, s, o);
+	return !d.over;
 }
 
 static bool map_is_defaulted(const struct schema *s, const struct obj *o)
 {
-	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
-	     e = map_next(e)) {
-		const struct schema *p = e->value;
-		if (is_bad_null(p, o, e->key) || (p->default_value && !obj_has(o, e->key)))
+	for (size_t i = 0; i < s->n_defaulted; i++)
+		if (!obj_has(o, s->defaulted[i].name))
+			return false;
+	OBJ_EACH (it, o) {
+		const struct schema *child = schema_field(s, it.key);
+		if (child && is_bad_null(child, it.value))
 			return false;
 	}
-	OBJ_EACH (it, o)
-		if (s->additional && !schema_property(s, it.key) &&
-		    is_bad_null(s->additional, o, it.key))
-			return false;
 	return true;
 }
 

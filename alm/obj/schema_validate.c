@@ -10,22 +10,45 @@
 #include <string.h>
 
 #include "alm/base/strbuf.h"
+#include "alm/obj/regex.h"
 #include "alm/obj/schema_node.h"
 
 #define PATH_BYTES_MAX  ((size_t)64 << 10)
 #define VALUE_BYTES_MAX 4096
 
+/* What all of a validation may take, its silent parts included; in steps of regular expressions. */
+struct work {
+	uint64_t left;
+	bool over;
+};
+
+#define NODE_STEPS  16 /* of a value under a schema; measured */
+#define VALUE_STEPS 4  /* of a comparison, or a look for a member */
+
 struct validation {
 	struct field_errors *errors; /* NULL: silent */
 	struct strbuf path;
 	size_t n_failed;
+	struct work *work;
 };
 
 static void check_node(struct validation *v, const struct schema *s, const struct obj *o);
 
 static bool is_done(const struct validation *v)
 {
-	return !v->errors && v->n_failed > 0;
+	return v->work->over || (!v->errors && v->n_failed > 0);
+}
+
+/* False, and everything has failed, when there is not so much left. */
+static bool spend(struct validation *v, uint64_t steps)
+{
+	if (!v->work->over && v->work->left >= steps) {
+		v->work->left -= steps;
+		return true;
+	}
+	v->work->over = true;
+	v->n_failed++;
+	return false;
 }
 
 /* True if a message is wanted. */
@@ -101,7 +124,7 @@ static void fail_type(struct validation *v, const struct schema *s, const struct
 static void check_enum(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	const struct obj *values = s->enum_values;
-	if (!values)
+	if (!values || !spend(v, obj_len(values) * VALUE_STEPS))
 		return;
 	for (size_t i = 0; i < obj_len(values); i++)
 		if (obj_equal(obj_at(values, i), o))
@@ -138,6 +161,15 @@ static void check_format(struct validation *v, const struct schema *s, const str
 			 s->format, text.buf);
 }
 
+static bool matches(struct validation *v, const struct schema *s, struct str text)
+{
+	struct error ignored = ERROR_INIT;
+	int r = regex_matches(s->pattern, text, &v->work->left, &ignored);
+	if (r == REGEX_LIMIT)
+		spend(v, UINT64_MAX);
+	return r == REGEX_YES;
+}
+
 /* The first of too long, too short and not matching, as upstream. */
 static void check_string(struct validation *v, const struct schema *s, const struct obj *o)
 {
@@ -155,7 +187,7 @@ static void check_string(struct validation *v, const struct schema *s, const str
 		snprintf(what, sizeof(what), "should be at least %lld chars long",
 			 (long long)s->min_length);
 		fail_value(v, o, what);
-	} else if (s->pattern && pattern_match(s->pattern, text) != PATTERN_YES) {
+	} else if (s->pattern.ptr && !matches(v, s, text)) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&b, "should match '%s'", s->pattern_text);
 		fail_value(v, o, b.buf);
@@ -318,6 +350,8 @@ static void check_map(struct validation *v, const struct schema *s, const struct
 		fail_too_many(v, n, s->max_properties);
 		return;
 	}
+	if (!spend(v, s->n_required * VALUE_STEPS))
+		return;
 	for (size_t i = 0; i < s->n_required; i++)
 		if (!obj_has(o, s->required[i]))
 			fail_required(v, s->required[i], "");
@@ -337,18 +371,19 @@ static void check_map(struct validation *v, const struct schema *s, const struct
 	}
 }
 
-static bool branch_holds(const struct schema *s, const struct obj *o)
+static bool branch_holds(struct validation *v, const struct schema *s, const struct obj *o)
 {
-	struct validation silent = {.errors = NULL};
+	struct validation silent = {.work = v->work};
 	check_node(&silent, s, o);
 	return silent.n_failed == 0;
 }
 
-static size_t count_branches(const struct schema_branches *b, const struct obj *o, size_t enough)
+static size_t count_branches(struct validation *v, const struct schema_branches *b,
+			     const struct obj *o, size_t enough)
 {
 	size_t held = 0;
-	for (size_t i = 0; i < b->n && held < enough; i++)
-		held += branch_holds(b->items[i], o);
+	for (size_t i = 0; i < b->n && held < enough && !is_done(v); i++)
+		held += branch_holds(v, b->items[i], o);
 	return held;
 }
 
@@ -365,7 +400,7 @@ static void fail_composition(struct validation *v, const char *what)
 static void check_all_of(struct validation *v, const struct schema_branches *b, const struct obj *o)
 {
 	size_t failed = 0;
-	for (size_t i = 0; i < b->n; i++) {
+	for (size_t i = 0; i < b->n && !is_done(v); i++) {
 		size_t before = v->n_failed;
 		check_node(v, b->items[i], o);
 		failed += v->n_failed > before;
@@ -379,12 +414,12 @@ static void check_all_of(struct validation *v, const struct schema_branches *b, 
 static void check_composition(struct validation *v, const struct schema *s, const struct obj *o)
 {
 	check_all_of(v, &s->all_of, o);
-	if (s->any_of.n > 0 && count_branches(&s->any_of, o, 1) == 0) {
+	if (s->any_of.n > 0 && count_branches(v, &s->any_of, o, 1) == 0) {
 		fail_composition(v, "must validate at least one schema (anyOf)");
 		check_node(v, s->any_of.items[0], o);
 	}
 	if (s->one_of.n > 0) {
-		size_t held = count_branches(&s->one_of, o, s->one_of.n);
+		size_t held = count_branches(v, &s->one_of, o, s->one_of.n);
 		char what[96] = "must validate one and only one schema (oneOf). Found none valid";
 		if (held > 1)
 			snprintf(what, sizeof(what),
@@ -396,13 +431,13 @@ static void check_composition(struct validation *v, const struct schema *s, cons
 		if (held == 0)
 			check_node(v, s->one_of.items[0], o);
 	}
-	if (s->not_schema && branch_holds(s->not_schema, o))
+	if (s->not_schema && branch_holds(v, s->not_schema, o))
 		fail_composition(v, "must not validate the schema (not)");
 }
 
 static void check_node(struct validation *v, const struct schema *s, const struct obj *o)
 {
-	if (is_done(v))
+	if (is_done(v) || !spend(v, NODE_STEPS))
 		return;
 	enum obj_type type = obj_type(o);
 	bool is_null = type == OBJ_NULL || type == OBJ_ABSENT;
@@ -473,7 +508,7 @@ static void check_unique(struct validation *v, const struct schema *s, const str
  * OBJ_DEPTH_MAX */
 static void check_lists(struct validation *v, const struct schema *s, const struct obj *o)
 {
-	if (!s || is_done(v))
+	if (!s || is_done(v) || !spend(v, VALUE_STEPS))
 		return;
 	if (obj_type(o) == OBJ_LIST) {
 		if (s->list_type != LIST_ATOMIC)
@@ -495,18 +530,25 @@ static void check_lists(struct validation *v, const struct schema *s, const stru
 
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
 {
-	struct validation v = {.errors = ret};
+	struct work work = {.left = SCHEMA_STEPS_MAX};
+	struct validation v = {.errors = ret, .work = &work};
 	if (!s)
 		return;
 	strbuf_init(&v.path, PATH_BYTES_MAX);
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
 	strbuf_release(&v.path);
+	if (work.over)
+		field_errors_add(ret, FIELD_FORBIDDEN, "<nil>",
+				 "Forbidden: the object is too large for its schema: its "
+				 "validation needs more than %llu steps",
+				 (unsigned long long)SCHEMA_STEPS_MAX);
 }
 
 bool schema_accepts(const struct schema *s, const struct obj *o)
 {
-	struct validation v = {.errors = NULL};
+	struct work work = {.left = SCHEMA_STEPS_MAX};
+	struct validation v = {.work = &work};
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
 	return v.n_failed == 0;

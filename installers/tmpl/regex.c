@@ -1,124 +1,72 @@
 /*
- * regex: the regex functions. Patterns go through regex_syntax into PCRE2; a limit that PCRE2 runs
- * into ends the render, it is never "no match".
+ * regex: the regex functions, on alm/obj/regex.h. A limit that a pattern runs into ends the render,
+ * it is never "no match".
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <string.h>
 
+#include "alm/obj/regex.h"
 #include "installers/tmpl/print.h"
-#include "installers/tmpl/regex_syntax.h"
 #include "installers/tmpl/run.h"
 #include "installers/tmpl/unicode.h"
 
-#define MATCH_LIMIT    10000000
-#define DEPTH_LIMIT    10000
-#define HEAP_LIMIT_KIB 20480
-#define OUT_MAX        ((size_t)1 << 20)
+#define MATCH_STEPS_MAX UINT64_C(100000000)
+#define STEPS_OF_A_STEP 16 /* of the render: both about 80 ns then */
+#define OUT_MAX         ((size_t)1 << 20)
 
-struct regex {
-	pcre2_code *code; /* NULL: not a pattern, msg says why */
-	pcre2_match_data *match;
-	pcre2_match_context *context;
-	struct regex_names names;
-	struct str pattern, msg;
+/* A pattern of the render; kept, also when it is none. */
+struct pattern {
+	struct regex *re; /* NULL: not a pattern, msg says why */
+	struct str text, msg;
+	size_t *at; /* of the last match: start and end, of it and of its groups */
 };
 
-static void regex_release(void *p)
+static void pattern_release(void *p)
 {
-	struct regex *re = p;
-	pcre2_code_free(re->code);
-	pcre2_match_data_free(re->match);
-	pcre2_match_context_free(re->context);
-}
-
-static bool has_class(struct str name)
-{
-	char text[80] = "\\p{";
-	int error;
-	PCRE2_SIZE at;
-	if (name.len > 64 || !char_is_upper(name.ptr[0]))
-		return false;
-	memcpy(text + 3, name.ptr, name.len);
-	text[3 + name.len] = '}';
-	pcre2_code *code =
-		pcre2_compile((PCRE2_SPTR)text, name.len + 4, PCRE2_UTF, &error, &at, NULL);
-	pcre2_code_free(code);
-	return code != NULL;
-}
-
-static int compile(struct tmpl_run *run, struct regex *re, struct str translated)
-{
-	int error;
-	PCRE2_SIZE at;
-	const uint32_t options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY |
-				 PCRE2_ALT_CIRCUMFLEX | PCRE2_NEVER_BACKSLASH_C;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-	pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-	re->code = pcre2_compile((PCRE2_SPTR)translated.ptr, translated.len, options, &error, &at,
-				 context);
-	pcre2_compile_context_free(context);
-	if (!re->code) {
-		PCRE2_UCHAR text[128];
-		pcre2_get_error_message(error, text, sizeof(text));
-		return tmpl_fail_code(run, E_LIMIT,
-				      "RenderLimit: a regular expression cannot be compiled: %s",
-				      (const char *)text);
-	}
-	re->match = pcre2_match_data_create_from_pattern(re->code, NULL);
-	re->context = pcre2_match_context_create(NULL);
-	pcre2_set_match_limit(re->context, MATCH_LIMIT);
-	pcre2_set_depth_limit(re->context, DEPTH_LIMIT);
-	pcre2_set_heap_limit(re->context, HEAP_LIMIT_KIB);
-	return 0;
+	struct pattern *re = p;
+	regex_free(re->re);
 }
 
 /* A pattern is compiled once a render. */
-static int get_regex(struct tmpl_run *run, struct str pattern, struct regex **ret)
+static int get_pattern(struct tmpl_run *run, struct str text, struct pattern **ret)
 {
-	struct regex *re = table_get(&run->regexes, pattern);
-	if (re) {
-		*ret = re;
+	struct pattern *p = table_get(&run->regexes, text);
+	if (p) {
+		*ret = p;
 		return 0;
 	}
 	struct arena *a = tmpl_arena(run);
-	re = ARENA_NEW(a, struct regex);
-	arena_defer(a, regex_release, re);
-	re->pattern = pattern;
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(OUT_MAX);
+	p = ARENA_NEW(a, struct pattern);
+	arena_defer(a, pattern_release, p);
+	p->text = text;
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(OUT_MAX);
-	int r = regex_translate(a, pattern, has_class, &out, &re->names, &msg);
+	int r = regex_new_msg(text, &p->re, &msg);
 	if (r == -E_LIMIT)
-		return tmpl_fail_code(run, E_LIMIT, "%s", msg.buf);
-	bool bad = r < 0;
-	if (bad)
-		re->msg = value_text(value_take(a, &msg)); /* an answer too, and kept */
+		return tmpl_fail_code(run, E_LIMIT, "RenderLimit: %s", msg.buf);
+	if (r < 0)
+		p->msg = value_text(value_take(a, &msg)); /* an answer too, and kept */
 	else
-		r = compile(run, re, strbuf_str(&out));
-	if (r < 0 && !bad)
-		return r;
-	table_set(&run->regexes, pattern, re);
-	*ret = re;
+		p->at = ARENA_ARRAY(a, size_t, 2 * (regex_groups(p->re) + 1));
+	table_set(&run->regexes, text, p);
+	*ret = p;
 	return 0;
 }
 
 /* must: the bare message; else that of Go's MustCompile. */
-static int want_regex(struct tmpl_run *run, struct str pattern, bool must, struct regex **ret)
+static int want_pattern(struct tmpl_run *run, struct str text, bool must, struct pattern **ret)
 {
-	int r = get_regex(run, pattern, ret);
-	if (r < 0 || (*ret)->code)
+	int r = get_pattern(run, text, ret);
+	if (r < 0 || (*ret)->re)
 		return r;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OUT_MAX);
 	if (!must) {
-		bool back = quote_can_backquote(pattern);
+		bool back = quote_can_backquote(text);
 		strbuf_adds(&b, "regexp: Compile(");
 		if (back) {
 			strbuf_addc(&b, '`');
-			strbuf_addstr(&b, pattern);
+			strbuf_addstr(&b, text);
 			strbuf_addc(&b, '`');
 		} else {
-			value_quote(&b, pattern);
+			value_quote(&b, text);
 		}
 		strbuf_adds(&b, "): ");
 	}
@@ -126,72 +74,19 @@ static int want_regex(struct tmpl_run *run, struct str pattern, bool must, struc
 	return tmpl_fail_str(run, strbuf_str(&b));
 }
 
-/* Go takes an invalid byte for U+FFFD; PCRE2 would match nothing there. So such a text is copied
- * with the byte replaced, and positions are translated. */
-struct subject {
-	struct str s;    /* as given */
-	struct str text; /* as matched */
-	size_t *old;     /* offsets in text -> s, with the end; NULL: the same */
-	size_t *new;     /* offsets in s -> text */
-};
-
-static void subject_init(struct arena *a, struct subject *j, struct str s)
+/* 1: a match at or after pos, its places in at, which may be NULL; 0: none. */
+static int match_at(struct tmpl_run *run, struct pattern *p, struct str s, size_t pos, size_t *at)
 {
-	*j = (struct subject){.s = s, .text = s};
-	if (utf8_valid(s))
-		return;
-	char *text = arena_alloc(a, 3 * s.len + 1);
-	j->old = ARENA_ARRAY(a, size_t, 3 * s.len + 1);
-	j->new = ARENA_ARRAY(a, size_t, s.len + 1);
-	size_t n = 0;
-	for (size_t i = 0; i < s.len;) {
-		uint32_t r;
-		size_t w = rune_next(str_skip(s, i), &r);
-		bool bad = w == 1 && r == RUNE_ERROR;
-		size_t out = bad ? 3 : w;
-		memcpy(text + n, bad ? "\xef\xbf\xbd" : s.ptr + i, out);
-		for (size_t k = 0; k < out; k++)
-			j->old[n + k] = i + (bad ? 0 : k);
-		for (size_t k = 0; k < w; k++)
-			j->new[i + k] = n + k;
-		n += out;
-		i += w;
-	}
-	j->old[n] = s.len;
-	j->new[s.len] = n;
-	j->text = str_n(text, n);
-}
-
-static int over_limit(struct tmpl_run *run, int rc)
-{
-	static const char outer[] = "RenderLimit: a regular expression needs more than";
-	if (rc == PCRE2_ERROR_DEPTHLIMIT)
-		return tmpl_fail_code(run, E_LIMIT, "%s %d steps in each other", outer,
-				      DEPTH_LIMIT);
-	if (rc == PCRE2_ERROR_HEAPLIMIT)
-		return tmpl_fail_code(run, E_LIMIT, "%s %d KiB of memory", outer, HEAP_LIMIT_KIB);
-	return tmpl_fail_code(run, E_LIMIT, "%s %d steps", outer, MATCH_LIMIT);
-}
-
-/* 1: a match at or after pos, its positions in *ret; 0: none. */
-static int match_at(struct tmpl_run *run, struct regex *re, const struct subject *j, size_t pos,
-		    const PCRE2_SIZE **ret)
-{
-	int r = tmpl_want_steps(run, 16);
-	if (r < 0)
-		return r;
-	int rc = pcre2_match(re->code, (PCRE2_SPTR)j->text.ptr, j->text.len,
-			     j->new ? j->new[pos] : pos, 0, re->match, re->context);
-	if (rc == PCRE2_ERROR_NOMATCH)
-		return 0;
-	if (rc < 0)
-		return over_limit(run, rc);
-	PCRE2_SIZE *at = pcre2_get_ovector_pointer(re->match);
-	size_t n = 2 * (size_t)pcre2_get_ovector_count(re->match);
-	for (size_t i = 0; j->old && i < n; i++)
-		at[i] = at[i] == PCRE2_UNSET ? at[i] : j->old[at[i]];
-	*ret = at;
-	return 1;
+	uint64_t left = MATCH_STEPS_MAX;
+	enum regex_result m = regex_match(p->re, s, pos, at, &left);
+	if (m == REGEX_LIMIT)
+		return tmpl_fail_code(
+			run, E_LIMIT,
+			"RenderLimit: a regular expression needs more than %llu steps or too much "
+			"memory for its groups",
+			(unsigned long long)MATCH_STEPS_MAX);
+	int r = tmpl_want_steps(run, STEPS_OF_A_STEP + (MATCH_STEPS_MAX - left) / STEPS_OF_A_STEP);
+	return r < 0 ? r : m == REGEX_YES;
 }
 
 static size_t rune_width(struct str s, size_t pos)
@@ -221,16 +116,14 @@ static void spans_release(struct spans *list)
 }
 
 /* All matches, at most max (negative: all); an empty one right after another does not count. */
-static int find_all(struct tmpl_run *run, struct regex *re, struct str s, int64_t max,
+static int find_all(struct tmpl_run *run, struct pattern *p, struct str s, int64_t max,
 		    struct spans *list)
 {
 	size_t pos = 0;
 	ptrdiff_t prev = -1;
-	struct subject j;
-	subject_init(tmpl_arena(run), &j, s);
 	while (pos <= s.len && (max < 0 || list->n < (uint64_t)max)) {
-		const PCRE2_SIZE *at;
-		int r = match_at(run, re, &j, pos, &at);
+		const size_t *at = p->at;
+		int r = match_at(run, p, s, pos, p->at);
 		if (r <= 0)
 			return r;
 		bool accept = true;
@@ -256,12 +149,9 @@ static int find_all(struct tmpl_run *run, struct regex *re, struct str s, int64_
 	static int name(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 
 /* ---- match, find ---- */
-static int match_any(struct tmpl_run *run, struct regex *re, struct str s, struct value *ret)
+static int match_any(struct tmpl_run *run, struct pattern *p, struct str s, struct value *ret)
 {
-	const PCRE2_SIZE *at;
-	struct subject j;
-	subject_init(tmpl_arena(run), &j, s);
-	int r = match_at(run, re, &j, 0, &at);
+	int r = match_at(run, p, s, 0, NULL);
 	*ret = value_bool(r > 0);
 	return r < 0 ? r : 0;
 }
@@ -269,32 +159,29 @@ static int match_any(struct tmpl_run *run, struct regex *re, struct str s, struc
 FN(fn_regex_match)
 {
 	(void)n;
-	struct regex *re;
-	int r = get_regex(run, value_text(args[0]), &re);
+	struct pattern *p;
+	int r = get_pattern(run, value_text(args[0]), &p);
 	*ret = value_bool(false);
-	return r < 0 || !re->code ? r : match_any(run, re, value_text(args[1]), ret);
+	return r < 0 || !p->re ? r : match_any(run, p, value_text(args[1]), ret);
 }
 
 FN(fn_must_regex_match)
 {
 	(void)n;
-	struct regex *re;
-	int r = want_regex(run, value_text(args[0]), true, &re);
-	return r < 0 ? r : match_any(run, re, value_text(args[1]), ret);
+	struct pattern *p;
+	int r = want_pattern(run, value_text(args[0]), true, &p);
+	return r < 0 ? r : match_any(run, p, value_text(args[1]), ret);
 }
 
 static int find(struct tmpl_run *run, const struct value *args, bool must, struct value *ret)
 {
-	struct regex *re;
-	const PCRE2_SIZE *at;
+	struct pattern *p;
 	struct str s = value_text(args[1]);
-	int r = want_regex(run, value_text(args[0]), must, &re);
+	int r = want_pattern(run, value_text(args[0]), must, &p);
 	if (r < 0)
 		return r;
-	struct subject j;
-	subject_init(tmpl_arena(run), &j, s);
-	r = match_at(run, re, &j, 0, &at);
-	*ret = value_str(r > 0 ? str_sub(s, at[0], at[1] - at[0]) : STR(""));
+	r = match_at(run, p, s, 0, p->at);
+	*ret = value_str(r > 0 ? str_sub(s, p->at[0], p->at[1] - p->at[0]) : STR(""));
 	return r < 0 ? r : 0;
 }
 
@@ -312,13 +199,13 @@ FN(fn_must_regex_find)
 
 static int find_list(struct tmpl_run *run, const struct value *args, bool must, struct value *ret)
 {
-	struct regex *re;
+	struct pattern *p;
 	struct str s = value_text(args[1]);
-	int r = want_regex(run, value_text(args[0]), must, &re);
+	int r = want_pattern(run, value_text(args[0]), must, &p);
 	if (r < 0)
 		return r;
 	CLEANUP(spans_release) struct spans list = {0};
-	r = find_all(run, re, s, args[2].i, &list);
+	r = find_all(run, p, s, args[2].i, &list);
 	if (r < 0)
 		return r;
 	*ret = (struct value){.type = VALUE_STRINGS};
@@ -362,7 +249,7 @@ static size_t template_name(struct str t, struct str *ret)
 }
 
 /* The group of a name or number; 0 is the whole match, -1 there is none. */
-static ptrdiff_t group_of(const struct regex *re, struct str name, const PCRE2_SIZE *at)
+static ptrdiff_t group_of(const struct pattern *p, struct str name)
 {
 	int64_t number = -1;
 	bool digits = true;
@@ -370,17 +257,16 @@ static ptrdiff_t group_of(const struct regex *re, struct str name, const PCRE2_S
 		digits = digits && char_is_digit(name.ptr[i]);
 	if (digits && !(name.len > 1 && name.ptr[0] == '0') && name.len < 9 &&
 	    str_parse_i64(name, &number))
-		return (uint64_t)number <= re->names.n ? (ptrdiff_t)number : -1;
-	for (size_t i = 0; i < re->names.n; i++) {
-		if (str_eq(re->names.name[i], name) && at[2 * (i + 1)] != PCRE2_UNSET)
+		return (uint64_t)number <= regex_groups(p->re) ? (ptrdiff_t)number : -1;
+	for (size_t i = 0; i < regex_groups(p->re); i++)
+		if (str_eq(regex_group_name(p->re, i), name) && p->at[2 * (i + 1)] != REGEX_UNSET)
 			return (ptrdiff_t)i + 1;
-	}
 	return -1;
 }
 
-static void expand(struct strbuf *b, const struct regex *re, struct str t, struct str s,
-		   const PCRE2_SIZE *at)
+static void expand(struct strbuf *b, const struct pattern *p, struct str t, struct str s)
 {
+	const size_t *at = p->at;
 	while (t.len && !b->over) {
 		ptrdiff_t dollar = str_find_char(t, '$');
 		if (dollar < 0)
@@ -399,8 +285,8 @@ static void expand(struct strbuf *b, const struct regex *re, struct str t, struc
 			continue;
 		}
 		t = str_skip(t, used);
-		ptrdiff_t g = group_of(re, name, at);
-		if (g >= 0 && at[2 * g] != PCRE2_UNSET)
+		ptrdiff_t g = group_of(p, name);
+		if (g >= 0 && at[2 * g] != REGEX_UNSET)
 			strbuf_addstr(b, str_sub(s, at[2 * g], at[2 * g + 1] - at[2 * g]));
 	}
 	strbuf_addstr(b, t);
@@ -409,27 +295,24 @@ static void expand(struct strbuf *b, const struct regex *re, struct str t, struc
 static int replace(struct tmpl_run *run, const struct value *args, bool must, bool literal,
 		   struct value *ret)
 {
-	struct regex *re;
+	struct pattern *p;
 	struct str s = value_text(args[1]), with = value_text(args[2]);
-	int r = want_regex(run, value_text(args[0]), must, &re);
+	int r = want_pattern(run, value_text(args[0]), must, &p);
 	if (r < 0)
 		return r;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(run->limits->string_bytes);
 	size_t pos = 0, last = 0;
-	struct subject j;
-	subject_init(tmpl_arena(run), &j, s);
 	while (pos <= s.len && !b.over) {
-		const PCRE2_SIZE *at;
-		r = match_at(run, re, &j, pos, &at);
+		r = match_at(run, p, s, pos, p->at);
 		if (r <= 0)
 			break;
-		size_t from = at[0], to = at[1];
+		size_t from = p->at[0], to = p->at[1];
 		strbuf_add(&b, s.ptr + last, from - last);
 		if (to > last || from == 0) {
 			if (literal)
 				strbuf_addstr(&b, with);
 			else
-				expand(&b, re, with, s, at);
+				expand(&b, p, with, s);
 		}
 		last = to;
 		size_t width = rune_width(s, pos);
@@ -471,22 +354,22 @@ FN(fn_must_regex_replace_all_literal)
 /* ---- split, quote ---- */
 static int split(struct tmpl_run *run, const struct value *args, bool must, struct value *ret)
 {
-	struct regex *re;
+	struct pattern *p;
 	struct str s = value_text(args[1]);
 	int64_t max = args[2].i;
-	int r = want_regex(run, value_text(args[0]), must, &re);
+	int r = want_pattern(run, value_text(args[0]), must, &p);
 	if (r < 0)
 		return r;
 	*ret = (struct value){.type = VALUE_STRINGS};
 	if (max == 0)
 		return 0;
-	if (re->pattern.len && !s.len) {
+	if (p->text.len && !s.len) {
 		*ret = value_list(tmpl_arena(run), VALUE_STRINGS, 1);
 		ret->items[0] = value_str(STR(""));
 		return 0;
 	}
 	CLEANUP(spans_release) struct spans list = {0};
-	r = find_all(run, re, s, max, &list);
+	r = find_all(run, p, s, max, &list);
 	if (r < 0)
 		return r;
 	*ret = value_list(tmpl_arena(run), VALUE_STRINGS, list.n + 1);

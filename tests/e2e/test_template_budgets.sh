@@ -63,11 +63,13 @@ trips "parentheses" "nested deeper than 1000" "{{ $(printf '%01500d' 0 | tr 0 '(
 trips "calls of tpl" "RenderLimit: more than 20000 calls of tpl $at" '{{ range until 20001 }}{{ tpl "x" $ }}{{ end }}'
 trips "text of tpl" "RenderLimit: more than 16777216 bytes of text given to tpl $at" \
 	'{{ $s := repeat 1000000 "a" }}{{ range until 20 }}{{ $x := tpl (printf "%d%s" . $s) $ }}{{ end }}'
-trips "length of a regular expression" "RenderLimit: a regular expression is longer than 32768 bytes $at" '{{ regexMatch (repeat 33000 "a") "a" }}'
-trips "steps of a regular expression" "RenderLimit: a regular expression needs more than 10000000 steps $at" \
-	'{{ regexMatch "(a|aa)+$" (cat (repeat 60 "a") "b") }}'
-trips "depth of a regular expression" "RenderLimit: a regular expression needs more than 10000 steps in each other $at" \
-	'{{ regexMatch "^(a|b)*c$" (printf "%sc" (repeat 20000 "a")) }}'
+trips "length of a regular expression" "RenderLimit: a regular expression is longer than 65536 bytes $at" '{{ regexMatch (repeat 66000 "a") "a" }}'
+trips "steps of a regular expression" "RenderLimit: a regular expression needs more than 100000000 steps" \
+	'{{ regexMatch "(a?){1000}b" (repeat 1000000 "a") }}'
+trips "groups of a regular expression" "too much memory for its groups $at" \
+	'{{ regexFind (printf "(%s){1000}" (repeat 40 "(a)")) "a" }}'
+answers "a regular expression that backtracks elsewhere" "false true" \
+	'a: {{ regexMatch "(a|aa)+$" (cat (repeat 60 "a") "b") }} {{ regexMatch "^(a|b)*c$" (printf "%sc" (repeat 20000 "a")) }}'
 trips "key pairs" "RenderLimit: more than 64 key pairs $at" '{{ range until 65 }}{{ $x := genPrivateKey "ed25519" }}{{ end }}'
 trips "slow hashes" "RenderLimit: more than 32 calls of bcrypt and scrypt $at" '{{ range until 33 }}{{ $x := bcrypt "a" }}{{ end }}'
 answers "depth of YAML" "flow depth over 100" 'a: {{ fromYaml (printf "a: %s%s" (repeat 1100 "[") (repeat 1100 "]")) | toJson }}'
