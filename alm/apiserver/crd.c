@@ -6,12 +6,14 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/crd_kind.h"
 #include "alm/apiserver/engine.h"
+#include "alm/base/hash.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define CRDS "customresourcedefinitions"
+#define CRDS         "customresourcedefinitions"
+#define VERSIONS_MAX 100 /* of one definition */
 
 static const struct engine controller = {"system:apiserver", "kube-apiserver"};
 
@@ -51,6 +53,12 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, "spec.versions");
 	size_t n_storage = 0;
+	if (obj_len(list) > VERSIONS_MAX) { /* each is a kind that is served */
+		field_errors_add(e, FIELD_TOO_MANY, "spec.versions",
+				 "Too many: %zu: must have at most %d items", obj_len(list),
+				 VERSIONS_MAX);
+		return;
+	}
 	for (size_t i = 0; i < obj_len(list); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
 		const char *at = arena_fmt(a, "spec.versions[%zu]", i);
@@ -91,27 +99,39 @@ static bool schemas_equal(const struct obj *versions)
 	return true;
 }
 
-static bool schema_was_there(const struct obj *before, const struct obj *schema)
+/* The schemas of a definition, by digest. */
+static struct map *schemas_of(const struct obj *definition)
 {
-	const struct obj *list = obj_path(before, "spec.versions");
+	const struct obj *list = obj_path(definition, "spec.versions");
+	struct map *m = map_new(NULL);
+	char digest[SHA256_HEX];
 	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *s = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
-		if (s && obj_equal(s, schema))
-			return true;
+		json_digest(obj_path(obj_at(list, i), "schema.openAPIV3Schema"), digest);
+		map_set(m, digest, NULL);
 	}
-	return false;
+	return m;
+}
+
+static bool schema_was_there(const struct map *before, const struct obj *schema)
+{
+	char digest[SHA256_HEX];
+	if (!map_count(before))
+		return false;
+	json_digest(schema, digest);
+	return map_has(before, digest);
 }
 
 static void check_schemas(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, "spec.versions");
+	CLEANUP(map_freep) struct map *known = schemas_of(before);
 	bool one = schemas_equal(list);
-	for (size_t i = 0; i < obj_len(list) && (i == 0 || !one); i++) {
+	for (size_t i = 0; i < obj_len(list) && i < VERSIONS_MAX && (i == 0 || !one); i++) {
 		const struct obj *s = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
 		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
 		const char *at = one ? "spec.validation.openAPIV3Schema"
 				     : arena_fmt(a, "spec.versions[%zu].schema.openAPIV3Schema", i);
-		if (!s || schema_was_there(before, s))
+		if (!s || schema_was_there(known, s))
 			continue;
 		size_t n = e->n;
 		schema_check(s, at, e);

@@ -299,7 +299,8 @@ static void add_broken(struct rule_check *c, const struct obj *rule, size_t i, c
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	size_t at = c->path.len;
-	add_go_rule(rule, &b);
+	if (!field_errors_full(c->errors))
+		add_go_rule(rule, &b);
 	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].%s", i, key);
 	field_errors_add(c->errors, FIELD_INVALID, c->path.buf, "Invalid value: %s: %s", b.buf,
 			 why);
@@ -324,15 +325,16 @@ static void check_expression(struct rule_check *c, const struct schema *s, const
 			     size_t i, const char *key, bool is_root)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
 	const char *text = obj_as_string(obj_get(rule, key));
 	bool is_rule = strcmp(key, "rule") == 0;
 	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
-	struct cel_program *p = cel_parse(text, c->a, &b);
+	struct cel_program *p = cel_parse(text, a, &b);
 	if (p)
-		cel_check(p, s, is_root, c->a, &b, &kind);
+		cel_check(p, s, is_root, a, &b, &kind);
 	if (b.len > 0)
 		add_broken(c, rule, i, key,
-			   arena_fmt(c->a,
+			   arena_fmt(a,
 				     is_rule ? "compilation failed: %s"
 					     : "messageExpression compilation failed: %s",
 				     b.buf));

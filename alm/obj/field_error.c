@@ -2,29 +2,38 @@
 #include "alm/obj/field_error.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void field_errors_init(struct field_errors *e, struct arena *a)
 {
 	e->arena = a;
 	e->n = 0;
+	e->bytes = 0;
 	e->omitted = 0;
+}
+
+bool field_errors_full(const struct field_errors *e)
+{
+	return e->n == FIELD_ERRORS_MAX || e->bytes >= FIELD_ERRORS_BYTES_MAX;
 }
 
 void field_errors_add(struct field_errors *e, enum field_error_type type, const char *path,
 		      const char *fmt, ...)
 {
 	va_list args;
-	if (e->n == FIELD_ERRORS_MAX) {
+	if (field_errors_full(e)) {
 		e->omitted++;
 		return;
 	}
 	va_start(args, fmt);
-	e->items[e->n++] = (struct field_error){
+	struct field_error *added = &e->items[e->n++];
+	*added = (struct field_error){
 		.type = type,
 		.path = arena_strdup(e->arena, path),
 		.message = arena_vfmt(e->arena, fmt, args),
 	};
 	va_end(args);
+	e->bytes += strlen(added->path) + strlen(added->message);
 }
 
 const char *field_error_reason(enum field_error_type type)

@@ -21,7 +21,8 @@ enum field_error_type {                      /* reason of the cause */
 			FIELD_INTERNAL,      /* InternalError */
 };
 
-#define FIELD_ERRORS_MAX 256
+#define FIELD_ERRORS_MAX       256
+#define FIELD_ERRORS_BYTES_MAX ((size_t)256 << 10) /* of all texts; the last may pass it */
 
 struct field_error {
 	enum field_error_type type;
@@ -32,11 +33,14 @@ struct field_error {
 struct field_errors {
 	struct arena *arena; /* texts live here */
 	size_t n;
-	size_t omitted; /* beyond FIELD_ERRORS_MAX */
+	size_t bytes;   /* of the texts */
+	size_t omitted; /* beyond the limits */
 	struct field_error items[FIELD_ERRORS_MAX];
 };
 
 void field_errors_init(struct field_errors *e, struct arena *a);
+/* Whoever makes long texts looks first: what is added now is only counted. */
+bool field_errors_full(const struct field_errors *e);
 void field_errors_add(struct field_errors *e, enum field_error_type type, const char *path,
 		      const char *fmt, ...) PRINTF(4, 5);
 const char *field_error_reason(enum field_error_type type);

@@ -334,18 +334,20 @@ static void check_embedded(struct check *c, const struct obj *o)
 			"x-kubernetes-preserve-unknown-fields");
 }
 
-static bool is_required(const struct obj *o, const char *name)
+static struct map *names_of(const struct obj *list)
 {
-	const struct obj *list = obj_get(o, "required");
+	struct map *m = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_as_string(obj_at(list, i)), name))
-			return true;
-	return false;
+		if (obj_as_string(obj_at(list, i)))
+			map_set(m, obj_as_string(obj_at(list, i)), NULL);
+	return m;
 }
 
 static void invalid_keys(struct check *c, const struct obj *keys, const char *why)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (field_errors_full(c->errors))
+		return;
 	strbuf_adds(&b, "Invalid value: []string{");
 	for (size_t i = 0; i < obj_len(keys); i++) {
 		strbuf_adds(&b, i ? ", " : "");
@@ -357,7 +359,7 @@ static void invalid_keys(struct check *c, const struct obj *keys, const char *wh
 
 /* c->path stands at the list. */
 static void check_list_key(struct check *c, const struct obj *items, const struct obj *keys,
-			   const char *key)
+			   const struct map *required, const char *key)
 {
 	CLEANUP(strbuf_release) struct strbuf at = STRBUF_INIT(STRBUF_SMALL);
 	const struct obj *property = obj_get(obj_get(items, "properties"), key);
@@ -372,7 +374,7 @@ static void check_list_key(struct check *c, const struct obj *items, const struc
 			"must be a scalar type if parent array's x-kubernetes-list-type is map");
 	}
 	strbuf_clear(&at);
-	if (!is_required(items, key) && !obj_has(property, "default")) {
+	if (!map_has(required, key) && !obj_has(property, "default")) {
 		strbuf_addf(&at, "items.properties[%s].default", key);
 		require(c, at.buf,
 			"this property is in x-kubernetes-list-map-keys, so it must have a default "
@@ -400,15 +402,16 @@ static void check_list_map(struct check *c, const struct obj *o)
 	if (strcmp(text_of(items, "type"), "object") != 0)
 		invalid(c, "items.type", obj_get(items, "type"),
 			"must be object if parent array's x-kubernetes-list-type is map");
+	CLEANUP(map_freep) struct map *required = names_of(obj_get(items, "required"));
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(keys); i++) {
 		const char *key = obj_as_string(obj_at(keys, i));
-		bool again = false;
-		for (size_t j = 0; j < i; j++)
-			again |= cstr_eq(key, obj_as_string(obj_at(keys, j)));
-		if (again || !key)
+		if (!key || map_has(seen, key))
 			invalid_keys(c, keys, "must not contain duplicate entries");
 		else
-			check_list_key(c, items, keys, key);
+			check_list_key(c, items, keys, required, key);
+		if (key)
+			map_set(seen, key, NULL);
 	}
 }
 

@@ -55,9 +55,11 @@ static bool spend(struct validation *v, uint64_t steps)
 static bool fail(struct validation *v)
 {
 	v->n_failed++;
-	if (v->errors && v->errors->n >= FIELD_ERRORS_MAX)
-		v->errors->omitted++;
-	return v->errors && v->errors->n < FIELD_ERRORS_MAX;
+	if (!v->errors)
+		return false;
+	bool full = field_errors_full(v->errors);
+	v->errors->omitted += full;
+	return !full;
 }
 
 static const char *here(const struct validation *v)

@@ -21,7 +21,7 @@
 #define GROWTH_MAX    8.0  /* of 4x over 1x; linear is 4 */
 #define GROWTH_CPU_S  0.03 /* below this, 4x tells nothing */
 #define RSS_RATIO_MAX 20.0
-#define RSS_MIN       (24 << 20) /* below this, a ratio tells nothing */
+#define RSS_MIN       (32 << 20) /* what the largest object, of 1.5 MiB, may take */
 #define REPEATS       3
 
 #define NS   "/api/v1/namespaces/default"
@@ -169,6 +169,16 @@ static const struct load loads[] = {
 	{"list yaml", "GET", CMS, "@yaml", NULL, CM("@\",\"labels\":{\"l\":\"v@\"}},\"data\":{\"a\":\"b\"}}"), NULL, NULL, 1500, NULL, CMS},
 	{"delete collection", "DELETE", CMS, NULL, NULL, CM("@\",\"labels\":{\"l\":\"v@\"}},\"data\":{\"a\":\"b\"}}"), NULL, NULL, 1500, NULL, CMS},
 	{"delete namespace", "DELETE", NS, NULL, NULL, CM("@\",\"labels\":{\"l\":\"v@\"}},\"data\":{\"a\":\"b\"}}"), NULL, NULL, 1500, NULL, CMS},
+	{"list selector of terms", "GET", CMS "?labelSelector=l%20in%20(v1,v2,v3,v4,v5,v6,v7,v8,v9,v10,v11,v12,v13,v14,v15,v16,v17,v18,v19,v20),a!=1,a!=2,a!=3,a!=4,a!=5,a!=6,a!=7,a!=8,a!=9", NULL, NULL, CM("@\",\"labels\":{\"l\":\"v@\"}},\"data\":{\"a\":\"b\"}}"), NULL, NULL, 1500, NULL, CMS},
+	{"list cr table", "GET", XS, "@table", NULL, X("@\"},\"spec\":{\"a\":[{\"b\":1},{\"b\":2},{\"b\":3}],\"s\":\"x\"}}"), NULL, NULL, 1000, CRDS "\n" CRD_HEAD ANY "}},\"x\":1},\"additionalPrinterColumns\":[{\"name\":\"a\",\"type\":\"string\",\"jsonPath\":\".spec.a[*].b\"},{\"name\":\"b\",\"type\":\"string\",\"jsonPath\":\".spec.a[?(@.b==2)].b\"},{\"name\":\"c\",\"type\":\"string\",\"jsonPath\":\"..b\"}]}]}}", XS},
+	{"get cr table", "GET", XS, "@table", NULL, X("@\"},\"spec\":{\"s\":\"x\"}}"), NULL, NULL, 500, CRDS "\n" CRD_HEAD ANY "}},\"x\":1},\"additionalPrinterColumns\":[{\"name\":\"a\",\"type\":\"string\",\"jsonPath\":\"..*..*..*\"}]}]}}", XS},
+	{"crd columns", "POST", CRDS DRY, NULL, CRD_HEAD ANY "}},\"x\":1},\"additionalPrinterColumns\":[", "{\"name\":\"c#\",\"type\":\"string\",\"jsonPath\":\".spec.a[*].b\"}", ",", "]}]}}", 4000, NULL, NULL},
+	{"crd short names", "POST", CRDS DRY, NULL, "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"xs.e.io\"},\"spec\":{\"group\":\"e.io\",\"scope\":\"Namespaced\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}],\"names\":{\"plural\":\"xs\",\"kind\":\"X\",\"shortNames\":[", "\"s#\"", ",", "]}}}", 20000, NULL, NULL},
+	{"crd rules of one cost", "POST", CRDS DRY, NULL, CRD_HEAD "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}},\"x-kubernetes-validations\":[", "{\"rule\":\"self.a >= 0 || @ > 0\"}", ",", "]}" CRD_TAIL, 4000, NULL, NULL},
+	{"review rules", "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", NULL, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SelfSubjectRulesReview\",\"spec\":{\"namespace\":\"default\",\"x\":[", "{}", ",", "]}}", 60000, NULL, NULL},
+	{"review own", "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", NULL, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"SelfSubjectReview\",\"x\":[", "{}", ",", "]}", 60000, NULL, NULL},
+	{"cr anyOf nested", "POST", XS DRY, NULL, X("},\"spec\":["), "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":1}}}}}", ",", "]}", 8000, CRD(LIST_OF("{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"anyOf\":[{\"required\":[\"b\"]},{\"required\":[\"c\"]},{\"required\":[\"a\"]}],\"not\":{\"required\":[\"z\"]}}")), NULL},
+	{"cr two hundred enums", "POST", XS DRY, NULL, X("},\"spec\":["), "\"z\"", ",", "]}", 60000, CRD(LIST_OF("{\"type\":\"string\",\"enum\":[\"0\",\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\",\"k\",\"l\",\"m\",\"n\",\"o\",\"p\",\"q\",\"r\",\"s\",\"t\",\"u\",\"v\",\"w\",\"x\",\"y\"]}")), NULL},
 	{"openapi", "GET", "/openapi/v2", NULL, NULL, NULL, NULL, NULL, 1, NULL, NULL},
 };
 /* clang-format on */
