@@ -14,6 +14,7 @@
 
 #define CRDS         "customresourcedefinitions"
 #define VERSIONS_MAX 100 /* of one definition */
+#define COLUMNS_MAX  100 /* of one version: each is a path through every object of a table */
 
 static const struct engine controller = {"system:apiserver", "kube-apiserver"};
 
@@ -74,6 +75,12 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 			field_errors_add(e, FIELD_REQUIRED,
 					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
 					 "Required value: schemas are required");
+		size_t n_columns = obj_len(obj_get(v, "additionalPrinterColumns"));
+		if (n_columns > COLUMNS_MAX)
+			field_errors_add(e, FIELD_TOO_MANY,
+					 arena_fmt(a, "%s.additionalPrinterColumns", at),
+					 "Too many: %zu: must have at most %d items", n_columns,
+					 COLUMNS_MAX);
 		for (size_t j = 0; name && j < i; j++)
 			if (cstr_eq(name, obj_str(obj_at(list, j), "name")))
 				field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),

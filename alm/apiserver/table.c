@@ -3,8 +3,12 @@
 #include "alm/apiserver/table.h"
 
 #include "alm/apiserver/columns.h"
+#include "alm/apiserver/columns_internal.h"
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
+
+/* Values that the paths of a definition may look at for one row: those of the largest object. */
+#define ROW_WORK_MAX OBJ_BODY_NODES_MAX
 
 static const struct kind_column name_column = {.name = "Name",
 					       .type = "string",
@@ -114,8 +118,9 @@ static void add_text_cell(struct strbuf *b, const struct obj *v)
 		json_print(v, b);
 		return;
 	}
-	CLEANUP(xfreep) char *text = json_text(v);
-	json_quote(str_of(text), b);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(CELL_BYTES_MAX);
+	json_print(v, &text); /* of an object as much as fits */
+	json_quote(strbuf_str(&text), b);
 }
 
 static void add_integer_cell(struct strbuf *b, const struct obj *v)
@@ -154,7 +159,7 @@ static void add_value(struct strbuf *b, const char *type, const struct obj *v, i
 }
 
 static void add_path_cell(struct strbuf *b, const struct kind_column *c, const struct obj *o,
-			  int64_t now_ns)
+			  size_t *work, int64_t now_ns)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(jsonpath_freep) struct jsonpath *own = NULL;
@@ -166,14 +171,14 @@ static void add_path_cell(struct strbuf *b, const struct kind_column *c, const s
 		}
 		path = own;
 	}
-	add_value(b, c->type, jsonpath_first(path, o), now_ns);
+	add_value(b, c->type, jsonpath_first_within(path, o, work), now_ns);
 }
 
 static void add_cell(struct strbuf *b, const struct kind_column *c, const struct obj *o,
-		     int64_t now_ns)
+		     size_t *work, int64_t now_ns)
 {
 	if (!c->cell) {
-		add_path_cell(b, c, o, now_ns);
+		add_path_cell(b, c, o, work, now_ns);
 		return;
 	}
 	CLEANUP(obj_unrefp) struct obj *v = c->cell(o, now_ns);
@@ -184,12 +189,13 @@ static void add_cells(struct strbuf *b, const struct kind *k, const struct obj *
 {
 	struct columns c = columns_for(k);
 	const char *name = obj_str(o, "metadata.name");
+	size_t work = ROW_WORK_MAX;
 	if (k->flags & KIND_CUSTOM)
 		json_quote(str_of(name ? name : ""), b);
 	for (size_t i = 0; i < c.n; i++) {
 		if (i || k->flags & KIND_CUSTOM)
 			strbuf_addc(b, ',');
-		add_cell(b, &c.items[i], o, now_ns);
+		add_cell(b, &c.items[i], o, &work, now_ns);
 	}
 }
 

@@ -119,7 +119,7 @@ static void print(const struct obj *o, const struct style *s, unsigned depth, st
 static void print_list(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
 {
 	strbuf_addc(b, '[');
-	for (size_t i = 0; i < obj_len(o); i++) {
+	for (size_t i = 0; i < obj_len(o) && !b->over; i++) {
 		if (i)
 			strbuf_addc(b, ',');
 		new_line(s, depth + 1, b);
@@ -139,7 +139,7 @@ static void print_map(const struct obj *o, const struct style *s, unsigned depth
 	if (s->sorted && n > 1)
 		qsort(members, n, sizeof(*members), member_cmp);
 	strbuf_addc(b, '{');
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !b->over; i++) {
 		if (i)
 			strbuf_addc(b, ',');
 		new_line(s, depth + 1, b);
@@ -154,6 +154,8 @@ static void print_map(const struct obj *o, const struct style *s, unsigned depth
 
 static void print(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
 {
+	if (b->over)
+		return; /* nobody will read it */
 	switch (obj_type(o)) {
 	case OBJ_BOOL:
 		strbuf_adds(b, obj_is_true(o) ? "true" : "false");

@@ -348,9 +348,20 @@ void jsonpath_values_release(struct jsonpath_values *v)
 	*v = (struct jsonpath_values){0};
 }
 
+/* One more value is looked at; false: there is nothing left. */
+static bool look(struct jsonpath_values *v)
+{
+	if (!v->work)
+		return true;
+	if (*v->work == 0)
+		return false;
+	--*v->work;
+	return true;
+}
+
 static void push(struct jsonpath_values *v, const struct obj *o)
 {
-	if (!o || v->n >= JSONPATH_RESULTS_MAX)
+	if (!o || v->n >= JSONPATH_RESULTS_MAX || !look(v))
 		return;
 	if (v->n == v->cap) {
 		v->cap = mem_grown(v->cap, v->n + 1);
@@ -374,6 +385,8 @@ static void push_children(struct jsonpath_values *v, const struct obj *o)
 /* The value itself, then everything below it. */
 static void push_all(struct jsonpath_values *v, const struct obj *o)
 {
+	if (v->n >= JSONPATH_RESULTS_MAX || (v->work && *v->work == 0))
+		return;
 	push(v, o);
 	if (obj_type(o) == OBJ_MAP) {
 		OBJ_EACH (it, o)
@@ -416,12 +429,13 @@ static bool ordered(enum op op, int c)
 	return true;
 }
 
-static bool filter_matches(const struct step *s, const struct obj *item)
+static bool filter_matches(const struct step *s, const struct obj *item, size_t *work)
 {
-	const struct obj *left = jsonpath_first(s->left, item);
+	const struct obj *left = jsonpath_first_within(s->left, item, work);
 	if (s->op == OP_EXISTS || !left)
 		return left != NULL;
-	const struct obj *right = s->r_path ? jsonpath_first(s->r_path, item) : s->right;
+	const struct obj *right =
+		s->r_path ? jsonpath_first_within(s->r_path, item, work) : s->right;
 	double a, b;
 	if (!right)
 		return false;
@@ -438,12 +452,12 @@ static void push_filtered(const struct step *s, const struct obj *o, struct json
 {
 	if (obj_type(o) == OBJ_MAP) {
 		OBJ_EACH (it, o)
-			if (filter_matches(s, it.value))
+			if (look(v) && filter_matches(s, it.value, v->work))
 				push(v, it.value);
 		return;
 	}
 	for (size_t i = 0; obj_type(o) == OBJ_LIST && i < obj_len(o); i++)
-		if (filter_matches(s, obj_at(o, i)))
+		if (look(v) && filter_matches(s, obj_at(o, i), v->work))
 			push(v, obj_at(o, i));
 }
 
@@ -480,7 +494,7 @@ static void eval_step(const struct step *s, const struct obj *o, struct jsonpath
 
 void jsonpath_eval(const struct jsonpath *p, const struct obj *root, struct jsonpath_values *v)
 {
-	struct jsonpath_values now = {0}, next = {0};
+	struct jsonpath_values now = {.work = v->work}, next = {.work = v->work};
 	push(&now, root);
 	for (size_t i = 0; i < p->n; i++) {
 		next.n = 0;
@@ -507,12 +521,18 @@ static bool is_plain(const struct jsonpath *p)
 
 const struct obj *jsonpath_first(const struct jsonpath *p, const struct obj *root)
 {
+	return jsonpath_first_within(p, root, NULL);
+}
+
+const struct obj *jsonpath_first_within(const struct jsonpath *p, const struct obj *root,
+					size_t *work)
+{
 	if (is_plain(p)) {
 		for (size_t i = 0; i < p->n && root; i++)
 			root = obj_get(root, p->steps[i].names[0]);
 		return root;
 	}
-	CLEANUP(jsonpath_values_release) struct jsonpath_values v = {0};
+	CLEANUP(jsonpath_values_release) struct jsonpath_values v = {.work = work};
 	jsonpath_eval(p, root, &v);
 	return v.n ? v.items[0] : NULL;
 }

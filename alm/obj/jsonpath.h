@@ -25,6 +25,7 @@ DEFINE_FREEP(jsonpath)
 struct jsonpath_values {
 	const struct obj **items; /* owned array of values borrowed from the object */
 	size_t n, cap;
+	size_t *work; /* what it may look at, counted down; NULL: everything */
 };
 void jsonpath_values_release(struct jsonpath_values *v); /* usable as CLEANUP */
 
@@ -32,5 +33,9 @@ void jsonpath_values_release(struct jsonpath_values *v); /* usable as CLEANUP */
 void jsonpath_eval(const struct jsonpath *p, const struct obj *root, struct jsonpath_values *v);
 /* The first one, or NULL. */
 const struct obj *jsonpath_first(const struct jsonpath *p, const struct obj *root);
+/* The same, for paths of others: *work is what is left of the values that may be looked at, and
+ * what is not found with it is absent. ".." in ".." looks at a value as often as it nests deep. */
+const struct obj *jsonpath_first_within(const struct jsonpath *p, const struct obj *root,
+					size_t *work);
 
 #endif
