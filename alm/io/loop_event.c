@@ -20,6 +20,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/io/loop_event.h"
+#include "alm/io/loop_measure.h"
 
 #define WAIT_NS_MAX NS_PER_HOUR      /* a turn without work does no harm */
 #define SLICE_NS    (10 * NS_PER_MS) /* of I/O, then timers and tasks have their turn */
@@ -36,6 +37,8 @@ struct loop_event {
 	void *on_signal_arg;
 	bool stopped;
 	bool in_io, hurried; /* inside of event_base_loop(); its end is SLICE_NS away at most */
+	struct loop_measure *measure; /* NULL: nobody asks */
+	int64_t cpu_ns;               /* at the end of the turn before */
 };
 
 static struct loop_event *self(struct loop *l)
@@ -89,6 +92,7 @@ static void event_wake(struct loop *l)
 static void event_loop_free(struct loop *l)
 {
 	struct loop_event *e = self(l);
+	loop_measure_free(e->measure);
 	for (size_t i = 0; i < ARRAY_LEN(e->signals); i++)
 		if (e->signals[i])
 			event_free(e->signals[i]);
@@ -145,6 +149,22 @@ struct event_base *loop_event_base(struct loop *l)
 	return self(l)->base;
 }
 
+void loop_measure(struct loop *l, struct metrics *m)
+{
+	assert(l->ops == &ops && !self(l)->measure);
+	self(l)->measure = loop_measure_new(m);
+	self(l)->cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void measure_turn(struct loop_event *e)
+{
+	if (!e->measure)
+		return;
+	int64_t now = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	loop_measure_turn(e->measure, now - e->cpu_ns);
+	e->cpu_ns = now;
+}
+
 static void turn(struct loop_event *e, bool block)
 {
 	int64_t deadline = loop_next_deadline(&e->loop);
@@ -158,6 +178,7 @@ static void turn(struct loop_event *e, bool block)
 	e->in_io = false;
 	evtimer_del(e->wait);
 	loop_run_due(&e->loop);
+	measure_turn(e);
 }
 
 void loop_run(struct loop *l)

@@ -7,6 +7,7 @@
 
 struct metric {
 	int64_t value;
+	bool seconds; /* value is in nanoseconds */
 };
 
 struct family {
@@ -78,6 +79,21 @@ struct metric *metrics_gauge(struct metrics *m, const char *name, const char *he
 	return series(m, "gauge", name, help, labels);
 }
 
+struct metric *metrics_seconds(struct metrics *m, const char *name, const char *help)
+{
+	struct metric *s = series(m, "gauge", name, help, NULL);
+	s->seconds = true;
+	return s;
+}
+
+struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
+				 const char *part)
+{
+	struct metric *s = series(m, "histogram", name, help, part);
+	s->seconds = cstr_eq(part, "_sum");
+	return s;
+}
+
 static void drop_series(struct metrics *m, struct family *f, const char *prefix)
 {
 	struct map_entry *next;
@@ -140,9 +156,14 @@ static void print_family(const char *name, const struct family *f, struct strbuf
 	strbuf_addf(b, "# HELP %s %s\n# TYPE %s %s\n", name, f->help, name, f->type);
 	for (size_t i = 0; i < map_count(f->series); i++) {
 		const struct metric *s = entries[i]->value;
-		bool labels = entries[i]->key[0];
-		strbuf_addf(b, "%s%s%s%s %lld\n", name, labels ? "{" : "", entries[i]->key,
-			    labels ? "}" : "", (long long)s->value);
+		bool labels = entries[i]->key[0] && entries[i]->key[0] != '_'; /* else a part */
+		strbuf_addf(b, "%s%s%s%s ", name, labels ? "{" : "", entries[i]->key,
+			    labels ? "}" : "");
+		if (s->seconds)
+			strbuf_addf(b, "%lld.%09lld\n", (long long)(s->value / 1000000000),
+				    (long long)(s->value % 1000000000));
+		else
+			strbuf_addf(b, "%lld\n", (long long)s->value);
 	}
 	xfree((void *)entries);
 }

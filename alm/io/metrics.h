@@ -1,5 +1,5 @@
 /*
- * metrics: named counters and gauges, printed as Prometheus text (format 0.0.4).
+ * metrics: named counters, gauges and histograms, printed as Prometheus text (format 0.0.4).
  *
  * A registry owns its series. A series is found by name and labels and is then a plain number, so
  * counting costs nothing; keep the pointer. Pure: no clock, no I/O.
@@ -31,6 +31,12 @@ struct metric *metrics_counter(struct metrics *m, const char *name, const char *
 			       const char *labels);
 struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
 			     const char *labels);
+/* A gauge that is set in nanoseconds and printed in seconds. */
+struct metric *metrics_seconds(struct metrics *m, const char *name, const char *help);
+/* One number of a histogram of seconds, a counter: part is _bucket{le="0.1"}, _count, or _sum,
+ * which is counted in nanoseconds. */
+struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
+				 const char *part);
 /* Appends key="value", with a comma before it unless b is empty. */
 void metrics_label(struct strbuf *b, const char *key, const char *value);
 

@@ -12,6 +12,7 @@
 #include "alm/client/kubeconfig.h"
 #include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
+#include "alm/io/loop_measure.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/embedded.h"
@@ -185,6 +186,7 @@ static int start(struct controller_command *c, struct error *err)
 	struct kubeconfig_target target;
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	c->metrics = metrics_new();
+	loop_measure(c->loop, c->metrics);
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    find_target(c, &target, err) < 0 ||
 	    metrics_server_start(c->loop, c->metrics_listen, &c->hosts, c->metrics,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "alm/io/loop_measure.h"
 #include "alm/main/embedded.h"
 
 struct server_command {
@@ -36,8 +37,11 @@ static int run(struct cli *cli, struct error *err)
 	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0)
 		return -err->code;
 	c.loop = loop_event_new();
+	c.config.metrics = metrics_new();
+	loop_measure(c.loop, c.config.metrics);
 	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0) {
 		loop_free(c.loop);
+		metrics_free(c.config.metrics);
 		return -err->code;
 	}
 	loop_on_signal(c.loop, on_signal, &c);
@@ -47,6 +51,7 @@ static int run(struct cli *cli, struct error *err)
 	loop_run(c.loop);
 	embedded_free(c.embedded);
 	loop_free(c.loop);
+	metrics_free(c.config.metrics);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "alm/base/log.h"
 #include "alm/console/console.h"
 #include "alm/controllers/manager.h"
+#include "alm/io/loop_measure.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
@@ -80,6 +81,7 @@ static int start(struct up *u, struct error *err)
 {
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	u->metrics = u->config.metrics = metrics_new();
+	loop_measure(u->loop, u->metrics);
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
 	    metrics_server_start(u->loop, u->metrics_listen, &u->config.hosts, u->metrics,
 				 &u->metrics_server, err) < 0 ||

@@ -1,4 +1,4 @@
-#include "alm/io/metrics.h"
+#include "alm/io/loop_measure.h"
 
 #include <stdio.h>
 
@@ -35,9 +35,36 @@ static void test_metrics__the_number_of_series_is_bounded(void **state)
 	assert_int_equal(metric_value(metrics_counter(m, "d", "D.", NULL)), 5);
 }
 
+static void test_metrics__turns_of_a_loop(void **state)
+{
+	(void)state;
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct loop_measure *l = loop_measure_new(m);
+	loop_measure_turn(l, 300000);
+	loop_measure_turn(l, 20 * 1000000);
+	loop_measure_turn(l, 1500000000);
+	metrics_print(m, &b);
+	loop_measure_free(l);
+	static const char *const want[] = {
+		"# TYPE alm_loop_turn_seconds histogram\n",
+		"alm_loop_turn_seconds_bucket{le=\"0.001\"} 1\n",
+		"alm_loop_turn_seconds_bucket{le=\"0.01\"} 1\n",
+		"alm_loop_turn_seconds_bucket{le=\"0.02\"} 2\n",
+		"alm_loop_turn_seconds_bucket{le=\"0.5\"} 2\n",
+		"alm_loop_turn_seconds_bucket{le=\"+Inf\"} 3\n",
+		"alm_loop_turn_seconds_count 3\nalm_loop_turn_seconds_sum 1.520300000\n",
+		"alm_loop_longest_turn_seconds 1.500000000\n",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		if (!str_contains(strbuf_str(&b), str_of(want[i])))
+			fail_msg("%s is not in %s", want[i], b.buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_metrics__turns_of_a_loop),
 		cmocka_unit_test(test_metrics__prints_families_and_series_in_order),
 		cmocka_unit_test(test_metrics__the_number_of_series_is_bounded),
 	};
