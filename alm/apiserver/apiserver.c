@@ -18,9 +18,12 @@
 #include "alm/apiserver/simulate.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/virtual.h"
+#include "alm/base/clock.h"
 
 #define BOOTSTRAP_MAX      1000
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
+#define TRIM_BODY_BYTES    ((size_t)128 << 10)
+#define TRIM_AFTER_NS      NS_PER_S
 
 struct resource *server_resource(struct apiserver *s, const struct kind *k)
 {
@@ -96,6 +99,22 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	return registry_handle(r, err);
 }
 
+static void trim(void *arg)
+{
+	struct apiserver *s = arg;
+	s->trim_armed = false;
+	mem_trim();
+}
+
+/* What a large body took is in many small pieces, which the allocator would keep. */
+static void trim_soon(struct apiserver *s)
+{
+	if (s->trim_armed)
+		return;
+	s->trim_armed = true;
+	loop_arm(s->loop, &s->trim, TRIM_AFTER_NS);
+}
+
 static struct request *request_new(struct apiserver *s, struct exchange *x)
 {
 	struct request *r = ARENA_NEW(x->arena, struct request);
@@ -128,6 +147,8 @@ bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_clie
 void apiserver_handle(struct apiserver *s, struct exchange *x)
 {
 	struct error err = ERROR_INIT;
+	if (x->request.body.len >= TRIM_BODY_BYTES)
+		trim_soon(s);
 	struct request *r = x->admitted ? x->admitted : request_new(s, x);
 	/* After an answer neither r nor x exist: only a failure touches them again. */
 	if (handle_request(s, r, &err) == 0)
@@ -241,6 +262,7 @@ int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, stru
 	if (!c->metrics)
 		s->own_metrics = metrics_new();
 	s->metrics = c->metrics ? c->metrics : s->own_metrics;
+	s->trim = (struct timer){.fn = trim, .arg = s};
 	if (start(s, err) < 0) {
 		apiserver_free(s);
 		return -err->code;
@@ -257,6 +279,7 @@ void apiserver_free(struct apiserver *s)
 		refusals_flush(s->refusals);
 		store_flush(s->store);
 	}
+	loop_disarm(s->loop, &s->trim);
 	hub_free(s->hub);
 	simulate_free(s->simulate);
 	virtual_free(s->virtuals);

@@ -41,6 +41,8 @@ struct apiserver {
 	struct refusals *refusals;
 	const char *notices[APISERVER_NOTICES_MAX];
 	size_t n_notices;
+	struct timer trim;                     /* after large requests */
+	bool trim_armed;
 };
 
 /* Adds to apiserver_notice(); past the limit it is dropped. */

@@ -93,8 +93,9 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 		json_duplicates_release(&dup);
 		if (inner.code == E_TOOLARGE)
 			return fail(r, E_TOOLARGE, err, "error decoding patch: %s", inner.msg);
+		const char *fault = json_fault(body, r->arena); /* NULL: only our limits are hurt */
 		return fail(r, E_BADREQUEST, err, "error decoding patch: %s",
-			    json_fault(body, r->arena));
+			    fault ? fault : inner.msg);
 	}
 	for (size_t i = 0; i < dup.n && f->n < FINDINGS_MAX; i++)
 		f->items[f->n++] = arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);

@@ -13,7 +13,7 @@
 /* Steps; those of Kubernetes are cost units of about the same size. */
 #define RULE_STEPS_MAX   1000000
 #define OBJECT_STEPS_MAX 10000000
-#define EVAL_BYTES_MAX   ((size_t)64 << 20)
+#define EVAL_BYTES_MAX   ((size_t)32 << 20)
 #define PATH_BYTES_MAX   ((size_t)64 << 10)
 #define MESSAGE_MAX      5120
 
