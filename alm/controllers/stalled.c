@@ -102,7 +102,7 @@ static struct action *plan_conditions(struct plan *p, const struct obj *o, struc
 		struct obj *patch = obj_map();
 		obj_set(patch, "status", obj_map());
 		obj_set_path(patch, "status.conditions", conditions);
-		plan_patch(p, o, patch);
+		plan_own_patch(p, o, patch);
 		struct action *x = CONTAINER_OF(p->tail, struct action, next);
 		x->subresource = "status";
 		x->subject = o;
