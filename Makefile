@@ -9,8 +9,8 @@ PREFIX ?= /usr/local
 Q := $(if $(V),,@)
 VERSION := 0.1.0
 
-PKGS := yaml-0.1 sqlite3 libarchive zlib libevent_openssl libevent libssl libcrypto libpcre2-8
-DEBS := gcc make pkg-config libcurl4-openssl-dev libyaml-dev libsqlite3-dev libarchive-dev zlib1g-dev \
+PKGS := json-c yaml-0.1 sqlite3 libarchive zlib libevent_openssl libevent libssl libcrypto libpcre2-8
+DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev zlib1g-dev \
 	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
 TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl docker-registry
 # All in Debian 12; the version of the two from clang is part of their name, as their findings change with it.
@@ -44,7 +44,7 @@ LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs $(LDS
 # OpenSSL stays shared: its security fixes reach us without a build, and it is twice as large as all of alm.
 # libcurl is neither: alm/io/curl_lib.h.
 STATIC ?= $(if $(SANITIZE),,1)
-LIBS := archive event_openssl event_core event_extra yaml sqlite3 z pcre2-8 crypt seccomp
+LIBS := archive event_openssl event_core event_extra json-c yaml sqlite3 z pcre2-8 crypt seccomp
 has_archive = $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) libcurl)
 PKG_LIBS = $(LIBS:%=-l%) -lssl -lcrypto -lm

@@ -41,7 +41,7 @@ struct apiserver {
 	struct refusals *refusals;
 	const char *notices[APISERVER_NOTICES_MAX];
 	size_t n_notices;
-	struct timer trim;                     /* after large requests */
+	struct timer trim; /* after large requests */
 	bool trim_armed;
 };
 

@@ -70,7 +70,8 @@ static inline void *mem_unconst(const void *p)
 		}                                                                  \
 	} while (0)
 
-/* Gives what is free back to the system: after a start, or a request, that needed much for a moment.
+/* Gives what is free back to the system: after a start, or a request, that needed much for a
+ * moment.
  */
 void mem_trim(void);
 /* For a process that ends soon: what is freed stays with it, instead of coming back page by page.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
-#include "alm/obj/json.h"
+#include "alm/obj/json_foreign.h"
 #include "alm/obj/meta.h"
 #include "catalog/weburl.h"
 
@@ -45,7 +45,7 @@ static int read_docker(const char *text, const char *origin, struct arena *a,
 {
 	struct obj *o = NULL;
 	const char *host = origin + strlen("https://");
-	if (json_parse(str_of(text), &o, err) < 0)
+	if (json_foreign_parse(str_of(text), &o, err) < 0)
 		return error_set(err, E_INVALID, "the Secret's .dockerconfigjson is no JSON");
 	obj_keep(a, o);
 	OBJ_EACH (it, obj_get(o, "auths")) {

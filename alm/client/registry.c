@@ -4,7 +4,7 @@
 #include <sys/queue.h>
 
 #include "alm/base/hash.h"
-#include "alm/obj/json.h"
+#include "alm/obj/json_foreign.h"
 
 #define CALL_BYTES      ((size_t)64 << 10)
 #define TOKEN_BYTES_MAX ((size_t)64 << 10)
@@ -98,7 +98,7 @@ static void token_came(void *arg, const struct remote_reply *reply)
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	c->call = NULL;
-	if (remote_check(reply, &err) < 0 || json_parse(reply->body, &o, &err) < 0) {
+	if (remote_check(reply, &err) < 0 || json_foreign_parse(reply->body, &o, &err) < 0) {
 		error_wrap(&err, "%s: token", c->registry->base.origin);
 		fail(c, reply, &err);
 		return;

@@ -26,7 +26,7 @@
 #include "alm/obj/meta.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
-#define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
+#define PASSES_A_TURN_MAX 8              /* of a controller; the queue calls again for the rest */
 #define RIGHTS_SETTLE_NS  (3 * NS_PER_S) /* watch caches of authorizers lag by less */
 
 /* --- queues --- */

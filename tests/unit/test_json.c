@@ -108,8 +108,8 @@ static void test_json__reports_duplicates(void **state)
 	struct json_duplicates dup = {0};
 	struct error err = ERROR_INIT;
 	struct obj *o;
-	assert_ok(json_parse_dup(STR("{\"spec\":{\"a\":1,\"a\":2,\"l\":[0,{\"x\":1,\"x\":3}]}}"),
-				 0, &dup, &o, &err),
+	assert_ok(json_parse_dup(STR("{\"spec\":{\"a\":1,\"a\":2,\"l\":[0,{\"x\":1,\"x\":3}]}}"), 0,
+				 &dup, &o, &err),
 		  &err);
 	assert_int_equal(dup.n, 2);
 	assert_string_equal(dup.paths[0], "spec.a");
