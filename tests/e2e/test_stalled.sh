@@ -28,6 +28,8 @@ alm package build "$dir/web" -o "$catalog" >/dev/null
 up_start
 thing 1 | k apply -f - >/dev/null
 k wait --for=condition=Established crd/things.x.io --timeout=60s >/dev/null
+k create clusterrole web-things --verb='*' --resource=things.x.io >/dev/null
+k create clusterrolebinding web-things --clusterrole=web-things --serviceaccount=alm-system:app-web >/dev/null
 k create -f - >/dev/null <<YAML
 {apiVersion: app.coreos.com/v1alpha1, kind: Catalog, metadata: {name: ops}, spec: {source: {url: "dir://$catalog"}, interval: 5s}}
 YAML

@@ -287,7 +287,7 @@ const struct scenario scenario_remove = {
 	.actions = removal,
 	.program = &operators_program,
 	.simulate_workloads = true,
-	.writes = 62,
+	.writes = 64, /* one status of the app, with its Event, while the catalog is read */
 	.converged = removed,
 };
 

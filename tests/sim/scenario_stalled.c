@@ -31,6 +31,18 @@
 	"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\"," \
 	"\"metadata\":{\"name\":\"things.x.io\"},\"spec\":" SPEC("1") "}"
 
+#define RBAC "/apis/rbac.authorization.k8s.io/v1"
+#define ROLE_BODY                                                                                 \
+	"{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRole\",\"metadata\":" \
+	"{\"name\":\"web-things\"},\"rules\":[{\"apiGroups\":[\"x.io\"],\"resources\":"           \
+	"[\"things\"],\"verbs\":[\"*\"]}]}"
+#define BINDING_BODY                                                                        \
+	"{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRoleBinding\"," \
+	"\"metadata\":{\"name\":\"web-things\"},\"roleRef\":{\"apiGroup\":"                 \
+	"\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"web-things\"},"  \
+	"\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"app-web\",\"namespace\":"    \
+	"\"alm-system\"}]}"
+
 /* Somebody else's CRD does not let the object be. */
 static void put_thing(struct world *w)
 {
@@ -44,6 +56,8 @@ static void put_thing(struct world *w)
 static const struct user_action actions[] = {
 	{0, DO_CREATE, CRDS, CRD_BODY, NULL},
 	{SEC, DO_UNTIL, CRDS "/things.x.io", "@Established=InitialNamesAccepted", NULL},
+	{0, DO_CREATE, RBAC "/clusterroles", ROLE_BODY, NULL},
+	{0, DO_CREATE, RBAC "/clusterrolebindings", BINDING_BODY, NULL},
 	{0, DO_CALL, "call", NULL, put_thing},
 	{SEC, DO_CREATE, CATALOGS, CATALOG_BODY, NULL},
 	{0, DO_CREATE, APPS, APP_BODY, NULL},

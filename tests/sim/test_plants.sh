@@ -12,7 +12,7 @@ table='
 11|approved was sha256:.*, installed is sha256:|--scenario race --fault none
 12|AwaitingApproval.*approved plan sha256:|--scenario again --fault none
 13|cached .* is not on the server|--scenario toy --seed 53
-18|is shown with 0 rows|--scenario install --exhaustive --only crash-after
+18|is shown with 0 rows|--scenario install --exhaustive --only crash-after --keep-going
 19|object revision without its row|--scenario server --exhaustive
 20||--disk
 21|not status.installedVersion=0.9.4|--scenario install --exhaustive --only crash-before
