@@ -16,7 +16,7 @@ table='
 19|object revision without its row|--scenario server --exhaustive
 20||--disk
 21|not status.installedVersion=0.9.4|--scenario install --exhaustive --only crash-before
-22|status is .*, its row says|--scenario install --exhaustive --only crash-before
+22|status is .*, its row says|--scenario upgrade --fault crash-before@w51
 25|not status.installedVersion=0.9.4|--scenario install --fault none
 26|writes and no end|--scenario install --fault none
 27|approved was sha256:.*, installed is sha256:|--scenario race --fault none --together
