@@ -16,8 +16,10 @@
 #define WAIT_NS        NS_PER_HOUR
 #define SETTLE_NS      (30 * NS_PER_MIN) /* after the faults have stopped */
 #define IDLE_NS        NS_PER_HOUR
-#define WRITES_MAX     1500 /* the longest scenario needs 200 without faults */
-#define SCENARIO_NS    (12 * NS_PER_HOUR)
+/* The longest scenario needs 200 without faults; each of a storm of crashes applies seven
+ * definitions. */
+#define WRITES_MAX  3000
+#define SCENARIO_NS (12 * NS_PER_HOUR)
 
 void world_fail(struct world *w, const char *fmt, ...)
 {
