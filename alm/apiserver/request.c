@@ -148,14 +148,31 @@ void request_begin(struct request *r, int status, const char *content_type)
 	exchange_begin(r->exchange, status, &r->headers);
 }
 
+static void print_failure(struct request *r, const struct error *err, struct strbuf *b)
+{
+	if ((err->code == E_UNAVAILABLE || err->code == E_TOOMANY) && !r->failure.retry_after_s)
+		r->failure.retry_after_s = 1;
+	if (r->failure.retry_after_s)
+		request_set_header(r, "Retry-After",
+				   arena_fmt(r->arena, "%d", r->failure.retry_after_s));
+	status_print(&r->failure, err, b);
+}
+
+static void reply_too_large_for_yaml(struct request *r)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	error_set(&err, E_TOOLARGE, REQUEST_YAML_MESSAGE);
+	print_failure(r, &err, &b);
+	request_reply(r, error_http(err.code), "application/json", strbuf_str(&b));
+}
+
 void request_reply_json(struct request *r, int status, struct str json)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o = NULL;
 	if (r->accept.yaml && json.len > REQUEST_YAML_BYTES_MAX) {
-		r->accept.yaml = false;
-		error_set(&err, E_TOOLARGE, REQUEST_YAML_MESSAGE);
-		request_reply_error(r, &err);
+		reply_too_large_for_yaml(r);
 		return;
 	}
 	if (!r->accept.yaml || json_parse(json, &o, &err) < 0) {
@@ -183,12 +200,7 @@ void request_reply_obj(struct request *r, int status, const struct obj *o)
 void request_reply_error(struct request *r, const struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if ((err->code == E_UNAVAILABLE || err->code == E_TOOMANY) && !r->failure.retry_after_s)
-		r->failure.retry_after_s = 1;
-	if (r->failure.retry_after_s)
-		request_set_header(r, "Retry-After",
-				   arena_fmt(r->arena, "%d", r->failure.retry_after_s));
-	status_print(&r->failure, err, &b);
+	print_failure(r, err, &b);
 	request_reply_json(r, error_http(err->code), strbuf_str(&b));
 }
 

@@ -91,13 +91,14 @@ int file_open(const char *path, int *ret_fd, struct error *err)
 	struct file_info info;
 	if (file_info(path, &info, err) < 0 || check_regular(&info, path, err) < 0)
 		return -err->code;
-	CLEANUP(file_close) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(err, path);
-	if (file_info_fd(fd, path, &info, err) < 0 || check_regular(&info, path, err) < 0)
+	if (file_info_fd(fd, path, &info, err) < 0 || check_regular(&info, path, err) < 0) {
+		close(fd);
 		return -err->code;
+	}
 	*ret_fd = fd;
-	fd = -1;
 	return 0;
 }
 

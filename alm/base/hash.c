@@ -95,6 +95,7 @@ static const uint64_t *table_key(void)
 	static bool made;
 	if (!made) {
 		unsigned char d[SHA256_BYTES];
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is how it comes */
 		const char *random = (const char *)getauxval(AT_RANDOM);
 		sha256(str_n(random, random ? 16 : 0), d); /* the canary of the stack is in them */
 		memcpy(key, d, sizeof(key));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/controllers/source_jobs.h"
 
 #define LINES_BYTES_MAX ((size_t)256 << 20)
 
@@ -153,29 +154,34 @@ const char *source_path(const struct obj *catalog, const char *scheme)
 
 /* --- jobs --- */
 
+/* One archive, or the whole of a source. */
+static const struct sandbox_limits *limits_of(const char *job)
+{
+	bool is_one = !strcmp(job, SOURCE_JOB_ARCHIVE) || !strcmp(job, SOURCE_JOB_MEMBER);
+	return is_one ? &source_limits_one : &source_limits_all;
+}
+
 /* Without descriptors (the simulation) the bytes go the way of the text. */
 static struct sandbox_run *run_on_bytes(const struct source_files *f, struct sandbox *s,
 					const char *job, struct str text, const char *path,
-					const struct sandbox_limits *limits, sandbox_done done,
-					void *arg, struct error *err)
+					sandbox_done done, void *arg, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf input =
 		STRBUF_INIT(text.len + SOURCE_FOLDER_BYTES_MAX);
 	strbuf_addstr(&input, text);
 	if (f->read(f->arg, path, &input, err) < 0)
 		return NULL;
-	return sandbox_run(s, job, strbuf_str(&input), limits, done, arg);
+	return sandbox_run(s, job, strbuf_str(&input), limits_of(job), done, arg);
 }
 
 struct sandbox_run *source_run(const struct source_files *f, struct sandbox *s, const char *job,
-			       struct str text, const char *path,
-			       const struct sandbox_limits *limits, sandbox_done done, void *arg,
+			       struct str text, const char *path, sandbox_done done, void *arg,
 			       struct error *err)
 {
 	int fd;
 	if (!f->open)
-		return run_on_bytes(f, s, job, text, path, limits, done, arg, err);
+		return run_on_bytes(f, s, job, text, path, done, arg, err);
 	if (f->open(f->arg, path, &fd, err) < 0)
 		return NULL;
-	return sandbox_run_file(s, job, text, fd, limits, done, arg);
+	return sandbox_run_file(s, job, text, fd, limits_of(job), done, arg);
 }

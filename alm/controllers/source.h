@@ -53,8 +53,7 @@ const char *source_path(const struct obj *catalog, const char *scheme);
 /* A job on a local file, whose bytes follow the text; done comes in a later turn. NULL: the file
  * cannot be opened. */
 struct sandbox_run *source_run(const struct source_files *f, struct sandbox *s, const char *job,
-			       struct str text, const char *path,
-			       const struct sandbox_limits *limits, sandbox_done done, void *arg,
+			       struct str text, const char *path, sandbox_done done, void *arg,
 			       struct error *err);
 
 #endif

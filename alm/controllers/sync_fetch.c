@@ -190,7 +190,7 @@ static void fetch_from_file(struct archive_fetch *f, const char *path)
 {
 	const char *name = arena_fmt(f->a, "%s\n", local_name(f->wanted.locator));
 	f->child = source_run(f->host.files, f->host.sandbox, SOURCE_JOB_MEMBER, str_of(name), path,
-			      &source_limits_one, member_came, f, &f->err);
+			      member_came, f, &f->err);
 	if (!f->child)
 		finish(f);
 }

@@ -120,8 +120,7 @@ static void start_file(struct local_file *f)
 		put_error(f, arena_fmt(s->a, "larger than %zu bytes", SOURCE_ARCHIVE_BYTES_MAX));
 		return;
 	}
-	f->child = source_run(s->host.files, s->host.sandbox, f->job, text, f->path,
-			      is_archive ? &source_limits_one : &source_limits_all, told, f, &err);
+	f->child = source_run(s->host.files, s->host.sandbox, f->job, text, f->path, told, f, &err);
 	if (f->child)
 		s->n_running++;
 	else if (err.code != E_NOTFOUND) /* else it went since the listing */
@@ -298,7 +297,7 @@ void sync_file(struct sync *s)
 		error_set(&err, E_LIMIT, "larger than %zu bytes", SOURCE_FOLDER_BYTES_MAX);
 	if (!err.code)
 		f->child = source_run(fs, s->host.sandbox, SOURCE_JOB_FOLDER, STR(""), f->path,
-				      &source_limits_all, folder_told, f, &err);
+				      folder_told, f, &err);
 	if (err.code) {
 		error_wrap(&err, "%s", s->url);
 		sync_fail(s, &err);

@@ -68,15 +68,18 @@ int beneath_open(int root, const char *path, struct file_info *ret, int *ret_fd,
 		return -err->code;
 	if (!info.is_regular)
 		return error_set(err, E_INVALID, "%s is no regular file", path);
-	CLEANUP(beneath_close) int fd =
-		open_beneath(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
-	if (fd < 0 || file_info_fd(fd, path, &info, err) < 0)
+	int fd = open_beneath(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, err);
+	if (fd < 0)
 		return -err->code;
-	if (!info.is_regular)
-		return error_set(err, E_INVALID, "%s is no regular file", path);
+	int r = file_info_fd(fd, path, &info, err);
+	if (r >= 0 && !info.is_regular)
+		r = error_set(err, E_INVALID, "%s is no regular file", path);
+	if (r < 0) {
+		beneath_close(&fd);
+		return r;
+	}
 	*ret = info;
 	*ret_fd = fd;
-	fd = -1;
 	return 0;
 }
 

@@ -222,7 +222,7 @@ static bool is_nothing(const struct fieldset *s)
 
 struct fieldset *fieldset_union(const struct fieldset *x, const struct fieldset *y, struct arena *a)
 {
-	if (is_nothing(x) || is_nothing(y)) {
+	if (!x || !y || x->n == 0 || y->n == 0) {
 		const struct fieldset *all = is_nothing(x) ? y : x;
 		return all ? mem_unconst(all) : fieldset_new(a);
 	}

@@ -88,6 +88,7 @@ struct obj *obj_ref(const struct obj *o)
 	return node;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most 2 * OBJ_DEPTH_MAX deep */
 static void list_release(struct obj *o)
 {
 	struct obj_list_node *l = list_node(o);

@@ -174,9 +174,10 @@ struct obj *obj_map(void)
 static struct obj *copied(const struct obj *o, struct obj *(*copy)(const struct obj *value))
 {
 	struct obj *map = obj_map();
-	if (obj_len(o) > 0)
-		map_node(map)->members = block_new(cap_for(o->len), members_of(o), copy);
-	map->len = (uint32_t)obj_len(o);
+	uint32_t n = (uint32_t)obj_len(o);
+	if (n > 0)
+		map_node(map)->members = block_new(cap_for(n), members_of(o), copy);
+	map->len = n;
 	return map;
 }
 

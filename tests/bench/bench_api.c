@@ -203,90 +203,116 @@ static void bench_admit(struct flood *f, struct transport *with, struct transpor
 	       sum[0] / (ROUNDS * ROUND) * 1e6, sum[1] / (ROUNDS * ROUND) * 1e6, sum[0] / sum[1]);
 }
 
-static void bench_http(const char *path)
+/* A server with TLS that asks who a client is at the head, and one that does not. */
+struct http_bench {
+	struct loop *loop;
+	struct db *db;
+	struct audit *audit;
+	struct apiserver *api;
+	struct server *server, *plain;
+	struct transport *other; /* to plain */
+	struct flood f;          /* to server */
+	char *ca, *ca_key, *cert, *key;
+};
+
+static int open_servers(struct http_bench *b, const char *path, struct error *err)
 {
 	static const char *const groups[] = {"system:masters"};
-	const struct apiserver_token token = {"secret", "admin", "1", groups, 1};
-	struct error err = ERROR_INIT;
-	struct loop *loop = loop_event_new();
-	struct db *db = NULL;
-	struct audit *audit = NULL;
-	struct apiserver *api = NULL;
-	struct server *server = NULL, *plain = NULL;
-	struct transport *other = NULL;
-	struct flood f = {.loop = loop};
-	char *ca = NULL, *ca_key = NULL, *cert = NULL, *key = NULL, url[128];
-	file_remove(path, &err);
+	static const struct apiserver_token token = {"secret", "admin", "1", groups, 1};
 	struct db_config dc = {.path = path};
-	struct audit_config au = {.loop = loop};
-	if (db_open(&dc, &db, &err) < 0)
-		goto out;
-	au.db = db;
-	if (audit_open(&au, &audit, &err) < 0 ||
-	    tls_ca_new(loop, "bench", &ca, &ca_key, &err) < 0 ||
-	    tls_serving_new(loop, ca, ca_key, NULL, 0, &cert, &key, &err) < 0)
-		goto out;
-	struct apiserver_config ac = {.db = db,
-				      .loop = loop,
-				      .audit = audit,
+	struct audit_config au = {.loop = b->loop};
+	if (db_open(&dc, &b->db, err) < 0)
+		return -err->code;
+	au.db = b->db;
+	if (audit_open(&au, &b->audit, err) < 0 ||
+	    tls_ca_new(b->loop, "bench", &b->ca, &b->ca_key, err) < 0 ||
+	    tls_serving_new(b->loop, b->ca, b->ca_key, NULL, 0, &b->cert, &b->key, err) < 0)
+		return -err->code;
+	struct apiserver_config ac = {.db = b->db,
+				      .loop = b->loop,
+				      .audit = b->audit,
 				      .tokens = &token,
 				      .n_tokens = 1,
 				      .ca_pem = "",
 				      .address = ""};
-	struct server_config sc = {
-		.listen = "127.0.0.1:0", .cert_pem = cert, .key_pem = key, .admit = flood_admit};
-	if (apiserver_new(&ac, &api, &err) < 0 ||
-	    server_listen(loop, &sc, flood_handle, api, &server, &err) < 0)
-		goto out;
+	struct server_config sc = {.listen = "127.0.0.1:0",
+				   .cert_pem = b->cert,
+				   .key_pem = b->key,
+				   .admit = flood_admit};
+	if (apiserver_new(&ac, &b->api, err) < 0 ||
+	    server_listen(b->loop, &sc, flood_handle, b->api, &b->server, err) < 0)
+		return -err->code;
 	sc.admit = NULL;
-	if (server_listen(loop, &sc, flood_handle, api, &plain, &err) < 0)
-		goto out;
-	snprintf(url, sizeof(url), "https://%s", server_address(server));
+	return server_listen(b->loop, &sc, flood_handle, b->api, &b->plain, err);
+}
+
+static int connect_to(struct http_bench *b, struct server *s, struct transport **ret,
+		      struct error *err)
+{
+	char url[128];
+	snprintf(url, sizeof(url), "https://%s", server_address(s));
 	struct transport_config tc = {
-		.base_url = url, .ca_pem = ca, .token = "secret", .user_agent = "bench"};
+		.base_url = url, .ca_pem = b->ca, .token = "secret", .user_agent = "bench"};
+	return transport_curl_new(b->loop, &tc, ret, err);
+}
+
+static void define_kind(struct http_bench *b)
+{
+	static const struct transport_events once = {NULL, flood_data, flood_done};
 	struct transport_request def = {
 		.method = "POST",
 		.target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
 		.body = str_of(crd)};
-	static const struct transport_events once = {NULL, flood_data, flood_done};
 	http_header_add(&def.headers, "Content-Type", "application/json");
-	if (transport_curl_new(loop, &tc, &f.transport, &err) < 0)
-		goto out;
-	snprintf(url, sizeof(url), "https://%s", server_address(plain));
-	if (transport_curl_new(loop, &tc, &other, &err) < 0)
-		goto out;
-	f.done = CREATES - 1; /* the definition alone */
-	f.started = CREATES;
-	transport_start(f.transport, &def, &once, &f);
-	loop_run(loop);
+	b->f.done = CREATES - 1; /* the definition alone */
+	b->f.started = CREATES;
+	transport_start(b->f.transport, &def, &once, &b->f);
+	loop_run(b->loop);
+}
+
+static void measure_http(struct http_bench *b)
+{
+	define_kind(b);
 	for (int n = 1; n <= 32; n = n == 1 ? 8 : n * 4) {
-		f.done = f.started = 0;
+		b->f.done = b->f.started = 0;
 		double t = now_s(), cpu = cpu_s();
 		for (int i = 0; i < n; i++)
-			flood_start(&f);
-		loop_run(loop);
+			flood_start(&b->f);
+		loop_run(b->loop);
 		printf("audit on, TLS  %2d clients: %7.0f creates/s, %.0f CPU us each on both "
 		       "sides\n",
 		       n, CREATES / (now_s() - t), (cpu_s() - cpu) / CREATES * 1e6);
 	}
-	struct transport *first = f.transport;
-	bench_admit(&f, first, other);
-	f.transport = first;
-out:
-	if (err.code)
+	struct transport *first = b->f.transport;
+	bench_admit(&b->f, first, b->other);
+	b->f.transport = first;
+}
+
+static void bench_http(const char *path)
+{
+	struct error err = ERROR_INIT;
+	struct http_bench b = {.loop = loop_event_new()};
+	b.f.loop = b.loop;
+	file_remove(path, &err);
+	err = ERROR_INIT;
+	if (open_servers(&b, path, &err) < 0 ||
+	    connect_to(&b, b.server, &b.f.transport, &err) < 0 ||
+	    connect_to(&b, b.plain, &b.other, &err) < 0)
 		fprintf(stderr, "bench_api: %s\n", err.msg);
-	transport_free(f.transport);
-	transport_free(other);
-	apiserver_free(api);
-	server_free(server);
-	server_free(plain);
-	audit_close(audit);
-	db_close(db);
-	loop_free(loop);
-	xfree(ca);
-	xfree(ca_key);
-	xfree(cert);
-	xfree(key);
+	else
+		measure_http(&b);
+	transport_free(b.f.transport);
+	transport_free(b.other);
+	apiserver_free(b.api);
+	server_free(b.server);
+	server_free(b.plain);
+	audit_close(b.audit);
+	db_close(b.db);
+	loop_free(b.loop);
+	xfree(b.ca);
+	xfree(b.ca_key);
+	xfree(b.cert);
+	xfree(b.key);
 }
 
 int main(int argc, char **argv)

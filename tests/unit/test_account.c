@@ -390,7 +390,7 @@ static void test_account__an_action_of_the_app_without_it_cannot_be_planned(void
 	struct world *w = *state;
 	pid_t pid = fork();
 	if (!pid) {
-		signal(SIGABRT, SIG_DFL);
+		(void)signal(SIGABRT, SIG_DFL);
 		(void)close(2);
 		view_fake_plan(&w->f)->as = NULL;
 		plan_create(&w->f.plan, meta_skeleton("v1", "ConfigMap", "ns", "x"));

@@ -99,7 +99,7 @@ static void test_file__input_of_a_command_may_be_a_pipe(void **state)
 	struct fixture *f = *state;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(100);
 	int p[2];
-	assert_int_equal(pipe(p), 0);
+	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
 	assert_int_equal(write(p[1], "piped", 5), 5);
 	close(p[1]);
 	const char *path = arena_fmt(f->arena, "/dev/fd/%d", p[0]);
