@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate_words.h"
 
@@ -216,7 +217,7 @@ static void add_row(const char *const cells[COLUMNS], const size_t widths[COLUMN
 		    struct strbuf *b)
 {
 	for (int c = 0; c < COLUMNS; c++) {
-		strbuf_adds(b, cells[c]);
+		visible_adds(b, cells[c]);
 		if (c + 1 < COLUMNS)
 			strbuf_pad(b, ' ', widths[c] + 3 - strlen(cells[c]));
 	}
@@ -226,10 +227,10 @@ static void add_row(const char *const cells[COLUMNS], const size_t widths[COLUMN
 static void add_total(size_t refused, size_t warned, struct strbuf *b)
 {
 	if (refused + warned == 0)
-		strbuf_adds(b, "nothing refused, no warning\n");
+		visible_addf(b, "nothing refused, no warning\n");
 	else
-		strbuf_addf(b, "%zu refused, %zu warning%s\n", refused, warned,
-			    warned == 1 ? "" : "s");
+		visible_addf(b, "%zu refused, %zu warning%s\n", refused, warned,
+			     warned == 1 ? "" : "s");
 }
 
 void gate_report_text(const struct gate_report *r, struct strbuf *b)
@@ -360,5 +361,5 @@ void gate_report_diff(const struct gate_report *r, struct strbuf *b)
 	for (size_t i = 0; i < r->n; i++)
 		gate_words(r->pairs[i].before, r->pairs[i].after, b);
 	if (b->len == before)
-		strbuf_adds(b, "no difference\n");
+		visible_addf(b, "no difference\n");
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema.h"
@@ -25,14 +26,15 @@ static const char *value_text(struct words *w, const struct obj *o)
 	json_print_canonical(o, &b);
 	if (b.len > VALUE_BYTES_MAX) {
 		strbuf_truncate(&b, VALUE_BYTES_MAX - 3);
-		strbuf_adds(&b, "...");
+		visible_adds(&b, "...");
 	}
 	return arena_strdup(w->a, b.buf);
 }
 
 static void say(struct words *w, const char *what)
 {
-	strbuf_addf(w->out, "%s%s%s: %s\n", w->resource, w->path.len ? " " : "", w->path.buf, what);
+	visible_addf(w->out, "%s%s%s: %s\n", w->resource, w->path.len ? " " : "", w->path.buf,
+		     what);
 }
 
 static void changed(struct words *w, const char *name, const struct obj *x, const struct obj *y)
@@ -59,7 +61,7 @@ static void field(struct words *w, const char *step, const struct obj *x, const 
 {
 	size_t at = w->path.len;
 	bool name = step[0] != '[' && step[0] != '{';
-	strbuf_addf(&w->path, "%s%s", name && at ? "." : "", step);
+	visible_addf(&w->path, "%s%s", name && at ? "." : "", step);
 	if (x && y)
 		node(w, x, y);
 	else if (x)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/obj/condition.h"
 #include "catalog/resolve_internal.h"
 #include "catalog/resolve_relax.h"
@@ -211,11 +212,11 @@ static void print_row(const struct obj *c, struct columns w, struct strbuf *b)
 	} else if (!strcmp(reason, "NotEvaluated")) {
 		verdict = "?";
 	}
-	strbuf_addf(b, "  %-*s %-4s ", w.version, obj_str(c, "version"), verdict);
+	visible_addf(b, "  %-*s %-4s ", w.version, obj_str(c, "version"), verdict);
 	if (*message)
-		strbuf_addf(b, "%-*s %s\n", w.reason, reason, message);
+		visible_addf(b, "%-*s %s\n", w.reason, reason, message);
 	else
-		strbuf_addf(b, "%s\n", reason);
+		visible_addf(b, "%s\n", reason);
 }
 
 static void print_head(const struct obj *o, const char *revision, struct strbuf *b)
@@ -224,26 +225,26 @@ static void print_head(const struct obj *o, const char *revision, struct strbuf 
 		   *catalog = obj_str(o, "status.source.catalog");
 	if (!catalog)
 		catalog = obj_str(o, "spec.catalog");
-	strbuf_addf(b, "%s  %s%s  %s", obj_str(o, "metadata.name"),
-		    installed ? "installed " : "not installed", or_else(installed, ""),
-		    or_else(obj_str(o, "spec.upgrade.mode"), "Automatic"));
+	visible_addf(b, "%s  %s%s  %s", obj_str(o, "metadata.name"),
+		     installed ? "installed " : "not installed", or_else(installed, ""),
+		     or_else(obj_str(o, "spec.upgrade.mode"), "Automatic"));
 	if (catalog)
-		strbuf_addf(b, "  %s", catalog);
+		visible_addf(b, "  %s", catalog);
 	if (catalog && revision)
-		strbuf_addf(b, "@sha256:%.4s…", revision);
-	strbuf_addf(b, "  channel %s  range %s\n", or_else(obj_str(o, "spec.channel"), "stable"),
-		    or_else(obj_str(o, "spec.version"), "*"));
+		visible_addf(b, "@sha256:%.4s…", revision);
+	visible_addf(b, "  channel %s  range %s\n", or_else(obj_str(o, "spec.channel"), "stable"),
+		     or_else(obj_str(o, "spec.version"), "*"));
 }
 
 static void print_foot(int64_t n_lower, const char *seq, struct strbuf *b)
 {
 	if (n_lower)
-		strbuf_addf(b, "  %lld lower version%s: NotNewer", (long long)n_lower,
-			    n_lower == 1 ? "" : "s");
+		visible_addf(b, "  %lld lower version%s: NotNewer", (long long)n_lower,
+			     n_lower == 1 ? "" : "s");
 	if (seq)
-		strbuf_addf(b, "%saudit #%s", n_lower ? "    " : "  ", seq);
+		visible_addf(b, "%saudit #%s", n_lower ? "    " : "  ", seq);
 	if (n_lower || seq)
-		strbuf_adds(b, "\n");
+		visible_addf(b, "\n");
 }
 
 void resolve_print(const struct obj *apptype, const char *revision, const char *seq, bool wide,
@@ -261,7 +262,7 @@ void resolve_print(const struct obj *apptype, const char *revision, const char *
 			print_row(obj_at(list, i), w, b);
 	}
 	if (!obj_len(list) && condition_get(apptype, "Resolved", &resolved))
-		strbuf_addf(b, "  %s: %s\n", resolved.reason, resolved.message);
+		visible_addf(b, "  %s: %s\n", resolved.reason, resolved.message);
 	print_foot(n_lower, seq, b);
 }
 
@@ -279,21 +280,21 @@ static void print_step(size_t n, const char *step, struct strbuf *b)
 {
 	struct str command, rest, first;
 	if (!str_cut(str_of(step), '#', &command, &rest)) {
-		strbuf_addf(b, "  %zu. %s\n", n, step);
+		visible_addf(b, "  %zu. %s\n", n, step);
 		return;
 	}
 	bool more = str_cut(str_trim(rest), ';', &rest, &first);
 	command = str_trim(command);
-	strbuf_addf(b, "  %zu. %-51.*s%s%.*s\n", n, STR_ARG(command),
-		    command.len > 51 ? "\n     " : " ", STR_ARG(str_trim(rest)));
+	visible_addf(b, command.len > 51 ? "  %zu. %.*s\n     %.*s\n" : "  %zu. %-51.*s %.*s\n", n,
+		     STR_ARG(command), STR_ARG(str_trim(rest)));
 	if (more)
-		strbuf_addf(b, "     %.*s\n", STR_ARG(str_trim(first)));
+		visible_addf(b, "     %.*s\n", STR_ARG(str_trim(first)));
 }
 
 static void print_list(const struct obj *list, const char *indent, struct strbuf *b)
 {
 	for (size_t i = 0; i < obj_len(list); i++)
-		strbuf_addf(b, "%s%s\n", indent, obj_as_string(obj_at(list, i)));
+		visible_addf(b, "%s%s\n", indent, obj_as_string(obj_at(list, i)));
 }
 
 static void print_why(const struct obj *c, struct strbuf *b)
@@ -301,12 +302,12 @@ static void print_why(const struct obj *c, struct strbuf *b)
 	const struct obj *dropped = obj_get(c, "dropped");
 	const char *reason = obj_str(c, "reason"), *message = obj_str(c, "message");
 	if (cstr_eq(reason, "ResourceDropped") && obj_len(dropped)) {
-		strbuf_adds(b, "it no longer manages ");
+		visible_adds(b, "it no longer manages ");
 		for (size_t i = 0; i < obj_len(dropped); i++)
-			strbuf_addf(b, "%s%s", i ? ", " : "", obj_as_string(obj_at(dropped, i)));
+			visible_addf(b, "%s%s", i ? ", " : "", obj_as_string(obj_at(dropped, i)));
 	} else {
-		strbuf_addf(b, "%s%s%s", or_else(reason, "unknown"), message ? ": " : "",
-			    or_else(message, ""));
+		visible_addf(b, "%s%s%s", or_else(reason, "unknown"), message ? ": " : "",
+			     or_else(message, ""));
 	}
 }
 
@@ -322,10 +323,10 @@ static void print_waiver(const struct obj *c, const char *name, const char *reso
 			 struct strbuf *b)
 {
 	CLEANUP(strbuf_release) struct strbuf command = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&command, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", name,
-		    obj_str(c, "version"), resource);
+	visible_addf(&command, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", name,
+		     obj_str(c, "version"), resource);
 	if (!has_step(obj_get(c, "steps"), command.buf))
-		strbuf_addf(b, "  %s   # never covers a stored version\n", command.buf);
+		visible_addf(b, "  %s   # never covers a stored version\n", command.buf);
 }
 
 /* What lifts nothing but is another answer: the version is no longer wanted. */
@@ -333,18 +334,18 @@ static void print_wide(const struct obj *apptype, const struct obj *c, struct st
 {
 	const struct obj *kubectl = obj_get(c, "kubectl");
 	if (obj_len(kubectl)) {
-		strbuf_adds(b, "With kubectl alone:\n");
+		visible_addf(b, "With kubectl alone:\n");
 		print_list(kubectl, "  ", b);
 	}
 	const char *name = obj_str(apptype, "metadata.name"), *version = obj_str(c, "version");
-	strbuf_adds(b, "Other ways out:\n");
+	visible_addf(b, "Other ways out:\n");
 	const struct obj *dropped = obj_get(c, "dropped");
 	for (size_t i = 0; i < obj_len(dropped) && !obj_has(c, "stuck"); i++)
 		print_waiver(c, name, obj_as_string(obj_at(dropped, i)), b);
-	strbuf_addf(b,
-		    "  kubectl patch apptype %s --type=merge -p '{\"spec\":{\"version\":\"<%s\"}}'"
-		    "   # stay below it\n",
-		    name, version);
+	visible_addf(b,
+		     "  kubectl patch apptype %s --type=merge -p '{\"spec\":{\"version\":\"<%s\"}}'"
+		     "   # stay below it\n",
+		     name, version);
 }
 
 void resolve_print_refusal(const struct obj *apptype, const struct obj *c, bool wide,
@@ -352,23 +353,23 @@ void resolve_print_refusal(const struct obj *apptype, const struct obj *c, bool 
 {
 	const struct obj *steps = obj_get(c, "steps"), *lines = obj_get(c, "explanation");
 	const char *stuck = obj_str(c, "stuck");
-	strbuf_addf(b, "%s %s is not installable: ", obj_str(apptype, "metadata.name"),
-		    obj_str(c, "version"));
+	visible_addf(b, "%s %s is not installable: ", obj_str(apptype, "metadata.name"),
+		     obj_str(c, "version"));
 	if (obj_len(lines)) {
-		strbuf_adds(b, "what it requires cannot be had.\n");
+		visible_addf(b, "what it requires cannot be had.\n");
 		print_list(lines, "  ", b);
 		if (obj_len(steps))
-			strbuf_adds(b, "It would be after (checked by resolving again):\n");
+			visible_addf(b, "It would be after (checked by resolving again):\n");
 	} else {
 		print_why(c, b);
-		strbuf_adds(b, obj_len(steps)
-				       ? ". It would be after (checked by resolving again):\n"
-				       : ".\n");
+		visible_addf(b, obj_len(steps)
+					? ". It would be after (checked by resolving again):\n"
+					: ".\n");
 	}
 	for (size_t i = 0; i < obj_len(steps); i++)
 		print_step(i + 1, obj_as_string(obj_at(steps, i)), b);
 	if (stuck)
-		strbuf_addf(b, "No change to this app helps: %s.\n", stuck);
+		visible_addf(b, "No change to this app helps: %s.\n", stuck);
 	if (wide)
 		print_wide(apptype, c, b);
 }

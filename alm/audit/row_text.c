@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/obj/json.h"
 
 #define CHANGED_MAX 4
@@ -12,15 +13,15 @@ void row_span(int64_t us, struct strbuf *b)
 {
 	int64_t s = us / 1000000;
 	if (s < 1)
-		strbuf_addf(b, "%" PRId64 " ms", us / 1000);
+		visible_addf(b, "%" PRId64 " ms", us / 1000);
 	else if (s < 60)
-		strbuf_addf(b, "%" PRId64 " s", s);
+		visible_addf(b, "%" PRId64 " s", s);
 	else if (s < 3600)
-		strbuf_addf(b, "%" PRId64 " min %" PRId64 " s", s / 60, s % 60);
+		visible_addf(b, "%" PRId64 " min %" PRId64 " s", s / 60, s % 60);
 	else if (s < 48 * 3600)
-		strbuf_addf(b, "%" PRId64 " h %" PRId64 " min", s / 3600, s / 60 % 60);
+		visible_addf(b, "%" PRId64 " h %" PRId64 " min", s / 3600, s / 60 % 60);
 	else
-		strbuf_addf(b, "%" PRId64 " d %" PRId64 " h", s / 86400, s / 3600 % 24);
+		visible_addf(b, "%" PRId64 " d %" PRId64 " h", s / 86400, s / 3600 % 24);
 }
 
 void row_digest(const char *digest, size_t digits, struct strbuf *b)
@@ -28,7 +29,7 @@ void row_digest(const char *digest, size_t digits, struct strbuf *b)
 	struct str s = str_of(digest);
 	if (str_has_prefix(s, STR("sha256:")))
 		s = str_skip(s, 7);
-	strbuf_addstr(b, str_sub(s, 0, digits));
+	visible_add(b, str_sub(s, 0, digits));
 }
 
 void row_head(const struct obj *row, bool with_date, struct strbuf *b)
@@ -37,13 +38,13 @@ void row_head(const struct obj *row, bool with_date, struct strbuf *b)
 	const char *type = obj_str(row, "type"), *reason = obj_str(row, "reason");
 	const char *version = obj_str(row, "body.version.to");
 	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
-	strbuf_addf(b, "#%" PRId64 " ", obj_i64(row, "seq", 0));
+	visible_addf(b, "#%" PRId64 " ", obj_i64(row, "seq", 0));
 	if (with_date)
-		strbuf_addf(b, "%.10s ", time);
-	strbuf_addf(b, "%.8s %s %s", strlen(time) > 11 ? time + 11 : time, type ? type : "",
-		    reason ? reason : "");
+		visible_addf(b, "%.10s ", time);
+	visible_addf(b, "%.8s %s %s", strlen(time) > 11 ? time + 11 : time, type ? type : "",
+		     reason ? reason : "");
 	if (version && type && !strcmp(type, "Transition"))
-		strbuf_addf(b, " %s", version);
+		visible_addf(b, " %s", version);
 }
 
 void row_subject(const struct obj *row, struct strbuf *b)
@@ -52,11 +53,11 @@ void row_subject(const struct obj *row, struct strbuf *b)
 		   *ns = obj_str(row, "subject.namespace");
 	const char *kind = obj_str(row, "subject.kind"), *name = obj_str(row, "subject.name");
 	if (cluster && *cluster)
-		strbuf_addf(b, "%s:", cluster);
-	strbuf_addf(b, "%s/", kind ? kind : "");
+		visible_addf(b, "%s:", cluster);
+	visible_addf(b, "%s/", kind ? kind : "");
 	if (ns && *ns)
-		strbuf_addf(b, "%s/", ns);
-	strbuf_adds(b, name ? name : "");
+		visible_addf(b, "%s/", ns);
+	visible_adds(b, name ? name : "");
 }
 
 void row_who(const struct obj *row, struct strbuf *b)
@@ -64,31 +65,31 @@ void row_who(const struct obj *row, struct strbuf *b)
 	const char *actor = obj_str(row, "actor"), *trust = obj_str(row, "body.who.trust");
 	const char *via = obj_str(row, "body.who.via"), *address = obj_str(row, "body.who.address");
 	if (!actor) {
-		strbuf_adds(b, "ALM");
+		visible_adds(b, "ALM");
 		return;
 	}
-	strbuf_adds(b, actor);
+	visible_adds(b, actor);
 	if (!trust)
 		return;
 	if (!strcmp(trust, "managedFields")) {
-		strbuf_addf(b, " (claimed by manager %s)", via ? via : "unknown");
+		visible_addf(b, " (claimed by manager %s)", via ? via : "unknown");
 		return;
 	}
-	strbuf_addf(b, " (%s", trust);
+	visible_addf(b, " (%s", trust);
 	if (via) /* the product of a User-Agent */
-		strbuf_addf(b, ", %.*s", (int)strcspn(via, "/ "), via);
+		visible_addf(b, ", %.*s", (int)strcspn(via, "/ "), via);
 	struct str host = str_of(address), port;
 	if (!cstr_has_prefix(address ? address : "", "["))
 		(void)str_cut(host, ':', &host, &port);
 	if (host.len && !str_has_prefix(host, STR("127.")) && !str_has_prefix(host, STR("[::1]")))
-		strbuf_addf(b, "%s%.*s", via ? " " : ", ", STR_ARG(host));
+		visible_addf(b, "%s%.*s", via ? " " : ", ", STR_ARG(host));
 	strbuf_addc(b, ')');
 }
 
 static void add_sep(struct strbuf *b, size_t from)
 {
 	if (b->len > from)
-		strbuf_adds(b, ", ");
+		visible_adds(b, ", ");
 }
 
 static void add_plan(const struct obj *row, const char *path, size_t from, struct strbuf *b)
@@ -97,7 +98,7 @@ static void add_plan(const struct obj *row, const char *path, size_t from, struc
 	if (!digest)
 		return;
 	add_sep(b, from);
-	strbuf_adds(b, "plan ");
+	visible_adds(b, "plan ");
 	row_digest(digest, 8, b);
 }
 
@@ -133,14 +134,14 @@ static void add_message(const char *message, struct strbuf *b)
 	ptrdiff_t at;
 	while ((at = str_find(rest, STR("sha256:"))) >= 0) {
 		size_t n = 0;
-		strbuf_addstr(b, str_sub(rest, 0, (size_t)at + 7));
+		visible_add(b, str_sub(rest, 0, (size_t)at + 7));
 		rest = str_skip(rest, (size_t)at + 7);
 		while (n < rest.len && char_is_hex(rest.ptr[n]))
 			n++;
-		strbuf_addstr(b, str_sub(rest, 0, n == 64 ? 8 : n));
+		visible_add(b, str_sub(rest, 0, n == 64 ? 8 : n));
 		rest = str_skip(rest, n);
 	}
-	strbuf_addstr(b, rest);
+	visible_add(b, rest);
 }
 
 static void transition(const struct obj *row, const struct obj *plan, const struct obj *cause,
@@ -154,7 +155,7 @@ static void transition(const struct obj *row, const struct obj *plan, const stru
 	int64_t n = plan ? plan_objects(plan) : 0;
 	if (n > 0) {
 		add_sep(b, from);
-		strbuf_addf(b, "%" PRId64 " object%s", n, n == 1 ? "" : "s");
+		visible_addf(b, "%" PRId64 " object%s", n, n == 1 ? "" : "s");
 	}
 	add_plan(obj_str(row, "body.plan") ? row : plan, "body.plan", from, b);
 	if (!message || cstr_eq(message, obj_str(row, "body.version.to")) ||
@@ -170,7 +171,7 @@ static void approval(const struct obj *row, struct strbuf *b)
 	size_t from = b->len;
 	row_who(row, b);
 	if (why)
-		strbuf_addf(b, " \"%s\"", why);
+		visible_addf(b, " \"%s\"", why);
 	add_plan(row, "body.approves", from, b);
 }
 
@@ -186,8 +187,8 @@ static void rules(const struct obj *row, struct strbuf *b)
 		if (verdict && !strcmp(verdict, "allow"))
 			continue;
 		if (b->len > from)
-			strbuf_adds(b, "; ");
-		strbuf_addf(b, "%s%s%s", id ? id : "", detail ? "  " : "", detail ? detail : "");
+			visible_adds(b, "; ");
+		visible_addf(b, "%s%s%s", id ? id : "", detail ? "  " : "", detail ? detail : "");
 	}
 }
 
@@ -195,7 +196,7 @@ static void decision(const struct obj *row, struct strbuf *b)
 {
 	const char *verdict = obj_str(row, "body.verdict"), *message = obj_str(row, "body.message");
 	if (verdict)
-		strbuf_addf(b, "%s: ", verdict);
+		visible_addf(b, "%s: ", verdict);
 	if (message)
 		add_message(message, b);
 	else
@@ -208,10 +209,10 @@ static void changed_paths(const struct obj *row, struct strbuf *b)
 	size_t n = obj_len(changed);
 	for (size_t i = 0; i < n && i < CHANGED_MAX; i++) {
 		const char *path = obj_as_string(obj_at(changed, i));
-		strbuf_addf(b, "%s%s", i ? ", " : " ", path ? path : "");
+		visible_addf(b, "%s%s", i ? ", " : " ", path ? path : "");
 	}
 	if (n > CHANGED_MAX)
-		strbuf_addf(b, " and %zu more", n - CHANGED_MAX);
+		visible_addf(b, " and %zu more", n - CHANGED_MAX);
 }
 
 static void observe(const struct obj *row, struct strbuf *b)
@@ -219,19 +220,19 @@ static void observe(const struct obj *row, struct strbuf *b)
 	const char *catalog = obj_str(row, "body.catalog.name"), *what = obj_str(row, "body.what");
 	const char *from = obj_str(row, "body.catalog.from"), *to = obj_str(row, "body.catalog.to");
 	if (catalog) {
-		strbuf_addf(b, "%s ", catalog);
+		visible_addf(b, "%s ", catalog);
 		row_digest(from ? from : "none", 4, b);
-		strbuf_adds(b, " -> ");
+		visible_adds(b, " -> ");
 		row_digest(to ? to : "none", 4, b);
 		return;
 	}
 	if (what)
-		strbuf_adds(b, what);
+		visible_adds(b, what);
 	else
 		row_subject(row, b);
 	changed_paths(row, b);
 	if (obj_has(row, "actor")) {
-		strbuf_adds(b, " by ");
+		visible_adds(b, " by ");
 		row_who(row, b);
 	}
 }
@@ -240,19 +241,19 @@ static void write_row(const struct obj *row, struct strbuf *b)
 {
 	const char *verb = obj_str(row, "body.verb"), *outcome = obj_str(row, "body.outcome");
 	int64_t code = obj_i64(row, "body.code", 0), more = obj_i64(row, "body.suppressed", 0);
-	strbuf_addf(b, "%s ", verb ? verb : "write");
+	visible_addf(b, "%s ", verb ? verb : "write");
 	row_subject(row, b);
 	if (outcome && strcmp(outcome, obj_str(row, "reason") ? obj_str(row, "reason") : "") != 0)
-		strbuf_addf(b, " %s", outcome);
+		visible_addf(b, " %s", outcome);
 	if (code >= 400)
-		strbuf_addf(b, " (%" PRId64 ")", code);
+		visible_addf(b, " (%" PRId64 ")", code);
 	changed_paths(row, b);
 	if (obj_has(row, "actor")) {
-		strbuf_adds(b, " by ");
+		visible_adds(b, " by ");
 		row_who(row, b);
 	}
 	if (more > 0)
-		strbuf_addf(b, ", and %" PRId64 " more like it", more);
+		visible_addf(b, ", and %" PRId64 " more like it", more);
 }
 
 static void plan_row(const struct obj *row, struct strbuf *b)
@@ -263,11 +264,11 @@ static void plan_row(const struct obj *row, struct strbuf *b)
 		int64_t v = 0;
 		add_sep(b, from);
 		if (obj_as_i64(it.value, &v))
-			strbuf_addf(b, "%" PRId64 " to %s", v, it.key);
+			visible_addf(b, "%" PRId64 " to %s", v, it.key);
 	}
 	int64_t n = obj_i64(row, "body.count", 0);
 	if (n && b->len == from)
-		strbuf_addf(b, "%" PRId64 " write%s", n, n == 1 ? "" : "s");
+		visible_addf(b, "%" PRId64 " write%s", n, n == 1 ? "" : "s");
 	add_plan(row, "body.plan", from, b);
 }
 
@@ -292,6 +293,6 @@ void row_detail(const struct obj *row, const struct obj *plan, const struct obj 
 	else {
 		const char *message = obj_str(row, "body.message");
 		const char *what = obj_str(row, "body.what");
-		strbuf_adds(b, message ? message : what ? what : "");
+		visible_adds(b, message ? message : what ? what : "");
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/mem.h"
-#include "alm/base/strbuf.h"
+#include "alm/base/visible.h"
 
 #define LINE_BYTES_MAX 16384
 
@@ -43,36 +43,43 @@ bool log_on(enum log_level level)
 	return level <= threshold;
 }
 
-static void add_quoted(struct strbuf *b, const char *s)
+/* One escape for both forms, so that a line can be taken for what it is: that of JSON. */
+static void add_quoted(struct strbuf *b, struct str s)
 {
 	strbuf_addc(b, '"');
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '"' || c == '\\')
-			strbuf_addf(b, "\\%c", c);
-		else if (c == '\n')
+	for (size_t n; s.len; s = str_skip(s, n)) {
+		uint32_t rune = 0xFFFD;
+		n = utf8_decode(s, &rune);
+		if (rune == '"' || rune == '\\')
+			strbuf_addf(b, "\\%c", (char)rune);
+		else if (rune == '\n')
 			strbuf_adds(b, "\\n");
-		else if (c < 0x20 || c == 0x7F)
-			strbuf_addf(b, "\\u%04x", c);
+		else if (!n || !visible_rune(rune))
+			visible_json_escape(b, rune);
 		else
-			strbuf_addc(b, (char)c);
+			strbuf_add(b, s.ptr, n);
+		n = n ? n : 1;
 	}
 	strbuf_addc(b, '"');
 }
 
-static bool is_bare(const char *s)
+static bool is_bare(struct str s)
 {
-	if (!*s)
+	uint32_t rune;
+	if (!s.len)
 		return false;
-	for (; *s; s++)
-		if (*s <= ' ' || *s == '"' || *s == '=' || *s == 0x7F)
+	for (size_t n; s.len; s = str_skip(s, n)) {
+		n = utf8_decode(s, &rune);
+		if (!n || !visible_rune(rune) || rune == ' ' || rune == '"' || rune == '=')
 			return false;
+	}
 	return true;
 }
 
-static void add_field(struct strbuf *b, const char *key, const char *value)
+static void add_field(struct strbuf *b, const char *key, const char *text)
 {
-	if (!value)
+	struct str value = str_of(text);
+	if (!text)
 		return;
 	if (style == LOG_FORMAT_JSON) {
 		strbuf_addf(b, "%s\"%s\":", b->len > 1 ? "," : "", key);
@@ -81,7 +88,7 @@ static void add_field(struct strbuf *b, const char *key, const char *value)
 	}
 	strbuf_addf(b, "%s%s=", b->len ? " " : "", key);
 	if (is_bare(value))
-		strbuf_adds(b, value);
+		strbuf_addstr(b, value);
 	else
 		add_quoted(b, value);
 }

@@ -1,8 +1,8 @@
 #include "alm/cli/app_session.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "alm/cli/term.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve_doc.h"
@@ -74,7 +74,7 @@ void app_session_print_refusal(const struct app_session *a, const struct obj *ca
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
 	resolve_print_refusal(a->app, candidate, wide, &b);
-	printf("%s", b.buf);
+	term_lines(strbuf_str(&b));
 }
 
 int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,

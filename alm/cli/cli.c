@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/cli/args.h"
+#include "alm/cli/term.h"
 
 #define CLI_BYTES   ((size_t)256 << 20)
 #define HELP_INDENT 8
@@ -86,19 +87,19 @@ static void print_wrapped(const char *text, size_t indent)
 	struct str rest = str_of(text), line, word;
 	while (str_next_line(&rest, &line)) {
 		size_t col = indent;
-		printf("%*s", (int)indent, "");
+		term_print("%*s", (int)indent, "");
 		for (bool first = true; str_next(&line, ' ', &word); first = false) {
 			if (!first && col + 1 + word.len > HELP_WIDTH) {
-				printf("\n%*s", (int)indent, "");
+				term_print("\n%*s", (int)indent, "");
 				col = indent;
 			} else if (!first) {
-				printf(" ");
+				term_print(" ");
 				col++;
 			}
-			printf("%.*s", STR_ARG(word));
+			term_print("%.*s", STR_ARG(word));
 			col += word.len;
 		}
-		printf("\n");
+		term_print("\n");
 	}
 }
 
@@ -106,42 +107,42 @@ static void print_options(const char *title, const struct cmd_option *o)
 {
 	if (!o || !o->name)
 		return;
-	printf("\n%s\n", title);
+	term_print("\n%s\n", title);
 	for (; o->name; o++) {
-		printf("%*s", HELP_INDENT, "");
+		term_print("%*s", HELP_INDENT, "");
 		if (o->letter)
-			printf("-%c, ", o->letter);
-		printf("--%s%s%s\n", o->name, o->value ? " " : "", o->value ? o->value : "");
+			term_print("-%c, ", o->letter);
+		term_print("--%s%s%s\n", o->name, o->value ? " " : "", o->value ? o->value : "");
 		print_wrapped(o->help, 2 * HELP_INDENT);
 	}
 }
 
 static void print_subs(const struct cmd *const *subs)
 {
-	printf("\nCOMMANDS\n");
+	term_print("\nCOMMANDS\n");
 	for (; subs && *subs; subs++)
-		printf("%*s%-12s  %s\n", HELP_INDENT, "", (*subs)->name, (*subs)->summary);
+		term_print("%*s%-12s  %s\n", HELP_INDENT, "", (*subs)->name, (*subs)->summary);
 }
 
 void cli_print_help(const char *path, const struct cmd *cmd)
 {
-	printf("NAME\n%*s%s - %s\n", HELP_INDENT, "", path, cmd->summary);
-	printf("\nSYNOPSIS\n");
+	term_print("NAME\n%*s%s - %s\n", HELP_INDENT, "", path, cmd->summary);
+	term_print("\nSYNOPSIS\n");
 	print_wrapped(cmd->usage, HELP_INDENT);
 	if (cmd->description) {
-		printf("\nDESCRIPTION\n");
+		term_print("\nDESCRIPTION\n");
 		print_wrapped(cmd->description, HELP_INDENT);
 	}
 	if (cmd->subs)
 		print_subs(cmd->subs);
 	print_options("OPTIONS", cmd->options);
 	print_options("GLOBAL OPTIONS", cli_global_options);
-	printf("\nEXIT STATUS\n");
+	term_print("\nEXIT STATUS\n");
 	print_wrapped("0 done, 1 failed or not found, 2 usage or syntax error, 3 refused, 4 audit "
 		      "log altered, 124 timed out",
 		      HELP_INDENT);
 	if (cmd->examples) {
-		printf("\nEXAMPLES\n");
+		term_print("\nEXAMPLES\n");
 		print_wrapped(cmd->examples, HELP_INDENT);
 	}
 }
@@ -182,12 +183,12 @@ static int run(struct cli *c, const char *path, int argc, char **argv)
 		r = setup_log(c, &err);
 	if (r >= 0)
 		r = c->cmd->run(c, &err);
-	if (r >= 0 && fflush(stdout) != 0)
-		r = error_set(&err, E_IO, "standard output: write failed");
+	int lost = term_flush();
+	if (r >= 0 && lost)
+		r = error_set(&err, E_IO, "standard output: %s", strerror(lost));
 	if (r >= 0)
 		return c->exit_code;
-	(void)fflush(stdout);
-	fprintf(stderr, "%s: %s\n", c->cmd->is_service ? path : "alm", err.msg);
+	term_error("%s: %s\n", c->cmd->is_service ? path : "alm", err.msg);
 	return error_exit(err.code);
 }
 
@@ -202,10 +203,10 @@ static const struct cmd *find(const struct cmd *const *table, const char *name)
 static int no_command(const char *path, const struct cmd *const *table, const char *name)
 {
 	if (name) {
-		fprintf(stderr, "alm: unknown command %s %s; see %s --help\n", path, name, path);
+		term_error("alm: unknown command %s %s; see %s --help\n", path, name, path);
 		return error_exit(E_USAGE);
 	}
-	printf("%s COMMAND [--help]\n", path);
+	term_print("%s COMMAND [--help]\n", path);
 	print_subs(table);
 	return error_exit(E_USAGE);
 }

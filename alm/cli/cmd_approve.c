@@ -1,9 +1,9 @@
 /* `alm approve APP VERSION`: approves the plan of a waiting version, bound to its digest. */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
 #include "alm/obj/meta.h"
 
 static int approve(struct cli *c, struct app_session *a, struct error *err)
@@ -30,7 +30,7 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	obj_set_path(patch, "spec.approvalReason", obj_string(reason));
 	if (app_session_patch(a, strategy, patch, err) < 0)
 		return -err->code;
-	printf("approved %s, plan %.11s…\n", meta_name(strategy), digest);
+	term_print("approved %s, plan %.11s…\n", meta_name(strategy), digest);
 	return 0;
 }
 

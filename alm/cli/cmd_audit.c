@@ -6,9 +6,11 @@
 #include "alm/audit/export.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/file.h"
+#include "alm/base/visible.h"
 #include "alm/cli/audit_source.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
+#include "alm/cli/term.h"
 #include "alm/obj/json.h"
 
 #define OUTPUT_MAX ((size_t)512 << 20)
@@ -70,18 +72,19 @@ static int print_row(void *arg, unsigned depth, const struct obj *row, struct er
 	}
 	if (depth) {
 		strbuf_pad(&b, ' ', 2 * (size_t)(depth - 1));
-		strbuf_adds(&b, "\xe2\x94\x94 ");
+		visible_adds(&b, "\xe2\x94\x94 ");
 	}
 	row_head(row, r->with_date || r->printer.format == PRINT_WIDE || is_old(r, row), &b);
 	/* the detail of a Write names its object already */
 	if (r->with_subject && !cstr_eq(obj_str(row, "type"), "Write")) {
-		strbuf_adds(&b, "  ");
+		visible_adds(&b, "  ");
 		row_subject(row, &b);
 	}
 	size_t width = utf8_count(strbuf_str(&b));
 	strbuf_pad(&b, ' ', width < DETAIL_COL ? DETAIL_COL - width : 2);
 	int rc = line_detail(r, row, &b, err);
-	strbuf_addstr(&r->out, str_trim_right(strbuf_str(&b)));
+	visible_add(&r->out,
+		    str_trim_right(strbuf_str(&b))); /* a row is one line, whatever it says */
 	strbuf_addc(&r->out, '\n');
 	return rc;
 }
@@ -104,7 +107,7 @@ static int end(struct report *r, int rc, struct error *err)
 {
 	if (rc >= 0 && !printer_is_table(&r->printer))
 		rc = printer_object(&r->printer, r->list, &r->out, err);
-	(void)fwrite(r->out.buf, 1, r->out.len, stdout);
+	printer_write(&r->printer, strbuf_str(&r->out));
 	strbuf_release(&r->out);
 	obj_unref(r->list);
 	audit_source_release(&r->source);
@@ -160,8 +163,8 @@ static void denial_line(struct report *r, const struct obj *row, const char *id,
 			int64_t until)
 {
 	row_head(row, is_old(r, row), &r->out);
-	strbuf_addf(&r->out, "%s%s%s%s   for ", id ? " " : "", id ? id : "", detail ? "  " : "",
-		    detail ? detail : "");
+	visible_addf(&r->out, "%s%s%s%s   for ", id ? " " : "", id ? id : "", detail ? "  " : "",
+		     detail ? detail : "");
 	row_span((until ? until : r->now_us) - obj_i64(row, "time", 0), &r->out);
 	strbuf_addc(&r->out, '\n');
 }
@@ -244,12 +247,12 @@ static int print_state(void *arg, unsigned depth, const struct obj *row, struct 
 	const char *name = obj_str(row, "subject.name"), *to = obj_str(row, "body.to");
 	const char *version = version_of(row);
 	int64_t revision = obj_i64(row, "body.revision", 0);
-	strbuf_addf(&r->out, "%s  %s%s%s  %s", kind ? kind : "", ns ? ns : "", ns && *ns ? "/" : "",
-		    name ? name : "", to ? to : obj_str(row, "reason"));
+	visible_addf(&r->out, "%s  %s%s%s  %s", kind ? kind : "", ns ? ns : "",
+		     ns && *ns ? "/" : "", name ? name : "", to ? to : obj_str(row, "reason"));
 	if (version)
-		strbuf_addf(&r->out, "  %s", version);
+		visible_addf(&r->out, "  %s", version);
 	if (revision)
-		strbuf_addf(&r->out, "  revision %" PRId64, revision);
+		visible_addf(&r->out, "  revision %" PRId64, revision);
 	row_head(row, is_old(r, row), &head);
 	/* "#97 08:03:22 ..." -> "since 08:03:22 #97" */
 	struct str seq, rest, when, tail;
@@ -262,7 +265,7 @@ static int print_state(void *arg, unsigned depth, const struct obj *row, struct 
 		when.len = (size_t)(word.ptr + word.len - rest.ptr);
 		tail = more;
 	}
-	strbuf_addf(&r->out, "  since %.*s %.*s\n", STR_ARG(when), STR_ARG(seq));
+	visible_addf(&r->out, "  since %.*s %.*s\n", STR_ARG(when), STR_ARG(seq));
 	return 0;
 }
 
@@ -318,8 +321,8 @@ static void subject_words(const struct obj *row, struct strbuf *b)
 {
 	const char *kind = obj_str(row, "subject.kind"), *ns = obj_str(row, "subject.namespace");
 	const char *name = obj_str(row, "subject.name");
-	strbuf_addf(b, "%s %s%s%s", kind ? kind : "", ns ? ns : "", ns && *ns ? "/" : "",
-		    name ? name : "");
+	visible_addf(b, "%s %s%s%s", kind ? kind : "", ns ? ns : "", ns && *ns ? "/" : "",
+		     name ? name : "");
 }
 
 static int add_authority(struct diff_run *d, const struct obj *row, struct error *err)
@@ -331,12 +334,12 @@ static int add_authority(struct diff_run *d, const struct obj *row, struct error
 	const struct obj *by = installed ? installed : row;
 	if (rc >= 0)
 		rc = query_authority(d->r->source.db, by, &who, err);
-	strbuf_addf(&d->r->out, "  #%" PRId64, obj_i64(by, "seq", 0));
+	visible_addf(&d->r->out, "  #%" PRId64, obj_i64(by, "seq", 0));
 	if (rc >= 0 && who) {
 		const char *why = obj_str(who, "body.justification");
-		strbuf_addf(&d->r->out, " %s", obj_str(who, "actor"));
+		visible_addf(&d->r->out, " %s", obj_str(who, "actor"));
 		if (why)
-			strbuf_addf(&d->r->out, " \"%s\"", why);
+			visible_addf(&d->r->out, " \"%s\"", why);
 	}
 	strbuf_addc(&d->r->out, '\n');
 	return rc;
@@ -357,15 +360,15 @@ static int compare_state(void *arg, unsigned depth, const struct obj *row, struc
 	const char *from = was ? version_of(was) : NULL, *to = version_of(row);
 	const char *from_state = was ? obj_str(was, "body.to") : NULL;
 	const char *to_state = obj_str(row, "body.to");
-	strbuf_adds(&d->r->out, was ? "~ " : "+ ");
+	visible_adds(&d->r->out, was ? "~ " : "+ ");
 	subject_words(row, &d->r->out);
 	if (was && !cstr_eq(from, to))
-		strbuf_addf(&d->r->out, "  %s -> %s", from ? from : "none", to ? to : "none");
+		visible_addf(&d->r->out, "  %s -> %s", from ? from : "none", to ? to : "none");
 	else if (was)
-		strbuf_addf(&d->r->out, "  %s -> %s", from_state ? from_state : "none",
-			    to_state ? to_state : "none");
+		visible_addf(&d->r->out, "  %s -> %s", from_state ? from_state : "none",
+			     to_state ? to_state : "none");
 	else
-		strbuf_addf(&d->r->out, "  %s", to ? to : to_state ? to_state : "");
+		visible_addf(&d->r->out, "  %s", to ? to : to_state ? to_state : "");
 	return add_authority(d, row, err);
 }
 
@@ -378,15 +381,15 @@ static int print_write(void *arg, unsigned depth, const struct obj *row, struct 
 	(void)err;
 	if (!outcome || strcmp(outcome, "Applied") != 0)
 		return 0;
-	strbuf_adds(&d->r->out, verb && !strcmp(verb, "create")   ? "+ "
-				: verb && !strcmp(verb, "delete") ? "- "
-								  : "~ ");
+	visible_adds(&d->r->out, verb && !strcmp(verb, "create")   ? "+ "
+				 : verb && !strcmp(verb, "delete") ? "- "
+								   : "~ ");
 	subject_words(row, &d->r->out);
 	for (size_t i = 0; i < obj_len(changed) && i < 4; i++) {
 		const char *path = obj_as_string(obj_at(changed, i));
-		strbuf_addf(&d->r->out, "%s%s", i ? ", " : "  ", path ? path : "");
+		visible_addf(&d->r->out, "%s%s", i ? ", " : "  ", path ? path : "");
 	}
-	strbuf_addf(&d->r->out, "  #%" PRId64 "\n", obj_i64(row, "seq", 0));
+	visible_addf(&d->r->out, "  #%" PRId64 "\n", obj_i64(row, "seq", 0));
 	return 0;
 }
 
@@ -409,7 +412,7 @@ static int run_diff(struct cli *c, struct error *err)
 	if (rc >= 0)
 		rc = query_state(r.source.db, &r.sel, to, compare_state, &d, err);
 	OBJ_EACH (it, d.before) {
-		strbuf_adds(&r.out, "- ");
+		visible_adds(&r.out, "- ");
 		subject_words(it.value, &r.out);
 		strbuf_addc(&r.out, '\n');
 	}
@@ -447,7 +450,7 @@ static int run_verify(struct cli *c, struct error *err)
 		rc = verify_log(s.db, &o, rep, err);
 	if (rc >= 0) {
 		verify_print(rep, &b);
-		fputs(b.buf, stdout);
+		term_lines(strbuf_str(&b));
 		c->exit_code = rep->n_findings ? error_exit(E_ALTERED) : 0;
 	}
 	audit_source_release(&s);
@@ -457,9 +460,8 @@ static int run_verify(struct cli *c, struct error *err)
 static int write_line(void *arg, struct str line, struct error *err)
 {
 	(void)arg;
-	if (fwrite(line.ptr, 1, line.len, stdout) != line.len)
-		return error_set(err, E_IO, "standard output: write failed");
-	return 0;
+	int lost = term_data(line);
+	return lost ? error_set(err, E_IO, "standard output: %s", strerror(lost)) : 0;
 }
 
 static int run_export(struct cli *c, struct error *err)

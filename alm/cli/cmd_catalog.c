@@ -1,5 +1,4 @@
 /* `alm catalog list|show|add`: what is in a source of chart archives; a Catalog made of one. */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/cli/catalog_source.h"
@@ -7,50 +6,52 @@
 #include "alm/cli/cmd_catalog.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
+#include "alm/cli/term.h"
 #include "alm/obj/meta.h"
 
 static void print_version(const struct package_version *p)
 {
-	printf("%-24s %-14.*s sha256:%.12s  ", p->package, STR_ARG(p->version.text), p->digest);
+	term_print("%-24s %-14.*s sha256:%.12s  ", p->package, STR_ARG(p->version.text), p->digest);
 	for (size_t i = 0; i < p->n_provides; i++)
-		printf("%s%s", i ? "," : "", p->provides[i]);
-	printf("%s\n", p->withdrawn ? "withdrawn" : p->ambiguous ? "ambiguous" : "");
+		term_print("%s%s", i ? "," : "", p->provides[i]);
+	term_print("%s\n", p->withdrawn ? "withdrawn" : p->ambiguous ? "ambiguous" : "");
 }
 
 static void print_list(const char *title, const char *const *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		printf("%s%s", i ? ", " : title, items[i]);
+		term_print("%s%s", i ? ", " : title, items[i]);
 	if (n)
-		printf("\n");
+		term_print("\n");
 }
 
 static void print_details(const struct package_version *p)
 {
 	if (p->app_type)
-		printf("    appType   %s\n", p->app_type);
+		term_print("    appType   %s\n", p->app_type);
 	print_list("    channels  ", p->channels, p->n_channels);
 	if (p->min_kube_version)
-		printf("    needs     Kubernetes %s\n", p->min_kube_version);
+		term_print("    needs     Kubernetes %s\n", p->min_kube_version);
 	if (p->replaces)
-		printf("    replaces  %s\n", p->replaces);
+		term_print("    replaces  %s\n", p->replaces);
 	print_list("    skips     ", p->skips, p->n_skips);
 	if (p->skip_range)
-		printf("    skipRange %s\n", p->skip_range);
+		term_print("    skipRange %s\n", p->skip_range);
 	for (size_t k = 0; k < p->n_requires; k++)
-		printf("    requires  %s %s\n", p->requires[k].resource,
-		       p->requires[k].versions ? p->requires[k].versions : "*");
+		term_print("    requires  %s %s\n", p->requires[k].resource,
+			   p->requires[k].versions ? p->requires[k].versions : "*");
 	for (size_t k = 0; k < p->n_conflicts; k++)
-		printf("    conflicts %s %s\n", p->conflicts[k].package, p->conflicts[k].versions);
+		term_print("    conflicts %s %s\n", p->conflicts[k].package,
+			   p->conflicts[k].versions);
 	print_list("    images    ", p->images, p->n_images);
 	if (p->rollback_unsafe)
-		printf("    rollback  Unsafe\n");
+		term_print("    rollback  Unsafe\n");
 	if (p->withdrawn)
-		printf("    withdrawn %s\n", p->withdrawn);
+		term_print("    withdrawn %s\n", p->withdrawn);
 	if (p->ambiguous)
-		printf("    ambiguous %s\n", p->ambiguous);
+		term_print("    ambiguous %s\n", p->ambiguous);
 	if (p->deprecated)
-		printf("    deprecated %s\n", p->deprecation ? p->deprecation : "");
+		term_print("    deprecated %s\n", p->deprecation ? p->deprecation : "");
 }
 
 static int list_run(struct cli *c, struct error *err)
@@ -62,8 +63,8 @@ static int list_run(struct cli *c, struct error *err)
 	for (size_t i = 0; i < x->n; i++)
 		print_version(x->versions[i]);
 	if (x->n_rejected)
-		fprintf(stderr, "%zu entr%s left out: alm catalog lint %s\n", x->n_rejected,
-			x->n_rejected == 1 ? "y is" : "ies are", c->args[0]);
+		term_error("%zu entr%s left out: alm catalog lint %s\n", x->n_rejected,
+			   x->n_rejected == 1 ? "y is" : "ies are", c->args[0]);
 	return 0;
 }
 
@@ -137,7 +138,7 @@ static int add_run(struct cli *c, struct error *err)
 	struct session_reply reply;
 	if (session_send(s, &q, &reply, err) < 0)
 		return -err->code;
-	printf("catalog.app.coreos.com/%s created\n", c->args[0]);
+	term_print("catalog.app.coreos.com/%s created\n", c->args[0]);
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 /* `alm catalog lint`: the index, then every archive: what it renders to, and what its CRDs break.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "alm/cli/catalog_source.h"
 #include "alm/cli/cmd_catalog.h"
 #include "alm/cli/progress.h"
+#include "alm/cli/term.h"
 #include "alm/controllers/inspect.h"
 #include "alm/controllers/render_host.h"
 #include "alm/controllers/render_job.h"
@@ -144,11 +144,11 @@ static size_t line_of(const struct linting *x, const struct lint_finding *f)
 static void print_finding(const struct linting *x, const struct lint_finding *f)
 {
 	size_t line = line_of(x, f);
-	printf("%s", f->where);
+	term_print("%s", f->where);
 	if (line)
-		printf(":alm.yaml:%zu", line);
-	printf(": %s %s: %s\n    remedy: %s\n", f->level == LINT_ERROR ? "error" : "warning",
-	       f->rule, f->text, f->remedy);
+		term_print(":alm.yaml:%zu", line);
+	term_print(": %s %s: %s\n    remedy: %s\n", f->level == LINT_ERROR ? "error" : "warning",
+		   f->rule, f->text, f->remedy);
 }
 
 static int by_version(const void *a, const void *b)
@@ -174,7 +174,7 @@ static void print_findings(const struct linting *x)
 	for (size_t i = 0; i < l->n; i++)
 		print_finding(x, sorted[i]);
 	if (l->n_errors + l->n_warnings > l->n)
-		printf("and %zu more\n", l->n_errors + l->n_warnings - l->n);
+		term_print("and %zu more\n", l->n_errors + l->n_warnings - l->n);
 }
 
 static const char *plural_s(size_t n)
@@ -195,9 +195,9 @@ static int lint_run(struct cli *c, struct error *err)
 	if (!cli_flag(c, "quick"))
 		lint_archives(&l, x);
 	print_findings(&l);
-	printf("%zu package%s, %zu version%s: %zu error%s, %zu warning%s\n", x->n_packages,
-	       plural_s(x->n_packages), x->n, plural_s(x->n), l.lint.n_errors,
-	       plural_s(l.lint.n_errors), l.lint.n_warnings, plural_s(l.lint.n_warnings));
+	term_print("%zu package%s, %zu version%s: %zu error%s, %zu warning%s\n", x->n_packages,
+		   plural_s(x->n_packages), x->n, plural_s(x->n), l.lint.n_errors,
+		   plural_s(l.lint.n_errors), l.lint.n_warnings, plural_s(l.lint.n_warnings));
 	c->exit_code = l.lint.n_errors ? 1 : 0;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "alm/cli/catalog_files.h"
 #include "alm/cli/cmd_catalog.h"
 #include "alm/cli/registry_push.h"
+#include "alm/cli/term.h"
 #include "alm/controllers/source.h"
 #include "alm/obj/json.h"
 #include "installers/archive.h"
@@ -50,8 +51,8 @@ static int index_run(struct cli *c, struct error *err)
 	if (strbuf_check(&text, path, err) < 0 ||
 	    file_write_atomic(path, strbuf_str(&text), 0644, err) < 0)
 		return -err->code;
-	printf("%s: %zu version%s\n", path, catalog_source_index(s)->n,
-	       catalog_source_index(s)->n == 1 ? "" : "s");
+	term_print("%s: %zu version%s\n", path, catalog_source_index(s)->n,
+		   catalog_source_index(s)->n == 1 ? "" : "s");
 	return 0;
 }
 
@@ -76,7 +77,7 @@ static int verify_one(void *arg, const struct package_version *p, struct str byt
 	(void)err;
 	size_t *n = arg;
 	*n += bytes.len;
-	printf("%s %.*s sha256:%s ok\n", p->package, STR_ARG(p->version.text), p->digest);
+	term_print("%s %.*s sha256:%s ok\n", p->package, STR_ARG(p->version.text), p->digest);
 	return 0;
 }
 
@@ -88,8 +89,8 @@ static int verify_run(struct cli *c, struct error *err)
 	    catalog_each(c, s, verify_one, &bytes, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
-	printf("%zu archive%s, %zu bytes, revision %s\n", x->n, x->n == 1 ? "" : "s", bytes,
-	       x->revision);
+	term_print("%zu archive%s, %zu bytes, revision %s\n", x->n, x->n == 1 ? "" : "s", bytes,
+		   x->revision);
 	return 0;
 }
 
@@ -183,8 +184,8 @@ static int pull_run(struct cli *c, struct error *err)
 	    finish_pull(&x, catalog_source_index(s), err) < 0)
 		return -err->code;
 	size_t n = catalog_source_index(s)->n;
-	printf("%s: %zu version%s, revision %s\n", c->args[1], n, n == 1 ? "" : "s",
-	       catalog_source_index(s)->revision);
+	term_print("%s: %zu version%s, revision %s\n", c->args[1], n, n == 1 ? "" : "s",
+		   catalog_source_index(s)->revision);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "alm/cli/cmds.h"
 #include "alm/cli/crd_source.h"
 #include "alm/cli/printer.h"
+#include "alm/cli/term.h"
 #include "alm/client/client.h"
 #include "alm/io/http.h"
 #include "alm/obj/json.h"
@@ -44,7 +45,7 @@ static void page_read(void *arg, const struct client_reply *reply)
 		gate_report_object(p->report, obj_at(items, i));
 	p->n += obj_len(items);
 	if (p->terminal && obj_len(items))
-		fprintf(stderr, "\r\033[K%zu objects read", p->n);
+		term_error("\r\033[K%zu objects read", p->n);
 	xfree(p->next);
 	p->next = !reply->err && next && *next ? xstrdup(next) : NULL;
 }
@@ -70,7 +71,7 @@ static int read_live(struct session *s, struct gate_report *r, const struct obj 
 		loop_run(session_loop(s));
 	} while (p.next);
 	if (p.terminal && p.n)
-		fprintf(stderr, "\r\033[K");
+		term_error("\r\033[K");
 	return p.err.code ? error_copy(err, &p.err) : 0;
 }
 
@@ -109,7 +110,7 @@ static int print_report(const struct gate_report *r, const char *format, struct 
 		json_print_pretty(o, 4, &b);
 		strbuf_addc(&b, '\n');
 	}
-	(void)fwrite(b.buf, 1, b.len, stdout);
+	term_lines(strbuf_str(&b));
 	return strbuf_check(&b, "report", err);
 }
 

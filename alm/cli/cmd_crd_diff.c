@@ -1,8 +1,8 @@
 /* `alm crd diff OLD NEW`: every change of definitions in words, harmless ones too. */
-#include <stdio.h>
 
 #include "alm/cli/cmds.h"
 #include "alm/cli/crd_source.h"
+#include "alm/cli/term.h"
 #include "catalog/gate_report.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
@@ -26,7 +26,7 @@ static int diff_run(struct cli *c, struct error *err)
 	if (rc < 0)
 		return rc;
 	gate_report_diff(r, &b);
-	(void)fwrite(b.buf, 1, b.len, stdout);
+	term_lines(strbuf_str(&b));
 	return strbuf_check(&b, "report", err);
 }
 

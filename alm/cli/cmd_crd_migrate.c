@@ -1,12 +1,12 @@
 /* `alm crd migrate CRD --to VERSION`: the work is alm/client/migration.c; here are its options, its
  * progress on a terminal, and what is said at the end. Can be stopped and started anew. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
+#include "alm/cli/term.h"
 #include "alm/client/migration.h"
 
 #define BAR_CELLS 30
@@ -29,14 +29,14 @@ static void draw(void *arg, const struct migration_progress *p)
 		full = BAR_CELLS;
 	if (!strcmp(p->doing, "waiting")) {
 		long long seconds = p->wait_ns / NS_PER_S + 1;
-		fprintf(stderr, "waiting %lld s: %s became the storage version just now\n", seconds,
-			r->to);
+		term_error("waiting %lld s: %s became the storage version just now\n", seconds,
+			   r->to);
 	} else if (r->terminal && !strcmp(p->doing, "reading")) {
-		fprintf(stderr, "\r%zu objects read", p->done);
+		term_error("\r%zu objects read", p->done);
 		r->bar = true;
 	} else if (r->terminal && !strcmp(p->doing, "writing")) {
-		fprintf(stderr, "\r[%.*s%*s] %zu of %zu written as %s", full, cells,
-			BAR_CELLS - full, "", p->done, p->total, r->to);
+		term_error("\r[%.*s%*s] %zu of %zu written as %s", full, cells, BAR_CELLS - full,
+			   "", p->done, p->total, r->to);
 		r->bar = true;
 	}
 }
@@ -44,8 +44,8 @@ static void draw(void *arg, const struct migration_progress *p)
 static void tell_writers(const struct migration_result *m, const char *to)
 {
 	for (size_t i = 0; i < m->n_writers; i++)
-		fprintf(stderr, "first change apiVersion to %s in what writes this: %s\n", to,
-			m->writers[i]);
+		term_error("first change apiVersion to %s in what writes this: %s\n", to,
+			   m->writers[i]);
 }
 
 static void finished(void *arg, const struct migration_result *m, const struct error *err)
@@ -54,19 +54,20 @@ static void finished(void *arg, const struct migration_result *m, const struct e
 	r->done = true;
 	loop_stop(session_loop(r->s));
 	if (r->bar)
-		fprintf(stderr, "\r%70s\r", "");
+		term_error("\r%70s\r", "");
 	tell_writers(m, r->to);
 	if (err) {
 		r->err = *err;
 		return;
 	}
 	if (m->n == 1)
-		printf("%s %swritten as %s", m->first, r->dry_run ? "would be " : "", r->to);
+		term_print("%s %swritten as %s", m->first, r->dry_run ? "would be " : "", r->to);
 	else
-		printf("%zu objects %swritten as %s", m->n, r->dry_run ? "would be " : "", r->to);
+		term_print("%zu objects %swritten as %s", m->n, r->dry_run ? "would be " : "",
+			   r->to);
 	if (m->is)
-		printf("; storedVersions [%s] -> [%s]", m->was, m->is);
-	printf("\n");
+		term_print("; storedVersions [%s] -> [%s]", m->was, m->is);
+	term_print("\n");
 }
 
 /* One process keeps all its requests to one definition; others need time to see a new one. */

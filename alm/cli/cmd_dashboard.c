@@ -1,9 +1,9 @@
 /* `alm dashboard`: the address of the console, with a token for it. */
-#include <stdio.h>
 
 #include "alm/base/file.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
+#include "alm/cli/term.h"
 #include "alm/obj/meta.h"
 
 #define CONSOLE     "/ui"
@@ -89,17 +89,17 @@ static int pick_token(struct cli *c, struct session *s, const char **ret, struct
 			return -err->code;
 		const char *user = arena_fmt(c->arena, "system:serviceaccount:%s:%s",
 					     session_namespace(s), account);
-		fprintf(stderr, "The token is of %s for " SHORT_LIFE "; %s.\n", user,
-			rights_of(s, user));
+		term_error("The token is of %s for " SHORT_LIFE "; %s.\n", user,
+			   rights_of(s, user));
 		return 0;
 	}
 	if (own_token(c, session_config(s), ret, err) < 0)
 		return -err->code;
-	fprintf(stderr, "%s\n",
-		**ret ? "The token is the one of the kubeconfig, with all its rights and no end "
-			"of its own; --service-account NAME asks for one of " SHORT_LIFE "."
-		      : "The kubeconfig has no token: enter one on the page, or use "
-			"--service-account NAME.");
+	term_error("%s\n",
+		   **ret ? "The token is the one of the kubeconfig, with all its rights and no end "
+			   "of its own; --service-account NAME asks for one of " SHORT_LIFE "."
+			 : "The kubeconfig has no token: enter one on the page, or use "
+			   "--service-account NAME.");
 	return 0;
 }
 
@@ -113,8 +113,8 @@ static int run(struct cli *c, struct error *err)
 	struct str base = str_of(session_config(s)->base_url);
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
-	printf("%.*s" CONSOLE "%s%s\n", STR_ARG(base), *token ? "#token=" : "",
-	       url_encode(str_of(token), c->arena));
+	term_print("%.*s" CONSOLE "%s%s\n", STR_ARG(base), *token ? "#token=" : "",
+		   url_encode(str_of(token), c->arena));
 	return 0;
 }
 

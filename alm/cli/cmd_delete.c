@@ -11,6 +11,7 @@
 #include "alm/base/clock.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/targets.h"
+#include "alm/cli/term.h"
 #include "alm/cli/write.h"
 #include "alm/obj/meta.h"
 
@@ -93,15 +94,15 @@ static void print_deleted(const struct delete *d, const struct resource *r, cons
 	const struct cli *c = d->c;
 	const char *dry = cli_value(c, "dry-run"), *out = cli_value(c, "output");
 	for (const char *p = r->kind; *p; p++)
-		putchar(char_lower(*p));
+		term_print("%c", char_lower(*p));
 	if (*r->group)
-		printf(".%s", r->group);
+		term_print(".%s", r->group);
 	if (out && !strcmp(out, "name"))
-		printf("/%s\n", name);
+		term_print("/%s\n", name);
 	else
-		printf(" \"%s\" deleted%s\n", name,
-		       dry && !strcmp(dry, "server") ? " (server dry run)" : "");
-	(void)fflush(stdout);
+		term_print(" \"%s\" deleted%s\n", name,
+			   dry && !strcmp(dry, "server") ? " (server dry run)" : "");
+	(void)term_flush();
 }
 
 static int delete_one(struct delete *d, const struct target *t, const char *name, struct error *err)

@@ -1,11 +1,12 @@
 /* cmd_describe: one object with its events, for reading. */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
 #include "alm/cli/targets.h"
+#include "alm/cli/term.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
@@ -17,11 +18,11 @@ static void pairs(const char *title, const struct obj *map, struct strbuf *b)
 	bool first = true;
 	OBJ_EACH (it, map) {
 		const char *v = obj_as_string(it.value);
-		strbuf_addf(b, "%-14s%s=%s\n", first ? title : "", it.key, v ? v : "");
+		visible_addf(b, "%-14s%s=%s\n", first ? title : "", it.key, v ? v : "");
 		first = false;
 	}
 	if (first)
-		strbuf_addf(b, "%-14s<none>\n", title);
+		visible_addf(b, "%-14s<none>\n", title);
 }
 
 /* "lastTransitionTime" -> "Last Transition Time" */
@@ -41,15 +42,16 @@ static void section(const char *key, const struct obj *value, struct strbuf *b)
 	title(key, b);
 	if (obj_type(value) != OBJ_MAP && obj_type(value) != OBJ_LIST) {
 		yaml_print(value, &text);
-		strbuf_addf(b, ":  %s", text.buf);
+		visible_adds(b, ":  ");
+		visible_add_lines(b, strbuf_str(&text));
 		return;
 	}
-	strbuf_adds(b, ":\n");
+	visible_addf(b, ":\n");
 	yaml_print(value, &text);
 	struct str rest = strbuf_str(&text), line;
 	while (str_next_line(&rest, &line))
 		if (line.len)
-			strbuf_addf(b, "  %.*s\n", STR_ARG(line));
+			visible_addf(b, "  %.*s\n", STR_ARG(line));
 }
 
 static const char *age(struct cli *c, struct session *s, const struct obj *event)
@@ -85,10 +87,10 @@ static int events(struct cli *c, struct session *s, const struct obj *o, struct 
 		return r;
 	const struct obj *items = obj_get(list, "items");
 	if (!obj_len(items)) {
-		strbuf_adds(b, "Events:       <none>\n");
+		visible_addf(b, "Events:       <none>\n");
 		return 0;
 	}
-	strbuf_adds(b, "Events:\n");
+	visible_addf(b, "Events:\n");
 	grid_init(&g, c->arena);
 	grid_column(&g, "  Type");
 	grid_column(&g, "Reason");
@@ -116,12 +118,12 @@ static int describe(struct cli *c, struct session *s, const struct target *t, co
 	if (r < 0)
 		return r;
 	const char *ns = meta_namespace(o);
-	strbuf_addf(b, "Name:         %s\n", name);
+	visible_addf(b, "Name:         %s\n", name);
 	if (ns)
-		strbuf_addf(b, "Namespace:    %s\n", ns);
+		visible_addf(b, "Namespace:    %s\n", ns);
 	pairs("Labels:", obj_path(o, "metadata.labels"), b);
 	pairs("Annotations:", obj_path(o, "metadata.annotations"), b);
-	strbuf_addf(b, "API Version:  %s\nKind:         %s\n", meta_api_version(o), meta_kind(o));
+	visible_addf(b, "API Version:  %s\nKind:         %s\n", meta_api_version(o), meta_kind(o));
 	CLEANUP(obj_unrefp) struct obj *meta = obj_copy(obj_get(o, "metadata"));
 	static const char *const hidden[] = {"name", "namespace", "labels", "annotations",
 					     "managedFields"};
@@ -148,7 +150,7 @@ static int describe_all(struct cli *c, struct session *s, const struct target *t
 		const char *ns = meta_namespace(obj_at(items, i));
 		one.ns = ns;
 		if (i)
-			strbuf_adds(b, "\n\n");
+			visible_addf(b, "\n\n");
 		r = describe(c, s, &one, meta_name(obj_at(items, i)), b, err);
 	}
 	return r;
@@ -164,11 +166,11 @@ static int run(struct cli *c, struct error *err)
 		r = targets_of_args(s, c, cli_flag(c, "all-namespaces"), t, err);
 	for (size_t i = 0; r >= 0 && i < t->n; i++) {
 		if (i)
-			strbuf_adds(&b, "\n\n");
+			visible_addf(&b, "\n\n");
 		r = t->items[i].name ? describe(c, s, &t->items[i], t->items[i].name, &b, err)
 				     : describe_all(c, s, &t->items[i], &b, err);
 	}
-	(void)fwrite(b.buf, 1, b.len, stdout);
+	term_lines(strbuf_str(&b));
 	return r;
 }
 

@@ -3,11 +3,12 @@
  * the stored plan is applied as a dry run, so that defaults and admission have their say, and
  * compared with the live one.
  */
-#include <stdio.h>
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
 #include "alm/client/client.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/obj/diff.h"
@@ -87,17 +88,18 @@ static const char *shown(const struct changes *x, const struct obj *value)
 	if (!value)
 		return "-";
 	if (obj_as_string(value))
-		strbuf_adds(&b, obj_as_string(value));
+		visible_adds(&b, obj_as_string(value));
 	else
 		json_print(value, &b);
-	return arena_fmt(x->c->arena, "%.*s%s", VALUE_MAX, b.buf, b.len > VALUE_MAX ? "…" : "");
+	return arena_fmt(x->c->arena, "%.*s%s", STR_ARG(str_clip(strbuf_str(&b), VALUE_MAX)),
+			 b.len > VALUE_MAX ? "…" : "");
 }
 
 static void print_line(const char *what, const struct obj *o, const char *field)
 {
 	const char *ns = meta_namespace(o);
-	printf("%-7s %-25s %s%s%s%s%s\n", what, meta_kind(o), ns ? ns : "", ns ? "/" : "",
-	       meta_name(o), *field ? "  " : "", field);
+	term_print("%-7s %-25s %s%s%s%s%s\n", what, meta_kind(o), ns ? ns : "", ns ? "/" : "",
+		   meta_name(o), *field ? "  " : "", field);
 }
 
 static void print_fields(const struct changes *x, const struct obj *before, const struct obj *after)
@@ -221,22 +223,23 @@ static void print_findings(const struct obj *strategy)
 		struct str text = message ? str_of(message) : STR_NONE;
 		if (rule && str_has_prefix(text, str_of(rule)))
 			text = str_trim(str_skip(text, strlen(rule)));
-		printf("%-7s %-25s %.*s\n", cstr_eq(outcome, "allow") ? "note" : outcome, rule,
-		       STR_ARG(text));
+		term_print("%-7s %-25s %.*s\n", cstr_eq(outcome, "allow") ? "note" : outcome, rule,
+			   STR_ARG(text));
 	}
 	int64_t omitted = obj_i64(strategy, "status.plan.findingsOmitted", 0);
 	if (omitted)
-		printf("and %lld more findings; the audit log has them: alm audit query --subject "
-		       "InstallStrategy/%s --reason CRDJudged -o json\n",
-		       (long long)omitted, meta_name(strategy));
+		term_print(
+			"and %lld more findings; the audit log has them: alm audit query --subject "
+			"InstallStrategy/%s --reason CRDJudged -o json\n",
+			(long long)omitted, meta_name(strategy));
 }
 
 static void print_permissions(const struct obj *strategy)
 {
 	const struct obj *list = obj_path(strategy, "status.plan.permissions");
 	for (size_t i = 0; i < obj_len(list); i++)
-		printf("%-7s %-25s %s\n", "grant", "PermissionIncrease",
-		       obj_as_string(obj_at(list, i)));
+		term_print("%-7s %-25s %s\n", "grant", "PermissionIncrease",
+			   obj_as_string(obj_at(list, i)));
 }
 
 /* --- the command --- */
@@ -265,9 +268,9 @@ static int diff(struct changes *x, struct error *err)
 	print_findings(strategy);
 	print_permissions(strategy);
 	const char *digest = obj_str(strategy, "status.plan.digest");
-	printf("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created, x->updated,
-	       x->deleted, x->unchanged);
-	printf(digest ? "; plan %.11s…\n" : "\n", digest);
+	term_print("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created,
+		   x->updated, x->deleted, x->unchanged);
+	term_print(digest ? "; plan %.11s…\n" : "\n", digest);
 	return 0;
 }
 

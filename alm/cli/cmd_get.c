@@ -1,11 +1,11 @@
 /* cmd_get: objects, as tables the server makes or in another format. */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
 #include "alm/cli/targets.h"
+#include "alm/cli/term.h"
 #include "alm/obj/meta.h"
 
 #define OUTPUT_MAX ((size_t)512 << 20)
@@ -53,7 +53,7 @@ static int list_types(struct get *g, struct error *err)
 		grid_row(&grid, cells);
 	}
 	grid_print(&grid, true, &g->out);
-	fprintf(stderr, "alm: say which type to get; the server has\n");
+	term_error("alm: say which type to get; the server has\n");
 	g->c->exit_code = 1;
 	return 0;
 }
@@ -141,8 +141,8 @@ static int get_tables(struct get *g, struct error *err)
 	}
 	if (!shown && !cli_flag(g->c, "ignore-not-found")) {
 		bool in_ns = !g->all && g->targets.n && g->targets.items[0].ns;
-		fprintf(stderr, "No resources found%s%s%s\n", in_ns ? " in " : "",
-			in_ns ? session_namespace(g->s) : "", in_ns ? " namespace." : "");
+		term_error("No resources found%s%s%s\n", in_ns ? " in " : "",
+			   in_ns ? session_namespace(g->s) : "", in_ns ? " namespace." : "");
 	}
 	return 0;
 }
@@ -212,7 +212,7 @@ static int run(struct cli *c, struct error *err)
 			r = printer_is_table(&g->printer) ? get_tables(g, err)
 							  : get_objects(g, err);
 	}
-	(void)fwrite(g->out.buf, 1, g->out.len, stdout);
+	printer_write(&g->printer, strbuf_str(&g->out));
 	strbuf_release(&g->out);
 	session_free(g->s);
 	return r;

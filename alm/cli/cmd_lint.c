@@ -1,12 +1,13 @@
 /* alm lint CHART...: helm lint's checks and our own, each chart in a sandboxed child. */
-#include <stdio.h>
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/cli/chart_dir.h"
 #include "alm/cli/chart_lint.h"
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/template_box.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/term.h"
 
 enum { LINT_OK, LINT_FAILED, LINT_WARNED = 10 }; /* exit statuses; a child that dies has failed */
 
@@ -35,6 +36,14 @@ static int take_options(int argc, char **argv, struct options *ret)
 	return n;
 }
 
+/* Texts of helm's rules have lines of their own. */
+static void add_finding(struct strbuf *out, const struct lint_finding *f)
+{
+	visible_addf(out, "[%s] %s: ", lint_level_name(f->level), f->file);
+	visible_add_lines(out, str_of(f->text));
+	strbuf_addc(out, '\n');
+}
+
 static int lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
 		struct strbuf *out, struct strbuf *errors)
 {
@@ -48,12 +57,11 @@ static int lint(struct arena *a, const struct template_args *args, const struct 
 	}
 	if (args->quiet && !n_errors && !n_warnings)
 		return LINT_OK;
-	strbuf_addf(out, "==> Linting %s\n", args->chart);
+	visible_addf(out, "==> Linting %s\n", args->chart);
 	for (size_t i = 0; i < report.n; i++) {
 		const struct lint_finding *f = &report.items[i];
 		if (!args->quiet || f->level != LINT_INFO)
-			strbuf_addf(out, "[%s] %s: %s\n", lint_level_name(f->level), f->file,
-				    f->text);
+			add_finding(out, f);
 	}
 	strbuf_addc(out, '\n');
 	if (n_errors || (args->strict && n_warnings))
@@ -93,7 +101,15 @@ static int lint_one(const struct template_args *from, const char *chart)
 	struct template_args *args = ARENA_NEW(a, struct template_args);
 	*args = *from;
 	args->chart = chart;
-	return template_box_run(a, args, lint);
+	return template_box_run(a, args, lint, BOX_TEXT);
+}
+
+static void tell_total(size_t n, size_t failed)
+{
+	if (failed)
+		term_error("Error: %zu chart(s) linted, %zu chart(s) failed\n", n, failed);
+	else
+		term_print("%zu chart(s) linted, 0 chart(s) failed\n", n);
 }
 
 int cmd_lint_main(int argc, char **argv)
@@ -106,10 +122,13 @@ int cmd_lint_main(int argc, char **argv)
 	argc = take_options(argc, argv, &options);
 	if (template_args_parse_words(a, argc, argv, args, &msg) < 0 || args->help ||
 	    !args->words.n) {
-		fprintf(args->help ? stdout : stderr, "%s%s%s",
-			msg.len || args->help ? msg.buf : "\"lint\" requires at least 1 argument",
-			args->help ? "" : "\n", usage);
-		return args->help ? 0 : 2;
+		if (args->help) {
+			term_lines(STR(usage));
+			return 0;
+		}
+		term_error("%s\n", msg.len ? msg.buf : "\"lint\" requires at least 1 argument");
+		term_error_lines(STR(usage));
+		return 2;
 	}
 	args->quiet = options.quiet;
 	if (options.subcharts)
@@ -120,7 +139,6 @@ int cmd_lint_main(int argc, char **argv)
 		warned += status == LINT_WARNED;
 	}
 	if (failed || warned || !args->quiet)
-		fprintf(failed ? stderr : stdout, "%s%zu chart(s) linted, %zu chart(s) failed\n",
-			failed ? "Error: " : "", args->words.n, failed);
+		tell_total(args->words.n, failed);
 	return failed > 0;
 }

@@ -5,17 +5,19 @@
 
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/package_build.h"
+#include "alm/cli/term.h"
 
 #define PACKAGE_ARENA_MAX ((size_t)512 << 20)
 
-static int usage(FILE *to, int code)
+static const char usage[] =
+	"usage: alm package build DIR [--version V] [-o OUTDIR]\n"
+	"Packs a chart folder as OUTDIR/NAME-VERSION.tgz: the same input gives the same bytes.\n"
+	"Prints the path, sha256:DIGEST and, with alm.yaml, its appType and provides.\n";
+
+static int refuse(void)
 {
-	fputs("usage: alm package build DIR [--version V] [-o OUTDIR]\n"
-	      "Packs a chart folder as OUTDIR/NAME-VERSION.tgz: the same input gives the same "
-	      "bytes.\n"
-	      "Prints the path, sha256:DIGEST and, with alm.yaml, its appType and provides.\n",
-	      to);
-	return code;
+	term_error_lines(str_of(usage));
+	return error_exit(E_USAGE);
 }
 
 /* The value of --name, from this word or the next; NULL if the word is another. */
@@ -37,10 +39,12 @@ int cmd_package_main(int argc, char **argv)
 	const char *dir = NULL, *version = NULL, *out = ".", *value;
 	struct package_built built;
 	struct error err = ERROR_INIT;
-	if (argc >= 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")))
-		return usage(stdout, 0);
+	if (argc >= 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
+		term_lines(str_of(usage));
+		return 0;
+	}
 	if (argc < 2 || strcmp(argv[0], "build") != 0)
-		return usage(stderr, 2);
+		return refuse();
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i];
 		assert(word);
@@ -55,19 +59,19 @@ int cmd_package_main(int argc, char **argv)
 		else if (word[0] != '-' && !dir)
 			dir = word;
 		else
-			return usage(stderr, 2);
+			return refuse();
 	}
 	if (!dir)
-		return usage(stderr, 2);
+		return refuse();
 	if (package_build(a, dir, version, out, &built, &err) < 0) {
-		fprintf(stderr, "alm: %s\n", err.msg);
+		term_error("alm: %s\n", err.msg);
 		return error_exit(err.code);
 	}
-	printf("%s  sha256:%s", built.path, built.sha256);
+	term_print("%s  sha256:%s", built.path, built.sha256);
 	if (built.app_type)
-		printf("  %s", built.app_type);
+		term_print("  %s", built.app_type);
 	if (built.provides)
-		printf("  %s", built.provides);
-	printf("\n");
+		term_print("  %s", built.provides);
+	term_print("\n");
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* `alm rbac APP`: the rights that the plan of a version takes, as manifests for the account of the
  * app: what the controllers ask the server for before the first write. */
-#include <stdio.h>
-
+#include "alm/base/visible.h"
 #include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
+#include "alm/cli/term.h"
 #include "alm/controllers/account.h"
 #include "alm/controllers/plan_access.h"
 #include "alm/obj/meta.h"
@@ -55,7 +55,8 @@ static int print(const struct rights *x, const struct obj *manifests, struct err
 	const char *format = cli_value(x->c, "output");
 	struct printer p;
 	for (size_t i = 0; !format && i < obj_len(manifests); i++) {
-		strbuf_adds(&b, i ? "---\n" : "");
+		if (i)
+			visible_addf(&b, "---\n");
 		yaml_print(obj_at(manifests, i), &b);
 	}
 	if (format) {
@@ -66,7 +67,10 @@ static int print(const struct rights *x, const struct obj *manifests, struct err
 		if (printer_parse(format, &p, err) < 0 || printer_object(&p, list, &b, err) < 0)
 			return -err->code;
 	}
-	printf("%s", b.buf);
+	if (format)
+		printer_write(&p, strbuf_str(&b));
+	else
+		term_lines(strbuf_str(&b));
 	return 0;
 }
 

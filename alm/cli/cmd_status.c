@@ -1,9 +1,9 @@
 /* `alm status [APP]`: where every app stands, what it waits for, and the next step. */
-#include <stdio.h>
 
 #include "alm/cli/cmds.h"
 #include "alm/cli/overview.h"
 #include "alm/cli/session.h"
+#include "alm/cli/term.h"
 #include "alm/obj/json.h"
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
@@ -38,7 +38,7 @@ static int run(struct cli *c, struct error *err)
 	} else {
 		overview_print(o, c->arena, &b);
 	}
-	printf("%s", b.buf);
+	term_lines(strbuf_str(&b));
 	return 0;
 }
 

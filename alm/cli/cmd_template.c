@@ -1,9 +1,9 @@
 /* alm template: a drop-in for `helm template`. */
-#include <stdio.h>
 
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/template_box.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/term.h"
 
 int cmd_template_main(int argc, char **argv)
 {
@@ -12,13 +12,15 @@ int cmd_template_main(int argc, char **argv)
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	struct template_args *args = ARENA_NEW(a, struct template_args);
 	if (template_args_parse(a, argc, argv, args, &msg) < 0) {
-		fprintf(stderr, "Error: %s\n", msg.buf);
+		term_error("Error: ");
+		term_error_lines(strbuf_str(&msg));
+		term_error("\n");
 		return 1;
 	}
 	if (args->help) {
 		template_run_args(a, args, NULL, &out, &msg);
-		(void)fwrite(out.buf, 1, out.len, stdout);
+		term_lines(strbuf_str(&out));
 		return 0;
 	}
-	return template_box_run(a, args, template_run_args);
+	return template_box_run(a, args, template_run_args, BOX_DATA);
 }

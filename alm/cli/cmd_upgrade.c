@@ -1,9 +1,9 @@
 /* `alm upgrade APP --to VERSION`, `alm rollback APP --to VERSION`: ask for one version. */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 
@@ -54,7 +54,7 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 	}
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
-	printf("apptype.app.coreos.com/%s asked for %s\n", c->args[0], version);
+	term_print("apptype.app.coreos.com/%s asked for %s\n", c->args[0], version);
 	return 0;
 }
 
@@ -119,21 +119,22 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 				 c->args[0], version);
 	const char *lost = unserved_resource(c, a, strategy, &ignored);
 	if (lost) {
-		printf("RollbackRefused: %s manages %s, which the live CRD no longer serves; a CRD "
-		       "is never downgraded\n",
-		       version, lost);
+		term_print("RollbackRefused: %s manages %s, which the live CRD no longer serves; a "
+			   "CRD "
+			   "is never downgraded\n",
+			   version, lost);
 		c->exit_code = error_exit(E_REFUSED);
 		return 0;
 	}
 	if (cli_flag(c, "dry-run")) {
-		printf("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);
+		term_print("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);
 		return 0;
 	}
 	if (!cli_value(c, "reason"))
 		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
-	printf("apptype.app.coreos.com/%s\n", c->args[0]);
+	term_print("apptype.app.coreos.com/%s\n", c->args[0]);
 	return 0;
 }
 

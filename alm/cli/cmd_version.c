@@ -1,8 +1,8 @@
 /* cmd_version: of the program and, if it answers, of the server. */
-#include <stdio.h>
 
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
+#include "alm/cli/term.h"
 #include "alm/obj/obj.h"
 
 static const struct cmd_option options[] = {
@@ -16,15 +16,15 @@ static int run(struct cli *c, struct error *err)
 	struct error fault = ERROR_INIT;
 	const struct obj *v = NULL;
 	(void)err;
-	printf("alm %s\n", ALM_VERSION);
+	term_print("alm %s\n", ALM_VERSION);
 	if (cli_flag(c, "client"))
 		return 0;
 	if (session_open(c, &s, &fault) < 0 || session_get(s, "/version", &v, &fault) < 0) {
-		fprintf(stderr, "alm: no server: %s\n", fault.msg);
+		term_error("alm: no server: %s\n", fault.msg);
 		return 0;
 	}
 	const char *git = obj_str(v, "gitVersion");
-	printf("server %s\n", git ? git : "unknown");
+	term_print("server %s\n", git ? git : "unknown");
 	return 0;
 }
 

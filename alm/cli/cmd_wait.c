@@ -4,13 +4,14 @@
  * The first evaluation is on the object as listed, then on every watch event; with age() also every
  * second. A closed watch begins again with a list.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
 #include "alm/cli/targets.h"
+#include "alm/cli/term.h"
 #include "alm/cli/transition_log.h"
 #include "alm/cli/wait_expr.h"
 #include "alm/cli/write.h"
@@ -142,17 +143,17 @@ static int print_end(struct wait *w, struct error *err)
 	if (printer_is_table(&p)) {
 		if (w->last) {
 			printer_name(w->last, &b);
-			strbuf_adds(&b, " condition met\n");
+			visible_addf(&b, " condition met\n");
 		} else {
 			for (const char *k = w->target.resource.kind; *k; k++)
 				strbuf_addc(&b, char_lower(*k));
-			strbuf_addf(&b, "%s%s/%s condition met\n",
-				    *w->target.resource.group ? "." : "", w->target.resource.group,
-				    w->target.name);
+			visible_addf(&b, "%s%s/%s condition met\n",
+				     *w->target.resource.group ? "." : "", w->target.resource.group,
+				     w->target.name);
 		}
 	} else if (w->last)
 		r = printer_object(&p, w->last, &b, err);
-	(void)fwrite(b.buf, 1, b.len, stdout);
+	printer_write(&p, strbuf_str(&b));
 	return r;
 }
 

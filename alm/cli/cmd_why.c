@@ -2,8 +2,10 @@
  * status, from a decision of the log, or from files. */
 #include <stdio.h>
 
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/offline_view.h"
+#include "alm/cli/term.h"
 #include "alm/cli/why_source.h"
 #include "alm/obj/json.h"
 #include "catalog/resolve_doc.h"
@@ -27,7 +29,8 @@ static bool is_output(const struct cli *c, const char *format)
 static void print_offline(const struct why_facts *f, struct strbuf *b)
 {
 	if (f->offline)
-		strbuf_adds(b, "judged from files: live objects and the CRD gate were not asked\n");
+		visible_addf(b,
+			     "judged from files: live objects and the CRD gate were not asked\n");
 }
 
 static int why_run(struct cli *c, struct error *err)
@@ -38,15 +41,15 @@ static int why_run(struct cli *c, struct error *err)
 		return -err->code;
 	if (is_output(c, "json")) {
 		json_print_pretty(obj_get(f.apptype, "status"), 4, &b);
-		strbuf_adds(&b, "\n");
+		visible_addf(&b, "\n");
 	} else {
 		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
 		print_offline(&f, &b);
 		if (f.waiting)
-			strbuf_addf(&b, "%s waits for approval: alm approve %s %s --reason TEXT\n",
-				    f.waiting, c->args[0], f.waiting);
+			visible_addf(&b, "%s waits for approval: alm approve %s %s --reason TEXT\n",
+				     f.waiting, c->args[0], f.waiting);
 	}
-	printf("%s", b.buf);
+	term_lines(strbuf_str(&b));
 	return 0;
 }
 
@@ -80,17 +83,17 @@ static int why_not_run(struct cli *c, struct error *err)
 		c->exit_code = error_exit(E_REFUSED);
 	if (is_output(c, "json")) {
 		json_print_pretty(o, 4, &b);
-		strbuf_adds(&b, "\n");
+		visible_addf(&b, "\n");
 	} else if (cstr_eq(obj_str(o, "reason"), "Installed")) {
-		strbuf_addf(&b, "%s %s is installed\n", app, version);
+		visible_addf(&b, "%s %s is installed\n", app, version);
 	} else if (installable) {
-		strbuf_addf(&b, "%s %s is installable\n", app, version);
+		visible_addf(&b, "%s %s is installable\n", app, version);
 	} else {
 		resolve_print_refusal(f.apptype, o, is_output(c, "wide"), &b);
 	}
 	if (!is_output(c, "json"))
 		print_offline(&f, &b);
-	printf("%s", b.buf);
+	term_lines(strbuf_str(&b));
 	return 0;
 }
 

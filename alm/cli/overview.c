@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/cli/printer.h"
 #include "alm/controllers/stalled.h"
 #include "alm/obj/condition.h"
@@ -312,12 +313,12 @@ static void add_short(struct str text, struct strbuf *b)
 		while (n < text.len && char_is_hex(text.ptr[n]))
 			n++;
 		bool cut = n - head > DIGEST_SHOWN;
-		strbuf_add(b, text.ptr, cut ? head + DIGEST_SHOWN : n);
+		visible_add(b, str_n(text.ptr, cut ? head + DIGEST_SHOWN : n));
 		if (cut)
-			strbuf_adds(b, "…");
+			visible_adds(b, "…");
 		text = str_n(text.ptr + n, text.len - n);
 	}
-	strbuf_addstr(b, text);
+	visible_add(b, text);
 }
 
 static const char *shown(const struct obj *o, const char *key)
@@ -351,23 +352,23 @@ static void print_next(const struct obj *next, struct strbuf *b)
 	for (size_t i = 0; i < obj_len(next); i++) {
 		struct str command = str_of(obj_as_string(obj_at(next, i))), note = STR_NONE;
 		(void)str_cut(command, '#', &command, &note);
-		strbuf_adds(b, i ? "        " : "  next: ");
-		strbuf_addstr(b, str_trim(command));
+		visible_adds(b, i ? "        " : "  next: ");
+		visible_add(b, str_trim(command));
 		strbuf_addc(b, '\n');
 		if (str_trim(note).len)
-			strbuf_addf(b, "          %.*s\n", STR_ARG(str_trim(note)));
+			visible_addf(b, "          %.*s\n", STR_ARG(str_trim(note)));
 	}
 	if (!obj_len(next))
-		strbuf_adds(b, "  next: nothing to do, it goes on by itself\n");
+		visible_addf(b, "  next: nothing to do, it goes on by itself\n");
 }
 
 static void print_wait(const char *app, const struct obj *w, struct strbuf *b)
 {
 	const char *version = obj_str(w, "version"), *message = obj_str(w, "message");
-	strbuf_addf(b, "\n%s%s%s: %s", app, version ? " " : "", version ? version : "",
-		    obj_str(w, "reason"));
+	visible_addf(b, "\n%s%s%s: %s", app, version ? " " : "", version ? version : "",
+		     obj_str(w, "reason"));
 	if (message && *message) {
-		strbuf_adds(b, ": ");
+		visible_adds(b, ": ");
 		add_short(str_of(message), b);
 	}
 	strbuf_addc(b, '\n');
@@ -382,7 +383,7 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 	if (obj_len(apps))
 		print_table(apps, a, b);
 	else
-		strbuf_adds(b, "No app is declared: `kubectl create -f` an AppType.\n");
+		visible_addf(b, "No app is declared: `kubectl create -f` an AppType.\n");
 	for (size_t i = 0; i < obj_len(apps); i++) {
 		const struct obj *waits = obj_get(obj_at(apps, i), "waits");
 		for (size_t k = 0; k < obj_len(waits); k++)
@@ -391,10 +392,10 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 	}
 	for (size_t i = 0; i < obj_len(catalogs); i++) {
 		const struct obj *o = obj_at(catalogs, i);
-		strbuf_addf(b, "\ncatalog %s: %s: %s\n  next: alm describe catalog %s\n",
-			    obj_str(o, "name"), obj_str(o, "reason"), obj_str(o, "message"),
-			    obj_str(o, "name"));
+		visible_addf(b, "\ncatalog %s: %s: %s\n  next: alm describe catalog %s\n",
+			     obj_str(o, "name"), obj_str(o, "reason"), obj_str(o, "message"),
+			     obj_str(o, "name"));
 	}
 	if (obj_len(apps) && !n_waits)
-		strbuf_adds(b, "\nNothing waits.\n");
+		visible_addf(b, "\nNothing waits.\n");
 }

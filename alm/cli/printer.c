@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/base/visible.h"
+#include "alm/cli/term.h"
 #include "alm/obj/json.h"
 #include "alm/obj/jsonpath.h"
 #include "alm/obj/meta.h"
@@ -47,15 +49,22 @@ bool printer_is_table(const struct printer *p)
 	return p->format == PRINT_TABLE || p->format == PRINT_WIDE;
 }
 
+void printer_write(const struct printer *p, struct str text)
+{
+	if (p->format == PRINT_JSONPATH)
+		(void)term_data(text);
+	else
+		term_lines(text);
+}
+
 void printer_name(const struct obj *o, struct strbuf *b)
 {
-	struct str group, version, kind = str_of(meta_kind(o));
-	const char *name = meta_name(o);
-	for (size_t i = 0; i < kind.len; i++)
-		strbuf_addc(b, char_lower(kind.ptr[i]));
+	struct str group, version;
+	for (const char *p = meta_kind(o); p && *p; p++)
+		visible_addf(b, "%c", char_lower(*p));
 	if (str_cut(str_of(meta_api_version(o)), '/', &group, &version))
-		strbuf_addf(b, ".%.*s", STR_ARG(group));
-	strbuf_addf(b, "/%s", name ? name : "");
+		visible_addf(b, ".%.*s", STR_ARG(group));
+	visible_addf(b, "/%s", meta_name(o));
 }
 
 static bool is_list(const struct obj *o)
@@ -63,11 +72,12 @@ static bool is_list(const struct obj *o)
 	return obj_type(obj_get(o, "items")) == OBJ_LIST;
 }
 
+/* As it is: jsonpath hands out bytes. */
 static void add_value(const struct obj *o, struct strbuf *b)
 {
 	struct str s = obj_as_str(o);
 	if (s.ptr)
-		strbuf_addstr(b, s);
+		strbuf_add(b, s.ptr, s.len);
 	else
 		json_print(o, b);
 }
@@ -176,7 +186,7 @@ static int run_template(struct str *rest, const struct obj *o, unsigned depth, s
 			ptrdiff_t n = str_find_char(*rest, '{');
 			size_t len = n < 0 ? rest->len : (size_t)n;
 			if (o)
-				strbuf_addstr(b, str_sub(*rest, 0, len));
+				strbuf_add(b, rest->ptr, len);
 			*rest = str_skip(*rest, len);
 			continue;
 		}
@@ -281,7 +291,7 @@ void grid_init(struct grid *g, struct arena *a)
 void grid_column(struct grid *g, const char *header)
 {
 	if (g->n_columns < GRID_COLUMNS_MAX)
-		g->headers[g->n_columns++] = header;
+		g->headers[g->n_columns++] = visible_text(g->arena, header);
 }
 
 void grid_row(struct grid *g, const char *const *cells)
@@ -296,7 +306,7 @@ void grid_row(struct grid *g, const char *const *cells)
 	}
 	g->rows[g->n_rows] = ARENA_ARRAY(g->arena, const char *, g->n_columns);
 	for (size_t i = 0; i < g->n_columns; i++)
-		g->rows[g->n_rows][i] = cells[i] ? cells[i] : "";
+		g->rows[g->n_rows][i] = cells[i] ? visible_text(g->arena, cells[i]) : "";
 	g->n_rows++;
 }
 
@@ -305,7 +315,7 @@ static void print_row(const struct grid *g, const char *const *cells, const size
 {
 	for (size_t i = 0; i < g->n_columns; i++) {
 		size_t n = utf8_count(str_of(cells[i]));
-		strbuf_adds(b, cells[i]);
+		visible_adds(b, cells[i]);
 		if (i + 1 < g->n_columns)
 			strbuf_pad(b, ' ', widths[i] - n + 3);
 	}
@@ -329,16 +339,12 @@ void grid_print(const struct grid *g, bool headers, struct strbuf *b)
 		print_row(g, g->rows[r], widths, b);
 }
 
-/* Newlines of a cell would break the table: kubectl prints them as blanks' stand-ins. */
 static const char *cell_text(struct arena *a, const struct obj *cell)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (obj_type(cell) == OBJ_NULL || obj_type(cell) == OBJ_ABSENT)
 		return "";
 	add_value(cell, &b);
-	for (size_t i = 0; i < b.len; i++)
-		if ((unsigned char)b.buf[i] < 0x20)
-			b.buf[i] = ' ';
 	return arena_strndup(a, b.buf, b.len);
 }
 

@@ -29,13 +29,17 @@ struct printer {
 int printer_parse(const char *text, struct printer *ret, struct error *err);
 bool printer_is_table(const struct printer *p);
 
+/* Standard output: the bytes of jsonpath are data, all else is text (term.h). */
+void printer_write(const struct printer *p, struct str text);
+
 /* One object, or a List of them, in any format but the tables. */
 int printer_object(const struct printer *p, const struct obj *o, struct strbuf *b,
 		   struct error *err);
 
 #define GRID_COLUMNS_MAX 64
 
-/* Rows of cells; columns are padded with three blanks, the last one is not. */
+/* Rows of cells, each made visible as one line; columns are padded with three blanks, the last one
+ * is not. */
 struct grid {
 	struct arena *arena;
 	size_t n_columns, n_rows, cap;
@@ -44,7 +48,7 @@ struct grid {
 };
 void grid_init(struct grid *g, struct arena *a);
 void grid_column(struct grid *g, const char *header);
-/* n_columns cells; NULL is empty. Strings are borrowed. */
+/* n_columns cells; NULL is empty. Strings are borrowed, as the headers are. */
 void grid_row(struct grid *g, const char *const *cells);
 void grid_print(const struct grid *g, bool headers, struct strbuf *b);
 

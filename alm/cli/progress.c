@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "alm/cli/term.h"
+
 void progress_start(struct progress *p, size_t n)
 {
 	*p = (struct progress){.n = n, .on_terminal = isatty(STDERR_FILENO)};
@@ -12,14 +14,14 @@ void progress_step(struct progress *p, const char *what)
 {
 	p->at++;
 	if (p->on_terminal)
-		fprintf(stderr, "\r\033[K%zu/%zu %s", p->at, p->n, what);
+		term_error("\r\033[K%zu/%zu %s", p->at, p->n, what);
 	else
-		fprintf(stderr, "%zu/%zu %s\n", p->at, p->n, what);
+		term_error("%zu/%zu %s\n", p->at, p->n, what);
 	(void)fflush(stderr);
 }
 
 void progress_end(struct progress *p)
 {
 	if (p->on_terminal && p->at)
-		fprintf(stderr, "\r\033[K");
+		term_error("\r\033[K");
 }

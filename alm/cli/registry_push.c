@@ -1,9 +1,9 @@
 #include "alm/cli/registry_push.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/cli/catalog_files.h"
+#include "alm/cli/term.h"
 #include "alm/obj/json.h"
 
 #define INDEX_BYTES_MAX ((size_t)64 << 20)
@@ -151,8 +151,8 @@ int registry_push_catalog(struct cli *c, struct catalog_source *s, const char *u
 	    push_manifest(&p, obj_ref(config), obj_ref(layers), ref->tag ? ref->tag : "latest",
 			  digest, err) < 0)
 		return error_wrap(err, "%s", url);
-	printf("%s: %zu versions\noci://%s/%s@sha256:%s\n", url, catalog_source_index(s)->n,
-	       ref->registry.origin + strlen("https://"), ref->name, digest);
+	term_print("%s: %zu versions\noci://%s/%s@sha256:%s\n", url, catalog_source_index(s)->n,
+		   ref->registry.origin + strlen("https://"), ref->name, digest);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int push_chart(void *arg, const struct package_version *v, struct str byt
 	    push_manifest(p, obj_ref(described), obj_ref(layers), oci_version_tag(version, a),
 			  digest, err) < 0)
 		return -err->code;
-	printf("%s:%s\n", to, oci_version_tag(version, a));
+	term_print("%s:%s\n", to, oci_version_tag(version, a));
 	return 0;
 }
 

@@ -1,12 +1,12 @@
 #include "alm/cli/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -133,7 +133,7 @@ static void print_warnings(const struct http_headers *h)
 		if (strcasecmp(h->items[i].name, "Warning") != 0 ||
 		    !str_cut(v, '"', &code, &text) || !str_rcut(text, '"', &text, &code))
 			continue;
-		fprintf(stderr, "Warning: %.*s\n", STR_ARG(text));
+		term_error("Warning: %.*s\n", STR_ARG(text));
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "alm/base/hash.h"
 #include "alm/cli/chart_dir.h"
 #include "alm/cli/template_run.h"
+#include "alm/cli/term.h"
 #include "alm/io/loop.h"
 #include "alm/io/sandbox_fork.h"
 #include "alm/io/zones.h"
@@ -32,6 +33,7 @@ struct job {
 	struct arena *a;
 	struct template_args *args;
 	template_box_fn fn;
+	enum box_output output;
 	int64_t now_ns;
 	struct hash_stream random;
 	size_t written; /* bytes of both outputs */
@@ -85,9 +87,11 @@ static int put(struct job *job, enum wish stream, struct str text)
 	struct error err = ERROR_INIT;
 	int rc = 0;
 	while (rc == 0 && text.len) {
-		size_t n = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
-		rc = sandbox_ask(job->peer, (char)stream, str_sub(text, 0, n), &answer, &err);
-		text = str_skip(text, n);
+		struct str piece = str_clip(text, PIECE_BYTES);
+		if (!piece.len) /* no text at all: continuation bytes only */
+			piece = str_sub(text, 0, PIECE_BYTES);
+		rc = sandbox_ask(job->peer, (char)stream, piece, &answer, &err);
+		text = str_skip(text, piece.len);
 	}
 	return rc;
 }
@@ -170,16 +174,18 @@ static int serve_write(struct job *job, struct str request, struct error *err)
 	return template_write(arena_text(job->a, path.ptr, path.len), text, err);
 }
 
-static int serve_put(struct job *job, FILE *to, struct str text, struct error *err)
+static int serve_put(struct job *job, enum wish stream, struct str text, struct error *err)
 {
 	job->written += text.len;
 	if (job->written > 2 * (size_t)TEMPLATE_OUTPUT_MAX)
 		return error_set(err, E_LIMIT, "too much output");
-	if (fwrite(text.ptr, 1, text.len, to) < text.len) {
-		job->lost = errno;
-		return error_set(err, E_IO, "the output cannot be written");
-	}
-	return 0;
+	if (stream == WISH_ERR)
+		term_error_lines(text);
+	else if (job->output == BOX_TEXT)
+		term_lines(text);
+	else
+		job->lost = term_data(text);
+	return job->lost ? error_set(err, E_IO, "the output cannot be written") : 0;
 }
 
 static int serve(void *arg, char kind, struct str request, struct strbuf *answer, struct error *err)
@@ -192,9 +198,8 @@ static int serve(void *arg, char kind, struct str request, struct strbuf *answer
 	case WISH_WRITE:
 		return serve_write(arg, request, err);
 	case WISH_OUT:
-		return serve_put(arg, stdout, request, err);
 	case WISH_ERR:
-		return serve_put(arg, stderr, request, err);
+		return serve_put(arg, (enum wish)kind, request, err);
 	}
 	return error_set(err, E_INVALID, "no such request");
 }
@@ -219,20 +224,22 @@ static void fill_inputs(struct job *job)
 	loop_free(loop);
 }
 
-int template_box_run(struct arena *a, struct template_args *args, template_box_fn fn)
+int template_box_run(struct arena *a, struct template_args *args, template_box_fn fn,
+		     enum box_output output)
 {
 	struct error err;
-	struct job job = {.a = a, .args = args, .fn = fn};
+	struct job job = {.a = a, .args = args, .fn = fn, .output = output};
 	int status = 1;
 	fill_inputs(&job);
 	read_chart(&job);
 	if (sandbox_fork(&limits, render, serve, &job, &status, &err) < 0) {
-		fprintf(stderr, "Error: rendering %s: %s\n", args->chart, err.msg);
+		term_error("Error: rendering %s: %s\n", args->chart, err.msg);
 		return 1;
 	}
-	if (fflush(stdout) && !job.lost)
-		job.lost = errno;
+	int late = term_flush();
+	if (!job.lost)
+		job.lost = late;
 	if (job.lost && job.lost != EPIPE) /* who closes a pipe knows */
-		fprintf(stderr, "Error: the output cannot be written: %s\n", strerror(job.lost));
+		term_error("Error: the output cannot be written: %s\n", strerror(job.lost));
 	return job.lost ? 1 : status;
 }

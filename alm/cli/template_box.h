@@ -15,7 +15,12 @@ typedef int (*template_box_fn)(struct arena *a, const struct template_args *args
 			       const struct tmpl_host *host, struct strbuf *out,
 			       struct strbuf *errors);
 
+/* What the standard output of the child is: manifests for another program, or lines for a reader.
+ */
+enum box_output { BOX_DATA, BOX_TEXT };
+
 /* Writes both outputs; a child that dies is told on stderr, and is 1. */
-int template_box_run(struct arena *a, struct template_args *args, template_box_fn fn);
+int template_box_run(struct arena *a, struct template_args *args, template_box_fn fn,
+		     enum box_output output);
 
 #endif

@@ -1,10 +1,11 @@
 #include "alm/cli/transition_log.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/audit/row_text.h"
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
+#include "alm/cli/term.h"
 #include "alm/obj/obj.h"
 
 static const struct resource records = {"audit.app.coreos.com", "v1alpha1", "auditrecords",
@@ -49,14 +50,14 @@ static void on_event(void *arg, const struct obj *event)
 	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
 	/* a plan is one of its strategy: story.md 4 */
 	if (message && cstr_has_prefix(message, "plan "))
-		strbuf_addf(&b, "%s, ", obj_str(row, "subject.name"));
+		visible_addf(&b, "%s, ", obj_str(row, "subject.name"));
 	if (message)
-		strbuf_adds(&b, message);
+		visible_adds(&b, message);
 	else if (version)
-		strbuf_adds(&b, version);
+		visible_adds(&b, version);
 	else
 		row_detail(row, NULL, NULL, &b);
-	fprintf(stderr, "%.8s %-15s %s\n", strlen(time) > 11 ? time + 11 : time, reason, b.buf);
+	term_error("%.8s %-15s %s\n", strlen(time) > 11 ? time + 11 : time, reason, b.buf);
 }
 
 static void on_closed(void *arg, const struct error *err)

@@ -1,9 +1,10 @@
 #include "alm/cli/write.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/cli/printer.h"
+#include "alm/cli/term.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
 
@@ -24,7 +25,7 @@ int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn f
 		if (fn(c, *s, &m->items[i], &one) >= 0)
 			continue;
 		if (first.code)
-			fprintf(stderr, "alm: %s\n", first.msg);
+			term_error("alm: %s\n", first.msg);
 		first = one;
 	}
 	return first.code ? error_copy(err, &first) : 0;
@@ -54,10 +55,10 @@ int write_print(struct cli *c, const struct obj *o, const char *verb, struct err
 		return r;
 	if (printer_is_table(&p)) {
 		printer_name(o, &b);
-		strbuf_addf(&b, " %s%s\n", verb,
-			    dry && !strcmp(dry, "server") ? " (server dry run)" : "");
+		visible_addf(&b, " %s%s\n", verb,
+			     dry && !strcmp(dry, "server") ? " (server dry run)" : "");
 	} else
 		r = printer_object(&p, o, &b, err);
-	(void)fwrite(b.buf, 1, b.len, stdout);
+	printer_write(&p, strbuf_str(&b));
 	return r;
 }

@@ -9,6 +9,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
+#include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
 #include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
@@ -149,9 +150,10 @@ static void on_lost(void *arg)
 static void on_waiting(void *arg, const char *holder)
 {
 	(void)arg;
-	printf("alm controller: waiting, %s holds the lease " LEASE_NAMESPACE "/" LEASE_NAME "\n",
-	       holder);
-	(void)fflush(stdout);
+	term_print("alm controller: waiting, %s holds the lease " LEASE_NAMESPACE "/" LEASE_NAME
+		   "\n",
+		   holder);
+	(void)term_flush();
 }
 
 /* --- start --- */
@@ -209,8 +211,8 @@ static int start(struct controller_command *c, struct error *err)
 				   .arg = c};
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	c->leader = leader_new(&lc);
-	printf("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
-	(void)fflush(stdout);
+	term_print("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
+	(void)term_flush();
 	return 0;
 }
 

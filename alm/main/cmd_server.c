@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "alm/cli/term.h"
 #include "alm/io/loop_measure.h"
 #include "alm/main/embedded.h"
 
@@ -45,9 +46,9 @@ static int run(struct cli *cli, struct error *err)
 		return -err->code;
 	}
 	loop_on_signal(c.loop, on_signal, &c);
-	printf("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
-	       embedded_kubeconfig(c.embedded));
-	(void)fflush(stdout);
+	term_print("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
+		   embedded_kubeconfig(c.embedded));
+	(void)term_flush();
 	loop_run(c.loop);
 	embedded_free(c.embedded);
 	loop_free(c.loop);

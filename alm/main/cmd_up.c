@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/cli/term.h"
 #include "alm/console/console.h"
 #include "alm/controllers/manager.h"
 #include "alm/io/loop_measure.h"
@@ -151,12 +152,12 @@ static int run(struct cli *c, struct error *err)
 	}
 	loop_on_signal(u.loop, on_signal, &u);
 	const char *address = embedded_address(u.embedded);
-	printf("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
-	       address, embedded_kubeconfig(u.embedded), u.config.data_dir, address);
+	term_print("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
+		   address, embedded_kubeconfig(u.embedded), u.config.data_dir, address);
 	if (u.config.simulate_workloads)
-		printf("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
-		       "here\n");
-	(void)fflush(stdout);
+		term_print("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
+			   "here\n");
+	(void)term_flush();
 	loop_run(u.loop);
 	release(&u);
 	c->exit_code = u.exit;

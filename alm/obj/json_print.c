@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "alm/base/hash.h"
+#include "alm/base/visible.h"
 #include "alm/obj/json.h"
 #include "alm/obj/number.h"
 
@@ -38,8 +39,9 @@ static void print_control(unsigned char c, struct strbuf *b)
 	}
 }
 
-/* Go escapes U+2028 and 2029 for the sake of JavaScript; RFC 8785 does not. */
-static size_t print_rune(struct str s, bool canonical, struct strbuf *b)
+/* Go escapes U+2028 and 2029 for the sake of JavaScript; RFC 8785 does not. Pretty text is for
+ * terminals: nothing in it is hidden or reorders the rest. */
+static size_t print_rune(struct str s, const struct style *style, struct strbuf *b)
 {
 	uint32_t rune = 0;
 	size_t n = utf8_decode(s, &rune);
@@ -47,14 +49,15 @@ static size_t print_rune(struct str s, bool canonical, struct strbuf *b)
 		strbuf_adds(b, "\\ufffd");
 		return 1;
 	}
-	if (!canonical && (rune == 0x2028 || rune == 0x2029))
-		strbuf_addf(b, "\\u%04x", rune);
+	bool hidden = style->pretty ? !visible_rune(rune) : rune == 0x2028 || rune == 0x2029;
+	if (!style->canonical && hidden)
+		visible_json_escape(b, rune);
 	else
 		strbuf_add(b, s.ptr, n);
 	return n;
 }
 
-static void quote(struct str s, bool canonical, struct strbuf *b)
+static void quote(struct str s, const struct style *style, struct strbuf *b)
 {
 	strbuf_addc(b, '"');
 	for (size_t i = 0; i < s.len;) {
@@ -62,14 +65,14 @@ static void quote(struct str s, bool canonical, struct strbuf *b)
 		unsigned char c = 0;
 		for (; i < s.len; i++) {
 			c = (unsigned char)s.ptr[i];
-			if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+			if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\')
 				break;
 		}
 		strbuf_add(b, s.ptr + from, i - from);
 		if (i == s.len)
 			break;
-		if (c >= 0x80) {
-			i += print_rune(str_skip(s, i), canonical, b);
+		if (c >= 0x7F) {
+			i += print_rune(str_skip(s, i), style, b);
 			continue;
 		}
 		if (c < 0x20)
@@ -143,7 +146,7 @@ static void print_map(const struct obj *o, const struct style *s, unsigned depth
 		if (i)
 			strbuf_addc(b, ',');
 		new_line(s, depth + 1, b);
-		quote(str_of(members[i].key), s->canonical, b);
+		quote(str_of(members[i].key), s, b);
 		strbuf_adds(b, s->pretty ? ": " : ":");
 		print(members[i].value, s, depth + 1, b);
 	}
@@ -165,7 +168,7 @@ static void print(const struct obj *o, const struct style *s, unsigned depth, st
 		print_number(o, s->canonical, b);
 		break;
 	case OBJ_STRING:
-		quote(obj_as_str(o), s->canonical, b);
+		quote(obj_as_str(o), s, b);
 		break;
 	case OBJ_LIST:
 		print_list(o, s, depth, b);
@@ -209,7 +212,8 @@ char *json_text(const struct obj *o)
 
 void json_quote(struct str s, struct strbuf *b)
 {
-	quote(s, false, b);
+	const struct style style = {0};
+	quote(s, &style, b);
 }
 
 void json_digest(const struct obj *o, char out[65])

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "alm/base/visible.h"
 #include "alm/obj/number.h"
 #include "alm/obj/yaml.h"
 #include "alm/obj/yaml_scalar.h"
@@ -23,15 +24,11 @@ static uint32_t rune_at(struct str s, size_t at, size_t *ret_n)
 	return rune;
 }
 
-/* Written as it is, outside double quotes; a line feed is looked at apart. */
+/* Written as it is, outside double quotes; a line feed is looked at apart. Go's library escapes
+ * less: what reorders or hides text on a terminal is escaped here too. */
 static bool is_printable(uint32_t c)
 {
-	return (c >= 0x20 && c <= 0x7E) || (c >= 0xA0 && c <= 0xFFFD && c != 0xFEFF);
-}
-
-static bool is_odd_break(uint32_t c)
-{
-	return c == 0x2028 || c == 0x2029;
+	return c <= 0xFFFD && visible_rune(c);
 }
 
 static bool is_blank_at(struct str s, size_t at)
@@ -40,7 +37,7 @@ static bool is_blank_at(struct str s, size_t at)
 }
 
 struct traits {
-	bool has_lf, special, blank_before_lf, odd_break;
+	bool has_lf, special, blank_before_lf;
 	bool multiline; /* any kind of break: no simple key */
 };
 
@@ -55,8 +52,7 @@ static struct traits look(struct str s)
 		} else if (!is_printable(c)) {
 			t.special = true;
 		}
-		t.odd_break |= is_odd_break(c);
-		t.multiline |= is_odd_break(c) || c == '\n' || c == '\r' || c == 0x85;
+		t.multiline |= c == '\n' || c == '\r' || c == 0x85 || c == 0x2028 || c == 0x2029;
 	}
 	return t;
 }
@@ -82,7 +78,7 @@ static enum style choose(struct str s)
 										 : LITERAL;
 	if (t.special || !yaml_scalar_is_string(s))
 		return DOUBLE_QUOTED;
-	return t.odd_break || needs_quotes(s) ? SINGLE_QUOTED : PLAIN;
+	return needs_quotes(s) ? SINGLE_QUOTED : PLAIN;
 }
 
 static void new_line(struct strbuf *b, size_t indent)
@@ -102,7 +98,7 @@ static size_t column(const struct strbuf *b)
 static void put_text(struct strbuf *b, struct str s, size_t indent, bool breaks, bool quoted)
 {
 	size_t at = column(b);
-	bool blanks = false, after_break = false;
+	bool blanks = false;
 	for (size_t i = 0, n; i < s.len; i += n) {
 		uint32_t c = rune_at(s, i, &n);
 		bool edge = quoted && (i == 0 || i + 1 == s.len);
@@ -111,17 +107,12 @@ static void put_text(struct strbuf *b, struct str s, size_t indent, bool breaks,
 			new_line(b, indent);
 			at = indent;
 		} else {
-			if (after_break && !is_odd_break(c)) {
-				strbuf_pad(b, ' ', indent);
-				at = indent;
-			}
 			bool doubled = c == '\'' && quoted;
 			if (doubled)
 				strbuf_addc(b, '\'');
 			strbuf_addrune(b, c);
-			at = is_odd_break(c) ? 0 : at + 1 + doubled;
+			at += 1 + (size_t)doubled;
 		}
-		after_break = is_odd_break(c);
 		blanks = c == ' ';
 	}
 }
@@ -161,7 +152,7 @@ static void put_double_quoted(struct strbuf *b, struct str s, size_t indent, boo
 			if (is_blank_at(s, i + 1))
 				strbuf_addc(b, '\\');
 			at = indent + is_blank_at(s, i + 1);
-		} else if (is_printable(c) && !is_odd_break(c) && c != '"' && c != '\\') {
+		} else if (is_printable(c) && c != '"' && c != '\\') {
 			strbuf_addrune(b, c);
 			at++;
 		} else {

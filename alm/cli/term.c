@@ -1,0 +1,71 @@
+#include "alm/cli/term.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "alm/base/visible.h"
+
+#define TEXT_BYTES_MAX ((size_t)1 << 30) /* every caller's own limit is below */
+
+static int put(FILE *to, struct str text)
+{
+	errno = 0;
+	if (fwrite(text.ptr, 1, text.len, to) == text.len)
+		return 0;
+	return errno ? errno : EIO;
+}
+
+static void vprint(FILE *to, const char *fmt, va_list args) PRINTF(2, 0);
+static void vprint(FILE *to, const char *fmt, va_list args)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	visible_vaddf(&b, fmt, args);
+	(void)put(to, strbuf_str(&b));
+}
+
+static int put_lines(FILE *to, struct str text)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	visible_add_lines(&b, text);
+	return put(to, strbuf_str(&b));
+}
+
+void term_print(const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	vprint(stdout, fmt, args);
+	va_end(args);
+}
+
+void term_error(const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	vprint(stderr, fmt, args);
+	va_end(args);
+}
+
+void term_lines(struct str text)
+{
+	(void)put_lines(stdout, text);
+}
+
+void term_error_lines(struct str text)
+{
+	(void)put_lines(stderr, text);
+}
+
+int term_data(struct str text)
+{
+	return isatty(STDOUT_FILENO) ? put_lines(stdout, text) : put(stdout, text);
+}
+
+int term_flush(void)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return errno ? errno : EIO;
+}
