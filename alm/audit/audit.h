@@ -88,6 +88,8 @@ void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_
 /* Secret values: a copy of the object with the values of specs/audit.md 8 replaced by their HMAC,
  * without managedFields, resourceVersion and generation. Owned. */
 struct obj *audit_redact(struct audit *a, const struct obj *o);
+/* A key, or the name of an env entry, whose value is secret: password, token, apiKey, ... */
+bool audit_is_secret_name(const char *name);
 /* SHA-256 (hex) of the canonical form of audit_redact(o): before/after of Write rows. */
 void audit_object_digest(struct audit *a, const struct obj *o, char out[SHA256_HEX]);
 

@@ -22,7 +22,7 @@ struct redactor {
 	bool is_schema;        /* a CRD: its keys name fields, its strings are types */
 };
 
-static bool is_secret_name(const char *name)
+bool audit_is_secret_name(const char *name)
 {
 	char flat[128];
 	size_t n = 0;
@@ -121,9 +121,9 @@ static struct obj *redact_map(struct redactor *r, const struct obj *map, bool se
 	OBJ_EACH (it, map) {
 		bool hide = secret;
 		if (!r->is_schema)
-			hide = hide || is_secret_name(it.key) || !strcmp(it.key, LAST_APPLIED) ||
-			       !strcmp(it.key, "Authorization") ||
-			       (name && !strcmp(it.key, "value") && is_secret_name(name));
+			hide = hide || audit_is_secret_name(it.key) ||
+			       !strcmp(it.key, LAST_APPLIED) || !strcmp(it.key, "Authorization") ||
+			       (name && !strcmp(it.key, "value") && audit_is_secret_name(name));
 		push(r, it.key);
 		obj_set(out, it.key, redact(r, it.value, hide, depth));
 		strbuf_truncate(&r->pointer, len);

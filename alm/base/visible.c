@@ -190,11 +190,11 @@ static const char *read_spec(const char *at, va_list *args, struct spec *ret)
 	return at + 1;
 }
 
-void visible_vaddf(struct strbuf *b, const char *fmt, va_list given)
+void visible_vaddf(struct strbuf *b, const char *fmt, va_list args)
 {
-	va_list args;
+	va_list own;
 	struct spec s;
-	va_copy(args, given);
+	va_copy(own, args);
 	for (const char *at = fmt; *at;) {
 		size_t n = strcspn(at, "%");
 		strbuf_add(b, at, n);
@@ -206,15 +206,15 @@ void visible_vaddf(struct strbuf *b, const char *fmt, va_list given)
 			at += 2;
 			continue;
 		}
-		at = read_spec(at + 1, &args, &s);
+		at = read_spec(at + 1, &own, &s);
 		if (s.conversion == 's' || s.conversion == 'c')
-			add_text(b, &s, &args);
+			add_text(b, &s, &own);
 		else {
 			assert(s.conversion && strchr("diux", s.conversion));
-			add_number(b, &s, &args);
+			add_number(b, &s, &own);
 		}
 	}
-	va_end(args);
+	va_end(own);
 }
 
 void visible_addf(struct strbuf *b, const char *fmt, ...)

@@ -105,6 +105,44 @@ void executor_start(struct executor *x, const char *controller, const char *key,
 	loop_post(x->c.loop, &x->commit);
 }
 
+/* --- secrets --- */
+
+/* Those that the pass knew, and those of its own actions. */
+static const struct secrets *secrets_of(struct run *r)
+{
+	struct secrets *s = &r->plan.secrets;
+	for (const struct action *a = r->plan.head; a && !r->knows_secrets; a = a->next) {
+		if (a->type == ACT_RENDER) {
+			secrets_add_values(s, obj_get(a->body, "values"));
+			secrets_add_answers(s, obj_get(a->body, "answers"));
+		} else if (a->type <= ACT_PATCH) {
+			secrets_add_object(s, a->body);
+		}
+	}
+	r->knows_secrets = true;
+	return s;
+}
+
+struct error run_hide(struct run *r, const struct error *err)
+{
+	struct error told = *err;
+	secrets_hide_error(secrets_of(r), &told);
+	return told;
+}
+
+const char *run_hide_text(struct run *r, const char *text)
+{
+	return secrets_hide(secrets_of(r), text);
+}
+
+void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+	     struct obj *value)
+{
+	struct error told = err ? run_hide(r, err) : ERROR_INIT;
+	stash_put(r->x->c.stash, id, err ? &told : NULL, bytes, value, loop_now(r->x->c.loop));
+	r->changed = true;
+}
+
 /* --- rows --- */
 
 static struct audit_subject subject_of(const struct obj *o)
@@ -345,9 +383,9 @@ static int append_plan(struct run *r, struct error *err)
 		struct obj *o = obj_map();
 		obj_set_int(o, "i", (int64_t)i);
 		obj_set_str(o, "verb", verbs[a->type]);
-		obj_set_str(
-			o, "object",
-			arena_fmt(r->a, "%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name));
+		const char *object =
+			arena_fmt(r->a, "%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+		obj_set_str(o, "object", secrets_hide(secrets_of(r), object));
 		obj_append(list, o);
 	}
 	obj_set_int(body, "count", (int64_t)n);
@@ -357,7 +395,8 @@ static int append_plan(struct run *r, struct error *err)
 	struct audit_row row = {.type = "Plan", .reason = "Planned", .body = body};
 	row.subject = (struct audit_subject){.kind = one ? first->resource.kind : r->controller,
 					     .ns = one ? first->ns : NULL,
-					     .name = one ? first->name : r->key};
+					     .name = one ? secrets_hide(secrets_of(r), first->name)
+							 : r->key};
 	if (r->status_action)
 		row.subject = subject_of(r->status_action->subject);
 	row.cause = r->last_seq;
@@ -482,6 +521,8 @@ static void start_runs(void *arg)
 static void finish(struct run *r)
 {
 	struct executor *x = r->x;
+	if (r->failed)
+		r->err = run_hide(r, &r->err);
 	TAILQ_REMOVE(&x->running, r, link);
 	x->n--;
 	r->done(r->done_arg, r->controller, r->key, r->changed, r->plan.requeue_after_ns,

@@ -167,9 +167,7 @@ static void ask_next(struct step_call *c)
 				       kind ? kind : "", kind_found, c);
 		return;
 	}
-	stash_put(r->x->c.stash, c->action->id, NULL, STR_NONE, STEAL(c->found),
-		  loop_now(r->x->c.loop));
-	r->changed = true;
+	run_put(r, c->action->id, NULL, STR_NONE, STEAL(c->found));
 	call_done(c);
 }
 

@@ -54,8 +54,7 @@ static void end(struct step_call *c, const struct error *err)
 		obj_set(value, "denied", STEAL(c->found));
 	obj_set_int(value, "rightsVersion", (int64_t)c->action->rights_version);
 	obj_set_int(value, "rightsSince", c->action->rights_since_ns);
-	stash_put(r->x->c.stash, c->action->id, err, STR_NONE, value, loop_now(r->x->c.loop));
-	r->changed = true;
+	run_put(r, c->action->id, err, STR_NONE, value);
 	call_done(c);
 }
 

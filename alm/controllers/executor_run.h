@@ -26,7 +26,7 @@ struct run {
 	int64_t status_seq; /* row that announces it */
 	int64_t status_tseq;
 	int64_t last_seq; /* of this run's rows */
-	bool changed, refreshed, failed, live;
+	bool changed, refreshed, failed, live, knows_secrets;
 	struct error err;
 	TAILQ_HEAD(, step_call) calls;
 #ifdef PLANT_18
@@ -63,6 +63,12 @@ struct executor {
 
 void run_continue(struct run *r);
 void run_fail(struct run *r, const struct error *err);
+/* Whatever enters here is told by logs, statuses, Events and rows: without the run's secrets. */
+struct error run_hide(struct run *r, const struct error *err);
+const char *run_hide_text(struct run *r, const char *text);
+/* An outcome for the next pass, its error hidden. */
+void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+	     struct obj *value);
 struct step_call *call_new(struct run *r, struct action *a);
 void call_done(struct step_call *c); /* the run goes on */
 

@@ -7,13 +7,6 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-static void put(struct run *r, const char *id, const struct error *err, struct str bytes,
-		struct obj *value)
-{
-	stash_put(r->x->c.stash, id, err, bytes, value, loop_now(r->x->c.loop));
-	r->changed = true;
-}
-
 /* --- catalogs --- */
 
 static struct obj *sync_value(const struct catalog_index *x)
@@ -110,12 +103,13 @@ static void synced(void *arg, struct catalog_index *index, const char *bad_diges
 	if (!failed.code && new)
 		append_changed(r, a, old, new, &failed);
 	if (failed.code) {
+		failed = run_hide(r, &failed);
 		const struct outcome *last = stash_get(r->x->c.stash, a->id);
 		if (!last || !cstr_eq(last->msg, failed.msg)) /* told once, not at every poll */
 			log_warn("catalog not read", "catalog", a->key, "error", failed.msg);
-		put(r, a->id, &failed, STR_NONE, bad_value(bad_digest));
+		run_put(r, a->id, &failed, STR_NONE, bad_value(bad_digest));
 	} else {
-		put(r, a->id, NULL, STR_NONE, sync_value(new ? new : old));
+		run_put(r, a->id, NULL, STR_NONE, sync_value(new ? new : old));
 		if (new)
 			h->swap_index(h->arg, a->key, STEAL(new));
 	}
@@ -134,7 +128,7 @@ static void fetched(void *arg, struct str bytes, const struct error *err)
 	struct step_call *c = arg;
 	struct run *r = c->run;
 	struct str own = err ? STR_NONE : str_n(xmemdup(bytes.ptr, bytes.len), bytes.len);
-	put(r, c->action->id, err, own, NULL);
+	run_put(r, c->action->id, err, own, NULL);
 	call_done(c);
 }
 
@@ -180,7 +174,7 @@ static struct obj *api_versions(struct run *r)
 static void rendered(void *arg, struct obj *value, const struct error *err)
 {
 	struct step_call *c = arg;
-	put(c->run, c->action->id, err, STR_NONE, value);
+	run_put(c->run, c->action->id, err, STR_NONE, value);
 	call_done(c);
 }
 
@@ -234,7 +228,7 @@ static void survey_next(struct step_call *c)
 				     obj_str(row, "name"), NULL, survey_found, c);
 		return;
 	}
-	put(r, c->action->id, NULL, STR_NONE, STEAL(c->found));
+	run_put(r, c->action->id, NULL, STR_NONE, STEAL(c->found));
 	call_done(c);
 }
 
@@ -274,7 +268,7 @@ static void judged(void *arg, struct obj *value, const struct error *err)
 	} else {
 		if (c->action->guards)
 			guard(c->run, c->action, value);
-		put(c->run, c->action->id, NULL, STR_NONE, value);
+		run_put(c->run, c->action->id, NULL, STR_NONE, value);
 	}
 	call_done(c);
 }

@@ -202,15 +202,16 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 		obj_set(body, "after", obj_stringf("sha256:%s", digest));
 		obj_set_str(body, "rvAfter", rv);
 	}
-	struct audit_row row = {.type = "Write",
-				.reason = outcome_of(reply),
-				.subject = {.kind = a->resource.kind,
-					    .ns = a->ns,
-					    .name = a->name,
-					    .uid = reply->err ? NULL : meta_uid(reply->body)},
-				.op = c->op,
-				.cause = c->run->plan_seq,
-				.body = body};
+	struct audit_row row = {
+		.type = "Write",
+		.reason = outcome_of(reply),
+		.subject = {.kind = a->resource.kind,
+			    .ns = a->ns,
+			    .name = reply->err ? run_hide_text(c->run, a->name) : a->name,
+			    .uid = reply->err ? NULL : meta_uid(reply->body)},
+		.op = c->op,
+		.cause = c->run->plan_seq,
+		.body = body};
 	int64_t seq;
 	if (audit_append_now(x->c.audit, &row, &seq, &err) < 0)
 		log_error("Write row not appended", "error", err.msg);
@@ -265,8 +266,9 @@ static void remember_refusal(struct run *r, const struct action *a, const struct
 {
 	char *id =
 		arena_fmt(r->a, "refused:%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+	struct error told = err ? run_hide(r, err) : ERROR_INIT;
 	if (err)
-		stash_put(r->x->c.stash, id, err, STR_NONE, NULL, loop_now(r->x->c.loop));
+		stash_put(r->x->c.stash, id, &told, STR_NONE, NULL, loop_now(r->x->c.loop));
 	else
 		stash_drop(r->x->c.stash, id);
 }

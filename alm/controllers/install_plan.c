@@ -357,6 +357,8 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	struct install_plan *p = ARENA_NEW(v->a, struct install_plan);
 	const struct obj *objects = obj_get(doc, "objects");
 	p->doc = doc;
+	if (plan)
+		plan_hide(plan, doc);
 	p->release = obj_str(doc, "release");
 	p->ns = obj_str(doc, "namespace");
 	p->version = obj_str(doc, "version");

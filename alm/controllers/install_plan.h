@@ -4,6 +4,7 @@
  *	{"app", "release", "namespace", "account", "version", "archive", "values", "revision",
  *	 "isUpgrade",
  *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes", "unrecorded",
+ *	 "hidden": what templates looked up and the objects have (secrets.h),
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
  * It is rendered once and stored in Secrets of alm-system before the first write, so random values
@@ -72,7 +73,8 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 const char *install_plan_inputs(const struct view *v, const char *archive,
 				const struct obj *values);
 
-/* Reads the document and looks every object up. Missing informers are requested through plan. */
+/* Reads the document and looks every object up. Missing informers are requested through plan, whose
+ * messages tell no secret of the document from now on. */
 struct install_plan *install_plan_load(const struct view *v, const struct obj *doc,
 				       struct plan *plan);
 

@@ -149,6 +149,7 @@ static void run_pass(struct worker *w, const char *key)
 	plan_init(&plan, a);
 	m->passes++;
 	if (controller_run(w->c, &v, key, &plan, &err) < 0) {
+		secrets_hide_error(&plan.secrets, &err);
 		pass_done(m, w->c->name, key, false, 0, &err);
 		arena_free(a);
 		return;

@@ -10,6 +10,37 @@ void plan_init(struct plan *p, struct arena *a)
 {
 	*p = (struct plan){.a = a};
 	p->tail = &p->head;
+	secrets_init(&p->secrets, a);
+}
+
+void plan_hide(struct plan *p, const struct obj *doc)
+{
+	secrets_add_plan(&p->secrets, doc);
+}
+
+/* An AppType and an InstallStrategy carry values. */
+static const struct secrets *secrets_of(struct plan *p, const struct obj *subject)
+{
+	if (p->known != subject) {
+		secrets_add_values(&p->secrets, obj_path(subject, "spec.values"));
+		secrets_add_values(&p->secrets, obj_path(subject, "spec.strategy.values"));
+		p->known = subject;
+	}
+	return &p->secrets;
+}
+
+static struct obj *hide(const struct secrets *s, struct obj *o, bool all)
+{
+	if (!s->n)
+		return o;
+	struct obj *hidden = secrets_hide_texts(s, o, all);
+	obj_unref(o);
+	return hidden;
+}
+
+struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status)
+{
+	return hide(secrets_of(p, live), status, false);
 }
 
 struct action *plan_add(struct plan *p, enum act_type type)
@@ -165,6 +196,7 @@ void plan_take(struct plan *p, const struct plan *from)
 		p->tail = from->tail;
 	}
 	p->n += from->n;
+	secrets_take(&p->secrets, &from->secrets);
 	if (from->requeue_after_ns)
 		plan_requeue_after(p, from->requeue_after_ns);
 }
@@ -177,7 +209,7 @@ struct action *plan_row(struct plan *p, const char *type, const struct obj *subj
 	x->reason = reason;
 	x->key = key;
 	x->subject = subject;
-	x->body = obj_keep(p->a, body);
+	x->body = obj_keep(p->a, hide(secrets_of(p, subject), body, true));
 	x->advances = true;
 	name_object(p, x, subject);
 	return x;
@@ -189,7 +221,7 @@ struct action *plan_status(struct plan *p, const struct obj *live, struct obj *s
 	struct action *x = plan_add(p, ACT_STATUS);
 	x->row_type = "Transition";
 	x->reason = reason;
-	x->message = message ? message : "";
+	x->message = message ? secrets_hide(secrets_of(p, live), message) : "";
 	x->subject = live;
 	x->body = obj_keep(p->a, status);
 	name_object(p, x, live);

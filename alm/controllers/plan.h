@@ -15,6 +15,7 @@
 #include "alm/base/arena.h"
 #include "alm/base/clock.h"
 #include "alm/client/resource.h"
+#include "alm/controllers/secrets.h"
 #include "alm/obj/obj.h"
 
 #define PLAN_ACTIONS_MAX 4096
@@ -80,6 +81,8 @@ struct plan {
 	int64_t requeue_after_ns; /* 0: none; the smallest wins */
 	const char
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
+	struct secrets secrets;  /* what no row and no status of it may tell */
+	const struct obj *known; /* the object whose values secrets has */
 };
 
 void plan_init(struct plan *p, struct arena *a);
@@ -108,6 +111,12 @@ struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 void plan_requeue_after(struct plan *p, int64_t ns);
 /* All that from has follows what p has; they share an arena. */
 void plan_take(struct plan *p, const struct plan *from);
+
+/* The secrets of this install plan (install_plan.h) are told by no row, status or error of p that
+ * is made afterwards. The values of the object that a row or status is about never are. */
+void plan_hide(struct plan *p, const struct obj *doc);
+/* A status without them; consumes and owned. */
+struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status);
 
 /* A row that is written only when key differs from the last one of this type and subject. */
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,

@@ -47,7 +47,7 @@ struct action *status_plan(struct plan *p, const struct obj *live, struct obj *s
 	const struct obj *old = obj_get(live, "status");
 	const char *reason = "Refreshed";
 	size_t n;
-	obj_keep(p->a, status);
+	status = obj_keep(p->a, plan_hide_messages(p, live, status));
 	if (is_equal(old, status))
 		return NULL;
 	const char **turned = status_turned(old, status, p->a, &n);

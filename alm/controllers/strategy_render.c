@@ -99,6 +99,9 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 	struct obj *doc = obj_keep(
 		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
 	obj_set(doc, "inputs", inputs);
+	CLEANUP(obj_unrefp) struct obj *hidden = secrets_looked_up(answers, rendered);
+	if (obj_len(hidden))
+		obj_set(doc, "hidden", STEAL(hidden));
 	obj_set_bool(doc, "isUpgrade", s->is_upgrade);
 	if (s->former) {
 		obj_set_bool(doc, "takesOver", true);
