@@ -18,6 +18,7 @@
 
 #define CA_NS      (3650 * NS_PER_DAY)
 #define SERVING_NS (365 * NS_PER_DAY)
+#define CIPHERS    "ECDHE+AESGCM:ECDHE+CHACHA20" /* of TLS 1.2; all of 1.3 are such */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_SSL_FREEP(type, fn)  \
@@ -216,6 +217,46 @@ static int choose_protocol(SSL *ssl UNUSED, const unsigned char **out, unsigned 
 	return SSL_TLSEXT_ERR_OK;
 }
 
+static bool take_modern(SSL_CTX *ctx)
+{
+	return SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) &&
+	       SSL_CTX_set_cipher_list(ctx, CIPHERS);
+}
+
+static bool names_hosts(X509 *cert)
+{
+	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+	bool found = false;
+	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+		int type = sk_GENERAL_NAME_value(names, i)->type;
+		found = found || type == GEN_DNS || type == GEN_IPADD;
+	}
+	GENERAL_NAMES_free(names);
+	return found;
+}
+
+static int verify_server(int ok, X509_STORE_CTX *store)
+{
+	if (!ok || X509_STORE_CTX_get_error_depth(store) > 0 ||
+	    names_hosts(X509_STORE_CTX_get_current_cert(store)))
+		return ok;
+	const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+	bool *nameless = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	*nameless = true;
+	X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+	return 0;
+}
+
+bool tls_client_context(SSL_CTX *ctx, bool *nameless)
+{
+	if (!take_modern(ctx))
+		return false;
+	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
+	if (nameless)
+		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, verify_server);
+	return SSL_CTX_set_app_data(ctx, nameless);
+}
+
 static bool trust_clients_of(SSL_CTX *ctx, const char *client_ca_pem)
 {
 	CLEANUP(X509_freep) X509 *ca = cert_of(client_ca_pem);
@@ -232,9 +273,8 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *cl
 	CLEANUP(X509_freep) X509 *cert = cert_of(cert_pem);
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *key = key_of(key_pem);
 	CLEANUP(SSL_CTX_freep) SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-	if (!cert || !key || !ctx || !SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) ||
-	    SSL_CTX_use_certificate(ctx, cert) != 1 || SSL_CTX_use_PrivateKey(ctx, key) != 1 ||
-	    SSL_CTX_check_private_key(ctx) != 1)
+	if (!cert || !key || !ctx || !take_modern(ctx) || SSL_CTX_use_certificate(ctx, cert) != 1 ||
+	    SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
 		return ssl_failed(err, "serving certificate");
 	if (client_ca_pem && !trust_clients_of(ctx, client_ca_pem))
 		return ssl_failed(err, "client CA");

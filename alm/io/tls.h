@@ -23,9 +23,15 @@ int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_
 
 void tls_token(struct loop *l, char out[TLS_TOKEN_MAX]);
 
-/* For server_event.c. An SSL_CTX; TLS 1.2 and newer, ALPN http/1.1. */
+/* Contexts of both sides take TLS 1.2 and newer, with authenticated encryption and forward secrecy
+ * only (RFC 9325, 4.2). */
 struct ssl_ctx_st;
+/* For server_event.c. An SSL_CTX, ALPN http/1.1. */
 int tls_server_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
 		       struct ssl_ctx_st **ret, struct error *err);
+/* For transport_curl.c: what libcurl has made of its options. A certificate must name hosts or
+ * addresses as subjectAltName, the common name is none (RFC 9525, 6.3); one that does not fails the
+ * handshake and sets *nameless, which lives as long as the context. NULL: it is not verified. */
+bool tls_client_context(struct ssl_ctx_st *ctx, bool *nameless);
 
 #endif

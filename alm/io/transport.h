@@ -55,7 +55,9 @@ void transport_free(struct transport *t);
 DEFINE_FREEP(transport)
 
 struct transport_config {
-	const char *base_url; /* https://127.0.0.1:6443, optionally with a path */
+	/* https://127.0.0.1:6443, optionally with a path. http:// is taken without credentials only
+	 * (E_FORBIDDEN): `kubectl proxy`, a metrics or alert endpoint. */
+	const char *base_url;
 	const char *ca_pem, *cert_pem, *key_pem; /* texts, optional */
 	const char *token, *token_file; /* token_file wins, read again each minute and on 401 */
 	const char *username, *password;

@@ -20,6 +20,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/io/curl_lib.h"
 #include "alm/io/loop_event.h"
+#include "alm/io/tls.h"
 #include "alm/io/transport.h"
 
 #define IDLE_CONNECTIONS_MAX 64L
@@ -60,7 +61,9 @@ struct remote {
 	char *base_url, *connect_to; /* connect_to: NULL, or "NAME:PORT:HOST:PORT" */
 	char *host;                  /* without brackets */
 	unsigned port;
-	char *token; /* wiped when it is replaced */
+	bool is_plain; /* http: no credentials go out */
+	bool nameless; /* a handshake failed for want of a subjectAltName */
+	char *token;   /* wiped when it is replaced */
 	int64_t token_read_ns;
 	TAILQ_HEAD(, call) calls;
 };
@@ -219,6 +222,16 @@ static void add_header(struct call *c, const char *name, const char *value)
 	c->headers = curl->slist_append(c->headers, line);
 }
 
+/* In clear, whoever is on the way would have them. */
+static int refuse_plain(const char *url, struct error *err)
+{
+	return error_set(
+		err, E_FORBIDDEN,
+		"%s: credentials are sent over https only; give an https:// address, or no "
+		"credentials (a context without a user)",
+		url);
+}
+
 static void set_headers(struct call *c, const struct transport_request *r)
 {
 	struct remote *t = c->remote;
@@ -227,6 +240,8 @@ static void set_headers(struct call *c, const struct transport_request *r)
 		add_header(c, r->headers.items[i].name, r->headers.items[i].value);
 	if (!http_header(&r->headers, "Content-Type"))
 		c->headers = curl->slist_append(c->headers, "Content-Type:");
+	if (t->is_plain && http_header(&r->headers, "Authorization"))
+		refuse_plain(t->base_url, &c->failed);
 	if (t->token && !http_header(&r->headers, "Authorization"))
 		add_header(c, "Authorization", arena_fmt(c->arena, "Bearer %s", t->token));
 	curl->easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
@@ -243,8 +258,23 @@ static void set_blob(CURL *easy, CURLoption option, const char *text)
 	xfree(blob.data);
 }
 
-static void set_tls(CURL *easy, const struct transport_config *c)
+static CURLcode on_context(CURL *easy UNUSED, void *context, void *arg)
 {
+	struct remote *t = arg;
+	bool verifies = !t->config.insecure_skip_tls_verify;
+	return tls_client_context(context, verifies ? &t->nameless : NULL)
+		       ? CURLE_OK
+		       : CURLE_SSL_CONNECT_ERROR;
+}
+
+static void set_tls(struct call *call, const struct transport_config *c)
+{
+	CURL *easy = call->easy;
+	/* another TLS library than OpenSSL has no such option: no connection without our rules */
+	if (curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_context) != CURLE_OK &&
+	    !call->remote->is_plain)
+		error_set(&call->failed, E_UNSUPPORTED, "libcurl is not built with OpenSSL");
+	curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, call->remote);
 	curl->easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (c->ca_pem) {
 		/* The pinned CA and no other. */
@@ -334,7 +364,7 @@ static void set_connection(struct call *c)
 		arena_defer(c->arena, free_list, to);
 		curl->easy_setopt(easy, CURLOPT_CONNECT_TO, to);
 	}
-	set_tls(easy, config);
+	set_tls(c, config);
 }
 
 static void set_request(struct call *c, const struct transport_request *r)
@@ -364,23 +394,42 @@ static int code_of(CURLcode code)
 	return code == CURLE_OPERATION_TIMEDOUT ? E_TIMEOUT : E_IO;
 }
 
-static void ended(struct call *c, CURLcode code)
+/* An answer that ends with the connection is whole if TLS says so (RFC 9112, 9.8), which libcurl
+ * does not tell: somebody on the way may have cut it. */
+static bool may_be_cut(const struct call *c)
 {
-	if (c->cancelled) {
-		call_free(c);
-	} else if (code == CURLE_OK) {
-		if (!c->head_sent)
-			send_head(c);
-		if (c->cancelled)
-			call_free(c);
-		else
-			finish(c, NULL);
-	} else if (c->failed.code) {
+	const struct http_headers *h = &c->reply_headers;
+	return !c->remote->is_plain && c->body_bytes && !http_header(h, "Content-Length") &&
+	       !http_header(h, "Transfer-Encoding");
+}
+
+static void explain(struct call *c, CURLcode code)
+{
+	bool nameless = c->remote->nameless;
+	c->remote->nameless = false;
+	if (code == CURLE_OK)
+		fail(c, E_IO, false, "the answer has no length, it may have been cut");
+	else if (c->failed.code)
 		finish(c, &c->failed);
-	} else {
+	else if (nameless)
+		fail(c, E_IO, true,
+		     "the certificate of the server names no host: it needs a subjectAltName, a "
+		     "common name does not count");
+	else
 		fail(c, code_of(code), code == CURLE_PEER_FAILED_VERIFICATION,
 		     c->message[0] ? c->message : curl->easy_strerror(code));
-	}
+}
+
+static void ended(struct call *c, CURLcode code)
+{
+	if (!c->cancelled && code == CURLE_OK && !c->head_sent)
+		send_head(c);
+	if (c->cancelled)
+		call_free(c);
+	else if (code == CURLE_OK && !may_be_cut(c))
+		finish(c, NULL);
+	else
+		explain(c, code);
 }
 
 static void reap(struct remote *t)
@@ -451,6 +500,8 @@ static void pump(void *arg)
 		next = TAILQ_NEXT(c, link);
 		if (c->cancelled) {
 			call_free(c);
+		} else if (c->failed.code) {
+			finish(c, &c->failed);
 		} else if (!c->added) {
 			c->added = curl->multi_add_handle(t->multi, c->easy) == CURLM_OK;
 			assert(c->added);
@@ -520,6 +571,16 @@ static void curl_url_cleanup_p(CURLU **u)
 	curl->url_cleanup(*u);
 }
 
+static bool has_credentials(const struct transport_config *c)
+{
+	const char *const all[] = {c->token,    c->token_file, c->username,
+				   c->password, c->cert_pem,   c->key_pem};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i] && *all[i])
+			return true;
+	return false;
+}
+
 /* With a server name of its own, the URL carries the name and the connection goes to the host. */
 static int set_url(struct remote *t, const struct transport_config *c, struct error *err)
 {
@@ -528,7 +589,7 @@ static int set_url(struct remote *t, const struct transport_config *c, struct er
 	while (base.len && base.ptr[base.len - 1] == '/')
 		base.len--;
 	t->base_url = str_dup(base);
-	char *scheme = NULL, *host = NULL, *port = NULL, *query = NULL, *url = NULL;
+	char *scheme = NULL, *host = NULL, *port = NULL, *query = NULL, *url = NULL, *user = NULL;
 	bool ok = curl->url_set(u, CURLUPART_URL, t->base_url, 0) == CURLUE_OK &&
 		  curl->url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 		  curl->url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
@@ -544,6 +605,9 @@ static int set_url(struct remote *t, const struct transport_config *c, struct er
 		str_parse_u64(str_of(port), &n);
 		t->port = (unsigned)n;
 	}
+	t->is_plain = ok && strcmp(scheme, "http") == 0;
+	bool exposed = t->is_plain && (has_credentials(c) ||
+				       curl->url_get(u, CURLUPART_USER, &user, 0) == CURLUE_OK);
 	if (ok && c->tls_server_name && c->tls_server_name[0]) {
 		CLEANUP(strbuf_release) struct strbuf to = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&to, "%s:%s:%s:%s", c->tls_server_name, port, host, port);
@@ -563,6 +627,9 @@ static int set_url(struct remote *t, const struct transport_config *c, struct er
 	curl->free(port);
 	curl->free(query);
 	curl->free(url);
+	curl->free(user);
+	if (exposed)
+		return refuse_plain(c->base_url, err);
 	return ok ? 0
 		  : error_set(err, E_INVALID, "%s: want a URL of the form https://HOST:PORT",
 			      c->base_url);

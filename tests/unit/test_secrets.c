@@ -34,9 +34,9 @@ static void test_secrets__of_values_are_those_under_policy_keys(void **state)
 		{"hunter22hunter22 and hunter22", "(hidden) and (hidden)"},
 		{"key 1234567!", "key (hidden)!"},
 		{"incredible, fromenv1", "(hidden), (hidden)"},
-		{"aHVudGVyMjI=", "(hidden)I="},                /* hunter22 */
+		{"aHVudGVyMjI=", "(hidden)I="},                 /* hunter22 */
 		{"dXNlcjpodW50ZXIyMg==", "dXNlcjp(hidden)g=="}, /* user:hunter22 */
-		{"eDpodW50ZXIyMnk=", "eDp(hidden)nk="},        /* x:hunter22y */
+		{"eDpodW50ZXIyMnk=", "eDp(hidden)nk="},         /* x:hunter22y */
 		{"cut in its middle: hunter", "cut in its middle: (hidden)"},
 		{"cut too early: hunte", "cut too early: hunte"},
 		{"", ""},

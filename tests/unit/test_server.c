@@ -381,12 +381,12 @@ static void set_flag(void *arg)
 static void test_server__tokens_are_read_again_after_401(void **state)
 {
 	struct fixture *f = *state;
-	listen_with(f, (struct server_config){0});
+	listen_tls(f);
 	char path[] = "/tmp/alm-test-token-XXXXXX";
 	close(mkstemp(path));
 	assert_ok(file_write_atomic(path, STR("first\n"), 0600, &f->err), &f->err);
 	CLEANUP(transport_freep) struct transport *t =
-		client(f, (struct transport_config){.token_file = path});
+		client(f, (struct transport_config){.token_file = path, .ca_pem = f->ca});
 	struct result res = RESULT_INIT;
 	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
 	assert_non_null(strstr(res.body.buf, "Bearer first"));
@@ -407,6 +407,33 @@ static void test_server__tokens_are_read_again_after_401(void **state)
 	assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
 	assert_non_null(strstr(res.body.buf, "Bearer second"));
 	unlink(path);
+	strbuf_release(&res.body);
+}
+
+static void test_server__credentials_stay_out_of_plain_http(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	const struct transport_config with[] = {{.token = "t"},
+						{.token_file = "/none"},
+						{.username = "u", .password = "p"},
+						{.password = "p"},
+						{.cert_pem = "c", .key_pem = "k"}};
+	for (size_t i = 0; i < ARRAY_LEN(with); i++) {
+		struct transport_config c = with[i];
+		struct transport *t = NULL;
+		c.base_url = f->url;
+		assert_int_equal(transport_curl_new(f->loop, &c, &t, &f->err), -E_FORBIDDEN);
+		assert_null(t);
+	}
+	CLEANUP(transport_freep) struct transport *t = client(f, (struct transport_config){0});
+	struct result res = RESULT_INIT;
+	struct transport_request r = {.method = "GET", .target = "/echo"};
+	http_header_add(&r.headers, "authorization", "Bearer t");
+	call_start(t, &r, &res);
+	assert_true(turn_until(f->loop, &res.n_done, 1));
+	assert_int_equal(res.err.code, E_FORBIDDEN);
+	assert_int_equal(f->n_requests, 0);
 	strbuf_release(&res.body);
 }
 
@@ -456,6 +483,7 @@ int main(void)
 		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
 		TEST(test_server__a_taken_port_is_named),
 		TEST(test_server__tokens_are_read_again_after_401),
+		TEST(test_server__credentials_stay_out_of_plain_http),
 		TEST(test_server__clients_have_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
