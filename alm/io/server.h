@@ -100,7 +100,6 @@ typedef bool (*server_admit)(void *arg, struct exchange *x, struct server_client
 struct server_config {
 	const char *listen;             /* "127.0.0.1:6443", port 0 picks a free one, "[::1]:0" */
 	const char *cert_pem, *key_pem; /* texts; both NULL: plain HTTP (metrics) */
-	const char *client_ca_pem;      /* optional: verifies client certificates */
 	server_admit admit;             /* NULL: everything goes to the handler */
 	const char *const *hosts;       /* further names that may stand in Host; borrowed */
 	size_t n_hosts;
@@ -114,6 +113,8 @@ struct server;
 /* E_EXISTS "127.0.0.1:6443 is already in use; ..." when the port is taken. */
 int server_listen(struct loop *l, const struct server_config *c, server_handler handler, void *arg,
 		  struct server **ret, struct error *err);
+/* For connections that come from now on; those that are open keep their certificate. */
+int server_renew(struct server *s, const char *cert_pem, const char *key_pem, struct error *err);
 const char *server_address(const struct server *s); /* "127.0.0.1:41873" */
 /* Stops accepting, ends idle connections; open exchanges finish or are cut after grace_ns. A second
  * call cuts them at once. */

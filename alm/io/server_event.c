@@ -228,12 +228,22 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 	allow_descriptors(s, c->limits ? c->limits : quota_limits);
 	int r = 0;
 	if (c->cert_pem)
-		r = tls_server_context(c->cert_pem, c->key_pem, c->client_ca_pem, &s->tls, err);
+		r = tls_server_context(c->cert_pem, c->key_pem, &s->tls, err);
 	if (r >= 0)
 		r = bind_to(s, c->listen, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(s);
+	return 0;
+}
+
+int server_renew(struct server *s, const char *cert_pem, const char *key_pem, struct error *err)
+{
+	SSL_CTX *fresh;
+	if (tls_server_context(cert_pem, key_pem, &fresh, err) < 0)
+		return -err->code;
+	SSL_CTX_free(s->tls); /* its connections hold it */
+	s->tls = fresh;
 	return 0;
 }
 

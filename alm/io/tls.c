@@ -17,7 +17,7 @@
 #include "alm/io/tls.h"
 
 #define CA_NS      (3650 * NS_PER_DAY)
-#define SERVING_NS (365 * NS_PER_DAY)
+#define SERVING_NS (30 * NS_PER_DAY)
 #define CIPHERS    "ECDHE+AESGCM:ECDHE+CHACHA20" /* of TLS 1.2; all of 1.3 are such */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
@@ -172,6 +172,48 @@ static void alternative_names(const char *const *names, size_t n_names, struct s
 		add_name(b, names[i]);
 }
 
+static bool since_1970(const ASN1_TIME *t, int64_t *ret_ns)
+{
+	int days, seconds;
+	ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+	bool ok = epoch && ASN1_TIME_diff(&days, &seconds, epoch, t);
+	ASN1_TIME_free(epoch);
+	if (ok)
+		*ret_ns = days * NS_PER_DAY + seconds * NS_PER_S;
+	return ok;
+}
+
+static int lifetime(const X509 *cert, int64_t *ret_from_ns, int64_t *ret_until_ns,
+		    struct error *err)
+{
+	if (!cert || !since_1970(X509_get0_notBefore(cert), ret_from_ns) ||
+	    !since_1970(X509_get0_notAfter(cert), ret_until_ns))
+		return ssl_failed(err, "certificate");
+	return 0;
+}
+
+int tls_lifetime(const char *cert_pem, int64_t *ret_from_ns, int64_t *ret_until_ns,
+		 struct error *err)
+{
+	CLEANUP(X509_freep) X509 *cert = cert_of(cert_pem);
+	return lifetime(cert, ret_from_ns, ret_until_ns, err);
+}
+
+/* How long what the CA signs now may live. */
+static int remaining(struct loop *l, const X509 *ca, int64_t *ret_ns, struct error *err)
+{
+	int64_t from, until, now = loop_now(l);
+	char text[CLOCK_TEXT_MAX];
+	if (lifetime(ca, &from, &until, err) < 0)
+		return -err->code;
+	if (now >= from && now < until) {
+		*ret_ns = until - now;
+		return 0;
+	}
+	clock_format(now < from ? from : until, CLOCK_SECONDS, text);
+	return error_set(err, E_INVALID, "the CA %s %s", now < from ? "begins" : "has ended", text);
+}
+
 int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_pem,
 		    const char *const *names, size_t n_names, char **ret_cert_pem,
 		    char **ret_key_pem, struct error *err)
@@ -180,10 +222,14 @@ int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *ca_key = key_of(ca_key_pem);
 	if (!ca || !ca_key || X509_check_private_key(ca, ca_key) != 1)
 		return ssl_failed(err, "CA certificate or key");
+	int64_t life = 0;
+	if (remaining(l, ca, &life, err) < 0)
+		return -err->code;
 	CLEANUP(strbuf_release) struct strbuf san = STRBUF_INIT(STRBUF_SMALL);
 	alternative_names(names, n_names, &san);
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
-	CLEANUP(X509_freep) X509 *cert = key ? blank_cert(l, "alm", SERVING_NS, key) : NULL;
+	CLEANUP(X509_freep) X509 *cert =
+		key ? blank_cert(l, "alm", life < SERVING_NS ? life : SERVING_NS, key) : NULL;
 	if (!cert || !X509_set_issuer_name(cert, X509_get_subject_name(ca)) ||
 	    !extend(cert, ca, NID_basic_constraints, "critical,CA:FALSE") ||
 	    !extend(cert, ca, NID_key_usage, "critical,digitalSignature") ||
@@ -257,18 +303,8 @@ bool tls_client_context(SSL_CTX *ctx, bool *nameless)
 	return SSL_CTX_set_app_data(ctx, nameless);
 }
 
-static bool trust_clients_of(SSL_CTX *ctx, const char *client_ca_pem)
-{
-	CLEANUP(X509_freep) X509 *ca = cert_of(client_ca_pem);
-	if (!ca || !X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), ca) ||
-	    !SSL_CTX_add_client_CA(ctx, ca))
-		return false;
-	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-	return true;
-}
-
-int tls_server_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
-		       struct ssl_ctx_st **ret, struct error *err)
+int tls_server_context(const char *cert_pem, const char *key_pem, struct ssl_ctx_st **ret,
+		       struct error *err)
 {
 	CLEANUP(X509_freep) X509 *cert = cert_of(cert_pem);
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *key = key_of(key_pem);
@@ -276,8 +312,6 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *cl
 	if (!cert || !key || !ctx || !take_modern(ctx) || SSL_CTX_use_certificate(ctx, cert) != 1 ||
 	    SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
 		return ssl_failed(err, "serving certificate");
-	if (client_ca_pem && !trust_clients_of(ctx, client_ca_pem))
-		return ssl_failed(err, "client CA");
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	/* Else one SSL_read() goes through records without data (KeyUpdate) for as long as they

@@ -15,11 +15,15 @@
 int tls_ca_new(struct loop *l, const char *common_name, char **ret_cert_pem, char **ret_key_pem,
 	       struct error *err);
 /* A serving certificate for 127.0.0.1, ::1, localhost, the machine's name, kubernetes.default.svc
- * (.cluster.local) and the given names or addresses ("" and NULL are passed over); valid for a
- * year. */
+ * (.cluster.local) and the given names or addresses ("" and NULL are passed over); valid for 30
+ * days, and not longer than the CA, which must be valid itself. */
 int tls_serving_new(struct loop *l, const char *ca_cert_pem, const char *ca_key_pem,
 		    const char *const *names, size_t n_names, char **ret_cert_pem,
 		    char **ret_key_pem, struct error *err);
+
+/* From when until when a certificate is valid. */
+int tls_lifetime(const char *cert_pem, int64_t *ret_from_ns, int64_t *ret_until_ns,
+		 struct error *err);
 
 void tls_token(struct loop *l, char out[TLS_TOKEN_MAX]);
 
@@ -27,8 +31,8 @@ void tls_token(struct loop *l, char out[TLS_TOKEN_MAX]);
  * only (RFC 9325, 4.2). */
 struct ssl_ctx_st;
 /* For server_event.c. An SSL_CTX, ALPN http/1.1. */
-int tls_server_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
-		       struct ssl_ctx_st **ret, struct error *err);
+int tls_server_context(const char *cert_pem, const char *key_pem, struct ssl_ctx_st **ret,
+		       struct error *err);
 /* For transport_curl.c: what libcurl has made of its options. A certificate must name hosts or
  * addresses as subjectAltName, the common name is none (RFC 9525, 6.3); one that does not fails the
  * handshake and sets *nameless, which lives as long as the context. NULL: it is not verified. */

@@ -10,6 +10,7 @@
 #include "alm/base/log.h"
 #include "alm/console/console.h"
 #include "alm/io/jws.h"
+#include "alm/io/serving_cert.h"
 #include "alm/io/tls.h"
 
 #define TOKENS_MAX       1024
@@ -31,7 +32,8 @@ struct embedded {
 	struct allowed_hosts hosts;
 	struct apiserver_token tokens[TOKENS_MAX];
 	size_t n_tokens;
-	char *ca_cert, *ca_key, *cert, *key;
+	char *ca_cert, *ca_key;
+	struct serving_cert serving;
 	/* Of ServiceAccount tokens: the one that signs, and one whose tokens still count. */
 	char *account_key, *account_old_key;
 	bool new_account_key;
@@ -69,13 +71,9 @@ static int write_own(struct embedded *c, const char *name, const char *text, str
 	return file_replace(path_in(c, name), str_of(text), 0600, err);
 }
 
-/* The CA stays in the folder; a serving certificate is made at every start and never stored. */
+/* The CA stays in the folder; a serving certificate is never stored. */
 static int make_certificates(struct embedded *c, struct error *err)
 {
-	struct str host = STR(""), port;
-	str_rcut(str_of(c->listen), ':', &host, &port);
-	const char *names[ALLOWED_HOSTS_MAX + 1] = {arena_strndup(c->arena, host.ptr, host.len)};
-	memcpy(names + 1, c->hosts.names, c->hosts.n * sizeof(*names));
 	if (read_own(c, "ca.crt", &c->ca_cert, err) < 0 ||
 	    read_own(c, "ca.key", &c->ca_key, err) < 0)
 		return -err->code;
@@ -86,8 +84,13 @@ static int make_certificates(struct embedded *c, struct error *err)
 		if (tls_ca_new(c->loop, "alm-ca", &c->ca_cert, &c->ca_key, err) < 0)
 			return -err->code;
 	}
-	if (tls_serving_new(c->loop, c->ca_cert, c->ca_key, names, c->hosts.n + 1, &c->cert,
-			    &c->key, err) < 0)
+	c->serving = (struct serving_cert){.loop = c->loop,
+					   .ca_cert = c->ca_cert,
+					   .ca_key = c->ca_key,
+					   .listen = c->listen,
+					   .hosts = c->hosts.names,
+					   .n_hosts = c->hosts.n};
+	if (serving_cert_make(&c->serving, err) < 0)
 		return error_wrap(err, "%s, ca.key (remove both to get a new CA)",
 				  path_in(c, "ca.crt"));
 	return 0;
@@ -254,14 +257,15 @@ static int start(struct embedded *c, struct error *err)
 	memcpy(hosts + ARRAY_LEN(cluster_names), c->hosts.names,
 	       c->hosts.n * sizeof(*c->hosts.names));
 	struct server_config sc = {.listen = c->listen,
-				   .cert_pem = c->cert,
-				   .key_pem = c->key,
+				   .cert_pem = c->serving.cert,
+				   .key_pem = c->serving.key,
 				   .admit = admit,
 				   .hosts = hosts,
 				   .n_hosts = ARRAY_LEN(cluster_names) + c->hosts.n};
 	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0 ||
 	    open_folder(c, err) < 0)
 		return -err->code;
+	serving_cert_keep(&c->serving, c->http);
 	struct apiserver_config ac = {
 		.db = c->db,
 		.loop = c->loop,
@@ -339,13 +343,12 @@ void embedded_free(struct embedded *e)
 	if (!e)
 		return;
 	apiserver_free(e->api);
+	serving_cert_release(&e->serving);
 	server_free(e->http);
 	audit_close(e->audit);
 	db_close(e->db);
 	xfree(e->ca_cert);
 	xfree(e->ca_key);
-	xfree(e->cert);
-	xfree(e->key);
 	xfree(e->account_key);
 	xfree(e->account_old_key);
 	arena_free(e->arena);

@@ -202,4 +202,56 @@ is "  nothing was sent" "" "$(cat seen)"
 config server "http://127.0.0.1:$port"
 has "http without credentials is taken" "server v1.2.3" "$(alm version --kubeconfig server 2>&1)"
 unserve
+
+# --- the other side ---
+metrics=off
+up_start
+address=$(grep -o '127.0.0.1:[0-9]*' "$dir/out" | head -1)
+ask() { openssl s_client -connect "$address" -CAfile "$data/ca.crt" -verify_return_error "$@" </dev/null 2>&1; }
+offers() { has "the server takes $1" "Cipher    : $2" "$(ask "${@:3}")"; }
+offers "TLS 1.2 with AES-GCM" ECDHE-ECDSA-AES128-GCM-SHA256 -tls1_2 -cipher ECDHE-ECDSA-AES128-GCM-SHA256
+offers "TLS 1.2 with ChaCha20" ECDHE-ECDSA-CHACHA20-POLY1305 -tls1_2 -cipher ECDHE-ECDSA-CHACHA20-POLY1305
+has "the server takes TLS 1.3" "TLSv1.3" "$(ask -tls1_3)"
+for cipher in ECDHE-ECDSA-AES128-SHA ECDHE-ECDSA-AES256-SHA384 ECDHE-ECDSA-AES128-CCM AES128-GCM-SHA256; do
+	has "the server refuses $cipher" "handshake failure" "$(ask -tls1_2 -cipher "$cipher")"
+done
+has "the server refuses TLS 1.1" "alert protocol version" "$(ask -tls1_1 -cipher DEFAULT@SECLEVEL=0)"
+served() { ask | openssl x509 -noout "$@"; }
+is "its certificate ends within 30 days" "Certificate will expire" "$(served -checkend $((30 * 86400 + 60)))"
+has "  and has the address that is listened on" "IP Address:127.0.0.1" "$(served -ext subjectAltName)"
+up_stop
+is "certificates stay in memory" "ca.crt" "$(cd "$data" && grep -l 'BEGIN CERT' ./*.crt ./*.key 2>/dev/null | xargs -n1 basename)"
+# A CA that has ended is told with what to do
+is "the CA lives ten years" "Certificate will expire" "$(openssl x509 -in "$data/ca.crt" -noout -checkend $((3651 * 86400)))"
+cp "$data/ca.crt" "$data/ca.key" .
+leaf_at ended 20200101000000Z 20200201000000Z >>certs.log 2>&1
+cp ended.crt "$data/ca.crt" && cp ended.key "$data/ca.key"
+code "a CA that has ended" 1 "(remove both to get a new CA): the CA has ended 2020-02-01T00:00:00Z" \
+	alm up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen off
+cp ca.crt ca.key "$data/"
+
+# Another address while it runs: in a network of its own
+if unshare -rn ip link set lo up 2>/dev/null; then
+	cat >moved.sh <<-'END'
+		ip link set lo up
+		"$1" up --data-dir "$2" --listen 0.0.0.0:16443 --metrics-listen off >up.out 2>up.err &
+		up=$!
+		names() { openssl s_client -connect 127.0.0.1:16443 </dev/null 2>/dev/null | openssl x509 -noout -ext subjectAltName 2>/dev/null; }
+		timeout 60 sh -c 'until [ -s up.out ]; do sleep 0.1; done'
+		names | grep -c 10.9.8.7
+		exec 3<>/dev/tcp/127.0.0.1/16443
+		ip addr add 10.9.8.7/32 dev lo
+		for _ in $(seq 600); do
+			names | grep -q 10.9.8.7 && break
+			sleep 0.1
+		done
+		names | grep -c 10.9.8.7
+		kill $up
+		wait $up
+	END
+	is "a new address is in the certificate without a restart" "0 1" "$(unshare -rn bash moved.sh "$alm_bin" "$data" | xargs)"
+	has "  which is told" 'msg="new serving certificate" because=addresses' "$(cat up.err)"
+else
+	ok "a new address is in the certificate without a restart # SKIP no network namespaces"
+fi
 finish

@@ -11,6 +11,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/io/server.h"
+#include "alm/io/serving_cert.h"
 #include "alm/io/tls.h"
 #include "tests/lib/http_client.h"
 #include "tests/lib/server_fixture.h"
@@ -410,6 +411,56 @@ static void test_server__tokens_are_read_again_after_401(void **state)
 	strbuf_release(&res.body);
 }
 
+/* An open connection goes on with what it has; a new one gets the new certificate. */
+static void test_server__a_certificate_is_renewed_while_it_runs(void **state)
+{
+	struct fixture *f = *state;
+	char *ca = NULL, *ca_key = NULL, *cert = NULL, *key = NULL;
+	listen_tls(f);
+	CLEANUP(transport_freep) struct transport *old =
+		client(f, (struct transport_config){.ca_pem = f->ca});
+	struct result res = RESULT_INIT;
+	assert_int_equal(call_wait(f->loop, old, "GET", "/echo", STR_NONE, &res), 200);
+	assert_ok(tls_ca_new(f->loop, "next CA", &ca, &ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, ca, ca_key, NULL, 0, &cert, &key, &f->err), &f->err);
+	assert_ok(server_renew(f->server, cert, key, &f->err), &f->err);
+	assert_int_equal(call_wait(f->loop, old, "GET", "/echo", STR_NONE, &res), 200);
+	CLEANUP(transport_freep) struct transport *new =
+		client(f, (struct transport_config){.ca_pem = ca});
+	assert_int_equal(call_wait(f->loop, new, "GET", "/echo", STR_NONE, &res), 200);
+	assert_true(server_renew(f->server, cert, f->key, &f->err) < 0); /* of two pairs */
+	assert_int_equal(call_wait(f->loop, new, "GET", "/echo", STR_NONE, &res), 200);
+	strbuf_release(&res.body);
+	xfree(ca);
+	xfree(ca_key);
+	xfree(cert);
+	xfree(key);
+}
+
+static void test_server__certificates_do_not_outlive_their_ca(void **state)
+{
+	struct fixture *f = *state;
+	int64_t from = 0, until = 0, now = loop_now(f->loop);
+	assert_ok(tls_ca_new(f->loop, "test CA", &f->ca, &f->ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, f->ca, f->ca_key, NULL, 0, &f->cert, &f->key, &f->err),
+		  &f->err);
+	assert_ok(tls_lifetime(f->cert, &from, &until, &f->err), &f->err);
+	assert_true(from <= now - NS_PER_HOUR + NS_PER_S && from > now - 2 * NS_PER_HOUR);
+	assert_true(until > now + 29 * NS_PER_DAY && until < now + 31 * NS_PER_DAY);
+	assert_true(tls_lifetime("junk", &from, &until, &f->err) < 0);
+}
+
+static void test_server__a_certificate_is_due_before_its_end(void **state)
+{
+	(void)state;
+	const int64_t from = 1000 * NS_PER_DAY, until = from + 30 * NS_PER_DAY;
+	assert_false(serving_cert_is_due(from, until, from));
+	assert_false(serving_cert_is_due(from, until, from + 20 * NS_PER_DAY));
+	assert_true(serving_cert_is_due(from, until, from + 20 * NS_PER_DAY + 1));
+	assert_true(serving_cert_is_due(from, until, until + NS_PER_DAY));
+	assert_true(serving_cert_is_due(from, until, from - 1)); /* the clock went back */
+}
+
 static void test_server__credentials_stay_out_of_plain_http(void **state)
 {
 	struct fixture *f = *state;
@@ -483,7 +534,10 @@ int main(void)
 		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
 		TEST(test_server__a_taken_port_is_named),
 		TEST(test_server__tokens_are_read_again_after_401),
+		TEST(test_server__a_certificate_is_due_before_its_end),
 		TEST(test_server__credentials_stay_out_of_plain_http),
+		TEST(test_server__a_certificate_is_renewed_while_it_runs),
+		TEST(test_server__certificates_do_not_outlive_their_ca),
 		TEST(test_server__clients_have_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
