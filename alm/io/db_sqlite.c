@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -125,11 +126,16 @@ static int refuse_broken(const struct db *d, struct error *err)
 
 /* Opening */
 
+static void free_path(char **p)
+{
+	free(*p);
+}
+
 static int lock_take(struct db *d, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&path, "%s.lock", d->path);
-	d->lock_fd = open(path.buf, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	d->lock_fd = open(path.buf, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (d->lock_fd < 0)
 		return error_set(err, E_IO, "%s: %s", path.buf, strerror(errno));
 	char holder[32] = "";
@@ -150,7 +156,7 @@ static int lock_take(struct db *d, struct error *err)
 /* The file holds Secrets: made 0600; SQLite gives its WAL the same mode. */
 static int create_private(struct db *d, struct error *err)
 {
-	int fd = open(d->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(d->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_set(err, E_IO, "%s: %s", d->path, strerror(errno));
 	close(fd);
@@ -244,8 +250,22 @@ static int configure(struct db *d, struct error *err)
 	return quick_check(d, err);
 }
 
+/* SQLite then takes no link anywhere in the path: the folder's own are resolved before. */
+static int real_path(const struct db *d, struct strbuf *ret, struct error *err)
+{
+	struct str dir, base;
+	bool is_bare = !str_rcut(str_of(d->path), '/', &dir, &base);
+	CLEANUP(xfreep) char *folder = str_dup(is_bare ? STR(".") : dir.len ? dir : STR("/"));
+	CLEANUP(free_path) char *real = realpath(folder, NULL);
+	if (!real)
+		return error_set(err, E_IO, "%s: %s", folder, strerror(errno));
+	strbuf_addf(ret, "%s/%.*s", real, STR_ARG(is_bare ? dir : base));
+	return 0;
+}
+
 static int open_connection(struct db *d, struct error *err)
 {
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
 	flags |= d->config.read_only ? SQLITE_OPEN_READONLY
 				     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -255,9 +275,12 @@ static int open_connection(struct db *d, struct error *err)
 		r = lock_take(d, err);
 	if (written && r >= 0)
 		r = create_private(d, err);
+	if (written && r >= 0)
+		r = real_path(d, &path, err);
 	if (r < 0)
 		return r;
-	int rc = sqlite3_open_v2(d->path, &d->conn, flags, d->vfs);
+	int rc = written ? sqlite3_open_v2(path.buf, &d->conn, flags | SQLITE_OPEN_NOFOLLOW, NULL)
+			 : sqlite3_open_v2(d->path, &d->conn, flags, d->vfs);
 	if (rc != SQLITE_OK)
 		return error_set(err, E_IO, "%s: %s", d->path,
 				 d->conn ? sqlite3_errmsg(d->conn) : sqlite3_errstr(rc));

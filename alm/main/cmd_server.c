@@ -59,7 +59,9 @@ static int run(struct cli *cli, struct error *err)
 static const struct cmd_option options[] = {
 	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
 	 0},
-	{"token-file", "FILE", "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line", 0},
+	{"token-file", "FILE",
+	 "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line; not for others to read (chmod 600)",
+	 0},
 	ALLOWED_HOST_OPTION,
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},

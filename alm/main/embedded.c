@@ -9,6 +9,7 @@
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
 #include "alm/console/console.h"
+#include "alm/io/data_dir.h"
 #include "alm/io/jws.h"
 #include "alm/io/serving_cert.h"
 #include "alm/io/tls.h"
@@ -171,7 +172,7 @@ static int read_tokens(struct embedded *c, struct error *err)
 	struct str rest, line;
 	if (!c->token_file)
 		return 0;
-	if (file_read(c->token_file, &b, err) < 0)
+	if (credentials_check(c->token_file, err) < 0 || file_read(c->token_file, &b, err) < 0)
 		return -err->code;
 	rest = strbuf_str(&b);
 	while (str_next_line(&rest, &line)) {
@@ -214,13 +215,6 @@ static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 	return !console_handle(x) && apiserver_admit(c->api, x, ret);
 }
 
-int data_dir_make(const char *path, struct error *err)
-{
-	if (dir_make(path, 0700, err) < 0)
-		return error_wrap(err, "data folder (choose another with --data-dir)");
-	return 0;
-}
-
 /* What the folder lacks; after the database, whose lock keeps a second alm away. */
 static int write_identity(struct embedded *c, struct error *err)
 {
@@ -249,8 +243,8 @@ static int open_folder(struct embedded *c, struct error *err)
  * kernel until the loop runs. */
 static int start(struct embedded *c, struct error *err)
 {
-	if (make_certificates(c, err) < 0 || account_keys(c, err) < 0 || admin_token(c, err) < 0 ||
-	    read_tokens(c, err) < 0)
+	if (data_dir_check(c->data_dir, err) < 0 || make_certificates(c, err) < 0 ||
+	    account_keys(c, err) < 0 || admin_token(c, err) < 0 || read_tokens(c, err) < 0)
 		return -err->code;
 	const char *hosts[ALLOWED_HOSTS_MAX + ARRAY_LEN(cluster_names)];
 	memcpy(hosts, cluster_names, sizeof(cluster_names));

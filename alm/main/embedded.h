@@ -24,8 +24,6 @@ struct embedded_config {
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
 		   struct error *err);
-/* The folder, or an error that names the option to choose another. */
-int data_dir_make(const char *path, struct error *err);
 /* Ends streams and idle connections, then calls done. */
 void embedded_stop(struct embedded *e, void (*done)(void *arg), void *arg);
 void embedded_free(struct embedded *e);

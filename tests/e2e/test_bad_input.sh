@@ -69,7 +69,7 @@ one "the data folder is a file" 1 "plain: is no folder" up --data-dir "$dir/plai
 mkdir -m 0555 readonly
 if setpriv --reuid=65534 --clear-groups "$alm_bin" version --client >/dev/null 2>&1; then
 	chmod 755 "$dir"
-	one "the data folder is not writable" 1 "readonly/alm.db.lock: Permission denied" \
+	one "the data folder of another user" 1 "readonly belongs to user 0, alm runs as user 65534" \
 		setpriv --reuid=65534 --clear-groups "$alm_bin" up --data-dir "$dir/readonly" --listen 127.0.0.1:0 --metrics-listen off
 elif [ "$(id -u)" -ne 0 ]; then
 	one "the data folder is not writable" 1 "readonly/alm.db.lock: Permission denied" up --data-dir "$dir/readonly"

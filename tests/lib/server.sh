@@ -16,6 +16,7 @@ trap 'exit 1' INT TERM
 
 server_start() {
 	echo 'user-token,alice,2,"dev"' >"$dir/tokens"
+	chmod 600 "$dir/tokens"
 	: >"$dir/out"
 	"$BUILD/alm" server --data-dir "$dir/data" --listen 127.0.0.1:0 --token-file "$dir/tokens" "$@" \
 		>"$dir/out" 2>"$dir/err" &
