@@ -535,7 +535,7 @@ void run_fail(struct run *r, const struct error *err)
 	if (!r->failed)
 		r->err = *err;
 	r->failed = true;
-	if (!r->in_flight)
+	if (!r->in_flight && !r->starting)
 		finish(r);
 }
 
@@ -593,13 +593,15 @@ void run_continue(struct run *r)
 {
 	if (!r->next && !r->index)
 		r->next = r->plan.head;
+	r->starting++;
 	while (!r->failed && r->next && may_join(r, r->next)) {
 		struct action *a = r->next;
 		r->next = a->next;
 		r->index++;
 		start_action(r, a);
 	}
-	if (!r->in_flight && (r->failed || !r->next))
+	r->starting--;
+	if (!r->in_flight && !r->starting && (r->failed || !r->next))
 		finish(r);
 }
 

@@ -19,7 +19,8 @@ struct run {
 	void *done_arg;
 	struct action *next; /* to be started */
 	size_t in_flight;
-	size_t index; /* of the next action, for op */
+	unsigned starting; /* run_continue() is at work: an action may be done at once */
+	size_t index;      /* of the next action, for op */
 	int64_t plan_seq;
 	const struct obj *status; /* the whole object to write, with transitionSeq; NULL: none */
 	struct action *status_action;

@@ -221,7 +221,8 @@ struct action *plan_status(struct plan *p, const struct obj *live, struct obj *s
 	struct action *x = plan_add(p, ACT_STATUS);
 	x->row_type = "Transition";
 	x->reason = reason;
-	x->message = message ? secrets_hide(secrets_of(p, live), message) : "";
+	/* copied: it may be an outcome's, which can go before the row is written */
+	x->message = message ? arena_strdup(p->a, secrets_hide(secrets_of(p, live), message)) : "";
 	x->subject = live;
 	x->body = obj_keep(p->a, status);
 	name_object(p, x, live);

@@ -176,7 +176,7 @@ static bool find_archive(struct strategy_pass *s)
 	}
 	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);
 	if (e)
-		s->archive = e->digest;
+		s->archive = arena_strdup(s->v->a, e->digest); /* the index may be swapped */
 	else if (strlen(s->ref->sha256) == 64)
 		s->archive = s->ref->sha256; /* the stored plan may do without the catalog */
 	else

@@ -99,6 +99,15 @@ created="$(row_of Job/web/pre-early) $(row_of Job/web/pre-late) $(row_of ConfigM
 is "pre hooks, objects, post hook: in this order" "$created" "$(echo "$created" | tr ' ' '\n' | sort -n | xargs)"
 data() { k get configmap web -n web -o "jsonpath={.data.$1}"; }
 is "real capabilities, time zones" "true true CEST true" "$(data apps) $(data crd) $(data berlin) $(data install)"
+# Answered within the turn: the pass ended below the hands of what had started it (a sanitizer's build tells)
+mkdir -p zone/templates
+printf 'apiVersion: v2\nname: zone\nversion: 1.0.0\n' >zone/Chart.yaml
+printf '%s\n' 'apiVersion: v1' 'kind: ConfigMap' 'metadata: {name: zone}' \
+	"data: {t: '{{ dateInZone \"MST\" (toDate \"2006-01-02\" \"2026-07-01\") \"Europe/Berlin\" }}'}" >zone/templates/all.yaml
+alm package build zone -o "$catalog" >/dev/null
+echo '{apiVersion: app.coreos.com/v1beta1, kind: AppType, metadata: {name: zone}, spec: {type: com.zone, package: zone}}' | k create -f - >/dev/null
+is "a chart that asks for nothing but a time zone" "apptype.app.coreos.com/zone" "$(app_is zone "status.installedVersion = '1.0.0'" 2>&1)"
+is "  has it" CEST "$(k get configmap zone -n zone -o 'jsonpath={.data.t}')"
 is "the version is the server's" "$(k get --raw /version | jq -r .gitVersion)" "$(data kube)"
 secret() { k get secret web -n web -o 'jsonpath={.data.password}'; }
 first=$(secret)
