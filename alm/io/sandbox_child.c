@@ -27,20 +27,10 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/base/mem.h"
+#include "alm/base/sanitizer.h"
+#include "alm/io/process.h"
 #include "alm/io/sandbox_child.h"
 #include "alm/obj/obj.h"
-
-/* The sanitizers' own memory and calls do not fit into the box. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RELAXED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define RELAXED 1
-#endif
-#endif
-#ifndef RELAXED
-#define RELAXED 0
-#endif
 
 #define INPUT_FD  0
 #define OUTPUT_FD 1
@@ -158,7 +148,7 @@ static bool lock_in(struct zygote *z, const struct sandbox_limits *l)
 	    !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_FSIZE, 0) || !limit(RLIMIT_NOFILE, 8) ||
 	    setrlimit(RLIMIT_CPU, &cpu) < 0)
 		return false;
-	if (RELAXED)
+	if (SANITIZER_RUNS)
 		return true;
 	if (!limit(RLIMIT_NPROC, 0) || !limit(RLIMIT_AS, l->memory_bytes))
 		return false;
@@ -412,6 +402,7 @@ void sandbox_zygote(int fd, const struct sandbox_config *c)
 		greeting.missing |= MISSING_NAMESPACES;
 	if (!landlock_none())
 		greeting.missing |= MISSING_LANDLOCK;
+	(void)process_drop_capabilities(); /* those of the new namespaces, or the machine's */
 	z.filter = filter_new();
 	if (!z.filter)
 		greeting.missing |= MISSING_SECCOMP;

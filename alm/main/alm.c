@@ -1,6 +1,9 @@
 /* main: the table of commands. To add one: a row here; see alm/cli/cli.h. */
+#include <stdlib.h>
+
 #include "alm/cli/cmd_charts.h"
 #include "alm/cli/cmds.h"
+#include "alm/io/process.h"
 #include "alm/main/cmd_controller.h"
 #include "alm/main/cmd_server.h"
 #include "alm/main/cmd_up.h"
@@ -48,7 +51,9 @@ static const struct cmd *const commands[] = {
 };
 /* clang-format on */
 
+/* Commands hold tokens and Secrets, too. */
 int main(int argc, char **argv)
 {
+	process_seal(getenv("ALM_DEBUGGABLE") != NULL);
 	return cli_main(commands, argc, argv);
 }

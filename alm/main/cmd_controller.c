@@ -15,10 +15,12 @@
 #include "alm/controllers/manager.h"
 #include "alm/io/data_dir.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
+#include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
 #include "alm/main/source_access.h"
 
@@ -211,7 +213,10 @@ static int start(struct controller_command *c, struct error *err)
 				   .arg = c};
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	c->leader = leader_new(&lc);
+	if (process_confine(err) < 0)
+		return -err->code;
 	term_print("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
+	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
 	return 0;
 }
@@ -248,6 +253,8 @@ static int run(struct cli *cli, struct error *err)
 	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0 ||
 	    allowed_hosts_read(cli, &c.hosts, err) < 0)
 		return -err->code;
+	if (process_become(cli_value(cli, "user"), err) < 0)
+		return -err->code;
 	c.arena = arena_new(KUBECONFIG_BYTES_MAX * 4);
 	c.loop = loop_event_new();
 	if (start(&c, err) == 0) {
@@ -260,6 +267,7 @@ static int run(struct cli *cli, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",

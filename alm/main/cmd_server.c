@@ -5,7 +5,9 @@
 
 #include "alm/cli/term.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/process.h"
 #include "alm/main/embedded.h"
+#include "alm/main/protection.h"
 
 struct server_command {
 	struct embedded_config config;
@@ -35,12 +37,14 @@ static int run(struct cli *cli, struct error *err)
 			   .token_file = cli_value(cli, "token-file"),
 			   .simulate_workloads = cli_flag(cli, "simulate-workloads"),
 			   .no_audit = cli_flag(cli, "no-audit")}};
-	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0)
+	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0 ||
+	    process_become(cli_value(cli, "user"), err) < 0)
 		return -err->code;
 	c.loop = loop_event_new();
 	c.config.metrics = metrics_new();
 	loop_measure(c.loop, c.config.metrics);
-	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0) {
+	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0 || process_confine(err) < 0) {
+		embedded_free(c.embedded);
 		loop_free(c.loop);
 		metrics_free(c.config.metrics);
 		return -err->code;
@@ -48,6 +52,7 @@ static int run(struct cli *cli, struct error *err)
 	loop_on_signal(c.loop, on_signal, &c);
 	term_print("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
 		   embedded_kubeconfig(c.embedded));
+	print_protection("alm server", NULL);
 	(void)term_flush();
 	loop_run(c.loop);
 	embedded_free(c.embedded);
@@ -62,6 +67,7 @@ static const struct cmd_option options[] = {
 	{"token-file", "FILE",
 	 "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line; not for others to read (chmod 600)",
 	 0},
+	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},

@@ -10,10 +10,12 @@
 #include "alm/console/console.h"
 #include "alm/controllers/manager.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
+#include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
 #include "alm/main/source_access.h"
 
@@ -144,9 +146,11 @@ static int run(struct cli *c, struct error *err)
 		return -err->code;
 	if (!u.config.listen)
 		u.config.listen = "127.0.0.1:6443";
+	if (process_become(cli_value(c, "user"), err) < 0)
+		return -err->code;
 	u.trim.fn = trim;
 	u.loop = loop_event_new();
-	if (start(&u, err) < 0) {
+	if (start(&u, err) < 0 || process_confine(err) < 0) {
 		release(&u);
 		return -err->code;
 	}
@@ -157,6 +161,7 @@ static int run(struct cli *c, struct error *err)
 	if (u.config.simulate_workloads)
 		term_print("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 			   "here\n");
+	print_protection("alm", u.sandbox);
 	(void)term_flush();
 	loop_run(u.loop);
 	release(&u);
@@ -171,6 +176,7 @@ static const struct cmd_option options[] = {
 	{"token-file", "FILE",
 	 "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line; not for others to read (chmod 600)",
 	 0},
+	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",

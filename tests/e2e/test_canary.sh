@@ -1,7 +1,7 @@
 #!/bin/bash
 # Secret values (audit.md 8, reliability.md row 51): marker strings in values, Secrets, lookups and credentials, in charts and
 # objects that fail with them in the text; searched in the log, the audit log and its blobs, exports, Events, statuses,
-# metrics, the process table, and what commands print. Secret objects themselves, and the specs that carry values, have them.
+# metrics, the process table, what commands print, and what a crash leaves. Secret objects themselves, and the specs that carry values, have them.
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -10,9 +10,11 @@ command -v sqlite3 >/dev/null || {
 	echo "ok 1 - canaries # SKIP no sqlite3"
 	exit 0
 }
+source_dir=$PWD
+cd "$dir" || exit 1
+ulimit -c unlimited 2>/dev/null
 up_start --log-level debug --allow-source 127.0.0.1
 manifests
-cd "$dir" || exit 1
 
 # chart VERSION: packs what stdin says as its only template
 chart() {
@@ -173,5 +175,21 @@ for file in err out export.jsonl events.yaml statuses.json metrics.txt audit.txt
 	is "no secret value in $file" "" "$(grep -aoE ".{0,60}(CNRY|$b64).{0,30}" "$file" | head -4)"
 	is "  nor the token of the administrator" "0" "$(grep -acF -e "$token" "$file")"
 done
-up_stop
+
+# --- memory: it has them all, and nobody gets an image of it ---
+if "$alm_bin" version --client | grep -q "a sanitizer's build"; then
+	ok "no image of the memory # SKIP a sanitizer's build"
+	finish
+	exit 0
+fi
+if command -v gcore >/dev/null && [ "$(id -u)" -eq 0 ]; then
+	gcore -o image "$pid" >/dev/null 2>&1 # root may; the kernel's filter of dumps holds for it, too
+	is "no secret value in an image that root takes" "" "$(cat image.* 2>/dev/null | grep -aoE 'CNRY[a-z]+' | sort -u | head -4)"
+	is "  nor the token of the administrator" "0" "$(cat image.* 2>/dev/null | grep -acF -e "$token")"
+fi
+kill -ABRT "$pid"
+wait "$pid" 2>/dev/null
+pid=
+is "a crash leaves no core" "" "$(find . -maxdepth 1 -name 'core*')"
+cd "$source_dir" || exit 1
 finish
