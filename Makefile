@@ -28,7 +28,10 @@ IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null | head -1))
 ifeq ($(IS_CLANG),)
 WARN += -Wduplicated-cond -Wduplicated-branches -Wlogical-op
 endif
-HARDEN := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fcf-protection
+# The second line only where the compiler knows them (gcc 12 lacks the last one).
+HARDEN := -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+	$(foreach f,-ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr -fstrict-flex-arrays=3,$(shell \
+	$(CC) -Werror $(f) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(f)))
 ifneq ($(SANITIZE),)
 HARDEN := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDSAN := -fsanitize=$(SANITIZE)

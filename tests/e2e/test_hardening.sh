@@ -110,5 +110,25 @@ code "--user of nobody" 1 "no user is named no-such-user" alm up --user no-such-
 # --- commands ---
 has "alm version tells what protects it" "no core dumps, no debuggers, no new privileges" "$(alm version --client)"
 has "  and its sandbox" "sandbox of charts: " "$(alm version --client)"
+
+# --- how it is built ---
+elf() { readelf -W "$@" "$alm_bin" 2>/dev/null; }
+has "the program is at a random place" "PIE" "$(elf -d)"
+has "  its tables are closed before it runs" "BIND_NOW" "$(elf -d)"
+has "  also for writing" "GNU_RELRO" "$(elf -l)"
+is "  the stack holds no code" "RW" "$(elf -l | awk '/GNU_STACK/ { print $(NF - 1) }')"
+is "  nothing is to be written and run" "" "$(elf -l | grep LOAD | grep RWE)"
+is "  libraries come from the system" "" "$(elf -d | grep -E 'RPATH|RUNPATH')"
+has "  stacks are watched" "__stack_chk_fail" "$(elf --dyn-syms)"
+has "  lengths of buffers are checked" "__memcpy_chk" "$(elf --dyn-syms)"
+# gcc writes into the debugging information what it was called with
+called=$(strings -a "$alm_bin" | grep '^GNU C17 .*fstack-protector-strong' | sort -u)
+if [ -n "$called" ]; then
+	for flag in -ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr -fstack-clash-protection -fcf-protection; do
+		is "  every file has $flag" "" "$(grep -vF -e "$flag" <<<"$called")"
+	done
+else
+	ok "flags of the compiler # SKIP not gcc's, or stripped"
+fi
 cd "$source_dir" || exit 1
 finish
