@@ -31,8 +31,8 @@ struct sandbox_report {
 /* Exit status of a child that could not lock itself in. */
 #define SANDBOX_EXIT_UNLOCKED 3
 
-/* Limits, landlock, seccomp for the calling process, as far as the machine has them; false: a limit
- * cannot be set, or the process would not be closed. */
+/* Limits, seccomp, and landlock if the machine has it, for the calling process; false: a limit
+ * cannot be set, or seccomp is missing. */
 bool sandbox_lock_in(const struct sandbox_limits *l);
 /* What ended a child. */
 int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int signal,
