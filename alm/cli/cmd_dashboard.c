@@ -26,7 +26,7 @@ static int check_server(struct session *s, struct error *err)
 			 session_config(s)->base_url, git ? git : "API server", CONSOLE);
 }
 
-/* The token of the kubeconfig, as it is; "" without one. */
+/* As it is; "" without one. */
 static int own_token(struct cli *c, const struct transport_config *t, const char **ret,
 		     struct error *err)
 {
@@ -93,13 +93,20 @@ static int pick_token(struct cli *c, struct session *s, const char **ret, struct
 			   rights_of(s, user));
 		return 0;
 	}
+	*ret = "";
+	if (!cli_flag(c, "own-token")) {
+		term_error("The page asks for a token. With --service-account NAME the address "
+			   "has one of " SHORT_LIFE ", with --own-token that of the kubeconfig.\n");
+		return 0;
+	}
 	if (own_token(c, session_config(s), ret, err) < 0)
 		return -err->code;
-	term_error("%s\n",
-		   **ret ? "The token is the one of the kubeconfig, with all its rights and no end "
-			   "of its own; --service-account NAME asks for one of " SHORT_LIFE "."
-			 : "The kubeconfig has no token: enter one on the page, or use "
-			   "--service-account NAME.");
+	if (!**ret)
+		return error_set(err, E_NOTFOUND,
+				 "--own-token: the kubeconfig has no token; --service-account NAME "
+				 "asks for one");
+	term_error("The token is the one of the kubeconfig, with all its rights and no end of "
+		   "its own: whoever sees the address has them.\n");
 	return 0;
 }
 
@@ -107,6 +114,9 @@ static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
 	const char *token;
+	if (cli_value(c, "service-account") && cli_flag(c, "own-token"))
+		return error_set(err, E_USAGE,
+				 "one token: either --service-account or --own-token");
 	if (session_open(c, &s, err) < 0 || check_server(s, err) < 0 ||
 	    pick_token(c, s, &token, err) < 0)
 		return -err->code;
@@ -121,19 +131,20 @@ static int run(struct cli *c, struct error *err)
 static const struct cmd_option options[] = {
 	{"service-account", "NAME",
 	 "a token of this ServiceAccount (of namespace -n) that ends after " SHORT_LIFE, 0},
+	{"own-token", NULL, "the token of the kubeconfig, with all its rights", 0},
 	{0},
 };
 
 const struct cmd cmd_dashboard = {
 	.name = "dashboard",
-	.usage = "alm dashboard [--service-account NAME [-n NAMESPACE]]",
-	.summary = "print the address of the console, with a token",
+	.usage = "alm dashboard [--service-account NAME [-n NAMESPACE] | --own-token]",
+	.summary = "print the address of the console, with a token if one is asked for",
 	.description =
 		"The console is a page of `alm up`: apps, candidates with reasons and "
-		"steps, and approvals. The token stands behind the # of the address, which "
-		"browsers do not send; the page takes it from the address bar and keeps it "
-		"in its tab. Whoever has the address has the rights of the token: by default "
-		"yours, until the token ends.",
+		"steps, and approvals. It asks for a token. One that is asked for here stands "
+		"behind the # of the address, which browsers do not send; the page takes it "
+		"from the address bar, uses it after a click, and keeps it in its tab. "
+		"Whoever has the address has the rights of the token, until it ends.",
 	.examples = "alm dashboard\nalm dashboard --service-account release-manager -n ops",
 	.options = options,
 	.run = run,

@@ -49,8 +49,11 @@ is "A29 the page writes text, never markup" "" \
 	"$(grep -noE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|https?://' page)"
 
 # alm dashboard
-is "A29 alm dashboard" "$url#token=$token" "$(alm dashboard 2>/dev/null)"
-has "A29 it says whose token that is" "The token is the one of the kubeconfig" "$(alm dashboard 2>&1 >/dev/null)"
+is "A29 alm dashboard: no token unless it is asked for" "$url" "$(alm dashboard 2>/dev/null)"
+has "A29 it says how to have one" "--service-account NAME the address has one of 10m, with --own-token" "$(alm dashboard 2>&1 >/dev/null)"
+is "A29 the own token" "$url#token=$token" "$(alm dashboard --own-token 2>/dev/null)"
+has "A29 it says what that token is" "with all its rights" "$(alm dashboard --own-token 2>&1 >/dev/null)"
+code "A29 one of the two" 2 "either --service-account or --own-token" alm dashboard --own-token --service-account boss
 k create serviceaccount boss >/dev/null
 has "A29 a short token: it says that it may not approve" "boss for 10m; it may not approve" \
 	"$(alm dashboard --service-account boss 2>&1 >/dev/null)"
@@ -62,6 +65,46 @@ is "A29 the short token ends after ten minutes" 600 "$(python3 -c 'import base64
 claims = json.loads(base64.urlsafe_b64decode(sys.argv[1].split(".")[1] + "=="))
 print(claims["exp"] - claims["iat"])' "$short")"
 code "A29 an unknown account" 1 '"nobody" not found' alm dashboard --service-account nobody
+
+# A stranger's address: its token is used after a click, and not in place of the tab's own
+login="$(cat <<'END'
+const page = require("fs").readFileSync("page", "utf8");
+const script = page.split("<script>")[1].split("</script>")[0];
+// visit(HASH, KEPT): which tokens the page has sent, then those after the click; and the token that the tab keeps
+async function visit(hash, kept) {
+	const parts = {}, sent = [], store = kept ? { token: kept } : {};
+	const part = (id) => parts[id] ??= { on: {}, value: "", style: {}, append() {}, replaceChildren() {}, setAttribute() {},
+		addEventListener(e, f) { this.on[e] = f; } };
+	const fetch = (path, o) => { sent.push(o.headers.Authorization.slice(7)); return new Promise(() => {}); };
+	const storage = { getItem: (k) => store[k] ?? null, setItem: (k, v) => { store[k] = v; }, removeItem: (k) => { delete store[k]; } };
+	new Function("document", "fetch", "sessionStorage", "location", "history", "setInterval", "setTimeout", "clearInterval", script)(
+		{ getElementById: part, createElement: () => part(Math.random()), createDocumentFragment: () => part(Math.random()) }, fetch, storage, { hash, pathname: "/ui" },
+		{ replaceState() {} }, () => 0, () => 0, () => 0);
+	await null;
+	const before = [...new Set(sent)].join() || "none", keeps = store.token || "nothing";
+	if (!parts.login.hidden) parts.enter.on.click();
+	await null;
+	console.log(before, keeps, [...new Set(sent)].join() || "none", store.token || "nothing");
+}
+(async () => {
+	await visit("", "");
+	await visit("#token=theirs", "");
+	await visit("#token=theirs", "ours");
+	await visit("#token=ours", "ours");
+	await visit("", "ours");
+	process.exit();
+})();
+END
+)"
+if command -v node >/dev/null; then
+	is "A29 a token of the address waits for a click" "none nothing none nothing
+none nothing theirs theirs
+none ours theirs theirs
+ours ours ours ours
+ours ours ours ours" "$(node -e "$login" 2>&1)"
+else
+	echo "ok $((tests += 1)) - A29 a token of the address waits for a click # SKIP no node"
+fi
 
 # Another server, by its /version
 mkdir web && echo '{"gitVersion":"v1.33.1"}' >web/version
@@ -99,12 +142,17 @@ soon "A20 the next one waits" AwaitingApproval phase 0.9.6
 
 chromium=$(command -v chromium)
 no_browser() { echo "ok $((tests += 1)) - $1 # SKIP no chromium"; }
-see() { timeout 100 python3 "$browser" "$@" 2>&1; }
+# An address with a token waits for a click
+see() {
+	local enter=()
+	case $1 in *'#token='*) enter=("(document.getElementById('enter').click(), 'entered')") ;; esac
+	timeout 100 python3 "$browser" "$1" "${enter[@]}" "${@:2}" 2>&1 | sed '1{/^entered$/d}'
+}
 cells() { echo "[...document.querySelector('$1')?.children || []].map((c) => c.innerText).join('|')"; }
 button() { echo "document.querySelector('button[data-version=\"$1\"]')"; }
 waits=$(digest 0.9.6)
 if [ -n "$chromium" ]; then
-	see "$(alm dashboard 2>/dev/null)" "$(button 0.9.6)?.innerText" "$(cells 'tr[data-app=etcd]')" \
+	see "$(alm dashboard --own-token 2>/dev/null)" "$(button 0.9.6)?.innerText" "$(cells 'tr[data-app=etcd]')" \
 		"$(cells 'tr[data-version="0.9.6"]')" "$(cells 'tr[data-version="1.0.0"]')" \
 		"'buttons ' + document.querySelectorAll('#rows button').length" \
 		"'steps ' + document.querySelectorAll('tr[data-version=\"1.0.0\"] ol > li').length" "'at ' + location.href" >seen
@@ -135,14 +183,14 @@ if [ -n "$chromium" ]; then
 			"(document.getElementById('reason').value = 'x', document.getElementById('yes').click(), 'sent')" "$refused")"
 	is "A20 it still waits" AwaitingApproval "$(phase 0.9.6)"
 	evil='<img src=x onerror=alert(1)><script>alert(1)</script>'
-	see "$(alm dashboard 2>/dev/null)" "$(button 0.9.6)?.innerText" "const e = '${evil//\//\\/}';
+	see "$(alm dashboard --own-token 2>/dev/null)" "$(button 0.9.6)?.innerText" "const e = '${evil//\//\\/}';
 		apps.set(e, {metadata: {name: e}, spec: {upgrade: {mode: e}}, status: {primaryKind: e, installedVersion: e,
 			availableVersion: e, conditions: [{type: 'Ready', status: e, reason: e, message: e}], candidates: [
 			{version: e, installable: false, reason: e, message: e, steps: [e, e]}, {version: e, stuck: e}]}});
 		draw(); document.querySelectorAll('#rows img, #rows script').length + ' elements, ' +
 			document.getElementById('rows').textContent.split(e).length + ' parts'" >seen
 	is "A29 markup in names and messages stays text" "0 elements, 16 parts" "$(sed -n 2p seen)"
-	see "$(alm dashboard 2>/dev/null)" "$(button 0.9.6) && ($(button 0.9.6).click(), 'asked')" \
+	see "$(alm dashboard --own-token 2>/dev/null)" "$(button 0.9.6) && ($(button 0.9.6).click(), 'asked')" \
 		"document.getElementById('what').textContent" \
 		"(document.getElementById('yes').click(), document.getElementById('refused').textContent)" \
 		"(document.getElementById('reason').value = 'CHG-2', document.getElementById('yes').click(), 'sent')" \
