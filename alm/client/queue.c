@@ -10,12 +10,14 @@
 #define BACKOFF_MIN   NS_PER_S
 #define BACKOFF_MAX   (60 * NS_PER_S)
 #define DOUBLINGS_MAX 6 /* 1 s << 6 is above the maximum */
+#define FIRST_MAX     4 /* in a row, while others wait */
 
 /* Lives while the key is dirty, processing, waiting or has failures. */
 struct entry {
 	struct queue *queue;
 	char *key;
 	bool dirty, processing;
+	bool first; /* goes, or is, among those that are taken first */
 	unsigned failures;
 	struct timer timer;
 	int64_t due; /* of the timer */
@@ -28,8 +30,9 @@ struct queue {
 	void *arg;
 	struct task task;
 	struct map *entries;
-	TAILQ_HEAD(, entry) ready;
-	size_t n_ready, n_processing;
+	TAILQ_HEAD(entries, entry) ready, first;
+	size_t n_ready, n_processing; /* ready: of both */
+	unsigned n_first;             /* taken in a row */
 	uint64_t n_taken;
 };
 
@@ -61,6 +64,7 @@ struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg)
 	q->task.arg = q;
 	q->entries = map_new(entry_free);
 	TAILQ_INIT(&q->ready);
+	TAILQ_INIT(&q->first);
 	return q;
 }
 
@@ -75,7 +79,10 @@ void queue_free(struct queue *q)
 
 static void push_ready(struct queue *q, struct entry *e)
 {
-	TAILQ_INSERT_TAIL(&q->ready, e, link);
+	if (e->first)
+		TAILQ_INSERT_TAIL(&q->first, e, link);
+	else
+		TAILQ_INSERT_TAIL(&q->ready, e, link);
 	q->n_ready++;
 	loop_post(q->loop, &q->task);
 }
@@ -125,6 +132,17 @@ void queue_add(struct queue *q, const char *key)
 	add(q, entry_of(q, key));
 }
 
+void queue_add_first(struct queue *q, const char *key)
+{
+	struct entry *e = entry_of(q, key);
+	if (e->dirty && !e->processing && !e->first) {
+		TAILQ_REMOVE(&q->ready, e, link);
+		TAILQ_INSERT_TAIL(&q->first, e, link);
+	}
+	e->first = true;
+	add(q, e);
+}
+
 void queue_add_after(struct queue *q, const char *key, int64_t after_ns)
 {
 	struct entry *e = entry_of(q, key);
@@ -169,16 +187,29 @@ unsigned queue_failures(const struct queue *q, const char *key)
 	return e ? e->failures : 0;
 }
 
+static struct entry *take(struct queue *q)
+{
+	struct entry *e = TAILQ_FIRST(&q->first), *other = TAILQ_FIRST(&q->ready);
+	if (e && (!other || q->n_first < FIRST_MAX)) {
+		q->n_first++;
+		TAILQ_REMOVE(&q->first, e, link);
+		return e;
+	}
+	q->n_first = 0;
+	if (other)
+		TAILQ_REMOVE(&q->ready, other, link);
+	return other;
+}
+
 const char *queue_get(struct queue *q)
 {
-	struct entry *e = TAILQ_FIRST(&q->ready);
+	struct entry *e = take(q);
 	if (!e)
 		return NULL;
-	TAILQ_REMOVE(&q->ready, e, link);
 	q->n_ready--;
 	q->n_processing++;
 	q->n_taken++;
-	e->dirty = false;
+	e->dirty = e->first = false;
 	e->processing = true;
 	return e->key;
 }

@@ -25,6 +25,9 @@ void queue_free(struct queue *q);
 DEFINE_FREEP(queue)
 
 void queue_add(struct queue *q, const char *key);
+/* Something that the key waited for has come: it is taken before the others, as what it was told
+ * grows old. Of five that are taken, one is of the others if there are any. */
+void queue_add_first(struct queue *q, const char *key);
 void queue_add_after(struct queue *q, const char *key, int64_t after_ns); /* the earliest wins */
 void queue_add_rate_limited(struct queue *q, const char *key);
 void queue_forget(struct queue *q, const char *key); /* resets the back-off */

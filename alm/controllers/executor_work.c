@@ -174,7 +174,10 @@ static struct obj *api_versions(struct run *r)
 static void rendered(void *arg, struct obj *value, const struct error *err)
 {
 	struct step_call *c = arg;
-	run_put(c->run, c->action->id, err, STR_NONE, value);
+	if (err && err->code == E_TOOMANY) /* says nothing of the chart: again after a pause */
+		run_fail(c->run, err);
+	else
+		run_put(c->run, c->action->id, err, STR_NONE, value);
 	call_done(c);
 }
 

@@ -119,8 +119,8 @@ static void pass_done(void *arg, const char *controller, const char *key, bool c
 		queue_add_rate_limited(w->queue, key);
 	} else {
 		queue_forget(w->queue, key);
-		if (changed)
-			queue_add(w->queue, key);
+		if (changed) /* what it has read is to be used while it is fresh */
+			queue_add_first(w->queue, key);
 		if (requeue_after_ns)
 			queue_add_after(w->queue, key, requeue_after_ns);
 	}
@@ -159,7 +159,11 @@ static void run_pass(struct worker *w, const char *key)
 		arena_free(a);
 		return;
 	}
-	executor_start(m->executor, w->c->name, key, &plan, a, pass_done, m);
+	struct arena *own = arena_new(PASS_BYTES_MAX);
+	struct plan moved;
+	plan_move(&moved, &plan, own);
+	arena_free(a);
+	executor_start(m->executor, w->c->name, key, &moved, own, pass_done, m);
 }
 
 static void queue_ready(void *arg)

@@ -229,6 +229,84 @@ struct action *plan_status(struct plan *p, const struct obj *live, struct obj *s
 	return x;
 }
 
+static const char *text(struct arena *a, const char *s)
+{
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static const struct obj *share(struct arena *a, const struct obj *o)
+{
+	return o ? obj_keep(a, obj_ref(o)) : NULL;
+}
+
+static struct action *move(const struct action *from, struct arena *a)
+{
+	struct action *x = arena_memdup(a, from, sizeof(*from));
+	const char **const texts[] = {
+		&x->resource.group,
+		&x->resource.version,
+		&x->resource.plural,
+		&x->resource.kind,
+		&x->id,
+		&x->ns,
+		&x->name,
+		&x->uid,
+		&x->resource_version,
+		&x->propagation,
+		&x->row_type,
+		&x->reason,
+		&x->message,
+		&x->key,
+		&x->chain,
+		&x->event_type,
+		&x->actor,
+		&x->also_chain,
+		&x->subresource,
+		&x->selector,
+		&x->expect,
+	};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		*texts[i] = text(a, *texts[i]);
+	x->body = share(a, from->body);
+	x->inputs = share(a, from->inputs);
+	x->subject = share(a, from->subject);
+	x->next = NULL;
+	return x;
+}
+
+void plan_move(struct plan *to, const struct plan *from, struct arena *a)
+{
+	plan_init(to, a);
+	for (const struct action *x = from->head; x; x = x->next) {
+		*to->tail = move(x, a);
+		to->tail = &(*to->tail)->next;
+		to->n++;
+	}
+	to->requeue_after_ns = from->requeue_after_ns;
+}
+
+void plan_cut(struct plan *p, size_t n)
+{
+	struct action **at = &p->head;
+	size_t kept = 0;
+	bool cut = false;
+	while (*at) {
+		struct action *x = *at;
+		bool said = x->type == ACT_ROW || x->type == ACT_STATUS;
+		if (!said && (cut || kept == n)) {
+			cut = true;
+			*at = x->next;
+			p->n--;
+			continue;
+		}
+		kept += !said;
+		at = &x->next;
+	}
+	p->tail = at;
+	if (cut)
+		plan_requeue_after(p, 1);
+}
+
 bool plan_has_writes(const struct plan *p)
 {
 	for (const struct action *x = p->head; x; x = x->next)

@@ -18,7 +18,7 @@
 #include "alm/controllers/secrets.h"
 #include "alm/obj/obj.h"
 
-#define PLAN_ACTIONS_MAX 4096
+#define PLAN_ACTIONS_MAX 4096           /* performed of one plan; the next pass plans the rest */
 #define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
 
 enum act_type {
@@ -125,6 +125,13 @@ struct action *plan_row(struct plan *p, const char *type, const struct obj *subj
 /* The whole status the object shall have, without transitionSeq. reason names the transition. */
 struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *reason, const char *message);
+
+/* The same plan in another arena, so that what the pass has read, which may be every app and version
+ * there is, does not wait for the answers to its writes. Bodies are shared, texts copied. */
+void plan_move(struct plan *to, const struct plan *from, struct arena *a);
+/* Leaves the first n actions, and all rows and statuses: what a crash after n actions leaves, so
+ * the next pass goes on from there. It is asked for if anything was left out. */
+void plan_cut(struct plan *p, size_t n);
 
 /* Does the plan write anything but rows and status? */
 bool plan_has_writes(const struct plan *p);

@@ -53,17 +53,20 @@ static int doomed_cmp(const struct doomed *a, const struct doomed *b)
 }
 
 /* What is still there of a plan; false: not all is known. */
-static bool collect(struct uninstall *u, const struct obj *doc, struct doomed *list, size_t *n,
-		    size_t max)
+static bool collect(struct uninstall *u, const struct obj *doc, struct doomed **list, size_t *n)
 {
 	struct install_plan *p = install_plan_load(u->v, doc, u->plan);
+	struct doomed *all = ARENA_ARRAY(u->v->a, struct doomed, *n + p->n + 1);
 	bool known = true;
-	for (size_t i = 0; i < p->n && *n < max; i++) {
+	if (*n)
+		memcpy(all, *list, *n * sizeof(*all));
+	*list = all;
+	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
 		known = known && !e->unknown;
 		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
 			continue;
-		list[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
+		all[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
 	}
 	return known;
 }
@@ -82,14 +85,14 @@ static void tell_first(struct uninstall *u, const struct plan_entry *e)
 static bool objects_gone(struct uninstall *u)
 {
 	struct app *app = u->app;
-	struct doomed *list = ARENA_ARRAY(u->v->a, struct doomed, PLAN_ACTIONS_MAX);
+	struct doomed *list = NULL;
 	const struct doomed *first = NULL;
 	size_t n = 0;
 	bool known = true;
 	for (size_t i = 0; i < app->n; i++) {
 		const struct obj *doc = doc_of(u, &app->strategies[i]);
 		if (doc)
-			known = collect(u, doc, list, &n, PLAN_ACTIONS_MAX) && known;
+			known = collect(u, doc, &list, &n) && known;
 	}
 	if (!known)
 		return false; /* the informers bring the key back */

@@ -103,7 +103,8 @@ int controller_run(const struct controller *c, const struct view *view, const ch
 		if (r == STEP_STOP)
 			break;
 	}
-	if (arena_over(view->a) || plan->n > PLAN_ACTIONS_MAX)
+	if (arena_over(view->a))
 		return error_set(err, E_LIMIT, "%s %s: the pass is over its limit", c->name, key);
+	plan_cut(plan, PLAN_ACTIONS_MAX);
 	return 0;
 }

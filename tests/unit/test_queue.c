@@ -13,8 +13,8 @@ static void count_ready(void *arg)
 }
 
 /*
- * The table of cases. Words: +k add, ~k rate-limited add, >k add after 5 s, =k the key that get
- * gives (- for none), !k done, ?k forget, 5 lets 5 s pass, #n keys ready.
+ * The table of cases. Words: +k add, ^k add first, ~k rate-limited add, >k add after 5 s, =k the
+ * key that get gives (- for none), !k done, ?k forget, 5 lets 5 s pass, #n keys ready.
  */
 static void play(const char *script)
 {
@@ -29,6 +29,9 @@ static void play(const char *script)
 		switch (word.ptr[0]) {
 		case '+':
 			queue_add(q, key);
+			break;
+		case '^':
+			queue_add_first(q, key);
 			break;
 		case '~':
 			queue_add_rate_limited(q, key);
@@ -66,14 +69,20 @@ static void test_queue__table_of_cases(void **state)
 {
 	(void)state;
 	static const char *const cases[] = {
-		"=- +a =a =- !a =-",                /* one key */
-		"+a +a #1 =a !a =-",                /* twice before it is taken: once */
-		"+a +b +c =a =b =c",                /* first in, first out */
-		"+a =a +a =- !a =a !a =-",          /* while processed: again, after done only */
-		"+a =a +a +a !a =a !a =-",          /* ... and only once */
-		"+a +b =a +a =b !b !a =a",          /* others go on meanwhile */
-		">a =- 4 =- 1 =a !a 60 =-",         /* after a time */
-		">a +a =a !a =- 5 =a",              /* an add does not cancel the wait */
+		"=- +a =a =- !a =-",       /* one key */
+		"+a +a #1 =a !a =-",       /* twice before it is taken: once */
+		"+a +b +c =a =b =c",       /* first in, first out */
+		"+a =a +a =- !a =a !a =-", /* while processed: again, after done only */
+		"+a =a +a +a !a =a !a =-", /* ... and only once */
+		"+a +b =a +a =b !b !a =a", /* others go on meanwhile */
+		"+a +b ^c =c =a =b",       /* what has come goes first */
+		"+a +b +c ^c =c =a =b =-", /* also one that waits already, once */
+		"+a +b =a ^a =b !a =a =-", /* while processed: after done */
+		"+a +b =a ^a !a =a =b",    /* ... and before the others */
+		"^a ^b ^c ^d ^e +x +y =a =b =c =d =x =e =y", /* one of five is another */
+		"^a ^b ^c ^d ^e =a =b =c =d =e =-",          /* if there is one */
+		">a =- 4 =- 1 =a !a 60 =-",                  /* after a time */
+		">a +a =a !a =- 5 =a",                       /* an add does not cancel the wait */
 		"+a =a >a 5 =- !a =a",              /* the time comes while it is processed */
 		">a 2 >a 3 =a !a 60 =-",            /* the earliest wins */
 		"+a =a ~a !a =- 2 =a",              /* failed once: 1 to 1.25 s */

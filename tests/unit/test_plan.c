@@ -1,0 +1,81 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+
+#include "alm/controllers/controller.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/view_fake.h"
+
+static size_t wanted; /* applies of the step */
+
+/* A chart of so many ConfigMaps, with the rows and the status of its pass around them. */
+static int many(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	struct obj *o = obj_keep(v->a, meta_skeleton("v1", "ConfigMap", "ns", "subject"));
+	(void)key;
+	(void)err;
+	plan_row(plan, "Observe", o, "Before", NULL, obj_map());
+	for (size_t i = 0; i < wanted; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "c%zu", i);
+		plan_apply(plan, meta_skeleton("v1", "ConfigMap", "ns", name), 0, true);
+	}
+	plan_row(plan, "Observe", o, "After", NULL, obj_map());
+	plan_status(plan, o, obj_map(), "Installing", "");
+	return STEP_CONTINUE;
+}
+
+static const struct step steps[] = {{"many", many}, {0}};
+static const struct controller controller = {.name = "test", .steps = steps};
+
+static void test_plan__one_action_over_the_limit_is_left_to_the_next_pass(void **state)
+{
+	(void)state;
+	for (size_t over = 0; over < 2; over++) {
+		struct view_fake f;
+		struct error err = ERROR_INIT;
+		view_fake_init(&f);
+		struct plan *p = view_fake_plan(&f);
+		wanted = PLAN_ACTIONS_MAX + over;
+		assert_ok(controller_run(&controller, &f.view, "key", p, &err), &err);
+		assert_int_equal(view_fake_count(&f, ACT_APPLY), PLAN_ACTIONS_MAX);
+		assert_int_equal(view_fake_count(&f, ACT_ROW), 2);
+		assert_int_equal(view_fake_count(&f, ACT_STATUS), 1);
+		assert_int_equal(p->n, PLAN_ACTIONS_MAX + 3);
+		assert_int_equal(p->requeue_after_ns, over);
+		assert_null(view_fake_action(&f, ACT_APPLY, "ConfigMap", "c4096"));
+		plan_add(p, ACT_SYNC); /* the end is where it should be */
+		assert_int_equal(view_fake_count(&f, ACT_SYNC), 1);
+		view_fake_release(&f);
+	}
+}
+
+/* Nothing behind the first that was left out: what follows may rest on it. */
+static void test_plan__is_cut_at_one_place(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	view_fake_init(&f);
+	struct plan *p = view_fake_plan(&f);
+	plan_add(p, ACT_GATE);
+	plan_add(p, ACT_APPLY);
+	plan_add(p, ACT_PATCH);
+	plan_cut(p, 1);
+	assert_int_equal(p->n, 1);
+	assert_int_equal(p->head->type, ACT_GATE);
+	plan_cut(p, 0);
+	assert_int_equal(p->n, 0);
+	assert_null(p->head);
+	plan_add(p, ACT_APPLY);
+	assert_int_equal(p->head->type, ACT_APPLY);
+	view_fake_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plan__one_action_over_the_limit_is_left_to_the_next_pass),
+		cmocka_unit_test(test_plan__is_cut_at_one_place),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
