@@ -83,6 +83,11 @@ size_t executor_running(const struct executor *x)
 	return x->n;
 }
 
+size_t executor_room(const struct executor *x)
+{
+	return EXECUTOR_RENDERS_MAX - x->n_renders;
+}
+
 bool executor_is_halted(const struct executor *x)
 {
 	return x->halted;
@@ -525,7 +530,8 @@ static void finish(struct run *r)
 		r->err = run_hide(r, &r->err);
 	TAILQ_REMOVE(&x->running, r, link);
 	x->n--;
-	r->done(r->done_arg, r->controller, r->key, r->changed, r->plan.requeue_after_ns,
+	enum run_result result = r->waits ? RUN_WAITS : r->changed ? RUN_CHANGED : RUN_UNCHANGED;
+	r->done(r->done_arg, r->controller, r->key, result, r->plan.requeue_after_ns,
 		r->failed ? &r->err : NULL);
 	run_free(r);
 }
@@ -548,8 +554,22 @@ static bool may_join(const struct run *r, const struct action *a)
 	       c->action->stage == a->stage && r->in_flight < CLIENT_WRITES_MAX;
 }
 
+/* A render, or the fetch for it, that there is no room for. */
+static bool must_wait(const struct run *r, const struct action *a)
+{
+	const struct action *next = a->next;
+	bool renders =
+		a->type == ACT_RENDER || (a->type == ACT_FETCH && next && next->type == ACT_RENDER);
+	return renders && !executor_room(r->x);
+}
+
 static void start_action(struct run *r, struct action *a)
 {
+	if (must_wait(r, a)) {
+		r->waits = true;
+		r->next = NULL;
+		return;
+	}
 	switch (a->type) {
 	case ACT_APPLY:
 	case ACT_CREATE:

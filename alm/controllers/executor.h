@@ -68,14 +68,23 @@ struct executor *executor_new(const struct executor_config *c);
 void executor_free(struct executor *x); /* cancels what is in flight */
 DEFINE_FREEP(executor)
 
-/* changed: the run wrote or brought outcomes, so the key is worth another pass. */
-typedef void (*executor_done)(void *arg, const char *controller, const char *key, bool changed,
-			      int64_t requeue_after_ns, const struct error *err);
+/* At once; each holds its input, and a file, until its turn in the sandbox comes. */
+#define EXECUTOR_RENDERS_MAX 8
+
+enum run_result {
+	RUN_UNCHANGED,
+	RUN_CHANGED, /* wrote, or brought outcomes: the key is worth another pass */
+	RUN_WAITS,   /* there was no room for its render: another pass when there is */
+};
+typedef void (*executor_done)(void *arg, const char *controller, const char *key,
+			      enum run_result result, int64_t requeue_after_ns,
+			      const struct error *err);
 
 /* Consumes the arena, in which the plan lives. */
 void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
 		    struct arena *a, executor_done done, void *arg);
 size_t executor_running(const struct executor *x);
+size_t executor_room(const struct executor *x); /* for renders; it grows only when a run ends */
 /* Rows could not be written: nothing acts until an append succeeds again. */
 bool executor_is_halted(const struct executor *x);
 

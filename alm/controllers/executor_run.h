@@ -27,7 +27,7 @@ struct run {
 	int64_t status_seq; /* row that announces it */
 	int64_t status_tseq;
 	int64_t last_seq; /* of this run's rows */
-	bool changed, refreshed, failed, live, knows_secrets;
+	bool changed, refreshed, failed, live, waits, knows_secrets;
 	struct error err;
 	TAILQ_HEAD(, step_call) calls;
 #ifdef PLANT_18
@@ -56,7 +56,7 @@ struct executor {
 	struct executor_config c;
 	struct chain *chain;
 	struct run_list starting, appended, running;
-	size_t n;
+	size_t n, n_renders;
 	struct task commit, started;
 	struct timer halt;
 	bool halted;

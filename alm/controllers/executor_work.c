@@ -174,6 +174,7 @@ static struct obj *api_versions(struct run *r)
 static void rendered(void *arg, struct obj *value, const struct error *err)
 {
 	struct step_call *c = arg;
+	c->run->x->n_renders--;
 	if (err && err->code == E_TOOMANY) /* says nothing of the chart: again after a pause */
 		run_fail(c->run, err);
 	else
@@ -195,6 +196,7 @@ void work_render(struct run *r, struct action *a)
 		obj_set(request, "apiVersions", api_versions(r));
 	struct step_call *c = call_new(r, a);
 	c->render = (struct render_call){rendered, c};
+	r->x->n_renders++;
 	h->render(h->arg, archive->bytes, request, &c->render);
 }
 

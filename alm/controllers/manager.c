@@ -25,158 +25,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define PASS_BYTES_MAX    ((size_t)256 << 20)
-#define PASSES_A_TURN_MAX 8              /* of a controller; the queue calls again for the rest */
-#define RIGHTS_SETTLE_NS  (3 * NS_PER_S) /* watch caches of authorizers lag by less */
-
-/* --- queues --- */
-
-static struct worker *worker_of(struct manager *m, const char *name)
-{
-	for (size_t i = 0; i < m->n_workers; i++)
-		if (!strcmp(m->workers[i].c->name, name))
-			return &m->workers[i];
-	return NULL;
-}
-
-/* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
-static void enqueue(struct worker *w, const char *key)
-{
-	if (w->m->ready)
-		queue_add(w->queue, key);
-}
-
-void manager_enqueue(struct manager *m, const char *controller, const char *key)
-{
-	struct worker *w = worker_of(m, controller);
-	if (w)
-		enqueue(w, key);
-}
-
-static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
-{
-	const struct informer_object *io = NULL;
-	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
-		if (!app || cstr_eq(obj_str(o, "spec.appTypeRef.name"), app))
-			enqueue(w, io->name);
-	}
-}
-
-void manager_enqueue_strategies(struct manager *m, const char *app)
-{
-	struct worker *w = worker_of(m, "strategy");
-	if (w)
-		enqueue_strategies(m, w, app);
-}
-
-static void apply_rules(struct manager *m, enum watched kind, const struct obj *o)
-{
-	if (!m->ready)
-		return;
-	CLEANUP(arena_freep) struct arena *a = arena_new(PASS_BYTES_MAX);
-	struct view v;
-	void *pass = NULL;
-	manager_view(m, a, &pass, &v);
-	for (size_t i = 0; i < m->n_workers; i++) {
-		struct worker *w = &m->workers[i];
-		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
-			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
-			if (key && r->by_app)
-				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
-			else if (key)
-				enqueue(w, key);
-		}
-	}
-}
-
-void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind)
-{
-	struct worker *w = worker_of(m, controller);
-	const struct informer_object *io = NULL;
-	while (w && (io = informer_next(m->fixed[kind].informer, io)))
-		enqueue(w, io->name);
-}
-
-static void enqueue_all(struct manager *m)
-{
-	manager_enqueue_kind(m, "catalog", WATCH_CATALOG);
-	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
-	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
-	manager_enqueue_kind(m, "instance", WATCH_CRD);
-}
-
-static void pass_done(void *arg, const char *controller, const char *key, bool changed,
-		      int64_t requeue_after_ns, const struct error *err)
-{
-	struct manager *m = arg;
-	struct worker *w = worker_of(m, controller);
-	assert(w);
-	if (err && error_retry(err->code) != RETRY_NOW)
-		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
-	if (err) {
-		queue_add_rate_limited(w->queue, key);
-	} else {
-		queue_forget(w->queue, key);
-		if (changed) /* what it has read is to be used while it is fresh */
-			queue_add_first(w->queue, key);
-		if (requeue_after_ns)
-			queue_add_after(w->queue, key, requeue_after_ns);
-	}
-	if (!manager_failing_pass(m, controller, key, changed, err))
-		queue_done(w->queue, key);
-}
-
-void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry)
-{
-	struct worker *w = worker_of(m, controller);
-	assert(w);
-	if (retry)
-		queue_add_rate_limited(w->queue, key);
-	queue_done(w->queue, key);
-}
-
-static void run_pass(struct worker *w, const char *key)
-{
-	struct manager *m = w->m;
-	struct arena *a = arena_new(PASS_BYTES_MAX);
-	struct error err = ERROR_INIT;
-	struct view v;
-	struct plan plan;
-	void *pass = NULL;
-	manager_view(m, a, &pass, &v);
-	plan_init(&plan, a);
-	m->passes++;
-	if (controller_run(w->c, &v, key, &plan, &err) < 0) {
-		secrets_hide_error(&plan.secrets, &err);
-		pass_done(m, w->c->name, key, false, 0, &err);
-		arena_free(a);
-		return;
-	}
-	if (!plan.n) {
-		pass_done(m, w->c->name, key, false, plan.requeue_after_ns, NULL);
-		arena_free(a);
-		return;
-	}
-	struct arena *own = arena_new(PASS_BYTES_MAX);
-	struct plan moved;
-	plan_move(&moved, &plan, own);
-	arena_free(a);
-	executor_start(m->executor, w->c->name, key, &moved, own, pass_done, m);
-}
-
-static void queue_ready(void *arg)
-{
-	struct worker *w = arg;
-	for (int i = 0; i < PASSES_A_TURN_MAX; i++) {
-		const char *key = queue_get(w->queue);
-		if (!key)
-			return;
-		CLEANUP(xfreep) char *own = xstrdup(key);
-		run_pass(w, own);
-	}
-}
+#define RIGHTS_SETTLE_NS (3 * NS_PER_S) /* watch caches of authorizers lag by less */
 
 /* --- informers --- */
 
@@ -185,7 +34,7 @@ static void kinds_known(void *arg, const struct error *err)
 {
 	struct manager *m = arg;
 	if (!err)
-		enqueue_all(m);
+		manager_enqueue_all(m);
 }
 
 static void crd_changed(struct manager *m, const struct obj *crd)
@@ -227,10 +76,10 @@ static void object_changed(void *arg, enum informer_change change,
 		CLEANUP(obj_unrefp) struct obj *crd =
 			manager_parse(informer_get(m->fixed[WATCH_CRD].informer, "", name));
 		if (crd)
-			apply_rules(m, WATCH_INSTANCE, crd);
+			manager_apply_rules(m, WATCH_INSTANCE, crd);
 		return;
 	}
-	apply_rules(m, w->kind, o);
+	manager_apply_rules(m, w->kind, o);
 	if (w->kind == WATCH_CATALOG && !after)
 		manager_notice_catalog(m, meta_name(o));
 }
@@ -261,7 +110,7 @@ static void start_working(struct manager *m)
 	if (m->ready)
 		return;
 	m->ready = true;
-	enqueue_all(m);
+	manager_enqueue_all(m);
 }
 
 static void synced(void *arg)
@@ -270,7 +119,7 @@ static void synced(void *arg)
 	if (w->kind < WATCH_OWNED)
 		start_working(w->m);
 	else
-		enqueue_all(w->m);
+		manager_enqueue_all(w->m);
 }
 
 static void watch_free(void *p)
@@ -355,6 +204,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
+	m->waiting = map_new(NULL);
 	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
@@ -375,7 +225,7 @@ struct manager *manager_new(const struct manager_config *c)
 		struct worker *w = &m->workers[m->n_workers++];
 		w->m = m;
 		w->c = *p;
-		w->queue = queue_new(c->loop, queue_ready, w);
+		w->queue = queue_new(c->loop, manager_queue_ready, w);
 	}
 	return m;
 }
@@ -461,6 +311,7 @@ void manager_free(struct manager *m)
 		informer_free(m->fixed[i].informer);
 	map_free(m->owned);
 	map_free(m->instances);
+	map_free(m->waiting);
 	manager_failing_free(m);
 	deadlines_free(m->deadlines);
 	map_free(m->catalogs);

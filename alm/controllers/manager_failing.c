@@ -109,12 +109,12 @@ static const struct informer_object *object_of(struct manager *m, const char *co
 static bool begin_telling(struct manager *m, const char *controller, const char *key,
 			  const struct error *err, bool note);
 
-static void told(void *arg, const char *controller, const char *key, bool changed,
+static void told(void *arg, const char *controller, const char *key, enum run_result result,
 		 int64_t requeue_after_ns, const struct error *err)
 {
 	const struct telling *t = arg;
 	struct manager *m = t->m;
-	(void)changed;
+	(void)result;
 	(void)requeue_after_ns;
 	if (err)
 		log_warn("object not told", "controller", controller, "key", key, "error",

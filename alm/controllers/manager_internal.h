@@ -60,6 +60,8 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
+	struct map *waiting; /* "controller/key" of those without room to render, the first first */
+	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */
 	struct deadlines *deadlines;
 	struct map *catalogs; /* name -> struct catalog_slot */
@@ -79,6 +81,10 @@ void manager_type_key(char out[512], const char *group, const char *plural);
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v);
 void manager_enqueue(struct manager *m, const char *controller, const char *key);
 void manager_enqueue_strategies(struct manager *m, const char *app);
+void manager_enqueue_all(struct manager *m);
+/* The keys that a changed object concerns. */
+void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o);
+void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 
 /* How a pass ended is counted. True: its object is told of it first, in a run of its own, after

@@ -247,6 +247,7 @@ static struct action *move(const struct action *from, struct arena *a)
 		&x->resource.version,
 		&x->resource.plural,
 		&x->resource.kind,
+		&x->as,
 		&x->id,
 		&x->ns,
 		&x->name,
@@ -260,6 +261,7 @@ static struct action *move(const struct action *from, struct arena *a)
 		&x->chain,
 		&x->event_type,
 		&x->actor,
+		&x->actor_via,
 		&x->also_chain,
 		&x->subresource,
 		&x->selector,
@@ -283,6 +285,7 @@ void plan_move(struct plan *to, const struct plan *from, struct arena *a)
 		to->n++;
 	}
 	to->requeue_after_ns = from->requeue_after_ns;
+	to->as = text(a, from->as);
 }
 
 void plan_cut(struct plan *p, size_t n)

@@ -126,8 +126,9 @@ struct action *plan_row(struct plan *p, const char *type, const struct obj *subj
 struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *reason, const char *message);
 
-/* The same plan in another arena, so that what the pass has read, which may be every app and version
- * there is, does not wait for the answers to its writes. Bodies are shared, texts copied. */
+/* The same plan in another arena, so that what the pass has read, which may be every app and
+ * version there is, does not wait for the answers to its writes. Bodies are shared, texts copied.
+ */
 void plan_move(struct plan *to, const struct plan *from, struct arena *a);
 /* Leaves the first n actions, and all rows and statuses: what a crash after n actions leaves, so
  * the next pass goes on from there. It is asked for if anything was left out. */

@@ -14,12 +14,10 @@ struct collect {
 	size_t n, cap;
 };
 
-/* Most strategies are another app's, and parsing is what a pass costs: a text without the name in
- * quotes is passed over. */
-static bool may_be_of(struct str json, const char *app)
+bool view_text_names(struct str json, const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&quoted, "\"%s\"", app);
+	strbuf_addf(&quoted, "\"%s\"", name);
 	return str_find(json, strbuf_str(&quoted)) >= 0;
 }
 
@@ -28,7 +26,7 @@ static bool collect_one(void *arg, struct str json)
 	struct collect *c = arg;
 	struct error err;
 	struct obj *o = NULL;
-	if (c->app && !may_be_of(json, c->app))
+	if (c->app && !view_text_names(json, c->app))
 		return true;
 	if (json_parse(json, &o, &err) < 0)
 		return true; /* the informer has parsed it before */

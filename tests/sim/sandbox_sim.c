@@ -25,6 +25,7 @@ struct sandbox_sim {
 	struct faults *faults;
 	const struct sandbox_job *jobs;
 	TAILQ_HEAD(, sandbox_run) runs;
+	int64_t busy_until; /* one child at a time, monotonic */
 };
 
 static struct sandbox_sim *sim_of(struct sandbox *s)
@@ -77,7 +78,9 @@ static struct sandbox_run *sim_run(struct sandbox *sandbox, const char *job, str
 		strbuf_adds(&r->output, "{\"objects\":[");
 	else
 		(void)find(s, job)(input, &r->output, &r->err);
-	loop_arm(s->loop, &r->timer, late ? LATE_NS : RENDER_NS);
+	int64_t now = loop_mono(s->loop);
+	s->busy_until = (s->busy_until > now ? s->busy_until : now) + RENDER_NS;
+	loop_arm(s->loop, &r->timer, late ? LATE_NS : s->busy_until - now);
 	return r;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "alm/controllers/controller.h"
 #include "alm/obj/meta.h"
@@ -71,11 +72,33 @@ static void test_plan__is_cut_at_one_place(void **state)
 	view_fake_release(&f);
 }
 
+/* Whose rights it is written with is not lost with the pass. */
+static void test_plan__moves_with_its_account(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	view_fake_init(&f);
+	struct plan *p = view_fake_plan(&f), moved;
+	char as[] = "system:serviceaccount:alm:a", via[] = "kubectl";
+	CLEANUP(arena_freep) struct arena *own = arena_new(1 << 20);
+	p->as = as;
+	plan_add(p, ACT_APPLY)->as = as;
+	plan_add(p, ACT_ROW)->actor_via = via;
+	plan_move(&moved, p, own);
+	memset(as, 'x', sizeof(as) - 1);
+	memset(via, 'x', sizeof(via) - 1);
+	assert_string_equal(moved.as, "system:serviceaccount:alm:a");
+	assert_string_equal(moved.head->as, "system:serviceaccount:alm:a");
+	assert_string_equal(moved.head->next->actor_via, "kubectl");
+	view_fake_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan__one_action_over_the_limit_is_left_to_the_next_pass),
 		cmocka_unit_test(test_plan__is_cut_at_one_place),
+		cmocka_unit_test(test_plan__moves_with_its_account),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,209 @@
+/*
+ * Changes become keys, keys passes, passes runs of the executor; what ended comes back as a key.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "alm/base/log.h"
+#include "alm/controllers/manager_internal.h"
+
+#define PASS_BYTES_MAX    ((size_t)256 << 20)
+#define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
+
+static struct worker *worker_of(struct manager *m, const char *name)
+{
+	for (size_t i = 0; i < m->n_workers; i++)
+		if (!strcmp(m->workers[i].c->name, name))
+			return &m->workers[i];
+	return NULL;
+}
+
+/* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
+static void enqueue(struct worker *w, const char *key)
+{
+	if (w->m->ready)
+		queue_add(w->queue, key);
+}
+
+void manager_enqueue(struct manager *m, const char *controller, const char *key)
+{
+	struct worker *w = worker_of(m, controller);
+	if (w)
+		enqueue(w, key);
+}
+
+static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
+{
+	const struct informer_object *io = NULL;
+	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
+		if (app && !view_text_names(io->text, app))
+			continue;
+		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+		if (!app || cstr_eq(obj_str(o, "spec.appTypeRef.name"), app))
+			enqueue(w, io->name);
+	}
+}
+
+void manager_enqueue_strategies(struct manager *m, const char *app)
+{
+	struct worker *w = worker_of(m, "strategy");
+	if (w)
+		enqueue_strategies(m, w, app);
+}
+
+void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o)
+{
+	if (!m->ready)
+		return;
+	CLEANUP(arena_freep) struct arena *a = arena_new(PASS_BYTES_MAX);
+	struct view v;
+	void *pass = NULL;
+	manager_view(m, a, &pass, &v);
+	for (size_t i = 0; i < m->n_workers; i++) {
+		struct worker *w = &m->workers[i];
+		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
+			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
+			if (key && r->by_app)
+				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
+			else if (key)
+				enqueue(w, key);
+		}
+	}
+}
+
+void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind)
+{
+	struct worker *w = worker_of(m, controller);
+	const struct informer_object *io = NULL;
+	while (w && (io = informer_next(m->fixed[kind].informer, io)))
+		enqueue(w, io->name);
+}
+
+void manager_enqueue_all(struct manager *m)
+{
+	manager_enqueue_kind(m, "catalog", WATCH_CATALOG);
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
+	manager_enqueue_kind(m, "instance", WATCH_CRD);
+}
+
+/* --- renders that wait for room --- */
+
+static char *id_of(const char *controller, const char *key)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s/%s", controller, key);
+	return strbuf_detach(&b);
+}
+
+/* Its pass begins, for whatever reason: it asks again if it still has to wait. */
+static void stop_waiting(struct manager *m, const char *controller, const char *key)
+{
+	CLEANUP(xfreep) char *id = id_of(controller, key);
+	if (map_get(m->waiting, id))
+		m->n_woken--;
+	map_del(m->waiting, id);
+}
+
+static void start_waiting(struct manager *m, const char *controller, const char *key)
+{
+	CLEANUP(xfreep) char *id = id_of(controller, key);
+	map_set(m->waiting, id, NULL);
+}
+
+/* As many as there is room for. Whenever a pass has ended: one that was woken may not render after
+ * all, and room comes only with the end of a run. */
+static void wake_waiting(struct manager *m)
+{
+	static char woken;
+	for (struct map_entry *e = map_first(m->waiting); e; e = map_next(e)) {
+		struct str controller, key;
+		if (m->n_woken >= executor_room(m->executor))
+			return;
+		if (e->value)
+			continue;
+		e->value = &woken;
+		m->n_woken++;
+		str_cut(str_of(e->key), '/', &controller, &key);
+		CLEANUP(xfreep) char *name = str_dup(controller);
+		struct worker *w = worker_of(m, name);
+		assert(w);
+		queue_add_first(w->queue, key.ptr);
+	}
+}
+
+static void pass_done(void *arg, const char *controller, const char *key, enum run_result result,
+		      int64_t requeue_after_ns, const struct error *err)
+{
+	struct manager *m = arg;
+	struct worker *w = worker_of(m, controller);
+	assert(w);
+	if (err && error_retry(err->code) != RETRY_NOW)
+		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
+	if (err) {
+		queue_add_rate_limited(w->queue, key);
+	} else {
+		queue_forget(w->queue, key);
+		if (result == RUN_WAITS)
+			start_waiting(m, controller, key);
+		if (result == RUN_CHANGED) /* what it has read is to be used while it is fresh */
+			queue_add_first(w->queue, key);
+		if (requeue_after_ns)
+			queue_add_after(w->queue, key, requeue_after_ns);
+	}
+	if (!manager_failing_pass(m, controller, key, result != RUN_UNCHANGED, err))
+		queue_done(w->queue, key);
+	wake_waiting(m);
+}
+
+void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry)
+{
+	struct worker *w = worker_of(m, controller);
+	assert(w);
+	if (retry)
+		queue_add_rate_limited(w->queue, key);
+	queue_done(w->queue, key);
+}
+
+static void run_pass(struct worker *w, const char *key)
+{
+	struct manager *m = w->m;
+	struct arena *a = arena_new(PASS_BYTES_MAX);
+	struct error err = ERROR_INIT;
+	struct view v;
+	struct plan plan;
+	void *pass = NULL;
+	stop_waiting(m, w->c->name, key);
+	manager_view(m, a, &pass, &v);
+	plan_init(&plan, a);
+	m->passes++;
+	if (controller_run(w->c, &v, key, &plan, &err) < 0) {
+		secrets_hide_error(&plan.secrets, &err);
+		pass_done(m, w->c->name, key, RUN_UNCHANGED, 0, &err);
+		arena_free(a);
+		return;
+	}
+	if (!plan.n) {
+		pass_done(m, w->c->name, key, RUN_UNCHANGED, plan.requeue_after_ns, NULL);
+		arena_free(a);
+		return;
+	}
+	struct arena *own = arena_new(PASS_BYTES_MAX);
+	struct plan moved;
+	plan_move(&moved, &plan, own);
+	arena_free(a);
+	executor_start(m->executor, w->c->name, key, &moved, own, pass_done, m);
+}
+
+void manager_queue_ready(void *arg)
+{
+	struct worker *w = arg;
+	for (int i = 0; i < PASSES_A_TURN_MAX; i++) {
+		const char *key = queue_get(w->queue);
+		if (!key)
+			return;
+		CLEANUP(xfreep) char *own = xstrdup(key);
+		run_pass(w, own);
+	}
+}
