@@ -114,6 +114,9 @@ static int read_conflicts(const struct obj *list, struct arena *a, struct packag
 static int check_requirements(const struct obj *list, struct error *err)
 {
 	static const char *const kinds[] = {"Permission", "Object", "CRD", "Feature"};
+	if (obj_len(list) > PACKAGE_REQUIREMENTS_MAX)
+		return error_set(err, E_LIMIT, "requirements: more than %d",
+				 PACKAGE_REQUIREMENTS_MAX);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *kind = obj_str(obj_at(list, i), "kind");
 		bool known = false;

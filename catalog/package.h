@@ -17,6 +17,8 @@
 #define PACKAGE_RESOURCES_MAX        256
 #define PACKAGE_DESCRIPTOR_BYTES_MAX ((size_t)256 << 10)
 
+#define PACKAGE_REQUIREMENTS_MAX 64 /* what an InstallStrategy takes, crds/strategy.yaml */
+
 struct package_requirement {  /* provided by another package */
 	const char *resource; /* plural.group/version */
 	const char *versions; /* range, or NULL */

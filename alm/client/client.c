@@ -24,7 +24,7 @@ struct client_call {
 	bool is_read, is_raw, queued;
 	client_reply_fn fn;
 	void *arg;
-	int64_t deadline;
+	int64_t timeout, deadline;
 	struct call *call; /* NULL between two attempts */
 	struct timer retry;
 	unsigned attempts;
@@ -113,6 +113,7 @@ static void start_waiting(struct client *c)
 		if (!k->queued)
 			continue;
 		k->queued = false;
+		k->deadline = loop_mono(c->loop) + k->timeout; /* it has waited on our account */
 		c->n_writes++;
 		send_call(k);
 	}
@@ -302,7 +303,8 @@ static struct client_call *call_new(struct client *c, const char *method,
 	k->is_read = strcmp(method, "GET") == 0;
 	k->retry.fn = on_retry;
 	k->retry.arg = k;
-	k->deadline = loop_mono(c->loop) + (o->timeout_ns ? o->timeout_ns : TIMEOUT_DEFAULT);
+	k->timeout = o->timeout_ns ? o->timeout_ns : TIMEOUT_DEFAULT;
+	k->deadline = loop_mono(c->loop) + k->timeout;
 	strbuf_init(&k->body, body_max);
 	k->request.method = method;
 	k->request.body_max = body_max;

@@ -19,7 +19,7 @@
 struct client;
 struct client_call;
 
-#define CLIENT_WRITES_MAX    8 /* in flight; more wait in order */
+#define CLIENT_WRITES_MAX    8 /* in flight; more wait in order, their time starts when they go */
 #define CLIENT_FIELD_MANAGER "alm"
 
 struct client_reply {

@@ -198,8 +198,12 @@ static void post(void *arg)
 	add_until(all, a->over, now);
 	obj_unref(a->over);
 	a->over = obj_list();
-	for (struct map_entry *e = map_first(a->firing); e; e = map_next(e))
+	size_t n = 0;
+	for (struct map_entry *e = map_first(a->firing); e && n < ALERT_OBJECTS_MAX;
+	     e = map_next(e), n++)
 		add_until(all, e->value, ahead);
+	if (map_count(a->firing) > n)
+		log_warn("too many alerts, the newest wait until others are over");
 	if (!obj_len(all))
 		return;
 	CLEANUP(xfreep) char *text = json_text(all);
@@ -230,13 +234,10 @@ void alerts_update(struct alerts *a, const struct obj *o, bool gone)
 		if (!has_labels(is, obj_get(obj_at(was, i), "labels")))
 			obj_append(a->over, obj_ref(obj_at(was, i)));
 	obj_unref(was);
-	if (obj_len(is) && map_count(a->firing) < ALERT_OBJECTS_MAX) {
+	if (obj_len(is))
 		map_set(a->firing, key, is);
-	} else {
-		if (obj_len(is))
-			log_warn("too many alerts, one is left out", "object", key);
+	else
 		obj_unref(is);
-	}
 	if (!same)
 		loop_arm(a->loop, &a->timer, SETTLE_NS);
 }

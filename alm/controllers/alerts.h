@@ -12,9 +12,8 @@
 #include "alm/client/client.h"
 #include "alm/io/metrics.h"
 
-#define ALERT_OBJECTS_MAX                                                       \
-	1000 /* with alerts; those of further ones are left out, with a warning \
-	      */
+/* With alerts in one post; those of further objects are told when others are over. */
+#define ALERT_OBJECTS_MAX 1000
 
 /* What an AppType, InstallStrategy or Catalog alerts of: maps {labels, annotations, startsAt}.
  * An owned list, empty for an object in order. */

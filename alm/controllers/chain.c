@@ -6,6 +6,9 @@
 #include "alm/base/map.h"
 #include "alm/base/str.h"
 
+/* Forgotten all at once beyond that, and read again: the log has them. */
+#define ENTRIES_MAX 16384
+
 struct chain {
 	struct audit *audit;
 	struct db *db;
@@ -83,6 +86,8 @@ int64_t chain_head(struct chain *c, const char *name)
 
 void chain_advance(struct chain *c, const char *name, int64_t seq)
 {
+	if (map_count(c->heads) >= ENTRIES_MAX)
+		map_clear(c->heads);
 	map_set(c->heads, name, xmemdup(&seq, sizeof(seq)));
 }
 
@@ -114,6 +119,8 @@ const char *chain_key(struct chain *c, const char *type, const struct audit_subj
 {
 	char id[256];
 	key_id(id, type, about);
+	if (map_count(c->keys) >= ENTRIES_MAX)
+		map_clear(c->keys);
 	if (!map_has(c->keys, id))
 		map_set(c->keys, id, read_key(c, type, about));
 	return map_get(c->keys, id);

@@ -2,7 +2,7 @@
  * chain: which row led to which (audit.md 2 "cause"). Each app has a chain of decisions, approvals
  * and observations; Transition and Plan rows hang off its newest one. Also the outcome of the last
  * Decision of a subject, so that the same outcome is not told twice. Read from the log on first
- * use.
+ * use, and again when they were too many to keep.
  */
 #ifndef ALM_CONTROLLERS_CHAIN_H
 #define ALM_CONTROLLERS_CHAIN_H

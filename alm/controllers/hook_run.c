@@ -98,7 +98,7 @@ static size_t load_all(const struct hook_run *h, struct one **ret)
 	const struct obj *hooks = obj_get(h->doc, "hooks");
 	struct one *list = ARENA_ARRAY(h->v->a, struct one, obj_len(hooks) + 1);
 	size_t n = 0;
-	for (size_t i = 0; i < obj_len(hooks) && i < HOOKS_MAX; i++)
+	for (size_t i = 0; i < obj_len(hooks); i++)
 		if (has_word(obj_get(obj_at(hooks, i), "events"), h->event))
 			load(h, obj_at(hooks, i), &list[n++]);
 	qsort(list, n, sizeof(*list), by_order);
@@ -354,7 +354,7 @@ bool hook_objects_gone(const struct view *v, struct plan *plan, const char *app,
 		.v = v, .plan = plan, .doc = doc, .event = "", .run = "", .owner = doc};
 	const struct obj *hooks = obj_get(doc, "hooks");
 	bool gone = true;
-	for (size_t i = 0; i < obj_len(hooks) && i < HOOKS_MAX; i++) {
+	for (size_t i = 0; i < obj_len(hooks); i++) {
 		struct one o;
 		load(&h, obj_at(hooks, i), &o);
 		gone = gone && o.found >= 0;

@@ -14,7 +14,7 @@
 
 #include "alm/controllers/install_plan.h"
 
-#define HOOKS_MAX           128 /* of one chart */
+#define HOOKS_MAX           128 /* of one chart; one with more is not planned */
 #define ANNOTATION_HOOK_RUN "app.coreos.com/hook-run"
 
 struct hook_run {

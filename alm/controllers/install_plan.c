@@ -145,7 +145,7 @@ static const char *chunk_name(const char *strategy, int64_t revision, size_t i, 
 	return arena_fmt(a, "plan.%.40s.%.8s.r%lld.%zu", strategy, hex, (long long)revision, i);
 }
 
-void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
+bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
 			const char *inputs, const struct obj *doc)
 {
 	CLEANUP(xfreep) char *text = json_text(doc);
@@ -153,6 +153,8 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 	sha256_hex(str_of(text), digest);
 	struct str rest = str_of(text);
 	size_t n = (rest.len + PLAN_CHUNK_BYTES - 1) / PLAN_CHUNK_BYTES;
+	if (n > PLAN_CHUNKS_MAX)
+		return false; /* it could not be read back, and would be rendered for ever */
 	for (size_t i = 0; i < n; i++, rest = str_skip(rest, PLAN_CHUNK_BYTES)) {
 		struct str chunk = str_sub(rest, 0, PLAN_CHUNK_BYTES);
 		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(2 * PLAN_CHUNK_BYTES);
@@ -173,6 +175,7 @@ void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 		obj_set_path(o, "data.plan", obj_stringn(strbuf_str(&b64)));
 		plan_own_apply(plan, o);
 	}
+	return true;
 }
 
 static bool is_chunk(const struct obj *o, const char *inputs)

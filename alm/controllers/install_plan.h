@@ -66,8 +66,8 @@ const struct obj *install_plan_of_secrets(const struct obj *items, const char *s
  * counts as gone. False: not known yet; the plan has what brings the key back. */
 bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
 			  const char *inputs, struct plan *plan);
-/* Secrets that hold the document: plan_apply of each. */
-void install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
+/* Secrets that hold the document: plan_apply of each. False: it has more than PLAN_CHUNKS_MAX. */
+bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
 			const char *inputs, const struct obj *doc);
 /* What the rendering depends on. */
 const char *install_plan_inputs(const struct view *v, const char *archive,

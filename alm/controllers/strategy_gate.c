@@ -104,6 +104,16 @@ static struct obj *request_for(const struct strategy_pass *s, const struct insta
 	return q;
 }
 
+/* The objects could not be read to their end: that may pass without a change of any of them. */
+static bool is_incomplete(const struct outcome *o)
+{
+	const struct obj *found = obj_get(o->value, "findings");
+	for (size_t i = 0; i < obj_len(found); i++)
+		if (cstr_eq(obj_str(obj_at(found, i), "rule"), "LiveCheckIncomplete"))
+			return true;
+	return false;
+}
+
 /* The objects changed since: worth another look, but not at once after each change. Without an
  * informer of them only time tells. */
 static bool is_stale(const struct strategy_pass *s, const struct plan_entry *e,
@@ -111,13 +121,15 @@ static bool is_stale(const struct strategy_pass *s, const struct plan_entry *e,
 {
 	int64_t wait = RECHECK_FACTOR * obj_i64(o->value, "durationMs", 0) * NS_PER_MS;
 	uint64_t version = objects_version(s, e);
-	if (!e->live || (version && version == (uint64_t)obj_i64(o->value, "objectsVersion", 0)) ||
-	    (!version && !refused))
+	bool incomplete = is_incomplete(o);
+	bool same = version && version == (uint64_t)obj_i64(o->value, "objectsVersion", 0);
+	int64_t max = incomplete ? NS_PER_HOUR : RECHECK_MAX_NS;
+	if (!e->live || (same && !incomplete) || (!version && !refused))
 		return false;
 	if (wait < RECHECK_MIN_NS)
 		wait = RECHECK_MIN_NS;
-	if (wait > RECHECK_MAX_NS || !version)
-		wait = RECHECK_MAX_NS;
+	if (wait > max || (!version && !incomplete))
+		wait = max;
 	int64_t left = o->at_ns + wait - s->v->now_ns;
 	if (left > 0)
 		plan_requeue_after(s->plan, left);

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/helm_release.h"
+#include "alm/controllers/hook_run.h"
 #include "alm/controllers/release_record.h"
 #include "alm/controllers/render_host.h"
 #include "alm/controllers/strategy.h"
@@ -88,9 +89,21 @@ bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
 	return false;
 }
 
+static void refuse(struct strategy_pass *s, const char *reason, const char *message)
+{
+	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+}
+
 static void store(struct strategy_pass *s, const struct obj *rendered, const struct obj *answers)
 {
 	const struct view *v = s->v;
+	size_t n_hooks = obj_len(obj_get(rendered, "hooks"));
+	if (n_hooks > HOOKS_MAX) {
+		refuse(s, "RenderLimit",
+		       arena_fmt(v->a, "RenderLimit: the chart has %zu hooks, at most %d are run",
+				 n_hooks, HOOKS_MAX));
+		return;
+	}
 	struct obj *inputs = obj_copy_map(obj_get(rendered, "inputs"));
 	obj_set_str(inputs, "answers", answers_digest(answers, v->a));
 	obj_set(inputs, "lookups", needs_of(answers));
@@ -110,12 +123,10 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 	const char *misfit = release_record_misfit(v, doc);
 	if (misfit)
 		obj_set_str(doc, "unrecorded", misfit);
-	install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc);
-}
-
-static void refuse(struct strategy_pass *s, const char *reason, const char *message)
-{
-	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+	if (!install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc))
+		refuse(s, "RenderLimit",
+		       arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
+				 PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX));
 }
 
 /* The server would say so for each; `name: y` is true, and no text. */

@@ -33,6 +33,7 @@ struct transport_fake {
 	struct row rows[ROWS_MAX];
 	size_t n_rows;
 	char *calls[CALLS_MAX];
+	int64_t timeouts[CALLS_MAX];
 	size_t n_calls;
 	TAILQ_HEAD(, call) open;
 };
@@ -109,6 +110,7 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 		strbuf_addf(&b, " %s", type);
 	if (r->body.len)
 		strbuf_addf(&b, " %.*s", STR_ARG(r->body));
+	f->timeouts[f->n_calls] = r->timeout_ns;
 	f->calls[f->n_calls++] = strbuf_detach(&b);
 	row->used = true;
 	struct call *c = xcalloc(1, sizeof(*c));
@@ -225,6 +227,12 @@ void fake_end(struct transport_fake *f, bool lost)
 size_t fake_count(const struct transport_fake *f)
 {
 	return f->n_calls;
+}
+
+int64_t fake_timeout_ns(const struct transport_fake *f, size_t i)
+{
+	assert_true(i < f->n_calls);
+	return f->timeouts[i];
 }
 
 const char *fake_call(const struct transport_fake *f, size_t i)

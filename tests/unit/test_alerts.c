@@ -199,6 +199,44 @@ static void test_alerts__without_an_alert_nothing_is_posted(void **state)
 	teardown(&f);
 }
 
+static struct obj *app_named(size_t i)
+{
+	char name[32];
+	struct obj *o = app("Automatic", "True");
+	snprintf(name, sizeof(name), "app%04zu", i);
+	obj_set_path(o, "metadata.name", obj_string(name));
+	return o;
+}
+
+/* How many alerts the n-th post has. */
+static size_t posted(const struct fixture *f, size_t n)
+{
+	size_t found = 0;
+	for (const char *at = fake_call(f->fake, n); (at = strstr(at, "\"endsAt\"")); at++)
+		found++;
+	return found;
+}
+
+/* One over the bound is told as soon as another is over. */
+static void test_alerts__one_over_the_bound_comes_later(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	for (int i = 0; i < 2; i++)
+		fake_answer(f.fake, "POST", "/api/v2/alerts", 200, "");
+	for (size_t i = 0; i <= ALERT_OBJECTS_MAX; i++)
+		update(&f, app_named(i), false);
+	loop_fake_run(f.loop, 2 * NS_PER_S);
+	assert_int_equal(posted(&f, 0), ALERT_OBJECTS_MAX);
+	assert_null(strstr(fake_call(f.fake, 0), "app1000"));
+	update(&f, app_named(0), true);
+	loop_fake_run(f.loop, 2 * NS_PER_S);
+	assert_int_equal(posted(&f, 1), ALERT_OBJECTS_MAX + 1); /* and the one that is over */
+	assert_non_null(strstr(fake_call(f.fake, 1), "app1000"));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_alerts__an_object_that_goes_ends_its_alert),
 		cmocka_unit_test(test_alerts__a_post_that_fails_is_made_again_a_minute_later),
 		cmocka_unit_test(test_alerts__without_an_alert_nothing_is_posted),
+		cmocka_unit_test(test_alerts__one_over_the_bound_comes_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

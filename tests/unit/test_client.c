@@ -231,6 +231,28 @@ static void test_client__few_writes_are_in_flight(void **state)
 	teardown(&f);
 }
 
+/* A slow server: what waited for a place has its whole time once it goes. */
+static void test_client__one_write_over_the_bound_has_its_time(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct obj *o = obj_map();
+	setup(&f);
+	for (size_t i = 0; i <= CLIENT_WRITES_MAX; i++)
+		fake_stream(f.fake, "POST", "/api/v1/nodes*", 201, "{");
+	for (size_t i = 0; i <= CLIENT_WRITES_MAX; i++)
+		client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	loop_fake_run(f.loop, 40 * NS_PER_S);
+	assert_int_equal(fake_count(f.fake), CLIENT_WRITES_MAX);
+	fake_push(f.fake, "}");
+	fake_end(f.fake, false);
+	loop_fake_settle(f.loop);
+	assert_int_equal(fake_count(f.fake), CLIENT_WRITES_MAX + 1);
+	assert_int_equal(fake_timeout_ns(f.fake, CLIENT_WRITES_MAX), 30 * NS_PER_S);
+	obj_unref(o);
+	teardown(&f);
+}
+
 static void test_client__warnings_and_other_bodies(void **state)
 {
 	(void)state;
@@ -260,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),
 		cmocka_unit_test(test_client__writes_are_not_retried),
 		cmocka_unit_test(test_client__few_writes_are_in_flight),
+		cmocka_unit_test(test_client__one_write_over_the_bound_has_its_time),
 		cmocka_unit_test(test_client__warnings_and_other_bodies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Hooks as phases: order, waiting, delete policies, and that nothing runs twice. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/controllers/hook_run.h"
@@ -306,6 +307,30 @@ static void test_hook_run__records_of_other_runs_go(void **state)
 	assert_int_equal(obj_len(list), 2);
 }
 
+/* The limit of hooks is where the plan is made: none of a plan is left out. */
+static void test_hook_run__one_over_the_bound_runs(void **state)
+{
+	(void)state;
+	struct world w;
+	CLEANUP(strbuf_release) struct strbuf hooks = STRBUF_INIT(STRBUF_SMALL);
+	for (int i = 0; i <= HOOKS_MAX; i++)
+		strbuf_addf(&hooks, "%s" HOOK("h%03d", "0", BEFORE), i ? "," : "", i);
+	begin(&w, hooks.buf);
+	for (int i = 0; i <= HOOKS_MAX; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "h%03d", i);
+		for (int k = 0; k < 5 && !map_has(w.f.live, arena_fmt(w.f.a, "Job/ns/%s", name));
+		     k++)
+			assert_int_equal(act(&w), HOOKS_WAITING);
+		finish_job(&w, name, "Complete");
+	}
+	for (int k = 0; k < 5 && act(&w) != HOOKS_DONE; k++)
+		;
+	assert_int_equal(pass(&w), HOOKS_DONE);
+	assert_int_equal(obj_len(w.h.records), HOOKS_MAX + 1);
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_hook_run__other_events_and_tests_do_not_run),
 		cmocka_unit_test(test_hook_run__nothing_is_done_blind),
 		cmocka_unit_test(test_hook_run__records_of_other_runs_go),
+		cmocka_unit_test(test_hook_run__one_over_the_bound_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
