@@ -84,11 +84,16 @@ int64_t chain_head(struct chain *c, const char *name)
 	return seq;
 }
 
+static void keep(struct map *m, const char *id, void *value)
+{
+	if (map_count(m) >= ENTRIES_MAX && !map_has(m, id))
+		map_clear(m);
+	map_set(m, id, value);
+}
+
 void chain_advance(struct chain *c, const char *name, int64_t seq)
 {
-	if (map_count(c->heads) >= ENTRIES_MAX)
-		map_clear(c->heads);
-	map_set(c->heads, name, xmemdup(&seq, sizeof(seq)));
+	keep(c->heads, name, xmemdup(&seq, sizeof(seq)));
 }
 
 static char *read_key(struct chain *c, const char *type, const struct audit_subject *about)
@@ -119,10 +124,8 @@ const char *chain_key(struct chain *c, const char *type, const struct audit_subj
 {
 	char id[256];
 	key_id(id, type, about);
-	if (map_count(c->keys) >= ENTRIES_MAX)
-		map_clear(c->keys);
 	if (!map_has(c->keys, id))
-		map_set(c->keys, id, read_key(c, type, about));
+		keep(c->keys, id, read_key(c, type, about));
 	return map_get(c->keys, id);
 }
 
@@ -131,7 +134,7 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 {
 	char id[256];
 	key_id(id, type, about);
-	map_set(c->keys, id, xstrdup(key));
+	keep(c->keys, id, xstrdup(key));
 }
 
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,

@@ -10,6 +10,7 @@
 
 #define TAGS_AT_ONCE     6
 #define TAG_PAGES_MAX    1000
+#define TOO_LARGE        "the registry's answers are larger than %zu bytes"
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
 
 struct oci_sync {
@@ -288,8 +289,7 @@ static void next_tags(struct oci_sync *o)
 	struct sync *s = o->s;
 	struct error err = ERROR_INIT;
 	if (arena_over(s->a)) {
-		error_set(&err, E_LIMIT, "the registry's answers are larger than %zu bytes",
-			  SYNC_ARENA_BYTES);
+		error_set(&err, E_LIMIT, TOO_LARGE, SYNC_ARENA_BYTES);
 		fail(o, &err);
 	}
 	while (!s->err.code && o->running < TAGS_AT_ONCE && o->next < o->n_tags) {
@@ -324,6 +324,8 @@ static void tags_came(void *arg, const struct remote_reply *reply)
 	}
 	if (++o->n_pages > TAG_PAGES_MAX)
 		error_set(&err, E_LIMIT, "more than %d pages of tags", TAG_PAGES_MAX);
+	else if (arena_over(s->a))
+		error_set(&err, E_LIMIT, TOO_LARGE, SYNC_ARENA_BYTES);
 	else
 		weburl_resolve(reply->url, page, s->a, &next, &err);
 	if (!err.code && !weburl_same_origin(&next, &o->ref.registry))
