@@ -209,27 +209,38 @@ static void encode(struct str s, struct strbuf *b, const char *alphabet, bool pa
 	}
 }
 
-static bool decode(struct str s, struct strbuf *b, const char *alphabet)
+#define NO_DIGIT 64
+
+/* Writes to out, which has room; the number of bytes, or -1. */
+static ptrdiff_t decode_to(struct str s, const char *alphabet, char *out)
 {
-	size_t start = b->len;
-	uint32_t v = 0;
-	unsigned bits = 0;
+	unsigned char value[256];
+	ptrdiff_t n = 0;
+	unsigned v = 0, bits = 0;
+	memset(value, NO_DIGIT, sizeof(value));
+	for (unsigned char i = 0; i < NO_DIGIT; i++)
+		value[(unsigned char)alphabet[i]] = i;
 	for (size_t i = 0; i < s.len; i++) {
-		const char *at = s.ptr[i] ? strchr(alphabet, s.ptr[i]) : NULL;
-		if (!at)
-			goto bad;
-		v = (v << 6 | (uint32_t)(at - alphabet)) & 0xFFFFFF;
+		unsigned x = value[(unsigned char)s.ptr[i]];
+		if (x == NO_DIGIT)
+			return -1;
+		v = (v << 6 | x) & 0xFFFFFF;
 		bits += 6;
 		if (bits >= 8) {
 			bits -= 8;
-			strbuf_addc(b, (char)(v >> bits & 0xFF));
+			out[n++] = (char)(v >> bits & 0xFF);
 		}
 	}
-	if (bits < 6 && !(v & ((1u << bits) - 1)))
-		return true;
-bad:
-	strbuf_truncate(b, start);
-	return false;
+	return bits < 6 && !(v & ((1u << bits) - 1)) ? n : -1;
+}
+
+static bool decode(struct str s, struct strbuf *b, const char *alphabet)
+{
+	char *out = strbuf_reserve(b, s.len / 4 * 3 + s.len % 4 * 3 / 4);
+	ptrdiff_t n = out ? decode_to(s, alphabet, out) : 0;
+	if (out)
+		strbuf_commit(b, n > 0 ? (size_t)n : 0);
+	return n >= 0;
 }
 
 void base64_encode(struct str s, struct strbuf *b)
