@@ -21,7 +21,7 @@ table='
 26|writes and no end|--scenario install --fault none
 27|approved was sha256:.*, installed is sha256:|--scenario race --fault none --together
 29|apps/etcd is still there|--scenario remove --fault none
-30|writes without a fault|--scenario upgrade --fault none --together
+30|[0-9] writes [aw]|--scenario upgrade --fault none --together
 33|cached /namespaces//.* is not as the server has it|--scenario install --fault none
 34|is an app.s, and was written as ALM|--scenario install --fault none
 '
