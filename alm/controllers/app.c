@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/account.h"
+#include "alm/controllers/claims.h"
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/usage.h"
 #include "alm/obj/gvk.h"
@@ -130,13 +131,18 @@ static const char **string_list(const struct obj *list, struct arena *a)
 	return items;
 }
 
-static const char *version_text(const struct obj *strategy, struct arena *a)
+const char *strategy_version(const struct obj *strategy, struct arena *a)
 {
 	const struct obj *v = obj_path(strategy, "spec.version");
 	if (obj_is_number(v))
 		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(v)));
 	const char *s = obj_as_string(v);
 	return s ? s : "";
+}
+
+const char **strategy_managed(const struct obj *strategy, struct arena *a)
+{
+	return string_list(obj_path(strategy, "spec.resources"), a);
 }
 
 static void load_strategies(const struct view *v, struct app *app)
@@ -149,13 +155,13 @@ static void load_strategies(const struct view *v, struct app *app)
 		struct strategy_ref *s = &app->strategies[app->n++];
 		*s = (struct strategy_ref){.o = all[i],
 					   .name = meta_name(all[i]),
-					   .version = version_text(all[i], v->a),
+					   .version = strategy_version(all[i], v->a),
 					   .sha256 = obj_str(all[i], "spec.strategy.sha256"),
 					   .phase = phase_of(all[i]),
 					   .revision = obj_i64(all[i], "status.revision", 0),
 					   .by_alm = meta_annotation(all[i], ANNOTATION_MADE_BY) !=
 						     NULL};
-		s->managed = string_list(obj_path(all[i], "spec.resources"), v->a);
+		s->managed = strategy_managed(all[i], v->a);
 		if (phase_is_busy(s->phase))
 			app->busy = s;
 	}
@@ -189,38 +195,29 @@ static void fill_manual(const struct view *v, struct app *app)
 	app->in.manual = m;
 }
 
-/* The strategy whose objects an app has, or is getting; NULL: none. */
-static const struct obj *claiming_strategy(const struct obj *const *all, size_t n, const char *app)
+static void free_claims(void *p)
 {
-	const struct obj *best = NULL;
-	for (size_t i = 0; i < n; i++) {
-		enum phase p = phase_of(all[i]);
-		if (cstr_eq(obj_str(all[i], "spec.appTypeRef.name"), app) &&
-		    (p == PHASE_SUCCEEDED || (phase_is_busy(p) && !best)))
-			best = all[i];
-	}
-	return best;
+	claims_free(p);
+}
+
+static void take_all(const struct view *v, enum watched kind, struct claims *c)
+{
+	size_t n;
+	const struct obj *const *all = view_list(v, kind, NULL, &n);
+	for (size_t i = 0; i < n; i++)
+		claims_update(c, all[i], false);
 }
 
 static const struct resolve_claims *all_claims(const struct view *v)
 {
-	size_t n_apps, n_all;
-	const struct obj *const *apps = view_list(v, WATCH_APPTYPE, &n_apps);
-	const struct obj *const *all = view_list(v, WATCH_STRATEGY, &n_all);
-	struct resolve_claim *claims = ARENA_ARRAY(v->a, struct resolve_claim, n_apps);
-	for (size_t i = 0; i < n_apps; i++) {
-		struct resolve_claim *c = &claims[i];
-		c->app = meta_name(apps[i]);
-		c->self_ref = app_self_ref(apps[i], v->a);
-		const struct obj *s = claiming_strategy(all, n_all, c->app);
-		if (!s)
-			continue;
-		c->installed = phase_of(s) == PHASE_SUCCEEDED;
-		c->version = version_text(s, v->a);
-		c->managed = (const char *const *)string_list(obj_path(s, "spec.resources"), v->a);
-		c->entry = entry_by_digest(v, obj_str(s, "spec.strategy.sha256"), NULL);
+	struct claims *c = v->claims;
+	if (!c) {
+		c = claims_new();
+		arena_defer(v->a, free_claims, c);
+		take_all(v, WATCH_APPTYPE, c);
+		take_all(v, WATCH_STRATEGY, c);
 	}
-	return resolve_claims_new(claims, n_apps, v->a);
+	return claims_all(c, v);
 }
 
 static void fill_windows(const struct view *v, struct app *app)
@@ -353,12 +350,11 @@ static void decide_next(struct app *app)
 {
 	const struct resolution *r = &app->resolution;
 	app->gate = r->gate;
-	if (r->chosen && !r->gate && !app->deleting)
+	if (r->chosen && !r->gate)
 		app->next = r->n_path ? r->path[0] : r->chosen->version;
 }
 
-static struct app *app_read(const struct view *v, const char *name,
-			    const struct resolve_claims *claims)
+static struct app *app_read(const struct view *v, const char *name)
 {
 	const struct obj *o = view_get(v, WATCH_APPTYPE, name);
 	if (!o)
@@ -379,15 +375,15 @@ static struct app *app_read(const struct view *v, const char *name,
 	const struct obj *values = obj_path(o, "spec.values");
 	app->values = obj_keep(v->a, obj_type(values) == OBJ_MAP ? obj_ref(values) : obj_map());
 	load_strategies(v, app);
-	fill_input(v, app, claims);
 	return app;
 }
 
 struct app *app_load(const struct view *v, const char *name)
 {
-	struct app *app = app_read(v, name, NULL);
-	if (!app)
-		return NULL;
+	struct app *app = app_read(v, name);
+	if (!app || app->deleting) /* nothing is chosen any more */
+		return app;
+	fill_input(v, app, NULL);
 	resolve(&app->in, v->a, &app->resolution);
 	decide_next(app);
 	return app;
@@ -396,8 +392,11 @@ struct app *app_load(const struct view *v, const char *name)
 const struct resolve_input *app_input(const struct view *v, const char *name,
 				      const struct resolve_claims *claims)
 {
-	const struct app *app = app_read(v, name, claims);
-	return app ? &app->in : NULL;
+	struct app *app = app_read(v, name);
+	if (!app)
+		return NULL;
+	fill_input(v, app, claims);
+	return &app->in;
 }
 
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,

@@ -63,7 +63,7 @@ struct app {
 	size_t n;
 	const struct strategy_ref *installed; /* NULL: nothing */
 	const struct strategy_ref *busy; /* in Installing, Verifying or RollingBack; NULL: none */
-	struct resolve_input in;
+	struct resolve_input in; /* this and what follows but values: empty when it is deleted */
 	struct resolution resolution;
 	const char *next;   /* version that shall be installed now, NULL: none */
 	const char *gate;   /* why an installable newer version waits (resolution.gate); NULL */
@@ -76,6 +76,9 @@ bool phase_is_unfinished(
 	enum phase p); /* Pending, AwaitingApproval, Installing, Verifying, RollingBack */
 bool phase_is_busy(enum phase p); /* Installing, Verifying, RollingBack */
 
+const char *strategy_version(const struct obj *strategy, struct arena *a);
+/* spec.resources, NULL-ended. */
+const char **strategy_managed(const struct obj *strategy, struct arena *a);
 const char *app_self_ref(const struct obj *apptype, struct arena *a);
 /* NULL: no such AppType. */
 struct app *app_load(const struct view *v, const char *name);

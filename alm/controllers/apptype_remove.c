@@ -62,7 +62,7 @@ static struct obj *brought_crds(const struct view *v, const struct app *app, str
 			const char *name = p->entries[k].name;
 			if (!p->entries[k].is_crd)
 				continue;
-			const struct obj *seen = view_get(v, WATCH_CRD, name);
+			const struct obj *seen = view_crd(v, name);
 			struct obj *row = obj_map();
 			obj_set_str(row, "key", name);
 			obj_set_str(row, "group", "apiextensions.k8s.io");
@@ -111,7 +111,7 @@ static bool release_crds(const struct view *v, struct app *app, struct plan *pla
 {
 	size_t n;
 	bool done = true;
-	const struct obj *const *crds = view_list(v, WATCH_CRD, &n);
+	const struct obj *const *crds = view_list(v, WATCH_CRD, app->self_ref, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), app->self_ref) ||
 		    (meta_annotation(crds[i], ANNOTATION_RELEASED) &&

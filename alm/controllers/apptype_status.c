@@ -61,7 +61,7 @@ static const char *missing_crd(const struct view *v, const struct app *app)
 		if (!resource_ref_parse(*m, v->a, &ref))
 			continue;
 		const char *name = arena_fmt(v->a, "%s.%s", ref.plural, ref.group);
-		const struct obj *crd = view_get(v, WATCH_CRD, name);
+		const struct obj *crd = view_crd(v, name);
 		if (!crd || meta_is_deleting(crd))
 			return name;
 	}
@@ -147,8 +147,7 @@ static const char *primary_kind(const struct view *v, const struct app *app)
 	}
 	if (!newest)
 		return NULL;
-	const struct obj *crd =
-		view_get(v, WATCH_CRD, arena_fmt(v->a, "%s.%s", first.plural, first.group));
+	const struct obj *crd = view_crd(v, arena_fmt(v->a, "%s.%s", first.plural, first.group));
 	const char *singular = obj_str(crd, "spec.names.singular");
 	char *name = arena_strdup(v->a, singular ? singular : first.plural);
 	*name = char_upper(*name);

@@ -25,13 +25,15 @@ static struct crd_pass *pass(const struct view *v)
 	return *v->pass;
 }
 
+/* A selfRef is the name, a dot and the type, and both may have dots. */
 static const struct obj *find_app(const struct view *v, const char *self_ref)
 {
-	size_t n;
-	const struct obj *const *all = view_list(v, WATCH_APPTYPE, &n);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(app_self_ref(all[i], v->a), self_ref))
-			return all[i];
+	for (const char *p = strchr(self_ref, '.'); p; p = strchr(p + 1, '.')) {
+		const char *name = arena_strndup(v->a, self_ref, (size_t)(p - self_ref));
+		const struct obj *o = view_get(v, WATCH_APPTYPE, name);
+		if (o && !strcmp(app_self_ref(o, v->a), self_ref))
+			return o;
+	}
 	return NULL;
 }
 
@@ -78,7 +80,7 @@ static int crdowner_match(const struct view *v, const char *key, struct plan *pl
 			  struct error *err)
 {
 	(void)err;
-	const struct obj *crd = view_get(v, WATCH_CRD, key);
+	const struct obj *crd = view_crd(v, key);
 	const char *owner = crd ? meta_annotation(crd, ANNOTATION_OWNER) : NULL;
 	if (!owner || meta_is_deleting(crd))
 		return STEP_STOP;

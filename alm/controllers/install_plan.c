@@ -191,7 +191,8 @@ static const char *missing_chunk(const struct view *v, const char *strategy, int
 	uint64_t n = 1;
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
 		const char *name = chunk_name(strategy, revision, i, v->a);
-		const struct obj *o = view_get(v, WATCH_PLAN_SECRET, name);
+		CLEANUP(obj_unrefp) struct obj *o =
+			v->ops->get(v->ops_arg, WATCH_PLAN_SECRET, name);
 		if (!is_chunk(o, inputs))
 			return name;
 		(void)str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n);
@@ -229,22 +230,22 @@ bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t re
 }
 
 struct chunks {
-	const struct obj *(*get)(const struct chunks *c, const char *name);
-	const struct view *view;    /* or */
-	const struct obj *of_items; /* Secrets */
+	struct obj *(*get)(const struct chunks *c, const char *name); /* owned */
+	const struct view *view;                                      /* or */
+	const struct obj *of_items;                                   /* Secrets */
 	struct arena *a;
 };
 
-static const struct obj *of_view(const struct chunks *c, const char *name)
+static struct obj *of_view(const struct chunks *c, const char *name)
 {
-	return view_get(c->view, WATCH_PLAN_SECRET, name);
+	return c->view->ops->get(c->view->ops_arg, WATCH_PLAN_SECRET, name);
 }
 
-static const struct obj *of_list(const struct chunks *c, const char *name)
+static struct obj *of_list(const struct chunks *c, const char *name)
 {
 	for (size_t i = 0; i < obj_len(c->of_items); i++)
 		if (cstr_eq(meta_name(obj_at(c->of_items, i)), name))
-			return obj_at(c->of_items, i);
+			return obj_ref(obj_at(c->of_items, i));
 	return NULL;
 }
 
@@ -257,12 +258,14 @@ static const struct obj *join(const struct chunks *c, const char *strategy, int6
 	char digest[SHA256_HEX];
 	const char *want = NULL; /* chunks of two renders do not mix */
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		const struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
+		CLEANUP(obj_unrefp) struct obj *o =
+			c->get(c, chunk_name(strategy, revision, i, c->a));
+		const char *document = meta_annotation(o, ANNOTATION_DOCUMENT);
 		if (!is_chunk(o, inputs) ||
 		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n) ||
 		    !base64_decode(str_of(obj_str(o, "data.plan")), &text))
 			return NULL;
-		want = meta_annotation(o, ANNOTATION_DOCUMENT);
+		want = document ? arena_strdup(c->a, document) : NULL;
 	}
 	sha256_hex(strbuf_str(&text), digest);
 	if (want && strcmp(want, digest) != 0)
@@ -276,7 +279,12 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 				      const char *inputs)
 {
 	const struct chunks c = {.get = of_view, .view = v, .a = v->a};
-	return join(&c, strategy, revision, inputs);
+	const struct obj *kept = NULL;
+	const char *id = arena_fmt(v->a, "plan:%lld:%s:%s", (long long)revision,
+				   inputs ? inputs : "", strategy);
+	if (view_kept(v, id, &kept))
+		return kept;
+	return view_keep(v, id, join(&c, strategy, revision, inputs));
 }
 
 const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,

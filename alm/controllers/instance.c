@@ -29,7 +29,7 @@ static int instance_watch(const struct view *v, const char *key, struct plan *pl
 			  struct error *err)
 {
 	(void)err;
-	const struct obj *crd = view_get(v, WATCH_CRD, key);
+	const struct obj *crd = view_crd(v, key);
 	if (!crd || meta_is_deleting(crd) || !meta_annotation(crd, ANNOTATION_OWNER))
 		return STEP_STOP;
 	const char *version = read_version(crd);

@@ -29,12 +29,28 @@
 
 /* --- informers --- */
 
-/* Objects of kinds that were not served before can be looked up now. */
-static void kinds_known(void *arg, const struct error *err)
+#define LEARNT_NS (20 * NS_PER_MS)
+
+/* More can be looked up than before: objects of new kinds, or of one more informer. Apps and
+ * versions may have waited for that. A chart brings dozens of kinds, so they are asked once for
+ * what comes together. */
+static void learnt(void *arg)
 {
 	struct manager *m = arg;
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+}
+
+static void learn(struct manager *m)
+{
+	if (!heap_holds(&m->learnt.node))
+		loop_arm(m->c.loop, &m->learnt, LEARNT_NS);
+}
+
+static void kinds_known(void *arg, const struct error *err)
+{
 	if (!err)
-		manager_enqueue_all(m);
+		learn(arg);
 }
 
 static void crd_changed(struct manager *m, const struct obj *crd)
@@ -65,6 +81,12 @@ static void object_changed(void *arg, enum informer_change change,
 		return;
 	if (w->kind == WATCH_CRD)
 		crd_changed(m, o);
+	if (w->kind == WATCH_CRD && !after)
+		map_del(m->crds, meta_name(o));
+	if (w->kind < WATCH_OWNED)
+		claims_update(m->claims, o, !after);
+	if (w->kind == WATCH_STRATEGY)
+		manager_strategies_update(m, o, !after);
 	if (w->kind == WATCH_APPTYPE)
 		app_metrics_update(m->c.metrics, o, !after);
 	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
@@ -73,8 +95,7 @@ static void object_changed(void *arg, enum informer_change change,
 		char name[GVK_NAME_MAX + 1];
 		const struct resource *r = informer_resource(w->informer);
 		snprintf(name, sizeof(name), "%s.%s", r->plural, r->group);
-		CLEANUP(obj_unrefp) struct obj *crd =
-			manager_parse(informer_get(m->fixed[WATCH_CRD].informer, "", name));
+		CLEANUP(obj_unrefp) struct obj *crd = manager_crd(m, name);
 		if (crd)
 			manager_apply_rules(m, WATCH_INSTANCE, crd);
 		return;
@@ -119,7 +140,7 @@ static void synced(void *arg)
 	if (w->kind < WATCH_OWNED)
 		start_working(w->m);
 	else
-		manager_enqueue_all(w->m);
+		learn(w->m);
 }
 
 static void watch_free(void *p)
@@ -204,6 +225,10 @@ struct manager *manager_new(const struct manager_config *c)
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
+	m->learnt = (struct timer){.fn = learnt, .arg = m};
+	m->claims = claims_new();
+	manager_strategies_init(m);
+	m->crds = manager_crds_new();
 	m->waiting = map_new(NULL);
 	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = deadlines_new();
@@ -303,6 +328,7 @@ void manager_free(struct manager *m)
 	if (m->version_call)
 		client_cancel(m->c.client, m->version_call);
 	loop_disarm(m->c.loop, &m->retry);
+	loop_disarm(m->c.loop, &m->learnt);
 	manager_catalogs_stop(m);
 	executor_free(m->executor);
 	for (size_t i = 0; i < m->n_workers; i++)
@@ -311,6 +337,10 @@ void manager_free(struct manager *m)
 		informer_free(m->fixed[i].informer);
 	map_free(m->owned);
 	map_free(m->instances);
+	claims_free(m->claims);
+	map_free(m->app_of);
+	map_free(m->strategies_of);
+	map_free(m->crds);
 	map_free(m->waiting);
 	manager_failing_free(m);
 	deadlines_free(m->deadlines);

@@ -399,6 +399,7 @@ static void learn_everywhere(struct catalog_work *w, const struct archive_result
 		if (p && (!result->err || !strcmp(e->key, w->name)))
 			learn(s, p, result);
 	}
+	claims_drop_entries(w->m->claims);
 }
 
 static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
@@ -473,6 +474,7 @@ static void collect_indexes(struct manager *m)
 	}
 	xfree(sorted);
 	m->n_indexes = n;
+	claims_drop_entries(m->claims);
 }
 
 static void note_change(void *arg, const char *package)

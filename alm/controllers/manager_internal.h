@@ -9,6 +9,7 @@
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
+#include "alm/controllers/claims.h"
 #include "alm/controllers/controller.h"
 #include "alm/controllers/manager.h"
 
@@ -60,6 +61,11 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
+	struct claims *claims;
+	struct map *app_of;        /* strategy -> app it names */
+	struct map *strategies_of; /* app -> map of names */
+	struct map *crds;          /* name -> struct crd_brief */
+	struct timer learnt;
 	struct map *waiting; /* "controller/key" of those without room to render, the first first */
 	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */
@@ -76,6 +82,15 @@ struct manager {
 };
 
 struct obj *manager_parse(const struct informer_object *io); /* owned; NULL stays NULL */
+/* A definition without its schemas and managedFields; owned, NULL if there is none. */
+struct obj *manager_crd(struct manager *m, const char *name);
+struct map *manager_crds_new(void);
+void manager_strategies_init(struct manager *m);
+/* The object as the cache now has it, or, with gone, as it was last. */
+void manager_strategies_update(struct manager *m, const struct obj *o, bool gone);
+/* Those that name the app, in order of name, until fn returns false. */
+void manager_strategies_each(struct manager *m, const char *app,
+			     bool (*fn)(void *arg, const struct informer_object *io), void *arg);
 /* "group/plural", the key of the on-demand informers. */
 void manager_type_key(char out[512], const char *group, const char *plural);
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v);

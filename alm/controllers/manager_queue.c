@@ -32,16 +32,19 @@ void manager_enqueue(struct manager *m, const char *controller, const char *key)
 		enqueue(w, key);
 }
 
+static bool enqueue_one(void *arg, const struct informer_object *io)
+{
+	enqueue(arg, io->name);
+	return true;
+}
+
 static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
 {
 	const struct informer_object *io = NULL;
-	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
-		if (app && !view_text_names(io->text, app))
-			continue;
-		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
-		if (!app || cstr_eq(obj_str(o, "spec.appTypeRef.name"), app))
-			enqueue(w, io->name);
-	}
+	if (app)
+		manager_strategies_each(m, app, enqueue_one, w);
+	while (!app && (io = informer_next(m->fixed[WATCH_STRATEGY].informer, io)))
+		enqueue(w, io->name);
 }
 
 void manager_enqueue_strategies(struct manager *m, const char *app)

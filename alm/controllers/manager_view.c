@@ -7,6 +7,7 @@
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 
 struct obj *manager_parse(const struct informer_object *io)
 {
@@ -36,6 +37,133 @@ static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struc
 	while ((o = informer_next(m->fixed[kind].informer, o)))
 		if (!fn(fn_arg, o->text))
 			return;
+}
+
+/* --- definitions --- */
+
+/* What all but the comparison with a plan ask of a definition is a hundredth of it. Made when it is
+ * first asked for. */
+struct crd_brief {
+	char *resource_version, *text;
+};
+
+static void brief_free(void *p)
+{
+	struct crd_brief *b = p;
+	xfree(b->resource_version);
+	xfree(b->text);
+	xfree(b);
+}
+
+struct map *manager_crds_new(void)
+{
+	return map_new(brief_free);
+}
+
+static struct crd_brief *brief_new(const struct informer_object *io)
+{
+	CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+	struct crd_brief *b = xcalloc(1, sizeof(*b));
+	struct obj *metadata = obj_has(o, "metadata") ? obj_get_mut(o, "metadata") : NULL;
+	struct obj *spec = obj_has(o, "spec") ? obj_get_mut(o, "spec") : NULL;
+	struct obj *versions = obj_has(spec, "versions") ? obj_get_mut(spec, "versions") : NULL;
+	for (size_t i = 0; i < obj_len(versions); i++)
+		obj_del(obj_at_mut(versions, i), "schema");
+	if (metadata)
+		obj_del(metadata, "managedFields");
+	b->resource_version = xstrdup(io->resource_version);
+	b->text = json_text(o);
+	return b;
+}
+
+struct obj *manager_crd(struct manager *m, const char *name)
+{
+	const struct informer_object *io = informer_get(m->fixed[WATCH_CRD].informer, "", name);
+	struct crd_brief *b = map_get(m->crds, name);
+	struct error err;
+	struct obj *o = NULL;
+	if (!io)
+		return NULL;
+	if (!b || strcmp(b->resource_version, io->resource_version) != 0) {
+		b = brief_new(io);
+		map_set(m->crds, name, b);
+	}
+	return json_parse(str_of(b->text), &o, &err) == 0 ? o : NULL;
+}
+
+static struct obj *op_crd(void *arg, const char *name)
+{
+	return manager_crd(arg, name);
+}
+
+/* --- the strategies of an app --- */
+
+static void free_names(void *p)
+{
+	map_free(p);
+}
+
+void manager_strategies_init(struct manager *m)
+{
+	m->app_of = map_new(xfree);
+	m->strategies_of = map_new(free_names);
+}
+
+static void drop_strategy(struct manager *m, const char *app, const char *name)
+{
+	struct map *names = map_get(m->strategies_of, app);
+	map_del(names, name);
+	if (!map_count(names))
+		map_del(m->strategies_of, app);
+}
+
+void manager_strategies_update(struct manager *m, const struct obj *o, bool gone)
+{
+	const char *name = meta_name(o), *old = map_get(m->app_of, name);
+	const char *app = gone ? NULL : obj_str(o, "spec.appTypeRef.name");
+	if (cstr_eq(old, app))
+		return;
+	if (old)
+		drop_strategy(m, old, name);
+	map_del(m->app_of, name);
+	if (!app)
+		return;
+	if (!map_has(m->strategies_of, app))
+		map_set(m->strategies_of, app, map_new(NULL));
+	map_set(map_get(m->strategies_of, app), name, NULL);
+	map_set(m->app_of, name, xstrdup(app));
+}
+
+void manager_strategies_each(struct manager *m, const char *app,
+			     bool (*fn)(void *arg, const struct informer_object *io), void *arg)
+{
+	const struct map *names = map_get(m->strategies_of, app);
+	struct map_entry **sorted = names ? map_sorted(names) : NULL;
+	bool on = true;
+	for (size_t i = 0; on && sorted && i < map_count(names); i++) {
+		const struct informer_object *io =
+			informer_get(m->fixed[WATCH_STRATEGY].informer, "", sorted[i]->key);
+		on = !io || fn(arg, io);
+	}
+	xfree(sorted);
+}
+
+struct text_fn {
+	bool (*fn)(void *arg, struct str json);
+	void *arg;
+};
+
+static bool give_text(void *arg, const struct informer_object *io)
+{
+	const struct text_fn *x = arg;
+	return x->fn(x->arg, io->text);
+}
+
+static void op_strategies(void *arg, const char *app, bool (*fn)(void *fn_arg, struct str json),
+			  void *fn_arg)
+{
+	struct text_fn x = {fn, fn_arg};
+	manager_strategies_each(arg, app, give_text, &x);
 }
 
 void manager_type_key(char out[512], const char *group, const char *plural)
@@ -144,7 +272,9 @@ static int64_t op_left(void *arg, const char *id, int64_t deadline_ns, int64_t b
 
 static const struct view_ops view_operations = {
 	.get = op_get,
+	.crd = op_crd,
 	.each = op_each,
+	.strategies = op_strategies,
 	.live = op_live,
 	.instances = op_instances,
 	.instances_version = op_instances_version,
@@ -169,8 +299,15 @@ void manager_each_cache(const struct manager *m,
 	}
 }
 
+static void free_memo(void *p)
+{
+	map_free(p);
+}
+
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v)
 {
+	struct map *memo = map_new(NULL);
+	arena_defer(a, free_memo, memo);
 	size_t n_catalogs = informer_count(m->fixed[WATCH_CATALOG].informer);
 	*v = (struct view){.a = a,
 			   .now_ns = loop_now(m->c.loop),
@@ -181,5 +318,7 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 			   .indexes = m->indexes,
 			   .n_indexes = m->n_indexes,
 			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
-			   .pass = pass};
+			   .claims = m->claims,
+			   .pass = pass,
+			   .memo = memo};
 }

@@ -371,7 +371,7 @@ static const struct resource *kind_of(void *arg, const char *group, const char *
 
 static bool has_crd(void *arg, const char *name)
 {
-	return view_get(arg, WATCH_CRD, name) != NULL;
+	return view_crd(arg, name) != NULL;
 }
 
 int strategy_review(const struct view *v, const char *key, struct plan *plan, struct error *err)

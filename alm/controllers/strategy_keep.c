@@ -186,10 +186,6 @@ static void tell_drift(struct strategy_pass *s, bool drifted, const char *text)
 static void repair(struct strategy_pass *s)
 {
 	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
-#ifndef PLANT_30
-	if (s->app->busy)
-		return; /* an upgrade owns the objects now */
-#endif
 	struct helm_change by_helm = strategy_helm_change(s);
 	if (by_helm.busy)
 		return;
@@ -239,8 +235,11 @@ static bool may_retry(struct strategy_pass *s)
 /* What is over: its record says so, and it may be chosen again. */
 static void keep_ended(struct strategy_pass *s)
 {
-	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
-	if (doc && s->phase != PHASE_SUPERSEDED) {
+	const struct obj *doc =
+		s->phase == PHASE_SUPERSEDED
+			? NULL
+			: install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+	if (doc) {
 		s->install = install_plan_load(s->v, doc, s->plan);
 		if (strategy_may_write(s))
 			strategy_recorded(s, "failed");
@@ -269,6 +268,10 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
 		return STEP_CONTINUE;
 	}
+#ifndef PLANT_30
+	if (s->app->busy)
+		return STEP_CONTINUE; /* an upgrade owns the objects now */
+#endif
 	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
 	if (!doc)
 		return STEP_CONTINUE;

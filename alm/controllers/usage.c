@@ -54,7 +54,7 @@ static const char *const *names_of(const struct obj *list, const char *flag, str
 static const struct resolve_crd *find_crd(void *arg, const char *name)
 {
 	const struct context *c = arg;
-	const struct obj *o = view_get(c->v, WATCH_CRD, name);
+	const struct obj *o = view_crd(c->v, name);
 	if (!o)
 		return NULL;
 	struct resolve_crd *crd = ARENA_NEW(c->v->a, struct resolve_crd);
@@ -105,8 +105,7 @@ static void find_usage(void *arg, const char *resource, struct resolve_usage *re
 	*ret = (struct resolve_usage){0};
 	if (!resource_ref_parse(resource, a, &ref))
 		return;
-	const struct obj *crd =
-		view_get(x->v, WATCH_CRD, arena_fmt(a, "%s.%s", ref.plural, ref.group));
+	const struct obj *crd = view_crd(x->v, arena_fmt(a, "%s.%s", ref.plural, ref.group));
 	ret->known = !crd;
 	if (!crd)
 		return;
@@ -159,7 +158,7 @@ static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
 	const struct context *c = arg;
 	const char *kind = obj_str(q, "kind"), *message = obj_str(q, "message");
 	const char *name = obj_str(q, "name");
-	if (!cstr_eq(kind, "CRD") || !name || view_get(c->v, WATCH_CRD, name))
+	if (!cstr_eq(kind, "CRD") || !name || view_crd(c->v, name))
 		return NULL;
 	return arena_fmt(a, "CRD %s is missing%s%s", name, message ? ": " : "",
 			 message ? message : "");

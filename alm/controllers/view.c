@@ -9,7 +9,7 @@
 
 struct collect {
 	const struct view *view;
-	const char *app; /* NULL: all */
+	const char *app, *naming; /* NULL: all */
 	const struct obj **items;
 	size_t n, cap;
 };
@@ -26,7 +26,7 @@ static bool collect_one(void *arg, struct str json)
 	struct collect *c = arg;
 	struct error err;
 	struct obj *o = NULL;
-	if (c->app && !view_text_names(json, c->app))
+	if (c->naming && !view_text_names(json, c->naming))
 		return true;
 	if (json_parse(json, &o, &err) < 0)
 		return true; /* the informer has parsed it before */
@@ -45,15 +45,49 @@ static bool collect_one(void *arg, struct str json)
 	return true;
 }
 
-const struct obj *view_get(const struct view *v, enum watched kind, const char *name)
+bool view_kept(const struct view *v, const char *id, const struct obj **ret)
 {
-	struct obj *o = name ? v->ops->get(v->ops_arg, kind, name) : NULL;
-	return o ? obj_keep(v->a, o) : NULL;
+	if (!v->memo || !map_has(v->memo, id))
+		return false;
+	*ret = map_get(v->memo, id);
+	return true;
 }
 
-const struct obj *const *view_list(const struct view *v, enum watched kind, size_t *ret_n)
+const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o)
 {
-	struct collect c = {.view = v};
+	if (v->memo)
+		map_set(v->memo, id, mem_unconst(o));
+	return o;
+}
+
+/* Asked for once in a pass. get NULL: of the kind that is named. */
+static const struct obj *read_once(const struct view *v, enum watched kind, const char *name,
+				   struct obj *(*get)(void *arg, const char *name))
+{
+	const struct obj *kept = NULL;
+	if (!name)
+		return NULL;
+	const char *id = arena_fmt(v->a, "%s:%d:%s", get ? "crd" : "get", (int)kind, name);
+	if (view_kept(v, id, &kept))
+		return kept;
+	struct obj *o = get ? get(v->ops_arg, name) : v->ops->get(v->ops_arg, kind, name);
+	return view_keep(v, id, o ? obj_keep(v->a, o) : NULL);
+}
+
+const struct obj *view_get(const struct view *v, enum watched kind, const char *name)
+{
+	return read_once(v, kind, name, NULL);
+}
+
+const struct obj *view_crd(const struct view *v, const char *name)
+{
+	return read_once(v, WATCH_CRD, name, v->ops->crd);
+}
+
+const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+				   size_t *ret_n)
+{
+	struct collect c = {.view = v, .naming = naming};
 	v->ops->each(v->ops_arg, kind, collect_one, &c);
 	*ret_n = c.n;
 	return c.items;
@@ -61,8 +95,11 @@ const struct obj *const *view_list(const struct view *v, enum watched kind, size
 
 const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n)
 {
-	struct collect c = {.view = v, .app = app};
-	v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_one, &c);
+	struct collect c = {.view = v, .app = app, .naming = app};
+	if (v->ops->strategies)
+		v->ops->strategies(v->ops_arg, app, collect_one, &c);
+	else
+		v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_one, &c);
 	*ret_n = c.n;
 	return c.items;
 }

@@ -7,6 +7,7 @@
 #ifndef ALM_CONTROLLERS_VIEW_H
 #define ALM_CONTROLLERS_VIEW_H
 
+#include "alm/base/map.h"
 #include "alm/client/resource.h"
 #include "alm/controllers/stash.h"
 #include "catalog/index.h"
@@ -25,6 +26,7 @@ enum watched {
 };
 
 struct view;
+struct claims;
 
 struct view_settings {
 	const char *kube_version; /* "v1.33.0+alm1" */
@@ -38,9 +40,14 @@ struct view_settings {
 struct view_ops {
 	/* Owned by the caller; NULL if absent. */
 	struct obj *(*get)(void *arg, enum watched kind, const char *name);
+	/* A CRD, which may lack its schemas and managedFields; owned. NULL: get has it. */
+	struct obj *(*crd)(void *arg, const char *name);
 	/* Calls fn for each in order of name until it returns false. */
 	void (*each)(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
 		     void *fn_arg);
+	/* The strategies that name the app, and maybe others, in order of name. NULL: of each. */
+	void (*strategies)(void *arg, const char *app, bool (*fn)(void *fn_arg, struct str json),
+			   void *fn_arg);
 	/* An object in an on-demand informer. 1: found; 0: absent; -1: not known yet (no synced
 	 * informer). */
 	int (*live)(void *arg, const struct resource *r, const char *ns, const char *name,
@@ -77,12 +84,23 @@ struct view {
 	struct stash *stash;
 	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
 	size_t n_indexes, n_unsynced;
-	void **pass; /* shared by the steps of one pass */
+	struct claims *claims; /* NULL: made of the lists (claims.h) */
+	void **pass;           /* shared by the steps of one pass */
+	/* What the pass has read already, by what it is: large things are asked for many times.
+	 * NULL: the view changes under who uses it, and nothing is kept. */
+	struct map *memo;
 };
 
+/* In the arena; the same one each time. */
 const struct obj *view_get(const struct view *v, enum watched kind, const char *name);
-/* All of a kind, in the arena. */
-const struct obj *const *view_list(const struct view *v, enum watched kind, size_t *ret_n);
+/* A CRD for all but its schemas, which it may lack. */
+const struct obj *view_crd(const struct view *v, const char *name);
+/* True: *ret is what view_keep() was given for the id in this pass; it may be NULL. */
+bool view_kept(const struct view *v, const char *id, const struct obj **ret);
+const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o);
+/* All of a kind, in the arena; naming: only those whose text has it as a string, NULL for all. */
+const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+				   size_t *ret_n);
 /* 1, 0, -1 as view_ops.live. */
 int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
 	      const struct obj **ret);
