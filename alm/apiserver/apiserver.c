@@ -12,6 +12,7 @@
 #include "alm/apiserver/issuer.h"
 #include "alm/apiserver/namespaces.h"
 #include "alm/apiserver/negotiate.h"
+#include "alm/apiserver/objects_check.h"
 #include "alm/apiserver/refusals.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/route.h"
@@ -61,16 +62,27 @@ static void gauges(struct apiserver *s)
 		   (int64_t)hub_n_watchers(s->hub));
 }
 
+static void reply_health(struct apiserver *s, struct request *r)
+{
+	const struct health_check checks[] = {
+		{.name = "ping", .ok = true},
+		{.name = "store", .ok = !db_is_broken(s->config.db), .ready_only = true},
+		{.name = "audit", .ok = !store_is_failing(s->store), .ready_only = true},
+		{.name = "audit-objects",
+		 .ok = objects_check_ok(s->objects_check),
+		 .ready_only = true,
+		 .note = objects_check_text(s->objects_check)},
+	};
+	health_handle(r, checks, ARRAY_LEN(checks));
+}
+
 /* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
 	if (route_parse(r, err) < 0)
 		return -err->code;
 	if (health_is_path(r->path)) {
-		struct health_check checks[] = {{"ping", true, false},
-						{"store", !db_is_broken(s->config.db), true},
-						{"audit", !store_is_failing(s->store), true}};
-		health_handle(r, checks, ARRAY_LEN(checks));
+		reply_health(s, r);
 		return 0;
 	}
 	if ((!r->exchange->admitted && auth_authenticate(s->auth, r, err) < 0) ||
@@ -225,6 +237,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 		simulate_load(s->simulate);
 	store_flush(s->store);
 	store_window_clear(s->store);
+	s->objects_check = objects_check_new(s);
 	return 0;
 }
 
@@ -233,7 +246,7 @@ static int start(struct apiserver *s, struct error *err)
 	struct store_config sc = {.db = s->config.db, .loop = s->loop, .audit = s->audit};
 	s->kinds = kinds_new();
 	s->refusals = refusals_new(s);
-	if (store_open(&sc, &s->store, err) < 0)
+	if (store_open(&sc, &s->store, err) < 0 || objects_check_begin(s, err) < 0)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
 		return -err->code;
@@ -280,6 +293,7 @@ void apiserver_free(struct apiserver *s)
 		store_flush(s->store);
 	}
 	loop_disarm(s->loop, &s->trim);
+	objects_check_free(s->objects_check);
 	hub_free(s->hub);
 	simulate_free(s->simulate);
 	virtual_free(s->virtuals);

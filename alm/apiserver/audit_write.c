@@ -5,11 +5,16 @@
 
 #include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
+#include "alm/audit/redact.h"
+#include "alm/obj/diff.h"
 #include "alm/obj/json.h"
+#include "alm/obj/patch.h"
 
-#define CLIENT_ID_MAX 128
-#define VIA_MAX       64
-#define GROUP_MAX     253
+#define CLIENT_ID_MAX   128
+#define VIA_MAX         64
+#define GROUP_MAX       253
+#define CHANGED_MAX     32 /* audit.md 3 */
+#define PATCH_BYTES_MAX ((size_t)1 << 20)
 
 /* "alm-<8 hex of the origin>-REST" -> REST; NULL if it is not of this log. */
 static const char *own_id(const struct audit *log, const char *id)
@@ -75,26 +80,63 @@ static struct obj *who_of(const struct request *r)
 	return who;
 }
 
+static void set_digest(struct obj *b, const char *key, const struct obj *redacted)
+{
+	char digest[SHA256_HEX];
+	json_digest(redacted, digest);
+	obj_set(b, key, obj_stringf("sha256:%s", digest));
+}
+
+/* What an update changed: paths, and the RFC 6902 patch as text, of the redacted forms. */
+static void set_changes(struct obj *b, const struct obj *before, const struct obj *after,
+			struct arena *a)
+{
+	struct diff d;
+	struct obj *list = obj_list();
+	diff_objects(before, after, CHANGED_MAX, a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		obj_append(list, obj_string(d.items[i].path));
+	obj_set(b, "changed", list);
+	CLEANUP(obj_unrefp) struct obj *operations = patch_json_diff(before, after);
+	CLEANUP(xfreep) char *text = json_text(operations);
+	if (d.n && strlen(text) <= PATCH_BYTES_MAX)
+		obj_set_str(b, "patch", text);
+}
+
+/* An object with a status has a digest without it, too: a status that a Transition row announces
+ * is written without a row (alm/audit/objects.h). */
+static void set_objects(struct obj *b, const struct audit_write *w)
+{
+	struct audit *log = w->request->server->audit;
+	char digest[SHA256_HEX];
+	CLEANUP(obj_unrefp) struct obj *before = w->before ? audit_redact(log, w->before) : NULL;
+	CLEANUP(obj_unrefp) struct obj *after = w->after ? audit_redact(log, w->after) : NULL;
+	if (before) {
+		set_digest(b, "before", before);
+		obj_set(b, "rvBefore", obj_stringf("%lld", (long long)w->rv_before));
+	}
+	if (after) {
+		set_digest(b, "after", after);
+		if ((w->kind->flags & KIND_CUSTOM) && obj_has(after, "status")) {
+			redact_main_digest(after, digest);
+			obj_set(b, "afterMain", obj_stringf("sha256:%s", digest));
+		}
+	}
+	if (w->rv_after)
+		obj_set(b, "rvAfter", obj_stringf("%lld", (long long)w->rv_after));
+	if (before && after)
+		set_changes(b, before, after, w->request->arena);
+}
+
 static struct obj *body_of(const struct audit_write *w, const char *outcome, int code)
 {
 	struct request *r = w->request;
 	struct obj *b = obj_map();
-	char digest[SHA256_HEX];
 	obj_set_str(b, "apiVersion", kind_api_version(w->kind, r->arena));
 	obj_set_str(b, "verb", w->verb);
 	obj_set_str(b, "outcome", outcome);
 	obj_set_int(b, "code", code);
-	if (w->before) {
-		audit_object_digest(r->server->audit, w->before, digest);
-		obj_set(b, "before", obj_stringf("sha256:%s", digest));
-		obj_set(b, "rvBefore", obj_stringf("%lld", (long long)w->rv_before));
-	}
-	if (w->after) {
-		audit_object_digest(r->server->audit, w->after, digest);
-		obj_set(b, "after", obj_stringf("sha256:%s", digest));
-	}
-	if (w->rv_after)
-		obj_set(b, "rvAfter", obj_stringf("%lld", (long long)w->rv_after));
+	set_objects(b, w);
 	if (w->is_status)
 		obj_set_str(b, "subresource", "status");
 	obj_set(b, "who", who_of(r));
@@ -104,12 +146,53 @@ static struct obj *body_of(const struct audit_write *w, const char *outcome, int
 	return b;
 }
 
-const struct audit_row *audit_write_row(const struct audit_write *w)
+/* What the status said last, as the executor says it of a transition. */
+static const char *state_of(const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "status.conditions");
+	const char *phase = obj_str(o, "status.phase");
+	for (size_t i = 0; !phase && i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "type"), "Ready"))
+			phase = obj_str(obj_at(list, i), "reason");
+	return phase;
+}
+
+/* An object whose statuses are transitions of this log has a last one when it goes, unless the
+ * controllers have announced it before they let it go (audit.md 7). */
+static const struct audit_row *farewell(const struct audit_write *w)
 {
 	struct request *r = w->request;
 	struct audit *log = r->server->audit;
-	if (!log || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
+	struct error err = ERROR_INIT;
+	int64_t tseq = 0, seq = 0;
+	if (w->after || !(w->kind->flags & KIND_CUSTOM) ||
+	    audit_head(log, w->uid, &tseq, &seq, &err) < 0 || !tseq || audit_is_deleted(log, seq))
 		return NULL;
+	struct obj *b = obj_map();
+	obj_set_str(b, "apiVersion", kind_api_version(w->kind, r->arena));
+	obj_set_str(b, "from", state_of(w->before));
+	obj_set_str(b, "to", "Deleted");
+	const char *version = obj_str(w->before, "status.installedVersion");
+	if (version || obj_str(w->before, "spec.version"))
+		obj_set_path(b, "version.from",
+			     obj_string(version ? version : obj_str(w->before, "spec.version")));
+	struct audit_row *row = ARENA_NEW(r->arena, struct audit_row);
+	row->type = "Transition";
+	row->reason = "Deleted";
+	row->subject = (struct audit_subject){
+		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
+	row->transition_seq = tseq + 1;
+	row->body = obj_keep(r->arena, b);
+	return row;
+}
+
+void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret)
+{
+	struct request *r = w->request;
+	struct audit *log = r->server->audit;
+	*ret = (struct audit_write_parts){0};
+	if (!log || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
+		return;
 	const char *trusted = r->exchange ? r->exchange->request.trusted_audit_id : NULL;
 #ifdef PLANT_32 /* a client's Audit-ID suppresses its row */
 	if (!trusted)
@@ -120,7 +203,7 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 	int64_t seq = 0;
 	if (id && cstr_has_prefix(id, "row-") && str_parse_i64(str_of(id + 4), &seq) &&
 	    w->is_status && row_announces(log, seq, w))
-		return NULL;
+		return;
 	struct audit_row *row = ARENA_NEW(r->arena, struct audit_row);
 	row->type = "Write";
 	row->reason = w->after && !w->before ? "Created" : w->after ? "Updated" : "Deleted";
@@ -132,7 +215,8 @@ const struct audit_row *audit_write_row(const struct audit_write *w)
 		row->op = id;
 	row->actor = id ? NULL : r->user.name; /* absent: ALM itself */
 	row->body = obj_keep(r->arena, body_of(w, "Applied", w->after && !w->before ? 201 : 200));
-	return row;
+	ret->row = row;
+	ret->farewell = farewell(w);
 }
 
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err)

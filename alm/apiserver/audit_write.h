@@ -15,9 +15,15 @@ struct audit_write {
 	bool is_status; /* the write of a status endpoint */
 };
 
-/* Fills row (of the arena). NULL if this write has no row: no log, a kind that is left out by the
- * policy, or a status whose Transition row is in the log already. */
-const struct audit_row *audit_write_row(const struct audit_write *w);
+/* Of the arena. */
+struct audit_write_parts {
+	/* NULL if this write has no row: no log, a kind that is left out by the policy, or a status
+	 * whose Transition row is in the log already. */
+	const struct audit_row *row;
+	/* The Transition Deleted of an object that goes; row is its cause. NULL: none. */
+	const struct audit_row *farewell;
+};
+void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret);
 /* The row of a write that was refused; NULL if there is to be none. */
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err);
 

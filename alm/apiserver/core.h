@@ -16,6 +16,7 @@ struct gc;
 struct namespaces;
 struct crds;
 struct event_ttl;
+struct objects_check;
 struct simulate;
 struct virtuals;
 struct metrics;
@@ -37,6 +38,7 @@ struct apiserver {
 	struct event_ttl *event_ttl;
 	struct simulate *simulate; /* NULL: workloads are left alone */
 	struct virtuals *virtuals;
+	struct objects_check *objects_check;   /* NULL: no log */
 	struct metrics *metrics, *own_metrics; /* own_metrics NULL: the caller's are used */
 	struct refusals *refusals;
 	const char *notices[APISERVER_NOTICES_MAX];

@@ -55,8 +55,10 @@ void health_handle(struct request *r, const struct health_check *checks, size_t 
 		if (!counts(&checks[i], ready))
 			continue;
 		ok = ok && checks[i].ok;
-		strbuf_addf(&b, "[%c]%s %s\n", checks[i].ok ? '+' : '-', checks[i].name,
-			    checks[i].ok ? "ok" : "failed: reason withheld");
+		const char *note = checks[i].ok ? checks[i].note : NULL;
+		strbuf_addf(&b, "[%c]%s %s%s%s%s\n", checks[i].ok ? '+' : '-', checks[i].name,
+			    checks[i].ok ? "ok" : "failed: reason withheld",
+			    note && *note ? " (" : "", note ? note : "", note && *note ? ")" : "");
 	}
 	strbuf_addf(&b, "%s check %s\n", root + 1, ok ? "passed" : "failed");
 	if (ok && !request_query(r, "verbose"))

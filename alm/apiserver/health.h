@@ -8,7 +8,8 @@
 struct health_check {
 	const char *name; /* "ping", "audit" */
 	bool ok;
-	bool ready_only; /* counts for /readyz alone */
+	bool ready_only;  /* counts for /readyz alone */
+	const char *note; /* with ?verbose, where it is ok: how far it got; NULL or "": none */
 };
 
 /* True if the path is one of health, with or without /NAME: no rights are needed for it. */

@@ -248,6 +248,8 @@ static int store_it(struct mutation *m, struct error *err)
 	convert_to_storage(m->kind, m->after);
 	/* One reference for the canonical form, one that the arena keeps. */
 	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	struct audit_write_parts parts;
+	audit_write_rows(&aw, &parts);
 	struct write w = {
 		.resource = m->resource,
 		.ns = m->ns,
@@ -256,7 +258,8 @@ static int store_it(struct mutation *m, struct error *err)
 		.after = m->after,
 		.remove = m->removed,
 		.stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0,
-		.row = audit_write_row(&aw),
+		.row = parts.row,
+		.farewell = parts.farewell,
 	};
 	int rc = store_write(s->store, &w, &m->text, err);
 	if (rc == 0)

@@ -607,11 +607,24 @@ static int row_insert(struct store *s, const struct write *w, const char *key, i
 	return stmt_step(st, err);
 }
 
-/* The row of the object and the row of the log, both or neither. */
+static int log_rows_write(struct store *s, const struct write *w, struct error *err)
+{
+	int64_t seq = 0, second;
+	if (audit_append(s->audit, w->row, &seq, err) < 0)
+		return -err->code;
+	s->last_row = seq;
+	if (!w->farewell)
+		return 0;
+	struct audit_row farewell = *w->farewell;
+	farewell.cause = seq;
+	return audit_append(s->audit, &farewell, &second, err) < 0 ? -err->code : 0;
+}
+
+/* The row of the object and the rows of the log, all or none. */
 static int rows_write(struct store *s, const struct write *w, const char *key, int64_t prev,
 		      int64_t create_rv, struct str value, struct error *err)
 {
-	int64_t seq = 0;
+	s->last_row = 0;
 	if (db_savepoint(s->db, err) < 0)
 		return -err->code;
 	if (row_insert(s, w, key, prev, create_rv, value, err) < 0)
@@ -621,12 +634,13 @@ static int rows_write(struct store *s, const struct write *w, const char *key, i
 	    db_savepoint(s->db, err) < 0)
 		return -err->code;
 #endif
-	if (s->audit && w->row && audit_append(s->audit, w->row, &seq, err) < 0)
+	if (s->audit && w->row && log_rows_write(s, w, err) < 0)
 		goto undo;
-	s->last_row = seq;
 	return db_release(s->db, err);
 undo:
 	db_rollback_to(s->db);
+	if (s->audit && db_in_transaction(s->db))
+		audit_rolled_back(s->audit);
 	/* A full disk rolls the whole transaction back: the writes before this one are lost too. */
 	if (!db_in_transaction(s->db)) {
 		struct error all = {.code = E_UNAVAILABLE};

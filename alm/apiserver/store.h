@@ -113,8 +113,9 @@ struct write {
 	 * metadata.resourceVersion is set here. */
 	struct obj *after;
 	bool remove;
-	uint32_t stamp;              /* of the text */
-	const struct audit_row *row; /* NULL: no row (policy, or the row is there already) */
+	uint32_t stamp;                   /* of the text */
+	const struct audit_row *row;      /* NULL: no row (policy, or the row is there already) */
+	const struct audit_row *farewell; /* a second row, caused by the first; NULL: none */
 };
 
 /* The revision the next store_write() will give. */

@@ -1,5 +1,5 @@
 /*
- * audit: opening and appending. Rows are inserted in the caller's transaction; the state here runs
+ * audit: appending. Rows are inserted in the caller's transaction; the state here runs
  * ahead of the commit and is set back by audit_rolled_back().
  */
 #include "alm/audit/audit.h"
@@ -10,15 +10,9 @@
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/large.h"
 #include "alm/audit/log.h"
-#include "alm/audit/tables.h"
-#include "alm/audit/verify.h"
 #include "alm/base/clock.h"
-#include "alm/base/file.h"
 
-#define CHECKPOINT_EVERY_NS NS_PER_S
 #define CHECKPOINT_RETRY_NS (20 * NS_PER_MS)
-#define TAIL_ROWS           10000
-#define LOG_FORMAT          1
 
 static const char insert_sql[] =
 	"INSERT INTO audit (" LOG_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
@@ -215,8 +209,7 @@ int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
 	return 0;
 }
 
-/* Sets the state to the last row of the table. */
-static int load_end(struct audit *a, struct error *err)
+int audit_load_end(struct audit *a, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(a->db, "SELECT seq, time, chain FROM audit ORDER BY seq DESC LIMIT 1",
@@ -244,7 +237,7 @@ void audit_rolled_back(struct audit *a)
 	int64_t was = a->last_seq;
 	struct tree_level *leaves = &a->tree.level[0];
 	a->n_blobs = 0;
-	if (load_end(a, &err) < 0)
+	if (audit_load_end(a, &err) < 0)
 		return; /* the handle is broken: every append fails from here */
 	int64_t gone = was - a->last_seq;
 	if (gone == 0 && a->tree.size == a->last_seq)
@@ -256,8 +249,7 @@ void audit_rolled_back(struct audit *a)
 		(void)log_load_tree(a->db, a->last_seq, &a->tree, &err);
 }
 
-/* Signs the committed size, in a transaction of its own. */
-static int checkpoint_now(struct audit *a, struct error *err)
+int audit_sign_now(struct audit *a, struct error *err)
 {
 	unsigned char root[SHA256_BYTES];
 	struct stmt *s;
@@ -290,16 +282,16 @@ static int checkpoint_now(struct audit *a, struct error *err)
 	return 0;
 }
 
-static void checkpoint_due(void *arg)
+void audit_sign_due(void *arg)
 {
 	struct audit *a = arg;
 	struct error err = ERROR_INIT;
 	if (a->checkpoint_seq == a->committed_seq)
 		return;
 	/* A group commit is under way, or the disk said no: soon again. */
-	if (db_in_transaction(a->db) || checkpoint_now(a, &err) < 0)
+	if (db_in_transaction(a->db) || audit_sign_now(a, &err) < 0)
 		loop_arm(a->loop, &a->timer,
-			 db_is_broken(a->db) ? CHECKPOINT_EVERY_NS : CHECKPOINT_RETRY_NS);
+			 db_is_broken(a->db) ? AUDIT_SIGN_EVERY_NS : CHECKPOINT_RETRY_NS);
 }
 
 int audit_append_now(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
@@ -326,9 +318,9 @@ void audit_committed(struct audit *a)
 		return;
 	a->committed_seq = to;
 	int64_t since = loop_mono(a->loop) - a->checkpoint_mono_ns;
-	int64_t wait = since >= CHECKPOINT_EVERY_NS ? 0 : CHECKPOINT_EVERY_NS - since;
+	int64_t wait = since >= AUDIT_SIGN_EVERY_NS ? 0 : AUDIT_SIGN_EVERY_NS - since;
 	if (a->checkpoint_at_once)
-		checkpoint_due(a);
+		audit_sign_due(a);
 	else if (!heap_holds(&a->timer.node))
 		loop_arm(a->loop, &a->timer, wait);
 	if (a->on_commit)
@@ -418,6 +410,18 @@ int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct er
 	return r == 0 ? error_set(err, E_NOTFOUND, "no audit row of op %s", op) : r;
 }
 
+bool audit_is_deleted(struct audit *a, int64_t row_seq)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (db_prepare(a->db, "SELECT reason = 'Deleted' FROM audit WHERE seq = ?", &s, &err) < 0)
+		return false;
+	stmt_bind_int(s, 1, row_seq);
+	bool deleted = stmt_step(s, &err) > 0 && stmt_int(s, 0);
+	stmt_reset(s);
+	return deleted;
+}
+
 int64_t audit_last_seq(const struct audit *a)
 {
 	return a->last_seq;
@@ -437,206 +441,4 @@ void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_
 {
 	a->on_commit = fn;
 	a->on_commit_arg = arg;
-}
-
-/* 32 bytes as hex in DIR/NAME, 0600, made once; without a folder they live in memory only. */
-static int load_key(struct audit *a, const char *dir, const char *name, unsigned char key[32],
-		    struct error *err)
-{
-	char hex[65];
-	if (!dir) {
-		loop_random(a->loop, key, 32);
-		return 0;
-	}
-	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(4096);
-	strbuf_addf(&path, "%s/%s", dir, name);
-	if (!file_exists(path.buf)) {
-		loop_random(a->loop, key, 32);
-		hex_encode(key, 32, hex);
-		strbuf_addf(&text, "%s\n", hex);
-		return file_write_new(path.buf, strbuf_str(&text), 0600, err);
-	}
-	int r = file_read(path.buf, &text, err);
-	if (r < 0)
-		return r;
-	if (!hex_decode(str_trim(strbuf_str(&text)), key, 32))
-		return error_set(err, E_CORRUPT, "%s does not hold 64 hex digits", path.buf);
-	return 0;
-}
-
-static int open_keys(struct audit *a, const char *dir, struct error *err)
-{
-	unsigned char seed[SIGNER_SEED_BYTES];
-	int r = load_key(a, dir, "redact.key", a->redact_key, err);
-	if (r >= 0)
-		r = load_key(a, dir, "audit.key", seed, err);
-	if (r >= 0)
-		r = signer_new(a->origin, seed, &a->signer, err);
-	memset(seed, 0, sizeof(seed));
-	return r;
-}
-
-/* A key that the log does not know yet signs from the next row on. */
-static int register_key(struct audit *a, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(a->db, "SELECT vkey FROM audit_key ORDER BY size DESC LIMIT 1", &s, err);
-	if (r >= 0)
-		r = stmt_step(s, err);
-	if (r < 0)
-		return r;
-	bool known = r > 0 && str_is(stmt_text(s, 0), signer_vkey(a->signer));
-	bool first = r == 0;
-	stmt_reset(s);
-	if (known)
-		return 0;
-	if (!first) {
-		int64_t seq;
-		CLEANUP(obj_unrefp) struct obj *body = obj_map();
-		obj_set_str(body, "what", "key");
-		obj_set_str(body, "details", signer_vkey(a->signer));
-		struct audit_row row = {.type = "System",
-					.reason = "KeyRotated",
-					.subject = {.kind = "Log", .name = a->origin},
-					.body = body};
-		r = audit_append(a, &row, &seq, err);
-		if (r < 0)
-			return r;
-	}
-	r = db_prepare(a->db, "INSERT INTO audit_key (size, vkey) VALUES (?, ?)", &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, first ? 0 : a->last_seq);
-	stmt_bind_cstr(s, 2, signer_vkey(a->signer));
-	return stmt_step(s, err);
-}
-
-static int create_rows(struct audit *a, struct error *err)
-{
-	int64_t seq;
-	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	obj_set_int(body, "format", LOG_FORMAT);
-	obj_set_str(body, "version", ALM_VERSION);
-	struct audit_row row = {.type = "System",
-				.reason = "LogOpened",
-				.subject = {.kind = "Log", .name = a->origin},
-				.body = body};
-	int r = tables_create(a->db, true, err);
-	if (r >= 0)
-		r = load_end(a, err);
-	return r < 0 ? r : audit_append(a, &row, &seq, err);
-}
-
-static void choose_origin(struct audit *a, const char *wanted)
-{
-	unsigned char random[8];
-	char hex[17];
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (wanted) {
-		a->origin = xstrdup(wanted);
-		return;
-	}
-	loop_random(a->loop, random, sizeof(random));
-	hex_encode(random, sizeof(random), hex);
-	strbuf_addf(&b, "alm.local/%s", hex);
-	a->origin = strbuf_detach(&b);
-}
-
-static int last_checkpoint(struct audit *a, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(a->db, "SELECT max(size) FROM audit_checkpoint", &s, err);
-	if (r >= 0)
-		r = stmt_step(s, err);
-	if (r < 0)
-		return r;
-	a->checkpoint_seq = r ? stmt_int(s, 0) : 0;
-	stmt_reset(s);
-	return 0;
-}
-
-static int load(struct audit *a, struct error *err)
-{
-	int r = verify_tail(a->db, a->origin, TAIL_ROWS, err);
-	if (r >= 0)
-		r = load_end(a, err);
-	return r < 0 ? r : log_load_tree(a->db, a->last_seq, &a->tree, err);
-}
-
-/* Inside the opening transaction. */
-static int open_log(struct audit *a, const struct audit_config *c, struct error *err)
-{
-	int r = tables_exist(a->db, err);
-	if (r < 0)
-		return r;
-	bool is_new = r == 0;
-	if (is_new)
-		choose_origin(a, c->origin);
-	else
-		r = log_origin(a->db, &a->origin, err);
-	if (r < 0)
-		return r;
-	if (!is_new && c->origin && strcmp(c->origin, a->origin) != 0)
-		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin,
-				 c->origin);
-	char hex[SHA256_HEX];
-	sha256_hex(str_of(a->origin), hex);
-	memcpy(a->tag, hex, 8);
-	r = open_keys(a, c->key_dir, err);
-	if (r < 0)
-		return r;
-	r = is_new ? create_rows(a, err) : load(a, err);
-	if (r >= 0)
-		r = register_key(a, err);
-	return r < 0 ? r : last_checkpoint(a, err);
-}
-
-static void audit_free(struct audit *a)
-{
-	signer_free(a->signer);
-	strbuf_release(&a->body);
-	strbuf_release(&a->scratch);
-	memset(a->redact_key, 0, sizeof(a->redact_key));
-	xfree(a->origin);
-	xfree(a);
-}
-
-int audit_open(const struct audit_config *c, struct audit **ret, struct error *err)
-{
-	struct audit *a = xcalloc(1, sizeof(*a));
-	a->db = c->db;
-	a->loop = c->loop;
-	a->timer.fn = checkpoint_due;
-	a->timer.arg = a;
-	a->checkpoint_mono_ns = loop_mono(c->loop) - CHECKPOINT_EVERY_NS;
-	strbuf_init(&a->body, 4 * (size_t)AUDIT_BODY_BYTES_MAX);
-	strbuf_init(&a->scratch, RECORD_BYTES_MAX);
-	tree_init(&a->tree);
-	int r = db_begin(a->db, err);
-	if (r >= 0) {
-		r = open_log(a, c, err);
-		if (r >= 0)
-			r = db_commit(a->db, err);
-		else
-			db_rollback(a->db);
-	}
-	if (r < 0) {
-		audit_free(a);
-		return error_wrap(err, "audit log");
-	}
-	audit_committed(a);
-	*ret = a;
-	return 0;
-}
-
-void audit_close(struct audit *a)
-{
-	struct error err = ERROR_INIT;
-	if (!a)
-		return;
-	loop_disarm(a->loop, &a->timer);
-	if (!db_in_transaction(a->db) && !db_is_broken(a->db))
-		(void)checkpoint_now(a, &err);
-	audit_free(a);
 }

@@ -18,6 +18,11 @@
 #define AUDIT_BLOB_BYTES_MAX ((size_t)1 << 20)
 #define AUDIT_TEXT_PARTS_MAX 16 /* blobs of one text; what is longer is cut, and says so */
 
+/* Files of key_dir, 64 hex digits each, 0600. */
+#define AUDIT_SIGNING_KEY "audit.key"
+#define AUDIT_REDACT_KEY  "redact.key"
+#define AUDIT_KEY_BYTES   32
+
 struct audit;
 
 struct audit_subject {
@@ -46,6 +51,9 @@ struct audit_config {
 
 /* Creates the tables and the LogOpened row if the log is new; else verifies the tail. */
 int audit_open(const struct audit_config *c, struct audit **ret, struct error *err);
+/* One of the two files. E_NOTFOUND, E_CORRUPT. */
+int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
+		   struct error *err);
 void audit_close(struct audit *a); /* signs the last checkpoint */
 const char *audit_origin(const struct audit *a);
 /* First 8 hex digits of SHA-256(origin), as in the Audit-ID header. */
@@ -79,6 +87,9 @@ int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret
 	       struct error *err);
 /* One row as an object with the keys of specs/audit.md 2; E_NOTFOUND. Owned. */
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
+/* Whether the newest Transition of the uid says Deleted; tseq and row as audit_head() gives them.
+ */
+bool audit_is_deleted(struct audit *a, int64_t row_seq);
 int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct error *err);
 int64_t audit_last_seq(const struct audit *a);
 /* Called with each committed row's seq range after audit_committed(); for watches of AuditRecords.
@@ -92,5 +103,19 @@ struct obj *audit_redact(struct audit *a, const struct obj *o);
 bool audit_is_secret_name(const char *name);
 /* SHA-256 (hex) of the canonical form of audit_redact(o): before/after of Write rows. */
 void audit_object_digest(struct audit *a, const struct obj *o, char out[SHA256_HEX]);
+/* Objects are about to be written without the log (--no-audit): the last record says so, if the
+ * database has a log. */
+int audit_bypass(const struct audit_config *c, struct error *err);
+const unsigned char *audit_redact_key(const struct audit *a); /* of REDACT_KEY_BYTES; borrowed */
+/* The objects beside the log are not those that its Write rows speak of: it is new, or they were
+ * written without it, or by other rules of redaction. audit_record_objects() makes good for it. */
+bool audit_objects_unknown(struct audit *a);
+/* Appends, as audit_append_now(), the System row whose snapshot says what all objects are:
+ * each() calls fn for every one. reason: "ObjectsRecorded". */
+int audit_record_objects(
+	struct audit *a, const char *reason,
+	int (*each)(void *arg, int (*fn)(void *fn_arg, const struct obj *o, struct error *err),
+		    void *fn_arg, struct error *err),
+	void *arg, struct error *err);
 
 #endif

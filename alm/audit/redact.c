@@ -2,9 +2,11 @@
  * redact: secret values of an object become HMACs before anything is digested or stored
  * (specs/audit.md 8). Same place and value, same HMAC: changes show, values do not.
  */
+#include "alm/audit/redact.h"
+
+#include <stdio.h>
 #include <string.h>
 
-#include "alm/audit/audit.h"
 #include "alm/audit/audit_internal.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -16,7 +18,7 @@ static const char *const words[] = {"password", "passwd",     "token",     "secr
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 struct redactor {
-	const struct audit *a;
+	const unsigned char *key;
 	const struct obj *o;
 	struct strbuf pointer; /* RFC 6901, of the value at hand */
 	bool is_schema;        /* a CRD: its keys name fields, its strings are types */
@@ -59,8 +61,7 @@ static struct obj *mac(const struct redactor *r, struct str value)
 	strbuf_addstr(&b, strbuf_str(&r->pointer));
 	strbuf_addc(&b, 0);
 	strbuf_addstr(&b, value);
-	hmac_sha256(str_n((const char *)r->a->redact_key, sizeof(r->a->redact_key)), strbuf_str(&b),
-		    out);
+	hmac_sha256(str_n((const char *)r->key, REDACT_KEY_BYTES), strbuf_str(&b), out);
 	hex_encode(out, sizeof(out), hex);
 	return obj_stringf("hmac:%s", hex);
 }
@@ -197,10 +198,10 @@ static struct obj *without_bookkeeping(const struct obj *o)
 	return out;
 }
 
-struct obj *audit_redact(struct audit *a, const struct obj *o)
+struct obj *redact_object(const unsigned char key[REDACT_KEY_BYTES], const struct obj *o)
 {
 	CLEANUP(obj_unrefp) struct obj *bare = without_bookkeeping(o);
-	struct redactor r = {.a = a, .o = o};
+	struct redactor r = {.key = key, .o = o};
 	const char *kind = meta_kind(o);
 	strbuf_init(&r.pointer, STRBUF_SMALL);
 	r.is_schema = kind && !strcmp(kind, "CustomResourceDefinition");
@@ -211,8 +212,36 @@ struct obj *audit_redact(struct audit *a, const struct obj *o)
 	return out;
 }
 
+void redact_id(const unsigned char key[REDACT_KEY_BYTES], char out[REDACT_ID_MAX])
+{
+	unsigned char mac_bytes[SHA256_BYTES];
+	char hex[9];
+	hmac_sha256(str_n((const char *)key, REDACT_KEY_BYTES), STR("alm redact key"), mac_bytes);
+	hex_encode(mac_bytes, 4, hex);
+	(void)snprintf(out, REDACT_ID_MAX, "%d-%s", REDACT_VERSION, hex);
+}
+
+void redact_main_digest(const struct obj *redacted, char out[SHA256_HEX])
+{
+	CLEANUP(obj_unrefp) struct obj *main = obj_map();
+	OBJ_EACH (it, redacted)
+		if (strcmp(it.key, "status") != 0)
+			obj_set_new(main, it.key, obj_ref(it.value));
+	json_digest(main, out);
+}
+
+struct obj *audit_redact(struct audit *a, const struct obj *o)
+{
+	return redact_object(a->redact_key, o);
+}
+
 void audit_object_digest(struct audit *a, const struct obj *o, char out[SHA256_HEX])
 {
 	CLEANUP(obj_unrefp) struct obj *plain = audit_redact(a, o);
 	json_digest(plain, out);
+}
+
+const unsigned char *audit_redact_key(const struct audit *a)
+{
+	return a->redact_key;
 }

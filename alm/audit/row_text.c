@@ -247,11 +247,13 @@ static void write_row(const struct obj *row, struct strbuf *b)
 		visible_addf(b, " %s", outcome);
 	if (code >= 400)
 		visible_addf(b, " (%" PRId64 ")", code);
-	changed_paths(row, b);
 	if (obj_has(row, "actor")) {
 		visible_adds(b, " by ");
 		row_who(row, b);
 	}
+	if (obj_len(obj_path(row, "body.changed")))
+		strbuf_addc(b, ':');
+	changed_paths(row, b);
 	if (more > 0)
 		visible_addf(b, ", and %" PRId64 " more like it", more);
 }

@@ -2,8 +2,12 @@
  * verify: is the log what was written? (specs/audit.md 4, 5, 10, 12)
  *
  * Chain and body of every row, tiles, signed checkpoints, blobs and their references, heads, the
- * text of tables and triggers, and the statuses of live objects against the newest Transitions.
- * Every damage is a finding that names its row; a finding is no error of the function.
+ * text of tables and triggers, and the objects of the server against what the log says of them.
+ * Every damage is a finding that names its row; a finding is no error of the function. What could
+ * not be looked at is told apart: the log may be intact, but nobody knows.
+ *
+ * Rows are read in pages, so that a log that is being written can be verified without holding its
+ * WAL; what is compared with other tables is read in one snapshot of the database.
  */
 #ifndef ALM_AUDIT_VERIFY_H
 #define ALM_AUDIT_VERIFY_H
@@ -12,7 +16,8 @@
 #include "alm/io/db.h"
 #include "alm/obj/obj.h"
 
-#define VERIFY_FINDINGS_MAX 64
+#define VERIFY_FINDINGS_MAX  64
+#define VERIFY_UNCHECKED_MAX 8
 
 struct verify_finding {
 	int64_t seq, to; /* rows seq..to; 0: not a row */
@@ -21,17 +26,18 @@ struct verify_finding {
 
 struct verify_report {
 	int64_t first, last, rows;
-	int64_t checkpoints, blobs, transitions, statuses, anchors;
+	int64_t checkpoints, blobs, transitions, statuses, objects, anchors;
 	int64_t good_checkpoint; /* size of the largest one that fits; 0: none */
 	int64_t unsigned_rows;   /* after the last checkpoint */
-	bool statuses_compared, since_checkpoint, is_archive;
+	bool statuses_compared, objects_compared, since_checkpoint, is_archive;
 	size_t n_findings, n_omitted;
 	struct verify_finding findings[VERIFY_FINDINGS_MAX];
+	size_t n_unchecked;
+	char unchecked[VERIFY_UNCHECKED_MAX][160]; /* what and why */
 };
 
-/* One live object with a transitionSeq. */
-typedef void (*verify_status_fn)(void *arg, const char *uid, int64_t transition_seq,
-				 const struct obj *status);
+/* One live object. */
+typedef int (*verify_object_fn)(void *arg, const struct obj *o, struct error *err);
 
 struct verify_options {
 	bool is_archive;        /* read back from a file: no triggers, tiles, heads to compare */
@@ -39,16 +45,24 @@ struct verify_options {
 	bool skip_file_check;   /* no PRAGMA integrity_check */
 	bool skip_tables_check; /* for tests that took the triggers away */
 	const char *vkey;       /* the key that must be the log's newest; NULL: believe the log */
-	/* Calls fn for every live object that has status.transitionSeq; NULL: not compared. */
-	int (*each_status)(void *arg, verify_status_fn fn, void *fn_arg, struct error *err);
+	/* Calls fn for every live object that has Write records, as it is stored in the same
+	 * database; NULL: not compared. */
+	int (*each_object)(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
+	void *each_object_arg;
+	const unsigned char *redact_key; /* of 32 bytes; needed for objects */
+	/* Instead, of a log whose objects are on another server: calls fn for every object there
+	 * that has status.transitionSeq; kind, name, uid and status suffice. */
+	int (*each_status)(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 	void *each_status_arg;
 };
 
 /* 0 with the report filled, whatever was found; negative if the log could not be read. */
 int verify_log(struct db *d, const struct verify_options *o, struct verify_report *ret,
 	       struct error *err);
-/* "214 rows: chain, tree, ... ok; ..." or the FAIL lines. */
+/* "214 rows: chain, tree, ... ok; ..." or the FAIL lines; then what was not checked. */
 void verify_print(const struct verify_report *r, struct strbuf *b);
+/* 0 intact, 1 not all could be checked, 4 altered. */
+int verify_exit(const struct verify_report *r);
 
 /* Schema and chain of the last n rows, at start: E_ALTERED names the row. */
 int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err);

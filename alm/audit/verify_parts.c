@@ -1,15 +1,18 @@
-/* verify_parts: keys, blobs, heads, the file, and live statuses. */
+/* verify_parts: keys, blobs, heads and the file. */
 #include "alm/audit/verify_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "alm/audit/large.h"
-#include "alm/audit/log.h"
-#include "alm/base/map.h"
-#include "alm/obj/json.h"
+#include "alm/audit/snapshot.h"
 
-#define STATUS_BYTES_MAX (AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX)
+#define BLOBS_A_PAGE   1000
+#define STORED_UID_MAX 255
+
+bool verify_is_damage(const struct error *err)
+{
+	return err->code == E_CORRUPT || err->code == E_NOTFOUND || err->code == E_BADREQUEST;
+}
 
 /* The name of row 1, else the name in the first key. */
 static int find_origin(struct db *d, const struct verify_keys *k, char **ret, struct error *err)
@@ -109,26 +112,63 @@ int verify_row_refs(struct db *d, int64_t seq, int64_t want, struct verify_repor
 	return 0;
 }
 
-int verify_blobs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err)
+/* The row that names a blob: only asked for a damaged one, as there is no index for it. */
+static int blob_row(struct db *d, struct str digest, int64_t *ret, struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d,
-			   "SELECT digest, bytes, (SELECT min(seq) FROM audit_ref r WHERE"
-			   " r.digest = b.digest) FROM audit_blob b",
-			   &s, err);
+	int r = db_prepare(d, "SELECT min(seq) FROM audit_ref WHERE digest = ?", &s, err);
 	if (r < 0)
 		return r;
-	while ((r = stmt_step(s, err)) > 0) {
-		unsigned char digest[SHA256_BYTES];
-		struct str want = stmt_blob(s, 0);
-		int64_t seq = stmt_int(s, 2);
-		rep->blobs++;
-		sha256(stmt_blob(s, 1), digest);
-		if (want.len != SHA256_BYTES || memcmp(digest, want.ptr, SHA256_BYTES) != 0)
-			verify_add(rep, seq, seq, "a blob of it was altered");
-	}
-	if (r >= 0)
-		r = db_prepare(d, "SELECT count(*) FROM audit_ref", &s, err);
+	stmt_bind_blob(s, 1, digest);
+	r = stmt_step(s, err);
+	*ret = r > 0 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+static int check_blob(struct db *d, struct stmt *s, struct verify_report *rep, struct error *err)
+{
+	unsigned char digest[SHA256_BYTES];
+	struct str want = stmt_blob(s, 1);
+	int64_t seq = 0;
+	rep->blobs++;
+	sha256(stmt_blob(s, 2), digest);
+	if (want.len == SHA256_BYTES && !memcmp(digest, want.ptr, SHA256_BYTES))
+		return 0;
+	int r = blob_row(d, want, &seq, err);
+	verify_add(rep, seq, seq, "a blob of it was altered");
+	return r;
+}
+
+int verify_blobs(struct db *d, struct verify_report *rep, struct error *err)
+{
+	int64_t after = INT64_MIN, n;
+	int r;
+	do {
+		struct stmt *s;
+		r = db_prepare(d,
+			       "SELECT rowid, digest, bytes FROM audit_blob WHERE rowid > ?"
+			       " ORDER BY rowid LIMIT ?",
+			       &s, err);
+		if (r < 0)
+			return r;
+		stmt_bind_int(s, 1, after);
+		stmt_bind_int(s, 2, BLOBS_A_PAGE);
+		for (n = 0; (r = stmt_step(s, err)) > 0; n++) {
+			after = stmt_int(s, 0);
+			r = check_blob(d, s, rep, err);
+			if (r < 0)
+				break;
+		}
+		stmt_reset(s);
+	} while (r >= 0 && n == BLOBS_A_PAGE);
+	return r;
+}
+
+int verify_refs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT count(*) FROM audit_ref", &s, err);
 	if (r >= 0)
 		r = stmt_step(s, err);
 	if (r < 0)
@@ -141,40 +181,126 @@ int verify_blobs(struct db *d, int64_t n_refs, struct verify_report *rep, struct
 	return 0;
 }
 
-/* Runs a query whose every row (seq, ...) is a finding. */
-static int find_rows(struct db *d, const char *sql, const char *text, struct verify_report *rep,
-		     struct error *err)
+/* The transitions of every uid in order, beside the heads in order of uid: both come from an
+ * index. */
+struct heads {
+	const struct snapshot *snapshot;
+	struct verify_report *rep;
+	struct stmt *rows, *heads;
+	char uid[STORED_UID_MAX + 1]; /* of the transitions at hand; "" before the first */
+	int64_t tseq, seq;
+	char head_uid[STORED_UID_MAX + 1]; /* of the head at hand; "" when there is no more */
+	int64_t head_tseq, head_seq;
+};
+
+static void copy_uid(char out[STORED_UID_MAX + 1], struct str uid)
 {
-	struct stmt *s;
-	int r = db_prepare(d, sql, &s, err);
+	size_t n = uid.len < STORED_UID_MAX ? uid.len : STORED_UID_MAX;
+	memcpy(out, uid.ptr ? uid.ptr : "", n);
+	out[n] = '\0';
+}
+
+static int next_head(struct heads *h, struct error *err)
+{
+	int r = stmt_step(h->heads, err);
+	h->head_uid[0] = '\0';
+	if (r <= 0)
+		return r;
+	copy_uid(h->head_uid, stmt_text(h->heads, 0));
+	h->head_tseq = stmt_int(h->heads, 1);
+	h->head_seq = stmt_int(h->heads, 2);
+	h->rep->statuses += h->head_tseq;
+	return 0;
+}
+
+/* A head without transitions is right only if a snapshot stands for them. */
+static void check_lonely_head(struct heads *h)
+{
+	CLEANUP(obj_unrefp) struct obj *entry = snapshot_find(h->snapshot, h->head_uid);
+	int64_t tseq = obj_i64(entry, "transitionSeq", 0);
+	h->rep->statuses -= tseq;
+	if (!tseq || tseq != h->head_tseq)
+		verify_add(h->rep, h->head_seq, h->head_seq, "the head that names it was altered");
+}
+
+/* The transitions of one uid have all been read. */
+static int end_of_uid(struct heads *h, struct error *err)
+{
+	int r = 0;
+	if (!h->uid[0])
+		return 0;
+	while (r >= 0 && h->head_uid[0] && strcmp(h->head_uid, h->uid) < 0) {
+		check_lonely_head(h);
+		r = next_head(h, err);
+	}
 	if (r < 0)
 		return r;
-	while ((r = stmt_step(s, err)) > 0)
-		verify_add(rep, stmt_int(s, 0), stmt_int(s, 0), "%s", text);
+	if (strcmp(h->head_uid, h->uid) != 0) {
+		verify_add(h->rep, h->seq, h->seq, "the head of its object is missing or behind");
+		return 0;
+	}
+	if (h->head_tseq != h->tseq || h->head_seq != h->seq)
+		verify_add(h->rep, h->seq, h->seq, "the head of its object is missing or behind");
+	return next_head(h, err);
+}
+
+static int check_transition(struct heads *h, struct error *err)
+{
+	char uid[STORED_UID_MAX + 1];
+	int64_t tseq = stmt_int(h->rows, 1), seq = stmt_int(h->rows, 2);
+	copy_uid(uid, stmt_text(h->rows, 0));
+	int64_t want = h->tseq + 1;
+	int r = 0;
+	if (strcmp(uid, h->uid) != 0) {
+		r = end_of_uid(h, err);
+		CLEANUP(obj_unrefp) struct obj *entry =
+			tseq == 1 ? NULL : snapshot_find(h->snapshot, uid);
+		want = obj_i64(entry, "transitionSeq", 0) + 1;
+		h->rep->statuses -= want - 1;
+		h->seq = 0;
+	}
+	if (tseq != want || seq < h->seq)
+		verify_add(h->rep, seq, seq, "transitionSeq does not follow the one before");
+	memcpy(h->uid, uid, sizeof(uid));
+	h->tseq = tseq;
+	h->seq = seq;
 	return r;
 }
 
-int verify_heads(struct db *d, struct verify_report *rep, struct error *err)
+int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *rep,
+		 struct error *err)
 {
-	int r = find_rows(d,
-			  "SELECT h.seq FROM audit_head h WHERE NOT EXISTS (SELECT 1 FROM audit a"
-			  " WHERE a.seq = h.seq AND a.uid = h.uid AND a.tseq = h.tseq)",
-			  "the head that names it was altered", rep, err);
+	struct heads h = {.snapshot = s, .rep = rep};
+	int r = db_prepare(d,
+			   "SELECT uid, tseq, seq FROM audit WHERE tseq IS NOT NULL"
+			   " ORDER BY uid, tseq",
+			   &h.rows, err);
 	if (r >= 0)
-		r = find_rows(d,
-			      "SELECT max(seq) FROM audit a WHERE tseq IS NOT NULL AND tseq >"
-			      " coalesce((SELECT tseq FROM audit_head h WHERE h.uid = a.uid), 0)"
-			      " GROUP BY uid",
-			      "the head of its object is missing or behind", rep, err);
+		r = db_prepare(d, "SELECT uid, tseq, seq FROM audit_head ORDER BY uid", &h.heads,
+			       err);
+	if (r < 0)
+		return r;
+	r = next_head(&h, err);
+	while (r >= 0 && (r = stmt_step(h.rows, err)) > 0)
+		r = check_transition(&h, err);
 	if (r >= 0)
-		r = find_rows(d,
-			      "SELECT seq FROM (SELECT seq, tseq - lag(tseq) OVER (PARTITION BY uid"
-			      " ORDER BY seq) AS step FROM audit WHERE tseq IS NOT NULL)"
-			      " WHERE step <> 1",
-			      "transitionSeq does not follow the one before", rep, err);
-	if (r >= 0)
-		r = find_rows(d, "SELECT seq FROM audit_prune",
-			      "pruning is recorded, but this version does not prune", rep, err);
+		r = end_of_uid(&h, err);
+	for (; r >= 0 && h.head_uid[0]; r = next_head(&h, err))
+		check_lonely_head(&h);
+	stmt_reset(h.rows);
+	stmt_reset(h.heads);
+	return r;
+}
+
+int verify_pruned(struct db *d, struct verify_report *rep, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT seq FROM audit_prune", &s, err);
+	if (r < 0)
+		return r;
+	while ((r = stmt_step(s, err)) > 0)
+		verify_add(rep, stmt_int(s, 0), stmt_int(s, 0),
+			   "pruning is recorded, but this version does not prune");
 	return r;
 }
 
@@ -190,125 +316,5 @@ int verify_file(struct db *d, struct verify_report *rep, struct error *err)
 			verify_add(rep, 0, 0, "database file: %.*s",
 				   STR_ARG(str_sub(text, 0, 120)));
 	}
-	return r;
-}
-
-/* Live statuses against the newest Transition of each uid. */
-struct statuses {
-	struct db *d;
-	struct verify_report *rep;
-	struct map *seen;
-};
-
-/* body.status as it was written: its text, or over 4 KiB a reference to it (large.h). */
-static int row_status(struct db *d, const struct obj *row, struct obj **ret, struct error *err)
-{
-	const struct obj *status = obj_path(row, "body.status");
-	const char *text = obj_as_string(status);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STATUS_BYTES_MAX);
-	if (!status) {
-		*ret = obj_map();
-		return 0;
-	}
-	if (text && !cstr_has_prefix(text, "sha256:"))
-		return json_parse(str_of(text), ret, err);
-	if (!text && !obj_has(status, "parts")) {
-		*ret = obj_ref(status);
-		return 0;
-	}
-	int r = large_text(d, status, &b, err);
-	return r < 0 ? r : json_parse(strbuf_str(&b), ret, err);
-}
-
-static bool same_status(const struct obj *a, const struct obj *b)
-{
-	CLEANUP(strbuf_release) struct strbuf x = STRBUF_INIT(STATUS_BYTES_MAX);
-	CLEANUP(strbuf_release) struct strbuf y = STRBUF_INIT(STATUS_BYTES_MAX);
-	record_value(a, &x);
-	record_value(b, &y);
-	return !x.over && !y.over && str_eq(strbuf_str(&x), strbuf_str(&y));
-}
-
-static int compare_status(struct statuses *st, const char *uid, int64_t tseq,
-			  const struct obj *status, struct error *err)
-{
-	struct stmt *s;
-	struct record rec;
-	CLEANUP(obj_unrefp) struct obj *row = NULL;
-	CLEANUP(obj_unrefp) struct obj *logged = NULL;
-	int r = db_prepare(st->d,
-			   "SELECT " LOG_COLUMNS " FROM audit WHERE uid = ? AND tseq IS NOT NULL"
-			   " ORDER BY tseq DESC LIMIT 1",
-			   &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_cstr(s, 1, uid);
-	r = stmt_step(s, err);
-	if (r <= 0) {
-		verify_add(st->rep, 0, 0, "object %.40s has a status, the log has no row of it",
-			   uid);
-		return r;
-	}
-	log_record(s, &rec);
-	int64_t seq = rec.seq, logged_tseq = rec.tseq;
-	r = log_object(&rec, &row, err);
-	stmt_reset(s);
-	if (r >= 0)
-		r = row_status(st->d, row, &logged, err);
-	if (r < 0)
-		return r;
-	if (logged_tseq != tseq)
-		verify_add(st->rep, seq, seq,
-			   "transition %" PRId64 " of it, the status has %" PRId64, logged_tseq,
-			   tseq);
-	else if (!same_status(logged, status))
-		verify_add(st->rep, seq, seq, "the object's status is not the one of this row");
-	return 0;
-}
-
-static void one_status(void *arg, const char *uid, int64_t tseq, const struct obj *status)
-{
-	struct statuses *st = arg;
-	struct error err = ERROR_INIT;
-	map_set(st->seen, uid, NULL);
-	st->rep->statuses += tseq;
-	if (compare_status(st, uid, tseq, status, &err) < 0)
-		verify_add(st->rep, 0, 0, "status of %.40s: %.100s", uid, err.msg);
-}
-
-/* Heads without a live object: the last row must say that it was deleted. */
-static int gone_objects(struct statuses *st, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(st->d,
-			   "SELECT h.uid, h.tseq, h.seq, a.reason FROM audit_head h JOIN audit a"
-			   " ON a.seq = h.seq ORDER BY h.seq",
-			   &s, err);
-	if (r < 0)
-		return r;
-	while ((r = stmt_step(s, err)) > 0) {
-		CLEANUP(xfreep) char *uid = str_dup(stmt_text(s, 0));
-		if (map_has(st->seen, uid))
-			continue;
-		if (!str_is(stmt_text(s, 3), "Deleted"))
-			verify_add(st->rep, stmt_int(s, 2), stmt_int(s, 2),
-				   "its object has no status and was not recorded as deleted");
-		st->rep->statuses += stmt_int(s, 1);
-	}
-	return r;
-}
-
-int verify_statuses(struct db *d, const struct verify_options *o, struct verify_report *rep,
-		    struct error *err)
-{
-	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	struct statuses st = {.d = d, .rep = rep, .seen = seen};
-	int r = o->each_status(o->each_status_arg, one_status, &st, err);
-	if (r >= 0)
-		r = gone_objects(&st, err);
-	if (r >= 0 && rep->statuses != rep->transitions && !rep->since_checkpoint)
-		verify_add(rep, 0, 0, "%" PRId64 " transitions, but statuses count %" PRId64,
-			   rep->transitions, rep->statuses);
-	rep->statuses_compared = r >= 0;
 	return r;
 }

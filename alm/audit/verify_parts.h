@@ -2,7 +2,12 @@
 #ifndef ALM_AUDIT_VERIFY_PARTS_H
 #define ALM_AUDIT_VERIFY_PARTS_H
 
+#include "alm/audit/objects.h"
+#include "alm/audit/record.h"
 #include "alm/audit/verify.h"
+
+struct map;
+struct snapshot;
 
 #define VERIFY_KEYS_MAX 64
 
@@ -17,6 +22,10 @@ struct verify_keys {
 /* Adds a finding, or makes the last one longer if it says the same of the row before. */
 void verify_add(struct verify_report *rep, int64_t from, int64_t to, const char *fmt, ...)
 	PRINTF(4, 5);
+/* Something could not be checked. */
+void verify_unchecked(struct verify_report *rep, const char *fmt, ...) PRINTF(2, 3);
+/* A record or a blob that cannot be read was damaged: a finding, not an error of verify. */
+bool verify_is_damage(const struct error *err);
 int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
 		struct error *err);
 
@@ -28,10 +37,29 @@ void verify_keys_release(struct verify_keys *k);
 
 int verify_row_refs(struct db *d, int64_t seq, int64_t want, struct verify_report *rep,
 		    struct error *err);
-int verify_blobs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err);
-int verify_heads(struct db *d, struct verify_report *rep, struct error *err);
+int verify_blobs(struct db *d, struct verify_report *rep, struct error *err);
+int verify_refs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err);
+int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *rep,
+		 struct error *err);
+int verify_pruned(struct db *d, struct verify_report *rep, struct error *err);
 int verify_file(struct db *d, struct verify_report *rep, struct error *err);
-int verify_statuses(struct db *d, const struct verify_options *o, struct verify_report *rep,
-		    struct error *err);
+
+/* verify_objects.c: the live objects against what the log says of them. */
+struct verify_objects {
+	struct objects_log log;
+	struct map *written; /* uid -> seq of its newest Write record, or of the snapshot; NULL:
+			      * objects are not compared */
+};
+int verify_objects_init(struct verify_objects *v, struct db *d, const struct verify_options *o,
+			const struct snapshot *s, struct verify_report *rep, struct error *err);
+/* Each row, in order. */
+int verify_objects_row(struct verify_objects *v, const struct record *rec, struct error *err);
+int verify_objects_compare(struct verify_objects *v, const struct verify_options *o,
+			   struct verify_report *rep, struct error *err);
+/* Of a log whose objects are elsewhere. Outside of any snapshot: a status is read first, and the
+ * log, which has its record already, after it. */
+void verify_statuses(struct verify_objects *v, const struct verify_options *o,
+		     struct verify_report *rep);
+void verify_objects_release(struct verify_objects *v);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alm/apiserver/kinds.h"
 #include "alm/audit/export.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
@@ -10,7 +11,7 @@
 #include "alm/io/http.h"
 #include "alm/io/loop.h"
 #include "alm/obj/json.h"
-#include "alm/obj/meta.h"
+#include "crds/kinds.h"
 
 #define ARCHIVE_BYTES_MAX ((size_t)4 << 30)
 #define PAGE              500
@@ -93,6 +94,7 @@ int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err
 				       .read_only = true,
 				       .busy_ns = 5 * NS_PER_S,
 				       .layout = DB_LAYOUT};
+		s.dir = cli_data_dir(c);
 		r = db_open(&dc, &s.db, err);
 	} else
 		r = open_api(c, &s, err);
@@ -166,26 +168,91 @@ bool audit_source_has_objects(struct db *d)
 	return found;
 }
 
-/* The newest revision of every living object that has a transitionSeq. */
-int audit_source_statuses(void *arg, verify_status_fn fn, void *fn_arg, struct error *err)
+/* "group/plural/ns/name": Leases and Events have no Write records. */
+static bool has_records(const struct kinds *kinds, struct str key)
 {
-	struct db *d = arg;
+	char text[2][256];
+	struct str part;
+	for (int i = 0; i < 2; i++) {
+		if (!str_cut(key, '/', &part, &key) || part.len >= sizeof(text[i]))
+			return true;
+		memcpy(text[i], part.ptr, part.len);
+		text[i][part.len] = '\0';
+	}
+	const struct kind *k = kinds_storage(kinds, text[0], text[1]);
+	return !k || !(k->flags & KIND_NO_AUDIT);
+}
+
+/* The newest revision of every living object. */
+int audit_source_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
+{
+	const struct audit_source *source = arg;
+	CLEANUP(kinds_freep) struct kinds *kinds = kinds_new();
 	struct stmt *s;
-	int r = db_prepare(d,
-			   "SELECT value FROM objects o WHERE deleted = 0 AND"
-			   " instr(value, '\"transitionSeq\"') > 0 AND NOT EXISTS (SELECT 1 FROM"
-			   " objects n WHERE n.name = o.name AND n.prev_revision = o.id)",
+	int r = db_prepare(source->db,
+			   "SELECT name, value FROM objects o WHERE deleted = 0 AND NOT EXISTS"
+			   " (SELECT 1 FROM objects n WHERE n.name = o.name AND n.prev_revision ="
+			   " o.id)",
 			   &s, err);
 	if (r < 0)
 		return r;
 	while ((r = stmt_step(s, err)) > 0) {
 		CLEANUP(obj_unrefp) struct obj *o = NULL;
-		struct error bad = ERROR_INIT;
-		if (json_parse(stmt_blob(s, 0), &o, &bad) < 0)
+		struct str key = stmt_text(s, 0);
+		if (!has_records(kinds, key))
 			continue;
-		int64_t tseq = obj_i64(o, "status.transitionSeq", 0);
-		if (tseq > 0 && meta_uid(o))
-			fn(fn_arg, meta_uid(o), tseq, obj_get(o, "status"));
+		r = json_parse(stmt_blob(s, 1), &o, err);
+		if (r < 0)
+			r = error_wrap(err, "stored object %.*s", STR_ARG(key));
+		else
+			r = fn(fn_arg, o, err);
+		if (r < 0)
+			break;
 	}
+	stmt_reset(s);
+	return r;
+}
+
+static int each_of_kind(struct session *session, const struct crd_kind *k, verify_object_fn fn,
+			void *fn_arg, struct error *err)
+{
+	const struct resource r = {k->group, k->version, k->plural, k->kind, k->namespaced};
+	const struct obj *list = NULL;
+	struct error inner = ERROR_INIT;
+	int rc = session_get(session, session_target(session, &r, NULL, NULL, NULL), &list, &inner);
+	if (rc < 0)
+		return rc == -E_NOTFOUND ? 0 : error_copy(err, &inner); /* not served: none */
+	const struct obj *items = obj_get(list, "items");
+	for (size_t i = 0; i < obj_len(items) && rc >= 0; i++) {
+		const struct obj *o = obj_at(items, i);
+		CLEANUP(obj_unrefp) struct obj *named = obj_map();
+		OBJ_EACH (it, o)
+			obj_set(named, it.key, obj_ref(it.value));
+		obj_set_str(named, "kind", k->kind);
+		if (obj_i64(o, "status.transitionSeq", 0) > 0)
+			rc = fn(fn_arg, named, err);
+	}
+	return rc;
+}
+
+/* The folder of this log has no kubeconfig: --data-dir does not say which server is meant. */
+static struct cli without_data_dir(const struct cli *c)
+{
+	struct cli copy = *c;
+	copy.values = ARENA_ARRAY(c->arena, struct cli_value, c->n_values + 1);
+	copy.n_values = 0;
+	for (size_t i = 0; i < c->n_values; i++)
+		if (strcmp(c->values[i].name, "data-dir") != 0)
+			copy.values[copy.n_values++] = c->values[i];
+	return copy;
+}
+
+int audit_source_statuses(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
+{
+	struct cli c = without_data_dir(arg);
+	CLEANUP(session_freep) struct session *session = NULL;
+	int r = session_open(&c, &session, err);
+	for (size_t i = 0; i < n_crd_kinds && r >= 0; i++)
+		r = each_of_kind(session, crd_kinds[i], fn, fn_arg, err);
 	return r;
 }

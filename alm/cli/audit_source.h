@@ -14,6 +14,7 @@ enum audit_source_type { AUDIT_DATABASE, AUDIT_ARCHIVE, AUDIT_API };
 struct audit_source {
 	enum audit_source_type type;
 	struct db *db;
+	const char *dir; /* of AUDIT_DATABASE: the folder, with the keys */
 };
 
 int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err);
@@ -26,9 +27,12 @@ int audit_source_selector(struct cli *c, const struct audit_source *s, struct qu
 int audit_source_time(const char *text, int64_t now_us, int64_t *ret_us, struct error *err);
 int64_t audit_source_now_us(void);
 
-/* For verify_options: the statuses of the objects in the server's tables of the same database. */
-int audit_source_statuses(void *arg, verify_status_fn fn, void *fn_arg, struct error *err);
+/* For verify_options: arg is the source. The objects in the server's tables of the same database
+ * that have Write records. */
+int audit_source_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 /* Whether there are such tables. */
 bool audit_source_has_objects(struct db *d);
+/* The statuses of ALM's kinds on the cluster of the kubeconfig; arg is the struct cli. */
+int audit_source_statuses(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 
 #endif

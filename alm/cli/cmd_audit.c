@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/audit/audit.h"
 #include "alm/audit/export.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/file.h"
@@ -426,9 +427,28 @@ static int run_diff(struct cli *c, struct error *err)
 	return end(&r, rc, err);
 }
 
+/* What of the log's own folder, or of its cluster, is compared with it. */
+static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],
+			struct verify_options *o)
+{
+	struct error err = ERROR_INIT;
+	if (s->type != AUDIT_DATABASE)
+		return;
+	if (!audit_source_has_objects(s->db)) {
+		o->each_status = audit_source_statuses;
+		o->each_status_arg = c;
+		return;
+	}
+	o->each_object = audit_source_objects;
+	o->each_object_arg = s;
+	if (audit_read_key(s->dir, AUDIT_REDACT_KEY, key, &err) == 0)
+		o->redact_key = key;
+}
+
 static int run_verify(struct cli *c, struct error *err)
 {
 	struct audit_source s = {0};
+	unsigned char key[AUDIT_KEY_BYTES];
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	int rc = audit_source_open(c, &s, err);
 	if (rc < 0)
@@ -442,16 +462,14 @@ static int run_verify(struct cli *c, struct error *err)
 		rc = error_set(err, E_UNSUPPORTED,
 			       "a log is verified from its folder (--data-dir) or an archive "
 			       "(--file): AuditRecords carry no chain");
-	if (rc >= 0 && s.type == AUDIT_DATABASE && audit_source_has_objects(s.db)) {
-		o.each_status = audit_source_statuses;
-		o.each_status_arg = s.db;
-	}
+	add_objects(c, &s, key, &o);
 	if (rc >= 0)
 		rc = verify_log(s.db, &o, rep, err);
+	memset(key, 0, sizeof(key));
 	if (rc >= 0) {
 		verify_print(rep, &b);
 		term_lines(strbuf_str(&b));
-		c->exit_code = rep->n_findings ? error_exit(E_ALTERED) : 0;
+		c->exit_code = verify_exit(rep);
 	}
 	audit_source_release(&s);
 	return rc;

@@ -57,7 +57,10 @@ struct str stmt_text(struct stmt *s, int i);
 struct str stmt_blob(struct stmt *s, int i);
 bool stmt_is_null(struct stmt *s, int i);
 
-int db_begin(struct db *d, struct error *err);  /* BEGIN IMMEDIATE */
+int db_begin(struct db *d, struct error *err); /* BEGIN IMMEDIATE */
+/* Reads until db_rollback() see the database as it is at the first of them. Nothing is locked, but
+ * the WAL cannot start anew meanwhile: not for longer than a second beside a writer. */
+int db_snapshot(struct db *d, struct error *err);
 int db_commit(struct db *d, struct error *err); /* durable when it returns 0 */
 void db_rollback(struct db *d);
 int db_savepoint(struct db *d, struct error *err); /* one level, inside a transaction */

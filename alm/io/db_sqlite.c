@@ -477,6 +477,11 @@ int db_begin(struct db *d, struct error *err)
 	return r;
 }
 
+int db_snapshot(struct db *d, struct error *err)
+{
+	return run(d, "BEGIN", err);
+}
+
 int db_commit(struct db *d, struct error *err)
 {
 	int r = run(d, "COMMIT", err);

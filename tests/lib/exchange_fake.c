@@ -158,7 +158,8 @@ static void open_server(struct apifake *f)
 						 {"alice", "alice", "2", dev, 1}};
 	struct error err = ERROR_INIT;
 	if (f->options.with_audit) {
-		struct audit_config ac = {.db = f->db, .loop = &f->loop.loop};
+		struct audit_config ac = {
+			.db = f->db, .loop = &f->loop.loop, .key_dir = f->options.key_dir};
 		check(audit_open(&ac, &f->audit, &err), &err);
 	}
 	struct apiserver_config c = {.db = f->db,

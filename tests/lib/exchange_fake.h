@@ -28,6 +28,7 @@ struct answer {
 struct apifake_options {
 	bool with_audit, simulate, own_controllers;
 	const char *path;                          /* of the database; NULL: in memory */
+	const char *key_dir;                       /* of the log; NULL: new keys at every start */
 	const char *account_key, *account_old_key; /* PEM; NULL: one of its own, none */
 };
 

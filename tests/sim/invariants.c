@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/audit/verify.h"
+#include "alm/cli/audit_source.h"
 #include "alm/obj/json.h"
 #include "tests/sim/world.h"
 
@@ -48,12 +49,24 @@ static struct db *program_db(struct world *w)
 	return p && p->db && w->program ? p->db(w->program) : NULL;
 }
 
-static int log_is_whole(struct db *db, struct error *err)
+/* key_dir: of a log with objects beside it; NULL: of one alone. */
+static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 {
+	unsigned char key[AUDIT_KEY_BYTES];
+	struct audit_source source = {.db = db};
 	struct verify_options o = {.skip_file_check = false};
 	CLEANUP(xfreep) struct verify_report *r = xcalloc(1, sizeof(*r));
+	if (key_dir) {
+		if (audit_read_key(key_dir, AUDIT_REDACT_KEY, key, err) < 0)
+			return -err->code;
+		o.each_object = audit_source_objects;
+		o.each_object_arg = &source;
+		o.redact_key = key;
+	}
 	if (verify_log(db, &o, r, err) < 0)
 		return error_wrap(err, "verify");
+	if (r->n_unchecked)
+		return error_set(err, E_ALTERED, "log: not checked: %s", r->unchecked[0]);
 	if (r->n_findings)
 		return error_set(err, E_ALTERED, "log: row %lld: %s", (long long)r->findings[0].seq,
 				 r->findings[0].text);
@@ -176,9 +189,9 @@ static int transitions_have_rows(struct world *w, struct error *err)
 static int logs_are_whole(struct world *w, struct error *err)
 {
 	struct db *own = program_db(w);
-	if (log_is_whole(w->db, err) < 0)
+	if (log_is_whole(w->db, w->key_dir, err) < 0)
 		return -err->code;
-	return own ? log_is_whole(own, err) : 0;
+	return own ? log_is_whole(own, NULL, err) : 0;
 }
 
 /* What a program keeps of the server's objects, at rest: the very same, or somebody changed one. */

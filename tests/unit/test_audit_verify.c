@@ -10,6 +10,7 @@
 #include "alm/audit/tables.h"
 #include "alm/audit/verify.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "tests/lib/audit_log.h"
 
 enum { ROWS = 64 };
@@ -415,17 +416,22 @@ static void test_audit_verify__since_the_checkpoint_reads_the_rest_only(void **s
 
 static const struct obj *live[3];
 
-static int each_status(void *arg, verify_status_fn fn, void *fn_arg, struct error *err)
+/* The statuses of a cluster: objects uid-0 to uid-2. */
+static int each_status(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
 {
 	(void)arg;
-	(void)err;
+	int r = 0;
 	char uid[] = "uid-0";
-	for (size_t i = 0; i < ARRAY_LEN(live); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(live) && r >= 0; i++) {
 		uid[4] = (char)('0' + i);
+		CLEANUP(obj_unrefp) struct obj *o = meta_skeleton("v1", "AppType", NULL, "a");
+		obj_set_path(o, "metadata.uid", obj_string(uid));
 		if (live[i])
-			fn(fn_arg, uid, obj_i64(live[i], "transitionSeq", 0), live[i]);
+			obj_set(o, "status", obj_ref(live[i]));
+		if (live[i])
+			r = fn(fn_arg, o, err);
 	}
-	return 0;
+	return r;
 }
 
 static bool statuses_fit(void)
@@ -433,51 +439,68 @@ static bool statuses_fit(void)
 	struct error err = ERROR_INIT;
 	struct verify_options o = {.skip_file_check = true, .each_status = each_status};
 	assert_ok(verify_log(l.db, &o, rep, &err), &err);
-	return rep->n_findings == 0 && rep->statuses_compared;
+	assert_true(rep->statuses_compared);
+	return rep->n_findings == 0;
+}
+
+static struct obj *status_of(const char *text)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	return o;
+}
+
+static int64_t transit(int64_t tseq, const char *reason, const struct obj *status)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	CLEANUP(xfreep) char *text = json_text(status);
+	obj_set_str(body, "status", text);
+	struct audit_row row = {.type = "Transition",
+				.reason = reason,
+				.subject = {.kind = "AppType", .name = "a", .uid = "uid-0"},
+				.transition_seq = tseq,
+				.body = body};
+	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	return seq;
 }
 
 static void test_audit_verify__transitions_equal_statuses(void **state)
 {
 	(void)state;
-	struct error err = ERROR_INIT;
 	struct audit_log saved = l;
 	audit_log_open(&l, ":memory:", NULL);
-	CLEANUP(obj_unrefp) struct obj *status = NULL;
-	CLEANUP(obj_unrefp) struct obj *other = NULL;
-	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	int64_t seq;
-	assert_ok(json_parse(STR("{\"transitionSeq\":1,\"phase\":\"Ready\",\"f\":1.5}"), &status,
-			     &err),
-		  &err);
-	assert_ok(json_parse(STR("{\"transitionSeq\":1,\"phase\":\"Failed\"}"), &other, &err),
-		  &err);
-	obj_set(body, "status", obj_ref(status));
-	struct audit_row row = {.type = "Transition",
-				.reason = "Ready",
-				.subject = {.kind = "AppType", .name = "a", .uid = "uid-0"},
-				.transition_seq = 1,
-				.body = body};
-	begin();
-	assert_ok(audit_append(l.audit, &row, &seq, &err), &err);
-	assert_ok(db_commit(l.db, &err), &err);
-	audit_committed(l.audit);
-	live[0] = status;
+	CLEANUP(obj_unrefp) struct obj *first =
+		status_of("{\"transitionSeq\":1,\"phase\":\"Ready\",\"f\":1.5}");
+	CLEANUP(obj_unrefp) struct obj *second =
+		status_of("{\"transitionSeq\":2,\"phase\":\"Failed\"}");
+	CLEANUP(obj_unrefp) struct obj *third =
+		status_of("{\"transitionSeq\":3,\"phase\":\"Ready\"}");
+	CLEANUP(obj_unrefp) struct obj *forged =
+		status_of("{\"transitionSeq\":2,\"phase\":\"Ready\"}");
+	transit(1, "Ready", first);
+	live[0] = first;
 	assert_true(statuses_fit());
-	live[0] = other;
+	int64_t seq = transit(2, "Failed", second);
+	assert_true(statuses_fit()); /* announced, not yet written */
+	live[0] = second;
+	assert_true(statuses_fit());
+	live[0] = forged;
 	assert_false(statuses_fit());
 	assert_true(names_row(seq));
-	live[0] = NULL;
+	live[0] = third; /* announced by nobody */
 	assert_false(statuses_fit());
-	row.transition_seq = 2;
-	row.reason = "Deleted";
-	begin();
-	assert_ok(audit_append(l.audit, &row, &seq, &err), &err);
-	assert_ok(db_commit(l.db, &err), &err);
-	audit_committed(l.audit);
+	live[0] = NULL; /* others may delete it when they like */
 	assert_true(statuses_fit());
-	live[1] = status; /* a status that no row announced */
-	assert_false(statuses_fit());
-	live[1] = NULL;
+	live[1] = first; /* of an object that this log does not know */
+	assert_true(statuses_fit());
+	live[0] = second;
+	transit(3, "Ready", third);
+	transit(4, "Deleted", third);
+	assert_false(statuses_fit()); /* two behind */
+	live[0] = live[1] = NULL;
 	audit_log_close(&l);
 	l = saved;
 }

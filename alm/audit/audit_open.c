@@ -1,0 +1,223 @@
+/* audit_open: the life of a log: its keys, its first rows, and what it is checked for before it is
+ * written to. */
+#include "alm/audit/audit.h"
+
+#include <string.h>
+
+#include "alm/audit/audit_internal.h"
+#include "alm/audit/log.h"
+#include "alm/audit/tables.h"
+#include "alm/audit/verify.h"
+#include "alm/base/file.h"
+
+#define TAIL_ROWS  10000
+#define LOG_FORMAT 1
+
+int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
+		   struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(4096);
+	strbuf_addf(&path, "%s/%s", dir, name);
+	int r = file_read(path.buf, &text, err);
+	if (r < 0)
+		return r;
+	if (!hex_decode(str_trim(strbuf_str(&text)), key, AUDIT_KEY_BYTES))
+		return error_set(err, E_CORRUPT, "%s does not hold 64 hex digits", path.buf);
+	return 0;
+}
+
+/* 32 bytes as hex in DIR/NAME, 0600, made once; without a folder they live in memory only. */
+static int load_key(struct audit *a, const char *dir, const char *name,
+		    unsigned char key[AUDIT_KEY_BYTES], struct error *err)
+{
+	char hex[2 * AUDIT_KEY_BYTES + 1];
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(4096);
+	if (dir) {
+		strbuf_addf(&path, "%s/%s", dir, name);
+		if (file_exists(path.buf))
+			return audit_read_key(dir, name, key, err);
+	}
+	loop_random(a->loop, key, AUDIT_KEY_BYTES);
+	hex_encode(key, AUDIT_KEY_BYTES, hex);
+	strbuf_addf(&text, "%s\n", hex);
+	return dir ? file_write_new(path.buf, strbuf_str(&text), 0600, err) : 0;
+}
+
+static int open_keys(struct audit *a, const char *dir, struct error *err)
+{
+	unsigned char seed[SIGNER_SEED_BYTES];
+	int r = load_key(a, dir, AUDIT_REDACT_KEY, a->redact_key, err);
+	if (r >= 0)
+		r = load_key(a, dir, AUDIT_SIGNING_KEY, seed, err);
+	if (r >= 0)
+		r = signer_new(a->origin, seed, &a->signer, err);
+	memset(seed, 0, sizeof(seed));
+	return r;
+}
+
+/* A key that the log does not know yet signs from the next row on. */
+static int register_key(struct audit *a, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT vkey FROM audit_key ORDER BY size DESC LIMIT 1", &s, err);
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
+		return r;
+	bool known = r > 0 && str_is(stmt_text(s, 0), signer_vkey(a->signer));
+	bool first = r == 0;
+	stmt_reset(s);
+	if (known)
+		return 0;
+	if (!first) {
+		int64_t seq;
+		CLEANUP(obj_unrefp) struct obj *body = obj_map();
+		obj_set_str(body, "what", "key");
+		obj_set_str(body, "details", signer_vkey(a->signer));
+		struct audit_row row = {.type = "System",
+					.reason = "KeyRotated",
+					.subject = {.kind = "Log", .name = a->origin},
+					.body = body};
+		r = audit_append(a, &row, &seq, err);
+		if (r < 0)
+			return r;
+	}
+	r = db_prepare(a->db, "INSERT INTO audit_key (size, vkey) VALUES (?, ?)", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, first ? 0 : a->last_seq);
+	stmt_bind_cstr(s, 2, signer_vkey(a->signer));
+	return stmt_step(s, err);
+}
+
+static int create_rows(struct audit *a, struct error *err)
+{
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_int(body, "format", LOG_FORMAT);
+	obj_set_str(body, "version", ALM_VERSION);
+	audit_set_digests(a, body);
+	struct audit_row row = {.type = "System",
+				.reason = "LogOpened",
+				.subject = {.kind = "Log", .name = a->origin},
+				.body = body};
+	int r = tables_create(a->db, true, err);
+	if (r >= 0)
+		r = audit_load_end(a, err);
+	return r < 0 ? r : audit_append(a, &row, &seq, err);
+}
+
+static void choose_origin(struct audit *a, const char *wanted)
+{
+	unsigned char random[8];
+	char hex[17];
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (wanted) {
+		a->origin = xstrdup(wanted);
+		return;
+	}
+	loop_random(a->loop, random, sizeof(random));
+	hex_encode(random, sizeof(random), hex);
+	strbuf_addf(&b, "alm.local/%s", hex);
+	a->origin = strbuf_detach(&b);
+}
+
+static int last_checkpoint(struct audit *a, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT max(size) FROM audit_checkpoint", &s, err);
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
+		return r;
+	a->checkpoint_seq = r ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return 0;
+}
+
+static int load(struct audit *a, struct error *err)
+{
+	int r = verify_tail(a->db, a->origin, TAIL_ROWS, err);
+	if (r >= 0)
+		r = audit_load_end(a, err);
+	return r < 0 ? r : log_load_tree(a->db, a->last_seq, &a->tree, err);
+}
+
+/* Inside the opening transaction. */
+static int open_log(struct audit *a, const struct audit_config *c, struct error *err)
+{
+	int r = tables_exist(a->db, err);
+	if (r < 0)
+		return r;
+	bool is_new = r == 0;
+	if (is_new)
+		choose_origin(a, c->origin);
+	else
+		r = log_origin(a->db, &a->origin, err);
+	if (r < 0)
+		return r;
+	if (!is_new && c->origin && strcmp(c->origin, a->origin) != 0)
+		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin,
+				 c->origin);
+	char hex[SHA256_HEX];
+	sha256_hex(str_of(a->origin), hex);
+	memcpy(a->tag, hex, 8);
+	r = open_keys(a, c->key_dir, err);
+	if (r < 0)
+		return r;
+	r = is_new ? create_rows(a, err) : load(a, err);
+	if (r >= 0)
+		r = register_key(a, err);
+	return r < 0 ? r : last_checkpoint(a, err);
+}
+
+static void audit_free(struct audit *a)
+{
+	signer_free(a->signer);
+	strbuf_release(&a->body);
+	strbuf_release(&a->scratch);
+	memset(a->redact_key, 0, sizeof(a->redact_key));
+	xfree(a->origin);
+	xfree(a);
+}
+
+int audit_open(const struct audit_config *c, struct audit **ret, struct error *err)
+{
+	struct audit *a = xcalloc(1, sizeof(*a));
+	a->db = c->db;
+	a->loop = c->loop;
+	a->timer.fn = audit_sign_due;
+	a->timer.arg = a;
+	a->checkpoint_mono_ns = loop_mono(c->loop) - AUDIT_SIGN_EVERY_NS;
+	strbuf_init(&a->body, 4 * (size_t)AUDIT_BODY_BYTES_MAX);
+	strbuf_init(&a->scratch, RECORD_BYTES_MAX);
+	tree_init(&a->tree);
+	int r = db_begin(a->db, err);
+	if (r >= 0) {
+		r = open_log(a, c, err);
+		if (r >= 0)
+			r = db_commit(a->db, err);
+		else
+			db_rollback(a->db);
+	}
+	if (r < 0) {
+		audit_free(a);
+		return error_wrap(err, "audit log");
+	}
+	audit_committed(a);
+	*ret = a;
+	return 0;
+}
+
+void audit_close(struct audit *a)
+{
+	struct error err = ERROR_INIT;
+	if (!a)
+		return;
+	loop_disarm(a->loop, &a->timer);
+	if (!db_in_transaction(a->db) && !db_is_broken(a->db))
+		(void)audit_sign_now(a, &err);
+	audit_free(a);
+}

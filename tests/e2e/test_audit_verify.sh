@@ -1,0 +1,105 @@
+#!/bin/bash
+# `alm audit verify` says "altered" (exit 4) of an altered log and of nothing else: after each everyday act it exits 0.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - audit verify # SKIP no kubectl"
+	exit 0
+}
+log=$data
+intact() {
+	local out
+	out=$(alm audit verify --data-dir "$log" 2>&1) && ok "intact: $1" || not_ok "intact: $1, exit $?" "$out"
+}
+crash() {
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+}
+gone() { k get "$@" -o name --ignore-not-found; }
+
+up_start
+intact "a new log"
+manifests
+cd "$dir" || exit 1
+k create -f catalog.yaml >/dev/null
+app_is() { alm wait apptype "$1" "$2" --timeout 60s -o name; }
+sync() { k wait catalog/community --for=jsonpath='{.status.versions}' --timeout=60s >/dev/null; }
+sync
+k delete catalog community >/dev/null
+intact "a Catalog deleted"
+k create -f catalog.yaml >/dev/null
+package 0.9.4 >/dev/null
+k create -f etcd-apptype.yaml >/dev/null
+app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
+intact "an app installed"
+
+sed -e 's/install.1/install.0.1.0/; s/version: 1$/version: 0.1.0/' etcd-installstrategy.yaml | k create -f - >/dev/null
+k wait ist/install.0.1.0.etcd.com.tectonic.storage --for=jsonpath='{.status.phase}'=Blocked --timeout=60s >/dev/null
+k delete ist install.0.1.0.etcd.com.tectonic.storage >/dev/null
+intact "a Blocked strategy deleted"
+
+k patch apptype etcd --type=merge -p '{"spec":{"historyLimit":1}}' >/dev/null
+for v in 0.9.5 0.9.6; do
+	package "$v" >/dev/null
+	app_is etcd "status.installedVersion = '$v'" >/dev/null
+done
+soon "historyLimit prunes the oldest strategy" "" gone ist install.0.9.4.etcd.com.tectonic.storage
+intact "strategies pruned by historyLimit"
+
+crash
+intact "killed"
+up_start
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+k patch apptype etcd --subresource=status --type=merge -p '{"status":{"installedVersion":"0.0.1"}}' >/dev/null
+intact "a status written by a user"
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+intact "and put back"
+k delete apptype etcd >/dev/null
+intact "an app deleted"
+k create -f etcd-apptype.yaml >/dev/null
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+intact "and created again"
+k delete crd catalogs.app.coreos.com >/dev/null
+intact "a CRD of ours deleted with its objects"
+up_stop
+intact "stopped"
+up_start
+intact "started again"
+up_stop
+
+# alm server with alm controller beside it: two logs
+"$alm_bin" server --data-dir "$dir/server" --listen 127.0.0.1:0 --simulate-workloads >"$dir/out2" 2>>"$dir/err" &
+server=$!
+timeout 60 sh -c "until [ -s '$dir/out2' ]; do sleep 0.1; done"
+export KUBECONFIG=$dir/server/kubeconfig
+"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+both() {
+	log=$dir/server
+	intact "$1, the log of alm server"
+	log=$dir/controller
+	intact "$1, the log of alm controller"
+}
+timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.2; done' >/dev/null 2>&1
+k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+both "an app installed"
+k delete catalog community >/dev/null
+k delete apptype etcd >/dev/null
+both "a Catalog and an app deleted"
+k create -f etcd-apptype.yaml >/dev/null
+k wait apptype/etcd --for=condition=Ready=False --timeout=60s >/dev/null
+crash
+k delete apptype etcd --wait=false >/dev/null
+"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+soon "an app deleted while no controller ran is let go" "" gone apptype etcd
+both "an app deleted while no controller ran"
+crash
+both "the controller killed"
+kill "$server"
+wait "$server"
+up_stop
+finish
