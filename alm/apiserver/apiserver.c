@@ -62,12 +62,20 @@ static void gauges(struct apiserver *s)
 		   (int64_t)hub_n_watchers(s->hub));
 }
 
+/* The log was rolled back: until the gap is accepted nothing is written. */
+static bool is_read_only(const struct apiserver *s)
+{
+	return s->audit && audit_read_only(s->audit);
+}
+
 static void reply_health(struct apiserver *s, struct request *r)
 {
 	const struct health_check checks[] = {
 		{.name = "ping", .ok = true},
 		{.name = "store", .ok = !db_is_broken(s->config.db), .ready_only = true},
-		{.name = "audit", .ok = !store_is_failing(s->store), .ready_only = true},
+		{.name = "audit",
+		 .ok = !store_is_failing(s->store) && !is_read_only(s),
+		 .ready_only = true},
 		{.name = "audit-objects",
 		 .ok = objects_check_ok(s->objects_check),
 		 .ready_only = true,
@@ -108,6 +116,10 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		return -err->code;
 	if (is_write(r) && db_is_broken(s->config.db))
 		return error_set(err, E_UNAVAILABLE, "the store cannot be written");
+	if (is_write(r) && is_read_only(s) && !(r->kind->flags & KIND_VIRTUAL)) {
+		r->failure.no_retry = true;
+		return error_set(err, E_UNAVAILABLE, "%s", audit_read_only(s->audit));
+	}
 	return registry_handle(r, err);
 }
 
@@ -224,7 +236,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 	load_definitions(s);
 	if (namespaces_load(s->namespaces, err) < 0)
 		return -err->code;
-	for (size_t i = 0; i < BOOTSTRAP_MAX; i++) {
+	for (size_t i = 0; i < BOOTSTRAP_MAX && !is_read_only(s); i++) {
 		struct obj *o = auth_bootstrap(i);
 		if (!o)
 			break;

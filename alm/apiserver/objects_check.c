@@ -60,7 +60,7 @@ int objects_check_begin(struct apiserver *s, struct error *err)
 	size_t n = 0;
 	for (size_t i = 0; i < store_n_resources(s->store); i++)
 		n += store_resource_at(s->store, i)->n_heads;
-	if (!s->audit || !n || !audit_objects_unknown(s->audit))
+	if (!s->audit || !n || audit_read_only(s->audit) || !audit_objects_unknown(s->audit))
 		return 0;
 	return audit_record_objects(s->audit, "ObjectsRecorded", each_object, s, err);
 }

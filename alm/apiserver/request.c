@@ -150,7 +150,8 @@ void request_begin(struct request *r, int status, const char *content_type)
 
 static void print_failure(struct request *r, const struct error *err, struct strbuf *b)
 {
-	if ((err->code == E_UNAVAILABLE || err->code == E_TOOMANY) && !r->failure.retry_after_s)
+	if ((err->code == E_UNAVAILABLE || err->code == E_TOOMANY) && !r->failure.retry_after_s &&
+	    !r->failure.no_retry)
 		r->failure.retry_after_s = 1;
 	if (r->failure.retry_after_s)
 		request_set_header(r, "Retry-After",

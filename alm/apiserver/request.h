@@ -55,6 +55,7 @@ struct failure {
 	const struct status_cause *extra; /* causes that are no field errors */
 	size_t n_extra;
 	int retry_after_s;          /* 0: left out */
+	bool no_retry;              /* of a 503 that only a person can end */
 	const char *continue_token; /* metadata.continue of an expired one, or NULL */
 };
 

@@ -692,6 +692,8 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
 	if (w->head != resource_find(w->resource, w->ns, w->name))
 		return error_set(err, E_CONFLICT, "the object has been modified");
+	if (s->audit && audit_read_only(s->audit))
+		return error_set(err, E_UNAVAILABLE, "%s", audit_read_only(s->audit));
 	int64_t rv = s->rv + 1;
 	struct obj *meta = obj_get_mut(w->after, "metadata");
 	obj_set(meta, "resourceVersion", obj_stringf("%lld", (long long)rv));

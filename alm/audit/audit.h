@@ -45,17 +45,34 @@ struct audit_config {
 	struct db *db;
 	struct loop *loop;
 	const char *origin; /* NULL: "alm.local/" and 16 random hex digits, fixed at creation */
-	const char
-		*key_dir; /* holds audit.key (Ed25519 seed) and redact.key, 0600; NULL: in memory */
+	/* Holds audit.key (Ed25519 seed), redact.key and audit.head (head.h), 0600; NULL: keys in
+	 * memory, no head. */
+	const char *key_dir;
+	const char *const *anchor_files; /* whose notes must be of this log; NULL-ended, or NULL */
 };
 
-/* Creates the tables and the LogOpened row if the log is new; else verifies the tail. */
+/* Creates the tables and the LogOpened row if the log is new; else verifies the tail, and that what
+ * audit.head and the anchor files remember is a prefix of the log. If not (LogRolledBack), the log
+ * is opened all the same, to be read: see audit_read_only(). E_ALTERED for a new log where an
+ * anchor remembers another. */
 int audit_open(const struct audit_config *c, struct audit **ret, struct error *err);
 /* One of the two files. E_NOTFOUND, E_CORRUPT. */
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err);
 void audit_close(struct audit *a); /* signs the last checkpoint */
 const char *audit_origin(const struct audit *a);
+/* Why nothing can be appended until `alm audit accept-gap`: "LogRolledBack: ..."; NULL: nothing is
+ * wrong. Every append then gives E_UNAVAILABLE. */
+const char *audit_read_only(const struct audit *a);
+/* A note that an anchor remembers. 0 if it is of a prefix of this log; E_ALTERED if not, and then
+ * the log is read-only from here on; E_CORRUPT if it is no note that a key of this log signed. */
+int audit_check_note(struct audit *a, struct str note, const char *where, struct error *err);
+/* An anchor that knows no root, or no note, says that the log was rolled back. */
+void audit_set_read_only(struct audit *a, const char *why);
+/* Called after each checkpoint with its note; last: the log is being closed. */
+void audit_on_checkpoint(struct audit *a,
+			 void (*fn)(void *arg, int64_t size, struct str note, bool last),
+			 void *arg);
 /* First 8 hex digits of SHA-256(origin), as in the Audit-ID header. */
 const char *audit_origin_tag(const struct audit *a);
 

@@ -4,6 +4,7 @@
 
 #include "alm/audit/audit.h"
 #include "alm/audit/checkpoint.h"
+#include "alm/audit/head.h"
 #include "alm/audit/record.h"
 #include "alm/audit/redact.h"
 #include "alm/audit/tree.h"
@@ -28,6 +29,12 @@ struct audit {
 	int64_t checkpoint_mono_ns;
 	bool checkpoint_at_once;
 	struct timer timer;
+	char *key_dir; /* NULL: keys in memory, no head */
+	struct head_notes notes;
+	char *read_only; /* why; NULL: it is not */
+
+	void (*on_checkpoint)(void *arg, int64_t size, struct str note, bool last);
+	void *on_checkpoint_arg;
 
 	/* Blobs put since the last row: the next row is theirs. */
 	unsigned char blobs[AUDIT_BLOBS_PER_ROW_MAX][SHA256_BYTES];
@@ -40,10 +47,30 @@ struct audit {
 
 /* Sets the state to the last row of the table. */
 int audit_load_end(struct audit *a, struct error *err);
-/* Signs the committed size, in a transaction of its own. */
-int audit_sign_now(struct audit *a, struct error *err);
+/* The checkpoint of the committed size, inside the caller's transaction. */
+int audit_store_note(struct audit *a, struct error *err);
+/* Signs the committed size, in a transaction of its own, and tells the head and the anchors. */
+int audit_sign_now(struct audit *a, bool last, struct error *err);
+/* The newest checkpoint of the table; "" if there is none. */
+int audit_newest_note(struct audit *a, char out[CHECKPOINT_BYTES_MAX + 1], struct error *err);
+/* The head beside the keys, with the newest checkpoint of the table. */
+int audit_write_head(struct audit *a, bool closed, bool durably, struct error *err);
+/* audit_anchor.c: what is known outside of the database, before anything is appended. */
+int audit_check_outside(struct audit *a, const struct audit_config *c, bool is_new,
+			struct error *err);
 /* body.digests: by which key and rules the digests from here on are made. */
 void audit_set_digests(const struct audit *a, struct obj *body);
+/* audit_open.c: a log's state without a log; its origin, keys and first record. */
+struct audit *audit_alloc(const struct audit_config *c);
+void audit_free(struct audit *a);
+int audit_open_keys(struct audit *a, const char *origin, struct error *err);
+/* Tables and LogOpened with this body, inside the caller's transaction; before: put_first() of the
+ * blobs that the record names, or NULL. */
+int audit_begin_log(struct audit *a, struct obj *body,
+		    int (*put_first)(void *arg, struct error *err), void *arg, struct error *err);
+int audit_register_key(struct audit *a, struct error *err);
+/* Origins of a log that began anew after a gap: "prod", "prod/2", "prod/3". */
+struct str audit_base_origin(const char *origin, int64_t *ret_generation);
 /* The timer's function. */
 void audit_sign_due(void *arg);
 

@@ -10,7 +10,10 @@
 bool audit_objects_unknown(struct audit *a)
 {
 	struct error err = ERROR_INIT;
-	bool first = a->last_seq == 1; /* its LogOpened row alone */
+	struct snapshot *s = NULL;
+	/* Its LogOpened row alone, and that says nothing of objects. */
+	bool first = a->last_seq == 1 && snapshot_load(a->db, &s, &err) >= 0 && !s;
+	snapshot_free(s);
 	return first || objects_digests_fit(a->db, a->redact_key, &err) == 0;
 }
 

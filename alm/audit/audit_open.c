@@ -13,6 +13,8 @@
 #define TAIL_ROWS  10000
 #define LOG_FORMAT 1
 
+#define GENERATION_DIGITS 4
+
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err)
 {
@@ -45,20 +47,24 @@ static int load_key(struct audit *a, const char *dir, const char *name,
 	return dir ? file_write_new(path.buf, strbuf_str(&text), 0600, err) : 0;
 }
 
-static int open_keys(struct audit *a, const char *dir, struct error *err)
+int audit_open_keys(struct audit *a, const char *origin, struct error *err)
 {
+	char hex[SHA256_HEX];
 	unsigned char seed[SIGNER_SEED_BYTES];
+	const char *dir = a->key_dir;
+	sha256_hex(str_of(origin), hex);
+	memcpy(a->tag, hex, 8);
 	int r = load_key(a, dir, AUDIT_REDACT_KEY, a->redact_key, err);
 	if (r >= 0)
 		r = load_key(a, dir, AUDIT_SIGNING_KEY, seed, err);
 	if (r >= 0)
-		r = signer_new(a->origin, seed, &a->signer, err);
+		r = signer_new(origin, seed, &a->signer, err);
 	memset(seed, 0, sizeof(seed));
 	return r;
 }
 
 /* A key that the log does not know yet signs from the next row on. */
-static int register_key(struct audit *a, struct error *err)
+int audit_register_key(struct audit *a, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(a->db, "SELECT vkey FROM audit_key ORDER BY size DESC LIMIT 1", &s, err);
@@ -92,20 +98,22 @@ static int register_key(struct audit *a, struct error *err)
 	return stmt_step(s, err);
 }
 
-static int create_rows(struct audit *a, struct error *err)
+int audit_begin_log(struct audit *a, struct obj *body,
+		    int (*put_first)(void *arg, struct error *err), void *arg, struct error *err)
 {
 	int64_t seq;
-	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	obj_set_int(body, "format", LOG_FORMAT);
-	obj_set_str(body, "version", ALM_VERSION);
-	audit_set_digests(a, body);
 	struct audit_row row = {.type = "System",
 				.reason = "LogOpened",
 				.subject = {.kind = "Log", .name = a->origin},
 				.body = body};
+	obj_set_int(body, "format", LOG_FORMAT);
+	obj_set_str(body, "version", ALM_VERSION);
+	audit_set_digests(a, body);
 	int r = tables_create(a->db, true, err);
 	if (r >= 0)
 		r = audit_load_end(a, err);
+	if (r >= 0 && put_first)
+		r = put_first(arg, err);
 	return r < 0 ? r : audit_append(a, &row, &seq, err);
 }
 
@@ -137,12 +145,73 @@ static int last_checkpoint(struct audit *a, struct error *err)
 	return 0;
 }
 
+/* A log that was damaged is still there to be read. */
 static int load(struct audit *a, struct error *err)
 {
-	int r = verify_tail(a->db, a->origin, TAIL_ROWS, err);
+	struct error inner = ERROR_INIT;
+	int r = verify_tail(a->db, a->origin, TAIL_ROWS, &inner);
+	if (r == -E_ALTERED)
+		audit_set_read_only(a, inner.msg);
+	else if (r < 0)
+		return error_copy(err, &inner);
+	r = audit_load_end(a, err);
 	if (r >= 0)
-		r = audit_load_end(a, err);
-	return r < 0 ? r : log_load_tree(a->db, a->last_seq, &a->tree, err);
+		r = log_load_tree(a->db, a->last_seq, &a->tree, &inner);
+	if (r == -E_ALTERED)
+		audit_set_read_only(a, inner.msg);
+	else if (r < 0)
+		return error_copy(err, &inner);
+	return 0;
+}
+
+struct str audit_base_origin(const char *origin, int64_t *ret_generation)
+{
+	struct str name, number;
+	*ret_generation = 1;
+	if (str_rcut(str_of(origin), '/', &name, &number) && number.len <= GENERATION_DIGITS &&
+	    str_parse_i64(number, ret_generation) && *ret_generation > 1)
+		return name;
+	*ret_generation = 1;
+	return str_of(origin);
+}
+
+static bool is_same_log(const char *wanted, const char *origin)
+{
+	int64_t n;
+	return str_eq(audit_base_origin(wanted, &n), audit_base_origin(origin, &n));
+}
+
+/* Of a log whose first record is gone: as the head remembers it. */
+static int origin_of_head(struct audit *a, struct error *err)
+{
+	struct str origin;
+	struct checkpoint c;
+	struct error inner = ERROR_INIT;
+	struct head *h = xcalloc(1, sizeof(*h));
+	int r = a->key_dir ? head_read(a->key_dir, h, &inner) : -1;
+	if (r >= 0 && checkpoint_read(str_of(h->note), &origin, &c, &inner) >= 0) {
+		a->origin = str_dup(origin);
+		audit_set_read_only(a, err->msg);
+		r = 0;
+	}
+	xfree(h);
+	return r < 0 ? -err->code : 0;
+}
+
+static int find_origin(struct audit *a, const char *wanted, bool is_new, struct error *err)
+{
+	if (is_new) {
+		choose_origin(a, wanted);
+		return 0;
+	}
+	int r = log_origin(a->db, &a->origin, err);
+	if (r == -E_NOTFOUND)
+		r = origin_of_head(a, err);
+	if (r < 0)
+		return r;
+	if (wanted && !is_same_log(wanted, a->origin))
+		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin, wanted);
+	return 0;
 }
 
 /* Inside the opening transaction. */
@@ -152,48 +221,52 @@ static int open_log(struct audit *a, const struct audit_config *c, struct error 
 	if (r < 0)
 		return r;
 	bool is_new = r == 0;
-	if (is_new)
-		choose_origin(a, c->origin);
-	else
-		r = log_origin(a->db, &a->origin, err);
-	if (r < 0)
-		return r;
-	if (!is_new && c->origin && strcmp(c->origin, a->origin) != 0)
-		return error_set(err, E_INVALID, "the audit log is %s, not %s", a->origin,
-				 c->origin);
-	char hex[SHA256_HEX];
-	sha256_hex(str_of(a->origin), hex);
-	memcpy(a->tag, hex, 8);
-	r = open_keys(a, c->key_dir, err);
-	if (r < 0)
-		return r;
-	r = is_new ? create_rows(a, err) : load(a, err);
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	r = find_origin(a, c->origin, is_new, err);
 	if (r >= 0)
-		r = register_key(a, err);
+		r = audit_open_keys(a, a->origin, err);
+	if (r < 0)
+		return r;
+	r = is_new ? audit_begin_log(a, body, NULL, NULL, err) : load(a, err);
+	if (r >= 0)
+		r = audit_check_outside(a, c, is_new, err);
+	if (r >= 0 && !a->read_only)
+		r = audit_register_key(a, err);
 	return r < 0 ? r : last_checkpoint(a, err);
 }
 
-static void audit_free(struct audit *a)
+void audit_free(struct audit *a)
 {
+	if (!a)
+		return;
 	signer_free(a->signer);
 	strbuf_release(&a->body);
 	strbuf_release(&a->scratch);
 	memset(a->redact_key, 0, sizeof(a->redact_key));
+	xfree(a->key_dir);
+	xfree(a->read_only);
 	xfree(a->origin);
 	xfree(a);
 }
 
-int audit_open(const struct audit_config *c, struct audit **ret, struct error *err)
+struct audit *audit_alloc(const struct audit_config *c)
 {
 	struct audit *a = xcalloc(1, sizeof(*a));
 	a->db = c->db;
 	a->loop = c->loop;
+	a->key_dir = c->key_dir ? xstrdup(c->key_dir) : NULL;
 	a->timer.fn = audit_sign_due;
 	a->timer.arg = a;
 	a->checkpoint_mono_ns = loop_mono(c->loop) - AUDIT_SIGN_EVERY_NS;
 	strbuf_init(&a->body, 4 * (size_t)AUDIT_BODY_BYTES_MAX);
 	strbuf_init(&a->scratch, RECORD_BYTES_MAX);
 	tree_init(&a->tree);
+	return a;
+}
+
+int audit_open(const struct audit_config *c, struct audit **ret, struct error *err)
+{
+	struct audit *a = audit_alloc(c);
 	int r = db_begin(a->db, err);
 	if (r >= 0) {
 		r = open_log(a, c, err);
@@ -206,18 +279,34 @@ int audit_open(const struct audit_config *c, struct audit **ret, struct error *e
 		audit_free(a);
 		return error_wrap(err, "audit log");
 	}
-	audit_committed(a);
+	a->committed_seq = a->last_seq;
+	r = audit_sign_now(a, false, err);
+	if (r < 0) {
+		audit_free(a);
+		return error_wrap(err, "audit log");
+	}
 	*ret = a;
 	return 0;
 }
 
-void audit_close(struct audit *a)
+/* The last checkpoint: anchors hear of it, and nothing may come after it. */
+static void seal(struct audit *a)
 {
 	struct error err = ERROR_INIT;
+	char note[CHECKPOINT_BYTES_MAX + 1];
+	if (db_in_transaction(a->db) || db_is_broken(a->db) || a->read_only ||
+	    audit_sign_now(a, true, &err) < 0 || a->checkpoint_seq != a->committed_seq)
+		return;
+	if (a->on_checkpoint && audit_newest_note(a, note, &err) >= 0 && note[0])
+		a->on_checkpoint(a->on_checkpoint_arg, a->checkpoint_seq, str_of(note), true);
+	(void)audit_write_head(a, true, false, &err);
+}
+
+void audit_close(struct audit *a)
+{
 	if (!a)
 		return;
 	loop_disarm(a->loop, &a->timer);
-	if (!db_in_transaction(a->db) && !db_is_broken(a->db))
-		(void)audit_sign_now(a, &err);
+	seal(a);
 	audit_free(a);
 }

@@ -8,6 +8,8 @@
 #define ID_BYTES     4
 #define SIG_BYTES    64
 #define TYPE_ED25519 0x01
+#define TYPE_COSIGN  0x04
+#define TIME_BYTES   8
 #define DASH         "\xe2\x80\x94 " /* em dash and a blank begin a signature line */
 
 struct signer {
@@ -17,13 +19,14 @@ struct signer {
 };
 
 /* First 4 bytes of SHA-256(name, LF, type, public key). */
-static void key_id(struct str name, const unsigned char pub[KEY_BYTES], unsigned char out[ID_BYTES])
+static void key_id(struct str name, char type, const unsigned char pub[KEY_BYTES],
+		   unsigned char out[ID_BYTES])
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	unsigned char hash[SHA256_BYTES];
 	strbuf_addstr(&b, name);
 	strbuf_addc(&b, '\n');
-	strbuf_addc(&b, TYPE_ED25519);
+	strbuf_addc(&b, type);
 	strbuf_add(&b, pub, KEY_BYTES);
 	sha256(strbuf_str(&b), hash);
 	memcpy(out, hash, ID_BYTES);
@@ -39,7 +42,7 @@ int signer_new(const char *name, const unsigned char seed[SIGNER_SEED_BYTES], st
 	s->key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, SIGNER_SEED_BYTES);
 	if (!s->key || EVP_PKEY_get_raw_public_key(s->key, pub + 1, &n) != 1 || n != KEY_BYTES)
 		return error_set(err, E_INTERNAL, "no Ed25519 key from the seed");
-	key_id(str_of(name), pub + 1, s->id);
+	key_id(str_of(name), TYPE_ED25519, pub + 1, s->id);
 	char hex[2 * ID_BYTES + 1];
 	hex_encode(s->id, ID_BYTES, hex);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
@@ -65,20 +68,25 @@ const char *signer_vkey(const struct signer *s)
 	return s->vkey;
 }
 
+static bool sign(const struct signer *s, struct str text, unsigned char sig[SIG_BYTES])
+{
+	size_t n = SIG_BYTES;
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = ctx && EVP_DigestSignInit(ctx, NULL, NULL, NULL, s->key) == 1 &&
+		  EVP_DigestSign(ctx, sig, &n, (const unsigned char *)text.ptr, text.len) == 1;
+	EVP_MD_CTX_free(ctx);
+	return ok && n == SIG_BYTES;
+}
+
 int checkpoint_sign(const struct signer *s, int64_t size, const unsigned char root[SHA256_BYTES],
 		    struct strbuf *b, struct error *err)
 {
 	unsigned char sig[ID_BYTES + SIG_BYTES];
-	size_t n = SIG_BYTES, from = b->len;
+	size_t from = b->len;
 	strbuf_addf(b, "%s\n%" PRId64 "\n", s->name, size);
 	base64_encode(str_n((const char *)root, SHA256_BYTES), b);
 	strbuf_addc(b, '\n');
-	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	bool ok = ctx && EVP_DigestSignInit(ctx, NULL, NULL, NULL, s->key) == 1 &&
-		  EVP_DigestSign(ctx, sig + ID_BYTES, &n, (const unsigned char *)b->buf + from,
-				 b->len - from) == 1;
-	EVP_MD_CTX_free(ctx);
-	if (!ok || n != SIG_BYTES)
+	if (!sign(s, str_n(b->buf + from, b->len - from), sig + ID_BYTES))
 		return error_set(err, E_INTERNAL,
 				 "the checkpoint of size %" PRId64 " could not be signed", size);
 	memcpy(sig, s->id, ID_BYTES);
@@ -103,22 +111,23 @@ static bool decode_exactly(struct str base64, unsigned char *out, size_t n)
 }
 
 /* "NAME+HEXID+BASE64(type, key)": false if the id is not the one of name and key. */
-static bool vkey_parse(const char *vkey, const char *origin, unsigned char id[ID_BYTES],
-		       unsigned char pub[KEY_BYTES])
+static bool vkey_parse(const char *vkey, char type, struct str *ret_name,
+		       unsigned char id[ID_BYTES], unsigned char pub[KEY_BYTES])
 {
 	struct str name, rest, hex, key;
 	unsigned char typed[1 + KEY_BYTES], want[ID_BYTES];
 	if (strlen(vkey) > VKEY_BYTES_MAX || !str_cut(str_of(vkey), '+', &name, &rest) ||
 	    !str_cut(rest, '+', &hex, &key))
 		return false;
-	if (!str_is(name, origin) || hex.len != 2 * ID_BYTES || !hex_decode(hex, id, ID_BYTES) ||
+	if (hex.len != 2 * ID_BYTES || !hex_decode(hex, id, ID_BYTES) ||
 	    !decode_exactly(key, typed, sizeof(typed)))
 		return false;
 	char text[2 * ID_BYTES + 1];
 	hex_encode(id, ID_BYTES, text);
 	memcpy(pub, typed + 1, KEY_BYTES);
-	key_id(name, pub, want);
-	return typed[0] == TYPE_ED25519 && !memcmp(want, id, ID_BYTES) && str_is(hex, text);
+	key_id(name, type, pub, want);
+	*ret_name = name;
+	return typed[0] == type && !memcmp(want, id, ID_BYTES) && str_is(hex, text);
 }
 
 static bool signature_fits(const unsigned char pub[KEY_BYTES], struct str text,
@@ -159,30 +168,88 @@ static bool signed_by(struct str lines, const char *origin, const unsigned char 
 	return found;
 }
 
-static bool body_parse(struct str text, const char *origin, struct checkpoint *ret)
+/* Origin, size and root, three lines. */
+static bool body_parse(struct str text, struct str *ret_origin, struct checkpoint *ret)
 {
 	struct str line, rest = text;
-	return str_next_line(&rest, &line) && str_is(line, origin) && str_next_line(&rest, &line) &&
-	       line.len > 0 && char_is_digit(line.ptr[0]) && str_parse_i64(line, &ret->size) &&
+	return str_next_line(&rest, ret_origin) && str_next_line(&rest, &line) && line.len > 0 &&
+	       char_is_digit(line.ptr[0]) && str_parse_i64(line, &ret->size) &&
 	       str_next_line(&rest, &line) && decode_exactly(line, ret->root, SHA256_BYTES) &&
 	       rest.len == 0;
+}
+
+/* The signed text, its last newline included, and the lines of signatures. */
+static bool note_split(struct str note, struct str *ret_text, struct str *ret_lines)
+{
+	ptrdiff_t at = note.len <= CHECKPOINT_BYTES_MAX ? str_find(note, STR("\n\n")) : -1;
+	if (at < 0)
+		return false;
+	*ret_text = str_sub(note, 0, (size_t)at + 1);
+	*ret_lines = str_skip(note, (size_t)at + 2);
+	return true;
+}
+
+int checkpoint_read(struct str note, struct str *ret_origin, struct checkpoint *ret,
+		    struct error *err)
+{
+	struct str text, lines;
+	struct checkpoint c = {0};
+	if (!note_split(note, &text, &lines) || !body_parse(text, ret_origin, &c))
+		return error_set(err, E_CORRUPT, "no signed checkpoint");
+	*ret = c;
+	return 0;
 }
 
 int checkpoint_verify(struct str note, const char *origin, const char *vkey, struct checkpoint *ret,
 		      struct error *err)
 {
 	unsigned char id[ID_BYTES], pub[KEY_BYTES];
+	struct str name, text, lines, said;
 	struct checkpoint c = {0};
-	if (!vkey_parse(vkey, origin, id, pub))
+	if (!vkey_parse(vkey, TYPE_ED25519, &name, id, pub) || !str_is(name, origin))
 		return error_set(err, E_ALTERED, "the key %.80s is not one of %s", vkey, origin);
-	ptrdiff_t at = note.len <= CHECKPOINT_BYTES_MAX ? str_find(note, STR("\n\n")) : -1;
-	if (at < 0)
+	if (!note_split(note, &text, &lines))
 		return error_set(err, E_ALTERED, "the note is no signed checkpoint");
-	struct str text = str_sub(note, 0, (size_t)at + 1);
-	if (!body_parse(text, origin, &c))
+	if (!body_parse(text, &said, &c) || !str_is(said, origin))
 		return error_set(err, E_ALTERED, "the note is no checkpoint of %s", origin);
-	if (!signed_by(str_skip(note, (size_t)at + 2), origin, id, pub, text))
+	if (!signed_by(lines, origin, id, pub, text))
 		return error_set(err, E_ALTERED, "the signature does not fit");
 	*ret = c;
 	return 0;
+}
+
+/* "cosignature/v1", the time, and the text of the note. */
+static void cosigned_text(struct str text, int64_t time_s, struct strbuf *b)
+{
+	strbuf_addf(b, "cosignature/v1\ntime %" PRId64 "\n", time_s);
+	strbuf_addstr(b, text);
+}
+
+static int64_t big_endian(const unsigned char p[TIME_BYTES])
+{
+	uint64_t v = 0;
+	for (size_t i = 0; i < TIME_BYTES; i++)
+		v = v << 8 | p[i];
+	return v > INT64_MAX ? -1 : (int64_t)v;
+}
+
+bool cosignature_fits(struct str note, struct str lines, const char *vkey, int64_t *ret_time_s)
+{
+	unsigned char id[ID_BYTES], pub[KEY_BYTES], sig[ID_BYTES + TIME_BYTES + SIG_BYTES];
+	struct str witness, text, own, line, name, base64;
+	if (!vkey_parse(vkey, TYPE_COSIGN, &witness, id, pub) || !note_split(note, &text, &own))
+		return false;
+	while (str_next_line(&lines, &line)) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * CHECKPOINT_BYTES_MAX);
+		if (!str_has_prefix(line, STR(DASH)) ||
+		    !str_rcut(str_skip(line, strlen(DASH)), ' ', &name, &base64) ||
+		    !str_eq(name, witness) || !decode_exactly(base64, sig, sizeof(sig)) ||
+		    memcmp(sig, id, ID_BYTES) != 0)
+			continue;
+		*ret_time_s = big_endian(sig + ID_BYTES);
+		cosigned_text(text, *ret_time_s, &b);
+		return *ret_time_s >= 0 &&
+		       signature_fits(pub, strbuf_str(&b), sig + ID_BYTES + TIME_BYTES);
+	}
+	return false;
 }

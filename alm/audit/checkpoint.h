@@ -5,6 +5,7 @@
 #ifndef ALM_AUDIT_CHECKPOINT_H
 #define ALM_AUDIT_CHECKPOINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "alm/base/error.h"
@@ -34,9 +35,16 @@ struct checkpoint {
 	unsigned char root[SHA256_BYTES];
 };
 
+/* What the note says, whoever signed it; the origin borrows from the note. E_CORRUPT. */
+int checkpoint_read(struct str note, struct str *ret_origin, struct checkpoint *ret,
+		    struct error *err);
 /* E_ALTERED if the note is not the one of this origin, is malformed, or the signature of the vkey
  * is missing or wrong. Signatures of other keys are ignored. */
 int checkpoint_verify(struct str note, const char *origin, const char *vkey, struct checkpoint *ret,
 		      struct error *err);
+
+/* Cosignatures (c2sp.org/tlog-cosignature, Ed25519): lines of signatures by a witness over the
+ * note's text and a time. True if one of them is the one of the witness' vkey (type 0x04). */
+bool cosignature_fits(struct str note, struct str lines, const char *vkey, int64_t *ret_time_s);
 
 #endif

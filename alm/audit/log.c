@@ -141,6 +141,65 @@ int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err)
 	return 0;
 }
 
+/* The hashes that a full tile has; 0 if it is not there. */
+static int stored_tile(struct db *d, unsigned level, int64_t index,
+		       unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT hashes FROM audit_tile WHERE id = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, tree_tile_id(level, index));
+	r = stmt_step(s, err);
+	if (r > 0) {
+		struct str hashes = stmt_blob(s, 0);
+		r = hashes.len == TREE_TILE_BYTES;
+		if (r)
+			memcpy(out, hashes.ptr, TREE_TILE_BYTES);
+	}
+	stmt_reset(s);
+	return r;
+}
+
+/* n hashes of one tile from the entry first on: leaves, or roots of tiles below. */
+/* NOLINTNEXTLINE(misc-no-recursion): one level less each time */
+static int tile_entries(struct db *d, unsigned level, int64_t first, unsigned n,
+			unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err)
+{
+	int64_t at = first % TREE_TILE;
+	unsigned char(*tile)[SHA256_BYTES] = xmalloc(TREE_TILE_BYTES);
+	int r = stored_tile(d, level, first / TREE_TILE, tile, err);
+	if (r > 0) {
+		memmove(out, tile[at], (size_t)n * SHA256_BYTES);
+	} else if (r == 0 && level == 0) {
+		struct tree_level rows = {.n = 0};
+		r = load_leaves(d, first, first + n, &rows, err);
+		memcpy(out, rows.hash, (size_t)n * SHA256_BYTES);
+	}
+	for (unsigned i = 0; r == 0 && level > 0 && i < n; i++) {
+		r = tile_entries(d, level - 1, (first + i) * TREE_TILE, TREE_TILE, tile, err);
+		if (r >= 0)
+			tree_tile_root(tile[0], out[i]);
+		r = r < 0 ? r : 0;
+	}
+	xfree(tile);
+	return r < 0 ? r : 0;
+}
+
+int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA256_BYTES],
+		struct error *err)
+{
+	unsigned char(*entries)[SHA256_BYTES] = xmalloc(TREE_TILE_BYTES);
+	unsigned width = 1u << (level % 8);
+	int r = tile_entries(arg, level / 8, index * width, width, entries, err);
+	for (; r >= 0 && width > 1; width /= 2)
+		for (unsigned i = 0; i < width / 2; i++)
+			tree_node(entries[2 * i], entries[2 * i + 1], entries[i]);
+	memcpy(out, entries[0], SHA256_BYTES);
+	xfree(entries);
+	return r;
+}
+
 int log_object(const struct record *rec, struct obj **ret, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(RECORD_BYTES_MAX);

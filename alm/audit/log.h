@@ -20,6 +20,10 @@ void log_bind(struct stmt *s, const struct record *rec, struct str chain);
 int log_origin(struct db *d, char **ret, struct error *err);
 /* Right edge of the tree at size, from rows and stored tiles. */
 int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err);
+/* proof_subtree_fn; arg is the struct db. From full tiles, and from rows where there is none: an
+ * archive has none at all. */
+int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA256_BYTES],
+		struct error *err);
 /* {seq, time, type, ...} with body parsed; E_CORRUPT if the body is no JSON. Owned. */
 int log_object(const struct record *r, struct obj **ret, struct error *err);
 /* E_NOTFOUND */

@@ -36,6 +36,8 @@ struct scan {
 	int64_t n_refs;
 	struct snapshot *snapshot;
 	struct verify_objects objects;
+	struct verify_marks marks;
+	int64_t mark_size; /* the next one to be compared */
 	/* Rows whose hash differs from the stored tile: which of the two is wrong shows later. */
 	struct tile_doubt {
 		int64_t seq, end;
@@ -223,6 +225,15 @@ static int check_notes(struct scan *v, int64_t seq, struct error *err)
 	return r;
 }
 
+static void check_mark(struct scan *v)
+{
+	unsigned char root[SHA256_BYTES];
+	tree_root(&v->tree, root);
+	verify_marks_compare(&v->marks, v->mark_size, root,
+			     v->doubt || v->n_tiles || found_below(v->rep, v->mark_size), v->rep);
+	v->mark_size = verify_marks_next(&v->marks, v->mark_size);
+}
+
 /* True if the row is one of the sequence. */
 static bool check_place(struct scan *v, int64_t seq)
 {
@@ -254,6 +265,8 @@ static int check_row(struct scan *v, struct stmt *s, struct error *err)
 	v->rep->last = rec.seq;
 	if (str_is(rec.type, "Transition"))
 		v->rep->transitions++;
+	if (v->mark_size == rec.seq)
+		check_mark(v);
 	int64_t blobs = record_body_blobs(rec.body);
 	v->n_refs += blobs;
 	int r = blobs ? verify_row_refs(v->d, rec.seq, blobs, v->rep, err) : 0;
@@ -350,6 +363,8 @@ static int compare_tables(struct scan *v, const struct verify_options *o, struct
 	int r = scan_rows(v, err);
 	if (r >= 0)
 		r = scan_end(v, err);
+	if (r >= 0)
+		r = verify_marks_end(&v->marks, v->d, rep, err);
 	if (r >= 0 && whole)
 		r = verify_refs(v->d, v->n_refs, rep, err);
 	if (r >= 0 && whole && !o->is_archive)
@@ -399,7 +414,10 @@ static int run(struct scan *v, const struct verify_options *o, struct error *err
 	if (r >= 0)
 		r = verify_objects_init(&v->objects, v->d, o, v->snapshot, rep, err);
 	if (r >= 0)
+		r = verify_marks_init(&v->marks, v->d, o, &v->keys, v->origin, rep, err);
+	if (r >= 0)
 		r = scan_start(v, o, err);
+	v->mark_size = verify_marks_next(&v->marks, rep->last);
 	if (r >= 0)
 		r = scan_rows(v, err);
 	if (r >= 0 && !o->since_checkpoint)
@@ -417,8 +435,11 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 	       struct error *err)
 {
 	struct scan *v = xcalloc(1, sizeof(*v));
-	*ret = (struct verify_report){.is_archive = o->is_archive,
-				      .since_checkpoint = o->since_checkpoint};
+	memset(ret, 0, sizeof(*ret));
+	ret->is_archive = o->is_archive;
+	ret->since_checkpoint = o->since_checkpoint;
+	for (const char *const *p = o->unchecked; p && *p; p++)
+		verify_unchecked(ret, "%s", *p);
 	v->d = d;
 	v->rep = ret;
 	tree_init(&v->tree);
@@ -435,13 +456,55 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 	return r < 0 ? r : 0;
 }
 
+/* The rows of a full tile are what the tile says: what it proves of them holds then. */
+static int check_leaf(struct db *d, int64_t seq, const unsigned char leaf[SHA256_BYTES],
+		      struct error *err)
+{
+	struct stmt *s;
+	int64_t index = seq - 1;
+	int r = db_prepare(d, "SELECT substr(hashes, ?, 32) FROM audit_tile WHERE id = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, index % TREE_TILE * SHA256_BYTES + 1);
+	stmt_bind_int(s, 2, tree_tile_id(0, index / TREE_TILE));
+	r = stmt_step(s, err);
+	if (r > 0 && !str_eq(stmt_blob(s, 0), str_n((const char *)leaf, SHA256_BYTES)))
+		r = error_set(err, E_ALTERED, "row %" PRId64 " is not the one of its tile", seq);
+	stmt_reset(s);
+	return r < 0 ? r : 0;
+}
+
+static int check_tail(struct db *d, struct stmt *s, unsigned char chain[SHA256_BYTES],
+		      struct error *err)
+{
+	struct record rec;
+	unsigned char leaf[SHA256_BYTES];
+	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
+	int64_t expected = 0;
+	int r;
+	while ((r = stmt_step(s, err)) > 0) {
+		log_record(s, &rec);
+		struct str stored = stmt_blob(s, LOG_CHAIN_COLUMN);
+		bool known = expected || rec.seq == 1;
+		record_leaf(&rec, &scratch, leaf);
+		chain_next(chain, leaf, chain);
+		if ((expected && rec.seq != expected) || stored.len != SHA256_BYTES ||
+		    (known && memcmp(chain, stored.ptr, SHA256_BYTES) != 0))
+			return error_set(err, E_ALTERED, "row %" PRId64 " does not fit the chain",
+					 rec.seq);
+		memcpy(chain, stored.ptr, SHA256_BYTES);
+		expected = rec.seq + 1;
+		r = check_leaf(d, rec.seq, leaf, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err)
 {
 	struct stmt *s;
-	struct record rec;
-	unsigned char chain[SHA256_BYTES], leaf[SHA256_BYTES];
-	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
-	int64_t expected = 0;
+	unsigned char chain[SHA256_BYTES];
 	int r = tables_check(d, err);
 	if (r < 0)
 		return r;
@@ -453,21 +516,7 @@ int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err)
 		return r;
 	stmt_bind_int(s, 1, n);
 	chain_start(origin, chain);
-	while ((r = stmt_step(s, err)) > 0) {
-		log_record(s, &rec);
-		struct str stored = stmt_blob(s, LOG_CHAIN_COLUMN);
-		bool known = expected || rec.seq == 1;
-		record_leaf(&rec, &scratch, leaf);
-		chain_next(chain, leaf, chain);
-		if ((expected && rec.seq != expected) || stored.len != SHA256_BYTES ||
-		    (known && memcmp(chain, stored.ptr, SHA256_BYTES) != 0)) {
-			r = error_set(err, E_ALTERED, "row %" PRId64 " does not fit the chain",
-				      rec.seq);
-			break;
-		}
-		memcpy(chain, stored.ptr, SHA256_BYTES);
-		expected = rec.seq + 1;
-	}
+	r = check_tail(d, s, chain, err);
 	stmt_reset(s);
 	return r;
 }
@@ -522,7 +571,10 @@ static void print_intact_log(const struct verify_report *r, struct strbuf *b)
 		    r->rows, r->checkpoints, r->blobs);
 	if (r->unsigned_rows > 0)
 		strbuf_addf(b, "; %" PRId64 " rows after the last checkpoint", r->unsigned_rows);
-	strbuf_adds(b, "; no anchor, so a cut-off end would not show");
+	for (size_t i = 0; i < r->n_anchors; i++)
+		strbuf_addf(b, "; %s", r->anchor_texts[i]);
+	if (!r->n_anchors)
+		strbuf_adds(b, "; no anchor, so a cut-off end would not show");
 	if (r->since_checkpoint)
 		strbuf_addf(b, "; rows up to %" PRId64 " not read again", r->last - r->rows);
 	else if (r->statuses_compared)

@@ -18,6 +18,7 @@
 
 #define VERIFY_FINDINGS_MAX  64
 #define VERIFY_UNCHECKED_MAX 8
+#define VERIFY_ANCHORS_MAX   16
 
 struct verify_finding {
 	int64_t seq, to; /* rows seq..to; 0: not a row */
@@ -26,14 +27,24 @@ struct verify_finding {
 
 struct verify_report {
 	int64_t first, last, rows;
-	int64_t checkpoints, blobs, transitions, statuses, objects, anchors;
+	int64_t checkpoints, blobs, transitions, statuses, objects;
 	int64_t good_checkpoint; /* size of the largest one that fits; 0: none */
 	int64_t unsigned_rows;   /* after the last checkpoint */
 	bool statuses_compared, objects_compared, since_checkpoint, is_archive;
 	size_t n_findings, n_omitted;
 	struct verify_finding findings[VERIFY_FINDINGS_MAX];
+	size_t n_anchors;
+	char anchor_texts[VERIFY_ANCHORS_MAX][256]; /* "anchor file /mnt/a 214 ok (weak)" */
 	size_t n_unchecked;
 	char unchecked[VERIFY_UNCHECKED_MAX][160]; /* what and why */
+};
+
+/* What a place outside of the database remembers. */
+struct verify_anchor {
+	const char *name; /* "file /mnt/log.anchor", "witness https://..." */
+	bool weak;
+	struct str note;  /* and cosignatures */
+	const char *vkey; /* of a witness that must have cosigned it; NULL: none */
 };
 
 /* One live object. */
@@ -45,6 +56,10 @@ struct verify_options {
 	bool skip_file_check;   /* no PRAGMA integrity_check */
 	bool skip_tables_check; /* for tests that took the triggers away */
 	const char *vkey;       /* the key that must be the log's newest; NULL: believe the log */
+	const char *dir;        /* of audit.head; NULL: the log has none */
+	const struct verify_anchor *anchors;
+	size_t n_anchors;
+	const char *const *unchecked; /* what the caller could not look at; NULL-ended, or NULL */
 	/* Calls fn for every live object that has Write records, as it is stored in the same
 	 * database; NULL: not compared. */
 	int (*each_object)(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);

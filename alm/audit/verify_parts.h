@@ -2,6 +2,7 @@
 #ifndef ALM_AUDIT_VERIFY_PARTS_H
 #define ALM_AUDIT_VERIFY_PARTS_H
 
+#include "alm/audit/checkpoint.h"
 #include "alm/audit/objects.h"
 #include "alm/audit/record.h"
 #include "alm/audit/verify.h"
@@ -43,6 +44,29 @@ int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *r
 		 struct error *err);
 int verify_pruned(struct db *d, struct verify_report *rep, struct error *err);
 int verify_file(struct db *d, struct verify_report *rep, struct error *err);
+
+/* verify_anchors.c: sizes and roots that are known from outside of the database. */
+struct verify_marks {
+	const struct verify_options *o;
+	size_t n;
+	struct verify_mark {
+		struct checkpoint checkpoint;
+		char name[128]; /* "anchor file /mnt/log.anchor", "audit.head" */
+		bool weak, is_head, done;
+	} items[VERIFY_ANCHORS_MAX + 1];
+};
+int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
+		      const struct verify_keys *k, const char *origin, struct verify_report *rep,
+		      struct error *err);
+/* The smallest size that is still to be compared, above this one; INT64_MAX: none. */
+int64_t verify_marks_next(const struct verify_marks *m, int64_t size);
+/* The root of this size, as the rows have it; explained: a finding below says why it is another. */
+void verify_marks_compare(struct verify_marks *m, int64_t size,
+			  const unsigned char root[SHA256_BYTES], bool explained,
+			  struct verify_report *rep);
+/* Those of sizes that were not read, and what audit.head says of checkpoints and of the end. */
+int verify_marks_end(struct verify_marks *m, struct db *d, struct verify_report *rep,
+		     struct error *err);
 
 /* verify_objects.c: the live objects against what the log says of them. */
 struct verify_objects {

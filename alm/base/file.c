@@ -11,7 +11,8 @@
 
 #include "alm/base/mem.h"
 
-#define READ_BYTES 16384
+#define READ_BYTES  16384
+#define WRITE_BYTES ((size_t)64 << 10)
 
 static int fail(struct error *err, const char *path)
 {
@@ -119,7 +120,7 @@ int file_read_input(const char *path, struct strbuf *b, struct error *err)
 	return file_read_fd(fd, path, b, err);
 }
 
-static int write_all(int fd, struct str bytes, const char *path, struct error *err)
+static int write_bytes(int fd, struct str bytes, const char *path, struct error *err)
 {
 	while (bytes.len) {
 		ssize_t n = write(fd, bytes.ptr, bytes.len);
@@ -129,9 +130,13 @@ static int write_all(int fd, struct str bytes, const char *path, struct error *e
 			return fail(err, path);
 		bytes = str_skip(bytes, (size_t)n);
 	}
-	if (fsync(fd) < 0)
-		return fail(err, path);
 	return 0;
+}
+
+static int write_all(int fd, struct str bytes, const char *path, struct error *err)
+{
+	int r = write_bytes(fd, bytes, path, err);
+	return r >= 0 && fsync(fd) < 0 ? fail(err, path) : r;
 }
 
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err)
@@ -174,6 +179,64 @@ int file_put(const char *dir, const char *name, struct str bytes, unsigned mode,
 	if (fd < 0)
 		return fail(err, dir);
 	return put_at(fd, name, bytes, mode, err) < 0 ? error_wrap(err, "%s", dir) : 0;
+}
+
+struct file_writer {
+	int fd;
+	struct strbuf pending;
+	char *path;
+};
+
+int file_writer_new(const char *path, unsigned mode, struct file_writer **ret, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return fail(err, path);
+	struct file_writer *w = xcalloc(1, sizeof(*w));
+	w->fd = fd;
+	w->path = xstrdup(path);
+	strbuf_init(&w->pending, WRITE_BYTES);
+	*ret = w;
+	return 0;
+}
+
+int file_writer_add(struct file_writer *w, struct str bytes, struct error *err)
+{
+	int r = 0;
+	if (w->pending.len + bytes.len > WRITE_BYTES) {
+		r = write_bytes(w->fd, strbuf_str(&w->pending), w->path, err);
+		strbuf_clear(&w->pending);
+	}
+	if (r >= 0 && bytes.len > WRITE_BYTES)
+		r = write_bytes(w->fd, bytes, w->path, err);
+	else if (r >= 0)
+		strbuf_addstr(&w->pending, bytes);
+	return r;
+}
+
+static void writer_free(struct file_writer *w)
+{
+	close(w->fd);
+	strbuf_release(&w->pending);
+	xfree(w->path);
+	xfree(w);
+}
+
+int file_writer_close(struct file_writer *w, struct error *err)
+{
+	int r = write_all(w->fd, strbuf_str(&w->pending), w->path, err);
+	if (r < 0)
+		unlink(w->path);
+	writer_free(w);
+	return r;
+}
+
+void file_writer_drop(struct file_writer *w)
+{
+	if (!w)
+		return;
+	unlink(w->path);
+	writer_free(w);
 }
 
 int dir_flush(const char *path, struct error *err)

@@ -46,6 +46,13 @@ int file_replace(const char *path, struct str bytes, unsigned mode, struct error
 int dir_flush(const char *path, struct error *err);
 /* A new file, flushed; E_EXISTS if path exists. */
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
+/* A new file in pieces, for what is larger than memory: flushed by file_writer_close(), removed by
+ * file_writer_drop(); one of the two ends it. E_EXISTS if path exists. */
+struct file_writer;
+int file_writer_new(const char *path, unsigned mode, struct file_writer **ret, struct error *err);
+int file_writer_add(struct file_writer *w, struct str bytes, struct error *err);
+int file_writer_close(struct file_writer *w, struct error *err);
+void file_writer_drop(struct file_writer *w);
 int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */
 int file_info_fd(int fd, const char *path, struct file_info *ret, struct error *err);
 bool file_exists(const char *path);

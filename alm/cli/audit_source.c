@@ -236,7 +236,7 @@ static int each_of_kind(struct session *session, const struct crd_kind *k, verif
 }
 
 /* The folder of this log has no kubeconfig: --data-dir does not say which server is meant. */
-static struct cli without_data_dir(const struct cli *c)
+struct cli audit_source_cluster(const struct cli *c)
 {
 	struct cli copy = *c;
 	copy.values = ARENA_ARRAY(c->arena, struct cli_value, c->n_values + 1);
@@ -249,7 +249,7 @@ static struct cli without_data_dir(const struct cli *c)
 
 int audit_source_statuses(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
 {
-	struct cli c = without_data_dir(arg);
+	struct cli c = audit_source_cluster(arg);
 	CLEANUP(session_freep) struct session *session = NULL;
 	int r = session_open(&c, &session, err);
 	for (size_t i = 0; i < n_crd_kinds && r >= 0; i++)

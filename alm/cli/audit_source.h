@@ -32,6 +32,8 @@ int64_t audit_source_now_us(void);
 int audit_source_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 /* Whether there are such tables. */
 bool audit_source_has_objects(struct db *d);
+/* The command as it asks the cluster of the kubeconfig, whatever --data-dir says. */
+struct cli audit_source_cluster(const struct cli *c);
 /* The statuses of ALM's kinds on the cluster of the kubeconfig; arg is the struct cli. */
 int audit_source_statuses(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 

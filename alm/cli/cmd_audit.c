@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/audit/audit.h"
-#include "alm/audit/export.h"
 #include "alm/audit/row_text.h"
-#include "alm/base/file.h"
 #include "alm/base/visible.h"
+#include "alm/cli/audit_cmds.h"
 #include "alm/cli/audit_source.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/printer.h"
@@ -427,81 +425,6 @@ static int run_diff(struct cli *c, struct error *err)
 	return end(&r, rc, err);
 }
 
-/* What of the log's own folder, or of its cluster, is compared with it. */
-static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],
-			struct verify_options *o)
-{
-	struct error err = ERROR_INIT;
-	if (s->type != AUDIT_DATABASE)
-		return;
-	if (!audit_source_has_objects(s->db)) {
-		o->each_status = audit_source_statuses;
-		o->each_status_arg = c;
-		return;
-	}
-	o->each_object = audit_source_objects;
-	o->each_object_arg = s;
-	if (audit_read_key(s->dir, AUDIT_REDACT_KEY, key, &err) == 0)
-		o->redact_key = key;
-}
-
-static int run_verify(struct cli *c, struct error *err)
-{
-	struct audit_source s = {0};
-	unsigned char key[AUDIT_KEY_BYTES];
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	int rc = audit_source_open(c, &s, err);
-	if (rc < 0)
-		return rc;
-	struct verify_options o = {.is_archive = s.type == AUDIT_ARCHIVE,
-				   .since_checkpoint = cli_flag(c, "since-checkpoint")};
-	struct verify_report *rep = ARENA_NEW(c->arena, struct verify_report);
-	if (cli_flag(c, "replay"))
-		rc = error_set(err, E_UNSUPPORTED, "--replay is not supported");
-	else if (s.type == AUDIT_API)
-		rc = error_set(err, E_UNSUPPORTED,
-			       "a log is verified from its folder (--data-dir) or an archive "
-			       "(--file): AuditRecords carry no chain");
-	add_objects(c, &s, key, &o);
-	if (rc >= 0)
-		rc = verify_log(s.db, &o, rep, err);
-	memset(key, 0, sizeof(key));
-	if (rc >= 0) {
-		verify_print(rep, &b);
-		term_lines(strbuf_str(&b));
-		c->exit_code = verify_exit(rep);
-	}
-	audit_source_release(&s);
-	return rc;
-}
-
-static int write_line(void *arg, struct str line, struct error *err)
-{
-	(void)arg;
-	int lost = term_data(line);
-	return lost ? error_set(err, E_IO, "standard output: %s", strerror(lost)) : 0;
-}
-
-static int run_export(struct cli *c, struct error *err)
-{
-	struct audit_source s = {0};
-	const char *format = cli_value(c, "format");
-	int64_t from, last;
-	if (format && strcmp(format, "jsonl") != 0)
-		return error_set(err, E_UNSUPPORTED, "--format %s: only jsonl is supported",
-				 format);
-	int rc = cli_int(c, "from-seq", 1, &from, err);
-	if (rc >= 0)
-		rc = audit_source_open(c, &s, err);
-	if (rc >= 0 && s.type == AUDIT_API)
-		rc = error_set(err, E_UNSUPPORTED,
-			       "a log is exported from its folder (--data-dir)");
-	if (rc >= 0)
-		rc = export_write(s.db, from, write_line, NULL, &last, err);
-	audit_source_release(&s);
-	return rc;
-}
-
 static const struct cmd_option query_options[] = {SELECTORS, {0}};
 static const struct cmd_option why_options[] = {
 	{"version", "VERSION", "the transition to this version", 0},
@@ -525,19 +448,6 @@ static const struct cmd_option diff_options[] = {
 	SELECTORS,
 	{0},
 };
-static const struct cmd_option verify_options[] = {
-	{"since-checkpoint", NULL, "only the rows after the last checkpoint", 0},
-	{"replay", NULL, "compute every decision again (not supported yet)", 0},
-	{"file", "ARCHIVE", "an exported log instead of the live one", 0},
-	{0},
-};
-static const struct cmd_option export_options[] = {
-	{"format", "FORMAT", "jsonl", 0},
-	{"from-seq", "N", "rows from this number on", 0},
-	{"file", "ARCHIVE", "an exported log instead of the live one", 0},
-	{0},
-};
-
 static const struct cmd audit_query = {
 	.name = "query",
 	.usage = "alm audit query [--type TYPE] [--actor USER] [--subject KIND/NAME] [-o FORMAT]",
@@ -584,24 +494,10 @@ static const struct cmd audit_diff = {
 	.options = diff_options,
 	.run = run_diff,
 };
-static const struct cmd audit_verify = {
-	.name = "verify",
-	.usage = "alm audit verify [--since-checkpoint] [--file ARCHIVE]",
-	.summary = "prove that the log is what was written; exits 4 if not",
-	.options = verify_options,
-	.run = run_verify,
-};
-static const struct cmd audit_export = {
-	.name = "export",
-	.usage = "alm audit export [--format jsonl] [--from-seq N]",
-	.summary = "print the log as an archive",
-	.options = export_options,
-	.run = run_export,
-};
-
-static const struct cmd *const subs[] = {&audit_query,    &audit_why,    &audit_why_not,
-					 &audit_timeline, &audit_state,  &audit_diff,
-					 &audit_verify,   &audit_export, NULL};
+static const struct cmd *const subs[] = {&audit_query,    &audit_why,        &audit_why_not,
+					 &audit_timeline, &audit_state,      &audit_diff,
+					 &audit_verify,   &audit_proof,      &audit_key,
+					 &audit_export,   &audit_accept_gap, NULL};
 
 const struct cmd cmd_audit = {
 	.name = "audit",

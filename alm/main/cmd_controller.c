@@ -18,6 +18,8 @@
 #include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
+#include "alm/main/anchors.h"
+#include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
@@ -50,6 +52,10 @@ struct controller_command {
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
 	struct server *metrics_server;
+	const char *origin;
+	struct anchor_setup setup;
+	struct anchors *anchors;
+	struct error *err; /* why it ends by itself */
 };
 
 static void stop_acting(struct controller_command *c)
@@ -76,7 +82,10 @@ static void on_signal(void *arg, int signal)
 		return;
 	}
 	c->stopping = true;
-	leader_resign(c->leader, stopped, c);
+	if (c->leader)
+		leader_resign(c->leader, stopped, c);
+	else
+		loop_stop(c->loop);
 }
 
 /* --- leadership --- */
@@ -158,6 +167,39 @@ static void on_waiting(void *arg, const char *holder)
 	(void)term_flush();
 }
 
+static void start_leading(struct controller_command *c)
+{
+	struct leader_config lc = {.client = c->client,
+				   .ns = LEASE_NAMESPACE,
+				   .name = LEASE_NAME,
+				   .identity = audit_origin(c->audit),
+				   .on_elected = on_elected,
+				   .on_lost = on_lost,
+				   .on_waiting = on_waiting,
+				   .arg = c};
+	c->leader = leader_new(&lc);
+}
+
+/* An anchor remembers what the log does not have: nothing may be written to the cluster. */
+static void on_refused(void *arg)
+{
+	struct controller_command *c = arg;
+	stop_acting(c);
+	(void)error_set(c->err, E_ALTERED, "%s", audit_read_only(c->audit));
+	if (c->leader && !c->stopping) {
+		c->stopping = true;
+		leader_resign(c->leader, stopped, c);
+	} else
+		loop_stop(c->loop);
+}
+
+static void on_recalled(void *arg)
+{
+	struct controller_command *c = arg;
+	if (!audit_read_only(c->audit))
+		start_leading(c);
+}
+
 /* --- start --- */
 
 static int find_target(struct controller_command *c, struct kubeconfig_target *ret,
@@ -181,8 +223,15 @@ static int open_log(struct controller_command *c, struct error *err)
 			       .layout = DB_LAYOUT};
 	if (data_dir_make(c->data_dir, err) < 0 || db_open(&dc, &c->db, err) < 0)
 		return -err->code;
-	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
-	return audit_open(&ac, &c->audit, err);
+	struct audit_config ac = {.db = c->db,
+				  .loop = c->loop,
+				  .origin = c->origin,
+				  .key_dir = c->data_dir,
+				  .anchor_files = c->setup.files};
+	if (audit_open(&ac, &c->audit, err) < 0)
+		return -err->code;
+	const char *why = audit_read_only(c->audit);
+	return why ? error_set(err, E_ALTERED, "%s", why) : 0;
 }
 
 static int start(struct controller_command *c, struct error *err)
@@ -203,18 +252,13 @@ static int start(struct controller_command *c, struct error *err)
 	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
-	struct leader_config lc = {.client = c->client,
-				   .ns = LEASE_NAMESPACE,
-				   .name = LEASE_NAME,
-				   .identity = audit_origin(c->audit),
-				   .on_elected = on_elected,
-				   .on_lost = on_lost,
-				   .on_waiting = on_waiting,
-				   .arg = c};
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
-	c->leader = leader_new(&lc);
-	if (process_confine(err) < 0)
+	if (anchor_setup_start(&c->setup, c->audit, c->db, c->loop, c->client, &c->anchors, err) <
+		    0 ||
+	    process_confine(err) < 0)
 		return -err->code;
+	anchors_on_refused(c->anchors, on_refused, c);
+	anchors_when_recalled(c->anchors, on_recalled, c);
 	term_print("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
@@ -225,12 +269,13 @@ static void release(struct controller_command *c)
 {
 	stop_acting(c);
 	leader_free(c->leader);
+	audit_close(c->audit); /* its anchors hear of the last checkpoint */
+	anchors_free(c->anchors);
 	client_free(c->client);
 	transport_free(c->transport);
 	server_free(c->metrics_server);
 	alert_sender_close(&c->alert_sender);
 	metrics_free(c->metrics);
-	audit_close(c->audit);
 	db_close(c->db);
 	source_access_close(&c->access);
 	sandbox_free(c->sandbox);
@@ -253,8 +298,11 @@ static int run(struct cli *cli, struct error *err)
 	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0 ||
 	    allowed_hosts_read(cli, &c.hosts, err) < 0)
 		return -err->code;
-	if (process_become(cli_value(cli, "user"), err) < 0)
+	if (process_become(cli_value(cli, "user"), err) < 0 ||
+	    anchor_setup_parse(cli, c.data_dir, "configmap", false, &c.setup, err) < 0)
 		return -err->code;
+	c.origin = cli_value(cli, "audit-origin");
+	c.err = err;
 	c.arena = arena_new(KUBECONFIG_BYTES_MAX * 4);
 	c.loop = loop_event_new();
 	if (start(&c, err) == 0) {
@@ -273,6 +321,7 @@ static const struct cmd_option options[] = {
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
 	SOURCE_ACCESS_OPTIONS,
+	ANCHOR_OPTION,
 	{0},
 };
 

@@ -6,6 +6,7 @@
 #include "alm/cli/term.h"
 #include "alm/io/loop_measure.h"
 #include "alm/io/process.h"
+#include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
 #include "alm/main/protection.h"
 
@@ -36,10 +37,14 @@ static int run(struct cli *cli, struct error *err)
 			   .listen = listen ? listen : "127.0.0.1:6443",
 			   .token_file = cli_value(cli, "token-file"),
 			   .simulate_workloads = cli_flag(cli, "simulate-workloads"),
-			   .no_audit = cli_flag(cli, "no-audit")}};
+			   .no_audit = cli_flag(cli, "no-audit"),
+			   .audit_origin = cli_value(cli, "audit-origin")}};
+	struct anchor_setup anchors;
 	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0 ||
-	    process_become(cli_value(cli, "user"), err) < 0)
+	    process_become(cli_value(cli, "user"), err) < 0 ||
+	    anchor_setup_embedded(cli, c.config.data_dir, &anchors, err) < 0)
 		return -err->code;
+	c.config.anchors = &anchors;
 	c.loop = loop_event_new();
 	c.config.metrics = metrics_new();
 	loop_measure(c.loop, c.config.metrics);
@@ -72,6 +77,7 @@ static const struct cmd_option options[] = {
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},
 	{"no-audit", NULL, "keep no audit log", 0},
+	ANCHOR_OPTION,
 	{0},
 };
 

@@ -12,6 +12,7 @@
 #include "alm/io/loop_measure.h"
 #include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
+#include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
 #include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
@@ -65,6 +66,8 @@ static void on_signal(void *arg, int signal)
 static void crds_applied(void *arg, const struct error *err)
 {
 	struct up *u = arg;
+	if (err && audit_read_only(embedded_audit(u->embedded)))
+		return; /* told already: what is there can be read, nobody acts */
 	if (err) {
 		log_error("the CRDs of ALM could not be created", "error", err->msg);
 		u->exit = error_exit(err->code);
@@ -141,13 +144,16 @@ static int run(struct cli *c, struct error *err)
 				  .own_controllers = true},
 		       .metrics_listen = metrics,
 		       .alertmanager = cli_value(c, "alertmanager")};
+	struct anchor_setup anchors;
 	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0 ||
-	    allowed_hosts_read(c, &u.config.hosts, err) < 0)
+	    allowed_hosts_read(c, &u.config.hosts, err) < 0 ||
+	    process_become(cli_value(c, "user"), err) < 0 ||
+	    anchor_setup_embedded(c, u.config.data_dir, &anchors, err) < 0)
 		return -err->code;
+	u.config.anchors = &anchors;
+	u.config.audit_origin = cli_value(c, "audit-origin");
 	if (!u.config.listen)
 		u.config.listen = "127.0.0.1:6443";
-	if (process_become(cli_value(c, "user"), err) < 0)
-		return -err->code;
 	u.trim.fn = trim;
 	u.loop = loop_event_new();
 	if (start(&u, err) < 0 || process_confine(err) < 0) {
@@ -185,6 +191,7 @@ static const struct cmd_option options[] = {
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here (default)", 0},
 	{"no-simulate-workloads", NULL, "leave their status to others", 0},
 	SOURCE_ACCESS_OPTIONS,
+	ANCHOR_OPTION,
 	{0},
 };
 

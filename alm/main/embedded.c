@@ -13,6 +13,7 @@
 #include "alm/io/jws.h"
 #include "alm/io/serving_cert.h"
 #include "alm/io/tls.h"
+#include "alm/main/anchors.h"
 
 #define TOKENS_MAX       1024
 #define TOKEN_GROUPS_MAX 32
@@ -20,8 +21,10 @@
 #define STOP_GRACE_NS    (2 * NS_PER_S)
 
 struct embedded {
-	const char *data_dir, *listen, *token_file;
+	const char *data_dir, *listen, *token_file, *audit_origin;
 	bool simulate, no_audit, own_controllers, new_ca, new_token;
+	const struct anchor_setup *setup;
+	struct anchors *anchors;
 	struct metrics *metrics;
 	const char *token; /* of admin */
 	struct arena *arena;
@@ -235,7 +238,11 @@ static int open_folder(struct embedded *c, struct error *err)
 		return -err->code;
 	if (db_open(&dc, &c->db, err) < 0 || write_identity(c, err) < 0)
 		return err->code == E_IO ? error_wrap(err, "data folder") : -err->code;
-	struct audit_config ac = {.db = c->db, .loop = c->loop, .key_dir = c->data_dir};
+	struct audit_config ac = {.db = c->db,
+				  .loop = c->loop,
+				  .origin = c->audit_origin,
+				  .key_dir = c->data_dir,
+				  .anchor_files = c->setup->files};
 	return c->no_audit ? audit_bypass(&ac, err) : audit_open(&ac, &c->audit, err);
 }
 
@@ -274,12 +281,16 @@ static int start(struct embedded *c, struct error *err)
 		.own_controllers = c->own_controllers,
 		.metrics = c->metrics,
 	};
-	if (apiserver_new(&ac, &c->api, err) < 0)
+	if (apiserver_new(&ac, &c->api, err) < 0 || write_kubeconfig(c, err) < 0)
 		return -err->code;
 	const char *notice;
 	for (size_t i = 0; (notice = apiserver_notice(c->api, i)) != NULL; i++)
 		log_warn("found at the start", "what", notice);
-	return write_kubeconfig(c, err);
+	if (c->audit && audit_read_only(c->audit))
+		log_error("audit log", "error", audit_read_only(c->audit));
+	return c->audit ? anchor_setup_start(c->setup, c->audit, c->db, c->loop, NULL, &c->anchors,
+					     err)
+			: 0;
 }
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
@@ -296,6 +307,8 @@ int embedded_start(const struct embedded_config *config, struct loop *l, struct 
 	e->hosts = config->hosts;
 	e->no_audit = config->no_audit;
 	e->own_controllers = config->own_controllers;
+	e->audit_origin = config->audit_origin;
+	e->setup = config->anchors;
 	if (start(e, err) < 0)
 		return -err->code;
 	*ret = STEAL(e);
@@ -339,7 +352,8 @@ void embedded_free(struct embedded *e)
 	apiserver_free(e->api);
 	serving_cert_release(&e->serving);
 	server_free(e->http);
-	audit_close(e->audit);
+	audit_close(e->audit); /* its anchors hear of the last checkpoint */
+	anchors_free(e->anchors);
 	db_close(e->db);
 	xfree(e->ca_cert);
 	xfree(e->ca_key);

@@ -12,13 +12,16 @@
 #include "alm/main/allowed_hosts.h"
 
 struct embedded;
+struct anchor_setup;
 struct metrics;
 
 struct embedded_config {
 	const char *data_dir, *listen, *token_file;
 	struct allowed_hosts hosts; /* also names of the serving certificate */
 	bool simulate_workloads, no_audit;
-	bool own_controllers;    /* they run in this process */
+	bool own_controllers;     /* they run in this process */
+	const char *audit_origin; /* NULL: a random one */
+	const struct anchor_setup *anchors;
 	struct metrics *metrics; /* of the process, or NULL */
 };
 

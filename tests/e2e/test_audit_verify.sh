@@ -10,7 +10,7 @@ command -v kubectl >/dev/null || {
 log=$data
 intact() {
 	local out
-	out=$(alm audit verify --data-dir "$log" 2>&1) && ok "intact: $1" || not_ok "intact: $1, exit $?" "$out"
+	if out=$(alm audit verify --data-dir "$log" 2>&1); then ok "intact: $1"; else not_ok "intact: $1, exit $?" "$out"; fi
 }
 crash() {
 	kill -9 "$pid"
@@ -99,6 +99,30 @@ soon "an app deleted while no controller ran is let go" "" gone apptype etcd
 both "an app deleted while no controller ran"
 crash
 both "the controller killed"
+has "its anchor is a ConfigMap of the cluster" "anchor alm-system/alm-audit-anchor" "$(alm audit verify --data-dir "$log" 2>&1)"
+cp -a "$dir/controller" "$dir/old"
+"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+k create -f etcd-apptype.yaml >/dev/null
+k wait apptype/etcd --for=jsonpath='{.status.observedGeneration}'=1 --timeout=60s >/dev/null
+crash
+grown() { [ "$(k get configmap alm-audit-anchor -n alm-system -o 'jsonpath={.data.checkpoint}' | sed -n 2p)" -gt \
+	"$(sqlite3 "$dir/old/alm.db" 'SELECT max(seq) FROM audit')" ] && echo grown; }
+"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+soon "which moves on" grown grown
+up_stop
+rm -rf "$dir/controller"
+mv "$dir/old" "$dir/controller"
+code "an older copy of the log does not act" 4 "LogRolledBack: configmap:alm-system/alm-audit-anchor remembers" \
+	alm controller --data-dir "$dir/controller" --metrics-listen off
+code "until the gap is accepted" 0 "begins anew as" alm audit accept-gap --data-dir "$dir/controller" --reason INC-8
+"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+k delete apptype etcd >/dev/null
+soon "and goes on with what there is" "" gone apptype etcd
+both "a gap accepted"
+up_stop
 kill "$server"
 wait "$server"
 up_stop

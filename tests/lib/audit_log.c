@@ -117,8 +117,8 @@ void audit_log_assert_intact(struct audit_log *l)
 
 void audit_log_remove(const char *dir)
 {
-	static const char *const names[] = {"alm.db",      "alm.db-wal", "alm.db-shm",
-					    "alm.db.lock", "audit.key",  "redact.key"};
+	static const char *const names[] = {"alm.db",    "alm.db-wal", "alm.db-shm", "alm.db.lock",
+					    "audit.key", "redact.key", "audit.head"};
 	struct error err = ERROR_INIT;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		char path[256];

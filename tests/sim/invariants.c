@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/audit/verify.h"
+#include "alm/base/file.h"
 #include "alm/cli/audit_source.h"
 #include "alm/obj/json.h"
 #include "tests/sim/world.h"
@@ -49,10 +50,19 @@ static struct db *program_db(struct world *w)
 	return p && p->db && w->program ? p->db(w->program) : NULL;
 }
 
+static int read_anchor(const char *dir, struct strbuf *note, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&path, "%s/" WORLD_ANCHOR, dir);
+	return file_read(path.buf, note, err);
+}
+
 /* key_dir: of a log with objects beside it; NULL: of one alone. */
 static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 {
 	unsigned char key[AUDIT_KEY_BYTES];
+	struct verify_anchor anchor = {.name = WORLD_ANCHOR};
+	CLEANUP(strbuf_release) struct strbuf note = STRBUF_INIT(CHECKPOINT_BYTES_MAX);
 	struct audit_source source = {.db = db};
 	struct verify_options o = {.skip_file_check = false};
 	CLEANUP(xfreep) struct verify_report *r = xcalloc(1, sizeof(*r));
@@ -62,6 +72,12 @@ static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 		o.each_object = audit_source_objects;
 		o.each_object_arg = &source;
 		o.redact_key = key;
+		o.dir = key_dir;
+		if (read_anchor(key_dir, &note, err) < 0)
+			return -err->code;
+		anchor.note = strbuf_str(&note);
+		o.anchors = &anchor;
+		o.n_anchors = 1;
 	}
 	if (verify_log(db, &o, r, err) < 0)
 		return error_wrap(err, "verify");

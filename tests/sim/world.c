@@ -74,6 +74,8 @@ static int server_start(struct world *w, struct error *err)
 	static const struct apiserver_token tokens[] = {
 		{.token = WORLD_TOKEN, .user = "admin", .groups = groups, .n_groups = 1}};
 	struct db_config dc = {.path = WORLD_DB, .vfs = "sim"};
+	char anchor[128];
+	const char *const anchor_files[] = {anchor, NULL};
 	w->server_starts++;
 	w->server_loop = loop_sim_new(&w->sim, "server");
 	if (db_open(&dc, &w->db, err) < 0)
@@ -81,9 +83,15 @@ static int server_start(struct world *w, struct error *err)
 	struct audit_config ac = {.db = w->db,
 				  .loop = w->server_loop,
 				  .origin = "alm.local/5ca1ab1e5ca1ab1e",
-				  .key_dir = w->key_dir};
+				  .key_dir = w->key_dir,
+				  .anchor_files = anchor_files};
+	(void)snprintf(anchor, sizeof(anchor), "%s/" WORLD_ANCHOR, w->key_dir);
 	if (audit_open(&ac, &w->audit, err) < 0)
 		return -err->code;
+	if (audit_read_only(w->audit)) /* no crash takes what was acknowledged */
+		world_fail(w, "%s", audit_read_only(w->audit));
+	struct anchor *target = anchor_file_new(anchor, w->key_dir);
+	w->anchors = anchors_new(w->audit, w->server_loop, w->db, &target, 1);
 	struct apiserver_config c = {
 		.db = w->db,
 		.loop = w->server_loop,
@@ -107,7 +115,9 @@ static void server_free_all(struct world *w)
 	apiserver_free(w->server);
 	w->server = NULL;
 	audit_close(w->audit);
+	anchors_free(w->anchors);
 	w->audit = NULL;
+	w->anchors = NULL;
 	db_close(w->db);
 	w->db = NULL;
 	net_server_gone(w->net);
@@ -394,10 +404,22 @@ void world_arm_point(struct world *w)
 				   keeps[(w->sim.seed + p->n) % 3]);
 }
 
+/* In memory where there is such a file system: what is flushed there costs nothing. */
+static char *make_folder(void)
+{
+	static const char *const places[] = {"/dev/shm", "/tmp"};
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		char dir[64];
+		(void)snprintf(dir, sizeof(dir), "%s/alm-sim-XXXXXX", places[i]);
+		if (mkdtemp(dir))
+			return xstrdup(dir);
+	}
+	return NULL;
+}
+
 int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
 	       struct error *err)
 {
-	char dir[] = "/tmp/alm-sim-XXXXXX";
 	sim_init(&w->sim, seed, verbose);
 	prng_init(&w->faults.prng, seed, "faults");
 	prng_init(&w->prng, seed, "world");
@@ -411,13 +433,10 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	strbuf_init(&w->user_body, BODY_BYTES_MAX);
 	w->world_loop = loop_sim_new(&w->sim, "world");
 	w->second = (struct timer){.fn = on_second, .arg = w};
-	if (!mkdtemp(dir))
-		return error_set(err, E_IO, "%s cannot be made", dir);
-	w->key_dir = xstrdup(dir);
-	char other[] = "/tmp/alm-sim-XXXXXX";
-	if (!mkdtemp(other))
-		return error_set(err, E_IO, "%s cannot be made", other);
-	w->program_key_dir = xstrdup(other);
+	w->key_dir = make_folder();
+	w->program_key_dir = make_folder();
+	if (!w->key_dir || !w->program_key_dir)
+		return error_set(err, E_IO, "no folder for keys can be made");
 	if (s->setup)
 		s->setup(w);
 	if (server_start(w, err) < 0)

@@ -9,6 +9,7 @@
 #define TESTS_SIM_WORLD_H
 
 #include "alm/apiserver/apiserver.h"
+#include "alm/audit/anchor.h"
 #include "alm/base/clock.h"
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
@@ -19,6 +20,8 @@
 
 #define WORLD_DB    "alm.db"
 #define WORLD_TOKEN "sim"
+/* In the folder of the keys, on a disk that loses nothing. */
+#define WORLD_ANCHOR "anchor"
 
 struct world;
 
@@ -88,6 +91,7 @@ struct world {
 	struct audit *audit;
 	struct apiserver *server;
 	char *key_dir, *program_key_dir;
+	struct anchors *anchors;
 	unsigned server_starts;
 
 	struct loop *program_loop;

@@ -1,0 +1,173 @@
+/* RFC 6962 trees and proofs of every size up to 1,030 against a naive tree; proofs from the tiles
+ * and rows of a log. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/audit/log.h"
+#include "alm/audit/proof.h"
+#include "alm/audit/tree.h"
+#include "tests/lib/audit_log.h"
+
+#define SIZE_MAX_TESTED 1030
+
+static unsigned char leaves[SIZE_MAX_TESTED][SHA256_BYTES];
+
+/* Section 2.1, word by word. */
+/* NOLINTNEXTLINE(misc-no-recursion): halves n */
+static void naive(int64_t from, int64_t n, unsigned char out[SHA256_BYTES])
+{
+	unsigned char left[SHA256_BYTES], right[SHA256_BYTES];
+	int64_t k = 1;
+	if (n == 0) {
+		sha256(STR(""), out);
+		return;
+	}
+	if (n == 1) {
+		memcpy(out, leaves[from], SHA256_BYTES);
+		return;
+	}
+	while (2 * k < n)
+		k *= 2;
+	naive(from, k, left);
+	naive(from + k, n - k, right);
+	tree_node(left, right, out);
+}
+
+static int subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA256_BYTES],
+		   struct error *err)
+{
+	(void)arg;
+	(void)err;
+	assert_true((index + 1) << level <= SIZE_MAX_TESTED);
+	naive(index << level, INT64_C(1) << level, out);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	for (int64_t i = 0; i < SIZE_MAX_TESTED; i++)
+		sha256(str_n((const char *)&i, sizeof(i)), leaves[i]);
+	return 0;
+}
+
+static void test_audit_proof__roots_are_those_of_the_naive_tree(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct tree *t = xcalloc(1, sizeof(*t));
+	unsigned char want[SHA256_BYTES], got[SHA256_BYTES];
+	for (int64_t n = 0; n <= SIZE_MAX_TESTED; n++) {
+		naive(0, n, want);
+		tree_root(t, got);
+		assert_memory_equal(got, want, SHA256_BYTES);
+		assert_ok(proof_root(subtree, NULL, n, got, &err), &err);
+		assert_memory_equal(got, want, SHA256_BYTES);
+		if (n < SIZE_MAX_TESTED)
+			assert_ok(tree_push(t, leaves[n], NULL, NULL, &err), &err);
+	}
+	xfree(t);
+}
+
+static void check_inclusion(int64_t index, int64_t n, const unsigned char root[SHA256_BYTES])
+{
+	struct error err = ERROR_INIT;
+	struct proof p = {.n = 0};
+	assert_ok(proof_inclusion(subtree, NULL, index, n, &p, &err), &err);
+	assert_true(proof_inclusion_fits(&p, leaves[index], index, n, root));
+	assert_false(
+		proof_inclusion_fits(&p, leaves[(index + 1) % SIZE_MAX_TESTED], index, n, root));
+	assert_false(proof_inclusion_fits(&p, leaves[index], index + n, n, root));
+	if (n > 1)
+		assert_false(proof_inclusion_fits(&p, leaves[index], (index + 1) % n, n, root));
+	if (p.n) {
+		p.hash[p.n / 2][5] ^= 1;
+		assert_false(proof_inclusion_fits(&p, leaves[index], index, n, root));
+		p.hash[p.n / 2][5] ^= 1;
+		p.n--;
+		assert_false(proof_inclusion_fits(&p, leaves[index], index, n, root));
+	}
+}
+
+static void check_consistency(int64_t m, int64_t n, const unsigned char root[SHA256_BYTES])
+{
+	struct error err = ERROR_INIT;
+	struct proof p = {.n = 0};
+	unsigned char old[SHA256_BYTES], other[SHA256_BYTES];
+	naive(0, m, old);
+	memcpy(other, old, sizeof(other));
+	other[0] ^= 1;
+	assert_ok(proof_consistency(subtree, NULL, m, n, &p, &err), &err);
+	assert_true(proof_consistency_fits(&p, m, old, n, root));
+	assert_false(proof_consistency_fits(&p, n + 1, old, n, root));
+	if (!m)
+		return;
+	assert_false(proof_consistency_fits(&p, m, other, n, root));
+	if (!p.n)
+		return;
+	p.hash[p.n - 1][31] ^= 1;
+	assert_false(proof_consistency_fits(&p, m, old, n, root));
+}
+
+static void test_audit_proof__every_size_proves_its_leaves_and_prefixes(void **state)
+{
+	(void)state;
+	unsigned char root[SHA256_BYTES];
+	for (int64_t n = 1; n <= SIZE_MAX_TESTED; n++) {
+		int64_t step = n < 70 ? 1 : n / 17;
+		naive(0, n, root);
+		for (int64_t i = 0; i < n; i += step) {
+			check_inclusion(i, n, root);
+			check_consistency(i, n, root);
+		}
+		check_inclusion(n - 1, n, root);
+		check_consistency(n, n, root);
+	}
+}
+
+/* The same from the tables: full tiles, their right edge, and rows. */
+static void check_log(struct db *d, int64_t n)
+{
+	struct error err = ERROR_INIT;
+	unsigned char got[SHA256_BYTES], want[SHA256_BYTES], leaf[SHA256_BYTES];
+	struct tree *t = xcalloc(1, sizeof(*t));
+	assert_ok(log_load_tree(d, n, t, &err), &err);
+	tree_root(t, want);
+	assert_ok(proof_root(log_subtree, d, n, got, &err), &err);
+	assert_memory_equal(got, want, SHA256_BYTES);
+	for (int64_t i = 0; i < n; i += n / 5 + 1) {
+		struct proof p = {.n = 0};
+		assert_ok(proof_inclusion(log_subtree, d, i, n, &p, &err), &err);
+		assert_ok(log_subtree(d, 0, i, leaf, &err), &err);
+		assert_true(proof_inclusion_fits(&p, leaf, i, n, want));
+		assert_ok(log_load_tree(d, i, t, &err), &err);
+		tree_root(t, got);
+		assert_ok(proof_consistency(log_subtree, d, i, n, &p, &err), &err);
+		assert_true(proof_consistency_fits(&p, i, got, n, want));
+	}
+	xfree(t);
+}
+
+static void test_audit_proof__a_log_proves_its_rows(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	audit_log_fill(&l, 1100, 50);
+	static const int64_t sizes[] = {1,   2,   3,   255,  256,  257, 300,
+					511, 512, 513, 1000, 1024, 1101};
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+		check_log(l.db, sizes[i]);
+	audit_log_close(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_proof__roots_are_those_of_the_naive_tree),
+		cmocka_unit_test(test_audit_proof__every_size_proves_its_leaves_and_prefixes),
+		cmocka_unit_test(test_audit_proof__a_log_proves_its_rows),
+	};
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
