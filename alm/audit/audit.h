@@ -102,6 +102,10 @@ int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, stru
 /* Newest transitionSeq of the uid and the row that has it; 0 if there is none. */
 int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,
 	       struct error *err);
+/* The status that transition tseq of the uid announced, of its record or of a snapshot. E_NOTFOUND.
+ * Owned. */
+int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj **ret,
+		    struct error *err);
 /* One row as an object with the keys of specs/audit.md 2; E_NOTFOUND. Owned. */
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
 /* Whether the newest Transition of the uid says Deleted; tseq and row as audit_head() gives them.
@@ -127,12 +131,13 @@ const unsigned char *audit_redact_key(const struct audit *a); /* of REDACT_KEY_B
 /* The objects beside the log are not those that its Write rows speak of: it is new, or they were
  * written without it, or by other rules of redaction. audit_record_objects() makes good for it. */
 bool audit_objects_unknown(struct audit *a);
-/* Appends, as audit_append_now(), the System row whose snapshot says what all objects are:
- * each() calls fn for every one. reason: "ObjectsRecorded". */
-int audit_record_objects(
-	struct audit *a, const char *reason,
-	int (*each)(void *arg, int (*fn)(void *fn_arg, const struct obj *o, struct error *err),
-		    void *fn_arg, struct error *err),
-	void *arg, struct error *err);
+/* Calls fn for every object. */
+typedef int (*audit_each_fn)(void *arg,
+			     int (*fn)(void *fn_arg, const struct obj *o, struct error *err),
+			     void *fn_arg, struct error *err);
+/* Appends, as audit_append_now(), the System row whose snapshot says what all objects are, and how
+ * far their transitions had come. reason: "ObjectsRecorded". */
+int audit_record_objects(struct audit *a, const char *reason, audit_each_fn each, void *arg,
+			 struct error *err);
 
 #endif

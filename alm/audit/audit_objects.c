@@ -2,10 +2,14 @@
  * its Write rows (snapshot.h). */
 #include "alm/audit/audit.h"
 
+#include <inttypes.h>
+
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/objects.h"
 #include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 
 bool audit_objects_unknown(struct audit *a)
 {
@@ -24,33 +28,115 @@ void audit_set_digests(const struct audit *a, struct obj *body)
 	obj_set_str(body, "digests", id);
 }
 
-static int add_object(void *arg, const struct obj *o, struct error *err)
+struct recording {
+	struct audit *audit;
+	struct snapshot_writer writer;
+	struct obj *heads; /* uid -> transitionSeq */
+};
+
+/* Of an object whose transitions are in no record: how far they had come. */
+static int add_status(struct recording *w, const struct obj *o, struct obj *entry,
+		      struct error *err)
 {
-	struct snapshot_writer *w = arg;
-	CLEANUP(obj_unrefp) struct obj *entry = objects_entry(w->audit->redact_key, o);
-	return snapshot_put(w, entry, err);
+	int64_t has = obj_i64(o, "status.transitionSeq", 0), tseq = 0, seq = 0;
+	int r = audit_head(w->audit, meta_uid(o), &tseq, &seq, err);
+	if (r < 0 || tseq || has <= 0)
+		return r;
+	CLEANUP(xfreep) char *text = json_text(obj_get(o, "status"));
+	obj_set_int(entry, "transitionSeq", has);
+	obj_set_str(entry, "status", text);
+	obj_set_int(w->heads, meta_uid(o), has);
+	return 0;
 }
 
-int audit_record_objects(
-	struct audit *a, const char *reason,
-	int (*each)(void *arg, int (*fn)(void *fn_arg, const struct obj *o, struct error *err),
-		    void *fn_arg, struct error *err),
-	void *arg, struct error *err)
+static int add_object(void *arg, const struct obj *o, struct error *err)
 {
-	CLEANUP(snapshot_release) struct snapshot_writer w;
+	struct recording *w = arg;
+	CLEANUP(obj_unrefp) struct obj *entry = objects_entry(w->audit->redact_key, o);
+	int r = meta_uid(o) ? add_status(w, o, entry, err) : 0;
+	return r < 0 ? r : snapshot_put(&w->writer, entry, err);
+}
+
+static int put_heads(struct recording *w, int64_t seq, struct error *err)
+{
+	OBJ_EACH (it, w->heads) {
+		struct stmt *s;
+		int64_t tseq = 0;
+		int r = db_prepare(w->audit->db,
+				   "INSERT INTO audit_head (uid, tseq, seq) VALUES (?, ?, ?)", &s,
+				   err);
+		if (r < 0)
+			return r;
+		(void)obj_as_i64(it.value, &tseq);
+		stmt_bind_cstr(s, 1, it.key);
+		stmt_bind_int(s, 2, tseq);
+		stmt_bind_int(s, 3, seq);
+		r = stmt_step(s, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int record(struct recording *w, const char *reason, audit_each_fn each, void *arg,
+		  struct error *err)
+{
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	int64_t seq;
-	snapshot_begin(&w, a);
+	int64_t seq = 0;
 	obj_set_str(body, "what", "objects");
-	audit_set_digests(a, body);
-	int r = each(arg, add_object, &w, err);
+	audit_set_digests(w->audit, body);
+	int r = each(arg, add_object, w, err);
 	if (r >= 0)
-		r = snapshot_end(&w, body, err);
+		r = snapshot_end(&w->writer, body, err);
 	struct audit_row row = {.type = "System",
 				.reason = reason,
-				.subject = {.kind = "Log", .name = a->origin},
+				.subject = {.kind = "Log", .name = w->audit->origin},
 				.body = body};
-	return r < 0 ? r : audit_append_now(a, &row, &seq, err);
+	if (r >= 0)
+		r = audit_append(w->audit, &row, &seq, err);
+	return r < 0 ? r : put_heads(w, seq, err);
+}
+
+int audit_record_objects(struct audit *a, const char *reason, audit_each_fn each, void *arg,
+			 struct error *err)
+{
+	struct recording w = {.audit = a, .heads = obj_map()};
+	bool nested = db_in_transaction(a->db);
+	int r = nested ? 0 : db_begin(a->db, err);
+	snapshot_begin(&w.writer, a);
+	if (r >= 0)
+		r = record(&w, reason, each, arg, err);
+	if (r >= 0 && !nested)
+		r = db_commit(a->db, err);
+	snapshot_release(&w.writer);
+	obj_unref(w.heads);
+	if (r < 0) {
+		if (!nested)
+			db_rollback(a->db);
+		audit_rolled_back(a);
+		return r;
+	}
+	if (!nested)
+		audit_committed(a);
+	return 0;
+}
+
+int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj **ret,
+		    struct error *err)
+{
+	struct objects_log l = {.db = a->db, .key = a->redact_key};
+	struct snapshot *s = NULL;
+	*ret = NULL;
+	int r = objects_status(&l, uid, tseq, ret, err);
+	if (r >= 0 && !*ret)
+		r = snapshot_load(a->db, &s, err);
+	l.snapshot = s;
+	if (r >= 0 && s)
+		r = objects_status(&l, uid, tseq, ret, err);
+	snapshot_free(s);
+	if (r >= 0 && !*ret)
+		return error_set(err, E_NOTFOUND, "no record announces transition %" PRId64, tseq);
+	return r < 0 ? r : 0;
 }
 
 int audit_bypass(const struct audit_config *c, struct error *err)

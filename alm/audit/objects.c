@@ -113,9 +113,8 @@ static int row_status(struct db *d, const struct obj *row, struct obj **ret, str
 	return r < 0 ? r : json_parse(strbuf_str(&b), ret, err);
 }
 
-/* The status that transition tseq announced; NULL if the log does not have it. Owned. */
-static int status_at(const struct objects_log *l, const char *uid, int64_t tseq, struct obj **ret,
-		     struct error *err)
+int objects_status(const struct objects_log *l, const char *uid, int64_t tseq, struct obj **ret,
+		   struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	*ret = NULL;
@@ -139,7 +138,7 @@ static int has_status_of(const struct objects_log *l, const struct obj *o, int64
 	const struct obj *status = obj_get(o, "status");
 	if (tseq == 0)
 		return !status;
-	int r = status_at(l, meta_uid(o), tseq, &logged, err);
+	int r = objects_status(l, meta_uid(o), tseq, &logged, err);
 	if (r < 0 || !logged)
 		return r;
 	return status ? obj_equal(status, logged) : obj_len(logged) == 0;

@@ -42,6 +42,9 @@ int objects_judge_gone(const struct objects_log *l, const char *uid, int64_t seq
 int objects_judge_status(const struct objects_log *l, const struct obj *o, int64_t seq,
 			 struct objects_verdict *ret, struct error *err);
 
+/* The status that transition tseq announced; NULL if the log does not have it. Owned. */
+int objects_status(const struct objects_log *l, const char *uid, int64_t tseq, struct obj **ret,
+		   struct error *err);
 /* Newest transitionSeq of the uid up to the record seq, 0 if it has none. */
 int objects_transition(const struct objects_log *l, const char *uid, int64_t seq, int64_t *ret_tseq,
 		       struct error *err);

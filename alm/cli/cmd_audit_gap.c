@@ -1,11 +1,11 @@
 /* cmd_audit_gap: a gap in the log that cannot be closed is accepted, for a reason. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "alm/audit/gap.h"
 #include "alm/base/file.h"
 #include "alm/cli/audit_anchors.h"
 #include "alm/cli/audit_cmds.h"
+#include "alm/cli/term.h"
 
 static int no_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
 {

@@ -1,6 +1,5 @@
 /* cmd_audit_verify: is the log what was written, and the proof of one record to somebody else. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/audit/audit.h"
@@ -9,6 +8,7 @@
 #include "alm/audit/proof.h"
 #include "alm/cli/audit_anchors.h"
 #include "alm/cli/audit_cmds.h"
+#include "alm/cli/term.h"
 
 /* What of the log's own folder, or of its cluster, is compared with it. */
 static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],

@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/base/map.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -28,6 +29,7 @@ struct executor *executor_new(const struct executor_config *c)
 	struct executor *x = xcalloc(1, sizeof(*x));
 	x->c = *c;
 	x->chain = chain_new(c->audit, c->db);
+	x->kept = status_kept_new();
 	TAILQ_INIT(&x->starting);
 	TAILQ_INIT(&x->appended);
 	TAILQ_INIT(&x->running);
@@ -75,6 +77,7 @@ void executor_free(struct executor *x)
 	free_list(&x->appended);
 	free_list(&x->running);
 	chain_free(x->chain);
+	map_free(x->kept);
 	xfree(x);
 }
 
@@ -234,10 +237,9 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 }
 
 /* The object to write: live, with this status and seq. */
-static void set_status(struct run *r, const struct action *a, const struct obj *status,
-		       int64_t tseq)
+void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq)
 {
-	struct obj *o = obj_keep(r->a, obj_copy(a->subject));
+	struct obj *o = obj_keep(r->a, obj_copy(live));
 	struct obj *copy = obj_copy(status);
 	obj_set_int(copy, "transitionSeq", tseq);
 	obj_set(o, "status", copy);
@@ -249,50 +251,18 @@ static void set_status(struct run *r, const struct action *a, const struct obj *
 static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64_t tseq,
 			 struct error *err)
 {
-	struct obj *row = NULL;
-	if (audit_row_get(r->x->c.audit, row_seq, &row, err) < 0)
-		return -err->code;
-	obj_keep(r->a, row);
-	const struct obj *status = obj_path(row, "body.status");
-	const char *inlined = obj_as_string(status);
-	if (inlined || obj_has(status, "parts")) { /* its text; over 4 KiB what names it */
-		CLEANUP(strbuf_release) struct strbuf text =
-			STRBUF_INIT(AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX);
-		struct obj *o = NULL;
-		if (inlined && !cstr_has_prefix(inlined, "sha256:"))
-			strbuf_adds(&text, inlined);
-		else if (audit_text_get(r->x->c.audit, status, &text, err) < 0)
-			return -err->code;
-		if (json_parse(strbuf_str(&text), &o, err) < 0)
-			return -err->code;
-		status = obj_keep(r->a, o);
-	}
-	if (cstr_eq(obj_str(row, "reason"), "Deleted")) {
-		r->status_seq = row_seq;
-		r->status_tseq = tseq;
-		return 0; /* only the finalizer is left to go */
-	}
-#ifdef PLANT_22 /* a redo decides anew */
-	status = a->body;
-#endif
-	set_status(r, a, status, tseq);
+	struct obj *status = NULL;
 	r->status_seq = row_seq;
-	return 0;
-}
-
-#define STATUS_INLINE_MAX 4096
-
-static int put_status(struct run *r, struct obj *body, const struct obj *status, struct error *err)
-{
-	CLEANUP(xfreep) char *text = json_text(status);
-	struct obj *ref = NULL;
-	if (strlen(text) <= STATUS_INLINE_MAX) {
-		obj_set_str(body, "status", text); /* as text: exact to the byte (audit.md 4) */
-		return 0;
-	}
-	if (audit_text_put(r->x->c.audit, str_of(text), &ref, err) < 0)
+	r->status_tseq = tseq;
+	if (audit_is_deleted(r->x->c.audit, row_seq))
+		return 0; /* only the finalizer is left to go */
+	if (audit_announced(r->x->c.audit, meta_uid(a->subject), tseq, &status, err) < 0)
 		return -err->code;
-	obj_set(body, "status", ref);
+	obj_keep(r->a, status);
+#ifdef PLANT_22 /* a redo decides anew */
+	status = mem_unconst(a->body);
+#endif
+	set_status(r, a->subject, status, tseq);
 	return 0;
 }
 
@@ -329,29 +299,12 @@ static struct obj *transition_body(struct run *r, const struct action *a)
 	return body;
 }
 
-static int append_status(struct run *r, struct action *a, struct error *err)
+static int append_next(struct run *r, struct action *a, int64_t logged, struct error *err)
 {
 	struct executor *x = r->x;
-	int64_t seen = obj_i64(a->subject, "status.transitionSeq", 0), logged = 0, row_seq = 0;
-	if (audit_head(x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
-		return -err->code;
-	r->status_action = a;
-#ifdef PLANT_21 /* the next number is taken from the view, not from the log */
-	logged = seen;
-#endif
-	if (seen == logged - 1)
-		return repeat_status(r, a, row_seq, logged, err);
-	if (seen < logged)
-		return error_set(err, E_CONFLICT, "%s %s: the view is older than the log",
-				 meta_kind(a->subject), meta_name(a->subject));
-	if (seen > logged)
-		return error_set(err, E_ALTERED,
-				 "%s %s: LogBehindStatus: status has transition %lld, the log %lld",
-				 meta_kind(a->subject), meta_name(a->subject), (long long)seen,
-				 (long long)logged);
 	struct obj *body = transition_body(r, a);
-	set_status(r, a, a->body, logged + 1);
-	if (put_status(r, body, obj_get(r->status, "status"), err) < 0)
+	set_status(r, a->subject, a->body, logged + 1);
+	if (status_put(r, body, obj_get(r->status, "status"), err) < 0)
 		return -err->code;
 	struct audit_row row = {.type = "Transition",
 				.reason = a->reason,
@@ -370,6 +323,48 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 	if (a->row_only)
 		r->status = NULL;
 	return 0;
+}
+
+static int append_status(struct run *r, struct action *a, struct error *err)
+{
+	int64_t logged = 0, row_seq = 0;
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+#ifdef PLANT_21 /* the next number is taken from the view, not from the log */
+	logged = obj_i64(a->subject, "status.transitionSeq", 0);
+#endif
+	if (r->turn == STATUS_SAID)
+		return 0;
+	int rc = r->turn == STATUS_REPEAT ? repeat_status(r, a, row_seq, logged, err) : -E_NOTFOUND;
+	/* A record that is no more (an accepted gap) cannot be repeated. */
+	return rc == -E_NOTFOUND ? append_next(r, a, logged, err) : rc;
+}
+
+/* The status of the plan's object is not the log's: that comes first, and the rest of the plan, as
+ * it was decided by it, not at all. 1 if so. */
+static int divert(struct run *r, struct error *err)
+{
+	int64_t seen, logged = 0, row_seq = 0;
+	struct action *a = r->plan.head;
+	while (a && a->type != ACT_STATUS)
+		a = a->next;
+	if (!a)
+		return 0;
+	seen = obj_i64(a->subject, "status.transitionSeq", 0);
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+#ifdef PLANT_21
+	logged = seen;
+#endif
+	r->status_action = a;
+	r->turn = status_turn(r, a, seen, logged, row_seq);
+	r->looks = r->turn == STATUS_LOOK;
+	if (r->turn == STATUS_RESTORE &&
+	    status_restore(r, a->subject, logged, "StatusRestored", err) < 0)
+		return -err->code;
+	if (r->turn == STATUS_BEHIND && status_behind(r, seen, logged, err) < 0)
+		return -err->code;
+	return r->turn == STATUS_LOOK || r->turn == STATUS_RESTORE || r->turn == STATUS_BEHIND;
 }
 
 static int append_plan(struct run *r, struct error *err)
@@ -410,6 +405,9 @@ static int append_plan(struct run *r, struct error *err)
 
 static int append_rows(struct run *r, struct error *err)
 {
+	int diverted = divert(r, err);
+	if (diverted != 0)
+		return diverted < 0 ? diverted : 0;
 	for (struct action *a = r->plan.head; a; a = a->next)
 		if (a->type == ACT_ROW && append_row(r, a, err) < 0)
 			return -err->code;
@@ -512,7 +510,9 @@ static void start_runs(void *arg)
 			continue;
 		}
 		r->live = true;
-		if (!r->failed && r->status)
+		if (!r->failed && r->looks)
+			status_look(r);
+		else if (!r->failed && r->status)
 			write_status(r);
 		else if (!r->failed && r->status_action && r->status_action->row_only)
 			write_farewell(r);

@@ -9,6 +9,16 @@
 #include "alm/controllers/executor.h"
 #include "alm/controllers/live_gate.h"
 
+/* What becomes of a status: executor_status.c. */
+enum status_turn {
+	STATUS_NEXT,    /* record S+1, then the status */
+	STATUS_REPEAT,  /* the status of record S once more */
+	STATUS_SAID,    /* nothing: the server keeps what it made of it */
+	STATUS_LOOK,    /* status_look(), after the commit */
+	STATUS_RESTORE, /* status_restore(): nothing else of the plan is done */
+	STATUS_BEHIND,  /* status_behind(), likewise */
+};
+
 struct run {
 	TAILQ_ENTRY(run) link;
 	struct executor *x;
@@ -28,6 +38,8 @@ struct run {
 	int64_t status_tseq;
 	int64_t last_seq; /* of this run's rows */
 	bool changed, refreshed, failed, live, waits, knows_secrets;
+	enum status_turn turn;
+	bool looks; /* whether the status is a regressed one shows the live object */
 	struct error err;
 	TAILQ_HEAD(, step_call) calls;
 #ifdef PLANT_18
@@ -60,6 +72,7 @@ struct executor {
 	struct task commit, started;
 	struct timer halt;
 	bool halted;
+	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
 };
 
 void run_continue(struct run *r);
@@ -72,6 +85,20 @@ void run_put(struct run *r, const char *id, const struct error *err, struct str 
 	     struct obj *value);
 struct step_call *call_new(struct run *r, struct action *a);
 void call_done(struct step_call *c); /* the run goes on */
+
+/* executor_status.c */
+enum status_turn status_turn(struct run *r, const struct action *a, int64_t seen, int64_t logged,
+			     int64_t row_seq);
+int status_restore(struct run *r, const struct obj *live, int64_t logged, const char *reason,
+		   struct error *err);
+int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err);
+void status_look(struct run *r);
+/* body.status of a Transition record. */
+int status_put(struct run *r, struct obj *body, const struct obj *status, struct error *err);
+void status_note_written(struct run *r, const struct obj *returned);
+struct map *status_kept_new(void);
+/* executor.c: r->status is live with this status. */
+void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq);
 
 /* Start one action; they end in call_done() or run_fail(). */
 void write_status(struct run *r);

@@ -141,6 +141,7 @@ static void status_written(void *arg, const struct client_reply *reply)
 		if (r->late.type)
 			(void)audit_append_now(r->x->c.audit, &r->late, &r->status_seq, &late);
 #endif
+		status_note_written(r, reply->body);
 		observe(r, resource_of(r, r->status_action), reply->body);
 		char id[64];
 		snprintf(id, sizeof(id), "%llx", (unsigned long long)r->status_tseq);

@@ -74,7 +74,7 @@ up_stop
 server=$!
 timeout 60 sh -c "until [ -s '$dir/out2' ]; do sleep 0.1; done"
 export KUBECONFIG=$dir/server/kubeconfig
-"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
 pid=$!
 both() {
 	log=$dir/server
@@ -93,7 +93,7 @@ k create -f etcd-apptype.yaml >/dev/null
 k wait apptype/etcd --for=condition=Ready=False --timeout=60s >/dev/null
 crash
 k delete apptype etcd --wait=false >/dev/null
-"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
 pid=$!
 soon "an app deleted while no controller ran is let go" "" gone apptype etcd
 both "an app deleted while no controller ran"
@@ -101,14 +101,14 @@ crash
 both "the controller killed"
 has "its anchor is a ConfigMap of the cluster" "anchor alm-system/alm-audit-anchor" "$(alm audit verify --data-dir "$log" 2>&1)"
 cp -a "$dir/controller" "$dir/old"
-"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
 pid=$!
 k create -f etcd-apptype.yaml >/dev/null
 k wait apptype/etcd --for=jsonpath='{.status.observedGeneration}'=1 --timeout=60s >/dev/null
 crash
 grown() { [ "$(k get configmap alm-audit-anchor -n alm-system -o 'jsonpath={.data.checkpoint}' | sed -n 2p)" -gt \
 	"$(sqlite3 "$dir/old/alm.db" 'SELECT max(seq) FROM audit')" ] && echo grown; }
-"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
 pid=$!
 soon "which moves on" grown grown
 up_stop
@@ -117,7 +117,7 @@ mv "$dir/old" "$dir/controller"
 code "an older copy of the log does not act" 4 "LogRolledBack: configmap:alm-system/alm-audit-anchor remembers" \
 	alm controller --data-dir "$dir/controller" --metrics-listen off
 code "until the gap is accepted" 0 "begins anew as" alm audit accept-gap --data-dir "$dir/controller" --reason INC-8
-"$alm_bin" controller --data-dir "$dir/controller" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
 pid=$!
 k delete apptype etcd >/dev/null
 soon "and goes on with what there is" "" gone apptype etcd

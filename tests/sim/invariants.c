@@ -130,6 +130,10 @@ static const struct {
 	 " GROUP BY json_extract(CAST(o.value AS TEXT), '$.spec.appTypeRef.name'), 1"
 	 " HAVING count(*) > 1 LIMIT 1",
 	 true},
+	{"status put back that nobody had changed",
+	 "SELECT seq || ' ' || name FROM audit WHERE reason IN ('StatusEdited', 'StatusRestored',"
+	 " 'StatusRegressed', 'StatusContested', 'LogBehindStatus') LIMIT 1",
+	 false},
 	{"gap in the transitions of an object",
 	 "SELECT uid FROM audit WHERE type = 'Transition' GROUP BY uid"
 	 " HAVING count(*) <> max(tseq) OR min(tseq) <> 1 LIMIT 1",
