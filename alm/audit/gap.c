@@ -295,7 +295,7 @@ static int replace_log(struct gap *g, struct error *err)
 	return r < 0 ? r : audit_write_head(g->new, true, true, err);
 }
 
-static int accept(struct gap *g, struct error *err)
+static int accept_gap(struct gap *g, struct error *err)
 {
 	int r = open_old(g, err);
 	if (r < 0)
@@ -333,7 +333,7 @@ int gap_accept(const struct gap_config *c, struct gap_result *ret, struct error 
 {
 	struct gap g = {.c = c, .out = ret, .entries = map_new(entry_free), .body = obj_map()};
 	*ret = (struct gap_result){.rows = 0};
-	int r = accept(&g, err);
+	int r = accept_gap(&g, err);
 	/* The old one is not closed: nothing may be signed for it any more. */
 	audit_free(g.old);
 	audit_free(g.new);

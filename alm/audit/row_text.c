@@ -165,6 +165,23 @@ static void transition(const struct obj *row, const struct obj *plan, const stru
 	add_message(message, b);
 }
 
+/* ", 0.9.6 -> 0.9.5" */
+static void add_versions(const struct obj *row, struct strbuf *b)
+{
+	const char *from = obj_str(row, "body.version.from"), *to = obj_str(row, "body.version.to");
+	if (to)
+		strbuf_addf(b, ", %s%s%s", from ? from : "", from ? " -> " : "", to);
+}
+
+/* ", ResourceDropped of etcds.etcd.coreos.com/v1 spec.size" */
+static void add_waiver(const struct obj *waiver, struct strbuf *b)
+{
+	const char *rule = obj_str(waiver, "rule"), *resource = obj_str(waiver, "resource");
+	const char *path = obj_str(waiver, "path");
+	strbuf_addf(b, ", %s of %s%s%s", rule ? rule : "", resource ? resource : "",
+		    path ? " " : "", path ? path : "");
+}
+
 static void approval(const struct obj *row, struct strbuf *b)
 {
 	const char *why = obj_str(row, "body.justification");
@@ -173,6 +190,12 @@ static void approval(const struct obj *row, struct strbuf *b)
 	if (why)
 		visible_addf(b, " \"%s\"", why);
 	add_plan(row, "body.approves", from, b);
+	if (obj_str(row, "body.message"))
+		strbuf_addf(b, ", %s", obj_str(row, "body.message"));
+	else if (!obj_str(row, "body.approves"))
+		add_versions(row, b);
+	if (obj_path(row, "body.waiver"))
+		add_waiver(obj_path(row, "body.waiver"), b);
 }
 
 /* Details of the rules that did not allow; all of them say why a version is out. */

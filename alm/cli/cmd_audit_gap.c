@@ -16,8 +16,8 @@ static int no_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error
 	return 0;
 }
 
-static int accept(struct cli *c, struct audit_source *s, struct loop *l, struct gap_result *ret,
-		  struct error *err)
+static int accept_gap(struct cli *c, struct audit_source *s, struct loop *l, struct gap_result *ret,
+		      struct error *err)
 {
 	struct audit_anchors *anchors = ARENA_NEW(c->arena, struct audit_anchors);
 	/* A database without the log's tables has nothing to say of places. */
@@ -55,7 +55,7 @@ static int run_accept_gap(struct cli *c, struct error *err)
 		return error_set(err, E_USAGE, "--reason TEXT is missing: why the gap is accepted");
 	if (db_open(&dc, &s.db, err) < 0)
 		return -err->code;
-	int rc = accept(c, &s, l, &result, err);
+	int rc = accept_gap(c, &s, l, &result, err);
 	audit_source_release(&s);
 	if (rc < 0)
 		return rc;

@@ -4,6 +4,7 @@
 #include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
+#include "alm/controllers/asks.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 
@@ -19,6 +20,16 @@ static struct obj *waivers_with(const struct cli *c, const struct app_session *a
 	return list;
 }
 
+/* For the audit log: why, and that it belongs to this very change. */
+static void add_reason(const struct cli *c, const struct app_session *a, struct obj *annotations)
+{
+	const char *reason = cli_value(c, "reason");
+	int64_t generation = meta_generation(a->app) + 1;
+	obj_set(annotations, ANNOTATION_REASON, reason ? obj_string(reason) : obj_null());
+	obj_set(annotations, ANNOTATION_REASON_FOR,
+		reason ? obj_stringf("%lld", (long long)generation) : obj_null());
+}
+
 static int ask_for(struct cli *c, struct app_session *a, const char *version, struct error *err)
 {
 	const char *accept = cli_value(c, "accept-dropped");
@@ -28,12 +39,12 @@ static int ask_for(struct cli *c, struct app_session *a, const char *version, st
 	obj_set_path(patch, "spec.upgrade.to", obj_string(version));
 	if (accept)
 		obj_set_path(patch, "spec.upgrade.waivers", waivers_with(c, a, accept));
-	if (cli_flag(c, "retry")) {
-		struct obj *annotations = obj_map();
-		obj_set_str(annotations, "app.coreos.com/retry", version);
-		obj_set(patch, "metadata", obj_map());
-		obj_set_path(patch, "metadata.annotations", annotations);
-	}
+	struct obj *annotations = obj_map();
+	if (cli_flag(c, "retry"))
+		obj_set_str(annotations, ANNOTATION_RETRY, version);
+	add_reason(c, a, annotations);
+	obj_set(patch, "metadata", obj_map());
+	obj_set_path(patch, "metadata.annotations", annotations);
 	return app_session_patch(a, a->app, patch, err);
 }
 

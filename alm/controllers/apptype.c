@@ -6,6 +6,7 @@
 
 #include "alm/base/hash.h"
 #include "alm/controllers/apptype.h"
+#include "alm/controllers/asks.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve_record.h"
@@ -94,10 +95,13 @@ static int apptype_resolve(const struct view *v, const char *key, struct plan *p
 	if (obj_i64(app->o, "status.observedGeneration", 0) != generation) {
 		struct obj *body = obj_map();
 		obj_set_int(body, "generation", generation);
+		obj_set(body, "asked", asks_of(app));
 		struct action *x =
 			plan_row(plan, "Observe", app->o, "SpecChanged",
 				 arena_fmt(v->a, "generation %lld", (long long)generation), body);
 		x->chain = app->name;
+		x->touches = "spec.";
+		asks_plan(v, app, plan);
 	}
 	if (r->not_ready)
 		return STEP_CONTINUE;

@@ -136,6 +136,11 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 {
 	if (!meta_has_finalizer(app->o, APP_FINALIZER))
 		return STEP_STOP;
+	struct action *asked =
+		plan_row(plan, "Observe", app->o, "DeletionAsked",
+			 arena_fmt(v->a, "deletion %s", meta_uid(app->o)), obj_map());
+	asked->chain = app->name;
+	asked->touches = "metadata.deletionTimestamp";
 	struct uninstall u = {.v = v, .plan = plan, .app = app};
 	u.hooks = obj_keep(v->a, obj_copy_list(obj_path(app->o, "status.hooks")));
 	bool done = uninstall_done(&u);

@@ -137,6 +137,18 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 	keep(c->keys, id, xstrdup(key));
 }
 
+/* The row of the first column; NULL if there is none. */
+static struct obj *row_of(struct audit *a, struct stmt *s)
+{
+	struct error err;
+	struct obj *row = NULL;
+	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	if (!seq || audit_row_get(a, seq, &row, &err) < 0)
+		return NULL;
+	return row;
+}
+
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
 			   const char *name, bool foreign)
 {
@@ -145,18 +157,52 @@ struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, cons
 		"cluster = '' AND type = ?3 AND (NOT ?4 OR op IS NULL) ORDER BY seq DESC LIMIT 1";
 	struct error err;
 	struct stmt *s = NULL;
-	struct obj *row = NULL;
 	if (db_prepare(d, sql, &s, &err) < 0)
 		return NULL;
 	stmt_bind_cstr(s, 1, kind);
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_int(s, 4, foreign);
-	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
-	stmt_reset(s);
-	if (!seq || audit_row_get(a, seq, &row, &err) < 0)
+	return row_of(a, s);
+}
+
+struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
+			      const char *kind, const char *name)
+{
+	static const char sql[] =
+		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND "
+		"cluster = '' AND type = ?3 AND reason = ?4 ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
 		return NULL;
-	return row;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_cstr(s, 2, name);
+	stmt_bind_cstr(s, 3, type);
+	stmt_bind_cstr(s, 4, reason);
+	return row_of(a, s);
+}
+
+struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
+			     const char *path)
+{
+	static const char sql[] =
+		"SELECT seq FROM (SELECT seq, reason, body FROM audit WHERE kind = ?1 AND ns = '' "
+		"AND"
+		" name = ?2 AND cluster = '' AND type = 'Write' AND uid = ?3 AND op IS NULL AND"
+		" actor IS NOT NULL ORDER BY seq DESC LIMIT 1000) WHERE CASE WHEN ?4 IS NULL"
+		" THEN json_extract(body, '$.verb') IN ('delete', 'deletecollection')"
+		" ELSE reason = 'Created' OR EXISTS (SELECT 1 FROM json_each(body, '$.changed')"
+		" WHERE substr(value, 1, length(?4)) = ?4) END ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, about->kind);
+	stmt_bind_cstr(s, 2, about->name);
+	stmt_bind_cstr(s, 3, about->uid);
+	stmt_bind_cstr(s, 4, path);
+	return row_of(a, s);
 }
 
 #define REVISION_ROWS_MAX 4096

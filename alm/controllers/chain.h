@@ -30,5 +30,13 @@ uint64_t chain_revision(struct db *d, const char *kind);
 /* Newest row of the type about the subject, as an object; NULL if none. Owned. */
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
 			   const char *name, bool foreign);
+/* The same of one reason. */
+struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
+			      const char *kind, const char *name);
+/* Newest Write row by somebody else about this very object, of its last 1,000, that made it or
+ * changed a field that begins with path; path NULL: that asked for its deletion. NULL if none.
+ * Owned. */
+struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
+			     const char *path);
 
 #endif

@@ -168,13 +168,29 @@ static int64_t cause_of(struct executor *x, const struct action *a)
 	return other > cause ? other : cause;
 }
 
+/* Beside the server: whose Write row it was, see chain_last_write(). Owned. */
+static struct obj *last_write(struct run *r, const struct obj *o, const char *path)
+{
+	struct audit_subject about = subject_of(o);
+	return r->x->c.same_process ? chain_last_write(r->x->c.audit, r->x->c.db, &about, path)
+				    : NULL;
+}
+
+static int64_t last_write_seq(struct run *r, const struct obj *o, const char *path)
+{
+	CLEANUP(obj_unrefp) struct obj *row = last_write(r, o, path);
+	return obj_i64(row, "seq", 0);
+}
+
 /* Who approved: on the embedded server the log itself knows (audit.md 6). */
 static const char *approver(struct run *r, const struct action *a, struct obj *body)
 {
 	struct executor *x = r->x;
 	struct obj *who = obj_map();
 	struct obj *row = NULL;
-	if (x->c.same_process)
+	if (x->c.same_process && a->touches)
+		row = last_write(r, a->subject, a->touches);
+	else if (x->c.same_process)
 		row = chain_last_row(x->c.audit, x->c.db, "Write", meta_kind(a->subject),
 				     meta_name(a->subject), true);
 	const char *actor = obj_str(row, "actor"), *via = obj_str(row, "body.who.via");
@@ -224,6 +240,9 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 				.body = body};
 	if (!strcmp(a->row_type, "Approval"))
 		row.actor = approver(r, a, body);
+	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
+	if (written) /* what it observes is what somebody wrote */
+		row.cause = written;
 	int64_t seq;
 	if (audit_append(x->c.audit, &row, &seq, err) < 0)
 		return -err->code;
@@ -312,6 +331,9 @@ static int append_next(struct run *r, struct action *a, int64_t logged, struct e
 				.transition_seq = logged + 1,
 				.cause = cause_of(x, a),
 				.body = body};
+	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
+	if (deletion) /* who deleted it, not what was decided before */
+		row.cause = deletion;
 #ifdef PLANT_18 /* the row comes after the write, see status_written() */
 	r->late = row;
 	return 0;
@@ -399,7 +421,9 @@ static int append_plan(struct run *r, struct error *err)
 							 : r->key};
 	if (r->status_action)
 		row.subject = subject_of(r->status_action->subject);
-	row.cause = r->last_seq;
+	row.cause = r->last_seq                         ? r->last_seq
+		    : !strcmp(r->controller, "apptype") ? chain_head(x->chain, r->key)
+							: 0;
 	return audit_append(x->c.audit, &row, &r->plan_seq, err);
 }
 

@@ -28,8 +28,8 @@
 /* What the server made of the status that we wrote last. */
 struct status_kept {
 	int64_t tseq;
-	char digest[65];                      /* of what it returned */
-	bool differs;                         /* from what it was sent: a schema prunes */
+	char digest[65];                       /* of what it returned */
+	bool differs;                          /* from what it was sent: a schema prunes */
 	int64_t restored_ns[RESTORES_AN_HOUR]; /* the last ones, monotonic; 0: none */
 	bool contested;                        /* somebody else wants another status */
 	bool lost;                             /* the log has no status to restore */
@@ -176,8 +176,7 @@ static struct audit_subject about(const struct obj *o)
 
 /* Somebody changed what the log says: who, as far as it is known, and what. */
 static int append_observed(struct run *r, const struct obj *live, const struct obj *logged,
-			   int64_t row_seq, const char *reason, int64_t *ret_seq,
-			   struct error *err)
+			   int64_t row_seq, const char *reason, int64_t *ret_seq, struct error *err)
 {
 	struct diff d;
 	struct obj *body = obj_keep(r->a, obj_map()), *list = obj_list();
@@ -295,10 +294,8 @@ int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err
 	log_error("the audit log is behind a status: nothing is done for the object until alm "
 		  "audit accept-gap",
 		  "kind", meta_kind(live), "name", meta_name(live));
-	struct audit_row row = {.type = "Observe",
-				.reason = "LogBehindStatus",
-				.subject = subject,
-				.body = body};
+	struct audit_row row = {
+		.type = "Observe", .reason = "LogBehindStatus", .subject = subject, .body = body};
 	if (audit_append(x->c.audit, &row, &seq, err) < 0)
 		return -err->code;
 	chain_set_key(x->chain, "Observe", &subject, key);

@@ -256,6 +256,13 @@ static struct obj *op_last_row(void *arg, const char *type, const char *kind, co
 	return chain_last_row(m->c.audit, m->c.db, type, kind, name, false);
 }
 
+static struct obj *op_last_reason(void *arg, const char *type, const char *reason, const char *kind,
+				  const char *name)
+{
+	struct manager *m = arg;
+	return chain_last_reason(m->c.audit, m->c.db, type, reason, kind, name);
+}
+
 static int64_t op_head(void *arg, const char *uid)
 {
 	struct manager *m = arg;
@@ -283,6 +290,7 @@ static const struct view_ops view_operations = {
 	.resource = op_resource,
 	.digest = op_digest,
 	.last_row = op_last_row,
+	.last_reason = op_last_reason,
 	.head = op_head,
 	.left = op_left,
 };

@@ -62,6 +62,9 @@ struct action {
 	/* Of an Approval: who, by which field manager; known by the server, or only claimed. */
 	const char *actor, *actor_via;
 	bool actor_known;
+	/* ACT_ROW: a field that somebody changed ("spec.upgrade"): his is the Write record, beside
+	 * the server, that changed it or made the object */
+	const char *touches;
 	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
 	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
 	const char *subresource; /* ACT_PATCH */

@@ -93,6 +93,12 @@ static int let_go(struct strategy_pass *s)
 	meta_remove_finalizer(copy, STRATEGY_FINALIZER);
 	const struct obj *left = obj_path(copy, "metadata.finalizers");
 	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
+	if (obj_has(o, "status")) { /* its last transition, before the finalizer goes */
+		struct action *x =
+			plan_status(s->plan, o, obj_copy_map(obj_get(o, "status")), "Deleted", "");
+		x->chain = obj_str(o, "spec.appTypeRef.name");
+		x->row_only = true;
+	}
 	plan_own_patch(s->plan, o, patch);
 	return STEP_STOP;
 }

@@ -66,6 +66,9 @@ struct view_ops {
 					   const char *kind);
 	/* Newest audit row of this type about a cluster-scoped object; owned, NULL if none. */
 	struct obj *(*last_row)(void *arg, const char *type, const char *kind, const char *name);
+	/* The same of one reason; NULL: not asked. */
+	struct obj *(*last_reason)(void *arg, const char *type, const char *reason,
+				   const char *kind, const char *name);
 	/* Newest transitionSeq that the log has for the uid; 0: none. */
 	int64_t (*head)(void *arg, const char *uid);
 	/* What is left of a deadline, in monotonic time. The first call for an id starts it with

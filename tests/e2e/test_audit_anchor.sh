@@ -9,7 +9,7 @@ command -v kubectl >/dev/null || {
 	exit 0
 }
 tlog() { python3 "$OLDPWD/tests/e2e/tlog.py" "$@"; }
-verify() { alm audit verify --data-dir "$data" "$@" 2>&1; }
+verify() { alm audit verify --data-dir "$data" 2>&1; }
 status_of() { curl -sk -o /dev/null -w '%{http_code}' "$(k config view -o 'jsonpath={.clusters[0].cluster.server}')$1"; }
 more() { for i in $(seq "$1"); do k create configmap "c$1-$i" >/dev/null; done; }
 volume=$dir/volume

@@ -138,18 +138,16 @@ void world_crash_server(struct world *w, enum disk_keep keep)
 	server_free_all(w);
 	disk_power_on(w->disk, DRIVE_SERVER);
 	struct error err = ERROR_INIT;
-	/* Power may be lost again while it comes up; then it comes up once more. */
+	/* Power may be lost again, or the disk fail, while it comes up; then it is started once
+	 * more. */
 	for (int i = 0; i < 3; i++) {
 		if (server_start(w, &err) == 0) {
 			if (w->together)
 				program_start(w);
 			return;
 		}
-		bool again = disk_is_off(w->disk, DRIVE_SERVER);
 		server_free_all(w);
 		disk_power_on(w->disk, DRIVE_SERVER);
-		if (!again)
-			break;
 	}
 	world_fail(w, "server does not start again: %s", err.msg);
 }

@@ -515,7 +515,7 @@ static void test_audit_objects__those_written_without_the_log_are_recorded(void 
 {
 	(void)state;
 	forget_head(); /* of the log in memory */
-	bypass(); /* no log yet: nothing to say */
+	bypass();      /* no log yet: nothing to say */
 	make_objects_without_log();
 	reopen(true);
 	assert_intact("a log beside objects that were there before");
