@@ -6,6 +6,7 @@
 #include "alm/base/file.h"
 #include "alm/cli/audit_source.h"
 #include "alm/obj/json.h"
+#include "tests/sim/home.h"
 #include "tests/sim/world.h"
 
 static int no_idle_writes(struct world *w, struct error *err)
@@ -53,7 +54,7 @@ static struct db *program_db(struct world *w)
 static int read_anchor(const char *dir, struct strbuf *note, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&path, "%s/" WORLD_ANCHOR, dir);
+	strbuf_addf(&path, "%s/" HOME_ANCHOR, dir);
 	return file_read(path.buf, note, err);
 }
 
@@ -61,7 +62,7 @@ static int read_anchor(const char *dir, struct strbuf *note, struct error *err)
 static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 {
 	unsigned char key[AUDIT_KEY_BYTES];
-	struct verify_anchor anchor = {.name = WORLD_ANCHOR};
+	struct verify_anchor anchor = {.name = HOME_ANCHOR};
 	CLEANUP(strbuf_release) struct strbuf note = STRBUF_INIT(CHECKPOINT_BYTES_MAX);
 	struct audit_source source = {.db = db};
 	struct verify_options o = {.skip_file_check = false};
@@ -209,7 +210,7 @@ static int transitions_have_rows(struct world *w, struct error *err)
 static int logs_are_whole(struct world *w, struct error *err)
 {
 	struct db *own = program_db(w);
-	if (log_is_whole(w->db, w->key_dir, err) < 0)
+	if (log_is_whole(w->db, HOME_SERVER, err) < 0)
 		return -err->code;
 	return own ? log_is_whole(own, NULL, err) : 0;
 }

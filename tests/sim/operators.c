@@ -7,6 +7,7 @@
 #include "alm/controllers/render_job.h"
 #include "alm/main/our_crds.h"
 #include "tests/sim/charts_sim.h"
+#include "tests/sim/home.h"
 #include "tests/sim/sandbox_sim.h"
 
 #define LOG_DB DISK_CONTROLLER ".db"
@@ -54,7 +55,7 @@ static int open_log(struct operators *o, struct error *err)
 	struct audit_config ac = {.db = o->db,
 				  .loop = o->loop,
 				  .origin = "alm.local/c0117011e4c0117e",
-				  .key_dir = o->w->program_key_dir};
+				  .key_dir = HOME_PROGRAM};
 	return audit_open(&ac, &o->audit, err);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/sim/home.h"
+
 #define POINTS_MAX 4096
 #define JOBS_MAX   8
 
@@ -73,13 +75,19 @@ static void reap(struct points *p)
 /* True in the child, which goes on with the fault armed. */
 static bool forked(struct points *p, struct world *w, struct kind *k, uint64_t n)
 {
-	struct error err;
+	struct error err = ERROR_INIT;
 	char text[64];
 	snprintf(text, sizeof(text), "%s@%c%" PRIu64, k->fault, k->at, n);
 	while (p->n_children >= p->jobs)
 		reap(p);
 	(void)fflush(stdout);
 	k->n_runs++;
+	CLEANUP(xfreep) char *home = NULL;
+	if (w->home && home_copy(w->home, &home, &err) < 0) { /* NULL: not begun */
+		printf("not ok %s\n", err.msg);
+		p->failed++;
+		return false;
+	}
 	pid_t pid = fork();
 	if (pid != 0) {
 		p->children[p->n_children++] = (struct child){pid, k};
@@ -91,6 +99,15 @@ static bool forked(struct points *p, struct world *w, struct kind *k, uint64_t n
 	w->before_turn = NULL;
 	(void)p->c->replay(p->c->arg, text);
 	(void)faults_parse(text, &w->faults, &w->point, &err);
+	if (home && home_enter(home, &err) < 0) {
+		printf("not ok %s\n", err.msg);
+		(void)fflush(stdout);
+		_exit(1);
+	}
+	if (home) {
+		xfree(w->home);
+		w->home = STEAL(home);
+	}
 	return true;
 }
 
@@ -136,7 +153,8 @@ static int play(struct points *p, void (*before_turn)(struct world *w, void *arg
 		note(p->commit_turn, &p->commits, p->first_commit = disk_commits(w->disk), 0);
 	if (r == 0)
 		r = world_run(w, err);
-	if (p->is_child) { /* its keys are the parent's */
+	if (p->is_child) {
+		home_remove(w->home);
 		if (r < 0)
 			printf("not ok %s; replay: %s\n", err->msg, p->c->replay(p->c->arg, NULL));
 		(void)fflush(stdout);

@@ -9,6 +9,7 @@
 #include "alm/base/file.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
+#include "tests/sim/home.h"
 #include "tests/sim/invariants.h"
 
 #define BODY_BYTES_MAX ((size_t)64 << 20)
@@ -74,8 +75,7 @@ static int server_start(struct world *w, struct error *err)
 	static const struct apiserver_token tokens[] = {
 		{.token = WORLD_TOKEN, .user = "admin", .groups = groups, .n_groups = 1}};
 	struct db_config dc = {.path = WORLD_DB, .vfs = "sim"};
-	char anchor[128];
-	const char *const anchor_files[] = {anchor, NULL};
+	static const char *const anchor_files[] = {HOME_SERVER "/" HOME_ANCHOR, NULL};
 	w->server_starts++;
 	w->server_loop = loop_sim_new(&w->sim, "server");
 	if (db_open(&dc, &w->db, err) < 0)
@@ -83,14 +83,13 @@ static int server_start(struct world *w, struct error *err)
 	struct audit_config ac = {.db = w->db,
 				  .loop = w->server_loop,
 				  .origin = "alm.local/5ca1ab1e5ca1ab1e",
-				  .key_dir = w->key_dir,
+				  .key_dir = HOME_SERVER,
 				  .anchor_files = anchor_files};
-	(void)snprintf(anchor, sizeof(anchor), "%s/" WORLD_ANCHOR, w->key_dir);
 	if (audit_open(&ac, &w->audit, err) < 0)
 		return -err->code;
 	if (audit_read_only(w->audit)) /* no crash takes what was acknowledged */
 		world_fail(w, "%s", audit_read_only(w->audit));
-	struct anchor *target = anchor_file_new(anchor, w->key_dir);
+	struct anchor *target = anchor_file_new(HOME_ANCHOR, HOME_SERVER);
 	w->anchors = anchors_new(w->audit, w->server_loop, w->db, &target, 1);
 	struct apiserver_config c = {
 		.db = w->db,
@@ -402,19 +401,6 @@ void world_arm_point(struct world *w)
 				   keeps[(w->sim.seed + p->n) % 3]);
 }
 
-/* In memory where there is such a file system: what is flushed there costs nothing. */
-static char *make_folder(void)
-{
-	static const char *const places[] = {"/dev/shm", "/tmp"};
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		char dir[64];
-		(void)snprintf(dir, sizeof(dir), "%s/alm-sim-XXXXXX", places[i]);
-		if (mkdtemp(dir))
-			return xstrdup(dir);
-	}
-	return NULL;
-}
-
 int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
 	       struct error *err)
 {
@@ -431,10 +417,9 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	strbuf_init(&w->user_body, BODY_BYTES_MAX);
 	w->world_loop = loop_sim_new(&w->sim, "world");
 	w->second = (struct timer){.fn = on_second, .arg = w};
-	w->key_dir = make_folder();
-	w->program_key_dir = make_folder();
-	if (!w->key_dir || !w->program_key_dir)
-		return error_set(err, E_IO, "no folder for keys can be made");
+	w->home = home_make(err);
+	if (!w->home || home_enter(w->home, err) < 0)
+		return -err->code;
 	if (s->setup)
 		s->setup(w);
 	if (server_start(w, err) < 0)
@@ -452,25 +437,6 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 	return 0;
 }
 
-static void remove_keys(char *dir)
-{
-	char **names = NULL;
-	size_t n = 0;
-	struct error err = ERROR_INIT;
-	if (!dir)
-		return;
-	if (dir_list(dir, 100, &names, &n, &err) == 0) {
-		for (size_t i = 0; i < n; i++) {
-			CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(4096);
-			strbuf_addf(&path, "%s/%s", dir, names[i]);
-			unlink(path.buf);
-		}
-		dir_list_free(names, n);
-	}
-	rmdir(dir);
-	xfree(dir);
-}
-
 void world_free(struct world *w)
 {
 	program_stop(w);
@@ -484,8 +450,7 @@ void world_free(struct world *w)
 	map_free(w->files);
 	strbuf_release(&w->user_body);
 	xfree(w->noted);
-	remove_keys(w->key_dir);
-	remove_keys(w->program_key_dir);
+	home_remove(w->home);
 	sim_release(&w->sim);
 }
 

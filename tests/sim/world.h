@@ -20,8 +20,6 @@
 
 #define WORLD_DB    "alm.db"
 #define WORLD_TOKEN "sim"
-/* In the folder of the keys, on a disk that loses nothing. */
-#define WORLD_ANCHOR "anchor"
 
 struct world;
 
@@ -90,7 +88,7 @@ struct world {
 	struct db *db;
 	struct audit *audit;
 	struct apiserver *server;
-	char *key_dir, *program_key_dir;
+	char *home; /* the working directory; NULL: not begun */
 	struct anchors *anchors;
 	unsigned server_starts;
 
