@@ -1,5 +1,6 @@
 #include "catalog/entry.h"
 
+#include "alm/base/clock.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 #include "catalog/fbc.h"
@@ -103,6 +104,8 @@ void entry_add(struct catalog_index *x, const struct obj *entry)
 				   .unread = obj_flag(entry, "unread", false),
 				   .digest = digest,
 				   .locator = locator,
+				   .verified_by = obj_str(entry, "verified.by"),
+				   .verified_until_s = obj_i64(entry, "verified.until", 0),
 				   .where = where};
 	index_add(x, &s);
 }
@@ -114,6 +117,8 @@ static int read_line(struct catalog_index *x, struct str line, struct error *err
 		return error_set(err, E_CORRUPT, "an entry line is damaged");
 	if (obj_str(o, "catalogYaml"))
 		take_notices(x, o);
+	else if (obj_has(o, "generated"))
+		(void)clock_parse(obj_as_str(obj_get(o, "generated")), &x->generated_ns);
 	else if (obj_has(o, "olm"))
 		fbc_take(x, o);
 	else

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/obj/yaml.h"
 #include "catalog/entry.h"
@@ -115,6 +116,17 @@ static int on_entry(void *arg, const char *name, struct obj *value, int line, st
 	return strbuf_check(r->lines, "index.yaml", err);
 }
 
+static void add_generated(const struct obj *index, struct strbuf *lines)
+{
+	int64_t ns;
+	struct str text = obj_as_str(obj_get(index, "generated"));
+	if (!text.len || !clock_parse(text, &ns))
+		return;
+	CLEANUP(obj_unrefp) struct obj *line = obj_map();
+	obj_set(line, "generated", obj_stringn(text));
+	entry_print(line, lines);
+}
+
 int helm_index_read(struct str text, const struct weburl *base, unsigned flags,
 		    struct strbuf *lines, struct error *err)
 {
@@ -133,6 +145,7 @@ int helm_index_read(struct str text, const struct weburl *base, unsigned flags,
 		if (obj_type(it.value) != OBJ_LIST)
 			return error_set(err, E_INVALID, "index.yaml: entries.%.100s is no list",
 					 it.key);
+	add_generated(rest, lines);
 	return 0;
 }
 

@@ -59,6 +59,9 @@ void index_add(struct catalog_index *x, const struct package_source *s)
 		index_reject(x, s->where ? s->where : s->locator, err.msg);
 		return;
 	}
+	if (p->verified_until_s &&
+	    (!x->verified_until_s || p->verified_until_s < x->verified_until_s))
+		x->verified_until_s = p->verified_until_s;
 	ARRAY_GROW(x->versions, x->cap, x->n + 1);
 	x->versions[x->n++] = p;
 }

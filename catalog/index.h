@@ -19,6 +19,9 @@ struct catalog_index {
 	const char *name;    /* of the Catalog */
 	int64_t priority;
 	char revision[65];
+	char policy[65];          /* that the signatures of its archives were judged by; "": none */
+	int64_t verified_until_s; /* the first end of a signature; 0: none ends */
+	int64_t generated_ns;     /* by the source; 0: it does not say */
 	struct package_version **versions; /* by package, then highest version first */
 	size_t n, cap;
 	size_t n_packages, n_rejected; /* n_rejected counts all */

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "alm/obj/json.h"
+#include "catalog/cosign.h"
 
 /* --- references --- */
 
@@ -78,7 +79,9 @@ static int read_blob(const struct obj *o, const char *where, struct arena *a, st
 {
 	const char *digest = obj_str(o, "digest"), *type = obj_str(o, "mediaType");
 	int64_t size = obj_i64(o, "size", -1);
-	const char *title = obj_as_string(obj_get(obj_get(o, "annotations"), OCI_TITLE));
+	const struct obj *annotations = obj_get(o, "annotations");
+	const char *title = obj_as_string(obj_get(annotations, OCI_TITLE));
+	const char *signature = obj_as_string(obj_get(annotations, COSIGN_ANNOTATION));
 	ret->digest = digest ? oci_digest(digest, a) : NULL;
 	if (!type || !ret->digest || size < 0)
 		return error_set(err, E_INVALID, "%s: want mediaType, digest (sha256:...) and size",
@@ -86,6 +89,7 @@ static int read_blob(const struct obj *o, const char *where, struct arena *a, st
 	ret->media_type = arena_strdup(a, type);
 	ret->size = (uint64_t)size;
 	ret->title = title ? arena_strdup(a, title) : NULL;
+	ret->signature = signature ? arena_strdup(a, signature) : NULL;
 	return 0;
 }
 

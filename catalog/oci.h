@@ -16,6 +16,7 @@
 #define OCI_DOCKER         "application/vnd.docker.distribution.manifest.v2+json"
 #define OCI_HELM_CONFIG    "application/vnd.cncf.helm.config.v1+json"
 #define OCI_HELM_CHART     "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+#define OCI_HELM_PROV      "application/vnd.cncf.helm.chart.provenance.v1.prov"
 #define OCI_CATALOG_CONFIG "application/vnd.alm.catalog.config.v1+json"
 #define OCI_CATALOG_INDEX  "application/vnd.alm.catalog.index.v1+yaml"
 #define OCI_CATALOG_YAML   "application/vnd.alm.catalog.notices.v1+yaml"
@@ -35,7 +36,8 @@ struct oci_blob {
 	const char *media_type;
 	const char *digest; /* 64 lower-case hex digits */
 	uint64_t size;
-	const char *title; /* of the annotation, or NULL */
+	const char *title;     /* of the annotation, or NULL */
+	const char *signature; /* of cosign, base64; or NULL */
 };
 struct oci_manifest {
 	const char *media_type;

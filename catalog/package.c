@@ -336,6 +336,8 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 	const char *annotation = NULL;
 	p->digest = arena_strdup(a, s->digest);
 	p->locator = arena_strdup(a, s->locator);
+	p->verified_by = copy(s->verified_by, a);
+	p->verified_until_s = s->verified_until_s;
 	if (read_chart(s, a, p, &annotation, err) < 0)
 		return -err->code;
 	struct str descriptor = s->descriptor;

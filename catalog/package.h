@@ -62,6 +62,8 @@ struct package_version {
 	bool unread;
 	bool listed_only; /* there is no archive of it: fbc.h */
 	char descriptor_digest[65];
+	const char *verified_by;  /* policy that its signature was judged by; NULL: none */
+	int64_t verified_until_s; /* 0: no end */
 };
 
 struct package_source {
@@ -75,6 +77,8 @@ struct package_source {
 	const struct obj *own_crds; /* their plural.group/version as strings, instead of crds */
 	bool unread;                /* as package_version.unread */
 	const char *digest, *locator;
+	const char *verified_by; /* as of package_version */
+	int64_t verified_until_s;
 	const char *where; /* for people, in what is rejected; NULL: the locator */
 };
 

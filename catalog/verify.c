@@ -5,8 +5,7 @@
 #include "catalog/cosign.h"
 #include "catalog/provenance.h"
 
-#define PEM_BEGIN "-----BEGIN PUBLIC KEY-----"
-#define PEM_END   "-----END PUBLIC KEY-----"
+#define PEM_END "-----END PUBLIC KEY-----"
 
 static void free_pubkey(void *p)
 {
@@ -18,7 +17,7 @@ static void free_pubkey(void *p)
 static int add_pem(struct str text, struct arena *a, struct verify_keys *keys, struct error *err)
 {
 	ptrdiff_t from, to;
-	while ((from = str_find(text, STR(PEM_BEGIN))) >= 0) {
+	while ((from = str_find(text, STR(VERIFY_PEM_BEGIN))) >= 0) {
 		struct pubkey *k;
 		text = str_skip(text, (size_t)from);
 		to = str_find(text, STR(PEM_END));
@@ -41,11 +40,11 @@ static int add_text(struct str text, int64_t now_s, struct arena *a, struct veri
 		    struct error *err)
 {
 	bool pgp = str_contains(text, STR(OPENPGP_KEY_BEGIN));
-	bool pem = str_contains(text, STR(PEM_BEGIN));
+	bool pem = str_contains(text, STR(VERIFY_PEM_BEGIN));
 	if (!pgp && !pem)
 		return error_set(err, E_INVALID,
 				 "is neither an OpenPGP key (" OPENPGP_KEY_BEGIN
-				 ") nor a public key in PEM (" PEM_BEGIN ")");
+				 ") nor a public key in PEM (" VERIFY_PEM_BEGIN ")");
 	if (pgp && openpgp_keyring_add(&keys->ring, text, now_s, a, err) < 0)
 		return -err->code;
 	return add_pem(text, a, keys, err);

@@ -20,6 +20,7 @@
 #include "catalog/openpgp.h"
 
 #define VERIFY_JOB            "verify"
+#define VERIFY_PEM_BEGIN      "-----BEGIN PUBLIC KEY-----"
 #define VERIFY_PEM_KEYS_MAX   64
 #define VERIFY_KEYS_BYTES_MAX ((size_t)1 << 20) /* of all: the size of a ConfigMap */
 

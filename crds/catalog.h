@@ -9,6 +9,9 @@ struct catalog {
 	const char *url;                            /* dir:// file:// https:// oci:// */
 	const char *secret_name, *secret_namespace; /* or NULL */
 	bool allow_unpinned;
+	const char *verify_mode;                /* "Required"; NULL: no policy */
+	const char *keys_name, *keys_namespace; /* or NULL */
+	int64_t max_age_ns;                     /* 0: no limit */
 	int64_t priority;
 	int64_t interval_ns;
 	const char *digest; /* status.digest: the revision in use, or NULL */

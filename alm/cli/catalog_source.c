@@ -117,7 +117,7 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 	if (catalog_secret(c, what, &s->secret, err) < 0)
 		return -err->code;
 	const struct sync_request r = {
-		.catalog = s->catalog, .secret = s->secret, .cache = s->cache};
+		.catalog = s->catalog, .secret = s->secret, .policy = "", .cache = s->cache};
 	sync_start(&s->host, &r, read_done, s);
 	while (!s->done)
 		loop_run(s->loop);
@@ -149,7 +149,9 @@ int catalog_source_fetch(struct catalog_source *s, const struct package_version 
 	s->done = false;
 	s->err = ERROR_INIT;
 	s->bytes = ret;
-	archive_fetch_start(&s->host, s->catalog, s->secret, p, fetch_done, s);
+	const struct archive_request r = {
+		.catalog = s->catalog, .secret = s->secret, .policy = "", .version = p};
+	archive_fetch_start(&s->host, &r, fetch_done, s);
 	while (!s->done)
 		loop_run(s->loop);
 	return s->err.code ? error_copy(err, &s->err) : 0;

@@ -46,7 +46,9 @@ static int64_t interval_of(const struct obj *o)
 static bool is_accepted(const struct obj *o, const struct outcome *out)
 {
 	const char *accepted = meta_annotation(o, "app.coreos.com/accept-digest");
-	return accepted && out->code && cstr_has_prefix(out->msg, "SuspiciousShrink") &&
+	return accepted && out->code &&
+	       (cstr_has_prefix(out->msg, "SuspiciousShrink") ||
+		cstr_has_prefix(out->msg, "CatalogStale")) &&
 	       cstr_eq(accepted, obj_str(out->value, "badDigest"));
 }
 
@@ -88,6 +90,10 @@ static void set_condition(const struct view *v, const struct obj *o, struct obj 
 
 static const char *failure_reason(const struct outcome *out)
 {
+	if (strstr(out->msg, "SignatureInvalid: "))
+		return "SignatureInvalid";
+	if (cstr_has_prefix(out->msg, "CatalogStale"))
+		return "CatalogStale";
 	switch (out->code) {
 	case E_LIMIT:
 		return "LimitExceeded";

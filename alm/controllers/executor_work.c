@@ -4,6 +4,7 @@
 
 #include "alm/base/log.h"
 #include "alm/controllers/executor_run.h"
+#include "alm/controllers/policy.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -28,13 +29,29 @@ static int check_shrink(const struct catalog_index *old, const struct catalog_in
 			const struct obj *catalog, struct error *err)
 {
 	const char *accepted = meta_annotation(catalog, "app.coreos.com/accept-digest");
-	if (!old || new->n * 2 >= old->n || old->n - new->n < 10 ||
-	    cstr_eq(accepted, new->revision))
+	if (!old || strcmp(old->policy, new->policy) != 0 || new->n * 2 >= old->n ||
+	    old->n - new->n < 10 || cstr_eq(accepted, new->revision))
 		return 0;
 	return error_set(err, E_REFUSED,
 			 "SuspiciousShrink: %zu versions became %zu; annotate "
 			 "app.coreos.com/accept-digest: %s to accept",
 			 old->n, new->n, new->revision);
+}
+
+/* new NULL: unchanged. */
+static int check_age(const struct catalog_index *old, const struct catalog_index *new,
+		     const struct obj *catalog, int64_t now_ns, struct error *err)
+{
+	const struct catalog_index *x = new ? new : old;
+	if (!x)
+		return 0;
+	const struct policy_ages ages = {
+		.old_ns = old && !strcmp(old->policy, x->policy) ? old->generated_ns : 0,
+		.new_ns = x->generated_ns,
+		.now_ns = now_ns,
+		.accepted = cstr_eq(meta_annotation(catalog, "app.coreos.com/accept-digest"),
+				    x->revision)};
+	return policy_check_age(catalog, &ages, err);
 }
 
 static struct obj *differences(const struct catalog_index *from, const struct catalog_index *to)
@@ -100,6 +117,8 @@ static void synced(void *arg, struct catalog_index *index, const char *bad_diges
 	struct error failed = err ? *err : ERROR_INIT;
 	if (!err && new && check_shrink(old, new, a->body, &failed) < 0)
 		bad_digest = new->revision;
+	if (!failed.code && check_age(old, new, a->body, loop_now(r->x->c.loop), &failed) < 0)
+		bad_digest = new ? new->revision : "";
 	if (!failed.code && new)
 		append_changed(r, a, old, new, &failed);
 	if (failed.code) {

@@ -8,18 +8,22 @@
 #include "alm/client/credentials.h"
 #include "alm/controllers/catalog_store.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/policy.h"
 #include "alm/obj/meta.h"
 #include "catalog/helm_index.h"
 
 #define SECRET_REF     "spec.source.secretRef"
 #define NOTICE_LATE_NS (2 * NS_PER_S) /* notices are merged, but not for longer */
 
-/* One sync of a catalog, or one fetch of an archive: first the Secret, then the source. */
+/* One sync of a catalog, or one fetch of an archive: first the keys of its policy, then the Secret,
+ * then the source. */
 struct catalog_work {
 	TAILQ_ENTRY(catalog_work) link;
 	struct manager *m;
 	char *name;
 	struct obj *catalog, *secret;
+	struct obj *keys;        /* of the policy; NULL: none */
+	char policy[SHA256_HEX]; /* its digest */
 	struct client_call *call;
 	struct sync *sync;
 	struct archive_fetch *fetch;
@@ -61,6 +65,7 @@ static void work_free(struct catalog_work *w)
 	loop_unpost(w->m->c.loop, &w->refuse);
 	obj_unref(w->catalog);
 	obj_unref(w->secret);
+	obj_unref(w->keys);
 	xfree(w->name);
 	xfree(w->digest);
 	xfree(w);
@@ -141,6 +146,47 @@ static void work_start(struct catalog_work *w)
 		return;
 	}
 	w->call = client_get(w->m->c.client, r, CREDENTIALS_NAMESPACE, name, NULL, secret_came, w);
+}
+
+static void keys_known(struct catalog_work *w);
+
+static void keys_came(void *arg, const struct client_reply *reply)
+{
+	struct catalog_work *w = arg;
+	struct error err = ERROR_INIT;
+	const struct obj *keys;
+	w->call = NULL;
+	if (reply->err) {
+		err = *reply->err;
+		error_wrap(&err, "SignatureInvalid: spec.verify.keysRef");
+	} else if (policy_keys(w->catalog, reply->body, &keys, w->policy, &err) == 0) {
+		w->keys = obj_ref(keys);
+		keys_known(w);
+		return;
+	}
+	work_fail(w, &err);
+}
+
+/* Read anew each time, as the Secret is: a key that was taken out counts no more. */
+static void read_keys(struct catalog_work *w)
+{
+	struct error err = ERROR_INIT;
+	const char *name;
+	const struct resource *r = discovery_kind(w->m->discovery, "", "v1", "ConfigMap");
+	obj_unref(STEAL(w->keys));
+	w->policy[0] = 0;
+	if (!policy_wanted(w->catalog)) {
+		keys_known(w);
+		return;
+	}
+	if (!r)
+		error_set(&err, E_UNAVAILABLE, "the server does not say what a ConfigMap is");
+	else
+		policy_keys_name(w->catalog, &name, &err);
+	if (err.code)
+		work_refuse(w, &err);
+	else
+		w->call = client_get(w->m->c.client, r, POLICY_NAMESPACE, name, NULL, keys_came, w);
 }
 
 /* --- slots --- */
@@ -270,7 +316,8 @@ static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 	if (s->index || !w->m->c.db ||
 	    catalog_store_load(w->m->c.db, s->name, s->source, &s->validators, &lines, &err) < 0)
 		return false;
-	struct sync_request r = {.catalog = w->catalog, .saved = strbuf_str(&lines)};
+	struct sync_request r = {
+		.catalog = w->catalog, .policy = w->policy, .saved = strbuf_str(&lines)};
 	if (!lines.len)
 		return false;
 	w->sync = sync_start(&h, &r, saved_came, w);
@@ -280,10 +327,14 @@ static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 static void read_source(struct catalog_work *w, struct catalog_slot *s)
 {
 	const struct sync_host h = host_of(w->m);
+	int64_t until_s = s->index ? s->index->verified_until_s : 0;
+	bool ended = until_s && loop_now(h.loop) / NS_PER_S >= until_s;
 	struct sync_request r = {.catalog = w->catalog,
 				 .secret = w->secret,
+				 .keys = w->keys,
+				 .policy = w->policy,
 				 .cache = s->cache,
-				 .validators = s->index ? &s->validators : NULL};
+				 .validators = s->index && !ended ? &s->validators : NULL};
 	w->sync = sync_start(&h, &r, sync_came, w);
 }
 
@@ -297,13 +348,34 @@ static void work_run(struct catalog_work *w)
 		read_source(w, slot_of(w->m, w->name));
 }
 
-static char *source_text(const struct obj *catalog)
+static char *source_text(const struct obj *catalog, const char *policy)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	const char *url = obj_str(catalog, "spec.source.url");
 	strbuf_addf(&b, "%s %s%s", meta_uid(catalog) ? meta_uid(catalog) : "", url ? url : "",
 		    obj_flag(catalog, "spec.source.allowUnpinned", false) ? " unpinned" : "");
+	if (*policy)
+		strbuf_addf(&b, " verify=%s", policy);
 	return strbuf_detach(&b);
+}
+
+/* What was kept of another source, or was judged by other keys, is not used. */
+static void keys_known(struct catalog_work *w)
+{
+	struct catalog_slot *s;
+	CLEANUP(xfreep) char *source = source_text(w->catalog, w->policy);
+	if (w->fetched) {
+		work_start(w);
+		return;
+	}
+	s = slot_of(w->m, w->name);
+	if (!cstr_eq(s->source, source)) {
+		s->validators = (struct sync_validators){0};
+		xfree(s->source);
+		s->source = STEAL(source);
+	}
+	if (!load_saved(w, s))
+		work_start(w);
 }
 
 void manager_sync(void *arg, const char *name, const struct obj *catalog, synced_fn done,
@@ -312,18 +384,11 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 	struct manager *m = arg;
 	struct catalog_slot *s = slot_of(m, name);
 	struct catalog_work *w = work_new(m, name, catalog);
-	CLEANUP(xfreep) char *source = source_text(catalog);
 	w->synced = done;
 	w->arg = done_arg;
 	s->work = w;
 	watch_dir(m, s, catalog);
-	if (!cstr_eq(s->source, source)) {
-		s->validators = (struct sync_validators){0}; /* another source's */
-		xfree(s->source);
-		s->source = STEAL(source);
-	}
-	if (!load_saved(w, s))
-		work_start(w);
+	read_keys(w);
 }
 
 /* --- fetch --- */
@@ -414,7 +479,7 @@ static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
 	w->catalog = manager_parse(io);
 	obj_unref(w->secret);
 	w->secret = NULL;
-	work_start(w);
+	read_keys(w);
 	return true;
 }
 
@@ -443,7 +508,9 @@ static void fetch_source(struct catalog_work *w)
 		work_refuse(w, &err);
 		return;
 	}
-	w->fetch = archive_fetch_start(&h, w->catalog, w->secret, p, archive_came, w);
+	const struct archive_request r = {
+		.catalog = w->catalog, .secret = w->secret, .policy = w->policy, .version = p};
+	w->fetch = archive_fetch_start(&h, &r, archive_came, w);
 }
 
 void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg)
@@ -565,7 +632,10 @@ void manager_swap_index(void *arg, const char *catalog, struct catalog_index *in
 	struct catalog_slot *s = slot_of(m, catalog);
 	struct error err = ERROR_INIT;
 	bool same = s->index && !strcmp(s->index->revision, index->revision) &&
-		    s->index->n_rejected == index->n_rejected;
+		    s->index->n_rejected == index->n_rejected &&
+		    !strcmp(s->index->policy, index->policy) &&
+		    s->index->verified_until_s == index->verified_until_s &&
+		    s->index->generated_ns == index->generated_ns;
 	s->validators = s->pending_validators;
 	if (same && s->index->priority == index->priority) {
 		index_free(index); /* what was learned of its archives stays */

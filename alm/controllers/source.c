@@ -152,6 +152,12 @@ const char *source_path(const struct obj *catalog, const char *scheme)
 	return url && cstr_has_prefix(url, scheme) ? url + strlen(scheme) : NULL;
 }
 
+const char *source_local_name(const char *locator)
+{
+	const char *member = strrchr(locator, '#'), *slash = strrchr(locator, '/');
+	return member ? member + 1 : slash ? slash + 1 : locator;
+}
+
 /* --- jobs --- */
 
 /* One archive, or the whole of a source. */

@@ -50,6 +50,10 @@ void source_note_set(struct source_cache *c, const char *name, struct str text);
 /* "/var/lib/alm/catalog" of dir:///var/lib/alm/catalog; NULL if it is another scheme. */
 const char *source_path(const struct obj *catalog, const char *scheme);
 
+/* The file's own name: all that a local locator is taken for, so it leads nowhere else. Locators
+ * that an older alm has kept have its folder before it. */
+const char *source_local_name(const char *locator);
+
 /* A job on a local file, whose bytes follow the text; done comes in a later turn. NULL: the file
  * cannot be opened. */
 struct sandbox_run *source_run(const struct source_files *f, struct sandbox *s, const char *job,

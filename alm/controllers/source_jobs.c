@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 #include "catalog/entry.h"
 #include "catalog/fbc.h"
+#include "catalog/provenance.h"
 #include "installers/archive.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -16,6 +18,8 @@ const struct sandbox_limits source_limits_all = {.memory_bytes = (size_t)1 << 30
 						 .output_bytes = HELM_LINES_BYTES_MAX,
 						 .cpu_s = 30,
 						 .wall_ns = 120 * NS_PER_S};
+
+#define SIGNED_BYTES_MAX ((size_t)128 << 20)
 
 static const struct chart_limits folder_limits = {
 	.packed_bytes = SOURCE_FOLDER_BYTES_MAX,
@@ -142,6 +146,38 @@ int source_job_member(struct str input, struct strbuf *output, struct error *err
 		return -err->code;
 	return m.found ? 0
 		       : error_set(err, E_NOTFOUND, "the archive has no %.200s any more", m.name);
+}
+
+struct provenances {
+	struct obj *found;
+	size_t bytes;
+};
+
+static int signed_file(void *arg, const char *path, struct str data, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PROVENANCE_BYTES_MAX * 2);
+	struct provenances *p = arg;
+	if (!cstr_has_suffix(path, ".tgz" PROVENANCE_SUFFIX) || strchr(path, '/') ||
+	    data.len > PROVENANCE_BYTES_MAX)
+		return 0;
+	base64_encode(data, &b);
+	obj_set(p->found, path, obj_stringn(strbuf_str(&b)));
+	p->bytes += b.len + strlen(path);
+	return p->bytes <= SIGNED_BYTES_MAX
+		       ? 0
+		       : error_set(err, E_LIMIT, "its provenance is larger than %zu bytes",
+				   SIGNED_BYTES_MAX);
+}
+
+int source_job_signed(struct str input, struct strbuf *output, struct error *err)
+{
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&folder_limits);
+	CLEANUP(obj_unrefp) struct obj *found = obj_map();
+	struct provenances p = {.found = found};
+	if (archive_each(input, &budget, signed_file, &p, err) < 0)
+		return -err->code;
+	json_print(found, output);
+	return strbuf_check(output, "its provenance", err);
 }
 
 int source_job_package(struct str input, struct strbuf *output, struct error *err)

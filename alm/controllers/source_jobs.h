@@ -7,6 +7,7 @@
  *	SOURCE_JOB_TEXT      "NAME\n", catalog.yaml or a file of OLM  entry lines, or nothing
  *	SOURCE_JOB_FOLDER    an archive of a folder (file://)         the entry lines of all its
  *files SOURCE_JOB_MEMBER    "NAME\n", an archive of a folder         the bytes of NAME
+ *	SOURCE_JOB_SIGNED    an archive of a folder                   {NAME: provenance in base64}
  *	SOURCE_JOB_PACKAGE   an entry whose descriptor is text        the same entry, sealed
  *(entry.h)
  */
@@ -16,6 +17,7 @@
 #include "alm/controllers/inspect.h"
 #include "alm/io/sandbox.h"
 #include "catalog/helm_index.h"
+#include "catalog/verify.h"
 
 #define SOURCE_ARCHIVE_BYTES_MAX ((size_t)32 << 20)
 #define SOURCE_FOLDER_BYTES_MAX  ((size_t)512 << 20) /* a whole catalog in one archive */
@@ -24,12 +26,14 @@
 #define SOURCE_JOB_TEXT    "catalog-text"
 #define SOURCE_JOB_FOLDER  "catalog-folder"
 #define SOURCE_JOB_MEMBER  "catalog-member"
+#define SOURCE_JOB_SIGNED  "catalog-signed"
 #define SOURCE_JOB_PACKAGE "catalog-package"
 
 int source_job_archive(struct str input, struct strbuf *output, struct error *err);
 int source_job_text(struct str input, struct strbuf *output, struct error *err);
 int source_job_folder(struct str input, struct strbuf *output, struct error *err);
 int source_job_member(struct str input, struct strbuf *output, struct error *err);
+int source_job_signed(struct str input, struct strbuf *output, struct error *err);
 int source_job_package(struct str input, struct strbuf *output, struct error *err);
 
 /* Of one archive; of a text, an index or a whole folder. */
@@ -40,6 +44,7 @@ extern const struct sandbox_limits source_limits_one, source_limits_all;
 	{HELM_INDEX_JOB, helm_index_job}, {INSPECT_JOB, inspect_job},                           \
 		{SOURCE_JOB_ARCHIVE, source_job_archive}, {SOURCE_JOB_TEXT, source_job_text},   \
 		{SOURCE_JOB_FOLDER, source_job_folder}, {SOURCE_JOB_MEMBER, source_job_member}, \
+		{SOURCE_JOB_SIGNED, source_job_signed}, {VERIFY_JOB, verify_job},               \
 	{                                                                                       \
 		SOURCE_JOB_PACKAGE, source_job_package                                          \
 	}

@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/policy.h"
 #include "alm/controllers/strategy.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
@@ -226,6 +227,12 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	}
 	if (!has_turn(s) || !find_archive(s) || !strategy_has_account(s))
 		return STEP_CONTINUE;
+	const char *why = policy_refuses(v, s->archive);
+	if (why) {
+		strategy_block(s, "PlanReady", "SignatureInvalid", why);
+		plan_requeue_after(s->plan, NS_PER_MIN);
+		return STEP_CONTINUE;
+	}
 	const struct obj *doc =
 		install_plan_stored(v, s->ref->name, s->revision, strategy_inputs(s));
 	if (doc && strategy_answers_hold(s, doc)) {

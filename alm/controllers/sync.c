@@ -1,5 +1,6 @@
 #include "alm/controllers/sync_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/controllers/inspect.h"
@@ -14,12 +15,14 @@ static void sync_free(struct sync *s)
 	loop_unpost(s->host.loop, &s->step);
 	if (s->child)
 		sandbox_cancel(s->host.sandbox, s->child);
+	signatures_free(s->signatures);
 	oci_sync_free(s->oci);
 	remote_free(s->remote);
 	index_free(s->index);
 	local_files_free(s);
 	dir_list_free(s->names, s->n_names);
 	strbuf_release(&s->lines);
+	obj_unref(s->keys);
 	obj_unref(s->catalog);
 	arena_free(s->a);
 	xfree(s);
@@ -102,6 +105,16 @@ bool sync_is_verdict(const struct error *err)
 
 void sync_build(struct sync *s)
 {
+	if (s->cache)
+		source_cache_sweep(s->cache);
+	if (s->keys)
+		sync_verify(s);
+	else
+		sync_build_lines(s);
+}
+
+void sync_build_lines(struct sync *s)
+{
 	struct error err = ERROR_INIT;
 	if (strbuf_check(&s->lines, s->url, &err) < 0) {
 		sync_fail(s, &err);
@@ -129,7 +142,7 @@ static void start(struct sync *s, const struct sync_request *r)
 	struct error err = ERROR_INIT;
 	if (r->saved.len) {
 		strbuf_addstr(&s->lines, r->saved);
-		sync_build(s);
+		sync_build_lines(s); /* they say what was verified */
 	} else if (cstr_has_prefix(s->url, "dir://")) {
 		sync_next(s, sync_dir);
 	} else if (cstr_has_prefix(s->url, "file://")) {
@@ -165,6 +178,9 @@ struct sync *sync_start(const struct sync_host *h, const struct sync_request *r,
 		s->result.validators = *r->validators;
 	strbuf_init(&s->lines, HELM_LINES_BYTES_MAX);
 	s->index = index_new(meta_name(r->catalog), obj_i64(r->catalog, "spec.priority", 0));
+	snprintf(s->index->policy, sizeof(s->index->policy), "%s", r->policy);
+	if (r->keys && *r->policy)
+		s->keys = obj_ref(r->keys);
 	s->done = done;
 	s->arg = arg;
 	start(s, r);

@@ -33,6 +33,8 @@ struct sync_host {
 struct sync_request {
 	const struct obj *catalog; /* name, spec.source, spec.priority */
 	const struct obj *secret;  /* of spec.source.secretRef; NULL: none */
+	const struct obj *keys;    /* of the Catalog's policy (policy.h); NULL: none */
+	const char *policy;        /* its digest; "": none */
 	struct source_cache *cache;
 	const struct sync_validators *validators; /* NULL: there is no last good revision */
 	struct str
@@ -55,7 +57,8 @@ struct sync *sync_start(const struct sync_host *h, const struct sync_request *r,
 void sync_cancel(struct sync *s); /* not from inside done; NULL is fine */
 
 /* One archive of an index: its bytes, checked against its digest, and what is in it against what
- * the index said. */
+ * the index said. Where the Catalog has a policy, the version's signature was found valid by it
+ * when the index was built, and still is. */
 struct archive_fetch;
 struct archive_result {
 	const struct error *err;
@@ -63,9 +66,14 @@ struct archive_result {
 	const struct obj *entry; /* of inspect.h */
 };
 typedef void (*archive_done)(void *arg, const struct archive_result *result);
-struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struct obj *catalog,
-					  const struct obj *secret, const struct package_version *p,
-					  archive_done done, void *arg);
+struct archive_request {                    /* borrowed until archive_fetch_start() returns */
+	const struct obj *catalog, *secret; /* as of sync_request */
+	const char *policy;
+	const struct package_version *version;
+};
+struct archive_fetch *archive_fetch_start(const struct sync_host *h,
+					  const struct archive_request *r, archive_done done,
+					  void *arg);
 void archive_fetch_cancel(struct archive_fetch *f); /* not from inside done; NULL is fine */
 
 #endif

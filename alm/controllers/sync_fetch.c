@@ -1,6 +1,7 @@
 /* One archive by digest, from wherever its index says it lies. */
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/client/registry.h"
 #include "alm/client/remote.h"
 #include "alm/controllers/inspect.h"
@@ -11,6 +12,7 @@ struct archive_fetch {
 	struct sync_host host;
 	struct arena *a;
 	struct package_version wanted; /* texts copied */
+	const char *policy;
 	struct credentials credentials;
 	struct remote *remote;
 	struct registry *registry;
@@ -79,10 +81,32 @@ static void inspected(void *arg, struct str output, const struct error *err)
 	}
 }
 
-/* Every archive of every kind of source comes by here: what a Catalog demands of the bytes (today
- * its digest) is judged here and nowhere else, before a parser sees them. */
+/* The signature is of the digest: what was said of that is said of these bytes. */
+static int judge_signature(struct archive_fetch *f)
+{
+	const struct package_version *p = &f->wanted;
+	int64_t now_s = loop_now(f->host.loop) / NS_PER_S;
+	if (!*f->policy)
+		return 0;
+	if (!cstr_eq(p->verified_by, f->policy))
+		return error_set(
+			&f->err, E_UNAVAILABLE,
+			"SignatureInvalid: %s: its signature was not judged by the keys of "
+			"spec.verify as they are now; the catalog has to be read again",
+			p->locator);
+	if (p->verified_until_s && now_s >= p->verified_until_s)
+		return error_set(&f->err, E_UNAVAILABLE,
+				 "SignatureInvalid: %s: its signature, or the key, has expired",
+				 p->locator);
+	return 0;
+}
+
+/* Every archive of every kind of source comes by here: what a Catalog demands of the bytes (digest,
+ * signature) is judged here and nowhere else, before a parser sees them. */
 static int judge(struct archive_fetch *f)
 {
+	if (judge_signature(f) < 0)
+		return -f->err.code;
 	char actual[SHA256_HEX];
 	sha256_hex(strbuf_str(&f->bytes), actual);
 	if (strcmp(actual, f->wanted.digest) != 0)
@@ -154,14 +178,6 @@ static int fetch_remote(struct archive_fetch *f, const char *source, const struc
 
 /* --- what lies on this machine --- */
 
-/* The file's own name: all that a local locator is taken for, so it leads nowhere else. Locators
- * that an older alm has kept have its folder before it. */
-static const char *local_name(const char *locator)
-{
-	const char *member = strrchr(locator, '#'), *slash = strrchr(locator, '/');
-	return member ? member + 1 : slash ? slash + 1 : locator;
-}
-
 static void member_came(void *arg, struct str output, const struct error *err)
 {
 	struct archive_fetch *f = arg;
@@ -179,7 +195,7 @@ static void member_came(void *arg, struct str output, const struct error *err)
 static void fetch_from_dir(struct archive_fetch *f, const char *dir)
 {
 	const struct source_files *fs = f->host.files;
-	const char *path = arena_fmt(f->a, "%s/%s", dir, local_name(f->wanted.locator));
+	const char *path = arena_fmt(f->a, "%s/%s", dir, source_local_name(f->wanted.locator));
 	if (fs->read(fs->arg, path, &f->bytes, &f->err) < 0)
 		finish(f);
 	else
@@ -188,7 +204,7 @@ static void fetch_from_dir(struct archive_fetch *f, const char *dir)
 
 static void fetch_from_file(struct archive_fetch *f, const char *path)
 {
-	const char *name = arena_fmt(f->a, "%s\n", local_name(f->wanted.locator));
+	const char *name = arena_fmt(f->a, "%s\n", source_local_name(f->wanted.locator));
 	f->child = source_run(f->host.files, f->host.sandbox, SOURCE_JOB_MEMBER, str_of(name), path,
 			      member_came, f, &f->err);
 	if (!f->child)
@@ -203,27 +219,31 @@ static void copy_wanted(struct archive_fetch *f, const struct package_version *p
 	f->wanted.digest = arena_strdup(f->a, p->digest);
 	f->wanted.locator = arena_strdup(f->a, p->locator);
 	memcpy(f->wanted.descriptor_digest, p->descriptor_digest, sizeof(p->descriptor_digest));
+	f->wanted.verified_by = p->verified_by ? arena_strdup(f->a, p->verified_by) : NULL;
+	f->wanted.verified_until_s = p->verified_until_s;
 }
 
-struct archive_fetch *archive_fetch_start(const struct sync_host *h, const struct obj *catalog,
-					  const struct obj *secret, const struct package_version *p,
-					  archive_done done, void *arg)
+struct archive_fetch *archive_fetch_start(const struct sync_host *h,
+					  const struct archive_request *r, archive_done done,
+					  void *arg)
 {
 	struct archive_fetch *f = xcalloc(1, sizeof(*f));
-	const char *source = obj_str(catalog, "spec.source.url");
-	const char *dir = source_path(catalog, "dir://"), *file = source_path(catalog, "file://");
+	const char *source = obj_str(r->catalog, "spec.source.url");
+	const char *dir = source_path(r->catalog, "dir://");
+	const char *file = source_path(r->catalog, "file://");
 	f->host = *h;
 	f->a = arena_new((size_t)4 << 20);
 	f->step = (struct task){.fn = deliver, .arg = f};
 	f->done = done;
 	f->arg = arg;
 	strbuf_init(&f->bytes, SOURCE_ARCHIVE_BYTES_MAX + 1);
-	copy_wanted(f, p);
+	f->policy = arena_strdup(f->a, r->policy);
+	copy_wanted(f, r->version);
 	if (dir)
 		fetch_from_dir(f, dir);
 	else if (file)
 		fetch_from_file(f, file);
-	else if (fetch_remote(f, source ? source : "", secret) < 0)
+	else if (fetch_remote(f, source ? source : "", r->secret) < 0)
 		finish(f);
 	return f;
 }

@@ -160,7 +160,6 @@ static void collect(struct sync *s)
 			strbuf_addstr(&s->lines, lines);
 		}
 	}
-	source_cache_sweep(s->cache);
 	sync_build(s);
 }
 

@@ -11,6 +11,7 @@
 #define SYNC_SLICE_NS    INT64_C(20000000) /* of one turn */
 
 struct local_file; /* sync_files.c */
+struct signatures; /* sync_verify.c */
 
 struct sync {
 	struct sync_host host;
@@ -38,6 +39,9 @@ struct sync {
 	struct local_file **files; /* in the order of their names */
 	size_t n_files, cap_files, n_running;
 	struct oci_sync *oci;
+	/* the policy of the Catalog */
+	struct obj *keys; /* NULL: none */
+	struct signatures *signatures;
 };
 
 /* Each ends in sync_build() or sync_fail(). */
@@ -51,12 +55,24 @@ void sync_parse_index(struct sync *s, struct str input);
 void sync_next(struct sync *s, void (*go)(struct sync *s)); /* in the next turn */
 void sync_fail(struct sync *s, const struct error *err);
 void sync_unchanged(struct sync *s);
-void sync_build(struct sync *s); /* lines are complete */
+void sync_build(struct sync *s); /* lines are complete, but for what the policy says of them */
+void sync_build_lines(struct sync *s); /* lines are complete */
+/* sync_verify.c: finds the signature of every entry, has it judged by the keys, and replaces what
+ * has no valid one by an error. Ends in sync_build_lines() or sync_fail(). */
+void sync_verify(struct sync *s);
+void signatures_free(struct signatures *g);
 /* The child read the bytes and says what is wrong with them; else it died, or was killed. */
 bool sync_is_verdict(const struct error *err);
 /* Opens the remote with the credentials; false: the sync has failed. */
 bool sync_open(struct sync *s, const char *scheme, const struct obj *secret);
 void oci_sync_free(struct oci_sync *o);
+/* Of the registry of an oci:// source, below /v2/NAME. */
+void oci_sync_get(struct sync *s, const char *path, size_t body_max, remote_done done, void *arg);
+/* The body has the digest: of the request, or the one the registry claims. */
+int oci_sync_check(const struct remote_reply *reply, const char *wanted, char hex[SHA256_HEX],
+		   struct error *err);
+/* Digest of the manifest of a catalog artifact, which covers all its entries; NULL: it is none. */
+const char *oci_sync_artifact(const struct sync *s);
 void local_files_free(struct sync *s);
 
 #endif

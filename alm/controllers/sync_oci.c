@@ -20,6 +20,7 @@ struct oci_sync {
 	const char **tags;
 	size_t n_tags, cap_tags, next, running, n_pages;
 	struct oci_manifest artifact;
+	char artifact_digest[SHA256_HEX]; /* of a catalog */
 	TAILQ_HEAD(, tag) begun;
 };
 
@@ -53,9 +54,8 @@ static void fail(struct oci_sync *o, struct error *err)
 	}
 }
 
-/* The body has the digest: of the request, or the one the registry claims. */
-static int check_body(const struct remote_reply *reply, const char *wanted, char hex[SHA256_HEX],
-		      struct error *err)
+int oci_sync_check(const struct remote_reply *reply, const char *wanted, char hex[SHA256_HEX],
+		   struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
 	const char *claimed = http_header(reply->headers, "Docker-Content-Digest");
@@ -78,6 +78,16 @@ static void get(struct oci_sync *o, const char *path, const char *if_none_match,
 					   .if_none_match = if_none_match,
 					   .body_max = body_max};
 	registry_send(o->registry, &q, done, arg);
+}
+
+void oci_sync_get(struct sync *s, const char *path, size_t body_max, remote_done done, void *arg)
+{
+	get(s->oci, path, NULL, body_max, done, arg);
+}
+
+const char *oci_sync_artifact(const struct sync *s)
+{
+	return s->oci && *s->oci->artifact_digest ? s->oci->artifact_digest : NULL;
 }
 
 /* --- a chart repository --- */
@@ -131,7 +141,8 @@ static int read_config(struct tag *t, const struct remote_reply *reply, struct o
 	struct obj *chart = NULL;
 	struct arena *a = t->o->s->a;
 	const struct oci_blob *layer = oci_layer(&t->manifest, OCI_HELM_CHART);
-	if (check_body(reply, t->manifest.config.digest, hex, err) < 0 ||
+	const struct oci_blob *provenance = oci_layer(&t->manifest, OCI_HELM_PROV);
+	if (oci_sync_check(reply, t->manifest.config.digest, hex, err) < 0 ||
 	    json_parse(reply->body, &chart, err) < 0)
 		return error_wrap(err, "config");
 	obj_keep(a, chart);
@@ -147,6 +158,9 @@ static int read_config(struct tag *t, const struct remote_reply *reply, struct o
 	obj_set(o, "locator",
 		obj_stringf("%s/v2/%s/blobs/sha256:%s", t->o->ref.registry.origin, t->o->ref.name,
 			    layer->digest));
+	obj_set_str(o, "manifest", t->digest);
+	if (provenance)
+		obj_set_str(o, "provenance", provenance->digest);
 	*ret = o;
 	return 0;
 }
@@ -243,7 +257,7 @@ static void manifest_came(void *arg, const struct remote_reply *reply)
 		if (use_known(t))
 			return;
 	}
-	if (check_body(reply, NULL, hex, &err) < 0) {
+	if (oci_sync_check(reply, NULL, hex, &err) < 0) {
 		tag_rejected(t, &err);
 		return;
 	}
@@ -299,8 +313,6 @@ static void next_tags(struct oci_sync *o)
 	}
 	if (s->err.code || o->running || o->next < o->n_tags)
 		return;
-	if (s->cache)
-		source_cache_sweep(s->cache);
 	sync_build(s);
 }
 
@@ -356,7 +368,7 @@ static void index_came(void *arg, const struct remote_reply *reply)
 	struct error err = ERROR_INIT;
 	const struct oci_blob *index = oci_layer(&o->artifact, OCI_CATALOG_INDEX);
 	char hex[SHA256_HEX];
-	if (check_body(reply, index->digest, hex, &err) < 0) {
+	if (oci_sync_check(reply, index->digest, hex, &err) < 0) {
 		fail(o, &err);
 		return;
 	}
@@ -386,7 +398,7 @@ static void notices_came(void *arg, const struct remote_reply *reply)
 	struct error err = ERROR_INIT;
 	char hex[SHA256_HEX];
 	const struct oci_blob *layer = oci_layer(&o->artifact, OCI_CATALOG_YAML);
-	if (check_body(reply, layer->digest, hex, &err) < 0) {
+	if (oci_sync_check(reply, layer->digest, hex, &err) < 0) {
 		fail(o, &err);
 		return;
 	}
@@ -428,7 +440,7 @@ static void artifact_came(void *arg, const struct remote_reply *reply)
 	struct error err = ERROR_INIT;
 	char hex[SHA256_HEX];
 	const char *wanted = o->ref.digest ? o->ref.digest + strlen("sha256:") : NULL;
-	if (check_body(reply, wanted, hex, &err) < 0 ||
+	if (oci_sync_check(reply, wanted, hex, &err) < 0 ||
 	    oci_manifest_parse(reply->body, s->a, &o->artifact, &err) < 0) {
 		fail(o, &err);
 		return;
@@ -439,6 +451,7 @@ static void artifact_came(void *arg, const struct remote_reply *reply)
 			return;
 		}
 		memcpy(s->result.validators.etag, hex, sizeof(hex));
+		memcpy(o->artifact_digest, hex, sizeof(hex));
 		read_catalog(o);
 		return;
 	}
