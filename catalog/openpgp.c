@@ -243,7 +243,7 @@ static bool agrees(const struct reading *r, const struct pgp_signature *binding,
 	struct pgp_signature s;
 	struct error ignored;
 	if (!binding->embedded.len || pgp_read_signature(binding->embedded, &s, &ignored) < 0 ||
-	    s.type != PGP_BIND_PRIMARY)
+	    s.type != PGP_BIND_PRIMARY || !is_by(&s, sub))
 		return false;
 	add_key(&b, r->primary);
 	add_key(&b, r->component);

@@ -60,15 +60,23 @@ static int check_digest(const struct obj *files, const struct archive_subject *s
 	return 0;
 }
 
-static int check_documents(const struct yaml_documents *d, const struct archive_subject *subject,
-			   struct error *err)
+/* The two documents stand as helm writes them: one line "..." between them, and no "---". */
+static int read_documents(struct str text, struct arena *a, const struct obj **ret_chart,
+			  const struct obj **ret_files, struct error *err)
 {
-	if (d->n != 2 || d->items[0].n_duplicates || d->items[1].n_duplicates)
-		return error_set(err, E_INVALID,
-				 "want two documents without duplicate keys: Chart.yaml and files");
-	if (check_digest(obj_get(d->items[1].value, "files"), subject, err) < 0)
+	const struct str separator = STR("\n...\n");
+	struct obj *chart = NULL, *files = NULL;
+	ptrdiff_t at = str_find(text, separator);
+	struct str second = at < 0 ? STR_NONE : str_skip(text, (size_t)at + separator.len);
+	if (at < 0 || str_find(second, separator) >= 0 || str_has_prefix(second, STR("...\n")))
+		return error_set(err, E_INVALID, "want two documents: Chart.yaml and files");
+	if (yaml_parse_one_max(str_sub(text, 0, (size_t)at + 1), NODES_MAX, &chart, err) < 0)
 		return -err->code;
-	return check_chart(d->items[0].value, subject->chart, err);
+	*ret_chart = obj_keep(a, chart);
+	if (yaml_parse_one_max(second, NODES_MAX, &files, err) < 0)
+		return -err->code;
+	*ret_files = obj_keep(a, files);
+	return 0;
 }
 
 int provenance_check(const struct openpgp_keyring *ring, struct str file,
@@ -76,13 +84,14 @@ int provenance_check(const struct openpgp_keyring *ring, struct str file,
 		     struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
-	CLEANUP(yaml_documents_release) struct yaml_documents docs = {0};
+	const struct obj *chart = NULL, *files = NULL;
 	struct openpgp_clearsigned c;
 	int64_t until_s;
 	if (openpgp_clearsigned_read(file, a, &c, err) < 0 ||
 	    openpgp_check(ring, &c, now_s, &until_s, err) < 0 ||
-	    yaml_parse_max(c.text, NODES_MAX, &docs, err) < 0 ||
-	    check_documents(&docs, subject, err) < 0)
+	    read_documents(c.text, a, &chart, &files, err) < 0 ||
+	    check_digest(obj_get(files, "files"), subject, err) < 0 ||
+	    check_chart(chart, subject->chart, err) < 0)
 		return error_wrap(err, "provenance");
 	*ret_until_s = until_s;
 	return 0;

@@ -1,0 +1,1 @@
+9KPPq/oeLdQ7mRqgu3i5VTBWvmImHTKIc92u57IuwFBj3Qc+fsuSsnLC2eB3qscjNQcWowsOwIfi+MnNPfFMDA==

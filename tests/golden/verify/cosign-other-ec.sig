@@ -1,0 +1,1 @@
+MEQCIQD7uHEY7bnon7fYMxN1eoaAs+8waD555irF/MuWu9ekPAIfN3wCDyEuBlTgzlGapQ/iS3G2jdIJatWoDpwEmj+8lQ==
