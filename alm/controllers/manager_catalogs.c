@@ -605,12 +605,16 @@ static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index
 	struct catalog_index *old = s->index;
 	bool all =
 		!old || old->priority != index->priority; /* CatalogNotReady ends; another wins */
+	bool vouched = old && (strcmp(old->policy, index->policy) != 0 ||
+			       old->verified_until_s != index->verified_until_s);
 	index_changes(old, index, note_change, changed);
 	s->index = index;
 	catalogs_changed(m, changed);
 	index_free(old);
 	if (all)
 		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+	if (vouched && m->ready)
+		enqueue_waiting(m);
 }
 
 static void saved_came(void *arg, struct sync_result *result)

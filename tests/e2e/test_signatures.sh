@@ -135,7 +135,7 @@ mkdir "$catalog/open"
 cp "$(archive 0.9.4)" "$catalog/open/"
 alm catalog add open "dir://$catalog/open" --interval 1s >/dev/null
 soon "a Catalog without a policy has what is not signed" "Synced 1" synced open
-sed 's/mode: Automatic/&\n    approveFirst: true/' "$dir/etcd-apptype.yaml" | k create -f - >/dev/null
+sed 's/mode: Automatic/mode: Manual\n    approveFirst: true/' "$dir/etcd-apptype.yaml" | k create -f - >/dev/null
 planned() { k get installstrategies -o 'jsonpath={range .items[*]}{.status.phase} {.status.conditions[?(@.type=="PlanReady")].reason}{"\n"}{end}' | tail -1; }
 phase() { planned | cut -d' ' -f1; }
 soon "its plan waits for approval" AwaitingApproval phase
@@ -160,7 +160,7 @@ has "what has none is named" "etcd-operator-1.0.0.tgz: SignatureInvalid: it is n
 
 # --- https:// ---
 cp "$folder"/* "$web/repo/"
-alm catalog index "$web/repo" >/dev/null
+alm catalog index "$web/repo" >/dev/null 2>&1
 sed -i "1a generated: \"$(date -u +%FT%TZ)\"" "$web/repo/index.yaml"
 url=https://127.0.0.1:$(cat "$web/port")/repo
 source_ https "$url" release ', maxAge: 24h'
