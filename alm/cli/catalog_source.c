@@ -14,6 +14,8 @@ struct catalog_source {
 	struct sync_host host;
 	struct source_cache *cache;
 	struct obj *catalog, *secret;
+	struct obj *keys;        /* of --keys; NULL: signatures are not looked at */
+	char policy[SHA256_HEX]; /* their digest */
 	struct catalog_index *index;
 	bool done;
 	struct error err;
@@ -83,9 +85,32 @@ void catalog_source_free(struct catalog_source *s)
 	source_cache_free(s->cache);
 	obj_unref(s->catalog);
 	obj_unref(s->secret);
+	obj_unref(s->keys);
 	sandbox_free(s->sandbox);
 	loop_free(s->loop);
 	xfree(s);
+}
+
+/* As the ConfigMap of a Catalog's policy has them. */
+static int read_keys(struct cli *c, struct catalog_source *s, struct error *err)
+{
+	const char *path, *policy = "command line";
+	CLEANUP(arena_freep) struct arena *a = arena_new(VERIFY_KEYS_BYTES_MAX * 8);
+	struct verify_keys parsed;
+	for (size_t i = 0; (path = cli_value_at(c, "keys", i)); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VERIFY_KEYS_BYTES_MAX);
+		if (file_read(path, &b, err) < 0)
+			return error_wrap(err, "--keys");
+		if (!s->keys)
+			s->keys = obj_map();
+		obj_set(s->keys, path, obj_stringn(strbuf_str(&b)));
+	}
+	if (!s->keys)
+		return 0;
+	sha256_hex(str_of(policy), s->policy);
+	return verify_keys_read(s->keys, loop_now(s->loop) / NS_PER_S, a, &parsed, err) < 0
+		       ? error_wrap(err, "--keys")
+		       : 0;
 }
 
 static void read_done(void *arg, struct sync_result *result)
@@ -114,10 +139,13 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 	obj_set_path(s->catalog, "spec.source.url", obj_string(url_of(c, what)));
 	if (cli_flag(c, "allow-unpinned"))
 		obj_set_path(s->catalog, "spec.source.allowUnpinned", obj_bool(true));
-	if (catalog_secret(c, what, &s->secret, err) < 0)
+	if (catalog_secret(c, what, &s->secret, err) < 0 || read_keys(c, s, err) < 0)
 		return -err->code;
-	const struct sync_request r = {
-		.catalog = s->catalog, .secret = s->secret, .policy = "", .cache = s->cache};
+	const struct sync_request r = {.catalog = s->catalog,
+				       .secret = s->secret,
+				       .keys = s->keys,
+				       .policy = s->policy,
+				       .cache = s->cache};
 	sync_start(&s->host, &r, read_done, s);
 	while (!s->done)
 		loop_run(s->loop);
@@ -150,7 +178,7 @@ int catalog_source_fetch(struct catalog_source *s, const struct package_version 
 	s->err = ERROR_INIT;
 	s->bytes = ret;
 	const struct archive_request r = {
-		.catalog = s->catalog, .secret = s->secret, .policy = "", .version = p};
+		.catalog = s->catalog, .secret = s->secret, .policy = s->policy, .version = p};
 	archive_fetch_start(&s->host, &r, fetch_done, s);
 	while (!s->done)
 		loop_run(s->loop);

@@ -81,6 +81,17 @@ static int verify_one(void *arg, const struct package_version *p, struct str byt
 	return 0;
 }
 
+/* Without --keys what is left out is told by lint. */
+static int check_rejected(const struct cli *c, const struct catalog_index *x, struct error *err)
+{
+	if (!cli_value(c, "keys") || !x->n_rejected)
+		return 0;
+	for (size_t i = 0; i < x->n_rejected && i < INDEX_REJECTED_MAX; i++)
+		printf("%s\n", x->rejected[i]);
+	return error_set(err, E_INVALID, "%zu %s left out", x->n_rejected,
+			 x->n_rejected == 1 ? "entry is" : "entries are");
+}
+
 static int verify_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
@@ -91,16 +102,25 @@ static int verify_run(struct cli *c, struct error *err)
 	const struct catalog_index *x = catalog_source_index(s);
 	term_print("%zu archive%s, %zu bytes, revision %s\n", x->n, x->n == 1 ? "" : "s", bytes,
 		   x->revision);
-	return 0;
+	return check_rejected(c, x, err);
 }
 
+static const struct cmd_option verify_options[] = {
+	{"keys", "FILE",
+	 "every archive must be signed by one of these keys, OpenPGP (armored) or PEM for cosign; "
+	 "may be given again",
+	 0},
+	CATALOG_SOURCE_OPTIONS,
+	{0}};
 static const struct cmd_option source_options[] = {CATALOG_SOURCE_OPTIONS, {0}};
 const struct cmd cmd_catalog_verify = {
 	.name = "verify",
-	.usage = "alm catalog verify SOURCE",
+	.usage = "alm catalog verify SOURCE [--keys FILE]",
 	.summary = "fetch every archive; compare its digest and descriptor with the index",
-	.description = "Stops at the first one that differs, with exit status 1.",
-	.options = source_options,
+	.description = "Stops at the first one that differs, with exit status 1. With --keys every "
+		       "archive also needs a valid signature, as with spec.verify of a Catalog: "
+		       "Helm's provenance or one of cosign.",
+	.options = verify_options,
 	.args = {1, 1},
 	.run = verify_run,
 };

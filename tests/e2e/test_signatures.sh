@@ -158,6 +158,15 @@ source_ file "file://$catalog/all.tgz" release
 soon "an archive of a folder with its signatures" "Synced 3" synced file
 has "what has none is named" "etcd-operator-1.0.0.tgz: SignatureInvalid: it is not signed" "$(said file)"
 
+# --- the command ---
+code "verify --keys: one is not signed" 1 "etcd-operator-1.0.0.tgz: SignatureInvalid: it is not signed" \
+	alm catalog verify "$folder" --keys "$dir/release.asc"
+code "and without it" 0 "4 archives" alm catalog verify "$folder"
+mkdir "$dir/good"
+cp "$(archive 0.9.4)"* "$dir/good/"
+code "all are" 0 "1 archive," alm catalog verify "$dir/good" --keys "$dir/release.asc"
+code "by the wrong key" 1 "which is not among the keys" alm catalog verify "$dir/good" --keys "$dir/stranger.asc"
+
 # --- https:// ---
 cp "$folder"/* "$web/repo/"
 alm catalog index "$web/repo" >/dev/null 2>&1
