@@ -62,7 +62,7 @@ int openpgp_clearsigned_read(struct str file, struct arena *a, struct openpgp_cl
 
 /* The signature is valid at now_s; *ret_until_s: until when (0: no end), the first expiry of
  * signature, key and primary key. E_INVALID says which check failed, with the key's fingerprint. */
-int openpgp_check(const struct openpgp_keyring *ring, const struct openpgp_clearsigned *signed_text,
+int openpgp_check(const struct openpgp_keyring *ring, const struct openpgp_clearsigned *c,
 		  int64_t now_s, int64_t *ret_until_s, struct error *err);
 
 #endif

@@ -40,6 +40,6 @@ struct policy_ages {
 	int64_t now_ns;
 	bool accepted; /* the new one is named by the annotation accept-digest */
 };
-int policy_check_age(const struct obj *catalog, const struct policy_ages *ages, struct error *err);
+int policy_check_age(const struct obj *catalog, const struct policy_ages *g, struct error *err);
 
 #endif
