@@ -87,7 +87,7 @@ static int check_rejected(const struct cli *c, const struct catalog_index *x, st
 	if (!cli_value(c, "keys") || !x->n_rejected)
 		return 0;
 	for (size_t i = 0; i < x->n_rejected && i < INDEX_REJECTED_MAX; i++)
-		printf("%s\n", x->rejected[i]);
+		term_print("%s\n", x->rejected[i]);
 	return error_set(err, E_INVALID, "%zu %s left out", x->n_rejected,
 			 x->n_rejected == 1 ? "entry is" : "entries are");
 }

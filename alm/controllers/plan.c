@@ -259,6 +259,7 @@ static struct action *move(const struct action *from, struct arena *a)
 		&x->message,
 		&x->key,
 		&x->chain,
+		&x->touches,
 		&x->event_type,
 		&x->actor,
 		&x->actor_via,
@@ -286,6 +287,7 @@ void plan_move(struct plan *to, const struct plan *from, struct arena *a)
 	}
 	to->requeue_after_ns = from->requeue_after_ns;
 	to->as = text(a, from->as);
+	secrets_copy(&to->secrets, &from->secrets);
 }
 
 void plan_cut(struct plan *p, size_t n)

@@ -68,7 +68,7 @@ static bool vouches(const struct view *v, const struct catalog_index *x,
 static bool is_any_wanted(const struct view *v)
 {
 	size_t n;
-	const struct obj *const *all = view_list(v, WATCH_CATALOG, &n);
+	const struct obj *const *all = view_list(v, WATCH_CATALOG, NULL, &n);
 	for (size_t i = 0; i < n; i++)
 		if (policy_wanted(all[i]))
 			return true;

@@ -156,6 +156,14 @@ void secrets_take(struct secrets *s, const struct secrets *from)
 	s->over = s->over || from->over;
 }
 
+void secrets_copy(struct secrets *s, const struct secrets *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		add(s, str_n(arena_memdup(s->a, from->items[i].ptr, from->items[i].len),
+			     from->items[i].len));
+	s->over = s->over || from->over;
+}
+
 struct obj *secrets_looked_up(const struct obj *answers, const struct obj *rendered)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEXT_BYTES_MAX);

@@ -35,6 +35,8 @@ void secrets_add_object(struct secrets *s, const struct obj *o);
 void secrets_add_answers(struct secrets *s, const struct obj *answers);
 /* What from has; they share an arena. */
 void secrets_take(struct secrets *s, const struct secrets *from);
+/* The same, of another arena. */
+void secrets_copy(struct secrets *s, const struct secrets *from);
 /* Of an install plan: config, Secrets among objects and hooks, hidden. */
 void secrets_add_plan(struct secrets *s, const struct obj *doc);
 

@@ -479,8 +479,7 @@ static void read_provenances(struct sync *s)
 {
 	struct error err = ERROR_INIT;
 	s->child = source_run(s->host.files, s->host.sandbox, SOURCE_JOB_SIGNED, STR(""),
-			      source_path(s->catalog, "file://"), &source_limits_all,
-			      provenances_told, s, &err);
+			      source_path(s->catalog, "file://"), provenances_told, s, &err);
 	if (!s->child)
 		sync_fail(s, &err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/controllers/controller.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
 
@@ -79,17 +80,28 @@ static void test_plan__moves_with_its_account(void **state)
 	struct view_fake f;
 	view_fake_init(&f);
 	struct plan *p = view_fake_plan(&f), moved;
-	char as[] = "system:serviceaccount:alm:a", via[] = "kubectl";
+	char as[] = "system:serviceaccount:alm:a", via[] = "kubectl", field[] = "spec.upgrade";
+	static const char secret[] = "{\"password\":\"correct horse\"}";
+	struct error err = ERROR_INIT;
+	struct obj *values = NULL;
 	CLEANUP(arena_freep) struct arena *own = arena_new(1 << 20);
 	p->as = as;
 	plan_add(p, ACT_APPLY)->as = as;
-	plan_add(p, ACT_ROW)->actor_via = via;
+	struct action *row = plan_add(p, ACT_ROW);
+	row->actor_via = via;
+	row->touches = field;
+	assert_ok(json_parse(str_of(secret), &values, &err), &err);
+	secrets_add_values(&p->secrets, values);
 	plan_move(&moved, p, own);
+	obj_unref(values);
+	memset(field, 'x', sizeof(field) - 1);
 	memset(as, 'x', sizeof(as) - 1);
 	memset(via, 'x', sizeof(via) - 1);
 	assert_string_equal(moved.as, "system:serviceaccount:alm:a");
 	assert_string_equal(moved.head->as, "system:serviceaccount:alm:a");
 	assert_string_equal(moved.head->next->actor_via, "kubectl");
+	assert_string_equal(moved.head->next->touches, "spec.upgrade");
+	assert_string_equal(secrets_hide(&moved.secrets, "it is correct horse"), "it is (hidden)");
 	view_fake_release(&f);
 }
 
