@@ -170,7 +170,7 @@ static void add_versions(const struct obj *row, struct strbuf *b)
 {
 	const char *from = obj_str(row, "body.version.from"), *to = obj_str(row, "body.version.to");
 	if (to)
-		strbuf_addf(b, ", %s%s%s", from ? from : "", from ? " -> " : "", to);
+		visible_addf(b, ", %s%s%s", from ? from : "", from ? " -> " : "", to);
 }
 
 /* ", ResourceDropped of etcds.etcd.coreos.com/v1 spec.size" */
@@ -178,8 +178,8 @@ static void add_waiver(const struct obj *waiver, struct strbuf *b)
 {
 	const char *rule = obj_str(waiver, "rule"), *resource = obj_str(waiver, "resource");
 	const char *path = obj_str(waiver, "path");
-	strbuf_addf(b, ", %s of %s%s%s", rule ? rule : "", resource ? resource : "",
-		    path ? " " : "", path ? path : "");
+	visible_addf(b, ", %s of %s%s%s", rule ? rule : "", resource ? resource : "",
+		     path ? " " : "", path ? path : "");
 }
 
 static void approval(const struct obj *row, struct strbuf *b)
@@ -191,7 +191,7 @@ static void approval(const struct obj *row, struct strbuf *b)
 		visible_addf(b, " \"%s\"", why);
 	add_plan(row, "body.approves", from, b);
 	if (obj_str(row, "body.message"))
-		strbuf_addf(b, ", %s", obj_str(row, "body.message"));
+		visible_addf(b, ", %s", obj_str(row, "body.message"));
 	else if (!obj_str(row, "body.approves"))
 		add_versions(row, b);
 	if (obj_path(row, "body.waiver"))
