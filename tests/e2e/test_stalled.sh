@@ -1,6 +1,6 @@
 #!/bin/bash
 # A reconcile that fails again and again is a condition with its reason and next step, one Event, a metric and a line of
-# `alm status`; all of it goes when the cause does. Also when the status itself cannot be written.
+# `alm status`; all of it goes when the cause does.
 . tests/e2e/lib.sh
 
 thing() { # MAXIMUM
@@ -58,13 +58,4 @@ soon "and nothing is left of it" "" stalled $ist
 is "nor in the metric" 0 "$(metric 'alm_reconcile_keys_failing{controller="strategy"}')"
 is "nor in alm status" "Nothing waits." "$(alm status | tail -1)"
 
-# a status that cannot be written: somebody has set it ahead of the log
-seq=$(k get apps web -o 'jsonpath={.status.transitionSeq}')
-k patch apps web --subresource=status --type=merge -p '{"status":{"transitionSeq":99}}' >/dev/null
-k patch apps web --type=merge -p '{"spec":{"paused":true}}' >/dev/null
-soon "where the status cannot be written the Event tells" 1 events LogBehindStatus
-is "and the metric" 1 "$(metric 'alm_reconcile_keys_failing{controller="apptype"}')"
-k patch apps web --subresource=status --type=merge -p "{\"status\":{\"transitionSeq\":$seq}}" >/dev/null
-soon "put right, it goes on" 0 metric 'alm_reconcile_keys_failing{controller="apptype"}'
-is "one Event it was" 1 "$(events LogBehindStatus)"
 finish
