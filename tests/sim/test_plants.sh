@@ -13,7 +13,7 @@ table='
 12|AwaitingApproval.*approved plan sha256:|--scenario again --fault none
 13|cached .* is not on the server|--scenario toy --seed 53
 18|is shown with 0 rows|--scenario install --exhaustive --only crash-after --keep-going
-19|object revision without its row|--scenario server --exhaustive
+19|no record created this object|--scenario server --exhaustive
 20||--disk
 21|not status.installedVersion=0.9.4|--scenario install --exhaustive --only crash-before
 22|status is .*, its row says|--scenario upgrade --fault crash-before@w51
