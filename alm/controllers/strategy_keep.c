@@ -217,7 +217,20 @@ static bool is_chosen_again(const struct strategy_pass *s)
 	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
 }
 
-/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes. */
+/* When the newest condition turned; the time of the pass if none says. */
+static int64_t turned_at(const struct strategy_pass *s)
+{
+	int64_t newest = INT64_MIN, at;
+	for (size_t i = 0; i < obj_len(s->conditions); i++) {
+		const char *since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
+		if (since && clock_parse(str_of(since), &at) && at > newest)
+			newest = at;
+	}
+	return newest == INT64_MIN ? s->v->now_ns : newest;
+}
+
+/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes, of which those count
+ * that passed before a restart: controllers that crash once a minute come to it, too. */
 static bool may_retry(struct strategy_pass *s)
 {
 	int64_t tries = s->revision > 7 ? 7 : s->revision;
@@ -226,7 +239,8 @@ static bool may_retry(struct strategy_pass *s)
 		return true;
 	const char *id =
 		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
-	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, wait);
+	int64_t by_wall = turned_at(s) + wait - s->v->now_ns;
+	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, by_wall);
 	if (left > 0)
 		plan_requeue_after(s->plan, left);
 	return left <= 0;
