@@ -86,6 +86,11 @@ static bool is_made_for(const struct obj *o, const struct app *app)
 	return cstr_eq(meta_label(o, LABEL_APP), app->name) && !is_protected(meta_name(o));
 }
 
+static bool consents(const struct obj *o, const struct app *app)
+{
+	return is_marked(o, app) || is_made_for(o, app);
+}
+
 static struct obj *new_namespace(const struct app *app, const char *ns)
 {
 	struct obj *o = meta_skeleton("v1", "Namespace", NULL, ns);
@@ -106,7 +111,7 @@ static enum account_state check_namespace(const struct view *v, struct plan *pla
 					     "%s is no namespace for an app: set "
 					     "spec.installNamespace",
 					     ns));
-	if (o && (is_marked(o, app) || is_made_for(o, app)))
+	if (o && consents(o, app))
 		return ACCOUNT_READY;
 	if (!o && removing)
 		return ACCOUNT_READY; /* what was in it is gone */
@@ -310,10 +315,10 @@ static const struct resource kinds[] = {
 };
 /* clang-format on */
 
-static const struct resource *kind_of(const struct obj *o)
+static const struct resource *kind_called(const char *kind)
 {
 	const struct resource *r = kinds;
-	while (!cstr_eq(r->kind, meta_kind(o)))
+	while (!cstr_eq(r->kind, kind))
 		r++;
 	return r;
 }
@@ -356,7 +361,8 @@ static void keep(struct keeping *k, struct obj *want)
 {
 	const struct obj *live;
 	const struct obj *o = obj_keep(k->v->a, want);
-	int found = live_of(k->v, k->plan, kind_of(o), meta_namespace(o), meta_name(o), &live);
+	int found = live_of(k->v, k->plan, kind_called(meta_kind(o)), meta_namespace(o),
+			    meta_name(o), &live);
 	if (live && is_as(live, o) && !meta_is_deleting(live) &&
 	    obj_equal(obj_get(live, "roleRef"), obj_get(o, "roleRef"))) {
 		note_change(k, live);
@@ -391,11 +397,52 @@ static enum account_state keep_default(const struct view *v, struct plan *plan,
 	return k.done ? ACCOUNT_READY : ACCOUNT_WAITING;
 }
 
+/* --- consent taken back --- */
+
+struct revocation {
+	const struct view *v;
+	struct plan *plan;
+	const struct app *app;
+	bool done;
+};
+
+static bool revoke_one(void *arg, struct str json)
+{
+	struct revocation *x = arg;
+	struct error ignored;
+	struct obj *o = NULL;
+	const char *name = rights_name(x->app, x->v->a);
+	if (!str_contains(json, str_of(name)) || json_parse(json, &o, &ignored) < 0)
+		return true;
+	obj_keep(x->v->a, o);
+	const struct obj *space = view_get(x->v, WATCH_NAMESPACE, meta_namespace(o));
+	if (!cstr_eq(meta_name(o), name) || !space || consents(space, x->app))
+		return true;
+	x->done = false;
+	if (!meta_is_deleting(o))
+		plan_own_delete(x->plan, o);
+	return true;
+}
+
+/* The rights end with the consent, also in a namespace that the app has left: manifests may name
+ * any. False: they are being taken away. */
+static bool is_revoked(const struct view *v, struct plan *plan, const struct app *app)
+{
+	const struct resource *r = kind_called("RoleBinding");
+	struct revocation x = {v, plan, app, true};
+	if (v->ops->owned(v->ops_arg, r->group, r->plural, revoke_one, &x))
+		return x.done;
+	plan_watch(plan, r, LABEL_APP, false);
+	return false;
+}
+
 enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
 				 const char *ns, bool removing, struct account_check *ret)
 {
 	*ret = (struct account_check){0};
 	enum account_state state = check_namespace(v, plan, app, ns, removing, ret);
+	if (app->account.is_default && !is_revoked(v, plan, app) && state == ACCOUNT_READY)
+		state = ACCOUNT_WAITING;
 	if (state == ACCOUNT_READY)
 		state = app->account.is_default ? keep_default(v, plan, app, ns, ret)
 						: check_named(v, plan, app, ret);

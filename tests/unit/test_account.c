@@ -311,6 +311,27 @@ static void test_account__removal_makes_no_namespace_and_leaves_no_right(void **
 	assert_non_null(live(w, "ClusterRole", "clusterroles", NULL, "alm:app-namespace"));
 }
 
+static void test_account__rights_end_with_the_consent(void **state)
+{
+	struct world *w = *state;
+	set_app(w, APP(""));
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("etcd")));
+	assert_int_equal(settle(w, "left"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY); /* it may go on in both */
+	assert_non_null(live(w, "RoleBinding", "rolebindings", "left", "alm:app:etcd"));
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("other")));
+	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_null(w->f.plan.as);
+	view_fake_perform(&w->f);
+	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_null(live(w, "RoleBinding", "rolebindings", "left", "alm:app:etcd"));
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", ""));
+	assert_int_equal(ask(w, "etcd", false), ACCOUNT_REFUSED);
+	view_fake_perform(&w->f);
+	assert_null(live(w, "RoleBinding", "rolebindings", "etcd", "alm:app:etcd"));
+}
+
 /* --- a named account --- */
 
 #define SURVEY "account:etcd/deployer"
@@ -417,6 +438,7 @@ int main(void)
 		TEST(custom_resources_of_definitions_that_name_the_app),
 		TEST(nothing_known_is_waited_for),
 		TEST(removal_makes_no_namespace_and_leaves_no_right),
+		TEST(rights_end_with_the_consent),
 		TEST(a_named_account_must_say_so),
 		TEST(a_name_cannot_leave_its_header),
 		TEST(definitions_of_others_are_left_alone),
