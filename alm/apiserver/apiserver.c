@@ -163,7 +163,7 @@ bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_clie
 		return false;
 	}
 	x->admitted = r;
-	ret->user = r->user.impersonator ? r->user.impersonator : r->user.name;
+	ret->user = auth_share(r);
 	ret->is_admin = r->by_admin;
 	return true;
 }

@@ -279,3 +279,12 @@ int auth_authorize_create(struct auth *a, struct request *r, struct error *err)
 				     .path = r->path};
 	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }
+
+const char *auth_share(const struct request *r)
+{
+	const char *user = r->user.impersonator ? r->user.impersonator : r->user.name;
+	size_t prefix = strlen(ACCOUNT_USER_PREFIX);
+	if (!cstr_has_prefix(user, ACCOUNT_USER_PREFIX))
+		return user;
+	return arena_strndup(r->arena, user, prefix + strcspn(user + prefix, ":"));
+}

@@ -15,6 +15,9 @@ void auth_free(struct auth *a);
 /* Fills r->user from the headers alone, impersonation included: E_UNAUTHORIZED "Unauthorized",
  * E_FORBIDDEN and E_BADREQUEST of impersonation. */
 int auth_authenticate(struct auth *a, struct request *r, struct error *err);
+/* Whose share of the server (quota.h) a request takes: the asker's, and one of all accounts of a
+ * namespace together, as whoever may make accounts there has as many as he likes. */
+const char *auth_share(const struct request *r);
 /* E_FORBIDDEN with the text of golden G182 to G184. */
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
 /* An update, patch or apply of what is not there: it needs the right to create, too. */

@@ -5,7 +5,9 @@
  * for administrators alone (group system:masters), who share both and have no limit each: whatever
  * the others do, an administrator gets in. The limits are far above what kubectl and controllers
  * with hundreds of informers need; who meets one is answered 429 with Retry-After, or, with
- * QUEUE_BYTES, loses the connection that has most waiting.
+ * QUEUE_BYTES, loses the connection that has most waiting. When all users together are at a limit,
+ * whoever would hold less than half of the largest share gets in: of that a connection goes that
+ * waits for its client (server_pool.c).
  *
  *	CONNECTIONS   of clients that have authenticated; those that have not: server.h
  *	REQUESTS      from the head to the last byte of the answer, without watches

@@ -200,11 +200,8 @@ static void on_cut(struct exchange *x)
 static enum quota_verdict on_charge(struct exchange *x, enum quota_what what, size_t n)
 {
 	struct conn *c = conn_of(x);
-	enum quota_verdict v = quota_take(c->server->quota, c->user, what, n);
-	if (v != QUOTA_OK)
-		return v;
-	c->charged[what] += n;
-	if (what == QUOTA_WATCHES)
+	enum quota_verdict v = pool_take(c, what, n);
+	if (v == QUOTA_OK && what == QUOTA_WATCHES)
 		pool_discharge(c, QUOTA_REQUESTS);
 	return v;
 }

@@ -123,7 +123,9 @@ bool pool_drop_idle(struct server *s);
 int pool_identify(struct conn *c, const struct server_client *who, struct error *err);
 /* More bytes are queued than may be: the readers that are most behind go. */
 void pool_shed(struct conn *c);
-/* Charges the exchange. E_TOOMANY. */
+/* Charges the exchange. When all is taken, who holds most loses what waits for him. */
+enum quota_verdict pool_take(struct conn *c, enum quota_what what, size_t n);
+/* The same, with an error: E_TOOMANY. */
 int pool_charge(struct conn *c, enum quota_what what, size_t n, struct error *err);
 void pool_discharge(struct conn *c, enum quota_what what);
 

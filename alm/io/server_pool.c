@@ -67,6 +67,73 @@ static int too_many(enum quota_what what, enum quota_verdict v, struct error *er
 			 v == QUOTA_USER_FULL ? "of this user" : "at a time");
 }
 
+/* What waits is thrown away at once: the end of the connection comes with its task. */
+static void cut_reader(struct conn *c)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	bool owned = c->state == CONN_BUSY;
+	if (owned && !c->exchange.on_close)
+		conn_lost(c);
+	else
+		conn_doom(c, owned);
+	evbuffer_unfreeze(out, 1);
+	evbuffer_drain(out, SIZE_MAX);
+	evbuffer_freeze(out, 1);
+}
+
+/* --- everything is taken --- */
+
+/* For its client, not for us: to cut it loses no work. */
+static bool waits(const struct conn *c)
+{
+	if (c->state == CONN_BUSY)
+		return c->streaming && (c->charged[QUOTA_WATCHES] || c->queued);
+	return c->state != CONN_PENALTY && c->state != CONN_GONE;
+}
+
+/* Of the ordinary user who holds most, and more than twice of what u would: a connection that waits
+ * and holds some of it, the one most behind. NULL: the room is shared fairly, or in work. */
+static struct conn *greedy_conn(struct server *s, const struct quota_user *u, enum quota_what what,
+				size_t n)
+{
+	struct conn *c, *found = NULL;
+	size_t fair = 2 * (u->held[what] + n);
+	if (u == s->nobody)
+		return NULL;
+	TAILQ_FOREACH (c, &s->known, link) {
+		size_t held = c->user->held[what];
+		if (c->user == u || c->user->is_admin || held <= fair || !waits(c) ||
+		    (what != QUOTA_CONNECTIONS && !c->charged[what]))
+			continue;
+		if (!found || held > found->user->held[what] ||
+		    (c->user == found->user && c->queued > found->queued))
+			found = c;
+	}
+	return found;
+}
+
+/* What it holds is free at once. */
+static void take_away(struct conn *c)
+{
+	cut_reader(c);
+	for (int i = 0; i < N_QUOTAS; i++)
+		pool_discharge(c, (enum quota_what)i);
+}
+
+enum quota_verdict pool_take(struct conn *c, enum quota_what what, size_t n)
+{
+	struct server *s = c->server;
+	for (;;) {
+		enum quota_verdict v = quota_take(s->quota, c->user, what, n);
+		struct conn *victim = v == QUOTA_ALL_FULL ? greedy_conn(s, c->user, what, n) : NULL;
+		if (!victim) {
+			c->charged[what] += v == QUOTA_OK ? n : 0;
+			return v;
+		}
+		take_away(victim);
+	}
+}
+
 static int take_place(struct server *s, struct quota_user *u, struct error *err)
 {
 	for (;;) {
@@ -74,9 +141,16 @@ static int take_place(struct server *s, struct quota_user *u, struct error *err)
 		struct conn *victim = v == QUOTA_OK ? NULL : idle_of(s, u, v);
 		if (v == QUOTA_OK)
 			return 0;
+		if (victim) {
+			conn_free(victim);
+			continue;
+		}
+		victim = v == QUOTA_ALL_FULL ? greedy_conn(s, u, QUOTA_CONNECTIONS, 1) : NULL;
 		if (!victim)
 			return too_many(QUOTA_CONNECTIONS, v, err);
-		conn_free(victim);
+		take_away(victim); /* its place is free when its task has run */
+		quota_add(s->quota, u, QUOTA_CONNECTIONS, 1);
+		return 0;
 	}
 }
 
@@ -105,20 +179,6 @@ int pool_identify(struct conn *c, const struct server_client *who, struct error 
 	quota_user_unref(s->quota, c->user);
 	c->user = u;
 	return 0;
-}
-
-/* What waits is thrown away at once: the end of the connection comes with its task. */
-static void cut_reader(struct conn *c)
-{
-	struct evbuffer *out = bufferevent_get_output(c->bev);
-	bool owned = c->state == CONN_BUSY;
-	if (owned && !c->exchange.on_close)
-		conn_lost(c);
-	else
-		conn_doom(c, owned);
-	evbuffer_unfreeze(out, 1);
-	evbuffer_drain(out, SIZE_MAX);
-	evbuffer_freeze(out, 1);
 }
 
 static void find_most_behind(struct conn_list *list, const struct quota_user *u,
@@ -150,11 +210,8 @@ void pool_shed(struct conn *c)
 
 int pool_charge(struct conn *c, enum quota_what what, size_t n, struct error *err)
 {
-	enum quota_verdict v = quota_take(c->server->quota, c->user, what, n);
-	if (v != QUOTA_OK)
-		return too_many(what, v, err);
-	c->charged[what] += n;
-	return 0;
+	enum quota_verdict v = pool_take(c, what, n);
+	return v == QUOTA_OK ? 0 : too_many(what, v, err);
 }
 
 void pool_discharge(struct conn *c, enum quota_what what)

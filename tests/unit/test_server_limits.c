@@ -355,6 +355,26 @@ static void test_server_limits__answers_that_nobody_takes_are_bounded(void **sta
 	close(good);
 }
 
+static void test_server_limits__who_holds_most_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	listen_few(f);
+	int fds[5], carol = dial(f), over = 0;
+	/* 5 requests of all users are open, and wait for bodies that do not come. */
+	for (int i = 0; i < 5; i++) {
+		fds[i] = dial(f);
+		ask(fds[i], "PUT", "/echo", i < 3 ? "alice" : "bob", "Content-Length: 9" CRLF);
+		settle_down(f);
+	}
+	expect(f, carol, "/echo", "carol", "GET /echo?");
+	for (int i = 0; i < 3; i++)
+		over += is_over(f, fds[i]);
+	assert_int_equal(over, 1);
+	assert_false(is_over(f, fds[3]) || is_over(f, fds[4]));
+	close_all(fds, 5);
+	close(carol);
+}
+
 static void test_server_limits__what_follows_waits_until_the_reader_has_taken_enough(void **state)
 {
 	struct fixture *f = *state;
@@ -408,6 +428,7 @@ int main(void)
 		TEST(test_server_limits__failed_logins_are_slowed_and_right_ones_are_not),
 		TEST(test_server_limits__unknown_names_are_not_answered),
 		TEST(test_server_limits__answers_that_nobody_takes_are_bounded),
+		TEST(test_server_limits__who_holds_most_makes_room),
 		TEST(test_server_limits__what_follows_waits_until_the_reader_has_taken_enough),
 		TEST(test_server_limits__a_long_list_is_written_as_it_is_taken),
 	};
