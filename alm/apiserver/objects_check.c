@@ -37,6 +37,22 @@ static bool has_records(const struct apiserver *s, const struct resource *res)
 	return !k || !(k->flags & KIND_NO_AUDIT);
 }
 
+/* Owned. */
+static int read_head(const struct apiserver *s, const struct head *h, struct obj **ret,
+		     struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	const struct kind *k = kinds_storage(s->kinds, h->resource->group, h->resource->plural);
+	const struct objects_place place = {.group = h->resource->group,
+					    .kind = k ? k->kind : NULL,
+					    .ns = h->ns,
+					    .name = h->name};
+	if (json_parse(text_str(h->text), &o, err) < 0)
+		return -err->code;
+	*ret = objects_in_place(o, &place);
+	return 0;
+}
+
 /* audit_record_objects() */
 static int each_object(void *arg, int (*fn)(void *fn_arg, const struct obj *o, struct error *err),
 		       void *fn_arg, struct error *err)
@@ -47,7 +63,7 @@ static int each_object(void *arg, int (*fn)(void *fn_arg, const struct obj *o, s
 		struct resource *res = store_resource_at(s->store, i);
 		for (size_t j = 0; has_records(s, res) && j < res->n_heads && r >= 0; j++) {
 			CLEANUP(obj_unrefp) struct obj *o = NULL;
-			r = json_parse(text_str(res->heads[j]->text), &o, err);
+			r = read_head(s, res->heads[j], &o, err);
 			if (r >= 0)
 				r = fn(fn_arg, o, err);
 		}
@@ -90,7 +106,7 @@ static void compare(struct objects_check *c, const struct head *h)
 	struct objects_log l = log_of(c);
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	c->n_compared++;
-	if (json_parse(text_str(h->text), &o, &err) < 0 || objects_judge(&l, o, &v, &err) < 0)
+	if (read_head(c->s, h, &o, &err) < 0 || objects_judge(&l, o, &v, &err) < 0)
 		(void)snprintf(v.text, sizeof(v.text), "%s/%s: %.80s", h->resource->plural, h->name,
 			       err.msg);
 	if (v.text[0])

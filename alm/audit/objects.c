@@ -197,6 +197,33 @@ static int last_word(const struct objects_log *l, const struct obj *o, struct ob
 	return 0;
 }
 
+static bool is_in_group(const struct obj *o, const char *group)
+{
+	const char *version = meta_api_version(o), *slash = version ? strchr(version, '/') : NULL;
+	size_t n = slash ? (size_t)(slash - version) : 0;
+	return strlen(group) == n && !strncmp(group, version ? version : "", n);
+}
+
+struct obj *objects_in_place(const struct obj *o, const struct objects_place *p)
+{
+	const char *ns = meta_namespace(o);
+	bool kind = !p->kind || cstr_eq(meta_kind(o), p->kind);
+	if (kind && is_in_group(o, p->group) && cstr_eq(ns ? ns : "", p->ns) &&
+	    cstr_eq(meta_name(o), p->name))
+		return obj_ref(o);
+	struct obj *copy = obj_copy_map(o), *meta = obj_copy_map(obj_get(o, "metadata"));
+	obj_set_str(copy, "apiVersion", p->group);
+	if (p->kind)
+		obj_set_str(copy, "kind", p->kind);
+	obj_set_str(meta, "name", p->name);
+	if (*p->ns)
+		obj_set_str(meta, "namespace", p->ns);
+	else
+		obj_del(meta, "namespace");
+	obj_set(copy, "metadata", meta);
+	return copy;
+}
+
 int objects_judge(const struct objects_log *l, const struct obj *o, struct objects_verdict *ret,
 		  struct error *err)
 {

@@ -28,7 +28,14 @@ struct objects_verdict {
 	char text[OBJECTS_TEXT_MAX];
 };
 
-/* o is the object as it is stored. Kinds without Write records (Lease, Event) are the caller's to
+/* Where an object is stored is what the server goes by: the object as the place says, which the log
+ * does not know if it is another than the object's own. kind NULL: not known. Owned. */
+struct objects_place {
+	const char *group, *kind, *ns, *name; /* ns "" if cluster-scoped */
+};
+struct obj *objects_in_place(const struct obj *o, const struct objects_place *p);
+
+/* o is the object as it is stored, in its place. Kinds without Write records (Lease, Event) are the caller's to
  * leave out. Negative only if the log cannot be read. */
 int objects_judge(const struct objects_log *l, const struct obj *o, struct objects_verdict *ret,
 		  struct error *err);

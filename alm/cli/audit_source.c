@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds.h"
 #include "alm/audit/export.h"
+#include "alm/audit/objects.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/cli/session.h"
@@ -16,6 +17,7 @@
 #define ARCHIVE_BYTES_MAX ((size_t)4 << 30)
 #define PAGE              500
 #define PAGES_MAX         200000
+#define KEY_BYTES_MAX     ((size_t)64 << 10) /* of a place: no name is longer than 253 */
 
 static int open_memory(struct audit_source *s, struct error *err)
 {
@@ -168,19 +170,38 @@ bool audit_source_has_objects(struct db *d)
 	return found;
 }
 
-/* "group/plural/ns/name": Leases and Events have no Write records. */
-static bool has_records(const struct kinds *kinds, struct str key)
+/* "group/plural/ns/name". 1; 0: Leases and Events have no Write records. */
+static int read_key(const struct kinds *kinds, struct str key, struct arena *a,
+		    struct objects_place *ret, struct error *err)
 {
-	char text[2][256];
-	struct str part;
-	for (int i = 0; i < 2; i++) {
-		if (!str_cut(key, '/', &part, &key) || part.len >= sizeof(text[i]))
-			return true;
-		memcpy(text[i], part.ptr, part.len);
-		text[i][part.len] = '\0';
-	}
-	const struct kind *k = kinds_storage(kinds, text[0], text[1]);
+	struct str part[3];
+	for (int i = 0; i < 3; i++)
+		if (!str_cut(key, '/', &part[i], &key))
+			return error_set(err, E_CORRUPT, "stored object without a place");
+	*ret = (struct objects_place){.group = arena_text(a, part[0].ptr, part[0].len),
+				      .ns = arena_text(a, part[2].ptr, part[2].len),
+				      .name = arena_text(a, key.ptr, key.len)};
+	const struct kind *k =
+		kinds_storage(kinds, ret->group, arena_text(a, part[1].ptr, part[1].len));
+	ret->kind = k ? k->kind : NULL;
 	return !k || !(k->flags & KIND_NO_AUDIT);
+}
+
+static int visit(struct stmt *s, const struct kinds *kinds, verify_object_fn fn, void *fn_arg,
+		 struct error *err)
+{
+	struct objects_place place;
+	CLEANUP(arena_freep) struct arena *a = arena_new(KEY_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *stored = NULL;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	struct str key = stmt_text(s, 0);
+	int r = read_key(kinds, key, a, &place, err);
+	if (r <= 0)
+		return r;
+	if (json_parse(stmt_blob(s, 1), &stored, err) < 0)
+		return error_wrap(err, "stored object %.*s", STR_ARG(key));
+	o = objects_in_place(stored, &place);
+	return fn(fn_arg, o, err);
 }
 
 /* The newest revision of every living object. */
@@ -197,15 +218,7 @@ int audit_source_objects(void *arg, verify_object_fn fn, void *fn_arg, struct er
 	if (r < 0)
 		return r;
 	while ((r = stmt_step(s, err)) > 0) {
-		CLEANUP(obj_unrefp) struct obj *o = NULL;
-		struct str key = stmt_text(s, 0);
-		if (!has_records(kinds, key))
-			continue;
-		r = json_parse(stmt_blob(s, 1), &o, err);
-		if (r < 0)
-			r = error_wrap(err, "stored object %.*s", STR_ARG(key));
-		else
-			r = fn(fn_arg, o, err);
+		r = visit(s, kinds, fn, fn_arg, err);
 		if (r < 0)
 			break;
 	}

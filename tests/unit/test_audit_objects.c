@@ -403,6 +403,24 @@ static const struct {
 	 "UPDATE objects SET value = CAST(replace(CAST(value AS TEXT), 'aHVudGVyMg==',"
 	 " 'aHVudGVyMw==') AS BLOB) WHERE id = " NEWEST("secrets/default/s"),
 	 "Secret s: it is not what this record left"},
+	{"an object copied to another namespace",
+	 "INSERT INTO objects SELECT (SELECT max(id) FROM objects) + 1,"
+	 " 'rbac.authorization.k8s.io/rolebindings/kube-system/b', 1, 0,"
+	 " (SELECT max(id) FROM objects) + 1, 0, value FROM objects"
+	 " WHERE id = " NEWEST("rolebindings/default/b"),
+	 "RoleBinding b: no record created this object"},
+	{"an object moved to another namespace",
+	 "UPDATE objects SET name = 'rbac.authorization.k8s.io/rolebindings/kube-system/b'"
+	 " WHERE id = " NEWEST("rolebindings/default/b"),
+	 "RoleBinding b: no record created this object"},
+	{"an object moved to another name",
+	 "UPDATE objects SET name = '/secrets/default/t' WHERE id = " NEWEST("secrets/default/s"),
+	 "Secret t: no record created this object"},
+	{"an object copied to another kind",
+	 "INSERT INTO objects SELECT (SELECT max(id) FROM objects) + 1,"
+	 " '/secrets/default/c', 1, 0, (SELECT max(id) FROM objects) + 1, 0, value FROM objects"
+	 " WHERE id = " NEWEST("configmaps/default/c"),
+	 "Secret c: no record created this object"},
 };
 
 static void make_objects(void)
@@ -426,6 +444,13 @@ static void make_objects(void)
 			       "{\"metadata\":{\"name\":\"s\"},\"kind\":\"Secret\",\"apiVersion\":"
 			       "\"v1\",\"data\":{\"p\":\"aHVudGVyMg==\"}}"),
 			 201);
+	assert_int_equal(
+		do_it("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+		      NULL,
+		      "{\"metadata\":{\"name\":\"b\"},\"kind\":\"RoleBinding\",\"apiVersion\":"
+		      "\"rbac.authorization.k8s.io/v1\",\"roleRef\":{\"apiGroup\":"
+		      "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"view\"}}"),
+		201);
 }
 
 static bool ready(void)
