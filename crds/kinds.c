@@ -53,6 +53,6 @@ bool crd_group_is_ours(const char *group)
 
 bool crd_group_is_reserved(const char *group)
 {
-	return crd_group_is_ours(group) || is_below(group, "k8s.io") ||
+	return !strchr(group, '.') || crd_group_is_ours(group) || is_below(group, "k8s.io") ||
 	       is_below(group, "kubernetes.io");
 }

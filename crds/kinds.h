@@ -28,7 +28,8 @@ const struct crd_kind *crd_kind_find(const char *group, const char *kind);
 
 /* A group of ALM's own: one of the table, or below app.coreos.com. */
 bool crd_group_is_ours(const char *group);
-/* Ours, or kept for Kubernetes itself: k8s.io, kubernetes.io and all below them. */
+/* Ours, or kept for Kubernetes itself: k8s.io, kubernetes.io and all below them, and groups without
+ * a dot (apps, batch). */
 bool crd_group_is_reserved(const char *group);
 
 #endif

@@ -207,6 +207,15 @@ void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 		field_errors_add(
 			e, FIELD_INVALID, "metadata.name",
 			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
+	const char *fault =
+		plural && *plural ? name_fault(NAME_DNS1035_LABEL, str_of(plural)) : NULL;
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, "spec.names.plural", "Invalid value: \"%s\": %s",
+				 plural, fault);
+	if (group && *group && !strchr(group, '.')) /* those are built in */
+		field_errors_add(e, FIELD_INVALID, "spec.group",
+				 "Invalid value: \"%s\": should be a domain with at least one dot",
+				 group);
 	if (scope && !cstr_eq(scope, "Namespaced") && !cstr_eq(scope, "Cluster"))
 		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.scope",
 				 "Unsupported value: \"%s\": supported values: \"Cluster\", "

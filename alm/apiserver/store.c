@@ -764,7 +764,7 @@ static bool key_split(struct str key, struct str part[4])
 static int load_row(struct store *s, struct stmt *st, struct error *err)
 {
 	struct str part[4];
-	if (!key_split(stmt_text(st, 1), part))
+	if (stmt_text(st, 1).len > KEY_BYTES_MAX || !key_split(stmt_text(st, 1), part))
 		return error_set(err, E_CORRUPT, "objects row %lld: bad name",
 				 (long long)stmt_int(st, 0));
 	CLEANUP(arena_freep) struct arena *a = arena_new(KEY_BYTES_MAX * 4);

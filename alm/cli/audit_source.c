@@ -175,6 +175,9 @@ static int read_key(const struct kinds *kinds, struct str key, struct arena *a,
 		    struct objects_place *ret, struct error *err)
 {
 	struct str part[3];
+	if (key.len > KEY_BYTES_MAX / 4)
+		return error_set(err, E_CORRUPT, "stored object with a place of %zu bytes",
+				 key.len);
 	for (int i = 0; i < 3; i++)
 		if (!str_cut(key, '/', &part[i], &key))
 			return error_set(err, E_CORRUPT, "stored object without a place");

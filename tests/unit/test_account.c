@@ -269,12 +269,14 @@ static void test_account__custom_resources_of_definitions_that_name_the_app(void
 	view_fake_put(&w->f, WATCH_CRD, CRD("etcds", "x.io", "etcd.com.x"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("others", "y.io", "other.com.x"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("taken", "snapshot.storage.k8s.io", "etcd.com.x"));
+	view_fake_put(&w->f, WATCH_CRD, CRD("deployments", "apps", "etcd.com.x"));
 	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
 	const struct obj *role = live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd");
 	assert_true(gives(role, "x.io", "etcds", "delete"));
 	assert_true(gives(role, "x.io", "etcds/status", "update"));
 	assert_false(gives(role, "y.io", "others", "get"));
 	assert_false(gives(role, "snapshot.storage.k8s.io", "taken", "get"));
+	assert_false(gives(role, "apps", "deployments", "create"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("etcds", "x.io", "another.com.x")); /* taken back */
 	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
 	role = live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd");
@@ -395,6 +397,7 @@ static void test_account__definitions_of_others_are_left_alone(void **state)
 	assert_false(may_define(w, own, CRD("as", "x.io", "other.com.x"), &step));
 	assert_false(may_define(w, CRD("as", "storage.k8s.io", "etcd.com.x"), NULL, &step));
 	assert_false(may_define(w, CRD("as", "x.kubernetes.io", "etcd.com.x"), NULL, &step));
+	assert_false(may_define(w, CRD("deployments", "apps", "etcd.com.x"), NULL, &step));
 	assert_true(may_define(w, CRD("as", "notk8s.io", "etcd.com.x"), NULL, &step));
 	assert_false(may_define(w, CRD("as", "gate.app.coreos.com", "etcd.com.x"), NULL, &step));
 	set_app(w, APP("\"serviceAccountName\":\"deployer\"")); /* the server decides */

@@ -198,6 +198,18 @@ static void test_scope__a_watch_of_one_name_shows_that_object_alone(void **state
 }
 
 /* Rows as an alm of old stored them for a request through a namespace. */
+/* The groups of built-in kinds, and names that could be split in two ways. */
+static void test_scope__definitions_stay_beside_the_built_in_kinds(void **state)
+{
+	struct apifake *f = *state;
+	expect(apifake_do(f, "POST", CRDS,
+			  CRD("deployments.apps", "apps", "Namespaced", "deployments", "D", "")),
+	       422, "spec.group: Invalid value");
+	expect(apifake_do(f, "POST", CRDS,
+			  CRD("a.b.example.com", "example.com", "Namespaced", "a.b", "D", "")),
+	       422, "a DNS-1035 label must");
+}
+
 static void plant(struct apifake *f, const char *key, const char *value)
 {
 	struct error err = ERROR_INIT;
@@ -292,6 +304,7 @@ int main(void)
 		TEST(test_scope__a_refusal_still_comes_before_the_page),
 		TEST(test_scope__a_post_names_no_object),
 		TEST(test_scope__a_watch_of_one_name_shows_that_object_alone),
+		TEST(test_scope__definitions_stay_beside_the_built_in_kinds),
 		TEST(test_scope__misplaced_objects_of_the_store_are_left_out),
 		TEST(test_scope__a_definition_never_takes_the_place_of_a_built_in_kind),
 		TEST(test_scope__watches_of_a_kind_end_before_it_goes),
