@@ -197,7 +197,6 @@ static void test_scope__a_watch_of_one_name_shows_that_object_alone(void **state
 	expect(apifake_do(f, "GET", "/api/v1" NS "/secrets/mine", NULL), 200, NULL);
 }
 
-/* Rows as an alm of old stored them for a request through a namespace. */
 /* The groups of built-in kinds, and names that could be split in two ways. */
 static void test_scope__definitions_stay_beside_the_built_in_kinds(void **state)
 {
@@ -210,6 +209,7 @@ static void test_scope__definitions_stay_beside_the_built_in_kinds(void **state)
 	       422, "a DNS-1035 label must");
 }
 
+/* Rows as an alm of old stored them for a request through a namespace. */
 static void plant(struct apifake *f, const char *key, const char *value)
 {
 	struct error err = ERROR_INIT;
@@ -259,9 +259,12 @@ static void test_scope__misplaced_objects_of_the_store_are_left_out(void **state
 static void test_scope__a_definition_never_takes_the_place_of_a_built_in_kind(void **state)
 {
 	struct apifake *f = *state;
-	static const char name[] = CRDS "/deployments.apps";
+	static const char name[] = CRDS "/ingresses.networking.k8s.io";
 	expect(apifake_do(f, "POST", CRDS,
-			  CRD("deployments.apps", "apps", "Cluster", "deployments", "Evil", "")),
+			  CRD("ingresses.networking.k8s.io", "networking.k8s.io", "Cluster",
+			      "ingresses", "Evil",
+			      ",\"metadata\":{\"name\":\"ingresses.networking.k8s.io\","
+			      "\"annotations\":{\"api-approved.kubernetes.io\":\"no\"}}")),
 	       201, "PluralConflict");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&b, "%s/status", name);
@@ -269,8 +272,8 @@ static void test_scope__a_definition_never_takes_the_place_of_a_built_in_kind(vo
 			       "{\"status\":{\"conditions\":[{\"type\":\"Established\",\"status\":"
 			       "\"True\"}]}}"),
 	       200, NULL);
-	expect(apifake_do(f, "GET", "/apis/apps/v1" NS "/deployments", NULL), 200,
-	       "DeploymentList");
+	expect(apifake_do(f, "GET", "/apis/networking.k8s.io/v1" NS "/ingresses", NULL), 200,
+	       "IngressList");
 }
 
 /* No kind is freed under a watch: whatever removes it ends its watches first. */
