@@ -35,8 +35,8 @@ struct objects_place {
 };
 struct obj *objects_in_place(const struct obj *o, const struct objects_place *p);
 
-/* o is the object as it is stored, in its place. Kinds without Write records (Lease, Event) are the caller's to
- * leave out. Negative only if the log cannot be read. */
+/* o is the object as it is stored, in its place. Kinds without Write records (Lease, Event) are the
+ * caller's to leave out. Negative only if the log cannot be read. */
 int objects_judge(const struct objects_log *l, const struct obj *o, struct objects_verdict *ret,
 		  struct error *err);
 /* An object that the server does not have, though the record seq (a Write of it, or the snapshot)

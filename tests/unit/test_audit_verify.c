@@ -258,6 +258,7 @@ static void test_audit_verify__absent_is_not_empty(void **state)
 		"DELETE FROM audit_blob WHERE rowid = 1",
 		"DELETE FROM audit_head WHERE uid = 'uid-1'",
 		"INSERT INTO audit_head VALUES ('x', 1, 2)",
+		"UPDATE audit_head SET tseq = 9223372036854775807",
 		"INSERT INTO audit_ref SELECT 20, digest FROM audit_blob LIMIT 1",
 		"DELETE FROM audit_key",
 		"INSERT INTO audit_key SELECT 30, vkey FROM audit_key",

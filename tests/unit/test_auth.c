@@ -170,9 +170,30 @@ static void test_auth__reviews_answer_for_the_asker(void **state)
 	expect(apifake_do(f, "POST", path, "{\"kind\":\"Other\"}"), 400, NULL);
 }
 
+/* Accounts cost nothing: with a share for each, who makes many has the whole server. */
+static void test_auth__accounts_of_a_namespace_have_one_share(void **state)
+{
+	(void)state;
+	static const char *const cases[][3] = {
+		/* user, who impersonates it, share */
+		{"alice", NULL, "alice"},
+		{"system:serviceaccount:team-a:one", NULL, "system:serviceaccount:team-a"},
+		{"system:serviceaccount:team-a:two", NULL, "system:serviceaccount:team-a"},
+		{"system:serviceaccount:team-b:one", NULL, "system:serviceaccount:team-b"},
+		{"system:serviceaccount:team-b:one", "alice", "alice"},
+	};
+	struct request r = {.arena = arena_new(4096)};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		r.user = (struct user_info){.name = cases[i][0], .impersonator = cases[i][1]};
+		assert_string_equal(auth_share(&r), cases[i][2]);
+	}
+	arena_free(r.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_auth__accounts_of_a_namespace_have_one_share),
 		cmocka_unit_test_setup_teardown(test_auth__names_and_selectors_bound_what_is_read,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_auth__rights_are_told_before_existence, setup,
