@@ -150,7 +150,6 @@ static int decode_json(const struct kind *kind, struct str bytes, struct arena *
 	struct error inner = ERROR_INIT;
 	struct obj *o;
 	if (json_parse_dup(bytes, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
-		json_duplicates_release(&dup);
 		if (inner.code == E_TOOLARGE)
 			return too_many(err);
 		const char *fault = json_fault(bytes, a);

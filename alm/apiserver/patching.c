@@ -90,7 +90,6 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 	if (negotiate_size(body, &inner) < 0)
 		return fail(r, E_TOOLARGE, err, "%s", inner.msg);
 	if (json_parse_dup(body, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
-		json_duplicates_release(&dup);
 		if (inner.code == E_TOOLARGE)
 			return fail(r, E_TOOLARGE, err, "error decoding patch: %s", inner.msg);
 		const char *fault = json_fault(body, r->arena); /* NULL: only our limits are hurt */

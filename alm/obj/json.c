@@ -363,8 +363,11 @@ int json_parse_dup(struct str text, size_t nodes_max, struct json_duplicates *du
 	struct obj *value = parse_document(&p);
 	strbuf_release(&p.keys);
 	strbuf_release(&p.scratch);
-	if (!value)
+	if (!value) {
+		if (dup)
+			json_duplicates_release(dup);
 		return -err->code;
+	}
 	*ret = value;
 	return 0;
 }

@@ -117,6 +117,10 @@ static void test_json__reports_duplicates(void **state)
 	assert_int_equal(obj_i64(o, "spec.a", 0), 2);
 	json_duplicates_release(&dup);
 	obj_unref(o);
+	/* One that came before an error is not left behind. */
+	assert_int_equal(json_parse_dup(STR("{\"a\":1,\"a\":2,"), 0, &dup, &o, &err),
+			 -E_BADREQUEST);
+	assert_int_equal(dup.n, 0);
 }
 
 static void test_json__canonical_form(void **state)
