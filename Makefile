@@ -62,6 +62,7 @@ TESTLIB_SRC := $(wildcard tests/lib/*.c)
 SIM_SRC := $(wildcard tests/sim/*.c) alm/main/our_crds.c
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 LIB := $(BUILD)/libalm.a
@@ -127,7 +128,7 @@ bench: $(BUILD)/alm $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,
 		*.sh) ALM=$(abspath $(BUILD)/alm) $$b ;; *) (cd $(BUILD) && ./$${b##*/}) ;; esac || exit 1; done
 
 # check: everything that needs no package installation; the test command of the README adds `deps`.
-check: all unit $(if $(SIM_SRC),$(BUILD)/sim)
+check: all unit $(FUZZ) $(if $(SIM_SRC),$(BUILD)/sim)
 	$(Q)BUILD=$(BUILD) sh tests/lib/run.sh $(RUN)
 
 test: deps test-deps
@@ -178,7 +179,6 @@ $(BUILD)/lint/cppcheck.ok: $(LINT_SRC) $(wildcard $(addsuffix /*.h,$(LIB_DIRS) a
 	@touch $@
 
 # fuzz: replays the seeds; RUNS=100000 SEED=7 mutates them. With CC=clang and LIBFUZZER=1 the harnesses are libFuzzer's.
-FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(call obj,$(TESTLIB_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(PKG_LIBS) -lcmocka
