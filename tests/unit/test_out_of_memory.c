@@ -85,6 +85,8 @@ static struct answer create(struct apifake *f, int round, int i)
  */
 static void work(int round, int64_t n, int fd)
 {
+	(void)signal(SIGSEGV, SIG_DFL); /* cmocka's handlers would go on here */
+	(void)signal(SIGBUS, SIG_DFL);
 	struct apifake *f = open_server();
 	until_failure = n;
 	armed = true;
@@ -115,8 +117,8 @@ static size_t run(int round, int64_t n, char said[16])
 		len += (size_t)got;
 	(void)close(fds[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (!WIFEXITED(status) && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT))
-		fail_msg("allocation %lld: ended by signal %d", (long long)n, WTERMSIG(status));
+	if (status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT))
+		fail_msg("allocation %lld: wait status %d", (long long)n, status);
 	return len;
 }
 
