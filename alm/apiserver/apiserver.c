@@ -115,7 +115,9 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	if (negotiate(r, err) < 0)
 		return -err->code;
 	if (is_write(r) && db_is_broken(s->config.db))
-		return error_set(err, E_UNAVAILABLE, "the store cannot be written");
+		return error_set(err, E_UNAVAILABLE,
+				 "the store cannot be written since its disk failed or was full; "
+				 "make room, then start alm again");
 	if (is_write(r) && is_read_only(s) && !(r->kind->flags & KIND_VIRTUAL)) {
 		r->failure.no_retry = true;
 		return error_set(err, E_UNAVAILABLE, "%s", audit_read_only(s->audit));
