@@ -127,7 +127,7 @@ static void assert_whole(int round, int64_t n, const char *said, size_t len)
 	struct apifake *f = open_server();
 	struct error err = ERROR_INIT;
 	struct verify_options o = {.skip_file_check = true};
-	struct verify_report *rep = calloc(1, sizeof(*rep));
+	struct verify_report *rep = xcalloc(1, sizeof(*rep));
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	for (size_t i = 0; i < len && i < 3; i++) {
 		char target[96];
@@ -139,7 +139,7 @@ static void assert_whole(int round, int64_t n, const char *said, size_t len)
 	verify_print(rep, &b);
 	if (verify_exit(rep) != 0)
 		fail_msg("allocation %lld: %s", (long long)n, b.buf);
-	free(rep);
+	xfree(rep);
 	apifake_free(f);
 }
 
