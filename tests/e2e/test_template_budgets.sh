@@ -90,6 +90,13 @@ while [ $i -lt 1002 ]; do
 done >refs
 printf '{"$ref": "#/definitions/d0", "definitions": {%s, "d1002": {}}}' "$(cat refs)" >c/values.schema.json
 trips "references of a schema" "schema has a reference cycle or is nested deeper than 1000" 'a: b'
+# Nothing outside of it is read, whatever it is called: the child could not, and it is told
+for ref in http://127.0.0.1:9/x https://example.org/x file:///etc/hostname /etc/hostname other.json ../values.schema.json '//h/x'; do
+	printf '{"$ref": "%s"}' "$ref" >c/values.schema.json
+	trips "a schema that refers to $ref" "failing loading \"$ref\": references outside of the schema are refused" 'a: b'
+done
+printf '{"$ref": "#"}' >c/values.schema.json
+trips "a schema that refers to itself" "schema has a reference cycle" 'a: b'
 rm c/values.schema.json
 
 # --- the same inputs ---

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -98,6 +100,12 @@ static int forbidden(struct str in, struct strbuf *out, struct error *err)
 		r = kill(getppid(), SIGKILL);
 	else if (str_is(in, "exec"))
 		r = execl("/bin/true", "true", (char *)NULL);
+	else if (str_is(in, "ptrace"))
+		r = (int)ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+	else if (str_is(in, "unlink"))
+		r = unlink("/tmp/alm-test-nothing");
+	else if (str_is(in, "mprotect"))
+		r = mprotect(NULL, 4096, PROT_READ | PROT_EXEC);
 	strbuf_addf(out, "%d", r);
 	return 0;
 }
@@ -302,7 +310,8 @@ static void test_sandbox__limits_are_named(void **state)
 
 static void test_sandbox__only_computing_is_allowed(void **state)
 {
-	static const char *const tries[] = {"socket", "fork", "kill", "exec"};
+	static const char *const tries[] = {"socket", "fork",   "kill",    "exec",
+					    "ptrace", "unlink", "mprotect"};
 	struct fixture *f = *state;
 	if (RELAXED) /* the box is open in sanitizer builds */
 		return;
