@@ -4,6 +4,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/hub.h"
 #include "alm/apiserver/status.h"
+#include "alm/audit/row_text.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
@@ -31,7 +32,7 @@ static int record_text(struct virtuals *v, int64_t seq, struct text **ret, struc
 	const char *number = arena_fmt(a, "%lld", (long long)seq);
 	CLEANUP(obj_unrefp) struct obj *o =
 		meta_skeleton(VIRTUAL_GROUP "/v1alpha1", "AuditRecord", NULL, number);
-	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, when);
+	clock_format(row_time_us(row) * NS_PER_US, CLOCK_SECONDS, when);
 	obj_set_path(o, "metadata.resourceVersion", obj_string(number));
 	obj_set_path(o, "metadata.creationTimestamp", obj_string(when));
 	OBJ_EACH (it, row)

@@ -9,6 +9,12 @@
 
 #define CHANGED_MAX 4
 
+int64_t row_time_us(const struct obj *row)
+{
+	int64_t us = obj_i64(row, "time", 0), max = INT64_MAX / NS_PER_US;
+	return us > max ? max : us < -max ? -max : us;
+}
+
 void row_span(int64_t us, struct strbuf *b)
 {
 	int64_t s = us / 1000000;
@@ -37,7 +43,7 @@ void row_head(const struct obj *row, bool with_date, struct strbuf *b)
 	char time[CLOCK_TEXT_MAX];
 	const char *type = obj_str(row, "type"), *reason = obj_str(row, "reason");
 	const char *version = obj_str(row, "body.version.to");
-	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
+	clock_format(row_time_us(row) * NS_PER_US, CLOCK_SECONDS, time);
 	visible_addf(b, "#%" PRId64 " ", obj_i64(row, "seq", 0));
 	if (with_date)
 		visible_addf(b, "%.10s ", time);
@@ -149,7 +155,7 @@ static void transition(const struct obj *row, const struct obj *plan, const stru
 {
 	size_t from = b->len;
 	const char *message = obj_str(row, "body.message");
-	int64_t us = obj_i64(row, "time", 0) - obj_i64(cause, "time", 0);
+	int64_t us = row_time_us(row) - row_time_us(cause);
 	if (cause && us >= 1000000)
 		row_span(us, b);
 	int64_t n = plan ? plan_objects(plan) : 0;

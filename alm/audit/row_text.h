@@ -5,6 +5,8 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
+/* Microseconds since 1970; a row may say anything, so: within the years that clock.h can tell. */
+int64_t row_time_us(const struct obj *row);
 /* "#118 08:21:07 Transition Installed 0.9.6"; with the day if with_date. */
 void row_head(const struct obj *row, bool with_date, struct strbuf *b);
 /* What the columns do not say: 'alice (admission, kubectl 10.0.0.7) "CHG-4711", plan 91aa03c4'.

@@ -57,6 +57,14 @@ void clock_format(int64_t ns, enum clock_precision precision, char out[CLOCK_TEX
 }
 
 /* Exactly n digits at s, as a number. */
+int64_t clock_ns(int64_t n, int64_t unit_ns)
+{
+	int64_t ns;
+	if (__builtin_mul_overflow(n, unit_ns, &ns))
+		return n < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
 static bool digits_at(struct str s, size_t at, size_t n, int *ret)
 {
 	uint64_t v;

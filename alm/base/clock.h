@@ -18,6 +18,10 @@
 #define NS_PER_HOUR (60 * NS_PER_MIN)
 #define NS_PER_DAY  (24 * NS_PER_HOUR)
 
+/* n units as nanoseconds, for a number that others wrote: what has no room is the end of the range.
+ */
+int64_t clock_ns(int64_t n, int64_t unit_ns);
+
 #define CLOCK_TEXT_MAX 48
 
 enum clock_precision { CLOCK_SECONDS, CLOCK_MILLIS, CLOCK_MICROS };

@@ -45,7 +45,7 @@ struct report {
 /* The date is printed where rows are not of today. */
 static bool is_old(const struct report *r, const struct obj *row)
 {
-	return r->now_us / DAY_US != obj_i64(row, "time", 0) / DAY_US;
+	return r->now_us / DAY_US != row_time_us(row) / DAY_US;
 }
 
 static int line_detail(struct report *r, const struct obj *row, struct strbuf *b, struct error *err)
@@ -164,7 +164,7 @@ static void denial_line(struct report *r, const struct obj *row, const char *id,
 	row_head(row, is_old(r, row), &r->out);
 	visible_addf(&r->out, "%s%s%s%s   for ", id ? " " : "", id ? id : "", detail ? "  " : "",
 		     detail ? detail : "");
-	row_span((until ? until : r->now_us) - obj_i64(row, "time", 0), &r->out);
+	row_span((until ? until : r->now_us) - row_time_us(row), &r->out);
 	strbuf_addc(&r->out, '\n');
 }
 

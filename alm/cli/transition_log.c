@@ -47,7 +47,7 @@ static void on_event(void *arg, const struct obj *event)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
 	if (!type || strcmp(type, "ADDED") != 0 || !concerns(l, row))
 		return;
-	clock_format(obj_i64(row, "time", 0) * NS_PER_US, CLOCK_SECONDS, time);
+	clock_format(row_time_us(row) * NS_PER_US, CLOCK_SECONDS, time);
 	/* a plan is one of its strategy: story.md 4 */
 	if (message && cstr_has_prefix(message, "plan "))
 		visible_addf(&b, "%s, ", obj_str(row, "subject.name"));

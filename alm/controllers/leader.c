@@ -58,7 +58,7 @@ static const char *holder(const struct obj *lease)
 static bool is_free(const struct leader *l)
 {
 	const char *h = holder(l->seen);
-	int64_t lasts = obj_i64(l->seen, "spec.leaseDurationSeconds", 0) * NS_PER_S;
+	int64_t lasts = clock_ns(obj_i64(l->seen, "spec.leaseDurationSeconds", 0), NS_PER_S);
 	return !h || cstr_eq(h, l->c.identity) || loop_mono(l->loop) - l->seen_at >= lasts;
 }
 

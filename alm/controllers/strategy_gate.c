@@ -119,7 +119,7 @@ static bool is_incomplete(const struct outcome *o)
 static bool is_stale(const struct strategy_pass *s, const struct plan_entry *e,
 		     const struct outcome *o, bool refused)
 {
-	int64_t wait = RECHECK_FACTOR * obj_i64(o->value, "durationMs", 0) * NS_PER_MS;
+	int64_t wait = clock_ns(obj_i64(o->value, "durationMs", 0), RECHECK_FACTOR * NS_PER_MS);
 	uint64_t version = objects_version(s, e);
 	bool incomplete = is_incomplete(o);
 	bool same = version && version == (uint64_t)obj_i64(o->value, "objectsVersion", 0);

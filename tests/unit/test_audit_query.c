@@ -7,6 +7,7 @@
 #include "alm/audit/query.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/arena.h"
+#include "alm/base/clock.h"
 #include "alm/obj/json.h"
 #include "tests/lib/audit_log.h"
 
@@ -253,9 +254,23 @@ static void test_audit_query__a_refusal_tells_how_many_there_were(void **state)
 	obj_unref(row);
 }
 
+static void test_audit_query__any_time_is_printed(void **state)
+{
+	static const int64_t times[] = {INT64_MAX, INT64_MIN, INT64_MAX / NS_PER_US + 1};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(obj_unrefp) struct obj *row = obj_map();
+		obj_set_int(row, "time", times[i]);
+		row_head(row, true, &b);
+		assert_non_null(strstr(b.buf, times[i] > 0 ? "#0 2262-04-11 " : "#0 1677-09-21 "));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_query__any_time_is_printed),
 		cmocka_unit_test(test_audit_query__why_walks_the_causes),
 		cmocka_unit_test(test_audit_query__forward_is_the_tree),
 		cmocka_unit_test(test_audit_query__why_not_names_the_rule),

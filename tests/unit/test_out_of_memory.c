@@ -6,6 +6,7 @@
 #include "tests/lib/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static size_t run(int round, int64_t n, char said[16])
 {
 	int fds[2], status;
 	size_t len = 0;
-	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
