@@ -12,8 +12,7 @@
 #include "alm/obj/meta.h"
 #include "catalog/helm_index.h"
 
-#define SECRET_REF     "spec.source.secretRef"
-#define NOTICE_LATE_NS (2 * NS_PER_S) /* notices are merged, but not for longer */
+#define SECRET_REF "spec.source.secretRef"
 
 /* One sync of a catalog, or one fetch of an archive: first the keys of its policy, then the Secret,
  * then the source. */
@@ -234,15 +233,11 @@ static struct catalog_slot *slot_of(struct manager *m, const char *name)
 	return s;
 }
 
-/* Notices are merged: 500 ms quiet, at most 2 s late. */
 static void dir_changed(void *arg)
 {
 	struct catalog_slot *s = arg;
 	int64_t now = loop_mono(s->m->c.loop);
-	if (!s->noticed_ns)
-		s->noticed_ns = now;
-	int64_t left = s->noticed_ns + NOTICE_LATE_NS - now;
-	loop_arm(s->m->c.loop, &s->settle, left < SOURCE_QUIET_NS ? left : SOURCE_QUIET_NS);
+	loop_arm(s->m->c.loop, &s->settle, source_notice(&s->noticed_ns, now));
 }
 
 /* The folder of dir://, or the one that file:// lies in. */

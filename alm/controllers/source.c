@@ -34,6 +34,15 @@ static int real_open(void *arg, const char *path, int *ret_fd, struct error *err
 
 const struct source_files source_files_real = {real_list, real_info, real_read, real_open, NULL};
 
+int64_t source_notice(int64_t *first_ns, int64_t now_ns)
+{
+	if (!*first_ns)
+		*first_ns = now_ns;
+	int64_t left = *first_ns + SOURCE_LATE_NS - now_ns;
+	left = left < SOURCE_QUIET_NS ? left : SOURCE_QUIET_NS;
+	return left > 0 ? left : 0;
+}
+
 /* --- what files told --- */
 
 struct facts {

@@ -11,7 +11,12 @@
 #include "alm/obj/obj.h"
 
 #define SOURCE_FILES_MAX 500000
-#define SOURCE_QUIET_NS  INT64_C(500000000) /* a file changed within this time waits */
+#define SOURCE_QUIET_NS  INT64_C(500000000)  /* a file changed within this time waits */
+#define SOURCE_LATE_NS   INT64_C(2000000000) /* notices are merged, but not for longer */
+
+/* A folder has changed: how long until it is read, unless it changes again. first_ns is when the
+ * first of the notices came that are being merged, 0 if none is. */
+int64_t source_notice(int64_t *first_ns, int64_t now_ns);
 
 struct source_files {
 	int (*list)(void *arg, const char *dir, char ***ret_names, size_t *ret_n,
