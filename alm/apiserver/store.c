@@ -396,12 +396,19 @@ static void compact_due(void *arg)
 		loop_arm(s->loop, &s->compact, COMPACT_PAUSE / 50);
 }
 
+/* What the window alone keeps of a change: its new state is the head's, or the old one of a later
+ * change. */
+static size_t window_cost(const struct change *c)
+{
+	return (c->before ? c->before->len : 0) + (c->deleted ? c->after->len : 0);
+}
+
 static void window_pop(struct store *s)
 {
 	struct change *c = s->window[s->window_first];
 	s->window_first++;
 	s->window_n--;
-	s->window_bytes -= c->after->len;
+	s->window_bytes -= window_cost(c);
 	s->window_start = c->rv;
 	garbage_add(s, c->prev_rv);
 	if (c->deleted && c->rv != s->rv) /* the newest row stays */
@@ -417,10 +424,11 @@ static void window_push(struct store *s, struct change *c)
 	}
 	ARRAY_GROW(s->window, s->window_cap, s->window_first + s->window_n + 1);
 	s->window[s->window_first + s->window_n++] = c;
-	s->window_bytes += c->after->len;
-	while (s->window_n > STORE_WINDOW_MIN &&
+	s->window_bytes += window_cost(c);
+	while (s->window_n > 1 &&
 	       (s->window_bytes > STORE_WINDOW_BYTES ||
-		c->at_ns - s->window[s->window_first]->at_ns > STORE_WINDOW_NS))
+		(s->window_n > STORE_WINDOW_MIN &&
+		 c->at_ns - s->window[s->window_first]->at_ns > STORE_WINDOW_NS)))
 		window_pop(s);
 }
 

@@ -145,10 +145,11 @@ void store_flush(struct store *s);
 /* Called for every change after its commit, in order. */
 void store_on_change(struct store *s, void (*fn)(void *arg, const struct change *c), void *arg);
 
-/* The watch window: at least the newest STORE_WINDOW_MIN changes, those of the last ten minutes as
- * far as they fit STORE_WINDOW_BYTES. */
+/* The watch window: the newest STORE_WINDOW_MIN changes and all of the last ten minutes, as far as
+ * the states that nothing else keeps (the old ones) fit STORE_WINDOW_BYTES. Definitions have half
+ * a MiB and are written three times when they come, so no number of changes is a bound. */
 #define STORE_WINDOW_MIN   10000
-#define STORE_WINDOW_BYTES ((size_t)24 << 20)
+#define STORE_WINDOW_BYTES ((size_t)8 << 20)
 #define STORE_WINDOW_NS    (10 * NS_PER_MIN)
 
 /* Forgets the changes so far: what the server wrote at its start is nobody's to watch. */

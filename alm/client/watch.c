@@ -6,6 +6,8 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 
+#define BUFFER_KEPT ((size_t)64 << 10)
+
 struct watch {
 	struct transport *transport;
 	struct call *call; /* NULL once it ended */
@@ -104,6 +106,9 @@ static void take_frames(struct watch *w)
 		end(w);
 	} else {
 		strbuf_remove(&w->buf, 0, used);
+		/* a watch is for hours: it does not keep the room of its largest event */
+		if (!w->buf.len && w->buf.cap > BUFFER_KEPT)
+			strbuf_release(&w->buf);
 	}
 }
 

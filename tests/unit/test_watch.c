@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/store.h"
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
@@ -314,6 +315,32 @@ static void test_watch__rows_of_the_log_that_come_meanwhile_are_not_lost(void **
 	assert_int_equal(apifake_bytes(f, w), apifake_bytes(f, all));
 }
 
+/* Large objects that are written often were all kept, however few: a definition has half a MiB. */
+static void test_watch__old_states_are_bounded_by_bytes(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT((size_t)1 << 20);
+	char first[128], last[128];
+	for (size_t i = 0; i <= STORE_WINDOW_BYTES / 600000 + 3; i++) {
+		strbuf_clear(&body);
+		strbuf_adds(&body, "{\"data\":{\"k\":\"");
+		for (size_t n = 0; n < 600000; n++)
+			strbuf_addc(&body, (char)('a' + i));
+		strbuf_adds(&body, "\"}}");
+		struct answer a = i ? apifake_do_type(f, "PATCH", CMS "/a", MERGE, body.buf)
+				    : apifake_do(f, "POST", CMS, cm_a);
+		snprintf(i ? last : first, sizeof(first), CMS "?watch=1&resourceVersion=%s",
+			 obj_str(a.json, "metadata.resourceVersion"));
+	}
+	size_t w = apifake_send(f, "GET", first, NULL, NULL);
+	apifake_run(f);
+	assert_event(f, w, 0, "ERROR", NULL);
+	w = apifake_send(f, "GET", last, NULL, NULL);
+	apifake_do(f, "DELETE", CMS "/a", NULL);
+	assert_event(f, w, 0, "DELETED", "a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +358,7 @@ int main(void)
 			test_watch__one_that_stays_behind_is_cut_when_changes_are_forgotten),
 		cmocka_unit_test(test_watch__leaving_while_behind),
 		cmocka_unit_test(test_watch__rows_of_the_log_that_come_meanwhile_are_not_lost),
+		cmocka_unit_test(test_watch__old_states_are_bounded_by_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
