@@ -147,9 +147,8 @@ static void keep_unknown(struct schema *s)
 	if (!s)
 		return;
 	s->preserve = true;
-	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
-	     e = map_next(e))
-		keep_unknown(e->value);
+	for (size_t i = 0; i < s->n_properties; i++)
+		keep_unknown(s->properties[i].schema);
 	keep_unknown(s->additional);
 	keep_unknown(s->items);
 }

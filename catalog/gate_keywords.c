@@ -189,7 +189,7 @@ static void compare_multiple(struct gate_walk *w, const struct schema *x, const 
 static bool fits(const struct schema *y, int64_t max)
 {
 	bool closed = !y->preserve && !y->additional && !y->additional_any && !y->embedded;
-	return closed && y->properties && (int64_t)map_count(y->properties) <= max;
+	return closed && y->properties && (int64_t)y->n_properties <= max;
 }
 
 static void compare_sizes(struct gate_walk *w, const struct schema *x, const struct schema *y)
@@ -344,22 +344,15 @@ static const char *list_text(struct gate_walk *w, const struct schema *s)
 	return arena_strdup(w->g->arena, b.buf);
 }
 
-static void free_map(void *p)
-{
-	map_free(p);
-}
-
 /* The items with nothing but the defaults of the keys. */
 static struct schema *key_defaults(struct gate *g, const struct schema *y)
 {
 	struct schema *items = gate_test(g);
-	items->properties = map_new(NULL);
-	arena_defer(g->arena, free_map, items->properties);
 	for (size_t i = 0; i < y->n_list_keys; i++) {
 		struct schema *key = gate_test(g);
 		const struct schema *property = schema_property(y->items, y->list_keys[i]);
 		key->default_value = schema_default_of(property);
-		map_set(items->properties, y->list_keys[i], key);
+		schema_set_property(g->arena, items, y->list_keys[i], key);
 	}
 	return items;
 }

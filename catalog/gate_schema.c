@@ -168,20 +168,18 @@ static void compare_undeclared(struct gate_walk *w, const struct schema *x, cons
 static void compare_maps(struct gate_walk *w, const struct schema *x, const struct schema *y,
 			 const struct obj *raw_x, const struct obj *raw_y)
 {
-	const struct obj *declared = obj_get(raw_y, "properties");
-	for (struct map_entry *e = x->properties ? map_first(x->properties) : NULL; e;
-	     e = map_next(e))
-		if (!is_metadata(w, x, e->key))
-			compare_old_property(w, e->key, x, y, raw_x, raw_y);
-	for (struct map_entry *e = y->properties ? map_first(y->properties) : NULL; e;
-	     e = map_next(e))
-		if (is_metadata(w, y, e->key))
-			compare_metadata(w, schema_property(x, e->key), e->value,
-					 obj_get(obj_get(raw_x, "properties"), e->key),
-					 obj_get(declared, e->key));
-		else if (!schema_property(x, e->key))
-			compare_new_property(w, e->key, x, e->value, raw_x,
-					     obj_get(declared, e->key));
+	const struct obj *before = obj_get(raw_x, "properties");
+	OBJ_EACH (it, before) /* findings come in the order of what is written */
+		if (!is_metadata(w, x, it.key))
+			compare_old_property(w, it.key, x, y, raw_x, raw_y);
+	OBJ_EACH (it, obj_get(raw_y, "properties")) {
+		const struct schema *new = schema_property(y, it.key);
+		if (is_metadata(w, y, it.key))
+			compare_metadata(w, schema_property(x, it.key), new,
+					 obj_get(before, it.key), it.value);
+		else if (!schema_property(x, it.key))
+			compare_new_property(w, it.key, x, new, raw_x, it.value);
+	}
 	compare_undeclared(w, x, y, raw_x, raw_y);
 }
 

@@ -270,10 +270,11 @@ static void compare_maps(struct walk *w, struct apply_type t, const struct obj *
 	}
 	if (!t.builtin || !t.s || !t.s->properties)
 		return;
-	for (struct map_entry *e = map_first(t.s->properties); e; e = map_next(e)) {
-		const struct schema *child = e->value;
-		if (child->value_struct && !obj_has(before, e->key) && !obj_has(after, e->key))
-			compare_field(w, t, e->key, before, after);
+	for (size_t i = 0; i < t.s->n_properties; i++) {
+		const struct schema_named *p = &t.s->properties[i];
+		if (p->schema->value_struct && !obj_has(before, p->name) &&
+		    !obj_has(after, p->name))
+			compare_field(w, t, p->name, before, after);
 	}
 }
 

@@ -180,13 +180,6 @@ static struct schema *new_node(unsigned type)
 	return s;
 }
 
-static void set_property(struct schema *s, const char *name, struct schema *value)
-{
-	if (!s->properties)
-		s->properties = map_new(NULL);
-	map_set(s->properties, name, value);
-}
-
 /* KEY[=DEFAULT], with a property in the item type that carries the default. */
 static void add_key(struct schema *list, struct str text)
 {
@@ -202,7 +195,7 @@ static void add_key(struct schema *list, struct str text)
 		return;
 	struct schema *property = new_node(SCHEMA_STRING);
 	property->default_value = obj_stringn(value);
-	set_property(list->items, name, property);
+	schema_set_property(types_arena, list->items, name, property);
 }
 
 /* NOLINTBEGIN(misc-no-recursion): over the table of this file, whose types are made once each */
@@ -258,7 +251,8 @@ static struct schema *type_of(struct str name)
 		if (!*rows[i].field)
 			s->map_atomic = true;
 		else
-			set_property(s, rows[i].field, new_field(str_of(rows[i].how)));
+			schema_set_property(types_arena, s, rows[i].field,
+					    new_field(str_of(rows[i].how)));
 	}
 	xfree(owned);
 	return s;

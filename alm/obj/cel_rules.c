@@ -412,9 +412,9 @@ static void check_below(struct rule_check *c, const struct schema *child, const 
 static void check_node(struct rule_check *c, const struct schema *s, bool is_root)
 {
 	check_rules(c, s, is_root);
-	for (struct map_entry *e = s->properties ? map_first(s->properties) : NULL; e;
-	     e = map_next(e))
-		check_below(c, e->value, arena_fmt(c->a, ".properties[%s]", e->key), true);
+	for (size_t i = 0; i < s->n_properties; i++)
+		check_below(c, s->properties[i].schema,
+			    arena_fmt(c->a, ".properties[%s]", s->properties[i].name), true);
 	check_below(c, s->additional, ".additionalProperties", true);
 	check_below(c, s->items, ".items", s->list_type == LIST_MAP);
 }

@@ -5,6 +5,7 @@
  */
 #include "alm/obj/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/obj/cel_rules.h"
@@ -19,6 +20,7 @@ struct compile {
 	struct arena *arena;
 	struct error *err;
 	unsigned depth;
+	struct schema *plain[SCHEMA_TYPES]; /* see plain_node() */
 };
 
 static int compile_node(struct compile *c, const struct obj *o, struct schema **ret);
@@ -26,11 +28,6 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 static void unref_obj(void *p)
 {
 	obj_unref(p);
-}
-
-static void free_map(void *p)
-{
-	map_free(p);
 }
 
 static const struct obj *keep(struct compile *c, const struct obj *o)
@@ -79,14 +76,18 @@ static int compile_type(struct compile *c, const struct obj *o, struct schema *s
 static void note_defaulted(struct compile *c, struct schema *s)
 {
 	size_t n = 0;
-	for (struct map_entry *e = map_first(s->properties); e; e = map_next(e))
-		n += ((const struct schema *)e->value)->default_value != NULL;
-	s->defaulted = ARENA_ARRAY(c->arena, struct schema_named, n);
-	for (struct map_entry *e = map_first(s->properties); e; e = map_next(e)) {
-		const struct schema *child = e->value;
-		if (child->default_value)
-			s->defaulted[s->n_defaulted++] = (struct schema_named){e->key, child};
-	}
+	for (size_t i = 0; i < s->n_properties; i++)
+		n += s->properties[i].schema->default_value != NULL;
+	s->defaulted = n ? ARENA_ARRAY(c->arena, struct schema_named, n) : NULL;
+	for (size_t i = 0; n && i < s->n_properties; i++)
+		if (s->properties[i].schema->default_value)
+			s->defaulted[s->n_defaulted++] = s->properties[i];
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct schema_named *x = a, *y = b;
+	return strcmp(x->name, y->name);
 }
 
 static int compile_properties(struct compile *c, const struct obj *o, struct schema *s)
@@ -96,17 +97,18 @@ static int compile_properties(struct compile *c, const struct obj *o, struct sch
 		return 0;
 	if (obj_type(properties) != OBJ_MAP)
 		return bad_keyword(c, "properties");
-	s->properties = map_new(NULL);
-	arena_defer(c->arena, free_map, s->properties);
+	s->properties = ARENA_ARRAY(c->arena, struct schema_named, obj_len(properties) + 1);
 	OBJ_EACH (it, properties) {
 		struct schema *child = NULL;
 		int rc = compile_node(c, it.value, &child);
 		if (rc < 0)
 			return rc;
-		map_set(s->properties, it.key, child);
+		s->properties[s->n_properties++] =
+			(struct schema_named){arena_strdup(c->arena, it.key), child};
 		s->has_rules_below |= child->has_rules_below;
 	}
-	note_defaulted(c, s);
+	note_defaulted(c, s); /* in their order */
+	qsort(s->properties, s->n_properties, sizeof(*s->properties), by_name);
 	return 0;
 }
 
@@ -302,6 +304,31 @@ static void initials_of(const struct obj *o, char *out, size_t max)
 	out[n] = '\0';
 }
 
+static struct schema *node_new(struct compile *c)
+{
+	struct schema *s = ARENA_NEW(c->arena, struct schema);
+	s->min_length = s->max_length = s->min_items = s->max_items = SCHEMA_UNSET;
+	s->min_properties = s->max_properties = SCHEMA_UNSET;
+	return s;
+}
+
+/* Most nodes of a definition say no more than a type, and what it is for: one node of each type
+ * stands for all of them. NULL: this one says more. */
+static struct schema *plain_node(struct compile *c, const struct obj *o)
+{
+	const char *name = obj_as_string(obj_get(o, "type"));
+	unsigned bit = name ? type_bit(name) : 0;
+	size_t known = 1 + obj_has(o, "description");
+	if (!bit || obj_len(o) != known)
+		return NULL;
+	struct schema **plain = &c->plain[__builtin_ctz(bit)];
+	if (!*plain) {
+		*plain = node_new(c);
+		(*plain)->type = bit;
+	}
+	return *plain;
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): compile_node() bounds the depth by SCHEMA_DEPTH_MAX */
 static int compile_node(struct compile *c, const struct obj *o, struct schema **ret)
 {
@@ -311,7 +338,11 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 	if (++c->depth > SCHEMA_DEPTH_MAX)
 		return error_set(c->err, E_LIMIT, "schema: nested deeper than %d",
 				 SCHEMA_DEPTH_MAX);
-	struct schema *s = ARENA_NEW(c->arena, struct schema);
+	if (c->depth > 1 && (*ret = plain_node(c, o))) {
+		c->depth--;
+		return 0;
+	}
+	struct schema *s = node_new(c);
 	static const struct {
 		const char *initials; /* of the keywords that the part reads */
 		int (*read)(struct compile *, const struct obj *, struct schema *);
@@ -322,8 +353,6 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 	};
 	char initials[32];
 	initials_of(o, initials, sizeof(initials));
-	s->min_length = s->max_length = s->min_items = s->max_items = SCHEMA_UNSET;
-	s->min_properties = s->max_properties = SCHEMA_UNSET;
 	int rc = 0;
 	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(parts); i++)
 		if (strpbrk(initials, parts[i].initials))
@@ -358,9 +387,31 @@ void schema_free(struct schema *s)
 		arena_free(s->arena); /* s itself lives there */
 }
 
+void schema_set_property(struct arena *a, struct schema *s, const char *name, struct schema *value)
+{
+	struct schema_named *old = s->properties;
+	size_t n = s->n_properties;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(old[i].name, name)) {
+			old[i].schema = value;
+			return;
+		}
+	if (!(n & (n + 1))) { /* 0, 1, 3, 7 ...: it is full */
+		s->properties = ARENA_ARRAY(a, struct schema_named, 2 * n + 1);
+		for (size_t i = 0; i < n; i++)
+			s->properties[i] = old[i];
+	}
+	s->properties[s->n_properties++] = (struct schema_named){name, value};
+	qsort(s->properties, s->n_properties, sizeof(*s->properties), by_name);
+}
+
 const struct schema *schema_property(const struct schema *s, const char *name)
 {
-	return s && s->properties ? map_get(s->properties, name) : NULL;
+	const struct schema_named key = {.name = name};
+	const struct schema_named *found = NULL;
+	if (s && s->n_properties)
+		found = bsearch(&key, s->properties, s->n_properties, sizeof(key), by_name);
+	return found ? found->schema : NULL;
 }
 
 const struct schema *schema_field(const struct schema *s, const char *name)

@@ -16,6 +16,7 @@ enum schema_type { /* bits */
 		   SCHEMA_NUMBER = 16,
 		   SCHEMA_BOOLEAN = 32,
 };
+#define SCHEMA_TYPES 6
 
 /* A limit that is not set. */
 #define SCHEMA_UNSET (-1)
@@ -24,7 +25,7 @@ struct cel_rules;
 
 struct schema_named {
 	const char *name;
-	const struct schema *schema;
+	struct schema *schema;
 };
 
 struct schema_branches {
@@ -41,7 +42,8 @@ struct schema {
 	enum schema_list_type list_type;
 	const char **list_keys;
 	size_t n_list_keys;
-	struct map *properties;         /* name -> struct schema; NULL: none */
+	struct schema_named *properties; /* by name, bytewise; NULL: none */
+	size_t n_properties;
 	struct schema_named *defaulted; /* properties with a default, so that objects are not
 					   asked for all; of schema_compile() */
 	size_t n_defaulted;
@@ -63,6 +65,8 @@ struct schema {
 };
 
 const struct schema *schema_property(const struct schema *s, const char *name);
+/* Of a schema that is made by hand; the name is borrowed. */
+void schema_set_property(struct arena *a, struct schema *s, const char *name, struct schema *value);
 bool schema_has_type(const struct schema *s, const struct obj *o);
 
 /* schema_prune() of a value that is no whole object. */

@@ -430,6 +430,25 @@ static void test_schema__hostile_depth_and_branches_are_bounded(void **state)
 	assert_true(f->errors->n > 0);
 }
 
+/* A definition of half a MiB has ten thousand nodes of a third of a KiB. */
+static void test_schema__plain_nodes_are_shared(void **state)
+{
+	struct fixture *f = *state;
+	struct schema *s = compile(parse(f, "{\"type\":\"object\",\"properties\":{"
+					    "\"b\":{\"type\":\"string\",\"description\":\"b\"},"
+					    "\"a\":{\"type\":\"string\"},"
+					    "\"c\":{\"type\":\"string\",\"maxLength\":1},"
+					    "\"d\":{\"type\":\"boolean\"}}}"));
+	assert_ptr_equal(schema_property(s, "a"), schema_property(s, "b"));
+	assert_ptr_not_equal(schema_property(s, "a"), schema_property(s, "c"));
+	assert_ptr_not_equal(schema_property(s, "a"), schema_property(s, "d"));
+	assert_null(schema_property(s, "e"));
+	assert_false(schema_accepts(s, parse(f, "{\"c\":\"two\"}")));
+	assert_true(schema_accepts(s, parse(f, "{\"a\":\"two\",\"d\":true}")));
+	assert_false(schema_accepts(s, parse(f, "{\"a\":true}")));
+	schema_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +464,8 @@ int main(void)
 		CASE(test_schema__patterns_are_re2),
 		CASE(test_schema__illegal_definitions),
 		CASE(test_schema__hostile_depth_and_branches_are_bounded),
+		cmocka_unit_test_setup_teardown(test_schema__plain_nodes_are_shared, setup,
+						teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
