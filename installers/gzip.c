@@ -7,7 +7,6 @@
 #define PIECE_BYTES    65536
 #define RATIO_FROM     ((size_t)1 << 20)
 #define WINDOW_GZIP    (15 + 16) /* zlib: a gzip wrapper, and nothing else */
-#define PACK_LEVEL     9
 #define PACK_MEM_LEVEL 8
 
 struct gzip_reader {
@@ -107,13 +106,13 @@ int gzip_unpack(struct str packed, size_t ratio_max, struct strbuf *b, struct er
 	return strbuf_check(b, "gzip stream", err);
 }
 
-int gzip_pack(struct str bytes, struct strbuf *b, struct error *err)
+static int pack(struct str bytes, int level, struct strbuf *b, struct error *err)
 {
 	if (bytes.len > UINT32_MAX / 2)
 		return error_set(err, E_LIMIT, "%zu bytes are too many to pack", bytes.len);
 	z_stream z = {.next_in = mem_unconst(bytes.ptr), .avail_in = (unsigned)bytes.len};
-	if (deflateInit2(&z, PACK_LEVEL, Z_DEFLATED, WINDOW_GZIP, PACK_MEM_LEVEL,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, level, Z_DEFLATED, WINDOW_GZIP, PACK_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
 		return error_set(err, E_INTERNAL, "zlib does not start");
 	size_t bound = deflateBound(&z, bytes.len);
 	char *out = strbuf_reserve(b, bound);
@@ -128,4 +127,14 @@ int gzip_pack(struct str bytes, struct strbuf *b, struct error *err)
 	if (r != Z_STREAM_END)
 		return error_set(err, E_LIMIT, "packed size is over %zu bytes", b->limit);
 	return 0;
+}
+
+int gzip_pack(struct str bytes, struct strbuf *b, struct error *err)
+{
+	return pack(bytes, Z_BEST_COMPRESSION, b, err);
+}
+
+int gzip_pack_fast(struct str bytes, struct strbuf *b, struct error *err)
+{
+	return pack(bytes, Z_BEST_SPEED, b, err);
 }

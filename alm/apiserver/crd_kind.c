@@ -1,7 +1,10 @@
 /* crd_kind: see crd_kind.h. */
 #include "alm/apiserver/crd_kind.h"
 
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "installers/gzip.h"
 
 #define CRD_KIND_BYTES_MAX ((size_t)4 << 20)
 
@@ -9,7 +12,7 @@ struct crd_kind {
 	struct kind kind;
 	struct arena *arena;
 	struct schema *schema;
-	struct obj *openapi;
+	struct strbuf openapi;
 };
 
 static const char *const *strings_of(const struct obj *list, struct arena *a)
@@ -104,6 +107,19 @@ static const char *storage_version_of(const struct obj *crd, struct arena *a)
 	return "";
 }
 
+static int pack_openapi(struct crd_kind *c, const struct obj *openapi, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(CRD_KIND_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(CRD_KIND_BYTES_MAX);
+	json_print(openapi, &text);
+	int rc = strbuf_check(&text, "the schema", err);
+	if (rc >= 0)
+		rc = gzip_pack_fast(strbuf_str(&text), &packed, err);
+	strbuf_addstr(&c->openapi, strbuf_str(&packed)); /* without the room to spare */
+	c->kind.openapi = strbuf_str(&c->openapi);
+	return rc;
+}
+
 int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stamp,
 		 struct kind **ret, struct error *err)
 {
@@ -112,11 +128,12 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 	const struct obj *names = obj_path(crd, "spec.names");
 	struct arena *a = c->arena = arena_new(CRD_KIND_BYTES_MAX);
 	const struct obj *openapi = obj_path(version, "schema.openAPIV3Schema");
-	if (openapi && schema_compile(openapi, &c->schema, err) < 0) {
+	strbuf_init(&c->openapi, CRD_KIND_BYTES_MAX);
+	if (openapi &&
+	    (schema_compile(openapi, &c->schema, err) < 0 || pack_openapi(c, openapi, err) < 0)) {
 		crd_kind_free(k);
 		return error_wrap(err, "schema of %s", meta_name(crd));
 	}
-	c->openapi = openapi ? obj_ref(openapi) : NULL;
 	k->group = text_of(crd, "spec.group", a);
 	k->version = text_of(version, "name", a);
 	k->kind = text_of(names, "kind", a);
@@ -129,7 +146,6 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 	k->flags = KIND_CUSTOM | KIND_GENERATION;
 	k->crd_name = arena_strdup(a, meta_name(crd));
 	k->schema = c->schema;
-	k->openapi = c->openapi;
 	k->stamp = stamp;
 	k->storage_version = storage_version_of(crd, a);
 	if (cstr_eq(k->storage_version, k->version))
@@ -148,7 +164,7 @@ void crd_kind_free(struct kind *k)
 {
 	struct crd_kind *c = CONTAINER_OF(k, struct crd_kind, kind);
 	schema_free(c->schema);
-	obj_unref(c->openapi);
+	strbuf_release(&c->openapi);
 	arena_free(c->arena);
 	xfree(c);
 }

@@ -58,7 +58,9 @@ struct kind {
 	const struct kind_column *columns;
 	size_t n_columns;
 	const struct schema *schema; /* of this version; NULL for most built-ins */
-	const struct obj *openapi;   /* the CRD version's openAPIV3Schema, for OpenAPI; or NULL */
+	/* The CRD version's openAPIV3Schema as JSON, for OpenAPI, gzip: documents are rarely asked
+	 * for, and as a tree it would take twenty times as much. Empty: none. */
+	struct str openapi;
 	const char *const
 		*selectable; /* further field selectors, "spec.size", NULL-ended; or NULL */
 	uint32_t stamp;      /* of the schema, never used twice; 0 for built-ins */

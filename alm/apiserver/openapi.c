@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "alm/obj/json.h"
+#include "installers/gzip.h"
 
-#define V3_REF  "#/components/schemas/"
-#define V2_REF  "#/definitions/"
-#define META    "io.k8s.apimachinery.pkg.apis.meta.v1."
-#define GVK_KEY "x-kubernetes-group-version-kind"
+#define RATIO_MAX 1100 /* more than deflate can reach: OPENAPI_BYTES_MAX is the bound */
+#define V3_REF    "#/components/schemas/"
+#define V2_REF    "#/definitions/"
+#define META      "io.k8s.apimachinery.pkg.apis.meta.v1."
+#define GVK_KEY   "x-kubernetes-group-version-kind"
 
 struct writer {
 	struct strbuf *b;
@@ -65,11 +67,22 @@ static void add_meta_ref(struct writer *w, const char *type)
 		    cstr_eq(type, "ListMeta") ? "list" : "object's", w->ref, type);
 }
 
+static struct obj *schema_of(const struct kind *k)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(OPENAPI_BYTES_MAX);
+	struct error err;
+	struct obj *o = NULL;
+	if (!k->openapi.len || gzip_unpack(k->openapi, RATIO_MAX, &text, &err) < 0)
+		return NULL;
+	return json_parse(strbuf_str(&text), &o, &err) < 0 ? NULL : o;
+}
+
 /* A CRD's schema as it stands, with the three fields that every object has. */
 static void add_custom_schema(struct writer *w, const struct kind *k)
 {
+	CLEANUP(obj_unrefp) struct obj *openapi = schema_of(k);
 	strbuf_addc(w->b, '{');
-	OBJ_EACH (it, k->openapi) {
+	OBJ_EACH (it, openapi) {
 		if (cstr_eq(it.key, "properties") || cstr_eq(it.key, "type"))
 			continue;
 		json_quote(str_of(it.key), w->b);
@@ -79,7 +92,7 @@ static void add_custom_schema(struct writer *w, const struct kind *k)
 	}
 	strbuf_addf(w->b, "\"type\":\"object\",\"properties\":{%s,", type_properties);
 	add_meta_ref(w, "ObjectMeta");
-	OBJ_EACH (it, obj_get(k->openapi, "properties")) {
+	OBJ_EACH (it, obj_get(openapi, "properties")) {
 		if (cstr_eq(it.key, "apiVersion") || cstr_eq(it.key, "kind") ||
 		    cstr_eq(it.key, "metadata"))
 			continue;
@@ -313,8 +326,7 @@ void openapi_hash(struct kinds *k, const char *group, const char *version, char 
 		strbuf_clear(&b);
 		strbuf_addf(&b, "%s/%s/%s/%s/%s/%u/%u\n", group, version, all[i]->kind,
 			    all[i]->list_kind, all[i]->plural, all[i]->verbs, all[i]->flags);
-		if (all[i]->openapi)
-			json_print(all[i]->openapi, &b);
+		strbuf_addstr(&b, all[i]->openapi);
 		sha256_add(h, b.buf, b.len);
 	}
 	sha256_final(h, digest);

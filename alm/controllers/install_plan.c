@@ -6,6 +6,10 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "installers/gzip.h"
+
+#define PLAN_DOCUMENT_MAX (PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX)
+#define PLAN_RATIO_MAX    ((size_t)1100) /* more than deflate can reach: the size is the bound */
 
 static bool is_kind(const struct obj *o, const char *kind)
 {
@@ -149,12 +153,17 @@ bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 			const char *inputs, const struct obj *doc)
 {
 	CLEANUP(xfreep) char *text = json_text(doc);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(2 * PLAN_DOCUMENT_MAX);
+	struct error err;
 	char digest[SHA256_HEX];
-	sha256_hex(str_of(text), digest);
 	struct str rest = str_of(text);
+	if (rest.len > PLAN_DOCUMENT_MAX || gzip_pack_fast(rest, &packed, &err) < 0)
+		return false; /* it could not be read back, and would be rendered for ever */
+	rest = strbuf_str(&packed);
+	sha256_hex(rest, digest);
 	size_t n = (rest.len + PLAN_CHUNK_BYTES - 1) / PLAN_CHUNK_BYTES;
 	if (n > PLAN_CHUNKS_MAX)
-		return false; /* it could not be read back, and would be rendered for ever */
+		return false;
 	for (size_t i = 0; i < n; i++, rest = str_skip(rest, PLAN_CHUNK_BYTES)) {
 		struct str chunk = str_sub(rest, 0, PLAN_CHUNK_BYTES);
 		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(2 * PLAN_CHUNK_BYTES);
@@ -249,11 +258,24 @@ static struct obj *of_list(const struct chunks *c, const char *name)
 	return NULL;
 }
 
+/* Packed, or plain as earlier versions stored it. */
+static const struct obj *document_of(struct str stored, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
+	struct error err;
+	struct obj *doc = NULL;
+	if (!str_has_prefix(stored, STR("{"))) {
+		if (gzip_unpack(stored, PLAN_RATIO_MAX, &text, &err) < 0)
+			return NULL;
+		stored = strbuf_str(&text);
+	}
+	return json_parse(stored, &doc, &err) < 0 ? NULL : obj_keep(a, doc);
+}
+
 static const struct obj *join(const struct chunks *c, const char *strategy, int64_t revision,
 			      const char *inputs)
 {
-	CLEANUP(strbuf_release) struct strbuf text =
-		STRBUF_INIT(PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
 	uint64_t n = 1;
 	char digest[SHA256_HEX];
 	const char *want = NULL; /* chunks of two renders do not mix */
@@ -270,9 +292,7 @@ static const struct obj *join(const struct chunks *c, const char *strategy, int6
 	sha256_hex(strbuf_str(&text), digest);
 	if (want && strcmp(want, digest) != 0)
 		return NULL;
-	struct error err;
-	struct obj *doc = NULL;
-	return json_parse(strbuf_str(&text), &doc, &err) < 0 ? NULL : obj_keep(c->a, doc);
+	return document_of(strbuf_str(&text), c->a);
 }
 
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,

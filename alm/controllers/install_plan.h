@@ -7,10 +7,10 @@
  *	 "hidden": what templates looked up and the objects have (secrets.h),
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
- * It is rendered once and stored in Secrets of alm-system before the first write, so random values
- *of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are stage 0,
- *Namespaces 1, then one stage per kind in install order. The Namespace of the release is no part of
- *it: ALM makes that, and the account's rights in it, before (account.h).
+ * It is rendered once and stored (gzip) in Secrets of alm-system before the first write, so random
+ *values of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are
+ *stage 0, Namespaces 1, then one stage per kind in install order. The Namespace of the release is
+ *no part of it: ALM makes that, and the account's rights in it, before (account.h).
  */
 #ifndef ALM_CONTROLLERS_INSTALL_PLAN_H
 #define ALM_CONTROLLERS_INSTALL_PLAN_H
@@ -25,7 +25,7 @@ enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
 #define LABEL_PLAN          "app.coreos.com/plan"
 #define ANNOTATION_INPUTS   "app.coreos.com/inputs"
 #define ANNOTATION_CHUNKS   "app.coreos.com/chunks"
-#define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole */
+#define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole, as it is stored */
 
 struct plan_entry {
 	const struct obj *object;              /* as rendered, with its namespace */

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "alm/apiserver/crd_kind.h"
 #include "alm/obj/json.h"
+#include "installers/gzip.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/test.h"
 
@@ -21,6 +23,15 @@ static struct kind widget = {.group = "golden.example.com",
 			     .flags = KIND_NAMESPACED | KIND_CUSTOM | KIND_STATUS | KIND_STORAGE,
 			     .storage_version = "v1",
 			     .crd_name = "widgets.golden.example.com"};
+
+/* As a kind has it. */
+static struct str pack(const struct obj *schema, struct strbuf *b)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(xfreep) char *text = json_text(schema);
+	assert_ok(gzip_pack_fast(str_of(text), b, &err), &err);
+	return strbuf_str(b);
+}
 
 static struct obj *document(struct kinds *k, const char *group, const char *version)
 {
@@ -93,7 +104,8 @@ static void test_openapi__custom_kinds_show_their_schema(void **state)
 	CLEANUP(obj_unrefp) struct obj *golden = golden_case(26);
 	CLEANUP(obj_unrefp) struct obj *crd = golden_case(14);
 	struct kind w = widget;
-	w.openapi = obj_path(crd, "resp.spec.versions[0].schema.openAPIV3Schema");
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(1 << 20);
+	w.openapi = pack(obj_path(crd, "resp.spec.versions[0].schema.openAPIV3Schema"), &packed);
 	kinds_add(k, &w, leave);
 	CLEANUP(obj_unrefp) struct obj *o = document(k, "golden.example.com", "v1");
 	const struct obj *ours =
@@ -118,11 +130,14 @@ static void test_openapi__the_hash_follows_the_schema(void **state)
 	CLEANUP(obj_unrefp) struct obj *schema = obj_map();
 	char before[SHA256_HEX], after[SHA256_HEX], core1[SHA256_HEX], core2[SHA256_HEX];
 	struct kind w = widget;
-	w.openapi = schema;
+	CLEANUP(strbuf_release) struct strbuf old = STRBUF_INIT(4096);
+	CLEANUP(strbuf_release) struct strbuf new = STRBUF_INIT(4096);
+	w.openapi = pack(schema, &old);
 	openapi_hash(k, "", "v1", core1);
 	kinds_add(k, &w, leave);
 	openapi_hash(k, "golden.example.com", "v1", before);
 	obj_set_str(schema, "description", "new");
+	w.openapi = pack(schema, &new);
 	openapi_hash(k, "golden.example.com", "v1", after);
 	openapi_hash(k, "", "v1", core2);
 	assert_string_not_equal(before, after);
@@ -170,6 +185,25 @@ static void test_openapi__index_names_every_group_version(void **state)
 	assert_true(cstr_has_prefix(url, "/openapi/v3/apis/apps/v1?hash="));
 }
 
+static void test_openapi__a_kind_keeps_no_tree(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *golden = golden_case(14);
+	size_t before = obj_bytes();
+	struct obj *crd = obj_copy(obj_path(golden, "resp"));
+	struct error err = ERROR_INIT;
+	struct kind *k = NULL;
+	CLEANUP(xfreep) char *text = json_text(crd);
+	obj_unref(crd);
+	assert_ok(json_parse(str_of(text), &crd, &err), &err);
+	size_t whole = obj_bytes() - before;
+	assert_ok(crd_kind_new(crd, obj_at(obj_path(crd, "spec.versions"), 0), 1, &k, &err), &err);
+	obj_unref(crd);
+	assert_true(obj_bytes() - before < whole / 4); /* defaults and enums */
+	assert_true(k->openapi.len > 0 && k->openapi.len < strlen(text) / 2);
+	crd_kind_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_openapi__protobuf_is_well_formed),
 		cmocka_unit_test(test_openapi__v2_is_json),
 		cmocka_unit_test(test_openapi__index_names_every_group_version),
+		cmocka_unit_test(test_openapi__a_kind_keeps_no_tree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
