@@ -622,6 +622,9 @@ static void start_action(struct run *r, struct action *a)
 	case ACT_REVIEW:
 		work_review(r, a);
 		break;
+	case ACT_FORGET:
+		stash_drop(r->x->c.stash, a->id);
+		break;
 	case ACT_WATCH:
 		r->x->c.host.watch(r->x->c.host.arg, &a->resource, a->selector, a->metadata_only);
 		break;

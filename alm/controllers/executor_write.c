@@ -348,6 +348,7 @@ static void send(struct step_call *c)
 	case ACT_RENDER:
 	case ACT_SURVEY:
 	case ACT_ASK:
+	case ACT_FORGET:
 	case ACT_WATCH:
 	case ACT_GATE:
 	case ACT_REVIEW:

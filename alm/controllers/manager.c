@@ -329,6 +329,7 @@ void manager_free(struct manager *m)
 		client_cancel(m->c.client, m->version_call);
 	loop_disarm(m->c.loop, &m->retry);
 	loop_disarm(m->c.loop, &m->learnt);
+	loop_disarm(m->c.loop, &m->trim);
 	manager_catalogs_stop(m);
 	executor_free(m->executor);
 	for (size_t i = 0; i < m->n_workers; i++)

@@ -65,7 +65,7 @@ struct manager {
 	struct map *app_of;        /* strategy -> app it names */
 	struct map *strategies_of; /* app -> map of names */
 	struct map *crds;          /* name -> struct crd_brief */
-	struct timer learnt;
+	struct timer learnt, trim;
 	struct map *waiting; /* "controller/key" of those without room to render, the first first */
 	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */

@@ -4,11 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
 #define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
+#define TRIM_TREES_BYTES  ((size_t)4 << 20)
+#define TRIM_AFTER_NS     (2 * NS_PER_S)
 
 static struct worker *worker_of(struct manager *m, const char *name)
 {
@@ -169,6 +172,21 @@ void manager_pass_told(struct manager *m, const char *controller, const char *ke
 	queue_done(w->queue, key);
 }
 
+static void trim(void *arg)
+{
+	(void)arg;
+	mem_trim();
+}
+
+/* A pass over large definitions makes trees of many small pieces, whose room the allocator would
+ * keep for the next one. */
+static void trim_soon(struct manager *m)
+{
+	m->trim.fn = trim;
+	if (obj_bytes() >= TRIM_TREES_BYTES && !heap_holds(&m->trim.node))
+		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
+}
+
 static void run_pass(struct worker *w, const char *key)
 {
 	struct manager *m = w->m;
@@ -181,7 +199,9 @@ static void run_pass(struct worker *w, const char *key)
 	manager_view(m, a, &pass, &v);
 	plan_init(&plan, a);
 	m->passes++;
-	if (controller_run(w->c, &v, key, &plan, &err) < 0) {
+	int rc = controller_run(w->c, &v, key, &plan, &err);
+	trim_soon(m);
+	if (rc < 0) {
 		secrets_hide_error(&plan.secrets, &err);
 		pass_done(m, w->c->name, key, RUN_UNCHANGED, 0, &err);
 		arena_free(a);

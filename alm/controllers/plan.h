@@ -33,6 +33,7 @@ enum act_type {
 	ACT_RENDER, /* render an archive in the sandbox */
 	ACT_SURVEY, /* live read of objects */
 	ACT_ASK,    /* live answers to what a template or a step needs (executor_ask.c) */
+	ACT_FORGET, /* an outcome that is of no more use (stash.h) */
 	ACT_WATCH,  /* start an informer */
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */

@@ -183,6 +183,8 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 		if (!needs) {
 			s->phase = PHASE_PENDING;
 			store(s, o->value, answers);
+			/* behind the writes, which end the run if they fail */
+			plan_add(s->plan, ACT_FORGET)->id = id;
 			return STEP_CONTINUE; /* the stored plan brings the key back */
 		}
 		inputs = obj_get(o->value, "inputs");

@@ -171,11 +171,30 @@ static void test_executor__a_full_sandbox_is_no_failure_of_the_chart(void **stat
 	teardown(&f);
 }
 
+static void test_executor__a_plan_forgets_what_is_used(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	start(&f, 0);
+	finish_first(&f, NULL);
+	assert_non_null(stash_get(f.stash, "render:0"));
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	plan_init(&p, a);
+	plan_add(&p, ACT_FORGET)->id = "render:0";
+	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.loop);
+	assert_null(stash_get(f.stash, "render:0"));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor__one_render_over_the_bound_waits_for_room),
 		cmocka_unit_test(test_executor__a_full_sandbox_is_no_failure_of_the_chart),
+		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
