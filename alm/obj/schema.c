@@ -338,11 +338,13 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 	if (++c->depth > SCHEMA_DEPTH_MAX)
 		return error_set(c->err, E_LIMIT, "schema: nested deeper than %d",
 				 SCHEMA_DEPTH_MAX);
-	if (c->depth > 1 && (*ret = plain_node(c, o))) {
+	struct schema *s = c->depth > 1 ? plain_node(c, o) : NULL;
+	if (s) {
 		c->depth--;
+		*ret = s;
 		return 0;
 	}
-	struct schema *s = node_new(c);
+	s = node_new(c);
 	static const struct {
 		const char *initials; /* of the keywords that the part reads */
 		int (*read)(struct compile *, const struct obj *, struct schema *);
