@@ -23,10 +23,11 @@
 #define CONFIG_MAPS "/api/v1/namespaces/default/configmaps"
 
 #if SANITIZER_RUNS
-static void test_out_of_memory__nothing_acknowledged_is_lost(void **state)
+int main(void)
 {
-	(void)state; /* the sanitizer's allocator is not to be replaced */
-	skip();
+	puts("ok 1 - the n-th allocation fails # SKIP a sanitizer's allocator is not to be "
+	     "replaced\n1..1");
+	return 0;
 }
 #else
 
@@ -176,8 +177,6 @@ static void test_out_of_memory__nothing_acknowledged_is_lost(void **state)
 	}
 	(void)remove(dir);
 }
-#endif
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,3 +184,4 @@ int main(void)
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+#endif
