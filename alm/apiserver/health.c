@@ -42,6 +42,16 @@ static void reply_one(struct request *r, const char *name, const struct health_c
 	request_reply_no_page(r);
 }
 
+static void print_check(const struct health_check *c, struct strbuf *b)
+{
+	const char *note = c->ok && c->note && *c->note ? c->note : NULL;
+	strbuf_addf(b, "[%c]%s %s", c->ok ? '+' : '-', c->name,
+		    c->ok ? "ok" : "failed: reason withheld");
+	if (note)
+		strbuf_addf(b, " (%s)", note);
+	strbuf_addc(b, '\n');
+}
+
 void health_handle(struct request *r, const struct health_check *checks, size_t n)
 {
 	const char *root = root_of(r->path), *name = r->path + strlen(root);
@@ -55,10 +65,7 @@ void health_handle(struct request *r, const struct health_check *checks, size_t 
 		if (!counts(&checks[i], ready))
 			continue;
 		ok = ok && checks[i].ok;
-		const char *note = checks[i].ok ? checks[i].note : NULL;
-		strbuf_addf(&b, "[%c]%s %s%s%s%s\n", checks[i].ok ? '+' : '-', checks[i].name,
-			    checks[i].ok ? "ok" : "failed: reason withheld",
-			    note && *note ? " (" : "", note ? note : "", note && *note ? ")" : "");
+		print_check(&checks[i], &b);
 	}
 	strbuf_addf(&b, "%s check %s\n", root + 1, ok ? "passed" : "failed");
 	if (ok && !request_query(r, "verbose"))

@@ -127,7 +127,7 @@ static bool vkey_parse(const char *vkey, char type, struct str *ret_name,
 	memcpy(pub, typed + 1, KEY_BYTES);
 	key_id(name, type, pub, want);
 	*ret_name = name;
-	return typed[0] == type && !memcmp(want, id, ID_BYTES) && str_is(hex, text);
+	return typed[0] == (unsigned char)type && !memcmp(want, id, ID_BYTES) && str_is(hex, text);
 }
 
 static bool signature_fits(const unsigned char pub[KEY_BYTES], struct str text,

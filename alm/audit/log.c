@@ -193,7 +193,7 @@ int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA2
 	unsigned width = 1u << (level % 8);
 	int r = tile_entries(arg, level / 8, index * width, width, entries, err);
 	for (; r >= 0 && width > 1; width /= 2)
-		for (unsigned i = 0; i < width / 2; i++)
+		for (size_t i = 0; i < width / 2; i++)
 			tree_node(entries[2 * i], entries[2 * i + 1], entries[i]);
 	memcpy(out, entries[0], SHA256_BYTES);
 	xfree(entries);

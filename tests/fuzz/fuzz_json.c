@@ -16,10 +16,11 @@ static const char *merge_key(const char *kind, const char *path)
 	return strchr(path, 'f') ? "" : NULL;
 }
 
-static void drop(int result, struct obj *o)
+/* o by its address: which argument is read first is not said. */
+static void drop(int result, struct obj **o)
 {
 	if (result >= 0)
-		obj_unref(o);
+		obj_unref(*o);
 }
 
 /* x is a document, y a patch of any kind, or another document. */
@@ -27,14 +28,14 @@ static void patch(const struct obj *x, const struct obj *y)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o = NULL;
-	drop(patch_merge(x, y, &o, &err), o);
-	drop(patch_json(x, y, &o, &err), o);
-	drop(patch_strategic(x, y, "K", merge_key, &o, &err), o);
+	drop(patch_merge(x, y, &o, &err), &o);
+	drop(patch_json(x, y, &o, &err), &o);
+	drop(patch_strategic(x, y, "K", merge_key, &o, &err), &o);
 	struct obj *way = patch_json_diff(x, y);
 	int r = patch_json(x, way, &o, &err);
 	assert(r == 0 || obj_len(way) > PATCH_OPERATIONS_MAX);
 	assert(r < 0 || obj_equal(o, y));
-	drop(r, o);
+	drop(r, &o);
 	obj_unref(way);
 }
 
