@@ -151,13 +151,15 @@ static const struct kind_row kinds[] = {
 
 static const char *body_of(const struct kind_row *k, const char *name, struct arena *a)
 {
-	static const char *const parts[] = {
-		"\"data\":{\"k\":\"djE=\",\"password\":\"c2VjcmV0\"}",
-		"\"data\":{\"url\":\"aHR0cHM6Ly91OnBAaC8=\"},\"stringData\":{\"k\":\"v2\"}",
+	static const char spec[] =
 		"\"spec\":{\"n\":2.0,\"token\":\"t\",\"list\":[],\"map\":{},\"s\":\"\","
 		"\"replicas\":1,\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{"
 		"\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":"
-		"\"c\",\"image\":\"x:1\",\"env\":[{\"name\":\"PASSWORD\",\"value\":\"p\"}]}]}}}",
+		"\"c\",\"image\":\"x:1\",\"env\":[{\"name\":\"PASSWORD\",\"value\":\"p\"}]}]}}}";
+	static const char *const parts[] = {
+		"\"data\":{\"k\":\"djE=\",\"password\":\"c2VjcmV0\"}",
+		"\"data\":{\"url\":\"aHR0cHM6Ly91OnBAaC8=\"},\"stringData\":{\"k\":\"v2\"}",
+		spec,
 		"\"spec\":{\"n\":1e2,\"text\":\"\\u00e9\\u2028 \\\" \\\\ /\"},\"status\":{\"a\":1}",
 		"\"rules\":[{\"verbs\":[\"get\"],\"apiGroups\":[\"\"],\"resources\":[\"pods\"]}]",
 	};

@@ -321,7 +321,7 @@ static void test_watch__old_states_are_bounded_by_bytes(void **state)
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT((size_t)1 << 20);
-	char first[128], last[128];
+	char first[128] = "", last[128] = "";
 	for (size_t i = 0; i <= STORE_WINDOW_BYTES / 600000 + 3; i++) {
 		strbuf_clear(&body);
 		strbuf_adds(&body, "{\"data\":{\"k\":\"");
