@@ -52,7 +52,9 @@ static void set_origins(struct cli *c, const char *url, struct obj *data)
 	obj_set(data, "origins", obj_stringn(strbuf_str(&b)));
 }
 
-int catalog_secret(struct cli *c, const char *url, struct obj **ret, struct error *err)
+/* A Secret made of the options, for the server of url and for those of --token-service; NULL if
+ * there are none; owned. */
+static int secret_of_options(struct cli *c, const char *url, struct obj **ret, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	struct obj *data = obj_map();
@@ -139,7 +141,7 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 	obj_set_path(s->catalog, "spec.source.url", obj_string(url_of(c, what)));
 	if (cli_flag(c, "allow-unpinned"))
 		obj_set_path(s->catalog, "spec.source.allowUnpinned", obj_bool(true));
-	if (catalog_secret(c, what, &s->secret, err) < 0 || read_keys(c, s, err) < 0)
+	if (secret_of_options(c, what, &s->secret, err) < 0 || read_keys(c, s, err) < 0)
 		return -err->code;
 	const struct sync_request r = {.catalog = s->catalog,
 				       .secret = s->secret,
@@ -209,7 +211,7 @@ int registry_session_open(struct cli *c, const char *url, const char *actions,
 	s->loop = loop_event_new();
 	s->a = c->arena;
 	if (oci_reference_parse(str_of(url), s->a, &s->ref, err) < 0 ||
-	    catalog_secret(c, url, &s->secret, err) < 0 ||
+	    secret_of_options(c, url, &s->secret, err) < 0 ||
 	    credentials_read(s->secret, s->ref.registry.origin, s->a, &s->credentials, err) < 0)
 		return error_wrap(err, "%s", url);
 	s->remote = remote_new(s->loop, s->credentials.ca_pem, NULL);

@@ -21,10 +21,6 @@ const struct catalog_index *catalog_source_index(const struct catalog_source *s)
 int catalog_source_fetch(struct catalog_source *s, const struct package_version *p,
 			 struct strbuf *ret, struct error *err);
 
-/* A Secret made of the options, for the server of url and for those of --token-service; NULL if
- * there are none; owned. */
-int catalog_secret(struct cli *c, const char *url, struct obj **ret, struct error *err);
-
 /* A registry for writing: requests that are waited for. */
 struct registry_session;
 int registry_session_open(struct cli *c, const char *url, const char *actions,

@@ -89,7 +89,7 @@ static int run_verify(struct cli *c, struct error *err)
 	return rc;
 }
 
-/* The smallest signed size that has the row; the note is appended. */
+/* The newest signed size, if it has the row; the note is appended. */
 static int covering_note(struct db *d, int64_t seq, int64_t *ret_size, struct strbuf *note,
 			 struct error *err)
 {

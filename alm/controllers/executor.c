@@ -509,6 +509,8 @@ static void commit_rows(void *arg)
 	start_runs(x);
 }
 
+static void run_continue(struct run *r);
+
 static bool is_durable(struct executor *x, int64_t seq)
 {
 	struct error err;
@@ -636,7 +638,7 @@ static void start_action(struct run *r, struct action *a)
 	}
 }
 
-void run_continue(struct run *r)
+static void run_continue(struct run *r)
 {
 	if (!r->next && !r->index)
 		r->next = r->plan.head;

@@ -75,7 +75,6 @@ struct executor {
 	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
 };
 
-void run_continue(struct run *r);
 void run_fail(struct run *r, const struct error *err);
 /* Whatever enters here is told by logs, statuses, Events and rows: without the run's secrets. */
 struct error run_hide(struct run *r, const struct error *err);

@@ -78,7 +78,7 @@ static int open_root(const struct source_roots *r, const char *path, int *ret_fd
 	if (beneath_open_root(dir, &info, &fd, err) < 0)
 		return -err->code;
 	if (check_root(r, &info, dir, err) < 0) {
-		beneath_close(&fd);
+		file_close(&fd);
 		return -err->code;
 	}
 	*ret_fd = fd;
@@ -88,7 +88,7 @@ static int open_root(const struct source_roots *r, const char *path, int *ret_fd
 static int roots_list(void *arg, const char *dir, char ***ret_names, size_t *ret_n,
 		      struct error *err)
 {
-	CLEANUP(beneath_close) int root = -1;
+	CLEANUP(file_close) int root = -1;
 	const char *rest;
 	if (open_root(arg, dir, &root, &rest, err) < 0)
 		return -err->code;
@@ -97,7 +97,7 @@ static int roots_list(void *arg, const char *dir, char ***ret_names, size_t *ret
 
 static int roots_info(void *arg, const char *path, struct file_info *ret, struct error *err)
 {
-	CLEANUP(beneath_close) int root = -1;
+	CLEANUP(file_close) int root = -1;
 	const char *rest;
 	if (open_root(arg, path, &root, &rest, err) < 0)
 		return -err->code;
@@ -106,7 +106,7 @@ static int roots_info(void *arg, const char *path, struct file_info *ret, struct
 
 static int roots_read(void *arg, const char *path, struct strbuf *b, struct error *err)
 {
-	CLEANUP(beneath_close) int root = -1, fd = -1;
+	CLEANUP(file_close) int root = -1, fd = -1;
 	const char *rest;
 	struct file_info info;
 	if (open_root(arg, path, &root, &rest, err) < 0 ||
@@ -117,7 +117,7 @@ static int roots_read(void *arg, const char *path, struct strbuf *b, struct erro
 
 static int roots_open(void *arg, const char *path, int *ret_fd, struct error *err)
 {
-	CLEANUP(beneath_close) int root = -1;
+	CLEANUP(file_close) int root = -1;
 	const char *rest;
 	struct file_info info;
 	if (open_root(arg, path, &root, &rest, err) < 0)
@@ -147,7 +147,7 @@ static int add_root(struct source_roots *r, const char *dir, struct error *err)
 	struct file_info info;
 	struct error ignored;
 	struct str s = str_of(dir);
-	CLEANUP(beneath_close) int fd = -1;
+	CLEANUP(file_close) int fd = -1;
 	while (s.len > 1 && s.ptr[s.len - 1] == '/')
 		s.len--;
 	if (!is_clean(s))

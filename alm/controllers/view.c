@@ -14,7 +14,8 @@ struct collect {
 	size_t n, cap;
 };
 
-bool view_text_names(struct str json, const char *name)
+/* May the object of this text name that app? Parsing is what a pass costs: most are another's. */
+static bool text_names(struct str json, const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&quoted, "\"%s\"", name);
@@ -26,7 +27,7 @@ static bool collect_one(void *arg, struct str json)
 	struct collect *c = arg;
 	struct error err;
 	struct obj *o = NULL;
-	if (c->naming && !view_text_names(json, c->naming))
+	if (c->naming && !text_names(json, c->naming))
 		return true;
 	if (json_parse(json, &o, &err) < 0)
 		return true; /* the informer has parsed it before */

@@ -110,8 +110,6 @@ int view_live(const struct view *v, const struct resource *r, const char *ns, co
 /* In the arena, with its value as a tree; NULL: there is none. */
 const struct outcome *view_outcome(const struct view *v, const char *id);
 
-/* May the object of this text name that app? Parsing is what a pass costs: most are another's. */
-bool view_text_names(struct str json, const char *name);
 /* Strategies whose spec.appTypeRef names the app, in order of name. */
 const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n);
 

@@ -8,12 +8,6 @@
 
 #include <linux/openat2.h>
 
-void beneath_close(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
-
 static int fail(struct error *err, const char *path)
 {
 	switch (errno) {
@@ -56,7 +50,7 @@ int beneath_open_root(const char *dir, struct file_info *ret, int *ret_fd, struc
 
 int beneath_info(int root, const char *path, struct file_info *ret, struct error *err)
 {
-	CLEANUP(beneath_close) int fd = open_beneath(root, path, O_PATH, err);
+	CLEANUP(file_close) int fd = open_beneath(root, path, O_PATH, err);
 	return fd < 0 ? -err->code : file_info_fd(fd, path, ret, err);
 }
 
@@ -75,7 +69,7 @@ int beneath_open(int root, const char *path, struct file_info *ret, int *ret_fd,
 	if (r >= 0 && !info.is_regular)
 		r = error_set(err, E_INVALID, "%s is no regular file", path);
 	if (r < 0) {
-		beneath_close(&fd);
+		file_close(&fd);
 		return r;
 	}
 	*ret = info;

@@ -15,13 +15,12 @@
 #include "alm/base/file.h"
 
 /* The folder, as the administrator names it: its own path may have links. The caller closes
- * *ret_fd with beneath_close(). */
+ * *ret_fd with file_close(). */
 int beneath_open_root(const char *dir, struct file_info *ret, int *ret_fd, struct error *err);
 int beneath_info(int root, const char *path, struct file_info *ret, struct error *err);
 /* A regular file; the caller closes *ret_fd. */
 int beneath_open(int root, const char *path, struct file_info *ret, int *ret_fd, struct error *err);
 int beneath_list(int root, const char *path, size_t max, char ***ret_names, size_t *ret_n,
 		 struct error *err);
-void beneath_close(const int *fd); /* usable as CLEANUP; below 0: none */
 
 #endif

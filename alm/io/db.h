@@ -2,7 +2,8 @@
  * db: SQLite. One connection, one writer, WAL with synchronous=FULL (specs/reliability.md 4).
  *
  * Statements are prepared once and kept. A failed commit, EIO or failed fsync is fatal for the
- * handle: every later call gives E_IO until db_reopen(); nothing is retried on it.
+ * handle: every later call gives E_IO; nothing is retried on it. What the caller has in memory may
+ * be ahead of the file then, so the way on is a new start of the process.
  */
 #ifndef ALM_IO_DB_H
 #define ALM_IO_DB_H
@@ -31,8 +32,6 @@ struct db_config {
  * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock), E_UNSUPPORTED
  * when a newer alm has written it. */
 int db_open(const struct db_config *c, struct db **ret, struct error *err);
-/* Closes a broken handle's connection and opens it anew; every statement is gone. */
-int db_reopen(struct db *d, struct error *err);
 void db_close(struct db *d); /* checkpoints the WAL; NULL is fine */
 void db_closep(struct db **d);
 

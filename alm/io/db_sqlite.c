@@ -314,16 +314,6 @@ int db_open(const struct db_config *c, struct db **ret, struct error *err)
 	return 0;
 }
 
-int db_reopen(struct db *d, struct error *err)
-{
-	close_connection(d);
-	d->broken = false;
-	int r = open_connection(d, err);
-	if (r < 0)
-		d->broken = true;
-	return r;
-}
-
 void db_close(struct db *d)
 {
 	if (!d)

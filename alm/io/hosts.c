@@ -35,7 +35,8 @@ struct str host_of(struct str authority)
 	return host.len && host.len <= HOST_BYTES_MAX && is_port(port) ? host : STR_NONE;
 }
 
-bool host_is_address(struct str host)
+/* IPv4 or IPv6. */
+static bool is_address(struct str host)
 {
 	unsigned char address[16];
 	char text[INET6_ADDRSTRLEN];
@@ -60,7 +61,7 @@ static bool is_same(struct str a, struct str b)
 
 bool host_is_known(struct str host, const char *const *names, size_t n)
 {
-	if (is_same(host, STR("localhost")) || host_is_address(host))
+	if (is_same(host, STR("localhost")) || is_address(host))
 		return true;
 	for (size_t i = 0; i < n; i++)
 		if (is_same(host, str_of(names[i])))

@@ -17,8 +17,6 @@
 
 /* The host of HOST[:PORT], without brackets; STR_NONE if the text is no such thing. */
 struct str host_of(struct str authority);
-/* An IPv4 or IPv6 address as text. */
-bool host_is_address(struct str host);
 /* localhost, an address, or one of the names; letters of both cases and a last dot are alike. */
 bool host_is_known(struct str host, const char *const *names, size_t n);
 

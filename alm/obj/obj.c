@@ -32,7 +32,7 @@ void *node_alloc(size_t n)
 	return xmalloc(n);
 }
 
-void *node_realloc(void *p, size_t before, size_t n)
+static void *node_realloc(void *p, size_t before, size_t n)
 {
 	live_bytes += chunk(n) - (p ? chunk(before) : 0);
 	return xreallocarray(p, n, 1);

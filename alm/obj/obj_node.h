@@ -38,9 +38,8 @@ static inline const char *node_text(const struct obj *o)
 	return (const char *)(o + 1);
 }
 
-/* These count what lives; n (before) is the size that was asked for. */
+/* These count what lives; n is the size that was asked for. */
 void *node_alloc(size_t n);
-void *node_realloc(void *p, size_t before, size_t n);
 void node_free(void *p, size_t n);
 
 struct obj *node_scalar(enum obj_type type, struct str text); /* refs 1 */

@@ -60,7 +60,7 @@ static int teardown(void **state)
 					    "root/zero",     "root/absolute", "root",
 					    "secret",        "data",          ""};
 	struct fixture *f = *state;
-	beneath_close(&f->root);
+	file_close(&f->root);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		assert_int_equal(remove(path_in(f, names[i])), 0);
 	arena_free(f->arena);
@@ -148,7 +148,7 @@ static void test_beneath__reads_below_the_folder(void **state)
 	struct file_info info;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(100);
-		CLEANUP(beneath_close) int fd = -1;
+		CLEANUP(file_close) int fd = -1;
 		assert_ok(beneath_open(f->root, good[i], &info, &fd, &f->err), &f->err);
 		assert_int_equal(info.size, 3);
 		assert_ok(file_read_fd(fd, good[i], &b, &f->err), &f->err);
