@@ -26,7 +26,7 @@ struct db_config {
 };
 
 /* Of alm.db; to be raised when an older alm must not write what this one has written. */
-#define DB_LAYOUT 1
+#define DB_LAYOUT 2
 
 /* Opens or creates. E_CORRUPT "PATH: not a database, or damaged ..." after a failed quick check,
  * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock), E_UNSUPPORTED
