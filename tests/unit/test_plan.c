@@ -105,12 +105,66 @@ static void test_plan__moves_with_its_account(void **state)
 	view_fake_release(&f);
 }
 
+/* Every word of an action but those listed here is a text, and a moved action has its own copies:
+ * a field that is added to struct action fails here until it is copied or listed. */
+static void test_plan__moves_every_text_of_an_action(void **state)
+{
+	(void)state;
+	static const size_t plain[] = {
+		offsetof(struct action, next),
+		offsetof(struct action, type),
+		offsetof(struct action, body),
+		offsetof(struct action, force), /* and stage */
+		offsetof(struct action, inputs),
+		offsetof(struct action, subject),
+		offsetof(struct action, resource.namespaced),
+		offsetof(struct action, advances),
+		offsetof(struct action, seq),
+		offsetof(struct action, actor_known),
+		offsetof(struct action, row_only),
+		offsetof(struct action, metadata_only), /* and guards */
+		offsetof(struct action, rights_version),
+		offsetof(struct action, rights_since_ns),
+	};
+	enum { WORDS = sizeof(struct action) / sizeof(char *) };
+	static char former[WORDS][8];
+	struct view_fake f;
+	view_fake_init(&f);
+	struct plan *p = view_fake_plan(&f), moved;
+	CLEANUP(arena_freep) struct arena *own = arena_new(1 << 20);
+	char *words[WORDS];
+	struct action *x = plan_add(p, ACT_ROW);
+	memcpy(words, x, sizeof(words));
+	for (size_t i = 0; i < WORDS; i++) {
+		bool text = true;
+		for (size_t k = 0; k < ARRAY_LEN(plain); k++)
+			text = text && plain[k] / sizeof(char *) != i;
+		snprintf(former[i], sizeof(former[i]), "%zu", i);
+		if (text)
+			words[i] = former[i];
+	}
+	memcpy(x, words, sizeof(words));
+	plan_move(&moved, p, own);
+	char *copied[WORDS];
+	memcpy(copied, moved.head, sizeof(copied));
+	for (size_t i = 0; i < WORDS; i++) {
+		if (words[i] != former[i])
+			continue;
+		if (copied[i] == former[i])
+			fail_msg("the text at %zu of struct action is not copied",
+				 i * sizeof(char *));
+		assert_string_equal(copied[i], former[i]);
+	}
+	view_fake_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan__one_action_over_the_limit_is_left_to_the_next_pass),
 		cmocka_unit_test(test_plan__is_cut_at_one_place),
 		cmocka_unit_test(test_plan__moves_with_its_account),
+		cmocka_unit_test(test_plan__moves_every_text_of_an_action),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
