@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/auth_internal.h"
+#include "alm/apiserver/rbac_index.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store.h"
 #include "alm/base/clock.h"
@@ -12,18 +13,22 @@
 
 #define AUTH_BYTES_MAX ((size_t)8 << 20)
 
-static void source_each(void *arg, const char *plural, const char *ns,
-			bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+static void source_each_role(void *arg, bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
 {
 	struct auth *a = arg;
-	struct resource *res = store_resource(a->store, RBAC_GROUP, plural);
-	for (size_t i = resource_lower_bound(res, ns, ""); i < res->n_heads; i++) {
-		if (!cstr_eq(res->heads[i]->ns, ns))
-			return;
+	const struct resource *res = store_resource(a->store, RBAC_GROUP, "clusterroles");
+	for (size_t i = 0; i < res->n_heads; i++) {
 		const struct obj *o = head_obj_hot(res->heads[i]);
 		if (o && fn(fn_arg, o))
 			return;
 	}
+}
+
+static void source_each_binding(void *arg, const char *ns, const struct user_info *u,
+				bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	struct auth *a = arg;
+	rbac_index_each(a->store, ns, u, fn, fn_arg);
 }
 
 static const struct obj *source_get(void *arg, const char *plural, const char *ns, const char *name)
@@ -70,7 +75,8 @@ int auth_new(const struct apiserver_config *c, struct store *store, struct auth 
 	a->arena = arena_new(AUTH_BYTES_MAX);
 	a->store = store;
 	a->loop = c->loop;
-	a->source = (struct rbac_source){a, source_each, source_get};
+	a->source = (struct rbac_source){a, source_each_role, source_each_binding, source_get};
+	rbac_index_new(store);
 	a->tokens = ARENA_ARRAY(a->arena, struct known_token, c->n_tokens);
 	for (size_t i = 0; i < c->n_tokens; i++) {
 		const struct apiserver_token *t = &c->tokens[i];

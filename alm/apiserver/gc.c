@@ -199,13 +199,14 @@ struct name_list {
 static void dependents_of(struct gc *g, const char *uid, struct arena *a, struct name_list *ret)
 {
 	size_t n;
-	struct head *const *list = store_dependents(g->server->store, uid, &n);
+	void *const *list = store_dependents(g->server->store, uid, &n);
 	ret->more = n > ENGINE_BATCH;
 	ret->n = ret->more ? ENGINE_BATCH : n;
 	for (size_t i = 0; i < ret->n; i++) {
-		ret->items[i].resource = list[i]->resource;
-		ret->items[i].ns = arena_strdup(a, list[i]->ns);
-		ret->items[i].name = arena_strdup(a, list[i]->name);
+		const struct head *h = list[i];
+		ret->items[i].resource = h->resource;
+		ret->items[i].ns = arena_strdup(a, h->ns);
+		ret->items[i].name = arena_strdup(a, h->name);
 	}
 }
 

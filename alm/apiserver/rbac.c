@@ -129,7 +129,7 @@ static void add_rules(struct aggregate *g, const struct obj *role)
 			map_set(g->seen, name ? name : "", NULL);
 		}
 		struct aggregate next = {g->source, sel, g->seen, g->rules, g->depth + 1};
-		g->source->each(g->source->arg, "clusterroles", "", add_selected, &next);
+		g->source->each_role(g->source->arg, add_selected, &next);
 	}
 }
 
@@ -233,11 +233,11 @@ bool rbac_visit(const struct rbac_source *s, const struct user_info *u, const ch
 		struct arena *arena, rbac_rule_fn fn, void *arg)
 {
 	struct visit v = {.source = s, .user = u, .arena = arena, .ns = "", .fn = fn, .arg = arg};
-	s->each(s->arg, "clusterrolebindings", "", visit_binding, &v);
+	s->each_binding(s->arg, "", u, visit_binding, &v);
 	if (ns[0] && !v.stopped) {
 		v.ns = ns;
 		v.n_roles = 0;
-		s->each(s->arg, "rolebindings", ns, visit_binding, &v);
+		s->each_binding(s->arg, ns, u, visit_binding, &v);
 	}
 	return v.stopped;
 }

@@ -12,10 +12,13 @@
 
 struct rbac_source {
 	void *arg;
-	/* Calls fn for each object of the plural in the namespace ("" for cluster-scoped ones)
-	 * until it returns true. */
-	void (*each)(void *arg, const char *plural, const char *ns,
-		     bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg);
+	/* Calls fn for each ClusterRole until it returns true. */
+	void (*each_role)(void *arg, bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg);
+	/* The same for the RoleBindings of the namespace ("": the ClusterRoleBindings) that have
+	 * the user or one of his groups among their subjects, in the order of their names; others
+	 * may come, too. */
+	void (*each_binding)(void *arg, const char *ns, const struct user_info *u,
+			     bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg);
 	const struct obj *(*get)(void *arg, const char *plural, const char *ns, const char *name);
 };
 

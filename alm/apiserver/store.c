@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -24,11 +25,6 @@ struct waiter {
 	void *arg;
 };
 
-struct uid_list {
-	struct head **items;
-	size_t n, cap;
-};
-
 #define STORE_LISTENERS_MAX 8
 
 struct store {
@@ -39,8 +35,8 @@ struct store {
 	struct map *resources; /* "group/plural" -> struct resource */
 	struct resource **order;
 	size_t n_order, cap_order;
-	struct map *by_uid;     /* -> struct head, borrowed */
-	struct map *dependents; /* owner uid -> struct uid_list */
+	struct map *by_uid;          /* -> struct head, borrowed */
+	struct multimap *dependents; /* owner uid -> struct head */
 
 	bool batch_open, failing;
 	int64_t batch_rv; /* revision before the batch */
@@ -121,6 +117,7 @@ bool text_uid(struct str object, char out[STORE_UID_TEXT])
 static void resource_free(void *p)
 {
 	struct resource *r = p;
+	multimap_free(r->by_key);
 	xfree(r->heads);
 	xfree(r); /* group and plural are in the same allocation */
 }
@@ -191,73 +188,75 @@ struct head *store_by_uid(const struct store *s, const char *uid)
 	return map_get(s->by_uid, uid);
 }
 
-struct head *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n)
+void *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n)
 {
-	struct uid_list *l = map_get(s->dependents, uid);
-	*ret_n = l ? l->n : 0;
-	return l ? l->items : NULL;
+	return multimap_get(s->dependents, uid, ret_n);
 }
 
-static void uid_list_free(void *p)
+void *const *resource_by_key(const struct resource *r, const char *key, size_t *ret_n)
 {
-	struct uid_list *l = p;
-	xfree(l->items);
-	xfree(l);
+	return multimap_get(r->by_key, key, ret_n);
 }
 
-static void dependents_add(struct store *s, struct head *h)
+static void keys_forget(struct multimap *m, struct head_keys *k, const struct head *h)
 {
-	assert(h->owners || !h->n_owners);
-	for (size_t i = 0; i < h->n_owners; i++) {
-		struct uid_list *l = map_get(s->dependents, h->owners[i]);
-		if (!l) {
-			l = xcalloc(1, sizeof(*l));
-			map_set(s->dependents, h->owners[i], l);
-		}
-		ARRAY_GROW(l->items, l->cap, l->n + 1);
-		l->items[l->n++] = h;
+	for (size_t i = 0; i < k->n; i++) {
+		multimap_remove(m, k->items[i], h);
+		xfree(k->items[i]);
+	}
+	xfree(k->items);
+	*k = (struct head_keys){0};
+}
+
+static void keys_enter(struct multimap *m, const struct head_keys *k, struct head *h)
+{
+	for (size_t i = 0; i < k->n; i++)
+		multimap_add(m, k->items[i], h);
+}
+
+void resource_index(struct resource *r, void (*keys_of)(const struct obj *o, struct head_keys *ret))
+{
+	assert(!r->keys_of);
+	r->keys_of = keys_of;
+	r->by_key = multimap_new();
+	for (size_t i = 0; i < r->n_heads; i++) {
+		CLEANUP(obj_unrefp) struct obj *o = NULL;
+		struct head *h = r->heads[i];
+		struct error err = ERROR_INIT;
+		if (json_parse(text_str(h->text), &o, &err) == 0)
+			keys_of(o, &h->keys);
+		keys_enter(r->by_key, &h->keys, h);
 	}
 }
 
-static void dependents_remove(struct store *s, struct head *h)
+void head_keys_add(struct head_keys *k, char *key)
 {
-	for (size_t i = 0; i < h->n_owners; i++) {
-		struct uid_list *l = map_get(s->dependents, h->owners[i]);
-		for (size_t j = 0; l && j < l->n; j++) {
-			if (l->items[j] != h)
-				continue;
-			memmove(l->items + j, l->items + j + 1, (l->n - j - 1) * sizeof(*l->items));
-			l->n--;
-			break;
-		}
-		if (l && l->n == 0)
-			map_del(s->dependents, h->owners[i]);
-		xfree(h->owners[i]);
-	}
-	xfree(h->owners);
-	h->owners = NULL;
-	h->n_owners = 0;
+	ARRAY_GROW(k->items, k->cap, k->n + 1);
+	k->items[k->n++] = key;
 }
 
-/* The indexes of the head's text: uid and owners. o is NULL when only the text is at hand. */
+/* The indexes of the head's text: uid, owners and keys. o is NULL when only the text is at hand. */
 static void head_index(struct store *s, struct head *h, const struct obj *o)
 {
 	struct obj *parsed = NULL;
 	struct error err = ERROR_INIT;
-	if (!o && strstr(h->text->bytes, "\"ownerReferences\":") &&
+	void (*keys_of)(const struct obj *, struct head_keys *) = h->resource->keys_of;
+	if (!o && (keys_of || strstr(h->text->bytes, "\"ownerReferences\":")) &&
 	    json_parse(text_str(h->text), &parsed, &err) == 0)
 		o = parsed;
 	if (!text_uid(text_str(h->text), h->uid))
 		h->uid[0] = '\0';
 	map_set(s->by_uid, h->uid, h);
-	size_t n = meta_owner_count(o);
-	h->owners = n ? xcalloc(n, sizeof(*h->owners)) : NULL;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, n = meta_owner_count(o); i < n; i++) {
 		struct owner_ref ref;
 		if (meta_owner(o, i, &ref) && ref.uid)
-			h->owners[h->n_owners++] = xstrdup(ref.uid);
+			head_keys_add(&h->owners, xstrdup(ref.uid));
 	}
-	dependents_add(s, h);
+	keys_enter(s->dependents, &h->owners, h);
+	if (keys_of && o)
+		keys_of(o, &h->keys);
+	if (keys_of)
+		keys_enter(h->resource->by_key, &h->keys, h);
 	obj_unref(parsed);
 }
 
@@ -265,7 +264,8 @@ static void head_unindex(struct store *s, struct head *h)
 {
 	if (map_get(s->by_uid, h->uid) == h)
 		map_del(s->by_uid, h->uid);
-	dependents_remove(s, h);
+	keys_forget(s->dependents, &h->owners, h);
+	keys_forget(h->resource->by_key, &h->keys, h);
 	obj_unref(h->parsed);
 	h->parsed = NULL;
 }
@@ -828,7 +828,7 @@ int store_open(const struct store_config *c, struct store **ret, struct error *e
 	s->audit = c->audit;
 	s->resources = map_new(resource_free);
 	s->by_uid = map_new(NULL);
-	s->dependents = map_new(uid_list_free);
+	s->dependents = multimap_new();
 	s->commit.fn = batch_commit;
 	s->commit.arg = s;
 	s->compact.fn = compact_due;
@@ -857,7 +857,7 @@ void store_close(struct store *s)
 		for (size_t j = 0; j < s->order[i]->n_heads; j++)
 			head_free(s, s->order[i]->heads[j]);
 	map_free(s->by_uid);
-	map_free(s->dependents);
+	multimap_free(s->dependents);
 	map_free(s->resources);
 	xfree(s->order);
 	xfree(s->batch);

@@ -39,6 +39,13 @@ struct text *text_ref(struct text *t);
 void text_unref(struct text *t); /* NULL is fine */
 struct str text_str(const struct text *t);
 
+/* Owned texts under which a head is found. */
+struct head_keys {
+	char **items;
+	size_t n, cap;
+};
+void head_keys_add(struct head_keys *k, char *key); /* consumes key */
+
 /* All objects of one group and plural, in every version. */
 struct resource {
 	const char *group, *plural;
@@ -46,6 +53,9 @@ struct resource {
 	size_t n_heads, cap;
 	int64_t rv;               /* of the last change; a key for caches over the resource */
 	struct watcher *watchers; /* of hub.c */
+	/* Set by resource_index(). */
+	void (*keys_of)(const struct obj *o, struct head_keys *ret);
+	struct multimap *by_key; /* -> struct head */
 };
 
 /* The newest revision of a living object. Borrowed until the next write. */
@@ -56,8 +66,8 @@ struct head {
 	int64_t rv, create_rv;
 	int64_t seen_ns; /* monotonic time of the last write, or of the start */
 	struct text *text;
-	char **owners; /* uids of metadata.ownerReferences */
-	size_t n_owners;
+	struct head_keys owners; /* uids of metadata.ownerReferences */
+	struct head_keys keys;   /* of resource->keys_of */
 	/* For the owner of the kind: parsed form of a hot object, dropped with the revision. */
 	struct obj *parsed;
 };
@@ -93,8 +103,14 @@ struct head *resource_find(const struct resource *r, const char *ns, const char 
 /* Index of the first head that is not before (ns, name). */
 size_t resource_lower_bound(const struct resource *r, const char *ns, const char *name);
 struct head *store_by_uid(const struct store *s, const char *uid);
-/* Borrowed array of heads that name uid as an owner. */
-struct head *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n);
+/* Borrowed array of struct head that name uid as an owner. */
+void *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n);
+/* From now on the objects of r are found by the keys that keys_of adds for each; once a resource.
+ */
+void resource_index(struct resource *r,
+		    void (*keys_of)(const struct obj *o, struct head_keys *ret));
+/* Borrowed array of struct head, until the next write. */
+void *const *resource_by_key(const struct resource *r, const char *key, size_t *ret_n);
 /* The object, parsed; borrowed, kept with the head until its next revision when hot is set, else
  * tied to a. NULL only for damaged text. */
 const struct obj *head_obj(struct head *h, struct arena *a);

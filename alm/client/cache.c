@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -11,6 +12,7 @@ struct cache {
 	struct informer_object **items;
 	size_t n, cap;
 	struct map *by_uid;
+	struct multimap *by_name; /* NULL: nobody has asked */
 	struct informer_object **garbage;
 	size_t n_garbage, garbage_cap;
 };
@@ -66,6 +68,7 @@ void cache_free(struct cache *c)
 	xfree(c->items);
 	xfree(c->garbage);
 	map_free(c->by_uid);
+	multimap_free(c->by_name);
 	xfree(c);
 }
 
@@ -109,6 +112,16 @@ const struct informer_object *cache_get_uid(const struct cache *c, const char *u
 	return map_get(c->by_uid, uid);
 }
 
+void *const *cache_named(struct cache *c, const char *name, size_t *ret_n)
+{
+	if (!c->by_name) {
+		c->by_name = multimap_new();
+		for (size_t i = 0; i < c->n; i++)
+			multimap_add(c->by_name, c->items[i]->name, c->items[i]);
+	}
+	return multimap_get(c->by_name, name, ret_n);
+}
+
 const struct informer_object *cache_at(const struct cache *c, size_t i)
 {
 	return i < c->n ? c->items[i] : NULL;
@@ -124,6 +137,8 @@ static void discard(struct cache *c, struct informer_object *o)
 {
 	if (map_get(c->by_uid, o->uid) == o)
 		map_del(c->by_uid, o->uid);
+	if (c->by_name)
+		multimap_remove(c->by_name, o->name, o);
 	ARRAY_GROW(c->garbage, c->garbage_cap, c->n_garbage + 1);
 	c->garbage[c->n_garbage++] = o;
 }
@@ -141,6 +156,8 @@ const struct informer_object *cache_put(struct cache *c, struct informer_object 
 		c->n++;
 	}
 	c->items[i] = o;
+	if (c->by_name)
+		multimap_add(c->by_name, o->name, o);
 	if (*o->uid)
 		map_set(c->by_uid, o->uid, o);
 	return before;
@@ -163,6 +180,7 @@ struct informer_object **cache_detach(struct cache *c, size_t *ret_n)
 	*ret_n = c->n;
 	c->n = c->cap = 0;
 	map_clear(c->by_uid);
+	multimap_free(STEAL(c->by_name));
 	return STEAL(c->items);
 }
 

@@ -22,6 +22,9 @@ void cache_object_free(struct informer_object *o);
 size_t cache_count(const struct cache *c);
 const struct informer_object *cache_get(const struct cache *c, const char *ns, const char *name);
 const struct informer_object *cache_get_uid(const struct cache *c, const char *uid);
+/* Those of this name in every namespace, in the order in which they came or changed; the first call
+ * makes the index. Borrowed until the next change. */
+void *const *cache_named(struct cache *c, const char *name, size_t *ret_n);
 const struct informer_object *cache_at(const struct cache *c, size_t i);
 /* The index of the first object behind (ns, name). */
 size_t cache_after(const struct cache *c, const char *ns, const char *name);

@@ -54,6 +54,8 @@ const struct error *informer_trouble(const struct informer *i);
 const struct informer_object *informer_get(const struct informer *i, const char *ns,
 					   const char *name);
 const struct informer_object *informer_get_uid(const struct informer *i, const char *uid);
+/* Those of this name in every namespace, struct informer_object each; borrowed as one is. */
+void *const *informer_named(const struct informer *i, const char *name, size_t *ret_n);
 size_t informer_count(const struct informer *i);
 /* In order of (namespace, name): cursor starts at NULL. */
 const struct informer_object *informer_next(const struct informer *i,

@@ -411,12 +411,11 @@ static bool revoke_one(void *arg, struct str json)
 	struct revocation *x = arg;
 	struct error ignored;
 	struct obj *o = NULL;
-	const char *name = rights_name(x->app, x->v->a);
-	if (!str_contains(json, str_of(name)) || json_parse(json, &o, &ignored) < 0)
+	if (json_parse(json, &o, &ignored) < 0)
 		return true;
 	obj_keep(x->v->a, o);
 	const struct obj *space = view_get(x->v, WATCH_NAMESPACE, meta_namespace(o));
-	if (!cstr_eq(meta_name(o), name) || !space || consents(space, x->app))
+	if (!space || consents(space, x->app))
 		return true;
 	x->done = false;
 	if (!meta_is_deleting(o))
@@ -430,7 +429,8 @@ static bool is_revoked(const struct view *v, struct plan *plan, const struct app
 {
 	const struct resource *r = kind_called("RoleBinding");
 	struct revocation x = {v, plan, app, true};
-	if (v->ops->owned(v->ops_arg, r->group, r->plural, revoke_one, &x))
+	const char *name = rights_name(app, v->a);
+	if (v->ops->owned(v->ops_arg, r->group, r->plural, name, revoke_one, &x))
 		return x.done;
 	plan_watch(plan, r, LABEL_APP, false);
 	return false;
@@ -458,7 +458,6 @@ enum account_state account_ready(const struct view *v, struct plan *plan, const 
 struct removal {
 	const struct view *v;
 	struct plan *plan;
-	const char *name;
 	bool gone;
 };
 
@@ -468,11 +467,9 @@ static bool remove_right(void *arg, struct str json)
 	struct removal *x = arg;
 	struct error ignored;
 	struct obj *o = NULL;
-	if (!str_contains(json, str_of(x->name)) || json_parse(json, &o, &ignored) < 0)
+	if (json_parse(json, &o, &ignored) < 0)
 		return true;
 	obj_keep(x->v->a, o);
-	if (!cstr_eq(meta_name(o), x->name))
-		return true;
 	x->gone = false;
 	if (!meta_is_deleting(o))
 		plan_own_delete(x->plan, o);
@@ -481,9 +478,11 @@ static bool remove_right(void *arg, struct str json)
 
 bool account_gone(const struct view *v, struct plan *plan, const struct app *app)
 {
-	struct removal x = {v, plan, rights_name(app, v->a), true};
+	struct removal x = {v, plan, true};
+	const char *name = rights_name(app, v->a);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (!v->ops->owned(v->ops_arg, kinds[i].group, kinds[i].plural, remove_right, &x)) {
+		if (!v->ops->owned(v->ops_arg, kinds[i].group, kinds[i].plural, name, remove_right,
+				   &x)) {
 			plan_watch(plan, &kinds[i], LABEL_APP, false);
 			x.gone = false;
 		}

@@ -210,11 +210,23 @@ static bool op_instances(void *arg, const char *group, const char *plural,
 	return each_of(m->instances, group, plural, fn, fn_arg);
 }
 
-static bool op_owned(void *arg, const char *group, const char *plural,
+static bool op_owned(void *arg, const char *group, const char *plural, const char *name,
 		     bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
 	const struct manager *m = arg;
-	return each_of(m->owned, group, plural, fn, fn_arg);
+	char key[512];
+	manager_type_key(key, group, plural);
+	const struct source_watch *w = map_get(m->owned, key);
+	if (!w || !informer_is_synced(w->informer))
+		return false;
+	size_t n;
+	void *const *objects = informer_named(w->informer, name, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct informer_object *o = objects[i];
+		if (!fn(fn_arg, o->text))
+			break;
+	}
+	return true;
 }
 
 static uint64_t version_of(const struct map *watches, const char *group, const char *plural)

@@ -79,7 +79,7 @@ static bool instances(void *arg, const char *group, const char *plural,
 	return true;
 }
 
-static bool owned(void *arg, const char *group, const char *plural,
+static bool owned(void *arg, const char *group, const char *plural, const char *name,
 		  bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
 	struct view_fake *f = arg;
@@ -89,7 +89,8 @@ static bool owned(void *arg, const char *group, const char *plural,
 			kind = kinds[i].kind;
 	size_t n = kind ? strlen(kind) : 0;
 	for (struct map_entry *e = map_first(f->live); e && kind && !f->blind; e = map_next(e))
-		if (!strncmp(e->key, kind, n) && e->key[n] == '/' && !fn(fn_arg, str_of(e->value)))
+		if (!strncmp(e->key, kind, n) && e->key[n] == '/' &&
+		    !strcmp(strrchr(e->key, '/') + 1, name) && !fn(fn_arg, str_of(e->value)))
 			break;
 	return !f->blind;
 }

@@ -35,6 +35,18 @@ static void each(void *arg, const char *plural, const char *ns,
 			return;
 }
 
+static void each_role(void *arg, bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	each(arg, "clusterroles", "", fn, fn_arg);
+}
+
+static void each_binding(void *arg, const char *ns, const struct user_info *u,
+			 bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	(void)u;
+	each(arg, ns[0] ? "rolebindings" : "clusterrolebindings", ns, fn, fn_arg);
+}
+
 static const struct obj *get(void *arg, const char *plural, const char *ns, const char *name)
 {
 	struct world *w = arg;
@@ -98,7 +110,7 @@ static void test_rbac__rules_match_as_documented(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	setup(&w);
 	const struct {
 		const struct user_info *user;
@@ -137,7 +149,7 @@ static void test_rbac__paths(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	setup(&w);
 	const struct {
 		const struct user_info *user;
@@ -158,7 +170,7 @@ static void test_rbac__the_reason_names_the_binding(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
 	struct rbac_attributes a = {"get", true, "", "pods", "", "x", "", ""};
 	setup(&w);
@@ -185,7 +197,7 @@ static void test_rbac__nobody_grants_what_he_lacks(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
 	setup(&w);
 	assert_null(missing(&s, &alice,
@@ -236,7 +248,7 @@ static void test_rbac__the_work_of_a_comparison_is_bounded(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
 	CLEANUP(strbuf_release) struct strbuf rule = STRBUF_INIT(1 << 20);
@@ -266,7 +278,7 @@ static void test_rbac__aggregated_roles_count_once(void **state)
 {
 	(void)state;
 	struct world w;
-	struct rbac_source s = {&w, each, get};
+	struct rbac_source s = {&w, each_role, each_binding, get};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
 	setup(&w);
 	for (int i = 0; i < 40; i++) {
