@@ -9,9 +9,7 @@
 	((size_t)3 << 20) /* of all "copy" operations, as the API server has it \
 			   */
 /* Elements of lists that move up or down for one that comes or goes before them. */
-#define MOVED_MAX         ((size_t)100 << 20)
-#define POINTER_BYTES_MAX 65536
-#define TOKEN_BYTES_MAX   1024
+#define MOVED_MAX ((size_t)100 << 20)
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static struct obj *merged(const struct obj *doc, const struct obj *patch)
@@ -62,10 +60,10 @@ int patch_merge(const struct obj *doc, const struct obj *patch, struct obj **ret
 /* RFC 6901, split at the last token: the container and its member. */
 struct place {
 	struct obj *parent; /* NULL: the whole document */
-	char token[TOKEN_BYTES_MAX];
+	char token[PATCH_TOKEN_MAX + 1];
 };
 
-static int pointer_token(struct str *rest, char out[TOKEN_BYTES_MAX], struct error *err)
+static int pointer_token(struct str *rest, char out[PATCH_TOKEN_MAX + 1], struct error *err)
 {
 	struct str token;
 	size_t n = 0;
@@ -80,8 +78,10 @@ static int pointer_token(struct str *rest, char out[TOKEN_BYTES_MAX], struct err
 						 STR_ARG(token));
 			c = c == '0' ? '~' : '/';
 		}
-		if (n + 1 == TOKEN_BYTES_MAX)
-			return error_set(err, E_BADREQUEST, "json pointer with a long token");
+		if (n == PATCH_TOKEN_MAX)
+			return error_set(err, E_BADREQUEST,
+					 "json pointer with a token of more than %d bytes",
+					 PATCH_TOKEN_MAX);
 		out[n++] = c;
 	}
 	out[n] = '\0';
@@ -119,7 +119,10 @@ static int resolve(struct obj *doc, const char *op, const char *path, struct pla
 	ret->parent = NULL;
 	if (!rest.len)
 		return 0;
-	if (rest.ptr[0] != '/' || rest.len > POINTER_BYTES_MAX)
+	if (rest.len > PATCH_POINTER_MAX)
+		return error_set(err, E_BADREQUEST, "json pointer of more than %d bytes",
+				 PATCH_POINTER_MAX);
+	if (rest.ptr[0] != '/')
 		return error_set(err, E_BADREQUEST, "json pointer must start with /: %.64s", path);
 	rest = str_skip(rest, 1);
 	ret->parent = doc;

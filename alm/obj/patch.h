@@ -9,11 +9,13 @@
 #include "alm/obj/obj.h"
 
 #define PATCH_OPERATIONS_MAX 10000
+#define PATCH_TOKEN_MAX      1023 /* bytes of one token of a JSON pointer, unescaped */
+#define PATCH_POINTER_MAX    65536
 
 int patch_merge(const struct obj *doc, const struct obj *patch, struct obj **ret,
 		struct error *err);
 /* E_INVALID for a failed test or a missing path, E_TOOLARGE for too many operations, E_BADREQUEST
- * for something that is no JSON patch. */
+ * for something that is no JSON patch, or for a pointer beyond the limits. */
 int patch_json(const struct obj *doc, const struct obj *operations, struct obj **ret,
 	       struct error *err);
 /* The merge key of a list in a built-in kind ("name" for containers), "" for a primitive list that
@@ -27,7 +29,7 @@ int patch_strategic(const struct obj *doc, const struct obj *patch, const char *
 
 /* RFC 7396 patch that leads from a to b (null for members that went); NULL if they are equal. */
 struct obj *patch_merge_diff(const struct obj *a, const struct obj *b);
-/* RFC 6902 operations that lead from a to b. */
+/* RFC 6902 operations that lead from a to b; they may be beyond the limits of patch_json(). */
 struct obj *patch_json_diff(const struct obj *a, const struct obj *b);
 
 #endif
