@@ -180,6 +180,10 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 	if (!body && w->body.len)
 		return error_set(err, E_INTERNAL, "%s %s: the answer is no JSON: %s", q->method,
 				 q->target, bad.msg);
+	if (body && !meta_is_well_formed(body))
+		return error_set(err, E_INTERNAL,
+				 "%s %s: the answer is neither an object nor a list of objects",
+				 q->method, q->target);
 	*ret = (struct session_reply){.status = w->status, .body = body};
 	return 0;
 }

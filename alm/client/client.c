@@ -8,6 +8,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 
 #define TIMEOUT_DEFAULT (30 * NS_PER_S)
 #define BODY_DEFAULT    ((size_t)16 << 20)
@@ -242,13 +243,17 @@ static void reply(struct client_call *k, const struct obj *body, const struct er
 	xfree(k);
 }
 
-/* The answer's JSON; NULL if it is none. */
+/* The answer's JSON; NULL if it is none, or no object. */
 static struct obj *parse_body(struct client_call *k, struct error *err)
 {
-	struct obj *o = NULL;
-	if (!k->body.len || k->status == 304)
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	if (!k->body.len || k->status == 304 || json_parse(strbuf_str(&k->body), &o, err) < 0)
 		return NULL;
-	return json_parse(strbuf_str(&k->body), &o, err) < 0 ? NULL : o;
+	if (!meta_is_well_formed(o)) {
+		error_set(err, E_INVALID, "neither an object nor a list of objects");
+		return NULL;
+	}
+	return STEAL(o);
 }
 
 static void on_done(void *arg, const struct error *err)
@@ -263,7 +268,7 @@ static void on_done(void *arg, const struct error *err)
 	else if (k->status >= 400)
 		client_status_error(body, k->status, &failed, &retry_after);
 	else if (unreadable.code && !k->is_raw)
-		error_set(&failed, E_INTERNAL, "the server's answer is no JSON: %s",
+		error_set(&failed, E_INTERNAL, "the server's answer cannot be used: %s",
 			  unreadable.msg);
 	if (failed.code && try_again(k, err, retry_after))
 		return;

@@ -208,6 +208,11 @@ static struct obj *completed(const struct informer *i, const struct obj *o)
 static struct informer_object *object_of(const struct informer *i, const struct obj *o,
 					 struct error *err)
 {
+	if (obj_type(o) != OBJ_MAP) {
+		error_set(err, E_INTERNAL, "the server sent something that is no %s",
+			  i->config.resource.kind);
+		return NULL;
+	}
 	CLEANUP(obj_unrefp) struct obj *whole = completed(i, o);
 	struct informer_object *ret = NULL;
 	return cache_object_new(whole, &ret, err) < 0 ? NULL : ret;

@@ -62,8 +62,10 @@ static void answer_zone(struct step_call *c, const char *zone)
 static struct obj *own_copy(const struct step_call *c, const struct obj *body)
 {
 	struct obj *o = obj_copy(body);
-	struct obj *items =
-		obj_type(obj_get(o, "items")) == OBJ_LIST ? obj_get_mut(o, "items") : NULL;
+	const char *name = obj_str(need_of(c), "name"); /* of one object, whose items are its own */
+	struct obj *items = (!name || !*name) && obj_type(obj_get(o, "items")) == OBJ_LIST
+				    ? obj_get_mut(o, "items")
+				    : NULL;
 	for (size_t i = 0; i < obj_len(items); i++) {
 		struct obj *item = obj_at_mut(items, i);
 		if (!meta_kind(item))

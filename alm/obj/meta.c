@@ -197,6 +197,24 @@ void meta_remove_owner(struct obj *o, const char *uid)
 		obj_del(metadata(o), "ownerReferences");
 }
 
+static bool is_object(const struct obj *o)
+{
+	enum obj_type metadata = obj_type(obj_get(o, "metadata"));
+	return obj_type(o) == OBJ_MAP && (metadata == OBJ_MAP || metadata <= OBJ_NULL);
+}
+
+/* A custom resource may have items of any kind. */
+bool meta_is_well_formed(const struct obj *o)
+{
+	const struct obj *items = obj_get(o, "items");
+	const char *kind = meta_kind(o);
+	bool is_list = obj_type(items) == OBJ_LIST && (!kind || cstr_has_suffix(kind, "List"));
+	for (size_t i = 0; is_list && i < obj_len(items); i++)
+		if (!is_object(obj_at(items, i)))
+			return false;
+	return is_object(o);
+}
+
 struct obj *meta_skeleton(const char *api_version, const char *kind, const char *ns,
 			  const char *name)
 {

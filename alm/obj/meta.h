@@ -32,6 +32,10 @@ bool meta_is_owned_by(const struct obj *o, const char *uid);
 void meta_add_owner(struct obj *o, const struct owner_ref *ref); /* replaces one of the same uid */
 void meta_remove_owner(struct obj *o, const char *uid);
 
+/* A map whose metadata, if it has any, is one; of a list, every item, too. What a server sends is
+ * asked this before anybody completes or changes it. */
+bool meta_is_well_formed(const struct obj *o);
+
 /* {apiVersion, kind, metadata: {name, namespace}}; ns NULL or "" leaves namespace out. */
 struct obj *meta_skeleton(const char *api_version, const char *kind, const char *ns,
 			  const char *name);

@@ -291,6 +291,22 @@ static void test_informer__a_broken_frame_lists_again(void **state)
 	teardown(&f);
 }
 
+/* What is in a list, or in a frame, need not be an object. */
+static void test_informer__what_is_no_object_is_an_error(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", "0"));
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, EVENT("ADDED", "[1]"));
+	fake_answer(f.fake, "GET", LIST, 200, PAGE("11", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "11&timeoutSeconds=*", 200, "");
+	loop_fake_run(f.loop, 60 * NS_PER_S);
+	assert_log(&f, "+a S ");
+	teardown(&f);
+}
+
 static void test_informer__a_page_too_large_is_cut(void **state)
 {
 	(void)state;
@@ -347,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_informer__own_writes_show_at_once),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
+		cmocka_unit_test(test_informer__what_is_no_object_is_an_error),
 		cmocka_unit_test(test_informer__a_page_too_large_is_cut),
 		cmocka_unit_test(test_informer__a_watch_gives_its_room_back),
 	};
