@@ -7,6 +7,7 @@
 
 #include "alm/audit/audit.h"
 #include "alm/controllers/executor.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
@@ -19,6 +20,7 @@ struct fixture {
 	struct audit *audit;
 	struct transport_fake *transport;
 	struct client *client;
+	struct discovery *discovery;
 	struct stash *stash;
 	struct executor *executor;
 	struct render_call *calls[RUNS]; /* under way, the first first */
@@ -66,10 +68,12 @@ static void setup(struct fixture *f)
 	assert_ok(audit_open(&ac, &f->audit, &err), &err);
 	f->transport = transport_fake_new(f->loop);
 	f->client = client_new(f->loop, transport_fake_transport(f->transport));
+	f->discovery = discovery_new(f->client);
 	f->stash = stash_new();
 	struct executor_config c = {
 		.loop = f->loop,
 		.client = f->client,
+		.discovery = f->discovery,
 		.audit = f->audit,
 		.db = f->db,
 		.stash = f->stash,
@@ -83,6 +87,7 @@ static void teardown(struct fixture *f)
 {
 	executor_free(f->executor);
 	stash_free(f->stash);
+	discovery_free(f->discovery);
 	client_free(f->client);
 	transport_fake_free(f->transport);
 	audit_close(f->audit);
@@ -189,12 +194,51 @@ static void test_executor__a_plan_forgets_what_is_used(void **state)
 	teardown(&f);
 }
 
+/* What one custom resource has under "items" is its own, whatever that is; a list's have a kind. */
+static void test_executor__items_of_one_object_stay_as_they_are(void **state)
+{
+	(void)state;
+	static const char needs[] =
+		"[{\"apiVersion\":\"s.io/v1\",\"kind\":\"Cart\",\"name\":\"c\"},"
+		"{\"apiVersion\":\"s.io/v1\",\"kind\":\"Cart\"}]";
+	struct error err;
+	struct fixture f;
+	struct obj *body;
+	setup(&f);
+	fake_answer(f.transport, "GET", "/api", 200, "{\"items\":[]}");
+	fake_answer(f.transport, "GET", "/apis", 200,
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
+		    "\"s.io\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":"
+		    "\"carts\",\"responseKind\":{\"kind\":\"Cart\"},\"scope\":\"Cluster\","
+		    "\"verbs\":[\"get\"]}]}]}]}");
+	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts/c", 200,
+		    "{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}");
+	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts", 200,
+		    "{\"kind\":\"CartList\",\"items\":[{\"metadata\":{\"name\":\"c\"}}]}");
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	plan_init(&p, a);
+	p.as = "system:serviceaccount:alm-system:app-x";
+	assert_ok(json_parse(str_of(needs), &body, &err), &err);
+	plan_lookup(&p, "lookup:0", obj_keep(a, body));
+	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n_done, 1);
+	struct str found = stash_get(f.stash, "lookup:0")->text;
+	assert_true(str_contains(
+		found, STR("\"value\":{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}")));
+	assert_true(str_contains(found, STR("{\"metadata\":{\"name\":\"c\"},\"kind\":\"Cart\","
+					    "\"apiVersion\":\"s.io/v1\"}")));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor__one_render_over_the_bound_waits_for_room),
 		cmocka_unit_test(test_executor__a_full_sandbox_is_no_failure_of_the_chart),
 		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
+		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
