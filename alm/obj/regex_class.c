@@ -162,6 +162,47 @@ void regex_set_add_named(struct regex_set *s, const char *pairs, bool with_nul, 
 	xfree(r.items);
 }
 
+/* unicode.CategoryAliases of Go 1.25, as canonical_name() writes them. */
+/* clang-format off */
+static const struct {
+	const char *name, *category;
+} aliases[] = {
+	{"Casedletter", "L&"}, {"Closepunctuation", "Pe"}, {"Combiningmark", "M"},
+	{"Connectorpunctuation", "Pc"}, {"Control", "Cc"}, {"Currencysymbol", "Sc"},
+	{"Dashpunctuation", "Pd"}, {"Decimalnumber", "Nd"}, {"Enclosingmark", "Me"},
+	{"Finalpunctuation", "Pf"}, {"Format", "Cf"}, {"Initialpunctuation", "Pi"},
+	{"Letter", "L"}, {"Letternumber", "Nl"}, {"Lineseparator", "Zl"},
+	{"Lowercaseletter", "Ll"}, {"Mark", "M"}, {"Mathsymbol", "Sm"},
+	{"Modifierletter", "Lm"}, {"Modifiersymbol", "Sk"}, {"Nonspacingmark", "Mn"},
+	{"Number", "N"}, {"Openpunctuation", "Ps"}, {"Other", "C"},
+	{"Otherletter", "Lo"}, {"Othernumber", "No"}, {"Otherpunctuation", "Po"},
+	{"Othersymbol", "So"}, {"Paragraphseparator", "Zp"}, {"Privateuse", "Co"},
+	{"Punctuation", "P"}, {"Separator", "Z"}, {"Spaceseparator", "Zs"},
+	{"Spacingmark", "Mc"}, {"Surrogate", "Cs"}, {"Symbol", "S"},
+	{"Titlecaseletter", "Lt"}, {"Unassigned", "Cn"}, {"Uppercaseletter", "Lu"},
+	{"Cntrl", "Cc"}, {"Digit", "Nd"}, {"Punct", "P"},
+	{"Lc", "L&"},
+};
+/* clang-format on */
+
+/* As regexp/syntax of Go 1.25 compares names: a capital, then small letters, without "_", "-" and
+ * blanks. (It then knows no script of two words, such as Old_Italic, which we do.) */
+static struct str canonical_name(struct str name, char out[PROPERTY_NAME_MAX])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		if (c == '_' || c == '-' || c == ' ')
+			continue;
+		out[n] = n ? char_lower(c) : char_upper(c);
+		n++;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
+		if (str_is(str_n(out, n), aliases[i].name))
+			return str_of(aliases[i].category);
+	return str_n(out, n);
+}
+
 /* One or two letters; "Any". Everything else is a script, which PCRE2 must be told: it would take
  * the name for more than the script, and knows names that Go does not. */
 static bool is_category(struct str name)
@@ -190,9 +231,21 @@ static bool is_known(const char *property)
 bool regex_set_add_property(struct regex_set *s, struct str name, bool negated)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * PROPERTY_NAME_MAX);
-	if (!name.len || name.len > PROPERTY_NAME_MAX || !char_is_upper(name.ptr[0]))
+	char canonical[PROPERTY_NAME_MAX];
+	if (name.len > PROPERTY_NAME_MAX)
 		return false;
-	if (s->fold && name.len == 2 && name.ptr[0] == 'L' && memchr("ult", name.ptr[1], 3))
+	name = canonical_name(name, canonical);
+	if (!name.len)
+		return false;
+	if (str_is(name, "Ascii")) {
+		regex_set_add_named(s, "\x01\x7f", true, negated);
+		return true;
+	}
+	if (str_is(name, "Assigned")) {
+		name = STR("Cn");
+		negated = !negated;
+	}
+	if (s->fold && name.len == 2 && name.ptr[0] == 'L' && memchr("ul", name.ptr[1], 2))
 		name = STR("L&"); /* letters of the other case, too */
 	strbuf_addf(&b, "\\%c{%s%.*s}", negated ? 'P' : 'p',
 		    is_category(name) ? "" : "sc:", STR_ARG(name));

@@ -277,10 +277,18 @@ static bool perl_class(struct regex_set *set, struct str *s)
 	return false;
 }
 
-static bool valid_name(struct str name)
+static bool is_word(struct str name)
 {
 	for (size_t i = 0; i < name.len; i++)
 		if (!char_is_alnum(name.ptr[i]) && name.ptr[i] != '_')
+			return false;
+	return name.len > 0;
+}
+
+static bool is_property_name(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!char_is_alnum(name.ptr[i]) && !memchr("_- ", name.ptr[i], 3))
 			return false;
 	return name.len > 0;
 }
@@ -313,7 +321,7 @@ static bool unicode_class(struct reader *r, struct regex_set *set, struct str *s
 		negative = !negative;
 		name = str_skip(name, 1);
 	}
-	if (!valid_name(name) || !regex_set_add_property(set, name, negative))
+	if (!is_property_name(name) || !regex_set_add_property(set, name, negative))
 		return fail(r, "invalid character class range", seq);
 	*s = t;
 	return true;
@@ -430,7 +438,7 @@ static bool named_group(struct reader *r, size_t name_at)
 	struct str name = str_skip(str_sub(text, 0, text.len - 1), name_at);
 	if (!utf8_valid(name))
 		return fail(r, "invalid UTF-8", name);
-	if (!valid_name(name))
+	if (!is_word(name))
 		return fail(r, "invalid named capture", text);
 	r->s = str_skip(r->s, text.len);
 	return capture(r, name);

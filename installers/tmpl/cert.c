@@ -326,6 +326,16 @@ static void move_names_last(X509 *cert)
 	X509_EXTENSION_free(names);
 }
 
+/* Byte for byte, as Go asks before it names the key of the issuer. */
+static bool is_self_issued(const X509 *cert)
+{
+	const unsigned char *a, *b;
+	size_t n, m;
+	return X509_NAME_get0_der(X509_get_subject_name(cert), &a, &n) &&
+	       X509_NAME_get0_der(X509_get_issuer_name(cert), &b, &m) && n == m &&
+	       memcmp(a, b, n) == 0;
+}
+
 static int fill(struct tmpl_run *run, const struct cert_request *rq, X509 *cert, EVP_PKEY *key,
 		X509 *parent)
 {
@@ -342,7 +352,7 @@ static int fill(struct tmpl_run *run, const struct cert_request *rq, X509 *cert,
 				rq->ca ? "critical,CA:TRUE" : "critical,CA:FALSE");
 	if (ok && rq->ca)
 		ok = add_key_identifier(cert);
-	if (ok && parent && X509_get0_subject_key_id(parent)) {
+	if (ok && parent && X509_get0_subject_key_id(parent) && !is_self_issued(cert)) {
 		AUTHORITY_KEYID *id = AUTHORITY_KEYID_new();
 		id->keyid = ASN1_OCTET_STRING_dup(X509_get0_subject_key_id(parent));
 		ok = X509_add1_ext_i2d(cert, NID_authority_key_identifier, id, 0, 0) == 1;
