@@ -493,7 +493,7 @@ static int merge(struct decoder *d, struct yaml_node *n, struct vmap *m)
 static bool is_merge(const struct yaml_node *n)
 {
 	return n->kind == YAML_NODE_SCALAR && str_is(n->text, "<<") &&
-	       (n->implicit || cstr_eq(n->tag, TAG_PREFIX "merge"));
+	       (n->implicit || n->is_forced || cstr_eq(n->tag, TAG_PREFIX "merge"));
 }
 
 static bool is_head(struct str name)

@@ -174,7 +174,8 @@ static int read_scalar(struct reader *r, struct yaml_node **ret)
 	struct str text = str_n((const char *)e->data.scalar.value, e->data.scalar.length);
 	n->text = str_eq(raw, text) ? raw : str_n(arena_text(r->a, text.ptr, text.len), text.len);
 	/* A lone "!" is lost in the event, but it makes a string. */
-	n->implicit = e->data.scalar.plain_implicit && !str_has_prefix(raw, STR("!"));
+	n->is_forced = e->data.scalar.plain_implicit && str_has_prefix(raw, STR("!"));
+	n->implicit = e->data.scalar.plain_implicit && !n->is_forced;
 	if (e->data.scalar.tag)
 		n->tag = arena_strdup(r->a, (const char *)e->data.scalar.tag);
 	set_anchor(r, n, e->data.scalar.anchor);

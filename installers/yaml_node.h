@@ -20,6 +20,7 @@ enum yaml_node_kind { YAML_NODE_SCALAR, YAML_NODE_LIST, YAML_NODE_MAP, YAML_NODE
 struct yaml_node {
 	uint8_t kind;     /* enum yaml_node_kind */
 	bool implicit;    /* a plain scalar without a tag */
+	bool is_forced;   /* with the tag "!": a string, but merges if it is "<<" */
 	bool visiting;    /* of the decoder: an alias below it would contain itself */
 	int line;         /* from 1 */
 	const char *tag;  /* NULL if none */

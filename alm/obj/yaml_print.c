@@ -188,7 +188,9 @@ static void put_literal(struct strbuf *b, struct str s, size_t indent)
 
 static void put_string(struct strbuf *b, struct str s, size_t indent, bool is_key)
 {
-	switch (choose(s)) {
+	/* kubectl leaves a key "<<" plain, and what it wrote then merges */
+	bool merges = is_key && str_is(s, "<<");
+	switch (merges ? DOUBLE_QUOTED : choose(s)) {
 	case PLAIN:
 		put_text(b, s, indent, !is_key, false);
 		break;

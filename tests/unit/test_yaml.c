@@ -238,6 +238,7 @@ static void test_yaml__prints_as_kubectl(void **state)
 		      "- -x\n- =\n- <<\n- a,b\n- 'x #y'\n- 'a: b'\n- 'a:'\n- '- a'\n- '---'\n"
 		      "- '#a'\n- 'it''s: x'\n- ' a'\n- \"a\\tb\"\n- \xc3\xa9\n- \"\\U0001F600\"\n"
 		      "- 0o8\n- \"~\"\n- \"null\"\n");
+	assert_prints("{\"<<\":{\"a\":1}}", "\"<<\":\n  a: 1\n");
 	assert_prints("{\"a\":\"x\\ny\\n\",\"b\":\"x\\ny\",\"c\":\"x\\n\\n\",\"d\":\" x\\ny\","
 		      "\"e\":\"\\n\",\"f\":\"x \\ny\",\"g\":[\"x\\n\\ny\\n\"]}",
 		      "a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2-\n   x\n  y\n"
