@@ -232,6 +232,7 @@ void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.conversion.strategy",
 				 "Unsupported value: \"%s\": supported values: \"None\"", strategy);
 	check_versions(o, e);
+	crd_check_versions(o, e);
 	check_schemas(o, before, e);
 	check_immutable(o, before, e);
 	check_stored_versions(o, e);

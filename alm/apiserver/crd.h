@@ -23,6 +23,10 @@ void crd_load(struct crds *c);
 void crd_default(struct obj *o);
 void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 		  struct field_errors *e);
+/* Columns and subresources (crd_check.c). */
+void crd_check_versions(const struct obj *o, struct field_errors *e);
+/* ".spec.a" is in "spec". */
+bool crd_path_is_in(const char *path, const char *field);
 /* status.acceptedNames, storedVersions and conditions, in place. before NULL on create. */
 void crd_set_status(struct crds *c, struct obj *o, const struct obj *before, int64_t now_ns);
 void crd_set_terminating(struct obj *o, int64_t now_ns);

@@ -1,6 +1,8 @@
 /* crd_kind: see crd_kind.h. */
 #include "alm/apiserver/crd_kind.h"
 
+#include "alm/apiserver/crd.h"
+
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -78,7 +80,9 @@ static void set_subresources(struct crd_kind *c, const struct obj *version)
 	struct kind *k = &c->kind;
 	if (obj_path(version, "subresources.status"))
 		k->flags |= KIND_STATUS;
-	if (!obj_path(version, "subresources.scale"))
+	/* an alm of old stored paths that lead anywhere */
+	if (!crd_path_is_in(obj_str(version, "subresources.scale.specReplicasPath"), "spec") ||
+	    !crd_path_is_in(obj_str(version, "subresources.scale.statusReplicasPath"), "status"))
 		return;
 	k->flags |= KIND_SCALE;
 	k->spec_replicas_path = text_of(version, "subresources.scale.specReplicasPath", c->arena);

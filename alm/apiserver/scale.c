@@ -8,10 +8,37 @@
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
 
-/* ".spec.replicas" -> "spec.replicas" */
-static const char *undotted(const char *path)
+/* ".spec.replicas", step by step: neither brackets nor quotes mean anything (unstructured). */
+static const struct obj *at_path(const struct obj *o, const char *path)
 {
-	return path && *path == '.' ? path + 1 : path;
+	struct str rest = str_of(path ? path : ""), step;
+	str_next(&rest, '.', &step); /* what is before the first dot */
+	while (o && str_next(&rest, '.', &step))
+		o = obj_getn(o, step);
+	return o;
+}
+
+#define STEPS_MAX 64 /* a path comes from a CRD, and what is made on the way nests */
+
+/* False if something that is no object is in the way, or the path has too many steps. */
+static bool set_at_path(struct obj *o, const char *path, struct obj *value, struct arena *a)
+{
+	struct str rest = str_of(path), step;
+	str_next(&rest, '.', &step);
+	for (int i = 0; i < STEPS_MAX && str_next(&rest, '.', &step); i++) {
+		const char *name = arena_strndup(a, step.ptr, step.len);
+		if (!rest.ptr) {
+			obj_set(o, name, value);
+			return true;
+		}
+		if (!obj_has(o, name))
+			obj_set(o, name, obj_map());
+		o = obj_get_mut(o, name);
+		if (obj_type(o) != OBJ_MAP)
+			break;
+	}
+	obj_unref(value);
+	return false;
 }
 
 static int no_replicas(struct request *r, struct error *err)
@@ -30,7 +57,7 @@ static const char *selector_text(struct request *r, const struct obj *o)
 {
 	const struct kind *k = r->kind;
 	const char *text =
-		k->label_selector_path ? obj_str(o, undotted(k->label_selector_path)) : NULL;
+		k->label_selector_path ? obj_as_string(at_path(o, k->label_selector_path)) : NULL;
 	if (text || (k->flags & KIND_CUSTOM))
 		return text;
 	OBJ_EACH (it, obj_path(o, "spec.selector.matchLabels")) {
@@ -44,7 +71,9 @@ static const char *selector_text(struct request *r, const struct obj *o)
 static int scale_of(struct request *r, const struct obj *o, struct obj **ret, struct error *err)
 {
 	const struct kind *k = r->kind;
-	int64_t want = obj_i64(o, undotted(k->spec_replicas_path), -1);
+	int64_t want = -1, have = 0;
+	obj_as_i64(at_path(o, k->spec_replicas_path), &want);
+	obj_as_i64(at_path(o, k->status_replicas_path), &have);
 	if (want < 0 && cstr_eq(r->verb, "get"))
 		return no_replicas(r, err);
 	struct obj *s = obj_keep(r->arena, obj_map()), *meta = obj_map();
@@ -57,8 +86,7 @@ static int scale_of(struct request *r, const struct obj *o, struct obj **ret, st
 			    obj_str(o, arena_fmt(r->arena, "metadata.%s", fields[i])));
 	obj_set(s, "metadata", meta);
 	obj_set_path(s, "spec.replicas", obj_int(want < 0 ? 0 : want));
-	obj_set_path(s, "status.replicas",
-		     obj_int(obj_i64(o, undotted(k->status_replicas_path), 0)));
+	obj_set_path(s, "status.replicas", obj_int(have));
 	const char *selector = selector_text(r, o);
 	if (selector)
 		obj_set_path(s, "status.selector", obj_string(selector));
@@ -103,7 +131,11 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
 		return fail_modified(r, r->name, err);
 	m->after = obj_keep(r->arena, obj_copy(m->before));
-	obj_set_path(m->after, undotted(r->kind->spec_replicas_path), obj_int(want));
+	if (!set_at_path(m->after, r->kind->spec_replicas_path, obj_int(want), r->arena))
+		return fail(r, E_INTERNAL, err,
+			    "Internal error occurred: replicas cannot be set at %s: something on "
+			    "the way is no object, or it has more than %d steps",
+			    r->kind->spec_replicas_path, STEPS_MAX);
 	/* Of a custom resource replicas keep their owners (golden G77, G91). */
 	m->keep_managers = r->kind->flags & KIND_CUSTOM;
 	if (mutation_update(m, err) < 0)
