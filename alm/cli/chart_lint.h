@@ -12,6 +12,7 @@ enum lint_level { LINT_INFO, LINT_WARNING, LINT_ERROR };
 struct lint_finding {
 	enum lint_level level;
 	const char *file, *text;
+	bool is_own; /* a warning that helm has not: --strict lets it pass, as helm lint would */
 };
 
 struct lint_report {

@@ -15,7 +15,7 @@ static const char usage[] =
 	"usage: alm lint CHART... [--strict] [--quiet] [--with-subcharts] [flags of alm template]\n"
 	"What helm lint reports, and our own rules; exit 1 if there are errors (--strict: "
 	"warnings\n"
-	"too). --quiet leaves out what is fine.\n";
+	"of helm lint too). --quiet leaves out what is fine.\n";
 
 /* What only lint has, taken out of argv. */
 struct options {
@@ -48,12 +48,13 @@ static int lint(struct arena *a, const struct template_args *args, const struct 
 		struct strbuf *out, struct strbuf *errors)
 {
 	struct lint_report report;
-	size_t n_errors = 0, n_warnings = 0;
+	size_t n_errors = 0, n_warnings = 0, n_strict = 0;
 	(void)errors;
 	chart_lint(a, args, host, &report);
 	for (size_t i = 0; i < report.n; i++) {
 		n_errors += report.items[i].level == LINT_ERROR;
 		n_warnings += report.items[i].level == LINT_WARNING;
+		n_strict += report.items[i].level == LINT_WARNING && !report.items[i].is_own;
 	}
 	if (args->quiet && !n_errors && !n_warnings)
 		return LINT_OK;
@@ -64,7 +65,7 @@ static int lint(struct arena *a, const struct template_args *args, const struct 
 			add_finding(out, f);
 	}
 	strbuf_addc(out, '\n');
-	if (n_errors || (args->strict && n_warnings))
+	if (n_errors || (args->strict && n_strict))
 		return LINT_FAILED;
 	return n_warnings ? LINT_WARNED : LINT_OK;
 }

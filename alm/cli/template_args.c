@@ -335,6 +335,10 @@ static int set_positional(struct template_args *args, struct strbuf *msg)
 	args->chart = words->items[words->n - 1];
 	if (words->n == 2)
 		args->name = words->items[0];
+	if (args->name && !*args->name) {
+		strbuf_adds(msg, "release name check failed: release name \"\": no name provided");
+		return -E_INVALID;
+	}
 	if (args->name && args->generate_name)
 		return usage(msg, "cannot set --generate-name and also specify a name", "");
 	if (args->name && args->name_template)

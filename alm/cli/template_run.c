@@ -51,14 +51,14 @@ static int load_chart(struct arena *a, const struct template_args *args, struct 
 	return chart_dir_load(a, args->chart, args->profile, ret, msg);
 }
 
-int template_render(struct arena *a, const struct template_args *given,
-		    const struct tmpl_host *host, struct render_result *ret, struct strbuf *msg)
+int template_render(struct arena *a, struct template_args *args, const struct tmpl_host *host,
+		    struct render_result *ret, struct strbuf *msg)
 {
-	struct template_args *args = arena_memdup(a, given, sizeof(*given));
 	struct vmap *values;
 	struct chart *c;
 	*ret = (struct render_result){0};
-	if (args->kube_version && render_check_kube_version(str_of(args->kube_version), msg) < 0)
+	if (args->kube_version && *args->kube_version &&
+	    render_check_kube_version(str_of(args->kube_version), msg) < 0)
 		return -E_INVALID;
 	int rc = args->name_template ? expand_name(a, args, host, msg) : 0;
 	if (rc >= 0)
@@ -128,7 +128,6 @@ static int show_only(const struct template_args *args, struct str all, struct st
 struct writer {
 	struct arena *a;
 	const struct template_io *io;
-	const char *dir;
 	struct map *texts; /* path -> struct strbuf, what the file holds so far */
 	struct strbuf *out, *msg;
 };
@@ -148,10 +147,10 @@ int template_write(const char *path, struct str text, struct error *err)
 	return file_write_atomic(path, text, 0644, err);
 }
 
-static int write_piece(struct writer *w, const char *path, struct str text)
+static int write_piece(struct writer *w, const char *dir, const char *path, struct str text)
 {
 	struct error err = ERROR_INIT;
-	const char *full = arena_fmt(w->a, "%s/%s", w->dir, path);
+	const char *full = arena_fmt(w->a, "%s/%s", dir, path);
 	struct strbuf *b = map_get(w->texts, full);
 	if (!b) {
 		b = xcalloc(1, sizeof(*b));
@@ -173,20 +172,20 @@ static int write_files(struct arena *a, const struct template_args *args,
 		       const struct render_result *r, struct strbuf *out, struct strbuf *msg)
 {
 	CLEANUP(map_freep) struct map *texts = map_new(free_text);
-	struct writer w = {.a = a,
-			   .io = args->io,
-			   .dir = args->output_dir,
-			   .texts = texts,
-			   .out = out,
-			   .msg = msg};
+	struct writer w = {.a = a, .io = args->io, .texts = texts, .out = out, .msg = msg};
+	/* CRDs are outside the folder of the release, as helm has them */
+	const char *dir = args->use_release_name
+				  ? arena_fmt(a, "%s/%s", args->output_dir,
+					      args->name ? args->name : "release-name")
+				  : args->output_dir;
 	int rc = 0;
 	for (size_t i = 0; args->include_crds && rc == 0 && i < r->n_crds; i++)
-		rc = write_piece(&w, r->crds[i].path, r->crds[i].text);
+		rc = write_piece(&w, args->output_dir, r->crds[i].path, r->crds[i].text);
 	for (size_t i = 0; rc == 0 && i < r->n_documents; i++)
-		rc = write_piece(&w, r->documents[i].path, r->documents[i].text);
+		rc = write_piece(&w, dir, r->documents[i].path, r->documents[i].text);
 	for (size_t i = 0; !args->no_hooks && rc == 0 && i < r->n_hooks; i++)
 		if (!(args->skip_tests && (r->hooks[i].events & HOOK_TEST)))
-			rc = write_piece(&w, r->hooks[i].path, r->hooks[i].text);
+			rc = write_piece(&w, dir, r->hooks[i].path, r->hooks[i].text);
 	/* Nothing is left to be shown: Helm then finds no template. */
 	if (rc == 0 && args->show_only.n)
 		return show_only(args, STR(""), out, msg);
@@ -215,6 +214,24 @@ static int print(struct arena *a, const struct template_args *args, const struct
 	return show_only(args, strbuf_str(&all), out, msg);
 }
 
+/* --debug: what was rendered, though it is not YAML. */
+static void print_broken(const struct template_args *args, const struct render_result *r,
+			 struct strbuf *out)
+{
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(out->limit);
+	CLEANUP(strbuf_release) struct strbuf ignored = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < r->n_files; i++) {
+		const struct render_file *f = &r->files[i];
+		if (str_trim(f->text).len && !str_has_suffix(f->path, STR("NOTES.txt")))
+			strbuf_addf(&all, "---\n# Source: %.*s\n%.*s\n", STR_ARG(f->path),
+				    STR_ARG(f->text));
+	}
+	if (args->show_only.n)
+		show_only(args, strbuf_str(&all), out, &ignored);
+	else
+		strbuf_addstr(out, strbuf_str(&all));
+}
+
 int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host *host,
 		 struct strbuf *out, struct strbuf *err)
 {
@@ -227,9 +244,10 @@ int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host 
 	return template_run_args(a, args, host, out, err);
 }
 
-int template_run_args(struct arena *a, const struct template_args *args,
+int template_run_args(struct arena *a, const struct template_args *given,
 		      const struct tmpl_host *host, struct strbuf *out, struct strbuf *err)
 {
+	struct template_args *args = arena_memdup(a, given, sizeof(*given));
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	struct render_result result = {0};
 	if (args->help) {
@@ -243,7 +261,11 @@ int template_run_args(struct arena *a, const struct template_args *args,
 		rc = print(a, args, &result, out, &msg);
 	if (rc == 0)
 		return 0;
+	if (args->debug && result.failed_late)
+		print_broken(args, &result, out);
 	strbuf_addf(err, "Error: %.*s%s\n", STR_ARG(strbuf_str(&msg)),
-		    result.failed_late ? "\n\nUse --debug flag to render out invalid YAML" : "");
+		    result.failed_late && !args->debug
+			    ? "\n\nUse --debug flag to render out invalid YAML"
+			    : "");
 	return 1;
 }

@@ -21,8 +21,9 @@ int template_run_args(struct arena *a, const struct template_args *args,
 /* A file of --output-dir and the folders above it. */
 int template_write(const char *path, struct str text, struct error *err);
 
-/* From parsed flags to the result; msg has the message without "Error: ". */
-int template_render(struct arena *a, const struct template_args *given,
-		    const struct tmpl_host *host, struct render_result *ret, struct strbuf *msg);
+/* From parsed flags to the result; msg has the message without "Error: ". args->name becomes what
+ * --name-template says. */
+int template_render(struct arena *a, struct template_args *args, const struct tmpl_host *host,
+		    struct render_result *ret, struct strbuf *msg);
 
 #endif

@@ -105,6 +105,12 @@ printf 'icon: https://example.com/i.png\n' >>good/Chart.yaml
 is "several charts" "1 Error: 3 chart(s) linted, 1 chart(s) failed" "$? $(cat err)"
 is "each is told" "good no-name unknown" "$(sed -n 's/==> Linting //p' out | sort | xargs)"
 is "--strict fails on warnings" 1 "$("$alm" lint --strict unknown >/dev/null 2>&1; echo $?)"
+chart own-rules
+mv own-rules other-folder
+printf 'icon: https://example.com/i.png\n' >>other-folder/Chart.yaml
+printf 'a: {{ .Values.nosuch }}\n' >other-folder/templates/missing.txt
+"$alm" lint --strict ./other-folder >out 2>&1
+is "--strict: neither our own warnings nor missing values" "0 1" "$? $(grep -c 'folder is named other-folder' out)"
 is "--quiet says nothing of what is fine" "" "$("$alm" lint --quiet good 2>&1)"
 is "--quiet leaves out what is only recommended" "==> Linting unknown [WARNING]" "$("$alm" lint --quiet unknown | grep -o -e '^==>.*' -e '^\[[A-Z]*\]' | xargs)"
 is "--with-subcharts" "c c/charts/sub" "$("$alm" lint --with-subcharts c 2>/dev/null | sed -n 's/==> Linting //p' | xargs)"

@@ -51,6 +51,24 @@ for f in burst-limit ca-file cert-file color colour content-cache description ke
 plain --timeout 1m30s
 plain -l a=b
 
+plain --kube-version ''
+refused 'release name check failed: release name "": no name provided' '' c
+
+# A template that is no YAML: shown with --debug, as the message without it promises.
+mkdir -p bad/templates
+printf 'apiVersion: v2\nname: bad\nversion: 1.0.0\n' >bad/Chart.yaml
+printf 'kind: x: y\n' >bad/templates/b.yaml
+printf 'kind: X\n' >bad/templates/a.yaml
+refused 'Use --debug flag to render out invalid YAML' bad
+"$alm" template bad --debug >out 2>err
+if [ $? -eq 1 ] && grep -qx 'kind: x: y' out && grep -qx 'kind: X' out && ! grep -q 'Use --debug' err; then ok "--debug shows what is no YAML"; else
+	not_ok "--debug shows what is no YAML" "$(cat out err)"; fi
+"$alm" template bad --debug -s templates/a.yaml >out 2>err
+if [ $? -eq 1 ] && grep -qx 'kind: X' out && ! grep -q 'kind: x' out; then ok "--debug and --show-only"; else not_ok "--debug and --show-only" "$(cat out err)"; fi
+"$alm" template rel c --output-dir od --release-name --include-crds >out 2>&1
+if [ "$(find od -type f | sort | xargs)" = "od/c/crds/x.yaml od/rel/c/templates/a.yaml" ]; then ok "--output-dir --release-name"; else
+	not_ok "--output-dir --release-name" "$(cat out)"; fi
+
 gives 'a: "1"' c
 gives 'a: "1"' c-1.0.0.tgz
 gives 'name: release-name' -g c
