@@ -25,8 +25,7 @@
 #include "alm/controllers/app.h"
 
 #define ACCOUNT_PREFIX   "app-"
-#define ACCOUNT_RESERVED "alm:" /* Roles and bindings of these names are ALM's */
-#define OWNER_ANYBODY    "alm"  /* of a CRD that whoever provides it may have (crdowner.c) */
+#define ACCOUNT_RESERVED "alm:"          /* Roles and bindings of these names are ALM's */
 #define ACCOUNT_RETRY_NS (10 * NS_PER_S) /* a refusal that no informer lifts is looked at again */
 
 enum account_state {

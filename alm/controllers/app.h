@@ -9,20 +9,7 @@
 #include "alm/controllers/plan.h"
 #include "alm/controllers/view.h"
 #include "catalog/resolve.h"
-
-#define APP_FINALIZER          "app.coreos.com/apptype"
-#define STRATEGY_FINALIZER     "app.coreos.com/strategy"
-#define LABEL_APP              "app.coreos.com/app"
-#define LABEL_STRATEGY         "app.coreos.com/strategy"
-#define ANNOTATION_APPLIED     "app.coreos.com/applied"
-#define ANNOTATION_CRD_VERSION "app.coreos.com/crd-version" /* the version that applied a CRD */
-#define ANNOTATION_OWNER       "app.coreos.com/owner"
-#define ANNOTATION_RELEASED    "app.coreos.com/released"
-#define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
-#define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
-#define ANNOTATION_RETRY       "app.coreos.com/retry"
-#define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes (account.h) */
-#define SYSTEM_NAMESPACE       "alm-system"
+#include "crds/marks.h"
 
 enum phase {
 	PHASE_NEW,

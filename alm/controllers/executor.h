@@ -13,18 +13,11 @@
 #include "alm/client/client.h"
 #include "alm/client/discovery.h"
 #include "alm/controllers/plan.h"
+#include "alm/controllers/render_job.h"
 #include "alm/controllers/stash.h"
 #include "catalog/index.h"
 
 struct executor;
-
-/* Consumes rendered. */
-typedef void (*render_done)(void *arg, struct obj *rendered, const struct error *err);
-/* What asks; it stays where it is until done was called, or the sandbox is gone. */
-struct render_call {
-	render_done done;
-	void *arg;
-};
 
 /* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
 typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,

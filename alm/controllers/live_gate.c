@@ -6,12 +6,12 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
-#include "alm/controllers/account.h"
 #include "alm/controllers/shadow.h"
 #include "alm/io/http.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate_report.h"
+#include "crds/marks.h"
 
 #define REQUEST_BYTES_MAX ((size_t)16 << 20)
 #define RESTARTS_MAX      5

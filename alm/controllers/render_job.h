@@ -7,10 +7,18 @@
 #ifndef ALM_CONTROLLERS_RENDER_JOB_H
 #define ALM_CONTROLLERS_RENDER_JOB_H
 
-#include "alm/controllers/executor.h"
 #include "alm/io/sandbox.h"
+#include "alm/obj/obj.h"
 
 #define RENDER_JOB "render"
+
+/* Consumes rendered. */
+typedef void (*render_done)(void *arg, struct obj *rendered, const struct error *err);
+/* What asks; it stays where it is until done was called, or the sandbox is gone. */
+struct render_call {
+	render_done done;
+	void *arg;
+};
 
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
 int render_job(struct str input, struct strbuf *output, struct error *err);

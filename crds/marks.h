@@ -1,0 +1,22 @@
+/* marks: finalizers, labels and annotations of ALM on objects of any kind. */
+#ifndef CRDS_MARKS_H
+#define CRDS_MARKS_H
+
+#define APP_FINALIZER          "app.coreos.com/apptype"
+#define STRATEGY_FINALIZER     "app.coreos.com/strategy"
+#define LABEL_APP              "app.coreos.com/app"
+#define LABEL_STRATEGY         "app.coreos.com/strategy"
+#define ANNOTATION_APPLIED     "app.coreos.com/applied"
+#define ANNOTATION_CRD_VERSION "app.coreos.com/crd-version" /* the version that applied a CRD */
+#define ANNOTATION_OWNER       "app.coreos.com/owner"
+#define ANNOTATION_RELEASED    "app.coreos.com/released"
+#define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
+#define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
+#define ANNOTATION_RETRY       "app.coreos.com/retry"
+#define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
+#define SYSTEM_NAMESPACE       "alm-system"
+
+/* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */
+#define OWNER_ANYBODY "alm"
+
+#endif
