@@ -49,6 +49,11 @@ static bool is_write(const struct request *r)
 	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
 }
 
+static bool is_delete(const struct request *r)
+{
+	return cstr_eq(r->verb, "delete") || cstr_eq(r->verb, "deletecollection");
+}
+
 static void gauges(struct apiserver *s)
 {
 	size_t n = 0;
@@ -80,6 +85,11 @@ static void reply_health(struct apiserver *s, struct request *r)
 		 .ok = objects_check_ok(s->objects_check),
 		 .ready_only = true,
 		 .note = objects_check_text(s->objects_check)},
+		{.name = "disk", .ok = !disk_watch_is_full(s->config.disk), .ready_only = true},
+		{.name = "wal",
+		 .ok = true,
+		 .ready_only = true,
+		 .note = disk_watch_wal(s->config.disk)},
 	};
 	health_handle(r, checks, ARRAY_LEN(checks));
 }
@@ -122,7 +132,11 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		r->failure.no_retry = true;
 		return error_set(err, E_UNAVAILABLE, "%s", audit_read_only(s->audit));
 	}
-	return registry_handle(r, err);
+	/* As etcd without room: what is there is read and deleted. */
+	const char *full = is_write(r) && !(r->kind->flags & KIND_VIRTUAL)
+				   ? disk_watch_refuses(s->config.disk, is_delete(r))
+				   : NULL;
+	return full ? error_set(err, E_UNAVAILABLE, "%s", full) : registry_handle(r, err);
 }
 
 static void trim(void *arg)

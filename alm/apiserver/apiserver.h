@@ -9,6 +9,7 @@
 #define ALM_APISERVER_APISERVER_H
 
 #include "alm/audit/audit.h"
+#include "alm/audit/disk_watch.h"
 #include "alm/io/db.h"
 #include "alm/io/loop.h"
 #include "alm/io/metrics.h"
@@ -26,6 +27,7 @@ struct apiserver_config {
 	struct db *db;
 	struct loop *loop;
 	struct audit *audit;
+	struct disk_watch *disk; /* NULL: the disk has room */
 	const struct apiserver_token *tokens;
 	size_t n_tokens;
 	/* P-256 keys in PEM form. The first signs ServiceAccount tokens, NULL: one is made that

@@ -18,6 +18,18 @@ static int read_lists(struct session *s, struct overview_input *in, struct error
 	return 0;
 }
 
+/* Only ALM's server has this check; one without it has nothing to tell. */
+static const char *server_trouble(struct session *s)
+{
+	struct session_request q = {.method = "GET", .target = "/readyz/disk", .status_only = true};
+	struct session_reply reply;
+	struct error ignored = ERROR_INIT;
+	if (session_send(s, &q, &reply, &ignored) < 0 || reply.status != 500)
+		return NULL;
+	return "its disk is full: nothing is written but deletes and the audit log until there is "
+	       "room on the file system of its data folder";
+}
+
 static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
@@ -28,6 +40,7 @@ static int run(struct cli *c, struct error *err)
 		return error_set(err, E_USAGE, "-o %s: want json", output);
 	if (session_open(c, &s, err) < 0 || read_lists(s, &in, err) < 0)
 		return -err->code;
+	in.server = server_trouble(s);
 	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));
 	if (in.only && !obj_len(obj_get(o, "apps")))
 		return error_set(err, E_NOTFOUND, "there is no app %s; `alm status` lists them all",

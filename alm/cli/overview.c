@@ -294,6 +294,8 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 	for (size_t i = 0; i < obj_len(items); i++)
 		if (!in->only || cstr_eq(meta_name(obj_at(items, i)), in->only))
 			obj_append(apps, app_obj(&x, obj_at(items, i)));
+	if (in->server)
+		obj_set_str(o, "server", in->server);
 	obj_set(o, "apps", apps);
 	obj_set(o, "catalogs", catalog_objs(in->catalogs));
 	return o;
@@ -379,7 +381,10 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 {
 	const struct obj *apps = obj_get(overview, "apps"),
 			 *catalogs = obj_get(overview, "catalogs");
-	size_t n_waits = obj_len(catalogs);
+	const char *server = obj_str(overview, "server");
+	size_t n_waits = obj_len(catalogs) + (server != NULL);
+	if (server)
+		visible_addf(b, "server: %s\n\n", server);
 	if (obj_len(apps))
 		print_table(apps, a, b);
 	else

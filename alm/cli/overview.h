@@ -12,13 +12,14 @@
 struct overview_input {
 	const struct obj *apps, *strategies, *catalogs; /* lists, as the server gives them */
 	const char *only;                               /* this app alone; NULL: all */
+	const char *server;                             /* what it suffers from; NULL: nothing */
 };
 
 /*
- * {apps: [{name, installed, available, mode, ready, state, message, waits: [...]}],
- *  catalogs: [{name, reason, message}]}: of the catalogs only those in trouble. A wait is
- * {what, version, reason, message, next: [...]}: next are commands in order, "# what they do"
- * behind; an empty one goes on by itself. Owned.
+ * {server: what it suffers from, if anything, apps: [{name, installed, available, mode, ready,
+ * state, message, waits: [...]}], catalogs: [{name, reason, message}]}: of the catalogs only those
+ * in trouble. A wait is {what, version, reason, message, next: [...]}: next are commands in order,
+ * "# what they do" behind; an empty one goes on by itself. Owned.
  */
 struct obj *overview_new(const struct overview_input *in, struct arena *a);
 void overview_print(const struct obj *overview, struct arena *a, struct strbuf *b);

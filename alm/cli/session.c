@@ -166,6 +166,10 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 	struct obj *body = NULL;
 	if (w->err.code)
 		return error_copy(err, &w->err);
+	if (q->status_only) {
+		*ret = (struct session_reply){.status = w->status};
+		return 0;
+	}
 	if (strbuf_check(&w->body, "the server's answer", err) < 0)
 		return -err->code;
 	if (w->body.len && json_parse(strbuf_str(&w->body), &body, &bad) >= 0)

@@ -34,6 +34,7 @@ struct session_request {
 	const char *accept, *content_type; /* NULL: JSON */
 	const struct obj *body;            /* NULL: none */
 	int64_t timeout_ns;                /* 0: 30 s */
+	bool status_only;                  /* whatever it is, the body is not looked at */
 };
 
 struct session_reply {

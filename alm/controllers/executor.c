@@ -491,6 +491,12 @@ static void commit_rows(void *arg)
 	bool nested = db_in_transaction(x->c.db);
 	if (TAILQ_EMPTY(&x->starting))
 		return;
+	const char *full = disk_watch_refuses(x->c.disk, false);
+	if (full) {
+		error_set(&err, E_UNAVAILABLE, "%s", full);
+		halt(x, &err);
+		return;
+	}
 	if ((!nested && db_begin(x->c.db, &err) < 0) || append_all(x, &err) < 0 ||
 	    (!nested && db_commit(x->c.db, &err) < 0)) {
 		if (!nested)

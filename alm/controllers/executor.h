@@ -10,6 +10,7 @@
 #define ALM_CONTROLLERS_EXECUTOR_H
 
 #include "alm/audit/audit.h"
+#include "alm/audit/disk_watch.h"
 #include "alm/client/client.h"
 #include "alm/client/discovery.h"
 #include "alm/controllers/plan.h"
@@ -52,6 +53,7 @@ struct executor_config {
 	struct discovery *discovery;
 	struct audit *audit;
 	struct db *db;
+	struct disk_watch *disk; /* or NULL; nothing is done while it is full */
 	struct stash *stash;
 	bool same_process; /* the server of this process writes the Write rows */
 	struct executor_host host;

@@ -240,6 +240,7 @@ struct manager *manager_new(const struct manager_config *c)
 		.discovery = m->discovery,
 		.audit = c->audit,
 		.db = c->db,
+		.disk = c->disk,
 		.stash = m->stash,
 		.same_process = c->same_process,
 		.host = {host_render, manager_sync, manager_fetch, manager_swap_index,

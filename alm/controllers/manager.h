@@ -21,6 +21,7 @@ struct manager_config {
 	struct client *client;
 	struct audit *audit;
 	struct db *db;
+	struct disk_watch *disk; /* or NULL */
 	bool same_process;
 	const struct source_files *files; /* what dir:// and file:// may reach: source_roots.h */
 	const struct address_policy *addresses; /* what https:// and oci:// may reach */

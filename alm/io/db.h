@@ -23,6 +23,9 @@ struct db_config {
 	bool read_only;
 	int64_t busy_ns; /* how long to wait for another process; 0: not at all */
 	int layout;      /* newest data layout that the caller knows, kept in the file; 0: any */
+	/* Bytes that are free for the file, for tests; NULL: its file system is asked. */
+	int64_t (*free_bytes)(void *arg);
+	void *free_bytes_arg;
 };
 
 /* Of alm.db; to be raised when an older alm must not write what this one has written. */
@@ -56,6 +59,21 @@ struct str stmt_text(struct stmt *s, int i);
 struct str stmt_blob(struct stmt *s, int i);
 bool stmt_is_null(struct stmt *s, int i);
 
+/*
+ * Room. A commit that fails for lack of it ends the handle, so less and less is begun while the
+ * disk fills up: DB_RESERVE_BYTES stay for what makes room, and for the last records of the log.
+ * Free bytes are looked for once a transaction, by db_room() or db_begin(), whichever comes first.
+ */
+#define DB_RESERVE_BYTES ((int64_t)16 << 20)
+enum db_room {
+	DB_ROOM_FREE,
+	DB_ROOM_SHORT, /* the reserve is touched, and not free again with a quarter more: deletes */
+	DB_ROOM_LOG,   /* less than half of it: records of the log, what the server does itself */
+	DB_ROOM_NONE,  /* less than a quarter: db_begin() refuses with E_UNAVAILABLE */
+};
+enum db_room db_room(struct db *d);
+int64_t db_free_bytes(const struct db *d); /* as it was looked for last; INT64_MAX: no limit */
+
 int db_begin(struct db *d, struct error *err); /* BEGIN IMMEDIATE */
 /* Reads until db_rollback() see the database as it is at the first of them. Nothing is locked, but
  * the WAL cannot start anew meanwhile: not for longer than a second beside a writer. */
@@ -70,8 +88,10 @@ bool db_in_transaction(const struct db *d);
 int64_t db_changes(struct db *d);
 int64_t db_last_id(struct db *d);
 bool db_is_broken(const struct db *d);
-/* Between turns: PASSIVE checkpoint if the WAL is over 16 MiB or idle. */
+/* Between turns: PASSIVE checkpoint if the WAL is over 16 MiB or idle. One that grew over that
+ * while somebody read is cut down by the next write, or the next idle time, after he ended. */
 int db_checkpoint(struct db *d, bool idle, struct error *err);
+int64_t db_wal_bytes(struct db *d); /* of the file */
 int64_t db_size_bytes(struct db *d);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -20,6 +21,9 @@
 
 #define STATEMENTS_MAX    1024
 #define CHECKPOINT_FRAMES 4096 /* of 4 KiB: 16 MiB */
+#define WAL_KEEP_BYTES    16777216
+#define TEXT_OF_(x)       #x
+#define TEXT_OF(x)        TEXT_OF_(x)
 #define VALUE_BYTES_MAX   ((int)64 << 20)
 #define DAMAGED_REMEDY                                                                            \
 	"not a database, or damaged (%s); stop alm, keep this file, and restore a copy of it or " \
@@ -39,6 +43,9 @@ struct db {
 	int wal_frames;
 	bool broken;
 	bool unmarked; /* the file does not say config.layout yet */
+	int64_t free_bytes;
+	enum db_room room;
+	bool room_known; /* for the next transaction */
 };
 
 static void stmt_free(void *p)
@@ -243,7 +250,10 @@ static int configure(struct db *d, struct error *err)
 	r = db_exec(d, "PRAGMA synchronous = FULL", err);
 #endif
 	if (r >= 0)
-		r = db_exec(d, "PRAGMA wal_autocheckpoint = 0", err);
+		r = db_exec(d,
+			    "PRAGMA wal_autocheckpoint = 0;"
+			    "PRAGMA journal_size_limit = " TEXT_OF(WAL_KEEP_BYTES),
+			    err);
 	if (r < 0)
 		return r;
 	sqlite3_wal_hook(d->conn, on_wal, d);
@@ -307,6 +317,7 @@ int db_open(const struct db_config *c, struct db **ret, struct error *err)
 	d->config.path = d->path;
 	d->config.vfs = d->vfs;
 	d->lock_fd = -1;
+	d->free_bytes = INT64_MAX;
 	int r = open_connection(d, err);
 	if (r < 0)
 		return r;
@@ -456,9 +467,63 @@ static int run(struct db *d, const char *sql, struct error *err)
 	return r < 0 ? r : stmt_step(s, err);
 }
 
+static int64_t find_free_bytes(const struct db *d)
+{
+	struct statvfs v;
+	if (d->config.free_bytes)
+		return d->config.free_bytes(d->config.free_bytes_arg);
+	if (!is_plain_file(d) || statvfs(d->path, &v) < 0)
+		return INT64_MAX;
+	int64_t n;
+	return __builtin_mul_overflow(v.f_bavail, v.f_frsize, &n) ? INT64_MAX : n;
+}
+
+/* Short begins at the reserve and ends a quarter above it, so that it does not come and go. */
+static enum db_room room_of(int64_t free_bytes, enum db_room before)
+{
+	int64_t quarter = DB_RESERVE_BYTES / 4;
+	if (free_bytes < quarter)
+		return DB_ROOM_NONE;
+	if (free_bytes < 2 * quarter)
+		return DB_ROOM_LOG;
+	return free_bytes < (before == DB_ROOM_FREE ? 4 : 5) * quarter ? DB_ROOM_SHORT
+								       : DB_ROOM_FREE;
+}
+
+enum db_room db_room(struct db *d)
+{
+	if (!db_in_transaction(d)) {
+		d->free_bytes = find_free_bytes(d);
+		d->room = room_of(d->free_bytes, d->room);
+		d->room_known = true;
+	}
+	return d->room;
+}
+
+int64_t db_free_bytes(const struct db *d)
+{
+	return d->free_bytes;
+}
+
+static int check_room(struct db *d, struct error *err)
+{
+	if (!d->room_known)
+		(void)db_room(d);
+	d->room_known = false;
+	if (d->room != DB_ROOM_NONE)
+		return 0;
+	return error_set(err, E_UNAVAILABLE,
+			 "%s: only %lld KiB are free on its disk; make room there: writing goes on "
+			 "by itself with %lld MiB",
+			 d->path, (long long)(d->free_bytes >> 10),
+			 (long long)(DB_RESERVE_BYTES * 5 / 4 >> 20));
+}
+
 int db_begin(struct db *d, struct error *err)
 {
-	int r = run(d, "BEGIN IMMEDIATE", err);
+	int r = check_room(d, err);
+	if (r >= 0)
+		r = run(d, "BEGIN IMMEDIATE", err);
 	if (r < 0 || !d->unmarked)
 		return r;
 	r = mark_layout(d, err);
@@ -534,11 +599,14 @@ int db_checkpoint(struct db *d, bool idle, struct error *err)
 {
 	if (d->broken)
 		return refuse_broken(d, err);
-	if (d->wal_frames == 0 || (!idle && d->wal_frames < CHECKPOINT_FRAMES))
+	if (idle ? d->wal_frames == 0 && db_wal_bytes(d) <= WAL_KEEP_BYTES
+		 : d->wal_frames < CHECKPOINT_FRAMES)
 		return 0;
 	int n_log = 0, n_done = 0;
-	int rc = sqlite3_wal_checkpoint_v2(d->conn, NULL, SQLITE_CHECKPOINT_PASSIVE, &n_log,
-					   &n_done);
+	bool is_long = idle && db_wal_bytes(d) > WAL_KEEP_BYTES;
+	int rc = sqlite3_wal_checkpoint_v2(
+		d->conn, NULL, is_long ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
+		&n_log, &n_done);
 	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
 		return 0; /* a reader; the next turn tries again */
 	if (rc != SQLITE_OK)
@@ -546,6 +614,16 @@ int db_checkpoint(struct db *d, bool idle, struct error *err)
 	if (n_log == n_done)
 		d->wal_frames = 0;
 	return 0;
+}
+
+int64_t db_wal_bytes(struct db *d)
+{
+	sqlite3_file *wal = NULL;
+	sqlite3_int64 n = 0;
+	if (sqlite3_file_control(d->conn, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK ||
+	    !wal || !wal->pMethods || wal->pMethods->xFileSize(wal, &n) != SQLITE_OK)
+		return 0;
+	return n;
 }
 
 int64_t db_size_bytes(struct db *d)

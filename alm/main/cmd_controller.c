@@ -43,6 +43,7 @@ struct controller_command {
 	struct sandbox *sandbox;
 	struct db *db;
 	struct audit *audit;
+	struct disk_watch *disk;
 	struct transport *transport;
 	struct client *client;
 	struct leader *leader;
@@ -111,6 +112,7 @@ static void start_manager(struct controller_command *c)
 				    .client = c->client,
 				    .audit = c->audit,
 				    .db = c->db,
+				    .disk = c->disk,
 				    .watch_dirs = true,
 				    .settings = {.verify_soak_ns = c->verify_soak_ns},
 				    .sandbox = c->sandbox,
@@ -230,6 +232,8 @@ static int open_log(struct controller_command *c, struct error *err)
 				  .anchor_files = c->setup.files};
 	if (audit_open(&ac, &c->audit, err) < 0)
 		return -err->code;
+	struct disk_watch_config wc = {c->db, c->loop, c->audit, c->metrics};
+	c->disk = disk_watch_new(&wc);
 	const char *why = audit_read_only(c->audit);
 	return why ? error_set(err, E_ALTERED, "%s", why) : 0;
 }
@@ -269,6 +273,7 @@ static void release(struct controller_command *c)
 {
 	stop_acting(c);
 	leader_free(c->leader);
+	disk_watch_free(c->disk);
 	audit_close(c->audit); /* its anchors hear of the last checkpoint */
 	anchors_free(c->anchors);
 	client_free(c->client);

@@ -104,6 +104,7 @@ static int start(struct up *u, struct error *err)
 				    .client = u->client,
 				    .audit = embedded_audit(u->embedded),
 				    .db = embedded_db(u->embedded),
+				    .disk = embedded_disk(u->embedded),
 				    .same_process = true,
 				    .watch_dirs = true,
 				    .settings = {.verify_soak_ns = u->verify_soak_ns,

@@ -31,6 +31,7 @@ struct embedded {
 	struct loop *loop;
 	struct db *db;
 	struct audit *audit;
+	struct disk_watch *disk;
 	struct apiserver *api;
 	struct server *http;
 	struct allowed_hosts hosts;
@@ -267,10 +268,13 @@ static int start(struct embedded *c, struct error *err)
 	    open_folder(c, err) < 0)
 		return -err->code;
 	serving_cert_keep(&c->serving, c->http);
+	struct disk_watch_config wc = {c->db, c->loop, c->audit, c->metrics};
+	c->disk = disk_watch_new(&wc);
 	struct apiserver_config ac = {
 		.db = c->db,
 		.loop = c->loop,
 		.audit = c->audit,
+		.disk = c->disk,
 		.tokens = c->tokens,
 		.n_tokens = c->n_tokens,
 		.account_key = c->account_key,
@@ -340,6 +344,11 @@ struct db *embedded_db(struct embedded *e)
 	return e->db;
 }
 
+struct disk_watch *embedded_disk(struct embedded *e)
+{
+	return e->disk;
+}
+
 void embedded_stop(struct embedded *e, void (*done)(void *arg), void *arg)
 {
 	server_stop(e->http, STOP_GRACE_NS, done, arg);
@@ -352,6 +361,7 @@ void embedded_free(struct embedded *e)
 	apiserver_free(e->api);
 	serving_cert_release(&e->serving);
 	server_free(e->http);
+	disk_watch_free(e->disk);
 	audit_close(e->audit); /* its anchors hear of the last checkpoint */
 	anchors_free(e->anchors);
 	db_close(e->db);

@@ -37,6 +37,7 @@ const char *embedded_kubeconfig(const struct embedded *e);
 const char *embedded_token(const struct embedded *e); /* of admin */
 struct audit *embedded_audit(struct embedded *e);     /* NULL with no_audit */
 struct db *embedded_db(struct embedded *e);
+struct disk_watch *embedded_disk(struct embedded *e);
 /* server_handler with the struct embedded as arg: for transport_local_new(). */
 void embedded_handle(void *arg, struct exchange *x);
 

@@ -248,6 +248,66 @@ static void test_db__checkpoint_moves_the_wal_into_the_file(void **state)
 	assert_int_equal(db_size_bytes(d), info.size);
 }
 
+struct small_disk {
+	int64_t mib;
+	int n_looks;
+};
+
+static int64_t free_of(void *arg)
+{
+	struct small_disk *disk = arg;
+	disk->n_looks++;
+	return disk->mib << 20;
+}
+
+static void test_db__less_is_begun_while_the_disk_fills_up(void **state)
+{
+	static const struct {
+		int64_t mib;
+		enum db_room want;
+	} steps[] = {{100, DB_ROOM_FREE}, {16, DB_ROOM_FREE}, {15, DB_ROOM_SHORT},
+		     {8, DB_ROOM_SHORT},  {7, DB_ROOM_LOG},   {4, DB_ROOM_LOG},
+		     {3, DB_ROOM_NONE},   {0, DB_ROOM_NONE},  {8, DB_ROOM_SHORT},
+		     {19, DB_ROOM_SHORT}, {20, DB_ROOM_FREE}, {16, DB_ROOM_FREE}};
+	struct fixture *f = *state;
+	struct small_disk disk = {.mib = 100};
+	struct db_config c = {.path = f->path, .free_bytes = free_of, .free_bytes_arg = &disk};
+	CLEANUP(db_closep) struct db *d = NULL;
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		disk.mib = steps[i].mib;
+		assert_int_equal(db_room(d), steps[i].want);
+		int r = db_begin(d, &f->err);
+		assert_int_equal(r, steps[i].want == DB_ROOM_NONE ? -E_UNAVAILABLE : 0);
+		if (r < 0)
+			assert_non_null(strstr(f->err.msg, " KiB are free on its disk; make room"));
+		else
+			assert_ok(db_commit(d, &f->err), &f->err);
+		assert_false(db_is_broken(d));
+	}
+	assert_int_equal(db_free_bytes(d), 16 << 20);
+}
+
+static void test_db__free_bytes_are_looked_for_once_a_transaction(void **state)
+{
+	struct fixture *f = *state;
+	struct small_disk disk = {.mib = 100};
+	struct db_config c = {.path = f->path, .free_bytes = free_of, .free_bytes_arg = &disk};
+	CLEANUP(db_closep) struct db *d = NULL;
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	for (int i = 1; i <= 3; i++) {
+		(void)db_room(d);
+		assert_ok(db_begin(d, &f->err), &f->err);
+		for (int j = 0; j < 10; j++)
+			(void)db_room(d); /* of every write of the group */
+		assert_ok(db_commit(d, &f->err), &f->err);
+		assert_int_equal(disk.n_looks, i);
+	}
+	assert_ok(db_begin(d, &f->err), &f->err); /* one of the server itself */
+	db_rollback(d);
+	assert_int_equal(disk.n_looks, 4);
+}
+
 /* Commits rows 1, 2, ... and tells each one after its commit. */
 static void write_until_killed(const char *path, int fd)
 {
@@ -315,6 +375,8 @@ int main(void)
 		TEST(test_db__a_damaged_file_is_refused_with_a_remedy),
 		TEST(test_db__a_newer_layout_is_refused),
 		TEST(test_db__checkpoint_moves_the_wal_into_the_file),
+		TEST(test_db__less_is_begun_while_the_disk_fills_up),
+		TEST(test_db__free_bytes_are_looked_for_once_a_transaction),
 		TEST(test_db__acknowledged_commits_survive_kill_9),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
