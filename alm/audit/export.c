@@ -6,7 +6,8 @@
 #include "alm/audit/tables.h"
 #include "alm/obj/json.h"
 
-#define LINE_BYTES_MAX ((size_t)2 << 20)
+#define LINE_BYTES_MAX    ((size_t)2 << 20)
+#define DIGESTS_BYTES_MAX ((size_t)1 << 30)
 
 static void add_base64(struct str bytes, struct strbuf *b)
 {
@@ -66,47 +67,149 @@ static void checkpoint_line(struct stmt *s, struct strbuf *b)
 	sized_line(s, "checkpoint", b);
 }
 
-static const struct {
+/* One after the other, so that nothing is open while a line is written, however long who reads it
+ * takes: ?1 is where to go on, behind ?2, the digest there; ?3 is the end. */
+static const struct part {
 	const char *sql;
 	void (*line)(struct stmt *s, struct strbuf *b);
-} parts[] = {
-	{"SELECT " LOG_COLUMNS " FROM audit WHERE seq >= ? ORDER BY seq", row_line},
-	{"SELECT digest, bytes FROM audit_blob WHERE digest IN (SELECT digest FROM audit_ref WHERE"
-	 " seq >= ?) ORDER BY digest",
-	 blob_line},
-	{"SELECT seq, digest FROM audit_ref WHERE seq >= ? ORDER BY seq, digest", ref_line},
-	{"SELECT size, vkey FROM audit_key WHERE ? > 0 ORDER BY size", key_line},
-	{"SELECT size, note FROM audit_checkpoint WHERE size >= ? ORDER BY size", checkpoint_line},
+	bool is_whole;  /* whatever the first record is */
+	bool is_signed; /* up to the last checkpoint */
+} rows = {"SELECT " LOG_COLUMNS " FROM audit WHERE seq >= ?1 AND seq <= ?3 ORDER BY seq LIMIT 1",
+	  row_line, false, false},
+  refs = {"SELECT seq, digest FROM audit_ref WHERE (seq, digest) > (?1, ?2) AND seq <= ?3"
+	  " ORDER BY seq, digest LIMIT 1",
+	  ref_line, false, false},
+  keys = {"SELECT size, vkey FROM audit_key WHERE size >= ?1 AND size <= ?3 ORDER BY size LIMIT 1",
+	  key_line, true, true},
+  checkpoints = {"SELECT size, note FROM audit_checkpoint WHERE size >= ?1 AND size <= ?3"
+		 " ORDER BY size LIMIT 1",
+		 checkpoint_line, false, true};
+
+struct writer {
+	struct db *d;
+	int64_t from, last;
+	/* Of what is signed: a log that was cut off is exported with the checkpoints that show it.
+	 */
+	int64_t last_signed;
+	struct strbuf b;
+	export_line_fn fn;
+	void *arg;
 };
+
+static int write_line(struct writer *w, struct error *err)
+{
+	int r = strbuf_check(&w->b, "archive line", err);
+	return r < 0 ? r : w->fn(w->arg, strbuf_str(&w->b), err);
+}
+
+static int write_part(struct writer *w, const struct part *p, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf digest = STRBUF_INIT(LINE_BYTES_MAX);
+	int64_t at = p->is_whole ? 0 : w->from, end = p->is_signed ? w->last_signed : w->last;
+	while (at <= end) {
+		struct stmt *s;
+		int r = db_prepare(w->d, p->sql, &s, err);
+		if (r < 0)
+			return r;
+		stmt_bind_int(s, 1, at);
+		if (p == &refs)
+			stmt_bind_blob(s, 2, strbuf_str(&digest));
+		stmt_bind_int(s, 3, end);
+		r = stmt_step(s, err);
+		if (r <= 0)
+			return r;
+		strbuf_clear(&w->b);
+		p->line(s, &w->b);
+		bool is_last = p != &refs && stmt_int(s, 0) == end;
+		at = stmt_int(s, 0) + (p != &refs && !is_last);
+		strbuf_clear(&digest);
+		if (p == &refs)
+			strbuf_addstr(&digest, stmt_blob(s, 1));
+		stmt_reset(s);
+		r = write_line(w, err);
+		if (r < 0 || is_last)
+			return r;
+	}
+	return 0;
+}
+
+static int write_blob(struct writer *w, struct str digest, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(w->d, "SELECT digest, bytes FROM audit_blob WHERE digest = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_blob(s, 1, digest);
+	r = stmt_step(s, err);
+	if (r <= 0)
+		return r;
+	strbuf_clear(&w->b);
+	blob_line(s, &w->b);
+	stmt_reset(s);
+	return write_line(w, err);
+}
+
+static int write_blobs(struct writer *w, struct error *err)
+{
+	struct stmt *s;
+	CLEANUP(strbuf_release) struct strbuf digests = STRBUF_INIT(DIGESTS_BYTES_MAX);
+	int r = db_prepare(w->d,
+			   "SELECT DISTINCT digest FROM audit_ref WHERE seq >= ? AND seq <= ?"
+			   " AND length(digest) = 32 ORDER BY digest",
+			   &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, w->from);
+	stmt_bind_int(s, 2, w->last);
+	while ((r = stmt_step(s, err)) > 0)
+		strbuf_addstr(&digests, stmt_blob(s, 0));
+	if (r >= 0)
+		r = strbuf_check(&digests, "the digests of the blobs", err);
+	for (size_t i = 0; r >= 0 && i < digests.len; i += SHA256_BYTES)
+		r = write_blob(w, str_sub(strbuf_str(&digests), i, SHA256_BYTES), err);
+	return r;
+}
+
+/* What there is now: what comes meanwhile is left out of every part. */
+static int find_end(struct writer *w, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(w->d,
+			   "SELECT coalesce((SELECT max(seq) FROM audit), 0),"
+			   " max(coalesce((SELECT max(seq) FROM audit), 0),"
+			   " coalesce((SELECT max(size) FROM audit_checkpoint), 0),"
+			   " coalesce((SELECT max(size) FROM audit_key), 0))",
+			   &s, err);
+	if (r >= 0)
+		r = stmt_step(s, err);
+	if (r < 0)
+		return r;
+	w->last = stmt_int(s, 0);
+	w->last_signed = stmt_int(s, 1);
+	stmt_reset(s);
+	return 0;
+}
 
 int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
 		 struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LINE_BYTES_MAX);
-	int64_t last = from_seq - 1;
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		struct stmt *s;
-		int r = db_prepare(d, parts[i].sql, &s, err);
-		if (r < 0)
-			return r;
-		stmt_bind_int(s, 1, from_seq > 0 ? from_seq : 1);
-		while ((r = stmt_step(s, err)) > 0) {
-			if (i == 0)
-				last = stmt_int(s, 0);
-			strbuf_clear(&b);
-			parts[i].line(s, &b);
-			r = strbuf_check(&b, "archive line", err);
-			if (r >= 0)
-				r = fn(arg, strbuf_str(&b), err);
-			if (r < 0)
-				break;
-		}
-		stmt_reset(s);
-		if (r < 0)
-			return r;
-	}
-	*ret_last = last;
-	return 0;
+	struct writer w = {.d = d, .from = from_seq > 0 ? from_seq : 1, .fn = fn, .arg = arg};
+	strbuf_init(&w.b, LINE_BYTES_MAX);
+	int r = find_end(&w, err);
+	if (r >= 0)
+		r = write_part(&w, &rows, err);
+	if (r >= 0)
+		r = write_blobs(&w, err);
+	if (r >= 0)
+		r = write_part(&w, &refs, err);
+	if (r >= 0)
+		r = write_part(&w, &keys, err);
+	if (r >= 0)
+		r = write_part(&w, &checkpoints, err);
+	strbuf_release(&w.b);
+	if (r >= 0)
+		*ret_last = w.last >= w.from ? w.last : w.from - 1;
+	return r < 0 ? r : 0;
 }
 
 int export_tables(struct db *d, struct error *err)

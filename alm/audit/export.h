@@ -14,7 +14,8 @@
 
 typedef int (*export_line_fn)(void *arg, struct str line, struct error *err);
 
-/* Rows from seq on; lines end with \n. Returns the newest seq given. */
+/* Rows from seq on; lines end with \n. Returns the newest seq given. No statement is open while fn
+ * runs: it may wait for whoever reads. */
 int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
 		 struct error *err);
 

@@ -120,7 +120,8 @@ static void seqs_release(struct seqs *s)
 	xfree(s->items);
 }
 
-/* First column of every row, at most max; the callbacks may then use the database. */
+/* First column of every row, at most max: no statement is open while a callback runs, which may
+ * use the database, and may wait for who reads what it prints. */
 static int collect(struct stmt *s, size_t max, struct seqs *ret, struct error *err)
 {
 	int r = 0;
@@ -172,23 +173,11 @@ int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void
 	       struct error *err)
 {
 	struct stmt *s;
-	struct record rec;
-	size_t max = sel->limit ? sel->limit : QUERY_ROWS_MAX, n = 0;
-	int r = select_where(d, select_row, sel, "1 ORDER BY seq", &s, err);
-	if (r < 0)
-		return r;
-	while (n < max && (r = stmt_step(s, err)) > 0) {
-		CLEANUP(obj_unrefp) struct obj *row = NULL;
-		log_record(s, &rec);
-		r = log_object(&rec, &row, err);
-		if (r >= 0)
-			r = fn(arg, 0, row, err);
-		if (r < 0)
-			break;
-		n++;
-	}
-	stmt_reset(s);
-	return r < 0 ? r : (int)n;
+	CLEANUP(seqs_release) struct seqs found = {0};
+	int r = select_where(d, "SELECT seq FROM audit ", sel, "1 ORDER BY seq", &s, err);
+	if (r >= 0)
+		r = collect(s, sel->limit ? sel->limit : QUERY_ROWS_MAX, &found, err);
+	return r < 0 ? r : give_all(d, &found, fn, arg, err);
 }
 
 /* The newest Transition of the subject; one that says Installed wins if a version is asked. */

@@ -1,7 +1,8 @@
 /*
  * query: questions to the log (specs/audit.md 10). Reads a database of audit tables: the live one,
  * read-only beside a running server, or one that export.h filled. Rows come as objects with the
- * keys of section 2; texts of one row come from row_text.h.
+ * keys of section 2; texts of one row come from row_text.h. No statement is open while a callback
+ * runs: it may wait for whoever reads what it prints.
  */
 #ifndef ALM_AUDIT_QUERY_H
 #define ALM_AUDIT_QUERY_H

@@ -1,9 +1,15 @@
 #!/bin/bash
-# The machine runs out (reliability.md rows 17, 19): of descriptors, and of room on the disk. Requests are refused, what can be
+# The machine runs out (reliability.md rows 17, 19, 24): of descriptors, and of room on the disk. Requests are refused, what can be
 # served is, and nothing that was acknowledged is lost. On a full disk nothing is written until there is room again; the log has entries of both.
 # shellcheck source=tests/e2e/lib.sh disable=SC2119
 . "$(dirname "$0")/lib.sh"
 make_map() { k create configmap "$1" "--from-literal=a=${2:-b}" -o name 2>&1; }
+ask() { # PATH [OPTION...]; kubectl would ask ten times
+	local path=$1
+	shift
+	curl -ks -H "Authorization: Bearer $(cat "$data/token")" "$@" "$(awk '$1 == "server:" { print $2 }' "$KUBECONFIG")$path"
+}
+export -f ask
 names() { k get configmaps -o name 2>&1 | grep -c "/$1"; }
 
 # --- descriptors: 200 idle clients for a process that may have 64 ---
@@ -37,17 +43,48 @@ soon "and when they have gone" 1 names few
 is "it never ended" yes "$(kill -0 "$pid" 2>/dev/null && echo yes)"
 up_stop
 
+# --- a reader that stays open: the log of SQLite grows, until it ends ---
+cat >"$dir/sit.py" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
+	db.execute("BEGIN")
+	print(db.execute("SELECT count(*) FROM objects").fetchone()[0], flush=True)
+	sys.stdin.read()
+END
+wal_mib() { echo $(($(stat -c %s "$data/alm.db-wal") >> 20)); }
+wal_is_long() { [ "$(wal_mib)" -gt "$1" ] && echo yes || echo no; }
+told() { ask '/readyz?verbose' | grep -o 'open for reading'; }
+wal_metric() { curl -s "http://$metrics/metrics" | awk '$1 == "alm_db_wal_bytes" { print ($2 > 64 * 1048576) ? "long" : "short" }'; }
+up_start
+rm -f "$dir/held"
+python3 "$dir/sit.py" "$data/alm.db" <"$dir/go" >"$dir/held" &
+sitter=$!
+exec 3>"$dir/go"
+soon "a reader has begun" yes sh -c "[ -s '$dir/held' ] && echo yes"
+head -c 1000000 /dev/zero | tr '\0' x >"$dir/text"
+printf '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"big"},"data":{"a":"%s"}}' "$(cat "$dir/text")" >"$dir/big"
+for i in $(seq 75); do
+	sed "s/\"a\":\"x/\"a\":\"$i/" "$dir/big" >"$dir/body"
+	ask "/api/v1/namespaces/default/configmaps$([ "$i" = 1 ] || echo /big)" -X "$([ "$i" = 1 ] && echo POST || echo PUT)" \
+		-H "Content-Type: application/json" -d "@$dir/body" -o "$dir/answer" || break
+done
+is "75 MB are written meanwhile" "75 yes" "$i $(wal_is_long 64)"
+soon "readiness says why the log of SQLite is long" "open for reading" told
+is "a metric, too" long "$(wal_metric)"
+has "and a line on stderr" "the database cannot be checkpointed" "$(cat "$dir/err")"
+exec 3>&-
+wait $sitter
+soon "when the reader has gone, the file is cut down" no wal_is_long 16
+soon "and the metric" short wal_metric
+up_stop
+code "the log is whole" 0 "" alm audit verify --data-dir "$data"
+
 # --- disk: a file system of its own, filled up while the server runs, at once or but for a few MiB ---
 cat >"$dir/disk.sh" <<-'END'
 	. tests/e2e/lib.sh
 	make_map() { k create configmap "$1" "--from-literal=a=${2:-b}" -o name 2>&1; }
 	entries() { alm audit query --data-dir "$data" --type System | grep -o 'DiskFull[A-Za-z]*' | xargs; }
 	ready() { ask '/readyz?verbose' | grep disk; }
-	ask() { # PATH [OPTION...]; kubectl would ask ten times
-	    local path=$1
-	    shift
-	    curl -ks -H "Authorization: Bearer $(cat "$data/token")" "$@" "$(awk '$1 == "server:" { print $2 }' "$KUBECONFIG")$path"
-	}
 	full() { curl -s "http://$metrics/metrics" | grep -E '^alm_disk_full '; }
 	mkdir "$dir/small" && mount -t tmpfs -o size=64m small "$dir/small" || exit 9
 	data=$dir/small/data

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/audit/export.h"
+#include "alm/audit/query.h"
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 #include "tests/lib/audit_log.h"
@@ -171,6 +173,53 @@ static void test_disk_watch__a_reader_that_stays_open_is_told_and_its_wal_ends(v
 	db_close(reader);
 }
 
+struct printer {
+	struct fixture *f;
+	int n;
+};
+
+/* Who reads what we print takes his time, and meanwhile others write. */
+static void while_printing(struct printer *p)
+{
+	if (p->n++ == 1)
+		fill_wal(p->f, 70);
+}
+
+static int on_line(void *arg, struct str line UNUSED, struct error *err UNUSED)
+{
+	while_printing(arg);
+	return 0;
+}
+
+static int on_row(void *arg, unsigned depth UNUSED, const struct obj *row UNUSED,
+		  struct error *err UNUSED)
+{
+	while_printing(arg);
+	return 0;
+}
+
+static void test_disk_watch__our_own_readers_hold_nothing_while_they_print(void **state)
+{
+	struct fixture *f = *state;
+	struct db_config rc = {.path = f->path, .read_only = true};
+	CLEANUP(db_closep) struct db *reader = NULL;
+	struct query_selector all = {0};
+	struct printer p = {f, 0};
+	int64_t last;
+	assert_ok(db_exec(f->db, "CREATE TABLE t(id INTEGER PRIMARY KEY, v)", &f->err), &f->err);
+	f->free_mib = 1;
+	wait_s(f, 10);
+	f->free_mib = 100; /* three entries */
+	wait_s(f, 10);
+	assert_ok(db_open(&rc, &reader, &f->err), &f->err);
+	assert_ok(export_write(reader, 1, on_line, &p, &last, &f->err), &f->err);
+	assert_true(p.n > 3 && last == 3);
+	assert_true(db_wal_bytes(f->db) < 20 << 20);
+	p.n = 0;
+	assert_int_equal(query_rows(reader, &all, on_row, &p, &f->err), 3);
+	assert_true(db_wal_bytes(f->db) < 20 << 20);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
 int main(void)
@@ -179,6 +228,7 @@ int main(void)
 		TEST(test_disk_watch__a_full_disk_has_two_entries),
 		TEST(test_disk_watch__without_room_entries_wait),
 		TEST(test_disk_watch__a_reader_that_stays_open_is_told_and_its_wal_ends),
+		TEST(test_disk_watch__our_own_readers_hold_nothing_while_they_print),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
