@@ -374,6 +374,8 @@ static int compare_tables(struct scan *v, const struct verify_options *o, struct
 			   rep->transitions, rep->statuses);
 	if (r >= 0)
 		r = verify_pruned(v->d, rep, err);
+	if (r >= 0)
+		r = verify_kept(v->d, o, rep, err);
 	return r < 0 ? r : verify_objects_compare(&v->objects, o, rep, err);
 }
 

@@ -50,6 +50,10 @@ struct verify_anchor {
 /* One live object. */
 typedef int (*verify_object_fn)(void *arg, const struct obj *o, struct error *err);
 
+/* One thing that the database keeps (kept.h), and its digest. */
+typedef int (*verify_kept_fn)(void *arg, const char *kind, const char *name, const char *digest,
+			      struct error *err);
+
 struct verify_options {
 	bool is_archive;        /* read back from a file: no triggers, tiles, heads to compare */
 	bool since_checkpoint;  /* only rows after the last checkpoint */
@@ -64,6 +68,9 @@ struct verify_options {
 	 * database; NULL: not compared. */
 	int (*each_object)(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 	void *each_object_arg;
+	/* The same of what is kept of catalogs. */
+	int (*each_kept)(void *arg, verify_kept_fn fn, void *fn_arg, struct error *err);
+	void *each_kept_arg;
 	const unsigned char *redact_key; /* of 32 bytes; needed for objects */
 	/* Instead, of a log whose objects are on another server: calls fn for every object there
 	 * that has status.transitionSeq; kind, name, uid and status suffice. */

@@ -68,6 +68,10 @@ void verify_marks_compare(struct verify_marks *m, int64_t size,
 int verify_marks_end(struct verify_marks *m, struct db *d, struct verify_report *rep,
 		     struct error *err);
 
+/* verify_kept.c */
+int verify_kept(struct db *d, const struct verify_options *o, struct verify_report *rep,
+		struct error *err);
+
 /* verify_objects.c: the live objects against what the log says of them. */
 struct verify_objects {
 	struct objects_log log;

@@ -9,6 +9,7 @@
 #include "alm/cli/audit_anchors.h"
 #include "alm/cli/audit_cmds.h"
 #include "alm/cli/term.h"
+#include "alm/controllers/catalog_store.h"
 
 /* What of the log's own folder, or of its cluster, is compared with it. */
 static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],
@@ -18,6 +19,8 @@ static void add_objects(struct cli *c, struct audit_source *s, unsigned char key
 	if (s->type != AUDIT_DATABASE)
 		return;
 	o->dir = s->dir;
+	o->each_kept = catalog_store_each;
+	o->each_kept_arg = s->db;
 	if (!audit_source_has_objects(s->db)) {
 		o->each_status = audit_source_statuses;
 		o->each_status_arg = c;
@@ -239,7 +242,8 @@ const struct cmd audit_verify = {
 	.description =
 		"Chain, tree, checkpoints and blobs; what anchors and audit.head remember; the "
 		"statuses and, beside an embedded server, all objects against what the log says of "
-		"them. Exit status: 0 intact, 1 not all could be checked, 4 altered.",
+		"them, and what is kept of catalogs. Exit status: 0 intact, 1 not all could be "
+		"checked, 4 altered.",
 	.options = verify_options,
 	.run = run_verify,
 };

@@ -308,9 +308,15 @@ static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 	struct error err = ERROR_INIT;
 	const struct sync_host h = host_of(w->m);
 	CLEANUP(strbuf_release) struct strbuf lines = STRBUF_INIT(HELM_LINES_BYTES_MAX);
-	if (s->index || !w->m->c.db ||
-	    catalog_store_load(w->m->c.db, s->name, s->source, &s->validators, &lines, &err) < 0)
+	if (s->index || !w->m->c.db)
 		return false;
+	if (catalog_store_load(w->m->c.db, w->m->c.audit, s->name, s->source, &s->validators,
+			       &lines, &err) < 0) {
+		if (err.code != E_NOTFOUND)
+			log_warn("the kept revision is not used", "catalog", s->name, "error",
+				 err.msg);
+		return false;
+	}
 	struct sync_request r = {
 		.catalog = w->catalog, .policy = w->policy, .saved = strbuf_str(&lines)};
 	if (!lines.len)
@@ -640,7 +646,7 @@ void manager_swap_index(void *arg, const char *catalog, struct catalog_index *in
 		index_free(index); /* what was learned of its archives stays */
 		return;
 	}
-	if (m->c.db && catalog_store_save(m->c.db, s->name, s->source, index->revision,
+	if (m->c.db && catalog_store_save(m->c.db, m->c.audit, s->name, s->source, index->revision,
 					  &s->validators, strbuf_str(&s->pending), &err) < 0)
 		log_warn("the revision is not kept for a restart", "catalog", s->name, "error",
 			 err.msg);
@@ -674,7 +680,7 @@ static void forget(struct manager *m, const char *name)
 	index_changes(s->index, NULL, note_change, changed);
 	map_del(m->catalogs, name);
 	catalogs_changed(m, changed);
-	if (m->c.db && catalog_store_drop(m->c.db, name, &err) < 0)
+	if (m->c.db && catalog_store_drop(m->c.db, m->c.audit, name, &err) < 0)
 		log_warn("its kept revision is not dropped", "catalog", name, "error", err.msg);
 }
 

@@ -172,4 +172,22 @@ printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Catalog\nmetadata: {name: air
 soon "it is synced" Synced synced air
 k delete catalog community bad-lying >/dev/null # both have what is installed
 is "and upgrades the app without network" "etcd" "$(app_is etcd "status.installedVersion = '0.9.6'" | sed 's/.*\///')"
+
+# --- what is kept for a restart, changed in the database ---
+up_stop
+code "what is kept is what the log says" 0 "" alm audit verify --data-dir "$data"
+python3 - "$data/alm.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	db.execute("UPDATE catalog_revision SET lines = CAST(replace(CAST(lines AS TEXT), '0.9.6', '0.9.7') AS BLOB) WHERE name = 'air'")
+	db.commit()
+END
+code "a version that somebody put there is found" 4 "what is kept of Catalog air was altered" alm audit verify --data-dir "$data"
+: >"$dir/err"
+up_start --allow-source 127.0.0.1
+kept_used() { grep -o 'msg="the kept revision is not used" catalog=air' "$dir/err"; }
+soon "and not used" 'msg="the kept revision is not used" catalog=air' kept_used
+kept_verified() { alm audit verify --data-dir "$data" >/dev/null && echo yes; }
+soon "the source is read instead, and kept" yes kept_verified
+is "as it is" Synced "$(synced air)"
 finish
