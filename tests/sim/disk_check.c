@@ -9,13 +9,6 @@
 #define TRANSACTIONS 60
 #define RANDOM_KEEPS 4
 
-/* What one case is: the operation and what it meets. */
-struct disk_case {
-	uint64_t op;
-	int mode; /* 0: none, 1: all, 2..5: random; 6..9: an error of enum disk_fault */
-	uint64_t seed;
-};
-
 static int write_one(struct db *d, int i, struct error *err)
 {
 	struct stmt *s;
@@ -84,34 +77,54 @@ static int check(const bool *acked, struct error *err)
 	return 0;
 }
 
-static int play(const struct disk_case *c, uint64_t *ret_ops, struct error *err)
+static enum disk_keep keep_of(const struct disk_case *c)
+{
+	return c->mode == 0 ? KEEP_NONE : c->mode == 1 ? KEEP_ALL : KEEP_RANDOM;
+}
+
+struct disk *disk_case_disk(const struct disk_case *c)
+{
+	struct disk *disk = disk_new(c->seed + (uint64_t)c->mode);
+	if (c->mode < 2 + RANDOM_KEEPS)
+		disk_off_at_op(disk, c->op, keep_of(c));
+	else
+		disk_fail_at_op(disk, c->op, (enum disk_fault)(c->mode - 2 - RANDOM_KEEPS));
+	return disk;
+}
+
+void disk_case_restart(struct disk *d, const struct disk_case *c)
+{
+	disk_power_off(d, DRIVE_SERVER, keep_of(c));
+	disk_power_on(d, DRIVE_SERVER);
+	disk_fail_at_op(d, 0, DISK_EIO);
+}
+
+static int play(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_ops,
+		struct error *err)
 {
 	bool acked[TRANSACTIONS] = {false};
 	struct error ignored = ERROR_INIT;
-	struct disk *disk = disk_new(c->seed + (uint64_t)c->mode);
-	enum disk_keep keep = c->mode == 0 ? KEEP_NONE : c->mode == 1 ? KEEP_ALL : KEEP_RANDOM;
-	if (c->mode < 2 + RANDOM_KEEPS)
-		disk_off_at_op(disk, c->op, keep);
-	else
-		disk_fail_at_op(disk, c->op, (enum disk_fault)(c->mode - 2 - RANDOM_KEEPS));
+	struct disk *disk = disk_case_disk(c);
 	write_all(disk, acked, &ignored);
+	*ret_before = 0;
 	*ret_ops = disk_ops(disk);
-	disk_power_off(disk, DRIVE_SERVER, keep);
-	disk_power_on(disk, DRIVE_SERVER);
-	disk_fail_at_op(disk, 0, DISK_EIO);
+	disk_case_restart(disk, c);
 	int r = check(acked, err);
 	disk_free(disk);
 	return r;
 }
 
-uint64_t disk_check(uint64_t seed)
+uint64_t disk_cases(const char *what, uint64_t seed, disk_play_fn play_one)
 {
 	struct error err = ERROR_INIT;
 	struct disk_case c = {.seed = seed};
-	uint64_t ops, ignored, n = 0, failed = play(&c, &ops, &err) < 0;
-	for (c.op = 1; c.op <= ops; c.op++) {
+	uint64_t before = 0, ops = 0, ignored, n = 0;
+	uint64_t failed = play_one(&c, &before, &ops, &err) < 0;
+	if (failed)
+		printf("not ok without a fault: %s\n", err.msg);
+	for (c.op = before + 1; c.op <= ops; c.op++) {
 		for (c.mode = 0; c.mode < 2 + RANDOM_KEEPS + 4; c.mode++, n++) {
-			if (play(&c, &ignored, &err) == 0)
+			if (play_one(&c, &ignored, &ignored, &err) == 0)
 				continue;
 			if (failed++ < 5)
 				printf("not ok operation %" PRIu64 ", mode %d, seed %" PRIu64
@@ -119,7 +132,12 @@ uint64_t disk_check(uint64_t seed)
 				       c.op, c.mode, seed, err.msg);
 		}
 	}
-	printf("# disk: %" PRIu64 " operations, %" PRIu64 " cases, %" PRIu64 " violations\n", ops,
-	       n, failed);
-	return failed;
+	printf("# %s: %" PRIu64 " operations, %" PRIu64 " cases, %" PRIu64 " violations\n", what,
+	       ops - before, n, failed);
+	return failed + (n == 0);
+}
+
+uint64_t disk_check(uint64_t seed)
+{
+	return disk_cases("disk", seed, play);
 }

@@ -7,7 +7,8 @@
  *	build/sim --scenario toy --crash-only --writes-only   at every API write
  *	build/sim --scenario toy --exhaustive --only 409      one kind of fault at every point
  *	build/sim --disk                                      power loss at every operation
- *	build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
+ *	build/sim --upgrade                                   the same, of the upgrade of a data
+ *folder build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -28,7 +29,8 @@ struct options {
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query, *only;
 	size_t n_faults;
-	bool disk, exhaustive, crash_only, writes_only, together, verbose, twice, keep_going;
+	bool disk, upgrade, exhaustive, crash_only, writes_only, together, verbose, twice,
+		keep_going;
 };
 
 struct counts {
@@ -155,7 +157,8 @@ static uint64_t run_exhaustive(struct options *o)
 static int usage(const char *why)
 {
 	fprintf(stderr,
-		"sim: %s\nusage: sim --disk | --scenario NAME [--seed N] [--runs N] [--fault F]... "
+		"sim: %s\nusage: sim --disk | --upgrade | --scenario NAME [--seed N] [--runs N] "
+		"[--fault F]... "
 		"[--exhaustive|--crash-only [--writes-only] [--every N] [--only FAULT]] "
 		"[--together] [--twice] "
 		"[--keep-going] [-v "
@@ -185,6 +188,8 @@ static int parse(int argc, char **argv, struct options *o)
 		const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : "";
 		if (strcmp(a, "--disk") == 0)
 			o->disk = true;
+		else if (strcmp(a, "--upgrade") == 0)
+			o->upgrade = true;
 		else if (strcmp(a, "--exhaustive") == 0)
 			o->exhaustive = true;
 		else if (strcmp(a, "--crash-only") == 0)
@@ -212,7 +217,7 @@ static int parse(int argc, char **argv, struct options *o)
 		else
 			return usage(a);
 	}
-	return o->scenario || o->disk ? 0 : usage("want --scenario");
+	return o->scenario || o->disk || o->upgrade ? 0 : usage("want --scenario");
 }
 
 int main(int argc, char **argv)
@@ -226,5 +231,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGSEGV, on_crash);
 	if (o.disk)
 		return disk_check(o.seed) ? 1 : 0;
+	if (o.upgrade)
+		return upgrade_check(o.seed) ? 1 : 0;
 	return (o.exhaustive ? run_exhaustive(&o) : run_seeds(&o)) ? 1 : 0;
 }

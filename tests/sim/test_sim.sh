@@ -99,5 +99,6 @@ check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scen
 check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scenario migrate --crash-only --writes-only --every "$every"
 check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
 check sim__power_loss_at_every_disk_operation --disk
+check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
 echo "1..$n"
 exit $bad
