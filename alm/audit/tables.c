@@ -112,9 +112,11 @@ static const struct tables_object *find(struct str name)
 	return NULL;
 }
 
-/* Every object that is on, or named like, a table of the log. */
+/* Every object that is on, or named like, a table of the log, and whatever else acts by itself: a
+ * trigger on another table could drop what was acknowledged. */
 static const char list[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND"
-			   " (tbl_name GLOB 'audit*' OR name GLOB 'audit*') ORDER BY name";
+			   " (tbl_name GLOB 'audit*' OR name GLOB 'audit*' OR"
+			   " type IN ('trigger', 'view')) ORDER BY name";
 
 int tables_check(struct db *d, struct error *err)
 {

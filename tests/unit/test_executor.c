@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "alm/audit/audit.h"
+#include "alm/audit/disk_watch.h"
+#include "alm/base/clock.h"
 #include "alm/controllers/executor.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -16,8 +18,10 @@
 
 struct fixture {
 	struct loop *loop;
+	int64_t free_mib;
 	struct db *db;
 	struct audit *audit;
+	struct disk_watch *disk;
 	struct transport_fake *transport;
 	struct client *client;
 	struct discovery *discovery;
@@ -58,14 +62,23 @@ static void ended(void *arg, const char *controller, const char *key, enum run_r
 	f->results[f->n_done++] = result;
 }
 
+static int64_t free_bytes(void *arg)
+{
+	const struct fixture *f = arg;
+	return f->free_mib << 20;
+}
+
 static void setup(struct fixture *f)
 {
 	struct error err = ERROR_INIT;
-	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000))};
-	struct db_config dc = {.path = ":memory:"};
+	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
+			      .free_mib = 1000};
+	struct db_config dc = {.path = ":memory:", .free_bytes = free_bytes, .free_bytes_arg = f};
 	assert_ok(db_open(&dc, &f->db, &err), &err);
 	struct audit_config ac = {.db = f->db, .loop = f->loop};
 	assert_ok(audit_open(&ac, &f->audit, &err), &err);
+	struct disk_watch_config wc = {.db = f->db, .loop = f->loop, .audit = f->audit};
+	f->disk = disk_watch_new(&wc);
 	f->transport = transport_fake_new(f->loop);
 	f->client = client_new(f->loop, transport_fake_transport(f->transport));
 	f->discovery = discovery_new(f->client);
@@ -76,6 +89,7 @@ static void setup(struct fixture *f)
 		.discovery = f->discovery,
 		.audit = f->audit,
 		.db = f->db,
+		.disk = f->disk,
 		.stash = f->stash,
 		.same_process = true,
 		.host = {.render = host_render, .fetch = host_fetch, .arg = f},
@@ -90,6 +104,7 @@ static void teardown(struct fixture *f)
 	discovery_free(f->discovery);
 	client_free(f->client);
 	transport_fake_free(f->transport);
+	disk_watch_free(f->disk);
 	audit_close(f->audit);
 	db_close(f->db);
 	loop_free(f->loop);
@@ -232,6 +247,25 @@ static void test_executor__items_of_one_object_stay_as_they_are(void **state)
 	teardown(&f);
 }
 
+static void test_executor__on_a_full_disk_everything_waits(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.free_mib = 10;
+	start(&f, 0);
+	loop_fake_run(f.loop, NS_PER_MIN);
+	assert_int_equal(f.n_fetches, 0);
+	assert_int_equal(f.n_done, 0);
+	f.free_mib = 100;
+	loop_fake_run(f.loop, NS_PER_MIN);
+	assert_int_equal(f.n_fetches, 1);
+	assert_int_equal(f.n_calls, 1);
+	finish_first(&f, NULL);
+	assert_int_equal(f.results[0], RUN_CHANGED);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_executor__a_full_sandbox_is_no_failure_of_the_chart),
 		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
 		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
+		cmocka_unit_test(test_executor__on_a_full_disk_everything_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,20 @@ static void test_overview__nothing_is_declared(void **state)
 	expect(NONE, NONE, NONE, "No app is declared: `kubectl create -f` an AppType.\n");
 }
 
+static void test_overview__what_the_server_suffers_from_comes_first(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	const struct overview_input in = {.server = "its disk is full"};
+	const struct obj *o = obj_keep(a, overview_new(&in, a));
+	overview_print(o, a, &b);
+	assert_string_equal(b.buf,
+			    "server: its disk is full\n\nNo app is declared: `kubectl create "
+			    "-f` an AppType.\n");
+	assert_string_equal(obj_str(o, "server"), "its disk is full");
+}
+
 static void test_overview__all_is_well(void **state)
 {
 	(void)state;
@@ -218,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overview__nothing_is_declared),
+		cmocka_unit_test(test_overview__what_the_server_suffers_from_comes_first),
 		cmocka_unit_test(test_overview__all_is_well),
 		cmocka_unit_test(test_overview__a_person_is_asked),
 		cmocka_unit_test(test_overview__work_goes_on_by_itself),
