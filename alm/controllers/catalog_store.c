@@ -115,22 +115,17 @@ static int check(struct db *d, const char *name, const struct str *columns, stru
 			 name, seq, columns ? "altered" : "removed");
 }
 
-static int read_row(struct db *d, const char *name, struct stmt **ret, struct error *err)
-{
-	if (make_table(d, err) < 0 ||
-	    db_prepare(d, "SELECT " COLUMNS " FROM catalog_revision WHERE name = ?", ret, err) < 0)
-		return -err->code;
-	stmt_bind_cstr(*ret, 1, name);
-	return stmt_step(*ret, err);
-}
-
 int catalog_store_load(struct db *d, struct audit *a, const char *name, const char *source,
 		       struct sync_validators *ret_validators, struct strbuf *ret_lines,
 		       struct error *err)
 {
 	struct stmt *s;
 	struct str columns[N_COLUMNS] = {0};
-	int r = read_row(d, name, &s, err);
+	if (make_table(d, err) < 0 ||
+	    db_prepare(d, "SELECT " COLUMNS " FROM catalog_revision WHERE name = ?", &s, err) < 0)
+		return -err->code;
+	stmt_bind_cstr(s, 1, name);
+	int r = stmt_step(s, err);
 	if (r < 0)
 		return r;
 	bool found = r > 0;
