@@ -137,7 +137,7 @@ static bool waives(const struct gate *g, const struct gate_waiver *w, const stru
 	if (strcmp(w->rule, item->f.rule) != 0 || strcmp(w->resource, item->f.resource) != 0)
 		return false;
 	if (item->rule->waivable == WAIVE_PATH)
-		return cstr_eq(w->path, item->f.path);
+		return cstr_eq(w->path ? w->path : "", item->f.path);
 	return !w->path || !*w->path || strcmp(w->path, item->f.path) == 0;
 }
 
@@ -160,6 +160,22 @@ static void apply_waivers(struct gate *g)
 			g->unused[g->n_unused++] = k;
 }
 
+/* Of all that the version's going refuses; written through still, it needs the writers changed,
+ * too. */
+static void set_migration(struct gate *g, const struct gate_version *v)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		struct gate_item *item = &g->items[i];
+		bool goes =
+			i == v->use_item || (cstr_eq(item->version, v->name) &&
+					     strcmp(item->rule->name, "StoredVersionRemoved") == 0);
+		if (goes)
+			item->f.remedy = item->f.command =
+				arena_fmt(g->arena, "alm crd migrate %s --to %s", g->crd,
+					  v->usage.next_version);
+	}
+}
+
 static void decide_usage(struct gate *g)
 {
 	for (size_t i = 0; i < g->n_versions; i++) {
@@ -176,8 +192,7 @@ static void decide_usage(struct gate *g)
 		if (!g->offline && usage_is_migrated(&v->usage))
 			f->outcome = FINDING_WARN;
 		if (v->usage.next_version)
-			f->remedy = arena_fmt(g->arena, "alm crd migrate %s --to %s", g->crd,
-					      v->usage.next_version);
+			set_migration(g, v);
 	}
 }
 
@@ -239,6 +254,11 @@ const struct gate_finding *gate_finding(const struct gate *g, size_t i)
 enum finding_outcome gate_outcome(const struct gate *g)
 {
 	return g->outcome;
+}
+
+enum gate_waivable gate_waivable(const struct gate *g, const struct gate_finding *f)
+{
+	return g->omitted ? WAIVE_NEVER : gate_rule(f->rule)->waivable;
 }
 
 size_t gate_objects_seen(const struct gate *g)

@@ -40,6 +40,7 @@ struct gate_finding {
 	const char *before, *after; /* as texts; "" for absent */
 	const char *note; /* what else is worth knowing: writers, the other version; or "" */
 	const char *remedy;
+	const char *command;          /* a migration that lifts it; NULL: there is none */
 	enum finding_outcome outcome; /* final after gate_finish(); FINDING_ALLOW if waived */
 	bool waived;
 	bool narrow;                          /* the outcome came from the live objects */
@@ -92,6 +93,11 @@ enum finding_outcome gate_outcome(const struct gate *g);
 size_t gate_objects_seen(const struct gate *g);
 /* Waivers that matched nothing or are expired: indexes into the input. */
 size_t gate_unused_waivers(const struct gate *g, const size_t **ret);
+
+/* How a waiver lifts it: by rule and resource, or by the path too; never, too, while more was found
+ * than is looked at. */
+enum gate_waivable { WAIVE_NEVER, WAIVE_RESOURCE, WAIVE_PATH };
+enum gate_waivable gate_waivable(const struct gate *g, const struct gate_finding *f);
 
 const char *finding_outcome_name(const struct gate_finding *f); /* allow, warn, refuse, waived */
 /* RULE plural.group/version path: old -> new; N of M objects affected (a/b, c/d); remedy */

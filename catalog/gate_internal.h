@@ -6,8 +6,6 @@
 #include "catalog/gate.h"
 #include "catalog/usage.h"
 
-enum gate_waivable { WAIVE_NEVER, WAIVE_RESOURCE, WAIVE_PATH };
-
 struct gate_rule {
 	const char *name;
 	enum gate_waivable waivable;

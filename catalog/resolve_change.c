@@ -108,12 +108,7 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 	struct resolve_change *x = blank(CHANGE_WAIVE, app, c->subject, a);
 	x->command = arena_fmt(a, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", app,
 			       c->version, c->subject);
-	x->note = "clients of that version break";
-	x->kubectl = patch(a, app,
-			   arena_fmt(a,
-				     "\"upgrade\":{\"waivers\":[{\"rule\":\"ResourceDropped\","
-				     "\"resource\":\"%s\",\"reason\":\"TEXT\"}]}",
-				     c->subject));
+	x->note = RELAX_WAIVE_NOTE;
 	return x;
 }
 

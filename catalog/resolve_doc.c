@@ -26,12 +26,9 @@ static void set_way_out(const struct resolve_input *in, const struct candidate *
 {
 	struct relaxation x;
 	resolve_relax(in, c->version, a, &x);
-	const char *kubectl[RELAX_CHANGES_MAX];
-	size_t n_kubectl = 0, n_steps;
+	size_t n_kubectl, n_steps;
 	const char *const *steps = resolve_steps(&x, a, &n_steps);
-	for (size_t i = 0; i < x.n; i++)
-		if (x.changes[i]->kubectl)
-			kubectl[n_kubectl++] = x.changes[i]->kubectl;
+	const char *const *kubectl = resolve_kubectl(in, &x, a, &n_kubectl);
 	set_list(o, "steps", steps, n_steps);
 	set_list(o, "kubectl", kubectl, n_kubectl);
 	if (x.stuck)

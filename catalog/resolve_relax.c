@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "catalog/resolve_internal.h"
+#include "catalog/waivers.h"
 
 struct attempt {
 	const struct resolve_input *in;
@@ -107,6 +109,18 @@ static void reduce(struct attempt *t)
 	}
 }
 
+/* All waivers are one change of the app. */
+static size_t n_told(const struct attempt *t)
+{
+	size_t n = 0, n_waivers = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		bool waiver = t->changes[i]->type == CHANGE_WAIVE;
+		n += !waiver || !n_waivers;
+		n_waivers += waiver;
+	}
+	return n;
+}
+
 void resolve_relax(const struct resolve_input *in, const char *version, struct arena *a,
 		   struct relaxation *ret)
 {
@@ -127,17 +141,32 @@ void resolve_relax(const struct resolve_input *in, const char *version, struct a
 		c = judge(&t, &r, t.changes, t.n);
 	}
 	reduce(&t);
-	if (t.n > RELAX_CHANGES_MAX) {
-		ret->stuck = arena_fmt(a, "it would take %zu changes", t.n);
+	size_t n = n_told(&t);
+	if (n > RELAX_CHANGES_MAX) {
+		ret->stuck = arena_fmt(a, "it would take %zu changes", n);
 		return;
 	}
 	ret->n = t.n;
 	ret->changes = arena_memdup(a, t.changes, t.n * sizeof(*t.changes));
 }
 
+/* --- words --- */
+
+static const char *waive_step(const struct relaxation *x, const char *app, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "alm upgrade %s --to %s", app, x->candidate.version);
+	for (size_t i = 0; i < x->n; i++)
+		if (x->changes[i]->type == CHANGE_WAIVE)
+			strbuf_addf(&b, " --accept-dropped %s", x->changes[i]->value);
+	strbuf_addf(&b, " --reason TEXT # %s", RELAX_WAIVE_NOTE);
+	return arena_strdup(a, b.buf);
+}
+
 const char *const *resolve_steps(const struct relaxation *x, struct arena *a, size_t *ret_n)
 {
 	size_t max = x->n, n = 0;
+	bool waived = false;
 	for (size_t i = 0; i < x->n; i++)
 		for (const char *const *s = x->changes[i]->steps; s && *s; s++)
 			max++;
@@ -146,10 +175,70 @@ const char *const *resolve_steps(const struct relaxation *x, struct arena *a, si
 		const struct resolve_change *c = x->changes[i];
 		for (const char *const *s = c->steps; s && *s; s++)
 			steps[n++] = *s;
-		if (!c->steps)
+		if (c->steps || (c->type == CHANGE_WAIVE && waived))
+			continue;
+		if (c->type == CHANGE_WAIVE)
+			steps[n++] = waive_step(x, c->app, a);
+		else
 			steps[n++] =
 				c->note ? arena_fmt(a, "%s # %s", c->command, c->note) : c->command;
+		waived |= c->type == CHANGE_WAIVE;
 	}
 	*ret_n = n;
 	return steps;
+}
+
+/* A merge patch replaces the list: those that are there stay. */
+static struct obj *old_waivers(const struct resolve_input *in)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < in->n_waivers; i++) {
+		const struct resolve_waiver *w = &in->waivers[i];
+		char expires[CLOCK_TEXT_MAX];
+		struct obj *o = obj_map();
+		obj_set_str(o, "rule", w->rule);
+		obj_set_str(o, "resource", w->resource);
+		obj_set_str(o, "path", w->path);
+		obj_set_str(o, "reason", w->reason);
+		clock_format(w->expires_ns, CLOCK_SECONDS, expires);
+		if (w->expires_ns)
+			obj_set_str(o, "expires", expires);
+		obj_append(list, o);
+	}
+	return list;
+}
+
+static const char *waive_kubectl(const struct resolve_input *in, const struct relaxation *x,
+				 const char *app, struct arena *a)
+{
+	CLEANUP(obj_unrefp) struct obj *old = old_waivers(in), *added = obj_list();
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->changes[i]->type != CHANGE_WAIVE)
+			continue;
+		struct obj *w = obj_map();
+		obj_set_str(w, "rule", "ResourceDropped");
+		obj_set_str(w, "resource", x->changes[i]->value);
+		obj_set_str(w, "reason", "TEXT");
+		obj_append(added, w);
+	}
+	CLEANUP(obj_unrefp) struct obj *all = waivers_join(old, added);
+	return waivers_command(app, all, a);
+}
+
+const char *const *resolve_kubectl(const struct resolve_input *in, const struct relaxation *x,
+				   struct arena *a, size_t *ret_n)
+{
+	const char **lines = ARENA_ARRAY(a, const char *, x->n + 1);
+	bool waived = false;
+	size_t n = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct resolve_change *c = x->changes[i];
+		if (c->type == CHANGE_WAIVE && !waived)
+			lines[n++] = waive_kubectl(in, x, c->app, a);
+		else if (c->type != CHANGE_WAIVE && c->kubectl)
+			lines[n++] = c->kubectl;
+		waived |= c->type == CHANGE_WAIVE;
+	}
+	*ret_n = n;
+	return lines;
 }

@@ -10,7 +10,8 @@
 
 #include "catalog/resolve.h"
 
-#define RELAX_CHANGES_MAX 3  /* more are not told: nobody should do that */
+#define RELAX_CHANGES_MAX 3 /* more are not told: nobody should do that; waivers count as one */
+#define RELAX_WAIVE_NOTE  "clients of that version break"
 #define RELAX_TRIED_MAX   64 /* before what is not needed is left out */
 
 enum resolve_change_type {
@@ -36,7 +37,8 @@ struct resolve_change {
 	const char *value;   /* version, range, channel, resource, CRD */
 	const char *command; /* what does it: alm, else kubectl */
 	const char *note;    /* what that means, or NULL; what comes first stands behind "; " */
-	const char *kubectl; /* the same with kubectl alone, or NULL */
+	const char
+		*kubectl; /* the same with kubectl alone, or NULL; of waivers: resolve_kubectl() */
 	const char *const *steps; /* CHANGE_GATE: several lines instead of command and note */
 };
 
@@ -53,6 +55,10 @@ void resolve_relax(const struct resolve_input *in, const char *version, struct a
 		   struct relaxation *ret);
 /* status.steps: "alm crd migrate X --to v2 # rewrites 1 object; first ...". */
 const char *const *resolve_steps(const struct relaxation *x, struct arena *a, size_t *ret_n);
+
+/* status.kubectl: the same with kubectl alone, as far as it can be said so. */
+const char *const *resolve_kubectl(const struct resolve_input *in, const struct relaxation *x,
+				   struct arena *a, size_t *ret_n);
 
 /* The input with the changes made. */
 const struct resolve_input *resolve_changed(const struct resolve_input *in,

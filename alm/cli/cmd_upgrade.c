@@ -7,17 +7,20 @@
 #include "alm/controllers/asks.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "catalog/waivers.h"
 
-static struct obj *waivers_with(const struct cli *c, const struct app_session *a,
-				const char *resource)
+static struct obj *waivers_with(const struct cli *c, const struct app_session *a)
 {
-	const struct obj *old = obj_path(a->app, "spec.upgrade.waivers");
-	struct obj *list = obj_copy_list(old), *w = obj_map();
-	obj_set_str(w, "rule", "ResourceDropped");
-	obj_set_str(w, "resource", resource);
-	obj_set_str(w, "reason", cli_value(c, "reason"));
-	obj_append(list, w);
-	return list;
+	CLEANUP(obj_unrefp) struct obj *added = obj_list();
+	const char *resource;
+	for (size_t i = 0; (resource = cli_value_at(c, "accept-dropped", i)); i++) {
+		struct obj *w = obj_map();
+		obj_set_str(w, "rule", "ResourceDropped");
+		obj_set_str(w, "resource", resource);
+		obj_set_str(w, "reason", cli_value(c, "reason"));
+		obj_append(added, w);
+	}
+	return waivers_join(obj_path(a->app, "spec.upgrade.waivers"), added);
 }
 
 /* For the audit log: why, and that it belongs to this very change. */
@@ -38,7 +41,7 @@ static int ask_for(struct cli *c, struct app_session *a, const char *version, st
 	obj_set_path(patch, "spec.upgrade", obj_map());
 	obj_set_path(patch, "spec.upgrade.to", obj_string(version));
 	if (accept)
-		obj_set_path(patch, "spec.upgrade.waivers", waivers_with(c, a, accept));
+		obj_set_path(patch, "spec.upgrade.waivers", waivers_with(c, a));
 	struct obj *annotations = obj_map();
 	if (cli_flag(c, "retry"))
 		obj_set_str(annotations, ANNOTATION_RETRY, version);
@@ -157,7 +160,8 @@ static int rollback_run(struct cli *c, struct error *err)
 static const struct cmd_option upgrade_options[] = {
 	{"to", "VERSION", "the version to install (required)", 0},
 	{"accept-dropped", "RESOURCE",
-	 "waive ResourceDropped for plural.group/version; never a stored one", 0},
+	 "waive ResourceDropped for plural.group/version; never a stored one; may be given again",
+	 0},
 	{"retry", NULL, "try a version again that failed before", 0},
 	{"reason", "TEXT", "why; kept in the audit log", 0},
 	{0},

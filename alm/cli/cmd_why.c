@@ -3,21 +3,25 @@
 #include <stdio.h>
 
 #include "alm/base/visible.h"
+#include "alm/cli/app_session.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/offline_view.h"
 #include "alm/cli/term.h"
 #include "alm/cli/why_source.h"
 #include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
 #include "catalog/resolve_doc.h"
+#include "catalog/waivers.h"
 
 #define TEXT_BYTES_MAX ((size_t)16 << 20)
 
-static int check_output(const struct cli *c, struct error *err)
+static int check_output(const struct cli *c, const char *more, struct error *err)
 {
 	const char *output = cli_value(c, "output");
-	if (!output || cstr_eq(output, "json") || cstr_eq(output, "wide"))
+	if (!output || cstr_eq(output, "json") || cstr_eq(output, "wide") || cstr_eq(output, more))
 		return 0;
-	return error_set(err, E_USAGE, "-o %s: want json or wide", output);
+	return error_set(err, E_USAGE, "-o %s: want json%s%s or wide", output, more ? ", " : "",
+			 more ? more : "");
 }
 
 static bool is_output(const struct cli *c, const char *format)
@@ -37,7 +41,7 @@ static int why_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct why_facts f;
-	if (check_output(c, err) < 0 || why_facts_read(c, c->args[0], NULL, &f, err) < 0)
+	if (check_output(c, NULL, err) < 0 || why_facts_read(c, c->args[0], NULL, &f, err) < 0)
 		return -err->code;
 	if (is_output(c, "json")) {
 		json_print_pretty(obj_get(f.apptype, "status"), 4, &b);
@@ -68,12 +72,49 @@ static int no_candidate(const struct why_facts *f, const char *app, const char *
 			 version, app);
 }
 
+/* A patch and nothing else: the merge of what the app has with what the gate's refusals need. */
+static int print_waivers(struct cli *c, const char *app, const char *version, struct error *err)
+{
+	struct app_session a;
+	if (cli_flag(c, "offline") || cli_value(c, "at"))
+		return error_set(err, E_USAGE,
+				 "-o yaml: the waivers are those of the live objects; leave out "
+				 "--at and --offline");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	int r = app_session_open(c, app, &a, err);
+	const struct obj *s = r < 0 ? NULL : app_session_strategy(c, &a, version);
+	const struct obj *added = obj_path(s, "status.plan.waivers");
+	if (r >= 0 && !obj_len(added))
+		r = error_set(err, E_REFUSED,
+			      "no waivers of spec.upgrade.waivers would lift what keeps %s %s from "
+			      "being installed; `alm why-not %s %s` tells the steps",
+			      app, version, app, version);
+	if (r >= 0) {
+		CLEANUP(obj_unrefp) struct obj *all =
+			waivers_join(obj_path(a.app, "spec.upgrade.waivers"), added);
+		CLEANUP(obj_unrefp) struct obj *patch = waivers_patch(all);
+		visible_addf(&b,
+			     "# alm why-not %s %s -o yaml | kubectl patch apptype %s "
+			     "--type=merge --patch-file=/dev/stdin\n",
+			     app, version, app);
+		yaml_print(patch, &b);
+		(void)term_data(strbuf_str(&b));
+		c->exit_code = error_exit(E_REFUSED);
+	}
+	app_session_release(&a);
+	return r;
+}
+
 static int why_not_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct why_facts f;
 	const char *app = c->args[0], *version = c->args[1];
-	if (check_output(c, err) < 0 || why_facts_read(c, app, version, &f, err) < 0)
+	if (check_output(c, "yaml", err) < 0)
+		return -err->code;
+	if (is_output(c, "yaml"))
+		return print_waivers(c, app, version, err);
+	if (why_facts_read(c, app, version, &f, err) < 0)
 		return -err->code;
 	const struct obj *o = resolve_doc_candidate(f.apptype, version);
 	if (!o)
@@ -111,7 +152,10 @@ static const struct cmd_option why_options[] = {
 };
 
 static const struct cmd_option why_not_options[] = {
-	{"output", "FORMAT", "json: the facts; wide: with kubectl, and other ways out", 'o'},
+	{"output", "FORMAT",
+	 "json: the facts; wide: with kubectl, and other ways out; yaml: a patch of the app with "
+	 "every waiver that the refusals of the CRD gate need",
+	 'o'},
 	SOURCES,
 	{0},
 };
@@ -132,10 +176,14 @@ const struct cmd cmd_why = {
 
 const struct cmd cmd_why_not = {
 	.name = "why-not",
-	.usage = "alm why-not APP VERSION [-o json|wide] [--at SEQ | --offline --catalog SOURCE]",
+	.usage = "alm why-not APP VERSION [-o json|wide|yaml] [--at SEQ | --offline --catalog "
+		 "SOURCE]",
 	.summary = "tell what keeps a version from being installed, and the steps that lift it",
 	.description =
 		"Exit status 0: it is installable; 3: it is not; 1: there is no such version.",
+	.examples = "alm why-not etcd 1.0.0\n"
+		    "alm why-not etcd 1.0.0 -o yaml >waivers.yaml   # look, give reasons, then:\n"
+		    "kubectl patch apptype etcd --type=merge --patch-file=waivers.yaml",
 	.options = why_not_options,
 	.args = {2, 2},
 	.run = why_not_run,

@@ -11,6 +11,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate_report.h"
+#include "catalog/waivers.h"
 #include "crds/marks.h"
 
 #define REQUEST_BYTES_MAX ((size_t)16 << 20)
@@ -139,6 +140,34 @@ static struct obj *findings_of(const struct gate *gate, size_t *ret_omitted)
 	return list;
 }
 
+/* What waivers.h asks for: all of them, where the list of findings has the first only. */
+static struct obj *refusals_of(const struct gate *gate, size_t *ret_omitted)
+{
+	struct obj *list = obj_list();
+	*ret_omitted = 0;
+	for (size_t i = 0; i < gate_count(gate); i++) {
+		const struct gate_finding *f = gate_finding(gate, i);
+		enum gate_waivable by = gate_waivable(gate, f);
+		if (f->outcome != FINDING_REFUSE)
+			continue;
+		if (obj_len(list) == WAIVERS_MAX) {
+			++*ret_omitted;
+			continue;
+		}
+		struct obj *o = obj_map();
+		obj_set_str(o, "rule", f->rule);
+		obj_set_str(o, "resource", f->resource);
+		obj_set_str(o, "path", by == WAIVE_RESOURCE ? NULL : f->path);
+		obj_set_int(o, "affected", (int64_t)f->n_affected);
+		obj_set_int(o, "seen", (int64_t)gate_objects_seen(gate));
+		obj_set_str(o, "remedy", *f->remedy ? f->remedy : NULL);
+		obj_set_bool(o, "waivable", by != WAIVE_NEVER);
+		obj_set_str(o, "command", f->command);
+		obj_append(list, o);
+	}
+	return list;
+}
+
 /* It came to be since the plan was made, and is somebody else's. */
 static bool is_taken(const struct live_gate *g)
 {
@@ -149,8 +178,9 @@ static bool is_taken(const struct live_gate *g)
 
 static struct obj *value_of(const struct live_gate *g)
 {
-	size_t omitted;
+	size_t omitted, unlisted;
 	struct obj *o = obj_map(), *findings = findings_of(g->gate, &omitted);
+	struct obj *refusals = refusals_of(g->gate, &unlisted);
 	int64_t took_ns = loop_mono(g->c.loop) - g->started_ns;
 	obj_set_str(o, "crd", meta_name(g->planned));
 	obj_set_str(o, "inputs", obj_str(g->request, "inputs"));
@@ -160,6 +190,8 @@ static struct obj *value_of(const struct live_gate *g)
 		obj_set_str(o, "text", obj_str(obj_at(findings, 0), "message"));
 	obj_set(o, "findings", findings);
 	obj_set_int(o, "omitted", (int64_t)omitted);
+	obj_set(o, "refusals", refusals);
+	obj_set_int(o, "refusalsOmitted", (int64_t)unlisted);
 	obj_set(o, "unusedWaivers", unused_waivers(g));
 	obj_set_int(o, "objects", (int64_t)gate_objects_seen(g->gate));
 	obj_set_str(o, "resourceVersion", meta_resource_version(g->before));
@@ -221,6 +253,7 @@ static struct obj *unreadable(const struct live_gate *g, const struct error *err
 	obj_set_str(o, "text", obj_str(f, "message"));
 	obj_append(list, f);
 	obj_set(o, "findings", list);
+	obj_set(o, "refusals", obj_copy(list)); /* no waiver covers what nobody can read */
 	obj_set_str(o, "resourceVersion", meta_resource_version(g->before));
 	return o;
 }

@@ -29,6 +29,7 @@ struct strategy_pass {
 	bool refetch;                 /* it failed before */
 	struct install_plan *install;
 	const struct obj *findings;     /* of the gate; status.plan shows the weightiest */
+	const struct obj *waivers;      /* that would lift what the gate refuses; NULL: none */
 	int64_t n_unlisted;             /* findings that the gate itself has only counted */
 	const struct obj *judged;       /* [{crd, digest}]: each definition, and what was found */
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
@@ -126,7 +127,7 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err);
 /* The gate warns of something that no waiver covers. */
 bool strategy_has_warnings(const struct strategy_pass *s);
-/* findings, findingsOmitted and judged of status.plan. */
+/* findings, findingsOmitted, judged and waivers of status.plan. */
 void strategy_set_findings(const struct strategy_pass *s, struct obj *plan);
 /* Back to Pending if the gate's newest outcome is not the one the plan was made with. */
 bool strategy_gate_voids(struct strategy_pass *s);

@@ -11,11 +11,11 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/usage.h"
+#include "catalog/waivers.h"
 
-#define RECHECK_MIN_NS   (2 * NS_PER_S)
-#define RECHECK_MAX_NS   NS_PER_MIN
-#define RECHECK_FACTOR   10 /* times what the last check took */
-#define STEPS_LISTED_MAX 20
+#define RECHECK_MIN_NS (2 * NS_PER_S)
+#define RECHECK_MAX_NS NS_PER_MIN
+#define RECHECK_FACTOR 10 /* times what the last check took */
 /* Of all definitions, in status.plan; the log has every one. */
 #define FINDINGS_LISTED_MAX 100
 #define FINDINGS_BYTES_MAX  ((size_t)64 << 10)
@@ -179,6 +179,16 @@ static void add_findings(struct obj *list, struct obj *keys, const struct outcom
 	}
 }
 
+/* Returns how many of them are only counted. */
+static int64_t add_refusals(struct obj *list, const struct outcome *o)
+{
+	const struct obj *found = obj_get(o->value, "refusals");
+	size_t i = 0;
+	for (; i < obj_len(found) && obj_len(list) < WAIVERS_MAX; i++)
+		obj_append(list, obj_ref(obj_at(found, i)));
+	return obj_i64(o->value, "refusalsOmitted", 0) + (int64_t)(obj_len(found) - i);
+}
+
 static struct obj *judgement(const char *crd, const char *digest)
 {
 	struct obj *o = obj_map();
@@ -218,6 +228,8 @@ void strategy_set_findings(const struct strategy_pass *s, struct obj *plan)
 		obj_set_int(plan, "findingsOmitted", omitted);
 	if (obj_len(s->judged))
 		obj_set(plan, "judged", obj_ref(s->judged));
+	if (obj_len(s->waivers))
+		obj_set(plan, "waivers", obj_ref(s->waivers));
 	obj_unref(list);
 }
 
@@ -250,19 +262,15 @@ static void findings_row(struct strategy_pass *s, const char *verdict, const cha
 	x->advances = false;
 }
 
-static void add_remedies(struct strategy_pass *s)
+/* One command for all of them, whatever definition they are about. */
+static void add_remedies(struct strategy_pass *s, const struct obj *refusals, size_t n_unlisted)
 {
-	for (size_t i = 0; i < obj_len(s->findings); i++) {
-		const struct obj *f = obj_at(s->findings, i);
-		if (!cstr_eq(obj_str(f, "outcome"), "refuse") ||
-		    obj_len(s->steps) >= STEPS_LISTED_MAX)
-			continue;
-		const char *remedy = obj_str(f, "remedy"), *path = obj_str(f, "path");
-		if (remedy && *remedy)
-			obj_append(s->steps, obj_stringf("%s # %s %s%s%s", remedy,
-							 obj_str(f, "rule"), obj_str(f, "resource"),
-							 path ? " " : "", path ? path : ""));
-	}
+	const struct waivers_input in = {.app = s->app->name,
+					 .version = s->ref->version,
+					 .old = obj_path(s->app->o, "spec.upgrade.waivers"),
+					 .refusals = refusals,
+					 .n_unlisted = n_unlisted};
+	s->waivers = obj_keep(s->v->a, waivers_steps(&in, s->v->a, s->steps));
 }
 
 static bool has_outcome(const struct strategy_pass *s, const char *outcome)
@@ -283,7 +291,6 @@ static void conclude(struct strategy_pass *s, const char *refusal, const char *u
 	const char *text = refusal;
 	if (refusal) {
 		s->digest = NULL;
-		add_remedies(s);
 		findings_row(s, "deny", text);
 		strategy_enter(s, PHASE_BLOCKED, "CRDCompatible", "CRDIncompatible", text);
 		return;
@@ -313,8 +320,8 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	if (!strategy_is_planning(s))
 		return STEP_CONTINUE;
 	struct obj *findings = obj_keep(v->a, obj_list()), *keys = obj_keep(v->a, obj_list());
-	struct obj *judged = obj_keep(v->a, obj_list());
-	int64_t n_unlisted = 0;
+	struct obj *judged = obj_keep(v->a, obj_list()), *refusals = obj_keep(v->a, obj_list());
+	int64_t n_unlisted = 0, n_refused_unlisted = 0;
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
 		if (!is_to_write(s, e))
@@ -325,6 +332,7 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 			continue;
 		add_findings(findings, keys, o);
 		n_unlisted += obj_i64(o->value, "omitted", 0);
+		n_refused_unlisted += add_refusals(refusals, o);
 		obj_append(judged,
 			   judgement(e->name, live_gate_key(obj_get(o->value, "findings"), v->a)));
 		unused = unused_text(o, unused, v->a);
@@ -342,6 +350,8 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	s->finding_keys = keys;
 	s->judged = judged;
 	s->n_unlisted = n_unlisted;
+	if (refusal)
+		add_remedies(s, refusals, (size_t)n_refused_unlisted);
 	conclude(s, refusal, unused);
 	if (refusal)
 		return STEP_CONTINUE;

@@ -606,7 +606,7 @@ static void test_resolve_random__relaxations_are_irreducible(void **state)
 			judge_with(&w, version, x.changes, x.n, &works);
 			assert_true(works);
 			for (size_t skip = 0; skip < x.n; skip++) {
-				const struct resolve_change *rest[RELAX_CHANGES_MAX] = {NULL};
+				const struct resolve_change *rest[RELAX_TRIED_MAX] = {NULL};
 				size_t n = 0;
 				for (size_t i = 0; i < x.n; i++)
 					if (i != skip)
