@@ -143,6 +143,13 @@ static const char *catalog_names(const struct resolve_input *in, struct arena *a
 	return *names ? names : "none";
 }
 
+static bool has_package(const struct catalog_index *x, const char *package)
+{
+	size_t n;
+	index_package(x, package, &n);
+	return n > 0;
+}
+
 static struct choice choose(const struct resolve_input *in, struct arena *a, struct resolution *ret)
 {
 	struct choice c = {.package = in->package ? in->package : in->installed_package};
@@ -150,8 +157,10 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 		c.package = find_package(in, a, ret);
 	if (!c.package && !ret->reason) {
 		ret->reason = "NoPackage";
-		ret->message = arena_fmt(a, "no package installs %s (asked: %s)", in->self_ref,
-					 catalog_names(in, a));
+		ret->message = arena_fmt(a,
+					 "no package installs %s (asked: %s); spec.package names "
+					 "one of theirs",
+					 in->self_ref, catalog_names(in, a));
 	}
 	if (!c.package)
 		return c;
@@ -165,6 +174,14 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 		ret->message =
 			arena_fmt(a, "package %s is in no catalog that was read (asked: %s)",
 				  c.package, in->catalog ? in->catalog : catalog_names(in, a));
+	}
+	if (c.index && !ret->reason && !in->installed_version && !in->n_manual &&
+	    !has_package(c.index, c.package)) {
+		ret->reason = "NoPackage";
+		ret->message = arena_fmt(a,
+					 "catalog %s has no package %s; spec.package names one of "
+					 "its status.packageNames",
+					 c.index->name, c.package);
 	}
 	return c;
 }

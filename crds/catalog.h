@@ -4,6 +4,8 @@
 
 #include "alm/obj/decode.h"
 
+#define CATALOG_NAMES_MAX 1000 /* of status.packageNames */
+
 struct catalog {
 	const char *name;
 	const char *url;                            /* dir:// file:// https:// oci:// */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,15 @@ static struct file_info info_of(const struct stat *st)
 		.device = (uint64_t)st->st_dev,
 		.inode = (uint64_t)st->st_ino,
 	};
+}
+
+int file_absolute(const char *path, struct strbuf *b, struct error *err)
+{
+	char real[PATH_MAX];
+	if (!realpath(path, real))
+		return fail(err, path);
+	strbuf_adds(b, real);
+	return strbuf_check(b, path, err);
 }
 
 int file_info(const char *path, struct file_info *ret, struct error *err)

@@ -1,13 +1,18 @@
 /* `alm catalog list|show|add`: what is in a source of chart archives; a Catalog made of one. */
 #include <string.h>
 
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
 #include "alm/cli/catalog_source.h"
 #include "alm/cli/cli.h"
 #include "alm/cli/cmd_catalog.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/install_wait.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
+
+#define ADD_WAIT_NS NS_PER_MIN
 
 static void print_version(const struct package_version *p)
 {
@@ -103,43 +108,111 @@ static const struct cmd cmd_show = {
 	.args = {2, 2},
 	.run = show_run,
 };
-static int add_run(struct cli *c, struct error *err)
+/* --- add --- */
+
+/* A folder or archive of this machine without "dir://": its absolute path. */
+static int url_of(struct cli *c, const char *what, const char **ret, struct error *err)
 {
-	CLEANUP(session_freep) struct session *s = NULL;
+	static const char *const schemes[] = {"dir://", "file://", "https://", "oci://"};
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	*ret = what;
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		if (cstr_has_prefix(what, schemes[i]))
+			return 0;
+	if (cstr_has_prefix(what, "http://"))
+		return error_set(err, E_USAGE,
+				 "%s: plain HTTP is not read, anybody on the way could change what "
+				 "is installed: use https://, oci:// or a folder",
+				 what);
+	if (strstr(what, "://"))
+		return error_set(err, E_USAGE, "%s: want a folder, https:// or oci://", what);
+	if (file_absolute(what, &path, err) < 0)
+		return error_wrap(err, "%s: want a folder, https:// or oci://", what);
+	*ret = arena_fmt(c->arena, "%s://%s", cstr_has_suffix(path.buf, ".tgz") ? "file" : "dir",
+			 path.buf);
+	return 0;
+}
+
+static int set_secret(struct obj *o, const char *secret, struct error *err)
+{
+	struct str ns, name;
+	if (!secret)
+		return 0;
+	if (!str_cut(str_of(secret), '/', &ns, &name)) {
+		name = ns;
+		ns = STR(CREDENTIALS_NAMESPACE);
+	}
+	if (!str_is(ns, CREDENTIALS_NAMESPACE) || !name.len)
+		return error_set(err, E_USAGE,
+				 "--secret: want the NAME of a Secret of "
+				 "namespace " CREDENTIALS_NAMESPACE);
+	obj_set_path(o, "spec.source.secretRef.name", obj_stringn(name));
+	obj_set_path(o, "spec.source.secretRef.namespace", obj_stringn(ns));
+	return 0;
+}
+
+static int make_catalog(struct cli *c, struct obj **ret, struct error *err)
+{
 	CLEANUP(obj_unrefp) struct obj *o =
 		meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, c->args[0]);
-	const char *secret = cli_value(c, "secret"), *interval = cli_value(c, "interval");
-	struct str ns, name;
+	const char *interval = cli_value(c, "interval"), *url;
 	int64_t priority = 0;
-	struct resource r;
-	obj_set_path(o, "spec.source.url", obj_string(c->args[1]));
-	if (cli_int(c, "priority", 0, &priority, err) < 0)
+	if (url_of(c, c->args[1], &url, err) < 0 || cli_int(c, "priority", 0, &priority, err) < 0)
 		return -err->code;
+	obj_set_path(o, "spec.source.url", obj_string(url));
+	if (cli_flag(c, "allow-unpinned"))
+		obj_set_path(o, "spec.source.allowUnpinned", obj_bool(true));
 	if (priority)
 		obj_set_path(o, "spec.priority", obj_int(priority));
 	if (interval)
 		obj_set_path(o, "spec.interval", obj_string(interval));
-	if (secret) {
-		if (!str_cut(str_of(secret), '/', &ns, &name)) {
-			name = ns;
-			ns = STR(CREDENTIALS_NAMESPACE);
-		}
-		if (!str_is(ns, CREDENTIALS_NAMESPACE) || !name.len)
-			return error_set(err, E_USAGE,
-					 "--secret: want the NAME of a Secret of "
-					 "namespace " CREDENTIALS_NAMESPACE);
-		obj_set_path(o, "spec.source.secretRef.name", obj_stringn(name));
-		obj_set_path(o, "spec.source.secretRef.namespace", obj_stringn(ns));
-	}
-	if (session_open(c, &s, err) < 0 || session_kind(s, o, &r, err) < 0)
+	if (set_secret(o, cli_value(c, "secret"), err) < 0)
+		return -err->code;
+	*ret = STEAL(o);
+	return 0;
+}
+
+/* What came of the first look at the source. */
+static int wait_for(struct cli *c, struct session *s, struct error *err)
+{
+	const struct obj *catalog = NULL;
+	int64_t timeout = 0;
+	const char *name = c->args[0];
+	if (cli_duration(c, "timeout", ADD_WAIT_NS, &timeout, err) < 0)
+		return -err->code;
+	int64_t end = loop_mono(session_loop(s)) + timeout;
+	if (install_wait_catalog(c, s, name, end, &catalog, err) < 0)
+		return error_wrap(
+			err, "it stays and is tried again (alm delete catalog %s takes it back)",
+			name);
+	term_print("catalog %s: %lld packages, %lld versions\n", name,
+		   (long long)obj_i64(catalog, "status.packages", 0),
+		   (long long)obj_i64(catalog, "status.versions", 0));
+	return 0;
+}
+
+static int add_run(struct cli *c, struct error *err)
+{
+	CLEANUP(session_freep) struct session *s = NULL;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	struct session_reply reply;
+	struct resource r;
+	if (make_catalog(c, &o, err) < 0 || session_open(c, &s, err) < 0 ||
+	    session_kind(s, o, &r, err) < 0)
 		return -err->code;
 	struct session_request q = {
 		.method = "POST", .target = session_target(s, &r, NULL, NULL, NULL), .body = o};
-	struct session_reply reply;
-	if (session_send(s, &q, &reply, err) < 0)
-		return -err->code;
+	int rc = session_send(s, &q, &reply, err);
+	if (rc == -E_EXISTS)
+		return error_set(
+			err, E_EXISTS,
+			"there is a catalog %s already: `alm get catalog %s -o yaml` shows "
+			"its source, `alm delete catalog %s` removes it",
+			c->args[0], c->args[0], c->args[0]);
+	if (rc < 0)
+		return rc;
 	term_print("catalog.app.coreos.com/%s created\n", c->args[0]);
-	return 0;
+	return cli_flag(c, "wait") ? wait_for(c, s, err) : 0;
 }
 
 static const struct cmd_option add_options[] = {
@@ -149,12 +222,22 @@ static const struct cmd_option add_options[] = {
 	 "Secret of namespace " CREDENTIALS_NAMESPACE ", type " CREDENTIALS_TYPE
 	 ": origins; username and password, or token; ca.crt",
 	 0},
+	{"allow-unpinned", NULL, "take entries whose index gives no digest", 0},
+	{"wait", NULL, "until it was read; ends with 1 and the reason if it cannot be", 0},
+	{"timeout", "DURATION", "of --wait (default 1m)", 0},
 	{0},
 };
 static const struct cmd cmd_add = {
 	.name = "add",
-	.usage = "alm catalog add NAME URL [--priority N] [--interval D] [--secret NAME]",
-	.summary = "create a Catalog: dir://, file://, https:// or oci://",
+	.usage = "alm catalog add NAME SOURCE [--wait] [--priority N] [--interval D] [--secret "
+		 "NAME]",
+	.summary = "create a Catalog of a Helm repository, a registry or a folder",
+	.description =
+		"SOURCE is https://... of a Helm repository (with an index.yaml), oci://... of "
+		"a registry, or a folder of charts or an archive of one (.tgz) on the machine "
+		"of the controllers, below its --catalog-root.",
+	.examples = "alm catalog add jetstack https://charts.jetstack.io --wait\n"
+		    "alm catalog add local /var/lib/alm/catalog",
 	.options = add_options,
 	.args = {2, 2},
 	.run = add_run,

@@ -129,6 +129,10 @@ static void set_facts(const struct view *v, const struct obj *o, const struct ou
 	obj_set_str(status, "digest", revision);
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		obj_set_int(status, counts[i], obj_i64(out->value, counts[i], 0));
+	const struct obj *names = obj_get(out->value, "packageNames");
+	obj_del(status, "packageNames");
+	if (obj_len(names))
+		obj_set(status, "packageNames", obj_ref(names));
 	obj_del(status, "rejected");
 	const struct obj *rejected = obj_get(out->value, "rejected");
 	if (obj_len(rejected))

@@ -7,12 +7,23 @@
 #include "alm/controllers/policy.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/catalog.h"
 
 /* --- catalogs --- */
+
+static struct obj *package_names(const struct catalog_index *x)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < x->n && obj_len(list) < CATALOG_NAMES_MAX; i++)
+		if (!i || strcmp(x->versions[i]->package, x->versions[i - 1]->package) != 0)
+			obj_append(list, obj_string(x->versions[i]->package));
+	return list;
+}
 
 static struct obj *sync_value(const struct catalog_index *x)
 {
 	struct obj *o = obj_map(), *rejected = obj_list();
+	obj_set(o, "packageNames", package_names(x));
 	obj_set_str(o, "digest", x->revision);
 	obj_set_int(o, "packages", (int64_t)x->n_packages);
 	obj_set_int(o, "versions", (int64_t)x->n);

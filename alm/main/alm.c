@@ -30,6 +30,7 @@ static const struct cmd *const commands[] = {
 	&cmd_delete,
 	&cmd_describe,
 	&cmd_wait,
+	&cmd_install,
 	&cmd_status,
 	&cmd_dashboard,
 	&cmd_why,
