@@ -257,6 +257,8 @@ static void observe(const struct obj *row, struct strbuf *b)
 	}
 	if (what)
 		visible_adds(b, what);
+	else if (obj_has(obj_get(row, "body"), "generation"))
+		visible_addf(b, "generation %" PRId64, obj_i64(row, "body.generation", 0));
 	else
 		row_subject(row, b);
 	changed_paths(row, b);

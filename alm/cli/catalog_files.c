@@ -68,10 +68,11 @@ void catalog_listing_add(struct catalog_listing *l, struct obj *chart, const cha
 	obj_append(obj_get_mut(l->entries, name), chart);
 }
 
-void catalog_listing_print(const struct catalog_listing *l, struct strbuf *b)
+void catalog_listing_print(const struct catalog_listing *l, const char *generated, struct strbuf *b)
 {
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	obj_set_str(o, "apiVersion", "v1");
+	obj_set_str(o, "generated", generated);
 	obj_set(o, "entries", obj_ref(l->entries));
 	yaml_print(o, b);
 }

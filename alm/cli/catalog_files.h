@@ -16,7 +16,9 @@ DEFINE_FREEP(catalog_listing)
 /* base_url NULL: a name beside the index. consumes chart. */
 void catalog_listing_add(struct catalog_listing *l, struct obj *chart, const char *digest,
 			 const char *base_url, const char *file);
-void catalog_listing_print(const struct catalog_listing *l, struct strbuf *b);
+/* generated: when, as an RFC 3339 time; NULL: it says nothing of it. */
+void catalog_listing_print(const struct catalog_listing *l, const char *generated,
+			   struct strbuf *b);
 
 /* "etcd-operator-0.9.4.tgz" */
 const char *catalog_file_name(const struct package_version *p, struct arena *a);

@@ -162,6 +162,11 @@ const struct catalog_index *catalog_source_index(const struct catalog_source *s)
 	return s->index;
 }
 
+int64_t catalog_source_now(const struct catalog_source *s)
+{
+	return loop_now(s->loop);
+}
+
 static void fetch_done(void *arg, const struct archive_result *result)
 {
 	struct catalog_source *s = arg;

@@ -17,6 +17,7 @@ int catalog_source_read(struct cli *c, const char *what, struct catalog_source *
 void catalog_source_free(struct catalog_source *s);
 DEFINE_FREEP(catalog_source)
 const struct catalog_index *catalog_source_index(const struct catalog_source *s);
+int64_t catalog_source_now(const struct catalog_source *s); /* the wall clock, ns */
 /* Checked against the digest of the index, and inspected. */
 int catalog_source_fetch(struct catalog_source *s, const struct package_version *p,
 			 struct strbuf *ret, struct error *err);

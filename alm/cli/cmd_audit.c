@@ -48,15 +48,26 @@ static bool is_old(const struct report *r, const struct obj *row)
 	return r->now_us / DAY_US != row_time_us(row) / DAY_US;
 }
 
+/* What has no more to say than its subject, which stands in the line already. */
+static bool is_subject(const struct report *r, const struct obj *row, struct str detail)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	row_subject(row, &b);
+	return r->with_subject && str_eq(strbuf_str(&b), detail);
+}
+
 static int line_detail(struct report *r, const struct obj *row, struct strbuf *b, struct error *err)
 {
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(obj_unrefp) struct obj *plan = NULL;
 	CLEANUP(obj_unrefp) struct obj *cause = NULL;
 	struct error gone = ERROR_INIT;
 	int rc = query_plan(r->source.db, row, &plan, err);
 	if (obj_i64(row, "cause", 0))
 		(void)query_row(r->source.db, obj_i64(row, "cause", 0), &cause, &gone);
-	row_detail(row, plan, cause, b);
+	row_detail(row, plan, cause, &detail);
+	if (!is_subject(r, row, strbuf_str(&detail)))
+		strbuf_addstr(b, strbuf_str(&detail));
 	return rc;
 }
 

@@ -1,8 +1,10 @@
 /* `alm catalog index|verify|pull|push`: catalogs as files, and between folders, one archive and
  * registries: for mirrors and air gaps. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/cli/catalog_files.h"
 #include "alm/cli/cmd_catalog.h"
@@ -35,6 +37,28 @@ static int add_to_index(void *arg, const struct package_version *p, struct str b
 	return 0;
 }
 
+/* Without --generated an index says no time: the same archives, the same bytes. */
+static int read_generated(const struct cli *c, struct catalog_source *s, char ret[CLOCK_TEXT_MAX],
+			  struct error *err)
+{
+	const char *text = cli_value(c, "generated"), *epoch = getenv("SOURCE_DATE_EPOCH");
+	int64_t ns = catalog_source_now(s);
+	uint64_t seconds;
+	if (!text)
+		return 0;
+	if (cstr_eq(text, "now") && epoch) { /* reproducible-builds.org/specs/source-date-epoch */
+		if (!str_parse_u64(str_of(epoch), &seconds) || seconds > INT64_MAX / NS_PER_S)
+			return error_set(err, E_USAGE, "SOURCE_DATE_EPOCH: %s is no time", epoch);
+		ns = (int64_t)seconds * NS_PER_S;
+	} else if (!cstr_eq(text, "now") && !clock_parse(str_of(text), &ns)) {
+		return error_set(err, E_USAGE,
+				 "--generated: %s: want now, or a time like 2026-05-01T10:00:00Z",
+				 text);
+	}
+	clock_format(ns, CLOCK_SECONDS, ret);
+	return 0;
+}
+
 static int index_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
@@ -42,12 +66,15 @@ static int index_run(struct cli *c, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(INDEX_BYTES_MAX);
 	struct indexing x = {.c = c, .listing = l, .base_url = cli_value(c, "url")};
 	const char *path = arena_fmt(c->arena, "%s/index.yaml", c->args[0]);
+	char generated[CLOCK_TEXT_MAX] = "";
 	if (strstr(c->args[0], "://") || cstr_has_suffix(c->args[0], ".tgz"))
 		return error_set(err, E_USAGE, "an index is made of a folder");
 	if (catalog_source_read(c, c->args[0], &s, err) < 0 ||
 	    catalog_each(c, s, add_to_index, &x, err) < 0)
 		return -err->code;
-	catalog_listing_print(l, &text);
+	if (read_generated(c, s, generated, err) < 0)
+		return -err->code;
+	catalog_listing_print(l, *generated ? generated : NULL, &text);
 	if (strbuf_check(&text, path, err) < 0 ||
 	    file_write_atomic(path, strbuf_str(&text), 0644, err) < 0)
 		return -err->code;
@@ -58,11 +85,15 @@ static int index_run(struct cli *c, struct error *err)
 
 static const struct cmd_option index_options[] = {
 	{"url", "URL", "where the archives will be served (default: beside the index)", 0},
+	{"generated", "TIME",
+	 "written as its time, which verify.maxAge of a Catalog asks for: now (with "
+	 "SOURCE_DATE_EPOCH: that), or like 2026-05-01T10:00:00Z",
+	 0},
 	{0},
 };
 const struct cmd cmd_catalog_index = {
 	.name = "index",
-	.usage = "alm catalog index FOLDER [--url URL]",
+	.usage = "alm catalog index FOLDER [--url URL] [--generated now|TIME]",
 	.summary = "write index.yaml, so that a web server makes the folder a Helm repository",
 	.options = index_options,
 	.args = {1, 1},
@@ -169,7 +200,7 @@ static int finish_pull(struct pulling *x, const struct catalog_index *from, stru
 {
 	CLEANUP(strbuf_release) struct strbuf index = STRBUF_INIT(INDEX_BYTES_MAX);
 	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(SOURCE_FOLDER_BYTES_MAX);
-	catalog_listing_print(x->listing, &index);
+	catalog_listing_print(x->listing, NULL, &index);
 	if (strbuf_check(&index, "index.yaml", err) < 0 ||
 	    put_file(x, "index.yaml", strbuf_str(&index), err) < 0)
 		return -err->code;

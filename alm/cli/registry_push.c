@@ -123,7 +123,7 @@ static int push_archive(void *arg, const struct package_version *v, struct str b
 static int push_listing(struct pushing *p, const struct catalog_index *x, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf index = STRBUF_INIT(INDEX_BYTES_MAX);
-	catalog_listing_print(p->listing, &index);
+	catalog_listing_print(p->listing, NULL, &index);
 	if (strbuf_check(&index, "index.yaml", err) < 0 ||
 	    push_layer(p, OCI_CATALOG_INDEX, strbuf_str(&index), "index.yaml", err) < 0)
 		return -err->code;

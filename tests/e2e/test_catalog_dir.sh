@@ -41,6 +41,12 @@ code "show of what is not there" 1 "has no package b" alm catalog show "$one" b
 code "index" 0 "index.yaml: 2 versions" alm catalog index "$one" --url https://charts.example/stable
 has "has addresses" "https://charts.example/stable/a-1.1.0.tgz" "$(cat "$one/index.yaml")"
 before=$(sha256sum "$one/index.yaml")
+is "an index says no time by itself: the same archives, the same bytes" 0 "$(grep -c generated "$one/index.yaml")"
+alm catalog index "$one" --generated 2026-05-01T10:00:00Z >/dev/null 2>&1
+has "--generated writes it" 'generated: "2026-05-01T10:00:00Z"' "$(cat "$one/index.yaml")"
+SOURCE_DATE_EPOCH=1700000000 "$alm_bin" catalog index "$one" --generated now >/dev/null 2>&1
+has "now is SOURCE_DATE_EPOCH, if there is one" 'generated: "2023-11-14T22:13:20Z"' "$(cat "$one/index.yaml")"
+code "a time that is none" 2 "--generated: soon: want now, or a time" alm catalog index "$one" --generated soon
 alm catalog index "$one" --url https://charts.example/stable >/dev/null
 is "and the same bytes again" "$before" "$(sha256sum "$one/index.yaml")"
 code "pull into one file" 0 "2 versions" alm catalog pull "$one" "$dir/one.tgz"

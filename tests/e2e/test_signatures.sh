@@ -169,8 +169,7 @@ code "by the wrong key" 1 "which is not among the keys" alm catalog verify "$dir
 
 # --- https:// ---
 cp "$folder"/* "$web/repo/"
-alm catalog index "$web/repo" >/dev/null 2>&1
-sed -i "1a generated: \"$(date -u +%FT%TZ)\"" "$web/repo/index.yaml"
+alm catalog index "$web/repo" --generated now >/dev/null 2>&1
 url=https://127.0.0.1:$(cat "$web/port")/repo
 source_ https "$url" release ', maxAge: 24h'
 soon "a Helm repository" "Synced 3" synced https

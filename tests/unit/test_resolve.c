@@ -127,6 +127,57 @@ static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
 	assert_string_equal(r.available->version, "1.0.0");
 }
 
+/* All waivers are one change of the app, however many; a merge patch keeps those it has. */
+static void test_resolve__many_dropped_resources_are_one_step(void **state)
+{
+	static const char *const managed[] = {"a.c.io/v1", "b.c.io/v1", "c.c.io/v1",
+					      "d.c.io/v1", "e.c.io/v1", NULL};
+	static const struct resolve_waiver old = {"FieldRemoved", "a.c.io/v1", "spec.x", "it's",
+						  INT64_C(4102444800000000000)};
+	struct world *w = *state;
+	struct resolution r;
+	struct relaxation x;
+	size_t n;
+	add(w, "1.0.0", TYPE "provides: [a.c.io/v1, b.c.io/v1, c.c.io/v1, d.c.io/v1, e.c.io/v1]\n");
+	add(w, "2.0.0", TYPE "provides: [e.c.io/v1]\n");
+	installed(w, "1.0.0");
+	w->in.installed_managed = managed;
+	w->in.waivers = &old;
+	w->in.n_waivers = 1;
+	run(w, &r);
+	resolve_relax(&w->in, "2.0.0", w->a, &x);
+	assert_null(x.stuck);
+	assert_int_equal(x.n, 4);
+	const char *const *steps = resolve_steps(&x, w->a, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(
+		steps[0],
+		"alm upgrade etcd --to 2.0.0 --accept-dropped a.c.io/v1 "
+		"--accept-dropped b.c.io/v1 --accept-dropped c.c.io/v1 "
+		"--accept-dropped d.c.io/v1 --reason TEXT # clients of that version break");
+	const char *const *kubectl = resolve_kubectl(&w->in, &x, w->a, &n);
+	assert_int_equal(n, 1);
+	assert_true(cstr_has_prefix(
+		kubectl[0],
+		"kubectl patch apptype etcd --type=merge -p '{\"spec\":{\"upgrade\":{\"waivers\":[{"
+		"\"rule\":\"FieldRemoved\",\"resource\":\"a.c.io/v1\",\"path\":\"spec.x\","
+		"\"reason\":\"it\\u0027s\",\"expires\":\"2100-01-01T00:00:00Z\"},{\"rule\":"
+		"\"ResourceDropped\",\"resource\":\"a.c.io/v1\",\"reason\":\"TEXT\"},"));
+}
+
+static void test_resolve__a_catalog_without_the_package_says_so(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", TYPE);
+	w->in.catalog = "community";
+	w->in.package = "etcd";
+	run(w, &r);
+	assert_string_equal(r.reason, "NoPackage");
+	assert_string_equal(r.message, "catalog community has no package etcd; spec.package names "
+				       "one of its status.packageNames");
+}
+
 static void test_resolve__the_users_wish_never_blocks(void **state)
 {
 	struct world *w = *state;
@@ -189,6 +240,8 @@ int main(void)
 		T(test_resolve__first_install_takes_the_highest),
 		T(test_resolve__no_app_takes_a_package_that_names_none),
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
+		T(test_resolve__many_dropped_resources_are_one_step),
+		T(test_resolve__a_catalog_without_the_package_says_so),
 		T(test_resolve__the_users_wish_never_blocks),
 		T(test_resolve__edges_lead_over_stops),
 		T(test_resolve__highest_is_not_the_highest_installable),
