@@ -157,11 +157,11 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 		c.package = find_package(in, a, ret);
 	if (!c.package && !ret->reason) {
 		ret->reason = "NoPackage";
-		ret->message = arena_fmt(a,
-					 "no package installs %s (asked: %s); %s", in->self_ref,
-					 catalog_names(in, a),
-					 in->n_indexes ? "spec.package names one of theirs"
-						       : "alm catalog add NAME URL makes a catalog");
+		ret->message =
+			arena_fmt(a, "no package installs %s (asked: %s); %s", in->self_ref,
+				  catalog_names(in, a),
+				  in->n_indexes ? "spec.package names one of theirs"
+						: "alm catalog add NAME URL makes a catalog");
 	}
 	if (!c.package)
 		return c;

@@ -67,7 +67,7 @@ static int line_detail(struct report *r, const struct obj *row, struct strbuf *b
 		(void)query_row(r->source.db, obj_i64(row, "cause", 0), &cause, &gone);
 	row_detail(row, plan, cause, &detail);
 	if (!is_subject(r, row, strbuf_str(&detail)))
-		strbuf_addstr(b, strbuf_str(&detail));
+		visible_adds(b, detail.buf);
 	return rc;
 }
 

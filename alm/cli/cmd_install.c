@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/install_wait.h"
 #include "alm/cli/nearest.h"
@@ -65,8 +66,8 @@ static int parse_values(struct cli *c, struct template_args *ret, struct strbuf 
 		return -E_USAGE;
 	for (size_t i = 0; i < ret->values.n; i++)
 		if (strstr(ret->values.items[i], "://")) {
-			strbuf_addf(msg, "%s: values are files here: fetch it, then give the file",
-				    ret->values.items[i]);
+			visible_addf(msg, "%s: values are files here: fetch it, then give the file",
+				     ret->values.items[i]);
 			return -E_USAGE;
 		}
 	return 0;
