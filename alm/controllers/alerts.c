@@ -15,7 +15,8 @@
 #define AHEAD_NS        (5 * NS_PER_MIN)
 #define POST_NS         (10 * NS_PER_S)
 #define KEY_BYTES_MAX   512
-#define STEPS_BYTES_MAX ((size_t)4096)
+/* One step may be all waivers of a version: waivers.h. */
+#define STEPS_BYTES_MAX ((size_t)32 << 10)
 
 struct alerts {
 	struct client *client;

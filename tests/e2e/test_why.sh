@@ -62,7 +62,7 @@ k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 status_is "status: nothing installs it" "APP    INSTALLED   AVAILABLE   MODE        READY   STATE
 etcd   -           -           Automatic   False   Unresolved
 
-etcd: Unresolved: no package installs etcd.com.tectonic.storage (asked: community)
+etcd: Unresolved: no package installs etcd.com.tectonic.storage (asked: community); spec.package names one of theirs
   next: alm why etcd"
 package 0.9.4 >/dev/null
 state_is Installed
