@@ -185,9 +185,10 @@ static int wait_for(struct cli *c, struct session *s, struct error *err)
 		return error_wrap(
 			err, "it stays and is tried again (alm delete catalog %s takes it back)",
 			name);
-	term_print("catalog %s: %lld packages, %lld versions\n", name,
-		   (long long)obj_i64(catalog, "status.packages", 0),
-		   (long long)obj_i64(catalog, "status.versions", 0));
+	int64_t n = obj_i64(catalog, "status.packages", 0),
+		n_versions = obj_i64(catalog, "status.versions", 0);
+	term_print("catalog %s: %lld package%s, %lld version%s\n", name, (long long)n,
+		   n == 1 ? "" : "s", (long long)n_versions, n_versions == 1 ? "" : "s");
 	return 0;
 }
 

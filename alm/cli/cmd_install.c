@@ -229,8 +229,8 @@ static const struct cmd_option options[] = {
 	{"wait", NULL, "until it is installed; ends with 3 and the next step if it waits for you",
 	 0},
 	{"grant", NULL,
-	 "--wait, and give the app's account the rights that it lacks, out of yours: what alm rbac "
-	 "prints",
+	 "--wait, and give the app what it lacks, out of your rights: what alm rbac prints, and a "
+	 "namespace that was there before",
 	 0},
 	{"timeout", "DURATION", "of --wait (default 5m)", 0},
 	{"dry-run", NULL, "print the AppType as YAML, create nothing", 0},

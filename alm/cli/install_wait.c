@@ -7,10 +7,12 @@
 #include "alm/cli/overview.h"
 #include "alm/cli/rights.h"
 #include "alm/cli/term.h"
+#include "alm/controllers/app.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
 #define LOOK_NS           (NS_PER_S / 2)
+#define SETTLE_NS         (20 * NS_PER_S)
 #define TEXT_BYTES_MAX    ((size_t)1 << 20)
 #define VERSIONS_TOLD_MAX 10
 
@@ -197,19 +199,68 @@ static int apply_one(const struct install_wait *w, const struct obj *o, struct e
 	return 0;
 }
 
+/* A namespace that was there before is used only if it says so; > 0: it says so. */
+static int mark_namespace(struct install_wait *w, struct error *err)
+{
+	struct arena *a = w->c->arena;
+	const char *name = meta_name(w->app), *ns = obj_str(w->app, "spec.installNamespace");
+	const char *target = arena_fmt(a, "/api/v1/namespaces/%s", ns ? ns : name);
+	const struct obj *o = NULL;
+	struct session_reply reply;
+	w->has_namespace = true;
+	if (session_get(w->s, target, &o, err) < 0)
+		return -err->code;
+	const char *old = meta_annotation(o, ANNOTATION_APPS);
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set(patch, "metadata", obj_map());
+	obj_set_path(patch, "metadata.annotations", obj_map());
+	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(o)));
+	obj_set_str(obj_get_mut(obj_get_mut(patch, "metadata"), "annotations"), ANNOTATION_APPS,
+		    old && *old ? arena_fmt(a, "%s,%s", old, name) : name);
+	struct session_request q = {.method = "PATCH",
+				    .target = arena_fmt(a, "%s?fieldManager=alm-cli", target),
+				    .content_type = MERGE_PATCH,
+				    .body = patch};
+	if (session_send(w->s, &q, &reply, err) < 0)
+		return -err->code;
+	term_print("namespace/%s annotated: " ANNOTATION_APPS " names %s\n", ns ? ns : name, name);
+	return 1;
+}
+
 /* What `alm rbac APP | kubectl apply -f -` does, with the rights of the user. */
-static int grant(struct install_wait *w, struct error *err)
+static int give_rights(struct install_wait *w, struct app_session *a, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *list = NULL;
+	int r = rights_manifests(w->c, a, NULL, &list, err);
+	for (size_t i = 0; r >= 0 && i < obj_len(list); i++)
+		r = apply_one(w, obj_at(list, i), err);
+	w->has_rights = r >= 0;
+	return r < 0 ? r : 1;
+}
+
+/* > 0: something was given; 0: there is nothing more to give. The namespace comes first: without it
+ * there is no plan of whose rights to speak. */
+static int grant(struct install_wait *w, struct error *err)
+{
 	struct app_session a = {.session = w->s};
-	w->grant = false;
-	if (read_app(w, &a.app, err) < 0 || session_get(w->s, STRATEGIES, &a.strategies, err) < 0 ||
-	    rights_manifests(w->c, &a, NULL, &list, err) < 0)
+	struct error none = ERROR_INIT;
+	if (w->has_rights)
+		return 0;
+	if (read_app(w, &a.app, err) < 0 || session_get(w->s, STRATEGIES, &a.strategies, err) < 0)
 		return error_wrap(err, "--grant");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (apply_one(w, obj_at(list, i), err) < 0)
-			return error_wrap(err, "--grant");
-	return 0;
+	int r = give_rights(w, &a, &none);
+	if (r == -E_NOTFOUND)
+		r = w->has_namespace ? 0 : mark_namespace(w, &none);
+	if (r >= 0)
+		return r;
+	error_copy(err, &none);
+	return error_wrap(err, "--grant");
+}
+
+/* What was given is not seen at once. */
+static bool is_settling(const struct install_wait *w)
+{
+	return loop_mono(session_loop(w->s)) < w->settled_ns;
 }
 
 /* > 0: nobody but a person brings it on, and that was told. */
@@ -223,8 +274,14 @@ static int judge_waits(struct install_wait *w, struct error *err)
 		const struct obj *found = first_wait(overview, resting[i]);
 		if (!found)
 			continue;
-		if (w->grant && cstr_eq(obj_str(found, "reason"), "Forbidden"))
-			return grant(w, err);
+		bool forbidden = w->grant && cstr_eq(obj_str(found, "reason"), "Forbidden");
+		int r = forbidden && !is_settling(w) ? grant(w, err) : 0;
+		if (r < 0)
+			return r;
+		if (r > 0)
+			w->settled_ns = loop_mono(session_loop(w->s)) + SETTLE_NS;
+		if (r > 0 || (forbidden && is_settling(w)))
+			return 0;
 		print_waits(w, overview);
 		return 1;
 	}
@@ -256,7 +313,10 @@ static int look(struct install_wait *w, char before[64], struct error *err)
 		return 1;
 	}
 	const char *version = meta_resource_version(app);
-	if (cstr_eq(version, before))
+	bool again = w->settled_ns != 0;
+	if (!is_settling(w)) /* a last time after it */
+		w->settled_ns = 0;
+	if (cstr_eq(version, before) && !again)
 		return 0;
 	before[0] = 0;
 	if (version && strlen(version) < 64)

@@ -12,7 +12,10 @@ struct install_wait {
 	const char *catalog, *package;
 	int64_t end_ns; /* of loop_mono() */
 	bool wait;      /* until it is installed, not only resolved */
-	bool grant;     /* the rights that it lacks are given, once */
+	bool grant;     /* what it lacks is given, each once: its namespace, then its rights */
+	bool has_namespace, has_rights;
+	int64_t settled_ns; /* of loop_mono(): ALM has seen by then what was given last; 0: nothing
+			     */
 };
 
 /* The Catalog once it was read for the first time; E_UNAVAILABLE with its reason if it cannot be,

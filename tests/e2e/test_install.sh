@@ -59,14 +59,14 @@ k create secret generic web -n alm-system --type=app.coreos.com/catalog-credenti
 	--from-literal=username=user --from-literal=password=secret --from-literal=origins="https://127.0.0.1:$port" >/dev/null
 
 # --- as helm repo add and helm install: two commands ---
-code "a Helm repository" 0 "catalog plain: 1 packages, 2 versions" \
+code "a Helm repository" 0 "catalog plain: 1 package, 2 versions" \
 	alm catalog add plain "https://127.0.0.1:$port/repo" --secret web --wait
 code "one command for the app" 0 "gadget-operator 1.1.0 is installed in namespace gadgets" \
 	alm install plain/gadget-operator -n gadgets --set replicas=3,label=x --wait
 is "its values arrived, with their types" '{"label":"x","replicas":3}' "$(k get apptype gadget-operator -o json | jq -Sc .spec.values)"
 is "what it installed has them" '{"label":"x","replicas":"3"}' "$(k get cm -n gadgets gadget-operator-config -o json | jq -Sc .data)"
 is "its CRD is there" "gadgets.plain.io" "$(k get crd gadgets.plain.io -o 'jsonpath={.metadata.name}')"
-code "a folder, by its path" 0 "catalog folder: 1 packages, 2 versions" alm catalog add folder "$catalog" --wait
+code "a folder, by its path" 0 "catalog folder: 1 package, 2 versions" alm catalog add folder "$catalog" --wait
 cd "$catalog" || exit 1
 code "a relative one" 0 "catalog.app.coreos.com/here created" alm catalog add here .
 cd - >/dev/null || exit 1
@@ -79,6 +79,15 @@ code "what it waits for is told with the line to write" 3 "next: alm rbac hooked
 k delete apptype hooked --wait >/dev/null
 code "--grant gives them out of the user's own" 0 "granted 1.0.0 is installed in namespace granted" \
 	alm install granted folder/gadget-operator --version 1.0.0 --set cluster=true --grant
+k delete apptype granted --wait >/dev/null && k delete crd gadgets.plain.io >/dev/null
+k create namespace old >/dev/null
+k annotate namespace old app.coreos.com/apps=other >/dev/null
+code "a namespace of before is not used unasked" 3 "next: kubectl annotate namespace old" \
+	alm install unasked folder/gadget-operator -n old --wait
+k delete apptype unasked --wait >/dev/null
+code "--grant asks for it, too" 0 "granted 1.0.0 is installed in namespace old" \
+	alm install granted folder/gadget-operator -n old --set cluster=true --grant
+is "beside who uses it already" "other,granted" "$(k get namespace old -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}')"
 is "the webhook is there" granted-webhook "$(k get validatingwebhookconfiguration granted-webhook -o 'jsonpath={.metadata.name}')"
 k delete apptype granted --wait >/dev/null && k delete crd gadgets.plain.io >/dev/null
 
