@@ -86,8 +86,8 @@ static int print_waivers(struct cli *c, const char *app, const char *version, st
 	const struct obj *added = obj_path(s, "status.plan.waivers");
 	if (r >= 0 && !obj_len(added))
 		r = error_set(err, E_REFUSED,
-			      "no waivers of spec.upgrade.waivers would lift what keeps %s %s from "
-			      "being installed; `alm why-not %s %s` tells the steps",
+			      "the CRD gate refuses nothing of %s %s that waivers would lift; "
+			      "`alm why-not %s %s` tells the steps",
 			      app, version, app, version);
 	if (r >= 0) {
 		CLEANUP(obj_unrefp) struct obj *all =

@@ -100,7 +100,7 @@ is "each with the number of objects" 500 "$(grep -c 'reason: .accepted for 1.3.0
 mkdir "$dir/bin" && ln -s "$alm_bin" "$dir/bin/alm"
 is "run as it stands" "apptype.app.coreos.com/widget patched" "$(PATH=$dir/bin:$PATH sh -c "$line" 2>&1)"
 soon "the upgrade goes on" "1.3.0" installed
-code "there is nothing to waive then" 3 "no waivers of spec.upgrade.waivers would lift" alm why-not widget 1.3.0 -o yaml
+code "there is nothing to waive then" 3 "the CRD gate refuses nothing of widget 1.3.0 that waivers would lift" alm why-not widget 1.3.0 -o yaml
 
 # --- the limit, and what no waiver covers ---
 many=$(jq -cn '[range(1001) | {rule: "FieldRemoved", resource: "a.b/v1", path: "spec.f\(.)", reason: "x"}]')
