@@ -10,11 +10,11 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define SETTLE_NS       NS_PER_S
-#define REPEAT_NS       NS_PER_MIN
-#define AHEAD_NS        (5 * NS_PER_MIN)
-#define POST_NS         (10 * NS_PER_S)
-#define KEY_BYTES_MAX   512
+#define SETTLE_NS     NS_PER_S
+#define REPEAT_NS     NS_PER_MIN
+#define AHEAD_NS      (5 * NS_PER_MIN)
+#define POST_NS       (10 * NS_PER_S)
+#define KEY_BYTES_MAX 512
 /* One step may be all waivers of a version: waivers.h. */
 #define STEPS_BYTES_MAX ((size_t)32 << 10)
 
