@@ -7,9 +7,9 @@
 #include "alm/cli/overview.h"
 #include "alm/cli/rights.h"
 #include "alm/cli/term.h"
-#include "alm/controllers/app.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 #define LOOK_NS           (NS_PER_S / 2)
 #define SETTLE_NS         (20 * NS_PER_S)
