@@ -12,14 +12,12 @@ VERSION := 0.1.0
 PKGS := json-c yaml-0.1 sqlite3 libarchive zlib libevent_openssl libevent libssl libcrypto libpcre2-8
 DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev zlib1g-dev \
 	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
-TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl docker-registry gnupg
+TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl docker-registry gnupg patch
 # All in Debian 12; the version of the two from clang is part of their name, as their findings change with it.
 LINT_DEBS := clang-tidy-19 clang-format-19 cppcheck shellcheck
 
-# Planted bugs (tests/sim): PLANT=-DPLANT_25 builds into build-PLANT_25.
 comma := ,
-PLANT ?=
-BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(subst $() ,,$(patsubst -D%,-%,$(PLANT)))
+BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wstrict-prototypes \
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wcast-qual -Wformat=2 \
@@ -38,7 +36,7 @@ LDSAN := -fsanitize=$(SANITIZE)
 WARN := $(filter-out -Wnull-dereference,$(WARN))
 endif
 OPT ?= $(if $(SANITIZE),-O1,-O2)
-CPPFLAGS := -I. -D_GNU_SOURCE -DALM_VERSION='"$(VERSION)"' $(PLANT)
+CPPFLAGS := -I. -D_GNU_SOURCE -DALM_VERSION='"$(VERSION)"'
 CFLAGS := -std=gnu17 $(OPT) -g $(WARN) $(WERROR) $(HARDEN) -fno-common -fPIE
 LDFLAGS := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs $(LDSAN)
 # Looked up when a recipe runs, so that `make deps` works before the packages are there.
@@ -107,13 +105,18 @@ $(BUILD)/sim: $(call obj,$(SIM_SRC)) $(call obj,$(TESTLIB_SRC)) $(LIB)
 unit: $(UNIT)
 sim: $(BUILD)/sim
 
-# A planted bug: only the files that name it are compiled again, and come before the library.
-$(BUILD)/sim-PLANT_%: $(BUILD)/sim
-	@mkdir -p $(BUILD)/plant_$*
-	$(Q)rm -f $(BUILD)/plant_$*/*.o && for f in $$(grep -lw PLANT_$* $(LIB_SRC)); do \
-		$(CC) $(CPPFLAGS) -DPLANT_$* $(PKG_CFLAGS) $(CFLAGS) -Wno-error -c $$f \
-			-o $(BUILD)/plant_$*/$$(echo $$f | tr / _).o || exit 1; done
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(call obj,$(SIM_SRC)) $(call obj,$(TESTLIB_SRC)) $(BUILD)/plant_$*/*.o \
+# A planted bug (tests/sim/plants): the files that the patch names are compiled again with it and come before the library,
+# in the program that must find it. Bugs need no debugger, and no warning stops them.
+PLANT_CC = $(CC) -I$(@D) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -g0 -w
+PLANT_MAIN = $$(sed -n 's|^Found by: \(test_[a-z_]*\)$$|$(BUILD)/obj/tests/unit/\1.o|p' $<)
+$(BUILD)/plants/%/run: tests/sim/plants/%.patch $(BUILD)/sim
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && exec >$(@D).log 2>&1 && \
+	for f in $$(sed -n 's|^+++ b/||p' $<); do install -D -m 644 $$f $(@D)/$$f || exit 1; done && \
+	patch -f -p1 --no-backup-if-mismatch -d $(@D) <$< && \
+	for f in $$(sed -n 's|^+++ b/\(.*\.c\)$$|\1|p' $<); do \
+		$(PLANT_CC) -c $(@D)/$$f -o $(@D)/$$(echo $$f | tr / _).o || exit 1; done && \
+	main=$(PLANT_MAIN) && \
+	$(CC) $(LDFLAGS) -o $@ $${main:-$(call obj,$(SIM_SRC))} $(call obj,$(TESTLIB_SRC)) $(@D)/*.o \
 		$(LIB) $(PKG_LIBS) -lcmocka
 
 $(BUILD)/bench_%: $(BUILD)/obj/tests/bench/bench_%.o $(call obj,$(TESTLIB_SRC)) $(LIB)

@@ -194,10 +194,6 @@ void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret
 	if (!log || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
 		return;
 	const char *trusted = r->exchange ? r->exchange->request.trusted_audit_id : NULL;
-#ifdef PLANT_32 /* a client's Audit-ID suppresses its row */
-	if (!trusted)
-		trusted = request_header(r, "Audit-ID");
-#endif
 	const char *id = own_id(log, trusted);
 	struct error ignored;
 	int64_t seq = 0;

@@ -637,11 +637,6 @@ static int rows_write(struct store *s, const struct write *w, const char *key, i
 		return -err->code;
 	if (row_insert(s, w, key, prev, create_rv, value, err) < 0)
 		goto undo;
-#ifdef PLANT_19 /* object and row in two transactions */
-	if (db_release(s->db, err) < 0 || db_commit(s->db, err) < 0 || db_begin(s->db, err) < 0 ||
-	    db_savepoint(s->db, err) < 0)
-		return -err->code;
-#endif
 	if (s->audit && w->row && log_rows_write(s, w, err) < 0)
 		goto undo;
 	return db_release(s->db, err);

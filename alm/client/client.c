@@ -449,10 +449,8 @@ static struct obj *delete_options(const struct client_options *o)
 	struct obj *body = obj_map();
 	obj_set_str(body, "apiVersion", "v1");
 	obj_set_str(body, "kind", "DeleteOptions");
-#ifndef PLANT_6 /* delete without uid precondition */
 	if (o->uid)
 		obj_set_path(body, "preconditions.uid", obj_string(o->uid));
-#endif
 	if (o->resource_version)
 		obj_set_path(body, "preconditions.resourceVersion",
 			     obj_string(o->resource_version));

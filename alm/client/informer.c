@@ -248,13 +248,7 @@ static void swap_in(struct informer *i, uint64_t list_rv)
 static bool goes_back(const struct informer *i, const char *rv)
 {
 	uint64_t v = rv_number(rv);
-#ifdef PLANT_7 /* an older list is believed */
-	(void)i;
-	(void)v;
-	return false;
-#else
 	return v && v < i->seen_before_list;
-#endif
 }
 
 static void drop_list(struct informer *i, const struct error *err, int64_t at_least)
@@ -374,11 +368,7 @@ static void on_ended(void *arg, const struct error *err, int64_t retry_after)
 		return;
 	}
 	if (err->code == E_EXPIRED) {
-#ifdef PLANT_13 /* goes on from now, what was deleted meanwhile stays in the cache */
-		set_rv(i, "");
-#else
 		set_rv(i, NULL);
-#endif
 		loop_arm(i->loop, &i->timer,
 			 was_short
 				 ? client_backoff(i->loop, i->failures++, BACKOFF_MIN, BACKOFF_MAX)

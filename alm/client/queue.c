@@ -89,10 +89,6 @@ static void push_ready(struct queue *q, struct entry *e)
 
 static void add(struct queue *q, struct entry *e)
 {
-#ifdef PLANT_25 /* lost wake-up */
-	if (e->processing)
-		return;
-#endif
 	if (e->dirty)
 		return;
 	e->dirty = true;

@@ -201,11 +201,6 @@ static void set_condition(const struct view *v, const struct app *app, struct ob
 			      .reason = reason,
 			      .message = message ? message : "",
 			      .observed_generation = meta_generation(app->o)};
-#ifdef PLANT_26
-	char now[CLOCK_TEXT_MAX];
-	clock_format(v->now_ns, CLOCK_MICROS, now);
-	c.message = arena_fmt(v->a, "%s at %s", c.message, now);
-#endif
 	condition_set(list, &c, v->now_ns);
 }
 

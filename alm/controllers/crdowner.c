@@ -91,10 +91,8 @@ static int crdowner_match(const struct view *v, const char *key, struct plan *pl
 	p->apptype = find_app(v, owner);
 	if (p->apptype && meta_is_deleting(p->apptype))
 		return STEP_STOP;
-#ifndef PLANT_29 /* a CRD left by a deleted app installs it again */
 	if (!p->apptype && meta_annotation(crd, ANNOTATION_RELEASED))
 		return STEP_STOP;
-#endif
 	if (!p->apptype)
 		return STEP_CONTINUE;
 	plan_owners(v, p, plan);

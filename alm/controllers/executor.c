@@ -278,9 +278,6 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 	if (audit_announced(r->x->c.audit, meta_uid(a->subject), tseq, &status, err) < 0)
 		return -err->code;
 	obj_keep(r->a, status);
-#ifdef PLANT_22 /* a redo decides anew */
-	status = mem_unconst(a->body);
-#endif
 	set_status(r, a->subject, status, tseq);
 	return 0;
 }
@@ -334,10 +331,6 @@ static int append_next(struct run *r, struct action *a, int64_t logged, struct e
 	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
 	if (deletion) /* who deleted it, not what was decided before */
 		row.cause = deletion;
-#ifdef PLANT_18 /* the row comes after the write, see status_written() */
-	r->late = row;
-	return 0;
-#endif
 	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
 		return -err->code;
 	r->last_seq = r->status_seq;
@@ -352,9 +345,6 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 	int64_t logged = 0, row_seq = 0;
 	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
 		return -err->code;
-#ifdef PLANT_21 /* the next number is taken from the view, not from the log */
-	logged = obj_i64(a->subject, "status.transitionSeq", 0);
-#endif
 	if (r->turn == STATUS_SAID)
 		return 0;
 	int rc = r->turn == STATUS_REPEAT ? repeat_status(r, a, row_seq, logged, err) : -E_NOTFOUND;
@@ -375,9 +365,6 @@ static int divert(struct run *r, struct error *err)
 	seen = obj_i64(a->subject, "status.transitionSeq", 0);
 	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
 		return -err->code;
-#ifdef PLANT_21
-	logged = seen;
-#endif
 	r->status_action = a;
 	r->turn = status_turn(r, a, seen, logged, row_seq);
 	r->looks = r->turn == STATUS_LOOK;

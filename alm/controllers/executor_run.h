@@ -42,9 +42,6 @@ struct run {
 	bool looks; /* whether the status is a regressed one shows the live object */
 	struct error err;
 	TAILQ_HEAD(, step_call) calls;
-#ifdef PLANT_18
-	struct audit_row late; /* last: not all files know of it */
-#endif
 };
 
 /* One action that is under way. */

@@ -23,11 +23,9 @@ static const struct resource *resource_of(struct run *r, const struct action *a)
 
 static void observe(struct run *r, const struct resource *res, const struct obj *o)
 {
-#ifndef PLANT_9 /* the next pass comes before the own write is in the cache */
 	const struct executor_host *h = &r->x->c.host;
 	if (res && obj_type(o) == OBJ_MAP && meta_uid(o))
 		h->observed(h->arg, res, o);
-#endif
 }
 
 /* --- events --- */
@@ -136,11 +134,6 @@ static void status_written(void *arg, const struct client_reply *reply)
 		r->failed = true;
 	} else {
 		r->changed = true;
-#ifdef PLANT_18
-		struct error late;
-		if (r->late.type)
-			(void)audit_append_now(r->x->c.audit, &r->late, &r->status_seq, &late);
-#endif
 		status_note_written(r, reply->body);
 		observe(r, resource_of(r, r->status_action), reply->body);
 		char id[64];
@@ -319,9 +312,6 @@ static void send(struct step_call *c)
 		.resource_version = a->resource_version,
 		.propagation = a->propagation,
 		.audit_id = arena_fmt(r->a, "alm-%s-%s", audit_origin_tag(r->x->c.audit), c->op)};
-#ifdef PLANT_34 /* an app's object is written as ALM itself */
-	o.as = NULL;
-#endif
 	const char *ns = c->resource->namespaced ? a->ns : NULL;
 	if (a->type == ACT_APPLY && a->resource_version)
 		a->body = with_precondition(r, a);

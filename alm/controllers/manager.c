@@ -17,9 +17,6 @@
 #include "alm/controllers/install_plan.h"
 #include "alm/controllers/render_job.h"
 #include "alm/controllers/shadow.h"
-#ifdef PLANT_1
-#include "alm/controllers/strategy.h"
-#endif
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -216,9 +213,6 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 struct manager *manager_new(const struct manager_config *c)
 {
 	struct manager *m = xcalloc(1, sizeof(*m));
-#ifdef PLANT_1
-	plant_position = 0;
-#endif
 	m->c = *c;
 	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
 	m->stash = stash_new();

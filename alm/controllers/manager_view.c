@@ -20,12 +20,6 @@ static struct obj *op_get(void *arg, enum watched kind, const char *name)
 {
 	struct manager *m = arg;
 	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
-#ifdef PLANT_33 /* a cached object is mutated by who reads it */
-	const struct informer_object *cached = informer_get(m->fixed[kind].informer, ns, name);
-	char *text = cached ? strstr((char *)(uintptr_t)cached->text.ptr, "Active") : NULL;
-	if (text && kind == WATCH_NAMESPACE)
-		text[0] = 'a';
-#endif
 	return manager_parse(informer_get(m->fixed[kind].informer, ns, name));
 }
 

@@ -90,10 +90,8 @@ static void set_doomed(struct plan *p, struct action *x, const struct obj *live,
 		       const char *propagation)
 {
 	name_object(p, x, live);
-#ifndef PLANT_6
 	x->uid = arena_strdup(p->a, meta_uid(live));
 	x->resource_version = arena_strdup(p->a, meta_resource_version(live));
-#endif
 	x->propagation = propagation;
 }
 
@@ -131,12 +129,6 @@ void plan_own_create(struct plan *p, struct obj *o)
 {
 	struct action *x = plan_add(p, ACT_CREATE);
 	set_body(p, x, o);
-#ifdef PLANT_5 /* a request that comes twice makes two objects */
-	if (strcmp(meta_kind(o), "InstallStrategy") == 0) {
-		obj_set_path(o, "metadata.generateName", obj_stringf("%sx", x->name));
-		obj_del(obj_get_mut(o, "metadata"), "name");
-	}
-#endif
 }
 
 void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch)

@@ -163,8 +163,4 @@ bool strategy_leftovers_gone(struct strategy_pass *s, const struct install_plan 
 /* Deletes what only earlier plans of the app have; true once nothing of it is left. */
 bool strategy_delete_leftovers(struct strategy_pass *s);
 
-#ifdef PLANT_1 /* the step position, in memory */
-extern int plant_position;
-#endif
-
 #endif

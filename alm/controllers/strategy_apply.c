@@ -102,10 +102,6 @@ static const char *unestablished_crd(struct strategy_pass *s)
 	return NULL;
 }
 
-#ifdef PLANT_1
-int plant_position;
-#endif
-
 /* What the server last refused, for the condition. */
 static const char *refusal(const struct strategy_pass *s)
 {
@@ -166,10 +162,6 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	struct strategy_pass *s = strategy_pass(v);
 	if (s->stop || s->phase != PHASE_INSTALLING || !load_plan(s))
 		return STEP_CONTINUE;
-#ifdef PLANT_1 /* whoever planned it goes on, and nobody else */
-	if (!plant_position)
-		return STEP_CONTINUE;
-#endif
 	int64_t left = strategy_time_left(s, "Applied", "spec.upgrade.deadlines.installing",
 					  INSTALLING_NS);
 	if (left <= 0) {

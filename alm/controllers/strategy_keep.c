@@ -282,10 +282,8 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
 		return STEP_CONTINUE;
 	}
-#ifndef PLANT_30
 	if (s->app->busy)
 		return STEP_CONTINUE; /* an upgrade owns the objects now */
-#endif
 	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
 	if (!doc)
 		return STEP_CONTINUE;

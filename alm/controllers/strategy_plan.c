@@ -447,9 +447,6 @@ static void record_approval(struct strategy_pass *s)
 	const char *bound = obj_str(o, "spec.approvedPlan");
 	if (!bound && !obj_flag(s->app->o, "spec.upgrade.requirePlanDigest", false))
 		bound = obj_str(o, "status.plan.digest");
-#ifdef PLANT_27
-	bound = s->digest;
-#endif
 	if (!bound)
 		bound = "";
 	describe_approval(s, bound);
@@ -469,10 +466,8 @@ static void recall_approval(struct strategy_pass *s)
 	const char *bound = obj_str(row, "body.approves");
 	if (!cstr_eq(obj_str(row, "reason"), "Approved") || !bound)
 		return;
-#ifndef PLANT_12
 	if (!cstr_eq(obj_str(row, "subject.uid"), meta_uid(s->ref->o)))
 		return;
-#endif
 	describe_approval(s, bound);
 }
 
@@ -480,9 +475,7 @@ static void recall_approval(struct strategy_pass *s)
  */
 static bool is_recorded(struct strategy_pass *s)
 {
-#ifndef PLANT_27
 	recall_approval(s);
-#endif
 	const char *named = obj_str(s->ref->o, "spec.approvedPlan");
 	const char *digest = obj_str(s->approval, "digest");
 	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
@@ -490,11 +483,9 @@ static bool is_recorded(struct strategy_pass *s)
 
 void strategy_note_approval(struct strategy_pass *s)
 {
-#ifndef PLANT_27
 	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false) &&
 	    !is_recorded(s))
 		record_approval(s);
-#endif
 }
 
 static bool has_expired(const struct strategy_pass *s)
@@ -518,14 +509,12 @@ static bool is_approved(struct strategy_pass *s, const char **ret_reason, const 
 	}
 	if (!is_recorded(s))
 		record_approval(s);
-#ifndef PLANT_11
 	if (!cstr_eq(obj_str(s->approval, "digest"), s->digest)) {
 		*ret_reason = "ApprovalStale";
 		*ret_message = arena_fmt(s->v->a, "approved plan %s, the plan is now %s",
 					 obj_str(s->approval, "digest"), s->digest);
 		return false;
 	}
-#endif
 	if (has_expired(s)) {
 		*ret_reason = "ApprovalExpired";
 		*ret_message = "approved, but not begun in time";
@@ -580,9 +569,6 @@ int strategy_approve(const struct view *v, const char *key, struct plan *plan, s
 		strategy_condition(s, "Approved", "True",
 				   *more ? "PermissionIncrease" : "NotNeeded", more);
 	forget_earlier_attempt(s);
-#ifdef PLANT_1
-	plant_position = 1;
-#endif
 	strategy_enter(s, PHASE_INSTALLING, NULL, "Installing",
 		       arena_fmt(v->a, "plan %s%s%s", s->digest, *more ? ", " : "", more));
 	return STEP_CONTINUE;

@@ -244,11 +244,7 @@ static int configure(struct db *d, struct error *err)
 	r = db_exec(d, "PRAGMA journal_mode = WAL", err);
 	if (r < 0)
 		return r;
-#ifdef PLANT_20
-	r = db_exec(d, "PRAGMA synchronous = NORMAL", err);
-#else
 	r = db_exec(d, "PRAGMA synchronous = FULL", err);
-#endif
 	if (r >= 0)
 		r = db_exec(d,
 			    "PRAGMA wal_autocheckpoint = 0;"
