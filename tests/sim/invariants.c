@@ -9,12 +9,39 @@
 #include "tests/sim/home.h"
 #include "tests/sim/world.h"
 
+static struct db *program_db(struct world *w)
+{
+	const struct program *p = w->scenario->program;
+	return p && p->db && w->program ? p->db(w->program) : NULL;
+}
+
+static int64_t rows_of(struct db *db)
+{
+	struct stmt *s;
+	struct error ignored;
+	int64_t n = 0;
+	if (!db || db_prepare(db, "SELECT max(seq) FROM audit", &s, &ignored) < 0)
+		return 0;
+	if (stmt_step(s, &ignored) > 0)
+		n = stmt_int(s, 0);
+	stmt_reset(s);
+	return n;
+}
+
+int64_t invariants_rows(struct world *w)
+{
+	return rows_of(w->db) + rows_of(program_db(w));
+}
+
 static int no_idle_writes(struct world *w, struct error *err)
 {
 	uint64_t n = net_stats(w->net)->idle_writes;
+	int64_t rows = invariants_rows(w) - w->rows_at_rest;
 	if (n)
 		return error_set(err, E_INTERNAL, "%llu writes in an idle hour",
 				 (unsigned long long)n);
+	if (rows)
+		return error_set(err, E_INTERNAL, "%lld records in an idle hour", (long long)rows);
 	if (w->scenario->program && w->scenario->program->idle &&
 	    !w->scenario->program->idle(w->program))
 		return error_set(err, E_INTERNAL, "the program does not come to rest");
@@ -43,12 +70,6 @@ static int creates_are_single(struct world *w, struct error *err)
 	return n && is_faultless(w) ? error_set(err, E_INTERNAL, "%llu objects were created twice",
 						(unsigned long long)n)
 				    : 0;
-}
-
-static struct db *program_db(struct world *w)
-{
-	const struct program *p = w->scenario->program;
-	return p && p->db && w->program ? p->db(w->program) : NULL;
 }
 
 static int read_anchor(const char *dir, struct strbuf *note, struct error *err)

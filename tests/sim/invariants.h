@@ -2,10 +2,14 @@
 #ifndef TESTS_SIM_INVARIANTS_H
 #define TESTS_SIM_INVARIANTS_H
 
+#include <stdint.h>
+
 #include "alm/base/error.h"
 
 struct world;
 
+/* Records of all logs: at rest there is no more of them. */
+int64_t invariants_rows(struct world *w);
 int invariants_check(struct world *w, struct error *err);
 
 #endif

@@ -576,6 +576,7 @@ int world_run(struct world *w, struct error *err)
 	if (world_run_for(w, once ? SETTLE_NS / 3 : SETTLE_NS, err) < 0)
 		return -err->code;
 	net_reset_idle(w->net);
+	w->rows_at_rest = invariants_rows(w);
 	if (world_run_for(w, once ? IDLE_NS / 4 : IDLE_NS, err) < 0)
 		return -err->code;
 	return invariants_check(w, err);

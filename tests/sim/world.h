@@ -105,6 +105,7 @@ struct world {
 	int user_status;
 	struct strbuf user_body;
 	int64_t user_waits_since;
+	int64_t rows_at_rest; /* records of all logs when the idle hour begins */
 	/* Called before each turn of a loop; NULL: not. */
 	void (*before_turn)(struct world *w, void *arg);
 	void *hook_arg;

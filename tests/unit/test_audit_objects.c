@@ -344,6 +344,31 @@ static void test_audit_objects__announced_statuses_are_no_tampering(void **state
 	assert_int_equal(rep->transitions, 7);
 }
 
+/* Only the executor of this process leaves out the record of a status that a record announces: a
+ * client that says its Audit-ID has one of its own. */
+static void test_audit_objects__a_client_does_not_pass_for_the_executor(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	define_catalogs();
+	create_catalog("d");
+	transit("d", "Ready", false);
+	struct audit *log = apifake_audit(f);
+	int64_t announced = audit_last_seq(log);
+	apifake_header(
+		f, "Audit-ID",
+		arena_fmt(a, "alm-%s-row-%lld", audit_origin_tag(log), (long long)announced));
+	assert_int_equal(do_it("PATCH", CATALOGS "/d/status", MERGE,
+			       "{\"status\":{\"phase\":\"Ready\",\"transitionSeq\":1}}"),
+			 200);
+	assert_int_equal(audit_last_seq(log), announced + 1);
+	assert_ok(audit_row_get(log, announced + 1, &row, &err), &err);
+	assert_string_equal(obj_str(row, "type"), "Write");
+	assert_string_equal(obj_str(row, "actor"), "admin");
+}
+
 /* The row that says Deleted leads to who did it. */
 static void test_audit_objects__a_deletion_has_its_transition_and_cause(void **state)
 {
@@ -570,6 +595,9 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_audit_objects__announced_statuses_are_no_tampering, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_audit_objects__a_client_does_not_pass_for_the_executor, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_audit_objects__a_deletion_has_its_transition_and_cause, setup,
 			teardown),
