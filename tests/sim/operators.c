@@ -145,11 +145,60 @@ static bool is_own_book(const struct http_request *r)
 	return !strcmp(r->path, "/api/v1/namespaces");
 }
 
+static bool is_in_store(struct world *w, const char *like)
+{
+	static const char live[] =
+		"SELECT 1 FROM objects o WHERE name LIKE ? AND deleted = 0 AND NOT EXISTS"
+		" (SELECT 1 FROM objects p WHERE p.name = o.name AND p.id > o.id AND p.deleted)";
+	struct stmt *s;
+	struct error ignored;
+	if (!w->db || db_prepare(w->db, live, &s, &ignored) < 0)
+		return false;
+	stmt_bind_cstr(s, 1, like);
+	bool there = stmt_step(s, &ignored) > 0;
+	stmt_reset(s);
+	return there;
+}
+
+/* Whoever has the name by now is not who was to be deleted. */
+static void deletes_name_their_object(struct world *w, const struct http_request *r)
+{
+	if (!strcmp(r->method, "DELETE") && !str_contains(r->body, STR("\"preconditions\"")))
+		world_fail(w, "DELETE %s has no uid", r->path);
+}
+
+/* What the gate has judged is what is overwritten. */
+static void definitions_are_those_judged(struct world *w, const struct http_request *r)
+{
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	const char *name = strstr(r->path, "/customresourcedefinitions/");
+	if (!name || strcmp(r->method, "PATCH") || strstr(r->query, "dryRun") ||
+	    strstr(r->path, ".app.coreos.com") || strstr(r->path, ".opinstaller."))
+		return;
+	strbuf_addf(&key, "apiextensions.k8s.io/customresourcedefinitions/%s", strrchr(name, '/'));
+	if (is_in_store(w, key.buf) && !str_contains(r->body, STR("\"resourceVersion\"")))
+		world_fail(w, "PATCH %s overwrites what nobody judged", r->path);
+}
+
+/* A crash, or a failure, leaves a release that Helm knows of. */
+static void records_come_first(struct world *w, const struct http_request *r)
+{
+	if (http_header(&r->headers, "Impersonate-User") && strcmp(r->method, "DELETE") &&
+	    strcmp(r->method, "GET") && strstr(r->path, "/namespaces/") &&
+	    !strstr(r->path, "/secrets") && !is_in_store(w, "/secrets/%/sh.helm.release.%"))
+		world_fail(w, "%s %s, and no release is recorded", r->method, r->path);
+}
+
 static void operators_observe(struct world *w, const struct http_request *r)
 {
 	if (strcmp(r->method, "GET") != 0 && !http_header(&r->headers, "Impersonate-User") &&
 	    !is_own_book(r))
 		world_fail(w, "%s %s is an app's, and was written as ALM", r->method, r->path);
+	deletes_name_their_object(w, r);
+	if (!world_is_faultless(w))
+		return; /* a request that comes late, or twice, is not what was decided now */
+	definitions_are_those_judged(w, r);
+	records_come_first(w, r);
 }
 
 const struct program operators_program = {.start = operators_start,

@@ -32,6 +32,11 @@ void world_fail(struct world *w, const char *fmt, ...)
 	va_end(args);
 }
 
+bool world_is_faultless(const struct world *w)
+{
+	return !faults_any(&w->faults) && w->point.what == POINT_NONE;
+}
+
 /* Files */
 
 static void file_free(void *p)

@@ -141,6 +141,9 @@ int world_run_for(struct world *w, int64_t ns, struct error *err);
 /* The first call stays; the run ends with it. */
 void world_fail(struct world *w, const char *fmt, ...) PRINTF(2, 3);
 
+/* No fault strikes in this run. */
+bool world_is_faultless(const struct world *w);
+
 /* GET of a target by the user, outside of any fault: status, and the body in ret (owned). */
 int world_get(struct world *w, const char *target, struct obj **ret, struct error *err);
 void world_put_file(struct world *w, const char *name, struct str bytes); /* STR_NONE: removes */
