@@ -152,6 +152,16 @@ static const struct {
 	 "SELECT seq || ' ' || name FROM audit WHERE reason IN ('StatusEdited', 'StatusRestored',"
 	 " 'StatusRegressed', 'StatusContested', 'LogBehindStatus') LIMIT 1",
 	 false},
+	{"a secret in a record",
+	 "SELECT seq || ' ' || type || ' ' || name FROM audit"
+	 " WHERE body LIKE '%" WORLD_CANARY "%' LIMIT 1",
+	 false},
+	{"a secret in an Event or a status",
+	 "SELECT id || ' ' || name FROM objects WHERE deleted = 0 AND CASE WHEN name LIKE "
+	 "'%events/%'"
+	 " THEN CAST(value AS TEXT) ELSE json_extract(CAST(value AS TEXT), '$.status') END"
+	 " LIKE '%" WORLD_CANARY "%' LIMIT 1",
+	 true},
 	{"gap in the transitions of an object",
 	 "SELECT uid FROM audit WHERE type = 'Transition' GROUP BY uid"
 	 " HAVING count(*) <> max(tseq) OR min(tseq) <> 1 LIMIT 1",

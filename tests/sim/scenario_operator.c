@@ -96,6 +96,25 @@ static const struct user_action removal[] = {
 	{0},
 };
 
+/* A strategy that is deleted while its app lives: the objects stay, and another takes them over. */
+static void note_uid(struct world *w)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	xfree(w->noted);
+	w->noted = NULL;
+	if (json_parse(strbuf_str(&w->user_body), &o, &err) == 0 && obj_str(o, "metadata.uid"))
+		w->noted = xstrdup(obj_str(o, "metadata.uid"));
+}
+
+static const struct user_action detached[] = {
+	INSTALL,
+	{0, DO_APPEAR, DEPLOYMENT, NULL, NULL},
+	CALL(0, note_uid),
+	{SEC, DO_DELETE, STRATEGY("0.9.4"), NULL, NULL},
+	{0},
+};
+
 /* An app of the same name is another app: what was approved for the first one does not count. */
 #define CAREFUL_APP_BODY                                                                         \
 	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":"          \
@@ -195,6 +214,15 @@ static int installed_094(struct world *w, struct error *err)
 {
 	static const struct wanted wanted[] = {INSTALLED("0.9.4"), {ETCD, "@Ready=Installed"}, {0}};
 	return check_all(w, wanted, err);
+}
+
+static int detached_stays(struct world *w, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	if (installed_094(w, err) < 0 || world_get(w, DEPLOYMENT, &o, err) < 0)
+		return -err->code;
+	const char *uid = obj_str(o, "metadata.uid");
+	return cstr_eq(uid, w->noted) ? 0 : error_set(err, E_INTERNAL, "the Deployment is another");
 }
 
 static int installed_095(struct world *w, struct error *err)
@@ -299,6 +327,16 @@ const struct scenario scenario_again = {
 	.simulate_workloads = true,
 	.writes = 105,
 	.converged = installed_094,
+};
+
+const struct scenario scenario_detached = {
+	.name = "detached",
+	.about = "a strategy is deleted while its app lives",
+	.actions = detached,
+	.program = &operators_program,
+	.simulate_workloads = true,
+	.writes = 95,
+	.converged = detached_stays,
 };
 
 const struct scenario scenario_race = {

@@ -12,24 +12,28 @@
 #define WEB      APPS "/web"
 #define STRATEGY "/apis/opinstaller.coreos.com/v1beta1/installstrategies/install.0.1.0.web.io.ops"
 #define CRDS     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define CANARY   WORLD_CANARY
 #define THING    "/apis/x.io/v1/things/web"
 
 #define CATALOG_BODY                                                                     \
 	"{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Catalog\",\"metadata\":" \
 	"{\"name\":\"community\"},\"spec\":{\"interval\":\"30s\",\"source\":{\"url\":"   \
 	"\"dir://" CATALOG_DIR "\"}}}"
-#define APP_BODY                                                                        \
-	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":" \
-	"{\"name\":\"web\"},\"spec\":{\"type\":\"io.ops\"}}"
-#define SPEC(max)                                                                             \
+#define APP_BODY                                                                              \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":"       \
+	"{\"name\":\"web\"},\"spec\":{\"type\":\"io.ops\",\"values\":{\"password\":\"" CANARY \
+	"\"}}}"
+/* What is refused is quoted by the server, and the password is part of it. */
+#define SPEC(pattern)                                                                         \
 	"{\"group\":\"x.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"things\","         \
 	"\"singular\":\"thing\",\"kind\":\"Thing\",\"listKind\":\"ThingList\"},\"versions\":" \
 	"[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":"                      \
 	"{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"size\":"                 \
-	"{\"type\":\"integer\",\"maximum\":" max "}}}}}]}"
+	"{\"type\":\"integer\"},\"password\":{\"type\":\"string\",\"pattern\":\"" pattern     \
+	"\"}}}}}]}"
 #define CRD_BODY                                                                             \
 	"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\"," \
-	"\"metadata\":{\"name\":\"things.x.io\"},\"spec\":" SPEC("1") "}"
+	"\"metadata\":{\"name\":\"things.x.io\"},\"spec\":" SPEC("^$") "}"
 
 #define RBAC "/apis/rbac.authorization.k8s.io/v1"
 #define ROLE_BODY                                                                                 \
@@ -50,7 +54,8 @@ static void put_thing(struct world *w)
 			"apiVersion: x.io/v1\n"
 			"kind: Thing\n"
 			"metadata: {name: web}\n"
-			"size: 3\n");
+			"size: 3\n"
+			"password: {{ .Values.password | quote }}\n");
 }
 
 static const struct user_action actions[] = {
@@ -63,7 +68,7 @@ static const struct user_action actions[] = {
 	{0, DO_CREATE, APPS, APP_BODY, NULL},
 	{5 * SEC, DO_UNTIL, STRATEGY, "@Stalled=Refused", NULL},
 	{60 * SEC, DO_UNTIL, STRATEGY, "status.phase=Installing", NULL},
-	{0, DO_PATCH, CRDS "/things.x.io", "{\"spec\":" SPEC("5") "}", NULL},
+	{0, DO_PATCH, CRDS "/things.x.io", "{\"spec\":" SPEC(".*") "}", NULL},
 	{SEC, DO_UNTIL, WEB, "status.installedVersion=0.1.0", NULL},
 	{0},
 };

@@ -20,6 +20,8 @@
 
 #define WORLD_DB    "alm.db"
 #define WORLD_TOKEN "sim"
+/* A value that is secret by its key: in no record, Event or status. */
+#define WORLD_CANARY "canary-5ee4c0de"
 
 struct world;
 
