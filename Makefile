@@ -106,18 +106,18 @@ unit: $(UNIT)
 sim: $(BUILD)/sim
 
 # A planted bug (tests/sim/plants): the files that the patch names are compiled again with it and come before the library,
-# in the program that must find it. Bugs need no debugger, and no warning stops them.
+# in the program that must find it: sim, or a unit test. Bugs need no debugger, and no warning stops them.
 PLANT_CC = $(CC) -I$(@D) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -g0 -w
-PLANT_MAIN = $$(sed -n 's|^Found by: \(test_[a-z_]*\)$$|$(BUILD)/obj/tests/unit/\1.o|p' $<)
-$(BUILD)/plants/%/run: tests/sim/plants/%.patch $(BUILD)/sim
+plant_main = $(or $(patsubst %,$(BUILD)/obj/tests/unit/%.o,$(shell \
+	sed -n 's|^Found by: \(test_[a-z_]*\)$$|\1|p' tests/sim/plants/$(1).patch)),$(call obj,$(SIM_SRC)))
+.SECONDEXPANSION:
+$(BUILD)/plants/%/run: tests/sim/plants/%.patch $$(call plant_main,$$*) $(call obj,$(TESTLIB_SRC)) $(LIB)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D) && exec >$(@D).log 2>&1 && \
 	for f in $$(sed -n 's|^+++ b/||p' $<); do install -D -m 644 $$f $(@D)/$$f || exit 1; done && \
 	patch -f -p1 --no-backup-if-mismatch -d $(@D) <$< && \
 	for f in $$(sed -n 's|^+++ b/\(.*\.c\)$$|\1|p' $<); do \
 		$(PLANT_CC) -c $(@D)/$$f -o $(@D)/$$(echo $$f | tr / _).o || exit 1; done && \
-	main=$(PLANT_MAIN) && \
-	$(CC) $(LDFLAGS) -o $@ $${main:-$(call obj,$(SIM_SRC))} $(call obj,$(TESTLIB_SRC)) $(@D)/*.o \
-		$(LIB) $(PKG_LIBS) -lcmocka
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(@D)/*.o $(LIB) $(PKG_LIBS) -lcmocka
 
 $(BUILD)/bench_%: $(BUILD)/obj/tests/bench/bench_%.o $(call obj,$(TESTLIB_SRC)) $(LIB)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka

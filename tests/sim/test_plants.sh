@@ -67,15 +67,11 @@ esac
 
 patches=$(ls "$plants"/*"${PLANT:-}"*.patch)
 by=$(for p in $patches; do field 'Found by' "$p"; done | sort -u)
-units=$(echo "$by" | sed -n "s#^test_#$build/tests/test_#p")
 targets=$(for p in $patches; do echo "$build/plants/$(basename "$p" .patch)/run"; done)
 mkdir -p "$build/plants"
 rm -f "$build"/plants/*.out "$build"/plants/clean-*
 # shellcheck disable=SC2086 # words
-{
-	[ -z "$units" ] || MAKEFLAGS="" make --no-print-directory -j "$(nproc)" $units
-	MAKEFLAGS="" make --no-print-directory -k -j "$(nproc)" $targets
-} >"$build/plants.log" 2>&1
+MAKEFLAGS="" make --no-print-directory -k -j "$(nproc)" "$build/sim" $targets >"$build/plants.log" 2>&1
 {
 	echo "$by" | grep '^sim ' | grep -v -e --exhaustive -e --disk | sed 's/^/--clean\n/'
 	echo "$patches" | sed 's/^/--plant\n/'
