@@ -26,15 +26,25 @@ bool faults_any(const struct faults *f)
 	return any;
 }
 
-bool fault_strikes(struct faults *f, enum fault_id id)
+static bool strikes_by(struct faults *f, struct prng *prng, enum fault_id id)
 {
 	/* The draw is made even when the answer is known: turning one fault off leaves the others'
 	 * draws where they were. */
-	bool strikes = prng_chance(&f->prng, f->per_mille[id]);
+	bool strikes = prng_chance(prng, f->per_mille[id]);
 	if (!f->on || !strikes)
 		return false;
 	f->n[id]++;
 	return true;
+}
+
+bool fault_strikes(struct faults *f, enum fault_id id)
+{
+	return strikes_by(f, &f->prng, id);
+}
+
+bool fault_strikes_event(struct faults *f, enum fault_id id)
+{
+	return strikes_by(f, &f->events, id);
 }
 
 static int parse_point(struct str name, struct str at, struct fault_point *point, struct error *err)

@@ -10,7 +10,8 @@
 #include "alm/base/error.h"
 #include "tests/sim/prng.h"
 
-/* id, name, odds: per 1,000 requests (or seconds, for what happens to a process; or renders) */
+/* id, name, odds: per 1,000 requests (or seconds, for what happens to a process; or renders; or
+ * events of watches) */
 /* clang-format off */
 #define FAULTS(X)                                     \
 	X(FAULT_REQUEST_LOST,  "request-lost",   10)  \
@@ -32,6 +33,8 @@
 	X(FAULT_POWER_LOSS,    "power-loss",     15)  \
 	X(FAULT_DISK_ERROR,    "disk-error",      8)  \
 	X(FAULT_CLOCK_JUMP,    "clock-jump",      4)  \
+	X(FAULT_EVENT_TWICE,   "event-twice",    50)  \
+	X(FAULT_EVENT_MERGED,  "event-merged",  500)  \
 	X(FAULT_CHILD_KILLED,  "child-killed",  100)  \
 	X(FAULT_CHILD_GARBAGE, "child-garbage", 100)  \
 	X(FAULT_CHILD_LATE,    "child-late",    100)
@@ -49,6 +52,7 @@ struct faults {
 	bool on;                      /* false once the faults have stopped */
 	uint64_t n[FAULTS_N];         /* how often each struck */
 	struct prng prng;
+	struct prng events; /* theirs: what strikes requests stays where it was */
 };
 
 /* A point where one fault strikes once: crash-before@w17, reply-lost@w3, crash-after@c9. */
@@ -69,6 +73,7 @@ struct fault_point {
 /* "none", "all", a name of the table, or NAME@wN, NAME@cN; called once for each --fault. */
 int faults_parse(const char *text, struct faults *f, struct fault_point *point, struct error *err);
 bool fault_strikes(struct faults *f, enum fault_id id);
+bool fault_strikes_event(struct faults *f, enum fault_id id);
 bool faults_any(const struct faults *f); /* random ones, whether they are on or have stopped */
 const char *fault_name(enum fault_id id);
 

@@ -7,6 +7,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
+#include "tests/sim/events.h"
 
 #define CALL_BYTES_MAX ((size_t)64 << 20)
 #define HISTORY_LISTS  64
@@ -45,7 +46,7 @@ struct call {
 	struct http_headers headers;
 	char *label; /* "PATCH /api/v1/..." */
 	char *list_key;
-	TAILQ_HEAD(, piece) pieces;
+	TAILQ_HEAD(piece_list, piece) pieces;
 	struct timer deliver, deadline, idle;
 	int64_t last_at, timeout_ns, idle_ns;
 	size_t body_max, body_bytes;
@@ -340,16 +341,35 @@ static void on_begin(struct exchange *x, int status, const struct http_headers *
 	p->status = status;
 }
 
+/* A change that is still on its way is overtaken by a later one of the same object. */
+static bool is_merged(struct call *c, struct str chunk)
+{
+	struct faults *f = c->remote->net->faults;
+	struct piece *last = TAILQ_LAST(&c->pieces, piece_list);
+	if (!last || last->what != PIECE_DATA ||
+	    !events_supersede(strbuf_str(&last->text), chunk) ||
+	    !fault_strikes_event(f, FAULT_EVENT_MERGED))
+		return false;
+	strbuf_clear(&last->text);
+	strbuf_addstr(&last->text, chunk);
+	return true;
+}
+
 static size_t on_write(struct exchange *x, struct str chunk)
 {
 	struct call *c = listener(flight_of(x));
 	if (!c || chunk.len == 0)
+		return 0;
+	bool events = c->is_watch && c->remote->faulty;
+	if (events && is_merged(c, chunk))
 		return 0;
 	bool cut = c->cut_stream_after == 1;
 	c->cut_stream_after -= c->cut_stream_after > 0;
 	struct piece *p = piece_add(c, PIECE_DATA, latency(c->remote->net));
 	if (!cut) {
 		strbuf_addstr(&p->text, chunk);
+		if (events && fault_strikes_event(c->remote->net->faults, FAULT_EVENT_TWICE))
+			strbuf_addstr(&piece_add(c, PIECE_DATA, 0)->text, chunk);
 		return 0;
 	}
 	/* In the middle of a frame. */

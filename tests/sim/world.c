@@ -411,6 +411,7 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool ve
 {
 	sim_init(&w->sim, seed, verbose);
 	prng_init(&w->faults.prng, seed, "faults");
+	prng_init(&w->faults.events, seed, "events");
 	prng_init(&w->prng, seed, "world");
 	w->scenario = s;
 	w->faults.on = true;
