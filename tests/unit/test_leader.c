@@ -10,7 +10,8 @@
 
 struct candidate {
 	struct fixture *f;
-	bool cut; /* its requests are answered with 503 */
+	bool cut;  /* its requests are answered with 503 */
+	bool deaf; /* they reach the server, and no answer comes back */
 	struct transport *transport;
 	struct client *client;
 	struct leader *leader;
@@ -27,7 +28,10 @@ static void handle(void *arg, struct exchange *x)
 {
 	struct candidate *c = arg;
 	struct http_headers h = {0};
-	if (c->cut)
+	if (c->deaf)
+		(void)apifake_send(c->f->server, x->request.method, x->request.path,
+				   "application/json", x->request.body.ptr);
+	if (c->cut || c->deaf)
 		exchange_reply(x, 503, &h, STR("cut"));
 	else
 		apiserver_handle(apifake_server(c->f->server), x);
@@ -185,6 +189,30 @@ static void test_leader__cut_off_it_stops_before_another_may_start(void **state)
 	teardown(&f);
 }
 
+/* One direction of its network is down all the time: what it writes arrives, and it never hears. */
+static void test_leader__deaf_it_stops_and_does_not_keep_the_lease(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	const char *before = spec(&f, "spec.renewTime");
+	f.one.deaf = true;
+	apifake_advance(f.server, LEADER_RENEW_NS + NS_PER_S);
+	assert_string_not_equal(spec(&f, "spec.renewTime"), before); /* one of them arrived */
+	assert_int_equal(f.one.n_lost, 1);
+	assert_int_equal(f.two.n_elected, 0);
+	apifake_advance(f.server, LEADER_LEASE_NS + LEADER_RETRY_NS);
+	assert_int_equal(f.two.n_elected, 1);
+	apifake_advance(f.server, 10 * NS_PER_MIN);
+	assert_true(leader_is_elected(f.two.leader));
+	assert_string_equal(spec(&f, "spec.holderIdentity"), "two");
+	f.one.deaf = false;
+	apifake_advance(f.server, NS_PER_MIN);
+	assert_int_equal(f.one.n_elected, 1);
+	assert_int_equal(f.one.n_waiting, 1);
+	teardown(&f);
+}
+
 static void test_leader__a_short_cut_changes_nothing(void **state)
 {
 	(void)state;
@@ -208,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_leader__the_same_log_started_again_does_not_wait),
 		cmocka_unit_test(test_leader__resigned_the_other_takes_over_at_its_next_try),
 		cmocka_unit_test(test_leader__cut_off_it_stops_before_another_may_start),
+		cmocka_unit_test(test_leader__deaf_it_stops_and_does_not_keep_the_lease),
 		cmocka_unit_test(test_leader__a_short_cut_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
