@@ -107,7 +107,10 @@ for i in range(kills):
     writers = [threading.Thread(target=write, args=(server, (2 * i + k) * 1000000, acknowledged)) for k in (0, 1)]
     for w in writers:
         w.start()
-    time.sleep(rng.uniform(0.0, 0.2))  # the moment of the kill, not a wait for something
+    end = time.monotonic() + 30
+    while not acknowledged and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(rng.uniform(0.0, 0.1))  # the moment of the kill, not a wait for something
     server.kill()
     for w in writers:
         w.join()

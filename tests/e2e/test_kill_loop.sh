@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SIGKILL in the middle of writes: what was acknowledged is there after the next start, and the log is whole.
 # KILLS=10000 for the long run.
+set -u
+# shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
 kills=30
 case $BUILD in *address*) kills=10 ;; esac
