@@ -338,8 +338,11 @@ const struct cmd cmd_controller = {
 		"The cluster is that of --kubeconfig, $KUBECONFIG or ~/.kube/config, or the one "
 		"this runs in. The CRDs of ALM are created there where the rights suffice; else "
 		"kubectl apply -f crds/ comes first. DIR holds the audit log, and one process at a "
-		"time works with it; of several on a cluster the one with the Lease "
-		"alm-system/alm-controller acts. Stays in the foreground until SIGINT or SIGTERM.",
+		"time works with it. A cluster has one log and so one controller: a second one "
+		"with a folder of its own is refused by what ConfigMap alm-system/alm-audit-anchor "
+		"remembers; to move the controller, move DIR (or say alm audit accept-gap, if it is "
+		"lost). The Lease alm-system/alm-controller keeps the former one from acting while "
+		"both run. Stays in the foreground until SIGINT or SIGTERM.",
 	.examples = "alm controller --data-dir /var/lib/alm-controller --context prod",
 	.options = options,
 	.is_service = true,
