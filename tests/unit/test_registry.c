@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/ready.h"
 #include "alm/obj/json.h"
 #include "alm/obj/obj.h"
 #include "tests/lib/exchange_fake.h"
@@ -360,6 +361,40 @@ static void test_registry__simulated_deployment_rolls_out(void **state)
 	assert_int_equal(obj_i64(x.json, "status.readyReplicas", -1), 0);
 }
 
+/* Every kind that an install waits for on the word of a controller (controllers/ready.c). */
+static void test_registry__simulated_is_what_installs_wait_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *list, *body;
+	} kinds[] = {
+		{"/apis/apiregistration.k8s.io/v1/apiservices",
+		 "{\"apiVersion\":\"apiregistration.k8s.io/"
+		 "v1\",\"kind\":\"APIService\",\"metadata\":{"
+		 "\"name\":\"v1.x.io\"},\"spec\":{\"group\":\"x.io\",\"version\":\"v1\","
+		 "\"groupPriorityMinimum\":100,\"versionPriority\":100,"
+		 "\"service\":{\"name\":\"s\",\"namespace\":\"default\"}}}"},
+		{"/api/v1/namespaces/default/replicationcontrollers",
+		 "{\"apiVersion\":\"v1\",\"kind\":\"ReplicationController\",\"metadata\":{\"name\":"
+		 "\"v1.x.io\"},\"spec\":{\"replicas\":2,\"selector\":{\"a\":\"b\"},\"template\":{"
+		 "\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":"
+		 "\"c\","
+		 "\"image\":\"x:1\"}]}}}}"},
+	};
+	struct apifake_options o = {.simulate = true};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&o);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(256);
+		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+		const char *why = NULL;
+		strbuf_addf(&path, "%s/v1.x.io", kinds[i].list);
+		assert_int_equal(apifake_do(f, "POST", kinds[i].list, kinds[i].body).status, 201);
+		apifake_advance(f, NS_PER_S);
+		struct answer x = apifake_do(f, "GET", path.buf, NULL);
+		assert_int_equal(ready_check(x.json, false, a, &why), READY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_registry__lost_transaction_takes_the_turn_back),
 		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
+		cmocka_unit_test(test_registry__simulated_is_what_installs_wait_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,142 @@
+"""What an administrator does to get a version installed: gives the rights, reads the findings, waives them, approves."""
+
+import json
+import time
+
+APPS = "/apis/app.coreos.com/v1beta1/apps"
+STRATEGIES = "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
+WAIT_S = 180
+STEPS_MAX = 12
+KEYS = ("rule", "resource", "path", "outcome", "was", "now", "note", "objects")
+
+
+def condition(o, kind):
+    for c in (o or {}).get("status", {}).get("conditions", []):
+        if c["type"] == kind:
+            return c
+    return {}
+
+
+class Admin:
+    """waive: whether refused findings are waived, or are the end."""
+
+    def __init__(self, server, app, waive=True):
+        self.server = server
+        self.kube = server.kube
+        self.app = app
+        self.waive = waive
+        self.type = "io.ops"
+
+    def app_object(self):
+        return self.kube.get(f"{APPS}/{self.app}")
+
+    def strategy(self, version):
+        """The one of this version; a later attempt has a suffix of its own."""
+        found = [s for s in (self.kube.get(STRATEGIES) or {}).get("items", [])
+                 if s["spec"].get("version") == version and s["spec"]["appTypeRef"]["name"] == self.app]
+        return max(found, key=lambda s: s["metadata"]["creationTimestamp"], default=None)
+
+    def alm(self, *args, text=None):
+        return self.server.run(self.server.alm, *args, text=text)
+
+    def install(self, version, result):
+        """Until the app has this version, or nothing more can be done: True, or False with result['stop']."""
+        end = time.monotonic() + WAIT_S
+        done, plan = set(), {}
+        while time.monotonic() < end and len(done) < STEPS_MAX:
+            o = self.app_object()
+            if o and o.get("status", {}).get("installedVersion") == version and condition(o, "Ready").get("status") == "True":
+                result["findings"] = plan.get("findings", [])
+                return True
+            s = self.strategy(version)
+            if s and s.get("status", {}).get("plan", {}).get("digest"):
+                plan = s["status"]["plan"]
+            if s and self._act(s, version, result, done) is False:
+                return False
+            left_out = None if s else self._left_out(version)
+            if left_out:
+                result["stop"] = left_out
+                return False
+            time.sleep(0.2)
+        code, text = self.alm("status", self.app)
+        result["stop"] = f"not installed after {WAIT_S} s: " + text.strip()[:600]
+        result["code"] = code
+        return False
+
+    def _act(self, s, version, result, done):
+        status = s.get("status", {})
+        phase = status.get("phase")
+        if phase == "AwaitingApproval":
+            key = ("approve", status["plan"]["digest"])
+            if key not in done:
+                done.add(key)
+                self._note(result, status["plan"])
+                code, text = self.alm("approve", self.app, version, "--reason", "tests/operators")
+                if code == 0:
+                    result["approvedAt"] = time.monotonic()
+                else:
+                    result.setdefault("notes", []).append("approve: " + text.strip()[:200])
+        elif phase in ("Blocked", "Failed"):
+            return self._unblock(s, version, result, done)
+        return None
+
+    def _unblock(self, s, version, result, done):
+        status = s["status"]
+        why = next((c for c in status.get("conditions", []) if c["status"] == "False" and c.get("reason") not in
+                    ("InProgress", "Waiting")), {})
+        key = (why.get("reason"), s["metadata"]["resourceVersion"])
+        if key in done:
+            return None
+        if why.get("reason") == "Forbidden":
+            done.add(key)
+            return self._give_rights(version, result)
+        refused = [f for f in status.get("plan", {}).get("findings", []) if f.get("outcome") == "refuse"]
+        if why.get("reason") == "CRDIncompatible" and refused:
+            self._note(result, status["plan"])
+            if self.waive:
+                done.add(key)
+                return self._waive(refused, result)
+        result["stop"] = f"{status.get('phase')} {why.get('reason')}: {why.get('message', '')[:500]}"
+        return False
+
+    def _give_rights(self, version, result):
+        code, text = self.alm("rbac", self.app, "--to", version)
+        if code == 0:
+            code, text = self.server.run("kubectl", "apply", "-f", "-", text=text)
+        if code:
+            result["stop"] = "alm rbac | kubectl apply: " + text.strip()[:500]
+            return False
+        result["rbac"] = result.get("rbac", 0) + 1
+        return None
+
+    def _waive(self, refused, result):
+        path = f"{APPS}/{self.app}"
+        waivers = self.kube.get(path)["spec"]["upgrade"].get("waivers", [])
+        for f in refused:
+            w = {"rule": f["rule"], "resource": f["resource"], "reason": "tests/operators"}
+            if f.get("path"):
+                w["path"] = f["path"]
+            if w not in waivers:
+                waivers.append(w)
+        self.kube.patch(path, {"spec": {"upgrade": {"waivers": waivers}}})
+        result["waivers"] = len(waivers)
+
+    def _note(self, result, plan):
+        """Every finding that was shown, with its first outcome."""
+        seen = result.setdefault("judged", [])
+        known = {(f["rule"], f["resource"], f.get("path")) for f in seen}
+        for f in plan.get("findings", []):
+            if (f["rule"], f["resource"], f.get("path")) not in known:
+                seen.append({k: f[k] for k in KEYS if k in f})
+        result["omitted"] = max(result.get("omitted", 0), plan.get("findingsOmitted", 0))
+
+    def _left_out(self, version):
+        for c in (self.kube.get("/apis/app.coreos.com/v1alpha1/catalogs") or {}).get("items", []):
+            for r in c.get("status", {}).get("rejected", []):
+                if version in json.dumps(r):
+                    return "left out of the catalog: " + json.dumps(r)[:500]
+        why = condition(self.app_object(), "Resolved")
+        for c in (self.app_object() or {}).get("status", {}).get("candidates", []):
+            if c.get("version") == version and c.get("installable") is False:
+                return f"no candidate: {c.get('reason')} {c.get('message', '')[:400]} {why.get('reason', '')}"
+        return None
