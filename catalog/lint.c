@@ -307,7 +307,15 @@ void lint_objects(struct lint *l, const struct package_version *p, const struct 
 
 /* --- at load --- */
 
-/* The next lower version that stays in: what the version above is compared with. */
+/* Who lists what a package provides promises that a drop is a major version. A plain Helm chart
+ * promises nothing, and its user cannot publish it anew: there the gate decides, by what is stored.
+ */
+static bool promises(const struct package_version *p)
+{
+	return p->n_provides && p->provides != p->own_crds;
+}
+
+/* before: the next lower version that stays in. */
 static const char *reason_to_reject(struct catalog_index *x, const struct package_version *p,
 				    const struct package_version *before)
 {
@@ -316,6 +324,7 @@ static const char *reason_to_reject(struct catalog_index *x, const struct packag
 		return arena_fmt(x->arena, "provides: %s is served by no CRD of the chart",
 				 resource);
 	bool same = before && !strcmp(before->package, p->package);
+	same = same && (promises(before) || promises(p));
 	resource = same && !before->ambiguous && !p->ambiguous ? dropped(before, p) : NULL;
 	if (!resource)
 		return NULL;

@@ -40,7 +40,8 @@ void lint_objects(struct lint *l, const struct package_version *p, const struct 
 void lint_add(struct lint *l, enum lint_level level, const char *rule,
 	      const struct package_version *p, const char *text, const char *remedy);
 
-/* At load: entries with an error of `provides` or `drop-in-minor` are left out and named. */
+/* At load: entries with an error of `provides` are left out and named; so are those with one of
+ * `drop-in-minor` where a descriptor lists what is provided. */
 void lint_reject(struct catalog_index *x);
 
 #endif

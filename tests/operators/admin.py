@@ -1,11 +1,13 @@
 """What an administrator does to get a version installed: gives the rights, reads the findings, waives them, approves."""
 
 import json
+import re
+import shlex
 import time
 
 APPS = "/apis/app.coreos.com/v1beta1/apps"
 STRATEGIES = "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
-WAIT_S = 180
+WAIT_S = 150
 STEPS_MAX = 12
 KEYS = ("rule", "resource", "path", "outcome", "was", "now", "note", "objects")
 
@@ -54,7 +56,7 @@ class Admin:
             if s and self._act(s, version, result, done) is False:
                 return False
             left_out = None if s else self._left_out(version)
-            if left_out:
+            if left_out and not self._follow(version, result, done):
                 result["stop"] = left_out
                 return False
             time.sleep(0.2)
@@ -108,6 +110,19 @@ class Admin:
             return False
         result["rbac"] = result.get("rbac", 0) + 1
         return None
+
+    def _follow(self, version, result, done):
+        """The commands that `alm why-not` prints, each once; False if it has no new one that works."""
+        _, text = self.alm("why-not", self.app, version)
+        result["whyNot"] = text.strip()[:1500]
+        worked = False
+        for command in re.findall(r"\balm (crd migrate [^\n]+)", text):
+            if command not in done:
+                done.add(command)
+                code, out = self.alm(*shlex.split(command))
+                result.setdefault("followed", []).append(f"alm {command}: exit {code}: {out.strip()[-200:]}")
+                worked |= code == 0
+        return worked
 
     def _waive(self, refused, result):
         path = f"{APPS}/{self.app}"

@@ -63,12 +63,18 @@ def missing(kube, rows, namespace):
     return [f"{r[1]}/{r[3]}" for r in rows if not r[4] and not live(kube, r, namespace)]
 
 
-def differs(server, text, rows, namespace):
+def differs(server, text, namespace):
     """Objects whose fields differ from what a server-side apply of helm's text would make of them: `kubectl diff`."""
-    plain = [d for d in re.split(r"^---.*$", text, flags=re.M) if "helm.sh/hook" not in d and re.search(r"^kind:", d, re.M)]
-    code, out = server.run("kubectl", "diff", "--server-side", "--force-conflicts", "-n", namespace, "-f", "-",
-                           text="\n---\n".join(plain), timeout=600)
-    names = sorted({m.rsplit("/", 1)[-1] for m in re.findall(r"^\+\+\+ (\S+)", out, re.M)})
-    if code > 1:
-        return names + ["kubectl diff: " + out.strip().splitlines()[-1][:200]]
-    return names
+    with_space, without = [], []
+    for doc in re.split(r"^---.*$", text, flags=re.M):
+        rows = documents(doc)
+        if rows and not rows[0][4]:
+            (with_space if rows[0][2] else without).append(doc)
+    names = set()
+    for docs, args in ((with_space, []), (without, ["-n", namespace])):
+        code, out = server.run("kubectl", "diff", "--server-side", "--force-conflicts", *args, "-f", "-",
+                               text="\n---\n".join(docs), timeout=600) if docs else (0, "")
+        names |= {m.rsplit("/", 1)[-1] for m in re.findall(r"^\+\+\+ (\S+)", out, re.M)}
+        if code > 1:
+            names.add("kubectl diff: " + out.strip().splitlines()[-1][:200])
+    return sorted(names)

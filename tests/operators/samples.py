@@ -131,6 +131,14 @@ def complaints(status):
     return [p for p in paths if p and p[0] not in ("<nil>", "metadata", "")]
 
 
+def path_of(crd, o, namespace):
+    """Where objects like o are created."""
+    base = f"/apis/{o['apiVersion']}"
+    if crd["spec"]["scope"] == "Namespaced":
+        base += "/namespaces/" + namespace
+    return f"{base}/{crd['spec']['names']['plural']}"
+
+
 def sample(kube, crd, namespace):
     """(object, None) or (None, why not): an object in the storage version that the server takes."""
     spec = crd["spec"]
@@ -138,10 +146,6 @@ def sample(kube, crd, namespace):
     if not version["served"]:
         version = next((v for v in spec["versions"] if v["served"]), version)
     maker = Maker((version.get("schema") or {}).get("openAPIV3Schema", {}))
-    base = f"/apis/{spec['group']}/{version['name']}"
-    if spec["scope"] == "Namespaced":
-        base += "/namespaces/" + namespace
-    path = f"{base}/{spec['names']['plural']}"
     why = ""
     for n in range(TRIES_MAX):
         o = {"apiVersion": f"{spec['group']}/{version['name']}", "kind": spec["names"]["kind"],
@@ -149,7 +153,7 @@ def sample(kube, crd, namespace):
         if spec["scope"] == "Namespaced":
             o["metadata"]["namespace"] = namespace
         try:
-            kube.call("POST", path + "?dryRun=All", o)
+            kube.call("POST", path_of(crd, o, namespace) + "?dryRun=All", o)
             return o, None
         except Refused as e:
             why = str(e)[:300]

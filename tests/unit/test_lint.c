@@ -137,13 +137,33 @@ static void test_lint__rules_over_the_index(void **state)
 	}
 }
 
+/* Public operators drop served versions in minor versions; what is lost by it the gate says. */
+static void test_lint__load_keeps_plain_charts_that_drop(void **state)
+{
+	static const struct row rows[] = {
+		{"a", "0.16.2", "", "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
+		{"a", "0.17.0", "", "[\"" TWO_CRD "\"]"},
+		{"b", "1.0.0", "", "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
+		{"b", "1.1.0", "provides: [" TWO_CRD "]", "[\"" TWO_CRD "\"]"},
+	};
+	(void)state;
+	CLEANUP(index_freep) struct catalog_index *x = index_of(rows, ARRAY_LEN(rows));
+	lint_reject(x);
+	assert_int_equal(x->n, 3);
+	assert_int_equal(x->n_rejected, 1);
+	assert_string_equal(x->rejected[0], "b-1.1.0.tgz: drop-in-minor: " ONE_CRD
+					    " of 1.0.0 is gone; publish it as 2.0.0");
+}
+
+#define BOTH "provides: [" ONE_CRD ", " TWO_CRD "]"
+
 static void test_lint__load_leaves_out_what_has_an_error_and_names_it(void **state)
 {
 	static const struct row rows[] = {
-		{"a", "1.0.0", "", "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
-		{"a", "1.1.0", "", "[\"" TWO_CRD "\"]"},
-		{"a", "1.2.0", "", "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
-		{"a", "2.0.0", "", "[\"" TWO_CRD "\"]"},
+		{"a", "1.0.0", BOTH, "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
+		{"a", "1.1.0", "provides: [" TWO_CRD "]", "[\"" TWO_CRD "\"]"},
+		{"a", "1.2.0", BOTH, "[\"" ONE_CRD "\", \"" TWO_CRD "\"]"},
+		{"a", "2.0.0", "provides: [" TWO_CRD "]", "[\"" TWO_CRD "\"]"},
 		{"b", "1.0.0", "provides: [" TWO_CRD "]", "[\"" ONE_CRD "\"]"},
 	};
 	(void)state;
@@ -239,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lint__rules_over_the_index),
 		cmocka_unit_test(test_lint__load_leaves_out_what_has_an_error_and_names_it),
+		cmocka_unit_test(test_lint__load_keeps_plain_charts_that_drop),
 		cmocka_unit_test(test_lint__a_change_that_no_object_could_survive_breaks),
 		cmocka_unit_test(test_lint__objects_that_a_chart_should_not_make),
 	};
