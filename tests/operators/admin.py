@@ -8,6 +8,7 @@ import time
 APPS = "/apis/app.coreos.com/v1beta1/apps"
 STRATEGIES = "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
 WAIT_S = 150
+IDLE_S = 20
 STEPS_MAX = 12
 KEYS = ("rule", "resource", "path", "outcome", "was", "now", "note", "objects")
 
@@ -28,6 +29,7 @@ class Admin:
         self.app = app
         self.waive = waive
         self.type = "io.ops"
+        self.idle = None  # since when what was done to unblock it has not helped
 
     def app_object(self):
         return self.kube.get(f"{APPS}/{self.app}")
@@ -55,7 +57,7 @@ class Admin:
                 plan = s["status"]["plan"]
             if s and self._act(s, version, result, done) is False:
                 return False
-            left_out = None if s else self._left_out(version)
+            left_out = None if s else self._left_out(version, result)
             if left_out and not self._follow(version, result, done):
                 result["stop"] = left_out
                 return False
@@ -88,7 +90,12 @@ class Admin:
                     ("InProgress", "Waiting")), {})
         key = (why.get("reason"), s["metadata"]["resourceVersion"])
         if key in done:
-            return None
+            self.idle = self.idle or time.monotonic()
+            if time.monotonic() - self.idle < IDLE_S:
+                return None
+            result["stop"] = f"{status.get('phase')} {why.get('reason')}: {why.get('message', '')[:500]}"
+            return False
+        self.idle = None
         if why.get("reason") == "Forbidden":
             done.add(key)
             return self._give_rights(version, result)
@@ -145,7 +152,7 @@ class Admin:
                 seen.append({k: f[k] for k in KEYS if k in f})
         result["omitted"] = max(result.get("omitted", 0), plan.get("findingsOmitted", 0))
 
-    def _left_out(self, version):
+    def _left_out(self, version, result):
         for c in (self.kube.get("/apis/app.coreos.com/v1alpha1/catalogs") or {}).get("items", []):
             for r in c.get("status", {}).get("rejected", []):
                 if version in json.dumps(r):
@@ -153,5 +160,6 @@ class Admin:
         why = condition(self.app_object(), "Resolved")
         for c in (self.app_object() or {}).get("status", {}).get("candidates", []):
             if c.get("version") == version and c.get("installable") is False:
+                result["dropped"] = [r.split("/")[0] for r in c.get("dropped", [])]
                 return f"no candidate: {c.get('reason')} {c.get('message', '')[:400]} {why.get('reason', '')}"
         return None

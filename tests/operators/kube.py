@@ -29,7 +29,8 @@ class Kube:
     def __init__(self, kubeconfig):
         self.kubeconfig = kubeconfig
         text = subprocess.check_output(
-            ["kubectl", "config", "view", "--raw", "--minify", "-o", "json", "--kubeconfig", kubeconfig])
+            ["kubectl", "config", "view", "--raw", "--minify", "-o", "json", "--kubeconfig", kubeconfig],
+            stderr=subprocess.DEVNULL)
         config = json.loads(text)
         cluster = config["clusters"][0]["cluster"]
         user = (config.get("users") or [{"user": {}}])[0]["user"]

@@ -20,7 +20,7 @@ def free_port():
 
 
 class Server:
-    def __init__(self, alm, directory, cluster=None):
+    def __init__(self, alm, directory, cluster=None, soak="1s"):
         self.alm = alm
         self.dir = directory
         self.catalog = os.path.join(directory, "catalog")
@@ -29,7 +29,7 @@ class Server:
         self.metrics = free_port()
         self.err = open(os.path.join(directory, "err"), "wb")
         common = ["--data-dir", f"{directory}/data", "--metrics-listen", f"127.0.0.1:{self.metrics}",
-                  "--verify-soak", "1s", "--catalog-root", self.catalog]
+                  "--verify-soak", soak, "--catalog-root", self.catalog]
         env = dict(os.environ, HOME=directory)
         if cluster:
             port = 20000 + os.getpid() % 10000
