@@ -169,17 +169,12 @@ static const struct resolve_change *for_other(const struct resolver *r, const st
 	return resolve_change_new(CHANGE_UPGRADE, c->subject, answer.chosen->version, a);
 }
 
-static bool goes_back(const struct resolver *r, const struct candidate *c)
-{
-	return r->in->installed_version && version_cmp(&c->parsed, &r->installed) < 0;
-}
-
 const struct resolve_change *resolve_change_for(const struct resolver *r, const struct candidate *c,
 						const char *app, struct arena *a)
 {
 	const char *reason = c->reason;
 	if (!strcmp(reason, "NotRequested") || !strcmp(reason, "NotNewer"))
-		return resolve_change_new(goes_back(r, c) ? CHANGE_BACK : CHANGE_TO, app,
+		return resolve_change_new(resolver_goes_back(r, c) ? CHANGE_BACK : CHANGE_TO, app,
 					  c->version, a);
 	if (!strcmp(reason, "OutOfRange") || !strcmp(reason, "Prerelease"))
 		return for_range(r, c, app, a);

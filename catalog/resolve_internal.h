@@ -30,6 +30,7 @@ void resolver_judge_rest(struct resolver *r, struct candidate *c);
 bool resolver_is_stop(struct resolver *r, const struct candidate *c);
 
 /* --- resolve_resources.c: predicates 10 to 13 and 15 --- */
+bool resolver_goes_back(const struct resolver *r, const struct candidate *c); /* below installed */
 bool predicate_keeps_resources(struct resolver *r, struct candidate *c);
 bool predicate_owns_its_crds(struct resolver *r, struct candidate *c);
 bool predicate_keeps_what_others_need(struct resolver *r, struct candidate *c);

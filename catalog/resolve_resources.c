@@ -36,6 +36,13 @@ static void explain_drop(const struct resolver *r, struct candidate *c, const ch
 	c->summary = arena_fmt(r->a, "%s drops %s (%s)", c->version, resource, text);
 }
 
+bool resolver_goes_back(const struct resolver *r, const struct candidate *c)
+{
+	return r->in->installed_version && version_cmp(&c->parsed, &r->installed) < 0;
+}
+
+/* The way back takes no CRD and no version of one away (lifecycle.md 7.4): what the lower version
+ * does not manage stays served and stored, so it is told and no reason. */
 bool predicate_keeps_resources(struct resolver *r, struct candidate *c)
 {
 	const char *const *m = r->in->installed_managed;
@@ -47,6 +54,8 @@ bool predicate_keeps_resources(struct resolver *r, struct candidate *c)
 			c->dropped = ARENA_ARRAY(r->a, const char *, PACKAGE_RESOURCES_MAX);
 		if (c->n_dropped < PACKAGE_RESOURCES_MAX)
 			c->dropped[c->n_dropped++] = m[i];
+		if (resolver_goes_back(r, c))
+			continue;
 		if (r->in->usage)
 			r->in->usage(r->in->arg, m[i], &u);
 		if (u.migrated || (!u.stored && is_waived(r, "ResourceDropped", m[i])))

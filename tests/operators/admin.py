@@ -57,7 +57,8 @@ class Admin:
                 plan = s["status"]["plan"]
             if s and self._act(s, version, result, done) is False:
                 return False
-            left_out = None if s else self._left_out(version, result)
+            waits = s and s.get("status", {}).get("phase") not in (None, "Superseded", "Succeeded")
+            left_out = None if waits else self._left_out(version, result)
             if left_out and not self._follow(version, result, done):
                 result["stop"] = left_out
                 return False

@@ -62,7 +62,7 @@ def settle(kube, names):
     for n in names:
         for _ in range(300):
             c = kube.get(f"{CRDS}/{n}")
-            if any(x["type"] == "Established" and x["status"] == "True" for x in (c or {}).get("status", {}).get("conditions", [])):
+            if any(x["type"] == "Established" and x["status"] == "True" for x in ((c or {}).get("status", {}).get("conditions") or [])):
                 break
             subprocess.run(["sleep", "0.1"], check=False)
     subprocess.run(["sleep", "2"], check=False)  # the handlers of the server follow their CRD a moment later

@@ -178,6 +178,24 @@ static void test_resolve__a_catalog_without_the_package_says_so(void **state)
 				       "one of its status.packageNames");
 }
 
+/* A version that adds a CRD can be left again: its CRD and objects stay as they are. */
+static void test_resolve__the_way_back_drops_nothing(void **state)
+{
+	static const char *const both[] = {"etcds.etcd.coreos.com/v1", "etcds.etcd.coreos.com/v2",
+					   NULL};
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.5", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, etcds.etcd.coreos.com/v2]\n");
+	installed(w, "0.9.6");
+	w->in.installed_managed = both;
+	w->in.to = "0.9.5";
+	run(w, &r);
+	assert_non_null(r.chosen);
+	assert_string_equal(r.chosen->version, "0.9.5");
+	assert_int_equal(r.chosen->n_dropped, 1);
+}
+
 static void test_resolve__the_users_wish_never_blocks(void **state)
 {
 	struct world *w = *state;
@@ -242,6 +260,9 @@ int main(void)
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),
+}
+
+		T(test_resolve__the_way_back_drops_nothing),
 		T(test_resolve__the_users_wish_never_blocks),
 		T(test_resolve__edges_lead_over_stops),
 		T(test_resolve__highest_is_not_the_highest_installable),
