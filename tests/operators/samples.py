@@ -1,6 +1,6 @@
 """Custom resources for a CRD: every field of its schema with a value that the server takes, found by asking it (dry run).
 
-What it complains of is first made smaller (required fields only), then left out, then its parent."""
+What it complains of loses its optional fields one by one, then all of them, then goes itself, then its parent does."""
 
 import re
 
@@ -8,7 +8,8 @@ from kube import Refused
 
 NODES_MAX = 4000
 DEPTH_MAX = 14
-TRIES_MAX = 60
+TRIES_MAX = 120
+DROPS_MAX = 8
 STRINGS = ["a", "1", "10", "1s", "1h0m0s", "1Gi", "100m", "aa", "abc", "a.example.com", "http://a.example.com", "a/b", "/a",
            "https://a.example.com/b", "Aa", "A", "a1", "2024-01-01T00:00:00Z", "0 0 * * *", "10.0.0.0/24", "10.0.0.1",
            "50%", "1.0.0", "v1", "a=b", "a:b", "#aabbcc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "spiffe://a/b",
@@ -48,10 +49,13 @@ class Maker:
         self.schema = schema
         self.small = set()
         self.without = set()
+        self.drops = {}  # path: how many optional fields it has lost one by one
+        self.kids = {}  # path: the optional fields that it had in the newest object
         self.nodes = 0
 
     def make(self):
         self.nodes = 0
+        self.kids = {}
         o = {k: self.value(s, (k,), 1, k in self.schema.get("required", []))
              for k, s in self.schema.get("properties", {}).items()
              if k not in ("apiVersion", "kind", "metadata", "status") and (k,) not in self.without}
@@ -94,6 +98,8 @@ class Maker:
             v = self.value(sub, path + (k,), depth + 1, k in required)
             if v is not NOTHING:
                 o[k] = v
+                if k not in required:
+                    self.kids.setdefault(path, []).append(k)
         more = s.get("additionalProperties")
         if isinstance(more, dict) and more and path not in self.small:
             v = self.value(more, path + ("a",), depth + 1, False)
@@ -104,10 +110,14 @@ class Maker:
     def complain(self, path):
         """One step smaller at path; False if there is none left."""
         while path:
-            if path not in self.small and len(path) > 0:
+            if self.kids.get(path) and self.drops.get(path, 0) < DROPS_MAX:
+                self.drops[path] = self.drops.get(path, 0) + 1
+                self.without.add(path + (self.kids[path].pop(),))
+                return True
+            if path not in self.small:
                 self.small.add(path)
                 return True
-            if path not in self.without:
+            if path not in self.without and len(path) > 1:
                 self.without.add(path)
                 return True
             path = path[:-1]
@@ -127,7 +137,13 @@ def field_path(field):
 
 def complaints(status):
     causes = (status.get("details") or {}).get("causes") or []
-    paths = [field_path(c.get("field")) for c in causes]
+    paths = []
+    for c in causes:
+        field = c.get("field")
+        if not field or field == "<nil>":  # "spec.a" must validate one and only one schema (oneOf)
+            m = re.search(r'"(spec[^"]*)" must ', c.get("message", ""))
+            field = m[1] if m else ""
+        paths.append(field_path(field))
     return [p for p in paths if p and p[0] not in ("<nil>", "metadata", "")]
 
 
@@ -158,7 +174,9 @@ def sample(kube, crd, namespace):
         except Refused as e:
             why = str(e)[:300]
             found = complaints(e.status)
-            if n > TRIES_MAX // 2 or not found:
+            if not found and "webhook" in why:
+                break
+            if n > TRIES_MAX * 3 // 4 or not found:
                 found = [p[:1] for p in found] or [(k,) for k in list(o) if k not in ("apiVersion", "kind", "metadata")]
             if not any([maker.complain(p) for p in found]):
                 break
