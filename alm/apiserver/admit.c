@@ -231,6 +231,9 @@ static void crd_late(struct mutation *m)
 static void crd_validate_of(struct mutation *m, struct field_errors *e)
 {
 	crd_validate(m->r->server->crds, m->after, m->before, e);
+	if (!m->is_status && crd_has_converter(m->after))
+		request_warn(m->r, "spec.conversion: no webhook is called here; objects are "
+				   "converted as with strategy None");
 }
 
 static void aggregation_validate(struct mutation *m, struct field_errors *e)

@@ -184,6 +184,34 @@ static void check_stored_versions(const struct obj *o, struct field_errors *e)
 	}
 }
 
+/* A converter is taken and not called (crd.h). */
+static void check_conversion(const struct obj *o, struct field_errors *e)
+{
+	const char *strategy = obj_str(o, "spec.conversion.strategy");
+	const struct obj *webhook = obj_path(o, "spec.conversion.webhook");
+	if (!strategy || cstr_eq(strategy, "None"))
+		return;
+	if (!crd_has_converter(o)) {
+		field_errors_add(
+			e, FIELD_NOT_SUPPORTED, "spec.conversion.strategy",
+			"Unsupported value: \"%s\": supported values: \"None\", \"Webhook\"",
+			strategy);
+		return;
+	}
+	if (!obj_len(obj_get(webhook, "conversionReviewVersions")))
+		field_errors_add(e, FIELD_REQUIRED,
+				 "spec.conversion.webhook.conversionReviewVersions",
+				 "Required value");
+	if (obj_type(obj_get(webhook, "clientConfig")) != OBJ_MAP)
+		field_errors_add(e, FIELD_REQUIRED, "spec.conversion.webhook.clientConfig",
+				 "Required value");
+}
+
+bool crd_has_converter(const struct obj *o)
+{
+	return cstr_eq(obj_str(o, "spec.conversion.strategy"), "Webhook");
+}
+
 static bool is_protected(const char *group)
 {
 	return group &&
@@ -227,10 +255,7 @@ void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 				 "Required value: protected groups must have approval annotation "
 				 "\"api-approved.kubernetes.io\", see "
 				 "https://github.com/kubernetes/enhancements/pull/1111");
-	const char *strategy = obj_str(o, "spec.conversion.strategy");
-	if (strategy && !cstr_eq(strategy, "None"))
-		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.conversion.strategy",
-				 "Unsupported value: \"%s\": supported values: \"None\"", strategy);
+	check_conversion(o, e);
 	check_versions(o, e);
 	crd_check_versions(o, e);
 	check_schemas(o, before, e);

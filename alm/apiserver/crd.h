@@ -19,6 +19,10 @@ void crd_free(struct crds *c);
 /* Serves every CRD of the store; at start. */
 void crd_load(struct crds *c);
 
+/* No webhook is called here: objects of a CRD with one are read and stored as with strategy None,
+ * and who writes the CRD is warned. */
+bool crd_has_converter(const struct obj *o);
+
 /* Defaults of a CRD that is about to be written, in place. */
 void crd_default(struct obj *o);
 void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,

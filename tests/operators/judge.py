@@ -132,6 +132,7 @@ def renew(kube, crd, stored):
     if why:
         stored.pop(name, None)
         return
+    o["metadata"]["name"] = "sample"
     version = o["apiVersion"].split("/")[1]
     path = path_of(crd, version, "sample")
     try:

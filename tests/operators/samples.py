@@ -165,7 +165,7 @@ def sample(kube, crd, namespace):
     why = ""
     for n in range(TRIES_MAX):
         o = {"apiVersion": f"{spec['group']}/{version['name']}", "kind": spec["names"]["kind"],
-             "metadata": {"name": "sample"}, **maker.make()}
+             "metadata": {"name": "dry-run"}, **maker.make()}
         if spec["scope"] == "Namespaced":
             o["metadata"]["namespace"] = namespace
         try:

@@ -8,13 +8,16 @@ from collections import Counter
 
 def verdict(step):
     if step["ok"]:
-        done = "ok" if not step.get("waivers") else "waived"
+        done = "waived" if step.get("waivers") or any("--accept" in c for c in step.get("followed", [])) else "ok"
+        done += ", migrated" if any("migrate" in c for c in step.get("followed", [])) else ""
         return done + (", rbac" if step.get("rbac") else "")
     return "**stop**"
 
 
 def findings(step):
     rules = Counter(f["rule"] for f in step.get("judged", []) if f.get("outcome") == "refuse")
+    if step.get("dropped"):
+        rules["ResourceDropped"] += len(step["dropped"])
     return ", ".join(f"{r} {n}" for r, n in sorted(rules.items()))
 
 

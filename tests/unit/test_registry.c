@@ -361,6 +361,51 @@ static void test_registry__simulated_deployment_rolls_out(void **state)
 	assert_int_equal(obj_i64(x.json, "status.readyReplicas", -1), 0);
 }
 
+/* Many operators have a converter; nothing runs here that could answer. */
+static void test_registry__converter_is_taken_and_not_called(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+		"\"metadata\":{\"name\":\"ws.e.io\"},\"spec\":{\"group\":\"e.io\",\"scope\":"
+		"\"Namespaced\",\"names\":{\"plural\":\"ws\",\"kind\":\"W\"},\"conversion\":%s,"
+		"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+		"\"openAPIV3Schema\":{\"type\":\"object\"}}},{\"name\":\"v2\",\"served\":true,"
+		"\"storage\":false,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}";
+	static const struct {
+		const char *conversion;
+		int status;
+	} cases[] = {
+		{"{\"strategy\":\"Lua\"}", 422},
+		{"{\"strategy\":\"Webhook\"}", 422},
+		{"{\"strategy\":\"Webhook\",\"webhook\":{\"conversionReviewVersions\":[\"v1\"],"
+		 "\"clientConfig\":{\"service\":{\"namespace\":\"o\",\"name\":\"hook\"}}}}",
+		 201},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		CLEANUP(xfreep) char *body = NULL;
+		ptrdiff_t at;
+		strbuf_adds(&b, text);
+		at = str_find(strbuf_str(&b), STR("%s"));
+		body = xstrdup(b.buf + at + 2);
+		strbuf_remove(&b, (size_t)at, b.len - (size_t)at);
+		strbuf_adds(&b, cases[i].conversion);
+		strbuf_adds(&b, body);
+		assert_int_equal(
+			apifake_do(f, "POST",
+				   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", b.buf)
+				.status,
+			cases[i].status);
+	}
+	assert_int_equal(apifake_do(f, "POST", WS, w_a).status, 201);
+	assert_string_equal(
+		obj_str(apifake_do(f, "GET", "/apis/e.io/v2/namespaces/default/ws/a", NULL).json,
+			"apiVersion"),
+		"e.io/v2");
+}
+
 /* Every kind that an install waits for on the word of a controller (controllers/ready.c). */
 static void test_registry__simulated_is_what_installs_wait_for(void **state)
 {
@@ -416,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 		cmocka_unit_test(test_registry__simulated_is_what_installs_wait_for),
+		cmocka_unit_test(test_registry__converter_is_taken_and_not_called),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
