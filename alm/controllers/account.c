@@ -125,11 +125,13 @@ static enum account_state check_namespace(const struct view *v, struct plan *pla
 		 arena_fmt(v->a, "kubectl annotate namespace %s %s", ns, mark_with(o, app, v->a)));
 	return refuse(
 		ret,
-		arena_fmt(
-			v->a,
-			"namespace %s was not made for app %s, and its annotation " ANNOTATION_APPS
-			" does not name it",
-			ns, app->name));
+		o ? arena_fmt(v->a,
+			      "namespace %s was not made for app %s, and its "
+			      "annotation " ANNOTATION_APPS " does not name it",
+			      ns, app->name)
+		  : arena_fmt(v->a,
+			      "namespace %s is missing, and ALM makes none that begins with kube-",
+			      ns));
 }
 
 /* --- a named account --- */

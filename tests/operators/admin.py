@@ -98,7 +98,7 @@ class Admin:
         self.idle = None
         if why.get("reason") == "Forbidden":
             done.add(key)
-            return self._give_rights(version, result)
+            return self._run_steps(status.get("steps", []), version, result)
         refused = [f for f in status.get("plan", {}).get("findings", []) if f.get("outcome") == "refuse"]
         if why.get("reason") == "CRDIncompatible" and refused:
             self._note(result, status["plan"])
@@ -108,14 +108,18 @@ class Admin:
         result["stop"] = f"{status.get('phase')} {why.get('reason')}: {why.get('message', '')[:500]}"
         return False
 
-    def _give_rights(self, version, result):
-        code, text = self.alm("rbac", self.app, "--to", version)
-        if code == 0:
-            code, text = self.server.run("kubectl", "apply", "-f", "-", text=text)
-        if code:
-            result["stop"] = "alm rbac | kubectl apply: " + text.strip()[:500]
-            return False
-        result["rbac"] = result.get("rbac", 0) + 1
+    def _run_steps(self, steps, version, result):
+        """The commands that the status gives; a manifest that `alm rbac` prints as well is not applied twice."""
+        for step in steps:
+            if step.startswith("alm rbac"):
+                step = step.replace("alm rbac " + self.app, f"alm rbac {self.app} --to {version}")
+                result["rbac"] = result.get("rbac", 0) + 1
+            elif step.startswith("kubectl apply -f - <<"):
+                continue
+            code, text = self.server.run("sh", "-c", f'alm() {{ "{self.server.alm}" "$@"; }}\n{step}')
+            if code:
+                result["stop"] = f"{step.splitlines()[0]}: {text.strip()[-500:]}"
+                return False
         return None
 
     def _follow(self, version, result, done):
