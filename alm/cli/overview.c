@@ -348,11 +348,15 @@ static void print_table(const struct obj *apps, struct arena *a, struct strbuf *
 	grid_print(&g, true, b);
 }
 
-/* "COMMAND # what it does": the command alone can be copied. */
+/* "COMMAND # what it does": the command alone can be copied. One of many lines, a manifest in the
+ * shell's words, cannot be in this table; `alm rbac` before it prints the same, and -o json has it.
+ */
 static void print_next(const struct obj *next, struct strbuf *b)
 {
 	for (size_t i = 0; i < obj_len(next); i++) {
 		struct str command = str_of(obj_as_string(obj_at(next, i))), note = STR_NONE;
+		if (i && str_contains(command, STR("\n")))
+			continue;
 		(void)str_cut(command, '#', &command, &note);
 		visible_adds(b, i ? "        " : "  next: ");
 		visible_add(b, str_trim(command));

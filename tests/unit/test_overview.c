@@ -131,6 +131,26 @@ static void test_overview__a_failure_is_told_until_a_later_success(void **state)
 	}
 }
 
+/* Every step that is shown can be run as it is: a manifest is not one line. */
+static void test_overview__a_manifest_is_no_line(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Automatic",
+		   "    installedVersion: 0.9.6\n    availableVersion: 1.0.0\n    candidates:\n"
+		   "    - {version: 1.0.0, reason: ResourceDropped, steps: [\"alm rbac etcd | "
+		   "kubectl "
+		   "apply -f -\", \"kubectl apply -f - <<'END'\\nkind: Role\\nEND\"]}\n"
+		   "    conditions:\n" READY("True", "UpgradeBlocked",
+					     "m") "    - {type: "
+						  "UpgradeBlocked, status: \"True\", reason: "
+						  "ResourceDropped, message: m}\n"),
+	       NONE, NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "etcd   0.9.6       1.0.0       Automatic   True    UpgradeBlocked\n\n"
+	       "etcd 1.0.0: ResourceDropped: m\n"
+	       "  next: alm rbac etcd | kubectl apply -f -\n");
+}
+
 static void test_overview__a_block_has_its_steps(void **state)
 {
 	(void)state;
@@ -238,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_overview__work_goes_on_by_itself),
 		cmocka_unit_test(test_overview__a_failure_is_told_until_a_later_success),
 		cmocka_unit_test(test_overview__a_block_has_its_steps),
+		cmocka_unit_test(test_overview__a_manifest_is_no_line),
 		cmocka_unit_test(test_overview__time_and_mode_hold_a_version_back),
 		cmocka_unit_test(test_overview__a_catalog_in_trouble),
 		cmocka_unit_test(test_overview__empty_objects),
