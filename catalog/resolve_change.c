@@ -103,7 +103,7 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 				    first);
 		return x;
 	}
-	if (u.stored)
+	if (resolver_holds_objects(&u))
 		return NULL;
 	struct resolve_change *x = blank(CHANGE_WAIVE, app, c->subject, a);
 	x->command = arena_fmt(a, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", app,

@@ -39,6 +39,8 @@ bool predicate_passes_gate(struct resolver *r, struct candidate *c);
 bool resolver_is_served(const struct resolver *r, const char *resource);
 const char *resolver_crd_name(struct arena *a, const char *resource);
 /* "1 object, stored" */
+bool resolver_holds_objects(
+	const struct resolve_usage *u); /* stored in that version, or it may be */
 const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u);
 
 /* --- resolve_deps.c: predicate 14 --- */

@@ -61,7 +61,8 @@ static const char *stuck_text(const struct candidate *c, const struct candidate 
 		{"KubeVersion", "the cluster must be upgraded"},
 		{"NoUpgradePath", "the publisher must offer an upgrade edge, or a version between"},
 		{"ResourceDropped", "objects are stored in the version that goes, and there is no "
-				    "version to rewrite them in"},
+				    "version to rewrite them in; they stay as they are, and "
+				    "once they are deleted the drop can be accepted"},
 		{"ResourceConflict", "the other app must be removed"},
 		{"NeededByOther", "no version of that app does without it"},
 		{"DependencyUnresolved", "a catalog must offer what is missing"},

@@ -21,7 +21,14 @@ const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u)
 	if (!u->known)
 		return "objects not counted, taken as in use";
 	return arena_fmt(a, "%lld object%s%s", (long long)u->objects, u->objects == 1 ? "" : "s",
-			 u->stored ? ", stored" : "");
+			 resolver_holds_objects(u) ? ", stored" : "");
+}
+
+/* storedVersions only says that there were some: where all are known and none is left, what goes
+ * takes nothing with it. */
+bool resolver_holds_objects(const struct resolve_usage *u)
+{
+	return u->stored && (!u->known || u->objects);
 }
 
 static void explain_drop(const struct resolver *r, struct candidate *c, const char *resource,
@@ -58,7 +65,8 @@ bool predicate_keeps_resources(struct resolver *r, struct candidate *c)
 			continue;
 		if (r->in->usage)
 			r->in->usage(r->in->arg, m[i], &u);
-		if (u.migrated || (!u.stored && is_waived(r, "ResourceDropped", m[i])))
+		if (u.migrated ||
+		    (!resolver_holds_objects(&u) && is_waived(r, "ResourceDropped", m[i])))
 			continue;
 		if (!c->reason)
 			explain_drop(r, c, m[i], &u);

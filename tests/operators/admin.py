@@ -29,6 +29,7 @@ class Admin:
         self.app = app
         self.waive = waive
         self.type = "io.ops"
+        self.give_up = None  # function that deletes the custom resources of CRDs
         self.idle = None  # since when what was done to unblock it has not helped
 
     def app_object(self):
@@ -135,7 +136,19 @@ class Admin:
                 code, out = self.alm(*shlex.split(command))
                 result.setdefault("followed", []).append(f"alm {command}: exit {code}: {out.strip()[-200:]}")
                 worked |= code == 0
-        return worked
+        return worked or self._delete_dropped(result, done)
+
+    def _delete_dropped(self, result, done):
+        """The last way out of a drop: nothing is left in what the version no longer manages."""
+        names = [n for n in result.get("dropped", []) if n not in done]
+        if not names or not self.waive or self.give_up is None:
+            return False
+        done.update(names)
+        result.setdefault("followed", []).append("kubectl delete of all " + ", ".join(names))
+        self.give_up(names)
+        dropped = [{"rule": "ResourceDropped", "resource": r} for r in result.get("droppedResources", [])]
+        self._waive(dropped, result)
+        return True
 
     def _waive(self, refused, result):
         path = f"{APPS}/{self.app}"
@@ -166,6 +179,7 @@ class Admin:
         why = condition(self.app_object(), "Resolved")
         for c in (self.app_object() or {}).get("status", {}).get("candidates", []):
             if c.get("version") == version and c.get("installable") is False:
+                result["droppedResources"] = c.get("dropped", [])
                 result["dropped"] = [r.split("/")[0] for r in c.get("dropped", [])]
                 return f"no candidate: {c.get('reason')} {c.get('message', '')[:400]} {why.get('reason', '')}"
         return None

@@ -51,6 +51,7 @@ class Lifecycle:
         if not os.path.exists(self.values):
             self.values = None
         self.admin = Admin(server, self.app, not options.no_waivers)
+        self.admin.give_up = self.delete_crs
         self.crs = {}
         self.chart_crds = set()
         version = self.kube.call("GET", "/version")
@@ -173,6 +174,17 @@ class Lifecycle:
         self.make_samples(s, "latest")
         self.crs = self.read_crs()
         s["created"] = len(self.crs)
+
+    def delete_crs(self, names):
+        """What an administrator gives up, so that it counts as lost no more."""
+        for name in names:
+            crd = self.kube.get(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")
+            for version in crd["spec"]["versions"] if crd else []:
+                path = f"/apis/{crd['spec']['group']}/{version['name']}/{crd['spec']['names']['plural']}"
+                for o in (self.kube.get(path) or {}).get("items", []) if version["served"] else []:
+                    space = o["metadata"].get("namespace")
+                    self.kube.call("DELETE", self.kube.path(o["apiVersion"], o["kind"], space, o["metadata"]["name"]))
+        self.crs = {u: o for u, o in self.crs.items() if o[0] not in names}
 
     def read_crs(self):
         found = {}

@@ -196,6 +196,45 @@ static void test_resolve__the_way_back_drops_nothing(void **state)
 	assert_int_equal(r.chosen->n_dropped, 1);
 }
 
+static void stored_so_far(void *arg, const char *resource, struct resolve_usage *ret)
+{
+	(void)resource;
+	*ret = *(const struct resolve_usage *)arg;
+	ret->stored = true;
+}
+
+/* storedVersions keeps the only version there ever was for good: it holds nothing up once no object
+ * is left. */
+static void test_resolve__a_drop_without_objects_can_be_accepted(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	struct resolve_usage usage = {.known = true};
+	struct relaxation x;
+	struct resolve_waiver waiver = {.rule = "ResourceDropped",
+					.resource = "etcds.etcd.coreos.com/v1",
+					.reason = "none"};
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, others.etcd.coreos.com/v1]\n");
+	add(w, "1.0.0", TYPE "provides: [others.etcd.coreos.com/v1]\n");
+	installed(w, "0.9.6");
+	w->in.usage = stored_so_far;
+	w->in.arg = &usage;
+	run(w, &r);
+	assert_string_equal(r.blocked->reason, "ResourceDropped");
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	assert_int_equal(x.n, 1);
+	w->in.waivers = &waiver;
+	w->in.n_waivers = 1;
+	resolve(&w->in, w->a, &r);
+	assert_non_null(r.chosen);
+	usage.objects = 1;
+	resolve(&w->in, w->a, &r);
+	assert_null(r.chosen);
+	usage = (struct resolve_usage){.known = false};
+	resolve(&w->in, w->a, &r);
+	assert_null(r.chosen);
+}
+
 static void test_resolve__the_users_wish_never_blocks(void **state)
 {
 	struct world *w = *state;
@@ -263,6 +302,7 @@ int main(void)
 }
 
 		T(test_resolve__the_way_back_drops_nothing),
+		T(test_resolve__a_drop_without_objects_can_be_accepted),
 		T(test_resolve__the_users_wish_never_blocks),
 		T(test_resolve__edges_lead_over_stops),
 		T(test_resolve__highest_is_not_the_highest_installable),
