@@ -8,6 +8,7 @@
 #include "alm/apiserver/registry.h"
 #include "alm/base/clock.h"
 #include "alm/base/map.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -108,8 +109,8 @@ static void tell_out_of_reach(struct gc *g, const struct head *h, const struct o
 		return;
 	const char *ns = *h->ns ? h->ns : "default";
 	CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-	struct obj *e =
-		meta_skeleton("v1", "Event", ns, arena_fmt(a, "%.200s.%.8s", h->name, ref->uid));
+	struct obj *e = meta_skeleton("v1", "Event", ns,
+				      arena_fmt(a, "%s.%.8s", name_cut(h->name, 200, a), ref->uid));
 	struct obj *on = obj_map();
 	obj_set_str(on, "kind", meta_kind(o));
 	obj_set_str(on, "namespace", *h->ns ? h->ns : NULL);

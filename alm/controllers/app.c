@@ -63,10 +63,7 @@ const char *label_value(const char *text, struct arena *a)
 	if (strlen(text) <= 63)
 		return text;
 	sha256_hex(str_of(text), hex);
-	char *cut = arena_strndup(a, text, 54);
-	for (size_t n = strlen(cut); n > 0 && !char_is_alnum(cut[n - 1]); n--)
-		cut[n - 1] = '\0';
-	return arena_fmt(a, "%s-%.8s", cut, hex);
+	return arena_fmt(a, "%s-%.8s", name_cut(text, 54, a), hex);
 }
 
 const char *strategy_name(const char *version, const char *self_ref, struct arena *a)
@@ -85,7 +82,7 @@ const char *strategy_name(const char *version, const char *self_ref, struct aren
 		return name;
 	char hex[SHA256_HEX];
 	sha256_hex(str_of(version), hex);
-	return arena_fmt(a, "%.*s-%.8s", GVK_NAME_MAX - 9, name, hex);
+	return arena_fmt(a, "%s-%.8s", name_cut(name, GVK_NAME_MAX - 9, a), hex);
 }
 
 const char *values_digest(const struct obj *values, struct arena *a)

@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/executor_run.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -47,8 +48,8 @@ static struct obj *event_new(struct executor *x, const struct action *a, int64_t
 {
 	char now[CLOCK_TEXT_MAX];
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
-	char *name = arena_fmt(arena, "%.200s.%.8s.%s", meta_name(a->subject), meta_uid(a->subject),
-			       tail);
+	char *name = arena_fmt(arena, "%s.%.8s.%s", name_cut(meta_name(a->subject), 200, arena),
+			       meta_uid(a->subject), tail);
 	struct obj *o = meta_skeleton("v1", "Event", event_namespace(a), name);
 	struct obj *about = obj_map(), *source = obj_map();
 	clock_format(loop_now(x->c.loop), CLOCK_SECONDS, now);

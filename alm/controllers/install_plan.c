@@ -146,7 +146,8 @@ static const char *chunk_name(const char *strategy, int64_t revision, size_t i, 
 {
 	char hex[SHA256_HEX];
 	sha256_hex(str_of(strategy), hex);
-	return arena_fmt(a, "plan.%.40s.%.8s.r%lld.%zu", strategy, hex, (long long)revision, i);
+	return arena_fmt(a, "plan.%s.%.8s.r%lld.%zu", name_cut(strategy, 40, a), hex,
+			 (long long)revision, i);
 }
 
 bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,

@@ -281,3 +281,11 @@ bool name_is_path_segment(struct str s)
 {
 	return !name_fault(NAME_PATH_SEGMENT, s);
 }
+
+char *name_cut(const char *name, size_t max, struct arena *a)
+{
+	size_t n = strnlen(name, max);
+	while (n > 0 && !char_is_alnum(name[n - 1]))
+		n--;
+	return arena_strndup(a, name, n);
+}

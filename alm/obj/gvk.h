@@ -49,6 +49,10 @@ enum name_rule {
 };
 const char *name_fault(enum name_rule rule, struct str s);
 
+/* The first max characters at most, without what no part of a name ends with ('.', '-' and the
+ * like): a name goes on behind it. */
+char *name_cut(const char *name, size_t max, struct arena *a);
+
 bool name_is_dns_label(struct str s);
 bool name_is_dns_subdomain(struct str s);
 bool name_is_dns1035_label(struct str s);

@@ -102,6 +102,17 @@ static void test_gvk__names(void **state)
 			       "prefix part a lowercase RFC 1123 subdomain"));
 }
 
+static void test_gvk__a_name_is_cut_where_it_can_go_on(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+	assert_string_equal(name_cut("ab.cd", 9, a), "ab.cd");
+	assert_string_equal(name_cut("ab.cd", 4, a), "ab.c");
+	assert_string_equal(name_cut("ab.cd", 3, a), "ab");
+	assert_string_equal(name_cut("ab-.cd", 4, a), "ab");
+	assert_string_equal(name_cut("..", 2, a), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +120,7 @@ int main(void)
 		cmocka_unit_test(test_gvk__resource_refs),
 		cmocka_unit_test(test_gvk__kube_versions_sort),
 		cmocka_unit_test(test_gvk__names),
+		cmocka_unit_test(test_gvk__a_name_is_cut_where_it_can_go_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

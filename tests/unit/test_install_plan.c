@@ -6,6 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app.h"
 #include "alm/controllers/install_plan.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
@@ -97,11 +98,35 @@ static void test_install_plan__plain_ones_are_read(void **state)
 	view_fake_release(&f);
 }
 
+/* Wherever the name of a strategy is cut: at a dot or dash no name may go on as it stands. */
+static void test_install_plan__names_are_names(void **state)
+{
+	(void)state;
+	for (int n = 1; n < 60; n++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		CLEANUP(obj_unrefp) struct obj *doc = obj_map();
+		const char *name =
+			arena_fmt(f.a, "install.1.0.0.%.*s-x.io.ops", n,
+				  "prometheusoperatorcrdsofachartwithalongandstilllongername00");
+		const struct strategy_ref s = {
+			.o = view_fake_obj(&f,
+					   "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
+					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
+			.name = name};
+		struct plan *p = view_fake_plan(&f);
+		assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+		assert_true(name_is_dns_subdomain(str_of(meta_name(p->head->body))));
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),
 		cmocka_unit_test(test_install_plan__plain_ones_are_read),
+		cmocka_unit_test(test_install_plan__names_are_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
