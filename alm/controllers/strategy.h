@@ -135,6 +135,12 @@ bool strategy_gate_voids(struct strategy_pass *s);
  * those of the plan. */
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 			const struct plan_entry *e, bool handoff, bool planned);
+/* What ACT_ASK brought for these needs (taken), not older than age_ns (0: any); NULL: asked now. */
+const struct outcome *strategy_asked(struct strategy_pass *s, const char *id, struct obj *needs,
+				     int64_t age_ns);
+/* False ends the pass: the plan has a kind that neither the server nor a CRD of the plan knows, and
+ * is Blocked; or the server is asked first. */
+bool strategy_kinds_are_served(struct strategy_pass *s);
 /* Where a definition is on its way (crd_moves.h), and what a write of it leads to now. */
 enum crd_move strategy_crd_at(const struct plan_entry *e);
 enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e);

@@ -59,8 +59,8 @@ bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_ent
 
 /* --- what must hold before the converter is asked --- */
 
-static const struct outcome *asked(struct strategy_pass *s, const char *id, struct obj *needs,
-				   int64_t age_ns)
+const struct outcome *strategy_asked(struct strategy_pass *s, const char *id, struct obj *needs,
+				     int64_t age_ns)
 {
 	const struct outcome *o = view_outcome(s->v, id);
 	const struct obj *kept = obj_keep(s->v->a, needs);
@@ -126,8 +126,8 @@ static const char *not_answering(struct strategy_pass *s, const struct plan_entr
 	struct obj *q = need("discovery.k8s.io/v1", "EndpointSlice", ns), *needs = obj_list();
 	obj_set(q, "selector", obj_stringf("kubernetes.io/service-name=%s", name));
 	obj_append(needs, q);
-	const struct outcome *o =
-		asked(s, arena_fmt(s->v->a, "endpoints:%s/%s", ns, name), needs, ASK_AGAIN_NS);
+	const struct outcome *o = strategy_asked(s, arena_fmt(s->v->a, "endpoints:%s/%s", ns, name),
+						 needs, ASK_AGAIN_NS);
 	if (!o)
 		return "";
 	return has_ready_endpoint(obj_get(obj_at(o->value, 0), "value"))
@@ -242,7 +242,8 @@ static bool is_read(struct strategy_pass *s, const struct plan_entry *e)
 	struct obj *needs = probes(s, e);
 	if (!needs)
 		return usage_count(s->v, e->name) == 0;
-	const struct outcome *o = asked(s, probe_id(s, e, meta_generation(e->live)), needs, 0);
+	const struct outcome *o =
+		strategy_asked(s, probe_id(s, e, meta_generation(e->live)), needs, 0);
 	const char *why = probe_error(o, s->v->a);
 	if (why) {
 		move(s, e, CRD_EXPANDED, "ConversionReverted", why);

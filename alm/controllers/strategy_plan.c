@@ -323,6 +323,8 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 		s->stop = true; /* the informers bring the key back */
 		return STEP_CONTINUE;
 	}
+	if (!strategy_kinds_are_served(s))
+		return STEP_CONTINUE;
 	const struct obj *found = NULL;
 	struct obj *unseen = obj_keep(v->a, unseen_objects(s));
 	if (obj_len(unseen)) {
