@@ -56,15 +56,16 @@ const struct cmd cmd_rbac = {
 	.name = "rbac",
 	.usage = "alm rbac APP [--to VERSION] [-o FORMAT]",
 	.summary = "print the rights that an install takes, as manifests",
-	.description = "Roles and bindings for the account of the app: the smallest that write its "
-		       "objects, "
-		       "run its hooks and hand on what its own Roles give. Before the first write "
-		       "ALM asks "
-		       "the server for each; what is missing blocks the version with reason "
-		       "Forbidden. The "
-		       "account is spec.serviceAccountName, else ALM's own for the app, which has "
-		       "what the "
-		       "operator of one namespace needs.",
+	.description =
+		"Roles and bindings for the account of the app: the smallest that write its "
+		"objects, "
+		"run its hooks and hand on what its own Roles give. Before the first write "
+		"ALM asks "
+		"the server for each; what is missing blocks the version with reason "
+		"Forbidden. What the installed version takes stays in it, for the way back. The "
+		"account is spec.serviceAccountName, else ALM's own for the app, which has "
+		"what the "
+		"operator of one namespace needs.",
 	.examples = "alm rbac etcd | kubectl apply -f -",
 	.options = options,
 	.args = {1, 1},

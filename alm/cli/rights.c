@@ -41,6 +41,31 @@ static const struct obj *strategy_of(const struct rights *x, const char *version
 	return app_session_strategy(x->c, x->a, obj_str(x->a->app, "status.installedVersion"));
 }
 
+/* Applied, the manifests replace those of the version that runs. It keeps its rights until the next
+ * one has succeeded: the way back takes them, and so does deleting what only it had. */
+static int with_installed(struct rights *x, const struct obj *strategy, const struct obj **plan,
+			  struct error *err)
+{
+	static const char *const parts[] = {"objects", "hooks"};
+	const char *installed = obj_str(x->a->app, "status.installedVersion");
+	const struct obj *old = installed ? app_session_strategy(x->c, x->a, installed) : NULL;
+	if (!old || cstr_eq(meta_name(old), meta_name(strategy)))
+		return 0;
+	const struct obj *former = app_session_plan(x->c, x->a, old, err);
+	if (!former)
+		return -err->code;
+	struct obj *both = obj_keep(x->c->arena, obj_copy(*plan));
+	for (size_t p = 0; p < ARRAY_LEN(parts); p++) {
+		const struct obj *more = obj_get(former, parts[p]);
+		struct obj *list = obj_copy_list(obj_get(both, parts[p]));
+		for (size_t i = 0; i < obj_len(more); i++)
+			obj_append(list, obj_ref(obj_at(more, i)));
+		obj_set(both, parts[p], list);
+	}
+	*plan = both;
+	return 0;
+}
+
 static int manifests_of(struct rights *x, const char *version, struct obj **ret, struct error *err)
 {
 	const struct plan_kinds kinds = {kind_of, has_crd, x};
@@ -51,7 +76,7 @@ static int manifests_of(struct rights *x, const char *version, struct obj **ret,
 				 "%s has no plan of a version; `alm why %s` tells the reason",
 				 x->app.name, x->app.name);
 	plan = app_session_plan(x->c, x->a, strategy, err);
-	if (!plan)
+	if (!plan || with_installed(x, strategy, &plan, err) < 0)
 		return -err->code;
 	x->discovery = session_discovery(x->a->session, err);
 	if (!x->discovery)

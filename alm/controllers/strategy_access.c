@@ -203,10 +203,10 @@ static void stamp(const struct strategy_pass *s, struct action *x, const struct 
 static bool is_believed(struct strategy_pass *s, const struct outcome *o, bool refused)
 {
 	int64_t age = s->v->now_ns - o->at_ns;
-	if (!refused)
-		return age >= 0 && age < REVIEW_FRESH_NS;
 	if ((uint64_t)obj_i64(o->value, "rightsVersion", 0) != account_rights_version(s->v))
 		return false;
+	if (!refused)
+		return age >= 0 && age < REVIEW_FRESH_NS;
 	int64_t left =
 		is_settling(s, o->value) ? AGAIN_NS - age : outcome_retry_in(o, s->v->now_ns);
 	if (left > 0)

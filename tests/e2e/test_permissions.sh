@@ -52,6 +52,27 @@ is "as a List, too" "List" "$(alm rbac needs -o json | jq -r .kind)"
 k apply -f rbac.yaml >/dev/null
 soon "applied, it goes on at once" "1.0.0" installed needs
 
+cluster_role() { # RESOURCE
+	cat <<-END
+		apiVersion: rbac.authorization.k8s.io/v1
+		kind: ClusterRole
+		metadata: {name: needs}
+		rules: [{apiGroups: [""], resources: [$1], verbs: [get, list]}]
+	END
+}
+cluster_role persistentvolumes | chart needs 1.1.0
+soon "the next version takes others" "Blocked Forbidden" state needs 1.1.0
+alm rbac needs --to 1.1.0 | k apply -f - >/dev/null
+soon "given, it is installed" "1.1.0" installed needs
+alm rollback needs --to 1.0.0 --reason back >/dev/null
+soon "the way back has its rights still" "1.0.0" installed needs
+k delete clusterrole app-needs >/dev/null
+alm upgrade needs --to 1.1.0 --reason on >/dev/null
+soon "rights that were just taken away are asked for again" "Blocked Forbidden" state needs 1.1.0
+is "and what runs stays as it is" "1.0.0 nodes" "$(installed needs) $(k get clusterrole needs -o 'jsonpath={.rules[0].resources[0]}')"
+alm rbac needs --to 1.1.0 | k apply -f - >/dev/null
+soon "until they are given again" "1.1.0" installed needs
+
 soon "a Role of its namespace is within the account's rights" "1.0.0" installed grows
 role 'get, list, delete' | chart grows 1.1.0
 soon "more rights wait for a person" "AwaitingApproval PermissionIncrease" state grows 1.1.0

@@ -73,7 +73,7 @@ def differs(server, text, namespace):
     names = set()
     for docs, args in ((with_space, []), (without, ["-n", namespace])):
         code, out = server.run("kubectl", "diff", "--server-side", "--force-conflicts", *args, "-f", "-",
-                               text="\n---\n".join(docs), timeout=600) if docs else (0, "")
+                               text="".join("---" + d for d in docs), timeout=600) if docs else (0, "")
         names |= {m.rsplit("/", 1)[-1] for m in re.findall(r"^\+\+\+ (\S+)", out, re.M)}
         if code > 1:
             names.add("kubectl diff: " + out.strip().splitlines()[-1][:200])

@@ -299,8 +299,6 @@ int main(void)
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),
-}
-
 		T(test_resolve__the_way_back_drops_nothing),
 		T(test_resolve__a_drop_without_objects_can_be_accepted),
 		T(test_resolve__the_users_wish_never_blocks),
