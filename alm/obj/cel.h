@@ -34,6 +34,7 @@ enum cel_kind {
 	CEL_TYPE,
 	CEL_DURATION,  /* nanoseconds */
 	CEL_TIMESTAMP, /* nanoseconds since 1970 */
+	CEL_URL,       /* of url(); its text as it was given */
 };
 
 /* A list or map is either of JSON (o, under schema s) or built by the expression (items; of a map
@@ -47,7 +48,7 @@ struct cel_value {
 		int64_t i; /* INT, DURATION, TIMESTAMP */
 		uint64_t u;
 		double d;
-		struct str str; /* STRING, BYTES; the message of an ERROR */
+		struct str str; /* STRING, BYTES, URL; the message of an ERROR */
 		enum cel_kind type;
 		struct {
 			const struct cel_value *items;

@@ -9,6 +9,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/obj/cel.h"
+#include "alm/obj/cel_url.h"
 #include "alm/obj/regex.h"
 #include "alm/obj/schema_node.h"
 
@@ -360,6 +361,25 @@ FN(is_cidr) { return cel_bool(schema_format_valid("cidr", v[0].str)); }
 FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
 /* clang-format on */
 
+/* The first match of the pattern, or "". */
+FN(find_match)
+{
+	CLEANUP(regex_freep) struct regex *re = NULL;
+	struct error err = ERROR_INIT;
+	size_t at[2 * (REGEX_GROUPS_MAX + 1)];
+	uint64_t steps = REGEX_STEPS_MAX, all = steps;
+	if (regex_new(v[1].str, &re, &err) < 0)
+		return cel_error(c->a, "%s", err.msg);
+	enum regex_result r = regex_match(re, v[0].str, 0, at, &steps);
+	if (!spend(c, v[1].str.len + (all - steps) / STEPS_OF_A_UNIT +
+			      v[0].str.len / 10 * (1 + v[1].str.len / 4)) ||
+	    r == REGEX_LIMIT) {
+		c->budget->over = true;
+		return over_budget(c);
+	}
+	return cel_string(r == REGEX_YES ? str_sub(v[0].str, at[0], at[1] - at[0]) : STR(""));
+}
+
 FN(is_ip)
 {
 	return cel_bool(schema_format_valid("ipv4", v[0].str) ||
@@ -562,7 +582,7 @@ FN(sum)
 }
 
 /* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype) D(uration)
- * T(imestamp), N any number, * anything. */
+ * T(imestamp), U(RL), N any number, * anything. */
 /* clang-format off */
 static const struct overload { const char *name, *args; char result; char where; cel_fn fn; } overloads[] = {
 	/* where: g global, m member, * both */
@@ -599,6 +619,9 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"getHours", "D", 'i', 'm', hours}, {"getMinutes", "D", 'i', 'm', minutes},
 	{"getSeconds", "D", 'i', 'm', seconds}, {"getMilliseconds", "D", 'i', 'm', milliseconds},
 	{"isIP", "s", 'b', 'g', is_ip}, {"isCIDR", "s", 'b', 'g', is_cidr}, {"isURL", "s", 'b', 'g', is_url},
+	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
+	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},
+	{"getEscapedPath", "U", 's', 'm', cel_url_path}, {"find", "ss", 's', 'm', find_match},
 	{"lowerAscii", "s", 's', 'm', lower}, {"upperAscii", "s", 's', 'm', upper}, {"trim", "s", 's', 'm', trim},
 	{"replace", "sss", 's', 'm', replace}, {"split", "ss", 'l', 'm', split},
 	{"join", "l", 's', 'm', join}, {"join", "ls", 's', 'm', join_by},
@@ -613,9 +636,9 @@ static enum cel_kind kind_of_letter(char letter)
 	static const struct {
 		char letter;
 		enum cel_kind kind;
-	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},      {'u', CEL_UINT},     {'d', CEL_DOUBLE},
-		    {'s', CEL_STRING}, {'y', CEL_BYTES},    {'l', CEL_LIST},     {'m', CEL_MAP},
-		    {'t', CEL_TYPE},   {'D', CEL_DURATION}, {'T', CEL_TIMESTAMP}};
+	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},      {'u', CEL_UINT},      {'d', CEL_DOUBLE},
+		    {'s', CEL_STRING}, {'y', CEL_BYTES},    {'l', CEL_LIST},      {'m', CEL_MAP},
+		    {'t', CEL_TYPE},   {'D', CEL_DURATION}, {'T', CEL_TIMESTAMP}, {'U', CEL_URL}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].letter == letter)
 			return rows[i].kind;

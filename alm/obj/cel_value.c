@@ -50,6 +50,7 @@ const char *cel_kind_name(enum cel_kind kind)
 		[CEL_TYPE] = "type",
 		[CEL_DURATION] = "google.protobuf.Duration",
 		[CEL_TIMESTAMP] = "google.protobuf.Timestamp",
+		[CEL_URL] = "kubernetes.URL",
 	};
 	return names[kind];
 }
@@ -202,7 +203,7 @@ bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret)
 	}
 	if (x->kind != y->kind)
 		return false;
-	if (x->kind == CEL_STRING || x->kind == CEL_BYTES) {
+	if (x->kind == CEL_STRING || x->kind == CEL_BYTES || x->kind == CEL_URL) {
 		int c = str_cmp(x->str, y->str);
 		*ret = (c > 0) - (c < 0);
 		return true;

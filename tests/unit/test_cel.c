@@ -178,6 +178,22 @@ static const struct {
 	{"isIP('10.0.0.1') && isIP('::1') && !isIP('x') && isCIDR('10.0.0.0/8') && "
 	 "isURL('http://a/b')",
 	 "true"},
+	{"url('HTTPS://me@a.example:80/b?c').getScheme() == 'https' && "
+	 "url('https://me@a.example:80/b?c').getHost() == 'a.example:80'",
+	 "true"},
+	{"url('http://[::1]:8/b').getHostname() == '::1' && url('http://[::1]:8').getPort() == '8' "
+	 "&& "
+	 "url('http://[::1]/b').getPort() == ''",
+	 "true"},
+	{"url('/a/b?c').getEscapedPath() == '/a/b' && url('/a').getScheme() == '' && "
+	 "url('/a').getHost() == ''",
+	 "true"},
+	{"url('oci://r/i:1').getScheme() in ['', 'oci'] && url('/a') == url('/a')", "true"},
+	{"url('no url').getScheme() == ''",
+	 "URL parse error during conversion from string: no url"},
+	{"self.s.getScheme() == ''", "found no matching overload for 'getScheme'"},
+	{"'al2@v1'.find('^[^@]+') == 'al2' && 'abc'.find('x') == '' && 'abc'.find('b.?') == 'bc'",
+	 "true"},
 	{"self.i > 0 // a comment\n && true", "true"},
 	{"self.i > 'a'", "found no matching overload for '_>_' applied to '(int, string)'"},
 	{"self.s == 1", "found no matching overload for '_==_' applied to '(string, int)'"},
