@@ -2,8 +2,9 @@
  * simulate: workloads without a kubelet. The status of Deployments, StatefulSets, DaemonSets,
  * ReplicaSets, ReplicationControllers and Pods is filled as if they had rolled out, shortly after
  * their generation moved; Jobs and Pods that are not restarted run to their end, claims are bound,
- * load balancers have an address, APIServices are Available (nothing is served by them). One whose image tag contains "fail" ("app:1.0-fail") stays unready or fails; a Job or
- * Pod with "hang" does not end.
+ * load balancers have an address, APIServices are Available (nothing is served by them). One whose
+ * image tag contains "fail" ("app:1.0-fail") stays unready or fails; a Job or Pod with "hang" does
+ * not end.
  */
 #ifndef ALM_APISERVER_SIMULATE_H
 #define ALM_APISERVER_SIMULATE_H

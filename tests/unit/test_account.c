@@ -166,8 +166,9 @@ static void test_account__the_system_s_namespaces_take_more(void **state)
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("alm-system", MARKED("*")));
 	refuses(w, "alm-system", NULL);
 	refuses(w, "kube-new", NULL); /* not even made */
-	assert_string_equal(w->check.message, "namespace kube-new is missing, and ALM makes none that "
-					      "begins with kube-");
+	assert_string_equal(w->check.message,
+			    "namespace kube-new is missing, and ALM makes none that "
+			    "begins with kube-");
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", LABELLED));
 	refuses(w, "kube-x", NULL);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", MARKED("etcd")));
