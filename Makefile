@@ -51,11 +51,9 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) libcurl)
 PKG_LIBS = $(LIBS:%=-l%) -lssl -lcrypto -lm
 ALM_LIBS = $(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),-l:lib$(l).a,-l$(l))) -lssl -lcrypto -lm
 
-LIB_DIRS := alm/base alm/obj crds catalog installers installers/tmpl alm/io alm/audit alm/client alm/apiserver \
-	alm/controllers alm/cli alm/console
-LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
+LIB_SRC := $(sort $(filter-out alm/main/%,$(shell find alm catalog crds installers -name '*.c')))
 MAIN_SRC := $(wildcard alm/main/*.c)
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
 TESTLIB_SRC := $(wildcard tests/lib/*.c)
 SIM_SRC := $(wildcard tests/sim/*.c) alm/main/our_crds.c
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
@@ -64,7 +62,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 LIB := $(BUILD)/libalm.a
-UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+UNIT := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_SRC)))
 
 .PHONY: all deps test-deps lint-deps lint-analysers demo test check unit lint sim fuzz bench install clean test-cluster format
 .SECONDARY:
@@ -95,9 +93,11 @@ $(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB)
 	$(if $(V),,@echo "  LD $@")
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(ALM_LIBS)
 
-$(BUILD)/tests/test_%: $(BUILD)/obj/tests/unit/test_%.o $(call obj,$(TESTLIB_SRC)) $(LIB)
+# A unit test is in the room of what it tests; its name is in no other.
+$(foreach t,$(UNIT_SRC),$(eval $(BUILD)/tests/$(basename $(notdir $(t))): $(call obj,$(t))))
+$(UNIT): $(call obj,$(TESTLIB_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka
 
 $(BUILD)/sim: $(call obj,$(SIM_SRC)) $(call obj,$(TESTLIB_SRC)) $(LIB)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
@@ -131,7 +131,10 @@ bench: $(BUILD)/alm $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,
 		*.sh) ALM=$(abspath $(BUILD)/alm) $$b ;; *) (cd $(BUILD) && ./$${b##*/}) ;; esac || exit 1; done
 
 # check: everything that needs no package installation; the test command of the README adds `deps`.
-check: all unit $(FUZZ) $(if $(SIM_SRC),$(BUILD)/sim)
+# RUN="NAME..." takes and builds those whose path contains a name.
+chosen = $(if $(RUN),$(foreach t,$(1),$(if $(strip $(foreach r,$(RUN),$(findstring $(r),$(t)))),$(t))),$(1))
+check: all $(call chosen,$(UNIT)) $(if $(call chosen,tests/e2e/test_fuzz_corpus.sh),$(FUZZ)) \
+	$(if $(call chosen,tests/sim/test_sim.sh tests/sim/test_plants.sh),$(BUILD)/sim)
 	$(Q)BUILD=$(BUILD) sh tests/lib/run.sh $(RUN)
 
 test: deps test-deps

@@ -1,7 +1,7 @@
 #include "installers/manifest.h"
 
-#include "installers/tmpl/unicode.h"
-#include "installers/yaml_go.h"
+#include "installers/format/yaml_go.h"
+#include "installers/value/unicode.h"
 
 /* ---- splitting ---- */
 

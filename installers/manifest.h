@@ -7,7 +7,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/base/strbuf.h"
-#include "installers/tmpl/value.h"
+#include "installers/value/value.h"
 
 #define MANIFEST_DOCUMENTS_MAX 20000
 

@@ -3,7 +3,7 @@
 #define INSTALLERS_ORDER_H
 
 #include "alm/base/str.h"
-#include "installers/tmpl/value.h"
+#include "installers/value/value.h"
 
 /* Total over texts: known kinds by rank, unknown ones after them by name; equal only for equal
  * kinds. Profile 3 does not know the two webhook configurations. */

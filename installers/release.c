@@ -6,7 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "installers/gzip.h"
+#include "installers/chart/gzip.h"
 
 #define RATIO_MAX 1000 /* manifests pack well */
 

@@ -11,7 +11,7 @@
 
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
-#include "installers/chart.h"
+#include "installers/chart/chart.h"
 #include "installers/hooks.h"
 
 #define RELEASE_UNPACKED_MAX ((size_t)32 << 20)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "catalog/semver.h"
-#include "installers/chart_data.h"
-#include "installers/jsonschema.h"
+#include "installers/chart/chart_data.h"
+#include "installers/chart/values.h"
+#include "installers/jsonschema/jsonschema.h"
 #include "installers/order.h"
-#include "installers/values.h"
 
 #define NOTES_NAME    "NOTES.txt"
 #define TEMPLATES_MAX 20000

@@ -9,10 +9,10 @@
 #ifndef INSTALLERS_RENDER_H
 #define INSTALLERS_RENDER_H
 
-#include "installers/chart.h"
+#include "installers/chart/chart.h"
+#include "installers/chart/values.h"
 #include "installers/hooks.h"
 #include "installers/tmpl/tmpl.h"
-#include "installers/values.h"
 
 /* Of the process that renders; wall time only for one that hangs: a busy machine gives its 10 s of
  * processor time late. */

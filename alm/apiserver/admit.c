@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "alm/apiserver/approval.h"
+#include "alm/apiserver/auth/approval.h"
+#include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/crd.h"
-#include "alm/apiserver/defaults.h"
-#include "alm/apiserver/rbac.h"
+#include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"

@@ -3,22 +3,22 @@
 
 #include <stdarg.h>
 
+#include "alm/apiserver/auth/issuer.h"
+#include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/crd.h"
-#include "alm/apiserver/eventttl.h"
-#include "alm/apiserver/gc.h"
 #include "alm/apiserver/health.h"
-#include "alm/apiserver/hub.h"
-#include "alm/apiserver/issuer.h"
-#include "alm/apiserver/namespaces.h"
-#include "alm/apiserver/negotiate.h"
-#include "alm/apiserver/objects_check.h"
-#include "alm/apiserver/refusals.h"
+#include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/namespaces.h"
+#include "alm/apiserver/kinds/virtual.h"
+#include "alm/apiserver/loops/eventttl.h"
+#include "alm/apiserver/loops/gc.h"
+#include "alm/apiserver/loops/simulate.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/route.h"
-#include "alm/apiserver/simulate.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/virtual.h"
+#include "alm/apiserver/store/hub.h"
+#include "alm/apiserver/store/objects_check.h"
+#include "alm/apiserver/wire/negotiate.h"
 #include "alm/base/clock.h"
 
 #define BOOTSTRAP_MAX      1000

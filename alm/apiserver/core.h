@@ -5,11 +5,11 @@
 #define ALM_APISERVER_CORE_H
 
 #include "alm/apiserver/apiserver.h"
-#include "alm/apiserver/auth.h"
-#include "alm/apiserver/discovery.h"
-#include "alm/apiserver/kinds.h"
+#include "alm/apiserver/auth/auth.h"
+#include "alm/apiserver/docs/discovery.h"
+#include "alm/apiserver/kinds/kinds.h"
 #include "alm/apiserver/request.h"
-#include "alm/apiserver/store.h"
+#include "alm/apiserver/store/store.h"
 
 struct hub;
 struct gc;

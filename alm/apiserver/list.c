@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/virtual.h"
 #include "alm/base/hash.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"

@@ -10,7 +10,7 @@
 #define ALM_APISERVER_LIST_H
 
 #include "alm/apiserver/options.h"
-#include "alm/apiserver/store.h"
+#include "alm/apiserver/store/store.h"
 
 /* One object of a listing: borrowed. ns and name are gone after the turn. */
 struct list_item {

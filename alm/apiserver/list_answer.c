@@ -1,9 +1,9 @@
 /* list_answer: a listing -> the answer, whole or in portions. It must not select. */
-#include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/docs/table.h"
+#include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/list.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/table.h"
 
 #define PIECE_BYTES_MAX ((size_t)64 << 20) /* of a portion: an item and its head at most */
 

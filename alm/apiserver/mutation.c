@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "alm/apiserver/admit.h"
-#include "alm/apiserver/audit_write.h"
-#include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/crd.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
+#include "alm/apiserver/store/audit_write.h"
 #include "alm/apiserver/texts.h"
 #include "alm/base/clock.h"
-#include "alm/obj/apply.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/patch/apply.h"
 
 #define GENERATE_TRIES    8
 #define GENERATE_PREFIX   58

@@ -10,7 +10,7 @@
 #define ALM_APISERVER_MUTATION_H
 
 #include "alm/apiserver/options.h"
-#include "alm/apiserver/store.h"
+#include "alm/apiserver/store/store.h"
 
 #define FINDINGS_MAX 64
 

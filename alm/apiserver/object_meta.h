@@ -2,8 +2,8 @@
 #ifndef ALM_APISERVER_OBJECT_META_H
 #define ALM_APISERVER_OBJECT_META_H
 
-#include "alm/apiserver/kinds.h"
-#include "alm/apiserver/store.h"
+#include "alm/apiserver/kinds/kinds.h"
+#include "alm/apiserver/store/store.h"
 #include "alm/obj/field_error.h"
 
 /* Makes metadata an ObjectMeta, in place: unknown fields and empty ones go, the former are told to

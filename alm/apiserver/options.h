@@ -3,7 +3,7 @@
 #define ALM_APISERVER_OPTIONS_H
 
 #include "alm/apiserver/request.h"
-#include "alm/obj/selector.h"
+#include "alm/obj/query/selector.h"
 
 enum validation { VALIDATE_WARN, VALIDATE_IGNORE, VALIDATE_STRICT };
 enum propagation {

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/json_fault.h"
-#include "alm/apiserver/negotiate.h"
+#include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
-#include "alm/obj/apply.h"
+#include "alm/apiserver/wire/json_fault.h"
+#include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "alm/obj/patch.h"
+#include "alm/obj/patch/apply.h"
+#include "alm/obj/patch/patch.h"
 #include "alm/obj/yaml.h"
 
 static const struct {

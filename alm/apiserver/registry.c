@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "alm/apiserver/admit.h"
-#include "alm/apiserver/convert.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/hub.h"
+#include "alm/apiserver/docs/table.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/scale.h"
+#include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/list.h"
-#include "alm/apiserver/negotiate.h"
 #include "alm/apiserver/patching.h"
-#include "alm/apiserver/scale.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/table.h"
+#include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/texts.h"
-#include "alm/apiserver/virtual.h"
+#include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 

@@ -8,7 +8,7 @@
 #ifndef ALM_APISERVER_REQUEST_H
 #define ALM_APISERVER_REQUEST_H
 
-#include "alm/apiserver/kinds.h"
+#include "alm/apiserver/kinds/kinds.h"
 #include "alm/io/server.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"

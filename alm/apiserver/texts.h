@@ -7,7 +7,7 @@
 #ifndef ALM_APISERVER_TEXTS_H
 #define ALM_APISERVER_TEXTS_H
 
-#include "alm/apiserver/kinds.h"
+#include "alm/apiserver/kinds/kinds.h"
 
 /* The path of the first string that must not hold U+0000 but does, "subjects[0].name", of the
  * arena; NULL: all is well. */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/controllers/sync.h"
 #include "alm/obj/meta.h"
+#include "alm/sources/sync.h"
 
 #define SECRET_BYTES_MAX ((size_t)1 << 20)
 

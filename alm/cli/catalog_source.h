@@ -6,8 +6,8 @@
 #define ALM_CLI_CATALOG_SOURCE_H
 
 #include "alm/cli/cli.h"
-#include "alm/client/registry.h"
-#include "catalog/index.h"
+#include "alm/sources/registry.h"
+#include "catalog/index/index.h"
 
 struct catalog_source;
 

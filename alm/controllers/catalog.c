@@ -7,9 +7,9 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
-#include "alm/controllers/app.h"
-#include "alm/controllers/controller.h"
-#include "alm/controllers/status.h"
+#include "alm/controllers/app/app.h"
+#include "alm/engine/controller.h"
+#include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "alm/controllers/app.h"
-#include "alm/controllers/controller.h"
+#include "alm/controllers/app/app.h"
+#include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 

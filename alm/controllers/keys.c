@@ -1,8 +1,8 @@
 /* Keys that several controllers use, and the table of all controllers. */
 #include <string.h>
 
-#include "alm/controllers/app.h"
-#include "alm/controllers/controller.h"
+#include "alm/controllers/app/app.h"
+#include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
 
 const char *key_self(const struct view *v, const struct obj *o, struct arena *a)

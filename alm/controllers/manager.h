@@ -8,11 +8,11 @@
 #define ALM_CONTROLLERS_MANAGER_H
 
 #include "alm/client/informer.h"
-#include "alm/controllers/executor.h"
-#include "alm/controllers/sync.h"
-#include "alm/controllers/view.h"
+#include "alm/engine/executor.h"
+#include "alm/engine/view.h"
 #include "alm/io/metrics.h"
 #include "alm/io/sandbox.h"
+#include "alm/sources/sync.h"
 
 struct manager;
 

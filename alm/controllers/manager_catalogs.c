@@ -5,12 +5,12 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
-#include "alm/client/credentials.h"
-#include "alm/controllers/catalog_store.h"
 #include "alm/controllers/manager_internal.h"
-#include "alm/controllers/policy.h"
+#include "alm/engine/policy.h"
 #include "alm/obj/meta.h"
-#include "catalog/helm_index.h"
+#include "alm/sources/catalog_store.h"
+#include "alm/sources/credentials.h"
+#include "catalog/index/helm_index.h"
 
 #define SECRET_REF "spec.source.secretRef"
 

@@ -10,7 +10,7 @@
 
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
-#include "alm/controllers/stalled.h"
+#include "alm/engine/stalled.h"
 
 #define WORKED_IN_A_ROW 3
 #define PASS_BYTES_MAX  ((size_t)16 << 20)

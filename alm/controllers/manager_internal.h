@@ -9,9 +9,9 @@
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
-#include "alm/controllers/claims.h"
-#include "alm/controllers/controller.h"
+#include "alm/controllers/app/claims.h"
 #include "alm/controllers/manager.h"
+#include "alm/engine/controller.h"
 
 #define CONTROLLERS_MAX 8
 

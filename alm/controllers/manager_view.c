@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/controllers/chain.h"
-#include "alm/controllers/deadlines.h"
-#include "alm/controllers/install_plan.h"
+#include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/engine/chain.h"
+#include "alm/engine/deadlines.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 

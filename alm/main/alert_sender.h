@@ -2,7 +2,7 @@
 #ifndef ALM_MAIN_ALERT_SENDER_H
 #define ALM_MAIN_ALERT_SENDER_H
 
-#include "alm/controllers/alerts.h"
+#include "alm/engine/alerts.h"
 
 struct alert_sender {
 	struct transport *transport;

@@ -1,7 +1,7 @@
 /* main: the table of commands. To add one: a row here; see alm/cli/cli.h. */
 #include <stdlib.h>
 
-#include "alm/cli/cmd_charts.h"
+#include "alm/cli/chart/cmd_charts.h"
 #include "alm/cli/cmds.h"
 #include "alm/io/process.h"
 #include "alm/main/cmd_controller.h"

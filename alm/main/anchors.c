@@ -4,7 +4,7 @@
 
 #include "alm/base/log.h"
 #include "alm/cli/term.h"
-#include "alm/controllers/anchor_configmap.h"
+#include "alm/engine/anchor_configmap.h"
 #include "alm/obj/json.h"
 
 #define FILE_PREFIX    ANCHOR_TARGET_FILE

@@ -11,8 +11,8 @@
 #include "alm/base/log.h"
 #include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
-#include "alm/controllers/leader.h"
 #include "alm/controllers/manager.h"
+#include "alm/engine/leader.h"
 #include "alm/io/data_dir.h"
 #include "alm/io/loop_measure.h"
 #include "alm/io/process.h"
@@ -340,7 +340,8 @@ const struct cmd cmd_controller = {
 		"kubectl apply -f crds/ comes first. DIR holds the audit log, and one process at a "
 		"time works with it. A cluster has one log and so one controller: a second one "
 		"with a folder of its own is refused by what ConfigMap alm-system/alm-audit-anchor "
-		"remembers; to move the controller, move DIR (or say alm audit accept-gap, if it is "
+		"remembers; to move the controller, move DIR (or say alm audit accept-gap, if it "
+		"is "
 		"lost). The Lease alm-system/alm-controller keeps the former one from acting while "
 		"both run. Stays in the foreground until SIGINT or SIGTERM.",
 	.examples = "alm controller --data-dir /var/lib/alm-controller --context prod",

@@ -5,7 +5,7 @@
 
 #include "alm/cli/cli.h"
 #include "alm/controllers/manager.h"
-#include "alm/controllers/source_roots.h"
+#include "alm/sources/source_roots.h"
 
 struct source_access {
 	struct source_roots *roots;

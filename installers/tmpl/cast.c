@@ -1,6 +1,6 @@
 #include "installers/tmpl/cast.h"
 
-#include "installers/tmpl/gonum.h"
+#include "installers/value/gonum.h"
 
 /* "1.00" -> "1" */
 static struct str without_zero_decimals(struct str s)

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "installers/tmpl/print.h"
 #include "installers/tmpl/run.h"
+#include "installers/value/print.h"
 
 #define ARGS_INLINE 8
 

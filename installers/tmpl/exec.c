@@ -7,8 +7,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "installers/tmpl/print.h"
 #include "installers/tmpl/run.h"
+#include "installers/value/print.h"
 
 /* Above the budget: what a function may need between two checks (printing, encoding, keys). */
 #define STACK_MARGIN ((size_t)8 << 20)

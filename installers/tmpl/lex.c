@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "alm/base/strbuf.h"
-#include "installers/tmpl/print.h"
-#include "installers/tmpl/unicode.h"
+#include "installers/value/print.h"
+#include "installers/value/unicode.h"
 
 #define RUNE_EOF          UINT32_MAX
 #define KEYWORD_BYTES_MAX 8

@@ -9,7 +9,7 @@
 
 #include "installers/tmpl/lex.h"
 #include "installers/tmpl/parse_number.h"
-#include "installers/tmpl/print.h"
+#include "installers/value/print.h"
 
 /* What all trees of one text share. */
 struct source {

@@ -1,7 +1,7 @@
 #include "installers/tmpl/parse_number.h"
 
-#include "installers/tmpl/gonum.h"
-#include "installers/tmpl/print.h"
+#include "installers/value/gonum.h"
+#include "installers/value/print.h"
 
 static bool bad(struct strbuf *why, const char *what, struct str text)
 {

@@ -1,5 +1,5 @@
 /* structs: the struct types that charts and functions hand to templates. */
-#include "installers/tmpl/value.h"
+#include "installers/value/value.h"
 
 static struct str kube_string(const struct vstruct *st)
 {

@@ -20,7 +20,7 @@
 #define INSTALLERS_TMPL_TMPL_H
 
 #include "alm/base/error.h"
-#include "installers/tmpl/value.h"
+#include "installers/value/value.h"
 
 struct tmpl_limits {
 	size_t steps;        /* nodes executed */

@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "alm/obj/json.h"
-#include "catalog/entry.h"
-#include "catalog/helm_index.h"
-#include "catalog/lint.h"
+#include "catalog/index/entry.h"
+#include "catalog/index/helm_index.h"
+#include "catalog/lint/lint.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
 #define DIGEST   "aef4455000000000000000000000000000000000000000000000000000000000"

@@ -18,9 +18,9 @@
 
 #include "alm/base/file.h"
 #include "alm/client/kubeconfig.h"
-#include "alm/client/migration.h"
-#include "alm/controllers/live_gate.h"
 #include "alm/io/http.h"
+#include "alm/live/live_gate.h"
+#include "alm/live/migration.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "alm/obj/json.h"
-#include "catalog/gate.h"
+#include "catalog/gate/gate.h"
 
 #define ROUNDS  30
 #define OBJECTS 5000

@@ -10,7 +10,7 @@
 
 #include "alm/base/hash.h"
 #include "alm/base/mem.h"
-#include "catalog/resolve_doc.h"
+#include "catalog/resolve/resolve_doc.h"
 
 #define VERSIONS 20
 #define APPS     10000

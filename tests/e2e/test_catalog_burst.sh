@@ -1,7 +1,7 @@
 #!/bin/bash
 # T4: 100 changes of a catalog in 10 s, mode Manual: never 2 unfinished strategies, one a read of the folder at most, the
 # last for the newest version; and only apps of changed packages are resolved again. How many reads a steady burst makes
-# (one in 2 s) is tests/unit/test_source.c: here a loaded machine makes pauses of its own, and a read follows each.
+# (one in 2 s) is tests/unit/alm/sources/test_source.c: here a loaded machine makes pauses of its own, and a read follows each.
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh

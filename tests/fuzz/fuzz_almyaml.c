@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "catalog/package.h"
+#include "catalog/index/package.h"
 
 #define INPUT_BYTES_MAX 16384
 

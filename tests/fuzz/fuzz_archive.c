@@ -1,8 +1,8 @@
 /* Opens an archive as a chart: hostile gzip and tar, then Chart.yaml, values and subcharts. */
 #include "tests/fuzz/fuzz.h"
 
-#include "installers/chart.h"
-#include "installers/gzip.h"
+#include "installers/chart/chart.h"
+#include "installers/chart/gzip.h"
 
 #define ARENA_MAX ((size_t)256 << 20)
 

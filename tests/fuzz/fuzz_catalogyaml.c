@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
-#include "catalog/entry.h"
-#include "catalog/fbc.h"
-#include "catalog/lint.h"
+#include "catalog/index/entry.h"
+#include "catalog/index/fbc.h"
+#include "catalog/lint/lint.h"
 
 #define INPUT_BYTES_MAX 65536
 

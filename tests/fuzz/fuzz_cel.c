@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "alm/obj/cel.h"
+#include "alm/obj/cel/cel.h"
 #include "alm/obj/json.h"
 
 static const char schema_text[] =

@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include "installers/chart.h"
-#include "installers/toml_go.h"
-#include "installers/values.h"
-#include "installers/yaml_emit.h"
-#include "installers/yaml_go.h"
+#include "installers/chart/chart.h"
+#include "installers/chart/values.h"
+#include "installers/format/yaml_emit.h"
+#include "installers/format/yaml_go.h"
+#include "installers/tmpl/fn/toml_go.h"
 
 #define ARENA_MAX ((size_t)512 << 20)
 #define TEXT_MAX  ((size_t)64 << 20)

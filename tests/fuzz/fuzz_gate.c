@@ -5,8 +5,8 @@
 #include <assert.h>
 
 #include "alm/obj/json.h"
-#include "alm/obj/schema.h"
-#include "catalog/gate.h"
+#include "alm/obj/schema/schema.h"
+#include "catalog/gate/gate.h"
 
 static struct obj *definition(const struct obj *schema)
 {

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #include "alm/obj/json.h"
-#include "catalog/gate_report.h"
+#include "catalog/gate/gate_report.h"
 
 #define OBJECTS_MAX 8
 

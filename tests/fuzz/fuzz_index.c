@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "catalog/entry.h"
-#include "catalog/helm_index.h"
-#include "catalog/lint.h"
+#include "catalog/index/entry.h"
+#include "catalog/index/helm_index.h"
+#include "catalog/lint/lint.h"
 
 #define INPUT_BYTES_MAX 65536
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "alm/obj/json.h"
-#include "alm/obj/patch.h"
+#include "alm/obj/patch/patch.h"
 
 static const char *merge_key(const char *kind, const char *path)
 {

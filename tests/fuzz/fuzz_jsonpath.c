@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "alm/obj/json.h"
-#include "alm/obj/jsonpath.h"
+#include "alm/obj/query/jsonpath.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char document[] =

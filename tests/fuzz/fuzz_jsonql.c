@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "alm/obj/json.h"
-#include "alm/obj/jsonql.h"
+#include "alm/obj/query/jsonql.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char document[] =

@@ -1,8 +1,8 @@
 /* A schema and a value, separated by a line of "---". */
 #include "tests/fuzz/fuzz.h"
 
-#include "installers/jsonschema.h"
-#include "installers/yaml_go.h"
+#include "installers/format/yaml_go.h"
+#include "installers/jsonschema/jsonschema.h"
 
 #define ARENA_MAX ((size_t)512 << 20)
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "catalog/oci.h"
+#include "alm/sources/oci.h"
 
 #define INPUT_BYTES_MAX 65536
 

@@ -1,7 +1,7 @@
 /* fuzz_protobuf: any bytes as a body of kubectl; what decodes must print and read back equal. */
 #include <assert.h>
 
-#include "alm/apiserver/protobuf.h"
+#include "alm/apiserver/wire/protobuf.h"
 #include "alm/obj/json.h"
 #include "tests/fuzz/fuzz.h"
 

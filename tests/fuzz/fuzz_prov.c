@@ -9,9 +9,9 @@
 #include "alm/base/file.h"
 #include "alm/base/pubkey.h"
 #include "alm/base/strbuf.h"
-#include "catalog/cosign.h"
-#include "catalog/provenance.h"
-#include "catalog/verify.h"
+#include "catalog/trust/cosign.h"
+#include "catalog/trust/provenance.h"
+#include "catalog/trust/verify.h"
 
 #define INPUT_BYTES_MAX 65536
 #define NOW_S           INT64_C(1798761600)

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "alm/obj/regex.h"
+#include "alm/obj/regex/regex.h"
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_BYTES_MAX 4096

@@ -7,7 +7,7 @@
 
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
-#include "installers/gzip.h"
+#include "installers/chart/gzip.h"
 #include "installers/release.h"
 #include "tests/fuzz/fuzz.h"
 

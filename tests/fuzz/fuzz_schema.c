@@ -5,8 +5,8 @@
  */
 #include <assert.h>
 
-#include "alm/obj/apply.h"
 #include "alm/obj/json.h"
+#include "alm/obj/patch/apply.h"
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_BYTES_MAX 16384

@@ -1,7 +1,7 @@
 /* Reads label and field selectors. */
 #include "tests/fuzz/fuzz.h"
 
-#include "alm/obj/selector.h"
+#include "alm/obj/query/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

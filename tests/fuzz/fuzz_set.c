@@ -1,7 +1,7 @@
 /* The grammar of --set and its kin: the first byte picks the mode, lines are applied in turn. */
 #include "tests/fuzz/fuzz.h"
 
-#include "installers/setpath.h"
+#include "installers/chart/setpath.h"
 
 #define ARENA_MAX ((size_t)512 << 20)
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "installers/format/yaml_go.h"
 #include "installers/tmpl/tmpl.h"
-#include "installers/yaml_go.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct tmpl_limits small = {

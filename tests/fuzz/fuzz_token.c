@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "alm/apiserver/token.h"
+#include "alm/apiserver/auth/token.h"
 #include "alm/base/hash.h"
 #include "alm/base/mem.h"
 #include "alm/obj/json.h"

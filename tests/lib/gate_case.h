@@ -14,7 +14,7 @@
 #define TESTS_LIB_GATE_CASE_H
 
 #include "alm/obj/obj.h"
-#include "catalog/gate.h"
+#include "catalog/gate/gate.h"
 
 struct obj *gate_case_crd(struct arena *a, const struct obj *side);
 struct obj *gate_case_object(struct arena *a, const struct obj *value);

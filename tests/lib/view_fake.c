@@ -5,7 +5,7 @@
 
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "alm/obj/patch.h"
+#include "alm/obj/patch/patch.h"
 #include "tests/lib/test.h"
 
 /* clang-format off */

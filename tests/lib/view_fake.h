@@ -15,8 +15,8 @@
 #define TESTS_LIB_VIEW_FAKE_H
 
 #include "alm/base/map.h"
-#include "alm/controllers/plan.h"
-#include "alm/controllers/view.h"
+#include "alm/engine/plan.h"
+#include "alm/engine/view.h"
 
 #define VIEW_FAKE_ACCOUNT "system:serviceaccount:alm-system:app-etcd" /* plans are made for it */
 

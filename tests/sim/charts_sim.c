@@ -1,10 +1,10 @@
 #include "tests/sim/charts_sim.h"
-#include "alm/controllers/source.h"
+#include "alm/sources/source.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "installers/archive.h"
+#include "installers/chart/archive.h"
 
 #define ARCHIVE_BYTES ((size_t)1 << 20)
 

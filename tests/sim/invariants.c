@@ -4,7 +4,7 @@
 
 #include "alm/audit/verify.h"
 #include "alm/base/file.h"
-#include "alm/cli/audit_source.h"
+#include "alm/cli/audit/audit_source.h"
 #include "alm/obj/json.h"
 #include "tests/sim/home.h"
 #include "tests/sim/world.h"

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "alm/controllers/inspect.h"
 #include "alm/controllers/manager.h"
-#include "alm/controllers/render_job.h"
 #include "alm/main/our_crds.h"
+#include "alm/render/render_job.h"
+#include "alm/sources/inspect.h"
 #include "tests/sim/charts_sim.h"
 #include "tests/sim/home.h"
 #include "tests/sim/sandbox_sim.h"

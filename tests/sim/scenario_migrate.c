@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "alm/client/migration.h"
+#include "alm/live/migration.h"
 #include "tests/sim/charts_sim.h"
 #include "tests/sim/operators.h"
 #include "tests/sim/scenarios.h"

@@ -1,0 +1,296 @@
+/* auth: credentials -> user, user and request -> allowed or not. */
+#include "alm/apiserver/auth/auth.h"
+
+#include <string.h>
+
+#include "alm/apiserver/auth/auth_internal.h"
+#include "alm/apiserver/status.h"
+#include "alm/apiserver/store/rbac_index.h"
+#include "alm/apiserver/store/store.h"
+#include "alm/base/clock.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/query/selector.h"
+
+#define AUTH_BYTES_MAX ((size_t)8 << 20)
+
+static void source_each_role(void *arg, bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	struct auth *a = arg;
+	const struct resource *res = store_resource(a->store, RBAC_GROUP, "clusterroles");
+	for (size_t i = 0; i < res->n_heads; i++) {
+		const struct obj *o = head_obj_hot(res->heads[i]);
+		if (o && fn(fn_arg, o))
+			return;
+	}
+}
+
+static void source_each_binding(void *arg, const char *ns, const struct user_info *u,
+				bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
+{
+	struct auth *a = arg;
+	rbac_index_each(a->store, ns, u, fn, fn_arg);
+}
+
+static const struct obj *source_get(void *arg, const char *plural, const char *ns, const char *name)
+{
+	struct auth *a = arg;
+	struct head *h = store_find(a->store, RBAC_GROUP, plural, ns, name);
+	return h ? head_obj_hot(h) : NULL;
+}
+
+bool auth_has_group(const struct user_info *u, const char *group)
+{
+	for (size_t i = 0; i < u->n_groups; i++)
+		if (cstr_eq(u->groups[i], group))
+			return true;
+	return false;
+}
+
+void auth_add_group(struct user_info *u, const char *group, struct arena *arena)
+{
+	if (auth_has_group(u, group))
+		return;
+	const char **groups = ARENA_ARRAY(arena, const char *, u->n_groups + 1);
+	for (size_t i = 0; i < u->n_groups; i++)
+		groups[i] = u->groups[i];
+	groups[u->n_groups] = group;
+	u->groups = groups;
+	u->n_groups++;
+}
+
+void auth_add_extra(struct user_info *u, const char *key, const char *value, struct arena *arena)
+{
+	struct user_extra *extra = ARENA_ARRAY(arena, struct user_extra, u->n_extra + 1);
+	for (size_t i = 0; i < u->n_extra; i++)
+		extra[i] = u->extra[i];
+	extra[u->n_extra] = (struct user_extra){key, value};
+	u->extra = extra;
+	u->n_extra++;
+}
+
+int auth_new(const struct apiserver_config *c, struct store *store, struct auth **ret,
+	     struct error *err)
+{
+	struct auth *a = xcalloc(1, sizeof(*a));
+	a->arena = arena_new(AUTH_BYTES_MAX);
+	a->store = store;
+	a->loop = c->loop;
+	a->source = (struct rbac_source){a, source_each_role, source_each_binding, source_get};
+	rbac_index_new(store);
+	a->tokens = ARENA_ARRAY(a->arena, struct known_token, c->n_tokens);
+	for (size_t i = 0; i < c->n_tokens; i++) {
+		const struct apiserver_token *t = &c->tokens[i];
+		struct known_token *k = &a->tokens[i];
+		if (!t->token || !*t->token || !t->user || !*t->user) {
+			auth_free(a);
+			return error_set(err, E_INVALID, "token %zu has no token or no user",
+					 i + 1);
+		}
+		sha256(str_of(t->token), k->digest);
+		k->user.name = arena_strdup(a->arena, t->user);
+		k->user.uid = arena_strdup(a->arena, t->uid ? t->uid : "");
+		for (size_t j = 0; j < t->n_groups; j++)
+			auth_add_group(&k->user, arena_strdup(a->arena, t->groups[j]), a->arena);
+		auth_add_group(&k->user, AUTHENTICATED, a->arena);
+	}
+	a->n_tokens = c->n_tokens;
+	if (issuer_new(c, &a->issuer, err) < 0) {
+		auth_free(a);
+		return -err->code;
+	}
+	*ret = a;
+	return 0;
+}
+
+void auth_free(struct auth *a)
+{
+	if (!a)
+		return;
+	issuer_free(a->issuer);
+	arena_free(a->arena);
+	xfree(a);
+}
+
+bool auth_page(struct auth *a, struct request *r)
+{
+	return issuer_page(a->issuer, r);
+}
+
+struct obj *auth_bootstrap(size_t n)
+{
+	return rbac_default(n);
+}
+
+static int unauthorized(struct error *err)
+{
+	return error_set(err, E_UNAUTHORIZED, "Unauthorized");
+}
+
+/* The account a token names, as the store has it now. */
+static int account_user(struct auth *a, struct str token, const struct obj *audiences,
+			struct arena *arena, struct user_info *ret, struct obj **ret_audiences,
+			struct error *err)
+{
+	struct error ignored = ERROR_INIT;
+	struct obj *claims;
+	if (issuer_verify(a->issuer, token, audiences, loop_now(a->loop) / NS_PER_S, &claims,
+			  &ignored) < 0)
+		return unauthorized(err);
+	obj_keep(arena, claims);
+	const struct obj *k = obj_get(claims, "kubernetes.io");
+	const char *ns = obj_str(k, "namespace"), *name = obj_str(k, "serviceaccount.name");
+	const char *uid = obj_str(k, "serviceaccount.uid"), *id = obj_str(claims, "jti");
+	if (!ns || !name || !uid)
+		return unauthorized(err);
+	struct head *h = store_find(a->store, "", "serviceaccounts", ns, name);
+	if (!h || !cstr_eq(h->uid, uid))
+		return unauthorized(err); /* the account is gone, or another of its name */
+	struct user_info u = {.name = arena_fmt(arena, ACCOUNT_USER_PREFIX "%s:%s", ns, name),
+			      .uid = arena_strdup(arena, uid)};
+	if (!cstr_eq(obj_str(claims, "sub"), u.name))
+		return unauthorized(err);
+	auth_account_groups(&u, ns, arena);
+	auth_add_group(&u, AUTHENTICATED, arena);
+	if (id)
+		auth_add_extra(&u, "authentication.kubernetes.io/credential-id",
+			       arena_fmt(arena, "JTI=%s", id), arena);
+	*ret = u;
+	*ret_audiences = obj_keep(arena, token_audiences(obj_get(claims, "aud"), audiences));
+	return 0;
+}
+
+int auth_token_user(struct auth *a, struct str token, const struct obj *audiences,
+		    struct arena *arena, struct user_info *ret, struct obj **ret_audiences,
+		    struct error *err)
+{
+	unsigned char digest[SHA256_BYTES];
+	const struct known_token *found = NULL;
+	if (!obj_len(audiences))
+		audiences = issuer_audiences(a->issuer);
+	sha256(token, digest); /* so that comparing tells nothing about the token's length */
+	for (size_t i = 0; i < a->n_tokens; i++)
+		if (mem_equal(a->tokens[i].digest, digest, sizeof(digest)))
+			found = &a->tokens[i];
+	if (!found)
+		return account_user(a, token, audiences, arena, ret, ret_audiences, err);
+	/* Static tokens are for this server. */
+	struct obj *both = obj_keep(arena, token_audiences(issuer_audiences(a->issuer), audiences));
+	if (!obj_len(both))
+		return unauthorized(err);
+	*ret = found->user;
+	*ret_audiences = both;
+	return 0;
+}
+
+int auth_authenticate(struct auth *a, struct request *r, struct error *err)
+{
+	static const char scheme[] = "bearer ";
+	const char *header = request_header(r, "Authorization");
+	struct str token = str_trim(str_of(header));
+	if (token.len < sizeof(scheme) - 1)
+		return unauthorized(err);
+	for (size_t i = 0; i < sizeof(scheme) - 1; i++)
+		if (char_lower(token.ptr[i]) != scheme[i])
+			return unauthorized(err);
+	token = str_trim(str_skip(token, sizeof(scheme) - 1));
+	if (!token.len || token.len > TOKEN_BYTES_MAX)
+		return unauthorized(err);
+	struct obj *audiences;
+	if (auth_token_user(a, token, NULL, r->arena, &r->user, &audiences, err) < 0)
+		return -err->code;
+	r->by_admin = rbac_is_master(&r->user);
+	return auth_impersonate(a, r, err);
+}
+
+static bool only_name(void *arg, struct str field)
+{
+	(void)arg;
+	(void)field;
+	return true;
+}
+
+/* A list or watch of one name counts as a request for it. */
+static const char *asked_name(struct request *r)
+{
+	const char *text = request_query(r, "fieldSelector");
+	CLEANUP(field_selector_freep) struct field_selector *s = NULL;
+	struct error ignored = ERROR_INIT;
+	if (r->name[0] || !text || (!cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch")) ||
+	    field_selector_parse(str_of(text), only_name, NULL, &s, &ignored) < 0)
+		return r->name;
+	const char *name = field_selector_exact(s, "metadata.name");
+	return name ? arena_strdup(r->arena, name) : r->name;
+}
+
+/* What cannot be done, as upstream words it of any attributes. */
+static const char *forbidden_text(struct arena *arena, const char *user,
+				  const struct rbac_attributes *at)
+{
+	const char *sub = at->subresource[0] ? "/" : "";
+	if (!at->is_resource)
+		return arena_fmt(arena, "User \"%s\" cannot %s path \"%s\"", user, at->verb,
+				 at->path);
+	const char *where = at->ns[0] ? arena_fmt(arena, "in the namespace \"%s\"", at->ns)
+				      : "at the cluster scope";
+	return arena_fmt(arena, "User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\" %s",
+			 user, at->verb, at->resource, sub, at->subresource, at->group, where);
+}
+
+int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct error *err)
+{
+	const char *text = forbidden_text(r->arena, r->user.name, at);
+	const char *name = at->name[0] ? arena_fmt(r->arena, " \"%s\"", at->name) : "";
+	int rc = at->is_resource ? fail(r, E_FORBIDDEN, err, "%s%s is forbidden: %s",
+					qualified(r->arena, at->resource, at->group), name, text)
+				 : fail(r, E_FORBIDDEN, err, "forbidden: %s", text);
+	r->failure.details = true;
+	if (!at->is_resource)
+		return rc;
+	r->failure.name = at->name;
+	r->failure.group = at->group;
+	r->failure.kind = at->resource;
+	return rc;
+}
+
+int auth_authorize(struct auth *a, struct request *r, struct error *err)
+{
+	struct rbac_attributes at = {.verb = r->verb,
+				     .is_resource = r->is_resource,
+				     .group = r->group,
+				     .resource = r->resource,
+				     .subresource = r->subresource,
+				     .ns = r->ns,
+				     .name = "",
+				     .path = r->path};
+	if (rbac_is_master(&r->user))
+		return 0;
+	if (r->is_resource) {
+		at.name = asked_name(r);
+		/* a namespace lies in itself: a Role in it may give rights to it */
+		if (cstr_eq(at.resource, "namespaces") && !at.ns[0])
+			at.ns = r->name;
+	}
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
+}
+
+int auth_authorize_create(struct auth *a, struct request *r, struct error *err)
+{
+	struct rbac_attributes at = {.verb = "create",
+				     .is_resource = true,
+				     .group = r->group,
+				     .resource = r->resource,
+				     .subresource = r->subresource,
+				     .ns = r->ns,
+				     .name = r->name,
+				     .path = r->path};
+	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
+}
+
+const char *auth_share(const struct request *r)
+{
+	const char *user = r->user.impersonator ? r->user.impersonator : r->user.name;
+	size_t prefix = strlen(ACCOUNT_USER_PREFIX);
+	if (!cstr_has_prefix(user, ACCOUNT_USER_PREFIX))
+		return user;
+	return arena_strndup(r->arena, user, prefix + strcspn(user + prefix, ":"));
+}

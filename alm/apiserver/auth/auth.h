@@ -1,0 +1,36 @@
+/* auth: who asks, and what he may (kube-api.md 6): tokens, ServiceAccount tokens, impersonation,
+ * RBAC from the roles in the store, reviews. */
+#ifndef ALM_APISERVER_AUTH_AUTH_H
+#define ALM_APISERVER_AUTH_AUTH_H
+
+#include "alm/apiserver/apiserver.h"
+#include "alm/apiserver/request.h"
+
+struct auth;
+
+int auth_new(const struct apiserver_config *c, struct store *store, struct auth **ret,
+	     struct error *err);
+void auth_free(struct auth *a);
+
+/* Fills r->user from the headers alone, impersonation included: E_UNAUTHORIZED "Unauthorized",
+ * E_FORBIDDEN and E_BADREQUEST of impersonation. */
+int auth_authenticate(struct auth *a, struct request *r, struct error *err);
+/* Whose share of the server (quota.h) a request takes: the asker's, and one of all accounts of a
+ * namespace together, as whoever may make accounts there has as many as he likes. */
+const char *auth_share(const struct request *r);
+/* E_FORBIDDEN with the text of golden G182 to G184. */
+int auth_authorize(struct auth *a, struct request *r, struct error *err);
+/* An update, patch or apply of what is not there: it needs the right to create, too. */
+int auth_authorize_create(struct auth *a, struct request *r, struct error *err);
+/* Objects every store has: default roles and bindings. The n-th one, owned; NULL past the end. */
+struct obj *auth_bootstrap(size_t n);
+/* Writing a Role or binding: the writer's own rights (escalation). before NULL on create. */
+int auth_check_write(struct auth *a, struct request *r, const struct obj *before,
+		     const struct obj *after, struct error *err);
+/* Answers the paths of issuer discovery; false: another path. */
+bool auth_page(struct auth *a, struct request *r);
+/* POST of SelfSubjectAccessReview and the like, TokenReview, serviceaccounts/token: the answer. */
+int auth_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
+		struct error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* reviews: POST-only kinds that ask about users and rights; nothing is stored (kube-api.md 14). */
+#include "alm/apiserver/auth/auth_internal.h"
+#include "alm/apiserver/options.h"
+#include "alm/apiserver/store/store.h"
+#include "alm/base/clock.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/patch/apply.h"
+
+/* What a review may ask: as in Go, where it is a struct, the rest of the body is dropped. */
+static const struct {
+	const char *field, *const *below;
+} spec_fields[] = {
+	{"resourceAttributes",
+	 (const char *const[]){"namespace", "verb", "group", "version", "resource", "subresource",
+			       "name", "fieldSelector", "labelSelector", NULL}},
+	{"nonResourceAttributes", (const char *const[]){"path", "verb", NULL}},
+	{"user", NULL},
+	{"uid", NULL},
+	{"groups", NULL},
+	{"extra", NULL},
+	{"token", NULL},
+	{"audiences", NULL},
+};
+
+static struct obj *known(const struct obj *o, const char *const *fields)
+{
+	struct obj *out = obj_map();
+	for (; *fields; fields++)
+		if (obj_has(o, *fields))
+			obj_set(out, *fields, obj_ref(obj_get(o, *fields)));
+	return out;
+}
+
+static struct obj *known_spec(const struct obj *spec)
+{
+	struct obj *out = obj_map();
+	for (size_t i = 0; i < ARRAY_LEN(spec_fields); i++) {
+		const struct obj *v = obj_get(spec, spec_fields[i].field);
+		if (v)
+			obj_set(out, spec_fields[i].field,
+				spec_fields[i].below && obj_type(v) == OBJ_MAP
+					? known(v, spec_fields[i].below)
+					: obj_ref(v));
+	}
+	return out;
+}
+
+static struct obj *answer(struct request *r, const char *kind, const struct obj *spec)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "kind", kind);
+	obj_set_str(o, "apiVersion", kind_api_version(r->kind, r->arena));
+	obj_set(o, "metadata", obj_map());
+	if (spec)
+		obj_set(o, "spec", known_spec(spec));
+	return o;
+}
+
+static void add_extra(struct obj *user, const struct user_extra *e)
+{
+	if (!obj_has(user, "extra"))
+		obj_set(user, "extra", obj_map());
+	struct obj *extra = obj_get_mut(user, "extra");
+	if (!obj_has(extra, e->key))
+		obj_set(extra, e->key, obj_list());
+	obj_append(obj_get_mut(extra, e->key), obj_string(e->value));
+}
+
+static struct obj *user_obj(const struct user_info *u)
+{
+	struct obj *o = obj_map(), *groups = obj_list();
+	obj_set_str(o, "username", u->name);
+	if (u->uid && *u->uid)
+		obj_set_str(o, "uid", u->uid);
+	for (size_t i = 0; i < u->n_groups; i++)
+		obj_append(groups, obj_string(u->groups[i]));
+	obj_set(o, "groups", groups);
+	for (size_t i = 0; i < u->n_extra; i++)
+		add_extra(o, &u->extra[i]);
+	return o;
+}
+
+static const char *text(const struct obj *o, const char *path)
+{
+	const char *s = obj_str(o, path);
+	return s ? s : "";
+}
+
+static bool attributes_of(const struct obj *spec, struct rbac_attributes *ret)
+{
+	const struct obj *res = obj_get(spec, "resourceAttributes");
+	const struct obj *path = obj_get(spec, "nonResourceAttributes");
+	if ((obj_type(res) == OBJ_MAP) == (obj_type(path) == OBJ_MAP))
+		return false;
+	*ret = (struct rbac_attributes){
+		.verb = text(res ? res : path, "verb"),
+		.is_resource = res != NULL,
+		.group = text(res, "group"),
+		.resource = text(res, "resource"),
+		.subresource = text(res, "subresource"),
+		.ns = text(res, "namespace"),
+		.name = text(res, "name"),
+		.path = text(path, "path"),
+	};
+	return true;
+}
+
+static struct obj *access_status(struct auth *a, const struct user_info *u,
+				 const struct rbac_attributes *at, struct arena *arena)
+{
+	struct obj *status = obj_map();
+	if (rbac_is_master(u)) {
+		obj_set_bool(status, "allowed", true);
+		return status;
+	}
+	const char *reason = rbac_reason(&a->source, u, at, arena);
+	obj_set_bool(status, "allowed", reason != NULL);
+	obj_set_str(status, "reason", reason);
+	return status;
+}
+
+/* The real server sends access reviews, alone of all, through its field manager (golden G178). */
+static void track(struct request *r, struct obj *o)
+{
+	struct write_options opt;
+	struct error ignored = ERROR_INIT;
+	if (options_write(r, "CreateOptions", false, false, &opt, &ignored) < 0)
+		return;
+	const struct update_request u = {.after = o,
+					 .manager = opt.manager,
+					 .api_version = kind_api_version(r->kind, r->arena),
+					 .subresource = "",
+					 .now_ns = request_now(r),
+					 .bytes_max = STORE_VALUE_BYTES_MAX};
+	if (apply_track_update(&u, &ignored) < 0)
+		return;
+	/* spec is a struct there, which nobody owns as such */
+	obj_del_path(o, "metadata.managedFields[0].fieldsV1['f:spec']['.']");
+}
+
+static int access_review(struct auth *a, struct request *r, const struct obj *body,
+			 const struct user_info *u, struct obj **ret, struct error *err)
+{
+	const struct obj *spec = obj_get(body, "spec");
+	struct rbac_attributes at;
+	if (!attributes_of(spec, &at))
+		return error_set(err, E_INVALID,
+				 "%s.%s \"\" is invalid: spec: Invalid value: exactly one of "
+				 "nonResourceAttributes or resourceAttributes must be specified",
+				 r->kind->kind, r->kind->group);
+	if (cstr_eq(r->kind->kind, "LocalSubjectAccessReview") && !cstr_eq(at.ns, r->ns))
+		return error_set(err, E_INVALID,
+				 "%s.%s \"\" is invalid: spec.resourceAttributes.namespace: "
+				 "Invalid value: \"%s\": must match metadata.namespace",
+				 r->kind->kind, r->kind->group, at.ns);
+	struct obj *o = answer(r, r->kind->kind, spec);
+	track(r, o);
+	obj_set(o, "status", access_status(a, u, &at, r->arena));
+	*ret = o;
+	return 0;
+}
+
+static struct user_info subject_of(const struct obj *spec, struct arena *arena)
+{
+	struct user_info u = {.name = text(spec, "user"), .uid = text(spec, "uid")};
+	const struct obj *groups = obj_get(spec, "groups");
+	for (size_t i = 0; i < obj_len(groups); i++) {
+		const char *g = obj_as_string(obj_at(groups, i));
+		if (g)
+			auth_add_group(&u, g, arena);
+	}
+	return u;
+}
+
+struct rules {
+	struct obj *resource, *path;
+};
+
+static void copy_list(struct obj *to, const struct obj *from, const char *key)
+{
+	if (obj_has(from, key))
+		obj_set(to, key, obj_copy(obj_get(from, key)));
+}
+
+static bool add_rule(void *arg, const struct obj *rule, const struct rbac_via *via)
+{
+	struct rules *out = arg;
+	struct obj *o = obj_map();
+	copy_list(o, rule, "verbs");
+	if (obj_len(obj_get(rule, "resources"))) {
+		copy_list(o, rule, "apiGroups");
+		copy_list(o, rule, "resources");
+		copy_list(o, rule, "resourceNames");
+		obj_append(out->resource, o);
+	} else if (!via->ns[0]) {
+		copy_list(o, rule, "nonResourceURLs");
+		obj_append(out->path, o);
+	} else {
+		obj_unref(o);
+	}
+	return false;
+}
+
+static int rules_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret)
+{
+	const char *ns = text(body, "spec.namespace");
+	struct rules rules = {obj_list(), obj_list()};
+	struct obj *status = obj_map(), *spec = obj_map();
+	struct obj *o = answer(r, r->kind->kind, NULL);
+	rbac_visit(&a->source, &r->user, ns, r->arena, add_rule, &rules);
+	obj_set(o, "spec", spec);
+	obj_set(status, "resourceRules", rules.resource);
+	obj_set(status, "nonResourceRules", rules.path);
+	obj_set_bool(status, "incomplete", false);
+	obj_set(o, "status", status);
+	*ret = o;
+	return 0;
+}
+
+static int self_review(struct request *r, struct obj **ret)
+{
+	struct obj *o = answer(r, r->kind->kind, NULL);
+	char now[CLOCK_TEXT_MAX];
+	clock_format(request_now(r), CLOCK_SECONDS, now);
+	obj_set_path(o, "metadata.creationTimestamp", obj_string(now));
+	obj_set_path(o, "status.userInfo", user_obj(&r->user));
+	*ret = o;
+	return 0;
+}
+
+static int token_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
+			struct error *err)
+{
+	const struct obj *spec = obj_get(body, "spec"), *audiences = obj_get(spec, "audiences");
+	const char *token = text(spec, "token");
+	struct user_info u;
+	struct obj *both;
+	struct error inner = ERROR_INIT;
+	if (!*token)
+		return error_set(err, E_BADREQUEST,
+				 "token is required for TokenReview in authentication");
+	if (obj_len(audiences) > TOKEN_AUDIENCES_MAX)
+		return error_set(err, E_BADREQUEST, "spec.audiences has more than %d items",
+				 TOKEN_AUDIENCES_MAX);
+	struct obj *o = answer(r, r->kind->kind, spec), *status = obj_map();
+	if (auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner) == 0) {
+		obj_set_bool(status, "authenticated", true);
+		obj_set(status, "user", user_obj(&u));
+		obj_set(status, "audiences", obj_ref(both));
+	} else {
+		obj_set(status, "user", obj_map());
+		obj_set_str(status, "error", "invalid bearer token");
+	}
+	obj_set(o, "status", status);
+	*ret = o;
+	return 0;
+}
+
+int auth_review(struct auth *a, struct request *r, const struct obj *body, struct obj **ret,
+		struct error *err)
+{
+	const char *kind = r->kind->kind;
+	if (cstr_eq(r->subresource, "token"))
+		return issuer_request(a->issuer, r, body, ret, err);
+	if (obj_type(body) != OBJ_MAP)
+		return error_set(err, E_BADREQUEST, "the body is no %s", kind);
+	if (!cstr_eq(meta_kind(body), kind))
+		return error_set(err, E_BADREQUEST,
+				 "the object provided is unrecognized (must be of type %s)", kind);
+	if (cstr_eq(kind, "SelfSubjectReview"))
+		return self_review(r, ret);
+	if (cstr_eq(kind, "SelfSubjectRulesReview"))
+		return rules_review(a, r, body, ret);
+	if (cstr_eq(kind, "TokenReview"))
+		return token_review(a, r, body, ret, err);
+	if (cstr_eq(kind, "SelfSubjectAccessReview"))
+		return access_review(a, r, body, &r->user, ret, err);
+	struct user_info u = subject_of(obj_get(body, "spec"), r->arena);
+	return access_review(a, r, body, &u, ret, err);
+}

@@ -1,0 +1,446 @@
+/* columns_workloads: columns of what runs: workloads, pods, services, volumes, nodes. */
+#include "alm/apiserver/docs/columns_internal.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+
+/* "a=b,c=d", or the fallback. */
+static struct obj *pairs(const struct obj *map, const char *fallback)
+{
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	OBJ_EACH (it, map) {
+		const char *value = obj_as_string(it.value);
+		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
+	}
+	return columns_take(&b, fallback);
+}
+
+static struct obj *label_selector(const struct obj *selector)
+{
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	OBJ_EACH (it, obj_get(selector, "matchLabels")) {
+		const char *value = obj_as_string(it.value);
+		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
+	}
+	const struct obj *list = obj_get(selector, "matchExpressions");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *e = obj_at(list, i);
+		const char *key = obj_str(e, "key"), *op = obj_str(e, "operator");
+		const struct obj *values = obj_get(e, "values");
+		bool negated = cstr_eq(op, "DoesNotExist");
+		strbuf_addf(&b, "%s%s%s", b.len ? "," : "", negated ? "!" : "", key ? key : "");
+		if (negated || cstr_eq(op, "Exists"))
+			continue;
+		strbuf_addf(&b, " %s (", cstr_eq(op, "NotIn") ? "notin" : "in");
+		for (size_t j = 0; j < obj_len(values); j++) {
+			const char *v = obj_as_string(obj_at(values, j));
+			strbuf_addf(&b, "%s%s", j ? "," : "", v ? v : "");
+		}
+		strbuf_addc(&b, ')');
+	}
+	return columns_take(&b, "<none>");
+}
+
+static struct obj *cell_selector(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return label_selector(obj_path(o, "spec.selector"));
+}
+
+static struct obj *cell_plain_selector(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return pairs(obj_path(o, "spec.selector"), "<none>");
+}
+
+static struct obj *cell_pod_selector(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return label_selector(obj_path(o, "spec.podSelector"));
+}
+
+static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return pairs(obj_path(o, "spec.template.spec.nodeSelector"), "<none>");
+}
+
+static struct obj *cell_containers(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return columns_join(obj_path(o, "spec.template.spec.containers"), "name", "");
+}
+
+static struct obj *cell_images(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return columns_join(obj_path(o, "spec.template.spec.containers"), "image", "");
+}
+
+static struct obj *cell_ready(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_stringf("%lld/%lld", (long long)obj_i64(o, "status.readyReplicas", 0),
+			   (long long)obj_i64(o, "spec.replicas", 1));
+}
+
+NUMBER_CELL(cell_updated, "status.updatedReplicas")
+NUMBER_CELL(cell_available, "status.availableReplicas")
+NUMBER_CELL(cell_spec_replicas, "spec.replicas")
+NUMBER_CELL(cell_status_replicas, "status.replicas")
+NUMBER_CELL(cell_ready_replicas, "status.readyReplicas")
+NUMBER_CELL(cell_current_replicas, "status.currentReplicas")
+NUMBER_CELL(cell_ds_desired, "status.desiredNumberScheduled")
+NUMBER_CELL(cell_ds_current, "status.currentNumberScheduled")
+NUMBER_CELL(cell_ds_ready, "status.numberReady")
+NUMBER_CELL(cell_ds_updated, "status.updatedNumberScheduled")
+NUMBER_CELL(cell_ds_available, "status.numberAvailable")
+TEXT_CELL(cell_phase, "status.phase", "")
+TEXT_CELL(cell_service_type, "spec.type", "ClusterIP")
+TEXT_CELL(cell_cluster_ip, "spec.clusterIP", "<none>")
+TEXT_CELL(cell_ingress_class, "spec.ingressClassName", "<none>")
+TEXT_CELL(cell_schedule, "spec.schedule", "")
+TEXT_CELL(cell_time_zone, "spec.timeZone", "<none>")
+TEXT_CELL(cell_provisioner, "provisioner", "")
+TEXT_CELL(cell_reclaim, "reclaimPolicy", "Delete")
+TEXT_CELL(cell_binding_mode, "volumeBindingMode", "Immediate")
+TEXT_CELL(cell_volume, "spec.volumeName", "")
+TEXT_CELL(cell_capacity, "status.capacity.storage", "")
+TEXT_CELL(cell_storage_class, "spec.storageClassName", "")
+TEXT_CELL(cell_node_version, "status.nodeInfo.kubeletVersion", "")
+TEXT_CELL(cell_node_name, "spec.nodeName", "<none>")
+TEXT_CELL(cell_pod_ip, "status.podIP", "<none>")
+TEXT_CELL(cell_controller, "spec.controller", "")
+
+static struct obj *cell_external_ip(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const char *type = obj_str(o, "spec.type");
+	if (cstr_eq(type, "ExternalName"))
+		return columns_text(obj_str(o, "spec.externalName"), "<none>");
+	if (!cstr_eq(type, "LoadBalancer"))
+		return columns_join(obj_path(o, "spec.externalIPs"), NULL, "<none>");
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *ingress = obj_path(o, "status.loadBalancer.ingress");
+	for (size_t i = 0; i < obj_len(ingress); i++) {
+		const char *ip = obj_str(obj_at(ingress, i), "ip");
+		columns_add(&b, ",", ip ? ip : obj_str(obj_at(ingress, i), "hostname"));
+	}
+	return columns_take(&b, "<pending>");
+}
+
+static struct obj *cell_ports(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *ports = obj_path(o, "spec.ports");
+	for (size_t i = 0; i < obj_len(ports); i++) {
+		const struct obj *p = obj_at(ports, i);
+		const char *protocol = obj_str(p, "protocol");
+		int64_t node_port = obj_i64(p, "nodePort", 0);
+		strbuf_addf(&b, "%s%lld", i ? "," : "", (long long)obj_i64(p, "port", 0));
+		if (node_port)
+			strbuf_addf(&b, ":%lld", (long long)node_port);
+		strbuf_addf(&b, "/%s", protocol ? protocol : "TCP");
+	}
+	return columns_take(&b, "<none>");
+}
+
+static struct obj *cell_endpoints(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *subsets = obj_get(o, "subsets");
+	for (size_t i = 0; i < obj_len(subsets); i++) {
+		const struct obj *addresses = obj_get(obj_at(subsets, i), "addresses");
+		const struct obj *ports = obj_get(obj_at(subsets, i), "ports");
+		for (size_t j = 0; j < obj_len(addresses); j++) {
+			columns_add(&b, ",", obj_str(obj_at(addresses, j), "ip"));
+			if (obj_len(ports))
+				strbuf_addf(&b, ":%lld",
+					    (long long)obj_i64(obj_at(ports, 0), "port", 0));
+		}
+	}
+	return columns_take(&b, "<none>");
+}
+
+static struct obj *cell_pod_ready(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *list = obj_path(o, "status.containerStatuses");
+	size_t ready = 0;
+	for (size_t i = 0; i < obj_len(list); i++)
+		ready += obj_flag(obj_at(list, i), "ready", false);
+	return obj_stringf("%zu/%zu", ready, obj_len(obj_path(o, "spec.containers")));
+}
+
+static struct obj *cell_pod_status(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	if (obj_str(o, "metadata.deletionTimestamp"))
+		return obj_string("Terminating");
+	const struct obj *list = obj_path(o, "status.containerStatuses");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *waiting = obj_str(obj_at(list, i), "state.waiting.reason");
+		if (waiting)
+			return obj_string(waiting);
+	}
+	const char *reason = obj_str(o, "status.reason");
+	return columns_text(reason ? reason : obj_str(o, "status.phase"), "Unknown");
+}
+
+static struct obj *cell_restarts(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *list = obj_path(o, "status.containerStatuses");
+	int64_t n = 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		int64_t one = obj_i64(obj_at(list, i), "restartCount", 0);
+		n += one > 0 && one < INT32_MAX ? one : 0;
+	}
+	return obj_int(n);
+}
+
+static struct obj *cell_job_status(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	if (columns_condition(o, "Complete", "True"))
+		return obj_string("Complete");
+	if (columns_condition(o, "Failed", "True"))
+		return obj_string("Failed");
+	if (obj_str(o, "metadata.deletionTimestamp"))
+		return obj_string("Terminating");
+	return obj_string(columns_condition(o, "Suspended", "True") ? "Suspended" : "Running");
+}
+
+static struct obj *cell_completions(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	int64_t done = obj_i64(o, "status.succeeded", 0);
+	int64_t wanted = obj_i64(o, "spec.completions", -1);
+	int64_t parallel = obj_i64(o, "spec.parallelism", 1);
+	if (wanted >= 0)
+		return obj_stringf("%lld/%lld", (long long)done, (long long)wanted);
+	return parallel > 1 ? obj_stringf("%lld/1 of %lld", (long long)done, (long long)parallel)
+			    : obj_stringf("%lld/1", (long long)done);
+}
+
+static struct obj *cell_job_duration(const struct obj *o, int64_t now_ns)
+{
+	const char *start = obj_str(o, "status.startTime");
+	const char *end = obj_str(o, "status.completionTime");
+	int64_t from, to = now_ns;
+	char text[CLOCK_TEXT_MAX];
+	if (!start || !clock_parse(str_of(start), &from) || (end && !clock_parse(str_of(end), &to)))
+		return obj_string("");
+	duration_human(to - from, text);
+	return obj_string(text);
+}
+
+static struct obj *cell_suspend(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_string(obj_flag(o, "spec.suspend", false) ? "True" : "False");
+}
+
+static struct obj *cell_active(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_int((int64_t)obj_len(obj_path(o, "status.active")));
+}
+
+static struct obj *cell_last_schedule(const struct obj *o, int64_t now_ns)
+{
+	const char *last = obj_str(o, "status.lastScheduleTime");
+	return last ? columns_age(last, now_ns) : obj_string("<none>");
+}
+
+static struct obj *cell_hosts(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return columns_join(obj_path(o, "spec.rules"), "host", "*");
+}
+
+static struct obj *cell_addresses(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *list = obj_path(o, "status.loadBalancer.ingress");
+	return columns_join(list, obj_str(obj_at(list, 0), "ip") ? "ip" : "hostname", "");
+}
+
+static struct obj *cell_ingress_ports(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_string(obj_len(obj_path(o, "spec.tls")) ? "80, 443" : "80");
+}
+
+static struct obj *cell_access_modes(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	static const char *const names[][2] = {{"ReadWriteOnce", "RWO"},
+					       {"ReadOnlyMany", "ROX"},
+					       {"ReadWriteMany", "RWX"},
+					       {"ReadWriteOncePod", "RWOP"}};
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *list = obj_path(o, "status.accessModes");
+	for (size_t i = 0; i < obj_len(list); i++)
+		for (size_t j = 0; j < ARRAY_LEN(names); j++)
+			if (cstr_eq(obj_as_string(obj_at(list, i)), names[j][0]))
+				columns_add(&b, ",", names[j][1]);
+	return columns_take(&b, "");
+}
+
+static struct obj *cell_node_status(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const char *off = obj_flag(o, "spec.unschedulable", false) ? ",SchedulingDisabled" : "";
+	return obj_stringf("%s%s", columns_condition(o, "Ready", "True") ? "Ready" : "NotReady",
+			   off);
+}
+
+static struct obj *cell_node_roles(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	static const char prefix[] = "node-role.kubernetes.io/";
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	OBJ_EACH (it, obj_path(o, "metadata.labels"))
+		if (cstr_has_prefix(it.key, prefix))
+			columns_add(&b, ",", it.key + sizeof(prefix) - 1);
+	return columns_take(&b, "<none>");
+}
+
+static struct obj *cell_expansion(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_bool(obj_flag(o, "allowVolumeExpansion", false));
+}
+
+static struct obj *scalar_or(const struct obj *o, const char *path)
+{
+	const struct obj *v = obj_path(o, path);
+	if (obj_type(v) == OBJ_INT)
+		return obj_stringf("%lld", (long long)obj_i64(o, path, 0));
+	return columns_text(obj_as_string(v), "N/A");
+}
+
+static struct obj *cell_min_available(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return scalar_or(o, "spec.minAvailable");
+}
+
+static struct obj *cell_max_unavailable(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return scalar_or(o, "spec.maxUnavailable");
+}
+
+NUMBER_CELL(cell_disruptions, "status.disruptionsAllowed")
+
+#define WORKLOAD_WIDE                                       \
+	COLUMN("Containers", "string", cell_containers, 1), \
+		COLUMN("Images", "string", cell_images, 1)
+
+/* clang-format off */
+static const struct kind_column of_deployment[] = {
+	NAME, COLUMN("Ready", "string", cell_ready, 0),
+	COLUMN("Up-to-date", "string", cell_updated, 0),
+	COLUMN("Available", "string", cell_available, 0), AGE, WORKLOAD_WIDE,
+	COLUMN("Selector", "string", cell_selector, 1)};
+static const struct kind_column of_statefulset[] = {
+	NAME, COLUMN("Ready", "string", cell_ready, 0), AGE, WORKLOAD_WIDE};
+static const struct kind_column of_replicaset[] = {
+	NAME, COLUMN("Desired", "integer", cell_spec_replicas, 0),
+	COLUMN("Current", "integer", cell_status_replicas, 0),
+	COLUMN("Ready", "integer", cell_ready_replicas, 0), AGE, WORKLOAD_WIDE,
+	COLUMN("Selector", "string", cell_selector, 1)};
+static const struct kind_column of_rc[] = {
+	NAME, COLUMN("Desired", "integer", cell_spec_replicas, 0),
+	COLUMN("Current", "integer", cell_status_replicas, 0),
+	COLUMN("Ready", "integer", cell_ready_replicas, 0), AGE, WORKLOAD_WIDE,
+	COLUMN("Selector", "string", cell_plain_selector, 1)};
+static const struct kind_column of_daemonset[] = {
+	NAME, COLUMN("Desired", "integer", cell_ds_desired, 0),
+	COLUMN("Current", "integer", cell_ds_current, 0),
+	COLUMN("Ready", "integer", cell_ds_ready, 0),
+	COLUMN("Up-to-date", "integer", cell_ds_updated, 0),
+	COLUMN("Available", "integer", cell_ds_available, 0),
+	COLUMN("Node Selector", "string", cell_node_selector, 0), AGE, WORKLOAD_WIDE,
+	COLUMN("Selector", "string", cell_selector, 1)};
+static const struct kind_column of_job[] = {
+	NAME, COLUMN("Status", "string", cell_job_status, 0),
+	COLUMN("Completions", "string", cell_completions, 0),
+	COLUMN("Duration", "string", cell_job_duration, 0), AGE, WORKLOAD_WIDE,
+	COLUMN("Selector", "string", cell_selector, 1)};
+static const struct kind_column of_cronjob[] = {
+	NAME, COLUMN("Schedule", "string", cell_schedule, 0),
+	COLUMN("Timezone", "string", cell_time_zone, 0),
+	COLUMN("Suspend", "boolean", cell_suspend, 0),
+	COLUMN("Active", "integer", cell_active, 0),
+	COLUMN("Last Schedule", "string", cell_last_schedule, 0), AGE};
+static const struct kind_column of_service[] = {
+	NAME, COLUMN("Type", "string", cell_service_type, 0),
+	COLUMN("Cluster-IP", "string", cell_cluster_ip, 0),
+	COLUMN("External-IP", "string", cell_external_ip, 0),
+	COLUMN("Port(s)", "string", cell_ports, 0), AGE,
+	COLUMN("Selector", "string", cell_plain_selector, 1)};
+static const struct kind_column of_endpoints[] = {
+	NAME, COLUMN("Endpoints", "string", cell_endpoints, 0), AGE};
+static const struct kind_column of_pod[] = {
+	NAME, COLUMN("Ready", "string", cell_pod_ready, 0),
+	COLUMN("Status", "string", cell_pod_status, 0),
+	COLUMN("Restarts", "string", cell_restarts, 0), AGE,
+	COLUMN("IP", "string", cell_pod_ip, 1), COLUMN("Node", "string", cell_node_name, 1)};
+static const struct kind_column of_node[] = {
+	NAME, COLUMN("Status", "string", cell_node_status, 0),
+	COLUMN("Roles", "string", cell_node_roles, 0), AGE,
+	COLUMN("Version", "string", cell_node_version, 0)};
+static const struct kind_column of_pvc[] = {
+	NAME, COLUMN("Status", "string", cell_phase, 0),
+	COLUMN("Volume", "string", cell_volume, 0),
+	COLUMN("Capacity", "string", cell_capacity, 0),
+	COLUMN("Access Modes", "string", cell_access_modes, 0),
+	COLUMN("StorageClass", "string", cell_storage_class, 0), AGE};
+static const struct kind_column of_ingress[] = {
+	NAME, COLUMN("Class", "string", cell_ingress_class, 0),
+	COLUMN("Hosts", "string", cell_hosts, 0), COLUMN("Address", "string", cell_addresses, 0),
+	COLUMN("Ports", "string", cell_ingress_ports, 0), AGE};
+static const struct kind_column of_ingressclass[] = {
+	NAME, COLUMN("Controller", "string", cell_controller, 0), AGE};
+static const struct kind_column of_netpol[] = {
+	NAME, COLUMN("Pod-Selector", "string", cell_pod_selector, 0), AGE};
+static const struct kind_column of_pdb[] = {
+	NAME, COLUMN("Min Available", "string", cell_min_available, 0),
+	COLUMN("Max Unavailable", "string", cell_max_unavailable, 0),
+	COLUMN("Allowed Disruptions", "integer", cell_disruptions, 0), AGE};
+static const struct kind_column of_hpa[] = {
+	NAME, COLUMN("Replicas", "integer", cell_current_replicas, 0), AGE};
+static const struct kind_column of_storageclass[] = {
+	NAME, COLUMN("Provisioner", "string", cell_provisioner, 0),
+	COLUMN("ReclaimPolicy", "string", cell_reclaim, 0),
+	COLUMN("VolumeBindingMode", "string", cell_binding_mode, 0),
+	COLUMN("AllowVolumeExpansion", "boolean", cell_expansion, 0), AGE};
+
+const struct columns_row columns_workloads[] = {
+	OF("", "Service", of_service),
+	OF("", "Endpoints", of_endpoints),
+	OF("", "Pod", of_pod),
+	OF("", "Node", of_node),
+	OF("", "PersistentVolumeClaim", of_pvc),
+	OF("", "ReplicationController", of_rc),
+	OF("apps", "Deployment", of_deployment),
+	OF("apps", "StatefulSet", of_statefulset),
+	OF("apps", "ReplicaSet", of_replicaset),
+	OF("apps", "DaemonSet", of_daemonset),
+	OF("batch", "Job", of_job),
+	OF("batch", "CronJob", of_cronjob),
+	OF("autoscaling", "HorizontalPodAutoscaler", of_hpa),
+	OF("networking.k8s.io", "Ingress", of_ingress),
+	OF("networking.k8s.io", "IngressClass", of_ingressclass),
+	OF("networking.k8s.io", "NetworkPolicy", of_netpol),
+	OF("policy", "PodDisruptionBudget", of_pdb),
+	OF("storage.k8s.io", "StorageClass", of_storageclass),
+	{0},
+};
+/* clang-format on */

@@ -1,0 +1,24 @@
+/*
+ * convert: stored text -> object in the version that is asked for.
+ *
+ * Reading rewrites apiVersion, then prunes and defaults by the schema of that version
+ * (conversion strategy None). A text that is known to be in that form already (its stamp is that of
+ * the kind) is served byte for byte.
+ */
+#ifndef ALM_APISERVER_KINDS_CONVERT_H
+#define ALM_APISERVER_KINDS_CONVERT_H
+
+#include "alm/apiserver/kinds/kinds.h"
+#include "alm/apiserver/store/store.h"
+#include "alm/base/strbuf.h"
+
+/* The object as k shows it; of the arena; may be changed. NULL for damaged text. */
+struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a);
+/* As JSON, appended; item: as an element of a list (built-ins without apiVersion and kind). */
+void convert_print(const struct kind *k, struct text *t, bool item, struct strbuf *b);
+/* The other direction, before storing: version k -> storage form, in place. */
+void convert_to_storage(const struct kind *k, struct obj *o);
+/* Members in canonical order: apiVersion, kind, metadata (names first), the rest. Consumes o. */
+struct obj *convert_canonical(struct obj *o);
+
+#endif

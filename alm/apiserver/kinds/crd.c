@@ -1,0 +1,595 @@
+/* crd: see crd.h. */
+#include "alm/apiserver/kinds/crd.h"
+
+#include <string.h>
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/crd_kind.h"
+#include "alm/apiserver/loops/engine.h"
+#include "alm/base/hash.h"
+#include "alm/base/map.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define CRDS         "customresourcedefinitions"
+#define VERSIONS_MAX 100 /* of one definition */
+#define COLUMNS_MAX  100 /* of one version: each is a path through every object of a table */
+
+static const struct engine controller = {"system:apiserver", "kube-apiserver"};
+
+struct crds {
+	struct apiserver *server;
+	uint32_t last_stamp;
+	struct map *ending; /* names of definitions that are being deleted */
+	struct task task;
+	bool names_freed; /* a definition went: others may have its names now */
+};
+
+/* Defaults. */
+
+void crd_default(struct obj *o)
+{
+	struct obj *spec = obj_get_mut(o, "spec");
+	struct obj *names = obj_get_mut(spec, "names");
+	const char *kind = obj_str(names, "kind");
+	if (obj_type(names) == OBJ_MAP && kind) {
+		if (!obj_str(names, "singular")) {
+			CLEANUP(xfreep) char *lower = xstrdup(kind);
+			for (char *p = lower; *p; p++)
+				*p = char_lower(*p);
+			obj_set_str(names, "singular", lower);
+		}
+		if (!obj_str(names, "listKind"))
+			obj_set(names, "listKind", obj_stringf("%sList", kind));
+	}
+	if (obj_type(spec) == OBJ_MAP && !obj_str(spec, "conversion.strategy"))
+		obj_set_path(spec, "conversion.strategy", obj_string("None"));
+	obj_del(spec, "preserveUnknownFields");
+}
+
+/* Checks. */
+
+static void check_versions(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *list = obj_path(o, "spec.versions");
+	size_t n_storage = 0;
+	if (obj_len(list) > VERSIONS_MAX) { /* each is a kind that is served */
+		field_errors_add(e, FIELD_TOO_MANY, "spec.versions",
+				 "Too many: %zu: must have at most %d items", obj_len(list),
+				 VERSIONS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < obj_len(list); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+		const char *at = arena_fmt(a, "spec.versions[%zu]", i);
+		const struct obj *v = obj_at(list, i);
+		const char *name = obj_str(v, "name");
+		n_storage += obj_flag(v, "storage", false);
+		if (!name || name_fault(NAME_DNS1035_LABEL, str_of(name)))
+			field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),
+					 "Invalid value: \"%s\": %s", name ? name : "",
+					 name ? name_fault(NAME_DNS1035_LABEL, str_of(name))
+					      : "must not be empty");
+		if (!obj_path(v, "schema.openAPIV3Schema"))
+			field_errors_add(e, FIELD_REQUIRED,
+					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
+					 "Required value: schemas are required");
+		size_t n_columns = obj_len(obj_get(v, "additionalPrinterColumns"));
+		if (n_columns > COLUMNS_MAX)
+			field_errors_add(e, FIELD_TOO_MANY,
+					 arena_fmt(a, "%s.additionalPrinterColumns", at),
+					 "Too many: %zu: must have at most %d items", n_columns,
+					 COLUMNS_MAX);
+		for (size_t j = 0; name && j < i; j++)
+			if (cstr_eq(name, obj_str(obj_at(list, j), "name")))
+				field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),
+						 "Invalid value: \"%s\": must not be used more "
+						 "than once",
+						 name);
+	}
+	if (n_storage != 1)
+		field_errors_add(e, FIELD_INVALID, "spec.versions",
+				 "Invalid value: \"\": must have exactly one version marked as "
+				 "storage version");
+}
+
+/* Of one version, or when all are equal, the schema is reported under spec.validation. */
+static bool schemas_equal(const struct obj *versions)
+{
+	const struct obj *first = obj_path(obj_at(versions, 0), "schema");
+	for (size_t i = 1; i < obj_len(versions); i++) {
+		const struct obj *s = obj_path(obj_at(versions, i), "schema");
+		if (!s || !first || !obj_equal(s, first))
+			return false;
+	}
+	return true;
+}
+
+/* The schemas of a definition, by digest. */
+static struct map *schemas_of(const struct obj *definition)
+{
+	const struct obj *list = obj_path(definition, "spec.versions");
+	struct map *m = map_new(NULL);
+	char digest[SHA256_HEX];
+	for (size_t i = 0; i < obj_len(list); i++) {
+		json_digest(obj_path(obj_at(list, i), "schema.openAPIV3Schema"), digest);
+		map_set(m, digest, NULL);
+	}
+	return m;
+}
+
+static bool schema_was_there(const struct map *before, const struct obj *schema)
+{
+	char digest[SHA256_HEX];
+	if (!map_count(before))
+		return false;
+	json_digest(schema, digest);
+	return map_has(before, digest);
+}
+
+static void check_schemas(const struct obj *o, const struct obj *before, struct field_errors *e)
+{
+	const struct obj *list = obj_path(o, "spec.versions");
+	CLEANUP(map_freep) struct map *known = schemas_of(before);
+	bool one = schemas_equal(list);
+	for (size_t i = 0; i < obj_len(list) && i < VERSIONS_MAX && (i == 0 || !one); i++) {
+		const struct obj *s = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
+		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+		const char *at = one ? "spec.validation.openAPIV3Schema"
+				     : arena_fmt(a, "spec.versions[%zu].schema.openAPIV3Schema", i);
+		if (!s || schema_was_there(known, s))
+			continue;
+		size_t n = e->n;
+		schema_check(s, at, e);
+		if (e->n == n)
+			schema_check_rules(s, at, e);
+	}
+}
+
+static void check_immutable(const struct obj *o, const struct obj *before, struct field_errors *e)
+{
+	static const char *const fields[] = {"spec.group", "spec.scope", "spec.names.kind",
+					     "spec.names.plural"};
+	if (!before || !condition_is(before, "Established", "True"))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const char *now = obj_str(o, fields[i]);
+		if (!cstr_eq(now, obj_str(before, fields[i])))
+			field_errors_add(e, FIELD_INVALID, fields[i],
+					 "Invalid value: \"%s\": field is immutable",
+					 now ? now : "");
+	}
+}
+
+static void check_stored_versions(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *stored = obj_path(o, "status.storedVersions");
+	const struct obj *list = obj_path(o, "spec.versions");
+	for (size_t i = 0; i < obj_len(stored); i++) {
+		const char *want = obj_as_string(obj_at(stored, i));
+		bool found = false;
+		for (size_t j = 0; j < obj_len(list); j++)
+			found = found || cstr_eq(obj_str(obj_at(list, j), "name"), want);
+		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+		if (!found && want)
+			field_errors_add(
+				e, FIELD_INVALID, arena_fmt(a, "status.storedVersions[%zu]", i),
+				"Invalid value: \"%s\": missing from spec.versions; %s was "
+				"previously a storage version, and must remain in "
+				"spec.versions until a storage migration ensures no data "
+				"remains persisted in %s and removes %s from "
+				"status.storedVersions",
+				want, want, want, want);
+	}
+}
+
+/* A converter is taken and not called (crd.h). */
+static void check_conversion(const struct obj *o, struct field_errors *e)
+{
+	const char *strategy = obj_str(o, "spec.conversion.strategy");
+	const struct obj *webhook = obj_path(o, "spec.conversion.webhook");
+	if (!strategy || cstr_eq(strategy, "None"))
+		return;
+	if (!crd_has_converter(o)) {
+		field_errors_add(
+			e, FIELD_NOT_SUPPORTED, "spec.conversion.strategy",
+			"Unsupported value: \"%s\": supported values: \"None\", \"Webhook\"",
+			strategy);
+		return;
+	}
+	if (!obj_len(obj_get(webhook, "conversionReviewVersions")))
+		field_errors_add(e, FIELD_REQUIRED,
+				 "spec.conversion.webhook.conversionReviewVersions",
+				 "Required value");
+	if (obj_type(obj_get(webhook, "clientConfig")) != OBJ_MAP)
+		field_errors_add(e, FIELD_REQUIRED, "spec.conversion.webhook.clientConfig",
+				 "Required value");
+}
+
+bool crd_has_converter(const struct obj *o)
+{
+	return cstr_eq(obj_str(o, "spec.conversion.strategy"), "Webhook");
+}
+
+static bool is_protected(const char *group)
+{
+	return group &&
+	       (cstr_has_suffix(group, ".k8s.io") || cstr_eq(group, "k8s.io") ||
+		cstr_has_suffix(group, ".kubernetes.io") || cstr_eq(group, "kubernetes.io"));
+}
+
+void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
+		  struct field_errors *e)
+{
+	(void)c;
+	static const char *const required[] = {"spec.group", "spec.scope", "spec.names.plural",
+					       "spec.names.kind"};
+	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
+	const char *scope = obj_str(o, "spec.scope"), *name = meta_name(o);
+	CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+	for (size_t i = 0; i < ARRAY_LEN(required); i++)
+		if (!obj_str(o, required[i]) || !*obj_str(o, required[i]))
+			field_errors_add(e, FIELD_REQUIRED, required[i], "Required value");
+	if (group && plural && name && !cstr_eq(name, arena_fmt(a, "%s.%s", plural, group)))
+		field_errors_add(
+			e, FIELD_INVALID, "metadata.name",
+			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
+	const char *fault =
+		plural && *plural ? name_fault(NAME_DNS1035_LABEL, str_of(plural)) : NULL;
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, "spec.names.plural", "Invalid value: \"%s\": %s",
+				 plural, fault);
+	if (group && *group && !strchr(group, '.')) /* those are built in */
+		field_errors_add(e, FIELD_INVALID, "spec.group",
+				 "Invalid value: \"%s\": should be a domain with at least one dot",
+				 group);
+	if (scope && !cstr_eq(scope, "Namespaced") && !cstr_eq(scope, "Cluster"))
+		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.scope",
+				 "Unsupported value: \"%s\": supported values: \"Cluster\", "
+				 "\"Namespaced\"",
+				 scope);
+	if (is_protected(group) && !meta_annotation(o, "api-approved.kubernetes.io"))
+		field_errors_add(e, FIELD_REQUIRED,
+				 "metadata.annotations[api-approved.kubernetes.io]",
+				 "Required value: protected groups must have approval annotation "
+				 "\"api-approved.kubernetes.io\", see "
+				 "https://github.com/kubernetes/enhancements/pull/1111");
+	check_conversion(o, e);
+	check_versions(o, e);
+	crd_check_versions(o, e);
+	check_schemas(o, before, e);
+	check_immutable(o, before, e);
+	check_stored_versions(o, e);
+}
+
+/* Names and conditions. */
+
+static bool in_list(const char *const *list, const char *s)
+{
+	for (; list && *list; list++)
+		if (cstr_eq(*list, s))
+			return true;
+	return false;
+}
+
+struct conflict {
+	const char *reason, *name;
+};
+
+static bool kind_has_plural(const struct kind *k, const char *s)
+{
+	return cstr_eq(k->plural, s) || cstr_eq(k->singular, s) || in_list(k->short_names, s);
+}
+
+static bool short_name_taken(const struct kind *k, const struct obj *names, struct conflict *ret)
+{
+	const struct obj *list = obj_get(names, "shortNames");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		ret->name = obj_as_string(obj_at(list, i));
+		if (ret->name && kind_has_plural(k, ret->name))
+			return true;
+	}
+	return false;
+}
+
+static bool conflict_with(const struct kind *k, const struct obj *names, struct conflict *ret)
+{
+	const char *plural = obj_str(names, "plural"), *singular = obj_str(names, "singular");
+	const char *kind = obj_str(names, "kind"), *list = obj_str(names, "listKind");
+	if (plural && kind_has_plural(k, plural))
+		*ret = (struct conflict){"PluralConflict", plural};
+	else if (singular && kind_has_plural(k, singular))
+		*ret = (struct conflict){"SingularConflict", singular};
+	else if (short_name_taken(k, names, ret))
+		ret->reason = "ShortNamesConflict";
+	else if (cstr_eq(k->kind, kind) || cstr_eq(k->list_kind, kind))
+		*ret = (struct conflict){"KindConflict", kind};
+	else if (cstr_eq(k->kind, list) || cstr_eq(k->list_kind, list))
+		*ret = (struct conflict){"ListKindConflict", list};
+	else
+		return false;
+	return true;
+}
+
+static bool find_conflict(struct crds *c, const struct obj *o, struct conflict *ret)
+{
+	size_t n;
+	const struct kind *const *all = kinds_all(c->server->kinds, &n);
+	const char *group = obj_str(o, "spec.group");
+	for (size_t i = 0; i < n; i++)
+		if (cstr_eq(all[i]->group, group) && !cstr_eq(all[i]->crd_name, meta_name(o)) &&
+		    conflict_with(all[i], obj_path(o, "spec.names"), ret))
+			return true;
+	return false;
+}
+
+static void add_stored_version(struct obj *status, const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "spec.versions");
+	const char *storage = NULL;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "storage", false))
+			storage = obj_str(obj_at(list, i), "name");
+	if (obj_type(obj_get(status, "storedVersions")) != OBJ_LIST)
+		obj_set(status, "storedVersions", obj_list());
+	struct obj *stored = obj_get_mut(status, "storedVersions");
+	for (size_t i = 0; i < obj_len(stored); i++)
+		if (cstr_eq(obj_as_string(obj_at(stored, i)), storage))
+			return;
+	if (storage)
+		obj_append(stored, obj_string(storage));
+}
+
+static void set_conditions(struct obj *list, const struct conflict *x, bool established,
+			   int64_t now_ns)
+{
+	struct condition names = {.type = "NamesAccepted",
+				  .status = "True",
+				  .reason = "NoConflicts",
+				  .message = "no conflicts found"};
+	struct condition ready = {.type = "Established",
+				  .status = "True",
+				  .reason = "InitialNamesAccepted",
+				  .message = "the initial names have been accepted"};
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+	if (x) {
+		strbuf_addf(&text, "\"%s\" is already in use", x->name);
+		names.status = "False";
+		names.reason = x->reason;
+		names.message = text.buf;
+		ready.status = "False";
+		ready.reason = "NotAccepted";
+		ready.message = "not all names are accepted";
+	}
+	condition_set(list, &names, now_ns);
+	if (!x || !established) /* once established it stays so */
+		condition_set(list, &ready, now_ns);
+}
+
+void crd_set_status(struct crds *c, struct obj *o, const struct obj *before, int64_t now_ns)
+{
+	struct conflict x = {NULL, NULL};
+	bool taken = find_conflict(c, o, &x);
+	if (obj_type(obj_get(o, "status")) != OBJ_MAP)
+		obj_set(o, "status", obj_map());
+	struct obj *status = obj_get_mut(o, "status");
+	if (obj_type(obj_get(status, "conditions")) != OBJ_LIST)
+		obj_set(status, "conditions", obj_list());
+	set_conditions(obj_get_mut(status, "conditions"), taken ? &x : NULL,
+		       before && condition_is(before, "Established", "True"), now_ns);
+	if (!taken && obj_path(o, "spec.names"))
+		obj_set(status, "acceptedNames", obj_copy(obj_path(o, "spec.names")));
+	if (!obj_has(status, "acceptedNames")) {
+		obj_set_path(status, "acceptedNames.plural", obj_string(""));
+		obj_set_path(status, "acceptedNames.kind", obj_string(""));
+	}
+	add_stored_version(status, o);
+}
+
+void crd_set_terminating(struct obj *o, int64_t now_ns)
+{
+	struct condition c = {.type = "Terminating",
+			      .status = "True",
+			      .reason = "InstanceDeletionPending",
+			      .message = "CustomResourceDefinition marked for deletion; "
+					 "CustomResource deletion will begin soon"};
+	if (obj_type(obj_path(o, "status.conditions")) != OBJ_LIST)
+		obj_set_path(o, "status.conditions", obj_list());
+	condition_set(obj_get_mut(obj_get_mut(o, "status"), "conditions"), &c, now_ns);
+}
+
+void crd_to_v1beta1(struct obj *o)
+{
+	struct obj *spec = obj_get_mut(o, "spec");
+	const struct obj *first = obj_at(obj_get(spec, "versions"), 0);
+	const char *version = obj_str(first, "name");
+	if (version)
+		obj_set_str(spec, "version", version);
+	if (schemas_equal(obj_get(spec, "versions")) && obj_get(first, "schema"))
+		obj_set(spec, "validation", obj_ref(obj_get(first, "schema")));
+}
+
+/* Serving. */
+
+static void serve(struct crds *c, const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "spec.versions");
+	kinds_remove_crd(c->server->kinds, meta_name(o));
+	if (!condition_is(o, "Established", "True"))
+		return;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct kind *k = NULL;
+		struct error err = ERROR_INIT;
+		if (obj_flag(obj_at(list, i), "served", false) &&
+		    crd_kind_new(o, obj_at(list, i), ++c->last_stamp, &k, &err) == 0)
+			kinds_add(c->server->kinds, k, crd_kind_free);
+	}
+}
+
+/* Is what is served the same before and after? */
+static bool serves_same(const struct obj *before, const struct obj *o)
+{
+	return before && obj_equal(obj_get(before, "spec"), obj_get(o, "spec")) &&
+	       condition_is(before, "Established", "True") ==
+		       condition_is(o, "Established", "True");
+}
+
+static void definition_changed(struct crds *c, const struct change *ch)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	CLEANUP(obj_unrefp) struct obj *before = NULL;
+	if (json_parse(text_str(ch->after), &o, &err) < 0)
+		return;
+	if (ch->before)
+		json_parse(text_str(ch->before), &before, &err);
+	if (ch->deleted) {
+		kinds_remove_crd(c->server->kinds, ch->name);
+		map_del(c->ending, ch->name);
+		c->names_freed = true;
+		loop_post(c->server->loop, &c->task);
+		return;
+	}
+	if (!serves_same(before, o))
+		serve(c, o);
+	if (meta_is_deleting(o)) {
+		map_set(c->ending, ch->name, NULL);
+		loop_post(c->server->loop, &c->task);
+	}
+}
+
+static void changed(void *arg, const struct change *ch)
+{
+	struct crds *c = arg;
+	if (cstr_eq(ch->resource->group, CRD_GROUP) && cstr_eq(ch->resource->plural, CRDS))
+		definition_changed(c, ch);
+	else if (ch->deleted && map_count(c->ending))
+		loop_post(c->server->loop, &c->task);
+}
+
+static struct head *definition(struct crds *c, const char *name)
+{
+	return store_find(c->server->store, CRD_GROUP, CRDS, "", name);
+}
+
+bool crd_is_terminating(struct crds *c, const struct kind *k)
+{
+	return k->crd_name && map_has(c->ending, k->crd_name);
+}
+
+/* The end of a definition: first its objects, then its finalizer. */
+
+static void edit_finalizer(void *arg, struct obj *o)
+{
+	(void)arg;
+	meta_remove_finalizer(o, CRD_FINALIZER);
+}
+
+/* True if there is more to delete now. */
+static bool delete_instances(struct crds *c, struct resource *res)
+{
+	int left = ENGINE_BATCH;
+	size_t i = 0;
+	while (i < res->n_heads) {
+		struct error err = ERROR_INIT;
+		struct head *h = res->heads[i];
+		if (strstr(h->text->bytes, "\"deletionTimestamp\":")) {
+			i++;
+			continue;
+		}
+		if (left-- == 0)
+			return true;
+		if (engine_delete(c->server, &controller, h, PROPAGATE_BACKGROUND, &err) < 0 ||
+		    (i < res->n_heads && res->heads[i] == h))
+			i++;
+	}
+	return false;
+}
+
+static bool end_definition(struct crds *c, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct head *h = definition(c, name);
+	const struct obj *o = h ? head_obj_hot(h) : NULL;
+	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
+	if (!o || !group || !plural)
+		return false;
+	struct resource *res = store_resource(c->server->store, group, plural);
+	bool established = condition_is(o, "Established", "True");
+	bool more = established && delete_instances(c, res);
+	if (!more && (res->n_heads == 0 || !established))
+		engine_update(c->server, &controller, h, "", edit_finalizer, NULL, &err);
+	return more;
+}
+
+static void edit_nothing(void *arg, struct obj *o)
+{
+	(void)arg;
+	(void)o;
+}
+
+/* Names were freed: definitions that waited for them are judged again. */
+static void judge_waiting(struct crds *c)
+{
+	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
+	for (size_t i = 0; i < res->n_heads; i++) {
+		struct error err = ERROR_INIT;
+		struct head *h = res->heads[i];
+		if (strstr(h->text->bytes, "is already in use"))
+			engine_update(c->server, &controller, h, "", edit_nothing, NULL, &err);
+	}
+}
+
+static void run(void *arg)
+{
+	struct crds *c = arg;
+	bool more = false;
+	struct map_entry **names = map_sorted(c->ending);
+	size_t n = map_count(c->ending);
+	for (size_t i = 0; i < n; i++)
+		more = end_definition(c, names[i]->key) || more;
+	xfree(names);
+	if (c->names_freed) {
+		c->names_freed = false;
+		judge_waiting(c);
+	}
+	if (more)
+		loop_post(c->server->loop, &c->task);
+}
+
+void crd_load(struct crds *c)
+{
+	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
+	for (size_t i = 0; i < res->n_heads; i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+		const struct obj *o = head_obj(res->heads[i], a);
+		if (!o)
+			continue;
+		serve(c, o);
+		if (meta_is_deleting(o)) {
+			map_set(c->ending, res->heads[i]->name, NULL);
+			loop_post(c->server->loop, &c->task);
+		}
+	}
+}
+
+struct crds *crd_new(struct apiserver *s)
+{
+	struct crds *c = xcalloc(1, sizeof(*c));
+	c->server = s;
+	c->ending = map_new(NULL);
+	c->task.fn = run;
+	c->task.arg = c;
+	store_on_change(s->store, changed, c);
+	return c;
+}
+
+void crd_free(struct crds *c)
+{
+	if (!c)
+		return;
+	loop_unpost(c->server->loop, &c->task);
+	map_free(c->ending);
+	xfree(c);
+}

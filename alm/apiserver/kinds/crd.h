@@ -1,0 +1,42 @@
+/*
+ * crd: CustomResourceDefinitions (kube-api.md 11): checks, names, conditions, and the rows of the
+ * table of kinds they stand for. A kind is served from the commit of its CRD on, and no longer when
+ * the last of its objects and the CRD are gone.
+ */
+#ifndef ALM_APISERVER_KINDS_CRD_H
+#define ALM_APISERVER_KINDS_CRD_H
+
+#include "alm/apiserver/request.h"
+#include "alm/apiserver/store/store.h"
+
+struct crds;
+
+#define CRD_GROUP     "apiextensions.k8s.io"
+#define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
+
+struct crds *crd_new(struct apiserver *s);
+void crd_free(struct crds *c);
+/* Serves every CRD of the store; at start. */
+void crd_load(struct crds *c);
+
+/* No webhook is called here: objects of a CRD with one are read and stored as with strategy None,
+ * and who writes the CRD is warned. */
+bool crd_has_converter(const struct obj *o);
+
+/* Defaults of a CRD that is about to be written, in place. */
+void crd_default(struct obj *o);
+void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
+		  struct field_errors *e);
+/* Columns and subresources (crd_check.c). */
+void crd_check_versions(const struct obj *o, struct field_errors *e);
+/* ".spec.a" is in "spec". */
+bool crd_path_is_in(const char *path, const char *field);
+/* status.acceptedNames, storedVersions and conditions, in place. before NULL on create. */
+void crd_set_status(struct crds *c, struct obj *o, const struct obj *before, int64_t now_ns);
+void crd_set_terminating(struct obj *o, int64_t now_ns);
+/* The v1beta1 form, for readers of old. */
+void crd_to_v1beta1(struct obj *o);
+/* Is the CRD of this kind being deleted? */
+bool crd_is_terminating(struct crds *c, const struct kind *k);
+
+#endif

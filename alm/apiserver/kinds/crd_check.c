@@ -1,0 +1,134 @@
+/*
+ * crd_check: what a version of a definition says beside its schema: columns and subresources, in
+ * the words of apiextensions validation. What all versions have in common is reported under spec,
+ * as the real server's internal form has it there.
+ */
+#include "alm/apiserver/kinds/crd.h"
+
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/field_error.h"
+
+#define PATH_BYTES_MAX ((size_t)64 << 10)
+
+static bool is_one_of(const char *const *list, size_t n, const char *s)
+{
+	for (size_t i = 0; i < n; i++)
+		if (cstr_eq(list[i], s))
+			return true;
+	return false;
+}
+
+static const char *text_at(const struct obj *o, const char *member)
+{
+	const char *s = obj_as_string(obj_get(o, member));
+	return s ? s : "";
+}
+
+static void check_column(const struct obj *column, const char *at, struct arena *a,
+			 struct field_errors *e)
+{
+	static const char *const types[] = {"boolean", "date", "integer", "number", "string"};
+	static const char *const formats[] = {"byte",  "date",  "date-time", "double",
+					      "float", "int32", "int64",     "password"};
+	const char *type = text_at(column, "type"), *format = text_at(column, "format");
+	const char *path = text_at(column, "jsonPath");
+	if (!*text_at(column, "name"))
+		field_errors_add(e, FIELD_REQUIRED, arena_fmt(a, "%s.name", at), "Required value");
+	if (!*type)
+		field_errors_add(
+			e, FIELD_REQUIRED, arena_fmt(a, "%s.type", at),
+			"Required value: must be one of boolean,date,integer,number,string");
+	else if (!is_one_of(types, ARRAY_LEN(types), type))
+		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.type", at),
+				 "Invalid value: \"%s\": must be one of "
+				 "boolean,date,integer,number,string",
+				 type);
+	if (*format && !is_one_of(formats, ARRAY_LEN(formats), format))
+		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.format", at),
+				 "Invalid value: \"%s\": must be one of "
+				 "byte,date,date-time,double,float,int32,int64,password",
+				 format);
+	if (!*path)
+		field_errors_add(e, FIELD_REQUIRED, arena_fmt(a, "%s.JSONPath", at),
+				 "Required value");
+	else if (*path != '.')
+		field_errors_add(
+			e, FIELD_INVALID, arena_fmt(a, "%s.JSONPath", at),
+			"Invalid value: \"%s\": must be a simple json path starting with .", path);
+}
+
+static void check_columns(const struct obj *version, const char *at, struct field_errors *e)
+{
+	const struct obj *columns = obj_get(version, "additionalPrinterColumns");
+	for (size_t i = 0; i < obj_len(columns) && !field_errors_full(e); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(PATH_BYTES_MAX);
+		check_column(obj_at(columns, i),
+			     arena_fmt(a, "%s.additionalPrinterColumns[%zu]", at, i), a, e);
+	}
+}
+
+bool crd_path_is_in(const char *path, const char *field)
+{
+	size_t n = strlen(field);
+	return path && path[0] == '.' && strncmp(path + 1, field, n) == 0 && path[1 + n] == '.';
+}
+
+static void check_path(const char *path, const char *at, const char *field, struct field_errors *e)
+{
+	if (!*path)
+		field_errors_add(e, FIELD_REQUIRED, at, "Required value");
+	else if (*path != '.')
+		field_errors_add(
+			e, FIELD_INVALID, at,
+			"Invalid value: \"%s\": must be a simple json path starting with .", path);
+	else if (!crd_path_is_in(path, field))
+		field_errors_add(e, FIELD_INVALID, at,
+				 "Invalid value: \"%s\": should be a json path under .%s", path,
+				 field);
+}
+
+static void check_scale(const struct obj *version, const char *at, struct field_errors *e)
+{
+	const struct obj *scale = obj_path(version, "subresources.scale");
+	if (obj_type(scale) != OBJ_MAP)
+		return;
+	CLEANUP(arena_freep) struct arena *a = arena_new(PATH_BYTES_MAX);
+	at = arena_fmt(a, "%s.subresources.scale", at);
+	check_path(text_at(scale, "specReplicasPath"), arena_fmt(a, "%s.specReplicasPath", at),
+		   "spec", e);
+	check_path(text_at(scale, "statusReplicasPath"), arena_fmt(a, "%s.statusReplicasPath", at),
+		   "status", e);
+	const char *selector = text_at(scale, "labelSelectorPath");
+	if (!*selector || crd_path_is_in(selector, "spec") || crd_path_is_in(selector, "status"))
+		return;
+	field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.labelSelectorPath", at),
+			 "Invalid value: \"%s\": %s", selector,
+			 *selector == '.' ? "should be a json path under either .spec or .status"
+					  : "must be a simple json path starting with .");
+}
+
+static bool is_common(const struct obj *versions, const char *member)
+{
+	const struct obj *first = obj_get(obj_at(versions, 0), member);
+	for (size_t i = 1; i < obj_len(versions); i++)
+		if (!obj_equal(first, obj_get(obj_at(versions, i), member)))
+			return false;
+	return true;
+}
+
+void crd_check_versions(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *versions = obj_path(o, "spec.versions");
+	bool columns = is_common(versions, "additionalPrinterColumns");
+	bool subresources = is_common(versions, "subresources");
+	for (size_t i = 0; i < obj_len(versions) && !field_errors_full(e); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+		const char *at = arena_fmt(a, "spec.versions[%zu]", i);
+		if (i == 0 || !subresources)
+			check_scale(obj_at(versions, i), subresources ? "spec" : at, e);
+		if (i == 0 || !columns)
+			check_columns(obj_at(versions, i), columns ? "spec" : at, e);
+	}
+}

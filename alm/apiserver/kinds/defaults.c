@@ -1,0 +1,336 @@
+/* defaults: see defaults.h. The rules are Kubernetes' pkg/apis/.../v1/defaults.go as the recordings
+ * in tests/golden/kube-api/defaults.jsonl show them. To add a field: a row. */
+#include "alm/apiserver/kinds/defaults.h"
+
+#include <string.h>
+
+#include "alm/base/str.h"
+#include "alm/obj/json.h"
+
+/* A field that is absent gets the JSON, if the other field has this value ("": is absent too). */
+struct rule {
+	const char *path, *json, *if_path, *if_value;
+};
+
+static const struct rule pod_rules[] = {
+	{"restartPolicy", "\"Always\"", NULL, NULL},
+	{"dnsPolicy", "\"ClusterFirst\"", NULL, NULL},
+	{"terminationGracePeriodSeconds", "30", NULL, NULL},
+	{"securityContext", "{}", NULL, NULL},
+	{"schedulerName", "\"default-scheduler\"", NULL, NULL},
+	{0},
+};
+static const struct rule container_rules[] = {
+	{"resources", "{}", NULL, NULL},
+	{"terminationMessagePath", "\"/dev/termination-log\"", NULL, NULL},
+	{"terminationMessagePolicy", "\"File\"", NULL, NULL},
+	{0},
+};
+static const struct rule probe_rules[] = {
+	{"timeoutSeconds", "1", NULL, NULL},
+	{"periodSeconds", "10", NULL, NULL},
+	{"successThreshold", "1", NULL, NULL},
+	{"failureThreshold", "3", NULL, NULL},
+	{0},
+};
+static const struct rule http_rules[] = {
+	{"path", "\"/\"", NULL, NULL},
+	{"scheme", "\"HTTP\"", NULL, NULL},
+	{0},
+};
+static const struct rule deployment_rules[] = {
+	{"spec.replicas", "1", NULL, NULL},
+	{"spec.strategy.type", "\"RollingUpdate\"", NULL, NULL},
+	{"spec.strategy.rollingUpdate.maxSurge", "\"25%\"", "spec.strategy.type", "RollingUpdate"},
+	{"spec.strategy.rollingUpdate.maxUnavailable", "\"25%\"", "spec.strategy.type",
+	 "RollingUpdate"},
+	{"spec.revisionHistoryLimit", "10", NULL, NULL},
+	{"spec.progressDeadlineSeconds", "600", NULL, NULL},
+	{0},
+};
+static const struct rule stateful_rules[] = {
+	{"spec.replicas", "1", NULL, NULL},
+	{"spec.podManagementPolicy", "\"OrderedReady\"", NULL, NULL},
+	{"spec.updateStrategy.type", "\"RollingUpdate\"", NULL, NULL},
+	{"spec.updateStrategy.rollingUpdate.partition", "0", "spec.updateStrategy.type",
+	 "RollingUpdate"},
+	{"spec.revisionHistoryLimit", "10", NULL, NULL},
+	{"spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "\"Retain\"", NULL, NULL},
+	{"spec.persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\"", NULL, NULL},
+	{0},
+};
+static const struct rule daemon_rules[] = {
+	{"spec.updateStrategy.type", "\"RollingUpdate\"", NULL, NULL},
+	{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "spec.updateStrategy.type",
+	 "RollingUpdate"},
+	{"spec.updateStrategy.rollingUpdate.maxSurge", "0", "spec.updateStrategy.type",
+	 "RollingUpdate"},
+	{"spec.revisionHistoryLimit", "10", NULL, NULL},
+	{0},
+};
+static const struct rule replica_rules[] = {{"spec.replicas", "1", NULL, NULL}, {0}};
+static const struct rule job_rules[] = {
+	{"spec.completions", "1", "spec.parallelism", ""}, /* parallelism alone is a work queue */
+	{"spec.parallelism", "1", NULL, NULL},
+	{"spec.backoffLimit", "6", NULL, NULL},
+	{"spec.completionMode", "\"NonIndexed\"", NULL, NULL},
+	{"spec.suspend", "false", NULL, NULL},
+	{"spec.manualSelector", "false", NULL, NULL},
+	{"spec.podReplacementPolicy", "\"TerminatingOrFailed\"", NULL, NULL},
+	{0},
+};
+static const struct rule cron_rules[] = {
+	{"spec.concurrencyPolicy", "\"Allow\"", NULL, NULL},
+	{"spec.suspend", "false", NULL, NULL},
+	{"spec.successfulJobsHistoryLimit", "3", NULL, NULL},
+	{"spec.failedJobsHistoryLimit", "1", NULL, NULL},
+	{0},
+};
+static const struct rule own_pod_rules[] = {{"spec.enableServiceLinks", "true", NULL, NULL}, {0}};
+static const struct rule service_rules[] = {
+	{"spec.type", "\"ClusterIP\"", NULL, NULL},
+	{"spec.sessionAffinity", "\"None\"", NULL, NULL},
+	{"spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800", "spec.sessionAffinity",
+	 "ClientIP"},
+	{"spec.internalTrafficPolicy", "\"Cluster\"", "spec.type", "ClusterIP"},
+	{"spec.internalTrafficPolicy", "\"Cluster\"", "spec.type", "NodePort"},
+	{"spec.internalTrafficPolicy", "\"Cluster\"", "spec.type", "LoadBalancer"},
+	{"spec.externalTrafficPolicy", "\"Cluster\"", "spec.type", "NodePort"},
+	{"spec.externalTrafficPolicy", "\"Cluster\"", "spec.type", "LoadBalancer"},
+	{"spec.allocateLoadBalancerNodePorts", "true", "spec.type", "LoadBalancer"},
+	{0},
+};
+static const struct rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL}, {0}};
+
+static bool is_absent(const struct obj *v)
+{
+	return !v || obj_type(v) == OBJ_NULL;
+}
+
+static bool has_value(const struct obj *o, const struct rule *r)
+{
+	return *r->if_value ? cstr_eq(obj_str(o, r->if_path), r->if_value)
+			    : is_absent(obj_path(o, r->if_path));
+}
+
+static void apply(struct obj *o, const struct rule *rules)
+{
+	struct error err;
+	for (const struct rule *r = rules; obj_type(o) == OBJ_MAP && r->path; r++) {
+		struct obj *value = NULL;
+		if (!is_absent(obj_path(o, r->path)) || (r->if_path && !has_value(o, r)))
+			continue;
+		if (json_parse(str_of(r->json), &value, &err) == 0)
+			obj_set_path(o, r->path, value);
+	}
+}
+
+static struct obj *list_in(struct obj *o, const char *key)
+{
+	struct obj *list = obj_get_mut(o, key);
+	return obj_type(list) == OBJ_LIST ? list : NULL;
+}
+
+static struct obj *map_in(struct obj *o, const char *key)
+{
+	struct obj *map = obj_type(o) == OBJ_MAP ? obj_get_mut(o, key) : NULL;
+	return obj_type(map) == OBJ_MAP ? map : NULL;
+}
+
+/* --- pods --- */
+
+/* "latest", or no tag and no digest, is pulled every time. */
+static const char *pull_policy(const char *image)
+{
+	const char *slash = strrchr(image, '/'), *base = slash ? slash + 1 : image;
+	const char *colon = strchr(base, ':');
+	if (strchr(base, '@'))
+		return "IfNotPresent";
+	return colon && strcmp(colon, ":latest") != 0 ? "IfNotPresent" : "Always";
+}
+
+static void set_probe(struct obj *container, const char *key)
+{
+	struct obj *probe = map_in(container, key), *http = map_in(probe, "httpGet");
+	apply(probe, probe_rules);
+	apply(http, http_rules);
+}
+
+static void set_field_ref(struct obj *of, const char *key)
+{
+	struct obj *ref = map_in(map_in(of, key), "fieldRef");
+	if (ref && is_absent(obj_get(ref, "apiVersion")))
+		obj_set_str(ref, "apiVersion", "v1");
+}
+
+/* Of a pod itself, not of a template: a limit without a request is one. */
+static void set_requests(struct obj *container)
+{
+	const struct obj *limits = obj_path(container, "resources.limits");
+	OBJ_EACH (it, limits) {
+		struct obj *resources = map_in(container, "resources");
+		if (!map_in(resources, "requests"))
+			obj_set(resources, "requests", obj_map());
+		struct obj *requests = map_in(resources, "requests");
+		if (is_absent(obj_get(requests, it.key)))
+			obj_set(requests, it.key, obj_copy(it.value));
+	}
+}
+
+static void set_container(struct obj *c, bool own)
+{
+	static const char *const hooks[] = {"postStart", "preStop"};
+	const char *image = obj_str(c, "image");
+	if (obj_type(c) != OBJ_MAP)
+		return;
+	apply(c, container_rules);
+	if (image && is_absent(obj_get(c, "imagePullPolicy")))
+		obj_set_str(c, "imagePullPolicy", pull_policy(image));
+	struct obj *ports = list_in(c, "ports"), *env = list_in(c, "env");
+	for (size_t i = 0; i < obj_len(ports); i++) {
+		struct obj *port = obj_at_mut(ports, i);
+		if (obj_type(port) == OBJ_MAP && is_absent(obj_get(port, "protocol")))
+			obj_set_str(port, "protocol", "TCP");
+	}
+	for (size_t i = 0; i < obj_len(env); i++)
+		set_field_ref(obj_at_mut(env, i), "valueFrom");
+	set_probe(c, "livenessProbe");
+	set_probe(c, "readinessProbe");
+	set_probe(c, "startupProbe");
+	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
+		apply(map_in(map_in(map_in(c, "lifecycle"), hooks[i]), "httpGet"), http_rules);
+	if (own)
+		set_requests(c);
+}
+
+static void set_items(struct obj *source)
+{
+	struct obj *items = source ? list_in(source, "items") : NULL;
+	for (size_t i = 0; i < obj_len(items); i++) {
+		struct obj *ref = map_in(obj_at_mut(items, i), "fieldRef");
+		if (ref && is_absent(obj_get(ref, "apiVersion")))
+			obj_set_str(ref, "apiVersion", "v1");
+	}
+}
+
+static void set_volume(struct obj *v)
+{
+	static const char *const moded[] = {"secret", "configMap", "downwardAPI", "projected"};
+	if (obj_type(v) != OBJ_MAP)
+		return;
+	if (obj_len(v) == 1 && obj_has(v, "name")) /* no source is an empty folder */
+		obj_set(v, "emptyDir", obj_map());
+	for (size_t i = 0; i < ARRAY_LEN(moded); i++) {
+		struct obj *source = map_in(v, moded[i]);
+		if (source && is_absent(obj_get(source, "defaultMode")))
+			obj_set_int(source, "defaultMode", 0644);
+	}
+	struct obj *host = map_in(v, "hostPath"), *projected = map_in(v, "projected");
+	if (host && is_absent(obj_get(host, "type")))
+		obj_set_str(host, "type", "");
+	set_items(map_in(v, "downwardAPI"));
+	struct obj *sources = projected ? list_in(projected, "sources") : NULL;
+	for (size_t i = 0; i < obj_len(sources); i++)
+		set_items(map_in(obj_at_mut(sources, i), "downwardAPI"));
+}
+
+/* own: the spec of a pod itself. */
+static void set_pod(struct obj *spec, bool own)
+{
+	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
+	if (obj_type(spec) != OBJ_MAP)
+		return;
+	apply(spec, pod_rules);
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+		struct obj *list = list_in(spec, lists[k]);
+		for (size_t i = 0; i < obj_len(list); i++)
+			set_container(obj_at_mut(list, i), own);
+	}
+	struct obj *volumes = list_in(spec, "volumes");
+	for (size_t i = 0; i < obj_len(volumes); i++)
+		set_volume(obj_at_mut(volumes, i));
+}
+
+static void set_template(struct obj *spec)
+{
+	set_pod(map_in(map_in(spec, "template"), "spec"), false);
+}
+
+/* --- what rows cannot say --- */
+
+static void set_own_pod(struct obj *o)
+{
+	set_pod(map_in(o, "spec"), true);
+}
+
+static void set_workload(struct obj *o)
+{
+	set_template(map_in(o, "spec"));
+}
+
+static void set_stateful(struct obj *o)
+{
+	struct obj *spec = map_in(o, "spec");
+	struct obj *claims = spec ? list_in(spec, "volumeClaimTemplates") : NULL;
+	set_template(spec);
+	for (size_t i = 0; i < obj_len(claims); i++) {
+		struct obj *claim = obj_at_mut(claims, i);
+		if (obj_type(claim) != OBJ_MAP)
+			continue;
+		apply(claim, claim_rules);
+		obj_set_str(claim, "apiVersion", "v1");
+		obj_set_str(claim, "kind", "PersistentVolumeClaim");
+		obj_set_path(claim, "status.phase", obj_string("Pending"));
+	}
+}
+
+static void set_cron(struct obj *o)
+{
+	set_template(map_in(map_in(map_in(o, "spec"), "jobTemplate"), "spec"));
+}
+
+static void set_service(struct obj *o)
+{
+	struct obj *spec = map_in(o, "spec"), *ports = spec ? list_in(spec, "ports") : NULL;
+	for (size_t i = 0; i < obj_len(ports); i++) {
+		struct obj *port = obj_at_mut(ports, i);
+		if (obj_type(port) != OBJ_MAP)
+			continue;
+		if (is_absent(obj_get(port, "protocol")))
+			obj_set_str(port, "protocol", "TCP");
+		if (is_absent(obj_get(port, "targetPort")) && obj_get(port, "port"))
+			obj_set(port, "targetPort", obj_copy(obj_get(port, "port")));
+	}
+}
+
+/* clang-format off */
+static const struct {
+	const char *group, *plural;
+	const struct rule *rules;
+	void (*set)(struct obj *o);
+} kinds[] = {
+	{"",      "persistentvolumeclaims", claim_rules,      NULL},
+	{"",      "pods",                   own_pod_rules,    set_own_pod},
+	{"",      "replicationcontrollers", replica_rules,    set_workload},
+	{"",      "services",               service_rules,    set_service},
+	{"apps",  "daemonsets",             daemon_rules,     set_workload},
+	{"apps",  "deployments",            deployment_rules, set_workload},
+	{"apps",  "replicasets",            replica_rules,    set_workload},
+	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
+	{"batch", "cronjobs",               cron_rules,       set_cron},
+	{"batch", "jobs",                   job_rules,        set_workload},
+};
+/* clang-format on */
+
+void defaults_set(struct obj *o, const char *group, const char *plural)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0)
+			continue;
+		if (obj_type(obj_get(o, "spec")) != OBJ_MAP)
+			return;
+		apply(o, kinds[i].rules);
+		if (kinds[i].set)
+			kinds[i].set(o);
+	}
+}

@@ -1,0 +1,229 @@
+/* namespaces: see namespaces.h. */
+#include "alm/apiserver/kinds/namespaces.h"
+
+#include <string.h>
+
+#include "alm/apiserver/loops/engine.h"
+#include "alm/apiserver/registry.h"
+#include "alm/base/map.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+static const struct engine controller = {"system:serviceaccount:kube-system:namespace-controller",
+					 "kube-controller-manager"};
+
+struct namespaces {
+	struct apiserver *server;
+	struct map *pending; /* names to look at */
+	struct task task;
+};
+
+static void look_at(struct namespaces *n, const char *name)
+{
+	map_set(n->pending, name, NULL);
+	loop_post(n->server->loop, &n->task);
+}
+
+static struct head *namespace_of(struct namespaces *n, const char *name)
+{
+	return store_find(n->server->store, "", "namespaces", "", name);
+}
+
+/* A living namespace has a ServiceAccount and the CA of the server. */
+static void ensure(struct namespaces *n, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct obj *account = meta_skeleton("v1", "ServiceAccount", name, "default");
+	struct obj *ca = meta_skeleton("v1", "ConfigMap", name, "kube-root-ca.crt");
+	const char *pem = n->server->config.ca_pem;
+	obj_set_path(ca, "metadata.annotations", obj_map());
+	meta_set_annotation(ca, "kubernetes.io/description",
+			    "Contains a CA bundle that can be used to verify the kube-apiserver "
+			    "when using internal endpoints such as the internal service IP or "
+			    "kubernetes.default.svc.");
+	obj_set(ca, "data", obj_map());
+	obj_set_str(obj_get_mut(ca, "data"), "ca.crt", pem ? pem : "");
+	registry_ensure(n->server, account, &err);
+	registry_ensure(n->server, ca, &err);
+}
+
+struct left {
+	size_t n, n_finalized;
+};
+
+static void count_left(struct namespaces *n, const char *name, struct left *l)
+{
+	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
+		struct resource *res = store_resource_at(n->server->store, i);
+		for (size_t j = resource_lower_bound(res, name, "");
+		     j < res->n_heads && strcmp(res->heads[j]->ns, name) == 0; j++) {
+			l->n++;
+			l->n_finalized += strstr(res->heads[j]->text->bytes,
+						 "\"deletionTimestamp\":") != NULL;
+		}
+	}
+}
+
+/* Deletes up to a batch of the namespace's objects; true if there may be more to delete. */
+static bool empty_some(struct namespaces *n, const char *name)
+{
+	int left = ENGINE_BATCH;
+	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
+		struct resource *res = store_resource_at(n->server->store, i);
+		if (!engine_kind(n->server, res))
+			continue;
+		size_t j = resource_lower_bound(res, name, "");
+		while (j < res->n_heads && strcmp(res->heads[j]->ns, name) == 0) {
+			struct error err = ERROR_INIT;
+			struct head *h = res->heads[j];
+			if (strstr(h->text->bytes, "\"deletionTimestamp\":")) {
+				j++;
+				continue;
+			}
+			if (left-- == 0)
+				return true;
+			if (engine_delete(n->server, &controller, h, PROPAGATE_BACKGROUND, &err) <
+				    0 ||
+			    (j < res->n_heads && res->heads[j] == h))
+				j++;
+		}
+	}
+	return false;
+}
+
+static void edit_finalize(void *arg, struct obj *o)
+{
+	(void)arg;
+	obj_del_path(o, "spec.finalizers");
+}
+
+struct remaining {
+	const struct left *left;
+	int64_t now_ns;
+};
+
+static void edit_remaining(void *arg, struct obj *o)
+{
+	const struct remaining *r = arg;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&text, "Some resources are remaining: %zu objects", r->left->n);
+	struct condition content = {.type = "NamespaceContentRemaining",
+				    .status = "True",
+				    .reason = "SomeResourcesRemain",
+				    .message = text.buf};
+	struct condition finalizers = {.type = "NamespaceFinalizersRemaining",
+				       .status = "True",
+				       .reason = "SomeFinalizersRemain",
+				       .message = "Some content in the namespace has finalizers "
+						  "remaining"};
+	if (!obj_path(o, "status.conditions"))
+		obj_set_path(o, "status.conditions", obj_list());
+	struct obj *list = obj_get_mut(obj_get_mut(o, "status"), "conditions");
+	condition_set(list, &content, r->now_ns);
+	if (r->left->n_finalized)
+		condition_set(list, &finalizers, r->now_ns);
+}
+
+static void terminate(struct namespaces *n, struct head *h)
+{
+	struct error err = ERROR_INIT;
+	struct left left = {0, 0};
+	CLEANUP(xfreep) char *name = xstrdup(h->name);
+	if (empty_some(n, name)) {
+		look_at(n, name);
+		return;
+	}
+	count_left(n, name, &left);
+	struct remaining r = {&left, loop_now(n->server->loop)};
+	h = namespace_of(n, name);
+	if (h && left.n == 0)
+		engine_update(n->server, &controller, h, "finalize", edit_finalize, NULL, &err);
+	else if (h)
+		engine_update(n->server, &controller, h, "status", edit_remaining, &r, &err);
+}
+
+static void process(struct namespaces *n, const char *name)
+{
+	struct head *h = namespace_of(n, name);
+	if (!h)
+		return;
+	if (meta_is_deleting(head_obj_hot(h)))
+		terminate(n, h);
+	else
+		ensure(n, name);
+}
+
+static void run(void *arg)
+{
+	struct namespaces *n = arg;
+	int left = ENGINE_BATCH;
+	for (struct map_entry *e = map_first(n->pending); e && left;
+	     e = map_first(n->pending), left--) {
+		CLEANUP(xfreep) char *name = xstrdup(e->key);
+		bool again;
+		map_del(n->pending, name);
+		process(n, name);
+		again = map_has(n->pending, name);
+		if (again) /* the rest in the next turn */
+			break;
+	}
+	if (map_count(n->pending))
+		loop_post(n->server->loop, &n->task);
+}
+
+static bool is_default_content(const struct change *c)
+{
+	return *c->resource->group == '\0' &&
+	       ((cstr_eq(c->resource->plural, "serviceaccounts") && cstr_eq(c->name, "default")) ||
+		(cstr_eq(c->resource->plural, "configmaps") &&
+		 cstr_eq(c->name, "kube-root-ca.crt")));
+}
+
+static void changed(void *arg, const struct change *c)
+{
+	struct namespaces *n = arg;
+	bool is_ns = *c->resource->group == '\0' && cstr_eq(c->resource->plural, "namespaces");
+	if (is_ns && !c->deleted) {
+		look_at(n, c->name);
+		return;
+	}
+	if (!*c->ns || !c->deleted)
+		return;
+	struct head *h = namespace_of(n, c->ns);
+	if (h && (is_default_content(c) || meta_is_deleting(head_obj_hot(h))))
+		look_at(n, c->ns);
+}
+
+int namespaces_load(struct namespaces *n, struct error *err)
+{
+	static const char *const initial[] = {"default", "kube-node-lease", "kube-public",
+					      "kube-system"};
+	for (size_t i = 0; i < ARRAY_LEN(initial); i++)
+		if (registry_ensure(n->server, meta_skeleton("v1", "Namespace", NULL, initial[i]),
+				    err) < 0)
+			return error_wrap(err, "namespace %s", initial[i]);
+	const struct resource *res = store_resource(n->server->store, "", "namespaces");
+	for (size_t i = 0; i < res->n_heads; i++)
+		look_at(n, res->heads[i]->name);
+	return 0;
+}
+
+struct namespaces *namespaces_new(struct apiserver *s)
+{
+	struct namespaces *n = xcalloc(1, sizeof(*n));
+	n->server = s;
+	n->pending = map_new(NULL);
+	n->task.fn = run;
+	n->task.arg = n;
+	store_on_change(s->store, changed, n);
+	return n;
+}
+
+void namespaces_free(struct namespaces *n)
+{
+	if (!n)
+		return;
+	loop_unpost(n->server->loop, &n->task);
+	map_free(n->pending);
+	xfree(n);
+}

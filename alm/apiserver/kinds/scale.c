@@ -1,0 +1,166 @@
+/* scale: see scale.h. It writes replicas and nothing else. */
+#include "alm/apiserver/kinds/scale.h"
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/mutation.h"
+#include "alm/apiserver/patching.h"
+#include "alm/apiserver/status.h"
+#include "alm/apiserver/wire/negotiate.h"
+#include "alm/obj/meta.h"
+
+/* ".spec.replicas", step by step: neither brackets nor quotes mean anything (unstructured). */
+static const struct obj *at_path(const struct obj *o, const char *path)
+{
+	struct str rest = str_of(path ? path : ""), step;
+	str_next(&rest, '.', &step); /* what is before the first dot */
+	while (o && str_next(&rest, '.', &step))
+		o = obj_getn(o, step);
+	return o;
+}
+
+#define STEPS_MAX 64 /* a path comes from a CRD, and what is made on the way nests */
+
+/* False if something that is no object is in the way, or the path has too many steps. */
+static bool set_at_path(struct obj *o, const char *path, struct obj *value, struct arena *a)
+{
+	struct str rest = str_of(path), step;
+	str_next(&rest, '.', &step);
+	for (int i = 0; i < STEPS_MAX && str_next(&rest, '.', &step); i++) {
+		const char *name = arena_strndup(a, step.ptr, step.len);
+		if (!rest.ptr) {
+			obj_set(o, name, value);
+			return true;
+		}
+		if (!obj_has(o, name))
+			obj_set(o, name, obj_map());
+		o = obj_get_mut(o, name);
+		if (obj_type(o) != OBJ_MAP)
+			break;
+	}
+	obj_unref(value);
+	return false;
+}
+
+static int no_replicas(struct request *r, struct error *err)
+{
+	struct status_cause *cause = ARENA_NEW(r->arena, struct status_cause);
+	cause->message = arena_fmt(r->arena, "the spec replicas field \"%s\" does not exist",
+				   r->kind->spec_replicas_path);
+	int rc = fail(r, E_INTERNAL, err, "Internal error occurred: %s", cause->message);
+	r->failure.details = true;
+	r->failure.extra = cause;
+	r->failure.n_extra = 1;
+	return rc;
+}
+
+static const char *selector_text(struct request *r, const struct obj *o)
+{
+	const struct kind *k = r->kind;
+	const char *text =
+		k->label_selector_path ? obj_as_string(at_path(o, k->label_selector_path)) : NULL;
+	if (text || (k->flags & KIND_CUSTOM))
+		return text;
+	OBJ_EACH (it, obj_path(o, "spec.selector.matchLabels")) {
+		const char *v = obj_as_string(it.value);
+		text = text ? arena_fmt(r->arena, "%s,%s=%s", text, it.key, v ? v : "")
+			    : arena_fmt(r->arena, "%s=%s", it.key, v ? v : "");
+	}
+	return text;
+}
+
+static int scale_of(struct request *r, const struct obj *o, struct obj **ret, struct error *err)
+{
+	const struct kind *k = r->kind;
+	int64_t want = -1, have = 0;
+	obj_as_i64(at_path(o, k->spec_replicas_path), &want);
+	obj_as_i64(at_path(o, k->status_replicas_path), &have);
+	if (want < 0 && cstr_eq(r->verb, "get"))
+		return no_replicas(r, err);
+	struct obj *s = obj_keep(r->arena, obj_map()), *meta = obj_map();
+	static const char *const fields[] = {"name", "namespace", "uid", "resourceVersion",
+					     "creationTimestamp"};
+	obj_set_str(s, "kind", "Scale");
+	obj_set_str(s, "apiVersion", "autoscaling/v1");
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		obj_set_str(meta, fields[i],
+			    obj_str(o, arena_fmt(r->arena, "metadata.%s", fields[i])));
+	obj_set(s, "metadata", meta);
+	obj_set_path(s, "spec.replicas", obj_int(want < 0 ? 0 : want));
+	obj_set_path(s, "status.replicas", obj_int(have));
+	const char *selector = selector_text(r, o);
+	if (selector)
+		obj_set_path(s, "status.selector", obj_string(selector));
+	*ret = s;
+	return 0;
+}
+
+static int read_scale(struct request *r, struct mutation *m, struct obj **ret, struct error *err)
+{
+	struct body body = {0};
+	struct error inner = ERROR_INIT;
+	enum patch_type type;
+	if (cstr_eq(r->verb, "update")) {
+		if (negotiate_body(NULL, request_header(r, "Content-Type"),
+				   r->exchange->request.body, r->arena, &body, &inner) < 0)
+			return fail(r, inner.code, err, "%s", inner.msg);
+		*ret = body.value;
+		return 0;
+	}
+	struct obj *doc = NULL;
+	if (patching_type(r, &type, err) < 0 || scale_of(r, m->before, &doc, err) < 0)
+		return -err->code;
+	if (type == PATCH_APPLY)
+		return fail(r, E_UNSUPPORTED, err, "apply patches of scale are not supported");
+	return patching_apply(r, type, doc, &m->findings, ret, err);
+}
+
+static int scale_write(struct request *r, struct mutation *m, struct error *err)
+{
+	struct obj *scale = NULL, *out = NULL;
+	bool put = cstr_eq(r->verb, "update");
+	if (options_write(r, put ? "UpdateOptions" : "PatchOptions", !put, false, &m->opt, err) <
+		    0 ||
+	    read_scale(r, m, &scale, err) < 0)
+		return -err->code;
+	int64_t want = obj_i64(scale, "spec.replicas", put ? 0 : -1);
+	const char *rv = obj_str(scale, "metadata.resourceVersion");
+	if (want < 0)
+		return fail_invalid_one(
+			r, "autoscaling", "Scale", r->name, FIELD_INVALID, "spec.replicas", err,
+			"Invalid value: %lld: must be greater than or equal to 0", (long long)want);
+	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
+		return fail_modified(r, r->name, err);
+	m->after = obj_keep(r->arena, obj_copy(m->before));
+	if (!set_at_path(m->after, r->kind->spec_replicas_path, obj_int(want), r->arena))
+		return fail(r, E_INTERNAL, err,
+			    "Internal error occurred: replicas cannot be set at %s: something on "
+			    "the way is no object, or it has more than %d steps",
+			    r->kind->spec_replicas_path, STEPS_MAX);
+	/* Of a custom resource replicas keep their owners (golden G77, G91). */
+	m->keep_managers = r->kind->flags & KIND_CUSTOM;
+	if (mutation_update(m, err) < 0)
+		return -err->code;
+	if (scale_of(r, m->unchanged ? m->before : m->after, &out, err) < 0)
+		return -err->code;
+	request_reply_obj(r, 200, out);
+	return 0;
+}
+
+int scale_handle(struct request *r, struct error *err)
+{
+	struct mutation m;
+	struct obj *out = NULL;
+	if (mutation_init(&m, r, r->ns, r->name, err) < 0)
+		return -err->code;
+	bool writes = cstr_eq(r->verb, "update") || cstr_eq(r->verb, "patch");
+	if (!writes && !cstr_eq(r->verb, "get"))
+		return fail_method(r, r->verb, err);
+	if (!m.head)
+		return fail_not_found(r, r->group, r->resource, r->name, err);
+	if (writes)
+		return scale_write(r, &m, err);
+	if (scale_of(r, m.before, &out, err) < 0)
+		return -err->code;
+	request_reply_obj(r, 200, out);
+	return 0;
+}

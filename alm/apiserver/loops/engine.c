@@ -1,0 +1,52 @@
+/* engine: see engine.h. */
+#include "alm/apiserver/loops/engine.h"
+
+#include "alm/apiserver/registry.h"
+
+#define ENGINE_ARENA_BYTES (STORE_VALUE_BYTES_MAX * 8)
+
+const struct kind *engine_kind(const struct apiserver *s, const struct resource *res)
+{
+	return kinds_storage(s->kinds, res->group, res->plural);
+}
+
+static int engine_begin(struct apiserver *s, const struct engine *e, struct head *h,
+			struct arena *a, struct mutation *m, const char *subresource,
+			struct error *err)
+{
+	const struct kind *k = engine_kind(s, h->resource);
+	if (!k)
+		return error_set(err, E_NOTFOUND, "%s.%s is not served", h->resource->plural,
+				 h->resource->group);
+	struct request *r = request_internal(s, a, e->user, e->manager, k, h->ns, h->name);
+	r->subresource = subresource;
+	if (mutation_init(m, r, r->ns, r->name, err) < 0)
+		return -err->code;
+	m->opt.manager = e->manager;
+	m->opt.validation = VALIDATE_IGNORE;
+	return 0;
+}
+
+int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
+		  const char *subresource, void (*edit)(void *arg, struct obj *o), void *arg,
+		  struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ENGINE_ARENA_BYTES);
+	struct mutation m;
+	if (engine_begin(s, e, h, a, &m, subresource, err) < 0)
+		return -err->code;
+	m.after = obj_keep(a, obj_copy(m.before));
+	edit(arg, m.after);
+	return mutation_update(&m, err);
+}
+
+int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
+		  enum propagation policy, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ENGINE_ARENA_BYTES);
+	struct mutation m;
+	struct delete_options opt = {.propagation = policy};
+	if (engine_begin(s, e, h, a, &m, "", err) < 0)
+		return -err->code;
+	return registry_delete_one(&m, &opt, err);
+}

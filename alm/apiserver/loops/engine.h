@@ -1,0 +1,27 @@
+/*
+ * engine: writes of the server itself (collector, namespaces, definitions, simulation). Each is a
+ * normal, audited commit under the name of its component.
+ */
+#ifndef ALM_APISERVER_LOOPS_ENGINE_H
+#define ALM_APISERVER_LOOPS_ENGINE_H
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/options.h"
+
+struct engine {
+	const char *user, *manager;
+};
+
+/* Objects handled in one turn of the loop, so that no turn grows long. */
+#define ENGINE_BATCH 100
+
+/* edit changes the object (as its storage version shows it). Unchanged: no write. */
+int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
+		  const char *subresource, void (*edit)(void *arg, struct obj *o), void *arg,
+		  struct error *err);
+int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
+		  enum propagation policy, struct error *err);
+/* The kind in which the resource is stored; NULL if it is served no more. */
+const struct kind *engine_kind(const struct apiserver *s, const struct resource *res);
+
+#endif

@@ -1,9 +1,0 @@
-/* scale: the scale subresource, autoscaling/v1 Scale (kube-api.md 9). */
-#ifndef ALM_APISERVER_SCALE_H
-#define ALM_APISERVER_SCALE_H
-
-#include "alm/apiserver/request.h"
-
-int scale_handle(struct request *r, struct error *err);
-
-#endif

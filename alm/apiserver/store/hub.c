@@ -1,0 +1,582 @@
+/* hub: see hub.h. It must not decide what may be watched; registry.c has asked already. */
+#include "alm/apiserver/store/hub.h"
+
+#include <string.h>
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/docs/table.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/virtual.h"
+#include "alm/apiserver/status.h"
+#include "alm/base/hash.h"
+#include "alm/obj/json.h"
+
+#define BOOKMARK_BEFORE_END (2 * NS_PER_S)
+
+struct watcher {
+	struct watcher *next;
+	struct hub *hub;
+	struct resource *resource;
+	struct request *request; /* its arena lives as long as the exchange */
+	struct list_options options;
+	const char *exact_name; /* of the field selector, or NULL */
+	int64_t floor;          /* events up to this revision are known to the client */
+	struct timer end, bookmark;
+	int64_t end_mono;
+	bool begun, columns_sent, dead;
+	/* What it begins with goes out as it is taken; changes wait in the store's window. */
+	bool behind, first_sent, first_marked;
+	struct listing first;
+	size_t next_item; /* of first */
+	struct task go_on;
+};
+
+#define ENCODINGS_MAX 16
+
+/* One encoded line of the change that is being published. */
+struct encoding {
+	const struct kind *kind;
+	struct accept accept;
+	bool columns;
+	const char *type;
+	struct text *line;
+};
+
+struct hub {
+	struct apiserver *server;
+	size_t n_watchers;
+	bool publishing;
+	struct encoding encodings[ENCODINGS_MAX];
+	size_t n_encodings;
+};
+
+/* Watchers. */
+
+static void unlink_watcher(struct watcher *w)
+{
+	struct watcher **p = &w->resource->watchers;
+	while (*p != w)
+		p = &(*p)->next;
+	*p = w->next;
+	w->hub->n_watchers--;
+	xfree(w);
+}
+
+static void drop(struct watcher *w)
+{
+	if (w->dead)
+		return;
+	w->dead = true;
+	loop_disarm(w->hub->server->loop, &w->end);
+	loop_disarm(w->hub->server->loop, &w->bookmark);
+	loop_unpost(w->hub->server->loop, &w->go_on);
+	/* One that has not begun is still known to the store's commit, and goes in begin(). */
+	if (!w->hub->publishing && w->begun)
+		unlink_watcher(w);
+}
+
+static void watcher_gone(void *arg)
+{
+	drop(arg);
+}
+
+static void watcher_finish(struct watcher *w, bool clean)
+{
+	struct exchange *x = w->request->exchange;
+	x->on_close = NULL;
+	x->on_writable = NULL;
+	drop(w);
+	if (clean)
+		exchange_end(x);
+	else
+		exchange_cut(x);
+}
+
+static void sweep(struct resource *res)
+{
+	for (struct watcher *w = res->watchers, *next; w; w = next) {
+		next = w->next;
+		if (w->dead && w->begun)
+			unlink_watcher(w);
+	}
+}
+
+static void send(struct watcher *w, struct str line)
+{
+	if (w->dead)
+		return;
+	if (exchange_write(w->request->exchange, line) > HUB_QUEUE_BYTES_MAX && !w->dead)
+		watcher_finish(w, false);
+}
+
+/* Encodings. */
+
+static void print_table_event(struct watcher *w, const struct obj *o, bool columns,
+			      struct strbuf *b)
+{
+	const struct kind *k = w->request->kind;
+	const char *rv = obj_str(o, "metadata.resourceVersion");
+	struct list_meta m = {.resource_version = rv ? rv : "", .remaining = -1};
+	table_begin(b, k, &w->request->accept, &m, columns);
+	table_row(b, k, &w->request->accept, o, loop_now(w->hub->server->loop), true);
+	table_end(b);
+	while (b->len && b->buf[b->len - 1] == '\n')
+		strbuf_truncate(b, b->len - 1);
+}
+
+static void print_event(struct watcher *w, const char *type, const struct obj *o, struct text *t,
+			bool columns, struct strbuf *b)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	const struct kind *k = w->request->kind;
+	enum accept_as as = w->request->accept.as;
+	strbuf_addf(b, "{\"type\":\"%s\",\"object\":", type);
+	if (!o && as != AS_OBJECT)
+		o = convert_read(k, t, a);
+	if (as == AS_TABLE && o)
+		print_table_event(w, o, columns, b);
+	else if (as == AS_METADATA && o)
+		table_metadata(b, &w->request->accept, o);
+	else if (o)
+		json_print(o, b);
+	else
+		convert_print(k, t, false, b);
+	strbuf_adds(b, "}\n");
+}
+
+static bool same_accept(const struct accept *a, const struct accept *b)
+{
+	return a->as == b->as && a->include == b->include &&
+	       (a->as == AS_OBJECT || cstr_eq(a->as_version, b->as_version));
+}
+
+/* The line for the watcher, from the cache of this change or made. Borrowed. */
+static struct str encoded(struct watcher *w, const char *type, struct text *t)
+{
+	struct hub *h = w->hub;
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	w->columns_sent = true;
+	for (size_t i = 0; i < h->n_encodings; i++) {
+		struct encoding *e = &h->encodings[i];
+		if (e->kind == w->request->kind && e->type == type && e->columns == columns &&
+		    same_accept(&e->accept, &w->request->accept))
+			return text_str(e->line);
+	}
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	print_event(w, type, NULL, t, columns, &b);
+	if (h->n_encodings == ENCODINGS_MAX)
+		text_unref(h->encodings[--h->n_encodings].line);
+	h->encodings[h->n_encodings++] = (struct encoding){
+		.kind = w->request->kind,
+		.accept = w->request->accept,
+		.columns = columns,
+		.type = type,
+		.line = text_new(strbuf_str(&b)),
+	};
+	return text_str(h->encodings[h->n_encodings - 1].line);
+}
+
+static void encodings_clear(struct hub *h)
+{
+	while (h->n_encodings)
+		text_unref(h->encodings[--h->n_encodings].line);
+}
+
+/* Matching. */
+
+static const char added[] = "ADDED", modified[] = "MODIFIED", deleted[] = "DELETED";
+
+static bool text_matches(struct watcher *w, struct text *t)
+{
+	if (!t)
+		return false;
+	if (!w->options.selective)
+		return true;
+	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	const struct obj *o = convert_read(w->request->kind, t, a);
+	return o && options_match(&w->options, o);
+}
+
+/* It stopped matching: the last matching state, under the revision of the change. */
+static void send_left(struct watcher *w, const struct change *c)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	struct obj *o = convert_read(w->request->kind, c->before, a);
+	if (!o)
+		return;
+	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)c->rv));
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	w->columns_sent = true;
+	print_event(w, deleted, o, NULL, columns, &b);
+	send(w, strbuf_str(&b));
+}
+
+static void send_change(struct watcher *w, const struct change *c)
+{
+	const struct request *r = w->request;
+	if (w->dead || c->rv <= w->floor || (*r->ns && strcmp(r->ns, c->ns) != 0) ||
+	    (w->exact_name && strcmp(w->exact_name, c->name) != 0))
+		return;
+	bool before = text_matches(w, c->before);
+	bool after = c->deleted ? before : text_matches(w, c->after);
+	w->floor = c->rv;
+	if (c->deleted && before)
+		send(w, encoded(w, deleted, c->after));
+	else if (before && !after)
+		send_left(w, c);
+	else if (after)
+		send(w, encoded(w, before ? modified : added, c->after));
+}
+
+void hub_publish(struct hub *h, const struct change *c)
+{
+	if (!c->resource->watchers)
+		return;
+	h->publishing = true;
+	for (struct watcher *w = c->resource->watchers; w; w = w->next)
+		if (w->begun && !w->behind)
+			send_change(w, c);
+	h->publishing = false;
+	encodings_clear(h);
+	sweep(c->resource);
+}
+
+static void hub_change(void *arg, const struct change *c)
+{
+	hub_publish(arg, c);
+}
+
+/* Bookmarks and the end. */
+
+static void print_bookmark(struct watcher *w, int64_t rv, bool initial_end, struct strbuf *b)
+{
+	const struct kind *k = w->request->kind;
+	CLEANUP(arena_freep) struct arena *a = arena_new(65536);
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	obj_set_str(o, "kind", k->kind);
+	obj_set_str(o, "apiVersion", kind_api_version(k, a));
+	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)rv));
+	if (initial_end) {
+		CLEANUP(strbuf_release) struct strbuf blueprint = STRBUF_INIT(STRBUF_SMALL);
+		struct obj *notes = obj_map();
+		base64_encode(str_of(arena_fmt(a,
+					       "{\"apiVersion\":\"%s\",\"items\":[],\"kind\":"
+					       "\"%s\"}\n",
+					       kind_api_version(k, a), k->list_kind)),
+			      &blueprint);
+		obj_set_str(notes, "k8s.io/initial-events-end", "true");
+		if (w->request->accept.as == AS_OBJECT)
+			obj_set_str(notes, "kubernetes.io/initial-events-list-blueprint",
+				    blueprint.buf);
+		obj_set_path(o, "metadata.annotations", notes);
+	}
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	w->columns_sent = true;
+	print_event(w, "BOOKMARK", o, NULL, columns, b);
+}
+
+static void send_bookmark(struct watcher *w, int64_t rv, bool initial_end)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	print_bookmark(w, rv, initial_end, &b);
+	send(w, strbuf_str(&b));
+}
+
+/* Up to here it has seen everything. */
+static int64_t present_rv(const struct watcher *w)
+{
+	const struct apiserver *server = w->hub->server;
+	return w->request->kind->flags & KIND_VIRTUAL ? virtual_rv(server->virtuals)
+						      : store_committed_rv(server->store);
+}
+
+static void bookmark_due(void *arg)
+{
+	struct watcher *w = arg;
+	struct loop *l = w->hub->server->loop;
+	int64_t left = w->end_mono - loop_mono(l);
+	loop_arm(l, &w->bookmark,
+		 left > HUB_BOOKMARK_NS + BOOKMARK_BEFORE_END ? HUB_BOOKMARK_NS
+		 : left > 2 * BOOKMARK_BEFORE_END             ? left - BOOKMARK_BEFORE_END
+							      : left + NS_PER_S);
+	int64_t rv = present_rv(w);
+	/* A watch from a revision that is not there yet has seen nothing. */
+	if (!w->behind && rv >= w->floor)
+		send_bookmark(w, rv, false);
+}
+
+static void end_due(void *arg)
+{
+	watcher_finish(arg, true);
+}
+
+/* Ends the watches of a kind; NULL: of all kinds. One that has not begun looks for its kind then.
+ */
+static void end_watches(struct hub *h, struct resource *res, const struct kind *k)
+{
+	h->publishing = true;
+	for (struct watcher *w = res->watchers; w; w = w->next)
+		if (!w->dead && w->begun && (!k || w->request->kind == k))
+			watcher_finish(w, true);
+	h->publishing = false;
+	sweep(res);
+}
+
+static void kind_goes(void *arg, const struct kind *k)
+{
+	struct hub *h = arg;
+	end_watches(h, server_resource(h->server, k), k);
+}
+
+/* The beginning. */
+
+static void send_too_old(struct watcher *w)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = w->request;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	fail(r, E_EXPIRED, &err, "too old resource version: %lld (%lld)", (long long)w->options.rv,
+	     (long long)store_window_start(w->hub->server->store));
+	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
+	status_print(&r->failure, &err, &b);
+	strbuf_adds(&b, "}\n");
+	exchange_write(r->exchange, strbuf_str(&b));
+	watcher_finish(w, true); /* w is gone */
+}
+
+/* Every object there is, as far as it matches. */
+static void send_first_item(struct watcher *w, struct text *t)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	if (!list_matches(w->request, w->first.filter, t))
+		return;
+	w->columns_sent = true;
+	print_event(w, added, NULL, t, columns, &b);
+	send(w, strbuf_str(&b));
+}
+
+static bool has_room(struct watcher *w)
+{
+	return !w->dead && exchange_write(w->request->exchange, STR("")) < SERVER_QUEUE_HIGH;
+}
+
+/* These send up to LIST_WORK_BYTES of what is due: true if more is. */
+static bool send_items(struct watcher *w)
+{
+	size_t read = 0;
+	while (w->next_item < w->first.n && read < LIST_WORK_BYTES && has_room(w)) {
+		struct text *t = w->first.items[w->next_item].text;
+		read += t->len;
+		send_first_item(w, t);
+		listing_drop(&w->first, w->next_item++);
+	}
+	if (w->dead || w->next_item < w->first.n)
+		return true;
+	w->first_sent = true;
+	listing_release(&w->first);
+	exchange_discharge(w->request->exchange, QUOTA_ANSWER_BYTES);
+	if (w->options.initial_events && w->options.bookmarks && !w->first_marked)
+		send_bookmark(w, w->floor, true);
+	w->first_marked = true;
+	return false;
+}
+
+static bool begins_with_all(const struct watcher *w)
+{
+	bool past = w->options.rv_stated && w->options.rv > 0 && !w->options.initial_events;
+	return !past || w->request->kind->flags & KIND_VIRTUAL;
+}
+
+/* What there is; of the log what follows rv, when that is stated. */
+static int select_items(struct watcher *w, struct error *err)
+{
+	struct request *r = w->request;
+	bool is_virtual = r->kind->flags & KIND_VIRTUAL;
+	struct list_options *l = arena_memdup(r->arena, &w->options, sizeof(*l));
+	if (!is_virtual) /* those page by revision */
+		l->rv = 0;
+	l->match = MATCH_NONE;
+	l->limit = 0;
+	l->continue_token = NULL;
+	if (list_candidates(r, l, &w->first, err) < 0 || list_charge(r, &w->first, err) < 0)
+		return -err->code;
+	w->floor = w->first.rv;
+	w->next_item = 0;
+	w->first_sent = false;
+	return 0;
+}
+
+/* Rows of the log that came while those before them were sent. */
+static bool select_new_rows(struct watcher *w)
+{
+	struct error err = ERROR_INIT;
+	if (virtual_rv(w->hub->server->virtuals) <= w->floor)
+		return false;
+	w->options.rv_stated = true;
+	w->options.rv = w->floor;
+	if (select_items(w, &err) == 0)
+		return true;
+	watcher_finish(w, false);
+	return false;
+}
+
+static bool send_changes(struct watcher *w)
+{
+	struct store *s = w->hub->server->store;
+	const struct change *c = NULL;
+	size_t read = 0;
+	if (w->request->kind->flags & KIND_VIRTUAL)
+		return select_new_rows(w);
+	if (w->floor < store_window_start(s)) {
+		watcher_finish(w, false); /* it took so long that changes are forgotten */
+		return false;
+	}
+	for (size_t i = store_change_after(s, w->floor); (c = store_change_at(s, i)) != NULL; i++) {
+		if (c->resource != w->resource)
+			continue;
+		if (read >= LIST_WORK_BYTES || !has_room(w))
+			break;
+		read += c->after ? c->after->len : 0;
+		send_change(w, c);
+		encodings_clear(w->hub);
+	}
+	return c != NULL;
+}
+
+/* Sends what the client has room for; goes on when it has taken that, or in the next turn. */
+static void catch_up(void *arg)
+{
+	struct watcher *w = arg;
+	struct hub *h = w->hub;
+	h->publishing = true; /* keeps w until the end of this function */
+	bool more = !w->first_sent && send_items(w);
+	if (!more && !w->dead)
+		more = send_changes(w);
+	h->publishing = false;
+	if (w->dead) {
+		unlink_watcher(w);
+		return;
+	}
+	w->behind = more;
+	struct exchange *x = w->request->exchange;
+	x->on_writable = more ? catch_up : NULL;
+	x->on_writable_arg = w;
+	if (more && has_room(w))
+		loop_post(h->server->loop, &w->go_on);
+}
+
+static int64_t duration_of(struct watcher *w)
+{
+	if (w->options.timeout_s > 0 && w->options.timeout_s < 86400)
+		return w->options.timeout_s * NS_PER_S;
+	struct loop *l = w->hub->server->loop;
+	return HUB_WATCH_MIN_NS + (int64_t)loop_random_below(l, (uint64_t)HUB_WATCH_MIN_NS);
+}
+
+static void arm(struct watcher *w)
+{
+	struct loop *l = w->hub->server->loop;
+	int64_t ns = duration_of(w);
+	w->end.fn = end_due;
+	w->end.arg = w;
+	w->end_mono = loop_mono(l) + ns;
+	loop_arm(l, &w->end, ns);
+	if (!w->options.bookmarks || ns < 2 * BOOKMARK_BEFORE_END)
+		return;
+	w->bookmark.fn = bookmark_due;
+	w->bookmark.arg = w;
+	loop_arm(l, &w->bookmark,
+		 ns > HUB_BOOKMARK_NS ? HUB_BOOKMARK_NS : ns - BOOKMARK_BEFORE_END);
+}
+
+static void begin_stream(struct watcher *w)
+{
+	request_begin(w->request, 200, "application/json");
+	arm(w);
+	if (!begins_with_all(w)) {
+		w->first_sent = true;
+		w->floor = w->options.rv;
+	}
+	if (w->first_sent && w->floor < store_window_start(w->hub->server->store)) {
+		send_too_old(w);
+		return;
+	}
+	w->behind = true;
+	catch_up(w);
+}
+
+static void begin(void *arg, const struct error *failed)
+{
+	struct watcher *w = arg;
+	struct request *r = w->request;
+	struct error err = failed ? *failed : ERROR_INIT;
+	w->begun = true;
+	if (w->dead) {
+		unlink_watcher(w);
+		return;
+	}
+	/* The commit may have changed the definition, and with it the kind. */
+	r->kind = kinds_find(w->hub->server->kinds, r->group, r->version, r->resource);
+	if (!failed && r->kind && (!begins_with_all(w) || select_items(w, &err) == 0)) {
+		begin_stream(w);
+		return;
+	}
+	r->exchange->on_close = NULL;
+	drop(w);
+	if (err.code)
+		request_reply_error(r, &err);
+	else
+		request_reply_no_page(r);
+}
+
+int hub_watch(struct hub *h, struct request *r, struct error *err)
+{
+	struct list_options l;
+	if (options_list(r, &l, err) < 0)
+		return -err->code;
+	if (h->n_watchers >= HUB_WATCHERS_MAX)
+		return fail(r, E_TOOMANY, err, "too many watches: %d", HUB_WATCHERS_MAX);
+	if (exchange_charge(r->exchange, QUOTA_WATCHES, 1) != QUOTA_OK)
+		return fail(r, E_TOOMANY, err,
+			    "too many watches of this user, please try again later");
+	struct watcher *w = xcalloc(1, sizeof(*w));
+	w->hub = h;
+	w->request = r;
+	w->options = l;
+	w->go_on = (struct task){.fn = catch_up, .arg = w};
+	w->exact_name = field_selector_exact(l.fields, "metadata.name");
+	w->resource = server_resource(h->server, r->kind);
+	w->next = w->resource->watchers;
+	w->resource->watchers = w;
+	h->n_watchers++;
+	r->exchange->on_close = watcher_gone;
+	r->exchange->on_close_arg = w;
+	store_after_commit(h->server->store, begin, w);
+	return 0;
+}
+
+struct hub *hub_new(struct apiserver *s)
+{
+	struct hub *h = xcalloc(1, sizeof(*h));
+	h->server = s;
+	store_on_change(s->store, hub_change, h);
+	kinds_on_remove(s->kinds, kind_goes, h);
+	return h;
+}
+
+void hub_free(struct hub *h)
+{
+	if (!h)
+		return;
+	kinds_on_remove(h->server->kinds, NULL, NULL);
+	for (size_t i = 0; i < store_n_resources(h->server->store); i++)
+		end_watches(h, store_resource_at(h->server->store, i), NULL);
+	xfree(h);
+}
+
+size_t hub_n_watchers(const struct hub *h)
+{
+	return h->n_watchers;
+}

@@ -1,0 +1,29 @@
+/* negotiate: Accept and Content-Type (kube-api.md 5). */
+#ifndef ALM_APISERVER_WIRE_NEGOTIATE_H
+#define ALM_APISERVER_WIRE_NEGOTIATE_H
+
+#include "alm/apiserver/request.h"
+
+/* The first alternative that is served; NULL or empty header is JSON. is_watch: no YAML.
+ * E_NOTACCEPTABLE with Kubernetes' text (golden G97, G98). */
+int negotiate_accept(const char *header, bool is_watch, struct arena *a, struct accept *ret,
+		     struct error *err);
+
+struct body {
+	struct obj *value; /* tied to the arena, may be changed by the caller */
+	/* Findings of fieldValidation, as they stand in a message: 'duplicate field "spec.size"' or
+	 * 'yaml: unmarshal errors:\n  line 6: key "size" already set in map'. */
+	const char *duplicates[64];
+	size_t n_duplicates;
+};
+
+/* E_TOOLARGE for a body that no object can come from: more than STORE_VALUE_BYTES_MAX, white space
+ * apart. */
+int negotiate_size(struct str bytes, struct error *err);
+/* Decodes JSON, YAML or protobuf (kind: the kind of the path; NULL: DeleteOptions or any). An empty
+ * body gives value NULL. E_MEDIATYPE, E_BADREQUEST with the texts of golden G45 to G48, E_TOOLARGE
+ * also for more than OBJ_BODY_NODES_MAX values. */
+int negotiate_body(const struct kind *kind, const char *content_type, struct str bytes,
+		   struct arena *a, struct body *ret, struct error *err);
+
+#endif

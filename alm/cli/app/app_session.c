@@ -1,0 +1,94 @@
+#include "alm/cli/app/app_session.h"
+
+#include <string.h>
+
+#include "alm/cli/term.h"
+#include "alm/controllers/app/install_plan.h"
+#include "alm/obj/meta.h"
+#include "catalog/resolve/resolve_doc.h"
+
+#define APPS       "/apis/app.coreos.com/v1beta1/apps"
+#define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
+
+int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err)
+{
+	*ret = (struct app_session){0};
+	if (session_open(c, &ret->session, err) < 0)
+		return -err->code;
+	const char *target = arena_fmt(c->arena, APPS "/%s", url_encode(str_of(app), c->arena));
+	if (session_get(ret->session, target, &ret->app, err) < 0 ||
+	    session_get(ret->session, STRATEGIES, &ret->strategies, err) < 0)
+		return -err->code;
+	return 0;
+}
+
+void app_session_release(struct app_session *a)
+{
+	session_free(a->session);
+}
+
+const struct obj *app_session_candidate(const struct app_session *a, const char *version)
+{
+	return resolve_doc_candidate(a->app, version);
+}
+
+static bool has_version(const struct cli *c, const struct obj *strategy, const char *version)
+{
+	const struct obj *v = obj_path(strategy, "spec.version");
+	if (obj_is_number(v))
+		return cstr_eq(arena_fmt(c->arena, "%.*s", STR_ARG(obj_number_text(v))), version);
+	return cstr_eq(obj_as_string(v), version);
+}
+
+const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a,
+				       const char *version)
+{
+	const struct obj *items = obj_get(a->strategies, "items");
+	for (size_t i = 0; i < obj_len(items); i++)
+		if (cstr_eq(obj_str(obj_at(items, i), "spec.appTypeRef.name"), meta_name(a->app)) &&
+		    has_version(c, obj_at(items, i), version))
+			return obj_at(items, i);
+	return NULL;
+}
+
+const struct obj *app_session_plan(const struct cli *c, const struct app_session *a,
+				   const struct obj *strategy, struct error *err)
+{
+	const char *name = meta_name(strategy), *label = label_value(name, c->arena);
+	const struct obj *secrets = NULL, *plan;
+	const char *target = arena_fmt(
+		c->arena, "/api/v1/namespaces/" SYSTEM_NAMESPACE "/secrets?labelSelector=%s",
+		url_encode(str_of(arena_fmt(c->arena, LABEL_PLAN "=%s", label)), c->arena));
+	if (session_get(a->session, target, &secrets, err) < 0)
+		return NULL;
+	plan = install_plan_of_secrets(obj_get(secrets, "items"), name,
+				       obj_i64(strategy, "status.revision", 0), c->arena);
+	if (!plan)
+		error_set(err, E_NOTFOUND,
+			  "%s has no plan yet: its phase is %s; `alm why %s` tells the reason",
+			  name, obj_str(strategy, "status.phase"), meta_name(a->app));
+	return plan;
+}
+
+void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	resolve_print_refusal(a->app, candidate, wide, &b);
+	term_lines(strbuf_str(&b));
+}
+
+int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,
+		      struct error *err)
+{
+	struct session_reply reply;
+	struct resource r;
+	if (session_kind(a->session, live, &r, err) < 0)
+		return -err->code;
+	struct session_request request = {.method = "PATCH",
+					  .target = session_target(a->session, &r, NULL,
+								   meta_name(live),
+								   "fieldManager=alm-cli"),
+					  .content_type = MERGE_PATCH,
+					  .body = patch};
+	return session_send(a->session, &request, &reply, err);
+}

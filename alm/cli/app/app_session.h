@@ -1,0 +1,30 @@
+/* app_session: what the lifecycle commands share: an app, its strategies, its candidates, as the
+ * server tells them. */
+#ifndef ALM_CLI_APP_APP_SESSION_H
+#define ALM_CLI_APP_APP_SESSION_H
+
+#include "alm/cli/session.h"
+
+struct app_session {
+	struct session *session;
+	const struct obj *app, *strategies; /* the AppType; the InstallStrategyList */
+};
+
+/* E_NOTFOUND for an unknown app. session is freed by app_session_release(). */
+int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err);
+void app_session_release(struct app_session *a);
+
+const struct obj *app_session_candidate(const struct app_session *a,
+					const char *version); /* or NULL */
+const struct obj *app_session_strategy(const struct cli *c, const struct app_session *a,
+				       const char *version);
+/* The stored plan of a strategy; NULL with an error if it is not there. */
+const struct obj *app_session_plan(const struct cli *c, const struct app_session *a,
+				   const struct obj *strategy, struct error *err);
+/* "1.0.0 is not installable: ... It would be after ...", with numbered steps. */
+void app_session_print_refusal(const struct app_session *a, const struct obj *candidate, bool wide);
+/* Merge patch of the AppType or a strategy; *ret may be NULL. */
+int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* `alm approve APP VERSION`: approves the plan of a waiting version, bound to its digest. */
+#include <string.h>
+
+#include "alm/cli/app/app_session.h"
+#include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
+#include "alm/obj/meta.h"
+
+static int approve(struct cli *c, struct app_session *a, struct error *err)
+{
+	const char *app = c->args[0], *version = c->args[1], *reason = cli_value(c, "reason");
+	const struct obj *candidate = app_session_candidate(a, version);
+	const struct obj *strategy = app_session_strategy(c, a, version);
+	const char *phase = obj_str(strategy, "status.phase"),
+		   *digest = obj_str(strategy, "status.plan.digest");
+	if (candidate && !obj_flag(candidate, "installable", false)) {
+		app_session_print_refusal(a, candidate, false);
+		c->exit_code = error_exit(E_REFUSED);
+		return 0;
+	}
+	if (!candidate && !strategy)
+		return error_set(err, E_NOTFOUND, "%s has no version %s", app, version);
+	if (!cstr_eq(phase, "AwaitingApproval") || !digest)
+		return error_set(err, E_REFUSED, "%s %s waits for no approval: its strategy is %s",
+				 app, version, phase ? phase : "not made yet");
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set(patch, "spec", obj_map());
+	obj_set_path(patch, "spec.approved", obj_bool(true));
+	obj_set_path(patch, "spec.approvedPlan", obj_string(digest));
+	obj_set_path(patch, "spec.approvalReason", obj_string(reason));
+	if (app_session_patch(a, strategy, patch, err) < 0)
+		return -err->code;
+	term_print("approved %s, plan %.11s…\n", meta_name(strategy), digest);
+	return 0;
+}
+
+static int approve_run(struct cli *c, struct error *err)
+{
+	struct app_session a;
+	if (!cli_value(c, "reason"))
+		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
+	int r = app_session_open(c, c->args[0], &a, err);
+	if (!r)
+		r = approve(c, &a, err);
+	app_session_release(&a);
+	return r;
+}
+
+static const struct cmd_option options[] = {
+	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
+	{0},
+};
+
+const struct cmd cmd_approve = {
+	.name = "approve",
+	.usage = "alm approve APP VERSION --reason TEXT",
+	.summary = "approve the plan of a waiting version",
+	.description = "The approval is bound to the digest of the plan that is shown now. Exit "
+		       "status 3: the version is "
+		       "not installable, and the steps are printed; or it waits for no approval.",
+	.examples = "alm approve etcd 0.9.6 --reason CHG-4711",
+	.options = options,
+	.args = {2, 2},
+	.run = approve_run,
+};

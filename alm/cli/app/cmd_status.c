@@ -1,0 +1,74 @@
+/* `alm status [APP]`: where every app stands, what it waits for, and the next step. */
+
+#include "alm/cli/app/overview.h"
+#include "alm/cli/cmds.h"
+#include "alm/cli/session.h"
+#include "alm/cli/term.h"
+#include "alm/obj/json.h"
+
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+
+static int read_lists(struct session *s, struct overview_input *in, struct error *err)
+{
+	if (session_get(s, "/apis/app.coreos.com/v1beta1/apps", &in->apps, err) < 0 ||
+	    session_get(s, "/apis/opinstaller.coreos.com/v1beta1/installstrategies",
+			&in->strategies, err) < 0 ||
+	    session_get(s, "/apis/app.coreos.com/v1alpha1/catalogs", &in->catalogs, err) < 0)
+		return -err->code;
+	return 0;
+}
+
+/* Only ALM's server has this check; one without it has nothing to tell. */
+static const char *server_trouble(struct session *s)
+{
+	struct session_request q = {.method = "GET", .target = "/readyz/disk", .status_only = true};
+	struct session_reply reply;
+	struct error ignored = ERROR_INIT;
+	if (session_send(s, &q, &reply, &ignored) < 0 || reply.status != 500)
+		return NULL;
+	return "its disk is full: nothing is written but deletes and the audit log until there is "
+	       "room on the file system of its data folder";
+}
+
+static int run(struct cli *c, struct error *err)
+{
+	CLEANUP(session_freep) struct session *s = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
+	struct overview_input in = {.only = c->n_args ? c->args[0] : NULL};
+	const char *output = cli_value(c, "output");
+	if (output && !cstr_eq(output, "json"))
+		return error_set(err, E_USAGE, "-o %s: want json", output);
+	if (session_open(c, &s, err) < 0 || read_lists(s, &in, err) < 0)
+		return -err->code;
+	in.server = server_trouble(s);
+	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));
+	if (in.only && !obj_len(obj_get(o, "apps")))
+		return error_set(err, E_NOTFOUND, "there is no app %s; `alm status` lists them all",
+				 in.only);
+	if (output) {
+		json_print_pretty(o, 4, &b);
+		strbuf_addc(&b, '\n');
+	} else {
+		overview_print(o, c->arena, &b);
+	}
+	term_lines(strbuf_str(&b));
+	return 0;
+}
+
+static const struct cmd_option options[] = {
+	{"output", "FORMAT", "json", 'o'},
+	{0},
+};
+
+const struct cmd cmd_status = {
+	.name = "status",
+	.usage = "alm status [APP] [-o json]",
+	.summary = "tell where every app stands, what it waits for, and the next step",
+	.description = "A line for each app, then whatever waits: for a person, for time, for "
+		       "something outside. Every step is a command that can be run as it is; TEXT "
+		       "stands for words of yours.",
+	.examples = "alm status\nalm status etcd",
+	.options = options,
+	.args = {0, 1},
+	.run = run,
+};

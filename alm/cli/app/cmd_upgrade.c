@@ -1,0 +1,199 @@
+/* `alm upgrade APP --to VERSION`, `alm rollback APP --to VERSION`: ask for one version. */
+#include <string.h>
+
+#include "alm/cli/app/app_session.h"
+#include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
+#include "alm/controllers/app/asks.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "catalog/gate/waivers.h"
+
+static struct obj *waivers_with(const struct cli *c, const struct app_session *a)
+{
+	CLEANUP(obj_unrefp) struct obj *added = obj_list();
+	const char *resource;
+	for (size_t i = 0; (resource = cli_value_at(c, "accept-dropped", i)); i++) {
+		struct obj *w = obj_map();
+		obj_set_str(w, "rule", "ResourceDropped");
+		obj_set_str(w, "resource", resource);
+		obj_set_str(w, "reason", cli_value(c, "reason"));
+		obj_append(added, w);
+	}
+	return waivers_join(obj_path(a->app, "spec.upgrade.waivers"), added);
+}
+
+/* For the audit log: why, and that it belongs to this very change. */
+static void add_reason(const struct cli *c, const struct app_session *a, struct obj *annotations)
+{
+	const char *reason = cli_value(c, "reason");
+	int64_t generation = meta_generation(a->app) + 1;
+	obj_set(annotations, ANNOTATION_REASON, reason ? obj_string(reason) : obj_null());
+	obj_set(annotations, ANNOTATION_REASON_FOR,
+		reason ? obj_stringf("%lld", (long long)generation) : obj_null());
+}
+
+static int ask_for(struct cli *c, struct app_session *a, const char *version, struct error *err)
+{
+	const char *accept = cli_value(c, "accept-dropped");
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set(patch, "spec", obj_map());
+	obj_set_path(patch, "spec.upgrade", obj_map());
+	obj_set_path(patch, "spec.upgrade.to", obj_string(version));
+	if (accept)
+		obj_set_path(patch, "spec.upgrade.waivers", waivers_with(c, a));
+	struct obj *annotations = obj_map();
+	if (cli_flag(c, "retry"))
+		obj_set_str(annotations, ANNOTATION_RETRY, version);
+	add_reason(c, a, annotations);
+	obj_set(patch, "metadata", obj_map());
+	obj_set_path(patch, "metadata.annotations", annotations);
+	return app_session_patch(a, a->app, patch, err);
+}
+
+static int upgrade(struct cli *c, struct app_session *a, struct error *err)
+{
+	const char *version = cli_value(c, "to");
+	const struct obj *candidate = app_session_candidate(a, version);
+	bool changes = cli_value(c, "accept-dropped") || cli_flag(c, "retry");
+	if (!candidate)
+		return error_set(err, E_NOTFOUND, "%s has no candidate %s; `alm why %s` lists them",
+				 c->args[0], version, c->args[0]);
+	const char *reason = obj_str(candidate, "reason");
+	bool user = cstr_eq(reason, "NotRequested") || cstr_eq(reason, "NotNewer");
+	if (!obj_flag(candidate, "installable", false) && !changes && !user) {
+		app_session_print_refusal(a, candidate, false);
+		c->exit_code = error_exit(E_REFUSED);
+		return 0;
+	}
+	if (ask_for(c, a, version, err) < 0)
+		return -err->code;
+	term_print("apptype.app.coreos.com/%s asked for %s\n", c->args[0], version);
+	return 0;
+}
+
+static int with_app(struct cli *c,
+		    int (*fn)(struct cli *c, struct app_session *a, struct error *err),
+		    struct error *err)
+{
+	struct app_session a;
+	if (!cli_value(c, "to"))
+		return error_set(err, E_USAGE, "--to VERSION is required");
+	if (cli_value(c, "accept-dropped") && !cli_value(c, "reason"))
+		return error_set(err, E_USAGE,
+				 "--accept-dropped needs --reason; it is kept in the audit log");
+	int r = app_session_open(c, c->args[0], &a, err);
+	if (!r)
+		r = fn(c, &a, err);
+	app_session_release(&a);
+	return r;
+}
+
+static int upgrade_run(struct cli *c, struct error *err)
+{
+	return with_app(c, upgrade, err);
+}
+
+static bool is_served(const struct obj *crd, const char *version)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "name"), version))
+			return obj_flag(obj_at(list, i), "served", false);
+	return false;
+}
+
+/* A CRD is never downgraded: the way back needs every resource served as it is. */
+static const char *unserved_resource(const struct cli *c, struct app_session *a,
+				     const struct obj *strategy, struct error *err)
+{
+	const struct obj *list = obj_path(strategy, "spec.resources");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct resource_ref ref;
+		const struct obj *crd = NULL;
+		const char *text = obj_as_string(obj_at(list, i));
+		if (!text || !resource_ref_parse(text, c->arena, &ref))
+			continue;
+		const char *target = arena_fmt(
+			c->arena, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.%s",
+			ref.plural, ref.group);
+		if (session_get(a->session, target, &crd, err) < 0 || !is_served(crd, ref.version))
+			return text;
+	}
+	return NULL;
+}
+
+static int rollback(struct cli *c, struct app_session *a, struct error *err)
+{
+	const char *version = cli_value(c, "to");
+	const struct obj *strategy = app_session_strategy(c, a, version);
+	struct error ignored = ERROR_INIT;
+	if (!strategy)
+		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history",
+				 c->args[0], version);
+	const char *lost = unserved_resource(c, a, strategy, &ignored);
+	if (lost) {
+		term_print("RollbackRefused: %s manages %s, which the live CRD no longer serves; a "
+			   "CRD "
+			   "is never downgraded\n",
+			   version, lost);
+		c->exit_code = error_exit(E_REFUSED);
+		return 0;
+	}
+	if (cli_flag(c, "dry-run")) {
+		term_print("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);
+		return 0;
+	}
+	if (!cli_value(c, "reason"))
+		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
+	if (ask_for(c, a, version, err) < 0)
+		return -err->code;
+	term_print("apptype.app.coreos.com/%s\n", c->args[0]);
+	return 0;
+}
+
+static int rollback_run(struct cli *c, struct error *err)
+{
+	return with_app(c, rollback, err);
+}
+
+static const struct cmd_option upgrade_options[] = {
+	{"to", "VERSION", "the version to install (required)", 0},
+	{"accept-dropped", "RESOURCE",
+	 "waive ResourceDropped for plural.group/version; never a stored one; may be given again",
+	 0},
+	{"retry", NULL, "try a version again that failed before", 0},
+	{"reason", "TEXT", "why; kept in the audit log", 0},
+	{0},
+};
+
+static const struct cmd_option rollback_options[] = {
+	{"to", "VERSION", "a version of the app's history (required)", 0},
+	{"dry-run", NULL, "only tell whether there is a way back", 0},
+	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
+	{"output", "FORMAT", "name", 'o'},
+	{0},
+};
+
+const struct cmd cmd_upgrade = {
+	.name = "upgrade",
+	.usage = "alm upgrade APP --to VERSION [--accept-dropped RESOURCE --reason TEXT] [--retry]",
+	.summary = "ask for one version of an app",
+	.description = "Sets spec.upgrade.to. Exit status 3: the version is not installable, and "
+		       "the steps are printed.",
+	.options = upgrade_options,
+	.args = {1, 1},
+	.run = upgrade_run,
+};
+
+const struct cmd cmd_rollback = {
+	.name = "rollback",
+	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run]",
+	.summary = "go back to a version of the app's history",
+	.description = "Sets spec.upgrade.to, which also keeps the app from going forward until it "
+		       "is cleared. CRDs are "
+		       "never downgraded. Exit status 3: there is no way back.",
+	.options = rollback_options,
+	.args = {1, 1},
+	.run = rollback_run,
+};

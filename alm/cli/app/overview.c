@@ -1,0 +1,410 @@
+#include "alm/cli/app/overview.h"
+
+#include <string.h>
+
+#include "alm/base/visible.h"
+#include "alm/cli/kube/printer.h"
+#include "alm/engine/stalled.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define DIGEST_SHOWN 12 /* hex digits of a digest that text shows */
+
+struct overview {
+	const struct overview_input *in;
+	struct arena *a;
+	const struct obj *app;
+	const char *name;
+	struct obj *waits;
+};
+
+static const char *version_of(const struct obj *strategy, struct arena *a)
+{
+	const struct obj *v = obj_path(strategy, "spec.version");
+	const char *text = obj_as_string(v);
+	if (obj_is_number(v))
+		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(v)));
+	return text ? text : "";
+}
+
+static struct obj *wait_new(const struct overview *x, const char *what, const char *version,
+			    const char *reason, const char *message)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "what", what);
+	if (version && *version)
+		obj_set_str(o, "version", version);
+	obj_set_str(o, "reason", reason ? reason : "");
+	obj_set_str(o, "message", message ? message : "");
+	obj_append(x->waits, o);
+	return o;
+}
+
+static void set_next(struct obj *wait, const char *command)
+{
+	struct obj *list = obj_list();
+	obj_append(list, obj_string(command));
+	obj_set(wait, "next", list);
+}
+
+static void set_steps(const struct overview *x, struct obj *wait, const struct obj *steps,
+		      const char *version)
+{
+	if (obj_len(steps))
+		obj_set(wait, "next", obj_copy(steps));
+	else
+		set_next(wait, arena_fmt(x->a, "alm why-not %s %s", x->name, version));
+}
+
+/* --- strategies --- */
+
+static bool first_false(const struct obj *strategy, struct condition *ret)
+{
+	const struct obj *list = obj_path(strategy, "status.conditions");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *c = obj_at(list, i);
+		const char *type = obj_str(c, "type"), *message = obj_str(c, "message");
+		if (type && message && *message && cstr_eq(obj_str(c, "status"), "False"))
+			return condition_get(strategy, type, ret);
+	}
+	return false;
+}
+
+static bool is_one_of(const char *s, const char *const *list)
+{
+	for (; s && *list; list++)
+		if (!strcmp(s, *list))
+			return true;
+	return false;
+}
+
+static bool is_of_app(const struct overview *x, const struct obj *strategy)
+{
+	const char *ref = obj_str(strategy, "spec.appTypeRef.name");
+	return cstr_eq(ref, x->name) || (ref && cstr_eq(ref, obj_str(x->app, "status.selfRef")));
+}
+
+/* A failure that a later success has made history. */
+static bool is_over(const struct overview *x, const struct obj *strategy)
+{
+	const struct obj *all = obj_get(x->in->strategies, "items");
+	int64_t revision = obj_i64(strategy, "status.revision", 0);
+	for (size_t i = 0; i < obj_len(all); i++) {
+		const struct obj *o = obj_at(all, i);
+		if (is_of_app(x, o) && cstr_eq(obj_str(o, "status.phase"), "Succeeded") &&
+		    obj_i64(o, "status.revision", 0) > revision)
+			return true;
+	}
+	return false;
+}
+
+static void add_strategy(const struct overview *x, const struct obj *s)
+{
+	static const char *const moving[] = {"Pending", "Installing", "Verifying", "RollingBack",
+					     NULL};
+	static const char *const failed[] = {"Failed", "RolledBack", NULL};
+	const char *phase = obj_str(s, "status.phase"), *version = version_of(s, x->a);
+	struct condition why = {.reason = phase, .message = ""};
+	(void)first_false(s, &why);
+	if (cstr_eq(phase, "AwaitingApproval")) {
+		(void)condition_get(s, "Approved", &why);
+		struct obj *w = wait_new(x, "approval", version, why.reason, why.message);
+		set_next(w, arena_fmt(x->a, "alm approve %s %s --reason TEXT", x->name, version));
+	} else if (cstr_eq(phase, "Blocked")) {
+		struct obj *w = wait_new(x, "blocked", version, why.reason, why.message);
+		set_steps(x, w, obj_path(s, "status.steps"), version);
+	} else if (is_one_of(phase, failed) && !is_over(x, s)) {
+		struct obj *w = wait_new(x, "failed", version, phase, why.message);
+		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, version));
+	} else if (is_one_of(phase, moving)) {
+		wait_new(x, "progress", version, phase, why.message);
+	}
+}
+
+/* --- conditions --- */
+
+static const struct obj *blocked_candidate(const struct overview *x, const char *reason)
+{
+	const struct obj *list = obj_path(x->app, "status.candidates");
+	const char *available = obj_str(x->app, "status.availableVersion");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "reason"), reason) &&
+		    cstr_eq(obj_str(obj_at(list, i), "version"), available))
+			return obj_at(list, i);
+	return NULL;
+}
+
+static void add_blocked(const struct overview *x)
+{
+	struct condition c;
+	if (!condition_get(x->app, "UpgradeBlocked", &c) || !cstr_eq(c.status, "True"))
+		return;
+	const struct obj *candidate = blocked_candidate(x, c.reason);
+	const char *version = obj_str(candidate, "version");
+	struct obj *w = wait_new(x, "blocked", version, c.reason, c.message);
+	if (version)
+		set_steps(x, w, obj_get(candidate, "steps"), version);
+	else
+		set_next(w, arena_fmt(x->a, "alm why %s", x->name));
+}
+
+static const char *resume_command(const struct overview *x)
+{
+	return arena_fmt(x->a,
+			 "kubectl patch apptype %s --type=merge -p '{\"spec\":{\"paused\":false}}'",
+			 x->name);
+}
+
+static const char *gate_text(const char *reason)
+{
+	if (cstr_eq(reason, "Paused"))
+		return "it can be installed, but spec.paused is true: nothing new starts";
+	if (cstr_eq(reason, "ModeNone"))
+		return "it can be installed, but mode None installs nothing by itself";
+	return "it can be installed";
+}
+
+/* A newer version that only time or mode holds back. */
+static void add_available(const struct overview *x)
+{
+	static const char *const told[] = {"NewerInstallable", "AwaitingApproval", NULL};
+	struct condition c;
+	bool newer = condition_get(x->app, "UpgradeAvailable", &c) && cstr_eq(c.status, "True");
+	if (newer && is_one_of(c.reason, told))
+		return;
+	if (!newer) {
+		if (condition_get(x->app, "Paused", &c) && cstr_eq(c.status, "True"))
+			set_next(wait_new(x, "paused", NULL, c.reason, c.message),
+				 resume_command(x));
+		return;
+	}
+	/* "0.9.6; OutsideWindow until Sat 02:00Z" */
+	struct str version, until;
+	bool timed = str_cut(str_of(c.message), ';', &version, &until);
+	const char *newest = arena_strndup(x->a, version.ptr, version.len);
+	const char *text =
+		timed ? arena_fmt(x->a, "%.*s", STR_ARG(str_trim(until))) : gate_text(c.reason);
+	struct obj *w = wait_new(x, "upgrade", newest, c.reason, text);
+	if (cstr_eq(c.reason, "Paused"))
+		set_next(w, resume_command(x));
+	else if (cstr_eq(c.reason, "ModeNone"))
+		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s", x->name, newest));
+}
+
+/* A reconcile that fails again and again (stalled.h), of the app or of one of its versions. */
+static void add_stalled(const struct overview *x, const struct obj *o, const char *kind,
+			const char *version)
+{
+	struct condition c;
+	if (!condition_get(o, stalled_type(o), &c) || !cstr_eq(c.status, "True"))
+		return;
+	struct obj *w = wait_new(x, "stalled", version, c.reason, c.message);
+	const char *next = stalled_next(kind, meta_name(o), c.reason, x->a);
+	if (*next)
+		set_next(w, next);
+}
+
+/* What else is wrong: True is bad news for these. */
+static void add_trouble(const struct overview *x)
+{
+	static const char *const types[] = {"Degraded",     "Drifted",    "CatalogStale",
+					    "StateOverdue", "Deprecated", "DeletionBlocked"};
+	struct condition c;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (condition_get(x->app, types[i], &c) && cstr_eq(c.status, "True"))
+			set_next(wait_new(x, "trouble", NULL, c.reason, c.message),
+				 arena_fmt(x->a, "alm describe apptype %s", x->name));
+}
+
+static void add_unresolved(const struct overview *x)
+{
+	struct condition c;
+	if (obj_len(x->waits) || !condition_get(x->app, "Ready", &c) || cstr_eq(c.status, "True"))
+		return;
+	struct obj *w = wait_new(x, "state", NULL, c.reason, c.message);
+	if (cstr_eq(c.status, "False"))
+		set_next(w, arena_fmt(x->a, "alm why %s", x->name));
+}
+
+/* --- the document --- */
+
+static void set_if(struct obj *o, const char *key, const char *value)
+{
+	obj_set_str(o, key, value ? value : "");
+}
+
+static struct obj *app_obj(struct overview *x, const struct obj *app)
+{
+	struct condition ready = {.status = "Unknown", .reason = "New", .message = ""};
+	struct obj *o = obj_map();
+	const struct obj *strategies = obj_get(x->in->strategies, "items");
+	const char *mode = obj_str(app, "spec.upgrade.mode");
+	x->app = app;
+	x->name = meta_name(app);
+	x->waits = obj_list();
+	(void)condition_get(app, "Ready", &ready);
+	set_if(o, "name", x->name);
+	set_if(o, "installed", obj_str(app, "status.installedVersion"));
+	set_if(o, "available", obj_str(app, "status.availableVersion"));
+	set_if(o, "mode", mode ? mode : "Automatic");
+	set_if(o, "ready", ready.status);
+	set_if(o, "state", meta_is_deleting(app) ? "Deleting" : ready.reason);
+	set_if(o, "message", ready.message);
+	for (size_t i = 0; i < obj_len(strategies); i++)
+		if (is_of_app(x, obj_at(strategies, i)))
+			add_strategy(x, obj_at(strategies, i));
+	add_stalled(x, app, "apptype", NULL);
+	for (size_t i = 0; i < obj_len(strategies); i++)
+		if (is_of_app(x, obj_at(strategies, i)))
+			add_stalled(x, obj_at(strategies, i), "installstrategy",
+				    version_of(obj_at(strategies, i), x->a));
+	add_blocked(x);
+	add_available(x);
+	add_trouble(x);
+	add_unresolved(x);
+	obj_set(o, "waits", x->waits);
+	return o;
+}
+
+static struct obj *catalog_objs(const struct obj *catalogs)
+{
+	const struct obj *items = obj_get(catalogs, "items");
+	struct obj *list = obj_list();
+	struct condition c;
+	for (size_t i = 0; i < obj_len(items); i++) {
+		const struct obj *o = obj_at(items, i);
+		bool stalled = condition_get(o, stalled_type(o), &c) && cstr_eq(c.status, "True");
+		bool known = stalled || condition_get(o, "Synced", &c);
+		if (known && !stalled && cstr_eq(c.status, "True"))
+			continue;
+		struct obj *row = obj_map();
+		set_if(row, "name", meta_name(o));
+		set_if(row, "reason", known ? c.reason : "Syncing");
+		set_if(row, "message", known ? c.message : "was never read");
+		obj_append(list, row);
+	}
+	return list;
+}
+
+struct obj *overview_new(const struct overview_input *in, struct arena *a)
+{
+	struct overview x = {.in = in, .a = a};
+	struct obj *o = obj_map(), *apps = obj_list();
+	const struct obj *items = obj_get(in->apps, "items");
+	for (size_t i = 0; i < obj_len(items); i++)
+		if (!in->only || cstr_eq(meta_name(obj_at(items, i)), in->only))
+			obj_append(apps, app_obj(&x, obj_at(items, i)));
+	if (in->server)
+		obj_set_str(o, "server", in->server);
+	obj_set(o, "apps", apps);
+	obj_set(o, "catalogs", catalog_objs(in->catalogs));
+	return o;
+}
+
+/* --- text --- */
+
+/* Digests are cut: a person compares the beginning. */
+static void add_short(struct str text, struct strbuf *b)
+{
+	static const char mark[] = "sha256:";
+	while (text.len) {
+		const char *at = memmem(text.ptr, text.len, mark, strlen(mark));
+		if (!at)
+			break;
+		size_t head = (size_t)(at - text.ptr) + strlen(mark), n = head;
+		while (n < text.len && char_is_hex(text.ptr[n]))
+			n++;
+		bool cut = n - head > DIGEST_SHOWN;
+		visible_add(b, str_n(text.ptr, cut ? head + DIGEST_SHOWN : n));
+		if (cut)
+			visible_adds(b, "…");
+		text = str_n(text.ptr + n, text.len - n);
+	}
+	visible_add(b, text);
+}
+
+static const char *shown(const struct obj *o, const char *key)
+{
+	const char *s = obj_str(o, key);
+	return s && *s ? s : "-";
+}
+
+static void print_table(const struct obj *apps, struct arena *a, struct strbuf *b)
+{
+	static const char *const headers[] = {"APP",  "INSTALLED", "AVAILABLE",
+					      "MODE", "READY",     "STATE"};
+	static const char *const keys[] = {"name", "installed", "available",
+					   "mode", "ready",     "state"};
+	struct grid g;
+	grid_init(&g, a);
+	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+		grid_column(&g, headers[i]);
+	for (size_t i = 0; i < obj_len(apps); i++) {
+		const char *cells[ARRAY_LEN(keys)];
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			cells[k] = shown(obj_at(apps, i), keys[k]);
+		grid_row(&g, cells);
+	}
+	grid_print(&g, true, b);
+}
+
+/* "COMMAND # what it does": the command alone can be copied. One of many lines, a manifest in the
+ * shell's words, cannot be in this table; `alm rbac` before it prints the same, and -o json has it.
+ */
+static void print_next(const struct obj *next, struct strbuf *b)
+{
+	for (size_t i = 0; i < obj_len(next); i++) {
+		struct str command = str_of(obj_as_string(obj_at(next, i))), note = STR_NONE;
+		if (i && str_contains(command, STR("\n")))
+			continue;
+		(void)str_cut(command, '#', &command, &note);
+		visible_adds(b, i ? "        " : "  next: ");
+		visible_add(b, str_trim(command));
+		strbuf_addc(b, '\n');
+		if (str_trim(note).len)
+			visible_addf(b, "          %.*s\n", STR_ARG(str_trim(note)));
+	}
+	if (!obj_len(next))
+		visible_addf(b, "  next: nothing to do, it goes on by itself\n");
+}
+
+static void print_wait(const char *app, const struct obj *w, struct strbuf *b)
+{
+	const char *version = obj_str(w, "version"), *message = obj_str(w, "message");
+	visible_addf(b, "\n%s%s%s: %s", app, version ? " " : "", version ? version : "",
+		     obj_str(w, "reason"));
+	if (message && *message) {
+		visible_adds(b, ": ");
+		add_short(str_of(message), b);
+	}
+	strbuf_addc(b, '\n');
+	print_next(obj_get(w, "next"), b);
+}
+
+void overview_print(const struct obj *overview, struct arena *a, struct strbuf *b)
+{
+	const struct obj *apps = obj_get(overview, "apps"),
+			 *catalogs = obj_get(overview, "catalogs");
+	const char *server = obj_str(overview, "server");
+	size_t n_waits = obj_len(catalogs) + (server != NULL);
+	if (server)
+		visible_addf(b, "server: %s\n\n", server);
+	if (obj_len(apps))
+		print_table(apps, a, b);
+	else
+		visible_addf(b, "No app is declared: `kubectl create -f` an AppType.\n");
+	for (size_t i = 0; i < obj_len(apps); i++) {
+		const struct obj *waits = obj_get(obj_at(apps, i), "waits");
+		for (size_t k = 0; k < obj_len(waits); k++)
+			print_wait(obj_str(obj_at(apps, i), "name"), obj_at(waits, k), b);
+		n_waits += obj_len(waits);
+	}
+	for (size_t i = 0; i < obj_len(catalogs); i++) {
+		const struct obj *o = obj_at(catalogs, i);
+		visible_addf(b, "\ncatalog %s: %s: %s\n  next: alm describe catalog %s\n",
+			     obj_str(o, "name"), obj_str(o, "reason"), obj_str(o, "message"),
+			     obj_str(o, "name"));
+	}
+	if (obj_len(apps) && !n_waits)
+		visible_addf(b, "\nNothing waits.\n");
+}

@@ -1,0 +1,27 @@
+/*
+ * overview: what `alm status` says of all apps: where each stands, what it waits for and what a
+ * person can do about it. Pure: objects in, one document out, which is printed as text or JSON.
+ */
+#ifndef ALM_CLI_APP_OVERVIEW_H
+#define ALM_CLI_APP_OVERVIEW_H
+
+#include "alm/base/arena.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+
+struct overview_input {
+	const struct obj *apps, *strategies, *catalogs; /* lists, as the server gives them */
+	const char *only;                               /* this app alone; NULL: all */
+	const char *server;                             /* what it suffers from; NULL: nothing */
+};
+
+/*
+ * {server: what it suffers from, if anything, apps: [{name, installed, available, mode, ready,
+ * state, message, waits: [...]}], catalogs: [{name, reason, message}]}: of the catalogs only those
+ * in trouble. A wait is {what, version, reason, message, next: [...]}: next are commands in order,
+ * "# what they do" behind; an empty one goes on by itself. Owned.
+ */
+struct obj *overview_new(const struct overview_input *in, struct arena *a);
+void overview_print(const struct obj *overview, struct arena *a, struct strbuf *b);
+
+#endif

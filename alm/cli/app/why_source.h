@@ -1,0 +1,28 @@
+/*
+ * why_source: where `alm why` and `alm why-not` get their facts: the status of a live AppType; a
+ * decision of the audit log, made again from what it read (--at); catalogs and manifests
+ * (--offline). All give an AppType that catalog/resolve/resolve_doc.h prints.
+ */
+#ifndef ALM_CLI_APP_WHY_SOURCE_H
+#define ALM_CLI_APP_WHY_SOURCE_H
+
+#include "alm/cli/cli.h"
+#include "alm/obj/obj.h"
+
+struct why_facts {
+	const struct obj *apptype;
+	const char *revision; /* of its catalog, or NULL */
+	const char *seq;      /* of the decision, or NULL */
+	const char *waiting;  /* live: version that waits for approval, or NULL */
+	bool offline;
+};
+
+/* version: the one asked about, or NULL. Everything lives in the arena of the command. */
+int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err);
+int why_recorded(struct cli *c, const char *app, const char *version, struct why_facts *ret,
+		 struct error *err);
+/* As the options say. */
+int why_facts_read(struct cli *c, const char *app, const char *version, struct why_facts *ret,
+		   struct error *err);
+
+#endif

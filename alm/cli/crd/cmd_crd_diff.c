@@ -1,0 +1,42 @@
+/* `alm crd diff OLD NEW`: every change of definitions in words, harmless ones too. */
+
+#include "alm/cli/cmds.h"
+#include "alm/cli/crd/crd_source.h"
+#include "alm/cli/term.h"
+#include "catalog/gate/gate_report.h"
+
+#define OUTPUT_MAX ((size_t)64 << 20)
+
+static int diff_run(struct cli *c, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OUTPUT_MAX);
+	CLEANUP(session_freep) struct session *s = NULL;
+	CLEANUP(gate_report_freep) struct gate_report *r = NULL;
+	struct crd_source before, after;
+	int rc = crd_source_read(c, c->args[0], &s, &before, err);
+	if (rc >= 0)
+		rc = crd_source_read(c, c->args[1], &s, &after, err);
+	if (rc < 0)
+		return rc;
+	const struct gate_report_input in = {.before = before.items,
+					     .n_before = before.n,
+					     .after = after.items,
+					     .n_after = after.n};
+	rc = gate_report_new(&in, &r, err);
+	if (rc < 0)
+		return rc;
+	gate_report_diff(r, &b);
+	term_lines(strbuf_str(&b));
+	return strbuf_check(&b, "report", err);
+}
+
+const struct cmd cmd_crd_diff = {
+	.name = "diff",
+	.usage = "alm crd diff OLD NEW",
+	.summary = "tell in words what differs between CRDs",
+	.description = "OLD and NEW are files, folders, charts, live:NAME or live:. Of a chart\n"
+		       "count crds/, also of subcharts, and what its templates define with its own "
+		       "values.",
+	.args = {2, 2},
+	.run = diff_run,
+};

@@ -1,0 +1,142 @@
+/* `alm crd migrate CRD --to VERSION`: the work is alm/live/migration.c; here are its options, its
+ * progress on a terminal, and what is said at the end. Can be stopped and started anew. */
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/base/clock.h"
+#include "alm/cli/cmds.h"
+#include "alm/cli/session.h"
+#include "alm/cli/term.h"
+#include "alm/live/migration.h"
+
+#define BAR_CELLS 30
+
+struct run {
+	struct cli *c;
+	struct session *s;
+	const char *crd, *to;
+	bool terminal, bar, dry_run, done;
+	int64_t started_ns;
+	struct error err;
+};
+
+static void draw(void *arg, const struct migration_progress *p)
+{
+	struct run *r = arg;
+	static const char cells[] = "##############################";
+	int full = p->total ? (int)(BAR_CELLS * p->done / p->total) : 0;
+	if (full > BAR_CELLS)
+		full = BAR_CELLS;
+	if (!strcmp(p->doing, "waiting")) {
+		long long seconds = p->wait_ns / NS_PER_S + 1;
+		term_error("waiting %lld s: %s became the storage version just now\n", seconds,
+			   r->to);
+	} else if (r->terminal && !strcmp(p->doing, "reading")) {
+		term_error("\r%zu objects read", p->done);
+		r->bar = true;
+	} else if (r->terminal && !strcmp(p->doing, "writing")) {
+		term_error("\r[%.*s%*s] %zu of %zu written as %s", full, cells, BAR_CELLS - full,
+			   "", p->done, p->total, r->to);
+		r->bar = true;
+	}
+}
+
+static void tell_writers(const struct migration_result *m, const char *to)
+{
+	for (size_t i = 0; i < m->n_writers; i++)
+		term_error("first change apiVersion to %s in what writes this: %s\n", to,
+			   m->writers[i]);
+}
+
+static void finished(void *arg, const struct migration_result *m, const struct error *err)
+{
+	struct run *r = arg;
+	r->done = true;
+	loop_stop(session_loop(r->s));
+	if (r->bar)
+		term_error("\r%70s\r", "");
+	tell_writers(m, r->to);
+	if (err) {
+		r->err = *err;
+		return;
+	}
+	if (m->n == 1)
+		term_print("%s %swritten as %s", m->first, r->dry_run ? "would be " : "", r->to);
+	else
+		term_print("%zu objects %swritten as %s", m->n, r->dry_run ? "would be " : "",
+			   r->to);
+	if (m->is)
+		term_print("; storedVersions [%s] -> [%s]", m->was, m->is);
+	term_print("\n");
+}
+
+/* One process keeps all its requests to one definition; others need time to see a new one. */
+static int settle_time(struct session *s, int64_t *ret, struct error *err)
+{
+	const struct obj *version = NULL;
+	if (session_get(s, "/version", &version, err) < 0)
+		return -err->code;
+	const char *git = obj_str(version, "gitVersion");
+	*ret = git && strstr(git, "+alm") ? 0 : MIGRATION_SETTLE_NS;
+	return 0;
+}
+
+static int migrate(struct cli *c, struct run *r, struct error *err)
+{
+	uint64_t rate = MIGRATION_RATE;
+	const char *text = cli_value(c, "rate");
+	if (text && (!str_parse_u64(str_of(text), &rate) || rate > 1000000))
+		return error_set(err, E_USAGE, "--rate %s: want a number of objects a second",
+				 text);
+	struct migration_config config = {.client = session_client(r->s),
+					  .crd = r->crd,
+					  .to = r->to,
+					  .dry_run = r->dry_run,
+					  .ignore_writers = cli_flag(c, "ignore-writers"),
+					  .rate = (unsigned)rate,
+					  .progress = draw,
+					  .done = finished,
+					  .arg = r};
+	if (settle_time(r->s, &config.settle_ns, err) < 0)
+		return -err->code;
+	CLEANUP(migration_freep) struct migration *m = migration_start(&config);
+	while (!r->done)
+		loop_run(session_loop(r->s));
+	return r->err.code ? error_copy(err, &r->err) : 0;
+}
+
+static int migrate_run(struct cli *c, struct error *err)
+{
+	struct run r = {.c = c,
+			.crd = c->args[0],
+			.to = cli_value(c, "to"),
+			.dry_run = cli_flag(c, "dry-run"),
+			.terminal = isatty(STDERR_FILENO)};
+	if (!r.to)
+		return error_set(err, E_USAGE, "--to VERSION is required");
+	int rc = session_open(c, &r.s, err);
+	if (!rc)
+		rc = migrate(c, &r, err);
+	session_free(r.s);
+	return rc;
+}
+
+static const struct cmd_option options[] = {
+	{"to", "VERSION", "the storage version to write every object as (required)", 0},
+	{"rate", "N", "objects a second at most (2000; 0: as fast as the server takes them)", 0},
+	{"ignore-writers", NULL, "also while a manager writes through an older version", 0},
+	{"dry-run", NULL, "only read: how many objects, and who writes", 0},
+	{0},
+};
+
+const struct cmd cmd_crd_migrate = {
+	.name = "migrate",
+	.usage = "alm crd migrate CRD --to VERSION [--dry-run]",
+	.summary = "write every object as the storage version, then forget the old stored versions",
+	.description = "Can be stopped and started anew: it goes on where it was. Refused while a "
+		       "manager\n"
+		       "writes through an older version than the one that is stored by now.",
+	.options = options,
+	.args = {1, 1},
+	.run = migrate_run,
+};

@@ -1,0 +1,64 @@
+#include "alm/cli/kube/write.h"
+
+#include <string.h>
+
+#include "alm/base/visible.h"
+#include "alm/cli/kube/printer.h"
+#include "alm/cli/term.h"
+#include "alm/io/http.h"
+#include "alm/obj/meta.h"
+
+int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
+	       struct error *err)
+{
+	struct error first = ERROR_INIT;
+	const char *dry = cli_value(c, "dry-run");
+	if (dry && strcmp(dry, "server") != 0 && strcmp(dry, "none") != 0)
+		return error_set(err, E_USAGE, "--dry-run is server or none, not %s", dry);
+	int r = manifest_read(c, m, err);
+	if (r >= 0)
+		r = session_open(c, s, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < m->n; i++) {
+		struct error one = ERROR_INIT;
+		if (fn(c, *s, &m->items[i], &one) >= 0)
+			continue;
+		if (first.code)
+			term_error("alm: %s\n", first.msg);
+		first = one;
+	}
+	return first.code ? error_copy(err, &first) : 0;
+}
+
+const char *write_query(struct cli *c, const char *manager, const char *more)
+{
+	const char *own = cli_value(c, "field-manager"), *dry = cli_value(c, "dry-run");
+	return arena_fmt(c->arena, "fieldManager=%s&fieldValidation=Strict%s%s",
+			 url_encode(str_of(own ? own : manager), c->arena),
+			 dry && !strcmp(dry, "server") ? "&dryRun=All" : "", more);
+}
+
+const char *write_namespace(const struct session *s, const struct resource *r, const struct obj *o)
+{
+	const char *ns = meta_namespace(o);
+	return !r->namespaced ? NULL : ns && *ns ? ns : session_namespace(s);
+}
+
+int write_print(struct cli *c, const struct obj *o, const char *verb, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 20);
+	struct printer p;
+	const char *dry = cli_value(c, "dry-run");
+	int r = printer_parse(cli_value(c, "output"), &p, err);
+	if (r < 0)
+		return r;
+	if (printer_is_table(&p)) {
+		printer_name(o, &b);
+		visible_addf(&b, " %s%s\n", verb,
+			     dry && !strcmp(dry, "server") ? " (server dry run)" : "");
+	} else
+		r = printer_object(&p, o, &b, err);
+	printer_write(&p, strbuf_str(&b));
+	return r;
+}

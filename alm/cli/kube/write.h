@@ -1,0 +1,22 @@
+/* write: what create, apply and delete share: query, namespace, the line that is printed. */
+#ifndef ALM_CLI_KUBE_WRITE_H
+#define ALM_CLI_KUBE_WRITE_H
+
+#include "alm/cli/kube/manifest.h"
+#include "alm/cli/session.h"
+
+typedef int (*write_fn)(struct cli *c, struct session *s, const struct manifest_item *m,
+			struct error *err);
+
+/* Reads -f, opens the session, runs fn for every object; goes on after a refused object and
+ * returns the first error, the others are printed. */
+int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
+	       struct error *err);
+/* "fieldManager=X&fieldValidation=Strict[&dryRun=All][&more]" */
+const char *write_query(struct cli *c, const char *manager, const char *more);
+/* The object's own, else the session's; NULL for cluster-scoped. */
+const char *write_namespace(const struct session *s, const struct resource *r, const struct obj *o);
+/* "apptype.app.coreos.com/etcd created", or what -o says. */
+int write_print(struct cli *c, const struct obj *o, const char *verb, struct error *err);
+
+#endif

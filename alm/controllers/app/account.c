@@ -1,0 +1,531 @@
+#include "alm/controllers/app/account.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "crds/kinds.h"
+
+#define RBAC       "rbac.authorization.k8s.io"
+#define IN_NS_ROLE ACCOUNT_RESERVED "app-namespace"
+#define NAME_CUT   180 /* of an app's name that has no room in an account's */
+
+/* --- which --- */
+
+/* One name an app, whatever its length: a cut one cannot be another's whole one. */
+static const char *default_name(const char *app, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	if (strlen(ACCOUNT_PREFIX) + strlen(app) <= GVK_NAME_MAX)
+		return arena_fmt(a, ACCOUNT_PREFIX "%s", app);
+	sha256_hex(str_of(app), hex);
+	return arena_fmt(a, "apps-%.*s-%.32s", NAME_CUT, app, hex);
+}
+
+void account_of(struct app *app, struct arena *a)
+{
+	const char *named = obj_str(app->o, "spec.serviceAccountName");
+	struct account *x = &app->account;
+	x->is_default = !named || !*named;
+	x->ns = x->is_default ? SYSTEM_NAMESPACE : app->install_namespace;
+	x->name = x->is_default ? default_name(app->name, a) : named;
+	x->user = arena_fmt(a, "system:serviceaccount:%s:%s", x->ns, x->name);
+}
+
+/* --- consent --- */
+
+static bool has_name(const char *list, const char *app)
+{
+	struct str rest = str_of(list ? list : ""), one;
+	while (list && str_next(&rest, ',', &one)) {
+		one = str_trim(one);
+		if (str_is(one, "*") || str_is(one, app))
+			return true;
+	}
+	return false;
+}
+
+static bool is_marked(const struct obj *o, const struct app *app)
+{
+	return has_name(meta_annotation(o, ANNOTATION_APPS), app->name);
+}
+
+/* What the annotation shall be; the other apps in it stay. */
+static const char *mark_with(const struct obj *o, const struct app *app, struct arena *a)
+{
+	const char *old = o ? meta_annotation(o, ANNOTATION_APPS) : NULL;
+	return old && *old ? arena_fmt(a, ANNOTATION_APPS "=%s,%s --overwrite", old, app->name)
+			   : arena_fmt(a, ANNOTATION_APPS "=%s", app->name);
+}
+
+static enum account_state refuse(struct account_check *ret, const char *message)
+{
+	ret->message = message;
+	return ACCOUNT_REFUSED;
+}
+
+static void add_step(struct account_check *ret, const char *step)
+{
+	if (ret->n_steps < ACCOUNT_STEPS_MAX)
+		ret->steps[ret->n_steps++] = step;
+}
+
+/* --- the namespace --- */
+
+static bool is_protected(const char *ns)
+{
+	return cstr_has_prefix(ns, "kube-") || cstr_eq(ns, "default");
+}
+
+/* Of what ALM made in earlier versions the label tells. */
+static bool is_made_for(const struct obj *o, const struct app *app)
+{
+	return cstr_eq(meta_label(o, LABEL_APP), app->name) && !is_protected(meta_name(o));
+}
+
+static bool consents(const struct obj *o, const struct app *app)
+{
+	return is_marked(o, app) || is_made_for(o, app);
+}
+
+static struct obj *new_namespace(const struct app *app, const char *ns)
+{
+	struct obj *o = meta_skeleton("v1", "Namespace", NULL, ns);
+	meta_set_label(o, LABEL_APP, app->name);
+	meta_set_label(o, "pod-security.kubernetes.io/enforce", "baseline");
+	meta_set_annotation(o, ANNOTATION_APPS, app->name);
+	meta_set_annotation(o, ANNOTATION_MADE_BY, "alm");
+	return o;
+}
+
+static enum account_state check_namespace(const struct view *v, struct plan *plan,
+					  const struct app *app, const char *ns, bool removing,
+					  struct account_check *ret)
+{
+	const struct obj *o = view_get(v, WATCH_NAMESPACE, ns);
+	if (cstr_eq(ns, SYSTEM_NAMESPACE) || !name_is_dns_label(str_of(ns)))
+		return refuse(ret, arena_fmt(v->a,
+					     "%s is no namespace for an app: set "
+					     "spec.installNamespace",
+					     ns));
+	if (o && consents(o, app))
+		return ACCOUNT_READY;
+	if (!o && removing)
+		return ACCOUNT_READY; /* what was in it is gone */
+	if (!o && !is_protected(ns)) {
+		plan_own_create(plan, new_namespace(app, ns));
+		return ACCOUNT_WAITING;
+	}
+	if (!o)
+		add_step(ret, arena_fmt(v->a, "kubectl create namespace %s", ns));
+	add_step(ret,
+		 arena_fmt(v->a, "kubectl annotate namespace %s %s", ns, mark_with(o, app, v->a)));
+	return refuse(
+		ret,
+		o ? arena_fmt(v->a,
+			      "namespace %s was not made for app %s, and its "
+			      "annotation " ANNOTATION_APPS " does not name it",
+			      ns, app->name)
+		  : arena_fmt(v->a,
+			      "namespace %s is missing, and ALM makes none that begins with kube-",
+			      ns));
+}
+
+/* --- a named account --- */
+
+static const char *survey_id(const struct account *x, struct arena *a)
+{
+	return arena_fmt(a, "account:%s/%s", x->ns, x->name);
+}
+
+static void look(const struct view *v, struct plan *plan, const struct account *x)
+{
+	struct obj *rows = obj_list(), *row = obj_map();
+	obj_set_str(row, "key", "account");
+	obj_set_str(row, "group", "");
+	obj_set_str(row, "version", "v1");
+	obj_set_str(row, "kind", "ServiceAccount");
+	obj_set_str(row, "namespace", x->ns);
+	obj_set_str(row, "name", x->name);
+	obj_append(rows, row);
+	struct action *s = plan_add(plan, ACT_SURVEY);
+	s->id = survey_id(x, v->a);
+	s->body = obj_keep(v->a, rows);
+}
+
+static enum account_state check_named(const struct view *v, struct plan *plan,
+				      const struct app *app, struct account_check *ret)
+{
+	const struct account *x = &app->account;
+	if (!name_is_dns_subdomain(str_of(x->name)))
+		return refuse(ret, "spec.serviceAccountName is no name of a ServiceAccount");
+	const struct outcome *o = view_outcome(v, survey_id(x, v->a));
+	int64_t age = o ? v->now_ns - o->at_ns : 0;
+	if (!o || o->code || age < 0 || age > SURVEY_AGE_NS) {
+		look(v, plan, x);
+		return ACCOUNT_WAITING;
+	}
+	const struct obj *live = obj_get(o->value, "account");
+	if (obj_type(live) == OBJ_MAP && is_marked(live, app))
+		return ACCOUNT_READY;
+	if (obj_type(live) != OBJ_MAP)
+		add_step(ret,
+			 arena_fmt(v->a, "kubectl create serviceaccount %s -n %s", x->name, x->ns));
+	add_step(ret, arena_fmt(v->a, "kubectl annotate serviceaccount %s -n %s %s", x->name, x->ns,
+				mark_with(live, app, v->a)));
+	return refuse(ret, obj_type(live) == OBJ_MAP
+				   ? arena_fmt(v->a,
+					       "ServiceAccount %s/%s does not name app %s in its "
+					       "annotation " ANNOTATION_APPS,
+					       x->ns, x->name, app->name)
+				   : arena_fmt(v->a, "ServiceAccount %s/%s does not exist", x->ns,
+					       x->name));
+}
+
+/* --- the default account --- */
+
+struct right {
+	const char *verbs, *group, *resources; /* words */
+};
+
+#define CHANGE "get list watch create update patch delete deletecollection"
+
+/* All of the built-in kinds of a namespace but its limits and the Namespace itself. Never * where
+ * it would be more than it looks: escalate and bind of Roles, impersonate of accounts. */
+/* clang-format off */
+static const struct right in_namespace[] = {
+	{"*", "", "configmaps endpoints events persistentvolumeclaims persistentvolumeclaims/status "
+		  "pods pods/attach pods/binding pods/ephemeralcontainers pods/eviction pods/exec pods/finalizers "
+		  "pods/log pods/portforward pods/proxy pods/resize pods/status podtemplates replicationcontrollers "
+		  "replicationcontrollers/scale replicationcontrollers/status secrets secrets/finalizers services "
+		  "services/finalizers services/proxy services/status configmaps/finalizers"},
+	{CHANGE, "", "serviceaccounts"},
+	{"*", "apps", "*"},
+	{"*", "autoscaling", "*"},
+	{"*", "batch", "*"},
+	{"*", "coordination.k8s.io", "*"},
+	{"*", "discovery.k8s.io", "*"},
+	{"*", "events.k8s.io", "*"},
+	{"*", "networking.k8s.io", "*"},
+	{"*", "policy", "poddisruptionbudgets poddisruptionbudgets/finalizers poddisruptionbudgets/status"},
+	{CHANGE, RBAC, "roles rolebindings"},
+};
+static const struct right in_cluster[] = {
+	{"get list watch create update patch", "apiextensions.k8s.io", "customresourcedefinitions"},
+	{"get list watch create update patch delete", RBAC, "clusterroles clusterrolebindings"},
+};
+/* clang-format on */
+
+static struct obj *words(const char *text)
+{
+	struct obj *list = obj_list();
+	struct str rest = str_of(text), word;
+	while (str_next(&rest, ' ', &word))
+		obj_append(list, obj_stringn(word));
+	return list;
+}
+
+static struct obj *new_rule(const char *verbs, const char *group, struct obj *resources)
+{
+	struct obj *rule = obj_map(), *groups = obj_list();
+	obj_append(groups, obj_string(group));
+	obj_set(rule, "verbs", words(verbs));
+	obj_set(rule, "apiGroups", groups);
+	obj_set(rule, "resources", resources);
+	return rule;
+}
+
+static struct obj *rules_of(const struct right *rights, size_t n)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < n; i++)
+		obj_append(list,
+			   new_rule(rights[i].verbs, rights[i].group, words(rights[i].resources)));
+	return list;
+}
+
+struct claimed {
+	const struct app *app;
+	struct obj *rules;
+};
+
+/* Whoever may write a CRD names the app that may use its custom resources. */
+static bool add_claimed(void *arg, struct str json)
+{
+	struct claimed *c = arg;
+	struct error ignored;
+	CLEANUP(obj_unrefp) struct obj *crd = NULL;
+	if (!str_contains(json, str_of(c->app->self_ref)) || json_parse(json, &crd, &ignored) < 0)
+		return true;
+	const char *group = obj_str(crd, "spec.group"), *plural = obj_str(crd, "spec.names.plural");
+	if (!group || !plural ||
+	    !cstr_eq(meta_annotation(crd, ANNOTATION_OWNER), c->app->self_ref) ||
+	    crd_group_is_reserved(group))
+		return true;
+	struct obj *resources = obj_list();
+	obj_append(resources, obj_string(plural));
+	obj_append(resources, obj_stringf("%s/status", plural));
+	obj_append(resources, obj_stringf("%s/scale", plural));
+	obj_append(resources, obj_stringf("%s/finalizers", plural));
+	obj_append(c->rules, new_rule("*", group, resources));
+	return true;
+}
+
+static struct obj *new_role(const char *name, const char *app, struct obj *rules)
+{
+	struct obj *o = meta_skeleton(RBAC "/v1", "ClusterRole", NULL, name);
+	meta_set_label(o, LABEL_APP, app);
+	obj_set(o, "rules", rules);
+	return o;
+}
+
+static struct obj *app_role(const struct view *v, const struct app *app, const char *name)
+{
+	struct obj *rules = rules_of(in_cluster, ARRAY_LEN(in_cluster));
+	struct claimed c = {app, rules};
+	v->ops->each(v->ops_arg, WATCH_CRD, add_claimed, &c);
+	return new_role(name, app->name, rules);
+}
+
+static struct obj *new_binding(const char *kind, const char *ns, const char *name, const char *role,
+			       const struct app *app)
+{
+	struct obj *o = meta_skeleton(RBAC "/v1", kind, ns, name), *ref = obj_map();
+	struct obj *subjects = obj_list(), *subject = obj_map();
+	meta_set_label(o, LABEL_APP, app->name);
+	obj_set_str(ref, "apiGroup", RBAC);
+	obj_set_str(ref, "kind", "ClusterRole");
+	obj_set_str(ref, "name", role);
+	obj_set(o, "roleRef", ref);
+	obj_set_str(subject, "kind", "ServiceAccount");
+	obj_set_str(subject, "namespace", app->account.ns);
+	obj_set_str(subject, "name", app->account.name);
+	obj_append(subjects, subject);
+	obj_set(o, "subjects", subjects);
+	return o;
+}
+
+/* clang-format off */
+static const struct resource kinds[] = {
+	{.group = RBAC, .version = "v1", .plural = "clusterroles",        .kind = "ClusterRole"},
+	{.group = RBAC, .version = "v1", .plural = "clusterrolebindings", .kind = "ClusterRoleBinding"},
+	{.group = RBAC, .version = "v1", .plural = "rolebindings",        .kind = "RoleBinding", .namespaced = true},
+	{.group = RBAC, .version = "v1", .plural = "roles",               .kind = "Role",        .namespaced = true},
+};
+/* clang-format on */
+
+static const struct resource *kind_called(const char *kind)
+{
+	const struct resource *r = kinds;
+	while (!cstr_eq(r->kind, kind))
+		r++;
+	return r;
+}
+
+/* 1, 0, -1 as view_live; asks for the informer. */
+static int live_of(const struct view *v, struct plan *plan, const struct resource *r,
+		   const char *ns, const char *name, const struct obj **ret)
+{
+	*ret = NULL;
+	int found = view_live(v, r, ns, name, ret);
+	if (found < 0)
+		plan_watch(plan, r, LABEL_APP, false);
+	return found;
+}
+
+static bool is_as(const struct obj *live, const struct obj *want)
+{
+	return cstr_eq(meta_label(live, LABEL_APP), meta_label(want, LABEL_APP)) &&
+	       obj_equal(obj_get(live, "rules"), obj_get(want, "rules")) &&
+	       obj_equal(obj_get(live, "subjects"), obj_get(want, "subjects"));
+}
+
+struct keeping {
+	const struct view *v;
+	struct plan *plan;
+	struct account_check *check;
+	bool done;
+};
+
+static void note_change(struct keeping *k, const struct obj *live)
+{
+	const char *id = arena_fmt(k->v->a, "applied:%s", meta_uid(live));
+	const struct outcome *o = view_outcome(k->v, id);
+	if (o && o->at_ns > k->check->changed_ns)
+		k->check->changed_ns = o->at_ns;
+}
+
+/* Consumes want. */
+static void keep(struct keeping *k, struct obj *want)
+{
+	const struct obj *live;
+	const struct obj *o = obj_keep(k->v->a, want);
+	int found = live_of(k->v, k->plan, kind_called(meta_kind(o)), meta_namespace(o),
+			    meta_name(o), &live);
+	if (live && is_as(live, o) && !meta_is_deleting(live) &&
+	    obj_equal(obj_get(live, "roleRef"), obj_get(o, "roleRef"))) {
+		note_change(k, live);
+		return;
+	}
+	k->done = false;
+	if (found < 0 || (live && meta_is_deleting(live)))
+		return;
+	if (live && !obj_equal(obj_get(live, "roleRef"), obj_get(o, "roleRef")))
+		plan_own_delete(k->plan, live); /* it cannot be changed */
+	else
+		plan_own_apply(k->plan, obj_ref(o));
+}
+
+static const char *rights_name(const struct app *app, struct arena *a)
+{
+	return arena_fmt(a, ACCOUNT_RESERVED "app:%s", app->name);
+}
+
+static enum account_state keep_default(const struct view *v, struct plan *plan,
+				       const struct app *app, const char *ns,
+				       struct account_check *ret)
+{
+	const char *name = rights_name(app, v->a);
+	const struct obj *space = view_get(v, WATCH_NAMESPACE, ns);
+	struct keeping k = {v, plan, ret, true};
+	keep(&k, new_role(IN_NS_ROLE, "", rules_of(in_namespace, ARRAY_LEN(in_namespace))));
+	if (space && !meta_is_deleting(space))
+		keep(&k, new_binding("RoleBinding", ns, name, IN_NS_ROLE, app));
+	keep(&k, app_role(v, app, name));
+	keep(&k, new_binding("ClusterRoleBinding", NULL, name, name, app));
+	return k.done ? ACCOUNT_READY : ACCOUNT_WAITING;
+}
+
+/* --- consent taken back --- */
+
+struct revocation {
+	const struct view *v;
+	struct plan *plan;
+	const struct app *app;
+	bool done;
+};
+
+static bool revoke_one(void *arg, struct str json)
+{
+	struct revocation *x = arg;
+	struct error ignored;
+	struct obj *o = NULL;
+	if (json_parse(json, &o, &ignored) < 0)
+		return true;
+	obj_keep(x->v->a, o);
+	const struct obj *space = view_get(x->v, WATCH_NAMESPACE, meta_namespace(o));
+	if (!space || consents(space, x->app))
+		return true;
+	x->done = false;
+	if (!meta_is_deleting(o))
+		plan_own_delete(x->plan, o);
+	return true;
+}
+
+/* The rights end with the consent, also in a namespace that the app has left: manifests may name
+ * any. False: they are being taken away. */
+static bool is_revoked(const struct view *v, struct plan *plan, const struct app *app)
+{
+	const struct resource *r = kind_called("RoleBinding");
+	struct revocation x = {v, plan, app, true};
+	const char *name = rights_name(app, v->a);
+	if (v->ops->owned(v->ops_arg, r->group, r->plural, name, revoke_one, &x))
+		return x.done;
+	plan_watch(plan, r, LABEL_APP, false);
+	return false;
+}
+
+enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
+				 const char *ns, bool removing, struct account_check *ret)
+{
+	*ret = (struct account_check){0};
+	enum account_state state = check_namespace(v, plan, app, ns, removing, ret);
+	if (app->account.is_default && !is_revoked(v, plan, app) && state == ACCOUNT_READY)
+		state = ACCOUNT_WAITING;
+	if (state == ACCOUNT_READY)
+		state = app->account.is_default ? keep_default(v, plan, app, ns, ret)
+						: check_named(v, plan, app, ret);
+	if (state == ACCOUNT_READY)
+		plan->as = app->account.user;
+	if (state == ACCOUNT_REFUSED)
+		plan_requeue_after(plan, ACCOUNT_RETRY_NS);
+	return state;
+}
+
+/* --- and away --- */
+
+struct removal {
+	const struct view *v;
+	struct plan *plan;
+	bool gone;
+};
+
+/* Wherever they are: a namespace that the app has left, too. */
+static bool remove_right(void *arg, struct str json)
+{
+	struct removal *x = arg;
+	struct error ignored;
+	struct obj *o = NULL;
+	if (json_parse(json, &o, &ignored) < 0)
+		return true;
+	obj_keep(x->v->a, o);
+	x->gone = false;
+	if (!meta_is_deleting(o))
+		plan_own_delete(x->plan, o);
+	return true;
+}
+
+bool account_gone(const struct view *v, struct plan *plan, const struct app *app)
+{
+	struct removal x = {v, plan, true};
+	const char *name = rights_name(app, v->a);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!v->ops->owned(v->ops_arg, kinds[i].group, kinds[i].plural, name, remove_right,
+				   &x)) {
+			plan_watch(plan, &kinds[i], LABEL_APP, false);
+			x.gone = false;
+		}
+	return x.gone;
+}
+
+/* --- definitions --- */
+
+bool account_may_define(const struct app *app, const struct obj *crd, const struct obj *live,
+			struct arena *a, const char **ret_why, const char **ret_step)
+{
+	const char *name = meta_name(crd), *group = obj_str(crd, "spec.group");
+	const char *owner = live ? meta_annotation(live, ANNOTATION_OWNER) : NULL;
+	*ret_step = NULL;
+	if (group && crd_group_is_ours(group)) {
+		*ret_why = arena_fmt(a, "CRD %s: group %s is ALM's own", name, group);
+		return false;
+	}
+	if (!app->account.is_default)
+		return true; /* the server decides */
+	if (group && crd_group_is_reserved(group)) {
+		*ret_why = arena_fmt(a,
+				     "CRD %s: group %s is reserved; it takes an account that "
+				     "may, see spec.serviceAccountName",
+				     name, group);
+		return false;
+	}
+	if (!live || cstr_eq(owner, app->self_ref) || cstr_eq(owner, OWNER_ANYBODY))
+		return true;
+	*ret_why = owner ? arena_fmt(a, "CRD %s is marked for %s, not for %s", name, owner,
+				     app->self_ref)
+			 : arena_fmt(a, "CRD %s was there before and is marked for nobody", name);
+	*ret_step = arena_fmt(a, "kubectl annotate crd %s " ANNOTATION_OWNER "=%s%s", name,
+			      app->self_ref, owner ? " --overwrite" : "");
+	return false;
+}
+
+uint64_t account_rights_version(const struct view *v)
+{
+	uint64_t n = 1;
+	for (size_t i = 0; v->ops->owned_version && i < ARRAY_LEN(kinds); i++)
+		n += v->ops->owned_version(v->ops_arg, kinds[i].group, kinds[i].plural);
+	return n;
+}

@@ -1,0 +1,465 @@
+#include "alm/controllers/app/app.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/controllers/app/account.h"
+#include "alm/controllers/app/claims.h"
+#include "alm/controllers/app/install_plan.h"
+#include "alm/controllers/app/usage.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/patch/patch.h"
+
+static const char *const phase_names[] = {
+	[PHASE_NEW] = "",
+	[PHASE_PENDING] = "Pending",
+	[PHASE_BLOCKED] = "Blocked",
+	[PHASE_AWAITING] = "AwaitingApproval",
+	[PHASE_INSTALLING] = "Installing",
+	[PHASE_VERIFYING] = "Verifying",
+	[PHASE_SUCCEEDED] = "Succeeded",
+	[PHASE_ROLLING_BACK] = "RollingBack",
+	[PHASE_ROLLED_BACK] = "RolledBack",
+	[PHASE_FAILED] = "Failed",
+	[PHASE_SUPERSEDED] = "Superseded",
+};
+
+enum phase phase_of(const struct obj *strategy)
+{
+	const char *text = obj_str(strategy, "status.phase");
+	for (size_t i = 1; text && i < ARRAY_LEN(phase_names); i++)
+		if (!strcmp(text, phase_names[i]))
+			return (enum phase)i;
+	return PHASE_NEW;
+}
+
+const char *phase_name(enum phase p)
+{
+	return phase_names[p];
+}
+
+bool phase_is_busy(enum phase p)
+{
+	return p == PHASE_INSTALLING || p == PHASE_VERIFYING || p == PHASE_ROLLING_BACK;
+}
+
+bool phase_is_unfinished(enum phase p)
+{
+	return p == PHASE_PENDING || p == PHASE_AWAITING || phase_is_busy(p);
+}
+
+const char *app_self_ref(const struct obj *apptype, struct arena *a)
+{
+	const char *type = obj_str(apptype, "spec.type");
+	return arena_fmt(a, "%s.%s", meta_name(apptype), type ? type : "");
+}
+
+const char *label_value(const char *text, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	if (strlen(text) <= 63)
+		return text;
+	sha256_hex(str_of(text), hex);
+	return arena_fmt(a, "%s-%.8s", name_cut(text, 54, a), hex);
+}
+
+const char *strategy_name(const char *version, const char *self_ref, struct arena *a)
+{
+	char *v = arena_strdup(a, version);
+	bool changed = false;
+	for (char *p = v; *p; p++) {
+		char c = char_lower(*p);
+		if (!char_is_alnum(c) && c != '.' && c != '-')
+			c = '-';
+		changed = changed || c != *p;
+		*p = c;
+	}
+	char *name = arena_fmt(a, "install.%s.%s", v, self_ref);
+	if (!changed && strlen(name) <= GVK_NAME_MAX)
+		return name;
+	char hex[SHA256_HEX];
+	sha256_hex(str_of(version), hex);
+	return arena_fmt(a, "%s-%.8s", name_cut(name, GVK_NAME_MAX - 9, a), hex);
+}
+
+const char *values_digest(const struct obj *values, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	json_digest(values, hex);
+	return arena_strndup(a, hex, 12);
+}
+
+struct obj *strategy_values(const struct app *app, const struct obj *strategy)
+{
+	struct error err;
+	struct obj *merged = NULL;
+	const struct obj *own = obj_path(strategy, "spec.strategy.values");
+	if (!own || patch_merge(app->values, own, &merged, &err) < 0)
+		return obj_ref(app->values);
+	return merged;
+}
+
+const struct package_version *entry_by_digest(const struct view *v, const char *sha256,
+					      const char **ret_catalog)
+{
+	for (size_t i = 0; sha256 && i < v->n_indexes; i++) {
+		const struct package_version *p = index_by_digest(v->indexes[i], str_of(sha256));
+		if (!p)
+			continue;
+		if (ret_catalog)
+			*ret_catalog = v->indexes[i]->name;
+		return p;
+	}
+	return NULL;
+}
+
+static const char **string_list(const struct obj *list, struct arena *a)
+{
+	size_t n = obj_len(list), kept = 0;
+	const char **items = ARENA_ARRAY(a, const char *, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (s)
+			items[kept++] = s;
+	}
+	return items;
+}
+
+const char *strategy_version(const struct obj *strategy, struct arena *a)
+{
+	const struct obj *v = obj_path(strategy, "spec.version");
+	if (obj_is_number(v))
+		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(v)));
+	const char *s = obj_as_string(v);
+	return s ? s : "";
+}
+
+const char **strategy_managed(const struct obj *strategy, struct arena *a)
+{
+	return string_list(obj_path(strategy, "spec.resources"), a);
+}
+
+static void load_strategies(const struct view *v, struct app *app)
+{
+	size_t n;
+	const struct obj *const *all = view_strategies(v, app->name, &n);
+	app->strategies = ARENA_ARRAY(v->a, struct strategy_ref, n);
+	const char *installed = obj_str(app->o, "status.installedVersion");
+	for (size_t i = 0; i < n; i++) {
+		struct strategy_ref *s = &app->strategies[app->n++];
+		*s = (struct strategy_ref){.o = all[i],
+					   .name = meta_name(all[i]),
+					   .version = strategy_version(all[i], v->a),
+					   .sha256 = obj_str(all[i], "spec.strategy.sha256"),
+					   .phase = phase_of(all[i]),
+					   .revision = obj_i64(all[i], "status.revision", 0),
+					   .by_alm = meta_annotation(all[i], ANNOTATION_MADE_BY) !=
+						     NULL};
+		s->managed = strategy_managed(all[i], v->a);
+		if (phase_is_busy(s->phase))
+			app->busy = s;
+	}
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (s->phase == PHASE_SUCCEEDED &&
+		    (!app->installed || s->revision > app->installed->revision))
+			app->installed = s;
+	}
+	/* An installed version that is being planned anew for changed values. */
+	for (size_t i = 0; !app->installed && installed && i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (!strcmp(s->version, installed) && s->revision > 0 &&
+		    (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED))
+			app->installed = s;
+	}
+}
+
+static void fill_manual(const struct view *v, struct app *app)
+{
+	struct resolve_manual *m = ARENA_ARRAY(v->a, struct resolve_manual, app->n);
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (s->by_alm || meta_is_deleting(s->o))
+			continue;
+		m[app->in.n_manual++] = (struct resolve_manual){.strategy = s->name,
+								.version = s->version,
+								.sha256 = s->sha256,
+								.resources = s->managed};
+	}
+	app->in.manual = m;
+}
+
+static void free_claims(void *p)
+{
+	claims_free(p);
+}
+
+static void take_all(const struct view *v, enum watched kind, struct claims *c)
+{
+	size_t n;
+	const struct obj *const *all = view_list(v, kind, NULL, &n);
+	for (size_t i = 0; i < n; i++)
+		claims_update(c, all[i], false);
+}
+
+static const struct resolve_claims *all_claims(const struct view *v)
+{
+	struct claims *c = v->claims;
+	if (!c) {
+		c = claims_new();
+		arena_defer(v->a, free_claims, c);
+		take_all(v, WATCH_APPTYPE, c);
+		take_all(v, WATCH_STRATEGY, c);
+	}
+	return claims_all(c, v);
+}
+
+static void fill_windows(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "spec.upgrade.windows");
+	size_t n = obj_len(list) < RESOLVE_WINDOWS_MAX ? obj_len(list) : RESOLVE_WINDOWS_MAX;
+	struct resolve_window *w = ARENA_ARRAY(v->a, struct resolve_window, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char **days = string_list(obj_path(o, "days"), v->a);
+		resolve_window_parse((const char *const *)days, obj_str(o, "from"),
+				     obj_str(o, "to"), &w[i]);
+	}
+	app->in.windows = w;
+	app->in.n_windows = n;
+}
+
+static int64_t soak_of(const struct app *app)
+{
+	struct error ignored;
+	int64_t ns = 0;
+	const char *text = obj_str(app->o, "spec.upgrade.soak");
+	if (text)
+		(void)duration_parse(str_of(text), &ns, &ignored);
+	return ns;
+}
+
+static void fill_waivers(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "spec.upgrade.waivers");
+	size_t n = obj_len(list);
+	struct resolve_waiver *w = ARENA_ARRAY(v->a, struct resolve_waiver, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *expires = obj_str(o, "expires");
+		w[i] = (struct resolve_waiver){.rule = obj_str(o, "rule"),
+					       .resource = obj_str(o, "resource"),
+					       .path = obj_str(o, "path"),
+					       .reason = obj_str(o, "reason")};
+		if (expires && !clock_parse(str_of(expires), &w[i].expires_ns))
+			w[i].expires_ns = 1; /* unreadable: expired */
+	}
+	app->in.waivers = w;
+	app->in.n_waivers = n;
+}
+
+/* "VERSION@archive+values" of an upgrade that ended without its version, until it is tried again.
+ */
+static const char *failed_mark(const struct view *v, const struct app *app,
+			       const struct strategy_ref *s)
+{
+	if (!app->installed || s == app->installed ||
+	    (s->phase != PHASE_ROLLING_BACK && s->phase != PHASE_ROLLED_BACK &&
+	     s->phase != PHASE_FAILED))
+		return NULL;
+	const struct obj *doc = install_plan_stored(v, s->name, s->revision, NULL);
+	const char *values = obj_str(doc, "values");
+	return arena_fmt(v->a, "%s@%.12s+%s", s->version, s->sha256 ? s->sha256 : "",
+			 values ? values : app->in.values_digest);
+}
+
+static bool is_retried(const struct app *app, const char *mark)
+{
+	const char *version = meta_annotation(app->o, ANNOTATION_RETRY);
+	size_t n = version ? strlen(version) : 0;
+	return n && !strncmp(mark, version, n) && mark[n] == '@';
+}
+
+/* What the status remembers, and what the strategies show that it may not have yet. */
+static void fill_failed(const struct view *v, struct app *app)
+{
+	const struct obj *list = obj_path(app->o, "status.failedVersions");
+	const char **marks = ARENA_ARRAY(v->a, const char *, obj_len(list) + app->n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(list) + app->n; i++) {
+		const char *mark =
+			i < obj_len(list)
+				? obj_as_string(obj_at(list, i))
+				: failed_mark(v, app, &app->strategies[i - obj_len(list)]);
+		bool known = !mark || is_retried(app, mark);
+		for (size_t k = 0; k < n && !known; k++)
+			known = !strcmp(marks[k], mark);
+		if (!known)
+			marks[n++] = mark;
+	}
+	app->in.failed = marks;
+}
+
+static void fill_input(const struct view *v, struct app *app, const struct resolve_claims *claims)
+{
+	struct resolve_input *in = &app->in;
+	const struct obj *o = app->o;
+	*in = (struct resolve_input){
+		.app = app->name,
+		.self_ref = app->self_ref,
+		.package = obj_str(o, "spec.package"),
+		.catalog = obj_str(o, "spec.catalog"),
+		.channel = obj_str(o, "spec.channel"),
+		.range = obj_str(o, "spec.version"),
+		.to = obj_str(o, "spec.upgrade.to"),
+		.kube_version = v->settings->kube_version,
+		.indexes = v->indexes,
+		.n_indexes = v->n_indexes,
+		.n_unsynced = v->n_unsynced,
+		.now_ns = v->now_ns,
+		.values_digest = values_digest(app->values, v->a),
+		.mode = app->mode,
+		.paused = app->paused,
+		.soak_ns = soak_of(app),
+	};
+	fill_failed(v, app);
+	if (app->installed) {
+		in->installed_version = app->installed->version;
+		in->installed_managed = (const char *const *)app->installed->managed;
+		in->installed_digest = app->installed->sha256;
+		if (app->installed->by_alm) {
+			in->installed_package = obj_str(o, "status.source.package");
+			in->installed_catalog = obj_str(o, "status.source.catalog");
+		}
+	}
+	fill_manual(v, app);
+	fill_waivers(v, app);
+	fill_windows(v, app);
+	in->claims = claims ? claims : all_claims(v);
+	usage_bind(v, app);
+}
+
+/* The version whose turn it is, unless time or mode makes it wait. */
+static void decide_next(struct app *app)
+{
+	const struct resolution *r = &app->resolution;
+	app->gate = r->gate;
+	if (r->chosen && !r->gate)
+		app->next = r->n_path ? r->path[0] : r->chosen->version;
+}
+
+static struct app *app_read(const struct view *v, const char *name)
+{
+	const struct obj *o = view_get(v, WATCH_APPTYPE, name);
+	if (!o)
+		return NULL;
+	struct app *app = ARENA_NEW(v->a, struct app);
+	app->o = o;
+	app->name = meta_name(o);
+	app->self_ref = app_self_ref(o, v->a);
+	app->mode = obj_str(o, "spec.upgrade.mode");
+	if (!app->mode)
+		app->mode = "Automatic";
+	app->install_namespace = obj_str(o, "spec.installNamespace");
+	if (!app->install_namespace)
+		app->install_namespace = app->name;
+	account_of(app, v->a);
+	app->paused = obj_flag(o, "spec.paused", false);
+	app->deleting = meta_is_deleting(o);
+	const struct obj *values = obj_path(o, "spec.values");
+	app->values = obj_keep(v->a, obj_type(values) == OBJ_MAP ? obj_ref(values) : obj_map());
+	load_strategies(v, app);
+	return app;
+}
+
+struct app *app_load(const struct view *v, const char *name)
+{
+	struct app *app = app_read(v, name);
+	if (!app || app->deleting) /* nothing is chosen any more */
+		return app;
+	fill_input(v, app, NULL);
+	resolve(&app->in, v->a, &app->resolution);
+	decide_next(app);
+	return app;
+}
+
+const struct resolve_input *app_input(const struct view *v, const char *name,
+				      const struct resolve_claims *claims)
+{
+	struct app *app = app_read(v, name);
+	if (!app)
+		return NULL;
+	fill_input(v, app, claims);
+	return &app->in;
+}
+
+const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
+					  const char *package)
+{
+	struct app *app = ARENA_NEW(v->a, struct app);
+	app->self_ref = self_ref;
+	app->name = arena_strndup(v->a, self_ref, strcspn(self_ref, "."));
+	app->o = obj_keep(v->a, obj_map());
+	app->mode = "Automatic";
+	app->values = obj_keep(v->a, obj_map());
+	fill_input(v, app, NULL);
+	app->in.package = package;
+	return &app->in;
+}
+
+bool is_older_than_log(const struct view *v, const struct obj *o)
+{
+	int64_t seen = obj_i64(o, "status.transitionSeq", 0);
+	return meta_uid(o) && seen < v->ops->head(v->ops_arg, meta_uid(o));
+}
+
+int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err)
+{
+	if (!app->deleting && is_older_than_log(v, app->o))
+		return error_set(err, E_CONFLICT, "the view of AppType %s is older than the log",
+				 app->name);
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (!cstr_eq(s->name, but) && is_older_than_log(v, s->o))
+			return error_set(err, E_CONFLICT,
+					 "the view of InstallStrategy %s is older than the log",
+					 s->name);
+	}
+	return 0;
+}
+
+void plan_redo(struct plan *p, const struct obj *o)
+{
+	plan_status(p, o, obj_copy_map(obj_get(o, "status")), "Refreshed", "");
+}
+
+struct strategy_ref *app_strategy(const struct app *app, const char *version)
+{
+	for (size_t i = 0; version && i < app->n; i++)
+		if (!strcmp(app->strategies[i].version, version))
+			return &app->strategies[i];
+	return NULL;
+}
+
+int64_t app_highest_revision(const struct app *app)
+{
+	int64_t highest = 0;
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		int64_t back = obj_i64(s->o, "status.rollbackRevision", 0);
+		int64_t own = s->revision > back ? s->revision : back;
+		highest = own > highest ? own : highest;
+	}
+	return highest;
+}
+
+const struct candidate *app_candidate(const struct app *app, const char *version)
+{
+	for (size_t i = 0; i < app->resolution.n; i++)
+		if (!strcmp(app->resolution.candidates[i].version, version))
+			return &app->resolution.candidates[i];
+	return NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * hook_run: the hooks of one event, one after the other by weight, each waited for
+ *(charts.md 10.5). Pure and level-triggered: call it in every pass until it is done or failed.
+ *
+ * What ran is known from status.hooks, which is written before each act, and from the annotation of
+ * the live object, which names the run: a hook is created only in a pass whose status says Running,
+ * and never again once its object was seen. So a crash anywhere repeats nothing.
+ *
+ *	status.hooks: [{"run", "event", "kind", "name", "namespace", "phase": Running|Succeeded|
+ *	Failed, "startedAt", "completedAt", "uid", "message"}]
+ */
+#ifndef ALM_CONTROLLERS_APP_HOOK_RUN_H
+#define ALM_CONTROLLERS_APP_HOOK_RUN_H
+
+#include "alm/controllers/app/install_plan.h"
+
+#define HOOKS_MAX           128 /* of one chart; one with more is not planned */
+#define ANNOTATION_HOOK_RUN "app.coreos.com/hook-run"
+
+struct hook_run {
+	const struct view *v;
+	struct plan *plan;
+	const char *app;    /* label of the objects */
+	bool keeps_foreign; /* a cluster-scoped object of somebody else is never deleted for a hook
+			     */
+	const struct obj *owner; /* the hook objects go with it: strategy or AppType */
+	bool unowned; /* not so: on foreground deletion of the owner they would go before they ran
+		       */
+	const struct obj *doc; /* install plan */
+	const char *event;     /* "pre-install" */
+	const char *run;       /* names this run: "r2", "delete" */
+	struct obj *records;   /* status.hooks, under construction */
+};
+
+enum hook_state { HOOKS_DONE, HOOKS_WAITING, HOOKS_FAILED };
+
+/* ret_why: the hook that is waited for or has failed, and why; arena text. */
+enum hook_state hook_run(const struct hook_run *h, const char **ret_why);
+/* Deletes what hooks of the plan have left, but for what is to be kept; true once nothing is. */
+bool hook_objects_gone(const struct view *v, struct plan *plan, const char *app,
+		       const struct obj *doc);
+/* Forgets the records of other runs. */
+void hook_records_keep(struct obj *records, const char *run);
+
+#endif

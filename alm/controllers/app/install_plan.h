@@ -1,0 +1,102 @@
+/*
+ * install_plan: what a strategy does to the cluster, as one document (lifecycle.md 6, 7.1). Pure.
+ *
+ *	{"app", "release", "namespace", "account", "version", "archive", "values", "revision",
+ *	 "isUpgrade",
+ *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes", "unrecorded",
+ *	 "hidden": what templates looked up and the objects have (secrets.h),
+ *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
+ *
+ * It is rendered once and stored (gzip) in Secrets of alm-system before the first write, so random
+ *values of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are
+ *stage 0, Namespaces 1, then one stage per kind in install order. The Namespace of the release is
+ *no part of it: ALM makes that, and the account's rights in it, before (account.h).
+ */
+#ifndef ALM_CONTROLLERS_APP_INSTALL_PLAN_H
+#define ALM_CONTROLLERS_APP_INSTALL_PLAN_H
+
+#include "alm/controllers/app/app.h"
+#include "alm/engine/plan.h"
+
+enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
+
+#define PLAN_CHUNK_BYTES    ((size_t)700000)
+#define PLAN_CHUNKS_MAX     64
+#define LABEL_PLAN          "app.coreos.com/plan"
+#define ANNOTATION_INPUTS   "app.coreos.com/inputs"
+#define ANNOTATION_CHUNKS   "app.coreos.com/chunks"
+#define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole, as it is stored */
+
+struct plan_entry {
+	const struct obj *object;              /* as rendered, with its namespace */
+	const char *digest, *kind, *name, *ns; /* ns NULL: cluster-scoped */
+	const struct resource *resource;       /* NULL: not served yet */
+	int stage;
+	bool is_crd, keep;      /* keep: never deleted by us */
+	const struct obj *live; /* NULL: absent */
+	bool unknown;           /* no informer has told yet */
+};
+
+struct install_plan {
+	const struct obj *doc;
+	const char *release, *ns, *version, *archive, *values;
+	int64_t revision;
+	struct plan_entry *entries; /* by stage, then as rendered */
+	size_t n;
+};
+
+/* "sha256:<64 hex>" over what is approved; findings, permissions: lists, or NULL. */
+const char *install_plan_digest(const struct view *v, const struct install_plan *p,
+				const struct app *app, const struct obj *findings,
+				const struct obj *permissions);
+
+/* From a rendered chart {objects, hooks, crds, notes} to the document. Owned. */
+struct obj *install_plan_make(const struct view *v, const struct app *app,
+			      const struct strategy_ref *s, const struct obj *rendered,
+			      const char *archive, int64_t revision);
+
+/* The stored plan of a strategy at this revision, inputs NULL: any; NULL if it is not (wholly)
+ * there. */
+const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
+				      const char *inputs);
+/* The same out of the Secrets with LABEL_PLAN, as a client lists them. */
+const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
+					  int64_t revision, struct arena *a);
+/* A list from the past may lack it: what install_plan_stored() does not find is read live before it
+ * counts as gone. False: not known yet; the plan has what brings the key back. */
+bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
+			  const char *inputs, struct plan *plan);
+/* Secrets that hold the document: plan_apply of each. False: it has more than PLAN_CHUNKS_MAX. */
+bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
+			const char *inputs, const struct obj *doc);
+/* What the rendering depends on. */
+const char *install_plan_inputs(const struct view *v, const char *archive,
+				const struct obj *values);
+
+/* Reads the document and looks every object up. Missing informers are requested through plan, whose
+ * messages tell no secret of the document from now on. */
+struct install_plan *install_plan_load(const struct view *v, const struct obj *doc,
+				       struct plan *plan);
+
+/* The object to apply: rendered, with ownership marks (charts.md 10.2) and the applied digest.
+ * owner is the strategy it shall belong to; a live object keeps its owner unless handoff. Owned. */
+struct obj *install_plan_decorate(const struct view *v, const struct app *app,
+				  const struct strategy_ref *s, const struct install_plan *p,
+				  const struct plan_entry *e, bool handoff);
+/* The Namespace of the release, said without a word about it: ALM has made it already. Plans stored
+ * by earlier versions have it. */
+bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
+/* CRDs, Namespaces, claims, and what is annotated helm.sh/resource-policy: keep. */
+bool install_plan_is_kept(const struct obj *o);
+/* "Deployment etcd/etcd-operator" */
+const char *plan_entry_text(const struct plan_entry *e, struct arena *a);
+/* Names the outcome of a write that the server refused (executor_write.c). */
+const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a);
+/* Is the live object at this plan's state? */
+bool install_plan_is_applied(const struct plan_entry *e);
+/* Ours, or free to take? NULL: yes; else who has it. */
+const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
+				 const struct plan_entry *e, const struct obj *live,
+				 struct arena *a);
+
+#endif

@@ -1,0 +1,240 @@
+#include "alm/controllers/apptype/uninstall.h"
+
+#include <string.h>
+
+#include "alm/controllers/app/account.h"
+#include "alm/controllers/app/hook_run.h"
+#include "alm/controllers/app/release_record.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "installers/order.h"
+
+#define RUN "delete"
+
+static const struct obj *doc_of(const struct uninstall *u, const struct strategy_ref *s)
+{
+	return s && s->revision ? install_plan_stored(u->v, s->name, s->revision, NULL) : NULL;
+}
+
+/* The plan that tells name and namespace of the release: of what is installed, else of any try. */
+static const struct obj *any_doc(const struct uninstall *u)
+{
+	const struct obj *doc = doc_of(u, u->app->installed);
+	for (size_t i = u->app->n; !doc && i-- > 0;)
+		doc = doc_of(u, &u->app->strategies[i]);
+	return doc;
+}
+
+/* --- objects --- */
+
+struct doomed {
+	const struct plan_entry *e;
+	bool custom; /* of a CRD that the release brings */
+};
+
+static bool is_own_custom(const struct install_plan *p, const struct plan_entry *e, struct arena *a)
+{
+	struct gvk g = {"", "", ""};
+	gvk_of(e->object, a, &g);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entries[i].is_crd &&
+		    cstr_eq(obj_str(p->entries[i].object, "spec.group"), g.group) &&
+		    cstr_eq(obj_str(p->entries[i].object, "spec.names.kind"), g.kind))
+			return true;
+	return false;
+}
+
+/* Which goes first; 0: together. */
+static int doomed_cmp(const struct doomed *a, const struct doomed *b)
+{
+	if (a->custom || b->custom)
+		return (int)b->custom - (int)a->custom;
+	return order_uninstall_cmp(str_of(a->e->kind), str_of(b->e->kind));
+}
+
+/* What is still there of a plan; false: not all is known. */
+static bool collect(struct uninstall *u, const struct obj *doc, struct doomed **list, size_t *n)
+{
+	struct install_plan *p = install_plan_load(u->v, doc, u->plan);
+	struct doomed *all = ARENA_ARRAY(u->v->a, struct doomed, *n + p->n + 1);
+	bool known = true;
+	if (*n)
+		memcpy(all, *list, *n * sizeof(*all));
+	*list = all;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct plan_entry *e = &p->entries[i];
+		known = known && !e->unknown;
+		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
+			continue;
+		all[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
+	}
+	return known;
+}
+
+static void tell_first(struct uninstall *u, const struct plan_entry *e)
+{
+	const struct outcome *x = view_outcome(u->v, plan_entry_refusal(e, u->v->a));
+	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);
+	if (!x || x->code != E_FORBIDDEN)
+		return;
+	u->blocked = true;
+	u->reason = "Forbidden";
+	u->why = arena_strdup(u->v->a, x->msg);
+}
+
+static bool objects_gone(struct uninstall *u)
+{
+	struct app *app = u->app;
+	struct doomed *list = NULL;
+	const struct doomed *first = NULL;
+	size_t n = 0;
+	bool known = true;
+	for (size_t i = 0; i < app->n; i++) {
+		const struct obj *doc = doc_of(u, &app->strategies[i]);
+		if (doc)
+			known = collect(u, doc, &list, &n) && known;
+	}
+	if (!known)
+		return false; /* the informers bring the key back */
+	for (size_t i = 0; i < n; i++)
+		if (!first || doomed_cmp(&list[i], first) < 0)
+			first = &list[i];
+	for (size_t i = 0; first && i < n; i++)
+		if (!doomed_cmp(&list[i], first) && !meta_is_deleting(list[i].e->live))
+			plan_delete(u->plan, list[i].e->live, "Background");
+	if (first)
+		tell_first(u, first->e);
+	return !first;
+}
+
+/* --- hooks --- */
+
+/* Only of a version that succeeded. */
+static bool hooks_done(struct uninstall *u, const char *event)
+{
+	const struct obj *doc = doc_of(u, u->app->installed);
+	if (!doc || meta_annotation(u->app->o, ANNOTATION_NO_HOOKS))
+		return true;
+	struct hook_run h = {.v = u->v,
+			     .plan = u->plan,
+			     .app = u->app->name,
+			     .keeps_foreign = u->app->account.is_default,
+			     .owner = u->app->o,
+			     .unowned = true,
+			     .doc = doc,
+			     .event = event,
+			     .run = RUN,
+			     .records = u->hooks};
+	enum hook_state state = hook_run(&h, &u->why);
+	u->blocked = state == HOOKS_FAILED;
+	u->reason = "HookFailed";
+	if (u->blocked)
+		u->why = arena_fmt(u->v->a,
+				   "%s; annotate " ANNOTATION_NO_HOOKS
+				   "=true to delete without hooks",
+				   u->why);
+	return state == HOOKS_DONE;
+}
+
+/* Helm never deletes what its hooks leave. */
+static bool hooks_gone(struct uninstall *u)
+{
+	bool gone = true;
+	for (size_t i = 0; i < u->app->n; i++) {
+		const struct obj *doc = doc_of(u, &u->app->strategies[i]);
+		gone = (!doc || hook_objects_gone(u->v, u->plan, u->app->name, doc)) && gone;
+	}
+	return gone;
+}
+
+/* --- records --- */
+
+static bool is_told(struct uninstall *u, const struct obj *doc)
+{
+	struct release_record r = {.v = u->v,
+				   .plan = u->plan,
+				   .app = u->app,
+				   .doc = doc,
+				   .revision = app_highest_revision(u->app),
+				   .status = "uninstalling",
+				   .runs = u->hooks};
+	return release_record_plan(&r);
+}
+
+static bool steps_done(struct uninstall *u)
+{
+	const struct obj *doc = any_doc(u);
+	if (!doc)
+		return objects_gone(u);
+	return is_told(u, doc) && hooks_done(u, "pre-delete") && objects_gone(u) &&
+	       hooks_done(u, "post-delete") && hooks_gone(u) &&
+	       release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
+}
+
+/* --- the account --- */
+
+static bool writes(const struct plan *p)
+{
+	for (const struct action *x = p->head; x; x = x->next)
+		if (x->as)
+			return true;
+	return false;
+}
+
+static size_t add_once(const char **list, size_t n, const char *ns)
+{
+	for (size_t k = 0; k < n; k++)
+		if (cstr_eq(list[k], ns))
+			return n;
+	list[n] = ns;
+	return ns ? n + 1 : n;
+}
+
+/* Where the app's objects are: every namespace once. */
+static size_t namespaces(const struct uninstall *u, const char ***ret)
+{
+	const char **list = ARENA_ARRAY(u->v->a, const char *, u->app->n + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < u->app->n; i++)
+		n = add_once(list, n, obj_str(doc_of(u, &u->app->strategies[i]), "namespace"));
+	*ret = list;
+	return n;
+}
+
+/* May all of it be removed as the account? */
+static bool is_allowed(struct uninstall *u)
+{
+	const char **ns;
+	size_t n = namespaces(u, &ns);
+	bool ready = true;
+	for (size_t i = 0; i < n; i++) {
+		struct account_check check;
+		enum account_state state =
+			account_ready(u->v, u->plan, u->app, ns[i], true, &check);
+		ready = ready && state == ACCOUNT_READY;
+		if (state != ACCOUNT_REFUSED)
+			continue;
+		u->blocked = true;
+		u->reason = "Forbidden";
+		u->why = check.message;
+		for (size_t k = 0; k < check.n_steps; k++)
+			u->why = arena_fmt(u->v->a, "%s; %s", u->why, check.steps[k]);
+		return false;
+	}
+	return ready;
+}
+
+/* What is to be done is planned beside, and asked for then: nothing left to do needs no account. */
+bool uninstall_done(struct uninstall *u)
+{
+	struct plan beside, *plan = u->plan;
+	plan_init(&beside, u->v->a);
+	beside.as = u->app->account.user;
+	u->plan = &beside;
+	bool done = steps_done(u);
+	u->plan = plan;
+	if (writes(&beside) && !is_allowed(u))
+		return false;
+	plan_take(plan, &beside);
+	return done;
+}

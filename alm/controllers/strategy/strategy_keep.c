@@ -1,0 +1,299 @@
+/* What is installed stays as planned (lifecycle.md 7.6): drift is found by looking at the live
+ * objects and repaired as the account of the app; and what is over may be chosen again. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/app/usage.h"
+#include "alm/controllers/strategy/strategy.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+/* Does live hold all that want says? Lists of named items match by name. */
+static bool holds(const struct obj *live, const struct obj *want);
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
+{
+	const char *name = obj_str(item, "name");
+	for (size_t k = 0; name && k < obj_len(live); k++)
+		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
+			return holds(obj_at(live, k), item);
+	return holds(obj_at(live, i), item);
+}
+
+static bool holds(const struct obj *live, const struct obj *want)
+{
+	switch (obj_type(want)) {
+	case OBJ_MAP:
+		OBJ_EACH (it, want)
+			if (!holds(obj_get(live, it.key), it.value))
+				return false;
+		return true;
+	case OBJ_LIST:
+		if (obj_len(live) < obj_len(want))
+			return false;
+		for (size_t i = 0; i < obj_len(want); i++)
+			if (!holds_item(live, obj_at(want, i), i))
+				return false;
+		return true;
+	case OBJ_NULL:
+		return true;
+	case OBJ_ABSENT:
+	case OBJ_BOOL:
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+	case OBJ_STRING:
+		break;
+	}
+	return obj_equal(live, want);
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
+static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	char digest[65];
+	const struct outcome *o =
+		view_outcome(s->v, arena_fmt(s->v->a, "applied:%s", meta_uid(e->live)));
+	if (!o || !o->msg)
+		return false;
+	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
+	obj_del(bare, "status");
+	s->v->ops->digest(s->v->ops_arg, bare, digest);
+	return !strcmp(o->msg, digest);
+}
+
+static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
+{
+	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e) ||
+	    strategy_crd_is_taken(s, e))
+		return false;
+	if (!e->live || !install_plan_is_applied(e) || !strategy_owns(s, e))
+		return true;
+	return !holds(e->live, e->object) && !is_as_left(s, e);
+}
+
+static void drift_row(struct strategy_pass *s, const char *text)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "what", text);
+	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
+	x->chain = s->app->name;
+}
+
+static bool values_changed(const struct strategy_pass *s)
+{
+	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
+	return !cstr_eq(values_digest(values, s->v->a), s->install->values);
+}
+
+/* Plans of earlier versions name none. */
+static bool account_changed(const struct strategy_pass *s)
+{
+	const char *of = obj_str(s->install->doc, "account");
+	return of && !cstr_eq(of, s->app->account.user);
+}
+
+static bool is_superseded(const struct strategy_pass *s)
+{
+	return s->app->installed && s->app->installed != s->ref;
+}
+
+static void start_revision(struct strategy_pass *s, const char *message)
+{
+	s->revision = strategy_next_revision(s->app);
+	s->rollback_revision = 0;
+	s->install = NULL;
+	condition_remove(s->conditions, "OwnershipMoved");
+	condition_remove(s->conditions, "Available");
+	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
+}
+
+static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
+{
+	if (e->is_crd)
+		strategy_write_crd(s, s->install, e, true, false);
+	else
+		plan_apply(s->plan,
+			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
+			   e->stage, true);
+}
+
+/* What is to be written anew: told in ret_text. A definition's last move comes with it. */
+static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list, size_t *ret_moves,
+			 const char **ret_text)
+{
+	size_t n = 0, moves = 0;
+	for (size_t i = 0; i < s->install->n; i++) {
+		const struct plan_entry *e = &s->install->entries[i];
+		if (strategy_crd_at(e) == CRD_SWITCHED && !strategy_crd_is_taken(s, e)) {
+			moves++;
+			continue;
+		}
+		if (!has_drifted(s, e))
+			continue;
+		if (!n)
+			*ret_text = arena_fmt(s->v->a, "%s %s", plan_entry_text(e, s->v->a),
+					      e->live ? "changed" : "missing");
+		list[n++] = e;
+	}
+	*ret_moves = moves;
+	return n;
+}
+
+/* The account may not, says the server: not asked at once again. NULL: it is worth a try. */
+static const char *forbidden(struct strategy_pass *s, const struct plan_entry *e)
+{
+	const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
+	int64_t left = x && x->code == E_FORBIDDEN ? outcome_retry_in(x, s->v->now_ns) : 0;
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left > 0 ? x->msg : NULL;
+}
+
+static const char *not_repaired(const struct strategy_pass *s, const char *text, const char *why)
+{
+	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
+}
+
+/* Plans what is worth a try; what is not is added to the text. */
+static void repair_all(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
+		       const char **text)
+{
+	const char *what = *text, *why = NULL;
+	size_t written = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *no = forbidden(s, list[i]);
+		why = why ? why : no;
+		if (!no)
+			repair_entry(s, list[i]);
+		written += !no;
+	}
+	if (written)
+		drift_row(s, what);
+	if (why)
+		*text = not_repaired(s, what, why);
+}
+
+static void tell_drift(struct strategy_pass *s, bool drifted, const char *text)
+{
+	if (drifted)
+		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
+	else
+		condition_remove(s->conditions, "Drifted");
+}
+
+static void repair(struct strategy_pass *s)
+{
+	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
+	struct helm_change by_helm = strategy_helm_change(s);
+	if (by_helm.busy)
+		return;
+	if (s->app->account.is_default)
+		(void)strategy_may_write(s); /* its rights are kept, too */
+	bool wanted = !cstr_eq(mode, "Report") ||
+		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
+	const struct plan_entry **list =
+		ARENA_ARRAY(s->v->a, const struct plan_entry *, s->install->n + 1);
+	size_t moves, n = find_drift(s, list, &moves, &text);
+	bool writes = !s->app->paused && (moves || (wanted && (n || !by_helm.told)));
+	if (writes && !strategy_may_write(s)) {
+		if (s->refused)
+			tell_drift(s, n > 0, not_repaired(s, text, s->refused));
+		return; /* else the account is looked at first */
+	}
+	for (size_t i = 0; writes && moves && i < s->install->n; i++)
+		if (strategy_crd_at(&s->install->entries[i]) == CRD_SWITCHED)
+			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
+	if (writes && wanted && n)
+		repair_all(s, list, n, &text);
+	tell_drift(s, n > 0, text);
+	if (!n && !by_helm.told && writes && wanted)
+		strategy_record_repair(s, &by_helm);
+}
+
+static bool is_chosen_again(const struct strategy_pass *s)
+{
+	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
+}
+
+/* When the newest condition turned; the time of the pass if none says. */
+static int64_t turned_at(const struct strategy_pass *s)
+{
+	int64_t newest = INT64_MIN, at;
+	for (size_t i = 0; i < obj_len(s->conditions); i++) {
+		const char *since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
+		if (since && clock_parse(str_of(since), &at) && at > newest)
+			newest = at;
+	}
+	return newest == INT64_MIN ? s->v->now_ns : newest;
+}
+
+/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes, of which those count
+ * that passed before a restart: controllers that crash once a minute come to it, too. */
+static bool may_retry(struct strategy_pass *s)
+{
+	int64_t tries = s->revision > 7 ? 7 : s->revision;
+	int64_t wait = tries < 7 ? NS_PER_MIN << (tries > 0 ? tries - 1 : 0) : NS_PER_HOUR;
+	if (s->phase != PHASE_FAILED || s->app->installed)
+		return true;
+	const char *id =
+		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
+	int64_t by_wall = turned_at(s) + wait - s->v->now_ns;
+	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, by_wall);
+	if (left > 0)
+		plan_requeue_after(s->plan, left);
+	return left <= 0;
+}
+
+/* What is over: its record says so, and it may be chosen again. */
+static void keep_ended(struct strategy_pass *s)
+{
+	const struct obj *doc =
+		s->phase == PHASE_SUPERSEDED
+			? NULL
+			: install_plan_stored(s->v, s->ref->name, s->revision, NULL);
+	if (doc) {
+		s->install = install_plan_load(s->v, doc, s->plan);
+		if (strategy_may_write(s))
+			strategy_recorded(s, "failed");
+	}
+	if (is_chosen_again(s) && may_retry(s))
+		start_revision(s, "chosen again");
+}
+
+int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (s->stop)
+		return STEP_CONTINUE;
+	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
+	    s->phase == PHASE_FAILED) {
+		keep_ended(s);
+		return STEP_CONTINUE;
+	}
+	if (s->phase != PHASE_SUCCEEDED)
+		return STEP_CONTINUE;
+	if (is_superseded(s)) {
+		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
+			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
+		return STEP_CONTINUE;
+	}
+	if (s->app->busy)
+		return STEP_CONTINUE; /* an upgrade owns the objects now */
+	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
+	if (!doc)
+		return STEP_CONTINUE;
+	s->install = install_plan_load(v, doc, plan);
+	const char *changed = values_changed(s)    ? "the values changed"
+			      : account_changed(s) ? "the account changed"
+						   : NULL;
+	if (changed && !s->app->busy && !s->app->paused)
+		start_revision(s, changed);
+	else
+		repair(s);
+	return STEP_CONTINUE;
+}

@@ -1,0 +1,224 @@
+/* Rendering: in rounds, as a chart may look things up (charts.md 11). What comes out is stored as
+ * the install plan with all that went in: time, seed, zone, API versions, and which lookups. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/controllers/app/helm_release.h"
+#include "alm/controllers/app/hook_run.h"
+#include "alm/controllers/app/release_record.h"
+#include "alm/controllers/strategy/strategy.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/render/render_host.h"
+
+#define ANSWERS_FRESH_NS NS_PER_MIN
+
+const char *strategy_inputs(struct strategy_pass *s)
+{
+	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
+	const char *inputs = install_plan_inputs(s->v, s->archive, values);
+	const struct account *x = &s->app->account; /* whose lookups tell other things */
+	return x->is_default ? inputs : arena_fmt(s->v->a, "%s+%s/%s", inputs, x->ns, x->name);
+}
+
+/* Over what the templates were told; time zones do not change under a plan. */
+static const char *answers_digest(const struct obj *answers, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	CLEANUP(obj_unrefp) struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(answers); i++)
+		if (!obj_has(obj_at(answers, i), "zone"))
+			obj_append(list, obj_ref(obj_at(answers, i)));
+	json_digest(list, hex);
+	return arena_strdup(a, hex);
+}
+
+/* The questions alone. */
+static struct obj *needs_of(const struct obj *answers)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(answers); i++) {
+		if (obj_has(obj_at(answers, i), "zone"))
+			continue;
+		struct obj *need = obj_copy(obj_at(answers, i));
+		obj_del(need, "value");
+		obj_del(need, "error");
+		obj_del(need, "large");
+		obj_append(list, need);
+	}
+	return list;
+}
+
+static struct obj *render_request(struct strategy_pass *s, const struct obj *inputs,
+				  const struct obj *answers)
+{
+	struct obj *r = inputs ? obj_copy(inputs) : obj_map();
+	obj_set_str(r, "release", s->app->name);
+	obj_set_str(r, "namespace", strategy_namespace(s));
+	obj_set_int(r, "revision", s->revision);
+	obj_set_bool(r, "isUpgrade", s->is_upgrade);
+	obj_set_str(r, "kubeVersion", s->v->settings->kube_version);
+	obj_set(r, "values", strategy_values(s->app, s->ref->o));
+	obj_set(r, "answers", obj_ref(answers));
+	return r;
+}
+
+bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
+{
+	const struct view *v = s->v;
+	const struct obj *needs = obj_path(doc, "inputs.lookups");
+	if (!obj_len(needs))
+		return true;
+	const char *id =
+		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
+	const struct outcome *o = view_outcome(v, id);
+	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
+		plan_lookup(s->plan, id, needs)->rights_version = account_rights_version(v);
+		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
+		s->stop = true;
+		return false;
+	}
+	plan_requeue_after(s->plan, o->at_ns + ANSWERS_FRESH_NS - v->now_ns);
+	if (!strategy_may_look_up(s, id, needs, o))
+		return false;
+	if (cstr_eq(answers_digest(o->value, v->a), obj_str(doc, "inputs.answers")))
+		return true;
+	s->answers = o->value;
+	s->inputs = obj_get(doc, "inputs");
+	return false;
+}
+
+static void refuse(struct strategy_pass *s, const char *reason, const char *message)
+{
+	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+}
+
+static void store(struct strategy_pass *s, const struct obj *rendered, const struct obj *answers)
+{
+	const struct view *v = s->v;
+	size_t n_hooks = obj_len(obj_get(rendered, "hooks"));
+	if (n_hooks > HOOKS_MAX) {
+		refuse(s, "RenderLimit",
+		       arena_fmt(v->a, "RenderLimit: the chart has %zu hooks, at most %d are run",
+				 n_hooks, HOOKS_MAX));
+		return;
+	}
+	struct obj *inputs = obj_copy_map(obj_get(rendered, "inputs"));
+	obj_set_str(inputs, "answers", answers_digest(answers, v->a));
+	obj_set(inputs, "lookups", needs_of(answers));
+	if (!view_get(v, WATCH_NAMESPACE, SYSTEM_NAMESPACE))
+		plan_own_create(s->plan, meta_skeleton("v1", "Namespace", NULL, SYSTEM_NAMESPACE));
+	struct obj *doc = obj_keep(
+		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
+	obj_set(doc, "inputs", inputs);
+	CLEANUP(obj_unrefp) struct obj *hidden = secrets_looked_up(answers, rendered);
+	if (obj_len(hidden))
+		obj_set(doc, "hidden", STEAL(hidden));
+	obj_set_bool(doc, "isUpgrade", s->is_upgrade);
+	if (s->former) {
+		obj_set_bool(doc, "takesOver", true);
+		obj_set(doc, "former", helm_leftovers(s->former, doc));
+	}
+	const char *misfit = release_record_misfit(v, doc);
+	if (misfit)
+		obj_set_str(doc, "unrecorded", misfit);
+	if (!install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc))
+		refuse(s, "RenderLimit",
+		       arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
+				 PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX));
+}
+
+/* The server would say so for each; `name: y` is true, and no text. */
+static const char *nameless(const struct obj *rendered, struct arena *a)
+{
+	static const char *const parts[] = {"crds", "objects", "hooks"};
+	for (size_t p = 0; p < ARRAY_LEN(parts); p++)
+		for (size_t i = 0; i < obj_len(obj_get(rendered, parts[p])); i++) {
+			const struct obj *o = obj_at(obj_get(rendered, parts[p]), i);
+			o = p == 2 ? obj_get(o, "object") : o;
+			if (!meta_name(o))
+				return arena_fmt(a, "a rendered %s has no text as metadata.name",
+						 meta_kind(o) ? meta_kind(o) : "object");
+		}
+	return NULL;
+}
+
+static int render(struct strategy_pass *s, const char *id, const struct obj *inputs,
+		  const struct obj *answers, bool again)
+{
+	if (s->fetch) {
+		struct action *f = plan_add(s->plan, ACT_FETCH);
+		f->id = s->fetch;
+		f->key = s->archive;
+	}
+	struct action *x = plan_add(s->plan, ACT_RENDER);
+	x->id = id;
+	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
+	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
+	return strategy_work_begins(s, again || s->refetch);
+}
+
+/* The next thing to do with the rounds that are done; the outcome brings the key back. */
+static int render_rounds(struct strategy_pass *s, const char *base, struct obj *answers)
+{
+	const struct view *v = s->v;
+	const struct obj *inputs = s->inputs;
+	for (int round = 0; round < RENDER_ROUNDS_MAX; round++) {
+		const char *id = arena_fmt(v->a, "render:%s:%d", base, round);
+		const struct outcome *o = view_outcome(v, id);
+		if (!o || (o->code && strategy_is_tried_again(s, o)))
+			return render(s, id, inputs, answers, o != NULL);
+		if (o->code) {
+			refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
+			       arena_strdup(v->a, o->msg));
+			return STEP_CONTINUE;
+		}
+		const struct obj *needs = obj_get(o->value, "needs");
+		const char *fault = needs ? NULL : nameless(o->value, v->a);
+		if (fault) {
+			refuse(s, "RenderFailed", fault);
+			return STEP_CONTINUE;
+		}
+		if (!needs) {
+			s->phase = PHASE_PENDING;
+			store(s, o->value, answers);
+			/* behind the writes, which end the run if they fail */
+			plan_add(s->plan, ACT_FORGET)->id = id;
+			return STEP_CONTINUE; /* the stored plan brings the key back */
+		}
+		inputs = obj_get(o->value, "inputs");
+		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
+		o = view_outcome(v, asked);
+		if (!o) {
+			plan_lookup(s->plan, asked, needs)->rights_version =
+				account_rights_version(v);
+			return strategy_work_begins(s, false);
+		}
+		if (!strategy_may_look_up(s, asked, needs, o))
+			return STEP_CONTINUE;
+		for (size_t i = 0; i < obj_len(o->value); i++)
+			obj_append(answers, obj_ref(obj_at(o->value, i)));
+	}
+	refuse(s, "RenderLimit",
+	       arena_fmt(v->a, "RenderLimit: lookup wants more than %d rounds", RENDER_ROUNDS_MAX));
+	return STEP_CONTINUE;
+}
+
+int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!strategy_is_planning(s) || s->install)
+		return STEP_CONTINUE;
+	const char *inputs = strategy_inputs(s);
+	const char *base =
+		arena_fmt(v->a, "%s:r%lld:%s:%.12s", meta_uid(s->ref->o), (long long)s->revision,
+			  inputs, s->answers ? answers_digest(s->answers, v->a) : "");
+	s->stop = true;
+	if (!s->answers && !view_outcome(v, arena_fmt(v->a, "render:%s:0", base)) &&
+	    !install_plan_is_gone(v, s->ref->name, s->revision, inputs, plan))
+		return strategy_work_begins(s, false);
+	return render_rounds(s, base, obj_keep(v->a, obj_copy_list(s->answers)));
+}

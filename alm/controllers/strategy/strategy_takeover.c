@@ -1,0 +1,355 @@
+/* A release that helm made goes on as ours (helm_release.h): before the plan, which revision it is
+ * and whether helm is at work; when the plan is carried out, records and objects change hands. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/app/helm_release.h"
+#include "alm/controllers/app/release_record.h"
+#include "alm/controllers/strategy/strategy.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "installers/release.h"
+
+#define ASKED_FRESH_NS  (5 * NS_PER_S)
+#define ADOPTED_AT_ONCE 100
+
+static const char *question_id(const struct strategy_pass *s)
+{
+	return arena_fmt(s->v->a, "release:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
+}
+
+static void ask(struct strategy_pass *s, const char *id, struct obj *needs)
+{
+	struct action *x = plan_add(s->plan, ACT_ASK);
+	x->id = id;
+	x->body = obj_keep(s->v->a, needs);
+}
+
+static void block(struct strategy_pass *s, const char *reason, const char *message,
+		  const char *step)
+{
+	obj_append(s->steps, obj_string(step));
+	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+}
+
+/* Another chart under our name is somebody's application, not ours to replace. */
+static bool is_other_chart(struct strategy_pass *s, const struct helm_release *r)
+{
+	const struct package_version *e = entry_by_digest(s->v, s->archive, NULL);
+	if (!e || !r->chart || !strcmp(r->chart, e->package))
+		return false;
+	struct arena *a = s->v->a;
+	block(s, "ObjectNotOwned",
+	      arena_fmt(a, "release %s in %s is chart %s, made by helm; this is chart %s",
+			s->app->name, strategy_namespace(s), r->chart, e->package),
+	      arena_fmt(a, "helm uninstall %s -n %s, or another spec.installNamespace",
+			s->app->name, strategy_namespace(s)));
+	return true;
+}
+
+/* Values given to helm are not in the cluster's manifests: dropping them in silence could lose
+ * data. */
+static bool lacks_values(struct strategy_pass *s, const struct helm_release *r)
+{
+	if (!obj_len(r->config) || obj_path(s->app->o, "spec.values") ||
+	    obj_path(s->ref->o, "spec.strategy.values"))
+		return false;
+	struct arena *a = s->v->a;
+	block(s, "ValuesNotTaken",
+	      arena_fmt(
+		      a,
+		      "release %s in %s has values that helm was given, and spec.values is not set",
+		      s->app->name, strategy_namespace(s)),
+	      arena_fmt(a,
+			"set spec.values of AppType %s to what helm get values %s -n %s prints, "
+			"or to {} for the chart's own",
+			s->app->name, s->app->name, strategy_namespace(s)));
+	return true;
+}
+
+/* helm is at work, or was killed: that is not known before some time without a change. */
+static bool is_locked(struct strategy_pass *s, const struct helm_release *r)
+{
+	int64_t left = r->changed_ns + RECORD_BUSY_NS - s->v->now_ns;
+	bool busy = release_is_pending(r->status) || !strcmp(r->status, "uninstalling");
+	if (r->is_ours || !busy || left <= 0)
+		return false;
+	struct arena *a = s->v->a;
+	block(s, "OtherInProgress",
+	      arena_fmt(a, "helm has revision %lld of release %s in %s in %s",
+			(long long)r->revision, s->app->name, strategy_namespace(s), r->status),
+	      arena_fmt(a,
+			"let helm end, or helm rollback %s -n %s; after 10 minutes without a "
+			"change it is taken over",
+			s->app->name, strategy_namespace(s)));
+	plan_requeue_after(s->plan, ASKED_FRESH_NS);
+	return true;
+}
+
+/* Taken over blindly, the user's values and what left the chart would be lost in silence. */
+static bool is_unreadable(struct strategy_pass *s, const struct helm_release *r)
+{
+	if (!r->unreadable)
+		return false;
+	struct arena *a = s->v->a;
+	const char *name = s->app->name, *ns = strategy_namespace(s);
+	block(s, "RecordUnreadable",
+	      arena_fmt(a, "revision %lld of release %s in %s, made by helm: %s",
+			(long long)r->runs, name, ns, r->unreadable),
+	      arena_fmt(a,
+			"helm upgrade or helm rollback %s -n %s makes a record that can be read; "
+			"without: delete Secret sh.helm.release.v1.%s.v%lld, and the objects of "
+			"the release are taken as they are",
+			name, ns, name, (long long)r->runs));
+	plan_requeue_after(s->plan, NS_PER_MIN);
+	return true;
+}
+
+static int block_large(struct strategy_pass *s, const struct error *why)
+{
+	struct arena *a = s->v->a;
+	const char *name = s->app->name, *ns = strategy_namespace(s);
+	block(s, "RecordsTooLarge", arena_fmt(a, "release %s in %s: %s", name, ns, why->msg),
+	      arena_fmt(a,
+			"delete what is over: kubectl delete secrets -n %s "
+			"-l owner=helm,name=%s,status=superseded",
+			ns, name));
+	plan_requeue_after(s->plan, NS_PER_MIN);
+	return STEP_CONTINUE;
+}
+
+/* In no revision that helm has: the new number is told first, then asked for again. */
+static bool is_taken_number(struct strategy_pass *s, const struct helm_release *r)
+{
+	if (r->revision < s->revision || (r->revision == s->revision && r->is_ours))
+		return false;
+	s->revision = r->revision + 1;
+	s->phase = PHASE_PENDING;
+	s->stop = true;
+	return true;
+}
+
+int strategy_takeover(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	struct strategy_pass *s = strategy_pass(v);
+	struct helm_release r;
+	if (!s->app || !strategy_is_planning(s) || s->install)
+		return STEP_CONTINUE;
+	s->is_upgrade = s->app->installed != NULL;
+	const struct outcome *o = view_outcome(v, question_id(s));
+	bool old = o && o->at_ns + ASKED_FRESH_NS < v->now_ns;
+	if (!o || (old && (s->phase == PHASE_BLOCKED || obj_has(obj_at(o->value, 0), "error")))) {
+		ask(s, question_id(s), helm_release_question(s->app->name, strategy_namespace(s)));
+		return strategy_work_begins(s, o != NULL);
+	}
+	int e = helm_release_read(o->value, v->a, &r, err);
+	if (e == -E_LIMIT)
+		return block_large(s, err);
+	if (e < 0)
+		return e;
+	if (is_unreadable(s, &r) || is_other_chart(s, &r) || lacks_values(s, &r) ||
+	    is_locked(s, &r) || is_taken_number(s, &r))
+		return STEP_CONTINUE;
+	s->is_upgrade = s->app->installed || r.manifest;
+	s->former = r.manifest;
+	return STEP_CONTINUE;
+}
+
+/* --- when the plan is carried out --- */
+
+static bool has_marks(const struct strategy_pass *s, const struct obj *live)
+{
+	return cstr_eq(meta_annotation(live, "meta.helm.sh/release-name"), s->install->release) &&
+	       cstr_eq(meta_annotation(live, "meta.helm.sh/release-namespace"), s->install->ns);
+}
+
+static void add_need(struct obj *list, const struct plan_entry *e)
+{
+	struct obj *need = obj_map();
+	obj_set_str(need, "apiVersion", meta_api_version(e->object));
+	obj_set_str(need, "kind", e->kind);
+	obj_set_str(need, "namespace", e->ns ? e->ns : "");
+	obj_set_str(need, "name", e->name);
+	obj_append(list, need);
+}
+
+/* A record that cannot be read gets the label alone. */
+static struct obj *adoption(const struct strategy_pass *s, const struct obj *o)
+{
+	struct error ignored;
+	struct obj *patch = NULL;
+	struct release_change same = {.status = meta_label(o, "status"), .now_ns = s->v->now_ns};
+	if (!cstr_eq(obj_str(o, "type"), RELEASE_SECRET_TYPE) ||
+	    release_change(o, &same, &patch, &ignored) < 0)
+		return helm_adoption(o, s->app->name);
+	meta_set_label(patch, LABEL_APP, s->app->name);
+	return patch;
+}
+
+/* Of one object or of the items of a list: those that are the release's and not yet ours. writes:
+ * they were read just now, so their resourceVersion may still be right. */
+static size_t adopt(struct strategy_pass *s, const struct obj *value, bool writes)
+{
+	const struct obj *items = obj_get(value, "items");
+	size_t n = 0;
+	for (size_t i = 0; i < (items ? obj_len(items) : 1); i++) {
+		const struct obj *o = items ? obj_at(items, i) : value;
+		if (obj_type(o) != OBJ_MAP || cstr_eq(meta_label(o, LABEL_APP), s->app->name))
+			continue;
+		if (!items && !has_marks(s, o))
+			continue;
+		if (writes)
+			plan_patch(s->plan, o, adoption(s, o));
+		n++;
+	}
+	return n;
+}
+
+bool strategy_has_number(struct strategy_pass *s)
+{
+	if (!release_record_is_taken(s->v, s->plan, s->install->doc))
+		return true;
+	s->revision = strategy_next_revision(s->app);
+	s->install = NULL;
+	strategy_enter(s, PHASE_PENDING, NULL, "Pending", "helm made this revision meanwhile");
+	return false;
+}
+
+/* What is not known may not be passed over. */
+static const char *unanswered(const struct strategy_pass *s, const struct obj *answers)
+{
+	for (size_t i = 0; i < obj_len(answers); i++) {
+		const struct obj *a = obj_at(answers, i);
+		const char *error = obj_str(a, "error"), *name = obj_str(a, "name");
+		if (error)
+			return arena_fmt(s->v->a, "%s %s of release %s cannot be read: %s",
+					 obj_str(a, "kind"), name && *name ? name : "(records)",
+					 s->install->release, error);
+	}
+	return NULL;
+}
+
+static bool is_batch_adopted(struct strategy_pass *s, const char *id, struct obj *needs)
+{
+	const struct view *v = s->v;
+	const struct outcome *o = view_outcome(v, id);
+	bool fresh = o && o->at_ns + ASKED_FRESH_NS > v->now_ns;
+	size_t n = 0;
+	const char *error = o ? unanswered(s, o->value) : NULL;
+	obj_keep(v->a, needs);
+	if (error && fresh) {
+		strategy_give_up(s, "Applied", "TakeoverFailed", error);
+		return false;
+	}
+	for (size_t i = 0; o && i < obj_len(o->value); i++)
+		n += adopt(s, obj_get(obj_at(o->value, i), "value"), fresh);
+	if (o && !n && !error)
+		return true;
+	ask(s, id, obj_ref(needs)); /* again, after the patches */
+	return false;
+}
+
+/* The records, then the objects, few enough at a time for one answer. */
+bool strategy_is_adopted(struct strategy_pass *s)
+{
+	const struct install_plan *p = s->install;
+	if (!obj_flag(p->doc, "takesOver", false))
+		return true;
+	const char *id = arena_fmt(s->v->a, "%s:adopt", question_id(s));
+	bool done = is_batch_adopted(s, id, helm_release_question(p->release, p->ns));
+	for (size_t from = 0; done && from < p->n; from += ADOPTED_AT_ONCE) {
+		struct obj *needs = obj_list();
+		for (size_t i = from; i < p->n && i < from + ADOPTED_AT_ONCE; i++)
+			if (!p->entries[i].is_crd && p->entries[i].resource)
+				add_need(needs, &p->entries[i]);
+		done = is_batch_adopted(s, arena_fmt(s->v->a, "%s:%zu", id, from), needs);
+	}
+	return done;
+}
+
+bool strategy_leftover_rows_gone(struct strategy_pass *s, const struct obj *rows, const char *id)
+{
+	const struct view *v = s->v;
+	const struct outcome *o = view_outcome(v, id);
+	bool fresh = o && o->at_ns + NS_PER_S > v->now_ns, gone = o != NULL;
+	if (!obj_len(rows))
+		return true;
+	for (size_t i = 0; o && i < obj_len(o->value); i++) {
+		const struct obj *live = obj_get(obj_at(o->value, i), "value");
+		if (obj_type(live) != OBJ_MAP || !has_marks(s, live) || install_plan_is_kept(live))
+			continue;
+		gone = false;
+		if (fresh && !meta_is_deleting(live))
+			plan_delete(s->plan, live, "Background");
+	}
+	if (gone)
+		return true;
+	if (!fresh)
+		ask(s, id, obj_ref(rows));
+	plan_requeue_after(s->plan, NS_PER_S);
+	return false;
+}
+
+bool strategy_former_gone(struct strategy_pass *s)
+{
+	return strategy_leftover_rows_gone(s, obj_get(s->install->doc, "former"),
+					   arena_fmt(s->v->a, "%s:former", question_id(s)));
+}
+
+/* --- when helm changes what is installed --- */
+
+struct helm_change strategy_helm_change(struct strategy_pass *s)
+{
+	struct helm_change c = {0};
+	int64_t highest = app_highest_revision(s->app);
+	switch (release_record_state(s->v, s->plan, s->install->doc, highest, &c.newest)) {
+	case RECORD_OURS: /* helm's before it are still to be superseded */
+		c.told = !s->rollback_revision;
+		break;
+	case RECORD_UNKNOWN:
+	case RECORD_BUSY:
+		c.busy = true;
+		break;
+	case RECORD_NEWER:
+	case RECORD_LOST:
+		break;
+	}
+	return c;
+}
+
+/* What helm brought with its revision and the plan lacks is gone. */
+static bool helms_gone(struct strategy_pass *s, const struct obj *record)
+{
+	struct release r;
+	struct error ignored;
+	if (!record || release_record_is_ours(record) ||
+	    release_from_secret(record, s->v->a, &r, &ignored) < 0)
+		return true;
+	const struct obj *rows = obj_keep(s->v->a, helm_leftovers(r.manifest, s->install->doc));
+	const char *id = arena_fmt(s->v->a, "release:%s:helm:%lld", meta_uid(s->ref->o),
+				   (long long)r.revision);
+	return strategy_leftover_rows_gone(s, rows, id);
+}
+
+void strategy_record_repair(struct strategy_pass *s, const struct helm_change *c)
+{
+	int64_t own = s->revision > s->rollback_revision ? s->revision : s->rollback_revision;
+	int64_t newest = c->newest ? release_record_revision(c->newest) : 0;
+	bool ours = c->newest && release_record_is_ours(c->newest);
+	if (!helms_gone(s, c->newest))
+		return;
+	if (newest >= own && !ours) { /* the number is told first */
+		s->rollback_revision = newest + 1;
+		return;
+	}
+	struct release_record r = {.v = s->v,
+				   .plan = s->plan,
+				   .app = s->app,
+				   .doc = s->install->doc,
+				   .revision = own,
+				   .status = "deployed",
+				   .description = "Repaired as its AppType wants it"};
+	release_record_plan(&r);
+}

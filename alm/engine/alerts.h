@@ -1,0 +1,33 @@
+/*
+ * alerts: the alerts of lifecycle.md 4.6, told to an Alertmanager (--alertmanager URL).
+ *
+ * What fires follows from the objects alone (alerts_of, pure), so an alert ends with its cause or
+ * its object. All that fire are posted together to api/v2/alerts: a second after a change and then
+ * each minute, with endsAt five minutes ahead; one that is over is posted once more with endsAt
+ * now. A post that fails delays nothing: the next one is a minute later.
+ */
+#ifndef ALM_ENGINE_ALERTS_H
+#define ALM_ENGINE_ALERTS_H
+
+#include "alm/client/client.h"
+#include "alm/io/metrics.h"
+
+/* With alerts in one post; those of further objects are told when others are over. */
+#define ALERT_OBJECTS_MAX 1000
+
+/* What an AppType, InstallStrategy or Catalog alerts of: maps {labels, annotations, startsAt}.
+ * An owned list, empty for an object in order. */
+struct obj *alerts_of(const struct obj *o);
+
+struct alerts;
+
+/* c speaks to the Alertmanager; m may be NULL. Borrows both. */
+struct alerts *alerts_new(struct client *c, struct metrics *m);
+/* An object as the cache now has it, or, with gone, as it was last. a may be NULL. */
+void alerts_update(struct alerts *a, const struct obj *o, bool gone);
+/* Forgets all without a word: another controller tells from now on. a may be NULL. */
+void alerts_forget(struct alerts *a);
+void alerts_free(struct alerts *a);
+DEFINE_FREEP(alerts)
+
+#endif

@@ -1,0 +1,227 @@
+#include "alm/engine/chain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/map.h"
+#include "alm/base/str.h"
+
+/* Forgotten all at once beyond that, and read again: the log has them. */
+#define ENTRIES_MAX 16384
+
+struct chain {
+	struct audit *audit;
+	struct db *db;
+	struct map *heads; /* name -> int64_t * */
+	struct map *keys;  /* type uid -> char * */
+};
+
+struct chain *chain_new(struct audit *a, struct db *d)
+{
+	struct chain *c = xcalloc(1, sizeof(*c));
+	c->audit = a;
+	c->db = d;
+	c->heads = map_new(xfree);
+	c->keys = map_new(xfree);
+	return c;
+}
+
+void chain_free(struct chain *c)
+{
+	if (!c)
+		return;
+	map_free(c->heads);
+	map_free(c->keys);
+	xfree(c);
+}
+
+void chain_forget(struct chain *c)
+{
+	map_clear(c->heads);
+	map_clear(c->keys);
+}
+
+/* Newest row that may be a cause; uses the index audit_subject. */
+static int64_t newest(struct chain *c, const char *kind, const char *op, const char *name)
+{
+	struct error err;
+	struct stmt *s = NULL;
+	char sql[256];
+	snprintf(sql, sizeof(sql),
+		 "SELECT max(seq) FROM audit WHERE kind = ?1 AND ns = '' AND name %s ?2 AND "
+		 "cluster = '' AND "
+		 "type IN ('Decision', 'Approval', 'Observe')",
+		 op);
+	if (db_prepare(c->db, sql, &s, &err) < 0)
+		return 0;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_cstr(s, 2, name);
+	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	return seq;
+}
+
+static int64_t read_head(struct chain *c, const char *name)
+{
+	if (cstr_has_prefix(name, "catalog:"))
+		return newest(c, "Catalog", "=", name + strlen("catalog:"));
+	int64_t own = newest(c, "AppType", "=", name);
+	if (!own)
+		return 0; /* a new app */
+	CLEANUP(strbuf_release) struct strbuf glob = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&glob, "install.*.%s.*", name);
+	int64_t strategy = newest(c, "InstallStrategy", "GLOB", glob.buf);
+	return strategy > own ? strategy : own;
+}
+
+int64_t chain_head(struct chain *c, const char *name)
+{
+	int64_t *head = map_get(c->heads, name);
+	if (head)
+		return *head;
+	int64_t seq = read_head(c, name);
+	chain_advance(c, name, seq);
+	return seq;
+}
+
+static void keep(struct map *m, const char *id, void *value)
+{
+	if (map_count(m) >= ENTRIES_MAX && !map_has(m, id))
+		map_clear(m);
+	map_set(m, id, value);
+}
+
+void chain_advance(struct chain *c, const char *name, int64_t seq)
+{
+	keep(c->heads, name, xmemdup(&seq, sizeof(seq)));
+}
+
+static char *read_key(struct chain *c, const char *type, const struct audit_subject *about)
+{
+	static const char sql[] =
+		"SELECT json_extract(body, '$.key') FROM audit WHERE kind = ?1 AND ns = '' AND "
+		"name = ?2 AND cluster = '' AND type = ?3 AND uid = ?4 AND "
+		"json_extract(body, '$.key') IS NOT NULL ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(c->db, sql, &s, &err) < 0)
+		return xstrdup("");
+	stmt_bind_cstr(s, 1, about->kind);
+	stmt_bind_cstr(s, 2, about->name);
+	stmt_bind_cstr(s, 3, type);
+	stmt_bind_cstr(s, 4, about->uid);
+	char *key = stmt_step(s, &err) == 1 ? str_dup(stmt_text(s, 0)) : xstrdup("");
+	stmt_reset(s);
+	return key;
+}
+
+static void key_id(char id[256], const char *type, const struct audit_subject *about)
+{
+	snprintf(id, 256, "%s %s", type, about->uid);
+}
+
+const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about)
+{
+	char id[256];
+	key_id(id, type, about);
+	if (!map_has(c->keys, id))
+		keep(c->keys, id, read_key(c, type, about));
+	return map_get(c->keys, id);
+}
+
+void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
+		   const char *key)
+{
+	char id[256];
+	key_id(id, type, about);
+	keep(c->keys, id, xstrdup(key));
+}
+
+/* The row of the first column; NULL if there is none. */
+static struct obj *row_of(struct audit *a, struct stmt *s)
+{
+	struct error err;
+	struct obj *row = NULL;
+	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
+	stmt_reset(s);
+	if (!seq || audit_row_get(a, seq, &row, &err) < 0)
+		return NULL;
+	return row;
+}
+
+struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
+			   const char *name, bool foreign)
+{
+	static const char sql[] =
+		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND "
+		"cluster = '' AND type = ?3 AND (NOT ?4 OR op IS NULL) ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_cstr(s, 2, name);
+	stmt_bind_cstr(s, 3, type);
+	stmt_bind_int(s, 4, foreign);
+	return row_of(a, s);
+}
+
+struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
+			      const char *kind, const char *name)
+{
+	static const char sql[] =
+		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND "
+		"cluster = '' AND type = ?3 AND reason = ?4 ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_cstr(s, 2, name);
+	stmt_bind_cstr(s, 3, type);
+	stmt_bind_cstr(s, 4, reason);
+	return row_of(a, s);
+}
+
+struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
+			     const char *path)
+{
+	static const char sql[] =
+		"SELECT seq FROM (SELECT seq, reason, body FROM audit WHERE kind = ?1 AND ns = '' "
+		"AND"
+		" name = ?2 AND cluster = '' AND type = 'Write' AND uid = ?3 AND op IS NULL AND"
+		" actor IS NOT NULL ORDER BY seq DESC LIMIT 1000) WHERE CASE WHEN ?4 IS NULL"
+		" THEN json_extract(body, '$.verb') IN ('delete', 'deletecollection')"
+		" ELSE reason = 'Created' OR EXISTS (SELECT 1 FROM json_each(body, '$.changed')"
+		" WHERE substr(value, 1, length(?4)) = ?4) END ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, about->kind);
+	stmt_bind_cstr(s, 2, about->name);
+	stmt_bind_cstr(s, 3, about->uid);
+	stmt_bind_cstr(s, 4, path);
+	return row_of(a, s);
+}
+
+#define REVISION_ROWS_MAX 4096
+
+uint64_t chain_revision(struct db *d, const char *kind)
+{
+	static const char sql[] =
+		"SELECT json_extract(body, '$.rvAfter') AS rv FROM audit WHERE "
+		"seq > (SELECT max(seq) FROM audit) - ?2 AND type = 'Write' AND kind = ?1 AND "
+		"cluster = '' AND rv IS NOT NULL ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	uint64_t revision = 0;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return 0;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_int(s, 2, REVISION_ROWS_MAX);
+	if (stmt_step(s, &err) == 1 && !str_parse_u64(stmt_text(s, 0), &revision))
+		revision = 0;
+	stmt_reset(s);
+	return revision;
+}

@@ -1,0 +1,62 @@
+/*
+ * controller: a table of pure steps (design.md "Observe -> plan -> act").
+ *
+ * A step reads the view, appends actions to the plan and returns STEP_CONTINUE, STEP_STOP or a
+ * negative error. It does no I/O, reads no clock, sees no event: only the name of its object. What
+ * a pass computes for its later steps lives in view->pass (arena).
+ *
+ * To add a controller: its file with watches, steps and the struct; a row in alm/controllers/all.c;
+ * its RBAC rule in deploy/; a test_X.c below tests/unit; a scenario in tests/sim.
+ */
+#ifndef ALM_ENGINE_CONTROLLER_H
+#define ALM_ENGINE_CONTROLLER_H
+
+#include "alm/engine/plan.h"
+#include "alm/engine/view.h"
+
+enum { STEP_CONTINUE = 0, STEP_STOP = 1 };
+
+typedef int (*step_fn)(const struct view *view, const char *key, struct plan *plan,
+		       struct error *err);
+
+struct step {
+	const char *name;
+	step_fn fn;
+};
+
+/* Maps a changed object to the key it concerns; NULL: to none. a is the arena of the event. */
+typedef const char *(*watch_key_fn)(const struct view *view, const struct obj *o, struct arena *a);
+
+struct watch_rule {
+	enum watched kind;
+	watch_key_fn key; /* several rules may map one kind */
+	bool by_app;      /* key gives an app's name; all its strategies are meant */
+};
+
+/* Keys that several controllers use. */
+const char *key_self(const struct view *v, const struct obj *o, struct arena *a);
+const char *key_app_ref(const struct view *v, const struct obj *o,
+			struct arena *a); /* spec.appTypeRef.name */
+const char *key_app_label(const struct view *v, const struct obj *o,
+			  struct arena *a); /* label app */
+const char *key_crd_owner(const struct view *v, const struct obj *o,
+			  struct arena *a); /* NAME of NAME.TYPE */
+#define KEY_ALL "*"                         /* of a by_app rule: the strategies of every app */
+const char *key_marked(const struct view *v, const struct obj *o,
+		       struct arena *a); /* the app that annotation apps names, or KEY_ALL */
+
+struct controller {
+	const char *name;
+	const struct watch_rule *watches; /* ended by a NULL key */
+	const struct step *steps;         /* ended by a NULL fn */
+};
+
+/* Runs the steps in order until one stops. */
+int controller_run(const struct controller *c, const struct view *view, const char *key,
+		   struct plan *plan, struct error *err);
+
+extern const struct controller catalog_controller, apptype_controller, strategy_controller,
+	crdowner_controller, instance_controller;
+extern const struct controller *const all_controllers[]; /* NULL-ended */
+
+#endif

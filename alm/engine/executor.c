@@ -1,0 +1,669 @@
+/* Rows first: this file appends what the plans of one turn announce, in one commit, and then lets
+ * the runs go. What they do is in executor_write.c and executor_work.c. */
+#include "alm/engine/executor_run.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/log.h"
+#include "alm/base/map.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define HALT_NS         (2 * NS_PER_S)
+#define ROW_MESSAGE_MAX 1000
+
+static void commit_rows(void *arg);
+static void start_runs(void *arg);
+
+static void try_again(void *arg)
+{
+	struct executor *x = arg;
+	if (!TAILQ_EMPTY(&x->starting))
+		loop_post(x->c.loop, &x->commit);
+}
+
+struct executor *executor_new(const struct executor_config *c)
+{
+	struct executor *x = xcalloc(1, sizeof(*x));
+	x->c = *c;
+	x->chain = chain_new(c->audit, c->db);
+	x->kept = status_kept_new();
+	TAILQ_INIT(&x->starting);
+	TAILQ_INIT(&x->appended);
+	TAILQ_INIT(&x->running);
+	x->commit = (struct task){.fn = commit_rows, .arg = x};
+	x->started = (struct task){.fn = start_runs, .arg = x};
+	x->halt = (struct timer){.fn = try_again, .arg = x};
+	return x;
+}
+
+static void run_free(struct run *r)
+{
+	struct step_call *c;
+	while ((c = TAILQ_FIRST(&r->calls))) {
+		TAILQ_REMOVE(&r->calls, c, link);
+		if (c->call)
+			client_cancel(r->x->c.client, c->call);
+		live_gate_free(c->gate);
+		obj_unref(c->found);
+		xfree(c->op);
+		xfree(c);
+	}
+	arena_free(r->a);
+	xfree(r->controller);
+	xfree(r->key);
+	xfree(r);
+}
+
+static void free_list(struct run_list *l)
+{
+	struct run *r;
+	while ((r = TAILQ_FIRST(l))) {
+		TAILQ_REMOVE(l, r, link);
+		run_free(r);
+	}
+}
+
+void executor_free(struct executor *x)
+{
+	if (!x)
+		return;
+	loop_unpost(x->c.loop, &x->commit);
+	loop_unpost(x->c.loop, &x->started);
+	loop_disarm(x->c.loop, &x->halt);
+	free_list(&x->starting);
+	free_list(&x->appended);
+	free_list(&x->running);
+	chain_free(x->chain);
+	map_free(x->kept);
+	xfree(x);
+}
+
+size_t executor_running(const struct executor *x)
+{
+	return x->n;
+}
+
+size_t executor_room(const struct executor *x)
+{
+	return EXECUTOR_RENDERS_MAX - x->n_renders;
+}
+
+bool executor_is_halted(const struct executor *x)
+{
+	return x->halted;
+}
+
+void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
+		    struct arena *a, executor_done done, void *arg)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+	r->x = x;
+	r->controller = xstrdup(controller);
+	r->key = xstrdup(key);
+	r->plan = *plan;
+	r->a = a;
+	r->done = done;
+	r->done_arg = arg;
+	TAILQ_INIT(&r->calls);
+	TAILQ_INSERT_TAIL(&x->starting, r, link);
+	x->n++;
+	loop_post(x->c.loop, &x->commit);
+}
+
+/* --- secrets --- */
+
+/* Those that the pass knew, and those of its own actions. */
+static const struct secrets *secrets_of(struct run *r)
+{
+	struct secrets *s = &r->plan.secrets;
+	for (const struct action *a = r->plan.head; a && !r->knows_secrets; a = a->next) {
+		if (a->type == ACT_RENDER) {
+			secrets_add_values(s, obj_get(a->body, "values"));
+			secrets_add_answers(s, obj_get(a->body, "answers"));
+		} else if (a->type <= ACT_PATCH) {
+			secrets_add_object(s, a->body);
+		}
+	}
+	r->knows_secrets = true;
+	return s;
+}
+
+struct error run_hide(struct run *r, const struct error *err)
+{
+	struct error told = *err;
+	secrets_hide_error(secrets_of(r), &told);
+	return told;
+}
+
+const char *run_hide_text(struct run *r, const char *text)
+{
+	return secrets_hide(secrets_of(r), text);
+}
+
+void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+	     struct obj *value)
+{
+	struct error told = err ? run_hide(r, err) : ERROR_INIT;
+	stash_put(r->x->c.stash, id, err ? &told : NULL, bytes, value, loop_now(r->x->c.loop));
+	r->changed = true;
+}
+
+/* --- rows --- */
+
+static struct audit_subject subject_of(const struct obj *o)
+{
+	return (struct audit_subject){.kind = meta_kind(o),
+				      .ns = meta_namespace(o),
+				      .name = meta_name(o),
+				      .uid = meta_uid(o)};
+}
+
+static int64_t cause_of(struct executor *x, const struct action *a)
+{
+	int64_t cause = a->chain ? chain_head(x->chain, a->chain) : 0;
+	int64_t other = a->also_chain ? chain_head(x->chain, a->also_chain) : 0;
+	return other > cause ? other : cause;
+}
+
+/* Beside the server: whose Write row it was, see chain_last_write(). Owned. */
+static struct obj *last_write(struct run *r, const struct obj *o, const char *path)
+{
+	struct audit_subject about = subject_of(o);
+	return r->x->c.same_process ? chain_last_write(r->x->c.audit, r->x->c.db, &about, path)
+				    : NULL;
+}
+
+static int64_t last_write_seq(struct run *r, const struct obj *o, const char *path)
+{
+	CLEANUP(obj_unrefp) struct obj *row = last_write(r, o, path);
+	return obj_i64(row, "seq", 0);
+}
+
+/* Who approved: on the embedded server the log itself knows (audit.md 6). */
+static const char *approver(struct run *r, const struct action *a, struct obj *body)
+{
+	struct executor *x = r->x;
+	struct obj *who = obj_map();
+	struct obj *row = NULL;
+	if (x->c.same_process && a->touches)
+		row = last_write(r, a->subject, a->touches);
+	else if (x->c.same_process)
+		row = chain_last_row(x->c.audit, x->c.db, "Write", meta_kind(a->subject),
+				     meta_name(a->subject), true);
+	const char *actor = obj_str(row, "actor"), *via = obj_str(row, "body.who.via");
+	/* Somebody may have written after the approval: then the object knows better. */
+	if (a->actor_known && !cstr_eq(actor, a->actor)) {
+		actor = a->actor;
+		via = NULL;
+	}
+	obj_set_str(who, "trust", actor ? "authenticated" : "managedFields");
+	obj_set_str(who, "via", via ? via : a->actor_via);
+	obj_set(body, "who", who);
+	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
+	obj_unref(row);
+	return name;
+}
+
+/* body.inputs: [{name, digest}] (audit.md 4). */
+static int put_inputs(struct run *r, const struct action *a, struct obj *body, struct error *err)
+{
+	CLEANUP(xfreep) char *text = json_text(a->inputs);
+	struct obj *digest = NULL;
+	if (audit_text_put(r->x->c.audit, str_of(text), &digest, err) < 0)
+		return -err->code;
+	struct obj *list = obj_list(), *o = obj_map();
+	obj_set_str(o, "name", "resolve");
+	obj_set(o, "digest", digest);
+	obj_append(list, o);
+	obj_set(body, "inputs", list);
+	return 0;
+}
+
+static int append_row(struct run *r, struct action *a, struct error *err)
+{
+	struct executor *x = r->x;
+	struct audit_subject about = subject_of(a->subject);
+	if (a->key && cstr_eq(chain_key(x->chain, a->row_type, &about), a->key))
+		return 0;
+	struct obj *body = obj_keep(r->a, obj_copy(a->body));
+	if (a->key)
+		obj_set_str(body, "key", a->key);
+	if (a->inputs && put_inputs(r, a, body, err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = a->row_type,
+				.reason = a->reason,
+				.subject = about,
+				.cause = cause_of(x, a),
+				.body = body};
+	if (!strcmp(a->row_type, "Approval"))
+		row.actor = approver(r, a, body);
+	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
+	if (written) /* what it observes is what somebody wrote */
+		row.cause = written;
+	int64_t seq;
+	if (audit_append(x->c.audit, &row, &seq, err) < 0)
+		return -err->code;
+	r->last_seq = a->seq = seq;
+	r->changed = true;
+	if (a->key)
+		chain_set_key(x->chain, a->row_type, &about, a->key);
+	if (a->chain && a->advances)
+		chain_advance(x->chain, a->chain, seq);
+	return 0;
+}
+
+/* The object to write: live, with this status and seq. */
+void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq)
+{
+	struct obj *o = obj_keep(r->a, obj_copy(live));
+	struct obj *copy = obj_copy(status);
+	obj_set_int(copy, "transitionSeq", tseq);
+	obj_set(o, "status", copy);
+	r->status = o;
+	r->status_tseq = tseq;
+}
+
+/* A crash between row and status: the fragment of that row, verbatim (audit.md 7). */
+static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64_t tseq,
+			 struct error *err)
+{
+	struct obj *status = NULL;
+	r->status_seq = row_seq;
+	r->status_tseq = tseq;
+	if (audit_is_deleted(r->x->c.audit, row_seq))
+		return 0; /* only the finalizer is left to go */
+	if (audit_announced(r->x->c.audit, meta_uid(a->subject), tseq, &status, err) < 0)
+		return -err->code;
+	obj_keep(r->a, status);
+	set_status(r, a->subject, status, tseq);
+	return 0;
+}
+
+static struct obj *transition_body(struct run *r, const struct action *a)
+{
+	struct obj *body = obj_keep(r->a, obj_map());
+	const char *was = obj_str(a->subject, "status.phase"), *is = obj_str(a->body, "phase");
+	struct condition ready;
+	if (!is && condition_get(a->subject, "Ready", &ready))
+		was = ready.reason;
+	if (was && *was)
+		obj_set_str(body, "from", was);
+	if (strcmp(a->reason, "Refreshed") != 0)
+		obj_set_str(body, "to", is ? is : a->reason);
+	if (a->message && *a->message)
+		obj_set(body, "message",
+			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
+	const char *version = obj_str(a->body, "installedVersion");
+	if (!version)
+		version = obj_str(a->subject, "spec.version");
+	if (version) {
+		obj_set_path(body, "version.to", obj_string(version));
+		const char *from = obj_str(a->subject, "status.installedVersion");
+		if (from && strcmp(from, version) != 0)
+			obj_set_path(body, "version.from", obj_string(from));
+	}
+	int64_t revision = obj_i64(a->body, "revision", 0);
+	if (revision)
+		obj_set_int(body, "revision", revision);
+	const char *plan = obj_str(a->body, "plan.digest");
+	if (plan)
+		obj_set_str(body, "plan", plan);
+	obj_set_int(body, "generation", meta_generation(a->subject));
+	return body;
+}
+
+static int append_next(struct run *r, struct action *a, int64_t logged, struct error *err)
+{
+	struct executor *x = r->x;
+	struct obj *body = transition_body(r, a);
+	set_status(r, a->subject, a->body, logged + 1);
+	if (status_put(r, body, obj_get(r->status, "status"), err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = "Transition",
+				.reason = a->reason,
+				.subject = subject_of(a->subject),
+				.transition_seq = logged + 1,
+				.cause = cause_of(x, a),
+				.body = body};
+	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
+	if (deletion) /* who deleted it, not what was decided before */
+		row.cause = deletion;
+	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
+		return -err->code;
+	r->last_seq = r->status_seq;
+	r->changed = true;
+	if (a->row_only)
+		r->status = NULL;
+	return 0;
+}
+
+static int append_status(struct run *r, struct action *a, struct error *err)
+{
+	int64_t logged = 0, row_seq = 0;
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+	if (r->turn == STATUS_SAID)
+		return 0;
+	int rc = r->turn == STATUS_REPEAT ? repeat_status(r, a, row_seq, logged, err) : -E_NOTFOUND;
+	/* A record that is no more (an accepted gap) cannot be repeated. */
+	return rc == -E_NOTFOUND ? append_next(r, a, logged, err) : rc;
+}
+
+/* The status of the plan's object is not the log's: that comes first, and the rest of the plan, as
+ * it was decided by it, not at all. 1 if so. */
+static int divert(struct run *r, struct error *err)
+{
+	int64_t seen, logged = 0, row_seq = 0;
+	struct action *a = r->plan.head;
+	while (a && a->type != ACT_STATUS)
+		a = a->next;
+	if (!a)
+		return 0;
+	seen = obj_i64(a->subject, "status.transitionSeq", 0);
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+	r->status_action = a;
+	r->turn = status_turn(r, a, seen, logged, row_seq);
+	r->looks = r->turn == STATUS_LOOK;
+	if (r->turn == STATUS_RESTORE &&
+	    status_restore(r, a->subject, logged, "StatusRestored", err) < 0)
+		return -err->code;
+	if (r->turn == STATUS_BEHIND && status_behind(r, seen, logged, err) < 0)
+		return -err->code;
+	return r->turn == STATUS_LOOK || r->turn == STATUS_RESTORE || r->turn == STATUS_BEHIND;
+}
+
+static int append_plan(struct run *r, struct error *err)
+{
+	struct executor *x = r->x;
+	struct obj *body = obj_keep(r->a, obj_map()), *list = obj_list();
+	const struct action *first = NULL;
+	size_t n = 0, i = 0;
+	for (const struct action *a = r->plan.head; a; a = a->next, i++) {
+		static const char *const verbs[] = {"apply", "create", "patch", "delete"};
+		if (a->type > ACT_DELETE)
+			continue;
+		first = first ? first : a;
+		if (n++ >= 64)
+			continue;
+		struct obj *o = obj_map();
+		obj_set_int(o, "i", (int64_t)i);
+		obj_set_str(o, "verb", verbs[a->type]);
+		const char *object =
+			arena_fmt(r->a, "%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+		obj_set_str(o, "object", secrets_hide(secrets_of(r), object));
+		obj_append(list, o);
+	}
+	obj_set_int(body, "count", (int64_t)n);
+	obj_set(body, "actions", list);
+	obj_set_str(body, "controller", r->controller);
+	bool one = n == 1;
+	struct audit_row row = {.type = "Plan", .reason = "Planned", .body = body};
+	row.subject = (struct audit_subject){.kind = one ? first->resource.kind : r->controller,
+					     .ns = one ? first->ns : NULL,
+					     .name = one ? secrets_hide(secrets_of(r), first->name)
+							 : r->key};
+	if (r->status_action)
+		row.subject = subject_of(r->status_action->subject);
+	row.cause = r->last_seq                         ? r->last_seq
+		    : !strcmp(r->controller, "apptype") ? chain_head(x->chain, r->key)
+							: 0;
+	return audit_append(x->c.audit, &row, &r->plan_seq, err);
+}
+
+static int append_rows(struct run *r, struct error *err)
+{
+	int diverted = divert(r, err);
+	if (diverted != 0)
+		return diverted < 0 ? diverted : 0;
+	for (struct action *a = r->plan.head; a; a = a->next)
+		if (a->type == ACT_ROW && append_row(r, a, err) < 0)
+			return -err->code;
+	for (struct action *a = r->plan.head; a; a = a->next)
+		if (a->type == ACT_STATUS && append_status(r, a, err) < 0)
+			return -err->code;
+	return plan_has_writes(&r->plan) ? append_plan(r, err) : 0;
+}
+
+/* Each run has a savepoint: one that must not write (a stale view) takes nothing of another with
+ * it. */
+static int append_all(struct executor *x, struct error *err)
+{
+	struct run *r, *next;
+	for (r = TAILQ_FIRST(&x->starting); r; r = next) {
+		next = TAILQ_NEXT(r, link);
+		if (db_savepoint(x->c.db, err) < 0)
+			return -err->code;
+		if (append_rows(r, err) < 0) {
+			db_rollback_to(x->c.db);
+			audit_rolled_back(x->c.audit);
+			chain_forget(x->chain);
+			if (db_is_broken(x->c.db))
+				return -err->code;
+			r->failed = true;
+			r->err = *err;
+			continue;
+		}
+		if (db_release(x->c.db, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
+/* No row, no action: everything waits until the log can be written again. */
+static void halt(struct executor *x, const struct error *err)
+{
+	if (!x->halted)
+		log_error("audit log cannot be written, controllers stop acting", "error",
+			  err->msg);
+	x->halted = true;
+	struct run *r;
+	TAILQ_FOREACH (r, &x->starting, link) {
+		r->last_seq = r->plan_seq = r->status_seq = 0;
+		r->status = NULL;
+		r->status_action = NULL;
+		r->failed = false;
+	}
+	chain_forget(x->chain);
+	loop_arm(x->c.loop, &x->halt, HALT_NS);
+}
+
+static void commit_rows(void *arg)
+{
+	struct executor *x = arg;
+	struct error err = ERROR_INIT;
+	bool nested = db_in_transaction(x->c.db);
+	if (TAILQ_EMPTY(&x->starting))
+		return;
+	const char *full = disk_watch_refuses(x->c.disk, false);
+	if (full) {
+		error_set(&err, E_UNAVAILABLE, "%s", full);
+		halt(x, &err);
+		return;
+	}
+	if ((!nested && db_begin(x->c.db, &err) < 0) || append_all(x, &err) < 0 ||
+	    (!nested && db_commit(x->c.db, &err) < 0)) {
+		if (!nested)
+			db_rollback(x->c.db);
+		audit_rolled_back(x->c.audit);
+		halt(x, &err);
+		return;
+	}
+	x->halted = false;
+	TAILQ_CONCAT(&x->appended, &x->starting, link);
+	if (nested) { /* the server's commit of this turn carries the rows */
+		loop_post(x->c.loop, &x->started);
+		return;
+	}
+	audit_committed(x->c.audit);
+	start_runs(x);
+}
+
+static void run_continue(struct run *r);
+
+static bool is_durable(struct executor *x, int64_t seq)
+{
+	struct error err;
+	struct obj *row = NULL;
+	bool there = !seq || audit_row_get(x->c.audit, seq, &row, &err) == 0;
+	obj_unref(row);
+	return there;
+}
+
+static void start_runs(void *arg)
+{
+	struct executor *x = arg;
+	struct run *r;
+	while ((r = TAILQ_FIRST(&x->appended))) {
+		TAILQ_REMOVE(&x->appended, r, link);
+		TAILQ_INSERT_TAIL(&x->running, r, link);
+		int64_t last = r->plan_seq > r->last_seq ? r->plan_seq : r->last_seq;
+		if (!is_durable(x, last)) {
+			struct error err;
+			chain_forget(x->chain);
+			error_set(&err, E_UNAVAILABLE, "the server's commit failed");
+			run_fail(r, &err);
+			continue;
+		}
+		r->live = true;
+		if (!r->failed && r->looks)
+			status_look(r);
+		else if (!r->failed && r->status)
+			write_status(r);
+		else if (!r->failed && r->status_action && r->status_action->row_only)
+			write_farewell(r);
+		else
+			run_continue(r);
+	}
+}
+
+/* --- the run --- */
+
+static void finish(struct run *r)
+{
+	struct executor *x = r->x;
+	if (r->failed)
+		r->err = run_hide(r, &r->err);
+	TAILQ_REMOVE(&x->running, r, link);
+	x->n--;
+	enum run_result result = r->waits ? RUN_WAITS : r->changed ? RUN_CHANGED : RUN_UNCHANGED;
+	r->done(r->done_arg, r->controller, r->key, result, r->plan.requeue_after_ns,
+		r->failed ? &r->err : NULL);
+	run_free(r);
+}
+
+void run_fail(struct run *r, const struct error *err)
+{
+	if (!r->failed)
+		r->err = *err;
+	r->failed = true;
+	if (!r->in_flight && !r->starting)
+		finish(r);
+}
+
+static bool may_join(const struct run *r, const struct action *a)
+{
+	const struct step_call *c = TAILQ_FIRST(&r->calls);
+	if (!c)
+		return true;
+	return a->type == ACT_APPLY && c->action && c->action->type == ACT_APPLY &&
+	       c->action->stage == a->stage && r->in_flight < CLIENT_WRITES_MAX;
+}
+
+/* A render, or the fetch for it, that there is no room for. */
+static bool must_wait(const struct run *r, const struct action *a)
+{
+	const struct action *next = a->next;
+	bool renders =
+		a->type == ACT_RENDER || (a->type == ACT_FETCH && next && next->type == ACT_RENDER);
+	return renders && !executor_room(r->x);
+}
+
+static void start_action(struct run *r, struct action *a)
+{
+	if (must_wait(r, a)) {
+		r->waits = true;
+		r->next = NULL;
+		return;
+	}
+	switch (a->type) {
+	case ACT_APPLY:
+	case ACT_CREATE:
+	case ACT_PATCH:
+	case ACT_DELETE:
+		write_action(r, a);
+		break;
+	case ACT_SYNC:
+		work_sync(r, a);
+		break;
+	case ACT_FETCH:
+		work_fetch(r, a);
+		break;
+	case ACT_RENDER:
+		work_render(r, a);
+		break;
+	case ACT_SURVEY:
+		work_survey(r, a);
+		break;
+	case ACT_GATE:
+		work_gate(r, a);
+		break;
+	case ACT_ASK:
+		work_ask(r, a);
+		break;
+	case ACT_REVIEW:
+		work_review(r, a);
+		break;
+	case ACT_FORGET:
+		stash_drop(r->x->c.stash, a->id);
+		break;
+	case ACT_WATCH:
+		r->x->c.host.watch(r->x->c.host.arg, &a->resource, a->selector, a->metadata_only);
+		break;
+	case ACT_ROW:
+		write_row_event(r, a);
+		break;
+	case ACT_STATUS:
+		break; /* done before */
+	}
+}
+
+static void run_continue(struct run *r)
+{
+	if (!r->next && !r->index)
+		r->next = r->plan.head;
+	r->starting++;
+	while (!r->failed && r->next && may_join(r, r->next)) {
+		struct action *a = r->next;
+		r->next = a->next;
+		r->index++;
+		start_action(r, a);
+	}
+	r->starting--;
+	if (!r->in_flight && !r->starting && (r->failed || !r->next))
+		finish(r);
+}
+
+struct step_call *call_new(struct run *r, struct action *a)
+{
+	struct step_call *c = xcalloc(1, sizeof(*c));
+	c->run = r;
+	c->action = a;
+	TAILQ_INSERT_TAIL(&r->calls, c, link);
+	r->in_flight++;
+	return c;
+}
+
+void call_done(struct step_call *c)
+{
+	struct run *r = c->run;
+	TAILQ_REMOVE(&r->calls, c, link);
+	r->in_flight--;
+	obj_unref(c->found);
+	xfree(c->op);
+	xfree(c);
+	run_continue(r);
+}

@@ -1,0 +1,112 @@
+/* executor_run: shared by executor.c (rows), executor_write.c (API writes) and executor_work.c
+ * (slow work). */
+#ifndef ALM_ENGINE_EXECUTOR_RUN_H
+#define ALM_ENGINE_EXECUTOR_RUN_H
+
+#include <sys/queue.h>
+
+#include "alm/engine/chain.h"
+#include "alm/engine/executor.h"
+#include "alm/live/live_gate.h"
+
+/* What becomes of a status: executor_status.c. */
+enum status_turn {
+	STATUS_NEXT,    /* record S+1, then the status */
+	STATUS_REPEAT,  /* the status of record S once more */
+	STATUS_SAID,    /* nothing: the server keeps what it made of it */
+	STATUS_LOOK,    /* status_look(), after the commit */
+	STATUS_RESTORE, /* status_restore(): nothing else of the plan is done */
+	STATUS_BEHIND,  /* status_behind(), likewise */
+};
+
+struct run {
+	TAILQ_ENTRY(run) link;
+	struct executor *x;
+	char *controller, *key;
+	struct plan plan;
+	struct arena *a;
+	executor_done done;
+	void *done_arg;
+	struct action *next; /* to be started */
+	size_t in_flight;
+	unsigned starting; /* run_continue() is at work: an action may be done at once */
+	size_t index;      /* of the next action, for op */
+	int64_t plan_seq;
+	const struct obj *status; /* the whole object to write, with transitionSeq; NULL: none */
+	struct action *status_action;
+	int64_t status_seq; /* row that announces it */
+	int64_t status_tseq;
+	int64_t last_seq; /* of this run's rows */
+	bool changed, refreshed, failed, live, waits, knows_secrets;
+	enum status_turn turn;
+	bool looks; /* whether the status is a regressed one shows the live object */
+	struct error err;
+	TAILQ_HEAD(, step_call) calls;
+};
+
+/* One action that is under way. */
+struct step_call {
+	TAILQ_ENTRY(step_call) link;
+	struct run *run;
+	struct action *action;
+	struct client_call *call;
+	struct live_gate *gate;
+	struct render_call render;
+	char *op;
+	const struct resource *resource;
+	size_t at, bytes; /* of a survey, of questions */
+	struct obj *found;
+	const struct obj *allowed; /* of a review: the question last answered with yes */
+};
+
+TAILQ_HEAD(run_list, run);
+
+struct executor {
+	struct executor_config c;
+	struct chain *chain;
+	struct run_list starting, appended, running;
+	size_t n, n_renders;
+	struct task commit, started;
+	struct timer halt;
+	bool halted;
+	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
+};
+
+void run_fail(struct run *r, const struct error *err);
+/* Whatever enters here is told by logs, statuses, Events and rows: without the run's secrets. */
+struct error run_hide(struct run *r, const struct error *err);
+const char *run_hide_text(struct run *r, const char *text);
+/* An outcome for the next pass, its error hidden. */
+void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+	     struct obj *value);
+struct step_call *call_new(struct run *r, struct action *a);
+void call_done(struct step_call *c); /* the run goes on */
+
+/* executor_status.c */
+enum status_turn status_turn(struct run *r, const struct action *a, int64_t seen, int64_t logged,
+			     int64_t row_seq);
+int status_restore(struct run *r, const struct obj *live, int64_t logged, const char *reason,
+		   struct error *err);
+int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err);
+void status_look(struct run *r);
+/* body.status of a Transition record. */
+int status_put(struct run *r, struct obj *body, const struct obj *status, struct error *err);
+void status_note_written(struct run *r, const struct obj *returned);
+struct map *status_kept_new(void);
+/* executor.c: r->status is live with this status. */
+void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq);
+
+/* Start one action; they end in call_done() or run_fail(). */
+void write_status(struct run *r);
+void write_farewell(struct run *r);                    /* the Event of a row_only status */
+void write_row_event(struct run *r, struct action *a); /* of a row that is new; nothing waits */
+void write_action(struct run *r, struct action *a);
+void work_sync(struct run *r, struct action *a);
+void work_fetch(struct run *r, struct action *a);
+void work_render(struct run *r, struct action *a);
+void work_survey(struct run *r, struct action *a);
+void work_gate(struct run *r, struct action *a);
+void work_ask(struct run *r, struct action *a);
+void work_review(struct run *r, struct action *a);
+
+#endif

@@ -1,0 +1,382 @@
+/* API writes: the status of a run, its actions, the Events that follow, and on a foreign server the
+ * Write rows that tell how they ended. */
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/log.h"
+#include "alm/engine/executor_run.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+/* A copy, as discovery may be read anew while the call is under way. */
+static const struct resource *resource_of(struct run *r, const struct action *a)
+{
+	const struct resource *found = discovery_kind(r->x->c.discovery, a->resource.group,
+						      a->resource.version, a->resource.kind);
+	if (!found)
+		return NULL;
+	struct resource *own = ARENA_NEW(r->a, struct resource);
+	*own = resource_copy(found, r->a);
+	return own;
+}
+
+static void observe(struct run *r, const struct resource *res, const struct obj *o)
+{
+	const struct executor_host *h = &r->x->c.host;
+	if (res && obj_type(o) == OBJ_MAP && meta_uid(o))
+		h->observed(h->arg, res, o);
+}
+
+/* --- events --- */
+
+#define EVENT_MESSAGE_MAX 1024 /* of events.k8s.io; a longer one is refused there */
+
+static const struct resource events = {
+	.group = "", .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
+
+static const char *event_namespace(const struct action *a)
+{
+	const char *ns = meta_namespace(a->subject);
+	return ns ? ns : "default";
+}
+
+/* The name is made of uid and seq: written twice it is one. */
+static struct obj *event_new(struct executor *x, const struct action *a, int64_t seq,
+			     const char *tail)
+{
+	char now[CLOCK_TEXT_MAX];
+	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
+	char *name = arena_fmt(arena, "%s.%.8s.%s", name_cut(meta_name(a->subject), 200, arena),
+			       meta_uid(a->subject), tail);
+	struct obj *o = meta_skeleton("v1", "Event", event_namespace(a), name);
+	struct obj *about = obj_map(), *source = obj_map();
+	clock_format(loop_now(x->c.loop), CLOCK_SECONDS, now);
+	obj_set_str(about, "apiVersion", meta_api_version(a->subject));
+	obj_set_str(about, "kind", meta_kind(a->subject));
+	obj_set_str(about, "name", meta_name(a->subject));
+	obj_set_str(about, "namespace", meta_namespace(a->subject));
+	obj_set_str(about, "uid", meta_uid(a->subject));
+	obj_set(o, "involvedObject", about);
+	obj_set_str(o, "type", a->event_type);
+	obj_set_str(o, "reason", a->reason);
+	const char *message = a->message && *a->message ? a->message : a->reason;
+	obj_set(o, "message", obj_stringn(str_clip(str_of(message), EVENT_MESSAGE_MAX)));
+	obj_set_str(source, "component", "alm");
+	obj_set(o, "source", source);
+	obj_set_str(o, "reportingComponent", "alm");
+	obj_set_str(o, "reportingInstance", "alm");
+	obj_set_str(o, "firstTimestamp", now);
+	obj_set_str(o, "lastTimestamp", now);
+	obj_set_int(o, "count", 1);
+	meta_set_annotation(o, "app.coreos.com/audit-seq",
+			    arena_fmt(arena, "%lld", (long long)seq));
+	return o;
+}
+
+static void event_written(void *arg, const struct client_reply *reply)
+{
+	(void)arg;
+	if (reply->err && reply->err->code != E_EXISTS)
+		log_debug("event not written", "error", reply->err->msg);
+}
+
+/* Beside the run: nothing waits for it. */
+static void write_event(struct executor *x, const struct action *a, int64_t seq, const char *tail)
+{
+	if (!a->event_type)
+		return;
+	CLEANUP(obj_unrefp) struct obj *o = event_new(x, a, seq, tail);
+	client_create(x->c.client, &events, event_namespace(a), o, NULL, event_written, x);
+}
+
+void write_row_event(struct run *r, struct action *a)
+{
+	char tail[32];
+	snprintf(tail, sizeof(tail), "row-%llx", (unsigned long long)a->seq);
+	if (a->seq)
+		write_event(r->x, a, a->seq, tail);
+}
+
+static void farewell_written(void *arg, const struct client_reply *reply)
+{
+	struct step_call *c = arg;
+	c->call = NULL;
+	event_written(NULL, reply);
+	call_done(c);
+}
+
+/* Once the finalizer is gone nobody looks at the object again, so this Event comes before. A
+ * server that refuses it does not hold the removal up. */
+void write_farewell(struct run *r)
+{
+	const struct action *a = r->status_action;
+	char tail[32];
+	snprintf(tail, sizeof(tail), "%llx", (unsigned long long)r->status_tseq);
+	CLEANUP(obj_unrefp) struct obj *o = event_new(r->x, a, r->status_seq, tail);
+	struct step_call *c = call_new(r, NULL);
+	c->call = client_create(r->x->c.client, &events, event_namespace(a), o, NULL,
+				farewell_written, c);
+}
+
+/* --- status --- */
+
+static void status_written(void *arg, const struct client_reply *reply)
+{
+	struct step_call *c = arg;
+	struct run *r = c->run;
+	c->call = NULL;
+	if (reply->err) {
+		struct error err = *reply->err;
+		error_wrap(&err, "status of %s %s", meta_kind(r->status), meta_name(r->status));
+		if (!r->failed)
+			r->err = err;
+		r->failed = true;
+	} else {
+		r->changed = true;
+		status_note_written(r, reply->body);
+		observe(r, resource_of(r, r->status_action), reply->body);
+		char id[64];
+		snprintf(id, sizeof(id), "%llx", (unsigned long long)r->status_tseq);
+		write_event(r->x, r->status_action, r->status_seq, id);
+	}
+	call_done(c);
+}
+
+void write_status(struct run *r)
+{
+	struct action *a = r->status_action;
+	const struct resource *res = resource_of(r, a);
+	struct error err;
+	if (!res) {
+		error_set(&err, E_UNAVAILABLE, "the server does not serve %s", a->resource.kind);
+		run_fail(r, &err);
+		return;
+	}
+	struct step_call *c = call_new(r, NULL);
+	char *id = arena_fmt(r->a, "alm-%s-row-%lld", audit_origin_tag(r->x->c.audit),
+			     (long long)r->status_seq);
+	struct client_options o = {.subresource = "status", .audit_id = id};
+	c->call = client_replace(r->x->c.client, res, a->ns, a->name, r->status, &o, status_written,
+				 c);
+}
+
+/* --- Write rows on a foreign server; the embedded one writes its own in the object's transaction
+ * --- */
+
+static const char *outcome_of(const struct client_reply *reply)
+{
+	if (!reply->err)
+		return "Applied";
+	if (reply->maybe_applied)
+		return "Unknown";
+	return reply->err->code == E_CONFLICT || reply->err->code == E_EXISTS ? "Conflict"
+	       : reply->err->code == E_FORBIDDEN                              ? "Denied"
+									      : "Failed";
+}
+
+static void append_write(struct step_call *c, const struct client_reply *reply)
+{
+	struct executor *x = c->run->x;
+	static const char *const verbs[] = {"apply", "create", "patch", "delete"};
+	struct error err;
+	char digest[SHA256_HEX];
+	const struct action *a = c->action;
+	if (x->c.same_process)
+		return;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "verb", verbs[a->type]);
+	obj_set_str(body, "outcome", outcome_of(reply));
+	obj_set_int(body, "code", reply->status);
+	if (a->as)
+		obj_set_path(body, "who.user", obj_string(a->as));
+	const char *rv = meta_resource_version(reply->body);
+	if (!reply->err && meta_uid(reply->body)) {
+		audit_object_digest(x->c.audit, reply->body, digest);
+		obj_set(body, "after", obj_stringf("sha256:%s", digest));
+		obj_set_str(body, "rvAfter", rv);
+	}
+	struct audit_row row = {
+		.type = "Write",
+		.reason = outcome_of(reply),
+		.subject = {.kind = a->resource.kind,
+			    .ns = a->ns,
+			    .name = reply->err ? run_hide_text(c->run, a->name) : a->name,
+			    .uid = reply->err ? NULL : meta_uid(reply->body)},
+		.op = c->op,
+		.cause = c->run->plan_seq,
+		.body = body};
+	int64_t seq;
+	if (audit_append_now(x->c.audit, &row, &seq, &err) < 0)
+		log_error("Write row not appended", "error", err.msg);
+}
+
+/* --- actions --- */
+
+/* What the server made of our apply is the baseline that drift is judged against. */
+static void remember_applied(struct run *r, const struct obj *o)
+{
+	char digest[SHA256_HEX];
+	struct error note = {.code = 0};
+	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(o);
+	obj_del(bare, "status");
+	audit_object_digest(r->x->c.audit, bare, digest);
+	error_set(&note, 0, "%s", digest);
+	char *id = arena_fmt(r->a, "applied:%s", meta_uid(o));
+	stash_put(r->x->c.stash, id, &note, STR_NONE, NULL, loop_now(r->x->c.loop));
+}
+
+/* Refusals that the state we wanted explains: it is there, or it is gone already. */
+static bool is_as_wanted(const struct action *a, const struct client_reply *reply)
+{
+	int code = reply->err ? reply->err->code : 0;
+	return !code || (a->type == ACT_DELETE && code == E_NOTFOUND);
+}
+
+/* The last finalizer went: the server answers with the final state of what it has deleted. Its
+ * watch may have told so before this answer came, so it must not go back into the cache. */
+static bool is_gone(const struct obj *o)
+{
+	return meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"));
+}
+
+static void observe_written(struct run *r, const struct step_call *c, const struct obj *o)
+{
+	const struct action *a = c->action;
+	const struct executor_host *h = &r->x->c.host;
+	bool deleting = a->type == ACT_DELETE && meta_is_deleting(o) && !is_gone(o);
+	bool gone = !deleting && (a->type == ACT_DELETE || is_gone(o));
+	if (gone)
+		h->observed_deleted(h->arg, c->resource, a->ns, a->name,
+				    a->uid ? a->uid : meta_uid(o));
+	else
+		observe(r, c->resource, o);
+	if (!gone && a->type == ACT_APPLY && meta_uid(o))
+		remember_applied(r, o);
+}
+
+/* What the server said no to is told by the conditions of the next pass. */
+static void remember_refusal(struct run *r, const struct action *a, const struct error *err)
+{
+	char *id =
+		arena_fmt(r->a, "refused:%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+	struct error told = err ? run_hide(r, err) : ERROR_INIT;
+	if (err)
+		stash_put(r->x->c.stash, id, &told, STR_NONE, NULL, loop_now(r->x->c.loop));
+	else
+		stash_drop(r->x->c.stash, id);
+}
+
+static void action_written(void *arg, const struct client_reply *reply)
+{
+	struct step_call *c = arg;
+	struct run *r = c->run;
+	const struct action *a = c->action;
+	c->call = NULL;
+	append_write(c, reply);
+	if (is_as_wanted(a, reply)) {
+		r->changed = true;
+		remember_refusal(r, a, NULL);
+		observe_written(r, c, reply->body);
+		if (a->type == ACT_PATCH && a->event_type)
+			write_event(r->x, a, 0, meta_resource_version(reply->body));
+	} else if (!(a->type == ACT_CREATE && reply->err->code == E_EXISTS)) {
+		struct error err = *reply->err;
+		remember_refusal(r, a, &err);
+		error_wrap(&err, "%s %s%s%s", a->resource.kind, a->ns ? a->ns : "",
+			   a->ns ? "/" : "", a->name);
+		if (!r->failed)
+			r->err = err;
+		r->failed = true;
+	}
+	call_done(c);
+}
+
+static const struct obj *with_precondition(struct run *r, const struct action *a)
+{
+	struct obj *copy = obj_keep(r->a, obj_copy(a->body));
+	obj_set_path(copy, "metadata.resourceVersion", obj_string(a->resource_version));
+	return copy;
+}
+
+static void send(struct step_call *c)
+{
+	struct run *r = c->run;
+	struct action *a = c->action;
+	struct client *client = r->x->c.client;
+	struct client_options o = {
+		.as = a->as,
+		.force = a->force,
+		.subresource = a->subresource,
+		.uid = a->uid,
+		.resource_version = a->resource_version,
+		.propagation = a->propagation,
+		.audit_id = arena_fmt(r->a, "alm-%s-%s", audit_origin_tag(r->x->c.audit), c->op)};
+	const char *ns = c->resource->namespaced ? a->ns : NULL;
+	if (a->type == ACT_APPLY && a->resource_version)
+		a->body = with_precondition(r, a);
+	switch (a->type) {
+	case ACT_APPLY:
+		c->call = client_apply(client, c->resource, ns, a->name, a->body, &o,
+				       action_written, c);
+		break;
+	case ACT_CREATE:
+		c->call = client_create(client, c->resource, ns, a->body, &o, action_written, c);
+		break;
+	case ACT_PATCH:
+		c->call = client_patch(client, c->resource, ns, a->name,
+				       "application/merge-patch+json", a->body, &o, action_written,
+				       c);
+		break;
+	case ACT_DELETE:
+		c->call = client_delete(client, c->resource, ns, a->name, &o, action_written, c);
+		break;
+	case ACT_ROW:
+	case ACT_STATUS:
+	case ACT_SYNC:
+	case ACT_FETCH:
+	case ACT_RENDER:
+	case ACT_SURVEY:
+	case ACT_ASK:
+	case ACT_FORGET:
+	case ACT_WATCH:
+	case ACT_GATE:
+	case ACT_REVIEW:
+		break;
+	}
+}
+
+static void refreshed(void *arg, const struct error *err)
+{
+	struct step_call *c = arg;
+	struct run *r = c->run;
+	c->resource = resource_of(r, c->action);
+	if (c->resource) {
+		send(c);
+		return;
+	}
+	if (!r->failed) {
+		if (err)
+			r->err = *err;
+		else
+			error_set(&r->err, E_UNAVAILABLE, "the server does not serve %s %s/%s",
+				  c->action->resource.kind, c->action->resource.group,
+				  c->action->resource.version);
+	}
+	r->failed = true;
+	call_done(c);
+}
+
+void write_action(struct run *r, struct action *a)
+{
+	struct step_call *c = call_new(r, a);
+	char op[AUDIT_OP_MAX];
+	snprintf(op, sizeof(op), "%lld-%zu-1", (long long)r->plan_seq, r->index - 1);
+	c->op = xstrdup(op);
+	c->resource = resource_of(r, a);
+	if (c->resource)
+		send(c);
+	else
+		discovery_refresh(r->x->c.discovery, refreshed, c);
+}

@@ -1,0 +1,144 @@
+/*
+ * plan: what one pass wants done, in order. Lives in the arena of the pass; the executor performs
+ * it: audit rows first, in one commit, then the status, then the other actions in their order
+ * (applies of one stage together, at most 8 at once).
+ *
+ * Two parties write. What belongs to an app (plan_apply and its like, lookups, gates) is done as
+ * the account of the app (account.h), which a step must have asked for before: planned without, it
+ * is a bug of that step, and asserted. ALM's own books (AppTypes, strategies, stored plans, the
+ * account's rights, marks on CRDs) are plan_own_apply and its like, which nothing that a chart says
+ * may reach.
+ */
+#ifndef ALM_ENGINE_PLAN_H
+#define ALM_ENGINE_PLAN_H
+
+#include "alm/base/arena.h"
+#include "alm/base/clock.h"
+#include "alm/client/resource.h"
+#include "alm/engine/secrets.h"
+#include "alm/obj/obj.h"
+
+#define PLAN_ACTIONS_MAX 4096           /* performed of one plan; the next pass plans the rest */
+#define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
+
+enum act_type {
+	ACT_APPLY,  /* server-side apply of a whole object; the only create-or-update verb */
+	ACT_CREATE, /* create if absent, under a fixed name */
+	ACT_PATCH,  /* merge patch with the resourceVersion it was computed from */
+	ACT_DELETE, /* with uid and resourceVersion as preconditions */
+	ACT_ROW,    /* a Decision, Approval or Observe row */
+	ACT_STATUS, /* one per pass; written only if it changed, after its Transition row */
+	ACT_SYNC,   /* read a catalog's source */
+	ACT_FETCH,  /* read an archive by digest */
+	ACT_RENDER, /* render an archive in the sandbox */
+	ACT_SURVEY, /* live read of objects */
+	ACT_ASK,    /* live answers to what a template or a step needs (executor_ask.c) */
+	ACT_FORGET, /* an outcome that is of no more use (stash.h) */
+	ACT_WATCH,  /* start an informer */
+	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
+	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
+};
+
+struct action {
+	struct action *next;
+	enum act_type type;
+	const char *as; /* user name of the app's account; NULL: ALM itself */
+	const char *id; /* names the outcome in the stash: "render:..." */
+	struct resource
+		resource; /* kind and group/version always; plural may be NULL: discovery knows */
+	const char *ns, *name;
+	const struct obj *body;
+	bool force;
+	int stage;                                        /* of applies */
+	const char *uid, *resource_version, *propagation; /* preconditions */
+	const struct obj *inputs; /* ACT_ROW: what the decision read, kept as a blob; NULL: none */
+	/* ACT_ROW, ACT_STATUS */
+	const char *row_type, *reason, *message,
+		*key;              /* key: digest of the outcome; equal: no row */
+	const struct obj *subject; /* the object the row is about */
+	const char *chain;         /* app whose chain of causes it joins */
+	bool advances;             /* later rows of the chain have it as cause */
+	const char *event_type; /* "Normal", "Warning"; NULL: no Event. Of a row: when it is new */
+	int64_t seq;            /* ACT_ROW: set by the executor; 0: there is such a row already */
+	/* Of an Approval: who, by which field manager; known by the server, or only claimed. */
+	const char *actor, *actor_via;
+	bool actor_known;
+	/* ACT_ROW: a field that somebody changed ("spec.upgrade"): his is the Write record, beside
+	 * the server, that changed it or made the object */
+	const char *touches;
+	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
+	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
+	const char *subresource; /* ACT_PATCH */
+	const char *selector;    /* ACT_WATCH */
+	bool metadata_only;
+	bool guards; /* ACT_GATE: nothing after it happens unless it passes */
+	/* ACT_REVIEW, lookups: account_rights_version() when it was asked, since when it is so */
+	uint64_t rights_version;
+	int64_t rights_since_ns; /* 0: not known */
+	const char *expect;      /* ... with findings of this key (live_gate_key), if any */
+};
+
+struct plan {
+	struct arena *a;
+	struct action *head, **tail;
+	size_t n;
+	int64_t requeue_after_ns; /* 0: none; the smallest wins */
+	const char
+		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
+	struct secrets secrets;  /* what no row and no status of it may tell */
+	const struct obj *known; /* the object whose values secrets has */
+};
+
+void plan_init(struct plan *p, struct arena *a);
+struct action *plan_add(struct plan *p, enum act_type type);
+
+/* Objects of the app. o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
+void plan_apply(struct plan *p, struct obj *o, int stage, bool force);
+void plan_create(struct plan *p, struct obj *o);
+/* live is the object the patch was computed from: gives resource, names and resourceVersion. */
+void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
+void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
+/* The same as ALM itself. */
+void plan_own_apply(struct plan *p, struct obj *o);
+void plan_own_create(struct plan *p, struct obj *o);
+void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
+void plan_own_delete(struct plan *p, const struct obj *live);
+void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
+/* Live answers for a template, read as the account (executor_ask.c); what it may not read is
+ * answered with {"error", "denied": true, "rightsVersion"}. */
+struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
+/* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
+ * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
+struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
+/* Judges a CRD of the app: request as in live_gate.h; consumed. */
+struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
+void plan_requeue_after(struct plan *p, int64_t ns);
+/* All that from has follows what p has; they share an arena. */
+void plan_take(struct plan *p, const struct plan *from);
+
+/* The secrets of this install plan (install_plan.h) are told by no row, status or error of p that
+ * is made afterwards. The values of the object that a row or status is about never are. */
+void plan_hide(struct plan *p, const struct obj *doc);
+/* A status without them; consumes and owned. */
+struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status);
+
+/* A row that is written only when key differs from the last one of this type and subject. */
+struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
+			const char *reason, const char *key, struct obj *body);
+
+/* The whole status the object shall have, without transitionSeq. reason names the transition. */
+struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
+			   const char *reason, const char *message);
+
+/* The same plan in another arena, so that what the pass has read, which may be every app and
+ * version there is, does not wait for the answers to its writes. Bodies are shared, texts copied.
+ */
+void plan_move(struct plan *to, const struct plan *from, struct arena *a);
+/* Leaves the first n actions, and all rows and statuses: what a crash after n actions leaves, so
+ * the next pass goes on from there. It is asked for if anything was left out. */
+void plan_cut(struct plan *p, size_t n);
+
+/* Does the plan write anything but rows and status? */
+bool plan_has_writes(const struct plan *p);
+
+#endif

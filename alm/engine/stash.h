@@ -1,0 +1,48 @@
+/*
+ * stash: outcomes of slow work (fetched archives, rendered charts, surveys), by id. Memory only:
+ * what is lost in a crash is computed again. Values are kept as JSON text; view_outcome() gives a
+ * pass the tree.
+ *
+ * Bounded by its bytes: the least recently used outcome goes first. A value that no pass has read
+ * yet stays, whatever it takes: the key that asked for it would ask again, and with more keys than
+ * there is room for none would ever get on. Only when nobody came for STASH_UNREAD_NS is it one of
+ * the others (its object is gone). Archives do not stay: they are read in the run that fetched
+ * them.
+ */
+#ifndef ALM_ENGINE_STASH_H
+#define ALM_ENGINE_STASH_H
+
+#include "alm/base/error.h"
+#include "alm/base/str.h"
+#include "alm/obj/obj.h"
+
+#define STASH_BYTES_MAX ((size_t)64 << 20)
+#define STASH_UNREAD_NS (INT64_C(600) * 1000000000)
+
+struct outcome {
+	int code; /* 0, or an error code */
+	char *msg;
+	struct str bytes;        /* an archive */
+	struct str text;         /* JSON; ptr NULL: no value */
+	const struct obj *value; /* only in what view_outcome() gives */
+	int64_t at_ns;
+	unsigned failures; /* in a row */
+};
+
+struct stash;
+
+struct stash *stash_new(void);
+void stash_free(struct stash *s);
+DEFINE_FREEP(stash)
+/* Borrowed until the next put; it counts as read and used. NULL: there is none. */
+const struct outcome *stash_get(struct stash *s, const char *id);
+/* Consumes bytes (xmalloc) and value. err NULL: success. Replaces an older outcome of the id. */
+void stash_put(struct stash *s, const char *id, const struct error *err, struct str bytes,
+	       struct obj *value, int64_t now_ns);
+/* A failure that may pass is tried again after 1, 2, 4 ... 60 minutes. 0: now. */
+int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns);
+void stash_drop(struct stash *s, const char *id);
+size_t stash_count(const struct stash *s);
+size_t stash_bytes(const struct stash *s);
+
+#endif

@@ -1,0 +1,146 @@
+#include "alm/engine/view.h"
+
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/engine/controller.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+struct collect {
+	const struct view *view;
+	const char *app, *naming; /* NULL: all */
+	const struct obj **items;
+	size_t n, cap;
+};
+
+/* May the object of this text name that app? Parsing is what a pass costs: most are another's. */
+static bool text_names(struct str json, const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&quoted, "\"%s\"", name);
+	return str_find(json, strbuf_str(&quoted)) >= 0;
+}
+
+static bool collect_one(void *arg, struct str json)
+{
+	struct collect *c = arg;
+	struct error err;
+	struct obj *o = NULL;
+	if (c->naming && !text_names(json, c->naming))
+		return true;
+	if (json_parse(json, &o, &err) < 0)
+		return true; /* the informer has parsed it before */
+	obj_keep(c->view->a, o);
+	if (c->app && !cstr_eq(obj_str(o, "spec.appTypeRef.name"), c->app))
+		return true;
+	if (c->n == c->cap) {
+		size_t cap = mem_grown(c->cap, c->n + 1);
+		const struct obj **grown = ARENA_ARRAY(c->view->a, const struct obj *, cap);
+		if (c->n)
+			memcpy(grown, c->items, c->n * sizeof(struct obj *));
+		c->items = grown;
+		c->cap = cap;
+	}
+	c->items[c->n++] = o;
+	return true;
+}
+
+bool view_kept(const struct view *v, const char *id, const struct obj **ret)
+{
+	if (!v->memo || !map_has(v->memo, id))
+		return false;
+	*ret = map_get(v->memo, id);
+	return true;
+}
+
+const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o)
+{
+	if (v->memo)
+		map_set(v->memo, id, mem_unconst(o));
+	return o;
+}
+
+/* Asked for once in a pass. get NULL: of the kind that is named. */
+static const struct obj *read_once(const struct view *v, enum watched kind, const char *name,
+				   struct obj *(*get)(void *arg, const char *name))
+{
+	const struct obj *kept = NULL;
+	if (!name)
+		return NULL;
+	const char *id = arena_fmt(v->a, "%s:%d:%s", get ? "crd" : "get", (int)kind, name);
+	if (view_kept(v, id, &kept))
+		return kept;
+	struct obj *o = get ? get(v->ops_arg, name) : v->ops->get(v->ops_arg, kind, name);
+	return view_keep(v, id, o ? obj_keep(v->a, o) : NULL);
+}
+
+const struct obj *view_get(const struct view *v, enum watched kind, const char *name)
+{
+	return read_once(v, kind, name, NULL);
+}
+
+const struct obj *view_crd(const struct view *v, const char *name)
+{
+	return read_once(v, WATCH_CRD, name, v->ops->crd);
+}
+
+const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+				   size_t *ret_n)
+{
+	struct collect c = {.view = v, .naming = naming};
+	v->ops->each(v->ops_arg, kind, collect_one, &c);
+	*ret_n = c.n;
+	return c.items;
+}
+
+const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n)
+{
+	struct collect c = {.view = v, .app = app, .naming = app};
+	if (v->ops->strategies)
+		v->ops->strategies(v->ops_arg, app, collect_one, &c);
+	else
+		v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_one, &c);
+	*ret_n = c.n;
+	return c.items;
+}
+
+int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
+	      const struct obj **ret)
+{
+	struct obj *o = NULL;
+	int found = name ? v->ops->live(v->ops_arg, r, ns, name, &o) : 0;
+	if (found == 1)
+		*ret = obj_keep(v->a, o);
+	return found;
+}
+
+const struct outcome *view_outcome(const struct view *v, const char *id)
+{
+	const struct outcome *stored = stash_get(v->stash, id);
+	struct error err;
+	struct obj *value = NULL;
+	if (!stored)
+		return NULL;
+	struct outcome *o = arena_memdup(v->a, stored, sizeof(*stored));
+	o->msg = arena_strdup(v->a, stored->msg);
+	if (stored->text.ptr && json_parse(stored->text, &value, &err) == 0)
+		o->value = obj_keep(v->a, value);
+	return o;
+}
+
+int controller_run(const struct controller *c, const struct view *view, const char *key,
+		   struct plan *plan, struct error *err)
+{
+	for (const struct step *s = c->steps; s->fn; s++) {
+		int r = s->fn(view, key, plan, err);
+		if (r < 0)
+			return error_wrap(err, "%s", s->name);
+		if (r == STEP_STOP)
+			break;
+	}
+	if (arena_over(view->a))
+		return error_set(err, E_LIMIT, "%s %s: the pass is over its limit", c->name, key);
+	plan_cut(plan, PLAN_ACTIONS_MAX);
+	return 0;
+}

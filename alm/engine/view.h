@@ -1,0 +1,117 @@
+/*
+ * view: everything a pass may know, at one instant: the informer caches, the catalogs' indexes, the
+ * outcomes of slow work, and the time. Const to the steps; parsed objects live in the pass' arena.
+ *
+ * The manager fills it through view_ops, so unit tests give steps a view made of plain tables.
+ */
+#ifndef ALM_ENGINE_VIEW_H
+#define ALM_ENGINE_VIEW_H
+
+#include "alm/base/map.h"
+#include "alm/client/resource.h"
+#include "alm/engine/stash.h"
+#include "catalog/index/index.h"
+
+/* What the manager always watches. */
+enum watched {
+	WATCH_APPTYPE,
+	WATCH_STRATEGY,
+	WATCH_CATALOG,
+	WATCH_CRD,
+	WATCH_NAMESPACE,
+	WATCH_PLAN_SECRET, /* stored install plans in alm-system */
+	WATCH_OWNED, /* objects of any kind that carry our label: one informer a kind, on demand */
+	WATCH_INSTANCE, /* custom resources of managed CRDs: metadata only, on demand */
+	WATCHED_MAX,
+};
+
+struct view;
+struct claims;
+
+struct view_settings {
+	const char *kube_version; /* "v1.33.0+alm1" */
+	int64_t verify_soak_ns;   /* workloads available this long; 10 s */
+	bool simulated;
+	/* The server ties spec.approvedBy to who approves, as the embedded one does. */
+	bool approver_is_requester;
+	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
+};
+
+struct view_ops {
+	/* Owned by the caller; NULL if absent. */
+	struct obj *(*get)(void *arg, enum watched kind, const char *name);
+	/* A CRD, which may lack its schemas and managedFields; owned. NULL: get has it. */
+	struct obj *(*crd)(void *arg, const char *name);
+	/* Calls fn for each in order of name until it returns false. */
+	void (*each)(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+		     void *fn_arg);
+	/* The strategies that name the app, and maybe others, in order of name. NULL: of each. */
+	void (*strategies)(void *arg, const char *app, bool (*fn)(void *fn_arg, struct str json),
+			   void *fn_arg);
+	/* An object in an on-demand informer. 1: found; 0: absent; -1: not known yet (no synced
+	 * informer). */
+	int (*live)(void *arg, const struct resource *r, const char *ns, const char *name,
+		    struct obj **ret);
+	/* Custom resources of group and plural, metadata only. False: not known yet. */
+	bool (*instances)(void *arg, const char *group, const char *plural,
+			  bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
+	/* Changes whenever one of them does; 0: not known yet. */
+	uint64_t (*instances_version)(void *arg, const char *group, const char *plural);
+	/* The objects of a kind that carry an app's label and have this name, in any namespace.
+	 * False: not known yet. */
+	bool (*owned)(void *arg, const char *group, const char *plural, const char *name,
+		      bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
+	uint64_t (*owned_version)(void *arg, const char *group, const char *plural);
+	/* NULL: the server does not serve the kind. version NULL: any. */
+	const struct resource *(*resource)(void *arg, const char *group, const char *version,
+					   const char *kind);
+	/* Newest audit row of this type about a cluster-scoped object; owned, NULL if none. */
+	struct obj *(*last_row)(void *arg, const char *type, const char *kind, const char *name);
+	/* The same of one reason; NULL: not asked. */
+	struct obj *(*last_reason)(void *arg, const char *type, const char *reason,
+				   const char *kind, const char *name);
+	/* Newest transitionSeq that the log has for the uid; 0: none. */
+	int64_t (*head)(void *arg, const char *uid);
+	/* What is left of a deadline, in monotonic time. The first call for an id starts it with
+	 * what the wall clock leaves, at least a tenth (lifecycle.md 4.2). */
+	int64_t (*left)(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns);
+	/* hex digest of the redacted object */
+	void (*digest)(void *arg, const struct obj *o, char out[65]);
+};
+
+struct view {
+	struct arena *a;
+	int64_t now_ns;
+	const struct view_settings *settings;
+	const struct view_ops *ops;
+	void *ops_arg;
+	struct stash *stash;
+	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
+	size_t n_indexes, n_unsynced;
+	struct claims *claims; /* NULL: made of the lists (claims.h) */
+	void **pass;           /* shared by the steps of one pass */
+	/* What the pass has read already, by what it is: large things are asked for many times.
+	 * NULL: the view changes under who uses it, and nothing is kept. */
+	struct map *memo;
+};
+
+/* In the arena; the same one each time. */
+const struct obj *view_get(const struct view *v, enum watched kind, const char *name);
+/* A CRD for all but its schemas, which it may lack. */
+const struct obj *view_crd(const struct view *v, const char *name);
+/* True: *ret is what view_keep() was given for the id in this pass; it may be NULL. */
+bool view_kept(const struct view *v, const char *id, const struct obj **ret);
+const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o);
+/* All of a kind, in the arena; naming: only those whose text has it as a string, NULL for all. */
+const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+				   size_t *ret_n);
+/* 1, 0, -1 as view_ops.live. */
+int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
+	      const struct obj **ret);
+/* In the arena, with its value as a tree; NULL: there is none. */
+const struct outcome *view_outcome(const struct view *v, const char *id);
+
+/* Strategies whose spec.appTypeRef names the app, in order of name. */
+const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * cel: the Common Expression Language, as far as x-kubernetes-validations need it (kube-api.md 11,
+ * the M row). Text -> tree -> checked against the schema -> evaluated with a budget.
+ *
+ * Everything lives in the arena of its step: trees in that of the schema, values in that of the
+ * evaluation. No expression can run away: its text, tree, depth, comprehension steps and the bytes
+ * it builds are bounded.
+ */
+#ifndef ALM_OBJ_CEL_CEL_H
+#define ALM_OBJ_CEL_CEL_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+#include "alm/obj/schema/schema.h"
+
+#define CEL_TEXT_MAX  ((size_t)64 << 10)
+#define CEL_NODES_MAX 20000
+#define CEL_DEPTH_MAX 120
+#define CEL_VARS_MAX  64
+
+enum cel_kind {
+	CEL_ERROR,
+	CEL_DYN, /* types only: anything */
+	CEL_NULL,
+	CEL_BOOL,
+	CEL_INT,
+	CEL_UINT,
+	CEL_DOUBLE,
+	CEL_STRING,
+	CEL_BYTES,
+	CEL_LIST,
+	CEL_MAP,
+	CEL_OBJECT, /* types only: a map with declared fields */
+	CEL_TYPE,
+	CEL_DURATION,  /* nanoseconds */
+	CEL_TIMESTAMP, /* nanoseconds since 1970 */
+	CEL_URL,       /* of url(); its text as it was given */
+};
+
+/* A list or map is either of JSON (o, under schema s) or built by the expression (items; of a map
+ * key, value, key, value). */
+struct cel_value {
+	enum cel_kind kind;
+	const struct schema *s;
+	const struct obj *o;
+	union {
+		bool b;
+		int64_t i; /* INT, DURATION, TIMESTAMP */
+		uint64_t u;
+		double d;
+		struct str str; /* STRING, BYTES, URL; the message of an ERROR */
+		enum cel_kind type;
+		struct {
+			const struct cel_value *items;
+			size_t n;
+		} list;
+	};
+};
+
+struct cel_type {
+	enum cel_kind kind;
+	const struct schema *s;       /* OBJECT */
+	const struct cel_type *inner; /* items of a LIST, values of a MAP; NULL: DYN */
+};
+
+enum cel_op {
+	CEL_OP_LITERAL,
+	CEL_OP_IDENT,
+	CEL_OP_SELECT, /* args[0].name */
+	CEL_OP_HAS,    /* has(args[0].name) */
+	CEL_OP_CALL,   /* operators too: "_+_", "_[_]", "!_"; member: args[0] is the receiver */
+	CEL_OP_AND,
+	CEL_OP_OR,
+	CEL_OP_COND,
+	CEL_OP_LIST,
+	CEL_OP_MAP,
+	CEL_OP_MACRO, /* args[0].name(var, args[1][, args[2]]) */
+};
+
+struct cel_node {
+	enum cel_op op;
+	size_t at; /* byte offset, for messages */
+	const char *name, *var;
+	bool member;
+	struct cel_node **args;
+	size_t n;
+	struct cel_value literal;
+};
+
+struct cel_program {
+	const char *text;
+	struct cel_node *root;
+	bool uses_old; /* oldSelf */
+};
+
+/* NULL on failure, with the messages in b: "ERROR: <input>:1:5: ...\n | text\n | ....^". */
+struct cel_program *cel_parse(const char *text, struct arena *a, struct strbuf *b);
+/* Appends one such message. */
+void cel_report(const char *text, size_t at, const char *message, struct strbuf *b);
+
+/* self is under schema s. The number of errors, with messages in b; ret_kind is the result's. */
+size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
+		 struct strbuf *b, enum cel_kind *ret_kind);
+
+struct cel_budget {
+	uint64_t left; /* steps */
+	bool over;
+};
+
+/* An ERROR value tells what went wrong; budget->over if it was the budget. */
+struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
+			  const struct obj *self, const struct obj *old, struct arena *a,
+			  struct cel_budget *budget);
+
+/* --- values --- */
+struct cel_value cel_of(const struct obj *o, const struct schema *s);
+struct cel_value cel_error(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+struct cel_value cel_bool(bool b);
+struct cel_value cel_int(int64_t i);
+struct cel_value cel_string(struct str s);
+const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print it */
+/* duration: DURATION; date-time, date: TIMESTAMP; others and NULL: STRING. */
+enum cel_kind cel_format_kind(const char *format);
+bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);
+/* Lists and maps: any of the two forms. */
+size_t cel_size(const struct cel_value *v);
+struct cel_value cel_item(const struct cel_value *list, size_t i);
+/* The i-th key; in the order of the map. */
+struct cel_value cel_key(const struct cel_value *map, size_t i);
+bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret);
+/* Heterogeneous equality: values of other types differ, 1 == 1.0. */
+bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_budget *budget);
+/* -1, 0, 1; false if they have no order. */
+bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret);
+
+/* --- functions, cel_fn.c --- */
+struct cel_call {
+	struct arena *a;
+	struct cel_budget *budget;
+};
+/* The kind of the result, or CEL_ERROR if no overload fits these types; DYN fits everything.
+ * ret_known: is there a function of that name at all? */
+enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *args, size_t n,
+			  bool *ret_known);
+struct cel_value cel_fn_call(const char *name, bool member, const struct cel_value *args, size_t n,
+			     struct cel_call *call);
+
+/* "__dash__" and the like back to what they stand for; the property itself otherwise. */
+const char *cel_unescape(const char *name, struct arena *a);
+
+#endif

@@ -1,0 +1,296 @@
+/*
+ * cel_check.c: an expression against the types of the schema, when the definition is written:
+ * undefined fields, undeclared names, functions that do not fit. What is not known is dyn and is
+ * judged when it runs.
+ */
+#include <string.h>
+
+#include "alm/obj/cel/cel.h"
+#include "alm/obj/schema/schema_node.h"
+
+struct var {
+	const char *name;
+	struct cel_type type;
+};
+
+struct check {
+	const struct cel_program *p;
+	struct arena *a;
+	struct strbuf *out;
+	size_t errors;
+	struct var vars[CEL_VARS_MAX];
+	size_t n_vars;
+	const struct schema *root; /* the node that has apiVersion, kind and metadata; or NULL */
+};
+
+static const struct cel_type dyn = {.kind = CEL_DYN};
+
+static struct cel_type of_kind(enum cel_kind kind)
+{
+	return (struct cel_type){.kind = kind};
+}
+
+static struct cel_type fail(struct check *c, size_t at, const char *message)
+{
+	c->errors++;
+	cel_report(c->p->text, at, message, c->out);
+	return of_kind(CEL_ERROR);
+}
+
+static const struct cel_type *boxed(struct check *c, struct cel_type t)
+{
+	return arena_memdup(c->a, &t, sizeof(t));
+}
+
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by CEL_DEPTH_MAX, schemas nest at
+ * most SCHEMA_DEPTH_MAX deep */
+static struct cel_type of_schema(struct check *c, const struct schema *s)
+{
+	if (!s || s->int_or_string)
+		return dyn;
+	switch (s->type) {
+	case SCHEMA_OBJECT:
+		if (s->additional && !s->properties)
+			return (struct cel_type){.kind = CEL_MAP,
+						 .inner = boxed(c, of_schema(c, s->additional))};
+		return (struct cel_type){.kind = CEL_OBJECT, .s = s};
+	case SCHEMA_ARRAY:
+		return (struct cel_type){.kind = CEL_LIST,
+					 .inner = boxed(c, of_schema(c, s->items))};
+	case SCHEMA_STRING:
+		return of_kind(cel_format_kind(s->format));
+	case SCHEMA_INTEGER:
+		return of_kind(CEL_INT);
+	case SCHEMA_NUMBER:
+		return of_kind(CEL_DOUBLE);
+	case SCHEMA_BOOLEAN:
+		return of_kind(CEL_BOOL);
+	default:
+		return dyn;
+	}
+}
+
+static const char *type_text(struct check *c, struct cel_type t)
+{
+	if (t.kind == CEL_LIST)
+		return arena_fmt(c->a, "list(%s)", t.inner ? type_text(c, *t.inner) : "dyn");
+	if (t.kind == CEL_MAP)
+		return arena_fmt(c->a, "map(string, %s)", t.inner ? type_text(c, *t.inner) : "dyn");
+	return cel_kind_name(t.kind);
+}
+
+static struct cel_type check_node(struct check *c, const struct cel_node *n);
+
+static struct cel_type ident(struct check *c, const struct cel_node *n)
+{
+	static const char *const types[] = {"int",   "uint", "double", "bool",      "string",
+					    "bytes", "list", "map",    "null_type", "type"};
+	for (size_t i = c->n_vars; i > 0; i--)
+		if (strcmp(c->vars[i - 1].name, n->name) == 0)
+			return c->vars[i - 1].type;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcmp(types[i], n->name) == 0)
+			return of_kind(CEL_TYPE);
+	return fail(c, n->at,
+		    arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
+}
+
+/* metadata of the root and of embedded resources: name and generateName. */
+static bool is_resource_field(struct check *c, const struct schema *s, const char *name,
+			      struct cel_type *ret)
+{
+	if (s != c->root && !s->embedded)
+		return false;
+	bool is_text = strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0;
+	*ret = is_text ? of_kind(CEL_STRING) : dyn;
+	return is_text || strcmp(name, "metadata") == 0;
+}
+
+static struct cel_type field(struct check *c, const struct cel_node *n)
+{
+	struct cel_type t = check_node(c, n->args[0]), found;
+	if (t.kind == CEL_DYN || t.kind == CEL_ERROR)
+		return t;
+	if (t.kind == CEL_MAP)
+		return t.inner ? *t.inner : dyn;
+	if (t.kind != CEL_OBJECT)
+		return fail(c, n->at,
+			    arena_fmt(c->a, "type '%s' does not support field selection",
+				      type_text(c, t)));
+	const char *name = cel_unescape(n->name, c->a);
+	if (is_resource_field(c, t.s, name, &found))
+		return found;
+	const struct schema *s = schema_property(t.s, name);
+	if (!s)
+		return fail(c, n->at, arena_fmt(c->a, "undefined field '%s'", n->name));
+	return of_schema(c, s);
+}
+
+static struct cel_type no_overload(struct check *c, const struct cel_node *n,
+				   const struct cel_type *types)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "found no matching overload for '%s' applied to '", n->name);
+	for (size_t i = 0; i < n->n; i++) {
+		const char *open = i == 0 && !n->member ? "(" : i == 1 && n->member ? ".(" : "";
+		strbuf_addf(&b, "%s%s%s", open, i > (n->member ? 1U : 0U) ? ", " : "",
+			    type_text(c, types[i]));
+	}
+	strbuf_adds(&b, n->member && n->n == 1 ? ".()'" : ")'");
+	return fail(c, n->at, b.buf);
+}
+
+static bool comparable(struct cel_type x, struct cel_type y)
+{
+	bool x_number = x.kind == CEL_INT || x.kind == CEL_UINT || x.kind == CEL_DOUBLE;
+	bool y_number = y.kind == CEL_INT || y.kind == CEL_UINT || y.kind == CEL_DOUBLE;
+	if (x.kind == CEL_DYN || y.kind == CEL_DYN || x.kind == CEL_NULL || y.kind == CEL_NULL)
+		return true;
+	bool x_map = x.kind == CEL_MAP || x.kind == CEL_OBJECT;
+	bool y_map = y.kind == CEL_MAP || y.kind == CEL_OBJECT;
+	return x.kind == y.kind || (x_number && y_number) || (x_map && y_map);
+}
+
+static struct cel_type call(struct check *c, const struct cel_node *n)
+{
+	struct cel_type types[8];
+	enum cel_kind kinds[8];
+	bool known, broken = false;
+	if (n->n > ARRAY_LEN(types))
+		return fail(c, n->at, "too many arguments");
+	types[0] = dyn; /* what a function without arguments is of */
+	for (size_t i = 0; i < n->n; i++) {
+		types[i] = check_node(c, n->args[i]);
+		kinds[i] = types[i].kind;
+		broken |= types[i].kind == CEL_ERROR;
+	}
+	if (broken)
+		return of_kind(CEL_ERROR);
+	enum cel_kind result = cel_fn_type(n->name, n->member, kinds, n->n, &known);
+	if (!known)
+		return fail(
+			c, n->at,
+			arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
+	bool equality = strcmp(n->name, "_==_") == 0 || strcmp(n->name, "_!=_") == 0;
+	if (result == CEL_ERROR || (equality && !comparable(types[0], types[1])))
+		return no_overload(c, n, types);
+	bool keeps_items = strcmp(n->name, "_[_]") == 0 || strcmp(n->name, "min") == 0 ||
+			   strcmp(n->name, "max") == 0 || strcmp(n->name, "sum") == 0;
+	if (keeps_items && n->n > 0)
+		return types[0].inner ? *types[0].inner : dyn;
+	if (strcmp(n->name, "_+_") == 0 && result == CEL_LIST && types[0].inner)
+		return types[0];
+	return of_kind(result);
+}
+
+static void want_bool(struct check *c, const struct cel_node *n)
+{
+	struct cel_type t = check_node(c, n);
+	if (t.kind != CEL_BOOL && t.kind != CEL_DYN && t.kind != CEL_ERROR)
+		fail(c, n->at,
+		     arena_fmt(c->a, "expected type 'bool' but found '%s'", type_text(c, t)));
+}
+
+static struct cel_type conditional(struct check *c, const struct cel_node *n)
+{
+	want_bool(c, n->args[0]);
+	struct cel_type x = check_node(c, n->args[1]), y = check_node(c, n->args[2]);
+	if (x.kind == y.kind)
+		return x;
+	if (x.kind == CEL_ERROR || y.kind == CEL_ERROR || comparable(x, y))
+		return dyn;
+	return fail(c, n->at,
+		    arena_fmt(c->a,
+			      "found no matching overload for '_?_:_' applied to '(bool, %s, %s)'",
+			      type_text(c, x), type_text(c, y)));
+}
+
+static struct cel_type macro(struct check *c, const struct cel_node *n)
+{
+	struct cel_type range = check_node(c, n->args[0]), item = dyn, body = dyn;
+	if (range.kind == CEL_LIST && range.inner)
+		item = *range.inner;
+	else if (range.kind == CEL_MAP)
+		item = of_kind(CEL_STRING);
+	else if (range.kind != CEL_DYN && range.kind != CEL_ERROR && range.kind != CEL_LIST)
+		return fail(c, n->args[0]->at,
+			    arena_fmt(c->a,
+				      "expression of type '%s' cannot be range of a comprehension "
+				      "(must be list, map, or dynamic)",
+				      type_text(c, range)));
+	if (c->n_vars == CEL_VARS_MAX)
+		return fail(c, n->at, "too many nested comprehensions");
+	c->vars[c->n_vars++] = (struct var){.name = n->var, .type = item};
+	bool is_map = strcmp(n->name, "map") == 0;
+	if (!is_map || n->n == 3)
+		want_bool(c, n->args[1]);
+	if (is_map)
+		body = check_node(c, n->args[n->n - 1]);
+	c->n_vars--;
+	if (is_map)
+		return (struct cel_type){.kind = CEL_LIST, .inner = boxed(c, body)};
+	if (strcmp(n->name, "filter") == 0)
+		return (struct cel_type){.kind = CEL_LIST, .inner = boxed(c, item)};
+	return of_kind(CEL_BOOL);
+}
+
+static struct cel_type list(struct check *c, const struct cel_node *n)
+{
+	struct cel_type inner = dyn;
+	for (size_t i = 0; i < n->n; i++) {
+		struct cel_type t = check_node(c, n->args[i]);
+		if (i == 0)
+			inner = t;
+		else if (t.kind != inner.kind)
+			inner = dyn;
+	}
+	return (struct cel_type){.kind = CEL_LIST, .inner = boxed(c, inner)};
+}
+
+static struct cel_type check_node(struct check *c, const struct cel_node *n)
+{
+	switch (n->op) {
+	case CEL_OP_LITERAL:
+		return of_kind(n->literal.kind);
+	case CEL_OP_IDENT:
+		return ident(c, n);
+	case CEL_OP_SELECT:
+		return field(c, n);
+	case CEL_OP_HAS:
+		return field(c, n).kind == CEL_ERROR ? of_kind(CEL_ERROR) : of_kind(CEL_BOOL);
+	case CEL_OP_CALL:
+		return call(c, n);
+	case CEL_OP_AND:
+	case CEL_OP_OR:
+		for (size_t i = 0; i < n->n; i++)
+			want_bool(c, n->args[i]);
+		return of_kind(CEL_BOOL);
+	case CEL_OP_COND:
+		return conditional(c, n);
+	case CEL_OP_LIST:
+		return list(c, n);
+	case CEL_OP_MAP:
+		for (size_t i = 0; i < n->n; i++)
+			check_node(c, n->args[i]);
+		return of_kind(CEL_MAP);
+	case CEL_OP_MACRO:
+		return macro(c, n);
+	}
+	return dyn;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
+		 struct strbuf *b, enum cel_kind *ret_kind)
+{
+	struct check *c = ARENA_NEW(a, struct check);
+	c->p = p;
+	c->a = a;
+	c->out = b;
+	c->root = is_root ? s : NULL;
+	struct cel_type self = of_schema(c, s);
+	c->vars[c->n_vars++] = (struct var){.name = "self", .type = self};
+	c->vars[c->n_vars++] = (struct var){.name = "oldSelf", .type = self};
+	*ret_kind = check_node(c, p->root).kind;
+	return c->errors;
+}

@@ -1,0 +1,313 @@
+/* cel_eval.c: a checked tree over an object, with a budget of steps. */
+#include <string.h>
+
+#include "alm/obj/cel/cel.h"
+#include "alm/obj/schema/schema_node.h"
+
+struct binding {
+	const char *name;
+	struct cel_value value;
+};
+
+struct eval {
+	struct cel_call call;
+	struct binding vars[CEL_VARS_MAX];
+	size_t n_vars;
+};
+
+static struct cel_value eval(struct eval *e, const struct cel_node *n);
+
+static bool is_error(const struct cel_value *v)
+{
+	return v->kind == CEL_ERROR;
+}
+
+static bool step(struct eval *e)
+{
+	struct cel_budget *b = e->call.budget;
+	if (b->left == 0 || arena_over(e->call.a)) {
+		b->over = true;
+		return false;
+	}
+	b->left--;
+	return true;
+}
+
+static struct cel_value over_budget(struct eval *e)
+{
+	return cel_error(e->call.a, "operation cancelled: actual cost limit exceeded");
+}
+
+const char *cel_unescape(const char *name, struct arena *a)
+{
+	static const struct {
+		const char *escape, *text;
+	} rows[] = {
+		{"__underscores__", "__"}, {"__dot__", "."}, {"__dash__", "-"}, {"__slash__", "/"}};
+	static const char *const words[] = {
+		"true",     "false",   "null",      "in",       "as",  "break",  "const",
+		"continue", "else",    "for",       "function", "if",  "import", "let",
+		"loop",     "package", "namespace", "return",   "var", "void",   "while"};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX);
+	struct str s = str_of(name);
+	if (!strstr(name, "__"))
+		return name;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (str_has_prefix(s, STR("__")) && str_has_suffix(s, STR("__")) && s.len > 4 &&
+		    str_is(str_sub(s, 2, s.len - 4), words[i]))
+			return words[i];
+	while (s.len > 0) {
+		size_t used = 0;
+		for (size_t i = 0; i < ARRAY_LEN(rows) && !used; i++)
+			if (str_has_prefix(s, str_of(rows[i].escape))) {
+				strbuf_adds(&b, rows[i].text);
+				used = strlen(rows[i].escape);
+			}
+		if (!used)
+			strbuf_addc(&b, s.ptr[0]);
+		s = str_skip(s, used ? used : 1);
+	}
+	return arena_strdup(a, b.buf);
+}
+
+static struct cel_value ident(struct eval *e, const struct cel_node *n)
+{
+	static const struct {
+		const char *name;
+		enum cel_kind kind;
+	} types[] = {{"int", CEL_INT},   {"uint", CEL_UINT},     {"double", CEL_DOUBLE},
+		     {"bool", CEL_BOOL}, {"string", CEL_STRING}, {"bytes", CEL_BYTES},
+		     {"list", CEL_LIST}, {"map", CEL_MAP},       {"null_type", CEL_NULL},
+		     {"type", CEL_TYPE}};
+	for (size_t i = e->n_vars; i > 0; i--)
+		if (strcmp(e->vars[i - 1].name, n->name) == 0)
+			return e->vars[i - 1].value;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcmp(types[i].name, n->name) == 0)
+			return (struct cel_value){.kind = CEL_TYPE, .type = types[i].kind};
+	return cel_error(e->call.a, "no such attribute(s): %s", n->name);
+}
+
+/* The member of a map: declared fields are written escaped, keys of a map as they are. */
+static bool member_of(struct eval *e, const struct cel_value *map, const char *name,
+		      struct cel_value *ret)
+{
+	bool declared = map->o && map->s && (map->s->properties || !map->s->additional);
+	const char *key = declared ? cel_unescape(name, e->call.a) : name;
+	struct cel_value text = cel_string(str_of(key));
+	return cel_lookup(map, &text, ret);
+}
+
+/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by CEL_DEPTH_MAX */
+static struct cel_value field(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value x = eval(e, n->args[0]), found;
+	if (is_error(&x))
+		return x;
+	if (x.kind != CEL_MAP)
+		return cel_error(e->call.a, "no such overload");
+	if (n->op == CEL_OP_HAS)
+		return cel_bool(member_of(e, &x, n->name, &found));
+	if (!member_of(e, &x, n->name, &found))
+		return cel_error(e->call.a, "no such key: %s", n->name);
+	return found;
+}
+
+static struct cel_value call(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value args[8];
+	if (n->n > ARRAY_LEN(args))
+		return cel_error(e->call.a, "too many arguments");
+	for (size_t i = 0; i < n->n; i++) {
+		args[i] = eval(e, n->args[i]);
+		if (is_error(&args[i]))
+			return args[i];
+	}
+	return cel_fn_call(n->name, n->member, args, n->n, &e->call);
+}
+
+/* Either side absorbs an error of the other. */
+static struct cel_value logic(struct eval *e, const struct cel_node *n)
+{
+	bool decisive = n->op == CEL_OP_OR;
+	struct cel_value failed = {.kind = CEL_NULL};
+	for (size_t i = 0; i < n->n; i++) {
+		struct cel_value v = eval(e, n->args[i]);
+		if (e->call.budget->over)
+			return over_budget(e);
+		if (v.kind == CEL_BOOL && v.b == decisive)
+			return v;
+		if (v.kind != CEL_BOOL && failed.kind == CEL_NULL)
+			failed = is_error(&v) ? v : cel_error(e->call.a, "no such overload");
+	}
+	return failed.kind == CEL_NULL ? cel_bool(!decisive) : failed;
+}
+
+static struct cel_value conditional(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value test = eval(e, n->args[0]);
+	if (is_error(&test))
+		return test;
+	if (test.kind != CEL_BOOL)
+		return cel_error(e->call.a, "no such overload");
+	return eval(e, n->args[test.b ? 1 : 2]);
+}
+
+static struct cel_value list_of(const struct cel_value *items, size_t n)
+{
+	struct cel_value v = {.kind = CEL_LIST};
+	v.list.items = items;
+	v.list.n = n;
+	return v;
+}
+
+static struct cel_value literal(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value *items = ARENA_ARRAY(e->call.a, struct cel_value, n->n + 1);
+	for (size_t i = 0; i < n->n; i++) {
+		items[i] = eval(e, n->args[i]);
+		if (is_error(&items[i]))
+			return items[i];
+	}
+	struct cel_value v = list_of(items, n->n);
+	v.kind = n->op == CEL_OP_MAP ? CEL_MAP : CEL_LIST;
+	return v;
+}
+
+/* The items of a list, the keys of a map. */
+static const struct cel_value *items_of(struct eval *e, const struct cel_value *range, size_t n)
+{
+	struct cel_value *items = ARENA_ARRAY(e->call.a, struct cel_value, n + 1);
+	size_t i = 0;
+	if (range->kind == CEL_MAP && range->o) {
+		OBJ_EACH (it, range->o)
+			items[i++] = cel_string(str_of(it.key));
+		return items;
+	}
+	for (; i < n; i++)
+		items[i] = range->kind == CEL_MAP ? range->list.items[2 * i] : cel_item(range, i);
+	return items;
+}
+
+enum fold { FOLD_ALL, FOLD_EXISTS, FOLD_ONE, FOLD_FILTER, FOLD_MAP };
+
+static enum fold fold_of(const char *name)
+{
+	static const char *const names[] = {"all", "exists", "exists_one", "filter", "map"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum fold)i;
+	return FOLD_ONE; /* existsOne */
+}
+
+struct folding {
+	enum fold kind;
+	struct cel_value failed; /* NULL: none */
+	struct cel_value *out;
+	size_t n;
+};
+
+/* One item with its variable bound; true ends the fold, with the result in failed or n. */
+static bool fold_item(struct eval *e, const struct cel_node *n, struct folding *f,
+		      const struct cel_value *item)
+{
+	bool tested = f->kind != FOLD_MAP || n->n == 3;
+	struct cel_value test = tested ? eval(e, n->args[1]) : cel_bool(true);
+	if (tested && test.kind != CEL_BOOL) {
+		if (f->failed.kind == CEL_NULL)
+			f->failed =
+				is_error(&test) ? test : cel_error(e->call.a, "no such overload");
+		return f->kind >= FOLD_ONE;
+	}
+	if (f->kind == FOLD_ALL || f->kind == FOLD_EXISTS) {
+		f->n += test.b == (f->kind == FOLD_EXISTS);
+		return f->n > 0; /* decided, whatever failed before */
+	}
+	if (!test.b)
+		return false;
+	if (f->kind == FOLD_ONE || f->kind == FOLD_FILTER) {
+		if (f->out)
+			f->out[f->n] = *item;
+		f->n++;
+		return false;
+	}
+	f->out[f->n] = eval(e, n->args[n->n - 1]);
+	if (is_error(&f->out[f->n]))
+		f->failed = f->out[f->n];
+	f->n++;
+	return f->failed.kind == CEL_ERROR;
+}
+
+static struct cel_value macro(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value range = eval(e, n->args[0]);
+	struct folding f = {.kind = fold_of(n->name), .failed = {.kind = CEL_NULL}};
+	if (is_error(&range))
+		return range;
+	if (range.kind != CEL_LIST && range.kind != CEL_MAP)
+		return cel_error(e->call.a, "no such overload");
+	if (e->n_vars == CEL_VARS_MAX)
+		return cel_error(e->call.a, "too many nested comprehensions");
+	size_t count = cel_size(&range);
+	const struct cel_value *items = items_of(e, &range, count);
+	if (f.kind >= FOLD_FILTER)
+		f.out = ARENA_ARRAY(e->call.a, struct cel_value, count + 1);
+	struct binding *var = &e->vars[e->n_vars++];
+	bool done = false;
+	for (size_t i = 0; i < count && !done && !e->call.budget->over && step(e); i++) {
+		*var = (struct binding){.name = n->var, .value = items[i]};
+		done = fold_item(e, n, &f, &items[i]);
+	}
+	e->n_vars--;
+	if (e->call.budget->over)
+		return over_budget(e);
+	bool decided = f.kind <= FOLD_EXISTS && f.n > 0;
+	if (f.failed.kind == CEL_ERROR && !decided)
+		return f.failed;
+	if (f.kind >= FOLD_FILTER)
+		return list_of(f.out, f.n);
+	if (f.kind == FOLD_ONE)
+		return cel_bool(f.n == 1);
+	return cel_bool(decided == (f.kind == FOLD_EXISTS));
+}
+
+static struct cel_value eval(struct eval *e, const struct cel_node *n)
+{
+	if (!step(e))
+		return over_budget(e);
+	switch (n->op) {
+	case CEL_OP_LITERAL:
+		return n->literal;
+	case CEL_OP_IDENT:
+		return ident(e, n);
+	case CEL_OP_SELECT:
+	case CEL_OP_HAS:
+		return field(e, n);
+	case CEL_OP_CALL:
+		return call(e, n);
+	case CEL_OP_AND:
+	case CEL_OP_OR:
+		return logic(e, n);
+	case CEL_OP_COND:
+		return conditional(e, n);
+	case CEL_OP_LIST:
+	case CEL_OP_MAP:
+		return literal(e, n);
+	case CEL_OP_MACRO:
+		return macro(e, n);
+	}
+	return cel_error(e->call.a, "no such overload");
+}
+/* NOLINTEND(misc-no-recursion) */
+
+struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
+			  const struct obj *self, const struct obj *old, struct arena *a,
+			  struct cel_budget *budget)
+{
+	struct eval *e = ARENA_NEW(a, struct eval);
+	e->call = (struct cel_call){.a = a, .budget = budget};
+	e->vars[e->n_vars++] = (struct binding){"self", cel_of(self, s)};
+	if (old)
+		e->vars[e->n_vars++] = (struct binding){"oldSelf", cel_of(old, s)};
+	return eval(e, p->root);
+}

@@ -1,0 +1,700 @@
+/*
+ * cel_fn.c: the functions and operators of CEL, one row an overload. The same rows check types when
+ * a rule is written and choose the function when it runs.
+ *
+ * To add a function: a row in overloads[] and its C function above.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_url.h"
+#include "alm/obj/regex/regex.h"
+#include "alm/obj/schema/schema_node.h"
+
+#define STRING_BYTES_MAX ((size_t)4 << 20)
+#define ITEMS_MAX        100000
+#define STEPS_OF_A_UNIT  10 /* of regular expressions: about 50 ns */
+
+typedef struct cel_value (*cel_fn)(const struct cel_value *args, struct cel_call *call);
+
+#define FN(name) static struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)
+
+static bool spend(struct cel_call *c, uint64_t cost)
+{
+	if (c->budget->left < cost) {
+		c->budget->left = 0;
+		c->budget->over = true;
+		return false;
+	}
+	c->budget->left -= cost;
+	return true;
+}
+
+static struct cel_value over_budget(struct cel_call *c)
+{
+	return cel_error(c->a, "operation cancelled: actual cost limit exceeded");
+}
+
+static struct cel_value overflow(struct cel_call *c, const char *type)
+{
+	return cel_error(c->a, "%s overflow", type);
+}
+
+static struct cel_value of_uint(uint64_t u)
+{
+	return (struct cel_value){.kind = CEL_UINT, .u = u};
+}
+
+static struct cel_value of_double(double d)
+{
+	return (struct cel_value){.kind = CEL_DOUBLE, .d = d};
+}
+
+/* clang-format off */
+#define ARITHMETIC(op, builtin) \
+	FN(int_##op)  { int64_t r;  return builtin(v[0].i, v[1].i, &r) ? overflow(c, "integer") : cel_int(r); } \
+	FN(uint_##op) { uint64_t r; return builtin(v[0].u, v[1].u, &r) ? overflow(c, "unsigned integer") : of_uint(r); }
+ARITHMETIC(add, __builtin_add_overflow)
+ARITHMETIC(sub, __builtin_sub_overflow)
+ARITHMETIC(mul, __builtin_mul_overflow)
+FN(double_add) { return of_double(v[0].d + v[1].d); }
+FN(double_sub) { return of_double(v[0].d - v[1].d); }
+FN(double_mul) { return of_double(v[0].d * v[1].d); }
+FN(double_div) { return of_double(v[0].d / v[1].d); }
+FN(double_neg) { return of_double(-v[0].d); }
+FN(not_bool) { return cel_bool(!v[0].b); }
+FN(same) { return v[0]; }
+FN(type_of) { return (struct cel_value){.kind = CEL_TYPE, .type = v[0].kind}; }
+/* clang-format on */
+
+FN(int_div)
+{
+	if (v[1].i == 0)
+		return cel_error(c->a, "division by zero");
+	if (v[0].i == INT64_MIN && v[1].i == -1)
+		return overflow(c, "integer");
+	return cel_int(v[0].i / v[1].i);
+}
+
+FN(int_mod)
+{
+	if (v[1].i == 0)
+		return cel_error(c->a, "modulus by zero");
+	return cel_int(v[1].i == -1 ? 0 : v[0].i % v[1].i);
+}
+
+FN(uint_div)
+{
+	return v[1].u ? of_uint(v[0].u / v[1].u) : cel_error(c->a, "division by zero");
+}
+
+FN(uint_mod)
+{
+	return v[1].u ? of_uint(v[0].u % v[1].u) : cel_error(c->a, "modulus by zero");
+}
+
+FN(int_neg)
+{
+	return v[0].i == INT64_MIN ? overflow(c, "integer") : cel_int(-v[0].i);
+}
+
+FN(concat)
+{
+	size_t n = v[0].str.len + v[1].str.len;
+	if (n > STRING_BYTES_MAX || !spend(c, n / 10))
+		return over_budget(c);
+	char *text = arena_alloc(c->a, n + 1);
+	if (v[0].str.len)
+		memcpy(text, v[0].str.ptr, v[0].str.len);
+	if (v[1].str.len)
+		memcpy(text + v[0].str.len, v[1].str.ptr, v[1].str.len);
+	struct cel_value r = cel_string(str_n(text, n));
+	r.kind = v[0].kind;
+	return r;
+}
+
+FN(list_concat)
+{
+	size_t x = cel_size(&v[0]), y = cel_size(&v[1]);
+	if (x + y > ITEMS_MAX || !spend(c, x + y))
+		return over_budget(c);
+	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, x + y + 1);
+	for (size_t i = 0; i < x + y; i++)
+		items[i] = i < x ? cel_item(&v[0], i) : cel_item(&v[1], i - x);
+	struct cel_value r = {.kind = CEL_LIST};
+	r.list.items = items;
+	r.list.n = x + y;
+	return r;
+}
+
+FN(equal)
+{
+	bool r = cel_equal(&v[0], &v[1], c->budget);
+	return c->budget->over ? over_budget(c) : cel_bool(r);
+}
+
+FN(unequal)
+{
+	bool r = cel_equal(&v[0], &v[1], c->budget);
+	return c->budget->over ? over_budget(c) : cel_bool(!r);
+}
+
+static int order(const struct cel_value *v)
+{
+	int r = 0;
+	cel_compare(&v[0], &v[1], &r);
+	return r;
+}
+
+/* clang-format off */
+FN(less) { return cel_bool(order(v) < 0); }
+FN(less_equal) { return cel_bool(order(v) <= 0); }
+FN(greater) { return cel_bool(order(v) > 0); }
+FN(greater_equal) { return cel_bool(order(v) >= 0); }
+/* clang-format on */
+
+FN(list_at)
+{
+	int64_t i = v[1].kind == CEL_INT ? v[1].i : v[1].kind == CEL_UINT ? (int64_t)v[1].u : -1;
+	if (v[1].kind == CEL_DOUBLE && v[1].d == floor(v[1].d) && fabs(v[1].d) < 1e15)
+		i = (int64_t)v[1].d;
+	if (i < 0 || (uint64_t)i >= cel_size(&v[0]))
+		return cel_error(c->a, "index out of bounds: %lld", (long long)i);
+	return cel_item(&v[0], (size_t)i);
+}
+
+FN(map_at)
+{
+	struct cel_value r;
+	if (cel_lookup(&v[0], &v[1], &r))
+		return r;
+	if (v[1].kind == CEL_STRING)
+		return cel_error(c->a, "no such key: %.*s", STR_ARG(v[1].str));
+	return cel_error(c->a, "no such key");
+}
+
+FN(in_list)
+{
+	for (size_t i = 0; i < cel_size(&v[1]); i++) {
+		struct cel_value item = cel_item(&v[1], i);
+		if (cel_equal(&v[0], &item, c->budget))
+			return cel_bool(true);
+		if (c->budget->over)
+			return over_budget(c);
+	}
+	return cel_bool(false);
+}
+
+FN(in_map)
+{
+	struct cel_value ignored;
+	return cel_bool(cel_lookup(&v[1], &v[0], &ignored));
+}
+
+FN(size)
+{
+	if (v[0].kind == CEL_STRING)
+		return spend(c, v[0].str.len / 10) ? cel_int((int64_t)utf8_count(v[0].str))
+						   : over_budget(c);
+	return cel_int((int64_t)(v[0].kind == CEL_BYTES ? v[0].str.len : cel_size(&v[0])));
+}
+
+FN(contains)
+{
+	if (!spend(c, v[0].str.len / 10 + v[0].str.len * v[1].str.len / 1000))
+		return over_budget(c);
+	return cel_bool(v[1].str.len == 0 || str_contains(v[0].str, v[1].str));
+}
+
+FN(starts_with)
+{
+	return cel_bool(str_has_prefix(v[0].str, v[1].str));
+}
+
+FN(ends_with)
+{
+	return cel_bool(str_has_suffix(v[0].str, v[1].str));
+}
+
+/* As upstream by the lengths of both; what the pattern really takes counts when that is more. */
+FN(matches)
+{
+	struct error err = ERROR_INIT;
+	uint64_t steps = c->budget->left < REGEX_STEPS_MAX / STEPS_OF_A_UNIT
+				 ? c->budget->left * STEPS_OF_A_UNIT
+				 : REGEX_STEPS_MAX;
+	uint64_t all = steps, usual = 10 + v[0].str.len / 10 * (1 + v[1].str.len / 4);
+	int r = regex_matches(v[1].str, v[0].str, &steps, &err);
+	uint64_t taken = (all - steps) / STEPS_OF_A_UNIT;
+	if (!spend(c, taken > usual ? taken : usual) || r == REGEX_LIMIT) {
+		c->budget->over = true;
+		return over_budget(c);
+	}
+	return r < 0 ? cel_error(c->a, "%s", err.msg) : cel_bool(r == REGEX_YES);
+}
+
+FN(int_of)
+{
+	int64_t i = 0;
+	if (v[0].kind == CEL_UINT)
+		return v[0].u > INT64_MAX ? overflow(c, "integer") : cel_int((int64_t)v[0].u);
+	if (v[0].kind == CEL_DOUBLE)
+		return v[0].d > -9.2233720368547758e18 && v[0].d < 9.2233720368547758e18
+			       ? cel_int((int64_t)v[0].d)
+			       : overflow(c, "integer");
+	if (!str_parse_i64(v[0].str, &i))
+		return cel_error(c->a, "strconv.ParseInt: parsing \"%.*s\": invalid syntax",
+				 STR_ARG(v[0].str));
+	return cel_int(i);
+}
+
+FN(uint_of)
+{
+	uint64_t u = 0;
+	if (v[0].kind == CEL_INT)
+		return v[0].i < 0 ? overflow(c, "unsigned integer") : of_uint((uint64_t)v[0].i);
+	if (v[0].kind == CEL_DOUBLE)
+		return v[0].d >= 0 && v[0].d < 1.8446744073709551e19
+			       ? of_uint((uint64_t)v[0].d)
+			       : overflow(c, "unsigned integer");
+	if (!str_parse_u64(v[0].str, &u))
+		return cel_error(c->a, "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
+				 STR_ARG(v[0].str));
+	return of_uint(u);
+}
+
+FN(double_of)
+{
+	double d = 0;
+	if (v[0].kind == CEL_INT)
+		return of_double((double)v[0].i);
+	if (v[0].kind == CEL_UINT)
+		return of_double((double)v[0].u);
+	if (!str_parse_double(v[0].str, &d))
+		return cel_error(c->a, "strconv.ParseFloat: parsing \"%.*s\": invalid syntax",
+				 STR_ARG(v[0].str));
+	return of_double(d);
+}
+
+FN(bool_of)
+{
+	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
+	static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+		if (str_is(v[0].str, yes[i]))
+			return cel_bool(true);
+		if (str_is(v[0].str, no[i]))
+			return cel_bool(false);
+	}
+	return cel_error(c->a, "strconv.ParseBool: parsing \"%.*s\": invalid syntax",
+			 STR_ARG(v[0].str));
+}
+
+FN(string_of)
+{
+	char number[GO_DOUBLE_BYTES];
+	switch ((int)v[0].kind) {
+	case CEL_BOOL:
+		return cel_string(str_of(v[0].b ? "true" : "false"));
+	case CEL_INT:
+		return cel_string(str_of(arena_fmt(c->a, "%lld", (long long)v[0].i)));
+	case CEL_UINT:
+		return cel_string(str_of(arena_fmt(c->a, "%llu", (unsigned long long)v[0].u)));
+	case CEL_DOUBLE:
+		go_double(v[0].d, number);
+		return cel_string(str_of(arena_strdup(c->a, number)));
+	default:
+		if (!utf8_valid(v[0].str))
+			return cel_error(c->a, "invalid UTF-8 in bytes, cannot convert to string");
+		return cel_string(v[0].str);
+	}
+}
+
+FN(bytes_of)
+{
+	struct cel_value r = cel_string(v[0].str);
+	r.kind = CEL_BYTES;
+	return r;
+}
+
+static struct cel_value time_of(const struct cel_value *v, enum cel_kind kind, struct cel_call *c)
+{
+	struct cel_value r = {.kind = kind};
+	if (!cel_parse_time(kind, v->str, &r.i))
+		return cel_error(c->a, "invalid %s: \"%.*s\"",
+				 kind == CEL_DURATION ? "duration" : "timestamp", STR_ARG(v->str));
+	return r;
+}
+
+FN(duration_of)
+{
+	return time_of(&v[0], CEL_DURATION, c);
+}
+
+FN(timestamp_of)
+{
+	return time_of(&v[0], CEL_TIMESTAMP, c);
+}
+
+/* Durations and instants: the sum or difference of their nanoseconds, as kind. */
+static struct cel_value time_sum(const struct cel_value *v, bool minus, enum cel_kind kind,
+				 struct cel_call *c)
+{
+	struct cel_value r = {.kind = kind};
+	bool over = minus ? __builtin_sub_overflow(v[0].i, v[1].i, &r.i)
+			  : __builtin_add_overflow(v[0].i, v[1].i, &r.i);
+	return over ? overflow(c, kind == CEL_DURATION ? "duration" : "timestamp") : r;
+}
+
+/* clang-format off */
+FN(duration_add) { return time_sum(v, false, CEL_DURATION, c); }
+FN(duration_sub) { return time_sum(v, true, CEL_DURATION, c); }
+FN(timestamp_add) { return time_sum(v, false, CEL_TIMESTAMP, c); }
+FN(timestamp_sub) { return time_sum(v, true, CEL_TIMESTAMP, c); }
+FN(hours) { return cel_int(v[0].i / NS_PER_HOUR); }
+FN(minutes) { return cel_int(v[0].i / NS_PER_MIN); }
+FN(seconds) { return cel_int(v[0].i / NS_PER_S); }
+FN(milliseconds) { return cel_int(v[0].i / NS_PER_MS); }
+FN(is_cidr) { return cel_bool(schema_format_valid("cidr", v[0].str)); }
+FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
+/* clang-format on */
+
+/* The first match of the pattern, or "". */
+FN(find_match)
+{
+	CLEANUP(regex_freep) struct regex *re = NULL;
+	struct error err = ERROR_INIT;
+	size_t at[2 * (REGEX_GROUPS_MAX + 1)];
+	uint64_t steps = REGEX_STEPS_MAX, all = steps;
+	if (regex_new(v[1].str, &re, &err) < 0)
+		return cel_error(c->a, "%s", err.msg);
+	enum regex_result r = regex_match(re, v[0].str, 0, at, &steps);
+	if (!spend(c, v[1].str.len + (all - steps) / STEPS_OF_A_UNIT +
+			      v[0].str.len / 10 * (1 + v[1].str.len / 4)) ||
+	    r == REGEX_LIMIT) {
+		c->budget->over = true;
+		return over_budget(c);
+	}
+	return cel_string(r == REGEX_YES ? str_sub(v[0].str, at[0], at[1] - at[0]) : STR(""));
+}
+
+FN(is_ip)
+{
+	return cel_bool(schema_format_valid("ipv4", v[0].str) ||
+			schema_format_valid("ipv6", v[0].str));
+}
+
+static struct cel_value built(struct strbuf *b, struct cel_call *c)
+{
+	if (b->over || !spend(c, b->len / 10))
+		return over_budget(c);
+	return cel_string(str_n(arena_memdup(c->a, b->buf, b->len + 1), b->len));
+}
+
+static struct cel_value each_char(struct str s, char (*fn)(char ch), struct cel_call *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
+	for (size_t i = 0; i < s.len; i++)
+		strbuf_addc(&b, fn(s.ptr[i]));
+	return built(&b, c);
+}
+
+FN(lower)
+{
+	return each_char(v[0].str, char_lower, c);
+}
+
+FN(upper)
+{
+	return each_char(v[0].str, char_upper, c);
+}
+
+FN(trim)
+{
+	return cel_string(str_trim(v[0].str));
+}
+
+FN(replace)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
+	struct str rest = v[0].str;
+	ptrdiff_t at = -1;
+	if (!spend(c, rest.len / 10))
+		return over_budget(c);
+	while (v[1].str.len > 0 && !b.over && (at = str_find(rest, v[1].str)) >= 0) {
+		strbuf_addstr(&b, str_sub(rest, 0, (size_t)at));
+		strbuf_addstr(&b, v[2].str);
+		rest = str_skip(rest, (size_t)at + v[1].str.len);
+	}
+	strbuf_addstr(&b, rest);
+	return built(&b, c);
+}
+
+FN(split)
+{
+	size_t n = 0, cap = 16;
+	struct str rest = v[0].str;
+	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, cap);
+	bool more = true;
+	while (more) {
+		ptrdiff_t at = v[1].str.len ? str_find(rest, v[1].str) : rest.len > 1 ? 1 : -1;
+		more = at >= 0;
+		if (n == cap) {
+			struct cel_value *wider = ARENA_ARRAY(c->a, struct cel_value, 2 * cap);
+			memcpy(wider, items, n * sizeof(*items));
+			items = wider;
+			cap *= 2;
+		}
+		if (n == ITEMS_MAX || !spend(c, 1))
+			return over_budget(c);
+		items[n++] = cel_string(more ? str_sub(rest, 0, (size_t)at) : rest);
+		rest = str_skip(rest, more ? (size_t)at + v[1].str.len : rest.len);
+	}
+	struct cel_value r = {.kind = CEL_LIST};
+	r.list.items = items;
+	r.list.n = n;
+	return r;
+}
+
+static struct cel_value join_with(const struct cel_value *list, struct str sep, struct cel_call *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
+	for (size_t i = 0; i < cel_size(list); i++) {
+		struct cel_value item = cel_item(list, i);
+		if (item.kind != CEL_STRING)
+			return cel_error(c->a, "no such overload");
+		if (i > 0)
+			strbuf_addstr(&b, sep);
+		strbuf_addstr(&b, item.str);
+	}
+	return built(&b, c);
+}
+
+FN(join)
+{
+	return join_with(&v[0], STR(""), c);
+}
+
+FN(join_by)
+{
+	return join_with(&v[0], v[1].str, c);
+}
+
+/* The byte offset of code point i; false past the end. */
+static bool offset_of(struct str s, int64_t i, size_t *ret)
+{
+	size_t at = 0;
+	uint32_t rune;
+	for (; i > 0 && at < s.len; i--) {
+		size_t n = utf8_decode(str_skip(s, at), &rune);
+		at += n ? n : 1;
+	}
+	*ret = at;
+	return i == 0;
+}
+
+FN(substring_between)
+{
+	size_t from = 0, to = 0;
+	if (!offset_of(v[0].str, v[1].i, &from) || !offset_of(v[0].str, v[2].i, &to) || from > to)
+		return cel_error(c->a, "index out of range: %lld", (long long)v[1].i);
+	return cel_string(str_sub(v[0].str, from, to - from));
+}
+
+FN(substring_from)
+{
+	struct cel_value args[] = {v[0], v[1], cel_int((int64_t)utf8_count(v[0].str))};
+	return substring_between(args, c);
+}
+
+FN(index_of_text)
+{
+	ptrdiff_t at = str_find(v[0].str, v[1].str);
+	return cel_int(at < 0 ? -1 : (int64_t)utf8_count(str_sub(v[0].str, 0, (size_t)at)));
+}
+
+FN(index_of_item)
+{
+	for (size_t i = 0; i < cel_size(&v[0]); i++) {
+		struct cel_value item = cel_item(&v[0], i);
+		if (cel_equal(&item, &v[1], c->budget))
+			return cel_int((int64_t)i);
+	}
+	return cel_int(-1);
+}
+
+FN(is_sorted)
+{
+	for (size_t i = 1; i < cel_size(&v[0]); i++) {
+		struct cel_value pair[] = {cel_item(&v[0], i - 1), cel_item(&v[0], i)};
+		int r = 0;
+		if (!cel_compare(&pair[0], &pair[1], &r))
+			return cel_error(c->a, "no such overload");
+		if (r > 0)
+			return cel_bool(false);
+	}
+	return cel_bool(true);
+}
+
+static struct cel_value extreme(const struct cel_value *list, int sign, struct cel_call *c)
+{
+	if (cel_size(list) == 0)
+		return cel_error(c->a, "%s called on empty list", sign < 0 ? "min" : "max");
+	struct cel_value best = cel_item(list, 0);
+	for (size_t i = 1; i < cel_size(list); i++) {
+		struct cel_value item = cel_item(list, i);
+		int r = 0;
+		if (!cel_compare(&item, &best, &r))
+			return cel_error(c->a, "no such overload");
+		if (r * sign > 0)
+			best = item;
+	}
+	return best;
+}
+
+FN(min)
+{
+	return extreme(&v[0], -1, c);
+}
+
+FN(max)
+{
+	return extreme(&v[0], 1, c);
+}
+
+FN(sum)
+{
+	struct cel_value total = cel_int(0);
+	bool known;
+	for (size_t i = 0; i < cel_size(&v[0]); i++) {
+		struct cel_value pair[] = {total, cel_item(&v[0], i)};
+		const enum cel_kind kinds[] = {pair[0].kind, pair[1].kind};
+		if (i == 0)
+			total = pair[1];
+		else if (cel_fn_type("_+_", false, kinds, 2, &known) == CEL_ERROR)
+			return cel_error(c->a, "no such overload");
+		else
+			total = cel_fn_call("_+_", false, pair, 2, c);
+	}
+	return total;
+}
+
+/* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype) D(uration)
+ * T(imestamp), U(RL), N any number, * anything. */
+/* clang-format off */
+static const struct overload { const char *name, *args; char result; char where; cel_fn fn; } overloads[] = {
+	/* where: g global, m member, * both */
+	{"_+_", "ii", 'i', 'g', int_add}, {"_+_", "uu", 'u', 'g', uint_add}, {"_+_", "dd", 'd', 'g', double_add},
+	{"_+_", "ss", 's', 'g', concat}, {"_+_", "yy", 'y', 'g', concat}, {"_+_", "ll", 'l', 'g', list_concat},
+	{"_-_", "ii", 'i', 'g', int_sub}, {"_-_", "uu", 'u', 'g', uint_sub}, {"_-_", "dd", 'd', 'g', double_sub},
+	{"_*_", "ii", 'i', 'g', int_mul}, {"_*_", "uu", 'u', 'g', uint_mul}, {"_*_", "dd", 'd', 'g', double_mul},
+	{"_/_", "ii", 'i', 'g', int_div}, {"_/_", "uu", 'u', 'g', uint_div}, {"_/_", "dd", 'd', 'g', double_div},
+	{"_%_", "ii", 'i', 'g', int_mod}, {"_%_", "uu", 'u', 'g', uint_mod},
+	{"-_", "i", 'i', 'g', int_neg}, {"-_", "d", 'd', 'g', double_neg}, {"!_", "b", 'b', 'g', not_bool},
+	{"_==_", "**", 'b', 'g', equal}, {"_!=_", "**", 'b', 'g', unequal},
+	{"_<_", "NN", 'b', 'g', less}, {"_<_", "ss", 'b', 'g', less}, {"_<_", "bb", 'b', 'g', less}, {"_<_", "yy", 'b', 'g', less},
+	{"_<=_", "NN", 'b', 'g', less_equal}, {"_<=_", "ss", 'b', 'g', less_equal}, {"_<=_", "bb", 'b', 'g', less_equal}, {"_<=_", "yy", 'b', 'g', less_equal},
+	{"_>_", "NN", 'b', 'g', greater}, {"_>_", "ss", 'b', 'g', greater}, {"_>_", "bb", 'b', 'g', greater}, {"_>_", "yy", 'b', 'g', greater},
+	{"_>=_", "NN", 'b', 'g', greater_equal}, {"_>=_", "ss", 'b', 'g', greater_equal}, {"_>=_", "bb", 'b', 'g', greater_equal}, {"_>=_", "yy", 'b', 'g', greater_equal},
+	{"_[_]", "lN", '*', 'g', list_at}, {"_[_]", "m*", '*', 'g', map_at},
+	{"@in", "*l", 'b', 'g', in_list}, {"@in", "*m", 'b', 'g', in_map},
+	{"size", "s", 'i', '*', size}, {"size", "y", 'i', '*', size}, {"size", "l", 'i', '*', size}, {"size", "m", 'i', '*', size},
+	{"contains", "ss", 'b', 'm', contains}, {"startsWith", "ss", 'b', 'm', starts_with},
+	{"endsWith", "ss", 'b', 'm', ends_with}, {"matches", "ss", 'b', '*', matches},
+	{"int", "i", 'i', 'g', same}, {"int", "N", 'i', 'g', int_of}, {"int", "s", 'i', 'g', int_of},
+	{"uint", "u", 'u', 'g', same}, {"uint", "N", 'u', 'g', uint_of}, {"uint", "s", 'u', 'g', uint_of},
+	{"double", "d", 'd', 'g', same}, {"double", "N", 'd', 'g', double_of}, {"double", "s", 'd', 'g', double_of},
+	{"bool", "b", 'b', 'g', same}, {"bool", "s", 'b', 'g', bool_of},
+	{"string", "s", 's', 'g', same}, {"string", "N", 's', 'g', string_of}, {"string", "b", 's', 'g', string_of}, {"string", "y", 's', 'g', string_of},
+	{"bytes", "y", 'y', 'g', same}, {"bytes", "s", 'y', 'g', bytes_of},
+	{"dyn", "*", '*', 'g', same}, {"type", "*", 't', 'g', type_of},
+	{"duration", "s", 'D', 'g', duration_of}, {"duration", "D", 'D', 'g', same},
+	{"timestamp", "s", 'T', 'g', timestamp_of}, {"timestamp", "T", 'T', 'g', same},
+	{"_+_", "DD", 'D', 'g', duration_add}, {"_+_", "TD", 'T', 'g', timestamp_add}, {"_+_", "DT", 'T', 'g', timestamp_add},
+	{"_-_", "DD", 'D', 'g', duration_sub}, {"_-_", "TD", 'T', 'g', timestamp_sub}, {"_-_", "TT", 'D', 'g', duration_sub},
+	{"_<_", "DD", 'b', 'g', less}, {"_<=_", "DD", 'b', 'g', less_equal}, {"_>_", "DD", 'b', 'g', greater}, {"_>=_", "DD", 'b', 'g', greater_equal},
+	{"_<_", "TT", 'b', 'g', less}, {"_<=_", "TT", 'b', 'g', less_equal}, {"_>_", "TT", 'b', 'g', greater}, {"_>=_", "TT", 'b', 'g', greater_equal},
+	{"getHours", "D", 'i', 'm', hours}, {"getMinutes", "D", 'i', 'm', minutes},
+	{"getSeconds", "D", 'i', 'm', seconds}, {"getMilliseconds", "D", 'i', 'm', milliseconds},
+	{"isIP", "s", 'b', 'g', is_ip}, {"isCIDR", "s", 'b', 'g', is_cidr}, {"isURL", "s", 'b', 'g', is_url},
+	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
+	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},
+	{"getEscapedPath", "U", 's', 'm', cel_url_path}, {"find", "ss", 's', 'm', find_match},
+	{"lowerAscii", "s", 's', 'm', lower}, {"upperAscii", "s", 's', 'm', upper}, {"trim", "s", 's', 'm', trim},
+	{"replace", "sss", 's', 'm', replace}, {"split", "ss", 'l', 'm', split},
+	{"join", "l", 's', 'm', join}, {"join", "ls", 's', 'm', join_by},
+	{"substring", "si", 's', 'm', substring_from}, {"substring", "sii", 's', 'm', substring_between},
+	{"indexOf", "ss", 'i', 'm', index_of_text}, {"indexOf", "l*", 'i', 'm', index_of_item},
+	{"isSorted", "l", 'b', 'm', is_sorted}, {"min", "l", '*', 'm', min}, {"max", "l", '*', 'm', max}, {"sum", "l", '*', 'm', sum},
+};
+/* clang-format on */
+
+static enum cel_kind kind_of_letter(char letter)
+{
+	static const struct {
+		char letter;
+		enum cel_kind kind;
+	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},      {'u', CEL_UINT},      {'d', CEL_DOUBLE},
+		    {'s', CEL_STRING}, {'y', CEL_BYTES},    {'l', CEL_LIST},      {'m', CEL_MAP},
+		    {'t', CEL_TYPE},   {'D', CEL_DURATION}, {'T', CEL_TIMESTAMP}, {'U', CEL_URL}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].letter == letter)
+			return rows[i].kind;
+	return CEL_DYN;
+}
+
+static bool fits(char letter, enum cel_kind kind)
+{
+	if (letter == '*' || kind == CEL_DYN)
+		return true;
+	if (letter == 'N')
+		return kind == CEL_INT || kind == CEL_UINT || kind == CEL_DOUBLE;
+	return kind_of_letter(letter) == kind;
+}
+
+static const struct overload *find(const char *name, bool member, const enum cel_kind *args,
+				   size_t n, bool *ret_known)
+{
+	*ret_known = false;
+	for (size_t i = 0; i < ARRAY_LEN(overloads); i++) {
+		const struct overload *o = &overloads[i];
+		if (strcmp(o->name, name) != 0 || (o->where != '*' && (o->where == 'm') != member))
+			continue;
+		*ret_known = true;
+		bool match = strlen(o->args) == n;
+		for (size_t k = 0; match && k < n; k++)
+			match = fits(o->args[k], args[k]);
+		if (match)
+			return o;
+	}
+	return NULL;
+}
+
+enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *args, size_t n,
+			  bool *ret_known)
+{
+	const struct overload *o = find(name, member, args, n, ret_known);
+	if (!o)
+		return CEL_ERROR;
+	for (size_t i = 0; i < n; i++)
+		if (args[i] == CEL_DYN && o->result != 'b')
+			return CEL_DYN; /* another overload may fit */
+	return kind_of_letter(o->result);
+}
+
+struct cel_value cel_fn_call(const char *name, bool member, const struct cel_value *args, size_t n,
+			     struct cel_call *call)
+{
+	enum cel_kind kinds[8];
+	bool known;
+	if (n > ARRAY_LEN(kinds))
+		return cel_error(call->a, "no such overload: %s", name);
+	for (size_t i = 0; i < n; i++)
+		kinds[i] = args[i].kind;
+	const struct overload *o = find(name, member, kinds, n, &known);
+	if (!o)
+		return cel_error(call->a, "no such overload");
+	return o->fn(args, call);
+}

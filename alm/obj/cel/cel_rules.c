@@ -1,0 +1,435 @@
+/*
+ * cel_rules.c: x-kubernetes-validations over a whole object: which rule meets which value, which
+ * old value it may compare with, and how a failure reads (golden G20, G133, G134, G136).
+ */
+#include "alm/obj/cel/cel_rules.h"
+
+#include <string.h>
+
+#include "alm/obj/cel/cel.h"
+#include "alm/obj/patch/apply_walk.h"
+#include "alm/obj/schema/schema_node.h"
+
+/* Steps; those of Kubernetes are cost units of about the same size. */
+#define RULE_STEPS_MAX   1000000
+#define OBJECT_STEPS_MAX 10000000
+#define EVAL_BYTES_MAX   ((size_t)32 << 20)
+#define PATH_BYTES_MAX   ((size_t)64 << 10)
+#define MESSAGE_MAX      5120
+
+struct cel_rule {
+	const char *text, *message, *reason, *field_path;
+	struct cel_program *program, *message_program; /* NULL: did not compile */
+	const char *broken;                            /* why */
+};
+
+struct cel_rules {
+	struct cel_rule *items;
+	size_t n;
+};
+
+static const char *member(const struct obj *rule, const char *key, struct arena *a)
+{
+	const char *s = obj_as_string(obj_get(rule, key));
+	return arena_strdup(a, s ? s : "");
+}
+
+struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a)
+{
+	struct cel_rules *rules = ARENA_NEW(a, struct cel_rules);
+	rules->n = obj_len(s->rules);
+	rules->items = ARENA_ARRAY(a, struct cel_rule, rules->n);
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct obj *o = obj_at(s->rules, i);
+		struct cel_rule *rule = &rules->items[i];
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		*rule = (struct cel_rule){.text = member(o, "rule", a),
+					  .message = member(o, "message", a),
+					  .reason = member(o, "reason", a),
+					  .field_path = member(o, "fieldPath", a)};
+		const char *expression = member(o, "messageExpression", a);
+		rule->program = cel_parse(rule->text, a, &b);
+		if (*expression)
+			rule->message_program = cel_parse(expression, a, &b);
+		if (obj_is_true(obj_get(o, "optionalOldSelf")))
+			strbuf_adds(&b, "optionalOldSelf is not supported");
+		if (b.len > 0)
+			rule->broken = arena_strdup(a, b.buf);
+	}
+	return rules;
+}
+
+struct run {
+	struct field_errors *errors;
+	struct strbuf path;
+	uint64_t left; /* of the object */
+	bool stopped;
+};
+
+static const char *type_word(const struct schema *s)
+{
+	switch (s->type) {
+	case SCHEMA_OBJECT:
+		return "object";
+	case SCHEMA_ARRAY:
+		return "array";
+	case SCHEMA_STRING:
+		return "string";
+	case SCHEMA_INTEGER:
+		return "integer";
+	case SCHEMA_NUMBER:
+		return "number";
+	case SCHEMA_BOOLEAN:
+		return "boolean";
+	default:
+		return "";
+	}
+}
+
+/* The value of messageExpression, if it is one usable line; else NULL. */
+static const char *message_value(const struct cel_rule *rule, const struct schema *s,
+				 const struct obj *o, const struct obj *old, struct arena *a,
+				 struct cel_budget *budget)
+{
+	if (!rule->message_program)
+		return NULL;
+	struct cel_value v = cel_eval(rule->message_program, s, o, old, a, budget);
+	struct str text = v.kind == CEL_STRING ? str_trim(v.str) : STR_NONE;
+	if (text.len == 0 || text.len > MESSAGE_MAX || str_find_char(text, '\n') >= 0)
+		return NULL;
+	return arena_strndup(a, text.ptr, text.len);
+}
+
+static void report(struct run *r, const struct cel_rule *rule, const struct schema *s,
+		   const char *message)
+{
+	size_t at = r->path.len;
+	const char *reason = rule->reason;
+	if (*rule->field_path == '.' && at == 0)
+		strbuf_adds(&r->path, rule->field_path + 1);
+	else
+		strbuf_adds(&r->path, rule->field_path);
+	const char *path = r->path.len ? r->path.buf : "<nil>";
+	if (strcmp(reason, "FieldValueForbidden") == 0)
+		field_errors_add(r->errors, FIELD_FORBIDDEN, path, "Forbidden: %s", message);
+	else if (strcmp(reason, "FieldValueRequired") == 0)
+		field_errors_add(r->errors, FIELD_REQUIRED, path, "Required value: %s", message);
+	else if (strcmp(reason, "FieldValueDuplicate") == 0)
+		field_errors_add(r->errors, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"",
+				 type_word(s));
+	else
+		field_errors_add(r->errors, FIELD_INVALID, path, "Invalid value: \"%s\": %s",
+				 type_word(s), message);
+	strbuf_truncate(&r->path, at);
+}
+
+static void run_rule(struct run *r, const struct cel_rule *rule, const struct schema *s,
+		     const struct obj *o, const struct obj *old, struct arena *a)
+{
+	uint64_t steps = r->left < RULE_STEPS_MAX ? r->left : RULE_STEPS_MAX;
+	struct cel_budget budget = {.left = steps};
+	const char *said = *rule->message ? rule->message : rule->text;
+	if (rule->broken) {
+		report(r, rule, s, arena_fmt(a, "rule compile error: %s", rule->broken));
+		return;
+	}
+	if (rule->program->uses_old && !old)
+		return;
+	struct cel_value v = cel_eval(rule->program, s, o, old, a, &budget);
+	if (v.kind == CEL_BOOL && !v.b) {
+		const char *text = message_value(rule, s, o, old, a, &budget);
+		if (!text)
+			text = *rule->message ? rule->message
+					      : arena_fmt(a, "failed rule: %s", rule->text);
+		report(r, rule, s, text);
+	} else if (budget.over) {
+		report(r, rule, s,
+		       arena_fmt(a, "%s: no further validation rules will be run",
+				 steps < RULE_STEPS_MAX
+					 ? "validation failed due to running out of cost budget"
+					 : "call cost exceeds limit for rule"));
+		r->stopped = true;
+	} else if (v.kind == CEL_ERROR) {
+		report(r, rule, s, arena_fmt(a, "%.*s evaluating rule: %s", STR_ARG(v.str), said));
+	} else if (v.kind != CEL_BOOL) {
+		report(r, rule, s, arena_fmt(a, "rule evaluated to no bool: %s", said));
+	}
+	r->left -= steps - budget.left;
+}
+
+static void run_rules(struct run *r, const struct schema *s, const struct obj *o,
+		      const struct obj *old)
+{
+	for (size_t i = 0; s->cel && i < s->cel->n && !r->stopped; i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
+		run_rule(r, &s->cel->items[i], s, o, old, a);
+	}
+}
+
+static void walk(struct run *r, const struct schema *s, const struct obj *o, const struct obj *old);
+
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
+static void walk_map(struct run *r, const struct schema *s, const struct obj *o,
+		     const struct obj *old)
+{
+	OBJ_EACH (it, o) {
+		const struct schema *property = schema_property(s, it.key);
+		size_t at = r->path.len;
+		if (property)
+			strbuf_addf(&r->path, "%s%s", at ? "." : "", it.key);
+		else
+			strbuf_addf(&r->path, "[%s]", it.key);
+		walk(r, property ? property : s->additional, it.value, obj_get(old, it.key));
+		strbuf_truncate(&r->path, at);
+	}
+}
+
+/* Old items by their key; items of sets and atomic lists have no old value. */
+static struct map *old_items(const struct schema *s, const struct obj *old, struct arena *a)
+{
+	struct apply_type list = {.s = s};
+	struct map *m = map_new(NULL);
+	if (s->list_type != LIST_MAP || obj_type(old) != OBJ_LIST)
+		return m;
+	for (size_t i = 0; i < obj_len(old); i++) {
+		const char *step = apply_item_step(list, obj_at(old, i), a);
+		if (step)
+			map_set(m, step, obj_ref(obj_at(old, i)));
+	}
+	return m;
+}
+
+static void walk_list(struct run *r, const struct schema *s, const struct obj *o,
+		      const struct obj *old)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
+	struct apply_type list = {.s = s};
+	struct map *before = old_items(s, old, a);
+	for (size_t i = 0; i < obj_len(o); i++) {
+		const struct obj *item = obj_at(o, i);
+		const char *step = map_count(before) ? apply_item_step(list, item, a) : NULL;
+		size_t at = r->path.len;
+		strbuf_addf(&r->path, "[%zu]", i);
+		walk(r, s->items, item, step ? map_get(before, step) : NULL);
+		strbuf_truncate(&r->path, at);
+	}
+	for (struct map_entry *e = map_first(before); e; e = map_next(e))
+		obj_unref(e->value);
+	map_free(before);
+}
+
+static void walk(struct run *r, const struct schema *s, const struct obj *o, const struct obj *old)
+{
+	if (!s || !s->has_rules_below || r->stopped || obj_type(o) == OBJ_NULL)
+		return;
+	if (obj_type(old) == OBJ_NULL)
+		old = NULL;
+	run_rules(r, s, o, old);
+	if (obj_type(o) == OBJ_MAP)
+		walk_map(r, s, o, old);
+	else if (obj_type(o) == OBJ_LIST && s->items)
+		walk_list(r, s, o, old);
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* As upstream: with these errors a rule could meet values of a shape it does not expect. */
+static bool has_blocking(const struct field_errors *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (e->items[i].type == FIELD_NOT_SUPPORTED || e->items[i].type == FIELD_REQUIRED ||
+		    e->items[i].type == FIELD_TOO_LONG || e->items[i].type == FIELD_TOO_MANY ||
+		    e->items[i].type == FIELD_TYPE_INVALID)
+			return true;
+	return false;
+}
+
+void schema_validate_rules(const struct schema *s, const struct obj *o, const struct obj *old,
+			   struct field_errors *ret)
+{
+	struct run r = {.errors = ret, .left = OBJECT_STEPS_MAX};
+	if (!s || !s->has_rules_below)
+		return;
+	if (has_blocking(ret)) {
+		field_errors_add(ret, FIELD_INVALID, "<nil>",
+				 "Invalid value: \"null\": some validation rules were not checked "
+				 "because the object was invalid; correct the existing errors to "
+				 "complete validation");
+		return;
+	}
+	strbuf_init(&r.path, PATH_BYTES_MAX);
+	walk(&r, s, o, old);
+	strbuf_release(&r.path);
+}
+
+/* --- at the write of a definition --- */
+
+struct rule_check {
+	struct field_errors *errors;
+	struct strbuf path;
+	struct arena *a;
+	bool correlatable; /* is there an old value here? */
+	const char *uncorrelatable_at;
+};
+
+/* The rule as Go prints the struct that upstream puts into its message. */
+static void add_go_rule(const struct obj *rule, struct strbuf *b)
+{
+	static const struct {
+		const char *key, *name;
+	} rows[] = {{"rule", "Rule"},
+		    {"message", "Message"},
+		    {"messageExpression", "MessageExpression"}};
+	strbuf_adds(b, "apiextensions.ValidationRule{");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *text = obj_as_string(obj_get(rule, rows[i].key));
+		strbuf_addf(b, "%s:", rows[i].name);
+		go_quote(str_of(text ? text : ""), b);
+		strbuf_adds(b, ", ");
+	}
+	const char *field = obj_as_string(obj_get(rule, "fieldPath"));
+	strbuf_addf(b, "Reason:(*apiextensions.FieldValueErrorReason)(%s), FieldPath:",
+		    obj_has(rule, "reason") ? "0xc000000000" : "nil");
+	go_quote(str_of(field ? field : ""), b);
+	strbuf_addf(b, ", OptionalOldSelf:(*bool)(%s)}",
+		    obj_has(rule, "optionalOldSelf") ? "0xc000000000" : "nil");
+}
+
+static void add_broken(struct rule_check *c, const struct obj *rule, size_t i, const char *key,
+		       const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	size_t at = c->path.len;
+	if (!field_errors_full(c->errors))
+		add_go_rule(rule, &b);
+	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].%s", i, key);
+	field_errors_add(c->errors, FIELD_INVALID, c->path.buf, "Invalid value: %s: %s", b.buf,
+			 why);
+	strbuf_truncate(&c->path, at);
+}
+
+static void add_uncorrelatable(struct rule_check *c, const char *text, size_t i)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	size_t at = c->path.len;
+	go_quote(str_of(text), &b);
+	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].rule", i);
+	field_errors_add(
+		c->errors, FIELD_INVALID, c->path.buf,
+		"Invalid value: %s: oldSelf cannot be used on the uncorrelatable portion of "
+		"the schema within %s",
+		b.buf, c->uncorrelatable_at);
+	strbuf_truncate(&c->path, at);
+}
+
+static void check_expression(struct rule_check *c, const struct schema *s, const struct obj *rule,
+			     size_t i, const char *key, bool is_root)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
+	const char *text = obj_as_string(obj_get(rule, key));
+	bool is_rule = strcmp(key, "rule") == 0;
+	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
+	struct cel_program *p = cel_parse(text, a, &b);
+	if (p)
+		cel_check(p, s, is_root, a, &b, &kind);
+	if (b.len > 0)
+		add_broken(c, rule, i, key,
+			   arena_fmt(a,
+				     is_rule ? "compilation failed: %s"
+					     : "messageExpression compilation failed: %s",
+				     b.buf));
+	else if (kind != want && kind != CEL_DYN)
+		add_broken(c, rule, i, key,
+			   is_rule ? "cel expression must evaluate to a bool"
+				   : "messageExpression must evaluate to a string");
+	else if (p && p->uses_old && !c->correlatable && is_rule)
+		add_uncorrelatable(c, text, i);
+}
+
+static void check_reason(struct rule_check *c, const struct obj *rule, size_t i)
+{
+	static const char *const reasons[] = {"FieldValueInvalid", "FieldValueForbidden",
+					      "FieldValueRequired", "FieldValueDuplicate"};
+	const char *reason = obj_as_string(obj_get(rule, "reason"));
+	bool known = !reason;
+	for (size_t k = 0; k < ARRAY_LEN(reasons) && !known; k++)
+		known = strcmp(reasons[k], reason) == 0;
+	if (known)
+		return;
+	size_t at = c->path.len;
+	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].reason", i);
+	field_errors_add(c->errors, FIELD_NOT_SUPPORTED, c->path.buf,
+			 "Unsupported value: \"%s\": supported values: \"FieldValueDuplicate\", "
+			 "\"FieldValueForbidden\", \"FieldValueInvalid\", \"FieldValueRequired\"",
+			 reason);
+	strbuf_truncate(&c->path, at);
+}
+
+static void check_rules(struct rule_check *c, const struct schema *s, bool is_root)
+{
+	for (size_t i = 0; i < obj_len(s->rules); i++) {
+		const struct obj *rule = obj_at(s->rules, i);
+		const char *text = obj_as_string(obj_get(rule, "rule"));
+		if (!text || str_trim(str_of(text)).len == 0) {
+			size_t at = c->path.len;
+			strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].rule", i);
+			field_errors_add(c->errors, FIELD_REQUIRED, c->path.buf,
+					 "Required value: rule is not specified");
+			strbuf_truncate(&c->path, at);
+			continue;
+		}
+		check_expression(c, s, rule, i, "rule", is_root);
+		if (obj_as_string(obj_get(rule, "messageExpression")))
+			check_expression(c, s, rule, i, "messageExpression", is_root);
+		check_reason(c, rule, i);
+		if (obj_is_true(obj_get(rule, "optionalOldSelf")))
+			add_broken(c, rule, i, "optionalOldSelf",
+				   "optionalOldSelf is not supported by this server");
+	}
+}
+
+static void check_node(struct rule_check *c, const struct schema *s, bool is_root);
+
+/* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
+static void check_below(struct rule_check *c, const struct schema *child, const char *step,
+			bool correlatable)
+{
+	size_t at = c->path.len;
+	bool before = c->correlatable;
+	const char *before_at = c->uncorrelatable_at;
+	if (!child || !child->has_rules_below)
+		return;
+	if (before && !correlatable)
+		c->uncorrelatable_at = arena_strdup(c->a, c->path.buf);
+	c->correlatable &= correlatable;
+	strbuf_adds(&c->path, step);
+	check_node(c, child, false);
+	strbuf_truncate(&c->path, at);
+	c->correlatable = before;
+	c->uncorrelatable_at = before_at;
+}
+
+static void check_node(struct rule_check *c, const struct schema *s, bool is_root)
+{
+	check_rules(c, s, is_root);
+	for (size_t i = 0; i < s->n_properties; i++)
+		check_below(c, s->properties[i].schema,
+			    arena_fmt(c->a, ".properties[%s]", s->properties[i].name), true);
+	check_below(c, s->additional, ".additionalProperties", true);
+	check_below(c, s->items, ".items", s->list_type == LIST_MAP);
+}
+/* NOLINTEND(misc-no-recursion) */
+
+void schema_check_rules(const struct obj *openapi, const char *path, struct field_errors *ret)
+{
+	CLEANUP(schema_freep) struct schema *s = NULL;
+	struct error err = ERROR_INIT;
+	if (schema_compile(openapi, &s, &err) < 0 || !s->has_rules_below)
+		return; /* schema_check() tells */
+	struct rule_check c = {.errors = ret, .a = arena_new(EVAL_BYTES_MAX), .correlatable = true};
+	strbuf_init(&c.path, PATH_BYTES_MAX);
+	strbuf_adds(&c.path, path);
+	check_node(&c, s, true);
+	strbuf_release(&c.path);
+	arena_free(c.a);
+}

@@ -1,0 +1,17 @@
+/*
+ * cel_rules: x-kubernetes-validations of one schema node, compiled. Called by schema.c; others use
+ * schema_validate_rules() and schema_check_rules().
+ */
+#ifndef ALM_OBJ_CEL_CEL_RULES_H
+#define ALM_OBJ_CEL_CEL_RULES_H
+
+#include "alm/base/arena.h"
+#include "alm/obj/schema/schema.h"
+
+struct cel_rules;
+
+/* Never fails: a rule that does not compile refuses each write (schema_check_rules() refuses it
+ * when the definition is written). Children of s are compiled already; lives in a. */
+struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a);
+
+#endif

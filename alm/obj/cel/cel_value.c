@@ -1,0 +1,302 @@
+/* cel_value.c: values of CEL over JSON. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/obj/cel/cel.h"
+#include "alm/obj/schema/schema_node.h"
+
+struct cel_value cel_error(struct arena *a, const char *fmt, ...)
+{
+	struct cel_value v = {.kind = CEL_ERROR};
+	va_list args;
+	va_start(args, fmt);
+	v.str = str_of(arena_vfmt(a, fmt, args));
+	va_end(args);
+	return v;
+}
+
+struct cel_value cel_bool(bool b)
+{
+	return (struct cel_value){.kind = CEL_BOOL, .b = b};
+}
+
+struct cel_value cel_int(int64_t i)
+{
+	return (struct cel_value){.kind = CEL_INT, .i = i};
+}
+
+struct cel_value cel_string(struct str s)
+{
+	return (struct cel_value){.kind = CEL_STRING, .str = s};
+}
+
+const char *cel_kind_name(enum cel_kind kind)
+{
+	static const char *const names[] = {
+		[CEL_ERROR] = "!error!",
+		[CEL_DYN] = "dyn",
+		[CEL_NULL] = "null",
+		[CEL_BOOL] = "bool",
+		[CEL_INT] = "int",
+		[CEL_UINT] = "uint",
+		[CEL_DOUBLE] = "double",
+		[CEL_STRING] = "string",
+		[CEL_BYTES] = "bytes",
+		[CEL_LIST] = "list",
+		[CEL_MAP] = "map",
+		[CEL_OBJECT] = "object",
+		[CEL_TYPE] = "type",
+		[CEL_DURATION] = "google.protobuf.Duration",
+		[CEL_TIMESTAMP] = "google.protobuf.Timestamp",
+		[CEL_URL] = "kubernetes.URL",
+	};
+	return names[kind];
+}
+
+static struct cel_value of_number(const struct obj *o, const struct schema *s)
+{
+	struct cel_value v = {.kind = CEL_DOUBLE};
+	bool wants_double = s && (s->type & SCHEMA_NUMBER);
+	bool wants_int = s && (s->type & SCHEMA_INTEGER);
+	if (!wants_double && (obj_type(o) == OBJ_INT || wants_int) && obj_as_i64(o, &v.i)) {
+		v.kind = CEL_INT;
+		return v;
+	}
+	obj_as_double(o, &v.d);
+	return v;
+}
+
+enum cel_kind cel_format_kind(const char *format)
+{
+	if (!format)
+		return CEL_STRING;
+	if (strcmp(format, "duration") == 0)
+		return CEL_DURATION;
+	if (strcmp(format, "date-time") == 0 || strcmp(format, "date") == 0)
+		return CEL_TIMESTAMP;
+	return CEL_STRING;
+}
+
+bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns)
+{
+	struct error ignored = ERROR_INIT;
+	char date[32];
+	if (kind == CEL_DURATION)
+		return duration_parse(text, ret_ns, &ignored) >= 0;
+	if (text.len != 10)
+		return clock_parse(text, ret_ns);
+	snprintf(date, sizeof(date), "%.*sT00:00:00Z", STR_ARG(text));
+	return clock_parse(str_of(date), ret_ns);
+}
+
+/* A text whose format the schema names is what the format says, as upstream. */
+static struct cel_value of_string(struct str text, const struct schema *s)
+{
+	struct cel_value v = {.kind = cel_format_kind(s ? s->format : NULL)};
+	if (v.kind == CEL_STRING || !cel_parse_time(v.kind, text, &v.i))
+		return cel_string(text);
+	return v;
+}
+
+struct cel_value cel_of(const struct obj *o, const struct schema *s)
+{
+	switch (obj_type(o)) {
+	case OBJ_BOOL:
+		return cel_bool(obj_is_true(o));
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		return of_number(o, s);
+	case OBJ_STRING:
+		return of_string(obj_as_str(o), s);
+	case OBJ_LIST:
+		return (struct cel_value){.kind = CEL_LIST, .o = o, .s = s};
+	case OBJ_MAP:
+		return (struct cel_value){.kind = CEL_MAP, .o = o, .s = s};
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+		break;
+	}
+	return (struct cel_value){.kind = CEL_NULL};
+}
+
+size_t cel_size(const struct cel_value *v)
+{
+	if (v->o)
+		return obj_len(v->o);
+	return v->kind == CEL_MAP ? v->list.n / 2 : v->list.n;
+}
+
+struct cel_value cel_item(const struct cel_value *list, size_t i)
+{
+	if (list->o)
+		return cel_of(obj_at(list->o, i), schema_items(list->s));
+	return list->list.items[i];
+}
+
+struct cel_value cel_key(const struct cel_value *map, size_t i)
+{
+	if (!map->o)
+		return map->list.items[2 * i];
+	OBJ_EACH (it, map->o)
+		if (i-- == 0)
+			return cel_string(str_of(it.key));
+	return (struct cel_value){.kind = CEL_NULL};
+}
+
+/* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
+bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret)
+{
+	if (map->o) {
+		if (key->kind != CEL_STRING ||
+		    memchr(key->str.ptr ? key->str.ptr : "", '\0', key->str.len))
+			return false;
+		char *name = str_dup(key->str);
+		const struct obj *value = obj_get(map->o, name);
+		const struct schema *s = schema_field(map->s, name);
+		xfree(name);
+		if (value)
+			*ret = cel_of(value, s);
+		return value != NULL;
+	}
+	struct cel_budget free_of_charge = {.left = UINT64_MAX};
+	for (size_t i = 0; i < cel_size(map); i++)
+		if (cel_equal(&map->list.items[2 * i], key, &free_of_charge)) {
+			*ret = map->list.items[2 * i + 1];
+			return true;
+		}
+	return false;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+static bool is_number(const struct cel_value *v)
+{
+	return v->kind == CEL_INT || v->kind == CEL_UINT || v->kind == CEL_DOUBLE;
+}
+
+static double as_double(const struct cel_value *v)
+{
+	return v->kind == CEL_INT ? (double)v->i : v->kind == CEL_UINT ? (double)v->u : v->d;
+}
+
+static int compare_numbers(const struct cel_value *x, const struct cel_value *y)
+{
+	if (x->kind == CEL_INT && y->kind == CEL_INT)
+		return (x->i > y->i) - (x->i < y->i);
+	if (x->kind == CEL_UINT && y->kind == CEL_UINT)
+		return (x->u > y->u) - (x->u < y->u);
+	if (x->kind == CEL_INT && y->kind == CEL_UINT)
+		return x->i < 0 ? -1 : ((uint64_t)x->i > y->u) - ((uint64_t)x->i < y->u);
+	if (x->kind == CEL_UINT && y->kind == CEL_INT)
+		return y->i < 0 ? 1 : (x->u > (uint64_t)y->i) - (x->u < (uint64_t)y->i);
+	double p = as_double(x), q = as_double(y);
+	return (p > q) - (p < q);
+}
+
+bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret)
+{
+	if (is_number(x) && is_number(y)) {
+		*ret = compare_numbers(x, y);
+		return true;
+	}
+	if (x->kind != y->kind)
+		return false;
+	if (x->kind == CEL_STRING || x->kind == CEL_BYTES || x->kind == CEL_URL) {
+		int c = str_cmp(x->str, y->str);
+		*ret = (c > 0) - (c < 0);
+		return true;
+	}
+	if (x->kind == CEL_DURATION || x->kind == CEL_TIMESTAMP) {
+		*ret = (x->i > y->i) - (x->i < y->i);
+		return true;
+	}
+	if (x->kind != CEL_BOOL)
+		return false;
+	*ret = (int)x->b - (int)y->b;
+	return true;
+}
+
+static bool spend(struct cel_budget *b)
+{
+	if (b->left == 0) {
+		b->over = true;
+		return false;
+	}
+	b->left--;
+	return true;
+}
+
+/* Lists declared as sets and maps have no order. */
+static bool is_unordered(const struct cel_value *v)
+{
+	return v->o && v->s && schema_list_type(v->s) != LIST_ATOMIC;
+}
+
+/* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
+ * OBJ_DEPTH_MAX */
+static bool lists_equal(const struct cel_value *x, const struct cel_value *y,
+			struct cel_budget *budget)
+{
+	size_t n = cel_size(x);
+	bool any_order = is_unordered(x) || is_unordered(y);
+	if (n != cel_size(y))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct cel_value a = cel_item(x, i), b = cel_item(y, i);
+		if (!spend(budget))
+			return false;
+		bool found = cel_equal(&a, &b, budget);
+		for (size_t j = 0; any_order && !found && j < n && !budget->over; j++) {
+			b = cel_item(y, j);
+			found = cel_equal(&a, &b, budget);
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+static bool maps_equal(const struct cel_value *x, const struct cel_value *y,
+		       struct cel_budget *budget)
+{
+	if (cel_size(x) != cel_size(y))
+		return false;
+	if (x->o) {
+		OBJ_EACH (it, x->o) {
+			struct cel_value key = cel_string(str_of(it.key)), other;
+			struct cel_value value = cel_of(it.value, schema_field(x->s, it.key));
+			if (!spend(budget) || !cel_lookup(y, &key, &other) ||
+			    !cel_equal(&value, &other, budget))
+				return false;
+		}
+		return true;
+	}
+	for (size_t i = 0; i < cel_size(x); i++) {
+		struct cel_value other;
+		if (!spend(budget) || !cel_lookup(y, &x->list.items[2 * i], &other) ||
+		    !cel_equal(&x->list.items[2 * i + 1], &other, budget))
+			return false;
+	}
+	return true;
+}
+
+bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_budget *budget)
+{
+	int order;
+	if (!spend(budget))
+		return false;
+	if (x->kind == CEL_NULL || y->kind == CEL_NULL)
+		return x->kind == y->kind;
+	if (cel_compare(x, y, &order))
+		return order == 0;
+	if (x->kind != y->kind)
+		return false;
+	if (x->kind == CEL_TYPE)
+		return x->type == y->type;
+	if (x->kind == CEL_LIST)
+		return lists_equal(x, y, budget);
+	return x->kind == CEL_MAP && maps_equal(x, y, budget);
+}
+/* NOLINTEND(misc-no-recursion) */

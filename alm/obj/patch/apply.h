@@ -1,0 +1,67 @@
+/*
+ * apply: server-side apply and managedFields (kube-api.md 13; KEP-555).
+ *
+ * Pure: live object, configuration, schema and time in; the new object with its managedFields, or
+ * the conflicts, out. schema may be NULL (built-in kinds use apply_builtin_schema()).
+ */
+#ifndef ALM_OBJ_PATCH_APPLY_H
+#define ALM_OBJ_PATCH_APPLY_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+#include "alm/obj/schema/schema.h"
+
+struct apply_request {
+	const struct schema *schema;
+	const struct obj *live;   /* NULL: create */
+	const struct obj *config; /* what the manager applies */
+	const char *manager, *api_version;
+	const char *subresource; /* "" for the main endpoint */
+	bool has_status; /* the kind has the subresource: nobody owns status on the main endpoint */
+	bool force;
+	int64_t now_ns;
+	size_t bytes_max; /* of the text of managedFields; 0: no limit */
+};
+
+struct apply_conflict {
+	const char *manager, *api_version, *subresource;
+	bool is_update;    /* operation Update: the message says "using g/v1" */
+	const char *field; /* .spec.ports[name="a"].port */
+};
+
+struct apply_conflicts {
+	struct arena *arena; /* given by the caller */
+	struct apply_conflict *items;
+	size_t n;
+};
+
+/* E_CONFLICT with ret_conflicts filled, E_BADREQUEST for undeclared fields, wrong types, duplicate
+ * set items or keys and non-empty managedFields, E_TOOLARGE for too many managers or fields. The
+ * result is owned, shares nothing that may be changed, and is not yet pruned, defaulted, validated.
+ */
+int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
+		struct obj **ret, struct error *err);
+/* "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .spec.size\n- ..." */
+void apply_conflict_text(const struct apply_conflict *c, struct strbuf *b); /* "m1" using g/v1 */
+void apply_conflicts_text(const struct apply_conflicts *c, struct strbuf *b);
+
+struct update_request {
+	const struct schema *schema;
+	const struct obj *before; /* NULL: create */
+	struct obj *after;        /* under construction: its metadata.managedFields is set */
+	const char *manager, *api_version, *subresource;
+	bool has_status; /* as above */
+	int64_t now_ns;
+	size_t bytes_max; /* as above */
+};
+
+/* managedFields after a POST, PUT or other patch: changed leaves move to the manager's Update
+ * entry, removed ones leave all sets, at most 10 Update entries ("ancient-changes"). Honours a
+ * client's managedFields: [] or [{}], or a valid list. E_TOOLARGE as above. */
+int apply_track_update(const struct update_request *r, struct error *err);
+
+/* List and map types of the built-in kinds, by kind ("Deployment"); NULL if nothing is known of it.
+ */
+const struct schema *apply_builtin_schema(const char *group, const char *kind);
+
+#endif

@@ -1,0 +1,199 @@
+#include "alm/sources/source_roots.h"
+
+#include <string.h>
+
+#include "alm/io/beneath.h"
+
+#define FOLDERS_ABOVE_MAX 64
+
+struct source_roots {
+	char *dirs[SOURCE_ROOTS_MAX]; /* absolute, without a slash at the end */
+	size_t n;
+	struct file_info forbidden[FOLDERS_ABOVE_MAX]; /* the data folder and all above it */
+	size_t n_forbidden;
+	struct source_files files;
+};
+
+static bool is_clean(struct str path)
+{
+	struct str part;
+	if (!str_has_prefix(path, STR("/")))
+		return false;
+	while (str_next(&path, '/', &part))
+		if (str_is(part, ".") || str_is(part, ".."))
+			return false;
+	return true;
+}
+
+/* What follows dir in path: "" or "a/b"; NULL: path is not below it. */
+static const char *below(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+	if (strncmp(path, dir, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	path += n;
+	while (*path == '/')
+		path++;
+	return path;
+}
+
+/* The longest wins; NULL: none. */
+static const char *find_root(const struct source_roots *r, const char *path, const char **ret_rest)
+{
+	const char *best = NULL;
+	for (size_t i = 0; i < r->n && is_clean(str_of(path)); i++) {
+		const char *rest = below(r->dirs[i], path);
+		if (rest && (!best || strlen(r->dirs[i]) > strlen(best))) {
+			best = r->dirs[i];
+			*ret_rest = rest;
+		}
+	}
+	return best;
+}
+
+/* Asked each time: a link may have been put where the root was. */
+static int check_root(const struct source_roots *r, const struct file_info *root, const char *dir,
+		      struct error *err)
+{
+	for (size_t i = 0; i < r->n_forbidden; i++)
+		if (r->forbidden[i].device == root->device && r->forbidden[i].inode == root->inode)
+			return error_set(err, E_NOTALLOWED,
+					 "catalog root %s is or holds the data folder of ALM; the "
+					 "administrator of ALM names another one with "
+					 "--catalog-root",
+					 dir);
+	return 0;
+}
+
+static int open_root(const struct source_roots *r, const char *path, int *ret_fd,
+		     const char **ret_rest, struct error *err)
+{
+	struct file_info info;
+	int fd;
+	const char *dir = find_root(r, path, ret_rest);
+	if (!dir)
+		return error_set(err, E_NOTALLOWED,
+				 "it lies below none of the folders that may hold catalogs; the "
+				 "administrator of ALM names them with --catalog-root");
+	if (beneath_open_root(dir, &info, &fd, err) < 0)
+		return -err->code;
+	if (check_root(r, &info, dir, err) < 0) {
+		file_close(&fd);
+		return -err->code;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int roots_list(void *arg, const char *dir, char ***ret_names, size_t *ret_n,
+		      struct error *err)
+{
+	CLEANUP(file_close) int root = -1;
+	const char *rest;
+	if (open_root(arg, dir, &root, &rest, err) < 0)
+		return -err->code;
+	return beneath_list(root, rest, SOURCE_FILES_MAX, ret_names, ret_n, err);
+}
+
+static int roots_info(void *arg, const char *path, struct file_info *ret, struct error *err)
+{
+	CLEANUP(file_close) int root = -1;
+	const char *rest;
+	if (open_root(arg, path, &root, &rest, err) < 0)
+		return -err->code;
+	return beneath_info(root, rest, ret, err);
+}
+
+static int roots_read(void *arg, const char *path, struct strbuf *b, struct error *err)
+{
+	CLEANUP(file_close) int root = -1, fd = -1;
+	const char *rest;
+	struct file_info info;
+	if (open_root(arg, path, &root, &rest, err) < 0 ||
+	    beneath_open(root, rest, &info, &fd, err) < 0)
+		return -err->code;
+	return file_read_fd(fd, rest, b, err);
+}
+
+static int roots_open(void *arg, const char *path, int *ret_fd, struct error *err)
+{
+	CLEANUP(file_close) int root = -1;
+	const char *rest;
+	struct file_info info;
+	if (open_root(arg, path, &root, &rest, err) < 0)
+		return -err->code;
+	return beneath_open(root, rest, &info, ret_fd, err);
+}
+
+/* The data folder and every folder above it: none of them may be a root. */
+static int find_forbidden(struct source_roots *r, const char *data_dir, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&path, data_dir);
+	for (; r->n_forbidden < FOLDERS_ABOVE_MAX; strbuf_adds(&path, "/..")) {
+		struct file_info *now = &r->forbidden[r->n_forbidden];
+		if (file_info(path.buf, now, err) < 0)
+			return -err->code;
+		if (r->n_forbidden && now->inode == now[-1].inode && now->device == now[-1].device)
+			return 0; /* the root of all */
+		r->n_forbidden++;
+	}
+	return error_set(err, E_LIMIT, "%s lies more than %d folders deep", data_dir,
+			 FOLDERS_ABOVE_MAX);
+}
+
+static int add_root(struct source_roots *r, const char *dir, struct error *err)
+{
+	struct file_info info;
+	struct error ignored;
+	struct str s = str_of(dir);
+	CLEANUP(file_close) int fd = -1;
+	while (s.len > 1 && s.ptr[s.len - 1] == '/')
+		s.len--;
+	if (!is_clean(s))
+		return error_set(err, E_USAGE,
+				 "--catalog-root %s: want an absolute path without . and ..", dir);
+	if (r->n == SOURCE_ROOTS_MAX)
+		return error_set(err, E_USAGE, "--catalog-root: more than %d", SOURCE_ROOTS_MAX);
+	r->dirs[r->n++] = str_dup(s);
+	if (beneath_open_root(dir, &info, &fd, &ignored) == 0 &&
+	    check_root(r, &info, dir, &ignored) < 0)
+		return error_set(err, E_USAGE,
+				 "--catalog-root %s: is or holds the data folder of ALM, which no "
+				 "catalog may read; name a folder beside it or below it",
+				 dir);
+	return 0;
+}
+
+int source_roots_new(const char *const *dirs, size_t n, const char *data_dir,
+		     struct source_roots **ret, struct error *err)
+{
+	static const char *const standard[] = {SOURCE_ROOT_DEFAULT};
+	CLEANUP(source_roots_freep) struct source_roots *r = xcalloc(1, sizeof(*r));
+	r->files = (struct source_files){roots_list, roots_info, roots_read, roots_open, r};
+	if (find_forbidden(r, data_dir, err) < 0)
+		return error_wrap(err, "data folder");
+	if (!n) {
+		dirs = standard;
+		n = ARRAY_LEN(standard);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (add_root(r, dirs[i], err) < 0)
+			return -err->code;
+	*ret = STEAL(r);
+	return 0;
+}
+
+void source_roots_free(struct source_roots *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		xfree(r->dirs[i]);
+	xfree(r);
+}
+
+const struct source_files *source_roots_files(const struct source_roots *r)
+{
+	return &r->files;
+}

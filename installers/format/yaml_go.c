@@ -1,0 +1,688 @@
+/* What nodes mean: the resolver of Go's yaml.v2 and the way through JSON of sigs.k8s.io/yaml. */
+#include "installers/format/yaml_go.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "installers/format/yaml_node.h"
+
+#define TAG_PREFIX "tag:yaml.org,2002:"
+
+enum scalar_type { TYPE_STR, TYPE_NULL, TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_TIME, TYPE_BINARY };
+
+/* A scalar as Go's decoder sees it: ints keep 64 bits until they become JSON. */
+struct scalar {
+	enum scalar_type type;
+	bool b, is_unsigned;
+	int64_t i;
+	uint64_t u;
+	double f;
+	struct str s;
+};
+
+struct decoder {
+	struct arena *a;
+	struct strbuf *msg;
+	bool keep_ints;
+	bool head_only, skim;   /* skim: what is read is checked and not kept */
+	const struct vmap *top; /* the map of the document */
+	size_t decoded, aliased, alias_depth;
+	/* Errors of the way through JSON, which Go meets after decoding. */
+	struct str key_error, value_error;
+};
+
+/* ---- scalars ---- */
+
+struct word {
+	const char *text;
+	enum scalar_type type;
+	double f;
+};
+
+/* clang-format off */
+static const struct word words[] = {
+	{"", TYPE_NULL, 0}, {"~", TYPE_NULL, 0}, {"null", TYPE_NULL, 0}, {"Null", TYPE_NULL, 0},
+	{"NULL", TYPE_NULL, 0},
+	{"y", TYPE_BOOL, 1}, {"Y", TYPE_BOOL, 1}, {"yes", TYPE_BOOL, 1}, {"Yes", TYPE_BOOL, 1},
+	{"YES", TYPE_BOOL, 1}, {"true", TYPE_BOOL, 1}, {"True", TYPE_BOOL, 1}, {"TRUE", TYPE_BOOL, 1},
+	{"on", TYPE_BOOL, 1}, {"On", TYPE_BOOL, 1}, {"ON", TYPE_BOOL, 1},
+	{"n", TYPE_BOOL, 0}, {"N", TYPE_BOOL, 0}, {"no", TYPE_BOOL, 0}, {"No", TYPE_BOOL, 0},
+	{"NO", TYPE_BOOL, 0}, {"false", TYPE_BOOL, 0}, {"False", TYPE_BOOL, 0},
+	{"FALSE", TYPE_BOOL, 0}, {"off", TYPE_BOOL, 0}, {"Off", TYPE_BOOL, 0}, {"OFF", TYPE_BOOL, 0},
+	{".nan", TYPE_FLOAT, NAN}, {".NaN", TYPE_FLOAT, NAN}, {".NAN", TYPE_FLOAT, NAN},
+	{".inf", TYPE_FLOAT, INFINITY}, {".Inf", TYPE_FLOAT, INFINITY}, {".INF", TYPE_FLOAT, INFINITY},
+	{"+.inf", TYPE_FLOAT, INFINITY}, {"+.Inf", TYPE_FLOAT, INFINITY},
+	{"+.INF", TYPE_FLOAT, INFINITY},
+	{"-.inf", TYPE_FLOAT, -INFINITY}, {"-.Inf", TYPE_FLOAT, -INFINITY},
+	{"-.INF", TYPE_FLOAT, -INFINITY},
+};
+/* clang-format on */
+
+static bool resolve_word(struct str s, struct scalar *ret)
+{
+	if (s.len > 5)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (!str_is(s, words[i].text))
+			continue;
+		ret->type = words[i].type;
+		ret->b = words[i].f > 0;
+		ret->f = words[i].f;
+		return true;
+	}
+	return false;
+}
+
+static int digit_of(char c)
+{
+	if (char_is_digit(c))
+		return c - '0';
+	if (char_is_hex(c))
+		return char_lower(c) - 'a' + 10;
+	return 99;
+}
+
+/* strconv.ParseInt and ParseUint with base 0 of text without underscores. */
+static bool parse_int(struct str s, struct scalar *ret)
+{
+	bool negative = s.len && s.ptr[0] == '-';
+	bool has_sign = negative || (s.len && s.ptr[0] == '+');
+	struct str d = str_skip(s, has_sign);
+	uint64_t base = 10, v = 0;
+	if (d.len >= 3 && d.ptr[0] == '0' && !char_is_digit(d.ptr[1])) {
+		char c = char_lower(d.ptr[1]);
+		base = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
+		d = str_skip(d, 2);
+	} else if (d.len >= 2 && d.ptr[0] == '0') {
+		base = 8;
+		d = str_skip(d, 1);
+	}
+	if (!base || !d.len)
+		return false;
+	for (size_t i = 0; i < d.len; i++) {
+		uint64_t x = (uint64_t)digit_of(d.ptr[i]);
+		if (x >= base || v > (UINT64_MAX - x) / base)
+			return false;
+		v = v * base + x;
+	}
+	if (has_sign && v > (uint64_t)INT64_MAX + negative)
+		return false;
+	ret->type = TYPE_INT;
+	ret->is_unsigned = v > INT64_MAX && !negative;
+	ret->u = v;
+	ret->i = negative ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+/* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? and in range. */
+static bool parse_float(struct str s, struct scalar *ret)
+{
+	struct str d = str_skip(s, s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'));
+	size_t i = 0, before, after = 0;
+	while (i < d.len && char_is_digit(d.ptr[i]))
+		i++;
+	before = i;
+	if (i < d.len && d.ptr[i] == '.')
+		for (i++; i < d.len && char_is_digit(d.ptr[i]); i++)
+			after++;
+	if (!before && !after)
+		return false;
+	if (i < d.len && char_lower(d.ptr[i]) == 'e') {
+		i++;
+		i += i < d.len && (d.ptr[i] == '-' || d.ptr[i] == '+');
+		if (i == d.len)
+			return false;
+		while (i < d.len && char_is_digit(d.ptr[i]))
+			i++;
+	}
+	double f;
+	if (i != d.len || !str_parse_double(d, &f) || !isfinite(f))
+		return false;
+	ret->type = TYPE_FLOAT;
+	ret->f = s.ptr[0] == '-' ? -f : f;
+	return true;
+}
+
+static bool parse_number(struct str s, struct scalar *ret)
+{
+	char plain[512];
+	size_t n = 0;
+	for (size_t i = 0; i < s.len && n < sizeof(plain); i++)
+		if (s.ptr[i] != '_')
+			plain[n++] = s.ptr[i];
+	if (n == sizeof(plain))
+		return false;
+	struct str p = str_n(plain, n);
+	return parse_int(p, ret) || parse_float(p, ret);
+}
+
+/* YYYY-M-D, optionally with T or t, time and zone, or a blank, time and no zone. */
+static bool is_timestamp(struct str s)
+{
+	size_t i = 0, field[3];
+	for (int k = 0; k < 3; k++) {
+		size_t from = i;
+		while (i < s.len && char_is_digit(s.ptr[i]))
+			i++;
+		field[k] = i - from;
+		if (k == 2)
+			break;
+		if (i >= s.len || s.ptr[i] != '-')
+			return false;
+		i++;
+	}
+	return field[0] == 4 && field[1] >= 1 && field[1] <= 2 && field[2] >= 1 && field[2] <= 2;
+}
+
+/* Go's table of first characters: only these can be anything but a string. */
+static bool resolve_plain(struct str s, struct scalar *ret)
+{
+	char c = s.len ? s.ptr[0] : '~';
+	if (!memchr("yYnNtTfFoO~.+-0123456789", c, 24))
+		return false;
+	if (resolve_word(s, ret))
+		return true;
+	if (c == '.')
+		return parse_float(s, ret);
+	return (char_is_digit(c) || c == '+' || c == '-') && parse_number(s, ret);
+}
+
+bool yaml_go_is_string(struct str s)
+{
+	struct scalar v;
+	return !resolve_plain(s, &v);
+}
+
+static const struct {
+	const char *name;
+	enum scalar_type type;
+} tags[] = {{"str", TYPE_STR},      {"null", TYPE_NULL},   {"bool", TYPE_BOOL},
+	    {"int", TYPE_INT},      {"float", TYPE_FLOAT}, {"timestamp", TYPE_TIME},
+	    {"binary", TYPE_BINARY}};
+
+static const char *tag_name(enum scalar_type type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tags); i++)
+		if (tags[i].type == type)
+			return tags[i].name;
+	return "str";
+}
+
+static bool tag_type(const char *tag, enum scalar_type *ret)
+{
+	if (!cstr_has_prefix(tag, TAG_PREFIX))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+		if (!strcmp(tag + strlen(TAG_PREFIX), tags[i].name)) {
+			*ret = tags[i].type;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int fail(struct decoder *d, const char *text)
+{
+	strbuf_adds(d->msg, text);
+	return -E_INVALID;
+}
+
+static int decode_binary(struct decoder *d, struct scalar *v)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(v->s.len + 1);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(v->s.len + 4);
+	for (size_t i = 0; i < v->s.len; i++)
+		if (v->s.ptr[i] != '\n' && v->s.ptr[i] != '\r')
+			strbuf_addc(&plain, v->s.ptr[i]);
+	if (!base64_decode(strbuf_str(&plain), &b))
+		return fail(d, "!!binary value contains invalid base64 data");
+	v->s = str_n(arena_text(d->a, b.buf, b.len), b.len);
+	return 0;
+}
+
+static int resolve_tagged(struct decoder *d, const struct yaml_node *n, struct scalar *ret)
+{
+	enum scalar_type want;
+	if (!tag_type(n->tag, &want) || want == TYPE_STR)
+		return 0; /* a string */
+	if (want == TYPE_BINARY)
+		return decode_binary(d, ret);
+	if (want == TYPE_TIME && is_timestamp(n->text))
+		return 0;
+	resolve_plain(n->text, ret);
+	if (ret->type == want)
+		return 0;
+	if (want == TYPE_FLOAT && ret->type == TYPE_INT && !ret->is_unsigned) {
+		ret->type = TYPE_FLOAT;
+		ret->f = (double)ret->i;
+		return 0;
+	}
+	strbuf_addf(d->msg, "cannot decode !!%s `%.*s` as a !!%s", tag_name(ret->type),
+		    STR_ARG(n->text), tag_name(want));
+	return -E_INVALID;
+}
+
+static int resolve(struct decoder *d, const struct yaml_node *n, struct scalar *ret)
+{
+	*ret = (struct scalar){.type = TYPE_STR, .s = n->text};
+	if (n->tag)
+		return resolve_tagged(d, n, ret);
+	if (n->implicit)
+		resolve_plain(n->text, ret);
+	return 0;
+}
+
+static double scalar_double(const struct scalar *v)
+{
+	if (v->type == TYPE_FLOAT)
+		return v->f;
+	return v->is_unsigned ? (double)v->u : (double)v->i;
+}
+
+/* ---- Go's %#v, for keys that are refused ---- */
+
+static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbuf *b);
+
+static void go_syntax_scalar(struct decoder *d, const struct yaml_node *n, bool inside,
+			     struct strbuf *b)
+{
+	struct scalar v;
+	CLEANUP(strbuf_release) struct strbuf ignored = STRBUF_INIT(STRBUF_SMALL);
+	struct decoder quiet = {.a = d->a, .msg = &ignored};
+	resolve(&quiet, n, &v);
+	if (v.type == TYPE_NULL)
+		strbuf_adds(b, inside ? "interface {}(nil)" : "<nil>");
+	else if (v.type == TYPE_BOOL)
+		strbuf_adds(b, v.b ? "true" : "false");
+	else if (v.type == TYPE_INT && v.is_unsigned)
+		strbuf_addf(b, "0x%llx", (unsigned long long)v.u);
+	else if (v.type == TYPE_INT)
+		strbuf_addf(b, "%lld", (long long)v.i);
+	else if (v.type == TYPE_FLOAT)
+		value_float_text(b, v.f, 'g', 64);
+	else
+		value_quote(b, v.s);
+}
+
+/* NOLINTBEGIN(misc-no-recursion): yaml_node.c and enter_alias() bound the depth by
+ * YAML_NODE_DEPTH_MAX */
+static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbuf *b)
+{
+	if (n->kind == YAML_NODE_ALIAS) {
+		strbuf_addf(b, "*%s", n->name);
+		return;
+	}
+	if (n->kind == YAML_NODE_SCALAR) {
+		go_syntax_scalar(d, n, true, b);
+		return;
+	}
+	bool is_map = n->kind == YAML_NODE_MAP;
+	strbuf_adds(b, is_map ? "map[interface {}]interface {}{" : "[]interface {}{");
+	for (size_t i = 0; i < n->n; i++) {
+		if (i)
+			strbuf_adds(b, is_map && i % 2 ? ":" : ", ");
+		go_syntax(d, n->items[i], b);
+	}
+	strbuf_addc(b, '}');
+}
+/* NOLINTEND(misc-no-recursion) */
+
+static struct str text_of(struct decoder *d, const struct strbuf *b)
+{
+	return str_n(arena_text(d->a, b->buf, b->len), b->len);
+}
+
+/* ---- decoding ---- */
+
+static double alias_ratio(size_t decoded)
+{
+	const double low = 400000, high = 4000000;
+	double n = (double)decoded;
+	if (n <= low)
+		return 0.99;
+	return n >= high ? 0.10 : 0.99 - 0.89 * ((n - low) / (high - low));
+}
+
+static int count(struct decoder *d)
+{
+	d->decoded++;
+	d->aliased += d->alias_depth > 0;
+	if (d->decoded > YAML_NODES_MAX) {
+		strbuf_addf(d->msg, "nodes over %d", YAML_NODES_MAX);
+		return -E_LIMIT;
+	}
+	if (d->aliased > 100 && d->decoded > 1000 &&
+	    (double)d->aliased / (double)d->decoded > alias_ratio(d->decoded))
+		return fail(d, "document contains excessive aliasing");
+	return 0;
+}
+
+static int decode(struct decoder *d, struct yaml_node *n, struct value *ret);
+static int decode_map_into(struct decoder *d, struct yaml_node *n, struct vmap *m);
+
+static int enter_alias(struct decoder *d, struct yaml_node *n)
+{
+	if (n->target->visiting || d->alias_depth >= YAML_NODE_DEPTH_MAX) {
+		strbuf_addf(d->msg, "anchor '%s' value contains itself", n->name);
+		return -E_INVALID;
+	}
+	n->target->visiting = true;
+	d->alias_depth++;
+	return 0;
+}
+
+static void leave_alias(struct decoder *d, struct yaml_node *n)
+{
+	n->target->visiting = false;
+	d->alias_depth--;
+}
+
+/* Nodes go when the document is read, values stay. */
+static struct str keep(struct decoder *d, struct str s)
+{
+	if (d->skim)
+		return s;
+	return str_n(arena_text(d->a, s.ptr ? s.ptr : "", s.len), s.len);
+}
+
+static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct value *ret)
+{
+	struct scalar v;
+	int rc = resolve(d, n, &v);
+	if (rc < 0)
+		return rc;
+	if (v.type == TYPE_NULL)
+		*ret = VALUE_NONE;
+	else if (v.type == TYPE_BOOL)
+		*ret = value_bool(v.b);
+	else if (v.type == TYPE_INT && d->keep_ints)
+		*ret = v.is_unsigned ? (struct value){.type = VALUE_UINT64, .u = v.u}
+				     : value_int64(v.i);
+	else if (v.type == TYPE_INT || v.type == TYPE_FLOAT)
+		*ret = value_float(scalar_double(&v));
+	else
+		*ret = value_str(keep(d, v.s));
+	if (v.type == TYPE_FLOAT && !isfinite(v.f) && !d->value_error.ptr)
+		d->value_error = isnan(v.f) ? STR("json: unsupported value: NaN")
+				 : v.f > 0  ? STR("json: unsupported value: +Inf")
+					    : STR("json: unsupported value: -Inf");
+	return 0;
+}
+
+static const struct yaml_node *target_of(const struct yaml_node *n)
+{
+	for (int i = 0; n->kind == YAML_NODE_ALIAS && i < YAML_NODE_DEPTH_MAX; i++)
+		n = n->target;
+	return n;
+}
+
+static void note_null_key(struct decoder *d, const struct yaml_node *value)
+{
+	if (d->key_error.ptr)
+		return;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "unsupported map key of type: %!s(<nil>), key: <nil>, value: ");
+	if (value->kind == YAML_NODE_SCALAR)
+		go_syntax_scalar(d, value, false, &b);
+	else
+		go_syntax(d, value, &b);
+	d->key_error = text_of(d, &b);
+}
+
+/* *ret has no ptr for a null key, which fails later. */
+static int decode_key(struct decoder *d, const struct yaml_node *key, const struct yaml_node *value,
+		      struct str *ret)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct scalar v;
+	key = target_of(key);
+	if (key->kind != YAML_NODE_SCALAR) {
+		strbuf_adds(d->msg, "invalid map key: ");
+		go_syntax(d, key, d->msg);
+		return -E_INVALID;
+	}
+	int rc = resolve(d, key, &v);
+	if (rc < 0)
+		return rc;
+	if (v.type == TYPE_NULL) {
+		note_null_key(d, value);
+		*ret = STR_NONE;
+	} else if (v.type == TYPE_BOOL) {
+		*ret = v.b ? STR("true") : STR("false");
+	} else if (v.type == TYPE_INT) {
+		strbuf_addf(&b, "%lld", (long long)v.i);
+		*ret = text_of(d, &b);
+	} else if (v.type == TYPE_FLOAT) {
+		if (isnan(v.f))
+			strbuf_adds(&b, ".nan");
+		else if (isinf(v.f))
+			strbuf_adds(&b, v.f > 0 ? ".inf" : "-.inf");
+		else
+			value_float_text(&b, v.f, 'g', 32);
+		*ret = text_of(d, &b);
+	} else {
+		*ret = keep(d, v.s);
+	}
+	return 0;
+}
+
+/* NOLINTBEGIN(misc-no-recursion): yaml_node.c and enter_alias() bound the depth by
+ * YAML_NODE_DEPTH_MAX */
+static int merge_one(struct decoder *d, struct yaml_node *n, struct vmap *m)
+{
+	if (target_of(n)->kind != YAML_NODE_MAP)
+		return fail(d, "map merge requires map or sequence of maps as the value");
+	return decode_map_into(d, n, m);
+}
+
+/* The first map of a list wins, so the last is applied first. */
+static int merge(struct decoder *d, struct yaml_node *n, struct vmap *m)
+{
+	if (n->kind != YAML_NODE_LIST)
+		return merge_one(d, n, m);
+	for (size_t i = n->n; i > 0; i--) {
+		int rc = merge_one(d, n->items[i - 1], m);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static bool is_merge(const struct yaml_node *n)
+{
+	return n->kind == YAML_NODE_SCALAR && str_is(n->text, "<<") &&
+	       (n->implicit || n->is_forced || cstr_eq(n->tag, TAG_PREFIX "merge"));
+}
+
+static bool is_head(struct str name)
+{
+	return str_is_nocase(name, "apiVersion") || str_is_nocase(name, "kind") ||
+	       str_is_nocase(name, "metadata");
+}
+
+static int decode_member(struct decoder *d, struct yaml_node *key, struct yaml_node *value,
+			 struct vmap *m)
+{
+	struct str name = STR_NONE;
+	struct value v;
+	if (is_merge(key))
+		return merge(d, value, m);
+	int rc = count(d);
+	if (rc == 0)
+		rc = decode_key(d, key, value, &name);
+	bool outer = d->skim;
+	d->skim |= d->head_only && m == d->top && name.ptr && !is_head(name);
+	if (rc == 0)
+		rc = decode(d, value, &v);
+	if (rc == 0 && name.ptr && !d->skim)
+		vmap_append(m, name, v);
+	d->skim = outer;
+	return rc;
+}
+
+static int decode_map_into(struct decoder *d, struct yaml_node *n, struct vmap *m)
+{
+	int rc = count(d);
+	if (rc < 0)
+		return rc;
+	if (n->kind == YAML_NODE_ALIAS) {
+		rc = enter_alias(d, n);
+		if (rc == 0) {
+			rc = decode_map_into(d, n->target, m);
+			leave_alias(d, n);
+		}
+		return rc;
+	}
+	bool outer = n->visiting;
+	n->visiting = true;
+	for (size_t i = 0; rc == 0 && i + 1 < n->n; i += 2)
+		rc = decode_member(d, n->items[i], n->items[i + 1], m);
+	n->visiting = outer;
+	return rc;
+}
+
+static int decode_list(struct decoder *d, struct yaml_node *n, struct value *ret)
+{
+	struct value skipped;
+	*ret = value_list(d->a, VALUE_LIST, d->skim ? 0 : n->n);
+	int rc = 0;
+	bool outer = n->visiting;
+	n->visiting = true;
+	for (size_t i = 0; rc == 0 && i < n->n; i++)
+		rc = decode(d, n->items[i], d->skim ? &skipped : &ret->items[i]);
+	n->visiting = outer;
+	return rc;
+}
+
+static int decode(struct decoder *d, struct yaml_node *n, struct value *ret)
+{
+	if (n->kind == YAML_NODE_MAP) {
+		struct vmap *m = d->skim ? NULL : vmap_new_sized(d->a, n->n / 2);
+		*ret = value_map(m);
+		d->top = d->top ? d->top : m;
+		int rc = decode_map_into(d, n, m);
+		if (m)
+			vmap_settle(m);
+		return rc;
+	}
+	int rc = count(d);
+	if (rc < 0)
+		return rc;
+	if (n->kind == YAML_NODE_SCALAR)
+		return decode_scalar(d, n, ret);
+	if (n->kind == YAML_NODE_LIST)
+		return decode_list(d, n, ret);
+	rc = enter_alias(d, n);
+	if (rc == 0) {
+		rc = decode(d, n->target, ret);
+		leave_alias(d, n);
+	}
+	return rc;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* ---- entry points ---- */
+
+static int finish(struct decoder *d, struct yaml_node *root, struct value *ret)
+{
+	struct str late;
+	strbuf_adds(d->msg, "yaml: ");
+	size_t mark = d->msg->len;
+	int rc = root ? decode(d, root, ret) : 0;
+	if (rc < 0)
+		return rc;
+	strbuf_truncate(d->msg, mark - strlen("yaml: "));
+	late = d->key_error.ptr ? d->key_error : d->value_error;
+	if (!late.ptr)
+		return 0;
+	strbuf_addstr(d->msg, late);
+	return -E_INVALID;
+}
+
+static int parse(struct decoder d, struct str text, struct value *ret)
+{
+	struct strbuf *msg = d.msg;
+	struct yaml_node *root = NULL;
+	struct value v = VALUE_NONE;
+	size_t mark = msg->len;
+	if (text.len > YAML_GO_BYTES_MAX) {
+		strbuf_addf(msg, "YAML is larger than %zu bytes", YAML_GO_BYTES_MAX);
+		return -E_LIMIT;
+	}
+	strbuf_adds(msg, "error converting YAML to JSON: yaml: ");
+	CLEANUP(arena_freep) struct arena *nodes = arena_new(YAML_GO_NODE_BYTES_MAX);
+	int rc = yaml_node_read(nodes, text, &root, msg);
+	if (rc < 0)
+		return rc;
+	strbuf_truncate(msg, msg->len - strlen("yaml: "));
+	rc = finish(&d, root, &v);
+	if (rc < 0)
+		return rc;
+	strbuf_truncate(msg, mark);
+	*ret = v;
+	return 0;
+}
+
+int yaml_go_parse(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse((struct decoder){.a = a, .msg = msg}, text, ret);
+}
+
+int yaml_go_parse_ints(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse((struct decoder){.a = a, .msg = msg, .keep_ints = true}, text, ret);
+}
+
+int yaml_go_parse_head(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return parse((struct decoder){.a = a, .msg = msg, .keep_ints = true, .head_only = true},
+		     text, ret);
+}
+
+const char *yaml_go_json_type(struct value v)
+{
+	if (v.type == VALUE_NIL)
+		return "null";
+	if (v.type == VALUE_BOOL)
+		return "bool";
+	if (v.type == VALUE_STRING)
+		return "string";
+	if (value_is_list(v))
+		return "array";
+	return value_is_map(v) ? "object" : "number";
+}
+
+static int wrong_type(struct value v, const char *want, struct strbuf *msg)
+{
+	strbuf_addf(msg,
+		    "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into "
+		    "Go value of type %s",
+		    yaml_go_json_type(v), want);
+	return -E_INVALID;
+}
+
+int yaml_go_parse_map(struct arena *a, struct str text, struct vmap **ret, struct strbuf *msg)
+{
+	struct value v;
+	int rc = yaml_go_parse(a, text, &v, msg);
+	if (rc < 0)
+		return rc;
+	if (v.type != VALUE_NIL && v.type != VALUE_MAP)
+		return wrong_type(v, "map[string]interface {}", msg);
+	*ret = v.type == VALUE_MAP ? v.map : vmap_new(a);
+	return 0;
+}
+
+int yaml_go_parse_list(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	struct value v;
+	int rc = yaml_go_parse(a, text, &v, msg);
+	if (rc < 0)
+		return rc;
+	if (v.type != VALUE_NIL && v.type != VALUE_LIST)
+		return wrong_type(v, "[]interface {}", msg);
+	*ret = v.type == VALUE_LIST ? v : value_list(a, VALUE_LIST, 0);
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* Formats that drafts 4 to 7 assert, with the reasons of the library Helm uses; others only
+ * annotate. */
+#include <string.h>
+
+#include "installers/jsonschema/jsonschema_tree.h"
+
+static const char *label_fault(struct str s)
+{
+	if (!s.len || s.len > 63)
+		return "label must be 1 to 63 characters long";
+	if (s.ptr[0] == '-')
+		return "label starts with hyphen";
+	if (s.ptr[s.len - 1] == '-')
+		return "label ends with hyphen";
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]) && s.ptr[i] != '-')
+			return "label contains invalid characters";
+	return NULL;
+}
+
+static const char *hostname_fault(struct arena *a, struct str s)
+{
+	const char *fault = NULL;
+	struct str label;
+	(void)a;
+	if (s.len && s.ptr[s.len - 1] == '.')
+		s.len--;
+	if (s.len > 253)
+		return "more than 253 characters long";
+	if (!s.len)
+		return label_fault(s);
+	while (!fault && str_next(&s, '.', &label))
+		fault = label_fault(label);
+	return fault;
+}
+
+static const char *ipv4_fault(struct arena *a, struct str s)
+{
+	struct str part;
+	int64_t v;
+	(void)a;
+	size_t n = 1;
+	for (size_t i = 0; i < s.len; i++)
+		n += s.ptr[i] == '.';
+	if (n != 4)
+		return "expected four decimals";
+	while (str_next(&s, '.', &part)) {
+		if (part.len > 1 && part.ptr[0] == '0')
+			return "leading zeros";
+		if (!str_parse_i64(part, &v) || v < 0 || v > 255)
+			return "decimal must be between 0 and 255";
+	}
+	return NULL;
+}
+
+static const char *ipv6_fault(struct arena *a, struct str s)
+{
+	struct str part, head, tail;
+	size_t groups = 0;
+	bool short_form = str_contains(s, STR("::"));
+	if (str_find_char(s, ':') < 0)
+		return "missing colon";
+	if (str_rcut(s, ':', &head, &tail) && str_find_char(tail, '.') >= 0) {
+		if (ipv4_fault(a, tail))
+			return "not an ip address";
+		groups = 2;
+		s = str_sub(s, 0, s.len - tail.len);
+	}
+	while (str_next(&s, ':', &part)) {
+		groups += part.len > 0;
+		for (size_t i = 0; i < part.len; i++)
+			if (!char_is_hex(part.ptr[i]) || part.len > 4)
+				return "not an ip address";
+	}
+	return groups == 8 || (short_form && groups < 8) ? NULL : "not an ip address";
+}
+
+static const char *email_fault(struct arena *a, struct str s)
+{
+	struct str local, domain;
+	if (s.len > 254)
+		return "more than 255 characters long";
+	if (!str_rcut(s, '@', &local, &domain))
+		return "missing @";
+	if (local.len > 64)
+		return "local part more than 64 characters long";
+	if (!local.len || local.ptr[0] == '.' || local.ptr[local.len - 1] == '.')
+		return "local part starts or ends with dot";
+	const char *fault = hostname_fault(a, domain);
+	return fault ? arena_fmt(a, "invalid domain: %s", fault) : NULL;
+}
+
+static const char *uuid_fault(struct arena *a, struct str s)
+{
+	static const size_t want[] = {8, 4, 4, 4, 12};
+	struct str part, rest = s;
+	size_t n = 0;
+	while (str_next(&rest, '-', &part))
+		n++;
+	if (n != 5)
+		return "must have 5 elements";
+	for (n = 0; str_next(&s, '-', &part); n++) {
+		for (size_t i = 0; i < part.len; i++)
+			if (!char_is_hex(part.ptr[i]))
+				return arena_fmt(a, "non-hex character in element %zu", n + 1);
+		if (part.len != want[n])
+			return arena_fmt(a, "element %zu must be %zu characters long", n + 1,
+					 want[n]);
+	}
+	return NULL;
+}
+
+static bool number_in(struct str s, size_t from, int64_t low, int64_t high)
+{
+	int64_t v;
+	struct str d = str_sub(s, from, 2);
+	return d.len == 2 && char_is_digit(d.ptr[0]) && str_parse_i64(d, &v) && v >= low &&
+	       v <= high;
+}
+
+static const char *date_fault(struct arena *a, struct str s)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int64_t y, m, d;
+	bool shaped = s.len == 10 && s.ptr[4] == '-' && s.ptr[7] == '-' &&
+		      char_is_digit(s.ptr[0]) && str_parse_i64(str_sub(s, 0, 4), &y) &&
+		      number_in(s, 5, 0, 99) && number_in(s, 8, 0, 99);
+	if (!shaped)
+		return arena_fmt(
+			a,
+			"parsing time \"%.*s\" as \"2006-01-02\": cannot parse \"%.*s\" as "
+			"\"2006\"",
+			STR_ARG(s), STR_ARG(s));
+	str_parse_i64(str_sub(s, 5, 2), &m);
+	str_parse_i64(str_sub(s, 8, 2), &d);
+	if (m < 1 || m > 12)
+		return arena_fmt(a, "parsing time \"%.*s\": month out of range", STR_ARG(s));
+	bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+	if (d < 1 || d > days[m - 1] + (m == 2 && leap))
+		return arena_fmt(a, "parsing time \"%.*s\": day out of range", STR_ARG(s));
+	return NULL;
+}
+
+static const char *time_fault(struct arena *a, struct str s)
+{
+	(void)a;
+	if (s.len < 9)
+		return "less than 9 characters long";
+	if (s.ptr[2] != ':' || s.ptr[5] != ':')
+		return "missing colon in correct place";
+	if (!number_in(s, 0, 0, 23))
+		return "non-positive hour";
+	if (!number_in(s, 3, 0, 59))
+		return "non-positive minute";
+	if (!number_in(s, 6, 0, 60))
+		return "non-positive second";
+	s = str_skip(s, 8);
+	if (s.ptr[0] == '.') {
+		size_t n = 1;
+		while (n < s.len && char_is_digit(s.ptr[n]))
+			n++;
+		if (n == 1)
+			return "no digits in second fraction";
+		s = str_skip(s, n);
+	}
+	if (str_is(s, "z") || str_is(s, "Z"))
+		return NULL;
+	if (s.len != 6 || (s.ptr[0] != '+' && s.ptr[0] != '-') || s.ptr[3] != ':')
+		return "offset must be 6 characters long";
+	return number_in(s, 1, 0, 23) && number_in(s, 4, 0, 59) ? NULL
+								: "non-positive hour in offset";
+}
+
+static const char *date_time_fault(struct arena *a, struct str s)
+{
+	if (s.len < 20)
+		return "less than 20 characters long";
+	if (s.ptr[10] != 't' && s.ptr[10] != 'T')
+		return "11th character must be t or T";
+	const char *fault = date_fault(a, str_sub(s, 0, 10));
+	if (fault)
+		return arena_fmt(a, "invalid date element: %s", fault);
+	fault = time_fault(a, str_skip(s, 11));
+	return fault ? arena_fmt(a, "invalid time element: %s", fault) : NULL;
+}
+
+static const char *uri_fault(struct arena *a, struct str s)
+{
+	size_t n = 0;
+	(void)a;
+	while (n < s.len && (char_is_alnum(s.ptr[n]) || memchr("+-.", s.ptr[n], 3)))
+		n++;
+	return n && n < s.len && s.ptr[n] == ':' && char_is_alpha(s.ptr[0]) ? NULL : "relative url";
+}
+
+static const char *json_pointer_fault(struct arena *a, struct str s)
+{
+	(void)a;
+	if (s.len && s.ptr[0] != '/')
+		return "not starting with /";
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] == '~' &&
+		    (i + 1 == s.len || (s.ptr[i + 1] != '0' && s.ptr[i + 1] != '1')))
+			return "~ must be followed by 0 or 1";
+	return NULL;
+}
+
+static const char *regex_fault(struct arena *a, struct str s)
+{
+	const char *fault = NULL;
+	return schema_match(a, s, STR(""), &fault) < 0 ? fault : NULL;
+}
+
+static const struct {
+	const char *name;
+	const char *(*fault)(struct arena *a, struct str s);
+} formats[] = {
+	{"date", date_fault},         {"date-time", date_time_fault},
+	{"time", time_fault},         {"email", email_fault},
+	{"hostname", hostname_fault}, {"ipv4", ipv4_fault},
+	{"ipv6", ipv6_fault},         {"uuid", uuid_fault},
+	{"uri", uri_fault},           {"iri", uri_fault},
+	{"regex", regex_fault},       {"json-pointer", json_pointer_fault},
+};
+
+const char *schema_format_fault(struct arena *a, struct str format, struct str text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (str_is(format, formats[i].name))
+			return formats[i].fault(a, text);
+	return NULL;
+}

@@ -1,0 +1,130 @@
+#include "installers/jsonschema/jsonschema_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct str place_text(struct arena *a, const struct place *at)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct place *chain[VALUE_DEPTH_MAX];
+	size_t n = 0;
+	for (; at && n < VALUE_DEPTH_MAX; at = at->up)
+		chain[n++] = at;
+	while (n-- > 0) {
+		strbuf_addc(&b, '/');
+		if (!chain[n]->key.ptr)
+			strbuf_addf(&b, "%zu", chain[n]->index);
+		for (size_t i = 0; chain[n]->key.ptr && i < chain[n]->key.len; i++) {
+			char c = chain[n]->key.ptr[i];
+			if (c == '~' || c == '/')
+				strbuf_adds(&b, c == '~' ? "~0" : "~1");
+			else
+				strbuf_addc(&b, c);
+		}
+	}
+	return str_n(arena_text(a, b.buf, b.len), b.len);
+}
+
+struct violation *violation_new(struct schema_run *r, const struct place *at, const char *fmt, ...)
+{
+	struct violation *x = ARENA_NEW(r->a, struct violation);
+	va_list args;
+	va_start(args, fmt);
+	x->text = arena_vfmt(r->a, fmt, args);
+	va_end(args);
+	x->at = place_text(r->a, at);
+	return x;
+}
+
+void violation_add(struct schema_run *r, struct violation *to, struct violation *kid)
+{
+	if (to->n == to->cap) {
+		size_t cap = to->cap ? to->cap * 2 : 4;
+		struct violation **kids = ARENA_ARRAY(r->a, struct violation *, cap);
+		if (to->n)
+			memcpy((void *)kids, (const void *)to->kids, to->n * sizeof(*kids));
+		to->kids = kids;
+		to->cap = cap;
+	}
+	to->kids[to->n++] = kid;
+}
+
+void schema_broken(struct schema_run *r, const char *fmt, ...)
+{
+	if (r->broken)
+		return;
+	r->broken = true;
+	va_list args;
+	va_start(args, fmt);
+	strbuf_vaddf(r->msg, fmt, args);
+	va_end(args);
+}
+
+struct str schema_quote(struct arena *a, struct str s)
+{
+	CLEANUP(strbuf_release) struct strbuf q = STRBUF_INIT(s.len * 8 + 64);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(s.len * 8 + 64);
+	value_quote(&q, s);
+	strbuf_addc(&b, '\'');
+	for (size_t i = 1; i + 1 < q.len; i++) {
+		if (q.buf[i] == '\\' && q.buf[i + 1] == '"')
+			continue;
+		if (q.buf[i] == '\'')
+			strbuf_addc(&b, '\\');
+		strbuf_addc(&b, q.buf[i]);
+		if (q.buf[i] == '\\')
+			strbuf_addc(&b, q.buf[++i]);
+	}
+	strbuf_addc(&b, '\'');
+	return str_n(arena_text(a, b.buf, b.len), b.len);
+}
+
+void violation_add_found(struct schema_run *r, const struct place *at,
+			 const struct violation *found, struct violation *out)
+{
+	if (found->n == 1)
+		violation_add(r, out, found->kids[0]);
+	if (found->n <= 1)
+		return;
+	struct violation *group = violation_new(r, at, "validation failed");
+	group->kids = found->kids;
+	group->n = found->n;
+	group->group = true;
+	violation_add(r, out, group);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct violation *const *x = a, *const *y = b;
+	int c = str_cmp((*x)->at, (*y)->at);
+	return c ? c : strcmp((*x)->text, (*y)->text);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the checks that made it */
+static void print(const struct violation *x, size_t depth, struct strbuf *b)
+{
+	strbuf_pad(b, ' ', depth * 2);
+	strbuf_addf(b, "- at '%.*s': %s\n", STR_ARG(x->at), x->text);
+	for (size_t i = 0; i < x->n; i++)
+		print(x->kids[i], depth + 1, b);
+}
+void violation_flatten(struct violation *x)
+{
+	if (x->n != 1 || !x->kids[0]->group)
+		return;
+	x->n = x->kids[0]->n;
+	x->kids = x->kids[0]->kids;
+}
+
+void violation_print(const struct violation *top, struct strbuf *b)
+{
+	for (size_t i = 0; i < top->n; i++)
+		print(top->kids[i], 0, b);
+}
+
+void violation_print_sorted(struct violation *top, struct strbuf *b)
+{
+	violation_flatten(top);
+	qsort((void *)top->kids, top->n, sizeof(*top->kids), by_place);
+	violation_print(top, b);
+}

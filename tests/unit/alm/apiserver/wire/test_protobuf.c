@@ -1,0 +1,113 @@
+#include "alm/apiserver/wire/protobuf.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
+#include "tests/lib/test.h"
+
+/* Bodies as kubectl 1.33 sent them. */
+#define CONFIGMAP                                                                                \
+	"6b3873000a0f0a0276311209436f6e6669674d617012240a120a02636d12001a0022002a00320038004200" \
+	"12060a016112016212060a01631201641a002200"
+#define SECRET                                                                                   \
+	"6b3873000a0c0a027631120653656372657412220a110a017312001a0022002a00320038004200120b0a01" \
+	"70120667656865696d1a001a002200"
+#define ROLEBINDING                                                                                \
+	"6b3873000a2b0a1c726261632e617574686f72697a6174696f6e2e6b38732e696f2f7631120b526f6c6542"   \
+	"696e64696e6712b5010a120a02726212001a0022002a00320038004200122a0a04557365721219726261632e" \
+	"617574686f72697a6174696f6e2e6b38732e696f1a05616c696365220012270a0547726f75701219726261"   \
+	"632e617574686f72697a6174696f6e2e6b38732e696f1a01672200121a0a0e536572766963654163636f75"   \
+	"6e7412001a02736122026e731a2e0a19726261632e617574686f72697a6174696f6e2e6b38732e696f120b"   \
+	"436c7573746572526f6c651a04766965771a002200"
+#define SERVICE                                                                                  \
+	"6b3873000a0d0a02763112075365727669636512690a1f0a0373766312001a0022002a003200380042005a" \
+	"0a0a03617070120373766312420a1b0a0738302d38303830120354435018502207080010903f1a00280012" \
+	"0a0a0361707012037376631a002209436c757374657249503a00420052005a00600068001a020a001a002200"
+#define QUOTA                                                                                    \
+	"6b3873000a130a027631120d5265736f7572636551756f746112300a110a017112001a0022002a00320038" \
+	"00420012190a0a0a0363707512030a01310a0b0a04706f647312030a01321a001a002200"
+
+static int decode(const char *hex, struct obj **ret, struct error *err)
+{
+	unsigned char bytes[1024];
+	size_t n = strlen(hex) / 2;
+	assert_true(n <= sizeof(bytes) && hex_decode(str_of(hex), bytes, n));
+	return protobuf_decode(str_n((const char *)bytes, n), ret, err);
+}
+
+static void expect(const char *hex, const char *json)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	assert_ok(decode(hex, &o, &err), &err);
+	CLEANUP(xfreep) char *text = json_text(o);
+	assert_string_equal(text, json);
+}
+
+static void test_protobuf__bodies_of_kubectl(void **state)
+{
+	(void)state;
+	expect(CONFIGMAP, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
+			  "\"cm\"},\"data\":{\"a\":\"b\",\"c\":\"d\"}}");
+	expect(SECRET, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"s\"},"
+		       "\"data\":{\"p\":\"Z2VoZWlt\"}}");
+	expect(ROLEBINDING,
+	       "{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"RoleBinding\","
+	       "\"metadata\":{\"name\":\"rb\"},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"
+	       "\"rbac.authorization.k8s.io\",\"name\":\"alice\"},{\"kind\":\"Group\",\"apiGroup\":"
+	       "\"rbac.authorization.k8s.io\",\"name\":\"g\"},{\"kind\":\"ServiceAccount\","
+	       "\"name\":\"sa\",\"namespace\":\"ns\"}],\"roleRef\":{\"apiGroup\":"
+	       "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"view\"}}");
+	expect(SERVICE,
+	       "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"svc\","
+	       "\"labels\":{\"app\":\"svc\"}},\"spec\":{\"ports\":[{\"name\":\"80-8080\","
+	       "\"protocol\":\"TCP\",\"port\":80,\"targetPort\":8080}],\"selector\":{\"app\":"
+	       "\"svc\"},\"type\":\"ClusterIP\"}}");
+	expect(QUOTA, "{\"apiVersion\":\"v1\",\"kind\":\"ResourceQuota\",\"metadata\":{\"name\":"
+		      "\"q\"},\"spec\":{\"hard\":{\"cpu\":\"1\",\"pods\":\"2\"}}}");
+}
+
+static void test_protobuf__every_cut_is_an_error_or_an_object(void **state)
+{
+	(void)state;
+	size_t full = strlen(ROLEBINDING);
+	for (size_t n = 0; n < full; n += 2) {
+		struct error err = ERROR_INIT;
+		struct obj *o = NULL;
+		char hex[1024];
+		memcpy(hex, ROLEBINDING, n);
+		hex[n] = '\0';
+		if (decode(hex, &o, &err) < 0)
+			assert_null(o);
+		obj_unref(o);
+	}
+}
+
+static void test_protobuf__refuses_other_kinds_and_damage(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	/* v1 Nope */
+	assert_int_equal(decode("6b3873000a0a0a02763112044e6f7065", &o, &err), -E_MEDIATYPE);
+	assert_int_equal(decode("7b7d", &o, &err), -E_BADREQUEST);
+	assert_int_equal(decode("", &o, &err), -E_BADREQUEST);
+	/* metadata as a varint */
+	assert_int_equal(decode("6b3873000a0f0a0276311209436f6e6669674d617012020801", &o, &err),
+			 -E_BADREQUEST);
+	/* a length beyond the end */
+	assert_int_equal(decode("6b3873000affffffff0f", &o, &err), -E_BADREQUEST);
+	assert_null(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_protobuf__bodies_of_kubectl),
+		cmocka_unit_test(test_protobuf__every_cut_is_an_error_or_an_object),
+		cmocka_unit_test(test_protobuf__refuses_other_kinds_and_damage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* What `alm status` says of objects as the server gives them. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/cli/app/overview.h"
+#include "alm/obj/yaml.h"
+
+static struct obj *parse(struct arena *a, const char *yaml)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	assert_ok(yaml_parse_one(str_of(yaml), &o, &err), &err);
+	return obj_keep(a, o);
+}
+
+static struct obj *overview(struct arena *a, const char *apps, const char *strategies,
+			    const char *catalogs, const char *only)
+{
+	const struct overview_input in = {.apps = parse(a, apps),
+					  .strategies = parse(a, strategies),
+					  .catalogs = parse(a, catalogs),
+					  .only = only};
+	return obj_keep(a, overview_new(&in, a));
+}
+
+static void expect(const char *apps, const char *strategies, const char *catalogs, const char *want)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	overview_print(overview(a, apps, strategies, catalogs, NULL), a, &b);
+	assert_string_equal(b.buf, want);
+}
+
+#define NONE "items: []"
+#define READY(status, reason, message)                                                        \
+	"    - {type: Ready, status: \"" status "\", reason: " reason ", message: \"" message \
+	"\"}\n"
+#define APP(name, mode, status)                                                       \
+	"items:\n- metadata: {name: " name "}\n  spec: {upgrade: {mode: " mode "}}\n" \
+	"  status:\n    selfRef: " name ".x.io\n" status
+
+static void test_overview__nothing_is_declared(void **state)
+{
+	(void)state;
+	expect(NONE, NONE, NONE, "No app is declared: `kubectl create -f` an AppType.\n");
+}
+
+static void test_overview__what_the_server_suffers_from_comes_first(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	const struct overview_input in = {.server = "its disk is full"};
+	const struct obj *o = obj_keep(a, overview_new(&in, a));
+	overview_print(o, a, &b);
+	assert_string_equal(b.buf,
+			    "server: its disk is full\n\nNo app is declared: `kubectl create "
+			    "-f` an AppType.\n");
+	assert_string_equal(obj_str(o, "server"), "its disk is full");
+}
+
+static void test_overview__all_is_well(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Automatic",
+		   "    installedVersion: 0.9.4\n    availableVersion: 0.9.4\n    "
+		   "conditions:\n" READY("True", "Installed", "0.9.4")),
+	       "items: [{spec: {appTypeRef: {name: etcd}, version: 0.9.4}, status: {phase: "
+	       "Succeeded, revision: 1}}]",
+	       "items: [{metadata: {name: c}, status: {conditions: [{type: Synced, status: "
+	       "\"True\", "
+	       "reason: Synced}]}}]",
+	       "APP    INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "etcd   0.9.4       0.9.4       Automatic   True    Installed\n\nNothing waits.\n");
+}
+
+static const char waiting[] =
+	APP("etcd", "Manual",
+	    "    installedVersion: 0.9.4\n    availableVersion: 0.9.5\n    conditions:\n" READY(
+		    "True", "AwaitingApproval", "x"));
+
+static void test_overview__a_person_is_asked(void **state)
+{
+	(void)state;
+	expect(waiting,
+	       "items: [{spec: {appTypeRef: {name: etcd.x.io}, version: 0.9.5}, status: {phase: "
+	       "AwaitingApproval, conditions: [{type: Approved, status: \"False\", reason: "
+	       "ApprovalStale, message: \"approved plan sha256:0123456789abcdef0123, the plan is "
+	       "now "
+	       "sha256:fedcba9876543210fedc\"}]}}]",
+	       NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE     READY   STATE\n"
+	       "etcd   0.9.4       0.9.5       Manual   True    AwaitingApproval\n\n"
+	       "etcd 0.9.5: ApprovalStale: approved plan sha256:0123456789ab…, the plan is now "
+	       "sha256:fedcba987654…\n"
+	       "  next: alm approve etcd 0.9.5 --reason TEXT\n");
+}
+
+static void test_overview__work_goes_on_by_itself(void **state)
+{
+	(void)state;
+	expect(waiting,
+	       "items: [{spec: {appTypeRef: {name: etcd}, version: 2}, status: {phase: Verifying, "
+	       "conditions: [{type: Available, status: \"False\", reason: NotReady, message: "
+	       "\"Deployment etcd/x: 1 of 2\"}]}}]",
+	       NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE     READY   STATE\n"
+	       "etcd   0.9.4       0.9.5       Manual   True    AwaitingApproval\n\n"
+	       "etcd 2: Verifying: Deployment etcd/x: 1 of 2\n"
+	       "  next: nothing to do, it goes on by itself\n");
+}
+
+static void test_overview__a_failure_is_told_until_a_later_success(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	static const char failed[] =
+		"items: [{spec: {appTypeRef: {name: etcd}, version: 0.9.5}, status: {phase: "
+		"RolledBack, revision: 2, conditions: [{type: Verified, status: \"False\", reason: "
+		"CheckFailed, message: no}]}}, {spec: {appTypeRef: {name: etcd}, version: 0.9.4}, "
+		"status: {phase: Succeeded, revision: %d}}]";
+	for (int revision = 1; revision <= 3; revision += 2) {
+		struct obj *o = overview(a, waiting, arena_fmt(a, failed, revision), NONE, "etcd");
+		const struct obj *waits = obj_get(obj_at(obj_get(o, "apps"), 0), "waits");
+		assert_int_equal(obj_len(waits), revision == 1);
+		if (revision == 1)
+			assert_string_equal(
+				obj_as_string(obj_at(obj_get(obj_at(waits, 0), "next"), 0)),
+				"alm upgrade etcd --to 0.9.5 --retry");
+	}
+}
+
+/* Every step that is shown can be run as it is: a manifest is not one line. */
+static void test_overview__a_manifest_is_no_line(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Automatic",
+		   "    installedVersion: 0.9.6\n    availableVersion: 1.0.0\n    candidates:\n"
+		   "    - {version: 1.0.0, reason: ResourceDropped, steps: [\"alm rbac etcd | "
+		   "kubectl "
+		   "apply -f -\", \"kubectl apply -f - <<'END'\\nkind: Role\\nEND\"]}\n"
+		   "    conditions:\n" READY("True", "UpgradeBlocked",
+					     "m") "    - {type: "
+						  "UpgradeBlocked, status: \"True\", reason: "
+						  "ResourceDropped, message: m}\n"),
+	       NONE, NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "etcd   0.9.6       1.0.0       Automatic   True    UpgradeBlocked\n\n"
+	       "etcd 1.0.0: ResourceDropped: m\n"
+	       "  next: alm rbac etcd | kubectl apply -f -\n");
+}
+
+static void test_overview__a_block_has_its_steps(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Automatic",
+		   "    installedVersion: 0.9.6\n    availableVersion: 1.0.0\n    candidates:\n"
+		   "    - {version: 1.0.0, reason: ResourceDropped, steps: [\"alm crd migrate "
+		   "etcds.x.io "
+		   "--to v2 # rewrites 1 object\", \"alm wait x\"]}\n    conditions:\n" READY(
+			   "True", "UpgradeBlocked",
+			   "m") "    - {type: UpgradeBlocked, status: \"True\", reason: "
+				"ResourceDropped, message: "
+				"\"1.0.0 drops etcds.x.io/v1\"}\n"),
+	       NONE, NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "etcd   0.9.6       1.0.0       Automatic   True    UpgradeBlocked\n\n"
+	       "etcd 1.0.0: ResourceDropped: 1.0.0 drops etcds.x.io/v1\n"
+	       "  next: alm crd migrate etcds.x.io --to v2\n"
+	       "          rewrites 1 object\n"
+	       "        alm wait x\n");
+}
+
+static void expect_gate(const char *reason, const char *message, const char *want)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	const char *app =
+		arena_fmt(a,
+			  "items: [{metadata: {name: etcd}, status: {conditions: [{type: Ready, "
+			  "status: \"True\", reason: UpgradeAvailable}, {type: "
+			  "UpgradeAvailable, status: \"True\", reason: %s, message: \"%s\"}]}}]",
+			  reason, message);
+	overview_print(overview(a, app, NONE, NONE, NULL), a, &b);
+	assert_non_null(strstr(b.buf, want));
+}
+
+static void test_overview__time_and_mode_hold_a_version_back(void **state)
+{
+	(void)state;
+	expect_gate("ModeNone", "0.9.6",
+		    "etcd 0.9.6: ModeNone: it can be installed, but mode None "
+		    "installs nothing by itself\n  next: alm upgrade etcd --to 0.9.6\n");
+	expect_gate("Paused", "0.9.6",
+		    "next: kubectl patch apptype etcd --type=merge -p "
+		    "'{\"spec\":{\"paused\":false}}'\n");
+	expect_gate("Soaking", "0.9.6; Soaking until Fri 18:00Z",
+		    "etcd 0.9.6: Soaking: Soaking until Fri 18:00Z\n  next: nothing to do, it goes "
+		    "on by "
+		    "itself\n");
+	expect_gate("NewerInstallable", "0.9.6", "Nothing waits.\n");
+}
+
+static void test_overview__a_catalog_in_trouble(void **state)
+{
+	(void)state;
+	expect(NONE, NONE,
+	       "items: [{metadata: {name: community}, status: {conditions: [{type: Synced, status: "
+	       "\"False\", reason: SourceUnreachable, message: no such folder}]}}]",
+	       "No app is declared: `kubectl create -f` an AppType.\n\n"
+	       "catalog community: SourceUnreachable: no such folder\n"
+	       "  next: alm describe catalog community\n");
+}
+
+/* Objects of another program's making: nothing is taken for granted. */
+static void test_overview__empty_objects(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	overview_print(overview(a, "items: [{metadata: {name: x}}, {}]",
+				"items: [{}, {spec: 1}, {spec: {appTypeRef: {name: x}}, status: "
+				"{phase: Blocked}}]",
+				"items: [{}]", NULL),
+		       a, &b);
+	assert_non_null(strstr(b.buf, "alm why-not x"));
+}
+
+static void test_overview__a_reconcile_that_fails_is_named(void **state)
+{
+	(void)state;
+	expect(APP("web", "Automatic",
+		   "    installedVersion: 0.1.0\n    availableVersion: 0.1.0\n    "
+		   "conditions:\n" READY("True", "Installed", "0.1.0")),
+	       "items: [{metadata: {name: install.0.2.0.web}, spec: {appTypeRef: {name: web}, "
+	       "version: 0.2.0}, status: {phase: Succeeded, revision: 2, conditions: [{type: "
+	       "Stalled, status: \"True\", reason: Conflict, message: who}]}}]",
+	       "items: [{metadata: {name: c}, status: {conditions: [{type: Synced, status: "
+	       "\"True\", reason: Synced}, {type: Stalled, status: \"True\", reason: "
+	       "LimitExceeded, message: large}]}}]",
+	       "APP   INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "web   0.1.0       0.1.0       Automatic   True    Installed\n"
+	       "\nweb 0.2.0: Conflict: who\n"
+	       "  next: kubectl get -o yaml --show-managed-fields "
+	       "installstrategy/install.0.2.0.web\n"
+	       "          find who else writes what the message names, and let one of them go\n"
+	       "\ncatalog c: LimitExceeded: large\n  next: alm describe catalog c\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overview__nothing_is_declared),
+		cmocka_unit_test(test_overview__what_the_server_suffers_from_comes_first),
+		cmocka_unit_test(test_overview__all_is_well),
+		cmocka_unit_test(test_overview__a_person_is_asked),
+		cmocka_unit_test(test_overview__work_goes_on_by_itself),
+		cmocka_unit_test(test_overview__a_failure_is_told_until_a_later_success),
+		cmocka_unit_test(test_overview__a_block_has_its_steps),
+		cmocka_unit_test(test_overview__a_manifest_is_no_line),
+		cmocka_unit_test(test_overview__time_and_mode_hold_a_version_back),
+		cmocka_unit_test(test_overview__a_catalog_in_trouble),
+		cmocka_unit_test(test_overview__empty_objects),
+		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/controllers/app/app.h"
+#include "alm/controllers/app/install_plan.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/view_fake.h"
+
+/* {"release":"..."} of exactly that many bytes. */
+static struct obj *doc_of(size_t bytes)
+{
+	size_t n = bytes - strlen("{\"release\":\"\"}");
+	char *text = xmalloc(n);
+	uint64_t x = 1; /* letters at random: packed they still take two thirds */
+	for (size_t i = 0; i < n; i++) {
+		x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		text[i] = (char)('A' + (x >> 33) % 26);
+	}
+	struct obj *o = obj_map();
+	obj_set(o, "release", obj_stringn(str_n(text, n)));
+	xfree(text);
+	return o;
+}
+
+/* A plan that could not be read back would be rendered, and stored, again and again. */
+static void test_install_plan__one_byte_over_the_bound_is_refused(void **state)
+{
+	(void)state;
+	for (size_t over = 0; over < 2; over++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		CLEANUP(obj_unrefp) struct obj *doc =
+			doc_of(PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX + over);
+		const struct strategy_ref s = {
+			.o = view_fake_obj(&f,
+					   "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
+					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
+			.name = "s"};
+		struct plan *p = view_fake_plan(&f);
+		assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), !over);
+		assert_true(over ? p->n == 0
+				 : p->n > PLAN_CHUNKS_MAX / 3 && p->n < PLAN_CHUNKS_MAX);
+		struct obj *items = obj_keep(f.a, obj_list());
+		for (const struct action *x = p->head; x; x = x->next)
+			obj_append(items, obj_ref(x->body));
+		const struct obj *back = install_plan_of_secrets(items, "s", 1, f.a);
+		assert_int_equal(back != NULL, !over);
+		if (back)
+			assert_true(obj_equal(back, doc));
+		view_fake_release(&f);
+	}
+}
+
+static const struct obj *read_back(struct view_fake *f, const struct obj *secret)
+{
+	struct obj *items = obj_keep(f->a, obj_list());
+	obj_append(items, obj_ref(secret));
+	return install_plan_of_secrets(items, "s", 1, f->a);
+}
+
+/* The manifest of a chart is repetitive; as it stands it took most of what the server keeps. What
+ * an earlier version stored is plain. */
+static void test_install_plan__plain_ones_are_read(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	view_fake_init(&f);
+	CLEANUP(obj_unrefp) struct obj *doc = obj_map();
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT((size_t)1 << 20);
+	CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT((size_t)2 << 20);
+	for (size_t i = 0; i < 10000; i++)
+		strbuf_addf(&text, "line %zu of a manifest\n", i);
+	obj_set_str(doc, "manifest", text.buf);
+	const struct strategy_ref s = {
+		.o = view_fake_obj(&f, "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
+				       "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
+		.name = "s"};
+	struct plan *p = view_fake_plan(&f);
+	assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+	assert_int_equal(p->n, 1);
+	struct obj *secret = obj_keep(f.a, obj_copy(p->head->body));
+	assert_true(strlen(obj_str(secret, "data.plan")) < text.len / 4);
+	assert_true(obj_equal(read_back(&f, secret), doc));
+
+	CLEANUP(xfreep) char *plain = json_text(doc);
+	char digest[SHA256_HEX];
+	sha256_hex(str_of(plain), digest);
+	base64_encode(str_of(plain), &b64);
+	obj_set_path(secret, "data.plan", obj_stringn(strbuf_str(&b64)));
+	assert_null(read_back(&f, secret));
+	meta_set_annotation(secret, ANNOTATION_DOCUMENT, digest);
+	assert_true(obj_equal(read_back(&f, secret), doc));
+	view_fake_release(&f);
+}
+
+/* Wherever the name of a strategy is cut: at a dot or dash no name may go on as it stands. */
+static void test_install_plan__names_are_names(void **state)
+{
+	(void)state;
+	for (int n = 1; n < 60; n++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		CLEANUP(obj_unrefp) struct obj *doc = obj_map();
+		const char *name =
+			arena_fmt(f.a, "install.1.0.0.%.*s-x.io.ops", n,
+				  "prometheusoperatorcrdsofachartwithalongandstilllongername00");
+		const struct strategy_ref s = {
+			.o = view_fake_obj(&f,
+					   "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
+					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
+			.name = name};
+		struct plan *p = view_fake_plan(&f);
+		assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+		assert_true(name_is_dns_subdomain(str_of(meta_name(p->head->body))));
+		view_fake_release(&f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),
+		cmocka_unit_test(test_install_plan__plain_ones_are_read),
+		cmocka_unit_test(test_install_plan__names_are_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

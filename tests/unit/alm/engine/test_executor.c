@@ -1,0 +1,279 @@
+/* The executor's bounds: how many renders at once, and what becomes of a plan that finds no room.
+ */
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/audit/audit.h"
+#include "alm/audit/disk_watch.h"
+#include "alm/base/clock.h"
+#include "alm/engine/executor.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/loop_fake.h"
+#include "tests/lib/transport_fake.h"
+
+#define RUNS (EXECUTOR_RENDERS_MAX + 3)
+
+struct fixture {
+	struct loop *loop;
+	int64_t free_mib;
+	struct db *db;
+	struct audit *audit;
+	struct disk_watch *disk;
+	struct transport_fake *transport;
+	struct client *client;
+	struct discovery *discovery;
+	struct stash *stash;
+	struct executor *executor;
+	struct render_call *calls[RUNS]; /* under way, the first first */
+	size_t n_calls, n_fetches;
+	enum run_result results[RUNS];
+	int codes[RUNS];
+	size_t n_done;
+};
+
+static void host_render(void *arg, struct str archive, const struct obj *request,
+			struct render_call *call)
+{
+	struct fixture *f = arg;
+	(void)archive;
+	(void)request;
+	f->calls[f->n_calls++] = call;
+}
+
+static void host_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg)
+{
+	struct fixture *f = arg;
+	(void)digest;
+	f->n_fetches++;
+	done(done_arg, STR("archive"), NULL);
+}
+
+static void ended(void *arg, const char *controller, const char *key, enum run_result result,
+		  int64_t requeue_after_ns, const struct error *err)
+{
+	struct fixture *f = arg;
+	(void)controller;
+	(void)key;
+	(void)requeue_after_ns;
+	f->codes[f->n_done] = err ? err->code : 0;
+	f->results[f->n_done++] = result;
+}
+
+static int64_t free_bytes(void *arg)
+{
+	const struct fixture *f = arg;
+	return f->free_mib << 20;
+}
+
+static void setup(struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
+			      .free_mib = 1000};
+	struct db_config dc = {.path = ":memory:", .free_bytes = free_bytes, .free_bytes_arg = f};
+	assert_ok(db_open(&dc, &f->db, &err), &err);
+	struct audit_config ac = {.db = f->db, .loop = f->loop};
+	assert_ok(audit_open(&ac, &f->audit, &err), &err);
+	struct disk_watch_config wc = {.db = f->db, .loop = f->loop, .audit = f->audit};
+	f->disk = disk_watch_new(&wc);
+	f->transport = transport_fake_new(f->loop);
+	f->client = client_new(f->loop, transport_fake_transport(f->transport));
+	f->discovery = discovery_new(f->client);
+	f->stash = stash_new();
+	struct executor_config c = {
+		.loop = f->loop,
+		.client = f->client,
+		.discovery = f->discovery,
+		.audit = f->audit,
+		.db = f->db,
+		.disk = f->disk,
+		.stash = f->stash,
+		.same_process = true,
+		.host = {.render = host_render, .fetch = host_fetch, .arg = f},
+	};
+	f->executor = executor_new(&c);
+}
+
+static void teardown(struct fixture *f)
+{
+	executor_free(f->executor);
+	stash_free(f->stash);
+	discovery_free(f->discovery);
+	client_free(f->client);
+	transport_fake_free(f->transport);
+	disk_watch_free(f->disk);
+	audit_close(f->audit);
+	db_close(f->db);
+	loop_free(f->loop);
+}
+
+/* The plan of a strategy that is to be rendered: its archive, then the render. */
+static void start(struct fixture *f, size_t i)
+{
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	char key[32];
+	plan_init(&p, a);
+	snprintf(key, sizeof(key), "k%zu", i);
+	struct action *fetch = plan_add(&p, ACT_FETCH);
+	fetch->id = "archive:d";
+	fetch->key = "d";
+	struct action *render = plan_add(&p, ACT_RENDER);
+	render->id = arena_fmt(a, "render:%zu", i);
+	render->key = "archive:d";
+	struct obj *body = obj_keep(a, obj_map());
+	obj_set(body, "apiVersions", obj_list());
+	render->body = body;
+	executor_start(f->executor, "strategy", key, &p, a, ended, f);
+	loop_fake_settle(f->loop);
+}
+
+static void finish_first(struct fixture *f, const struct error *err)
+{
+	struct render_call *call = f->calls[0];
+	f->n_calls--;
+	memmove(f->calls, f->calls + 1, f->n_calls * sizeof(f->calls[0]));
+	call->done(call->arg, err ? NULL : obj_map(), err);
+	loop_fake_settle(f->loop);
+}
+
+static void test_executor__one_render_over_the_bound_waits_for_room(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	for (size_t i = 0; i < EXECUTOR_RENDERS_MAX; i++)
+		start(&f, i);
+	assert_int_equal(f.n_calls, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(executor_room(f.executor), 0);
+	assert_int_equal(f.n_done, 0);
+	/* it holds nothing while it waits, and has fetched nothing in vain */
+	start(&f, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(f.n_done, 1);
+	assert_int_equal(f.results[0], RUN_WAITS);
+	assert_int_equal(f.codes[0], 0);
+	assert_int_equal(f.n_fetches, EXECUTOR_RENDERS_MAX);
+	/* room comes with the end of a run */
+	finish_first(&f, NULL);
+	assert_int_equal(f.results[1], RUN_CHANGED);
+	assert_int_equal(executor_room(f.executor), 1);
+	start(&f, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(f.n_done, 2);
+	assert_int_equal(f.n_calls, EXECUTOR_RENDERS_MAX);
+	while (f.n_calls)
+		finish_first(&f, NULL);
+	assert_int_equal(executor_room(f.executor), EXECUTOR_RENDERS_MAX);
+	assert_int_equal(executor_running(f.executor), 0);
+	teardown(&f);
+}
+
+/* That the sandbox is full says nothing of the chart: no outcome, another attempt. */
+static void test_executor__a_full_sandbox_is_no_failure_of_the_chart(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err;
+	setup(&f);
+	start(&f, 0);
+	error_set(&err, E_TOOMANY, "1024 sandboxed runs wait already");
+	finish_first(&f, &err);
+	assert_int_equal(f.codes[0], E_TOOMANY);
+	assert_null(stash_get(f.stash, "render:0"));
+	assert_int_equal(executor_room(f.executor), EXECUTOR_RENDERS_MAX);
+	start(&f, 0);
+	error_set(&err, E_INVALID, "no such template");
+	finish_first(&f, &err);
+	assert_int_equal(f.codes[1], 0);
+	assert_int_equal(stash_get(f.stash, "render:0")->code, E_INVALID);
+	teardown(&f);
+}
+
+static void test_executor__a_plan_forgets_what_is_used(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	start(&f, 0);
+	finish_first(&f, NULL);
+	assert_non_null(stash_get(f.stash, "render:0"));
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	plan_init(&p, a);
+	plan_add(&p, ACT_FORGET)->id = "render:0";
+	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.loop);
+	assert_null(stash_get(f.stash, "render:0"));
+	teardown(&f);
+}
+
+/* What one custom resource has under "items" is its own, whatever that is; a list's have a kind. */
+static void test_executor__items_of_one_object_stay_as_they_are(void **state)
+{
+	(void)state;
+	static const char needs[] =
+		"[{\"apiVersion\":\"s.io/v1\",\"kind\":\"Cart\",\"name\":\"c\"},"
+		"{\"apiVersion\":\"s.io/v1\",\"kind\":\"Cart\"}]";
+	struct error err;
+	struct fixture f;
+	struct obj *body;
+	setup(&f);
+	fake_answer(f.transport, "GET", "/api", 200, "{\"items\":[]}");
+	fake_answer(f.transport, "GET", "/apis", 200,
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
+		    "\"s.io\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":"
+		    "\"carts\",\"responseKind\":{\"kind\":\"Cart\"},\"scope\":\"Cluster\","
+		    "\"verbs\":[\"get\"]}]}]}]}");
+	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts/c", 200,
+		    "{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}");
+	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts", 200,
+		    "{\"kind\":\"CartList\",\"items\":[{\"metadata\":{\"name\":\"c\"}}]}");
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	plan_init(&p, a);
+	p.as = "system:serviceaccount:alm-system:app-x";
+	assert_ok(json_parse(str_of(needs), &body, &err), &err);
+	plan_lookup(&p, "lookup:0", obj_keep(a, body));
+	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n_done, 1);
+	struct str found = stash_get(f.stash, "lookup:0")->text;
+	assert_true(str_contains(
+		found, STR("\"value\":{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}")));
+	assert_true(str_contains(found, STR("{\"metadata\":{\"name\":\"c\"},\"kind\":\"Cart\","
+					    "\"apiVersion\":\"s.io/v1\"}")));
+	teardown(&f);
+}
+
+static void test_executor__on_a_full_disk_everything_waits(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.free_mib = 10;
+	start(&f, 0);
+	loop_fake_run(f.loop, NS_PER_MIN);
+	assert_int_equal(f.n_fetches, 0);
+	assert_int_equal(f.n_done, 0);
+	f.free_mib = 100;
+	loop_fake_run(f.loop, NS_PER_MIN);
+	assert_int_equal(f.n_fetches, 1);
+	assert_int_equal(f.n_calls, 1);
+	finish_first(&f, NULL);
+	assert_int_equal(f.results[0], RUN_CHANGED);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_executor__one_render_over_the_bound_waits_for_room),
+		cmocka_unit_test(test_executor__a_full_sandbox_is_no_failure_of_the_chart),
+		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
+		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
+		cmocka_unit_test(test_executor__on_a_full_disk_everything_waits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* Two candidates against the real API server, in process, in virtual time. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/engine/leader.h"
+#include "tests/lib/exchange_fake.h"
+
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/alm-system/leases/alm-controller"
+
+struct candidate {
+	struct fixture *f;
+	bool cut;  /* its requests are answered with 503 */
+	bool deaf; /* they reach the server, and no answer comes back */
+	struct transport *transport;
+	struct client *client;
+	struct leader *leader;
+	int n_elected, n_lost, n_waiting, n_resigned;
+	int64_t epoch;
+};
+
+struct fixture {
+	struct apifake *server;
+	struct candidate one, two;
+};
+
+static void handle(void *arg, struct exchange *x)
+{
+	struct candidate *c = arg;
+	struct http_headers h = {0};
+	if (c->deaf)
+		(void)apifake_send(c->f->server, x->request.method, x->request.path,
+				   "application/json", x->request.body.ptr);
+	if (c->cut || c->deaf)
+		exchange_reply(x, 503, &h, STR("cut"));
+	else
+		apiserver_handle(apifake_server(c->f->server), x);
+}
+
+static void on_elected(void *arg, int64_t epoch)
+{
+	struct candidate *c = arg;
+	c->n_elected++;
+	c->epoch = epoch;
+	const struct leader *other = c == &c->f->one ? c->f->two.leader : c->f->one.leader;
+	assert_false(other && leader_is_elected(other));
+}
+
+static void on_lost(void *arg)
+{
+	((struct candidate *)arg)->n_lost++;
+}
+
+static void on_waiting(void *arg, const char *holder)
+{
+	struct candidate *c = arg;
+	c->n_waiting++;
+	assert_string_equal(holder, c == &c->f->one ? "two" : "one");
+}
+
+static void on_resigned(void *arg)
+{
+	((struct candidate *)arg)->n_resigned++;
+}
+
+static void join(struct fixture *f, struct candidate *c, const char *identity)
+{
+	c->f = f;
+	if (!c->client) {
+		c->transport = transport_local_new(apifake_loop(f->server), handle, c, "secret");
+		c->client = client_new(apifake_loop(f->server), c->transport);
+	}
+	const struct leader_config config = {.client = c->client,
+					     .ns = "alm-system",
+					     .name = "alm-controller",
+					     .identity = identity,
+					     .on_elected = on_elected,
+					     .on_lost = on_lost,
+					     .on_waiting = on_waiting,
+					     .arg = c};
+	c->leader = leader_new(&config);
+	apifake_advance(f->server, NS_PER_S);
+}
+
+static void leave(struct candidate *c)
+{
+	leader_free(STEAL(c->leader));
+	client_free(STEAL(c->client));
+	transport_free(STEAL(c->transport));
+}
+
+/* Both are there, one is elected. */
+static void setup(struct fixture *f)
+{
+	*f = (struct fixture){.server = apifake_new(NULL)};
+	f->one.f = f->two.f = f;
+	f->one.client = NULL;
+	join(f, &f->one, "one");
+	join(f, &f->two, "two");
+	assert_int_equal(f->one.n_elected, 1);
+	assert_int_equal(f->two.n_elected, 0);
+	assert_int_equal(f->two.n_waiting, 1);
+}
+
+static void teardown(struct fixture *f)
+{
+	leave(&f->one);
+	leave(&f->two);
+	apifake_free(f->server);
+}
+
+static const char *spec(struct fixture *f, const char *path)
+{
+	struct answer a = apifake_do(f->server, "GET", LEASE, NULL);
+	assert_int_equal(a.status, 200);
+	return obj_str(a.json, path);
+}
+
+static void test_leader__one_acts_and_the_other_waits(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	apifake_advance(f.server, 10 * NS_PER_MIN);
+	assert_true(leader_is_elected(f.one.leader));
+	assert_int_equal(f.two.n_elected, 0);
+	assert_int_equal(f.one.n_lost, 0);
+	assert_int_equal(f.one.n_elected, 1);
+	assert_int_equal(f.two.n_waiting, 1);
+	assert_string_equal(spec(&f, "spec.holderIdentity"), "one");
+	teardown(&f);
+}
+
+static void test_leader__a_crash_is_noticed_when_the_lease_has_run_out(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	leave(&f.one);
+	apifake_advance(f.server, LEADER_LEASE_NS - 10 * NS_PER_S);
+	assert_int_equal(f.two.n_elected, 0);
+	apifake_advance(f.server, 20 * NS_PER_S);
+	assert_int_equal(f.two.n_elected, 1);
+	assert_int_equal(f.two.epoch, 1);
+	teardown(&f);
+}
+
+static void test_leader__the_same_log_started_again_does_not_wait(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	leave(&f.one);
+	join(&f, &f.one, "one");
+	assert_int_equal(f.one.n_elected, 2);
+	assert_int_equal(f.one.epoch, 0);
+	teardown(&f);
+}
+
+static void test_leader__resigned_the_other_takes_over_at_its_next_try(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	leader_resign(f.one.leader, on_resigned, &f.one);
+	apifake_advance(f.server, LEADER_RETRY_NS + 2 * NS_PER_S);
+	assert_int_equal(f.one.n_resigned, 1);
+	assert_int_equal(f.one.n_lost, 0);
+	assert_int_equal(f.two.n_elected, 1);
+	teardown(&f);
+}
+
+static void test_leader__cut_off_it_stops_before_another_may_start(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.cut = true;
+	apifake_advance(f.server, LEADER_RENEW_NS + NS_PER_S);
+	assert_int_equal(f.one.n_lost, 1);
+	assert_int_equal(f.two.n_elected, 0);
+	apifake_advance(f.server, LEADER_LEASE_NS);
+	assert_int_equal(f.two.n_elected, 1);
+	f.one.cut = false;
+	apifake_advance(f.server, NS_PER_MIN);
+	assert_int_equal(f.one.n_elected, 1); /* back, and waiting */
+	assert_int_equal(f.one.n_waiting, 1);
+	assert_true(leader_is_elected(f.two.leader));
+	teardown(&f);
+}
+
+/* One direction of its network is down all the time: what it writes arrives, and it never hears. */
+static void test_leader__deaf_it_stops_and_does_not_keep_the_lease(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	const char *before = spec(&f, "spec.renewTime");
+	f.one.deaf = true;
+	apifake_advance(f.server, LEADER_RENEW_NS + NS_PER_S);
+	assert_string_not_equal(spec(&f, "spec.renewTime"), before); /* one of them arrived */
+	assert_int_equal(f.one.n_lost, 1);
+	assert_int_equal(f.two.n_elected, 0);
+	apifake_advance(f.server, LEADER_LEASE_NS + LEADER_RETRY_NS);
+	assert_int_equal(f.two.n_elected, 1);
+	apifake_advance(f.server, 10 * NS_PER_MIN);
+	assert_true(leader_is_elected(f.two.leader));
+	assert_string_equal(spec(&f, "spec.holderIdentity"), "two");
+	f.one.deaf = false;
+	apifake_advance(f.server, NS_PER_MIN);
+	assert_int_equal(f.one.n_elected, 1);
+	assert_int_equal(f.one.n_waiting, 1);
+	teardown(&f);
+}
+
+static void test_leader__a_short_cut_changes_nothing(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.cut = true;
+	apifake_advance(f.server, 12 * NS_PER_S);
+	f.one.cut = false;
+	apifake_advance(f.server, 5 * NS_PER_MIN);
+	assert_int_equal(f.one.n_lost, 0);
+	assert_int_equal(f.one.n_elected, 1);
+	assert_int_equal(f.two.n_elected, 0);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leader__one_acts_and_the_other_waits),
+		cmocka_unit_test(test_leader__a_crash_is_noticed_when_the_lease_has_run_out),
+		cmocka_unit_test(test_leader__the_same_log_started_again_does_not_wait),
+		cmocka_unit_test(test_leader__resigned_the_other_takes_over_at_its_next_try),
+		cmocka_unit_test(test_leader__cut_off_it_stops_before_another_may_start),
+		cmocka_unit_test(test_leader__deaf_it_stops_and_does_not_keep_the_lease),
+		cmocka_unit_test(test_leader__a_short_cut_changes_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* What a pass knows to be secret is in no message that it makes. */
+#include "tests/lib/test.h"
+
+#include "alm/engine/plan.h"
+#include "alm/engine/secrets.h"
+#include "alm/obj/json.h"
+
+#define BYTES_MAX ((size_t)64 << 20)
+
+static struct obj *parse(struct arena *a, const char *text)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	return obj_keep(a, o);
+}
+
+static void test_secrets__of_values_are_those_under_policy_keys(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct secrets s;
+	secrets_init(&s, a);
+	secrets_add_values(
+		&s, parse(a, "{\"plain\": \"notsecret\", \"db\": {\"adminPassword\": \"hunter22\","
+			     "\"short\": \"abc\"}, \"api-key\": 1234567, \"token\": \"ab12\","
+			     "\"credentials\": [{\"x\": \"incredible\"}],"
+			     "\"env\": [{\"name\": \"DB_PASSWD\", \"value\": \"fromenv1\"}]}"));
+	static const struct {
+		const char *text, *want;
+	} table[] = {
+		{"nothing here: notsecret abc ab12", "nothing here: notsecret abc ab12"},
+		{"it is hunter22", "it is (hidden)"},
+		{"hunter22hunter22 and hunter22", "(hidden) and (hidden)"},
+		{"key 1234567!", "key (hidden)!"},
+		{"incredible, fromenv1", "(hidden), (hidden)"},
+		{"aHVudGVyMjI=", "(hidden)I="},                 /* hunter22 */
+		{"dXNlcjpodW50ZXIyMg==", "dXNlcjp(hidden)g=="}, /* user:hunter22 */
+		{"eDpodW50ZXIyMnk=", "eDp(hidden)nk="},         /* x:hunter22y */
+		{"cut in its middle: hunter", "cut in its middle: (hidden)"},
+		{"cut too early: hunte", "cut too early: hunte"},
+		{"", ""},
+		{"postgres://u:p@host/db, https://host/a@b",
+		 "postgres://(hidden)@host/db, https://host/a@b"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		assert_string_equal(secrets_hide(&s, table[i].text), table[i].want);
+}
+
+static void test_secrets__of_a_plan(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct secrets s;
+	secrets_init(&s, a);
+	secrets_add_plan(
+		&s,
+		parse(a,
+		      "{\"config\": {\"password\": \"valuespw\"}, \"hidden\": [\"lookedup\"],"
+		      "\"objects\": [{\"object\": {\"kind\": \"Secret\", \"data\": {\"a\": "
+		      "\"cGxhaW5kYXRh\"},"
+		      "\"stringData\": {\"b\": \"first line\\nsecond line\\n\"}}},"
+		      "{\"object\": {\"kind\": \"ConfigMap\", \"data\": {\"c\": \"configured\"}}}],"
+		      "\"hooks\": [{\"object\": {\"kind\": \"Secret\", \"stringData\": {\"h\": "
+		      "\"hooked\"}}}]}"));
+	assert_string_equal(secrets_hide(&s, "plaindata cGxhaW5kYXRh second line configured"),
+			    "(hidden) (hidden) (hidden) configured");
+	assert_string_equal(secrets_hide(&s, "valuespw lookedup hooked"),
+			    "(hidden) (hidden) (hidden)");
+}
+
+static void test_secrets__of_lookups_are_what_the_objects_have(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	const struct obj *answers = parse(
+		a, "[{\"kind\": \"Secret\", \"value\": {\"kind\": \"Secret\", \"metadata\": "
+		   "{\"name\": \"thename\"},"
+		   "\"data\": {\"p\": \"bG9va2VkdXA=\"}}}, {\"kind\": \"ConfigMap\", \"value\": "
+		   "{\"items\":"
+		   "[{\"metadata\": {\"name\": \"another\"}, \"data\": {\"x\": \"configured\", "
+		   "\"y\": \"unused\"}}]}},"
+		   "{\"zone\": \"Europe/Berlin\", \"value\": \"ZZZZZZZZZZ\"}, {\"value\": null}]");
+	struct secrets s;
+	secrets_init(&s, a);
+	secrets_add_answers(&s, answers);
+	assert_string_equal(
+		secrets_hide(&s, "thename another lookedup configured unused ZZZZZZZZZZ"),
+		"thename another (hidden) (hidden) (hidden) ZZZZZZZZZZ");
+	CLEANUP(obj_unrefp) struct obj *kept = secrets_looked_up(
+		answers, parse(a, "{\"manifest\": \"a: lookedup\\nb: configured\\n\"}"));
+	CLEANUP(xfreep) char *text = json_text(kept);
+	assert_string_equal(text, "[\"lookedup\",\"configured\"]");
+}
+
+/* Too many to look for: nothing is told rather than something. */
+static void test_secrets__too_many_hide_the_message(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct obj *values = obj_keep(a, obj_map()), *list = obj_list();
+	struct secrets s;
+	for (int i = 0; i < SECRETS_MAX; i++)
+		obj_append(list, obj_stringf("value-%d", i));
+	obj_set(values, "passwords", list);
+	secrets_init(&s, a);
+	secrets_add_values(&s, values);
+	assert_true(s.over);
+	assert_non_null(strstr(secrets_hide(&s, "any"), "(hidden): more"));
+}
+
+static void test_secrets__rows_and_statuses_of_a_plan(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct plan p;
+	plan_init(&p, a);
+	const struct obj *app = parse(
+		a,
+		"{\"apiVersion\": \"v1\", \"kind\": \"AppType\", \"metadata\": {\"name\": \"x\"},"
+		"\"spec\": {\"values\": {\"password\": \"hunter22\"}}}");
+	struct action *row = plan_row(
+		&p, "Decision", app, "R", NULL,
+		obj_copy(parse(a,
+			       "{\"message\": \"hunter22!\", \"candidates\": [\"1 hunter22\"]}")));
+	assert_string_equal(obj_str(row->body, "message"), "(hidden)!");
+	assert_string_equal(obj_as_string(obj_at(obj_get(row->body, "candidates"), 0)),
+			    "1 (hidden)");
+	struct obj *status =
+		plan_hide_messages(&p, app,
+				   obj_copy(parse(a, "{\"conditions\": [{\"reason\": \"hunter22\", "
+						     "\"message\": \"a hunter22\"}]}")));
+	obj_keep(a, status);
+	assert_string_equal(obj_str(status, "conditions[0].message"), "a (hidden)");
+	assert_string_equal(obj_str(status, "conditions[0].reason"), "hunter22");
+	assert_string_equal(plan_status(&p, app, obj_map(), "R", "hunter22")->message, "(hidden)");
+}
+
+static void test_secrets__of_a_plan_made_beside(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct plan p, beside;
+	plan_init(&p, a);
+	plan_init(&beside, a);
+	plan_hide(&beside, parse(a, "{\"config\": {\"password\": \"hunter22\"}}"));
+	plan_take(&p, &beside);
+	assert_string_equal(secrets_hide(&p.secrets, "a hunter22"), "a (hidden)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_secrets__of_values_are_those_under_policy_keys),
+		cmocka_unit_test(test_secrets__of_a_plan),
+		cmocka_unit_test(test_secrets__of_lookups_are_what_the_objects_have),
+		cmocka_unit_test(test_secrets__too_many_hide_the_message),
+		cmocka_unit_test(test_secrets__rows_and_statuses_of_a_plan),
+		cmocka_unit_test(test_secrets__of_a_plan_made_beside),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

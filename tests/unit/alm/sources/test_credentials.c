@@ -1,0 +1,170 @@
+/* Which Secret gives what to whom (credentials.h). */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/yaml.h"
+#include "alm/sources/credentials.h"
+
+#define HERE  "https://charts.example:8443"
+#define REALM "https://auth.example"
+
+struct fixture {
+	struct arena *a;
+	struct credentials c;
+	struct error err;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->a = arena_new(1 << 20);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	arena_free(f->a);
+	xfree(f);
+	return 0;
+}
+
+static int read_text(struct fixture *f, const char *text, const char *origin)
+{
+	struct obj *o = NULL;
+	f->c = (struct credentials){0};
+	assert_ok(yaml_parse_one(str_of(text), &o, &f->err), &f->err);
+	obj_set_path(o, "metadata.name", obj_string("s"));
+	return credentials_read(obj_keep(f->a, o), origin, f->a, &f->c, &f->err);
+}
+
+#define PLAIN                                                                                    \
+	"stringData: {username: u, password: CANARY, origins: \"https://other " HERE "\\n" REALM \
+	"\"}\n"
+
+static void test_credentials__are_for_the_origins_they_name(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const types[] = {"app.coreos.com/catalog-credentials",
+					    "kubernetes.io/basic-auth"};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const char *text = arena_fmt(f->a, "type: %s\n" PLAIN, types[i]);
+		assert_ok(read_text(f, text, HERE), &f->err);
+		assert_string_equal(f->c.username, "u");
+		assert_true(credentials_are_for(&f->c, HERE));
+		assert_true(credentials_are_for(&f->c, REALM));
+		assert_true(credentials_are_for(&f->c, "https://other"));
+		/* the host alone is not the origin, nor is what only begins like it */
+		assert_false(credentials_are_for(&f->c, "https://charts.example"));
+		assert_false(credentials_are_for(&f->c, "https://charts.example:8444"));
+		assert_false(credentials_are_for(&f->c, "https://auth.example.evil"));
+		assert_int_equal(read_text(f, text, "https://evil"), -E_NOTALLOWED);
+		assert_non_null(strstr(f->err.msg, "is not for https://evil"));
+		assert_null(strstr(f->err.msg, "CANARY"));
+		assert_null(f->c.username);
+	}
+}
+
+/* A Secret of another type is told in the words for one that is not there. */
+static void test_credentials__of_another_type_are_not_there(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const types[] = {"Opaque", "kubernetes.io/service-account-token",
+					    "kubernetes.io/tls", "helm.sh/release.v1", ""};
+	credentials_absent("s", &f->err);
+	const char *absent = arena_strdup(f->a, f->err.msg);
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const char *text = arena_fmt(f->a, "type: \"%s\"\n" PLAIN, types[i]);
+		assert_int_equal(read_text(f, text, HERE), -E_NOTALLOWED);
+		assert_string_equal(f->err.msg, absent);
+		assert_null(f->c.username);
+	}
+	assert_int_equal(read_text(f, PLAIN, HERE), -E_NOTALLOWED);
+}
+
+static void test_credentials__docker_ones_are_for_their_host(void **state)
+{
+	struct fixture *f = *state;
+	/* {"auths":{"charts.example:8443":{"auth":"dTpw"},"https://hub.example/v1/":
+	 * {"username":"h","password":"q"}}}; dTpw is u:p */
+	static const char text[] =
+		"type: kubernetes.io/dockerconfigjson\n"
+		"stringData: {origins: \"" REALM "\", .dockerconfigjson: '{\"auths\":"
+		"{\"charts.example:8443\":{\"auth\":\"dTpw\"},\"https://hub.example/v1/\":"
+		"{\"username\":\"h\",\"password\":\"q\"}}}'}\n";
+	assert_ok(read_text(f, text, HERE), &f->err);
+	assert_string_equal(f->c.username, "u");
+	assert_string_equal(f->c.password, "p");
+	assert_true(credentials_are_for(&f->c, REALM));
+	assert_false(credentials_are_for(&f->c, "https://hub.example"));
+	assert_ok(read_text(f, text, "https://hub.example"), &f->err);
+	assert_string_equal(f->c.username, "h");
+	assert_int_equal(read_text(f, text, "https://charts.example"), -E_NOTALLOWED);
+	assert_int_equal(read_text(f, "type: kubernetes.io/dockerconfigjson\n", HERE),
+			 -E_NOTALLOWED);
+}
+
+static void test_credentials__origins_are_read_strictly(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const bad[] = {"http://charts.example:8443",
+					  "charts.example:8443",
+					  HERE "/path",
+					  HERE "?q",
+					  "https://u@charts.example:8443",
+					  "oci://charts.example:8443",
+					  "*",
+					  "https://*"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(read_text(f,
+					   arena_fmt(f->a,
+						     "type: app.coreos.com/catalog-credentials\n"
+						     "stringData: {token: t, origins: \"%s\"}\n",
+						     bad[i]),
+					   HERE),
+				 -E_INVALID);
+	/* data is base64: "a\0b", a user name that a C string would cut */
+	assert_int_equal(read_text(f,
+				   "type: app.coreos.com/catalog-credentials\n"
+				   "data: {username: YQBi}\n"
+				   "stringData: {origins: \"" HERE "\"}\n",
+				   HERE),
+			 -E_INVALID);
+	assert_int_equal(read_text(f, "type: app.coreos.com/catalog-credentials\n", HERE),
+			 -E_NOTALLOWED);
+}
+
+static void test_credentials__lie_in_one_namespace(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(credentials_check_namespace(NULL, &f->err), &f->err);
+	assert_ok(credentials_check_namespace("alm-system", &f->err), &f->err);
+	assert_int_equal(credentials_check_namespace("kube-system", &f->err), -E_NOTALLOWED);
+	assert_int_equal(credentials_check_namespace("", &f->err), -E_NOTALLOWED);
+}
+
+static void test_credentials__none_is_fine(void **state)
+{
+	struct fixture *f = *state;
+	assert_ok(credentials_read(NULL, HERE, f->a, &f->c, &f->err), &f->err);
+	assert_false(credentials_are_for(&f->c, HERE));
+	assert_null(credentials_header(&f->c, f->a));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_credentials__are_for_the_origins_they_name),
+		TEST(test_credentials__of_another_type_are_not_there),
+		TEST(test_credentials__docker_ones_are_for_their_host),
+		TEST(test_credentials__origins_are_read_strictly),
+		TEST(test_credentials__lie_in_one_namespace),
+		TEST(test_credentials__none_is_fine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

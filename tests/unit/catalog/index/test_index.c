@@ -1,0 +1,176 @@
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "catalog/index/index.h"
+
+struct row {
+	const char *package, *version, *content; /* the digest is made of it */
+};
+
+static struct catalog_index *index_of(const struct row *rows, size_t n, const char *notices,
+				      struct error *err)
+{
+	CLEANUP(index_freep) struct catalog_index *x = index_new("test", 0);
+	for (size_t i = 0; i < n; i++) {
+		char digest[SHA256_HEX];
+		sha256_hex(str_of(rows[i].content), digest);
+		struct package_source s = {
+			.chart_yaml = str_of(arena_fmt(x->arena, "{name: %s, version: %s}",
+						       rows[i].package, rows[i].version)),
+			.digest = digest,
+			.locator = rows[i].content};
+		index_add(x, &s);
+	}
+	return index_finish(x, str_of(notices), err) < 0 ? NULL : STEAL(x);
+}
+
+static void test_index__the_revision_is_of_the_content_whatever_the_order(void **state)
+{
+	static const struct row one[] = {{"a", "1.0.0", "x"}, {"b", "2.0.0", "y"}};
+	static const struct row two[] = {
+		{"b", "2.0.0", "y"}, {"a", "1.0.0", "x"}, {"a", "1.0.0", "x"}};
+	static const struct row three[] = {{"a", "1.0.0", "other"}, {"b", "2.0.0", "y"}};
+	struct error err = ERROR_INIT;
+	(void)state;
+	CLEANUP(index_freep) struct catalog_index *x = index_of(one, 2, NULL, &err);
+	CLEANUP(index_freep) struct catalog_index *y = index_of(two, 3, NULL, &err);
+	CLEANUP(index_freep) struct catalog_index *z = index_of(three, 2, NULL, &err);
+	CLEANUP(index_freep) struct catalog_index *noted =
+		index_of(one, 2, "withdrawn: [{package: b}]", &err);
+	assert_string_equal(x->revision, y->revision);
+	assert_int_equal(y->n, 2); /* equal digests merge */
+	assert_string_not_equal(x->revision, z->revision);
+	assert_string_not_equal(x->revision, noted->revision);
+}
+
+static void test_index__one_version_of_two_contents_is_ambiguous_on_both_sides(void **state)
+{
+	static const struct row rows[] = {
+		{"a", "1", "x"}, {"a", "1.0.0", "y"}, {"a", "2.0.0", "z"}, {"a", "1.0.0+b", "w"}};
+	struct error err = ERROR_INIT;
+	(void)state;
+	CLEANUP(index_freep) struct catalog_index *x = index_of(rows, 4, NULL, &err);
+	assert_int_equal(x->n, 4);
+	assert_null(x->versions[0]->ambiguous);
+	assert_null(x->versions[1]->ambiguous); /* build metadata orders */
+	assert_non_null(x->versions[2]->ambiguous);
+	assert_non_null(x->versions[3]->ambiguous);
+}
+
+static void test_index__notices_of_catalog_yaml(void **state)
+{
+	static const struct row rows[] = {
+		{"a", "1.0.0", "x"}, {"a", "2.0.0", "y"}, {"b", "1.0.0", "z"}};
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{"deprecations: [", "catalog.yaml: yaml: "},
+		{"deprecations: [{versions: \"1\"}]",
+		 "catalog.yaml: deprecations[0]: package: want a name"},
+		{"withdrawn: [{package: a, versions: \"<<\"}]",
+		 "catalog.yaml: withdrawn[0]: versions: "},
+	};
+	struct error err = ERROR_INIT;
+	(void)state;
+	CLEANUP(index_freep) struct catalog_index *x =
+		index_of(rows, 3,
+			 "deprecations: [{package: a, versions: \"<2.0.0\", message: go on}]\n"
+			 "withdrawn: [{package: b, message: broken}, {package: absent}]\n",
+			 &err);
+	assert_string_equal(x->versions[1]->deprecation, "go on");
+	assert_true(x->versions[1]->deprecated);
+	assert_false(x->versions[0]->deprecated);
+	assert_string_equal(x->versions[2]->withdrawn, "broken");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		err = ERROR_INIT;
+		assert_null(index_of(rows, 3, bad[i].text, &err));
+		if (!cstr_has_prefix(err.msg, bad[i].why))
+			fail_msg("%s, want %s", err.msg, bad[i].why);
+	}
+}
+
+static void note(void *arg, const char *package)
+{
+	struct strbuf *b = arg;
+	strbuf_addf(b, "%s ", package);
+}
+
+static void test_index__only_packages_that_changed_are_named(void **state)
+{
+	static const struct row one[] = {
+		{"a", "1.0.0", "x"}, {"b", "1.0.0", "y"}, {"c", "1.0.0", "z"}, {"e", "1.0.0", "e"}};
+	static const struct row two[] = {{"a", "1.0.0", "x"},
+					 {"b", "1.0.0", "other"},
+					 {"d", "1.0.0", "z"},
+					 {"e", "1.0.0", "e"}};
+	static const struct {
+		const char *before, *after, *want;
+	} cases[] = {
+		{NULL, NULL, "b c d "},
+		{NULL, "withdrawn: [{package: e}]", "b c d e "},
+		{"deprecations: [{package: a}]", "deprecations: [{package: a}]", "b c d "},
+		{"deprecations: [{package: a}]", NULL, "a b c d "},
+	};
+	struct error err = ERROR_INIT;
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(index_freep) struct catalog_index *x =
+			index_of(one, 4, cases[i].before, &err);
+		CLEANUP(index_freep) struct catalog_index *y =
+			index_of(two, 4, cases[i].after, &err);
+		index_changes(x, y, note, &b);
+		assert_string_equal(b.buf, cases[i].want);
+		strbuf_clear(&b);
+		index_changes(x, x, note, &b);
+		assert_int_equal(b.len, 0);
+		index_changes(NULL, x, note, &b);
+		assert_string_equal(b.buf, "a b c e ");
+	}
+}
+
+static void test_index__names_of_packages(void **state)
+{
+	static const char *const good[] = {"a", "A", "0", "_", "etcd-operator", "a_B.c-", "a..b"};
+	static const char *const bad[] = {"",          ".",       "..",    ".a",   "-a",
+					  "a/b",       "/a",      "a\\b",  "a b",  "a\n",
+					  "a\t",       "a\x1b[m", "a\x7f", "a%2f", "\xc3\xa9",
+					  "a\xc2\x9b", "a:b",     "a+b",   "~a",   "$a"};
+	struct error err = ERROR_INIT;
+	char longest[PACKAGE_NAME_BYTES_MAX + 1];
+	(void)state;
+	memset(longest, 'a', sizeof(longest));
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		assert_ok(package_check_name(str_of(good[i]), &err), &err);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (package_check_name(str_of(bad[i]), &err) != -E_INVALID)
+			fail_msg("\"%s\" is taken", bad[i]);
+	assert_int_equal(package_check_name(str_n("a\0b", 3), &err), -E_INVALID);
+	assert_ok(package_check_name(str_n(longest, sizeof(longest) - 1), &err), &err);
+	assert_int_equal(package_check_name(str_n(longest, sizeof(longest)), &err), -E_INVALID);
+}
+
+static void test_index__what_is_rejected_can_be_shown(void **state)
+{
+	CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
+	(void)state;
+	index_reject(x, "a\x1b]0;t\x07\n\xc2\x9b.tgz", "b\x7f\xe2\x80\xae");
+	assert_string_equal(x->rejected[0],
+			    "a\\x1b]0;t\\x07\\x0a\\xc2\\x9b.tgz: b\\x7f\\xe2\\x80\\xae");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_index__the_revision_is_of_the_content_whatever_the_order),
+		cmocka_unit_test(
+			test_index__one_version_of_two_contents_is_ambiguous_on_both_sides),
+		cmocka_unit_test(test_index__notices_of_catalog_yaml),
+		cmocka_unit_test(test_index__names_of_packages),
+		cmocka_unit_test(test_index__what_is_rejected_can_be_shown),
+		cmocka_unit_test(test_index__only_packages_that_changed_are_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

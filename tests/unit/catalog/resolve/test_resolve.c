@@ -1,0 +1,310 @@
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "catalog/resolve/resolve_relax.h"
+
+struct world {
+	struct catalog_index *index;
+	struct resolve_input in;
+	struct arena *a;
+};
+
+static int setup(void **state)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+	w->index = index_new("community", 0);
+	w->a = arena_new(1 << 20);
+	w->in = (struct resolve_input){.app = "etcd",
+				       .self_ref = "etcd.com.tectonic.storage",
+				       .kube_version = "v1.33.0+alm1"};
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	index_free(w->index);
+	arena_free(w->a);
+	xfree(w);
+	return 0;
+}
+
+/* A chart etcd-operator of this version with a CRD that serves the resources declared. */
+static void add(struct world *w, const char *version, const char *descriptor)
+{
+	struct error err;
+	char digest[SHA256_HEX];
+	char *chart =
+		arena_fmt(w->a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version);
+	sha256_hex(str_of(chart), digest);
+	struct package_source s = {.chart_yaml = str_of(chart),
+				   .descriptor = str_of(descriptor),
+				   .digest = digest,
+				   .locator = version};
+	size_t before = w->index->n;
+	index_add(w->index, &s);
+	if (w->index->n == before)
+		fail_msg("rejected: %s", w->index->rejected[w->index->n_rejected - 1]);
+	w->index->versions[before]->own_crds = (const char **)w->index->versions[before]->provides;
+	w->index->versions[before]->n_own_crds = w->index->versions[before]->n_provides;
+	(void)err;
+}
+
+static void run(struct world *w, struct resolution *r)
+{
+	struct error err;
+	static const struct catalog_index *indexes[1];
+	assert_ok(index_finish(w->index, STR_NONE, &err), &err);
+	indexes[0] = w->index;
+	w->in.indexes = indexes;
+	w->in.n_indexes = 1;
+	resolve(&w->in, w->a, r);
+}
+
+static const struct candidate *find(const struct resolution *r, const char *version)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->candidates[i].version, version))
+			return &r->candidates[i];
+	fail_msg("no candidate %s", version);
+	return NULL;
+}
+
+#define TYPE "appType: etcd.com.tectonic.storage\n"
+static const char *const v1_managed[] = {"etcds.etcd.coreos.com/v1", NULL};
+
+static void installed(struct world *w, const char *version)
+{
+	w->in.installed_version = version;
+	w->in.installed_package = "etcd-operator";
+	w->in.installed_catalog = "community";
+	w->in.installed_managed = v1_managed;
+}
+
+static void test_resolve__first_install_takes_the_highest(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.4", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "0.9.10", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "1.0.0-rc.1", TYPE);
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "0.9.10");
+	assert_string_equal(find(&r, "1.0.0-rc.1")->reason, "Prerelease");
+	assert_string_equal(r.reason, "Resolved");
+}
+
+static void test_resolve__no_app_takes_a_package_that_names_none(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", "");
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.reason, "NoPackage");
+}
+
+static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, etcds.etcd.coreos.com/v2]\n");
+	add(w, "1.0.0", TYPE "provides: [etcds.etcd.coreos.com/v2]\n");
+	installed(w, "0.9.6");
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.blocked->version, "1.0.0");
+	assert_string_equal(r.blocked->reason, "ResourceDropped");
+	assert_string_equal(r.blocked->dropped[0], "etcds.etcd.coreos.com/v1");
+	struct relaxation x;
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	assert_int_equal(x.n, 1);
+	assert_string_equal(x.changes[0]->command, "alm upgrade etcd --to 1.0.0 --accept-dropped "
+						   "etcds.etcd.coreos.com/v1 --reason TEXT");
+	assert_string_equal(r.available->version, "1.0.0");
+}
+
+/* All waivers are one change of the app, however many; a merge patch keeps those it has. */
+static void test_resolve__many_dropped_resources_are_one_step(void **state)
+{
+	static const char *const managed[] = {"a.c.io/v1", "b.c.io/v1", "c.c.io/v1",
+					      "d.c.io/v1", "e.c.io/v1", NULL};
+	static const struct resolve_waiver old = {"FieldRemoved", "a.c.io/v1", "spec.x", "it's",
+						  INT64_C(4102444800000000000)};
+	struct world *w = *state;
+	struct resolution r;
+	struct relaxation x;
+	size_t n;
+	add(w, "1.0.0", TYPE "provides: [a.c.io/v1, b.c.io/v1, c.c.io/v1, d.c.io/v1, e.c.io/v1]\n");
+	add(w, "2.0.0", TYPE "provides: [e.c.io/v1]\n");
+	installed(w, "1.0.0");
+	w->in.installed_managed = managed;
+	w->in.waivers = &old;
+	w->in.n_waivers = 1;
+	run(w, &r);
+	resolve_relax(&w->in, "2.0.0", w->a, &x);
+	assert_null(x.stuck);
+	assert_int_equal(x.n, 4);
+	const char *const *steps = resolve_steps(&x, w->a, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(
+		steps[0],
+		"alm upgrade etcd --to 2.0.0 --accept-dropped a.c.io/v1 "
+		"--accept-dropped b.c.io/v1 --accept-dropped c.c.io/v1 "
+		"--accept-dropped d.c.io/v1 --reason TEXT # clients of that version break");
+	const char *const *kubectl = resolve_kubectl(&w->in, &x, w->a, &n);
+	assert_int_equal(n, 1);
+	assert_true(cstr_has_prefix(
+		kubectl[0],
+		"kubectl patch apptype etcd --type=merge -p '{\"spec\":{\"upgrade\":{\"waivers\":[{"
+		"\"rule\":\"FieldRemoved\",\"resource\":\"a.c.io/v1\",\"path\":\"spec.x\","
+		"\"reason\":\"it\\u0027s\",\"expires\":\"2100-01-01T00:00:00Z\"},{\"rule\":"
+		"\"ResourceDropped\",\"resource\":\"a.c.io/v1\",\"reason\":\"TEXT\"},"));
+}
+
+static void test_resolve__a_catalog_without_the_package_says_so(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", TYPE);
+	w->in.catalog = "community";
+	w->in.package = "etcd";
+	run(w, &r);
+	assert_string_equal(r.reason, "NoPackage");
+	assert_string_equal(r.message, "catalog community has no package etcd; spec.package names "
+				       "one of its status.packageNames");
+}
+
+/* A version that adds a CRD can be left again: its CRD and objects stay as they are. */
+static void test_resolve__the_way_back_drops_nothing(void **state)
+{
+	static const char *const both[] = {"etcds.etcd.coreos.com/v1", "etcds.etcd.coreos.com/v2",
+					   NULL};
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.5", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, etcds.etcd.coreos.com/v2]\n");
+	installed(w, "0.9.6");
+	w->in.installed_managed = both;
+	w->in.to = "0.9.5";
+	run(w, &r);
+	assert_non_null(r.chosen);
+	assert_string_equal(r.chosen->version, "0.9.5");
+	assert_int_equal(r.chosen->n_dropped, 1);
+}
+
+static void stored_so_far(void *arg, const char *resource, struct resolve_usage *ret)
+{
+	(void)resource;
+	*ret = *(const struct resolve_usage *)arg;
+	ret->stored = true;
+}
+
+/* storedVersions keeps the only version there ever was for good: it holds nothing up once no object
+ * is left. */
+static void test_resolve__a_drop_without_objects_can_be_accepted(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	struct resolve_usage usage = {.known = true};
+	struct relaxation x;
+	struct resolve_waiver waiver = {.rule = "ResourceDropped",
+					.resource = "etcds.etcd.coreos.com/v1",
+					.reason = "none"};
+	add(w, "0.9.6", TYPE "provides: [etcds.etcd.coreos.com/v1, others.etcd.coreos.com/v1]\n");
+	add(w, "1.0.0", TYPE "provides: [others.etcd.coreos.com/v1]\n");
+	installed(w, "0.9.6");
+	w->in.usage = stored_so_far;
+	w->in.arg = &usage;
+	run(w, &r);
+	assert_string_equal(r.blocked->reason, "ResourceDropped");
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	assert_int_equal(x.n, 1);
+	w->in.waivers = &waiver;
+	w->in.n_waivers = 1;
+	resolve(&w->in, w->a, &r);
+	assert_non_null(r.chosen);
+	usage.objects = 1;
+	resolve(&w->in, w->a, &r);
+	assert_null(r.chosen);
+	usage = (struct resolve_usage){.known = false};
+	resolve(&w->in, w->a, &r);
+	assert_null(r.chosen);
+}
+
+static void test_resolve__the_users_wish_never_blocks(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	add(w, "2.0.0", TYPE "provides: [etcds.etcd.coreos.com/v1]\n");
+	installed(w, "1.0.0");
+	w->in.range = "<2.0.0";
+	run(w, &r);
+	assert_null(r.blocked);
+	assert_null(r.chosen);
+	assert_string_equal(find(&r, "2.0.0")->reason, "OutOfRange");
+	assert_string_equal(r.available->version, "1.0.0");
+}
+
+static void test_resolve__edges_lead_over_stops(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+#define PROVIDES TYPE "provides: [etcds.etcd.coreos.com/v1]\n"
+	add(w, "1.1.0", PROVIDES "replaces: 1.0.0\n");
+	add(w, "1.2.0", PROVIDES "replaces: 1.1.0\n");
+	add(w, "1.4.0", PROVIDES "replaces: 1.3.0\n");
+	installed(w, "1.0.0");
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.2.0");
+	assert_int_equal(r.n_path, 2);
+	assert_string_equal(r.path[0], "1.1.0");
+	assert_string_equal(find(&r, "1.4.0")->reason, "NoUpgradePath");
+}
+
+static void test_resolve__highest_is_not_the_highest_installable(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", PROVIDES);
+	add(w, "2.0.0", PROVIDES "minKubeVersion: 1.99.0\n");
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.0.0");
+	assert_string_equal(find(&r, "2.0.0")->message,
+			    "needs Kubernetes 1.99.0, this is v1.33.0+alm1");
+}
+
+static void test_resolve__a_version_with_two_digests_is_ambiguous(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", PROVIDES);
+	add(w, "1", PROVIDES);
+	add(w, "0.9.0", PROVIDES);
+	run(w, &r);
+	assert_string_equal(find(&r, "1")->reason, "Ambiguous");
+	assert_string_equal(r.chosen->version, "0.9.0");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_resolve__first_install_takes_the_highest),
+		T(test_resolve__no_app_takes_a_package_that_names_none),
+		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
+		T(test_resolve__many_dropped_resources_are_one_step),
+		T(test_resolve__a_catalog_without_the_package_says_so),
+		T(test_resolve__the_way_back_drops_nothing),
+		T(test_resolve__a_drop_without_objects_can_be_accepted),
+		T(test_resolve__the_users_wish_never_blocks),
+		T(test_resolve__edges_lead_over_stops),
+		T(test_resolve__highest_is_not_the_highest_installable),
+		T(test_resolve__a_version_with_two_digests_is_ambiguous),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
