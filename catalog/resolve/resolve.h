@@ -84,6 +84,8 @@ struct resolve_input {
 	const struct resolve_window *windows;
 	size_t n_windows;
 	int64_t soak_ns;
+	const char
+		*unreadable; /* what of soak and windows cannot be read; NULL: nothing. It closes */
 	/* When the version was first listed; 0: now. NULL: no version ever was. */
 	int64_t (*first_seen)(void *arg, const char *version);
 	const char *const *approved; /* versions a person lets through in mode Manual; NULL-ended */
@@ -153,8 +155,9 @@ struct resolution {
 	bool not_ready;               /* CatalogNotReady: status Unknown */
 	int64_t decisions;            /* of the search for dependencies */
 	/* Why the next version waits (lifecycle.md 2.2 "When"): "Paused", "ModeNone",
-	 * "OutsideWindow", "Soaking"; NULL: its turn is now. until_ns: when it ends, 0: unknown. */
-	const char *gate;
+	 * "OutsideWindow", "Soaking", "Unreadable"; NULL: its turn is now. until_ns: when it ends,
+	 * 0: unknown. */
+	const char *gate, *gate_why; /* why: of Unreadable */
 	int64_t until_ns;
 };
 
@@ -164,7 +167,8 @@ void resolve(const struct resolve_input *in, struct arena *a, struct resolution 
  * never opens. */
 bool resolve_window_parse(const char *const *days, const char *from, const char *to,
 			  struct resolve_window *ret);
-/* "OutsideWindow until Sat 02:00Z", or the bare gate; NULL: none. */
+/* "OutsideWindow until Sat 02:00Z", "Unreadable: spec.upgrade.soak ...", or the bare gate; NULL:
+ * none. */
 const char *resolve_gate_text(const struct resolution *r, int64_t now_ns, struct arena *a);
 
 /* Borrows the list. */

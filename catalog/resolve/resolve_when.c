@@ -89,6 +89,11 @@ static int64_t next_window(const struct resolve_input *in)
 static void wait_for_time(const struct resolver *r, const char *target, struct resolution *ret)
 {
 	const struct resolve_input *in = r->in;
+	if (in->unreadable && !in->to) {
+		ret->gate = "Unreadable";
+		ret->gate_why = in->unreadable;
+		return;
+	}
 	int64_t seen = in->first_seen ? in->first_seen(in->arg, target) : 0;
 	int64_t soaked = (seen ? seen : in->now_ns) + in->soak_ns;
 	if (in->soak_ns && !in->to && soaked > in->now_ns) {
@@ -122,6 +127,8 @@ void resolver_when(const struct resolver *r, struct resolution *ret)
 const char *resolve_gate_text(const struct resolution *r, int64_t now_ns, struct arena *a)
 {
 	char full[CLOCK_TEXT_MAX];
+	if (r->gate && r->gate_why)
+		return arena_fmt(a, "%s: %s", r->gate, r->gate_why);
 	if (!r->gate || !r->until_ns)
 		return r->gate && !strcmp(r->gate, "OutsideWindow")
 			       ? "OutsideWindow; no window ever opens"

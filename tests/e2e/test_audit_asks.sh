@@ -27,7 +27,15 @@ why_says() { # text, arguments of audit why
 package 0.9.5 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
+patch '{"spec":{"upgrade":{"soak":"two days"}}}'
 package 0.9.6 >/dev/null
+gate() { k get apptype etcd -o json | jq -r '.status.conditions[] | select(.type == "UpgradeAvailable") | .reason'; }
+soon "a soak that cannot be read closes the gate" Unreadable gate
+has "and status says what to write" 'spec.upgrade.soak: "two days" is no duration' "$(alm status etcd)"
+patch '{"spec":{"upgrade":{"soak":null,"windows":[{"days":["Someday"],"from":"25:00","to":"26:00"}]}}}'
+window() { k get apptype etcd -o json | grep -o 'spec.upgrade.windows.0.: want days' | head -1; }
+soon "a window that cannot be read, too" "spec.upgrade.windows[0]: want days" window
+patch '{"spec":{"upgrade":{"windows":null}}}'
 app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
 patch '{"metadata":{"annotations":{"app.coreos.com/reason":"freeze"}},"spec":{"paused":true}}'
 soon "a pause: who and why" "1 mary freeze" asks Paused

@@ -187,6 +187,8 @@ static void add_available(const struct overview *x)
 	struct obj *w = wait_new(x, "upgrade", newest, c.reason, text);
 	if (cstr_eq(c.reason, "Paused"))
 		set_next(w, resume_command(x));
+	else if (cstr_eq(c.reason, "Unreadable"))
+		set_next(w, arena_fmt(x->a, "kubectl edit apptype %s", x->name));
 	else if (cstr_eq(c.reason, "ModeNone"))
 		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s", x->name, newest));
 }

@@ -225,21 +225,26 @@ static void fill_windows(const struct view *v, struct app *app)
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *o = obj_at(list, i);
 		const char **days = string_list(obj_path(o, "days"), v->a);
-		resolve_window_parse((const char *const *)days, obj_str(o, "from"),
-				     obj_str(o, "to"), &w[i]);
+		if (!resolve_window_parse((const char *const *)days, obj_str(o, "from"),
+					  obj_str(o, "to"), &w[i]))
+			app->in.unreadable = arena_fmt(
+				v->a,
+				"spec.upgrade.windows[%zu]: want days like Sat or Saturday, and "
+				"from and to as HH:MM between 00:00 and 24:00",
+				i);
 	}
 	app->in.windows = w;
 	app->in.n_windows = n;
 }
 
-static int64_t soak_of(const struct app *app)
+static void fill_soak(const struct view *v, struct app *app)
 {
-	struct error ignored;
-	int64_t ns = 0;
+	struct error err = ERROR_INIT;
 	const char *text = obj_str(app->o, "spec.upgrade.soak");
-	if (text)
-		(void)duration_parse(str_of(text), &ns, &ignored);
-	return ns;
+	if (text && duration_parse(str_of(text), &app->in.soak_ns, &err) < 0)
+		app->in.unreadable = arena_fmt(v->a, "spec.upgrade.soak: %s", err.msg);
+	else if (app->in.soak_ns < 0)
+		app->in.unreadable = arena_fmt(v->a, "spec.upgrade.soak: %s is negative", text);
 }
 
 static void fill_waivers(const struct view *v, struct app *app)
@@ -323,7 +328,6 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 		.values_digest = values_digest(app->values, v->a),
 		.mode = app->mode,
 		.paused = app->paused,
-		.soak_ns = soak_of(app),
 	};
 	fill_failed(v, app);
 	if (app->installed) {
@@ -338,6 +342,7 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 	fill_manual(v, app);
 	fill_waivers(v, app);
 	fill_windows(v, app);
+	fill_soak(v, app);
 	in->claims = claims ? claims : all_claims(v);
 	usage_bind(v, app);
 }

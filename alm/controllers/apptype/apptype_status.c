@@ -250,7 +250,7 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 		      !newer      ? "UpToDate"
 		      : app->gate ? app->gate
 				  : "NewerInstallable",
-		      newer && app->resolution.until_ns
+		      newer && (app->resolution.until_ns || app->resolution.gate_why)
 			      ? arena_fmt(v->a, "%s; %s", newer, gate_text(v, app))
 			      : newer);
 	bool blocked = app->installed && r->blocked;

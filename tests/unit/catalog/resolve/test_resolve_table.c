@@ -380,6 +380,15 @@ static void test_resolve_table__windows_and_soak(void **state)
 	expect_gate("2026-11-21T04:00:00Z", "OutsideWindow until Sat 22:00Z");
 	expect_gate("2026-11-22T03:59:59Z", "now"); /* Saturday's, over midnight */
 	expect_gate("2026-11-22T04:00:00Z", "OutsideWindow until Fri 22:00Z");
+	/* what cannot be read closes, and says why */
+	struct world *x = world_new();
+	struct resolution r;
+	x->in.unreadable = "spec.upgrade.soak: \"two days\" is no duration";
+	assert_true(judge(x, &r)->chosen);
+	assert_string_equal(r.gate, "Unreadable");
+	assert_string_equal(resolve_gate_text(&r, x->in.now_ns, x->a),
+			    "Unreadable: spec.upgrade.soak: \"two days\" is no duration");
+	world_free(x);
 	assert_false(resolve_window_parse(bad, "22:00", "04:00", &w));
 	assert_false(resolve_window_parse(NULL, "25:00", "04:00", &w));
 	assert_false(resolve_window_parse(NULL, "22", "04:00", &w));

@@ -199,6 +199,9 @@ static void test_overview__time_and_mode_hold_a_version_back(void **state)
 		    "etcd 0.9.6: Soaking: Soaking until Fri 18:00Z\n  next: nothing to do, it goes "
 		    "on by "
 		    "itself\n");
+	expect_gate("Unreadable", "0.9.6; Unreadable: spec.upgrade.soak: \\\"x\\\" is no duration",
+		    "etcd 0.9.6: Unreadable: Unreadable: spec.upgrade.soak: \"x\" is no "
+		    "duration\n  next: kubectl edit apptype etcd\n");
 	expect_gate("NewerInstallable", "0.9.6", "Nothing waits.\n");
 }
 
