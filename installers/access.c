@@ -30,10 +30,20 @@ static const char *or_empty(const char *s)
 
 /* --- the list --- */
 
+/* What the account is given of its custom resources (controllers/account.c). A chart may name any
+ * other subresource in its Roles, and that is asked for. */
+static bool is_given_part(const char *sub)
+{
+	return !*sub || cstr_eq(sub, "/status") || cstr_eq(sub, "/scale") ||
+	       cstr_eq(sub, "/finalizers");
+}
+
 /* Is it about custom resources that come with the account? */
 static bool is_own(const struct access *x, const struct access_rule *r)
 {
 	size_t n = strcspn(r->resource, "/");
+	if (!is_given_part(r->resource + n))
+		return false;
 	for (const char *const *own = x->in->own; own && *own && !r->url; own++)
 		if (!strncmp(*own, r->resource, n) && (*own)[n] == '.' &&
 		    cstr_eq(*own + n + 1, r->group))

@@ -196,10 +196,11 @@ static void test_access__own_custom_resources_come_with_the_account(void **state
 	add(w, "etcd.io", "etcds", "ns", "{\"metadata\":{\"name\":\"e\"}}");
 	add_rbac(w, NULL, NULL,
 		 ROLE("{\"apiGroups\":[\"etcd.io\"],\"resources\":[\"etcds\",\"etcds/status\","
-		      "\"etcd\",\"etcdss\"],\"verbs\":[\"get\"]}"));
+		      "\"etcds/spec\",\"etcd\",\"etcdss\"],\"verbs\":[\"get\"]}"));
 	assert_string_equal(
 		rules(w),
 		"get etcd.etcd.io at cluster scope for ClusterRole/r\n"
+		"get etcds/spec.etcd.io at cluster scope for ClusterRole/r\n"
 		"get etcdss.etcd.io at cluster scope for ClusterRole/r\n"
 		"(escalate clusterroles.rbac.authorization.k8s.io r at cluster scope) for "
 		"ClusterRole/r\n");
