@@ -200,7 +200,7 @@ static void test_access__own_custom_resources_come_with_the_account(void **state
 	assert_string_equal(
 		rules(w),
 		"get etcd.etcd.io at cluster scope for ClusterRole/r\n"
-		"get etcds/spec.etcd.io at cluster scope for ClusterRole/r\n"
+		"get etcds.etcd.io/spec at cluster scope for ClusterRole/r\n"
 		"get etcdss.etcd.io at cluster scope for ClusterRole/r\n"
 		"(escalate clusterroles.rbac.authorization.k8s.io r at cluster scope) for "
 		"ClusterRole/r\n");
