@@ -192,6 +192,8 @@ class Lifecycle:
             stored = next(v["name"] for v in crd["spec"]["versions"] if v["storage"])
             path = f"/apis/{crd['spec']['group']}/{stored}/{crd['spec']['names']['plural']}"
             for o in (self.kube.get(path) or {}).get("items", []):
+                if "app.coreos.com/app" in o["metadata"].get("labels", {}):
+                    continue  # the chart's own goes with it
                 found[o["metadata"]["uid"]] = (crd["metadata"]["name"], {k: v for k, v in o.items() if k != "metadata"})
         return found
 
