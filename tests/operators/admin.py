@@ -146,7 +146,7 @@ class Admin:
         for command in re.findall(r"\balm ((?:crd migrate|upgrade) [^\n]+)", text):
             if command not in done:
                 done.add(command)
-                code, out = self.alm(*shlex.split(command))
+                code, out = self.alm(*shlex.split(command, comments=True))
                 result.setdefault("followed", []).append(f"alm {command}: exit {code}: {out.strip()[-200:]}")
                 worked |= code == 0
         return worked or self._delete_dropped(result, done)
@@ -196,7 +196,8 @@ class Admin:
                     return "left out of the catalog: " + json.dumps(r)[:500]
         why = condition(self.app_object(), "Resolved")
         for c in (self.app_object() or {}).get("status", {}).get("candidates", []):
-            if c.get("version") == version and c.get("installable") is False:
+            if c.get("version") == version and c.get("installable") is False and \
+                    c.get("reason") not in ("NotNewer", "NotRequested"):  # upgrade.to is not seen yet
                 result["droppedResources"] = c.get("dropped", [])
                 result["dropped"] = [r.split("/")[0] for r in c.get("dropped", [])]
                 return f"no candidate: {c.get('reason')} {c.get('message', '')[:400]} {why.get('reason', '')}"
