@@ -108,8 +108,8 @@ sim: $(BUILD)/sim
 # A planted bug (tests/sim/plants): the files that the patch names are compiled again with it and come before the library,
 # in the program that must find it: sim, or a unit test. Bugs need no debugger, and no warning stops them.
 PLANT_CC = $(CC) -I$(@D) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -g0 -w
-plant_main = $(or $(patsubst %,$(BUILD)/obj/tests/unit/%.o,$(shell \
-	sed -n 's|^Found by: \(test_[a-z_]*\)$$|\1|p' tests/sim/plants/$(1).patch)),$(call obj,$(SIM_SRC)))
+plant_main = $(call obj,$(or $(filter %/$(shell \
+	sed -n 's|^Found by: \(test_[a-z_]*\)$$|\1.c|p' tests/sim/plants/$(1).patch),$(UNIT_SRC)),$(SIM_SRC)))
 .SECONDEXPANSION:
 $(BUILD)/plants/%/run: tests/sim/plants/%.patch $$(call plant_main,$$*) $(call obj,$(TESTLIB_SRC)) $(LIB)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D) && exec >$(@D).log 2>&1 && \
