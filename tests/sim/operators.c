@@ -172,7 +172,7 @@ static void definitions_are_those_judged(struct world *w, const struct http_requ
 {
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
 	const char *name = strstr(r->path, "/customresourcedefinitions/");
-	if (!name || strcmp(r->method, "PATCH") || strstr(r->query, "dryRun") ||
+	if (!name || !cstr_eq(r->method, "PATCH") || strstr(r->query, "dryRun") ||
 	    strstr(r->path, ".app.coreos.com") || strstr(r->path, ".opinstaller."))
 		return;
 	strbuf_addf(&key, "apiextensions.k8s.io/customresourcedefinitions/%s", strrchr(name, '/'));
@@ -183,8 +183,8 @@ static void definitions_are_those_judged(struct world *w, const struct http_requ
 /* A crash, or a failure, leaves a release that Helm knows of. */
 static void records_come_first(struct world *w, const struct http_request *r)
 {
-	if (http_header(&r->headers, "Impersonate-User") && strcmp(r->method, "DELETE") &&
-	    strcmp(r->method, "GET") && strstr(r->path, "/namespaces/") &&
+	if (http_header(&r->headers, "Impersonate-User") && !cstr_eq(r->method, "DELETE") &&
+	    !cstr_eq(r->method, "GET") && strstr(r->path, "/namespaces/") &&
 	    !strstr(r->path, "/secrets") && !is_in_store(w, "/secrets/%/sh.helm.release.%"))
 		world_fail(w, "%s %s, and no release is recorded", r->method, r->path);
 }

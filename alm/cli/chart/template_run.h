@@ -16,7 +16,7 @@ int template_run(struct arena *a, int argc, char **argv, const struct tmpl_host 
 		 struct strbuf *out, struct strbuf *err);
 
 /* The same from parsed flags. */
-int template_run_args(struct arena *a, const struct template_args *args,
+int template_run_args(struct arena *a, const struct template_args *given,
 		      const struct tmpl_host *host, struct strbuf *out, struct strbuf *err);
 /* A file of --output-dir and the folders above it. */
 int template_write(const char *path, struct str text, struct error *err);

@@ -266,8 +266,7 @@ static void test_audit_verify__absent_is_not_empty(void **state)
 		"CREATE TRIGGER t AFTER INSERT ON audit BEGIN SELECT 1; END",
 		"INSERT INTO audit_prune VALUES (10, 20, 'x')",
 		/* on another table: what is acknowledged is not there */
-		"CREATE TABLE o(v); CREATE TRIGGER t BEFORE INSERT ON o BEGIN SELECT"
-		" RAISE(IGNORE); END",
+		"CREATE TABLE o(v); CREATE TRIGGER t BEFORE INSERT ON o BEGIN SELECT 1; END",
 		"CREATE VIEW v AS SELECT 1",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
