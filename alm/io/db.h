@@ -62,7 +62,9 @@ bool stmt_is_null(struct stmt *s, int i);
 /*
  * Room. A commit that fails for lack of it ends the handle, so less and less is begun while the
  * disk fills up: DB_RESERVE_BYTES stay for what makes room, and for the last records of the log.
- * Free bytes are looked for once a transaction, by db_room() or db_begin(), whichever comes first.
+ * Free bytes are looked for once a transaction, by db_room() or db_begin(), whichever comes first:
+ * without what the next checkpoint takes of them. While half of the reserve is there, pages that
+ * deletes left in the file are room, too: a file never gets shorter, so deletes alone end it.
  */
 #define DB_RESERVE_BYTES ((int64_t)16 << 20)
 enum db_room {
@@ -72,7 +74,8 @@ enum db_room {
 	DB_ROOM_NONE,  /* less than a quarter: db_begin() refuses with E_UNAVAILABLE */
 };
 enum db_room db_room(struct db *d);
-int64_t db_free_bytes(const struct db *d); /* as it was looked for last; INT64_MAX: no limit */
+/* On the disk, as it was looked for last, less what a checkpoint takes; INT64_MAX: no limit. */
+int64_t db_free_bytes(const struct db *d);
 
 int db_begin(struct db *d, struct error *err); /* BEGIN IMMEDIATE */
 /* Reads until db_rollback() see the database as it is at the first of them. Nothing is locked, but

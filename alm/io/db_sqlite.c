@@ -20,7 +20,8 @@
 #include "alm/io/db.h"
 
 #define STATEMENTS_MAX    1024
-#define CHECKPOINT_FRAMES 4096 /* of 4 KiB: 16 MiB */
+#define CHECKPOINT_FRAMES 4096                   /* of 4 KiB: 16 MiB */
+#define PAGES_COUNT_BYTES (8 * DB_RESERVE_BYTES) /* free: with more, no page makes a difference */
 #define WAL_KEEP_BYTES    16777216
 #define TEXT_OF_(x)       #x
 #define TEXT_OF(x)        TEXT_OF_(x)
@@ -463,6 +464,35 @@ static int run(struct db *d, const char *sql, struct error *err)
 	return r < 0 ? r : stmt_step(s, err);
 }
 
+static int64_t file_bytes(struct db *d, int which)
+{
+	sqlite3_file *f = NULL;
+	sqlite3_int64 n = 0;
+	if (sqlite3_file_control(d->conn, NULL, which, &f) != SQLITE_OK || !f || !f->pMethods ||
+	    f->pMethods->xFileSize(f, &n) != SQLITE_OK)
+		return 0;
+	return n;
+}
+
+/* owed: pages that are in the WAL only, for which the next checkpoint makes the file longer.
+ * unused: pages that deletes left in the file, which are written again before it grows. */
+static void count_pages(struct db *d, int64_t *ret_owed, int64_t *ret_unused)
+{
+	struct error ignored = ERROR_INIT;
+	struct stmt *s;
+	*ret_owed = *ret_unused = 0;
+	if (db_prepare(d,
+		       "SELECT page_count * page_size, freelist_count * page_size"
+		       " FROM pragma_page_count, pragma_page_size, pragma_freelist_count",
+		       &s, &ignored) < 0 ||
+	    stmt_step(s, &ignored) != 1)
+		return;
+	int64_t owed = stmt_int(s, 0) - file_bytes(d, SQLITE_FCNTL_FILE_POINTER);
+	*ret_owed = owed > 0 ? owed : 0;
+	*ret_unused = stmt_int(s, 1);
+	stmt_reset(s);
+}
+
 static int64_t find_free_bytes(const struct db *d)
 {
 	struct statvfs v;
@@ -489,8 +519,16 @@ static enum db_room room_of(int64_t free_bytes, enum db_room before)
 enum db_room db_room(struct db *d)
 {
 	if (!db_in_transaction(d)) {
+		int64_t owed, unused = 0;
 		d->free_bytes = find_free_bytes(d);
-		d->room = room_of(d->free_bytes, d->room);
+		if (d->free_bytes < PAGES_COUNT_BYTES) {
+			count_pages(d, &owed, &unused);
+			d->free_bytes = d->free_bytes > owed ? d->free_bytes - owed : 0;
+		}
+		/* A commit goes to the WAL first, which may have to grow for it. */
+		if (d->free_bytes < DB_RESERVE_BYTES / 2)
+			unused = 0;
+		d->room = room_of(d->free_bytes + unused, d->room);
 		d->room_known = true;
 	}
 	return d->room;
@@ -614,12 +652,7 @@ int db_checkpoint(struct db *d, bool idle, struct error *err)
 
 int64_t db_wal_bytes(struct db *d)
 {
-	sqlite3_file *wal = NULL;
-	sqlite3_int64 n = 0;
-	if (sqlite3_file_control(d->conn, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &wal) != SQLITE_OK ||
-	    !wal || !wal->pMethods || wal->pMethods->xFileSize(wal, &n) != SQLITE_OK)
-		return 0;
-	return n;
+	return file_bytes(d, SQLITE_FCNTL_JOURNAL_POINTER);
 }
 
 int64_t db_size_bytes(struct db *d)

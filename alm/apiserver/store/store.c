@@ -15,6 +15,7 @@
 #include "alm/obj/meta.h"
 
 #define COMPACT_ROWS    300
+#define COMPACT_BYTES   (1 << 20) /* the WAL takes as much: deleted pages are overwritten */
 #define COMPACT_PAUSE   (NS_PER_S)
 #define CHECKPOINT_IDLE (5 * NS_PER_S)
 #define RESOURCES_MAX   100000
@@ -366,13 +367,17 @@ static int compact_some(struct store *s, struct error *err)
 	struct stmt *st = NULL;
 	if (db_begin(s->db, err) < 0)
 		return -err->code;
-	if (db_prepare(s->db, "DELETE FROM objects WHERE id = ?1", &st, err) < 0)
+	if (db_prepare(s->db, "DELETE FROM objects WHERE id = ?1 RETURNING length(value)", &st,
+		       err) < 0)
 		goto fail;
-	size_t n = s->n_garbage < COMPACT_ROWS ? s->n_garbage : COMPACT_ROWS;
-	for (size_t i = 0; i < n; i++) {
-		stmt_bind_int(st, 1, s->garbage[s->n_garbage - 1 - i]);
-		if (stmt_step(st, err) < 0)
+	size_t max = s->n_garbage < COMPACT_ROWS ? s->n_garbage : COMPACT_ROWS, n = 0;
+	for (int64_t bytes = 0; n < max && bytes < COMPACT_BYTES; n++) {
+		stmt_bind_int(st, 1, s->garbage[s->n_garbage - 1 - n]);
+		int r = stmt_step(st, err);
+		if (r < 0)
 			goto fail;
+		bytes += r > 0 ? stmt_int(st, 0) : 0;
+		stmt_reset(st);
 	}
 	if (db_commit(s->db, err) < 0)
 		goto fail;
@@ -392,7 +397,10 @@ static void compact_due(void *arg)
 		return;
 	}
 	/* A failure here loses nothing; the next write tells of a broken disk. */
-	if (s->n_garbage && compact_some(s, &err) == 0 && s->n_garbage)
+	if (!s->n_garbage || compact_some(s, &err) < 0)
+		return;
+	db_checkpoint(s->db, false, &err);
+	if (s->n_garbage)
 		loop_arm(s->loop, &s->compact, COMPACT_PAUSE / 50);
 }
 

@@ -308,6 +308,31 @@ static void test_db__free_bytes_are_looked_for_once_a_transaction(void **state)
 	assert_int_equal(disk.n_looks, 4);
 }
 
+static void test_db__pages_of_the_file_and_of_the_wal_count(void **state)
+{
+	struct fixture *f = *state;
+	struct small_disk disk = {.mib = 100};
+	struct db_config c = {.path = f->path, .free_bytes = free_of, .free_bytes_arg = &disk};
+	CLEANUP(db_closep) struct db *d = NULL;
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	assert_ok(
+		db_exec(d, "CREATE TABLE t(v); INSERT INTO t VALUES(zeroblob(10 << 20));", &f->err),
+		&f->err);
+	/* In the WAL only: the checkpoint takes 10 of 17 MiB. */
+	disk.mib = 17;
+	assert_int_equal(db_room(d), DB_ROOM_LOG);
+	assert_in_range(db_free_bytes(d), 6 << 20, 7 << 20);
+	assert_ok(db_checkpoint(d, true, &f->err), &f->err);
+	assert_int_equal(db_room(d), DB_ROOM_SHORT);
+	disk.mib = 9;
+	assert_ok(db_exec(d, "DELETE FROM t", &f->err), &f->err);
+	assert_int_equal(db_room(d), DB_ROOM_SHORT); /* 19 of 20 MiB */
+	disk.mib = 11;
+	assert_int_equal(db_room(d), DB_ROOM_FREE);
+	disk.mib = 7;
+	assert_int_equal(db_room(d), DB_ROOM_LOG);
+}
+
 /* Commits rows 1, 2, ... and tells each one after its commit. */
 static void write_until_killed(const char *path, int fd)
 {
@@ -377,6 +402,7 @@ int main(void)
 		TEST(test_db__checkpoint_moves_the_wal_into_the_file),
 		TEST(test_db__less_is_begun_while_the_disk_fills_up),
 		TEST(test_db__free_bytes_are_looked_for_once_a_transaction),
+		TEST(test_db__pages_of_the_file_and_of_the_wal_count),
 		TEST(test_db__acknowledged_commits_survive_kill_9),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
