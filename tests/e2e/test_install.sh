@@ -90,6 +90,14 @@ code "--grant asks for it, too" 0 "granted 1.0.0 is installed in namespace old" 
 is "beside who uses it already" "other,granted" "$(k get namespace old -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}')"
 is "the webhook is there" granted-webhook "$(k get validatingwebhookconfiguration granted-webhook -o 'jsonpath={.metadata.name}')"
 k delete apptype granted --wait >/dev/null && k delete crd gadgets.plain.io >/dev/null
+mkdir -p "$dir/astray/templates"
+printf 'apiVersion: v2\nname: astray\nversion: 1.0.0\n' >"$dir/astray/Chart.yaml"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: nowhere}\n' >"$dir/astray/templates/a.yaml"
+tar czf "$catalog/astray-1.0.0.tgz" -C "$dir" astray
+alm catalog add astray "$catalog" --wait >/dev/null
+code "rights that cannot be given are told" 1 'namespaces "nowhere" not found' alm install astray/astray --grant
+is "and its namespace is not marked again" astray "$(k get namespace astray -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}')"
+k delete apptype astray --wait >/dev/null && k delete catalog astray >/dev/null
 
 # --- typed wrong: told, and nothing stays ---
 code "unknown catalog" 1 "there is no catalog plane (did you mean plain?); \`alm catalog add plane URL\` makes one" \

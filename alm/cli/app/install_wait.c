@@ -228,14 +228,13 @@ static int mark_namespace(struct install_wait *w, struct error *err)
 }
 
 /* What `alm rbac APP | kubectl apply -f -` does, with the rights of the user. */
-static int give_rights(struct install_wait *w, struct app_session *a, struct error *err)
+static int give_rights(struct install_wait *w, const struct obj *list, struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *list = NULL;
-	int r = rights_manifests(w->c, a, NULL, &list, err);
-	for (size_t i = 0; r >= 0 && i < obj_len(list); i++)
-		r = apply_one(w, obj_at(list, i), err);
-	w->has_rights = r >= 0;
-	return r < 0 ? r : 1;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (apply_one(w, obj_at(list, i), err) < 0)
+			return -err->code;
+	w->has_rights = true;
+	return 1;
 }
 
 /* > 0: something was given; 0: there is nothing more to give. The namespace comes first: without it
@@ -244,12 +243,15 @@ static int grant(struct install_wait *w, struct error *err)
 {
 	struct app_session a = {.session = w->s};
 	struct error none = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *list = NULL;
 	if (w->has_rights)
 		return 0;
 	if (read_app(w, &a.app, err) < 0 || session_get(w->s, STRATEGIES, &a.strategies, err) < 0)
 		return error_wrap(err, "--grant");
-	int r = give_rights(w, &a, &none);
-	if (r == -E_NOTFOUND)
+	int r = rights_manifests(w->c, &a, NULL, &list, &none);
+	if (r >= 0)
+		r = give_rights(w, list, &none);
+	else if (r == -E_NOTFOUND) /* no plan; what give_rights() does not find is told */
 		r = w->has_namespace ? 0 : mark_namespace(w, &none);
 	if (r >= 0)
 		return r;
