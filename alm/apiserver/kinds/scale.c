@@ -6,6 +6,7 @@
 #include "alm/apiserver/patching.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/wire/negotiate.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 /* ".spec.replicas", step by step: neither brackets nor quotes mean anything (unstructured). */
@@ -114,6 +115,31 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 	return patching_apply(r, type, doc, &m->findings, ret, err);
 }
 
+/* What is no int32 is refused, in Go's words: taken for absent, it would stop everything. */
+static int read_replicas(struct request *r, const struct obj *scale, int64_t *ret,
+			 struct error *err)
+{
+	const struct obj *spec = obj_get(scale, "spec"), *given = obj_get(spec, "replicas");
+	bool is_field = obj_type(spec) == OBJ_MAP || obj_type(spec) <= OBJ_NULL;
+	int64_t n = *ret;
+	if (is_field && (obj_type(given) <= OBJ_NULL ||
+			 (obj_as_i64(given, &n) && n >= INT32_MIN && n <= INT32_MAX))) {
+		*ret = n;
+		return 0;
+	}
+	const struct obj *wrong = is_field ? given : spec;
+	CLEANUP(xfreep) char *text = obj_is_number(wrong) ? json_text(wrong) : NULL;
+	return fail(r, E_BADREQUEST, err,
+		    "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal "
+		    "%s%s into Go struct field %s",
+		    text                          ? "number "
+		    : obj_type(wrong) == OBJ_BOOL ? "bool"
+						  : obj_type_name(obj_type(wrong)),
+		    text ? text : "",
+		    is_field ? "ScaleSpec.spec.replicas of type int32"
+			     : "Scale.spec of type v1.ScaleSpec");
+}
+
 static int scale_write(struct request *r, struct mutation *m, struct error *err)
 {
 	struct obj *scale = NULL, *out = NULL;
@@ -122,7 +148,9 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 		    0 ||
 	    read_scale(r, m, &scale, err) < 0)
 		return -err->code;
-	int64_t want = obj_i64(scale, "spec.replicas", put ? 0 : -1);
+	int64_t want = put ? 0 : -1;
+	if (read_replicas(r, scale, &want, err) < 0)
+		return -err->code;
 	const char *rv = obj_str(scale, "metadata.resourceVersion");
 	if (want < 0)
 		return fail_invalid_one(

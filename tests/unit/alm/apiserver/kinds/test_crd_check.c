@@ -1,6 +1,7 @@
 /* Columns and scale of definitions. The messages are those of kube-apiserver 1.36. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/strbuf.h"
@@ -123,11 +124,48 @@ static void test_crd_check__odd_paths_are_names(void **state)
 	assert_int_equal(a.status, 500);
 }
 
+static void test_scale__replicas_that_are_no_int32_are_refused(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	static const struct {
+		const char *spec, *message;
+	} bad[] = {
+		{"{\"replicas\":\"3\"}", "string into Go struct field ScaleSpec.spec.replicas of"},
+		{"{\"replicas\":true}", "bool into Go struct field ScaleSpec.spec.replicas of"},
+		{"{\"replicas\":{}}", "object into Go struct field ScaleSpec.spec.replicas of"},
+		{"{\"replicas\":1.5}", "number 1.5 into Go struct field ScaleSpec.spec.replicas"},
+		{"{\"replicas\":2147483648}", "number 2147483648 into Go struct field ScaleSpec."},
+		{"{\"replicas\":9223372036854775808}", "number 9223372036854775808 into Go struct"},
+		{"3", "number 3 into Go struct field Scale.spec of type v1.ScaleSpec"},
+	};
+	assert_int_equal(define(f, SCALE(SPEC(".spec.n") "," STATUS(".status.n")), NULL).status,
+			 201);
+	assert_int_equal(apifake_do(f, "POST", GS,
+				    "{\"apiVersion\":\"x.io/v1\",\"kind\":\"G\",\"metadata\":{"
+				    "\"name\":\"a\"},\"spec\":{\"n\":4}}")
+				 .status,
+			 201);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		char body[256];
+		snprintf(body, sizeof(body),
+			 "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",\"metadata\":{"
+			 "\"name\":\"a\"},\"spec\":%s}",
+			 bad[i].spec);
+		struct answer a = apifake_do(f, "PUT", GS "/a/scale", body);
+		assert_int_equal(a.status, 400);
+		assert_non_null(strstr(obj_str(a.json, "message"), bad[i].message));
+	}
+	struct answer a = apifake_do(f, "GET", GS "/a", NULL);
+	assert_non_null(strstr(a.body.ptr, "\"spec\":{\"n\":4}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crd_check__paths_and_columns_lead_where_they_may),
 		cmocka_unit_test(test_crd_check__odd_paths_are_names),
+		cmocka_unit_test(test_scale__replicas_that_are_no_int32_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/* Compaction of large objects: what it frees does not go through the WAL at once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/apiserver/store/store.h"
+#include "alm/base/clock.h"
+#include "alm/io/db.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/loop_fake.h"
+#include "tests/lib/test.h"
+
+#define N_OBJECTS 40
+#define MIB       (1 << 20)
+
+static void write_it(struct store *s, int i, bool remove)
+{
+	struct error err = ERROR_INIT;
+	struct text *text;
+	char name[16];
+	snprintf(name, sizeof(name), "a%d", i);
+	CLEANUP(obj_unrefp) struct obj *o = meta_skeleton("v1", "ConfigMap", "n", name);
+	CLEANUP(xfreep) char *data = xmalloc(MIB + 1);
+	memset(data, 'x', MIB);
+	data[MIB] = '\0';
+	obj_set_str(o, "data", data);
+	struct write w = {.resource = store_resource(s, "", "configmaps"),
+			  .ns = "n",
+			  .name = name,
+			  .after = o,
+			  .remove = remove};
+	w.head = resource_find(w.resource, w.ns, w.name);
+	assert_ok(store_write(s, &w, &text, &err), &err);
+	store_flush(s);
+}
+
+static void test_compact__the_wal_stays_short(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct db *d = NULL;
+	struct store *s = NULL;
+	struct loop *loop = loop_fake_new(0);
+	char folder[] = "/tmp/alm-test-compact-XXXXXX", path[64];
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/alm.db", folder);
+	const struct db_config c = {.path = path};
+	assert_ok(db_open(&c, &d, &err), &err);
+	const struct store_config sc = {.db = d, .loop = loop};
+	assert_ok(store_open(&sc, &s, &err), &err);
+	for (int i = 0; i < N_OBJECTS; i++)
+		write_it(s, i, false);
+	for (int i = 0; i < N_OBJECTS; i++)
+		write_it(s, i, true);
+	store_window_clear(s);
+	for (int i = 0; i < 200; i++) {
+		loop_fake_run(loop, NS_PER_S / 10);
+		assert_true(db_wal_bytes(d) < 20 * MIB);
+	}
+	store_close(s);
+	db_close(d);
+	loop_free(loop);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/alm.db.lock", folder);
+	unlink(path);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_compact__the_wal_stays_short),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
