@@ -54,8 +54,8 @@ struct store {
 
 	struct change **window;
 	size_t window_first, window_n, window_cap, window_bytes;
-	int64_t *garbage;
-	size_t n_garbage, cap_garbage;
+	int64_t *garbage; /* from first_garbage on */
+	size_t first_garbage, n_garbage, cap_garbage;
 	struct timer compact, checkpoint;
 };
 
@@ -356,12 +356,19 @@ static void garbage_add(struct store *s, int64_t id)
 {
 	if (id <= 0)
 		return;
-	ARRAY_GROW(s->garbage, s->cap_garbage, s->n_garbage + 1);
-	s->garbage[s->n_garbage++] = id;
+	if (s->first_garbage > s->n_garbage) {
+		memmove(s->garbage, s->garbage + s->first_garbage,
+			s->n_garbage * sizeof(*s->garbage));
+		s->first_garbage = 0;
+	}
+	ARRAY_GROW(s->garbage, s->cap_garbage, s->first_garbage + s->n_garbage + 1);
+	s->garbage[s->first_garbage + s->n_garbage++] = id;
 	if (!heap_holds(&s->compact.node))
 		loop_arm(s->loop, &s->compact, COMPACT_PAUSE);
 }
 
+/* The oldest first: a row is known to be garbage by the row after it, also when alm starts again.
+ */
 static int compact_some(struct store *s, struct error *err)
 {
 	struct stmt *st = NULL;
@@ -372,7 +379,7 @@ static int compact_some(struct store *s, struct error *err)
 		goto fail;
 	size_t max = s->n_garbage < COMPACT_ROWS ? s->n_garbage : COMPACT_ROWS, n = 0;
 	for (int64_t bytes = 0; n < max && bytes < COMPACT_BYTES; n++) {
-		stmt_bind_int(st, 1, s->garbage[s->n_garbage - 1 - n]);
+		stmt_bind_int(st, 1, s->garbage[s->first_garbage + n]);
 		int r = stmt_step(st, err);
 		if (r < 0)
 			goto fail;
@@ -381,6 +388,7 @@ static int compact_some(struct store *s, struct error *err)
 	}
 	if (db_commit(s->db, err) < 0)
 		goto fail;
+	s->first_garbage += n;
 	s->n_garbage -= n;
 	return 0;
 fail:
@@ -817,7 +825,7 @@ static int store_load(struct store *s, struct error *err)
 		r = stmt_step(st, err);
 	}
 	/* The newest row stays, also if it is a tombstone: revisions are never used twice. */
-	if (s->n_garbage && s->garbage[s->n_garbage - 1] == s->rv)
+	if (s->n_garbage && s->garbage[s->first_garbage + s->n_garbage - 1] == s->rv)
 		s->n_garbage--;
 	s->window_start = s->batch_rv = s->rv;
 	return r;

@@ -67,10 +67,48 @@ static void test_compact__the_wal_stays_short(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+static int64_t count_rows(struct db *d)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *st;
+	assert_ok(db_prepare(d, "SELECT count(*) FROM objects", &st, &err), &err);
+	assert_int_equal(stmt_step(st, &err), 1);
+	int64_t n = stmt_int(st, 0);
+	stmt_reset(st);
+	return n;
+}
+
+static void test_compact__what_a_stop_left_goes_after_the_start(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct db *d = NULL;
+	struct store *s = NULL;
+	struct loop *loop = loop_fake_new(0);
+	const struct db_config c = {.path = ":memory:"};
+	assert_ok(db_open(&c, &d, &err), &err);
+	const struct store_config sc = {.db = d, .loop = loop};
+	assert_ok(store_open(&sc, &s, &err), &err);
+	for (int i = 0; i < 6; i++)
+		write_it(s, 1, false);
+	store_window_clear(s);
+	for (int i = 0; i < 100 && count_rows(d) == 6; i++)
+		loop_fake_run(loop, NS_PER_S / 100);
+	assert_in_range(count_rows(d), 2, 5);
+	store_close(s);
+	assert_ok(store_open(&sc, &s, &err), &err);
+	loop_fake_run(loop, 10 * NS_PER_S);
+	assert_int_equal(count_rows(d), 1);
+	store_close(s);
+	db_close(d);
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_compact__the_wal_stays_short),
+		cmocka_unit_test(test_compact__what_a_stop_left_goes_after_the_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
