@@ -49,9 +49,12 @@ static bool is_write(const struct request *r)
 	return !cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
 }
 
-static bool is_delete(const struct request *r)
+static enum disk_use disk_use(const struct request *r)
 {
-	return cstr_eq(r->verb, "delete") || cstr_eq(r->verb, "deletecollection");
+	bool is_delete = cstr_has_prefix(r->verb, "delete");
+	if (r->by_admin && !cstr_eq(r->verb, "create"))
+		return DISK_REPAIR;
+	return is_delete ? DISK_DELETE : DISK_WRITE;
 }
 
 static void gauges(struct apiserver *s)
@@ -134,7 +137,7 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	}
 	/* As etcd without room: what is there is read and deleted. */
 	const char *full = is_write(r) && !(r->kind->flags & KIND_VIRTUAL)
-				   ? disk_watch_refuses(s->config.disk, is_delete(r))
+				   ? disk_watch_refuses(s->config.disk, disk_use(r))
 				   : NULL;
 	return full ? error_set(err, E_UNAVAILABLE, "%s", full) : registry_handle(r, err);
 }

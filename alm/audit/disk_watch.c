@@ -90,9 +90,17 @@ static enum db_room look(struct disk_watch *w)
 	return room;
 }
 
-const char *disk_watch_refuses(struct disk_watch *w, bool is_delete)
+static bool has_room_for(struct disk_watch *w, enum disk_use use)
 {
-	if (!w || look(w) < (is_delete ? DB_ROOM_LOG : DB_ROOM_SHORT))
+	enum db_room room = look(w);
+	if (use == DISK_WRITE || room != DB_ROOM_SHORT)
+		return room < DB_ROOM_SHORT;
+	return use == DISK_REPAIR || db_free_bytes(w->c.db) >= DISK_WATCH_DELETE_BYTES;
+}
+
+const char *disk_watch_refuses(struct disk_watch *w, enum disk_use use)
+{
+	if (!w || has_room_for(w, use))
 		return NULL;
 	(void)snprintf(w->refusal, sizeof(w->refusal),
 		       "the disk of the data folder is full: %lld MiB are free, and the last %lld "

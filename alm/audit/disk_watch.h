@@ -30,10 +30,15 @@ struct disk_watch *disk_watch_new(const struct disk_watch_config *c);
 void disk_watch_free(struct disk_watch *w);
 DEFINE_FREEP(disk_watch)
 
+/* What a write is for, the later the longer it is taken: anything; a delete, which makes room, down
+ * to DISK_WATCH_DELETE_BYTES; a delete or a change by an administrator, whom the deletes of others
+ * leave something. */
+enum disk_use { DISK_WRITE, DISK_DELETE, DISK_REPAIR };
+#define DISK_WATCH_DELETE_BYTES ((int64_t)10 << 20)
+
 /* Why nothing may be written now, to be told to who wanted to: looks at the disk unless a
- * transaction is open. Deletes are taken for longer. NULL: it may be, as always without a watch.
- * Borrowed until the next call. */
-const char *disk_watch_refuses(struct disk_watch *w, bool is_delete);
+ * transaction is open. NULL: it may be, as always without a watch. Borrowed until the next call. */
+const char *disk_watch_refuses(struct disk_watch *w, enum disk_use use);
 /* As it was found last. */
 bool disk_watch_is_full(const struct disk_watch *w);
 /* "the WAL has 70 MiB: ..."; NULL: it is as it should be. Borrowed until the next call. */

@@ -478,7 +478,7 @@ static void commit_rows(void *arg)
 	bool nested = db_in_transaction(x->c.db);
 	if (TAILQ_EMPTY(&x->starting))
 		return;
-	const char *full = disk_watch_refuses(x->c.disk, false);
+	const char *full = disk_watch_refuses(x->c.disk, DISK_WRITE);
 	if (full) {
 		error_set(&err, E_UNAVAILABLE, "%s", full);
 		halt(x, &err);

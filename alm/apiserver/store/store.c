@@ -16,6 +16,7 @@
 
 #define COMPACT_ROWS    300
 #define COMPACT_BYTES   (1 << 20) /* the WAL takes as much: deleted pages are overwritten */
+#define COMPACT_WAL     (4 << 20) /* compacted between two checkpoints, each of which is an fsync */
 #define COMPACT_PAUSE   (NS_PER_S)
 #define CHECKPOINT_IDLE (5 * NS_PER_S)
 #define RESOURCES_MAX   100000
@@ -56,6 +57,7 @@ struct store {
 	size_t window_first, window_n, window_cap, window_bytes;
 	int64_t *garbage; /* from first_garbage on */
 	size_t first_garbage, n_garbage, cap_garbage;
+	int64_t compacted; /* bytes since the last checkpoint */
 	struct timer compact, checkpoint;
 };
 
@@ -378,7 +380,8 @@ static int compact_some(struct store *s, struct error *err)
 		       err) < 0)
 		goto fail;
 	size_t max = s->n_garbage < COMPACT_ROWS ? s->n_garbage : COMPACT_ROWS, n = 0;
-	for (int64_t bytes = 0; n < max && bytes < COMPACT_BYTES; n++) {
+	int64_t bytes = 0;
+	for (; n < max && bytes < COMPACT_BYTES; n++) {
 		stmt_bind_int(st, 1, s->garbage[s->first_garbage + n]);
 		int r = stmt_step(st, err);
 		if (r < 0)
@@ -390,6 +393,7 @@ static int compact_some(struct store *s, struct error *err)
 		goto fail;
 	s->first_garbage += n;
 	s->n_garbage -= n;
+	s->compacted += bytes;
 	return 0;
 fail:
 	db_rollback(s->db);
@@ -407,7 +411,10 @@ static void compact_due(void *arg)
 	/* A failure here loses nothing; the next write tells of a broken disk. */
 	if (!s->n_garbage || compact_some(s, &err) < 0)
 		return;
-	db_checkpoint(s->db, false, &err);
+	if (s->compacted >= COMPACT_WAL) {
+		db_checkpoint(s->db, false, &err);
+		s->compacted = 0;
+	}
 	if (s->n_garbage)
 		loop_arm(s->loop, &s->compact, COMPACT_PAUSE / 50);
 }

@@ -91,25 +91,30 @@ static void assert_metric(struct fixture *f, const char *line)
 static void test_disk_watch__a_full_disk_has_two_entries(void **state)
 {
 	struct fixture *f = *state;
-	assert_null(disk_watch_refuses(f->watch, false));
+	assert_null(disk_watch_refuses(f->watch, DISK_WRITE));
 	f->free_mib = 12;
-	const char *why = disk_watch_refuses(f->watch, false);
+	const char *why = disk_watch_refuses(f->watch, DISK_WRITE);
 	assert_non_null(why);
 	assert_non_null(strstr(why, "is full: 12 MiB are free, and the last 16 are kept"));
-	assert_null(disk_watch_refuses(f->watch, true));
+	assert_null(disk_watch_refuses(f->watch, DISK_DELETE));
 	wait_s(f, 60);
 	assert_entries(f, "LogOpened DiskFull");
 	assert_metric(f, "\nalm_disk_full 1\n");
 	assert_metric(f, "\nalm_disk_free_bytes 12582912\n");
+	/* others' deletes leave an administrator something */
+	f->free_mib = 9;
+	assert_non_null(disk_watch_refuses(f->watch, DISK_DELETE));
+	assert_null(disk_watch_refuses(f->watch, DISK_REPAIR));
 	f->free_mib = 7;
-	assert_non_null(disk_watch_refuses(f->watch, true));
+	assert_non_null(disk_watch_refuses(f->watch, DISK_REPAIR));
+	assert_non_null(disk_watch_refuses(f->watch, DISK_DELETE));
 	f->free_mib = 18; /* it would come and go */
 	wait_s(f, 60);
 	assert_true(disk_watch_is_full(f->watch));
 	f->free_mib = 30;
 	wait_s(f, 60);
 	assert_false(disk_watch_is_full(f->watch));
-	assert_null(disk_watch_refuses(f->watch, false));
+	assert_null(disk_watch_refuses(f->watch, DISK_WRITE));
 	assert_entries(f, "LogOpened DiskFull DiskFullEnded");
 	assert_metric(f, "\nalm_disk_full 0\n");
 }
