@@ -53,6 +53,35 @@ static const struct {
 	{CRD_GROUP, NULL, "status.storedVersions", OBJ_LIST},
 };
 
+/* The same of the versions of a definition, and of the columns of one. */
+static const struct {
+	const char *list, *member; /* list "": the version itself */
+	enum obj_type type;
+} version_types[] = {
+	{"", "name", OBJ_STRING},
+	{"", "served", OBJ_BOOL},
+	{"", "storage", OBJ_BOOL},
+	{"", "deprecated", OBJ_BOOL},
+	{"", "deprecationWarning", OBJ_STRING},
+	{"", "schema", OBJ_MAP},
+	{"", "schema.openAPIV3Schema", OBJ_MAP},
+	{"", "subresources", OBJ_MAP},
+	{"", "subresources.status", OBJ_MAP},
+	{"", "subresources.scale", OBJ_MAP},
+	{"", "subresources.scale.specReplicasPath", OBJ_STRING},
+	{"", "subresources.scale.statusReplicasPath", OBJ_STRING},
+	{"", "subresources.scale.labelSelectorPath", OBJ_STRING},
+	{"", "additionalPrinterColumns", OBJ_LIST},
+	{"", "selectableFields", OBJ_LIST},
+	{"additionalPrinterColumns", "name", OBJ_STRING},
+	{"additionalPrinterColumns", "type", OBJ_STRING},
+	{"additionalPrinterColumns", "format", OBJ_STRING},
+	{"additionalPrinterColumns", "description", OBJ_STRING},
+	{"additionalPrinterColumns", "priority", OBJ_INT},
+	{"additionalPrinterColumns", "jsonPath", OBJ_STRING},
+	{"selectableFields", "jsonPath", OBJ_STRING},
+};
+
 static const char *go_found(const struct obj *v)
 {
 	switch (obj_type(v)) {
@@ -102,6 +131,37 @@ static int check_elements(struct mutation *m, const char *path, const struct obj
 	return 0;
 }
 
+static int check_member(struct mutation *m, const struct obj *o, const char *member,
+			enum obj_type type, const char *list, struct error *err)
+{
+	const struct obj *v = obj_path(o, member);
+	if (obj_type(v) <= OBJ_NULL || obj_type(v) == type)
+		return 0;
+	return wrong_type(
+		m, arena_fmt(m->r->arena, "spec.versions%s%s.%s", *list ? "." : "", list, member),
+		v, obj_type_name(type), err);
+}
+
+static int check_version(struct mutation *m, const struct obj *version, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(version_types); i++) {
+		const char *name = version_types[i].list, *member = version_types[i].member;
+		const struct obj *list = obj_get(version, name);
+		if (!*name && check_member(m, version, member, version_types[i].type, "", err) < 0)
+			return -err->code;
+		for (size_t k = 0; *name && k < obj_len(list); k++) {
+			if (obj_type(obj_at(list, k)) != OBJ_MAP)
+				return wrong_type(m,
+						  arena_fmt(m->r->arena, "spec.versions.%s", name),
+						  obj_at(list, k), obj_type_name(OBJ_MAP), err);
+			if (check_member(m, obj_at(list, k), member, version_types[i].type, name,
+					 err) < 0)
+				return -err->code;
+		}
+	}
+	return 0;
+}
+
 int admit_types(struct mutation *m, struct error *err)
 {
 	if (m->kind->flags & KIND_CUSTOM)
@@ -121,6 +181,11 @@ int admit_types(struct mutation *m, struct error *err)
 		if (obj_type(v) == OBJ_LIST && check_elements(m, path, v, err) < 0)
 			return -err->code;
 	}
+	const struct obj *versions =
+		cstr_eq(m->resource->group, CRD_GROUP) ? obj_path(m->after, "spec.versions") : NULL;
+	for (size_t i = 0; i < obj_len(versions); i++)
+		if (check_version(m, obj_at(versions, i), err) < 0)
+			return -err->code;
 	return 0;
 }
 

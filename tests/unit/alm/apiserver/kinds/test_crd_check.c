@@ -160,11 +160,37 @@ static void test_scale__replicas_that_are_no_int32_are_refused(void **state)
 	assert_non_null(strstr(a.body.ptr, "\"spec\":{\"n\":4}"));
 }
 
+/* Answered as the real server's decoder does: 400. */
+static void test_crd_check__members_have_their_types(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	static const char *const wrong[][2] = {
+		{"\"additionalPrinterColumns\":\"x\"", "spec.versions.additionalPrinterColumns"},
+		{COLUMN("\"name\":\"A\",\"priority\":\"1\""),
+		 "spec.versions.additionalPrinterColumns.priority"},
+		{"\"additionalPrinterColumns\":[1]", "spec.versions.additionalPrinterColumns"},
+		{"\"subresources\":{\"scale\":1}", "spec.versions.subresources.scale"},
+		{"\"subresources\":[]", "spec.versions.subresources"},
+		{"\"deprecated\":\"yes\"", "spec.versions.deprecated"},
+		{"\"selectableFields\":[{\"jsonPath\":7}]",
+		 "spec.versions.selectableFields.jsonPath"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct answer a = define(f, wrong[i][0], NULL);
+		assert_int_equal(a.status, 400);
+		if (!strstr(obj_str(a.json, "message"), wrong[i][1]))
+			fail_msg("%s: %s", wrong[i][0], obj_str(a.json, "message"));
+	}
+	assert_int_equal(define(f, "\"deprecated\":null,\"subresources\":null", NULL).status, 201);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crd_check__paths_and_columns_lead_where_they_may),
 		cmocka_unit_test(test_crd_check__odd_paths_are_names),
+		cmocka_unit_test(test_crd_check__members_have_their_types),
 		cmocka_unit_test(test_scale__replicas_that_are_no_int32_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
