@@ -208,7 +208,8 @@ bool meta_is_well_formed(const struct obj *o)
 {
 	const struct obj *items = obj_get(o, "items");
 	const char *kind = meta_kind(o);
-	bool is_list = obj_type(items) == OBJ_LIST && (!kind || cstr_has_suffix(kind, "List"));
+	bool is_list = obj_type(items) == OBJ_LIST && !meta_name(o) &&
+		       (!kind || cstr_has_suffix(kind, "List"));
 	for (size_t i = 0; is_list && i < obj_len(items); i++)
 		if (!is_object(obj_at(items, i)))
 			return false;
