@@ -479,7 +479,7 @@ static int64_t file_bytes(struct db *d, int which)
 static void count_pages(struct db *d, int64_t *ret_owed, int64_t *ret_unused)
 {
 	struct error ignored = ERROR_INIT;
-	struct stmt *s;
+	struct stmt *s = NULL;
 	*ret_owed = *ret_unused = 0;
 	if (db_prepare(d,
 		       "SELECT page_count * page_size, freelist_count * page_size"
