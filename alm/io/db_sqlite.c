@@ -485,7 +485,7 @@ static void count_pages(struct db *d, int64_t *ret_owed, int64_t *ret_unused)
 		       "SELECT page_count * page_size, freelist_count * page_size"
 		       " FROM pragma_page_count, pragma_page_size, pragma_freelist_count",
 		       &s, &ignored) < 0 ||
-	    stmt_step(s, &ignored) != 1)
+	    !s || stmt_step(s, &ignored) != 1)
 		return;
 	int64_t owed = stmt_int(s, 0) - file_bytes(d, SQLITE_FCNTL_FILE_POINTER);
 	*ret_owed = owed > 0 ? owed : 0;
