@@ -46,7 +46,7 @@ static int check_writers(const struct stat *st, const char *path, struct error *
 /* What alm reads or writes by name; other files of the folder are its owner's business. */
 static bool is_ours(const char *name)
 {
-	static const char *const begins[] = {"alm.db", "token", "kubeconfig", "ca.", "anchor"};
+	static const char *const begins[] = {"alm.db", "token", "kubeconfig", "ca.", "audit."};
 	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
 		if (cstr_has_prefix(name, begins[i]))
 			return true;

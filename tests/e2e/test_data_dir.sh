@@ -40,7 +40,7 @@ code "  the controller says the same" 1 "belongs to user" sh -c "chown 65534 '$d
 
 # --- files ---
 echo "do not touch" >victim
-for name in alm.db.lock alm.db alm.db-wal token ca.key kubeconfig audit.key; do
+for name in alm.db.lock alm.db alm.db-wal token ca.key kubeconfig audit.key audit.head audit.anchor; do
 	[ -e "$data/$name" ] && mv "$data/$name" kept
 	ln -s "$dir/victim" "$data/$name"
 	refused "$name is a link" "$data/$name is a symbolic link: put the file itself there, or rm $data/$name"
@@ -54,7 +54,7 @@ for name in alm.db.lock alm.db alm.db-wal token ca.key kubeconfig audit.key; do
 	[ -e kept ] && mv kept "$data/$name"
 done
 is "what they pointed to is as it was" "do not touch" "$(cat victim)"
-for name in alm.db token; do
+for name in alm.db token audit.head audit.anchor; do
 	chmod 660 "$data/$name"
 	refused "$name that a group may write" "$data/$name can be written by others (mode 0660)"
 	chmod 600 "$data/$name"

@@ -28,9 +28,10 @@ static void handle(void *arg, struct exchange *x)
 {
 	struct candidate *c = arg;
 	struct http_headers h = {0};
+	CLEANUP(xfreep) char *body = xstrndup(x->request.body.ptr, x->request.body.len);
 	if (c->deaf)
 		(void)apifake_send(c->f->server, x->request.method, x->request.path,
-				   "application/json", x->request.body.ptr);
+				   "application/json", body);
 	if (c->cut || c->deaf)
 		exchange_reply(x, 503, &h, STR("cut"));
 	else
