@@ -77,6 +77,9 @@ int version_parse(struct str text, enum version_rules rules, struct version *ret
 	if (!split_numbers(rest, part, &n) || (has_pre && !are_identifiers(v.pre)) ||
 	    (has_build && !are_identifiers(v.build)))
 		return error_set(err, E_INVALID, VERSION_NO_FORM);
+	if (text.len + 2 * (ARRAY_LEN(part) - n) >
+	    VERSION_BYTES_MAX) /* it could not be read back */
+		return error_set(err, E_INVALID, VERSION_NO_FORM);
 	for (size_t i = 0; i < n; i++)
 		if (parse_number(part[i], rules, numbers[i], err) < 0)
 			return -err->code;

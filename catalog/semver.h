@@ -18,7 +18,7 @@
 #include "alm/base/str.h"
 #include "alm/base/strbuf.h"
 
-#define VERSION_BYTES_MAX 128
+#define VERSION_BYTES_MAX 128 /* as written, and as printed with all three numbers */
 #define VERSION_NO_FORM   "invalid semantic version"
 
 struct version {

@@ -77,6 +77,24 @@ static void test_semver__strict_refuses_what_catalogs_must(void **state)
 	assert_str(r.text, "v1.2");
 }
 
+/* What is accepted can be printed whole and read again. */
+static void test_semver__short_forms_leave_room_for_the_rest(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct version v;
+	char text[VERSION_BYTES_MAX + 1];
+	memset(text, 'b', sizeof(text));
+	memcpy(text, "1.2.3+", 6);
+	assert_ok(version_parse(str_n(text, VERSION_BYTES_MAX), VERSION_LOOSE, &v, &err), &err);
+	assert_int_equal(version_parse(str_n(text, VERSION_BYTES_MAX + 1), VERSION_LOOSE, &v, &err),
+			 -E_INVALID);
+	memcpy(text, "1+bbbb", 6);
+	assert_int_equal(version_parse(str_n(text, VERSION_BYTES_MAX - 3), VERSION_LOOSE, &v, &err),
+			 -E_INVALID);
+	assert_ok(version_parse(str_n(text, VERSION_BYTES_MAX - 4), VERSION_LOOSE, &v, &err), &err);
+}
+
 static void test_semver__ranges(void **state)
 {
 	(void)state;
@@ -260,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_semver__order_is_that_of_the_specification),
 		cmocka_unit_test(test_semver__strict_refuses_what_catalogs_must),
+		cmocka_unit_test(test_semver__short_forms_leave_room_for_the_rest),
 		cmocka_unit_test(test_semver__ranges),
 		cmocka_unit_test(test_semver__bad_ranges_are_named),
 		cmocka_unit_test(test_semver__the_order_is_total),
