@@ -95,11 +95,16 @@ static struct obj *waiver_of(const struct waivers_input *in, const struct obj *f
 
 /* --- steps --- */
 
+#define NOTE_MARK " # "
+
 static bool has_step(const struct obj *steps, const char *command)
 {
-	for (size_t i = 0; i < obj_len(steps); i++)
-		if (cstr_has_prefix(obj_as_string(obj_at(steps, i)), command))
+	size_t n = strlen(command);
+	for (size_t i = 0; i < obj_len(steps); i++) {
+		const char *step = obj_as_string(obj_at(steps, i));
+		if (cstr_has_prefix(step, command) && cstr_has_prefix(step + n, NOTE_MARK))
 			return true;
+	}
 	return false;
 }
 
@@ -107,7 +112,7 @@ static bool has_step(const struct obj *steps, const char *command)
 static void add_step(struct obj *steps, const char *command, const char *note)
 {
 	if (!has_step(steps, command) && obj_len(steps) < STEPS_LISTED_MAX)
-		obj_append(steps, obj_stringf("%s # %s", command, note));
+		obj_append(steps, obj_stringf("%s" NOTE_MARK "%s", command, note));
 }
 
 static const char *note_of(const struct obj *accepted, struct arena *a)
@@ -135,7 +140,7 @@ static void add_waivers(const struct waivers_input *in, const struct obj *accept
 				    "alm why-not %s %s -o yaml | kubectl patch apptype %s "
 				    "--type=merge --patch-file=/dev/stdin",
 				    in->app, in->version, in->app);
-	obj_append(steps, obj_stringf("%s # %s", command, note_of(accepted, a)));
+	obj_append(steps, obj_stringf("%s" NOTE_MARK "%s", command, note_of(accepted, a)));
 }
 
 static bool is_over(const struct waivers_input *in, const struct obj *waivers, struct arena *a,

@@ -170,9 +170,31 @@ static void test_waivers__bounds(void **state)
 	assert_int_equal(obj_len(made(w, old, many(w, WAIVERS_MAX), 0)), 0);
 }
 
+/* One command is the beginning of another: both are there. */
+static void test_waivers__a_command_that_begins_like_another_is_its_own(void **state)
+{
+	struct world *w = *state;
+	static const char *const commands[] = {"alm crd migrate ws.e.io.au",
+					       "alm crd migrate ws.e.io"};
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		struct obj *f = obj_copy(
+			parse(w, REFUSAL("StoredVersionRemoved", "", "\"waivable\":false")));
+		CLEANUP(obj_unrefp) struct obj *list = obj_list();
+		obj_set_str(f, "command", commands[i]);
+		obj_append(list, f);
+		obj_append(list, obj_ref(f)); /* that of two findings is told once */
+		made(w, NULL, list, 0);
+	}
+	assert_int_equal(obj_len(w->steps), 2);
+	assert_true(cstr_has_prefix(step(w, 1), "alm crd migrate ws.e.io # "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_waivers__a_command_that_begins_like_another_is_its_own, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_waivers__all_in_one_command_with_those_of_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waivers__a_shell_reads_nothing_into_a_name,
