@@ -56,6 +56,14 @@ bool cstr_has_suffix(const char *s, const char *suffix)
 	return str_has_suffix(str_of(s), str_of(suffix));
 }
 
+bool cstr_in(const char *s, const char *const *list)
+{
+	for (; s && list && *list; list++)
+		if (strcmp(s, *list) == 0)
+			return true;
+	return false;
+}
+
 struct str str_trim_left(struct str s)
 {
 	while (s.len && char_is_space(*s.ptr))

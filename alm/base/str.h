@@ -79,6 +79,8 @@ int cstr_cmpp(const void *a, const void *b); /* qsort of const char * */
 bool str_has_suffix(struct str s, struct str suffix);
 bool cstr_has_prefix(const char *s, const char *prefix);
 bool cstr_has_suffix(const char *s, const char *suffix);
+/* Is s in the NULL-ended list? Not if either is NULL. */
+bool cstr_in(const char *s, const char *const *list);
 
 struct str str_trim(struct str s); /* blank, \t, \n, \r, \v, \f */
 struct str str_trim_left(struct str s);

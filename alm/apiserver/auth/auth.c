@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "alm/apiserver/auth/auth_internal.h"
+#include "alm/apiserver/auth/rbac_index.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/store/rbac_index.h"
 #include "alm/apiserver/store/store.h"
 #include "alm/base/clock.h"
 #include "alm/obj/meta.h"

@@ -265,21 +265,13 @@ void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
 
 /* Names and conditions. */
 
-static bool in_list(const char *const *list, const char *s)
-{
-	for (; list && *list; list++)
-		if (cstr_eq(*list, s))
-			return true;
-	return false;
-}
-
 struct conflict {
 	const char *reason, *name;
 };
 
 static bool kind_has_plural(const struct kind *k, const char *s)
 {
-	return cstr_eq(k->plural, s) || cstr_eq(k->singular, s) || in_list(k->short_names, s);
+	return cstr_eq(k->plural, s) || cstr_eq(k->singular, s) || cstr_in(s, k->short_names);
 }
 
 static bool short_name_taken(const struct kind *k, const struct obj *names, struct conflict *ret)

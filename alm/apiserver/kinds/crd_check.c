@@ -12,14 +12,6 @@
 
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 
-static bool is_one_of(const char *const *list, size_t n, const char *s)
-{
-	for (size_t i = 0; i < n; i++)
-		if (cstr_eq(list[i], s))
-			return true;
-	return false;
-}
-
 static const char *text_at(const struct obj *o, const char *member)
 {
 	const char *s = obj_as_string(obj_get(o, member));
@@ -29,9 +21,9 @@ static const char *text_at(const struct obj *o, const char *member)
 static void check_column(const struct obj *column, const char *at, struct arena *a,
 			 struct field_errors *e)
 {
-	static const char *const types[] = {"boolean", "date", "integer", "number", "string"};
-	static const char *const formats[] = {"byte",  "date",  "date-time", "double",
-					      "float", "int32", "int64",     "password"};
+	static const char *const types[] = {"boolean", "date", "integer", "number", "string", NULL};
+	static const char *const formats[] = {"byte",  "date",  "date-time", "double", "float",
+					      "int32", "int64", "password",  NULL};
 	const char *type = text_at(column, "type"), *format = text_at(column, "format");
 	const char *path = text_at(column, "jsonPath");
 	if (!*text_at(column, "name"))
@@ -40,12 +32,12 @@ static void check_column(const struct obj *column, const char *at, struct arena 
 		field_errors_add(
 			e, FIELD_REQUIRED, arena_fmt(a, "%s.type", at),
 			"Required value: must be one of boolean,date,integer,number,string");
-	else if (!is_one_of(types, ARRAY_LEN(types), type))
+	else if (!cstr_in(type, types))
 		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.type", at),
 				 "Invalid value: \"%s\": must be one of "
 				 "boolean,date,integer,number,string",
 				 type);
-	if (*format && !is_one_of(formats, ARRAY_LEN(formats), format))
+	if (*format && !cstr_in(format, formats))
 		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.format", at),
 				 "Invalid value: \"%s\": must be one of "
 				 "byte,date,date-time,double,float,int32,int64,password",

@@ -70,14 +70,6 @@ static bool first_false(const struct obj *strategy, struct condition *ret)
 	return false;
 }
 
-static bool is_one_of(const char *s, const char *const *list)
-{
-	for (; s && *list; list++)
-		if (!strcmp(s, *list))
-			return true;
-	return false;
-}
-
 static bool is_of_app(const struct overview *x, const struct obj *strategy)
 {
 	const char *ref = obj_str(strategy, "spec.appTypeRef.name");
@@ -113,10 +105,10 @@ static void add_strategy(const struct overview *x, const struct obj *s)
 	} else if (cstr_eq(phase, "Blocked")) {
 		struct obj *w = wait_new(x, "blocked", version, why.reason, why.message);
 		set_steps(x, w, obj_path(s, "status.steps"), version);
-	} else if (is_one_of(phase, failed) && !is_over(x, s)) {
+	} else if (cstr_in(phase, failed) && !is_over(x, s)) {
 		struct obj *w = wait_new(x, "failed", version, phase, why.message);
 		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, version));
-	} else if (is_one_of(phase, moving)) {
+	} else if (cstr_in(phase, moving)) {
 		wait_new(x, "progress", version, phase, why.message);
 	}
 }
@@ -170,7 +162,7 @@ static void add_available(const struct overview *x)
 	static const char *const told[] = {"NewerInstallable", "AwaitingApproval", NULL};
 	struct condition c;
 	bool newer = condition_get(x->app, "UpgradeAvailable", &c) && cstr_eq(c.status, "True");
-	if (newer && is_one_of(c.reason, told))
+	if (newer && cstr_in(c.reason, told))
 		return;
 	if (!newer) {
 		if (condition_get(x->app, "Paused", &c) && cstr_eq(c.status, "True"))

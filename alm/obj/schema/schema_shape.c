@@ -73,17 +73,9 @@ static const char *const owner_fields[] = {
 static const char *const managed_fields[] = {"manager",    "operation", "apiVersion",  "time",
 					     "fieldsType", "fieldsV1",  "subresource", NULL};
 
-static bool is_one_of(const char *key, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(*names, key) == 0)
-			return true;
-	return false;
-}
-
 bool schema_is_object_meta_field(const char *key)
 {
-	return is_one_of(key, object_meta_fields);
+	return cstr_in(key, object_meta_fields);
 }
 
 static void prune_to_names(struct prune *p, struct obj *o, const char *const *names)
@@ -93,7 +85,7 @@ static void prune_to_names(struct prune *p, struct obj *o, const char *const *na
 		return;
 	CLEANUP(xfreep) const char **keys = keys_of(o, &n);
 	for (size_t i = 0; i < n; i++)
-		if (!is_one_of(keys[i], names))
+		if (!cstr_in(keys[i], names))
 			drop(p, o, keys[i]);
 }
 
@@ -189,7 +181,7 @@ void schema_prune_value(const struct schema *s, struct obj *o,
 static bool has_only(const struct obj *o, const char *const *names)
 {
 	OBJ_EACH (it, o)
-		if (!is_one_of(it.key, names))
+		if (!cstr_in(it.key, names))
 			return false;
 	return true;
 }

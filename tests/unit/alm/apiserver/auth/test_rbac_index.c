@@ -1,5 +1,5 @@
 /* What the index finds is what looking at every binding finds, whatever is written in between. */
-#include "alm/apiserver/store/rbac_index.h"
+#include "alm/apiserver/auth/rbac_index.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* rbac_index: see rbac_index.h. */
-#include "alm/apiserver/store/rbac_index.h"
+#include "alm/apiserver/auth/rbac_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * A binding with more than RBAC_INDEX_SUBJECTS subjects is not worth its keys: it is looked at for
  * everybody.
  */
-#ifndef ALM_APISERVER_STORE_RBAC_INDEX_H
-#define ALM_APISERVER_STORE_RBAC_INDEX_H
+#ifndef ALM_APISERVER_AUTH_RBAC_INDEX_H
+#define ALM_APISERVER_AUTH_RBAC_INDEX_H
 
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/store/store.h"
