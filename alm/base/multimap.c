@@ -36,7 +36,7 @@ void multimap_free(struct multimap *m)
 	xfree(m);
 }
 
-void multimap_add(struct multimap *m, const char *key, void *value)
+static struct list *list_with_room(struct multimap *m, const char *key)
 {
 	struct list *l = map_get(m->lists, key);
 	if (!l) {
@@ -44,7 +44,30 @@ void multimap_add(struct multimap *m, const char *key, void *value)
 		map_set(m->lists, key, l);
 	}
 	ARRAY_GROW(l->items, l->cap, l->n + 1);
+	return l;
+}
+
+void multimap_add(struct multimap *m, const char *key, void *value)
+{
+	struct list *l = list_with_room(m, key);
 	l->items[l->n++] = value;
+}
+
+void multimap_add_sorted(struct multimap *m, const char *key, void *value,
+			 int (*compare)(const void *a, const void *b))
+{
+	struct list *l = list_with_room(m, key);
+	size_t low = 0, high = l->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare(l->items[middle], value) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	memmove(l->items + low + 1, l->items + low, (l->n - low) * sizeof(*l->items));
+	l->items[low] = value;
+	l->n++;
 }
 
 void multimap_remove(struct multimap *m, const char *key, const void *value)
@@ -63,7 +86,12 @@ void multimap_remove(struct multimap *m, const char *key, const void *value)
 
 void *const *multimap_get(const struct multimap *m, const char *key, size_t *ret_n)
 {
-	const struct list *l = map_get(m->lists, key);
+	return multimap_getn(m, str_of(key), ret_n);
+}
+
+void *const *multimap_getn(const struct multimap *m, struct str key, size_t *ret_n)
+{
+	const struct list *l = map_getn(m->lists, key);
 	*ret_n = l ? l->n : 0;
 	return l ? l->items : NULL;
 }

@@ -39,8 +39,8 @@ struct resolve_claim {   /* another app, installed or begun */
 	const struct package_version *entry; /* of that version, or NULL */
 };
 
-/* All apps, sorted by what they claim, require and refuse; made once and shared by every app's
- * input, which leaves itself out. */
+/* All apps by what they claim, require and refuse; shared by every app's input, which leaves itself
+ * out. */
 struct resolve_claims;
 struct resolve_change; /* resolve_relax.h */
 
@@ -171,9 +171,15 @@ bool resolve_window_parse(const char *const *days, const char *from, const char 
  * none. */
 const char *resolve_gate_text(const struct resolution *r, int64_t now_ns, struct arena *a);
 
-/* Borrows the list. */
-const struct resolve_claims *resolve_claims_new(const struct resolve_claim *list, size_t n,
-						struct arena *a);
+/* What all apps have, by what is asked of it. A change costs what the one app claims, whatever else
+ * there is. Claims are borrowed: they live until they are replaced or dropped. */
+struct resolve_claims *resolve_claims_new(void);
+void resolve_claims_free(struct resolve_claims *c);
+void resolve_claims_put(struct resolve_claims *c, const struct resolve_claim *claim);
+void resolve_claims_drop(struct resolve_claims *c, const char *app);
+/* Of a list, which is borrowed; freed with the arena. */
+const struct resolve_claims *resolve_claims_of(const struct resolve_claim *list, size_t n,
+					       struct arena *a);
 
 /* The package that provides a resource in an app that would have to be made (lifecycle.md 2.4): of
  * all whose descriptor names an appType (self_ref: only this one, NULL: any) the one of an app that

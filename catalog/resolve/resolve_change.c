@@ -366,17 +366,18 @@ static const struct package_version *entry_of(const struct resolve_input *in, co
 
 static void upgrade_other(struct resolve_input *in, const struct resolve_change *c, struct arena *a)
 {
-	const struct resolve_claims *old = in->claims;
+	size_t n;
+	const struct resolve_claim **old = claims_list(in->claims, a, &n);
 	const struct resolve_input *its = in->other(in->arg, c->app);
-	struct resolve_claim *list = ARENA_ARRAY(a, struct resolve_claim, old->n);
-	for (size_t i = 0; i < old->n; i++) {
-		list[i] = old->list[i];
+	struct resolve_claim *list = ARENA_ARRAY(a, struct resolve_claim, n);
+	for (size_t i = 0; i < n; i++) {
+		list[i] = *old[i];
 		if (strcmp(list[i].app, c->app) != 0 || !its)
 			continue;
 		list[i].version = c->value;
 		list[i].entry = entry_of(its, c->value, a);
 	}
-	in->claims = resolve_claims_new(list, old->n, a);
+	in->claims = resolve_claims_of(list, n, a);
 }
 
 const struct resolve_input *resolve_changed(const struct resolve_input *in,

@@ -2,122 +2,201 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "catalog/resolve/resolve_internal.h"
 
-static size_t crd_len(const char *resource)
+/* What was looked at while somebody records: readers of const claims note it. */
+struct touched {
+	const struct resolve_claim **items;
+	size_t n, cap;
+	bool on;
+};
+
+struct resolve_claims {
+	struct map *apps; /* app -> its claim */
+	struct multimap *tables[CLAIM_MAX];
+	struct touched *touched;
+};
+
+struct resolve_claims *resolve_claims_new(void)
 {
-	return strcspn(resource, "/");
+	struct resolve_claims *c = xcalloc(1, sizeof(*c));
+	c->apps = map_new(NULL);
+	c->touched = xcalloc(1, sizeof(*c->touched));
+	for (size_t i = 0; i < CLAIM_MAX; i++)
+		c->tables[i] = multimap_new();
+	return c;
 }
 
-static int by_key(const void *a, const void *b)
+void resolve_claims_free(struct resolve_claims *c)
 {
-	const struct claim_ref *x = a, *y = b;
-	size_t least = x->len < y->len ? x->len : y->len;
-	int r = memcmp(x->key, y->key, least);
-	if (!r)
-		r = (x->len > y->len) - (x->len < y->len);
-	return r ? r : strcmp(x->claim->app, y->claim->app);
+	if (!c)
+		return;
+	for (size_t i = 0; i < CLAIM_MAX; i++)
+		multimap_free(c->tables[i]);
+	map_free(c->apps);
+	xfree(c->touched->items);
+	xfree(c->touched);
+	xfree(c);
 }
 
-static void sort(struct claim_table *t)
+/* --- changes --- */
+
+typedef void visit_fn(struct multimap *t, const char *key, struct resolve_claim *c);
+
+static int by_app(const void *a, const void *b)
 {
-	if (t->n)
-		qsort(t->refs, t->n, sizeof(*t->refs), by_key);
+	const struct resolve_claim *x = a, *y = b;
+	return strcmp(x->app, y->app);
 }
 
-static void add(struct claim_table *t, const char *key, size_t len, const struct resolve_claim *c,
-		bool *touched) /* NOLINT(readability-non-const-parameter): kept, to be written */
+static void add(struct multimap *t, const char *key, struct resolve_claim *c)
 {
-	ARRAY_GROW(t->refs, t->cap, t->n + 1);
-	t->refs[t->n++] = (struct claim_ref){key, len, c, touched};
+	multimap_add_sorted(t, key, c, by_app);
 }
 
-static void release(void *p)
+/* NOLINTNEXTLINE(readability-non-const-parameter): a visit_fn */
+static void take_out(struct multimap *t, const char *key, struct resolve_claim *c)
 {
-	struct resolve_claims *c = p;
-	xfree(c->crds.refs);
-	xfree(c->needs.refs);
-	xfree(c->refusals.refs);
-	xfree(c->self_refs.refs);
-	xfree(c->packages.refs);
+	multimap_remove(t, key, c);
 }
 
-const struct resolve_claims *resolve_claims_new(const struct resolve_claim *list, size_t n,
-						struct arena *a)
+/* "etcds.etcd.coreos.com/v1" is a claim of the CRD. */
+static struct str crd_of(const char *resource)
 {
-	struct resolve_claims *all = ARENA_NEW(a, struct resolve_claims);
-	arena_defer(a, release, all);
-	all->list = list;
-	all->n = n;
-	all->touched = ARENA_ARRAY(a, bool, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct resolve_claim *c = &list[i];
-		const struct package_version *e = c->entry;
-		bool *t = &all->touched[i];
-		add(&all->self_refs, c->self_ref, strlen(c->self_ref), c, t);
-		for (const char *const *m = c->managed; m && *m; m++)
-			add(&all->crds, *m, crd_len(*m), c, t);
-		for (size_t k = 0; e && k < e->n_requires; k++)
-			add(&all->needs, e->requires[k].resource, strlen(e->requires[k].resource),
-			    c, t);
-		for (size_t k = 0; e && k < e->n_conflicts; k++)
-			add(&all->refusals, e->conflicts[k].package,
-			    strlen(e->conflicts[k].package), c, t);
-		if (e)
-			add(&all->packages, e->package, strlen(e->package), c, t);
+	return str_n(resource, strcspn(resource, "/"));
+}
+
+/* Each table with each key under which the claim stands there. */
+static void visit(const struct resolve_claims *all, const struct resolve_claim *c, visit_fn *fn)
+{
+	struct resolve_claim *mine = mem_unconst(c);
+	const struct package_version *e = c->entry;
+	fn(all->tables[CLAIM_SELF_REF], c->self_ref, mine);
+	for (const char *const *m = c->managed; m && *m; m++) {
+		CLEANUP(xfreep) char *crd = str_dup(crd_of(*m));
+		fn(all->tables[CLAIM_CRD], crd, mine);
 	}
-	sort(&all->self_refs);
-	sort(&all->crds);
-	sort(&all->needs);
-	sort(&all->refusals);
-	sort(&all->packages);
-	return all;
+	for (size_t k = 0; e && k < e->n_requires; k++)
+		fn(all->tables[CLAIM_NEED], e->requires[k].resource, mine);
+	for (size_t k = 0; e && k < e->n_conflicts; k++)
+		fn(all->tables[CLAIM_REFUSAL], e->conflicts[k].package, mine);
+	if (e)
+		fn(all->tables[CLAIM_PACKAGE], e->package, mine);
 }
 
-static int compare(const struct claim_ref *r, const char *key, size_t len)
+void resolve_claims_drop(struct resolve_claims *c, const char *app)
 {
-	size_t least = r->len < len ? r->len : len;
-	int c = memcmp(r->key, key, least);
-	return c ? c : (r->len > len) - (r->len < len);
+	const struct resolve_claim *old = map_take(c->apps, app);
+	c->touched->n = 0;
+	if (old)
+		visit(c, old, take_out);
 }
 
-const struct claim_ref *claims_find(const struct claim_table *t, const char *key, size_t len,
-				    size_t *ret_n)
+void resolve_claims_put(struct resolve_claims *c, const struct resolve_claim *claim)
 {
-	size_t lo = 0, hi = t->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (compare(&t->refs[mid], key, len) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	size_t end = lo;
-	while (end < t->n && !compare(&t->refs[end], key, len))
-		end++;
-	*ret_n = end - lo;
-	for (size_t i = lo; i < end; i++)
-		*t->refs[i].touched = true;
-	return t->refs ? t->refs + lo : NULL;
+	resolve_claims_drop(c, claim->app);
+	map_set(c->apps, claim->app, mem_unconst(claim));
+	visit(c, claim, add);
+}
+
+static void free_all(void *p)
+{
+	resolve_claims_free(p);
+}
+
+const struct resolve_claims *resolve_claims_of(const struct resolve_claim *list, size_t n,
+					       struct arena *a)
+{
+	struct resolve_claims *c = resolve_claims_new();
+	arena_defer(a, free_all, c);
+	for (size_t i = 0; i < n; i++)
+		resolve_claims_put(c, &list[i]);
+	return c;
+}
+
+/* --- reading --- */
+
+static void touch(struct touched *t, void *const *claims, size_t n)
+{
+	ARRAY_GROW(t->items, t->cap, t->n + n);
+	for (size_t i = 0; i < n; i++)
+		t->items[t->n++] = claims[i];
+}
+
+const struct resolve_claim *const *claims_find(const struct resolve_claims *c, enum claim_table t,
+					       struct str key, size_t *ret_n)
+{
+	void *const *found = multimap_getn(c->tables[t], key, ret_n);
+	if (c->touched->on)
+		touch(c->touched, found, *ret_n);
+	return (const struct resolve_claim *const *)found;
+}
+
+void claims_record(const struct resolve_claims *c)
+{
+	c->touched->n = 0;
+	c->touched->on = true;
+}
+
+static int by_app_of(const void *a, const void *b)
+{
+	const struct resolve_claim *const *x = a, *const *y = b;
+	return strcmp((*x)->app, (*y)->app);
+}
+
+static void sort(const struct resolve_claim **list, size_t n)
+{
+	if (n)
+		qsort(list, n, sizeof(const struct resolve_claim *), by_app_of);
+}
+
+const struct resolve_claim **claims_list(const struct resolve_claims *c, struct arena *a,
+					 size_t *ret_n)
+{
+	size_t n = 0;
+	const struct resolve_claim **list =
+		ARENA_ARRAY(a, const struct resolve_claim *, map_count(c->apps));
+	for (const struct map_entry *e = map_first(c->apps); e; e = map_next(e))
+		list[n++] = e->value;
+	sort(list, n);
+	*ret_n = n;
+	return list;
+}
+
+const struct resolve_claim **claims_touched(const struct resolve_claims *c, struct arena *a,
+					    size_t *ret_n)
+{
+	struct touched *t = c->touched;
+	size_t n = 0;
+	sort(t->items, t->n);
+	for (size_t i = 0; i < t->n; i++) /* each once */
+		if (!n || t->items[n - 1] != t->items[i])
+			t->items[n++] = t->items[i];
+	t->n = n;
+	t->on = false;
+	*ret_n = n;
+	return n ? arena_memdup(a, t->items, n * sizeof(const struct resolve_claim *)) : NULL;
 }
 
 const struct resolve_claim *claims_app(const struct resolver *r, const char *self_ref)
 {
 	size_t n = 0;
-	const struct claim_ref *f = NULL;
+	const struct resolve_claim *const *f = NULL;
 	if (r->in->claims && self_ref && strcmp(self_ref, r->in->self_ref) != 0)
-		f = claims_find(&r->in->claims->self_refs, self_ref, strlen(self_ref), &n);
-	return n ? f->claim : NULL;
+		f = claims_find(r->in->claims, CLAIM_SELF_REF, str_of(self_ref), &n);
+	return n ? *f : NULL;
 }
 
 const struct resolve_claim *claims_crd(const struct resolver *r, const char *crd)
 {
 	size_t n = 0;
-	const struct claim_ref *f = NULL;
+	const struct resolve_claim *const *f = NULL;
 	if (r->in->claims)
-		f = claims_find(&r->in->claims->crds, crd, crd_len(crd), &n);
+		f = claims_find(r->in->claims, CLAIM_CRD, crd_of(crd), &n);
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(f[i].claim->self_ref, r->in->self_ref) != 0)
-			return f[i].claim;
+		if (strcmp(f[i]->self_ref, r->in->self_ref) != 0)
+			return f[i];
 	return NULL;
 }

@@ -430,21 +430,21 @@ static void meet_conflicts(struct search *x, size_t node)
 {
 	const struct resolve_claims *claims = x->r->in->claims;
 	size_t n = 0;
-	const struct claim_ref *f = NULL;
+	const struct resolve_claim *const *f = NULL;
 	const char *package = x->nodes[node].package;
 	if (claims)
-		f = claims_find(&claims->refusals, package, strlen(package), &n);
+		f = claims_find(claims, CLAIM_REFUSAL, str_of(package), &n);
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(f[i].claim->self_ref, x->r->in->self_ref) != 0)
-			node_of_claim(x, f[i].claim);
+		if (strcmp(f[i]->self_ref, x->r->in->self_ref) != 0)
+			node_of_claim(x, f[i]);
 	for (size_t v = 0; claims && v < x->nodes[node].n; v++) {
 		const struct package_version *e = x->nodes[node].values[v]->entry;
 		for (size_t k = 0; e && k < e->n_conflicts; k++) {
 			const char *other = e->conflicts[k].package;
-			f = claims_find(&claims->packages, other, strlen(other), &n);
+			f = claims_find(claims, CLAIM_PACKAGE, str_of(other), &n);
 			for (size_t i = 0; i < n; i++)
-				if (strcmp(f[i].claim->self_ref, x->r->in->self_ref) != 0)
-					node_of_claim(x, f[i].claim);
+				if (strcmp(f[i]->self_ref, x->r->in->self_ref) != 0)
+					node_of_claim(x, f[i]);
 		}
 	}
 }
@@ -626,7 +626,7 @@ static bool is_alone(const struct resolver *r, const struct candidate *c)
 	size_t n = 0;
 	const struct resolve_claims *claims = r->in->claims;
 	if (claims)
-		claims_find(&claims->refusals, c->entry->package, strlen(c->entry->package), &n);
+		claims_find(claims, CLAIM_REFUSAL, str_of(c->entry->package), &n);
 	return !n && !c->entry->n_requires && !c->entry->n_conflicts;
 }
 

@@ -73,24 +73,18 @@ size_t resolver_path(struct resolver *r, const struct candidate *c, const char *
 void resolver_when(const struct resolver *r, struct resolution *ret);
 
 /* --- resolve_claims.c --- */
-struct claim_ref {
-	const char *key;
-	size_t len;
-	const struct resolve_claim *claim;
-	bool *touched; /* it was looked at: part of what a decision read */
-};
-struct claim_table {
-	struct claim_ref *refs;
-	size_t n, cap;
-};
-struct resolve_claims {
-	const struct resolve_claim *list;
-	size_t n;
-	bool *touched;
-	struct claim_table self_refs, crds, needs, refusals, packages;
-};
-const struct claim_ref *claims_find(const struct claim_table *t, const char *key, size_t len,
-				    size_t *ret_n);
+enum claim_table { CLAIM_SELF_REF, CLAIM_CRD, CLAIM_NEED, CLAIM_REFUSAL, CLAIM_PACKAGE, CLAIM_MAX };
+
+/* Those with the key, in order of their apps. */
+const struct resolve_claim *const *claims_find(const struct resolve_claims *c, enum claim_table t,
+					       struct str key, size_t *ret_n);
+/* Every one, in order of their apps; and those that were found since claims_record(), which is
+ * what a decision read, each once. */
+const struct resolve_claim **claims_list(const struct resolve_claims *c, struct arena *a,
+					 size_t *ret_n);
+const struct resolve_claim **claims_touched(const struct resolve_claims *c, struct arena *a,
+					    size_t *ret_n);
+void claims_record(const struct resolve_claims *c);
 /* Another app than the input's, or NULL. */
 const struct resolve_claim *claims_app(const struct resolver *r, const char *self_ref);
 const struct resolve_claim *claims_crd(const struct resolver *r, const char *crd);

@@ -348,13 +348,13 @@ static struct obj *indexes_obj(const struct touched *t)
 	return list;
 }
 
-static struct obj *claims_obj(const struct resolve_claims *claims)
+static struct obj *claims_obj(const struct resolve_claims *claims, struct arena *a)
 {
+	size_t n = 0;
 	struct obj *list = obj_list();
-	for (size_t i = 0; claims && i < claims->n; i++) {
-		const struct resolve_claim *c = &claims->list[i];
-		if (!claims->touched[i])
-			continue;
+	const struct resolve_claim **touched = claims ? claims_touched(claims, a, &n) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct resolve_claim *c = touched[i];
 		struct obj *o = obj_map();
 		obj_set_str(o, "app", c->app);
 		obj_set_str(o, "self_ref", c->self_ref);
@@ -404,8 +404,8 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 	obj_set(o, "gate", w.gate);
 	obj_set(o, "firstSeen", w.first_seen);
 	obj_set(o, "others", w.others);
-	for (size_t i = 0; in->claims && i < in->claims->n; i++)
-		in->claims->touched[i] = false;
+	if (in->claims)
+		claims_record(in->claims);
 	const struct resolve_input *seen = watched(&w);
 	resolve(seen, a, &ignored);
 	for (size_t i = 0; i < ignored.n && i < RESOLVE_CANDIDATES_MAX; i++) {
@@ -428,6 +428,6 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 		return NULL;
 	}
 	obj_set(o, "indexes", indexes_obj(t));
-	obj_set(o, "claims", claims_obj(in->claims));
+	obj_set(o, "claims", claims_obj(in->claims, a));
 	return o;
 }

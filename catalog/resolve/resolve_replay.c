@@ -155,7 +155,7 @@ static int get_claims(const struct obj *list, struct arena *a, const struct reso
 			return error_wrap(err, "claims[%zu]", i);
 		c->entry = p;
 	}
-	*ret = resolve_claims_new(claims, n, a);
+	*ret = resolve_claims_of(claims, n, a);
 	return 0;
 }
 

@@ -162,11 +162,11 @@ bool predicate_keeps_what_others_need(struct resolver *r, struct candidate *c)
 {
 	for (const char *const *m = r->in->installed_managed; r->in->claims && m && *m; m++) {
 		size_t n;
-		const struct claim_ref *f = claims_find(&r->in->claims->needs, *m, strlen(*m), &n);
+		const struct resolve_claim *const *f =
+			claims_find(r->in->claims, CLAIM_NEED, str_of(*m), &n);
 		for (size_t i = 0; i < n; i++)
-			if (f[i].claim->installed &&
-			    strcmp(f[i].claim->self_ref, r->in->self_ref) != 0 &&
-			    !is_kept_for(r, c, f[i].claim, *m))
+			if (f[i]->installed && strcmp(f[i]->self_ref, r->in->self_ref) != 0 &&
+			    !is_kept_for(r, c, f[i], *m))
 				return false;
 	}
 	return true;

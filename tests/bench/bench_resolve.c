@@ -152,7 +152,7 @@ static void install_all(struct apps *x, const struct catalog_index *index, size_
 
 static void share_claims(struct apps *x, struct arena *a)
 {
-	x->shared = resolve_claims_new(x->claims, x->n, a);
+	x->shared = resolve_claims_of(x->claims, x->n, a);
 	for (size_t p = 0; p < x->n; p++)
 		x->in[p].claims = x->shared;
 }

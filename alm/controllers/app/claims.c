@@ -3,23 +3,26 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "alm/controllers/app/app.h"
 #include "alm/obj/meta.h"
 
-#define TABLES_BYTES_MAX ((size_t)256 << 20)
+#define CLAIM_BYTES_MAX ((size_t)16 << 20)
 
 /* A version whose objects an app has (installed), or is getting. */
 struct claim {
-	char *app, *version, *sha256; /* sha256 may be NULL */
-	char **managed;               /* NULL-ended */
+	char *strategy, *app, *version, *sha256; /* sha256 may be NULL */
+	char **managed;                          /* NULL-ended */
 	bool installed;
 };
 
 struct claims {
-	struct map *apps;       /* name -> selfRef */
-	struct map *strategies; /* name -> struct claim */
-	struct arena *a;        /* of all; NULL: it is to be made */
-	const struct resolve_claims *all;
+	struct map *apps;           /* name -> selfRef */
+	struct map *strategies;     /* name -> struct claim */
+	struct multimap *of_app;    /* app -> its claims, in order of their strategies */
+	struct resolve_claims *all; /* NULL: it is to be made */
+	struct map *made;           /* app -> what all has of it */
+	struct map *stale;          /* apps that all does not have as they are */
 };
 
 static void claim_free(void *p)
@@ -30,6 +33,7 @@ static void claim_free(void *p)
 	for (char **m = c->managed; m && *m; m++)
 		xfree(*m);
 	xfree(c->managed);
+	xfree(c->strategy);
 	xfree(c->app);
 	xfree(c->version);
 	xfree(c->sha256);
@@ -41,6 +45,9 @@ struct claims *claims_new(void)
 	struct claims *c = xcalloc(1, sizeof(*c));
 	c->apps = map_new(xfree);
 	c->strategies = map_new(claim_free);
+	c->of_app = multimap_new();
+	c->made = map_new(xfree);
+	c->stale = map_new(NULL);
 	return c;
 }
 
@@ -48,7 +55,10 @@ void claims_free(struct claims *c)
 {
 	if (!c)
 		return;
-	arena_free(c->a);
+	resolve_claims_free(c->all);
+	map_free(c->stale);
+	map_free(c->made);
+	multimap_free(c->of_app);
 	map_free(c->apps);
 	map_free(c->strategies);
 	xfree(c);
@@ -56,8 +66,8 @@ void claims_free(struct claims *c)
 
 void claims_drop_entries(struct claims *c)
 {
-	arena_free(STEAL(c->a));
-	c->all = NULL;
+	resolve_claims_free(STEAL(c->all));
+	map_clear(c->made);
 }
 
 /* --- one object --- */
@@ -81,12 +91,13 @@ static char **dup_list(const char *const *list)
 /* NULL: it claims nothing. */
 static struct claim *claim_new(const struct obj *strategy)
 {
-	CLEANUP(arena_freep) struct arena *a = arena_new(TABLES_BYTES_MAX);
+	CLEANUP(arena_freep) struct arena *a = arena_new(CLAIM_BYTES_MAX);
 	enum phase p = phase_of(strategy);
 	const char *app = obj_str(strategy, "spec.appTypeRef.name");
 	if (!app || (p != PHASE_SUCCEEDED && !phase_is_busy(p)))
 		return NULL;
 	struct claim *c = xcalloc(1, sizeof(*c));
+	c->strategy = xstrdup(meta_name(strategy));
 	c->app = xstrdup(app);
 	c->version = xstrdup(strategy_version(strategy, a));
 	c->sha256 = dup_or_null(obj_str(strategy, "spec.strategy.sha256"));
@@ -113,28 +124,50 @@ static bool same_claim(const struct claim *a, const struct claim *b)
 	       same_list(a->managed, b->managed);
 }
 
+/* Before what it borrows changes. */
+static void forget_app(struct claims *c, const char *app)
+{
+	if (!c->all)
+		return;
+	resolve_claims_drop(c->all, app);
+	map_del(c->made, app);
+	map_set(c->stale, app, NULL);
+}
+
+static int by_strategy(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+	return strcmp(x->strategy, y->strategy);
+}
+
 static void update_strategy(struct claims *c, const struct obj *o, bool gone)
 {
 	struct claim *now = gone ? NULL : claim_new(o);
-	if (same_claim(map_get(c->strategies, meta_name(o)), now)) {
+	const struct claim *old = map_get(c->strategies, meta_name(o));
+	if (same_claim(old, now)) {
 		claim_free(now);
 		return;
 	}
-	claims_drop_entries(c);
-	if (now)
-		map_set(c->strategies, meta_name(o), now);
-	else
+	if (old) {
+		forget_app(c, old->app);
+		multimap_remove(c->of_app, old->app, old);
 		map_del(c->strategies, meta_name(o));
+	}
+	if (now) {
+		forget_app(c, now->app);
+		multimap_add_sorted(c->of_app, now->app, now, by_strategy);
+		map_set(c->strategies, meta_name(o), now);
+	}
 }
 
 static void update_app(struct claims *c, const struct obj *o, bool gone)
 {
-	CLEANUP(arena_freep) struct arena *a = arena_new(TABLES_BYTES_MAX);
+	CLEANUP(arena_freep) struct arena *a = arena_new(CLAIM_BYTES_MAX);
 	const char *old = map_get(c->apps, meta_name(o));
 	const char *now = gone ? NULL : app_self_ref(o, a);
 	if (cstr_eq(old, now))
 		return;
-	claims_drop_entries(c);
+	forget_app(c, meta_name(o));
 	if (now)
 		map_set(c->apps, meta_name(o), xstrdup(now));
 	else
@@ -151,45 +184,49 @@ void claims_update(struct claims *c, const struct obj *o, bool gone)
 
 /* --- all --- */
 
-/* App -> what it has, else the first by name of what it is getting. */
-static struct map *best_of_apps(const struct claims *c)
+/* What the app has, else the first by name of what it is getting; NULL: nothing. */
+static const struct claim *best_of(const struct claims *c, const char *app)
 {
-	struct map *best = map_new(NULL);
-	struct map_entry **sorted = map_sorted(c->strategies);
-	for (size_t i = 0; i < map_count(c->strategies); i++) {
-		const struct claim *s = sorted[i]->value;
-		if (s->installed || !map_has(best, s->app))
-			map_set(best, s->app, mem_unconst(s));
+	size_t n;
+	void *const *list = multimap_get(c->of_app, app, &n);
+	const struct claim *best = n ? list[0] : NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct claim *s = list[i];
+		if (s->installed)
+			best = s;
 	}
-	xfree(sorted);
 	return best;
 }
 
-static void make_all(struct claims *c, const struct view *v)
+static void put_app(struct claims *c, const struct view *v, const char *app)
 {
-	size_t n = map_count(c->apps);
-	c->a = arena_new(TABLES_BYTES_MAX);
-	struct resolve_claim *list = ARENA_ARRAY(c->a, struct resolve_claim, n);
-	CLEANUP(map_freep) struct map *best = best_of_apps(c);
-	struct map_entry **sorted = map_sorted(c->apps);
-	for (size_t i = 0; i < n; i++) {
-		const struct claim *s = map_get(best, sorted[i]->key);
-		list[i] =
-			(struct resolve_claim){.app = sorted[i]->key, .self_ref = sorted[i]->value};
-		if (!s)
-			continue;
-		list[i].installed = s->installed;
-		list[i].version = s->version;
-		list[i].managed = (const char *const *)s->managed;
-		list[i].entry = entry_by_digest(v, s->sha256, NULL);
+	const char *self_ref = map_get(c->apps, app);
+	if (!self_ref)
+		return;
+	const struct claim *s = best_of(c, app);
+	size_t len = strlen(app) + 1;
+	struct resolve_claim *r = xcalloc(1, sizeof(*r) + len);
+	r->app = memcpy(r + 1, app, len);
+	r->self_ref = self_ref;
+	map_set(c->made, app, r);
+	if (s) {
+		r->installed = s->installed;
+		r->version = s->version;
+		r->managed = (const char *const *)s->managed;
+		r->entry = entry_by_digest(v, s->sha256, NULL);
 	}
-	xfree(sorted);
-	c->all = resolve_claims_new(list, n, c->a);
+	resolve_claims_put(c->all, r);
 }
 
 const struct resolve_claims *claims_all(struct claims *c, const struct view *v)
 {
-	if (!c->all)
-		make_all(c, v);
+	if (!c->all) {
+		c->all = resolve_claims_new();
+		for (const struct map_entry *e = map_first(c->apps); e; e = map_next(e))
+			map_set(c->stale, e->key, NULL);
+	}
+	for (const struct map_entry *e = map_first(c->stale); e; e = map_next(e))
+		put_app(c, v, e->key);
+	map_clear(c->stale);
 	return c->all;
 }

@@ -168,7 +168,7 @@ static void fill_inputs(struct world *w)
 							.managed = in->installed_managed,
 							.entry = e};
 	}
-	w->in.claims = resolve_claims_new(w->claims, n, w->a);
+	w->in.claims = resolve_claims_of(w->claims, n, w->a);
 	for (size_t p = 1; p < w->n_packages; p++)
 		w->others[p].claims = w->in.claims;
 }

@@ -268,7 +268,7 @@ static const struct candidate *judge(struct world *w, struct resolution *r)
 	w->in.indexes = w->indexes;
 	w->in.n_indexes = 1;
 	w->in.arg = w;
-	w->in.claims = resolve_claims_new(w->claims, w->n_claims, w->a);
+	w->in.claims = resolve_claims_of(w->claims, w->n_claims, w->a);
 	resolve(&w->in, w->a, r);
 	for (size_t i = 0; i < r->n; i++)
 		if (!strcmp(r->candidates[i].version, w->asked))

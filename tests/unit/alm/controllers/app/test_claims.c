@@ -7,6 +7,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/claims.h"
+#include "alm/obj/meta.h"
 #include "catalog/resolve/resolve_internal.h"
 #include "tests/lib/view_fake.h"
 
@@ -64,11 +65,27 @@ static const struct resolve_claims *claims_of(struct world *w, const char *app, 
 	return app_load(&w->f.view, app)->in.claims;
 }
 
-static void assert_equal(const struct resolve_claims *a, const struct resolve_claims *b)
+static const struct resolve_claim *const *list_of(struct world *w, const struct resolve_claims *c,
+						  size_t *ret_n)
 {
-	assert_int_equal(a->n, b->n);
-	for (size_t i = 0; i < a->n; i++) {
-		const struct resolve_claim *x = &a->list[i], *y = &b->list[i];
+	return claims_list(c, w->f.view.a, ret_n);
+}
+
+static const struct resolve_claim *first_of(struct world *w, const char *app)
+{
+	size_t n;
+	return *list_of(w, claims_of(w, app, true), &n);
+}
+
+static void assert_equal(struct world *w, const struct resolve_claims *a,
+			 const struct resolve_claims *b)
+{
+	size_t n, m;
+	const struct resolve_claim *const *all = list_of(w, a, &n), *const *others =
+									    list_of(w, b, &m);
+	assert_int_equal(n, m);
+	for (size_t i = 0; i < n; i++) {
+		const struct resolve_claim *x = all[i], *y = others[i];
 		assert_string_equal(x->app, y->app);
 		assert_string_equal(x->self_ref, y->self_ref);
 		assert_int_equal(x->installed, y->installed);
@@ -105,14 +122,17 @@ static void test_claims__are_those_of_the_lists(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(events); i++) {
 		put(&w, events[i].kind, events[i].json);
 		const struct resolve_claims *kept = claims_of(&w, "b", true);
-		const struct resolve_claim *b = &kept->list[kept->n - 1];
+		size_t n;
+		const struct resolve_claim *const *all = list_of(&w, kept, &n), *b = all[n - 1];
 		assert_string_equal(b->self_ref, "b.e.io");
 		assert_true(cstr_eq(b->version, events[i].version));
 		assert_int_equal(b->installed, events[i].installed);
-		assert_equal(kept, claims_of(&w, "b", false));
+		assert_equal(&w, kept, claims_of(&w, "b", false));
 	}
 	claims_update(w.c, view_fake_obj(&w.f, APP("a")), true);
-	assert_int_equal(claims_of(&w, "b", true)->n, 1);
+	size_t left;
+	list_of(&w, claims_of(&w, "b", true), &left);
+	assert_int_equal(left, 1);
 	release(&w);
 }
 
@@ -130,7 +150,7 @@ static void test_claims__are_made_once(void **state)
 	put(&w, WATCH_APPTYPE, APP("a"));
 	assert_ptr_equal(claims_of(&w, "a", true), first);
 	put(&w, WATCH_STRATEGY, STRATEGY("s", "a", "1.0.0", "Succeeded"));
-	assert_true(claims_of(&w, "a", true)->list[0].installed);
+	assert_true(first_of(&w, "a")->installed);
 	release(&w);
 }
 
@@ -155,14 +175,13 @@ static void test_claims__forget_the_entries_of_an_old_index(void **state)
 		      "\"appTypeRef\":{\"name\":\"a\"},\"strategy\":{\"sha256\":\"%s\"}},"
 		      "\"status\":{\"phase\":\"Succeeded\"}}",
 		      digest));
-	assert_null(claims_of(&w, "a", true)->list[0].entry);
+	assert_null(first_of(&w, "a")->entry);
 	index_add(x, &source);
 	assert_ok(index_finish(x, STR_NONE, &err), &err);
 	w.f.view.indexes = indexes;
 	w.f.view.n_indexes = 1;
 	claims_drop_entries(w.c);
-	assert_ptr_equal(claims_of(&w, "a", true)->list[0].entry,
-			 index_by_digest(x, str_of(digest)));
+	assert_ptr_equal(first_of(&w, "a")->entry, index_by_digest(x, str_of(digest)));
 	assert_non_null(index_by_digest(x, str_of(digest)));
 	release(&w);
 }
@@ -183,6 +202,51 @@ static void test_claims__no_pass_reads_the_other_apps(void **state)
 	release(&w);
 }
 
+/* What is found under each key, in its order, after 600 random events. */
+static void test_claims__random_events_leave_what_the_lists_say(void **state)
+{
+	(void)state;
+	static const char *const phases[] = {"Pending", "Installing", "Verifying", "Succeeded",
+					     "Failed"};
+	struct world w;
+	unsigned seed = 7;
+	setup(&w);
+	for (int i = 0; i < 600; i++) {
+		unsigned r = (seed = seed * 1103515245 + 12345) >> 8;
+		int app = (int)(r % 5), strategy = (int)(r / 5 % 9);
+		const char *phase = phases[r / 45 % ARRAY_LEN(phases)];
+		bool gone = r / 225 % 4 == 0, is_app = r / 900 % 4 == 0;
+		enum watched kind = is_app ? WATCH_APPTYPE : WATCH_STRATEGY;
+		const char *json =
+			is_app ? arena_fmt(w.f.a, APP("a%d"), app)
+			       : arena_fmt(w.f.a, STRATEGY("s%d", "a%d", "1.%d.0", "%s"), strategy,
+					   app, strategy, app, strategy, phase);
+		if (gone) {
+			claims_update(w.c, view_fake_obj(&w.f, json), true);
+			map_del(w.f.watched[kind], meta_name(view_fake_obj(&w.f, json)));
+		} else {
+			put(&w, kind, json);
+		}
+		view_fake_put(&w.f, WATCH_APPTYPE, APP("z")); /* the one that asks */
+		claims_update(w.c, view_fake_obj(&w.f, APP("z")), false);
+		const struct resolve_claims *kept = claims_of(&w, "z", true);
+		const struct resolve_claims *made = claims_of(&w, "z", false);
+		assert_equal(&w, kept, made);
+		for (int k = 0; k < 2; k++) {
+			size_t n, m;
+			struct str crd = str_of(k ? "ws.a1.io" : "ws.a0.io");
+			const struct resolve_claim *const *a =
+				claims_find(kept, CLAIM_CRD, crd, &n);
+			const struct resolve_claim *const *b =
+				claims_find(made, CLAIM_CRD, crd, &m);
+			assert_int_equal(n, m);
+			for (size_t x = 0; x < n; x++)
+				assert_string_equal(a[x]->app, b[x]->app);
+		}
+	}
+	release(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_claims__are_made_once),
 		cmocka_unit_test(test_claims__forget_the_entries_of_an_old_index),
 		cmocka_unit_test(test_claims__no_pass_reads_the_other_apps),
+		cmocka_unit_test(test_claims__random_events_leave_what_the_lists_say),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
