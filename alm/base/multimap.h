@@ -2,8 +2,8 @@
  * multimap: string keys to lists of borrowed pointers, in the order in which they came, or in an
  * order of their own. An index.
  *
- * A list is found and added to in constant time; a place in an order, and taking a pointer out, cost
- * the length of its list.
+ * A list is found and added to in constant time; a place in an order, and taking a pointer out,
+ * cost the length of its list.
  */
 #ifndef ALM_BASE_MULTIMAP_H
 #define ALM_BASE_MULTIMAP_H

@@ -22,7 +22,8 @@ struct client_call {
 	TAILQ_ENTRY(client_call) link;
 	struct arena *arena; /* of the request */
 	struct transport_request request;
-	bool is_read, is_raw, queued;
+	bool is_read, is_raw, is_urgent;
+	bool queued, slot; /* waits for a place; has one */
 	client_reply_fn fn;
 	void *arg;
 	int64_t timeout, deadline;
@@ -97,11 +98,6 @@ static void call_free(struct client_call *k)
 	xfree(k);
 }
 
-static bool holds_a_slot(const struct client_call *k)
-{
-	return !k->is_read && !k->queued;
-}
-
 static void send_call(struct client_call *k);
 
 /* The longest-waiting write takes a free place. */
@@ -114,6 +110,7 @@ static void start_waiting(struct client *c)
 		if (!k->queued)
 			continue;
 		k->queued = false;
+		k->slot = true;
 		k->deadline = loop_mono(c->loop) + k->timeout; /* it has waited on our account */
 		c->n_writes++;
 		send_call(k);
@@ -123,9 +120,9 @@ static void start_waiting(struct client *c)
 static void release_slot(struct client_call *k)
 {
 	struct client *c = k->client;
-	if (!holds_a_slot(k))
+	if (!k->slot)
 		return;
-	k->is_read = true; /* gives its place back once */
+	k->slot = false;
 	c->n_writes--;
 	start_waiting(c);
 }
@@ -306,6 +303,7 @@ static struct client_call *call_new(struct client *c, const char *method,
 	k->fn = fn;
 	k->arg = arg;
 	k->is_read = strcmp(method, "GET") == 0;
+	k->is_urgent = o->urgent;
 	k->retry.fn = on_retry;
 	k->retry.arg = k;
 	k->timeout = o->timeout_ns ? o->timeout_ns : TIMEOUT_DEFAULT;
@@ -327,8 +325,8 @@ static struct client_call *call_new(struct client *c, const char *method,
 
 static struct client_call *call_start(struct client_call *k)
 {
-	k->queued = !k->is_read;
-	if (k->is_read)
+	k->queued = !k->is_read && !k->is_urgent;
+	if (!k->queued)
 		send_call(k);
 	else
 		start_waiting(k->client);

@@ -47,6 +47,7 @@ static void run_free(struct run *r)
 		if (c->call)
 			client_cancel(r->x->c.client, c->call);
 		live_gate_free(c->gate);
+		render_job_cancel(&c->render);
 		obj_unref(c->found);
 		xfree(c->op);
 		xfree(c);

@@ -225,7 +225,7 @@ void work_render(struct run *r, struct action *a)
 	if (!obj_has(request, "apiVersions"))
 		obj_set(request, "apiVersions", api_versions(r));
 	struct step_call *c = call_new(r, a);
-	c->render = (struct render_call){rendered, c};
+	c->render = (struct render_call){.done = rendered, .arg = c};
 	r->x->n_renders++;
 	h->render(h->arg, archive->bytes, request, &c->render);
 }

@@ -122,7 +122,8 @@ static void written(void *arg, const struct client_reply *r)
 	confirmed(l);
 }
 
-static const struct client_options write_options = {.timeout_ns = CALL_NS};
+/* Behind the writes of a thousand apps it would come too late. */
+static const struct client_options write_options = {.timeout_ns = CALL_NS, .urgent = true};
 
 static void namespace_made(void *arg, const struct client_reply *r)
 {
@@ -245,7 +246,7 @@ void leader_resign(struct leader *l, void (*done)(void *arg), void *arg)
 		return;
 	}
 	CLEANUP(obj_unrefp) struct obj *o = lease_of(l, false);
-	const struct client_options quick = {.timeout_ns = 2 * NS_PER_S};
+	const struct client_options quick = {.timeout_ns = 2 * NS_PER_S, .urgent = true};
 	l->call = client_replace(l->c.client, &leases, l->c.ns, l->c.name, o, &quick, resigned, l);
 }
 

@@ -212,9 +212,10 @@ int render_job(struct str input, struct strbuf *output, struct error *err)
 
 static void finished(void *arg, struct str output, const struct error *err)
 {
-	const struct render_call *call = arg;
+	struct render_call *call = arg;
 	struct error bad;
 	struct obj *value = NULL;
+	call->sandbox = NULL;
 	if (!err && json_parse(output, &value, &bad) < 0) {
 		bad.code = E_INTERNAL; /* the child's fault, not the chart's: it may pass */
 		error_wrap(&bad, "what the renderer answered");
@@ -248,5 +249,13 @@ void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 	json_print(full, &input);
 	strbuf_addc(&input, '\0');
 	strbuf_addstr(&input, archive);
-	sandbox_run(s, RENDER_JOB, strbuf_str(&input), &limits, finished, call);
+	call->run = sandbox_run(s, RENDER_JOB, strbuf_str(&input), &limits, finished, call);
+	call->sandbox = s;
+}
+
+void render_job_cancel(struct render_call *call)
+{
+	if (call->sandbox)
+		sandbox_cancel(call->sandbox, call->run);
+	call->sandbox = NULL;
 }

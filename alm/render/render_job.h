@@ -14,10 +14,12 @@
 
 /* Consumes rendered. */
 typedef void (*render_done)(void *arg, struct obj *rendered, const struct error *err);
-/* What asks; it stays where it is until done was called, or the sandbox is gone. */
+/* What asks, {done, arg}; it stays where it is until done was called or it was cancelled. */
 struct render_call {
 	render_done done;
 	void *arg;
+	struct sandbox *sandbox; /* of the render under way, else NULL */
+	struct sandbox_run *run;
 };
 
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
@@ -27,5 +29,6 @@ int render_job(struct str input, struct strbuf *output, struct error *err);
  * request, what is missing there from the loop. */
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 		      const struct obj *request, struct render_call *call);
+void render_job_cancel(struct render_call *call); /* done does not follow; one that ended is fine */
 
 #endif

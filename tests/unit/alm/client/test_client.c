@@ -231,6 +231,29 @@ static void test_client__few_writes_are_in_flight(void **state)
 	teardown(&f);
 }
 
+/* The lease is renewed however many writes wait, and takes nobody's place. */
+static void test_client__an_urgent_write_waits_for_none(void **state)
+{
+	(void)state;
+	static const struct client_options urgent = {.urgent = true};
+	struct fixture f;
+	struct obj *o = obj_map();
+	setup(&f);
+	for (size_t i = 0; i < 2 * CLIENT_WRITES_MAX + 2; i++)
+		fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{}");
+	for (size_t i = 0; i < 2 * CLIENT_WRITES_MAX; i++)
+		client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	struct client_call *first = client_create(f.client, &nodes, NULL, o, &urgent, on_reply, &f);
+	client_create(f.client, &nodes, NULL, o, &urgent, on_reply, &f);
+	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX + 2);
+	client_cancel(f.client, first);
+	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX + 1);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n, 2 * CLIENT_WRITES_MAX + 1);
+	obj_unref(o);
+	teardown(&f);
+}
+
 /* A slow server: what waited for a place has its whole time once it goes. */
 static void test_client__one_write_over_the_bound_has_its_time(void **state)
 {
@@ -306,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),
 		cmocka_unit_test(test_client__writes_are_not_retried),
 		cmocka_unit_test(test_client__few_writes_are_in_flight),
+		cmocka_unit_test(test_client__an_urgent_write_waits_for_none),
 		cmocka_unit_test(test_client__one_write_over_the_bound_has_its_time),
 		cmocka_unit_test(test_client__warnings_and_other_bodies),
 	};

@@ -28,7 +28,8 @@ struct fixture {
 	struct stash *stash;
 	struct executor *executor;
 	struct render_call *calls[RUNS]; /* under way, the first first */
-	size_t n_calls, n_fetches;
+	struct sandbox sandbox;          /* that of the renders: nothing runs in it */
+	size_t n_calls, n_fetches, n_cancelled;
 	enum run_result results[RUNS];
 	int codes[RUNS];
 	size_t n_done;
@@ -41,7 +42,18 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 	(void)archive;
 	(void)request;
 	f->calls[f->n_calls++] = call;
+	call->sandbox = &f->sandbox;
 }
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): of sandbox_ops */
+static void count_cancel(struct sandbox *s, struct sandbox_run *run)
+{
+	struct fixture *f = CONTAINER_OF(s, struct fixture, sandbox);
+	(void)run;
+	f->n_cancelled++;
+}
+
+static const struct sandbox_ops sandbox_ops = {.cancel = count_cancel};
 
 static void host_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg)
 {
@@ -72,7 +84,8 @@ static void setup(struct fixture *f)
 {
 	struct error err = ERROR_INIT;
 	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
-			      .free_mib = 1000};
+			      .free_mib = 1000,
+			      .sandbox = {&sandbox_ops}};
 	struct db_config dc = {.path = ":memory:", .free_bytes = free_bytes, .free_bytes_arg = f};
 	assert_ok(db_open(&dc, &f->db, &err), &err);
 	struct audit_config ac = {.db = f->db, .loop = f->loop};
@@ -136,6 +149,7 @@ static void finish_first(struct fixture *f, const struct error *err)
 	struct render_call *call = f->calls[0];
 	f->n_calls--;
 	memmove(f->calls, f->calls + 1, f->n_calls * sizeof(f->calls[0]));
+	call->sandbox = NULL;
 	call->done(call->arg, err ? NULL : obj_map(), err);
 	loop_fake_settle(f->loop);
 }
@@ -266,10 +280,27 @@ static void test_executor__on_a_full_disk_everything_waits(void **state)
 	teardown(&f);
 }
 
+/* The lease is lost: what renders for this executor must not call it back. */
+static void test_executor__renders_end_with_it(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	start(&f, 0);
+	start(&f, 1);
+	start(&f, 2);
+	finish_first(&f, NULL);
+	assert_int_equal(f.n_calls, 2);
+	executor_free(STEAL(f.executor));
+	assert_int_equal(f.n_cancelled, 2);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor__one_render_over_the_bound_waits_for_room),
+		cmocka_unit_test(test_executor__renders_end_with_it),
 		cmocka_unit_test(test_executor__a_full_sandbox_is_no_failure_of_the_chart),
 		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
 		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),

@@ -9,6 +9,7 @@
 #include "alm/render/render_host.h"
 #include "alm/render/render_job.h"
 #include "installers/chart/archive.h"
+#include "tests/lib/loop_fake.h"
 
 #define SEED       "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define OUT_MAX    ((size_t)4 << 20)
@@ -188,6 +189,37 @@ static void test_render_job__hooks_carry_their_record(void **state)
 	assert_int_equal(obj_len(obj_path(h, "record.events")), 2);
 }
 
+static void count(void *arg, struct obj *rendered, const struct error *err)
+{
+	(void)err;
+	obj_unref(rendered);
+	(*(int *)arg)++;
+}
+
+static void test_render_job__a_cancelled_one_is_silent(void **state)
+{
+	static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, {NULL, NULL}};
+	int n[3] = {0};
+	struct render_call calls[3];
+	struct loop *loop = loop_fake_new(0);
+	struct sandbox *sandbox = sandbox_inline_new(loop, jobs);
+	CLEANUP(obj_unrefp) struct obj *request = obj_map();
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		calls[i] = (struct render_call){.done = count, .arg = &n[i]};
+		render_job_start(sandbox, loop, STR("no archive"), request, &calls[i]);
+	}
+	render_job_cancel(&calls[1]);
+	render_job_cancel(&calls[1]);
+	loop_fake_settle(loop);
+	render_job_cancel(&calls[2]); /* it has ended */
+	assert_int_equal(n[0], 1);
+	assert_int_equal(n[1], 0);
+	assert_int_equal(n[2], 1);
+	sandbox_free(sandbox);
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_render_job__a_time_zone_is_an_answer_too),
 		cmocka_unit_test(test_render_job__the_record_has_the_chart),
 		cmocka_unit_test(test_render_job__hooks_carry_their_record),
+		cmocka_unit_test(test_render_job__a_cancelled_one_is_silent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
