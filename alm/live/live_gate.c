@@ -204,7 +204,7 @@ static struct obj *value_of(const struct live_gate *g)
 static void finish(struct live_gate *g, const char *incomplete)
 {
 	if (incomplete)
-		gate_incomplete(g->gate, incomplete);
+		gate_incomplete(g->gate, incomplete, NULL);
 	else
 		gate_finish(g->gate);
 	end(g, value_of(g), NULL);
@@ -295,7 +295,7 @@ static void shadow_ready(void *arg, bool usable)
 	struct live_gate *g = arg;
 	if (!usable) {
 		shadow_free(g->shadow);
-		g->shadow = NULL; /* "not evaluated" stands */
+		g->shadow = NULL; /* the evaluator here has to do */
 	}
 	list_next(g);
 }
@@ -421,8 +421,11 @@ static void page_read(void *arg, const struct client_reply *reply)
 	bool ahead = g->next && !g->shadow && !is_late(g);
 	if (ahead) /* the server reads the next page while this one is judged */
 		list_next(g);
-	for (size_t i = 0; i < obj_len(items); i++)
+	for (size_t i = 0; i < obj_len(items); i++) {
 		gate_object(g->gate, obj_at(items, i), version);
+		if (!g->shadow)
+			gate_evaluate(g->gate, obj_at(items, i), version);
+	}
 	tell_progress(g, reply->body);
 	if (ahead)
 		return;

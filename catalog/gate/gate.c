@@ -126,6 +126,8 @@ bool gate_wants_objects(const struct gate *g)
 	bool wanted = false;
 	for (size_t i = 0; i < g->n_versions; i++)
 		wanted |= g->versions[i].changed || g->versions[i].use_counts;
+	for (size_t i = 0; i < g->n; i++)
+		wanted |= g->items[i].on_stored; /* no version changed, but its objects move */
 	return wanted;
 }
 
@@ -196,12 +198,16 @@ static void decide_usage(struct gate *g)
 	}
 }
 
-static bool is_shadowed(const struct gate *g, const char *version)
+static const char *evaluated_text(const struct gate *g, const char *version)
 {
+	static const char *const texts[] = {[EVALUATED_BY_NOBODY] = "not evaluated",
+					    [EVALUATED_BY_SERVER] = "evaluated by the server",
+					    [EVALUATED_HERE] = "evaluated by alm"};
+	enum gate_evaluator by = EVALUATED_BY_NOBODY;
 	for (size_t i = 0; i < g->n_versions; i++)
 		if (cstr_eq(g->versions[i].name, version))
-			return g->versions[i].shadowed;
-	return false;
+			by = g->versions[i].evaluated;
+	return texts[by];
 }
 
 static void decide_items(struct gate *g)
@@ -211,8 +217,8 @@ static void decide_items(struct gate *g)
 		if (!item->escalates)
 			continue;
 		item->f.narrow = true;
-		if (item->needs_shadow && is_shadowed(g, item->version))
-			item->f.note = "evaluated by the server";
+		if (item->needs_shadow)
+			item->f.note = evaluated_text(g, item->version);
 		if (item->f.n_affected > 0)
 			item->f.outcome = FINDING_REFUSE;
 	}
@@ -229,9 +235,12 @@ void gate_finish(struct gate *g)
 			g->outcome = g->items[i].f.outcome;
 }
 
-void gate_incomplete(struct gate *g, const char *progress)
+void gate_incomplete(struct gate *g, const char *progress, const char *remedy)
 {
-	gate_add(g, "LiveCheckIncomplete", NULL, NULL, FINDING_REFUSE, "", progress);
+	struct gate_item *item =
+		gate_add(g, "LiveCheckIncomplete", NULL, NULL, FINDING_REFUSE, "", progress);
+	if (remedy)
+		item->f.remedy = arena_strdup(g->arena, remedy);
 	gate_finish(g);
 }
 

@@ -80,10 +80,14 @@ bool gate_wants_shadow(const struct gate *g, const char *version);
 /* What a dry-run create against the new schema said of an object (shadow validation): the rules of
  * the version were evaluated; message NULL: it passed. */
 void gate_shadow(struct gate *g, const struct obj *o, const char *version, const char *message);
+/* Where no server can be asked: the same by the evaluator here, of an object as it was listed in
+ * that version. A version with a rule that does not compile here stays "not evaluated". */
+void gate_evaluate(struct gate *g, const struct obj *o, const char *version);
 
 void gate_finish(struct gate *g);
-/* Instead: the objects could not be read to the end; adds LiveCheckIncomplete. */
-void gate_incomplete(struct gate *g, const char *progress);
+/* Instead: the objects could not be read to the end; adds LiveCheckIncomplete. remedy NULL: that of
+ * the rule. */
+void gate_incomplete(struct gate *g, const char *progress, const char *remedy);
 /* Instead: there are no objects to look at. */
 void gate_offline(struct gate *g);
 

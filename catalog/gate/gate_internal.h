@@ -48,12 +48,17 @@ struct gate_item {
 	size_t n_steps;
 };
 
+/* Who judged objects by the rules of a version. */
+enum gate_evaluator { EVALUATED_BY_NOBODY, EVALUATED_BY_SERVER, EVALUATED_HERE };
+
 struct gate_version {
 	const char *name;
 	const struct obj *before, *after;         /* entries of spec.versions; NULL */
 	const struct obj *raw_before, *raw_after; /* openAPIV3Schema */
 	struct schema *old_schema, *new_schema;
-	bool changed, shadowed;
+	bool changed;
+	enum gate_evaluator evaluated;
+	bool rules_known, rules_fit; /* fit: all compile here; asked once */
 	struct usage usage;
 	bool use_counts; /* usage decides a finding */
 	size_t use_item;

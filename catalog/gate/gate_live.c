@@ -7,6 +7,7 @@
 
 struct look {
 	const struct gate_item *item;
+	bool only_pruned; /* the object was not valid before: what is refused is nothing new */
 	bool hit;
 };
 
@@ -17,13 +18,13 @@ static void note_pruned(void *arg, const char *path)
 		*first = xstrdup(path);
 }
 
-static bool loses(const struct schema *test, const struct obj *value)
+static bool loses(const struct look *l, const struct obj *value)
 {
 	CLEANUP(obj_unrefp) struct obj *after = obj_copy(value);
 	CLEANUP(xfreep) char *lost = NULL;
-	schema_prune_value(test, after, note_pruned, &lost);
-	schema_default(test, after);
-	return lost || !schema_accepts(test, after);
+	schema_prune_value(l->item->test, after, note_pruned, &lost);
+	schema_default(l->item->test, after);
+	return lost || (!l->only_pruned && !schema_accepts(l->item->test, after));
 }
 
 static void look_at(struct look *l, const struct obj *value)
@@ -36,7 +37,7 @@ static void look_at(struct look *l, const struct obj *value)
 		l->hit |= !schema_accepts(item->test, value);
 		break;
 	case CHECK_LOSES:
-		l->hit |= loses(item->test, value);
+		l->hit |= loses(l, value);
 		break;
 	case CHECK_HAS:
 		l->hit = true;
@@ -76,10 +77,13 @@ static void descend(struct look *l, const struct obj *value, size_t at)
 	}
 }
 
-static bool is_hit(const struct gate_item *item, const struct obj *o)
+/* passed: the object was valid before. One that was not loses what is pruned all the same. */
+static bool is_hit(const struct gate_item *item, const struct obj *o, bool passed)
 {
-	struct look l = {.item = item};
-	if (item->check != CHECK_NONE)
+	bool only_pruned = item->escalates && !passed;
+	bool prunes = item->check == CHECK_LOSES || item->check == CHECK_UNDECLARED;
+	struct look l = {.item = item, .only_pruned = only_pruned};
+	if (item->check != CHECK_NONE && (!only_pruned || prunes))
 		descend(&l, o, 0);
 	return l.hit;
 }
@@ -138,13 +142,13 @@ static void check_version(struct gate *g, const struct gate_version *v, const st
 	size_t n = g->n; /* LiveObjectInvalid may join */
 	for (size_t i = 0; i < n; i++) {
 		struct gate_item *item = &g->items[i];
-		if (item->version != v->name || item->on_stored || (item->escalates && !passed) ||
-		    !is_hit(item, item->on_new ? after : before))
+		if (item->version != v->name || item->on_stored ||
+		    !is_hit(item, item->on_new ? after : before, passed))
 			continue;
 		count(g, &item->f, o);
 		explained |= item->escalates || item->f.outcome == FINDING_REFUSE;
 	}
-	if (passed && !explained && (lost || !schema_accepts(v->new_schema, after)))
+	if (!explained && (lost || (passed && !schema_accepts(v->new_schema, after))))
 		count_unexplained(g, v, o, after, lost);
 }
 
@@ -161,7 +165,7 @@ void gate_object(struct gate *g, const struct obj *o, const char *version)
 			check_version(g, v, o);
 	}
 	for (size_t i = 0; i < g->n && first; i++)
-		if (g->items[i].on_stored && is_hit(&g->items[i], o))
+		if (g->items[i].on_stored && is_hit(&g->items[i], o, true))
 			count(g, &g->items[i].f, o);
 }
 
@@ -183,11 +187,12 @@ static bool is_about_rules(const struct gate_version *v, const struct obj *o)
 	return schema_accepts(v->new_schema, after);
 }
 
-void gate_shadow(struct gate *g, const struct obj *o, const char *version, const char *message)
+static void shadow(struct gate *g, const struct obj *o, const char *version, const char *message,
+		   enum gate_evaluator by)
 {
 	for (size_t i = 0; i < g->n_versions; i++)
 		if (strcmp(g->versions[i].name, version) == 0) {
-			g->versions[i].shadowed = true;
+			g->versions[i].evaluated = by;
 			if (message && !is_about_rules(&g->versions[i], o))
 				return;
 		}
@@ -196,4 +201,50 @@ void gate_shadow(struct gate *g, const struct obj *o, const char *version, const
 			count(g, &g->items[i].f, o);
 			return; /* the server's words name no rule: the first one stands for all */
 		}
+}
+
+void gate_shadow(struct gate *g, const struct obj *o, const char *version, const char *message)
+{
+	shadow(g, o, version, message, EVALUATED_BY_SERVER);
+}
+
+/* Do all rules of the schema take the object? */
+static bool follows(const struct schema *s, const struct obj *o)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ERRORS_BYTES_MAX);
+	struct field_errors *e = ARENA_NEW(a, struct field_errors);
+	field_errors_init(e, a);
+	schema_validate_rules(s, o, NULL, e);
+	return e->n == 0;
+}
+
+/* A rule that is not understood here refuses everything: then nothing is said of any. */
+static bool are_understood(struct gate_version *v)
+{
+	if (v->rules_known)
+		return v->rules_fit;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ERRORS_BYTES_MAX);
+	struct field_errors *e = ARENA_NEW(a, struct field_errors);
+	field_errors_init(e, a);
+	schema_check_rules(v->raw_after, "", e);
+	v->rules_known = true;
+	v->rules_fit = e->n == 0;
+	return v->rules_fit;
+}
+
+void gate_evaluate(struct gate *g, const struct obj *o, const char *version)
+{
+	for (size_t i = 0; i < g->n_versions; i++) {
+		struct gate_version *v = &g->versions[i];
+		if (!v->before || !v->after || (g->converter && strcmp(v->name, version) != 0) ||
+		    !gate_wants_shadow(g, v->name) || !are_understood(v))
+			continue;
+		CLEANUP(xfreep) char *unknown = NULL;
+		CLEANUP(xfreep) char *lost = NULL;
+		CLEANUP(obj_unrefp) struct obj *before = shaped(v->old_schema, o, &unknown);
+		CLEANUP(obj_unrefp) struct obj *after = shaped(v->new_schema, before, &lost);
+		if (schema_accepts(v->old_schema, before) && follows(v->old_schema, before))
+			shadow(g, o, v->name, follows(v->new_schema, after) ? NULL : "refused",
+			       EVALUATED_HERE);
+	}
 }

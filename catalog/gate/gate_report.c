@@ -15,6 +15,8 @@ struct pair {
 	const char *name;
 	const struct obj *before, *after;
 	struct gate *gate;
+	size_t *seen;   /* objects, by the index of the version they were given in */
+	size_t n_other; /* of the kind, in a version that is not asked for */
 };
 
 struct gate_report {
@@ -64,7 +66,12 @@ static int begin(const struct gate_report_input *in, struct pair *p, struct aren
 	input.n_managed_after = managed(p->after, a, &new);
 	input.managed_before = old;
 	input.managed_after = new;
-	return gate_begin(&input, &p->gate, err);
+	int rc = gate_begin(&input, &p->gate, err);
+	if (rc < 0)
+		return rc;
+	const char *const *through;
+	p->seen = ARENA_ARRAY(a, size_t, gate_versions(p->gate, &through) + 1);
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -135,6 +142,28 @@ size_t gate_report_versions(const struct gate_report *r, size_t i, const char *c
 	return gate_versions(r->pairs[i].gate, ret);
 }
 
+static bool has_converter(const struct obj *crd)
+{
+	return cstr_eq(obj_str(crd, "spec.conversion.strategy"), "Webhook");
+}
+
+static bool pair_object(struct pair *p, const struct obj *o, struct str version)
+{
+	const char *const *through;
+	size_t n = gate_versions(p->gate, &through), k = 0;
+	/* under strategy None every version shows the same values */
+	while (has_converter(p->before) && k < n && !str_is(version, through[k]))
+		k++;
+	if (k >= n) {
+		p->n_other++;
+		return false;
+	}
+	p->seen[k]++;
+	gate_object(p->gate, o, through[k]);
+	gate_evaluate(p->gate, o, through[k]);
+	return true;
+}
+
 bool gate_report_object(struct gate_report *r, const struct obj *o)
 {
 	const char *kind = meta_kind(o), *api = meta_api_version(o);
@@ -143,22 +172,42 @@ bool gate_report_object(struct gate_report *r, const struct obj *o)
 		return false;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct obj *crd = r->pairs[i].before;
-		const char *const *through = NULL;
-		if (!crd || !cstr_eq(obj_str(crd, "spec.names.kind"), kind) ||
-		    !str_is(group, obj_str(crd, "spec.group")))
-			continue;
-		size_t n = gate_versions(r->pairs[i].gate, &through);
-		/* under strategy None every version shows the same values */
-		bool asked = n == 1;
-		for (size_t k = 0; k < n; k++)
-			asked |= str_is(version, through[k]);
-		if (asked)
-			gate_object(r->pairs[i].gate, o,
-				    n == 1 ? through[0]
-					   : arena_strndup(r->arena, version.ptr, version.len));
-		return asked;
+		if (crd && cstr_eq(obj_str(crd, "spec.names.kind"), kind) &&
+		    str_is(group, obj_str(crd, "spec.group")))
+			return pair_object(&r->pairs[i], o, version);
 	}
 	return false;
+}
+
+/* Under a converter each version has values of its own: every object is wanted in each. Returns the
+ * version that lacks some, or NULL. */
+static const char *lacking(const struct pair *p)
+{
+	const char *const *through;
+	size_t n = gate_versions(p->gate, &through);
+	const char *lacks = p->n_other > 0 && n > 0 ? through[0] : NULL;
+	for (size_t k = 0; k < n; k++)
+		for (size_t other = 0; other < n; other++)
+			if (p->seen[k] < p->seen[other])
+				lacks = through[k];
+	return gate_wants_objects(p->gate) ? lacks : NULL;
+}
+
+static void finish_pair(struct pair *p, struct arena *a)
+{
+	const char *version = lacking(p);
+	const char *plural = obj_str(p->before, "spec.names.plural");
+	if (!version) {
+		gate_finish(p->gate);
+		return;
+	}
+	gate_incomplete(p->gate,
+			arena_fmt(a,
+				  "the objects were not all given as %s, and only the converter "
+				  "knows what they are then",
+				  version),
+			arena_fmt(a, "add what this prints: kubectl get %s.%s.%s -A -o yaml",
+				  plural ? plural : "", version, obj_str(p->before, "spec.group")));
 }
 
 void gate_report_finish(struct gate_report *r, bool have_objects)
@@ -166,7 +215,7 @@ void gate_report_finish(struct gate_report *r, bool have_objects)
 	for (size_t i = 0; i < r->n; i++) {
 		struct gate *g = r->pairs[i].gate;
 		if (have_objects)
-			gate_finish(g);
+			finish_pair(&r->pairs[i], r->arena);
 		else
 			gate_offline(g);
 		if (gate_outcome(g) > r->outcome)
@@ -233,6 +282,18 @@ static void add_total(size_t refused, size_t warned, struct strbuf *b)
 			     warned == 1 ? "" : "s");
 }
 
+/* What no waiver lifts needs the step that does. */
+static void add_steps(const struct gate_report *r, struct strbuf *b)
+{
+	for (size_t i = 0; i < r->n; i++)
+		for (size_t k = 0; k < gate_count(r->pairs[i].gate); k++) {
+			const struct gate_finding *f = gate_finding(r->pairs[i].gate, k);
+			if (f->outcome == FINDING_REFUSE && *f->remedy &&
+			    gate_waivable(r->pairs[i].gate, f) == WAIVE_NEVER)
+				visible_addf(b, "%s %s: %s\n", f->rule, f->resource, f->remedy);
+		}
+}
+
 void gate_report_text(const struct gate_report *r, struct strbuf *b)
 {
 	static const char *const head[COLUMNS] = {"OUTCOME", "RULE", "RESOURCE", "PATH", "CHANGE"};
@@ -254,6 +315,7 @@ void gate_report_text(const struct gate_report *r, struct strbuf *b)
 		add_row(head, widths, b);
 	for (size_t i = 0; i < n; i++)
 		add_row(rows[i], widths, b);
+	add_steps(r, b);
 	add_total(totals[FINDING_REFUSE], totals[FINDING_WARN], b);
 }
 

@@ -151,3 +151,23 @@ const char *gate_case_outcome(const struct gate *g)
 	       : gate_outcome(g) == FINDING_WARN ? "warn"
 						 : "allow";
 }
+
+/* NOLINTBEGIN(misc-no-recursion): as deep as objects are */
+bool gate_case_keeps(const struct obj *x, const struct obj *y)
+{
+	if (obj_type(x) != obj_type(y))
+		return false;
+	if (obj_type(x) == OBJ_MAP) {
+		OBJ_EACH (it, x)
+			if (!obj_has(y, it.key) || !gate_case_keeps(it.value, obj_get(y, it.key)))
+				return false;
+		return true;
+	}
+	if (obj_type(x) != OBJ_LIST)
+		return obj_equal(x, y);
+	for (size_t i = 0; i < obj_len(x); i++)
+		if (!gate_case_keeps(obj_at(x, i), obj_at(y, i)))
+			return false;
+	return obj_len(x) == obj_len(y);
+}
+/* NOLINTEND(misc-no-recursion) */

@@ -25,6 +25,9 @@ size_t gate_case_managed(struct arena *a, const struct obj *side, const char *co
 const struct obj *gate_case_file(struct arena *a, const char *name);
 const char *gate_case_text(struct arena *a, const struct obj *o);
 
+/* Is all of x in y? Defaults may have joined. */
+bool gate_case_keeps(const struct obj *x, const struct obj *y);
+
 /* Every finding as "RULE@PATH", joined by blanks, or "-". */
 const char *gate_case_findings(struct arena *a, const struct gate *g);
 const char *gate_case_outcome(const struct gate *g);

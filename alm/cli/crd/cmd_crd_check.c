@@ -165,7 +165,9 @@ const struct cmd cmd_crd_check = {
 		"count crds/, also of subcharts, and what its templates define with its own "
 		"values.\n"
 		"Without objects, what only objects can prove wrong is a warning. A live OLD\n"
-		"is judged by the objects of the cluster. Ends with 3 if anything is refused.",
+		"is judged by the objects of the cluster. Rules (CEL) are evaluated here. Where\n"
+		"a converter makes the versions, each object is wanted in each of them. Ends\n"
+		"with 3 if anything is refused.",
 	.options = options,
 	.args = {2, 2},
 	.run = check_run,

@@ -600,7 +600,7 @@ static void test_gate__incomplete_check_refuses(void **state)
 {
 	(void)state;
 	struct gate *g = begin(crd_of(plain), crd_of("{\"type\":\"string\",\"maxLength\":1}"));
-	gate_incomplete(g, "500 of 1000 objects");
+	gate_incomplete(g, "500 of 1000 objects", NULL);
 	assert_int_equal(gate_outcome(g), FINDING_REFUSE);
 	gate_free(g);
 }

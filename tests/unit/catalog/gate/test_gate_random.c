@@ -384,33 +384,12 @@ static struct obj *taken(const struct pair *p)
 	return schema_accepts(p->old, o) ? o : NULL;
 }
 
-/* NOLINTBEGIN(misc-no-recursion): as deep as objects are */
-/* Is all of x in y? Defaults may have joined. */
-static bool keeps(const struct obj *x, const struct obj *y)
-{
-	if (obj_type(x) != obj_type(y))
-		return false;
-	if (obj_type(x) == OBJ_MAP) {
-		OBJ_EACH (it, x)
-			if (!obj_has(y, it.key) || !keeps(it.value, obj_get(y, it.key)))
-				return false;
-		return true;
-	}
-	if (obj_type(x) != OBJ_LIST)
-		return obj_equal(x, y);
-	for (size_t i = 0; i < obj_len(x); i++)
-		if (!keeps(obj_at(x, i), obj_at(y, i)))
-			return false;
-	return obj_len(x) == obj_len(y);
-}
-/* NOLINTEND(misc-no-recursion) */
-
 static bool is_lost(const struct pair *p, const struct obj *o)
 {
 	CLEANUP(obj_unrefp) struct obj *after = obj_copy(o);
 	schema_prune(p->new, after, NULL, NULL);
 	schema_default(p->new, after);
-	return !keeps(o, after) || !schema_accepts(p->new, after);
+	return !gate_case_keeps(o, after) || !schema_accepts(p->new, after);
 }
 
 static struct gate *judge(const struct pair *p, const struct obj *o)

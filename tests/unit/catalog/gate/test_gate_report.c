@@ -195,6 +195,56 @@ static struct obj *large(int64_t max_length)
 	return o;
 }
 
+static struct obj *convertible(const char *spec)
+{
+	return yaml(arena_fmt(
+		arena,
+		"kind: CustomResourceDefinition\nmetadata: {name: foos.x.io}\nspec:\n  group: "
+		"x.io\n"
+		"  names: {kind: Foo, plural: foos}\n  scope: Namespaced\n"
+		"  conversion: {strategy: Webhook}\n  versions:\n"
+		"  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: "
+		"object, properties: {spec: {type: object, additionalProperties: {type: "
+		"string}}}}}}\n"
+		"  - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: "
+		"object, properties: {spec: {type: object, %s}}}}}\n",
+		spec));
+}
+
+static struct obj *foo(const char *version, const char *spec)
+{
+	return yaml(arena_fmt(arena,
+			      "{apiVersion: x.io/%s, kind: Foo, metadata: {name: one, namespace: "
+			      "d}, spec: {%s}}",
+			      version, spec));
+}
+
+/* Under a converter the values of an object in another version are in no file but its own list. */
+static void test_gate_report__under_a_converter_objects_are_wanted_in_each_version(void **state)
+{
+	(void)state;
+	const struct obj *before[] = {convertible("additionalProperties: {type: string}")};
+	const struct obj *after[] = {convertible("properties: {a: {type: string}}")};
+	static const char *const texts[][2] = {
+		{"", ""}, {"v1", "zz: b"}, {"v2", "a: b"}, {"v2", "zz: b"}};
+	static const enum finding_outcome want[] = {FINDING_WARN, FINDING_REFUSE, FINDING_WARN,
+						    FINDING_REFUSE};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(gate_report_freep) struct gate_report *r = compare(before, 1, after, 1);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIMIT);
+		if (i > 0) /* in v1 nothing changes */
+			gate_report_object(r, foo("v1", "zz: b"));
+		if (i > 1)
+			gate_report_object(r, foo(texts[i][0], texts[i][1]));
+		gate_report_finish(r, true);
+		gate_report_text(r, &b);
+		assert_int_equal(gate_report_outcome(r), want[i]);
+		assert_true((i == 1) == (strstr(b.buf, "LiveCheckIncomplete foos.x.io: add what "
+						       "this prints: kubectl get foos.v2.x.io -A "
+						       "-o yaml\n") != NULL));
+	}
+}
+
 static void test_gate_report__large_definitions_with_wider_fields_pass(void **state)
 {
 	(void)state;
@@ -217,6 +267,7 @@ int main(void)
 		CASE(test_gate_report__json_and_sarif),
 		CASE(test_gate_report__sarif_has_what_its_schema_requires),
 		CASE(test_gate_report__words),
+		CASE(test_gate_report__under_a_converter_objects_are_wanted_in_each_version),
 		CASE(test_gate_report__large_definitions_with_wider_fields_pass),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static const char *judge(const struct obj *c, const struct obj *from, const stru
 		if (objects[i])
 			show(g, c, obj_get(c, objects[i]), i == 1);
 		if (obj_has(c, "incomplete"))
-			gate_incomplete(g, obj_str(c, "incomplete"));
+			gate_incomplete(g, obj_str(c, "incomplete"), NULL);
 		else
 			gate_finish(g);
 		strbuf_addf(&b, "%s ", gate_case_outcome(g));
