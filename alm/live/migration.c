@@ -48,7 +48,7 @@ struct migration {
 	unsigned tries, restarts;
 	struct usage usages[VERSIONS_MAX]; /* of the other versions */
 	size_t n_usages;
-	const char *writers[MIGRATION_WRITERS_MAX];
+	const char *writers[MIGRATION_WRITERS_MAX], *forget[MIGRATION_WRITERS_MAX];
 	struct migration_result result;
 	struct error err;
 	struct slot slots[CLIENT_WRITES_MAX];
@@ -459,12 +459,22 @@ static void read_crd(struct migration *m)
 
 /* --- pages --- */
 
+static void note_forget(struct migration *m, const struct obj *o)
+{
+	if (m->result.n_forget == MIGRATION_WRITERS_MAX)
+		return;
+	const char *command = usage_forget(o, m->r.group, m->r.plural, m->c.to, m->since_ns, m->a);
+	if (command)
+		m->forget[m->result.n_forget++] = command;
+}
+
 static void scan_object(struct migration *m, const struct obj *o)
 {
 	if (m->result.n++ == 0)
 		m->result.first = usage_object_name(o, m->a);
 	for (size_t i = 0; i < m->n_usages; i++)
 		usage_object(&m->usages[i], o);
+	note_forget(m, o);
 }
 
 /* Refused while somebody brings the old form back. */
@@ -482,6 +492,7 @@ static void scanned(struct migration *m)
 		}
 	}
 	m->result.writers = m->writers;
+	m->result.forget = m->forget;
 	m->total = m->result.n;
 	if (m->c.dry_run) {
 		end(m, NULL);
@@ -489,10 +500,13 @@ static void scanned(struct migration *m)
 	}
 	if (m->result.n_writers && !m->c.ignore_writers) {
 		struct error err;
-		error_set(&err, E_REFUSED,
-			  "%zu manager%s wrote through another version than %s after that became "
-			  "the storage version; change what writes, or say --ignore-writers",
-			  m->result.n_writers, m->result.n_writers == 1 ? "" : "s", m->c.to);
+		error_set(
+			&err, E_REFUSED,
+			"%zu manager%s wrote through another version than %s after that became "
+			"the storage version; change what writes, or say --ignore-writers: alm crd "
+			"migrate %s --to %s --ignore-writers",
+			m->result.n_writers, m->result.n_writers == 1 ? "" : "s", m->c.to, m->c.crd,
+			m->c.to);
 		end(m, &err);
 		return;
 	}
@@ -529,7 +543,7 @@ static void page_listed(void *arg, const struct client_reply *reply)
 		*token = NULL;
 		m->written = 0;
 		if (m->step == SCAN) {
-			m->result.n = 0;
+			m->result.n = m->result.n_forget = 0;
 			begin_usages(m);
 		}
 		list_page(m);

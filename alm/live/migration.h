@@ -42,6 +42,11 @@ struct migration_result {
 	const char *was, *is;       /* storedVersions as texts: "v1 v2"; is NULL on a dry run */
 	const char *const *writers; /* "MANAGER: ns/name" */
 	size_t n_writers;
+	/* Entries stay in managedFields for ever where their client writes nothing more, as
+	 * kubectl-create does: commands that forget them, one for each of the first such objects.
+	 */
+	const char *const *forget;
+	size_t n_forget;
 };
 
 struct migration_config {

@@ -166,6 +166,62 @@ size_t usage_steps(const struct usage *u, const char **ret_lines, size_t max)
 	return n;
 }
 
+/* Nothing that a shell would read. */
+static bool is_plain(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '.')
+			return false;
+	return s.len > 0;
+}
+
+static bool is_old_entry(const struct obj *entry, const char *group, const char *keep)
+{
+	struct str found, version;
+	const char *api = obj_str(entry, "apiVersion");
+	return api && str_cut(str_of(api), '/', &found, &version) && str_is(found, group) &&
+	       is_plain(version) && !str_is(version, keep);
+}
+
+/* From the last on, so that indexes stay true; each is tested for being there still. A server does
+ * not let go of the only entry but for one that is empty. */
+static void patch_of_entries(const struct obj *entries, const char *group, const char *keep,
+			     struct strbuf *b)
+{
+	static const char *const list = "/metadata/managedFields";
+	size_t n = 0;
+	for (size_t i = obj_len(entries); i-- > 0;) {
+		const struct obj *e = obj_at(entries, i);
+		if (!is_old_entry(e, group, keep))
+			continue;
+		strbuf_addf(b,
+			    "%s{\"op\":\"test\",\"path\":\"%s/%zu/apiVersion\",\"value\":\"%s\"},",
+			    n++ ? "," : "", list, i, obj_str(e, "apiVersion"));
+		if (n < obj_len(entries))
+			strbuf_addf(b, "{\"op\":\"remove\",\"path\":\"%s/%zu\"}", list, i);
+		else
+			strbuf_addf(b, "{\"op\":\"replace\",\"path\":\"%s\",\"value\":[{}]}", list);
+	}
+}
+
+const char *usage_forget(const struct obj *o, const char *group, const char *plural,
+			 const char *keep, int64_t since_ns, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct obj *entries = obj_path(o, "metadata.managedFields");
+	struct str name = str_of(meta_name(o) ? meta_name(o) : "");
+	struct str ns = str_of(meta_namespace(o) ? meta_namespace(o) : "");
+	bool late = false;
+	for (size_t i = 0; i < obj_len(entries); i++)
+		late |= is_old_entry(obj_at(entries, i), group, keep) &&
+			time_of(obj_at(entries, i)) > since_ns;
+	if (!late || !is_plain(name) || (ns.len && !is_plain(ns)))
+		return NULL;
+	patch_of_entries(entries, group, keep, &b);
+	return arena_fmt(a, "kubectl patch %s.%s.%s %.*s%s%.*s --type=json -p '[%s]'", plural, keep,
+			 group, STR_ARG(name), ns.len ? " -n " : "", STR_ARG(ns), b.buf);
+}
+
 size_t usage_dropped(const char *const *a, size_t n_a, const char *const *b, size_t n_b,
 		     struct arena *arena, const char ***ret)
 {

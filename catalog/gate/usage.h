@@ -59,6 +59,13 @@ void usage_text(const struct usage *u, struct strbuf *b);
  * how many lines; the second only if somebody writes. */
 size_t usage_steps(const struct usage *u, const char **ret_lines, size_t max);
 
+/* An entry stays in managedFields for ever when its client writes nothing more, as kubectl create
+ * does. The command that takes those of other versions than `keep` out of the object (KEP-0555: a
+ * client may), where one is newer than since_ns; NULL: none is, or a name is not fit for a shell.
+ */
+const char *usage_forget(const struct obj *o, const char *group, const char *plural,
+			 const char *keep, int64_t since_ns, struct arena *a);
+
 /* default/name, or name. */
 const char *usage_object_name(const struct obj *o, struct arena *a);
 

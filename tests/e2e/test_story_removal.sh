@@ -88,7 +88,10 @@ rest
 # The way back that is closed
 code "9 v1 is still written by hand: exit 3" 3 "change what writes, or say --ignore-writers" \
 	alm crd migrate etcds.etcd.coreos.com --to v2
-alm crd migrate etcds.etcd.coreos.com --to v2 --ignore-writers >/dev/null
+forget=$(alm crd migrate etcds.etcd.coreos.com --to v2 2>&1 | sed -n 's/^  \(kubectl patch .*\)/\1/p')
+is "9 the step it prints is taken" "etcdcluster.etcd.coreos.com/etcd-purple-ant patched" "$(eval "$forget" 2>&1)"
+is "9 and then nobody writes v1" "default/etcd-purple-ant written as v2; storedVersions [v1 v2] -> [v2]" \
+	"$(alm crd migrate etcds.etcd.coreos.com --to v2 2>&1)"
 package 1.0.0 >/dev/null
 is "7 1.0.0" "apptype.app.coreos.com/etcd" "$(installed 1.0.0)"
 is "9 rollback refused: exit 3" \

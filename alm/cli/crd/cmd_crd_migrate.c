@@ -41,11 +41,16 @@ static void draw(void *arg, const struct migration_progress *p)
 	}
 }
 
-static void tell_writers(const struct migration_result *m, const char *to)
+static void tell_writers(const struct migration_result *m, const char *to, bool refused)
 {
 	for (size_t i = 0; i < m->n_writers; i++)
 		term_error("first change apiVersion to %s in what writes this: %s\n", to,
 			   m->writers[i]);
+	if (refused && m->n_forget)
+		term_error("an entry stays in managedFields when its client writes nothing more, "
+			   "as kubectl create; then this forgets it:\n");
+	for (size_t i = 0; refused && i < m->n_forget; i++)
+		term_error("  %s\n", m->forget[i]);
 }
 
 static void finished(void *arg, const struct migration_result *m, const struct error *err)
@@ -55,7 +60,7 @@ static void finished(void *arg, const struct migration_result *m, const struct e
 	loop_stop(session_loop(r->s));
 	if (r->bar)
 		term_error("\r%70s\r", "");
-	tell_writers(m, r->to);
+	tell_writers(m, r->to, err != NULL);
 	if (err) {
 		r->err = *err;
 		return;
@@ -133,9 +138,11 @@ const struct cmd cmd_crd_migrate = {
 	.name = "migrate",
 	.usage = "alm crd migrate CRD --to VERSION [--dry-run]",
 	.summary = "write every object as the storage version, then forget the old stored versions",
-	.description = "Can be stopped and started anew: it goes on where it was. Refused while a "
-		       "manager\n"
-		       "writes through an older version than the one that is stored by now.",
+	.description =
+		"Can be stopped and started anew: it goes on where it was. Refused while a "
+		"manager\n"
+		"writes through an older version than the one that is stored by now; entries of\n"
+		"clients that write nothing more are forgotten by the commands it prints.",
 	.options = options,
 	.args = {1, 1},
 	.run = migrate_run,

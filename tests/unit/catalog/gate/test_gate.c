@@ -596,6 +596,49 @@ static void test_gate__usage_speaks_as_the_story(void **state)
 				      "default/etcd-purple-ant");
 }
 
+static const char *forget(const char *entries)
+{
+	return usage_forget(
+		parse(put(
+			"{\"metadata\":{\"name\":\"a\",\"namespace\":\"d\",\"managedFields\":%s}}",
+			entries)),
+		"etcd.coreos.com", "etcds", "v2", 1000, arena);
+}
+
+#define ENTRY(version, time)                                                                       \
+	"{\"manager\":\"m'\",\"apiVersion\":\"etcd.coreos.com/" version "\",\"time\":\"" time "\"" \
+											      "}"
+#define LATE "2026-01-02T03:04:05Z"
+
+static void test_gate__usage_tells_how_an_entry_is_forgotten(void **state)
+{
+	(void)state;
+	const char *head = "kubectl patch etcds.v2.etcd.coreos.com a -n d --type=json -p ";
+	const char *both = arena_fmt(
+		arena,
+		"%s'[{\"op\":\"test\",\"path\":\"/metadata/managedFields/2/apiVersion\",\"value\":"
+		"\"etcd.coreos.com/v1\"},{\"op\":\"remove\",\"path\":\"/metadata/managedFields/"
+		"2\"},"
+		"{\"op\":\"test\",\"path\":\"/metadata/managedFields/0/apiVersion\",\"value\":"
+		"\"etcd.coreos.com/v1\"},{\"op\":\"remove\",\"path\":\"/metadata/managedFields/"
+		"0\"}]'",
+		head);
+	const char *only = arena_fmt(
+		arena,
+		"%s'[{\"op\":\"test\",\"path\":\"/metadata/managedFields/0/apiVersion\",\"value\":"
+		"\"etcd.coreos.com/v1\"},{\"op\":\"replace\",\"path\":\"/metadata/managedFields\","
+		"\"value\":[{}]}]'",
+		head);
+	assert_string_equal(forget("[" ENTRY("v1", "1970-01-01T00:00:00Z") "," ENTRY(
+				    "v2", LATE) "," ENTRY("v1", LATE) "]"),
+			    both);
+	assert_string_equal(forget("[" ENTRY("v1", LATE) "]"), only);
+	assert_null(forget("[" ENTRY("v1", "1970-01-01T00:00:00Z") "]"));
+	assert_null(forget("[" ENTRY("v2", LATE) "]"));
+	assert_null(forget("[" ENTRY("v1$(x)", LATE) "]"));
+	assert_null(forget("[]"));
+}
+
 static void test_gate__incomplete_check_refuses(void **state)
 {
 	(void)state;
@@ -834,6 +877,7 @@ int main(void)
 		CASE(test_gate__a_waiver_of_a_resource_may_name_the_path),
 		CASE(test_gate__too_many_findings_refuse),
 		CASE(test_gate__usage_speaks_as_the_story),
+		CASE(test_gate__usage_tells_how_an_entry_is_forgotten),
 		CASE(test_gate__incomplete_check_refuses),
 		CASE(test_gate__shadow_validation_decides_rules),
 		CASE(test_gate__what_is_allowed_loses_no_object),
