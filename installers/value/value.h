@@ -232,7 +232,5 @@ struct vtime {
 	int32_t nsec;
 	const struct vzone *zone; /* NULL: UTC */
 };
-/* A TOML or YAML date: from the RFC 3339 text (date only too); false if it is none. */
-bool value_time_parse(struct arena *a, struct str text, struct value *ret);
 
 #endif

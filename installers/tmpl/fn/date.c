@@ -323,28 +323,3 @@ void date_name(struct strbuf *b, struct value v)
 	else
 		strbuf_addf(b, "%%!%s(%lld)", month ? "Month" : "Weekday", (long long)v.i);
 }
-
-bool value_time_parse(struct arena *a, struct str text, struct value *ret)
-{
-	static const char *const layouts[] = {"2006-01-02T15:04:05.999999999Z07:00",
-					      "2006-01-02 15:04:05.999999999Z07:00",
-					      "2006-01-02T15:04:05.999999999",
-					      "2006-01-02 15:04:05.999999999",
-					      "2006-01-02",
-					      "15:04:05.999999999"};
-	for (size_t i = 0; i < ARRAY_LEN(layouts); i++) {
-		CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
-		struct vtime t;
-		if (date_parse(a, str_of(layouts[i]), text, &date_utc, &t, &msg)) {
-			/* without an offset: TOML's local kinds, named so by Go's library */
-			if (i >= 2)
-				t.zone = date_fixed_zone(a, 0,
-							 str_of(i == 5   ? "time-local"
-								: i == 4 ? "date-local"
-									 : "datetime-local"));
-			*ret = date_value(a, t);
-			return true;
-		}
-	}
-	return false;
-}

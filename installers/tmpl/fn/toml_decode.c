@@ -1,27 +1,13 @@
-/* TOML reading. */
-#include <math.h>
-#include <stdio.h>
+/* toml_decode.c: keys, tables and lists of TOML; texts and numbers are toml_scalar.c's. */
 #include <string.h>
 
-#include "alm/base/map.h"
-#include "installers/tmpl/fn/date.h"
-#include "installers/tmpl/fn/toml_go.h"
+#include "installers/tmpl/fn/toml_read.h"
 #include "installers/value/print.h"
+#include "installers/value/unicode.h"
 
-/* What is known of a table besides its entries; 0: made on the way to another. */
-enum table_flags { TABLE_HEADER = 1, TABLE_DOTTED = 2, TABLE_CLOSED = 4 };
-
-struct parser {
-	struct arena *a;
-	struct str s;
-	size_t at;
-	int line, depth;
-	struct str last_key;
-	struct str context; /* the path of the table at hand, for messages */
-	bool in_header;
-	struct map *flags; /* address of a struct vmap -> enum table_flags */
-	struct strbuf *msg;
-};
+/* What is known of a key besides its value. Implicit ones were made on the way to another and may
+ * be told of once; a list in brackets may then be replaced. */
+enum toml_key_flags { KEY_IMPLICIT = 1, KEY_LIST = 2 };
 
 #define KEY_PARTS_MAX 64
 struct key {
@@ -29,172 +15,133 @@ struct key {
 	size_t n;
 };
 
-static int parse_value(struct parser *p, struct value *ret);
+static int parse_value(struct toml_reader *r, bool in_list, struct value *ret);
 
-static int fail(struct parser *p, const char *text)
+/* ---- errors ---- */
+
+static struct str path_of(struct toml_reader *r, const struct toml_table *up, struct str name,
+			  bool raw);
+
+int toml_fail_in(struct toml_reader *r, int line, const char *text)
 {
-	strbuf_addf(p->msg, "toml: line %d", p->line);
-	if (p->last_key.len) {
-		strbuf_adds(p->msg, " (last key ");
-		value_quote(p->msg, p->last_key);
-		strbuf_addc(p->msg, ')');
+	struct str last = r->key.len ? path_of(r, r->table, r->key, true)
+			  : r->table ? r->table->path
+				     : STR("");
+	strbuf_addf(r->msg, "toml: line %d", line);
+	if (last.len) {
+		strbuf_adds(r->msg, " (last key ");
+		value_quote(r->msg, last);
+		strbuf_addc(r->msg, ')');
 	}
-	strbuf_addf(p->msg, ": %s", text);
+	strbuf_addf(r->msg, ": %s", text);
 	return -E_INVALID;
 }
 
-static char peek(const struct parser *p)
+int toml_fail(struct toml_reader *r, const char *text)
 {
-	return p->at < p->s.len ? p->s.ptr[p->at] : 0;
+	bool fresh = toml_at_end(r) && r->at > 0 && r->s.ptr[r->at - 1] == '\n' && !r->bad;
+	return toml_fail_in(r, r->line - fresh, toml_at_end(r) && r->bad ? r->bad : text);
 }
 
-static bool at_end(const struct parser *p)
+int toml_fail_before(struct toml_reader *r, const char *text)
 {
-	return p->at >= p->s.len;
+	if (toml_at_end(r) && r->bad)
+		return toml_fail(r, text);
+	return toml_fail_in(r, r->line - 1, text);
 }
 
-static bool take(struct parser *p, const char *text)
+const char *toml_quoted_char(struct toml_reader *r)
 {
-	if (!str_has_prefix(str_skip(p->s, p->at), str_of(text)))
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	uint32_t rune = 0;
+	rune_next(str_skip(r->s, r->at), &rune);
+	quote_rune(&b, rune, false);
+	return arena_strdup(r->a, b.buf);
+}
+
+int toml_fail_char(struct toml_reader *r, const char *before, const char *after)
+{
+	const char *got = toml_quoted_char(r);
+	r->line += toml_peek(r) == '\n';
+	return toml_fail(r, arena_fmt(r->a, "%s%s%s", before, got, after));
+}
+
+/* As it is; "end of file". */
+static const char *plain_char(struct toml_reader *r)
+{
+	uint32_t rune;
+	size_t width = rune_next(str_skip(r->s, r->at), &rune);
+	return width ? arena_fmt(r->a, "'%.*s'", STR_ARG(str_sub(r->s, r->at, width)))
+		     : "end of file";
+}
+
+/* ---- characters ---- */
+
+char toml_peek(const struct toml_reader *r)
+{
+	return r->at < r->s.len ? r->s.ptr[r->at] : 0;
+}
+
+bool toml_at_end(const struct toml_reader *r)
+{
+	return r->at >= r->s.len;
+}
+
+bool toml_take(struct toml_reader *r, const char *text)
+{
+	if (!str_has_prefix(str_skip(r->s, r->at), str_of(text)))
 		return false;
-	p->at += strlen(text);
+	r->at += strlen(text);
 	return true;
 }
 
-static int fail_at(struct parser *p, const char *expected)
+static void skip_blanks(struct toml_reader *r)
 {
-	if (at_end(p))
-		return fail(p, arena_fmt(p->a, "unexpected EOF; expected %s", expected));
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	uint32_t rune;
-	utf8_decode(str_skip(p->s, p->at), &rune);
-	quote_rune(&b, rune, false);
-	return fail(p, arena_fmt(p->a, "expected %s but found %s instead", expected, b.buf));
+	while (toml_peek(r) == ' ' || toml_peek(r) == '\t')
+		r->at++;
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_comment(struct toml_reader *r)
 {
-	while (peek(p) == ' ' || peek(p) == '\t')
-		p->at++;
+	if (toml_peek(r) == '#')
+		while (!toml_at_end(r) && toml_peek(r) != '\n')
+			r->at++;
 }
 
-static void skip_comment(struct parser *p)
-{
-	if (peek(p) == '#')
-		while (!at_end(p) && peek(p) != '\n')
-			p->at++;
-}
-
-static void skip_lines(struct parser *p)
+static void skip_lines(struct toml_reader *r)
 {
 	for (;;) {
-		skip_blanks(p);
-		skip_comment(p);
-		if (take(p, "\r\n") || take(p, "\n"))
-			p->line++;
-		else
+		skip_blanks(r);
+		skip_comment(r);
+		if (!toml_take(r, "\r\n") && !toml_take(r, "\n"))
 			return;
+		r->line++;
 	}
 }
 
-static unsigned flags_of(struct parser *p, const struct vmap *m)
+/* Cuts the text before the first character that may not be in a file. */
+static void find_bad(struct toml_reader *r)
 {
-	char name[32];
-	snprintf(name, sizeof(name), "%p", (const void *)m);
-	return (unsigned)map_number(p->flags, name);
-}
-
-static void set_flags(struct parser *p, const struct vmap *m, unsigned flags)
-{
-	char name[32];
-	snprintf(name, sizeof(name), "%p", (const void *)m);
-	map_set_number(p->flags, name, flags);
-}
-
-/* ---- strings and keys ---- */
-
-static int parse_unicode(struct parser *p, size_t digits, struct strbuf *b)
-{
-	uint32_t r = 0;
-	for (size_t i = 0; i < digits; i++, p->at++) {
-		char c = peek(p);
-		if (!char_is_hex(c))
-			return fail_at(p, "hexadecimal digits in an escape");
-		r = r * 16 + (uint32_t)(char_is_digit(c) ? c - '0' : char_lower(c) - 'a' + 10);
-	}
-	if (r > 0x10ffff || (r >= 0xd800 && r < 0xe000))
-		return fail(p, "escaped character is not valid UTF-8");
-	strbuf_addrune(b, r);
-	return 0;
-}
-
-static int parse_escape(struct parser *p, bool multi, struct strbuf *b)
-{
-	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\x1b\"\\";
-	char c = peek(p);
-	const char *hit = c ? strchr(from, c) : NULL;
-	if (multi && (c == '\n' || c == '\r' || c == ' ' || c == '\t')) {
-		while (memchr(" \t\r\n", peek(p), 4) && !at_end(p))
-			p->line += p->s.ptr[p->at++] == '\n';
-		return 0;
-	}
-	p->at++;
-	if (hit)
-		strbuf_addc(b, to[hit - from]);
-	else if (c == 'u' || c == 'U' || c == 'x')
-		return parse_unicode(p, c == 'x' ? 2 : c == 'u' ? 4 : 8, b);
-	else
-		return fail(p, arena_fmt(p->a, "invalid escape character '%c'", c));
-	return 0;
-}
-
-static bool closes(struct parser *p, char quote, bool multi)
-{
-	if (peek(p) != quote)
-		return false;
-	if (!multi) {
-		p->at++;
-		return true;
-	}
-	struct str rest = str_skip(p->s, p->at);
-	size_t n = 0;
-	while (n < rest.len && rest.ptr[n] == quote)
-		n++;
-	if (n < 3)
-		return false;
-	/* up to two quotes may stand before the end */
-	return n == 3 ? (p->at += 3, true) : false;
-}
-
-static int parse_string(struct parser *p, bool is_key, struct str *ret)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(p->s.len + 16);
-	char quote = peek(p), triple[] = {quote, quote, quote, 0};
-	bool multi = !is_key && take(p, triple);
-	if (!multi)
-		p->at++;
-	else if (take(p, "\r\n") || take(p, "\n"))
-		p->line++;
-	while (!closes(p, quote, multi)) {
-		char c = peek(p);
-		if (at_end(p))
-			return fail(p, arena_fmt(p->a, "unexpected EOF; expected '%c'", quote));
-		if (c == '\n' && !multi)
-			return fail(p, "strings cannot contain newlines");
-		if (((unsigned char)c < 0x20 && !memchr("\t\n\r", c, 3)) || c == 0x7f)
-			return fail(p, "control characters are not allowed inside strings");
-		p->at++;
-		p->line += c == '\n';
-		if (c == '\\' && quote == '"') {
-			if (parse_escape(p, multi, &b) < 0)
-				return -E_INVALID;
-		} else {
-			strbuf_addc(&b, c);
+	for (size_t i = 0; i < r->s.len; i++) {
+		unsigned char c = (unsigned char)r->s.ptr[i];
+		uint32_t rune;
+		size_t width = c < 0x80 ? 1 : utf8_decode(str_skip(r->s, i), &rune);
+		bool lone = c == '\r' && (i + 1 == r->s.len || r->s.ptr[i + 1] != '\n');
+		bool control = (c < 0x20 && !memchr("\t\r\n", c, 3)) || c == 0x7f || lone;
+		if (width && !control) {
+			i += width - 1;
+			continue;
 		}
+		r->bad = width ? arena_fmt(r->a,
+					   "TOML files cannot contain control characters: '0x%02x'",
+					   c)
+			       : arena_fmt(r->a, "invalid UTF-8 byte: 0x%02x", c);
+		r->s.len = i;
+		return;
 	}
-	*ret = str_n(arena_text(p->a, b.buf, b.len), b.len);
-	return 0;
 }
+
+/* ---- keys ---- */
 
 static bool is_bare(struct str s)
 {
@@ -204,326 +151,247 @@ static bool is_bare(struct str s)
 	return s.len > 0;
 }
 
-/* The character at hand as Go's %q writes it. */
-static const char *quoted_char(struct parser *p)
+/* up.name or up."na me"; the name as it is if raw. */
+static struct str path_of(struct toml_reader *r, const struct toml_table *up, struct str name,
+			  bool raw)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	uint32_t rune = 0;
-	if (!at_end(p))
-		utf8_decode(str_skip(p->s, p->at), &rune);
-	quote_rune(&b, rune, false);
-	return arena_strdup(p->a, b.buf);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
+	if (up) {
+		strbuf_addstr(&b, up->path);
+		strbuf_addc(&b, '.');
+	}
+	if (raw || is_bare(name))
+		strbuf_addstr(&b, name);
+	else
+		value_quote(&b, name);
+	return str_n(arena_text(r->a, b.buf, b.len), b.len);
 }
 
-/* A table's name that starts or goes on as none does. */
-static int fail_table_name(struct parser *p, bool at_start)
+static int fail_header(struct toml_reader *r, bool at_start)
 {
-	if (at_start && peek(p) == '.')
-		return fail(p, "unexpected table separator (table names cannot be empty)");
-	if (at_start && (peek(p) == ']' || at_end(p)))
-		return fail(p, "unexpected end of table name (table names cannot be empty)");
-	const char *got = quoted_char(p);
-	p->line += peek(p) == '\n';
-	return fail(p, arena_fmt(p->a, "expected '.' or ']' to end table name, but got %s instead",
-				 got));
+	if (at_start && toml_peek(r) == '.')
+		return toml_fail(r, "unexpected table separator (table names cannot be empty)");
+	if (at_start && (toml_peek(r) == ']' || toml_at_end(r)))
+		return toml_fail(r, "unexpected end of table name (table names cannot be empty)");
+	return toml_fail_char(r, "expected '.' or ']' to end table name, but got ", " instead");
 }
 
-static int fail_key(struct parser *p, bool at_start, bool is_first)
+static int fail_key(struct toml_reader *r, bool at_start, bool is_first)
 {
-	if (p->in_header)
-		return fail_table_name(p, at_start);
-	if (at_end(p))
-		return fail(p, "unexpected EOF; expected key separator '='");
-	if (at_start && peek(p) == '=')
-		return fail(p,
-			    is_first ? "unexpected '=': key name appears blank" : "unexpected '='");
-	if (at_start && peek(p) == '.')
-		return fail(p, is_first ? "unexpected '.': keys cannot start with a '.'"
-					: "unexpected '.'");
-	return fail(p, arena_fmt(p->a, "expected '.' or '=', but got %s instead", quoted_char(p)));
+	if (r->in_header)
+		return fail_header(r, at_start);
+	if (at_start && (toml_peek(r) == '=' || toml_at_end(r)))
+		return toml_fail(r, is_first ? "unexpected '=': key name appears blank"
+					     : "unexpected '='");
+	if (at_start && toml_peek(r) == '.')
+		return toml_fail(r, is_first ? "unexpected '.': keys cannot start with a '.'"
+					     : "unexpected '.'");
+	if (toml_at_end(r))
+		return toml_fail(r, "unexpected EOF; expected key separator '='");
+	return toml_fail(
+		r, arena_fmt(r->a, "expected '.' or '=', but got %s instead", toml_quoted_char(r)));
 }
 
-static int parse_key_part(struct parser *p, bool is_first, struct str *ret)
+static int parse_key_part(struct toml_reader *r, bool is_first, struct str *ret)
 {
-	if (peek(p) == '"' || peek(p) == '\'')
-		return parse_string(p, true, ret);
-	size_t start = p->at;
-	while (char_is_alnum(peek(p)) || peek(p) == '_' || peek(p) == '-')
-		p->at++;
-	if (p->at == start)
-		return fail_key(p, true, is_first);
-	*ret = str_sub(p->s, start, p->at - start);
+	if (toml_peek(r) == '"' || toml_peek(r) == '\'')
+		return toml_read_string(r, true, ret);
+	size_t start = r->at;
+	while (char_is_alnum(toml_peek(r)) || toml_peek(r) == '_' || toml_peek(r) == '-')
+		r->at++;
+	if (r->at == start)
+		return fail_key(r, true, is_first);
+	*ret = str_sub(r->s, start, r->at - start);
 	return 0;
 }
 
-static int parse_key(struct parser *p, struct key *ret)
+static int parse_key(struct toml_reader *r, struct key *ret)
 {
 	ret->n = 0;
 	for (;;) {
-		skip_blanks(p);
+		skip_blanks(r);
 		if (ret->n == KEY_PARTS_MAX)
-			return fail(p, "key has too many parts");
-		if (parse_key_part(p, !ret->n, &ret->parts[ret->n]) < 0)
+			return toml_fail(r, "key has too many parts");
+		r->key_line = ret->n ? r->key_line : r->line;
+		if (parse_key_part(r, !ret->n, &ret->parts[ret->n]) < 0)
 			return -E_INVALID;
 		ret->n++;
-		skip_blanks(p);
-		if (!take(p, "."))
+		skip_blanks(r);
+		if (!toml_take(r, "."))
 			return 0;
 	}
-}
-
-/* context.a."b c" for messages; the last part as it is if raw. */
-static struct str key_text(struct parser *p, const struct key *k, size_t n, bool raw)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addstr(&b, p->context);
-	for (size_t i = 0; i < n; i++) {
-		if (b.len)
-			strbuf_addc(&b, '.');
-		if (is_bare(k->parts[i]) || (raw && i + 1 == n))
-			strbuf_addstr(&b, k->parts[i]);
-		else
-			value_quote(&b, k->parts[i]);
-	}
-	return str_n(arena_text(p->a, b.buf, b.len), b.len);
-}
-
-static int fail_defined(struct parser *p, const struct key *k, size_t n)
-{
-	struct str name = key_text(p, k, n, false);
-	return fail(p, arena_fmt(p->a, "Key '%.*s' has already been defined.", STR_ARG(name)));
-}
-
-static int fail_no_table(struct parser *p, const struct key *k, size_t n)
-{
-	struct str name = key_text(p, k, n, false);
-	return fail(p, arena_fmt(p->a, "Key '%.*s' was already created as a hash.", STR_ARG(name)));
-}
-
-/* ---- scalars ---- */
-
-/* Removes the underscores between digits; false if one stands elsewhere. */
-static bool plain_number(struct str s, char *out, size_t size)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.ptr[i] == '_') {
-			if (!i || i + 1 == s.len || !char_is_hex(s.ptr[i - 1]) ||
-			    !char_is_hex(s.ptr[i + 1]))
-				return false;
-			continue;
-		}
-		if (n + 1 >= size)
-			return false;
-		out[n++] = s.ptr[i];
-	}
-	out[n] = 0;
-	return true;
-}
-
-static bool parse_radix(const char *s, struct value *ret)
-{
-	uint64_t base = s[1] == 'x' ? 16 : s[1] == 'o' ? 8 : 2, v = 0;
-	if (!s[2])
-		return false;
-	for (s += 2; *s; s++) {
-		uint64_t d = char_is_digit(*s) ? (uint64_t)(*s - '0')
-			     : char_is_hex(*s) ? (uint64_t)(char_lower(*s) - 'a' + 10)
-					       : 99;
-		if (d >= base || v > ((uint64_t)INT64_MAX - d) / base)
-			return false;
-		v = v * base + d;
-	}
-	*ret = value_int64((int64_t)v);
-	return true;
-}
-
-static bool parse_number(struct str text, struct value *ret)
-{
-	char plain[128];
-	int64_t i;
-	double f;
-	if (!plain_number(text, plain, sizeof(plain)))
-		return false;
-	const char *digits = plain + (plain[0] == '+' || plain[0] == '-');
-	if (!strcmp(digits, "inf") || !strcmp(digits, "nan")) {
-		double v = *digits == 'i' ? (double)INFINITY : (double)NAN;
-		*ret = value_float(plain[0] == '-' ? -v : v);
-		return true;
-	}
-	if (plain[0] == '0' && plain[1] && strchr("xob", plain[1]))
-		return parse_radix(plain, ret);
-	if (digits[0] == '0' && char_is_digit(digits[1]))
-		return false;
-	if (str_parse_i64(str_of(plain[0] == '+' ? digits : plain), &i)) {
-		*ret = value_int64(i);
-		return true;
-	}
-	if (!char_is_digit(*digits) || plain[strlen(plain) - 1] == '.' || strstr(plain, ".e") ||
-	    !str_parse_double(str_of(digits), &f) || !isfinite(f))
-		return false;
-	*ret = value_float(plain[0] == '-' ? -f : f);
-	return true;
-}
-
-static bool looks_like_date(struct str s)
-{
-	return (s.len >= 10 && s.ptr[4] == '-' && s.ptr[7] == '-') ||
-	       (s.len >= 8 && s.ptr[2] == ':');
-}
-
-/* Dates and times without a zone are in zones of their own, named for what is missing. */
-static void name_local(struct parser *p, struct str text, struct value *v)
-{
-	bool has_date = text.ptr[4] == '-', has_time = text.len > 10 || !has_date;
-	struct str clock = has_date ? str_skip(text, 10) : text;
-	bool zoned = has_date && has_time &&
-		     (str_find_char(clock, 'Z') >= 0 || str_find_char(clock, 'z') >= 0 ||
-		      str_find_char(clock, '+') >= 0 || str_find_char(clock, '-') >= 0);
-	if (zoned || v->type != VALUE_TIME)
-		return;
-	struct vtime *t = arena_memdup(p->a, v->t, sizeof(*t));
-	t->zone = date_fixed_zone(p->a, 0,
-				  !has_time   ? STR("date-local")
-				  : !has_date ? STR("time-local")
-					      : STR("datetime-local"));
-	v->t = t;
-}
-
-static int fail_number(struct parser *p, struct str text)
-{
-	char plain[64];
-	bool is_float = str_find_char(text, '.') >= 0 || str_find_char(text, 'e') >= 0;
-	struct str digits = str_skip(text, text.ptr[0] == '+' || text.ptr[0] == '-');
-	if (!is_float && digits.len > 1 && digits.ptr[0] == '0' && char_is_digit(digits.ptr[1]))
-		return fail(p,
-			    arena_fmt(p->a, "Invalid integer \"%.*s\": cannot have leading zeroes",
-				      STR_ARG(text)));
-	if (plain_number(text, plain, sizeof(plain)))
-		return fail(p, arena_fmt(p->a, "Invalid number: \"%.*s\"", STR_ARG(text)));
-	return fail(p,
-		    arena_fmt(p->a, "Invalid %s \"%.*s\": underscores must be surrounded by digits",
-			      is_float ? "float" : "integer", STR_ARG(text)));
-}
-
-static int parse_scalar(struct parser *p, struct value *ret)
-{
-	size_t start = p->at;
-	while (!at_end(p) && !strchr(" \t\r\n,]}#", peek(p)))
-		p->at++;
-	struct str text = str_sub(p->s, start, p->at - start);
-	bool day = text.len == 10 && looks_like_date(text);
-	if (day && peek(p) == ' ' && p->at + 1 < p->s.len && char_is_digit(p->s.ptr[p->at + 1])) {
-		for (p->at++; !at_end(p) && !strchr(" \t\r\n,]}#", peek(p));)
-			p->at++;
-		text = str_sub(p->s, start, p->at - start);
-	}
-	if (!text.len)
-		return fail_at(p, "value");
-	if (str_is(text, "true") || str_is(text, "false")) {
-		*ret = value_bool(str_is(text, "true"));
-		return 0;
-	}
-	if (looks_like_date(text)) {
-		if (value_time_parse(p->a, text, ret)) {
-			name_local(p, text, ret);
-			return 0;
-		}
-		return fail(p, arena_fmt(p->a, "invalid datetime: \"%.*s\"", STR_ARG(text)));
-	}
-	if (parse_number(text, ret))
-		return 0;
-	if (char_is_digit(text.ptr[0]) || strchr("+-", text.ptr[0]))
-		return fail_number(p, text);
-	return fail(p, arena_fmt(p->a, "expected value but found \"%.*s\" instead", STR_ARG(text)));
 }
 
 /* ---- tables ---- */
 
-/* The table of the next part, made if it is absent; the last of a list of tables. */
-static int descend(struct parser *p, struct vmap **m, const struct key *k, size_t i, unsigned made)
+static unsigned flags_of(const struct toml_reader *r, struct str path)
 {
-	struct value *v = vmap_get(*m, k->parts[i]);
-	if (!v) {
-		struct vmap *child = vmap_new(p->a);
-		vmap_set(*m, k->parts[i], value_map(child));
-		set_flags(p, child, made);
-		*m = child;
-		return 0;
+	return (unsigned)map_number(r->keys, path.ptr);
+}
+
+static void flag(struct toml_reader *r, struct str path, unsigned set, unsigned clear)
+{
+	map_set_number(r->keys, path.ptr, (flags_of(r, path) | set) & ~clear);
+}
+
+static int fail_key_is(struct toml_reader *r, struct str path, const char *what)
+{
+	return toml_fail_in(r, r->key_line, arena_fmt(r->a, "Key '%.*s' %s", STR_ARG(path), what));
+}
+
+static struct vmap *map_of(const struct toml_reader *r, const struct toml_table *t)
+{
+	return t ? t->map : r->root;
+}
+
+static int set_value(struct toml_reader *r, const struct toml_table *t, struct str name,
+		     struct value v)
+{
+	struct vmap *m = map_of(r, t);
+	if (!m)
+		return fail_key_is(r, t->path, "has already been defined.");
+	struct str path = path_of(r, t, name, false);
+	unsigned known = flags_of(r, path);
+	if (vmap_get(m, name)) {
+		if (!(known & KEY_IMPLICIT))
+			return fail_key_is(r, path, "has already been defined.");
+		flag(r, path, 0, KEY_IMPLICIT);
+		if (!(known & KEY_LIST)) /* made on the way; said now, it stays as it is */
+			return 0;
 	}
-	if (v->type == VALUE_MAPS && v->len) {
-		*m = v->items[v->len - 1].map;
-		return 0;
+	vmap_set(m, name, v);
+	return 0;
+}
+
+static const struct toml_table *table_of(struct toml_reader *r, const struct toml_table *up,
+					 struct str name)
+{
+	struct toml_table *t = ARENA_NEW(r->a, struct toml_table);
+	const struct value *v = vmap_get(map_of(r, up), name);
+	*t = (struct toml_table){.up = up, .path = path_of(r, up, name, false)};
+	if (v && v->type == VALUE_MAPS && v->len)
+		t->map = v->items[v->len - 1].map;
+	else if (v && v->type == VALUE_MAP)
+		t->map = v->map;
+	return t;
+}
+
+/* A further table of a list. Room doubles: it is full where the count is a power of two. */
+static int append_table(struct toml_reader *r, const struct toml_table *up, struct str name)
+{
+	struct vmap *m = map_of(r, up);
+	struct value *v = vmap_get(m, name);
+	if (v && v->type != VALUE_MAPS)
+		return fail_key_is(r, path_of(r, up, name, false),
+				   "was already created and cannot be used as an array.");
+	size_t n = v ? v->len : 0;
+	struct value list = v ? *v : value_list(r->a, VALUE_MAPS, 1);
+	if (n > 0 && (n & (n - 1)) == 0) {
+		list = value_list(r->a, VALUE_MAPS, 2 * n);
+		memcpy(list.items, v->items, n * sizeof(*list.items));
 	}
-	if (v->type != VALUE_MAP && made != TABLE_DOTTED)
-		return fail_no_table(p, k, i + 1);
-	if (v->type != VALUE_MAP || (flags_of(p, v->map) & TABLE_CLOSED))
-		return fail_defined(p, k, i + 1);
-	*m = v->map;
+	list.items[n] = value_map(vmap_new(r->a));
+	list.len = (uint32_t)(n + 1);
+	vmap_set(m, name, list);
+	return 0;
+}
+
+/* Makes the table of a key and goes into it. */
+static int enter(struct toml_reader *r, const struct toml_table *up, struct str name, bool in_list)
+{
+	if (up && !up->map)
+		return fail_key_is(r, up->path, "was already created as a hash.");
+	r->table = up;
+	int rc = in_list ? append_table(r, up, name)
+			 : set_value(r, up, name, value_map(vmap_new(r->a)));
+	if (rc < 0)
+		return rc;
+	r->table = table_of(r, up, name);
 	return 0;
 }
 
 /* NOLINTBEGIN(misc-no-recursion): parse_value() bounds the depth by TOML_DEPTH_MAX */
-static int set_pair(struct parser *p, struct vmap *m, const struct key *k, struct value v)
+/* An element of a list is a value of its own, too: nothing is added to it later. */
+static int set_aside(struct toml_reader *r, struct vmap *m, const struct key *k, struct value v)
 {
 	for (size_t i = 0; i + 1 < k->n; i++) {
-		if (descend(p, &m, k, i, TABLE_DOTTED) < 0)
-			return -E_INVALID;
+		struct value *inner = vmap_get(m, k->parts[i]);
+		if (inner && inner->type != VALUE_MAP) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
+			value_quote(&b, r->table ? r->table->path : STR(""));
+			return toml_fail_in(r, r->key_line,
+					    arena_fmt(r->a, "%s is not a table", b.buf));
+		}
+		struct vmap *child = inner ? inner->map : vmap_new(r->a);
+		if (!inner)
+			vmap_set(m, k->parts[i], value_map(child));
+		m = child;
 	}
-	struct value *old = vmap_get(m, k->parts[k->n - 1]);
-	if (old && (old->type != VALUE_MAP || v.type == VALUE_MAP ||
-		    flags_of(p, old->map) != TABLE_DOTTED))
-		return fail_defined(p, k, k->n);
-	if (!old || value_is_list(v))
-		vmap_set(m, k->parts[k->n - 1], v);
-	else /* made by a.b = 1 only: a = 2 is accepted once and says nothing */
-		set_flags(p, old->map, TABLE_HEADER);
+	vmap_set(m, k->parts[k->n - 1], v);
 	return 0;
 }
 
-static int parse_pair(struct parser *p, struct vmap *m)
+/* aside: of an inline table; NULL at the top. */
+static int parse_pair(struct toml_reader *r, struct vmap *aside)
 {
 	struct key k = {.n = 0};
 	struct value v = VALUE_NONE;
-	struct str outer = p->context;
-	int line = p->line;
-	p->last_key = outer;
-	if (parse_key(p, &k) < 0)
+	const struct toml_table *outer = r->table;
+	if (parse_key(r, &k) < 0)
 		return -E_INVALID;
-	if (!take(p, "="))
-		return fail_key(p, false, false);
-	struct str name = p->last_key = key_text(p, &k, k.n, true);
-	p->context = key_text(p, &k, k.n, false);
-	skip_blanks(p);
-	if (parse_value(p, &v) < 0)
+	if (!toml_take(r, "="))
+		return fail_key(r, false, false);
+	r->key = k.parts[k.n - 1];
+	for (size_t i = 0; i + 1 < k.n; i++) {
+		flag(r, path_of(r, r->table, k.parts[i], false), KEY_IMPLICIT, 0);
+		if (enter(r, r->table, k.parts[i], false) < 0)
+			return -E_INVALID;
+	}
+	skip_blanks(r);
+	if (parse_value(r, false, &v) < 0 || set_value(r, r->table, r->key, v) < 0)
 		return -E_INVALID;
-	p->context = outer;
-	p->last_key = name;
-	int end = p->line;
-	p->line = line;
-	int rc = set_pair(p, m, &k, v);
-	p->line = end;
-	return rc;
+	flag(r, path_of(r, r->table, r->key, false), value_is_list(v) ? KEY_LIST : 0,
+	     value_is_list(v) ? 0 : KEY_LIST);
+	if (aside && set_aside(r, aside, &k, v) < 0)
+		return -E_INVALID;
+	r->table = outer;
+	if (!aside) /* messages about what follows in an inline table still name it */
+		r->key = STR("");
+	return 0;
 }
 
-static int parse_inline_table(struct parser *p, struct value *ret)
+static int parse_inline_pairs(struct toml_reader *r, struct vmap *m)
 {
-	struct vmap *m = vmap_new(p->a);
-	*ret = value_map(m);
-	p->at++;
-	skip_lines(p);
-	while (!take(p, "}")) {
-		if (parse_pair(p, m) < 0)
+	skip_lines(r);
+	while (!toml_take(r, "}")) {
+		if (toml_peek(r) == ',')
+			return toml_fail(r, "unexpected comma");
+		if (parse_pair(r, m) < 0)
 			return -E_INVALID;
-		skip_lines(p);
-		if (!take(p, ",") && peek(p) != '}')
-			return fail(p, arena_fmt(p->a,
-						 "expected a comma or an inline table terminator "
-						 "'}', but got %s instead",
-						 quoted_char(p)));
-		skip_lines(p);
+		skip_lines(r);
+		if (!toml_take(r, ",") && toml_peek(r) != '}')
+			return toml_fail(r, arena_fmt(r->a,
+						      "expected a comma or an inline table "
+						      "terminator '}', but got %s instead",
+						      plain_char(r)));
+		skip_lines(r);
 	}
-	set_flags(p, m, TABLE_CLOSED);
+	return 0;
+}
+
+static int parse_inline_table(struct toml_reader *r, bool in_list, struct value *ret)
+{
+	const struct toml_table *outer = r->table;
+	struct str key = r->key;
+	struct vmap *m = vmap_new(r->a);
+	r->at++;
+	flag(r, path_of(r, outer, key, false), KEY_IMPLICIT, 0);
+	r->key = outer && !outer->map ? key : STR("");
+	if (enter(r, outer, key, in_list) < 0 || parse_inline_pairs(r, m) < 0)
+		return -E_INVALID;
+	r->table = outer;
+	r->key = key;
+	*ret = value_map(m);
 	return 0;
 }
 
@@ -537,156 +405,127 @@ static void items_release(struct items *l)
 	xfree(l->v);
 }
 
-static int parse_list(struct parser *p, struct value *ret)
+static int parse_list(struct toml_reader *r, struct value *ret)
 {
 	CLEANUP(items_release) struct items l = {0};
-	bool tables = true;
-	p->at++;
-	skip_lines(p);
-	while (!take(p, "]")) {
+	r->at++;
+	flag(r, path_of(r, r->table, r->key, false), KEY_LIST, 0);
+	skip_lines(r);
+	while (!toml_take(r, "]")) {
+		if (toml_peek(r) == ',')
+			return toml_fail(r, "unexpected comma");
 		ARRAY_GROW(l.v, l.cap, l.n + 1);
-		if (parse_value(p, &l.v[l.n++]) < 0)
+		if (parse_value(r, true, &l.v[l.n++]) < 0)
 			return -E_INVALID;
-		tables = tables && l.v[l.n - 1].type == VALUE_MAP;
-		skip_lines(p);
-		if (!take(p, ",") && peek(p) != ']')
-			return fail(p,
-				    arena_fmt(p->a,
-					      "expected a comma (',') or array terminator (']'), "
-					      "but got %s",
-					      quoted_char(p)));
-		skip_lines(p);
+		skip_lines(r);
+		if (!toml_take(r, ",") && toml_peek(r) != ']')
+			return toml_fail(r, arena_fmt(r->a,
+						      "expected a comma (',') or array terminator "
+						      "(']'), but got %s",
+						      plain_char(r)));
+		skip_lines(r);
 	}
-	*ret = value_list(p->a, l.n && tables ? VALUE_MAPS : VALUE_LIST, l.n);
+	*ret = value_list(r->a, VALUE_LIST, l.n);
 	if (l.n)
 		memcpy(ret->items, l.v, l.n * sizeof(*l.v));
 	return 0;
 }
 
-/* Recursion is bounded by TOML_DEPTH_MAX. */
-static int parse_value(struct parser *p, struct value *ret)
+static int parse_value(struct toml_reader *r, bool in_list, struct value *ret)
 {
 	struct str s;
-	if (++p->depth > TOML_DEPTH_MAX)
-		return fail(p, "nested too deep");
+	if (++r->depth > TOML_DEPTH_MAX)
+		return toml_fail(r, "nested too deep");
 	int rc = 0;
-	if (peek(p) == '"' || peek(p) == '\'') {
-		rc = parse_string(p, false, &s);
+	if (toml_peek(r) == '"' || toml_peek(r) == '\'') {
+		rc = toml_read_string(r, false, &s);
 		if (rc == 0)
 			*ret = value_str(s);
-	} else if (peek(p) == '[') {
-		rc = parse_list(p, ret);
-	} else if (peek(p) == '{') {
-		rc = parse_inline_table(p, ret);
+	} else if (toml_peek(r) == '[') {
+		rc = parse_list(r, ret);
+	} else if (toml_peek(r) == '{') {
+		rc = parse_inline_table(r, in_list, ret);
 	} else {
-		rc = parse_scalar(p, ret);
+		rc = toml_read_scalar(r, ret);
 	}
-	p->depth--;
+	r->depth--;
 	return rc;
 }
 /* NOLINTEND(misc-no-recursion) */
 
-static int append_table(struct parser *p, struct vmap *m, const struct key *k, struct vmap **ret)
-{
-	struct str name = k->parts[k->n - 1];
-	struct value *v = vmap_get(m, name);
-	if (v && v->type != VALUE_MAPS) {
-		struct str text = key_text(p, k, k->n, false);
-		return fail(p, arena_fmt(p->a,
-					 "Key '%.*s' was already created and cannot be used as an "
-					 "array.",
-					 STR_ARG(text)));
-	}
-	size_t n = v ? v->len : 0;
-	struct value list = value_list(p->a, VALUE_MAPS, n + 1);
-	if (n)
-		memcpy(list.items, v->items, n * sizeof(*list.items));
-	*ret = vmap_new(p->a);
-	list.items[n] = value_map(*ret);
-	vmap_set(m, name, list);
-	return 0;
-}
-
-static int parse_header(struct parser *p, struct vmap *root, struct vmap **ret)
+static int parse_header(struct toml_reader *r)
 {
 	struct key k = {.n = 0};
-	bool list = take(p, "[[");
-	if (!list)
-		p->at++;
-	p->last_key = p->context;
-	p->in_header = true;
-	if (parse_key(p, &k) < 0)
+	const struct toml_table *t = NULL;
+	bool list = toml_take(r, "[[");
+	r->at += !list;
+	r->in_header = true;
+	if (parse_key(r, &k) < 0)
 		return -E_INVALID;
-	if (!take(p, "]"))
-		return fail_key(p, false, false);
-	if (list && !take(p, "]"))
-		return fail(p, arena_fmt(p->a,
-					 "expected end of table array name delimiter ']', but got "
-					 "%s instead",
-					 quoted_char(p)));
-	p->in_header = false;
-	p->context = STR("");
-	struct vmap *m = root;
-	for (size_t i = 0; i + 1 < k.n; i++)
-		if (descend(p, &m, &k, i, 0) < 0)
-			return -E_INVALID;
-	p->last_key = key_text(p, &k, k.n - 1, false);
-	if (list && append_table(p, m, &k, ret) < 0)
-		return -E_INVALID;
-	if (list) {
-		p->context = key_text(p, &k, k.n, false);
-		return 0;
+	if (!toml_take(r, "]"))
+		return fail_key(r, false, false);
+	if (list && !toml_take(r, "]"))
+		return toml_fail_char(r, "expected end of table array name delimiter ']', but got ",
+				      " instead");
+	r->in_header = false;
+	for (size_t i = 0; i + 1 < k.n; i++) {
+		struct vmap *m = map_of(r, t);
+		if (!vmap_get(m, k.parts[i])) {
+			flag(r, path_of(r, t, k.parts[i], false), KEY_IMPLICIT, 0);
+			vmap_set(m, k.parts[i], value_map(vmap_new(r->a)));
+		}
+		t = table_of(r, t, k.parts[i]);
+		if (!t->map)
+			return fail_key_is(r, t->path, "was already created as a hash.");
 	}
-	struct value *v = vmap_get(m, k.parts[k.n - 1]);
-	if (v && (v->type != VALUE_MAP || (flags_of(p, v->map) & ~(unsigned)TABLE_DOTTED)))
-		return fail_defined(p, &k, k.n);
-	if (descend(p, &m, &k, k.n - 1, 0) < 0)
+	if (enter(r, t, k.parts[k.n - 1], list) < 0)
 		return -E_INVALID;
-	set_flags(p, m, TABLE_HEADER);
-	p->context = key_text(p, &k, k.n, false);
-	*ret = m;
+	flag(r, r->table->path, 0, KEY_LIST);
 	return 0;
 }
 
-static int fail_item_end(struct parser *p)
+static int fail_item_end(struct toml_reader *r)
 {
-	p->last_key = p->context;
-	return fail(p,
-		    arena_fmt(p->a,
-			      "expected a top-level item to end with a newline, comment, or EOF, "
-			      "but got %s instead",
-			      quoted_char(p)));
+	return toml_fail(r, arena_fmt(r->a,
+				      "expected a top-level item to end with a newline, comment, "
+				      "or EOF, but got %s instead",
+				      toml_quoted_char(r)));
 }
 
-static int parse_document(struct parser *p, struct vmap *root)
+static int parse_document(struct toml_reader *r)
 {
-	struct vmap *m = root;
 	for (;;) {
-		skip_lines(p);
-		if (at_end(p))
-			return 0;
-		int rc = peek(p) == '[' ? parse_header(p, root, &m) : parse_pair(p, m);
+		skip_lines(r);
+		if (toml_at_end(r))
+			return r->bad ? toml_fail(r, "") : 0;
+		int rc = toml_peek(r) == '[' ? parse_header(r) : parse_pair(r, NULL);
 		if (rc < 0)
 			return rc;
-		skip_blanks(p);
-		skip_comment(p);
-		if (!at_end(p) && peek(p) != '\n' && peek(p) != '\r')
-			return fail_item_end(p);
+		skip_blanks(r);
+		skip_comment(r);
+		if (!toml_at_end(r) && toml_peek(r) != '\n' && toml_peek(r) != '\r')
+			return fail_item_end(r);
 	}
 }
 
 int toml_go_decode(struct arena *a, struct str text, struct vmap **ret, struct strbuf *msg)
 {
-	CLEANUP(map_freep) struct map *flags = map_new(NULL);
-	struct parser p = {.a = a, .s = text, .line = 1, .flags = flags, .msg = msg};
-	struct vmap *root = vmap_new(a);
+	CLEANUP(map_freep) struct map *keys = map_new(NULL);
+	struct toml_reader r = {.a = a, .line = 1, .key_line = 1, .keys = keys, .msg = msg};
 	if (text.len > TOML_BYTES_MAX)
-		return fail(&p, "text is too large");
-	if (!utf8_valid(text))
-		return fail(&p, "files must be valid UTF-8");
-	take(&p, "\xef\xbb\xbf");
-	if (parse_document(&p, root) < 0)
+		return toml_fail(&r, "text is too large");
+	if (str_has_prefix(text, STR("\xff\xfe")) || str_has_prefix(text, STR("\xfe\xff")))
+		text = str_skip(text, 2);
+	else if (str_has_prefix(text, STR("\xef\xbb\xbf")))
+		text = str_skip(text, 3);
+	if (memchr(text.ptr, 0, text.len < 6 ? text.len : 6))
+		return toml_fail(&r, "files cannot contain NULL bytes; probably using UTF-16; TOML "
+				     "files must be UTF-8");
+	r.s = text;
+	r.root = vmap_new(a);
+	find_bad(&r);
+	if (parse_document(&r) < 0)
 		return -E_INVALID;
-	*ret = root;
+	*ret = r.root;
 	return 0;
 }

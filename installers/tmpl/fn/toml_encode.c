@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "installers/format/json_go.h"
+#include "installers/tmpl/fn/date.h"
 #include "installers/tmpl/fn/toml_go.h"
 
 struct writer {
@@ -197,6 +198,22 @@ static int write_collection(struct writer *w, struct value v)
 	return rc;
 }
 
+static void write_time(struct strbuf *b, const struct vtime *t)
+{
+	static const struct {
+		const char *zone, *layout;
+	} rows[] = {{TOML_LOCAL_DATETIME, "2006-01-02T15:04:05.999999999"},
+		    {TOML_LOCAL_DATE, "2006-01-02"},
+		    {TOML_LOCAL_TIME, "15:04:05.999999999"}};
+	const char *layout = "2006-01-02T15:04:05.999999999Z07:00", *zone = "";
+	int offset;
+	zone_lookup(t->zone ? t->zone : &date_utc, t->sec, &offset, &zone);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(zone, rows[i].zone) == 0)
+			layout = rows[i].layout;
+	date_format(b, t, str_of(layout));
+}
+
 static int write_element(struct writer *w, struct value v)
 {
 	v = plain(w, v);
@@ -212,7 +229,7 @@ static int write_element(struct writer *w, struct value v)
 	else if (v.type == VALUE_UINT64)
 		strbuf_addf(w->b, "%llu", (unsigned long long)v.u);
 	else if (v.type == VALUE_TIME)
-		value_time_rfc3339(w->b, v);
+		write_time(w->b, v.t);
 	else if (v.type == VALUE_BYTES)
 		return write_collection(w, json_go_plain(w->a, v));
 	else if (v.type == VALUE_COMPLEX)

@@ -11,6 +11,11 @@
 #define TOML_BYTES_MAX ((size_t)16 << 20)
 #define TOML_DEPTH_MAX 1000
 
+/* The zones of dates and times that have none: they are written back as they were. */
+#define TOML_LOCAL_DATETIME "datetime-local"
+#define TOML_LOCAL_DATE     "date-local"
+#define TOML_LOCAL_TIME     "time-local"
+
 /* -E_INVALID "toml: cannot encode array with nil element". */
 int toml_go_encode(struct arena *a, struct value v, struct strbuf *b, struct strbuf *msg);
 /* -E_INVALID "toml: line 1 (last key \"a\"): unexpected EOF; expected value". */

@@ -607,7 +607,7 @@ static const char *forget(const char *entries)
 
 #define ENTRY(version, time)                                                                       \
 	"{\"manager\":\"m'\",\"apiVersion\":\"etcd.coreos.com/" version "\",\"time\":\"" time "\"" \
-											      "}"
+	"}"
 #define LATE "2026-01-02T03:04:05Z"
 
 static void test_gate__usage_tells_how_an_entry_is_forgotten(void **state)

@@ -247,6 +247,7 @@ GOLDEN(charts)
 GOLDEN(objects)
 GOLDEN(output)
 GOLDEN(crypto)
+GOLDEN(toml)
 
 /* Their case is their error: the one ends every render, and no value of Helm's is a function that
  * the other could call. */
@@ -293,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__objects),
 		cmocka_unit_test(test_charts_out__output),
 		cmocka_unit_test(test_charts_out__crypto),
+		cmocka_unit_test(test_charts_out__toml),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
