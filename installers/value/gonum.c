@@ -130,6 +130,44 @@ static bool special(struct str s, double *ret)
 }
 
 /* After 0x: a mantissa of hex digits with a point, and an exponent that must be there. */
+/* mant * 2^exp, rounded once: ldexp() of a rounded number would round twice where doubles get
+ * sparse. sticky: something more stood behind. */
+static double scaled(uint64_t mant, bool sticky, int64_t exp)
+{
+	if (!mant)
+		return 0;
+	int lead = __builtin_clzll(mant);
+	mant <<= lead;
+	exp -= lead;
+	int64_t drop = exp + 11 < -1074 ? -1074 - exp : 11;
+	if (drop > 64 || exp > 2000)
+		return drop > 64 ? 0 : (double)INFINITY;
+	uint64_t half = UINT64_C(1) << (drop - 1);
+	uint64_t kept = drop == 64 ? 0 : mant >> drop;
+	uint64_t rest = mant & (half | (half - 1));
+	kept += rest > half || (rest == half && (sticky || (kept & 1)));
+	return ldexp((double)kept, (int)(exp + drop));
+}
+
+/* A decimal number with underscores, to the end; large ones are cut. */
+static bool hex_exponent(struct str s, int64_t *ret)
+{
+	bool negative = s.len && s.ptr[0] == '-';
+	int64_t n = 0;
+	if (s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'))
+		s = str_skip(s, 1);
+	if (!s.len || !char_is_digit(s.ptr[0]))
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!char_is_digit(s.ptr[i]) && s.ptr[i] != '_')
+			return false;
+		if (s.ptr[i] != '_' && n < 100000)
+			n = n * 10 + (s.ptr[i] - '0');
+	}
+	*ret = negative ? -n : n;
+	return true;
+}
+
 static enum gonum_result hex_float(struct str s, bool negative, double *ret)
 {
 	uint64_t mant = 0;
@@ -157,10 +195,9 @@ static enum gonum_result hex_float(struct str s, bool negative, double *ret)
 	}
 	int64_t power = 0;
 	if (!digits || i >= s.len || char_lower(s.ptr[i]) != 'p' ||
-	    !str_parse_i64(str_skip(s, i + 1), &power) || power > 100000 || power < -100000)
+	    !hex_exponent(str_skip(s, i + 1), &power))
 		return GONUM_SYNTAX;
-	mant |= sticky;
-	double f = ldexp((double)mant, (int)(exp + power));
+	double f = scaled(mant, sticky, exp + power);
 	*ret = negative ? -f : f;
 	return isinf(f) ? GONUM_RANGE : GONUM_OK;
 }

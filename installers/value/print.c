@@ -6,6 +6,9 @@
 
 #include "installers/value/unicode.h"
 
+/* A number with all the digits that a width or precision may ask for, and what is around them. */
+#define NUMBER_MAX ((size_t)16 << 20)
+
 struct printer {
 	struct strbuf *b;
 	enum tmpl_profile profile;
@@ -105,7 +108,7 @@ static void fmt_integer(struct printer *p, uint64_t u, unsigned base, bool is_si
 	char tmp[72];
 	size_t n = digits_of(u, base, verb == 'X', tmp + sizeof(tmp));
 	const char *digits = tmp + sizeof(tmp) - n;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL * 4);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(NUMBER_MAX);
 	if (negative || p->plus || p->space)
 		strbuf_addc(&b, negative ? '-' : p->plus ? '+' : ' ');
 	if (verb == 'O')
@@ -125,7 +128,7 @@ static void fmt_integer(struct printer *p, uint64_t u, unsigned base, bool is_si
 
 static void fmt_unicode(struct printer *p, uint64_t u)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL * 4);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(NUMBER_MAX);
 	char tmp[72];
 	size_t n = digits_of(u, 16, true, tmp + sizeof(tmp));
 	size_t prec = p->has_prec && p->prec > 4 ? (size_t)p->prec : 4;
@@ -210,7 +213,7 @@ static void sharpen(struct strbuf *num, uint32_t verb, int prec)
 			digits -= nonzero;
 		}
 	}
-	CLEANUP(strbuf_release) struct strbuf extra = STRBUF_INIT(STRBUF_SMALL * 4);
+	CLEANUP(strbuf_release) struct strbuf extra = STRBUF_INIT(NUMBER_MAX);
 	if (!point) {
 		if (tail == 2 && num->buf[1] == '0')
 			digits--;
@@ -225,7 +228,7 @@ static void fmt_float(struct printer *p, double f, char verb, int prec)
 {
 	if (p->has_prec)
 		prec = p->prec;
-	CLEANUP(strbuf_release) struct strbuf num = STRBUF_INIT(STRBUF_SMALL * 4);
+	CLEANUP(strbuf_release) struct strbuf num = STRBUF_INIT(NUMBER_MAX);
 	strbuf_addc(&num, '+');
 	number_float(&num, f, verb, prec);
 	if (num.buf[1] == '-' || num.buf[1] == '+')
@@ -656,19 +659,21 @@ static char at(const struct format *f)
 	return f->i < f->f.len ? f->f.ptr[f->i] : '\0';
 }
 
-/* A decimal number at i; above the limit it is none. */
+/* A decimal number at i. As Go has it, one digit more may follow the limit; a longer one is none,
+ * and takes the rest of the format with it. */
 static bool parse_number(struct format *f, int *ret)
 {
-	int n = 0;
 	bool any = false;
-	for (; char_is_digit(at(f)); f->i++) {
-		if (n > PRINT_WIDTH_MAX)
+	for (*ret = 0; char_is_digit(at(f)); f->i++) {
+		if (*ret > PRINT_WIDTH_MAX) {
+			*ret = 0;
+			f->i = f->f.len;
 			return false;
-		n = n * 10 + (at(f) - '0');
+		}
+		*ret = *ret * 10 + (at(f) - '0');
 		any = true;
 	}
-	*ret = any && n <= PRINT_WIDTH_MAX ? n : 0;
-	return any && n <= PRINT_WIDTH_MAX;
+	return any;
 }
 
 /* [n]: an explicit argument number. */
@@ -736,7 +741,7 @@ static void parse_width(struct format *f)
 static void parse_precision(struct format *f)
 {
 	struct printer *p = &f->p;
-	if (f->i + 1 > f->f.len || at(f) != '.')
+	if (f->i + 1 >= f->f.len || at(f) != '.') /* at the end it is the verb */
 		return;
 	f->i++;
 	if (f->after_index)

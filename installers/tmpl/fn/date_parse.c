@@ -256,9 +256,7 @@ static bool parse_day(struct str *s, enum layout_part part, struct fields *f)
 			*s = str_skip(*s, 1);
 			blanks++;
 		}
-		if (!digits(s, 3 - blanks, 3 - blanks, &f->year_day))
-			return false;
-		return ranged(f, "day-of-year", f->year_day, 1, 366);
+		return digits(s, part == PART_ZERO_YEAR_DAY ? 3 : 1, 3, &f->year_day);
 	}
 	if (part == PART_UNDER_DAY && s->len && s->ptr[0] == ' ')
 		*s = str_skip(*s, 1);
@@ -388,25 +386,34 @@ static int days_in(int64_t year, int month)
 	return (int)(next - days_from_civil(year, month, 1));
 }
 
-/* Day of the year and default values; false: out of range. */
-static bool settle_day(struct fields *f)
+/* Month and day of the day of the year. NULL, or what does not fit. */
+static const char *settle_year_day(struct fields *f)
 {
-	if (f->year_day >= 0) {
-		int left = f->year_day, month = 1;
-		while (month < 12 && left > days_in(f->year, month))
-			left -= days_in(f->year, month++);
-		if (left > days_in(f->year, month))
-			return false;
-		if ((f->month >= 0 && f->month != month) || (f->day >= 0 && f->day != left))
-			return false;
-		f->month = month;
-		f->day = left;
-	}
+	int left = f->year_day, month = 1;
+	while (month < 12 && left > days_in(f->year, month))
+		left -= days_in(f->year, month++);
+	if (left < 1 || left > days_in(f->year, month))
+		return ": day-of-year out of range";
+	if (f->month >= 0 && f->month != month)
+		return ": day-of-year does not match month";
+	if (f->day >= 0 && f->day != left)
+		return ": day-of-year does not match day";
+	f->month = month;
+	f->day = left;
+	return NULL;
+}
+
+/* With default values. NULL, or what does not fit. */
+static const char *settle_day(struct fields *f)
+{
+	const char *wrong = f->year_day >= 0 ? settle_year_day(f) : NULL;
+	if (wrong)
+		return wrong;
 	if (f->month < 0)
 		f->month = 1;
 	if (f->day < 0)
 		f->day = 1;
-	return f->day >= 1 && f->day <= days_in(f->year, f->month);
+	return f->day >= 1 && f->day <= days_in(f->year, f->month) ? NULL : ": day out of range";
 }
 
 static void make_time(struct arena *a, const struct fields *f, const struct vzone *zone,
@@ -469,9 +476,9 @@ bool date_parse(struct arena *a, struct str layout, struct str text, const struc
 		f.hour += 12;
 	else if (f.pm_set && !f.pm && f.hour == 12)
 		f.hour = 0;
-	if (!settle_day(&f))
-		return fail_other(msg, text, ": day", STR_NONE,
-				  f.year_day >= 0 ? "-of-year out of range" : " out of range");
+	const char *wrong = settle_day(&f);
+	if (wrong)
+		return fail_other(msg, text, wrong, STR_NONE, "");
 	make_time(a, &f, zone ? zone : &date_utc, ret);
 	return true;
 }
@@ -496,44 +503,87 @@ static bool fail_duration(struct strbuf *msg, const char *what, struct str unit,
 	return false;
 }
 
-static bool add_unit(struct str *s, struct str text, long double *total, struct strbuf *msg)
+#define DURATION_MAX (UINT64_C(1) << 63) /* of a negative one */
+
+/* Digits before a point; false: too many. */
+static bool take_whole(struct str *s, uint64_t *ret)
 {
-	long double n = 0, scale = 1;
-	bool any = false;
+	uint64_t n = 0;
 	for (; s->len && char_is_digit(s->ptr[0]); *s = str_skip(*s, 1)) {
-		n = n * 10 + (s->ptr[0] - '0');
-		any = true;
+		if (n > DURATION_MAX / 10)
+			return false;
+		n = n * 10 + (uint64_t)(s->ptr[0] - '0');
+		if (n > DURATION_MAX)
+			return false;
 	}
-	if (s->len && s->ptr[0] == '.') {
-		*s = str_skip(*s, 1);
-		for (; s->len && char_is_digit(s->ptr[0]); *s = str_skip(*s, 1)) {
-			scale /= 10;
-			n += scale * (s->ptr[0] - '0');
-			any = true;
-		}
+	*ret = n;
+	return true;
+}
+
+/* Digits behind it, as far as they fit, in parts of scale. */
+static uint64_t take_fraction(struct str *s, double *ret_scale)
+{
+	uint64_t n = 0;
+	bool full = false;
+	for (*ret_scale = 1; s->len && char_is_digit(s->ptr[0]); *s = str_skip(*s, 1)) {
+		uint64_t next = n * 10 + (uint64_t)(s->ptr[0] - '0');
+		full |= n > (DURATION_MAX - 1) / 10 || next > DURATION_MAX;
+		if (full)
+			continue;
+		n = next;
+		*ret_scale *= 10;
 	}
-	if (!any)
-		return fail_duration(msg, "time: invalid duration ", STR_NONE, text);
+	return n;
+}
+
+static bool take_unit(struct str *s, struct str text, uint64_t *ret, struct strbuf *msg)
+{
 	size_t len = 0;
 	while (len < s->len && s->ptr[len] != '.' && !char_is_digit(s->ptr[len]))
 		len++;
 	if (len == 0)
 		return fail_duration(msg, "time: missing unit in duration ", STR_NONE, text);
 	struct str unit = str_sub(*s, 0, len);
-	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (str_is(unit, units[i].name)) {
-			*total += n * (long double)units[i].ns;
 			*s = str_skip(*s, len);
+			*ret = (uint64_t)units[i].ns;
 			return true;
 		}
-	}
 	return fail_duration(msg, "time: unknown unit ", unit, text);
+}
+
+static bool add_unit(struct str *s, struct str text, uint64_t *total, struct strbuf *msg)
+{
+	uint64_t whole = 0, part = 0, unit;
+	double scale = 1;
+	size_t n = s->len;
+	bool fits = take_whole(s, &whole), any = s->len < n;
+	if (fits && s->len && s->ptr[0] == '.') {
+		*s = str_skip(*s, 1);
+		n = s->len;
+		part = take_fraction(s, &scale);
+		any |= s->len < n;
+	}
+	if (!fits || !any)
+		return fail_duration(msg, "time: invalid duration ", STR_NONE, text);
+	if (!take_unit(s, text, &unit, msg))
+		return false;
+	fits = whole <= DURATION_MAX / unit;
+	whole = fits ? whole * unit : 0;
+	if (part) /* nanoseconds of an hour's fraction, to the last one */
+		whole += (uint64_t)((double)part * ((double)unit / scale));
+	*total += whole;
+	if (!fits || whole > DURATION_MAX || *total > DURATION_MAX)
+		return fail_duration(msg, "time: invalid duration ", STR_NONE, text);
+	return true;
 }
 
 bool date_duration(struct str text, int64_t *ret_ns, struct strbuf *msg)
 {
 	struct str s = text;
 	bool negative = s.len && s.ptr[0] == '-';
+	uint64_t total = 0;
 	if (s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'))
 		s = str_skip(s, 1);
 	if (str_is(s, "0")) {
@@ -542,15 +592,12 @@ bool date_duration(struct str text, int64_t *ret_ns, struct strbuf *msg)
 	}
 	if (s.len == 0)
 		return fail_duration(msg, "time: invalid duration ", STR_NONE, text);
-	long double total = 0;
-	while (s.len) {
+	while (s.len)
 		if (!add_unit(&s, text, &total, msg))
 			return false;
-	}
-	if (total >= 9223372036854775808.0L)
+	if (!negative && total == DURATION_MAX)
 		return fail_duration(msg, "time: invalid duration ", STR_NONE, text);
-	int64_t ns = (int64_t)total;
-	*ret_ns = negative ? -ns : ns;
+	*ret_ns = negative ? (int64_t)-total : (int64_t)total;
 	return true;
 }
 

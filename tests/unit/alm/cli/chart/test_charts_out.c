@@ -248,6 +248,7 @@ GOLDEN(objects)
 GOLDEN(output)
 GOLDEN(crypto)
 GOLDEN(toml)
+GOLDEN(corners)
 
 /* Their case is their error: the one ends every render, and no value of Helm's is a function that
  * the other could call. */
@@ -295,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__output),
 		cmocka_unit_test(test_charts_out__crypto),
 		cmocka_unit_test(test_charts_out__toml),
+		cmocka_unit_test(test_charts_out__corners),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
