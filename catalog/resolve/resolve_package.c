@@ -4,6 +4,8 @@
 
 #include "catalog/resolve/resolve_internal.h"
 
+#define NAMES_MAX 5 /* packages in a message */
+
 const char *const *resolver_managed(const struct candidate *c, size_t *ret_n)
 {
 	*ret_n = 0;
@@ -143,6 +145,34 @@ static const char *catalog_names(const struct resolve_input *in, struct arena *a
 	return *names ? names : "none";
 }
 
+static bool is_listed(const char *const *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* ": a, b": the first packages of all catalogs, which spec.package may be. */
+static const char *package_names(const struct resolve_input *in, struct arena *a)
+{
+	const char *seen[NAMES_MAX], *names = "";
+	size_t n = 0;
+	for (size_t i = 0; i < in->n_indexes; i++) {
+		const struct catalog_index *x = in->indexes[i];
+		for (size_t k = 0; k < x->n; k++) {
+			const char *name = x->versions[k]->package;
+			if (is_listed(seen, n, name))
+				continue;
+			if (n == NAMES_MAX)
+				return arena_fmt(a, "%s, ...", names);
+			names = arena_fmt(a, "%s%s%s", names, n ? ", " : ": ", name);
+			seen[n++] = name;
+		}
+	}
+	return names;
+}
+
 static bool has_package(const struct catalog_index *x, const char *package)
 {
 	size_t n;
@@ -160,7 +190,8 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 		ret->message =
 			arena_fmt(a, "no package installs %s (asked: %s); %s", in->self_ref,
 				  catalog_names(in, a),
-				  in->n_indexes ? "spec.package names one of theirs"
+				  in->n_indexes ? arena_fmt(a, "spec.package names one of theirs%s",
+							    package_names(in, a))
 						: "alm catalog add NAME URL makes a catalog");
 	}
 	if (!c.package)

@@ -33,7 +33,7 @@ chart() {
 		apiVersion: v1
 		kind: ConfigMap
 		metadata: {name: {{ .Release.Name }}-config}
-		data: {replicas: "{{ .Values.replicas }}", label: "{{ .Values.label }}"}
+		data: {chart: "{{ .Chart.Version }}", replicas: "{{ .Values.replicas }}", label: "{{ .Values.label }}"}
 		{{- if .Values.cluster }}
 		---
 		apiVersion: admissionregistration.k8s.io/v1
@@ -64,7 +64,7 @@ code "a Helm repository" 0 "catalog plain: 1 package, 2 versions" \
 code "one command for the app" 0 "gadget-operator 1.1.0 is installed in namespace gadgets" \
 	alm install plain/gadget-operator -n gadgets --set replicas=3,label=x --wait
 is "its values arrived, with their types" '{"label":"x","replicas":3}' "$(k get apptype gadget-operator -o json | jq -Sc .spec.values)"
-is "what it installed has them" '{"label":"x","replicas":"3"}' "$(k get cm -n gadgets gadget-operator-config -o json | jq -Sc .data)"
+is "what it installed has them" '{"chart":"1.1.0","label":"x","replicas":"3"}' "$(k get cm -n gadgets gadget-operator-config -o json | jq -Sc .data)"
 is "its CRD is there" "gadgets.plain.io" "$(k get crd gadgets.plain.io -o 'jsonpath={.metadata.name}')"
 code "a folder, by its path" 0 "catalog folder: 1 package, 2 versions" alm catalog add folder "$catalog" --wait
 cd "$catalog" || exit 1
@@ -123,6 +123,10 @@ is "and creates nothing" "" "$(k get apps -o name)"
 is "what it prints can be created" "apptype.app.coreos.com/gadget-operator created" \
 	"$(alm install plain/gadget-operator --dry-run --version '<1.1' | k create -f -)"
 soon "and is installed" 1.0.0 k get apps gadget-operator -o 'jsonpath={.status.installedVersion}'
+k patch apptype gadget-operator --type=merge -p '{"spec":{"version":"*","upgrade":{"mode":"Manual"}}}' >/dev/null
+soon "its next version waits" 1.1.0 k get apps gadget-operator -o 'jsonpath={.status.availableVersion}'
+code "alm diff of a chart whose objects name no namespace" 0 "gadget-operator/gadget-operator-config  data.chart  1.0.0 -> 1.1.0" \
+	alm diff gadget-operator --to 1.1.0
 code "a catalog's name is taken" 1 "there is a catalog plain already" alm catalog add plain "https://127.0.0.1:$port/other"
 code "plain HTTP is refused, with what to use" 2 "plain HTTP is not read" alm catalog add http http://h/x
 code "no such folder" 1 "$dir/nothing: want a folder, https:// or oci://" alm catalog add no "$dir/nothing"
@@ -134,7 +138,9 @@ k create -f - >/dev/null <<'END'
 END
 message() { k get apptype unnamed -o json | jq -r '.status.conditions[]? | select(.type == "Resolved") | .message | sub("\\(asked.*\\)"; "(...)")'; }
 soon "an AppType without a package is told the field" \
-	"no package installs unnamed.example.org (...); spec.package names one of theirs" message
+	"no package installs unnamed.example.org (...); spec.package names one of theirs: astray, gadget-operator" message
+code "alm create apptype is told the command that makes one" 2 "alm install [NAME] CATALOG/CHART makes the AppType" \
+	alm create apptype unnamed
 k patch apptype unnamed --type=merge -p '{"spec":{"catalog":"plain","package":"gadget"}}' >/dev/null
 soon "and one with another than there is" \
 	"catalog plain has no package gadget; spec.package names one of its status.packageNames" message

@@ -40,6 +40,13 @@ static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
 	struct manifest m = {0};
+	if (c->n_args > 0)
+		return error_set(
+			err, E_USAGE,
+			"%s: alm create takes objects of files (-f FILE, or - for standard "
+			"input); of a chart, alm install [NAME] CATALOG/CHART makes the "
+			"AppType, and --dry-run prints it",
+			c->args[0]);
 	return write_each(c, &s, &m, create, err);
 }
 
@@ -49,6 +56,6 @@ const struct cmd cmd_create = {
 	.summary = "create objects",
 	.examples = "alm create -f etcd-apptype.yaml",
 	.options = options,
-	.args = {0, 0},
+	.args = {0, 2},
 	.run = run,
 };
