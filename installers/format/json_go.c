@@ -274,6 +274,7 @@ struct parser {
 	struct str s;
 	size_t at;
 	int depth;
+	bool exact; /* integers that no double is stay integers */
 	struct strbuf *msg,
 		late; /* late: a number out of range, told after the syntax is checked */
 };
@@ -410,6 +411,23 @@ static int parse_digits(struct parser *p, const char *where)
 	return 0;
 }
 
+/* An integer of 64 bits that a double would round. */
+static bool is_exact(struct str text, double f, struct value *ret)
+{
+	int64_t i;
+	uint64_t u;
+	if (f < 0x1p53 && f > -0x1p53)
+		return false;
+	if (str_parse_i64(text, &i)) {
+		*ret = value_int64(i);
+		return true;
+	}
+	if (!str_parse_u64(text, &u))
+		return false;
+	*ret = (struct value){.type = VALUE_UINT64, .u = u};
+	return true;
+}
+
 static int parse_number(struct parser *p, struct value *ret)
 {
 	size_t start = p->at;
@@ -432,7 +450,8 @@ static int parse_number(struct parser *p, struct value *ret)
 	struct str text = str_sub(p->s, start, p->at - start);
 	double f;
 	if (str_parse_double(text, &f) && isfinite(f)) {
-		*ret = value_float(f);
+		if (!p->exact || !is_exact(text, f, ret))
+			*ret = value_float(f);
 		return 0;
 	}
 	*ret = VALUE_NONE;
@@ -612,13 +631,24 @@ static int decode(struct parser *p, bool whole, struct value *ret)
 	return -E_INVALID;
 }
 
-int json_go_decode(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+static int decode_all(struct arena *a, struct str text, bool exact, struct value *ret,
+		      struct strbuf *msg)
 {
-	struct parser p = {.a = a, .s = text, .msg = msg};
+	struct parser p = {.a = a, .s = text, .exact = exact, .msg = msg};
 	strbuf_init(&p.late, STRBUF_SMALL);
 	int rc = decode(&p, true, ret);
 	strbuf_release(&p.late);
 	return rc;
+}
+
+int json_go_decode(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return decode_all(a, text, false, ret, msg);
+}
+
+int json_go_decode_exact(struct arena *a, struct str text, struct value *ret, struct strbuf *msg)
+{
+	return decode_all(a, text, true, ret, msg);
 }
 
 int json_go_decode_prefix(struct arena *a, struct str text, struct value *ret, size_t *ret_used,

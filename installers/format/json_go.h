@@ -25,6 +25,8 @@ int json_go_encode(struct value v, unsigned flags, struct strbuf *b, struct strb
  * was decoded if the text is JSON and only a number is out of range (0 for that number alone), else
  * nil. */
 int json_go_decode(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);
+/* The same with json.Number's accuracy: int64 or uint64 where a double would round. */
+int json_go_decode_exact(struct arena *a, struct str text, struct value *ret, struct strbuf *msg);
 /* The first value only (json.Decoder); *ret_used is the offset after it. "EOF" for no text. */
 int json_go_decode_prefix(struct arena *a, struct str text, struct value *ret, size_t *ret_used,
 			  struct strbuf *msg);

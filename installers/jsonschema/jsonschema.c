@@ -116,29 +116,35 @@ static bool check_enum(struct check *c, struct value want)
 	return false;
 }
 
-static void check_limit(struct check *c, struct value schema, const char *name, double got,
+/* got: its limits are compared as they are, not as doubles: 2^64 is above 2^64 - 1. */
+static void check_limit(struct check *c, struct value schema, const char *name, struct value got,
 			bool minimum, bool exclusive)
 {
-	double want;
-	if (!number_keyword(schema, name, &want))
+	const struct value *limit = keyword(schema, name);
+	if (!limit || !jsonschema_is_number(*limit))
 		return;
-	if ((minimum ? got < want : got > want) || (exclusive && got == want))
-		ADD(c, "%s: got %s, want %s", name, jsonschema_number_text(c->r->a, got),
-		    jsonschema_number_text(c->r->a, want));
+	int order = jsonschema_compare(got, *limit);
+	if ((minimum ? order < 0 : order > 0) || (exclusive && order == 0))
+		ADD(c, "%s: got %s, want %s", name,
+		    jsonschema_number_text(c->r->a, jsonschema_number(got)),
+		    jsonschema_number_text(c->r->a, jsonschema_number(*limit)));
 }
 
 /* Draft 4: exclusiveMinimum is a flag of minimum. */
 static void check_bound(struct check *c, struct value schema, const char *name,
 			const char *exclusive_name, bool minimum)
 {
-	double got = jsonschema_number(c->v), want;
+	double want;
 	const struct value *flag = keyword(schema, exclusive_name);
 	if (!flag || flag->type != VALUE_BOOL || !flag->b) {
-		check_limit(c, schema, name, got, minimum, false);
-		check_limit(c, schema, exclusive_name, got, minimum, true);
-	} else if (number_keyword(schema, name, &want) && (minimum ? got <= want : got >= want)) {
-		ADD(c, "%s: got %s, want %s", exclusive_name, jsonschema_number_text(c->r->a, got),
-		    jsonschema_number_text(c->r->a, want));
+		check_limit(c, schema, name, c->v, minimum, false);
+		check_limit(c, schema, exclusive_name, c->v, minimum, true);
+	} else if (number_keyword(schema, name, &want)) {
+		int order = jsonschema_compare(c->v, *keyword(schema, name));
+		if (minimum ? order <= 0 : order >= 0)
+			ADD(c, "%s: got %s, want %s", exclusive_name,
+			    jsonschema_number_text(c->r->a, jsonschema_number(c->v)),
+			    jsonschema_number_text(c->r->a, want));
 	}
 }
 
@@ -161,8 +167,8 @@ static void check_string(struct check *c, struct value schema)
 	const struct value *pattern = keyword(schema, "pattern");
 	const char *fault;
 	double n = (double)utf8_count(s);
-	check_limit(c, schema, "minLength", n, true, false);
-	check_limit(c, schema, "maxLength", n, false, false);
+	check_limit(c, schema, "minLength", value_int64((int64_t)n), true, false);
+	check_limit(c, schema, "maxLength", value_int64((int64_t)n), false, false);
 	if (!pattern || pattern->type != VALUE_STRING)
 		return;
 	int hit = schema_match(c->r->a, value_text(*pattern), s, &fault);
@@ -346,8 +352,8 @@ static void check_object(struct check *c, struct value schema)
 	bool *known = ARENA_ARRAY(c->r->a, bool, n + 1);
 	if (!c->v.map)
 		return;
-	check_limit(c, schema, "minProperties", (double)n, true, false);
-	check_limit(c, schema, "maxProperties", (double)n, false, false);
+	check_limit(c, schema, "minProperties", value_int64((int64_t)n), true, false);
+	check_limit(c, schema, "maxProperties", value_int64((int64_t)n), false, false);
 	if (required && required->type == VALUE_LIST)
 		check_required(c, *required);
 	check_named(c, schema, known);
@@ -362,9 +368,11 @@ static void check_object(struct check *c, struct value schema)
 
 /* ---- lists ---- */
 
-static void check_item(struct check *c, size_t i, struct value schema)
+/* told: the index that messages have: what follows prefixItems or a list of items is counted anew.
+ */
+static void check_item(struct check *c, size_t i, size_t told, struct value schema)
 {
-	struct place at = {.up = c->at, .index = i};
+	struct place at = {.up = c->at, .index = told};
 	check_value(c->r, schema, c->v.items[i], &at, c->out, NULL);
 	if (c->seen)
 		mark(c->seen->items, i);
@@ -381,7 +389,7 @@ static void check_items(struct check *c, struct value schema)
 	else if (!v2020 && !first)
 		rest = NULL;
 	for (size_t i = 0; i < n && i < c->v.len; i++)
-		check_item(c, i, first->items[i]);
+		check_item(c, i, i, first->items[i]);
 	if (!rest || c->v.len <= n)
 		return;
 	if (!v2020 && rest->type == VALUE_BOOL && !rest->b && rest != first) {
@@ -389,7 +397,7 @@ static void check_items(struct check *c, struct value schema)
 		return;
 	}
 	for (size_t i = n; i < c->v.len; i++)
-		check_item(c, i, *rest);
+		check_item(c, i, i - n, *rest);
 }
 
 static void check_unique(struct check *c, struct value schema)
@@ -415,10 +423,11 @@ static void report_contains(struct check *c, size_t matched, const char *places,
 {
 	struct violation *x =
 		has_min ? violation_new(c->r, c->at,
-					"min %s items required to match contains schema, but "
-					"matched %zu items%s%s",
-					jsonschema_number_text(c->r->a, min), matched,
-					matched ? " at " : "", places)
+					"min %s items required to match contains schema, but %s",
+					jsonschema_number_text(c->r->a, min),
+					matched ? arena_fmt(c->r->a, "matched %zu items at %s",
+							    matched, places)
+						: "none matched")
 			: violation_new(c->r, c->at, "no items match contains schema");
 	x->kids = tried->kids;
 	x->n = tried->n;
@@ -456,8 +465,8 @@ static void check_contains(struct check *c, struct value schema)
 
 static void check_list(struct check *c, struct value schema)
 {
-	check_limit(c, schema, "minItems", c->v.len, true, false);
-	check_limit(c, schema, "maxItems", c->v.len, false, false);
+	check_limit(c, schema, "minItems", value_int64((int64_t)c->v.len), true, false);
+	check_limit(c, schema, "maxItems", value_int64((int64_t)c->v.len), false, false);
 	check_unique(c, schema);
 	check_items(c, schema);
 	check_contains(c, schema);
@@ -539,7 +548,7 @@ static void check_unevaluated(struct check *c, struct value schema)
 			check_member(c, i, *props);
 	for (size_t i = 0; items && c->seen->items && i < c->seen->n; i++)
 		if (!c->seen->items[i])
-			check_item(c, i, *items);
+			check_item(c, i, i, *items);
 }
 
 /* ---- references ---- */
@@ -689,7 +698,7 @@ int jsonschema_check(struct arena *a, struct str schema, struct value v, struct 
 		strbuf_adds(msg, "EOF");
 		return -E_INVALID;
 	}
-	if (json_go_decode(a, schema, &r.root, msg) < 0) {
+	if (json_go_decode_exact(a, schema, &r.root, msg) < 0) {
 		if (str_is(str_skip(strbuf_str(msg), mark), "unexpected end of JSON input")) {
 			strbuf_truncate(msg, mark);
 			strbuf_adds(msg, "unexpected EOF");

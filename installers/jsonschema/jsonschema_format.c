@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "installers/jsonschema/jsonschema_tree.h"
+#include "installers/tmpl/fn/url.h"
 
 static const char *label_fault(struct str s)
 {
@@ -53,13 +54,32 @@ static const char *ipv4_fault(struct arena *a, struct str s)
 	return NULL;
 }
 
+/* "::" again, or a colon that nothing stands beside. */
+static bool is_shortened_twice(struct str s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i + 1 < s.len; i++)
+		n += s.ptr[i] == ':' && s.ptr[i + 1] == ':';
+	bool starts = s.len > 1 && s.ptr[0] == ':' && s.ptr[1] != ':';
+	bool ends = s.len > 1 && s.ptr[s.len - 1] == ':' && s.ptr[s.len - 2] != ':';
+	return n > 1 || starts || ends;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): once, for what stands before a zone */
 static const char *ipv6_fault(struct arena *a, struct str s)
 {
 	struct str part, head, tail;
 	size_t groups = 0;
+	struct str zone = s;
 	bool short_form = str_contains(s, STR("::"));
 	if (str_find_char(s, ':') < 0)
 		return "missing colon";
+	if (str_find_char(s, '%') >= 0)
+		return str_cut(s, '%', &s, &zone) && zone.len && !ipv6_fault(a, s)
+			       ? "zone id is not a part of ipv6 address"
+			       : "not an ip address";
+	if (is_shortened_twice(s))
+		return "not an ip address";
 	if (str_rcut(s, ':', &head, &tail) && str_find_char(tail, '.') >= 0) {
 		if (ipv4_fault(a, tail))
 			return "not an ip address";
@@ -148,12 +168,10 @@ static const char *time_fault(struct arena *a, struct str s)
 		return "less than 9 characters long";
 	if (s.ptr[2] != ':' || s.ptr[5] != ':')
 		return "missing colon in correct place";
-	if (!number_in(s, 0, 0, 23))
-		return "non-positive hour";
-	if (!number_in(s, 3, 0, 59))
-		return "non-positive minute";
-	if (!number_in(s, 6, 0, 60))
-		return "non-positive second";
+	if (!number_in(s, 0, 0, 99) || !number_in(s, 3, 0, 99) || !number_in(s, 6, 0, 99))
+		return "invalid hour/min/sec";
+	if (!number_in(s, 0, 0, 23) || !number_in(s, 3, 0, 59) || !number_in(s, 6, 0, 60))
+		return "hour/min/sec out of range";
 	s = str_skip(s, 8);
 	if (s.ptr[0] == '.') {
 		size_t n = 1;
@@ -184,13 +202,51 @@ static const char *date_time_fault(struct arena *a, struct str s)
 	return fault ? arena_fmt(a, "invalid time element: %s", fault) : NULL;
 }
 
+static const char *url_fault(struct arena *a, struct str s, struct url *ret)
+{
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+	if (!url_parse(a, s, ret, &msg))
+		return arena_strdup(a, msg.buf);
+	struct str host = url_hostname(ret);
+	if (str_find_char(host, ':') < 0)
+		return NULL;
+	if (str_find_char(ret->host, '[') < 0)
+		return "ipv6 address not enclosed in brackets";
+	const char *fault = ipv6_fault(a, host);
+	return fault ? arena_fmt(a, "invalid ipv6 address: %s", fault) : NULL;
+}
+
 static const char *uri_fault(struct arena *a, struct str s)
 {
-	size_t n = 0;
-	(void)a;
-	while (n < s.len && (char_is_alnum(s.ptr[n]) || memchr("+-.", s.ptr[n], 3)))
-		n++;
-	return n && n < s.len && s.ptr[n] == ':' && char_is_alpha(s.ptr[0]) ? NULL : "relative url";
+	struct url u;
+	const char *fault = url_fault(a, s, &u);
+	return fault ? fault : u.scheme.len ? NULL : "relative url";
+}
+
+static const char *uri_reference_fault(struct arena *a, struct str s)
+{
+	struct url u;
+	return str_find_char(s, '\\') >= 0 ? "contains \\" : url_fault(a, s, &u);
+}
+
+/* Braces in a path of which something is escaped come in pairs, and none in another. */
+static const char *uri_template_fault(struct arena *a, struct str s)
+{
+	struct url u;
+	struct str part;
+	const char *fault = url_fault(a, s, &u);
+	while (!fault && str_next(&u.raw_path, '/', &part)) {
+		bool open = false;
+		for (size_t i = 0; i < part.len && !fault; i++) {
+			bool brace = part.ptr[i] == '{' || part.ptr[i] == '}';
+			if (brace && open == (part.ptr[i] == '{'))
+				fault = "nested curly braces";
+			open ^= brace;
+		}
+		if (open && !fault)
+			fault = "no matching closing brace";
+	}
+	return fault;
 }
 
 static const char *json_pointer_fault(struct arena *a, struct str s)
@@ -215,12 +271,21 @@ static const struct {
 	const char *name;
 	const char *(*fault)(struct arena *a, struct str s);
 } formats[] = {
-	{"date", date_fault},         {"date-time", date_time_fault},
-	{"time", time_fault},         {"email", email_fault},
-	{"hostname", hostname_fault}, {"ipv4", ipv4_fault},
-	{"ipv6", ipv6_fault},         {"uuid", uuid_fault},
-	{"uri", uri_fault},           {"iri", uri_fault},
-	{"regex", regex_fault},       {"json-pointer", json_pointer_fault},
+	{"date", date_fault},
+	{"date-time", date_time_fault},
+	{"time", time_fault},
+	{"email", email_fault},
+	{"hostname", hostname_fault},
+	{"ipv4", ipv4_fault},
+	{"ipv6", ipv6_fault},
+	{"uuid", uuid_fault},
+	{"uri", uri_fault},
+	{"iri", uri_fault},
+	{"uri-reference", uri_reference_fault},
+	{"iri-reference", uri_reference_fault},
+	{"uri-template", uri_template_fault},
+	{"regex", regex_fault},
+	{"json-pointer", json_pointer_fault},
 };
 
 const char *schema_format_fault(struct arena *a, struct str format, struct str text)

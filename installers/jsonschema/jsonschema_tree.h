@@ -53,6 +53,8 @@ void schema_broken(struct schema_run *r, const char *fmt, ...) PRINTF(2, 3);
 /* ---- values as JSON schema sees them: jsonschema_value.c ---- */
 bool jsonschema_is_number(struct value v);
 double jsonschema_number(struct value v); /* of a number */
+/* Two numbers, exactly: -1, 0, 1. */
+int jsonschema_compare(struct value a, struct value b);
 const char *jsonschema_type(struct value v);
 bool jsonschema_has_type(struct value v, struct str type); /* "integer" too */
 bool jsonschema_equal(struct value a, struct value b);     /* 1 is 1.0 */

@@ -38,6 +38,40 @@ double jsonschema_number(struct value v)
 	return v.type == VALUE_FLOAT ? v.f : v.type == VALUE_UINT64 ? (double)v.u : (double)v.i;
 }
 
+/* An integer against a double, without rounding the integer. */
+static int compare_whole(struct value i, double f)
+{
+	if (isnan(f))
+		return 0;
+	if (i.type == VALUE_UINT64) {
+		if (f < 0 || f >= 0x1p64)
+			return f < 0 ? 1 : -1;
+		uint64_t whole = (uint64_t)f;
+		return i.u != whole ? (i.u > whole) - (i.u < whole) : -(f > (double)whole);
+	}
+	if (f < -0x1p63 || f >= 0x1p63)
+		return f < 0 ? 1 : -1;
+	int64_t whole = (int64_t)floor(f);
+	return i.i != whole ? (i.i > whole) - (i.i < whole) : -(f > (double)whole);
+}
+
+int jsonschema_compare(struct value a, struct value b)
+{
+	if (a.type == VALUE_FLOAT && b.type == VALUE_FLOAT)
+		return (a.f > b.f) - (a.f < b.f);
+	if (a.type == VALUE_FLOAT)
+		return -compare_whole(b, a.f);
+	if (b.type == VALUE_FLOAT)
+		return compare_whole(a, b.f);
+	if (a.type == VALUE_UINT64 && b.type == VALUE_UINT64)
+		return (a.u > b.u) - (a.u < b.u);
+	if (a.type == VALUE_UINT64)
+		return b.i < 0 || a.u > (uint64_t)b.i ? 1 : -(a.u < (uint64_t)b.i);
+	if (b.type == VALUE_UINT64)
+		return a.i < 0 || (uint64_t)a.i < b.u ? -1 : (uint64_t)a.i > b.u;
+	return (a.i > b.i) - (a.i < b.i);
+}
+
 const char *jsonschema_type(struct value v)
 {
 	if (jsonschema_is_number(v))
