@@ -229,6 +229,18 @@ static int fail(struct decoder *d, const char *text)
 	return -E_INVALID;
 }
 
+/* On the way through JSON each byte that is no UTF-8 becomes U+FFFD. */
+static struct str repaired(struct decoder *d, struct str s)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(3 * s.len + 1);
+	for (size_t i = 0, width; i < s.len; i += width ? width : 1) {
+		uint32_t rune;
+		width = utf8_decode(str_skip(s, i), &rune);
+		strbuf_addrune(&b, width ? rune : 0xfffd);
+	}
+	return str_n(arena_text(d->a, b.buf, b.len), b.len);
+}
+
 static int decode_binary(struct decoder *d, struct scalar *v)
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(v->s.len + 1);
@@ -238,7 +250,7 @@ static int decode_binary(struct decoder *d, struct scalar *v)
 			strbuf_addc(&plain, v->s.ptr[i]);
 	if (!base64_decode(strbuf_str(&plain), &b))
 		return fail(d, "!!binary value contains invalid base64 data");
-	v->s = str_n(arena_text(d->a, b.buf, b.len), b.len);
+	v->s = repaired(d, strbuf_str(&b));
 	return 0;
 }
 
@@ -601,6 +613,51 @@ static int finish(struct decoder *d, struct yaml_node *root, struct value *ret)
 	return -E_INVALID;
 }
 
+static uint32_t unit_of(struct str s, size_t i, bool big)
+{
+	uint32_t first = (unsigned char)s.ptr[i], second = (unsigned char)s.ptr[i + 1];
+	return big ? first << 8 | second : second << 8 | first;
+}
+
+/* UTF-16 as its mark says, to UTF-8. NULL, or why it cannot be. */
+static const char *from_utf16(struct str s, bool big, struct strbuf *b)
+{
+	for (size_t i = 2; i < s.len; i += 2) {
+		if (i + 1 == s.len)
+			return "incomplete UTF-16 character";
+		uint32_t rune = unit_of(s, i, big);
+		if (rune >= 0xdc00 && rune < 0xe000)
+			return "unexpected low surrogate area";
+		if (rune >= 0xd800 && rune < 0xdc00) {
+			i += 2;
+			if (i + 1 >= s.len)
+				return "incomplete UTF-16 surrogate pair";
+			uint32_t low = unit_of(s, i, big);
+			if (low < 0xdc00 || low >= 0xe000)
+				return "expected low surrogate area";
+			rune = 0x10000 + ((rune & 0x3ff) << 10) + (low & 0x3ff);
+		}
+		strbuf_addrune(b, rune);
+	}
+	return NULL;
+}
+
+/* The text as UTF-8; in the arena of the values, which may borrow from it. */
+static int settle_encoding(struct decoder *d, struct str *text)
+{
+	bool big = str_has_prefix(*text, STR("\xfe\xff"));
+	if (!big && !str_has_prefix(*text, STR("\xff\xfe")))
+		return 0;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * YAML_GO_BYTES_MAX);
+	const char *fault = from_utf16(*text, big, &b);
+	if (fault) {
+		strbuf_adds(d->msg, fault);
+		return -E_INVALID;
+	}
+	*text = str_n(arena_text(d->a, b.buf, b.len), b.len);
+	return 0;
+}
+
 static int parse(struct decoder d, struct str text, struct value *ret)
 {
 	struct strbuf *msg = d.msg;
@@ -612,6 +669,8 @@ static int parse(struct decoder d, struct str text, struct value *ret)
 		return -E_LIMIT;
 	}
 	strbuf_adds(msg, "error converting YAML to JSON: yaml: ");
+	if (settle_encoding(&d, &text) < 0)
+		return -E_INVALID;
 	CLEANUP(arena_freep) struct arena *nodes = arena_new(YAML_GO_NODE_BYTES_MAX);
 	int rc = yaml_node_read(nodes, text, &root, msg);
 	if (rc < 0)
