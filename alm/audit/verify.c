@@ -566,6 +566,16 @@ static void print_failures(const struct verify_report *r, struct strbuf *b)
 		strbuf_addf(b, "FAIL: %zu more findings\n", r->n_omitted);
 }
 
+static void print_replayed(const struct verify_report *r, struct strbuf *b)
+{
+	strbuf_addf(b,
+		    "; replayed: %" PRId64 " decisions and %" PRId64
+		    " transitions are what their inputs give",
+		    r->decisions, r->replayed);
+	if (r->decisions_without_inputs)
+		strbuf_addf(b, ", %" PRId64 " named no inputs", r->decisions_without_inputs);
+}
+
 static void print_intact_log(const struct verify_report *r, struct strbuf *b)
 {
 	strbuf_addf(b,
@@ -586,6 +596,8 @@ static void print_intact_log(const struct verify_report *r, struct strbuf *b)
 		strbuf_addf(b, "; %" PRId64 " transitions, statuses not compared", r->transitions);
 	if (r->objects_compared)
 		strbuf_addf(b, "; %" PRId64 " objects as logged", r->objects);
+	if (r->is_replayed)
+		print_replayed(r, b);
 	strbuf_addc(b, '\n');
 }
 

@@ -30,6 +30,9 @@ struct verify_report {
 	int64_t checkpoints, blobs, transitions, statuses, objects;
 	int64_t good_checkpoint; /* size of the largest one that fits; 0: none */
 	int64_t unsigned_rows;   /* after the last checkpoint */
+	/* Of replay_log(). */
+	int64_t decisions, decisions_without_inputs, replayed;
+	bool is_replayed;
 	bool statuses_compared, objects_compared, since_checkpoint, is_archive;
 	size_t n_findings, n_omitted;
 	struct verify_finding findings[VERIFY_FINDINGS_MAX];

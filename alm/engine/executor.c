@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "alm/audit/transition.h"
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/base/map.h"
-#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -218,6 +218,7 @@ static int put_inputs(struct run *r, const struct action *a, struct obj *body, s
 	struct obj *list = obj_list(), *o = obj_map();
 	obj_set_str(o, "name", "resolve");
 	obj_set(o, "digest", digest);
+	obj_set_str(o, "version", ALM_VERSION); /* which program decided by them: replay.h */
 	obj_append(list, o);
 	obj_set(body, "inputs", list);
 	return 0;
@@ -286,32 +287,11 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 static struct obj *transition_body(struct run *r, const struct action *a)
 {
 	struct obj *body = obj_keep(r->a, obj_map());
-	const char *was = obj_str(a->subject, "status.phase"), *is = obj_str(a->body, "phase");
-	struct condition ready;
-	if (!is && condition_get(a->subject, "Ready", &ready))
-		was = ready.reason;
-	if (was && *was)
-		obj_set_str(body, "from", was);
-	if (strcmp(a->reason, "Refreshed") != 0)
-		obj_set_str(body, "to", is ? is : a->reason);
+	transition_facts(obj_get(a->subject, "status"), a->body, a->reason,
+			 obj_str(a->subject, "spec.version"), body);
 	if (a->message && *a->message)
 		obj_set(body, "message",
 			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
-	const char *version = obj_str(a->body, "installedVersion");
-	if (!version)
-		version = obj_str(a->subject, "spec.version");
-	if (version) {
-		obj_set_path(body, "version.to", obj_string(version));
-		const char *from = obj_str(a->subject, "status.installedVersion");
-		if (from && strcmp(from, version) != 0)
-			obj_set_path(body, "version.from", obj_string(from));
-	}
-	int64_t revision = obj_i64(a->body, "revision", 0);
-	if (revision)
-		obj_set_int(body, "revision", revision);
-	const char *plan = obj_str(a->body, "plan.digest");
-	if (plan)
-		obj_set_str(body, "plan", plan);
 	obj_set_int(body, "generation", meta_generation(a->subject));
 	return body;
 }

@@ -61,5 +61,5 @@ soon "and of its strategy" "yes" why_says mary ist/install.0.9.5.etcd.com.tecton
 rows=$(alm audit query --type Observe --data-dir "$data")
 has "a row names its subject once: SpecChanged" "Observe SpecChanged  AppType/etcd    generation " "$rows"
 is "a row names its subject once: DeletionAsked" "AppType/etcd" "$(printf '%s\n' "$rows" | sed -n 's/.*DeletionAsked *//p')"
-code "the log is intact" 0 "transitions" alm audit verify --data-dir "$data"
+code "the log is intact" 0 "transitions" alm audit verify --replay --data-dir "$data"
 finish

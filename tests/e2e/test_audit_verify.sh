@@ -10,7 +10,7 @@ command -v kubectl >/dev/null || {
 log=$data
 intact() {
 	local out
-	if out=$(alm audit verify --data-dir "$log" 2>&1); then ok "intact: $1"; else not_ok "intact: $1, exit $?" "$out"; fi
+	if out=$(alm audit verify --replay --data-dir "$log" 2>&1); then ok "intact: $1"; else not_ok "intact: $1, exit $?" "$out"; fi
 }
 crash() {
 	kill -9 "$pid"

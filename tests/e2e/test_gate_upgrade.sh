@@ -191,5 +191,5 @@ if command -v script >/dev/null; then
 	has "7.5 a terminal shows a bar" "[##############################] 3 of 3" \
 		"$(script -qec "$alm_bin crd migrate gadgets.example.org --to v2 --ignore-writers" /dev/null </dev/null)"
 fi
-has "the log is whole" "transitions" "$(alm audit verify --data-dir "$data" 2>&1)"
+has "the log is whole, and replays" "replayed: " "$(alm audit verify --replay --data-dir "$data" 2>&1)"
 finish

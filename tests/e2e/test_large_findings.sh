@@ -58,5 +58,5 @@ soon "300 refusals are told" CRDIncompatible \
 	k get ist install.1.2.0.big.io.ops -o 'jsonpath={.status.conditions[?(@.type=="CRDCompatible")].reason}'
 is "and nothing failed" "" "$(grep -o 'pass failed.*' "$dir/err" | head -3)"
 up_stop
-code "the log is whole" 0 "blobs ok" alm audit verify --data-dir "$data"
+code "the log is whole" 0 "blobs ok" alm audit verify --replay --data-dir "$data"
 finish

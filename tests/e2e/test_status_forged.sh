@@ -41,7 +41,7 @@ for v in 5 6 7; do
 done
 package 0.9.5 >/dev/null
 is "and the app is upgraded as ever" "apptype.app.coreos.com/etcd" "$(app_is etcd "status.installedVersion = '0.9.5'")"
-code "the log is intact" 0 "transitions" alm audit verify --data-dir "$data"
+code "the log is intact" 0 "transitions" alm audit verify --replay --data-dir "$data"
 up_stop
 
 # alm controller: its log may be the one that is behind
@@ -68,6 +68,6 @@ code "until the gap is accepted" 0 "begins anew as" alm audit accept-gap --data-
 controller
 is "then it goes on" "apptype.app.coreos.com/etcd" "$(app_is etcd "status.installedVersion = '0.9.6'")"
 is "from where the status was" yes "$([ "$(k get apptype etcd -o 'jsonpath={.status.transitionSeq}')" -gt 77 ] && echo yes)"
-code "and its new log is intact" 0 "transitions" alm audit verify --data-dir "$dir/controller"
-code "that of the server too" 0 "objects as logged" alm audit verify --data-dir "$dir/server"
+code "and its new log is intact" 0 "transitions" alm audit verify --replay --data-dir "$dir/controller"
+code "that of the server too" 0 "objects as logged" alm audit verify --replay --data-dir "$dir/server"
 finish

@@ -113,5 +113,5 @@ alm package build "$dir/chart" --version 2.0.0 -o "$catalog" >/dev/null
 soon "the scope changes: blocked" "CRDIncompatible 2.0.0" blocked
 has "no waiver is offered, and why" "no waiver covers it" "$(step 2.0.0)"
 is "none in the plan" null "$(k get ist install.2.0.0.widget.example.org -o json | jq .status.plan.waivers)"
-has "the log is whole" "transitions" "$(alm audit verify --data-dir "$data" 2>&1)"
+has "the log is whole, and replays" "replayed: " "$(alm audit verify --replay --data-dir "$data" 2>&1)"
 finish

@@ -6,6 +6,7 @@
 #include "alm/audit/checkpoint.h"
 #include "alm/audit/log.h"
 #include "alm/audit/proof.h"
+#include "alm/audit/replay.h"
 #include "alm/cli/audit/audit_anchors.h"
 #include "alm/cli/audit/audit_cmds.h"
 #include "alm/cli/term.h"
@@ -66,6 +67,8 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 	add_vkey(s, c->arena, &o);
 	int rc = verify_log(s->db, &o, rep, err);
 	memset(key, 0, sizeof(key));
+	if (rc >= 0 && cli_flag(c, "replay"))
+		rc = replay_log(s->db, rep, err);
 	if (rc < 0)
 		return rc;
 	verify_print(rep, &b);
@@ -80,8 +83,9 @@ static int run_verify(struct cli *c, struct error *err)
 	int rc = audit_source_open(c, &s, err);
 	if (rc < 0)
 		return rc;
-	if (cli_flag(c, "replay"))
-		rc = error_set(err, E_UNSUPPORTED, "--replay is not supported");
+	if (cli_flag(c, "replay") && cli_flag(c, "since-checkpoint"))
+		rc = error_set(err, E_USAGE,
+			       "--replay reads the whole log: without --since-checkpoint");
 	else if (s.type == AUDIT_API)
 		rc = error_set(err, E_UNSUPPORTED,
 			       "a log is verified from its folder (--data-dir) or an archive "
@@ -219,7 +223,8 @@ static int run_key(struct cli *c, struct error *err)
 
 static const struct cmd_option verify_options[] = {
 	{"since-checkpoint", NULL, "only the rows after the last checkpoint", 0},
-	{"replay", NULL, "compute every decision again (not supported yet)", 0},
+	{"replay", NULL, "make every decision and transition again, from what the log says it read",
+	 0},
 	{"audit-anchor", "PLACE",
 	 "a place that remembers the log, besides those that the log names: file:PATH, configmap, "
 	 "witness:URL#VKEY; may be given again",
@@ -237,13 +242,15 @@ static const struct cmd_option key_options[] = {AUDIT_FILE_OPTION, {0}};
 
 const struct cmd audit_verify = {
 	.name = "verify",
-	.usage = "alm audit verify [--since-checkpoint] [--file ARCHIVE] [--audit-anchor PLACE]",
+	.usage = "alm audit verify [--replay | --since-checkpoint] [--file ARCHIVE] "
+		 "[--audit-anchor PLACE]",
 	.summary = "prove that the log is what was written",
 	.description =
 		"Chain, tree, checkpoints and blobs; what anchors and audit.head remember; the "
 		"statuses and, beside an embedded server, all objects against what the log says of "
-		"them, and what is kept of catalogs. Exit status: 0 intact, 1 not all could be "
-		"checked, 4 altered.",
+		"them, and what is kept of catalogs. --replay also resolves every decision again "
+		"from the inputs in the log, and every transition from its two statuses. "
+		"Exit status: 0 intact, 1 not all could be checked, 4 altered.",
 	.options = verify_options,
 	.run = run_verify,
 };

@@ -1,0 +1,243 @@
+/* What the log says was decided, made again from what it says was read. */
+#include "tests/lib/test.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "alm/audit/replay.h"
+#include "alm/base/arena.h"
+#include "alm/obj/json.h"
+#include "catalog/resolve/resolve_record.h"
+#include "tests/lib/audit_log.h"
+
+static struct audit_log l;
+static struct verify_report rep;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&rep, 0, sizeof(rep));
+	audit_log_open(&l, ":memory:", NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	audit_log_close(&l);
+	return 0;
+}
+
+static struct obj *parsed(const char *text)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = NULL;
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	return o;
+}
+
+static void append(const struct audit_row *row)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	assert_ok(audit_append_now(l.audit, row, &seq, &err), &err);
+}
+
+static void replay(void)
+{
+	struct error err = ERROR_INIT;
+	memset(&rep, 0, sizeof(rep));
+	assert_ok(replay_log(l.db, &rep, &err), &err);
+	assert_true(rep.is_replayed);
+}
+
+/* Nothing is installed and no catalog has anything: a wait. */
+static const struct resolve_input nothing = {.app = "etcd",
+					     .self_ref = "etcd.com.tectonic.storage",
+					     .mode = "Automatic",
+					     .kube_version = "v1.36.0"};
+
+/* The row that the controller writes of it, but for the members of instead. */
+static void decide(const char *instead, const char *version, bool with_blob)
+{
+	struct error err = ERROR_INIT;
+	struct resolution r;
+	char hex[SHA256_HEX];
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	CLEANUP(obj_unrefp) struct obj *body = parsed("{\"verdict\":\"wait\",\"candidates\":[]}");
+	CLEANUP(obj_unrefp) struct obj *record = resolve_record(&nothing, a);
+	CLEANUP(obj_unrefp) struct obj *other = parsed(instead);
+	CLEANUP(xfreep) char *text = json_text(record);
+	struct obj *list = obj_list(), *input = obj_map(), *digest = NULL;
+	resolve(&nothing, a, &r);
+	json_digest(body, hex);
+	obj_set(body, "key", obj_stringf("ResolveFailed %s", hex));
+	obj_set_str(body, "message", r.message);
+	if (with_blob)
+		assert_ok(audit_text_put(l.audit, str_of(text), &digest, &err), &err);
+	else
+		digest = obj_stringf("sha256:%064d", 7);
+	obj_set_str(input, "name", "resolve");
+	obj_set(input, "digest", digest);
+	obj_set_str(input, "version", version);
+	obj_append(list, input);
+	obj_set(body, "inputs", list);
+	OBJ_EACH (it, other)
+		obj_set(body, it.key, obj_ref(it.value));
+	append(&(struct audit_row){.type = "Decision",
+				   .reason = "ResolveFailed",
+				   .subject = {.kind = "AppType", .name = "etcd", .uid = "u"},
+				   .body = body});
+}
+
+static void test_audit_replay__a_true_decision_replays(void **state)
+{
+	(void)state;
+	decide("{}", ALM_VERSION, true);
+	replay();
+	assert_int_equal(rep.decisions, 1);
+	assert_int_equal(rep.n_findings, 0);
+	assert_int_equal(verify_exit(&rep), 0);
+}
+
+/* Each member, in a log whose chain and tree are in order. */
+static void test_audit_replay__a_decision_that_its_inputs_do_not_give(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *instead, *want;
+	} lies[] = {
+		{"{\"verdict\":\"allow\"}", "another decision: verdict"},
+		{"{\"candidates\":[\"0.9.6 chosen\"]}", "another decision: candidates"},
+		{"{\"version\":{\"to\":\"0.9.6\"}}", "another decision: version"},
+		{"{\"message\":\"no\"}", "another decision: message"},
+		{"{\"key\":\"ResolveFailed 0\"}", "another decision: key"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(lies); i++)
+		decide(lies[i].instead, ALM_VERSION, true);
+	audit_log_assert_intact(&l);
+	replay();
+	assert_int_equal(rep.n_findings, ARRAY_LEN(lies));
+	for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+		assert_non_null(strstr(rep.findings[i].text, lies[i].want));
+		assert_int_equal(rep.findings[i].seq, (int64_t)i + 2);
+	}
+	assert_int_equal(verify_exit(&rep), 4);
+}
+
+static void test_audit_replay__what_it_cannot_judge_it_says(void **state)
+{
+	(void)state;
+	decide("{\"verdict\":\"allow\"}", "0.0.1", true);
+	decide("{}", ALM_VERSION, false);
+	replay();
+	assert_int_equal(rep.n_findings, 0);
+	assert_int_equal(rep.n_unchecked, 2);
+	assert_non_null(strstr(rep.unchecked[0], "the row is of alm 0.0.1"));
+	assert_non_null(strstr(rep.unchecked[1], "row 3: its inputs are not in the log"));
+	assert_int_equal(verify_exit(&rep), 1);
+}
+
+static void test_audit_replay__inputs_that_are_no_inputs(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"", "{", "[]", "{\"app\":7}", "{\"indexes\":[null]}"};
+	struct error err = ERROR_INIT;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(obj_unrefp) struct obj *body =
+			parsed("{\"inputs\":[{\"name\":\"resolve\"}]}");
+		struct obj *digest = NULL, *input = obj_map(), *list = obj_list();
+		assert_ok(audit_text_put(l.audit, str_of(texts[i]), &digest, &err), &err);
+		obj_set_str(input, "name", "resolve");
+		obj_set(input, "digest", digest);
+		obj_set_str(input, "version", ALM_VERSION);
+		obj_append(list, input);
+		obj_set(body, "inputs", list);
+		append(&(struct audit_row){.type = "Decision",
+					   .reason = "Resolved",
+					   .subject = {.kind = "AppType", .name = "e", .uid = "u"},
+					   .body = body});
+	}
+	replay();
+	int64_t rows = 0; /* the same of rows that follow each other is one finding */
+	for (size_t i = 0; i < rep.n_findings; i++)
+		rows += rep.findings[i].to - rep.findings[i].seq + 1;
+	assert_int_equal(rows, ARRAY_LEN(texts));
+}
+
+static void transition(int64_t tseq, const char *reason, const char *body)
+{
+	CLEANUP(obj_unrefp) struct obj *o = parsed(body);
+	append(&(struct audit_row){.type = "Transition",
+				   .reason = reason,
+				   .subject = {.kind = "AppType", .name = "etcd", .uid = "u"},
+				   .transition_seq = tseq,
+				   .body = o});
+}
+
+#define READY(status, reason)                                                        \
+	"\\\"conditions\\\":[{\\\"type\\\":\\\"Ready\\\",\\\"status\\\":\\\"" status \
+	"\\\",\\\"reason\\\":\\\"" reason "\\\"}]"
+
+static void first_two(const char *second)
+{
+	transition(1, "Resolving",
+		   "{\"to\":\"Resolving\",\"turned\":[\"Ready False\"],\"status\":"
+		   "\"{\\\"transitionSeq\\\":1," READY("False", "Resolving") "}\"}");
+	transition(2, "Installed", second);
+}
+
+static void test_audit_replay__a_true_transition_replays(void **state)
+{
+	(void)state;
+	first_two("{\"from\":\"Resolving\",\"to\":\"Installed\",\"turned\":[\"Ready True\"],"
+		  "\"version\":{\"to\":\"0.9.6\"},\"status\":\"{\\\"transitionSeq\\\":2,"
+		  "\\\"installedVersion\\\":\\\"0.9.6\\\"," READY("True", "Installed") "}\"}");
+	transition(3, "Deleted", "{\"from\":\"Installed\",\"to\":\"Deleted\"}");
+	replay();
+	assert_int_equal(rep.n_findings, 0);
+	assert_int_equal(rep.n_unchecked, 0);
+	assert_int_equal(rep.replayed, 3);
+}
+
+static void test_audit_replay__a_transition_that_its_statuses_do_not_give(void **state)
+{
+	(void)state;
+	first_two("{\"from\":\"Failed\",\"to\":\"Installed\",\"turned\":[\"Ready True\"],"
+		  "\"status\":\"{\\\"transitionSeq\\\":2," READY("True", "Installed") "}\"}");
+	transition(3, "Installed",
+		   "{\"from\":\"Installed\",\"to\":\"Installed\",\"turned\":[\"Ready True\"],"
+		   "\"status\":\"{\\\"transitionSeq\\\":9," READY("True", "Installed") "}\"}");
+	transition(4, "Refreshed",
+		   "{\"from\":\"Installed\",\"turned\":[\"Ready False\"],"
+		   "\"status\":\"{\\\"transitionSeq\\\":4," READY("True", "Installed") "}\"}");
+	replay();
+	assert_int_equal(rep.n_findings, 3);
+	assert_non_null(strstr(rep.findings[0].text, "another transition: from"));
+	assert_non_null(strstr(rep.findings[1].text, "transitionSeq of the status"));
+	assert_non_null(strstr(rep.findings[2].text, "another transition: turned"));
+}
+
+/* After an accepted gap, or pruned, there is nothing to compare with: that is no alteration. */
+static void test_audit_replay__a_predecessor_that_is_gone(void **state)
+{
+	(void)state;
+	transition(7, "Installed",
+		   "{\"from\":\"Failed\",\"status\":\"{\\\"transitionSeq\\\":7}\"}");
+	replay();
+	assert_int_equal(rep.n_findings, 0);
+	assert_int_equal(rep.n_unchecked, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(test_audit_replay__##name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_true_decision_replays),      T(a_decision_that_its_inputs_do_not_give),
+		T(what_it_cannot_judge_it_says), T(inputs_that_are_no_inputs),
+		T(a_true_transition_replays),    T(a_transition_that_its_statuses_do_not_give),
+		T(a_predecessor_that_is_gone),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
