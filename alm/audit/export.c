@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+#include "alm/audit/export_form.h"
 #include "alm/audit/log.h"
+#include "alm/audit/query.h"
 #include "alm/audit/tables.h"
 #include "alm/obj/json.h"
 
 #define LINE_BYTES_MAX    ((size_t)2 << 20)
+#define ROWS_A_PAGE       ((size_t)500)
 #define DIGESTS_BYTES_MAX ((size_t)1 << 30)
 
 static void add_base64(struct str bytes, struct strbuf *b)
@@ -212,6 +215,79 @@ int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, i
 	return r < 0 ? r : 0;
 }
 
+struct rows_run {
+	const struct export_form *form;
+	char *origin; /* owned */
+	struct strbuf b;
+	export_line_fn fn;
+	void *arg;
+	int64_t last;
+};
+
+static int row_in_form(void *arg, unsigned depth, const struct obj *row, struct error *err)
+{
+	struct rows_run *run = arg;
+	(void)depth;
+	strbuf_clear(&run->b);
+	run->form->row(row, run->origin, &run->b);
+	run->last = obj_i64(row, "seq", run->last);
+	int r = strbuf_check(&run->b, "line of an export", err);
+	return r < 0 ? r : run->fn(run->arg, strbuf_str(&run->b), err);
+}
+
+int export_rows(struct db *d, const struct export_form *f, const struct query_selector *sel,
+		export_line_fn fn, void *arg, int64_t *ret_last, struct error *err)
+{
+	struct rows_run run = {.form = f, .fn = fn, .arg = arg};
+	struct query_selector page = *sel;
+	size_t left = sel->limit ? sel->limit : SIZE_MAX;
+	struct error none = ERROR_INIT;
+	struct writer end = {.d = d};
+	int r = find_end(&end, err);
+	strbuf_init(&run.b, LINE_BYTES_MAX);
+	if (log_origin(d, &run.origin, &none) < 0) /* a log that was pruned, or a part of one */
+		run.origin = xstrdup("alm");
+	page.to_seq = sel->to_seq && sel->to_seq < end.last ? sel->to_seq : end.last;
+	run.last = page.from_seq - 1;
+	for (size_t n = ROWS_A_PAGE; r >= 0 && n == ROWS_A_PAGE && left && page.to_seq > 0;) {
+		page.limit = left < ROWS_A_PAGE ? left : ROWS_A_PAGE;
+		r = query_rows(d, &page, row_in_form, &run, err);
+		n = r > 0 ? (size_t)r : 0;
+		left -= n;
+		page.from_seq = run.last + 1;
+	}
+	*ret_last = page.to_seq > run.last ? page.to_seq : run.last;
+	strbuf_release(&run.b);
+	xfree(run.origin);
+	return r < 0 ? r : 0;
+}
+
+int export_record(const struct audit_config *c, const char *form, int64_t from_seq,
+		  struct error *err)
+{
+	struct audit *a = NULL;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	int64_t seq;
+	int r = tables_exist(c->db, err);
+	if (r == 0)
+		return error_set(err, E_NOTFOUND, "the folder has no log");
+	if (r < 0 || audit_open(c, &a, err) < 0)
+		return -err->code;
+	obj_set_str(body, "what", "Exported");
+	obj_set_str(body, "format", form);
+	obj_set_int(body, "fromSeq", from_seq > 0 ? from_seq : 1);
+	obj_set(body, "message",
+		obj_stringf("as %s, from row %lld on", form,
+			    (long long)(from_seq > 0 ? from_seq : 1)));
+	struct audit_row row = {.type = "System",
+				.reason = "Exported",
+				.subject = {.kind = "Log", .name = audit_origin(a)},
+				.body = body};
+	r = audit_append_now(a, &row, &seq, err);
+	audit_close(a);
+	return r;
+}
+
 int export_tables(struct db *d, struct error *err)
 {
 	return tables_create(d, false, err);
@@ -264,7 +340,10 @@ static int insert_record(struct db *d, const struct record *rec, struct str chai
 	if (r < 0)
 		return r;
 	log_bind(s, rec, chain);
-	return stmt_step(s, err);
+	r = stmt_step(s, err);
+	return r == -E_EXISTS
+		       ? error_set(err, E_CORRUPT, "row %lld is there already", (long long)rec->seq)
+		       : r;
 }
 
 int export_add_object(struct db *d, const struct obj *record, struct error *err)
@@ -274,6 +353,21 @@ int export_add_object(struct db *d, const struct obj *record, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(RECORD_BYTES_MAX);
 	columns_of(record, &body, &rec);
 	return insert_record(d, &rec, str_n(none, sizeof(none)), err);
+}
+
+/* What two exports both have: the same again is nothing new. */
+static int is_known(struct db *d, const char *sql, int64_t n, struct str v, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, sql, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, n);
+	r = stmt_step(s, err);
+	if (r > 0 && !str_eq(stmt_text(s, 0), v))
+		r = error_set(err, E_CORRUPT, "it is there twice, and not the same");
+	stmt_reset(s);
+	return r;
 }
 
 /* Two columns: an integer and a text or a digest. */
@@ -295,7 +389,10 @@ static int insert_pair(struct db *d, const char *sql, int64_t n, struct str v, b
 static int insert_blob(struct db *d, struct str digest, struct str bytes, struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d, "INSERT INTO audit_blob (digest, bytes) VALUES (?, ?)", &s, err);
+	int r = db_prepare(d,
+			   "INSERT INTO audit_blob (digest, bytes) VALUES (?, ?)"
+			   " ON CONFLICT (digest) DO NOTHING", /* verify looks at the bytes */
+			   &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_blob(s, 1, digest);
@@ -321,6 +418,27 @@ static int row_of_line(struct db *d, const struct obj *o, struct str line, struc
 	return insert_record(d, &rec, strbuf_str(&chain), err);
 }
 
+static int sized_of_line(struct db *d, const struct obj *o, struct error *err)
+{
+	static const struct {
+		const char *key, *select, *insert;
+	} parts[] = {
+		{"key", "SELECT vkey FROM audit_key WHERE size = ?",
+		 "INSERT INTO audit_key (size, vkey) VALUES (?, ?)"},
+		{"checkpoint", "SELECT note FROM audit_checkpoint WHERE size = ?",
+		 "INSERT INTO audit_checkpoint (size, note) VALUES (?, ?)"},
+	};
+	int64_t size = obj_i64(o, "size", -1);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		struct str v = obj_as_str(obj_get(o, parts[i].key));
+		if (!obj_has(o, parts[i].key))
+			continue;
+		int r = is_known(d, parts[i].select, size, v, err);
+		return r ? (r < 0 ? r : 0) : insert_pair(d, parts[i].insert, size, v, false, err);
+	}
+	return error_set(err, E_CORRUPT, "neither record, blob, ref, key nor checkpoint");
+}
+
 static int other_line(struct db *d, const struct obj *o, struct error *err)
 {
 	unsigned char raw[SHA256_BYTES];
@@ -338,14 +456,7 @@ static int other_line(struct db *d, const struct obj *o, struct error *err)
 		return insert_pair(d, "INSERT INTO audit_ref (seq, digest) VALUES (?, ?)",
 				   obj_i64(o, "ref", 0), digest, true, err);
 	}
-	int64_t size = obj_i64(o, "size", -1);
-	if (obj_has(o, "key"))
-		return insert_pair(d, "INSERT INTO audit_key (size, vkey) VALUES (?, ?)", size,
-				   obj_as_str(obj_get(o, "key")), false, err);
-	if (obj_has(o, "checkpoint"))
-		return insert_pair(d, "INSERT INTO audit_checkpoint (size, note) VALUES (?, ?)",
-				   size, obj_as_str(obj_get(o, "checkpoint")), false, err);
-	return error_set(err, E_CORRUPT, "neither record, blob, ref, key nor checkpoint");
+	return sized_of_line(d, o, err);
 }
 
 int export_read_line(struct db *d, struct str line, size_t number, struct error *err)

@@ -3,11 +3,13 @@
  *
  * {"record":{...},"chain":"<base64>"} a row; blobs, references, keys as lines of their own; the
  * checkpoints last. Reading fills the audit tables of an empty database, so that verify and every
- * query work on an archive as on the log.
+ * query work on an archive as on the log. Exports that follow each other (from_seq) make one
+ * archive when they are put together: what stands in both is read once, and must be the same.
  */
 #ifndef ALM_AUDIT_EXPORT_H
 #define ALM_AUDIT_EXPORT_H
 
+#include "alm/audit/audit.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/db.h"
 #include "alm/obj/obj.h"
@@ -18,6 +20,16 @@ typedef int (*export_line_fn)(void *arg, struct str line, struct error *err);
  * runs: it may wait for whoever reads. */
 int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
 		 struct error *err);
+
+/* Rows in another form (export_form.h): those of the selector, however many. The newest seq that
+ * was looked at comes back: the selector's from_seq goes on behind it. */
+struct export_form;
+struct query_selector;
+int export_rows(struct db *d, const struct export_form *f, const struct query_selector *sel,
+		export_line_fn fn, void *arg, int64_t *ret_last, struct error *err);
+/* The System row that says so, before a byte is given. The log must not be in use. */
+int export_record(const struct audit_config *c, const char *form, int64_t from_seq,
+		  struct error *err);
 
 /* Makes the tables in an empty database. */
 int export_tables(struct db *d, struct error *err);

@@ -147,8 +147,10 @@ int audit_source_selector(struct cli *c, const struct audit_source *s, struct qu
 	int r = cli_int(c, "from-seq", 0, &sel.from_seq, err);
 	if (r >= 0)
 		r = cli_int(c, "limit", 0, &limit, err);
+	if (r >= 0 && (sel.from_seq < 0 || limit < 0))
+		r = error_set(err, E_USAGE, "--from-seq and --limit are numbers from 1 on");
 	if (r >= 0)
-		sel.limit = limit > 0 ? (size_t)limit : 0;
+		sel.limit = (size_t)limit;
 	if (r >= 0 && subject)
 		r = query_subject(s->db, subject, c->arena, &sel, err);
 	if (r >= 0 && since)

@@ -16,19 +16,7 @@
 #define DETAIL_COL 50
 #define DAY_US     INT64_C(86400000000)
 
-#define SELECTORS                                                                                \
-	{"subject", "KIND/[NS/]NAME", "rows about this object", 0},                              \
-		{"actor", "USER", "rows of this user", 0},                                       \
-		{"type", "TYPE", "Transition, Decision, Approval, Plan, Write, Observe, System", \
-		 0},                                                                             \
-		{"reason", "REASON", "rows of this reason", 0},                                  \
-		{"since", "TIME", "RFC 3339 or a span before now (24h)", 0},                     \
-		{"until", "TIME", "the same", 0},                                                \
-		{"from-seq", "N", "rows from this number on", 0},                                \
-		{"cluster", "NAME", "rows about this cluster", 0},                               \
-		{"limit", "N", "at most so many rows", 0},                                       \
-		{"file", "ARCHIVE", "an exported log instead of the live one", 0},               \
-		{"output", "FORMAT", "table, wide, json, yaml", 'o'}
+#define SELECTORS AUDIT_SELECTORS, {"output", "FORMAT", "table, wide, json, yaml", 'o'}
 
 struct report {
 	struct cli *c;
