@@ -174,9 +174,15 @@ int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void
 {
 	struct stmt *s;
 	CLEANUP(seqs_release) struct seqs found = {0};
-	int r = select_where(d, "SELECT seq FROM audit ", sel, "1 ORDER BY seq", &s, err);
+	int r = select_where(d, "SELECT seq FROM audit ", sel,
+			     sel->newest ? "1 ORDER BY seq DESC" : "1 ORDER BY seq", &s, err);
 	if (r >= 0)
 		r = collect(s, sel->limit ? sel->limit : QUERY_ROWS_MAX, &found, err);
+	for (size_t i = 0; sel->newest && i < found.n / 2; i++) {
+		int64_t last = found.items[found.n - 1 - i];
+		found.items[found.n - 1 - i] = found.items[i];
+		found.items[i] = last;
+	}
 	return r < 0 ? r : give_all(d, &found, fn, arg, err);
 }
 

@@ -18,6 +18,7 @@ struct query_selector {                               /* NULL or 0: any */
 	const char *actor, *type, *reason;
 	int64_t since_us, until_us, from_seq, to_seq;
 	size_t limit; /* 0: QUERY_ROWS_MAX */
+	bool newest;  /* of query_rows(): the last ones, not the first */
 };
 
 /* Borrowed row; negative stops with that error. depth is 0 but in trees. */

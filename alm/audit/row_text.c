@@ -38,6 +38,13 @@ void row_digest(const char *digest, size_t digits, struct strbuf *b)
 	visible_add(b, str_sub(s, 0, digits));
 }
 
+void row_time(const struct obj *row, bool micros, struct strbuf *b)
+{
+	char time[CLOCK_TEXT_MAX];
+	clock_format(row_time_us(row) * NS_PER_US, micros ? CLOCK_MICROS : CLOCK_SECONDS, time);
+	visible_adds(b, time);
+}
+
 void row_head(const struct obj *row, bool with_date, struct strbuf *b)
 {
 	char time[CLOCK_TEXT_MAX];
@@ -46,9 +53,10 @@ void row_head(const struct obj *row, bool with_date, struct strbuf *b)
 	clock_format(row_time_us(row) * NS_PER_US, CLOCK_SECONDS, time);
 	visible_addf(b, "#%" PRId64 " ", obj_i64(row, "seq", 0));
 	if (with_date)
-		visible_addf(b, "%.10s ", time);
-	visible_addf(b, "%.8s %s %s", strlen(time) > 11 ? time + 11 : time, type ? type : "",
-		     reason ? reason : "");
+		visible_adds(b, time);
+	else
+		visible_addf(b, "%.8s", strlen(time) > 11 ? time + 11 : time);
+	visible_addf(b, " %s %s", type ? type : "", reason ? reason : "");
 	if (version && type && !strcmp(type, "Transition"))
 		visible_addf(b, " %s", version);
 }
@@ -244,7 +252,7 @@ static void changed_paths(const struct obj *row, struct strbuf *b)
 		visible_addf(b, " and %zu more", n - CHANGED_MAX);
 }
 
-static void observe(const struct obj *row, struct strbuf *b)
+static void observe(const struct obj *row, bool beside, struct strbuf *b)
 {
 	const char *catalog = obj_str(row, "body.catalog.name"), *what = obj_str(row, "body.what");
 	const char *from = obj_str(row, "body.catalog.from"), *to = obj_str(row, "body.catalog.to");
@@ -259,7 +267,7 @@ static void observe(const struct obj *row, struct strbuf *b)
 		visible_adds(b, what);
 	else if (obj_has(obj_get(row, "body"), "generation"))
 		visible_addf(b, "generation %" PRId64, obj_i64(row, "body.generation", 0));
-	else
+	else if (!beside)
 		row_subject(row, b);
 	changed_paths(row, b);
 	if (obj_has(row, "actor")) {
@@ -268,12 +276,15 @@ static void observe(const struct obj *row, struct strbuf *b)
 	}
 }
 
-static void write_row(const struct obj *row, struct strbuf *b)
+static void write_row(const struct obj *row, bool beside, struct strbuf *b)
 {
 	const char *verb = obj_str(row, "body.verb"), *outcome = obj_str(row, "body.outcome");
 	int64_t code = obj_i64(row, "body.code", 0), more = obj_i64(row, "body.suppressed", 0);
-	visible_addf(b, "%s ", verb ? verb : "write");
-	row_subject(row, b);
+	visible_adds(b, verb ? verb : "write");
+	if (!beside) {
+		visible_adds(b, " ");
+		row_subject(row, b);
+	}
 	if (outcome && strcmp(outcome, obj_str(row, "reason") ? obj_str(row, "reason") : "") != 0)
 		visible_addf(b, " %s", outcome);
 	if (code >= 400)
@@ -305,8 +316,8 @@ static void plan_row(const struct obj *row, struct strbuf *b)
 	add_plan(row, "body.plan", from, b);
 }
 
-void row_detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
-		struct strbuf *b)
+static void detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		   bool beside, struct strbuf *b)
 {
 	const char *type = obj_str(row, "type");
 	if (!type)
@@ -318,9 +329,9 @@ void row_detail(const struct obj *row, const struct obj *plan, const struct obj 
 	else if (!strcmp(type, "Decision"))
 		decision(row, b);
 	else if (!strcmp(type, "Observe"))
-		observe(row, b);
+		observe(row, beside, b);
 	else if (!strcmp(type, "Write"))
-		write_row(row, b);
+		write_row(row, beside, b);
 	else if (!strcmp(type, "Plan"))
 		plan_row(row, b);
 	else {
@@ -328,4 +339,16 @@ void row_detail(const struct obj *row, const struct obj *plan, const struct obj 
 		const char *what = obj_str(row, "body.what");
 		visible_adds(b, message ? message : what ? what : "");
 	}
+}
+
+void row_detail(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		struct strbuf *b)
+{
+	detail(row, plan, cause, false, b);
+}
+
+void row_detail_beside(const struct obj *row, const struct obj *plan, const struct obj *cause,
+		       struct strbuf *b)
+{
+	detail(row, plan, cause, true, b);
 }

@@ -72,7 +72,7 @@ check "delete --with-crd refuses another count" 3 "has 1 objects, not 2; nothing
 check "delete" 0 'gear.kt.example.com "a" deleted' delete -f $files/gear4.yaml
 check "delete of an absent object" 1 "not found" delete gear a
 
-check "audit over the API" 0 "create Gear/default/a" audit query --type Write
+check "audit over the API" 0 "Gear/default/a" audit query --type Write
 data=$dir/data
 check "audit timeline" 0 "delete Gear/default/a Applied by admin (authenticated, alm)" audit timeline Gear/default/a
 check "audit query -o json" 0 '"reason": "LogOpened"' audit query --limit 1 -o json

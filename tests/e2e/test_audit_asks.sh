@@ -59,7 +59,7 @@ mary kubectl delete apptype etcd --timeout=60s >/dev/null
 soon "why of a deleted app names who deleted it" "yes" why_says mary apptype/etcd
 soon "and of its strategy" "yes" why_says mary ist/install.0.9.5.etcd.com.tectonic.storage
 rows=$(alm audit query --type Observe --data-dir "$data")
-has "a row names its subject once: SpecChanged" "Observe SpecChanged  AppType/etcd    generation " "$rows"
+has "a row names its subject once: SpecChanged" "Observe SpecChanged AppType/etcd generation " "$(printf '%s\n' "$rows" | tr -s ' ')"
 is "a row names its subject once: DeletionAsked" "AppType/etcd" "$(printf '%s\n' "$rows" | sed -n 's/.*DeletionAsked *//p')"
 code "the log is intact" 0 "transitions" alm audit verify --replay --data-dir "$data"
 finish

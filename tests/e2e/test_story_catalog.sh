@@ -150,7 +150,7 @@ for word in "Transition Installed 0.9.6" '└ #' "Approval Approved" 'admin (aut
 	"Decision ApprovalRequired       wait: mode Manual" "allow: 0.9.6, best of 3 candidates" "Observe CatalogChanged"; do
 	has "A3 audit why: $word" "$word" "$why"
 done
-is "8 audit state --at" "etcd  Installed  0.9.5" "$(alm audit state --at "$at" --data-dir "$data" | grep -oE 'etcd  Installed  0.9.5')"
+is "8 audit state --at" "etcd  Installed  0.9.5" "$(alm audit state --at "$at" --data-dir "$data" | grep -oE 'etcd +Installed +0.9.5')"
 is "8 the approval by kubectl" "1" "$(k get auditrecords --field-selector \
 	subject.name=install.0.9.6.etcd.com.tectonic.storage,type=Approval -o name | grep -c '^auditrecord.audit.app.coreos.com/')"
 is "8 the status says who approved" "admin authenticated" "$(k get ist install.0.9.6.etcd.com.tectonic.storage \

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/audit/changes.h"
 #include "alm/audit/redact.h"
 #include "alm/obj/diff.h"
 #include "alm/obj/json.h"
@@ -87,7 +88,8 @@ static void set_digest(struct obj *b, const char *key, const struct obj *redacte
 	obj_set(b, key, obj_stringf("sha256:%s", digest));
 }
 
-/* What an update changed: paths, and the RFC 6902 patch as text, of the redacted forms. */
+/* What an update changed: paths, what stood there, and the RFC 6902 patch as text, of the redacted
+ * forms. */
 static void set_changes(struct obj *b, const struct obj *before, const struct obj *after,
 			struct arena *a)
 {
@@ -97,6 +99,9 @@ static void set_changes(struct obj *b, const struct obj *before, const struct ob
 	for (size_t i = 0; i < d.n; i++)
 		obj_append(list, obj_string(d.items[i].path));
 	obj_set(b, "changed", list);
+	CLEANUP(xfreep) char *was = changes_was(&d);
+	if (was)
+		obj_set_str(b, "was", was);
 	CLEANUP(obj_unrefp) struct obj *operations = patch_json_diff(before, after);
 	CLEANUP(xfreep) char *text = json_text(operations);
 	if (d.n && strlen(text) <= PATCH_BYTES_MAX)

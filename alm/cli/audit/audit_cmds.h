@@ -5,7 +5,7 @@
 #include "alm/cli/cli.h"
 
 extern const struct cmd audit_verify, audit_proof, audit_key; /* cmd_audit_verify.c */
-extern const struct cmd audit_export, audit_accept_gap;
+extern const struct cmd audit_diff, audit_export, audit_accept_gap;
 
 #define AUDIT_FILE_OPTION {"file", "ARCHIVE", "an exported log instead of the live one", 0}
 

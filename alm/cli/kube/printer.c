@@ -322,12 +322,19 @@ static void print_row(const struct grid *g, const char *const *cells, const size
 	strbuf_addc(b, '\n');
 }
 
-void grid_print(const struct grid *g, bool headers, struct strbuf *b)
+void grid_restart(struct grid *g, struct arena *a)
 {
-	size_t widths[GRID_COLUMNS_MAX] = {0};
+	g->arena = a;
+	g->rows = NULL;
+	g->n_rows = g->cap = 0;
+}
+
+void grid_print(struct grid *g, bool headers, struct strbuf *b)
+{
+	size_t *widths = g->widths;
 	for (size_t i = 0; i < g->n_columns; i++) {
-		if (headers)
-			widths[i] = utf8_count(str_of(g->headers[i]));
+		size_t header = headers ? utf8_count(str_of(g->headers[i])) : 0;
+		widths[i] = header > widths[i] ? header : widths[i];
 		for (size_t r = 0; r < g->n_rows; r++) {
 			size_t n = utf8_count(str_of(g->rows[r][i]));
 			widths[i] = n > widths[i] ? n : widths[i];

@@ -45,12 +45,15 @@ struct grid {
 	size_t n_columns, n_rows, cap;
 	const char *headers[GRID_COLUMNS_MAX];
 	const char ***rows;
+	size_t widths[GRID_COLUMNS_MAX]; /* of a table in pieces: grid_print() never narrows them */
 };
 void grid_init(struct grid *g, struct arena *a);
 void grid_column(struct grid *g, const char *header);
 /* n_columns cells; NULL is empty. Strings are borrowed, as the headers are. */
 void grid_row(struct grid *g, const char *const *cells);
-void grid_print(const struct grid *g, bool headers, struct strbuf *b);
+/* Drops the rows, whose arena may go; their widths stay. */
+void grid_restart(struct grid *g, struct arena *a);
+void grid_print(struct grid *g, bool headers, struct strbuf *b);
 
 /* A meta.k8s.io Table. prefix ("apptype.app.coreos.com/" or NULL) goes before names;
  * with_namespace puts a NAMESPACE column first. */

@@ -263,7 +263,7 @@ static void test_audit_query__any_time_is_printed(void **state)
 		CLEANUP(obj_unrefp) struct obj *row = obj_map();
 		obj_set_int(row, "time", times[i]);
 		row_head(row, true, &b);
-		assert_non_null(strstr(b.buf, times[i] > 0 ? "#0 2262-04-11 " : "#0 1677-09-21 "));
+		assert_non_null(strstr(b.buf, times[i] > 0 ? "#0 2262-04-11T" : "#0 1677-09-21T"));
 	}
 }
 
