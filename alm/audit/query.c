@@ -72,6 +72,13 @@ struct condition_sql {
 	int64_t value;
 };
 
+/* The index begins with kind and ns: a name alone would read every row of the kind. The kind is
+ * parameter 1 wherever it is given. */
+static const char any_ns[] =
+	"ns IN (WITH RECURSIVE n(v) AS (SELECT min(ns) FROM audit WHERE kind = ?1 UNION ALL SELECT"
+	" (SELECT min(ns) FROM audit WHERE kind = ?1 AND ns > v) FROM n WHERE v IS NOT NULL)"
+	" SELECT v FROM n) AND ";
+
 static size_t conditions(const struct query_selector *sel, struct condition_sql out[12])
 {
 	const struct condition_sql all[] = {
@@ -99,6 +106,8 @@ static int select_where(struct db *d, const char *head, const struct query_selec
 	strbuf_addf(&sql, "%sWHERE ", head);
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&sql, "%s AND ", c[i].sql);
+	if (sel->kind && sel->name && !sel->ns)
+		strbuf_adds(&sql, any_ns);
 	strbuf_adds(&sql, tail);
 	int r = db_prepare(d, sql.buf, ret, err);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
@@ -312,21 +321,128 @@ int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_u
 	return r < 0 ? r : 0;
 }
 
+/* One subject after the other, by the index: a log has many rows of few of them. */
+struct subject {
+	char *part[4]; /* kind, ns, name, cluster; owned */
+};
+
+static void subject_release(struct subject *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(s->part); i++)
+		xfree(s->part[i]);
+	*s = (struct subject){{NULL}};
+}
+
+/* The first one behind at that has its first parts in common: "(a, b) > (?, ?)" would step over
+ * every row of the subject. 1, or 0. */
+static int subject_behind(struct db *d, const struct subject *at, size_t common,
+			  struct subject *ret, struct error *err)
+{
+	static const char *const sql[] = {
+		"SELECT kind, ns, name, cluster FROM audit WHERE kind > ?"
+		" ORDER BY kind, ns, name, cluster LIMIT 1",
+		"SELECT kind, ns, name, cluster FROM audit WHERE kind = ? AND ns > ?"
+		" ORDER BY ns, name, cluster LIMIT 1",
+		"SELECT kind, ns, name, cluster FROM audit WHERE kind = ? AND ns = ? AND name > ?"
+		" ORDER BY name, cluster LIMIT 1",
+		"SELECT kind, ns, name, cluster FROM audit WHERE kind = ? AND ns = ? AND name = ?"
+		" AND cluster > ? ORDER BY cluster LIMIT 1",
+	};
+	struct stmt *s;
+	int r = db_prepare(d, sql[common], &s, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i <= common; i++)
+		stmt_bind_cstr(s, (int)i + 1, at->part[i]);
+	r = stmt_step(s, err);
+	for (size_t i = 0; r > 0 && i < ARRAY_LEN(ret->part); i++)
+		ret->part[i] = str_dup(stmt_text(s, (int)i));
+	stmt_reset(s);
+	return r;
+}
+
+/* 1; 0 at the end. Of one kind if sel says so. */
+static int next_subject(struct db *d, const struct query_selector *sel, struct subject *at,
+			struct error *err)
+{
+	struct subject next = {{NULL}};
+	size_t common = ARRAY_LEN(at->part), last = sel->kind ? 1 : 0;
+	int r = 0;
+	if (!at->part[0]) { /* before the first: no kind is "", no part is below it */
+		static const char *const none[] = {"", "", "", ""};
+		for (size_t i = 0; i < ARRAY_LEN(none); i++)
+			at->part[i] = xstrdup(i || !sel->kind ? none[i] : sel->kind);
+	}
+	while (r == 0 && common-- > last)
+		r = subject_behind(d, at, common, &next, err);
+	subject_release(at);
+	*at = next;
+	return r;
+}
+
+/* 1: the subject was there, *ret is its newest Transition. */
+static int state_of(struct db *d, const struct query_selector *sel, const struct subject *at,
+		    int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	struct query_selector of = *sel;
+	of.kind = at->part[0];
+	of.ns = at->part[1];
+	of.name = at->part[2];
+	of.cluster = at->part[3];
+	int r = select_where(d, "SELECT seq, reason FROM audit ", &of,
+			     "reason <> 'Refreshed' ORDER BY seq DESC LIMIT 1", &s, err);
+	if (r < 0)
+		return r;
+	r = stmt_step(s, err);
+	if (r > 0) {
+		*ret = stmt_int(s, 0);
+		r = !str_is(stmt_text(s, 1), "Deleted");
+	}
+	stmt_reset(s);
+	return r;
+}
+
+static bool is_selected(const struct query_selector *sel, const struct subject *at)
+{
+	return (!sel->ns || !strcmp(sel->ns, at->part[1])) &&
+	       (!sel->name || !strcmp(sel->name, at->part[2])) &&
+	       (!sel->cluster || !strcmp(sel->cluster, at->part[3]));
+}
+
+static int find_states(struct db *d, const struct query_selector *sel, struct seqs *found,
+		       struct error *err)
+{
+	struct subject at = {{NULL}};
+	int r;
+	while ((r = next_subject(d, sel, &at, err)) > 0) {
+		int64_t seq = 0;
+		if (is_selected(sel, &at))
+			r = state_of(d, sel, &at, &seq, err);
+		if (r < 0)
+			break;
+		if (!r || !seq)
+			continue;
+		if (found->n == QUERY_ROWS_MAX) {
+			r = error_set(err, E_LIMIT, "more than %d objects: --subject chooses",
+				      QUERY_ROWS_MAX);
+			break;
+		}
+		ARRAY_GROW(found->items, found->cap, found->n + 1);
+		found->items[found->n++] = seq;
+	}
+	subject_release(&at);
+	return r;
+}
+
 int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
 		struct error *err)
 {
 	CLEANUP(seqs_release) struct seqs found = {0};
-	struct stmt *s;
 	struct query_selector of = *sel;
 	of.type = "Transition";
 	of.to_seq = seq > 0 ? seq : -1;
-	int r = select_where(d, "SELECT max(seq), reason FROM audit ", &of,
-			     "reason <> 'Refreshed' GROUP BY kind, ns, name, cluster"
-			     " HAVING reason <> 'Deleted' ORDER BY kind, ns, name, cluster",
-			     &s, err);
-	if (r < 0)
-		return r;
-	r = collect(s, QUERY_ROWS_MAX, &found, err);
+	int r = find_states(d, &of, &found, err);
 	return r < 0 ? r : give_all(d, &found, fn, arg, err);
 }
 
@@ -343,11 +459,12 @@ static int time_of(struct db *d, int64_t seq, int64_t *ret, struct error *err)
 	return r < 0 ? r : 0;
 }
 
-/* time never decreases, so it bisects on seq. */
+/* time never decreases, so it bisects on seq. Both ends in one SELECT would read every row. */
 int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d, "SELECT min(seq), max(seq) FROM audit", &s, err);
+	int r = db_prepare(d, "SELECT (SELECT min(seq) FROM audit), (SELECT max(seq) FROM audit)",
+			   &s, err);
 	if (r >= 0)
 		r = stmt_step(s, err);
 	if (r < 0)

@@ -1,10 +1,10 @@
 /* record: canonical bytes and hashes. It must not know of the database. */
 #include "alm/audit/record.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define FEW         16 /* members that are sorted in place */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 void record_clean(struct str s, struct strbuf *b)
@@ -20,12 +20,36 @@ void record_clean(struct str s, struct strbuf *b)
 	}
 }
 
+#define BYTES(c) (UINT64_C(0x0101010101010101) * (c))
+#define HIGH     BYTES(0x80)
+
+/* Whether a byte of the word is below 0x20, '"' or '\\'; a byte from 0x80 on may be taken for one
+ * (the well-known "has a zero byte"), which is looked at alone then. */
+static bool has_special(uint64_t word)
+{
+	uint64_t quotes = word ^ BYTES('"'), slashes = word ^ BYTES('\\');
+	uint64_t zero = ((quotes - BYTES(1)) & ~quotes) | ((slashes - BYTES(1)) & ~slashes);
+	return ((zero | ((word - BYTES(0x20)) & ~word)) & HIGH) != 0;
+}
+
+/* Bytes at the front that are written as they are; may be fewer than there are. */
+static size_t plain_length(const char *p, size_t len)
+{
+	size_t n = 0;
+	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
+		memcpy(&word, p + n, sizeof(word));
+		if (has_special(word))
+			break;
+	}
+	return n;
+}
+
 /* RFC 8785 3.2.2.2; the bytes are written as they are otherwise. */
 static void quote(struct str s, struct strbuf *b)
 {
 	strbuf_addc(b, '"');
 	size_t from = 0;
-	for (size_t i = 0; i < s.len; i++) {
+	for (size_t i = plain_length(s.ptr, s.len); i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
 		if (c >= 0x20 && c != '"' && c != '\\')
 			continue;
@@ -98,6 +122,21 @@ static int key_cmp(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
+static void sort_members(struct obj_iter *items, size_t n)
+{
+	if (n > FEW) {
+		qsort(items, n, sizeof(*items), key_cmp);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct obj_iter it = items[i];
+		size_t k = i;
+		for (; k && strcmp(items[k - 1].key, it.key) > 0; k--)
+			items[k] = items[k - 1];
+		items[k] = it;
+	}
+}
+
 static void value(const struct obj *o, unsigned depth, struct strbuf *b);
 
 /* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
@@ -105,11 +144,14 @@ static void value(const struct obj *o, unsigned depth, struct strbuf *b);
 static void members(const struct obj *map, unsigned depth, struct strbuf *b)
 {
 	size_t n = 0;
-	struct obj_iter *items = xcalloc(obj_len(map) + 1, sizeof(*items));
+	struct obj_iter few[FEW], *many = NULL;
+	if (obj_len(map) > FEW)
+		many = xcalloc(obj_len(map), sizeof(*many));
+	struct obj_iter *items = many ? many : few;
 	OBJ_EACH (it, map)
 		if (!is_empty(it.value))
 			items[n++] = it;
-	qsort(items, n, sizeof(*items), key_cmp);
+	sort_members(items, n);
 	bool first = true;
 	for (size_t i = 0; i < n; i++) {
 		size_t start = b->len;
@@ -125,7 +167,7 @@ static void members(const struct obj *map, unsigned depth, struct strbuf *b)
 		else
 			first = false;
 	}
-	xfree(items);
+	xfree(many);
 }
 
 static void number(const struct obj *o, struct strbuf *b)
@@ -133,7 +175,7 @@ static void number(const struct obj *o, struct strbuf *b)
 	int64_t v;
 	struct str text = obj_number_text(o);
 	if (obj_as_i64(o, &v) && v <= RECORD_INT_MAX && v >= -RECORD_INT_MAX)
-		strbuf_addf(b, "%" PRId64, v);
+		strbuf_addi(b, v);
 	else
 		quote(text, b);
 }
@@ -218,23 +260,26 @@ int record_body(const struct obj *body, int64_t clock_us, size_t n_blobs, struct
 	return 0;
 }
 
+/* What strings and brackets are told by; one look-up a byte, as verify sees every byte of a log. */
+static const unsigned char marks[256] = {
+	['"'] = 1, ['\\'] = 1, ['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1};
+
 bool record_body_is_closed(struct str body)
 {
-	size_t depth = 0;
+	size_t depth = 0, i = 0;
 	bool in_string = false;
 	if (body.len < 2 || body.ptr[0] != '{')
 		return false;
-	for (size_t i = 0; i < body.len; i++) {
+	for (;; i++) {
+		while (i < body.len && !marks[(unsigned char)body.ptr[i]])
+			i++;
+		if (i >= body.len)
+			return false;
 		char c = body.ptr[i];
-		if (in_string) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				in_string = false;
-			continue;
-		}
 		if (c == '"')
-			in_string = true;
+			in_string = !in_string;
+		else if (in_string)
+			i += c == '\\';
 		else if (c == '{' || c == '[')
 			depth++;
 		else if (c == '}' || c == ']')
@@ -242,7 +287,6 @@ bool record_body_is_closed(struct str body)
 		if (depth == 0)
 			return i == body.len - 1;
 	}
-	return false;
 }
 
 /* The key is reserved for the log: record_body() drops a caller's own. */
@@ -269,6 +313,12 @@ static void text_field(const char *lead, struct str s, struct strbuf *b)
 	quote(s, b);
 }
 
+static void int_field(const char *lead, int64_t n, struct strbuf *b)
+{
+	strbuf_adds(b, lead);
+	strbuf_addi(b, n);
+}
+
 void record_print(const struct record *r, struct strbuf *b)
 {
 	strbuf_addc(b, '{');
@@ -279,19 +329,19 @@ void record_print(const struct record *r, struct strbuf *b)
 	strbuf_adds(b, "\"body\":");
 	strbuf_addstr(b, r->body);
 	if (r->has_cause)
-		strbuf_addf(b, ",\"cause\":%" PRId64, r->cause);
+		int_field(",\"cause\":", r->cause, b);
 	if (r->op.ptr)
 		text_field(",\"op\":", r->op, b);
 	text_field(",\"reason\":", r->reason, b);
-	strbuf_addf(b, ",\"seq\":%" PRId64, r->seq);
+	int_field(",\"seq\":", r->seq, b);
 	text_field(",\"subject\":{\"cluster\":", r->cluster, b);
 	text_field(",\"kind\":", r->kind, b);
 	text_field(",\"name\":", r->name, b);
 	text_field(",\"namespace\":", r->ns, b);
 	text_field(",\"uid\":", r->uid, b);
-	strbuf_addf(b, "},\"time\":%" PRId64, r->time_us);
+	int_field("},\"time\":", r->time_us, b);
 	if (r->has_tseq)
-		strbuf_addf(b, ",\"transitionSeq\":%" PRId64, r->tseq);
+		int_field(",\"transitionSeq\":", r->tseq, b);
 	text_field(",\"type\":", r->type, b);
 	strbuf_addc(b, '}');
 }

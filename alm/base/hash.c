@@ -58,8 +58,9 @@ void sha256(struct str s, unsigned char out[SHA256_BYTES])
 		md = EVP_MD_fetch(NULL, "SHA256", NULL);
 		ctx = EVP_MD_CTX_new();
 		must(md && ctx);
+		must(EVP_DigestInit_ex(ctx, md, NULL));
 	}
-	must(EVP_DigestInit_ex(ctx, md, NULL));
+	must(EVP_DigestInit_ex(ctx, NULL, NULL)); /* the same again, without looking at md */
 	must(EVP_DigestUpdate(ctx, s.ptr ? s.ptr : "", s.len));
 	must(EVP_DigestFinal_ex(ctx, out, NULL));
 }

@@ -269,10 +269,27 @@ size_t utf8_encode(uint32_t rune, char out[4])
 	return n;
 }
 
+/* Bytes of ASCII at the front, eight at a time. */
+static size_t ascii_length(struct str s)
+{
+	size_t n = 0;
+	for (uint64_t word; s.len - n >= sizeof(word); n += sizeof(word)) {
+		memcpy(&word, s.ptr + n, sizeof(word));
+		if (word & UINT64_C(0x8080808080808080))
+			break;
+	}
+	while (n < s.len && (unsigned char)s.ptr[n] < 0x80)
+		n++;
+	return n;
+}
+
 bool utf8_valid(struct str s)
 {
 	uint32_t rune;
 	for (size_t n; s.len; s = str_skip(s, n)) {
+		n = ascii_length(s);
+		if (n)
+			continue;
 		n = utf8_decode(s, &rune);
 		if (!n)
 			return false;

@@ -77,7 +77,25 @@ void strbuf_addstr(struct strbuf *b, struct str s)
 
 void strbuf_addc(struct strbuf *b, char c)
 {
+	if (b->len + 1 < b->cap && b->len < b->limit && !b->over) {
+		b->buf[b->len++] = c;
+		b->buf[b->len] = '\0';
+		return;
+	}
 	strbuf_add(b, &c, 1);
+}
+
+void strbuf_addi(struct strbuf *b, int64_t n)
+{
+	char digits[20]; /* of INT64_MIN, with its sign */
+	size_t at = sizeof(digits);
+	uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+	do
+		digits[--at] = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (n < 0)
+		digits[--at] = '-';
+	strbuf_add(b, digits + at, sizeof(digits) - at);
 }
 
 void strbuf_pad(struct strbuf *b, char c, size_t n)

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "alm/base/error.h"
 #include "alm/base/str.h"
@@ -39,6 +40,7 @@ void strbuf_add(struct strbuf *b, const void *p, size_t n);
 void strbuf_adds(struct strbuf *b, const char *s);
 void strbuf_addstr(struct strbuf *b, struct str s);
 void strbuf_addc(struct strbuf *b, char c);
+void strbuf_addi(struct strbuf *b, int64_t n); /* decimal; "%lld" without its cost */
 void strbuf_pad(struct strbuf *b, char c, size_t n);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list args) PRINTF(2, 0);

@@ -274,6 +274,8 @@ static int open_connection(struct db *d, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	/* Statistics that nobody reads take a lock at each allocation. Fails after the first. */
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	flags |= d->config.read_only ? SQLITE_OPEN_READONLY
 				     : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	int r = 0;
