@@ -59,8 +59,8 @@ assert seqs == list(range(1, len(seqs) + 1)), seqs[:5]
 print("good", "many" if len(seqs) > 50 else len(seqs))
 PY
 for form in csv k8s cloudevents ocsf; do
-	alm audit export --format "$form" --data-dir "$data" >"$form" 2>told
-	is "$form" "good many" "$(python3 check.py "$form" "$form" 2>&1)"
+	alm audit export --format "$form" --data-dir "$data" >"of-$form" 2>told
+	is "$form" "good many" "$(python3 check.py "$form" "of-$form" 2>&1)"
 done
 has "beside a running server it says that the log does not tell of it" "the log does not say that it was exported" "$(cat told)"
 is "selectors choose" "Approval" "$(k patch apptype etcd --type=merge -p '{"spec":{"paused":true}}' >/dev/null
@@ -91,10 +91,10 @@ alm audit export --data-dir "$data" >whole.jsonl
 has "the log says that it was exported, before it is" '"reason":"Exported"' "$(grep '"record"' whole.jsonl | tail -1)"
 code "the archive" 0 "chain, tree" alm audit verify --file whole.jsonl
 code "and the log" 0 "objects as logged" alm audit verify --data-dir "$data"
-head -c -200 whole.jsonl >cut
-code "cut off in a line: told" 4 "archive line" alm audit verify --file cut
-head -50 whole.jsonl >cut
-code "cut off between lines: found" 4 "FAIL" alm audit verify --file cut
+head -c -200 whole.jsonl >part
+code "cut off in a line: told" 4 "archive line" alm audit verify --file part
+head -50 whole.jsonl >part
+code "cut off between lines: found" 4 "FAIL" alm audit verify --file part
 for form in jsonl csv ocsf; do
 	code "$form to a full disk" 1 "No space left" sh -c "'$alm_bin' audit export --format $form --data-dir '$data' >/dev/full"
 done
