@@ -73,6 +73,10 @@ code "backwards" 2 "before it begins" ask diff --from-at-seq "$made" --to-at-seq
 code "without a beginning" 2 "--from TIME" ask diff
 code "of a time that is none" 2 "neither RFC 3339" ask diff --from yesterday
 code "of a row below the first" 2 "from 1 on" ask diff --from-at-seq -7
+code "a type that is none" 2 "there are Transition" ask query --type Nosuch
+code "a time that ends before it begins" 2 "is before --since" ask query --since 2h --until 3h
+code "nothing is told as nothing" 0 "nothing in the log fits" ask state --at 2001-01-01T00:00:00Z
+code "a row that is not there yet" 1 "the log has" ask state --at-seq 999999
 code "an unknown format" 2 "table, wide, json, yaml" ask query -o name
 code "to a full disk" 1 "standard output" sh -c "'$alm_bin' audit query --data-dir '$data' >/dev/full"
 finish

@@ -79,6 +79,7 @@ int audit_report_line(void *arg, unsigned depth, const struct obj *row, struct e
 void audit_report_cells(struct audit_report *r, const char *const *cells)
 {
 	const char *kept[GRID_COLUMNS_MAX];
+	r->answered = true;
 	for (size_t i = 0; i < r->grid.n_columns; i++)
 		kept[i] = cells[i] ? arena_strdup(r->cells, cells[i]) : "";
 	grid_row(&r->grid, kept);
@@ -155,10 +156,14 @@ const char *audit_report_version(const struct obj *row)
 int audit_report_seq(struct audit_report *r, const char *at, const char *at_seq, int64_t *ret,
 		     struct error *err)
 {
-	int64_t us = r->now_us;
+	int64_t us = r->now_us, end = 0;
 	int rc = cli_int(r->c, at_seq, 0, ret, err);
 	if (rc >= 0 && *ret < 0)
 		rc = error_set(err, E_USAGE, "--%s is a number from 1 on", at_seq);
+	if (rc >= 0 && *ret)
+		rc = query_seq_at(r->source.db, INT64_MAX, &end, err);
+	if (rc >= 0 && *ret > end)
+		rc = error_set(err, E_NOTFOUND, "--%s: the log has %" PRId64 " rows", at_seq, end);
 	if (rc < 0 || *ret)
 		return rc;
 	if (cli_value(r->c, at))
@@ -208,6 +213,9 @@ int audit_report_end(struct audit_report *r, int rc, struct error *err)
 {
 	if (rc >= 0 && !audit_report_is_table(r))
 		rc = printer_object(&r->printer, r->list, &r->out, err);
+	if (rc >= 0 && r->grid.n_columns && audit_report_is_table(r) && !r->answered &&
+	    !cli_flag(r->c, "follow"))
+		term_error("alm: nothing in the log fits\n");
 	if (rc >= 0)
 		rc = audit_report_flush(r, err);
 	else

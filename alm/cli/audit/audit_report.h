@@ -21,10 +21,10 @@ struct audit_report {
 	struct strbuf out;
 	struct obj *list; /* for json, yaml and jsonpath */
 	struct grid grid;
-	struct arena *cells; /* of the grid; owned */
-	bool headers;
-	bool with_subject;   /* lines name their subject, tables have a column of it */
-	const char *version; /* of why-not */
+	struct arena *cells;    /* of the grid; owned */
+	bool headers, answered; /* a table has had a row */
+	bool with_subject;      /* lines name their subject, tables have a column of it */
+	const char *version;    /* of why-not */
 	int64_t now_us;
 };
 

@@ -134,6 +134,21 @@ int audit_source_time(const char *text, int64_t now_us, int64_t *ret_us, struct 
 	return 0;
 }
 
+/* A type that there is none of would fit to nothing, and look like an answer. */
+static int check_type(const char *type, struct error *err)
+{
+	static const char *const types[] = {"Transition", "Decision", "Approval", "Plan",
+					    "Write",      "Observe",  "System"};
+	for (size_t i = 0; type && i < ARRAY_LEN(types); i++)
+		if (!strcmp(types[i], type))
+			return 0;
+	return type ? error_set(err, E_USAGE,
+				"--type %s: there are Transition, Decision, Approval, Plan, Write, "
+				"Observe and System",
+				type)
+		    : 0;
+}
+
 int audit_source_selector(struct cli *c, const struct audit_source *s, struct query_selector *ret,
 			  struct error *err)
 {
@@ -144,7 +159,9 @@ int audit_source_selector(struct cli *c, const struct audit_source *s, struct qu
 				     .type = cli_value(c, "type"),
 				     .reason = cli_value(c, "reason"),
 				     .cluster = cli_value(c, "cluster")};
-	int r = cli_int(c, "from-seq", 0, &sel.from_seq, err);
+	int r = check_type(sel.type, err);
+	if (r >= 0)
+		r = cli_int(c, "from-seq", 0, &sel.from_seq, err);
 	if (r >= 0)
 		r = cli_int(c, "limit", 0, &limit, err);
 	if (r >= 0 && (sel.from_seq < 0 || limit < 0))
@@ -157,6 +174,8 @@ int audit_source_selector(struct cli *c, const struct audit_source *s, struct qu
 		r = audit_source_time(since, now, &sel.since_us, err);
 	if (r >= 0 && until)
 		r = audit_source_time(until, now, &sel.until_us, err);
+	if (r >= 0 && since && until && sel.until_us < sel.since_us)
+		r = error_set(err, E_USAGE, "--until %s is before --since %s", until, since);
 	*ret = sel;
 	return r;
 }

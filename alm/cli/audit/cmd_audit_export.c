@@ -85,7 +85,8 @@ static int open_run(struct run *r, const char *format, struct error *err)
 {
 	struct cli *c = r->c;
 	bool follows = cli_flag(c, "follow");
-	if (strcmp(format, JSONL) != 0 && !(r->form = export_form_find(format)))
+	r->form = export_form_find(format);
+	if (!r->form && strcmp(format, JSONL) != 0)
 		return error_set(err, E_USAGE,
 				 "--format %s: there are jsonl, csv, k8s, cloudevents and ocsf",
 				 format);
