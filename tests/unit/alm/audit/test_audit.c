@@ -346,6 +346,70 @@ static void test_audit__secrets_become_macs(void **state)
 	audit_log_close(&l);
 }
 
+/* Every byte at every place of a text: eight are looked at at a time. */
+static void test_audit__every_byte_is_quoted_as_it_must(void **state)
+{
+	(void)state;
+	for (size_t len = 1; len <= 20; len++)
+		for (size_t at = 0; at < len; at++)
+			for (int c = 1; c < 0x80; c++) {
+				char text[24];
+				struct error err = ERROR_INIT;
+				CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+				CLEANUP(obj_unrefp) struct obj *back = NULL;
+				memset(text, 'x', len);
+				text[at] = (char)c;
+				text[len] = '\0';
+				CLEANUP(obj_unrefp) struct obj *o = obj_string(text);
+				record_value(o, &b);
+				bool escaped = c < 0x20 || c == '"' || c == '\\';
+				assert_int_equal(b.len > len + 2, escaped);
+				assert_ok(json_parse(strbuf_str(&b), &back, &err), &err);
+				assert_string_equal(obj_as_string(back), text);
+			}
+}
+
+static void test_audit__integers_of_any_size(void **state)
+{
+	static const struct {
+		int64_t n;
+		const char *text;
+	} of[] = {{0, "0"},
+		  {-1, "-1"},
+		  {RECORD_INT_MAX, "9007199254740991"},
+		  {INT64_MAX, "9223372036854775807"},
+		  {INT64_MIN, "-9223372036854775808"}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addi(&b, of[i].n);
+		assert_string_equal(b.buf, of[i].text);
+	}
+}
+
+static void test_audit__members_are_sorted_however_many(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n <= 40; n++) {
+		CLEANUP(obj_unrefp) struct obj *o = obj_map();
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT(STRBUF_SMALL);
+		for (size_t i = 0; i < n; i++) {
+			char key[3] = {(char)('a' + (i * 7 + 3) % 41 / 26),
+				       (char)('a' + (i * 7 + 3) % 41 % 26), '\0'};
+			obj_set_int(o, key, 1);
+		}
+		record_value(o, &b);
+		for (int k = 0; k < 41; k++) {
+			char key[3] = {(char)('a' + k / 26), (char)('a' + k % 26), '\0'};
+			if (obj_has(o, key))
+				strbuf_addf(&want, "%s\"%s\":1", want.len ? "," : "{", key);
+		}
+		strbuf_addc(&want, '}');
+		assert_string_equal(b.buf, want.buf);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +420,9 @@ int main(void)
 		cmocka_unit_test(test_audit__append_is_once_per_op_and_transition),
 		cmocka_unit_test(test_audit__roll_back_over_a_tile_border_keeps_the_tree),
 		cmocka_unit_test(test_audit__a_reopened_log_goes_on),
+		cmocka_unit_test(test_audit__every_byte_is_quoted_as_it_must),
+		cmocka_unit_test(test_audit__integers_of_any_size),
+		cmocka_unit_test(test_audit__members_are_sorted_however_many),
 		cmocka_unit_test(test_audit__time_never_goes_back),
 		cmocka_unit_test(test_audit__secrets_become_macs),
 	};
