@@ -93,8 +93,13 @@ static int pack(const struct obj *record, const char *name, struct strbuf *b, st
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(RELEASE_UNPACKED_MAX);
 	json_print(record, &json);
 	if (strbuf_check(&json, "the release record", err) < 0 ||
-	    gzip_pack(strbuf_str(&json), &packed, err) < 0)
+	    gzip_pack_soon(strbuf_str(&json), &packed, err) < 0)
 		return -err->code;
+	if (packed.len > RELEASE_PACKED_MAX) {
+		strbuf_clear(&packed);
+		if (gzip_pack(strbuf_str(&json), &packed, err) < 0)
+			return -err->code;
+	}
 	if (packed.len > RELEASE_PACKED_MAX)
 		return error_set(
 			err, E_LIMIT,

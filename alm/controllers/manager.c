@@ -221,6 +221,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->instances = map_new(watch_free);
 	m->learnt = (struct timer){.fn = learnt, .arg = m};
 	m->claims = claims_new();
+	m->plans = plan_cache_new();
 	manager_strategies_init(m);
 	m->crds = manager_crds_new();
 	m->waiting = map_new(NULL);
@@ -334,6 +335,7 @@ void manager_free(struct manager *m)
 	map_free(m->owned);
 	map_free(m->instances);
 	claims_free(m->claims);
+	plan_cache_free(m->plans);
 	map_free(m->app_of);
 	map_free(m->strategies_of);
 	map_free(m->crds);

@@ -10,6 +10,7 @@
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
 #include "alm/controllers/app/claims.h"
+#include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/manager.h"
 #include "alm/engine/controller.h"
 
@@ -62,6 +63,7 @@ struct manager {
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
 	struct claims *claims;
+	struct plan_cache *plans;
 	struct map *app_of;        /* strategy -> app it names */
 	struct map *strategies_of; /* app -> map of names */
 	struct map *crds;          /* name -> struct crd_brief */

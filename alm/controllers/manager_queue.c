@@ -174,7 +174,8 @@ void manager_pass_told(struct manager *m, const char *controller, const char *ke
 
 static void trim(void *arg)
 {
-	(void)arg;
+	struct manager *m = arg;
+	plan_cache_clear(m->plans);
 	mem_trim();
 }
 
@@ -182,8 +183,9 @@ static void trim(void *arg)
  * keep for the next one. */
 static void trim_soon(struct manager *m)
 {
-	m->trim.fn = trim;
-	if (obj_bytes() >= TRIM_TREES_BYTES && !heap_holds(&m->trim.node))
+	m->trim = (struct timer){.node = m->trim.node, .fn = trim, .arg = m};
+	bool large = obj_bytes() >= TRIM_TREES_BYTES || !plan_cache_is_empty(m->plans);
+	if (large && !heap_holds(&m->trim.node))
 		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
 }
 

@@ -333,6 +333,7 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 			   .n_indexes = m->n_indexes,
 			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
 			   .claims = m->claims,
+			   .plans = m->plans,
 			   .pass = pass,
 			   .memo = memo};
 }

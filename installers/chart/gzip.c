@@ -8,6 +8,7 @@
 #define RATIO_FROM     ((size_t)1 << 20)
 #define WINDOW_GZIP    (15 + 16) /* zlib: a gzip wrapper, and nothing else */
 #define PACK_MEM_LEVEL 8
+#define PACK_LEVEL_SOON 6
 
 struct gzip_reader {
 	z_stream z;
@@ -132,6 +133,11 @@ static int pack(struct str bytes, int level, struct strbuf *b, struct error *err
 int gzip_pack(struct str bytes, struct strbuf *b, struct error *err)
 {
 	return pack(bytes, Z_BEST_COMPRESSION, b, err);
+}
+
+int gzip_pack_soon(struct str bytes, struct strbuf *b, struct error *err)
+{
+	return pack(bytes, PACK_LEVEL_SOON, b, err);
 }
 
 int gzip_pack_fast(struct str bytes, struct strbuf *b, struct error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
+#include "alm/controllers/app/plan_cache.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -259,8 +260,8 @@ static struct obj *of_list(const struct chunks *c, const char *name)
 	return NULL;
 }
 
-/* Packed, or plain as earlier versions stored it. */
-static const struct obj *document_of(struct str stored, struct arena *a)
+/* Packed, or plain as earlier versions stored it; owned. */
+static struct obj *document_of(struct str stored, size_t *ret_bytes)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
 	struct error err;
@@ -270,30 +271,67 @@ static const struct obj *document_of(struct str stored, struct arena *a)
 			return NULL;
 		stored = strbuf_str(&text);
 	}
-	return json_parse(stored, &doc, &err) < 0 ? NULL : obj_keep(a, doc);
+	*ret_bytes = stored.len;
+	return json_parse(stored, &doc, &err) < 0 ? NULL : doc;
+}
+
+/* Parsed once as long as it is in use; want NULL: stored by an earlier version. */
+static struct obj *cached(const struct chunks *c, const char *want)
+{
+	struct plan_cache *plans = c->view ? c->view->plans : NULL;
+	return plans && want ? plan_cache_get(plans, want) : NULL;
+}
+
+static void cache(const struct chunks *c, const char *want, const struct obj *doc, size_t bytes)
+{
+	struct plan_cache *plans = c->view ? c->view->plans : NULL;
+	if (plans && want && doc)
+		plan_cache_put(plans, want, doc, bytes);
+}
+
+/* All chunks are there, and of one document. */
+static bool is_whole(const struct chunks *c, const char *strategy, int64_t revision,
+		     const char *inputs, uint64_t *ret_n, const char **ret_want)
+{
+	*ret_n = 1;
+	for (size_t i = 0; i < *ret_n && i < PLAN_CHUNKS_MAX; i++) {
+		CLEANUP(obj_unrefp)
+		struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
+		const char *document = meta_annotation(o, ANNOTATION_DOCUMENT);
+		if (!is_chunk(o, inputs) ||
+		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), ret_n) ||
+		    (i && !cstr_eq(document, *ret_want) && (document || *ret_want)))
+			return false; /* chunks of two renders do not mix */
+		*ret_want = document ? arena_strdup(c->a, document) : NULL;
+	}
+	return true;
 }
 
 static const struct obj *join(const struct chunks *c, const char *strategy, int64_t revision,
 			      const char *inputs)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
-	uint64_t n = 1;
+	uint64_t n;
+	size_t bytes = 0;
 	char digest[SHA256_HEX];
-	const char *want = NULL; /* chunks of two renders do not mix */
+	const char *want = NULL;
+	if (!is_whole(c, strategy, revision, inputs, &n, &want))
+		return NULL;
+	struct obj *doc = cached(c, want);
+	if (doc)
+		return obj_keep(c->a, doc);
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		CLEANUP(obj_unrefp) struct obj *o =
-			c->get(c, chunk_name(strategy, revision, i, c->a));
-		const char *document = meta_annotation(o, ANNOTATION_DOCUMENT);
-		if (!is_chunk(o, inputs) ||
-		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n) ||
-		    !base64_decode(str_of(obj_str(o, "data.plan")), &text))
+		CLEANUP(obj_unrefp)
+		struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
+		if (!base64_decode(str_of(obj_str(o, "data.plan")), &text))
 			return NULL;
-		want = document ? arena_strdup(c->a, document) : NULL;
 	}
 	sha256_hex(strbuf_str(&text), digest);
 	if (want && strcmp(want, digest) != 0)
 		return NULL;
-	return document_of(strbuf_str(&text), c->a);
+	doc = document_of(strbuf_str(&text), &bytes);
+	cache(c, want, doc, bytes);
+	return obj_keep(c->a, doc);
 }
 
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,

@@ -186,6 +186,8 @@ bool release_record_plan(const struct release_record *r)
 	if (!cstr_eq(meta_label(live, "status"), r->status)) {
 		CLEANUP(obj_unrefp) struct obj *hooks = hooks_of(r);
 		change(r, live, r->status, describe(r), hooks);
+		if (deployed)
+			(void)settle_others(r); /* behind it: its failure ends the run */
 		return false;
 	}
 	return !deployed || settle_others(r);
