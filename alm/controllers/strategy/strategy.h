@@ -135,6 +135,8 @@ bool strategy_gate_voids(struct strategy_pass *s);
  * those of the plan. */
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 			const struct plan_entry *e, bool handoff, bool planned);
+/* Does the live object have all that the plan says of it? */
+bool strategy_holds(const struct plan_entry *e);
 /* What ACT_ASK brought for these needs (taken), not older than age_ns (0: any); NULL: asked now. */
 const struct outcome *strategy_asked(struct strategy_pass *s, const char *id, struct obj *needs,
 				     int64_t age_ns);

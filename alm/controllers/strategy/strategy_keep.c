@@ -49,6 +49,11 @@ static bool holds(const struct obj *live, const struct obj *want)
 }
 /* NOLINTEND(misc-no-recursion) */
 
+bool strategy_holds(const struct plan_entry *e)
+{
+	return holds(e->live, e->object);
+}
+
 /* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
 static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
 {
@@ -70,7 +75,7 @@ static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *
 		return false;
 	if (!e->live || !install_plan_is_applied(e) || !strategy_owns(s, e))
 		return true;
-	return !holds(e->live, e->object) && !is_as_left(s, e);
+	return !strategy_holds(e) && !is_as_left(s, e);
 }
 
 static void drift_row(struct strategy_pass *s, const char *text)
