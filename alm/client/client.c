@@ -486,3 +486,9 @@ struct client_call *client_raw(struct client *c, const char *method, const char 
 		set_body(k, content_type ? content_type : "application/json", body);
 	return call_start(k);
 }
+
+bool client_refuses_body(const struct error *err)
+{
+	return err->code == E_INVALID || err->code == E_BADREQUEST ||
+	       str_find(str_of(err->msg), STR("failed to create typed patch object")) >= 0;
+}

@@ -598,6 +598,9 @@ static void start_action(struct run *r, struct action *a)
 	case ACT_REVIEW:
 		work_review(r, a);
 		break;
+	case ACT_TRY:
+		work_try(r, a);
+		break;
 	case ACT_FORGET:
 		stash_drop(r->x->c.stash, a->id);
 		break;

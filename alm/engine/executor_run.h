@@ -108,5 +108,6 @@ void work_survey(struct run *r, struct action *a);
 void work_gate(struct run *r, struct action *a);
 void work_ask(struct run *r, struct action *a);
 void work_review(struct run *r, struct action *a);
+void work_try(struct run *r, struct action *a);
 
 #endif

@@ -343,6 +343,7 @@ static void send(struct step_call *c)
 	case ACT_WATCH:
 	case ACT_GATE:
 	case ACT_REVIEW:
+	case ACT_TRY:
 		break;
 	}
 }

@@ -165,6 +165,14 @@ struct action *plan_review(struct plan *p, const char *id, struct obj *questions
 	return x;
 }
 
+struct action *plan_try(struct plan *p, const char *id, struct obj *objects)
+{
+	struct action *x = add_for_app(p, ACT_TRY);
+	x->id = id;
+	x->body = obj_keep(p->a, objects);
+	return x;
+}
+
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request)
 {
 	struct action *x = add_for_app(p, ACT_GATE);

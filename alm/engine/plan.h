@@ -37,6 +37,7 @@ enum act_type {
 	ACT_WATCH,  /* start an informer */
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
+	ACT_TRY,    /* dry runs of objects of the app (executor_try.c) */
 };
 
 struct action {
@@ -112,6 +113,8 @@ struct action *plan_lookup(struct plan *p, const char *id, const struct obj *nee
 struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
 /* Judges a CRD of the app: request as in live_gate.h; consumed. */
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
+/* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
+struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
 void plan_requeue_after(struct plan *p, int64_t ns);
 /* All that from has follows what p has; they share an arena. */
 void plan_take(struct plan *p, const struct plan *from);

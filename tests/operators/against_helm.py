@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """against_helm.py CHARTS...: install and upgrade by `helm --wait` and by ALM, on the same `alm up`, in one run.
 
-The first two versions of each folder. ALM has every right beforehand, no verifying time, mode Automatic; its time goes
-from the creation of the AppType (the archive in the catalog's folder) to Ready with that version. Between the two the
+The first two versions of each folder. ALM has every right beforehand, no verifying time, mode Automatic. As helm has its
+archive at hand, ALM's time goes from the moment when the catalog has read the archive (a file in a folder waits 500 ms, so
+that none is read half) to Ready with that version; of an install, from the creation of the AppType. Between the two the
 release and its CRDs are deleted. Each way is played ROUNDS times, in turn; the smallest time counts."""
 
 import json
@@ -44,6 +45,18 @@ def installed(kube, app, version):
     raise RuntimeError(f"ALM does not install {version}: {json.dumps(o.get('status', {}).get('conditions'))[:600]}")
 
 
+def catalogued(server, path):
+    """The archive is put into the catalog and read by it."""
+    where = "/apis/app.coreos.com/v1alpha1/catalogs/ops"
+    before = server.kube.get(where).get("status", {}).get("revision")
+    shutil.copy(path, server.catalog)
+    end = time.monotonic() + 60
+    while server.kube.get(where).get("status", {}).get("revision") == before:
+        if time.monotonic() > end:
+            raise RuntimeError("the catalog does not read " + path)
+        time.sleep(0.005)
+
+
 def clear(server, app):
     """No CRD and no namespace of the operator is left."""
     kube = server.kube
@@ -75,15 +88,13 @@ def by_alm(server, app, package, charts, values):
     o = {"apiVersion": "app.coreos.com/v1beta1", "kind": "AppType", "metadata": {"name": app}, "spec": spec}
 
     def first():
-        shutil.copy(charts[0][1], server.catalog)
         kube.call("POST", APPS, o)
         installed(kube, app, charts[0][0])
 
-    def second():
-        shutil.copy(charts[1][1], server.catalog)
-        installed(kube, app, charts[1][0])
-
-    t = [timed(first), timed(second)]
+    catalogued(server, charts[0][1])
+    t = [timed(first)]
+    catalogued(server, charts[1][1])
+    t.append(timed(lambda: installed(kube, app, charts[1][0])))
     kube.call("DELETE", f"{APPS}/{app}")
     while kube.get(f"{APPS}/{app}"):
         time.sleep(0.1)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/rollback_try.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/app/asks.h"
@@ -123,6 +124,13 @@ static const char *unserved_resource(const struct cli *c, struct app_session *a,
 	return NULL;
 }
 
+static int refuse_rollback(struct cli *c, const char *why)
+{
+	term_print("RollbackRefused: %s; a CRD is never downgraded\n", why);
+	c->exit_code = error_exit(E_REFUSED);
+	return 0;
+}
+
 static int rollback(struct cli *c, struct app_session *a, struct error *err)
 {
 	const char *version = cli_value(c, "to");
@@ -132,13 +140,16 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history",
 				 c->args[0], version);
 	const char *lost = unserved_resource(c, a, strategy, &ignored);
-	if (lost) {
-		term_print("RollbackRefused: %s manages %s, which the live CRD no longer serves; a "
-			   "CRD "
-			   "is never downgraded\n",
-			   version, lost);
-		c->exit_code = error_exit(E_REFUSED);
-		return 0;
+	if (lost)
+		return refuse_rollback(
+			c, arena_fmt(c->arena, "%s manages %s, which the live CRD no longer serves",
+				     version, lost));
+	const char *refused = rollback_refused_object(c, a, strategy);
+	if (refused) {
+		int r = refuse_rollback(c, refused);
+		term_print("  stay with what is installed, or take the fields out of spec.values, "
+			   "if they come from there\n");
+		return r;
 	}
 	if (cli_flag(c, "dry-run")) {
 		term_print("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);

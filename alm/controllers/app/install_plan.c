@@ -458,6 +458,17 @@ bool install_plan_is_applied(const struct plan_entry *e)
 	       cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest);
 }
 
+bool install_plan_keeps_newer(const struct plan_entry *e, const char *version)
+{
+	struct version live, own;
+	struct error err;
+	const char *text =
+		e->is_crd && e->live ? meta_annotation(e->live, ANNOTATION_CRD_VERSION) : NULL;
+	return text && version_parse(str_of(text), VERSION_STRICT, &live, &err) == 0 &&
+	       version_parse(str_of(version), VERSION_STRICT, &own, &err) == 0 &&
+	       version_cmp(&live, &own) > 0;
+}
+
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
 				 const struct plan_entry *e, const struct obj *live,
 				 struct arena *a)

@@ -94,6 +94,8 @@ const char *plan_entry_text(const struct plan_entry *e, struct arena *a);
 const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a);
 /* Is the live object at this plan's state? */
 bool install_plan_is_applied(const struct plan_entry *e);
+/* Is it a definition that a version newer than this one applied? It stays (lifecycle.md 7.4). */
+bool install_plan_keeps_newer(const struct plan_entry *e, const char *version);
 /* Ours, or free to take? NULL: yes; else who has it. */
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
 				 const struct plan_entry *e, const struct obj *live,

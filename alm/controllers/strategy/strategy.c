@@ -327,6 +327,7 @@ static const struct step steps[] = {
 	{"render", strategy_render},     /* in the sandbox; stores the install plan */
 	{"review", strategy_review},     /* what the account of the app may */
 	{"survey", strategy_survey},     /* nobody else's objects */
+	{"try", strategy_try},           /* is there a way back, if it is one? */
 	{"gate", strategy_gate},         /* no CRD that would lose what users stored */
 	{"approve", strategy_approve},   /* may it begin? */
 	{"apply", strategy_apply},       /* CRDs, then stage by stage */

@@ -118,6 +118,7 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_review(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);
+int strategy_try(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_gate(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err);
@@ -154,6 +155,10 @@ bool strategy_converted(struct strategy_pass *s);
 bool strategy_reverted(struct strategy_pass *s);
 /* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
+/* Does the server take the custom resources of this plan, whose definitions stay newer ones? False:
+ * not known yet, the plan has what brings the key back. *ret_why: what it refuses; NULL: nothing. */
+bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_ref *to,
+				const struct install_plan *p, const char **ret_why);
 /* --- shared by what follows the first write --- */
 
 /* The live object has the marks of this strategy, or is none of its business. */

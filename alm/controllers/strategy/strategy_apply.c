@@ -63,13 +63,7 @@ void strategy_give_up(struct strategy_pass *s, const char *condition, const char
 
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
 {
-	struct version live, own;
-	struct error err;
-	const char *text =
-		e->is_crd && e->live ? meta_annotation(e->live, ANNOTATION_CRD_VERSION) : NULL;
-	return text && version_parse(str_of(text), VERSION_STRICT, &live, &err) == 0 &&
-	       version_parse(str_of(s->ref->version), VERSION_STRICT, &own, &err) == 0 &&
-	       version_cmp(&live, &own) > 0;
+	return install_plan_keeps_newer(e, s->ref->version);
 }
 
 static bool is_stage_done(const struct install_plan *p, int stage, struct strategy_pass *s,

@@ -164,9 +164,14 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 		return STEP_CONTINUE;
 	}
 	bool may = strategy_may_write(s);
+	const char *why = NULL;
+	struct install_plan *back = install_plan_load(v, doc, plan);
+	bool known = may && strategy_way_back_is_known(s, old, back, &why);
 	if (s->refused)
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackFailed", s->refused);
-	else if (may && is_back(s, install_plan_load(v, doc, plan)))
+	else if (why)
+		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackRefused", why);
+	else if (known && is_back(s, back))
 		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
 			       arena_fmt(v->a, "%s runs again", old->version));
 	else if (!s->stop)

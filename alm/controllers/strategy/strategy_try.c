@@ -1,0 +1,109 @@
+/* Before a way back begins: would the server take the custom resources of its plan? A CRD is never
+ * downgraded, so those of an older chart may say what the newer definition does not have; told by
+ * the first apply only, that is a version that stays half-way (lifecycle.md 7.4). */
+#include "alm/base/hash.h"
+#include "alm/controllers/strategy/strategy.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define TRIES_MAX    256 /* what is beyond is told by the apply */
+#define TRY_AGAIN_NS NS_PER_MIN
+
+/* The definition of e that the plan has and leaves alone, as the live one is newer. */
+static const struct plan_entry *kept_definition(const struct install_plan *p,
+						const struct plan_entry *e)
+{
+	for (size_t i = 0; e->resource && i < p->n; i++) {
+		const struct plan_entry *d = &p->entries[i];
+		if (d->is_crd && cstr_eq(obj_str(d->object, "spec.group"), e->resource->group) &&
+		    cstr_eq(obj_str(d->object, "spec.names.kind"), e->kind) &&
+		    install_plan_keeps_newer(d, p->version))
+			return d;
+	}
+	return NULL;
+}
+
+/* What is to be tried, in order, and what the answer depends on. */
+struct tries {
+	const struct plan_entry *entries[TRIES_MAX];
+	size_t n;
+	bool unknown; /* an informer has yet to tell */
+	struct obj *objects, *inputs;
+};
+
+static void collect(struct strategy_pass *s, const struct strategy_ref *to,
+		    const struct install_plan *p, struct tries *t)
+{
+	for (size_t i = 0; i < p->n && t->n < TRIES_MAX; i++) {
+		const struct plan_entry *e = &p->entries[i];
+		const struct plan_entry *d = e->is_crd ? NULL : kept_definition(p, e);
+		if (!d || install_plan_is_applied(e))
+			continue;
+		t->unknown = t->unknown || e->unknown;
+		t->entries[t->n++] = e;
+		obj_append(t->objects, install_plan_decorate(s->v, s->app, to, p, e, true));
+		obj_append(t->inputs, obj_stringf("%s %lld", e->digest,
+						  (long long)meta_generation(d->live)));
+	}
+}
+
+static const char *refusals(struct strategy_pass *s, const struct tries *t,
+			    const struct obj *refused)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < obj_len(refused); i++) {
+		int64_t at = obj_i64(obj_at(refused, i), "index", -1);
+		if (at >= 0 && (size_t)at < t->n)
+			text = arena_fmt(s->v->a, "%s%s%s: %s", text ? text : "", text ? "; " : "",
+					 plan_entry_text(t->entries[at], s->v->a),
+					 obj_str(obj_at(refused, i), "message"));
+	}
+	return text;
+}
+
+bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_ref *to,
+				const struct install_plan *p, const char **ret_why)
+{
+	char hex[SHA256_HEX];
+	struct tries t = {.objects = obj_keep(s->v->a, obj_list()),
+			  .inputs = obj_keep(s->v->a, obj_list())};
+	*ret_why = NULL;
+	collect(s, to, p, &t);
+	if (t.unknown || !t.n)
+		return !t.unknown;
+	json_digest(t.inputs, hex);
+	const char *id = arena_fmt(s->v->a, "try:%s:%s", meta_uid(s->ref->o), hex);
+	const struct outcome *o = view_outcome(s->v, id);
+	const struct obj *refused = o ? obj_get(o->value, "refused") : NULL;
+	if (!o || (obj_len(refused) && s->v->now_ns - o->at_ns >= TRY_AGAIN_NS)) {
+		plan_try(s->plan, id, obj_ref(t.objects));
+		return false;
+	}
+	*ret_why = refusals(s, &t, refused);
+	return true;
+}
+
+int strategy_try(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	const char *why;
+	if (!strategy_is_planning(s) || !s->install)
+		return STEP_CONTINUE;
+	if (!strategy_way_back_is_known(s, s->ref, s->install, &why))
+		return strategy_work_begins(s, s->was == PHASE_BLOCKED);
+	if (!why)
+		return STEP_CONTINUE;
+	obj_append(s->steps,
+		   obj_string(arena_fmt(v->a,
+					"stay with what is installed: kubectl patch "
+					"apptypes.app.coreos.com %s --type merge -p "
+					"'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
+					s->app->name)));
+	obj_append(s->steps, obj_string("or take the fields out of spec.values, if they come from "
+					"there: the newer CRD stays and does not have them"));
+	strategy_block(s, "PlanReady", "RollbackRefused", why);
+	plan_requeue_after(plan, TRY_AGAIN_NS);
+	return STEP_CONTINUE;
+}
