@@ -56,7 +56,6 @@ metadata: {name: widget}
 spec:
   type: example.org
   upgrade:
-    deadlines: {verifying: 2s}
     waivers:
     - {rule: FieldRemoved, resource: widgets.example.org/v1, path: spec.size, reason: test}
     - {rule: FieldRemoved, resource: widgets.example.org/v1, path: spec.tag, reason: test}
@@ -82,7 +81,12 @@ step=$(strategy 1.0.0 '{.status.steps[0]}')
 eval "${step#*: }" >/dev/null
 soon "the first step, as it stands, ends it" "" k get apptype widget -o 'jsonpath={.spec.upgrade.to}'
 
-printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: never}\nspec: {containers: [{name: a, image: b}]}\n' >"$dir/chart/templates/pod.yaml"
+cat >"$dir/chart/templates/hook.yaml" <<'END'
+apiVersion: batch/v1
+kind: Job
+metadata: {name: never, annotations: {helm.sh/hook: post-upgrade}}
+spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: "job:fail"}]}}}
+END
 chart 3.0.0 '{mode: a}' mode
 soon "an upgrade that fails and cannot go back says so at once" "Failed RollbackRefused" \
 	strategy 3.0.0 '{.status.phase} {.status.conditions[?(@.type=="RolledBack")].reason}'
