@@ -4,10 +4,10 @@
 #include <stdint.h>
 #include <zlib.h>
 
-#define PIECE_BYTES    65536
-#define RATIO_FROM     ((size_t)1 << 20)
-#define WINDOW_GZIP    (15 + 16) /* zlib: a gzip wrapper, and nothing else */
-#define PACK_MEM_LEVEL 8
+#define PIECE_BYTES     65536
+#define RATIO_FROM      ((size_t)1 << 20)
+#define WINDOW_GZIP     (15 + 16) /* zlib: a gzip wrapper, and nothing else */
+#define PACK_MEM_LEVEL  8
 #define PACK_LEVEL_SOON 6
 
 struct gzip_reader {

@@ -295,6 +295,9 @@ def main():
         server = Server(os.path.abspath(options.alm), directory, cluster)
         run = Lifecycle(server, options.charts, options)
         run.play()
+        if server.died():
+            run.result["died"] = server.died()
+            print("alm " + server.died(), flush=True)
         run.result["errors"] = sorted(set(re.findall(r"pass failed.*", server.errors())))[:5]
     finally:
         if server:

@@ -36,6 +36,7 @@ class Server:
             out = subprocess.check_output([cluster, "start", f"{directory}/cluster", str(port)])
             kubeconfig = out.decode().split()[-1]
             self._verify(kubeconfig)
+            self._label_nodes(Kube(kubeconfig))
             env["KUBECONFIG"] = kubeconfig
             args = [alm, "controller", *common]
         else:
@@ -53,6 +54,17 @@ class Server:
         with open(kubeconfig, "w", encoding="utf-8") as f:
             f.write(text.replace("insecure-skip-tls-verify: true", f'certificate-authority: "{ca}"'))
         os.chmod(kubeconfig, 0o600)
+
+    def _label_nodes(self, kube):
+        """Charts choose nodes by what a kubelet says of itself, which a simulated node does not."""
+        for node in kube.get("/api/v1/nodes")["items"]:
+            kube.patch("/api/v1/nodes/" + node["metadata"]["name"],
+                       {"metadata": {"labels": {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}}})
+
+    def died(self):
+        """The last words of alm, if it has ended by itself."""
+        code = self.process.poll()
+        return None if code is None else f"exit {code}: {self.errors()[-1500:]}"
 
     def _ready(self, kubeconfig):
         end = time.monotonic() + 120

@@ -1,6 +1,7 @@
 /*
  * rollback_try: what the server would refuse of a way back, asked by dry runs of the stored plan
- * before anything is changed (lifecycle.md 7.4). The controllers ask the same, as the app's account.
+ * before anything is changed (lifecycle.md 7.4). The controllers ask the same, as the app's
+ * account.
  */
 #ifndef ALM_CLI_APP_ROLLBACK_TRY_H
 #define ALM_CLI_APP_ROLLBACK_TRY_H

@@ -295,8 +295,8 @@ static bool is_whole(const struct chunks *c, const char *strategy, int64_t revis
 {
 	*ret_n = 1;
 	for (size_t i = 0; i < *ret_n && i < PLAN_CHUNKS_MAX; i++) {
-		CLEANUP(obj_unrefp)
-		struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
+		CLEANUP(obj_unrefp) struct obj *o =
+			c->get(c, chunk_name(strategy, revision, i, c->a));
 		const char *document = meta_annotation(o, ANNOTATION_DOCUMENT);
 		if (!is_chunk(o, inputs) ||
 		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), ret_n) ||
@@ -321,8 +321,8 @@ static const struct obj *join(const struct chunks *c, const char *strategy, int6
 	if (doc)
 		return obj_keep(c->a, doc);
 	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		CLEANUP(obj_unrefp)
-		struct obj *o = c->get(c, chunk_name(strategy, revision, i, c->a));
+		CLEANUP(obj_unrefp) struct obj *o =
+			c->get(c, chunk_name(strategy, revision, i, c->a));
 		if (!base64_decode(str_of(obj_str(o, "data.plan")), &text))
 			return NULL;
 	}

@@ -156,7 +156,8 @@ bool strategy_reverted(struct strategy_pass *s);
 /* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
 bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
 /* Does the server take the custom resources of this plan, whose definitions stay newer ones? False:
- * not known yet, the plan has what brings the key back. *ret_why: what it refuses; NULL: nothing. */
+ * not known yet, the plan has what brings the key back. *ret_why: what it refuses; NULL: nothing.
+ */
 bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_ref *to,
 				const struct install_plan *p, const char **ret_why);
 /* --- shared by what follows the first write --- */

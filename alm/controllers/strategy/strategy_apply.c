@@ -333,8 +333,9 @@ bool strategy_delete_leftovers(struct strategy_pass *s)
 static void hand_over(struct strategy_pass *s, const struct plan_entry *e)
 {
 	if (!e->is_crd) {
-		plan_apply(s->plan, install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
-			   0, true);
+		plan_apply(s->plan,
+			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true), 0,
+			   true);
 		return;
 	}
 	if (!install_plan_is_applied(e) || !strategy_holds(e)) {

@@ -42,8 +42,8 @@ static void collect(struct strategy_pass *s, const struct strategy_ref *to,
 		t->unknown = t->unknown || e->unknown;
 		t->entries[t->n++] = e;
 		obj_append(t->objects, install_plan_decorate(s->v, s->app, to, p, e, true));
-		obj_append(t->inputs, obj_stringf("%s %lld", e->digest,
-						  (long long)meta_generation(d->live)));
+		obj_append(t->inputs,
+			   obj_stringf("%s %lld", e->digest, (long long)meta_generation(d->live)));
 	}
 }
 
@@ -95,12 +95,11 @@ int strategy_try(const struct view *v, const char *key, struct plan *plan, struc
 		return strategy_work_begins(s, s->was == PHASE_BLOCKED);
 	if (!why)
 		return STEP_CONTINUE;
-	obj_append(s->steps,
-		   obj_string(arena_fmt(v->a,
-					"stay with what is installed: kubectl patch "
-					"apptypes.app.coreos.com %s --type merge -p "
-					"'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
-					s->app->name)));
+	obj_append(s->steps, obj_string(arena_fmt(v->a,
+						  "stay with what is installed: kubectl patch "
+						  "apptypes.app.coreos.com %s --type merge -p "
+						  "'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
+						  s->app->name)));
 	obj_append(s->steps, obj_string("or take the fields out of spec.values, if they come from "
 					"there: the newer CRD stays and does not have them"));
 	strategy_block(s, "PlanReady", "RollbackRefused", why);
