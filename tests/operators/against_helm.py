@@ -48,10 +48,10 @@ def installed(kube, app, version):
 def catalogued(server, path):
     """The archive is put into the catalog and read by it."""
     where = "/apis/app.coreos.com/v1alpha1/catalogs/ops"
-    before = server.kube.get(where).get("status", {}).get("revision")
+    before = server.kube.get(where).get("status", {}).get("digest")
     shutil.copy(path, server.catalog)
-    end = time.monotonic() + 60
-    while server.kube.get(where).get("status", {}).get("revision") == before:
+    end = time.monotonic() + 20
+    while server.kube.get(where).get("status", {}).get("digest") == before:
         if time.monotonic() > end:
             raise RuntimeError("the catalog does not read " + path)
         time.sleep(0.005)
