@@ -41,6 +41,16 @@ static const char *missing(const struct check *c, const char *what, int64_t have
 	return arena_fmt(c->a, "%lld of %lld replicas %s", (long long)have, (long long)want, what);
 }
 
+/* No Pod at all: a PodSecurity level, a quota or a webhook forbids them, which only Events tell. */
+static const char *podless(const struct check *c, int64_t want)
+{
+	return arena_fmt(c->a,
+			 "no Pod of %lld was made yet; what forbids them, if it lasts: kubectl"
+			 " -n %s describe %s %s",
+			 (long long)want, meta_namespace(c->o) ? meta_namespace(c->o) : "default",
+			 meta_kind(c->o), meta_name(c->o));
+}
+
 /* As the Deployment controller resolves the two: surge up, unavailable down, never both zero. */
 static int64_t may_be_unavailable(const struct obj *o, int64_t want)
 {
@@ -69,6 +79,11 @@ static enum readiness deployment(const struct check *c)
 	int64_t updated = obj_i64(o, "status.updatedReplicas", 0);
 	int64_t available = obj_i64(o, "status.availableReplicas", 0);
 	int64_t needed = want - may_be_unavailable(o, want);
+	struct condition failure;
+	bool fails = condition_get(o, "ReplicaFailure", &failure) &&
+		     !strcmp(failure.status, "True") && *failure.message;
+	if (updated < want && fails)
+		return no(c, NOT_READY, arena_strdup(c->a, failure.message));
 	if (updated < want)
 		return no(c, NOT_READY, missing(c, "updated", updated, want));
 	if (available < needed)
@@ -87,6 +102,8 @@ static enum readiness stateful_set(const struct check *c)
 		return READY;
 	int64_t updated = obj_i64(o, "status.updatedReplicas", 0);
 	int64_t ready = obj_i64(o, "status.readyReplicas", 0);
+	if (want > partition && !obj_i64(o, "status.replicas", 0) && !updated)
+		return no(c, NOT_READY, podless(c, want));
 	if (updated < want - partition)
 		return no(c, NOT_READY, missing(c, "updated", updated, want - partition));
 	if (ready < want)
@@ -118,6 +135,8 @@ static enum readiness daemon_set(const struct check *c)
 	int64_t ready = obj_i64(o, "status.numberReady", 0);
 	int64_t slack = int_or_percent(
 		obj_path(o, "spec.updateStrategy.rollingUpdate.maxUnavailable"), want, true, 1);
+	if (want && !obj_i64(o, "status.currentNumberScheduled", 0) && !updated)
+		return no(c, NOT_READY, podless(c, want));
 	if (updated < want)
 		return no(c, NOT_READY, missing(c, "updated", updated, want));
 	if (ready < want - slack)

@@ -34,6 +34,10 @@ static const struct row rows[] = {
 
 	{"StatefulSet", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 1, \"currentRevision\": \"a\", \"updateRevision\": \"a\"}}", READY, READY, NULL},
 	{"StatefulSet", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 1, \"currentRevision\": \"a\", \"updateRevision\": \"b\"}}", NOT_READY, NOT_READY, "former revision"},
+	{"Deployment", "{\"status\": {" SEEN ", " CONDITION("ReplicaFailure", "True") "}}", NOT_READY, NOT_READY, "M"},
+	{"Deployment", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"availableReplicas\": 1, " CONDITION("ReplicaFailure", "True") "}}", READY, READY, NULL},
+	{"StatefulSet", "{\"status\": {" SEEN "}}", NOT_READY, NOT_READY, "no Pod of 1 was made yet"},
+	{"DaemonSet", "{\"metadata\": {\"namespace\": \"n\", \"name\": \"speaker\", \"generation\": 2}, \"status\": {" SEEN ", \"desiredNumberScheduled\": 1}}", NOT_READY, NOT_READY, "kubectl -n n describe DaemonSet"},
 	{"StatefulSet", "{\"status\": {" SEEN ", \"updatedReplicas\": 1}}", NOT_READY, NOT_READY, "0 of 1 replicas ready"},
 	{"StatefulSet", "{\"spec\": {\"replicas\": 3, \"updateStrategy\": {\"rollingUpdate\": {\"partition\": 2}}}, \"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 3, \"currentRevision\": \"a\", \"updateRevision\": \"b\"}}", READY, READY, NULL},
 	{"StatefulSet", "{\"spec\": {\"replicas\": 3, \"updateStrategy\": {\"rollingUpdate\": {\"partition\": 1}}}, \"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 3}}", NOT_READY, NOT_READY, "1 of 2 replicas updated"},
