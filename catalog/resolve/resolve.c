@@ -166,6 +166,16 @@ static bool has_path(struct resolver *r, struct candidate *c)
 	return fail(c, "NoUpgradePath", r->texts.no_path);
 }
 
+/* Planned and refused: no other version waits for it (lifecycle.md 4.1). Its own controller tries
+ * again, and takes the reason back when it is gone. */
+static bool is_not_blocked(struct resolver *r, struct candidate *c)
+{
+	(void)r;
+	if (!c->manual || !c->manual->blocked || c->installed)
+		return true;
+	return fail(c, c->manual->blocked, c->manual->message ? c->manual->message : "");
+}
+
 /* clang-format off */
 static const struct { predicate_fn fn; bool user_class, safety; } predicates[] = {
 	{is_well_formed,                   false, false},
@@ -183,6 +193,7 @@ static const struct { predicate_fn fn; bool user_class, safety; } predicates[] =
 	{predicate_has_requirements,       false, true}, /* from here on: may need the archive */
 	{predicate_has_dependencies,       false, true},
 	{predicate_passes_gate,            false, true},
+	{is_not_blocked,                   false, false}, /* by hand: its author is told, nobody else */
 };
 /* clang-format on */
 #define N_INDEX_ONLY 12

@@ -47,6 +47,9 @@ struct resolve_change; /* resolve_relax.h */
 struct resolve_manual { /* a strategy made by hand: always a candidate */
 	const char *strategy, *version, *sha256;
 	const char *const *resources; /* NULL-ended */
+	/* What its own planning met (FetchFailed, RenderFailed ...), which only that can lift;
+	 * NULL: nothing, or not looked at. Such a version stops no other. */
+	const char *blocked, *message;
 };
 
 struct resolve_waiver {

@@ -156,6 +156,8 @@ static void put_manual(struct obj *o, const struct resolve_input *in)
 		obj_set_str(m, "version", in->manual[i].version);
 		obj_set_str(m, "sha256", in->manual[i].sha256);
 		put_list(m, "resources", in->manual[i].resources);
+		obj_set_str(m, "blocked", in->manual[i].blocked);
+		obj_set_str(m, "message", in->manual[i].message);
 		obj_append(list, m);
 	}
 	obj_set(o, "manual", list);

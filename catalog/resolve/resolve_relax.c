@@ -69,6 +69,11 @@ static const char *stuck_text(const struct candidate *c, const struct candidate 
 		{"CRDIncompatible", "the publisher must keep the CRD compatible"},
 	};
 	const char *why = NULL;
+	if (c->manual && cstr_eq(c->manual->blocked, c->reason))
+		why = arena_fmt(a,
+				"strategy %s is tried again when that changes; kubectl delete "
+				"installstrategy takes it back",
+				c->manual->strategy);
 	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
 		if (!strcmp(c->reason, causes[i].reason))
 			why = causes[i].text;

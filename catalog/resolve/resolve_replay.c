@@ -246,8 +246,9 @@ static void get_manual(const struct replay *x, struct resolve_input *in)
 		const struct obj *o = obj_at(list, i);
 		if (text(o, "version"))
 			m[in->n_manual++] = (struct resolve_manual){
-				text(o, "strategy"), text(o, "version"), text(o, "sha256"),
-				list_of(o, "resources", x->a)};
+				text(o, "strategy"), text(o, "version"),
+				text(o, "sha256"),   list_of(o, "resources", x->a),
+				text(o, "blocked"),  text(o, "message")};
 	}
 	in->manual = m;
 }

@@ -8,6 +8,7 @@
 #include "alm/controllers/app/claims.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/app/usage.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -177,6 +178,18 @@ static void load_strategies(const struct view *v, struct app *app)
 	}
 }
 
+/* A strategy made by hand that its own planning refused: the resolver passes it over. That another
+ * comes first is no refusal. */
+static void tell_blocked(const struct strategy_ref *s, struct resolve_manual *m)
+{
+	struct condition c;
+	if (s->phase != PHASE_BLOCKED || !condition_get(s->o, "PlanReady", &c) ||
+	    !cstr_eq(c.status, "False") || cstr_eq(c.reason, "OtherInProgress"))
+		return;
+	m->blocked = c.reason;
+	m->message = c.message;
+}
+
 static void fill_manual(const struct view *v, struct app *app)
 {
 	struct resolve_manual *m = ARENA_ARRAY(v->a, struct resolve_manual, app->n);
@@ -184,10 +197,11 @@ static void fill_manual(const struct view *v, struct app *app)
 		const struct strategy_ref *s = &app->strategies[i];
 		if (s->by_alm || meta_is_deleting(s->o))
 			continue;
-		m[app->in.n_manual++] = (struct resolve_manual){.strategy = s->name,
-								.version = s->version,
-								.sha256 = s->sha256,
-								.resources = s->managed};
+		m[app->in.n_manual] = (struct resolve_manual){.strategy = s->name,
+							      .version = s->version,
+							      .sha256 = s->sha256,
+							      .resources = s->managed};
+		tell_blocked(s, &m[app->in.n_manual++]);
 	}
 	app->in.manual = m;
 }

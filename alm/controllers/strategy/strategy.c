@@ -267,7 +267,8 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	(void)key;
 	(void)err;
 	struct strategy_pass *s = strategy_pass(v);
-	if (s->keep_status)
+	bool waits = s->judged_anew && s->phase == PHASE_PENDING && !s->reason;
+	if (s->keep_status || waits) /* Blocked until the look is over */
 		return STEP_CONTINUE;
 	const struct obj *old = obj_get(s->ref->o, "status");
 	struct obj *status = obj_copy_map(old);

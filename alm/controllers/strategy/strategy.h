@@ -36,7 +36,7 @@ struct strategy_pass {
 	const struct obj *permissions;  /* what the upgrade gives more: status.plan.permissions */
 	struct account_check account;   /* of the account of the app, once it was asked for */
 	const char *refused; /* why nothing may be written as it; NULL: it may, or not known */
-	bool gate_blocked;   /* refused by the gate alone: judged anew */
+	bool judged_anew;    /* planned only to see whether what blocked it is gone */
 	bool is_upgrade;     /* for the chart: something of the release is there */
 	const char *former;  /* manifest of the release that helm made and this plan takes over */
 	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */

@@ -355,8 +355,8 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	conclude(s, refusal, unused);
 	if (refusal)
 		return STEP_CONTINUE;
-	if (s->gate_blocked) { /* the resolver chooses anew, now that it passes */
-		strategy_enter(s, PHASE_PENDING, NULL, "Pending", "the CRDs are compatible now");
+	if (s->judged_anew) { /* the resolver chooses anew, now that it passes */
+		strategy_enter(s, PHASE_PENDING, NULL, "Pending", "what blocked it is gone");
 		return STEP_CONTINUE;
 	}
 	s->digest = install_plan_digest(v, s->install, s->app, keys, s->permissions);

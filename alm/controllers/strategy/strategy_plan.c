@@ -96,6 +96,17 @@ static bool has_dependencies(struct strategy_pass *s, const struct candidate *c)
 	return true;
 }
 
+/* The resolver only repeats what this strategy told of itself: the gate's verdict, or, made by
+ * hand, any other of planning. */
+static bool is_refused_by_plan(const struct strategy_pass *s, const struct candidate *c)
+{
+	if (!c || !c->reason)
+		return false;
+	bool own = c->manual && cstr_eq(c->manual->strategy, s->ref->name) &&
+		   cstr_eq(c->manual->blocked, c->reason);
+	return own || !strcmp(c->reason, "CRDIncompatible");
+}
+
 /* Is it this version's turn? Ends the pass if it is not. */
 static bool has_turn(struct strategy_pass *s)
 {
@@ -104,8 +115,8 @@ static bool has_turn(struct strategy_pass *s)
 	bool replans = app->installed == s->ref;
 	if (replans)
 		return true;
-	if (c && c->reason && !strcmp(c->reason, "CRDIncompatible") && s->was == PHASE_BLOCKED) {
-		s->gate_blocked = true;
+	if (s->was == PHASE_BLOCKED && is_refused_by_plan(s, c)) {
+		s->judged_anew = true;
 		s->keep_status = s->stop = app->busy && app->busy != s->ref;
 		return !s->stop;
 	}
@@ -171,8 +182,13 @@ static void block_unknown_archive(struct strategy_pass *s)
 static bool find_archive(struct strategy_pass *s)
 {
 	if (!s->ref->sha256) {
+		obj_append(s->steps,
+			   obj_string(arena_fmt(s->v->a,
+						"kubectl delete installstrategy %s # it cannot be "
+						"changed: then create it with the archive's digest",
+						s->ref->name)));
 		strategy_block(s, "PlanReady", "FetchFailed",
-			       "spec.strategy.sha256 is missing; set the archive's digest");
+			       "spec.strategy.sha256, the archive's digest, is missing");
 		return false;
 	}
 	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);

@@ -290,10 +290,35 @@ static void test_resolve__a_version_with_two_digests_is_ambiguous(void **state)
 	assert_string_equal(r.chosen->version, "0.9.0");
 }
 
+/* Made by hand and Blocked by its own planning: told as it is, and no other version waits for it.
+ */
+static void test_resolve__one_blocked_by_hand_stops_no_other(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	struct resolve_manual hand = {.strategy = "install.7.etcd", .version = "7.0.0"};
+	add(w, "1.0.0", "appType: etcd.com.tectonic.storage\n");
+	add(w, "1.1.0", "appType: etcd.com.tectonic.storage\n");
+	w->in.installed_version = "1.0.0";
+	w->in.manual = &hand;
+	w->in.n_manual = 1;
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "7.0.0");
+	hand.blocked = "FetchFailed";
+	hand.message = "spec.strategy.sha256 is missing";
+	resolve(&w->in, w->a, &r);
+	assert_string_equal(r.chosen->version, "1.1.0");
+	assert_null(r.blocked); /* its author is told by the strategy, no alert */
+	assert_string_equal(r.candidates[0].reason, "FetchFailed");
+	assert_string_equal(r.candidates[0].message, hand.message);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_resolve__one_blocked_by_hand_stops_no_other,
+						setup, teardown),
 		T(test_resolve__first_install_takes_the_highest),
 		T(test_resolve__no_app_takes_a_package_that_names_none),
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
