@@ -37,4 +37,31 @@ has "B14 why says so too" "FetchFailed" "$(alm why etcd)"
 package 0.9.5 >/dev/null
 is "B14 and no upgrade waits for it" "apptype.app.coreos.com/etcd" \
 	"$(app_is etcd "status.installedVersion = '0.9.5'" 2>&1)"
+k delete ist install.7.etcd.com.tectonic.storage >/dev/null
+
+# B3: changed values that fail; the former ones run again, and the app says which are in force.
+ist() { k get ist install.0.9.5.etcd.com.tectonic.storage -o "jsonpath=$1"; }
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"deadlines":{"verifying":"2s"}}}}' >/dev/null
+revision=$(ist '{.status.revision}')
+values '{"replicas":3,"image":{"tag":"x-fail"},"service":{"port":9090}}'
+soon "B3 changed values that fail: the former run again" "0.9.5 UpgradeBlocked" state
+is "B3 the strategy is Succeeded at its former revision" "Succeeded $revision" "$(ist '{.status.phase} {.status.revision}')"
+is "B3 the operator runs as before" "1 1 quay.io/coreos/etcd-operator:0.9.5" \
+	"$(k get deployment -n etcd etcd-operator -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].image}')"
+has "B3 alm status tells why, and how to try again" "next: alm upgrade etcd --to 0.9.5 --retry" "$(alm status)"
+is "B3 the release has a record of the way back" "sh.helm.release.v1.etcd.v$((revision + 2))" \
+	"$(k get secrets -n etcd -l owner=helm,status=deployed -o 'jsonpath={.items[*].metadata.name}')"
+values '{"replicas":2,"image":null}'
+soon "B3 good values start at once" "2 2" k get deployment -n etcd etcd-operator -o 'jsonpath={.spec.replicas} {.status.readyReplicas}'
+soon "B3 and are installed" "0.9.5 Installed" state
+values '{"replicas":1,"image":{"tag":"y-fail"}}'
+soon "B3 bad again" "0.9.5 UpgradeBlocked" state
+alm upgrade etcd --to 0.9.5 --retry >/dev/null
+soon "B3 --retry tries them again at once" "Verifying" ist '{.status.phase}'
+soon "B3 and they fail again" "0.9.5 UpgradeBlocked" state
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"onFailure":"Stay","to":null}}}' >/dev/null
+values '{"replicas":1,"image":{"tag":"z-fail"}}'
+soon "B3 onFailure Stay: they stay, and what is installed is told" "0.9.5 Degraded" state
+values '{"replicas":1,"image":null}'
+soon "B3 other values are tried at once" "0.9.5 Installed" state
 finish

@@ -133,8 +133,11 @@ static void add_blocked(const struct overview *x)
 		return;
 	const struct obj *candidate = blocked_candidate(x, c.reason);
 	const char *version = obj_str(candidate, "version");
+	const char *installed = obj_str(x->app, "status.installedVersion");
 	struct obj *w = wait_new(x, "blocked", version, c.reason, c.message);
-	if (version)
+	if (!version && cstr_eq(c.reason, "PreviouslyFailed")) /* its changed values */
+		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, installed));
+	else if (version)
 		set_steps(x, w, obj_get(candidate, "steps"), version);
 	else
 		set_next(w, arena_fmt(x->a, "alm why %s", x->name));

@@ -157,6 +157,7 @@ static void load_strategies(const struct view *v, struct app *app)
 					   .sha256 = obj_str(all[i], "spec.strategy.sha256"),
 					   .phase = phase_of(all[i]),
 					   .revision = obj_i64(all[i], "status.revision", 0),
+					   .former = obj_i64(all[i], "status.former.revision", 0),
 					   .by_alm = meta_annotation(all[i], ANNOTATION_MADE_BY) !=
 						     NULL};
 		s->managed = strategy_managed(all[i], v->a);
@@ -169,11 +170,13 @@ static void load_strategies(const struct view *v, struct app *app)
 		    (!app->installed || s->revision > app->installed->revision))
 			app->installed = s;
 	}
-	/* An installed version that is being planned anew for changed values. */
+	/* An installed version that is being planned anew for changed values, or whose way back
+	 * from them failed. */
 	for (size_t i = 0; !app->installed && installed && i < app->n; i++) {
 		const struct strategy_ref *s = &app->strategies[i];
 		if (!strcmp(s->version, installed) && s->revision > 0 &&
-		    (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED))
+		    (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED ||
+		     (s->phase == PHASE_FAILED && s->former)))
 			app->installed = s;
 	}
 }
@@ -285,12 +288,13 @@ static void fill_waivers(const struct view *v, struct app *app)
 static const char *failed_mark(const struct view *v, const struct app *app,
 			       const struct strategy_ref *s)
 {
-	if (!app->installed || s == app->installed ||
-	    (s->phase != PHASE_ROLLING_BACK && s->phase != PHASE_ROLLED_BACK &&
-	     s->phase != PHASE_FAILED))
+	const char *values = obj_str(s->o, "status.failed.values"); /* of what runs again */
+	if (!app->installed || (!values && s->phase != PHASE_ROLLING_BACK &&
+				s->phase != PHASE_ROLLED_BACK && s->phase != PHASE_FAILED))
 		return NULL;
-	const struct obj *doc = install_plan_stored(v, s->name, s->revision, NULL);
-	const char *values = obj_str(doc, "values");
+	const struct obj *doc = values ? NULL : install_plan_stored(v, s->name, s->revision, NULL);
+	if (!values)
+		values = obj_str(doc, "values");
 	return arena_fmt(v->a, "%s@%.12s+%s", s->version, s->sha256 ? s->sha256 : "",
 			 values ? values : app->in.values_digest);
 }

@@ -30,6 +30,7 @@ struct strategy_ref {
 	const char *name, *version, *sha256;
 	enum phase phase;
 	int64_t revision;
+	int64_t former; /* the revision that runs while changed values are tried; 0: none */
 	bool by_alm;
 	const char **managed; /* NULL-ended spec.resources */
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/retry.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -73,6 +74,26 @@ static const char *gate_text(const struct view *v, const struct app *app)
 	return app->gate ? resolve_gate_text(&app->resolution, v->now_ns, v->a) : "";
 }
 
+/* The values that are wanted failed, and the former ones run: told as long as it is so; or NULL. */
+static const char *unmet_values(const struct view *v, const struct app *app)
+{
+	const struct strategy_ref *s = app->installed;
+	if (!s || s->phase != PHASE_SUCCEEDED || !retry_would_repeat(app, s, v->a))
+		return NULL;
+	return arena_fmt(v->a, "%s: the changed values failed, the former ones run: %s", s->version,
+			 obj_str(s->o, "status.failed.message"));
+}
+
+/* When a first install that failed is tried again by itself. */
+static const char *failed_text(const struct view *v, const struct strategy_ref *s)
+{
+	char at[CLOCK_TEXT_MAX];
+	clock_format(retry_at_ns(obj_path(s->o, "status.conditions"), s->revision, v->now_ns),
+		     CLOCK_SECONDS, at);
+	return arena_fmt(v->a, "%s; tried again at %s, or when its values change", newer_text(v, s),
+			 at);
+}
+
 static struct state installed_state(const struct view *v, const struct app *app)
 {
 	const struct resolution *r = &app->resolution;
@@ -82,11 +103,13 @@ static struct state installed_state(const struct view *v, const struct app *app)
 	if (gone)
 		return (struct state){"Degraded", "False", arena_fmt(v->a, "CRD %s is gone", gone),
 				      true};
-	if (failed && failed->revision > app->installed->revision)
+	if (failed && (failed == app->installed || failed->revision > app->installed->revision))
 		return (struct state){"Degraded", "False", newer_text(v, failed), true};
 	if (in_phase(app, PHASE_AWAITING))
 		return (struct state){"AwaitingApproval", "True",
 				      newer_text(v, in_phase(app, PHASE_AWAITING)), false};
+	if (unmet_values(v, app))
+		return (struct state){"UpgradeBlocked", "True", unmet_values(v, app), automatic};
 	if (r->blocked)
 		return (struct state){"UpgradeBlocked", "True", r->blocked->summary, automatic};
 	if (in_phase(app, PHASE_BLOCKED) && in_phase(app, PHASE_BLOCKED)->by_alm)
@@ -111,8 +134,8 @@ static struct state state_of(const struct view *v, const struct app *app)
 		return (struct state){"AwaitingApproval", "False",
 				      newer_text(v, in_phase(app, PHASE_AWAITING)), false};
 	if (in_phase(app, PHASE_FAILED))
-		return (struct state){"Failed", "False", newer_text(v, in_phase(app, PHASE_FAILED)),
-				      true};
+		return (struct state){"Failed", "False",
+				      failed_text(v, in_phase(app, PHASE_FAILED)), true};
 	if (in_phase(app, PHASE_BLOCKED))
 		return (struct state){"Unresolved", "False",
 				      newer_text(v, in_phase(app, PHASE_BLOCKED)), false};
@@ -253,10 +276,15 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 		      newer && (app->resolution.until_ns || app->resolution.gate_why)
 			      ? arena_fmt(v->a, "%s; %s", newer, gate_text(v, app))
 			      : newer);
-	bool blocked = app->installed && r->blocked;
+	const char *unmet = unmet_values(v, app);
+	bool blocked = app->installed && (r->blocked || unmet);
 	set_condition(v, app, list, "UpgradeBlocked", blocked ? "True" : "False",
-		      blocked ? r->blocked->reason : "NotBlocked",
-		      blocked ? r->blocked->summary : "");
+		      unmet     ? "PreviouslyFailed"
+		      : blocked ? r->blocked->reason
+				: "NotBlocked",
+		      unmet     ? unmet
+		      : blocked ? r->blocked->summary
+				: "");
 	set_deprecated(v, app, list);
 	if (app->paused)
 		set_condition(v, app, list, "Paused", "True", "Paused",

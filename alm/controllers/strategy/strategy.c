@@ -212,6 +212,10 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
 	s->hooks = obj_keep(v->a, obj_copy_list(obj_path(o, "status.hooks")));
 	s->rollback_revision = obj_i64(o, "status.rollbackRevision", 0);
+	s->former_revision = obj_i64(o, "status.former.revision", 0);
+	s->former_digest = obj_str(o, "status.former.digest");
+	const struct obj *failed = obj_path(o, "status.failed");
+	s->failed = failed ? obj_keep(v->a, obj_copy(failed)) : NULL;
 	s->steps = obj_keep(v->a, obj_list());
 	s->digest = obj_str(o, "status.plan.digest");
 	s->findings = obj_path(o, "status.plan.findings");
@@ -288,6 +292,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	if (obj_len(s->steps))
 		obj_set(status, "steps", obj_ref(s->steps));
 	set_progress(s, status);
+	strategy_set_values(s, status);
 	obj_set(status, "conditions", obj_ref(s->conditions));
 	struct action *x =
 		status_plan(plan, s->ref->o, status, was, phase_name(s->phase), s->message);

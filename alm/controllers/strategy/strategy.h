@@ -22,6 +22,9 @@ struct strategy_pass {
 	struct obj *steps;            /* list of strings */
 	struct obj *approval;         /* under construction, or NULL */
 	struct obj *hooks;            /* status.hooks, under construction */
+	int64_t former_revision;      /* what runs while changed values are tried; 0: none */
+	const char *former_digest;    /* of its plan; NULL */
+	struct obj *failed;           /* status.failed, or NULL */
 	int64_t rollback_revision;    /* of the release record of a rollback; 0: none */
 	int64_t revision;
 	const char *archive, *digest; /* of the archive; of the install plan */
@@ -84,6 +87,21 @@ const char *strategy_inputs(struct strategy_pass *s);
 /* Are the lookups of the stored plan answered today as they were? False: not known yet, and the
  * pass ends; or they changed, and the chart is rendered again with s->answers and s->inputs. */
 bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc);
+
+/* --- changed values of what is installed (strategy_values.c, lifecycle.md 7.6) --- */
+
+/* What differs from the plan s->install: "the values changed"; NULL: nothing. */
+const char *strategy_inputs_changed(const struct strategy_pass *s);
+/* Another revision of this version, from Pending on. */
+void strategy_start_revision(struct strategy_pass *s, const char *message);
+/* Is the former revision of this very strategy what a failure goes back to? */
+bool strategy_tries_values(const struct strategy_pass *s);
+/* The former revision runs again: Succeeded, and what failed is marked. back: its plan. */
+void strategy_values_back(struct strategy_pass *s, struct install_plan *back);
+void strategy_set_values(const struct strategy_pass *s, struct obj *status);
+
+/* As helm describes the record of a rollback. */
+const char *strategy_back_text(const struct strategy_pass *s, int64_t revision);
 
 /* The next free revision of the app's release. */
 int64_t strategy_next_revision(const struct app *app);

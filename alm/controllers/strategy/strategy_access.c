@@ -320,6 +320,8 @@ static const struct obj *former_doc(const struct strategy_pass *s)
 	const struct strategy_ref *old = s->app->installed;
 	if (old != s->ref)
 		return install_plan_stored(s->v, old->name, old->revision, NULL);
+	if (strategy_tries_values(s))
+		return install_plan_stored(s->v, old->name, s->former_revision, NULL);
 	for (int64_t r = s->revision - 1; r > 0 && r >= s->revision - FORMER_TRIES; r--) {
 		const struct obj *doc = install_plan_stored(s->v, old->name, r, NULL);
 		if (doc)

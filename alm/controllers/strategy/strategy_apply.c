@@ -12,6 +12,7 @@
 
 #define INSTALLING_NS (10 * NS_PER_MIN)
 #define VERIFYING_NS  (10 * NS_PER_MIN)
+#define FORMER_MAX    32 /* revisions of one version whose leftovers are looked for */
 
 /* Time left of a deadline that runs since the condition last turned; <= 0: over. Monotonic: a clock
  * that jumps ends nothing. */
@@ -53,8 +54,8 @@ void strategy_give_up(struct strategy_pass *s, const char *condition, const char
 		      const char *message)
 {
 	const char *on_failure = obj_str(s->app->o, "spec.upgrade.onFailure");
-	bool back =
-		s->app->installed && s->app->installed != s->ref && !cstr_eq(on_failure, "Stay");
+	bool runs = s->app->installed && (s->app->installed != s->ref || strategy_tries_values(s));
+	bool back = runs && !cstr_eq(on_failure, "Stay");
 	strategy_enter(s, back ? PHASE_ROLLING_BACK : PHASE_FAILED, condition, reason, message);
 	condition_remove(s->conditions, "RolledBack"); /* its deadline runs from now */
 	if (back)
@@ -317,9 +318,24 @@ bool strategy_leftovers_gone(struct strategy_pass *s, const struct install_plan 
 	return none;
 }
 
-bool strategy_delete_leftovers(struct strategy_pass *s)
+/* Of the revision that ran and of those tried since, when the values changed. */
+static bool former_leftovers_gone(struct strategy_pass *s)
 {
 	bool none = true;
+	struct strategy_ref former = *s->ref;
+	int64_t tried = s->revision - s->former_revision;
+	if (!strategy_tries_values(s))
+		return true;
+	for (int64_t i = 0; i < tried && i < FORMER_MAX; i++) {
+		former.revision = s->former_revision + i;
+		none = strategy_leftovers_gone(s, s->install, &former) && none;
+	}
+	return none;
+}
+
+bool strategy_delete_leftovers(struct strategy_pass *s)
+{
+	bool none = former_leftovers_gone(s);
 	for (size_t i = 0; i < s->app->n; i++) {
 		const struct strategy_ref *other = &s->app->strategies[i];
 		if (other != s->ref && other->revision)
@@ -378,6 +394,9 @@ int strategy_handoff(const struct view *v, const char *key, struct plan *plan, s
 	    !strategy_recorded(s, "deployed"))
 		return STEP_CONTINUE;
 	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
+	condition_remove(s->conditions, "RolledBack");
+	s->former_revision = 0;
+	s->failed = NULL;
 	strategy_enter(s, PHASE_SUCCEEDED, NULL, "Succeeded",
 		       arena_fmt(v->a, "plan %s", s->digest));
 	return STEP_CONTINUE;

@@ -97,21 +97,25 @@ static bool is_told_failed(struct strategy_pass *s)
 	return strategy_recorded(s, "failed");
 }
 
+const char *strategy_back_text(const struct strategy_pass *s, int64_t revision)
+{
+	return arena_fmt(s->v->a, "Rollback to %lld", (long long)revision);
+}
+
 /* Helm's history tells a rollback as a revision of its own. */
 static bool rollback_recorded(struct strategy_pass *s, const struct install_plan *back,
 			      const char *status)
 {
 	if (!s->rollback_revision)
 		s->rollback_revision = strategy_next_revision(s->app);
-	struct release_record r = {
-		.v = s->v,
-		.plan = s->plan,
-		.app = s->app,
-		.doc = back->doc,
-		.revision = s->rollback_revision,
-		.status = status,
-		.description = arena_fmt(s->v->a, "Rollback to %lld", (long long)back->revision),
-		.runs = s->hooks};
+	struct release_record r = {.v = s->v,
+				   .plan = s->plan,
+				   .app = s->app,
+				   .doc = back->doc,
+				   .revision = s->rollback_revision,
+				   .status = status,
+				   .description = strategy_back_text(s, back->revision),
+				   .runs = s->hooks};
 	return release_record_plan(&r);
 }
 
@@ -155,7 +159,8 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 	if (s->stop || s->phase != PHASE_ROLLING_BACK)
 		return STEP_CONTINUE;
 	const struct strategy_ref *old = s->app->installed;
-	const struct obj *doc = old ? install_plan_stored(v, old->name, old->revision, NULL) : NULL;
+	int64_t revision = strategy_tries_values(s) ? s->former_revision : old ? old->revision : 0;
+	const struct obj *doc = old ? install_plan_stored(v, old->name, revision, NULL) : NULL;
 	int64_t left = strategy_time_left(s, "RolledBack", "spec.none", ROLLBACK_NS);
 	if (!doc || left <= 0) {
 		strategy_enter(s, PHASE_FAILED, "RolledBack",
@@ -171,6 +176,8 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackFailed", s->refused);
 	else if (why)
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackRefused", why);
+	else if (known && is_back(s, back) && strategy_tries_values(s))
+		strategy_values_back(s, back);
 	else if (known && is_back(s, back))
 		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
 			       arena_fmt(v->a, "%s runs again", old->version));

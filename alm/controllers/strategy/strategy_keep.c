@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/retry.h"
 #include "alm/controllers/app/usage.h"
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/condition.h"
@@ -86,32 +87,9 @@ static void drift_row(struct strategy_pass *s, const char *text)
 	x->chain = s->app->name;
 }
 
-static bool values_changed(const struct strategy_pass *s)
-{
-	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
-	return !cstr_eq(values_digest(values, s->v->a), s->install->values);
-}
-
-/* Plans of earlier versions name none. */
-static bool account_changed(const struct strategy_pass *s)
-{
-	const char *of = obj_str(s->install->doc, "account");
-	return of && !cstr_eq(of, s->app->account.user);
-}
-
 static bool is_superseded(const struct strategy_pass *s)
 {
 	return s->app->installed && s->app->installed != s->ref;
-}
-
-static void start_revision(struct strategy_pass *s, const char *message)
-{
-	s->revision = strategy_next_revision(s->app);
-	s->rollback_revision = 0;
-	s->install = NULL;
-	condition_remove(s->conditions, "OwnershipMoved");
-	condition_remove(s->conditions, "Available");
-	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
 }
 
 static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
@@ -222,33 +200,29 @@ static bool is_chosen_again(const struct strategy_pass *s)
 	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
 }
 
-/* When the newest condition turned; the time of the pass if none says. */
-static int64_t turned_at(const struct strategy_pass *s)
-{
-	int64_t newest = INT64_MIN, at;
-	for (size_t i = 0; i < obj_len(s->conditions); i++) {
-		const char *since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
-		if (since && clock_parse(str_of(since), &at) && at > newest)
-			newest = at;
-	}
-	return newest == INT64_MIN ? s->v->now_ns : newest;
-}
-
-/* A first install that failed is tried again after 1, 2, 4 ... 60 minutes, of which those count
- * that passed before a restart: controllers that crash once a minute come to it, too. */
+/* A first install that failed waits (retry.h). What passed before a restart counts: controllers
+ * that crash once a minute come to it, too. */
 static bool may_retry(struct strategy_pass *s)
 {
-	int64_t tries = s->revision > 7 ? 7 : s->revision;
-	int64_t wait = tries < 7 ? NS_PER_MIN << (tries > 0 ? tries - 1 : 0) : NS_PER_HOUR;
-	if (s->phase != PHASE_FAILED || s->app->installed)
+	if (s->phase != PHASE_FAILED || s->app->installed ||
+	    retry_is_asked(s->app, s->ref->version) || (s->install && strategy_inputs_changed(s)))
 		return true;
 	const char *id =
 		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
-	int64_t by_wall = turned_at(s) + wait - s->v->now_ns;
+	int64_t wait = retry_wait_ns(s->revision);
+	int64_t by_wall = retry_at_ns(s->conditions, s->revision, s->v->now_ns) - s->v->now_ns;
 	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, by_wall);
 	if (left > 0)
 		plan_requeue_after(s->plan, left);
 	return left <= 0;
+}
+
+/* Changed values were left as they failed, or the way back failed: others are tried at once. */
+static bool has_other_values(const struct strategy_pass *s)
+{
+	return s->app->installed == s->ref && !s->app->paused &&
+	       (retry_is_asked(s->app, s->ref->version) ||
+		(s->install && strategy_inputs_changed(s)));
 }
 
 /* What is over: its record says so, and it may be chosen again. */
@@ -263,8 +237,8 @@ static void keep_ended(struct strategy_pass *s)
 		if (strategy_may_write(s))
 			strategy_recorded(s, "failed");
 	}
-	if (is_chosen_again(s) && may_retry(s))
-		start_revision(s, "chosen again");
+	if (has_other_values(s) || (is_chosen_again(s) && may_retry(s)))
+		strategy_start_revision(s, "chosen again");
 }
 
 int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -293,11 +267,9 @@ int strategy_keep(const struct view *v, const char *key, struct plan *plan, stru
 	if (!doc)
 		return STEP_CONTINUE;
 	s->install = install_plan_load(v, doc, plan);
-	const char *changed = values_changed(s)    ? "the values changed"
-			      : account_changed(s) ? "the account changed"
-						   : NULL;
-	if (changed && !s->app->busy && !s->app->paused)
-		start_revision(s, changed);
+	const char *changed = strategy_inputs_changed(s);
+	if (changed && !s->app->paused && !retry_would_repeat(s->app, s->ref, v->a))
+		strategy_start_revision(s, changed);
 	else
 		repair(s);
 	return STEP_CONTINUE;

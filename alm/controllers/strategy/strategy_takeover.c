@@ -351,5 +351,7 @@ void strategy_record_repair(struct strategy_pass *s, const struct helm_change *c
 				   .revision = own,
 				   .status = "deployed",
 				   .description = "Repaired as its AppType wants it"};
+	if (s->failed) /* the number is that of its way back (strategy_back.c) */
+		r.description = strategy_back_text(s, s->revision);
 	release_record_plan(&r);
 }

@@ -1,0 +1,69 @@
+/* test_retry.c: when what failed is tried again. */
+#include "tests/lib/test.h"
+
+#include "alm/base/clock.h"
+#include "alm/controllers/app/retry.h"
+#include "tests/lib/view_fake.h"
+
+#define TURNED                                                                        \
+	"[{\"lastTransitionTime\":\"1970-01-01T00:10:00Z\"},{\"lastTransitionTime\":" \
+	"\"1970-01-01T00:05:00Z\"}]"
+
+static void test_retry__waits_double_to_an_hour(void **state)
+{
+	(void)state;
+	assert_int_equal(retry_wait_ns(0), NS_PER_MIN);
+	assert_int_equal(retry_wait_ns(1), NS_PER_MIN);
+	assert_int_equal(retry_wait_ns(2), 2 * NS_PER_MIN);
+	assert_int_equal(retry_wait_ns(6), 32 * NS_PER_MIN);
+	assert_int_equal(retry_wait_ns(7), NS_PER_HOUR);
+	assert_int_equal(retry_wait_ns(INT64_MAX), NS_PER_HOUR);
+}
+
+static void test_retry__the_wait_runs_from_the_newest_turn(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	view_fake_init(&f);
+	assert_int_equal(retry_at_ns(view_fake_obj(&f, TURNED), 2, 0), 12 * NS_PER_MIN);
+	assert_int_equal(retry_at_ns(NULL, 1, NS_PER_MIN), 2 * NS_PER_MIN);
+	view_fake_release(&f);
+}
+
+static bool repeats(struct view_fake *f, const char *values, const char *retry)
+{
+	CLEANUP(obj_unrefp) struct obj *failed =
+		obj_stringf("{\"status\":{\"failed\":{\"values\":\"%s\",\"account\":\"a\"}}}",
+			    values_digest(view_fake_obj(f, "{\"replicas\":4}"), f->a));
+	struct app app = {.values = view_fake_obj(f, values),
+			  .account = {.user = "a"},
+			  .o = view_fake_obj(f, retry)};
+	struct strategy_ref s = {.version = "1.0.0", .o = view_fake_obj(f, obj_as_string(failed))};
+	return retry_would_repeat(&app, &s, f->a);
+}
+
+static void test_retry__failed_values_wait_until_they_differ(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	view_fake_init(&f);
+	assert_true(repeats(&f, "{\"replicas\":4}", "{}"));
+	assert_false(repeats(&f, "{\"replicas\":3}", "{}"));
+	assert_false(
+		repeats(&f, "{\"replicas\":4}",
+			"{\"metadata\":{\"annotations\":{\"app.coreos.com/retry\":\"1.0.0\"}}}"));
+	assert_true(
+		repeats(&f, "{\"replicas\":4}",
+			"{\"metadata\":{\"annotations\":{\"app.coreos.com/retry\":\"2.0.0\"}}}"));
+	view_fake_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_retry__waits_double_to_an_hour),
+		cmocka_unit_test(test_retry__the_wait_runs_from_the_newest_turn),
+		cmocka_unit_test(test_retry__failed_values_wait_until_they_differ),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
