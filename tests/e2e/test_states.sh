@@ -64,4 +64,17 @@ values '{"replicas":1,"image":{"tag":"z-fail"}}'
 soon "B3 onFailure Stay: they stay, and what is installed is told" "0.9.5 Degraded" state
 values '{"replicas":1,"image":null}'
 soon "B3 other values are tried at once" "0.9.5 Installed" state
+
+# B8: a way back is told, refused and taken like the controllers see it.
+k patch apptype etcd --type=merge -p '{"spec":{"version":">=0.9.5"}}' >/dev/null
+code "B8 rollback --dry-run sees the range" 3 "OutOfRange" alm rollback etcd --to 0.9.4 --dry-run
+rm "$catalog"/*0.9.4.tgz
+k patch apptype etcd --type=merge -p '{"spec":{"version":"*"}}' >/dev/null
+soon "B8 the archive is gone" "0.9.5" k get apptype etcd -o 'jsonpath={.status.candidates[*].version}'
+code "B8 what only the controllers see is refused by rollback" 3 "no catalog has 0.9.4" alm rollback etcd --to 0.9.4 --reason back
+is "B8 and taken back" "" "$(k get apptype etcd -o 'jsonpath={.spec.upgrade.to}')"
+package 0.9.4 >/dev/null
+soon "B8 the archive is back" "0.9.5 0.9.4" k get apptype etcd -o 'jsonpath={.status.candidates[*].version}'
+code "B8 a way back that is free has begun" 0 "etcd" alm rollback etcd --to 0.9.4 --reason back
+soon "B8 and is gone" "0.9.4 Installed" state
 finish

@@ -10,16 +10,21 @@
 #define APPS       "/apis/app.coreos.com/v1beta1/apps"
 #define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
 
+int app_session_read(struct cli *c, const char *app, struct app_session *a, struct error *err)
+{
+	const char *target = arena_fmt(c->arena, APPS "/%s", url_encode(str_of(app), c->arena));
+	if (session_get(a->session, target, &a->app, err) < 0 ||
+	    session_get(a->session, STRATEGIES, &a->strategies, err) < 0)
+		return -err->code;
+	return 0;
+}
+
 int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err)
 {
 	*ret = (struct app_session){0};
 	if (session_open(c, &ret->session, err) < 0)
 		return -err->code;
-	const char *target = arena_fmt(c->arena, APPS "/%s", url_encode(str_of(app), c->arena));
-	if (session_get(ret->session, target, &ret->app, err) < 0 ||
-	    session_get(ret->session, STRATEGIES, &ret->strategies, err) < 0)
-		return -err->code;
-	return 0;
+	return app_session_read(c, app, ret, err);
 }
 
 void app_session_release(struct app_session *a)

@@ -12,6 +12,8 @@ struct app_session {
 
 /* E_NOTFOUND for an unknown app. session is freed by app_session_release(). */
 int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err);
+/* Both again, in an open session. */
+int app_session_read(struct cli *c, const char *app, struct app_session *a, struct error *err);
 void app_session_release(struct app_session *a);
 
 const struct obj *app_session_candidate(const struct app_session *a,

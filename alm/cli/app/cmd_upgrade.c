@@ -3,10 +3,10 @@
 
 #include "alm/cli/app/app_session.h"
 #include "alm/cli/app/rollback_try.h"
+#include "alm/cli/app/way_back.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/app/asks.h"
-#include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate/waivers.h"
 
@@ -95,61 +95,39 @@ static int upgrade_run(struct cli *c, struct error *err)
 	return with_app(c, upgrade, err);
 }
 
-static bool is_served(const struct obj *crd, const char *version)
+/* A wish that is refused would only keep the app from going forward. */
+static int take_back(struct app_session *a, const char *former, struct error *err)
 {
-	const struct obj *list = obj_path(crd, "spec.versions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "name"), version))
-			return obj_flag(obj_at(list, i), "served", false);
-	return false;
-}
-
-/* A CRD is never downgraded: the way back needs every resource served as it is. */
-static const char *unserved_resource(const struct cli *c, struct app_session *a,
-				     const struct obj *strategy, struct error *err)
-{
-	const struct obj *list = obj_path(strategy, "spec.resources");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		struct resource_ref ref;
-		const struct obj *crd = NULL;
-		const char *text = obj_as_string(obj_at(list, i));
-		if (!text || !resource_ref_parse(text, c->arena, &ref))
-			continue;
-		const char *target = arena_fmt(
-			c->arena, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.%s",
-			ref.plural, ref.group);
-		if (session_get(a->session, target, &crd, err) < 0 || !is_served(crd, ref.version))
-			return text;
-	}
-	return NULL;
-}
-
-static int refuse_rollback(struct cli *c, const char *why)
-{
-	term_print("RollbackRefused: %s; a CRD is never downgraded\n", why);
-	c->exit_code = error_exit(E_REFUSED);
-	return 0;
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set(patch, "spec", obj_map());
+	obj_set_path(patch, "spec.upgrade", obj_map());
+	obj_set_path(patch, "spec.upgrade.to", former ? obj_string(former) : obj_null());
+	return app_session_patch(a, a->app, patch, err);
 }
 
 static int rollback(struct cli *c, struct app_session *a, struct error *err)
 {
 	const char *version = cli_value(c, "to");
 	const struct obj *strategy = app_session_strategy(c, a, version);
-	struct error ignored = ERROR_INIT;
+	const char *to = obj_str(a->app, "spec.upgrade.to"), *note = NULL;
+	const char *former = to ? arena_strdup(c->arena, to) : NULL;
 	if (!strategy)
 		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history",
 				 c->args[0], version);
-	const char *lost = unserved_resource(c, a, strategy, &ignored);
-	if (lost)
-		return refuse_rollback(
-			c, arena_fmt(c->arena, "%s manages %s, which the live CRD no longer serves",
-				     version, lost));
+	const char *refusal = way_back_refusal(c, a, strategy, version);
+	if (refusal) {
+		term_print("%s\n", refusal);
+		c->exit_code = error_exit(E_REFUSED);
+		return 0;
+	}
 	const char *refused = rollback_refused_object(c, a, strategy);
 	if (refused) {
-		int r = refuse_rollback(c, refused);
-		term_print("  stay with what is installed, or take the fields out of spec.values, "
-			   "if they come from there\n");
-		return r;
+		term_print("RollbackRefused: %s; a CRD is never downgraded\n"
+			   "  stay with what is installed, or take the fields out of spec.values, "
+			   "if they come from there\n",
+			   refused);
+		c->exit_code = error_exit(E_REFUSED);
+		return 0;
 	}
 	if (cli_flag(c, "dry-run")) {
 		term_print("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);
@@ -159,7 +137,16 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
+	refusal = way_back_verdict(c, a, version, &note);
+	if (refusal) {
+		term_print("RollbackRefused: %s\nspec.upgrade.to is %s again\n", refusal,
+			   former ? former : "unset");
+		c->exit_code = error_exit(E_REFUSED);
+		return take_back(a, former, err);
+	}
 	term_print("apptype.app.coreos.com/%s\n", c->args[0]);
+	if (note)
+		term_print("%s\n", note);
 	return 0;
 }
 
@@ -180,7 +167,7 @@ static const struct cmd_option upgrade_options[] = {
 
 static const struct cmd_option rollback_options[] = {
 	{"to", "VERSION", "a version of the app's history (required)", 0},
-	{"dry-run", NULL, "only tell whether there is a way back", 0},
+	{"dry-run", NULL, "only tell what is known against it", 0},
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
 	{"output", "FORMAT", "name", 'o'},
 	{0},
@@ -201,9 +188,11 @@ const struct cmd cmd_rollback = {
 	.name = "rollback",
 	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run]",
 	.summary = "go back to a version of the app's history",
-	.description = "Sets spec.upgrade.to, which also keeps the app from going forward until it "
-		       "is cleared. CRDs are "
-		       "never downgraded. Exit status 3: there is no way back.",
+	.description =
+		"Sets spec.upgrade.to, which also keeps the app from going forward until it "
+		"is cleared. CRDs are "
+		"never downgraded. Waits until the controllers have begun or refused it; what they "
+		"refuse is taken back. Exit status 3: there is no way back.",
 	.options = rollback_options,
 	.args = {1, 1},
 	.run = rollback_run,
