@@ -77,4 +77,14 @@ package 0.9.4 >/dev/null
 soon "B8 the archive is back" "0.9.5 0.9.4" k get apptype etcd -o 'jsonpath={.status.candidates[*].version}'
 code "B8 a way back that is free has begun" 0 "etcd" alm rollback etcd --to 0.9.4 --reason back
 soon "B8 and is gone" "0.9.4 Installed" state
+
+# B12: drift that is only reported.
+k patch apptype etcd --type=merge -p '{"spec":{"drift":"Report"}}' >/dev/null
+k delete deployment etcd-operator -n etcd >/dev/null
+soon "B12 drift Report and the operator gone: not Ready" "0.9.4 Degraded" state
+has "B12 alm status says what is missing" "Deployment etcd/etcd-operator is missing" "$(alm status)"
+has "B12 and never that nothing waits" "next: alm describe apptype etcd" "$(alm status)"
+k patch apptype etcd --type=merge -p '{"spec":{"drift":"Repair"}}' >/dev/null
+soon "B12 Repair brings it back" "0.9.4 Installed" state
+soon "B12 and no condition stays" "" k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].status}{.status.conditions[?(@.type=="Degraded")].status}'
 finish

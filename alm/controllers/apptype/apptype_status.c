@@ -4,6 +4,7 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/apptype/apptype.h"
+#include "alm/controllers/apptype/trouble.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
@@ -94,7 +95,8 @@ static const char *failed_text(const struct view *v, const struct strategy_ref *
 			 at);
 }
 
-static struct state installed_state(const struct view *v, const struct app *app)
+static struct state installed_state(const struct view *v, const struct app *app,
+				    const struct trouble *t)
 {
 	const struct resolution *r = &app->resolution;
 	bool automatic = !strcmp(app->mode, "Automatic");
@@ -105,6 +107,8 @@ static struct state installed_state(const struct view *v, const struct app *app)
 				      true};
 	if (failed && (failed == app->installed || failed->revision > app->installed->revision))
 		return (struct state){"Degraded", "False", newer_text(v, failed), true};
+	if (t->degraded)
+		return (struct state){"Degraded", "False", t->why, true};
 	if (in_phase(app, PHASE_AWAITING))
 		return (struct state){"AwaitingApproval", "True",
 				      newer_text(v, in_phase(app, PHASE_AWAITING)), false};
@@ -123,13 +127,13 @@ static struct state installed_state(const struct view *v, const struct app *app)
 	return (struct state){"Installed", "True", app->installed->version, false};
 }
 
-static struct state state_of(const struct view *v, const struct app *app)
+static struct state state_of(const struct view *v, const struct app *app, const struct trouble *t)
 {
 	const struct resolution *r = &app->resolution;
 	if (app->busy)
 		return busy_state(v, app);
 	if (app->installed)
-		return installed_state(v, app);
+		return installed_state(v, app, t);
 	if (in_phase(app, PHASE_AWAITING))
 		return (struct state){"AwaitingApproval", "False",
 				      newer_text(v, in_phase(app, PHASE_AWAITING)), false};
@@ -139,6 +143,8 @@ static struct state state_of(const struct view *v, const struct app *app)
 	if (in_phase(app, PHASE_BLOCKED))
 		return (struct state){"Unresolved", "False",
 				      newer_text(v, in_phase(app, PHASE_BLOCKED)), false};
+	if (t->overdue)
+		return (struct state){"Unresolved", "False", t->blocker, true};
 	if (r->not_ready || (in_phase(app, PHASE_PENDING)))
 		return (struct state){"Resolving", "Unknown", r->message ? r->message : "", false};
 	if (app->next)
@@ -255,8 +261,29 @@ static void set_deprecated(const struct view *v, const struct app *app, struct o
 		condition_remove(list, "Deprecated");
 }
 
+/* True as long as there is a reason. */
+static void set_trouble(const struct view *v, const struct app *app, struct obj *list,
+			const char *type, const char *reason, const char *message)
+{
+	if (reason)
+		set_condition(v, app, list, type, "True", reason, message);
+	else
+		condition_remove(list, type);
+}
+
+/* Why it is Degraded: of its state, or of what is installed. */
+static const char *degraded_reason(const struct view *v, const struct app *app,
+				   const struct state *st, const struct trouble *t)
+{
+	if (strcmp(st->name, "Degraded") != 0)
+		return NULL;
+	if (app->installed && missing_crd(v, app))
+		return "ResourceMissing";
+	return t->degraded && st->message == t->why ? t->degraded : "UpgradeFailed";
+}
+
 static void set_conditions(const struct view *v, const struct app *app, const struct state *st,
-			   struct obj *status)
+			   const struct trouble *t, struct obj *status)
 {
 	const struct resolution *r = &app->resolution;
 	const struct obj *old = obj_path(app->o, "status.conditions");
@@ -286,6 +313,9 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 		      : blocked ? r->blocked->summary
 				: "");
 	set_deprecated(v, app, list);
+	set_trouble(v, app, list, "Drifted", t->drifted, t->drift);
+	set_trouble(v, app, list, "Degraded", degraded_reason(v, app, st, t), st->message);
+	set_trouble(v, app, list, "StateOverdue", t->overdue, t->blocker);
 	if (app->paused)
 		set_condition(v, app, list, "Paused", "True", "Paused",
 			      "spec.paused is true: nothing new starts");
@@ -305,7 +335,9 @@ int apptype_status(const struct view *v, const char *key, struct plan *plan, str
 	(void)key;
 	(void)err;
 	struct app *app = apptype_pass(v);
-	struct state st = state_of(v, app);
+	struct trouble t;
+	trouble_of(v, app, plan, &t);
+	struct state st = state_of(v, app, &t);
 	const struct obj *old = obj_get(app->o, "status");
 	struct obj *status = obj_copy_map(old);
 	obj_set_str(status, "selfRef", app->self_ref);
@@ -313,7 +345,7 @@ int apptype_status(const struct view *v, const char *key, struct plan *plan, str
 	set_versions(v, app, status);
 	set_failed(app, status);
 	resolve_set_status(&app->in, &app->resolution, NULL, v->a, status);
-	set_conditions(v, app, &st, status);
+	set_conditions(v, app, &st, &t, status);
 	struct action *x = status_plan(plan, app->o, status, old_state(app), st.name, st.message);
 	if (!x)
 		return STEP_CONTINUE;

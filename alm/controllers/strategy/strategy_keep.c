@@ -117,7 +117,7 @@ static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list
 			continue;
 		if (!n)
 			*ret_text = arena_fmt(s->v->a, "%s %s", plan_entry_text(e, s->v->a),
-					      e->live ? "changed" : "missing");
+					      e->live ? "changed" : "is missing");
 		list[n++] = e;
 	}
 	*ret_moves = moves;
@@ -139,8 +139,8 @@ static const char *not_repaired(const struct strategy_pass *s, const char *text,
 	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
 }
 
-/* Plans what is worth a try; what is not is added to the text. */
-static void repair_all(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
+/* Plans what is worth a try; false: not all is, which is added to the text. */
+static bool repair_all(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
 		       const char **text)
 {
 	const char *what = *text, *why = NULL;
@@ -156,14 +156,43 @@ static void repair_all(struct strategy_pass *s, const struct plan_entry *const *
 		drift_row(s, what);
 	if (why)
 		*text = not_repaired(s, what, why);
+	return !why;
 }
 
-static void tell_drift(struct strategy_pass *s, bool drifted, const char *text)
+static bool is_missing(const struct plan_entry *e)
 {
-	if (drifted)
-		strategy_condition(s, "Drifted", "True", "FieldsChanged", text);
-	else
+	return !e->live && !e->unknown;
+}
+
+/* reason NULL: that of the first object. */
+static void tell_drift(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
+		       const char *reason, const char *text)
+{
+	if (!n)
 		condition_remove(s->conditions, "Drifted");
+	else if (reason)
+		strategy_condition(s, "Drifted", "True", reason, text);
+	else
+		strategy_condition(s, "Drifted", "True",
+				   is_missing(list[0]) ? "ObjectMissing" : "FieldsChanged", text);
+}
+
+/* Does what is installed still work? Not known of objects that no informer has told of. */
+static void tell_health(struct strategy_pass *s)
+{
+	const char *why = NULL;
+	bool missing = false;
+	for (size_t i = 0; i < s->install->n; i++) {
+		if (s->install->entries[i].unknown)
+			return;
+		missing = missing || is_missing(&s->install->entries[i]);
+	}
+	if (strategy_all_ready(s, &why) == READY)
+		strategy_condition(s, "Available", "True", "Available",
+				   arena_fmt(s->v->a, "%zu objects ready", s->install->n));
+	else
+		strategy_condition(s, "Available", "False",
+				   missing ? "ObjectMissing" : "WorkloadUnavailable", why);
 }
 
 static void repair(struct strategy_pass *s)
@@ -172,25 +201,28 @@ static void repair(struct strategy_pass *s)
 	struct helm_change by_helm = strategy_helm_change(s);
 	if (by_helm.busy)
 		return;
+	tell_health(s);
 	if (s->app->account.is_default)
 		(void)strategy_may_write(s); /* its rights are kept, too */
 	bool wanted = !cstr_eq(mode, "Report") ||
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
 	const struct plan_entry **list =
 		ARENA_ARRAY(s->v->a, const struct plan_entry *, s->install->n + 1);
+	bool stuck = false;
 	size_t moves, n = find_drift(s, list, &moves, &text);
 	bool writes = !s->app->paused && (moves || (wanted && (n || !by_helm.told)));
 	if (writes && !strategy_may_write(s)) {
 		if (s->refused)
-			tell_drift(s, n > 0, not_repaired(s, text, s->refused));
+			tell_drift(s, list, n, "DriftNotRepaired",
+				   not_repaired(s, text, s->refused));
 		return; /* else the account is looked at first */
 	}
 	for (size_t i = 0; writes && moves && i < s->install->n; i++)
 		if (strategy_crd_at(&s->install->entries[i]) == CRD_SWITCHED)
 			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
 	if (writes && wanted && n)
-		repair_all(s, list, n, &text);
-	tell_drift(s, n > 0, text);
+		stuck = !repair_all(s, list, n, &text);
+	tell_drift(s, list, n, stuck ? "DriftNotRepaired" : NULL, text);
 	if (!n && !by_helm.told && writes && wanted)
 		strategy_record_repair(s, &by_helm);
 }
