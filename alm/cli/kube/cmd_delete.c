@@ -1,8 +1,9 @@
 /*
  * cmd_delete: objects by name, selector or file; waits until they are gone.
  *
- * --with-crd takes a CRD and its instances along, after the AppType: the number of instances must
- * be the one that the caller has seen, else nothing is deleted (exit 3).
+ * --with-crd takes a CRD and its instances along: the number of instances must be the one that the
+ * caller has seen, else nothing is deleted (exit 3). The instances go while the operator runs,
+ * which their finalizers may need; then the operator, then the CRD (lifecycle.md 8).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static const struct cmd_option options[] = {
 	{"cascade", "MODE", "background, foreground or orphan", 0},
 	{"wait", NULL, "until the objects are gone (default true)", 0},
 	{"timeout", "DURATION", "longest wait (default 5m)", 0},
-	{"with-crd", "PLURAL.GROUP=COUNT", "also this CRD with its COUNT instances", 0},
+	{"with-crd", "PLURAL.GROUP=COUNT",
+	 "also this CRD with its COUNT instances, which go first, while the operator runs", 0},
 	{"dry-run", "WHERE", "server: check, delete nothing", 0},
 	{"output", "FORMAT", "name instead of a line", 'o'},
 	{0},
@@ -105,11 +107,14 @@ static void print_deleted(const struct delete *d, const struct resource *r, cons
 	(void)term_flush();
 }
 
-static int delete_one(struct delete *d, const struct target *t, const char *name, struct error *err)
+/* Sends the delete of what is there; *ret_uid NULL: it may be absent, and is. */
+static int delete_sent(struct delete *d, const struct target *t, const char *name,
+		       const char **ret_uid, struct error *err)
 {
 	const char *path = session_target(d->s, &t->resource, t->ns, name, NULL);
 	const struct obj *o = NULL;
 	struct obj *options_obj = NULL;
+	*ret_uid = NULL;
 	int r = session_get(d->s, path, &o, err);
 	if (r == -E_NOTFOUND && cli_flag(d->c, "ignore-not-found")) {
 		*err = ERROR_INIT;
@@ -125,10 +130,17 @@ static int delete_one(struct delete *d, const struct target *t, const char *name
 	if (r < 0)
 		return r;
 	print_deleted(d, &t->resource, name);
-	const char *wait = cli_value(d->c, "wait");
-	if ((wait && !strcmp(wait, "false")) || cli_value(d->c, "dry-run"))
-		return 0;
-	return wait_gone(d, path, meta_uid(o), name, err);
+	*ret_uid = arena_strdup(d->c->arena, meta_uid(o));
+	return 0;
+}
+
+static int delete_one(struct delete *d, const struct target *t, const char *name, struct error *err)
+{
+	const char *uid, *wait = cli_value(d->c, "wait");
+	int r = delete_sent(d, t, name, &uid, err);
+	if (r < 0 || !uid || (wait && !strcmp(wait, "false")) || cli_value(d->c, "dry-run"))
+		return r;
+	return wait_gone(d, session_target(d->s, &t->resource, t->ns, name, NULL), uid, name, err);
 }
 
 static int delete_listed(struct delete *d, const struct target *t, struct error *err)
@@ -168,6 +180,58 @@ static int counted_crd(struct delete *d, const char *spec, const char **ret_name
 	return 0;
 }
 
+static const struct obj *instances(struct delete *d, const char *crd, struct target *ret,
+				   struct error *err)
+{
+	const struct obj *list = NULL;
+	if (session_resource(d->s, crd, &ret->resource, err) < 0 ||
+	    session_get(d->s, session_target(d->s, &ret->resource, NULL, NULL, NULL), &list, err) <
+		    0)
+		return NULL;
+	return obj_get(list, "items");
+}
+
+/* All at once, then until the operator has let go of each, whatever --wait says. */
+static int delete_instances(struct delete *d, const char *crd, struct error *err)
+{
+	struct target t = {0};
+	const struct obj *items = instances(d, crd, &t, err);
+	const char *uid;
+	int r = items ? 0 : -err->code;
+	for (size_t i = 0; r >= 0 && i < obj_len(items); i++) {
+		t.ns = meta_namespace(obj_at(items, i));
+		r = delete_sent(d, &t, meta_name(obj_at(items, i)), &uid, err);
+	}
+	if (cli_value(d->c, "dry-run"))
+		return r;
+	for (size_t i = 0; r >= 0 && i < obj_len(items); i++) {
+		const struct obj *o = obj_at(items, i);
+		r = wait_gone(
+			d, session_target(d->s, &t.resource, meta_namespace(o), meta_name(o), NULL),
+			meta_uid(o), meta_name(o), err);
+	}
+	const struct obj *left = r < 0 ? NULL : instances(d, crd, &t, err);
+	if (r >= 0 && obj_len(left))
+		return error_set(err, E_REFUSED,
+				 "%s has %zu new objects: the operator and the CRD stay", crd,
+				 obj_len(left));
+	return r;
+}
+
+/* Before the first instance goes: all that is named is there. */
+static int check_targets(struct delete *d, struct error *err)
+{
+	for (size_t i = 0; !cli_flag(d->c, "ignore-not-found") && i < d->targets.n; i++) {
+		const struct target *t = &d->targets.items[i];
+		const struct obj *ignored = NULL;
+		if (t->name &&
+		    session_get(d->s, session_target(d->s, &t->resource, t->ns, t->name, NULL),
+				&ignored, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
 static int delete_args(struct delete *d, struct error *err)
 {
 	static const struct target crd = {{"apiextensions.k8s.io", "v1",
@@ -180,6 +244,10 @@ static int delete_args(struct delete *d, struct error *err)
 	int r = targets_of_args(d->s, d->c, false, &d->targets, err);
 	for (; r >= 0 && n < ARRAY_LEN(crds) && (spec = cli_value_at(d->c, "with-crd", n)); n++)
 		r = counted_crd(d, spec, &crds[n], err);
+	if (r >= 0 && n)
+		r = check_targets(d, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = delete_instances(d, crds[i], err);
 	for (size_t i = 0; r >= 0 && i < d->targets.n; i++) {
 		const struct target *t = &d->targets.items[i];
 		r = t->name ? delete_one(d, t, t->name, err) : delete_listed(d, t, err);
