@@ -198,7 +198,7 @@ static int catalog_status(const struct view *v, const char *key, struct plan *pl
 }
 
 static const struct watch_rule watches[] = {
-	{WATCH_CATALOG, key_self, false},
+	{WATCH_CATALOG, key_self, MEANS_KEY},
 	{0},
 };
 

@@ -17,6 +17,7 @@ struct crd_pass {
 	const struct obj *crd;
 	const char *owner;         /* NAME.TYPE, or "alm" */
 	const struct obj *apptype; /* with that selfRef, or NULL */
+	bool released;             /* left behind, and nobody looks for another */
 	const char *status, *reason, *message;
 };
 
@@ -75,6 +76,19 @@ static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *p
 	plan_own_patch(plan, p->crd, patch);
 }
 
+/* What its app said of it is over with the app. The last pass before the AppType goes is that of
+ * the mark itself, so it is told then. */
+static int tell_released(struct crd_pass *p)
+{
+	struct condition was;
+	p->released = true;
+	p->status = "False";
+	p->reason = "Released";
+	p->message = "its app was deleted and has left it behind; an AppType of that name takes it "
+		     "again";
+	return condition_get(p->crd, CONDITION_TYPE, &was) ? STEP_CONTINUE : STEP_STOP;
+}
+
 /* A released CRD is adopted again only by an app made by a person. */
 static int crdowner_match(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
@@ -89,9 +103,10 @@ static int crdowner_match(const struct view *v, const char *key, struct plan *pl
 	p->crd = crd;
 	p->owner = owner;
 	p->apptype = find_app(v, owner);
+	bool leaves = !p->apptype || meta_is_deleting(p->apptype);
+	if (leaves && meta_annotation(crd, ANNOTATION_RELEASED))
+		return tell_released(p);
 	if (p->apptype && meta_is_deleting(p->apptype))
-		return STEP_STOP;
-	if (!p->apptype && meta_annotation(crd, ANNOTATION_RELEASED))
 		return STEP_STOP;
 	if (!p->apptype)
 		return STEP_CONTINUE;
@@ -158,7 +173,7 @@ static int crdowner_install(const struct view *v, const char *key, struct plan *
 	(void)key;
 	(void)err;
 	struct crd_pass *p = pass(v);
-	if (p->apptype)
+	if (p->apptype || p->released)
 		return STEP_CONTINUE;
 	p->status = "False";
 	const char *self_ref = find_provider(v, p);
@@ -211,15 +226,25 @@ static int crdowner_status(const struct view *v, const char *key, struct plan *p
 	x->subresource = "status";
 	x->reason = p->reason;
 	x->message = p->message;
-	x->event_type = strcmp(p->status, "True") ? "Warning" : "Normal";
+	x->event_type = strcmp(p->status, "True") && !p->released ? "Warning" : "Normal";
 	x->subject = p->crd;
 	return STEP_CONTINUE;
 }
 
+/* Only what the CRDs cannot tell: that the app they wait for is there. */
+static const char *key_of_new_app(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	return obj_has(o, "status") ? NULL : app_self_ref(o, a);
+}
+
+/* clang-format off */
 static const struct watch_rule watches[] = {
-	{WATCH_CRD, key_self, false},
+	{WATCH_CRD,     key_self,       MEANS_KEY},
+	{WATCH_APPTYPE, key_of_new_app, MEANS_CRDS},
 	{0},
 };
+/* clang-format on */
 
 static const struct step steps[] = {
 	{"match", crdowner_match},     /* an app with that selfRef: set owners */

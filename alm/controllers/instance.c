@@ -51,7 +51,7 @@ static int instance_watch(const struct view *v, const char *key, struct plan *pl
 }
 
 static const struct watch_rule watches[] = {
-	{WATCH_CRD, key_self, false},
+	{WATCH_CRD, key_self, MEANS_KEY},
 	{0},
 };
 

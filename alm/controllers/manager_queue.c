@@ -7,6 +7,8 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
 #define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
@@ -57,6 +59,15 @@ void manager_enqueue_strategies(struct manager *m, const char *app)
 		enqueue_strategies(m, w, app);
 }
 
+static void enqueue_owned(struct worker *w, const struct view *v, const char *self_ref)
+{
+	size_t n;
+	const struct obj *const *crds = view_list(v, WATCH_CRD, self_ref, &n);
+	for (size_t i = 0; i < n; i++)
+		if (cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), self_ref))
+			enqueue(w, meta_name(crds[i]));
+}
+
 void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o)
 {
 	if (!m->ready)
@@ -69,8 +80,10 @@ void manager_apply_rules(struct manager *m, enum watched kind, const struct obj 
 		struct worker *w = &m->workers[i];
 		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
 			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
-			if (key && r->by_app)
+			if (key && r->means == MEANS_STRATEGIES)
 				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
+			else if (key && r->means == MEANS_CRDS)
+				enqueue_owned(w, &v, key);
 			else if (key)
 				enqueue(w, key);
 		}

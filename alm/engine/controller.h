@@ -27,10 +27,16 @@ struct step {
 /* Maps a changed object to the key it concerns; NULL: to none. a is the arena of the event. */
 typedef const char *(*watch_key_fn)(const struct view *view, const struct obj *o, struct arena *a);
 
+enum watch_means {
+	MEANS_KEY,
+	MEANS_STRATEGIES, /* key gives an app's name: all its strategies */
+	MEANS_CRDS,       /* key gives NAME.TYPE: all CRDs that name it as owner */
+};
+
 struct watch_rule {
 	enum watched kind;
 	watch_key_fn key; /* several rules may map one kind */
-	bool by_app;      /* key gives an app's name; all its strategies are meant */
+	enum watch_means means;
 };
 
 /* Keys that several controllers use. */
@@ -41,7 +47,7 @@ const char *key_app_label(const struct view *v, const struct obj *o,
 			  struct arena *a); /* label app */
 const char *key_crd_owner(const struct view *v, const struct obj *o,
 			  struct arena *a); /* NAME of NAME.TYPE */
-#define KEY_ALL "*"                         /* of a by_app rule: the strategies of every app */
+#define KEY_ALL "*"                         /* of MEANS_STRATEGIES: those of every app */
 const char *key_marked(const struct view *v, const struct obj *o,
 		       struct arena *a); /* the app that annotation apps names, or KEY_ALL */
 

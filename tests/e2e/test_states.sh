@@ -87,4 +87,32 @@ has "B12 and never that nothing waits" "next: alm describe apptype etcd" "$(alm 
 k patch apptype etcd --type=merge -p '{"spec":{"drift":"Repair"}}' >/dev/null
 soon "B12 Repair brings it back" "0.9.4 Installed" state
 soon "B12 and no condition stays" "" k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].status}{.status.conditions[?(@.type=="Degraded")].status}'
+
+# B13: instances whose finalizer needs the operator go before it. Here a loop is the operator.
+k create -f etcd-instance.yaml >/dev/null
+k patch etcd etcd-purple-ant --type=merge -p '{"metadata":{"finalizers":["etcd.coreos.com/backup"]}}' >/dev/null
+operator() {
+	while sleep 0.2; do
+		[ -n "$(kubectl get etcd etcd-purple-ant -o 'jsonpath={.metadata.deletionTimestamp}' 2>/dev/null)" ] || continue
+		kubectl get deployment etcd-operator -n etcd >/dev/null 2>&1 || continue
+		kubectl patch etcd etcd-purple-ant --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null 2>&1
+		return
+	done
+}
+code "B13 a wrong name deletes no instance" 1 "not found" alm delete apptype nosuch --with-crd etcds.etcd.coreos.com=1
+is "B13 it is there" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
+operator &
+operator=$!
+code "B13 --with-crd: instances, operator, CRD" 0 "" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1 --timeout 20s
+kill $operator 2>/dev/null
+is "B13 all are gone" "" "$(k get apptypes,crd,deployments -A -o name 2>&1 | grep etcd)"
+
+# B10: what the app said of its CRD goes with it.
+k create -f etcd-apptype.yaml >/dev/null
+crd() { k get crd etcds.etcd.coreos.com -o 'jsonpath={.status.conditions[?(@.type=="app.coreos.com/Resolved")].status} {.status.conditions[?(@.type=="app.coreos.com/Resolved")].reason}'; }
+soon "B10 the CRD says who has it" "True Installed" crd
+alm delete apptype etcd >/dev/null
+soon "B10 and that nobody has" "False Released" crd
+k create -f etcd-apptype.yaml >/dev/null
+soon "B10 until an app of that name takes it" "True Installed" crd
 finish

@@ -245,11 +245,11 @@ static int apptype_retire(const struct view *v, const char *key, struct plan *pl
 
 /* clang-format off */
 static const struct watch_rule watches[] = {
-	{WATCH_APPTYPE,  key_self,      false},
-	{WATCH_STRATEGY, key_app_ref,   false},
-	{WATCH_CRD,      key_crd_owner, false},
-	{WATCH_INSTANCE, key_crd_owner, false},
-	{WATCH_OWNED,    key_app_label, false},
+	{WATCH_APPTYPE,  key_self,      MEANS_KEY},
+	{WATCH_STRATEGY, key_app_ref,   MEANS_KEY},
+	{WATCH_CRD,      key_crd_owner, MEANS_KEY},
+	{WATCH_INSTANCE, key_crd_owner, MEANS_KEY},
+	{WATCH_OWNED,    key_app_label, MEANS_KEY},
 	{0},
 };
 /* clang-format on */

@@ -314,14 +314,14 @@ static const char *key_of_plan(const struct view *v, const struct obj *o, struct
 
 /* clang-format off */
 static const struct watch_rule watches[] = {
-	{WATCH_STRATEGY,    key_app_ref,   true},
-	{WATCH_STRATEGY,    key_self,      false},
-	{WATCH_APPTYPE,     key_self,      true},
-	{WATCH_OWNED,       key_app_label, true},
-	{WATCH_CRD,         key_crd_owner, true},
-	{WATCH_INSTANCE,    key_crd_owner, true}, /* the manager passes the CRD of the instance */
-	{WATCH_NAMESPACE,   key_marked,    true},
-	{WATCH_PLAN_SECRET, key_of_plan,   false},
+	{WATCH_STRATEGY,    key_app_ref,   MEANS_STRATEGIES},
+	{WATCH_STRATEGY,    key_self,      MEANS_KEY},
+	{WATCH_APPTYPE,     key_self,      MEANS_STRATEGIES},
+	{WATCH_OWNED,       key_app_label, MEANS_STRATEGIES},
+	{WATCH_CRD,         key_crd_owner, MEANS_STRATEGIES},
+	{WATCH_INSTANCE,    key_crd_owner, MEANS_STRATEGIES}, /* the manager passes the CRD of the instance */
+	{WATCH_NAMESPACE,   key_marked,    MEANS_STRATEGIES},
+	{WATCH_PLAN_SECRET, key_of_plan,   MEANS_KEY},
 	{0},
 };
 /* clang-format on */
