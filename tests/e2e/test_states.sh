@@ -88,6 +88,16 @@ k patch apptype etcd --type=merge -p '{"spec":{"drift":"Repair"}}' >/dev/null
 soon "B12 Repair brings it back" "0.9.4 Installed" state
 soon "B12 and no condition stays" "" k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].status}{.status.conditions[?(@.type=="Degraded")].status}'
 
+# B11: an autoscaler's replicas are its own, kubectl's are drift.
+replicas() { k get deployment etcd-operator -n etcd -o 'jsonpath={.spec.replicas}'; }
+scaled() { k patch deployment etcd-operator -n etcd --subresource=scale --field-manager="$1" --type=merge -p "{\"spec\":{\"replicas\":$2}}" >/dev/null; }
+scaled kube-controller-manager 3
+k patch deployment etcd-operator -n etcd --type=merge -p '{"spec":{"template":{"metadata":{"labels":{"app.kubernetes.io/name":"x"}}}}}' >/dev/null
+soon "B11 drift beside the autoscaler is repaired" "etcd-operator" k get deployment etcd-operator -n etcd -o 'jsonpath={.spec.template.metadata.labels.app\.kubernetes\.io/name}'
+is "B11 and its replicas are left alone" "3" "$(replicas)"
+scaled kubectl 0
+soon "B11 what a person scales comes back" "1" replicas
+
 # B13: instances whose finalizer needs the operator go before it. Here a loop is the operator.
 k create -f etcd-instance.yaml >/dev/null
 k patch etcd etcd-purple-ant --type=merge -p '{"metadata":{"finalizers":["etcd.coreos.com/backup"]}}' >/dev/null

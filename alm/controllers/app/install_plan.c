@@ -10,6 +10,7 @@
 #include "installers/chart/gzip.h"
 
 #define PLAN_DOCUMENT_MAX (PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX)
+#define SCALE_DEPTH_MAX   8
 #define PLAN_RATIO_MAX    ((size_t)1100) /* more than deflate can reach: the size is the bound */
 
 static bool is_kind(const struct obj *o, const char *kind)
@@ -390,6 +391,54 @@ static void look_up(const struct view *v, struct plan_entry *e, struct plan *pla
 		plan_watch(plan, e->resource, LABEL_APP, false);
 }
 
+/* --- what an autoscaler has set --- */
+
+/* People scale by kubectl, and that is drift. Whatever else writes through the subresource is an
+ * autoscaler: the HPA as kube-controller-manager, or one of its own. */
+static bool is_autoscaler(const struct obj *field_set)
+{
+	const char *manager = obj_str(field_set, "manager");
+	return cstr_eq(obj_str(field_set, "subresource"), "scale") && manager &&
+	       !cstr_has_prefix(manager, "kubectl") && !cstr_has_prefix(manager, "alm");
+}
+
+/* Takes the fields of a fieldsV1 out of o; a scale has one, at specReplicasPath. */
+static void drop_fields(struct obj *o, const struct obj *fields)
+{
+	for (int depth = 0; depth < SCALE_DEPTH_MAX && obj_type(o) == OBJ_MAP; depth++) {
+		const char *name = NULL;
+		const struct obj *below = NULL;
+		OBJ_EACH (it, fields)
+			if (cstr_has_prefix(it.key, "f:") && !cstr_eq(it.key, "f:status")) {
+				name = it.key + 2;
+				below = it.value;
+			}
+		if (!name)
+			return;
+		if (!obj_len(below)) {
+			obj_del(o, name);
+			return;
+		}
+		o = obj_get_mut(o, name);
+		fields = below;
+	}
+}
+
+/* The object as ALM wants it, without what an autoscaler owns by now (lifecycle.md 7.1). */
+static const struct obj *without_scaled(const struct plan_entry *e, struct arena *a)
+{
+	const struct obj *fields = obj_path(e->live, "metadata.managedFields");
+	struct obj *copy = NULL;
+	for (size_t i = 0; i < obj_len(fields); i++) {
+		if (!is_autoscaler(obj_at(fields, i)))
+			continue;
+		if (!copy)
+			copy = obj_keep(a, obj_copy(e->object));
+		drop_fields(copy, obj_get(obj_at(fields, i), "fieldsV1"));
+	}
+	return copy ? copy : e->object;
+}
+
 bool install_plan_is_bare_namespace(const struct obj *o, const char *ns)
 {
 	return is_kind(o, "Namespace") && cstr_eq(meta_name(o), ns) && obj_len(o) == 3 &&
@@ -419,6 +468,8 @@ static void load_entry(const struct view *v, const struct obj *row, const char *
 	}
 	e->ns = namespaced ? meta_namespace(e->object) : NULL;
 	look_up(v, e, plan);
+	if (e->live && !e->is_crd)
+		e->object = without_scaled(e, v->a);
 }
 
 struct install_plan *install_plan_load(const struct view *v, const struct obj *doc,

@@ -28,7 +28,8 @@ enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
 #define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole, as it is stored */
 
 struct plan_entry {
-	const struct obj *object;              /* as rendered, with its namespace */
+	/* As rendered, with its namespace; without the replicas that an autoscaler has set. */
+	const struct obj *object;
 	const char *digest, *kind, *name, *ns; /* ns NULL: cluster-scoped */
 	const struct resource *resource;       /* NULL: not served yet */
 	int stage;
