@@ -459,6 +459,12 @@ void plan_redo(struct plan *p, const struct obj *o)
 	plan_status(p, o, obj_copy_map(obj_get(o, "status")), "Refreshed", "");
 }
 
+bool app_replans(const struct app *app)
+{
+	return app->installed &&
+	       (app->installed->phase == PHASE_PENDING || app->installed->phase == PHASE_AWAITING);
+}
+
 struct strategy_ref *app_strategy(const struct app *app, const char *version)
 {
 	for (size_t i = 0; version && i < app->n; i++)

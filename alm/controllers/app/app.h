@@ -84,6 +84,9 @@ void plan_redo(struct plan *p, const struct obj *o);
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
 					  const char *package);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
+/* Is what is installed planned anew, for changed values? Nothing else of ALM's is until it is over
+ * (lifecycle.md 7.6): one unfinished strategy an app. */
+bool app_replans(const struct app *app);
 /* Of the release's records that ALM knows; 0: none. */
 int64_t app_highest_revision(const struct app *app);
 const struct candidate *app_candidate(const struct app *app, const char *version);

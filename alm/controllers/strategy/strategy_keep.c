@@ -229,7 +229,8 @@ static void repair(struct strategy_pass *s)
 
 static bool is_chosen_again(const struct strategy_pass *s)
 {
-	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy;
+	return s->app->next && !strcmp(s->app->next, s->ref->version) && !s->app->busy &&
+	       !app_replans(s->app);
 }
 
 /* A first install that failed waits (retry.h). What passed before a restart counts: controllers

@@ -62,6 +62,8 @@ static void clear_blocks(struct strategy_pass *s)
 		}
 }
 
+static void follow_approval(struct strategy_pass *s);
+
 /* Pause, window and soak hold what would be next; it stays planned. */
 static bool waits_for_time(struct strategy_pass *s)
 {
@@ -75,6 +77,7 @@ static bool waits_for_time(struct strategy_pass *s)
 				  : resolve_gate_text(r, s->v->now_ns, s->v->a));
 	if (r->until_ns)
 		plan_requeue_after(s->plan, r->until_ns - s->v->now_ns);
+	follow_approval(s); /* its time runs while it waits */
 	s->stop = true;
 	return true;
 }
@@ -107,6 +110,18 @@ static bool is_refused_by_plan(const struct strategy_pass *s, const struct candi
 	return own || !strcmp(c->reason, "CRDIncompatible");
 }
 
+/* To the changed values of what is installed; chosen again when they are in. */
+static bool gives_way(struct strategy_pass *s)
+{
+	const char *text = arena_fmt(s->v->a, "the changed values of %s come first",
+				     s->app->installed->version);
+	if (s->ref->by_alm)
+		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded", text);
+	else
+		strategy_block(s, "PlanReady", "OtherInProgress", text);
+	return false;
+}
+
 /* Is it this version's turn? Ends the pass if it is not. */
 static bool has_turn(struct strategy_pass *s)
 {
@@ -130,6 +145,8 @@ static bool has_turn(struct strategy_pass *s)
 					 phase_name(app->busy->phase)));
 		return false;
 	}
+	if (app_replans(app))
+		return gives_way(s);
 	if (app->next && !strcmp(app->next, s->ref->version))
 		return has_dependencies(s, c);
 	if (waits_for_time(s))
@@ -471,6 +488,12 @@ static void record_approval(struct strategy_pass *s)
 	approval_row(s, "Approved", bound);
 }
 
+static void withdraw_approval(struct strategy_pass *s)
+{
+	approval_row(s, "Withdrawn", obj_str(s->approval, "digest"));
+	s->approval = NULL;
+}
+
 /* The log knows an approval that a lost status write has not shown yet. */
 static void recall_approval(struct strategy_pass *s)
 {
@@ -506,6 +529,16 @@ void strategy_note_approval(struct strategy_pass *s)
 		record_approval(s);
 }
 
+/* Given or taken back before it could be asked for: recorded when it is seen. */
+static void follow_approval(struct strategy_pass *s)
+{
+	bool approved = obj_flag(s->ref->o, "spec.approved", false);
+	if (!approved && s->approval)
+		withdraw_approval(s);
+	else if (s->digest)
+		strategy_note_approval(s);
+}
+
 static bool has_expired(const struct strategy_pass *s)
 {
 	int64_t at;
@@ -517,8 +550,7 @@ static bool is_approved(struct strategy_pass *s, const char **ret_reason, const 
 {
 	if (!obj_flag(s->ref->o, "spec.approved", false)) {
 		if (s->approval)
-			approval_row(s, "Withdrawn", obj_str(s->approval, "digest"));
-		s->approval = NULL;
+			withdraw_approval(s);
 		const char *more = strategy_permissions_text(s);
 		*ret_reason = *more ? "PermissionIncrease" : "ApprovalRequired";
 		*ret_message = arena_fmt(s->v->a, "mode %s: approve plan %s%s%s", s->app->mode,

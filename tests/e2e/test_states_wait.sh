@@ -1,0 +1,47 @@
+#!/bin/bash
+# What waits for a person (lifecycle.md 4.1, 6): one version at a time, and an approval whose time runs while it waits.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - states that wait # SKIP no kubectl"
+	exit 0
+}
+up_start
+manifests
+cd "$dir" || exit 1
+package 0.9.4 >/dev/null
+sed -i 's/mode: Automatic/mode: Manual/' etcd-apptype.yaml
+k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
+app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
+phases() { k get ist -o 'jsonpath={range .items[*]}{.spec.version}={.status.phase} {end}'; }
+condition() { k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.conditions[?(@.type=="Approved")].reason}'; }
+
+package 0.9.5 >/dev/null
+soon "A34 a newer version waits" "0.9.4=Succeeded 0.9.5=AwaitingApproval " phases
+k patch apptype etcd --type=merge -p '{"spec":{"values":{"replicas":2}}}' >/dev/null
+soon "A34 changed values wait, and the newer version gives way" "0.9.4=AwaitingApproval 0.9.5=Superseded " phases
+code "A34 approved" 0 "" alm approve etcd 0.9.4 --reason more
+soon "A34 they are in, and the newer version waits again" "0.9.4=Succeeded 0.9.5=AwaitingApproval " phases
+soon "A34 the values are in" "2" k get deployment etcd-operator -n etcd -o 'jsonpath={.spec.replicas}'
+
+# N3: approved while paused, for longer than the approval holds.
+k patch apptype etcd --type=merge -p '{"spec":{"paused":true,"upgrade":{"approvalTTL":"2s"}}}' >/dev/null
+soon "N3 paused" "Paused" condition
+k patch ist install.0.9.5.etcd.com.tectonic.storage --type=merge -p '{"spec":{"approved":true}}' >/dev/null
+has_expired() {
+	local at
+	at=$(k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.approval.expires}')
+	[ -n "$at" ] && [ "$(date +%s)" -gt "$(date -d "$at" +%s)" ] && echo yes
+}
+soon "N3 the approval is recorded while it waits, and runs out" "yes" has_expired
+k patch apptype etcd --type=merge -p '{"spec":{"paused":false}}' >/dev/null
+soon "N3 it installs nothing afterwards" "ApprovalExpired" condition
+is "N3 what ran runs" "0.9.4=Succeeded 0.9.5=AwaitingApproval " "$(phases)"
+k patch ist install.0.9.5.etcd.com.tectonic.storage --type=merge -p '{"spec":{"approved":false}}' >/dev/null
+soon "N3 taken back" "ApprovalRequired" condition
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"approvalTTL":"1h"}}}' >/dev/null
+code "N3 and approved again" 0 "" alm approve etcd 0.9.5 --reason again
+soon "N3 it is installed" "0.9.4=Superseded 0.9.5=Succeeded " phases
+finish
