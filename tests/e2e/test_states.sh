@@ -146,4 +146,6 @@ for i in 1 2 3; do
 	soon "B2 change $i is seen" "$(k get apptype etcd -o 'jsonpath={.metadata.generation}')" k get apptype etcd -o 'jsonpath={.status.observedGeneration}'
 done
 is "B2 and written once each" yes "$([ $(($(transitions) - before)) -le 6 ] && echo yes || transitions)"
+up_stop
+code "and the log is whole" 0 "" alm audit verify --data-dir "$data"
 finish

@@ -44,4 +44,19 @@ soon "N3 taken back" "ApprovalRequired" condition
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"approvalTTL":"1h"}}}' >/dev/null
 code "N3 and approved again" 0 "" alm approve etcd 0.9.5 --reason again
 soon "N3 it is installed" "0.9.4=Superseded 0.9.5=Succeeded " phases
+
+# Approval out of git: a range of versions.
+package 0.9.6 >/dev/null
+soon "16 another version waits" "0.9.4=Superseded 0.9.5=Succeeded 0.9.6=AwaitingApproval " phases
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"approveVersion":">=0.9.0 <0.9.6"}}}' >/dev/null
+generation=$(k get apptype etcd -o 'jsonpath={.metadata.generation}')
+soon "16 a range without it" "$generation" k get apptype etcd -o 'jsonpath={.status.observedGeneration}'
+is "16 approves nothing else" "0.9.4=Superseded 0.9.5=Succeeded 0.9.6=AwaitingApproval " "$(phases)"
+k patch apptype etcd --type=merge --field-manager=flux -p '{"spec":{"upgrade":{"approveVersion":"0.9.x"}}}' >/dev/null
+soon "16 one with it does" "0.9.4=Superseded 0.9.5=Superseded 0.9.6=Succeeded " phases
+is "16 the status tells whose manifest" "approveVersion (manager flux)" \
+	"$(k get ist install.0.9.6.etcd.com.tectonic.storage -o 'jsonpath={.status.approval.by}')"
+has "16 the log tells the user" "spec.upgrade.approveVersion is 0.9.x" "$(k get auditrecords -o yaml --field-selector type=Approval)"
+up_stop
+code "and the log is whole" 0 "" alm audit verify --data-dir "$data"
 finish

@@ -78,6 +78,14 @@ const char *strategy_permissions_text(const struct strategy_pass *s);
 /* Before a status with another plan is written anew: an approval that the live object has is
  * recorded, bound to the plan that it shows now (lifecycle.md 6). */
 void strategy_note_approval(struct strategy_pass *s);
+/* status.approval: of the plan with this digest, from now on. */
+void strategy_set_approval(struct strategy_pass *s, const char *bound, const char *by,
+			   const char *trust);
+/* An approval given or taken back while the plan waits for time: recorded when it is seen. */
+void strategy_follow_approval(struct strategy_pass *s);
+/* Does spec.upgrade.approveVersion of the app approve this plan (lifecycle.md 6)? It has a version
+ * of that range, nothing that the gate warns of, and no permission more. Then it is recorded. */
+bool strategy_range_approves(struct strategy_pass *s);
 /* May a failure be tried again now? Asks for the pass when it may. */
 bool strategy_is_tried_again(struct strategy_pass *s, const struct outcome *failed);
 /* Slow work was asked for: the pass ends. What is tried again stays as it is until then. */

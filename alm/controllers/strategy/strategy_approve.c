@@ -1,0 +1,250 @@
+/* May a plan begin (lifecycle.md 6)? What is approved is one plan, by its digest, for a while. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/strategy/strategy.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define APPROVAL_TTL_NS (72 * NS_PER_HOUR)
+
+static bool needs_approval(const struct strategy_pass *s)
+{
+	if (!strcmp(s->app->mode, "Manual"))
+		return s->app->installed ||
+		       (s->install && obj_flag(s->install->doc, "takesOver", false)) ||
+		       obj_flag(s->app->o, "spec.upgrade.approveFirst", false);
+	if (strategy_has_warnings(s) || obj_len(s->permissions))
+		return cstr_eq(obj_str(s->app->o, "spec.upgrade.onWarn"), "Approve");
+	return false;
+}
+
+/* The last manager that wrote spec.approved, as the object tells it. */
+static const char *approving_manager(const struct strategy_pass *s)
+{
+	const char *manager = "unknown", *when = "";
+	const struct obj *fields = obj_path(s->ref->o, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(fields); i++) {
+		const struct obj *f = obj_at(fields, i);
+		const struct obj *spec = obj_get(obj_get(f, "fieldsV1"), "f:spec");
+		const char *t = obj_str(f, "time"), *name = obj_str(f, "manager");
+		if (obj_has(spec, "f:approved") && name && t && strcmp(t, when) >= 0) {
+			manager = name;
+			when = t;
+		}
+	}
+	return manager;
+}
+
+/* Who approved, and how that is known (audit.md 6): what a client claims stays a claim. */
+struct approver {
+	const char *name, *manager;
+	bool known;
+};
+
+static struct approver approver_of(const struct strategy_pass *s)
+{
+	const char *by = obj_str(s->ref->o, "spec.approvedBy");
+	const char *manager = approving_manager(s);
+	return (struct approver){by ? by : manager, manager,
+				 by && s->v->settings->approver_is_requester};
+}
+
+void strategy_set_approval(struct strategy_pass *s, const char *bound, const char *by,
+			   const char *trust)
+{
+	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
+	int64_t ttl = APPROVAL_TTL_NS;
+	struct error ignored;
+	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
+	if (text)
+		(void)duration_parse(str_of(text), &ttl, &ignored);
+	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
+	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
+	s->approval = obj_keep(s->v->a, obj_map());
+	obj_set_str(s->approval, "digest", bound);
+	obj_set_str(s->approval, "by", by);
+	obj_set_str(s->approval, "trust", trust);
+	obj_set_str(s->approval, "at", now);
+	obj_set_str(s->approval, "expires", until);
+}
+
+static void describe_approval(struct strategy_pass *s, const char *bound)
+{
+	struct approver by = approver_of(s);
+	bool plain = by.known || by.name == by.manager;
+	strategy_set_approval(
+		s, bound,
+		plain ? by.name
+		      : arena_fmt(s->v->a, "%s (claimed by manager %s)", by.name, by.manager),
+		by.known ? "authenticated" : "managedFields");
+}
+
+static struct action *approval_row(struct strategy_pass *s, const char *reason, const char *bound)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "approves", bound);
+	obj_set_str(body, "justification", obj_str(s->ref->o, "spec.approvalReason"));
+	obj_set_path(body, "version.from",
+		     obj_string(s->app->installed ? s->app->installed->version : ""));
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Approval", s->ref->o, reason, NULL, body);
+	x->chain = s->app->name;
+	struct approver by = approver_of(s);
+	x->actor = arena_strdup(s->v->a, by.name);
+	x->actor_via = arena_strdup(s->v->a, by.manager);
+	x->actor_known = by.known;
+	return x;
+}
+
+/* An approval seen for the first time is recorded, bound to the plan it was given for: the digest
+ * it names, else the one in the status of the very revision it appears in. */
+static void record_approval(struct strategy_pass *s)
+{
+	const struct obj *o = s->ref->o;
+	const char *bound = obj_str(o, "spec.approvedPlan");
+	if (!bound && !obj_flag(s->app->o, "spec.upgrade.requirePlanDigest", false))
+		bound = obj_str(o, "status.plan.digest");
+	if (!bound)
+		bound = "";
+	describe_approval(s, bound);
+	approval_row(s, "Approved", bound);
+}
+
+static void withdraw_approval(struct strategy_pass *s)
+{
+	approval_row(s, "Withdrawn", obj_str(s->approval, "digest"));
+	s->approval = NULL;
+}
+
+/* The log knows an approval that a lost status write has not shown yet. */
+static void recall_approval(struct strategy_pass *s)
+{
+	struct obj *row = NULL;
+	if (!s->approval && s->v->ops->last_row)
+		row = s->v->ops->last_row(s->v->ops_arg, "Approval", "InstallStrategy",
+					  s->ref->name);
+	if (!row)
+		return;
+	obj_keep(s->v->a, row);
+	const char *bound = obj_str(row, "body.approves");
+	if (!cstr_eq(obj_str(row, "reason"), "Approved") || !bound)
+		return;
+	if (!cstr_eq(obj_str(row, "subject.uid"), meta_uid(s->ref->o)))
+		return;
+	describe_approval(s, bound);
+}
+
+/* Is the recorded approval the one the spec gives now? Another plan named, or false and true again.
+ */
+static bool is_recorded(struct strategy_pass *s)
+{
+	recall_approval(s);
+	const char *named = obj_str(s->ref->o, "spec.approvedPlan");
+	const char *digest = obj_str(s->approval, "digest");
+	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
+}
+
+void strategy_note_approval(struct strategy_pass *s)
+{
+	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false) &&
+	    !is_recorded(s))
+		record_approval(s);
+}
+
+/* Given or taken back before it could be asked for: recorded when it is seen. */
+void strategy_follow_approval(struct strategy_pass *s)
+{
+	bool approved = obj_flag(s->ref->o, "spec.approved", false);
+	if (!approved && s->approval)
+		withdraw_approval(s);
+	else if (s->digest)
+		strategy_note_approval(s);
+}
+
+static bool has_expired(const struct strategy_pass *s)
+{
+	int64_t at;
+	const char *text = obj_str(s->approval, "expires");
+	return text && clock_parse(str_of(text), &at) && at <= s->v->now_ns;
+}
+
+static bool is_approved(struct strategy_pass *s, const char **ret_reason, const char **ret_message)
+{
+	if (!obj_flag(s->ref->o, "spec.approved", false)) {
+		if (s->approval)
+			withdraw_approval(s);
+		const char *more = strategy_permissions_text(s);
+		*ret_reason = *more ? "PermissionIncrease" : "ApprovalRequired";
+		*ret_message = arena_fmt(s->v->a, "mode %s: approve plan %s%s%s", s->app->mode,
+					 s->digest, *more ? ", which " : "", more);
+		return false;
+	}
+	if (!is_recorded(s))
+		record_approval(s);
+	if (!cstr_eq(obj_str(s->approval, "digest"), s->digest)) {
+		*ret_reason = "ApprovalStale";
+		*ret_message = arena_fmt(s->v->a, "approved plan %s, the plan is now %s",
+					 obj_str(s->approval, "digest"), s->digest);
+		return false;
+	}
+	if (has_expired(s)) {
+		*ret_reason = "ApprovalExpired";
+		*ret_message = "approved, but not begun in time";
+		return false;
+	}
+	return true;
+}
+
+/* Deadlines run since a condition turned: those of an earlier attempt must not stay. */
+static void forget_earlier_attempt(struct strategy_pass *s)
+{
+	static const char *const earlier[] = {"Applied", "Available", "Verified", "OwnershipMoved",
+					      "RolledBack"};
+	for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
+		condition_remove(s->conditions, earlier[i]);
+	strategy_condition(s, "Applied", "False", "Installing", "");
+}
+
+static void decision(struct strategy_pass *s, const char *reason, const char *verdict,
+		     const char *detail)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "verdict", verdict);
+	obj_set_str(body, "message", detail);
+	obj_set_str(body, "plan", s->digest);
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Decision", s->ref->o, reason,
+				    arena_fmt(s->v->a, "%s %s", reason, s->digest), body);
+	x->chain = s->app->name;
+}
+
+int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	const char *reason = NULL, *message = NULL;
+	if (!strategy_is_planning(s))
+		return STEP_CONTINUE;
+	const char *more = strategy_permissions_text(s);
+	bool by_range = needs_approval(s) && strategy_range_approves(s);
+	if (needs_approval(s) && !by_range && !is_approved(s, &reason, &message)) {
+		decision(s, reason, "wait",
+			 arena_fmt(v->a, "mode %s%s%s", s->app->mode, *more ? ", " : "", more));
+		strategy_enter(s, PHASE_AWAITING, "Approved", reason, message);
+		return STEP_CONTINUE;
+	}
+	if (needs_approval(s))
+		strategy_condition(s, "Approved", "True", "Approved",
+				   by_range ? "spec.upgrade.approveVersion"
+					    : obj_str(s->ref->o, "spec.approvalReason"));
+	else
+		strategy_condition(s, "Approved", "True",
+				   *more ? "PermissionIncrease" : "NotNeeded", more);
+	forget_earlier_attempt(s);
+	strategy_enter(s, PHASE_INSTALLING, NULL, "Installing",
+		       arena_fmt(v->a, "plan %s%s%s", s->digest, *more ? ", " : "", more));
+	return STEP_CONTINUE;
+}
