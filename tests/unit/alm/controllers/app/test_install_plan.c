@@ -121,9 +121,43 @@ static void test_install_plan__names_are_names(void **state)
 	}
 }
 
+static int64_t wanted_replicas(const char *manager, const char *subresource)
+{
+	struct view_fake f;
+	view_fake_init(&f);
+	CLEANUP(obj_unrefp) struct obj *live = obj_stringf(
+		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"o\","
+		"\"namespace\":\"n\",\"managedFields\":[{\"manager\":\"%s\",\"subresource\":\"%s\","
+		"\"fieldsV1\":{\"f:spec\":{\"f:replicas\":{}}}}]},\"spec\":{\"replicas\":3}}",
+		manager, subresource);
+	view_fake_live(&f, obj_as_string(live));
+	const struct obj *doc = view_fake_obj(
+		&f, "{\"namespace\":\"n\",\"objects\":[{\"stage\":2,\"digest\":\"d\",\"object\":{"
+		    "\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":"
+		    "\"o\",\"namespace\":\"n\"},\"spec\":{\"replicas\":1,\"paused\":false}}}]}");
+	const struct install_plan *p = install_plan_load(&f.view, doc, NULL);
+	assert_non_null(p->entries[0].live);
+	assert_true(obj_has(obj_get(p->entries[0].object, "spec"), "paused"));
+	int64_t n = obj_i64(p->entries[0].object, "spec.replicas", -1);
+	view_fake_release(&f);
+	return n;
+}
+
+/* An autoscaler writes through the subresource; people do it by kubectl, which is drift. */
+static void test_install_plan__an_autoscaler_keeps_its_replicas(void **state)
+{
+	(void)state;
+	assert_int_equal(wanted_replicas("kube-controller-manager", "scale"), -1);
+	assert_int_equal(wanted_replicas("keda", "scale"), -1);
+	assert_int_equal(wanted_replicas("kubectl", "scale"), 1);
+	assert_int_equal(wanted_replicas("kubectl-edit", ""), 1);
+	assert_int_equal(wanted_replicas("argocd", ""), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_install_plan__an_autoscaler_keeps_its_replicas),
 		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),
 		cmocka_unit_test(test_install_plan__plain_ones_are_read),
 		cmocka_unit_test(test_install_plan__names_are_names),
