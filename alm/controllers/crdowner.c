@@ -226,7 +226,8 @@ static int crdowner_status(const struct view *v, const char *key, struct plan *p
 	x->subresource = "status";
 	x->reason = p->reason;
 	x->message = p->message;
-	x->event_type = strcmp(p->status, "True") && !p->released ? "Warning" : "Normal";
+	bool bad = strcmp(p->status, "True") != 0 && !p->released;
+	x->event_type = bad ? "Warning" : "Normal";
 	x->subject = p->crd;
 	return STEP_CONTINUE;
 }
