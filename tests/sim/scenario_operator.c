@@ -316,7 +316,7 @@ const struct scenario scenario_remove = {
 	.actions = removal,
 	.program = &operators_program,
 	.simulate_workloads = true,
-	.writes = 64, /* one status of the app, with its Event, while the catalog is read */
+	.writes = 70, /* one status of the app, with its Event, while the catalog is read */
 	.converged = removed,
 };
 
@@ -326,7 +326,7 @@ const struct scenario scenario_again = {
 	.actions = again,
 	.program = &operators_program,
 	.simulate_workloads = true,
-	.writes = 105,
+	.writes = 113,
 	.converged = installed_094,
 };
 
