@@ -5,6 +5,7 @@
 
 #include "alm/base/map.h"
 #include "alm/base/multimap.h"
+#include "alm/client/trees.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -27,11 +28,12 @@ int cache_object_new(const struct obj *o, struct informer_object **ret, struct e
 				 meta_kind(o) ? meta_kind(o) : "object");
 	CLEANUP(xfreep) char *text = json_text(o);
 	const char *const parts[] = {ns ? ns : "", name, uid ? uid : "", rv ? rv : "", text};
-	size_t size = sizeof(struct informer_object);
+	size_t size = sizeof(struct informer_object) + sizeof(struct tree_slot);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		size += strlen(parts[i]) + 1;
 	struct informer_object *e = xmalloc(size);
-	char *at = (char *)(e + 1), *copies[ARRAY_LEN(parts)];
+	struct tree_slot *slot = (struct tree_slot *)(e + 1);
+	char *at = (char *)(slot + 1), *copies[ARRAY_LEN(parts)];
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		size_t n = strlen(parts[i]) + 1;
 		copies[i] = memcpy(at, parts[i], n);
@@ -41,13 +43,16 @@ int cache_object_new(const struct obj *o, struct informer_object **ret, struct e
 				      .name = copies[1],
 				      .uid = copies[2],
 				      .resource_version = copies[3],
-				      .text = str_of(copies[4])};
+				      .text = str_of(copies[4]),
+				      .slot = slot};
+	*slot = (struct tree_slot){0};
 	*ret = e;
 	return 0;
 }
 
 void cache_object_free(struct informer_object *o)
 {
+	tree_slot_clear(o->slot);
 	xfree(o);
 }
 

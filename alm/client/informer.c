@@ -9,6 +9,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/client/cache.h"
+#include "alm/client/trees.h"
 #include "alm/client/watch.h"
 #include "alm/obj/meta.h"
 
@@ -215,7 +216,11 @@ static struct informer_object *object_of(const struct informer *i, const struct 
 	}
 	CLEANUP(obj_unrefp) struct obj *whole = completed(i, o);
 	struct informer_object *ret = NULL;
-	return cache_object_new(whole, &ret, err) < 0 ? NULL : ret;
+	if (cache_object_new(whole, &ret, err) < 0)
+		return NULL;
+	if (i->config.trees && i->synced)
+		trees_put(i->config.trees, ret, whole);
+	return ret;
 }
 
 /* ---- list ---- */

@@ -2,7 +2,7 @@
  * informer: a cache of one resource type, kept by list and watch (kube-api.md 16; reliability.md
  * 1).
  *
- * The cache holds JSON text and a few indexed fields, never trees. It is synced only after the
+ * The cache holds JSON text and a few indexed fields; trees.h decodes. It is synced only after the
  * first full list; a failed list is never an empty one. ERROR or 410: list again from scratch and
  * diff, deletions included; a list older than what was seen is refused. A closed watch goes on at
  * the last resourceVersion.
@@ -13,6 +13,8 @@
 #include "alm/client/client.h"
 
 struct informer;
+struct trees;
+struct tree_slot;
 
 enum informer_change { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
 
@@ -21,6 +23,7 @@ struct informer_object {
 	const char *resource_version;
 	struct str
 		text; /* the object's JSON with apiVersion and kind; borrowed until the next turn */
+	struct tree_slot *slot; /* where trees.h keeps it decoded */
 };
 
 struct informer_config {
@@ -28,6 +31,7 @@ struct informer_config {
 	struct resource resource;   /* copied */
 	bool metadata_only;         /* asks for PartialObjectMetadata */
 	const char *label_selector; /* NULL: none */
+	struct trees *trees;        /* gets what changes as it came; NULL: nobody asks for trees */
 	/* What an earlier process has seen of this resource (reliability.md 1, stale state): an
 	 * older list is refused. 0: nothing. */
 	uint64_t seen;

@@ -71,7 +71,9 @@ static void object_changed(void *arg, enum informer_change change,
 {
 	struct source_watch *w = arg;
 	struct manager *m = w->m;
-	CLEANUP(obj_unrefp) struct obj *o = manager_parse(after ? after : before);
+	const struct informer_object *io = after ? after : before;
+	CLEANUP(obj_unrefp) struct obj *o =
+		w->kind < WATCH_CRD ? manager_tree(m, io) : manager_read(io);
 	(void)change;
 	w->n_changes++;
 	if (!o)
@@ -111,6 +113,7 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 				    .resource = *r,
 				    .metadata_only = metadata_only,
 				    .label_selector = selector,
+				    .trees = w->kind < WATCH_CRD ? m->trees : NULL,
 				    .seen = chain_revision(m->c.db, r->kind),
 				    .changed = object_changed,
 				    .synced = synced,
@@ -220,6 +223,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
 	m->learnt = (struct timer){.fn = learnt, .arg = m};
+	m->trees = trees_new();
 	m->claims = claims_new();
 	m->plans = plan_cache_new();
 	manager_strategies_init(m);
@@ -334,6 +338,7 @@ void manager_free(struct manager *m)
 		informer_free(m->fixed[i].informer);
 	map_free(m->owned);
 	map_free(m->instances);
+	trees_free(m->trees);
 	claims_free(m->claims);
 	plan_cache_free(m->plans);
 	map_free(m->app_of);

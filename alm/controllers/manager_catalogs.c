@@ -477,7 +477,7 @@ static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
 	xfree(w->name);
 	w->name = xstrdup(x->name);
 	obj_unref(w->catalog);
-	w->catalog = manager_parse(io);
+	w->catalog = manager_tree(w->m, io);
 	obj_unref(w->secret);
 	w->secret = NULL;
 	read_keys(w);
@@ -569,7 +569,7 @@ static void enqueue_waiting(struct manager *m)
 {
 	const struct informer_object *io = NULL;
 	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+		CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
 		const char *phase = obj_str(o, "status.phase");
 		if (!cstr_eq(phase, "Succeeded") && !cstr_eq(phase, "Superseded"))
 			manager_enqueue(m, "strategy", io->name);
@@ -581,7 +581,7 @@ static void enqueue_apps(struct manager *m, const struct map *changed)
 {
 	const struct informer_object *io = NULL;
 	while ((io = informer_next(m->fixed[WATCH_APPTYPE].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+		CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
 		const char *package = obj_str(o, "status.source.package");
 		if (package && !map_has(changed, package) && !has_requirements(m, package))
 			continue;
@@ -687,7 +687,7 @@ static void forget(struct manager *m, const char *name)
 void manager_notice_catalog(struct manager *m, const char *name)
 {
 	const struct informer_object *io = informer_get(m->fixed[WATCH_CATALOG].informer, "", name);
-	CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+	CLEANUP(obj_unrefp) struct obj *o = manager_tree(m, io);
 	CLEANUP(xfreep) char *own = xstrdup(name);
 	if (!o) {
 		forget(m, own);

@@ -140,7 +140,7 @@ static bool is_noted(struct manager *m, const char *controller, const char *key,
 static bool plan_telling(struct manager *m, const char *controller, const char *key,
 			 const struct error *err, bool note, struct plan *p)
 {
-	struct obj *o = manager_parse(object_of(m, controller, key));
+	struct obj *o = manager_tree(m, object_of(m, controller, key));
 	if (!o)
 		return false;
 	obj_keep(p->a, o);

@@ -9,6 +9,7 @@
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
+#include "alm/client/trees.h"
 #include "alm/controllers/app/claims.h"
 #include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/manager.h"
@@ -62,6 +63,7 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
+	struct trees *trees;
 	struct claims *claims;
 	struct plan_cache *plans;
 	struct map *app_of;        /* strategy -> app it names */
@@ -83,7 +85,11 @@ struct manager {
 	uint64_t passes;
 };
 
-struct obj *manager_parse(const struct informer_object *io); /* owned; NULL stays NULL */
+/* Owned, and shared with others: not to be changed. NULL stays NULL. */
+struct obj *manager_tree(struct manager *m, const struct informer_object *io);
+/* The same, owned alone. Of what a pass looks at once or twice: it would push out what every pass
+ * asks for. */
+struct obj *manager_read(const struct informer_object *io);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
 struct obj *manager_crd(struct manager *m, const char *name);
 struct map *manager_crds_new(void);

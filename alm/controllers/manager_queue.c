@@ -189,6 +189,7 @@ static void trim(void *arg)
 {
 	struct manager *m = arg;
 	plan_cache_clear(m->plans);
+	trees_clear(m->trees);
 	mem_trim();
 }
 
@@ -197,7 +198,8 @@ static void trim(void *arg)
 static void trim_soon(struct manager *m)
 {
 	m->trim = (struct timer){.node = m->trim.node, .fn = trim, .arg = m};
-	bool large = obj_bytes() >= TRIM_TREES_BYTES || !plan_cache_is_empty(m->plans);
+	bool large = obj_bytes() >= TRIM_TREES_BYTES || !plan_cache_is_empty(m->plans) ||
+		     !trees_is_empty(m->trees);
 	if (large && !heap_holds(&m->trim.node))
 		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
 }

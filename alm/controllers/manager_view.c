@@ -9,7 +9,12 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-struct obj *manager_parse(const struct informer_object *io)
+struct obj *manager_tree(struct manager *m, const struct informer_object *io)
+{
+	return trees_get(m->trees, io);
+}
+
+struct obj *manager_read(const struct informer_object *io)
 {
 	struct error err;
 	struct obj *o = NULL;
@@ -20,7 +25,9 @@ static struct obj *op_get(void *arg, enum watched kind, const char *name)
 {
 	struct manager *m = arg;
 	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
-	return manager_parse(informer_get(m->fixed[kind].informer, ns, name));
+	const struct informer_object *io = informer_get(m->fixed[kind].informer, ns, name);
+	return kind == WATCH_PLAN_SECRET || kind == WATCH_CRD ? manager_read(io)
+							      : manager_tree(m, io);
 }
 
 static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
@@ -56,7 +63,7 @@ struct map *manager_crds_new(void)
 
 static struct crd_brief *brief_new(const struct informer_object *io)
 {
-	CLEANUP(obj_unrefp) struct obj *o = manager_parse(io);
+	CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
 	struct crd_brief *b = xcalloc(1, sizeof(*b));
 	struct obj *metadata = obj_has(o, "metadata") ? obj_get_mut(o, "metadata") : NULL;
 	struct obj *spec = obj_has(o, "spec") ? obj_get_mut(o, "spec") : NULL;
@@ -142,22 +149,24 @@ void manager_strategies_each(struct manager *m, const char *app,
 	xfree(sorted);
 }
 
-struct text_fn {
-	bool (*fn)(void *arg, struct str json);
+struct tree_fn {
+	struct manager *m;
+	void (*fn)(void *arg, struct obj *o);
 	void *arg;
 };
 
-static bool give_text(void *arg, const struct informer_object *io)
+static bool give_tree(void *arg, const struct informer_object *io)
 {
-	const struct text_fn *x = arg;
-	return x->fn(x->arg, io->text);
+	const struct tree_fn *x = arg;
+	x->fn(x->arg, manager_tree(x->m, io));
+	return true;
 }
 
-static void op_strategies(void *arg, const char *app, bool (*fn)(void *fn_arg, struct str json),
+static void op_strategies(void *arg, const char *app, void (*fn)(void *fn_arg, struct obj *o),
 			  void *fn_arg)
 {
-	struct text_fn x = {fn, fn_arg};
-	manager_strategies_each(arg, app, give_text, &x);
+	struct tree_fn x = {arg, fn, fn_arg};
+	manager_strategies_each(arg, app, give_tree, &x);
 }
 
 void manager_type_key(char out[512], const char *group, const char *plural)
@@ -171,14 +180,14 @@ static int op_live(void *arg, const struct resource *r, const char *ns, const ch
 	struct manager *m = arg;
 	char key[512];
 	if (!strcmp(r->kind, "Namespace") && !*r->group) {
-		*ret = manager_parse(informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
+		*ret = manager_tree(m, informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
 		return *ret ? 1 : 0;
 	}
 	manager_type_key(key, r->group, r->plural);
 	const struct source_watch *w = map_get(m->owned, key);
 	if (!w || !informer_is_synced(w->informer))
 		return -1;
-	*ret = manager_parse(informer_get(w->informer, ns ? ns : "", name));
+	*ret = manager_read(informer_get(w->informer, ns ? ns : "", name));
 	return *ret ? 1 : 0;
 }
 

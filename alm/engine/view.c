@@ -22,18 +22,14 @@ static bool text_names(struct str json, const char *name)
 	return str_find(json, strbuf_str(&quoted)) >= 0;
 }
 
-static bool collect_one(void *arg, struct str json)
+static void collect(void *arg, struct obj *o)
 {
 	struct collect *c = arg;
-	struct error err;
-	struct obj *o = NULL;
-	if (c->naming && !text_names(json, c->naming))
-		return true;
-	if (json_parse(json, &o, &err) < 0)
-		return true; /* the informer has parsed it before */
+	if (!o)
+		return;
 	obj_keep(c->view->a, o);
 	if (c->app && !cstr_eq(obj_str(o, "spec.appTypeRef.name"), c->app))
-		return true;
+		return;
 	if (c->n == c->cap) {
 		size_t cap = mem_grown(c->cap, c->n + 1);
 		const struct obj **grown = ARENA_ARRAY(c->view->a, const struct obj *, cap);
@@ -43,6 +39,15 @@ static bool collect_one(void *arg, struct str json)
 		c->cap = cap;
 	}
 	c->items[c->n++] = o;
+}
+
+static bool collect_text(void *arg, struct str json)
+{
+	const struct collect *c = arg;
+	struct error err;
+	struct obj *o = NULL;
+	if ((!c->naming || text_names(json, c->naming)) && json_parse(json, &o, &err) == 0)
+		collect(arg, o);
 	return true;
 }
 
@@ -89,7 +94,7 @@ const struct obj *const *view_list(const struct view *v, enum watched kind, cons
 				   size_t *ret_n)
 {
 	struct collect c = {.view = v, .naming = naming};
-	v->ops->each(v->ops_arg, kind, collect_one, &c);
+	v->ops->each(v->ops_arg, kind, collect_text, &c);
 	*ret_n = c.n;
 	return c.items;
 }
@@ -98,9 +103,9 @@ const struct obj *const *view_strategies(const struct view *v, const char *app, 
 {
 	struct collect c = {.view = v, .app = app, .naming = app};
 	if (v->ops->strategies)
-		v->ops->strategies(v->ops_arg, app, collect_one, &c);
+		v->ops->strategies(v->ops_arg, app, collect, &c);
 	else
-		v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_one, &c);
+		v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_text, &c);
 	*ret_n = c.n;
 	return c.items;
 }

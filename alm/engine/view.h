@@ -45,8 +45,9 @@ struct view_ops {
 	/* Calls fn for each in order of name until it returns false. */
 	void (*each)(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
 		     void *fn_arg);
-	/* The strategies that name the app, and maybe others, in order of name. NULL: of each. */
-	void (*strategies)(void *arg, const char *app, bool (*fn)(void *fn_arg, struct str json),
+	/* The strategies that name the app, and maybe others, in order of name; fn owns them. NULL:
+	 * of each. */
+	void (*strategies)(void *arg, const char *app, void (*fn)(void *fn_arg, struct obj *o),
 			   void *fn_arg);
 	/* An object in an on-demand informer. 1: found; 0: absent; -1: not known yet (no synced
 	 * informer). */
