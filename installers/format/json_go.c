@@ -416,7 +416,7 @@ static bool is_exact(struct str text, double f, struct value *ret)
 {
 	int64_t i;
 	uint64_t u;
-	if (f < 0x1p53 && f > -0x1p53)
+	if (fabs(f) < 0x1p53)
 		return false;
 	if (str_parse_i64(text, &i)) {
 		*ret = value_int64(i);

@@ -49,8 +49,10 @@ static int compare_whole(struct value i, double f)
 		uint64_t whole = (uint64_t)f;
 		return i.u != whole ? (i.u > whole) - (i.u < whole) : -(f > (double)whole);
 	}
-	if (f < -0x1p63 || f >= 0x1p63)
-		return f < 0 ? 1 : -1;
+	if (f >= 0x1p63)
+		return -1;
+	if (f < -0x1p63)
+		return 1;
 	int64_t whole = (int64_t)floor(f);
 	return i.i != whole ? (i.i > whole) - (i.i < whole) : -(f > (double)whole);
 }
