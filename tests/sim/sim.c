@@ -19,6 +19,7 @@
 
 #include "alm/base/log.h"
 #include "tests/sim/disk_check.h"
+#include "tests/sim/edges.h"
 #include "tests/sim/points.h"
 #include "tests/sim/scenarios.h"
 
@@ -207,6 +208,8 @@ static int parse(int argc, char **argv, struct options *o)
 		else if (strcmp(a, "--scenario") == 0 && *v)
 			o->scenario = scenario_find(argv[++i]);
 		else if (number(o, a, str_of(v)))
+			i++;
+		else if (strcmp(a, "--edges") == 0 && *v && edges_open(v))
 			i++;
 		else if (strcmp(a, "--sql") == 0 && *v)
 			o->query = argv[++i];

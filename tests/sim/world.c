@@ -9,6 +9,7 @@
 #include "alm/base/file.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
+#include "tests/sim/edges.h"
 #include "tests/sim/home.h"
 #include "tests/sim/invariants.h"
 
@@ -585,5 +586,6 @@ int world_run(struct world *w, struct error *err)
 	w->rows_at_rest = invariants_rows(w);
 	if (world_run_for(w, once ? IDLE_NS / 4 : IDLE_NS, err) < 0)
 		return -err->code;
-	return invariants_check(w, err);
+	int r = edges_note(w, err);
+	return r < 0 ? r : invariants_check(w, err);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/phases.h"
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/controllers/apptype/trouble.h"
@@ -333,11 +334,12 @@ static const char *old_state(const struct app *app)
 int apptype_status(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
-	(void)err;
 	struct app *app = apptype_pass(v);
 	struct trouble t;
 	trouble_of(v, app, plan, &t);
 	struct state st = state_of(v, app, &t);
+	if (state_check(old_state(app), st.name, err) < 0)
+		return -err->code;
 	const struct obj *old = obj_get(app->o, "status");
 	struct obj *status = obj_copy_map(old);
 	obj_set_str(status, "selfRef", app->self_ref);

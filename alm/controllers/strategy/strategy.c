@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/phases.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -269,11 +270,12 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 			   struct error *err)
 {
 	(void)key;
-	(void)err;
 	struct strategy_pass *s = strategy_pass(v);
 	bool waits = s->judged_anew && s->phase == PHASE_PENDING && !s->reason;
 	if (s->keep_status || waits) /* Blocked until the look is over */
 		return STEP_CONTINUE;
+	if (phase_check(s->was, s->phase, err) < 0)
+		return -err->code;
 	const struct obj *old = obj_get(s->ref->o, "status");
 	struct obj *status = obj_copy_map(old);
 	const char *was = s->was == PHASE_NEW ? "" : phase_name(s->was);

@@ -172,13 +172,14 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 	const char *why = NULL;
 	struct install_plan *back = install_plan_load(v, doc, plan);
 	bool known = may && strategy_way_back_is_known(s, old, back, &why);
+	bool done = known && !s->refused && !why && is_back(s, back); /* once: it plans */
 	if (s->refused)
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackFailed", s->refused);
 	else if (why)
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackRefused", why);
-	else if (known && is_back(s, back) && strategy_tries_values(s))
+	else if (done && strategy_tries_values(s))
 		strategy_values_back(s, back);
-	else if (known && is_back(s, back))
+	else if (done)
 		strategy_enter(s, PHASE_ROLLED_BACK, "RolledBack", "RolledBack",
 			       arena_fmt(v->a, "%s runs again", old->version));
 	else if (!s->stop)

@@ -1,0 +1,196 @@
+/* Every way that a strategy may go but those of a plain upgrade: it fails, is tried again, goes
+ * back, or its plan is taken from it. What the chart does, the values say. */
+#include "tests/sim/charts_sim.h"
+#include "tests/sim/operators.h"
+#include "tests/sim/scenarios.h"
+
+#define SEC        NS_PER_S
+#define CATALOGS   "/apis/app.coreos.com/v1alpha1/catalogs"
+#define APPS       "/apis/app.coreos.com/v1beta1/apps"
+#define WEB        APPS "/web"
+#define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
+#define V1         STRATEGIES "/install.0.1.0.web.io.ops"
+#define V2         STRATEGIES "/install.0.2.0.web.io.ops"
+#define BACK       "/apis/batch/v1/namespaces/web/jobs/web-back"
+#define END        "/apis/batch/v1/namespaces/web/jobs/web-end"
+#define SERVICE    "/api/v1/namespaces/web/services/web"
+#define PLAN(n) \
+	"/api/v1/namespaces/alm-system/secrets/plan.install.0.1.0.web.io.ops.b8c148d3.r" n ".0"
+#define HOOK_FAILED \
+	"{\"status\":{\"failed\":1,\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]}}"
+#define HOOK_DONE                                                                                  \
+	"{\"status\":{\"succeeded\":1,\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"}" \
+	"]}}"
+#define ADDRESS(list) "{\"status\":{\"loadBalancer\":{\"ingress\":" list "}}}"
+#define CATALOG_BODY                                                                     \
+	"{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Catalog\",\"metadata\":" \
+	"{\"name\":\"community\"},\"spec\":{\"interval\":\"30s\",\"source\":{\"url\":"   \
+	"\"dir://" CATALOG_DIR "\"}}}"
+#define APP_BODY(upgrade)                                                               \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":" \
+	"{\"name\":\"web\"},\"spec\":{\"type\":\"io.ops\",\"values\":{\"does\":\"\"},"  \
+	"\"upgrade\":{" upgrade "\"deadlines\":{\"installing\":\"1m\",\"verifying\":\"1m\"}}}}"
+
+/* refused: by the server; slow: without who gives addresses, never ready. */
+#define HOOK(name, event)                                                      \
+	"---\n"                                                                \
+	"apiVersion: batch/v1\n"                                               \
+	"kind: Job\n"                                                          \
+	"metadata: {name: " name ", annotations: {helm.sh/hook: " event "}}\n" \
+	"spec:\n"                                                              \
+	"  template:\n"                                                        \
+	"    spec: {restartPolicy: Never, containers: [{name: x, image: x}]}\n"
+#define TEMPLATE                                               \
+	"apiVersion: v1\n"                                     \
+	"kind: ConfigMap\n"                                    \
+	"metadata: {name: {{ .Release.Name }}}\n"              \
+	"data: {version: {{ .Chart.Version | quote }}}\n"      \
+	"{{- if eq .Values.does \"refused\" }}\n"              \
+	"---\n"                                                \
+	"apiVersion: v1\n"                                     \
+	"kind: ConfigMap\n"                                    \
+	"metadata: {name: Not_A_Name}\n"                       \
+	"{{- else if eq .Values.does \"slow\" }}\n"            \
+	"---\n"                                                \
+	"apiVersion: v1\n"                                     \
+	"kind: Service\n"                                      \
+	"metadata: {name: {{ .Release.Name }}}\n"              \
+	"spec: {type: LoadBalancer, ports: [{port: 80}]}\n"    \
+	"{{- else if eq .Values.does \"no-return\" }}\n" HOOK( \
+		"web-back", "pre-rollback") "{{- end }}\n" HOOK("web-end", "pre-delete")
+
+static void put_1(struct world *w)
+{
+	charts_put_text(w, "web", "0.1.0", TEMPLATE);
+}
+
+static void put_2(struct world *w)
+{
+	charts_put_text(w, "web", "0.2.0",
+			TEMPLATE "---\n"
+				 "apiVersion: v1\n"
+				 "kind: ConfigMap\n"
+				 "metadata: {name: Not_A_Name}\n");
+}
+
+#define CALL(after, f) {after, DO_CALL, "call", NULL, f}
+#define BEGIN(upgrade)                                                  \
+	CALL(0, put_1), {SEC, DO_CREATE, CATALOGS, CATALOG_BODY, NULL}, \
+	{                                                               \
+		0, DO_CREATE, APPS, APP_BODY(upgrade), NULL             \
+	}
+#define VALUES(does)  {SEC, DO_PATCH, WEB, "{\"spec\":{\"values\":{\"does\":\"" does "\"}}}", NULL}
+#define UPGRADE(text) {SEC, DO_PATCH, WEB, "{\"spec\":{\"upgrade\":{" text "}}}", NULL}
+#define ACCOUNT(name) {SEC, DO_PATCH, WEB, "{\"spec\":{\"serviceAccountName\":" name "}}", NULL}
+#define RETRY(v)             \
+	{SEC, DO_PATCH, WEB, \
+	 "{\"metadata\":{\"annotations\":{\"app.coreos.com/retry\":\"" v "\"}}}", NULL}
+#define PHASE(s, phase) {SEC, DO_UNTIL, s, "status.phase=" phase, NULL}
+#define STATE(state)    {SEC, DO_UNTIL, WEB, "@Ready=" state, NULL}
+
+/* Changed values fail, before the first write is over and after it; so does a newer version. */
+static const struct user_action ways[] = {
+	BEGIN(""),
+	PHASE(V1, "Succeeded"),
+	STATE("Installed"),
+	VALUES("refused"),
+	PHASE(V1, "Installing"),
+	STATE("UpgradeBlocked"),
+	VALUES("slow"),
+	PHASE(V1, "Verifying"),
+	STATE("UpgradeBlocked"),
+	VALUES("no-return"),
+	STATE("Upgrading"),
+	STATE("Installed"),
+	VALUES("refused"),
+	{SEC, DO_APPEAR, BACK, NULL, NULL},
+	{0, DO_PATCH, BACK "/status", HOOK_FAILED, NULL},
+	PHASE(V1, "Failed"),
+	STATE("Degraded"),
+	VALUES(""),
+	STATE("Installed"),
+	CALL(0, put_2),
+	PHASE(V2, "Installing"),
+	PHASE(V2, "RolledBack"),
+	UPGRADE("\"onFailure\":\"Stay\""),
+	RETRY("0.2.0"),
+	PHASE(V2, "Installing"),
+	PHASE(V2, "Failed"),
+	STATE("Degraded"),
+	{0},
+};
+
+/* A first install: it fails, is tried again, breaks, and is removed with a hook. */
+static const struct user_action first[] = {
+	BEGIN("\"mode\":\"Manual\",\"approveFirst\":true,"),
+	PHASE(V1, "AwaitingApproval"),
+	ACCOUNT("\"nobody\""),
+	PHASE(V1, "Blocked"),
+	ACCOUNT("null"),
+	PHASE(V1, "AwaitingApproval"),
+	VALUES("refused"),
+	UPGRADE("\"mode\":\"Automatic\",\"approveFirst\":false"),
+	PHASE(V1, "Installing"),
+	{0, DO_DELETE, PLAN("1"), NULL, NULL},
+	PHASE(V1, "Failed"),
+	STATE("Failed"),
+	VALUES("slow"),
+	PHASE(V1, "Verifying"),
+	{0, DO_DELETE, PLAN("2"), NULL, NULL},
+	PHASE(V1, "Failed"),
+	RETRY("0.1.0"),
+	PHASE(V1, "Verifying"),
+	{0, DO_PATCH, SERVICE "/status", ADDRESS("[{\"ip\":\"192.0.2.1\"}]"), NULL},
+	STATE("Installed"),
+	{SEC, DO_PATCH, SERVICE "/status", ADDRESS("null"), NULL},
+	STATE("Degraded"),
+	VALUES(""),
+	STATE("Installed"),
+	{SEC, DO_DELETE, WEB, NULL, NULL},
+	STATE("Deleting"),
+	{SEC, DO_PATCH, END "/status", HOOK_DONE, NULL},
+	{SEC, DO_GONE, WEB, NULL, NULL},
+	{0},
+};
+
+static int ends(struct world *w, const char *target, const char *wanted, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	int status = world_get(w, target, &o, err);
+	if (status < 0)
+		return status;
+	return world_has(o, wanted)
+		       ? 0
+		       : error_set(err, E_INTERNAL, "%s: %d, want %s", target, status, wanted);
+}
+
+static int ways_end(struct world *w, struct error *err)
+{
+	int r = ends(w, WEB, "status.installedVersion=0.1.0", err);
+	return r < 0 ? r : ends(w, V2, "status.phase=Failed", err);
+}
+
+static int first_ends(struct world *w, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	int status = world_get(w, V1, &o, err);
+	if (status < 0)
+		return status;
+	return status == 404 ? 0 : error_set(err, E_INTERNAL, "0.1.0: %d, want 404", status);
+}
+
+const struct scenario scenario_ways = {
+	.name = "ways",
+	.about = "changed values and a newer version fail, and what ran runs again",
+	.actions = ways,
+	.program = &operators_program,
+	.converged = ways_end,
+};
+
+const struct scenario scenario_first = {
+	.name = "first",
+	.about = "a first install fails, is tried again, breaks and is removed",
+	.actions = first,
+	.program = &operators_program,
+	.converged = first_ends,
+};
