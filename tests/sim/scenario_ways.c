@@ -73,6 +73,15 @@ static void put_2(struct world *w)
 				 "metadata: {name: Not_A_Name}\n");
 }
 
+/* Nothing of it fails. */
+static void put_3(struct world *w)
+{
+	charts_put_text(w, "web", "0.3.0",
+			"apiVersion: v1\n"
+			"kind: ConfigMap\n"
+			"metadata: {name: {{ .Release.Name }}}\n" HOOK("web-end", "pre-delete"));
+}
+
 #define CALL(after, f) {after, DO_CALL, "call", NULL, f}
 #define BEGIN(upgrade)                                                  \
 	CALL(0, put_1), {SEC, DO_CREATE, CATALOGS, CATALOG_BODY, NULL}, \
@@ -144,8 +153,8 @@ static const struct user_action first[] = {
 	STATE("Installed"),
 	{SEC, DO_PATCH, SERVICE "/status", ADDRESS("null"), NULL},
 	STATE("Degraded"),
-	VALUES(""),
-	STATE("Installed"),
+	CALL(0, put_3),
+	{SEC, DO_UNTIL, WEB, "status.installedVersion=0.3.0", NULL},
 	{SEC, DO_DELETE, WEB, NULL, NULL},
 	STATE("Deleting"),
 	{SEC, DO_PATCH, END "/status", HOOK_DONE, NULL},

@@ -7,6 +7,7 @@
  *	build/sim --scenario toy --crash-only --writes-only   at every API write
  *	build/sim --scenario toy --exhaustive --only 409      one kind of fault at every point
  *	build/sim --disk                                      power loss at every operation
+ *	build/sim --table                                     every edge of phases and states
  *	build/sim --upgrade                                   the same, of the upgrade of a data
  *folder build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
  */
@@ -30,7 +31,7 @@ struct options {
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query, *only;
 	size_t n_faults;
-	bool disk, upgrade, exhaustive, crash_only, writes_only, together, verbose, twice,
+	bool disk, upgrade, table, exhaustive, crash_only, writes_only, together, verbose, twice,
 		keep_going;
 };
 
@@ -158,11 +159,12 @@ static uint64_t run_exhaustive(struct options *o)
 static int usage(const char *why)
 {
 	fprintf(stderr,
-		"sim: %s\nusage: sim --disk | --upgrade | --scenario NAME [--seed N] [--runs N] "
+		"sim: %s\nusage: sim --disk | --upgrade | --table | --scenario NAME [--seed N] "
+		"[--runs N] "
 		"[--fault F]... "
 		"[--exhaustive|--crash-only [--writes-only] [--every N] [--only FAULT]] "
 		"[--together] [--twice] "
-		"[--keep-going] [-v "
+		"[--keep-going] [--edges FILE] [-v "
 		"[--sql "
 		"QUERY]]\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
@@ -191,6 +193,8 @@ static int parse(int argc, char **argv, struct options *o)
 			o->disk = true;
 		else if (strcmp(a, "--upgrade") == 0)
 			o->upgrade = true;
+		else if (strcmp(a, "--table") == 0)
+			o->table = true;
 		else if (strcmp(a, "--exhaustive") == 0)
 			o->exhaustive = true;
 		else if (strcmp(a, "--crash-only") == 0)
@@ -220,7 +224,7 @@ static int parse(int argc, char **argv, struct options *o)
 		else
 			return usage(a);
 	}
-	return o->scenario || o->disk || o->upgrade ? 0 : usage("want --scenario");
+	return o->scenario || o->disk || o->upgrade || o->table ? 0 : usage("want --scenario");
 }
 
 int main(int argc, char **argv)
@@ -229,6 +233,10 @@ int main(int argc, char **argv)
 	int r = parse(argc, argv, &o);
 	if (r != 0)
 		return r;
+	if (o.table)
+		edges_print();
+	if (o.table)
+		return 0;
 	log_setup(o.verbose ? LOG_DEBUG : LOG_NONE, LOG_FORMAT_KV, NULL);
 	(void)signal(SIGABRT, on_crash);
 	(void)signal(SIGSEGV, on_crash);

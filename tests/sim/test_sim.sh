@@ -15,6 +15,7 @@ esac
 runs=${SIM_RUNS:-$runs}
 every=${SIM_EVERY:-$every}
 few=$(((runs + 9) / 10))
+rm -f "$build/edges.taken"
 n=0
 bad=0
 echo "# $runs seeds of the story; of the points of install and upgrade 1 in $every"
@@ -23,7 +24,7 @@ echo "# $runs seeds of the story; of the points of install and upgrade 1 in $eve
 later() {
 	name=$1
 	shift
-	"$build/sim" "$@" >"$build/$name.log" 2>&1
+	"$build/sim" --edges "$build/edges.taken" "$@" >"$build/$name.log" 2>&1
 	echo $? >"$build/$name.code"
 }
 tell() {
@@ -63,6 +64,9 @@ together() {
 	later sim__random_faults_on_removal_and_return --scenario again --runs "$few"
 	later sim__random_faults_on_a_reconcile_that_stalls --scenario stalled --runs "$few"
 	later sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs "$few"
+	later sim__all_that_can_fail --scenario ways --fault none
+	later sim__a_first_install_that_fails --scenario first --fault none
+	later sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs "$few"
 	later sim__random_faults_on_the_server --scenario server --runs "$runs"
 	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
 	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
@@ -83,6 +87,9 @@ collect sim__random_faults_on_a_removal
 collect sim__random_faults_on_removal_and_return
 collect sim__random_faults_on_a_reconcile_that_stalls
 collect sim__random_faults_on_a_catalog_that_goes_bad
+collect sim__all_that_can_fail
+collect sim__a_first_install_that_fails
+collect sim__a_strategy_is_deleted_while_its_app_lives
 collect sim__random_faults_on_the_server
 collect sim__random_faults_on_the_toy_controller
 collect sim__random_faults_in_one_process
@@ -100,5 +107,21 @@ check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scen
 check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
 check sim__power_loss_at_every_disk_operation --disk
 check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
+
+# Every edge of phases and states is taken, here or by the unit test that edges.txt names.
+untaken() {
+	here=$(dirname "$0")
+	sort -u "$build/edges.taken" >"$build/edges.seen"
+	sed -n 's/ by .*//p' "$here/edges.txt" >>"$build/edges.seen"
+	"$build/sim" --table | grep -vxF -f "$build/edges.seen" | sed 's/^/no run takes the edge /'
+	sed -n 's/ by .*//p' "$here/edges.txt" | while read -r edge; do
+		"$build/sim" --table | grep -qxF "$edge" || echo "not in the table any more: $edge"
+		test=$(sed -n "s/^$edge by //p" "$here/edges.txt")
+		grep -rqF "$test" "$here/../unit" || echo "no unit test $test"
+	done
+}
+untaken >"$build/edges.log"
+[ ! -s "$build/edges.log" ]
+tell sim__every_edge_of_phases_and_states_is_taken $? <"$build/edges.log"
 echo "1..$n"
 exit $bad
