@@ -73,7 +73,6 @@ static const struct state_edge state_edges[] = {
 	{"UpgradeAvailable", "Upgrading",        "the upgrade begins"},
 	{"UpgradeBlocked",   "Installed",        "the cause is gone, and nothing is newer"},
 	{"UpgradeBlocked",   "UpgradeAvailable", "the cause is gone"},
-	{"UpgradeBlocked",   "Upgrading",        "the cause is gone, and nobody is asked"},
 	{"Upgrading",        "Installed",        "the newer strategy succeeded"},
 	{"Upgrading",        "RollingBack",      "the newer strategy failed"},
 	{"Upgrading",        "Degraded",         "the newer strategy failed, and stays"},
