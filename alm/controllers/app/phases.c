@@ -47,7 +47,6 @@ static const struct phase_edge phase_edges[] = {
 
 static const struct state_edge state_edges[] = {
 	{"",                 "Resolving",        "first seen"},
-	{"",                 "Unresolved",       "first seen, and nothing fits"},
 	{"Resolving",        "Unresolved",       "no candidate passes, or its strategy is Blocked"},
 	{"Resolving",        "AwaitingApproval", "the first install waits for a person"},
 	{"Resolving",        "Installing",       "its strategy begins"},
