@@ -47,10 +47,13 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 					 .home = getenv("HOME"),
 					 .is_command = true};
 	int r = kubeconfig_load(&src, &k, err);
-	if (r >= 0)
-		return kubeconfig_resolve(k, cli_value(c, "context"),
-					  cli_flag(c, "insecure-skip-tls-verify"), c->arena, t,
-					  err);
+	if (r >= 0) {
+		r = kubeconfig_resolve(k, cli_value(c, "context"),
+				       cli_flag(c, "insecure-skip-tls-verify"), c->arena, t, err);
+		for (size_t i = 0; r >= 0 && i < t->n_warnings; i++)
+			term_error("Warning: %s\n", t->warnings[i]);
+		return r;
+	}
 	struct error none = ERROR_INIT;
 	if (r == -E_NOTFOUND && !src.path &&
 	    kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),

@@ -1,6 +1,7 @@
 /* kubeconfig: see kubeconfig.h. */
 #include "alm/client/kubeconfig.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "alm/base/file.h"
@@ -23,6 +24,8 @@ struct kubeconfig {
 	struct map *clusters, *users, *contexts; /* name -> struct entry, in the arena */
 	const char *current;
 	const char **names; /* of contexts, in order */
+	const char *warnings[KUBECONFIG_FILES_MAX];
+	size_t n_warnings;
 };
 
 static bool holds_credentials(const struct obj *doc)
@@ -37,16 +40,17 @@ static bool holds_credentials(const struct obj *doc)
 	return false;
 }
 
-static int check_private(const char *path, struct error *err)
+/* 1 and a warning if others may read the file. */
+static int is_open(const char *path, struct arena *a, const char **ret_warning, struct error *err)
 {
 	struct file_info info;
 	if (file_info(path, &info, err) < 0)
 		return -err->code;
-	if (info.mode & OTHERS_READ)
-		return error_set(err, E_FORBIDDEN,
-				 "%s holds credentials and can be read by others: chmod 600 it",
-				 path);
-	return 0;
+	if (!(info.mode & OTHERS_READ))
+		return 0;
+	*ret_warning =
+		arena_fmt(a, "%s holds credentials and can be read by others: chmod 600 it", path);
+	return 1;
 }
 
 /* The first file that has a name wins. */
@@ -82,8 +86,12 @@ static int add_file(struct kubeconfig *k, const struct kubeconfig_sources *s, co
 	if (yaml_parse_one(strbuf_str(&text), &doc, err) < 0)
 		return error_wrap(err, "%s", path);
 	obj_keep(k->arena, doc);
-	if (holds_credentials(doc) && check_private(path, err) < 0)
-		return -err->code;
+	int open = holds_credentials(doc)
+			   ? is_open(path, k->arena, &k->warnings[k->n_warnings], err)
+			   : 0;
+	if (open < 0)
+		return open;
+	k->n_warnings += (size_t)open;
 	const char *dir = dir_of(path, k->arena), *current = obj_str(doc, "current-context");
 	add_entries(k, k->clusters, obj_get(doc, "clusters"), "cluster", dir);
 	add_entries(k, k->users, obj_get(doc, "users"), "user", dir);
@@ -193,8 +201,8 @@ static int read_text(const char *path, struct arena *a, const char **ret, struct
 }
 
 /* KEY-data in base64 wins over the file KEY; absent: *ret stays. */
-static int pem(const struct entry *e, const char *key, bool is_private, struct arena *a,
-	       const char **ret, struct error *err)
+static int pem(const struct entry *e, const char *key, struct arena *a, const char **ret,
+	       struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PEM_BYTES_MAX);
 	const struct obj *data = obj_get(e->value, arena_fmt(a, "%s-data", key));
@@ -207,14 +215,19 @@ static int pem(const struct entry *e, const char *key, bool is_private, struct a
 	}
 	if (!path)
 		return 0;
-	if ((is_private && check_private(path, err) < 0) || read_text(path, a, ret, err) < 0)
-		return error_wrap(err, "%s", key);
-	return 0;
+	return read_text(path, a, ret, err) < 0 ? error_wrap(err, "%s", key) : 0;
+}
+
+static void warn(struct kubeconfig_target *t, const char *text)
+{
+	assert(t->n_warnings < KUBECONFIG_WARNINGS_MAX);
+	t->warnings[t->n_warnings++] = text;
 }
 
 static int resolve_cluster(const struct entry *e, bool allow_insecure, struct arena *a,
-			   struct transport_config *t, struct error *err)
+			   struct kubeconfig_target *target, struct error *err)
 {
+	struct transport_config *t = &target->transport;
 	const char *server = copied(e->value, "server", a);
 	if (!server ||
 	    (!cstr_has_prefix(server, "https://") && !cstr_has_prefix(server, "http://")))
@@ -225,16 +238,34 @@ static int resolve_cluster(const struct entry *e, bool allow_insecure, struct ar
 	t->proxy_url = copied(e->value, "proxy-url", a);
 	t->insecure_skip_tls_verify = obj_flag(e->value, "insecure-skip-tls-verify", false);
 	if (t->insecure_skip_tls_verify && !allow_insecure)
-		return error_set(
-			err, E_FORBIDDEN,
-			"insecure-skip-tls-verify must be allowed by the flag of that name");
-	return pem(e, "certificate-authority", false, a, &t->ca_pem, err);
+		warn(target,
+		     arena_fmt(a,
+			       "insecure-skip-tls-verify: anybody on the way to %s can read and "
+			       "change what is sent; set certificate-authority instead",
+			       server));
+	return pem(e, "certificate-authority", a, &t->ca_pem, err);
 }
 
-static int resolve_user(const struct entry *e, struct arena *a, struct transport_config *t,
+/* The file of the key is in use only where no data is. */
+static int check_key_file(const struct entry *e, struct arena *a, struct kubeconfig_target *target,
+			  struct error *err)
+{
+	const char *path = path_in(e, "client-key", a), *text;
+	if (!path || obj_as_str(obj_get(e->value, "client-key-data")).len)
+		return 0;
+	int r = is_open(path, a, &text, err);
+	if (r < 0)
+		return error_wrap(err, "client-key");
+	if (r > 0)
+		warn(target, text);
+	return 0;
+}
+
+static int resolve_user(const struct entry *e, struct arena *a, struct kubeconfig_target *target,
 			struct error *err)
 {
 	static const char *const plugins[] = {"exec", "auth-provider"};
+	struct transport_config *t = &target->transport;
 	for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
 		if (obj_has(e->value, plugins[i]))
 			return error_set(err, E_UNSUPPORTED,
@@ -243,8 +274,8 @@ static int resolve_user(const struct entry *e, struct arena *a, struct transport
 	t->token_file = path_in(e, "tokenFile", a);
 	t->username = copied(e->value, "username", a);
 	t->password = copied(e->value, "password", a);
-	if (pem(e, "client-certificate", false, a, &t->cert_pem, err) < 0 ||
-	    pem(e, "client-key", true, a, &t->key_pem, err) < 0)
+	if (pem(e, "client-certificate", a, &t->cert_pem, err) < 0 ||
+	    check_key_file(e, a, target, err) < 0 || pem(e, "client-key", a, &t->key_pem, err) < 0)
 		return -err->code;
 	return 0;
 }
@@ -268,9 +299,11 @@ int kubeconfig_resolve(const struct kubeconfig *k, const char *context, bool all
 	if (user && *user && !ue)
 		return error_set(err, E_NOTFOUND, "context %s: no user \"%s\" in kubeconfig", name,
 				 user);
-	if (resolve_cluster(ce, allow_insecure, a, &t.transport, err) < 0)
+	for (size_t i = 0; i < k->n_warnings; i++)
+		warn(&t, arena_strdup(a, k->warnings[i]));
+	if (resolve_cluster(ce, allow_insecure, a, &t, err) < 0)
 		return error_wrap(err, "cluster %s", cluster);
-	if (ue && resolve_user(ue, a, &t.transport, err) < 0)
+	if (ue && resolve_user(ue, a, &t, err) < 0)
 		return error_wrap(err, "user %s", user);
 	t.ns = copied(c->value, "namespace", a);
 	t.ns = t.ns ? t.ns : "default";

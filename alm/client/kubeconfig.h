@@ -1,9 +1,9 @@
 /*
  * kubeconfig: where a cluster is and with which credentials (kube-api.md 16; reliability.md 10).
  *
- * Reads the environment of nobody: the caller passes what it found. Files that others may read are
- * refused when they hold credentials; insecure-skip-tls-verify needs the caller's word; exec and
- * auth-provider plugins are E_UNSUPPORTED.
+ * Reads the environment of nobody: the caller passes what it found. What kubectl takes is taken,
+ * and what is unsafe about it is a warning for the caller to show: credentials that others may
+ * read, a server that is not verified. exec and auth-provider plugins are E_UNSUPPORTED.
  */
 #ifndef ALM_CLIENT_KUBECONFIG_H
 #define ALM_CLIENT_KUBECONFIG_H
@@ -19,14 +19,17 @@ struct kubeconfig_sources {
 	bool is_command;  /* waits for a pipe: --kubeconfig <(command) */
 };
 
+#define KUBECONFIG_FILES_MAX    16
+#define KUBECONFIG_BYTES_MAX    ((size_t)4 << 20)          /* each file */
+#define KUBECONFIG_WARNINGS_MAX (KUBECONFIG_FILES_MAX + 2) /* and a key's file, and the server */
+
 struct kubeconfig_target {
 	struct transport_config transport; /* strings in the arena */
 	const char *context;               /* "" in a cluster */
 	const char *ns;                    /* "default" if none is said */
+	const char *warnings[KUBECONFIG_WARNINGS_MAX];
+	size_t n_warnings;
 };
-
-#define KUBECONFIG_FILES_MAX 16
-#define KUBECONFIG_BYTES_MAX ((size_t)4 << 20) /* each file */
 
 /* path, else the files of env, else .kube/config: for every entry and the current context the first
  * file that has it wins. Absent files of env are skipped. E_NOTFOUND if there is none at all. */
@@ -38,7 +41,8 @@ const char *kubeconfig_current(const struct kubeconfig *k); /* NULL if none */
 size_t kubeconfig_n_contexts(const struct kubeconfig *k);
 const char *kubeconfig_context(const struct kubeconfig *k, size_t i);
 
-/* context NULL: the current one. */
+/* context NULL: the current one. allow_insecure: the caller knows that a server may not be
+ * verified, and is not warned of it. */
 int kubeconfig_resolve(const struct kubeconfig *k, const char *context, bool allow_insecure,
 		       struct arena *a, struct kubeconfig_target *ret, struct error *err);
 

@@ -216,7 +216,11 @@ static int find_target(struct controller_command *c, struct kubeconfig_target *r
 		return kubeconfig_in_cluster(host, port, NULL, c->arena, ret, err);
 	if (kubeconfig_load(&s, &k, err) < 0)
 		return -err->code;
-	return kubeconfig_resolve(k, c->context, c->insecure, c->arena, ret, err);
+	if (kubeconfig_resolve(k, c->context, c->insecure, c->arena, ret, err) < 0)
+		return -err->code;
+	for (size_t i = 0; i < ret->n_warnings; i++)
+		log_warn("kubeconfig", "warning", ret->warnings[i]);
+	return 0;
 }
 
 static int open_log(struct controller_command *c, struct error *err)

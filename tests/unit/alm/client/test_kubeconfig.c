@@ -103,22 +103,48 @@ static void test_kubeconfig__refusals(void **state)
 	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
 	assert_int_equal(kubeconfig_resolve(k, "e", true, f->arena, &t, &f->err), -E_UNSUPPORTED);
 	assert_string_equal(f->err.msg, "user x: credential plugins (exec) are not supported");
-	assert_int_equal(kubeconfig_resolve(k, "i", false, f->arena, &t, &f->err), -E_FORBIDDEN);
-	assert_ok(kubeconfig_resolve(k, "i", true, f->arena, &t, &f->err), &f->err);
-	assert_true(t.transport.insecure_skip_tls_verify);
 	assert_int_equal(kubeconfig_resolve(k, "z", true, f->arena, &t, &f->err), -E_NOTFOUND);
 	assert_string_equal(f->err.msg, "context z: no cluster \"nope\" in kubeconfig");
 	assert_int_equal(kubeconfig_resolve(k, "q", true, f->arena, &t, &f->err), -E_NOTFOUND);
 	kubeconfig_free(k);
-	s.path = write_file(f, "open", two, 0644);
-	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_FORBIDDEN);
-	assert_non_null(strstr(f->err.msg, "can be read by others"));
 	s.path = write_file(f, "bad", "a: [", 0600);
 	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_BADREQUEST);
 	s.path = arena_fmt(f->arena, "%s/absent", f->dir);
 	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
 	s = (struct kubeconfig_sources){.home = f->dir};
 	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
+}
+
+/* What kubectl takes is taken; the caller is told what is unsafe about it. */
+static void test_kubeconfig__warnings(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig *k;
+	struct kubeconfig_target t;
+	struct kubeconfig_sources s = {.path = write_file(f, "private", two, 0640)};
+	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+	assert_ok(kubeconfig_resolve(k, "b", false, f->arena, &t, &f->err), &f->err);
+	assert_int_equal(t.n_warnings, 0);
+	assert_ok(kubeconfig_resolve(k, "i", false, f->arena, &t, &f->err), &f->err);
+	assert_true(t.transport.insecure_skip_tls_verify);
+	assert_int_equal(t.n_warnings, 1);
+	assert_non_null(strstr(t.warnings[0], "https://two"));
+	assert_ok(kubeconfig_resolve(k, "i", true, f->arena, &t, &f->err), &f->err);
+	assert_int_equal(t.n_warnings, 0);
+	kubeconfig_free(k);
+	static const char keyed[] = "current-context: a\nclusters:\n- name: c\n"
+				    "  cluster: {server: https://one:6443}\n"
+				    "users:\n- name: u\n  user: {token: t, client-key: key}\n"
+				    "contexts:\n- name: a\n  context: {cluster: c, user: u}\n";
+	write_file(f, "key", "K", 0644);
+	s.path = write_file(f, "open", keyed, 0644);
+	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+	assert_ok(kubeconfig_resolve(k, NULL, false, f->arena, &t, &f->err), &f->err);
+	assert_int_equal(t.n_warnings, 2);
+	assert_non_null(strstr(t.warnings[0], "open holds credentials"));
+	assert_non_null(strstr(t.warnings[1], "key holds credentials"));
+	assert_string_equal(t.transport.key_pem, "K");
+	kubeconfig_free(k);
 }
 
 static void test_kubeconfig__in_a_cluster(void **state)
@@ -145,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_kubeconfig__first_file_wins, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kubeconfig__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__warnings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kubeconfig__in_a_cluster, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
