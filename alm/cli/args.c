@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/str.h"
+#include "alm/cli/nearest.h"
 
 static const struct cmd_option help = {"help", NULL, "prints this", 'h'};
 
@@ -30,6 +31,22 @@ static void add_value(struct cli *c, const char *name, const char *value)
 	c->values[c->n_values++] = (struct cli_value){name, value};
 }
 
+static void add_names(struct obj *names, const struct cmd_option *table)
+{
+	for (const struct cmd_option *o = table; o && o->name; o++)
+		obj_append(names, obj_string(o->name));
+}
+
+static int unknown_flag(const struct cli *c, struct str name, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *names = obj_list();
+	add_names(names, c->cmd->options);
+	add_names(names, cli_global_options);
+	const char *word = arena_strndup(c->arena, name.ptr, name.len);
+	return error_set(err, E_USAGE, "unknown flag: --%s%s", word,
+			 nearest_hint(word, names, "--", c->arena));
+}
+
 /* --name, --name=value, --name value. */
 static int long_option(struct cli *c, int argc, char **argv, int *i, struct error *err)
 {
@@ -37,7 +54,7 @@ static int long_option(struct cli *c, int argc, char **argv, int *i, struct erro
 	bool has_value = str_cut(str_of(argv[*i] + 2), '=', &name, &value);
 	const struct cmd_option *o = find(c, name, 0);
 	if (!o)
-		return error_set(err, E_USAGE, "unknown flag: --%.*s", STR_ARG(name));
+		return unknown_flag(c, name, err);
 	if (!o->value) {
 		if (has_value && !str_is(value, "true") && !str_is(value, "false"))
 			return error_set(err, E_USAGE, "--%s is true or false, not %.*s", o->name,

@@ -5,8 +5,9 @@
 
 #include "alm/cli/cli.h"
 
-/* Fills c->args and c->values; strings are borrowed from argv. E_USAGE "unknown flag: --x",
- * "flag needs an argument: --x", "unknown shorthand flag: 'x' in -x". --help is the value "help".
+/* Fills c->args and c->values; strings are borrowed from argv. E_USAGE "unknown flag: --x", with
+ * the flag that is like it, "flag needs an argument: --x", "unknown shorthand flag: 'x' in -x".
+ * --help is the value "help".
  */
 int args_parse(struct cli *c, int argc, char **argv, struct error *err);
 

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/cli/args.h"
+#include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 
 #define CLI_BYTES   ((size_t)256 << 20)
@@ -200,10 +201,15 @@ static const struct cmd *find(const struct cmd *const *table, const char *name)
 	return NULL;
 }
 
-static int no_command(const char *path, const struct cmd *const *table, const char *name)
+static int no_command(const char *path, const struct cmd *const *table, const char *name,
+		      struct arena *a)
 {
 	if (name) {
-		term_error("alm: unknown command %s %s; see %s --help\n", path, name, path);
+		CLEANUP(obj_unrefp) struct obj *names = obj_list();
+		for (const struct cmd *const *t = table; *t; t++)
+			obj_append(names, obj_string((*t)->name));
+		term_error("alm: unknown command %s %s%s; see %s --help\n", path, name,
+			   nearest_hint(name, names, "", a), path);
 		return error_exit(E_USAGE);
 	}
 	term_print("%s COMMAND [--help]\n", path);
@@ -268,12 +274,12 @@ int cli_main(const struct cmd *const *cmds, int argc, char **argv)
 			if (cmd)
 				cli_print_help(path, cmd);
 			else
-				(void)no_command(path, table, NULL);
+				(void)no_command(path, table, NULL, a);
 			return 0;
 		}
 		const struct cmd *found = name ? find(table, name) : NULL;
 		if (!found)
-			return no_command(path, table, name);
+			return no_command(path, table, name, a);
 		cmd = found;
 		path = arena_fmt(a, "%s %s", path, cmd->name);
 		table = cmd->subs;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/obj/meta.h"
+
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -27,9 +29,9 @@ static size_t distance(const char *x, const char *y)
 
 const char *nearest(const char *word, const struct obj *names)
 {
-	const char *best = NULL, *containing = NULL;
+	const char *best = NULL, *beginning = NULL, *containing = NULL;
 	size_t n = strlen(word), max = n / 3 + 1;
-	for (size_t i = 0; n <= NEAREST_BYTES_MAX && i < obj_len(names); i++) {
+	for (size_t i = 0; n && n <= NEAREST_BYTES_MAX && i < obj_len(names); i++) {
 		const char *name = obj_as_string(obj_at(names, i));
 		if (!name || strlen(name) > NEAREST_BYTES_MAX)
 			continue;
@@ -38,8 +40,26 @@ const char *nearest(const char *word, const struct obj *names)
 			best = name;
 			max = d;
 		}
+		if (!beginning && cstr_has_prefix(name, word))
+			beginning = name;
 		if (!containing && strstr(name, word))
 			containing = name;
 	}
-	return best ? best : containing;
+	return best ? best : beginning ? beginning : containing;
+}
+
+const char *nearest_hint(const char *word, const struct obj *names, const char *prefix,
+			 struct arena *a)
+{
+	const char *like = nearest(word, names);
+	return like ? arena_fmt(a, " (did you mean %s%s?)", prefix, like) : "";
+}
+
+const char *nearest_object_hint(const char *word, const struct obj *list, struct arena *a)
+{
+	CLEANUP(obj_unrefp) struct obj *names = obj_list();
+	const struct obj *items = obj_get(list, "items");
+	for (size_t i = 0; i < obj_len(items); i++)
+		obj_append(names, obj_string(meta_name(obj_at(items, i))));
+	return nearest_hint(word, names, "", a);
 }

@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
 #include "alm/obj/gvk.h"
@@ -257,6 +258,19 @@ const struct discovery *session_discovery(struct session *s, struct error *err)
 	return s->discovery;
 }
 
+static const char *resource_hint(const struct session *s, const struct discovery *d,
+				 const char *name)
+{
+	CLEANUP(obj_unrefp) struct obj *names = obj_list();
+	size_t n;
+	const struct resource *const *all = discovery_all(d, &n);
+	for (size_t i = 0; i < n; i++)
+		obj_append(names, obj_string(all[i]->plural));
+	for (size_t i = 0; i < n; i++)
+		obj_append(names, obj_string(discovery_singular(d, all[i])));
+	return nearest_hint(name, names, "", s->cli->arena);
+}
+
 int session_resource(struct session *s, const char *name, struct resource *ret, struct error *err)
 {
 	const struct discovery *d = session_discovery(s, err);
@@ -264,8 +278,9 @@ int session_resource(struct session *s, const char *name, struct resource *ret, 
 	if (!d)
 		return -err->code;
 	if (!r)
-		return error_set(err, E_NOTFOUND, "the server doesn't have a resource type \"%s\"",
-				 name);
+		return error_set(err, E_NOTFOUND,
+				 "the server doesn't have a resource type \"%s\"%s", name,
+				 resource_hint(s, d, name));
 	*ret = *r;
 	return 0;
 }

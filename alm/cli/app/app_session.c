@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/obj/meta.h"
@@ -10,13 +11,23 @@
 #define APPS       "/apis/app.coreos.com/v1beta1/apps"
 #define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
 
+/* Also where the AppTypes themselves are unknown: then the list says so. */
+int app_session_no_app(struct cli *c, struct session *s, const char *app, struct error *err)
+{
+	const struct obj *list = NULL;
+	if (session_get(s, APPS, &list, err) < 0)
+		return -err->code;
+	return error_set(err, E_NOTFOUND, "there is no app %s%s; `alm status` lists them all", app,
+			 nearest_object_hint(app, list, c->arena));
+}
+
 int app_session_read(struct cli *c, const char *app, struct app_session *a, struct error *err)
 {
 	const char *target = arena_fmt(c->arena, APPS "/%s", url_encode(str_of(app), c->arena));
-	if (session_get(a->session, target, &a->app, err) < 0 ||
-	    session_get(a->session, STRATEGIES, &a->strategies, err) < 0)
-		return -err->code;
-	return 0;
+	int r = session_get(a->session, target, &a->app, err);
+	if (r == -E_NOTFOUND)
+		return app_session_no_app(c, a->session, app, err);
+	return r < 0 ? r : session_get(a->session, STRATEGIES, &a->strategies, err);
 }
 
 int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err)

@@ -14,6 +14,8 @@ struct app_session {
 int app_session_open(struct cli *c, const char *app, struct app_session *ret, struct error *err);
 /* Both again, in an open session. */
 int app_session_read(struct cli *c, const char *app, struct app_session *a, struct error *err);
+/* E_NOTFOUND, with the app that is like it. */
+int app_session_no_app(struct cli *c, struct session *s, const char *app, struct error *err);
 void app_session_release(struct app_session *a);
 
 const struct obj *app_session_candidate(const struct app_session *a,

@@ -133,12 +133,10 @@ static int check_chart(const struct install *x, const struct obj *catalog, struc
 			return 0;
 	if ((int64_t)obj_len(names) < obj_i64(catalog, "status.packages", 0))
 		return 0; /* not all are listed: the resolver tells */
-	const char *like = nearest(x->chart, names);
 	return error_set(err, E_NOTFOUND,
 			 "catalog %s has no chart %s%s; it has %zu: "
 			 "kubectl get catalog %s -o jsonpath='{.status.packageNames}'",
-			 x->catalog, x->chart,
-			 like ? arena_fmt(x->c->arena, " (did you mean %s?)", like) : "",
+			 x->catalog, x->chart, nearest_hint(x->chart, names, "", x->c->arena),
 			 obj_len(names), x->catalog);
 }
 

@@ -1,8 +1,8 @@
 /* `alm status [APP]`: where every app stands, what it waits for, and the next step. */
 
+#include "alm/cli/app/app_session.h"
 #include "alm/cli/app/overview.h"
 #include "alm/cli/cmds.h"
-#include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/obj/json.h"
 
@@ -43,8 +43,7 @@ static int run(struct cli *c, struct error *err)
 	in.server = server_trouble(s);
 	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));
 	if (in.only && !obj_len(obj_get(o, "apps")))
-		return error_set(err, E_NOTFOUND, "there is no app %s; `alm status` lists them all",
-				 in.only);
+		return app_session_no_app(c, s, in.only, err);
 	if (output) {
 		json_print_pretty(o, 4, &b);
 		strbuf_addc(&b, '\n');

@@ -29,18 +29,13 @@ static bool is_over(struct session *s, int64_t end_ns)
 
 static int no_catalog(struct cli *c, struct session *s, const char *name, struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *names = obj_list();
 	const struct obj *list = NULL;
 	if (session_get(s, CATALOGS, &list, err) < 0)
 		return -err->code;
-	const struct obj *items = obj_get(list, "items");
-	for (size_t i = 0; i < obj_len(items); i++)
-		obj_append(names, obj_string(meta_name(obj_at(items, i))));
-	const char *like = nearest(name, names);
 	return error_set(err, E_NOTFOUND,
 			 "there is no catalog %s%s; `alm catalog add %s URL` "
 			 "makes one",
-			 name, like ? arena_fmt(c->arena, " (did you mean %s?)", like) : "", name);
+			 name, nearest_object_hint(name, list, c->arena), name);
 }
 
 int install_wait_catalog(struct cli *c, struct session *s, const char *name, int64_t end_ns,

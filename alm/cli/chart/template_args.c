@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/cli/nearest.h"
 
 enum flag_type {
 	FLAG_BOOL,
@@ -302,6 +303,16 @@ static int parse_letters(struct arena *a, int argc, char **argv, struct template
 	return 1;
 }
 
+static int unknown_flag(struct arena *a, struct str name, struct strbuf *msg)
+{
+	CLEANUP(obj_unrefp) struct obj *names = obj_list();
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		obj_append(names, obj_string(flags[i].name));
+	const char *word = arena_strndup(a, name.ptr, name.len);
+	strbuf_addf(msg, "unknown flag: --%s%s", word, nearest_hint(word, names, "--", a));
+	return -E_USAGE;
+}
+
 /* One flag, with its value from the same word or the next; returns how many words it took. */
 static int parse_flag(struct arena *a, int argc, char **argv, struct template_args *args,
 		      struct strbuf *msg)
@@ -314,7 +325,7 @@ static int parse_flag(struct arena *a, int argc, char **argv, struct template_ar
 	const char *value = has_value ? rest.ptr : NULL;
 	const struct flag *f = find_flag(name, 0);
 	if (!f)
-		return usage(msg, "unknown flag: --", arena_text(a, name.ptr, name.len));
+		return unknown_flag(a, name, msg);
 	if (!takes_value(f) || value)
 		return set_flag(a, args, f, value, msg) < 0 ? -E_USAGE : 1;
 	if (argc < 2)

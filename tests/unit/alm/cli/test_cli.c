@@ -52,6 +52,8 @@ static void test_cli__bad_options_are_named(void **state)
 		const char *word, *want;
 	} cases[] = {
 		{"--nosuch", "unknown flag: --nosuch"},
+		{"--ouput=json", "unknown flag: --ouput (did you mean --output?)"},
+		{"--namspace", "unknown flag: --namspace (did you mean --namespace?)"},
 		{"--output", "flag needs an argument: --output"},
 		{"-o", "flag needs an argument: -o"},
 		{"-x", "unknown shorthand flag: 'x' in -x"},

@@ -8,8 +8,8 @@
 static void test_nearest__table(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"cert-manager", "external-dns", "keda",
-					    "keda-add-ons-http", "prometheus"};
+	static const char *const names[] = {"cert-manager",      "external-dns", "keda",
+					    "keda-add-ons-http", "prometheus",   "next-ext"};
 	static const struct {
 		const char *word, *want;
 	} cases[] = {
@@ -19,6 +19,8 @@ static void test_nearest__table(void **state)
 		{"kedas", "keda"},
 		{"prometeus", "prometheus"},
 		{"add-ons", "keda-add-ons-http"},
+		{"ext", "external-dns"}, /* begins with it */
+		{"", NULL},
 		{"nginx", NULL},
 		{"zzzzzzzzzzzz", NULL},
 	};
