@@ -9,8 +9,10 @@
 #include "alm/cli/args.h"
 #include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
+#include "alm/obj/json.h"
 
 #define CLI_BYTES   ((size_t)256 << 20)
+#define JSON_INDENT 4
 #define HELP_INDENT 8
 #define HELP_WIDTH  80
 
@@ -74,6 +76,24 @@ int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *re
 	if (v && !str_parse_i64(str_of(v), ret))
 		return error_set(err, E_USAGE, "--%s: %s is no number", name, v);
 	return 0;
+}
+
+int cli_output_json(const struct cli *c, bool *ret, struct error *err)
+{
+	const char *output = cli_value(c, "output");
+	if (output && strcmp(output, "json") != 0)
+		return error_set(err, E_USAGE, "-o %s: want json", output);
+	*ret = output != NULL;
+	return 0;
+}
+
+int cli_print_json(const struct obj *o, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CLI_BYTES);
+	json_print_pretty(o, JSON_INDENT, &b);
+	strbuf_addc(&b, '\n');
+	term_lines(strbuf_str(&b));
+	return strbuf_check(&b, "the answer", err);
 }
 
 const char *cli_data_dir(const struct cli *c)

@@ -13,6 +13,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/base/error.h"
+#include "alm/obj/obj.h"
 
 #define CLI_ARGS_MAX 1000
 
@@ -65,6 +66,10 @@ int cli_duration(const struct cli *c, const char *name, int64_t fallback, int64_
 		 struct error *err);
 int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *ret,
 	    struct error *err);
+/* -o json? E_USAGE for any other format. */
+int cli_output_json(const struct cli *c, bool *ret, struct error *err);
+/* A document of -o json, on standard output. */
+int cli_print_json(const struct obj *o, struct error *err);
 const char *cli_data_dir(const struct cli *c); /* --data-dir or ~/.alm */
 
 /* The whole program: finds the command, parses, runs, prints the error, returns the exit code. */

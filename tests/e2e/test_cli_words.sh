@@ -39,4 +39,30 @@ for command in status why "why-not etdc 0.9.4" "approve etdc 0.9.4 --reason x" "
 	code "an app: alm $1" 1 "there is no app etdc (did you mean etcd?); \`alm status\` lists them all" alm "$@"
 done
 
+# --- an answer in JSON for every table ---
+field() { python3 -c 'import json,sys
+o = json.load(sys.stdin)
+for k in sys.argv[1].split("."): o = o[int(k) if k.isdigit() else k]
+print(json.dumps(o))' "$1"; }
+package 0.9.4 >/dev/null
+package 0.9.5 >/dev/null
+is "alm catalog list" '"0.9.5"' "$(alm catalog list "$catalog" -o json | field versions.0.version)"
+is "alm catalog show" '["etcds.etcd.coreos.com/v1"]' "$(alm catalog show "$catalog" etcd-operator -o json | field versions.1.provides)"
+is "alm version" '"complete"' "$(alm version --client -o json | field sandbox | sed 's/without [a-z, ]*/complete/')"
+code "another format" 2 "-o yaml: want json" alm version -o yaml
+app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
+package 0.9.6 >/dev/null
+soon "a version waits for approval" AwaitingApproval k get ist install.0.9.6.etcd.com.tectonic.storage -o 'jsonpath={.status.phase}'
+alm diff etcd --to 0.9.6 -o json >"$dir/diff"
+is "alm diff" '"update" 2 0 10' "$(for f in changes.0.action update create unchanged; do field $f <"$dir/diff"; done | xargs echo | sed 's/^update/"update"/')"
+is "  with whole values" 'true false' "$(for f in changes.0.before changes.0.after; do field $f <"$dir/diff"; done | xargs echo)"
+for table in "get apps" "status" "why etcd" "why-not etcd 0.9.6" "audit query --limit 3" "audit timeline apptype/etcd"; do
+	# shellcheck disable=SC2086
+	is "alm $table" yes "$(alm $table -o json 2>/dev/null | python3 -c 'import json,sys
+json.load(sys.stdin); print("yes")' 2>&1 | tail -1)"
+done
+has "kubectl get ist -o wide has the reason" " AwaitingApproval   ApprovalRequired " "$(k get ist -o wide)"
+has "kubectl get catalogs, too" " Synced " "$(k get catalogs -o wide)"
+
 finish

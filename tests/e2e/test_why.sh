@@ -111,7 +111,7 @@ soon "T1 out of range" "OutOfRange" reason_of 1.0.0
 soon "T1 no upgrade path" "NoUpgradePath" reason_of 0.9.9
 code "T1 absent" 1 "etcd has no candidate 2.0.0; \`alm why etcd\` lists them" alm why-not etcd 2.0.0
 code "why-not: no upgrade path" 3 "no upgrade path from 0.9.5: it replaces 0.9.8" alm why-not etcd 0.9.9
-code "why: an unknown app" 1 '"nobody" not found' alm why nobody
+code "why: an unknown app" 1 "there is no app nobody" alm why nobody
 code "status: an unknown app" 1 "there is no app nobody" alm status nobody
 is "status: json" "etcd 0.9.5 Manual" "$(alm status -o json |
 	python3 -c 'import json, sys; a = json.load(sys.stdin)["apps"][0]; print(a["name"], a["installed"], a["mode"])')"

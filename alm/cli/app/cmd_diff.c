@@ -22,6 +22,7 @@ struct changes {
 	struct cli *c;
 	struct app_session a;
 	const struct obj *plan, *former; /* the installed one; NULL: none */
+	struct obj *lines;               /* as -o json has them; arena */
 	size_t created, updated, deleted, unchanged;
 };
 
@@ -95,14 +96,40 @@ static const char *shown(const struct changes *x, const struct obj *value)
 			 b.len > VALUE_MAX ? "…" : "");
 }
 
-static void print_line(const char *what, const struct obj *o, const char *field)
+static struct obj *add_line(const struct changes *x, const char *action, const struct obj *o)
 {
-	const char *ns = meta_namespace(o);
-	term_print("%-7s %-25s %s%s%s%s%s\n", what, meta_kind(o), ns ? ns : "", ns ? "/" : "",
-		   meta_name(o), *field ? "  " : "", field);
+	struct obj *line = obj_map();
+	obj_set_str(line, "action", action);
+	obj_set_str(line, "kind", meta_kind(o));
+	if (meta_namespace(o))
+		obj_set_str(line, "namespace", meta_namespace(o));
+	obj_set_str(line, "name", meta_name(o));
+	obj_append(x->lines, line);
+	return line;
 }
 
-static void print_fields(const struct changes *x, const struct obj *before, const struct obj *after)
+static void print_line(const struct changes *x, const struct obj *line)
+{
+	const char *ns = obj_str(line, "namespace"), *field = obj_str(line, "field");
+	term_print("%-7s %-25s %s%s%s", obj_str(line, "action"), obj_str(line, "kind"),
+		   ns ? ns : "", ns ? "/" : "", obj_str(line, "name"));
+	if (field)
+		term_print("  %s  %s -> %s", field, shown(x, obj_get(line, "before")),
+			   shown(x, obj_get(line, "after")));
+	else if (obj_has(line, "truncated"))
+		term_print("  more fields than are shown");
+	term_print("\n");
+}
+
+static void set_value(struct obj *line, const char *key, const struct obj *value, bool hide)
+{
+	if (hide)
+		obj_set_str(line, key, "(hidden)");
+	else if (value)
+		obj_set(line, key, obj_copy(value));
+}
+
+static void add_fields(const struct changes *x, const struct obj *before, const struct obj *after)
 {
 	struct diff d;
 	bool secret = cstr_eq(meta_kind(after), "Secret");
@@ -110,13 +137,13 @@ static void print_fields(const struct changes *x, const struct obj *before, cons
 	for (size_t i = 0; i < d.n; i++) {
 		const struct diff_item *f = &d.items[i];
 		bool hide = secret && !str_has_prefix(str_of(f->path), STR("metadata."));
-		print_line("update", after,
-			   arena_fmt(x->c->arena, "%s  %s -> %s", field_name(x, after, f->path),
-				     hide ? "(hidden)" : shown(x, f->before),
-				     hide ? "(hidden)" : shown(x, f->after)));
+		struct obj *line = add_line(x, "update", after);
+		obj_set_str(line, "field", field_name(x, after, f->path));
+		set_value(line, "before", f->before, hide);
+		set_value(line, "after", f->after, hide);
 	}
 	if (d.cut)
-		print_line("update", after, "more fields than are shown");
+		obj_set(add_line(x, "update", after), "truncated", obj_bool(true));
 }
 
 /* --- objects --- */
@@ -149,7 +176,7 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 	if (session_kind(x->a.session, rendered, &r, err) < 0) {
 		*err = ERROR_INIT; /* its CRD comes with the same plan */
 		x->created++;
-		print_line("create", rendered, "");
+		add_line(x, "create", rendered);
 		return 0;
 	}
 	if (r.namespaced && !meta_namespace(rendered))
@@ -160,7 +187,7 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 		return -err->code;
 	if (!live) {
 		x->created++;
-		print_line("create", rendered, "");
+		add_line(x, "create", rendered);
 		return 0;
 	}
 	CLEANUP(obj_unrefp) struct obj *body = with_marks(rendered, live);
@@ -179,7 +206,7 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 	x->updated += !same;
 	x->unchanged += same;
 	if (!same)
-		print_fields(x, before, after);
+		add_fields(x, before, after);
 	return 0;
 }
 
@@ -208,7 +235,7 @@ static int compare_all(struct changes *x, struct error *err)
 		if (has_object(x->plan, o) || install_plan_is_kept(o))
 			continue;
 		x->deleted++;
-		print_line("delete", o, "");
+		add_line(x, "delete", o);
 	}
 	return 0;
 }
@@ -244,7 +271,36 @@ static void print_permissions(const struct obj *strategy)
 
 /* --- the command --- */
 
-static int diff(struct changes *x, struct error *err)
+static void print_text(const struct changes *x, const struct obj *strategy)
+{
+	for (size_t i = 0; i < obj_len(x->lines); i++)
+		print_line(x, obj_at(x->lines, i));
+	print_findings(strategy);
+	print_permissions(strategy);
+	const char *digest = obj_str(strategy, "status.plan.digest");
+	term_print("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created,
+		   x->updated, x->deleted, x->unchanged);
+	term_print(digest ? "; plan %.11s…\n" : "\n", digest);
+}
+
+static int print_json(const struct changes *x, const struct obj *strategy, struct error *err)
+{
+	static const char *const of_plan[] = {"digest", "findings", "findingsOmitted",
+					      "permissions"};
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	const struct obj *plan = obj_path(strategy, "status.plan");
+	obj_set(o, "changes", obj_ref(x->lines));
+	obj_set(o, "create", obj_int((int64_t)x->created));
+	obj_set(o, "update", obj_int((int64_t)x->updated));
+	obj_set(o, "delete", obj_int((int64_t)x->deleted));
+	obj_set(o, "unchanged", obj_int((int64_t)x->unchanged));
+	for (size_t i = 0; i < ARRAY_LEN(of_plan); i++)
+		if (obj_has(plan, of_plan[i]))
+			obj_set(o, of_plan[i], obj_copy(obj_get(plan, of_plan[i])));
+	return cli_print_json(o, err);
+}
+
+static int diff(struct changes *x, bool json, struct error *err)
 {
 	const char *installed = obj_str(x->a.app, "status.installedVersion"),
 		   *version = cli_value(x->c, "to");
@@ -265,33 +321,34 @@ static int diff(struct changes *x, struct error *err)
 	}
 	if (compare_all(x, err) < 0)
 		return -err->code;
-	print_findings(strategy);
-	print_permissions(strategy);
-	const char *digest = obj_str(strategy, "status.plan.digest");
-	term_print("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created,
-		   x->updated, x->deleted, x->unchanged);
-	term_print(digest ? "; plan %.11s…\n" : "\n", digest);
+	if (json)
+		return print_json(x, strategy, err);
+	print_text(x, strategy);
 	return 0;
 }
 
 static int diff_run(struct cli *c, struct error *err)
 {
-	struct changes x = {.c = c};
+	struct changes x = {.c = c, .lines = obj_keep(c->arena, obj_list())};
+	bool json;
+	if (cli_output_json(c, &json, err) < 0)
+		return -err->code;
 	int r = app_session_open(c, c->args[0], &x.a, err);
 	if (!r)
-		r = diff(&x, err);
+		r = diff(&x, json, err);
 	app_session_release(&x.a);
 	return r;
 }
 
 static const struct cmd_option options[] = {
 	{"to", "VERSION", "the version to compare with (default: the available one)", 0},
+	{"output", "FORMAT", "json: whole values, and what the gate found", 'o'},
 	{0},
 };
 
 const struct cmd cmd_diff = {
 	.name = "diff",
-	.usage = "alm diff APP [--to VERSION]",
+	.usage = "alm diff APP [--to VERSION] [-o json]",
 	.summary = "tell what the plan of a version changes in the cluster",
 	.description =
 		"One line a field, from the stored plan and the live objects; each object is "

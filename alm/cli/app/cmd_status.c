@@ -4,7 +4,6 @@
 #include "alm/cli/app/overview.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
-#include "alm/obj/json.h"
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
@@ -35,21 +34,17 @@ static int run(struct cli *c, struct error *err)
 	CLEANUP(session_freep) struct session *s = NULL;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct overview_input in = {.only = c->n_args ? c->args[0] : NULL};
-	const char *output = cli_value(c, "output");
-	if (output && !cstr_eq(output, "json"))
-		return error_set(err, E_USAGE, "-o %s: want json", output);
-	if (session_open(c, &s, err) < 0 || read_lists(s, &in, err) < 0)
+	bool json;
+	if (cli_output_json(c, &json, err) < 0 || session_open(c, &s, err) < 0 ||
+	    read_lists(s, &in, err) < 0)
 		return -err->code;
 	in.server = server_trouble(s);
 	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));
 	if (in.only && !obj_len(obj_get(o, "apps")))
 		return app_session_no_app(c, s, in.only, err);
-	if (output) {
-		json_print_pretty(o, 4, &b);
-		strbuf_addc(&b, '\n');
-	} else {
-		overview_print(o, c->arena, &b);
-	}
+	if (json)
+		return cli_print_json(o, err);
+	overview_print(o, c->arena, &b);
 	term_lines(strbuf_str(&b));
 	return 0;
 }

@@ -59,14 +59,81 @@ static void print_details(const struct package_version *p)
 		term_print("    deprecated %s\n", p->deprecation ? p->deprecation : "");
 }
 
+/* --- -o json --- */
+
+static void set_list(struct obj *o, const char *key, const char *const *items, size_t n)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < n; i++)
+		obj_append(list, obj_string(items[i]));
+	obj_set(o, key, list);
+}
+
+static void set_if(struct obj *o, const char *key, const char *value)
+{
+	if (value)
+		obj_set_str(o, key, value);
+}
+
+/* The fields of alm.yaml by their names there. */
+static struct obj *version_obj(const struct package_version *p)
+{
+	struct obj *o = obj_map(), *
+		requires
+	= obj_list(), *conflicts = obj_list();
+	obj_set_str(o, "package", p->package);
+	obj_set(o, "version", obj_stringn(p->version.text));
+	obj_set_str(o, "digest", p->digest);
+	set_if(o, "appType", p->app_type);
+	set_list(o, "provides", p->provides, p->n_provides);
+	set_list(o, "channels", p->channels, p->n_channels);
+	set_if(o, "minKubeVersion", p->min_kube_version);
+	set_if(o, "replaces", p->replaces);
+	set_list(o, "skips", p->skips, p->n_skips);
+	set_if(o, "skipRange", p->skip_range);
+	for (size_t i = 0; i < p->n_requires; i++) {
+		struct obj *r = obj_map();
+		obj_set_str(r, "resource", p->requires[i].resource);
+		set_if(r, "versions", p->requires[i].versions);
+		obj_append(requires, r);
+	}
+	for (size_t i = 0; i < p->n_conflicts; i++) {
+		struct obj *x = obj_map();
+		obj_set_str(x, "package", p->conflicts[i].package);
+		set_if(x, "versions", p->conflicts[i].versions);
+		obj_append(conflicts, x);
+	}
+	obj_set(o, "requires", requires);
+	obj_set(o, "conflicts", conflicts);
+	set_list(o, "images", p->images, p->n_images);
+	set_if(o, "rollback", p->rollback_unsafe ? "Unsafe" : NULL);
+	set_if(o, "withdrawn", p->withdrawn);
+	set_if(o, "ambiguous", p->ambiguous);
+	set_if(o, "deprecated", p->deprecated && !p->deprecation ? "" : p->deprecation);
+	return o;
+}
+
+static int print_json(struct package_version *const *all, size_t n, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < n; i++)
+		obj_append(list, version_obj(all[i]));
+	obj_set(o, "versions", list);
+	return cli_print_json(o, err);
+}
+
 static int list_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
-	if (catalog_source_read(c, c->args[0], &s, err) < 0)
+	bool json;
+	if (cli_output_json(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
-	for (size_t i = 0; i < x->n; i++)
+	for (size_t i = 0; i < x->n && !json; i++)
 		print_version(x->versions[i]);
+	if (json && print_json(x->versions, x->n, err) < 0)
+		return -err->code;
 	if (x->n_rejected)
 		term_error("%zu entr%s left out: alm catalog lint %s\n", x->n_rejected,
 			   x->n_rejected == 1 ? "y is" : "ies are", c->args[0]);
@@ -77,12 +144,15 @@ static int show_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	size_t n;
-	if (catalog_source_read(c, c->args[0], &s, err) < 0)
+	bool json;
+	if (cli_output_json(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
 	struct package_version *const *all = index_package(x, c->args[1], &n);
 	if (!n)
 		return error_set(err, E_NOTFOUND, "%s has no package %s", c->args[0], c->args[1]);
+	if (json)
+		return print_json(all, n, err);
 	for (size_t i = 0; i < n; i++) {
 		print_version(all[i]);
 		print_details(all[i]);
@@ -90,11 +160,15 @@ static int show_run(struct cli *c, struct error *err)
 	return 0;
 }
 
-static const struct cmd_option options[] = {CATALOG_SOURCE_OPTIONS, {0}};
+static const struct cmd_option options[] = {
+	{"output", "FORMAT", "json: every version with its descriptor", 'o'},
+	CATALOG_SOURCE_OPTIONS,
+	{0},
+};
 
 static const struct cmd cmd_list = {
 	.name = "list",
-	.usage = "alm catalog list SOURCE",
+	.usage = "alm catalog list SOURCE [-o json]",
 	.summary = "list packages, versions, digests and what they provide",
 	.options = options,
 	.args = {1, 1},
@@ -102,7 +176,7 @@ static const struct cmd cmd_list = {
 };
 static const struct cmd cmd_show = {
 	.name = "show",
-	.usage = "alm catalog show SOURCE PACKAGE",
+	.usage = "alm catalog show SOURCE PACKAGE [-o json]",
 	.summary = "show every version of a package with its descriptor",
 	.options = options,
 	.args = {2, 2},
