@@ -52,6 +52,26 @@ is "alm version" '"complete"' "$(alm version --client -o json | field sandbox | 
 code "another format" 2 "-o yaml: want json" alm version -o yaml
 app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
+
+# --- what get prints can be applied; the upgrade that follows shows that no harm is done ---
+ours="apps,installstrategies,catalogs"
+for get in k alm; do
+	for set in k alm; do
+		$get get $ours -o yaml >"$dir/objects"
+		code "$get get -o yaml | $set apply -f -" 0 "catalog.app.coreos.com/community" $set apply -f "$dir/objects"
+	done
+done
+for o in apptype/etcd ist/install.0.9.5.etcd.com.tectonic.storage catalog/community; do
+	alm get $o -o json >"$dir/objects"
+	code "alm get $o -o json | alm apply -f -" 0 "${o#*/} " alm apply -f "$dir/objects"
+done
+has "alm get --show-managed-fields" "managedFields" "$(alm get apptype etcd -o yaml --show-managed-fields)"
+alm get catalog community -o yaml --show-managed-fields >"$dir/objects"
+code "  can be applied, too" 0 "catalog.app.coreos.com/community" alm apply -f "$dir/objects"
+k delete catalog community >/dev/null
+code "  and what was deleted created again" 0 "catalog.app.coreos.com/community created" alm apply -f "$dir/objects"
+k delete catalog community >/dev/null
+code "  by alm create" 0 "catalog.app.coreos.com/community created" alm create -f "$dir/objects"
 package 0.9.6 >/dev/null
 soon "a version waits for approval" AwaitingApproval k get ist install.0.9.6.etcd.com.tectonic.storage -o 'jsonpath={.status.phase}'
 alm diff etcd --to 0.9.6 -o json >"$dir/diff"

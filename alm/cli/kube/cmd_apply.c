@@ -2,7 +2,8 @@
  * cmd_apply: server-side apply of every object of -f.
  *
  * Without --server-side it takes fields over from other managers, as kubectl's client-side apply
- * does; with it a conflict is an error unless --force-conflicts is given.
+ * does; with it a conflict is an error unless --force-conflicts is given. Without it, too, an
+ * object may be as `get -o yaml` printed it, which server-side apply refuses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static int apply(struct cli *c, struct session *s, const struct manifest_item *m
 		.target = session_target(s, &r, ns, name,
 					 write_query(c, MANAGER, strict ? "" : "&force=true")),
 		.content_type = APPLY_PATCH,
-		.body = m->o,
+		.body = cli_flag(c, "server-side") ? m->o : write_manifest(c, m->o, !before),
 	};
 	struct session_reply reply;
 	rc = session_send(s, &q, &reply, err);

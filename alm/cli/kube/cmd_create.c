@@ -27,7 +27,7 @@ static int create(struct cli *c, struct session *s, const struct manifest_item *
 		.method = "POST",
 		.target = session_target(s, &r, write_namespace(s, &r, m->o), NULL,
 					 write_query(c, "alm-create", "")),
-		.body = m->o,
+		.body = write_manifest(c, m->o, true),
 	};
 	struct session_reply reply;
 	rc = session_send(s, &q, &reply, err);

@@ -17,6 +17,7 @@ static const struct cmd_option options[] = {
 	{"field-selector", "QUERY", "field selector", 0},
 	{"all-namespaces", NULL, "objects of every namespace", 'A'},
 	{"no-headers", NULL, "no line of headers", 0},
+	{"show-managed-fields", NULL, "in json and yaml, too: who set which field", 0},
 	{"ignore-not-found", NULL, "an absent object is no error", 0},
 	{0},
 };
@@ -56,6 +57,18 @@ static int list_types(struct get *g, struct error *err)
 	term_error("alm: say which type to get; the server has\n");
 	g->c->exit_code = 1;
 	return 0;
+}
+
+/* As kubectl does: they are long, and no manifest to apply may have them. */
+static void hide_managed_fields(struct get *g, struct obj *o)
+{
+	bool shown = cli_flag(g->c, "show-managed-fields");
+	if (shown || (g->printer.format != PRINT_JSON && g->printer.format != PRINT_YAML))
+		return;
+	struct obj *items = obj_get_mut(o, "items");
+	obj_del_path(o, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(items); i++)
+		obj_del_path(obj_at_mut(items, i), "metadata.managedFields");
 }
 
 static int fetch(struct get *g, const struct target *t, const struct obj **ret, struct error *err)
@@ -181,9 +194,14 @@ static int get_objects(struct get *g, struct error *err)
 		int r = fetch(g, t, &o, err);
 		if (r < 0)
 			return r;
-		if (t->name && o)
+		if (!o)
+			continue;
+		struct obj *shown = obj_keep(g->c->arena, obj_copy(o));
+		hide_managed_fields(g, shown);
+		o = shown;
+		if (t->name)
 			obj_append(items, obj_ref(o));
-		else if (o)
+		else
 			add_items(items, o, &t->resource, g->c->arena);
 	}
 	if (g->targets.n == 1 && g->targets.items[0].name)

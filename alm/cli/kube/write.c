@@ -39,6 +39,17 @@ const char *write_query(struct cli *c, const char *manager, const char *more)
 			 dry && !strcmp(dry, "server") ? "&dryRun=All" : "", more);
 }
 
+const struct obj *write_manifest(struct cli *c, const struct obj *o, bool is_new)
+{
+	static const char *const identity[] = {"metadata.uid", "metadata.resourceVersion",
+					       "metadata.creationTimestamp"};
+	struct obj *copy = obj_keep(c->arena, obj_copy(o));
+	obj_del_path(copy, "metadata.managedFields");
+	for (size_t i = 0; is_new && i < ARRAY_LEN(identity); i++)
+		obj_del_path(copy, identity[i]);
+	return copy;
+}
+
 const char *write_namespace(const struct session *s, const struct resource *r, const struct obj *o)
 {
 	const char *ns = meta_namespace(o);

@@ -16,6 +16,10 @@ int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn f
 const char *write_query(struct cli *c, const char *manager, const char *more);
 /* The object's own, else the session's; NULL for cluster-scoped. */
 const char *write_namespace(const struct session *s, const struct resource *r, const struct obj *o);
+/* The object without what a server sets and no manifest may have, so that what `get -o yaml`
+ * printed can be written; of one that is to be created without its former identity, too. In the
+ * arena. */
+const struct obj *write_manifest(struct cli *c, const struct obj *o, bool is_new);
 /* "apptype.app.coreos.com/etcd created", or what -o says. */
 int write_print(struct cli *c, const struct obj *o, const char *verb, struct error *err);
 
