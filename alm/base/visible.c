@@ -224,3 +224,17 @@ void visible_addf(struct strbuf *b, const char *fmt, ...)
 	visible_vaddf(b, fmt, args);
 	va_end(args);
 }
+
+void visible_add_shell_json(struct strbuf *b, const char *json)
+{
+	struct str rest = str_of(json);
+	while (rest.len) {
+		uint32_t rune;
+		size_t n = utf8_decode(rest, &rune);
+		if (rune == '\'' || rune == '#' || rune > 0x7e)
+			visible_json_escape(b, rune);
+		else
+			strbuf_addc(b, (char)rune);
+		rest = str_n(rest.ptr + n, rest.len - n);
+	}
+}

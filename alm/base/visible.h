@@ -32,5 +32,8 @@ void visible_vaddf(struct strbuf *b, const char *fmt, va_list args) PRINTF(2, 0)
 
 /* The escape of a code point in JSON: \u202e, two of them above U+FFFF. */
 void visible_json_escape(struct strbuf *b, uint32_t rune);
+/* JSON text as it can stand between the single quotes of a shell's word: what would end the word,
+ * begin a note of ours or is not ASCII is escaped. */
+void visible_add_shell_json(struct strbuf *b, const char *json);
 
 #endif

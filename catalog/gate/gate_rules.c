@@ -11,7 +11,7 @@ static const struct gate_rule rules[] = {
 	{"ResourceDropped",      WAIVE_RESOURCE, "migrate to a version that stays, or upgrade with --accept-dropped"},
 	{"VersionUnserved",      WAIVE_RESOURCE, "move clients to another version, or waive the rule"},
 	{"VersionRemoved",       WAIVE_RESOURCE, "move clients to another version, or waive the rule"},
-	{"StoredVersionRemoved", WAIVE_NEVER,    "alm crd migrate to a version that stays"},
+	{"StoredVersionRemoved", WAIVE_NEVER,    "rewrite the objects in a version that stays: alm crd migrate"},
 	{"ScopeChanged",         WAIVE_NEVER,    "a new kind is needed: the scope is immutable"},
 	{"KindChanged",          WAIVE_NEVER,    "a new resource is needed: the kind is immutable"},
 	{"StorageMoved",         WAIVE_NEVER,    ""},

@@ -12,26 +12,12 @@
 
 /* --- text --- */
 
-static void add_shell_safe(struct strbuf *b, const char *json)
-{
-	struct str rest = str_of(json);
-	while (rest.len) {
-		uint32_t rune;
-		size_t n = utf8_decode(rest, &rune);
-		if (rune == '\'' || rune == '#' || rune > 0x7e)
-			visible_json_escape(b, rune);
-		else
-			strbuf_addc(b, (char)rune);
-		rest = str_n(rest.ptr + n, rest.len - n);
-	}
-}
-
 const char *waivers_command(const char *app, const struct obj *list, struct arena *a)
 {
 	CLEANUP(obj_unrefp) struct obj *patch = waivers_patch(list);
 	CLEANUP(xfreep) char *text = json_text(patch);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	add_shell_safe(&b, text);
+	visible_add_shell_json(&b, text);
 	return arena_fmt(a, "kubectl patch apptype %s --type=merge -p '%s'", app, b.buf);
 }
 

@@ -1,9 +1,13 @@
 /* One change: from a refusal to the command that lifts it, and what the input is afterwards. */
 #include <string.h>
 
+#include "alm/base/visible.h"
 #include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
 #include "catalog/resolve/resolve_internal.h"
 #include "catalog/resolve/resolve_relax.h"
+
+#define VALUE_BYTES_MAX ((size_t)1 << 20)
 
 static const char *patch(struct arena *a, const char *app, const char *spec)
 {
@@ -11,10 +15,16 @@ static const char *patch(struct arena *a, const char *app, const char *spec)
 			 spec);
 }
 
+/* The value may be a publisher's (a channel): it ends neither the string nor the shell's word. */
 static const char *patch_field(struct arena *a, const char *app, const char *field,
 			       const char *value)
 {
-	return patch(a, app, arena_fmt(a, "\"%s\":\"%s\"", field, value));
+	CLEANUP(obj_unrefp) struct obj *text = obj_string(value);
+	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(VALUE_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf safe = STRBUF_INIT(VALUE_BYTES_MAX);
+	json_print(text, &json);
+	visible_add_shell_json(&safe, json.buf);
+	return patch(a, app, arena_fmt(a, "\"%s\":%s", field, safe.buf));
 }
 
 static void word(struct resolve_change *c, struct arena *a)
@@ -43,7 +53,7 @@ static void word(struct resolve_change *c, struct arena *a)
 			v);
 		break;
 	case CHANGE_APPROVE:
-		c->command = arena_fmt(a, "alm approve %s %s", app, v);
+		c->command = arena_fmt(a, "alm approve %s %s --reason TEXT", app, v);
 		break;
 	case CHANGE_RESUME:
 		c->command = patch(a, app, "\"paused\":false");

@@ -60,7 +60,7 @@ const struct cmd cmd_status = {
 	.summary = "tell where every app stands, what it waits for, and the next step",
 	.description = "A line for each app, then whatever waits: for a person, for time, for "
 		       "something outside. Every step is a command that can be run as it is; TEXT "
-		       "stands for words of yours.",
+		       "stands for words of yours, FILE and CRD for a manifest.",
 	.examples = "alm status\nalm status etcd",
 	.options = options,
 	.args = {0, 1},

@@ -135,7 +135,8 @@ static void add_blocked(const struct overview *x)
 	const char *version = obj_str(candidate, "version");
 	const char *installed = obj_str(x->app, "status.installedVersion");
 	struct obj *w = wait_new(x, "blocked", version, c.reason, c.message);
-	if (!version && cstr_eq(c.reason, "PreviouslyFailed")) /* its changed values */
+	bool values = !version && installed && cstr_eq(c.reason, "PreviouslyFailed");
+	if (values)
 		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, installed));
 	else if (version)
 		set_steps(x, w, obj_get(candidate, "steps"), version);

@@ -9,9 +9,10 @@
 #include "alm/obj/meta.h"
 #include "crds/kinds.h"
 
-#define RBAC       "rbac.authorization.k8s.io"
-#define IN_NS_ROLE ACCOUNT_RESERVED "app-namespace"
-#define NAME_CUT   180 /* of an app's name that has no room in an account's */
+#define RBAC           "rbac.authorization.k8s.io"
+#define IN_NS_ROLE     ACCOUNT_RESERVED "app-namespace"
+#define NAME_CUT       180                 /* of an app's name that has no room in an account's */
+#define MARK_BYTES_MAX ((size_t)512 << 10) /* more than an annotation holds */
 
 /* --- which --- */
 
@@ -53,12 +54,21 @@ static bool is_marked(const struct obj *o, const struct app *app)
 	return has_name(meta_annotation(o, ANNOTATION_APPS), app->name);
 }
 
-/* What the annotation shall be; the other apps in it stay. */
+/* What the annotation shall be; the other apps in it stay. What is no name, anybody may have
+ * written: it is left out of a command that a person copies. */
 static const char *mark_with(const struct obj *o, const struct app *app, struct arena *a)
 {
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(MARK_BYTES_MAX);
 	const char *old = o ? meta_annotation(o, ANNOTATION_APPS) : NULL;
-	return old && *old ? arena_fmt(a, ANNOTATION_APPS "=%s,%s --overwrite", old, app->name)
-			   : arena_fmt(a, ANNOTATION_APPS "=%s", app->name);
+	struct str rest = str_of(old ? old : ""), one;
+	strbuf_adds(&b, ANNOTATION_APPS "=");
+	while (str_next(&rest, ',', &one)) {
+		one = str_trim(one);
+		if (name_is_dns_subdomain(one))
+			strbuf_addf(&b, "%.*s,", STR_ARG(one));
+	}
+	strbuf_addf(&b, "%s%s", app->name, old ? " --overwrite" : "");
+	return arena_strdup(a, b.buf);
 }
 
 static enum account_state refuse(struct account_check *ret, const char *message)

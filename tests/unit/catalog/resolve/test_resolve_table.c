@@ -331,6 +331,31 @@ static void test_resolve_table__texts(void **state)
 	}
 }
 
+/* What a publisher wrote is copied to a shell with the command: it stays in its word. */
+static void test_resolve_table__a_channel_ends_no_word(void **state)
+{
+	(void)state;
+	struct resolution r;
+	struct world *w = world_new();
+	w->channels = "channels: ['x\"}}''; id #']\n";
+	judge(w, &r);
+	struct obj *doc = obj_keep(w->a, resolve_doc(&w->in, &r, w->asked, w->a));
+	const struct obj *steps = obj_get(resolve_doc_candidate(doc, w->asked), "steps");
+	assert_string_equal(obj_as_string(obj_at(steps, 0)),
+			    "kubectl patch apptype etcd --type=merge -p "
+			    "'{\"spec\":{\"channel\":\"x\\\"}}\\u0027; id \\u0023\"}}'");
+	world_free(w);
+}
+
+/* alm approve takes no approval without a reason. */
+static void test_resolve_table__an_approval_has_its_reason(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const struct resolve_change *c = resolve_change_new(CHANGE_APPROVE, "etcd", "2.0.0", a);
+	assert_string_equal(c->command, "alm approve etcd 2.0.0 --reason TEXT");
+}
+
 /* --- when --- */
 
 static int64_t at(const char *text)
@@ -400,6 +425,8 @@ int main(void)
 		cmocka_unit_test(test_resolve_table__nothing_in_the_way),
 		cmocka_unit_test(test_resolve_table__of_two_the_earlier_is_told),
 		cmocka_unit_test(test_resolve_table__texts),
+		cmocka_unit_test(test_resolve_table__a_channel_ends_no_word),
+		cmocka_unit_test(test_resolve_table__an_approval_has_its_reason),
 		cmocka_unit_test(test_resolve_table__windows_and_soak),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

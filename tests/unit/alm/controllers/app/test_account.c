@@ -150,6 +150,9 @@ static void test_account__a_namespace_of_others_must_say_so(void **state)
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("etcdx,a")));
 	refuses(w, "team",
 		"kubectl annotate namespace team app.coreos.com/apps=etcdx,a,etcd --overwrite");
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("a, b;$(id) ,c d")));
+	refuses(w, "team",
+		"kubectl annotate namespace team app.coreos.com/apps=a,etcd --overwrite");
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("a, etcd")));
 	assert_int_equal(settle(w, "team"), ACCOUNT_READY);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("*")));
