@@ -160,20 +160,31 @@ static const char *gate_text(const char *reason)
 	return "it can be installed";
 }
 
+static bool is_told(const struct overview *x, const char *reason)
+{
+	for (size_t i = 0; i < obj_len(x->waits); i++)
+		if (cstr_eq(obj_str(obj_at(x->waits, i), "reason"), reason))
+			return true;
+	return false;
+}
+
+/* Whatever else waits: nothing of it starts. */
+static void add_paused(const struct overview *x)
+{
+	struct condition c;
+	if (condition_get(x->app, "Paused", &c) && cstr_eq(c.status, "True") &&
+	    !is_told(x, "Paused"))
+		set_next(wait_new(x, "paused", NULL, c.reason, c.message), resume_command(x));
+}
+
 /* A newer version that only time or mode holds back. */
 static void add_available(const struct overview *x)
 {
 	static const char *const told[] = {"NewerInstallable", "AwaitingApproval", NULL};
 	struct condition c;
 	bool newer = condition_get(x->app, "UpgradeAvailable", &c) && cstr_eq(c.status, "True");
-	if (newer && cstr_in(c.reason, told))
+	if (!newer || cstr_in(c.reason, told))
 		return;
-	if (!newer) {
-		if (condition_get(x->app, "Paused", &c) && cstr_eq(c.status, "True"))
-			set_next(wait_new(x, "paused", NULL, c.reason, c.message),
-				 resume_command(x));
-		return;
-	}
 	/* "0.9.6; OutsideWindow until Sat 02:00Z" */
 	struct str version, until;
 	bool timed = str_cut(str_of(c.message), ';', &version, &until);
@@ -214,10 +225,30 @@ static void add_trouble(const struct overview *x)
 				 arena_fmt(x->a, "alm describe apptype %s", x->name));
 }
 
+/* A pause, or a version that may come, is no reason why the app is not ready. */
+static bool is_explained(const struct overview *x, const char *reason)
+{
+	static const char *const others[] = {"paused", "upgrade", "trouble", NULL};
+	if (!reason)
+		return true;
+	for (size_t i = 0; i < obj_len(x->waits); i++)
+		if (!cstr_in(obj_str(obj_at(x->waits, i), "what"), others))
+			return true;
+	struct condition c; /* Ready=False Degraded is told by Degraded=True */
+	return is_told(x, reason) ||
+	       (condition_get(x->app, reason, &c) && cstr_eq(c.status, "True"));
+}
+
 static void add_unresolved(const struct overview *x)
 {
 	struct condition c;
-	if (obj_len(x->waits) || !condition_get(x->app, "Ready", &c) || cstr_eq(c.status, "True"))
+	if (meta_is_deleting(x->app)) {
+		if (!obj_len(x->waits))
+			wait_new(x, "progress", NULL, "Deleting", "what it installed goes first");
+		return;
+	}
+	if (!condition_get(x->app, "Ready", &c) || cstr_eq(c.status, "True") ||
+	    is_explained(x, c.reason))
 		return;
 	struct obj *w = wait_new(x, "state", NULL, c.reason, c.message);
 	if (cstr_eq(c.status, "False"))
@@ -258,6 +289,7 @@ static struct obj *app_obj(struct overview *x, const struct obj *app)
 				    version_of(obj_at(strategies, i), x->a));
 	add_blocked(x);
 	add_available(x);
+	add_paused(x);
 	add_trouble(x);
 	add_unresolved(x);
 	obj_set(o, "waits", x->waits);

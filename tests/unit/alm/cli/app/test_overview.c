@@ -230,6 +230,70 @@ static void test_overview__empty_objects(void **state)
 	assert_non_null(strstr(b.buf, "alm why-not x"));
 }
 
+/* Five kinds of trouble at once: each is told, none hides another. */
+static void test_overview__all_that_is_wrong_is_named(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	static const char *const want[] = {"Paused", "CatalogStale", "Drifted", "ReplicasLow",
+					   "DependencyUnresolved"};
+	const struct obj *o = overview(a,
+				       APP("etcd", "Automatic",
+					   "    installedVersion: 0.9.4\n    "
+					   "conditions:\n" READY("False", "DependencyUnresolved",
+								 "no catalog offers "
+								 "certificates.cert-manager.io/"
+								 "v1") "    - {type: "
+								       "UpgradeAvailable, "
+								       "status: \"True\", "
+								       "reason: "
+								       "AwaitingApproval, "
+								       "message: 0.9.5}\n"
+								       "    - {type: Paused, "
+								       "status: \"True\", "
+								       "reason: Paused, "
+								       "message: stop}\n"
+								       "    - {type: "
+								       "CatalogStale, status: "
+								       "\"True\", reason: "
+								       "CatalogStale, message: "
+								       "old}\n"
+								       "    - {type: Drifted, "
+								       "status: \"True\", "
+								       "reason: Drifted, "
+								       "message: two}\n"
+								       "    - {type: Degraded, "
+								       "status: \"True\", "
+								       "reason: ReplicasLow, "
+								       "message: "
+								       "one}\n"),
+				       NONE, NONE, NULL);
+	const struct obj *waits = obj_get(obj_at(obj_get(o, "apps"), 0), "waits");
+	assert_int_equal(obj_len(waits), ARRAY_LEN(want));
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		bool found = false;
+		for (size_t k = 0; k < obj_len(waits); k++)
+			found |= !strcmp(obj_str(obj_at(waits, k), "reason"), want[i]);
+		if (!found)
+			fail_msg("%s is not named", want[i]);
+	}
+}
+
+/* An app on its way out is no app for which nothing waits. */
+static void test_overview__a_deletion_goes_on(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	const struct obj *o = overview(
+		a,
+		"items:\n- metadata: {name: etcd, deletionTimestamp: \"2026-11-20T12:00:00Z\"}\n"
+		"  status:\n    conditions:\n" READY("True", "Installed", "0.9.4"),
+		NONE, NONE, NULL);
+	const struct obj *waits = obj_get(obj_at(obj_get(o, "apps"), 0), "waits");
+	assert_int_equal(obj_len(waits), 1);
+	assert_string_equal(obj_str(obj_at(waits, 0), "reason"), "Deleting");
+}
+
 static void test_overview__a_reconcile_that_fails_is_named(void **state)
 {
 	(void)state;
@@ -265,6 +329,8 @@ int main(void)
 		cmocka_unit_test(test_overview__time_and_mode_hold_a_version_back),
 		cmocka_unit_test(test_overview__a_catalog_in_trouble),
 		cmocka_unit_test(test_overview__empty_objects),
+		cmocka_unit_test(test_overview__all_that_is_wrong_is_named),
+		cmocka_unit_test(test_overview__a_deletion_goes_on),
 		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
