@@ -250,7 +250,7 @@ static int resolve_cluster(const struct entry *e, bool allow_insecure, struct ar
 static int check_key_file(const struct entry *e, struct arena *a, struct kubeconfig_target *target,
 			  struct error *err)
 {
-	const char *path = path_in(e, "client-key", a), *text;
+	const char *path = path_in(e, "client-key", a), *text = NULL;
 	if (!path || obj_as_str(obj_get(e->value, "client-key-data")).len)
 		return 0;
 	int r = is_open(path, a, &text, err);
