@@ -12,6 +12,8 @@
 #define ANNOTATION_RELEASED    "app.coreos.com/released"
 #define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
 #define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
+/* Not acted on: unsupported.h tells so. */
+#define ANNOTATION_DELETE_CRDS "app.coreos.com/delete-crds"
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
 #define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
 #define SYSTEM_NAMESPACE       "alm-system"

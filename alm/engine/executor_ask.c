@@ -124,8 +124,8 @@ static void kind_found(void *arg, const struct resource *found, const struct err
 		answer(c,
 		       arena_fmt(r->a,
 				 "unable to get apiresource from unstructured: %s, Kind=%s: %s",
-				 obj_str(need, "apiVersion"), obj_str(need, "kind"),
-				 err ? err->msg : "not served"),
+				 obj_str(need, "apiVersion") ? obj_str(need, "apiVersion") : "any",
+				 obj_str(need, "kind"), err ? err->msg : "not served"),
 		       NULL);
 		ask_next(c);
 		return;
@@ -164,6 +164,10 @@ static void ask_next(struct step_call *c)
 			group = STR("");
 		}
 		const char *kind = obj_str(need, "kind");
+		if (!text) { /* what a person wrote */
+			discovery_require_name(r->x->c.discovery, kind ? kind : "", kind_found, c);
+			return;
+		}
 		discovery_require_kind(r->x->c.discovery, arena_strndup(r->a, group.ptr, group.len),
 				       arena_strndup(r->a, version.ptr, version.len),
 				       kind ? kind : "", kind_found, c);

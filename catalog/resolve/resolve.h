@@ -89,6 +89,9 @@ struct resolve_input {
 	int64_t soak_ns;
 	const char
 		*unreadable; /* what of soak and windows cannot be read; NULL: nothing. It closes */
+	/* The first field of the spec that asks for what this program does not do, with the remedy;
+	 * NULL: none. Nothing is chosen: Unsupported. */
+	const char *unsupported;
 	/* When the version was first listed; 0: now. NULL: no version ever was. */
 	int64_t (*first_seen)(void *arg, const char *version);
 	const char *const *approved; /* versions a person lets through in mode Manual; NULL-ended */

@@ -183,6 +183,8 @@ const struct resolve_change *resolve_change_for(const struct resolver *r, const 
 						const char *app, struct arena *a)
 {
 	const char *reason = c->reason;
+	if (c->manual && cstr_eq(c->manual->blocked, reason) && !c->subject)
+		return NULL; /* its own planning refused it, of what the resolver knows nothing */
 	if (!strcmp(reason, "NotRequested") || !strcmp(reason, "NotNewer"))
 		return resolve_change_new(resolver_goes_back(r, c) ? CHANGE_BACK : CHANGE_TO, app,
 					  c->version, a);

@@ -442,6 +442,11 @@ bool resolver_setup(struct resolver *r, const struct resolve_input *in, struct a
 	struct error err;
 	*r = (struct resolver){.in = in, .a = a};
 	*ret = (struct resolution){0};
+	if (in->unsupported) {
+		ret->reason = "Unsupported";
+		ret->message = in->unsupported;
+		return false;
+	}
 	if (in->installed_version &&
 	    version_parse(str_of(in->installed_version), VERSION_STRICT, &r->installed, &err) < 0)
 		r->installed = (struct version){0};

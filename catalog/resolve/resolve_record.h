@@ -15,7 +15,8 @@
 #define RESOLVE_TEXTS(X)                                                                      \
 	X(app) X(self_ref) X(package) X(catalog) X(channel) X(range) X(to)                    \
 	X(installed_version) X(installed_package) X(installed_catalog) X(installed_digest)    \
-	X(values_digest) X(kube_version) X(mode) X(evaluate) X(unreadable)
+	X(values_digest) X(kube_version) X(mode) X(evaluate) X(unreadable)          \
+	X(unsupported)
 /* clang-format on */
 
 /* Resolves once more with an eye on every question. Owned; NULL if it touched more versions than

@@ -7,6 +7,7 @@
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/app/claims.h"
 #include "alm/controllers/app/install_plan.h"
+#include "alm/controllers/app/unsupported.h"
 #include "alm/controllers/app/usage.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
@@ -154,7 +155,7 @@ static void load_strategies(const struct view *v, struct app *app)
 		*s = (struct strategy_ref){.o = all[i],
 					   .name = meta_name(all[i]),
 					   .version = strategy_version(all[i], v->a),
-					   .sha256 = obj_str(all[i], "spec.strategy.sha256"),
+					   .sha256 = strategy_sha256(all[i]),
 					   .phase = phase_of(all[i]),
 					   .revision = obj_i64(all[i], "status.revision", 0),
 					   .former = obj_i64(all[i], "status.former.revision", 0),
@@ -186,8 +187,11 @@ static void load_strategies(const struct view *v, struct app *app)
 static void tell_blocked(const struct strategy_ref *s, struct resolve_manual *m)
 {
 	struct condition c;
-	if (s->phase != PHASE_BLOCKED || !condition_get(s->o, "PlanReady", &c) ||
-	    !cstr_eq(c.status, "False") || cstr_eq(c.reason, "OtherInProgress"))
+	bool told = condition_get(s->o, "PlanReady", &c) && cstr_eq(c.status, "False");
+	if (!told)
+		told = condition_get(s->o, "RequirementsMet", &c) && cstr_eq(c.status, "False") &&
+		       cstr_eq(c.reason, "RequirementUnmet");
+	if (s->phase != PHASE_BLOCKED || !told || cstr_eq(c.reason, "OtherInProgress"))
 		return;
 	m->blocked = c.reason;
 	m->message = c.message;
@@ -262,6 +266,25 @@ static void fill_soak(const struct view *v, struct app *app)
 		app->in.unreadable = arena_fmt(v->a, "spec.upgrade.soak: %s", err.msg);
 	else if (app->in.soak_ns < 0)
 		app->in.unreadable = arena_fmt(v->a, "spec.upgrade.soak: %s is negative", text);
+}
+
+/* What would be taken for its default, or for nothing. */
+static void fill_unreadable(const struct view *v, struct app *app)
+{
+	static const char *const durations[] = {"spec.upgrade.approvalTTL",
+						"spec.upgrade.deadlines.installing",
+						"spec.upgrade.deadlines.verifying"};
+	struct error err = ERROR_INIT;
+	struct range range;
+	int64_t ns;
+	const char *text = obj_str(app->o, "spec.upgrade.approveVersion");
+	if (text && *text && range_parse(str_of(text), v->a, &range, &err) < 0)
+		app->in.unreadable = arena_fmt(v->a, "spec.upgrade.approveVersion: %s", err.msg);
+	for (size_t i = 0; i < ARRAY_LEN(durations); i++) {
+		text = obj_str(app->o, durations[i]);
+		if (text && duration_parse(str_of(text), &ns, &err) < 0)
+			app->in.unreadable = arena_fmt(v->a, "%s: %s", durations[i], err.msg);
+	}
 }
 
 static void fill_waivers(const struct view *v, struct app *app)
@@ -361,6 +384,8 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 	fill_waivers(v, app);
 	fill_windows(v, app);
 	fill_soak(v, app);
+	fill_unreadable(v, app);
+	in->unsupported = unsupported_of_app(o);
 	in->claims = claims ? claims : all_claims(v);
 	usage_bind(v, app);
 }

@@ -5,6 +5,7 @@
 #include "alm/base/map.h"
 #include "alm/base/multimap.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/unsupported.h"
 #include "alm/obj/meta.h"
 
 #define CLAIM_BYTES_MAX ((size_t)16 << 20)
@@ -100,7 +101,7 @@ static struct claim *claim_new(const struct obj *strategy)
 	c->strategy = xstrdup(meta_name(strategy));
 	c->app = xstrdup(app);
 	c->version = xstrdup(strategy_version(strategy, a));
-	c->sha256 = dup_or_null(obj_str(strategy, "spec.strategy.sha256"));
+	c->sha256 = dup_or_null(strategy_sha256(strategy));
 	c->managed = dup_list(strategy_managed(strategy, a));
 	c->installed = p == PHASE_SUCCEEDED;
 	return c;

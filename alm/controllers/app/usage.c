@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/requirement.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -152,16 +153,24 @@ bool usage_any_instance(const struct view *v, const char *const *managed)
 	return false;
 }
 
-/* Kinds CRD and Object; Permission and Feature need the server's answer and count as met here. */
+/* A definition is seen here; what only the server knows is remembered by the strategy that asked
+ * for it (strategy_require.c). */
 static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
 {
 	const struct context *c = arg;
-	const char *kind = obj_str(q, "kind"), *message = obj_str(q, "message");
+	struct condition why;
 	const char *name = obj_str(q, "name");
-	if (!cstr_eq(kind, "CRD") || !name || view_crd(c->v, name))
-		return NULL;
-	return arena_fmt(a, "CRD %s is missing%s%s", name, message ? ": " : "",
-			 message ? message : "");
+	if (cstr_eq(obj_str(q, "kind"), "CRD"))
+		return name && !view_crd(c->v, name) ? requirement_unmet(q, "is missing", a) : NULL;
+	const char *text = arena_fmt(a, "%s ", requirement_text(q, a));
+	for (size_t i = 0; i < c->app->n; i++) {
+		const struct strategy_ref *s = &c->app->strategies[i];
+		if (s->phase == PHASE_BLOCKED && condition_get(s->o, "RequirementsMet", &why) &&
+		    cstr_eq(why.status, "False") && cstr_eq(why.reason, "RequirementUnmet") &&
+		    strstr(why.message, text))
+			return arena_strdup(a, why.message);
+	}
+	return NULL;
 }
 
 /* What the gate said is remembered by the strategy that it blocks. */

@@ -117,6 +117,8 @@ static struct state installed_state(const struct view *v, const struct app *app,
 		return (struct state){"UpgradeBlocked", "True", unmet_values(v, app), automatic};
 	if (r->blocked)
 		return (struct state){"UpgradeBlocked", "True", r->blocked->summary, automatic};
+	if (app->in.unsupported)
+		return (struct state){"UpgradeBlocked", "True", app->in.unsupported, automatic};
 	if (in_phase(app, PHASE_BLOCKED) && in_phase(app, PHASE_BLOCKED)->by_alm)
 		return (struct state){"UpgradeBlocked", "True",
 				      newer_text(v, in_phase(app, PHASE_BLOCKED)), automatic};
@@ -283,6 +285,19 @@ static const char *degraded_reason(const struct view *v, const struct app *app,
 	return t->degraded && st->message == t->why ? t->degraded : "UpgradeFailed";
 }
 
+/* What keeps newer versions or values from what is installed; NULL: nothing. */
+static const char *block_reason(const struct view *v, const struct app *app, const char **ret_text)
+{
+	const struct candidate *c = app->resolution.blocked;
+	const char *unmet = unmet_values(v, app);
+	const char *reason = unmet ? "PreviouslyFailed" : c ? c->reason : NULL;
+	if (reason)
+		*ret_text = unmet ? unmet : c->summary;
+	else if (app->in.unsupported)
+		*ret_text = app->in.unsupported, reason = "Unsupported";
+	return reason;
+}
+
 static void set_conditions(const struct view *v, const struct app *app, const struct state *st,
 			   const struct trouble *t, struct obj *status)
 {
@@ -304,15 +319,9 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 		      newer && (app->resolution.until_ns || app->resolution.gate_why)
 			      ? arena_fmt(v->a, "%s; %s", newer, gate_text(v, app))
 			      : newer);
-	const char *unmet = unmet_values(v, app);
-	bool blocked = app->installed && (r->blocked || unmet);
+	const char *text = "", *blocked = app->installed ? block_reason(v, app, &text) : NULL;
 	set_condition(v, app, list, "UpgradeBlocked", blocked ? "True" : "False",
-		      unmet     ? "PreviouslyFailed"
-		      : blocked ? r->blocked->reason
-				: "NotBlocked",
-		      unmet     ? unmet
-		      : blocked ? r->blocked->summary
-				: "");
+		      blocked ? blocked : "NotBlocked", text);
 	set_deprecated(v, app, list);
 	set_trouble(v, app, list, "Drifted", t->drifted, t->drift);
 	set_trouble(v, app, list, "Degraded", degraded_reason(v, app, st, t), st->message);

@@ -331,6 +331,7 @@ static const struct watch_rule watches[] = {
 static const struct step steps[] = {
 	{"adopt", strategy_adopt},       /* finalizer; deletion undoes */
 	{"fetch", strategy_fetch},       /* the archive's bytes, by digest */
+	{"require", strategy_require},   /* what must be there before */
 	{"takeover", strategy_takeover}, /* does helm have the release? */
 	{"render", strategy_render},     /* in the sandbox; stores the install plan */
 	{"review", strategy_review},     /* what the account of the app may */

@@ -38,6 +38,7 @@ struct strategy_pass {
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
 	const struct obj *permissions;  /* what the upgrade gives more: status.plan.permissions */
 	struct account_check account;   /* of the account of the app, once it was asked for */
+	const char *lacks;              /* optional requirements that are not met; NULL: none */
 	const char *refused; /* why nothing may be written as it; NULL: it may, or not known */
 	bool judged_anew;    /* planned only to see whether what blocked it is gone */
 	bool is_upgrade;     /* for the chart: something of the release is there */
@@ -70,6 +71,8 @@ bool strategy_has_account(struct strategy_pass *s);
  * asked again, and the pass ends. */
 bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct obj *needs,
 			  const struct outcome *answers);
+/* Nothing more until the outcome brings the key back; what a person reads stays until then. */
+void strategy_wait_for_outcome(struct strategy_pass *s);
 /* A definition that is somebody else's by now: it is left alone. */
 bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e);
 /* "adds 2 permissions: ..."; "" */
@@ -141,6 +144,7 @@ bool strategy_leftover_rows_gone(struct strategy_pass *s, const struct obj *rows
 
 int strategy_takeover(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err);
+int strategy_require(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_review(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err);

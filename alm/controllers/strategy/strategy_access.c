@@ -40,8 +40,7 @@ static void block(struct strategy_pass *s, const char *message)
 	strategy_block(s, "PlanReady", "Forbidden", message);
 }
 
-/* Nothing more until the outcome brings the key back; what a person reads stays until then. */
-static void wait_for_outcome(struct strategy_pass *s)
+void strategy_wait_for_outcome(struct strategy_pass *s)
 {
 	s->stop = true;
 	s->keep_status = s->was == PHASE_BLOCKED || s->was == PHASE_AWAITING;
@@ -54,7 +53,7 @@ bool strategy_has_account(struct strategy_pass *s)
 	if (strategy_may_write(s))
 		return true;
 	if (!s->refused) {
-		wait_for_outcome(s);
+		strategy_wait_for_outcome(s);
 		return false;
 	}
 	for (size_t i = 0; i < s->account.n_steps; i++)
@@ -229,9 +228,9 @@ static void review(struct strategy_pass *s, const struct access *x)
 	if (!o || !is_believed(s, o, n || unasked)) {
 		struct action *ask = plan_review(s->plan, id, obj_ref(questions));
 		stamp(s, ask, o ? o->value : NULL);
-		wait_for_outcome(s);
+		strategy_wait_for_outcome(s);
 	} else if (n && is_settling(s, o->value)) {
-		wait_for_outcome(s);
+		strategy_wait_for_outcome(s);
 	} else if (unasked) {
 		block_unasked(s, o);
 	} else if (n) {
@@ -284,9 +283,9 @@ bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct 
 		return true;
 	if (is_to_ask_again(s, answers, need)) {
 		stamp(s, plan_lookup(s->plan, id, needs), need);
-		wait_for_outcome(s);
+		strategy_wait_for_outcome(s);
 	} else if (is_settling(s, need)) {
-		wait_for_outcome(s);
+		strategy_wait_for_outcome(s);
 	} else {
 		struct access x = right_to_read(s, need);
 		const char *yaml = x.n ? yaml_step(s, &x, NULL) : NULL;

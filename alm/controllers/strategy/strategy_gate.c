@@ -362,7 +362,7 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 	s->digest = install_plan_digest(v, s->install, s->app, keys, s->permissions);
 	strategy_condition(s, "PlanReady", "True", "Planned",
 			   arena_fmt(v->a, "%zu objects", s->install->n));
-	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", "");
+	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", s->lacks);
 	(void)plan;
 	return STEP_CONTINUE;
 }

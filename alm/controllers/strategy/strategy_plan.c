@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/app/unsupported.h"
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/engine/policy.h"
 #include "alm/obj/condition.h"
@@ -96,15 +97,16 @@ static bool has_dependencies(struct strategy_pass *s, const struct candidate *c)
 	return true;
 }
 
-/* The resolver only repeats what this strategy told of itself: the gate's verdict, or, made by
- * hand, any other of planning. */
+/* The resolver only repeats what this strategy told of itself: the gate's verdict, a requirement,
+ * or, made by hand, any other of planning. */
 static bool is_refused_by_plan(const struct strategy_pass *s, const struct candidate *c)
 {
 	if (!c || !c->reason)
 		return false;
 	bool own = c->manual && cstr_eq(c->manual->strategy, s->ref->name) &&
 		   cstr_eq(c->manual->blocked, c->reason);
-	return own || !strcmp(c->reason, "CRDIncompatible");
+	return own || !strcmp(c->reason, "CRDIncompatible") ||
+	       !strcmp(c->reason, "RequirementUnmet");
 }
 
 /* To the changed values of what is installed; chosen again when they are in. */
@@ -251,6 +253,11 @@ int strategy_fetch(const struct view *v, const char *key, struct plan *plan, str
 	if (!strategy_is_planning(s))
 		return STEP_CONTINUE;
 	clear_blocks(s);
+	const char *beyond = s->ref->by_alm ? NULL : unsupported_of_strategy(s->ref->o, v->a);
+	if (beyond) {
+		strategy_block(s, "PlanReady", "Unsupported", beyond);
+		return STEP_CONTINUE;
+	}
 	if (names_unknown_archive(s)) {
 		block_unknown_archive(s);
 		return STEP_CONTINUE;

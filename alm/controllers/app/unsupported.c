@@ -1,0 +1,101 @@
+#include "alm/controllers/app/unsupported.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
+
+#define DIGEST_MARK "@sha256:"
+#define DIGITS_MIN  7 /* as the pattern of spec.strategy.sha256 */
+
+struct refusal {
+	const char *path, *message;
+};
+
+/* clang-format off */
+static const struct refusal of_app[] = {
+	{"spec.rolloutRef", "spec.rolloutRef: this version of ALM runs no Rollouts; remove the "
+			    "field, upgrade.windows and upgrade.soak set the pace"},
+	{"spec.operator",   "spec.operator: an operator cannot be described in place; put its chart "
+			    "into a Catalog, name it by spec.package and remove the field"},
+	{"spec.resources",  "spec.resources: custom resources come from the package; put their CRDs "
+			    "into its chart and remove the field"},
+	{"spec.upgrade.deadlines.pending",
+			    "spec.upgrade.deadlines.pending: no deadline of its own ends the preparation "
+			    "of a plan; remove the field"},
+};
+static const struct refusal of_strategy[] = {
+	{"spec.rolloutRef",       "spec.rolloutRef: this version of ALM runs no Rollouts; create it "
+				  "without the field"},
+	{"spec.strategy.jsonnet", "spec.strategy.jsonnet: only charts are installed; create it with "
+				  "type helm and without the field"},
+	{"spec.strategy.image",   "spec.strategy.image: only charts are installed; create it with "
+				  "type helm and without the field"},
+};
+/* clang-format on */
+
+static const char *first_of(const struct obj *o, const struct refusal *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		enum obj_type type = obj_type(obj_path(o, list[i].path));
+		if (type != OBJ_ABSENT && type != OBJ_NULL)
+			return list[i].message;
+	}
+	return NULL;
+}
+
+const char *unsupported_of_app(const struct obj *app)
+{
+	if (meta_annotation(app, ANNOTATION_DELETE_CRDS))
+		return "annotation " ANNOTATION_DELETE_CRDS ": CRDs go by alm delete apptype NAME "
+		       "--with-crd PLURAL.GROUP=COUNT; remove the annotation";
+	return first_of(app, of_app, ARRAY_LEN(of_app));
+}
+
+static const char *digest_of_reference(const struct obj *strategy)
+{
+	const char *chart = obj_str(strategy, "spec.strategy.helmChart");
+	const char *mark = chart ? strstr(chart, DIGEST_MARK) : NULL;
+	return mark ? mark + strlen(DIGEST_MARK) : NULL;
+}
+
+static bool is_digest(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+	return !text[n] && n >= DIGITS_MIN && n < SHA256_HEX;
+}
+
+const char *strategy_sha256(const struct obj *strategy)
+{
+	const char *own = obj_str(strategy, "spec.strategy.sha256");
+	const char *pinned = digest_of_reference(strategy);
+	return own ? own : pinned && is_digest(pinned) ? pinned : NULL;
+}
+
+/* Of two that start alike the longer one says more, but one archive is meant. */
+static bool is_same(const char *a, const char *b)
+{
+	size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+	return strncmp(a, b, n) == 0;
+}
+
+const char *unsupported_of_strategy(const struct obj *strategy, struct arena *a)
+{
+	const char *type = obj_str(strategy, "spec.strategy.type");
+	const char *own = obj_str(strategy, "spec.strategy.sha256");
+	const char *pinned = digest_of_reference(strategy);
+	if (type && strcmp(type, "helm") != 0)
+		return arena_fmt(a,
+				 "spec.strategy.type: %s is not installed; create it with type "
+				 "helm",
+				 type);
+	if (pinned && !is_digest(pinned))
+		return "spec.strategy.helmChart: want 7 to 64 digits of a SHA-256 "
+		       "after " DIGEST_MARK;
+	if (own && pinned && !is_same(own, pinned))
+		return "spec.strategy.sha256 is not the digest in spec.strategy.helmChart; create "
+		       "it "
+		       "with one of them";
+	return first_of(strategy, of_strategy, ARRAY_LEN(of_strategy));
+}

@@ -1,0 +1,123 @@
+#!/bin/bash
+# What is accepted is done, or refused by a condition that names the field and the remedy: every field that this
+# version does not act on, requirements of packages and strategies, digests in references, waivers.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+is "every field and annotation of ours is read by code, or told as unsupported" "" "$(python3 tests/lint/crd_fields.py 2>&1)"
+command -v kubectl >/dev/null || {
+	echo "ok 2 - fields # SKIP no kubectl"
+	exit 0
+}
+up_start
+manifests
+cd "$dir" || exit 1
+
+app() { k get apptype "$1" -o "jsonpath={.status.installedVersion} {.status.conditions[?(@.type==\"Resolved\")].reason}"; }
+app_text() { k get apptype "$1" -o 'jsonpath={.status.conditions[?(@.type=="Resolved")].message}'; }
+ist() { k get ist "$1" -o 'jsonpath={.status.phase} {.status.conditions[?(@.status=="False")].reason}'; }
+ist_text() { k get ist "$1" -o 'jsonpath={.status.conditions[?(@.status=="False")].message}'; }
+needs() { # REQUIREMENT...: of the next package
+	printf 'requirements:\n' >"$dir/needs"
+	printf -- '- %s\n' "$@" >>"$dir/needs"
+}
+pack() { # VERSION: a chart with these requirements
+	rm -rf "$dir/tool"
+	mkdir -p "$dir/tool/templates"
+	printf 'apiVersion: v2\nname: tool\nversion: %s\n' "$1" >"$dir/tool/Chart.yaml"
+	printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tool}\ndata: {version: "%s"}\n' "$1" >"$dir/tool/templates/c.yaml"
+	[ -f "$dir/needs" ] && cp "$dir/needs" "$dir/tool/alm.yaml"
+	rm -f "$dir/needs"
+	alm package build "$dir/tool" -o "$catalog" >/dev/null
+}
+apptype() { # NAME [SPEC]
+	printf 'apiVersion: app.coreos.com/v1beta1\nkind: AppType\nmetadata: {name: %s}\nspec: {type: com.example%s}\n' "$1" "${2:+, $2}"
+}
+strategy() { # NAME VERSION STRATEGY [SPEC]
+	printf 'apiVersion: opinstaller.coreos.com/v1beta1\nkind: InstallStrategy\nmetadata: {name: %s}\n' "$1"
+	printf 'spec: {appTypeRef: {name: tool}, version: %s, strategy: {%s}%s}\n' "$2" "$3" "${4:+, $4}"
+}
+
+# --- fields of an AppType ---
+pack 1.0.0
+k create -f catalog.yaml -f website-apptype.yaml >/dev/null
+apptype tool 'rolloutRef: {name: canary}' | k create -f - >/dev/null
+soon "rolloutRef: nothing is installed as if it were not there" " Unsupported" app tool
+has "it names the field and the remedy" "spec.rolloutRef: this version of ALM runs no Rollouts; remove the field" "$(app_text tool)"
+has "alm status tells it" "spec.rolloutRef" "$(alm status)"
+soon "A26 an operator in place is refused" " Unsupported" app coreos-website
+has "A26 with what to do" "put its chart into a Catalog" "$(app_text coreos-website)"
+k patch apptype coreos-website --type=json -p '[{"op":"remove","path":"/spec/operator"}]' >/dev/null
+soon "and so are resources in place" "spec.resources: custom resources come from the package; put their CRDs into its chart and remove the field" \
+	app_text coreos-website
+k delete apptype coreos-website >/dev/null && ok "what is refused can be deleted"
+has "a kind that nobody serves says so when it is created" "no controller that acts on it" "$(k create -f rollout.yaml 2>&1)"
+k patch apptype tool --type=json -p '[{"op":"remove","path":"/spec/rolloutRef"}]' >/dev/null
+soon "without the field it is installed" "1.0.0 Resolved" app tool
+k annotate apptype tool app.coreos.com/delete-crds=x.example.com=0 >/dev/null
+soon "annotation delete-crds is refused, what runs stays" "1.0.0 Unsupported" app tool
+has "and names the command" "alm delete apptype NAME --with-crd PLURAL.GROUP=COUNT" "$(alm status)"
+k annotate apptype tool app.coreos.com/delete-crds- >/dev/null
+soon "until it is removed" "1.0.0 Resolved" app tool
+
+# --- strategies by hand ---
+sum=$(sha256sum "$catalog/tool-1.0.0.tgz" | cut -c1-64)
+strategy a 2.0.1 'type: jsonnet, jsonnet: {a: b}' | k create -f - >/dev/null
+strategy b 2.0.2 "type: helm, helmChart: tool, sha256: $sum, image: x" | k create -f - >/dev/null
+strategy c 2.0.3 "type: helm, helmChart: tool, sha256: $sum" 'rolloutRef: {name: x}' | k create -f - >/dev/null
+strategy d 2.0.4 "type: helm, helmChart: \"r.example.com/tool@sha256:asdf123\"" | k create -f - >/dev/null
+strategy e 2.0.5 "type: helm, sha256: $sum, helmChart: \"r.example.com/tool@sha256:1234567\"" | k create -f - >/dev/null
+for s in a:spec.strategy.type b:spec.strategy.image c:spec.rolloutRef d:spec.strategy.helmChart e:spec.strategy.sha256; do
+	soon "${s#*:} is refused" "Blocked Unsupported" ist "${s%%:*}"
+	has "and named" "${s#*:}" "$(ist_text "${s%%:*}")"
+done
+k delete ist a b c d e >/dev/null
+# Same archive, so the version that the chart has.
+k delete apptype tool >/dev/null
+apptype tool 'upgrade: {mode: None}, package: nothing' | k create -f - >/dev/null
+strategy pinned 1.0.0 "type: helm, helmChart: \"r.example.com/tool@sha256:$sum\"" | k create -f - >/dev/null
+k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"mode":"Automatic"},"package":null}}' >/dev/null
+soon "A28 the digest of a reference names the archive" "Succeeded " ist pinned
+
+# --- requirements ---
+needs '{kind: Object, ref: StorageClass//fast, message: needs fast disks}' '{kind: Object, ref: ConfigMap/tool/nobody, optional: true}'
+pack 3.0.0
+one() { k get ist -o 'jsonpath={.items[?(@.spec.version=="3.0.0")].metadata.name}'; }
+k create clusterrole reader --verb=get --resource=storageclasses.storage.k8s.io >/dev/null
+k create clusterrolebinding reader --clusterrole=reader --serviceaccount=alm-system:app-tool >/dev/null
+soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" eval 'ist "$(one)"'
+is "A31 and is named, the optional one is not" "Object StorageClass//fast is missing: needs fast disks" "$(ist_text "$(one)")"
+has "A31 alm status names it" "StorageClass//fast is missing" "$(alm status)"
+has "A31 alm why names it" "RequirementUnmet" "$(alm why tool)"
+printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: x\n' | k create -f - >/dev/null
+soon "A31 once it is there the version is installed" "3.0.0 Resolved" app tool
+has "A31 the optional one only warns" "optional: Object ConfigMap/tool/nobody is missing" \
+	"$(k get ist "$(one)" -o 'jsonpath={.status.conditions[?(@.type=="RequirementsMet")].message}')"
+needs '{kind: Permission, verbs: [get, list], group: "", resource: nodes}' '{kind: Feature, name: Magic}' '{kind: CRD, name: a.example.com}'
+pack 4.0.0
+one() { k get ist -o 'jsonpath={.items[?(@.spec.version=="4.0.0")].metadata.name}'; }
+soon "A31 a missing definition is not even tried" "3.0.0 UpgradeBlocked" k get apptype tool -o \
+	'jsonpath={.status.installedVersion} {.status.conditions[?(@.type=="Ready")].reason}'
+has "A31 and named" "CRD a.example.com is missing" "$(alm status)"
+sum=$(sha256sum "$catalog/tool-3.0.0.tgz" | cut -c1-64)
+strategy hand 5.0.0 "type: helm, helmChart: tool, sha256: $sum" \
+	'requirements: [{kind: Permission, verbs: [get, list], resource: nodes}, {kind: Feature, name: Magic}, {kind: Bogus}]' |
+	k create -f - >/dev/null
+soon "A31 the same by hand" "Blocked RequirementUnmet" ist hand
+is "A31 each is named" "Permission get,list nodes is not given to system:serviceaccount:alm-system:app-tool; Feature Magic cannot be asked of a server; Bogus  is none of CRD, Object, Permission, Feature" \
+	"$(ist_text hand)"
+k delete ist hand >/dev/null
+
+# --- what cannot be read closes the gate ---
+k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"approveVersion":"nonsense","deadlines":{"verifying":"banana"}}}}' >/dev/null
+pack 3.1.0
+gate() { k get apptype tool -o 'jsonpath={.status.conditions[?(@.type=="UpgradeAvailable")].reason}'; }
+soon "an unreadable deadline is no default" Unreadable gate
+has "it is named" "spec.upgrade.deadlines.verifying" "$(alm status)"
+k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"deadlines":null}}}' >/dev/null
+soon "nor is an unreadable range of approved versions" "3.1.0; Unreadable: spec.upgrade.approveVersion" \
+	eval "k get apptype tool -o 'jsonpath={.status.conditions[?(@.type==\"UpgradeAvailable\")].message}' | grep -o '.*approveVersion'"
+k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"approveVersion":null}}}' >/dev/null
+soon "and then it goes on" "3.1.0 Resolved" app tool
+finish
