@@ -103,6 +103,21 @@ static void end(struct live_gate *g, struct obj *value, const struct error *err)
 
 static const char *const words[] = {"allow", "warn", "refuse"};
 
+/* What a waiver of this rule and resource is about, had it named the path. */
+static const char *path_missing(const struct live_gate *g, const struct obj *waiver)
+{
+	const char *path = obj_str(waiver, "path");
+	for (size_t i = 0; (!path || !*path) && i < gate_count(g->gate); i++) {
+		const struct gate_finding *f = gate_finding(g->gate, i);
+		if (cstr_eq(f->rule, obj_str(waiver, "rule")) &&
+		    cstr_eq(f->resource, obj_str(waiver, "resource")) &&
+		    gate_waivable(g->gate, f) == WAIVE_PATH)
+			return f->path;
+	}
+	return NULL;
+}
+
+/* "FieldRemoved etcds.etcd.coreos.com/v1 matches nothing" */
 static struct obj *unused_waivers(const struct live_gate *g)
 {
 	const size_t *unused;
@@ -113,8 +128,11 @@ static struct obj *unused_waivers(const struct live_gate *g)
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *w = obj_at(waivers, unused[i]);
 		const char *rule = obj_str(w, "rule"), *resource = obj_str(w, "resource");
+		const char *missing = path_missing(g, w);
 		if (rule && resource && strncmp(resource, crd, strlen(crd)) == 0)
-			obj_append(list, obj_stringf("%s %s", rule, resource));
+			obj_append(list, obj_stringf("%s %s %s%s", rule, resource,
+						     missing ? "needs path: " : "matches nothing",
+						     missing ? missing : ""));
 	}
 	return list;
 }

@@ -81,11 +81,11 @@ k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"mode":"Automatic"},"p
 soon "A28 the digest of a reference names the archive" "Succeeded " ist pinned
 
 # --- requirements ---
+k create clusterrole reader --verb=get --resource=storageclasses.storage.k8s.io >/dev/null
+k create clusterrolebinding reader --clusterrole=reader --serviceaccount=alm-system:app-tool >/dev/null
 needs '{kind: Object, ref: StorageClass//fast, message: needs fast disks}' '{kind: Object, ref: ConfigMap/tool/nobody, optional: true}'
 pack 3.0.0
 one() { k get ist -o 'jsonpath={.items[?(@.spec.version=="3.0.0")].metadata.name}'; }
-k create clusterrole reader --verb=get --resource=storageclasses.storage.k8s.io >/dev/null
-k create clusterrolebinding reader --clusterrole=reader --serviceaccount=alm-system:app-tool >/dev/null
 soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" eval 'ist "$(one)"'
 is "A31 and is named, the optional one is not" "Object StorageClass//fast is missing: needs fast disks" "$(ist_text "$(one)")"
 has "A31 alm status names it" "StorageClass//fast is missing" "$(alm status)"
@@ -108,6 +108,32 @@ soon "A31 the same by hand" "Blocked RequirementUnmet" ist hand
 is "A31 each is named" "Permission get,list nodes is not given to system:serviceaccount:alm-system:app-tool; Feature Magic cannot be asked of a server; Bogus  is none of CRD, Object, Permission, Feature" \
 	"$(ist_text hand)"
 k delete ist hand >/dev/null
+
+# --- a waiver without its path ---
+gear() { # VERSION FIELD: a package whose CRD has the field
+	mkdir -p "$dir/gear/crds"
+	printf 'apiVersion: v2\nname: gear\nversion: %s\n' "$1" >"$dir/gear/Chart.yaml"
+	cat >"$dir/gear/crds/gears.yaml" <<END
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gears.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: gears, singular: gear, kind: Gear, listKind: GearList}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {$2: {type: string}}}}}}}
+END
+	alm package build "$dir/gear" -o "$catalog" >/dev/null
+}
+gear 1.0.0 teeth
+apptype gear 'upgrade: {waivers: [{rule: FieldRemoved, resource: gears.example.com/v1, reason: tested}]}' | k create -f - >/dev/null
+soon "a package with a CRD" "1.0.0 Resolved" app gear
+printf 'apiVersion: example.com/v1\nkind: Gear\nmetadata: {name: a, namespace: default}\nspec: {teeth: "8"}\n' | k create -f - >/dev/null
+gear 2.0.0 size
+soon "a waiver without path does not lift what needs one" "UpgradeBlocked" \
+	k get apptype gear -o 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
+has "and says so beside the refusal" "waiver FieldRemoved gears.example.com/v1 needs path: spec.teeth" "$(alm why-not gear 2.0.0)"
 
 # --- what cannot be read closes the gate ---
 k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"approveVersion":"nonsense","deadlines":{"verifying":"banana"}}}}' >/dev/null

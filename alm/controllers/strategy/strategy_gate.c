@@ -237,7 +237,7 @@ static const char *unused_text(const struct outcome *o, const char *text, struct
 {
 	const struct obj *unused = obj_get(o->value, "unusedWaivers");
 	for (size_t i = 0; i < obj_len(unused); i++)
-		text = arena_fmt(a, "%s%swaiver %s matches nothing", text, *text ? "; " : "",
+		text = arena_fmt(a, "%s%swaiver %s", text, *text ? "; " : "",
 				 obj_as_string(obj_at(unused, i)));
 	return text;
 }
@@ -290,6 +290,8 @@ static void conclude(struct strategy_pass *s, const char *refusal, const char *u
 {
 	const char *text = refusal;
 	if (refusal) {
+		if (*unused) /* one that was meant for this */
+			text = arena_fmt(s->v->a, "%s; %s", refusal, unused);
 		s->digest = NULL;
 		findings_row(s, "deny", text);
 		strategy_enter(s, PHASE_BLOCKED, "CRDCompatible", "CRDIncompatible", text);

@@ -197,7 +197,17 @@ static void test_live_gate__a_waiver_and_one_that_matches_nothing(void **state)
 	assert_string_equal(obj_str(first, "outcome"), "waived");
 	const struct obj *unused = obj_get(f.answer, "unusedWaivers");
 	assert_int_equal(obj_len(unused), 1);
-	assert_string_equal(obj_as_string(obj_at(unused, 0)), "FieldRemoved ws.e.io/v1");
+	assert_string_equal(obj_as_string(obj_at(unused, 0)),
+			    "FieldRemoved ws.e.io/v1 matches nothing");
+	/* of a rule that is waived path by path: it says which it could have been */
+	start(&f, definition(SHORT, ""),
+	      ",\"waivers\":[{\"rule\":\"BoundTightened\",\"resource\":\"ws.e.io/v1\","
+	      "\"reason\":\"r\"}]");
+	assert_string_equal(outcome(&f), "refuse");
+	unused = obj_get(f.answer, "unusedWaivers");
+	assert_int_equal(obj_len(unused), 1);
+	assert_string_equal(obj_as_string(obj_at(unused, 0)),
+			    "BoundTightened ws.e.io/v1 needs path: spec.x");
 	teardown(&f);
 }
 
