@@ -86,7 +86,8 @@ k create clusterrolebinding reader --clusterrole=reader --serviceaccount=alm-sys
 needs '{kind: Object, ref: StorageClass//fast, message: needs fast disks}' '{kind: Object, ref: ConfigMap/tool/nobody, optional: true}'
 pack 3.0.0
 one() { k get ist -o 'jsonpath={.items[?(@.spec.version=="3.0.0")].metadata.name}'; }
-soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" eval 'ist "$(one)"'
+newest() { ist "$(one)"; }
+soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" newest
 is "A31 and is named, the optional one is not" "Object StorageClass//fast is missing: needs fast disks" "$(ist_text "$(one)")"
 has "A31 alm status names it" "StorageClass//fast is missing" "$(alm status)"
 has "A31 alm why names it" "RequirementUnmet" "$(alm why tool)"

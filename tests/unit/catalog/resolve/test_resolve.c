@@ -311,6 +311,20 @@ static void test_resolve__one_blocked_by_hand_stops_no_other(void **state)
 	assert_null(r.blocked); /* its author is told by the strategy, no alert */
 	assert_string_equal(r.candidates[0].reason, "FetchFailed");
 	assert_string_equal(r.candidates[0].message, hand.message);
+	/* a reason that the resolver has too, without what it would be about: no change lifts it */
+	static const char *const reasons[] = {"RequirementUnmet", "ResourceMissing",
+					      "ResourceDropped", "NeededByOther"};
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct relaxation x;
+		hand.blocked = reasons[i];
+		resolve_relax(&w->in, "7.0.0", w->a, &x);
+		assert_int_equal(x.n, 0);
+	}
+	w->in.unsupported = "spec.rolloutRef: remove the field";
+	resolve(&w->in, w->a, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.reason, "Unsupported");
+	assert_string_equal(r.message, w->in.unsupported);
 }
 
 int main(void)
