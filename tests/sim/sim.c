@@ -185,45 +185,61 @@ static bool number(struct options *o, const char *name, struct str value)
 	return strcmp(name, "--runs") == 0 && str_parse_u64(value, &o->runs);
 }
 
+static bool flag(struct options *o, const char *name)
+{
+	const struct {
+		const char *name;
+		bool *on;
+	} flags[] = {
+		{"--disk", &o->disk},
+		{"--upgrade", &o->upgrade},
+		{"--table", &o->table},
+		{"--exhaustive", &o->exhaustive},
+		{"--crash-only", &o->crash_only},
+		{"--writes-only", &o->writes_only},
+		{"--together", &o->together},
+		{"--twice", &o->twice},
+		{"--keep-going", &o->keep_going},
+		{"-v", &o->verbose},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (strcmp(name, flags[i].name) == 0)
+			return *flags[i].on = true;
+	return false;
+}
+
+/* With a value: how many words were read, 0: it is none. */
+static int option(struct options *o, const char *name, char *v)
+{
+	if (!*v)
+		return 0;
+	if (strcmp(name, "--scenario") == 0)
+		o->scenario = scenario_find(v);
+	else if (strcmp(name, "--sql") == 0)
+		o->query = v;
+	else if (strcmp(name, "--only") == 0)
+		o->only = v;
+	else if (strcmp(name, "--fault") == 0 && o->n_faults < FAULTS_MAX)
+		o->faults[o->n_faults++] = v;
+	else if (strcmp(name, "--edges") == 0)
+		return edges_open(v);
+	else
+		return number(o, name, str_of(v));
+	return 1;
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : "";
-		if (strcmp(a, "--disk") == 0)
-			o->disk = true;
-		else if (strcmp(a, "--upgrade") == 0)
-			o->upgrade = true;
-		else if (strcmp(a, "--table") == 0)
-			o->table = true;
-		else if (strcmp(a, "--exhaustive") == 0)
-			o->exhaustive = true;
-		else if (strcmp(a, "--crash-only") == 0)
-			o->exhaustive = o->crash_only = true;
-		else if (strcmp(a, "--writes-only") == 0)
-			o->writes_only = true;
-		else if (strcmp(a, "--together") == 0)
-			o->together = true;
-		else if (strcmp(a, "--twice") == 0)
-			o->twice = true;
-		else if (strcmp(a, "--keep-going") == 0)
-			o->keep_going = true;
-		else if (strcmp(a, "-v") == 0)
-			o->verbose = true;
-		else if (strcmp(a, "--scenario") == 0 && *v)
-			o->scenario = scenario_find(argv[++i]);
-		else if (number(o, a, str_of(v)))
-			i++;
-		else if (strcmp(a, "--edges") == 0 && *v && edges_open(v))
-			i++;
-		else if (strcmp(a, "--sql") == 0 && *v)
-			o->query = argv[++i];
-		else if (strcmp(a, "--only") == 0 && *v)
-			o->only = argv[++i];
-		else if (strcmp(a, "--fault") == 0 && o->n_faults < FAULTS_MAX)
-			o->faults[o->n_faults++] = argv[++i];
-		else
-			return usage(a);
+		static char none[] = "";
+		if (flag(o, argv[i]))
+			continue;
+		int n = option(o, argv[i], i + 1 < argc ? argv[i + 1] : none);
+		if (!n)
+			return usage(argv[i]);
+		i += n;
 	}
+	o->exhaustive = o->exhaustive || o->crash_only;
 	return o->scenario || o->disk || o->upgrade || o->table ? 0 : usage("want --scenario");
 }
 

@@ -248,8 +248,8 @@ static int set_value(struct toml_reader *r, const struct toml_table *t, struct s
 		     struct value v)
 {
 	struct vmap *m = map_of(r, t);
-	if (!m)
-		return fail_key_is(r, t->path, "has already been defined.");
+	if (!m) /* of a table: the root has one */
+		return fail_key_is(r, t ? t->path : name, "has already been defined.");
 	struct str path = path_of(r, t, name, false);
 	unsigned known = flags_of(r, path);
 	if (vmap_get(m, name)) {
