@@ -525,7 +525,9 @@ const char *install_plan_foreign(const struct app *app, const struct install_pla
 				 struct arena *a)
 {
 	const char *owner = meta_label(live, LABEL_APP);
-	if (e->is_crd && meta_annotation(live, ANNOTATION_RELEASED))
+	/* The label of an app that left it behind stays until ours is applied. */
+	if (e->is_crd && (meta_annotation(live, ANNOTATION_RELEASED) ||
+			  cstr_eq(meta_annotation(live, ANNOTATION_OWNER), app->self_ref)))
 		return NULL;
 	if (owner)
 		return strcmp(owner, app->name) ? arena_fmt(a, "app %s", owner) : NULL;
