@@ -18,8 +18,8 @@ one=
 trap '[ -z "$one" ] || kill -9 "$one" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
 timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done"
 export KUBECONFIG=$dir/server/kubeconfig
-controller() { # NAME
-	"$alm_bin" controller --data-dir "$dir/$1" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s \
+controller() { # NAME; in a shell of its own, which becomes it
+	exec "$alm_bin" controller --data-dir "$dir/$1" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s \
 		--audit-origin "test.local/$1"
 }
 controller one >"$dir/one.out" 2>"$dir/one.err" &
