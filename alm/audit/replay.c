@@ -11,6 +11,7 @@
 #include "alm/audit/transition.h"
 #include "alm/audit/verify_parts.h"
 #include "alm/obj/json.h"
+#include "catalog/resolve/resolve_decision.h"
 #include "catalog/resolve/resolve_record.h"
 
 #define INPUT_BYTES_MAX (AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX)
@@ -53,54 +54,6 @@ static const struct obj *resolver_input(const struct obj *row)
 	return NULL;
 }
 
-static const char *verdict_on(const struct candidate *c)
-{
-	return c->chosen        ? "chosen"
-	       : c->installed   ? "installed"
-	       : c->installable ? "installable"
-				: c->reason;
-}
-
-/* As the controller of AppTypes says it, message and key aside. */
-static struct obj *decided(const struct resolve_input *in, const struct resolution *r,
-			   struct arena *a)
-{
-	struct obj *body = obj_keep(a, obj_map()), *list = obj_list();
-	for (size_t i = 0; i < r->n && i < RESOLVE_CANDIDATES_MAX; i++)
-		obj_append(list, obj_string(arena_fmt(a, "%s %s", r->candidates[i].version,
-						      verdict_on(&r->candidates[i]))));
-	obj_set_str(body, "verdict", r->chosen ? "allow" : r->blocked ? "deny" : "wait");
-	obj_set(body, "candidates", list);
-	if (r->chosen)
-		obj_set_path(body, "version.to", obj_string(r->chosen->version));
-	if (in->installed_version)
-		obj_set_path(body, "version.from", obj_string(in->installed_version));
-	if (r->n_path > 1) {
-		struct obj *path = obj_list();
-		for (size_t i = 0; i < r->n_path; i++)
-			obj_append(path, obj_string(r->path[i]));
-		obj_set(body, "path", path);
-	}
-	return body;
-}
-
-static const char *reason_of(const struct resolution *r, bool installed)
-{
-	return r->chosen                 ? "Resolved"
-	       : r->blocked && installed ? "UpgradeBlocked"
-					 : "ResolveFailed";
-}
-
-static const char *message_of(const struct resolution *r, bool installed, struct arena *a)
-{
-	if (r->chosen)
-		return arena_fmt(a, "%s, best of %zu candidate%s", r->chosen->version, r->n,
-				 r->n == 1 ? "" : "s");
-	if (r->blocked && installed)
-		return arena_fmt(a, "%s  %s", r->blocked->reason, r->blocked->message);
-	return r->message ? r->message : "";
-}
-
 /* What of the record is not what its inputs give; NULL: nothing. */
 static const char *decided_otherwise(const struct obj *row, const struct resolve_input *in,
 				     struct arena *a)
@@ -108,16 +61,14 @@ static const char *decided_otherwise(const struct obj *row, const struct resolve
 	static const char *const names[] = {"verdict", "candidates", "version",
 					    "path",    "message",    "key"};
 	struct resolution r;
-	char hex[SHA256_HEX];
+	struct resolve_decision d;
 	resolve(in, a, &r);
-	bool installed = in->installed_version != NULL;
-	struct obj *body = decided(in, &r, a);
-	json_digest(body, hex);
-	obj_set(body, "key", obj_stringf("%s %s", reason_of(&r, installed), hex));
-	obj_set_str(body, "message", message_of(&r, installed, a));
-	if (!cstr_eq(obj_str(row, "reason"), reason_of(&r, installed)))
+	resolve_decision(in, &r, a, &d);
+	if (!cstr_eq(obj_str(row, "reason"), d.reason))
 		return "reason";
-	return differing(obj_get(row, "body"), body, names, ARRAY_LEN(names));
+	obj_keep(a, d.body);
+	obj_set_str(d.body, "key", d.key);
+	return differing(obj_get(row, "body"), d.body, names, ARRAY_LEN(names));
 }
 
 static void decision_differs(struct replay *p, const struct obj *input, const char *what)

@@ -9,6 +9,7 @@
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/resolve/resolve_decision.h"
 #include "catalog/resolve/resolve_record.h"
 
 struct app *apptype_pass(const struct view *v)
@@ -40,43 +41,13 @@ static int apptype_adopt(const struct view *v, const char *key, struct plan *pla
 	return STEP_STOP;
 }
 
-/* What was decided, without clock and counts: the same outcome gives the same key and no row. */
-static struct obj *decision_body(const struct app *app, struct arena *a)
+static void decision_row(const struct view *v, const struct app *app, struct plan *plan)
 {
-	const struct resolution *r = &app->resolution;
-	struct obj *body = obj_map(), *list = obj_list();
-	for (size_t i = 0; i < r->n && i < RESOLVE_CANDIDATES_MAX; i++) {
-		const struct candidate *c = &r->candidates[i];
-		const char *verdict = c->chosen        ? "chosen"
-				      : c->installed   ? "installed"
-				      : c->installable ? "installable"
-						       : c->reason;
-		obj_append(list, obj_string(arena_fmt(a, "%s %s", c->version, verdict)));
-	}
-	obj_set_str(body, "verdict", r->chosen ? "allow" : r->blocked ? "deny" : "wait");
-	obj_set(body, "candidates", list);
-	if (r->chosen)
-		obj_set_path(body, "version.to", obj_string(r->chosen->version));
-	if (app->installed)
-		obj_set_path(body, "version.from", obj_string(app->installed->version));
-	if (r->n_path > 1) {
-		struct obj *path = obj_list();
-		for (size_t i = 0; i < r->n_path; i++)
-			obj_append(path, obj_string(r->path[i]));
-		obj_set(body, "path", path);
-	}
-	return body;
-}
-
-static void decision_row(const struct view *v, const struct app *app, struct plan *plan,
-			 const char *reason, const char *message)
-{
-	char hex[SHA256_HEX];
-	struct obj *body = decision_body(app, v->a);
-	json_digest(body, hex);
-	obj_set_str(body, "message", message);
-	struct action *x = plan_row(plan, "Decision", app->o, reason,
-				    arena_fmt(v->a, "%s %s", reason, hex), body);
+	struct resolve_decision d;
+	resolve_decision(&app->in, &app->resolution, v->a, &d);
+	if (!d.reason)
+		return;
+	struct action *x = plan_row(plan, "Decision", app->o, d.reason, d.key, d.body);
 	x->chain = app->name;
 	struct obj *inputs = resolve_record(&app->in, v->a);
 	x->inputs = inputs ? obj_keep(v->a, inputs) : NULL;
@@ -90,7 +61,6 @@ static int apptype_resolve(const struct view *v, const char *key, struct plan *p
 	(void)key;
 	(void)err;
 	struct app *app = apptype_pass(v);
-	const struct resolution *r = &app->resolution;
 	int64_t generation = meta_generation(app->o);
 	if (obj_i64(app->o, "status.observedGeneration", 0) != generation) {
 		struct obj *body = obj_map();
@@ -103,17 +73,8 @@ static int apptype_resolve(const struct view *v, const char *key, struct plan *p
 		x->touches = "spec.";
 		asks_plan(v, app, plan);
 	}
-	if (r->not_ready)
-		return STEP_CONTINUE;
-	if (r->chosen)
-		decision_row(v, app, plan, "Resolved",
-			     arena_fmt(v->a, "%s, best of %zu candidate%s", r->chosen->version,
-				       r->n, r->n == 1 ? "" : "s"));
-	else if (r->blocked && app->installed)
-		decision_row(v, app, plan, "UpgradeBlocked",
-			     arena_fmt(v->a, "%s  %s", r->blocked->reason, r->blocked->message));
-	else if (!app->installed)
-		decision_row(v, app, plan, "ResolveFailed", r->message ? r->message : "");
+	if (!app->resolution.not_ready)
+		decision_row(v, app, plan);
 	return STEP_CONTINUE;
 }
 
