@@ -118,28 +118,6 @@ const struct resolve_claims *resolve_claims_of(const struct resolve_claim *list,
 
 /* --- reading --- */
 
-static void touch(struct touched *t, void *const *claims, size_t n)
-{
-	ARRAY_GROW(t->items, t->cap, t->n + n);
-	for (size_t i = 0; i < n; i++)
-		t->items[t->n++] = claims[i];
-}
-
-const struct resolve_claim *const *claims_find(const struct resolve_claims *c, enum claim_table t,
-					       struct str key, size_t *ret_n)
-{
-	void *const *found = multimap_getn(c->tables[t], key, ret_n);
-	if (c->touched->on)
-		touch(c->touched, found, *ret_n);
-	return (const struct resolve_claim *const *)found;
-}
-
-void claims_record(const struct resolve_claims *c)
-{
-	c->touched->n = 0;
-	c->touched->on = true;
-}
-
 static int by_app_of(const void *a, const void *b)
 {
 	const struct resolve_claim *const *x = a, *const *y = b;
@@ -150,6 +128,44 @@ static void sort(const struct resolve_claim **list, size_t n)
 {
 	if (n)
 		qsort(list, n, sizeof(const struct resolve_claim *), by_app_of);
+}
+
+/* In order, each once. */
+static void compact(struct touched *t)
+{
+	size_t n = 0;
+	sort(t->items, t->n);
+	for (size_t i = 0; i < t->n; i++)
+		if (!n || t->items[n - 1] != t->items[i])
+			t->items[n++] = t->items[i];
+	t->n = n;
+}
+
+/* A search asks for the same ones again and again: what is kept is bounded by the apps there are.
+ */
+static void touch(const struct resolve_claims *c, void *const *claims, size_t n)
+{
+	struct touched *t = c->touched;
+	if (t->n > 2 * map_count(c->apps))
+		compact(t);
+	ARRAY_GROW(t->items, t->cap, t->n + n);
+	for (size_t i = 0; i < n; i++)
+		t->items[t->n++] = claims[i];
+}
+
+const struct resolve_claim *const *claims_find(const struct resolve_claims *c, enum claim_table t,
+					       struct str key, size_t *ret_n)
+{
+	void *const *found = multimap_getn(c->tables[t], key, ret_n);
+	if (c->touched->on)
+		touch(c, found, *ret_n);
+	return (const struct resolve_claim *const *)found;
+}
+
+void claims_record(const struct resolve_claims *c)
+{
+	c->touched->n = 0;
+	c->touched->on = true;
 }
 
 const struct resolve_claim **claims_list(const struct resolve_claims *c, struct arena *a,
@@ -169,15 +185,10 @@ const struct resolve_claim **claims_touched(const struct resolve_claims *c, stru
 					    size_t *ret_n)
 {
 	struct touched *t = c->touched;
-	size_t n = 0;
-	sort(t->items, t->n);
-	for (size_t i = 0; i < t->n; i++) /* each once */
-		if (!n || t->items[n - 1] != t->items[i])
-			t->items[n++] = t->items[i];
-	t->n = n;
+	compact(t);
 	t->on = false;
-	*ret_n = n;
-	return n ? arena_memdup(a, t->items, n * sizeof(const struct resolve_claim *)) : NULL;
+	*ret_n = t->n;
+	return t->n ? arena_memdup(a, t->items, t->n * sizeof(const struct resolve_claim *)) : NULL;
 }
 
 const struct resolve_claim *claims_app(const struct resolver *r, const char *self_ref)

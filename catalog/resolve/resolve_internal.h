@@ -79,7 +79,7 @@ enum claim_table { CLAIM_SELF_REF, CLAIM_CRD, CLAIM_NEED, CLAIM_REFUSAL, CLAIM_P
 const struct resolve_claim *const *claims_find(const struct resolve_claims *c, enum claim_table t,
 					       struct str key, size_t *ret_n);
 /* Every one, in order of their apps; and those that were found since claims_record(), which is
- * what a decision read, each once. */
+ * what a decision read, each once: that ends the recording. */
 const struct resolve_claim **claims_list(const struct resolve_claims *c, struct arena *a,
 					 size_t *ret_n);
 const struct resolve_claim **claims_touched(const struct resolve_claims *c, struct arena *a,

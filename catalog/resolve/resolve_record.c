@@ -417,6 +417,7 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 		if (ignored.candidates[i].safety || ignored.candidates[i].user_class)
 			resolve_relax(seen, ignored.candidates[i].version, a, &x);
 	}
+	obj_set(o, "claims", claims_obj(in->claims, a)); /* and no more is recorded */
 	OBJ_EACH (it, w.others)
 		if (obj_type(it.value) == OBJ_MAP) {
 			touch(t, obj_str(it.value, "package"));
@@ -430,6 +431,5 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 		return NULL;
 	}
 	obj_set(o, "indexes", indexes_obj(t));
-	obj_set(o, "claims", claims_obj(in->claims, a));
 	return o;
 }
