@@ -498,6 +498,12 @@ struct strategy_ref *app_strategy(const struct app *app, const char *version)
 	return NULL;
 }
 
+int64_t strategy_running_revision(const struct strategy_ref *installed)
+{
+	int64_t former = obj_i64(installed->o, "status.former.revision", 0);
+	return former && installed->phase != PHASE_SUCCEEDED ? former : installed->revision;
+}
+
 int64_t app_highest_revision(const struct app *app)
 {
 	int64_t highest = 0;

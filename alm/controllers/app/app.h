@@ -83,6 +83,8 @@ void plan_redo(struct plan *p, const struct obj *o);
 /* What an AppType of this selfRef would resolve with that only names the package. */
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
 					  const char *package);
+/* The revision that runs of what is installed: while other values are planned, the one before. */
+int64_t strategy_running_revision(const struct strategy_ref *installed);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
 /* Is what is installed planned anew, for changed values? Nothing else of ALM's is until it is over
  * (lifecycle.md 7.6): one unfinished strategy an app. */

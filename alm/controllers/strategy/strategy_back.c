@@ -151,13 +151,6 @@ static bool is_back(struct strategy_pass *s, struct install_plan *back)
 	return done;
 }
 
-/* While other values of it are planned, what runs is the revision before. */
-static int64_t running_revision(const struct strategy_ref *old)
-{
-	int64_t former = obj_i64(old->o, "status.former.revision", 0);
-	return former && old->phase != PHASE_SUCCEEDED ? former : old->revision;
-}
-
 int strategy_rollback(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -167,7 +160,7 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 		return STEP_CONTINUE;
 	const struct strategy_ref *old = s->app->installed;
 	int64_t revision = strategy_tries_values(s) ? s->former_revision
-			   : old                    ? running_revision(old)
+			   : old                    ? strategy_running_revision(old)
 						    : 0;
 	const struct obj *doc = old ? install_plan_stored(v, old->name, revision, NULL) : NULL;
 	int64_t left = strategy_time_left(s, "RolledBack", "spec.none", ROLLBACK_NS);

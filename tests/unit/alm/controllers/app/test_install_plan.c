@@ -154,6 +154,43 @@ static void test_install_plan__an_autoscaler_keeps_its_replicas(void **state)
 	assert_int_equal(wanted_replicas("argocd", ""), 1);
 }
 
+/* A CRD that was left behind keeps the label of the app that left it until ours is applied. */
+static void test_install_plan__whose_a_definition_is(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *marks, *who;
+	} rows[] = {
+		{"\"labels\":{\"app.coreos.com/app\":\"shop\"}", "app shop"},
+		{"\"labels\":{\"app.coreos.com/app\":\"etcd\"}", NULL},
+		{"\"labels\":{\"app.coreos.com/"
+		 "app\":\"shop\"},\"annotations\":{\"" ANNOTATION_RELEASED "\":\"shop.io\"}",
+		 NULL},
+		{"\"labels\":{\"app.coreos.com/app\":\"shop\"},\"annotations\":{\"" ANNOTATION_OWNER
+		 "\":\"etcd.io\"}",
+		 NULL},
+		{"\"labels\":{\"app.coreos.com/app\":\"shop\"},\"annotations\":{\"" ANNOTATION_OWNER
+		 "\":\"shop.io\"}",
+		 "app shop"},
+	};
+	const struct app app = {.name = "etcd", .self_ref = "etcd.io"};
+	const struct install_plan p = {.release = "etcd", .ns = "etcd"};
+	const struct plan_entry crd = {.is_crd = true, .kind = "CustomResourceDefinition"};
+	const struct plan_entry other = {.kind = "ConfigMap"};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		const struct obj *live =
+			view_fake_obj(&f, arena_fmt(f.a, "{\"metadata\":{%s}}", rows[i].marks));
+		const char *who = install_plan_foreign(&app, &p, &crd, live, f.a);
+		assert_true(cstr_eq(who, rows[i].who));
+		if (i != 1) /* the annotations say nothing of another kind */
+			assert_string_equal(install_plan_foreign(&app, &p, &other, live, f.a),
+					    "app shop");
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),
 		cmocka_unit_test(test_install_plan__plain_ones_are_read),
 		cmocka_unit_test(test_install_plan__names_are_names),
+		cmocka_unit_test(test_install_plan__whose_a_definition_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

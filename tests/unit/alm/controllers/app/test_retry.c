@@ -58,12 +58,40 @@ static void test_retry__failed_values_wait_until_they_differ(void **state)
 	view_fake_release(&f);
 }
 
+/* A way back from another version leads to what runs, and its plan is that revision's. */
+static void test_retry__what_runs_while_other_values_are_planned(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *status;
+		enum phase phase;
+		int64_t runs;
+	} rows[] = {
+		{"{}", PHASE_SUCCEEDED, 7},
+		{"{}", PHASE_PENDING, 7},
+		{"{\"former\":{\"revision\":5}}", PHASE_PENDING, 5},
+		{"{\"former\":{\"revision\":5}}", PHASE_BLOCKED, 5},
+		{"{\"former\":{\"revision\":5}}", PHASE_SUCCEEDED, 7},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		const struct strategy_ref s = {
+			.o = view_fake_obj(&f, arena_fmt(f.a, "{\"status\":%s}", rows[i].status)),
+			.phase = rows[i].phase,
+			.revision = 7};
+		assert_int_equal(strategy_running_revision(&s), rows[i].runs);
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_retry__waits_double_to_an_hour),
 		cmocka_unit_test(test_retry__the_wait_runs_from_the_newest_turn),
 		cmocka_unit_test(test_retry__failed_values_wait_until_they_differ),
+		cmocka_unit_test(test_retry__what_runs_while_other_values_are_planned),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
