@@ -282,6 +282,9 @@ static int sort_piece(struct render *r, const struct file *f, struct str piece, 
 		warnings_add(&r->ret->warnings,
 			     "%s: an object has the unknown hook \"%.*s\" and is left out", d.path,
 			     STR_ARG(event));
+		warnings_log(&r->ret->warnings, "INFO", "skipping unknown hooks");
+		warnings_attr(&r->ret->warnings, "hookTypes",
+			      value_text(*vmap_getc(d.head.annotations, "helm.sh/hook")));
 		return 0;
 	}
 	if (p->n_docs + p->n_hooks >= MANIFEST_DOCUMENTS_MAX) {

@@ -114,7 +114,7 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 	if (r->warnings.n)
 		obj_set(out, "warnings", obj_list());
 	for (size_t i = 0; i < r->warnings.n; i++)
-		obj_append(obj_get_mut(out, "warnings"), obj_string(r->warnings.items[i]));
+		obj_append(obj_get_mut(out, "warnings"), obj_string(r->warnings.items[i].text));
 	for (size_t i = 0; i < r->n_crds; i++)
 		if (add_documents(r->crds[i].text, r->crds[i].path, crds, err) < 0)
 			return -err->code;

@@ -61,6 +61,24 @@ static const char *path_of(struct coalesce *k, const char *prefix, struct str ke
 		       : arena_fmt(k->a, "%.*s", STR_ARG(key));
 }
 
+/* Go's log.Printf, to which slog gives the level INFO. */
+static void note(struct coalesce *k, const char *before, const char *text)
+{
+	warnings_add(k->w, "%s", text);
+	warnings_log(k->w, "INFO", "%s%s", before, text);
+}
+
+/* The same with a value of the charts, which only the line has. */
+static void note_value(struct coalesce *k, const char *text, struct value v)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(WARNING_BYTES_MAX);
+	if (!k->w)
+		return;
+	print_sprintf(&b, STR("%v"), &v, 1, TMPL_PROFILE_4_1);
+	warnings_add(k->w, "%s", text);
+	warnings_log(k->w, "INFO", "warning: %s (%.*s)", text, STR_ARG(strbuf_str(&b)));
+}
+
 /* dst wins. Without keep_nulls a null of dst removes the key, where src has it and not null. */
 void coalesce_tables(struct coalesce *k, struct vmap *dst, const struct vmap *src,
 		     const char *prefix, bool keep_nulls, int depth)
@@ -78,12 +96,17 @@ void coalesce_tables(struct coalesce *k, struct vmap *dst, const struct vmap *sr
 			coalesce_tables(k, old->map, v.map, path_of(k, prefix, key), keep_nulls,
 					depth + 1);
 		} else if (is_table(&v)) {
-			warnings_add(k->w, "cannot overwrite table with non table for %s",
-				     path_of(k, prefix, key));
+			note_value(k,
+				   arena_fmt(k->a, "cannot overwrite table with non table for %s",
+					     path_of(k, prefix, key)),
+				   v);
 		} else if (is_table(old) && v.type != VALUE_NIL) {
-			warnings_add(k->w,
-				     "destination for %s is a table. Ignoring non-table value",
-				     path_of(k, prefix, key));
+			note_value(k,
+				   arena_fmt(k->a,
+					     "destination for %s is a table. Ignoring non-table "
+					     "value",
+					     path_of(k, prefix, key)),
+				   v);
 		}
 	}
 }
@@ -116,8 +139,9 @@ static void coalesce_defaults(struct coalesce *k, const struct chart *c, struct 
 			coalesce_tables(k, old->map, v.map, path_of(k, here, key),
 					k->merge || is_child(c, key), 0);
 		else if (is_table(old) && v.type != VALUE_NIL)
-			warnings_add(k->w, "skipped value for %s.%.*s: Not a table.", here,
-				     STR_ARG(key));
+			note(k, "warning: ",
+			     arena_fmt(k->a, "skipped value for %s.%.*s: Not a table.", here,
+				       STR_ARG(key)));
 	}
 }
 
@@ -127,11 +151,11 @@ static void coalesce_globals(struct coalesce *k, struct vmap *dst, struct vmap *
 {
 	struct value *dg = vmap_getc(dst, "global"), *sg = vmap_getc(src, "global");
 	if (dg && !is_table(dg)) {
-		warnings_add(k->w, "skipping globals because destination global is not a table.");
+		note(k, "warning: ", "skipping globals because destination global is not a table.");
 		return;
 	}
 	if (sg && !is_table(sg)) {
-		warnings_add(k->w, "skipping globals because source global is not a table.");
+		note(k, "warning: ", "skipping globals because source global is not a table.");
 		return;
 	}
 	struct vmap *to = dg ? dg->map : vmap_new(k->a);
@@ -140,13 +164,18 @@ static void coalesce_globals(struct coalesce *k, struct vmap *dst, struct vmap *
 		struct str key = from->entries[i].key;
 		struct value v = from->entries[i].value, *old = vmap_get(to, key);
 		if (!is_table(&v)) {
-			if (!is_table(old))
+			if (is_table(old))
+				note(k, "",
+				     arena_fmt(k->a, "key %.*s is table. Skipping", STR_ARG(key)));
+			else
 				vmap_set(to, key, v);
 			continue;
 		}
 		if (old && !is_table(old)) {
-			warnings_add(k->w, "cannot merge map onto non-map for \"%.*s\". Skipping.",
-				     STR_ARG(key));
+			note(k, "Conflict: ",
+			     arena_fmt(k->a,
+				       "cannot merge map onto non-map for \"%.*s\". Skipping.",
+				       STR_ARG(key)));
 			continue;
 		}
 		struct vmap *own = vmap_clone(k->a, v.map);

@@ -71,6 +71,17 @@ static void take_listed(struct walk *k, struct chart *c)
 	c->n_charts = n;
 }
 
+static void warn_no_bool(struct walk *k, const char *what, struct str where,
+			 const struct chart_dependency *d)
+{
+	warnings_add(k->w, "%s '%.*s' for chart %.*s returned non-bool value",
+		     str_is(str_of(what), "path") ? "condition path" : what, STR_ARG(where),
+		     STR_ARG(d->name));
+	warnings_log(k->w, "WARN", "returned non-bool value");
+	warnings_attr(k->w, what, where);
+	warnings_attr(k->w, "chart", d->name);
+}
+
 static void apply_tags(struct walk *k, struct chart_dependency *d, struct vmap *values)
 {
 	const struct vmap *tags = values_table(values, STR("tags"));
@@ -79,8 +90,7 @@ static void apply_tags(struct walk *k, struct chart_dependency *d, struct vmap *
 		struct str tag = value_text(d->tags.items[i]);
 		const struct value *v = vmap_get(tags, tag);
 		if (v && v->type != VALUE_BOOL)
-			warnings_add(k->w, "tag '%.*s' for chart %.*s returned non-bool value",
-				     STR_ARG(tag), STR_ARG(d->name));
+			warn_no_bool(k, "tag", tag, d);
 		has_true |= v && v->type == VALUE_BOOL && v->b;
 		has_false |= v && v->type == VALUE_BOOL && !v->b;
 	}
@@ -115,8 +125,7 @@ static void apply_condition(struct walk *k, struct chart_dependency *d, struct v
 			d->enabled = v->b;
 			return;
 		}
-		warnings_add(k->w, "condition path '%.*s' for chart %.*s returned non-bool value",
-			     STR_ARG(part), STR_ARG(d->name));
+		warn_no_bool(k, "path", part, d);
 	}
 }
 
@@ -154,7 +163,7 @@ static int enable(struct walk *k, struct chart *c, const struct vmap *values, co
 	if (!c->meta.has_dependencies)
 		return 0;
 	take_listed(k, c);
-	int rc = values_coalesce(k->a, c, values, k->profile, NULL, &seen, k->msg);
+	int rc = values_coalesce(k->a, c, values, k->profile, k->w, &seen, k->msg);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < c->meta.n_dependencies; i++)
@@ -217,16 +226,35 @@ static void write_nulls(const struct vmap *upper, struct vmap *lower, int depth)
 	}
 }
 
+/* The line names the first part of the path that is no table. */
+static void warn_no_table(struct walk *k, const struct chart_dependency *d, struct vmap *values,
+			  const char *path, bool is_short)
+{
+	struct str rest = str_of(path), part = STR("");
+	while (values && str_next(&rest, '.', &part)) {
+		const struct value *v = vmap_get(values, part);
+		values = v && value_is_anymap(*v) ? v->map : NULL;
+	}
+	warnings_add(k->w, "ImportValues missing table from chart %.*s: \"%s\"", STR_ARG(d->name),
+		     path);
+	warnings_log(k->w, "WARN", "ImportValues missing table%s", is_short ? "" : " from chart");
+	if (!is_short)
+		warnings_attr(k->w, "chart", d->name);
+	warnings_attr(k->w, "error",
+		      str_of(arena_fmt(k->a, "\"%.*s\" is not a table", STR_ARG(part))));
+}
+
 /* False: neither a map nor a string, which Helm drops. */
 static bool import_one(struct walk *k, const struct chart_dependency *d, struct value *entry,
 		       struct vmap *values, struct vmap *into)
 {
-	struct coalesce co = {.a = k->a, .merge = true};
+	struct coalesce co = {.a = k->a, .w = k->w, .merge = true};
 	struct str child, parent = STR(".");
+	bool is_short = entry->type == VALUE_STRING;
 	if (entry->type == VALUE_MAP) {
 		child = member_text(k, entry->map, "child");
 		parent = member_text(k, entry->map, "parent");
-	} else if (entry->type == VALUE_STRING) {
+	} else if (is_short) {
 		child = str_of(arena_fmt(k->a, "exports.%.*s", STR_ARG(value_text(*entry))));
 	} else {
 		return false;
@@ -235,8 +263,7 @@ static bool import_one(struct walk *k, const struct chart_dependency *d, struct 
 	const char *path = arena_fmt(k->a, "%.*s.%.*s", STR_ARG(d->name), STR_ARG(child));
 	struct vmap *table = values_table(values, str_of(path));
 	if (!table) {
-		warnings_add(k->w, "ImportValues missing table from chart %.*s: \"%s\"",
-			     STR_ARG(d->name), path);
+		warn_no_table(k, d, values, path, is_short);
 		return true;
 	}
 	/* An empty table is not the live one in Helm: nothing is left in it. */
@@ -248,7 +275,7 @@ static bool import_one(struct walk *k, const struct chart_dependency *d, struct 
 
 static int import_values(struct walk *k, struct chart *c)
 {
-	struct coalesce co = {.a = k->a, .merge = true};
+	struct coalesce co = {.a = k->a, .w = k->w, .merge = true};
 	for (size_t i = 0; i < c->n_charts; i++) {
 		int rc = import_values(k, c->charts[i]);
 		if (rc < 0)

@@ -6,24 +6,6 @@
 #include "installers/format/json_go.h"
 #include "installers/format/yaml_go.h"
 
-void warnings_add(struct warnings *w, const char *fmt, ...)
-{
-	if (!w)
-		return;
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 8;
-		const char **items = ARENA_ARRAY(w->a, const char *, cap);
-		if (w->n)
-			memcpy((void *)items, (const void *)w->items, w->n * sizeof(*items));
-		w->items = items;
-		w->cap = cap;
-	}
-	va_list args;
-	va_start(args, fmt);
-	w->items[w->n++] = arena_vfmt(w->a, fmt, args);
-	va_end(args);
-}
-
 static int wrap(struct strbuf *msg, size_t mark, const char *text, int rc)
 {
 	strbuf_insert(msg, mark, str_of(text));
@@ -64,6 +46,15 @@ static int next_document(struct str *rest, struct str *ret, struct strbuf *msg)
 	return text.len > 0;
 }
 
+/* In UTF-16 half of the characters are NUL. */
+static struct str with_newline(struct arena *a, struct str text)
+{
+	char *longer = arena_alloc(a, text.len + 1);
+	memcpy(longer, text.ptr, text.len);
+	longer[text.len] = '\n';
+	return str_n(longer, text.len + 1);
+}
+
 int values_read(struct arena *a, struct str text, enum tmpl_profile profile, struct vmap **ret,
 		struct strbuf *msg)
 {
@@ -73,7 +64,7 @@ int values_read(struct arena *a, struct str text, enum tmpl_profile profile, str
 	*ret = all;
 	/* The reader of documents ends every line. */
 	if (!only_first && text.len && text.ptr[text.len - 1] != '\n')
-		text = str_of(arena_fmt(a, "%.*s\n", STR_ARG(text)));
+		text = with_newline(a, text);
 	for (int n = 0; text.ptr; n++) {
 		struct str doc = text;
 		struct vmap *m;

@@ -13,20 +13,13 @@
 #define INSTALLERS_CHART_VALUES_H
 
 #include "installers/chart/setpath.h"
+#include "installers/chart/warnings.h"
 #include "installers/value/value.h"
 
 struct chart;
 
 #define VALUES_DEPTH_MAX   1000
 #define VALUES_SOURCES_MAX 1000
-
-/* Lines of text for stderr, in order; each without a newline. */
-struct warnings {
-	struct arena *a;
-	const char **items;
-	size_t n, cap;
-};
-void warnings_add(struct warnings *w, const char *fmt, ...) PRINTF(2, 3); /* w may be NULL */
 
 /* All documents of a values file, merged (profile 3: the first). Messages begin with "cannot
  * unmarshal yaml document: ". */

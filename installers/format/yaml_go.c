@@ -443,6 +443,14 @@ static void note_null_key(struct decoder *d, const struct yaml_node *value)
 	d->key_error = text_of(d, &b);
 }
 
+/* What is neither written as Go writes it, whichever number it was: 1e39 too. */
+static struct str special_key(struct str text)
+{
+	if (str_is(text, "NaN"))
+		return STR(".nan");
+	return str_is(text, "+Inf") ? STR(".inf") : str_is(text, "-Inf") ? STR("-.inf") : STR_NONE;
+}
+
 /* *ret has no ptr for a null key, which fails later. */
 static int decode_key(struct decoder *d, const struct yaml_node *key, const struct yaml_node *value,
 		      struct str *ret)
@@ -467,13 +475,10 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 		strbuf_addf(&b, "%lld", (long long)v.i);
 		*ret = text_of(d, &b);
 	} else if (v.type == TYPE_FLOAT) {
-		if (isnan(v.f))
-			strbuf_adds(&b, ".nan");
-		else if (isinf(v.f))
-			strbuf_adds(&b, v.f > 0 ? ".inf" : "-.inf");
-		else
-			value_float_text(&b, v.f, 'g', 32);
-		*ret = text_of(d, &b);
+		value_float_text(&b, v.f, 'g', 32);
+		*ret = special_key(strbuf_str(&b));
+		if (!ret->ptr)
+			*ret = text_of(d, &b);
 	} else {
 		*ret = keep(d, v.s);
 	}
@@ -642,20 +647,33 @@ static const char *from_utf16(struct str s, bool big, struct strbuf *b)
 	return NULL;
 }
 
-/* The text as UTF-8; in the arena of the values, which may borrow from it. */
-static int settle_encoding(struct decoder *d, struct str *text)
+/* The text as UTF-8; in the arena of the values, which may borrow from it. *ret_fault: why it is
+ * cut short. It is only told if the parser comes that far: the document may end before, or have
+ * another fault. */
+static struct str settle_encoding(struct decoder *d, struct str text, const char **ret_fault)
 {
-	bool big = str_has_prefix(*text, STR("\xfe\xff"));
-	if (!big && !str_has_prefix(*text, STR("\xff\xfe")))
-		return 0;
+	bool big = str_has_prefix(text, STR("\xfe\xff"));
+	*ret_fault = NULL;
+	if (!big && !str_has_prefix(text, STR("\xff\xfe")))
+		return text;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * YAML_GO_BYTES_MAX);
-	const char *fault = from_utf16(*text, big, &b);
-	if (fault) {
+	*ret_fault = from_utf16(text, big, &b);
+	if (*ret_fault)
+		strbuf_adds(&b, YAML_NODE_CUT);
+	return str_n(arena_text(d->a, b.buf, b.len), b.len);
+}
+
+static int read_nodes(struct decoder *d, struct str text, struct arena *nodes,
+		      struct yaml_node **ret)
+{
+	static const char unread[] = "invalid leading UTF-8 octet";
+	const char *fault;
+	int rc = yaml_node_read(nodes, settle_encoding(d, text, &fault), ret, d->msg);
+	if (rc < 0 && fault && str_has_suffix(strbuf_str(d->msg), STR(unread))) {
+		strbuf_truncate(d->msg, d->msg->len - strlen(unread));
 		strbuf_adds(d->msg, fault);
-		return -E_INVALID;
 	}
-	*text = str_n(arena_text(d->a, b.buf, b.len), b.len);
-	return 0;
+	return rc;
 }
 
 static int parse(struct decoder d, struct str text, struct value *ret)
@@ -669,10 +687,8 @@ static int parse(struct decoder d, struct str text, struct value *ret)
 		return -E_LIMIT;
 	}
 	strbuf_adds(msg, "error converting YAML to JSON: yaml: ");
-	if (settle_encoding(&d, &text) < 0)
-		return -E_INVALID;
 	CLEANUP(arena_freep) struct arena *nodes = arena_new(YAML_GO_NODE_BYTES_MAX);
-	int rc = yaml_node_read(nodes, text, &root, msg);
+	int rc = read_nodes(&d, text, nodes, &root);
 	if (rc < 0)
 		return rc;
 	strbuf_truncate(msg, msg->len - strlen("yaml: "));

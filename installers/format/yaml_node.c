@@ -327,6 +327,8 @@ static int give_bytes(void *data, unsigned char *buffer, size_t room, size_t *re
 		n = left;
 	if (n > room)
 		n = room;
+	if (n > 2 && n == left && str_has_suffix(r->text, STR(YAML_NODE_CUT)))
+		n -= 2;
 	memcpy(buffer, r->text.ptr + r->given, n);
 	r->given += n;
 	*ret_n = n;

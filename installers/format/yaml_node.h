@@ -39,6 +39,9 @@ struct yaml_node {
 #define YAML_NODE_FLOW_MAX  100 /* libyaml takes quadratic time in flow depth */
 #define YAML_NODES_MAX      2000000
 
+/* A text that ends so was cut: "invalid leading UTF-8 octet", but only for who reads to the end. */
+#define YAML_NODE_CUT "\xff\xff"
+
 /* The first document; *ret is NULL if there is none. On failure the text of Go's yaml.v2 without
  * "yaml: " is in msg. */
 int yaml_node_read(struct arena *a, struct str text, struct yaml_node **ret, struct strbuf *msg);

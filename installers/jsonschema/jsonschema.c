@@ -691,7 +691,7 @@ static int check_well_formed(struct schema_run *r)
 int jsonschema_check(struct arena *a, struct str schema, struct value v, struct warnings *w,
 		     struct strbuf *msg)
 {
-	struct schema_run r = {.a = a, .w = w, .msg = msg};
+	struct schema_run r = {.a = a, .w = w, .first_warning = w ? w->n : 0, .msg = msg};
 	struct violation top = {0};
 	size_t mark = msg->len;
 	if (!str_trim(schema).len) {

@@ -623,6 +623,20 @@ static const struct value *in_document(struct schema_run *r, struct str fragment
 	return v;
 }
 
+/* Anything is valid for a schema that is nowhere; said once of each. */
+static void permit_urn(struct schema_run *r, struct str urn)
+{
+	const char *text =
+		arena_fmt(r->a, "unresolved URN reference ignored; using permissive schema: %.*s",
+			  STR_ARG(urn));
+	for (size_t i = r->first_warning; r->w && i < r->w->n; i++)
+		if (!strcmp(r->w->items[i].text, text))
+			return;
+	warnings_add(r->w, "%s", text);
+	warnings_log(r->w, "WARN", "unresolved URN reference ignored; using permissive schema");
+	warnings_attr(r->w, "urn", urn);
+}
+
 const struct value *schema_resolve(struct schema_run *r, struct str ref)
 {
 	struct str base, fragment;
@@ -641,9 +655,14 @@ const struct value *schema_resolve(struct schema_run *r, struct str ref)
 	if (v)
 		return v;
 	if (str_has_prefix(base, STR("urn:"))) {
-		warnings_add(r->w,
-			     "unresolved URN reference ignored; using permissive schema: %.*s",
-			     STR_ARG(ref));
+		permit_urn(r, base);
+		if (fragment.len)
+			schema_broken(
+				r, "%s in \"%.*s\" not found%s",
+				fragment.ptr[0] == '/' ? "json-pointer" : "anchor", STR_ARG(ref),
+				fragment.ptr[0] == '/'
+					? ""
+					: arena_fmt(r->a, " in schema \"%.*s\"", STR_ARG(base)));
 		return NULL;
 	}
 	if (str_contains(base, STR("json-schema.org/draft")))

@@ -30,6 +30,7 @@ struct schema_run {
 	size_t steps;
 	int depth;
 	struct warnings *w;
+	size_t first_warning; /* of this run */
 	struct strbuf *msg; /* of a schema that cannot be used */
 	bool broken;
 };

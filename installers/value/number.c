@@ -115,8 +115,20 @@ static void add_integer(struct strbuf *b, double f)
 	strbuf_add(b, text + n, sizeof(text) - n);
 }
 
+/* Half a step beyond the largest float and what is nearer to infinity. */
+#define FLOAT_OVER 0x1.ffffffp+127
+
+/* Go rounds before it looks for digits: 1e39 is +Inf, 1e-46 is 0. */
+static double rounded(double f, int bits)
+{
+	if (bits == 64 || isnan(f))
+		return f;
+	return fabs(f) >= FLOAT_OVER ? copysign(INFINITY, f) : (double)(float)f;
+}
+
 void value_float_text(struct strbuf *b, double f, char fmt, int bits)
 {
+	f = rounded(f, bits);
 	if (add_special(b, f))
 		return;
 	if (signbit(f)) {

@@ -69,6 +69,16 @@ if [ $? -eq 1 ] && grep -qx 'kind: X' out && ! grep -q 'kind: x' out; then ok "-
 if [ "$(find od -type f | sort | xargs)" = "od/c/crds/x.yaml od/rel/c/templates/a.yaml" ]; then ok "--output-dir --release-name"; else
 	not_ok "--output-dir --release-name" "$(cat out)"; fi
 
+ln -s ../v.yaml c/linked.yaml
+"$alm" template c >out 2>err
+if [ "$(cat err)" = "level=INFO msg=\"found symbolic link in path. Contents of linked file included and used\" path=$tmp/c/linked.yaml resolved=$tmp/v.yaml" ]; then
+	ok "a link in a chart is logged"; else not_ok "a link in a chart is logged" "$(cat err)"; fi
+if [ -x "$helm" ]; then
+	"$helm" template c >out 2>want
+	if cmp -s want err; then ok "as helm does"; else not_ok "as helm does" "$(cat want)"; fi
+fi
+rm c/linked.yaml
+
 gives 'a: "1"' c
 gives 'a: "1"' c-1.0.0.tgz
 gives 'name: release-name' -g c

@@ -92,6 +92,7 @@ static void add_line(struct arena *a, struct golden_case *c, char letter, char b
 		c->is_error = letter == 'e';
 		break;
 	case 'w':
+		c->warnings = joined(a, c->warnings, first, text);
 		break;
 	default:
 		fail_msg("case %.*s: unknown letter %c", STR_ARG(c->id), letter);

@@ -26,6 +26,7 @@ struct golden_case {
 	size_t n_files;
 	struct str expected; /* r, o or e, joined by LF */
 	bool is_error;       /* expected is the text on standard error */
+	struct str warnings; /* of mode out: the lines of its log, sorted, joined by LF */
 };
 
 /* The file at path, cut into cases; everything lives in the arena. Fails the test on errors. */

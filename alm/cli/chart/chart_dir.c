@@ -8,7 +8,7 @@ struct walk {
 	struct arena *a;
 	const char *root;
 	struct str rules;
-	bool follow_links;
+	struct warnings *links; /* NULL: none are followed */
 	struct archive_budget *budget;
 	struct archive_files *files;
 	struct strbuf *msg;
@@ -35,17 +35,39 @@ static int read_text(struct arena *a, const char *path, size_t limit, file_read_
 
 static int walk_dir(struct walk *w, const char *inside);
 
+/* Both paths from the root; only the second without links. */
+static void note_link(struct walk *w, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf here = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf to = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	if ((*path != '/' && file_absolute(".", &here, &err) < 0) ||
+	    file_absolute(path, &to, &err) < 0)
+		return;
+	if (*path != '/')
+		strbuf_addc(&here, '/');
+	strbuf_adds(&here, path);
+	warnings_add(w->links, "%s is a link: what it leads to is used", path);
+	warnings_log(w->links, "INFO",
+		     "found symbolic link in path. Contents of linked file included and used");
+	warnings_attr(w->links, "path", strbuf_str(&here));
+	warnings_attr(w->links, "resolved", strbuf_str(&to));
+}
+
 /* What the folder did not tell, as behind a link. */
 static int find_kind(struct walk *w, const char *path, enum dir_kind *ret)
 {
 	struct error err = ERROR_INIT;
 	struct file_info info;
-	if (!w->follow_links && file_is_link(path)) {
+	bool is_link = file_is_link(path);
+	if (is_link && !w->links) {
 		strbuf_addf(w->msg, "%s is a symbolic link", path);
 		return -E_INVALID;
 	}
 	if (file_info(path, &info, &err) < 0)
 		return fail(w->msg, &err);
+	if (is_link)
+		note_link(w, path);
 	*ret = info.is_dir ? DIR_DIR : info.is_regular ? DIR_FILE : DIR_UNKNOWN;
 	return 0;
 }
@@ -97,13 +119,13 @@ static int walk_dir(struct walk *w, const char *inside)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-int chart_dir_files(struct arena *a, const char *path, bool follow_links,
+int chart_dir_files(struct arena *a, const char *path, struct warnings *links,
 		    struct archive_budget *budget, struct archive_files *ret, struct strbuf *msg)
 {
 	struct walk w = {.a = a,
 			 .root = path,
 			 .rules = STR(""),
-			 .follow_links = follow_links,
+			 .links = links,
 			 .budget = budget,
 			 .files = ret,
 			 .msg = msg,
@@ -125,7 +147,8 @@ int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, 
 	struct error err = ERROR_INIT;
 	struct file_info info;
 	*ret = (struct chart_source){.path = path,
-				     .budget = ARCHIVE_BUDGET_INIT(&chart_limits_default)};
+				     .budget = ARCHIVE_BUDGET_INIT(&chart_limits_default),
+				     .links = {.a = a}};
 	if (!file_exists(path)) {
 		strbuf_addf(msg, "path \"%s\" not found", path);
 		return -E_NOTFOUND;
@@ -136,7 +159,7 @@ int chart_dir_read(struct arena *a, const char *path, struct chart_source *ret, 
 	if (!info.is_dir)
 		return read_text(a, path, chart_limits_default.packed_bytes, file_read_input,
 				 &ret->packed, msg);
-	return chart_dir_files(a, path, true, &ret->budget, &ret->files, msg);
+	return chart_dir_files(a, path, &ret->links, &ret->budget, &ret->files, msg);
 }
 
 static int unpack(struct arena *a, struct chart_source *s, struct strbuf *msg)

@@ -177,7 +177,7 @@ static void lint_rendered(struct lint_report *r, struct chart *c, const struct t
 	int rc = render_chart(r->a, c, &rq, &result, &msg);
 	bool is_yaml = chart_lint_files(r, c, &result, kube_minor(r->a, &rq));
 	for (size_t i = 0; i < result.warnings.n; i++)
-		add_own(r, "templates/", "%s", result.warnings.items[i]);
+		add_own(r, "templates/", "%s", result.warnings.items[i].text);
 	if (rc < 0 && is_yaml)
 		chart_lint_add(r, LINT_ERROR, "templates/", "%s", msg.buf);
 	if (rc < 0)

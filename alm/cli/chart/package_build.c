@@ -118,7 +118,7 @@ int package_build(struct arena *a, const char *dir, const char *version, const c
 	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&chart_limits_default);
 	struct build b = {.a = a};
 	struct package_built built = {0};
-	int rc = chart_dir_files(a, dir, false, &budget, &b.files, &msg);
+	int rc = chart_dir_files(a, dir, NULL, &budget, &b.files, &msg);
 	if (rc < 0)
 		return fail(err, rc, &msg);
 	struct archive_file *descriptor = find(&b, "alm.yaml");

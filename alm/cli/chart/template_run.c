@@ -255,8 +255,10 @@ int template_run_args(struct arena *a, const struct template_args *given,
 		return 0;
 	}
 	int rc = template_render(a, args, host, &result, &msg);
+	for (size_t i = 0; args->source && i < args->source->links.n; i++)
+		strbuf_addf(err, "%s\n", args->source->links.items[i].log);
 	for (size_t i = 0; i < result.warnings.n; i++)
-		strbuf_addf(err, "level=WARN msg=\"%s\"\n", result.warnings.items[i]);
+		strbuf_addf(err, "%s\n", result.warnings.items[i].log);
 	if (rc == 0)
 		rc = print(a, args, &result, out, &msg);
 	if (rc == 0)

@@ -138,6 +138,27 @@ static bool run_inside(struct arena *a, const struct golden_case *c, const struc
 	return true;
 }
 
+static int by_text(const void *x, const void *y)
+{
+	return str_cmp(*(const struct str *)x, *(const struct str *)y);
+}
+
+/* The lines of the log that stand first on standard error, sorted; what follows stays. */
+static struct str take_log(struct arena *a, struct str *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct str lines[32];
+	size_t n = 0;
+	while (str_has_prefix(*err, STR("level="))) {
+		assert_true(n < ARRAY_LEN(lines));
+		str_next_line(err, &lines[n++]);
+	}
+	qsort(lines, n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&b, "%s%.*s", i ? "\n" : "", STR_ARG(lines[i]));
+	return str_n(arena_text(a, b.buf, b.len), b.len);
+}
+
 static bool run_outside(struct arena *a, const struct golden_case *c, const struct tmpl_host *host,
 			struct strbuf *out)
 {
@@ -146,11 +167,12 @@ static bool run_outside(struct arena *a, const struct golden_case *c, const stru
 	int n;
 	char **argv = arguments(a, c, &n);
 	int code = template_run(a, n, argv, host, &text, &err);
-	struct str got = strbuf_str(code ? &err : &text), line;
-	while (code && str_has_prefix(got, STR("level=WARN")))
-		str_next_line(&got, &line);
-	strbuf_addstr(out, strip_lf(got));
-	return code == 0;
+	struct str errors = strbuf_str(&err), log = take_log(a, &errors);
+	strbuf_addstr(out, strip_lf(code ? errors : strbuf_str(&text)));
+	if (str_eq(log, c->warnings))
+		return code == 0;
+	strbuf_addf(out, "\n(logged: %.*s)\n(wanted: %.*s)", STR_ARG(log), STR_ARG(c->warnings));
+	return false;
 }
 
 static bool run_case(const struct golden_case *c, const char *root)
@@ -249,6 +271,7 @@ GOLDEN(output)
 GOLDEN(crypto)
 GOLDEN(toml)
 GOLDEN(corners)
+GOLDEN(log)
 
 /* Their case is their error: the one ends every render, and no value of Helm's is a function that
  * the other could call. */
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__crypto),
 		cmocka_unit_test(test_charts_out__toml),
 		cmocka_unit_test(test_charts_out__corners),
+		cmocka_unit_test(test_charts_out__log),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
