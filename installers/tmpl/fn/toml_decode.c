@@ -143,14 +143,6 @@ static void find_bad(struct toml_reader *r)
 
 /* ---- keys ---- */
 
-static bool is_bare(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (!char_is_alnum(s.ptr[i]) && s.ptr[i] != '_' && s.ptr[i] != '-')
-			return false;
-	return s.len > 0;
-}
-
 /* up.name or up."na me"; the name as it is if raw. */
 static struct str path_of(struct toml_reader *r, const struct toml_table *up, struct str name,
 			  bool raw)
@@ -160,10 +152,10 @@ static struct str path_of(struct toml_reader *r, const struct toml_table *up, st
 		strbuf_addstr(&b, up->path);
 		strbuf_addc(&b, '.');
 	}
-	if (raw || is_bare(name))
+	if (raw)
 		strbuf_addstr(&b, name);
 	else
-		value_quote(&b, name);
+		toml_write_key(&b, name);
 	return str_n(arena_text(r->a, b.buf, b.len), b.len);
 }
 
@@ -178,11 +170,13 @@ static int fail_header(struct toml_reader *r, bool at_start)
 
 static int fail_key(struct toml_reader *r, bool at_start, bool is_first)
 {
+	static const char blank_key[] = "unexpected '=': key name appears blank";
 	if (r->in_header)
 		return fail_header(r, at_start);
+	if (at_start && is_first && toml_at_end(r) && !r->bad) /* on the line that is not there */
+		return toml_fail_in(r, r->line, blank_key);
 	if (at_start && (toml_peek(r) == '=' || toml_at_end(r)))
-		return toml_fail(r, is_first ? "unexpected '=': key name appears blank"
-					     : "unexpected '='");
+		return toml_fail(r, is_first ? blank_key : "unexpected '='");
 	if (at_start && toml_peek(r) == '.')
 		return toml_fail(r, is_first ? "unexpected '.': keys cannot start with a '.'"
 					     : "unexpected '.'");
@@ -232,6 +226,14 @@ static unsigned flags_of(const struct toml_reader *r, struct str path)
 static void flag(struct toml_reader *r, struct str path, unsigned set, unsigned clear)
 {
 	map_set_number(r->keys, path.ptr, (flags_of(r, path) | set) & ~clear);
+}
+
+/* Of the key whose value is read. The library takes an empty one for the table that it is in. */
+static void flag_list(struct toml_reader *r, bool is_list)
+{
+	struct str path =
+		r->key.len || !r->table ? path_of(r, r->table, r->key, false) : r->table->path;
+	flag(r, path, is_list ? KEY_LIST : 0, is_list ? 0 : KEY_LIST);
 }
 
 static int fail_key_is(struct toml_reader *r, struct str path, const char *what)
@@ -350,8 +352,7 @@ static int parse_pair(struct toml_reader *r, struct vmap *aside)
 	skip_blanks(r);
 	if (parse_value(r, false, &v) < 0 || set_value(r, r->table, r->key, v) < 0)
 		return -E_INVALID;
-	flag(r, path_of(r, r->table, r->key, false), value_is_list(v) ? KEY_LIST : 0,
-	     value_is_list(v) ? 0 : KEY_LIST);
+	flag_list(r, value_is_list(v));
 	if (aside && set_aside(r, aside, &k, v) < 0)
 		return -E_INVALID;
 	r->table = outer;
@@ -409,7 +410,7 @@ static int parse_list(struct toml_reader *r, struct value *ret)
 {
 	CLEANUP(items_release) struct items l = {0};
 	r->at++;
-	flag(r, path_of(r, r->table, r->key, false), KEY_LIST, 0);
+	flag_list(r, true);
 	skip_lines(r);
 	while (!toml_take(r, "]")) {
 		if (toml_peek(r) == ',')

@@ -46,7 +46,7 @@ static void write_string(struct strbuf *b, struct str s)
 	strbuf_addc(b, '"');
 }
 
-static void write_key(struct strbuf *b, struct str key)
+void toml_write_key(struct strbuf *b, struct str key)
 {
 	bool bare = key.len > 0;
 	for (size_t i = 0; i < key.len; i++)
@@ -66,7 +66,7 @@ static void write_path(struct strbuf *b, const struct path *at)
 		write_path(b, at->up);
 		strbuf_addc(b, '.');
 	}
-	write_key(b, at->key);
+	toml_write_key(b, at->key);
 }
 /* NOLINTEND(misc-no-recursion) */
 
@@ -161,7 +161,7 @@ static int write_members(struct writer *w, const struct vmap *m, bool want_table
 		k++;
 		if (is_nil(v))
 			continue;
-		write_key(w->b, m->entries[i].key);
+		toml_write_key(w->b, m->entries[i].key);
 		strbuf_adds(w->b, " = ");
 		int rc = write_element(w, v);
 		if (rc < 0)
@@ -242,7 +242,7 @@ static int write_element(struct writer *w, struct value v)
 static int write_pair(struct writer *w, const struct path *at, struct value v)
 {
 	indent(w, at);
-	write_key(w->b, at->key);
+	toml_write_key(w->b, at->key);
 	strbuf_adds(w->b, " = ");
 	int rc = write_element(w, v);
 	newline(w);

@@ -18,6 +18,8 @@
 
 /* -E_INVALID "toml: cannot encode array with nil element". */
 int toml_go_encode(struct arena *a, struct value v, struct strbuf *b, struct strbuf *msg);
+/* Bare, or in quotes. */
+void toml_write_key(struct strbuf *b, struct str key);
 /* -E_INVALID "toml: line 1 (last key \"a\"): unexpected EOF; expected value". */
 int toml_go_decode(struct arena *a, struct str text, struct vmap **ret, struct strbuf *msg);
 

@@ -212,7 +212,12 @@ int toml_read_string(struct toml_reader *r, bool is_key, struct str *ret)
 
 /* ---- numbers ---- */
 
-enum scalar { SCALAR_INTEGER, SCALAR_FLOAT, SCALAR_DATE };
+enum scalar {
+	SCALAR_INTEGER,
+	SCALAR_FLOAT,
+	SCALAR_INFINITE,
+	SCALAR_DATE
+}; /* infinite: as soon as its word ends */
 
 /* Each underscore stands behind a digit, and nothing ends with one. */
 static bool underscores_fit(struct str s)
@@ -456,7 +461,7 @@ static int cut_signed(struct toml_reader *r, size_t start)
 	char c = toml_peek(r);
 	if (c == 'i' || c == 'n') {
 		if (toml_take(r, c == 'i' ? "inf" : "nan"))
-			return SCALAR_FLOAT;
+			return SCALAR_INFINITE;
 		r->at++;
 		r->at += toml_peek(r) == (c == 'i' ? 'n' : 'a');
 		return toml_fail(r, arena_fmt(r->a, "invalid float: '%.*s'",
@@ -540,7 +545,7 @@ int toml_read_scalar(struct toml_reader *r, struct value *ret)
 	else if (c == '-' || c == '+')
 		kind = cut_signed(r, start);
 	else if ((c == 'i' || c == 'n') && cut_infinite(r))
-		kind = SCALAR_FLOAT;
+		kind = SCALAR_INFINITE;
 	else if (rune_is_letter(rune))
 		return read_word(r, ret);
 	else
@@ -548,10 +553,10 @@ int toml_read_scalar(struct toml_reader *r, struct value *ret)
 					      toml_quoted_char(r)));
 	if (kind < 0)
 		return kind;
-	if (toml_at_end(r) && r->bad)
+	if (kind != SCALAR_INFINITE && toml_at_end(r) && r->bad)
 		return toml_fail(r, "");
 	struct str text = str_trim(str_sub(r->s, start, r->at - start));
-	return kind == SCALAR_DATE    ? read_date(r, text, ret)
-	       : kind == SCALAR_FLOAT ? read_float(r, text, ret)
-				      : read_integer(r, text, ret);
+	return kind == SCALAR_DATE      ? read_date(r, text, ret)
+	       : kind != SCALAR_INTEGER ? read_float(r, text, ret)
+					: read_integer(r, text, ret);
 }
