@@ -31,7 +31,7 @@ struct schema_run {
 	int depth;
 	struct warnings *w;
 	size_t first_warning; /* of this run */
-	struct strbuf *msg; /* of a schema that cannot be used */
+	struct strbuf *msg;   /* of a schema that cannot be used */
 	bool broken;
 };
 

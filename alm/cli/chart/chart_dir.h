@@ -8,7 +8,8 @@
 #define CHART_DIR_DEPTH_MAX 32
 
 /* The files of a folder that belong to the chart, in lexical order. Links are refused (links NULL:
- * packaging, CVE-2019-18658) or followed inside of the budget and named there, as helm logs them. */
+ * packaging, CVE-2019-18658) or followed inside of the budget and named there, as helm logs them.
+ */
 int chart_dir_files(struct arena *a, const char *path, struct warnings *links,
 		    struct archive_budget *budget, struct archive_files *ret, struct strbuf *msg);
 /* A folder or a .tgz as bytes: opening files is one thing, looking into them another, which a
