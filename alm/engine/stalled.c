@@ -5,6 +5,7 @@
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 
 #define TYPE      "Stalled"
 #define TYPE_CRD  "app.coreos.com/Stalled"
@@ -83,8 +84,9 @@ const char *stalled_next(const char *kind, const char *name, const char *reason,
 		if (!cstr_eq(reason, classes[i].reason))
 			continue;
 		if (!cstr_has_suffix(command, " "))
-			return arena_fmt(a, "%s # %s", command, classes[i].advice);
-		return arena_fmt(a, "%s%s/%s # %s", command, kind, name, classes[i].advice);
+			return nextstep_new(a, classes[i].advice, "%s", command);
+		return nextstep_new(a, classes[i].advice, "%s%s/%s", command, kind,
+				    nextstep_word(a, name));
 	}
 	return "";
 }

@@ -40,6 +40,7 @@ static const struct cmd *const commands[] = {
 	&cmd_approve,
 	&cmd_upgrade,
 	&cmd_rollback,
+	&cmd_retry,
 	&cmd_crd,
 	&cmd_audit,
 	&cmd_catalog,

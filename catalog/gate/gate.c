@@ -1,5 +1,6 @@
 /* gate.c: the life of a check, its items, and what the waivers and objects make of them. */
 #include "catalog/gate/gate.h"
+#include "alm/obj/nextstep.h"
 
 #include <string.h>
 
@@ -173,8 +174,8 @@ static void set_migration(struct gate *g, const struct gate_version *v)
 					     strcmp(item->rule->name, "StoredVersionRemoved") == 0);
 		if (goes)
 			item->f.remedy = item->f.command =
-				arena_fmt(g->arena, "alm crd migrate %s --to %s", g->crd,
-					  v->usage.next_version);
+				nextstep_new(g->arena, NULL, "alm crd migrate %s --to %s", g->crd,
+					     v->usage.next_version);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 
 static bool is_kept(const char *version, const char *const *keep)
 {
@@ -145,27 +146,6 @@ void usage_text(const struct usage *u, struct strbuf *b)
 		strbuf_addf(b, ", last written through by %s", u->writers[0].manager);
 }
 
-size_t usage_steps(const struct usage *u, const char **ret_lines, size_t max)
-{
-	size_t n = 0;
-	struct str crd, version;
-	if (!u->next_version || max == 0)
-		return 0;
-	str_cut(str_of(u->resource), '/', &crd, &version);
-	const char *command =
-		arena_fmt(u->arena, "alm crd migrate %.*s --to %s", STR_ARG(crd), u->next_version);
-	ret_lines[n++] =
-		arena_fmt(u->arena,
-			  "%-51s rewrites %zu object%s, then storedVersions is "
-			  "[%s]",
-			  command, u->n_objects, u->n_objects == 1 ? "" : "s", u->next_version);
-	for (size_t i = 0; i < u->n_writers && n < max; i++)
-		ret_lines[n++] =
-			arena_fmt(u->arena, "first change apiVersion in what %s writes: %s",
-				  u->writers[i].manager, u->writers[i].last_object);
-	return n;
-}
-
 /* Nothing that a shell would read. */
 static bool is_plain(struct str s)
 {
@@ -218,8 +198,9 @@ const char *usage_forget(const struct obj *o, const char *group, const char *plu
 	if (!late || !is_plain(name) || (ns.len && !is_plain(ns)))
 		return NULL;
 	patch_of_entries(entries, group, keep, &b);
-	return arena_fmt(a, "kubectl patch %s.%s.%s %.*s%s%.*s --type=json -p '[%s]'", plural, keep,
-			 group, STR_ARG(name), ns.len ? " -n " : "", STR_ARG(ns), b.buf);
+	return nextstep_new(a, NULL, "kubectl patch %s.%s.%s %.*s%s%.*s --type=json -p '[%s]'",
+			    plural, keep, group, STR_ARG(name), ns.len ? " -n " : "", STR_ARG(ns),
+			    b.buf);
 }
 
 size_t usage_dropped(const char *const *a, size_t n_a, const char *const *b, size_t n_b,

@@ -53,12 +53,6 @@ void usage_end(struct usage *u);
 bool usage_is_migrated(const struct usage *u);
 /* "1 object, stored, last written through by kubectl-create" */
 void usage_text(const struct usage *u, struct strbuf *b);
-/* What must happen first, a line each:
- *	alm crd migrate etcds.etcd.coreos.com --to v2       rewrites 1 object, then storedVersions
- * is [v2] first change apiVersion in what kubectl-create writes: default/etcd-purple-ant Returns
- * how many lines; the second only if somebody writes. */
-size_t usage_steps(const struct usage *u, const char **ret_lines, size_t max);
-
 /* An entry stays in managedFields for ever when its client writes nothing more, as kubectl create
  * does. The command that takes those of other versions than `keep` out of the object (KEP-0555: a
  * client may), where one is newer than since_ns; NULL: none is, or a name is not fit for a shell.

@@ -6,6 +6,7 @@
 #include "alm/base/mem.h"
 #include "alm/base/visible.h"
 #include "alm/obj/json.h"
+#include "alm/obj/nextstep.h"
 
 #define STEPS_LISTED_MAX 20 /* of what no waiver lifts */
 #define NOTE_BYTES_MAX   ((size_t)4 << 10)
@@ -18,7 +19,7 @@ const char *waivers_command(const char *app, const struct obj *list, struct aren
 	CLEANUP(xfreep) char *text = json_text(patch);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	visible_add_shell_json(&b, text);
-	return arena_fmt(a, "kubectl patch apptype %s --type=merge -p '%s'", app, b.buf);
+	return nextstep_new(a, NULL, "kubectl patch apptype %s --type=merge -p '%s'", app, b.buf);
 }
 
 static const char *finding_text(const struct obj *f, struct arena *a)
@@ -94,11 +95,19 @@ static bool has_step(const struct obj *steps, const char *command)
 	return false;
 }
 
-/* "COMMAND # what it does": several findings may have the same way out. */
-static void add_step(struct obj *steps, const char *command, const char *note)
+/* Several findings may have the same way out. */
+static void add_step(struct obj *steps, const char *command, const char *note, struct arena *a)
 {
 	if (!has_step(steps, command) && obj_len(steps) < STEPS_LISTED_MAX)
-		obj_append(steps, obj_stringf("%s" NOTE_MARK "%s", command, note));
+		nextstep_add(steps, nextstep_new(a, note, "%s", command));
+}
+
+/* Nothing that is run here lifts it: the command shows what it is about, finding by finding. */
+static void add_stuck(const struct waivers_input *in, const char *note, struct arena *a,
+		      struct obj *steps)
+{
+	add_step(steps, nextstep_new(a, NULL, "alm diff %s --to %s", in->app, in->version), note,
+		 a);
 }
 
 static const char *note_of(const struct obj *accepted, struct arena *a)
@@ -122,11 +131,11 @@ static void add_waivers(const struct waivers_input *in, const struct obj *accept
 	CLEANUP(obj_unrefp) struct obj *all = waivers_join(in->old, waivers);
 	const char *command = waivers_command(in->app, all, a);
 	if (obj_len(waivers) > WAIVERS_INLINE_MAX || strlen(command) > WAIVERS_INLINE_BYTES_MAX)
-		command = arena_fmt(a,
-				    "alm why-not %s %s -o yaml | kubectl patch apptype %s "
-				    "--type=merge --patch-file=/dev/stdin",
-				    in->app, in->version, in->app);
-	obj_append(steps, obj_stringf("%s" NOTE_MARK "%s", command, note_of(accepted, a)));
+		command = nextstep_new(a, NULL,
+				       "alm why-not %s %s -o yaml | kubectl patch apptype %s "
+				       "--type=merge --patch-file=/dev/stdin",
+				       in->app, in->version, in->app);
+	nextstep_add(steps, nextstep_new(a, note_of(accepted, a), "%s", command));
 }
 
 static bool is_over(const struct waivers_input *in, const struct obj *waivers, struct arena *a,
@@ -136,31 +145,40 @@ static bool is_over(const struct waivers_input *in, const struct obj *waivers, s
 	size_t n = obj_len(all) + in->n_unlisted;
 	if (n <= WAIVERS_MAX)
 		return false;
-	add_step(steps,
-		 arena_fmt(a, "the publisher must keep the CRDs of %s compatible", in->version),
-		 arena_fmt(a, "it would take %zu items of spec.upgrade.waivers, which holds %d", n,
-			   WAIVERS_MAX));
+	add_stuck(in,
+		  arena_fmt(a,
+			    "the publisher must keep the CRDs compatible: it would take %zu items "
+			    "of spec.upgrade.waivers, which holds %d",
+			    n, WAIVERS_MAX),
+		  a, steps);
 	return true;
+}
+
+static const char *stuck_note(const struct obj *f, struct arena *a)
+{
+	const char *remedy = obj_str(f, "remedy");
+	return arena_fmt(a, "no waiver covers %s: %s", finding_text(f, a),
+			 remedy ? remedy : "wait for another version");
 }
 
 struct obj *waivers_steps(const struct waivers_input *in, struct arena *a, struct obj *steps)
 {
 	CLEANUP(obj_unrefp) struct obj *waivers = obj_list(), *accepted = obj_list();
-	bool stuck = false;
+	const struct obj *stuck = NULL;
 	for (size_t i = 0; i < obj_len(in->refusals); i++) {
 		const struct obj *f = obj_at(in->refusals, i);
-		const char *command = obj_str(f, "command"), *remedy = obj_str(f, "remedy");
+		const char *command = obj_str(f, "command");
 		if (command) {
-			add_step(steps, command, finding_text(f, a));
+			add_step(steps, command, finding_text(f, a), a);
 		} else if (obj_flag(f, "waivable", false)) {
 			obj_append(accepted, obj_ref(f));
 			obj_append(waivers, waiver_of(in, f, a));
-		} else {
-			stuck = true;
-			add_step(steps, remedy ? remedy : "wait for another version",
-				 arena_fmt(a, "%s; no waiver covers it", finding_text(f, a)));
+		} else if (!stuck) {
+			stuck = f;
 		}
 	}
+	if (stuck)
+		add_stuck(in, stuck_note(stuck, a), a, steps);
 	if (stuck || !obj_len(waivers) || is_over(in, waivers, a, steps))
 		return obj_list();
 	add_waivers(in, accepted, waivers, a, steps);

@@ -7,7 +7,7 @@
  *
  * Names of fields come from definitions of others and end up in a shell: what is printed is JSON
  * of printable ASCII without ' and # (they are \u0027 and \u0023 there), between ' and ', and then
- * a comment of one line.
+ * a comment of one line (nextstep.h).
  */
 #ifndef CATALOG_GATE_WAIVERS_H
 #define CATALOG_GATE_WAIVERS_H
@@ -29,9 +29,9 @@ struct waivers_input {
 	size_t n_unlisted; /* refusals that are only counted */
 };
 
-/* Appends to steps: each migration; what nothing here lifts; and, unless there is such, the one
- * command that accepts the rest. Returns the waivers of that command without the old ones, owned;
- * empty: there is none. */
+/* Appends to steps: each migration; where nothing here lifts a finding, the command that shows it;
+ * and, unless there is such, the one command that accepts the rest. Returns the waivers of that
+ * command without the old ones, owned; empty: there is none. */
 struct obj *waivers_steps(const struct waivers_input *in, struct arena *a, struct obj *steps);
 
 /* old without what added has for the same rule, resource and path, then added. Owned. */

@@ -4,6 +4,7 @@
 #include "alm/base/visible.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
+#include "alm/obj/nextstep.h"
 #include "catalog/resolve/resolve_internal.h"
 #include "catalog/resolve/resolve_relax.h"
 
@@ -11,8 +12,8 @@
 
 static const char *patch(struct arena *a, const char *app, const char *spec)
 {
-	return arena_fmt(a, "kubectl patch apptype %s --type=merge -p '{\"spec\":{%s}}'", app,
-			 spec);
+	return nextstep_new(a, NULL, "kubectl patch apptype %s --type=merge -p '{\"spec\":{%s}}'",
+			    app, spec);
 }
 
 /* The value may be a publisher's (a channel): it ends neither the string nor the shell's word. */
@@ -33,11 +34,11 @@ static void word(struct resolve_change *c, struct arena *a)
 	const char *to = patch(a, app, arena_fmt(a, "\"upgrade\":{\"to\":\"%s\"}", v));
 	switch (c->type) {
 	case CHANGE_TO:
-		c->command = arena_fmt(a, "alm upgrade %s --to %s", app, v);
+		c->command = nextstep_new(a, NULL, "alm upgrade %s --to %s", app, v);
 		c->kubectl = to;
 		break;
 	case CHANGE_BACK:
-		c->command = arena_fmt(a, "alm rollback %s --to %s --reason TEXT", app, v);
+		c->command = nextstep_new(a, NULL, "alm rollback %s --to %s --reason TEXT", app, v);
 		c->kubectl = to;
 		break;
 	case CHANGE_RANGE:
@@ -47,19 +48,19 @@ static void word(struct resolve_change *c, struct arena *a)
 		c->command = patch_field(a, app, "channel", v);
 		break;
 	case CHANGE_RETRY:
-		c->command = arena_fmt(a, "alm upgrade %s --to %s --retry", app, v);
-		c->kubectl = arena_fmt(
-			a, "kubectl annotate apptype %s app.coreos.com/retry=%s --overwrite", app,
-			v);
+		c->command = nextstep_new(a, NULL, "alm retry %s %s", app, v);
+		c->kubectl = nextstep_new(
+			a, NULL, "kubectl annotate apptype %s app.coreos.com/retry=%s --overwrite",
+			app, v);
 		break;
 	case CHANGE_APPROVE:
-		c->command = arena_fmt(a, "alm approve %s %s --reason TEXT", app, v);
+		c->command = nextstep_new(a, NULL, "alm approve %s %s --reason TEXT", app, v);
 		break;
 	case CHANGE_RESUME:
 		c->command = patch(a, app, "\"paused\":false");
 		break;
 	case CHANGE_UPGRADE:
-		c->command = arena_fmt(a, "alm upgrade %s --to %s", app, v);
+		c->command = nextstep_new(a, NULL, "alm upgrade %s --to %s", app, v);
 		c->kubectl = to;
 		break;
 	case CHANGE_MIGRATE:
@@ -106,8 +107,8 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 				? arena_fmt(a, "; first change apiVersion in what %s writes: %s",
 					    u.writer, u.first_object)
 				: "";
-		x->command = arena_fmt(a, "alm crd migrate %s.%s --to %s", ref.plural, ref.group,
-				       u.next_version);
+		x->command = nextstep_new(a, NULL, "alm crd migrate %s.%s --to %s", ref.plural,
+					  ref.group, u.next_version);
 		x->note = arena_fmt(a, "rewrites %lld object%s, then storedVersions is [%s]%s",
 				    (long long)u.objects, u.objects == 1 ? "" : "s", u.next_version,
 				    first);
@@ -116,8 +117,9 @@ static const struct resolve_change *for_drop(const struct resolver *r, const str
 	if (resolver_holds_objects(&u))
 		return NULL;
 	struct resolve_change *x = blank(CHANGE_WAIVE, app, c->subject, a);
-	x->command = arena_fmt(a, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT", app,
-			       c->version, c->subject);
+	x->command =
+		nextstep_new(a, NULL, "alm upgrade %s --to %s --accept-dropped %s --reason TEXT",
+			     app, c->version, c->subject);
 	x->note = RELAX_WAIVE_NOTE;
 	return x;
 }
@@ -129,8 +131,9 @@ for_conflict(const struct resolver *r, const struct candidate *c, const char *ap
 	if (!crd)
 		return NULL; /* another app began to install it */
 	struct resolve_change *x = blank(CHANGE_OWNER, app, c->subject, a);
-	x->command = arena_fmt(a, "kubectl annotate crd %s app.coreos.com/owner=%s --overwrite",
-			       c->subject, r->in->self_ref);
+	x->command =
+		nextstep_new(a, NULL, "kubectl annotate crd %s app.coreos.com/owner=%s --overwrite",
+			     c->subject, r->in->self_ref);
 	x->note = arena_fmt(a, "takes it from %s",
 			    crd->foreign_owner ? crd->foreign_owner : crd->owner);
 	return x;
@@ -141,9 +144,9 @@ static const struct resolve_change *for_crd(const struct candidate *c, const cha
 {
 	const char *slash = strchr(c->subject, '/');
 	struct resolve_change *x = blank(CHANGE_CRD, app, c->subject, a);
-	x->command = "kubectl create -f CRD";
-	x->note = arena_fmt(a, "%s, serving %s", resolver_crd_name(a, c->subject),
-			    slash ? slash + 1 : "it");
+	x->command = nextstep_new(a, NULL, "kubectl create -f -");
+	x->note = arena_fmt(a, "give it the definition of %s, serving %s",
+			    resolver_crd_name(a, c->subject), slash ? slash + 1 : "it");
 	return x;
 }
 
@@ -151,8 +154,8 @@ static const struct resolve_change *for_requirement(const struct candidate *c, c
 						    struct arena *a)
 {
 	struct resolve_change *x = blank(CHANGE_REQUIREMENT, app, c->subject, a);
-	x->command = "kubectl create -f FILE";
-	x->note = arena_fmt(a, "provide what is missing: %s", c->subject);
+	x->command = nextstep_new(a, NULL, "kubectl create -f -");
+	x->note = arena_fmt(a, "give it what is missing: %s", c->subject);
 	return x;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/obj/nextstep.h"
 #include "catalog/gate/waivers.h"
 #include "catalog/resolve/resolve_internal.h"
 
@@ -165,8 +166,7 @@ static const char *waive_step(const struct relaxation *x, const char *app, struc
 	for (size_t i = 0; i < x->n; i++)
 		if (x->changes[i]->type == CHANGE_WAIVE)
 			strbuf_addf(&b, " --accept-dropped %s", x->changes[i]->value);
-	strbuf_addf(&b, " --reason TEXT # %s", RELAX_WAIVE_NOTE);
-	return arena_strdup(a, b.buf);
+	return nextstep_new(a, RELAX_WAIVE_NOTE, "%s --reason TEXT", b.buf);
 }
 
 const char *const *resolve_steps(const struct relaxation *x, struct arena *a, size_t *ret_n)
@@ -186,8 +186,7 @@ const char *const *resolve_steps(const struct relaxation *x, struct arena *a, si
 		if (c->type == CHANGE_WAIVE)
 			steps[n++] = waive_step(x, c->app, a);
 		else
-			steps[n++] =
-				c->note ? arena_fmt(a, "%s # %s", c->command, c->note) : c->command;
+			steps[n++] = nextstep_new(a, c->note, "%s", c->command);
 		waived |= c->type == CHANGE_WAIVE;
 	}
 	*ret_n = n;

@@ -17,7 +17,7 @@ ist() { k get ist "install.${2:-1.0.0}.$1.com.example" -o "jsonpath=$3" 2>&1; }
 state() { ist "$1" "${2:-}" '{.status.phase} {.status.conditions[?(@.status=="False")].reason}'; }
 told() { ist "$1" "${2:-}" '{.status.conditions[?(@.status=="False")].message}'; }
 step() { ist "$1" "${3:-}" "{.status.steps[$2]}"; }
-follow() { sh -c "$(step "$1" 0)" >/dev/null; }
+follow() { run_step "the step of $1" "$(step "$1" 0)"; }
 installed() { k get apptype "$1" -o 'jsonpath={.status.installedVersion}'; }
 configmap() { echo "{apiVersion: v1, kind: ConfigMap, metadata: {name: $1}, data: {v: \"{{ .Chart.Version }}\"}}"; }
 # binding NAME ROLE: a ClusterRoleBinding for alice

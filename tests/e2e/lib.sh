@@ -8,6 +8,9 @@
 #	has NAME TEXT GOT          GOT contains TEXT
 #	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
+#	next_steps [APP]           the steps that alm status prints, a line each
+#	run_step NAME STEP [FILE]  runs a printed step as it stands, FILE on its standard input; its output is in $said
+#	steps_ran                  each format of steps.txt that names this script was run
 : "${BUILD:=build}"
 alm_bin=$PWD/$BUILD/alm
 export ALM=$alm_bin
@@ -140,5 +143,41 @@ code() {
 	else
 		has "$name" "$text" "$got"
 	fi
+}
+next_steps() { alm status "$@" -o json | jq -r '.apps[].waits[].next[]?, .catalogs[].next[]?'; }
+# A step that only shows what a version lacks answers with 3.
+run_step() {
+	local want="" status
+	mkdir -p "$dir/bin"
+	ln -sf "$alm_bin" "$dir/bin/alm"
+	[ -n "${helm:-}" ] && [ -x "$helm" ] && ln -sf "$helm" "$dir/bin/helm"
+	case $2 in "alm why-not "* | "alm diff "*) [[ $2 == *"|"* ]] || want=3 ;; esac
+	said=$(PATH=$dir/bin:$PATH EDITOR=true KUBE_EDITOR=true timeout 130 bash -c "$2" 2>&1 <"${3:-/dev/null}")
+	status=$?
+	printf '%s\n' "$2" >>"$dir/steps.ran"
+	if [ -z "$2" ]; then
+		not_ok "$1: no step is printed"
+	elif [ "$status" -eq 0 ] || [ "$status" = "$want" ]; then
+		ok "$1"
+	else
+		not_ok "$1: exit $status of $2" "$said"
+	fi
+}
+steps_txt=$PWD/tests/e2e/steps.txt
+steps_ran() {
+	is "every step of this script was run as it stands" "" "$(HELM=${helm:-} python3 - "$steps_txt" "${0##*/}" "$dir/steps.ran" <<'END'
+import os, re, sys
+table, script, ran = sys.argv[1:]
+said = open(ran, encoding="utf-8").read() if os.path.exists(ran) else ""
+helm = os.access(os.environ["HELM"], os.X_OK)
+for line in open(table, encoding="utf-8"):
+    fmt, _, name = line.rstrip("\n").partition("\t")
+    if name.strip() != script or ("helm " in fmt and not helm):
+        continue
+    wanted = "[^\n]*".join(re.escape(part) for part in re.split(r"%(?:\.\*)?(?:s|lld|d)", fmt))
+    if not re.search("(?m)^" + wanted, said):
+        print(fmt)
+END
+	)"
 }
 finish() { echo "1..$tests"; }

@@ -129,4 +129,5 @@ k annotate serviceaccount boss -n lend app.coreos.com/apps- >/dev/null
 k delete configmap x -n team-b >/dev/null
 restored() { k get configmap x -n team-b -o name --ignore-not-found; }
 soon "others are repaired as ever" "configmap/x" restored
+steps_ran
 finish

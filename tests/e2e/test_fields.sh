@@ -91,7 +91,8 @@ soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" newest
 is "A31 and is named, the optional one is not" "Object StorageClass//fast is missing: needs fast disks" "$(ist_text "$(one)")"
 has "A31 alm status names it" "StorageClass//fast is missing" "$(alm status)"
 has "A31 alm why names it" "RequirementUnmet" "$(alm why tool)"
-printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: x\n' | k create -f - >/dev/null
+printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: x\n' >fast.yaml
+run_step "A31 the step takes what is missing" "$(next_steps tool | head -1)" fast.yaml
 soon "A31 once it is there the version is installed" "3.0.0 Resolved" app tool
 has "A31 the optional one only warns" "optional: Object ConfigMap/tool/nobody is missing" \
 	"$(k get ist "$(one)" -o 'jsonpath={.status.conditions[?(@.type=="RequirementsMet")].message}')"
@@ -147,4 +148,5 @@ soon "nor is an unreadable range of approved versions" "3.1.0; Unreadable: spec.
 	eval "k get apptype tool -o 'jsonpath={.status.conditions[?(@.type==\"UpgradeAvailable\")].message}' | grep -o '.*approveVersion'"
 k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"approveVersion":null}}}' >/dev/null
 soon "and then it goes on" "3.1.0 Resolved" app tool
+steps_ran
 finish

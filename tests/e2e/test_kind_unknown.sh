@@ -25,6 +25,7 @@ soon "it is Blocked, and says why" "Blocked KindNotServed" \
 	strategy '{.status.phase} {.status.conditions[?(@.type=="PlanReady")].reason}'
 has "the object and its kind are named" "Monitor web: mon.example.org/v1" \
 	"$(strategy '{.status.conditions[?(@.type=="PlanReady")].message}')"
+run_step "the step shows what the server has" "$(next_steps web)"
 is "nothing was written" "" "$(k get configmap -n web web -o name 2>/dev/null)"
 k create -f - >/dev/null <<'END'
 apiVersion: apiextensions.k8s.io/v1
@@ -41,4 +42,5 @@ soon "with the CRD it gets on: now rights are missing" "Forbidden" \
 	strategy '{.status.conditions[?(@.type=="PlanReady")].reason}'
 alm rbac web --to 1.0.0 | k apply -f - >/dev/null
 soon "and is installed" 1.0.0 k get apps web -o 'jsonpath={.status.installedVersion}'
+steps_ran
 finish

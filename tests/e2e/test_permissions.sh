@@ -49,7 +49,7 @@ alm rbac needs >rbac.yaml
 has "alm rbac tells the rules" "- priorityclasses" "$(cat rbac.yaml)"
 has "and the account" "name: app-needs" "$(cat rbac.yaml)"
 is "as a List, too" "List" "$(alm rbac needs -o json | jq -r .kind)"
-k apply -f rbac.yaml >/dev/null
+run_step "the step, as it stands" "$(next_steps needs | head -1)"
 soon "applied, it goes on at once" "1.0.0" installed needs
 
 cluster_role() { # RESOURCE
@@ -101,4 +101,5 @@ kept() { k get clusterrole alm:app:grows -o 'jsonpath={.rules[0].resources[0]}' 
 soon "the account's rights are kept as they shall be" "customresourcedefinitionsapp-grows" kept
 for app in grows needs; do k delete apptype $app >/dev/null; done
 is "and go with the app" "" "$(k get clusterroles,clusterrolebindings,rolebindings -A -o name | grep -E 'alm:app:(grows|needs)$')"
+steps_ran
 finish

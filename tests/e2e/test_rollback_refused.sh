@@ -74,12 +74,11 @@ soon "asked for by hand: Blocked before it begins" "Blocked RollbackRefused" \
 	strategy 1.0.0 '{.status.phase} {.status.conditions[?(@.type=="PlanReady")].reason}'
 has "the condition has the server's words" ".spec.size: field not declared in schema" \
 	"$(strategy 1.0.0 '{.status.conditions[?(@.type=="PlanReady")].message}')"
-has "the steps lead out" "kubectl patch apptypes.app.coreos.com widget" "$(strategy 1.0.0 '{.status.steps}')"
+has "the steps lead out" "kubectl patch apptype widget" "$(strategy 1.0.0 '{.status.steps}')"
 is "what runs is untouched" "2.0.0 True" "$(k get apptype widget -o \
 	'jsonpath={.status.installedVersion} {.status.conditions[?(@.type=="Ready")].status}')"
-step=$(strategy 1.0.0 '{.status.steps[0]}')
-eval "${step#*: }" >/dev/null
-soon "the first step, as it stands, ends it" "" k get apptype widget -o 'jsonpath={.spec.upgrade.to}'
+run_step "the step, as it stands" "$(strategy 1.0.0 '{.status.steps[0]}')"
+soon "ends it" "" k get apptype widget -o 'jsonpath={.spec.upgrade.to}'
 
 cat >"$dir/chart/templates/hook.yaml" <<'END'
 apiVersion: batch/v1
@@ -92,5 +91,6 @@ soon "an upgrade that fails and cannot go back says so at once" "Failed Rollback
 	strategy 3.0.0 '{.status.phase} {.status.conditions[?(@.type=="RolledBack")].reason}'
 has "with the field" ".spec.tag: field not declared in schema" \
 	"$(strategy 3.0.0 '{.status.conditions[?(@.type=="RolledBack")].message}')"
+steps_ran
 up_stop
 finish

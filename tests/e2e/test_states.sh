@@ -36,7 +36,7 @@ has "B14 why says so too" "FetchFailed" "$(alm why etcd)"
 package 0.9.5 >/dev/null
 is "B14 and no upgrade waits for it" "apptype.app.coreos.com/etcd" \
 	"$(app_is etcd "status.installedVersion = '0.9.5'" 2>&1)"
-k delete ist install.7.etcd.com.tectonic.storage >/dev/null
+run_step "B14 the step that is told" "$(next_steps etcd | grep installstrategy)"
 
 # B3: changed values that fail; the former ones run again, and the app says which are in force.
 ist() { k get ist install.0.9.5.etcd.com.tectonic.storage -o "jsonpath=$1"; }
@@ -47,7 +47,7 @@ soon "B3 changed values that fail: the former run again" "0.9.5 UpgradeBlocked" 
 is "B3 the strategy is Succeeded at its former revision" "Succeeded $revision" "$(ist '{.status.phase} {.status.revision}')"
 is "B3 the operator runs as before" "1 1 quay.io/coreos/etcd-operator:0.9.5" \
 	"$(k get deployment -n etcd etcd-operator -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].image}')"
-has "B3 alm status tells why, and how to try again" "next: alm upgrade etcd --to 0.9.5 --retry" "$(alm status)"
+has "B3 alm status tells why, and how to try again" "next: alm retry etcd 0.9.5" "$(alm status)"
 is "B3 the release has a record of the way back" "sh.helm.release.v1.etcd.v$((revision + 2))" \
 	"$(k get secrets -n etcd -l owner=helm,status=deployed -o 'jsonpath={.items[*].metadata.name}')"
 values '{"replicas":2,"image":null}'
@@ -55,8 +55,9 @@ soon "B3 good values start at once" "2 2" k get deployment -n etcd etcd-operator
 soon "B3 and are installed" "0.9.5 Installed" state
 values '{"replicas":1,"image":{"tag":"y-fail"}}'
 soon "B3 bad again" "0.9.5 UpgradeBlocked" state
-alm upgrade etcd --to 0.9.5 --retry >/dev/null
-soon "B3 --retry tries them again at once" "Verifying" ist '{.status.phase}'
+run_step "B3 the step" "$(next_steps etcd | head -1)"
+is "B3 pins nothing" "" "$(k get apptype etcd -o 'jsonpath={.spec.upgrade.to}')"
+soon "B3 the retry tries them again at once" "Verifying" ist '{.status.phase}'
 soon "B3 and they fail again" "0.9.5 UpgradeBlocked" state
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"onFailure":"Stay","to":null}}}' >/dev/null
 values '{"replicas":1,"image":{"tag":"z-fail"}}'
@@ -82,7 +83,7 @@ k patch apptype etcd --type=merge -p '{"spec":{"drift":"Report"}}' >/dev/null
 k delete deployment etcd-operator -n etcd >/dev/null
 soon "B12 drift Report and the operator gone: not Ready" "0.9.4 Degraded" state
 has "B12 alm status says what is missing" "Deployment etcd/etcd-operator is missing" "$(alm status)"
-has "B12 and never that nothing waits" "next: alm describe apptype etcd" "$(alm status)"
+run_step "B12 and never that nothing waits" "$(next_steps etcd | grep "^alm describe apptype" | head -1)"
 k patch apptype etcd --type=merge -p '{"spec":{"drift":"Repair"}}' >/dev/null
 soon "B12 Repair brings it back" "0.9.4 Installed" state
 soon "B12 and no condition stays" "" k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].status}{.status.conditions[?(@.type=="Degraded")].status}'
@@ -148,4 +149,5 @@ after=$(transitions)
 is "B2 and written once each" "yes" "$([ $((after - before)) -le 6 ] && echo yes)"
 up_stop
 code "and the log is whole" 0 "" alm audit verify --data-dir "$data"
+steps_ran
 finish

@@ -89,7 +89,8 @@ rest
 code "9 v1 is still written by hand: exit 3" 3 "change what writes, or say --ignore-writers" \
 	alm crd migrate etcds.etcd.coreos.com --to v2
 forget=$(alm crd migrate etcds.etcd.coreos.com --to v2 2>&1 | sed -n 's/^  \(kubectl patch .*\)/\1/p')
-is "9 the step it prints is taken" "etcdcluster.etcd.coreos.com/etcd-purple-ant patched" "$(eval "$forget" 2>&1)"
+run_step "9 the step it prints" "$forget"
+is "9 is taken" "etcdcluster.etcd.coreos.com/etcd-purple-ant patched" "$said"
 is "9 and then nobody writes v1" "default/etcd-purple-ant written as v2; storedVersions [v1 v2] -> [v2]" \
 	"$(alm crd migrate etcds.etcd.coreos.com --to v2 2>&1)"
 package 1.0.0 >/dev/null
@@ -130,4 +131,5 @@ rm -rf "$HOME/.kube/cache"
 code "A1 the CRD goes when named with its count" 0 "" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1
 gone() { k get apptypes,crd,deployments -A -o name 2>&1 | grep etcd; }
 soon "A1 app, CRD and operator are gone" "" gone
+steps_ran
 finish

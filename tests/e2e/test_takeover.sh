@@ -108,7 +108,12 @@ timeout 60 sh -c 'until kubectl get ist -o name | grep -q .; do sleep 0.3; done'
 soon "values that only helm knows are not dropped" ValuesNotTaken blocked shop
 has "it says which" "release shop in shop has values that helm was given" "$(message shop)"
 is "nothing has changed" "blue 1 deployed" "$(data shop web color) $(records shop)"
-k patch apptype shop --type merge -p '{"spec":{"values":{"color":"blue"}}}' >/dev/null
+if [ -x "$helm" ]; then
+	run_step "the step takes them" "$(next_steps shop)"
+	is "all of them" '{"color":"blue"}' "$(k get apptype shop -o 'jsonpath={.spec.values}')"
+else
+	k patch apptype shop --type merge -p '{"spec":{"values":{"color":"blue"}}}' >/dev/null
+fi
 soon "a definition that says nothing of the app is not taken" Forbidden blocked shop
 has "it is named" "CRD gears.example.com was there before and is marked for nobody" "$(message shop)"
 give_crds shop
@@ -163,14 +168,17 @@ k annotate configmap web -n other meta.helm.sh/release-name=theirs meta.helm.sh/
 app other 'values: {color: blue}, ' | k create -f - >/dev/null
 soon "another release's object" ObjectNotOwned blocked other
 has "is named with its owner" "ConfigMap/other/web belongs to release theirs in other" "$(message other)"
-has "and what to do" "meta.helm.sh/release-name=other" "$(k get ist -o "jsonpath={.items[?(@.spec.appTypeRef.name=='other')].status.steps}")"
+step=$(next_steps other | head -1)
 k delete apptype other >/dev/null
 soon "removed, it leaves what it never had" "web" configmaps other
+run_step "the step gives it to the release" "$step"
+is "by helm's marks" "Helm other" "$(k get configmap web -n other -o 'jsonpath={.metadata.labels.app\.kubernetes\.io/managed-by} {.metadata.annotations.meta\.helm\.sh/release-name}')"
 release busy
 give_crds busy
 k label secret sh.helm.release.v1.busy.v1 -n busy --overwrite status=pending-upgrade "modifiedAt=$(date +%s)" >/dev/null
 app busy 'values: {color: blue}, ' | k create -f - >/dev/null
 soon "helm at work is waited for" OtherInProgress blocked busy
+[ ! -x "$helm" ] || run_step "the step shows what it does" "$(next_steps busy)"
 k label secret sh.helm.release.v1.busy.v1 -n busy --overwrite status=pending-upgrade "modifiedAt=$(($(date +%s) - 3600))" >/dev/null
 is "a helm that was killed is not" "apptype.app.coreos.com/busy" "$(app_is busy "status.installedVersion = '1.1.0'" 2>&1)"
 rm -rf web/templates/* web/crds
@@ -183,4 +191,13 @@ is "another app may live in its namespace" "apptype.app.coreos.com/side" "$(app_
 is "which nobody has changed" "busy,side" "$(k get namespace busy -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}{.metadata.labels.app\.coreos\.com/app}')"
 is "its record failed" "1 failed
 2 deployed" "$(records busy)"
+release third
+app third | sed 's/package: web/package: side/' | k create -f - >/dev/null
+soon "a release of another chart" ObjectNotOwned blocked third
+has "is named" "release third in third is chart web, made by helm; this is chart side" "$(message third)"
+if [ -x "$helm" ]; then
+	run_step "the step removes it" "$(next_steps third)"
+	is "and the app is installed" "apptype.app.coreos.com/third" "$(app_is third "status.installedVersion = '1.0.0'" 2>&1)"
+fi
+steps_ran
 finish

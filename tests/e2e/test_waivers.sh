@@ -82,7 +82,8 @@ chart 1.2.0 keep $(names 21 520)
 soon "20 fields go: blocked" "CRDIncompatible 1.2.0" blocked
 line=$(alm why-not widget 1.2.0 | sed -n 's/^  1\. //p')
 has "one command has all 20" "kubectl patch apptype widget --type=merge -p '{" "$line"
-is "run as it stands" "apptype.app.coreos.com/widget patched" "$(sh -c "$line" 2>&1)"
+run_step "run as it stands" "$line"
+is "it does" "apptype.app.coreos.com/widget patched" "$said"
 soon "the upgrade goes on" "1.2.0" installed
 is "the expired waiver was replaced, the others stay" "22 accepted for 1.2.0: 1 of 2 objects affected" \
 	"$(waivers '"\(length) \(.[] | select(.path == "spec.field001") | .reason)"')"
@@ -97,8 +98,8 @@ has "the first are told, the rest is counted" "and 480 more" "$(alm why-not widg
 alm why-not widget 1.3.0 -o yaml >"$dir/waivers.yaml"
 is "as a file: 522 waivers" 522 "$(grep -c '^    - ' "$dir/waivers.yaml")"
 is "each with the number of objects" 500 "$(grep -c 'reason: .accepted for 1.3.0: 1 of 2 objects affected' "$dir/waivers.yaml")"
-mkdir "$dir/bin" && ln -s "$alm_bin" "$dir/bin/alm"
-is "run as it stands" "apptype.app.coreos.com/widget patched" "$(PATH=$dir/bin:$PATH sh -c "$line" 2>&1)"
+run_step "run as it stands" "$line"
+is "it does" "apptype.app.coreos.com/widget patched" "$said"
 soon "the upgrade goes on" "1.3.0" installed
 code "there is nothing to waive then" 3 "the CRD gate refuses nothing of widget 1.3.0 that waivers would lift" alm why-not widget 1.3.0 -o yaml
 
@@ -111,7 +112,10 @@ chart 2.0.0 keep
 sed -i 's/"Namespaced"/"Cluster"/' "$dir/chart/crds/widgets.yaml"
 alm package build "$dir/chart" --version 2.0.0 -o "$catalog" >/dev/null
 soon "the scope changes: blocked" "CRDIncompatible 2.0.0" blocked
-has "no waiver is offered, and why" "no waiver covers it" "$(step 2.0.0)"
+has "no waiver is offered, and why" "no waiver covers ServerRefused" "$(step 2.0.0)"
+run_step "and the step shows the finding" "$(step 2.0.0)"
+has "as it is" "spec.scope: Invalid value: \"Cluster\": field is immutable" "$said"
 is "none in the plan" null "$(k get ist install.2.0.0.widget.example.org -o json | jq .status.plan.waivers)"
 has "the log is whole, and replays" "replayed: " "$(alm audit verify --replay --data-dir "$data" 2>&1)"
+steps_ran
 finish

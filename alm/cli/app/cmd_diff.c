@@ -23,7 +23,7 @@ struct changes {
 	struct app_session a;
 	const struct obj *plan, *former; /* the installed one; NULL: none */
 	struct obj *lines;               /* as -o json has them; arena */
-	size_t created, updated, deleted, unchanged;
+	size_t created, updated, deleted, unchanged, refused;
 };
 
 /* --- what counts --- */
@@ -111,6 +111,7 @@ static struct obj *add_line(const struct changes *x, const char *action, const s
 static void print_line(const struct changes *x, const struct obj *line)
 {
 	const char *ns = obj_str(line, "namespace"), *field = obj_str(line, "field");
+	const char *message = obj_str(line, "message");
 	term_print("%-7s %-25s %s%s%s", obj_str(line, "action"), obj_str(line, "kind"),
 		   ns ? ns : "", ns ? "/" : "", obj_str(line, "name"));
 	if (field)
@@ -118,6 +119,8 @@ static void print_line(const struct changes *x, const struct obj *line)
 			   shown(x, obj_get(line, "after")));
 	else if (obj_has(line, "truncated"))
 		term_print("  more fields than are shown");
+	else if (message)
+		term_print("  %s", message);
 	term_print("\n");
 }
 
@@ -198,7 +201,14 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 				    target),
 		.content_type = APPLY_PATCH,
 		.body = body};
-	if (session_send(x->a.session, &request, &reply, err) < 0)
+	int code = session_send(x->a.session, &request, &reply, err);
+	if (code == -E_INVALID || code == -E_FORBIDDEN) {
+		obj_set_str(add_line(x, "refuse", rendered), "message", err->msg);
+		x->refused++;
+		*err = ERROR_INIT;
+		return 0;
+	}
+	if (code < 0)
 		return error_wrap(err, "%s %s", meta_kind(rendered), meta_name(rendered));
 	CLEANUP(obj_unrefp) struct obj *before = bare(live);
 	CLEANUP(obj_unrefp) struct obj *after = bare(reply.body);
@@ -280,6 +290,8 @@ static void print_text(const struct changes *x, const struct obj *strategy)
 	const char *digest = obj_str(strategy, "status.plan.digest");
 	term_print("%zu to create, %zu to update, %zu to delete, %zu unchanged", x->created,
 		   x->updated, x->deleted, x->unchanged);
+	if (x->refused)
+		term_print(", %zu refused by the server", x->refused);
 	term_print(digest ? "; plan %.11s…\n" : "\n", digest);
 }
 
@@ -294,6 +306,7 @@ static int print_json(const struct changes *x, const struct obj *strategy, struc
 	obj_set(o, "update", obj_int((int64_t)x->updated));
 	obj_set(o, "delete", obj_int((int64_t)x->deleted));
 	obj_set(o, "unchanged", obj_int((int64_t)x->unchanged));
+	obj_set(o, "refuse", obj_int((int64_t)x->refused));
 	for (size_t i = 0; i < ARRAY_LEN(of_plan); i++)
 		if (obj_has(plan, of_plan[i]))
 			obj_set(o, of_plan[i], obj_copy(obj_get(plan, of_plan[i])));
@@ -321,6 +334,8 @@ static int diff(struct changes *x, bool json, struct error *err)
 	}
 	if (compare_all(x, err) < 0)
 		return -err->code;
+	if (x->refused)
+		x->c->exit_code = error_exit(E_REFUSED);
 	if (json)
 		return print_json(x, strategy, err);
 	print_text(x, strategy);
@@ -353,7 +368,7 @@ const struct cmd cmd_diff = {
 	.description =
 		"One line a field, from the stored plan and the live objects; each object is "
 		"sent as a dry run, nothing is written. With the installed version it tells "
-		"what has drifted.",
+		"what has drifted. Exit status 3: the server refuses one of the objects.",
 	.examples = "alm diff etcd --to 0.9.6",
 	.options = options,
 	.args = {1, 1},

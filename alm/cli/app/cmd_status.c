@@ -59,8 +59,8 @@ const struct cmd cmd_status = {
 	.usage = "alm status [APP] [-o json]",
 	.summary = "tell where every app stands, what it waits for, and the next step",
 	.description = "A line for each app, then whatever waits: for a person, for time, for "
-		       "something outside. Every step is a command that can be run as it is; TEXT "
-		       "stands for words of yours, FILE and CRD for a manifest.",
+		       "something outside. Every step is a command that runs as it stands; "
+		       "TEXT is for words of yours, and -f - reads a manifest.",
 	.examples = "alm status\nalm status etcd",
 	.options = options,
 	.args = {0, 1},

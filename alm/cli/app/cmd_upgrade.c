@@ -123,8 +123,8 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 	const char *refused = rollback_refused_object(c, a, strategy);
 	if (refused) {
 		term_print("RollbackRefused: %s; a CRD is never downgraded\n"
-			   "  stay with what is installed, or take the fields out of spec.values, "
-			   "if they come from there\n",
+			   "  it stays with what is installed; fields that come from spec.values "
+			   "can be taken out of there\n",
 			   refused);
 		c->exit_code = error_exit(E_REFUSED);
 		return 0;

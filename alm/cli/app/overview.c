@@ -7,8 +7,10 @@
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 
 #define DIGEST_SHOWN 12 /* hex digits of a digest that text shows */
+#define ASK_WHY_NOT  "alm why-not "
 
 struct overview {
 	const struct overview_input *in;
@@ -43,7 +45,7 @@ static struct obj *wait_new(const struct overview *x, const char *what, const ch
 static void set_next(struct obj *wait, const char *command)
 {
 	struct obj *list = obj_list();
-	obj_append(list, obj_string(command));
+	nextstep_add(list, command);
 	obj_set(wait, "next", list);
 }
 
@@ -53,7 +55,7 @@ static void set_steps(const struct overview *x, struct obj *wait, const struct o
 	if (obj_len(steps))
 		obj_set(wait, "next", obj_copy(steps));
 	else
-		set_next(wait, arena_fmt(x->a, "alm why-not %s %s", x->name, version));
+		set_next(wait, nextstep_new(x->a, NULL, ASK_WHY_NOT "%s %s", x->name, version));
 }
 
 /* --- strategies --- */
@@ -101,13 +103,14 @@ static void add_strategy(const struct overview *x, const struct obj *s)
 	if (cstr_eq(phase, "AwaitingApproval")) {
 		(void)condition_get(s, "Approved", &why);
 		struct obj *w = wait_new(x, "approval", version, why.reason, why.message);
-		set_next(w, arena_fmt(x->a, "alm approve %s %s --reason TEXT", x->name, version));
+		set_next(w, nextstep_new(x->a, NULL, "alm approve %s %s --reason TEXT", x->name,
+					 version));
 	} else if (cstr_eq(phase, "Blocked")) {
 		struct obj *w = wait_new(x, "blocked", version, why.reason, why.message);
 		set_steps(x, w, obj_path(s, "status.steps"), version);
 	} else if (cstr_in(phase, failed) && !is_over(x, s)) {
 		struct obj *w = wait_new(x, "failed", version, phase, why.message);
-		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, version));
+		set_next(w, nextstep_new(x->a, NULL, "alm retry %s %s", x->name, version));
 	} else if (cstr_in(phase, moving)) {
 		wait_new(x, "progress", version, phase, why.message);
 	}
@@ -126,6 +129,24 @@ static const struct obj *blocked_candidate(const struct overview *x, const char 
 	return NULL;
 }
 
+/* Of one version the strategy tells more than the app; NULL: nothing is told of it. */
+static struct obj *wait_of_version(const struct overview *x, const char *version)
+{
+	static const char *const whats[] = {"blocked", "failed", "approval", NULL};
+	for (size_t i = 0; version && i < obj_len(x->waits); i++) {
+		const struct obj *w = obj_at(x->waits, i);
+		if (cstr_in(obj_str(w, "what"), whats) && cstr_eq(obj_str(w, "version"), version))
+			return obj_at_mut(x->waits, i);
+	}
+	return NULL;
+}
+
+/* Or the one that only leads to them. */
+static bool has_own_steps(const struct obj *wait)
+{
+	return !cstr_has_prefix(obj_as_string(obj_at(obj_get(wait, "next"), 0)), ASK_WHY_NOT);
+}
+
 static void add_blocked(const struct overview *x)
 {
 	struct condition c;
@@ -134,21 +155,26 @@ static void add_blocked(const struct overview *x)
 	const struct obj *candidate = blocked_candidate(x, c.reason);
 	const char *version = obj_str(candidate, "version");
 	const char *installed = obj_str(x->app, "status.installedVersion");
-	struct obj *w = wait_new(x, "blocked", version, c.reason, c.message);
+	struct obj *w = wait_of_version(x, version);
+	if (w && (!obj_len(obj_get(candidate, "steps")) || has_own_steps(w)))
+		return;
+	if (!w)
+		w = wait_new(x, "blocked", version, c.reason, c.message);
 	bool values = !version && installed && cstr_eq(c.reason, "PreviouslyFailed");
 	if (values)
-		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s --retry", x->name, installed));
+		set_next(w, nextstep_new(x->a, NULL, "alm retry %s %s", x->name, installed));
 	else if (version)
 		set_steps(x, w, obj_get(candidate, "steps"), version);
 	else
-		set_next(w, arena_fmt(x->a, "alm why %s", x->name));
+		set_next(w, nextstep_new(x->a, NULL, "alm why %s", x->name));
 }
 
 static const char *resume_command(const struct overview *x)
 {
-	return arena_fmt(x->a,
-			 "kubectl patch apptype %s --type=merge -p '{\"spec\":{\"paused\":false}}'",
-			 x->name);
+	return nextstep_new(
+		x->a, NULL,
+		"kubectl patch apptype %s --type=merge -p '{\"spec\":{\"paused\":false}}'",
+		x->name);
 }
 
 static const char *gate_text(const char *reason)
@@ -195,9 +221,9 @@ static void add_available(const struct overview *x)
 	if (cstr_eq(c.reason, "Paused"))
 		set_next(w, resume_command(x));
 	else if (cstr_eq(c.reason, "Unreadable"))
-		set_next(w, arena_fmt(x->a, "kubectl edit apptype %s", x->name));
+		set_next(w, nextstep_new(x->a, NULL, "kubectl edit apptype %s", x->name));
 	else if (cstr_eq(c.reason, "ModeNone"))
-		set_next(w, arena_fmt(x->a, "alm upgrade %s --to %s", x->name, newest));
+		set_next(w, nextstep_new(x->a, NULL, "alm upgrade %s --to %s", x->name, newest));
 }
 
 /* A reconcile that fails again and again (stalled.h), of the app or of one of its versions. */
@@ -222,7 +248,7 @@ static void add_trouble(const struct overview *x)
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (condition_get(x->app, types[i], &c) && cstr_eq(c.status, "True"))
 			set_next(wait_new(x, "trouble", NULL, c.reason, c.message),
-				 arena_fmt(x->a, "alm describe apptype %s", x->name));
+				 nextstep_new(x->a, NULL, "alm describe apptype %s", x->name));
 }
 
 /* A pause, or a version that may come, is no reason why the app is not ready. */
@@ -252,7 +278,7 @@ static void add_unresolved(const struct overview *x)
 		return;
 	struct obj *w = wait_new(x, "state", NULL, c.reason, c.message);
 	if (cstr_eq(c.status, "False"))
-		set_next(w, arena_fmt(x->a, "alm why %s", x->name));
+		set_next(w, nextstep_new(x->a, NULL, "alm why %s", x->name));
 }
 
 /* --- the document --- */
@@ -296,7 +322,7 @@ static struct obj *app_obj(struct overview *x, const struct obj *app)
 	return o;
 }
 
-static struct obj *catalog_objs(const struct obj *catalogs)
+static struct obj *catalog_objs(const struct obj *catalogs, struct arena *a)
 {
 	const struct obj *items = obj_get(catalogs, "items");
 	struct obj *list = obj_list();
@@ -311,6 +337,7 @@ static struct obj *catalog_objs(const struct obj *catalogs)
 		set_if(row, "name", meta_name(o));
 		set_if(row, "reason", known ? c.reason : "Syncing");
 		set_if(row, "message", known ? c.message : "was never read");
+		set_next(row, nextstep_new(a, NULL, "alm describe catalog %s", meta_name(o)));
 		obj_append(list, row);
 	}
 	return list;
@@ -327,7 +354,7 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 	if (in->server)
 		obj_set_str(o, "server", in->server);
 	obj_set(o, "apps", apps);
-	obj_set(o, "catalogs", catalog_objs(in->catalogs));
+	obj_set(o, "catalogs", catalog_objs(in->catalogs, a));
 	return o;
 }
 
@@ -431,9 +458,9 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 	}
 	for (size_t i = 0; i < obj_len(catalogs); i++) {
 		const struct obj *o = obj_at(catalogs, i);
-		visible_addf(b, "\ncatalog %s: %s: %s\n  next: alm describe catalog %s\n",
-			     obj_str(o, "name"), obj_str(o, "reason"), obj_str(o, "message"),
-			     obj_str(o, "name"));
+		visible_addf(b, "\ncatalog %s: %s: %s\n", obj_str(o, "name"), obj_str(o, "reason"),
+			     obj_str(o, "message"));
+		print_next(obj_get(o, "next"), b);
 	}
 	if (obj_len(apps) && !n_waits)
 		visible_addf(b, "\nNothing waits.\n");

@@ -7,6 +7,7 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 #include "crds/kinds.h"
 
 #define RBAC           "rbac.authorization.k8s.io"
@@ -130,9 +131,9 @@ static enum account_state check_namespace(const struct view *v, struct plan *pla
 		return ACCOUNT_WAITING;
 	}
 	if (!o)
-		add_step(ret, arena_fmt(v->a, "kubectl create namespace %s", ns));
-	add_step(ret,
-		 arena_fmt(v->a, "kubectl annotate namespace %s %s", ns, mark_with(o, app, v->a)));
+		add_step(ret, nextstep_new(v->a, NULL, "kubectl create namespace %s", ns));
+	add_step(ret, nextstep_new(v->a, NULL, "kubectl annotate namespace %s %s", ns,
+				   mark_with(o, app, v->a)));
 	return refuse(
 		ret,
 		o ? arena_fmt(v->a,
@@ -182,10 +183,10 @@ static enum account_state check_named(const struct view *v, struct plan *plan,
 	if (obj_type(live) == OBJ_MAP && is_marked(live, app))
 		return ACCOUNT_READY;
 	if (obj_type(live) != OBJ_MAP)
-		add_step(ret,
-			 arena_fmt(v->a, "kubectl create serviceaccount %s -n %s", x->name, x->ns));
-	add_step(ret, arena_fmt(v->a, "kubectl annotate serviceaccount %s -n %s %s", x->name, x->ns,
-				mark_with(live, app, v->a)));
+		add_step(ret, nextstep_new(v->a, NULL, "kubectl create serviceaccount %s -n %s",
+					   x->name, x->ns));
+	add_step(ret, nextstep_new(v->a, NULL, "kubectl annotate serviceaccount %s -n %s %s",
+				   x->name, x->ns, mark_with(live, app, v->a)));
 	return refuse(ret, obj_type(live) == OBJ_MAP
 				   ? arena_fmt(v->a,
 					       "ServiceAccount %s/%s does not name app %s in its "
@@ -527,8 +528,8 @@ bool account_may_define(const struct app *app, const struct obj *crd, const stru
 	*ret_why = owner ? arena_fmt(a, "CRD %s is marked for %s, not for %s", name, owner,
 				     app->self_ref)
 			 : arena_fmt(a, "CRD %s was there before and is marked for nobody", name);
-	*ret_step = arena_fmt(a, "kubectl annotate crd %s " ANNOTATION_OWNER "=%s%s", name,
-			      app->self_ref, owner ? " --overwrite" : "");
+	*ret_step = nextstep_new(a, NULL, "kubectl annotate crd %s " ANNOTATION_OWNER "=%s%s", name,
+				 app->self_ref, owner ? " --overwrite" : "");
 	return false;
 }
 

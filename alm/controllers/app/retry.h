@@ -15,7 +15,7 @@
 int64_t retry_wait_ns(int64_t revision);
 /* When it is tried again, by the wall clock: conditions is status.conditions. */
 int64_t retry_at_ns(const struct obj *conditions, int64_t revision, int64_t now_ns);
-/* Does `alm upgrade --retry` ask for this version? */
+/* Does `alm retry` ask for this version? */
 bool retry_is_asked(const struct app *app, const char *version);
 /* Are the values and the account of today those that status.failed of the strategy names? */
 bool retry_would_repeat(const struct app *app, const struct strategy_ref *s, struct arena *a);

@@ -10,6 +10,7 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 #include "alm/obj/yaml.h"
 
 #define REVIEW_FRESH_NS  NS_PER_MIN
@@ -57,7 +58,7 @@ bool strategy_has_account(struct strategy_pass *s)
 		return false;
 	}
 	for (size_t i = 0; i < s->account.n_steps; i++)
-		obj_append(s->steps, obj_string(s->account.steps[i]));
+		nextstep_add(s->steps, s->account.steps[i]);
 	block(s, s->refused);
 	return false;
 }
@@ -100,7 +101,7 @@ static bool is_free_to_take(struct strategy_pass *s, const struct access_object 
 	    account_may_define(s->app, o->object, view_get(s->v, WATCH_CRD, name), a, &why, &step))
 		return true;
 	if (step)
-		obj_append(s->steps, obj_string(step));
+		nextstep_add(s->steps, step);
 	block(s, why);
 	return false;
 }
@@ -156,11 +157,11 @@ static void block_missing(struct strategy_pass *s, const struct access *x, const
 	const struct access_rule *r = x->items;
 	while (!missing[r - x->items])
 		r++;
-	obj_append(s->steps,
-		   obj_string(arena_fmt(a, "alm rbac %s | kubectl apply -f -", s->app->name)));
+	nextstep_add(s->steps,
+		     nextstep_new(a, NULL, "alm rbac %s | kubectl apply -f -", s->app->name));
 	const char *yaml = yaml_step(s, x, missing);
 	if (yaml)
-		obj_append(s->steps, obj_string(yaml));
+		nextstep_add(s->steps, yaml);
 	block(s, arena_fmt(a, "%s lacks %zu of the %zu rights that %s %s takes, first: %s%s%s",
 			   s->app->account.user, n, x->n, s->app->name, s->ref->version,
 			   access_text(r, a), r->role ? ", for " : "", r->role ? r->role : ""));
@@ -169,9 +170,10 @@ static void block_missing(struct strategy_pass *s, const struct access *x, const
 /* ALM itself may not ask. */
 static void block_unasked(struct strategy_pass *s, const struct outcome *o)
 {
-	obj_append(s->steps,
-		   obj_string("kubectl create clusterrole alm-impersonate --verb=impersonate "
-			      "--resource=serviceaccounts # bind it to who runs alm controller"));
+	nextstep_add(s->steps,
+		     nextstep_new(s->v->a, "then bind it to who runs alm controller",
+				  "kubectl create clusterrole alm-impersonate --verb=impersonate "
+				  "--resource=serviceaccounts"));
 	block(s, arena_fmt(s->v->a, "ALM may not act as %s: %s", s->app->account.user, o->msg));
 }
 
@@ -290,7 +292,7 @@ bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct 
 		struct access x = right_to_read(s, need);
 		const char *yaml = x.n ? yaml_step(s, &x, NULL) : NULL;
 		if (yaml)
-			obj_append(s->steps, obj_string(yaml));
+			nextstep_add(s->steps, yaml);
 		block(s, arena_fmt(s->v->a, "lookup: %s", obj_str(need, "error")));
 	}
 	return false;

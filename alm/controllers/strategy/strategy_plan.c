@@ -11,11 +11,13 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 #include "catalog/resolve/resolve_relax.h"
 
 /* clear_blocks() took the condition away: one that still holds keeps its time, or each pass would
  * write. */
 #define DEPENDENCY_POLL_NS (2 * NS_PER_S)
+#define GIVEN_MAX          20 /* objects whose step is told */
 
 void strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
 		    const char *message)
@@ -46,7 +48,7 @@ static void block_candidate(struct strategy_pass *s, const struct candidate *c)
 	resolve_relax(&s->app->in, c->version, s->v->a, &x);
 	const char *const *steps = resolve_steps(&x, s->v->a, &n);
 	for (size_t i = 0; i < n; i++)
-		obj_append(s->steps, obj_string(steps[i]));
+		nextstep_add(s->steps, steps[i]);
 	strategy_block(s, condition_of(c->reason), c->reason, c->message);
 }
 
@@ -198,11 +200,12 @@ static void block_unknown_archive(struct strategy_pass *s)
 static bool find_archive(struct strategy_pass *s)
 {
 	if (!s->ref->sha256) {
-		obj_append(s->steps,
-			   obj_string(arena_fmt(s->v->a,
-						"kubectl delete installstrategy %s # it cannot be "
-						"changed: then create it with the archive's digest",
-						s->ref->name)));
+		nextstep_add(
+			s->steps,
+			nextstep_new(
+				s->v->a,
+				"it cannot be changed: then create it with the archive's digest",
+				"kubectl delete installstrategy %s", s->ref->name));
 		strategy_block(s, "PlanReady", "FetchFailed",
 			       "spec.strategy.sha256, the archive's digest, is missing");
 		return false;
@@ -323,6 +326,25 @@ static struct obj *unseen_objects(struct strategy_pass *s)
 	return list;
 }
 
+/* The marks by which helm, too, knows its own. */
+static void add_give(struct strategy_pass *s, const struct plan_entry *e)
+{
+	struct arena *a = s->v->a;
+	if (obj_len(s->steps) >= GIVEN_MAX || !e->resource)
+		return;
+	const char *dot = *e->resource->group ? "." : "";
+	const char *what = arena_fmt(a, "%s%s%s %s%s%s", e->resource->plural, dot,
+				     e->resource->group, nextstep_word(a, e->name),
+				     e->ns ? " -n " : "", e->ns ? nextstep_word(a, e->ns) : "");
+	nextstep_add(
+		s->steps,
+		nextstep_new(a, "gives it to this release; or delete it",
+			     "kubectl label %s app.kubernetes.io/managed-by=Helm --overwrite && "
+			     "kubectl annotate %s meta.helm.sh/release-name=%s "
+			     "meta.helm.sh/release-namespace=%s --overwrite",
+			     what, what, s->install->release, s->install->ns));
+}
+
 /* One list of everything foreign, before anything is written. */
 static const char *foreign_objects(struct strategy_pass *s, const struct obj *found)
 {
@@ -333,9 +355,11 @@ static const char *foreign_objects(struct strategy_pass *s, const struct obj *fo
 		if (obj_type(live) != OBJ_MAP)
 			continue;
 		const char *who = install_plan_foreign(s->app, s->install, e, live, s->v->a);
-		if (who)
-			text = arena_fmt(s->v->a, "%s%s%s %s belongs to %s", text ? text : "",
-					 text ? "; " : "", e->kind, survey_key(e, s->v->a), who);
+		if (!who)
+			continue;
+		text = arena_fmt(s->v->a, "%s%s%s %s belongs to %s", text ? text : "",
+				 text ? "; " : "", e->kind, survey_key(e, s->v->a), who);
+		add_give(s, e);
 	}
 	return text;
 }
@@ -381,13 +405,6 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 	}
 	const char *foreign = foreign_objects(s, found);
 	if (foreign) {
-		obj_append(s->steps,
-			   obj_string(arena_fmt(v->a,
-						"delete them, or give each to this release: label "
-						"app.kubernetes.io/managed-by=Helm, annotations "
-						"meta.helm.sh/release-name=%s and "
-						"meta.helm.sh/release-namespace=%s",
-						s->install->release, s->install->ns)));
 		strategy_block(s, "PlanReady", "ObjectNotOwned", foreign);
 		return STEP_CONTINUE;
 	}

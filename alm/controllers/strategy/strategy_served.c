@@ -2,6 +2,7 @@
  * one that it does not; half of it applied would wait for ever. */
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 
 #define ASK_AGAIN_NS (10 * NS_PER_S) /* somebody may bring the CRD meanwhile */
 
@@ -49,9 +50,12 @@ bool strategy_kinds_are_served(struct strategy_pass *s)
 		}
 		if (!obj_str(answer, "error"))
 			continue; /* known by now */
-		obj_append(s->steps,
-			   obj_string("install what serves it first, or take a version of "
-				      "the chart that does without it"));
+		nextstep_add(s->steps,
+			     nextstep_new(s->v->a,
+					  "what the server has of the group: install what serves "
+					  "the kind, or take a version of the chart without it",
+					  "kubectl api-resources --api-group=%s",
+					  nextstep_word(s->v->a, g.group)));
 		strategy_block(s, "PlanReady", "KindNotServed",
 			       arena_fmt(s->v->a, "the server does not know the kind of %s: %s",
 					 plan_entry_text(e, s->v->a), meta_api_version(e->object)));

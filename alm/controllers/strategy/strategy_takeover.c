@@ -8,6 +8,7 @@
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 #include "installers/release.h"
 
 #define ASKED_FRESH_NS  (5 * NS_PER_S)
@@ -28,7 +29,7 @@ static void ask(struct strategy_pass *s, const char *id, struct obj *needs)
 static void block(struct strategy_pass *s, const char *reason, const char *message,
 		  const char *step)
 {
-	obj_append(s->steps, obj_string(step));
+	nextstep_add(s->steps, step);
 	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
 }
 
@@ -42,8 +43,9 @@ static bool is_other_chart(struct strategy_pass *s, const struct helm_release *r
 	block(s, "ObjectNotOwned",
 	      arena_fmt(a, "release %s in %s is chart %s, made by helm; this is chart %s",
 			s->app->name, strategy_namespace(s), r->chart, e->package),
-	      arena_fmt(a, "helm uninstall %s -n %s, or another spec.installNamespace",
-			s->app->name, strategy_namespace(s)));
+	      nextstep_new(a, "removes that release; another spec.installNamespace leaves it alone",
+			   "helm uninstall %s -n %s", s->app->name, strategy_namespace(s)));
+	plan_requeue_after(s->plan, NS_PER_MIN / 4); /* what helm did is seen when asked for */
 	return true;
 }
 
@@ -60,10 +62,11 @@ static bool lacks_values(struct strategy_pass *s, const struct helm_release *r)
 		      a,
 		      "release %s in %s has values that helm was given, and spec.values is not set",
 		      s->app->name, strategy_namespace(s)),
-	      arena_fmt(a,
-			"set spec.values of AppType %s to what helm get values %s -n %s prints, "
-			"or to {} for the chart's own",
-			s->app->name, s->app->name, strategy_namespace(s)));
+	      nextstep_new(
+		      a, "takes them; spec.values: {} takes the chart's own instead",
+		      "kubectl patch apptype %s --type=merge -p "
+		      "\"{\\\"spec\\\":{\\\"values\\\":$(helm get values %s -n %s -o json)}}\"",
+		      s->app->name, s->app->name, strategy_namespace(s)));
 	return true;
 }
 
@@ -78,10 +81,10 @@ static bool is_locked(struct strategy_pass *s, const struct helm_release *r)
 	block(s, "OtherInProgress",
 	      arena_fmt(a, "helm has revision %lld of release %s in %s in %s",
 			(long long)r->revision, s->app->name, strategy_namespace(s), r->status),
-	      arena_fmt(a,
-			"let helm end, or helm rollback %s -n %s; after 10 minutes without a "
-			"change it is taken over",
-			s->app->name, strategy_namespace(s)));
+	      nextstep_new(a,
+			   "let helm end; where it was killed, its release is taken over after 10 "
+			   "minutes without a change",
+			   "helm status %s -n %s", s->app->name, strategy_namespace(s)));
 	plan_requeue_after(s->plan, ASKED_FRESH_NS);
 	return true;
 }
@@ -96,11 +99,11 @@ static bool is_unreadable(struct strategy_pass *s, const struct helm_release *r)
 	block(s, "RecordUnreadable",
 	      arena_fmt(a, "revision %lld of release %s in %s, made by helm: %s",
 			(long long)r->runs, name, ns, r->unreadable),
-	      arena_fmt(a,
-			"helm upgrade or helm rollback %s -n %s makes a record that can be read; "
-			"without: delete Secret sh.helm.release.v1.%s.v%lld, and the objects of "
-			"the release are taken as they are",
-			name, ns, name, (long long)r->runs));
+	      nextstep_new(a,
+			   "the objects of the release are then taken as they are; helm upgrade "
+			   "or helm rollback makes a record that can be read instead",
+			   "kubectl delete secret sh.helm.release.v1.%s.v%lld -n %s", name,
+			   (long long)r->runs, ns));
 	plan_requeue_after(s->plan, NS_PER_MIN);
 	return true;
 }
@@ -110,10 +113,10 @@ static int block_large(struct strategy_pass *s, const struct error *why)
 	struct arena *a = s->v->a;
 	const char *name = s->app->name, *ns = strategy_namespace(s);
 	block(s, "RecordsTooLarge", arena_fmt(a, "release %s in %s: %s", name, ns, why->msg),
-	      arena_fmt(a,
-			"delete what is over: kubectl delete secrets -n %s "
-			"-l owner=helm,name=%s,status=superseded",
-			ns, name));
+	      nextstep_new(a, "deletes the records of what is over",
+			   "kubectl delete secrets -n %s "
+			   "-l owner=helm,name=%s,status=superseded",
+			   ns, name));
 	plan_requeue_after(s->plan, NS_PER_MIN);
 	return STEP_CONTINUE;
 }

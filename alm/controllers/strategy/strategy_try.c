@@ -5,6 +5,7 @@
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/nextstep.h"
 
 #define TRIES_MAX    256 /* what is beyond is told by the apply */
 #define TRY_AGAIN_NS NS_PER_MIN
@@ -95,13 +96,14 @@ int strategy_try(const struct view *v, const char *key, struct plan *plan, struc
 		return strategy_work_begins(s, s->was == PHASE_BLOCKED);
 	if (!why)
 		return STEP_CONTINUE;
-	obj_append(s->steps, obj_string(arena_fmt(v->a,
-						  "stay with what is installed: kubectl patch "
-						  "apptypes.app.coreos.com %s --type merge -p "
-						  "'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
-						  s->app->name)));
-	obj_append(s->steps, obj_string("or take the fields out of spec.values, if they come from "
-					"there: the newer CRD stays and does not have them"));
+	nextstep_add(s->steps,
+		     nextstep_new(v->a,
+				  "stays with what is installed; or take the fields out of "
+				  "spec.values, if they come from there: the newer CRD stays and "
+				  "does not have them",
+				  "kubectl patch apptype %s --type=merge -p "
+				  "'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
+				  s->app->name));
 	strategy_block(s, "PlanReady", "RollbackRefused", why);
 	plan_requeue_after(plan, TRY_AGAIN_NS);
 	return STEP_CONTINUE;

@@ -581,19 +581,12 @@ static void test_gate__usage_speaks_as_the_story(void **state)
 	(void)state;
 	static const char *const keep[] = {"v2", NULL};
 	struct usage u;
-	const char *steps[4];
 	usage_begin(&u, two_versions(), "v1", keep, arena);
 	usage_object(&u, parse(managed_object));
 	usage_end(&u);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIMIT);
 	usage_text(&u, &b);
 	assert_string_equal(b.buf, "1 object, stored, last written through by kubectl-create");
-	assert_int_equal(usage_steps(&u, steps, ARRAY_LEN(steps)), 2);
-	assert_string_equal(steps[0],
-			    "alm crd migrate etcds.etcd.coreos.com --to v2       rewrites 1 "
-			    "object, then storedVersions is [v2]");
-	assert_string_equal(steps[1], "first change apiVersion in what kubectl-create writes: "
-				      "default/etcd-purple-ant");
 }
 
 static const char *forget(const char *entries)

@@ -126,8 +126,9 @@ static void test_waivers__what_no_waiver_covers(void **state)
 			     0)),
 		0);
 	assert_int_equal(obj_len(w->steps), 1);
-	assert_string_equal(step(w, 0),
-			    "a new kind # ScopeChanged ws.e.io/v1; no waiver covers it");
+	assert_string_equal(
+		step(w, 0),
+		"alm diff a --to 2.0.0 # no waiver covers ScopeChanged ws.e.io/v1: a new kind");
 }
 
 static void test_waivers__a_migration_once_and_the_rest(void **state)
@@ -164,8 +165,8 @@ static void test_waivers__bounds(void **state)
 	assert_int_equal(obj_len(made(w, NULL, many(w, WAIVERS_MAX), 1)), 0);
 	assert_string_equal(
 		step(w, 3),
-		"the publisher must keep the CRDs of 2.0.0 compatible # it would take 1001 "
-		"items of spec.upgrade.waivers, which holds 1000");
+		"alm diff a --to 2.0.0 # the publisher must keep the CRDs compatible: it would "
+		"take 1001 items of spec.upgrade.waivers, which holds 1000");
 	const char *old = "[{\"rule\":\"R\",\"resource\":\"b\",\"reason\":\"kept\"}]";
 	assert_int_equal(obj_len(made(w, old, many(w, WAIVERS_MAX), 0)), 0);
 }

@@ -111,6 +111,40 @@ static void test_overview__work_goes_on_by_itself(void **state)
 	       "  next: nothing to do, it goes on by itself\n");
 }
 
+/* A version that strategy and app both call blocked is told once, with the steps of who has any. */
+static void test_overview__a_blocked_version_is_told_once(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	static const char app[] =
+		"items:\n- metadata: {name: etcd}\n  status:\n    installedVersion: 0.9.4\n"
+		"    availableVersion: 0.9.5\n    candidates: [{version: 0.9.5, reason: "
+		"CRDIncompatible%s}]\n    conditions:\n"
+		"    - {type: UpgradeBlocked, status: \"True\", reason: CRDIncompatible, message: "
+		"m}\n";
+	static const char strategy[] =
+		"items: [{spec: {appTypeRef: {name: etcd}, version: 0.9.5}, status: {phase: "
+		"Blocked%s, conditions: [{type: CRDCompatible, status: \"False\", reason: "
+		"CRDIncompatible, message: m}]}}]";
+	static const struct {
+		const char *app, *strategy, *want;
+	} cases[] = {
+		{"", "", "alm why-not etcd 0.9.5"},
+		{", steps: [alm a]", "", "alm a"},
+		{"", ", steps: [alm s]", "alm s"},
+		{", steps: [alm a]", ", steps: [alm s]", "alm s"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct obj *o = overview(a, arena_fmt(a, app, cases[i].app),
+					 arena_fmt(a, strategy, cases[i].strategy), NONE, "etcd");
+		const struct obj *waits = obj_get(obj_at(obj_get(o, "apps"), 0), "waits");
+		const struct obj *next = obj_get(obj_at(waits, 0), "next");
+		assert_int_equal(obj_len(waits), 1);
+		assert_int_equal(obj_len(next), 1);
+		assert_string_equal(obj_as_string(obj_at(next, 0)), cases[i].want);
+	}
+}
+
 static void test_overview__a_failure_is_told_until_a_later_success(void **state)
 {
 	(void)state;
@@ -127,7 +161,7 @@ static void test_overview__a_failure_is_told_until_a_later_success(void **state)
 		if (revision == 1)
 			assert_string_equal(
 				obj_as_string(obj_at(obj_get(obj_at(waits, 0), "next"), 0)),
-				"alm upgrade etcd --to 0.9.5 --retry");
+				"alm retry etcd 0.9.5");
 	}
 }
 
@@ -323,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_overview__all_is_well),
 		cmocka_unit_test(test_overview__a_person_is_asked),
 		cmocka_unit_test(test_overview__work_goes_on_by_itself),
+		cmocka_unit_test(test_overview__a_blocked_version_is_told_once),
 		cmocka_unit_test(test_overview__a_failure_is_told_until_a_later_success),
 		cmocka_unit_test(test_overview__a_block_has_its_steps),
 		cmocka_unit_test(test_overview__a_manifest_is_no_line),

@@ -1,0 +1,44 @@
+/* `alm retry APP VERSION`: try a version again that failed, at once and with the same inputs. */
+#include "alm/cli/app/app_session.h"
+#include "alm/cli/cmds.h"
+#include "alm/cli/term.h"
+#include "crds/marks.h"
+
+static int retry(struct cli *c, struct app_session *a, struct error *err)
+{
+	const char *app = c->args[0], *version = c->args[1];
+	if (!app_session_candidate(a, version) && !app_session_strategy(c, a, version))
+		return error_set(err, E_NOTFOUND, "%s has no version %s; `alm why %s` lists them",
+				 app, version, app);
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	struct obj *annotations = obj_map();
+	obj_set_str(annotations, ANNOTATION_RETRY, version);
+	obj_set(patch, "metadata", obj_map());
+	obj_set_path(patch, "metadata.annotations", annotations);
+	if (app_session_patch(a, a->app, patch, err) < 0)
+		return -err->code;
+	term_print("apptype.app.coreos.com/%s tries %s again\n", app, version);
+	return 0;
+}
+
+static int run(struct cli *c, struct error *err)
+{
+	struct app_session a;
+	int r = app_session_open(c, c->args[0], &a, err);
+	if (!r)
+		r = retry(c, &a, err);
+	app_session_release(&a);
+	return r;
+}
+
+const struct cmd cmd_retry = {
+	.name = "retry",
+	.usage = "alm retry APP VERSION",
+	.summary = "try a version again that failed before",
+	.description = "What failed is tried again by itself after a wait that grows, or when the "
+		       "values change; this asks for it at once. It pins nothing: the resolver "
+		       "still takes the highest version.",
+	.examples = "alm retry etcd 0.9.5",
+	.args = {2, 2},
+	.run = run,
+};
