@@ -183,10 +183,30 @@ static const struct {
 	{"Cntrl", "Cc"}, {"Digit", "Nd"}, {"Punct", "P"},
 	{"Lc", "L&"},
 };
+
+/* unicode.Scripts as Go 1.25 finds them: those of one word. It compares what canonical_name() gives
+ * and so misses Old_Italic; PCRE2 would take that and "Grek", too. */
+static const char *const scripts[] = {
+	"Adlam", "Ahom", "Arabic", "Armenian", "Avestan", "Balinese", "Bamum", "Batak",
+	"Bengali", "Bhaiksuki", "Bopomofo", "Brahmi", "Braille", "Buginese", "Buhid", "Carian",
+	"Chakma", "Cham", "Cherokee", "Chorasmian", "Common", "Coptic", "Cuneiform", "Cypriot",
+	"Cyrillic", "Deseret", "Devanagari", "Dogra", "Duployan", "Elbasan", "Elymaic",
+	"Ethiopic", "Georgian", "Glagolitic", "Gothic", "Grantha", "Greek", "Gujarati",
+	"Gurmukhi", "Han", "Hangul", "Hanunoo", "Hatran", "Hebrew", "Hiragana", "Inherited",
+	"Javanese", "Kaithi", "Kannada", "Katakana", "Kawi", "Kharoshthi", "Khmer", "Khojki",
+	"Khudawadi", "Lao", "Latin", "Lepcha", "Limbu", "Lisu", "Lycian", "Lydian", "Mahajani",
+	"Makasar", "Malayalam", "Mandaic", "Manichaean", "Marchen", "Medefaidrin", "Miao",
+	"Modi", "Mongolian", "Mro", "Multani", "Myanmar", "Nabataean", "Nandinagari", "Newa",
+	"Nko", "Nushu", "Ogham", "Oriya", "Osage", "Osmanya", "Palmyrene", "Phoenician",
+	"Rejang", "Runic", "Samaritan", "Saurashtra", "Sharada", "Shavian", "Siddham",
+	"Sinhala", "Sogdian", "Soyombo", "Sundanese", "Syriac", "Tagalog", "Tagbanwa", "Takri",
+	"Tamil", "Tangsa", "Tangut", "Telugu", "Thaana", "Thai", "Tibetan", "Tifinagh",
+	"Tirhuta", "Toto", "Ugaritic", "Vai", "Vithkuqi", "Wancho", "Yezidi", "Yi",
+};
 /* clang-format on */
 
 /* As regexp/syntax of Go 1.25 compares names: a capital, then small letters, without "_", "-" and
- * blanks. (It then knows no script of two words, such as Old_Italic, which we do.) */
+ * blanks. */
 static struct str canonical_name(struct str name, char out[PROPERTY_NAME_MAX])
 {
 	size_t n = 0;
@@ -204,12 +224,33 @@ static struct str canonical_name(struct str name, char out[PROPERTY_NAME_MAX])
 }
 
 /* One or two letters; "Any". Everything else is a script, which PCRE2 must be told: it would take
- * the name for more than the script, and knows names that Go does not. */
+ * the name for more than the script. */
 static bool is_category(struct str name)
 {
 	return str_is(name, "Any") ||
 	       (name.len <= 2 && memchr("CLMNPSZ", name.ptr[0], 7) &&
 		(name.len == 1 || char_is_lower(name.ptr[1]) || name.ptr[1] == '&'));
+}
+
+static bool is_script(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+		if (str_is(name, scripts[i]))
+			return true;
+	return false;
+}
+
+/* A script of Unicode 15, as Go 1.25 has it; PCRE2 before 10.43 has Unicode 14. */
+static void add_kawi(struct regex_set *s, bool negated)
+{
+	struct regex_ranges r = {0};
+	add_range(&r, 0x11F00, 0x11F10);
+	add_range(&r, 0x11F12, 0x11F3A);
+	add_range(&r, 0x11F3E, 0x11F59);
+	if (negated)
+		negate(&r);
+	add_ranges(&s->named, &r);
+	xfree(r.items);
 }
 
 /* Does PCRE2 know it? Asked once for each name. */
@@ -241,12 +282,18 @@ bool regex_set_add_property(struct regex_set *s, struct str name, bool negated)
 		regex_set_add_named(s, "\x01\x7f", true, negated);
 		return true;
 	}
+	if (str_is(name, "Kawi")) {
+		add_kawi(s, negated);
+		return true;
+	}
 	if (str_is(name, "Assigned")) {
 		name = STR("Cn");
 		negated = !negated;
 	}
 	if (s->fold && name.len == 2 && name.ptr[0] == 'L' && memchr("ul", name.ptr[1], 2))
 		name = STR("L&"); /* letters of the other case, too */
+	if (!is_category(name) && !is_script(name))
+		return false;
 	strbuf_addf(&b, "\\%c{%s%.*s}", negated ? 'P' : 'p',
 		    is_category(name) ? "" : "sc:", STR_ARG(name));
 	if (!is_known(b.buf))

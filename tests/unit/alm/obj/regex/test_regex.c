@@ -46,7 +46,8 @@ static void check_case(const struct obj *c)
 	}
 }
 
-/* The answers of Go's regexp, FindStringSubmatchIndex(), recorded with Go 1.26. */
+/* The answers of Go's regexp, FindStringSubmatchIndex(), recorded with Go 1.26
+ * and 1.25 (in helm). */
 static void test_regex__answers_as_go(void **state)
 {
 	(void)state;
