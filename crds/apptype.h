@@ -1,5 +1,5 @@
 /*
- * apptype: the typed view of an AppType (lifecycle.md "Fields beyond design section 3").
+ * apptype: the typed view of an AppType (lifecycle.md 0).
  *
  * Strings and objects are borrowed from the object, arrays live in the arena. Defaults are those of
  * apptype.yaml, so an object that no server has defaulted reads the same.

@@ -1,5 +1,5 @@
 /*
- * hooks: objects with the annotation helm.sh/hook (specs/charts.md 10.5): events, weight, delete
+ * hooks: objects with the annotation helm.sh/hook (charts.md 10.5): events, weight, delete
  * policies, and in which order those of one event run.
  */
 #ifndef INSTALLERS_HOOKS_H

@@ -1,6 +1,6 @@
 /*
  * manifest: rendered text to documents, and what of each document decides about it: kind, name,
- * annotations (specs/charts.md 9). Texts are slices of the rendered file.
+ * annotations (charts.md 9). Texts are slices of the rendered file.
  */
 #ifndef INSTALLERS_MANIFEST_H
 #define INSTALLERS_MANIFEST_H

@@ -1,4 +1,4 @@
-/* order: in which order kinds are installed and uninstalled (specs/charts.md 9). */
+/* order: in which order kinds are installed and uninstalled (charts.md 9). */
 #ifndef INSTALLERS_ORDER_H
 #define INSTALLERS_ORDER_H
 

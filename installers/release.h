@@ -1,5 +1,5 @@
 /*
- * release: Helm's record of one revision of a release (specs/charts.md 10.1): a Secret of type
+ * release: Helm's record of one revision of a release (charts.md 10.1): a Secret of type
  * helm.sh/release.v1 whose data.release is base64(gzip(JSON)), and the API's own base64 around it.
  *
  * What is written is the least record that helm 3 and 4 list, show, roll back and uninstall. What

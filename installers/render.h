@@ -1,6 +1,6 @@
 /*
  * render: a chart, values and a release to documents, hooks and notes, as `helm template` does
- * (specs/charts.md 5, 9). Pure: time, entropy and lookups come in through tmpl_host; the same
+ * (charts.md 5, 9). Pure: time, entropy and lookups come in through tmpl_host; the same
  * request gives the same bytes.
  *
  * Everything lives in the arena. Messages are Helm's, without "Error: ". The chart is changed

@@ -3,7 +3,7 @@
  *
  * apiserver_handle() takes an exchange and answers it: reads at once, writes after the group commit
  * of the turn, watches as streams. It does no I/O but db.h; clock, randomness and deferred work
- * come through the loop, so the simulation drives all of it. specs/kube-api.md is the contract.
+ * come through the loop, so the simulation drives all of it. kube-api.md is the contract.
  */
 #ifndef ALM_APISERVER_APISERVER_H
 #define ALM_APISERVER_APISERVER_H

@@ -1,6 +1,6 @@
 /*
  * anchor: places outside of the database that remember how long the log is and what is in it, so
- * that a cut-off end and an older copy show (specs/audit.md 4).
+ * that a cut-off end and an older copy show (audit.md 4).
  *
  * A place is asked once for what it remembers, and if that is of a prefix of this log it is told
  * the newest checkpoint: at most every minute or 1,000 records, and only if the log has grown. One

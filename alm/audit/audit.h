@@ -1,5 +1,5 @@
 /*
- * audit: the append-only, hash-chained log (specs/audit.md; laws in its section 1).
+ * audit: the append-only, hash-chained log (audit.md; laws in its section 1).
  *
  * One writer: in the controllers the executor, in the embedded server the commit path, in the same
  * transaction as the object. The caller opens the transaction; audit_append() only inserts, so a
@@ -106,7 +106,7 @@ int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret
  * Owned. */
 int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj **ret,
 		    struct error *err);
-/* One row as an object with the keys of specs/audit.md 2; E_NOTFOUND. Owned. */
+/* One row as an object with the keys of audit.md 2; E_NOTFOUND. Owned. */
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
 /* Whether the newest Transition of the uid says Deleted; tseq and row as audit_head() gives them.
  */
@@ -117,7 +117,7 @@ int64_t audit_last_seq(const struct audit *a);
  */
 void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg);
 
-/* Secret values: a copy of the object with the values of specs/audit.md 8 replaced by their HMAC,
+/* Secret values: a copy of the object with the values of audit.md 8 replaced by their HMAC,
  * without managedFields, resourceVersion and generation. Owned. */
 struct obj *audit_redact(struct audit *a, const struct obj *o);
 /* A key, or the name of an env entry, whose value is secret: password, token, apiKey, ... */

@@ -1,6 +1,6 @@
 /*
  * audit_anchor: what places outside of the database remember of the log, and what follows if it is
- * not a prefix of what the database has (specs/audit.md 4).
+ * not a prefix of what the database has (audit.md 4).
  *
  * The root of a remembered size is computed from stored tiles and rows; audit_open() has compared
  * the last rows with the tiles before, `alm audit verify` compares all of them.

@@ -1,6 +1,6 @@
 /*
  * changes: what became of every object between two rows of the log, from its Write records
- * (specs/audit.md 10, diff): made, gone, or which fields have another value. What was changed and
+ * (audit.md 10, diff): made, gone, or which fields have another value. What was changed and
  * changed back is no change.
  *
  * A change is {"change": "added", "removed" or "changed", "kind", "namespace", "name", "uid",

@@ -1,6 +1,6 @@
 /*
  * checkpoint: C2SP signed notes over a size and a root, and the Ed25519 keys that sign them
- * (c2sp.org/tlog-checkpoint, c2sp.org/signed-note; specs/audit.md 4).
+ * (c2sp.org/tlog-checkpoint, c2sp.org/signed-note; audit.md 4).
  */
 #ifndef ALM_AUDIT_CHECKPOINT_H
 #define ALM_AUDIT_CHECKPOINT_H

@@ -1,5 +1,5 @@
 /*
- * export: the log as JSON lines, and back (specs/audit.md 10, format jsonl).
+ * export: the log as JSON lines, and back (audit.md 10, format jsonl).
  *
  * {"record":{...},"chain":"<base64>"} a row; blobs, references, keys as lines of their own; the
  * checkpoints last. Reading fills the audit tables of an empty database, so that verify and every

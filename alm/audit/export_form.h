@@ -1,5 +1,5 @@
 /*
- * export_form: a row of the log in the form of others (specs/audit.md 10): csv, the audit events of
+ * export_form: a row of the log in the form of others (audit.md 10): csv, the audit events of
  * Kubernetes, CloudEvents, OCSF. Pure; a row is an object with the keys of a record.
  *
  * To add a form: a row in the table of export_form.c, a case in its test, a word in the help of

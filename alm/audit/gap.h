@@ -1,5 +1,5 @@
 /*
- * gap: what cannot be put back is accepted (specs/audit.md 4): the old log becomes an archive, its
+ * gap: what cannot be put back is accepted (audit.md 4): the old log becomes an archive, its
  * tables are dropped, and a new one begins under the next origin ("prod" -> "prod/2"). Its first
  * record says what was remembered of the old one, what of it was there, why the gap was accepted,
  * and, in a snapshot, how far the transitions of every object had come.

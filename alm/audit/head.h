@@ -1,6 +1,6 @@
 /*
  * head: the file audit.head beside the keys: the newest signed checkpoint of the log, kept where
- * who can write to the database cannot. It is the anchor that every log has (specs/audit.md 4).
+ * who can write to the database cannot. It is the anchor that every log has (audit.md 4).
  *
  *	alm audit head 1
  *	log: open                        or closed: nothing may come after this size

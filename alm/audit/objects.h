@@ -1,5 +1,5 @@
 /*
- * objects: is an object of the server's tables what the log says it is? (specs/audit.md 3, 7, 12)
+ * objects: is an object of the server's tables what the log says it is? (audit.md 3, 7, 12)
  *
  * The newest Write record of its uid has the digest of the whole object (`after`) and, where it has
  * a status, of the object without it (`afterMain`). A status that a Transition record announced has

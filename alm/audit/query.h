@@ -1,5 +1,5 @@
 /*
- * query: questions to the log (specs/audit.md 10). Reads a database of audit tables: the live one,
+ * query: questions to the log (audit.md 10). Reads a database of audit tables: the live one,
  * read-only beside a running server, or one that export.h filled. Rows come as objects with the
  * keys of section 2; texts of one row come from row_text.h. No statement is open while a callback
  * runs: it may wait for whoever reads what it prints.

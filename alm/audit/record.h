@@ -1,5 +1,5 @@
 /*
- * record: one row of the log as canonical bytes (specs/audit.md 4), and the hashes over them.
+ * record: one row of the log as canonical bytes (audit.md 4), and the hashes over them.
  *
  * The record is printed from the columns by one fixed template, so a column and the record cannot
  * disagree, and verifying parses no JSON. The body is the only free part: record_body() makes it

@@ -1,6 +1,6 @@
 /*
  * redact: secret values of an object become HMACs before anything is digested or stored
- * (specs/audit.md 8). Same place and value, same HMAC: changes show, values do not.
+ * (audit.md 8). Same place and value, same HMAC: changes show, values do not.
  */
 #include "alm/audit/redact.h"
 

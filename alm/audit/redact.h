@@ -1,6 +1,6 @@
 /*
  * redact: secret values of an object become HMACs before anything is digested or stored
- * (specs/audit.md 8). Pure; the key is the file redact.key beside the log.
+ * (audit.md 8). Pure; the key is the file redact.key beside the log.
  */
 #ifndef ALM_AUDIT_REDACT_H
 #define ALM_AUDIT_REDACT_H

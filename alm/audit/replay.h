@@ -1,5 +1,5 @@
 /*
- * replay: is what the log says was decided what its own inputs give? (specs/audit.md 12)
+ * replay: is what the log says was decided what its own inputs give? (audit.md 12)
  *
  * A Decision of the resolver names the blob of all that it read: it is resolved again from that
  * alone, and verdict, candidates, versions, path, message and key must be the bytes of the record.

@@ -1,4 +1,4 @@
-/* row_text: one row of the log for people (specs/audit.md 10). Pure. */
+/* row_text: one row of the log for people (audit.md 10). Pure. */
 #ifndef ALM_AUDIT_ROW_TEXT_H
 #define ALM_AUDIT_ROW_TEXT_H
 

@@ -1,7 +1,7 @@
 /*
  * snapshot: all objects and all newest transitions at one record of the log, kept as blobs of that
  * System record. It stands where the records before it do not tell the whole story, or are gone: a
- * log that began beside objects, pruning, a gap that was accepted (specs/audit.md 4, 9).
+ * log that began beside objects, pruning, a gap that was accepted (audit.md 4, 9).
  *
  * A blob is lines of JSON, one a uid: {"uid", "kind", "namespace", "name", "after", "afterMain":
  * digests of an object of the server's tables, as in its Write records; "transitionSeq", "seq",

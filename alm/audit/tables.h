@@ -1,5 +1,5 @@
 /*
- * tables: the tables and triggers of the log (specs/audit.md 5), as text. The triggers stop
+ * tables: the tables and triggers of the log (audit.md 5), as text. The triggers stop
  * accidents; verify compares sqlite_schema with this very text, so it must not be reformatted.
  */
 #ifndef ALM_AUDIT_TABLES_H

@@ -1,6 +1,6 @@
 /*
  * transition: what a Transition record says besides the status itself, made from the status before
- * and the one after it (specs/audit.md 3). Pure: the executor writes it, verify --replay makes it
+ * and the one after it (audit.md 3). Pure: the executor writes it, verify --replay makes it
  * again (replay.h).
  */
 #ifndef ALM_AUDIT_TRANSITION_H

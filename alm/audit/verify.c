@@ -15,7 +15,7 @@
 #include "alm/audit/verify_parts.h"
 
 #define TILE_DOUBTS_MAX 16
-#define ROWS_A_PAGE     50000 /* specs/audit.md 5: a longer read keeps the WAL from starting anew */
+#define ROWS_A_PAGE     50000 /* audit.md 5: a longer read keeps the WAL from starting anew */
 
 struct scan {
 	struct db *d;

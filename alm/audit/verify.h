@@ -1,5 +1,5 @@
 /*
- * verify: is the log what was written? (specs/audit.md 4, 5, 10, 12)
+ * verify: is the log what was written? (audit.md 4, 5, 10, 12)
  *
  * Chain and body of every row, tiles, signed checkpoints, blobs and their references, heads, the
  * text of tables and triggers, and the objects of the server against what the log says of them.

@@ -1,5 +1,5 @@
 /*
- * cli: the frame of every command: options, help, errors and exit codes (specs/capabilities.md).
+ * cli: the frame of every command: options, help, errors and exit codes (capabilities.md).
  *
  * To add a command: cmd_X.c with "const struct cmd cmd_X"; a row in the table of alm/main/alm.c; a
  * declaration in cmds.h; a case in the tests; a line in the README. --help is made from the struct.

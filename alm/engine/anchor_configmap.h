@@ -1,6 +1,6 @@
 /*
  * anchor_configmap: ConfigMap alm-system/alm-audit-anchor of the target cluster remembers the
- * newest checkpoint of the controllers' log (specs/audit.md 4). It is written under the
+ * newest checkpoint of the controllers' log (audit.md 4). It is written under the
  * resourceVersion that was read, so that a leader whose time is over loses.
  */
 #ifndef ALM_ENGINE_ANCHOR_CONFIGMAP_H

@@ -1,5 +1,5 @@
 /*
- * controller: a table of pure steps (design.md "Observe -> plan -> act").
+ * controller: a table of pure steps (README, "Internals": observe -> plan -> act).
  *
  * A step reads the view, appends actions to the plan and returns STEP_CONTINUE, STEP_STOP or a
  * negative error. It does no I/O, reads no clock, sees no event: only the name of its object. What

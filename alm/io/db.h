@@ -1,5 +1,5 @@
 /*
- * db: SQLite. One connection, one writer, WAL with synchronous=FULL (specs/reliability.md 4).
+ * db: SQLite. One connection, one writer, WAL with synchronous=FULL (reliability.md 4).
  *
  * Statements are prepared once and kept. A failed commit, EIO or failed fsync is fatal for the
  * handle: every later call gives E_IO; nothing is retried on it. What the caller has in memory may

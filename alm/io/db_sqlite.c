@@ -1,5 +1,5 @@
 /*
- * db_sqlite: the only place that knows SQLite. Its rules are in specs/reliability.md 4: WAL with
+ * db_sqlite: the only place that knows SQLite. Its rules are in reliability.md 4: WAL with
  * synchronous=FULL, one writer, a failed commit or disk error ends the handle.
  */
 #include <assert.h>

@@ -1,6 +1,6 @@
 /*
  * process: what this process gives up, so that a fault in it gives nobody more than it needs itself
- * (specs/reliability.md 7). Three steps: process_seal() first in main(), process_become() before a
+ * (reliability.md 7). Three steps: process_seal() first in main(), process_become() before a
  * service opens anything, process_confine() once it listens and its folder is open.
  *
  * After the last one the process has no capabilities, can gain none, runs no other program, looks

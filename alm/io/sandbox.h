@@ -1,6 +1,6 @@
 /*
  * sandbox: runs a pure function on hostile bytes in a child process that can do nothing but compute
- * (specs/reliability.md 8): limits on memory, processor and wall clock, no files, no sockets, no
+ * (reliability.md 8): limits on memory, processor and wall clock, no files, no sockets, no
  * processes, only the system calls of a short list.
  *
  * The functions are named in a table that is fixed when the sandbox is made. Bytes in, bytes out;

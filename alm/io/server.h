@@ -12,7 +12,7 @@
  * thrown away, then the connection ends. Body bytes are never handed to the handler before they are
  * complete.
  *
- * Limits (specs/reliability.md 10). What users may hold together stands in quota.h. Besides:
+ * Limits (reliability.md 10). What users may hold together stands in quota.h. Besides:
  * header 32 KiB, body 3 MiB (413), one Host, which must be a known name (hosts.h, 403),
  * Content-Length with Transfer-Encoding is 400; handshake and head 20 s, body 60 s, idle or nothing
  * taken 120 s. Pipelined requests are served in order, the next one when at most SERVER_QUEUE_LOW

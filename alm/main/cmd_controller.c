@@ -1,6 +1,6 @@
 /* `alm controller`: the same controllers on a cluster, with an audit log of their own. One replica
  * acts: the one that holds the Lease, and it tries for that only with the exclusive lock on its log
- * (audit.md 1.3); db_open() refuses a second one on the same log. */
+ * (audit.md 1, law 3); db_open() refuses a second one on the same log. */
 #include "alm/main/cmd_controller.h"
 
 #include <stdio.h>

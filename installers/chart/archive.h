@@ -1,7 +1,7 @@
 /*
  * archive: chart archives (.tgz) to files in memory and back. Nothing is ever unpacked to disk.
  *
- * Everything that is accepted, refused and limited is in specs/charts.md section 2: one gzip
+ * Everything that is accepted, refused and limited is in charts.md section 2: one gzip
  * stream, ustar, GNU or pax tar, regular files and directories only, names that stay inside, no
  * path twice. The first path component is dropped. Files are in the arena, in entry order.
  */

@@ -1,5 +1,5 @@
 /*
- * chart: a chart in memory: metadata, templates, values, files, subcharts (specs/charts.md 2, 3).
+ * chart: a chart in memory: metadata, templates, values, files, subcharts (charts.md 2, 3).
  *
  * Everything lives in the arena it was loaded into. Messages are Helm's, without "Error: ", of any
  * length, hence a strbuf; the return value is 0 or a negative error code.

@@ -1,4 +1,4 @@
-/* chart_data: what templates see as "." (specs/charts.md 5): one data map per chart. */
+/* chart_data: what templates see as "." (charts.md 5): one data map per chart. */
 #ifndef INSTALLERS_CHART_CHART_DATA_H
 #define INSTALLERS_CHART_CHART_DATA_H
 

@@ -1,4 +1,4 @@
-/* .helmignore: which files of a folder do not belong to the chart (specs/charts.md 2). */
+/* .helmignore: which files of a folder do not belong to the chart (charts.md 2). */
 #include <string.h>
 
 #include "installers/chart/chart.h"

@@ -1,6 +1,6 @@
 /*
  * Coalescing: the values of a user over the defaults of a chart and of all charts below it, with
- * Helm's rules for nulls, globals and shared maps (specs/charts.md 4).
+ * Helm's rules for nulls, globals and shared maps (charts.md 4).
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * setpath: the grammar of --set and its kin (specs/charts.md 4), "a.b[2]=x,c={1,2}". Messages are
+ * setpath: the grammar of --set and its kin (charts.md 4), "a.b[2]=x,c={1,2}". Messages are
  * Helm's, without "failed parsing --set data: ". What was set before an error stays set.
  */
 #ifndef INSTALLERS_CHART_SETPATH_H

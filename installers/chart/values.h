@@ -1,5 +1,5 @@
 /*
- * values: from values.yaml, -f, --set and defaults to what templates see (specs/charts.md 4).
+ * values: from values.yaml, -f, --set and defaults to what templates see (charts.md 4).
  *
  *	values_read()      text of a values file -> map
  *	values_combine()   all sources of a user, in Helm's order -> one map

@@ -1,5 +1,5 @@
 /*
- * yaml_emit: template values to YAML, byte for byte as Helm writes it (specs/charts.md 8).
+ * yaml_emit: template values to YAML, byte for byte as Helm writes it (charts.md 8).
  *
  * YAML_EMIT_HELM is toYaml: JSON read back as YAML, lists not indented, lines broken after 80
  * columns (the writer of Go's yaml.v2). YAML_EMIT_PRETTY is toYamlPretty (yaml.v3): the Go value

@@ -1,6 +1,6 @@
 /*
  * YAML text to nodes through libyaml's events. Where its scanner disagrees with the Go port of an
- * older libyaml (specs/charts.md 8) the text is patched and read again, or the event is refused.
+ * older libyaml (charts.md 8) the text is patched and read again, or the event is refused.
  */
 #include "installers/format/yaml_node.h"
 

@@ -1,5 +1,5 @@
 /*
- * jsonschema: values.schema.json (specs/charts.md 4): drafts 4, 6, 7, 2019-09, 2020-12; none named
+ * jsonschema: values.schema.json (charts.md 4): drafts 4, 6, 7, 2019-09, 2020-12; none named
  * means 2020-12. Pure: references stay inside the document (CVE-2025-32387, CVE-2025-55199).
  */
 #ifndef INSTALLERS_JSONSCHEMA_JSONSCHEMA_H

@@ -1,6 +1,6 @@
 /*
  * bench_audit: appends against plain inserts into the same table without triggers, hashes and tiles
- * (specs/audit.md 11), and verify. Both sides are interleaved in one run; a line is
+ * (audit.md 11), and verify. Both sides are interleaved in one run; a line is
  * "NAME ratio R", R > 1: the log is slower. What no code of ours can go below is measured beside
  * it: the same inserts with the triggers alone, and the bare hashing and reading of the same rows.
  * Then the questions over a million rows.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Secret values (audit.md 8, reliability.md row 51): marker strings in values, Secrets, lookups and credentials, in charts and
+# Secret values (audit.md 8, PROGRAMME.md row 51): marker strings in values, Secrets, lookups and credentials, in charts and
 # objects that fail with them in the text; searched in the log, the audit log and its blobs, exports, Events, statuses,
 # metrics, the process table, what commands print, and what a crash leaves. Secret objects themselves, and the specs that carry values, have them.
 # shellcheck disable=SC2119

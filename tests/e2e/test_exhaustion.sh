@@ -1,5 +1,5 @@
 #!/bin/bash
-# The machine runs out (reliability.md rows 17, 19, 24): of descriptors, and of room on the disk. Requests are refused, what can be
+# The machine runs out (PROGRAMME.md rows 17, 19, 24): of descriptors, and of room on the disk. Requests are refused, what can be
 # served is, and nothing that was acknowledged is lost. On a full disk nothing is written until there is room again; the log has entries of both.
 # shellcheck source=tests/e2e/lib.sh disable=SC2119
 . "$(dirname "$0")/lib.sh"

@@ -46,8 +46,8 @@ apptype tool 'rolloutRef: {name: canary}' | k create -f - >/dev/null
 soon "rolloutRef: nothing is installed as if it were not there" " Unsupported" app tool
 has "it names the field and the remedy" "spec.rolloutRef: this version of ALM runs no Rollouts; remove the field" "$(app_text tool)"
 has "alm status tells it" "spec.rolloutRef" "$(alm status)"
-soon "A26 an operator in place is refused" " Unsupported" app coreos-website
-has "A26 with what to do" "put its chart into a Catalog" "$(app_text coreos-website)"
+soon "an operator in place is refused" " Unsupported" app coreos-website
+has "with what to do" "put its chart into a Catalog" "$(app_text coreos-website)"
 k patch apptype coreos-website --type=json -p '[{"op":"remove","path":"/spec/operator"}]' >/dev/null
 soon "and so are resources in place" "spec.resources: custom resources come from the package; put their CRDs into its chart and remove the field" \
 	app_text coreos-website

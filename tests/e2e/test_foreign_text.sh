@@ -1,5 +1,5 @@
 #!/bin/bash
-# Foreign text (reliability.md row 30): escape sequences, C1, bidirectional overrides, newlines and bad bytes in every object,
+# Foreign text (PROGRAMME.md row 30): escape sequences, C1, bidirectional overrides, newlines and bad bytes in every object,
 # catalog, chart and answer that a command or the log prints: they are shown, not obeyed.
 # shellcheck disable=SC2119
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# TLS of both sides (reliability.md row 45): what `alm` refuses of a server, with openssl s_server as the server; that no
+# TLS of both sides (PROGRAMME.md row 45): what `alm` refuses of a server, with openssl s_server as the server; that no
 # credentials go over http; what `alm up` takes of a client, and that its certificate is new before the old one ends.
 # shellcheck disable=SC2119
 set -u

@@ -1,6 +1,6 @@
 /*
  * db_sim: a disk for SQLite in memory that keeps what was synced apart from what was only written
- * (specs/reliability.md 4). Its VFS is called "sim"; one disk exists at a time.
+ * (reliability.md 4). Its VFS is called "sim"; one disk exists at a time.
  *
  * A power loss keeps none, all or a random part of the 512-byte sectors that were not synced; until
  * disk_power_on() every operation fails with an I/O error.

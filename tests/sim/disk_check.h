@@ -1,4 +1,4 @@
-/* disk_check: power loss at every operation of the disk, in every way (specs/reliability.md 4). */
+/* disk_check: power loss at every operation of the disk, in every way (reliability.md 4). */
 #ifndef TESTS_SIM_DISK_CHECK_H
 #define TESTS_SIM_DISK_CHECK_H
 

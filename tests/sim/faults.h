@@ -2,7 +2,7 @@
  * faults: the table of what may go wrong, with odds.
  *
  * To add a fault: a row in faults.c with its name and odds, the place that asks for it, and a
- * planted bug that only this fault finds (specs/reliability.md 3).
+ * planted bug that only this fault finds (reliability.md 3).
  */
 #ifndef TESTS_SIM_FAULTS_H
 #define TESTS_SIM_FAULTS_H

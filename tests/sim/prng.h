@@ -19,7 +19,7 @@ uint64_t prng_below(struct prng *p, uint64_t n); /* n > 0 */
 bool prng_chance(struct prng *p, unsigned per_mille);
 void prng_fill(struct prng *p, void *buf, size_t n);
 /* A latency: about 3 ms, spread like a log-normal; with heavy one in a hundred takes up to two
- * minutes. With uniform ones a lost wake-up stays hidden (specs/reliability.md 2). */
+ * minutes. With uniform ones a lost wake-up stays hidden (reliability.md 2). */
 int64_t prng_latency_ns(struct prng *p, bool heavy);
 
 #endif

@@ -574,7 +574,7 @@ int world_run(struct world *w, struct error *err)
 		return error_set(err, E_TIMEOUT, "the user is not through after 12 hours");
 	if (world_run_for(w, NS_PER_MIN, err) < 0)
 		return -err->code;
-	/* The faults stop: the contract of specs/reliability.md 1 begins. */
+	/* The faults stop: the contract of reliability.md 1 begins. */
 	w->faults.on = false;
 	disk_fail_at_op(w->disk, 0, DISK_EIO);
 	disk_off_at_commit(w->disk, 0, false, KEEP_NONE);

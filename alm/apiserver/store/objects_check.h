@@ -2,7 +2,7 @@
  * objects_check: what somebody did to the objects behind the log while the server was not running.
  *
  * After the start, in slices, every object is compared with what the log says of it, and every
- * object that the log knows is looked for (specs/audit.md 12: objects = log). It does not delay the
+ * object that the log knows is looked for (audit.md 12: objects = log). It does not delay the
  * start; /readyz and the log file tell what differs. Nothing is repaired: writing or deleting the
  * object through the API does that, and leaves a record.
  */

@@ -1,4 +1,4 @@
-/* cmd_audit: questions to the audit log (specs/audit.md 10). */
+/* cmd_audit: questions to the audit log (audit.md 10). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

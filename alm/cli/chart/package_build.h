@@ -1,6 +1,6 @@
 /*
  * package_build: a chart folder to an archive NAME-VERSION.tgz: same input, same bytes. What
- * `alm package build DIR [--version V] -o OUTDIR` does (specs/story.md 2, 3).
+ * `alm package build DIR [--version V] -o OUTDIR` does (story.md 2, 3).
  */
 #ifndef ALM_CLI_CHART_PACKAGE_BUILD_H
 #define ALM_CLI_CHART_PACKAGE_BUILD_H

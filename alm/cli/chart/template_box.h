@@ -1,6 +1,6 @@
 /*
  * template_box: the sandboxed child in which `alm template` and `alm lint` look into a chart
- * (specs/charts.md 11). Files that the command line names, time zones and what --output-dir writes
+ * (charts.md 11). Files that the command line names, time zones and what --output-dir writes
  * are opened by the parent, at the wish of the child.
  */
 #ifndef ALM_CLI_CHART_TEMPLATE_BOX_H

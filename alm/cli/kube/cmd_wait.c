@@ -1,5 +1,5 @@
 /*
- * cmd_wait: until an expression over one object holds (specs/jsonql.md "Errors and waiting").
+ * cmd_wait: until an expression over one object holds (jsonql.md "Errors and waiting").
  *
  * The first evaluation is on the object as listed, then on every watch event; with age() also every
  * second. A closed watch begins again with a list.

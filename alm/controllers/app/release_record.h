@@ -36,7 +36,7 @@ enum record_state {
 	RECORD_NEWER, /* the newest is helm's */
 	RECORD_LOST,  /* uninstalled, or nothing is left */
 };
-#define RECORD_BUSY_NS                                                            \
+#define RECORD_BUSY_NS \
 	(10 * NS_PER_MIN) /* a record of helm that does not change counts as busy \
 			   */
 /* ret_newest: the newest there is; NULL: none. */

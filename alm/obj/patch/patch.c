@@ -5,7 +5,7 @@
 
 #include "alm/obj/json.h"
 
-#define COPIED_BYTES_MAX                                                        \
+#define COPIED_BYTES_MAX \
 	((size_t)3 << 20) /* of all "copy" operations, as the API server has it \
 			   */
 /* Elements of lists that move up or down for one that comes or goes before them. */

@@ -1,5 +1,5 @@
 /*
- * jsonql: the expression language of "alm wait" and of health checks (specs/jsonql.md): one object
+ * jsonql: the expression language of "alm wait" and of health checks (jsonql.md): one object
  * in, one truth value out. Parsed once, immutable afterwards, owned.
  *
  *	jsonql_parse(STR("status.phase = 'Done' && age() > 5m"), &q, err)

@@ -1,4 +1,4 @@
-/* jsonql_parse: text -> syntax tree, and the refusals of specs/jsonql.md. */
+/* jsonql_parse: text -> syntax tree, and the refusals of jsonql.md. */
 #include <inttypes.h>
 #include <string.h>
 

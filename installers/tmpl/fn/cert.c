@@ -2,8 +2,8 @@
  * cert: X.509 and private keys by OpenSSL. OpenSSL's generator is replaced by one that is fed from
  * the entropy of the request for the time of a call, so the same request gives the same keys.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED  /* RAND_set_rand_method: there is no other way to lend entropy \
-				      */
+/* RAND_set_rand_method: there is no other way to lend entropy */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "installers/tmpl/fn/cert.h"
 
 #include <openssl/bio.h>

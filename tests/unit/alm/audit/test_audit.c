@@ -81,7 +81,7 @@ static void leaf_of(struct str record, unsigned char out[SHA256_BYTES])
 	sha256(strbuf_str(&b), out);
 }
 
-/* The vectors of specs/audit.md 4. */
+/* The vectors of audit.md 4. */
 static void test_audit__vectors_hold(void **state)
 {
 	(void)state;

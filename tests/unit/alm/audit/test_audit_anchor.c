@@ -302,7 +302,7 @@ static void test_audit_anchor__a_damaged_head_is_noticed(void **state)
 static void test_audit_anchor__cosignatures_are_those_of_the_witness(void **state)
 {
 	(void)state;
-	/* made by other code (tests/e2e/tlog.py) over the checkpoint of specs/audit.md 4 */
+	/* made by other code (tests/e2e/tlog.py) over the checkpoint of audit.md 4 */
 	static const char note[] =
 		"alm.example/prod\n2\nFHtobQ3gAIDkfiI484x4scvdFTrWSgqMA0eDSZ7gASI=\n\n"
 		"\xe2\x80\x94 alm.example/prod "

@@ -1,4 +1,4 @@
-/* objects = log (specs/audit.md 12): whatever is done through the API is what the log says, and
+/* objects = log (audit.md 12): whatever is done through the API is what the log says, and
  * whatever is done behind it is found and named. */
 #include "tests/lib/test.h"
 

@@ -1,4 +1,4 @@
-/* Tampering (specs/audit.md 12): whatever is changed in the tables is found, and the row named. */
+/* Tampering (audit.md 12): whatever is changed in the tables is found, and the row named. */
 #include "tests/lib/test.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Hostile and odd archives (specs/charts.md 2): what is accepted, what is refused and why. */
+/* Hostile and odd archives (charts.md 2): what is accepted, what is refused and why. */
 #include "tests/lib/test.h"
 
 #include <stdio.h>

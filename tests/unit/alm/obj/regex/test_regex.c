@@ -138,7 +138,7 @@ static void test_regex__limits(void **state)
 	assert_int_equal(steps, 0);
 }
 
-/* What makes other engines hang (reliability.md, row 34). */
+/* What makes other engines hang (PROGRAMME.md row 34). */
 /* A pattern of the field for addresses of mail, which is one of the slowest. */
 static const char an_email[] =
 	"([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# specs.sh: what the code cites of tests/specs is there, and what tests/specs names of the program is in it: every flag,
+# metric, annotation and CamelCase word outside of "Not built". kube-api.md and charts.md name those of others.
+set -u
+files=$(git ls-files '*.c' '*.h' '*.sh' '*.py' '*.awk' '*.txt' '*.yaml' '*.patch' '*.test' Makefile '*.md' |
+	grep -vE '^tests/(fuzz/corpus|golden/(charts|kube-api)|operators)/|^tests/lint/specs')
+bad=0
+# shellcheck disable=SC2086 # a list of words
+awk -f tests/lint/specs.awk tests/specs/*.md tests/PROGRAMME.md pass=2 $files || bad=1
+
+words=$(mktemp)
+trap 'rm -f "$words"' EXIT
+git ls-files alm catalog installers crds deploy Makefile tests/bench tests/e2e tests/sim | xargs cat |
+	grep -aoE '[A-Za-z0-9_-]+' | sed 's/^-*//' | sort -u >"$words"
+for page in lifecycle audit reliability jsonql story capabilities; do
+	sed '/^## Not built/,$d' tests/specs/$page.md |
+		grep -oE -e '--[a-z][a-z-]+|alm_[a-z_]+|coreos\.com/[a-z-]+|\b[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*\b' |
+		sed -E 's|^--||; s|^coreos\.com/||; s|-$||' | sort -u | grep -vx GiB | comm -23 - "$words" |
+		sed "s|.*|tests/specs/$page.md: & is nowhere in the program; correct the sentence, or put it under \"Not built\"|"
+done >"$words.missing"
+[ ! -s "$words.missing" ] || bad=1
+cat "$words.missing"
+rm -f "$words.missing"
+exit $bad
