@@ -12,6 +12,8 @@
 static enum log_level threshold = LOG_INFO;
 static enum log_format style = LOG_FORMAT_KV;
 static int64_t (*clock_now)(void);
+static void (*divert)(void *arg, const char *line);
+static void *divert_arg;
 
 static const char *const names[] = {
 	[LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"};
@@ -21,6 +23,12 @@ void log_setup(enum log_level level, enum log_format format, int64_t (*now_ns)(v
 	threshold = level;
 	style = format;
 	clock_now = now_ns;
+}
+
+void log_divert(void (*fn)(void *arg, const char *line), void *arg)
+{
+	divert = fn;
+	divert_arg = arg;
 }
 
 bool log_level_parse(const char *name, enum log_level *ret)
@@ -112,5 +120,10 @@ void log_line(enum log_level level, const char *msg, ...)
 	for (const char *key; (key = va_arg(args, const char *));)
 		add_field(&b, key, va_arg(args, const char *));
 	va_end(args);
-	fprintf(stderr, "%s%s\n", b.buf, style == LOG_FORMAT_JSON ? "}" : "");
+	if (style == LOG_FORMAT_JSON)
+		strbuf_addc(&b, '}');
+	if (divert)
+		divert(divert_arg, b.buf);
+	else
+		fprintf(stderr, "%s\n", b.buf);
 }

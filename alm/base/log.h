@@ -17,6 +17,8 @@ enum log_format { LOG_FORMAT_KV, LOG_FORMAT_JSON };
 
 /* now_ns may be NULL: lines then carry no time. */
 void log_setup(enum log_level level, enum log_format format, int64_t (*now_ns)(void));
+/* Lines go to fn instead of stderr; NULL: to stderr again. For the simulation's trace. */
+void log_divert(void (*fn)(void *arg, const char *line), void *arg);
 bool log_level_parse(const char *name, enum log_level *ret);
 bool log_on(enum log_level level);
 

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/engine/pass_text.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
@@ -204,6 +205,21 @@ static void trim_soon(struct manager *m)
 		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
 }
 
+/* For who follows a key through its passes; costs nothing at other levels. */
+static void log_pass(const struct worker *w, const char *key, const struct plan *p,
+		     const struct error *err)
+{
+	if (!log_on(LOG_DEBUG))
+		return;
+	char again[CLOCK_TEXT_MAX] = "";
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PASS_TEXT_MAX);
+	pass_text(w->c, p, &text);
+	if (p->requeue_after_ns)
+		duration_format(p->requeue_after_ns, again);
+	log_debug("reconcile", "controller", w->c->name, "key", key, "steps", text.buf, "again",
+		  *again ? again : NULL, "error", err->code ? err->msg : NULL);
+}
+
 static void run_pass(struct worker *w, const char *key)
 {
 	struct manager *m = w->m;
@@ -218,8 +234,10 @@ static void run_pass(struct worker *w, const char *key)
 	m->passes++;
 	int rc = controller_run(w->c, &v, key, &plan, &err);
 	trim_soon(m);
-	if (rc < 0) {
+	if (rc < 0)
 		secrets_hide_error(&plan.secrets, &err);
+	log_pass(w, key, &plan, &err);
+	if (rc < 0) {
 		pass_done(m, w->c->name, key, RUN_UNCHANGED, 0, &err);
 		arena_free(a);
 		return;

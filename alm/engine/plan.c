@@ -48,6 +48,7 @@ struct action *plan_add(struct plan *p, enum act_type type)
 	struct action *x = ARENA_NEW(p->a, struct action);
 	x->type = type;
 	x->id = "";
+	x->step = p->step;
 	*p->tail = x;
 	p->tail = &x->next;
 	p->n++;

@@ -43,8 +43,9 @@ enum act_type {
 struct action {
 	struct action *next;
 	enum act_type type;
-	const char *as; /* user name of the app's account; NULL: ALM itself */
-	const char *id; /* names the outcome in the stash: "render:..." */
+	const char *as;   /* user name of the app's account; NULL: ALM itself */
+	const char *id;   /* names the outcome in the stash: "render:..." */
+	const char *step; /* that planned it, of a constant table; NULL: outside of a reconcile */
 	struct resource
 		resource; /* kind and group/version always; plural may be NULL: discovery knows */
 	const char *ns, *name;
@@ -83,6 +84,7 @@ struct plan {
 	struct arena *a;
 	struct action *head, **tail;
 	size_t n;
+	const char *step;         /* whose turn it is, or was last */
 	int64_t requeue_after_ns; /* 0: none; the smallest wins */
 	const char
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */

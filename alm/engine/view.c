@@ -138,6 +138,7 @@ int controller_run(const struct controller *c, const struct view *view, const ch
 		   struct plan *plan, struct error *err)
 {
 	for (const struct step *s = c->steps; s->fn; s++) {
+		plan->step = s->name;
 		int r = s->fn(view, key, plan, err);
 		if (r < 0)
 			return error_wrap(err, "%s", s->name);

@@ -57,10 +57,10 @@ static const struct loop_ops ops = {
 	.free = sim_free,
 };
 
-void sim_init(struct sim *s, uint64_t seed, bool verbose)
+void sim_init(struct sim *s, uint64_t seed, enum trace_level level)
 {
 	*s = (struct sim){.seed = seed};
-	trace_init(&s->trace, &s->mono_ns, verbose);
+	trace_init(&s->trace, &s->mono_ns, level);
 }
 
 void sim_release(struct sim *s)

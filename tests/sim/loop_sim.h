@@ -27,7 +27,7 @@ struct sim {
 	bool livelock; /* 100,000 turns without time passing */
 };
 
-void sim_init(struct sim *s, uint64_t seed, bool verbose);
+void sim_init(struct sim *s, uint64_t seed, enum trace_level level);
 void sim_release(struct sim *s); /* every loop must be freed */
 struct loop *loop_sim_new(struct sim *s, const char *name);
 /* Runs one turn of one loop, not past until_ns. False if nothing is due by then. */

@@ -148,7 +148,7 @@ static int play(struct points *p, void (*before_turn)(struct world *w, void *arg
 	if (before_turn != fork_turn || p->c->scenario->points_from || !fork_points(p, w, 0))
 		w->before_turn = before_turn;
 	w->hook_arg = p;
-	int r = world_init(w, p->c->scenario, p->c->seed, false, err);
+	int r = world_init(w, p->c->scenario, p->c->seed, TRACE_NOTHING, err);
 	if (before_turn == note_turn)
 		note(p->commit_turn, &p->commits, p->first_commit = disk_commits(w->disk), 0);
 	if (r == 0)

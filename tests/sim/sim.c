@@ -8,8 +8,8 @@
  *	build/sim --scenario toy --exhaustive --only 409      one kind of fault at every point
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --table                                     every edge of phases and states
- *	build/sim --upgrade                                   the same, of the upgrade of a data
- *folder build/sim --scenario toy --seed 7 --fault crash-after@w17 -v
+ *	build/sim --upgrade                                   the same, of an upgrade of a data folder
+ *	build/sim --scenario toy --seed 7 --fault crash-after@w17 --trace
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -31,8 +31,8 @@ struct options {
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query, *only;
 	size_t n_faults;
-	bool disk, upgrade, table, exhaustive, crash_only, writes_only, together, verbose, twice,
-		keep_going;
+	bool disk, upgrade, table, exhaustive, crash_only, writes_only, together, trace, verbose,
+		twice, keep_going;
 };
 
 struct counts {
@@ -40,7 +40,8 @@ struct counts {
 	char hash[SHA256_HEX];
 };
 
-static char current[512]; /* for the handler of a crash */
+static char current[512];   /* for the handler of a crash */
+static const char *program; /* as it was called: build/sim, or that of a plant */
 
 static void on_crash(int number)
 {
@@ -57,7 +58,7 @@ static void describe(const struct options *o, uint64_t seed, const char *fault)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(sizeof(current) - 1);
 	assert(o->scenario);
-	strbuf_addf(&b, "build/sim --scenario %s --seed %" PRIu64, o->scenario->name, seed);
+	strbuf_addf(&b, "%s --scenario %s --seed %" PRIu64, program, o->scenario->name, seed);
 	for (size_t i = 0; i < o->n_faults && !fault; i++)
 		strbuf_addf(&b, " --fault %s", o->faults[i]);
 	if (fault)
@@ -83,10 +84,11 @@ static int play(const struct options *o, uint64_t seed, const char *fault, struc
 	if (r < 0)
 		return r;
 	w->together = o->together;
-	r = world_init(w, o->scenario, seed, o->verbose, err);
+	enum trace_level level = o->verbose ? TRACE_WIRE : o->trace ? TRACE_STORY : TRACE_NOTHING;
+	r = world_init(w, o->scenario, seed, level, err);
 	if (r == 0)
 		r = world_run(w, err);
-	if (r < 0 && o->verbose)
+	if (r < 0 && level != TRACE_NOTHING)
 		world_tell(w, o->query);
 	for (int i = 0; i < FAULTS_N; i++)
 		ret->struck[i] += w->faults.n[i];
@@ -164,9 +166,9 @@ static int usage(const char *why)
 		"[--fault F]... "
 		"[--exhaustive|--crash-only [--writes-only] [--every N] [--only FAULT]] "
 		"[--together] [--twice] "
-		"[--keep-going] [--edges FILE] [-v "
-		"[--sql "
-		"QUERY]]\n"
+		"[--keep-going] [--edges FILE] [--trace | -v] [--sql QUERY]\n"
+		"--trace: passes of the controllers, writes, crashes; -v: the wire, too; of a run\n"
+		"that fails both end with the log (or the rows of --sql)\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
 		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
 		why);
@@ -200,6 +202,7 @@ static bool flag(struct options *o, const char *name)
 		{"--together", &o->together},
 		{"--twice", &o->twice},
 		{"--keep-going", &o->keep_going},
+		{"--trace", &o->trace},
 		{"-v", &o->verbose},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
@@ -246,6 +249,7 @@ static int parse(int argc, char **argv, struct options *o)
 int main(int argc, char **argv)
 {
 	struct options o = {.seed = 1, .runs = 1, .every = 1};
+	program = argv[0];
 	int r = parse(argc, argv, &o);
 	if (r != 0)
 		return r;
@@ -253,7 +257,7 @@ int main(int argc, char **argv)
 		edges_print();
 	if (o.table)
 		return 0;
-	log_setup(o.verbose ? LOG_DEBUG : LOG_NONE, LOG_FORMAT_KV, NULL);
+	log_setup(o.verbose || o.trace ? LOG_DEBUG : LOG_NONE, LOG_FORMAT_KV, NULL);
 	(void)signal(SIGABRT, on_crash);
 	(void)signal(SIGSEGV, on_crash);
 	if (o.disk)

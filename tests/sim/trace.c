@@ -4,14 +4,27 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/log.h"
 
-void trace_init(struct trace *t, const int64_t *now_ns, bool verbose)
+static double seconds(const struct trace *t)
 {
-	*t = (struct trace){.hash = sha256_new(), .now_ns = now_ns, .verbose = verbose};
+	return (double)*t->now_ns / (double)NS_PER_S;
+}
+
+static void on_log_line(void *arg, const char *line)
+{
+	fprintf(stderr, "%12.6f %s\n", seconds(arg), line);
+}
+
+void trace_init(struct trace *t, const int64_t *now_ns, enum trace_level level)
+{
+	*t = (struct trace){.hash = sha256_new(), .now_ns = now_ns, .level = level};
+	log_divert(on_log_line, t);
 }
 
 void trace_release(struct trace *t)
 {
+	log_divert(NULL, NULL);
 	sha256_free(t->hash);
 }
 
@@ -20,8 +33,8 @@ static void add_text(struct trace *t, const char *text)
 	sha256_add(t->hash, text, strlen(text) + 1);
 }
 
-void trace_event(struct trace *t, const char *actor, const char *event, const char *key,
-		 struct str detail)
+void trace_event(struct trace *t, enum trace_level level, const char *actor, const char *event,
+		 const char *key, struct str detail)
 {
 	t->n++;
 	sha256_add(t->hash, t->now_ns, sizeof(*t->now_ns));
@@ -29,11 +42,12 @@ void trace_event(struct trace *t, const char *actor, const char *event, const ch
 	add_text(t, event);
 	add_text(t, key);
 	sha256_add(t->hash, detail.ptr ? detail.ptr : "", detail.len);
-	if (!t->verbose)
+	if (t->level < level)
 		return;
-	int n = (int)(detail.len < 200 ? detail.len : 200);
-	fprintf(stderr, "%12.6f %-10s %-14s %s %.*s\n", (double)*t->now_ns / (double)NS_PER_S,
-		actor, event, key, n, detail.ptr ? detail.ptr : "");
+	bool is_dull = t->level == TRACE_STORY && event[0] == '2'; /* 200, 201: what was sent */
+	int n = is_dull ? 0 : (int)(detail.len < 200 ? detail.len : 200);
+	fprintf(stderr, "%12.6f %-10s %-8s %s %.*s\n", seconds(t), actor, event, key, n,
+		detail.ptr ? detail.ptr : "");
 }
 
 void trace_final(struct trace *t, char out[SHA256_HEX])

@@ -196,12 +196,30 @@ static void call_free(struct call *c)
 	xfree(c);
 }
 
+static bool is_lease(const char *path)
+{
+	return strstr(path, "/leases") != NULL;
+}
+
+static bool is_write(const struct http_request *r)
+{
+	return strcmp(r->method, "GET") != 0;
+}
+
+/* Who reads a story wants its writes. */
+static enum trace_level story(bool write, const char *path)
+{
+	bool is_told = write && !is_lease(path) && !strstr(path, "/events");
+	return is_told ? TRACE_STORY : TRACE_WIRE;
+}
+
 static void finish(struct call *c, const struct error *err)
 {
 	struct transport_events events = c->events;
 	void *arg = c->arg;
 	struct error copy = err ? *err : ERROR_INIT;
-	trace_event(&c->remote->net->sim->trace, c->remote->name, err ? "lost" : "done", c->label,
+	trace_event(&c->remote->net->sim->trace, err ? story(c->is_write, c->label) : TRACE_WIRE,
+		    c->remote->name, err ? "lost" : "done", c->label,
 		    err ? str_of(err->msg) : STR_NONE);
 	call_free(c);
 	events.done(arg, err ? &copy : NULL);
@@ -243,12 +261,13 @@ static void deliver_piece(struct call *c, struct piece *p)
 	switch (p->what) {
 	case PIECE_HEAD:
 		snprintf(status, sizeof(status), "%d", p->status);
-		trace_event(t, c->remote->name, "head", c->label, str_of(status));
+		trace_event(t, p->status >= 400 ? story(c->is_write, c->label) : TRACE_WIRE,
+			    c->remote->name, "head", c->label, str_of(status));
 		if (c->events.head)
 			c->events.head(c->arg, p->status, &c->headers);
 		break;
 	case PIECE_DATA:
-		trace_event(t, c->remote->name, "data", c->label, strbuf_str(&p->text));
+		trace_event(t, TRACE_WIRE, c->remote->name, "data", c->label, strbuf_str(&p->text));
 		if (c->idle_ns)
 			loop_arm(c->remote->net->loop, &c->idle, c->idle_ns);
 		c->events.data(c->arg, strbuf_str(&p->text));
@@ -392,12 +411,13 @@ static void on_reply(struct exchange *x, int status, const struct http_headers *
 {
 	struct flight *f = flight_of(x);
 	struct call *c = listener(f);
+	const struct http_request *rq = &f->exchange.request;
 	char text[16];
 	snprintf(text, sizeof(text), "%d", status);
-	f->net->stats.exists +=
-		f->faulty && status == 409 && strcmp(f->exchange.request.method, "POST") == 0;
+	f->net->stats.exists += f->faulty && status == 409 && strcmp(rq->method, "POST") == 0;
 	if (!f->deaf && !is_frozen(f->net))
-		trace_event(&f->net->sim->trace, "server", text, f->exchange.request.path, body);
+		trace_event(&f->net->sim->trace, story(is_write(rq), rq->path), "server", text,
+			    rq->path, body);
 	if (c && c->lose_reply) {
 		lose(c, LOST_NS, E_IO, "the connection was lost before the answer");
 		c = NULL;
@@ -429,17 +449,11 @@ static const struct exchange_ops exchange_ops = {
 	.cut = on_cut,
 };
 
-static bool is_lease(const char *path)
-{
-	return strstr(path, "/leases") != NULL;
-}
-
 static void on_arrive(void *arg)
 {
 	struct flight *f = arg;
 	struct net *n = f->net;
 	const struct http_request *r = &f->exchange.request;
-	bool is_write = strcmp(r->method, "GET") != 0;
 	if (!n->handler || is_frozen(n)) {
 		if (f->call)
 			lose(f->call, REFUSED_NS, E_IO, "connection refused");
@@ -447,8 +461,8 @@ static void on_arrive(void *arg)
 		return;
 	}
 	f->arrived = true;
-	trace_event(&n->sim->trace, "server", r->method, r->path, r->body);
-	if (is_write && !is_lease(r->path))
+	trace_event(&n->sim->trace, TRACE_WIRE, "server", r->method, r->path, r->body);
+	if (is_write(r) && !is_lease(r->path))
 		n->stats.idle_writes++;
 	if (n->observe)
 		n->observe(n->observe_arg, r, f->faulty);
@@ -669,7 +683,8 @@ static struct call *sim_start(struct transport *t, const struct transport_reques
 	c->deadline = (struct timer){.fn = on_deadline, .arg = c};
 	c->idle = (struct timer){.fn = on_deadline, .arg = c};
 	TAILQ_INSERT_TAIL(&remote->calls, c, link);
-	trace_event(&remote->net->sim->trace, remote->name, "start", c->label, r->body);
+	trace_event(&remote->net->sim->trace, story(c->is_write, c->label), remote->name, "start",
+		    c->label, r->body);
 	if (c->timeout_ns)
 		loop_arm(remote->net->loop, &c->deadline, c->timeout_ns);
 	if (c->idle_ns)

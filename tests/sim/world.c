@@ -136,7 +136,7 @@ static void program_stop(struct world *w);
 
 void world_crash_server(struct world *w, enum disk_keep keep)
 {
-	trace_event(&w->sim.trace, "world", "crash", "server", STR_NONE);
+	trace_event(&w->sim.trace, TRACE_STORY, "world", "crash", "server", STR_NONE);
 	disk_power_off(w->disk, DRIVE_SERVER, keep);
 	if (w->together)
 		program_stop(w);
@@ -193,7 +193,7 @@ void world_crash_program(struct world *w, enum disk_keep keep)
 		world_crash_server(w, keep);
 		return;
 	}
-	trace_event(&w->sim.trace, "world", "crash", "program", STR_NONE);
+	trace_event(&w->sim.trace, TRACE_STORY, "world", "crash", "program", STR_NONE);
 	disk_power_off(w->disk, DRIVE_CONTROLLER, keep);
 	program_stop(w);
 	disk_power_on(w->disk, DRIVE_CONTROLLER);
@@ -407,10 +407,10 @@ void world_arm_point(struct world *w)
 				   keeps[(w->sim.seed + p->n) % 3]);
 }
 
-int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
+int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum trace_level level,
 	       struct error *err)
 {
-	sim_init(&w->sim, seed, verbose);
+	sim_init(&w->sim, seed, level);
 	prng_init(&w->faults.prng, seed, "faults");
 	prng_init(&w->faults.events, seed, "events");
 	prng_init(&w->prng, seed, "world");

@@ -126,7 +126,7 @@ struct world_file {
 };
 
 /* Starts everything. world_free() takes a half-made one. */
-int world_init(struct world *w, const struct scenario *s, uint64_t seed, bool verbose,
+int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum trace_level level,
 	       struct error *err);
 void world_free(struct world *w);
 

@@ -125,6 +125,7 @@ static void test_plan__moves_every_text_of_an_action(void **state)
 		offsetof(struct action, metadata_only), /* and guards */
 		offsetof(struct action, rights_version),
 		offsetof(struct action, rights_since_ns),
+		offsetof(struct action, step), /* of a constant table */
 	};
 	enum { WORDS = sizeof(struct action) / sizeof(char *) };
 	static char former[WORDS][8];

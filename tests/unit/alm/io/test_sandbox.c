@@ -295,7 +295,8 @@ static void test_sandbox__a_crash_costs_one_run(void **state)
 static void test_sandbox__limits_are_named(void **state)
 {
 	struct fixture *f = *state;
-	struct sandbox_limits wall = {.wall_ns = 50 * NS_PER_MS}, cpu = {.cpu_s = 1},
+	struct sandbox_limits wall = {.wall_ns = 50 * NS_PER_MS},
+			      cpu = {.cpu_s = 1, .wall_ns = 60 * NS_PER_S},
 			      memory = {.memory_bytes = (size_t)128 << 20},
 			      output = {.output_bytes = 1999};
 	assert_int_equal(run(f, "spin", STR_NONE, wall), E_LIMIT);
