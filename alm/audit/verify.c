@@ -611,6 +611,51 @@ void verify_print(const struct verify_report *r, struct strbuf *b)
 		strbuf_addf(b, "NOT CHECKED %s\n", r->unchecked[i]);
 }
 
+struct obj *verify_obj(const struct verify_report *r)
+{
+	struct obj *o = obj_map(), *findings = obj_list(), *anchors = obj_list(),
+		   *unchecked = obj_list();
+	for (size_t i = 0; i < r->n_findings; i++) {
+		const struct verify_finding *f = &r->findings[i];
+		struct obj *x = obj_map();
+		if (f->seq)
+			obj_set_int(x, "seq", f->seq);
+		if (f->seq && f->to > f->seq)
+			obj_set_int(x, "to", f->to);
+		obj_set_str(x, "message", f->text);
+		obj_append(findings, x);
+	}
+	for (size_t i = 0; i < r->n_anchors; i++)
+		obj_append(anchors, obj_string(r->anchor_texts[i]));
+	for (size_t i = 0; i < r->n_unchecked; i++)
+		obj_append(unchecked, obj_string(r->unchecked[i]));
+	obj_set_str(o, "outcome",
+		    r->n_findings    ? "Altered"
+		    : r->n_unchecked ? "NotAllChecked"
+				     : "Intact");
+	obj_set_int(o, "rows", r->rows);
+	obj_set_int(o, "firstRow", r->first);
+	obj_set_int(o, "lastRow", r->last);
+	obj_set_int(o, "checkpoints", r->checkpoints);
+	obj_set_int(o, "rowsAfterLastCheckpoint", r->unsigned_rows);
+	obj_set_int(o, "blobs", r->blobs);
+	obj_set_int(o, "transitions", r->transitions);
+	if (r->statuses_compared)
+		obj_set_int(o, "statuses", r->statuses);
+	if (r->objects_compared)
+		obj_set_int(o, "objects", r->objects);
+	if (r->is_replayed) {
+		obj_set_int(o, "replayedDecisions", r->decisions);
+		obj_set_int(o, "decisionsWithoutInputs", r->decisions_without_inputs);
+		obj_set_int(o, "replayedTransitions", r->replayed);
+	}
+	obj_set(o, "anchors", anchors);
+	obj_set(o, "findings", findings);
+	obj_set_int(o, "findingsOmitted", (int64_t)r->n_omitted);
+	obj_set(o, "notChecked", unchecked);
+	return o;
+}
+
 int verify_exit(const struct verify_report *r)
 {
 	return r->n_findings ? error_exit(E_ALTERED) : r->n_unchecked ? 1 : 0;

@@ -86,6 +86,8 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 	       struct error *err);
 /* "214 rows: chain, tree, ... ok; ..." or the FAIL lines; then what was not checked. */
 void verify_print(const struct verify_report *r, struct strbuf *b);
+/* The same facts for programs; owned. */
+struct obj *verify_obj(const struct verify_report *r);
 /* 0 intact, 1 not all could be checked, 4 altered. */
 int verify_exit(const struct verify_report *r);
 

@@ -10,6 +10,7 @@
 #include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
 
 #define CLI_BYTES   ((size_t)256 << 20)
 #define JSON_INDENT 4
@@ -78,20 +79,24 @@ int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *re
 	return 0;
 }
 
-int cli_output_json(const struct cli *c, bool *ret, struct error *err)
+int cli_output_data(const struct cli *c, bool *ret, struct error *err)
 {
 	const char *output = cli_value(c, "output");
-	if (output && strcmp(output, "json") != 0)
-		return error_set(err, E_USAGE, "-o %s: want json", output);
+	if (output && strcmp(output, "json") != 0 && strcmp(output, "yaml") != 0)
+		return error_set(err, E_USAGE, "-o %s: want json or yaml", output);
 	*ret = output != NULL;
 	return 0;
 }
 
-int cli_print_json(const struct obj *o, struct error *err)
+int cli_print_data(const struct cli *c, const struct obj *o, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CLI_BYTES);
-	json_print_pretty(o, JSON_INDENT, &b);
-	strbuf_addc(&b, '\n');
+	if (cstr_eq(cli_value(c, "output"), "yaml")) {
+		yaml_print(o, &b);
+	} else {
+		json_print_pretty(o, JSON_INDENT, &b);
+		strbuf_addc(&b, '\n');
+	}
 	term_lines(strbuf_str(&b));
 	return strbuf_check(&b, "the answer", err);
 }

@@ -66,10 +66,13 @@ int cli_duration(const struct cli *c, const char *name, int64_t fallback, int64_
 		 struct error *err);
 int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *ret,
 	    struct error *err);
-/* -o json? E_USAGE for any other format. */
-int cli_output_json(const struct cli *c, bool *ret, struct error *err);
-/* A document of -o json, on standard output. */
-int cli_print_json(const struct obj *o, struct error *err);
+/* -o json or -o yaml? E_USAGE for any other format. Every command that prints a table or a report
+ * takes both, and prints one document: fields in lowerCamelCase as in a status, a list for each
+ * list (an empty one, too), counts as numbers. The exit status is that of the text; progress and
+ * warnings are on standard error. */
+#define CLI_OUTPUT_OPTION {"output", "FORMAT", "json or yaml: the same facts as one document", 'o'}
+int cli_output_data(const struct cli *c, bool *ret, struct error *err);
+int cli_print_data(const struct cli *c, const struct obj *o, struct error *err);
 const char *cli_data_dir(const struct cli *c); /* --data-dir or ~/.alm */
 
 /* The whole program: finds the command, parses, runs, prints the error, returns the exit code. */

@@ -8,7 +8,7 @@
 
 static const struct cmd_option options[] = {
 	{"client", NULL, "only the program", 0},
-	{"output", "FORMAT", "json", 'o'},
+	CLI_OUTPUT_OPTION,
 	{0},
 };
 
@@ -51,7 +51,7 @@ static void add_server(struct cli *c, struct obj *o)
 static int run(struct cli *c, struct error *err)
 {
 	bool json;
-	if (cli_output_json(c, &json, err) < 0)
+	if (cli_output_data(c, &json, err) < 0)
 		return -err->code;
 	struct obj *o = obj_keep(c->arena, obj_map());
 	obj_set_str(o, "version", ALM_VERSION);
@@ -62,7 +62,7 @@ static int run(struct cli *c, struct error *err)
 	if (!cli_flag(c, "client"))
 		add_server(c, o);
 	if (json)
-		return cli_print_json(o, err);
+		return cli_print_data(c, o, err);
 	if (obj_has(o, "server"))
 		term_print("server %s\n", obj_str(o, "server"));
 	return 0;

@@ -417,11 +417,23 @@ struct obj *gate_report_sarif(const struct gate_report *r)
 	return o;
 }
 
+struct obj *gate_report_changes(const struct gate_report *r)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < r->n; i++)
+		gate_words(r->pairs[i].before, r->pairs[i].after, list);
+	return wrap("changes", list);
+}
+
 void gate_report_diff(const struct gate_report *r, struct strbuf *b)
 {
-	size_t before = b->len;
-	for (size_t i = 0; i < r->n; i++)
-		gate_words(r->pairs[i].before, r->pairs[i].after, b);
-	if (b->len == before)
+	CLEANUP(obj_unrefp) struct obj *o = gate_report_changes(r);
+	const struct obj *list = obj_get(o, "changes");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *path = obj_str(obj_at(list, i), "path");
+		visible_addf(b, "%s%s%s: %s\n", obj_str(obj_at(list, i), "resource"),
+			     path ? " " : "", path ? path : "", obj_str(obj_at(list, i), "change"));
+	}
+	if (!obj_len(list))
 		visible_addf(b, "no difference\n");
 }

@@ -52,6 +52,8 @@ size_t gate_report_count(const struct gate_report *r);
 void gate_report_text(const struct gate_report *r, struct strbuf *b);
 struct obj *gate_report_json(const struct gate_report *r);  /* owned */
 struct obj *gate_report_sarif(const struct gate_report *r); /* owned; SARIF 2.1.0 */
+/* {"changes": [{resource, path, change}]}, harmless ones too; owned. */
+struct obj *gate_report_changes(const struct gate_report *r);
 /* Every change in words, harmless ones too: "etcds.etcd.coreos.com/v1 spec.x: maxLength 3 -> 5". */
 void gate_report_diff(const struct gate_report *r, struct strbuf *b);
 

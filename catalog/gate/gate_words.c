@@ -13,7 +13,8 @@
 
 struct words {
 	struct arena *a;
-	struct strbuf *out, path;
+	struct obj *out; /* list */
+	struct strbuf path;
 	const char *resource;
 	unsigned depth;
 };
@@ -33,8 +34,12 @@ static const char *value_text(struct words *w, const struct obj *o)
 
 static void say(struct words *w, const char *what)
 {
-	visible_addf(w->out, "%s%s%s: %s\n", w->resource, w->path.len ? " " : "", w->path.buf,
-		     what);
+	struct obj *o = obj_map();
+	obj_set_str(o, "resource", w->resource);
+	if (w->path.len)
+		obj_set_str(o, "path", w->path.buf);
+	obj_set_str(o, "change", what);
+	obj_append(w->out, o);
 }
 
 static void changed(struct words *w, const char *name, const struct obj *x, const struct obj *y)
@@ -158,13 +163,13 @@ static void versions(struct words *w, const char *crd, const struct obj *x, cons
 		}
 }
 
-void gate_words(const struct obj *before, const struct obj *after, struct strbuf *b)
+void gate_words(const struct obj *before, const struct obj *after, struct obj *list)
 {
 	static const char *const paths[] = {"spec.scope", "spec.names", "spec.conversion",
 					    "spec.preserveUnknownFields"};
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
 	const char *name = meta_name(before ? before : after);
-	struct words w = {.a = a, .out = b, .resource = name ? name : ""};
+	struct words w = {.a = a, .out = list, .resource = name ? name : ""};
 	strbuf_init(&w.path, (size_t)64 << 10);
 	if (!before || !after) {
 		say(&w, before ? "definition removed" : "definition added");

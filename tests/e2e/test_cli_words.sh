@@ -49,7 +49,16 @@ package 0.9.5 >/dev/null
 is "alm catalog list" '"0.9.5"' "$(alm catalog list "$catalog" -o json | field versions.0.version)"
 is "alm catalog show" '["etcds.etcd.coreos.com/v1"]' "$(alm catalog show "$catalog" etcd-operator -o json | field versions.1.provides)"
 is "alm version" '"complete"' "$(alm version --client -o json | field sandbox | sed 's/without [a-z, ]*/complete/')"
-code "another format" 2 "-o yaml: want json" alm version -o yaml
+code "another format" 2 "-o toml: want json or yaml" alm version -o toml
+has "yaml has the same" "version: " "$(alm version --client -o yaml)"
+is "alm catalog lint" "1 2 0" "$(alm catalog lint "$catalog" -o json 2>/dev/null | jq -r '"\(.packages) \(.versions) \(.errors)"')"
+is "  a finding" "warning unsafe-object string string" "$(alm catalog lint "$catalog" -o json 2>/dev/null | jq -r '.findings[0] | "\(.level) \(.rule) \(.message | type) \(.remedy | type)"')"
+is "alm lint" "0 array" "$(alm lint "$demo/charts/etcd-operator" -o json | jq -r '"\(.errors) \(.findings | type)"')"
+code "  another format" 2 "want json or yaml" alm lint "$demo/charts/etcd-operator" -o toml
+sed 's/size:/height:/' "$dir/etcd-crd.yaml" >"$dir/other-crd.yaml"
+is "alm crd diff" "etcds.etcd.coreos.com/v1" "$(alm crd diff "$dir/etcd-crd.yaml" "$dir/other-crd.yaml" -o json | jq -r '.changes[0].resource')"
+is "  nothing" '{"changes":[]}' "$(alm crd diff "$dir/etcd-crd.yaml" "$dir/etcd-crd.yaml" -o json | jq -c .)"
+is "  as yaml" "changes: []" "$(alm crd diff "$dir/etcd-crd.yaml" "$dir/etcd-crd.yaml" -o yaml)"
 app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
 
@@ -83,6 +92,24 @@ for table in "get apps" "status" "why etcd" "why-not etcd 0.9.6" "audit query --
 json.load(sys.stdin); print("yes")' 2>&1 | tail -1)"
 done
 has "kubectl get ist -o wide has the reason" " AwaitingApproval   ApprovalRequired " "$(k get ist -o wide)"
+alm approve etcd 0.9.6 --reason x -o json >"$dir/approved"
+is "alm approve" "etcd 0.9.6 Approved install.0.9.6.etcd.com.tectonic.storage true" \
+	"$(jq -r '"\(.app) \(.version) \(.outcome) \(.strategy) \(.plan | startswith("sha256:"))"' "$dir/approved")"
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+is "alm rollback --dry-run" "Possible" "$(alm rollback etcd --to 0.9.5 --dry-run -o json | jq -r .outcome)"
+is "alm rollback" "Begun 0.9.5" "$(alm rollback etcd --to 0.9.5 --reason x -o json | jq -r '"\(.outcome) \(.version)"')"
+package 1.0.0 >/dev/null
+soon "a version that drops one" ResourceDropped eval "alm why-not etcd 1.0.0 -o json | jq -r .reason"
+alm upgrade etcd --to 1.0.0 -o json >"$dir/refused"
+is "alm upgrade that is refused" "3 Refused ResourceDropped 1" "$? $(jq -r '"\(.outcome) \(.reason) \(.steps | length)"' "$dir/refused")"
+is "alm retry" "Asked" "$(alm retry etcd 0.9.6 -o json | jq -r .outcome)"
+is "alm crd migrate" "etcds.etcd.coreos.com v2 true 0" \
+	"$(alm crd migrate etcds.etcd.coreos.com --to v2 --dry-run -o json | jq -r '"\(.crd) \(.to) \(.dryRun) \(.objects)"')"
+is "alm audit verify" "Intact 0" "$(alm audit verify --data-dir "$data" -o json | jq -r '"\(.outcome) \(.findings | length)"')"
+is "every option -o of help is taken" "" "$(for c in status version diff approve upgrade retry "crd diff" "crd migrate" "catalog lint" "catalog list" "audit verify"; do
+	# shellcheck disable=SC2086
+	alm $c --help | grep -q "json or yaml" || echo "$c"
+done)"
 has "kubectl get catalogs, too" " Synced " "$(k get catalogs -o wide)"
 
 finish

@@ -108,3 +108,27 @@ int app_session_patch(struct app_session *a, const struct obj *live, const struc
 					  .body = patch};
 	return session_send(a->session, &request, &reply, err);
 }
+
+int app_session_print_outcome(const struct cli *c, const char *version, const char *outcome,
+			      const char *message, const struct obj *candidate,
+			      const struct obj *strategy, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	const char *plan = obj_str(strategy, "status.plan.digest");
+	const char *reason = obj_str(candidate, "reason");
+	if (!message)
+		message = obj_str(candidate, "message");
+	obj_set_str(o, "app", c->args[0]);
+	obj_set_str(o, "version", version);
+	obj_set_str(o, "outcome", outcome);
+	if (reason && cstr_eq(outcome, "Refused"))
+		obj_set_str(o, "reason", reason);
+	if (message)
+		obj_set_str(o, "message", message);
+	if (strategy)
+		obj_set_str(o, "strategy", meta_name(strategy));
+	if (plan)
+		obj_set_str(o, "plan", plan);
+	obj_set(o, "steps", obj_copy_list(obj_get(candidate, "steps")));
+	return cli_print_data(c, o, err);
+}

@@ -31,4 +31,10 @@ void app_session_print_refusal(const struct app_session *a, const struct obj *ca
 int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,
 		      struct error *err);
 
+/* -o json or yaml of a decision: {app, version, outcome, message, strategy, plan, reason, steps}.
+ * candidate, strategy and message may be NULL. */
+int app_session_print_outcome(const struct cli *c, const char *version, const char *outcome,
+			      const char *message, const struct obj *candidate,
+			      const struct obj *strategy, struct error *err);
+
 #endif

@@ -13,9 +13,15 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	const struct obj *strategy = app_session_strategy(c, a, version);
 	const char *phase = obj_str(strategy, "status.phase"),
 		   *digest = obj_str(strategy, "status.plan.digest");
+	bool data;
+	if (cli_output_data(c, &data, err) < 0)
+		return -err->code;
 	if (candidate && !obj_flag(candidate, "installable", false)) {
-		app_session_print_refusal(a, candidate, false);
 		c->exit_code = error_exit(E_REFUSED);
+		if (data)
+			return app_session_print_outcome(c, version, "Refused", NULL, candidate,
+							 strategy, err);
+		app_session_print_refusal(a, candidate, false);
 		return 0;
 	}
 	if (!candidate && !strategy)
@@ -30,6 +36,8 @@ static int approve(struct cli *c, struct app_session *a, struct error *err)
 	obj_set_path(patch, "spec.approvalReason", obj_string(reason));
 	if (app_session_patch(a, strategy, patch, err) < 0)
 		return -err->code;
+	if (data)
+		return app_session_print_outcome(c, version, "Approved", NULL, NULL, strategy, err);
 	term_print("approved %s, plan %.11s…\n", meta_name(strategy), digest);
 	return 0;
 }
@@ -48,12 +56,13 @@ static int approve_run(struct cli *c, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
+	CLI_OUTPUT_OPTION,
 	{0},
 };
 
 const struct cmd cmd_approve = {
 	.name = "approve",
-	.usage = "alm approve APP VERSION --reason TEXT",
+	.usage = "alm approve APP VERSION --reason TEXT [-o json]",
 	.summary = "approve the plan of a waiting version",
 	.description = "The approval is bound to the digest of the plan that is shown now. Exit "
 		       "status 3: the version is "

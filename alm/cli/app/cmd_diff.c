@@ -310,7 +310,7 @@ static int print_json(const struct changes *x, const struct obj *strategy, struc
 	for (size_t i = 0; i < ARRAY_LEN(of_plan); i++)
 		if (obj_has(plan, of_plan[i]))
 			obj_set(o, of_plan[i], obj_copy(obj_get(plan, of_plan[i])));
-	return cli_print_json(o, err);
+	return cli_print_data(x->c, o, err);
 }
 
 static int diff(struct changes *x, bool json, struct error *err)
@@ -346,7 +346,7 @@ static int diff_run(struct cli *c, struct error *err)
 {
 	struct changes x = {.c = c, .lines = obj_keep(c->arena, obj_list())};
 	bool json;
-	if (cli_output_json(c, &json, err) < 0)
+	if (cli_output_data(c, &json, err) < 0)
 		return -err->code;
 	int r = app_session_open(c, c->args[0], &x.a, err);
 	if (!r)
@@ -357,7 +357,7 @@ static int diff_run(struct cli *c, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"to", "VERSION", "the version to compare with (default: the available one)", 0},
-	{"output", "FORMAT", "json: whole values, and what the gate found", 'o'},
+	{"output", "FORMAT", "json or yaml: whole values, and what the gate found", 'o'},
 	{0},
 };
 

@@ -7,6 +7,9 @@
 static int retry(struct cli *c, struct app_session *a, struct error *err)
 {
 	const char *app = c->args[0], *version = c->args[1];
+	bool data;
+	if (cli_output_data(c, &data, err) < 0)
+		return -err->code;
 	if (!app_session_candidate(a, version) && !app_session_strategy(c, a, version))
 		return error_set(err, E_NOTFOUND, "%s has no version %s; `alm why %s` lists them",
 				 app, version, app);
@@ -17,6 +20,9 @@ static int retry(struct cli *c, struct app_session *a, struct error *err)
 	obj_set_path(patch, "metadata.annotations", annotations);
 	if (app_session_patch(a, a->app, patch, err) < 0)
 		return -err->code;
+	if (data)
+		return app_session_print_outcome(c, version, "Asked", NULL, NULL,
+						 app_session_strategy(c, a, version), err);
 	term_print("apptype.app.coreos.com/%s tries %s again\n", app, version);
 	return 0;
 }
@@ -31,6 +37,11 @@ static int run(struct cli *c, struct error *err)
 	return r;
 }
 
+static const struct cmd_option options[] = {
+	CLI_OUTPUT_OPTION,
+	{0},
+};
+
 const struct cmd cmd_retry = {
 	.name = "retry",
 	.usage = "alm retry APP VERSION",
@@ -39,6 +50,7 @@ const struct cmd cmd_retry = {
 		       "values change; this asks for it at once. It pins nothing: the resolver "
 		       "still takes the highest version.",
 	.examples = "alm retry etcd 0.9.5",
+	.options = options,
 	.args = {2, 2},
 	.run = run,
 };

@@ -35,7 +35,7 @@ static int run(struct cli *c, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct overview_input in = {.only = c->n_args ? c->args[0] : NULL};
 	bool json;
-	if (cli_output_json(c, &json, err) < 0 || session_open(c, &s, err) < 0 ||
+	if (cli_output_data(c, &json, err) < 0 || session_open(c, &s, err) < 0 ||
 	    read_lists(s, &in, err) < 0)
 		return -err->code;
 	in.server = server_trouble(s);
@@ -43,14 +43,14 @@ static int run(struct cli *c, struct error *err)
 	if (in.only && !obj_len(obj_get(o, "apps")))
 		return app_session_no_app(c, s, in.only, err);
 	if (json)
-		return cli_print_json(o, err);
+		return cli_print_data(c, o, err);
 	overview_print(o, c->arena, &b);
 	term_lines(strbuf_str(&b));
 	return 0;
 }
 
 static const struct cmd_option options[] = {
-	{"output", "FORMAT", "json", 'o'},
+	CLI_OUTPUT_OPTION,
 	{0},
 };
 

@@ -62,13 +62,22 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 				 c->args[0], version, c->args[0]);
 	const char *reason = obj_str(candidate, "reason");
 	bool user = cstr_eq(reason, "NotRequested") || cstr_eq(reason, "NotNewer");
+	bool data;
+	if (cli_output_data(c, &data, err) < 0)
+		return -err->code;
+	const struct obj *strategy = app_session_strategy(c, a, version);
 	if (!obj_flag(candidate, "installable", false) && !changes && !user) {
-		app_session_print_refusal(a, candidate, false);
 		c->exit_code = error_exit(E_REFUSED);
+		if (data)
+			return app_session_print_outcome(c, version, "Refused", NULL, candidate,
+							 strategy, err);
+		app_session_print_refusal(a, candidate, false);
 		return 0;
 	}
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
+	if (data)
+		return app_session_print_outcome(c, version, "Asked", NULL, NULL, strategy, err);
 	term_print("apptype.app.coreos.com/%s asked for %s\n", c->args[0], version);
 	return 0;
 }
@@ -105,8 +114,29 @@ static int take_back(struct app_session *a, const char *former, struct error *er
 	return app_session_patch(a, a->app, patch, err);
 }
 
+/* With -o json and yaml one document, else the text. */
+static int answer(struct cli *c, const char *outcome, const char *text, const struct obj *strategy,
+		  struct error *err)
+{
+	const char *output = cli_value(c, "output");
+	if (cstr_eq(outcome, "Refused"))
+		c->exit_code = error_exit(E_REFUSED);
+	if (output && strcmp(output, "name") != 0)
+		return app_session_print_outcome(c, cli_value(c, "to"), outcome, text, NULL,
+						 strategy, err);
+	if (cstr_eq(outcome, "Begun"))
+		term_print("apptype.app.coreos.com/%s\n", c->args[0]);
+	if (text)
+		term_print("%s\n", text);
+	return 0;
+}
+
 static int rollback(struct cli *c, struct app_session *a, struct error *err)
 {
+	const char *output = cli_value(c, "output");
+	bool data;
+	if (!cstr_eq(output, "name") && cli_output_data(c, &data, err) < 0)
+		return -err->code;
 	const char *version = cli_value(c, "to");
 	const struct obj *strategy = app_session_strategy(c, a, version);
 	const char *to = obj_str(a->app, "spec.upgrade.to"), *note = NULL;
@@ -115,39 +145,34 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 		return error_set(err, E_NOTFOUND, "%s has no strategy of version %s in its history",
 				 c->args[0], version);
 	const char *refusal = way_back_refusal(c, a, strategy, version);
-	if (refusal) {
-		term_print("%s\n", refusal);
-		c->exit_code = error_exit(E_REFUSED);
-		return 0;
-	}
+	if (refusal)
+		return answer(c, "Refused", refusal, strategy, err);
 	const char *refused = rollback_refused_object(c, a, strategy);
-	if (refused) {
-		term_print("RollbackRefused: %s; a CRD is never downgraded\n"
-			   "  it stays with what is installed; fields that come from spec.values "
-			   "can be taken out of there\n",
-			   refused);
-		c->exit_code = error_exit(E_REFUSED);
-		return 0;
-	}
-	if (cli_flag(c, "dry-run")) {
-		term_print("%s can go back to %s; CRDs stay as they are\n", c->args[0], version);
-		return 0;
-	}
+	if (refused)
+		return answer(c, "Refused",
+			      arena_fmt(c->arena,
+					"RollbackRefused: %s; a CRD is never downgraded; fields "
+					"that come from spec.values can be taken out of there",
+					refused),
+			      strategy, err);
+	if (cli_flag(c, "dry-run"))
+		return answer(c, "Possible",
+			      arena_fmt(c->arena, "%s can go back to %s; CRDs stay as they are",
+					c->args[0], version),
+			      strategy, err);
 	if (!cli_value(c, "reason"))
 		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
 	refusal = way_back_verdict(c, a, version, &note);
-	if (refusal) {
-		term_print("RollbackRefused: %s\nspec.upgrade.to is %s again\n", refusal,
-			   former ? former : "unset");
-		c->exit_code = error_exit(E_REFUSED);
-		return take_back(a, former, err);
-	}
-	term_print("apptype.app.coreos.com/%s\n", c->args[0]);
-	if (note)
-		term_print("%s\n", note);
-	return 0;
+	if (!refusal)
+		return answer(c, "Begun", note, strategy, err);
+	if (take_back(a, former, err) < 0)
+		return -err->code;
+	return answer(c, "Refused",
+		      arena_fmt(c->arena, "RollbackRefused: %s; spec.upgrade.to is %s again",
+				refusal, former ? former : "unset"),
+		      strategy, err);
 }
 
 static int rollback_run(struct cli *c, struct error *err)
@@ -162,6 +187,7 @@ static const struct cmd_option upgrade_options[] = {
 	 0},
 	{"retry", NULL, "try a version again that failed before", 0},
 	{"reason", "TEXT", "why; kept in the audit log", 0},
+	CLI_OUTPUT_OPTION,
 	{0},
 };
 
@@ -169,7 +195,7 @@ static const struct cmd_option rollback_options[] = {
 	{"to", "VERSION", "a version of the app's history (required)", 0},
 	{"dry-run", NULL, "only tell what is known against it", 0},
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
-	{"output", "FORMAT", "name", 'o'},
+	{"output", "FORMAT", "name; json or yaml: the outcome as one document", 'o'},
 	{0},
 };
 

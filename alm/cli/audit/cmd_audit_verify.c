@@ -55,6 +55,9 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	struct audit_anchors *anchors = ARENA_NEW(c->arena, struct audit_anchors);
 	struct verify_report *rep = ARENA_NEW(c->arena, struct verify_report);
+	bool data;
+	if (cli_output_data(c, &data, err) < 0)
+		return -err->code;
 	/* What is remembered is read before the rows: it must be a prefix of them. */
 	if (audit_anchors_read(c, s, anchors, err) < 0)
 		return -err->code;
@@ -71,9 +74,13 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 		rc = replay_log(s->db, rep, err);
 	if (rc < 0)
 		return rc;
+	c->exit_code = verify_exit(rep);
+	if (data) {
+		CLEANUP(obj_unrefp) struct obj *report = verify_obj(rep);
+		return cli_print_data(c, report, err);
+	}
 	verify_print(rep, &b);
 	term_lines(strbuf_str(&b));
-	c->exit_code = verify_exit(rep);
 	return 0;
 }
 
@@ -229,6 +236,7 @@ static const struct cmd_option verify_options[] = {
 	 "a place that remembers the log, besides those that the log names: file:PATH, configmap, "
 	 "witness:URL#VKEY; may be given again",
 	 0},
+	CLI_OUTPUT_OPTION,
 	AUDIT_FILE_OPTION,
 	{0},
 };
@@ -243,7 +251,7 @@ static const struct cmd_option key_options[] = {AUDIT_FILE_OPTION, {0}};
 const struct cmd audit_verify = {
 	.name = "verify",
 	.usage = "alm audit verify [--replay | --since-checkpoint] [--file ARCHIVE] "
-		 "[--audit-anchor PLACE]",
+		 "[--audit-anchor PLACE] [-o json]",
 	.summary = "prove that the log is what was written",
 	.description =
 		"Chain, tree, checkpoints and blobs; what anchors and audit.head remember; the "

@@ -113,26 +113,27 @@ static struct obj *version_obj(const struct package_version *p)
 	return o;
 }
 
-static int print_json(struct package_version *const *all, size_t n, struct error *err)
+static int print_data(const struct cli *c, struct package_version *const *all, size_t n,
+		      struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < n; i++)
 		obj_append(list, version_obj(all[i]));
 	obj_set(o, "versions", list);
-	return cli_print_json(o, err);
+	return cli_print_data(c, o, err);
 }
 
 static int list_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	bool json;
-	if (cli_output_json(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
+	if (cli_output_data(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
 	for (size_t i = 0; i < x->n && !json; i++)
 		print_version(x->versions[i]);
-	if (json && print_json(x->versions, x->n, err) < 0)
+	if (json && print_data(c, x->versions, x->n, err) < 0)
 		return -err->code;
 	if (x->n_rejected)
 		term_error("%zu entr%s left out: alm catalog lint %s\n", x->n_rejected,
@@ -145,14 +146,14 @@ static int show_run(struct cli *c, struct error *err)
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	size_t n;
 	bool json;
-	if (cli_output_json(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
+	if (cli_output_data(c, &json, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
 	struct package_version *const *all = index_package(x, c->args[1], &n);
 	if (!n)
 		return error_set(err, E_NOTFOUND, "%s has no package %s", c->args[0], c->args[1]);
 	if (json)
-		return print_json(all, n, err);
+		return print_data(c, all, n, err);
 	for (size_t i = 0; i < n; i++) {
 		print_version(all[i]);
 		print_details(all[i]);
@@ -161,7 +162,7 @@ static int show_run(struct cli *c, struct error *err)
 }
 
 static const struct cmd_option options[] = {
-	{"output", "FORMAT", "json: every version with its descriptor", 'o'},
+	{"output", "FORMAT", "json or yaml: every version with its descriptor", 'o'},
 	CATALOG_SOURCE_OPTIONS,
 	{0},
 };

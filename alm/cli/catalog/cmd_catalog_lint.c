@@ -163,16 +163,57 @@ static int by_version(const void *a, const void *b)
 	return r ? r : (x > y) - (x < y);
 }
 
+static const struct lint_finding **sorted(const struct linting *x)
+{
+	const struct lint *l = &x->lint;
+	const struct lint_finding **list = ARENA_ARRAY(l->a, const struct lint_finding *, l->n + 1);
+	for (size_t i = 0; i < l->n; i++)
+		list[i] = &l->items[i];
+	qsort(list, l->n, sizeof(struct lint_finding *), by_version);
+	return list;
+}
+
+static struct obj *finding_obj(const struct linting *x, const struct lint_finding *f)
+{
+	struct obj *o = obj_map();
+	size_t line = line_of(x, f);
+	obj_set_str(o, "level", f->level == LINT_ERROR ? "error" : "warning");
+	obj_set_str(o, "rule", f->rule);
+	obj_set_str(o, "file", f->where);
+	if (line)
+		obj_set_int(o, "descriptorLine", (int64_t)line);
+	if (f->version) {
+		obj_set_str(o, "package", f->version->package);
+		obj_set(o, "version", obj_stringn(f->version->version.text));
+	}
+	obj_set_str(o, "message", f->text);
+	obj_set_str(o, "remedy", f->remedy);
+	return o;
+}
+
+static int print_data(const struct linting *x, const struct catalog_index *index, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	struct obj *list = obj_list();
+	const struct lint *l = &x->lint;
+	const struct lint_finding **all = sorted(x);
+	for (size_t i = 0; i < l->n; i++)
+		obj_append(list, finding_obj(x, all[i]));
+	obj_set_int(o, "packages", (int64_t)index->n_packages);
+	obj_set_int(o, "versions", (int64_t)index->n);
+	obj_set_int(o, "errors", (int64_t)l->n_errors);
+	obj_set_int(o, "warnings", (int64_t)l->n_warnings);
+	obj_set(o, "findings", list);
+	obj_set_int(o, "findingsOmitted", (int64_t)(l->n_errors + l->n_warnings - l->n));
+	return cli_print_data(x->c, o, err);
+}
+
 static void print_findings(const struct linting *x)
 {
 	const struct lint *l = &x->lint;
-	const struct lint_finding **sorted =
-		ARENA_ARRAY(l->a, const struct lint_finding *, l->n + 1);
+	const struct lint_finding **all = sorted(x);
 	for (size_t i = 0; i < l->n; i++)
-		sorted[i] = &l->items[i];
-	qsort(sorted, l->n, sizeof(struct lint_finding *), by_version);
-	for (size_t i = 0; i < l->n; i++)
-		print_finding(x, sorted[i]);
+		print_finding(x, all[i]);
 	if (l->n_errors + l->n_warnings > l->n)
 		term_print("and %zu more\n", l->n_errors + l->n_warnings - l->n);
 }
@@ -186,7 +227,8 @@ static int lint_run(struct cli *c, struct error *err)
 {
 	CLEANUP(catalog_source_freep) struct catalog_source *s = NULL;
 	CLEANUP(map_freep) struct map *descriptors = map_new(unref);
-	if (catalog_source_read(c, c->args[0], &s, err) < 0)
+	bool data;
+	if (cli_output_data(c, &data, err) < 0 || catalog_source_read(c, c->args[0], &s, err) < 0)
 		return -err->code;
 	const struct catalog_index *x = catalog_source_index(s);
 	struct linting l = {
@@ -194,23 +236,26 @@ static int lint_run(struct cli *c, struct error *err)
 	lint_index(&l.lint, x);
 	if (!cli_flag(c, "quick"))
 		lint_archives(&l, x);
+	c->exit_code = l.lint.n_errors ? 1 : 0;
+	if (data)
+		return print_data(&l, x, err);
 	print_findings(&l);
 	term_print("%zu package%s, %zu version%s: %zu error%s, %zu warning%s\n", x->n_packages,
 		   plural_s(x->n_packages), x->n, plural_s(x->n), l.lint.n_errors,
 		   plural_s(l.lint.n_errors), l.lint.n_warnings, plural_s(l.lint.n_warnings));
-	c->exit_code = l.lint.n_errors ? 1 : 0;
 	return 0;
 }
 
 static const struct cmd_option options[] = {
 	{"quick", NULL, "the index alone, without opening the archives", 0},
+	CLI_OUTPUT_OPTION,
 	CATALOG_SOURCE_OPTIONS,
 	{0},
 };
 
 const struct cmd cmd_catalog_lint = {
 	.name = "lint",
-	.usage = "alm catalog lint SOURCE [--quick]",
+	.usage = "alm catalog lint SOURCE [--quick] [-o json]",
 	.summary = "check every entry and archive, and the versions against each other",
 	.description =
 		"Errors: version, duplicate, digest, descriptor, provides, drop-in-minor, "

@@ -8,6 +8,8 @@
 #include "alm/cli/chart/template_box.h"
 #include "alm/cli/chart/template_run.h"
 #include "alm/cli/term.h"
+#include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
 
 enum { LINT_OK, LINT_FAILED, LINT_WARNED = 10 }; /* exit statuses; a child that dies has failed */
 
@@ -15,12 +17,29 @@ static const char usage[] =
 	"usage: alm lint CHART... [--strict] [--quiet] [--with-subcharts] [flags of alm template]\n"
 	"What helm lint reports, and our own rules; exit 1 if there are errors (--strict: "
 	"warnings\n"
-	"of helm lint too). --quiet leaves out what is fine.\n";
+	"of helm lint too). --quiet leaves out what is fine. -o json or yaml: a document for each\n"
+	"chart, with errors, warnings and findings.\n";
 
 /* What only lint has, taken out of argv. */
 struct options {
 	bool quiet, subcharts;
+	const char *output; /* "json", "yaml"; NULL: text */
 };
+
+/* -o FORMAT, -oFORMAT, --output FORMAT and their forms with =. */
+static bool take_output(int argc, char **argv, int *i, struct options *ret)
+{
+	struct str arg = str_of(argv[*i]), value = STR_NONE;
+	bool is_long =
+		str_has_prefix(arg, STR("--output")) && !str_has_prefix(arg, STR("--output-"));
+	if (!is_long && !str_has_prefix(arg, STR("-o")))
+		return false;
+	value = str_skip(arg, is_long ? strlen("--output") : strlen("-o"));
+	if (value.len && value.ptr[0] == '=')
+		value = str_skip(value, 1);
+	ret->output = value.len ? value.ptr : *i + 1 < argc ? argv[++*i] : "";
+	return true;
+}
 
 static int take_options(int argc, char **argv, struct options *ret)
 {
@@ -30,6 +49,8 @@ static int take_options(int argc, char **argv, struct options *ret)
 			ret->quiet = true;
 		else if (!strcmp(argv[i], "--with-subcharts"))
 			ret->subcharts = true;
+		else if (take_output(argc, argv, &i, ret))
+			continue;
 		else
 			argv[n++] = argv[i];
 	}
@@ -44,6 +65,48 @@ static void add_finding(struct strbuf *out, const struct lint_finding *f)
 	strbuf_addc(out, '\n');
 }
 
+static void add_text(const struct template_args *args, const struct lint_report *report,
+		     struct strbuf *out)
+{
+	visible_addf(out, "==> Linting %s\n", args->chart);
+	for (size_t i = 0; i < report->n; i++)
+		if (!args->quiet || report->items[i].level != LINT_INFO)
+			add_finding(out, &report->items[i]);
+	strbuf_addc(out, '\n');
+}
+
+static void add_document(const struct template_args *args, const struct lint_report *report,
+			 struct strbuf *out)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	struct obj *list = obj_list();
+	size_t n_errors = 0, n_warnings = 0;
+	for (size_t i = 0; i < report->n; i++) {
+		const struct lint_finding *f = &report->items[i];
+		struct obj *x = obj_map();
+		obj_set_str(x, "level",
+			    f->level == LINT_ERROR     ? "error"
+			    : f->level == LINT_WARNING ? "warning"
+						       : "info");
+		obj_set_str(x, "file", f->file);
+		obj_set_str(x, "message", f->text);
+		obj_append(list, x);
+		n_errors += f->level == LINT_ERROR;
+		n_warnings += f->level == LINT_WARNING;
+	}
+	obj_set_str(o, "chart", args->chart);
+	obj_set_int(o, "errors", (int64_t)n_errors);
+	obj_set_int(o, "warnings", (int64_t)n_warnings);
+	obj_set(o, "findings", list);
+	if (cstr_eq(args->lint_output, "yaml")) {
+		strbuf_adds(out, "---\n");
+		yaml_print(o, out);
+	} else {
+		json_print_pretty(o, 4, out);
+		strbuf_addc(out, '\n');
+	}
+}
+
 static int lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
 		struct strbuf *out, struct strbuf *errors)
 {
@@ -56,15 +119,10 @@ static int lint(struct arena *a, const struct template_args *args, const struct 
 		n_warnings += report.items[i].level == LINT_WARNING;
 		n_strict += report.items[i].level == LINT_WARNING && !report.items[i].is_own;
 	}
-	if (args->quiet && !n_errors && !n_warnings)
-		return LINT_OK;
-	visible_addf(out, "==> Linting %s\n", args->chart);
-	for (size_t i = 0; i < report.n; i++) {
-		const struct lint_finding *f = &report.items[i];
-		if (!args->quiet || f->level != LINT_INFO)
-			add_finding(out, f);
-	}
-	strbuf_addc(out, '\n');
+	if (args->lint_output)
+		add_document(args, &report, out);
+	else if (!args->quiet || n_errors || n_warnings)
+		add_text(args, &report, out);
 	if (n_errors || (args->strict && n_strict))
 		return LINT_FAILED;
 	return n_warnings ? LINT_WARNED : LINT_OK;
@@ -131,7 +189,13 @@ int cmd_lint_main(int argc, char **argv)
 		term_error_lines(STR(usage));
 		return 2;
 	}
-	args->quiet = options.quiet;
+	if (options.output && strcmp(options.output, "json") != 0 &&
+	    strcmp(options.output, "yaml") != 0) {
+		term_error("alm: -o %s: want json or yaml\n", options.output);
+		return 2;
+	}
+	args->lint_output = options.output;
+	args->quiet = options.quiet || options.output;
 	if (options.subcharts)
 		add_subcharts(a, &args->words);
 	for (size_t i = 0; i < args->words.n; i++) {
@@ -139,7 +203,7 @@ int cmd_lint_main(int argc, char **argv)
 		failed += status == LINT_FAILED;
 		warned += status == LINT_WARNED;
 	}
-	if (failed || warned || !args->quiet)
+	if (!args->lint_output && (failed || warned || !args->quiet))
 		tell_total(args->words.n, failed);
 	return failed > 0;
 }

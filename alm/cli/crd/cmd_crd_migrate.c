@@ -15,7 +15,8 @@ struct run {
 	struct cli *c;
 	struct session *s;
 	const char *crd, *to;
-	bool terminal, bar, dry_run, done;
+	bool terminal, bar, dry_run, done, data;
+	struct obj *report; /* with data */
 	int64_t started_ns;
 	struct error err;
 };
@@ -53,6 +54,40 @@ static void tell_writers(const struct migration_result *m, const char *to, bool 
 		term_error("  %s\n", m->forget[i]);
 }
 
+static void set_texts(struct obj *o, const char *key, const char *const *texts, size_t n)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < n; i++)
+		obj_append(list, obj_string(texts[i]));
+	obj_set(o, key, list);
+}
+
+static void set_words(struct obj *o, const char *key, const char *text)
+{
+	struct obj *list = obj_list();
+	struct str rest = str_of(text), word;
+	while (str_next(&rest, ' ', &word))
+		obj_append(list, obj_stringn(word));
+	obj_set(o, key, list);
+}
+
+static struct obj *report_of(const struct run *r, const struct migration_result *m, bool refused)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "crd", r->crd);
+	obj_set_str(o, "to", r->to);
+	obj_set_bool(o, "dryRun", r->dry_run);
+	obj_set_bool(o, "refused", refused);
+	obj_set_int(o, "objects", (int64_t)m->n);
+	if (m->was)
+		set_words(o, "storedVersionsBefore", m->was);
+	if (m->is)
+		set_words(o, "storedVersions", m->is);
+	set_texts(o, "writers", m->writers, m->n_writers);
+	set_texts(o, "steps", m->forget, m->n_forget);
+	return o;
+}
+
 static void finished(void *arg, const struct migration_result *m, const struct error *err)
 {
 	struct run *r = arg;
@@ -60,11 +95,16 @@ static void finished(void *arg, const struct migration_result *m, const struct e
 	loop_stop(session_loop(r->s));
 	if (r->bar)
 		term_error("\r%70s\r", "");
-	tell_writers(m, r->to, err != NULL);
+	if (r->data && (!err || err->code == E_REFUSED))
+		r->report = obj_keep(r->c->arena, report_of(r, m, err != NULL));
+	else
+		tell_writers(m, r->to, err != NULL);
 	if (err) {
 		r->err = *err;
 		return;
 	}
+	if (r->data)
+		return;
 	if (m->n == 1)
 		term_print("%s %swritten as %s", m->first, r->dry_run ? "would be " : "", r->to);
 	else
@@ -117,11 +157,16 @@ static int migrate_run(struct cli *c, struct error *err)
 			.to = cli_value(c, "to"),
 			.dry_run = cli_flag(c, "dry-run"),
 			.terminal = isatty(STDERR_FILENO)};
+	if (cli_output_data(c, &r.data, err) < 0)
+		return -err->code;
 	if (!r.to)
 		return error_set(err, E_USAGE, "--to VERSION is required");
 	int rc = session_open(c, &r.s, err);
 	if (!rc)
 		rc = migrate(c, &r, err);
+	struct error lost = ERROR_INIT;
+	if (r.report && cli_print_data(c, r.report, &lost) < 0 && rc >= 0)
+		rc = error_copy(err, &lost);
 	session_free(r.s);
 	return rc;
 }
@@ -131,12 +176,13 @@ static const struct cmd_option options[] = {
 	{"rate", "N", "objects a second at most (2000; 0: as fast as the server takes them)", 0},
 	{"ignore-writers", NULL, "also while a manager writes through an older version", 0},
 	{"dry-run", NULL, "only read: how many objects, and who writes", 0},
+	CLI_OUTPUT_OPTION,
 	{0},
 };
 
 const struct cmd cmd_crd_migrate = {
 	.name = "migrate",
-	.usage = "alm crd migrate CRD --to VERSION [--dry-run]",
+	.usage = "alm crd migrate CRD --to VERSION [--dry-run] [-o json]",
 	.summary = "write every object as the storage version, then forget the old stored versions",
 	.description =
 		"Can be stopped and started anew: it goes on where it was. Refused while a "
