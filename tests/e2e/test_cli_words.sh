@@ -98,6 +98,7 @@ is "alm approve" "etcd 0.9.6 Approved install.0.9.6.etcd.com.tectonic.storage tr
 app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
 is "alm rollback --dry-run" "Possible" "$(alm rollback etcd --to 0.9.5 --dry-run -o json | jq -r .outcome)"
 is "alm rollback" "Begun 0.9.5" "$(alm rollback etcd --to 0.9.5 --reason x -o json | jq -r '"\(.outcome) \(.version)"')"
+k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"to":null}}}' >/dev/null
 package 1.0.0 >/dev/null
 soon "a version that drops one" ResourceDropped eval "alm why-not etcd 1.0.0 -o json | jq -r .reason"
 alm upgrade etcd --to 1.0.0 -o json >"$dir/refused"
