@@ -99,7 +99,7 @@ static void add_document(const struct template_args *args, const struct lint_rep
 	obj_set_int(o, "warnings", (int64_t)n_warnings);
 	obj_set(o, "findings", list);
 	if (cstr_eq(args->lint_output, "yaml")) {
-		strbuf_adds(out, "---\n");
+		visible_addf(out, "---\n");
 		yaml_print(o, out);
 	} else {
 		json_print_pretty(o, 4, out);
