@@ -10,9 +10,10 @@
  *	 "owner": SELFREF that a live definition must be marked for; absent: any}
  * and the answer what the next pass sees:
  *	{"crd": NAME, "inputs": TEXT, "objectsVersion": N, "outcome": "allow" | "warn" | "refuse",
- *"findings": [...], "text": of the first refusal, "omitted": N, "refusals": [...] as of
- *waivers.h, "refusalsOmitted": N, "unusedWaivers": [TEXT], "objects": N, "resourceVersion": of the
- *live definition, absent without one, "taken": true if that is marked for another, "durationMs": N}
+ *	 "findings": [...], "text": of the first refusal, "omitted": N,
+ *	 "refusals": [...] as of waivers.h, "refusalsOmitted": N, "unusedWaivers": [TEXT],
+ *	 "objects": N, "resourceVersion": of the live definition, absent without one,
+ *	 "taken": true if that is marked for another, "durationMs": N}
  *
  * Errors that a later attempt may not meet end the job as an error; all others are findings. A list
  * that cannot be read to its end within the deadline is LiveCheckIncomplete.

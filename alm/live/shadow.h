@@ -1,8 +1,8 @@
 /*
  * shadow: what a server says of live objects under rules that are not in force yet (lifecycle.md
- *3). The API server is the only evaluator of CEL that counts, so a temporary CRD in a group of its
- *own gets the new schema, each object is created against it as a dry run, and the CRD goes again.
- *One that a crash left over is deleted by shadow_sweep() at start-up.
+ * 3). The API server is the only evaluator of CEL that counts, so a temporary CRD in a group of its
+ * own gets the new schema, each object is created against it as a dry run, and the CRD is deleted.
+ * One that a crash left over is deleted by shadow_sweep() at start-up.
  *
  *	s = shadow_new(&config);                create the CRD, wait until it is served
  *	... config.ready(arg, usable)           false: we may not, or it does not come up

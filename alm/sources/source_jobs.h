@@ -5,11 +5,10 @@
  *	job                  input                                    output
  *	SOURCE_JOB_ARCHIVE   a chart archive                          its entry (inspect.h)
  *	SOURCE_JOB_TEXT      "NAME\n", catalog.yaml or a file of OLM  entry lines, or nothing
- *	SOURCE_JOB_FOLDER    an archive of a folder (file://)         the entry lines of all its
- *files SOURCE_JOB_MEMBER    "NAME\n", an archive of a folder         the bytes of NAME
+ *	SOURCE_JOB_FOLDER    an archive of a folder (file://)         the entry lines of all files
+ *	SOURCE_JOB_MEMBER    "NAME\n", an archive of a folder         the bytes of NAME
  *	SOURCE_JOB_SIGNED    an archive of a folder                   {NAME: provenance in base64}
- *	SOURCE_JOB_PACKAGE   an entry whose descriptor is text        the same entry, sealed
- *(entry.h)
+ *	SOURCE_JOB_PACKAGE   an entry whose descriptor is text        the same, sealed (entry.h)
  */
 #ifndef ALM_SOURCES_SOURCE_JOBS_H
 #define ALM_SOURCES_SOURCE_JOBS_H

@@ -2,16 +2,17 @@
  * entry: one version of a package as one line of JSON. What the children of the sandbox answer,
  * what a revision is kept as in the database, and what every source is turned into:
  *
- *	{"where": "etcd 0.9.4", "chart": {name, version, ...}, "descriptor": "...", "package":
- *{...}, "ownCrds": [...], "unread": true, "digest": "64 hex digits", "locator": "https://..."}
+ *	{"where": "etcd 0.9.4", "chart": {name, version, ...}, "descriptor": "...",
+ *	 "package": {...}, "ownCrds": [...], "unread": true, "digest": "64 hex digits",
+ *	 "locator": "https://..."}
  *	{"where": "etcd 0.9.5", "error": "MissingDigest: ..."}
  *	{"catalogYaml": "deprecations: ...", "notices": {...}}
  *	{"olm": {"schema": "olm.bundle", ...}, "where": "etcd/catalog.yaml"}
  *	{"generated": "2026-11-22T09:00:00Z"}     when the source made its index
  *
  * Of a registry an entry has "manifest" and "provenance" too, the digests of the manifest and of
- *the layer that is its provenance; where a Catalog has a policy, "verified": {"by", "until"}: the
- *policy and the second until which the signature is valid (0: no end).
+ * the layer that is its provenance; where a Catalog has a policy, "verified": {"by", "until"}: the
+ * policy and the second until which the signature is valid (0: no end).
  *
  * The locator is an address, or the name of a file of the source's folder. What a child answers is
  * sealed: foreign YAML is in it as the map that it means ("package" for the descriptor, "notices"

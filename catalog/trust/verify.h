@@ -1,7 +1,7 @@
 /*
  * verify: is there a valid signature of an archive? What spec.verify of a Catalog asks
- *(reliability.md 9). A job of the sandbox, as signatures are foreign bytes; keys come with the
- *question, never with the signature.
+ * (reliability.md 9). A job of the sandbox, as signatures are foreign bytes; keys come with the
+ * question, never with the signature.
  *
  *	{"keys": {"release.asc": "-----BEGIN PGP ..."}, "now": seconds,
  *	 "digest": "64 hex digits", "chart": {...},       the archive
@@ -10,7 +10,7 @@
  *	 "cosign": [{"payload": base64, "signature": base64}]}
  *
  * The answer is {"until": seconds}; 0: no end. One valid signature is enough, of the kind that
- *there are keys for: OpenPGP keys ask for provenance, PEM keys for cosign.
+ * there are keys for: OpenPGP keys ask for provenance, PEM keys for cosign.
  */
 #ifndef CATALOG_TRUST_VERIFY_H
 #define CATALOG_TRUST_VERIFY_H

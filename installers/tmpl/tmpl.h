@@ -4,8 +4,8 @@
  * caller and a budget.
  *
  *	struct tmpl_set *set = tmpl_set_new(TMPL_PROFILE_4_1, false);
- *	tmpl_set_add(set, STR("c/templates/t.yaml"), text, &msg);      for every file, in parse
- *order struct tmpl_run *run = tmpl_run_new(set, arena, &host, &tmpl_limits_default);
+ *	tmpl_set_add(set, STR("c/templates/t.yaml"), text, &msg);      for every file, in parse order
+ *	struct tmpl_run *run = tmpl_run_new(set, arena, &host, &tmpl_limits_default);
  *	tmpl_run_file(run, STR("c/templates/t.yaml"), data, &out, &msg);
  *	tmpl_run_free(run);
  *
@@ -14,7 +14,7 @@
  * "RenderLimit: BUDGET ..."), E_UNSUPPORTED, E_UNAVAILABLE (missing entropy or a wanted lookup).
  *
  * To add a function: a row in the table of its fn_*.c, and a line in
- *tests/golden/charts/coverage.txt.
+ * tests/golden/charts/coverage.txt.
  */
 #ifndef INSTALLERS_TMPL_TMPL_H
 #define INSTALLERS_TMPL_TMPL_H

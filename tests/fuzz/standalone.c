@@ -2,8 +2,7 @@
  * standalone: replays inputs without libFuzzer, and mutates them blindly.
  *
  *	fuzz_X FILE...                  run every file
- *	fuzz_X -runs=N -seed=S FILE...  then N mutations of them; prints the seed of a crash before
- *it
+ *	fuzz_X -runs=N -seed=S FILE...  then N mutations of them; the seed of a crash is printed
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * hook_run: the hooks of one event, one after the other by weight, each waited for
- *(charts.md 10.5). Pure and level-triggered: call it in every pass until it is done or failed.
+ * (charts.md 10.5). Pure and level-triggered: call it in every pass until it is done or failed.
  *
  * What ran is known from status.hooks, which is written before each act, and from the annotation of
  * the live object, which names the run: a hook is created only in a pass whose status says Running,

@@ -8,9 +8,9 @@
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
  * It is rendered once and stored (gzip) in Secrets of alm-system before the first write, so random
- *values of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are
- *stage 0, Namespaces 1, then one stage per kind in install order. The Namespace of the release is
- *no part of it: ALM makes that, and the account's rights in it, before (account.h).
+ * values of a chart have one digest and a rollback needs no catalog. Stages are barriers: CRDs are
+ * stage 0, Namespaces 1, then one stage per kind in install order. The Namespace of the release is
+ * no part of it: ALM makes that, and the account's rights in it, before (account.h).
  */
 #ifndef ALM_CONTROLLERS_APP_INSTALL_PLAN_H
 #define ALM_CONTROLLERS_APP_INSTALL_PLAN_H
