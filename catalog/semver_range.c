@@ -28,7 +28,7 @@ static bool is_wild(struct str s)
 	return str_is(s, "x") || str_is(s, "X") || str_is(s, "*");
 }
 
-/* Too large ones, too: those are told by version_parse(). */
+/* Too large ones, too: those are reported by version_parse(). */
 static bool is_number(struct str s)
 {
 	size_t n = 0;

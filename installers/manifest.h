@@ -29,7 +29,7 @@ bool manifest_next(struct manifest_split *s, struct str *ret_piece);
 /* Reads a piece. Messages are those of the YAML library: "error converting YAML to JSON: ...". */
 int manifest_head(struct arena *a, struct str piece, struct manifest_head *ret, struct strbuf *msg);
 
-/* Unicode white space at both ends goes (strings.TrimSpace). */
+/* Unicode white space at both ends is removed (strings.TrimSpace). */
 struct str text_trim(struct str s);
 
 #endif

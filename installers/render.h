@@ -4,7 +4,7 @@
  * request gives the same bytes.
  *
  * Everything lives in the arena. Messages are Helm's, without "Error: ". The chart is changed
- * (dependencies, import-values): load it anew for another render.
+ * (dependencies, import-values): load it again for another render.
  */
 #ifndef INSTALLERS_RENDER_H
 #define INSTALLERS_RENDER_H

@@ -23,7 +23,7 @@ struct listing {
 	size_t n;
 	int64_t rv;
 	const char *continue_token;        /* "" at the end */
-	int64_t remaining;                 /* < 0: not told */
+	int64_t remaining;                 /* < 0: not reported */
 	const struct list_options *filter; /* not applied yet; NULL: every item matches */
 	struct listing *kept;              /* what the arena releases in the end */
 };

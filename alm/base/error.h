@@ -1,5 +1,5 @@
 /*
- * error: how a failure is told.
+ * error: how a failure is reported.
  *
  * A function that can fail returns 0 (or a useful positive value), or the negative code that
  * error_set() returns. The struct is owned by the caller, is the last parameter, is never NULL and

@@ -16,7 +16,7 @@ struct sha256 *sha256_new(void);
 void sha256_free(struct sha256 *h);
 DEFINE_FREEP(sha256)
 void sha256_add(struct sha256 *h, const void *p, size_t n);
-void sha256_final(struct sha256 *h, unsigned char out[SHA256_BYTES]); /* h starts anew afterwards */
+void sha256_final(struct sha256 *h, unsigned char out[SHA256_BYTES]); /* h starts over afterwards */
 
 void sha256(struct str s, unsigned char out[SHA256_BYTES]);
 void sha256_hex(struct str s, char out[SHA256_HEX]);

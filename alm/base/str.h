@@ -98,7 +98,7 @@ bool str_rcut(struct str s, char c, struct str *ret_before, struct str *ret_afte
 /* Takes the next field off the front: while (str_next(&rest, ',', &field)). "a," has two fields,
  * the second empty; "" has one, empty; STR_NONE has none. */
 bool str_next(struct str *rest, char sep, struct str *ret_field);
-/* The next line without its \n (a \r before it goes too). */
+/* The next line without its \n (a \r before it is cut off, too). */
 bool str_next_line(struct str *rest, struct str *ret_line);
 
 /* Whole text, optional sign (i64 only), decimal digits; false on anything else or overflow. */

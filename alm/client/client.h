@@ -96,7 +96,7 @@ struct client_call *client_read(struct client *c, const char *target, const char
 				client_reply_fn fn, void *arg);
 void client_cancel(struct client *c, struct client_call *call);
 
-/* The error that a Status object tells, with retryAfterSeconds; http is used without a reason. */
+/* The error of a Status object, with retryAfterSeconds; http is used without a reason. */
 void client_status_error(const struct obj *status, int http, struct error *ret,
 			 int64_t *ret_retry_after_ns);
 /* The next pause of a jittered back-off: base doubling (n: 0, 1, ...) up to max. */

@@ -170,7 +170,7 @@ static bool is_known(const struct informer *i, const struct informer_object *o)
 	return mine && theirs && theirs <= mine;
 }
 
-/* Consumes o. An object made anew under the same name is a deletion and an addition. */
+/* Consumes o. An object made again under the same name is a deletion and an addition. */
 static void put(struct informer *i, struct informer_object *o)
 {
 	const struct informer_object *have = cache_get(i->cache, o->ns, o->name);
@@ -352,7 +352,7 @@ static void on_event(void *arg, enum watch_event event, const struct obj *o)
 		return;
 	}
 	const struct informer_object *have = cache_get(i->cache, e->ns, e->name);
-	if (have && cstr_eq(have->uid, e->uid)) /* else made anew, and already seen */
+	if (have && cstr_eq(have->uid, e->uid)) /* else made again, and already seen */
 		take_away(i, e->ns, e->name);
 	cache_object_free(e);
 }

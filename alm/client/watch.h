@@ -1,7 +1,7 @@
 /*
  * watch: the frames of a watch answer, as they come (kube-api.md 7 and 16).
  *
- * A refused watch and an ERROR event both end it with the error that their Status tells, E_EXPIRED
+ * A refused watch and an ERROR event both end it with the error of their Status, E_EXPIRED
  * when the resourceVersion is too old. A watch that the server closed ends with err NULL. Nothing
  * is called back after watch_free().
  */

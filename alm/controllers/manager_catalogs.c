@@ -31,7 +31,7 @@ struct catalog_work {
 	synced_fn synced;
 	fetched_fn fetched;
 	void *arg;
-	struct task refuse; /* what cannot be started is told in a later turn */
+	struct task refuse; /* what cannot be started is reported in a later turn */
 	struct error refused;
 };
 
@@ -125,7 +125,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 	work_run(w);
 }
 
-/* Read anew each time: a changed password is used at once, and none is kept. */
+/* Read again each time: a changed password is used at once, and none is kept. */
 static void work_start(struct catalog_work *w)
 {
 	struct error err = ERROR_INIT;
@@ -166,7 +166,7 @@ static void keys_came(void *arg, const struct client_reply *reply)
 	work_fail(w, &err);
 }
 
-/* Read anew each time, as the Secret is: a key that was taken out counts no more. */
+/* Read again each time, as the Secret is: a key that was taken out counts no more. */
 static void read_keys(struct catalog_work *w)
 {
 	struct error err = ERROR_INIT;

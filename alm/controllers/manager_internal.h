@@ -43,7 +43,7 @@ struct catalog_slot {
 	struct map *learned; /* archive digest -> what its CRDs serve, of versions only an index
 				told of */
 	struct sync_validators validators; /* of the last good revision */
-	char *source;                      /* what it was read from: another one starts anew */
+	char *source;                      /* what it was read from: another one starts over */
 	struct strbuf pending;             /* lines of the index that is about to be swapped in */
 	struct sync_validators pending_validators;
 	struct catalog_work *work; /* the sync that runs; NULL: none */
@@ -110,7 +110,7 @@ void manager_apply_rules(struct manager *m, enum watched kind, const struct obj 
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 
-/* How a pass ended is counted. True: its object is told of it first, in a run of its own, after
+/* How a pass ended is counted. True: it is reported on its object first, in a run of its own, after
  * which manager_pass_told() is called; until then the key is in work. */
 bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
 			  const struct error *err);

@@ -90,7 +90,7 @@ int data_dir_check(const char *path, struct error *err)
 	if (stat(path, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : fail(path, err);
 	if (!S_ISDIR(st.st_mode))
-		return 0; /* data_dir_make() tells */
+		return 0; /* data_dir_make() reports it */
 	if (check_owner(&st, path, err) < 0 || check_writers(&st, path, err) < 0 ||
 	    dir_entries(path, ENTRIES_MAX, &entries, &n, err) < 0)
 		return error_wrap(err, "data folder");

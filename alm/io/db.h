@@ -79,7 +79,7 @@ int64_t db_free_bytes(const struct db *d);
 
 int db_begin(struct db *d, struct error *err); /* BEGIN IMMEDIATE */
 /* Reads until db_rollback() see the database as it is at the first of them. Nothing is locked, but
- * the WAL cannot start anew meanwhile: not for longer than a second beside a writer. */
+ * the WAL cannot start over meanwhile: not for longer than a second beside a writer. */
 int db_snapshot(struct db *d, struct error *err);
 int db_commit(struct db *d, struct error *err); /* durable when it returns 0 */
 void db_rollback(struct db *d);

@@ -6,7 +6,7 @@
  * After the last one the process has no capabilities, can gain none, runs no other program, looks
  * into no other process, makes no namespace and no code out of data, and the calls that change the
  * machine are closed to it. Not closed: files of its user, TCP, and a copy of itself (the
- * sandbox's; one that is made anew has no namespaces of its own, which its children do without).
+ * sandbox's; one that is made again has no namespaces of its own, which its children do without).
  */
 #ifndef ALM_IO_PROCESS_H
 #define ALM_IO_PROCESS_H

@@ -1,7 +1,7 @@
 /*
  * sandbox: the parent's side. It sends an order with two descriptors to the zygote, reads the pipe
  * to its end and waits for the zygote's report; both together end a run. A zygote that died is
- * forked anew, at the price of a larger fork.
+ * forked again, at the price of a larger fork.
  */
 #include <assert.h>
 #include <errno.h>

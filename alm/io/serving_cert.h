@@ -1,8 +1,8 @@
 /*
- * serving_cert: the certificate of the embedded server, which lives in memory only. It is made anew
- * while the server runs: when a third of its life is left, when the clock has left it, and when the
- * machine got other addresses and the server listens on all of them. Connections that are open keep
- * theirs.
+ * serving_cert: the certificate of the embedded server, which lives in memory only. It is made
+ * again while the server runs: when a third of its life is left, when the clock has left it, and
+ * when the machine got other addresses and the server listens on all of them. Connections that are
+ * open keep theirs.
  */
 #ifndef ALM_IO_SERVING_CERT_H
 #define ALM_IO_SERVING_CERT_H

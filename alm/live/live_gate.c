@@ -35,7 +35,7 @@ struct live_gate {
 	unsigned page;
 	char *next; /* continue token */
 	int restarts;
-	struct obj *answer; /* owned: while the shadow goes */
+	struct obj *answer; /* owned: while the shadow is deleted */
 	struct error err;
 	int64_t started_ns, told_ns;
 };
@@ -86,7 +86,7 @@ static void shadow_gone(void *arg)
 
 static void end(struct live_gate *g, struct obj *value, const struct error *err)
 {
-	if (g->shadow) { /* first the temporary definition goes */
+	if (g->shadow) { /* first the temporary definition is deleted */
 		g->answer = value;
 		g->err = err ? *err : ERROR_INIT;
 		shadow_close(g->shadow);

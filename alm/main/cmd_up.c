@@ -67,7 +67,7 @@ static void crds_applied(void *arg, const struct error *err)
 {
 	struct up *u = arg;
 	if (err && audit_read_only(embedded_audit(u->embedded)))
-		return; /* told already: what is there can be read, nobody acts */
+		return; /* reported already: what is there can be read, nobody acts */
 	if (err) {
 		log_error("the CRDs of ALM could not be created", "error", err->msg);
 		u->exit = error_exit(err->code);

@@ -20,7 +20,7 @@ bool meta_has_finalizer(const struct obj *o, const char *name);
 void meta_set_label(struct obj *o, const char *key, const char *value); /* NULL removes */
 void meta_set_annotation(struct obj *o, const char *key, const char *value);
 void meta_add_finalizer(struct obj *o, const char *name);    /* once */
-void meta_remove_finalizer(struct obj *o, const char *name); /* the list goes when empty */
+void meta_remove_finalizer(struct obj *o, const char *name); /* the list is removed when empty */
 
 struct owner_ref {
 	const char *api_version, *kind, *name, *uid;

@@ -1,7 +1,7 @@
 /*
  * obj_map: the maps of obj.h. Members stand in the order in which they came; from nine on there is
- * an index behind them, by a seeded hash. A member that goes leaves a hole until the next growth,
- * so a pointer to a later one stays good.
+ * an index behind them, by a seeded hash. A member that is removed leaves a hole until the next
+ * growth, so a pointer to a later one stays good.
  */
 #include <assert.h>
 #include <string.h>

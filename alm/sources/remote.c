@@ -21,7 +21,7 @@ struct remote_call {
 	struct strbuf body;
 	int status;
 	unsigned n_redirects;
-	struct task refuse; /* a request that could not be sent is told in a later turn */
+	struct task refuse; /* a request that could not be sent is reported in a later turn */
 	struct error failed;
 	remote_done done;
 	void *arg;

@@ -79,7 +79,7 @@ static void put_error(struct local_file *f, const char *why)
 static void start_file(struct local_file *f);
 
 /* The child did not come to a verdict: that says nothing of the file, unless it happens again, and
- * even then the next sync asks anew. */
+ * even then the next sync asks again. */
 static void died(struct local_file *f, const char *why)
 {
 	if (f->tries < TRIES_MAX)

@@ -96,7 +96,7 @@ static void count(struct gate *g, struct gate_finding *f, const struct obj *o)
 }
 
 /* An object that the new schema refuses, or that loses a value (lost: its path, or NULL), and no
- * rule tells why. */
+ * rule says why. */
 static void count_unexplained(struct gate *g, const struct gate_version *v, const struct obj *o,
 			      const struct obj *after, const char *lost)
 {
@@ -120,8 +120,8 @@ static void count_unexplained(struct gate *g, const struct gate_version *v, cons
 	count(g, &item->f, o);
 }
 
-/* The object as a server with this schema shows it; ret_lost: the first path that goes. Most have
- * that shape already: a copy of each would be half of what the check costs. */
+/* The object as a server with this schema shows it; ret_lost: the first path that is lost. Most
+ * have that shape already: a copy of each would be half of what the check costs. */
 static struct obj *shaped(const struct schema *s, const struct obj *o, char **ret_lost)
 {
 	if (schema_is_shaped(s, o))

@@ -10,7 +10,7 @@
  *	gate_report_free(r);
  *
  * Definitions are paired by metadata.name. The managed resources of each side are its served
- * versions, so that a definition or version that goes is ResourceDropped, the seed's rule.
+ * versions, so that a definition or version that is removed is ResourceDropped.
  */
 #ifndef CATALOG_GATE_GATE_REPORT_H
 #define CATALOG_GATE_GATE_REPORT_H

@@ -1,7 +1,7 @@
 /*
  * index: one immutable revision of a catalog (lifecycle.md 1.2, 1.4).
  *
- * Built anew by every sync, entry by entry; a bad entry is left out and named in rejected. The
+ * Built again by every sync, entry by entry; a bad entry is left out and named in rejected. The
  * revision is the SHA-256 over the sorted lines "package version archive-digest descriptor-digest"
  * and catalog.yaml: same content, same revision, whatever order or time stamps.
  */

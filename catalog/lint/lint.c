@@ -169,7 +169,7 @@ static const struct package_version *provider(const struct catalog_index *x, con
 	return n ? all[0] : NULL;
 }
 
-/* References of one CRD stand together; each other package is told of once for a CRD. */
+/* References of one CRD stand together; each other package is reported once for a CRD. */
 static void check_providers(struct lint *l, const struct catalog_index *x)
 {
 	for (size_t i = 0, end; i < x->n_resources; i = end) {
@@ -227,7 +227,7 @@ static void add_break(struct lint *l, const struct package_version *old,
 	const char *rule = obj_str(f, "rule"), *path = obj_str(f, "path");
 	const char *resource = obj_str(f, "resource"), *remedy = obj_str(f, "remedy");
 	if (!cstr_eq(obj_str(f, "outcome"), "refuse") || cstr_eq(rule, "ResourceDropped"))
-		return; /* what goes is drop-in-minor's */
+		return; /* what is dropped is drop-in-minor's */
 	lint_add(l, major ? LINT_WARN : LINT_ERROR, "crd-break", new,
 		 arena_fmt(l->a, "%s %.*s after %.*s: %s %s %s", new->package,
 			   STR_ARG(new->version.text), STR_ARG(old->version.text), rule ? rule : "",
@@ -308,8 +308,8 @@ void lint_objects(struct lint *l, const struct package_version *p, const struct 
 /* --- at load --- */
 
 /* Who lists what a package provides promises that a drop is a major version. A plain Helm chart
- * promises nothing, and its user cannot publish it anew: there the gate decides, by what is stored.
- */
+ * promises nothing, and its user cannot publish it again: there the gate decides, by what is
+ * stored. */
 static bool promises(const struct package_version *p)
 {
 	return p->n_provides && p->provides != p->own_crds;

@@ -167,7 +167,7 @@ static const struct resolve_change *for_range(const struct resolver *r, const st
 				  a);
 }
 
-/* The version the other app would take next, if it is one that does not ask for what goes. */
+/* The version the other app would take next, if it is one that does not ask for what is dropped. */
 static const struct resolve_change *for_other(const struct resolver *r, const struct candidate *c,
 					      struct arena *a)
 {

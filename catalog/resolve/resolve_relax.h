@@ -10,7 +10,7 @@
 
 #include "catalog/resolve/resolve.h"
 
-#define RELAX_CHANGES_MAX 3 /* more are not told: nobody should do that; waivers count as one */
+#define RELAX_CHANGES_MAX 3 /* more are not reported: nobody should do that; waivers count as one */
 #define RELAX_WAIVE_NOTE  "clients of that version break"
 #define RELAX_TRIED_MAX   64 /* before what is not needed is left out */
 

@@ -24,8 +24,8 @@ const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u)
 			 resolver_holds_objects(u) ? ", stored" : "");
 }
 
-/* storedVersions only says that there were some: where all are known and none is left, what goes
- * takes nothing with it. */
+/* storedVersions only says that there were some: where all are known and none is left, what is
+ * dropped takes nothing with it. */
 bool resolver_holds_objects(const struct resolve_usage *u)
 {
 	return u->stored && (!u->known || u->objects);
@@ -49,7 +49,7 @@ bool resolver_goes_back(const struct resolver *r, const struct candidate *c)
 }
 
 /* The way back takes no CRD and no version of one away (lifecycle.md 7.4): what the lower version
- * does not manage stays served and stored, so it is told and no reason. */
+ * does not manage stays served and stored, so it is reported, and is no reason. */
 bool predicate_keeps_resources(struct resolver *r, struct candidate *c)
 {
 	const char *const *m = r->in->installed_managed;
@@ -122,7 +122,7 @@ bool predicate_owns_its_crds(struct resolver *r, struct candidate *c)
 	return true;
 }
 
-/* --- 12: nothing another app requires goes --- */
+/* --- 12: nothing another app requires is dropped --- */
 
 static bool fits_range(const char *range_text, const struct version *v, struct arena *a)
 {

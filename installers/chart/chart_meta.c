@@ -266,7 +266,8 @@ int chart_read_meta(struct arena *a, struct str text, struct chart_meta *ret, st
 
 /* ---- checks ---- */
 
-/* White space becomes blanks, what cannot be printed goes (CVE-2020-15184, CVE-2021-21303). */
+/* White space becomes blanks, what cannot be printed is removed (CVE-2020-15184,
+ * CVE-2021-21303). */
 static void clean(struct arena *a, struct str *s)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(s->len * 3 + 8);

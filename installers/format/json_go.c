@@ -276,7 +276,7 @@ struct parser {
 	int depth;
 	bool exact; /* integers that no double is stay integers */
 	struct strbuf *msg,
-		late; /* late: a number out of range, told after the syntax is checked */
+		late; /* late: a number out of range, reported after the syntax is checked */
 };
 
 static int parse_value(struct parser *p, struct value *ret);

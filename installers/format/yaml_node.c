@@ -11,7 +11,7 @@
 #include "alm/base/map.h"
 #include "alm/base/mem.h"
 
-#define PATCHES_MAX 64 /* each one reads the text anew */
+#define PATCHES_MAX 64 /* each one reads the text again */
 
 /* The raw buffers of libyaml and of its port. */
 #define LIBYAML_ROOM ((size_t)16384)
@@ -316,7 +316,7 @@ static bool patch(struct reader *r, struct strbuf *b)
 }
 
 /* As many bytes as the older scanner asks for: it fails for a character that is not allowed only
- * when it has come near to it, so an error before it is told first. */
+ * when it has come near to it, so an error before it is reported first. */
 static int give_bytes(void *data, unsigned char *buffer, size_t room, size_t *ret_n)
 {
 	struct reader *r = data;

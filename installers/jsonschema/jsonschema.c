@@ -368,7 +368,7 @@ static void check_object(struct check *c, struct value schema)
 
 /* ---- lists ---- */
 
-/* told: the index that messages have: what follows prefixItems or a list of items is counted anew.
+/* told: the index that messages have: what follows prefixItems or a list of items is counted again.
  */
 static void check_item(struct check *c, size_t i, size_t told, struct value schema)
 {

@@ -94,7 +94,7 @@ struct node {
 	};
 };
 
-/* The node written anew, as Go does in messages. */
+/* The node written again, as Go does in messages. */
 void node_print(struct strbuf *b, const struct node *n);
 bool node_is_empty(const struct node *n); /* blanks and comments only */
 /* "FILE:LINE:COL" */

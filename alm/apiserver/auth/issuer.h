@@ -12,7 +12,7 @@
 #include "alm/apiserver/auth/token.h"
 #include "alm/apiserver/request.h"
 
-/* A token lives a year at most; a longer wish is shortened, and told by a warning. */
+/* A token lives a year at most; a longer wish is shortened, and reported by a warning. */
 #define ISSUER_EXPIRATION_DEFAULT_S 3600
 #define ISSUER_EXPIRATION_MIN_S     600
 #define ISSUER_EXPIRATION_MAX_S     (INT64_C(86400) * 365)

@@ -51,9 +51,10 @@ typedef bool (*rbac_rule_fn)(void *arg, const struct obj *rule, const struct rba
 bool rbac_visit(const struct rbac_source *s, const struct user_info *u, const char *ns,
 		struct arena *arena, rbac_rule_fn fn, void *arg);
 
-/* Does the user hold everything the rules grant (rbac_cover.c)? The first right he lacks is told as
- * '{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}'; NULL: he holds all. The work is
- * bounded: rules that need more than RBAC_COMPARISONS_MAX are told as too many, so not held. */
+/* Does the user hold everything the rules grant (rbac_cover.c)? The first right he lacks is
+ * reported as '{APIGroups:["apps"], Resources:["deployments"], Verbs:["get"]}'; NULL: he holds all.
+ * The work is bounded: rules that need more than RBAC_COMPARISONS_MAX are reported as too many, so
+ * not held. */
 #define RBAC_COMPARISONS_MAX 1000000
 const char *rbac_missing(const struct rbac_source *s, const struct user_info *u, const char *ns,
 			 const struct obj *rules, struct arena *arena);

@@ -1,5 +1,5 @@
 /* discovery: the paths of discovery, OpenAPI and version; documents are made on first use and kept
- * until a kind comes or goes. */
+ * until a kind is added or removed. */
 #include "alm/apiserver/docs/discovery.h"
 
 #include <string.h>

@@ -86,7 +86,8 @@ void kinds_remove_crd(struct kinds *k, const char *crd_name);
 /* Called with each row before it is freed: whoever keeps pointers to kinds over turns of the loop
  * (watches) drops them here. One listener. */
 void kinds_on_remove(struct kinds *k, void (*fn)(void *arg, const struct kind *kind), void *arg);
-/* Changes whenever a row comes or goes: the key of every cached discovery or OpenAPI document. */
+/* Changes whenever a row is added or removed: the key of every cached discovery or OpenAPI
+ * document. */
 uint64_t kinds_generation(const struct kinds *k);
 
 const struct kind *kinds_find(const struct kinds *k, const char *group, const char *version,

@@ -1,5 +1,5 @@
 /* eventttl: Events live an hour after their last write. Checked once a minute while there are any;
- * after a restart the hour begins anew. */
+ * after a restart the hour begins again. */
 #ifndef ALM_APISERVER_LOOPS_EVENTTTL_H
 #define ALM_APISERVER_LOOPS_EVENTTTL_H
 

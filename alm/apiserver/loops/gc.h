@@ -2,8 +2,8 @@
  * gc: the garbage collector (kube-api.md 10). Works from the index uid -> dependents in the store,
  * never by polling: a change names the uids to look at, a task looks.
  *
- * A dependent goes when none of its owners exists; with a living owner only the dead references go.
- * It never deletes a CustomResourceDefinition: data of users hangs on it.
+ * A dependent is deleted when none of its owners exists; with a living owner only the dead
+ * references are removed. It never deletes a CustomResourceDefinition: data of users hangs on it.
  */
 #ifndef ALM_APISERVER_LOOPS_GC_H
 #define ALM_APISERVER_LOOPS_GC_H

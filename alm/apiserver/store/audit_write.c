@@ -162,8 +162,8 @@ static const char *state_of(const struct obj *o)
 	return phase;
 }
 
-/* An object whose statuses are transitions of this log has a last one when it goes, unless the
- * controllers have announced it before they let it go (audit.md 7). */
+/* An object whose statuses are transitions of this log has a last one when it is deleted, unless
+ * the controllers have announced it before they let it go (audit.md 7). */
 static const struct audit_row *farewell(const struct audit_write *w)
 {
 	struct request *r = w->request;

@@ -20,7 +20,7 @@ struct audit_write_parts {
 	/* NULL if this write has no row: no log, a kind that is left out by the policy, or a status
 	 * whose Transition row is in the log already. */
 	const struct audit_row *row;
-	/* The Transition Deleted of an object that goes; row is its cause. NULL: none. */
+	/* The Transition Deleted of an object that is deleted; row is its cause. NULL: none. */
 	const struct audit_row *farewell;
 };
 void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret);

@@ -46,8 +46,8 @@ struct account_check {
 /* Sets app->account. */
 void account_of(struct app *app, struct arena *a);
 /* May the app's objects in ns be written now? Plans what ALM has to make for that; removing: the
- * app goes, so nothing is made anew but rights. *ret is filled when refused, changed_ns when ready.
- */
+ * app goes, so nothing is made again but rights. *ret is filled when refused, changed_ns when
+ * ready. */
 enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
 				 const char *ns, bool removing, struct account_check *ret);
 /* Takes the default account's rights away, in every namespace; true once all are gone. */

@@ -171,7 +171,7 @@ static void load_strategies(const struct view *v, struct app *app)
 		    (!app->installed || s->revision > app->installed->revision))
 			app->installed = s;
 	}
-	/* An installed version that is being planned anew for changed values, or whose way back
+	/* An installed version that is being planned again for changed values, or whose way back
 	 * from them failed. */
 	for (size_t i = 0; !app->installed && installed && i < app->n; i++) {
 		const struct strategy_ref *s = &app->strategies[i];

@@ -1,6 +1,6 @@
 /*
  * app: one AppType as the controllers see it: its strategies, what is installed, what the resolver
- * says and what shall run next. Pure; every controller that needs it computes it anew from the
+ * says and what shall run next. Pure; every controller that needs it computes it again from the
  * view, so there is nothing that could be stale.
  */
 #ifndef ALM_CONTROLLERS_APP_APP_H
@@ -78,7 +78,7 @@ const struct resolve_input *app_input(const struct view *v, const char *name,
 bool is_older_than_log(const struct view *v, const struct obj *o);
 /* The app and its strategies but for one, as the view shows them; E_CONFLICT: one is older. */
 int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err);
-/* Plans the status anew that the newest row has, and the executor repeats. */
+/* Plans the status again that the newest row has, and the executor repeats. */
 void plan_redo(struct plan *p, const struct obj *o);
 /* What an AppType of this selfRef would resolve with that only names the package. */
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,
@@ -86,7 +86,7 @@ const struct resolve_input *app_input_new(const struct view *v, const char *self
 /* The revision that runs of what is installed: while other values are planned, the one before. */
 int64_t strategy_running_revision(const struct strategy_ref *installed);
 struct strategy_ref *app_strategy(const struct app *app, const char *version);
-/* Is what is installed planned anew, for changed values? Nothing else of ALM's is until it is over
+/* Is what is installed planned again, for changed values? Nothing else of ALM's is until it is over
  * (lifecycle.md 7.6): one unfinished strategy an app. */
 bool app_replans(const struct app *app);
 /* Of the release's records that ALM knows; 0: none. */

@@ -11,7 +11,7 @@
 #define ANNOTATION_REASON     "app.coreos.com/reason"
 #define ANNOTATION_REASON_FOR "app.coreos.com/reason-for" /* the generation it was given for */
 
-#define ASKS_WAIVERS_MAX 32 /* are told one by one, the others by their number */
+#define ASKS_WAIVERS_MAX 32 /* are reported one by one, the others by their number */
 
 /* {mode, paused, to, waivers, reason}, the reason as a digest and texts cut: kept in the
  * SpecChanged record, to compare the next with. Owned. */

@@ -104,7 +104,7 @@ static bool is_to_merge(const struct obj *entry)
 	return (own || cstr_eq(manager, "helm")) && !obj_str(entry, "subresource");
 }
 
-/* What helm manages, by apply or update, is applied by us: what our chart lacks goes with it. */
+/* What helm manages, by apply or update, is applied by us: that removes what our chart lacks. */
 static struct obj *managed_fields(const struct obj *live)
 {
 	const struct obj *old = obj_path(live, "metadata.managedFields");

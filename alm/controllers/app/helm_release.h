@@ -1,8 +1,8 @@
 /*
  * helm_release: releases that the real helm made (charts.md 10.1, 10.2). A strategy whose release
  * name and namespace are those of one takes it over: the revision goes on, Helm's records join
- * ours, fields that helm managed become ours, and what its manifest had beyond the chart goes at
- * the end. Pure.
+ * ours, fields that helm managed become ours, and what its manifest had beyond the chart is deleted
+ * at the end. Pure.
  */
 #ifndef ALM_CONTROLLERS_APP_HELM_RELEASE_H
 #define ALM_CONTROLLERS_APP_HELM_RELEASE_H
@@ -16,7 +16,7 @@ struct helm_release {
 	int64_t revision; /* of the newest record; 0: there is none */
 	bool is_ours;     /* ... and ALM wrote it: it has an owner, which helm's writes lose */
 	const char *status;
-	int64_t changed_ns; /* of the newest; 0: not told */
+	int64_t changed_ns; /* of the newest; 0: not reported */
 	/* What runs: the newest that was deployed, else the newest that failed. helm's alone. */
 	const struct obj *config;     /* values of the user, or NULL */
 	const char *chart, *manifest; /* NULL: it is ours, or cannot be read, or there is none */

@@ -202,8 +202,8 @@ static int survey(const struct hook_run *h, const struct one *o, const struct ob
 	return -1;
 }
 
-/* An object of another run, or of nobody's: by the policy it goes first, else the hook cannot be.
- */
+/* An object of another run, or of nobody's: by the policy it is deleted first, else the hook cannot
+ * be. */
 static enum hook_state clear(const struct hook_run *h, struct one *o, const struct obj *live,
 			     const char **ret_why)
 {

@@ -35,7 +35,7 @@ struct plan_entry {
 	int stage;
 	bool is_crd, keep;      /* keep: never deleted by us */
 	const struct obj *live; /* NULL: absent */
-	bool unknown;           /* no informer has told yet */
+	bool unknown;           /* no informer has reported it yet */
 };
 
 struct install_plan {

@@ -25,7 +25,7 @@ const struct state_edge *state_edge_at(size_t i);
 /* A strategy without a phase is Pending when its first pass begins. To stay is no transition. A
  * phase is the memory of its own pass alone, so each step is an edge. 0, or E_INTERNAL. */
 int phase_check(enum phase from, enum phase to, struct error *err);
-/* A state is computed anew in each pass, of strategies that may have come further than one edge
+/* A state is computed again in each pass, of strategies that may have come further than one edge
  * since: a way over several edges is right, too. 0, or E_INTERNAL. */
 int state_check(const char *from, const char *to, struct error *err);
 

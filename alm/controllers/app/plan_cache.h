@@ -3,7 +3,7 @@
  * every pass; unpacking and parsing 4 MiB of definitions each time was a fifth of what an upgrade
  * took.
  *
- * A document is found by the digest of its stored bytes, so a plan that is stored anew is another
+ * A document is found by the digest of its stored bytes, so a plan that is stored again is another
  * one. The owner clears it when nothing was read for a while: at rest nothing is held.
  */
 #ifndef ALM_CONTROLLERS_APP_PLAN_CACHE_H
@@ -23,7 +23,8 @@ DEFINE_FREEP(plan_cache)
 
 /* Owned by the caller; NULL: it is not there. Nobody changes it. */
 struct obj *plan_cache_get(struct plan_cache *c, const char *digest);
-/* text_bytes: of its JSON. What was put first goes when there is no room; too large is not kept. */
+/* text_bytes: of its JSON. What was put first is dropped when there is no room; too large is not
+ * kept. */
 void plan_cache_put(struct plan_cache *c, const char *digest, const struct obj *doc,
 		    size_t text_bytes);
 bool plan_cache_is_empty(const struct plan_cache *c);

@@ -25,13 +25,13 @@ struct release_record {
  * Kept in the plan as "unrecorded"; such a release goes without (ALM needs the plan alone), and
  * what earlier records say of it ends as superseded. */
 const char *release_record_misfit(const struct view *v, const struct obj *doc);
-/* Plans what is missing; true once the record has the status. Only pending ones are made anew, the
+/* Plans what is missing; true once the record has the status. Only pending ones are made again, the
  * others change one that is there. The record before is superseded once this one is deployed. */
 bool release_record_plan(const struct release_record *r);
 /* What others have done to the records of a release whose highest known revision is highest. */
 enum record_state {
 	RECORD_OURS,    /* nothing */
-	RECORD_UNKNOWN, /* no informer has told yet */
+	RECORD_UNKNOWN, /* no informer has reported it yet */
 	RECORD_BUSY,  /* helm is at work: it says pending or uninstalling, since less than 10 min */
 	RECORD_NEWER, /* the newest is helm's */
 	RECORD_LOST,  /* uninstalled, or nothing is left */
@@ -47,7 +47,7 @@ enum record_state release_record_state(const struct view *v, struct plan *plan,
 int64_t release_record_revision(const struct obj *record);
 /* Has ALM written it? helm writes the whole Secret: labels survive that, owners do not. */
 bool release_record_is_ours(const struct obj *record);
-/* When it was written last; 0: not told. */
+/* When it was written last; 0: not reported. */
 int64_t release_record_changed(const struct obj *record);
 /* Has somebody else taken the plan's revision? */
 bool release_record_is_taken(const struct view *v, struct plan *plan, const struct obj *doc);

@@ -1,5 +1,5 @@
 /*
- * The AppType controller: adopt, resolve, decide, and the status that tells it all
+ * The AppType controller: adopt, resolve, decide, and the status that says it all
  * (lifecycle.md 4.1, 5). Removal is in apptype_remove.c, the status in apptype_status.c.
  */
 #include <string.h>
@@ -175,12 +175,12 @@ static int apptype_decide(const struct view *v, const char *key, struct plan *pl
 		plan_own_create(plan, new_strategy(v, app, c));
 	} else if (s->by_alm && !cstr_eq(s->sha256, c->entry->digest) && !meta_is_deleting(s->o) &&
 		   s != app->installed && !phase_is_busy(s->phase)) {
-		plan_own_delete(plan, s->o); /* the same version with another archive: made anew */
+		plan_own_delete(plan, s->o); /* the same version with another archive: made again */
 	}
 	return STEP_CONTINUE;
 }
 
-/* History beyond historyLimit goes, oldest first; the last one before the installed stays for
+/* History beyond historyLimit is deleted, oldest first; the last one before the installed stays for
  * rollback. */
 static int apptype_retire(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
@@ -217,7 +217,7 @@ static const struct watch_rule watches[] = {
 
 static const struct step steps[] = {
 	{"adopt", apptype_adopt},     /* finalizer; deletion undoes */
-	{"read", apptype_read},       /* archives of candidates that only an index told of */
+	{"read", apptype_read},       /* archives of candidates that only an index reported */
 	{"resolve", apptype_resolve}, /* candidates, decision rows */
 	{"decide", apptype_decide},   /* create the strategy whose turn it is */
 	{"retire", apptype_retire},   /* history */

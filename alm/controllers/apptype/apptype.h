@@ -6,7 +6,8 @@
 #include "alm/engine/controller.h"
 
 struct app *apptype_pass(const struct view *v);
-/* The operator goes in uninstall order; CRDs, custom resources, claims and Namespaces stay. */
+/* The operator is deleted in uninstall order; CRDs, custom resources, claims and Namespaces
+ * stay. */
 int apptype_remove(const struct view *v, struct app *app, struct plan *plan);
 /* In apptype_read.c: archives that must be read before anything can be said of them. */
 int apptype_read(const struct view *v, const char *key, struct plan *plan, struct error *err);

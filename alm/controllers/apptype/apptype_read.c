@@ -1,7 +1,7 @@
 /*
- * Archives of candidates that only an index told of: what their CRDs serve is not known before they
- * were read (lifecycle.md 1.1). Only candidates that nothing in the index refuses are fetched, and
- * at most as many as the costly predicates look at.
+ * Archives of candidates that only an index reported: what their CRDs serve is not known before
+ * they were read (lifecycle.md 1.1). Only candidates that nothing in the index refuses are fetched,
+ * and at most as many as the costly predicates look at.
  */
 #include <string.h>
 

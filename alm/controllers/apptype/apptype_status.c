@@ -1,4 +1,4 @@
-/* Status of an AppType: its state, conditions and candidates, all computed anew from the view. */
+/* Status of an AppType: its state, conditions and candidates, all computed from the view each time. */
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -76,7 +76,8 @@ static const char *gate_text(const struct view *v, const struct app *app)
 	return app->gate ? resolve_gate_text(&app->resolution, v->now_ns, v->a) : "";
 }
 
-/* The values that are wanted failed, and the former ones run: told as long as it is so; or NULL. */
+/* The values that are wanted failed, and the former ones run: reported as long as it is so; or
+ * NULL. */
 static const char *unmet_values(const struct view *v, const struct app *app)
 {
 	const struct strategy_ref *s = app->installed;

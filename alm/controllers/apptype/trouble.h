@@ -1,6 +1,7 @@
 /*
  * trouble: what is wrong with an app beside its upgrades (lifecycle.md 4.1, 4.3): drift that stays,
- * workloads that are not available, a state that lasts too long. Pure; computed anew in every pass.
+ * workloads that are not available, a state that lasts too long. Pure; computed again in every
+ * pass.
  */
 #ifndef ALM_CONTROLLERS_APPTYPE_TROUBLE_H
 #define ALM_CONTROLLERS_APPTYPE_TROUBLE_H

@@ -44,7 +44,7 @@ static bool is_own_custom(const struct install_plan *p, const struct plan_entry 
 	return false;
 }
 
-/* Which goes first; 0: together. */
+/* Which is deleted first; 0: together. */
 static int doomed_cmp(const struct doomed *a, const struct doomed *b)
 {
 	if (a->custom || b->custom)

@@ -273,7 +273,7 @@ static int check_config(const struct apply_request *r, struct apply_type t, stru
 	return n > 0 ? refuse_config(r, &findings, n, err) : 0;
 }
 
-/* What the manager applied before and does not apply now goes, unless another owns it. */
+/* What the manager applied before and does not apply now is removed, unless another owns it. */
 static struct obj *drop_left_fields(struct apply_type t, struct obj *merged,
 				    const struct obj *config, const struct managed *m,
 				    const struct fieldset *last)

@@ -1,6 +1,6 @@
 /*
  * apply_walk: values under their list and map types, for server-side apply: which fields a
- * configuration has, what differs between two objects, how two merge, what goes. Private to
+ * configuration has, what differs between two objects, how two merge, what is removed. Private to
  * apply*.c; the rules are those of structured-merge-diff.
  */
 #ifndef ALM_OBJ_PATCH_APPLY_WALK_H

@@ -8,7 +8,7 @@
 #define COPIED_BYTES_MAX \
 	((size_t)3 << 20) /* of all "copy" operations, as the API server has it \
 			   */
-/* Elements of lists that move up or down for one that comes or goes before them. */
+/* Elements of lists that move up or down for one that is added or removed before them. */
 #define MOVED_MAX ((size_t)100 << 20)
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
@@ -149,7 +149,7 @@ struct json_patch {
 	struct error *err;
 };
 
-/* Before element i of list comes or goes. */
+/* Before element i of list is added or removed. */
 static int charge_move(struct json_patch *j, const struct obj *list, size_t i)
 {
 	j->moved += obj_len(list) - i;

@@ -223,8 +223,8 @@ static struct str canonical_name(struct str name, char out[PROPERTY_NAME_MAX])
 	return str_n(out, n);
 }
 
-/* One or two letters; "Any". Everything else is a script, which PCRE2 must be told: it would take
- * the name for more than the script. */
+/* One or two letters; "Any". Everything else is a script, which PCRE2 must be told: it would
+ * take the name for more than the script. */
 static bool is_category(struct str name)
 {
 	return str_is(name, "Any") ||

@@ -39,7 +39,7 @@ static void drop(struct prune *p, struct obj *map, const char *key)
 }
 
 /* The keys of a map, so that it may change while they are visited. Owned array, borrowed names:
- * each is good until its own member goes. */
+ * each is good until its own member is removed. */
 static const char **keys_of(const struct obj *map, size_t *ret_n)
 {
 	const char **keys = xcalloc(obj_len(map) + 1, sizeof(*keys));
@@ -261,7 +261,7 @@ static struct obj *default_of(struct defaulting *d, const struct schema *s, cons
 	return obj_copy(s->default_value);
 }
 
-/* A member that is null and may not be: the default takes its place, or it goes. */
+/* A member that is null and may not be: the default takes its place, or it is removed. */
 static void default_null(struct defaulting *d, const struct schema *s, struct obj *o,
 			 const char *key)
 {

@@ -1,5 +1,5 @@
 /* toml_scalar.c: texts, numbers, dates and booleans of TOML. Each is first cut out of the text and
- * then judged, as the library does, so that of two errors in one value the same one is told. */
+ * then judged, as the library does, so that of two errors in one value the same one is reported. */
 #include <math.h>
 #include <string.h>
 
