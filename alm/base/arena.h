@@ -1,10 +1,10 @@
 /*
- * arena: the memory of one pass or one request.
+ * arena: the memory of one reconcile or one request.
  *
  * Everything allocated from an arena dies with it; nothing that lives longer may point into one.
  * The limit is soft: an allocation never fails, but once the limit is passed arena_over() is true
- * and the owner of the pass must stop with E_LIMIT at its next step. At four times the limit the
- * process aborts, as that is a loop that forgot its bound.
+ * and the owner of the reconcile must stop with E_LIMIT at its next step. At four times the limit
+ * the process aborts, as that is a loop that forgot its bound.
  */
 #ifndef ALM_BASE_ARENA_H
 #define ALM_BASE_ARENA_H

@@ -22,7 +22,7 @@ static const struct outcome *sync_outcome(const struct view *v, const struct obj
 }
 
 /* A tenth to either side, another one each time, so that many catalogs of one server do not ask
- * together; the same for the same sync, as a pass may look several times. */
+ * together; the same for the same sync, as a reconcile may look several times. */
 static int64_t jittered(int64_t interval, const struct obj *o, const struct outcome *out,
 			struct arena *a)
 {

@@ -76,8 +76,8 @@ static void plan_owners(const struct view *v, struct crd_pass *p, struct plan *p
 	plan_own_patch(plan, p->crd, patch);
 }
 
-/* What its app said of it is over with the app. The last pass before the AppType is deleted is that
- * of the mark itself, so it is reported then. */
+/* What its app said of it is over with the app. The last reconcile before the AppType is deleted is
+ * that of the mark itself, so it is reported then. */
 static int tell_released(struct crd_pass *p)
 {
 	struct condition was;

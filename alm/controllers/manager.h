@@ -1,5 +1,5 @@
 /*
- * manager: informers -> queues -> passes -> executor. Runs no queue before every informer is
+ * manager: informers -> queues -> reconciles -> executor. Runs no queue before every informer is
  * synced.
  *
  * On a shared cluster a Lease decides which manager exists (leader.h); the embedded server has one.

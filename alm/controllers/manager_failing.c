@@ -1,9 +1,9 @@
 /*
  * Reconciles that fail again and again: counted, shown on the object (stalled.h), in the metrics
- * and as an Event, and taken back in the first pass that works.
+ * and as an Event, and taken back in the first reconcile that works.
  *
- * A pass that works is one that has nothing left to do; of those that did something three in a row
- * count, as a reconcile may well get half way, fail, and get half way again for ever.
+ * A reconcile that works is one that has nothing left to do; of those that did something three in a
+ * row count, as a reconcile may well get half way, fail, and get half way again for ever.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WORKED_IN_A_ROW 3
 #define PASS_BYTES_MAX  ((size_t)16 << 20)
 
-/* Lives from the first failure to the pass that works. */
+/* Lives from the first failure to the reconcile that works. */
 struct failing {
 	unsigned failures, worked;
 	unsigned tried;   /* failures when it was last tried to tell the object */
@@ -121,7 +121,7 @@ static void told(void *arg, const char *controller, const char *key, enum run_re
 			 err->msg);
 	if (err && t->err.code && !t->is_note && begin_telling(m, controller, key, &t->err, true))
 		return;
-	/* That it works again is told when the next pass has worked, too. */
+	/* That it works again is told when the next reconcile has worked, too. */
 	manager_pass_told(m, controller, key, err && !t->err.code);
 }
 

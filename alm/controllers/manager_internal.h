@@ -87,8 +87,8 @@ struct manager {
 
 /* Owned, and shared with others: not to be changed. NULL stays NULL. */
 struct obj *manager_tree(struct manager *m, const struct informer_object *io);
-/* The same, owned alone. Of what a pass looks at once or twice: it would push out what every pass
- * asks for. */
+/* The same, owned alone. Of what a reconcile looks at once or twice: it would push out what every
+ * reconcile asks for. */
 struct obj *manager_read(const struct informer_object *io);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
 struct obj *manager_crd(struct manager *m, const char *name);
@@ -110,8 +110,8 @@ void manager_apply_rules(struct manager *m, enum watched kind, const struct obj 
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 
-/* How a pass ended is counted. True: it is reported on its object first, in a run of its own, after
- * which manager_pass_told() is called; until then the key is in work. */
+/* How a reconcile ended is counted. True: it is reported on its object first, in a run of its own,
+ * after which manager_pass_told() is called; until then the key is in work. */
 bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
 			  const struct error *err);
 /* retry: the key comes back after a pause. */

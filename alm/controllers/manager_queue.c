@@ -1,5 +1,6 @@
 /*
- * Changes become keys, keys passes, passes runs of the executor; what ended comes back as a key.
+ * Changes become keys, keys reconciles, reconciles runs of the executor; what ended comes back as a
+ * key.
  */
 #include <assert.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static char *id_of(const char *controller, const char *key)
 	return strbuf_detach(&b);
 }
 
-/* Its pass begins, for whatever reason: it asks again if it still has to wait. */
+/* Its reconcile begins, for whatever reason: it asks again if it still has to wait. */
 static void stop_waiting(struct manager *m, const char *controller, const char *key)
 {
 	CLEANUP(xfreep) char *id = id_of(controller, key);
@@ -132,8 +133,8 @@ static void start_waiting(struct manager *m, const char *controller, const char 
 	map_set(m->waiting, id, NULL);
 }
 
-/* As many as there is room for. Whenever a pass has ended: one that was woken may not render after
- * all, and room comes only with the end of a run. */
+/* As many as there is room for. Whenever a reconcile has ended: one that was woken may not render
+ * after all, and room comes only with the end of a run. */
 static void wake_waiting(struct manager *m)
 {
 	static char woken;
@@ -194,8 +195,8 @@ static void trim(void *arg)
 	mem_trim();
 }
 
-/* A pass over large definitions makes trees of many small pieces, whose room the allocator would
- * keep for the next one. */
+/* A reconcile over large definitions makes trees of many small pieces, whose room the allocator
+ * would keep for the next one. */
 static void trim_soon(struct manager *m)
 {
 	m->trim = (struct timer){.node = m->trim.node, .fn = trim, .arg = m};
@@ -205,7 +206,7 @@ static void trim_soon(struct manager *m)
 		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
 }
 
-/* For who follows a key through its passes; costs nothing at other levels. */
+/* For who follows a key through its reconciles; costs nothing at other levels. */
 static void log_pass(const struct worker *w, const char *key, const struct plan *p,
 		     const struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What passes see: the informers' caches behind view_ops. */
+/* What reconciles see: the informers' caches behind view_ops. */
 #include <stdio.h>
 #include <string.h>
 

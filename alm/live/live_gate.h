@@ -1,14 +1,14 @@
 /*
  * live_gate: one planned CustomResourceDefinition judged against the cluster (lifecycle.md 3): the
  * live definition, what the server's dry run makes of the planned one, and every live object. The
- * judging is catalog/gate; this is the reading: pages of 500 with one in memory, one pass for all
- * rules, through the storage version, or through each served version under a converter.
+ * judging is catalog/gate; this is the reading: pages of 500 with one in memory, one reading for
+ * all rules, through the storage version, or through each served version under a converter.
  *
  * The request is what a pure step asks for (strategy_gate.c):
  *	{"crd": {...}, "managedBefore": [], "managedAfter": [], "inputs": TEXT,
  *	 "waivers": [{rule, resource, path, reason, expiresNs}], "objectsVersion": N,
  *	 "owner": SELFREF that a live definition must be marked for; absent: any}
- * and the answer what the next pass sees:
+ * and the answer what the next reconcile sees:
  *	{"crd": NAME, "inputs": TEXT, "objectsVersion": N, "outcome": "allow" | "warn" | "refuse",
  *	 "findings": [...], "text": of the first refusal, "omitted": N,
  *	 "refusals": [...] as of waivers.h, "refusalsOmitted": N, "unusedWaivers": [TEXT],

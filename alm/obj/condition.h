@@ -1,7 +1,7 @@
 /*
  * condition: metav1.Condition lists. Setting keeps lastTransitionTime while status stays the same;
  * messages are cut at 1,024 bytes; nothing time-like belongs into reason or message (a write in
- * every pass otherwise).
+ * every reconcile otherwise).
  */
 #ifndef ALM_OBJ_CONDITION_H
 #define ALM_OBJ_CONDITION_H

@@ -29,7 +29,7 @@
 #include "alm/base/arena.h"
 
 #define SOLVE_DECISIONS_MAX 100000
-#define SOLVE_WORK_MAX      5000000 /* terms looked at: about a second, as it runs in a pass */
+#define SOLVE_WORK_MAX      5000000 /* terms looked at: about a second, as it runs in a reconcile */
 #define SOLVE_PACKAGES_MAX  4096
 #define SOLVE_VERSIONS_MAX  4096
 #define SOLVE_BYTES_MAX     ((size_t)256 << 20) /* of facts, learned ones included */

@@ -74,7 +74,7 @@ struct app *app_load(const struct view *v, const char *name);
 const struct resolve_input *app_input(const struct view *v, const char *name,
 				      const struct resolve_claims *claims);
 /* Does the view show a status that is older than the log's newest row about it? An older view means
- * wait: only the object's own pass repeats what a crash has left between row and status. */
+ * wait: only the object's own reconcile repeats what a crash has left between row and status. */
 bool is_older_than_log(const struct view *v, const struct obj *o);
 /* The app and its strategies but for one, as the view shows them; E_CONFLICT: one is older. */
 int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err);

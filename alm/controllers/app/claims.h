@@ -1,9 +1,9 @@
 /*
  * claims: what every app has, or is getting, as the resolver of each of them wants to know it.
  *
- * Kept from event to event, so that a pass reads its own app and not all there are: claims_update()
- * looks at the one object that changed, and the tables are made again only when what it claims
- * changed, which most writes of a status do not.
+ * Kept from event to event, so that a reconcile reads its own app and not all there are:
+ * claims_update() looks at the one object that changed, and the tables are made again only when
+ * what it claims changed, which most writes of a status do not.
  */
 #ifndef ALM_CONTROLLERS_APP_CLAIMS_H
 #define ALM_CONTROLLERS_APP_CLAIMS_H

@@ -1,10 +1,10 @@
 /*
- * hook_run: the hooks of one event, one after the other by weight, each waited for
- * (charts.md 10.5). Pure and level-triggered: call it in every pass until it is done or failed.
+ * hook_run: the hooks of one event, one after the other by weight, each waited for (charts.md
+ * 10.5). Pure and level-triggered: call it in every reconcile until it is done or failed.
  *
  * What ran is known from status.hooks, which is written before each act, and from the annotation of
- * the live object, which names the run: a hook is created only in a pass whose status says Running,
- * and never again once its object was seen. So a crash anywhere repeats nothing.
+ * the live object, which names the run: a hook is created only in a reconcile whose status says
+ * Running, and never again once its object was seen. So a crash anywhere repeats nothing.
  *
  *	status.hooks: [{"run", "event", "kind", "name", "namespace", "phase": Running|Succeeded|
  *	Failed, "startedAt", "completedAt", "uid", "message"}]

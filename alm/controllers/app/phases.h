@@ -1,6 +1,6 @@
 /*
  * phases: every phase of an InstallStrategy and every state of an AppType, with every edge between
- * them (lifecycle.md 4.1, 4.2). The tables are all there is: a pass that would write another
+ * them (lifecycle.md 4.1, 4.2). The tables are all there is: a reconcile that would write another
  * transition fails. tests/sim/test_sim.sh fails on an edge that no run takes. Pure.
  */
 #ifndef ALM_CONTROLLERS_APP_PHASES_H
@@ -22,11 +22,11 @@ struct state_edge {
 const struct phase_edge *phase_edge_at(size_t i);
 const struct state_edge *state_edge_at(size_t i);
 
-/* A strategy without a phase is Pending when its first pass begins. To stay is no transition. A
- * phase is the memory of its own pass alone, so each step is an edge. 0, or E_INTERNAL. */
+/* A strategy without a phase is Pending when its first reconcile begins. To stay is no transition.
+ * A phase is the memory of its own reconcile alone, so each step is an edge. 0, or E_INTERNAL. */
 int phase_check(enum phase from, enum phase to, struct error *err);
-/* A state is computed again in each pass, of strategies that may have come further than one edge
- * since: a way over several edges is right, too. 0, or E_INTERNAL. */
+/* A state is computed again in each reconcile, of strategies that may have come further than one
+ * edge since: a way over several edges is right, too. 0, or E_INTERNAL. */
 int state_check(const char *from, const char *to, struct error *err);
 
 #endif

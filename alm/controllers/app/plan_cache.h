@@ -1,7 +1,7 @@
 /*
  * plan_cache: documents of stored plans (install_plan.h) as trees. A strategy reads its plan in
- * every pass; unpacking and parsing 4 MiB of definitions each time was a fifth of what an upgrade
- * took.
+ * every reconcile; unpacking and parsing 4 MiB of definitions each time was a fifth of what an
+ * upgrade took.
  *
  * A document is found by the digest of its stored bytes, so a plan that is stored again is another
  * one. The owner clears it when nothing was read for a while: at rest nothing is held.

@@ -22,7 +22,7 @@ static const struct resolve_input *find_other(void *arg, const char *name)
 	return app_input(c->v, name, c->app->in.claims);
 }
 
-/* From the status: the clock of the first pass that listed it. */
+/* From the status: the clock of the first reconcile that listed it. */
 static int64_t find_first_seen(void *arg, const char *version)
 {
 	const struct context *c = arg;

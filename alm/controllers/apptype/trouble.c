@@ -4,7 +4,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-/* Is the condition of o what it is for longer than that? Asks for the pass when it will be. */
+/* Is the condition of o what it is for longer than that? Asks for the reconcile when it will be. */
 static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, const char *type,
 		  int64_t deadline_ns)
 {

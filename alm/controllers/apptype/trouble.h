@@ -19,7 +19,7 @@ struct trouble {
 	const char *overdue, *blocker; /* the state that lasts too long, and what it waits for */
 };
 
-/* Asks for a pass when one of them would begin. */
+/* Asks for a reconcile when one of them would begin. */
 void trouble_of(const struct view *v, const struct app *app, struct plan *plan,
 		struct trouble *ret);
 
