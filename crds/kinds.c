@@ -3,38 +3,24 @@
 
 #include <string.h>
 
-extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[],
-	crds_rollout_yaml[], crds_bundle_yaml[], crds_cluster_yaml[];
+extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[];
 
 /* clang-format off */
-const struct crd_kind kind_apptype = {
+static const struct crd_kind kind_apptype = {
 	"app.coreos.com", "v1beta1", "AppType", "apps", "apptype", false, crds_apptype_yaml};
-const struct crd_kind kind_strategy = {
+static const struct crd_kind kind_strategy = {
 	"opinstaller.coreos.com", "v1beta1", "InstallStrategy", "installstrategies", "installstrategy",
 	false, crds_strategy_yaml};
-const struct crd_kind kind_catalog = {
+static const struct crd_kind kind_catalog = {
 	"app.coreos.com", "v1alpha1", "Catalog", "catalogs", "catalog", false, crds_catalog_yaml};
-const struct crd_kind kind_rollout = {
-	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, crds_rollout_yaml};
-const struct crd_kind kind_bundle = {
-	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, crds_bundle_yaml};
-const struct crd_kind kind_cluster = {
-	"app.coreos.com", "v1alpha1", "Cluster", "clusters", "cluster", false, crds_cluster_yaml};
 /* clang-format on */
 
 const struct crd_kind *const crd_kinds[] = {
-	&kind_apptype, &kind_strategy, &kind_catalog, &kind_rollout, &kind_bundle, &kind_cluster,
+	&kind_apptype,
+	&kind_strategy,
+	&kind_catalog,
 };
 const size_t n_crd_kinds = sizeof(crd_kinds) / sizeof(*crd_kinds);
-
-const struct crd_kind *crd_kind_find(const char *group, const char *kind)
-{
-	for (size_t i = 0; i < n_crd_kinds; i++)
-		if (strcmp(crd_kinds[i]->group, group) == 0 &&
-		    strcmp(crd_kinds[i]->kind, kind) == 0)
-			return crd_kinds[i];
-	return NULL;
-}
 
 /* domain itself, or a name below it. */
 static bool is_below(const char *group, const char *domain)

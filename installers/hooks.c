@@ -35,7 +35,7 @@ static bool is_word(struct str s, const char *word)
 	return i == s.len && !word[i];
 }
 
-bool hook_event_parse(struct str name, enum hook_event *ret)
+static bool hook_event_parse(struct str name, enum hook_event *ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(events); i++) {
 		if (is_word(name, events[i].name)) {

@@ -43,8 +43,7 @@ struct hook {
  * (*ret_event names it). */
 int hook_read(const struct manifest_head *head, struct hook *ret, struct str *ret_event);
 
-const char *hook_event_name(enum hook_event event); /* "pre-install" */
-bool hook_event_parse(struct str name, enum hook_event *ret);
+const char *hook_event_name(enum hook_event event);    /* "pre-install" */
 const char *hook_policy_name(enum hook_policy policy); /* "hook-succeeded" */
 unsigned hook_policies(const struct hook *h);          /* with the default */
 /* Order of execution within an event: weight, name, kind. Total over (weight, name, kind). */

@@ -36,11 +36,6 @@ int order_install_cmp(struct str a, struct str b, enum tmpl_profile profile)
 	return by_rank(a, b, rank_of(a, n), rank_of(b, n));
 }
 
-size_t order_install_rank(struct str kind)
-{
-	return rank_of(kind, N_KINDS);
-}
-
 /* The reverse, in doubled steps; Service comes right after IngressClass, unknown kinds last. */
 static size_t uninstall_rank(struct str kind)
 {

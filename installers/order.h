@@ -9,7 +9,5 @@
  * kinds. Profile 3 does not know the two webhook configurations. */
 int order_install_cmp(struct str a, struct str b, enum tmpl_profile profile);
 int order_uninstall_cmp(struct str a, struct str b);
-/* The phase of a kind, 0 first: objects of one phase may be applied together. */
-size_t order_install_rank(struct str kind);
 
 #endif

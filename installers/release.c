@@ -18,7 +18,7 @@ static const char *const statuses[] = {"unknown",         "deployed",        "un
 static const char *const own_labels[] = {"name",    "owner",     "status",
 					 "version", "createdAt", "modifiedAt"};
 
-bool release_status_is_known(const char *status)
+static bool release_status_is_known(const char *status)
 {
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
 		if (cstr_eq(status, statuses[i]))

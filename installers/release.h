@@ -32,8 +32,6 @@ struct release {
 	const struct obj *labels; /* of the user, copied from revision to revision; or NULL */
 };
 
-/* Is it one of the nine words Helm knows? */
-bool release_status_is_known(const char *status);
 bool release_is_pending(const char *status);
 /* "sh.helm.release.v1.NAME.vREVISION" */
 const char *release_secret_name(struct arena *a, const char *name, int64_t revision);

@@ -49,7 +49,8 @@ static bool is_partial(struct str name)
 
 /* ---- checks ---- */
 
-int render_check_name(struct str name, struct strbuf *msg)
+/* E_INVALID as Helm words it, without "release name check failed: ". */
+static int render_check_name(struct str name, struct strbuf *msg)
 {
 	bool good = name.len > 0 && name.len <= 53, start = true;
 	for (size_t i = 0; good && i < name.len; i++) {

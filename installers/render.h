@@ -72,8 +72,6 @@ struct render_result {
 int render_chart(struct arena *a, struct chart *c, const struct render_request *rq,
 		 struct render_result *ret, struct strbuf *msg);
 
-/* E_INVALID as Helm words it, without "release name check failed: ". */
-int render_check_name(struct str name, struct strbuf *msg);
 /* "invalid kube version 'abc': ..." */
 int render_check_kube_version(struct str text, struct strbuf *msg);
 

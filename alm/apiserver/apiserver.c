@@ -200,11 +200,6 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 	request_reply_error(r, &err);
 }
 
-void apiserver_flush(struct apiserver *s)
-{
-	store_flush(s->store);
-}
-
 void server_notice(struct apiserver *s, const char *fmt, ...)
 {
 	va_list args;

@@ -54,7 +54,4 @@ void apiserver_handle(struct apiserver *s, struct exchange *x);
  * one it impersonates. */
 bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_client *ret);
 
-/* Everything committed so far is in the database; pending writes are answered first. */
-void apiserver_flush(struct apiserver *s);
-
 #endif

@@ -186,7 +186,7 @@ static bool field_supported(void *arg, struct str field)
 	return false;
 }
 
-const char *options_field(const struct obj *o, const char *field)
+static const char *options_field(const struct obj *o, const char *field)
 {
 	if (cstr_eq(field, "source")) {
 		const char *c = obj_str(o, "source.component");

@@ -51,8 +51,6 @@ int options_delete(struct request *r, const struct obj *body, struct delete_opti
 		   struct error *err);
 int options_list(struct request *r, struct list_options *ret, struct error *err);
 
-/* The text of a field for field selectors; "" if absent. */
-const char *options_field(const struct obj *o, const char *field);
 bool options_match(const struct list_options *l, const struct obj *o);
 
 #endif

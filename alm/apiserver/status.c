@@ -34,16 +34,6 @@ int fail(struct request *r, int code, struct error *err, const char *fmt, ...)
 	return rc;
 }
 
-int fail_here(struct request *r, int code, struct error *err, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	int rc = fail_va(r, code, err, fmt, args);
-	va_end(args);
-	failure_details(r, r->name, r->group, r->resource);
-	return rc;
-}
-
 int fail_not_found(struct request *r, const char *group, const char *plural, const char *name,
 		   struct error *err)
 {

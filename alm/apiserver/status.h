@@ -10,7 +10,6 @@
 /* Code and message alone. */
 int fail(struct request *r, int code, struct error *err, const char *fmt, ...) PRINTF(4, 5);
 /* With details {name, group, kind: plural} of the request. */
-int fail_here(struct request *r, int code, struct error *err, const char *fmt, ...) PRINTF(4, 5);
 int fail_not_found(struct request *r, const char *group, const char *plural, const char *name,
 		   struct error *err);
 int fail_exists(struct request *r, const char *name, struct error *err);

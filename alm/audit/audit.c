@@ -383,16 +383,6 @@ int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX
 	return 0;
 }
 
-int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err)
-{
-	return log_blob(a->db, digest, ret, err);
-}
-
-int audit_text_get(struct audit *a, const struct obj *ref, struct strbuf *ret, struct error *err)
-{
-	return large_text(a->db, ref, ret, err);
-}
-
 int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,
 	       struct error *err)
 {

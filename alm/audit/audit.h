@@ -95,9 +95,6 @@ int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX
 		   struct error *err);
 /* A text of any size as blobs, and what names it in the row's body (large.h); owned. */
 int audit_text_put(struct audit *a, struct str text, struct obj **ret_ref, struct error *err);
-/* The text that such a reference names. */
-int audit_text_get(struct audit *a, const struct obj *ref, struct strbuf *ret, struct error *err);
-int audit_blob_get(struct audit *a, const char *digest, struct strbuf *ret, struct error *err);
 
 /* Newest transitionSeq of the uid and the row that has it; 0 if there is none. */
 int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret_row_seq,

@@ -459,7 +459,7 @@ static int other_line(struct db *d, const struct obj *o, struct error *err)
 	return sized_of_line(d, o, err);
 }
 
-int export_read_line(struct db *d, struct str line, size_t number, struct error *err)
+static int export_read_line(struct db *d, struct str line, size_t number, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	struct error inner = ERROR_INIT;

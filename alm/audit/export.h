@@ -33,8 +33,7 @@ int export_record(const struct audit_config *c, const char *form, int64_t from_s
 
 /* Makes the tables in an empty database. */
 int export_tables(struct db *d, struct error *err);
-/* One line; E_CORRUPT "archive line N: ...". */
-int export_read_line(struct db *d, struct str line, size_t number, struct error *err);
+/* E_CORRUPT "archive line N: ...". */
 int export_read(struct db *d, struct str text, struct error *err);
 /* A record object without chain value (an AuditRecord of the API): for queries, not for verify. */
 int export_add_object(struct db *d, const struct obj *record, struct error *err);

@@ -1,6 +1,6 @@
 /*
- * proof: RFC 6962 audit paths and consistency proofs (sections 2.1.1 and 2.1.2), and their
- * verification. Pure: hashes of complete subtrees come in through a function.
+ * proof: RFC 6962 audit paths and consistency proofs (sections 2.1.1 and 2.1.2).
+ * Pure: hashes of complete subtrees come in through a function.
  */
 #ifndef ALM_AUDIT_PROOF_H
 #define ALM_AUDIT_PROOF_H
@@ -32,12 +32,6 @@ int proof_inclusion(proof_subtree_fn fn, void *arg, int64_t index, int64_t size,
 /* That the tree of size old_size is a prefix of that of size; empty if old_size is 0 or size. */
 int proof_consistency(proof_subtree_fn fn, void *arg, int64_t old_size, int64_t size,
 		      struct proof *ret, struct error *err);
-
-bool proof_inclusion_fits(const struct proof *p, const unsigned char leaf[SHA256_BYTES],
-			  int64_t index, int64_t size, const unsigned char root[SHA256_BYTES]);
-bool proof_consistency_fits(const struct proof *p, int64_t old_size,
-			    const unsigned char old_root[SHA256_BYTES], int64_t size,
-			    const unsigned char root[SHA256_BYTES]);
 
 /* Base64, a line each. */
 void proof_print(const struct proof *p, struct strbuf *b);

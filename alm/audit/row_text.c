@@ -30,7 +30,8 @@ void row_span(int64_t us, struct strbuf *b)
 		visible_addf(b, "%" PRId64 " d %" PRId64 " h", s / 86400, s / 3600 % 24);
 }
 
-void row_digest(const char *digest, size_t digits, struct strbuf *b)
+/* "91aa03c4" of "sha256:91aa03c4d2..." */
+static void row_digest(const char *digest, size_t digits, struct strbuf *b)
 {
 	struct str s = str_of(digest);
 	if (str_has_prefix(s, STR("sha256:")))

@@ -24,7 +24,5 @@ void row_subject(const struct obj *row, struct strbuf *b);
 void row_who(const struct obj *row, struct strbuf *b);
 /* "41 s", "3 h 12 min" */
 void row_span(int64_t us, struct strbuf *b);
-/* "91aa03c4" of "sha256:91aa03c4d2..." */
-void row_digest(const char *digest, size_t digits, struct strbuf *b);
 
 #endif

@@ -98,6 +98,9 @@ static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
 	v->doubt = false;
 }
 
+static int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
+		       struct error *err);
+
 static void check_chain(struct scan *v, const struct record *rec, struct str stored)
 {
 	unsigned char leaf[SHA256_BYTES];
@@ -120,8 +123,8 @@ static void check_chain(struct scan *v, const struct record *rec, struct str sto
 }
 
 /* tree_tile_fn: the stored tile against the recomputed one. */
-int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
-		struct error *err)
+static int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
+		       struct error *err)
 {
 	struct scan *v = arg;
 	struct stmt *s;

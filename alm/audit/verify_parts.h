@@ -27,8 +27,6 @@ void verify_add(struct verify_report *rep, int64_t from, int64_t to, const char 
 void verify_unchecked(struct verify_report *rep, const char *fmt, ...) PRINTF(2, 3);
 /* A record or a blob that cannot be read was damaged: a finding, not an error of verify. */
 bool verify_is_damage(const struct error *err);
-int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
-		struct error *err);
 
 /* Also says whose log it is; owned. */
 int verify_load_keys(struct db *d, const char *newest, struct verify_keys *k, char **ret_origin,

@@ -150,7 +150,7 @@ static void print_subs(const struct cmd *const *subs)
 		term_print("%*s%-12s  %s\n", HELP_INDENT, "", (*subs)->name, (*subs)->summary);
 }
 
-void cli_print_help(const char *path, const struct cmd *cmd)
+static void cli_print_help(const char *path, const struct cmd *cmd)
 {
 	term_print("NAME\n%*s%s - %s\n", HELP_INDENT, "", path, cmd->summary);
 	term_print("\nSYNOPSIS\n");

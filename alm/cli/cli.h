@@ -77,7 +77,6 @@ const char *cli_data_dir(const struct cli *c); /* --data-dir or ~/.alm */
 
 /* The whole program: finds the command, parses, runs, prints the error, returns the exit code. */
 int cli_main(const struct cmd *const *cmds, int argc, char **argv);
-void cli_print_help(const char *path, const struct cmd *cmd);
 /* The table given to cli_main(), for completion. */
 const struct cmd *const *cli_commands(void);
 extern const struct cmd_option cli_global_options[];

@@ -12,7 +12,6 @@
 struct cache {
 	struct informer_object **items;
 	size_t n, cap;
-	struct map *by_uid;
 	struct multimap *by_name; /* NULL: nobody has asked */
 	struct informer_object **garbage;
 	size_t n_garbage, garbage_cap;
@@ -59,7 +58,6 @@ void cache_object_free(struct informer_object *o)
 struct cache *cache_new(void)
 {
 	struct cache *c = xcalloc(1, sizeof(*c));
-	c->by_uid = map_new(NULL);
 	return c;
 }
 
@@ -72,7 +70,6 @@ void cache_free(struct cache *c)
 		cache_object_free(c->items[i]);
 	xfree(c->items);
 	xfree(c->garbage);
-	map_free(c->by_uid);
 	multimap_free(c->by_name);
 	xfree(c);
 }
@@ -112,11 +109,6 @@ const struct informer_object *cache_get(const struct cache *c, const char *ns, c
 	return find(c, ns ? ns : "", name, &i) ? c->items[i] : NULL;
 }
 
-const struct informer_object *cache_get_uid(const struct cache *c, const char *uid)
-{
-	return map_get(c->by_uid, uid);
-}
-
 void *const *cache_named(struct cache *c, const char *name, size_t *ret_n)
 {
 	if (!c->by_name) {
@@ -140,8 +132,6 @@ size_t cache_after(const struct cache *c, const char *ns, const char *name)
 
 static void discard(struct cache *c, struct informer_object *o)
 {
-	if (map_get(c->by_uid, o->uid) == o)
-		map_del(c->by_uid, o->uid);
 	if (c->by_name)
 		multimap_remove(c->by_name, o->name, o);
 	ARRAY_GROW(c->garbage, c->garbage_cap, c->n_garbage + 1);
@@ -163,8 +153,6 @@ const struct informer_object *cache_put(struct cache *c, struct informer_object 
 	c->items[i] = o;
 	if (c->by_name)
 		multimap_add(c->by_name, o->name, o);
-	if (*o->uid)
-		map_set(c->by_uid, o->uid, o);
 	return before;
 }
 
@@ -184,7 +172,6 @@ struct informer_object **cache_detach(struct cache *c, size_t *ret_n)
 {
 	*ret_n = c->n;
 	c->n = c->cap = 0;
-	map_clear(c->by_uid);
 	multimap_free(STEAL(c->by_name));
 	return STEAL(c->items);
 }

@@ -21,7 +21,6 @@ void cache_object_free(struct informer_object *o);
 
 size_t cache_count(const struct cache *c);
 const struct informer_object *cache_get(const struct cache *c, const char *ns, const char *name);
-const struct informer_object *cache_get_uid(const struct cache *c, const char *uid);
 /* Those of this name in every namespace, in the order in which they came or changed; the first call
  * makes the index. Borrowed until the next change. */
 void *const *cache_named(struct cache *c, const char *name, size_t *ret_n);

@@ -93,11 +93,6 @@ void discovery_free(struct discovery *d)
 	xfree(d);
 }
 
-bool discovery_is_loaded(const struct discovery *d)
-{
-	return d->table != NULL;
-}
-
 static const struct resource *resource_of(const struct discovery_entry *e)
 {
 	return e ? &e->resource : NULL;

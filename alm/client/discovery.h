@@ -16,7 +16,6 @@ DEFINE_FREEP(discovery)
 typedef void (*discovery_fn)(void *arg, const struct error *err);
 /* Reads everything (again). */
 void discovery_refresh(struct discovery *d, discovery_fn fn, void *arg);
-bool discovery_is_loaded(const struct discovery *d);
 /* From the cache, NULL if unknown; borrowed until the next refresh. version NULL: the preferred
  * one. */
 const struct resource *discovery_kind(const struct discovery *d, const char *group,

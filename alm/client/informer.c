@@ -38,7 +38,6 @@ struct informer {
 	uint64_t seen; /* highest resourceVersion seen; 0: none, or not a number */
 	int64_t watch_began;
 	unsigned failures, page_objects;
-	struct error trouble;
 	bool synced, started;
 };
 
@@ -129,7 +128,6 @@ static void set_rv(struct informer *i, const char *rv)
 static void retry(struct informer *i, const struct error *err, int64_t at_least)
 {
 	int64_t pause = client_backoff(i->loop, i->failures++, BACKOFF_MIN, BACKOFF_MAX);
-	error_copy(&i->trouble, err);
 	if (err->code == E_UNAUTHORIZED || err->code == E_FORBIDDEN || err->code == E_NOTFOUND)
 		at_least = at_least > SLOW_NS ? at_least : SLOW_NS;
 	loop_arm(i->loop, &i->timer, pause > at_least ? pause : at_least);
@@ -138,7 +136,6 @@ static void retry(struct informer *i, const struct error *err, int64_t at_least)
 static void recovered(struct informer *i)
 {
 	i->failures = 0;
-	i->trouble = ERROR_INIT;
 }
 
 static void tell(struct informer *i, const struct informer_object *before,
@@ -342,10 +339,8 @@ static void on_event(void *arg, enum watch_event event, const struct obj *o)
 		return;
 	}
 	struct informer_object *e = object_of(i, o, &err);
-	if (!e) {
-		error_copy(&i->trouble, &err);
+	if (!e)
 		return;
-	}
 	set_rv(i, rv);
 	if (event != WATCH_DELETED) {
 		put(i, e);
@@ -416,20 +411,10 @@ const struct resource *informer_resource(const struct informer *i)
 	return &i->config.resource;
 }
 
-const struct error *informer_trouble(const struct informer *i)
-{
-	return i->trouble.code ? &i->trouble : NULL;
-}
-
 const struct informer_object *informer_get(const struct informer *i, const char *ns,
 					   const char *name)
 {
 	return cache_get(i->cache, ns, name);
-}
-
-const struct informer_object *informer_get_uid(const struct informer *i, const char *uid)
-{
-	return cache_get_uid(i->cache, uid);
 }
 
 size_t informer_count(const struct informer *i)

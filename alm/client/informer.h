@@ -51,13 +51,10 @@ DEFINE_FREEP(informer)
 
 bool informer_is_synced(const struct informer *i);
 const struct resource *informer_resource(const struct informer *i);
-/* The error of the last failed list or watch, NULL while all is well (403, 404 ...). */
-const struct error *informer_trouble(const struct informer *i);
 
 /* Borrowed; NULL if absent. ns "" or NULL for cluster-scoped. */
 const struct informer_object *informer_get(const struct informer *i, const char *ns,
 					   const char *name);
-const struct informer_object *informer_get_uid(const struct informer *i, const char *uid);
 /* Those of this name in every namespace, struct informer_object each; borrowed as one is. */
 void *const *informer_named(const struct informer *i, const char *name, size_t *ret_n);
 size_t informer_count(const struct informer *i);

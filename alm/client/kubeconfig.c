@@ -162,11 +162,6 @@ void kubeconfig_free(struct kubeconfig *k)
 	xfree(k);
 }
 
-const char *kubeconfig_current(const struct kubeconfig *k)
-{
-	return k->current;
-}
-
 size_t kubeconfig_n_contexts(const struct kubeconfig *k)
 {
 	return map_count(k->contexts);

@@ -37,7 +37,6 @@ int kubeconfig_load(const struct kubeconfig_sources *s, struct kubeconfig **ret,
 void kubeconfig_free(struct kubeconfig *k);
 DEFINE_FREEP(kubeconfig)
 
-const char *kubeconfig_current(const struct kubeconfig *k); /* NULL if none */
 size_t kubeconfig_n_contexts(const struct kubeconfig *k);
 const char *kubeconfig_context(const struct kubeconfig *k, size_t i);
 

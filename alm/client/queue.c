@@ -177,12 +177,6 @@ void queue_forget(struct queue *q, const char *key)
 	forget_idle(q, e);
 }
 
-unsigned queue_failures(const struct queue *q, const char *key)
-{
-	const struct entry *e = map_get(q->entries, key);
-	return e ? e->failures : 0;
-}
-
 static struct entry *take(struct queue *q)
 {
 	struct entry *e = TAILQ_FIRST(&q->first), *other = TAILQ_FIRST(&q->ready);

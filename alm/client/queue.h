@@ -31,7 +31,6 @@ void queue_add_first(struct queue *q, const char *key);
 void queue_add_after(struct queue *q, const char *key, int64_t after_ns); /* the earliest wins */
 void queue_add_rate_limited(struct queue *q, const char *key);
 void queue_forget(struct queue *q, const char *key); /* resets the back-off */
-unsigned queue_failures(const struct queue *q, const char *key);
 
 const char *queue_get(struct queue *q); /* borrowed until queue_done(); NULL if none is ready */
 void queue_done(struct queue *q, const char *key);

@@ -367,8 +367,3 @@ bool manager_is_idle(const struct manager *m)
 			return false;
 	return m->ready && !executor_running(m->executor);
 }
-
-uint64_t manager_passes(const struct manager *m)
-{
-	return m->passes;
-}

@@ -40,7 +40,6 @@ DEFINE_FREEP(manager)
 bool manager_is_synced(const struct manager *m);
 /* Nothing ready, processing or in flight; timers may wait. */
 bool manager_is_idle(const struct manager *m);
-uint64_t manager_passes(const struct manager *m);
 /* Every cache of whole objects, for who checks that nobody changed one. */
 void manager_each_cache(const struct manager *m,
 			void (*fn)(void *arg, const struct informer *cache), void *arg);

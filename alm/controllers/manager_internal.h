@@ -82,7 +82,6 @@ struct manager {
 	struct client_call *version_call;
 	struct timer retry;
 	bool started, ready;
-	uint64_t passes;
 };
 
 /* Owned, and shared with others: not to be changed. NULL stays NULL. */

@@ -232,7 +232,6 @@ static void run_pass(struct worker *w, const char *key)
 	stop_waiting(m, w->c->name, key);
 	manager_view(m, a, &pass, &v);
 	plan_init(&plan, a);
-	m->passes++;
 	int rc = controller_run(w->c, &v, key, &plan, &err);
 	trim_soon(m);
 	if (rc < 0)

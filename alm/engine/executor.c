@@ -92,11 +92,6 @@ size_t executor_room(const struct executor *x)
 	return EXECUTOR_RENDERS_MAX - x->n_renders;
 }
 
-bool executor_is_halted(const struct executor *x)
-{
-	return x->halted;
-}
-
 void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
 		    struct arena *a, executor_done done, void *arg)
 {

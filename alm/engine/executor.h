@@ -80,7 +80,5 @@ void executor_start(struct executor *x, const char *controller, const char *key,
 		    struct arena *a, executor_done done, void *arg);
 size_t executor_running(const struct executor *x);
 size_t executor_room(const struct executor *x); /* for renders; it grows only when a run ends */
-/* Rows could not be written: nothing acts until an append succeeds again. */
-bool executor_is_halted(const struct executor *x);
 
 #endif

@@ -7,7 +7,6 @@
 #include "alm/engine/policy.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "crds/catalog.h"
 
 /* --- catalogs --- */
 

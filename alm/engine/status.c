@@ -12,8 +12,9 @@ static const struct obj *find_condition(const struct obj *list, const char *type
 	return NULL;
 }
 
-const char **status_turned(const struct obj *before, const struct obj *after, struct arena *a,
-			   size_t *ret_n)
+/* Types of the conditions whose status differs. Arena. */
+static const char **status_turned(const struct obj *before, const struct obj *after,
+				  struct arena *a, size_t *ret_n)
 {
 	const struct obj *old = obj_get(before, "conditions"), *new = obj_get(after, "conditions");
 	const char **turned = ARENA_ARRAY(a, const char *, obj_len(new) + obj_len(old));

@@ -13,8 +13,5 @@
  * consumed. */
 struct action *status_plan(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *was, const char *state, const char *message);
-/* Types of the conditions whose status differs. Arena. */
-const char **status_turned(const struct obj *before, const struct obj *after, struct arena *a,
-			   size_t *ret_n);
 
 #endif

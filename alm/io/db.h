@@ -36,7 +36,10 @@ struct db_config {
  * when a newer alm has written it. */
 int db_open(const struct db_config *c, struct db **ret, struct error *err);
 void db_close(struct db *d); /* checkpoints the WAL; NULL is fine */
-void db_closep(struct db **d);
+static inline void UNUSED db_closep(struct db **d)
+{
+	db_close(*d);
+}
 
 int db_exec(struct db *d, const char *sql,
 	    struct error *err); /* any number of statements, no rows */
@@ -88,13 +91,10 @@ int db_release(struct db *d, struct error *err);
 void db_rollback_to(struct db *d); /* undoes and releases the savepoint */
 bool db_in_transaction(const struct db *d);
 
-int64_t db_changes(struct db *d);
-int64_t db_last_id(struct db *d);
 bool db_is_broken(const struct db *d);
 /* Between turns: PASSIVE checkpoint if the WAL is over 16 MiB or idle. One that grew over that
  * while somebody read is cut down by the next write, or the next idle time, after he ended. */
 int db_checkpoint(struct db *d, bool idle, struct error *err);
 int64_t db_wal_bytes(struct db *d); /* of the file */
-int64_t db_size_bytes(struct db *d);
 
 #endif

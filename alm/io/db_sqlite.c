@@ -339,11 +339,6 @@ void db_close(struct db *d)
 	xfree(d);
 }
 
-void db_closep(struct db **d)
-{
-	db_close(*d);
-}
-
 /* Statements */
 
 int db_exec(struct db *d, const char *sql, struct error *err)
@@ -616,16 +611,6 @@ bool db_in_transaction(const struct db *d)
 	return d->conn && !sqlite3_get_autocommit(d->conn);
 }
 
-int64_t db_changes(struct db *d)
-{
-	return sqlite3_changes64(d->conn);
-}
-
-int64_t db_last_id(struct db *d)
-{
-	return sqlite3_last_insert_rowid(d->conn);
-}
-
 bool db_is_broken(const struct db *d)
 {
 	return d->broken;
@@ -655,17 +640,4 @@ int db_checkpoint(struct db *d, bool idle, struct error *err)
 int64_t db_wal_bytes(struct db *d)
 {
 	return file_bytes(d, SQLITE_FCNTL_JOURNAL_POINTER);
-}
-
-int64_t db_size_bytes(struct db *d)
-{
-	struct error err = ERROR_INIT;
-	struct stmt *s;
-	if (db_prepare(d, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-		       &s, &err) < 0 ||
-	    stmt_step(s, &err) != 1)
-		return 0;
-	int64_t n = stmt_int(s, 0);
-	stmt_reset(s);
-	return n;
 }

@@ -1,8 +1,6 @@
 /* decode: see decode.h. */
 #include "alm/obj/decode.h"
 
-#include "alm/base/clock.h"
-
 static int wrong(const struct decode_field *f, const struct obj *v, const char *wanted,
 		 struct error *err)
 {
@@ -42,20 +40,6 @@ static int decode_strs(const struct decode_field *f, const struct obj *v, struct
 	return 0;
 }
 
-static int decode_time(const struct decode_field *f, const struct obj *v, int64_t *out,
-		       struct error *err)
-{
-	if (!obj_as_string(v))
-		return wrong(f, v, f->type == DECODE_TIME ? "time" : "duration", err);
-	if (f->type == DECODE_DURATION)
-		return duration_parse(obj_as_str(v), out, err) < 0 ? error_wrap(err, "%s", f->path)
-								   : 0;
-	if (!clock_parse(obj_as_str(v), out))
-		return error_set(err, E_INVALID, "%s: found \"%.64s\", wanted an RFC 3339 time",
-				 f->path, obj_as_string(v));
-	return 0;
-}
-
 static int decode_one(const struct decode_field *f, const struct obj *v, void *out, struct arena *a,
 		      struct error *err)
 {
@@ -67,29 +51,14 @@ static int decode_one(const struct decode_field *f, const struct obj *v, void *o
 		return 0;
 	case DECODE_TEXT:
 		return decode_text(f, v, out, a, err);
-	case DECODE_BOOL:
-		if (obj_type(v) != OBJ_BOOL)
-			return wrong(f, v, "boolean", err);
-		*(bool *)out = obj_is_true(v);
-		return 0;
-	case DECODE_INT:
-		return obj_as_i64(v, out) ? 0 : wrong(f, v, "integer", err);
-	case DECODE_OBJ:
-		if (obj_type(v) != OBJ_MAP)
-			return wrong(f, v, "object", err);
-		*(const struct obj **)out = v;
-		return 0;
 	case DECODE_LIST:
 		if (obj_type(v) != OBJ_LIST)
 			return wrong(f, v, "array", err);
 		*(const struct obj **)out = v;
 		return 0;
 	case DECODE_STRS:
-		return decode_strs(f, v, out, a, err);
-	case DECODE_DURATION:
-	case DECODE_TIME:
 	default:
-		return decode_time(f, v, out, err);
+		return decode_strs(f, v, out, a, err);
 	}
 }
 
@@ -98,13 +67,9 @@ int decode(const struct obj *o, const struct decode_field *fields, void *out, st
 {
 	for (const struct decode_field *f = fields; f->path; f++) {
 		const struct obj *v = obj_path(o, f->path);
-		int r;
-		if (obj_type(v) == OBJ_ABSENT || obj_type(v) == OBJ_NULL) {
-			if (!(f->flags & DECODE_REQUIRED))
-				continue;
-			return error_set(err, E_INVALID, "%s: required, but absent", f->path);
-		}
-		r = decode_one(f, v, (char *)out + f->offset, a, err);
+		if (obj_type(v) == OBJ_ABSENT || obj_type(v) == OBJ_NULL)
+			continue;
+		int r = decode_one(f, v, (char *)out + f->offset, a, err);
 		if (r < 0)
 			return r;
 	}

@@ -8,15 +8,10 @@
 #include "alm/obj/obj.h"
 
 enum decode_type {
-	DECODE_STR,      /* const char * */
-	DECODE_TEXT,     /* const char *: a string, or a number or bool as written (1, "0.9.6") */
-	DECODE_BOOL,     /* bool */
-	DECODE_INT,      /* int64_t */
-	DECODE_OBJ,      /* const struct obj *: a map */
-	DECODE_LIST,     /* const struct obj *: a list */
-	DECODE_STRS,     /* struct decode_strs: a list of strings */
-	DECODE_DURATION, /* int64_t ns, from "30s" */
-	DECODE_TIME,     /* int64_t ns, from RFC 3339 */
+	DECODE_STR,  /* const char * */
+	DECODE_TEXT, /* const char *: a string, or a number or bool as written (1, "0.9.6") */
+	DECODE_LIST, /* const struct obj *: a list */
+	DECODE_STRS, /* struct decode_strs: a list of strings */
 };
 
 struct decode_strs {
@@ -24,13 +19,10 @@ struct decode_strs {
 	size_t n;
 };
 
-enum decode_flags { DECODE_REQUIRED = 1 };
-
 struct decode_field {
 	const char *path;
 	enum decode_type type;
 	size_t offset;
-	unsigned flags;
 };
 
 /* Fields of the table, ended by a NULL path, into out, whose members keep their value when absent.

@@ -32,18 +32,6 @@ bool gvk_of(const struct obj *o, struct arena *a, struct gvk *ret)
 	return true;
 }
 
-const char *gvk_api_version(const struct gvk *g, struct arena *a)
-{
-	return *g->group ? arena_fmt(a, "%s/%s", g->group, g->version)
-			 : arena_strdup(a, g->version);
-}
-
-bool gvk_equal(const struct gvk *a, const struct gvk *b)
-{
-	return strcmp(a->group, b->group) == 0 && strcmp(a->version, b->version) == 0 &&
-	       strcmp(a->kind, b->kind) == 0;
-}
-
 static bool all_digits(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -260,21 +248,6 @@ bool name_is_dns_label(struct str s)
 bool name_is_dns_subdomain(struct str s)
 {
 	return !name_fault(NAME_DNS_SUBDOMAIN, s);
-}
-
-bool name_is_dns1035_label(struct str s)
-{
-	return !name_fault(NAME_DNS1035_LABEL, s);
-}
-
-bool name_is_qualified(struct str s)
-{
-	return !name_fault(NAME_QUALIFIED, s);
-}
-
-bool name_is_label_value(struct str s)
-{
-	return !name_fault(NAME_LABEL_VALUE, s);
 }
 
 bool name_is_path_segment(struct str s)

@@ -27,8 +27,6 @@ bool gvk_of(const struct obj *o, struct arena *a, struct gvk *ret);
 /* "g/v" or "v"; false for more than one slash or an empty version. */
 bool gvk_split_api_version(const char *api_version, struct arena *a, const char **ret_group,
 			   const char **ret_version);
-const char *gvk_api_version(const struct gvk *g, struct arena *a);
-bool gvk_equal(const struct gvk *a, const struct gvk *b);
 
 bool resource_ref_parse(const char *text, struct arena *a, struct resource_ref *ret);
 char *resource_ref_fmt(const struct resource_ref *r, struct arena *a);
@@ -55,9 +53,6 @@ char *name_cut(const char *name, size_t max, struct arena *a);
 
 bool name_is_dns_label(struct str s);
 bool name_is_dns_subdomain(struct str s);
-bool name_is_dns1035_label(struct str s);
-bool name_is_qualified(struct str s);
-bool name_is_label_value(struct str s);
 bool name_is_path_segment(struct str s);
 
 #endif

@@ -197,13 +197,6 @@ struct obj *obj_int(int64_t v)
 	return integer(str_of(text));
 }
 
-struct obj *obj_uint(uint64_t v)
-{
-	char text[INTEGER_TEXT_MAX];
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	return integer(str_of(text));
-}
-
 struct obj *obj_double(double v)
 {
 	char text[NUMBER_TEXT_MAX];
@@ -411,83 +404,42 @@ static bool lists_equal(const struct obj *a, const struct obj *b)
 	return true;
 }
 
-bool obj_equal(const struct obj *a, const struct obj *b)
-{
-	enum obj_type type = obj_type(a);
-	if (a == b)
-		return true;
-	if (obj_is_number(a) && obj_is_number(b))
-		return obj_cmp(a, b) == 0;
-	if (type != obj_type(b) || obj_len(a) != obj_len(b))
-		return false;
-	if (type == OBJ_MAP)
-		return maps_equal(a, b);
-	if (type == OBJ_LIST)
-		return lists_equal(a, b);
-	return obj_cmp(a, b) == 0;
-}
-
-static int cmp_numbers(const struct obj *a, const struct obj *b)
+static bool numbers_equal(const struct obj *a, const struct obj *b)
 {
 	int64_t i = 0, j = 0;
 	uint64_t u = 0, v = 0;
 	double x = 0, y = 0;
 	bool a_fits = obj_as_i64(a, &i), b_fits = obj_as_i64(b, &j);
 	if (a_fits && b_fits)
-		return i < j ? -1 : i > j;
+		return i == j;
 	if (is_type(a, OBJ_INT) && is_type(b, OBJ_INT)) { /* what does not fit is above */
 		str_parse_u64(text_of(a), &u);
 		str_parse_u64(text_of(b), &v);
-		return a_fits || b_fits ? (a_fits ? -1 : 1) : (u < v ? -1 : u > v);
+		return !a_fits && !b_fits && u == v;
 	}
 	obj_as_double(a, &x);
 	obj_as_double(b, &y);
-	return x < y ? -1 : x > y;
+	return x == y;
 }
 
-static int cmp_lists(const struct obj *a, const struct obj *b)
+bool obj_equal(const struct obj *a, const struct obj *b)
 {
-	for (size_t i = 0; i < obj_len(a) && i < obj_len(b); i++) {
-		int c = obj_cmp(obj_at(a, i), obj_at(b, i));
-		if (c)
-			return c;
-	}
-	return obj_len(a) < obj_len(b) ? -1 : obj_len(a) > obj_len(b);
-}
-
-static int cmp_maps(const struct obj *a, const struct obj *b)
-{
-	CLEANUP(strbuf_release) struct strbuf x = STRBUF_INIT(FORMATTED_BYTES_MAX);
-	CLEANUP(strbuf_release) struct strbuf y = STRBUF_INIT(FORMATTED_BYTES_MAX);
-	json_print_canonical(a, &x);
-	json_print_canonical(b, &y);
-	return str_cmp(strbuf_str(&x), strbuf_str(&y));
-}
-
-int obj_cmp(const struct obj *a, const struct obj *b)
-{
-	enum obj_type s = obj_type(a), t = obj_type(b);
+	enum obj_type type = obj_type(a);
+	if (a == b)
+		return true;
 	if (obj_is_number(a) && obj_is_number(b))
-		return cmp_numbers(a, b);
-	if (s != t)
-		return s < t ? -1 : 1;
-	switch (s) {
-	case OBJ_BOOL:
-		return (int)obj_is_true(a) - (int)obj_is_true(b);
-	case OBJ_STRING:
-		return str_cmp(obj_as_str(a), obj_as_str(b));
-	case OBJ_LIST:
-		return cmp_lists(a, b);
-	case OBJ_MAP:
-		return cmp_maps(a, b);
-	case OBJ_ABSENT:
-	case OBJ_NULL:
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	default:
-		return 0;
-	}
+		return numbers_equal(a, b);
+	if (type != obj_type(b) || obj_len(a) != obj_len(b))
+		return false;
+	if (type == OBJ_MAP)
+		return maps_equal(a, b);
+	if (type == OBJ_LIST)
+		return lists_equal(a, b);
+	if (type == OBJ_STRING)
+		return str_eq(obj_as_str(a), obj_as_str(b));
+	return obj_is_true(a) == obj_is_true(b);
 }
+
 /* NOLINTEND(misc-no-recursion) */
 
 /* Changing. */

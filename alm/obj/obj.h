@@ -61,7 +61,6 @@ struct obj *obj_copy_map(const struct obj *o);
 struct obj *obj_null(void);
 struct obj *obj_bool(bool v);
 struct obj *obj_int(int64_t v);
-struct obj *obj_uint(uint64_t v);
 struct obj *obj_double(double v);        /* finite; shortest text that reads back equal */
 struct obj *obj_number(struct str text); /* keeps the text; asserts that it is a JSON number */
 struct obj *obj_string(const char *s);
@@ -89,8 +88,6 @@ bool obj_has(const struct obj *map, const char *key);
 
 /* Deep equality: 1 equals 1.0, order of members does not count. */
 bool obj_equal(const struct obj *a, const struct obj *b);
-/* Total order of scalars by type, then value; used for canonical sets. */
-int obj_cmp(const struct obj *a, const struct obj *b);
 
 /* Iteration in insertion order; no member may come meanwhile:
  *	OBJ_EACH (it, map)

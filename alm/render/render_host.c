@@ -7,23 +7,13 @@
 
 static const char *const need_keys[] = {"apiVersion", "kind", "namespace", "name", "zone"};
 
-bool render_need_equal(const struct obj *need, const struct obj *answer)
+/* Does the answer belong to the need? */
+static bool render_need_equal(const struct obj *need, const struct obj *answer)
 {
 	for (size_t i = 0; i < ARRAY_LEN(need_keys); i++)
 		if (!cstr_eq(obj_str(need, need_keys[i]), obj_str(answer, need_keys[i])))
 			return false;
 	return true;
-}
-
-const char *render_need_text(const struct obj *need, struct arena *a)
-{
-	const char *zone = obj_str(need, "zone"), *ns = obj_str(need, "namespace");
-	const char *name = obj_str(need, "name");
-	if (zone)
-		return arena_fmt(a, "time zone %s", zone);
-	return arena_fmt(a, "%s %s%s%s (%s)", obj_str(need, "kind"), ns ? ns : "",
-			 ns && *ns ? "/" : "", name && *name ? name : "*",
-			 obj_str(need, "apiVersion"));
 }
 
 /* The answer, or NULL and the need is noted once. Consumes. */

@@ -30,9 +30,5 @@ struct render_host {
 /* request: {"now", "seed", "zone", "answers"}. */
 int render_host_init(struct render_host *h, struct arena *a, const struct obj *request,
 		     struct error *err);
-/* Does the answer belong to the need? */
-bool render_need_equal(const struct obj *need, const struct obj *answer);
-/* "Secret etcd/token (v1)", for people. */
-const char *render_need_text(const struct obj *need, struct arena *a);
 
 #endif

@@ -124,7 +124,7 @@ void sync_build_lines(struct sync *s)
 	sync_next(s, build_some);
 }
 
-bool sync_open(struct sync *s, const char *scheme, const struct obj *secret)
+static bool sync_open(struct sync *s, const char *scheme, const struct obj *secret)
 {
 	struct error err = ERROR_INIT;
 	if (weburl_parse(str_of(s->url), scheme, s->a, &s->base, &err) < 0 ||

@@ -63,8 +63,6 @@ void sync_verify(struct sync *s);
 void signatures_free(struct signatures *g);
 /* The child read the bytes and says what is wrong with them; else it died, or was killed. */
 bool sync_is_verdict(const struct error *err);
-/* Opens the remote with the credentials; false: the sync has failed. */
-bool sync_open(struct sync *s, const char *scheme, const struct obj *secret);
 void oci_sync_free(struct oci_sync *o);
 /* Of the registry of an oci:// source, below /v2/NAME. */
 void oci_sync_get(struct sync *s, const char *path, size_t body_max, remote_done done, void *arg);

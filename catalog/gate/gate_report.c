@@ -228,7 +228,7 @@ enum finding_outcome gate_report_outcome(const struct gate_report *r)
 	return r->outcome;
 }
 
-size_t gate_report_count(const struct gate_report *r)
+static size_t gate_report_count(const struct gate_report *r)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)

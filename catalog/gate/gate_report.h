@@ -46,7 +46,6 @@ bool gate_report_object(struct gate_report *r, const struct obj *o);
 void gate_report_finish(struct gate_report *r, bool have_objects);
 
 enum finding_outcome gate_report_outcome(const struct gate_report *r);
-size_t gate_report_count(const struct gate_report *r);
 
 /* A table of findings and a last line "2 refused, 1 warning". */
 void gate_report_text(const struct gate_report *r, struct strbuf *b);

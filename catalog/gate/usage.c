@@ -202,19 +202,3 @@ const char *usage_forget(const struct obj *o, const char *group, const char *plu
 			    plural, keep, group, STR_ARG(name), ns.len ? " -n " : "", STR_ARG(ns),
 			    b.buf);
 }
-
-size_t usage_dropped(const char *const *a, size_t n_a, const char *const *b, size_t n_b,
-		     struct arena *arena, const char ***ret)
-{
-	const char **dropped = ARENA_ARRAY(arena, const char *, n_a + 1);
-	size_t n = 0;
-	for (size_t i = 0; i < n_a; i++) {
-		bool kept = false;
-		for (size_t k = 0; k < n_b && !kept; k++)
-			kept = strcmp(a[i], b[k]) == 0;
-		if (!kept)
-			dropped[n++] = a[i];
-	}
-	*ret = dropped;
-	return n;
-}

@@ -63,8 +63,4 @@ const char *usage_forget(const struct obj *o, const char *group, const char *plu
 /* default/name, or name. */
 const char *usage_object_name(const struct obj *o, struct arena *a);
 
-/* Names of a that are not in b, in a's order; an arena array of borrowed names. */
-size_t usage_dropped(const char *const *a, size_t n_a, const char *const *b, size_t n_b,
-		     struct arena *arena, const char ***ret);
-
 #endif

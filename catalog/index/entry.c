@@ -87,7 +87,7 @@ static void take_notices(struct catalog_index *x, const struct obj *line)
 	x->notices_error = problem ? arena_strdup(x->arena, problem) : NULL;
 }
 
-void entry_add(struct catalog_index *x, const struct obj *entry)
+static void entry_add(struct catalog_index *x, const struct obj *entry)
 {
 	const char *where = obj_str(entry, "where"), *problem = obj_str(entry, "error");
 	const char *digest = obj_str(entry, "digest"), *locator = obj_str(entry, "locator");

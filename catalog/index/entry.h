@@ -36,6 +36,5 @@ void entry_print_notices(struct str text, struct strbuf *lines);
 
 /* Takes lines off the front, at most max; 1: there are more. E_CORRUPT for a line that is none. */
 int entry_read_lines(struct catalog_index *x, struct str *rest, size_t max, struct error *err);
-void entry_add(struct catalog_index *x, const struct obj *entry);
 
 #endif

@@ -13,6 +13,7 @@
 
 #define INDEX_VERSIONS_MAX 500000
 #define INDEX_REJECTED_MAX 20
+#define CATALOG_NAMES_MAX  1000 /* of status.packageNames */
 
 struct catalog_index {
 	struct arena *arena; /* everything below; freed by index_free */

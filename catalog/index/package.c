@@ -17,7 +17,7 @@ struct descriptor {
 	struct decode_strs provides, channels, skips, images;
 };
 
-#define FIELD(path, type, member) {path, type, offsetof(struct descriptor, member), 0}
+#define FIELD(path, type, member) {path, type, offsetof(struct descriptor, member)}
 static const struct decode_field fields[] = {
 	FIELD("appType", DECODE_STR, app_type),
 	FIELD("replaces", DECODE_TEXT, replaces),

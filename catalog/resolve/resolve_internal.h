@@ -41,7 +41,6 @@ const char *resolver_crd_name(struct arena *a, const char *resource);
 /* "1 object, stored" */
 bool resolver_holds_objects(
 	const struct resolve_usage *u); /* stored in that version, or it may be */
-const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u);
 
 /* --- resolve_deps.c: predicate 14 --- */
 bool predicate_has_dependencies(struct resolver *r, struct candidate *c);
@@ -57,12 +56,6 @@ bool resolver_manages(const struct candidate *c, const char *resource);
 bool resolver_brings(const struct candidate *c, const char *resource);
 /* Not deprecated, then the higher version. */
 bool resolver_prefers(const struct candidate *c, const struct candidate *best);
-/* The highest priority among the catalogs that carry the package; NULL: none, or *ret_equal has the
- * same. */
-const struct catalog_index *resolver_choose_index(const struct resolve_input *in,
-						  const char *package,
-						  const struct catalog_index **ret_first,
-						  const struct catalog_index **ret_equal);
 
 /* --- resolve_path.c --- */
 /* Number of hops from the installed version, 0: none; path gets the versions in order if not NULL.

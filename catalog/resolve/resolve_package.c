@@ -63,10 +63,12 @@ static const struct catalog_index *index_named(const struct resolve_input *in, c
 	return NULL;
 }
 
-const struct catalog_index *resolver_choose_index(const struct resolve_input *in,
-						  const char *package,
-						  const struct catalog_index **ret_first,
-						  const struct catalog_index **ret_equal)
+/* The highest priority among the catalogs that carry the package; NULL: none, or *ret_equal has the
+ * same. */
+static const struct catalog_index *resolver_choose_index(const struct resolve_input *in,
+							 const char *package,
+							 const struct catalog_index **ret_first,
+							 const struct catalog_index **ret_equal)
 {
 	const struct catalog_index *best = NULL, *equal = NULL;
 	for (size_t i = 0; i < in->n_indexes; i++) {

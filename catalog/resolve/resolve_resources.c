@@ -16,7 +16,7 @@ static bool is_waived(const struct resolver *r, const char *rule, const char *re
 	return false;
 }
 
-const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u)
+static const char *resolver_usage_text(struct arena *a, const struct resolve_usage *u)
 {
 	if (!u->known)
 		return "objects not counted, taken as in use";

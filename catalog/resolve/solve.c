@@ -56,11 +56,6 @@ size_t solve_package(struct solve *s, const char *name, const char *const *versi
 	return s->n_packages++;
 }
 
-size_t solve_n_versions(const struct solve *s, size_t package)
-{
-	return s->packages[package].n;
-}
-
 uint64_t *solve_set(struct solve *s, size_t package)
 {
 	return ARENA_ARRAY(s->a, uint64_t, s->packages[package].n_words);
@@ -112,7 +107,7 @@ static bool meets(const uint64_t *x, const uint64_t *y, size_t n_words)
 	return false;
 }
 
-bool solve_entails(const struct solve *s, const struct solve_term *t)
+static bool solve_entails(const struct solve *s, const struct solve_term *t)
 {
 	return solve_is_subset(solve_domain(s, t->package), t->set,
 			       s->packages[t->package].n_words);
@@ -134,7 +129,8 @@ static uint64_t *new_step(struct solve *s, size_t package, int64_t cause)
 	return s->words + p->domain;
 }
 
-void solve_remove(struct solve *s, size_t package, const uint64_t *set, int64_t cause)
+/* Narrows the domain to what is not in set. */
+static void solve_remove(struct solve *s, size_t package, const uint64_t *set, int64_t cause)
 {
 	size_t was = s->packages[package].domain;
 	uint64_t *now = new_step(s, package, cause);

@@ -52,7 +52,6 @@ DEFINE_FREEP(solve)
 /* The number of the package. present: value 0 is excluded, as it is installed and stays. */
 size_t solve_package(struct solve *s, const char *name, const char *const *versions, size_t n,
 		     bool present);
-size_t solve_n_versions(const struct solve *s, size_t package);
 /* A zeroed set for solve_fact(), which copies it. */
 uint64_t *solve_set(struct solve *s, size_t package);
 static inline void solve_set_add(uint64_t *set, size_t value)

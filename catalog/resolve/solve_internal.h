@@ -76,11 +76,8 @@ static inline const uint64_t *solve_domain(const struct solve *s, size_t package
 	return s->words + s->packages[package].domain;
 }
 bool solve_is_subset(const uint64_t *x, const uint64_t *of, size_t n_words);
-bool solve_entails(const struct solve *s, const struct solve_term *t);
 /* Appends a clause with copies of the terms; it is not watched yet. */
 uint32_t solve_add_clause(struct solve *s, const struct solve_term *terms, size_t n);
-/* Narrows the domain to what is not in set. */
-void solve_remove(struct solve *s, size_t package, const uint64_t *set, int64_t cause);
 
 /* A conflict becomes a learned clause. The level to go back to, or -1: there is no solution; the
  * clause is *ret. */

@@ -181,7 +181,7 @@ static const struct archive_file **sorted(const struct archive_files *files)
 }
 
 /* A path twice, or a file where another path has a folder. */
-int archive_files_check(const struct archive_files *files, struct error *err)
+static int archive_files_check(const struct archive_files *files, struct error *err)
 {
 	CLEANUP(xfreep) const struct archive_file **s = sorted(files);
 	for (size_t i = 1; i < files->n; i++)

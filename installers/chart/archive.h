@@ -52,8 +52,6 @@ int archive_each(struct str packed, struct archive_budget *budget, archive_file_
 /* One more file for a chart that is read from a folder: checks the name, draws on the budget. */
 int archive_files_add(struct arena *a, struct archive_files *files, const char *path,
 		      struct str data, struct archive_budget *budget, struct error *err);
-/* After the last archive_files_add(): the same path twice is refused. */
-int archive_files_check(const struct archive_files *files, struct error *err);
 /* NULL if there is none. */
 const struct archive_file *archive_find(const struct archive_files *files, const char *path);
 

@@ -55,6 +55,21 @@ static struct str with_newline(struct arena *a, struct str text)
 	return str_n(longer, text.len + 1);
 }
 
+/* Maps merge, everything else is replaced, nulls stay (-f after -f). dst is changed. */
+/* NOLINTNEXTLINE(misc-no-recursion): at most VALUES_DEPTH_MAX deep */
+static void merge(struct vmap *dst, const struct vmap *src, int depth)
+{
+	for (size_t i = 0; src && i < src->n; i++) {
+		struct str key = src->entries[i].key;
+		struct value v = src->entries[i].value, *old = vmap_get(dst, key);
+		if (old && old->type == VALUE_MAP && v.type == VALUE_MAP &&
+		    depth < VALUES_DEPTH_MAX)
+			merge(old->map, v.map, depth + 1);
+		else
+			vmap_set(dst, key, v);
+	}
+}
+
 int values_read(struct arena *a, struct str text, enum tmpl_profile profile, struct vmap **ret,
 		struct strbuf *msg)
 {
@@ -74,28 +89,9 @@ int values_read(struct arena *a, struct str text, enum tmpl_profile profile, str
 		int rc = yaml_go_parse_map(a, doc, &m, msg);
 		if (rc < 0)
 			return wrap(msg, mark, "cannot unmarshal yaml document: ", rc);
-		values_merge(all, m);
+		merge(all, m, 0);
 	}
 	return 0;
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion): at most VALUES_DEPTH_MAX deep */
-static void merge(struct vmap *dst, const struct vmap *src, int depth)
-{
-	for (size_t i = 0; src && i < src->n; i++) {
-		struct str key = src->entries[i].key;
-		struct value v = src->entries[i].value, *old = vmap_get(dst, key);
-		if (old && old->type == VALUE_MAP && v.type == VALUE_MAP &&
-		    depth < VALUES_DEPTH_MAX)
-			merge(old->map, v.map, depth + 1);
-		else
-			vmap_set(dst, key, v);
-	}
-}
-
-void values_merge(struct vmap *dst, const struct vmap *src)
-{
-	merge(dst, src, 0);
 }
 
 /* ---- sources ---- */
@@ -110,7 +106,7 @@ static int add_files(struct arena *a, const struct values_sources *s, enum tmpl_
 		if (rc < 0)
 			return wrap(msg, mark,
 				    arena_fmt(a, "failed to parse %s: ", s->files[i].name), rc);
-		values_merge(all, m);
+		merge(all, m, 0);
 	}
 	return 0;
 }
@@ -126,7 +122,7 @@ static int add_json(struct arena *a, const char *text, enum tmpl_profile profile
 			strbuf_addf(msg, "failed parsing --set-json data JSON: %s", text);
 			return -E_INVALID;
 		}
-		values_merge(all, v.map);
+		merge(all, v.map, 0);
 		return 0;
 	}
 	if (setpath_apply(a, SETPATH_JSON, str_of(text), all, NULL, &ignored) < 0) {

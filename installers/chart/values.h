@@ -25,8 +25,6 @@ struct chart;
  * unmarshal yaml document: ". */
 int values_read(struct arena *a, struct str text, enum tmpl_profile profile, struct vmap **ret,
 		struct strbuf *msg);
-/* Maps merge, everything else is replaced, nulls stay (-f after -f). dst is changed. */
-void values_merge(struct vmap *dst, const struct vmap *src);
 
 struct values_file {
 	const char *name; /* for messages: "failed to parse NAME: ..." */

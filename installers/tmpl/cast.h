@@ -7,8 +7,6 @@
 int64_t cast_int64(struct value v);
 double cast_double(struct value v);
 bool value_is_empty(struct value v); /* sprig's empty */
-/* The list of texts of a list or scalar; nil items are left out. fn_list.c */
-int list_strings(struct tmpl_run *run, struct value v, struct value *ret);
 
 /* Base64 to bytes; Go's error otherwise. fn_misc.c */
 int misc_b64dec(struct tmpl_run *run, const struct value *text, struct value *ret);

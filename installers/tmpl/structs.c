@@ -14,7 +14,7 @@ static const struct vfield kube_fields[] = {
 	{"Major", NULL, false},
 	{"Minor", NULL, false},
 };
-const struct vstruct_type vstruct_kubeversion = {
+static const struct vstruct_type kubeversion = {
 	.name = "common.KubeVersion",
 	.pointer = "*common.KubeVersion",
 	.name_v3 = "chartutil.KubeVersion",
@@ -47,7 +47,7 @@ static const struct vfield helm_fields[] = {
 	{"GoVersion", "go_version", true},
 	{"KubeClientVersion", "kube_client_version", false},
 };
-const struct vstruct_type vstruct_helmversion = {
+static const struct vstruct_type helmversion = {
 	.name = "version.BuildInfo",
 	.pointer = "*version.BuildInfo",
 	.fields = helm_fields,
@@ -59,7 +59,7 @@ static const struct vfield capability_fields[] = {
 	{"APIVersions", NULL, false},
 	{"HelmVersion", NULL, false},
 };
-const struct vstruct_type vstruct_capabilities = {
+static const struct vstruct_type capabilities = {
 	.name = "common.Capabilities",
 	.pointer = "*common.Capabilities",
 	.name_v3 = "chartutil.Capabilities",
@@ -139,7 +139,7 @@ const struct vstruct_type vstruct_certificate = {
 
 static struct value helm_version(struct arena *a, enum tmpl_profile profile)
 {
-	struct vstruct *st = vstruct_new(a, &vstruct_helmversion);
+	struct vstruct *st = vstruct_new(a, &helmversion);
 	const char *version = profile == TMPL_PROFILE_3     ? "v3.21.4"
 			      : profile == TMPL_PROFILE_4_1 ? "v4.1.4"
 							    : "v4.2.4";
@@ -157,14 +157,14 @@ struct value value_capabilities(struct arena *a, enum tmpl_profile profile, stru
 				struct value api_versions)
 {
 	bool v3 = profile == TMPL_PROFILE_3;
-	struct vstruct *kube = vstruct_new(a, v3 ? &kubeversion_v3 : &vstruct_kubeversion);
+	struct vstruct *kube = vstruct_new(a, v3 ? &kubeversion_v3 : &kubeversion);
 	size_t i = 0;
 	kube->fields[i++] = value_strcpy(a, v3 ? kube_normal : kube_text);
 	if (!v3)
 		kube->fields[i++] = value_strcpy(a, kube_normal);
 	kube->fields[i++] = value_strcpy(a, major);
 	kube->fields[i] = value_strcpy(a, minor);
-	struct vstruct *st = vstruct_new(a, &vstruct_capabilities);
+	struct vstruct *st = vstruct_new(a, &capabilities);
 	st->fields[0] = value_struct(kube, false);
 	st->fields[1] = api_versions;
 	st->fields[2] = helm_version(a, profile);

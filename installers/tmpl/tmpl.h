@@ -74,7 +74,6 @@ int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, s
 int tmpl_set_check(struct tmpl_set *set, struct strbuf *msg);
 /* Parse and execution order of names: most slashes first, then bytes descending. */
 int tmpl_order_cmp(struct str a, struct str b);
-bool tmpl_set_has(const struct tmpl_set *set, struct str name);
 
 /* ---- run ---- */
 struct tmpl_run;

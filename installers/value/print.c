@@ -583,14 +583,6 @@ void value_print(struct strbuf *b, struct value v)
 	print_any(&p, v, 'v', 0);
 }
 
-void value_to_string(struct strbuf *b, struct value v)
-{
-	if (v.type == VALUE_STRING || v.type == VALUE_BYTES)
-		strbuf_addstr(b, value_text(v));
-	else
-		value_print(b, v);
-}
-
 struct str value_string(struct arena *a, struct value v)
 {
 	if (v.type == VALUE_STRING || v.type == VALUE_BYTES)

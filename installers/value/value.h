@@ -148,10 +148,9 @@ static inline size_t vmap_count(const struct vmap *m)
 /* NULL if absent; good until the next change of m. m may be NULL. */
 struct value *vmap_get(const struct vmap *m, struct str key);
 struct value *vmap_getc(const struct vmap *m, const char *key);
-/* The key is borrowed: it must live as long as the arena (vmap_set_copy copies it). */
+/* The key is borrowed: it must live as long as the arena. */
 void vmap_set(struct vmap *m, struct str key, struct value v);
 void vmap_setc(struct vmap *m, const char *key, struct value v);
-void vmap_set_copy(struct vmap *m, struct str key, struct value v);
 /* To build a map of many entries: these in any order and nothing else, then vmap_settle(). Of equal
  * keys the last one stays. */
 void vmap_append(struct vmap *m, struct str key, struct value v);
@@ -190,10 +189,6 @@ struct vstruct *vstruct_new(struct arena *a, const struct vstruct_type *type);
 struct value *vstruct_get(const struct vstruct *st, struct str name);
 
 /* The types that the data of a chart needs. */
-extern const struct vstruct_type vstruct_kubeversion; /* Version, normalized, Major, Minor */
-extern const struct vstruct_type
-	vstruct_helmversion; /* Version GitCommit GitTreeState GoVersion... */
-extern const struct vstruct_type vstruct_capabilities; /* KubeVersion APIVersions HelmVersion */
 extern const struct vstruct_type vstruct_metadata; /* Chart of profile 3: chart.Metadata + IsRoot */
 extern const struct vstruct_type vstruct_maintainer;
 extern const struct vstruct_type vstruct_dependency;
@@ -209,9 +204,8 @@ struct value value_capabilities(struct arena *a, enum tmpl_profile profile, stru
 #define VALUE_TEXT_MAX ((size_t)64 << 20)
 /* Go's %v of one value (floats %g, maps map[a:1], nil <nil>). */
 void value_print(struct strbuf *b, struct value v);
-/* sprig's strval: text as is, nil "<nil>", else %v. */
-void value_to_string(struct strbuf *b, struct value v);
-struct str value_string(struct arena *a, struct value v); /* the same, borrowed from the arena */
+/* sprig's strval: text as is, nil "<nil>", else %v. Borrowed from the arena. */
+struct str value_string(struct arena *a, struct value v);
 /* strconv.FormatFloat(f, fmt, -1, bits): fmt 'g', 'e' or 'f'; bits 32 or 64; shortest digits. */
 void value_float_text(struct strbuf *b, double f, char fmt, int bits);
 /* encoding/json's form: no exponent for 1e-6 <= |x| < 1e21. */

@@ -139,17 +139,6 @@ void vmap_setc(struct vmap *m, const char *key, struct value v)
 	vmap_set(m, str_of(key), v);
 }
 
-void vmap_set_copy(struct vmap *m, struct str key, struct value v)
-{
-	struct value *old = vmap_get(m, key);
-	if (old) {
-		*old = v;
-		old->iface = 0;
-		return;
-	}
-	vmap_set(m, str_n(arena_memdup(m->arena, key.ptr, key.len), key.len), v);
-}
-
 bool vmap_del(struct vmap *m, struct str key)
 {
 	bool found;

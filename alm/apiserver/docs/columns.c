@@ -42,7 +42,7 @@ struct obj *columns_cell_name(const struct obj *o, int64_t now_ns)
 	return columns_text(obj_str(o, "metadata.name"), "");
 }
 
-struct obj *columns_cell_created(const struct obj *o, int64_t now_ns)
+static struct obj *columns_cell_created(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return columns_text(obj_str(o, "metadata.creationTimestamp"), "<unknown>");

@@ -16,7 +16,6 @@ extern const struct columns_row columns_workloads[];
 /* Cells of every kind. */
 struct obj *columns_cell_name(const struct obj *o, int64_t now_ns);
 struct obj *columns_cell_age(const struct obj *o, int64_t now_ns);
-struct obj *columns_cell_created(const struct obj *o, int64_t now_ns);
 
 /* Parts of cells. */
 struct obj *columns_text(const char *s, const char *fallback);    /* fallback for NULL and "" */

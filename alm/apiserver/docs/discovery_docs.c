@@ -112,7 +112,8 @@ static bool is_custom_group(const struct kind *const *all, size_t n, const char 
 	return true;
 }
 
-const char **discovery_groups(struct kinds *k, size_t *ret_n)
+/* The groups in the order of the documents, borrowed names in an owned array. */
+static const char **discovery_groups(struct kinds *k, size_t *ret_n)
 {
 	size_t n, n_groups = 0;
 	const struct kind *const *all = kinds_all(k, &n);

@@ -18,7 +18,4 @@ bool discovery_resources(struct kinds *k, const char *group, const char *version
 /* APIGroupDiscoveryList: of /api (core) or /apis; version is "v2" or "v2beta1". */
 void discovery_aggregated(struct kinds *k, bool core, const char *version, struct strbuf *b);
 
-/* The groups in the order of the documents, borrowed names in an owned array. */
-const char **discovery_groups(struct kinds *k, size_t *ret_n);
-
 #endif

@@ -231,11 +231,6 @@ const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n)
 	return k->sorted;
 }
 
-const char *kind_resource(const struct kind *k, struct arena *a)
-{
-	return k->group[0] ? arena_fmt(a, "%s.%s", k->plural, k->group) : k->plural;
-}
-
 const char *kind_api_version(const struct kind *k, struct arena *a)
 {
 	return k->group[0] ? arena_fmt(a, "%s/%s", k->group, k->version) : k->version;

@@ -103,8 +103,6 @@ bool kinds_has_group_version(const struct kinds *k, const char *group, const cha
  */
 const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n);
 
-/* "widgets.golden.example.com" or "pods", as messages name a resource; from a. */
-const char *kind_resource(const struct kind *k, struct arena *a);
 /* "golden.example.com/v1" or "v1"; from a. */
 const char *kind_api_version(const struct kind *k, struct arena *a);
 

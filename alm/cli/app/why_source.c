@@ -61,7 +61,7 @@ static const char *awaiting(const struct app_session *a, const struct cli *c)
 	return NULL;
 }
 
-int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err)
+static int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err)
 {
 	struct app_session a;
 	int r = app_session_open(c, app, &a, err);
@@ -127,8 +127,9 @@ static const char *revision_of(const struct obj *record, const char *catalog)
 	return NULL;
 }
 
-int why_recorded(struct cli *c, const char *app, const char *version, struct why_facts *ret,
-		 struct error *err)
+/* version: the one asked about, or NULL. Everything lives in the arena of the command. */
+static int why_recorded(struct cli *c, const char *app, const char *version, struct why_facts *ret,
+			struct error *err)
 {
 	struct audit_source log;
 	const struct obj *record = NULL;

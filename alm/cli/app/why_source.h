@@ -17,11 +17,8 @@ struct why_facts {
 	bool offline;
 };
 
-/* version: the one asked about, or NULL. Everything lives in the arena of the command. */
-int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err);
-int why_recorded(struct cli *c, const char *app, const char *version, struct why_facts *ret,
-		 struct error *err);
-/* As the options say. */
+/* As the options say. version: the one asked about, or NULL. Everything lives in the arena of the
+ * command. */
 int why_facts_read(struct cli *c, const char *app, const char *version, struct why_facts *ret,
 		   struct error *err);
 

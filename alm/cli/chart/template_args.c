@@ -407,8 +407,8 @@ int template_args_parse(struct arena *a, int argc, char **argv, struct template_
 
 /* ---- values ---- */
 
-int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
-		       struct error *err)
+static int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
+			      struct error *err)
 {
 	return args->io ? args->io->read(args->io->ctx, path, b, err)
 			: file_read_input(path, b, err);

@@ -51,8 +51,6 @@ int template_args_parse(struct arena *a, int argc, char **argv, struct template_
 /* The same, whatever the words are: they are in words alone. */
 int template_args_parse_words(struct arena *a, int argc, char **argv, struct template_args *ret,
 			      struct strbuf *msg);
-int template_args_read(const struct template_args *args, const char *path, struct strbuf *b,
-		       struct error *err);
 /* Reads the -f files and combines all sources. */
 int template_args_values(struct arena *a, const struct template_args *args, struct vmap **ret,
 			 struct strbuf *msg);

@@ -125,8 +125,6 @@ bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);
 /* Lists and maps: any of the two forms. */
 size_t cel_size(const struct cel_value *v);
 struct cel_value cel_item(const struct cel_value *list, size_t i);
-/* The i-th key; in the order of the map. */
-struct cel_value cel_key(const struct cel_value *map, size_t i);
 bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret);
 /* Heterogeneous equality: values of other types differ, 1 == 1.0. */
 bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_budget *budget);

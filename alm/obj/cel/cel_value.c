@@ -135,16 +135,6 @@ struct cel_value cel_item(const struct cel_value *list, size_t i)
 	return list->list.items[i];
 }
 
-struct cel_value cel_key(const struct cel_value *map, size_t i)
-{
-	if (!map->o)
-		return map->list.items[2 * i];
-	OBJ_EACH (it, map->o)
-		if (i-- == 0)
-			return cel_string(str_of(it.key));
-	return (struct cel_value){.kind = CEL_NULL};
-}
-
 /* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
  * OBJ_DEPTH_MAX */
 bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret)

@@ -114,7 +114,7 @@ static void add_conflict(void *arg, const char *path)
 	};
 }
 
-void apply_conflict_text(const struct apply_conflict *c, struct strbuf *b)
+static void apply_conflict_text(const struct apply_conflict *c, struct strbuf *b)
 {
 	strbuf_addf(b, "\"%s\"", c->manager);
 	if (*c->subresource)

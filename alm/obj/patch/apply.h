@@ -42,7 +42,6 @@ struct apply_conflicts {
 int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
 		struct obj **ret, struct error *err);
 /* "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .spec.size\n- ..." */
-void apply_conflict_text(const struct apply_conflict *c, struct strbuf *b); /* "m1" using g/v1 */
 void apply_conflicts_text(const struct apply_conflicts *c, struct strbuf *b);
 
 struct update_request {

@@ -30,23 +30,6 @@ static struct obj *merged(const struct obj *doc, const struct obj *patch)
 	return out;
 }
 
-struct obj *patch_merge_diff(const struct obj *a, const struct obj *b)
-{
-	if (obj_equal(a, b))
-		return NULL;
-	if (obj_type(a) != OBJ_MAP || obj_type(b) != OBJ_MAP)
-		return obj_ref(b);
-	struct obj *patch = obj_map();
-	OBJ_EACH (it, a)
-		if (!obj_has(b, it.key))
-			obj_set(patch, it.key, obj_null());
-	OBJ_EACH (it, b) {
-		struct obj *p = patch_merge_diff(obj_get(a, it.key), it.value);
-		if (p)
-			obj_set(patch, it.key, p);
-	}
-	return patch;
-}
 /* NOLINTEND(misc-no-recursion) */
 
 int patch_merge(const struct obj *doc, const struct obj *patch, struct obj **ret, struct error *err)

@@ -27,8 +27,6 @@ typedef const char *(*patch_merge_key_fn)(const char *kind, const char *path);
 int patch_strategic(const struct obj *doc, const struct obj *patch, const char *kind,
 		    patch_merge_key_fn merge_key, struct obj **ret, struct error *err);
 
-/* RFC 7396 patch that leads from a to b (null for members that went); NULL if they are equal. */
-struct obj *patch_merge_diff(const struct obj *a, const struct obj *b);
 /* RFC 6902 operations that lead from a to b; they may be beyond the limits of patch_json(). */
 struct obj *patch_json_diff(const struct obj *a, const struct obj *b);
 

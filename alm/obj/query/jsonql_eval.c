@@ -36,6 +36,7 @@ bool node_is_truth(const struct node *n)
 	return false;
 }
 
+static bool node_truth(struct eval *e, const struct node *n);
 static void note(struct eval *e, const char *fmt, ...) PRINTF(2, 3);
 static void note(struct eval *e, const char *fmt, ...)
 {
@@ -607,7 +608,7 @@ static bool path_truth(struct eval *e, const struct node *n)
 	return false;
 }
 
-bool node_truth(struct eval *e, const struct node *n)
+static bool node_truth(struct eval *e, const struct node *n)
 {
 	switch (n->type) {
 	case NODE_CONST:

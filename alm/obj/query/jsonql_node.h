@@ -103,7 +103,6 @@ struct eval {
 
 /* Truth value: what && || ! and the whole expression take. */
 bool node_is_truth(const struct node *n);
-bool node_truth(struct eval *e, const struct node *n);
 void node_values(struct eval *e, const struct node *n, struct vals *ret);
 bool val_is_number(const struct val *v);
 

@@ -279,25 +279,3 @@ const struct schema *builtin_object_meta(void)
 {
 	return builtin_schema("ObjectMeta");
 }
-
-const char *builtin_merge_key(const char *kind, const char *path)
-{
-	const struct schema *s = builtin_schema(kind);
-	struct str rest = str_of(path), part;
-	bool root = true;
-	while (str_next(&rest, '.', &part)) {
-		char *name = str_dup(str_sub(part, 0, part.len));
-		char *bracket = strchr(name, '[');
-		if (bracket)
-			*bracket = '\0';
-		if (s && s->items)
-			s = s->items;
-		s = root && strcmp(name, "metadata") == 0 ? builtin_object_meta()
-							  : schema_property(s, name);
-		root = false;
-		xfree(name);
-	}
-	if (!s || s->list_type == LIST_ATOMIC)
-		return NULL;
-	return s->list_type == LIST_SET ? "" : s->list_keys[0];
-}

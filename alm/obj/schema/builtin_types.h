@@ -17,7 +17,5 @@
 /* NULL if the kind is not known. Static. */
 const struct schema *builtin_schema(const char *kind);
 const struct schema *builtin_object_meta(void);
-/* A patch_merge_key_fn. */
-const char *builtin_merge_key(const char *kind, const char *path);
 
 #endif

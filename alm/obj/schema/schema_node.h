@@ -86,7 +86,4 @@ void go_bad_value(const struct obj *o, struct strbuf *b);
 bool schema_format_known(const char *format);
 bool schema_format_valid(const char *format, struct str s);
 
-/* Is key a field of ObjectMeta? */
-bool schema_is_object_meta_field(const char *key);
-
 #endif

@@ -73,11 +73,6 @@ static const char *const owner_fields[] = {
 static const char *const managed_fields[] = {"manager",    "operation", "apiVersion",  "time",
 					     "fieldsType", "fieldsV1",  "subresource", NULL};
 
-bool schema_is_object_meta_field(const char *key)
-{
-	return cstr_in(key, object_meta_fields);
-}
-
 static void prune_to_names(struct prune *p, struct obj *o, const char *const *names)
 {
 	size_t n;

@@ -51,7 +51,7 @@ static int lent_status(void)
 static const RAND_METHOD lent = {
 	.bytes = lent_bytes, .pseudorand = lent_bytes, .status = lent_status};
 
-int cert_random_begin(struct tmpl_run *run, struct cert_random *rnd)
+static int cert_random_begin(struct tmpl_run *run, struct cert_random *rnd)
 {
 	*rnd = (struct cert_random){.run = run};
 	int r = tmpl_entropy(run, rnd->seed, sizeof(rnd->seed));
@@ -62,7 +62,8 @@ int cert_random_begin(struct tmpl_run *run, struct cert_random *rnd)
 	return 0;
 }
 
-void cert_random_end(void)
+/* E_UNAVAILABLE without entropy. Ends with cert_random_end(). */
+static void cert_random_end(void)
 {
 	RAND_set_rand_method(NULL);
 	current = NULL;

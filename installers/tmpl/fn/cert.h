@@ -10,9 +10,6 @@ struct cert_random {
 	unsigned char seed[32];
 	uint64_t counter;
 };
-/* E_UNAVAILABLE without entropy. Ends with cert_random_end(). */
-int cert_random_begin(struct tmpl_run *run, struct cert_random *rnd);
-void cert_random_end(void);
 
 struct cert_request {
 	struct str cn;

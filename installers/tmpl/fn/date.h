@@ -69,8 +69,6 @@ extern const struct vzone date_utc;
 const struct vzone *date_zone(struct tmpl_run *run, struct str name);
 const struct vzone *date_local(struct tmpl_run *run);
 const struct vzone *date_fixed_zone(struct arena *a, int offset, struct str abbreviation);
-/* TZif bytes -> zone; NULL if they are none. */
-const struct vzone *date_zone_parse(struct arena *a, struct str tzif);
 void zone_lookup(const struct vzone *z, int64_t sec, int *ret_offset, const char **ret_abbr);
 /* The offset that a wall clock reading has in the zone. */
 int zone_offset_of_wall(const struct vzone *z, int64_t wall);

@@ -293,7 +293,7 @@ static int fn_chunk(struct tmpl_run *run, const struct value *args, size_t n, st
 }
 
 /* ---- lists of texts ---- */
-int list_strings(struct tmpl_run *run, struct value v, struct value *ret)
+static int list_strings(struct tmpl_run *run, struct value v, struct value *ret)
 {
 	struct arena *a = tmpl_arena(run);
 	if (v.type == VALUE_STRINGS || v.type == VALUE_VERSIONS) {

@@ -140,9 +140,14 @@ static bool has_defines(struct str text)
 	return false;
 }
 
+static bool has_template(const struct tmpl_set *set, struct str name)
+{
+	return table_get(&set->trees, name) || table_get(&set->later, name);
+}
+
 int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, struct strbuf *msg)
 {
-	if (tmpl_set_has(set, name) || has_defines(text))
+	if (has_template(set, name) || has_defines(text))
 		return tmpl_set_add(set, name, text, msg);
 	struct later *l = ARENA_NEW(set->arena, struct later);
 	l->name = value_text(value_strcpy(set->arena, name));
@@ -207,9 +212,4 @@ int tmpl_order_cmp(struct str a, struct str b)
 {
 	size_t x = slashes(a), y = slashes(b);
 	return x != y ? (x < y) - (x > y) : str_cmp(b, a);
-}
-
-bool tmpl_set_has(const struct tmpl_set *set, struct str name)
-{
-	return table_get(&set->trees, name) || table_get(&set->later, name);
 }

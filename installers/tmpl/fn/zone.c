@@ -208,7 +208,7 @@ static void read_rule(struct arena *a, struct str s, struct vzone *z)
 	z->has_rule = z->has_dst;
 }
 
-const struct vzone *date_zone_parse(struct arena *a, struct str tzif)
+static const struct vzone *date_zone_parse(struct arena *a, struct str tzif)
 {
 	struct bytes b = {.s = tzif};
 	struct counts c;

@@ -49,7 +49,7 @@ static void assert_text(struct audit_log *l, const struct obj *ref, struct str w
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT((size_t)64 << 20);
-	assert_ok(audit_text_get(l->audit, ref, &got, &err), &err);
+	assert_ok(large_text(l->db, ref, &got, &err), &err);
 	assert_true(str_eq(strbuf_str(&got), want));
 }
 
@@ -103,7 +103,7 @@ static void test_audit_large__the_largest_goes_and_the_rest_stays(void **state)
 	assert_names(row, "findings");
 	assert_string_equal(obj_str(row, "body.what"), "CRDJudged");
 	assert_string_equal(obj_str(row, "body.key"), "warn 0123");
-	assert_ok(audit_text_get(l.audit, obj_path(row, "body.findings"), &got, &err), &err);
+	assert_ok(large_text(l.db, obj_path(row, "body.findings"), &got, &err), &err);
 	assert_ok(json_parse(strbuf_str(&got), &back, &err), &err);
 	assert_true(obj_equal(back, findings));
 	audit_log_assert_intact(&l);
@@ -147,7 +147,7 @@ static void test_audit_large__what_no_row_can_name_is_cut_and_says_so(void **sta
 	assert_int_equal(obj_i64(ref, "bytes", 0), (int64_t)n);
 	assert_string_equal(obj_str(ref, "digest") + strlen("sha256:"), digest);
 	assert_int_equal(obj_len(obj_get(ref, "parts")), AUDIT_TEXT_PARTS_MAX);
-	assert_int_equal(audit_text_get(l.audit, ref, &got, &err), -E_NOTFOUND);
+	assert_int_equal(large_text(l.db, ref, &got, &err), -E_NOTFOUND);
 	audit_log_assert_intact(&l);
 	audit_log_close(&l);
 }

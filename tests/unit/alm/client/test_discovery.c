@@ -110,7 +110,6 @@ static void test_discovery__aggregated(void **state)
 	size_t n;
 	setup(&f);
 	answer_aggregated(&f);
-	assert_false(discovery_is_loaded(f.discovery));
 	discovery_refresh(f.discovery, on_refreshed, &f);
 	loop_fake_settle(f.loop);
 	assert_int_equal(f.n, 1);

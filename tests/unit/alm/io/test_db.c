@@ -103,8 +103,6 @@ static void test_db__values_come_back(void **state)
 	stmt_bind_blob(s, 3, STR("a\0b"));
 	stmt_bind_cstr(s, 4, NULL);
 	assert_int_equal(stmt_step(s, &f->err), 0);
-	assert_int_equal(db_changes(d), 1);
-	assert_int_equal(db_last_id(d), 1);
 	assert_ok(db_prepare(d, "SELECT * FROM v", &s, &f->err), &f->err);
 	assert_int_equal(stmt_step(s, &f->err), 1);
 	assert_true(stmt_int(s, 0) == INT64_MIN);
@@ -245,7 +243,6 @@ static void test_db__checkpoint_moves_the_wal_into_the_file(void **state)
 	assert_ok(db_checkpoint(d, true, &f->err), &f->err);
 	assert_ok(file_info(f->path, &info, &f->err), &f->err);
 	assert_true(info.size > before);
-	assert_int_equal(db_size_bytes(d), info.size);
 }
 
 struct small_disk {

@@ -32,12 +32,21 @@ static void bind(struct apifake *f, const char *name, const char *user)
 	expect(apifake_do(f, "POST", RBAC "/clusterrolebindings", b.buf), 201, NULL);
 }
 
+static const char *definition(const char *plural)
+{
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		if (!strcmp(crd_kinds[i]->plural, plural))
+			return crd_kinds[i]->yaml;
+	fail_msg("no kind %s", plural);
+	return NULL;
+}
+
 static int setup(void **state)
 {
 	static const struct apifake_options o = {.own_controllers = true};
 	struct apifake *f = apifake_new(&o);
 	expect(apifake_do_type(f, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-			       "application/yaml", kind_strategy.yaml),
+			       "application/yaml", definition("installstrategies")),
 	       201, NULL);
 	bind(f, "alice", "alice");
 	bind(f, "bob", "bob");

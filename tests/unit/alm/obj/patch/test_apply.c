@@ -325,33 +325,6 @@ static void test_apply__built_in_kinds_merge_by_their_tables(void **state)
 		"{}}}}}}},\"manager\":\"u\",\"operation\":\"Update\"}]");
 }
 
-static void test_apply__merge_keys_for_strategic_patches(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *kind, *path, *key;
-	} rows[] = {
-		{"Deployment", "spec.template.spec.containers", "name"},
-		{"Deployment", "spec.template.spec.containers.env", "name"},
-		{"Deployment", "spec.template.spec.containers.ports", "containerPort"},
-		{"Pod", "spec.containers.volumeMounts", "mountPath"},
-		{"Pod", "spec.tolerations", NULL},
-		{"Service", "spec.ports", "port"},
-		{"ServiceAccount", "secrets", "name"},
-		{"ConfigMap", "metadata.ownerReferences", "uid"},
-		{"ConfigMap", "metadata.finalizers", ""},
-		{"ClusterRole", "rules", NULL},
-		{"Namespace", "status.conditions", "type"},
-		{"Nonsense", "metadata.finalizers", ""},
-		{"Nonsense", "spec.x", NULL},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *key = builtin_merge_key(rows[i].kind, rows[i].path);
-		if (!cstr_eq(key, rows[i].key))
-			fail_msg("%s %s: %s", rows[i].kind, rows[i].path, key ? key : "NULL");
-	}
-}
-
 /* --- properties over generated writes --- */
 
 static uint32_t seed;
@@ -455,7 +428,6 @@ int main(void)
 		CASE(test_apply__ten_updaters_then_ancient_changes),
 		CASE(test_apply__status_belongs_to_nobody_on_the_main_endpoint),
 		CASE(test_apply__built_in_kinds_merge_by_their_tables),
-		CASE(test_apply__merge_keys_for_strategic_patches),
 		CASE(test_apply__twice_is_a_no_op),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
