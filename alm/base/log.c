@@ -46,7 +46,7 @@ bool log_level_parse(const char *name, enum log_level *ret)
 	return false;
 }
 
-static bool log_on(enum log_level level)
+bool log_on(enum log_level level)
 {
 	return level <= threshold;
 }

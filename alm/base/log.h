@@ -20,6 +20,7 @@ void log_setup(enum log_level level, enum log_format format, int64_t (*now_ns)(v
 /* Lines go to fn instead of stderr; NULL: to stderr again. For the simulation's trace. */
 void log_divert(void (*fn)(void *arg, const char *line), void *arg);
 bool log_level_parse(const char *name, enum log_level *ret);
+bool log_on(enum log_level level);
 
 /* Pairs of const char * key, const char * value, ended by NULL. A NULL value is left out. */
 void log_line(enum log_level level, const char *msg, ...) __attribute__((sentinel));
