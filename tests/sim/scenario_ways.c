@@ -13,6 +13,7 @@
 #define V2         STRATEGIES "/install.0.2.0.web.io.ops"
 #define BACK       "/apis/batch/v1/namespaces/web/jobs/web-back"
 #define END        "/apis/batch/v1/namespaces/web/jobs/web-end"
+#define NO_RETURN  "/api/v1/namespaces/web/configmaps/web-no-return"
 #define SERVICE    "/api/v1/namespaces/web/services/web"
 #define PLAN(n) \
 	"/api/v1/namespaces/alm-system/secrets/plan.install.0.1.0.web.io.ops.b8c148d3.r" n ".0"
@@ -26,10 +27,16 @@
 	"{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Catalog\",\"metadata\":" \
 	"{\"name\":\"community\"},\"spec\":{\"interval\":\"30s\",\"source\":{\"url\":"   \
 	"\"dir://" CATALOG_DIR "\"}}}"
+/* A crash and a jump of the clock leave a tenth of a deadline: SHORT for what is to miss it, LONG
+ * for what is to be done whatever happens meanwhile. */
+#define SHORT                    "\"1m\""
+#define LONG                     "\"1h\""
+#define DEADLINES(apply, verify) "\"deadlines\":{\"installing\":" apply ",\"verifying\":" verify "}"
 #define APP_BODY(upgrade)                                                               \
 	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":" \
 	"{\"name\":\"web\"},\"spec\":{\"type\":\"io.ops\",\"values\":{\"does\":\"\"},"  \
-	"\"upgrade\":{" upgrade "\"deadlines\":{\"installing\":\"1m\",\"verifying\":\"1m\"}}}}"
+	"\"upgrade\":{" upgrade                                                         \
+	DEADLINES(LONG, LONG) "}}}"
 
 /* refused: by the server; slow: without who gives addresses, never ready. */
 #define HOOK(name, event)                                                      \
@@ -40,23 +47,27 @@
 	"spec:\n"                                                              \
 	"  template:\n"                                                        \
 	"    spec: {restartPolicy: Never, containers: [{name: x, image: x}]}\n"
-#define TEMPLATE                                               \
-	"apiVersion: v1\n"                                     \
-	"kind: ConfigMap\n"                                    \
-	"metadata: {name: {{ .Release.Name }}}\n"              \
-	"data: {version: {{ .Chart.Version | quote }}}\n"      \
-	"{{- if eq .Values.does \"refused\" }}\n"              \
-	"---\n"                                                \
-	"apiVersion: v1\n"                                     \
-	"kind: ConfigMap\n"                                    \
-	"metadata: {name: Not_A_Name}\n"                       \
-	"{{- else if eq .Values.does \"slow\" }}\n"            \
-	"---\n"                                                \
-	"apiVersion: v1\n"                                     \
-	"kind: Service\n"                                      \
-	"metadata: {name: {{ .Release.Name }}}\n"              \
-	"spec: {type: LoadBalancer, ports: [{port: 80}]}\n"    \
-	"{{- else if eq .Values.does \"no-return\" }}\n" HOOK( \
+#define TEMPLATE                                                  \
+	"apiVersion: v1\n"                                        \
+	"kind: ConfigMap\n"                                       \
+	"metadata: {name: {{ .Release.Name }}}\n"                 \
+	"data: {version: {{ .Chart.Version | quote }}}\n"         \
+	"{{- if eq .Values.does \"refused\" }}\n"                 \
+	"---\n"                                                   \
+	"apiVersion: v1\n"                                        \
+	"kind: ConfigMap\n"                                       \
+	"metadata: {name: Not_A_Name}\n"                          \
+	"{{- else if eq .Values.does \"slow\" }}\n"               \
+	"---\n"                                                   \
+	"apiVersion: v1\n"                                        \
+	"kind: Service\n"                                         \
+	"metadata: {name: {{ .Release.Name }}}\n"                 \
+	"spec: {type: LoadBalancer, ports: [{port: 80}]}\n"       \
+	"{{- else if eq .Values.does \"no-return\" }}\n"          \
+	"---\n"                                                   \
+	"apiVersion: v1\n"                                        \
+	"kind: ConfigMap\n"                                       \
+	"metadata: {name: {{ .Release.Name }}-no-return}\n" HOOK( \
 		"web-back", "pre-rollback") "{{- end }}\n" HOOK("web-end", "pre-delete")
 
 static void put_1(struct world *w)
@@ -88,7 +99,11 @@ static void put_3(struct world *w)
 	{                                                               \
 		0, DO_CREATE, APPS, APP_BODY(upgrade), NULL             \
 	}
-#define VALUES(does)  {SEC, DO_PATCH, WEB, "{\"spec\":{\"values\":{\"does\":\"" does "\"}}}", NULL}
+#define VALUES(does, apply, verify)                          \
+	{SEC, DO_PATCH, WEB,                                 \
+	 "{\"spec\":{\"values\":{\"does\":\"" does           \
+	 "\"},\"upgrade\":{" DEADLINES(apply, verify) "}}}", \
+	 NULL}
 #define UPGRADE(text) {SEC, DO_PATCH, WEB, "{\"spec\":{\"upgrade\":{" text "}}}", NULL}
 #define ACCOUNT(name) {SEC, DO_PATCH, WEB, "{\"spec\":{\"serviceAccountName\":" name "}}", NULL}
 #define RETRY(v)             \
@@ -102,22 +117,24 @@ static const struct user_action ways[] = {
 	BEGIN(""),
 	PHASE(V1, "Succeeded"),
 	STATE("Installed"),
-	VALUES("refused"),
+	VALUES("refused", SHORT, LONG),
 	PHASE(V1, "Installing"),
 	STATE("UpgradeBlocked"),
-	VALUES("slow"),
+	VALUES("slow", LONG, SHORT),
 	PHASE(V1, "Verifying"),
 	STATE("UpgradeBlocked"),
-	VALUES("no-return"),
-	STATE("Upgrading"),
-	STATE("Installed"),
-	VALUES("refused"),
+	VALUES("no-return", LONG, LONG),
+	{SEC, DO_APPEAR, NO_RETURN, NULL, NULL},
+	PHASE(V1, "Succeeded"),
+	VALUES("refused", SHORT, LONG),
 	{SEC, DO_APPEAR, BACK, NULL, NULL},
 	{0, DO_PATCH, BACK "/status", HOOK_FAILED, NULL},
 	PHASE(V1, "Failed"),
 	STATE("Degraded"),
-	VALUES(""),
+	VALUES("", LONG, LONG),
+	PHASE(V1, "Succeeded"),
 	STATE("Installed"),
+	UPGRADE(DEADLINES(SHORT, LONG)),
 	CALL(0, put_2),
 	PHASE(V2, "Installing"),
 	PHASE(V2, "RolledBack"),
@@ -133,7 +150,7 @@ static const struct user_action ways[] = {
 static const struct user_action first[] = {
 	BEGIN("\"mode\":\"Manual\",\"approveFirst\":true,"),
 	PHASE(V1, "AwaitingApproval"),
-	VALUES("refused"),
+	VALUES("refused", SHORT, LONG),
 	PHASE(V1, "AwaitingApproval"),
 	ACCOUNT("\"nobody\""),
 	PHASE(V1, "Blocked"),
@@ -147,10 +164,11 @@ static const struct user_action first[] = {
 	{0, DO_DELETE, PLAN("1"), NULL, NULL},
 	PHASE(V1, "Failed"),
 	STATE("Failed"),
-	VALUES("slow"),
+	VALUES("slow", LONG, SHORT),
 	PHASE(V1, "Verifying"),
 	{0, DO_DELETE, PLAN("2"), NULL, NULL},
 	PHASE(V1, "Failed"),
+	UPGRADE(DEADLINES(LONG, LONG)),
 	RETRY("0.1.0"),
 	PHASE(V1, "Verifying"),
 	{0, DO_PATCH, SERVICE "/status", ADDRESS("[{\"ip\":\"192.0.2.1\"}]"), NULL},

@@ -65,6 +65,8 @@ together() {
 	later sim__random_faults_on_a_reconcile_that_stalls --scenario stalled --runs "$few"
 	later sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs "$few"
 	later sim__all_that_can_fail --scenario ways --fault none
+	later sim__random_faults_on_all_that_can_fail --scenario ways --runs "$(((few + 1) / 2))"
+	later sim__random_faults_on_a_first_install_in_one_process --scenario first --runs "$(((few + 1) / 2))" --together
 	later sim__a_first_install_that_fails --scenario first --fault none
 	later sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs "$few"
 	later sim__random_faults_on_the_server --scenario server --runs "$runs"
@@ -89,6 +91,8 @@ collect sim__random_faults_on_a_reconcile_that_stalls
 collect sim__random_faults_on_a_catalog_that_goes_bad
 collect sim__all_that_can_fail
 collect sim__a_first_install_that_fails
+collect sim__random_faults_on_all_that_can_fail
+collect sim__random_faults_on_a_first_install_in_one_process
 collect sim__a_strategy_is_deleted_while_its_app_lives
 collect sim__random_faults_on_the_server
 collect sim__random_faults_on_the_toy_controller

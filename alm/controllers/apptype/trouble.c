@@ -21,6 +21,15 @@ static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, 
 	return left <= 0;
 }
 
+/* What was told once stays until its cause is gone: a restart with another clock begins no new wait.
+ */
+static bool is_told(const struct app *app, const char *type, const char *reason)
+{
+	struct condition c;
+	return condition_get(app->o, type, &c) && cstr_eq(c.status, "True") &&
+	       cstr_eq(c.reason, reason);
+}
+
 /* --- what is installed --- */
 
 static bool repairs(const struct app *app)
@@ -46,7 +55,8 @@ static void find_unavailable(const struct view *v, const struct app *app, struct
 	if (!condition_get(o, "Available", &c) || !cstr_eq(c.status, "False"))
 		return;
 	bool gone = cstr_eq(c.reason, "ObjectMissing") && t->drifted; /* and it stays away */
-	if (!gone && !lasts(v, plan, o, "Available", UNAVAILABLE_NS))
+	if (!gone && !is_told(app, "Degraded", "WorkloadUnavailable") &&
+	    !lasts(v, plan, o, "Available", UNAVAILABLE_NS))
 		return;
 	t->degraded = gone ? "ObjectMissing" : "WorkloadUnavailable";
 	t->why = arena_strdup(v->a, c.message);
@@ -108,7 +118,8 @@ static void judge_time(const struct view *v, const struct app *app, struct plan 
 	}
 	if (!app->busy || app->busy->phase != PHASE_VERIFYING ||
 	    !condition_get(app->busy->o, "OwnershipMoved", &c) || cstr_eq(c.status, "True") ||
-	    !lasts(v, plan, app->busy->o, "OwnershipMoved", HANDOFF_NS))
+	    (!is_told(app, "StateOverdue", "Verifying") &&
+	     !lasts(v, plan, app->busy->o, "OwnershipMoved", HANDOFF_NS)))
 		return;
 	t->overdue = "Verifying";
 	t->blocker = arena_fmt(v->a, "%s: objects do not change hands: %s: %s", app->busy->version,

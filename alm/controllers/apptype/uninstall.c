@@ -16,6 +16,19 @@ static const struct obj *doc_of(const struct uninstall *u, const struct strategy
 	return s && s->revision ? install_plan_stored(u->v, s->name, s->revision, NULL) : NULL;
 }
 
+/* A list from the past may lack a plan, and what it has applied would stay. */
+static bool plans_are_known(const struct uninstall *u)
+{
+	bool known = true;
+	for (size_t i = 0; i < u->app->n; i++) {
+		const struct strategy_ref *s = &u->app->strategies[i];
+		known = (!s->revision || doc_of(u, s) ||
+			 install_plan_is_gone(u->v, s->name, s->revision, NULL, u->plan)) &&
+			known;
+	}
+	return known;
+}
+
 /* The plan that tells name and namespace of the release: of what is installed, else of any try. */
 static const struct obj *any_doc(const struct uninstall *u)
 {
@@ -228,6 +241,8 @@ static bool is_allowed(struct uninstall *u)
 bool uninstall_done(struct uninstall *u)
 {
 	struct plan beside, *plan = u->plan;
+	if (!plans_are_known(u))
+		return false;
 	plan_init(&beside, u->v->a);
 	beside.as = u->app->account.user;
 	u->plan = &beside;

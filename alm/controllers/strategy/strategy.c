@@ -141,18 +141,21 @@ static bool objects_moved_to_app(struct strategy_pass *s)
 	return false;
 }
 
-static void load_install(struct strategy_pass *s)
+/* False: whether there is a plan is not known yet. */
+static bool load_install(struct strategy_pass *s)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
 	if (doc)
 		s->install = install_plan_load(s->v, doc, s->plan);
+	return doc || !s->revision ||
+	       install_plan_is_gone(s->v, s->ref->name, s->revision, NULL, s->plan);
 }
 
+/* Without its finalizer what it owns is collected as garbage. */
 static int adopt_deleting(struct strategy_pass *s)
 {
-	load_install(s);
 	if (s->app && !s->app->deleting && s->ref->phase != PHASE_SUPERSEDED &&
-	    !objects_moved_to_app(s))
+	    (!load_install(s) || !objects_moved_to_app(s)))
 		return STEP_STOP;
 	return let_go(s);
 }

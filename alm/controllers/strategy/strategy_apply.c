@@ -303,6 +303,8 @@ bool strategy_leftovers_gone(struct strategy_pass *s, const struct install_plan 
 {
 	bool none = true;
 	const struct obj *doc = install_plan_stored(s->v, other->name, other->revision, NULL);
+	if (!doc && !install_plan_is_gone(s->v, other->name, other->revision, NULL, s->plan))
+		return false;
 	struct install_plan *p = doc ? install_plan_load(s->v, doc, s->plan) : NULL;
 	for (size_t i = p ? p->n : 0; i-- > 0;) {
 		const struct plan_entry *e = &p->entries[i];

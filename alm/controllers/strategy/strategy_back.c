@@ -92,7 +92,7 @@ static bool is_told_failed(struct strategy_pass *s)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
 	if (!doc)
-		return true;
+		return install_plan_is_gone(s->v, s->ref->name, s->revision, NULL, s->plan);
 	s->install = install_plan_load(s->v, doc, s->plan);
 	return strategy_recorded(s, "failed");
 }
@@ -164,16 +164,23 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 						    : 0;
 	const struct obj *doc = old ? install_plan_stored(v, old->name, revision, NULL) : NULL;
 	int64_t left = strategy_time_left(s, "RolledBack", "spec.none", ROLLBACK_NS);
+	bool known = doc || !old || install_plan_is_gone(v, old->name, revision, NULL, plan);
+	if (left > 0 && !known) {
+		plan_requeue_after(plan, left);
+		return STEP_CONTINUE;
+	}
 	if (!doc || left <= 0) {
 		strategy_enter(s, PHASE_FAILED, "RolledBack",
-			       doc ? "RollbackFailed" : "RollbackRefused",
-			       doc ? "the former version is not ready" : "the former plan is gone");
+			       doc || !known ? "RollbackFailed" : "RollbackRefused",
+			       doc      ? "the former version is not ready"
+			       : !known ? "the former plan could not be read"
+					: "the former plan is gone");
 		return STEP_CONTINUE;
 	}
 	bool may = strategy_may_write(s);
 	const char *why = NULL;
 	struct install_plan *back = install_plan_load(v, doc, plan);
-	bool known = may && strategy_way_back_is_known(s, old, back, &why);
+	known = may && strategy_way_back_is_known(s, old, back, &why);
 	bool done = known && !s->refused && !why && is_back(s, back); /* once: it plans */
 	if (s->refused)
 		strategy_enter(s, PHASE_FAILED, "RolledBack", "RollbackFailed", s->refused);

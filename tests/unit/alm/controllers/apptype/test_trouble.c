@@ -44,6 +44,20 @@ static void test_trouble__a_workload_that_is_not_back_in_time(void **state)
 	view_fake_release(&w.f);
 }
 
+/* After a restart with another clock the wait would begin anew. */
+static void test_trouble__what_was_told_stays_until_its_cause_is_gone(void **state)
+{
+	(void)state;
+	struct world w;
+	const char *app = OBJECT("a", CONDITION("Degraded", "True", "WorkloadUnavailable"));
+	look(&w, app, OBJECT("u", CONDITION("Available", "False", "WorkloadUnavailable")), 0);
+	assert_string_equal(w.t.degraded, "WorkloadUnavailable");
+	view_fake_release(&w.f);
+	look(&w, app, OBJECT("u", CONDITION("Available", "True", "Available")), 0);
+	assert_null(w.t.degraded);
+	view_fake_release(&w.f);
+}
+
 static void test_trouble__what_nobody_brings_back_is_told_at_once(void **state)
 {
 	(void)state;
@@ -124,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trouble__a_workload_that_is_not_back_in_time),
+		cmocka_unit_test(test_trouble__what_was_told_stays_until_its_cause_is_gone),
 		cmocka_unit_test(test_trouble__what_nobody_brings_back_is_told_at_once),
 		cmocka_unit_test(test_trouble__resolving_ends),
 		cmocka_unit_test(test_trouble__a_handoff_that_lasts),
