@@ -115,7 +115,7 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		return 0;
 	}
 	if (!r->is_resource) {
-		if (!surface_handle(s->discovery, r) && !auth_page(s->auth, r))
+		if (!api_docs_handle(s->discovery, r) && !auth_page(s->auth, r))
 			request_reply_no_page(r);
 		return 0;
 	}
@@ -276,7 +276,7 @@ static int start(struct apiserver *s, struct error *err)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
 		return -err->code;
-	s->discovery = surface_new();
+	s->discovery = api_docs_new();
 	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
 	s->crds = crd_new(s);
 	s->hub = hub_new(s);
@@ -327,7 +327,7 @@ void apiserver_free(struct apiserver *s)
 	namespaces_free(s->namespaces);
 	gc_free(s->gc);
 	crd_free(s->crds);
-	surface_free(s->discovery);
+	api_docs_free(s->discovery);
 	auth_free(s->auth);
 	store_close(s->store);
 	kinds_free(s->kinds);

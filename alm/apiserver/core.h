@@ -30,7 +30,7 @@ struct apiserver {
 	struct kinds *kinds;
 	struct store *store;
 	struct auth *auth;
-	struct surface *discovery;
+	struct api_docs *discovery;
 	struct hub *hub;
 	struct crds *crds;
 	struct gc *gc;

@@ -209,7 +209,7 @@ static void warn_finalizers(struct mutation *m)
 	}
 }
 
-/* The answer names the row of the log, so that both logs join. */
+/* The answer names the entry of the log, so that both logs join. */
 static void name_row(struct mutation *m, const struct audit_row *row)
 {
 	struct apiserver *s = m->r->server;
@@ -259,7 +259,7 @@ static int store_it(struct mutation *m, struct error *err)
 		.remove = m->removed,
 		.stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0,
 		.row = parts.row,
-		.farewell = parts.farewell,
+		.deletion = parts.deletion,
 	};
 	int rc = store_write(s->store, &w, &m->text, err);
 	if (rc == 0)

@@ -30,7 +30,7 @@ struct mutation {
 	struct obj *before, *stored;
 	struct obj *after; /* of the arena, under construction */
 	struct findings findings;
-	const char *verb; /* for the audit row */
+	const char *verb; /* for the audit entry */
 	bool is_put, is_status, is_apply;
 	bool keep_managers; /* after has its managedFields already (apply) */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */

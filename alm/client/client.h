@@ -52,7 +52,7 @@ struct client_options {
 	const char *subresource;            /* "status"; NULL: none */
 	const char *propagation;            /* delete: "Background"; NULL: the server's default */
 	const char *uid, *resource_version; /* delete: preconditions */
-	const char *audit_id; /* "op" of the audit row (audit.md 7); also sent as Audit-ID */
+	const char *audit_id; /* "op" of the audit entry (audit.md 7); also sent as Audit-ID */
 	const char *as;       /* the user to impersonate, who needs the rights; NULL: nobody */
 	int64_t timeout_ns;   /* 0: 30 s */
 	size_t body_max;      /* 0: 16 MiB */

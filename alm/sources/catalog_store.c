@@ -46,7 +46,7 @@ static int write_both(struct stmt *s, struct audit *a, const char *name, const c
 	return a ? kept_append(a, KIND, name, digest, err) : 0;
 }
 
-/* Row and record, in a transaction of their own or in the one of the server that is open. */
+/* Entry and record, in a transaction of their own or in the one of the server that is open. */
 static int run(struct db *d, struct stmt *s, struct audit *a, const char *name, const char *digest,
 	       struct error *err)
 {

@@ -51,7 +51,7 @@ static void validate_approver(struct mutation *m, struct field_errors *e)
 				 stated, user);
 }
 
-/* The executor of this process names the row of the log; nobody else can. */
+/* The executor of this process names the entry of the log; nobody else can. */
 static bool is_ours(const struct mutation *m)
 {
 	const struct exchange *x = m->r->exchange;

@@ -21,7 +21,7 @@ struct doc {
 	char etag[SHA256_HEX + 2];
 };
 
-struct surface {
+struct api_docs {
 	struct map *docs; /* "path form" -> doc */
 	uint64_t generation;
 };
@@ -36,14 +36,14 @@ static void doc_free(void *p)
 	xfree(d);
 }
 
-struct surface *surface_new(void)
+struct api_docs *api_docs_new(void)
 {
-	struct surface *d = xcalloc(1, sizeof(*d));
+	struct api_docs *d = xcalloc(1, sizeof(*d));
 	d->docs = map_new(doc_free);
 	return d;
 }
 
-void surface_free(struct surface *d)
+void api_docs_free(struct api_docs *d)
 {
 	if (!d)
 		return;
@@ -51,7 +51,7 @@ void surface_free(struct surface *d)
 	xfree(d);
 }
 
-static const struct doc *document(struct surface *d, struct request *r, const char *form,
+static const struct doc *document(struct api_docs *d, struct request *r, const char *form,
 				  doc_fn make, const char *arg1, const char *arg2)
 {
 	uint64_t generation = kinds_generation(request_kinds(r));
@@ -188,7 +188,7 @@ static const char *aggregated_version(struct request *r)
 	return NULL;
 }
 
-static void handle_root(struct surface *d, struct request *r, const char *which)
+static void handle_root(struct api_docs *d, struct request *r, const char *which)
 {
 	const char *version = aggregated_version(r);
 	if (!version) {
@@ -216,7 +216,7 @@ static void handle_root(struct surface *d, struct request *r, const char *which)
 }
 
 /* /openapi/v3/apis/G/V and /openapi/v3/api/v1; a stale hash is sent to the right one. */
-static void handle_v3(struct surface *d, struct request *r, const char *group, const char *version)
+static void handle_v3(struct api_docs *d, struct request *r, const char *group, const char *version)
 {
 	const char *hash = request_query(r, "hash");
 	char current[SHA256_HEX];
@@ -238,7 +238,7 @@ static void handle_v3(struct surface *d, struct request *r, const char *group, c
 	send(r, document(d, r, "v3", make_v3, group, version), JSON, true);
 }
 
-static void handle_v2(struct surface *d, struct request *r)
+static void handle_v2(struct api_docs *d, struct request *r)
 {
 	const char *accept = request_header(r, "Accept");
 	/* the answer's type has a dot where the request's has an @, which Go could not parse */
@@ -280,7 +280,7 @@ static size_t split(struct request *r, const char *segments[SEGMENTS_MAX])
 	return n <= SEGMENTS_MAX ? n : 0;
 }
 
-static bool handle_openapi(struct surface *d, struct request *r, const char *const *s, size_t n)
+static bool handle_openapi(struct api_docs *d, struct request *r, const char *const *s, size_t n)
 {
 	/* /openapi/v3/apis/G/V has five parts; the last ones are cut off r->path here */
 	const char *prefix = "/openapi/v3/apis/";
@@ -304,7 +304,7 @@ static bool handle_openapi(struct surface *d, struct request *r, const char *con
 	return true;
 }
 
-bool surface_handle(struct surface *d, struct request *r)
+bool api_docs_handle(struct api_docs *d, struct request *r)
 {
 	const char *s[SEGMENTS_MAX];
 	bool openapi = cstr_has_prefix(r->path, "/openapi/");

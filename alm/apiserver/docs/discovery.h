@@ -4,11 +4,11 @@
 
 #include "alm/apiserver/request.h"
 
-struct surface; /* cached documents, keyed by kinds_generation() */
+struct api_docs; /* cached documents, keyed by kinds_generation() */
 
-struct surface *surface_new(void);
-void surface_free(struct surface *d);
+struct api_docs *api_docs_new(void);
+void api_docs_free(struct api_docs *d);
 /* True if the path was its own and the request is answered (also with 404 for an unknown group). */
-bool surface_handle(struct surface *d, struct request *r);
+bool api_docs_handle(struct api_docs *d, struct request *r);
 
 #endif

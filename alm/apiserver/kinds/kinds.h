@@ -36,7 +36,7 @@ enum kind_flag {
 	KIND_VIRTUAL = 1 << 7,              /* not in the store: AuditRecord, reviews */
 	KIND_LABEL_NAME = 1 << 8,           /* name is a DNS label (63), not a subdomain */
 	KIND_PATH_NAME = 1 << 9,            /* RBAC: any path segment */
-	KIND_NO_AUDIT = 1 << 10,            /* Lease, Event: no Write row */
+	KIND_NO_AUDIT = 1 << 10,            /* Lease, Event: no Write entry */
 	KIND_STORAGE = 1 << 11,             /* the version objects are stored in */
 };
 

@@ -1,4 +1,4 @@
-/* audit_write: see audit_write.h. It builds rows; store.c appends them. */
+/* audit_write: see audit_write.h. It builds entries; store.c appends them. */
 #include "alm/apiserver/store/audit_write.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *own_id(const struct audit *log, const char *id)
 	return id + 5 + n;
 }
 
-/* The Transition row SEQ announces exactly this status. */
+/* The Transition entry SEQ announces exactly this status. */
 static bool row_announces(struct audit *log, int64_t seq, const struct audit_write *w)
 {
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
@@ -64,7 +64,7 @@ static struct obj *who_of(const struct request *r)
 	for (size_t i = 0; i < r->user.n_groups && i < 16; i++)
 		obj_append(groups, obj_stringn(str_sub(str_of(r->user.groups[i]), 0, GROUP_MAX)));
 	obj_set(who, "groups", groups);
-	if (r->user.impersonator) { /* the actor of a row of ALM's own is left out */
+	if (r->user.impersonator) { /* the actor of an entry of ALM's own is left out */
 		obj_set_str(who, "user", r->user.name);
 		obj_set_str(who, "impersonator", r->user.impersonator);
 	}
@@ -108,8 +108,8 @@ static void set_changes(struct obj *b, const struct obj *before, const struct ob
 		obj_set_str(b, "patch", text);
 }
 
-/* An object with a status has a digest without it, too: a status that a Transition row announces
- * is written without a row (alm/audit/objects.h). */
+/* An object with a status has a digest without it, too: a status that a Transition entry announces
+ * is written without an entry (alm/audit/objects.h). */
 static void set_objects(struct obj *b, const struct audit_write *w)
 {
 	struct audit *log = w->request->server->audit;
@@ -164,7 +164,7 @@ static const char *state_of(const struct obj *o)
 
 /* An object whose statuses are transitions of this log has a last one when it is deleted, unless
  * the controllers have announced it before they let it go (audit.md 7). */
-static const struct audit_row *farewell(const struct audit_write *w)
+static const struct audit_row *deletion(const struct audit_write *w)
 {
 	struct request *r = w->request;
 	struct audit *log = r->server->audit;
@@ -210,14 +210,14 @@ void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret
 	row->reason = w->after && !w->before ? "Created" : w->after ? "Updated" : "Deleted";
 	row->subject = (struct audit_subject){
 		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
-	/* A request that came twice and changed something twice has two rows; the op names the
+	/* A request that came twice and changed something twice has two entries; the op names the
 	 * first. */
 	if (id && !cstr_has_prefix(id, "row-") && audit_row_by_op(log, id, &seq, &ignored) < 0)
 		row->op = id;
 	row->actor = id ? NULL : r->user.name; /* absent: ALM itself */
 	row->body = obj_keep(r->arena, body_of(w, "Applied", w->after && !w->before ? 201 : 200));
 	ret->row = row;
-	ret->farewell = farewell(w);
+	ret->deletion = deletion(w);
 }
 
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err)

@@ -1,4 +1,4 @@
-/* audit_write: the Write row of an object write (audit.md 3, 6, 7). */
+/* audit_write: the Write entry of an object write (audit.md 3, 6, 7). */
 #ifndef ALM_APISERVER_STORE_AUDIT_WRITE_H
 #define ALM_APISERVER_STORE_AUDIT_WRITE_H
 
@@ -17,14 +17,14 @@ struct audit_write {
 
 /* Of the arena. */
 struct audit_write_parts {
-	/* NULL if this write has no row: no log, a kind that is left out by the policy, or a status
-	 * whose Transition row is in the log already. */
+	/* NULL if this write has no entry: no log, a kind that is left out by the policy, or a
+	 * status whose Transition entry is in the log already. */
 	const struct audit_row *row;
-	/* The Transition Deleted of an object that is deleted; row is its cause. NULL: none. */
-	const struct audit_row *farewell;
+	/* The Transition Deleted of an object that is deleted, caused by row. NULL: none. */
+	const struct audit_row *deletion;
 };
 void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret);
-/* The row of a write that was refused; NULL if there is to be none. */
+/* The entry of a write that was refused; NULL if there is to be none. */
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err);
 
 #endif

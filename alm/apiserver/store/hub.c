@@ -408,7 +408,7 @@ static int select_items(struct watcher *w, struct error *err)
 	return 0;
 }
 
-/* Rows of the log that came while those before them were sent. */
+/* Entries of the log that came while those before them were sent. */
 static bool select_new_rows(struct watcher *w)
 {
 	struct error err = ERROR_INIT;

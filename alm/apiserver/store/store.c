@@ -644,14 +644,14 @@ static int log_rows_write(struct store *s, const struct write *w, struct error *
 	if (audit_append(s->audit, w->row, &seq, err) < 0)
 		return -err->code;
 	s->last_row = seq;
-	if (!w->farewell)
+	if (!w->deletion)
 		return 0;
-	struct audit_row farewell = *w->farewell;
-	farewell.cause = seq;
-	return audit_append(s->audit, &farewell, &second, err) < 0 ? -err->code : 0;
+	struct audit_row deletion = *w->deletion;
+	deletion.cause = seq;
+	return audit_append(s->audit, &deletion, &second, err) < 0 ? -err->code : 0;
 }
 
-/* The row of the object and the rows of the log, all or none. */
+/* The row of the object and the entries of the log, all or none. */
 static int rows_write(struct store *s, const struct write *w, const char *key, int64_t prev,
 		      int64_t create_rv, struct str value, struct error *err)
 {

@@ -86,7 +86,7 @@ struct change {
 struct store_config {
 	struct db *db;
 	struct loop *loop;
-	struct audit *audit; /* or NULL: no rows */
+	struct audit *audit; /* or NULL: no entries */
 };
 
 int store_open(const struct store_config *c, struct store **ret, struct error *err);
@@ -130,8 +130,8 @@ struct write {
 	struct obj *after;
 	bool remove;
 	uint32_t stamp;                   /* of the text */
-	const struct audit_row *row;      /* NULL: no row (policy, or the row is there already) */
-	const struct audit_row *farewell; /* a second row, caused by the first; NULL: none */
+	const struct audit_row *row;      /* NULL: none (policy, or it is there already) */
+	const struct audit_row *deletion; /* a second entry, caused by the first; NULL: none */
 };
 
 /* The revision the next store_write() will give. */
@@ -143,11 +143,11 @@ int store_write(struct store *s, const struct write *w, struct text **ret_text, 
 /* E_TOOLARGE in its words, for who finds out before. */
 int store_too_large(struct error *err);
 
-/* A row of the log without an object: a write that was refused. E_UNAVAILABLE. */
+/* An entry of the log without an object: a write that was refused. E_UNAVAILABLE. */
 int store_append_row(struct store *s, const struct audit_row *row, struct error *err);
 /* The last write or commit failed at the disk or the log: not ready until one succeeds. */
 bool store_is_failing(const struct store *s);
-/* The row of the last write; 0 if it had none. */
+/* The entry of the last write; 0 if it had none. */
 int64_t store_last_row(const struct store *s);
 
 /* Takes a head that no request may reach out of memory, at start; its rows stay in the database. */

@@ -73,12 +73,13 @@ struct app *app_load(const struct view *v, const char *name);
 /* What another app resolves with; claims are those of the app that asks. NULL: no such AppType. */
 const struct resolve_input *app_input(const struct view *v, const char *name,
 				      const struct resolve_claims *claims);
-/* Does the view show a status that is older than the log's newest row about it? An older view means
- * wait: only the object's own reconcile repeats what a crash has left between row and status. */
+/* Does the view show a status that is older than the log's newest entry about it? An older view
+ * means wait: only the object's own reconcile repeats what a crash has left between entry and
+ * status. */
 bool is_older_than_log(const struct view *v, const struct obj *o);
 /* The app and its strategies but for one, as the view shows them; E_CONFLICT: one is older. */
 int app_check_age(const struct view *v, const struct app *app, const char *but, struct error *err);
-/* Plans the status again that the newest row has, and the executor repeats. */
+/* Plans the status again that the newest entry has, and the executor repeats. */
 void plan_redo(struct plan *p, const struct obj *o);
 /* What an AppType of this selfRef would resolve with that only names the package. */
 const struct resolve_input *app_input_new(const struct view *v, const char *self_ref,

@@ -103,7 +103,7 @@ static struct release record_of(const struct release_record *r)
 	};
 }
 
-const char *release_record_misfit(const struct view *v, const struct obj *doc)
+const char *release_record_too_large(const struct view *v, const struct obj *doc)
 {
 	struct error err;
 	CLEANUP(obj_unrefp) struct obj *o = NULL;

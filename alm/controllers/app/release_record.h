@@ -24,7 +24,7 @@ struct release_record {
 /* Why the release of this plan can have no record: it is too large for a Secret; NULL: it fits.
  * Kept in the plan as "unrecorded"; such a release goes without (ALM needs the plan alone), and
  * what earlier records say of it ends as superseded. */
-const char *release_record_misfit(const struct view *v, const struct obj *doc);
+const char *release_record_too_large(const struct view *v, const struct obj *doc);
 /* Plans what is missing; true once the record has the status. Only pending ones are made again, the
  * others change one that is there. The record before is superseded once this one is deployed. */
 bool release_record_plan(const struct release_record *r);

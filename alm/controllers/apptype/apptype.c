@@ -218,7 +218,7 @@ static const struct watch_rule watches[] = {
 static const struct step steps[] = {
 	{"adopt", apptype_adopt},     /* finalizer; deletion undoes */
 	{"read", apptype_read},       /* archives of candidates that only an index reported */
-	{"resolve", apptype_resolve}, /* candidates, decision rows */
+	{"resolve", apptype_resolve}, /* candidates, decision entries */
 	{"decide", apptype_decide},   /* create the strategy whose turn it is */
 	{"retire", apptype_retire},   /* history */
 	{"status", apptype_status},   {0},

@@ -1,5 +1,5 @@
 /* Removal of an app (lifecycle.md 8): what any applied plan lists is deleted, in reverse install
- * order; CRDs are released, never deleted; the row comes before the finalizer is removed. */
+ * order; CRDs are released, never deleted; the entry comes before the finalizer is removed. */
 #include <assert.h>
 #include <string.h>
 

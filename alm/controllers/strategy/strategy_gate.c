@@ -242,7 +242,7 @@ static const char *unused_text(const struct outcome *o, const char *text, struct
 	return text;
 }
 
-/* One row per outcome: what was found, and each waiver that was used. */
+/* One entry per outcome: what was found, and each waiver that was used. */
 static void findings_row(struct strategy_pass *s, const char *verdict, const char *message)
 {
 	char hex[SHA256_HEX];

@@ -120,9 +120,9 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 		obj_set_bool(doc, "takesOver", true);
 		obj_set(doc, "former", helm_leftovers(s->former, doc));
 	}
-	const char *misfit = release_record_misfit(v, doc);
-	if (misfit)
-		obj_set_str(doc, "unrecorded", misfit);
+	const char *too_large = release_record_too_large(v, doc);
+	if (too_large)
+		obj_set_str(doc, "unrecorded", too_large);
 	if (!install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc))
 		refuse(s, "RenderLimit",
 		       arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
