@@ -5,8 +5,8 @@
  * negative error. It does no I/O, reads no clock, sees no event: only the name of its object. What
  * a pass computes for its later steps lives in view->pass (arena).
  *
- * To add a controller: its file with watches, steps and the struct; a row in alm/controllers/all.c;
- * its RBAC rule in deploy/; a test_X.c below tests/unit; a scenario in tests/sim.
+ * To add a controller: its file with watches, steps and the struct; a row in
+ * alm/controllers/keys.c; a test_X.c below tests/unit; a scenario in tests/sim.
  */
 #ifndef ALM_ENGINE_CONTROLLER_H
 #define ALM_ENGINE_CONTROLLER_H
