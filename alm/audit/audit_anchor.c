@@ -241,7 +241,7 @@ static int check_file(struct audit *a, const char *path, bool is_new, struct err
 		r = audit_check_note(a, strbuf_str(&note), where.buf, &inner);
 	if (r == -E_ALTERED && is_new)
 		return error_copy(err, &inner);
-	/* One that cannot be read is told of by who keeps it (anchors.h). */
+	/* One that cannot be read is reported by who keeps it (anchors.h). */
 	return r == -E_IO && db_is_broken(a->db) ? error_copy(err, &inner) : 0;
 }
 

@@ -69,7 +69,7 @@ int audit_open_keys(struct audit *a, const char *origin, struct error *err);
 int audit_begin_log(struct audit *a, struct obj *body,
 		    int (*put_first)(void *arg, struct error *err), void *arg, struct error *err);
 int audit_register_key(struct audit *a, struct error *err);
-/* Origins of a log that began anew after a gap: "prod", "prod/2", "prod/3". */
+/* Origins of a log that began again after a gap: "prod", "prod/2", "prod/3". */
 struct str audit_base_origin(const char *origin, int64_t *ret_generation);
 /* The timer's function. */
 void audit_sign_due(void *arg);

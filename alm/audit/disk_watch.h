@@ -4,8 +4,8 @@
  * The disk fills up (db_room()): clients are refused and the controllers wait while the log still
  * has its records, the first of which is DiskFull, the last DiskFullEnded. With room again
  * everything goes on. A program that keeps a transaction open for reading, somewhere on this
- * machine, keeps the WAL from starting anew: that is told from DISK_WATCH_WAL_BYTES on, and ends
- * with the reader.
+ * machine, keeps the WAL from starting over: that is reported from DISK_WATCH_WAL_BYTES on, and
+ * ends with the reader.
  *
  * Looks every few seconds by itself, and checkpoints.
  */

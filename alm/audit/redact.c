@@ -79,7 +79,7 @@ static void push(struct redactor *r, const char *token)
 	}
 }
 
-/* scheme://user:password@host: the user info goes. */
+/* scheme://user:password@host: the user info is removed. */
 static struct obj *redact_url(struct redactor *r, struct str s)
 {
 	ptrdiff_t at = str_find(s, STR("://"));

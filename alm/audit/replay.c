@@ -137,7 +137,7 @@ static int is_contested(struct replay *p, const struct obj *row, struct error *e
 	return r;
 }
 
-/* A status that was put back repeats one of the log: nothing is told of it besides. */
+/* A status that was put back repeats one of the log: nothing is reported of it besides. */
 static bool is_restored(const struct obj *row)
 {
 	return cstr_has_prefix(obj_str(row, "reason"), "Status");

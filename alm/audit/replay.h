@@ -8,7 +8,7 @@
  * record was true when it was written.
  *
  * A decision that another version of alm took may differ because that one decided otherwise: it is
- * told as not checked. Decisions that name no inputs (waits for an approval) are counted only.
+ * reported as not checked. Decisions that name no inputs (waits for an approval) are counted only.
  */
 #ifndef ALM_AUDIT_REPLAY_H
 #define ALM_AUDIT_REPLAY_H

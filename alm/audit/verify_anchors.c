@@ -154,7 +154,7 @@ static int compare_head(const struct head *h, struct db *d, struct verify_report
 	struct head_notes notes = {.n = 0};
 	int64_t size = h->checkpoint.size;
 	if (size > rep->last)
-		return 0; /* told already */
+		return 0; /* reported already */
 	int r = count_notes(d, size, &notes, err);
 	if (r >= 0 && memcmp(&notes, &h->notes, sizeof(notes)) != 0)
 		verify_add(rep, 0, 0,
@@ -166,7 +166,7 @@ static int compare_head(const struct head *h, struct db *d, struct verify_report
 	return r;
 }
 
-/* Read anew, after the rows: what it says now is true of them, or they were changed behind it. */
+/* Read again, after the rows: what it says now is true of them, or they were changed behind it. */
 static int check_head(struct verify_marks *m, struct db *d, struct verify_report *rep,
 		      struct error *err)
 {

@@ -209,7 +209,7 @@ static int next_head(struct heads *h, struct error *err)
 	copy_uid(h->head_uid, stmt_text(h->heads, 0));
 	h->head_tseq = stmt_int(h->heads, 1);
 	h->head_seq = stmt_int(h->heads, 2);
-	/* Of a hostile database: a sum that is wrong is told, whatever it is. */
+	/* Of a hostile database: a sum that is wrong is reported, whatever it is. */
 	if (__builtin_add_overflow(h->rep->statuses, h->head_tseq, &h->rep->statuses))
 		h->rep->statuses = INT64_MAX;
 	return 0;

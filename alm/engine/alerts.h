@@ -1,5 +1,5 @@
 /*
- * alerts: the alerts of lifecycle.md 4.6, told to an Alertmanager (--alertmanager URL).
+ * alerts: the alerts of lifecycle.md 4.6, sent to an Alertmanager (--alertmanager URL).
  *
  * What fires follows from the objects alone (alerts_of, pure), so an alert ends with its cause or
  * its object. All that fire are posted together to api/v2/alerts: a second after a change and then

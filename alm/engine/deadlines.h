@@ -2,9 +2,9 @@
  * deadlines: what is left of each, in monotonic time (lifecycle.md 4.2). Pure: the time comes in.
  *
  * A deadline that is asked for is never forgotten before it has ended: with more of them than a
- * table has room for, each would start anew whenever it is looked at, and none would end. What
- * ended more than DEADLINE_KEPT_NS ago goes once there are more than DEADLINES_SWEPT, so the table
- * holds what started within the last deadline and hour.
+ * table has room for, each would start over whenever it is looked at, and none would end. What
+ * ended more than DEADLINE_KEPT_NS ago is forgotten once there are more than DEADLINES_SWEPT, so
+ * the table holds what started within the last deadline and hour.
  */
 #ifndef ALM_ENGINE_DEADLINES_H
 #define ALM_ENGINE_DEADLINES_H

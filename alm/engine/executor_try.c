@@ -1,5 +1,5 @@
 /* Would the server take these objects? Each is applied as a dry run by the account that would write
- * it. What else may go wrong (rights, what is not there yet) is told by the write itself. */
+ * it. What else may go wrong (rights, what is not there yet) is reported by the write itself. */
 #include "alm/engine/executor_run.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"

@@ -1,4 +1,4 @@
-/* Slow work whose outcome the next pass sees: catalogs, archives, rendering, surveys. */
+/* Slow work whose outcome the next reconcile sees: catalogs, archives, rendering, surveys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +134,7 @@ static void synced(void *arg, struct catalog_index *index, const char *bad_diges
 	if (failed.code) {
 		failed = run_hide(r, &failed);
 		const struct outcome *last = stash_get(r->x->c.stash, a->id);
-		if (!last || !cstr_eq(last->msg, failed.msg)) /* told once, not at every poll */
+		if (!last || !cstr_eq(last->msg, failed.msg)) /* reported once, not at every poll */
 			log_warn("catalog not read", "catalog", a->key, "error", failed.msg);
 		run_put(r, a->id, &failed, STR_NONE, bad_value(bad_digest));
 	} else {
@@ -217,7 +217,7 @@ void work_render(struct run *r, struct action *a)
 	const struct outcome *archive = stash_get(r->x->c.stash, a->key);
 	if (!archive || archive->code) {
 		r->changed =
-			true; /* its fetch has failed, or it was evicted: the next pass tells */
+			true; /* its fetch has failed, or it was evicted: the next reconcile reports it */
 		return;
 	}
 	struct obj *request = obj_keep(r->a, obj_copy(a->body));

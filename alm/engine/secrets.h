@@ -1,13 +1,13 @@
 /*
  * secrets: the values that no message may hold (audit.md 8), and how they are taken out. Pure.
  *
- * A set is filled from what a pass has at hand: values under the keys of the redaction policy, the
- * Secrets of an install plan, what templates looked up. Of each it knows the text, its lines, and
- * its base64 at the three places it can have in a longer one. Taken out of a text are whole
+ * A set is filled from what a reconcile has at hand: values under the keys of the redaction policy,
+ * the Secrets of an install plan, what templates looked up. Of each it knows the text, its lines,
+ * and its base64 at the three places it can have in a longer one. Taken out of a text are whole
  * occurrences, the beginning of one where the text was cut, and the user info of any URL; what a
- * template has rewritten otherwise cannot be known again. The messages of statuses and rows pass
- * through in plan.c, errors where they enter the executor: Events, logs, conditions, and the rows
- * of other objects are made of these.
+ * template has rewritten otherwise cannot be known again. The messages of statuses and entries pass
+ * through in plan.c, errors where they enter the executor: Events, logs, conditions, and the
+ * entries of other objects are made of these.
  */
 #ifndef ALM_ENGINE_SECRETS_H
 #define ALM_ENGINE_SECRETS_H

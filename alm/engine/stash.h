@@ -3,11 +3,11 @@
  * what is lost in a crash is computed again. Values are kept as JSON text; view_outcome() gives a
  * pass the tree.
  *
- * Bounded by its bytes: the least recently used outcome goes first. A value that no pass has read
- * yet stays, whatever it takes: the key that asked for it would ask again, and with more keys than
- * there is room for none would ever get on. Only when nobody came for STASH_UNREAD_NS is it one of
- * the others (its object is gone). Archives do not stay: they are read in the run that fetched
- * them.
+ * Bounded by its bytes: the least recently used outcome is dropped first. A value that no reconcile
+ * has read yet stays, whatever it takes: the key that asked for it would ask again, and with more
+ * keys than there is room for none would ever get on. Only when nobody came for STASH_UNREAD_NS is
+ * it one of the others (its object is gone). Archives do not stay: they are read in the run that
+ * fetched them.
  */
 #ifndef ALM_ENGINE_STASH_H
 #define ALM_ENGINE_STASH_H

@@ -14,7 +14,8 @@ struct collect {
 	size_t n, cap;
 };
 
-/* May the object of this text name that app? Parsing is what a pass costs: most are another's. */
+/* May the object of this text name that app? Parsing is what a reconcile costs: most are
+ * another's. */
 static bool text_names(struct str json, const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
@@ -66,7 +67,7 @@ const struct obj *view_keep(const struct view *v, const char *id, const struct o
 	return o;
 }
 
-/* Asked for once in a pass. get NULL: of the kind that is named. */
+/* Asked for once in a reconcile. get NULL: of the kind that is named. */
 static const struct obj *read_once(const struct view *v, enum watched kind, const char *name,
 				   struct obj *(*get)(void *arg, const char *name))
 {

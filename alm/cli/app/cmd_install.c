@@ -132,7 +132,7 @@ static int check_chart(const struct install *x, const struct obj *catalog, struc
 		if (cstr_eq(obj_as_string(obj_at(names, i)), x->chart))
 			return 0;
 	if ((int64_t)obj_len(names) < obj_i64(catalog, "status.packages", 0))
-		return 0; /* not all are listed: the resolver tells */
+		return 0; /* not all are listed: the resolver says */
 	return error_set(err, E_NOTFOUND,
 			 "catalog %s has no chart %s%s; it has %zu: "
 			 "kubectl get catalog %s -o jsonpath='{.status.packageNames}'",

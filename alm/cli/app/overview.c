@@ -129,7 +129,7 @@ static const struct obj *blocked_candidate(const struct overview *x, const char 
 	return NULL;
 }
 
-/* Of one version the strategy tells more than the app; NULL: nothing is told of it. */
+/* Of one version the strategy tells more than the app; NULL: nothing is reported of it. */
 static struct obj *wait_of_version(const struct overview *x, const char *version)
 {
 	static const char *const whats[] = {"blocked", "failed", "approval", NULL};
@@ -260,7 +260,7 @@ static bool is_explained(const struct overview *x, const char *reason)
 	for (size_t i = 0; i < obj_len(x->waits); i++)
 		if (!cstr_in(obj_str(obj_at(x->waits, i), "what"), others))
 			return true;
-	struct condition c; /* Ready=False Degraded is told by Degraded=True */
+	struct condition c; /* Ready=False Degraded is reported by Degraded=True */
 	return is_told(x, reason) ||
 	       (condition_get(x->app, reason, &c) && cstr_eq(c.status, "True"));
 }

@@ -9,7 +9,8 @@
 #include "alm/cli/app/app_session.h"
 
 /* The first custom resource of the strategy's plan that a newer CRD does not take, and why; NULL:
- * none is known of. What the user may not read or write is not judged: the controllers tell it. */
+ * none is known of. What the user may not read or write is not judged: the controllers report
+ * it. */
 const char *rollback_refused_object(struct cli *c, struct app_session *a,
 				    const struct obj *strategy);
 

@@ -41,7 +41,7 @@ static void found(struct reading *r, const char *name, struct str note, bool wea
 		.vkey = vkey};
 }
 
-/* required: that it is not there must be told. */
+/* required: that it is not there must be reported. */
 static void read_file(struct reading *r, const char *path, const char *name, bool weak,
 		      const char *vkey, bool required)
 {

@@ -112,7 +112,7 @@ static int verify_one(void *arg, const struct package_version *p, struct str byt
 	return 0;
 }
 
-/* Without --keys what is left out is told by lint. */
+/* Without --keys what is left out is reported by lint. */
 static int check_rejected(const struct cli *c, const struct catalog_index *x, struct error *err)
 {
 	if (!cli_value(c, "keys") || !x->n_rejected)

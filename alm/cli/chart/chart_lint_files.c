@@ -190,7 +190,7 @@ static void check_list(struct lint_report *r, const char *file, struct value v)
 	}
 }
 
-/* 1: an object, 0: nothing there, negative: no YAML, which is told. */
+/* 1: an object, 0: nothing there, negative: no YAML, which is reported. */
 static int read_piece(struct lint_report *r, const char *file, struct str piece,
 		      struct manifest_head *ret, struct value *ret_value)
 {

@@ -15,7 +15,7 @@ void chart_lint_yaml(struct lint_report *r, struct str text);
 /* The dependencies of Chart.yaml against the charts in charts/. */
 void chart_lint_dependencies(struct lint_report *r, const struct chart *c);
 /* The templates of the root by the text they rendered to, each file once; false: one of them is not
- * YAML, which is told. minor is that of the Kubernetes version that is aimed at. */
+ * YAML, which is reported. minor is that of the Kubernetes version that is aimed at. */
 bool chart_lint_files(struct lint_report *r, const struct chart *c,
 		      const struct render_result *result, int minor);
 void chart_lint_crds(struct lint_report *r, const struct chart *c);

@@ -19,7 +19,7 @@ typedef int (*template_box_fn)(struct arena *a, const struct template_args *args
  */
 enum box_output { BOX_DATA, BOX_TEXT };
 
-/* Writes both outputs; a child that dies is told on stderr, and is 1. */
+/* Writes both outputs; a child that dies is reported on stderr, and is 1. */
 int template_box_run(struct arena *a, struct template_args *args, template_box_fn fn,
 		     enum box_output output);
 

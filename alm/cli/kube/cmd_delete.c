@@ -218,7 +218,7 @@ static int delete_instances(struct delete *d, const char *crd, struct error *err
 	return r;
 }
 
-/* Before the first instance goes: all that is named is there. */
+/* Before the first instance is deleted: all that is named is there. */
 static int check_targets(struct delete *d, struct error *err)
 {
 	for (size_t i = 0; !cli_flag(d->c, "ignore-not-found") && i < d->targets.n; i++) {
