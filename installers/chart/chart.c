@@ -222,14 +222,16 @@ static int load_charts(struct arena *a, struct chart *c, const struct archive_fi
 	return rc;
 }
 
-/* Helm 4 asks the root chart only, before anything else of it. */
-static int check_api_version(const struct chart *c, enum tmpl_profile profile, struct strbuf *msg)
+/* Helm 4 asks the root chart only: before anything else of it, but it has a loader for v3, and
+ * refuses what that has loaded. */
+static int check_api_version(const struct chart *c, enum tmpl_profile profile, bool loaded,
+			     struct strbuf *msg)
 {
 	struct str v = c->meta.api_version;
-	if (profile == TMPL_PROFILE_3 || !v.len || str_is(v, "v1") || str_is(v, "v2"))
+	if (profile == TMPL_PROFILE_3 || !v.len || str_is(v, "v1") || str_is(v, "v2") ||
+	    str_is(v, "v3") != loaded)
 		return 0;
-	return fail(msg,
-		    str_is(v, "v3") ? "invalid chart apiVersion" : "unsupported chart version");
+	return fail(msg, loaded ? "invalid chart apiVersion" : "unsupported chart version");
 }
 
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
@@ -241,7 +243,7 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 		return fail(msg, "charts are nested too deep");
 	if (meta && load_meta(a, c, meta, msg) < 0)
 		return -E_INVALID;
-	if (depth == 0 && check_api_version(c, profile, msg) < 0)
+	if (depth == 0 && check_api_version(c, profile, false, msg) < 0)
 		return -E_INVALID;
 	if (!meta && !archive_find(files, "requirements.yaml"))
 		return fail(msg, "Chart.yaml file is missing");
@@ -255,7 +257,8 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 	if (chart_check_meta(a, &c->meta, msg) < 0)
 		return -E_INVALID;
 	*ret = c;
-	return load_charts(a, c, files, budget, profile, depth, msg);
+	int rc = load_charts(a, c, files, budget, profile, depth, msg);
+	return rc == 0 && depth == 0 ? check_api_version(c, profile, true, msg) : rc;
 }
 /* NOLINTEND(misc-no-recursion) */
 
