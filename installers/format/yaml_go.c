@@ -2,25 +2,13 @@
 #include "installers/format/yaml_go.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/hash.h"
 #include "installers/format/yaml_node.h"
+#include "installers/format/yaml_plain.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
-
-enum scalar_type { TYPE_STR, TYPE_NULL, TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_TIME, TYPE_BINARY };
-
-/* A scalar as Go's decoder sees it: ints keep 64 bits until they become JSON. */
-struct scalar {
-	enum scalar_type type;
-	bool b, is_unsigned;
-	int64_t i;
-	uint64_t u;
-	double f;
-	struct str s;
-};
 
 struct decoder {
 	struct arena *a;
@@ -33,176 +21,17 @@ struct decoder {
 	struct str key_error, value_error;
 };
 
-/* ---- scalars ---- */
-
-struct word {
-	const char *text;
-	enum scalar_type type;
-	double f;
-};
-
-/* clang-format off */
-static const struct word words[] = {
-	{"", TYPE_NULL, 0}, {"~", TYPE_NULL, 0}, {"null", TYPE_NULL, 0}, {"Null", TYPE_NULL, 0},
-	{"NULL", TYPE_NULL, 0},
-	{"y", TYPE_BOOL, 1}, {"Y", TYPE_BOOL, 1}, {"yes", TYPE_BOOL, 1}, {"Yes", TYPE_BOOL, 1},
-	{"YES", TYPE_BOOL, 1}, {"true", TYPE_BOOL, 1}, {"True", TYPE_BOOL, 1}, {"TRUE", TYPE_BOOL, 1},
-	{"on", TYPE_BOOL, 1}, {"On", TYPE_BOOL, 1}, {"ON", TYPE_BOOL, 1},
-	{"n", TYPE_BOOL, 0}, {"N", TYPE_BOOL, 0}, {"no", TYPE_BOOL, 0}, {"No", TYPE_BOOL, 0},
-	{"NO", TYPE_BOOL, 0}, {"false", TYPE_BOOL, 0}, {"False", TYPE_BOOL, 0},
-	{"FALSE", TYPE_BOOL, 0}, {"off", TYPE_BOOL, 0}, {"Off", TYPE_BOOL, 0}, {"OFF", TYPE_BOOL, 0},
-	{".nan", TYPE_FLOAT, NAN}, {".NaN", TYPE_FLOAT, NAN}, {".NAN", TYPE_FLOAT, NAN},
-	{".inf", TYPE_FLOAT, INFINITY}, {".Inf", TYPE_FLOAT, INFINITY}, {".INF", TYPE_FLOAT, INFINITY},
-	{"+.inf", TYPE_FLOAT, INFINITY}, {"+.Inf", TYPE_FLOAT, INFINITY},
-	{"+.INF", TYPE_FLOAT, INFINITY},
-	{"-.inf", TYPE_FLOAT, -INFINITY}, {"-.Inf", TYPE_FLOAT, -INFINITY},
-	{"-.INF", TYPE_FLOAT, -INFINITY},
-};
-/* clang-format on */
-
-static bool resolve_word(struct str s, struct scalar *ret)
-{
-	if (s.len > 5)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		if (!str_is(s, words[i].text))
-			continue;
-		ret->type = words[i].type;
-		ret->b = words[i].f > 0;
-		ret->f = words[i].f;
-		return true;
-	}
-	return false;
-}
-
-static int digit_of(char c)
-{
-	if (char_is_digit(c))
-		return c - '0';
-	if (char_is_hex(c))
-		return char_lower(c) - 'a' + 10;
-	return 99;
-}
-
-/* strconv.ParseInt and ParseUint with base 0 of text without underscores. */
-static bool parse_int(struct str s, struct scalar *ret)
-{
-	bool negative = s.len && s.ptr[0] == '-';
-	bool has_sign = negative || (s.len && s.ptr[0] == '+');
-	struct str d = str_skip(s, has_sign);
-	uint64_t base = 10, v = 0;
-	if (d.len >= 3 && d.ptr[0] == '0' && !char_is_digit(d.ptr[1])) {
-		char c = char_lower(d.ptr[1]);
-		base = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
-		d = str_skip(d, 2);
-	} else if (d.len >= 2 && d.ptr[0] == '0') {
-		base = 8;
-		d = str_skip(d, 1);
-	}
-	if (!base || !d.len)
-		return false;
-	for (size_t i = 0; i < d.len; i++) {
-		uint64_t x = (uint64_t)digit_of(d.ptr[i]);
-		if (x >= base || v > (UINT64_MAX - x) / base)
-			return false;
-		v = v * base + x;
-	}
-	if (has_sign && v > (uint64_t)INT64_MAX + negative)
-		return false;
-	ret->type = TYPE_INT;
-	ret->is_unsigned = v > INT64_MAX && !negative;
-	ret->u = v;
-	ret->i = negative ? (int64_t)(0 - v) : (int64_t)v;
-	return true;
-}
-
-/* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? and in range. */
-static bool parse_float(struct str s, struct scalar *ret)
-{
-	struct str d = str_skip(s, s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'));
-	size_t i = 0, before, after = 0;
-	while (i < d.len && char_is_digit(d.ptr[i]))
-		i++;
-	before = i;
-	if (i < d.len && d.ptr[i] == '.')
-		for (i++; i < d.len && char_is_digit(d.ptr[i]); i++)
-			after++;
-	if (!before && !after)
-		return false;
-	if (i < d.len && char_lower(d.ptr[i]) == 'e') {
-		i++;
-		i += i < d.len && (d.ptr[i] == '-' || d.ptr[i] == '+');
-		if (i == d.len)
-			return false;
-		while (i < d.len && char_is_digit(d.ptr[i]))
-			i++;
-	}
-	double f;
-	if (i != d.len || !str_parse_double(d, &f) || !isfinite(f))
-		return false;
-	ret->type = TYPE_FLOAT;
-	ret->f = s.ptr[0] == '-' ? -f : f;
-	return true;
-}
-
-static bool parse_number(struct str s, struct scalar *ret)
-{
-	char plain[512];
-	size_t n = 0;
-	for (size_t i = 0; i < s.len && n < sizeof(plain); i++)
-		if (s.ptr[i] != '_')
-			plain[n++] = s.ptr[i];
-	if (n == sizeof(plain))
-		return false;
-	struct str p = str_n(plain, n);
-	return parse_int(p, ret) || parse_float(p, ret);
-}
-
-/* YYYY-M-D, optionally with T or t, time and zone, or a blank, time and no zone. */
-static bool is_timestamp(struct str s)
-{
-	size_t i = 0, field[3];
-	for (int k = 0; k < 3; k++) {
-		size_t from = i;
-		while (i < s.len && char_is_digit(s.ptr[i]))
-			i++;
-		field[k] = i - from;
-		if (k == 2)
-			break;
-		if (i >= s.len || s.ptr[i] != '-')
-			return false;
-		i++;
-	}
-	return field[0] == 4 && field[1] >= 1 && field[1] <= 2 && field[2] >= 1 && field[2] <= 2;
-}
-
-/* Go's table of first characters: only these can be anything but a string. */
-static bool resolve_plain(struct str s, struct scalar *ret)
-{
-	char c = s.len ? s.ptr[0] : '~';
-	if (!memchr("yYnNtTfFoO~.+-0123456789", c, 24))
-		return false;
-	if (resolve_word(s, ret))
-		return true;
-	if (c == '.')
-		return parse_float(s, ret);
-	return (char_is_digit(c) || c == '+' || c == '-') && parse_number(s, ret);
-}
-
-bool yaml_go_is_string(struct str s)
-{
-	struct scalar v;
-	return !resolve_plain(s, &v);
-}
+/* ---- scalars with tags ---- */
 
 static const struct {
 	const char *name;
-	enum scalar_type type;
-} tags[] = {{"str", TYPE_STR},      {"null", TYPE_NULL},   {"bool", TYPE_BOOL},
-	    {"int", TYPE_INT},      {"float", TYPE_FLOAT}, {"timestamp", TYPE_TIME},
-	    {"binary", TYPE_BINARY}};
+	enum yaml_plain_type type;
+} tags[] = {{"str", YAML_PLAIN_STR},      {"null", YAML_PLAIN_NULL},
+	    {"bool", YAML_PLAIN_BOOL},    {"int", YAML_PLAIN_INT},
+	    {"float", YAML_PLAIN_FLOAT},  {"timestamp", YAML_PLAIN_TIME},
+	    {"binary", YAML_PLAIN_BINARY}};
 
-static const char *tag_name(enum scalar_type type)
+static const char *tag_name(enum yaml_plain_type type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(tags); i++)
 		if (tags[i].type == type)
@@ -210,7 +39,7 @@ static const char *tag_name(enum scalar_type type)
 	return "str";
 }
 
-static bool tag_type(const char *tag, enum scalar_type *ret)
+static bool tag_type(const char *tag, enum yaml_plain_type *ret)
 {
 	if (!cstr_has_prefix(tag, TAG_PREFIX))
 		return false;
@@ -241,7 +70,7 @@ static struct str repaired(struct decoder *d, struct str s)
 	return str_n(arena_text(d->a, b.buf, b.len), b.len);
 }
 
-static int decode_binary(struct decoder *d, struct scalar *v)
+static int decode_binary(struct decoder *d, struct yaml_plain *v)
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(v->s.len + 1);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(v->s.len + 4);
@@ -254,20 +83,20 @@ static int decode_binary(struct decoder *d, struct scalar *v)
 	return 0;
 }
 
-static int resolve_tagged(struct decoder *d, const struct yaml_node *n, struct scalar *ret)
+static int resolve_tagged(struct decoder *d, const struct yaml_node *n, struct yaml_plain *ret)
 {
-	enum scalar_type want;
-	if (!tag_type(n->tag, &want) || want == TYPE_STR)
+	enum yaml_plain_type want;
+	if (!tag_type(n->tag, &want) || want == YAML_PLAIN_STR)
 		return 0; /* a string */
-	if (want == TYPE_BINARY)
+	if (want == YAML_PLAIN_BINARY)
 		return decode_binary(d, ret);
-	if (want == TYPE_TIME && is_timestamp(n->text))
+	if (want == YAML_PLAIN_TIME && yaml_plain_is_date(n->text))
 		return 0;
-	resolve_plain(n->text, ret);
+	yaml_plain_resolve(n->text, ret);
 	if (ret->type == want)
 		return 0;
-	if (want == TYPE_FLOAT && ret->type == TYPE_INT && !ret->is_unsigned) {
-		ret->type = TYPE_FLOAT;
+	if (want == YAML_PLAIN_FLOAT && ret->type == YAML_PLAIN_INT && !ret->is_unsigned) {
+		ret->type = YAML_PLAIN_FLOAT;
 		ret->f = (double)ret->i;
 		return 0;
 	}
@@ -276,19 +105,19 @@ static int resolve_tagged(struct decoder *d, const struct yaml_node *n, struct s
 	return -E_INVALID;
 }
 
-static int resolve(struct decoder *d, const struct yaml_node *n, struct scalar *ret)
+static int resolve(struct decoder *d, const struct yaml_node *n, struct yaml_plain *ret)
 {
-	*ret = (struct scalar){.type = TYPE_STR, .s = n->text};
+	*ret = (struct yaml_plain){.type = YAML_PLAIN_STR, .s = n->text};
 	if (n->tag)
 		return resolve_tagged(d, n, ret);
 	if (n->implicit)
-		resolve_plain(n->text, ret);
+		yaml_plain_resolve(n->text, ret);
 	return 0;
 }
 
-static double scalar_double(const struct scalar *v)
+static double scalar_double(const struct yaml_plain *v)
 {
-	if (v->type == TYPE_FLOAT)
+	if (v->type == YAML_PLAIN_FLOAT)
 		return v->f;
 	return v->is_unsigned ? (double)v->u : (double)v->i;
 }
@@ -300,19 +129,19 @@ static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbu
 static void go_syntax_scalar(struct decoder *d, const struct yaml_node *n, bool inside,
 			     struct strbuf *b)
 {
-	struct scalar v;
+	struct yaml_plain v;
 	CLEANUP(strbuf_release) struct strbuf ignored = STRBUF_INIT(STRBUF_SMALL);
 	struct decoder quiet = {.a = d->a, .msg = &ignored};
 	resolve(&quiet, n, &v);
-	if (v.type == TYPE_NULL)
+	if (v.type == YAML_PLAIN_NULL)
 		strbuf_adds(b, inside ? "interface {}(nil)" : "<nil>");
-	else if (v.type == TYPE_BOOL)
+	else if (v.type == YAML_PLAIN_BOOL)
 		strbuf_adds(b, v.b ? "true" : "false");
-	else if (v.type == TYPE_INT && v.is_unsigned)
+	else if (v.type == YAML_PLAIN_INT && v.is_unsigned)
 		strbuf_addf(b, "0x%llx", (unsigned long long)v.u);
-	else if (v.type == TYPE_INT)
+	else if (v.type == YAML_PLAIN_INT)
 		strbuf_addf(b, "%lld", (long long)v.i);
-	else if (v.type == TYPE_FLOAT)
+	else if (v.type == YAML_PLAIN_FLOAT)
 		value_float_text(b, v.f, 'g', 64);
 	else
 		value_quote(b, v.s);
@@ -401,22 +230,22 @@ static struct str keep(struct decoder *d, struct str s)
 
 static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct value *ret)
 {
-	struct scalar v;
+	struct yaml_plain v;
 	int rc = resolve(d, n, &v);
 	if (rc < 0)
 		return rc;
-	if (v.type == TYPE_NULL)
+	if (v.type == YAML_PLAIN_NULL)
 		*ret = VALUE_NONE;
-	else if (v.type == TYPE_BOOL)
+	else if (v.type == YAML_PLAIN_BOOL)
 		*ret = value_bool(v.b);
-	else if (v.type == TYPE_INT && d->keep_ints)
+	else if (v.type == YAML_PLAIN_INT && d->keep_ints)
 		*ret = v.is_unsigned ? (struct value){.type = VALUE_UINT64, .u = v.u}
 				     : value_int64(v.i);
-	else if (v.type == TYPE_INT || v.type == TYPE_FLOAT)
+	else if (v.type == YAML_PLAIN_INT || v.type == YAML_PLAIN_FLOAT)
 		*ret = value_float(scalar_double(&v));
 	else
 		*ret = value_str(keep(d, v.s));
-	if (v.type == TYPE_FLOAT && !isfinite(v.f) && !d->value_error.ptr)
+	if (v.type == YAML_PLAIN_FLOAT && !isfinite(v.f) && !d->value_error.ptr)
 		d->value_error = isnan(v.f) ? STR("json: unsupported value: NaN")
 				 : v.f > 0  ? STR("json: unsupported value: +Inf")
 					    : STR("json: unsupported value: -Inf");
@@ -456,7 +285,7 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 		      struct str *ret)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	struct scalar v;
+	struct yaml_plain v;
 	key = target_of(key);
 	if (key->kind != YAML_NODE_SCALAR) {
 		strbuf_adds(d->msg, "invalid map key: ");
@@ -466,15 +295,15 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 	int rc = resolve(d, key, &v);
 	if (rc < 0)
 		return rc;
-	if (v.type == TYPE_NULL) {
+	if (v.type == YAML_PLAIN_NULL) {
 		note_null_key(d, value);
 		*ret = STR_NONE;
-	} else if (v.type == TYPE_BOOL) {
+	} else if (v.type == YAML_PLAIN_BOOL) {
 		*ret = v.b ? STR("true") : STR("false");
-	} else if (v.type == TYPE_INT) {
+	} else if (v.type == YAML_PLAIN_INT) {
 		strbuf_addf(&b, "%lld", (long long)v.i);
 		*ret = text_of(d, &b);
-	} else if (v.type == TYPE_FLOAT) {
+	} else if (v.type == YAML_PLAIN_FLOAT) {
 		value_float_text(&b, v.f, 'g', 32);
 		*ret = special_key(strbuf_str(&b));
 		if (!ret->ptr)
