@@ -436,6 +436,26 @@ static int run_templates(struct render *r, const struct kube_version *kube)
 	return rc < 0 ? rc : sort_out(r);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): chart.c bounds the charts in charts */
+static void note_requirements(const struct chart *c, struct warnings *w)
+{
+	static const char yaml[] =
+		"Dependencies are handled in Chart.yaml since apiVersion \"v2\". "
+		"We recommend migrating dependencies to Chart.yaml.",
+			  lock[] = "Dependency locking is handled in Chart.lock since apiVersion "
+				   "\"v2\". We recommend migrating to Chart.lock.";
+	if (c->has_requirements) {
+		warnings_add(w, "%.*s: %s", STR_ARG(c->meta.name), yaml);
+		warnings_log(w, "INFO", "Warning: %s", yaml);
+	}
+	if (c->has_requirements_lock) {
+		warnings_add(w, "%.*s: %s", STR_ARG(c->meta.name), lock);
+		warnings_log(w, "INFO", "Warning: %s", lock);
+	}
+	for (size_t i = 0; i < c->n_charts; i++)
+		note_requirements(c->charts[i], w);
+}
+
 int render_chart(struct arena *a, struct chart *c, const struct render_request *rq,
 		 struct render_result *ret, struct strbuf *msg)
 {
@@ -449,6 +469,7 @@ int render_chart(struct arena *a, struct chart *c, const struct render_request *
 		return rc;
 	if (rq->profile == TMPL_PROFILE_3)
 		kube.text = kube.normal;
+	note_requirements(c, &ret->warnings);
 	if (c->meta.deprecated)
 		warnings_add(&ret->warnings, "this chart is deprecated");
 	rc = rq->lenient ? 0 : chart_check_installable(c, msg);

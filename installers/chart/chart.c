@@ -80,8 +80,10 @@ static int load_file(struct arena *a, struct chart *c, const struct archive_file
 		int rc = load_meta(a, c, f, msg);
 		if (rc < 0)
 			return rc;
+		c->has_requirements = !v1;
 	} else if (!strcmp(path, "requirements.lock")) {
 		c->lock = f->data;
+		c->has_requirements_lock = !v1;
 	} else if (cstr_has_prefix(path, "templates/")) {
 		push(a, &c->templates, path, f->data);
 		return 0;

@@ -41,6 +41,8 @@ struct chart {
 	struct vmap *values; /* NULL if there are none; import-values changes it */
 	struct str schema;   /* ptr NULL if there is none */
 	struct str lock;     /* text of Chart.lock or requirements.lock */
+	bool has_requirements,
+		has_requirements_lock; /* beside a Chart.yaml of v2, by their names */
 	struct chart **charts;
 	size_t n_charts;
 	struct chart *parent; /* NULL for the root */
