@@ -8,7 +8,9 @@
 
 #include "alm/audit/large.h"
 #include "alm/base/map.h"
+#include "alm/obj/diff.h"
 #include "alm/obj/json.h"
+#include "alm/obj/patch/patch.h"
 
 #define PATCH_BYTES_MAX ((size_t)1 << 20)
 #define PAGE            ((size_t)1000)
@@ -31,13 +33,31 @@ static bool is_scalar(const struct obj *v)
 	return false;
 }
 
-char *changes_was(const struct diff *d)
+static char *was_text(const struct diff *d)
 {
 	CLEANUP(obj_unrefp) struct obj *was = obj_map();
 	for (size_t i = 0; i < d->n; i++)
 		if (is_scalar(d->items[i].before))
 			obj_set(was, d->items[i].path, obj_ref(d->items[i].before));
 	return obj_len(was) ? json_text(was) : NULL;
+}
+
+void changes_set(struct obj *body, const struct obj *before, const struct obj *after,
+		 struct arena *a)
+{
+	struct diff d;
+	struct obj *list = obj_list();
+	diff_objects(before, after, CHANGES_PATHS_MAX, a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		obj_append(list, obj_string(d.items[i].path));
+	obj_set(body, "changed", list);
+	CLEANUP(xfreep) char *was = was_text(&d);
+	if (was)
+		obj_set_str(body, "was", was);
+	CLEANUP(obj_unrefp) struct obj *operations = patch_json_diff(before, after);
+	CLEANUP(xfreep) char *text = json_text(operations);
+	if (d.n && strlen(text) <= PATCH_BYTES_MAX)
+		obj_set_str(body, "patch", text);
 }
 
 /* RFC 6901: spec.versions[0].x['a/b'] -> /spec/versions/0/x/a~1b */
@@ -209,7 +229,9 @@ static int add_row(void *arg, unsigned depth, const struct obj *row, struct erro
 	const char *after = obj_str(row, "body.after"), *reason = obj_str(row, "reason");
 	(void)depth;
 	c->last = obj_i64(row, "seq", c->last);
-	if (!cstr_eq(outcome, "Applied") && !cstr_eq(outcome, "Recovered"))
+	bool seen =
+		cstr_eq(obj_str(row, "type"), "Observe") && (after || obj_str(row, "body.before"));
+	if (!seen && !cstr_eq(outcome, "Applied") && !cstr_eq(outcome, "Recovered"))
 		return 0;
 	struct object *o = object_of(c, row, err);
 	if (!o)
@@ -283,7 +305,7 @@ int changes_read(struct db *d, const struct query_selector *sel, int64_t from_se
 				      .ns = sel->ns,
 				      .name = sel->name,
 				      .cluster = sel->cluster,
-				      .type = "Write",
+				      .writes = true,
 				      .to_seq = to_seq,
 				      .limit = PAGE};
 	struct changes c = {.d = d, .objects = map_new(object_free), .last = from_seq};

@@ -183,8 +183,10 @@ int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void
 {
 	struct stmt *s;
 	CLEANUP(seqs_release) struct seqs found = {0};
-	int r = select_where(d, "SELECT seq FROM audit ", sel,
-			     sel->newest ? "1 ORDER BY seq DESC" : "1 ORDER BY seq", &s, err);
+	CLEANUP(strbuf_release) struct strbuf tail = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&tail, "%s ORDER BY seq%s", sel->writes ? "type IN ('Write', 'Observe')" : "1",
+		    sel->newest ? " DESC" : "");
+	int r = select_where(d, "SELECT seq FROM audit ", sel, tail.buf, &s, err);
 	if (r >= 0)
 		r = collect(s, sel->limit ? sel->limit : QUERY_ROWS_MAX, &found, err);
 	for (size_t i = 0; sel->newest && i < found.n / 2; i++) {

@@ -19,6 +19,7 @@ struct query_selector {                               /* NULL or 0: any */
 	int64_t since_us, until_us, from_seq, to_seq;
 	size_t limit; /* 0: QUERY_ROWS_MAX */
 	bool newest;  /* of query_rows(): the last ones, not the first */
+	bool writes;  /* of query_rows(): those that may tell a change of an object */
 };
 
 /* Borrowed row; negative stops with that error. depth is 0 but in trees. */

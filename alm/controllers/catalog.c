@@ -8,6 +8,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/spec_seen.h"
 #include "alm/engine/controller.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -60,6 +61,9 @@ static int catalog_fetch(const struct view *v, const char *key, struct plan *pla
 	if (!o || meta_is_deleting(o))
 		return STEP_STOP;
 	*v->pass = mem_unconst(o);
+	if (v->settings->foreign &&
+	    obj_i64(o, "status.observedGeneration", 0) != meta_generation(o))
+		spec_seen_once(v, plan, o);
 	const struct outcome *out = sync_outcome(v, o);
 	int64_t interval = interval_of(o), age = out ? v->now_ns - out->at_ns : 0;
 	if (out)

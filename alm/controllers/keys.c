@@ -43,6 +43,11 @@ const char *key_marked(const struct view *v, const struct obj *o, struct arena *
 }
 
 const struct controller *const all_controllers[] = {
-	&catalog_controller,  &apptype_controller,  &strategy_controller,
-	&crdowner_controller, &instance_controller, NULL,
+	&catalog_controller,
+	&apptype_controller,
+	&strategy_controller,
+	&crdowner_controller,
+	&instance_controller,
+	&instancelog_controller,
+	NULL,
 };

@@ -65,6 +65,37 @@ static void crd_changed(struct manager *m, const struct obj *crd)
 		discovery_refresh(m->discovery, kinds_known, m);
 }
 
+/* "PLURAL.GROUP/NAMESPACE/NAME", the key of instancelog. */
+static void enqueue_instance(void *arg, const char *ns, const char *name)
+{
+	struct source_watch *w = arg;
+	const struct resource *r = informer_resource(w->informer);
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&key, "%s.%s/%s/%s", r->plural, r->group, ns, name);
+	manager_enqueue(w->m, "instancelog", key.buf);
+}
+
+/* Beside the server the log has its Write records already; a status makes no record. */
+static void log_instance(struct source_watch *w, const struct informer_object *before,
+			 const struct informer_object *after, const struct obj *now)
+{
+	const struct informer_object *io = after ? after : before;
+	if (w->m->c.same_process)
+		return;
+	CLEANUP(obj_unrefp) struct obj *old = after ? manager_read(before) : NULL;
+	if (!old || meta_generation(old) != meta_generation(now) ||
+	    !cstr_eq(meta_uid(old), meta_uid(now)))
+		enqueue_instance(w, io->ns, io->name);
+}
+
+/* Those that went while nobody looked. */
+static void log_gone_instance(void *arg, const char *ns, const char *name)
+{
+	struct source_watch *w = arg;
+	if (!informer_get(w->informer, ns, name))
+		enqueue_instance(w, ns, name);
+}
+
 static void object_changed(void *arg, enum informer_change change,
 			   const struct informer_object *before,
 			   const struct informer_object *after)
@@ -91,6 +122,7 @@ static void object_changed(void *arg, enum informer_change change,
 	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
 		alerts_update(m->c.alerts, o, !after);
 	if (w->kind == WATCH_INSTANCE) { /* its CRD names the app */
+		log_instance(w, before, after, o);
 		char name[GVK_NAME_MAX + 1];
 		const struct resource *r = informer_resource(w->informer);
 		snprintf(name, sizeof(name), "%s.%s", r->plural, r->group);
@@ -137,6 +169,9 @@ static void start_working(struct manager *m)
 static void synced(void *arg)
 {
 	struct source_watch *w = arg;
+	if (w->kind == WATCH_INSTANCE && !w->m->c.same_process)
+		chain_each_observed(w->m->c.db, informer_resource(w->informer)->kind,
+				    log_gone_instance, w);
 	if (w->kind < WATCH_OWNED)
 		start_working(w->m);
 	else
@@ -181,6 +216,14 @@ static struct informer *informer_of(struct manager *m, const struct resource *r)
 	return w ? w->informer : NULL;
 }
 
+static struct obj *host_cached(void *arg, const struct resource *r, const char *ns,
+			       const char *name)
+{
+	struct manager *m = arg;
+	struct informer *i = informer_of(m, r);
+	return i ? manager_read(informer_get(i, ns ? ns : "", name)) : NULL;
+}
+
 static bool is_plan_secret(const struct resource *r, const struct obj *o)
 {
 	return !strcmp(r->plural, "secrets") && !*r->group && meta_label(o, LABEL_PLAN);
@@ -218,6 +261,7 @@ struct manager *manager_new(const struct manager_config *c)
 	struct manager *m = xcalloc(1, sizeof(*m));
 	m->c = *c;
 	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
+	m->c.settings.foreign = !c->same_process;
 	m->stash = stash_new();
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
@@ -243,7 +287,8 @@ struct manager *manager_new(const struct manager_config *c)
 		.stash = m->stash,
 		.same_process = c->same_process,
 		.host = {host_render, manager_sync, manager_fetch, manager_swap_index,
-			 manager_index, host_watch, host_observed, host_observed_deleted, m},
+			 manager_index, host_cached, host_watch, host_observed,
+			 host_observed_deleted, m},
 	};
 	m->executor = executor_new(&ec);
 	for (const struct controller *const *p = all_controllers; *p; p++) {

@@ -278,6 +278,35 @@ static struct obj *op_last_reason(void *arg, const char *type, const char *reaso
 	return chain_last_reason(m->c.audit, m->c.db, type, reason, kind, name);
 }
 
+static int op_instance(void *arg, const char *crd, const char *ns, const char *name,
+		       const struct resource **ret_resource, struct obj **ret)
+{
+	const struct manager *m = arg;
+	char key[512];
+	struct str plural, group;
+	(void)str_cut(str_of(crd), '.', &plural, &group);
+	CLEANUP(xfreep) char *p = str_dup(plural);
+	manager_type_key(key, group.ptr, p);
+	const struct source_watch *w = map_get(m->instances, key);
+	if (!w || !informer_is_synced(w->informer))
+		return -1;
+	*ret_resource = informer_resource(w->informer);
+	*ret = manager_read(informer_get(w->informer, ns ? ns : "", name));
+	return *ret != NULL;
+}
+
+static struct obj *op_last_observed(void *arg, const char *kind, const char *ns, const char *name)
+{
+	struct manager *m = arg;
+	return chain_last_observed(m->c.audit, m->c.db, kind, ns, name);
+}
+
+static struct obj *op_redacted(void *arg, const struct obj *o)
+{
+	struct manager *m = arg;
+	return audit_redact(m->c.audit, o);
+}
+
 static int64_t op_head(void *arg, const char *uid)
 {
 	struct manager *m = arg;
@@ -306,6 +335,9 @@ static const struct view_ops view_operations = {
 	.digest = op_digest,
 	.last_row = op_last_row,
 	.last_reason = op_last_reason,
+	.instance = op_instance,
+	.last_observed = op_last_observed,
+	.redacted = op_redacted,
 	.head = op_head,
 	.left = op_left,
 };

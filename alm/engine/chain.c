@@ -7,7 +7,8 @@
 #include "alm/base/str.h"
 
 /* Forgotten all at once beyond that, and read again: the log has them. */
-#define ENTRIES_MAX 16384
+#define ENTRIES_MAX      16384
+#define OBJECT_BYTES_MAX ((size_t)4 << 20) /* of a record's object, which a server has stored */
 
 struct chain {
 	struct audit *audit;
@@ -149,6 +150,19 @@ static struct obj *row_of(struct audit *a, struct stmt *s)
 	return row;
 }
 
+/* The same; an object that was too large for the row is in blobs. */
+static struct obj *whole_row_of(struct audit *a, struct stmt *s)
+{
+	struct error err;
+	struct obj *row = row_of(a, s);
+	const struct obj *v = obj_path(row, "body.object");
+	const char *text = obj_as_string(v);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OBJECT_BYTES_MAX);
+	if (v && (!text || *text != '{') && audit_text_get(a, v, &b, &err) >= 0)
+		obj_set_path(row, "body.object", obj_stringn(strbuf_str(&b)));
+	return row;
+}
+
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
 			   const char *name, bool foreign)
 {
@@ -180,7 +194,44 @@ struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, c
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, reason);
-	return row_of(a, s);
+	return whole_row_of(a, s);
+}
+
+struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
+				const char *name)
+{
+	static const char sql[] =
+		"SELECT seq FROM audit WHERE kind = ?1 AND ns = ?2 AND name = ?3 AND cluster = ''"
+		" AND type = 'Observe' ORDER BY seq DESC LIMIT 1";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, kind);
+	stmt_bind_cstr(s, 2, ns ? ns : "");
+	stmt_bind_cstr(s, 3, name);
+	return whole_row_of(a, s);
+}
+
+void chain_each_observed(struct db *d, const char *kind,
+			 void (*fn)(void *arg, const char *ns, const char *name), void *arg)
+{
+	/* A bare column beside max() is of its row (sqlite.org/lang_select.html). */
+	static const char sql[] =
+		"SELECT ns, name, reason, max(seq) FROM audit WHERE kind = ?1 AND cluster = ''"
+		" AND type = 'Observe' GROUP BY ns, name";
+	struct error err;
+	struct stmt *s = NULL;
+	if (db_prepare(d, sql, &s, &err) < 0)
+		return;
+	stmt_bind_cstr(s, 1, kind);
+	while (stmt_step(s, &err) > 0) {
+		CLEANUP(xfreep) char *ns = str_dup(stmt_text(s, 0));
+		CLEANUP(xfreep) char *name = str_dup(stmt_text(s, 1));
+		if (!str_is(stmt_text(s, 2), "Deleted"))
+			fn(arg, ns, name);
+	}
+	stmt_reset(s);
 }
 
 struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,

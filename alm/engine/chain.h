@@ -33,6 +33,12 @@ struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, cons
 /* The same of one reason. */
 struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
 			      const char *kind, const char *name);
+/* Newest Observe row about an object of a namespace ("" or NULL: none), body.object as its text. */
+struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
+				const char *name);
+/* Calls fn for each object of the kind whose newest Observe row does not say Deleted. */
+void chain_each_observed(struct db *d, const char *kind,
+			 void (*fn)(void *arg, const char *ns, const char *name), void *arg);
 /* Newest Write row by somebody else about this very object, of its last 1,000, that made it or
  * changed a field that begins with path; path NULL: that asked for its deletion. NULL if none.
  * Owned. */

@@ -49,6 +49,7 @@ static void run_free(struct run *r)
 		live_gate_free(c->gate);
 		render_job_cancel(&c->render);
 		obj_unref(c->found);
+		obj_unref(c->before);
 		xfree(c->op);
 		xfree(c);
 	}
@@ -195,7 +196,10 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 		actor = a->actor;
 		via = NULL;
 	}
-	obj_set_str(who, "trust", actor ? "authenticated" : "managedFields");
+	obj_set_str(who, "trust",
+		    !actor              ? "managedFields"
+		    : x->c.same_process ? "authenticated"
+					: "admission");
 	obj_set_str(who, "via", via ? via : a->actor_via);
 	obj_set(body, "who", who);
 	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
@@ -237,6 +241,8 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 				.body = body};
 	if (!strcmp(a->row_type, "Approval"))
 		row.actor = approver(r, a, body);
+	else
+		row.actor = a->actor; /* body.who says how far to believe it */
 	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
 	if (written) /* what it observes is what somebody wrote */
 		row.cause = written;
@@ -642,6 +648,7 @@ void call_done(struct step_call *c)
 	TAILQ_REMOVE(&r->calls, c, link);
 	r->in_flight--;
 	obj_unref(c->found);
+	obj_unref(c->before);
 	xfree(c->op);
 	xfree(c);
 	run_continue(r);

@@ -39,6 +39,9 @@ struct executor_host {
 	/* The pointer swap; consumes. before may be NULL. */
 	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
 	const struct catalog_index *(*index)(void *arg, const char *catalog);
+	/* The cached object; owned, NULL: not known. */
+	struct obj *(*cached)(void *arg, const struct resource *r, const char *ns,
+			      const char *name);
 	void (*watch)(void *arg, const struct resource *r, const char *selector,
 		      bool metadata_only);
 	void (*observed)(void *arg, const struct resource *r, const struct obj *o);

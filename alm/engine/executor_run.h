@@ -56,6 +56,8 @@ struct step_call {
 	const struct resource *resource;
 	size_t at, bytes; /* of a survey, of questions */
 	struct obj *found;
+	struct obj *before; /* what it writes over, redacted, for its Write record; owned */
+	const char *rv_before;
 	const struct obj *allowed; /* of a review: the question last answered with yes */
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/audit/changes.h"
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
@@ -176,12 +177,47 @@ static const char *outcome_of(const struct client_reply *reply)
 									      : "Failed";
 }
 
+/* What is written over, as the cache has it. */
+static void remember_before(struct step_call *c)
+{
+	const struct executor_host *h = &c->run->x->c.host;
+	const struct action *a = c->action;
+	if (c->run->x->c.same_process || !h->cached || a->type == ACT_CREATE || a->subresource)
+		return;
+	CLEANUP(obj_unrefp) struct obj *o = h->cached(h->arg, c->resource, a->ns, a->name);
+	if (!o)
+		return;
+	c->before = audit_redact(c->run->x->c.audit, o);
+	c->rv_before = arena_strdup(c->run->a, meta_resource_version(o));
+}
+
+static void set_digest(struct obj *body, const char *key, const struct obj *redacted)
+{
+	char digest[SHA256_HEX];
+	json_digest(redacted, digest);
+	obj_set(body, key, obj_stringf("sha256:%s", digest));
+}
+
+static void set_objects(struct step_call *c, const struct client_reply *reply, struct obj *body)
+{
+	if (c->before) {
+		set_digest(body, "before", c->before);
+		obj_set_str(body, "rvBefore", c->rv_before);
+	}
+	if (reply->err || !meta_uid(reply->body))
+		return;
+	CLEANUP(obj_unrefp) struct obj *after = audit_redact(c->run->x->c.audit, reply->body);
+	set_digest(body, "after", after);
+	obj_set_str(body, "rvAfter", meta_resource_version(reply->body));
+	if (c->before && c->action->type != ACT_DELETE)
+		changes_set(body, c->before, after, c->run->a);
+}
+
 static void append_write(struct step_call *c, const struct client_reply *reply)
 {
 	struct executor *x = c->run->x;
 	static const char *const verbs[] = {"apply", "create", "patch", "delete"};
 	struct error err;
-	char digest[SHA256_HEX];
 	const struct action *a = c->action;
 	if (x->c.same_process)
 		return;
@@ -191,12 +227,7 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 	obj_set_int(body, "code", reply->status);
 	if (a->as)
 		obj_set_path(body, "who.user", obj_string(a->as));
-	const char *rv = meta_resource_version(reply->body);
-	if (!reply->err && meta_uid(reply->body)) {
-		audit_object_digest(x->c.audit, reply->body, digest);
-		obj_set(body, "after", obj_stringf("sha256:%s", digest));
-		obj_set_str(body, "rvAfter", rv);
-	}
+	set_objects(c, reply, body);
 	struct audit_row row = {
 		.type = "Write",
 		.reason = outcome_of(reply),
@@ -376,8 +407,10 @@ void write_action(struct run *r, struct action *a)
 	snprintf(op, sizeof(op), "%lld-%zu-1", (long long)r->plan_seq, r->index - 1);
 	c->op = xstrdup(op);
 	c->resource = resource_of(r, a);
-	if (c->resource)
-		send(c);
-	else
+	if (!c->resource) {
 		discovery_refresh(r->x->c.discovery, refreshed, c);
+		return;
+	}
+	remember_before(c);
+	send(c);
 }

@@ -34,6 +34,7 @@ struct view_settings {
 	bool simulated;
 	/* The server ties spec.approvedBy to who approves, as the embedded one does. */
 	bool approver_is_requester;
+	bool foreign;             /* the server's writes are in another log than ours */
 	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
 };
 
@@ -71,6 +72,14 @@ struct view_ops {
 	/* The same of one reason; NULL: not asked. */
 	struct obj *(*last_reason)(void *arg, const char *type, const char *reason,
 				   const char *kind, const char *name);
+	/* Of an instance of a managed CRD ("PLURAL.GROUP"), as its informer has it, and what it is
+	 * one of. 1, 0, -1 as live. */
+	int (*instance)(void *arg, const char *crd, const char *ns, const char *name,
+			const struct resource **ret_resource, struct obj **ret);
+	/* Newest Observe record about an object, body.object as text; owned, NULL if none. */
+	struct obj *(*last_observed)(void *arg, const char *kind, const char *ns, const char *name);
+	/* Without secret values, as records have it; owned. */
+	struct obj *(*redacted)(void *arg, const struct obj *o);
 	/* Newest transitionSeq that the log has for the uid; 0: none. */
 	int64_t (*head)(void *arg, const char *uid);
 	/* What is left of a deadline, in monotonic time. The first call for an id starts it with

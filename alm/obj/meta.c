@@ -2,6 +2,8 @@
 #include "alm/obj/meta.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *meta_api_version(const struct obj *o)
 {
@@ -65,6 +67,38 @@ static size_t finalizer_index(const struct obj *list, const char *name)
 		if (cstr_eq(obj_as_string(obj_at(list, i)), name))
 			return i;
 	return SIZE_MAX;
+}
+
+static bool owns_spec(const struct obj *entry, const char *field)
+{
+	char member[256];
+	const struct obj *spec = obj_get(obj_get(entry, "fieldsV1"), "f:spec");
+	if (!field)
+		return spec != NULL;
+	(void)snprintf(member, sizeof(member), "f:%s", field);
+	return obj_has(spec, member);
+}
+
+const struct obj *meta_last_entry(const struct obj *o, const char *field)
+{
+	const struct obj *newest = NULL;
+	const char *when = "";
+	const struct obj *entries = obj_path(o, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(entries); i++) {
+		const struct obj *e = obj_at(entries, i);
+		const char *time = obj_str(e, "time");
+		if (obj_str(e, "manager") && time && owns_spec(e, field) &&
+		    strcmp(time, when) >= 0) {
+			newest = e;
+			when = time;
+		}
+	}
+	return newest;
+}
+
+const char *meta_last_manager(const struct obj *o, const char *field)
+{
+	return obj_str(meta_last_entry(o, field), "manager");
 }
 
 bool meta_has_finalizer(const struct obj *o, const char *name)

@@ -7,15 +7,11 @@
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/audit/changes.h"
 #include "alm/audit/redact.h"
-#include "alm/obj/diff.h"
 #include "alm/obj/json.h"
-#include "alm/obj/patch/patch.h"
 
-#define CLIENT_ID_MAX   128
-#define VIA_MAX         64
-#define GROUP_MAX       253
-#define CHANGED_MAX     32 /* audit.md 3 */
-#define PATCH_BYTES_MAX ((size_t)1 << 20)
+#define CLIENT_ID_MAX 128
+#define VIA_MAX       64
+#define GROUP_MAX     253
 
 /* "alm-<8 hex of the origin>-REST" -> REST; NULL if it is not of this log. */
 static const char *own_id(const struct audit *log, const char *id)
@@ -88,26 +84,6 @@ static void set_digest(struct obj *b, const char *key, const struct obj *redacte
 	obj_set(b, key, obj_stringf("sha256:%s", digest));
 }
 
-/* What an update changed: paths, what stood there, and the RFC 6902 patch as text, of the redacted
- * forms. */
-static void set_changes(struct obj *b, const struct obj *before, const struct obj *after,
-			struct arena *a)
-{
-	struct diff d;
-	struct obj *list = obj_list();
-	diff_objects(before, after, CHANGED_MAX, a, &d);
-	for (size_t i = 0; i < d.n; i++)
-		obj_append(list, obj_string(d.items[i].path));
-	obj_set(b, "changed", list);
-	CLEANUP(xfreep) char *was = changes_was(&d);
-	if (was)
-		obj_set_str(b, "was", was);
-	CLEANUP(obj_unrefp) struct obj *operations = patch_json_diff(before, after);
-	CLEANUP(xfreep) char *text = json_text(operations);
-	if (d.n && strlen(text) <= PATCH_BYTES_MAX)
-		obj_set_str(b, "patch", text);
-}
-
 /* An object with a status has a digest without it, too: a status that a Transition entry announces
  * is written without an entry (alm/audit/objects.h). */
 static void set_objects(struct obj *b, const struct audit_write *w)
@@ -130,7 +106,7 @@ static void set_objects(struct obj *b, const struct audit_write *w)
 	if (w->rv_after)
 		obj_set(b, "rvAfter", obj_stringf("%lld", (long long)w->rv_after));
 	if (before && after)
-		set_changes(b, before, after, w->request->arena);
+		changes_set(b, before, after, w->request->arena);
 }
 
 static struct obj *body_of(const struct audit_write *w, const char *outcome, int code)

@@ -70,23 +70,6 @@ static const char *reason_given(const struct ask *k)
 	return cstr_eq(obj_str(k->now, "reason"), obj_str(k->before, "reason")) ? NULL : text;
 }
 
-/* Whose manager wrote last, for a server whose own log does not know the user. */
-static const char *last_manager(const struct obj *o)
-{
-	const char *manager = "unknown", *when = "";
-	const struct obj *fields = obj_path(o, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(fields); i++) {
-		const struct obj *f = obj_at(fields, i);
-		const char *t = obj_str(f, "time"), *name = obj_str(f, "manager");
-		if (obj_has(obj_get(f, "fieldsV1"), "f:spec") && name && t &&
-		    strcmp(t, when) >= 0) {
-			manager = name;
-			when = t;
-		}
-	}
-	return manager;
-}
-
 static struct obj *add(struct ask *k, const char *reason, const char *path, const char *why)
 {
 	struct obj *body = obj_map();
@@ -95,7 +78,8 @@ static struct obj *add(struct ask *k, const char *reason, const char *path, cons
 	obj_set_int(body, "generation", meta_generation(k->app->o));
 	struct action *x = plan_row(k->plan, "Approval", k->app->o, reason, NULL, body);
 	x->chain = k->app->name;
-	x->actor = x->actor_via = last_manager(k->app->o);
+	const char *manager = meta_last_manager(k->app->o, NULL);
+	x->actor = x->actor_via = manager ? manager : "unknown";
 	x->touches = path;
 	return body;
 }

@@ -6,6 +6,7 @@
 
 #include "alm/base/hash.h"
 #include "alm/controllers/app/asks.h"
+#include "alm/controllers/app/spec_seen.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -64,11 +65,10 @@ static int apptype_resolve(const struct view *v, const char *key, struct plan *p
 	int64_t generation = meta_generation(app->o);
 	if (obj_i64(app->o, "status.observedGeneration", 0) != generation) {
 		struct obj *body = obj_map();
-		obj_set_int(body, "generation", generation);
 		obj_set(body, "asked", asks_of(app));
-		struct action *x =
-			plan_row(plan, "Observe", app->o, "SpecChanged",
-				 arena_fmt(v->a, "generation %lld", (long long)generation), body);
+		struct action *x = spec_seen_row(
+			v, plan, app->o, arena_fmt(v->a, "generation %lld", (long long)generation),
+			body);
 		x->chain = app->name;
 		x->touches = "spec.";
 		asks_plan(v, app, plan);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/approver.h"
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -19,23 +20,6 @@ static bool needs_approval(const struct strategy_pass *s)
 	return false;
 }
 
-/* The last manager that wrote spec.approved, as the object tells it. */
-static const char *approving_manager(const struct strategy_pass *s)
-{
-	const char *manager = "unknown", *when = "";
-	const struct obj *fields = obj_path(s->ref->o, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(fields); i++) {
-		const struct obj *f = obj_at(fields, i);
-		const struct obj *spec = obj_get(obj_get(f, "fieldsV1"), "f:spec");
-		const char *t = obj_str(f, "time"), *name = obj_str(f, "manager");
-		if (obj_has(spec, "f:approved") && name && t && strcmp(t, when) >= 0) {
-			manager = name;
-			when = t;
-		}
-	}
-	return manager;
-}
-
 /* Who approved, and how that is known (audit.md 6): what a client claims stays a claim. */
 struct approver {
 	const char *name, *manager;
@@ -45,9 +29,11 @@ struct approver {
 static struct approver approver_of(const struct strategy_pass *s)
 {
 	const char *by = obj_str(s->ref->o, "spec.approvedBy");
-	const char *manager = approving_manager(s);
+	const char *manager = meta_last_manager(s->ref->o, "approved");
+	if (!manager)
+		manager = "unknown";
 	return (struct approver){by ? by : manager, manager,
-				 by && s->v->settings->approver_is_requester};
+				 by && approver_is_known(s->v, s->ref->o) == APPROVER_KNOWN};
 }
 
 void strategy_set_approval(struct strategy_pass *s, const char *bound, const char *by,
@@ -69,15 +55,16 @@ void strategy_set_approval(struct strategy_pass *s, const char *bound, const cha
 	obj_set_str(s->approval, "expires", until);
 }
 
-static void describe_approval(struct strategy_pass *s, const char *bound)
+static void describe_approval(struct strategy_pass *s, const char *bound, struct approver by)
 {
-	struct approver by = approver_of(s);
-	bool plain = by.known || by.name == by.manager;
+	bool plain = by.known || cstr_eq(by.name, by.manager);
 	strategy_set_approval(
 		s, bound,
 		plain ? by.name
 		      : arena_fmt(s->v->a, "%s (claimed by manager %s)", by.name, by.manager),
-		by.known ? "authenticated" : "managedFields");
+		!by.known                 ? "managedFields"
+		: s->v->settings->foreign ? "admission"
+					  : "authenticated");
 }
 
 static struct action *approval_row(struct strategy_pass *s, const char *reason, const char *bound)
@@ -107,7 +94,7 @@ static void record_approval(struct strategy_pass *s)
 		bound = obj_str(o, "status.plan.digest");
 	if (!bound)
 		bound = "";
-	describe_approval(s, bound);
+	describe_approval(s, bound, approver_of(s));
 	approval_row(s, "Approved", bound);
 }
 
@@ -132,7 +119,11 @@ static void recall_approval(struct strategy_pass *s)
 		return;
 	if (!cstr_eq(obj_str(row, "subject.uid"), meta_uid(s->ref->o)))
 		return;
-	describe_approval(s, bound);
+	const char *trust = obj_str(row, "body.who.trust"), *by = obj_str(row, "actor");
+	const char *via = obj_str(row, "body.who.via");
+	describe_approval(s, bound,
+			  (struct approver){by ? by : "unknown", via ? via : "unknown",
+					    trust && strcmp(trust, "managedFields") != 0});
 }
 
 /* Is the recorded approval the one the spec gives now? Another plan named, or false and true again.
@@ -145,10 +136,20 @@ static bool is_recorded(struct strategy_pass *s)
 	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
 }
 
+/* Whether the name is the approver's is asked first. */
+static bool asks_who(struct strategy_pass *s)
+{
+	if (!obj_str(s->ref->o, "spec.approvedBy") ||
+	    approver_is_known(s->v, s->ref->o) != APPROVER_ASKED)
+		return false;
+	approver_ask(s->v, s->ref->o, s->plan);
+	return true;
+}
+
 void strategy_note_approval(struct strategy_pass *s)
 {
 	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false) &&
-	    !is_recorded(s))
+	    !is_recorded(s) && !asks_who(s))
 		record_approval(s);
 }
 
@@ -230,6 +231,9 @@ int strategy_approve(const struct view *v, const char *key, struct plan *plan, s
 		return STEP_CONTINUE;
 	const char *more = strategy_permissions_text(s);
 	bool by_range = needs_approval(s) && strategy_range_approves(s);
+	if (needs_approval(s) && !by_range && obj_flag(s->ref->o, "spec.approved", false) &&
+	    !is_recorded(s) && asks_who(s))
+		return STEP_STOP; /* the answer brings the key back */
 	if (needs_approval(s) && !by_range && !is_approved(s, &reason, &message)) {
 		decision(s, reason, "wait",
 			 arena_fmt(v->a, "mode %s%s%s", s->app->mode, *more ? ", " : "", more));

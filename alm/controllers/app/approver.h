@@ -1,0 +1,24 @@
+/*
+ * approver: is who stands in spec.approvedBy of an InstallStrategy who approved it (audit.md 6)? On
+ * the embedded server always. Elsewhere if deploy/approver.yaml is in force, word for word and
+ * since before the approval; asked live, once for each approval. Pure.
+ */
+#ifndef ALM_CONTROLLERS_APP_APPROVER_H
+#define ALM_CONTROLLERS_APP_APPROVER_H
+
+#include "alm/engine/plan.h"
+#include "alm/engine/view.h"
+
+#define APPROVER_POLICY    "approver.opinstaller.coreos.com"
+#define APPROVER_SETTLE_NS (5 * NS_PER_S) /* until every API server has a new policy */
+
+enum approver_answer {
+	APPROVER_CLAIMED,
+	APPROVER_KNOWN,
+	APPROVER_ASKED, /* not known yet: approver_ask(), and the outcome brings the key back */
+};
+
+enum approver_answer approver_is_known(const struct view *v, const struct obj *strategy);
+void approver_ask(const struct view *v, const struct obj *strategy, struct plan *plan);
+
+#endif
