@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/audit/large.h"
 #include "alm/base/map.h"
 #include "alm/base/str.h"
 
@@ -151,14 +152,14 @@ static struct obj *row_of(struct audit *a, struct stmt *s)
 }
 
 /* The same; an object that was too large for the row is in blobs. */
-static struct obj *whole_row_of(struct audit *a, struct stmt *s)
+static struct obj *whole_row_of(struct audit *a, struct db *d, struct stmt *s)
 {
 	struct error err;
 	struct obj *row = row_of(a, s);
 	const struct obj *v = obj_path(row, "body.object");
 	const char *text = obj_as_string(v);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OBJECT_BYTES_MAX);
-	if (v && (!text || *text != '{') && audit_text_get(a, v, &b, &err) >= 0)
+	if (v && (!text || *text != '{') && large_text(d, v, &b, &err) >= 0)
 		obj_set_path(row, "body.object", obj_stringn(strbuf_str(&b)));
 	return row;
 }
@@ -194,7 +195,7 @@ struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, c
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, reason);
-	return whole_row_of(a, s);
+	return whole_row_of(a, d, s);
 }
 
 struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
@@ -210,7 +211,7 @@ struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind,
 	stmt_bind_cstr(s, 1, kind);
 	stmt_bind_cstr(s, 2, ns ? ns : "");
 	stmt_bind_cstr(s, 3, name);
-	return whole_row_of(a, s);
+	return whole_row_of(a, d, s);
 }
 
 void chain_each_observed(struct db *d, const char *kind,
