@@ -413,8 +413,8 @@ static int prepare_values(struct render *r)
 static int run_templates(struct render *r, const struct kube_version *kube)
 {
 	const struct render_request *rq = r->rq;
-	struct value versions =
-		api_versions(r->a, !rq->only_api_versions, rq->api_versions, rq->n_api_versions);
+	struct value versions = chart_api_versions(r->a, !rq->only_api_versions, rq->api_versions,
+						   rq->n_api_versions);
 	struct common common = {
 		.capabilities = value_capabilities(r->a, rq->profile, kube->text, kube->normal,
 						   kube->major, kube->minor, versions),

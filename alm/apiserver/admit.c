@@ -106,7 +106,7 @@ static int wrong_type(struct mutation *m, const char *path, const struct obj *v,
 		      struct error *err)
 {
 	const struct kind *k = m->kind;
-	return fail(
+	return fail_code(
 		m->r, E_BADREQUEST, err,
 		"%s in version \"%s\" cannot be handled as a %s: json: cannot unmarshal %s into "
 		"Go struct field %s.%s of type %s",

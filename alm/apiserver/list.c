@@ -43,10 +43,11 @@ static int token_fault(struct request *r, struct str json, struct error *err)
 {
 	char rune[4];
 	size_t n = utf8_encode(json.len ? (unsigned char)json.ptr[0] : ' ', rune);
-	return fail(r, E_BADREQUEST, err,
-		    "invalid continue token: continue key is not valid: invalid character '%.*s' "
-		    "looking for beginning of value",
-		    (int)n, rune);
+	return fail_code(
+		r, E_BADREQUEST, err,
+		"invalid continue token: continue key is not valid: invalid character '%.*s' "
+		"looking for beginning of value",
+		(int)n, rune);
 }
 
 /* What Go's lenient decoder makes of the first two letters, to say the same of them. */
@@ -72,9 +73,10 @@ static int token_parse(struct request *r, const char *text, struct token *ret, s
 	if (!cstr_eq(obj_str(o, "v"), "meta.k8s.io/v1") || ret->rv == 0 || start.len < 2 ||
 	    start.ptr[start.len - 1] != '\0' ||
 	    !str_cut(str_sub(start, 0, start.len - 1), '/', &ns, &name))
-		return fail(r, E_BADREQUEST, err,
-			    "invalid continue token: continue key is not valid: incorrect encoded "
-			    "start resourceVersion (version meta.k8s.io/v1)");
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"invalid continue token: continue key is not valid: incorrect encoded "
+			"start resourceVersion (version meta.k8s.io/v1)");
 	ret->ns = arena_strndup(r->arena, ns.ptr, ns.len);
 	ret->name = arena_strndup(r->arena, name.ptr, name.len);
 	return 0;
@@ -84,14 +86,14 @@ static int expired(struct request *r, const struct token *t, struct error *err)
 {
 	struct token latest = *t;
 	latest.rv = -1;
-	int rc =
-		fail(r, E_EXPIRED, err,
-		     "The provided continue parameter is too old to display a consistent list "
-		     "result. You can start a new list without the continue parameter, or use the "
-		     "continue token in this response to retrieve the remainder of the results. "
-		     "Continuing with the provided token results in an inconsistent list - objects "
-		     "that were created, modified, or deleted between the time the first chunk was "
-		     "returned and now may show up in the list.");
+	int rc = fail_code(
+		r, E_EXPIRED, err,
+		"The provided continue parameter is too old to display a consistent list "
+		"result. You can start a new list without the continue parameter, or use the "
+		"continue token in this response to retrieve the remainder of the results. "
+		"Continuing with the provided token results in an inconsistent list - objects "
+		"that were created, modified, or deleted between the time the first chunk was "
+		"returned and now may show up in the list.");
 	r->failure.continue_token = token_print(r, &latest);
 	return rc;
 }
@@ -237,8 +239,9 @@ static int too_large(struct request *r, int64_t rv, struct error *err)
 {
 	static const struct status_cause cause = {"ResourceVersionTooLarge",
 						  "Too large resource version", NULL};
-	int rc = fail(r, E_TIMEOUT, err, "Timeout: Too large resource version: %lld, current: %lld",
-		      (long long)rv, (long long)store_rv(request_store(r)));
+	int rc = fail_code(r, E_TIMEOUT, err,
+			   "Timeout: Too large resource version: %lld, current: %lld",
+			   (long long)rv, (long long)store_rv(request_store(r)));
 	r->failure.details = true;
 	r->failure.extra = &cause;
 	r->failure.n_extra = 1;
@@ -257,16 +260,17 @@ static int revision_of(struct request *r, const struct list_options *l, struct t
 		*ret = l->rv;
 	if (t && t->rv > 0) {
 		if (t->rv > store_rv(s))
-			return fail(r, E_BADREQUEST, err,
-				    "invalid continue token: unknown "
-				    "resourceVersion");
+			return fail_code(r, E_BADREQUEST, err,
+					 "invalid continue token: unknown "
+					 "resourceVersion");
 		*ret = t->rv;
 	}
 	if (*ret >= store_window_start(s))
 		return 0;
 	if (t)
 		return expired(r, t, err);
-	return fail(r, E_EXPIRED, err, "The resourceVersion for the provided list is too old.");
+	return fail_code(r, E_EXPIRED, err,
+			 "The resourceVersion for the provided list is too old.");
 }
 
 static int choose(struct request *r, const struct list_options *l,

@@ -219,11 +219,11 @@ int list_charge(struct request *r, const struct listing *l, struct error *err)
 	if (!r->exchange || bytes <= LIST_WHOLE_BYTES)
 		return 0;
 	if (r->accept.yaml && bytes > REQUEST_YAML_BYTES_MAX)
-		return fail(r, E_TOOLARGE, err, REQUEST_YAML_MESSAGE);
+		return fail_code(r, E_TOOLARGE, err, REQUEST_YAML_MESSAGE);
 	if (exchange_charge(r->exchange, QUOTA_ANSWER_BYTES, bytes) == QUOTA_OK)
 		return 0;
-	return fail(r, E_TOOMANY, err,
-		    "too many answers are being read, please try again later or use limit");
+	return fail_code(r, E_TOOMANY, err,
+			 "too many answers are being read, please try again later or use limit");
 }
 
 void list_answer(struct request *r, const struct listing *l)

@@ -72,9 +72,10 @@ int mutation_report(struct mutation *m, struct error *err)
 	const char *list = f->items[0];
 	for (size_t i = 1; i < f->n; i++)
 		list = arena_fmt(m->r->arena, "%s, %s", list, f->items[i]);
-	return fail(m->r, E_BADREQUEST, err,
-		    "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-		    m->kind->kind, m->kind->version, m->kind->kind, list);
+	return fail_code(
+		m->r, E_BADREQUEST, err,
+		"%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+		m->kind->kind, m->kind->version, m->kind->kind, list);
 }
 
 /* Shape. */
@@ -89,10 +90,10 @@ static int check_type(struct mutation *m, struct error *err)
 					"kind", err, "Invalid value: \"%s\": must be %s", kind,
 					m->kind->kind);
 	if (api && *api && !cstr_eq(api, want))
-		return fail(r, E_BADREQUEST, err,
-			    "the API version in the data (%s) does not match the expected API "
-			    "version (%s)",
-			    api, want);
+		return fail_code(r, E_BADREQUEST, err,
+				 "the API version in the data (%s) does not match the expected API "
+				 "version (%s)",
+				 api, want);
 	obj_set_str(m->after, "apiVersion", want);
 	obj_set_str(m->after, "kind", m->kind->kind);
 	return 0;
@@ -106,9 +107,9 @@ int mutation_shape(struct mutation *m, struct error *err)
 	if (m->kind->schema)
 		schema_prune(m->kind->schema, m->after, unknown_field, m);
 	if (object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
-		return fail(m->r, E_BADREQUEST, err,
-			    "%s in version \"%s\" cannot be handled as a %s: %s", m->kind->kind,
-			    m->kind->version, m->kind->kind, inner.msg);
+		return fail_code(m->r, E_BADREQUEST, err,
+				 "%s in version \"%s\" cannot be handled as a %s: %s",
+				 m->kind->kind, m->kind->version, m->kind->kind, inner.msg);
 	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
 		return store_too_large(err);
 	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
@@ -330,9 +331,10 @@ static int create_namespace(struct mutation *m, struct error *err)
 		return 0;
 	}
 	if (stated && !cstr_eq(stated, m->ns))
-		return fail(r, E_BADREQUEST, err,
-			    "the namespace of the provided object does not match the namespace "
-			    "sent on the request");
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the namespace of the provided object does not match the namespace "
+			"sent on the request");
 	obj_set_path(m->after, "metadata.namespace", obj_string(m->ns));
 	struct head *h = store_find(r->server->store, "", "namespaces", "", m->ns);
 	if (!h)
@@ -375,8 +377,8 @@ int mutation_create(struct mutation *m, struct error *err)
 	char uid[STORE_UID_TEXT];
 	const char *rv = meta_resource_version(m->after);
 	if (rv && *rv && !m->is_apply) {
-		int rc = fail(r, E_INTERNAL, err,
-			      "resourceVersion should not be set on objects to be created");
+		int rc = fail_code(r, E_INTERNAL, err,
+				   "resourceVersion should not be set on objects to be created");
 		r->failure.no_reason = true;
 		return rc;
 	}
@@ -415,14 +417,16 @@ static int check_identity(struct mutation *m, struct error *err)
 	if (!name)
 		obj_set_path(m->after, "metadata.name", obj_string(m->name));
 	else if (!cstr_eq(name, m->name))
-		return fail(r, E_BADREQUEST, err,
-			    "the name of the object (%s) does not match the name on the URL (%s)",
-			    name, m->name);
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the name of the object (%s) does not match the name on the URL (%s)", name,
+			m->name);
 	if (ns && *m->ns && !cstr_eq(ns, m->ns))
-		return fail(r, E_BADREQUEST, err,
-			    "the namespace of the object (%s) does not match the namespace on the "
-			    "request (%s)",
-			    ns, m->ns);
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the namespace of the object (%s) does not match the namespace on the "
+			"request (%s)",
+			ns, m->ns);
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;
@@ -478,7 +482,7 @@ static int check_finalizers(struct mutation *m, struct error *err)
 	int rc = fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&b, "%s \"%s\" is invalid: metadata.finalizers: %s",
-		    qualified(m->r->arena, m->kind->kind, m->kind->group), m->name,
+		    status_resource(m->r->arena, m->kind->kind, m->kind->group), m->name,
 		    e->items[0].message);
 	m->r->failure.message = arena_strndup(m->r->arena, b.buf, b.len);
 	return rc;

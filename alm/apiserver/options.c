@@ -236,8 +236,8 @@ static int fields_value(struct request *r, struct list_options *ret, struct erro
 	arena_defer(r->arena, free_field_selector, ret->fields);
 	ret->selective = text && *text;
 	if (*r->name && !cstr_eq(field_selector_exact(ret->fields, "metadata.name"), r->name))
-		return fail(r, E_BADREQUEST, err,
-			    "fieldSelector metadata.name doesn't match requested name");
+		return fail_code(r, E_BADREQUEST, err,
+				 "fieldSelector metadata.name doesn't match requested name");
 	return 0;
 }
 
@@ -258,7 +258,8 @@ static int number_value(struct request *r, const char *name, int64_t *ret, struc
 	const char *v = request_query(r, name);
 	if (!v || !*v || str_parse_i64(str_of(v), ret))
 		return 0;
-	return fail(r, E_BADREQUEST, err, "strconv.ParseInt: parsing \"%s\": invalid syntax", v);
+	return fail_code(r, E_BADREQUEST, err, "strconv.ParseInt: parsing \"%s\": invalid syntax",
+			 v);
 }
 
 static int match_value(struct request *r, struct list_options *l, struct error *err)
@@ -311,10 +312,11 @@ static int rv_value(struct request *r, struct list_options *l, bool watch, struc
 	if (!l->rv_stated)
 		return 0;
 	if (!str_parse_u64(str_of(l->rv_text), &n) || n > INT64_MAX)
-		return fail(r, E_BADREQUEST, err,
-			    "%sresourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing "
-			    "\"%s\": invalid syntax",
-			    watch ? "" : "invalid resource version: ", l->rv_text, l->rv_text);
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"%sresourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing "
+			"\"%s\": invalid syntax",
+			watch ? "" : "invalid resource version: ", l->rv_text, l->rv_text);
 	l->rv = (int64_t)n;
 	return 0;
 }
@@ -336,8 +338,8 @@ int options_list(struct request *r, struct list_options *ret, struct error *err)
 	if (ret->limit < 0)
 		ret->limit = 0;
 	if (ret->continue_token && ret->rv_stated && !cstr_eq(ret->rv_text, "0"))
-		return fail(r, E_BADREQUEST, err,
-			    "specifying resource version is not allowed when using continue");
+		return fail_code(r, E_BADREQUEST, err,
+				 "specifying resource version is not allowed when using continue");
 	if (rv_value(r, ret, watch, err) < 0)
 		return -err->code;
 	/* Any state will do: the real server answers from its cache, whole (golden G108). */

@@ -40,11 +40,11 @@ int patching_type(struct request *r, enum patch_type *ret, struct error *err)
 		*ret = patch_types[i].type;
 		return 0;
 	}
-	return fail(r, E_MEDIATYPE, err,
-		    "the body of the request was in an unknown format - accepted media types "
-		    "include: application/json-patch+json, application/merge-patch+json, %s"
-		    "application/apply-patch+yaml",
-		    custom ? "" : "application/strategic-merge-patch+json, ");
+	return fail_code(r, E_MEDIATYPE, err,
+			 "the body of the request was in an unknown format - accepted media types "
+			 "include: application/json-patch+json, application/merge-patch+json, %s"
+			 "application/apply-patch+yaml",
+			 custom ? "" : "application/strategic-merge-patch+json, ");
 }
 
 /* Lists that merge in built-in kinds, by the last name of their path. */
@@ -88,13 +88,13 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 	struct obj *o = NULL;
 	struct str body = r->exchange->request.body;
 	if (negotiate_size(body, &inner) < 0)
-		return fail(r, E_TOOLARGE, err, "%s", inner.msg);
+		return fail_code(r, E_TOOLARGE, err, "%s", inner.msg);
 	if (json_parse_dup(body, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
 		if (inner.code == E_TOOLARGE)
-			return fail(r, E_TOOLARGE, err, "error decoding patch: %s", inner.msg);
+			return fail_code(r, E_TOOLARGE, err, "error decoding patch: %s", inner.msg);
 		const char *fault = json_fault(body, r->arena); /* NULL: only our limits are hurt */
-		return fail(r, E_BADREQUEST, err, "error decoding patch: %s",
-			    fault ? fault : inner.msg);
+		return fail_code(r, E_BADREQUEST, err, "error decoding patch: %s",
+				 fault ? fault : inner.msg);
 	}
 	for (size_t i = 0; i < dup.n && f->n < FINDINGS_MAX; i++)
 		f->items[f->n++] = arena_fmt(r->arena, "duplicate field \"%s\"", dup.paths[i]);
@@ -106,9 +106,9 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 static int json_patch_failed(struct request *r, const struct error *inner, struct error *err)
 {
 	if (inner->code == E_TOOLARGE || inner->code == E_BADREQUEST)
-		return fail(r, inner->code, err, "%s", inner->msg);
-	int rc = fail(r, E_INVALID, err,
-		      "the server rejected our request due to an error in our request");
+		return fail_code(r, inner->code, err, "%s", inner->msg);
+	int rc = fail_code(r, E_INVALID, err,
+			   "the server rejected our request due to an error in our request");
 	r->failure.details = true;
 	return rc;
 }
@@ -130,11 +130,11 @@ int patching_apply(struct request *r, enum patch_type type, const struct obj *do
 			     ? patch_merge(doc, patch, &out, &inner)
 			     : patch_strategic(doc, patch, r->kind->kind, merge_key, &out, &inner);
 		if (rc < 0)
-			return fail(r, inner.code, err, "%s", inner.msg);
+			return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
 	if (obj_type(out) != OBJ_MAP) {
 		obj_unref(out);
-		return fail(r, E_BADREQUEST, err, "the patched document is no object");
+		return fail_code(r, E_BADREQUEST, err, "the patched document is no object");
 	}
 	*ret = obj_keep(r->arena, out);
 	return 0;
@@ -146,7 +146,7 @@ static int conflict_answer(struct request *r, const struct apply_conflicts *c, s
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	apply_conflicts_text(c, &b);
-	int rc = fail(r, E_CONFLICT, err, "%s", b.buf);
+	int rc = fail_code(r, E_CONFLICT, err, "%s", b.buf);
 	struct status_cause *causes = ARENA_ARRAY(r->arena, struct status_cause, c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct apply_conflict *k = &c->items[i];
@@ -173,12 +173,13 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 	struct obj *o = NULL;
 	struct str body = r->exchange->request.body;
 	if (negotiate_size(body, &inner) < 0)
-		return fail(r, E_TOOLARGE, err, "%s", inner.msg);
+		return fail_code(r, E_TOOLARGE, err, "%s", inner.msg);
 	if (yaml_parse_one_max(body, OBJ_BODY_NODES_MAX, &o, &inner) < 0)
-		return fail(r, inner.code, err, "error decoding YAML: %s", inner.msg);
+		return fail_code(r, inner.code, err, "error decoding YAML: %s", inner.msg);
 	obj_keep(r->arena, o);
 	if (obj_type(o) != OBJ_MAP)
-		return fail(r, E_BADREQUEST, err, "error decoding YAML: the body is no object");
+		return fail_code(r, E_BADREQUEST, err,
+				 "error decoding YAML: the body is no object");
 	*ret = o;
 	return 0;
 }
@@ -191,17 +192,20 @@ static int check_config(struct mutation *m, struct obj *config, struct error *er
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
 	const char *name = meta_name(config), *ns = meta_namespace(config);
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
-		return fail(r, E_BADREQUEST, err, "invalid object type: %s/%s, want %s, Kind=%s",
-			    api ? api : "", kind ? kind : "", want, m->kind->kind);
+		return fail_code(r, E_BADREQUEST, err,
+				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
+				 kind ? kind : "", want, m->kind->kind);
 	if (name && !cstr_eq(name, m->name))
-		return fail(r, E_BADREQUEST, err,
-			    "the name of the object (%s) does not match the name on the URL (%s)",
-			    name, m->name);
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the name of the object (%s) does not match the name on the URL (%s)", name,
+			m->name);
 	if (ns && *m->ns && !cstr_eq(ns, m->ns))
-		return fail(r, E_BADREQUEST, err,
-			    "the namespace of the object (%s) does not match the namespace on the "
-			    "request (%s)",
-			    ns, m->ns);
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the namespace of the object (%s) does not match the namespace on the "
+			"request (%s)",
+			ns, m->ns);
 	obj_set_path(config, "metadata.name", obj_string(m->name));
 	if (*m->ns)
 		obj_set_path(config, "metadata.namespace", obj_string(m->ns));
@@ -228,7 +232,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 	    config_revision(m, config, err) < 0)
 		return -err->code;
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
-		return fail(r, E_BADREQUEST, err, "%s", inner.msg);
+		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	const struct schema *schema = m->kind->schema;
 	struct apply_request q = {
 		.schema = schema ? schema : apply_builtin_schema(m->kind->group, m->kind->kind),
@@ -244,7 +248,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
 		if (inner.code == E_CONFLICT)
 			return conflict_answer(r, &conflicts, err);
-		return fail(r, inner.code, err, "%s", inner.msg);
+		return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
 	m->after = obj_keep(r->arena, merged);
 	m->keep_managers = true;

@@ -76,7 +76,7 @@ static int read_body(struct request *r, const struct kind *k, struct body *ret, 
 	struct error inner = ERROR_INIT;
 	if (negotiate_body(k, request_header(r, "Content-Type"), h->body, r->arena, ret, &inner) <
 	    0)
-		return fail(r, inner.code, err, "%s", inner.msg);
+		return fail_code(r, inner.code, err, "%s", inner.msg);
 	return 0;
 }
 
@@ -88,11 +88,11 @@ static int decode(struct mutation *m, struct error *err)
 	if (read_body(r, m->kind, &body, err) < 0)
 		return -err->code;
 	if (obj_type(body.value) != OBJ_MAP || !obj_str(body.value, "kind"))
-		return fail(r, E_BADREQUEST, err,
-			    "the object provided is unrecognized (must be of type %s): Object "
-			    "'Kind' is missing in '%.*s' (%.*s)",
-			    m->kind->kind, (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr,
-			    (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr);
+		return fail_code(r, E_BADREQUEST, err,
+				 "the object provided is unrecognized (must be of type %s): Object "
+				 "'Kind' is missing in '%.*s' (%.*s)",
+				 m->kind->kind, (int)(bytes.len < 1024 ? bytes.len : 1024),
+				 bytes.ptr, (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr);
 	m->after = body.value;
 	if (mutation_shape(m, err) < 0)
 		return -err->code;
@@ -137,7 +137,7 @@ static int verb_update(struct request *r, struct error *err)
 	struct mutation m;
 	struct write_options opt;
 	if (!*r->name)
-		return fail(r, E_BADREQUEST, err, "name must be provided");
+		return fail_code(r, E_BADREQUEST, err, "name must be provided");
 	if (options_write(r, "UpdateOptions", false, false, &opt, err) < 0 ||
 	    mutation_init(&m, r, r->ns, r->name, err) < 0)
 		return -err->code;
@@ -181,7 +181,7 @@ static int verb_patch(struct request *r, struct error *err)
 	struct write_options opt;
 	enum patch_type type;
 	if (!*r->name)
-		return fail(r, E_BADREQUEST, err, "name must be provided");
+		return fail_code(r, E_BADREQUEST, err, "name must be provided");
 	if (patching_type(r, &type, err) < 0 ||
 	    options_write(r, "PatchOptions", true, type == PATCH_APPLY, &opt, err) < 0 ||
 	    mutation_init(&m, r, r->ns, r->name, err) < 0)
@@ -217,9 +217,9 @@ static int check_preconditions(struct mutation *m, const struct delete_options *
 	if (!why)
 		return 0;
 	/* Of a DELETE it is the kind that is named (golden G139, G140). */
-	const char *what = qualified(r->arena, m->kind->kind, m->kind->group);
-	int rc = fail(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s", what,
-		      m->name, why);
+	const char *what = status_resource(r->arena, m->kind->kind, m->kind->group);
+	int rc = fail_code(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s",
+			   what, m->name, why);
 	r->failure.details = true;
 	r->failure.name = m->name;
 	r->failure.group = m->kind->group;
@@ -253,7 +253,7 @@ int registry_delete_one(struct mutation *m, const struct delete_options *opt, st
 static int check_texts(struct request *r, const struct obj *body, struct error *err)
 {
 	const char *fault = texts_fault_anywhere(body, r->arena);
-	return fault ? fail(r, E_BADREQUEST, err, "%s: " TEXTS_FAULT, fault) : 0;
+	return fault ? fail_code(r, E_BADREQUEST, err, "%s: " TEXTS_FAULT, fault) : 0;
 }
 
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)

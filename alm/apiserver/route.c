@@ -19,11 +19,11 @@ static int segments_split(struct request *r, const char *path, struct segments *
 			continue;
 		const char *text = url_decode(part, false, r->arena);
 		if (!text || strchr(text, '/') || cstr_eq(text, ".") || cstr_eq(text, ".."))
-			return fail(r, E_BADREQUEST, err, "the path has a bad segment: %.*s",
-				    STR_ARG(part));
+			return fail_code(r, E_BADREQUEST, err, "the path has a bad segment: %.*s",
+					 STR_ARG(part));
 		if (ret->n == ROUTE_SEGMENTS_MAX)
-			return fail(r, E_BADREQUEST, err, "the path has more than %d segments",
-				    ROUTE_SEGMENTS_MAX);
+			return fail_code(r, E_BADREQUEST, err, "the path has more than %d segments",
+					 ROUTE_SEGMENTS_MAX);
 		ret->items[ret->n++] = text;
 	}
 	return 0;
@@ -127,7 +127,7 @@ int route_parse(struct request *r, struct error *err)
 	r->path = url_decode(str_of(h->path), false, r->arena);
 	r->verb = lower(r->arena, h->method);
 	if (!r->path)
-		return fail(r, E_BADREQUEST, err, "the path has a bad escape");
+		return fail_code(r, E_BADREQUEST, err, "the path has a bad escape");
 	if (segments_split(r, h->path, &s, err) < 0)
 		return -err->code;
 	if (s.n > 2 && cstr_eq(s.items[0], "api")) {

@@ -5,7 +5,7 @@
 
 #include "alm/obj/json.h"
 
-const char *qualified(struct arena *a, const char *plural, const char *group)
+const char *status_resource(struct arena *a, const char *plural, const char *group)
 {
 	return group && *group ? arena_fmt(a, "%s.%s", plural, group) : arena_strdup(a, plural);
 }
@@ -25,7 +25,7 @@ static void failure_details(struct request *r, const char *name, const char *gro
 	r->failure.kind = arena_strdup(r->arena, kind);
 }
 
-int fail(struct request *r, int code, struct error *err, const char *fmt, ...)
+int fail_code(struct request *r, int code, struct error *err, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
@@ -37,16 +37,16 @@ int fail(struct request *r, int code, struct error *err, const char *fmt, ...)
 int fail_not_found(struct request *r, const char *group, const char *plural, const char *name,
 		   struct error *err)
 {
-	int rc = fail(r, E_NOTFOUND, err, "%s \"%s\" not found", qualified(r->arena, plural, group),
-		      name);
+	int rc = fail_code(r, E_NOTFOUND, err, "%s \"%s\" not found",
+			   status_resource(r->arena, plural, group), name);
 	failure_details(r, name, group, plural);
 	return rc;
 }
 
 int fail_exists(struct request *r, const char *name, struct error *err)
 {
-	int rc = fail(r, E_EXISTS, err, "%s \"%s\" already exists",
-		      qualified(r->arena, r->resource, r->group), name);
+	int rc = fail_code(r, E_EXISTS, err, "%s \"%s\" already exists",
+			   status_resource(r->arena, r->resource, r->group), name);
 	failure_details(r, name, r->group, r->resource);
 	return rc;
 }
@@ -57,8 +57,8 @@ int fail_conflict(struct request *r, const char *name, struct error *err, const 
 	va_start(args, fmt);
 	const char *why = arena_vfmt(r->arena, fmt, args);
 	va_end(args);
-	int rc = fail(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s",
-		      qualified(r->arena, r->resource, r->group), name, why);
+	int rc = fail_code(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s",
+			   status_resource(r->arena, r->resource, r->group), name, why);
 	failure_details(r, name, r->group, r->resource);
 	return rc;
 }
@@ -76,8 +76,8 @@ int fail_forbidden(struct request *r, const char *name, struct error *err, const
 	va_start(args, fmt);
 	const char *why = arena_vfmt(r->arena, fmt, args);
 	va_end(args);
-	const char *what = qualified(r->arena, r->resource, r->group);
-	int rc = fail(r, E_FORBIDDEN, err, "%s \"%s\" is forbidden: %s", what, name, why);
+	const char *what = status_resource(r->arena, r->resource, r->group);
+	int rc = fail_code(r, E_FORBIDDEN, err, "%s \"%s\" is forbidden: %s", what, name, why);
 	failure_details(r, name, r->group, r->resource);
 	return rc;
 }
@@ -87,8 +87,8 @@ int fail_invalid(struct request *r, const char *group, const char *kind, const c
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	field_errors_text(errors, &b);
-	int rc = fail(r, E_INVALID, err, "%s \"%s\" is invalid: %s",
-		      qualified(r->arena, kind, group), name ? name : "", b.buf);
+	int rc = fail_code(r, E_INVALID, err, "%s \"%s\" is invalid: %s",
+			   status_resource(r->arena, kind, group), name ? name : "", b.buf);
 	failure_details(r, name, group, kind);
 	r->failure.causes = errors;
 	return rc;
@@ -126,8 +126,8 @@ int fail_options(struct request *r, const char *options, enum field_error_type t
 
 int fail_method(struct request *r, const char *verb, struct error *err)
 {
-	int rc = fail(r, E_METHOD, err, "%s is not supported on resources of kind \"%s\"", verb,
-		      qualified(r->arena, r->resource, r->group));
+	int rc = fail_code(r, E_METHOD, err, "%s is not supported on resources of kind \"%s\"",
+			   verb, status_resource(r->arena, r->resource, r->group));
 	failure_details(r, NULL, r->group, r->resource);
 	return rc;
 }

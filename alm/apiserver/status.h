@@ -8,7 +8,7 @@
 #include "alm/apiserver/request.h"
 
 /* Code and message alone. */
-int fail(struct request *r, int code, struct error *err, const char *fmt, ...) PRINTF(4, 5);
+int fail_code(struct request *r, int code, struct error *err, const char *fmt, ...) PRINTF(4, 5);
 /* With details {name, group, kind: plural} of the request. */
 int fail_not_found(struct request *r, const char *group, const char *plural, const char *name,
 		   struct error *err);
@@ -32,7 +32,7 @@ int fail_options(struct request *r, const char *options, enum field_error_type t
 int fail_method(struct request *r, const char *verb, struct error *err);
 
 /* "widgets.golden.example.com"; "configmaps" in the core group. */
-const char *qualified(struct arena *a, const char *plural, const char *group);
+const char *status_resource(struct arena *a, const char *plural, const char *group);
 
 /* The Status of a failure. */
 void status_print(const struct failure *f, const struct error *err, struct strbuf *b);

@@ -62,7 +62,7 @@ static const char *decided_otherwise(const struct obj *row, const struct resolve
 					    "path",    "message",    "key"};
 	struct resolution r;
 	struct resolve_decision d;
-	resolve(in, a, &r);
+	resolve_run(in, a, &r);
 	resolve_decision(in, &r, a, &d);
 	if (!cstr_eq(obj_str(row, "reason"), d.reason))
 		return "reason";

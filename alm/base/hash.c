@@ -72,7 +72,7 @@ void sha256_hex(struct str s, char out[SHA256_HEX])
 	hex_encode(raw, sizeof(raw), out);
 }
 
-size_t digest(const char *name, struct str s, unsigned char out[64])
+size_t hash_digest(const char *name, struct str s, unsigned char out[64])
 {
 	unsigned n = 0;
 	const EVP_MD *md = EVP_get_digestbyname(name);

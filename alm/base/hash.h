@@ -21,7 +21,7 @@ void sha256_final(struct sha256 *h, unsigned char out[SHA256_BYTES]); /* h start
 void sha256(struct str s, unsigned char out[SHA256_BYTES]);
 void sha256_hex(struct str s, char out[SHA256_HEX]);
 /* name is OpenSSL's: "sha1", "sha512"; returns the digest's length, at most 64. */
-size_t digest(const char *name, struct str s, unsigned char out[64]);
+size_t hash_digest(const char *name, struct str s, unsigned char out[64]);
 /* A stream of bytes that depends on the seed alone: SHA-256 of seed and counter, block by block;
  * what is left of a block is dropped. For renders that can be repeated, not for keys of ALM itself.
  */

@@ -27,7 +27,7 @@ static size_t distance(const char *x, const char *y)
 	return row[n];
 }
 
-const char *nearest(const char *word, const struct obj *names)
+const char *nearest_name(const char *word, const struct obj *names)
 {
 	const char *best = NULL, *beginning = NULL, *containing = NULL;
 	size_t n = strlen(word), max = n / 3 + 1;
@@ -51,7 +51,7 @@ const char *nearest(const char *word, const struct obj *names)
 const char *nearest_hint(const char *word, const struct obj *names, const char *prefix,
 			 struct arena *a)
 {
-	const char *like = nearest(word, names);
+	const char *like = nearest_name(word, names);
 	return like ? arena_fmt(a, " (did you mean %s%s?)", prefix, like) : "";
 }
 

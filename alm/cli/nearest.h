@@ -10,7 +10,7 @@
 /* Of a list of strings, the first with the fewest letters changed, left out or added, a third of
  * the word at most; else the first that begins with the word, or contains it; NULL: none is like
  * it. Borrowed. */
-const char *nearest(const char *word, const struct obj *names);
+const char *nearest_name(const char *word, const struct obj *names);
 /* " (did you mean X?)", to go behind the word in a message; "" if none is like it. prefix, "--" or
  * "", stands before X. */
 const char *nearest_hint(const char *word, const struct obj *names, const char *prefix,

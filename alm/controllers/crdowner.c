@@ -159,7 +159,7 @@ static const char *find_provider(const struct view *v, struct crd_pass *p)
 				       served_resource(v, p->crd), asked(v));
 	if (!found.package)
 		return NULL;
-	resolve(app_input_new(v, found.app_type, found.package), v->a, &r);
+	resolve_run(app_input_new(v, found.app_type, found.package), v->a, &r);
 	if (r.chosen)
 		return found.app_type;
 	p->reason = "NotInstallable";

@@ -62,8 +62,8 @@ static int decode_one(const struct decode_field *f, const struct obj *v, void *o
 	}
 }
 
-int decode(const struct obj *o, const struct decode_field *fields, void *out, struct arena *a,
-	   struct error *err)
+int decode_fields(const struct obj *o, const struct decode_field *fields, void *out,
+		  struct arena *a, struct error *err)
 {
 	for (const struct decode_field *f = fields; f->path; f++) {
 		const struct obj *v = obj_path(o, f->path);

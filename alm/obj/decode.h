@@ -27,7 +27,7 @@ struct decode_field {
 
 /* Fields of the table, ended by a NULL path, into out, whose members keep their value when absent.
  */
-int decode(const struct obj *o, const struct decode_field *fields, void *out, struct arena *a,
-	   struct error *err);
+int decode_fields(const struct obj *o, const struct decode_field *fields, void *out,
+		  struct arena *a, struct error *err);
 
 #endif

@@ -181,7 +181,7 @@ static int take_descriptor(const struct obj *o, struct arena *a, struct package_
 	struct descriptor d = {0};
 	if (obj_type(o) != OBJ_MAP)
 		return error_set(err, E_INVALID, "want a map");
-	if (check_known(o, err) < 0 || decode(o, fields, &d, a, err) < 0)
+	if (check_known(o, err) < 0 || decode_fields(o, fields, &d, a, err) < 0)
 		return -err->code;
 	if (d.rollback && strcmp(d.rollback, "Unsafe") != 0)
 		return error_set(err, E_INVALID, "rollback: \"%s\" is not Unsafe", d.rollback);

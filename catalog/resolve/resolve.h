@@ -167,7 +167,7 @@ struct resolution {
 	int64_t until_ns;
 };
 
-void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret);
+void resolve_run(const struct resolve_input *in, struct arena *a, struct resolution *ret);
 
 /* days: "Sat" or "Saturday", NULL-ended; from and to: "22:00" in UTC. False: unreadable, and *ret
  * never opens. */

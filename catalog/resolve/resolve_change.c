@@ -176,7 +176,7 @@ static const struct resolve_change *for_other(const struct resolver *r, const st
 	struct resolution answer;
 	if (!its)
 		return NULL;
-	resolve(its, a, &answer);
+	resolve_run(its, a, &answer);
 	if (!answer.chosen)
 		return NULL;
 	return resolve_change_new(CHANGE_UPGRADE, c->subject, answer.chosen->version, a);

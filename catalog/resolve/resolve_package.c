@@ -474,7 +474,7 @@ bool resolver_setup(struct resolver *r, const struct resolve_input *in, struct a
 	return true;
 }
 
-void resolve(const struct resolve_input *in, struct arena *a, struct resolution *ret)
+void resolve_run(const struct resolve_input *in, struct arena *a, struct resolution *ret)
 {
 	struct resolver r;
 	if (!resolver_setup(&r, in, a, ret))

@@ -409,7 +409,7 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 	if (in->claims)
 		claims_record(in->claims);
 	const struct resolve_input *seen = watched(&w);
-	resolve(seen, a, &ignored);
+	resolve_run(seen, a, &ignored);
 	for (size_t i = 0; i < ignored.n && i < RESOLVE_CANDIDATES_MAX; i++) {
 		struct relaxation x; /* its questions too */
 		if (seen->first_seen)

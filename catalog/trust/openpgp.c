@@ -106,7 +106,7 @@ static void add_item(struct reading *r, struct str body, uint32_t created, uint3
 		ring->cap = cap;
 	}
 	add_key(&b, body);
-	(void)digest("SHA1", strbuf_str(&b), raw); /* RFC 4880 12.2: a name, not a proof */
+	(void)hash_digest("SHA1", strbuf_str(&b), raw); /* RFC 4880 12.2: a name, not a proof */
 	memcpy(k.fingerprint, raw, sizeof(k.fingerprint));
 	if (read_numbers(algorithm, numbers, &key, &err) < 0)
 		k.problem = arena_strdup(r->a, err.msg);
@@ -203,7 +203,7 @@ static bool holds(const struct pgp_signature *s, const struct openpgp_key *k, st
 	strbuf_add(data, end, sizeof(end));
 	if (data->over)
 		return false;
-	size_t len = digest(hash, strbuf_str(data), raw);
+	size_t len = hash_digest(hash, strbuf_str(data), raw);
 	return !memcmp(raw, s->left, sizeof(s->left)) &&
 	       fields_hold(s, k->key, hash, strbuf_str(data), str_n((const char *)raw, len));
 }

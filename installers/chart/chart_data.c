@@ -90,7 +90,8 @@ static const char *const built_in_versions[] = {
 };
 /* clang-format on */
 
-struct value api_versions(struct arena *a, bool built_in, const char *const *more, size_t n_more)
+struct value chart_api_versions(struct arena *a, bool built_in, const char *const *more,
+				size_t n_more)
 {
 	size_t n = built_in ? ARRAY_LEN(built_in_versions) : 0;
 	struct value v = value_list(a, VALUE_VERSIONS, n + n_more);

@@ -13,7 +13,8 @@ int kube_version_parse(struct arena *a, struct str text, struct kube_version *re
 const char *kube_version_default(enum tmpl_profile profile);
 
 /* []string typed as common.VersionSet: the built-in list and more. */
-struct value api_versions(struct arena *a, bool built_in, const char *const *more, size_t n_more);
+struct value chart_api_versions(struct arena *a, bool built_in, const char *const *more,
+				size_t n_more);
 
 struct value chart_data_release(struct arena *a, struct str name, struct str ns, int revision,
 				bool is_upgrade);

@@ -161,7 +161,7 @@ static void share_claims(struct apps *x, struct arena *a)
 static bool explain(const struct resolve_input *in, struct arena *a, size_t *ret_bytes)
 {
 	struct resolution r;
-	resolve(in, a, &r);
+	resolve_run(in, a, &r);
 	struct obj *status = obj_map();
 	resolve_set_status(in, &r, NULL, a, status);
 	bool ok = r.chosen && r.chosen->parsed.major == 1 && r.chosen->parsed.minor == 8 &&
@@ -181,7 +181,7 @@ static double resolve_round(struct apps *x, size_t *ret_bytes)
 	for (size_t p = 0; p < x->n; p++) {
 		struct resolution r;
 		struct arena *a = arena_new((size_t)16 << 20);
-		resolve(&x->in[p], a, &r);
+		resolve_run(&x->in[p], a, &r);
 		failures += !r.chosen || !r.blocked || !r.blocked->message;
 		bytes = arena_bytes(a) > bytes ? arena_bytes(a) : bytes;
 		arena_free(a);
@@ -249,7 +249,7 @@ static double per_candidate(size_t n, bool edges)
 		struct resolution r;
 		struct arena *a = arena_new((size_t)256 << 20);
 		double t0 = now_ms();
-		resolve(&apps.in[0], a, &r);
+		resolve_run(&apps.in[0], a, &r);
 		double ms = now_ms() - t0;
 		best = ms < best ? ms : best;
 		failures += r.n != n;
@@ -290,7 +290,7 @@ static void hard(const char *name, struct catalog_index *x, bool want)
 	finish(x);
 	in.evaluate = "*";
 	double t0 = now_ms();
-	resolve(&in, a, &r);
+	resolve_run(&in, a, &r);
 	double ms = now_ms() - t0;
 	const char *reason = r.chosen ? r.chosen->version : r.message;
 	printf("%-34s %9.3f ms, %lld decisions, %zu MiB: %s\n", name, ms, (long long)r.decisions,

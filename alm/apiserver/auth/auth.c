@@ -240,9 +240,10 @@ int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct e
 {
 	const char *text = forbidden_text(r->arena, r->user.name, at);
 	const char *name = at->name[0] ? arena_fmt(r->arena, " \"%s\"", at->name) : "";
-	int rc = at->is_resource ? fail(r, E_FORBIDDEN, err, "%s%s is forbidden: %s",
-					qualified(r->arena, at->resource, at->group), name, text)
-				 : fail(r, E_FORBIDDEN, err, "forbidden: %s", text);
+	int rc = at->is_resource
+			 ? fail_code(r, E_FORBIDDEN, err, "%s%s is forbidden: %s",
+				     status_resource(r->arena, at->resource, at->group), name, text)
+			 : fail_code(r, E_FORBIDDEN, err, "forbidden: %s", text);
 	r->failure.details = true;
 	if (!at->is_resource)
 		return rc;

@@ -163,9 +163,10 @@ int auth_impersonate(struct auth *a, struct request *r, struct error *err)
 		groups = groups || part_of(&h->items[i]) == PART_GROUP;
 	}
 	if (!name || !*name)
-		return parts ? fail(r, E_BADREQUEST, err,
-				    "Impersonate-Group, Impersonate-Uid and Impersonate-Extra-* "
-				    "need Impersonate-User")
+		return parts ? fail_code(
+				       r, E_BADREQUEST, err,
+				       "Impersonate-Group, Impersonate-Uid and Impersonate-Extra-* "
+				       "need Impersonate-User")
 			     : 0;
 	struct user_info u = {.name = name, .uid = "", .impersonator = r->user.name};
 	if (add_user(a, r, &u, groups, err) < 0)

@@ -147,8 +147,9 @@ int issuer_request(struct issuer *i, struct request *r, const struct obj *body, 
 	struct head *h = store_find(request_store(r), "", "serviceaccounts", r->ns, r->name);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
 	if (body && !cstr_eq(meta_kind(body), "TokenRequest"))
-		return fail(r, E_BADREQUEST, err,
-			    "the object provided is unrecognized (must be of type TokenRequest)");
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the object provided is unrecognized (must be of type TokenRequest)");
 	if (!h)
 		return fail_not_found(r, "", "serviceaccounts", r->name, err);
 	if (bound && obj_type(bound) != OBJ_NULL)

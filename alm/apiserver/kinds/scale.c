@@ -47,7 +47,7 @@ static int no_replicas(struct request *r, struct error *err)
 	struct status_cause *cause = ARENA_NEW(r->arena, struct status_cause);
 	cause->message = arena_fmt(r->arena, "the spec replicas field \"%s\" does not exist",
 				   r->kind->spec_replicas_path);
-	int rc = fail(r, E_INTERNAL, err, "Internal error occurred: %s", cause->message);
+	int rc = fail_code(r, E_INTERNAL, err, "Internal error occurred: %s", cause->message);
 	r->failure.details = true;
 	r->failure.extra = cause;
 	r->failure.n_extra = 1;
@@ -103,7 +103,7 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 	if (cstr_eq(r->verb, "update")) {
 		if (negotiate_body(NULL, request_header(r, "Content-Type"),
 				   r->exchange->request.body, r->arena, &body, &inner) < 0)
-			return fail(r, inner.code, err, "%s", inner.msg);
+			return fail_code(r, inner.code, err, "%s", inner.msg);
 		*ret = body.value;
 		return 0;
 	}
@@ -111,7 +111,7 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 	if (patching_type(r, &type, err) < 0 || scale_of(r, m->before, &doc, err) < 0)
 		return -err->code;
 	if (type == PATCH_APPLY)
-		return fail(r, E_UNSUPPORTED, err, "apply patches of scale are not supported");
+		return fail_code(r, E_UNSUPPORTED, err, "apply patches of scale are not supported");
 	return patching_apply(r, type, doc, &m->findings, ret, err);
 }
 
@@ -129,15 +129,16 @@ static int read_replicas(struct request *r, const struct obj *scale, int64_t *re
 	}
 	const struct obj *wrong = is_field ? given : spec;
 	CLEANUP(xfreep) char *text = obj_is_number(wrong) ? json_text(wrong) : NULL;
-	return fail(r, E_BADREQUEST, err,
-		    "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal "
-		    "%s%s into Go struct field %s",
-		    text                          ? "number "
-		    : obj_type(wrong) == OBJ_BOOL ? "bool"
-						  : obj_type_name(obj_type(wrong)),
-		    text ? text : "",
-		    is_field ? "ScaleSpec.spec.replicas of type int32"
-			     : "Scale.spec of type v1.ScaleSpec");
+	return fail_code(
+		r, E_BADREQUEST, err,
+		"Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal "
+		"%s%s into Go struct field %s",
+		text                          ? "number "
+		: obj_type(wrong) == OBJ_BOOL ? "bool"
+					      : obj_type_name(obj_type(wrong)),
+		text ? text : "",
+		is_field ? "ScaleSpec.spec.replicas of type int32"
+			 : "Scale.spec of type v1.ScaleSpec");
 }
 
 static int scale_write(struct request *r, struct mutation *m, struct error *err)
@@ -160,10 +161,11 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 		return fail_modified(r, r->name, err);
 	m->after = obj_keep(r->arena, obj_copy(m->before));
 	if (!set_at_path(m->after, r->kind->spec_replicas_path, obj_int(want), r->arena))
-		return fail(r, E_INTERNAL, err,
-			    "Internal error occurred: replicas cannot be set at %s: something on "
-			    "the way is no object, or it has more than %d steps",
-			    r->kind->spec_replicas_path, STEPS_MAX);
+		return fail_code(
+			r, E_INTERNAL, err,
+			"Internal error occurred: replicas cannot be set at %s: something on "
+			"the way is no object, or it has more than %d steps",
+			r->kind->spec_replicas_path, STEPS_MAX);
 	/* Of a custom resource replicas keep their owners (golden G77, G91). */
 	m->keep_managers = r->kind->flags & KIND_CUSTOM;
 	if (mutation_update(m, err) < 0)

@@ -66,7 +66,7 @@ static int token_seq(struct request *r, const char *token, int64_t *ret, struct 
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(64);
 	if (base64url_decode(str_of(token), &b) && str_parse_i64(strbuf_str(&b), ret))
 		return 0;
-	return fail(r, E_BADREQUEST, err, "invalid continue token: continue key is not valid");
+	return fail_code(r, E_BADREQUEST, err, "invalid continue token: continue key is not valid");
 }
 
 static const char *seq_token(struct request *r, int64_t seq)

@@ -336,8 +336,8 @@ static void send_too_old(struct watcher *w)
 	struct error err = ERROR_INIT;
 	struct request *r = w->request;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	fail(r, E_EXPIRED, &err, "too old resource version: %lld (%lld)", (long long)w->options.rv,
-	     (long long)store_window_start(w->hub->server->store));
+	fail_code(r, E_EXPIRED, &err, "too old resource version: %lld (%lld)",
+		  (long long)w->options.rv, (long long)store_window_start(w->hub->server->store));
 	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
 	status_print(&r->failure, &err, &b);
 	strbuf_adds(&b, "}\n");
@@ -537,10 +537,10 @@ int hub_watch(struct hub *h, struct request *r, struct error *err)
 	if (options_list(r, &l, err) < 0)
 		return -err->code;
 	if (h->n_watchers >= HUB_WATCHERS_MAX)
-		return fail(r, E_TOOMANY, err, "too many watches: %d", HUB_WATCHERS_MAX);
+		return fail_code(r, E_TOOMANY, err, "too many watches: %d", HUB_WATCHERS_MAX);
 	if (exchange_charge(r->exchange, QUOTA_WATCHES, 1) != QUOTA_OK)
-		return fail(r, E_TOOMANY, err,
-			    "too many watches of this user, please try again later");
+		return fail_code(r, E_TOOMANY, err,
+				 "too many watches of this user, please try again later");
 	struct watcher *w = xcalloc(1, sizeof(*w));
 	w->hub = h;
 	w->request = r;

@@ -70,7 +70,7 @@ const struct obj *app_session_strategy(const struct cli *c, const struct app_ses
 const struct obj *app_session_plan(const struct cli *c, const struct app_session *a,
 				   const struct obj *strategy, struct error *err)
 {
-	const char *name = meta_name(strategy), *label = label_value(name, c->arena);
+	const char *name = meta_name(strategy), *label = app_label_value(name, c->arena);
 	const struct obj *secrets = NULL, *plan;
 	const char *target = arena_fmt(
 		c->arena, "/api/v1/namespaces/" SYSTEM_NAMESPACE "/secrets?labelSelector=%s",

@@ -228,7 +228,7 @@ static const struct package_version *entry_of(struct offline *x, const char *app
 					      const char *version)
 {
 	struct resolution r;
-	resolve(app_input(&x->view, app, NULL), x->c->arena, &r);
+	resolve_run(app_input(&x->view, app, NULL), x->c->arena, &r);
 	for (size_t i = 0; i < r.n; i++)
 		if (!strcmp(r.candidates[i].version, version))
 			return r.candidates[i].entry;

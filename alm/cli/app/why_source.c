@@ -146,7 +146,7 @@ static int why_recorded(struct cli *c, const char *app, const char *version, str
 		in.evaluate = "*";
 	else if (version)
 		in.evaluate = version;
-	resolve(&in, c->arena, &r);
+	resolve_run(&in, c->arena, &r);
 	ret->apptype = obj_keep(c->arena, resolve_doc(&in, &r, version, c->arena));
 	ret->revision = revision_of(record, r.catalog);
 	ret->seq = arena_fmt(c->arena, "%lld", (long long)seq);
@@ -164,7 +164,7 @@ static int why_offline(struct cli *c, const char *app, const char *version, stru
 		return -err->code;
 	struct resolve_input in = *app_input(v, app, NULL);
 	in.evaluate = cli_flag(c, "all") ? "*" : version;
-	resolve(&in, c->arena, &r);
+	resolve_run(&in, c->arena, &r);
 	ret->apptype = obj_keep(c->arena, resolve_doc(&in, &r, version, c->arena));
 	ret->revision = r.catalog_revision;
 	ret->offline = true;

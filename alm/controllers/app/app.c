@@ -59,7 +59,7 @@ const char *app_self_ref(const struct obj *apptype, struct arena *a)
 	return arena_fmt(a, "%s.%s", meta_name(apptype), type ? type : "");
 }
 
-const char *label_value(const char *text, struct arena *a)
+const char *app_label_value(const char *text, struct arena *a)
 {
 	char hex[SHA256_HEX];
 	if (strlen(text) <= 63)
@@ -429,7 +429,7 @@ struct app *app_load(const struct view *v, const char *name)
 	if (!app || app->deleting) /* nothing is chosen any more */
 		return app;
 	fill_input(v, app, NULL);
-	resolve(&app->in, v->a, &app->resolution);
+	resolve_run(&app->in, v->a, &app->resolution);
 	decide_next(app);
 	return app;
 }

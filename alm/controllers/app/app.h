@@ -96,7 +96,7 @@ const struct candidate *app_candidate(const struct app *app, const char *version
 /* install.<version>.<selfRef>, made fit for a name (lifecycle.md 1.2). */
 const char *strategy_name(const char *version, const char *self_ref, struct arena *a);
 /* A label value of any text: the text, or cut with 8 hex digits of its SHA-256. */
-const char *label_value(const char *text, struct arena *a);
+const char *app_label_value(const char *text, struct arena *a);
 /* First 12 hex digits of the values' digest. */
 const char *values_digest(const struct obj *values, struct arena *a);
 /* The user's values for a strategy: AppType.spec.values under the strategy's own. Owned. */

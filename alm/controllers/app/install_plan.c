@@ -173,7 +173,7 @@ bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 		base64_encode(chunk, &b64);
 		struct obj *o = meta_skeleton("v1", "Secret", SYSTEM_NAMESPACE,
 					      chunk_name(s->name, revision, i, plan->a));
-		meta_set_label(o, LABEL_PLAN, label_value(s->name, plan->a));
+		meta_set_label(o, LABEL_PLAN, app_label_value(s->name, plan->a));
 		meta_set_annotation(o, ANNOTATION_INPUTS, inputs);
 		meta_set_annotation(o, ANNOTATION_CHUNKS, arena_fmt(plan->a, "%zu", n));
 		meta_set_annotation(o, ANNOTATION_DOCUMENT, digest);
@@ -591,7 +591,7 @@ struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 	const char *label = e->live && !handoff ? meta_label(e->live, LABEL_STRATEGY) : NULL;
 	meta_set_annotation(o, ANNOTATION_APPLIED, e->digest);
 	meta_set_label(o, LABEL_APP, app->name);
-	meta_set_label(o, LABEL_STRATEGY, label ? label : label_value(s->name, v->a));
+	meta_set_label(o, LABEL_STRATEGY, label ? label : app_label_value(s->name, v->a));
 	if (e->is_crd) {
 		own_crd(v, app, o);
 		meta_set_annotation(o, ANNOTATION_CRD_VERSION, s->version);

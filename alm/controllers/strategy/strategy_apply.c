@@ -275,8 +275,8 @@ bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e)
 {
 	if (!e->live || strategy_has_newer_crd(s, e) || strategy_crd_is_taken(s, e))
 		return true;
-	bool label =
-		cstr_eq(meta_label(e->live, LABEL_STRATEGY), label_value(s->ref->name, s->v->a));
+	bool label = cstr_eq(meta_label(e->live, LABEL_STRATEGY),
+			     app_label_value(s->ref->name, s->v->a));
 	return label && (e->keep || meta_is_owned_by(e->live, meta_uid(s->ref->o)));
 }
 
@@ -361,7 +361,7 @@ static void hand_over(struct strategy_pass *s, const struct plan_entry *e)
 		return;
 	}
 	struct obj *patch = obj_map();
-	meta_set_label(patch, LABEL_STRATEGY, label_value(s->ref->name, s->v->a));
+	meta_set_label(patch, LABEL_STRATEGY, app_label_value(s->ref->name, s->v->a));
 	plan_patch(s->plan, e->live, patch);
 }
 

@@ -568,7 +568,7 @@ FN(fn_splitn)
 static int hex_digest(struct tmpl_run *run, const char *name, struct str s, struct value *ret)
 {
 	unsigned char out[64];
-	size_t len = digest(name, s, out);
+	size_t len = hash_digest(name, s, out);
 	char *hex = arena_alloc(tmpl_arena(run), 2 * len + 1);
 	hex_encode(out, len, hex);
 	*ret = value_str(str_n(hex, 2 * len));

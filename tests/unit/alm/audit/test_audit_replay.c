@@ -69,7 +69,7 @@ static void decide(const char *instead, const char *version, bool with_blob)
 	CLEANUP(obj_unrefp) struct obj *other = parsed(instead);
 	CLEANUP(xfreep) char *text = json_text(record);
 	struct obj *list = obj_list(), *input = obj_map(), *digest = NULL;
-	resolve(&nothing, a, &r);
+	resolve_run(&nothing, a, &r);
 	json_digest(body, hex);
 	obj_set(body, "key", obj_stringf("ResolveFailed %s", hex));
 	obj_set_str(body, "message", r.message);

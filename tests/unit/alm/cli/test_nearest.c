@@ -29,7 +29,7 @@ static void test_nearest__table(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		obj_append(list, obj_string(names[i]));
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *got = nearest(cases[i].word, list);
+		const char *got = nearest_name(cases[i].word, list);
 		if (!cstr_eq(got, cases[i].want))
 			fail_msg("%s: got %s, want %s", cases[i].word, got ? got : "none",
 				 cases[i].want ? cases[i].want : "none");
@@ -37,11 +37,11 @@ static void test_nearest__table(void **state)
 	memset(longest, 'k', sizeof(longest));
 	longest[NEAREST_BYTES_MAX] = 0;
 	obj_append(list, obj_string(longest));
-	assert_string_equal(nearest(longest, list), longest); /* at the bound */
+	assert_string_equal(nearest_name(longest, list), longest); /* at the bound */
 	longest[NEAREST_BYTES_MAX] = 'k';
 	longest[NEAREST_BYTES_MAX + 1] = 0;
-	assert_null(nearest(longest, list)); /* one over */
-	assert_null(nearest("x", NULL));
+	assert_null(nearest_name(longest, list)); /* one over */
+	assert_null(nearest_name("x", NULL));
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static int decoded(const char *text, struct sample *s, struct arena *a, struct e
 {
 	struct obj *o = NULL;
 	assert_ok(json_parse(str_of(text), &o, err), err);
-	return decode(obj_keep(a, o), fields, s, a, err);
+	return decode_fields(obj_keep(a, o), fields, s, a, err);
 }
 
 static void test_decode__all_types(void **state)

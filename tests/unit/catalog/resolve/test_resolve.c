@@ -61,7 +61,7 @@ static void run(struct world *w, struct resolution *r)
 	indexes[0] = w->index;
 	w->in.indexes = indexes;
 	w->in.n_indexes = 1;
-	resolve(&w->in, w->a, r);
+	resolve_run(&w->in, w->a, r);
 }
 
 static const struct candidate *find(const struct resolution *r, const char *version)
@@ -225,13 +225,13 @@ static void test_resolve__a_drop_without_objects_can_be_accepted(void **state)
 	assert_int_equal(x.n, 1);
 	w->in.waivers = &waiver;
 	w->in.n_waivers = 1;
-	resolve(&w->in, w->a, &r);
+	resolve_run(&w->in, w->a, &r);
 	assert_non_null(r.chosen);
 	usage.objects = 1;
-	resolve(&w->in, w->a, &r);
+	resolve_run(&w->in, w->a, &r);
 	assert_null(r.chosen);
 	usage = (struct resolve_usage){.known = false};
-	resolve(&w->in, w->a, &r);
+	resolve_run(&w->in, w->a, &r);
 	assert_null(r.chosen);
 }
 
@@ -306,7 +306,7 @@ static void test_resolve__one_blocked_by_hand_stops_no_other(void **state)
 	assert_string_equal(r.chosen->version, "7.0.0");
 	hand.blocked = "FetchFailed";
 	hand.message = "spec.strategy.sha256 is missing";
-	resolve(&w->in, w->a, &r);
+	resolve_run(&w->in, w->a, &r);
 	assert_string_equal(r.chosen->version, "1.1.0");
 	assert_null(r.blocked); /* its author is told by the strategy, no alert */
 	assert_string_equal(r.candidates[0].reason, "FetchFailed");
@@ -321,7 +321,7 @@ static void test_resolve__one_blocked_by_hand_stops_no_other(void **state)
 		assert_int_equal(x.n, 0);
 	}
 	w->in.unsupported = "spec.rolloutRef: remove the field";
-	resolve(&w->in, w->a, &r);
+	resolve_run(&w->in, w->a, &r);
 	assert_null(r.chosen);
 	assert_string_equal(r.reason, "Unsupported");
 	assert_string_equal(r.message, w->in.unsupported);

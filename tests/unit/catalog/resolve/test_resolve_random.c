@@ -324,7 +324,7 @@ static void test_resolve_random__agrees_with_trying_everything(void **state)
 		struct resolution r;
 		make_world(&w, seed);
 		w.in.evaluate = "*";
-		resolve(&w.in, w.a, &r);
+		resolve_run(&w.in, w.a, &r);
 		const struct candidate *best = NULL;
 		for (size_t i = 0; i < r.n; i++) {
 			const struct candidate *c = &r.candidates[i];
@@ -354,7 +354,7 @@ static void test_resolve_random__dependencies_go_together(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct resolution r;
 		make_world(&w, seed);
-		resolve(&w.in, w.a, &r);
+		resolve_run(&w.in, w.a, &r);
 		struct choice c = {0};
 		for (size_t p = 1; p < w.n_packages; p++)
 			c.v[p] = w.installed[p];
@@ -511,7 +511,7 @@ static void test_resolve_random__every_fact_of_an_explanation_is_true(void **sta
 		struct resolution r;
 		make_world(&w, seed);
 		w.in.evaluate = "*";
-		resolve(&w.in, w.a, &r);
+		resolve_run(&w.in, w.a, &r);
 		for (size_t i = 0; i < r.n; i++)
 			for (size_t k = 0; k < r.candidates[i].n_explanation; k++) {
 				const char *line = r.candidates[i].explanation[k];
@@ -562,7 +562,7 @@ static void test_resolve_random__a_superset_can_be_installed(void **state)
 					      .mode = "Automatic",
 					      .installed_version = "1.0.0",
 					      .installed_managed = managed};
-		resolve(&w.in, w.a, &r);
+		resolve_run(&w.in, w.a, &r);
 		assert_string_equal(r.candidates[0].version, "2.0.0");
 		assert_int_equal(r.candidates[0].installable, (old & ~new) == 0);
 		n_yes += r.candidates[0].installable;
@@ -580,7 +580,7 @@ static void judge_with(const struct world *w, const char *version,
 	const struct resolve_input *changed = resolve_changed(&w->in, changes, n, w->a);
 	struct resolve_input in = *changed;
 	in.evaluate = version;
-	resolve(&in, w->a, &r);
+	resolve_run(&in, w->a, &r);
 	*ret = false;
 	for (size_t i = 0; i < r.n; i++)
 		if (!strcmp(r.candidates[i].version, version))
@@ -628,7 +628,7 @@ static char *doc_text(const struct resolve_input *in, struct arena *a)
 {
 	struct resolution r;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
-	resolve(in, a, &r);
+	resolve_run(in, a, &r);
 	struct obj *doc = obj_keep(a, resolve_doc(in, &r, NULL, a));
 	CLEANUP(xfreep) char *json = json_text(doc);
 	resolve_print(doc, NULL, NULL, true, &b);

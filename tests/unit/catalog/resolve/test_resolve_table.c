@@ -269,7 +269,7 @@ static const struct candidate *judge(struct world *w, struct resolution *r)
 	w->in.n_indexes = 1;
 	w->in.arg = w;
 	w->in.claims = resolve_claims_of(w->claims, w->n_claims, w->a);
-	resolve(&w->in, w->a, r);
+	resolve_run(&w->in, w->a, r);
 	for (size_t i = 0; i < r->n; i++)
 		if (!strcmp(r->candidates[i].version, w->asked))
 			return &r->candidates[i];
