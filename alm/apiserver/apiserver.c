@@ -7,9 +7,10 @@
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/health.h"
-#include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/namespaces.h"
 #include "alm/apiserver/kinds/virtual.h"
+#include "alm/apiserver/loops/definitions.h"
+#include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/loops/eventttl.h"
 #include "alm/apiserver/loops/gc.h"
 #include "alm/apiserver/loops/simulate.h"
@@ -25,11 +26,6 @@
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
 #define TRIM_BODY_BYTES    ((size_t)128 << 10)
 #define TRIM_AFTER_NS      NS_PER_S
-
-struct resource *server_resource(struct apiserver *s, const struct kind *k)
-{
-	return store_resource(s->store, k->storage_group ? k->storage_group : k->group, k->plural);
-}
 
 static int negotiate(struct request *r, struct error *err)
 {
@@ -200,16 +196,6 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 	request_reply_error(r, &err);
 }
 
-void server_notice(struct apiserver *s, const char *fmt, ...)
-{
-	va_list args;
-	if (s->n_notices == APISERVER_NOTICES_MAX)
-		return;
-	va_start(args, fmt);
-	s->notices[s->n_notices++] = arena_vfmt(s->arena, fmt, args);
-	va_end(args);
-}
-
 const char *apiserver_notice(const struct apiserver *s, size_t i)
 {
 	return i < s->n_notices ? s->notices[i] : NULL;
@@ -240,7 +226,7 @@ static void load_definitions(struct apiserver *s)
 {
 	for (size_t i = 0; i < store_n_resources(s->store); i++)
 		set_aside_misplaced(s, store_resource_at(s->store, i));
-	crd_load(s->crds);
+	definitions_load(s->crds);
 	for (size_t i = 0; i < store_n_resources(s->store); i++)
 		set_aside_misplaced(s, store_resource_at(s->store, i));
 }
@@ -254,7 +240,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 		struct obj *o = auth_bootstrap(i);
 		if (!o)
 			break;
-		if (registry_ensure(s, o, err) < 0)
+		if (engine_ensure(s, o, err) < 0)
 			return error_wrap(err, "default roles");
 	}
 	issuer_retire_secret(s);
@@ -278,7 +264,7 @@ static int start(struct apiserver *s, struct error *err)
 		return -err->code;
 	s->discovery = api_docs_new();
 	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
-	s->crds = crd_new(s);
+	s->crds = definitions_new(s);
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
 	s->namespaces = namespaces_new(s);
@@ -326,7 +312,7 @@ void apiserver_free(struct apiserver *s)
 	event_ttl_free(s->event_ttl);
 	namespaces_free(s->namespaces);
 	gc_free(s->gc);
-	crd_free(s->crds);
+	definitions_free(s->crds);
 	api_docs_free(s->discovery);
 	auth_free(s->auth);
 	store_close(s->store);

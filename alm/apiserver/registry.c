@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/deletion.h"
 #include "alm/apiserver/docs/table.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/scale.h"
@@ -198,57 +199,6 @@ static int verb_patch(struct request *r, struct error *err)
 
 /* Deletion. */
 
-static int check_preconditions(struct mutation *m, const struct delete_options *opt,
-			       struct error *err)
-{
-	struct request *r = m->r;
-	const char *uid = meta_uid(m->stored), *rv = meta_resource_version(m->stored), *why = NULL;
-	if (opt->uid && !cstr_eq(opt->uid, uid))
-		why = arena_fmt(r->arena,
-				"the UID in the precondition (%s) does not match the UID in record "
-				"(%s). The object might have been deleted and then recreated",
-				opt->uid, uid ? uid : "");
-	else if (opt->rv && !cstr_eq(opt->rv, rv))
-		why = arena_fmt(r->arena,
-				"the ResourceVersion in the precondition (%s) does not match the "
-				"ResourceVersion in record (%s). The object might have been "
-				"modified",
-				opt->rv, rv ? rv : "");
-	if (!why)
-		return 0;
-	/* Of a DELETE it is the kind that is named (golden G139, G140). */
-	const char *what = status_resource(r->arena, m->kind->kind, m->kind->group);
-	int rc = fail_code(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s",
-			   what, m->name, why);
-	r->failure.details = true;
-	r->failure.name = m->name;
-	r->failure.group = m->kind->group;
-	r->failure.kind = m->kind->kind;
-	return rc;
-}
-
-int registry_delete_one(struct mutation *m, const struct delete_options *opt, struct error *err)
-{
-	m->opt.dry_run = opt->dry_run;
-	m->verb = "delete";
-	if (check_preconditions(m, opt, err) < 0 || admit_delete(m, err) < 0)
-		return -err->code;
-	m->after = obj_keep(m->r->arena, obj_copy(m->before));
-	if (opt->propagation != PROPAGATE_DEFAULT) {
-		meta_remove_finalizer(m->after, "orphan");
-		meta_remove_finalizer(m->after, "foregroundDeletion");
-	}
-	if (opt->propagation == PROPAGATE_ORPHAN)
-		meta_add_finalizer(m->after, "orphan");
-	if (opt->propagation == PROPAGATE_FOREGROUND)
-		meta_add_finalizer(m->after, "foregroundDeletion");
-	bool stays = obj_len(obj_path(m->after, "metadata.finalizers")) ||
-		     (*m->kind->group == '\0' && cstr_eq(m->kind->plural, "namespaces")) ||
-		     (cstr_eq(m->kind->group, "apiextensions.k8s.io") &&
-		      cstr_eq(m->kind->plural, "customresourcedefinitions"));
-	return stays ? mutation_mark(m, err) : mutation_remove(m, err);
-}
-
 /* Of a body that is asked and not stored. */
 static int check_texts(struct request *r, const struct obj *body, struct error *err)
 {
@@ -274,7 +224,7 @@ static int verb_delete(struct request *r, struct error *err)
 		return -err->code;
 	if (!m.head)
 		return not_found(r, err);
-	if (registry_delete_one(&m, &opt, err) < 0)
+	if (deletion_run(&m, &opt, err) < 0)
 		return -err->code;
 	if (!m.removed)
 		return answer(r, 200, m.text, err);
@@ -296,7 +246,7 @@ static int verb_deletecollection(struct request *r, struct error *err)
 		struct mutation m;
 		if (mutation_init(&m, r, listing.items[i].ns, listing.items[i].name, err) < 0)
 			return -err->code;
-		if (m.head && registry_delete_one(&m, &opt, err) < 0 && err->code != E_NOTFOUND)
+		if (m.head && deletion_run(&m, &opt, err) < 0 && err->code != E_NOTFOUND)
 			return -err->code;
 	}
 	list_answer(r, &listing);
@@ -367,28 +317,4 @@ int registry_handle(struct request *r, struct error *err)
 		if (cstr_eq(verbs[i].name, r->verb) && (r->kind->verbs & verbs[i].bit))
 			return verbs[i].fn(r, err);
 	return fail_method(r, r->verb, err);
-}
-
-int registry_ensure(struct apiserver *s, struct obj *o, struct error *err)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-	const char *group, *version;
-	struct mutation m;
-	obj_keep(a, o);
-	if (!meta_api_version(o) || !meta_kind(o) || !meta_name(o) ||
-	    !gvk_split_api_version(meta_api_version(o), a, &group, &version))
-		return error_set(err, E_INTERNAL, "a bootstrap object without kind or name");
-	const struct kind *k = kinds_find_kind(s->kinds, group, version, meta_kind(o));
-	const char *ns = meta_namespace(o) ? meta_namespace(o) : "";
-	if (!k)
-		return error_set(err, E_INTERNAL, "kind %s is not served", meta_kind(o));
-	struct request *r = request_internal(s, a, "system:apiserver", "kube-apiserver", k, ns, "");
-	r->verb = "create";
-	if (resource_find(server_resource(s, k), ns, meta_name(o)))
-		return 0;
-	if (mutation_init(&m, r, r->ns, "", err) < 0)
-		return -err->code;
-	m.after = o;
-	m.opt.manager = "kube-apiserver";
-	return mutation_shape(&m, err) < 0 ? -err->code : mutation_create(&m, err);
 }

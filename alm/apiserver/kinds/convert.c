@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/crd_kind.h"
 #include "alm/obj/json.h"
 
 /* events.k8s.io Event <-> core Event: the same object, other names. */

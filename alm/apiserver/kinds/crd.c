@@ -3,28 +3,16 @@
 
 #include <string.h>
 
-#include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/crd_internal.h"
 #include "alm/apiserver/kinds/crd_kind.h"
-#include "alm/apiserver/loops/engine.h"
 #include "alm/base/hash.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define CRDS         "customresourcedefinitions"
 #define VERSIONS_MAX 100 /* of one definition */
 #define COLUMNS_MAX  100 /* of one version: each is a path through every object of a table */
-
-static const struct engine controller = {"system:apiserver", "kube-apiserver"};
-
-struct crds {
-	struct apiserver *server;
-	uint32_t last_stamp;
-	struct map *ending; /* names of definitions that are being deleted */
-	struct task task;
-	bool names_freed; /* a definition went: others may have its names now */
-};
 
 /* Defaults. */
 
@@ -94,18 +82,6 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 				 "storage version");
 }
 
-/* Of one version, or when all are equal, the schema is reported under spec.validation. */
-static bool schemas_equal(const struct obj *versions)
-{
-	const struct obj *first = obj_path(obj_at(versions, 0), "schema");
-	for (size_t i = 1; i < obj_len(versions); i++) {
-		const struct obj *s = obj_path(obj_at(versions, i), "schema");
-		if (!s || !first || !obj_equal(s, first))
-			return false;
-	}
-	return true;
-}
-
 /* The schemas of a definition, by digest. */
 static struct map *schemas_of(const struct obj *definition)
 {
@@ -132,7 +108,7 @@ static void check_schemas(const struct obj *o, const struct obj *before, struct 
 {
 	const struct obj *list = obj_path(o, "spec.versions");
 	CLEANUP(map_freep) struct map *known = schemas_of(before);
-	bool one = schemas_equal(list);
+	bool one = crd_schemas_equal(list);
 	for (size_t i = 0; i < obj_len(list) && i < VERSIONS_MAX && (i == 0 || !one); i++) {
 		const struct obj *s = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
 		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
@@ -391,197 +367,7 @@ void crd_set_terminating(struct obj *o, int64_t now_ns)
 	condition_set(obj_get_mut(obj_get_mut(o, "status"), "conditions"), &c, now_ns);
 }
 
-void crd_to_v1beta1(struct obj *o)
-{
-	struct obj *spec = obj_get_mut(o, "spec");
-	const struct obj *first = obj_at(obj_get(spec, "versions"), 0);
-	const char *version = obj_str(first, "name");
-	if (version)
-		obj_set_str(spec, "version", version);
-	if (schemas_equal(obj_get(spec, "versions")) && obj_get(first, "schema"))
-		obj_set(spec, "validation", obj_ref(obj_get(first, "schema")));
-}
-
-/* Serving. */
-
-static void serve(struct crds *c, const struct obj *o)
-{
-	const struct obj *list = obj_path(o, "spec.versions");
-	kinds_remove_crd(c->server->kinds, meta_name(o));
-	if (!condition_is(o, "Established", "True"))
-		return;
-	for (size_t i = 0; i < obj_len(list); i++) {
-		struct kind *k = NULL;
-		struct error err = ERROR_INIT;
-		if (obj_flag(obj_at(list, i), "served", false) &&
-		    crd_kind_new(o, obj_at(list, i), ++c->last_stamp, &k, &err) == 0)
-			kinds_add(c->server->kinds, k, crd_kind_free);
-	}
-}
-
-/* Is what is served the same before and after? */
-static bool serves_same(const struct obj *before, const struct obj *o)
-{
-	return before && obj_equal(obj_get(before, "spec"), obj_get(o, "spec")) &&
-	       condition_is(before, "Established", "True") ==
-		       condition_is(o, "Established", "True");
-}
-
-static void definition_changed(struct crds *c, const struct change *ch)
-{
-	struct error err = ERROR_INIT;
-	CLEANUP(obj_unrefp) struct obj *o = NULL;
-	CLEANUP(obj_unrefp) struct obj *before = NULL;
-	if (json_parse(text_str(ch->after), &o, &err) < 0)
-		return;
-	if (ch->before)
-		json_parse(text_str(ch->before), &before, &err);
-	if (ch->deleted) {
-		kinds_remove_crd(c->server->kinds, ch->name);
-		map_del(c->ending, ch->name);
-		c->names_freed = true;
-		loop_post(c->server->loop, &c->task);
-		return;
-	}
-	if (!serves_same(before, o))
-		serve(c, o);
-	if (meta_is_deleting(o)) {
-		map_set(c->ending, ch->name, NULL);
-		loop_post(c->server->loop, &c->task);
-	}
-}
-
-static void changed(void *arg, const struct change *ch)
-{
-	struct crds *c = arg;
-	if (cstr_eq(ch->resource->group, CRD_GROUP) && cstr_eq(ch->resource->plural, CRDS))
-		definition_changed(c, ch);
-	else if (ch->deleted && map_count(c->ending))
-		loop_post(c->server->loop, &c->task);
-}
-
-static struct head *definition(struct crds *c, const char *name)
-{
-	return store_find(c->server->store, CRD_GROUP, CRDS, "", name);
-}
-
 bool crd_is_terminating(struct crds *c, const struct kind *k)
 {
 	return k->crd_name && map_has(c->ending, k->crd_name);
-}
-
-/* The end of a definition: first its objects, then its finalizer. */
-
-static void edit_finalizer(void *arg, struct obj *o)
-{
-	(void)arg;
-	meta_remove_finalizer(o, CRD_FINALIZER);
-}
-
-/* True if there is more to delete now. */
-static bool delete_instances(struct crds *c, struct resource *res)
-{
-	int left = ENGINE_BATCH;
-	size_t i = 0;
-	while (i < res->n_heads) {
-		struct error err = ERROR_INIT;
-		struct head *h = res->heads[i];
-		if (strstr(h->text->bytes, "\"deletionTimestamp\":")) {
-			i++;
-			continue;
-		}
-		if (left-- == 0)
-			return true;
-		if (engine_delete(c->server, &controller, h, PROPAGATE_BACKGROUND, &err) < 0 ||
-		    (i < res->n_heads && res->heads[i] == h))
-			i++;
-	}
-	return false;
-}
-
-static bool end_definition(struct crds *c, const char *name)
-{
-	struct error err = ERROR_INIT;
-	struct head *h = definition(c, name);
-	const struct obj *o = h ? head_obj_hot(h) : NULL;
-	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
-	if (!o || !group || !plural)
-		return false;
-	struct resource *res = store_resource(c->server->store, group, plural);
-	bool established = condition_is(o, "Established", "True");
-	bool more = established && delete_instances(c, res);
-	if (!more && (res->n_heads == 0 || !established))
-		engine_update(c->server, &controller, h, "", edit_finalizer, NULL, &err);
-	return more;
-}
-
-static void edit_nothing(void *arg, struct obj *o)
-{
-	(void)arg;
-	(void)o;
-}
-
-/* Names were freed: definitions that waited for them are judged again. */
-static void judge_waiting(struct crds *c)
-{
-	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
-	for (size_t i = 0; i < res->n_heads; i++) {
-		struct error err = ERROR_INIT;
-		struct head *h = res->heads[i];
-		if (strstr(h->text->bytes, "is already in use"))
-			engine_update(c->server, &controller, h, "", edit_nothing, NULL, &err);
-	}
-}
-
-static void run(void *arg)
-{
-	struct crds *c = arg;
-	bool more = false;
-	struct map_entry **names = map_sorted(c->ending);
-	size_t n = map_count(c->ending);
-	for (size_t i = 0; i < n; i++)
-		more = end_definition(c, names[i]->key) || more;
-	xfree(names);
-	if (c->names_freed) {
-		c->names_freed = false;
-		judge_waiting(c);
-	}
-	if (more)
-		loop_post(c->server->loop, &c->task);
-}
-
-void crd_load(struct crds *c)
-{
-	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
-	for (size_t i = 0; i < res->n_heads; i++) {
-		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-		const struct obj *o = head_obj(res->heads[i], a);
-		if (!o)
-			continue;
-		serve(c, o);
-		if (meta_is_deleting(o)) {
-			map_set(c->ending, res->heads[i]->name, NULL);
-			loop_post(c->server->loop, &c->task);
-		}
-	}
-}
-
-struct crds *crd_new(struct apiserver *s)
-{
-	struct crds *c = xcalloc(1, sizeof(*c));
-	c->server = s;
-	c->ending = map_new(NULL);
-	c->task.fn = run;
-	c->task.arg = c;
-	store_on_change(s->store, changed, c);
-	return c;
-}
-
-void crd_free(struct crds *c)
-{
-	if (!c)
-		return;
-	loop_unpost(c->server->loop, &c->task);
-	map_free(c->ending);
-	xfree(c);
 }

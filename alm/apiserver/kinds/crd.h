@@ -14,11 +14,6 @@ struct crds;
 #define CRD_GROUP     "apiextensions.k8s.io"
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
-struct crds *crd_new(struct apiserver *s);
-void crd_free(struct crds *c);
-/* Serves every CRD of the store; at start. */
-void crd_load(struct crds *c);
-
 /* No webhook is called here: objects of a CRD with one are read and stored as with strategy None,
  * and who writes the CRD is warned. */
 bool crd_has_converter(const struct obj *o);
@@ -34,8 +29,6 @@ bool crd_path_is_in(const char *path, const char *field);
 /* status.acceptedNames, storedVersions and conditions, in place. before NULL on create. */
 void crd_set_status(struct crds *c, struct obj *o, const struct obj *before, int64_t now_ns);
 void crd_set_terminating(struct obj *o, int64_t now_ns);
-/* The v1beta1 form, for readers of old. */
-void crd_to_v1beta1(struct obj *o);
 /* Is the CRD of this kind being deleted? */
 bool crd_is_terminating(struct crds *c, const struct kind *k);
 

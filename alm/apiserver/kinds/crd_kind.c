@@ -172,3 +172,25 @@ void crd_kind_free(struct kind *k)
 	arena_free(c->arena);
 	xfree(c);
 }
+
+bool crd_schemas_equal(const struct obj *versions)
+{
+	const struct obj *first = obj_path(obj_at(versions, 0), "schema");
+	for (size_t i = 1; i < obj_len(versions); i++) {
+		const struct obj *s = obj_path(obj_at(versions, i), "schema");
+		if (!s || !first || !obj_equal(s, first))
+			return false;
+	}
+	return true;
+}
+
+void crd_to_v1beta1(struct obj *o)
+{
+	struct obj *spec = obj_get_mut(o, "spec");
+	const struct obj *first = obj_at(obj_get(spec, "versions"), 0);
+	const char *version = obj_str(first, "name");
+	if (version)
+		obj_set_str(spec, "version", version);
+	if (crd_schemas_equal(obj_get(spec, "versions")) && obj_get(first, "schema"))
+		obj_set(spec, "validation", obj_ref(obj_get(first, "schema")));
+}

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "alm/apiserver/loops/engine.h"
-#include "alm/apiserver/registry.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -43,8 +42,8 @@ static void ensure(struct namespaces *n, const char *name)
 			    "kubernetes.default.svc.");
 	obj_set(ca, "data", obj_map());
 	obj_set_str(obj_get_mut(ca, "data"), "ca.crt", pem ? pem : "");
-	registry_ensure(n->server, account, &err);
-	registry_ensure(n->server, ca, &err);
+	engine_ensure(n->server, account, &err);
+	engine_ensure(n->server, ca, &err);
 }
 
 struct left {
@@ -199,8 +198,8 @@ int namespaces_load(struct namespaces *n, struct error *err)
 	static const char *const initial[] = {"default", "kube-node-lease", "kube-public",
 					      "kube-system"};
 	for (size_t i = 0; i < ARRAY_LEN(initial); i++)
-		if (registry_ensure(n->server, meta_skeleton("v1", "Namespace", NULL, initial[i]),
-				    err) < 0)
+		if (engine_ensure(n->server, meta_skeleton("v1", "Namespace", NULL, initial[i]),
+				  err) < 0)
 			return error_wrap(err, "namespace %s", initial[i]);
 	const struct resource *res = store_resource(n->server->store, "", "namespaces");
 	for (size_t i = 0; i < res->n_heads; i++)

@@ -15,6 +15,8 @@ struct engine {
 /* Objects handled in one turn of the loop, so that no turn grows long. */
 #define ENGINE_BATCH 100
 
+/* Creates o (consumed) as the server itself, unless it is there already; for bootstrap objects. */
+int engine_ensure(struct apiserver *s, struct obj *o, struct error *err);
 /* edit changes the object (as its storage version shows it). Unchanged: no write. */
 int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
 		  const char *subresource, void (*edit)(void *arg, struct obj *o), void *arg,

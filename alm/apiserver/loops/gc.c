@@ -5,7 +5,6 @@
 
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/loops/engine.h"
-#include "alm/apiserver/registry.h"
 #include "alm/base/clock.h"
 #include "alm/base/map.h"
 #include "alm/obj/gvk.h"
@@ -130,7 +129,7 @@ static void tell_out_of_reach(struct gc *g, const struct head *h, const struct o
 	obj_set_str(e, "firstTimestamp", now);
 	obj_set_str(e, "lastTimestamp", now);
 	obj_set_int(e, "count", 1);
-	registry_ensure(g->server, e, &err);
+	engine_ensure(g->server, e, &err);
 }
 
 /* One object that names a dead owner. */

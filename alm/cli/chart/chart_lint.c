@@ -10,41 +10,6 @@
 #include "alm/cli/chart/template_run.h"
 #include "installers/chart/chart_data.h"
 
-#define FINDINGS_MAX 10000
-
-static void add(struct lint_report *r, struct lint_finding f)
-{
-	if (r->n == FINDINGS_MAX)
-		return;
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 16;
-		struct lint_finding *items = ARENA_ARRAY(r->a, struct lint_finding, cap);
-		if (r->n)
-			memcpy(items, r->items, r->n * sizeof(*items));
-		r->items = items;
-		r->cap = cap;
-	}
-	r->items[r->n++] = f;
-}
-
-void chart_lint_add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
-		    ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	add(r, (struct lint_finding){level, file, arena_vfmt(r->a, fmt, args), false});
-	va_end(args);
-}
-
-/* A warning of ours. */
-PRINTF(3, 4) static void add_own(struct lint_report *r, const char *file, const char *fmt, ...)
-{
-	va_list args;
-	va_start(args, fmt);
-	add(r, (struct lint_finding){LINT_WARNING, file, arena_vfmt(r->a, fmt, args), true});
-	va_end(args);
-}
-
 const char *lint_level_name(enum lint_level level)
 {
 	static const char *const names[] = {"INFO", "WARNING", "ERROR"};
@@ -59,14 +24,15 @@ static void lint_name(struct lint_report *r, struct str name, const char *dir)
 	struct str head, base;
 	if (dir && str_rcut(str_trim_right(str_of(dir)), '/', &head, &base) && base.len &&
 	    !str_is(base, ".") && !str_eq(base, name))
-		add_own(r, file, "folder is named %.*s, the chart %.*s", STR_ARG(base),
-			STR_ARG(name));
+		chart_lint_add_own(r, file, "folder is named %.*s, the chart %.*s", STR_ARG(base),
+				   STR_ARG(name));
 	for (size_t i = 0; i < name.len; i++) {
 		char ch = name.ptr[i];
 		if (char_is_lower(ch) || char_is_digit(ch) || ch == '-')
 			continue;
-		add_own(r, file, "name '%.*s' has other than lower-case letters, digits and -",
-			STR_ARG(name));
+		chart_lint_add_own(r, file,
+				   "name '%.*s' has other than lower-case letters, digits and -",
+				   STR_ARG(name));
 		return;
 	}
 }
@@ -92,7 +58,8 @@ static void lint_number(struct lint_report *r, const char *path, double f, struc
 		return;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	value_float_text(&b, f, 'g', 64);
-	add_own(r, "values.yaml",
+	chart_lint_add_own(
+		r, "values.yaml",
 		"%s prints as %s where a template prints it directly; use int64 or toYaml", path,
 		b.buf);
 }
@@ -128,7 +95,7 @@ static void lint_document(struct lint_report *r, const struct render_document *d
 	const struct manifest_head *h = &d->head;
 	const struct value *keep = vmap_getc(h->annotations, "helm.sh/resource-policy");
 	if (!h->kind.len) {
-		add_own(r, d->path, "a document has no kind");
+		chart_lint_add_own(r, d->path, "a document has no kind");
 		return;
 	}
 	if (!h->api_version.len)
@@ -177,7 +144,7 @@ static void lint_rendered(struct lint_report *r, struct chart *c, const struct t
 	int rc = render_chart(r->a, c, &rq, &result, &msg);
 	bool is_yaml = chart_lint_files(r, c, &result, kube_minor(r->a, &rq));
 	for (size_t i = 0; i < result.warnings.n; i++)
-		add_own(r, "templates/", "%s", result.warnings.items[i].text);
+		chart_lint_add_own(r, "templates/", "%s", result.warnings.items[i].text);
 	if (rc < 0 && is_yaml)
 		chart_lint_add(r, LINT_ERROR, "templates/", "%s", msg.buf);
 	if (rc < 0)

@@ -9,6 +9,8 @@
 
 void chart_lint_add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
 		    ...) PRINTF(4, 5);
+/* A warning of ours. */
+void chart_lint_add_own(struct lint_report *r, const char *file, const char *fmt, ...) PRINTF(3, 4);
 
 /* Chart.yaml as it was written: what loading it cleans or fills in is not seen here. */
 void chart_lint_yaml(struct lint_report *r, struct str text);

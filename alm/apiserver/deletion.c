@@ -1,0 +1,57 @@
+/* deletion: see deletion.h. */
+#include "alm/apiserver/deletion.h"
+
+#include "alm/apiserver/admit.h"
+#include "alm/apiserver/status.h"
+#include "alm/obj/meta.h"
+
+static int check_preconditions(struct mutation *m, const struct delete_options *opt,
+			       struct error *err)
+{
+	struct request *r = m->r;
+	const char *uid = meta_uid(m->stored), *rv = meta_resource_version(m->stored), *why = NULL;
+	if (opt->uid && !cstr_eq(opt->uid, uid))
+		why = arena_fmt(r->arena,
+				"the UID in the precondition (%s) does not match the UID in record "
+				"(%s). The object might have been deleted and then recreated",
+				opt->uid, uid ? uid : "");
+	else if (opt->rv && !cstr_eq(opt->rv, rv))
+		why = arena_fmt(r->arena,
+				"the ResourceVersion in the precondition (%s) does not match the "
+				"ResourceVersion in record (%s). The object might have been "
+				"modified",
+				opt->rv, rv ? rv : "");
+	if (!why)
+		return 0;
+	/* Of a DELETE it is the kind that is named (golden G139, G140). */
+	const char *what = status_resource(r->arena, m->kind->kind, m->kind->group);
+	int rc = fail_code(r, E_CONFLICT, err, "Operation cannot be fulfilled on %s \"%s\": %s",
+			   what, m->name, why);
+	r->failure.details = true;
+	r->failure.name = m->name;
+	r->failure.group = m->kind->group;
+	r->failure.kind = m->kind->kind;
+	return rc;
+}
+
+int deletion_run(struct mutation *m, const struct delete_options *opt, struct error *err)
+{
+	m->opt.dry_run = opt->dry_run;
+	m->verb = "delete";
+	if (check_preconditions(m, opt, err) < 0 || admit_delete(m, err) < 0)
+		return -err->code;
+	m->after = obj_keep(m->r->arena, obj_copy(m->before));
+	if (opt->propagation != PROPAGATE_DEFAULT) {
+		meta_remove_finalizer(m->after, "orphan");
+		meta_remove_finalizer(m->after, "foregroundDeletion");
+	}
+	if (opt->propagation == PROPAGATE_ORPHAN)
+		meta_add_finalizer(m->after, "orphan");
+	if (opt->propagation == PROPAGATE_FOREGROUND)
+		meta_add_finalizer(m->after, "foregroundDeletion");
+	bool stays = obj_len(obj_path(m->after, "metadata.finalizers")) ||
+		     (*m->kind->group == '\0' && cstr_eq(m->kind->plural, "namespaces")) ||
+		     (cstr_eq(m->kind->group, "apiextensions.k8s.io") &&
+		      cstr_eq(m->kind->plural, "customresourcedefinitions"));
+	return stays ? mutation_mark(m, err) : mutation_remove(m, err);
+}
