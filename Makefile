@@ -159,7 +159,7 @@ test-cluster: all
 install: all
 	$(Q)install -D -m 755 $(BUILD)/alm $(DESTDIR)$(PREFIX)/bin/alm
 
-# lint: format, layers, headers, banned calls, exports and scripts (all that FAST=1 does), then cppcheck and clang-tidy. A file
+# lint: format, layers, headers, banned calls, names, circles, exports and scripts (all that FAST=1 does), then cppcheck and clang-tidy. A file
 # is read again when it, a header of it or .clang-tidy has changed: what is clean has a stamp in $(BUILD)/lint.
 LINT_SRC := $(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC) $(BENCH_SRC) $(wildcard tests/fuzz/*.c)
 LINT_OK := $(patsubst %.c,$(BUILD)/lint/%.ok,$(LINT_SRC))
@@ -170,6 +170,7 @@ CPPCHECK := cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --
 lint: $(BUILD)/alm
 	$(Q)sh tests/lint/lint.sh
 	$(Q)sh tests/lint/exports.sh $(call obj,$(LIB_SRC) $(MAIN_SRC))
+	$(Q)python3 tests/lint/circles.py $(BUILD)/obj $(call obj,$(LIB_SRC) $(MAIN_SRC))
 	$(if $(FAST),,$(Q)$(MAKE) --no-print-directory -k lint-analysers)
 lint-analysers: $(BUILD)/lint/cppcheck.ok $(LINT_OK)
 $(BUILD)/lint/%.ok: %.c .clang-tidy

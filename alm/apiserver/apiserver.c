@@ -203,7 +203,7 @@ const char *apiserver_notice(const struct apiserver *s, size_t i)
 
 /* Objects outside of the scope of their kind, which no path leads to (an alm of old stored them,
  * or a hand did): they are neither served nor looked at, by collector and definitions either. */
-static void set_aside_misplaced(struct apiserver *s, struct resource *res)
+static void set_aside_misplaced(struct apiserver *s, struct store_table *res)
 {
 	const struct kind *k = kinds_storage(s->kinds, res->group, res->plural);
 	for (size_t i = 0; k && i < res->n_heads;) {
@@ -265,11 +265,11 @@ static int start(struct apiserver *s, struct error *err)
 	s->discovery = api_docs_new();
 	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
 	s->crds = definitions_new(s);
+	s->virtuals = virtual_new(s);
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
 	s->namespaces = namespaces_new(s);
 	s->event_ttl = event_ttl_new(s);
-	s->virtuals = virtual_new(s);
 	if (s->config.simulate_workloads)
 		s->simulate = simulate_new(s);
 	return bootstrap(s, err);

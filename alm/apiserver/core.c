@@ -1,7 +1,7 @@
 /* core: see core.h. */
 #include "alm/apiserver/core.h"
 
-struct resource *server_resource(struct apiserver *s, const struct kind *k)
+struct store_table *server_resource(struct apiserver *s, const struct kind *k)
 {
 	return store_resource(s->store, k->storage_group ? k->storage_group : k->group, k->plural);
 }

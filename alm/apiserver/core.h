@@ -51,7 +51,7 @@ struct apiserver {
 void server_notice(struct apiserver *s, const char *fmt, ...) PRINTF(2, 3);
 
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */
-struct resource *server_resource(struct apiserver *s, const struct kind *k);
+struct store_table *server_resource(struct apiserver *s, const struct kind *k);
 
 /* A request of the server itself, without exchange: the answers go nowhere. manager names the
  * component, as "system:serviceaccount:kube-system:generic-garbage-collector". */

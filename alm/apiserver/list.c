@@ -106,7 +106,7 @@ static int item_cmp(const void *a, const void *b)
 }
 
 /* First state of each name that changed after rv, as it was at rv (NULL: absent). */
-static struct map *changed_since(struct store *s, const struct resource *res, int64_t rv)
+static struct map *changed_since(struct store *s, const struct store_table *res, int64_t rv)
 {
 	struct map *m = NULL;
 	if (res->rv <= rv && store_rv(s) == store_committed_rv(s))
@@ -142,7 +142,7 @@ static bool in_namespace(const struct request *r, const char *ns)
 }
 
 /* Everything of the namespace at revision rv. */
-static void items_at(struct request *r, const struct resource *res, int64_t rv, struct items *v)
+static void items_at(struct request *r, const struct store_table *res, int64_t rv, struct items *v)
 {
 	struct store *s = request_store(r);
 	CLEANUP(map_freep) struct map *since = changed_since(s, res, rv);
@@ -203,36 +203,6 @@ static void page(struct request *r, const struct list_options *l, const struct l
 	}
 	ret->items = out.items;
 	ret->n = out.n;
-}
-
-static void free_items(void *p)
-{
-	struct listing *l = p;
-	for (size_t i = 0; i < l->n; i++)
-		text_unref(l->items[i].text);
-	xfree(l->items);
-	l->items = NULL;
-	l->n = 0;
-}
-
-void listing_keep(struct listing *l, struct arena *a)
-{
-	l->kept = arena_memdup(a, l, sizeof(*l));
-	arena_defer(a, free_items, l->kept);
-}
-
-void listing_drop(struct listing *l, size_t i)
-{
-	text_unref(l->items[i].text);
-	l->items[i].text = NULL;
-}
-
-void listing_release(struct listing *l)
-{
-	if (l->kept)
-		free_items(l->kept);
-	l->items = NULL;
-	l->n = 0;
 }
 
 static int too_large(struct request *r, int64_t rv, struct error *err)

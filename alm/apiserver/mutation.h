@@ -22,7 +22,7 @@ struct findings {
 struct mutation {
 	struct request *r;
 	const struct kind *kind; /* as asked */
-	struct resource *resource;
+	struct store_table *resource;
 	struct write_options opt;
 	const char *ns, *name;
 	struct head *head; /* NULL: create */

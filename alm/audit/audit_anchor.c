@@ -58,7 +58,7 @@ int audit_newest_note(struct audit *a, char out[CHECKPOINT_BYTES_MAX + 1], struc
 
 int audit_write_head(struct audit *a, bool closed, bool durably, struct error *err)
 {
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	int r = a->key_dir ? audit_newest_note(a, h->note, err) : 0;
 	h->closed = closed;
 	h->notes = a->notes;
@@ -197,7 +197,7 @@ static int missing_head(struct audit *a, const char *why, struct error *err)
 
 /* What the database must have beside the records: the checkpoint itself, and nothing after it if
  * the log was closed. */
-static int check_ends(struct audit *a, const struct head *h, struct error *err)
+static int check_ends(struct audit *a, const struct audit_head_state *h, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	int r = has_checkpoint(a, h->checkpoint.size, err);
@@ -210,7 +210,7 @@ static int check_ends(struct audit *a, const struct head *h, struct error *err)
 	return r;
 }
 
-static int check_head(struct audit *a, const struct head *h, struct error *err)
+static int check_head(struct audit *a, const struct audit_head_state *h, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	struct str origin = STR("");
@@ -249,7 +249,7 @@ int audit_check_outside(struct audit *a, const struct audit_config *c, bool is_n
 			struct error *err)
 {
 	struct error inner = ERROR_INIT;
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	int r = 0, found = a->key_dir ? head_read(a->key_dir, h, &inner) : 0;
 	for (const char *const *p = c->anchor_files; p && *p && r >= 0; p++)
 		r = check_file(a, *p, is_new, err);

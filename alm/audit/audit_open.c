@@ -187,7 +187,7 @@ static int origin_of_head(struct audit *a, struct error *err)
 	struct str origin;
 	struct checkpoint c;
 	struct error inner = ERROR_INIT;
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	int r = a->key_dir ? head_read(a->key_dir, h, &inner) : -1;
 	if (r >= 0 && checkpoint_read(str_of(h->note), &origin, &c, &inner) >= 0) {
 		a->origin = str_dup(origin);

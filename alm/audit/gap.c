@@ -58,7 +58,7 @@ static void note_known(struct gap *g, struct str note)
 static void collect_known(struct gap *g)
 {
 	struct error err = ERROR_INIT;
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	if (head_read(g->c->dir, h, &err) == 0)
 		note_known(g, str_of(h->note));
 	for (size_t i = 0; i < g->c->n_anchors; i++) {

@@ -35,7 +35,7 @@ static bool notes_parse(struct str s, struct head_notes *ret)
 	return true;
 }
 
-static bool head_parse(struct str text, struct head *ret)
+static bool head_parse(struct str text, struct audit_head_state *ret)
 {
 	struct str line, origin;
 	struct error err = ERROR_INIT;
@@ -53,7 +53,7 @@ static bool head_parse(struct str text, struct head *ret)
 	return checkpoint_read(text, &origin, &ret->checkpoint, &err) == 0;
 }
 
-int head_read(const char *dir, struct head *ret, struct error *err)
+int head_read(const char *dir, struct audit_head_state *ret, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(HEAD_BYTES_MAX);
@@ -62,7 +62,7 @@ int head_read(const char *dir, struct head *ret, struct error *err)
 	if (r < 0)
 		return r == -E_LIMIT ? error_set(err, E_CORRUPT, "%s is no head of a log", path.buf)
 				     : r;
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	bool ok = head_parse(strbuf_str(&text), h);
 	if (ok)
 		*ret = *h;
@@ -70,7 +70,7 @@ int head_read(const char *dir, struct head *ret, struct error *err)
 	return ok ? 0 : error_set(err, E_CORRUPT, "%s is no head of a log", path.buf);
 }
 
-int head_write(const char *dir, const struct head *h, bool durably, struct error *err)
+int head_write(const char *dir, const struct audit_head_state *h, bool durably, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(HEAD_BYTES_MAX);

@@ -24,7 +24,7 @@ struct head_notes {
 };
 void head_notes_add(struct head_notes *h, struct str note);
 
-struct head {
+struct audit_head_state {
 	bool closed;
 	struct head_notes notes;
 	struct checkpoint checkpoint; /* of the note, unverified */
@@ -32,8 +32,8 @@ struct head {
 };
 
 /* E_NOTFOUND; E_CORRUPT for a file that a power cut or somebody damaged. */
-int head_read(const char *dir, struct head *ret, struct error *err);
+int head_read(const char *dir, struct audit_head_state *ret, struct error *err);
 /* durably: the folder is flushed as well, so that a power cut does not bring the old one back. */
-int head_write(const char *dir, const struct head *h, bool durably, struct error *err);
+int head_write(const char *dir, const struct audit_head_state *h, bool durably, struct error *err);
 
 #endif

@@ -28,7 +28,7 @@ struct scan {
 	bool root_failed;
 	struct tree tree;
 	struct strbuf scratch;
-	struct verify_keys keys;
+	struct anchor_keys keys;
 	int64_t after; /* rows up to this one are read */
 	/* The next checkpoint; size INT64_MAX: none so far. */
 	int64_t note_size;

@@ -9,7 +9,7 @@
 #include "alm/audit/verify_parts.h"
 
 /* Signed by any key of the log; a note of a forger who changed the keys too has another root. */
-static bool is_signed(const struct verify_marks *m, const struct verify_keys *k, const char *origin,
+static bool is_signed(const struct verify_marks *m, const struct anchor_keys *k, const char *origin,
 		      struct str note)
 {
 	struct checkpoint c;
@@ -38,7 +38,7 @@ static bool is_accepted(struct db *d, struct str origin, int64_t size)
 	return old && str_is(origin, old) && size <= obj_i64(row, "body.gap.size", -1);
 }
 
-static void add_mark(struct verify_marks *m, struct db *d, const struct verify_keys *k,
+static void add_mark(struct verify_marks *m, struct db *d, const struct anchor_keys *k,
 		     const char *origin, const struct verify_anchor *a, bool is_head,
 		     struct verify_report *rep)
 {
@@ -62,14 +62,14 @@ static void add_mark(struct verify_marks *m, struct db *d, const struct verify_k
 }
 
 int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
-		      const struct verify_keys *k, const char *origin, struct verify_report *rep,
+		      const struct anchor_keys *k, const char *origin, struct verify_report *rep,
 		      struct error *err)
 {
 	*m = (struct verify_marks){.o = o};
 	(void)err;
 	if (o->dir) {
 		struct error inner = ERROR_INIT;
-		struct head *h = xcalloc(1, sizeof(*h));
+		struct audit_head_state *h = xcalloc(1, sizeof(*h));
 		if (head_read(o->dir, h, &inner) < 0) {
 			verify_unchecked(rep, "%.140s", inner.msg);
 		} else {
@@ -148,7 +148,7 @@ static int count_notes(struct db *d, int64_t size, struct head_notes *ret, struc
 	return r;
 }
 
-static int compare_head(const struct head *h, struct db *d, struct verify_report *rep,
+static int compare_head(const struct audit_head_state *h, struct db *d, struct verify_report *rep,
 			struct error *err)
 {
 	struct head_notes notes = {.n = 0};
@@ -176,7 +176,7 @@ static int check_head(struct verify_marks *m, struct db *d, struct verify_report
 		is_ours = is_ours || m->items[i].is_head;
 	if (!is_ours)
 		return 0;
-	struct head *h = xcalloc(1, sizeof(*h));
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
 	int r = head_read(m->o->dir, h, &gone) < 0 ? 0 : compare_head(h, d, rep, err);
 	xfree(h);
 	return r;

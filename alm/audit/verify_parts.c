@@ -15,7 +15,7 @@ bool verify_is_damage(const struct error *err)
 }
 
 /* The name of row 1, else the name in the first key. */
-static int find_origin(struct db *d, const struct verify_keys *k, char **ret, struct error *err)
+static int find_origin(struct db *d, const struct anchor_keys *k, char **ret, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "SELECT name FROM audit WHERE seq = 1", &s, err);
@@ -47,7 +47,7 @@ static int rotation_recorded(struct db *d, int64_t seq, const char *vkey, struct
 	return r;
 }
 
-int verify_load_keys(struct db *d, const char *newest, struct verify_keys *k, char **ret_origin,
+int verify_load_keys(struct db *d, const char *newest, struct anchor_keys *k, char **ret_origin,
 		     struct verify_report *rep, struct error *err)
 {
 	struct stmt *s;
@@ -73,7 +73,7 @@ int verify_load_keys(struct db *d, const char *newest, struct verify_keys *k, ch
 	return r < 0 ? r : find_origin(d, k, ret_origin, err);
 }
 
-const char *verify_key_at(const struct verify_keys *k, int64_t size)
+const char *verify_key_at(const struct anchor_keys *k, int64_t size)
 {
 	const char *found = NULL;
 	for (size_t i = 0; i < k->n && k->items[i].size <= size; i++)
@@ -81,7 +81,7 @@ const char *verify_key_at(const struct verify_keys *k, int64_t size)
 	return found;
 }
 
-void verify_keys_release(struct verify_keys *k)
+void verify_keys_release(struct anchor_keys *k)
 {
 	for (size_t i = 0; i < k->n; i++)
 		xfree(k->items[i].vkey);

@@ -12,7 +12,7 @@ struct snapshot;
 
 #define VERIFY_KEYS_MAX 64
 
-struct verify_keys {
+struct anchor_keys {
 	size_t n;
 	struct {
 		int64_t size;
@@ -29,10 +29,10 @@ void verify_unchecked(struct verify_report *rep, const char *fmt, ...) PRINTF(2,
 bool verify_is_damage(const struct error *err);
 
 /* Also says whose log it is; owned. */
-int verify_load_keys(struct db *d, const char *newest, struct verify_keys *k, char **ret_origin,
+int verify_load_keys(struct db *d, const char *newest, struct anchor_keys *k, char **ret_origin,
 		     struct verify_report *rep, struct error *err);
-const char *verify_key_at(const struct verify_keys *k, int64_t size); /* NULL: none */
-void verify_keys_release(struct verify_keys *k);
+const char *verify_key_at(const struct anchor_keys *k, int64_t size); /* NULL: none */
+void verify_keys_release(struct anchor_keys *k);
 
 int verify_row_refs(struct db *d, int64_t seq, int64_t want, struct verify_report *rep,
 		    struct error *err);
@@ -54,7 +54,7 @@ struct verify_marks {
 	} items[VERIFY_ANCHORS_MAX + 1];
 };
 int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
-		      const struct verify_keys *k, const char *origin, struct verify_report *rep,
+		      const struct anchor_keys *k, const char *origin, struct verify_report *rep,
 		      struct error *err);
 /* The smallest size that is still to be compared, above this one; INT64_MAX: none. */
 int64_t verify_marks_next(const struct verify_marks *m, int64_t size);

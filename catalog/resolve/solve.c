@@ -118,11 +118,11 @@ static uint64_t *new_step(struct solve *s, size_t package, int64_t cause)
 	struct package *p = &s->packages[package];
 	ARRAY_GROW(s->steps, s->cap_steps, s->n_steps + 1);
 	ARRAY_GROW(s->words, s->cap_words, s->n_words + p->n_words);
-	s->steps[s->n_steps] = (struct step){.package = (uint32_t)package,
-					     .before = p->last,
-					     .cause = cause,
-					     .level = (uint32_t)s->n_levels - 1,
-					     .domain = s->n_words};
+	s->steps[s->n_steps] = (struct solve_step){.package = (uint32_t)package,
+						   .before = p->last,
+						   .cause = cause,
+						   .level = (uint32_t)s->n_levels - 1,
+						   .domain = s->n_words};
 	p->last = (uint32_t)s->n_steps++;
 	p->domain = s->n_words;
 	s->n_words += p->n_words;
@@ -351,7 +351,7 @@ static void back_to(struct solve *s, size_t level)
 			s->packages[u->package].open = u->was;
 		}
 		while (s->n_steps > l->n_steps) {
-			const struct step *step = &s->steps[--s->n_steps];
+			const struct solve_step *step = &s->steps[--s->n_steps];
 			struct package *p = &s->packages[step->package];
 			p->last = step->before;
 			p->domain = s->steps[p->last].domain;

@@ -35,7 +35,7 @@ struct package {
 
 enum cause { CAUSE_START = -3, CAUSE_ROOT = -2, CAUSE_DECISION = -1 }; /* else a clause */
 
-struct step {                     /* one change of one domain */
+struct solve_step {               /* one change of one domain */
 	uint32_t package, before; /* before: previous step about the same package, or NO_INDEX */
 	int64_t cause;
 	uint32_t level;
@@ -58,7 +58,7 @@ struct solve {
 	size_t n_packages, cap_packages;
 	struct clause *clauses;
 	size_t n_clauses, cap_clauses;
-	struct step *steps;
+	struct solve_step *steps;
 	size_t n_steps, cap_steps, done; /* done: propagated so far */
 	uint64_t *words;
 	size_t n_words, cap_words;

@@ -117,7 +117,7 @@ int64_t solve_learn(struct solve *s, uint32_t conflict, uint32_t *ret)
 	pivots[0] = NO_INDEX;
 	chain[n++] = conflict;
 	for (struct newest newest = find_newest(s, &x); newest.any; newest = find_newest(s, &x)) {
-		const struct step *step = &s->steps[newest.step];
+		const struct solve_step *step = &s->steps[newest.step];
 		if (step->cause == CAUSE_ROOT || step->cause == CAUSE_START)
 			break; /* nothing but the version asked for is left */
 		if (step->cause == CAUSE_DECISION || newest.level < step->level) {

@@ -16,7 +16,7 @@ struct call {
 	const struct value *final; /* from the pipe, NULL: none */
 };
 
-static int eval_arg(struct state *s, struct value dot, char type, const struct node *n,
+static int eval_arg(struct state *s, struct value dot, char type, const struct tmpl_node *n,
 		    struct value *ret);
 
 static size_t n_args(const struct call *c)
@@ -125,7 +125,7 @@ static int validate(struct state *s, struct value v, char type, struct value *re
 }
 
 /* ---- constants ---- */
-static int ideal_constant(struct state *s, const struct node *n, struct value *ret)
+static int ideal_constant(struct state *s, const struct tmpl_node *n, struct value *ret)
 {
 	const struct number *c = n->number;
 	const struct str t = c->text;
@@ -147,7 +147,7 @@ static int ideal_constant(struct state *s, const struct node *n, struct value *r
 	return 0;
 }
 
-static int fail_expected(struct state *s, const char *what, const struct node *n)
+static int fail_expected(struct state *s, const char *what, const struct tmpl_node *n)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
 	strbuf_addf(&b, "expected %s; found ", what);
@@ -156,7 +156,7 @@ static int fail_expected(struct state *s, const char *what, const struct node *n
 }
 
 /* A constant for a parameter of a plain type. */
-static int typed_constant(struct state *s, char type, const struct node *n, struct value *ret)
+static int typed_constant(struct state *s, char type, const struct tmpl_node *n, struct value *ret)
 {
 	bool number = n->kind == NODE_NUMBER;
 	switch (type) {
@@ -198,7 +198,7 @@ static int typed_constant(struct state *s, char type, const struct node *n, stru
 	}
 }
 
-static int constant(struct state *s, const struct node *n, struct value *ret)
+static int constant(struct state *s, const struct tmpl_node *n, struct value *ret)
 {
 	s->node = n;
 	if (n->kind == NODE_NUMBER)
@@ -295,7 +295,7 @@ static int tell_call(const struct state *s, const struct tmpl_func *fn)
 
 /* node is what the message shows if the function fails; receiver is that of a method. */
 static int eval_call(struct state *s, struct value dot, const struct tmpl_func *fn,
-		     const struct value *receiver, const struct node *node, struct str name,
+		     const struct value *receiver, const struct tmpl_node *node, struct str name,
 		     const struct call *c, struct value *ret)
 {
 	struct signature g = read_signature(fn->sig);
@@ -388,8 +388,9 @@ static int struct_field(struct state *s, struct value v, struct str key, bool ha
 
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by PARSE_DEPTH_MAX, state_tick() the
  * stack */
-static int eval_field(struct state *s, struct value dot, struct str name, const struct node *node,
-		      const struct call *c, struct value receiver, struct value *ret)
+static int eval_field(struct state *s, struct value dot, struct str name,
+		      const struct tmpl_node *node, const struct call *c, struct value receiver,
+		      struct value *ret)
 {
 	if (receiver.type == VALUE_NIL) {
 		if (receiver.iface)
@@ -413,7 +414,7 @@ static int eval_field(struct state *s, struct value dot, struct str name, const 
 }
 
 static int field_chain(struct state *s, struct value dot, struct value receiver,
-		       const struct node *node, const struct str *names, size_t n,
+		       const struct tmpl_node *node, const struct str *names, size_t n,
 		       const struct call *c, struct value *ret)
 {
 	const struct call none = {0};
@@ -458,7 +459,7 @@ int eval_set_var(struct state *s, struct str name, struct value v)
 	return r;
 }
 
-static int eval_variable(struct state *s, struct value dot, const struct node *n,
+static int eval_variable(struct state *s, struct value dot, const struct tmpl_node *n,
 			 const struct call *c, struct value *ret)
 {
 	struct value *var;
@@ -475,8 +476,8 @@ static int eval_variable(struct state *s, struct value dot, const struct node *n
 	return field_chain(s, dot, *var, n, n->path.names + 1, n->path.n - 1, c, ret);
 }
 
-static int eval_chain(struct state *s, struct value dot, const struct node *n, const struct call *c,
-		      struct value *ret)
+static int eval_chain(struct state *s, struct value dot, const struct tmpl_node *n,
+		      const struct call *c, struct value *ret)
 {
 	struct value v;
 	s->node = n;
@@ -486,8 +487,8 @@ static int eval_chain(struct state *s, struct value dot, const struct node *n, c
 	return field_chain(s, dot, v, n, n->path.names, n->path.n, c, ret);
 }
 
-static int eval_identifier(struct state *s, struct value dot, const struct node *n,
-			   const struct node *cmd, const struct call *c, struct value *ret)
+static int eval_identifier(struct state *s, struct value dot, const struct tmpl_node *n,
+			   const struct tmpl_node *cmd, const struct call *c, struct value *ret)
 {
 	s->node = n;
 	return eval_call(s, dot, n->ident.fn, NULL, cmd, n->ident.name, c, ret);
@@ -501,7 +502,7 @@ static int eval_nil(struct state *s, char type, struct value *ret)
 	return 0;
 }
 
-static int eval_arg(struct state *s, struct value dot, char type, const struct node *n,
+static int eval_arg(struct state *s, struct value dot, char type, const struct tmpl_node *n,
 		    struct value *ret)
 {
 	const struct call none = {0};
@@ -539,10 +540,10 @@ static int eval_arg(struct state *s, struct value dot, char type, const struct n
 }
 
 /* ---- commands ---- */
-static int eval_command(struct state *s, struct value dot, const struct node *cmd,
+static int eval_command(struct state *s, struct value dot, const struct tmpl_node *cmd,
 			const struct value *final, struct value *ret)
 {
-	const struct node *first = cmd->args.items[0];
+	const struct tmpl_node *first = cmd->args.items[0];
 	const struct call c = {&cmd->args, final};
 	int r;
 	switch ((int)first->kind) {
@@ -574,7 +575,8 @@ static int eval_command(struct state *s, struct value dot, const struct node *cm
 	return constant(s, first, ret);
 }
 
-int eval_pipeline(struct state *s, struct value dot, const struct node *pipe, struct value *ret)
+int eval_pipeline(struct state *s, struct value dot, const struct tmpl_node *pipe,
+		  struct value *ret)
 {
 	struct value v = VALUE_NONE;
 	s->node = pipe;

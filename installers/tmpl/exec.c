@@ -15,7 +15,7 @@
 
 enum walk { WALK_ON = 0, WALK_BREAK, WALK_CONTINUE };
 
-static int walk(struct state *s, struct value dot, const struct node *n);
+static int walk(struct state *s, struct value dot, const struct tmpl_node *n);
 
 /* clang-format off */
 const struct tmpl_limits tmpl_limits_default = {
@@ -72,7 +72,7 @@ static int check_output(struct state *s)
 	return over_limit(s, "bytes of output of one file", s->out->limit);
 }
 
-static int walk_action(struct state *s, struct value dot, const struct node *n)
+static int walk_action(struct state *s, struct value dot, const struct tmpl_node *n)
 {
 	struct value v;
 	int r = eval_pipeline(s, dot, n->branch.pipe, &v);
@@ -86,7 +86,7 @@ static int walk_action(struct state *s, struct value dot, const struct node *n)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): state_tick() bounds the stack by limits.stack_bytes */
-static int walk_list(struct state *s, struct value dot, const struct node *n)
+static int walk_list(struct state *s, struct value dot, const struct tmpl_node *n)
 {
 	for (size_t i = 0; i < n->list.n; i++) {
 		int r = walk(s, dot, n->list.items[i]);
@@ -96,7 +96,7 @@ static int walk_list(struct state *s, struct value dot, const struct node *n)
 	return WALK_ON;
 }
 
-static int walk_if_or_with(struct state *s, struct value dot, const struct node *n)
+static int walk_if_or_with(struct state *s, struct value dot, const struct tmpl_node *n)
 {
 	size_t mark = s->run->n_vars;
 	struct value v;
@@ -111,9 +111,9 @@ static int walk_if_or_with(struct state *s, struct value dot, const struct node 
 	return r;
 }
 
-static int walk_template(struct state *s, struct value dot, const struct node *n)
+static int walk_template(struct state *s, struct value dot, const struct tmpl_node *n)
 {
-	const struct tree *tree = run_lookup(s->run, n->call.name);
+	const struct tmpl_tree *tree = run_lookup(s->run, n->call.name);
 	if (!tree) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_adds(&b, "template ");
@@ -131,7 +131,7 @@ static int walk_template(struct state *s, struct value dot, const struct node *n
 }
 
 /* ---- range ---- */
-static int set_loop_vars(struct state *s, const struct node *pipe, struct value key,
+static int set_loop_vars(struct state *s, const struct tmpl_node *pipe, struct value key,
 			 struct value item)
 {
 	struct tmpl_run *run = s->run;
@@ -150,7 +150,7 @@ static int set_loop_vars(struct state *s, const struct node *pipe, struct value 
 	return 0;
 }
 
-static int iterate(struct state *s, const struct node *n, struct value key, struct value item)
+static int iterate(struct state *s, const struct tmpl_node *n, struct value key, struct value item)
 {
 	struct tmpl_run *run = s->run;
 	if (++run->iterations > run->limits->iterations)
@@ -199,7 +199,7 @@ static struct value range_item(struct value v, const struct vmap_entry *entries,
 	return item;
 }
 
-static int check_range(struct state *s, struct value v, const struct node *n)
+static int check_range(struct state *s, struct value v, const struct tmpl_node *n)
 {
 	const char *problem = NULL;
 	if (value_is_int(v)) {
@@ -219,7 +219,7 @@ static int check_range(struct state *s, struct value v, const struct node *n)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): state_tick() bounds the stack by limits.stack_bytes */
-static int walk_range(struct state *s, struct value dot, const struct node *n)
+static int walk_range(struct state *s, struct value dot, const struct tmpl_node *n)
 {
 	size_t mark = s->run->n_vars;
 	struct value v;
@@ -247,7 +247,7 @@ static int walk_range(struct state *s, struct value dot, const struct node *n)
 	return r;
 }
 
-static int walk(struct state *s, struct value dot, const struct node *n)
+static int walk(struct state *s, struct value dot, const struct tmpl_node *n)
 {
 	s->node = n;
 	if (n->kind == NODE_TEXT) {
@@ -277,17 +277,17 @@ static int walk(struct state *s, struct value dot, const struct node *n)
 }
 
 /* ---- runs ---- */
-const struct tree *run_lookup(const struct tmpl_run *run, struct str name)
+const struct tmpl_tree *run_lookup(const struct tmpl_run *run, struct str name)
 {
 	for (const struct scope *sc = run->scope; sc; sc = sc->parent) {
-		const struct tree *t = table_get(&sc->trees, name);
+		const struct tmpl_tree *t = table_get(&sc->trees, name);
 		if (t)
 			return t;
 	}
 	return set_tree(run->set, name);
 }
 
-int run_execute(struct tmpl_run *run, const struct tree *tree, struct value data,
+int run_execute(struct tmpl_run *run, const struct tmpl_tree *tree, struct value data,
 		struct strbuf *out)
 {
 	struct state s = {.run = run, .tree = tree, .node = tree->root, .out = out};
@@ -342,7 +342,7 @@ void tmpl_add_cleaned(struct strbuf *out, struct str text)
  * static: there is one thread, and templates do not start renders. */
 struct crossing {
 	struct tmpl_run *run;
-	const struct tree *tree;
+	const struct tmpl_tree *tree;
 	struct value data;
 	struct strbuf *text;
 	int result;
@@ -357,8 +357,8 @@ static void on_own_stack(void)
 	c->result = run_execute(c->run, c->tree, c->data, c->text);
 }
 
-static int execute_on_own_stack(struct tmpl_run *run, const struct tree *tree, struct value data,
-				struct strbuf *text)
+static int execute_on_own_stack(struct tmpl_run *run, const struct tmpl_tree *tree,
+				struct value data, struct strbuf *text)
 {
 	struct crossing c = {.run = run, .tree = tree, .data = data, .text = text};
 	struct crossing *outer = crossing;
@@ -381,13 +381,13 @@ static int execute_on_own_stack(struct tmpl_run *run, const struct tree *tree, s
 int tmpl_run_file(struct tmpl_run *run, struct str name, struct value data, struct strbuf *out,
 		  struct strbuf *msg)
 {
-	const struct tree *tree = set_tree(run->set, name);
+	const struct tmpl_tree *tree = set_tree(run->set, name);
 	if (!tree) {
 		strbuf_adds(msg, "no template ");
 		value_quote(msg, name);
 		return -E_NOTFOUND;
 	}
-	run->failure = (struct failure){0};
+	run->failure = (struct tmpl_failure){0};
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(run->limits->file_bytes);
 	int r = execute_on_own_stack(run, tree, data, &text);
 	run->output_bytes += text.len;

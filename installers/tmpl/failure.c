@@ -22,7 +22,7 @@
 
 static void add_level(struct tmpl_run *run, struct str text)
 {
-	struct failure *f = &run->failure;
+	struct tmpl_failure *f = &run->failure;
 	if (f->n == f->cap) {
 		size_t cap = f->cap ? f->cap * 2 : 8;
 		struct str *levels = ARENA_ARRAY(run->arena, struct str, cap);
@@ -76,7 +76,7 @@ int state_fail(struct state *s, const char *fmt, ...)
 /* Limits and the like end the render with the innermost place, not with a trace. */
 static int locate(struct state *s)
 {
-	struct failure *f = &s->run->failure;
+	struct tmpl_failure *f = &s->run->failure;
 	if (f->located || f->n != 1)
 		return f->code;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FAILURE_TEXT_MAX);
@@ -142,7 +142,7 @@ int tmpl_over(struct tmpl_run *run, const char *budget, size_t limit)
 
 /* ---- the text for the user ---- */
 /* The text of the error object at level i and below. */
-static void print_from(const struct failure *f, size_t i, struct strbuf *b)
+static void print_from(const struct tmpl_failure *f, size_t i, struct strbuf *b)
 {
 	for (size_t k = i + 1; k-- > 0;)
 		strbuf_addstr(b, f->levels[k]);
@@ -257,7 +257,7 @@ static void print_trace(const struct trace *t, struct strbuf *b)
 /* Three lines a level; false if one is not of the template package. */
 static bool print_traces(const struct tmpl_run *run, struct strbuf *msg)
 {
-	const struct failure *f = &run->failure;
+	const struct tmpl_failure *f = &run->failure;
 	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(FAILURE_TEXT_MAX);
 	struct trace last = {0};
 	for (size_t i = f->n; i-- > 0;) {
@@ -280,7 +280,7 @@ static bool print_traces(const struct tmpl_run *run, struct strbuf *msg)
 
 void failure_print(const struct tmpl_run *run, struct strbuf *msg)
 {
-	const struct failure *f = &run->failure;
+	const struct tmpl_failure *f = &run->failure;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(FAILURE_TEXT_MAX);
 	print_from(f, f->n - 1, &text);
 	if (f->code == -E_INVALID) {

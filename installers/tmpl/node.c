@@ -11,7 +11,7 @@ static void print_nodes(struct strbuf *b, const struct nodes *list, const char *
 }
 
 /* An operand: pipelines get their parentheses back. */
-static void print_operand(struct strbuf *b, const struct node *n)
+static void print_operand(struct strbuf *b, const struct tmpl_node *n)
 {
 	bool paren = n->kind == NODE_PIPE;
 	if (paren)
@@ -21,7 +21,7 @@ static void print_operand(struct strbuf *b, const struct node *n)
 		strbuf_addc(b, ')');
 }
 
-static void print_pipe(struct strbuf *b, const struct node *n)
+static void print_pipe(struct strbuf *b, const struct tmpl_node *n)
 {
 	for (size_t i = 0; i < n->pipe.n_decl; i++) {
 		if (i > 0)
@@ -33,7 +33,7 @@ static void print_pipe(struct strbuf *b, const struct node *n)
 	print_nodes(b, &n->pipe.cmds, " | ");
 }
 
-static void print_branch(struct strbuf *b, const struct node *n)
+static void print_branch(struct strbuf *b, const struct tmpl_node *n)
 {
 	const char *word = n->kind == NODE_IF ? "if" : n->kind == NODE_RANGE ? "range" : "with";
 	strbuf_addf(b, "{{%s ", word);
@@ -47,7 +47,7 @@ static void print_branch(struct strbuf *b, const struct node *n)
 	strbuf_adds(b, "{{end}}");
 }
 
-static void print_path(struct strbuf *b, const struct node *n)
+static void print_path(struct strbuf *b, const struct tmpl_node *n)
 {
 	if (n->kind == NODE_CHAIN)
 		print_operand(b, n->path.of);
@@ -58,7 +58,7 @@ static void print_path(struct strbuf *b, const struct node *n)
 	}
 }
 
-static void print_call(struct strbuf *b, const struct node *n)
+static void print_call(struct strbuf *b, const struct tmpl_node *n)
 {
 	strbuf_adds(b, "{{template ");
 	value_quote(b, n->call.name);
@@ -69,7 +69,7 @@ static void print_call(struct strbuf *b, const struct node *n)
 	strbuf_adds(b, "}}");
 }
 
-static void print_command(struct strbuf *b, const struct node *n)
+static void print_command(struct strbuf *b, const struct tmpl_node *n)
 {
 	for (size_t i = 0; i < n->args.n; i++) {
 		if (i > 0)
@@ -79,7 +79,7 @@ static void print_command(struct strbuf *b, const struct node *n)
 }
 
 /* The parser bounds the depth of the tree, so this recursion is bounded. */
-void node_print(struct strbuf *b, const struct node *n)
+void node_print(struct strbuf *b, const struct tmpl_node *n)
 {
 	switch (n->kind) {
 	case NODE_TEXT:
@@ -145,7 +145,7 @@ void node_print(struct strbuf *b, const struct node *n)
 	}
 }
 
-bool node_is_empty(const struct node *n)
+bool node_is_empty(const struct tmpl_node *n)
 {
 	if (!n)
 		return true;
@@ -163,7 +163,7 @@ bool node_is_empty(const struct node *n)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-void node_location(struct strbuf *b, const struct node *n)
+void node_location(struct strbuf *b, const struct tmpl_node *n)
 {
 	struct str before = str_sub(n->tree->text, 0, n->pos);
 	size_t line = 1;

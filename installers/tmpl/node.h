@@ -32,10 +32,10 @@ enum node_kind {
 	NODE_ELSE,
 };
 
-struct node;
+struct tmpl_node;
 
 struct nodes {
-	struct node **items;
+	struct tmpl_node **items;
 	uint32_t n, cap;
 };
 
@@ -49,37 +49,37 @@ struct number {
 };
 
 /* One define, or the body of a file. */
-struct tree {
+struct tmpl_tree {
 	struct str name; /* of the template */
 	struct str file; /* where it was written */
 	struct str text; /* of that file */
-	struct node *root;
+	struct tmpl_node *root;
 };
 
-struct node {
+struct tmpl_node {
 	enum node_kind kind;
 	uint32_t pos; /* byte in tree->text */
-	const struct tree *tree;
+	const struct tmpl_tree *tree;
 	union {
 		struct str text;
 		struct {
-			struct node *pipe, *list, *else_list;
+			struct tmpl_node *pipe, *list, *else_list;
 		} branch; /* if, range, with; action has only pipe */
 		struct {
 			struct str name;
-			struct node *pipe;
+			struct tmpl_node *pipe;
 		} call; /* template */
 		struct nodes list;
 		struct {
-			struct node *decl[2];
+			struct tmpl_node *decl[2];
 			struct nodes cmds;
 			uint8_t n_decl;
 			bool assign;
 		} pipe;
 		struct nodes args; /* command */
 		struct {
-			struct node *of;   /* chain */
-			struct str *names; /* of a variable the first is $x */
+			struct tmpl_node *of; /* chain */
+			struct str *names;    /* of a variable the first is $x */
 			size_t n;
 		} path;
 		struct {
@@ -95,9 +95,9 @@ struct node {
 };
 
 /* The node written again, as Go does in messages. */
-void node_print(struct strbuf *b, const struct node *n);
-bool node_is_empty(const struct node *n); /* blanks and comments only */
+void node_print(struct strbuf *b, const struct tmpl_node *n);
+bool node_is_empty(const struct tmpl_node *n); /* blanks and comments only */
 /* "FILE:LINE:COL" */
-void node_location(struct strbuf *b, const struct node *n);
+void node_location(struct strbuf *b, const struct tmpl_node *n);
 
 #endif

@@ -27,7 +27,7 @@ struct source {
 /* One tree being built. */
 struct parser {
 	struct source *s;
-	struct tree *tree;
+	struct tmpl_tree *tree;
 	struct token token[3];
 	int peek_count;
 	struct str *vars;
@@ -36,9 +36,9 @@ struct parser {
 	int action_line;
 };
 
-static struct node *item_list(struct parser *p, struct node **ret_end);
-static struct node *pipeline(struct parser *p, const char *context, enum token_type end);
-static struct node *text_or_action(struct parser *p);
+static struct tmpl_node *item_list(struct parser *p, struct tmpl_node **ret_end);
+static struct tmpl_node *pipeline(struct parser *p, const char *context, enum token_type end);
+static struct tmpl_node *text_or_action(struct parser *p);
 
 /* ---- tokens ---- */
 /* A token stays where it is until the next one is read. */
@@ -82,7 +82,7 @@ static const struct token *peek_non_space(struct parser *p)
 }
 
 /* ---- errors ---- */
-static struct node *fail_code(struct parser *p, int code, const struct strbuf *text)
+static struct tmpl_node *fail_code(struct parser *p, int code, const struct strbuf *text)
 {
 	struct source *s = p->s;
 	if (s->code == 0) {
@@ -95,8 +95,8 @@ static struct node *fail_code(struct parser *p, int code, const struct strbuf *t
 	return NULL;
 }
 
-static struct node *fail(struct parser *p, const char *fmt, ...) PRINTF(2, 3);
-static struct node *fail(struct parser *p, const char *fmt, ...)
+static struct tmpl_node *fail(struct parser *p, const char *fmt, ...) PRINTF(2, 3);
+static struct tmpl_node *fail(struct parser *p, const char *fmt, ...)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	va_list args;
@@ -107,8 +107,8 @@ static struct node *fail(struct parser *p, const char *fmt, ...)
 }
 
 /* "BEFORE %q AFTER" with any bytes. */
-static struct node *fail_quoted(struct parser *p, const char *before, struct str q,
-				const char *after)
+static struct tmpl_node *fail_quoted(struct parser *p, const char *before, struct str q,
+				     const char *after)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_adds(&b, before);
@@ -140,7 +140,7 @@ static void print_token(struct strbuf *b, const struct token *t)
 	}
 }
 
-static struct node *unexpected(struct parser *p, const struct token *t, const char *context)
+static struct tmpl_node *unexpected(struct parser *p, const struct token *t, const char *context)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (t->type != TOK_ERROR)
@@ -182,7 +182,8 @@ static bool enter(struct parser *p)
 /* A node ends behind the member of its kind: three quarters of a compiled chart are nodes. */
 static size_t node_bytes(enum node_kind kind)
 {
-#define UP_TO(member) offsetof(struct node, member) + sizeof(((struct node *)NULL)->member)
+#define UP_TO(member) \
+	offsetof(struct tmpl_node, member) + sizeof(((struct tmpl_node *)NULL)->member)
 	switch (kind) {
 	case NODE_TEXT:
 		return UP_TO(text);
@@ -215,30 +216,30 @@ static size_t node_bytes(enum node_kind kind)
 	case NODE_NIL:
 	case NODE_END:
 	case NODE_ELSE:
-		return offsetof(struct node, text);
+		return offsetof(struct tmpl_node, text);
 	case NODE_PIPE:
 		break;
 	}
-	return sizeof(struct node);
+	return sizeof(struct tmpl_node);
 #undef UP_TO
 }
 
-static struct node *make(struct parser *p, enum node_kind kind, size_t pos)
+static struct tmpl_node *make(struct parser *p, enum node_kind kind, size_t pos)
 {
-	struct node *n = arena_alloc(p->s->arena, node_bytes(kind));
+	struct tmpl_node *n = arena_alloc(p->s->arena, node_bytes(kind));
 	n->kind = kind;
 	n->pos = (uint32_t)pos;
 	n->tree = p->tree;
 	return n;
 }
 
-static void append(struct parser *p, struct nodes *list, struct node *n)
+static void append(struct parser *p, struct nodes *list, struct tmpl_node *n)
 {
 	if (list->n == list->cap) {
 		uint32_t cap = list->cap ? list->cap * 2 : 1;
-		struct node **items = ARENA_ARRAY(p->s->arena, struct node *, cap);
+		struct tmpl_node **items = ARENA_ARRAY(p->s->arena, struct tmpl_node *, cap);
 		if (list->n)
-			memcpy(items, list->items, list->n * sizeof(struct node *));
+			memcpy(items, list->items, list->n * sizeof(struct tmpl_node *));
 		list->items = items;
 		list->cap = cap;
 	}
@@ -258,10 +259,10 @@ static void push_var(struct parser *p, struct str name)
 }
 
 /* ---- trees ---- */
-static struct tree *new_tree(struct source *s, struct str name)
+static struct tmpl_tree *new_tree(struct source *s, struct str name)
 {
-	struct tree *t = ARENA_NEW(s->arena, struct tree);
-	*t = (struct tree){.name = name, .file = s->name, .text = s->text};
+	struct tmpl_tree *t = ARENA_NEW(s->arena, struct tmpl_tree);
+	*t = (struct tmpl_tree){.name = name, .file = s->name, .text = s->text};
 	return t;
 }
 
@@ -287,9 +288,9 @@ static void add_tree(struct parser *p)
 	}
 	if (d->n == d->cap) {
 		size_t cap = d->cap ? d->cap * 2 : 4;
-		struct tree **trees = ARENA_ARRAY(p->s->arena, struct tree *, cap);
+		struct tmpl_tree **trees = ARENA_ARRAY(p->s->arena, struct tmpl_tree *, cap);
 		if (d->n)
-			memcpy(trees, d->trees, d->n * sizeof(struct tree *));
+			memcpy(trees, d->trees, d->n * sizeof(struct tmpl_tree *));
 		d->trees = trees;
 		d->cap = cap;
 	}
@@ -323,7 +324,7 @@ static bool unquoted(struct parser *p, const struct token *t, struct str *ret)
 /* NOLINTNEXTLINE(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 static void parse_body(struct parser *p, const char *context)
 {
-	struct node *end = NULL;
+	struct tmpl_node *end = NULL;
 	p->tree->root = item_list(p, &end);
 	if (failed(p))
 		return;
@@ -350,7 +351,7 @@ static void parse_definition(struct parser *p)
 
 static void parse_file(struct parser *p)
 {
-	struct node *root = make(p, NODE_LIST, peek(p)->pos);
+	struct tmpl_node *root = make(p, NODE_LIST, peek(p)->pos);
 	p->tree->root = root;
 	while (!failed(p) && peek(p)->type != TOK_EOF) {
 		if (peek(p)->type == TOK_LEFT_DELIM) {
@@ -364,7 +365,7 @@ static void parse_file(struct parser *p)
 			p->token[1] = delim;
 			p->peek_count = 2;
 		}
-		struct node *n = text_or_action(p);
+		struct tmpl_node *n = text_or_action(p);
 		if (failed(p))
 			return;
 		if (n->kind == NODE_END || n->kind == NODE_ELSE) {
@@ -405,13 +406,13 @@ int parse_template(const struct parse_input *in, struct parsed **ret, struct str
 /* ---- lists and actions ---- */
 /* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 /* Up to {{end}} or {{else}}, which goes to *ret_end. */
-static struct node *item_list(struct parser *p, struct node **ret_end)
+static struct tmpl_node *item_list(struct parser *p, struct tmpl_node **ret_end)
 {
 	if (!enter(p))
 		return NULL;
-	struct node *list = make(p, NODE_LIST, peek_non_space(p)->pos);
+	struct tmpl_node *list = make(p, NODE_LIST, peek_non_space(p)->pos);
 	while (peek_non_space(p)->type != TOK_EOF) {
-		struct node *n = text_or_action(p);
+		struct tmpl_node *n = text_or_action(p);
 		if (failed(p))
 			return NULL;
 		if (n->kind == NODE_END || n->kind == NODE_ELSE) {
@@ -425,30 +426,30 @@ static struct node *item_list(struct parser *p, struct node **ret_end)
 }
 
 /* After the pipe of if, with, range: the lists. */
-static void parse_lists(struct parser *p, struct node *n);
+static void parse_lists(struct parser *p, struct tmpl_node *n);
 
-static struct node *control(struct parser *p, enum node_kind kind, const char *context)
+static struct tmpl_node *control(struct parser *p, enum node_kind kind, const char *context)
 {
 	size_t vars = p->n_vars;
-	struct node *pipe = pipeline(p, context, TOK_RIGHT_DELIM);
+	struct tmpl_node *pipe = pipeline(p, context, TOK_RIGHT_DELIM);
 	if (failed(p))
 		return NULL;
-	struct node *n = make(p, kind, pipe->pos);
+	struct tmpl_node *n = make(p, kind, pipe->pos);
 	n->branch.pipe = pipe;
 	parse_lists(p, n);
 	p->n_vars = vars;
 	return failed(p) ? NULL : n;
 }
 
-static void parse_else(struct parser *p, struct node *n, struct node *at)
+static void parse_else(struct parser *p, struct tmpl_node *n, struct tmpl_node *at)
 {
 	enum token_type word = peek(p)->type;
 	if ((n->kind == NODE_IF && word == TOK_IF) || (n->kind == NODE_WITH && word == TOK_WITH)) {
 		next(p);
 		if (!enter(p))
 			return;
-		struct node *list = make(p, NODE_LIST, at->pos);
-		struct node *inner = control(p, n->kind, n->kind == NODE_IF ? "if" : "with");
+		struct tmpl_node *list = make(p, NODE_LIST, at->pos);
+		struct tmpl_node *inner = control(p, n->kind, n->kind == NODE_IF ? "if" : "with");
 		p->s->depth--;
 		if (failed(p))
 			return;
@@ -456,16 +457,16 @@ static void parse_else(struct parser *p, struct node *n, struct node *at)
 		n->branch.else_list = list;
 		return;
 	}
-	struct node *end = NULL;
+	struct tmpl_node *end = NULL;
 	n->branch.else_list = item_list(p, &end);
 	if (!failed(p) && end && end->kind != NODE_END)
 		fail(p, "expected end; found {{else}}");
 }
 
-static void parse_lists(struct parser *p, struct node *n)
+static void parse_lists(struct parser *p, struct tmpl_node *n)
 {
 	bool range = n->kind == NODE_RANGE;
-	struct node *end = NULL;
+	struct tmpl_node *end = NULL;
 	p->range_depth += range;
 	n->branch.list = item_list(p, &end);
 	p->range_depth -= range;
@@ -473,7 +474,7 @@ static void parse_lists(struct parser *p, struct node *n)
 		parse_else(p, n, end);
 }
 
-static struct node *else_control(struct parser *p)
+static struct tmpl_node *else_control(struct parser *p)
 {
 	const struct token *t = peek_non_space(p);
 	if (t->type == TOK_IF || t->type == TOK_WITH)
@@ -484,7 +485,7 @@ static struct node *else_control(struct parser *p)
 	return make(p, NODE_ELSE, t->pos);
 }
 
-static struct node *loop_control(struct parser *p, const struct token *word)
+static struct tmpl_node *loop_control(struct parser *p, const struct token *word)
 {
 	bool is_break = word->type == TOK_BREAK;
 	size_t pos = word->pos;
@@ -506,7 +507,7 @@ static bool template_name(struct parser *p, const struct token *t, const char *c
 	return unquoted(p, t, ret);
 }
 
-static struct node *block_control(struct parser *p)
+static struct tmpl_node *block_control(struct parser *p)
 {
 	const char *context = "block clause";
 	const struct token *t = next_non_space(p);
@@ -514,7 +515,7 @@ static struct node *block_control(struct parser *p)
 	struct str name;
 	if (!template_name(p, t, context, &name))
 		return NULL;
-	struct node *pipe = pipeline(p, context, TOK_RIGHT_DELIM);
+	struct tmpl_node *pipe = pipeline(p, context, TOK_RIGHT_DELIM);
 	if (failed(p))
 		return NULL;
 	struct parser block;
@@ -522,13 +523,13 @@ static struct node *block_control(struct parser *p)
 	parse_body(&block, context);
 	if (failed(p))
 		return NULL;
-	struct node *n = make(p, NODE_TEMPLATE, pos);
+	struct tmpl_node *n = make(p, NODE_TEMPLATE, pos);
 	n->call.name = name;
 	n->call.pipe = pipe;
 	return n;
 }
 
-static struct node *template_control(struct parser *p)
+static struct tmpl_node *template_control(struct parser *p)
 {
 	const char *context = "template clause";
 	const struct token *t = next_non_space(p);
@@ -536,20 +537,20 @@ static struct node *template_control(struct parser *p)
 	struct str name;
 	if (!template_name(p, t, context, &name))
 		return NULL;
-	struct node *pipe = NULL;
+	struct tmpl_node *pipe = NULL;
 	if (next_non_space(p)->type != TOK_RIGHT_DELIM) {
 		backup(p);
 		pipe = pipeline(p, context, TOK_RIGHT_DELIM);
 		if (failed(p))
 			return NULL;
 	}
-	struct node *n = make(p, NODE_TEMPLATE, pos);
+	struct tmpl_node *n = make(p, NODE_TEMPLATE, pos);
 	n->call.name = name;
 	n->call.pipe = pipe;
 	return n;
 }
 
-static struct node *end_control(struct parser *p)
+static struct tmpl_node *end_control(struct parser *p)
 {
 	const struct token *t = next_non_space(p);
 	if (t->type != TOK_RIGHT_DELIM)
@@ -557,7 +558,7 @@ static struct node *end_control(struct parser *p)
 	return make(p, NODE_END, t->pos);
 }
 
-static struct node *action(struct parser *p)
+static struct tmpl_node *action(struct parser *p)
 {
 	const struct token *t = next_non_space(p);
 	if (t->type == TOK_BLOCK)
@@ -578,49 +579,49 @@ static struct node *action(struct parser *p)
 		return control(p, NODE_WITH, "with");
 	backup(p);
 	size_t pos = peek(p)->pos;
-	struct node *pipe = pipeline(p, "command", TOK_RIGHT_DELIM);
+	struct tmpl_node *pipe = pipeline(p, "command", TOK_RIGHT_DELIM);
 	if (failed(p))
 		return NULL;
-	struct node *n = make(p, NODE_ACTION, pos);
+	struct tmpl_node *n = make(p, NODE_ACTION, pos);
 	n->branch.pipe = pipe;
 	return n;
 }
 
-static struct node *text_or_action(struct parser *p)
+static struct tmpl_node *text_or_action(struct parser *p)
 {
 	const struct token *t = next_non_space(p);
 	if (t->type == TOK_TEXT) {
-		struct node *n = make(p, NODE_TEXT, t->pos);
+		struct tmpl_node *n = make(p, NODE_TEXT, t->pos);
 		n->text = t->val;
 		return n;
 	}
 	if (t->type != TOK_LEFT_DELIM)
 		return unexpected(p, t, "input");
 	p->action_line = t->line;
-	struct node *n = action(p);
+	struct tmpl_node *n = action(p);
 	p->action_line = 0;
 	return n;
 }
 /* NOLINTEND(misc-no-recursion) */
 
 /* ---- pipelines ---- */
-static struct node *variable_node(struct parser *p, size_t pos, struct str name)
+static struct tmpl_node *variable_node(struct parser *p, size_t pos, struct str name)
 {
-	struct node *n = make(p, NODE_VARIABLE, pos);
+	struct tmpl_node *n = make(p, NODE_VARIABLE, pos);
 	n->path.names = ARENA_ARRAY(p->s->arena, struct str, 1);
 	n->path.names[0] = name;
 	n->path.n = 1;
 	return n;
 }
 
-static void declare(struct parser *p, struct node *pipe, const struct token *v)
+static void declare(struct parser *p, struct tmpl_node *pipe, const struct token *v)
 {
 	pipe->pipe.decl[pipe->pipe.n_decl++] = variable_node(p, v->pos, v->val);
 	push_var(p, v->val);
 }
 
 /* $x :=, $x =, $k, $v := at the front. */
-static void declarations(struct parser *p, struct node *pipe, const char *context)
+static void declarations(struct parser *p, struct tmpl_node *pipe, const char *context)
 {
 	for (;;) {
 		const struct token v = *peek_non_space(p);
@@ -664,7 +665,7 @@ static void declarations(struct parser *p, struct node *pipe, const char *contex
 	}
 }
 
-static void check_pipeline(struct parser *p, const struct node *pipe, const char *context)
+static void check_pipeline(struct parser *p, const struct tmpl_node *pipe, const char *context)
 {
 	if (pipe->pipe.cmds.n == 0)
 		fail(p, "missing value for %s", context);
@@ -676,7 +677,7 @@ static void check_pipeline(struct parser *p, const struct node *pipe, const char
 	}
 }
 
-static struct node *command(struct parser *p);
+static struct tmpl_node *command(struct parser *p);
 
 static bool starts_operand(enum token_type type)
 {
@@ -687,11 +688,11 @@ static bool starts_operand(enum token_type type)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
-static struct node *pipeline(struct parser *p, const char *context, enum token_type end)
+static struct tmpl_node *pipeline(struct parser *p, const char *context, enum token_type end)
 {
 	if (!enter(p))
 		return NULL;
-	struct node *pipe = make(p, NODE_PIPE, peek_non_space(p)->pos);
+	struct tmpl_node *pipe = make(p, NODE_PIPE, peek_non_space(p)->pos);
 	declarations(p, pipe, context);
 	while (!failed(p)) {
 		const struct token *t = next_non_space(p);
@@ -709,9 +710,9 @@ static struct node *pipeline(struct parser *p, const char *context, enum token_t
 }
 
 /* ---- operands ---- */
-static struct node *number_node(struct parser *p, const struct token *t)
+static struct tmpl_node *number_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_NUMBER, t->pos);
+	struct tmpl_node *n = make(p, NODE_NUMBER, t->pos);
 	n->number = ARENA_NEW(p->s->arena, struct number);
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
 	if (!parse_number(t->val, t->type, n->number, &why))
@@ -719,16 +720,16 @@ static struct node *number_node(struct parser *p, const struct token *t)
 	return n;
 }
 
-static struct node *string_node(struct parser *p, const struct token *t)
+static struct tmpl_node *string_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_STRING, t->pos);
+	struct tmpl_node *n = make(p, NODE_STRING, t->pos);
 	n->string.quoted = t->val;
 	return unquoted(p, t, &n->string.text) ? n : NULL;
 }
 
-static struct node *identifier_node(struct parser *p, const struct token *t)
+static struct tmpl_node *identifier_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_IDENTIFIER, t->pos);
+	struct tmpl_node *n = make(p, NODE_IDENTIFIER, t->pos);
 	n->ident.name = t->val;
 	n->ident.fn = p->s->lookup(p->s->ctx, t->val);
 	if (!n->ident.fn)
@@ -736,7 +737,7 @@ static struct node *identifier_node(struct parser *p, const struct token *t)
 	return n;
 }
 
-static struct node *use_variable(struct parser *p, const struct token *t)
+static struct tmpl_node *use_variable(struct parser *p, const struct token *t)
 {
 	for (size_t i = 0; i < p->n_vars; i++) {
 		if (str_eq(p->vars[i], t->val))
@@ -745,9 +746,9 @@ static struct node *use_variable(struct parser *p, const struct token *t)
 	return fail_quoted(p, "undefined variable ", t->val, "");
 }
 
-static struct node *field_node(struct parser *p, const struct token *t)
+static struct tmpl_node *field_node(struct parser *p, const struct token *t)
 {
-	struct node *n = make(p, NODE_FIELD, t->pos);
+	struct tmpl_node *n = make(p, NODE_FIELD, t->pos);
 	n->path.names = ARENA_ARRAY(p->s->arena, struct str, 1);
 	n->path.names[0] = str_skip(t->val, 1);
 	n->path.n = 1;
@@ -756,10 +757,10 @@ static struct node *field_node(struct parser *p, const struct token *t)
 
 /* NOLINTBEGIN(misc-no-recursion): enter() bounds the depth by PARSE_DEPTH_MAX */
 /* NULL without failure: no operand here. */
-static struct node *term(struct parser *p)
+static struct tmpl_node *term(struct parser *p)
 {
 	const struct token *t = next_non_space(p);
-	struct node *n;
+	struct tmpl_node *n;
 	switch ((int)t->type) {
 	case TOK_IDENTIFIER:
 		return identifier_node(p, t);
@@ -791,7 +792,8 @@ static struct node *term(struct parser *p)
 }
 
 /* Names before plus the fields that follow. */
-static void add_fields(struct parser *p, struct node *n, const struct str *before, size_t n_before)
+static void add_fields(struct parser *p, struct tmpl_node *n, const struct str *before,
+		       size_t n_before)
 {
 	struct str some[PATH_NAMES], *names = some;
 	size_t cap = PATH_NAMES, count = 0;
@@ -813,14 +815,14 @@ static void add_fields(struct parser *p, struct node *n, const struct str *befor
 	n->path.n = count;
 }
 
-static struct node *operand(struct parser *p)
+static struct tmpl_node *operand(struct parser *p)
 {
-	struct node *n = term(p);
+	struct tmpl_node *n = term(p);
 	if (!n || peek(p)->type != TOK_FIELD)
 		return n;
 	size_t pos = peek(p)->pos;
 	if (n->kind == NODE_FIELD || n->kind == NODE_VARIABLE) {
-		struct node *path = make(p, n->kind, pos);
+		struct tmpl_node *path = make(p, n->kind, pos);
 		add_fields(p, path, n->path.names, n->path.n);
 		return path;
 	}
@@ -830,18 +832,18 @@ static struct node *operand(struct parser *p)
 		node_print(&b, n);
 		return fail_quoted(p, "unexpected . after term ", strbuf_str(&b), "");
 	}
-	struct node *chain = make(p, NODE_CHAIN, pos);
+	struct tmpl_node *chain = make(p, NODE_CHAIN, pos);
 	add_fields(p, chain, NULL, 0);
 	chain->path.of = n;
 	return chain;
 }
 
-static struct node *command(struct parser *p)
+static struct tmpl_node *command(struct parser *p)
 {
-	struct node *cmd = make(p, NODE_COMMAND, peek_non_space(p)->pos);
+	struct tmpl_node *cmd = make(p, NODE_COMMAND, peek_non_space(p)->pos);
 	for (;;) {
 		peek_non_space(p);
-		struct node *n = operand(p);
+		struct tmpl_node *n = operand(p);
 		if (failed(p))
 			return NULL;
 		if (n)

@@ -11,9 +11,9 @@
 #define PARSE_TEXT_MAX  ((size_t)32 << 20)
 
 struct parsed {
-	struct tree **trees;
+	struct tmpl_tree **trees;
 	size_t n, cap;
-	struct tree *main; /* the file itself; in trees unless it is empty */
+	struct tmpl_tree *main; /* the file itself; in trees unless it is empty */
 };
 
 typedef const struct tmpl_func *(*parse_lookup_fn)(const void *ctx, struct str name);

@@ -13,7 +13,7 @@ struct tmpl_set {
 	enum tmpl_profile profile;
 	bool strict;
 	bool lenient;           /* fail and required do not */
-	struct table trees;     /* name -> struct tree */
+	struct table trees;     /* name -> struct tmpl_tree */
 	struct table functions; /* name -> struct tmpl_func */
 	struct table later;     /* name -> struct later, unless it is in trees */
 	struct later *first_later, **end_later;
@@ -25,8 +25,8 @@ struct tmpl_set {
 /* A file that is parsed when it is executed. */
 struct later {
 	struct str name, text;
-	struct tree *tree; /* in short_lived, or NULL */
-	bool is_known;     /* in trees by now */
+	struct tmpl_tree *tree; /* in short_lived, or NULL */
+	bool is_known;          /* in trees by now */
 	struct later *next, *next_loaded;
 };
 
@@ -42,7 +42,7 @@ struct var {
 };
 
 /* An error on its way out: what each level puts in front, innermost first. */
-struct failure {
+struct tmpl_failure {
 	int code; /* negative; 0: none */
 	bool located;
 	struct str *levels;
@@ -65,15 +65,15 @@ struct tmpl_run {
 	const char *stack_base;
 	void *stack; /* stack_bytes and a margin */
 	bool random;
-	const struct node *call_node; /* the first operand of the call at hand, for call */
-	struct failure failure;
+	const struct tmpl_node *call_node; /* the first operand of the call at hand, for call */
+	struct tmpl_failure failure;
 };
 
 /* A template being executed. */
 struct state {
 	struct tmpl_run *run;
-	const struct tree *tree;
-	const struct node *node; /* where an error would be */
+	const struct tmpl_tree *tree;
+	const struct tmpl_node *node; /* where an error would be */
 	struct strbuf *out;
 	size_t base; /* of its variables */
 };
@@ -81,20 +81,21 @@ struct state {
 /* ---- set.c ---- */
 const struct tmpl_func *set_function(const void *set, struct str name);
 /* NULL if absent; the tree of a later one is there until set_forget(). */
-const struct tree *set_tree(struct tmpl_set *set, struct str name);
+const struct tmpl_tree *set_tree(struct tmpl_set *set, struct str name);
 void set_forget(struct tmpl_set *set);
 
 /* ---- exec.c ---- */
-const struct tree *run_lookup(const struct tmpl_run *run, struct str name);
+const struct tmpl_tree *run_lookup(const struct tmpl_run *run, struct str name);
 /* Executes the tree with data as dot and $, and appends to out. */
-int run_execute(struct tmpl_run *run, const struct tree *tree, struct value data,
+int run_execute(struct tmpl_run *run, const struct tmpl_tree *tree, struct value data,
 		struct strbuf *out);
 /* One step of work: budgets and the C stack. */
 int state_tick(struct state *s);
 void run_push_var(struct tmpl_run *run, struct str name, struct value v);
 
 /* ---- eval.c ---- */
-int eval_pipeline(struct state *s, struct value dot, const struct node *pipe, struct value *ret);
+int eval_pipeline(struct state *s, struct value dot, const struct tmpl_node *pipe,
+		  struct value *ret);
 int eval_set_var(struct state *s, struct str name, struct value v);
 
 /* ---- failure.c ---- */

@@ -16,7 +16,7 @@
 static void source_each_role(void *arg, bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
 {
 	struct auth *a = arg;
-	const struct resource *res = store_resource(a->store, RBAC_GROUP, "clusterroles");
+	const struct store_table *res = store_resource(a->store, RBAC_GROUP, "clusterroles");
 	for (size_t i = 0; i < res->n_heads; i++) {
 		const struct obj *o = head_obj_hot(res->heads[i]);
 		if (o && fn(fn_arg, o))
@@ -36,36 +36,6 @@ static const struct obj *source_get(void *arg, const char *plural, const char *n
 	struct auth *a = arg;
 	struct head *h = store_find(a->store, RBAC_GROUP, plural, ns, name);
 	return h ? head_obj_hot(h) : NULL;
-}
-
-bool auth_has_group(const struct user_info *u, const char *group)
-{
-	for (size_t i = 0; i < u->n_groups; i++)
-		if (cstr_eq(u->groups[i], group))
-			return true;
-	return false;
-}
-
-void auth_add_group(struct user_info *u, const char *group, struct arena *arena)
-{
-	if (auth_has_group(u, group))
-		return;
-	const char **groups = ARENA_ARRAY(arena, const char *, u->n_groups + 1);
-	for (size_t i = 0; i < u->n_groups; i++)
-		groups[i] = u->groups[i];
-	groups[u->n_groups] = group;
-	u->groups = groups;
-	u->n_groups++;
-}
-
-void auth_add_extra(struct user_info *u, const char *key, const char *value, struct arena *arena)
-{
-	struct user_extra *extra = ARENA_ARRAY(arena, struct user_extra, u->n_extra + 1);
-	for (size_t i = 0; i < u->n_extra; i++)
-		extra[i] = u->extra[i];
-	extra[u->n_extra] = (struct user_extra){key, value};
-	u->extra = extra;
-	u->n_extra++;
 }
 
 int auth_new(const struct apiserver_config *c, struct store *store, struct auth **ret,
@@ -220,37 +190,6 @@ static const char *asked_name(struct request *r)
 		return r->name;
 	const char *name = field_selector_exact(s, "metadata.name");
 	return name ? arena_strdup(r->arena, name) : r->name;
-}
-
-/* What cannot be done, as upstream words it of any attributes. */
-static const char *forbidden_text(struct arena *arena, const char *user,
-				  const struct rbac_attributes *at)
-{
-	const char *sub = at->subresource[0] ? "/" : "";
-	if (!at->is_resource)
-		return arena_fmt(arena, "User \"%s\" cannot %s path \"%s\"", user, at->verb,
-				 at->path);
-	const char *where = at->ns[0] ? arena_fmt(arena, "in the namespace \"%s\"", at->ns)
-				      : "at the cluster scope";
-	return arena_fmt(arena, "User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\" %s",
-			 user, at->verb, at->resource, sub, at->subresource, at->group, where);
-}
-
-int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct error *err)
-{
-	const char *text = forbidden_text(r->arena, r->user.name, at);
-	const char *name = at->name[0] ? arena_fmt(r->arena, " \"%s\"", at->name) : "";
-	int rc = at->is_resource
-			 ? fail_code(r, E_FORBIDDEN, err, "%s%s is forbidden: %s",
-				     status_resource(r->arena, at->resource, at->group), name, text)
-			 : fail_code(r, E_FORBIDDEN, err, "forbidden: %s", text);
-	r->failure.details = true;
-	if (!at->is_resource)
-		return rc;
-	r->failure.name = at->name;
-	r->failure.group = at->group;
-	r->failure.kind = at->resource;
-	return rc;
 }
 
 int auth_authorize(struct auth *a, struct request *r, struct error *err)

@@ -77,7 +77,7 @@ struct found {
 	size_t n, cap;
 };
 
-static void find(struct found *f, const struct resource *r, const char *ns, const char *kind,
+static void find(struct found *f, const struct store_table *r, const char *ns, const char *kind,
 		 const char *name)
 {
 	size_t n;
@@ -97,7 +97,7 @@ static int by_name(const void *a, const void *b)
 void rbac_index_each(struct store *s, const char *ns, const struct user_info *u,
 		     bool (*fn)(void *arg, const struct obj *o), void *arg)
 {
-	struct resource *r =
+	struct store_table *r =
 		store_resource(s, RBAC_GROUP, ns[0] ? "rolebindings" : "clusterrolebindings");
 	struct found f = {0};
 	find(&f, r, ns, EVERYBODY, "");

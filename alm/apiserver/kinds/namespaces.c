@@ -53,7 +53,7 @@ struct left {
 static void count_left(struct namespaces *n, const char *name, struct left *l)
 {
 	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
-		struct resource *res = store_resource_at(n->server->store, i);
+		struct store_table *res = store_resource_at(n->server->store, i);
 		for (size_t j = resource_lower_bound(res, name, "");
 		     j < res->n_heads && strcmp(res->heads[j]->ns, name) == 0; j++) {
 			l->n++;
@@ -68,7 +68,7 @@ static bool empty_some(struct namespaces *n, const char *name)
 {
 	int left = ENGINE_BATCH;
 	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
-		struct resource *res = store_resource_at(n->server->store, i);
+		struct store_table *res = store_resource_at(n->server->store, i);
 		if (!engine_kind(n->server, res))
 			continue;
 		size_t j = resource_lower_bound(res, name, "");
@@ -201,7 +201,7 @@ int namespaces_load(struct namespaces *n, struct error *err)
 		if (engine_ensure(n->server, meta_skeleton("v1", "Namespace", NULL, initial[i]),
 				  err) < 0)
 			return error_wrap(err, "namespace %s", initial[i]);
-	const struct resource *res = store_resource(n->server->store, "", "namespaces");
+	const struct store_table *res = store_resource(n->server->store, "", "namespaces");
 	for (size_t i = 0; i < res->n_heads; i++)
 		look_at(n, res->heads[i]->name);
 	return 0;

@@ -3,7 +3,6 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/store/hub.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
@@ -12,8 +11,16 @@
 
 struct virtuals {
 	struct apiserver *server;
-	struct resource *records;
+	struct store_table *records;
+	void (*on_change)(void *arg, const struct change *c);
+	void *on_change_arg;
 };
+
+void virtual_on_change(struct virtuals *v, void (*fn)(void *arg, const struct change *c), void *arg)
+{
+	v->on_change = fn;
+	v->on_change_arg = arg;
+}
 
 int64_t virtual_rv(const struct virtuals *v)
 {
@@ -129,7 +136,7 @@ int virtual_select(struct virtuals *v, struct request *r, const struct list_opti
 static void appended(void *arg, int64_t from, int64_t to)
 {
 	struct virtuals *v = arg;
-	if (!v->records->watchers)
+	if (!v->records->watchers || !v->on_change)
 		return;
 	for (int64_t seq = from; seq <= to; seq++) {
 		struct error err = ERROR_INIT;
@@ -142,7 +149,7 @@ static void appended(void *arg, int64_t from, int64_t to)
 				   .name = arena_fmt(a, "%lld", (long long)seq),
 				   .rv = seq,
 				   .after = t};
-		hub_publish(v->server->hub, &c);
+		v->on_change(v->on_change_arg, &c);
 		text_unref(t);
 	}
 }

@@ -5,7 +5,7 @@
 #ifndef ALM_APISERVER_KINDS_VIRTUAL_H
 #define ALM_APISERVER_KINDS_VIRTUAL_H
 
-#include "alm/apiserver/list.h"
+#include "alm/apiserver/listing.h"
 
 struct virtuals;
 
@@ -15,6 +15,9 @@ struct virtuals;
 
 struct virtuals *virtual_new(struct apiserver *s);
 void virtual_free(struct virtuals *v);
+/* Called for each record after its commit, in order. One listener; fn NULL: none. */
+void virtual_on_change(struct virtuals *v, void (*fn)(void *arg, const struct change *c),
+		       void *arg);
 int64_t virtual_rv(const struct virtuals *v); /* newest committed seq */
 /* Records the options select; of a watch from a revision, those after it. */
 int virtual_select(struct virtuals *v, struct request *r, const struct list_options *l,

@@ -87,7 +87,7 @@ static void edit_finalizer(void *arg, struct obj *o)
 }
 
 /* True if there is more to delete now. */
-static bool delete_instances(struct crds *c, struct resource *res)
+static bool delete_instances(struct crds *c, struct store_table *res)
 {
 	int left = ENGINE_BATCH;
 	size_t i = 0;
@@ -115,7 +115,7 @@ static bool end_definition(struct crds *c, const char *name)
 	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
 	if (!o || !group || !plural)
 		return false;
-	struct resource *res = store_resource(c->server->store, group, plural);
+	struct store_table *res = store_resource(c->server->store, group, plural);
 	bool established = condition_is(o, "Established", "True");
 	bool more = established && delete_instances(c, res);
 	if (!more && (res->n_heads == 0 || !established))
@@ -132,7 +132,7 @@ static void edit_nothing(void *arg, struct obj *o)
 /* Names were freed: definitions that waited for them are judged again. */
 static void judge_waiting(struct crds *c)
 {
-	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
+	struct store_table *res = store_resource(c->server->store, CRD_GROUP, CRDS);
 	for (size_t i = 0; i < res->n_heads; i++) {
 		struct error err = ERROR_INIT;
 		struct head *h = res->heads[i];
@@ -160,7 +160,7 @@ static void run(void *arg)
 
 void definitions_load(struct crds *c)
 {
-	struct resource *res = store_resource(c->server->store, CRD_GROUP, CRDS);
+	struct store_table *res = store_resource(c->server->store, CRD_GROUP, CRDS);
 	for (size_t i = 0; i < res->n_heads; i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
 		const struct obj *o = head_obj(res->heads[i], a);

@@ -7,7 +7,7 @@
 
 #define ENGINE_ARENA_BYTES (STORE_VALUE_BYTES_MAX * 8)
 
-const struct kind *engine_kind(const struct apiserver *s, const struct resource *res)
+const struct kind *engine_kind(const struct apiserver *s, const struct store_table *res)
 {
 	return kinds_storage(s->kinds, res->group, res->plural);
 }

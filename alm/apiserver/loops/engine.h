@@ -24,6 +24,6 @@ int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
 int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
 		  enum propagation policy, struct error *err);
 /* The kind in which the resource is stored; NULL if it is served no more. */
-const struct kind *engine_kind(const struct apiserver *s, const struct resource *res);
+const struct kind *engine_kind(const struct apiserver *s, const struct store_table *res);
 
 #endif

@@ -7,7 +7,7 @@ static const struct engine expirer = {"system:apiserver", "kube-apiserver"};
 
 struct event_ttl {
 	struct apiserver *server;
-	struct resource *events;
+	struct store_table *events;
 	struct timer timer;
 };
 

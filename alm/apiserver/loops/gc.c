@@ -189,7 +189,7 @@ static bool blocks(struct head *h, const char *uid)
 /* The dependents of uid may change while they are handled: names are copied first. */
 struct name_list {
 	struct {
-		struct resource *resource;
+		struct store_table *resource;
 		char *ns, *name;
 	} items[ENGINE_BATCH];
 	size_t n;
@@ -323,7 +323,7 @@ void gc_load(struct gc *g)
 {
 	struct store *s = g->server->store;
 	for (size_t i = 0; i < store_n_resources(s); i++) {
-		struct resource *res = store_resource_at(s, i);
+		struct store_table *res = store_resource_at(s, i);
 		for (size_t j = 0; j < res->n_heads; j++) {
 			owners_look(g, res->heads[j]->text, true);
 			if (strstr(res->heads[j]->text->bytes, "\"deletionTimestamp\":"))

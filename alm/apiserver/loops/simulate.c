@@ -253,7 +253,7 @@ static void due(void *arg)
 		loop_arm(m->server->loop, &m->timer, 0);
 }
 
-static void look_at(struct simulate *m, const struct resource *res, struct str text)
+static void look_at(struct simulate *m, const struct store_table *res, struct str text)
 {
 	char uid[STORE_UID_TEXT];
 	for (size_t i = 0; i < ARRAY_LEN(workloads); i++) {
@@ -275,7 +275,7 @@ static void changed(void *arg, const struct change *c)
 void simulate_load(struct simulate *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(workloads); i++) {
-		struct resource *res =
+		struct store_table *res =
 			store_resource(m->server->store, workloads[i].group, workloads[i].plural);
 		for (size_t j = 0; j < res->n_heads; j++)
 			look_at(m, res, text_str(res->heads[j]->text));

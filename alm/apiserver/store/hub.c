@@ -16,7 +16,7 @@
 struct watcher {
 	struct watcher *next;
 	struct hub *hub;
-	struct resource *resource;
+	struct store_table *resource;
 	struct request *request; /* its arena lives as long as the exchange */
 	struct list_options options;
 	const char *exact_name; /* of the field selector, or NULL */
@@ -92,7 +92,7 @@ static void watcher_finish(struct watcher *w, bool clean)
 		exchange_cut(x);
 }
 
-static void sweep(struct resource *res)
+static void sweep(struct store_table *res)
 {
 	for (struct watcher *w = res->watchers, *next; w; w = next) {
 		next = w->next;
@@ -229,8 +229,10 @@ static void send_change(struct watcher *w, const struct change *c)
 		send(w, encoded(w, before ? modified : added, c->after));
 }
 
-void hub_publish(struct hub *h, const struct change *c)
+/* Shows a change to the watchers of its resource. */
+static void hub_change(void *arg, const struct change *c)
 {
+	struct hub *h = arg;
 	if (!c->resource->watchers)
 		return;
 	h->publishing = true;
@@ -240,11 +242,6 @@ void hub_publish(struct hub *h, const struct change *c)
 	h->publishing = false;
 	encodings_clear(h);
 	sweep(c->resource);
-}
-
-static void hub_change(void *arg, const struct change *c)
-{
-	hub_publish(arg, c);
 }
 
 /* Bookmarks and the end. */
@@ -313,7 +310,7 @@ static void end_due(void *arg)
 
 /* Ends the watches of a kind; NULL: of all kinds. One that has not begun looks for its kind then.
  */
-static void end_watches(struct hub *h, struct resource *res, const struct kind *k)
+static void end_watches(struct hub *h, struct store_table *res, const struct kind *k)
 {
 	h->publishing = true;
 	for (struct watcher *w = res->watchers; w; w = w->next)
@@ -562,6 +559,7 @@ struct hub *hub_new(struct apiserver *s)
 	struct hub *h = xcalloc(1, sizeof(*h));
 	h->server = s;
 	store_on_change(s->store, hub_change, h);
+	virtual_on_change(s->virtuals, hub_change, h);
 	kinds_on_remove(s->kinds, kind_goes, h);
 	return h;
 }
@@ -571,6 +569,7 @@ void hub_free(struct hub *h)
 	if (!h)
 		return;
 	kinds_on_remove(h->server->kinds, NULL, NULL);
+	virtual_on_change(h->server->virtuals, NULL, NULL);
 	for (size_t i = 0; i < store_n_resources(h->server->store); i++)
 		end_watches(h, store_resource_at(h->server->store, i), NULL);
 	xfree(h);

@@ -26,7 +26,4 @@ void hub_free(struct hub *h); /* cuts every watch */
 int hub_watch(struct hub *h, struct request *r, struct error *err);
 size_t hub_n_watchers(const struct hub *h);
 
-/* Shows a change to the watchers of its resource; the store's changes come by themselves. */
-void hub_publish(struct hub *h, const struct change *c);
-
 #endif

@@ -31,7 +31,7 @@ struct objects_check {
 	char text[OBJECTS_TEXT_MAX + 64];
 };
 
-static bool has_records(const struct apiserver *s, const struct resource *res)
+static bool has_records(const struct apiserver *s, const struct store_table *res)
 {
 	const struct kind *k = kinds_storage(s->kinds, res->group, res->plural);
 	return !k || !(k->flags & KIND_NO_AUDIT);
@@ -60,7 +60,7 @@ static int each_object(void *arg, int (*fn)(void *fn_arg, const struct obj *o, s
 	struct apiserver *s = arg;
 	int r = 0;
 	for (size_t i = 0; i < store_n_resources(s->store); i++) {
-		struct resource *res = store_resource_at(s->store, i);
+		struct store_table *res = store_resource_at(s->store, i);
 		for (size_t j = 0; has_records(s, res) && j < res->n_heads && r >= 0; j++) {
 			CLEANUP(obj_unrefp) struct obj *o = NULL;
 			r = read_head(s, res->heads[j], &o, err);
@@ -117,7 +117,7 @@ static void compare(struct objects_check *c, const struct head *h)
 static const struct head *next_head(struct objects_check *c)
 {
 	for (; c->resource < store_n_resources(c->s->store); c->resource++) {
-		const struct resource *res = store_resource_at(c->s->store, c->resource);
+		const struct store_table *res = store_resource_at(c->s->store, c->resource);
 		size_t i = c->name ? resource_lower_bound(res, c->ns, c->name) : 0;
 		if (c->name && i < res->n_heads && cstr_eq(res->heads[i]->name, c->name) &&
 		    cstr_eq(res->heads[i]->ns, c->ns))

@@ -34,8 +34,8 @@ struct store {
 	struct loop *loop;
 	struct audit *audit;
 	int64_t rv, window_start, last_row;
-	struct map *resources; /* "group/plural" -> struct resource */
-	struct resource **order;
+	struct map *resources; /* "group/plural" -> struct store_table */
+	struct store_table **order;
 	size_t n_order, cap_order;
 	struct map *by_uid;          /* -> struct head, borrowed */
 	struct multimap *dependents; /* owner uid -> struct head */
@@ -119,17 +119,17 @@ bool text_uid(struct str object, char out[STORE_UID_TEXT])
 
 static void resource_free(void *p)
 {
-	struct resource *r = p;
+	struct store_table *r = p;
 	multimap_free(r->by_key);
 	xfree(r->heads);
 	xfree(r); /* group and plural are in the same allocation */
 }
 
-struct resource *store_resource(struct store *s, const char *group, const char *plural)
+struct store_table *store_resource(struct store *s, const char *group, const char *plural)
 {
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(KEY_BYTES_MAX);
 	strbuf_addf(&key, "%s/%s", group, plural);
-	struct resource *r = map_get(s->resources, key.buf);
+	struct store_table *r = map_get(s->resources, key.buf);
 	if (r)
 		return r;
 	assert(s->n_order < RESOURCES_MAX);
@@ -151,12 +151,12 @@ size_t store_n_resources(const struct store *s)
 	return s->n_order;
 }
 
-struct resource *store_resource_at(const struct store *s, size_t i)
+struct store_table *store_resource_at(const struct store *s, size_t i)
 {
 	return s->order[i];
 }
 
-size_t resource_lower_bound(const struct resource *r, const char *ns, const char *name)
+size_t resource_lower_bound(const struct store_table *r, const char *ns, const char *name)
 {
 	size_t lo = 0, hi = r->n_heads;
 	while (lo < hi) {
@@ -171,7 +171,7 @@ size_t resource_lower_bound(const struct resource *r, const char *ns, const char
 	return lo;
 }
 
-struct head *resource_find(const struct resource *r, const char *ns, const char *name)
+struct head *resource_find(const struct store_table *r, const char *ns, const char *name)
 {
 	size_t i = resource_lower_bound(r, ns, name);
 	if (i == r->n_heads || strcmp(r->heads[i]->name, name) != 0 ||
@@ -196,7 +196,7 @@ void *const *store_dependents(const struct store *s, const char *uid, size_t *re
 	return multimap_get(s->dependents, uid, ret_n);
 }
 
-void *const *resource_by_key(const struct resource *r, const char *key, size_t *ret_n)
+void *const *resource_by_key(const struct store_table *r, const char *key, size_t *ret_n)
 {
 	return multimap_get(r->by_key, key, ret_n);
 }
@@ -217,7 +217,8 @@ static void keys_enter(struct multimap *m, const struct head_keys *k, struct hea
 		multimap_add(m, k->items[i], h);
 }
 
-void resource_index(struct resource *r, void (*keys_of)(const struct obj *o, struct head_keys *ret))
+void resource_index(struct store_table *r,
+		    void (*keys_of)(const struct obj *o, struct head_keys *ret))
 {
 	assert(!r->keys_of);
 	r->keys_of = keys_of;
@@ -281,8 +282,9 @@ static void head_free(struct store *s, struct head *h)
 }
 
 /* Sets (ns, name) to this text; o may be NULL. Takes its own reference of the text. */
-static struct head *head_put(struct store *s, struct resource *r, const char *ns, const char *name,
-			     struct text *text, int64_t rv, int64_t create_rv, const struct obj *o)
+static struct head *head_put(struct store *s, struct store_table *r, const char *ns,
+			     const char *name, struct text *text, int64_t rv, int64_t create_rv,
+			     const struct obj *o)
 {
 	size_t i = resource_lower_bound(r, ns, name);
 	struct head *h = i < r->n_heads ? r->heads[i] : NULL;
@@ -311,7 +313,7 @@ static struct head *head_put(struct store *s, struct resource *r, const char *ns
 	return h;
 }
 
-static void head_drop(struct store *s, struct resource *r, const char *ns, const char *name)
+static void head_drop(struct store *s, struct store_table *r, const char *ns, const char *name)
 {
 	size_t i = resource_lower_bound(r, ns, name);
 	assert(i < r->n_heads);
@@ -797,7 +799,7 @@ static int load_row(struct store *s, struct stmt *st, struct error *err)
 	char *text[4];
 	for (int i = 0; i < 4; i++)
 		text[i] = arena_strndup(a, part[i].ptr ? part[i].ptr : "", part[i].len);
-	struct resource *r = store_resource(s, text[0], text[1]);
+	struct store_table *r = store_resource(s, text[0], text[1]);
 	s->rv = stmt_int(st, 0);
 	r->rv = s->rv;
 	garbage_add(s, stmt_int(st, 4));

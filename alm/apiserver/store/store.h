@@ -47,7 +47,7 @@ struct head_keys {
 void head_keys_add(struct head_keys *k, char *key); /* consumes key */
 
 /* All objects of one group and plural, in every version. */
-struct resource {
+struct store_table {
 	const char *group, *plural;
 	struct head **heads; /* by namespace, then name, bytewise */
 	size_t n_heads, cap;
@@ -60,7 +60,7 @@ struct resource {
 
 /* The newest revision of a living object. Borrowed until the next write. */
 struct head {
-	struct resource *resource;
+	struct store_table *resource;
 	const char *ns, *name; /* ns "" if cluster-scoped */
 	char uid[STORE_UID_TEXT];
 	int64_t rv, create_rv;
@@ -74,7 +74,7 @@ struct head {
 
 /* One committed change, kept in the watch window. */
 struct change {
-	struct resource *resource;
+	struct store_table *resource;
 	const char *ns, *name;
 	int64_t rv, prev_rv, create_rv, at_ns;
 	struct text *before; /* NULL: created */
@@ -95,22 +95,22 @@ void store_close(struct store *s);
 /* Reading. */
 int64_t store_rv(const struct store *s); /* newest revision given out */
 int64_t store_committed_rv(const struct store *s);
-struct resource *store_resource(struct store *s, const char *group,
-				const char *plural); /* makes it */
+struct store_table *store_resource(struct store *s, const char *group,
+				   const char *plural); /* makes it */
 struct head *store_find(struct store *s, const char *group, const char *plural, const char *ns,
 			const char *name); /* NULL if absent */
-struct head *resource_find(const struct resource *r, const char *ns, const char *name);
+struct head *resource_find(const struct store_table *r, const char *ns, const char *name);
 /* Index of the first head that is not before (ns, name). */
-size_t resource_lower_bound(const struct resource *r, const char *ns, const char *name);
+size_t resource_lower_bound(const struct store_table *r, const char *ns, const char *name);
 struct head *store_by_uid(const struct store *s, const char *uid);
 /* Borrowed array of struct head that name uid as an owner. */
 void *const *store_dependents(const struct store *s, const char *uid, size_t *ret_n);
 /* From now on the objects of r are found by the keys that keys_of adds for each; once a resource.
  */
-void resource_index(struct resource *r,
+void resource_index(struct store_table *r,
 		    void (*keys_of)(const struct obj *o, struct head_keys *ret));
 /* Borrowed array of struct head, until the next write. */
-void *const *resource_by_key(const struct resource *r, const char *key, size_t *ret_n);
+void *const *resource_by_key(const struct store_table *r, const char *key, size_t *ret_n);
 /* The object, parsed; borrowed, kept with the head until its next revision when hot is set, else
  * tied to a. NULL only for damaged text. */
 const struct obj *head_obj(struct head *h, struct arena *a);
@@ -118,11 +118,11 @@ const struct obj *head_obj_hot(struct head *h);
 
 /* The resources in order of first use. */
 size_t store_n_resources(const struct store *s);
-struct resource *store_resource_at(const struct store *s, size_t i);
+struct store_table *store_resource_at(const struct store *s, size_t i);
 
 /* Writing. */
 struct write {
-	struct resource *resource;
+	struct store_table *resource;
 	const char *ns, *name;
 	struct head *head; /* the living object that was read; NULL: create */
 	/* The new state, canonical, or the last state of what is removed. Under construction: its

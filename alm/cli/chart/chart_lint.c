@@ -10,7 +10,7 @@
 #include "alm/cli/chart/template_run.h"
 #include "installers/chart/chart_data.h"
 
-const char *lint_level_name(enum lint_level level)
+const char *lint_level_name(enum chart_level level)
 {
 	static const char *const names[] = {"INFO", "WARNING", "ERROR"};
 	return names[level];

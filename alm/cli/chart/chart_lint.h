@@ -7,17 +7,17 @@
 
 #include "alm/cli/chart/template_args.h"
 
-enum lint_level { LINT_INFO, LINT_WARNING, LINT_ERROR };
+enum chart_level { LINT_INFO, LINT_WARNING, LINT_ERROR };
 
-struct lint_finding {
-	enum lint_level level;
+struct chart_finding {
+	enum chart_level level;
 	const char *file, *text;
 	bool is_own; /* a warning that helm has not: --strict lets it pass, as helm lint would */
 };
 
 struct lint_report {
 	struct arena *a;
-	struct lint_finding *items;
+	struct chart_finding *items;
 	size_t n, cap;
 };
 
@@ -25,6 +25,6 @@ struct lint_report {
  */
 void chart_lint(struct arena *a, const struct template_args *args, const struct tmpl_host *host,
 		struct lint_report *ret);
-const char *lint_level_name(enum lint_level level); /* "WARNING" */
+const char *lint_level_name(enum chart_level level); /* "WARNING" */
 
 #endif

@@ -5,13 +5,13 @@
 
 #define FINDINGS_MAX 10000
 
-static void add(struct lint_report *r, struct lint_finding f)
+static void add(struct lint_report *r, struct chart_finding f)
 {
 	if (r->n == FINDINGS_MAX)
 		return;
 	if (r->n == r->cap) {
 		size_t cap = r->cap ? r->cap * 2 : 16;
-		struct lint_finding *items = ARENA_ARRAY(r->a, struct lint_finding, cap);
+		struct chart_finding *items = ARENA_ARRAY(r->a, struct chart_finding, cap);
 		if (r->n)
 			memcpy(items, r->items, r->n * sizeof(*items));
 		r->items = items;
@@ -20,12 +20,12 @@ static void add(struct lint_report *r, struct lint_finding f)
 	r->items[r->n++] = f;
 }
 
-void chart_lint_add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
-		    ...)
+void chart_lint_add(struct lint_report *r, enum chart_level level, const char *file,
+		    const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
-	add(r, (struct lint_finding){level, file, arena_vfmt(r->a, fmt, args), false});
+	add(r, (struct chart_finding){level, file, arena_vfmt(r->a, fmt, args), false});
 	va_end(args);
 }
 
@@ -34,6 +34,6 @@ void chart_lint_add_own(struct lint_report *r, const char *file, const char *fmt
 {
 	va_list args;
 	va_start(args, fmt);
-	add(r, (struct lint_finding){LINT_WARNING, file, arena_vfmt(r->a, fmt, args), true});
+	add(r, (struct chart_finding){LINT_WARNING, file, arena_vfmt(r->a, fmt, args), true});
 	va_end(args);
 }

@@ -7,8 +7,8 @@
 
 #include "alm/cli/chart/chart_lint.h"
 
-void chart_lint_add(struct lint_report *r, enum lint_level level, const char *file, const char *fmt,
-		    ...) PRINTF(4, 5);
+void chart_lint_add(struct lint_report *r, enum chart_level level, const char *file,
+		    const char *fmt, ...) PRINTF(4, 5);
 /* A warning of ours. */
 void chart_lint_add_own(struct lint_report *r, const char *file, const char *fmt, ...) PRINTF(3, 4);
 

@@ -58,7 +58,7 @@ static int take_options(int argc, char **argv, struct options *ret)
 }
 
 /* Texts of helm's rules have lines of their own. */
-static void add_finding(struct strbuf *out, const struct lint_finding *f)
+static void add_finding(struct strbuf *out, const struct chart_finding *f)
 {
 	visible_addf(out, "[%s] %s: ", lint_level_name(f->level), f->file);
 	visible_add_lines(out, str_of(f->text));
@@ -82,7 +82,7 @@ static void add_document(const struct template_args *args, const struct lint_rep
 	struct obj *list = obj_list();
 	size_t n_errors = 0, n_warnings = 0;
 	for (size_t i = 0; i < report->n; i++) {
-		const struct lint_finding *f = &report->items[i];
+		const struct chart_finding *f = &report->items[i];
 		struct obj *x = obj_map();
 		obj_set_str(x, "level",
 			    f->level == LINT_ERROR     ? "error"

@@ -15,7 +15,7 @@ bool val_is_number(const struct val *v)
 	return v->type == VAL_INT || v->type == VAL_UINT || v->type == VAL_DOUBLE;
 }
 
-bool node_is_truth(const struct node *n)
+bool node_is_truth(const struct jsonql_node *n)
 {
 	switch (n->type) {
 	case NODE_PATH:
@@ -36,7 +36,7 @@ bool node_is_truth(const struct node *n)
 	return false;
 }
 
-static bool node_truth(struct eval *e, const struct node *n);
+static bool node_truth(struct eval *e, const struct jsonql_node *n);
 static void note(struct eval *e, const char *fmt, ...) PRINTF(2, 3);
 static void note(struct eval *e, const char *fmt, ...)
 {
@@ -120,7 +120,8 @@ static void add_obj(struct eval *e, const struct obj *o, struct vals *v)
 
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
  * JSONQL_BYTES_MAX */
-static bool filter_holds(struct eval *e, const struct node *filter, const struct obj *element)
+static bool filter_holds(struct eval *e, const struct jsonql_node *filter,
+			 const struct obj *element)
 {
 	struct eval inner = *e;
 	inner.root = element;
@@ -244,13 +245,13 @@ static bool arith_double(int op, double a, double b, double *ret)
 
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
  * JSONQL_BYTES_MAX */
-static bool is_literal(const struct node *n)
+static bool is_literal(const struct jsonql_node *n)
 {
 	return n->type == NODE_CONST || (n->type == NODE_NEG && is_literal(n->a)) ||
 	       (n->type == NODE_ARITH && is_literal(n->a) && is_literal(n->b));
 }
 
-static bool arith_pair(struct eval *e, const struct node *n, const struct val *a,
+static bool arith_pair(struct eval *e, const struct jsonql_node *n, const struct val *a,
 		       const struct val *b, struct val *ret)
 {
 	if (val_is_number(a) && val_is_number(b)) {
@@ -273,12 +274,12 @@ static bool arith_pair(struct eval *e, const struct node *n, const struct val *a
 	return true;
 }
 
-static bool is_single_name(const struct node *n)
+static bool is_single_name(const struct jsonql_node *n)
 {
 	return n->type == NODE_PATH && n->path && !n->path->next && n->path->type == SEG_NAME;
 }
 
-static void arith_values(struct eval *e, const struct node *n, struct vals *ret)
+static void arith_values(struct eval *e, const struct jsonql_node *n, struct vals *ret)
 {
 	struct vals a = {0}, b = {0};
 	node_values(e, n->a, &a); /* once: twice would double at every level */
@@ -302,7 +303,7 @@ static void arith_values(struct eval *e, const struct node *n, struct vals *ret)
 		}
 }
 
-static void len_values(struct eval *e, const struct node *n, struct vals *ret)
+static void len_values(struct eval *e, const struct jsonql_node *n, struct vals *ret)
 {
 	struct vals a = {0};
 	node_values(e, n->a, &a);
@@ -319,7 +320,7 @@ static void len_values(struct eval *e, const struct node *n, struct vals *ret)
 	}
 }
 
-static void age_values(struct eval *e, const struct node *n, struct vals *ret)
+static void age_values(struct eval *e, const struct jsonql_node *n, struct vals *ret)
 {
 	struct vals a = {0};
 	int64_t then;
@@ -330,7 +331,7 @@ static void age_values(struct eval *e, const struct node *n, struct vals *ret)
 						    .d = (double)(e->now_ns - then) / 1e9};
 }
 
-static void neg_values(struct eval *e, const struct node *n, struct vals *ret)
+static void neg_values(struct eval *e, const struct jsonql_node *n, struct vals *ret)
 {
 	struct vals a = {0};
 	node_values(e, n->a, &a);
@@ -346,7 +347,7 @@ static void neg_values(struct eval *e, const struct node *n, struct vals *ret)
 	}
 }
 
-void node_values(struct eval *e, const struct node *n, struct vals *ret)
+void node_values(struct eval *e, const struct jsonql_node *n, struct vals *ret)
 {
 	switch (n->type) {
 	case NODE_CONST:
@@ -468,7 +469,7 @@ static int ordered(int op, const struct val *a, const struct val *b)
 	}
 }
 
-static int matches(const struct node *n, const struct val *a, const struct val *b)
+static int matches(const struct jsonql_node *n, const struct val *a, const struct val *b)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(regex_freep) struct regex *own = NULL;
@@ -496,7 +497,8 @@ static int contains(struct eval *e, const struct val *a, const struct val *b)
 	return 0;
 }
 
-static int compare(struct eval *e, const struct node *n, const struct val *a, const struct val *b)
+static int compare(struct eval *e, const struct jsonql_node *n, const struct val *a,
+		   const struct val *b)
 {
 	int r;
 	bool text = a->type == VAL_STRING && b->type == VAL_STRING;
@@ -525,12 +527,12 @@ static int compare(struct eval *e, const struct node *n, const struct val *a, co
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by JSONQL_DEPTH_MAX and chains by
  * JSONQL_BYTES_MAX */
 /* is, isnot: one side is null or defined. */
-static bool existence(struct eval *e, const struct node *n)
+static bool existence(struct eval *e, const struct jsonql_node *n)
 {
 	struct vals v = {0};
 	bool left = n->a->type == NODE_CONST &&
 		    (n->a->value.type == VAL_NULL || n->a->value.type == VAL_DEFINED);
-	const struct node *word = left ? n->a : n->b, *of = left ? n->b : n->a;
+	const struct jsonql_node *word = left ? n->a : n->b, *of = left ? n->b : n->a;
 	struct eval quiet = *e;
 	quiet.notes = NULL;
 	node_values(&quiet, of, &v);
@@ -551,7 +553,8 @@ static const char *type_name(const struct val *v)
 	return names[v->type];
 }
 
-static void note_missing(struct eval *e, const struct node *n, const struct vals *v, bool right)
+static void note_missing(struct eval *e, const struct jsonql_node *n, const struct vals *v,
+			 bool right)
 {
 	if (n->type != NODE_PATH || !v->missing)
 		return;
@@ -559,7 +562,7 @@ static void note_missing(struct eval *e, const struct node *n, const struct vals
 	     right && is_single_name(n) ? " (a string needs quotes)" : "");
 }
 
-static bool any_pair(struct eval *e, const struct node *n)
+static bool any_pair(struct eval *e, const struct jsonql_node *n)
 {
 	struct vals a = {0}, b = {0};
 	int worst = 0;
@@ -580,7 +583,7 @@ static bool any_pair(struct eval *e, const struct node *n)
 	return false;
 }
 
-static bool in_list(struct eval *e, const struct node *n)
+static bool in_list(struct eval *e, const struct jsonql_node *n)
 {
 	struct vals a = {0};
 	node_values(e, n->a, &a);
@@ -597,7 +600,7 @@ static bool in_list(struct eval *e, const struct node *n)
 	return false;
 }
 
-static bool path_truth(struct eval *e, const struct node *n)
+static bool path_truth(struct eval *e, const struct jsonql_node *n)
 {
 	struct vals v = {0};
 	node_values(e, n, &v);
@@ -608,7 +611,7 @@ static bool path_truth(struct eval *e, const struct node *n)
 	return false;
 }
 
-static bool node_truth(struct eval *e, const struct node *n)
+static bool node_truth(struct eval *e, const struct jsonql_node *n)
 {
 	switch (n->type) {
 	case NODE_CONST:
@@ -649,7 +652,7 @@ void jsonql_values(const struct jsonql *q, const struct obj *o, struct strbuf *b
 	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES);
 	struct eval e = {.root = o, .arena = a};
 	bool first = true;
-	for (const struct node *n = q->paths; n; n = n->next_path) {
+	for (const struct jsonql_node *n = q->paths; n; n = n->next_path) {
 		struct vals v = {0};
 		walk(&e, n->path, o, &v);
 		for (size_t i = 0; i < v.n; i++) {

@@ -69,27 +69,27 @@ struct seg {
 	enum seg_type type;
 	const char *name;
 	int64_t index;
-	struct node *filter;
+	struct jsonql_node *filter;
 	struct seg *next;
 };
 
-struct node {
+struct jsonql_node {
 	enum node_type type;
 	int op;
 	size_t column;
-	struct node *a, *b;
-	struct node **list; /* NODE_IN */
+	struct jsonql_node *a, *b;
+	struct jsonql_node **list; /* NODE_IN */
 	size_t n_list;
 	struct val value; /* NODE_CONST */
 	struct seg *path; /* NODE_PATH: NULL is the whole object */
 	struct str text;  /* NODE_PATH: as written */
 	struct regex *pattern;
-	struct node *next_path; /* all paths of the expression, in order */
+	struct jsonql_node *next_path; /* all paths of the expression, in order */
 };
 
 struct jsonql {
 	struct arena *arena;
-	struct node *root, *paths;
+	struct jsonql_node *root, *paths;
 	bool uses_age;
 };
 
@@ -102,8 +102,8 @@ struct eval {
 };
 
 /* Truth value: what && || ! and the whole expression take. */
-bool node_is_truth(const struct node *n);
-void node_values(struct eval *e, const struct node *n, struct vals *ret);
+bool node_is_truth(const struct jsonql_node *n);
+void node_values(struct eval *e, const struct jsonql_node *n, struct vals *ret);
 bool val_is_number(const struct val *v);
 
 #endif

@@ -12,16 +12,16 @@ struct parser {
 	struct str text;
 	size_t at;
 	unsigned depth;
-	struct node **paths_tail;
+	struct jsonql_node **paths_tail;
 	struct error *err;
 };
 
-static struct node *parse_or(struct parser *p);
-static struct node *parse_add(struct parser *p);
+static struct jsonql_node *parse_or(struct parser *p);
+static struct jsonql_node *parse_add(struct parser *p);
 
 /* Sets the first fault; NULL is what every parse function returns then. */
-static struct node *fail(struct parser *p, size_t at, const char *fmt, ...) PRINTF(3, 4);
-static struct node *fail(struct parser *p, size_t at, const char *fmt, ...)
+static struct jsonql_node *fail(struct parser *p, size_t at, const char *fmt, ...) PRINTF(3, 4);
+static struct jsonql_node *fail(struct parser *p, size_t at, const char *fmt, ...)
 {
 	char msg[256];
 	va_list args;
@@ -38,9 +38,9 @@ static struct node *fail(struct parser *p, size_t at, const char *fmt, ...)
 	return NULL;
 }
 
-static struct node *new_node(struct parser *p, enum node_type type, size_t at)
+static struct jsonql_node *new_node(struct parser *p, enum node_type type, size_t at)
 {
-	struct node *n = ARENA_NEW(p->q->arena, struct node);
+	struct jsonql_node *n = ARENA_NEW(p->q->arena, struct jsonql_node);
 	n->type = type;
 	n->column = at;
 	return n;
@@ -196,7 +196,7 @@ static bool parse_index(struct parser *p, struct seg *s)
 		s->type = SEG_ALL;
 	else if (take(p, "?")) {
 		s->type = SEG_FILTER;
-		struct node **tail = p->paths_tail; /* paths inside are the elements' own */
+		struct jsonql_node **tail = p->paths_tail; /* paths inside are the elements' own */
 		s->filter = parse_or(p);
 		*tail = NULL;
 		p->paths_tail = tail;
@@ -251,9 +251,9 @@ static struct seg *parse_seg(struct parser *p, bool first)
 	return s;
 }
 
-static struct node *parse_path(struct parser *p)
+static struct jsonql_node *parse_path(struct parser *p)
 {
-	struct node *n = new_node(p, NODE_PATH, p->at);
+	struct jsonql_node *n = new_node(p, NODE_PATH, p->at);
 	struct seg **tail = &n->path;
 	bool dot = take(p, ".");
 	char c = peek_at(p, 0);
@@ -272,16 +272,16 @@ static struct node *parse_path(struct parser *p)
 	return n;
 }
 
-static struct node *constant(struct parser *p, size_t at, struct val v)
+static struct jsonql_node *constant(struct parser *p, size_t at, struct val v)
 {
-	struct node *n = new_node(p, NODE_CONST, at);
+	struct jsonql_node *n = new_node(p, NODE_CONST, at);
 	n->value = v;
 	return n;
 }
 
-static struct node *parse_call(struct parser *p, enum node_type type, size_t at)
+static struct jsonql_node *parse_call(struct parser *p, enum node_type type, size_t at)
 {
-	struct node *n = new_node(p, type, at);
+	struct jsonql_node *n = new_node(p, type, at);
 	p->at++; /* ( */
 	skip_space(p);
 	if (type == NODE_AGE && take(p, ")")) {
@@ -304,7 +304,7 @@ static struct node *parse_call(struct parser *p, enum node_type type, size_t at)
 }
 
 /* true false null defined, len( age(, a number, or NULL without a fault: a path. */
-static struct node *parse_word(struct parser *p)
+static struct jsonql_node *parse_word(struct parser *p)
 {
 	static const struct {
 		const char *word;
@@ -333,11 +333,11 @@ static struct node *parse_word(struct parser *p)
 	return NULL;
 }
 
-static struct node *parse_prim(struct parser *p);
+static struct jsonql_node *parse_prim(struct parser *p);
 
-static struct node *parse_signed(struct parser *p, size_t at, bool negative)
+static struct jsonql_node *parse_signed(struct parser *p, size_t at, bool negative)
 {
-	struct node *a = parse_prim(p);
+	struct jsonql_node *a = parse_prim(p);
 	if (!a)
 		return NULL;
 	if (node_is_truth(a) && a->type != NODE_PATH)
@@ -346,14 +346,14 @@ static struct node *parse_signed(struct parser *p, size_t at, bool negative)
 		return fail(p, at, "a sign needs a number");
 	if (!negative)
 		return a;
-	struct node *n = new_node(p, NODE_NEG, at);
+	struct jsonql_node *n = new_node(p, NODE_NEG, at);
 	n->a = a;
 	return n;
 }
 
-static struct node *parse_prim(struct parser *p)
+static struct jsonql_node *parse_prim(struct parser *p)
 {
-	struct node *n = NULL;
+	struct jsonql_node *n = NULL;
 	skip_space(p);
 	size_t at = p->at;
 	char c = peek_at(p, 0);
@@ -387,24 +387,25 @@ static struct node *parse_prim(struct parser *p)
 	return n;
 }
 
-static bool is_const(const struct node *n)
+static bool is_const(const struct jsonql_node *n)
 {
 	return n->type == NODE_CONST || (n->type == NODE_NEG && is_const(n->a)) ||
 	       (n->type == NODE_ARITH && is_const(n->a) && is_const(n->b));
 }
 
 /* Constants must work: what can never have a value is a mistake. */
-static struct node *arith(struct parser *p, int op, size_t at, struct node *a, struct node *b)
+static struct jsonql_node *arith(struct parser *p, int op, size_t at, struct jsonql_node *a,
+				 struct jsonql_node *b)
 {
-	struct node *n = new_node(p, NODE_ARITH, at);
+	struct jsonql_node *n = new_node(p, NODE_ARITH, at);
 	if (!a || !b)
 		return NULL;
 	n->op = op;
 	n->a = a;
 	n->b = b;
-	const struct node *sides[] = {a, b};
+	const struct jsonql_node *sides[] = {a, b};
 	for (size_t i = 0; i < 2; i++) {
-		const struct node *s = sides[i];
+		const struct jsonql_node *s = sides[i];
 		if (node_is_truth(s) && s->type != NODE_PATH)
 			return fail(p, at, "%c needs values, not a truth value", op);
 		if (s->type != NODE_CONST || val_is_number(&s->value))
@@ -423,9 +424,9 @@ static struct node *arith(struct parser *p, int op, size_t at, struct node *a, s
 	return n;
 }
 
-static struct node *parse_pow(struct parser *p)
+static struct jsonql_node *parse_pow(struct parser *p)
 {
-	struct node *a = parse_prim(p);
+	struct jsonql_node *a = parse_prim(p);
 	if (!a)
 		return NULL;
 	skip_space(p);
@@ -434,14 +435,14 @@ static struct node *parse_pow(struct parser *p)
 		return a;
 	if (!deeper(p))
 		return NULL;
-	struct node *b = parse_pow(p);
+	struct jsonql_node *b = parse_pow(p);
 	p->depth--;
 	return arith(p, '^', at, a, b);
 }
 
-static struct node *parse_mul(struct parser *p)
+static struct jsonql_node *parse_mul(struct parser *p)
 {
-	struct node *a = parse_pow(p);
+	struct jsonql_node *a = parse_pow(p);
 	while (a) {
 		skip_space(p);
 		char c = peek_at(p, 0);
@@ -454,9 +455,9 @@ static struct node *parse_mul(struct parser *p)
 	return a;
 }
 
-static struct node *parse_add(struct parser *p)
+static struct jsonql_node *parse_add(struct parser *p)
 {
-	struct node *a = parse_mul(p);
+	struct jsonql_node *a = parse_mul(p);
 	while (a) {
 		skip_space(p);
 		char c = peek_at(p, 0);
@@ -502,12 +503,12 @@ static int take_cmp(struct parser *p)
 	return 0;
 }
 
-static bool is_const_of(const struct node *n, enum val_type type)
+static bool is_const_of(const struct jsonql_node *n, enum val_type type)
 {
 	return n->type == NODE_CONST && n->value.type == type;
 }
 
-static bool is_existence(const struct node *n)
+static bool is_existence(const struct jsonql_node *n)
 {
 	return is_const_of(n, VAL_NULL) || is_const_of(n, VAL_DEFINED);
 }
@@ -518,14 +519,14 @@ static bool is_ordering(int op)
 }
 
 /* A constant that is no string where only a string works. */
-static bool no_text(const struct node *n)
+static bool no_text(const struct jsonql_node *n)
 {
 	return (n->type == NODE_CONST && n->value.type != VAL_STRING) || n->type == NODE_NEG ||
 	       (n->type == NODE_ARITH && n->op != '+') ||
 	       (node_is_truth(n) && n->type != NODE_PATH);
 }
 
-static bool compile_pattern(struct parser *p, struct node *n)
+static bool compile_pattern(struct parser *p, struct jsonql_node *n)
 {
 	struct error inner = ERROR_INIT;
 	if (!is_const_of(n->b, VAL_STRING))
@@ -542,7 +543,7 @@ static void free_pattern(void *pattern)
 	regex_free(pattern);
 }
 
-static struct node *check_cmp(struct parser *p, struct node *n)
+static struct jsonql_node *check_cmp(struct parser *p, struct jsonql_node *n)
 {
 	bool truth = (node_is_truth(n->a) && n->a->type != NODE_PATH && n->a->type != NODE_CONST) ||
 		     (node_is_truth(n->b) && n->b->type != NODE_PATH && n->b->type != NODE_CONST);
@@ -572,9 +573,9 @@ static struct node *check_cmp(struct parser *p, struct node *n)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): deeper() bounds the depth by JSONQL_DEPTH_MAX */
-static struct node *parse_in(struct parser *p, size_t at, struct node *a)
+static struct jsonql_node *parse_in(struct parser *p, size_t at, struct jsonql_node *a)
 {
-	struct node *n = new_node(p, NODE_IN, at), *item;
+	struct jsonql_node *n = new_node(p, NODE_IN, at), *item;
 	n->a = a;
 	size_t cap = 0;
 	skip_space(p);
@@ -587,9 +588,10 @@ static struct node *parse_in(struct parser *p, size_t at, struct node *a)
 		if (!item)
 			return NULL;
 		if (n->n_list == cap) {
-			struct node **more = ARENA_ARRAY(p->q->arena, struct node *, cap * 2 + 4);
+			struct jsonql_node **more =
+				ARENA_ARRAY(p->q->arena, struct jsonql_node *, cap * 2 + 4);
 			if (cap)
-				memcpy(more, n->list, cap * sizeof(struct node *));
+				memcpy(more, n->list, cap * sizeof(struct jsonql_node *));
 			n->list = more;
 			cap = cap * 2 + 4;
 		}
@@ -599,9 +601,9 @@ static struct node *parse_in(struct parser *p, size_t at, struct node *a)
 	return take(p, ")") ? n : fail(p, p->at, ") is missing");
 }
 
-static struct node *parse_cmp(struct parser *p)
+static struct jsonql_node *parse_cmp(struct parser *p)
 {
-	struct node *a = parse_add(p);
+	struct jsonql_node *a = parse_add(p);
 	while (a) {
 		skip_space(p);
 		size_t at = p->at;
@@ -612,7 +614,7 @@ static struct node *parse_cmp(struct parser *p)
 		int op = take_cmp(p);
 		if (!op)
 			break;
-		struct node *n = new_node(p, NODE_CMP, at);
+		struct jsonql_node *n = new_node(p, NODE_CMP, at);
 		n->op = op;
 		n->a = a;
 		n->b = parse_add(p);
@@ -641,7 +643,7 @@ static bool take_not(struct parser *p)
 	return false;
 }
 
-static struct node *parse_not(struct parser *p)
+static struct jsonql_node *parse_not(struct parser *p)
 {
 	skip_space(p);
 	size_t at = p->at;
@@ -649,7 +651,7 @@ static struct node *parse_not(struct parser *p)
 		return parse_cmp(p);
 	if (!deeper(p))
 		return NULL;
-	struct node *n = new_node(p, NODE_NOT, at);
+	struct jsonql_node *n = new_node(p, NODE_NOT, at);
 	n->a = parse_not(p);
 	p->depth--;
 	if (!n->a)
@@ -659,10 +661,10 @@ static struct node *parse_not(struct parser *p)
 	return n;
 }
 
-static struct node *join(struct parser *p, enum node_type type, size_t at, struct node *a,
-			 struct node *b)
+static struct jsonql_node *join(struct parser *p, enum node_type type, size_t at,
+				struct jsonql_node *a, struct jsonql_node *b)
 {
-	struct node *n = new_node(p, type, at);
+	struct jsonql_node *n = new_node(p, type, at);
 	if (!a || !b)
 		return NULL;
 	if (!node_is_truth(a) || !node_is_truth(b))
@@ -674,9 +676,9 @@ static struct node *join(struct parser *p, enum node_type type, size_t at, struc
 	return n;
 }
 
-static struct node *parse_and(struct parser *p)
+static struct jsonql_node *parse_and(struct parser *p)
 {
-	struct node *a = parse_not(p);
+	struct jsonql_node *a = parse_not(p);
 	while (a) {
 		skip_space(p);
 		size_t at = p->at;
@@ -687,11 +689,11 @@ static struct node *parse_and(struct parser *p)
 	return a;
 }
 
-static struct node *parse_or(struct parser *p)
+static struct jsonql_node *parse_or(struct parser *p)
 {
 	if (!deeper(p))
 		return NULL;
-	struct node *a = parse_and(p);
+	struct jsonql_node *a = parse_and(p);
 	while (a) {
 		skip_space(p);
 		size_t at = p->at;
@@ -704,9 +706,9 @@ static struct node *parse_or(struct parser *p)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-static struct node *parse_all(struct parser *p)
+static struct jsonql_node *parse_all(struct parser *p)
 {
-	struct node *n = parse_or(p);
+	struct jsonql_node *n = parse_or(p);
 	if (!n)
 		return NULL;
 	skip_space(p);

@@ -447,7 +447,7 @@ static int fn_include(struct tmpl_run *run, const struct value *args, size_t n, 
 	if (*count > run->limits->nested_name)
 		return fail_name(run, "rendering template has a nested reference name: ", name,
 				 ": unable to execute template");
-	const struct tree *tree = run_lookup(run, name);
+	const struct tmpl_tree *tree = run_lookup(run, name);
 	if (!tree) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
 		strbuf_adds(&b, "template: no template ");
@@ -513,7 +513,7 @@ static int fn_tpl(struct tmpl_run *run, const struct value *args, size_t n, stru
 	struct scope scope = {.parent = run->scope};
 	table_init(&scope.trees, run->arena);
 	for (size_t i = 0; i < parsed->n; i++) {
-		struct tree *t = parsed->trees[i];
+		struct tmpl_tree *t = parsed->trees[i];
 		if (!node_is_empty(t->root) || !run_lookup(run, t->name))
 			table_set(&scope.trees, t->name, t);
 	}

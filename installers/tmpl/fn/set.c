@@ -100,7 +100,7 @@ static int add_known(struct tmpl_set *set, struct str name, struct strbuf *msg)
 }
 
 /* An empty body never replaces another. */
-static int join(struct tmpl_set *set, struct tree *tree, struct strbuf *msg)
+static int join(struct tmpl_set *set, struct tmpl_tree *tree, struct strbuf *msg)
 {
 	int r = add_known(set, tree->name, msg);
 	if (r < 0)
@@ -158,9 +158,9 @@ int tmpl_set_add_later(struct tmpl_set *set, struct str name, struct str text, s
 	return 0;
 }
 
-const struct tree *set_tree(struct tmpl_set *set, struct str name)
+const struct tmpl_tree *set_tree(struct tmpl_set *set, struct str name)
 {
-	const struct tree *known = table_get(&set->trees, name);
+	const struct tmpl_tree *known = table_get(&set->trees, name);
 	struct later *l = known ? NULL : table_get(&set->later, name);
 	if (!l)
 		return known;

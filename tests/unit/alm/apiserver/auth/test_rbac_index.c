@@ -48,7 +48,7 @@ static void teardown(struct fixture *f)
 	loop_free(f->loop);
 }
 
-static struct resource *bindings(struct fixture *f, const char *ns)
+static struct store_table *bindings(struct fixture *f, const char *ns)
 {
 	return store_resource(f->store, RBAC_GROUP, ns[0] ? "rolebindings" : "clusterrolebindings");
 }
@@ -58,7 +58,7 @@ static void scan(void *arg, const char *ns, const struct user_info *u,
 		 bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg)
 {
 	struct fixture *f = arg;
-	const struct resource *r = bindings(f, ns);
+	const struct store_table *r = bindings(f, ns);
 	(void)u;
 	for (size_t i = 0; i < r->n_heads; i++)
 		if (!strcmp(r->heads[i]->ns, ns) && fn(fn_arg, head_obj_hot(r->heads[i])))
@@ -88,7 +88,7 @@ static void store_it(struct fixture *f, const char *ns, const char *name, struct
 {
 	struct error err = ERROR_INIT;
 	struct text *text;
-	struct resource *r = bindings(f, ns);
+	struct store_table *r = bindings(f, ns);
 	struct write w = {.resource = r, .ns = ns, .name = name, .after = o};
 	w.head = resource_find(r, ns, name);
 	if (w.head && !roll(f, 4))

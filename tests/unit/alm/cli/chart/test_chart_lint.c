@@ -13,7 +13,7 @@ static bool is_found(const struct lint_report *r, struct str want)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	for (size_t i = 0; i < r->n; i++) {
-		const struct lint_finding *f = &r->items[i];
+		const struct chart_finding *f = &r->items[i];
 		struct str rest = str_of(f->text), line;
 		strbuf_clear(&b);
 		str_next_line(&rest, &line);
