@@ -64,7 +64,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB := $(BUILD)/libalm.a
 UNIT := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_SRC)))
 
-.PHONY: all deps test-deps lint-deps lint-analysers demo test check unit lint sim fuzz bench install clean test-cluster format
+.PHONY: man all deps test-deps lint-deps lint-analysers demo test check unit lint sim fuzz bench install clean test-cluster format
 .SECONDARY:
 .DELETE_ON_ERROR:
 # As many jobs as there are processors, unless the caller says otherwise.
@@ -158,6 +158,16 @@ test-cluster: all
 
 install: all
 	$(Q)install -D -m 755 $(BUILD)/alm $(DESTDIR)$(PREFIX)/bin/alm
+	$(Q)ln -sf alm $(DESTDIR)$(PREFIX)/bin/kubectl-alm
+	$(Q)$(MAKE) --no-print-directory man MAN=$(DESTDIR)$(PREFIX)/share/man/man1
+# man: a page of each command, as its --help says; `kubectl alm` is the link above.
+MAN ?= $(BUILD)/man
+man: $(BUILD)/alm
+	$(Q)mkdir -p $(MAN) && $(BUILD)/alm help --man >$(MAN)/alm.1 && \
+	$(BUILD)/alm completion words -- '' | while read -r c; do \
+		$(BUILD)/alm help --man $$c >$(MAN)/alm-$$c.1; \
+		$(BUILD)/alm help $$c | sed -n '/^COMMANDS/,/^$$/s/^        \([a-z-]*\)  .*/\1/p' | while read -r s; do \
+			$(BUILD)/alm help --man $$c $$s >$(MAN)/alm-$$c-$$s.1 || exit 1; done; done
 
 # lint: format, layers, headers, banned calls, names, circles, exports and scripts (all that FAST=1 does), then cppcheck and clang-tidy. A file
 # is read again when it, a header of it or .clang-tidy has changed: what is clean has a stamp in $(BUILD)/lint.

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/cli/args.h"
+#include "alm/cli/man.h"
 #include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/obj/json.h"
@@ -155,6 +156,10 @@ static void cli_print_help(const char *path, const struct cmd *cmd)
 	term_print("NAME\n%*s%s - %s\n", HELP_INDENT, "", path, cmd->summary);
 	term_print("\nSYNOPSIS\n");
 	print_wrapped(cmd->usage, HELP_INDENT);
+	if (cmd->examples) {
+		term_print("\nEXAMPLES\n");
+		print_wrapped(cmd->examples, HELP_INDENT);
+	}
 	if (cmd->description) {
 		term_print("\nDESCRIPTION\n");
 		print_wrapped(cmd->description, HELP_INDENT);
@@ -162,15 +167,7 @@ static void cli_print_help(const char *path, const struct cmd *cmd)
 	if (cmd->subs)
 		print_subs(cmd->subs);
 	print_options("OPTIONS", cmd->options);
-	print_options("GLOBAL OPTIONS", cli_global_options);
-	term_print("\nEXIT STATUS\n");
-	print_wrapped("0 done, 1 failed or not found, 2 usage or syntax error, 3 refused, 4 audit "
-		      "log altered, 124 timed out",
-		      HELP_INDENT);
-	if (cmd->examples) {
-		term_print("\nEXAMPLES\n");
-		print_wrapped(cmd->examples, HELP_INDENT);
-	}
+	term_print("\nOptions of every command and exit statuses: alm help\n");
 }
 
 static int setup_log(const struct cli *c, struct error *err)
@@ -239,6 +236,13 @@ static int no_command(const char *path, const struct cmd *const *table, const ch
 	}
 	term_print("%s COMMAND [--help]\n", path);
 	print_subs(table);
+	if (table == commands) {
+		print_options("GLOBAL OPTIONS", cli_global_options);
+		term_print("\nEXIT STATUS\n");
+		print_wrapped("0 done, 1 failed or not found, 2 usage or syntax error, 3 refused, "
+			      "4 audit log altered, 124 timed out",
+			      HELP_INDENT);
+	}
 	return error_exit(E_USAGE);
 }
 
@@ -283,6 +287,34 @@ static char **without(struct arena *a, int argc, char **argv, int from, int to, 
 	return out;
 }
 
+/* `alm help [--man] [COMMAND...]`: the page of a command, of the program without one. */
+static int help(struct arena *a, const struct cmd *const *cmds, int argc, char **argv)
+{
+	const struct cmd *const *table = cmds;
+	const struct cmd *cmd = NULL;
+	const char *path = "alm";
+	bool man = false;
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--man")) {
+			man = true;
+			continue;
+		}
+		const struct cmd *found = table ? find(table, argv[i]) : NULL;
+		if (!found)
+			return no_command(path, table ? table : cmds, argv[i], a);
+		cmd = found;
+		path = arena_fmt(a, "%s %s", path, cmd->name);
+		table = cmd->subs;
+	}
+	if (man)
+		man_print(path, cmd);
+	else if (cmd)
+		cli_print_help(path, cmd);
+	else
+		(void)no_command(path, cmds, NULL, a);
+	return 0;
+}
+
 int cli_main(const struct cmd *const *cmds, int argc, char **argv)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(CLI_BYTES);
@@ -291,6 +323,8 @@ int cli_main(const struct cmd *const *cmds, int argc, char **argv)
 	const char *path = "alm";
 	commands = cmds;
 	int first = find_command(argc, argv), at = first, n;
+	if (first < argc && !strcmp(argv[first], "help"))
+		return help(a, cmds, argc - first - 1, argv + first + 1);
 	do {
 		const char *name = at < argc ? argv[at] : NULL;
 		if (name && !strcmp(name, "--version") && !cmd)

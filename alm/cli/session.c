@@ -378,7 +378,7 @@ static void watch_done(void *arg, const struct error *err)
 	w->closed(w->arg, err);
 }
 
-struct session_watch *session_watch_start(struct session *s, const char *target,
+struct session_watch *session_watch_start(struct session *s, const char *target, const char *accept,
 					  session_event_fn fn, session_closed_fn closed, void *arg)
 {
 	static const struct transport_events events = {watch_head, watch_data, watch_done};
@@ -389,7 +389,7 @@ struct session_watch *session_watch_start(struct session *s, const char *target,
 	w->closed = closed;
 	w->arg = arg;
 	strbuf_init(&w->line, EVENT_MAX);
-	http_header_add(&r.headers, "Accept", ACCEPT_JSON);
+	http_header_add(&r.headers, "Accept", accept);
 	w->call = transport_start(s->transport, &r, &events, w);
 	return w;
 }

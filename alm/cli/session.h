@@ -61,7 +61,7 @@ const char *session_target(struct session *s, const struct resource *r, const ch
 struct session_watch;
 typedef void (*session_event_fn)(void *arg, const struct obj *event);
 typedef void (*session_closed_fn)(void *arg, const struct error *err);
-struct session_watch *session_watch_start(struct session *s, const char *target,
+struct session_watch *session_watch_start(struct session *s, const char *target, const char *accept,
 					  session_event_fn fn, session_closed_fn closed, void *arg);
 void session_watch_free(struct session_watch *w);
 /* Runs the loop until session_stop() or the time is over: 0, or -E_TIMEOUT without message. */

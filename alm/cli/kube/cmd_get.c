@@ -3,6 +3,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/kube/get_watch.h"
 #include "alm/cli/kube/printer.h"
 #include "alm/cli/kube/targets.h"
 #include "alm/cli/term.h"
@@ -18,6 +19,9 @@ static const struct cmd_option options[] = {
 	{"all-namespaces", NULL, "objects of every namespace", 'A'},
 	{"no-headers", NULL, "no line of headers", 0},
 	{"show-managed-fields", NULL, "in json and yaml, too: who set which field", 0},
+	{"watch", NULL, "after the list what changes, until it is stopped", 'w'},
+	{"watch-only", NULL, "what changes, without the list", 0},
+	{"output-watch-events", NULL, "with -w: each with its type, ADDED, MODIFIED or DELETED", 0},
 	{"ignore-not-found", NULL, "an absent object is no error", 0},
 	{0},
 };
@@ -29,6 +33,7 @@ struct get {
 	struct targets targets;
 	bool all, prefix;
 	struct strbuf out;
+	const struct obj *list; /* the last answer */
 };
 
 /* D23: what there is, when nobody said what is wanted. */
@@ -88,7 +93,7 @@ static int fetch(struct get *g, const struct target *t, const struct obj **ret, 
 		return 0;
 	}
 	if (r >= 0)
-		*ret = reply.body;
+		*ret = g->list = reply.body;
 	return r;
 }
 
@@ -209,8 +214,37 @@ static int get_objects(struct get *g, struct error *err)
 	return printer_object(&g->printer, list, &g->out, err);
 }
 
+static int watch(struct get *g, struct error *err)
+{
+	bool only = cli_flag(g->c, "watch-only"), table = printer_is_table(&g->printer);
+	const struct obj *columns = obj_get(g->list, "columnDefinitions");
+	struct get_watch w = {.c = g->c,
+			      .s = g->s,
+			      .printer = &g->printer,
+			      .target = &g->targets.items[0],
+			      .version = obj_str(g->list, "metadata.resourceVersion"),
+			      .columns = columns ? obj_keep(g->c->arena, obj_copy(columns)) : NULL,
+			      .headers = !cli_flag(g->c, "no-headers") &&
+					 (only || (table && !obj_len(obj_get(g->list, "rows")))),
+			      .all = g->all,
+			      .events = cli_flag(g->c, "output-watch-events")};
+	if (!only)
+		printer_write(&g->printer, strbuf_str(&g->out));
+	strbuf_clear(&g->out);
+	(void)term_flush();
+	return get_watch_run(&w, err);
+}
+
+static int check_watch(const struct get *g, struct error *err)
+{
+	return g->targets.n == 1
+		       ? 0
+		       : error_set(err, E_USAGE, "-w watches one type, or one object of it");
+}
+
 static int run(struct cli *c, struct error *err)
 {
+	bool watches = cli_flag(c, "watch") || cli_flag(c, "watch-only");
 	struct get *g = ARENA_NEW(c->arena, struct get);
 	g->c = c;
 	g->all = cli_flag(c, "all-namespaces");
@@ -226,10 +260,14 @@ static int run(struct cli *c, struct error *err)
 			g->prefix =
 				g->prefix || !same_type(&g->targets.items[0], &g->targets.items[i]);
 		g->prefix = g->prefix || strchr(c->args[0], ',');
+		if (r >= 0 && watches)
+			r = check_watch(g, err);
 		if (r >= 0)
 			r = printer_is_table(&g->printer) ? get_tables(g, err)
 							  : get_objects(g, err);
 	}
+	if (r >= 0 && watches && c->n_args)
+		r = watch(g, err);
 	printer_write(&g->printer, strbuf_str(&g->out));
 	strbuf_release(&g->out);
 	session_free(g->s);
@@ -238,9 +276,9 @@ static int run(struct cli *c, struct error *err)
 
 const struct cmd cmd_get = {
 	.name = "get",
-	.usage = "alm get (TYPE[,TYPE] [NAME...] | TYPE/NAME...) [-o FORMAT] [-l QUERY] [-A]",
+	.usage = "alm get (TYPE[,TYPE] [NAME...] | TYPE/NAME...) [-o FORMAT] [-l QUERY] [-A] [-w]",
 	.summary = "print objects",
-	.examples = "alm get apps\nalm get ist -o wide\n"
+	.examples = "alm get apps\nalm get ist -o wide\nalm get apps -w\n"
 		    "alm get apps -o jsonpath='{range .items[*]}{.metadata.name}{\"\\n\"}{end}'",
 	.options = options,
 	.args = {0, CLI_ARGS_MAX},

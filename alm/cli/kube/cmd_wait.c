@@ -118,7 +118,7 @@ static int round_trip(struct wait *w, int64_t end, struct error *err)
 	w->closed = false;
 	struct session_watch *watch = session_watch_start(
 		w->s, session_target(w->s, &w->target.resource, w->target.ns, NULL, query(w, more)),
-		on_event, on_closed, w);
+		ACCEPT_JSON, on_event, on_closed, w);
 	bool clock = wait_expr_uses_clock(&w->until) ||
 		     (w->has_unless && wait_expr_uses_clock(&w->unless));
 	while (!w->ended && !w->closed && loop_mono(session_loop(w->s)) < end) {

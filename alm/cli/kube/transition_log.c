@@ -80,7 +80,7 @@ struct transition_log *transition_log_start(struct session *s, struct arena *a, 
 		s,
 		session_target(s, &records, NULL, NULL,
 			       arena_fmt(a, "watch=true&resourceVersion=%s", rv ? rv : "")),
-		on_event, on_closed, l);
+		ACCEPT_JSON, on_event, on_closed, l);
 	return l;
 }
 
