@@ -71,6 +71,7 @@ static int run(struct cli *c, struct error *err)
 const struct cmd cmd_version = {
 	.name = "version",
 	.usage = "alm version [--client] [-o json]",
+	.examples = "alm version\nalm version --client -o json",
 	.summary = "print the version",
 	.options = options,
 	.run = run,

@@ -101,6 +101,11 @@ struct loop *session_loop(struct session *s)
 	return s->loop;
 }
 
+struct transport *session_transport(struct session *s)
+{
+	return s->transport;
+}
+
 struct client *session_client(struct session *s)
 {
 	return s->client;

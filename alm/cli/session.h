@@ -17,6 +17,7 @@ int session_open(struct cli *c, struct session **ret, struct error *err);
 void session_free(struct session *s);
 DEFINE_FREEP(session)
 struct loop *session_loop(struct session *s);
+struct transport *session_transport(struct session *s);
 struct client *session_client(struct session *s);
 /* -n, else the context's, else "default". */
 const char *session_namespace(const struct session *s);

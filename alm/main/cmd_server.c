@@ -84,6 +84,7 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_server = {
 	.name = "server",
 	.usage = "alm server [--data-dir DIR] [--listen ADDR:PORT] [--token-file FILE]",
+	.examples = "alm server --data-dir /var/lib/alm",
 	.summary = "run the embedded API server alone",
 	.description = "Writes DIR/kubeconfig and stays in the foreground until SIGINT or SIGTERM. "
 		       "It has no CRDs and no controllers of its own: kubectl apply -f crds/, then "

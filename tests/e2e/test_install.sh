@@ -145,5 +145,6 @@ k patch apptype unnamed --type=merge -p '{"spec":{"catalog":"plain","package":"g
 soon "and one with another than there is" \
 	"catalog plain has no package gadget; spec.package names one of its status.packageNames" message
 has "--help has an example" "alm install jetstack/cert-manager" "$(alm install --help)"
-has "completion knows it" "install" "$(alm completion bash | grep -o "install) words='[^']*--grant")"
+has "completion knows it" "install" "$(alm completion words -- inst)"
+has "and its options" "--grant" "$(alm completion words -- install --g)"
 finish

@@ -202,6 +202,7 @@ static const struct cmd_option rollback_options[] = {
 const struct cmd cmd_upgrade = {
 	.name = "upgrade",
 	.usage = "alm upgrade APP --to VERSION [--accept-dropped RESOURCE --reason TEXT] [--retry]",
+	.examples = "alm upgrade etcd --to 0.9.6",
 	.summary = "ask for one version of an app",
 	.description = "Sets spec.upgrade.to. Exit status 3: the version is not installable, and "
 		       "the steps are printed.",
@@ -213,6 +214,8 @@ const struct cmd cmd_upgrade = {
 const struct cmd cmd_rollback = {
 	.name = "rollback",
 	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run]",
+	.examples = "alm rollback etcd --to 0.9.5 --dry-run\nalm rollback etcd --to 0.9.5 --reason "
+		    "INC-12",
 	.summary = "go back to a version of the app's history",
 	.description =
 		"Sets spec.upgrade.to, which also keeps the app from going forward until it "

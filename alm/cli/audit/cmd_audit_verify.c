@@ -252,6 +252,7 @@ const struct cmd audit_verify = {
 	.name = "verify",
 	.usage = "alm audit verify [--replay | --since-checkpoint] [--file ARCHIVE] "
 		 "[--audit-anchor PLACE] [-o json]",
+	.examples = "alm audit verify --data-dir /var/lib/alm\nalm audit verify --replay",
 	.summary = "prove that the log is what was written",
 	.description =
 		"Chain, tree, checkpoints and blobs; what anchors and audit.head remember; the "
@@ -275,6 +276,7 @@ const struct cmd audit_proof = {
 const struct cmd audit_key = {
 	.name = "key",
 	.usage = "alm audit key [--data-dir DIR | --file ARCHIVE]",
+	.examples = "alm audit key --data-dir /var/lib/alm",
 	.summary = "print the public key that the log is signed with (a C2SP vkey)",
 	.options = key_options,
 	.run = run_key,

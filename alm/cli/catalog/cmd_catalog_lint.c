@@ -256,6 +256,7 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_catalog_lint = {
 	.name = "lint",
 	.usage = "alm catalog lint SOURCE [--quick] [-o json]",
+	.examples = "alm catalog lint /var/lib/alm/catalog",
 	.summary = "check every entry and archive, and the versions against each other",
 	.description =
 		"Errors: version, duplicate, digest, descriptor, provides, drop-in-minor, "

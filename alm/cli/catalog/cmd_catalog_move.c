@@ -94,6 +94,7 @@ static const struct cmd_option index_options[] = {
 const struct cmd cmd_catalog_index = {
 	.name = "index",
 	.usage = "alm catalog index FOLDER [--url URL] [--generated now|TIME]",
+	.examples = "alm catalog index /var/lib/alm/catalog --generated now",
 	.summary = "write index.yaml, so that a web server makes the folder a Helm repository",
 	.options = index_options,
 	.args = {1, 1},
@@ -147,6 +148,7 @@ static const struct cmd_option source_options[] = {CATALOG_SOURCE_OPTIONS, {0}};
 const struct cmd cmd_catalog_verify = {
 	.name = "verify",
 	.usage = "alm catalog verify SOURCE [--keys FILE]",
+	.examples = "alm catalog verify oci://registry.example.com/charts --keys keys.asc",
 	.summary = "fetch every archive; compare its digest and descriptor with the index",
 	.description = "Stops at the first one that differs, with exit status 1. With --keys every "
 		       "archive also needs a valid signature, as with spec.verify of a Catalog: "
@@ -243,6 +245,7 @@ static int pull_run(struct cli *c, struct error *err)
 const struct cmd cmd_catalog_pull = {
 	.name = "pull",
 	.usage = "alm catalog pull SOURCE FOLDER|FILE.tgz",
+	.examples = "alm catalog pull https://charts.example.com/stable ./mirror",
 	.summary = "copy a whole catalog into a folder, or into one file to carry over an air gap",
 	.description = "Every archive is checked. A Catalog reads the result with dir:// or "
 		       "file://; the folder is a Helm repository too.",
@@ -272,6 +275,7 @@ static const struct cmd_option push_options[] = {
 const struct cmd cmd_catalog_push = {
 	.name = "push",
 	.usage = "alm catalog push SOURCE oci://HOST/NAME[:TAG] [--charts]",
+	.examples = "alm catalog push ./mirror oci://registry.example.com/charts",
 	.summary = "copy a whole catalog into a registry, as one artifact",
 	.description = "Without TAG: latest. What the registry has is not sent again. Prints the "
 		       "digest to pin in spec.source.url.",

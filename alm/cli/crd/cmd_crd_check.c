@@ -159,6 +159,7 @@ static int check_run(struct cli *c, struct error *err)
 const struct cmd cmd_crd_check = {
 	.name = "check",
 	.usage = "alm crd check OLD NEW [--objects FILE] [-o FORMAT]",
+	.examples = "alm crd check old/crds new/crds\nalm crd check live: chart.tgz -o sarif",
 	.summary = "tell what a change of CRDs would break",
 	.description =
 		"OLD and NEW are files, folders, charts, live:NAME or live:. Of a chart\n"

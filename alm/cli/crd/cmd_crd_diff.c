@@ -45,6 +45,7 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_crd_diff = {
 	.name = "diff",
 	.usage = "alm crd diff OLD NEW [-o json]",
+	.examples = "alm crd diff live:etcds.etcd.coreos.com chart.tgz",
 	.summary = "tell in words what differs between CRDs",
 	.description = "OLD and NEW are files, folders, charts, live:NAME or live:. Of a chart\n"
 		       "count crds/, also of subcharts, and what its templates define with its own "

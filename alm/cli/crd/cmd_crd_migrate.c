@@ -183,7 +183,8 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_crd_migrate = {
 	.name = "migrate",
 	.usage = "alm crd migrate CRD --to VERSION [--dry-run] [-o json]",
-	.summary = "write every object as the storage version, then forget the old stored versions",
+	.examples = "alm crd migrate etcds.etcd.coreos.com --to v2",
+	.summary = "write every object as the storage version",
 	.description =
 		"Can be stopped and started anew: it goes on where it was. Refused while a "
 		"manager\n"

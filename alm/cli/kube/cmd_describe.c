@@ -183,6 +183,7 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_describe = {
 	.name = "describe",
 	.usage = "alm describe (TYPE [NAME...] | TYPE/NAME...)",
+	.examples = "alm describe apptype etcd",
 	.summary = "print one object in full, with its events",
 	.options = options,
 	.args = {1, CLI_ARGS_MAX},
