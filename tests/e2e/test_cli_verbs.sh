@@ -107,7 +107,7 @@ soon "a version waits" AwaitingApproval k get ist install.0.9.5.etcd.com.tectoni
 alm approve etcd 0.9.5 --reason CHG-1 >/dev/null
 app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
 alm history etcd -o json >revisions
-is "history: the revisions" "1 0.9.4 2 0.9.5" "$(jq -r '.revisions[] | "\(.revision) \(.version)"' history | xargs)"
+is "history: the revisions" "1 0.9.4 2 0.9.5" "$(jq -r '.revisions[] | "\(.revision) \(.version)"' revisions | xargs)"
 is "  who and why" "admin CHG-1" "$(jq -r '.revisions[1] | "\(.by) \(.reason)"' revisions)"
 has "  as a table" "REVISION   VERSION   PHASE" "$(alm history etcd)"
 code "  of no app" 1 "there is no app etdc (did you mean etcd?)" alm history etdc

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
@@ -35,7 +36,7 @@ static void on_data(void *arg, struct str chunk)
 	struct stream *x = arg;
 	int lost = 0;
 	if (x->status >= 400) {
-		strbuf_addstr(&x->refusal, chunk);
+		visible_add_lines(&x->refusal, chunk);
 		return;
 	}
 	lost = term_data(chunk);
