@@ -163,6 +163,7 @@ static void start_working(struct manager *m)
 	if (m->ready)
 		return;
 	m->ready = true;
+	manager_await_catalogs(m);
 	manager_enqueue_all(m);
 }
 
@@ -375,6 +376,7 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->retry);
 	loop_disarm(m->c.loop, &m->learnt);
 	loop_disarm(m->c.loop, &m->trim);
+	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
 	executor_free(m->executor);
 	for (size_t i = 0; i < m->n_workers; i++)
@@ -390,6 +392,7 @@ void manager_free(struct manager *m)
 	map_free(m->strategies_of);
 	map_free(m->crds);
 	map_free(m->waiting);
+	map_free(m->unread);
 	manager_failing_free(m);
 	deadlines_free(m->deadlines);
 	map_free(m->catalogs);
@@ -410,5 +413,5 @@ bool manager_is_idle(const struct manager *m)
 	for (size_t i = 0; i < m->n_workers; i++)
 		if (!queue_is_idle(m->workers[i].queue))
 			return false;
-	return m->ready && !executor_running(m->executor);
+	return m->ready && !m->unread && !executor_running(m->executor);
 }

@@ -82,6 +82,8 @@ struct manager {
 	struct client_call *version_call;
 	struct timer retry;
 	bool started, ready;
+	struct map *unread; /* Catalogs not tried since the start; NULL: nobody waits for them */
+	struct timer unread_over;
 };
 
 /* Owned, and shared with others: not to be changed. NULL stays NULL. */
@@ -106,6 +108,8 @@ void manager_enqueue_strategies(struct manager *m, const char *app);
 void manager_enqueue_all(struct manager *m);
 /* The keys that a changed object concerns. */
 void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o);
+/* From here on controllers that read catalogs wait for the Catalogs there are. */
+void manager_await_catalogs(struct manager *m);
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 

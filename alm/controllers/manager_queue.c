@@ -28,8 +28,43 @@ static struct worker *worker_of(struct manager *m, const char *name)
 /* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
 static void enqueue(struct worker *w, const char *key)
 {
-	if (w->m->ready)
+	if (w->m->ready && !(w->m->unread && w->c->reads_catalogs))
 		queue_add(w->queue, key);
+}
+
+/* --- catalogs that were not read yet --- */
+
+#define UNREAD_NS (5 * NS_PER_S) /* a server that does not answer holds nobody up for longer */
+
+/* What they decided by catalogs that nobody has read would be taken back a moment later. */
+static void catalogs_read(void *arg)
+{
+	struct manager *m = arg;
+	loop_disarm(m->c.loop, &m->unread_over);
+	map_free(STEAL(m->unread));
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+}
+
+void manager_await_catalogs(struct manager *m)
+{
+	const struct informer_object *io = NULL;
+	if (!informer_count(m->fixed[WATCH_CATALOG].informer))
+		return;
+	m->unread = map_new(NULL);
+	while ((io = informer_next(m->fixed[WATCH_CATALOG].informer, io)))
+		map_set(m->unread, io->name, NULL);
+	m->unread_over = (struct timer){.fn = catalogs_read, .arg = m};
+	loop_arm(m->c.loop, &m->unread_over, UNREAD_NS);
+}
+
+static void note_catalog_pass(struct manager *m, const char *controller, const char *key)
+{
+	if (!m->unread || strcmp(controller, "catalog") != 0)
+		return;
+	map_del(m->unread, key);
+	if (!map_count(m->unread))
+		catalogs_read(m);
 }
 
 void manager_enqueue(struct manager *m, const char *controller, const char *key)
@@ -160,6 +195,7 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 	struct manager *m = arg;
 	struct worker *w = worker_of(m, controller);
 	assert(w);
+	note_catalog_pass(m, controller, key);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
 	if (err) {

@@ -55,6 +55,7 @@ struct controller {
 	const char *name;
 	const struct watch_rule *watches; /* ended by a NULL key */
 	const struct step *steps;         /* ended by a NULL fn */
+	bool reads_catalogs; /* works when each Catalog was read, or could not be, once */
 };
 
 /* Runs the steps in order until one stops. */

@@ -56,6 +56,31 @@ k patch apptype etcd --subresource=status --type=merge -p '{"status":{"installed
 intact "a status written by a user"
 app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
 intact "and put back"
+alm rollback etcd --to 0.9.5 --reason "bad disk" >/dev/null
+app_is etcd "status.installedVersion = '0.9.5'" >/dev/null
+intact "rolled back"
+k patch apptype etcd --type=merge -p '{"metadata":{"annotations":{"app.coreos.com/reason":"freeze"}},"spec":{"upgrade":{"mode":"Manual","to":null}}}' >/dev/null
+waiting() { k get ist install.0.9.6.etcd.com.tectonic.storage -o jsonpath='{.status.phase}'; }
+soon "a version waits" AwaitingApproval waiting
+intact "a version waits"
+k patch apptype etcd --type=merge -p '{"spec":{"historyLimit":3}}' >/dev/null
+timeout 60 sh -c "until [ \"\$(kubectl get apptype etcd -o jsonpath='{.status.observedGeneration}')\" = \"\$(kubectl get apptype etcd -o jsonpath='{.metadata.generation}')\" ]; do sleep 0.2; done"
+crash
+before=$(sqlite3 "$log/alm.db" 'SELECT max(seq) FROM audit')
+rm "$catalog"/*0.9.4* # so that the log tells when the folder was read
+up_start
+read_again() { sqlite3 "$log/alm.db" "SELECT min(seq) > 0 FROM audit WHERE reason = 'CatalogChanged' AND seq > $before"; }
+soon "the folder was read again" 1 read_again
+is "nothing is said of apps before that" "" "$(sqlite3 "$log/alm.db" "SELECT type, reason, name FROM audit WHERE seq > $before AND
+	type IN ('Transition', 'Decision') AND kind <> 'Catalog' AND
+	seq < (SELECT min(seq) FROM audit WHERE reason = 'CatalogChanged' AND seq > $before)")"
+alm approve etcd 0.9.6 --reason CHG-4711 >/dev/null || not_ok "alm approve"
+app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
+intact "approved"
+reasons=$(alm audit query --data-dir "$log" --type Approval -o json | jq -r '.[].body.justification' | sort -u | tr '\n' ,)
+is "every reason that a person gave is in the log" "CHG-4711,bad disk,freeze," "$(echo "$reasons" | sed 's/^null,//; s/,null,/,/')"
+has "why names the reason" CHG-4711 "$(alm audit why --data-dir "$log" apptype/etcd --version 0.9.6)"
+has "also of the rollback" "bad disk" "$(alm audit why --data-dir "$log" apptype/etcd --version 0.9.5)"
 k delete apptype etcd >/dev/null
 intact "an app deleted"
 k create -f etcd-apptype.yaml >/dev/null

@@ -225,4 +225,4 @@ static const struct step steps[] = {
 };
 
 const struct controller apptype_controller = {
-	.name = "apptype", .watches = watches, .steps = steps};
+	.name = "apptype", .reads_catalogs = true, .watches = watches, .steps = steps};

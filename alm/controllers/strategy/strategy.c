@@ -350,4 +350,4 @@ static const struct step steps[] = {
 };
 
 const struct controller strategy_controller = {
-	.name = "strategy", .watches = watches, .steps = steps};
+	.name = "strategy", .reads_catalogs = true, .watches = watches, .steps = steps};
