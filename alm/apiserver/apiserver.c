@@ -2,6 +2,7 @@
 #include "alm/apiserver/apiserver.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/refusals.h"
@@ -20,6 +21,7 @@
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/store/objects_check.h"
 #include "alm/apiserver/wire/negotiate.h"
+#include "alm/audit/tiles.h"
 #include "alm/base/clock.h"
 
 #define BOOTSTRAP_MAX      1000
@@ -93,6 +95,27 @@ static void reply_health(struct apiserver *s, struct request *r)
 	health_handle(r, checks, ARRAY_LEN(checks));
 }
 
+#define AUDIT_PREFIX "/audit/"
+
+/* The log as files (alm/audit/tiles.h). */
+static int audit_files_handle(struct apiserver *s, struct request *r, struct error *err)
+{
+	struct tiles_answer a;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TILES_BYTES_MAX);
+	if (!cstr_eq(r->verb, "get"))
+		return fail_method(r, r->verb, err);
+	if (tiles_read(s->config.db, r->path + strlen(AUDIT_PREFIX), &b, &a, err) < 0) {
+		if (err->code != E_NOTFOUND)
+			return -err->code;
+		request_reply_no_page(r);
+		return 0;
+	}
+	if (a.is_fixed)
+		request_set_header(r, "Cache-Control", "private, max-age=31536000, immutable");
+	request_reply(r, 200, a.content_type, strbuf_str(&b));
+	return 0;
+}
+
 /* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
@@ -110,6 +133,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		health_metrics(r, s->metrics);
 		return 0;
 	}
+	if (cstr_has_prefix(r->path, AUDIT_PREFIX) && s->audit)
+		return audit_files_handle(s, r, err);
 	if (!r->is_resource) {
 		if (!api_docs_handle(s->discovery, r) && !auth_page(s->auth, r))
 			request_reply_no_page(r);

@@ -186,6 +186,12 @@ static int tile_entries(struct db *d, unsigned level, int64_t first, unsigned n,
 	return r < 0 ? r : 0;
 }
 
+int log_tile(struct db *d, unsigned level, int64_t index, unsigned n,
+	     unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err)
+{
+	return tile_entries(d, level, index * TREE_TILE, n, out, err);
+}
+
 int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA256_BYTES],
 		struct error *err)
 {

@@ -24,6 +24,9 @@ int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err)
  * archive has none at all. */
 int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA256_BYTES],
 		struct error *err);
+/* The first n hashes of a tile, stored or not: out is of TREE_TILE. */
+int log_tile(struct db *d, unsigned level, int64_t index, unsigned n,
+	     unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err);
 /* {seq, time, type, ...} with body parsed; E_CORRUPT if the body is no JSON. Owned. */
 int log_object(const struct record *r, struct obj **ret, struct error *err);
 /* E_NOTFOUND */

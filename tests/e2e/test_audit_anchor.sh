@@ -95,6 +95,14 @@ row=$(k get auditrecords --field-selector subject.name=proved -o 'jsonpath={.ite
 key=$(alm audit key --data-dir "$data")
 prove() { alm audit proof "$row" --with-record --data-dir "$data" >"$dir/proof" 2>&1 && tlog check-proof "$key" "$dir/proof" 2>&1 | grep -o '"name":"proved"'; }
 soon "a proof of a row" '"name":"proved"' prove
+
+# The whole log as tiles, read by other code
+for i in $(seq 280); do printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: many-%s}\n---\n' "$i"; done | k create -f - >/dev/null
+monitor() { tlog monitor "$key" 2>&1 | tail -1; }
+soon "a monitor reads it as tiles" "tiles of more than 256 rows lead to the root" monitor
+has "no tile beyond the checkpoint" "could not find" "$(k get --raw /audit/tile/0/001.p/255 2>&1)"
+has "a number is written in one way" "could not find" "$(k get --raw /audit/tile/0/x000/000 2>&1)"
+has "nothing is for everybody" "forbidden" "$(k get --raw /audit/checkpoint --as nobody 2>&1)"
 up_stop
 
 # A witness

@@ -3,6 +3,7 @@
 
   tlog.py forge DB HOW          changes the log as somebody with the database but without its key can
   tlog.py check-proof VKEY FILE the proof (c2sp.org/tlog-proof) fits its checkpoint, and that the key
+  tlog.py monitor VKEY          the tiles (c2sp.org/tlog-tiles) of the server of KUBECONFIG lead to its checkpoint
   tlog.py witness DIR VKEY PORTFILE   a witness (c2sp.org/tlog-witness) for the log of VKEY, on a free port
 
 Ed25519 comes from the openssl program.
@@ -288,6 +289,44 @@ def check_proof(key, path):
     print('row %d of %d: %s' % (index + 1, size, extra.decode()))
 
 
+def index_path(n):
+    parts = ['%03d' % (n % 1000)]
+    while n >= 1000:
+        n //= 1000
+        parts.insert(0, 'x%03d' % (n % 1000))
+    return '/'.join(parts)
+
+
+def monitor(key):
+    """Reads the whole log of the server of KUBECONFIG as tiles (c2sp.org/tlog-tiles) and recomputes its root."""
+    def get(path):
+        return subprocess.run(['kubectl', 'get', '--raw', '/audit/' + path], capture_output=True, check=True).stdout
+
+    def widths(n):
+        return [(i, min(256, n - 256 * i)) for i in range((n + 255) // 256)]
+
+    def tile(prefix, i, width):
+        return get('tile/%s/%s%s' % (prefix, index_path(i), '' if width == 256 else '.p/%d' % width))
+
+    note = get('checkpoint').decode()
+    _, _, _, size, tree = note_split(note)
+    assert signed_by(note, key), 'the checkpoint is not signed by ' + key
+    leaves = []
+    for i, width in widths(size):
+        data, hashes = tile('entries', i, width), tile('0', i, width)
+        for _ in range(width):
+            n = int.from_bytes(data[:2], 'big')
+            leaves.append(sha(b'\0' + data[2:2 + n]))
+            data = data[2 + n:]
+        assert not data, 'bundle %d is too long' % i
+        assert hashes == b''.join(leaves[256 * i:]), 'tile 0/%d is not of its entries' % i
+    for i, width in widths(size // 256):
+        want = b''.join(root(leaves[256 * n:256 * (n + 1)]) for n in range(256 * i, 256 * i + width))
+        assert tile('1', i, width) == want, 'tile 1/%d' % i
+    assert root(leaves) == tree, 'the entries do not lead to the root'
+    print('tiles of more than %d rows lead to the root' % (size // 256 * 256))
+
+
 class Witness(http.server.BaseHTTPRequestHandler):
     directory = log_key = seed = None
 
@@ -344,4 +383,4 @@ def witness(directory, key, portfile):
 
 
 if __name__ == '__main__':
-    {'forge': forge, 'check-proof': check_proof, 'witness': witness}[sys.argv[1]](*sys.argv[2:])
+    {'forge': forge, 'check-proof': check_proof, 'monitor': monitor, 'witness': witness}[sys.argv[1]](*sys.argv[2:])
