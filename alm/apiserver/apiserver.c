@@ -21,8 +21,10 @@
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/store/objects_check.h"
 #include "alm/apiserver/wire/negotiate.h"
+#include "alm/audit/export.h"
 #include "alm/audit/tiles.h"
 #include "alm/base/clock.h"
+#include "alm/obj/json.h"
 
 #define BOOTSTRAP_MAX      1000
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
@@ -95,13 +97,33 @@ static void reply_health(struct apiserver *s, struct request *r)
 	health_handle(r, checks, ARRAY_LEN(checks));
 }
 
-#define AUDIT_PREFIX "/audit/"
+#define AUDIT_PREFIX      "/audit/"
+#define EXPORT_FORMAT_MAX 32
+
+/* `alm audit export` reads the log beside the server, which alone can write to it. */
+static int note_export(struct apiserver *s, struct request *r, struct error *err)
+{
+	struct obj *body = NULL;
+	if (json_parse(r->exchange->request.body, &body, err) < 0)
+		return -err->code;
+	obj_keep(r->arena, body);
+	const char *origin = obj_str(body, "origin"), *format = obj_str(body, "format");
+	if (!cstr_eq(origin, audit_origin(s->audit)) || !format ||
+	    strlen(format) > EXPORT_FORMAT_MAX)
+		return error_set(err, E_BADREQUEST, "want origin, of this log, and format");
+	if (export_note(s->audit, format, obj_i64(body, "fromSeq", 1), r->user.name, err) < 0)
+		return -err->code;
+	request_reply(r, 200, "application/json", STR("{}"));
+	return 0;
+}
 
 /* The log as files (alm/audit/tiles.h). */
 static int audit_files_handle(struct apiserver *s, struct request *r, struct error *err)
 {
 	struct tiles_answer a;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TILES_BYTES_MAX);
+	if (cstr_eq(r->path, AUDIT_PREFIX "exported") && cstr_eq(r->verb, "post"))
+		return note_export(s, r, err);
 	if (!cstr_eq(r->verb, "get"))
 		return fail_method(r, r->verb, err);
 	if (tiles_read(s->config.db, r->path + strlen(AUDIT_PREFIX), &b, &a, err) < 0) {

@@ -262,28 +262,37 @@ int export_rows(struct db *d, const struct export_form *f, const struct query_se
 	return r < 0 ? r : 0;
 }
 
-int export_record(const struct audit_config *c, const char *form, int64_t from_seq,
-		  struct error *err)
+int export_note(struct audit *a, const char *form, int64_t from_seq, const char *actor,
+		struct error *err)
 {
-	struct audit *a = NULL;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	int64_t seq;
-	int r = tables_exist(c->db, err);
-	if (r == 0)
-		return error_set(err, E_NOTFOUND, "the folder has no log");
-	if (r < 0 || audit_open(c, &a, err) < 0)
-		return -err->code;
 	obj_set_str(body, "what", "Exported");
 	obj_set_str(body, "format", form);
 	obj_set_int(body, "fromSeq", from_seq > 0 ? from_seq : 1);
 	obj_set(body, "message",
 		obj_stringf("as %s, from row %lld on", form,
 			    (long long)(from_seq > 0 ? from_seq : 1)));
+	if (actor)
+		obj_set_path(body, "who.trust", obj_string("authenticated"));
 	struct audit_row row = {.type = "System",
 				.reason = "Exported",
 				.subject = {.kind = "Log", .name = audit_origin(a)},
+				.actor = actor,
 				.body = body};
-	r = audit_append_now(a, &row, &seq, err);
+	return audit_append_now(a, &row, &seq, err);
+}
+
+int export_record(const struct audit_config *c, const char *form, int64_t from_seq,
+		  struct error *err)
+{
+	struct audit *a = NULL;
+	int r = tables_exist(c->db, err);
+	if (r == 0)
+		return error_set(err, E_NOTFOUND, "the folder has no log");
+	if (r < 0 || audit_open(c, &a, err) < 0)
+		return -err->code;
+	r = export_note(a, form, from_seq, NULL, err);
 	audit_close(a);
 	return r;
 }

@@ -31,6 +31,10 @@ int export_rows(struct db *d, const struct export_form *f, const struct query_se
 int export_record(const struct audit_config *c, const char *form, int64_t from_seq,
 		  struct error *err);
 
+/* The same in an open log, for who asked. */
+int export_note(struct audit *a, const char *form, int64_t from_seq, const char *actor,
+		struct error *err);
+
 /* Makes the tables in an empty database. */
 int export_tables(struct db *d, struct error *err);
 /* E_CORRUPT "archive line N: ...". */

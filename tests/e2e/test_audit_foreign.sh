@@ -98,6 +98,8 @@ is "the approver has a name, by admission" "[[\"$me\",\"admission\",\"CHG-4711\"
 has "which why tells" "$me (admission, alm-cli) \"CHG-4711\"" "$(alm audit why --data-dir "$data" apptype/etcd --version 0.9.6)"
 is "a write of ALM over another object says which paths" '[["sha256:","spec.template.spec.containers[0].image"]]' \
 	"$(rows Deployment/etcd/etcd-operator 'select(.body.rvBefore) | [.body.before[:7], (.body.changed // [] | .[] | select(test("image")))] | select(length > 1)' Write)"
+has "an export beside it is not recorded, and says so" "the log does not say that it was exported" \
+	"$(alm audit export --data-dir "$data" 2>&1 >/dev/null)"
 verified() { alm audit verify --replay --data-dir "$data" >/dev/null 2>&1 && echo intact; } # a cluster may be busy with its definitions
 soon "the log is intact" intact verified
 k delete apptype etcd >/dev/null

@@ -72,7 +72,8 @@ static const struct default_role roles[] = {
 		{"get", NULL, NULL, "/.well-known /.well-known/*"}}},
 	{"alm-audit-reader", NULL, NULL, {
 		{READ, "audit.app.coreos.com", "auditrecords", NULL},
-		{"get", NULL, NULL, "/audit /audit/*"}}},
+		{"get", NULL, NULL, "/audit /audit/*"},
+		{"post", NULL, NULL, "/audit/exported"}}},
 };
 
 static const struct { const char *role, *group; } bindings[] = {

@@ -3,9 +3,11 @@
 
 #include "alm/audit/export.h"
 #include "alm/audit/export_form.h"
+#include "alm/audit/log.h"
 #include "alm/cli/audit/audit_cmds.h"
 #include "alm/cli/audit/audit_follow.h"
 #include "alm/cli/audit/audit_source.h"
+#include "alm/cli/session.h"
 #include "alm/cli/term.h"
 
 #define JSONL "jsonl"
@@ -49,11 +51,27 @@ static int follow(void *arg, struct error *err)
 	return rc < 0 || end <= r->given ? rc : give(r, err);
 }
 
-/* The log of a folder says that it was exported, before it is; that of a running server cannot be
- * written by another process. */
-static void record(struct cli *c, const char *form, int64_t from)
+/* The server that runs on the folder writes it: the one of the kubeconfig, if its log is this. */
+static int record_by_server(struct run *r, const char *form, int64_t from, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	CLEANUP(xfreep) char *origin = NULL;
+	CLEANUP(session_freep) struct session *s = NULL;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	struct session_reply reply;
+	struct session_request q = {.method = "POST", .target = "/audit/exported", .body = body};
+	if (log_origin(r->source.db, &origin, err) < 0 || session_open(r->c, &s, err) < 0)
+		return -err->code;
+	obj_set_str(body, "origin", origin);
+	obj_set_str(body, "format", form);
+	obj_set_int(body, "fromSeq", from > 0 ? from : 1);
+	return session_send(s, &q, &reply, err);
+}
+
+/* The log of a folder says that it was exported, before it is. */
+static void record(struct run *r, const char *form, int64_t from)
+{
+	struct cli *c = r->c;
+	struct error err = ERROR_INIT, by_server = ERROR_INIT;
 	CLEANUP(loop_freep) struct loop *l = loop_event_new();
 	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", cli_data_dir(c)),
 			       .layout = DB_LAYOUT};
@@ -62,7 +80,7 @@ static void record(struct cli *c, const char *form, int64_t from)
 	if (rc >= 0)
 		rc = export_record(&ac, form, from, &err);
 	db_close(ac.db);
-	if (rc < 0)
+	if (rc < 0 && record_by_server(r, form, from, &by_server) < 0)
 		term_error("alm: the log does not say that it was exported: %s\n", err.msg);
 }
 
@@ -115,7 +133,7 @@ static int run_export(struct cli *c, struct error *err)
 	const char *format = cli_value(c, "format") ? cli_value(c, "format") : JSONL;
 	int rc = open_run(&r, format, err);
 	if (rc >= 0 && r.source.type == AUDIT_DATABASE)
-		record(c, format, r.sel.from_seq);
+		record(&r, format, r.sel.from_seq);
 	r.given = r.sel.from_seq > 0 ? r.sel.from_seq - 1 : 0;
 	if (rc >= 0 && r.form && r.form->header && r.given == 0)
 		rc = write_line(NULL, str_of(r.form->header), err);
@@ -149,8 +167,8 @@ const struct cmd audit_export = {
 		"3004 of OCSF 1.3, one JSON object a line. Selectors choose rows of these four. "
 		"With "
 		"--from-seq N there is no header of csv, so that it can be appended. The log of a "
-		"folder that no alm uses says that it was exported; beside a running one, standard "
-		"error tells that it does not.",
+		"folder says that it was exported, before a byte is given; beside a running server "
+		"the server of the kubeconfig writes that, else standard error tells why not.",
 	.examples = "alm audit export > log.jsonl && alm audit verify --file log.jsonl\n"
 		    "alm audit export --format csv --type Approval --since 90d > approvals.csv\n"
 		    "alm audit export --format ocsf --follow | vector --config siem.toml",
