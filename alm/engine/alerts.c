@@ -70,6 +70,30 @@ static void fire(struct obj *list, const struct alert *a)
 	obj_append(list, o);
 }
 
+/* Each is a condition of the AppType that is True as long as it holds. */
+static void of_app_conditions(struct obj *list, const struct obj *o)
+{
+	static const struct {
+		const char *condition, *name, *severity;
+	} rows[] = {
+		{"StateOverdue", "ALMStateOverdue", "warning"},
+		{"ApprovalPending", "ALMApprovalPending", "warning"},
+		{"DeletionBlocked", "ALMDeletionBlocked", "warning"},
+	};
+	struct condition c;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (!condition_get(o, rows[i].condition, &c) || !cstr_eq(c.status, "True"))
+			continue;
+		const struct alert a = {.name = rows[i].name,
+					.severity = rows[i].severity,
+					.app = meta_name(o),
+					.version = obj_str(o, "status.installedVersion"),
+					.message = c.message,
+					.since = condition_since(o, rows[i].condition)};
+		fire(list, &a);
+	}
+}
+
 static void of_app(struct obj *list, const struct obj *o)
 {
 	struct condition c;
@@ -92,6 +116,7 @@ static void of_app(struct obj *list, const struct obj *o)
 				   .since = condition_since(o, "Ready")};
 		fire(list, &a);
 	}
+	of_app_conditions(list, o);
 }
 
 static void of_strategy(struct obj *list, const struct obj *o)

@@ -271,9 +271,9 @@ static void fill_soak(const struct view *v, struct app *app)
 /* What would be taken for its default, or for nothing. */
 static void fill_unreadable(const struct view *v, struct app *app)
 {
-	static const char *const durations[] = {"spec.upgrade.approvalTTL",
-						"spec.upgrade.deadlines.installing",
-						"spec.upgrade.deadlines.verifying"};
+	static const char *const durations[] = {
+		"spec.upgrade.approvalTTL", "spec.upgrade.deadlines.pending",
+		"spec.upgrade.deadlines.installing", "spec.upgrade.deadlines.verifying"};
 	struct error err = ERROR_INIT;
 	struct range range;
 	int64_t ns;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
+
 #define STATES_MAX 32
 
 /* clang-format off */
@@ -45,6 +47,13 @@ static const struct phase_edge phase_edges[] = {
 	{PHASE_SUPERSEDED,   PHASE_BLOCKED,      "its AppType is gone"},
 };
 
+static const struct phase_deadline phase_deadlines[] = {
+	{PHASE_PENDING,      15 * NS_PER_MIN, "spec.upgrade.deadlines.pending",    PHASE_BLOCKED},
+	{PHASE_INSTALLING,   10 * NS_PER_MIN, "spec.upgrade.deadlines.installing", PHASE_ROLLING_BACK},
+	{PHASE_VERIFYING,    10 * NS_PER_MIN, "spec.upgrade.deadlines.verifying",  PHASE_ROLLING_BACK},
+	{PHASE_ROLLING_BACK, 30 * NS_PER_MIN, NULL,                                PHASE_FAILED},
+};
+
 static const struct state_edge state_edges[] = {
 	{"",                 "Resolving",        "first seen"},
 	{"Resolving",        "Unresolved",       "no candidate passes, or its strategy is Blocked"},
@@ -82,6 +91,14 @@ static const struct state_edge state_edges[] = {
 	{"Installed",        "Deleting",         "somebody deleted it"},
 };
 /* clang-format on */
+
+const struct phase_deadline *phase_deadline(enum phase phase)
+{
+	for (size_t i = 0; i < ARRAY_LEN(phase_deadlines); i++)
+		if (phase_deadlines[i].phase == phase)
+			return &phase_deadlines[i];
+	return NULL;
+}
 
 const struct phase_edge *phase_edge_at(size_t i)
 {

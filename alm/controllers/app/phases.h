@@ -18,6 +18,18 @@ struct state_edge {
 	const char *why;
 };
 
+/* How long an unfinished phase may last, and what it becomes then. One that waits for a person, or
+ * is over, rests: it has none. From the handoff on (7.1 step 8) Verifying is only overdue. */
+struct phase_deadline {
+	enum phase phase;
+	int64_t ns;
+	const char *field; /* of the AppType, that says another time; NULL: none may */
+	enum phase then;
+};
+
+/* NULL: it rests. */
+const struct phase_deadline *phase_deadline(enum phase phase);
+
 /* NULL past the end. */
 const struct phase_edge *phase_edge_at(size_t i);
 const struct state_edge *state_edge_at(size_t i);

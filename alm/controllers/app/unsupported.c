@@ -21,9 +21,6 @@ static const struct refusal of_app[] = {
 			    "into a Catalog, name it by spec.package and remove the field"},
 	{"spec.resources",  "spec.resources: custom resources come from the package; put their CRDs "
 			    "into its chart and remove the field"},
-	{"spec.upgrade.deadlines.pending",
-			    "spec.upgrade.deadlines.pending: no deadline of its own ends the preparation "
-			    "of a plan; remove the field"},
 };
 static const struct refusal of_strategy[] = {
 	{"spec.rolloutRef",       "spec.rolloutRef: this version of ALM runs no Rollouts; create it "

@@ -51,6 +51,18 @@ static void set_blocked(struct metrics *m, const char *app, const struct obj *o,
 	}
 }
 
+static void set_state(struct metrics *m, const char *app, const struct obj *o)
+{
+	struct condition ready;
+	if (!condition_get(o, "Ready", &ready))
+		return;
+	const char *const state[][2] = {{"app", app}, {"state", ready.reason}};
+	const char *const overdue[][2] = {{"app", app}, {"kind", "AppType"}};
+	set(m, "alm_app_state", "State of an app.", state, 2, 1);
+	if (condition_is(o, "StateOverdue", "True"))
+		set(m, "alm_state_overdue", "A state that lasts too long.", overdue, 2, 1);
+}
+
 void app_metrics_update(struct metrics *m, const struct obj *apptype, bool gone)
 {
 	if (!m)
@@ -69,5 +81,6 @@ void app_metrics_update(struct metrics *m, const struct obj *apptype, bool gone)
 	set(m, "alm_app_info", "Installed version of an app.", info, 3, 1);
 	if (condition_is(apptype, "UpgradeAvailable", "True"))
 		set(m, "alm_upgrade_available", "A newer installable version waits.", newer, 2, 1);
+	set_state(m, app, apptype);
 	set_blocked(m, app, apptype, gone);
 }

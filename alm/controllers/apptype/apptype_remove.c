@@ -7,6 +7,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/apptype/apptype.h"
+#include "alm/controllers/apptype/trouble.h"
 #include "alm/controllers/apptype/uninstall.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -145,6 +146,10 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	u.hooks = obj_keep(v->a, obj_copy_list(obj_path(app->o, "status.hooks")));
 	bool done = uninstall_done(&u);
 	bool told = condition_is(app->o, "DeletionBlocked", "True");
+	if (!done && !u.blocked && trouble_deletes_too_long(v, app, plan)) {
+		u.blocked = true;
+		u.reason = "FinalizerHeld";
+	}
 	if ((told || u.blocked || has_run_hooks(app, u.hooks)) && !done)
 		tell(&u);
 	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan) ||

@@ -327,6 +327,9 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 	set_trouble(v, app, list, "Drifted", t->drifted, t->drift);
 	set_trouble(v, app, list, "Degraded", degraded_reason(v, app, st, t), st->message);
 	set_trouble(v, app, list, "StateOverdue", t->overdue, t->blocker);
+	set_trouble(v, app, list, "ApprovalPending", t->unapproved ? "AwaitingApproval" : NULL,
+		    arena_fmt(v->a, "%s waits for a person for more than 24 hours",
+			      t->unapproved ? t->unapproved : ""));
 	if (app->paused)
 		set_condition(v, app, list, "Paused", "True", "Paused",
 			      "spec.paused is true: nothing new starts");

@@ -4,12 +4,10 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-/* Is the condition of o what it is for longer than that? Asks for the reconcile when it will be. */
-static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, const char *type,
-		  int64_t deadline_ns)
+static bool lasts_since(const struct view *v, struct plan *plan, const struct obj *o,
+			const char *type, const char *since, int64_t deadline_ns)
 {
 	int64_t at;
-	const char *since = condition_since(o, type);
 	if (!since || !clock_parse(str_of(since), &at)) {
 		plan_requeue_after(plan, deadline_ns);
 		return false;
@@ -21,6 +19,13 @@ static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, 
 	return left <= 0;
 }
 
+/* Is the condition of o what it is for longer than that? Asks for the reconcile when it will be. */
+static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, const char *type,
+		  int64_t deadline_ns)
+{
+	return lasts_since(v, plan, o, type, condition_since(o, type), deadline_ns);
+}
+
 /* What was told once stays until its cause is gone: a restart with another clock begins no new wait.
  */
 static bool is_told(const struct app *app, const char *type, const char *reason)
@@ -28,6 +33,13 @@ static bool is_told(const struct app *app, const char *type, const char *reason)
 	struct condition c;
 	return condition_get(app->o, type, &c) && cstr_eq(c.status, "True") &&
 	       cstr_eq(c.reason, reason);
+}
+
+bool trouble_deletes_too_long(const struct view *v, const struct app *app, struct plan *plan)
+{
+	return is_told(app, "DeletionBlocked", "FinalizerHeld") ||
+	       lasts_since(v, plan, app->o, "deleted",
+			   obj_str(app->o, "metadata.deletionTimestamp"), DELETING_NS);
 }
 
 /* --- what is installed --- */
@@ -126,10 +138,26 @@ static void judge_time(const struct view *v, const struct app *app, struct plan 
 			       c.reason, c.message);
 }
 
+/* Its time runs since the newest plan was there to be approved. */
+static void judge_approval(const struct view *v, const struct app *app, struct plan *plan,
+			   struct trouble *t)
+{
+	for (size_t i = 0; i < app->n; i++) {
+		const struct strategy_ref *s = &app->strategies[i];
+		if (s->phase != PHASE_AWAITING)
+			continue;
+		const char *since = obj_str(s->o, "status.phaseSince");
+		if (is_told(app, "ApprovalPending", "AwaitingApproval") ||
+		    lasts_since(v, plan, s->o, "awaiting", since, AWAITING_NS))
+			t->unapproved = arena_strdup(v->a, s->version);
+	}
+}
+
 void trouble_of(const struct view *v, const struct app *app, struct plan *plan, struct trouble *ret)
 {
 	*ret = (struct trouble){0};
 	if (app->installed && app->installed->phase == PHASE_SUCCEEDED && !app->busy)
 		judge_installed(v, app, plan, ret);
 	judge_time(v, app, plan, ret);
+	judge_approval(v, app, plan, ret);
 }

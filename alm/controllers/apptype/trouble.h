@@ -9,16 +9,21 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/app/app.h"
 
-#define UNAVAILABLE_NS (2 * NS_PER_MIN)  /* of a workload that nobody took away, until Degraded */
-#define RESOLVING_NS   (2 * NS_PER_MIN)  /* for catalogs that were never read */
-#define HANDOFF_NS     (10 * NS_PER_MIN) /* from the handoff on there is no way back */
+#define UNAVAILABLE_NS (2 * NS_PER_MIN)   /* of a workload that nobody took away, until Degraded */
+#define RESOLVING_NS   (2 * NS_PER_MIN)   /* for catalogs that were never read */
+#define HANDOFF_NS     (10 * NS_PER_MIN)  /* from the handoff on there is no way back */
+#define AWAITING_NS    (24 * NS_PER_HOUR) /* for a person, until it is alerted of */
+#define DELETING_NS    (30 * NS_PER_MIN)
 
 struct trouble {
 	const char *drifted, *drift;   /* reason and message of drift that nobody repairs; NULL */
 	const char *degraded, *why;    /* of what is installed; NULL */
 	const char *overdue, *blocker; /* the state that lasts too long, and what it waits for */
+	const char *unapproved;        /* a version that waits for a person for a day; NULL */
 };
 
+/* Is an app being deleted for too long? Asks for the reconcile when it will be. */
+bool trouble_deletes_too_long(const struct view *v, const struct app *app, struct plan *plan);
 /* Asks for a reconcile when one of them would begin. */
 void trouble_of(const struct view *v, const struct app *app, struct plan *plan,
 		struct trouble *ret);

@@ -88,6 +88,10 @@ static void tell_first(struct uninstall *u, const struct plan_entry *e)
 {
 	const struct outcome *x = view_outcome(u->v, plan_entry_refusal(e, u->v->a));
 	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);
+	const struct obj *held = obj_path(e->live, "metadata.finalizers");
+	for (size_t i = 0; i < obj_len(held); i++)
+		u->why = arena_fmt(u->v->a, "%s%s %s", u->why, i ? "," : ", held by finalizer",
+				   obj_as_string(obj_at(held, i)));
 	if (!x || x->code != E_FORBIDDEN)
 		return;
 	u->blocked = true;

@@ -253,6 +253,16 @@ static void set_plan_status(struct strategy_pass *s, struct obj *status)
 	obj_set(status, "plan", plan);
 }
 
+/* When it came into its phase; of a strategy that an earlier version left: when that is next seen. */
+static void set_phase_since(const struct strategy_pass *s, struct obj *status)
+{
+	char now[CLOCK_TEXT_MAX];
+	if (s->phase == s->was && obj_has(status, "phaseSince"))
+		return;
+	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
+	obj_set_str(status, "phaseSince", now);
+}
+
 static void set_progress(struct strategy_pass *s, struct obj *status)
 {
 	obj_del(status, "hooks");
@@ -287,6 +297,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 		obj_set_str(status, "selfRef",
 			    arena_fmt(v->a, "install.%s.%s", s->ref->version, s->app->self_ref));
 	obj_set_str(status, "phase", phase_name(s->phase));
+	set_phase_since(s, status);
 	if (s->revision)
 		obj_set_int(status, "revision", s->revision);
 	set_plan_status(s, status);
@@ -342,6 +353,7 @@ static const struct step steps[] = {
 	{"try", strategy_try},           /* is there a way back, if it is one? */
 	{"gate", strategy_gate},         /* no CRD that would lose what users stored */
 	{"approve", strategy_approve},   /* may it begin? */
+	{"deadline", strategy_deadline}, /* planning ends */
 	{"apply", strategy_apply},       /* CRDs, then stage by stage */
 	{"verify", strategy_verify},     /* all ready, for a while */
 	{"handoff", strategy_handoff},   /* objects change owner, leftovers go */

@@ -40,6 +40,7 @@ struct strategy_pass {
 	struct account_check account;   /* of the account of the app, once it was asked for */
 	const char *lacks;              /* optional requirements that are not met; NULL: none */
 	const char *refused; /* why nothing may be written as it; NULL: it may, or not known */
+	bool waits_for_time; /* pause, window or soak: it rests in Pending */
 	bool judged_anew;    /* planned only to see whether what blocked it is gone */
 	bool is_upgrade;     /* for the chart: something of the release is there */
 	const char *former;  /* manifest of the release that helm made and this plan takes over */
@@ -151,6 +152,7 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 int strategy_try(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_gate(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err);
+int strategy_deadline(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_apply(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_verify(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int strategy_handoff(const struct view *v, const char *key, struct plan *plan, struct error *err);
@@ -194,9 +196,12 @@ bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_r
 
 /* The live object has the marks of this strategy, or is none of its business. */
 bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e);
-/* Time left of a deadline that runs since the condition last turned; <= 0: over. */
-int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
-			   int64_t deadline);
+/* Time left of the deadline of this phase (phases.h), which runs since the condition last turned; <=
+ * 0: over. */
+int64_t strategy_time_left(const struct strategy_pass *s, const char *condition);
+/* The same of any deadline, since that time (NULL: now); what names it. */
+int64_t strategy_left_since(const struct strategy_pass *s, const char *what, const char *since,
+			    int64_t deadline);
 /* Failed at once, or the way back to what runs (lifecycle.md 7.4). */
 void strategy_give_up(struct strategy_pass *s, const char *condition, const char *reason,
 		      const char *message);

@@ -1,37 +1,53 @@
 /* From the first write on: apply stage by stage, verify, hand off, keep, roll back (lifecycle.md
  * 7). What is done is read from the live objects in every pass; no position is remembered. */
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/phases.h"
 #include "alm/controllers/app/usage.h"
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/live/ready.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-#define INSTALLING_NS (10 * NS_PER_MIN)
-#define VERIFYING_NS  (10 * NS_PER_MIN)
-#define FORMER_MAX    32 /* revisions of one version whose leftovers are looked for */
+#define FORMER_MAX 32 /* revisions of one version whose leftovers are looked for */
 
-/* Time left of a deadline that runs since the condition last turned; <= 0: over. Monotonic: a clock
- * that jumps ends nothing. */
-int64_t strategy_time_left(const struct strategy_pass *s, const char *condition, const char *field,
-			   int64_t deadline)
+/* Monotonic: a clock that jumps ends nothing. */
+int64_t strategy_left_since(const struct strategy_pass *s, const char *what, const char *since,
+			    int64_t deadline)
 {
 	int64_t at;
-	struct error ignored;
-	const char *own = obj_str(s->app->o, field), *since = NULL;
-	if (own)
-		(void)duration_parse(str_of(own), &deadline, &ignored);
-	for (size_t i = 0; i < obj_len(s->conditions); i++)
-		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), condition))
-			since = obj_str(obj_at(s->conditions, i), "lastTransitionTime");
 	if (!since || !clock_parse(str_of(since), &at))
 		return deadline;
 	const char *id = arena_fmt(s->v->a, "%s:r%lld:%s:%s:%lld", meta_uid(s->ref->o),
-				   (long long)s->revision, condition, since, (long long)deadline);
+				   (long long)s->revision, what, since, (long long)deadline);
 	return s->v->ops->left(s->v->ops_arg, id, deadline, at + deadline - s->v->now_ns);
+}
+
+static const char *turned_at(const struct strategy_pass *s, const char *condition)
+{
+	for (size_t i = 0; i < obj_len(s->conditions); i++)
+		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), condition))
+			return obj_str(obj_at(s->conditions, i), "lastTransitionTime");
+	return NULL;
+}
+
+int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
+{
+	struct error ignored;
+	const struct phase_deadline *d = phase_deadline(s->phase);
+	assert(d);
+	const char *own = d->field ? obj_str(s->app->o, d->field) : NULL;
+	int64_t ns = d->ns;
+	if (own)
+		(void)duration_parse(str_of(own), &ns, &ignored);
+	return strategy_left_since(s, condition,
+				   s->phase == PHASE_PENDING
+					   ? obj_str(s->ref->o, "status.phaseSince")
+					   : turned_at(s, condition),
+				   ns);
 }
 
 static bool load_plan(struct strategy_pass *s)
@@ -157,8 +173,7 @@ int strategy_apply(const struct view *v, const char *key, struct plan *plan, str
 	struct strategy_pass *s = strategy_pass(v);
 	if (s->stop || s->phase != PHASE_INSTALLING || !load_plan(s))
 		return STEP_CONTINUE;
-	int64_t left = strategy_time_left(s, "Applied", "spec.upgrade.deadlines.installing",
-					  INSTALLING_NS);
+	int64_t left = strategy_time_left(s, "Applied");
 	if (left <= 0) {
 		struct condition c;
 		const char *why = condition_get(s->ref->o, "Applied", &c) && *c.message
@@ -224,8 +239,7 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	if (!may_go_on(s, "Verified") || !is_reapplied(s))
 		return STEP_CONTINUE;
 	enum readiness r = strategy_all_ready(s, &why);
-	int64_t left =
-		strategy_time_left(s, "Verified", "spec.upgrade.deadlines.verifying", VERIFYING_NS);
+	int64_t left = strategy_time_left(s, "Verified");
 	if (r == READY_FAILED || (r == NOT_READY && left <= 0)) {
 		strategy_give_up(s, "Verified",
 				 r == READY_FAILED ? "CheckFailed" : "ProgressDeadline", why);
@@ -256,7 +270,8 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	}
 	strategy_condition(s, "Available", "True", "Available",
 			   arena_fmt(v->a, "%zu objects ready", s->install->n));
-	int64_t soak = strategy_time_left(s, "Available", "spec.none", v->settings->verify_soak_ns);
+	int64_t soak = strategy_left_since(s, "Available", turned_at(s, "Available"),
+					   v->settings->verify_soak_ns);
 	if (soak > 0) {
 		plan_requeue_after(plan, soak);
 		return STEP_CONTINUE;

@@ -9,8 +9,6 @@
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/condition.h"
 
-#define ROLLBACK_NS (30 * NS_PER_MIN)
-
 bool strategy_hooks_done(struct strategy_pass *s, const struct obj *doc, const char *event,
 			 const char *condition)
 {
@@ -163,7 +161,7 @@ int strategy_rollback(const struct view *v, const char *key, struct plan *plan, 
 			   : old                    ? strategy_running_revision(old)
 						    : 0;
 	const struct obj *doc = old ? install_plan_stored(v, old->name, revision, NULL) : NULL;
-	int64_t left = strategy_time_left(s, "RolledBack", "spec.none", ROLLBACK_NS);
+	int64_t left = strategy_time_left(s, "RolledBack");
 	bool known = doc || !old || install_plan_is_gone(v, old->name, revision, NULL, plan);
 	if (left > 0 && !known) {
 		plan_requeue_after(plan, left);

@@ -78,6 +78,7 @@ static bool waits_for_time(struct strategy_pass *s)
 	if (r->until_ns)
 		plan_requeue_after(s->plan, r->until_ns - s->v->now_ns);
 	strategy_follow_approval(s); /* its time runs while it waits */
+	s->waits_for_time = true;
 	s->stop = true;
 	return true;
 }
@@ -408,5 +409,65 @@ int strategy_survey(const struct view *v, const char *key, struct plan *plan, st
 		strategy_block(s, "PlanReady", "ObjectNotOwned", foreign);
 		return STEP_CONTINUE;
 	}
+	return STEP_CONTINUE;
+}
+
+/* --- the end of planning --- */
+
+/* What an action that planning waits for does. */
+static const struct {
+	enum act_type type;
+	const char *what;
+} works[] = {
+	{ACT_FETCH, "the archive is fetched"},
+	{ACT_RENDER, "the chart is rendered"},
+	{ACT_SURVEY, "objects are looked for"},
+	{ACT_ASK, "the server is asked what there is"},
+	{ACT_GATE, "the definitions are judged"},
+	{ACT_REVIEW, "the server is asked what the account may"},
+	{ACT_TRY, "objects are applied as a trial"},
+};
+
+static const char *waited_for(const struct strategy_pass *s)
+{
+	for (size_t i = 0; i < obj_len(s->conditions); i++) {
+		const struct obj *c = obj_at(s->conditions, i);
+		if (cstr_eq(obj_str(c, "type"), "RequirementsMet") &&
+		    cstr_eq(obj_str(c, "status"), "False"))
+			return obj_str(c, "message");
+	}
+	for (const struct action *x = s->plan->head; x; x = x->next)
+		for (size_t i = 0; i < ARRAY_LEN(works); i++)
+			if (works[i].type == x->type)
+				return works[i].what;
+	return "its objects are read";
+}
+
+/* Blocked for that once, it goes on being planned and stays so until there is another answer. */
+static bool is_overdue(const struct strategy_pass *s)
+{
+	struct condition c;
+	return condition_get(s->ref->o, "PlanReady", &c) && cstr_eq(c.reason, "ProgressDeadline");
+}
+
+int strategy_deadline(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)v;
+	(void)key;
+	(void)err;
+	struct strategy_pass *s = strategy_pass(v);
+	if (!s->app || s->phase != PHASE_PENDING || s->reason || s->waits_for_time)
+		return STEP_CONTINUE;
+	if (s->was == PHASE_BLOCKED && is_overdue(s))
+		s->judged_anew = true;
+	if (s->was != PHASE_PENDING)
+		return STEP_CONTINUE; /* it begins now */
+	int64_t left = strategy_time_left(s, "Pending");
+	if (left > 0) {
+		plan_requeue_after(plan, left);
+		return STEP_CONTINUE;
+	}
+	strategy_block(s, "PlanReady", "ProgressDeadline",
+		       arena_fmt(s->v->a, "the plan is not ready in time: %s", waited_for(s)));
 	return STEP_CONTINUE;
 }

@@ -237,9 +237,34 @@ static void test_alerts__one_over_the_bound_comes_later(void **state)
 	teardown(&f);
 }
 
+/* lifecycle.md 4.6: a condition that is True has its alert, and takes it along. */
+static void test_alerts__each_state_that_lasts_is_told(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {{"StateOverdue", "ALMStateOverdue"},
+					      {"ApprovalPending", "ALMApprovalPending"},
+					      {"DeletionBlocked", "ALMDeletionBlocked"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (int on = 0; on < 2; on++) {
+			char text[512];
+			snprintf(text, sizeof(text),
+				 "{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},"
+				 "\"status\":{\"conditions\":[{\"type\":\"%s\",\"status\":\"%s\","
+				 "\"message\":\"why\"}]}}",
+				 rows[i][0], on ? "True" : "False");
+			CLEANUP(obj_unrefp) struct obj *o = parsed(text);
+			CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
+			assert_int_equal(obj_len(list), on);
+			if (on)
+				assert_string_equal(obj_str(obj_at(list, 0), "labels.alertname"),
+						    rows[i][1]);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alerts__each_state_that_lasts_is_told),
 		cmocka_unit_test(test_alerts__a_blocked_upgrade_fires_in_mode_automatic_only),
 		cmocka_unit_test(test_alerts__each_kind_has_its_alerts),
 		cmocka_unit_test(test_alerts__repeated_each_minute_and_ended_once),

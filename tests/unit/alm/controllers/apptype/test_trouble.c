@@ -134,6 +134,45 @@ static void test_trouble__a_handoff_that_lasts(void **state)
 	}
 }
 
+static void test_trouble__a_version_that_nobody_approves(void **state)
+{
+	(void)state;
+	struct world w;
+	for (int i = 0; i < 2; i++) {
+		view_fake_init(&w.f);
+		w.f.view.now_ns = 10 * NS_PER_MIN + AWAITING_NS - 1 + i;
+		w.s = (struct strategy_ref){
+			.o = view_fake_obj(&w.f, "{\"metadata\":{\"uid\":\"u\"},\"status\":{"
+						 "\"phaseSince\":\"1970-01-01T00:10:00Z\"}}"),
+			.version = "2.0.0",
+			.phase = PHASE_AWAITING};
+		w.app = (struct app){
+			.o = view_fake_obj(&w.f, OBJECT("a", "")), .strategies = &w.s, .n = 1};
+		trouble_of(&w.f.view, &w.app, view_fake_plan(&w.f), &w.t);
+		if (!i)
+			assert_null(w.t.unapproved);
+		else
+			assert_string_equal(w.t.unapproved, "2.0.0");
+		view_fake_release(&w.f);
+	}
+}
+
+static void test_trouble__a_removal_that_lasts(void **state)
+{
+	(void)state;
+	struct world w;
+	view_fake_init(&w.f);
+	w.app = (struct app){.o = view_fake_obj(&w.f, "{\"metadata\":{\"uid\":\"a\","
+						      "\"deletionTimestamp\":"
+						      "\"1970-01-01T00:10:00Z\"}}")};
+	w.f.view.now_ns = 10 * NS_PER_MIN + DELETING_NS - 1;
+	assert_false(trouble_deletes_too_long(&w.f.view, &w.app, view_fake_plan(&w.f)));
+	assert_int_equal(w.f.plan.requeue_after_ns, 1);
+	w.f.view.now_ns++;
+	assert_true(trouble_deletes_too_long(&w.f.view, &w.app, view_fake_plan(&w.f)));
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +181,8 @@ int main(void)
 		cmocka_unit_test(test_trouble__what_nobody_brings_back_is_told_at_once),
 		cmocka_unit_test(test_trouble__resolving_ends),
 		cmocka_unit_test(test_trouble__a_handoff_that_lasts),
+		cmocka_unit_test(test_trouble__a_version_that_nobody_approves),
+		cmocka_unit_test(test_trouble__a_removal_that_lasts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/controllers/app/phases.h"
 #include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/condition.h"
@@ -124,6 +125,96 @@ static void test_strategy_phases__another_edge_fails_the_pass(void **state)
 	view_fake_release(&f);
 }
 
+static bool is_over(enum phase p)
+{
+	return p == PHASE_NEW || !phase_is_unfinished(p) || p == PHASE_AWAITING;
+}
+
+/* What is unfinished ends: but for what waits for a person, it has a deadline, and an edge that it
+ * leads to. */
+static void test_strategy_phases__what_is_unfinished_has_a_deadline(void **state)
+{
+	(void)state;
+	for (int p = PHASE_NEW; p <= PHASE_SUPERSEDED; p++) {
+		const struct phase_deadline *d = phase_deadline((enum phase)p);
+		assert_int_equal(d != NULL, !is_over((enum phase)p));
+		if (!d)
+			continue;
+		assert_true(d->ns > 0);
+		assert_true(is_edge((enum phase)p, d->then));
+	}
+}
+
+#define APP                                                                                       \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{\"name\":" \
+	"\"etcd\",\"uid\":\"a\"},\"spec\":{\"type\":\"io.ops\",\"upgrade\":{%s}}}"
+#define PENDING                                                                                  \
+	"{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},\"spec\":{\"version\":\"1.0.0\"},"         \
+	"\"status\":{\"phase\":\"%s\",\"phaseSince\":\"1970-01-01T00:10:00Z\",\"conditions\":[{" \
+	"\"type\":\"PlanReady\",\"status\":\"False\",\"reason\":\"%s\"}]}}"
+
+/* The step that ends planning, for a strategy that waits for its archive. */
+static struct strategy_pass plan_at(struct view_fake *f, enum phase was, const char *reason,
+				    const char *upgrade, int64_t after_ns)
+{
+	char text[1024];
+	struct error err = ERROR_INIT;
+	view_fake_init(f);
+	f->view.now_ns = 10 * NS_PER_MIN + after_ns;
+	struct app *app = ARENA_NEW(f->a, struct app);
+	struct strategy_ref *ref = ARENA_NEW(f->a, struct strategy_ref);
+	snprintf(text, sizeof(text), APP, upgrade);
+	app->o = view_fake_obj(f, text);
+	snprintf(text, sizeof(text), PENDING, phase_name(was), reason);
+	*ref = (struct strategy_ref){.o = view_fake_obj(f, text), .name = "s", .version = "1.0.0"};
+	struct strategy_pass s = {.v = &f->view,
+				  .plan = view_fake_plan(f),
+				  .app = app,
+				  .ref = ref,
+				  .was = was,
+				  .phase = PHASE_PENDING,
+				  .stop = true,
+				  .conditions = obj_keep(f->a, obj_list())};
+	plan_add(s.plan, ACT_FETCH);
+	f->pass = &s;
+	assert_int_equal(strategy_deadline(&f->view, "s", s.plan, &err), STEP_CONTINUE);
+	return s;
+}
+
+static void test_strategy_phases__planning_ends(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	struct strategy_pass s = plan_at(&f, PHASE_PENDING, "", "", 15 * NS_PER_MIN - 1);
+	assert_int_equal(s.phase, PHASE_PENDING);
+	assert_int_equal(f.plan.requeue_after_ns, 1);
+	view_fake_release(&f);
+	s = plan_at(&f, PHASE_PENDING, "", "", 15 * NS_PER_MIN);
+	assert_int_equal(s.phase, PHASE_BLOCKED);
+	assert_string_equal(s.reason, "ProgressDeadline");
+	assert_string_equal(s.message, "the plan is not ready in time: the archive is fetched");
+	view_fake_release(&f);
+	s = plan_at(&f, PHASE_PENDING, "", "\"deadlines\":{\"pending\":\"1m\"}", NS_PER_MIN);
+	assert_int_equal(s.phase, PHASE_BLOCKED);
+	view_fake_release(&f);
+}
+
+/* It goes on being planned, and stays Blocked until there is an answer: no two rows a quarter of an
+ * hour. */
+static void test_strategy_phases__what_was_not_planned_in_time_is_judged_anew(void **state)
+{
+	(void)state;
+	struct view_fake f;
+	struct strategy_pass s =
+		plan_at(&f, PHASE_BLOCKED, "ProgressDeadline", "", 15 * NS_PER_MIN);
+	assert_true(s.judged_anew);
+	view_fake_release(&f);
+	s = plan_at(&f, PHASE_BLOCKED, "FetchFailed", "", 15 * NS_PER_MIN);
+	assert_false(s.judged_anew);
+	assert_int_equal(s.phase, PHASE_PENDING); /* it begins now */
+	view_fake_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +223,9 @@ int main(void)
 		cmocka_unit_test(test_strategy_phases__no_edge_is_there_twice),
 		cmocka_unit_test(test_strategy_phases__a_state_may_skip_edges_but_not_go_back),
 		cmocka_unit_test(test_strategy_phases__without_an_app_it_is_blocked),
+		cmocka_unit_test(test_strategy_phases__what_is_unfinished_has_a_deadline),
+		cmocka_unit_test(test_strategy_phases__planning_ends),
+		cmocka_unit_test(test_strategy_phases__what_was_not_planned_in_time_is_judged_anew),
 		cmocka_unit_test(test_strategy_phases__another_edge_fails_the_pass),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
