@@ -48,6 +48,24 @@ soon "N3 it is installed" "0.9.4=Superseded 0.9.5=Succeeded " phases
 # Approval out of git: a range of versions.
 package 0.9.6 >/dev/null
 soon "16 another version waits" "0.9.4=Superseded 0.9.5=Succeeded 0.9.6=AwaitingApproval " phases
+
+# An Automatic app beside it waits for nobody (lifecycle.md 4.1).
+tool() { # VERSION
+	mkdir -p tool/templates
+	printf 'apiVersion: v2\nname: tool\nversion: %s\n' "$1" >tool/Chart.yaml
+	printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tool}\n' >tool/templates/c.yaml
+	alm package build tool -o "$catalog" >/dev/null
+}
+tool 1.0.0
+printf 'apiVersion: app.coreos.com/v1beta1\nkind: AppType\nmetadata: {name: tool}\nspec: {type: com.example}\n' | k create -f - >/dev/null
+app_is tool "status.installedVersion = '1.0.0'" >/dev/null
+tool 1.1.0
+soon "15 an Automatic app beside it is upgraded" "1.1.0" k get apptype tool -o 'jsonpath={.status.installedVersion}'
+is "15 and the Manual one waits as before" "0.9.4=Superseded 0.9.5=Succeeded 0.9.6=AwaitingApproval " \
+	"$(k get ist -o 'jsonpath={range .items[?(@.spec.appTypeRef.name=="etcd")]}{.spec.version}={.status.phase} {end}')"
+k delete apptype tool >/dev/null
+soon "15 which goes alone" "" k get ist -o 'jsonpath={.items[?(@.spec.appTypeRef.name=="tool")].metadata.name}'
+
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"approveVersion":">=0.9.0 <0.9.6"}}}' >/dev/null
 generation=$(k get apptype etcd -o 'jsonpath={.metadata.generation}')
 soon "16 a range without it" "$generation" k get apptype etcd -o 'jsonpath={.status.observedGeneration}'

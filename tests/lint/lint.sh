@@ -14,6 +14,7 @@ awk -f tests/lint/layers.awk tests/lint/layers.txt tests/lint/third-party.txt te
 sh tests/lint/specs.sh || fail "citations or words of tests/specs"
 # shellcheck disable=SC2046 # lists of words
 awk -f tests/lint/tags.awk $(git ls-files 'alm/*.h' 'catalog/*.h' 'crds/*.h' 'installers/*.h') || fail "a tag is defined twice"
+python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md names"
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad

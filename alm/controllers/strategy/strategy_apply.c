@@ -14,9 +14,9 @@
 
 #define FORMER_MAX 32 /* revisions of one version whose leftovers are looked for */
 
-/* Monotonic: a clock that jumps ends nothing. */
-int64_t strategy_left_since(const struct strategy_pass *s, const char *what, const char *since,
-			    int64_t deadline)
+/* Of a deadline that runs since that time (NULL: now). Monotonic: a clock that jumps ends nothing. */
+static int64_t left_since(const struct strategy_pass *s, const char *what, const char *since,
+			  int64_t deadline)
 {
 	int64_t at;
 	if (!since || !clock_parse(str_of(since), &at))
@@ -43,11 +43,10 @@ int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
 	int64_t ns = d->ns;
 	if (own)
 		(void)duration_parse(str_of(own), &ns, &ignored);
-	return strategy_left_since(s, condition,
-				   s->phase == PHASE_PENDING
-					   ? obj_str(s->ref->o, "status.phaseSince")
-					   : turned_at(s, condition),
-				   ns);
+	return left_since(s, condition,
+			  s->phase == PHASE_PENDING ? obj_str(s->ref->o, "status.phaseSince")
+						    : turned_at(s, condition),
+			  ns);
 }
 
 static bool load_plan(struct strategy_pass *s)
@@ -270,8 +269,8 @@ int strategy_verify(const struct view *v, const char *key, struct plan *plan, st
 	}
 	strategy_condition(s, "Available", "True", "Available",
 			   arena_fmt(v->a, "%zu objects ready", s->install->n));
-	int64_t soak = strategy_left_since(s, "Available", turned_at(s, "Available"),
-					   v->settings->verify_soak_ns);
+	int64_t soak =
+		left_since(s, "Available", turned_at(s, "Available"), v->settings->verify_soak_ns);
 	if (soak > 0) {
 		plan_requeue_after(plan, soak);
 		return STEP_CONTINUE;
