@@ -199,8 +199,6 @@ bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e);
 /* Time left of the deadline of this phase (phases.h), which runs since the condition last turned; <=
  * 0: over. */
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition);
-what names it.* / int64_t strategy_left_since(const struct strategy_pass *s, const char *what,
-					      const char *since, int64_t deadline);
 /* Failed at once, or the way back to what runs (lifecycle.md 7.4). */
 void strategy_give_up(struct strategy_pass *s, const char *condition, const char *reason,
 		      const char *message);
