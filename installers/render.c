@@ -107,14 +107,7 @@ static int check_kube_version(struct render *r, const struct kube_version *kube)
 
 static void push_file(struct render *r, struct file f)
 {
-	if (r->n_files == r->cap_files) {
-		size_t cap = r->cap_files ? r->cap_files * 2 : 64;
-		struct file *files = ARENA_ARRAY(r->a, struct file, cap);
-		if (r->n_files)
-			memcpy(files, r->files, r->n_files * sizeof(*files));
-		r->files = files;
-		r->cap_files = cap;
-	}
+	ARENA_GROW(r->a, r->files, r->cap_files, r->n_files, 64);
 	r->files[r->n_files++] = f;
 }
 

@@ -95,6 +95,14 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, n * size);
 }
 
+void *arena_grown(struct arena *a, const void *items, size_t n, size_t cap, size_t size)
+{
+	void *grown = arena_calloc(a, cap, size);
+	if (n)
+		memcpy(grown, items, n * size);
+	return grown;
+}
+
 void *arena_memdup(struct arena *a, const void *p, size_t n)
 {
 	void *copy = take(a, n);

@@ -24,6 +24,8 @@ DEFINE_FREEP(arena)
 /* Zeroed, aligned for pointers, int64_t and double. */
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_calloc(struct arena *a, size_t n, size_t size);
+/* A copy of the first n of an array of cap elements, the others zero: ARENA_GROW(). */
+void *arena_grown(struct arena *a, const void *items, size_t n, size_t cap, size_t size);
 void *arena_memdup(struct arena *a, const void *p, size_t n);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n); /* ends at a NUL, as strndup() */
@@ -40,5 +42,18 @@ size_t arena_bytes(const struct arena *a);
 
 #define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_calloc((a), (n), sizeof(type)))
+
+/* Makes room for one more than the n elements that an array has: from none to first, then twice as
+ * many. What it had before stays in the arena, unused:
+ *	ARENA_GROW(a, l->items, l->cap, l->n, 16);
+ *	l->items[l->n++] = x;
+ */
+#define ARENA_GROW(a, items, cap, n, first)                                                \
+	do {                                                                               \
+		if ((n) == (cap)) {                                                        \
+			(cap) = (cap) ? (cap) * 2 : (first);                               \
+			(items) = arena_grown((a), (items), (n), (cap), sizeof(*(items))); \
+		}                                                                          \
+	} while (0)
 
 #endif

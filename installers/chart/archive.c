@@ -123,14 +123,7 @@ static struct str without_mark(struct str data)
 
 static void push(struct arena *a, struct archive_files *files, const char *path, struct str data)
 {
-	if (files->n == files->cap) {
-		size_t cap = files->cap ? files->cap * 2 : 32;
-		struct archive_file *items = ARENA_ARRAY(a, struct archive_file, cap);
-		if (files->n)
-			memcpy(items, files->items, files->n * sizeof(*items));
-		files->items = items;
-		files->cap = cap;
-	}
+	ARENA_GROW(a, files->items, files->cap, files->n, 32);
 	files->items[files->n++] = (struct archive_file){path, without_mark(data)};
 }
 

@@ -24,14 +24,7 @@ static int wrap(struct strbuf *msg, size_t mark, const char *text, int rc)
 
 static void push(struct arena *a, struct archive_files *files, const char *path, struct str data)
 {
-	if (files->n == files->cap) {
-		size_t cap = files->cap ? files->cap * 2 : 16;
-		struct archive_file *items = ARENA_ARRAY(a, struct archive_file, cap);
-		if (files->n)
-			memcpy(items, files->items, files->n * sizeof(*items));
-		files->items = items;
-		files->cap = cap;
-	}
+	ARENA_GROW(a, files->items, files->cap, files->n, 16);
 	files->items[files->n++] = (struct archive_file){path, data};
 }
 
@@ -150,14 +143,7 @@ static struct part *part_of(struct arena *a, struct parts *p, struct str name)
 	const char *key = arena_text(a, name.ptr, name.len);
 	if (map_has(p->by_name, key))
 		return &p->items[map_number(p->by_name, key)];
-	if (p->n == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 16;
-		struct part *items = ARENA_ARRAY(a, struct part, cap);
-		if (p->n)
-			memcpy(items, p->items, p->n * sizeof(*items));
-		p->items = items;
-		p->cap = cap;
-	}
+	ARENA_GROW(a, p->items, p->cap, p->n, 16);
 	map_set_number(p->by_name, key, p->n);
 	p->items[p->n].name = name;
 	return &p->items[p->n++];

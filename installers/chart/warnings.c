@@ -43,14 +43,7 @@ void warnings_add(struct warnings *w, const char *fmt, ...)
 {
 	if (!w)
 		return;
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 8;
-		struct warning *items = ARENA_ARRAY(w->a, struct warning, cap);
-		if (w->n)
-			memcpy(items, w->items, w->n * sizeof(*items));
-		w->items = items;
-		w->cap = cap;
-	}
+	ARENA_GROW(w->a, w->items, w->cap, w->n, 8);
 	va_list args;
 	va_start(args, fmt);
 	w->items[w->n++].text = arena_vfmt(w->a, fmt, args);

@@ -127,14 +127,7 @@ static void set_anchor(struct reader *r, struct yaml_node *n, const yaml_char_t 
 
 static void push(struct reader *r, struct yaml_node *n, struct yaml_node *item)
 {
-	if (n->n == n->cap) {
-		uint32_t cap = n->cap ? n->cap * 2 : 2;
-		struct yaml_node **items = ARENA_ARRAY(r->a, struct yaml_node *, cap);
-		if (n->n)
-			memcpy((void *)items, (const void *)n->items, n->n * sizeof(*items));
-		n->items = items;
-		n->cap = cap;
-	}
+	ARENA_GROW(r->a, n->items, n->cap, n->n, 2);
 	n->items[n->n++] = item;
 }
 

@@ -38,14 +38,7 @@ struct violation *violation_new(struct schema_run *r, const struct place *at, co
 
 void violation_add(struct schema_run *r, struct violation *to, struct violation *kid)
 {
-	if (to->n == to->cap) {
-		size_t cap = to->cap ? to->cap * 2 : 4;
-		struct violation **kids = ARENA_ARRAY(r->a, struct violation *, cap);
-		if (to->n)
-			memcpy((void *)kids, (const void *)to->kids, to->n * sizeof(*kids));
-		to->kids = kids;
-		to->cap = cap;
-	}
+	ARENA_GROW(r->a, to->kids, to->cap, to->n, 4);
 	to->kids[to->n++] = kid;
 }
 

@@ -23,14 +23,7 @@
 static void add_level(struct tmpl_run *run, struct str text)
 {
 	struct tmpl_failure *f = &run->failure;
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 8;
-		struct str *levels = ARENA_ARRAY(run->arena, struct str, cap);
-		if (f->n)
-			memcpy(levels, f->levels, f->n * sizeof(*levels));
-		f->levels = levels;
-		f->cap = cap;
-	}
+	ARENA_GROW(run->arena, f->levels, f->cap, f->n, 8);
 	f->levels[f->n++] = text;
 }
 

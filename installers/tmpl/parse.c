@@ -235,26 +235,13 @@ static struct tmpl_node *make(struct parser *p, enum node_kind kind, size_t pos)
 
 static void append(struct parser *p, struct nodes *list, struct tmpl_node *n)
 {
-	if (list->n == list->cap) {
-		uint32_t cap = list->cap ? list->cap * 2 : 1;
-		struct tmpl_node **items = ARENA_ARRAY(p->s->arena, struct tmpl_node *, cap);
-		if (list->n)
-			memcpy(items, list->items, list->n * sizeof(struct tmpl_node *));
-		list->items = items;
-		list->cap = cap;
-	}
+	ARENA_GROW(p->s->arena, list->items, list->cap, list->n, 1);
 	list->items[list->n++] = n;
 }
 
 static void push_var(struct parser *p, struct str name)
 {
-	if (p->n_vars == p->cap_vars) {
-		p->cap_vars = p->cap_vars ? p->cap_vars * 2 : 8;
-		struct str *vars = ARENA_ARRAY(p->s->arena, struct str, p->cap_vars);
-		if (p->n_vars)
-			memcpy(vars, p->vars, p->n_vars * sizeof(*vars));
-		p->vars = vars;
-	}
+	ARENA_GROW(p->s->arena, p->vars, p->cap_vars, p->n_vars, 8);
 	p->vars[p->n_vars++] = name;
 }
 
@@ -286,14 +273,7 @@ static void add_tree(struct parser *p)
 				    "");
 		return;
 	}
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? d->cap * 2 : 4;
-		struct tmpl_tree **trees = ARENA_ARRAY(p->s->arena, struct tmpl_tree *, cap);
-		if (d->n)
-			memcpy(trees, d->trees, d->n * sizeof(struct tmpl_tree *));
-		d->trees = trees;
-		d->cap = cap;
-	}
+	ARENA_GROW(p->s->arena, d->trees, d->cap, d->n, 4);
 	d->trees[d->n++] = p->tree;
 }
 

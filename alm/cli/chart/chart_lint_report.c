@@ -9,14 +9,7 @@ static void add(struct lint_report *r, struct chart_finding f)
 {
 	if (r->n == FINDINGS_MAX)
 		return;
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 16;
-		struct chart_finding *items = ARENA_ARRAY(r->a, struct chart_finding, cap);
-		if (r->n)
-			memcpy(items, r->items, r->n * sizeof(*items));
-		r->items = items;
-		r->cap = cap;
-	}
+	ARENA_GROW(r->a, r->items, r->cap, r->n, 16);
 	r->items[r->n++] = f;
 }
 

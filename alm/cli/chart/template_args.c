@@ -141,13 +141,7 @@ static int push(struct arena *a, struct template_list *l, const char *text, stru
 {
 	if (l->n == TEMPLATE_ARGS_MAX)
 		return usage(msg, "too many flags: ", text);
-	if (l->n == l->cap) {
-		const char **items = ARENA_ARRAY(a, const char *, l->cap * 2 + 4);
-		if (l->n)
-			memcpy((void *)items, (const void *)l->items, l->n * sizeof(*items));
-		l->items = items;
-		l->cap = l->cap * 2 + 4;
-	}
+	ARENA_GROW(a, l->items, l->cap, l->n, 4);
 	l->items[l->n++] = text;
 	return 0;
 }

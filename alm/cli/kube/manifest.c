@@ -24,14 +24,7 @@ static int add(struct cli *c, struct manifest *m, const struct obj *o, const cha
 	}
 	if (m->n == MANIFEST_OBJECTS_MAX)
 		return error_set(err, E_LIMIT, "more than %d objects", MANIFEST_OBJECTS_MAX);
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? m->cap * 2 : 16;
-		struct manifest_item *more = ARENA_ARRAY(c->arena, struct manifest_item, cap);
-		if (m->n)
-			memcpy(more, m->items, m->n * sizeof(*more));
-		m->items = more;
-		m->cap = cap;
-	}
+	ARENA_GROW(c->arena, m->items, m->cap, m->n, 16);
 	m->items[m->n++] = (struct manifest_item){o, file, line};
 	return 0;
 }

@@ -296,14 +296,7 @@ void grid_column(struct grid *g, const char *header)
 
 void grid_row(struct grid *g, const char *const *cells)
 {
-	if (g->n_rows == g->cap) {
-		size_t cap = g->cap ? g->cap * 2 : 16;
-		const char ***rows = ARENA_ARRAY(g->arena, const char **, cap);
-		if (g->n_rows)
-			memcpy(rows, g->rows, g->n_rows * sizeof(*rows));
-		g->rows = rows;
-		g->cap = cap;
-	}
+	ARENA_GROW(g->arena, g->rows, g->cap, g->n_rows, 16);
 	g->rows[g->n_rows] = ARENA_ARRAY(g->arena, const char *, g->n_columns);
 	for (size_t i = 0; i < g->n_columns; i++)
 		g->rows[g->n_rows][i] = cells[i] ? visible_text(g->arena, cells[i]) : "";

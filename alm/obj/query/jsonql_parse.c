@@ -587,14 +587,7 @@ static struct jsonql_node *parse_in(struct parser *p, size_t at, struct jsonql_n
 		item = parse_add(p);
 		if (!item)
 			return NULL;
-		if (n->n_list == cap) {
-			struct jsonql_node **more =
-				ARENA_ARRAY(p->q->arena, struct jsonql_node *, cap * 2 + 4);
-			if (cap)
-				memcpy(more, n->list, cap * sizeof(struct jsonql_node *));
-			n->list = more;
-			cap = cap * 2 + 4;
-		}
+		ARENA_GROW(p->q->arena, n->list, cap, n->n_list, 4);
 		n->list[n->n_list++] = item;
 		skip_space(p);
 	} while (take(p, ","));
