@@ -29,6 +29,7 @@ struct telling {
 	struct manager *m;
 	struct error err; /* code 0: it works again */
 	bool is_note;
+	manager_told done;
 };
 
 static const char *labels_of(const char *controller, struct strbuf *b)
@@ -106,23 +107,23 @@ static const struct informer_object *object_of(struct manager *m, const char *co
 	return NULL;
 }
 
-static bool begin_telling(struct manager *m, const char *controller, const char *key,
-			  const struct error *err, bool note);
+static enum ensured tell(const char *controller, const char *key, const struct telling *what);
 
 static void told(void *arg, const char *controller, const char *key, enum run_result result,
 		 int64_t requeue_after_ns, const struct error *err)
 {
 	const struct telling *t = arg;
-	struct manager *m = t->m;
+	struct telling note = *t;
 	(void)result;
 	(void)requeue_after_ns;
 	if (err)
 		log_warn("object not told", "controller", controller, "key", key, "error",
 			 err->msg);
-	if (err && t->err.code && !t->is_note && begin_telling(m, controller, key, &t->err, true))
+	note.is_note = true;
+	if (err && t->err.code && !t->is_note && tell(controller, key, &note) == WAITING)
 		return;
-	/* That it works again is told when the next reconcile has worked, too. */
-	manager_pass_told(m, controller, key, err && !t->err.code);
+	/* That it works again is told when the next pass has worked, too. */
+	t->done(t->m, controller, key, err && !t->err.code);
 }
 
 /* One Event for a reason: what cannot be kept on the object is not said at every attempt. */
@@ -137,44 +138,45 @@ static bool is_noted(struct manager *m, const char *controller, const char *key,
 	return noted;
 }
 
-static bool plan_telling(struct manager *m, const char *controller, const char *key,
-			 const struct error *err, bool note, struct plan *p)
+static enum ensured plan_telling(const char *controller, const char *key,
+				 const struct telling *what, struct plan *p)
 {
+	struct manager *m = what->m;
 	struct obj *o = manager_tree(m, object_of(m, controller, key));
 	if (!o)
-		return false;
+		return DONE;
 	obj_keep(p->a, o);
-	if (!err)
+	if (!what->err.code)
 		return stalled_end(p, o);
-	if (!note)
-		return stalled_begin(p, o, err, loop_now(m->c.loop));
-	if (is_noted(m, controller, key, stalled_reason(err->code)))
-		return false;
-	stalled_note(p, o, err);
-	return true;
+	if (!what->is_note)
+		return stalled_begin(p, o, &what->err, loop_now(m->c.loop));
+	if (is_noted(m, controller, key, stalled_reason(what->err.code)))
+		return DONE;
+	stalled_note(p, o, &what->err);
+	return WAITING;
 }
 
-static bool begin_telling(struct manager *m, const char *controller, const char *key,
-			  const struct error *err, bool note)
+static enum ensured tell(const char *controller, const char *key, const struct telling *what)
 {
 	struct arena *a = arena_new(PASS_BYTES_MAX);
 	struct plan p;
 	plan_init(&p, a);
-	if (!plan_telling(m, controller, key, err, note, &p)) {
+	if (plan_telling(controller, key, what, &p) == DONE) {
 		arena_free(a);
-		return false;
+		return DONE;
 	}
 	struct telling *t = ARENA_NEW(a, struct telling);
-	*t = (struct telling){.m = m, .err = err ? *err : ERROR_INIT, .is_note = note};
-	executor_start(m->executor, controller, key, &p, a, told, t);
-	return true;
+	*t = *what;
+	executor_start(what->m->executor, controller, key, &p, a, told, t);
+	return WAITING;
 }
 
 /* --- counting --- */
 
-static bool failed(struct manager *m, const char *controller, const char *key, const char *id,
-		   const struct error *err)
+static enum ensured failed(const char *controller, const char *key, const char *id,
+			   const struct telling *what)
 {
+	struct manager *m = what->m;
 	struct failing *f = map_get(m->failing, id);
 	if (!f) {
 		f = xcalloc(1, sizeof(*f));
@@ -188,29 +190,30 @@ static bool failed(struct manager *m, const char *controller, const char *key, c
 	/* Not at every failure: telling may fail as well. */
 	if (f->failures - f->tried < STALLED_FAILURES ||
 	    loop_mono(m->c.loop) - f->since_ns < STALLED_NS)
-		return false;
+		return DONE;
 	f->tried = f->failures;
 	f->is_stalled = true;
 	count(m, controller);
-	return begin_telling(m, controller, key, err, false);
+	return tell(controller, key, what);
 }
 
-bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
-			  const struct error *err)
+enum ensured manager_failing_pass(struct manager *m, const char *controller, const char *key,
+				  bool changed, const struct error *err, manager_told done)
 {
 	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT(STRBUF_SMALL);
+	const struct telling what = {.m = m, .err = err ? *err : ERROR_INIT, .done = done};
 	strbuf_addf(&id, "%s/%s", controller, key);
 	if (err)
-		return failed(m, controller, key, id.buf, err);
+		return failed(controller, key, id.buf, &what);
 	struct failing *f = map_get(m->failing, id.buf);
 	if (changed && (!f || ++f->worked < WORKED_IN_A_ROW))
-		return false;
+		return DONE;
 	if (f) {
 		map_del(m->failing, id.buf);
 		count(m, controller);
 	}
 	/* It may have been told by a controller that ran before this one. */
 	const struct informer_object *io = object_of(m, controller, key);
-	return io && str_find(io->text, STR("Stalled\"")) >= 0 &&
-	       begin_telling(m, controller, key, NULL, false);
+	return io && str_find(io->text, STR("Stalled\"")) >= 0 ? tell(controller, key, &what)
+							       : DONE;
 }

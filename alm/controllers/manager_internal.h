@@ -113,12 +113,13 @@ void manager_await_catalogs(struct manager *m);
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
 
-/* How a reconcile ended is counted. True: it is reported on its object first, in a run of its own,
- * after which manager_pass_told() is called; until then the key is in work. */
-bool manager_failing_pass(struct manager *m, const char *controller, const char *key, bool changed,
-			  const struct error *err);
 /* retry: the key comes back after a pause. */
-void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry);
+typedef void (*manager_told)(struct manager *m, const char *controller, const char *key,
+			     bool retry);
+/* How a pass ended is counted. WAITING: its object is told of it first, in a run of its own, after
+ * which done is called; until then the key is in work. */
+enum ensured manager_failing_pass(struct manager *m, const char *controller, const char *key,
+				  bool changed, const struct error *err, manager_told done);
 struct map *manager_failing_new(struct metrics *m);
 void manager_failing_free(struct manager *m);
 

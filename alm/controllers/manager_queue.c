@@ -189,6 +189,15 @@ static void wake_waiting(struct manager *m)
 	}
 }
 
+static void pass_told(struct manager *m, const char *controller, const char *key, bool retry)
+{
+	struct worker *w = worker_of(m, controller);
+	assert(w);
+	if (retry)
+		queue_add_rate_limited(w->queue, key);
+	queue_done(w->queue, key);
+}
+
 static void pass_done(void *arg, const char *controller, const char *key, enum run_result result,
 		      int64_t requeue_after_ns, const struct error *err)
 {
@@ -209,18 +218,10 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 		if (requeue_after_ns)
 			queue_add_after(w->queue, key, requeue_after_ns);
 	}
-	if (!manager_failing_pass(m, controller, key, result != RUN_UNCHANGED, err))
+	if (manager_failing_pass(m, controller, key, result != RUN_UNCHANGED, err, pass_told) ==
+	    DONE)
 		queue_done(w->queue, key);
 	wake_waiting(m);
-}
-
-void manager_pass_told(struct manager *m, const char *controller, const char *key, bool retry)
-{
-	struct worker *w = worker_of(m, controller);
-	assert(w);
-	if (retry)
-		queue_add_rate_limited(w->queue, key);
-	queue_done(w->queue, key);
 }
 
 static void trim(void *arg)

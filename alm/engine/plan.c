@@ -190,6 +190,13 @@ void plan_requeue_after(struct plan *p, int64_t ns)
 		p->requeue_after_ns = ns;
 }
 
+enum ensured plan_await(struct plan *p, int64_t left_ns)
+{
+	if (left_ns > 0)
+		plan_requeue_after(p, left_ns);
+	return left_ns > 0 ? WAITING : DONE;
+}
+
 void plan_take(struct plan *p, const struct plan *from)
 {
 	if (from->n) {

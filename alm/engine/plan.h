@@ -8,6 +8,10 @@
  * is a bug of that step, and asserted. ALM's own books (AppTypes, strategies, stored plans, the
  * account's rights, marks on CRDs) are plan_own_apply and its like, which nothing that a chart says
  * may reach.
+ *
+ * What plans, however far below, is named by a verb: ensure_x() plans what x lacks, and tells by
+ * enum ensured whether what follows may begin. What is named like a question (is_, has_, may_) or
+ * answers with a bool plans nothing (tests/lint/predicates.py): a condition has no effects.
  */
 #ifndef ALM_ENGINE_PLAN_H
 #define ALM_ENGINE_PLAN_H
@@ -38,6 +42,13 @@ enum act_type {
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
 	ACT_TRY,    /* dry runs of objects of the app (executor_try.c) */
+};
+
+/* How far a sub-step is. */
+enum ensured {
+	DONE,    /* it holds: what follows may begin */
+	WAITING, /* for what the plan has, or for a change; either brings the key back */
+	ENDED,   /* it cannot be, or is not wanted any more, and why is told: nothing follows */
 };
 
 struct action {
@@ -118,6 +129,8 @@ struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 /* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
 struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
 void plan_requeue_after(struct plan *p, int64_t ns);
+/* DONE once nothing is left of a time; until then the pass is asked for when it is over. */
+enum ensured plan_await(struct plan *p, int64_t left_ns);
 /* All that from has follows what p has; they share an arena. */
 void plan_take(struct plan *p, const struct plan *from);
 

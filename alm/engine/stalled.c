@@ -115,7 +115,8 @@ static struct action *plan_conditions(struct plan *p, const struct obj *o, struc
 	return status_plan(p, o, status, "", "", "");
 }
 
-bool stalled_begin(struct plan *p, const struct obj *o, const struct error *err, int64_t now_ns)
+enum ensured stalled_begin(struct plan *p, const struct obj *o, const struct error *err,
+			   int64_t now_ns)
 {
 	struct condition was, c = {.type = stalled_type(o),
 				   .status = "True",
@@ -123,32 +124,32 @@ bool stalled_begin(struct plan *p, const struct obj *o, const struct error *err,
 				   .message = message_of(p, err),
 				   .observed_generation = is_crd(o) ? 0 : meta_generation(o)};
 	if (condition_get(o, c.type, &was) && cstr_eq(was.reason, c.reason))
-		return false;
+		return DONE;
 	struct obj *list = obj_copy_list(obj_path(o, "status.conditions"));
 	condition_set(list, &c, now_ns);
 	struct action *x = plan_conditions(p, o, list);
 	if (!x)
-		return false;
+		return DONE;
 	x->reason = c.reason;
 	x->message = c.message;
 	x->event_type = "Warning";
-	return true;
+	return WAITING;
 }
 
-bool stalled_end(struct plan *p, const struct obj *o)
+enum ensured stalled_end(struct plan *p, const struct obj *o)
 {
 	struct obj *list = obj_copy_list(obj_path(o, "status.conditions"));
 	if (!condition_remove(list, stalled_type(o))) {
 		obj_unref(list);
-		return false;
+		return DONE;
 	}
 	struct action *x = plan_conditions(p, o, list);
 	if (!x)
-		return false;
+		return DONE;
 	x->reason = RECOVERED;
 	x->message = "the reconcile works again";
 	x->event_type = "Normal";
-	return true;
+	return WAITING;
 }
 
 void stalled_note(struct plan *p, const struct obj *o, const struct error *err)

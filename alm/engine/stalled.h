@@ -28,10 +28,11 @@ const char *stalled_next(const char *kind, const char *name, const char *reason,
 /* The type of the condition on this object. */
 const char *stalled_type(const struct obj *o);
 
-/* Plans the status write that shows the error, with its Event; false: it is shown already. */
-bool stalled_begin(struct plan *p, const struct obj *o, const struct error *err, int64_t now_ns);
-/* Plans the one that takes the condition away; false: there is none. */
-bool stalled_end(struct plan *p, const struct obj *o);
+/* WAITING: the plan has the status write that shows the error, with its Event. */
+enum ensured stalled_begin(struct plan *p, const struct obj *o, const struct error *err,
+			   int64_t now_ns);
+/* The same of the one that takes the condition away. */
+enum ensured stalled_end(struct plan *p, const struct obj *o);
 /* For an object whose status cannot be written: a row, and the Event that follows it. */
 void stalled_note(struct plan *p, const struct obj *o, const struct error *err);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh: formatting, layers, third-party headers, banned calls, shell scripts. Every finding is an error. The
+# lint.sh: formatting, layers, third-party headers, banned calls, predicates that act, shell scripts. Every finding is an error. The
 # analysers, which take minutes, are rules of the Makefile. `make lint-deps` installs the tools.
 # shellcheck disable=SC2086 # lists of words
 set -u
@@ -15,6 +15,7 @@ sh tests/lint/specs.sh || fail "citations or words of tests/specs"
 # shellcheck disable=SC2046 # lists of words
 awk -f tests/lint/tags.awk $(git ls-files 'alm/*.h' 'catalog/*.h' 'crds/*.h' 'installers/*.h') || fail "a tag is defined twice"
 python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md names"
+git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad

@@ -72,10 +72,10 @@ static const char *mark_with(const struct obj *o, const struct app *app, struct 
 	return arena_strdup(a, b.buf);
 }
 
-static enum account_state refuse(struct account_check *ret, const char *message)
+static enum ensured refuse(struct account_check *ret, const char *message)
 {
 	ret->message = message;
-	return ACCOUNT_REFUSED;
+	return ENDED;
 }
 
 static void add_step(struct account_check *ret, const char *step)
@@ -112,9 +112,8 @@ static struct obj *new_namespace(const struct app *app, const char *ns)
 	return o;
 }
 
-static enum account_state check_namespace(const struct view *v, struct plan *plan,
-					  const struct app *app, const char *ns, bool removing,
-					  struct account_check *ret)
+static enum ensured check_namespace(const struct view *v, struct plan *plan, const struct app *app,
+				    const char *ns, bool removing, struct account_check *ret)
 {
 	const struct obj *o = view_get(v, WATCH_NAMESPACE, ns);
 	if (cstr_eq(ns, SYSTEM_NAMESPACE) || !name_is_dns_label(str_of(ns)))
@@ -123,12 +122,12 @@ static enum account_state check_namespace(const struct view *v, struct plan *pla
 					     "spec.installNamespace",
 					     ns));
 	if (o && consents(o, app))
-		return ACCOUNT_READY;
+		return DONE;
 	if (!o && removing)
-		return ACCOUNT_READY; /* what was in it is gone */
+		return DONE; /* what was in it is gone */
 	if (!o && !is_protected(ns)) {
 		plan_own_create(plan, new_namespace(app, ns));
-		return ACCOUNT_WAITING;
+		return WAITING;
 	}
 	if (!o)
 		add_step(ret, nextstep_new(v->a, NULL, "kubectl create namespace %s", ns));
@@ -167,8 +166,8 @@ static void look(const struct view *v, struct plan *plan, const struct account *
 	s->body = obj_keep(v->a, rows);
 }
 
-static enum account_state check_named(const struct view *v, struct plan *plan,
-				      const struct app *app, struct account_check *ret)
+static enum ensured check_named(const struct view *v, struct plan *plan, const struct app *app,
+				struct account_check *ret)
 {
 	const struct account *x = &app->account;
 	if (!name_is_dns_subdomain(str_of(x->name)))
@@ -177,11 +176,11 @@ static enum account_state check_named(const struct view *v, struct plan *plan,
 	int64_t age = o ? v->now_ns - o->at_ns : 0;
 	if (!o || o->code || age < 0 || age > SURVEY_AGE_NS) {
 		look(v, plan, x);
-		return ACCOUNT_WAITING;
+		return WAITING;
 	}
 	const struct obj *live = obj_get(o->value, "account");
 	if (obj_type(live) == OBJ_MAP && is_marked(live, app))
-		return ACCOUNT_READY;
+		return DONE;
 	if (obj_type(live) != OBJ_MAP)
 		add_step(ret, nextstep_new(v->a, NULL, "kubectl create serviceaccount %s -n %s",
 					   x->name, x->ns));
@@ -358,7 +357,7 @@ struct keeping {
 	const struct view *v;
 	struct plan *plan;
 	struct account_check *check;
-	bool done;
+	enum ensured state;
 };
 
 static void note_change(struct keeping *k, const struct obj *live)
@@ -381,7 +380,7 @@ static void keep(struct keeping *k, struct obj *want)
 		note_change(k, live);
 		return;
 	}
-	k->done = false;
+	k->state = WAITING;
 	if (found < 0 || (live && meta_is_deleting(live)))
 		return;
 	if (live && !obj_equal(obj_get(live, "roleRef"), obj_get(o, "roleRef")))
@@ -395,19 +394,18 @@ static const char *rights_name(const struct app *app, struct arena *a)
 	return arena_fmt(a, ACCOUNT_RESERVED "app:%s", app->name);
 }
 
-static enum account_state keep_default(const struct view *v, struct plan *plan,
-				       const struct app *app, const char *ns,
-				       struct account_check *ret)
+static enum ensured keep_default(const struct view *v, struct plan *plan, const struct app *app,
+				 const char *ns, struct account_check *ret)
 {
 	const char *name = rights_name(app, v->a);
 	const struct obj *space = view_get(v, WATCH_NAMESPACE, ns);
-	struct keeping k = {v, plan, ret, true};
+	struct keeping k = {v, plan, ret, DONE};
 	keep(&k, new_role(IN_NS_ROLE, "", rules_of(in_namespace, ARRAY_LEN(in_namespace))));
 	if (space && !meta_is_deleting(space))
 		keep(&k, new_binding("RoleBinding", ns, name, IN_NS_ROLE, app));
 	keep(&k, app_role(v, app, name));
 	keep(&k, new_binding("ClusterRoleBinding", NULL, name, name, app));
-	return k.done ? ACCOUNT_READY : ACCOUNT_WAITING;
+	return k.state;
 }
 
 /* --- consent taken back --- */
@@ -416,7 +414,7 @@ struct revocation {
 	const struct view *v;
 	struct plan *plan;
 	const struct app *app;
-	bool done;
+	enum ensured state;
 };
 
 static bool revoke_one(void *arg, struct str json)
@@ -430,38 +428,38 @@ static bool revoke_one(void *arg, struct str json)
 	const struct obj *space = view_get(x->v, WATCH_NAMESPACE, meta_namespace(o));
 	if (!space || consents(space, x->app))
 		return true;
-	x->done = false;
+	x->state = WAITING;
 	if (!meta_is_deleting(o))
 		plan_own_delete(x->plan, o);
 	return true;
 }
 
 /* The rights end with the consent, also in a namespace that the app has left: manifests may name
- * any. False: they are being taken away. */
-static bool is_revoked(const struct view *v, struct plan *plan, const struct app *app)
+ * any. */
+static enum ensured revoke(const struct view *v, struct plan *plan, const struct app *app)
 {
 	const struct resource *r = kind_called("RoleBinding");
-	struct revocation x = {v, plan, app, true};
+	struct revocation x = {v, plan, app, DONE};
 	const char *name = rights_name(app, v->a);
 	if (v->ops->owned(v->ops_arg, r->group, r->plural, name, revoke_one, &x))
-		return x.done;
+		return x.state;
 	plan_watch(plan, r, LABEL_APP, false);
-	return false;
+	return WAITING;
 }
 
-enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
-				 const char *ns, bool removing, struct account_check *ret)
+enum ensured account_ensure(const struct view *v, struct plan *plan, const struct app *app,
+			    const char *ns, bool removing, struct account_check *ret)
 {
 	*ret = (struct account_check){0};
-	enum account_state state = check_namespace(v, plan, app, ns, removing, ret);
-	if (app->account.is_default && !is_revoked(v, plan, app) && state == ACCOUNT_READY)
-		state = ACCOUNT_WAITING;
-	if (state == ACCOUNT_READY)
+	enum ensured state = check_namespace(v, plan, app, ns, removing, ret);
+	if (app->account.is_default && revoke(v, plan, app) == WAITING && state == DONE)
+		state = WAITING;
+	if (state == DONE)
 		state = app->account.is_default ? keep_default(v, plan, app, ns, ret)
 						: check_named(v, plan, app, ret);
-	if (state == ACCOUNT_READY)
+	if (state == DONE)
 		plan->as = app->account.user;
-	if (state == ACCOUNT_REFUSED)
+	if (state == ENDED)
 		plan_requeue_after(plan, ACCOUNT_RETRY_NS);
 	return state;
 }
@@ -471,7 +469,7 @@ enum account_state account_ready(const struct view *v, struct plan *plan, const 
 struct removal {
 	const struct view *v;
 	struct plan *plan;
-	bool gone;
+	enum ensured state;
 };
 
 /* Wherever they are: a namespace that the app has left, too. */
@@ -483,23 +481,23 @@ static bool remove_right(void *arg, struct str json)
 	if (json_parse(json, &o, &ignored) < 0)
 		return true;
 	obj_keep(x->v->a, o);
-	x->gone = false;
+	x->state = WAITING;
 	if (!meta_is_deleting(o))
 		plan_own_delete(x->plan, o);
 	return true;
 }
 
-bool account_gone(const struct view *v, struct plan *plan, const struct app *app)
+enum ensured account_remove(const struct view *v, struct plan *plan, const struct app *app)
 {
-	struct removal x = {v, plan, true};
+	struct removal x = {v, plan, DONE};
 	const char *name = rights_name(app, v->a);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!v->ops->owned(v->ops_arg, kinds[i].group, kinds[i].plural, name, remove_right,
 				   &x)) {
 			plan_watch(plan, &kinds[i], LABEL_APP, false);
-			x.gone = false;
+			x.state = WAITING;
 		}
-	return x.gone;
+	return x.state;
 }
 
 /* --- definitions --- */

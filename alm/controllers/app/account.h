@@ -28,12 +28,6 @@
 #define ACCOUNT_RESERVED "alm:"          /* Roles and bindings of these names are ALM's */
 #define ACCOUNT_RETRY_NS (10 * NS_PER_S) /* a refusal that no informer lifts is looked at again */
 
-enum account_state {
-	ACCOUNT_READY,   /* plan->as is set: the app's objects may be planned */
-	ACCOUNT_WAITING, /* for what the plan now has; it brings the key back */
-	ACCOUNT_REFUSED, /* somebody must consent */
-};
-
 #define ACCOUNT_STEPS_MAX 3
 
 struct account_check {
@@ -45,13 +39,13 @@ struct account_check {
 
 /* Sets app->account. */
 void account_of(struct app *app, struct arena *a);
-/* May the app's objects in ns be written now? Plans what ALM has to make for that; removing: the
- * app goes, so nothing is made again but rights. *ret is filled when refused, changed_ns when
- * ready. */
-enum account_state account_ready(const struct view *v, struct plan *plan, const struct app *app,
-				 const char *ns, bool removing, struct account_check *ret);
-/* Takes the default account's rights away, in every namespace; true once all are gone. */
-bool account_gone(const struct view *v, struct plan *plan, const struct app *app);
+/* What ALM has to make before the app's objects in ns may be planned: then plan->as is set. ENDED:
+ * somebody must consent. removing: the app goes, so nothing is made anew but rights. *ret is filled
+ * when it ended, changed_ns when it is done. */
+enum ensured account_ensure(const struct view *v, struct plan *plan, const struct app *app,
+			    const char *ns, bool removing, struct account_check *ret);
+/* Takes the default account's rights away, in every namespace. */
+enum ensured account_remove(const struct view *v, struct plan *plan, const struct app *app);
 
 /* May the CRD be written, and its custom resources be used, as the app's account? live NULL: it is
  * to be made. False: *ret_why tells, *ret_step helps. A CRD of ALM itself never may. */

@@ -108,11 +108,11 @@ static size_t load_all(const struct hook_run *h, struct one **ret)
 
 /* --- one hook --- */
 
-static enum hook_state wait_for(const struct hook_run *h, const struct one *o, const char *what,
-				const char **ret_why)
+static enum ensured wait_for(const struct hook_run *h, const struct one *o, const char *what,
+			     const char **ret_why)
 {
 	*ret_why = arena_fmt(h->v->a, "%s: %s", o->text, what);
-	return HOOKS_WAITING;
+	return WAITING;
 }
 
 static void set_time(const struct hook_run *h, struct obj *record, const char *key)
@@ -202,21 +202,21 @@ static int survey(const struct hook_run *h, const struct one *o, const struct ob
 	return -1;
 }
 
-/* An object of another run, or of nobody's: by the policy it is deleted first, else the hook cannot
- * be. */
-static enum hook_state clear(const struct hook_run *h, struct one *o, const struct obj *live,
-			     const char **ret_why)
+/* An object of another run, or of nobody's: by the policy it goes first, else the hook cannot be.
+ */
+static enum ensured clear(const struct hook_run *h, struct one *o, const struct obj *live,
+			  const char **ret_why)
 {
 	if (!has_policy(o, "before-hook-creation")) {
 		end(h, o, "Failed",
 		    "an object of this name exists, and the delete policy keeps it: delete it, or "
 		    "add before-hook-creation");
-		return HOOKS_FAILED;
+		return ENDED;
 	}
 	if (h->keeps_foreign && !o->ns && !cstr_eq(meta_label(live, LABEL_APP), h->app)) {
 		end(h, o, "Failed",
 		    "an object of this name exists, and is somebody else's: delete it");
-		return HOOKS_FAILED;
+		return ENDED;
 	}
 	if (!meta_is_deleting(live))
 		plan_delete(h->plan, live, "Background");
@@ -225,7 +225,7 @@ static enum hook_state clear(const struct hook_run *h, struct one *o, const stru
 	return wait_for(h, o, "its former object is being deleted", ret_why);
 }
 
-static enum hook_state start(const struct hook_run *h, struct one *o, const char **ret_why)
+static enum ensured start(const struct hook_run *h, struct one *o, const char **ret_why)
 {
 	const struct obj *other = NULL;
 	if (!o->resource)
@@ -256,7 +256,7 @@ static const char *write_error(const struct hook_run *h, const struct one *o, in
 	return x ? arena_strdup(h->v->a, x->msg) : NULL;
 }
 
-static enum hook_state look_after(const struct hook_run *h, struct one *o, const char **ret_why)
+static enum ensured look_after(const struct hook_run *h, struct one *o, const char **ret_why)
 {
 	const char *why = NULL;
 	int code;
@@ -264,51 +264,51 @@ static enum hook_state look_after(const struct hook_run *h, struct one *o, const
 		return wait_for(h, o, "not watched yet", ret_why);
 	if (!o->live && obj_has(o->record, "uid")) {
 		end(h, o, "Failed", "it was deleted before it had finished");
-		return HOOKS_FAILED;
+		return ENDED;
 	}
 	if (!o->live) {
 		const char *refused = write_error(h, o, &code);
 		if (code == E_INVALID || code == E_FORBIDDEN || code == E_BADREQUEST) {
 			end(h, o, "Failed", refused);
-			return HOOKS_FAILED;
+			return ENDED;
 		}
 		create(h, o);
 		return wait_for(h, o, refused ? refused : "started", ret_why);
 	}
 	if (!is_of_run(h, o->live)) {
 		end(h, o, "Failed", "another object has taken its name");
-		return HOOKS_FAILED;
+		return ENDED;
 	}
 	obj_set_str(o->record, "uid", meta_uid(o->live));
 	switch (ready_check(o->live, true, h->v->a, &why)) {
 	case READY:
 		end(h, o, "Succeeded", NULL);
-		return HOOKS_DONE;
+		return DONE;
 	case READY_FAILED:
 		end(h, o, "Failed", why);
-		return HOOKS_FAILED;
+		return ENDED;
 	case NOT_READY:
 		break;
 	}
 	return wait_for(h, o, why, ret_why);
 }
 
-static enum hook_state step(const struct hook_run *h, struct one *o, const char **ret_why)
+static enum ensured step(const struct hook_run *h, struct one *o, const char **ret_why)
 {
 	const char *phase = obj_str(o->record, "phase");
 	if (cstr_eq(phase, "Succeeded"))
-		return HOOKS_DONE;
+		return DONE;
 	if (cstr_eq(phase, "Failed"))
-		return HOOKS_FAILED;
+		return ENDED;
 	return o->record ? look_after(h, o, ret_why) : start(h, o, ret_why);
 }
 
 /* --- the event --- */
 
-/* In reverse order; true once all are gone that shall go. Definitions are never deleted. */
-static bool clean_up(const struct hook_run *h, struct one *list, size_t n)
+/* Those that shall go, in reverse order. Definitions are never deleted. */
+static enum ensured clean_up(const struct hook_run *h, struct one *list, size_t n)
 {
-	bool done = true;
+	enum ensured state = DONE;
 	for (size_t i = n; i-- > 0;) {
 		const struct one *o = &list[i];
 		const char *phase = obj_str(o->record, "phase");
@@ -317,56 +317,57 @@ static bool clean_up(const struct hook_run *h, struct one *list, size_t n)
 		if (!goes || cstr_eq(meta_kind(o->object), "CustomResourceDefinition"))
 			continue;
 		if (o->found < 0)
-			done = false;
+			state = WAITING;
 		if (!o->live || !is_of_run(h, o->live))
 			continue;
-		done = false;
+		state = WAITING;
 		if (!meta_is_deleting(o->live))
 			plan_delete(h->plan, o->live, "Background");
 	}
-	return done;
+	return state;
 }
 
-enum hook_state hook_run(const struct hook_run *h, const char **ret_why)
+enum ensured hook_run(const struct hook_run *h, const char **ret_why)
 {
 	struct one *list;
 	size_t n = load_all(h, &list);
 	for (size_t i = 0; i < n; i++) {
-		enum hook_state state = step(h, &list[i], ret_why);
-		if (state == HOOKS_DONE)
+		enum ensured state = step(h, &list[i], ret_why);
+		if (state == DONE)
 			continue;
-		if (state == HOOKS_WAITING)
+		if (state == WAITING)
 			return state;
 		const char *message = obj_str(list[i].record, "message");
 		*ret_why = arena_fmt(h->v->a, "%s: %s", list[i].text, message ? message : "failed");
-		return clean_up(h, list, n) ? HOOKS_FAILED : HOOKS_WAITING;
+		return clean_up(h, list, n) == DONE ? ENDED : WAITING;
 	}
-	if (clean_up(h, list, n))
-		return HOOKS_DONE;
+	if (clean_up(h, list, n) == DONE)
+		return DONE;
 	*ret_why = arena_fmt(h->v->a, "%s hooks are being deleted", h->event);
-	return HOOKS_WAITING;
+	return WAITING;
 }
 
-bool hook_objects_gone(const struct view *v, struct plan *plan, const char *app,
-		       const struct obj *doc)
+enum ensured hook_objects_delete(const struct view *v, struct plan *plan, const char *app,
+				 const struct obj *doc)
 {
 	const struct hook_run h = {
 		.v = v, .plan = plan, .doc = doc, .event = "", .run = "", .owner = doc};
 	const struct obj *hooks = obj_get(doc, "hooks");
-	bool gone = true;
+	enum ensured state = DONE;
 	for (size_t i = 0; i < obj_len(hooks); i++) {
 		struct one o;
 		load(&h, obj_at(hooks, i), &o);
-		gone = gone && o.found >= 0;
+		if (o.found < 0)
+			state = WAITING;
 		if (!o.live || install_plan_is_kept(o.object) ||
 		    !cstr_eq(meta_label(o.live, LABEL_APP), app) ||
 		    !meta_annotation(o.live, ANNOTATION_HOOK_RUN))
 			continue;
-		gone = false;
+		state = WAITING;
 		if (!meta_is_deleting(o.live))
 			plan_delete(plan, o.live, "Background");
 	}
-	return gone;
+	return state;
 }
 
 void hook_records_keep(struct obj *records, const char *run)

@@ -32,13 +32,12 @@ struct hook_run {
 	struct obj *records;   /* status.hooks, under construction */
 };
 
-enum hook_state { HOOKS_DONE, HOOKS_WAITING, HOOKS_FAILED };
-
-/* ret_why: the hook that is waited for or has failed, and why; arena text. */
-enum hook_state hook_run(const struct hook_run *h, const char **ret_why);
-/* Deletes what hooks of the plan have left, but for what is to be kept; true once nothing is. */
-bool hook_objects_gone(const struct view *v, struct plan *plan, const char *app,
-		       const struct obj *doc);
+/* ENDED: one has failed. ret_why: the hook that is waited for or has failed, and why; arena text.
+ */
+enum ensured hook_run(const struct hook_run *h, const char **ret_why);
+/* Deletes what hooks of the plan have left, but for what is to be kept. */
+enum ensured hook_objects_delete(const struct view *v, struct plan *plan, const char *app,
+				 const struct obj *doc);
 /* Forgets the records of other runs. */
 void hook_records_keep(struct obj *records, const char *run);
 

@@ -152,8 +152,8 @@ static const char *chunk_name(const char *strategy, int64_t revision, size_t i, 
 			 (long long)revision, i);
 }
 
-bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
-			const char *inputs, const struct obj *doc)
+enum ensured install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
+				const char *inputs, const struct obj *doc)
 {
 	CLEANUP(xfreep) char *text = json_text(doc);
 	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(2 * PLAN_DOCUMENT_MAX);
@@ -161,12 +161,12 @@ bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 	char digest[SHA256_HEX];
 	struct str rest = str_of(text);
 	if (rest.len > PLAN_DOCUMENT_MAX || gzip_pack_fast(rest, &packed, &err) < 0)
-		return false; /* it could not be read back, and would be rendered for ever */
+		return ENDED; /* it could not be read back, and would be rendered for ever */
 	rest = strbuf_str(&packed);
 	sha256_hex(rest, digest);
 	size_t n = (rest.len + PLAN_CHUNK_BYTES - 1) / PLAN_CHUNK_BYTES;
 	if (n > PLAN_CHUNKS_MAX)
-		return false;
+		return ENDED;
 	for (size_t i = 0; i < n; i++, rest = str_skip(rest, PLAN_CHUNK_BYTES)) {
 		struct str chunk = str_sub(rest, 0, PLAN_CHUNK_BYTES);
 		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(2 * PLAN_CHUNK_BYTES);
@@ -187,7 +187,7 @@ bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t
 		obj_set_path(o, "data.plan", obj_stringn(strbuf_str(&b64)));
 		plan_own_apply(plan, o);
 	}
-	return true;
+	return DONE;
 }
 
 static bool is_chunk(const struct obj *o, const char *inputs)
@@ -212,20 +212,20 @@ static const char *missing_chunk(const struct view *v, const char *strategy, int
 	return NULL;
 }
 
-bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
-			  const char *inputs, struct plan *plan)
+enum ensured install_plan_confirm_gone(const struct view *v, const char *strategy, int64_t revision,
+				       const char *inputs, struct plan *plan)
 {
 	const char *name = missing_chunk(v, strategy, revision, inputs);
 	if (!name)
-		return true; /* there, but not readable */
+		return DONE; /* there, but not readable */
 	const char *id = arena_fmt(v->a, "survey:%s", name);
 	const struct outcome *o = view_outcome(v, id);
 	int64_t age = o ? v->now_ns - o->at_ns : 0;
 	if (o && !o->code && age >= 0 && age <= SURVEY_AGE_NS) {
 		if (!is_chunk(obj_get(o->value, name), inputs))
-			return true;
+			return DONE;
 		plan_requeue_after(plan, SURVEY_AGE_NS); /* the watch brings it */
-		return false;
+		return WAITING;
 	}
 	struct obj *row = obj_map(), *rows = obj_list();
 	obj_set_str(row, "key", name);
@@ -238,7 +238,7 @@ bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t re
 	struct action *x = plan_add(plan, ACT_SURVEY);
 	x->id = id;
 	x->body = obj_keep(v->a, rows);
-	return false;
+	return WAITING;
 }
 
 struct chunks {

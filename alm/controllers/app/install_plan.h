@@ -64,12 +64,12 @@ const struct obj *install_plan_stored(const struct view *v, const char *strategy
 const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
 					  int64_t revision, struct arena *a);
 /* A list from the past may lack it: what install_plan_stored() does not find is read live before it
- * counts as gone. False: not known yet; the plan has what brings the key back. */
-bool install_plan_is_gone(const struct view *v, const char *strategy, int64_t revision,
-			  const char *inputs, struct plan *plan);
-/* Secrets that hold the document: plan_apply of each. False: it has more than PLAN_CHUNKS_MAX. */
-bool install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
-			const char *inputs, const struct obj *doc);
+ * counts as gone. */
+enum ensured install_plan_confirm_gone(const struct view *v, const char *strategy, int64_t revision,
+				       const char *inputs, struct plan *plan);
+/* Secrets that hold the document. ENDED: it has more than PLAN_CHUNKS_MAX. */
+enum ensured install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
+				const char *inputs, const struct obj *doc);
 /* What the rendering depends on. */
 const char *install_plan_inputs(const struct view *v, const char *archive,
 				const struct obj *values);

@@ -113,14 +113,14 @@ const char *release_record_too_large(const struct view *v, const struct obj *doc
 								: NULL;
 }
 
-/* Creating the next revision is the lock: whoever was faster, helm or ALM, has it. False: it is too
- * large for a Secret, and the release goes without; the plan in its chunks has all. */
-static bool create(const struct release_record *r)
+/* Creating the next revision is the lock: whoever was faster, helm or ALM, has it. One that is too
+ * large for a Secret is not made: the release goes without; the plan in its chunks has all. */
+static enum ensured create(const struct release_record *r)
 {
 	struct error err;
 	struct obj *o = NULL;
 	if (obj_has(r->doc, "unrecorded"))
-		return false;
+		return DONE;
 	struct release rel = record_of(r);
 	rel.first_deployed_ns = first_deployed(r);
 	struct owner_ref owner = {.api_version = meta_api_version(r->app->o),
@@ -128,11 +128,11 @@ static bool create(const struct release_record *r)
 				  .name = r->app->name,
 				  .uid = meta_uid(r->app->o)};
 	if (release_to_secret(&rel, r->v->now_ns, &o, &err) < 0)
-		return false;
+		return DONE;
 	meta_set_label(o, LABEL_APP, r->app->name);
 	meta_add_owner(o, &owner);
 	plan_create(r->plan, o);
-	return true;
+	return WAITING;
 }
 
 static void change(const struct release_record *r, const struct obj *live, const char *status,
@@ -152,9 +152,9 @@ static void change(const struct release_record *r, const struct obj *live, const
 }
 
 /* Only the newest may say deployed, and only so many are kept. */
-static bool settle_others(const struct release_record *r)
+static enum ensured settle_others(const struct release_record *r)
 {
-	bool done = true;
+	enum ensured state = DONE;
 	for (int64_t n = r->revision - 1; n > 0 && n > r->revision - 100; n--) {
 		const struct obj *live = NULL;
 		if (record_at(r->v, r->plan, r->doc, n, &live) != 1 || meta_is_deleting(live))
@@ -167,30 +167,30 @@ static bool settle_others(const struct release_record *r)
 			change(r, live, "failed", "given up for a newer revision", NULL);
 		else
 			continue;
-		done = false;
+		state = WAITING;
 	}
-	return done;
+	return state;
 }
 
-bool release_record_plan(const struct release_record *r)
+enum ensured release_record_ensure(const struct release_record *r)
 {
 	const struct obj *live = NULL;
 	int found = record_at(r->v, r->plan, r->doc, r->revision, &live);
 	bool deployed = !strcmp(r->status, "deployed");
 	if (found < 0)
-		return false;
-	if (!found && (release_is_pending(r->status) || deployed))
-		return !create(r) && (!deployed || settle_others(r));
-	if (!found || release_is_pending(r->status))
-		return true; /* nothing to change, or it has gone further already */
-	if (!cstr_eq(meta_label(live, "status"), r->status)) {
+		return WAITING;
+	bool pending =
+		release_is_pending(r->status); /* one that is there has gone further already */
+	if (!found && (pending || deployed) && create(r) == WAITING)
+		return WAITING;
+	if (found && !pending && !cstr_eq(meta_label(live, "status"), r->status)) {
 		CLEANUP(obj_unrefp) struct obj *hooks = hooks_of(r);
 		change(r, live, r->status, describe(r), hooks);
 		if (deployed)
 			(void)settle_others(r); /* behind it: its failure ends the run */
-		return false;
+		return WAITING;
 	}
-	return !deployed || settle_others(r);
+	return deployed ? settle_others(r) : DONE;
 }
 
 bool release_record_is_ours(const struct obj *record)
@@ -219,11 +219,12 @@ int64_t release_record_changed(const struct obj *record)
 	return s < INT64_MAX / NS_PER_S ? s * NS_PER_S : 0;
 }
 
-bool release_record_is_taken(const struct view *v, struct plan *plan, const struct obj *doc)
+enum ensured release_record_ensure_free(const struct view *v, struct plan *plan,
+					const struct obj *doc)
 {
 	const struct obj *live = NULL;
-	return record_at(v, plan, doc, obj_i64(doc, "revision", 1), &live) == 1 &&
-	       !release_record_is_ours(live);
+	int found = record_at(v, plan, doc, obj_i64(doc, "revision", 1), &live);
+	return found == 1 && !release_record_is_ours(live) ? ENDED : DONE;
 }
 
 /* The newest record within a hundred of highest; NULL: none. */
@@ -262,18 +263,18 @@ enum record_state release_record_state(const struct view *v, struct plan *plan,
 	return ours ? RECORD_OURS : RECORD_NEWER;
 }
 
-bool release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
-			   int64_t highest)
+enum ensured release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
+				   int64_t highest)
 {
-	bool gone = true;
+	enum ensured state = DONE;
 	for (int64_t n = highest; n > 0 && n > highest - 100; n--) {
 		const struct obj *live = NULL;
 		int found = record_at(v, plan, doc, n, &live);
 		if (found == 0)
 			continue;
-		gone = false;
+		state = WAITING;
 		if (found == 1 && !meta_is_deleting(live))
 			plan_delete(plan, live, "Background");
 	}
-	return gone;
+	return state;
 }

@@ -25,9 +25,9 @@ struct release_record {
  * Kept in the plan as "unrecorded"; such a release goes without (ALM needs the plan alone), and
  * what earlier records say of it ends as superseded. */
 const char *release_record_too_large(const struct view *v, const struct obj *doc);
-/* Plans what is missing; true once the record has the status. Only pending ones are made again, the
- * others change one that is there. The record before is superseded once this one is deployed. */
-bool release_record_plan(const struct release_record *r);
+/* The record has the status. Only pending ones are made anew, the others change one that is there.
+ * The record before is superseded once this one is deployed. */
+enum ensured release_record_ensure(const struct release_record *r);
 /* What others have done to the records of a release whose highest known revision is highest. */
 enum record_state {
 	RECORD_OURS,    /* nothing */
@@ -49,10 +49,11 @@ int64_t release_record_revision(const struct obj *record);
 bool release_record_is_ours(const struct obj *record);
 /* When it was written last; 0: not reported. */
 int64_t release_record_changed(const struct obj *record);
-/* Has somebody else taken the plan's revision? */
-bool release_record_is_taken(const struct view *v, struct plan *plan, const struct obj *doc);
-/* Removes all records of the release; true once they are gone. */
-bool release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
-			   int64_t highest);
+/* ENDED: somebody else has taken the plan's revision. */
+enum ensured release_record_ensure_free(const struct view *v, struct plan *plan,
+					const struct obj *doc);
+/* Removes all records of the release. */
+enum ensured release_record_remove(const struct view *v, struct plan *plan, const struct obj *doc,
+				   int64_t highest);
 
 #endif

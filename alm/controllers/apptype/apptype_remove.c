@@ -79,7 +79,7 @@ static struct obj *brought_crds(const struct view *v, const struct app *app, str
 
 /* A list from the past may lack a CRD, and nobody would release it once the app is gone: each is
  * read live, and the cache must show the same. */
-static bool sees_crds(const struct view *v, const struct app *app, struct plan *plan)
+static enum ensured ensure_crds_seen(const struct view *v, const struct app *app, struct plan *plan)
 {
 	char hex[SHA256_HEX];
 	const struct obj *rows = brought_crds(v, app, plan);
@@ -91,7 +91,7 @@ static bool sees_crds(const struct view *v, const struct app *app, struct plan *
 		struct action *x = plan_add(plan, ACT_SURVEY);
 		x->id = id;
 		x->body = rows;
-		return false;
+		return WAITING;
 	}
 	for (size_t i = 0; i < obj_len(rows); i++) {
 		const struct obj *row = obj_at(rows, i);
@@ -100,18 +100,18 @@ static bool sees_crds(const struct view *v, const struct app *app, struct plan *
 		if (obj_type(live) == OBJ_MAP &&
 		    !cstr_eq(meta_resource_version(live), obj_str(row, "seen"))) {
 			plan_requeue_after(plan, SURVEY_AGE_NS);
-			return false;
+			return WAITING;
 		}
 	}
-	return true;
+	return DONE;
 }
 
 /* The CRD forgets its owner but for the annotation, and is marked so that loop 2 leaves it alone.
  */
-static bool release_crds(const struct view *v, struct app *app, struct plan *plan)
+static enum ensured release_crds(const struct view *v, struct app *app, struct plan *plan)
 {
 	size_t n;
-	bool done = true;
+	enum ensured state = DONE;
 	const struct obj *const *crds = view_list(v, WATCH_CRD, app->self_ref, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), app->self_ref) ||
@@ -128,9 +128,9 @@ static bool release_crds(const struct view *v, struct app *app, struct plan *pla
 		obj_set_path(patch, "metadata.ownerReferences",
 			     owners ? obj_ref(owners) : obj_null());
 		plan_own_patch(plan, crds[i], patch);
-		done = false;
+		state = WAITING;
 	}
-	return done;
+	return state;
 }
 
 int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
@@ -144,16 +144,16 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 	asked->touches = "metadata.deletionTimestamp";
 	struct uninstall u = {.v = v, .plan = plan, .app = app};
 	u.hooks = obj_keep(v->a, obj_copy_list(obj_path(app->o, "status.hooks")));
-	bool done = uninstall_done(&u);
+	bool done = uninstall_ensure(&u) == DONE;
 	bool told = condition_is(app->o, "DeletionBlocked", "True");
-	if (!done && !u.blocked && trouble_deletes_too_long(v, app, plan)) {
+	if (!done && !u.blocked && trouble_await_deletion(v, app, plan) == DONE) {
 		u.blocked = true;
 		u.reason = "FinalizerHeld";
 	}
 	if ((told || u.blocked || has_run_hooks(app, u.hooks)) && !done)
 		tell(&u);
-	if (!done || !sees_crds(v, app, plan) || !release_crds(v, app, plan) ||
-	    !account_gone(v, plan, app))
+	if (!done || ensure_crds_seen(v, app, plan) == WAITING ||
+	    release_crds(v, app, plan) == WAITING || account_remove(v, plan, app) == WAITING)
 		return STEP_STOP;
 	for (size_t i = 0; i < app->n; i++)
 		if (!meta_is_deleting(app->strategies[i].o))

@@ -4,26 +4,24 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-static bool lasts_since(const struct view *v, struct plan *plan, const struct obj *o,
-			const char *type, const char *since, int64_t deadline_ns)
+static enum ensured await_since(const struct view *v, struct plan *plan, const struct obj *o,
+				const char *type, const char *since, int64_t deadline_ns)
 {
 	int64_t at;
 	if (!since || !clock_parse(str_of(since), &at)) {
 		plan_requeue_after(plan, deadline_ns);
-		return false;
+		return WAITING;
 	}
 	const char *id = arena_fmt(v->a, "%s:%s:%s:lasts", meta_uid(o), type, since);
-	int64_t left = v->ops->left(v->ops_arg, id, deadline_ns, at + deadline_ns - v->now_ns);
-	if (left > 0)
-		plan_requeue_after(plan, left);
-	return left <= 0;
+	return plan_await(plan,
+			  v->ops->left(v->ops_arg, id, deadline_ns, at + deadline_ns - v->now_ns));
 }
 
-/* Is the condition of o what it is for longer than that? Asks for the reconcile when it will be. */
-static bool lasts(const struct view *v, struct plan *plan, const struct obj *o, const char *type,
-		  int64_t deadline_ns)
+/* DONE: the condition of o is what it is for longer than that. */
+static enum ensured await(const struct view *v, struct plan *plan, const struct obj *o,
+			  const char *type, int64_t deadline_ns)
 {
-	return lasts_since(v, plan, o, type, condition_since(o, type), deadline_ns);
+	return await_since(v, plan, o, type, condition_since(o, type), deadline_ns);
 }
 
 /* What was told once stays until its cause is gone: a restart with another clock begins no new wait.
@@ -35,10 +33,11 @@ static bool is_told(const struct app *app, const char *type, const char *reason)
 	       cstr_eq(c.reason, reason);
 }
 
-bool trouble_deletes_too_long(const struct view *v, const struct app *app, struct plan *plan)
+enum ensured trouble_await_deletion(const struct view *v, const struct app *app, struct plan *plan)
 {
-	return is_told(app, "DeletionBlocked", "FinalizerHeld") ||
-	       lasts_since(v, plan, app->o, "deleted",
+	if (is_told(app, "DeletionBlocked", "FinalizerHeld"))
+		return DONE;
+	return await_since(v, plan, app->o, "deleted",
 			   obj_str(app->o, "metadata.deletionTimestamp"), DELETING_NS);
 }
 
@@ -68,7 +67,7 @@ static void find_unavailable(const struct view *v, const struct app *app, struct
 		return;
 	bool gone = cstr_eq(c.reason, "ObjectMissing") && t->drifted; /* and it stays away */
 	if (!gone && !is_told(app, "Degraded", "WorkloadUnavailable") &&
-	    !lasts(v, plan, o, "Available", UNAVAILABLE_NS))
+	    await(v, plan, o, "Available", UNAVAILABLE_NS) == WAITING)
 		return;
 	t->degraded = gone ? "ObjectMissing" : "WorkloadUnavailable";
 	t->why = arena_strdup(v->a, c.message);
@@ -106,15 +105,16 @@ static const char *unread_catalog(const struct view *v)
 }
 
 /* Given up once, it stays so until the catalogs are there. */
-static bool is_resolving_too_long(const struct view *v, const struct app *app, struct plan *plan)
+static enum ensured await_resolved(const struct view *v, const struct app *app, struct plan *plan)
 {
 	struct condition ready;
 	if (!condition_get(app->o, "Ready", &ready) || cstr_eq(ready.status, "True") ||
 	    cstr_eq(ready.reason, "New")) {
 		plan_requeue_after(plan, RESOLVING_NS);
-		return false;
+		return WAITING;
 	}
-	return cstr_eq(ready.reason, "Unresolved") || lasts(v, plan, app->o, "Ready", RESOLVING_NS);
+	return cstr_eq(ready.reason, "Unresolved") ? DONE
+						   : await(v, plan, app->o, "Ready", RESOLVING_NS);
 }
 
 static void judge_time(const struct view *v, const struct app *app, struct plan *plan,
@@ -122,7 +122,7 @@ static void judge_time(const struct view *v, const struct app *app, struct plan 
 {
 	struct condition c;
 	if (!app->installed && !app->busy && app->resolution.not_ready) {
-		if (!is_resolving_too_long(v, app, plan))
+		if (await_resolved(v, app, plan) == WAITING)
 			return;
 		t->overdue = "Resolving";
 		t->blocker = unread_catalog(v);
@@ -131,7 +131,7 @@ static void judge_time(const struct view *v, const struct app *app, struct plan 
 	if (!app->busy || app->busy->phase != PHASE_VERIFYING ||
 	    !condition_get(app->busy->o, "OwnershipMoved", &c) || cstr_eq(c.status, "True") ||
 	    (!is_told(app, "StateOverdue", "Verifying") &&
-	     !lasts(v, plan, app->busy->o, "OwnershipMoved", HANDOFF_NS)))
+	     await(v, plan, app->busy->o, "OwnershipMoved", HANDOFF_NS) == WAITING))
 		return;
 	t->overdue = "Verifying";
 	t->blocker = arena_fmt(v->a, "%s: objects do not change hands: %s: %s", app->busy->version,
@@ -148,7 +148,7 @@ static void judge_approval(const struct view *v, const struct app *app, struct p
 			continue;
 		const char *since = obj_str(s->o, "status.phaseSince");
 		if (is_told(app, "ApprovalPending", "AwaitingApproval") ||
-		    lasts_since(v, plan, s->o, "awaiting", since, AWAITING_NS))
+		    await_since(v, plan, s->o, "awaiting", since, AWAITING_NS) == DONE)
 			t->unapproved = arena_strdup(v->a, s->version);
 	}
 }

@@ -22,8 +22,8 @@ struct trouble {
 	const char *unapproved;        /* a version that waits for a person for a day; NULL */
 };
 
-/* Is an app being deleted for too long? Asks for the reconcile when it will be. */
-bool trouble_deletes_too_long(const struct view *v, const struct app *app, struct plan *plan);
+/* DONE: an app is being deleted for too long. */
+enum ensured trouble_await_deletion(const struct view *v, const struct app *app, struct plan *plan);
 /* Asks for a reconcile when one of them would begin. */
 void trouble_of(const struct view *v, const struct app *app, struct plan *plan,
 		struct trouble *ret);

@@ -17,14 +17,14 @@ static const struct obj *doc_of(const struct uninstall *u, const struct strategy
 }
 
 /* A list from the past may lack a plan, and what it has applied would stay. */
-static bool plans_are_known(const struct uninstall *u)
+static enum ensured ensure_plans_known(const struct uninstall *u)
 {
-	bool known = true;
+	enum ensured known = DONE;
 	for (size_t i = 0; i < u->app->n; i++) {
 		const struct strategy_ref *s = &u->app->strategies[i];
-		known = (!s->revision || doc_of(u, s) ||
-			 install_plan_is_gone(u->v, s->name, s->revision, NULL, u->plan)) &&
-			known;
+		if (s->revision && !doc_of(u, s) &&
+		    install_plan_confirm_gone(u->v, s->name, s->revision, NULL, u->plan) == WAITING)
+			known = WAITING;
 	}
 	return known;
 }
@@ -65,18 +65,20 @@ static int doomed_cmp(const struct doomed *a, const struct doomed *b)
 	return order_uninstall_cmp(str_of(a->e->kind), str_of(b->e->kind));
 }
 
-/* What is still there of a plan; false: not all is known. */
-static bool collect(struct uninstall *u, const struct obj *doc, struct doomed **list, size_t *n)
+/* What is still there of a plan; WAITING: not all is known. */
+static enum ensured collect(struct uninstall *u, const struct obj *doc, struct doomed **list,
+			    size_t *n)
 {
 	struct install_plan *p = install_plan_load(u->v, doc, u->plan);
 	struct doomed *all = ARENA_ARRAY(u->v->a, struct doomed, *n + p->n + 1);
-	bool known = true;
+	enum ensured known = DONE;
 	if (*n)
 		memcpy(all, *list, *n * sizeof(*all));
 	*list = all;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_entry *e = &p->entries[i];
-		known = known && !e->unknown;
+		if (e->unknown)
+			known = WAITING;
 		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
 			continue;
 		all[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
@@ -99,20 +101,20 @@ static void tell_first(struct uninstall *u, const struct plan_entry *e)
 	u->why = arena_strdup(u->v->a, x->msg);
 }
 
-static bool objects_gone(struct uninstall *u)
+static enum ensured delete_objects(struct uninstall *u)
 {
 	struct app *app = u->app;
 	struct doomed *list = NULL;
 	const struct doomed *first = NULL;
 	size_t n = 0;
-	bool known = true;
+	enum ensured known = DONE;
 	for (size_t i = 0; i < app->n; i++) {
 		const struct obj *doc = doc_of(u, &app->strategies[i]);
-		if (doc)
-			known = collect(u, doc, &list, &n) && known;
+		if (doc && collect(u, doc, &list, &n) == WAITING)
+			known = WAITING;
 	}
-	if (!known)
-		return false; /* the informers bring the key back */
+	if (known == WAITING)
+		return WAITING; /* the informers bring the key back */
 	for (size_t i = 0; i < n; i++)
 		if (!first || doomed_cmp(&list[i], first) < 0)
 			first = &list[i];
@@ -121,17 +123,17 @@ static bool objects_gone(struct uninstall *u)
 			plan_delete(u->plan, list[i].e->live, "Background");
 	if (first)
 		tell_first(u, first->e);
-	return !first;
+	return first ? WAITING : DONE;
 }
 
 /* --- hooks --- */
 
 /* Only of a version that succeeded. */
-static bool hooks_done(struct uninstall *u, const char *event)
+static enum ensured run_hooks(struct uninstall *u, const char *event)
 {
 	const struct obj *doc = doc_of(u, u->app->installed);
 	if (!doc || meta_annotation(u->app->o, ANNOTATION_NO_HOOKS))
-		return true;
+		return DONE;
 	struct hook_run h = {.v = u->v,
 			     .plan = u->plan,
 			     .app = u->app->name,
@@ -142,31 +144,32 @@ static bool hooks_done(struct uninstall *u, const char *event)
 			     .event = event,
 			     .run = RUN,
 			     .records = u->hooks};
-	enum hook_state state = hook_run(&h, &u->why);
-	u->blocked = state == HOOKS_FAILED;
+	enum ensured state = hook_run(&h, &u->why);
+	u->blocked = state == ENDED;
 	u->reason = "HookFailed";
 	if (u->blocked)
 		u->why = arena_fmt(u->v->a,
 				   "%s; annotate " ANNOTATION_NO_HOOKS
 				   "=true to delete without hooks",
 				   u->why);
-	return state == HOOKS_DONE;
+	return state;
 }
 
 /* Helm never deletes what its hooks leave. */
-static bool hooks_gone(struct uninstall *u)
+static enum ensured delete_hooks(struct uninstall *u)
 {
-	bool gone = true;
+	enum ensured state = DONE;
 	for (size_t i = 0; i < u->app->n; i++) {
 		const struct obj *doc = doc_of(u, &u->app->strategies[i]);
-		gone = (!doc || hook_objects_gone(u->v, u->plan, u->app->name, doc)) && gone;
+		if (doc && hook_objects_delete(u->v, u->plan, u->app->name, doc) == WAITING)
+			state = WAITING;
 	}
-	return gone;
+	return state;
 }
 
 /* --- records --- */
 
-static bool is_told(struct uninstall *u, const struct obj *doc)
+static enum ensured record(struct uninstall *u, const struct obj *doc)
 {
 	struct release_record r = {.v = u->v,
 				   .plan = u->plan,
@@ -175,17 +178,24 @@ static bool is_told(struct uninstall *u, const struct obj *doc)
 				   .revision = app_highest_revision(u->app),
 				   .status = "uninstalling",
 				   .runs = u->hooks};
-	return release_record_plan(&r);
+	return release_record_ensure(&r);
 }
 
-static bool steps_done(struct uninstall *u)
+static enum ensured take_steps(struct uninstall *u)
 {
 	const struct obj *doc = any_doc(u);
-	if (!doc)
-		return objects_gone(u);
-	return is_told(u, doc) && hooks_done(u, "pre-delete") && objects_gone(u) &&
-	       hooks_done(u, "post-delete") && hooks_gone(u) &&
-	       release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
+	enum ensured state = doc ? record(u, doc) : DONE;
+	if (doc && state == DONE)
+		state = run_hooks(u, "pre-delete");
+	if (state == DONE)
+		state = delete_objects(u);
+	if (doc && state == DONE)
+		state = run_hooks(u, "post-delete");
+	if (doc && state == DONE)
+		state = delete_hooks(u);
+	if (doc && state == DONE)
+		state = release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
+	return state;
 }
 
 /* --- the account --- */
@@ -218,42 +228,42 @@ static size_t namespaces(const struct uninstall *u, const char ***ret)
 	return n;
 }
 
-/* May all of it be removed as the account? */
-static bool is_allowed(struct uninstall *u)
+/* Whatever is removed is removed as the account. */
+static enum ensured ensure_account(struct uninstall *u)
 {
 	const char **ns;
 	size_t n = namespaces(u, &ns);
-	bool ready = true;
+	enum ensured ready = DONE;
 	for (size_t i = 0; i < n; i++) {
 		struct account_check check;
-		enum account_state state =
-			account_ready(u->v, u->plan, u->app, ns[i], true, &check);
-		ready = ready && state == ACCOUNT_READY;
-		if (state != ACCOUNT_REFUSED)
+		enum ensured state = account_ensure(u->v, u->plan, u->app, ns[i], true, &check);
+		if (state == WAITING)
+			ready = WAITING;
+		if (state != ENDED)
 			continue;
 		u->blocked = true;
 		u->reason = "Forbidden";
 		u->why = check.message;
 		for (size_t k = 0; k < check.n_steps; k++)
 			u->why = arena_fmt(u->v->a, "%s; %s", u->why, check.steps[k]);
-		return false;
+		return ENDED;
 	}
 	return ready;
 }
 
 /* What is to be done is planned beside, and asked for then: nothing left to do needs no account. */
-bool uninstall_done(struct uninstall *u)
+enum ensured uninstall_ensure(struct uninstall *u)
 {
 	struct plan beside, *plan = u->plan;
-	if (!plans_are_known(u))
-		return false;
+	if (ensure_plans_known(u) == WAITING)
+		return WAITING;
 	plan_init(&beside, u->v->a);
 	beside.as = u->app->account.user;
 	u->plan = &beside;
-	bool done = steps_done(u);
+	enum ensured state = take_steps(u);
 	u->plan = plan;
-	if (writes(&beside) && !is_allowed(u))
-		return false;
+	if (writes(&beside) && ensure_account(u) != DONE)
+		return WAITING;
 	plan_take(plan, &beside);
-	return done;
+	return state;
 }

@@ -21,7 +21,6 @@ struct uninstall {
 	const char *reason; /* HookFailed, or Forbidden: the account of the app may not be used */
 };
 
-/* True once nothing is left to do. */
-bool uninstall_done(struct uninstall *u);
+enum ensured uninstall_ensure(struct uninstall *u);
 
 #endif

@@ -1,72 +1,152 @@
 /*
- * The InstallStrategy controller: fetch, render, plan, gate, approve, apply, verify, hand off
- * (lifecycle.md 4.2, 7.1). This file has the frame of a pass; strategy_plan.c what happens before
- * the first write, strategy_apply.c what happens after.
+ * The InstallStrategy controller (lifecycle.md 4.2, 7.1): the table of what each phase does, and
+ * the frame of a pass around it. strategy_steps.h has the map.
  */
-#include "alm/controllers/strategy/strategy.h"
-
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/phases.h"
+#include "alm/controllers/strategy/strategy_approve.h"
+#include "alm/controllers/strategy/strategy_gate.h"
+#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/strategy/strategy_values.h"
+#include "alm/engine/controller.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-struct strategy_pass *strategy_pass(const struct view *v)
+/* --- the table --- */
+
+/* From there on there is no way back. */
+static bool is_handing_over(const struct strategy_pass *s)
 {
-	return *v->pass;
+	return strategy_has_condition(s, "OwnershipMoved");
 }
 
-bool strategy_is_planning(const struct strategy_pass *s)
+/* The steps of a phase, in order; the first row that fits. A pass does them from the first on until
+ * one is not DONE. Deadlines: a phase that has one gives it up in one of its first steps, or where
+ * it waits. */
+/* clang-format off */
+static const struct phase_row {
+	enum phase phases[4];
+	bool (*when)(const struct strategy_pass *s);
+	strategy_step steps[20];
+	void (*waits)(struct strategy_pass *s); /* after a step that is WAITING */
+} rows[] = {
+	{.phases = {PHASE_PENDING, PHASE_BLOCKED, PHASE_AWAITING},
+	 .steps = {
+		strategy_look_anew,          /* whatever blocked it is forgotten */
+		strategy_ensure_turn,        /* chosen, nobody else at work, dependencies there */
+		strategy_find_archive,       /* by its digest */
+		strategy_plan_account,       /* the account of the app may be used */
+		strategy_verify_archive,     /* signed by a key of the policy */
+		strategy_load_planned,       /* the plan that is stored, while its inputs are the same */
+		strategy_fetch,              /* else the archive's bytes */
+		strategy_require,            /* what must be there before */
+		strategy_take_over,          /* does helm have the release? */
+		strategy_render,             /* in the sandbox; stores the plan */
+		strategy_review,             /* every right that the plan takes or hands on */
+		strategy_await_informers,    /* each object of it is known, or known to be absent */
+		strategy_ensure_kinds,       /* the server serves all */
+		strategy_survey,             /* nobody else's objects */
+		strategy_try,                /* of a way back: the server takes its objects */
+		strategy_judge_crds,         /* no CRD that would lose what users stored */
+		strategy_seal_plan,          /* its digest */
+		strategy_ensure_approved,    /* that very digest, by somebody who may */
+		strategy_begin},             /* -> Installing */
+	 .waits = strategy_end_planning},
+	{.phases = {PHASE_INSTALLING},
+	 .steps = {
+		strategy_load_plan,
+		strategy_keep_install_deadline,
+		strategy_keep_judgement,     /* or the plan is void: -> Pending */
+		strategy_keep_account,
+		strategy_ensure_number,      /* the revision of the release is still free */
+		strategy_apply_crds,         /* 7.1 step 1, and Namespaces */
+		strategy_adopt_release,      /* records and objects that helm made */
+		strategy_record_begun,
+		strategy_run_pre_hooks,      /* 2 */
+		strategy_apply_objects,      /* 3 */
+		strategy_end_install},       /* -> Verifying */
+	 .waits = strategy_tell_refusal},
+	{.phases = {PHASE_VERIFYING}, .when = is_handing_over,
+	 .steps = {
+		strategy_load_plan,
+		strategy_handoff_account,
+		strategy_hand_over,          /* 8: owner and label */
+		strategy_delete_leftovers,   /* 9: what only earlier plans had */
+		strategy_delete_former,      /* what only helm's release had */
+		strategy_record_deployed,
+		strategy_succeed}},          /* -> Succeeded */
+	{.phases = {PHASE_VERIFYING},
+	 .steps = {
+		strategy_load_plan,
+		strategy_keep_account,
+		strategy_reapply,
+		strategy_await_ready,        /* 4 */
+		strategy_ensure_converted,   /* 5 */
+		strategy_run_post_hooks,     /* 6 */
+		strategy_soak,               /* 7 */
+		strategy_end_verify}},       /* the next pass hands over */
+	{.phases = {PHASE_SUCCEEDED},
+	 .steps = {
+		strategy_make_way,           /* a later one succeeded: -> Superseded */
+		strategy_load,
+		strategy_take_changes,       /* of values or account: -> Pending */
+		strategy_repair}},           /* what has drifted */
+	{.phases = {PHASE_ROLLING_BACK},
+	 .steps = {
+		strategy_load_back,          /* the plan of what ran before; the deadline */
+		strategy_ensure_back_allowed, /* by its account, and by the server */
+		strategy_settle_failed,      /* its record, its converters */
+		strategy_record_rolling_back,
+		strategy_run_pre_rollback,
+		strategy_apply_back,
+		strategy_await_back_ready,
+		strategy_run_post_rollback,
+		strategy_delete_failed,      /* what only the failed plan has */
+		strategy_record_rolled_back,
+		strategy_end_rollback},      /* -> RolledBack, or Succeeded with the former values */
+	 .waits = strategy_await_back},
+	{.phases = {PHASE_ROLLED_BACK, PHASE_FAILED},
+	 .steps = {
+		strategy_record_failed,
+		strategy_choose_again}},     /* -> Pending */
+	{.phases = {PHASE_SUPERSEDED},
+	 .steps = {
+		strategy_choose_again}},     /* -> Pending */
+};
+/* clang-format on */
+
+static const struct phase_row *row_of(const struct strategy_pass *s)
 {
-	return !s->stop && (s->phase == PHASE_PENDING || s->phase == PHASE_BLOCKED ||
-			    s->phase == PHASE_AWAITING);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (const enum phase *p = rows[i].phases; *p; p++)
+			if (*p == s->phase && (!rows[i].when || rows[i].when(s)))
+				return &rows[i];
+	return NULL;
 }
 
-/* Planning takes conditions away and sets them anew: only a turn is a transition. */
-static void keep_transition_time(struct strategy_pass *s, const char *type, const char *status)
+static int strategy_do_phase(const struct view *v, const char *key, struct plan *plan,
+			     struct error *err)
 {
-	const struct obj *old = obj_path(s->ref->o, "status.conditions");
-	for (size_t i = 0; i < obj_len(old); i++) {
-		const struct obj *was = obj_at(old, i);
-		const char *since = obj_str(was, "lastTransitionTime");
-		if (!cstr_eq(obj_str(was, "type"), type) ||
-		    !cstr_eq(obj_str(was, "status"), status) || !since)
-			continue;
-		for (size_t k = 0; k < obj_len(s->conditions); k++)
-			if (cstr_eq(obj_str(obj_at(s->conditions, k), "type"), type))
-				obj_set_str(obj_at_mut(s->conditions, k), "lastTransitionTime",
-					    since);
+	(void)key;
+	(void)plan;
+	struct strategy_pass *s = strategy_pass(v);
+	const struct phase_row *row = s->app ? row_of(s) : NULL; /* without app it is Blocked */
+	enum ensured state = DONE;
+	for (const strategy_step *step = row ? row->steps : NULL; step && *step; step++) {
+		state = (*step)(s);
+		if (state != DONE)
+			break;
 	}
+	if (state == WAITING && row->waits)
+		row->waits(s);
+	return s->error.code ? error_copy(err, &s->error) : STEP_CONTINUE;
 }
 
-void strategy_condition(struct strategy_pass *s, const char *type, const char *status,
-			const char *reason, const char *message)
-{
-	struct condition c = {.type = type,
-			      .status = status,
-			      .reason = reason,
-			      .message = message ? message : "",
-			      .observed_generation = meta_generation(s->ref->o)};
-	condition_set(s->conditions, &c, s->v->now_ns);
-	keep_transition_time(s, type, status);
-}
-
-void strategy_enter(struct strategy_pass *s, enum phase phase, const char *condition,
-		    const char *reason, const char *message)
-{
-	s->phase = phase;
-	s->reason = reason;
-	s->message = message;
-	s->stop = true;
-	if (condition) {
-		bool good = phase != PHASE_BLOCKED && phase != PHASE_FAILED &&
-			    phase != PHASE_AWAITING && phase != PHASE_ROLLING_BACK &&
-			    phase != PHASE_ROLLED_BACK;
-		strategy_condition(s, condition, good ? "True" : "False", reason, message);
-	}
-}
+/* --- the first step --- */
 
 static const struct strategy_ref *own_ref(struct strategy_pass *s, const struct obj *o)
 {
@@ -76,12 +156,6 @@ static const struct strategy_ref *own_ref(struct strategy_pass *s, const struct 
 	s->own = (struct strategy_ref){
 		.o = o, .name = meta_name(o), .version = "", .phase = phase_of(o)};
 	return &s->own;
-}
-
-int64_t strategy_next_revision(const struct app *app)
-{
-	int64_t highest = app_highest_revision(app);
-	return highest + 1;
 }
 
 /* Removes our finalizer once no object of the app needs the strategy any more. */
@@ -118,13 +192,13 @@ static bool has_to_move(const struct strategy_pass *s)
 }
 
 /* A strategy that is deleted while its app lives: its objects move to the AppType first. */
-static bool objects_moved_to_app(struct strategy_pass *s)
+static enum ensured move_to_app(struct strategy_pass *s)
 {
 	struct install_plan *p = s->install;
 	if (!has_to_move(s))
-		return true;
-	if (!strategy_may_write(s))
-		return false;
+		return DONE;
+	if (strategy_ensure_account(s) != DONE)
+		return WAITING;
 	struct owner_ref owner = {.api_version = meta_api_version(s->app->o),
 				  .kind = meta_kind(s->app->o),
 				  .name = s->app->name,
@@ -138,36 +212,30 @@ static bool objects_moved_to_app(struct strategy_pass *s)
 		meta_add_owner(o, &owner);
 		plan_apply(s->plan, o, e->stage, true);
 	}
-	return false;
-}
-
-/* False: whether there is a plan is not known yet. */
-static bool load_install(struct strategy_pass *s)
-{
-	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
-	if (doc)
-		s->install = install_plan_load(s->v, doc, s->plan);
-	return doc || !s->revision ||
-	       install_plan_is_gone(s->v, s->ref->name, s->revision, NULL, s->plan);
+	return WAITING;
 }
 
 /* Without its finalizer what it owns is collected as garbage. */
+/* Without its finalizer what it owns is collected as garbage. */
 static int adopt_deleting(struct strategy_pass *s)
 {
-	if (s->app && !s->app->deleting && s->ref->phase != PHASE_SUPERSEDED &&
-	    (!load_install(s) || !objects_moved_to_app(s)))
-		return STEP_STOP;
-	return let_go(s);
+	enum ensured state = DONE;
+	bool moves = s->app && !s->app->deleting && s->ref->phase != PHASE_SUPERSEDED;
+	if (moves && s->revision)
+		state = strategy_find_plan(s, s->ref->name, s->revision, &s->install);
+	if (moves && state == DONE)
+		state = move_to_app(s);
+	return state == DONE ? let_go(s) : STEP_STOP;
 }
 
 /* A strategy made by hand gets what one made by ALM is born with: finalizer and owner. */
-static bool mark_as_ours(struct strategy_pass *s)
+static enum ensured ensure_marks(struct strategy_pass *s)
 {
 	const struct obj *o = s->ref->o;
 	const struct obj *app = s->app && !s->app->deleting ? s->app->o : NULL;
 	bool owned = !app || meta_is_owned_by(o, meta_uid(app));
 	if (meta_has_finalizer(o, STRATEGY_FINALIZER) && owned)
-		return false;
+		return DONE;
 	struct obj *copy = obj_keep(s->v->a, obj_copy(o)), *patch = obj_map();
 	meta_add_finalizer(copy, STRATEGY_FINALIZER);
 	obj_set_path(patch, "metadata.finalizers", obj_ref(obj_path(copy, "metadata.finalizers")));
@@ -182,7 +250,7 @@ static bool mark_as_ours(struct strategy_pass *s)
 			     obj_ref(obj_path(copy, "metadata.ownerReferences")));
 	}
 	plan_own_patch(s->plan, o, patch);
-	return true;
+	return WAITING;
 }
 
 static int strategy_adopt(const struct view *v, const char *key, struct plan *plan,
@@ -210,7 +278,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	}
 	if (s->app && app_check_age(v, s->app, s->ref->name, err) < 0)
 		return -err->code;
-	if (mark_as_ours(s))
+	if (ensure_marks(s) == WAITING)
 		return STEP_STOP;
 	const struct obj *conditions = obj_path(o, "status.conditions");
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
@@ -343,22 +411,10 @@ static const struct watch_rule watches[] = {
 /* clang-format on */
 
 static const struct step steps[] = {
-	{"adopt", strategy_adopt},       /* finalizer; deletion undoes */
-	{"fetch", strategy_fetch},       /* the archive's bytes, by digest */
-	{"require", strategy_require},   /* what must be there before */
-	{"takeover", strategy_takeover}, /* does helm have the release? */
-	{"render", strategy_render},     /* in the sandbox; stores the install plan */
-	{"review", strategy_review},     /* what the account of the app may */
-	{"survey", strategy_survey},     /* nobody else's objects */
-	{"try", strategy_try},           /* is there a way back, if it is one? */
-	{"gate", strategy_gate},         /* no CRD that would lose what users stored */
-	{"approve", strategy_approve},   /* may it begin? */
-	{"deadline", strategy_deadline}, /* planning ends */
-	{"apply", strategy_apply},       /* CRDs, then stage by stage */
-	{"verify", strategy_verify},     /* all ready, for a while */
-	{"handoff", strategy_handoff},   /* objects change owner, leftovers go */
-	{"keep", strategy_keep},         /* drift of what is installed */
-	{"rollback", strategy_rollback}, {"status", strategy_status}, {0},
+	{"adopt", strategy_adopt}, /* finalizer; deletion undoes */
+	{"phase", strategy_do_phase},
+	{"status", strategy_status},
+	{0},
 };
 
 const struct controller strategy_controller = {

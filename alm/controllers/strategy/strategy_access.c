@@ -1,12 +1,11 @@
-/* May this be installed, as the account of the app? Asked before anything is written
- * (reliability.md 10): definitions that are somebody else's, and every right that the plan takes or
- * hands on. What an upgrade gives to its own accounts besides is listed with the plan. */
+#include "alm/controllers/strategy/strategy_access.h"
+
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/app/plan_access.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -19,48 +18,19 @@
 #define FORMER_TRIES     20 /* revisions of one version with changed values */
 #define PERMISSIONS_TOLD 5
 
-const char *strategy_namespace(const struct strategy_pass *s)
+static enum ensured block(struct strategy_pass *s, const char *message)
 {
-	const char *ns = obj_str(s->ref->o, "spec.strategy.namespace");
-	return ns ? ns : s->app->install_namespace;
+	return strategy_block(s, "PlanReady", "Forbidden", message);
 }
 
-bool strategy_may_write(struct strategy_pass *s)
+enum ensured strategy_plan_account(struct strategy_pass *s)
 {
-	if (s->plan->as)
-		return true;
-	enum account_state state =
-		account_ready(s->v, s->plan, s->app, strategy_namespace(s), false, &s->account);
-	if (state == ACCOUNT_REFUSED)
-		s->refused = s->account.message;
-	return state == ACCOUNT_READY;
-}
-
-static void block(struct strategy_pass *s, const char *message)
-{
-	strategy_block(s, "PlanReady", "Forbidden", message);
-}
-
-void strategy_wait_for_outcome(struct strategy_pass *s)
-{
-	s->stop = true;
-	s->keep_status = s->was == PHASE_BLOCKED || s->was == PHASE_AWAITING;
-	if (!s->keep_status)
-		s->phase = PHASE_PENDING;
-}
-
-bool strategy_has_account(struct strategy_pass *s)
-{
-	if (strategy_may_write(s))
-		return true;
-	if (!s->refused) {
-		strategy_wait_for_outcome(s);
-		return false;
-	}
+	enum ensured state = strategy_ensure_account(s);
+	if (state != ENDED)
+		return state == DONE ? DONE : strategy_wait(s);
 	for (size_t i = 0; i < s->account.n_steps; i++)
 		nextstep_add(s->steps, s->account.steps[i]);
-	block(s, s->refused);
-	return false;
+	return block(s, s->account.message);
 }
 
 /* --- what no right helps against --- */
@@ -82,34 +52,23 @@ static bool is_bad_name(const char *name)
 	return name && !name_is_path_segment(str_of(name));
 }
 
-/* False: told, with the step if there is one. */
-static bool is_free_to_take(struct strategy_pass *s, const struct access_object *o)
+static enum ensured refuse_taken(struct strategy_pass *s, const struct access_object *o)
 {
 	const char *name = meta_name(o->object), *why, *step;
 	struct arena *a = s->v->a;
-	if (is_bad_name(name) || is_bad_name(o->ns)) {
-		block(s, arena_fmt(a, "%s has a name that is none", meta_kind(o->object)));
-		return false;
-	}
-	if (is_ours(o)) {
-		block(s,
-		      arena_fmt(a, "%s %s: roles with names of " ACCOUNT_RESERVED " are ALM's own",
-				meta_kind(o->object), name));
-		return false;
-	}
+	if (is_bad_name(name) || is_bad_name(o->ns))
+		return block(s, arena_fmt(a, "%s has a name that is none", meta_kind(o->object)));
+	if (is_ours(o))
+		return block(s, arena_fmt(a,
+					  "%s %s: roles with names of " ACCOUNT_RESERVED
+					  " are ALM's own",
+					  meta_kind(o->object), name));
 	if (o->life != ACCESS_DEFINITION ||
 	    account_may_define(s->app, o->object, view_get(s->v, WATCH_CRD, name), a, &why, &step))
-		return true;
+		return DONE;
 	if (step)
 		nextstep_add(s->steps, step);
-	block(s, why);
-	return false;
-}
-
-bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e)
-{
-	const char *why, *step;
-	return e->is_crd && !account_may_define(s->app, e->object, e->live, s->v->a, &why, &step);
+	return block(s, why);
 }
 
 /* --- the review --- */
@@ -150,8 +109,8 @@ static size_t missing_of(const struct access *x, const struct outcome *o, bool *
 	return access_missing(x, denied, missing);
 }
 
-static void block_missing(struct strategy_pass *s, const struct access *x, const bool *missing,
-			  size_t n)
+static enum ensured block_missing(struct strategy_pass *s, const struct access *x,
+				  const bool *missing, size_t n)
 {
 	struct arena *a = s->v->a;
 	const struct access_rule *r = x->items;
@@ -162,19 +121,21 @@ static void block_missing(struct strategy_pass *s, const struct access *x, const
 	const char *yaml = yaml_step(s, x, missing);
 	if (yaml)
 		nextstep_add(s->steps, yaml);
-	block(s, arena_fmt(a, "%s lacks %zu of the %zu rights that %s %s takes, first: %s%s%s",
-			   s->app->account.user, n, x->n, s->app->name, s->ref->version,
-			   access_text(r, a), r->role ? ", for " : "", r->role ? r->role : ""));
+	return block(s,
+		     arena_fmt(a, "%s lacks %zu of the %zu rights that %s %s takes, first: %s%s%s",
+			       s->app->account.user, n, x->n, s->app->name, s->ref->version,
+			       access_text(r, a), r->role ? ", for " : "", r->role ? r->role : ""));
 }
 
 /* ALM itself may not ask. */
-static void block_unasked(struct strategy_pass *s, const struct outcome *o)
+static enum ensured block_unasked(struct strategy_pass *s, const struct outcome *o)
 {
 	nextstep_add(s->steps,
 		     nextstep_new(s->v->a, "then bind it to who runs alm controller",
 				  "kubectl create clusterrole alm-impersonate --verb=impersonate "
 				  "--resource=serviceaccounts"));
-	block(s, arena_fmt(s->v->a, "ALM may not act as %s: %s", s->app->account.user, o->msg));
+	return block(s,
+		     arena_fmt(s->v->a, "ALM may not act as %s: %s", s->app->account.user, o->msg));
 }
 
 static bool is_just_now(const struct strategy_pass *s, int64_t at_ns)
@@ -199,23 +160,19 @@ static void stamp(const struct strategy_pass *s, struct action *x, const struct 
 		x->rights_since_ns = s->v->now_ns;
 }
 
-/* Is what was answered still to be believed? Else it is asked again now, or in the pass that this
- * asks for. */
-static bool is_believed(struct strategy_pass *s, const struct outcome *o, bool refused)
+/* DONE: what was answered is to be asked again. */
+static enum ensured await_doubt(struct strategy_pass *s, const struct outcome *o, bool refused)
 {
 	int64_t age = s->v->now_ns - o->at_ns;
 	if ((uint64_t)obj_i64(o->value, "rightsVersion", 0) != account_rights_version(s->v))
-		return false;
+		return DONE;
 	if (!refused)
-		return age >= 0 && age < REVIEW_FRESH_NS;
-	int64_t left =
-		is_settling(s, o->value) ? AGAIN_NS - age : outcome_retry_in(o, s->v->now_ns);
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left > 0;
+		return age >= 0 && age < REVIEW_FRESH_NS ? WAITING : DONE;
+	return plan_await(s->plan, is_settling(s, o->value) ? AGAIN_NS - age
+							    : outcome_retry_in(o, s->v->now_ns));
 }
 
-static void review(struct strategy_pass *s, const struct access *x)
+static enum ensured review(struct strategy_pass *s, const struct access *x)
 {
 	char hex[SHA256_HEX];
 	struct arena *a = s->v->a;
@@ -227,17 +184,14 @@ static void review(struct strategy_pass *s, const struct access *x)
 	bool *missing = ARENA_ARRAY(a, bool, x->n + 1);
 	bool unasked = o && o->code && !obj_has(o->value, "denied");
 	size_t n = o && !unasked ? missing_of(x, o, missing, a) : 0;
-	if (!o || !is_believed(s, o, n || unasked)) {
+	if (!o || await_doubt(s, o, n || unasked) == DONE) {
 		struct action *ask = plan_review(s->plan, id, obj_ref(questions));
 		stamp(s, ask, o ? o->value : NULL);
-		strategy_wait_for_outcome(s);
-	} else if (n && is_settling(s, o->value)) {
-		strategy_wait_for_outcome(s);
-	} else if (unasked) {
-		block_unasked(s, o);
-	} else if (n) {
-		block_missing(s, x, missing, n);
+		return strategy_wait(s);
 	}
+	if (n && is_settling(s, o->value))
+		return strategy_wait(s);
+	return unasked ? block_unasked(s, o) : n ? block_missing(s, x, missing, n) : DONE;
 }
 
 /* --- lookups --- */
@@ -266,36 +220,26 @@ static struct access right_to_read(const struct strategy_pass *s, const struct o
 	return (struct access){.a = v->a, .items = rule, .n = r ? 1 : 0};
 }
 
-static bool is_to_ask_again(struct strategy_pass *s, const struct outcome *o,
-			    const struct obj *need)
-{
-	int64_t wait = is_settling(s, need) ? AGAIN_NS : NS_PER_MIN,
-		left = o->at_ns + wait - s->v->now_ns;
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left <= 0 ||
-	       (uint64_t)obj_i64(need, "rightsVersion", 0) != account_rights_version(s->v);
-}
-
-bool strategy_may_look_up(struct strategy_pass *s, const char *id, const struct obj *needs,
-			  const struct outcome *answers)
+enum ensured strategy_ensure_lookups(struct strategy_pass *s, const char *id,
+				     const struct obj *needs, const struct outcome *answers)
 {
 	const struct obj *need = denied_answer(answers->value);
 	if (!need)
-		return true;
-	if (is_to_ask_again(s, answers, need)) {
+		return DONE;
+	int64_t wait = is_settling(s, need) ? AGAIN_NS : NS_PER_MIN;
+	uint64_t version = (uint64_t)obj_i64(need, "rightsVersion", 0);
+	if (plan_await(s->plan, answers->at_ns + wait - s->v->now_ns) == DONE ||
+	    version != account_rights_version(s->v)) {
 		stamp(s, plan_lookup(s->plan, id, needs), need);
-		strategy_wait_for_outcome(s);
-	} else if (is_settling(s, need)) {
-		strategy_wait_for_outcome(s);
-	} else {
-		struct access x = right_to_read(s, need);
-		const char *yaml = x.n ? yaml_step(s, &x, NULL) : NULL;
-		if (yaml)
-			nextstep_add(s->steps, yaml);
-		block(s, arena_fmt(s->v->a, "lookup: %s", obj_str(need, "error")));
+		return strategy_wait(s);
 	}
-	return false;
+	if (is_settling(s, need))
+		return strategy_wait(s);
+	struct access x = right_to_read(s, need);
+	const char *yaml = x.n ? yaml_step(s, &x, NULL) : NULL;
+	if (yaml)
+		nextstep_add(s->steps, yaml);
+	return block(s, arena_fmt(s->v->a, "lookup: %s", obj_str(need, "error")));
 }
 
 /* --- what an upgrade gives more --- */
@@ -377,26 +321,21 @@ static bool has_crd(void *arg, const char *name)
 	return view_crd(arg, name) != NULL;
 }
 
-int strategy_review(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_review(struct strategy_pass *s)
 {
-	(void)key;
-	(void)plan;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
+	const struct view *v = s->v;
 	struct access x;
 	struct error limit = ERROR_INIT;
 	struct view own_view = *v;
-	if (!strategy_is_planning(s))
-		return STEP_CONTINUE;
+	enum ensured state = DONE;
 	const struct plan_kinds kinds = {kind_of, has_crd, &own_view};
 	struct access_input in =
 		plan_access(s->install->doc, &kinds, s->app->account.is_default, v->a);
-	for (size_t i = 0; i < in.n; i++)
-		if (!is_free_to_take(s, &in.objects[i]))
-			return STEP_CONTINUE;
+	for (size_t i = 0; i < in.n && state == DONE; i++)
+		state = refuse_taken(s, &in.objects[i]);
+	if (state != DONE)
+		return state;
 	if (access_rules(&in, v->a, &x, &limit) < 0 || list_permissions(s, &limit) < 0)
-		strategy_block(s, "PlanReady", "RenderLimit", arena_strdup(v->a, limit.msg));
-	else
-		review(s, &x);
-	return STEP_CONTINUE;
+		return strategy_block(s, "PlanReady", "RenderLimit", arena_strdup(v->a, limit.msg));
+	return review(s, &x);
 }

@@ -1,9 +1,12 @@
-/* May a plan begin (lifecycle.md 6)? What is approved is one plan, by its digest, for a while. */
+#include "alm/controllers/strategy/strategy_approve.h"
+
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/approver.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_access.h"
+#include "alm/controllers/strategy/strategy_gate.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
@@ -36,8 +39,9 @@ static struct approver approver_of(const struct strategy_pass *s)
 				 by && approver_is_known(s->v, s->ref->o) == APPROVER_KNOWN};
 }
 
-void strategy_set_approval(struct strategy_pass *s, const char *bound, const char *by,
-			   const char *trust)
+/* status.approval: of the plan with this digest, from now on. */
+static void set_approval(struct strategy_pass *s, const char *bound, const char *by,
+			 const char *trust)
 {
 	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
 	int64_t ttl = APPROVAL_TTL_NS;
@@ -58,13 +62,12 @@ void strategy_set_approval(struct strategy_pass *s, const char *bound, const cha
 static void describe_approval(struct strategy_pass *s, const char *bound, struct approver by)
 {
 	bool plain = by.known || cstr_eq(by.name, by.manager);
-	strategy_set_approval(
-		s, bound,
-		plain ? by.name
-		      : arena_fmt(s->v->a, "%s (claimed by manager %s)", by.name, by.manager),
-		!by.known                 ? "managedFields"
-		: s->v->settings->foreign ? "admission"
-					  : "authenticated");
+	set_approval(s, bound,
+		     plain ? by.name
+			   : arena_fmt(s->v->a, "%s (claimed by manager %s)", by.name, by.manager),
+		     !by.known                 ? "managedFields"
+		     : s->v->settings->foreign ? "admission"
+					       : "authenticated");
 }
 
 static struct action *approval_row(struct strategy_pass *s, const char *reason, const char *bound)
@@ -128,29 +131,32 @@ static void recall_approval(struct strategy_pass *s)
 
 /* Is the recorded approval the one the spec gives now? Another plan named, or false and true again.
  */
-static bool is_recorded(struct strategy_pass *s)
+static bool is_recorded(const struct strategy_pass *s)
 {
-	recall_approval(s);
 	const char *named = obj_str(s->ref->o, "spec.approvedPlan");
 	const char *digest = obj_str(s->approval, "digest");
 	return s->approval && digest && *digest && (!named || cstr_eq(named, digest));
 }
 
-/* Whether the name is the approver's is asked first. */
-static bool asks_who(struct strategy_pass *s)
+/* The one that the spec gives now. Whether the name is the approver's is asked first. */
+static enum ensured follow_given(struct strategy_pass *s)
 {
-	if (!obj_str(s->ref->o, "spec.approvedBy") ||
-	    approver_is_known(s->v, s->ref->o) != APPROVER_ASKED)
-		return false;
-	approver_ask(s->v, s->ref->o, s->plan);
-	return true;
+	recall_approval(s);
+	if (is_recorded(s))
+		return DONE;
+	if (obj_str(s->ref->o, "spec.approvedBy") &&
+	    approver_is_known(s->v, s->ref->o) == APPROVER_ASKED) {
+		approver_ask(s->v, s->ref->o, s->plan);
+		return WAITING;
+	}
+	record_approval(s);
+	return DONE;
 }
 
 void strategy_note_approval(struct strategy_pass *s)
 {
-	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false) &&
-	    !is_recorded(s) && !asks_who(s))
-		record_approval(s);
+	if (s->app && needs_approval(s) && obj_flag(s->ref->o, "spec.approved", false))
+		(void)follow_given(s);
 }
 
 /* Given or taken back before it could be asked for: recorded when it is seen. */
@@ -170,42 +176,88 @@ static bool has_expired(const struct strategy_pass *s)
 	return text && clock_parse(str_of(text), &at) && at <= s->v->now_ns;
 }
 
-static bool is_approved(struct strategy_pass *s, const char **ret_reason, const char **ret_message)
+/* What is wanting of the approval that the spec gives; NULL: nothing. *ret_message says more. */
+static const char *wants(const struct strategy_pass *s, const char **ret_message)
 {
 	if (!obj_flag(s->ref->o, "spec.approved", false)) {
-		if (s->approval)
-			withdraw_approval(s);
 		const char *more = strategy_permissions_text(s);
-		*ret_reason = *more ? "PermissionIncrease" : "ApprovalRequired";
 		*ret_message = arena_fmt(s->v->a, "mode %s: approve plan %s%s%s", s->app->mode,
 					 s->digest, *more ? ", which " : "", more);
-		return false;
+		return *more ? "PermissionIncrease" : "ApprovalRequired";
 	}
-	if (!is_recorded(s))
-		record_approval(s);
 	if (!cstr_eq(obj_str(s->approval, "digest"), s->digest)) {
-		*ret_reason = "ApprovalStale";
 		*ret_message = arena_fmt(s->v->a, "approved plan %s, the plan is now %s",
 					 obj_str(s->approval, "digest"), s->digest);
-		return false;
+		return "ApprovalStale";
 	}
-	if (has_expired(s)) {
-		*ret_reason = "ApprovalExpired";
-		*ret_message = "approved, but not begun in time";
-		return false;
-	}
-	return true;
+	*ret_message = "approved, but not begun in time";
+	return has_expired(s) ? "ApprovalExpired" : NULL;
 }
 
-/* Deadlines run since a condition turned: those of an earlier attempt must not stay. */
-static void forget_earlier_attempt(struct strategy_pass *s)
+/* --- approval out of a manifest that lies in git: spec.upgrade.approveVersion of the AppType ---
+ */
+
+/* Whose manager owns the field, as the object tells it. */
+static const char *range_manager(const struct obj *app)
 {
-	static const char *const earlier[] = {"Applied", "Available", "Verified", "OwnershipMoved",
-					      "RolledBack"};
-	for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
-		condition_remove(s->conditions, earlier[i]);
-	strategy_condition(s, "Applied", "False", "Installing", "");
+	const struct obj *fields = obj_path(app, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(fields); i++) {
+		const struct obj *f = obj_at(fields, i);
+		const struct obj *upgrade =
+			obj_get(obj_get(obj_get(f, "fieldsV1"), "f:spec"), "f:upgrade");
+		if (obj_has(upgrade, "f:approveVersion") && obj_str(f, "manager"))
+			return obj_str(f, "manager");
+	}
+	return "unknown";
 }
+
+static bool is_in_range(const struct strategy_pass *s, const char *text)
+{
+	struct range range;
+	struct version v;
+	struct error ignored;
+	return range_parse(str_of(text), s->v->a, &range, &ignored) == 0 &&
+	       version_parse(str_of(s->ref->version), VERSION_STRICT, &v, &ignored) == 0 &&
+	       range_matches(&range, &v);
+}
+
+/* What is waived somebody has decided already. */
+static bool has_nothing_to_decide(const struct strategy_pass *s)
+{
+	for (size_t i = 0; i < obj_len(s->findings); i++) {
+		const char *outcome = obj_str(obj_at(s->findings, i), "outcome");
+		if (!cstr_eq(outcome, "allow") && !cstr_eq(outcome, "waived"))
+			return false;
+	}
+	return !s->n_unlisted && !obj_len(s->permissions);
+}
+
+static void record_range(struct strategy_pass *s)
+{
+	const char *range = obj_str(s->app->o, "spec.upgrade.approveVersion");
+	const char *by = range_manager(s->app->o);
+	struct obj *body = obj_map();
+	obj_set_str(body, "approves", s->digest);
+	obj_set(body, "justification", obj_stringf("spec.upgrade.approveVersion is %s", range));
+	obj_set_path(body, "version.from",
+		     obj_string(s->app->installed ? s->app->installed->version : ""));
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Approval", s->app->o, "Approved", NULL, body);
+	x->chain = s->app->name;
+	x->actor = x->actor_via = arena_strdup(s->v->a, by);
+	x->touches = "spec.upgrade";
+	set_approval(s, s->digest, arena_fmt(s->v->a, "approveVersion (manager %s)", by),
+		     "managedFields");
+}
+
+/* Names the versions whose plans need nobody, as long as there is nothing in them to decide. */
+static bool is_approved_by_range(const struct strategy_pass *s)
+{
+	const char *range = obj_str(s->app->o, "spec.upgrade.approveVersion");
+	return range && *range && is_in_range(s, range) && has_nothing_to_decide(s);
+}
+
+/* --- the steps --- */
 
 static void decision(struct strategy_pass *s, const char *reason, const char *verdict,
 		     const char *detail)
@@ -220,35 +272,54 @@ static void decision(struct strategy_pass *s, const char *reason, const char *ve
 	x->chain = s->app->name;
 }
 
-int strategy_approve(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_ensure_approved(struct strategy_pass *s)
 {
-	(void)key;
-	(void)plan;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	const char *reason = NULL, *message = NULL;
-	if (!strategy_is_planning(s))
-		return STEP_CONTINUE;
-	const char *more = strategy_permissions_text(s);
-	bool by_range = needs_approval(s) && strategy_range_approves(s);
-	if (needs_approval(s) && !by_range && obj_flag(s->ref->o, "spec.approved", false) &&
-	    !is_recorded(s) && asks_who(s))
-		return STEP_STOP; /* the answer brings the key back */
-	if (needs_approval(s) && !by_range && !is_approved(s, &reason, &message)) {
-		decision(s, reason, "wait",
-			 arena_fmt(v->a, "mode %s%s%s", s->app->mode, *more ? ", " : "", more));
-		strategy_enter(s, PHASE_AWAITING, "Approved", reason, message);
-		return STEP_CONTINUE;
-	}
-	if (needs_approval(s))
-		strategy_condition(s, "Approved", "True", "Approved",
-				   by_range ? "spec.upgrade.approveVersion"
-					    : obj_str(s->ref->o, "spec.approvalReason"));
-	else
+	struct arena *a = s->v->a;
+	const char *message = "", *more = strategy_permissions_text(s);
+	if (!needs_approval(s)) {
 		strategy_condition(s, "Approved", "True",
 				   *more ? "PermissionIncrease" : "NotNeeded", more);
+		return DONE;
+	}
+	if (is_approved_by_range(s)) {
+		record_range(s);
+		strategy_condition(s, "Approved", "True", "Approved",
+				   "spec.upgrade.approveVersion");
+		return DONE;
+	}
+	bool given = obj_flag(s->ref->o, "spec.approved", false);
+	if (given && follow_given(s) == WAITING) {
+		s->keep_status = true;
+		return WAITING;
+	}
+	if (!given && s->approval)
+		withdraw_approval(s);
+	const char *reason = wants(s, &message);
+	if (reason) {
+		decision(s, reason, "wait",
+			 arena_fmt(a, "mode %s%s%s", s->app->mode, *more ? ", " : "", more));
+		return strategy_enter(s, PHASE_AWAITING, "Approved", reason, message);
+	}
+	strategy_condition(s, "Approved", "True", "Approved",
+			   obj_str(s->ref->o, "spec.approvalReason"));
+	return DONE;
+}
+
+/* Deadlines run since a condition turned: those of an earlier attempt must not stay. */
+static void forget_earlier_attempt(struct strategy_pass *s)
+{
+	static const char *const earlier[] = {"Applied", "Available", "Verified", "OwnershipMoved",
+					      "RolledBack"};
+	for (size_t i = 0; i < ARRAY_LEN(earlier); i++)
+		condition_remove(s->conditions, earlier[i]);
+	strategy_condition(s, "Applied", "False", "Installing", "");
+}
+
+enum ensured strategy_begin(struct strategy_pass *s)
+{
+	const char *more = strategy_permissions_text(s);
 	forget_earlier_attempt(s);
-	strategy_enter(s, PHASE_INSTALLING, NULL, "Installing",
-		       arena_fmt(v->a, "plan %s%s%s", s->digest, *more ? ", " : "", more));
-	return STEP_CONTINUE;
+	return strategy_enter(
+		s, PHASE_INSTALLING, NULL, "Installing",
+		arena_fmt(s->v->a, "plan %s%s%s", s->digest, *more ? ", " : "", more));
 }

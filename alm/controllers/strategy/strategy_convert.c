@@ -1,76 +1,17 @@
-/* A CRD and its converter in the life of a strategy (lifecycle.md 7.2): expanded while it installs,
- * switched once the new version's workloads answer, stored after it succeeded. Where a definition
- * stands is read from the live one in every pass (crd_moves.h). */
+#include "alm/controllers/strategy/strategy_convert.h"
+
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/controllers/app/crd_moves.h"
 #include "alm/controllers/app/usage.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define ASK_AGAIN_NS (5 * NS_PER_S)
 #define BACKOFF_NS   (30 * NS_PER_S) /* after a switch that was put back */
 
-enum crd_move strategy_crd_at(const struct plan_entry *e)
-{
-	return e->is_crd ? crd_moves_at(e->live, e->digest) : CRD_UNTOUCHED;
-}
-
-static bool is_moving(const struct plan_entry *e)
-{
-	enum crd_move at = strategy_crd_at(e);
-	return at == CRD_EXPANDED || at == CRD_SWITCHED;
-}
-
-static bool is_waived(const struct strategy_pass *s, const char *crd)
-{
-	size_t n = strlen(crd);
-	for (size_t i = 0; i < s->app->in.n_waivers; i++) {
-		const struct resolve_waiver *w = &s->app->in.waivers[i];
-		if (!strcmp(w->rule, "ConversionAdded") && !strncmp(w->resource, crd, n) &&
-		    (!w->resource[n] || w->resource[n] == '/') &&
-		    (!w->expires_ns || w->expires_ns > s->v->now_ns))
-			return true;
-	}
-	return false;
-}
-
-/* What a write of the definition leads to now. */
-enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e)
-{
-	enum crd_move at = strategy_crd_at(e);
-	if (s->phase == PHASE_VERIFYING && is_moving(e))
-		return at;
-	if (s->phase != PHASE_INSTALLING || !e->live || is_waived(s, e->name) ||
-	    !crd_moves_needed(e->live, e->object) || usage_count(s->v, e->name) == 0)
-		return CRD_STORED;
-	return CRD_EXPANDED;
-}
-
-bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_entry *e)
-{
-	if (install_plan_is_applied(e))
-		return true;
-	return (s->phase == PHASE_INSTALLING || s->phase == PHASE_VERIFYING) && e->live &&
-	       !meta_is_deleting(e->live) && is_moving(e);
-}
-
 /* --- what must hold before the converter is asked --- */
-
-const struct outcome *strategy_asked(struct strategy_pass *s, const char *id, struct obj *needs,
-				     int64_t age_ns)
-{
-	const struct outcome *o = view_outcome(s->v, id);
-	const struct obj *kept = obj_keep(s->v->a, needs);
-	if (o && !o->code && (!age_ns || s->v->now_ns - o->at_ns < age_ns))
-		return o;
-	struct action *x = plan_add(s->plan, ACT_ASK);
-	x->id = id;
-	x->body = kept;
-	return NULL;
-}
 
 static struct obj *need(const char *api_version, const char *kind, const char *ns)
 {
@@ -126,8 +67,8 @@ static const char *not_answering(struct strategy_pass *s, const struct plan_entr
 	struct obj *q = need("discovery.k8s.io/v1", "EndpointSlice", ns), *needs = obj_list();
 	obj_set(q, "selector", obj_stringf("kubernetes.io/service-name=%s", name));
 	obj_append(needs, q);
-	const struct outcome *o = strategy_asked(s, arena_fmt(s->v->a, "endpoints:%s/%s", ns, name),
-						 needs, ASK_AGAIN_NS);
+	const struct outcome *o = strategy_ask(s, arena_fmt(s->v->a, "endpoints:%s/%s", ns, name),
+					       needs, ASK_AGAIN_NS);
 	if (!o)
 		return "";
 	return has_ready_endpoint(obj_get(obj_at(o->value, 0), "value"))
@@ -196,8 +137,8 @@ static struct obj *probes(const struct strategy_pass *s, const struct plan_entry
 	return needs;
 }
 
-static void move(struct strategy_pass *s, const struct plan_entry *e, enum crd_move to,
-		 const char *reason, const char *why)
+static void move(struct strategy_pass *s, const struct install_plan *p, const struct plan_entry *e,
+		 enum crd_move to, const char *reason, const char *why)
 {
 	struct obj *body = obj_map();
 	obj_set_str(body, "what", reason);
@@ -207,7 +148,7 @@ static void move(struct strategy_pass *s, const struct plan_entry *e, enum crd_m
 				    probe_id(s, e, meta_generation(e->live)), body);
 	x->chain = s->app->name;
 	x->advances = false;
-	struct obj *o = install_plan_decorate(s->v, s->app, s->ref, s->install, e, false);
+	struct obj *o = install_plan_decorate(s->v, s->app, s->ref, p, e, false);
 	crd_moves_shape(o, e->live, e->digest, to);
 	plan_apply(s->plan, o, PLAN_STAGE_CRD, true);
 }
@@ -233,51 +174,49 @@ static void try_switch(struct strategy_pass *s, const struct plan_entry *e)
 	if (left > 0)
 		wait_for(s, failed, left);
 	else
-		move(s, e, CRD_SWITCHED, "ConversionSwitched", "");
+		move(s, s->install, e, CRD_SWITCHED, "ConversionSwitched", "");
 }
 
-/* Switched: true once an object was read through every served version. */
-static bool is_read(struct strategy_pass *s, const struct plan_entry *e)
+/* Switched: an object is read through every served version. */
+static enum ensured read_back(struct strategy_pass *s, const struct plan_entry *e)
 {
 	struct obj *needs = probes(s, e);
 	if (!needs)
-		return usage_count(s->v, e->name) == 0;
+		return usage_count(s->v, e->name) == 0 ? DONE : WAITING;
 	const struct outcome *o =
-		strategy_asked(s, probe_id(s, e, meta_generation(e->live)), needs, 0);
+		strategy_ask(s, probe_id(s, e, meta_generation(e->live)), needs, 0);
 	const char *why = probe_error(o, s->v->a);
 	if (why) {
-		move(s, e, CRD_EXPANDED, "ConversionReverted", why);
+		move(s, s->install, e, CRD_EXPANDED, "ConversionReverted", why);
 		wait_for(s, why, BACKOFF_NS);
 	}
-	return o && !why;
+	return o && !why ? DONE : WAITING;
 }
 
-bool strategy_converted(struct strategy_pass *s)
+enum ensured strategy_convert(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
-		if (!is_moving(e) || strategy_crd_is_taken(s, e))
+		enum crd_move at = strategy_crd_at(e);
+		if ((at != CRD_EXPANDED && at != CRD_SWITCHED) || strategy_crd_is_taken(s, e))
 			continue;
-		if (strategy_crd_at(e) == CRD_EXPANDED) {
+		if (at == CRD_EXPANDED)
 			try_switch(s, e);
-			return false;
-		}
-		if (!is_read(s, e))
-			return false;
+		if (at == CRD_EXPANDED || read_back(s, e) == WAITING)
+			return WAITING;
 	}
-	return true;
+	return DONE;
 }
 
-/* The plan that failed switched a converter: that alone is put back. */
-bool strategy_reverted(struct strategy_pass *s)
+enum ensured strategy_revert(struct strategy_pass *s, const struct install_plan *p)
 {
-	bool done = true;
-	for (size_t i = 0; s->install && i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+	enum ensured state = DONE;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct plan_entry *e = &p->entries[i];
 		if (strategy_crd_at(e) != CRD_SWITCHED || strategy_crd_is_taken(s, e))
 			continue;
-		move(s, e, CRD_EXPANDED, "ConversionReverted", "the upgrade is rolled back");
-		done = false;
+		move(s, p, e, CRD_EXPANDED, "ConversionReverted", "the upgrade is rolled back");
+		state = WAITING;
 	}
-	return done;
+	return state;
 }

@@ -1,11 +1,11 @@
-/* The CRD gate in the life of a strategy (lifecycle.md 3): every planned CRD is judged while
- * planning, and again right before it is written; findings are part of the plan, its digest, the
- * status and the log. The reading is live_gate.c; here is what is asked, and what follows. */
+#include "alm/controllers/strategy/strategy_gate.h"
+
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/live/live_gate.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
@@ -115,9 +115,9 @@ static bool is_incomplete(const struct outcome *o)
 }
 
 /* The objects changed since: worth another look, but not at once after each change. Without an
- * informer of them only time tells. */
-static bool is_stale(const struct strategy_pass *s, const struct plan_entry *e,
-		     const struct outcome *o, bool refused)
+ * informer of them only time tells. ENDED: it holds until something changes. */
+static enum ensured await_recheck(const struct strategy_pass *s, const struct plan_entry *e,
+				  const struct outcome *o, bool refused)
 {
 	int64_t wait = clock_ns(obj_i64(o->value, "durationMs", 0), RECHECK_FACTOR * NS_PER_MS);
 	uint64_t version = objects_version(s, e);
@@ -125,15 +125,12 @@ static bool is_stale(const struct strategy_pass *s, const struct plan_entry *e,
 	bool same = version && version == (uint64_t)obj_i64(o->value, "objectsVersion", 0);
 	int64_t max = incomplete ? NS_PER_HOUR : RECHECK_MAX_NS;
 	if (!e->live || (same && !incomplete) || (!version && !refused))
-		return false;
+		return ENDED;
 	if (wait < RECHECK_MIN_NS)
 		wait = RECHECK_MIN_NS;
 	if (wait > max || (!version && !incomplete))
 		wait = max;
-	int64_t left = o->at_ns + wait - s->v->now_ns;
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left <= 0;
+	return plan_await(s->plan, o->at_ns + wait - s->v->now_ns);
 }
 
 static bool is_refused(const struct outcome *o)
@@ -151,7 +148,7 @@ static const struct outcome *outcome_of(struct strategy_pass *s, const struct pl
 	if (next_ns)
 		plan_requeue_after(s->plan, next_ns - s->v->now_ns);
 	if (o && !o->code && cstr_eq(obj_str(o->value, "inputs"), obj_str(q, "inputs")) &&
-	    !is_stale(s, e, o, is_refused(o)))
+	    await_recheck(s, e, o, is_refused(o)) != DONE)
 		return o;
 	plan_gate(s->plan, id, obj_ref(q));
 	return NULL;
@@ -286,7 +283,7 @@ bool strategy_has_warnings(const struct strategy_pass *s)
 	return has_outcome(s, "warn");
 }
 
-static void conclude(struct strategy_pass *s, const char *refusal, const char *unused)
+static enum ensured conclude(struct strategy_pass *s, const char *refusal, const char *unused)
 {
 	const char *text = refusal;
 	if (refusal) {
@@ -294,8 +291,7 @@ static void conclude(struct strategy_pass *s, const char *refusal, const char *u
 			text = arena_fmt(s->v->a, "%s; %s", refusal, unused);
 		s->digest = NULL;
 		findings_row(s, "deny", text);
-		strategy_enter(s, PHASE_BLOCKED, "CRDCompatible", "CRDIncompatible", text);
-		return;
+		return strategy_enter(s, PHASE_BLOCKED, "CRDCompatible", "CRDIncompatible", text);
 	}
 	for (size_t i = 0; i < obj_len(s->findings); i++)
 		if (cstr_eq(obj_str(obj_at(s->findings, i), "outcome"), "warn")) {
@@ -310,19 +306,18 @@ static void conclude(struct strategy_pass *s, const char *refusal, const char *u
 			   : has_outcome(s, "waived") ? "Waived"
 						      : "Compatible",
 			   text);
+	if (s->judged_anew) /* the resolver chooses anew, now that it passes */
+		return strategy_enter(s, PHASE_PENDING, NULL, "Pending", "what blocked it is gone");
+	return DONE;
 }
 
-int strategy_gate(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_judge_crds(struct strategy_pass *s)
 {
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
+	struct arena *a = s->v->a;
 	const char *refusal = NULL, *unused = "";
 	bool all = true;
-	if (!strategy_is_planning(s))
-		return STEP_CONTINUE;
-	struct obj *findings = obj_keep(v->a, obj_list()), *keys = obj_keep(v->a, obj_list());
-	struct obj *judged = obj_keep(v->a, obj_list()), *refusals = obj_keep(v->a, obj_list());
+	struct obj *findings = obj_keep(a, obj_list()), *keys = obj_keep(a, obj_list());
+	struct obj *judged = obj_keep(a, obj_list()), *refusals = obj_keep(a, obj_list());
 	int64_t n_unlisted = 0, n_refused_unlisted = 0;
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
@@ -336,37 +331,30 @@ int strategy_gate(const struct view *v, const char *key, struct plan *plan, stru
 		n_unlisted += obj_i64(o->value, "omitted", 0);
 		n_refused_unlisted += add_refusals(refusals, o);
 		obj_append(judged,
-			   judgement(e->name, live_gate_key(obj_get(o->value, "findings"), v->a)));
-		unused = unused_text(o, unused, v->a);
+			   judgement(e->name, live_gate_key(obj_get(o->value, "findings"), a)));
+		unused = unused_text(o, unused, a);
 		if (is_refused(o) && !refusal)
 			refusal = obj_str(o->value, "text");
 	}
-	if (!all) { /* the outcomes bring the key back; what was refused stays so until then */
-		if (s->was != PHASE_BLOCKED && s->was != PHASE_AWAITING)
-			s->phase = PHASE_PENDING;
-		s->keep_status = s->was == PHASE_BLOCKED || s->was == PHASE_AWAITING;
-		s->stop = true;
-		return STEP_CONTINUE;
-	}
+	if (!all)
+		return strategy_wait(s);
 	s->findings = findings;
 	s->finding_keys = keys;
 	s->judged = judged;
 	s->n_unlisted = n_unlisted;
 	if (refusal)
 		add_remedies(s, refusals, (size_t)n_refused_unlisted);
-	conclude(s, refusal, unused);
-	if (refusal)
-		return STEP_CONTINUE;
-	if (s->judged_anew) { /* the resolver chooses anew, now that it passes */
-		strategy_enter(s, PHASE_PENDING, NULL, "Pending", "what blocked it is gone");
-		return STEP_CONTINUE;
-	}
-	s->digest = install_plan_digest(v, s->install, s->app, keys, s->permissions);
+	return conclude(s, refusal, unused);
+}
+
+/* What is approved, and applied. */
+enum ensured strategy_seal_plan(struct strategy_pass *s)
+{
+	s->digest = install_plan_digest(s->v, s->install, s->app, s->finding_keys, s->permissions);
 	strategy_condition(s, "PlanReady", "True", "Planned",
-			   arena_fmt(v->a, "%zu objects", s->install->n));
+			   arena_fmt(s->v->a, "%zu objects", s->install->n));
 	strategy_condition(s, "RequirementsMet", "True", "RequirementsMet", s->lacks);
-	(void)plan;
-	return STEP_CONTINUE;
+	return DONE;
 }
 
 /* --- writing --- */
@@ -391,16 +379,15 @@ static const char *planned_key(const struct strategy_pass *s, const struct plan_
 	return live_gate_key(own, s->v->a);
 }
 
-static bool void_plan(struct strategy_pass *s, const char *message)
+static enum ensured void_plan(struct strategy_pass *s, const char *message)
 {
-	strategy_enter(s, PHASE_PENDING, NULL, "PlanVoid", message);
 	strategy_condition(s, "CRDCompatible", "Unknown", "PlanVoid", message);
-	return true;
+	return strategy_enter(s, PHASE_PENDING, NULL, "PlanVoid", message);
 }
 
 /* The newest outcome is not the one the plan was made with: it is void (lifecycle.md 3). So it is
  * when somebody else made the definition meanwhile. */
-bool strategy_gate_voids(struct strategy_pass *s)
+enum ensured strategy_keep_judgement(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
 		const struct plan_entry *e = &s->install->entries[i];
@@ -418,7 +405,7 @@ bool strategy_gate_voids(struct strategy_pass *s)
 		return void_plan(s, arena_fmt(s->v->a, "%s is judged otherwise now: %s", e->name,
 					      text ? text : obj_str(o->value, "outcome")));
 	}
-	return false;
+	return DONE;
 }
 
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
@@ -428,7 +415,8 @@ void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 	const struct outcome *o = view_outcome(s->v, outcome_id(s, e));
 	struct obj *q = obj_keep(s->v->a, request_for(s, p, e, handoff, &next_ns));
 	if (!planned && o && !o->code && is_refused(o) &&
-	    cstr_eq(obj_str(o->value, "inputs"), obj_str(q, "inputs")) && !is_stale(s, e, o, true))
+	    cstr_eq(obj_str(o->value, "inputs"), obj_str(q, "inputs")) &&
+	    await_recheck(s, e, o, true) != DONE)
 		return; /* it would be refused again */
 	struct action *x = plan_gate(s->plan, outcome_id(s, e), obj_ref(q));
 	x->guards = true;

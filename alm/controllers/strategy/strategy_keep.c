@@ -5,55 +5,14 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/app/usage.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_gate.h"
+#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_record.h"
+#include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/strategy/strategy_takeover.h"
+#include "alm/controllers/strategy/strategy_values.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
-
-/* Does live hold all that want says? Lists of named items match by name. */
-static bool holds(const struct obj *live, const struct obj *want);
-
-/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
-{
-	const char *name = obj_str(item, "name");
-	for (size_t k = 0; name && k < obj_len(live); k++)
-		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
-			return holds(obj_at(live, k), item);
-	return holds(obj_at(live, i), item);
-}
-
-static bool holds(const struct obj *live, const struct obj *want)
-{
-	switch (obj_type(want)) {
-	case OBJ_MAP:
-		OBJ_EACH (it, want)
-			if (!holds(obj_get(live, it.key), it.value))
-				return false;
-		return true;
-	case OBJ_LIST:
-		if (obj_len(live) < obj_len(want))
-			return false;
-		for (size_t i = 0; i < obj_len(want); i++)
-			if (!holds_item(live, obj_at(want, i), i))
-				return false;
-		return true;
-	case OBJ_NULL:
-		return true;
-	case OBJ_ABSENT:
-	case OBJ_BOOL:
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	case OBJ_STRING:
-		break;
-	}
-	return obj_equal(live, want);
-}
-/* NOLINTEND(misc-no-recursion) */
-
-bool strategy_holds(const struct plan_entry *e)
-{
-	return holds(e->live, e->object);
-}
 
 /* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
 static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
@@ -85,11 +44,6 @@ static void drift_row(struct strategy_pass *s, const char *text)
 	obj_set_str(body, "what", text);
 	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
 	x->chain = s->app->name;
-}
-
-static bool is_superseded(const struct strategy_pass *s)
-{
-	return s->app->installed && s->app->installed != s->ref;
 }
 
 static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
@@ -139,9 +93,9 @@ static const char *not_repaired(const struct strategy_pass *s, const char *text,
 	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
 }
 
-/* Plans what is worth a try; false: not all is, which is added to the text. */
-static bool repair_all(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
-		       const char **text)
+/* Plans what is worth a try. ENDED: not all is, which is added to the text. */
+static enum ensured repair_all(struct strategy_pass *s, const struct plan_entry *const *list,
+			       size_t n, const char **text)
 {
 	const char *what = *text, *why = NULL;
 	size_t written = 0;
@@ -156,7 +110,7 @@ static bool repair_all(struct strategy_pass *s, const struct plan_entry *const *
 		drift_row(s, what);
 	if (why)
 		*text = not_repaired(s, what, why);
-	return !why;
+	return why ? ENDED : DONE;
 }
 
 static bool is_missing(const struct plan_entry *e)
@@ -187,7 +141,7 @@ static void tell_health(struct strategy_pass *s)
 			return;
 		missing = missing || is_missing(&s->install->entries[i]);
 	}
-	if (strategy_all_ready(s, &why) == READY)
+	if (strategy_readiness(s, s->install, &why) == READY)
 		strategy_condition(s, "Available", "True", "Available",
 				   arena_fmt(s->v->a, "%zu objects ready", s->install->n));
 	else
@@ -195,15 +149,15 @@ static void tell_health(struct strategy_pass *s)
 				   missing ? "ObjectMissing" : "WorkloadUnavailable", why);
 }
 
-static void repair(struct strategy_pass *s)
+enum ensured strategy_repair(struct strategy_pass *s)
 {
 	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
 	struct helm_change by_helm = strategy_helm_change(s);
 	if (by_helm.busy)
-		return;
+		return WAITING;
 	tell_health(s);
 	if (s->app->account.is_default)
-		(void)strategy_may_write(s); /* its rights are kept, too */
+		(void)strategy_ensure_account(s); /* its rights are kept, too */
 	bool wanted = !cstr_eq(mode, "Report") ||
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
 	const struct plan_entry **list =
@@ -211,20 +165,21 @@ static void repair(struct strategy_pass *s)
 	bool stuck = false;
 	size_t moves, n = find_drift(s, list, &moves, &text);
 	bool writes = !s->app->paused && (moves || (wanted && (n || !by_helm.told)));
-	if (writes && !strategy_may_write(s)) {
-		if (s->refused)
-			tell_drift(s, list, n, "DriftNotRepaired",
-				   not_repaired(s, text, s->refused));
-		return; /* else the account is looked at first */
-	}
+	enum ensured account = writes ? strategy_ensure_account(s) : DONE;
+	if (account == ENDED)
+		tell_drift(s, list, n, "DriftNotRepaired",
+			   not_repaired(s, text, s->account.message));
+	if (account != DONE)
+		return account; /* it is looked at first */
 	for (size_t i = 0; writes && moves && i < s->install->n; i++)
 		if (strategy_crd_at(&s->install->entries[i]) == CRD_SWITCHED)
 			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
 	if (writes && wanted && n)
-		stuck = !repair_all(s, list, n, &text);
+		stuck = repair_all(s, list, n, &text) == ENDED;
 	tell_drift(s, list, n, stuck ? "DriftNotRepaired" : NULL, text);
 	if (!n && !by_helm.told && writes && wanted)
 		strategy_record_repair(s, &by_helm);
+	return DONE;
 }
 
 static bool is_chosen_again(const struct strategy_pass *s)
@@ -235,19 +190,16 @@ static bool is_chosen_again(const struct strategy_pass *s)
 
 /* A first install that failed waits (retry.h). What passed before a restart counts: controllers
  * that crash once a minute come to it, too. */
-static bool may_retry(struct strategy_pass *s)
+static enum ensured await_turn_to_retry(struct strategy_pass *s)
 {
 	if (s->phase != PHASE_FAILED || s->app->installed ||
 	    retry_is_asked(s->app, s->ref->version) || (s->install && strategy_inputs_changed(s)))
-		return true;
+		return DONE;
 	const char *id =
 		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
 	int64_t wait = retry_wait_ns(s->revision);
 	int64_t by_wall = retry_at_ns(s->conditions, s->revision, s->v->now_ns) - s->v->now_ns;
-	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, by_wall);
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left <= 0;
+	return plan_await(s->plan, s->v->ops->left(s->v->ops_arg, id, wait, by_wall));
 }
 
 /* Changed values were left as they failed, or the way back failed: others are tried at once. */
@@ -258,52 +210,36 @@ static bool has_other_values(const struct strategy_pass *s)
 		(s->install && strategy_inputs_changed(s)));
 }
 
-/* What is over: its record says so, and it may be chosen again. */
-static void keep_ended(struct strategy_pass *s)
+/* --- the steps --- */
+
+enum ensured strategy_record_failed(struct strategy_pass *s)
 {
-	const struct obj *doc =
-		s->phase == PHASE_SUPERSEDED
-			? NULL
-			: install_plan_stored(s->v, s->ref->name, s->revision, NULL);
-	if (doc) {
-		s->install = install_plan_load(s->v, doc, s->plan);
-		if (strategy_may_write(s))
-			strategy_recorded(s, "failed");
-	}
-	if (has_other_values(s) || (is_chosen_again(s) && may_retry(s)))
-		strategy_start_revision(s, "chosen again");
+	if (strategy_load(s) == DONE && strategy_ensure_account(s) == DONE)
+		(void)strategy_record(s, s->install, "failed"); /* nothing waits for it */
+	return DONE;
 }
 
-int strategy_keep(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_choose_again(struct strategy_pass *s)
 {
-	(void)key;
-	(void)plan;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (s->stop)
-		return STEP_CONTINUE;
-	if (s->phase == PHASE_SUPERSEDED || s->phase == PHASE_ROLLED_BACK ||
-	    s->phase == PHASE_FAILED) {
-		keep_ended(s);
-		return STEP_CONTINUE;
-	}
-	if (s->phase != PHASE_SUCCEEDED)
-		return STEP_CONTINUE;
-	if (is_superseded(s)) {
-		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
-			       arena_fmt(v->a, "%s is installed", s->app->installed->version));
-		return STEP_CONTINUE;
-	}
-	if (s->app->busy)
-		return STEP_CONTINUE; /* an upgrade owns the objects now */
-	const struct obj *doc = install_plan_stored(v, s->ref->name, s->revision, NULL);
-	if (!doc)
-		return STEP_CONTINUE;
-	s->install = install_plan_load(v, doc, plan);
+	if (has_other_values(s) || (is_chosen_again(s) && await_turn_to_retry(s) == DONE))
+		return strategy_start_revision(s, "chosen again");
+	return WAITING;
+}
+
+enum ensured strategy_make_way(struct strategy_pass *s)
+{
+	const struct app *app = s->app;
+	if (app->installed && app->installed != s->ref)
+		return strategy_enter(
+			s, PHASE_SUPERSEDED, NULL, "Superseded",
+			arena_fmt(s->v->a, "%s is installed", app->installed->version));
+	return app->busy ? WAITING : DONE; /* an upgrade owns the objects now */
+}
+
+enum ensured strategy_take_changes(struct strategy_pass *s)
+{
 	const char *changed = strategy_inputs_changed(s);
-	if (changed && !s->app->paused && !retry_would_repeat(s->app, s->ref, v->a))
-		strategy_start_revision(s, changed);
-	else
-		repair(s);
-	return STEP_CONTINUE;
+	if (changed && !s->app->paused && !retry_would_repeat(s->app, s->ref, s->v->a))
+		return strategy_start_revision(s, changed);
+	return DONE;
 }

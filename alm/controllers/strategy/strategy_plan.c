@@ -1,12 +1,12 @@
-/* Before the first write: fetch, survey; what is approved is in strategy_approve.c. Nothing here
- * touches the app's objects.
- */
+/* What a plan begins with: whose turn it is, the archive, and what is known of it already. */
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/app/unsupported.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_approve.h"
+#include "alm/controllers/strategy/strategy_render.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/engine/policy.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
@@ -14,22 +14,7 @@
 #include "alm/obj/nextstep.h"
 #include "catalog/resolve/resolve_relax.h"
 
-/* clear_blocks() took the condition away: one that still holds keeps its time, or each pass would
- * write. */
 #define DEPENDENCY_POLL_NS (2 * NS_PER_S)
-#define GIVEN_MAX          20 /* objects whose step is told */
-
-void strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
-		    const char *message)
-{
-	const struct obj *old = obj_path(s->ref->o, "status.conditions");
-	for (size_t i = 0; i < obj_len(old) && condition_is(s->ref->o, condition, "False"); i++)
-		if (cstr_eq(obj_str(obj_at(old, i), "type"), condition)) {
-			condition_remove(s->conditions, condition);
-			obj_append(s->conditions, obj_copy(obj_at(old, i)));
-		}
-	strategy_enter(s, PHASE_BLOCKED, condition, reason, message);
-}
 
 /* Which condition tells a predicate's refusal. */
 static const char *condition_of(const char *reason)
@@ -41,7 +26,7 @@ static const char *condition_of(const char *reason)
 	return "PlanReady";
 }
 
-static void block_candidate(struct strategy_pass *s, const struct candidate *c)
+static enum ensured block_candidate(struct strategy_pass *s, const struct candidate *c)
 {
 	struct relaxation x;
 	size_t n;
@@ -49,7 +34,7 @@ static void block_candidate(struct strategy_pass *s, const struct candidate *c)
 	const char *const *steps = resolve_steps(&x, s->v->a, &n);
 	for (size_t i = 0; i < n; i++)
 		nextstep_add(s->steps, steps[i]);
-	strategy_block(s, condition_of(c->reason), c->reason, c->message);
+	return strategy_block(s, condition_of(c->reason), c->reason, c->message);
 }
 
 static void clear_blocks(struct strategy_pass *s)
@@ -65,12 +50,16 @@ static void clear_blocks(struct strategy_pass *s)
 }
 
 /* Pause, window and soak hold what would be next; it stays planned. */
-static bool waits_for_time(struct strategy_pass *s)
+static bool is_held(const struct strategy_pass *s)
 {
 	const struct resolution *r = &s->app->resolution;
 	const char *target = r->n_path ? r->path[0] : r->chosen ? r->chosen->version : NULL;
-	if (!r->gate || !strcmp(r->gate, "ModeNone") || !cstr_eq(target, s->ref->version))
-		return false;
+	return r->gate && strcmp(r->gate, "ModeNone") != 0 && cstr_eq(target, s->ref->version);
+}
+
+static enum ensured await_gate(struct strategy_pass *s)
+{
+	const struct resolution *r = &s->app->resolution;
 	bool paused = !strcmp(r->gate, "Paused");
 	strategy_condition(s, "Approved", "False", r->gate,
 			   paused ? "spec.paused is true"
@@ -79,12 +68,11 @@ static bool waits_for_time(struct strategy_pass *s)
 		plan_requeue_after(s->plan, r->until_ns - s->v->now_ns);
 	strategy_follow_approval(s); /* its time runs while it waits */
 	s->waits_for_time = true;
-	s->stop = true;
-	return true;
+	return WAITING;
 }
 
 /* What the version requires is installed first; it comes by its own AppType (apptype.c). */
-static bool has_dependencies(struct strategy_pass *s, const struct candidate *c)
+static enum ensured await_dependencies(struct strategy_pass *s, const struct candidate *c)
 {
 	for (size_t i = 0; c && i < c->n_dependencies; i++) {
 		const struct dependency *d = &c->dependencies[i];
@@ -94,10 +82,9 @@ static bool has_dependencies(struct strategy_pass *s, const struct candidate *c)
 				   arena_fmt(s->v->a, "waits for %s %s, AppType %s", d->package,
 					     d->version, d->app));
 		plan_requeue_after(s->plan, DEPENDENCY_POLL_NS);
-		s->stop = true;
-		return false;
+		return WAITING;
 	}
-	return true;
+	return DONE;
 }
 
 /* The resolver only repeats what this strategy told of itself: the gate's verdict, a requirement,
@@ -112,56 +99,45 @@ static bool is_refused_by_plan(const struct strategy_pass *s, const struct candi
 	       !strcmp(c->reason, "RequirementUnmet");
 }
 
-/* To the changed values of what is installed; chosen again when they are in. */
-static bool gives_way(struct strategy_pass *s)
+/* To what comes first: one of ALM's is chosen again when it is in, one made by hand waits. */
+static enum ensured give_way(struct strategy_pass *s, const char *by_alm, const char *by_hand)
 {
-	const char *text = arena_fmt(s->v->a, "the changed values of %s come first",
-				     s->app->installed->version);
-	if (s->ref->by_alm)
-		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded", text);
-	else
-		strategy_block(s, "PlanReady", "OtherInProgress", text);
-	return false;
+	return s->ref->by_alm ? strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded", by_alm)
+			      : strategy_block(s, "PlanReady", "OtherInProgress", by_hand);
 }
 
-/* Is it this version's turn? Ends the pass if it is not. */
-static bool has_turn(struct strategy_pass *s)
+/* Is it this version's turn? */
+enum ensured strategy_ensure_turn(struct strategy_pass *s)
 {
 	const struct app *app = s->app;
+	struct arena *a = s->v->a;
 	const struct candidate *c = app_candidate(app, s->ref->version);
-	bool replans = app->installed == s->ref;
-	if (replans)
-		return true;
+	bool others = app->busy && app->busy != s->ref;
+	if (app->installed == s->ref) /* it is planned anew */
+		return DONE;
 	if (s->was == PHASE_BLOCKED && is_refused_by_plan(s, c)) {
 		s->judged_anew = true;
-		s->keep_status = s->stop = app->busy && app->busy != s->ref;
-		return !s->stop;
+		s->keep_status = others;
+		return others ? WAITING : DONE;
 	}
-	if (c && !c->installable && (!s->ref->by_alm || c->safety)) {
-		block_candidate(s, c);
-		return false;
+	if (c && !c->installable && (!s->ref->by_alm || c->safety))
+		return block_candidate(s, c);
+	if (others)
+		return strategy_block(s, "PlanReady", "OtherInProgress",
+				      arena_fmt(a, "%s is in %s", app->busy->version,
+						phase_name(app->busy->phase)));
+	if (app_replans(app)) {
+		const char *text = arena_fmt(a, "the changed values of %s come first",
+					     app->installed->version);
+		return give_way(s, text, text);
 	}
-	if (app->busy && app->busy != s->ref) {
-		strategy_block(s, "PlanReady", "OtherInProgress",
-			       arena_fmt(s->v->a, "%s is in %s", app->busy->version,
-					 phase_name(app->busy->phase)));
-		return false;
-	}
-	if (app_replans(app))
-		return gives_way(s);
 	if (app->next && !strcmp(app->next, s->ref->version))
-		return has_dependencies(s, c);
-	if (waits_for_time(s))
-		return false;
-	if (s->ref->by_alm)
-		strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded",
-			       app->next ? arena_fmt(s->v->a, "%s is chosen instead", app->next)
-					 : "it is no longer chosen");
-	else
-		strategy_block(s, "PlanReady", "OtherInProgress",
-			       app->next ? arena_fmt(s->v->a, "%s is chosen first", app->next)
-					 : "mode None");
-	return false;
+		return await_dependencies(s, c);
+	if (is_held(s))
+		return await_gate(s);
+	return app->next ? give_way(s, arena_fmt(a, "%s is chosen instead", app->next),
+				    arena_fmt(a, "%s is chosen first", app->next))
+			 : give_way(s, "it is no longer chosen", "mode None");
 }
 
 /* The package that a reference like quay.io/coreos/etcd-operator[:tag][@digest] names. */
@@ -172,53 +148,29 @@ static const char *package_of_reference(const char *reference, struct arena *a)
 	return arena_strndup(a, base, strcspn(base, ":@"));
 }
 
-static void block_unknown_archive(struct strategy_pass *s)
+static enum ensured block_unknown_archive(struct strategy_pass *s)
 {
+	struct arena *a = s->v->a;
 	const char *reference = obj_str(s->ref->o, "spec.strategy.helmChart");
-	const char *package = reference ? package_of_reference(reference, s->v->a) : "";
+	const char *package = reference ? package_of_reference(reference, a) : "";
 	for (size_t i = 0; i < s->v->n_indexes; i++) {
 		size_t n;
-		struct package_version *const *all = index_package(s->v->indexes[i], package, &n);
-		if (!n)
-			continue;
-		strategy_block(
-			s, "PlanReady", "DigestMismatch",
-			arena_fmt(
-				s->v->a,
-				"no archive of %s has sha256 %s; catalog %s has %.*s as sha256:%s",
-				package, s->ref->sha256, s->v->indexes[i]->name,
-				STR_ARG(all[0]->version.text), all[0]->digest));
-		return;
+		const struct catalog_index *x = s->v->indexes[i];
+		struct package_version *const *all = index_package(x, package, &n);
+		if (n)
+			return strategy_block(
+				s, "PlanReady", "DigestMismatch",
+				arena_fmt(a,
+					  "no archive of %s has sha256 %s; catalog %s has %.*s as "
+					  "sha256:%s",
+					  package, s->ref->sha256, x->name,
+					  STR_ARG(all[0]->version.text), all[0]->digest));
 	}
-	strategy_block(
-		s, "PlanReady", "FetchFailed",
-		arena_fmt(s->v->a,
-			  "no catalog has an archive with sha256 %s; put the chart %s into one",
-			  s->ref->sha256, reference ? reference : ""));
 	plan_requeue_after(s->plan, NS_PER_MIN);
-}
-
-static bool find_archive(struct strategy_pass *s)
-{
-	if (!s->ref->sha256) {
-		nextstep_add(
-			s->steps,
-			nextstep_new(
-				s->v->a,
-				"it cannot be changed: then create it with the archive's digest",
-				"kubectl delete installstrategy %s", s->ref->name));
-		strategy_block(s, "PlanReady", "FetchFailed",
-			       "spec.strategy.sha256, the archive's digest, is missing");
-		return false;
-	}
-	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);
-	if (e)
-		s->archive = arena_strdup(s->v->a, e->digest); /* the index may be swapped */
-	else if (strlen(s->ref->sha256) == 64)
-		s->archive = s->ref->sha256; /* the stored plan may do without the catalog */
-	else
-		block_unknown_archive(s);
-	return s->archive != NULL;
+	return strategy_block(
+		s, "PlanReady", "FetchFailed",
+		arena_fmt(a, "no catalog has an archive with sha256 %s; put the chart %s into one",
+			  s->ref->sha256, reference ? reference : ""));
 }
 
 /* A strategy made by hand names its archive itself: a wrong digest is told before all else. */
@@ -228,188 +180,72 @@ static bool names_unknown_archive(const struct strategy_pass *s)
 	       !install_plan_stored(s->v, s->ref->name, s->revision, NULL);
 }
 
-/* A failure that no input changes may pass: the child was killed, the disk was full. */
-bool strategy_is_tried_again(struct strategy_pass *s, const struct outcome *failed)
+enum ensured strategy_look_anew(struct strategy_pass *s)
 {
-	if (failed->code == E_INVALID)
-		return false;
-	int64_t left = outcome_retry_in(failed, s->v->now_ns);
-	if (left > 0)
-		plan_requeue_after(s->plan, left);
-	return left == 0;
-}
-
-/* The outcome brings the key back. What is tried again stays as it is until then. */
-int strategy_work_begins(struct strategy_pass *s, bool again)
-{
-	s->stop = true;
-	if (again)
-		return STEP_STOP;
-	s->phase = PHASE_PENDING;
-	return STEP_CONTINUE;
-}
-
-int strategy_fetch(const struct view *v, const char *key, struct plan *plan, struct error *err)
-{
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (!strategy_is_planning(s))
-		return STEP_CONTINUE;
 	clear_blocks(s);
-	const char *beyond = s->ref->by_alm ? NULL : unsupported_of_strategy(s->ref->o, v->a);
-	if (beyond) {
-		strategy_block(s, "PlanReady", "Unsupported", beyond);
-		return STEP_CONTINUE;
+	const char *beyond = s->ref->by_alm ? NULL : unsupported_of_strategy(s->ref->o, s->v->a);
+	if (beyond)
+		return strategy_block(s, "PlanReady", "Unsupported", beyond);
+	return names_unknown_archive(s) ? block_unknown_archive(s) : DONE;
+}
+
+enum ensured strategy_find_archive(struct strategy_pass *s)
+{
+	if (!s->ref->sha256) {
+		nextstep_add(
+			s->steps,
+			nextstep_new(
+				s->v->a,
+				"it cannot be changed: then create it with the archive's digest",
+				"kubectl delete installstrategy %s", s->ref->name));
+		return strategy_block(s, "PlanReady", "FetchFailed",
+				      "spec.strategy.sha256, the archive's digest, is missing");
 	}
-	if (names_unknown_archive(s)) {
-		block_unknown_archive(s);
-		return STEP_CONTINUE;
-	}
-	if (!has_turn(s) || !find_archive(s) || !strategy_has_account(s))
-		return STEP_CONTINUE;
-	const char *why = policy_refuses(v, s->archive);
-	if (why) {
-		strategy_block(s, "PlanReady", "SignatureInvalid", why);
-		plan_requeue_after(s->plan, NS_PER_MIN);
-		return STEP_CONTINUE;
-	}
+	const struct package_version *e = entry_by_digest(s->v, s->ref->sha256, NULL);
+	if (e)
+		s->archive = arena_strdup(s->v->a, e->digest); /* the index may be swapped */
+	else if (strlen(s->ref->sha256) == 64)
+		s->archive = s->ref->sha256; /* the stored plan may do without the catalog */
+	else
+		return block_unknown_archive(s);
+	return DONE;
+}
+
+enum ensured strategy_verify_archive(struct strategy_pass *s)
+{
+	const char *why = policy_refuses(s->v, s->archive);
+	if (!why)
+		return DONE;
+	plan_requeue_after(s->plan, NS_PER_MIN);
+	return strategy_block(s, "PlanReady", "SignatureInvalid", why);
+}
+
+enum ensured strategy_load_planned(struct strategy_pass *s)
+{
 	const struct obj *doc =
-		install_plan_stored(v, s->ref->name, s->revision, strategy_inputs(s));
-	if (doc && strategy_answers_hold(s, doc)) {
-		s->install = install_plan_load(v, doc, plan);
-		return STEP_CONTINUE;
-	}
-	if (s->stop)
-		return STEP_CONTINUE;
-	const char *id = arena_fmt(v->a, "archive:%s", s->archive);
-	const struct outcome *o = view_outcome(v, id);
-	if (o && !o->code)
-		return STEP_CONTINUE;
-	if (o && !strategy_is_tried_again(s, o)) {
-		strategy_block(s, "PlanReady",
-			       o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
-			       arena_strdup(v->a, o->msg));
-		return STEP_CONTINUE;
-	}
-	if (!entry_by_digest(v, s->archive, NULL)) {
-		block_unknown_archive(s);
-		return STEP_CONTINUE;
-	}
+		install_plan_stored(s->v, s->ref->name, s->revision, strategy_inputs(s));
+	enum ensured state = doc ? strategy_ensure_answers(s, doc) : DONE;
+	if (doc && state == DONE && !s->answers)
+		s->install = install_plan_load(s->v, doc, s->plan);
+	return state;
+}
+
+enum ensured strategy_fetch(struct strategy_pass *s)
+{
+	const char *id = arena_fmt(s->v->a, "archive:%s", s->archive);
+	const struct outcome *o = view_outcome(s->v, id);
+	if (s->install || (o && !o->code))
+		return DONE;
+	if (o && strategy_await_retry(s, o) != DONE)
+		return strategy_block(s, "PlanReady",
+				      o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
+				      arena_strdup(s->v->a, o->msg));
+	if (!entry_by_digest(s->v, s->archive, NULL))
+		return block_unknown_archive(s);
 	/* Together with the render: between two runs another's archive may take its place. */
 	s->fetch = id;
 	s->refetch = o != NULL;
-	return STEP_CONTINUE;
-}
-
-static const char *survey_key(const struct plan_entry *e, struct arena *a)
-{
-	return arena_fmt(a, "%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
-}
-
-/* Objects that exist without our label are asked for once: they may be somebody else's. */
-static struct obj *unseen_objects(struct strategy_pass *s)
-{
-	struct obj *list = obj_list();
-	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
-		if (e->live || e->is_crd || !e->resource || !strcmp(e->kind, "Namespace"))
-			continue;
-		struct obj *row = obj_map();
-		obj_set_str(row, "key", survey_key(e, s->v->a));
-		obj_set_str(row, "group", e->resource->group);
-		obj_set_str(row, "version", e->resource->version);
-		obj_set_str(row, "kind", e->resource->kind);
-		obj_set_str(row, "namespace", e->ns);
-		obj_set_str(row, "name", e->name);
-		obj_append(list, row);
-	}
-	return list;
-}
-
-/* The marks by which helm, too, knows its own. */
-static void add_give(struct strategy_pass *s, const struct plan_entry *e)
-{
-	struct arena *a = s->v->a;
-	if (obj_len(s->steps) >= GIVEN_MAX || !e->resource)
-		return;
-	const char *dot = *e->resource->group ? "." : "";
-	const char *what = arena_fmt(a, "%s%s%s %s%s%s", e->resource->plural, dot,
-				     e->resource->group, nextstep_word(a, e->name),
-				     e->ns ? " -n " : "", e->ns ? nextstep_word(a, e->ns) : "");
-	nextstep_add(
-		s->steps,
-		nextstep_new(a, "gives it to this release; or delete it",
-			     "kubectl label %s app.kubernetes.io/managed-by=Helm --overwrite && "
-			     "kubectl annotate %s meta.helm.sh/release-name=%s "
-			     "meta.helm.sh/release-namespace=%s --overwrite",
-			     what, what, s->install->release, s->install->ns));
-}
-
-/* One list of everything foreign, before anything is written. */
-static const char *foreign_objects(struct strategy_pass *s, const struct obj *found)
-{
-	const char *text = NULL;
-	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
-		const struct obj *live = e->live ? e->live : obj_get(found, survey_key(e, s->v->a));
-		if (obj_type(live) != OBJ_MAP)
-			continue;
-		const char *who = install_plan_foreign(s->app, s->install, e, live, s->v->a);
-		if (!who)
-			continue;
-		text = arena_fmt(s->v->a, "%s%s%s %s belongs to %s", text ? text : "",
-				 text ? "; " : "", e->kind, survey_key(e, s->v->a), who);
-		add_give(s, e);
-	}
-	return text;
-}
-
-static bool knows_all(const struct install_plan *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->entries[i].unknown)
-			return false;
-	return true;
-}
-
-int strategy_survey(const struct view *v, const char *key, struct plan *plan, struct error *err)
-{
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (!strategy_is_planning(s))
-		return STEP_CONTINUE;
-	if (!knows_all(s->install)) {
-		s->phase = PHASE_PENDING;
-		s->stop = true; /* the informers bring the key back */
-		return STEP_CONTINUE;
-	}
-	if (!strategy_kinds_are_served(s))
-		return STEP_CONTINUE;
-	const struct obj *found = NULL;
-	struct obj *unseen = obj_keep(v->a, unseen_objects(s));
-	if (obj_len(unseen)) {
-		char hex[SHA256_HEX];
-		json_digest(unseen, hex);
-		const char *id = arena_fmt(v->a, "survey:%s:%s", meta_uid(s->ref->o), hex);
-		const struct outcome *o = view_outcome(v, id);
-		if (!o || o->code) {
-			struct action *x = plan_add(plan, ACT_SURVEY);
-			x->id = id;
-			x->body = unseen;
-			s->phase = PHASE_PENDING;
-			s->stop = true;
-			return STEP_CONTINUE;
-		}
-		found = o->value;
-	}
-	const char *foreign = foreign_objects(s, found);
-	if (foreign) {
-		strategy_block(s, "PlanReady", "ObjectNotOwned", foreign);
-		return STEP_CONTINUE;
-	}
-	return STEP_CONTINUE;
+	return DONE;
 }
 
 /* --- the end of planning --- */
@@ -450,24 +286,16 @@ static bool is_overdue(const struct strategy_pass *s)
 	return condition_get(s->ref->o, "PlanReady", &c) && cstr_eq(c.reason, "ProgressDeadline");
 }
 
-int strategy_deadline(const struct view *v, const char *key, struct plan *plan, struct error *err)
+void strategy_end_planning(struct strategy_pass *s)
 {
-	(void)v;
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (!s->app || s->phase != PHASE_PENDING || s->reason || s->waits_for_time)
-		return STEP_CONTINUE;
+	if (s->keep_status || s->phase != PHASE_PENDING || s->reason || s->waits_for_time)
+		return;
 	if (s->was == PHASE_BLOCKED && is_overdue(s))
 		s->judged_anew = true;
-	if (s->was != PHASE_PENDING)
-		return STEP_CONTINUE; /* it begins now */
-	int64_t left = strategy_time_left(s, "Pending");
-	if (left > 0) {
-		plan_requeue_after(plan, left);
-		return STEP_CONTINUE;
-	}
-	strategy_block(s, "PlanReady", "ProgressDeadline",
-		       arena_fmt(s->v->a, "the plan is not ready in time: %s", waited_for(s)));
-	return STEP_CONTINUE;
+	if (s->was != PHASE_PENDING) /* it begins now */
+		return;
+	if (plan_await(s->plan, strategy_time_left(s, "Pending")) == DONE)
+		strategy_block(
+			s, "PlanReady", "ProgressDeadline",
+			arena_fmt(s->v->a, "the plan is not ready in time: %s", waited_for(s)));
 }

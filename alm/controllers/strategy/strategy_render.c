@@ -7,7 +7,9 @@
 #include "alm/controllers/app/helm_release.h"
 #include "alm/controllers/app/hook_run.h"
 #include "alm/controllers/app/release_record.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_access.h"
+#include "alm/controllers/strategy/strategy_render.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/render/render_host.h"
@@ -64,46 +66,46 @@ static struct obj *render_request(struct strategy_pass *s, const struct obj *inp
 	return r;
 }
 
-bool strategy_answers_hold(struct strategy_pass *s, const struct obj *doc)
+enum ensured strategy_ensure_answers(struct strategy_pass *s, const struct obj *doc)
 {
 	const struct view *v = s->v;
 	const struct obj *needs = obj_path(doc, "inputs.lookups");
 	if (!obj_len(needs))
-		return true;
+		return DONE;
 	const char *id =
 		arena_fmt(v->a, "lookup:%s:r%lld", meta_uid(s->ref->o), (long long)s->revision);
 	const struct outcome *o = view_outcome(v, id);
 	if (!o || o->code || o->at_ns + ANSWERS_FRESH_NS <= v->now_ns) {
 		plan_lookup(s->plan, id, needs)->rights_version = account_rights_version(v);
 		s->phase = s->phase == PHASE_AWAITING ? s->phase : PHASE_PENDING;
-		s->stop = true;
-		return false;
+		return WAITING;
 	}
 	plan_requeue_after(s->plan, o->at_ns + ANSWERS_FRESH_NS - v->now_ns);
-	if (!strategy_may_look_up(s, id, needs, o))
-		return false;
-	if (cstr_eq(answers_digest(o->value, v->a), obj_str(doc, "inputs.answers")))
-		return true;
-	s->answers = o->value;
-	s->inputs = obj_get(doc, "inputs");
-	return false;
+	enum ensured allowed = strategy_ensure_lookups(s, id, needs, o);
+	if (allowed != DONE)
+		return allowed;
+	if (!cstr_eq(answers_digest(o->value, v->a), obj_str(doc, "inputs.answers"))) {
+		s->answers = o->value;
+		s->inputs = obj_get(doc, "inputs");
+	}
+	return DONE;
 }
 
-static void refuse(struct strategy_pass *s, const char *reason, const char *message)
+static enum ensured refuse(struct strategy_pass *s, const char *reason, const char *message)
 {
-	strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
+	return strategy_enter(s, PHASE_BLOCKED, "PlanReady", reason, message);
 }
 
-static void store(struct strategy_pass *s, const struct obj *rendered, const struct obj *answers)
+static enum ensured store(struct strategy_pass *s, const struct obj *rendered,
+			  const struct obj *answers)
 {
 	const struct view *v = s->v;
 	size_t n_hooks = obj_len(obj_get(rendered, "hooks"));
-	if (n_hooks > HOOKS_MAX) {
-		refuse(s, "RenderLimit",
-		       arena_fmt(v->a, "RenderLimit: the chart has %zu hooks, at most %d are run",
-				 n_hooks, HOOKS_MAX));
-		return;
-	}
+	if (n_hooks > HOOKS_MAX)
+		return refuse(s, "RenderLimit",
+			      arena_fmt(v->a,
+					"RenderLimit: the chart has %zu hooks, at most %d are run",
+					n_hooks, HOOKS_MAX));
 	struct obj *inputs = obj_copy_map(obj_get(rendered, "inputs"));
 	obj_set_str(inputs, "answers", answers_digest(answers, v->a));
 	obj_set(inputs, "lookups", needs_of(answers));
@@ -123,10 +125,11 @@ static void store(struct strategy_pass *s, const struct obj *rendered, const str
 	const char *too_large = release_record_too_large(v, doc);
 	if (too_large)
 		obj_set_str(doc, "unrecorded", too_large);
-	if (!install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc))
-		refuse(s, "RenderLimit",
-		       arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
-				 PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX));
+	if (install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc) == ENDED)
+		return refuse(s, "RenderLimit",
+			      arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
+					PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX));
+	return WAITING; /* the stored plan brings the key back */
 }
 
 /* The server would say so for each; `name: y` is true, and no text. */
@@ -144,8 +147,8 @@ static const char *nameless(const struct obj *rendered, struct arena *a)
 	return NULL;
 }
 
-static int render(struct strategy_pass *s, const char *id, const struct obj *inputs,
-		  const struct obj *answers, bool again)
+static enum ensured render(struct strategy_pass *s, const char *id, const struct obj *inputs,
+			   const struct obj *answers, bool again)
 {
 	if (s->fetch) {
 		struct action *f = plan_add(s->plan, ACT_FETCH);
@@ -156,36 +159,32 @@ static int render(struct strategy_pass *s, const char *id, const struct obj *inp
 	x->id = id;
 	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
 	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
-	return strategy_work_begins(s, again || s->refetch);
+	return strategy_wait_for_work(s, again || s->refetch);
 }
 
 /* The next thing to do with the rounds that are done; the outcome brings the key back. */
-static int render_rounds(struct strategy_pass *s, const char *base, struct obj *answers)
+static enum ensured render_rounds(struct strategy_pass *s, const char *base, struct obj *answers)
 {
 	const struct view *v = s->v;
 	const struct obj *inputs = s->inputs;
 	for (int round = 0; round < RENDER_ROUNDS_MAX; round++) {
 		const char *id = arena_fmt(v->a, "render:%s:%d", base, round);
 		const struct outcome *o = view_outcome(v, id);
-		if (!o || (o->code && strategy_is_tried_again(s, o)))
+		if (!o || (o->code && strategy_await_retry(s, o) == DONE))
 			return render(s, id, inputs, answers, o != NULL);
-		if (o->code) {
-			refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
-			       arena_strdup(v->a, o->msg));
-			return STEP_CONTINUE;
-		}
+		if (o->code)
+			return refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
+				      arena_strdup(v->a, o->msg));
 		const struct obj *needs = obj_get(o->value, "needs");
 		const char *fault = needs ? NULL : nameless(o->value, v->a);
-		if (fault) {
-			refuse(s, "RenderFailed", fault);
-			return STEP_CONTINUE;
-		}
+		if (fault)
+			return refuse(s, "RenderFailed", fault);
 		if (!needs) {
 			s->phase = PHASE_PENDING;
-			store(s, o->value, answers);
+			enum ensured stored = store(s, o->value, answers);
 			/* behind the writes, which end the run if they fail */
 			plan_add(s->plan, ACT_FORGET)->id = id;
-			return STEP_CONTINUE; /* the stored plan brings the key back */
+			return stored;
 		}
 		inputs = obj_get(o->value, "inputs");
 		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
@@ -193,32 +192,30 @@ static int render_rounds(struct strategy_pass *s, const char *base, struct obj *
 		if (!o) {
 			plan_lookup(s->plan, asked, needs)->rights_version =
 				account_rights_version(v);
-			return strategy_work_begins(s, false);
+			return strategy_wait_for_work(s, false);
 		}
-		if (!strategy_may_look_up(s, asked, needs, o))
-			return STEP_CONTINUE;
+		enum ensured allowed = strategy_ensure_lookups(s, asked, needs, o);
+		if (allowed != DONE)
+			return allowed;
 		for (size_t i = 0; i < obj_len(o->value); i++)
 			obj_append(answers, obj_ref(obj_at(o->value, i)));
 	}
-	refuse(s, "RenderLimit",
-	       arena_fmt(v->a, "RenderLimit: lookup wants more than %d rounds", RENDER_ROUNDS_MAX));
-	return STEP_CONTINUE;
+	return refuse(s, "RenderLimit",
+		      arena_fmt(v->a, "RenderLimit: lookup wants more than %d rounds",
+				RENDER_ROUNDS_MAX));
 }
 
-int strategy_render(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_render(struct strategy_pass *s)
 {
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
-	if (!strategy_is_planning(s) || s->install)
-		return STEP_CONTINUE;
+	const struct view *v = s->v;
+	if (s->install)
+		return DONE;
 	const char *inputs = strategy_inputs(s);
 	const char *base =
 		arena_fmt(v->a, "%s:r%lld:%s:%.12s", meta_uid(s->ref->o), (long long)s->revision,
 			  inputs, s->answers ? answers_digest(s->answers, v->a) : "");
-	s->stop = true;
 	if (!s->answers && !view_outcome(v, arena_fmt(v->a, "render:%s:0", base)) &&
-	    !install_plan_is_gone(v, s->ref->name, s->revision, inputs, plan))
-		return strategy_work_begins(s, false);
+	    install_plan_confirm_gone(v, s->ref->name, s->revision, inputs, s->plan) == WAITING)
+		return strategy_wait_for_work(s, false);
 	return render_rounds(s, base, obj_keep(v->a, obj_copy_list(s->answers)));
 }

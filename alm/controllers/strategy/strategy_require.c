@@ -6,7 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/app/requirement.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -98,16 +98,18 @@ static const char *id_of(const struct strategy_pass *s, const char *what, const 
 			 hex);
 }
 
-static bool is_fresh(struct strategy_pass *s, const struct outcome *o, bool met)
+/* DONE: the answer is to be asked for again. What is met may wait for the next pass. */
+static enum ensured await_doubt(struct strategy_pass *s, const struct outcome *o, bool met)
 {
 	int64_t left = o->at_ns + (met ? MET_FRESH_NS : UNMET_FRESH_NS) - s->v->now_ns;
-	if (!met && left > 0)
-		plan_requeue_after(s->plan, left);
-	return left > 0;
+	if (met)
+		return left > 0 ? WAITING : DONE;
+	return plan_await(s->plan, left);
 }
 
-/* False: asked, and the pass ends. why has what is wrong, by requirement. */
-static bool judge_objects(struct strategy_pass *s, const struct questions *x, const char **why)
+/* why has what is wrong, by requirement. */
+static enum ensured judge_objects(struct strategy_pass *s, const struct questions *x,
+				  const char **why)
 {
 	const char *id = id_of(s, "require", x->list);
 	const struct outcome *o = x->n ? view_outcome(s->v, id) : NULL;
@@ -122,15 +124,15 @@ static bool judge_objects(struct strategy_pass *s, const struct questions *x, co
 			why[x->owner[i]] = "is missing";
 		met = met && !error && type == OBJ_MAP;
 	}
-	if (!x->n || (o && !o->code && is_fresh(s, o, met)))
-		return true;
-	if (!o || !o->code || strategy_is_tried_again(s, o))
+	if (!x->n || (o && !o->code && await_doubt(s, o, met) == WAITING))
+		return DONE;
+	if (!o || !o->code || strategy_await_retry(s, o) == DONE)
 		plan_lookup(s->plan, id, x->list)->rights_version = account_rights_version(s->v);
-	strategy_wait_for_outcome(s);
-	return false;
+	return strategy_wait(s);
 }
 
-static bool judge_permissions(struct strategy_pass *s, const struct questions *x, const char **why)
+static enum ensured judge_permissions(struct strategy_pass *s, const struct questions *x,
+				      const char **why)
 {
 	const char *id = id_of(s, "permit", x->list);
 	const struct outcome *o = x->n ? view_outcome(s->v, id) : NULL;
@@ -140,11 +142,10 @@ static bool judge_permissions(struct strategy_pass *s, const struct questions *x
 		if (obj_as_i64(obj_at(denied, i), &at) && at >= 0 && (size_t)at < x->n)
 			why[x->owner[at]] =
 				arena_fmt(s->v->a, "is not given to %s", s->app->account.user);
-	if (!x->n || (o && is_fresh(s, o, !o->code)))
-		return true;
+	if (!x->n || (o && await_doubt(s, o, !o->code) == WAITING))
+		return DONE;
 	plan_review(s->plan, id, obj_ref(x->list))->rights_version = account_rights_version(s->v);
-	strategy_wait_for_outcome(s);
-	return false;
+	return strategy_wait(s);
 }
 
 static const char *joined(const char *text, const char *one, struct arena *a)
@@ -152,7 +153,7 @@ static const char *joined(const char *text, const char *one, struct arena *a)
 	return text ? arena_fmt(a, "%s; %s", text, one) : one;
 }
 
-static void conclude(struct strategy_pass *s, const struct obj *all, const char *const *why)
+static enum ensured conclude(struct strategy_pass *s, const struct obj *all, const char *const *why)
 {
 	const char *unmet = NULL;
 	for (size_t i = 0; i < obj_len(all); i++) {
@@ -167,9 +168,9 @@ static void conclude(struct strategy_pass *s, const struct obj *all, const char 
 			unmet = joined(unmet, text, s->v->a);
 	}
 	if (!unmet)
-		return;
-	strategy_block(s, "RequirementsMet", "RequirementUnmet", unmet);
+		return DONE;
 	plan_requeue_after(s->plan, UNMET_FRESH_NS);
+	return strategy_block(s, "RequirementsMet", "RequirementUnmet", unmet);
 }
 
 /* One made by hand has those of its package, unless it brings its own. */
@@ -181,20 +182,18 @@ static const struct obj *requirements_of(const struct strategy_pass *s)
 	return e ? e->requirements : own;
 }
 
-int strategy_require(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_require(struct strategy_pass *s)
 {
-	(void)key;
-	(void)plan;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
 	const struct obj *all = requirements_of(s);
-	if (!strategy_is_planning(s) || !obj_len(all))
-		return STEP_CONTINUE;
-	const char **why = ARENA_ARRAY(v->a, const char *, obj_len(all));
-	struct questions objects = questions_new(all, v->a), permissions = questions_new(all, v->a);
+	struct arena *a = s->v->a;
+	if (!obj_len(all))
+		return DONE;
+	const char **why = ARENA_ARRAY(a, const char *, obj_len(all));
+	struct questions objects = questions_new(all, a), permissions = questions_new(all, a);
 	for (size_t i = 0; i < obj_len(all); i++)
 		why[i] = collect(s, obj_at(all, i), i, &objects, &permissions);
-	if (judge_objects(s, &objects, why) && judge_permissions(s, &permissions, why))
-		conclude(s, all, why);
-	return STEP_CONTINUE;
+	enum ensured state = judge_objects(s, &objects, why);
+	if (state == DONE)
+		state = judge_permissions(s, &permissions, why);
+	return state == DONE ? conclude(s, all, why) : state;
 }

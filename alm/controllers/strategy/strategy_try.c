@@ -1,8 +1,7 @@
-/* Before a way back begins: would the server take the custom resources of its plan? A CRD is never
- * downgraded, so those of an older chart may say what the newer definition does not have; told by
- * the first apply only, that is a version that stays half-way (lifecycle.md 7.4). */
+#include "alm/controllers/strategy/strategy_try.h"
+
 #include "alm/base/hash.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
@@ -62,8 +61,8 @@ static const char *refusals(struct strategy_pass *s, const struct tries *t,
 	return text;
 }
 
-bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_ref *to,
-				const struct install_plan *p, const char **ret_why)
+enum ensured strategy_try_back(struct strategy_pass *s, const struct strategy_ref *to,
+			       const struct install_plan *p, const char **ret_why)
 {
 	char hex[SHA256_HEX];
 	struct tries t = {.objects = obj_keep(s->v->a, obj_list()),
@@ -71,40 +70,34 @@ bool strategy_way_back_is_known(struct strategy_pass *s, const struct strategy_r
 	*ret_why = NULL;
 	collect(s, to, p, &t);
 	if (t.unknown || !t.n)
-		return !t.unknown;
+		return t.unknown ? WAITING : DONE;
 	json_digest(t.inputs, hex);
 	const char *id = arena_fmt(s->v->a, "try:%s:%s", meta_uid(s->ref->o), hex);
 	const struct outcome *o = view_outcome(s->v, id);
 	const struct obj *refused = o ? obj_get(o->value, "refused") : NULL;
 	if (!o || (obj_len(refused) && s->v->now_ns - o->at_ns >= TRY_AGAIN_NS)) {
 		plan_try(s->plan, id, obj_ref(t.objects));
-		return false;
+		return WAITING;
 	}
 	*ret_why = refusals(s, &t, refused);
-	return true;
+	return DONE;
 }
 
-int strategy_try(const struct view *v, const char *key, struct plan *plan, struct error *err)
+enum ensured strategy_try(struct strategy_pass *s)
 {
-	(void)key;
-	(void)err;
-	struct strategy_pass *s = strategy_pass(v);
 	const char *why;
-	if (!strategy_is_planning(s) || !s->install)
-		return STEP_CONTINUE;
-	if (!strategy_way_back_is_known(s, s->ref, s->install, &why))
-		return strategy_work_begins(s, s->was == PHASE_BLOCKED);
+	if (strategy_try_back(s, s->ref, s->install, &why) == WAITING)
+		return strategy_wait_for_work(s, s->was == PHASE_BLOCKED);
 	if (!why)
-		return STEP_CONTINUE;
+		return DONE;
 	nextstep_add(s->steps,
-		     nextstep_new(v->a,
+		     nextstep_new(s->v->a,
 				  "stays with what is installed; or take the fields out of "
 				  "spec.values, if they come from there: the newer CRD stays and "
 				  "does not have them",
 				  "kubectl patch apptype %s --type=merge -p "
 				  "'{\"spec\":{\"upgrade\":{\"to\":null}}}'",
 				  s->app->name));
-	strategy_block(s, "PlanReady", "RollbackRefused", why);
-	plan_requeue_after(plan, TRY_AGAIN_NS);
-	return STEP_CONTINUE;
+	plan_requeue_after(s->plan, TRY_AGAIN_NS);
+	return strategy_block(s, "PlanReady", "RollbackRefused", why);
 }

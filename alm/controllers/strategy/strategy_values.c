@@ -1,10 +1,8 @@
-/* Changed values, or another account, of what is installed (lifecycle.md 7.6): its strategy goes
- * through the phases of an upgrade once more as its next revision. Until that has succeeded the
- * former one counts as installed; a failure ends in Succeeded with the plan of the former. */
+#include "alm/controllers/strategy/strategy_values.h"
+
 #include <string.h>
 
 #include "alm/controllers/app/retry.h"
-#include "alm/controllers/strategy/strategy.h"
 #include "alm/obj/condition.h"
 
 static bool values_changed(const struct strategy_pass *s)
@@ -27,7 +25,7 @@ const char *strategy_inputs_changed(const struct strategy_pass *s)
 	return account_changed(s) ? "the account changed" : NULL;
 }
 
-void strategy_start_revision(struct strategy_pass *s, const char *message)
+enum ensured strategy_start_revision(struct strategy_pass *s, const char *message)
 {
 	if (s->phase == PHASE_SUCCEEDED) {
 		s->former_revision = s->revision;
@@ -41,12 +39,7 @@ void strategy_start_revision(struct strategy_pass *s, const char *message)
 	s->install = NULL;
 	condition_remove(s->conditions, "OwnershipMoved");
 	condition_remove(s->conditions, "Available");
-	strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
-}
-
-bool strategy_tries_values(const struct strategy_pass *s)
-{
-	return s->former_revision && s->app->installed == s->ref;
+	return strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
 }
 
 static const char *why_failed(const struct strategy_pass *s)
@@ -61,7 +54,7 @@ static const char *why_failed(const struct strategy_pass *s)
 	return "";
 }
 
-void strategy_values_back(struct strategy_pass *s, struct install_plan *back)
+enum ensured strategy_values_back(struct strategy_pass *s, struct install_plan *back)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
 	const char *why = why_failed(s);
@@ -80,7 +73,7 @@ void strategy_values_back(struct strategy_pass *s, struct install_plan *back)
 	strategy_condition(s, "Applied", "True", "RolledBack", "");
 	strategy_condition(s, "Verified", "True", "RolledBack", "");
 	strategy_condition(s, "OwnershipMoved", "True", "OwnershipMoved", "");
-	strategy_enter(s, PHASE_SUCCEEDED, "RolledBack", "RolledBack", text);
+	return strategy_enter(s, PHASE_SUCCEEDED, "RolledBack", "RolledBack", text);
 }
 
 void strategy_set_values(const struct strategy_pass *s, struct obj *status)

@@ -68,7 +68,7 @@ static void test_stalled__is_written_when_it_turns_and_only_then(void **state)
 	struct condition c;
 	struct plan p;
 	plan_init(&p, a);
-	assert_true(stalled_begin(&p, o, &err, NOW));
+	assert_int_equal(stalled_begin(&p, o, &err, NOW), WAITING);
 	assert_string_equal(p.head->reason, "Forbidden");
 	assert_string_equal(p.head->event_type, "Warning");
 	o = written(a, o, &p);
@@ -80,20 +80,20 @@ static void test_stalled__is_written_when_it_turns_and_only_then(void **state)
 	/* the next attempt words it otherwise: no write */
 	err = error_of(E_UNAUTHORIZED, "configmaps web: try 2");
 	plan_init(&p, a);
-	assert_false(stalled_begin(&p, o, &err, NOW + NS_PER_HOUR));
+	assert_int_equal(stalled_begin(&p, o, &err, NOW + NS_PER_HOUR), DONE);
 	assert_int_equal(p.n, 0);
 	/* another cause is another state */
 	err = error_of(E_LIMIT, "too large");
 	plan_init(&p, a);
-	assert_true(stalled_begin(&p, o, &err, NOW + NS_PER_HOUR));
+	assert_int_equal(stalled_begin(&p, o, &err, NOW + NS_PER_HOUR), WAITING);
 	o = written(a, o, &p);
 	plan_init(&p, a);
-	assert_true(stalled_end(&p, o));
+	assert_int_equal(stalled_end(&p, o), WAITING);
 	assert_string_equal(p.head->reason, "Recovered");
 	o = written(a, o, &p);
 	assert_false(condition_get(o, "Stalled", &c));
 	plan_init(&p, a);
-	assert_false(stalled_end(&p, o));
+	assert_int_equal(stalled_end(&p, o), DONE);
 	assert_int_equal(p.n, 0);
 }
 
@@ -109,7 +109,7 @@ static void test_stalled__a_crd_keeps_the_conditions_of_others(void **state)
 		   "\"Established\",\"status\":\"True\",\"reason\":\"A\",\"message\":\"\"}]}}");
 	struct plan p;
 	plan_init(&p, a);
-	assert_true(stalled_begin(&p, o, &err, NOW));
+	assert_int_equal(stalled_begin(&p, o, &err, NOW), WAITING);
 	assert_int_equal(p.head->type, ACT_PATCH);
 	assert_string_equal(p.head->subresource, "status");
 	const struct obj *list = obj_path(p.head->body, "status.conditions");
@@ -141,7 +141,7 @@ static void test_stalled__alerts(void **state)
 	const struct obj *o = parse(a, APP);
 	struct plan p;
 	plan_init(&p, a);
-	assert_true(stalled_begin(&p, o, &err, NOW));
+	assert_int_equal(stalled_begin(&p, o, &err, NOW), WAITING);
 	CLEANUP(obj_unrefp) struct obj *list = alerts_of(written(a, o, &p));
 	assert_int_equal(obj_len(list), 1);
 	assert_string_equal(obj_str(obj_at(list, 0), "labels.alertname"), "ALMReconcileFailing");

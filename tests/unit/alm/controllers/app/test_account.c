@@ -54,17 +54,17 @@ static void set_app(struct world *w, const char *json)
 }
 
 /* One pass that asks, on an empty plan. */
-static enum account_state ask(struct world *w, const char *ns, bool removing)
+static enum ensured ask(struct world *w, const char *ns, bool removing)
 {
 	view_fake_plan(&w->f)->as = NULL;
-	return account_ready(&w->f.view, &w->f.plan, &w->app, ns, removing, &w->check);
+	return account_ensure(&w->f.view, &w->f.plan, &w->app, ns, removing, &w->check);
 }
 
 /* Passes until nothing more is to be made. */
-static enum account_state settle(struct world *w, const char *ns)
+static enum ensured settle(struct world *w, const char *ns)
 {
-	enum account_state state = ACCOUNT_WAITING;
-	for (int i = 0; i < 5 && state == ACCOUNT_WAITING; i++) {
+	enum ensured state = WAITING;
+	for (int i = 0; i < 5 && state == WAITING; i++) {
 		state = ask(w, ns, false);
 		view_fake_perform(&w->f);
 	}
@@ -123,7 +123,7 @@ static void test_account__a_missing_namespace_is_made_and_marked(void **state)
 {
 	struct world *w = *state;
 	set_app(w, APP(""));
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	struct action *x = view_fake_action(&w->f, ACT_CREATE, "Namespace", "etcd");
 	assert_non_null(x);
 	assert_null(x->as); /* ALM makes it */
@@ -134,7 +134,7 @@ static void test_account__a_missing_namespace_is_made_and_marked(void **state)
 
 static void refuses(struct world *w, const char *ns, const char *step)
 {
-	assert_int_equal(ask(w, ns, false), ACCOUNT_REFUSED);
+	assert_int_equal(ask(w, ns, false), ENDED);
 	assert_null(w->f.plan.as);
 	assert_int_equal(w->f.plan.n, 0);
 	if (step)
@@ -154,9 +154,9 @@ static void test_account__a_namespace_of_others_must_say_so(void **state)
 	refuses(w, "team",
 		"kubectl annotate namespace team app.coreos.com/apps=a,etcd --overwrite");
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("a, etcd")));
-	assert_int_equal(settle(w, "team"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "team"), DONE);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("team", MARKED("*")));
-	assert_int_equal(settle(w, "team"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "team"), DONE);
 }
 
 #define LABELLED ",\"labels\":{\"app.coreos.com/app\":\"etcd\"}"
@@ -175,10 +175,10 @@ static void test_account__the_system_s_namespaces_take_more(void **state)
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", LABELLED));
 	refuses(w, "kube-x", NULL);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", MARKED("etcd")));
-	assert_int_equal(settle(w, "kube-x"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "kube-x"), DONE);
 	view_fake_put(&w->f, WATCH_NAMESPACE,
 		      NAMESPACE("mine", LABELLED)); /* of earlier versions */
-	assert_int_equal(settle(w, "mine"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "mine"), DONE);
 	refuses(w, "a/../b", NULL);
 }
 
@@ -189,11 +189,11 @@ static void test_account__its_rights_are_made_and_kept(void **state)
 	struct world *w = *state;
 	set_app(w, APP(""));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	for (struct action *x = w->f.plan.head; x; x = x->next)
 		assert_null(x->as);
 	view_fake_perform(&w->f);
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_READY);
+	assert_int_equal(ask(w, "etcd", false), DONE);
 	assert_int_equal(w->f.plan.n, 0);
 	assert_string_equal(w->f.plan.as, "system:serviceaccount:alm-system:app-etcd");
 	const struct obj *b = live(w, "RoleBinding", "rolebindings", "etcd", "alm:app:etcd");
@@ -206,19 +206,19 @@ static void test_account__its_rights_are_made_and_kept(void **state)
 	obj_set(changed, "rules", obj_list());
 	view_fake_live_obj(&w->f, changed);
 	obj_unref(changed);
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	assert_non_null(view_fake_action(&w->f, ACT_APPLY, "ClusterRole", "alm:app:etcd"));
 	assert_int_equal(w->f.plan.n, 1);
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 
 	changed = obj_copy(
 		live(w, "ClusterRoleBinding", "clusterrolebindings", NULL, "alm:app:etcd"));
 	obj_set_path(changed, "roleRef.name", obj_string("cluster-admin"));
 	view_fake_live_obj(&w->f, changed);
 	obj_unref(changed);
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	assert_non_null(view_fake_action(&w->f, ACT_DELETE, "ClusterRoleBinding", "alm:app:etcd"));
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 }
 
 static bool gives(const struct obj *role, const char *group, const char *resource, const char *verb)
@@ -246,9 +246,9 @@ static void test_account__what_it_never_gets(void **state)
 	static const char rbac[] = "rbac.authorization.k8s.io";
 	struct world *w = *state;
 	set_app(w, APP(""));
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_WAITING); /* the fake makes no Namespace */
+	assert_int_equal(settle(w, "etcd"), WAITING); /* the fake makes no Namespace */
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 	const struct obj *in = live(w, "ClusterRole", "clusterroles", NULL, "alm:app-namespace");
 	const struct obj *all = live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd");
 	assert_true(gives(in, "", "secrets", "create"));
@@ -276,7 +276,7 @@ static void test_account__custom_resources_of_definitions_that_name_the_app(void
 	view_fake_put(&w->f, WATCH_CRD, CRD("others", "y.io", "other.com.x"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("taken", "snapshot.storage.k8s.io", "etcd.com.x"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("deployments", "apps", "etcd.com.x"));
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 	const struct obj *role = live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd");
 	assert_true(gives(role, "x.io", "etcds", "delete"));
 	assert_true(gives(role, "x.io", "etcds/status", "update"));
@@ -284,7 +284,7 @@ static void test_account__custom_resources_of_definitions_that_name_the_app(void
 	assert_false(gives(role, "snapshot.storage.k8s.io", "taken", "get"));
 	assert_false(gives(role, "apps", "deployments", "create"));
 	view_fake_put(&w->f, WATCH_CRD, CRD("etcds", "x.io", "another.com.x")); /* taken back */
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 	role = live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd");
 	assert_false(gives(role, "x.io", "etcds", "get"));
 }
@@ -295,7 +295,7 @@ static void test_account__nothing_known_is_waited_for(void **state)
 	set_app(w, APP(""));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
 	w->f.blind = true;
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	assert_int_equal(view_fake_count(&w->f, ACT_WATCH), w->f.plan.n);
 	assert_null(w->f.plan.as);
 }
@@ -304,18 +304,18 @@ static void test_account__removal_makes_no_namespace_and_leaves_no_right(void **
 {
 	struct world *w = *state;
 	set_app(w, APP(""));
-	assert_int_equal(ask(w, "etcd", true), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", true), WAITING);
 	assert_int_equal(view_fake_count(&w->f, ACT_CREATE), 0);
 	assert_null(view_fake_action(&w->f, ACT_APPLY, "RoleBinding", NULL));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("etcd")));
-	assert_int_equal(settle(w, "left"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "left"), DONE);
 	view_fake_plan(&w->f);
-	assert_false(account_gone(&w->f.view, &w->f.plan, &w->app));
+	assert_int_equal(account_remove(&w->f.view, &w->f.plan, &w->app), WAITING);
 	assert_int_equal(view_fake_count(&w->f, ACT_DELETE), 4);
 	view_fake_perform(&w->f);
-	assert_true(account_gone(&w->f.view, view_fake_plan(&w->f), &w->app));
+	assert_int_equal(account_remove(&w->f.view, view_fake_plan(&w->f), &w->app), DONE);
 	assert_non_null(live(w, "ClusterRole", "clusterroles", NULL, "alm:app-namespace"));
 }
 
@@ -325,17 +325,17 @@ static void test_account__rights_end_with_the_consent(void **state)
 	set_app(w, APP(""));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("etcd")));
-	assert_int_equal(settle(w, "left"), ACCOUNT_READY);
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY); /* it may go on in both */
+	assert_int_equal(settle(w, "left"), DONE);
+	assert_int_equal(settle(w, "etcd"), DONE); /* it may go on in both */
 	assert_non_null(live(w, "RoleBinding", "rolebindings", "left", "alm:app:etcd"));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("left", MARKED("other")));
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	assert_null(w->f.plan.as);
 	view_fake_perform(&w->f);
-	assert_int_equal(settle(w, "etcd"), ACCOUNT_READY);
+	assert_int_equal(settle(w, "etcd"), DONE);
 	assert_null(live(w, "RoleBinding", "rolebindings", "left", "alm:app:etcd"));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", ""));
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_REFUSED);
+	assert_int_equal(ask(w, "etcd", false), ENDED);
 	view_fake_perform(&w->f);
 	assert_null(live(w, "RoleBinding", "rolebindings", "etcd", "alm:app:etcd"));
 }
@@ -349,7 +349,7 @@ static void test_account__a_named_account_must_say_so(void **state)
 	struct world *w = *state;
 	set_app(w, APP("\"serviceAccountName\":\"deployer\""));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 	assert_string_equal(view_fake_action(&w->f, ACT_SURVEY, NULL, NULL)->id, SURVEY);
 	view_fake_outcome(&w->f, SURVEY, "{}");
 	refuses(w, "etcd",
@@ -361,10 +361,10 @@ static void test_account__a_named_account_must_say_so(void **state)
 	assert_int_equal(w->check.n_steps, 1);
 	view_fake_outcome(&w->f, SURVEY,
 			  "{\"account\":{\"metadata\":{\"name\":\"deployer\"" MARKED("etcd") "}}}");
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_READY);
+	assert_int_equal(ask(w, "etcd", false), DONE);
 	assert_string_equal(w->f.plan.as, "system:serviceaccount:etcd:deployer");
 	w->f.view.now_ns += SURVEY_AGE_NS + 1; /* and is looked at again */
-	assert_int_equal(ask(w, "etcd", false), ACCOUNT_WAITING);
+	assert_int_equal(ask(w, "etcd", false), WAITING);
 }
 
 static void test_account__a_name_cannot_leave_its_header(void **state)

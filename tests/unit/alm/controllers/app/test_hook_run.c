@@ -40,16 +40,16 @@ static void begin(struct world *w, const char *hooks)
 		.records = obj_keep(w->f.a, obj_list())};
 }
 
-static enum hook_state pass(struct world *w)
+static enum ensured pass(struct world *w)
 {
 	view_fake_plan(&w->f);
 	return hook_run(&w->h, &w->why);
 }
 
 /* A pass, what it asks for, and what it wants done. */
-static enum hook_state act(struct world *w)
+static enum ensured act(struct world *w)
 {
-	enum hook_state s = pass(w);
+	enum ensured s = pass(w);
 	for (struct action *x = w->f.plan.head; x; x = x->next)
 		if (x->type == ACT_SURVEY)
 			view_fake_outcome(&w->f, x->id, "{}");
@@ -84,7 +84,7 @@ static void test_hook_run__no_hooks_is_done(void **state)
 	struct world w;
 	(void)state;
 	begin(&w, "");
-	assert_int_equal(pass(&w), HOOKS_DONE);
+	assert_int_equal(pass(&w), DONE);
 	assert_int_equal(w.f.plan.n, 0);
 	view_fake_release(&w.f);
 }
@@ -94,13 +94,13 @@ static void test_hook_run__one_after_the_other_by_weight(void **state)
 	struct world w;
 	(void)state;
 	begin(&w, HOOK("late", "5", BEFORE) "," HOOK("early", "-5", BEFORE));
-	assert_int_equal(act(&w), HOOKS_WAITING); /* looks whether the name is free */
+	assert_int_equal(act(&w), WAITING); /* looks whether the name is free */
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
-	assert_int_equal(act(&w), HOOKS_WAITING);
+	assert_int_equal(act(&w), WAITING);
 	assert_non_null(view_fake_action(&w.f, ACT_CREATE, "Job", "early"));
 	assert_string_equal(phase_of_hook(&w, "early"), "Running");
 	assert_string_equal(phase_of_hook(&w, "late"), "none");
-	assert_int_equal(act(&w), HOOKS_WAITING); /* runs: nothing more to do */
+	assert_int_equal(act(&w), WAITING); /* runs: nothing more to do */
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	assert_non_null(strstr(w.why, "pre-install hook Job ns/early"));
 	finish_job(&w, "early", "Complete");
@@ -109,8 +109,8 @@ static void test_hook_run__one_after_the_other_by_weight(void **state)
 	assert_string_equal(phase_of_hook(&w, "early"), "Succeeded");
 	assert_string_equal(phase_of_hook(&w, "late"), "Running");
 	finish_job(&w, "late", "Complete");
-	assert_int_equal(act(&w), HOOKS_DONE);
-	assert_int_equal(act(&w), HOOKS_DONE);
+	assert_int_equal(act(&w), DONE);
+	assert_int_equal(act(&w), DONE);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	view_fake_release(&w.f);
 }
@@ -124,7 +124,7 @@ static void test_hook_run__a_crash_repeats_nothing(void **state)
 	act(&w);
 	pass(&w); /* status written, then killed: no object */
 	assert_string_equal(phase_of_hook(&w, "once"), "Running");
-	assert_int_equal(act(&w), HOOKS_WAITING);
+	assert_int_equal(act(&w), WAITING);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 1);
 	act(&w);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
@@ -133,10 +133,10 @@ static void test_hook_run__a_crash_repeats_nothing(void **state)
 	act(&w);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	assert_int_equal(view_fake_count(&w.f, ACT_DELETE), 0);
-	assert_int_equal(act(&w), HOOKS_DONE);
+	assert_int_equal(act(&w), DONE);
 	assert_string_equal(phase_of_hook(&w, "once"), "Succeeded");
 	view_fake_gone(&w.f, "Job", "ns", "once"); /* cleaned up by somebody later */
-	assert_int_equal(act(&w), HOOKS_DONE);
+	assert_int_equal(act(&w), DONE);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	view_fake_release(&w.f);
 }
@@ -150,7 +150,7 @@ static void test_hook_run__an_older_run_is_deleted_first(void **state)
 			     "{\"name\": \"job\", \"namespace\": \"ns\", \"uid\": \"old\", "
 			     "\"annotations\": {\"app.coreos.com/hook-run\": "
 			     "\"u1/r0/pre-install\"}}}");
-	assert_int_equal(act(&w), HOOKS_WAITING);
+	assert_int_equal(act(&w), WAITING);
 	assert_string_equal(view_fake_action(&w.f, ACT_DELETE, "Job", "job")->uid, "old");
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	act(&w);
@@ -170,7 +170,7 @@ static void test_hook_run__an_object_without_our_label_is_found_and_goes(void **
 			  "{\"hook\": {\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", "
 			  "\"metadata\": {\"name\": \"job\", \"namespace\": \"ns\", "
 			  "\"uid\": \"theirs\", \"resourceVersion\": \"7\"}}}");
-	assert_int_equal(pass(&w), HOOKS_WAITING);
+	assert_int_equal(pass(&w), WAITING);
 	assert_string_equal(view_fake_action(&w.f, ACT_DELETE, "Job", "job")->uid, "theirs");
 	assert_non_null(view_fake_action(&w.f, ACT_SURVEY, NULL, NULL)); /* and asked again */
 	view_fake_outcome(&w.f, id, "{}");
@@ -186,7 +186,7 @@ static void test_hook_run__without_before_hook_creation_an_object_in_the_way_fai
 	begin(&w, HOOK("job", "0", "\"hook-succeeded\""));
 	view_fake_live(&w.f, "{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", \"metadata\": "
 			     "{\"name\": \"job\", \"namespace\": \"ns\", \"uid\": \"old\"}}");
-	assert_int_equal(act(&w), HOOKS_FAILED);
+	assert_int_equal(act(&w), ENDED);
 	assert_non_null(
 		strstr(w.why, "pre-install hook Job ns/job: an object of this name exists"));
 	assert_int_equal(view_fake_count(&w.f, ACT_DELETE), 0);
@@ -211,12 +211,12 @@ static void test_hook_run__hook_succeeded_is_deleted_in_reverse_after_all(void *
 	struct world w;
 	(void)state;
 	run_two(&w, "\"hook-succeeded\"", "Complete");
-	assert_int_equal(pass(&w), HOOKS_WAITING);
+	assert_int_equal(pass(&w), WAITING);
 	assert_int_equal(view_fake_count(&w.f, ACT_DELETE), 2);
 	assert_string_equal(view_fake_action(&w.f, ACT_DELETE, NULL, NULL)->name, "b");
 	assert_string_equal(phase_of_hook(&w, "b"), "Succeeded"); /* told before it goes */
 	view_fake_perform(&w.f);
-	assert_int_equal(act(&w), HOOKS_DONE);
+	assert_int_equal(act(&w), DONE);
 	assert_int_equal(view_fake_count(&w.f, ACT_CREATE), 0);
 	view_fake_release(&w.f);
 }
@@ -231,10 +231,10 @@ static void test_hook_run__a_failure_names_the_hook_and_deletes_by_policy(void *
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		run_two(&w, rows[i].policy, "Failed");
-		assert_int_equal(pass(&w), HOOKS_WAITING);
+		assert_int_equal(pass(&w), WAITING);
 		assert_int_equal(view_fake_count(&w.f, ACT_DELETE), rows[i].deleted);
 		view_fake_perform(&w.f);
-		assert_int_equal(act(&w), HOOKS_FAILED);
+		assert_int_equal(act(&w), ENDED);
 		assert_string_equal(w.why, "pre-install hook Job ns/b: the Job failed");
 		view_fake_release(&w.f);
 	}
@@ -250,7 +250,7 @@ static void test_hook_run__a_refused_object_fails_at_once(void **state)
 	pass(&w);
 	error_set(&err, E_INVALID, "Job ns/job: spec.template is required");
 	stash_put(w.f.stash, "refused:Job/ns/job", &err, STR_NONE, NULL, 0);
-	assert_int_equal(pass(&w), HOOKS_FAILED);
+	assert_int_equal(pass(&w), ENDED);
 	assert_non_null(strstr(w.why, "spec.template is required"));
 	view_fake_release(&w.f);
 }
@@ -277,7 +277,7 @@ static void test_hook_run__other_events_and_tests_do_not_run(void **state)
 	(void)state;
 	begin(&w, "{\"events\": [\"test\", \"post-install\"], \"policies\": [], \"object\": "
 		  "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"t\"}}}");
-	assert_int_equal(pass(&w), HOOKS_DONE);
+	assert_int_equal(pass(&w), DONE);
 	assert_int_equal(w.f.plan.n, 0);
 	view_fake_release(&w.f);
 }
@@ -288,7 +288,7 @@ static void test_hook_run__nothing_is_done_blind(void **state)
 	(void)state;
 	begin(&w, HOOK("job", "0", BEFORE));
 	w.f.blind = true;
-	assert_int_equal(pass(&w), HOOKS_WAITING);
+	assert_int_equal(pass(&w), WAITING);
 	assert_int_equal(w.f.plan.n, 1);
 	assert_non_null(view_fake_action(&w.f, ACT_WATCH, "Job", NULL));
 	view_fake_release(&w.f);
@@ -321,12 +321,12 @@ static void test_hook_run__one_over_the_bound_runs(void **state)
 		snprintf(name, sizeof(name), "h%03d", i);
 		for (int k = 0; k < 5 && !map_has(w.f.live, arena_fmt(w.f.a, "Job/ns/%s", name));
 		     k++)
-			assert_int_equal(act(&w), HOOKS_WAITING);
+			assert_int_equal(act(&w), WAITING);
 		finish_job(&w, name, "Complete");
 	}
-	for (int k = 0; k < 5 && act(&w) != HOOKS_DONE; k++)
+	for (int k = 0; k < 5 && act(&w) != DONE; k++)
 		;
-	assert_int_equal(pass(&w), HOOKS_DONE);
+	assert_int_equal(pass(&w), DONE);
 	assert_int_equal(obj_len(w.h.records), HOOKS_MAX + 1);
 	view_fake_release(&w.f);
 }

@@ -42,7 +42,7 @@ static void test_install_plan__one_byte_over_the_bound_is_refused(void **state)
 					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
 			.name = "s"};
 		struct plan *p = view_fake_plan(&f);
-		assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), !over);
+		assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), over ? ENDED : DONE);
 		assert_true(over ? p->n == 0
 				 : p->n > PLAN_CHUNKS_MAX / 3 && p->n < PLAN_CHUNKS_MAX);
 		struct obj *items = obj_keep(f.a, obj_list());
@@ -81,7 +81,7 @@ static void test_install_plan__plain_ones_are_read(void **state)
 				       "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
 		.name = "s"};
 	struct plan *p = view_fake_plan(&f);
-	assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+	assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), DONE);
 	assert_int_equal(p->n, 1);
 	struct obj *secret = obj_keep(f.a, obj_copy(p->head->body));
 	assert_true(strlen(obj_str(secret, "data.plan")) < text.len / 4);
@@ -115,7 +115,7 @@ static void test_install_plan__names_are_names(void **state)
 					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
 			.name = name};
 		struct plan *p = view_fake_plan(&f);
-		assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+		assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), DONE);
 		assert_true(name_is_dns_subdomain(str_of(meta_name(p->head->body))));
 		view_fake_release(&f);
 	}

@@ -59,7 +59,7 @@ static const struct obj *stored(struct view_fake *f, const char *version)
 				      "\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
 		.name = "s"};
 	struct plan *p = view_fake_plan(f);
-	assert_true(install_plan_store(p, &s, 1, "inputs", doc));
+	assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), DONE);
 	return obj_keep(f->a, obj_ref(p->head->body));
 }
 

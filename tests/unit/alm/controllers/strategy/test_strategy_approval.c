@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_approve.h"
 #include "tests/lib/view_fake.h"
 
 #define STRATEGY(by)                                                                          \

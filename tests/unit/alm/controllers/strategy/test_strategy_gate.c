@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_gate.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/live/live_gate.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -55,7 +56,7 @@ static bool voids(struct world *w, const char *outcome)
 {
 	w->s.phase = PHASE_INSTALLING;
 	view_fake_outcome(&w->f, ID, outcome);
-	return strategy_gate_voids(&w->s);
+	return strategy_keep_judgement(&w->s) == ENDED;
 }
 
 static void test_strategy_gate__a_changed_outcome_voids_the_plan(void **state)
@@ -63,7 +64,7 @@ static void test_strategy_gate__a_changed_outcome_voids_the_plan(void **state)
 	(void)state;
 	struct world w;
 	setup(&w);
-	assert_false(strategy_gate_voids(&w.s)); /* not judged again yet */
+	assert_int_equal(strategy_keep_judgement(&w.s), DONE); /* not judged again yet */
 	assert_false(voids(&w, "{\"outcome\":\"warn\",\"findings\":[" FOUND("warn", "9") "]}"));
 	assert_int_equal(w.s.phase, PHASE_INSTALLING);
 	assert_true(voids(&w, "{\"outcome\":\"refuse\",\"text\":\"no\",\"findings\":[" FOUND(
@@ -121,7 +122,7 @@ static void test_strategy_gate__one_finding_over_the_bound(void **state)
 	obj_set_str(value, "outcome", "allow");
 	stash_put(w.f.stash, ID, NULL, STR_NONE, value, 0);
 	w.s.phase = PHASE_INSTALLING;
-	assert_false(strategy_gate_voids(&w.s));
+	assert_int_equal(strategy_keep_judgement(&w.s), DONE);
 	view_fake_release(&w.f);
 }
 
@@ -147,13 +148,11 @@ static void test_strategy_gate__large_findings_are_few(void **state)
 
 static size_t gates(struct world *w, int64_t now_ns)
 {
-	struct error err = ERROR_INIT;
 	view_fake_plan(&w->f);
 	w->f.view.now_ns = now_ns;
-	w->f.pass = &w->s;
 	w->s.phase = w->s.was = PHASE_BLOCKED;
-	w->s.stop = w->s.keep_status = false;
-	assert_ok(strategy_gate(&w->f.view, "s", &w->f.plan, &err), &err);
+	w->s.keep_status = false;
+	(void)strategy_judge_crds(&w->s);
 	return view_fake_count(&w->f, ACT_GATE);
 }
 

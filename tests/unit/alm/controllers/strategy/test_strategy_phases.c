@@ -6,7 +6,8 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/phases.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_pass.h"
+#include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
 

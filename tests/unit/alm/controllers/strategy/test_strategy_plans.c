@@ -3,7 +3,8 @@
 #include "tests/lib/test.h"
 
 #include "alm/controllers/apptype/uninstall.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/engine/controller.h"
 #include "tests/lib/view_fake.h"
 
 #define APP                                                                                       \
@@ -100,9 +101,11 @@ static void test_strategy_plans__leftovers_are_not_none_for_a_stale_list(void **
 	struct install_plan keep = {.n = 0};
 	s.app = app_load(&w.f.view, "etcd");
 	s.ref = app_strategy(s.app, "2.0.0");
-	assert_false(strategy_leftovers_gone(&s, &keep, app_strategy(s.app, "1.0.0")));
+	assert_int_equal(strategy_delete_leftovers_of(&s, &keep, app_strategy(s.app, "1.0.0")),
+			 WAITING);
 	is_not_there(&w);
-	assert_true(strategy_leftovers_gone(&s, &keep, app_strategy(s.app, "1.0.0")));
+	assert_int_equal(strategy_delete_leftovers_of(&s, &keep, app_strategy(s.app, "1.0.0")),
+			 DONE);
 	view_fake_release(&w.f);
 }
 

@@ -1,0 +1,36 @@
+/*
+ * strategy_objects: where the objects of an install plan stand, read from the live ones in every
+ * pass (lifecycle.md 7.3): a definition on its way (crd_moves.h), what is as planned, ours, ready,
+ * and what only earlier plans have. All questions but the last two are free of effects.
+ */
+#ifndef ALM_CONTROLLERS_STRATEGY_STRATEGY_OBJECTS_H
+#define ALM_CONTROLLERS_STRATEGY_STRATEGY_OBJECTS_H
+
+#include "alm/controllers/app/crd_moves.h"
+#include "alm/controllers/strategy/strategy_pass.h"
+#include "alm/live/ready.h"
+
+/* Where a definition is on its way, and what a write of it leads to now. */
+enum crd_move strategy_crd_at(const struct plan_entry *e);
+enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e);
+/* As far as this phase takes it. */
+bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_entry *e);
+/* A definition that is somebody else's by now: it is left alone. */
+bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e);
+/* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
+bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
+/* Does the live object have all that the plan says of it? */
+bool strategy_holds(const struct plan_entry *e);
+/* The live object has the marks of this strategy, or is none of its business. */
+bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e);
+/* Of the object that is the furthest from it, which *ret_why tells. */
+enum readiness strategy_readiness(const struct strategy_pass *s, const struct install_plan *p,
+				  const char **ret_why);
+
+/* Deletes the objects of another strategy's plan that keep does not have. */
+enum ensured strategy_delete_leftovers_of(struct strategy_pass *s, const struct install_plan *keep,
+					  const struct strategy_ref *other);
+/* Deletes what only earlier plans of the app have. */
+enum ensured strategy_delete_leftovers(struct strategy_pass *s);
+
+#endif
