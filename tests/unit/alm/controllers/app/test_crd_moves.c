@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "alm/controllers/app/crd_moves.h"
-#include "alm/controllers/strategy/strategy.h"
+#include "alm/controllers/strategy/strategy_convert.h"
+#include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -179,7 +180,7 @@ static bool converted(struct world *w)
 {
 	view_fake_plan(&w->f);
 	w->s.phase = PHASE_VERIFYING;
-	return strategy_converted(&w->s);
+	return strategy_convert(&w->s) == DONE;
 }
 
 static struct action *asks(struct world *w)
@@ -267,10 +268,10 @@ static void test_crd_moves__a_rollback_puts_it_back(void **state)
 	setup(&w);
 	w.s.phase = PHASE_ROLLING_BACK;
 	w.entries[0].live = moved(&w, CRD_EXPANDED);
-	assert_true(strategy_reverted(&w.s));
+	assert_int_equal(strategy_revert(&w.s, w.s.install), DONE);
 	w.entries[0].live = moved(&w, CRD_SWITCHED);
 	view_fake_plan(&w.f);
-	assert_false(strategy_reverted(&w.s));
+	assert_int_equal(strategy_revert(&w.s, w.s.install), WAITING);
 	assert_versions(applies(&w)->body, "None v1 served stored v2");
 	view_fake_release(&w.f);
 }

@@ -166,10 +166,10 @@ static void test_trouble__a_removal_that_lasts(void **state)
 						      "\"deletionTimestamp\":"
 						      "\"1970-01-01T00:10:00Z\"}}")};
 	w.f.view.now_ns = 10 * NS_PER_MIN + DELETING_NS - 1;
-	assert_false(trouble_deletes_too_long(&w.f.view, &w.app, view_fake_plan(&w.f)));
+	assert_int_equal(trouble_await_deletion(&w.f.view, &w.app, view_fake_plan(&w.f)), WAITING);
 	assert_int_equal(w.f.plan.requeue_after_ns, 1);
 	w.f.view.now_ns++;
-	assert_true(trouble_deletes_too_long(&w.f.view, &w.app, view_fake_plan(&w.f)));
+	assert_int_equal(trouble_await_deletion(&w.f.view, &w.app, view_fake_plan(&w.f)), DONE);
 	view_fake_release(&w.f);
 }
 
