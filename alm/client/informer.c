@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/log.h"
 #include "alm/client/cache.h"
 #include "alm/client/trees.h"
 #include "alm/client/watch.h"
@@ -128,6 +129,10 @@ static void set_rv(struct informer *i, const char *rv)
 static void retry(struct informer *i, const struct error *err, int64_t at_least)
 {
 	int64_t pause = client_backoff(i->loop, i->failures++, BACKOFF_MIN, BACKOFF_MAX);
+	/* Once, when it is more than a connection that ended; a kind may come later. */
+	if (i->failures == 2 && err->code != E_NOTFOUND)
+		log_warn("a resource cannot be read, its cache is old", "resource",
+			 i->config.resource.plural, "error", err->msg);
 	if (err->code == E_UNAUTHORIZED || err->code == E_FORBIDDEN || err->code == E_NOTFOUND)
 		at_least = at_least > SLOW_NS ? at_least : SLOW_NS;
 	loop_arm(i->loop, &i->timer, pause > at_least ? pause : at_least);

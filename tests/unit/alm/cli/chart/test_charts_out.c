@@ -147,7 +147,7 @@ static int by_text(const void *x, const void *y)
 static struct str take_log(struct arena *a, struct str *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	struct str lines[32];
+	struct str lines[32] = {{0}};
 	size_t n = 0;
 	while (str_has_prefix(*err, STR("level="))) {
 		assert_true(n < ARRAY_LEN(lines));
