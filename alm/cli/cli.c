@@ -228,7 +228,7 @@ static int no_command(const char *path, const struct cmd *const *table, const ch
 {
 	if (name) {
 		CLEANUP(obj_unrefp) struct obj *names = obj_list();
-		for (const struct cmd *const *t = table; *t; t++)
+		for (const struct cmd *const *t = table; t && *t; t++)
 			obj_append(names, obj_string((*t)->name));
 		term_error("alm: unknown command %s %s%s; see %s --help\n", path, name,
 			   nearest_hint(name, names, "", a), path);

@@ -156,6 +156,13 @@ void queue_add_after(struct queue *q, const char *key, int64_t after_ns)
 	loop_arm(q->loop, &e->timer, after_ns);
 }
 
+void queue_set_after(struct queue *q, const char *key, int64_t after_ns)
+{
+	loop_disarm(q->loop, &entry_of(q, key)->timer);
+	if (after_ns)
+		queue_add_after(q, key, after_ns);
+}
+
 void queue_add_rate_limited(struct queue *q, const char *key)
 {
 	struct entry *e = entry_of(q, key);

@@ -29,6 +29,8 @@ void queue_add(struct queue *q, const char *key);
  * grows old. Of five that are taken, one is of the others if there are any. */
 void queue_add_first(struct queue *q, const char *key);
 void queue_add_after(struct queue *q, const char *key, int64_t after_ns); /* the earliest wins */
+/* Instead of any time that was asked for before; 0: no time. For who has just looked at all of it. */
+void queue_set_after(struct queue *q, const char *key, int64_t after_ns);
 void queue_add_rate_limited(struct queue *q, const char *key);
 void queue_forget(struct queue *q, const char *key); /* resets the back-off */
 

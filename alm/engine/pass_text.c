@@ -32,7 +32,7 @@ static void add_action(const struct action *x, struct strbuf *b)
 	case ACT_WATCH:
 		add_word(b, x->resource.kind ? x->resource.kind : x->resource.plural);
 		add_word(b, x->ns);
-		if (x->name && *x->name)
+		if (x->name && *x->name && !x->as) /* a chart's names may hold its values */
 			strbuf_addf(b, "%s%s", x->ns && *x->ns ? "/" : " ", x->name);
 		return;
 	case ACT_SYNC:

@@ -7,7 +7,8 @@
  *	adopt{patch AppType etcd} adopt ends
  *	nothing
  *
- * Names and reasons only, no body and no message: nothing that is secret. Pure.
+ * Kinds, names and reasons only, no body, no message, and no name of an object that a chart made:
+ * nothing that is secret. Pure.
  */
 #ifndef ALM_ENGINE_PASS_TEXT_H
 #define ALM_ENGINE_PASS_TEXT_H

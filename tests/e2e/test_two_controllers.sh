@@ -26,13 +26,17 @@ controller one >"$dir/one.out" 2>"$dir/one.err" &
 one=$!
 anchor() { k get configmap alm-audit-anchor -n alm-system -o 'jsonpath={.data.checkpoint}' | head -1; }
 WAIT_S=90 soon "the cluster remembers the log of one" test.local/one anchor
+leader() { k get lease alm-controller -n alm-system -o 'jsonpath={.spec.holderIdentity}'; }
+WAIT_S=90 soon "and it leads" test.local/one leader
 timeout 60 "$alm_bin" controller --data-dir "$dir/two" --metrics-listen off --audit-origin test.local/two >two.out 2>two.err
 status=$?
 is "two ends by itself" yes "$([ $status -ne 0 ] && [ $status -ne 124 ] && echo yes)"
 has "and says why" "of the log test.local/one, and this is test.local/two" "$(cat two.err)"
-is "it was never the leader" test.local/one "$(k get lease alm-controller -n alm-system -o 'jsonpath={.spec.holderIdentity}')"
+is "it was never the leader" test.local/one "$(leader)"
 is "the cluster remembers the log of one as before" test.local/one "$(anchor)"
 package 0.9.4 >/dev/null
+crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
+WAIT_S=90 soon "one has brought its CRDs" 2 crds
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 WAIT_S=90 has "one goes on" etcd "$(WAIT_S=90 app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
 kill "$one"

@@ -39,6 +39,12 @@ static void play(const char *script)
 		case '>':
 			queue_add_after(q, key, 5 * NS_PER_S);
 			break;
+		case '|':
+			queue_set_after(q, key, 5 * NS_PER_S);
+			break;
+		case '.':
+			queue_set_after(q, key, 0);
+			break;
 		case '=':
 			got = queue_get(q);
 			if (strcmp(got ? got : "-", key) != 0)
@@ -69,16 +75,20 @@ static void test_queue__table_of_cases(void **state)
 {
 	(void)state;
 	static const char *const cases[] = {
-		"=- +a =a =- !a =-",       /* one key */
-		"+a +a #1 =a !a =-",       /* twice before it is taken: once */
-		"+a +b +c =a =b =c",       /* first in, first out */
-		"+a =a +a =- !a =a !a =-", /* while processed: again, after done only */
-		"+a =a +a +a !a =a !a =-", /* ... and only once */
-		"+a +b =a +a =b !b !a =a", /* others go on meanwhile */
-		"+a +b ^c =c =a =b",       /* what has come goes first */
-		"+a +b +c ^c =c =a =b =-", /* also one that waits already, once */
-		"+a +b =a ^a =b !a =a =-", /* while processed: after done */
-		"+a +b =a ^a !a =a =b",    /* ... and before the others */
+		"=- +a =a =- !a =-",              /* one key */
+		"+a =a >a .a !a 6 =-",            /* a time that nobody wants any more */
+		"+a =a .a !a 6 =-",               /* there was none */
+		"+a =a >a 3 |a !a 3 =- 3 =a !a",  /* the new time, though later */
+		"+a =a >a 3 +a .a !a =a !a 6 =-", /* it takes a time away, no event */
+		"+a +a #1 =a !a =-",              /* twice before it is taken: once */
+		"+a +b +c =a =b =c",              /* first in, first out */
+		"+a =a +a =- !a =a !a =-",        /* while processed: again, after done only */
+		"+a =a +a +a !a =a !a =-",        /* ... and only once */
+		"+a +b =a +a =b !b !a =a",        /* others go on meanwhile */
+		"+a +b ^c =c =a =b",              /* what has come goes first */
+		"+a +b +c ^c =c =a =b =-",        /* also one that waits already, once */
+		"+a +b =a ^a =b !a =a =-",        /* while processed: after done */
+		"+a +b =a ^a !a =a =b",           /* ... and before the others */
 		"^a ^b ^c ^d ^e +x +y =a =b =c =d =x =e =y", /* one of five is another */
 		"^a ^b ^c ^d ^e =a =b =c =d =e =-",          /* if there is one */
 		">a =- 4 =- 1 =a !a 60 =-",                  /* after a time */

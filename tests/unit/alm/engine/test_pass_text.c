@@ -35,6 +35,7 @@ static int status(const struct view *v, const char *key, struct plan *plan, stru
 		x->resource.kind = "Secret";
 		x->ns = "etcd";
 		x->name = "s";
+		x->as = i < 2 ? "system:serviceaccount:etcd:app" : NULL;
 	}
 	return STEP_CONTINUE;
 }
@@ -71,7 +72,7 @@ static void test_pass_text__many_actions_are_counted(void **state)
 	(void)state;
 	want(steps, "many",
 	     "adopt{patch AppType many} status{entry Decision Resolved, status Installing,"
-	     " apply Secret etcd/s, apply Secret etcd/s, apply Secret etcd/s, apply Secret etcd/s,"
+	     " apply Secret etcd, apply Secret etcd, apply Secret etcd/s, apply Secret etcd/s,"
 	     " apply Secret etcd/s, apply Secret etcd/s, apply Secret etcd/s, apply Secret etcd/s,"
 	     " apply Secret etcd/s, apply Secret etcd/s, 2 more}");
 }
