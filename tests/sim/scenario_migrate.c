@@ -192,6 +192,8 @@ static const struct user_action beside[] = {
 	{0, DO_DELETE, THROUGH("v1") "/dog", NULL, NULL},
 	{0, DO_PATCH, THROUGH("v1") "/elk", SIZE("9"), NULL},
 	{5 * SEC, DO_UNTIL, CRD, "status.storedVersions=[\"v2\"]", NULL},
+	/* One that a crash has ended is called once more, and ignores writers until it is through. */
+	{5 * SEC, DO_UNTIL, CRD, "metadata.annotations[app.coreos.com/migration]=", NULL},
 	{0, DO_PATCH, THROUGH("v1") "/bee", SIZE("6"), NULL},
 	{SEC, DO_PATCH, ETCD, PAUSED("false"), NULL},
 	{5 * SEC, DO_UNTIL, ETCD, "@UpgradeBlocked=ResourceDropped", NULL},
