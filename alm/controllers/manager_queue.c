@@ -215,8 +215,7 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 			start_waiting(m, controller, key);
 		if (result == RUN_CHANGED) /* what it has read is to be used while it is fresh */
 			queue_add_first(w->queue, key);
-		if (result ==
-		    RUN_UNCHANGED) /* it has seen all there is: former deadlines are void */
+		if (result == RUN_UNCHANGED) /* it has seen all: former deadlines are void */
 			queue_set_after(w->queue, key, requeue_after_ns);
 		else if (requeue_after_ns)
 			queue_add_after(w->queue, key, requeue_after_ns);
