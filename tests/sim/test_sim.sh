@@ -124,8 +124,13 @@ untaken() {
 		grep -rqF "$test" "$here/../unit" || echo "no unit test $test"
 	done
 }
-untaken >"$build/edges.log"
-[ ! -s "$build/edges.log" ]
-tell sim__every_edge_of_phases_and_states_is_taken $? <"$build/edges.log"
+if [ "$runs" -lt 200 ] || [ "$every" -gt 1 ]; then
+	n=$((n + 1))
+	echo "ok $n - sim__every_edge_of_phases_and_states_is_taken # SKIP asked of all seeds and points, not of a part"
+else
+	untaken >"$build/edges.log"
+	[ ! -s "$build/edges.log" ]
+	tell sim__every_edge_of_phases_and_states_is_taken $? <"$build/edges.log"
+fi
 echo "1..$n"
 exit $bad
