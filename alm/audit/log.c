@@ -75,19 +75,27 @@ int log_origin(struct db *d, char **ret, struct error *err)
 	return r == 0 ? error_set(err, E_NOTFOUND, "the audit log has no LogOpened record") : r;
 }
 
+int log_range(struct db *d, int64_t after, int64_t to, struct stmt **ret, struct error *err)
+{
+	int r = db_prepare(
+		d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq", ret,
+		err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(*ret, 1, after);
+	stmt_bind_int(*ret, 2, to);
+	return 0;
+}
+
 static int load_leaves(struct db *d, int64_t from, int64_t to, struct tree_level *level,
 		       struct error *err)
 {
 	struct stmt *s;
 	struct record rec;
 	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
-	int r = db_prepare(
-		d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq", &s,
-		err);
+	int r = log_range(d, from, to, &s, err);
 	if (r < 0)
 		return r;
-	stmt_bind_int(s, 1, from);
-	stmt_bind_int(s, 2, to);
 	while ((r = stmt_step(s, err)) > 0 && level->n < TREE_TILE) {
 		log_record(s, &rec);
 		record_leaf(&rec, &scratch, level->hash[level->n++]);

@@ -17,6 +17,8 @@ void log_record(struct stmt *s, struct record *ret);
 /* Binds LOG_COLUMNS from parameter 1 on. */
 void log_bind(struct stmt *s, const struct record *rec, struct str chain);
 /* The origin of the log: the name of its first record. E_NOTFOUND if the log is empty. Owned. */
+/* The entries after one and up to another, in order; the caller steps and resets. */
+int log_range(struct db *d, int64_t after, int64_t to, struct stmt **ret, struct error *err);
 int log_origin(struct db *d, char **ret, struct error *err);
 /* Right edge of the tree at size, from rows and stored tiles. */
 int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err);

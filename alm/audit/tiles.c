@@ -94,13 +94,9 @@ static int add_entries(struct db *d, int64_t first, int64_t n, struct strbuf *b,
 	struct record rec;
 	int64_t found = 0;
 	CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT(RECORD_BYTES_MAX);
-	int r = db_prepare(
-		d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq", &s,
-		err);
+	int r = log_range(d, first, first + n, &s, err);
 	if (r < 0)
 		return r;
-	stmt_bind_int(s, 1, first);
-	stmt_bind_int(s, 2, first + n);
 	while ((r = stmt_step(s, err)) > 0 && one.len <= ENTRY_LEN_MAX) {
 		log_record(s, &rec);
 		strbuf_clear(&one);

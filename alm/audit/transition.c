@@ -2,13 +2,11 @@
 
 #include <string.h>
 
+#include "alm/obj/condition.h"
+
 static const struct obj *condition_of(const struct obj *status, const char *type)
 {
-	const struct obj *list = obj_get(status, "conditions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), type))
-			return obj_at(list, i);
-	return NULL;
+	return condition_find(obj_get(status, "conditions"), type);
 }
 
 /* ["Ready True", "Applied Removed"]: the conditions whose status is another. */

@@ -7,6 +7,7 @@
 
 #include "alm/controllers/app/app.h"
 #include "alm/engine/controller.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 
@@ -33,13 +34,7 @@ static int instance_watch(const struct view *v, const char *key, struct plan *pl
 	if (!crd || meta_is_deleting(crd) || !meta_annotation(crd, ANNOTATION_OWNER))
 		return STEP_STOP;
 	const char *version = read_version(crd);
-	bool established = false;
-	const struct obj *conditions = obj_path(crd, "status.conditions");
-	for (size_t i = 0; i < obj_len(conditions); i++)
-		established = established ||
-			      (cstr_eq(obj_str(obj_at(conditions, i), "type"), "Established") &&
-			       cstr_eq(obj_str(obj_at(conditions, i), "status"), "True"));
-	if (!version || !established)
+	if (!version || !condition_is(crd, "Established", "True"))
 		return STEP_STOP;
 	struct resource r = {.group = obj_str(crd, "spec.group"),
 			     .version = version,

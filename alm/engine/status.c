@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "alm/base/str.h"
-
-static const struct obj *find_condition(const struct obj *list, const char *type)
-{
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), type))
-			return obj_at(list, i);
-	return NULL;
-}
+#include "alm/obj/condition.h"
 
 /* Types of the conditions whose status differs. Arena. */
 static const char **status_turned(const struct obj *before, const struct obj *after,
@@ -21,13 +14,13 @@ static const char **status_turned(const struct obj *before, const struct obj *af
 	*ret_n = 0;
 	for (size_t i = 0; i < obj_len(new); i++) {
 		const char *type = obj_str(obj_at(new, i), "type");
-		const struct obj *was = find_condition(old, type);
+		const struct obj *was = condition_find(old, type);
 		if (!was || !cstr_eq(obj_str(was, "status"), obj_str(obj_at(new, i), "status")))
 			turned[(*ret_n)++] = type;
 	}
 	for (size_t i = 0; i < obj_len(old); i++) {
 		const char *type = obj_str(obj_at(old, i), "type");
-		if (!find_condition(new, type))
+		if (!condition_find(new, type))
 			turned[(*ret_n)++] = type;
 	}
 	return turned;
@@ -55,7 +48,7 @@ struct action *status_plan(struct plan *p, const struct obj *live, struct obj *s
 	if (!cstr_eq(was, state)) {
 		reason = state;
 	} else if (n) {
-		const struct obj *c = find_condition(obj_get(status, "conditions"), turned[0]);
+		const struct obj *c = condition_find(obj_get(status, "conditions"), turned[0]);
 		if (c)
 			reason = obj_str(c, "reason");
 		if (!message || !*message)

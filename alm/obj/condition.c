@@ -54,11 +54,15 @@ bool condition_remove(struct obj *conditions, const char *type)
 	return true;
 }
 
+const struct obj *condition_find(const struct obj *conditions, const char *type)
+{
+	size_t i = obj_type(conditions) == OBJ_LIST ? find(conditions, type) : SIZE_MAX;
+	return i == SIZE_MAX ? NULL : obj_at(conditions, i);
+}
+
 static const struct obj *entry(const struct obj *o, const char *type)
 {
-	const struct obj *list = obj_path(o, "status.conditions");
-	size_t i = obj_type(list) == OBJ_LIST ? find(list, type) : SIZE_MAX;
-	return i == SIZE_MAX ? NULL : obj_at(list, i);
+	return condition_find(obj_path(o, "status.conditions"), type);
 }
 
 static const char *or_empty(const char *s)

@@ -18,6 +18,8 @@ struct condition {
 /* In list.conditions order of first setting. conditions is the list, under construction. True if
  * status, reason or message changed. */
 bool condition_set(struct obj *conditions, const struct condition *c, int64_t now_ns);
+/* The entry of that type; NULL: there is none. */
+const struct obj *condition_find(const struct obj *conditions, const char *type);
 bool condition_remove(struct obj *conditions, const char *type);
 /* o is the whole object; reads status.conditions. */
 bool condition_get(const struct obj *o, const char *type, struct condition *ret);

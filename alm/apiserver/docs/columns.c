@@ -6,6 +6,7 @@
 
 #include "alm/apiserver/docs/columns_internal.h"
 #include "alm/base/clock.h"
+#include "alm/obj/condition.h"
 
 struct obj *columns_age(const char *timestamp, int64_t now_ns)
 {
@@ -70,15 +71,6 @@ struct obj *columns_join(const struct obj *list, const char *member, const char 
 struct obj *columns_number(const struct obj *o, const char *path)
 {
 	return obj_int(obj_i64(o, path, 0));
-}
-
-bool columns_condition(const struct obj *o, const char *type, const char *status)
-{
-	const struct obj *list = obj_path(o, "status.conditions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), type))
-			return cstr_eq(obj_str(obj_at(list, i), "status"), status);
-	return false;
 }
 
 static struct obj *cell_data(const struct obj *o, int64_t now_ns)
@@ -222,7 +214,7 @@ static struct obj *cell_api_available(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	bool local = !obj_str(o, "spec.service.name");
-	return obj_string(local || columns_condition(o, "Available", "True") ? "True" : "False");
+	return obj_string(local || condition_is(o, "Available", "True") ? "True" : "False");
 }
 
 static struct obj *cell_webhooks(const struct obj *o, int64_t now_ns)

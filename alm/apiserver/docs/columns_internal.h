@@ -24,7 +24,6 @@ void columns_add(struct strbuf *b, const char *sep, const char *s);
 /* Strings of a list, or a member of its items, with commas. */
 struct obj *columns_join(const struct obj *list, const char *member, const char *fallback);
 struct obj *columns_number(const struct obj *o, const char *path);
-bool columns_condition(const struct obj *o, const char *type, const char *status);
 
 /* clang-format off */
 #define NUMBER_CELL(fn, path)                                              \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/obj/condition.h"
 
 /* "a=b,c=d", or the fallback. */
 static struct obj *pairs(const struct obj *map, const char *fallback)
@@ -205,13 +206,13 @@ static struct obj *cell_restarts(const struct obj *o, int64_t now_ns)
 static struct obj *cell_job_status(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	if (columns_condition(o, "Complete", "True"))
+	if (condition_is(o, "Complete", "True"))
 		return obj_string("Complete");
-	if (columns_condition(o, "Failed", "True"))
+	if (condition_is(o, "Failed", "True"))
 		return obj_string("Failed");
 	if (obj_str(o, "metadata.deletionTimestamp"))
 		return obj_string("Terminating");
-	return obj_string(columns_condition(o, "Suspended", "True") ? "Suspended" : "Running");
+	return obj_string(condition_is(o, "Suspended", "True") ? "Suspended" : "Running");
 }
 
 static struct obj *cell_completions(const struct obj *o, int64_t now_ns)
@@ -295,8 +296,7 @@ static struct obj *cell_node_status(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	const char *off = obj_flag(o, "spec.unschedulable", false) ? ",SchedulingDisabled" : "";
-	return obj_stringf("%s%s", columns_condition(o, "Ready", "True") ? "Ready" : "NotReady",
-			   off);
+	return obj_stringf("%s%s", condition_is(o, "Ready", "True") ? "Ready" : "NotReady", off);
 }
 
 static struct obj *cell_node_roles(const struct obj *o, int64_t now_ns)

@@ -7,6 +7,7 @@
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/audit/changes.h"
 #include "alm/audit/redact.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 
 #define CLIENT_ID_MAX 128
@@ -130,12 +131,9 @@ static struct obj *body_of(const struct audit_write *w, const char *outcome, int
 /* What the status said last, as the executor says it of a transition. */
 static const char *state_of(const struct obj *o)
 {
-	const struct obj *list = obj_path(o, "status.conditions");
+	const struct obj *ready = condition_find(obj_path(o, "status.conditions"), "Ready");
 	const char *phase = obj_str(o, "status.phase");
-	for (size_t i = 0; !phase && i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), "Ready"))
-			phase = obj_str(obj_at(list, i), "reason");
-	return phase;
+	return phase ? phase : obj_str(ready, "reason");
 }
 
 /* An object whose statuses are transitions of this log has a last one when it is deleted, unless

@@ -17,27 +17,18 @@ struct strategy_pass *strategy_pass(const struct view *v)
 
 bool strategy_has_condition(const struct strategy_pass *s, const char *type)
 {
-	for (size_t i = 0; i < obj_len(s->conditions); i++)
-		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), type))
-			return true;
-	return false;
+	return condition_find(s->conditions, type);
 }
 
 /* Planning takes conditions away and sets them anew: only a turn is a transition. */
 static void keep_transition_time(struct strategy_pass *s, const char *type, const char *status)
 {
-	const struct obj *old = obj_path(s->ref->o, "status.conditions");
-	for (size_t i = 0; i < obj_len(old); i++) {
-		const struct obj *was = obj_at(old, i);
-		const char *since = obj_str(was, "lastTransitionTime");
-		if (!cstr_eq(obj_str(was, "type"), type) ||
-		    !cstr_eq(obj_str(was, "status"), status) || !since)
-			continue;
-		for (size_t k = 0; k < obj_len(s->conditions); k++)
-			if (cstr_eq(obj_str(obj_at(s->conditions, k), "type"), type))
-				obj_set_str(obj_at_mut(s->conditions, k), "lastTransitionTime",
-					    since);
-	}
+	const char *since = condition_since(s->ref->o, type);
+	if (!since || !condition_is(s->ref->o, type, status))
+		return;
+	for (size_t i = 0; i < obj_len(s->conditions); i++)
+		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), type))
+			obj_set_str(obj_at_mut(s->conditions, i), "lastTransitionTime", since);
 }
 
 void strategy_condition(struct strategy_pass *s, const char *type, const char *status,
@@ -50,6 +41,17 @@ void strategy_condition(struct strategy_pass *s, const char *type, const char *s
 			      .observed_generation = meta_generation(s->ref->o)};
 	condition_set(s->conditions, &c, s->v->now_ns);
 	keep_transition_time(s, type, status);
+}
+
+const struct obj *strategy_failure(const struct strategy_pass *s)
+{
+	static const char *const types[] = {"Applied", "Verified"};
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const struct obj *c = condition_find(s->conditions, types[i]);
+		if (cstr_eq(obj_str(c, "status"), "False"))
+			return c;
+	}
+	return NULL;
 }
 
 int64_t strategy_left_since(const struct strategy_pass *s, const char *what, const char *since,
@@ -65,10 +67,7 @@ int64_t strategy_left_since(const struct strategy_pass *s, const char *what, con
 
 const char *strategy_turned_at(const struct strategy_pass *s, const char *condition)
 {
-	for (size_t i = 0; i < obj_len(s->conditions); i++)
-		if (cstr_eq(obj_str(obj_at(s->conditions, i), "type"), condition))
-			return obj_str(obj_at(s->conditions, i), "lastTransitionTime");
-	return NULL;
+	return obj_str(condition_find(s->conditions, condition), "lastTransitionTime");
 }
 
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
@@ -109,12 +108,11 @@ enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const cha
 enum ensured strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
 			    const char *message)
 {
-	const struct obj *old = obj_path(s->ref->o, "status.conditions");
-	for (size_t i = 0; i < obj_len(old) && condition_is(s->ref->o, condition, "False"); i++)
-		if (cstr_eq(obj_str(obj_at(old, i), "type"), condition)) {
-			condition_remove(s->conditions, condition);
-			obj_append(s->conditions, obj_copy(obj_at(old, i)));
-		}
+	const struct obj *old = condition_find(obj_path(s->ref->o, "status.conditions"), condition);
+	if (cstr_eq(obj_str(old, "status"), "False")) {
+		condition_remove(s->conditions, condition);
+		obj_append(s->conditions, obj_copy(old));
+	}
 	return strategy_enter(s, PHASE_BLOCKED, condition, reason, message);
 }
 

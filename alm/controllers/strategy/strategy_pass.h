@@ -80,6 +80,8 @@ struct strategy_pass *strategy_pass(const struct view *v);
 void strategy_condition(struct strategy_pass *s, const char *type, const char *status,
 			const char *reason, const char *message);
 bool strategy_has_condition(const struct strategy_pass *s, const char *type);
+/* The condition that says why it failed, Applied or Verified; NULL: neither did. */
+const struct obj *strategy_failure(const struct strategy_pass *s);
 /* Where the app's objects go. */
 const char *strategy_namespace(const struct strategy_pass *s);
 /* The next free revision of the app's release. */

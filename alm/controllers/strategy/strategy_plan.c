@@ -41,12 +41,8 @@ static void clear_blocks(struct strategy_pass *s)
 {
 	static const char *const types[] = {"PlanReady", "RequirementsMet", "CRDCompatible"};
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		for (size_t k = obj_len(s->conditions); k-- > 0;) {
-			const struct obj *c = obj_at(s->conditions, k);
-			if (cstr_eq(obj_str(c, "type"), types[i]) &&
-			    cstr_eq(obj_str(c, "status"), "False"))
-				condition_remove(s->conditions, types[i]);
-		}
+		if (cstr_eq(obj_str(condition_find(s->conditions, types[i]), "status"), "False"))
+			condition_remove(s->conditions, types[i]);
 }
 
 /* Pause, window and soak hold what would be next; it stays planned. */
@@ -266,12 +262,9 @@ static const struct {
 
 static const char *waited_for(const struct strategy_pass *s)
 {
-	for (size_t i = 0; i < obj_len(s->conditions); i++) {
-		const struct obj *c = obj_at(s->conditions, i);
-		if (cstr_eq(obj_str(c, "type"), "RequirementsMet") &&
-		    cstr_eq(obj_str(c, "status"), "False"))
-			return obj_str(c, "message");
-	}
+	const struct obj *lacks = condition_find(s->conditions, "RequirementsMet");
+	if (cstr_eq(obj_str(lacks, "status"), "False"))
+		return obj_str(lacks, "message");
 	for (const struct action *x = s->plan->head; x; x = x->next)
 		for (size_t i = 0; i < ARRAY_LEN(works); i++)
 			if (works[i].type == x->type)

@@ -33,17 +33,11 @@ enum ensured strategy_run_hooks(struct strategy_pass *s, const struct obj *doc, 
 /* Helm's words, with what the conditions tell. */
 static const char *failure(const struct strategy_pass *s, const struct install_plan *p)
 {
-	static const char *const types[] = {"Applied", "Verified"};
+	const struct obj *why = strategy_failure(s);
 	const char *what = obj_flag(p->doc, "isUpgrade", false) ? "Upgrade" : "Release";
-	for (size_t i = 0; i < obj_len(s->conditions); i++)
-		for (size_t t = 0; t < ARRAY_LEN(types); t++) {
-			const struct obj *c = obj_at(s->conditions, i);
-			if (cstr_eq(obj_str(c, "type"), types[t]) &&
-			    cstr_eq(obj_str(c, "status"), "False"))
-				return arena_fmt(s->v->a, "%s \"%s\" failed: %.500s", what,
-						 p->release, obj_str(c, "message"));
-		}
-	return NULL;
+	return why ? arena_fmt(s->v->a, "%s \"%s\" failed: %.500s", what, p->release,
+			       obj_str(why, "message"))
+		   : NULL;
 }
 
 /* helm cannot know of a release without a record: said as long as that runs. */

@@ -42,22 +42,10 @@ enum ensured strategy_start_revision(struct strategy_pass *s, const char *messag
 	return strategy_enter(s, PHASE_PENDING, NULL, "Pending", message);
 }
 
-static const char *why_failed(const struct strategy_pass *s)
-{
-	for (size_t i = 0; i < obj_len(s->conditions); i++) {
-		const struct obj *c = obj_at(s->conditions, i);
-		if (cstr_eq(obj_str(c, "type"), "Applied") ||
-		    cstr_eq(obj_str(c, "type"), "Verified"))
-			if (cstr_eq(obj_str(c, "status"), "False"))
-				return arena_strdup(s->v->a, obj_str(c, "message"));
-	}
-	return "";
-}
-
 enum ensured strategy_values_back(struct strategy_pass *s, struct install_plan *back)
 {
 	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, NULL);
-	const char *why = why_failed(s);
+	const char *told = obj_str(strategy_failure(s), "message"), *why = told ? told : "";
 	s->failed = obj_keep(s->v->a, obj_map());
 	obj_set_int(s->failed, "revision", s->revision);
 	obj_set_str(s->failed, "values", obj_str(doc, "values"));
