@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "alm/base/map.h"
 #include "alm/base/multimap.h"
 #include "alm/client/trees.h"
 #include "alm/obj/json.h"
@@ -18,7 +17,8 @@ struct cache {
 };
 
 /* One allocation: the struct and its texts. */
-int cache_object_new(const struct obj *o, struct informer_object **ret, struct error *err)
+int cache_object_new(const struct obj *o, struct pack *pack, struct informer_object **ret,
+		     struct error *err)
 {
 	const char *name = meta_name(o), *ns = meta_namespace(o), *uid = meta_uid(o);
 	const char *rv = meta_resource_version(o);
@@ -26,8 +26,11 @@ int cache_object_new(const struct obj *o, struct informer_object **ret, struct e
 		return error_set(err, E_INTERNAL, "the server sent a %s without a name",
 				 meta_kind(o) ? meta_kind(o) : "object");
 	CLEANUP(xfreep) char *text = json_text(o);
-	const char *const parts[] = {ns ? ns : "", name, uid ? uid : "", rv ? rv : "", text};
-	size_t size = sizeof(struct informer_object) + sizeof(struct tree_slot);
+	const struct packed plain = {
+		.bytes = text, .len = (uint32_t)strlen(text), .text_len = (uint32_t)strlen(text)};
+	struct packed packed = pack ? pack_text(pack, str_of(text)) : plain;
+	const char *const parts[] = {ns ? ns : "", name, uid ? uid : "", rv ? rv : ""};
+	size_t size = sizeof(struct informer_object) + sizeof(struct tree_slot) + packed.len;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		size += strlen(parts[i]) + 1;
 	struct informer_object *e = xmalloc(size);
@@ -38,15 +41,30 @@ int cache_object_new(const struct obj *o, struct informer_object **ret, struct e
 		copies[i] = memcpy(at, parts[i], n);
 		at += n;
 	}
+	packed.bytes = memcpy(at, packed.bytes, packed.len);
 	*e = (struct informer_object){.ns = copies[0],
 				      .name = copies[1],
 				      .uid = copies[2],
 				      .resource_version = copies[3],
-				      .text = str_of(copies[4]),
+				      .pack = pack,
+				      .text = packed,
 				      .slot = slot};
 	*slot = (struct tree_slot){0};
 	*ret = e;
 	return 0;
+}
+
+struct str informer_text(const struct informer_object *o, struct strbuf *room)
+{
+	return o->pack ? pack_read(o->pack, &o->text, room) : str_n(o->text.bytes, o->text.len);
+}
+
+struct obj *informer_decode(const struct informer_object *o)
+{
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
+	struct error err;
+	struct obj *ret = NULL;
+	return json_parse(informer_text(o, &room), &ret, &err) == 0 ? ret : NULL;
 }
 
 void cache_object_free(struct informer_object *o)

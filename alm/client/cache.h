@@ -15,8 +15,9 @@ struct cache *cache_new(void);
 void cache_free(struct cache *c);
 DEFINE_FREEP(cache)
 
-/* From an object with metadata.name; owned. E_INTERNAL without a name. */
-int cache_object_new(const struct obj *o, struct informer_object **ret, struct error *err);
+/* From an object with metadata.name; owned, and goes before pack. E_INTERNAL without a name. */
+int cache_object_new(const struct obj *o, struct pack *pack, struct informer_object **ret,
+		     struct error *err);
 void cache_object_free(struct informer_object *o);
 
 size_t cache_count(const struct cache *c);

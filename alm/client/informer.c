@@ -29,6 +29,7 @@ struct informer {
 	struct arena *arena; /* of config's strings */
 	struct loop *loop;
 	struct cache *cache;
+	struct pack *pack;        /* of the texts of both; NULL: plain */
 	struct cache *fresh;      /* pages of the list under way, else NULL */
 	struct client_call *call; /* list */
 	struct watch *watch;
@@ -76,6 +77,7 @@ struct informer *informer_new(const struct informer_config *c)
 	i->page_objects = PAGE_OBJECTS;
 	i->loop = client_loop(c->client);
 	i->cache = cache_new();
+	i->pack = c->plain ? NULL : pack_new();
 	i->timer.fn = on_timer;
 	i->timer.arg = i;
 	i->sweep.fn = sweep;
@@ -94,6 +96,7 @@ void informer_free(struct informer *i)
 	watch_free(i->watch);
 	cache_free(i->fresh);
 	cache_free(i->cache);
+	pack_free(i->pack);
 	xfree(i->rv);
 	arena_free(i->arena);
 	xfree(i);
@@ -155,20 +158,16 @@ static void tell(struct informer *i, const struct informer_object *before,
 		i->config.changed(i->config.arg, change, before, after);
 }
 
-static bool is_same(const struct informer_object *a, const struct informer_object *b)
-{
-	return cstr_eq(a->uid, b->uid) && cstr_eq(a->resource_version, b->resource_version);
-}
-
 /* The cache holds this object, or a later state of it (our own write came back first). */
-static bool is_known(const struct informer *i, const struct informer_object *o)
+static bool is_known(const struct informer *i, const char *ns, const char *name, const char *uid,
+		     const char *rv)
 {
-	const struct informer_object *have = cache_get(i->cache, o->ns, o->name);
+	const struct informer_object *have = cache_get(i->cache, ns, name);
 	if (!have)
 		return false;
-	if (is_same(have, o))
+	if (cstr_eq(have->uid, uid) && cstr_eq(have->resource_version, rv))
 		return true;
-	uint64_t mine = rv_number(have->resource_version), theirs = rv_number(o->resource_version);
+	uint64_t mine = rv_number(have->resource_version), theirs = rv_number(rv);
 	return mine && theirs && theirs <= mine;
 }
 
@@ -176,7 +175,7 @@ static bool is_known(const struct informer *i, const struct informer_object *o)
 static void put(struct informer *i, struct informer_object *o)
 {
 	const struct informer_object *have = cache_get(i->cache, o->ns, o->name);
-	if (is_known(i, o)) {
+	if (is_known(i, o->ns, o->name, o->uid, o->resource_version)) {
 		cache_object_free(o);
 		return;
 	}
@@ -218,7 +217,7 @@ static struct informer_object *object_of(const struct informer *i, const struct 
 	}
 	CLEANUP(obj_unrefp) struct obj *whole = completed(i, o);
 	struct informer_object *ret = NULL;
-	if (cache_object_new(whole, &ret, err) < 0)
+	if (cache_object_new(whole, i->pack, &ret, err) < 0)
 		return NULL;
 	if (i->config.trees && i->synced)
 		trees_put(i->config.trees, ret, whole);
@@ -338,23 +337,26 @@ static void on_event(void *arg, enum watch_event event, const struct obj *o)
 	struct error err = ERROR_INIT;
 	const char *rv = meta_resource_version(o);
 	recovered(i);
+	const char *name = meta_name(o), *ns = meta_namespace(o) ? meta_namespace(o) : "";
 	if (event == WATCH_BOOKMARK) {
 		if (rv)
 			set_rv(i, rv);
+		return;
+	}
+	if (name && event == WATCH_DELETED) {
+		set_rv(i, rv);
+		informer_observe_deleted(i, ns, name, meta_uid(o));
+		return;
+	}
+	if (name && is_known(i, ns, name, meta_uid(o), rv)) { /* most are our own writes */
+		set_rv(i, rv);
 		return;
 	}
 	struct informer_object *e = object_of(i, o, &err);
 	if (!e)
 		return;
 	set_rv(i, rv);
-	if (event != WATCH_DELETED) {
-		put(i, e);
-		return;
-	}
-	const struct informer_object *have = cache_get(i->cache, e->ns, e->name);
-	if (have && cstr_eq(have->uid, e->uid)) /* else made again, and already seen */
-		take_away(i, e->ns, e->name);
-	cache_object_free(e);
+	put(i, e);
 }
 
 static void on_ended(void *arg, const struct error *err, int64_t retry_after)
@@ -478,6 +480,6 @@ void informer_observe(struct informer *i, const struct obj *o)
 void informer_observe_deleted(struct informer *i, const char *ns, const char *name, const char *uid)
 {
 	const struct informer_object *have = cache_get(i->cache, ns, name);
-	if (have && cstr_eq(have->uid, uid))
+	if (have && cstr_eq(have->uid, uid ? uid : "")) /* else made again, and already seen */
 		take_away(i, ns, name);
 }

@@ -2,14 +2,15 @@
  * informer: a cache of one resource type, kept by list and watch (kube-api.md 16; reliability.md
  * 1).
  *
- * The cache holds JSON text and a few indexed fields; trees.h decodes. It is synced only after the
- * first full list; a failed list is never an empty one. ERROR or 410: list again from scratch and
- * diff, deletions included; a list older than what was seen is refused. A closed watch goes on at
- * the last resourceVersion.
+ * The cache holds JSON text, packed (pack.h), and a few indexed fields; trees.h decodes. It is
+ * synced only after the first full list; a failed list is never an empty one. ERROR or 410: list
+ * again from scratch and diff, deletions included; a list older than what was seen is refused. A
+ * closed watch goes on at the last resourceVersion.
  */
 #ifndef ALM_CLIENT_INFORMER_H
 #define ALM_CLIENT_INFORMER_H
 
+#include "alm/base/pack.h"
 #include "alm/client/client.h"
 
 struct informer;
@@ -21,15 +22,16 @@ enum informer_change { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
 struct informer_object {
 	const char *ns, *name, *uid; /* ns "" for cluster-scoped */
 	const char *resource_version;
-	struct str
-		text; /* the object's JSON with apiVersion and kind; borrowed until the next turn */
-	struct tree_slot *slot; /* where trees.h keeps it decoded */
+	const struct pack *pack; /* NULL: text is plain */
+	struct packed text;      /* informer_text() reads it */
+	struct tree_slot *slot;  /* where trees.h keeps it decoded */
 };
 
 struct informer_config {
 	struct client *client;
 	struct resource resource;   /* copied */
 	bool metadata_only;         /* asks for PartialObjectMetadata */
+	bool plain;                 /* texts that are searched again and again: not packed */
 	const char *label_selector; /* NULL: none */
 	struct trees *trees;        /* gets what changes as it came; NULL: nobody asks for trees */
 	/* What an earlier process has seen of this resource (reliability.md 1, stale state): an
@@ -61,6 +63,10 @@ size_t informer_count(const struct informer *i);
 /* In order of (namespace, name): cursor starts at NULL. */
 const struct informer_object *informer_next(const struct informer *i,
 					    const struct informer_object *after);
+/* Its JSON with apiVersion and kind; borrowed from room, or until the next turn. */
+struct str informer_text(const struct informer_object *o, struct strbuf *room);
+/* Decoded; owned. NULL: it cannot be (larger than memory allows, never what a server sent). */
+struct obj *informer_decode(const struct informer_object *o);
 /* Our own write came back: show it in the cache before the watch does, unless the cache is newer.
  */
 void informer_observe(struct informer *i, const struct obj *o);

@@ -1,17 +1,18 @@
 /* trees: see trees.h. */
 #include "alm/client/trees.h"
 
-#include "alm/obj/json.h"
+#include "alm/obj/obj.h"
 
 struct trees {
 	TAILQ_HEAD(tree_list, tree_slot) slots; /* the one that was used last is the first */
-	size_t bytes;
+	size_t bytes, bytes_max;
 };
 
-struct trees *trees_new(void)
+struct trees *trees_new(size_t text_max)
 {
 	struct trees *t = xcalloc(1, sizeof(*t));
 	TAILQ_INIT(&t->slots);
+	t->bytes_max = text_max;
 	return t;
 }
 
@@ -48,19 +49,17 @@ void trees_put(struct trees *t, const struct informer_object *io, const struct o
 {
 	struct tree_slot *s = io->slot;
 	tree_slot_clear(s);
-	if (io->text.len > TREE_TEXT_MAX)
+	if (io->text.text_len > TREE_TEXT_MAX)
 		return;
-	while (t->bytes + io->text.len > TREES_TEXT_MAX)
+	while (t->bytes + io->text.text_len > t->bytes_max)
 		tree_slot_clear(TAILQ_LAST(&t->slots, tree_list));
-	*s = (struct tree_slot){.in = t, .tree = obj_ref(o), .bytes = io->text.len};
+	*s = (struct tree_slot){.in = t, .tree = obj_ref(o), .bytes = io->text.text_len};
 	TAILQ_INSERT_HEAD(&t->slots, s, link);
 	t->bytes += s->bytes;
 }
 
 struct obj *trees_get(struct trees *t, const struct informer_object *io)
 {
-	struct error err;
-	struct obj *o = NULL;
 	if (!io)
 		return NULL;
 	struct tree_slot *s = io->slot;
@@ -69,8 +68,8 @@ struct obj *trees_get(struct trees *t, const struct informer_object *io)
 		TAILQ_INSERT_HEAD(&s->in->slots, s, link);
 		return obj_ref(s->tree);
 	}
-	if (json_parse(io->text, &o, &err) < 0)
-		return NULL;
-	trees_put(t, io, o);
+	struct obj *o = informer_decode(io);
+	if (o)
+		trees_put(t, io, o);
 	return o;
 }

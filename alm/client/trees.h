@@ -12,8 +12,7 @@
 
 #include "alm/client/informer.h"
 
-#define TREES_TEXT_MAX ((size_t)2 << 20)   /* of all that is kept; trees are below 20 times that */
-#define TREE_TEXT_MAX  ((size_t)128 << 10) /* of one; what is larger is decoded each time */
+#define TREE_TEXT_MAX ((size_t)128 << 10) /* of one; what is larger is decoded each time */
 
 struct trees;
 
@@ -25,7 +24,8 @@ struct tree_slot {
 	TAILQ_ENTRY(tree_slot) link;
 };
 
-struct trees *trees_new(void);
+/* text_max: of all that is kept, at least TREE_TEXT_MAX; trees are below 20 times that. */
+struct trees *trees_new(size_t text_max);
 void trees_free(struct trees *t); /* before or after the informers */
 DEFINE_FREEP(trees)
 

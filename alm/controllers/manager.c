@@ -26,7 +26,9 @@
 
 /* --- informers --- */
 
-#define LEARNT_NS (20 * NS_PER_MS)
+#define LEARNT_NS      (20 * NS_PER_MS)
+#define TREES_TEXT_MAX ((size_t)1 << 20)   /* AppTypes and strategies of 150 apps */
+#define LIVE_TEXT_MAX  ((size_t)512 << 10) /* what 30 apps of ten objects have */
 
 /* More can be looked up than before: objects of new kinds, or of one more informer. Apps and
  * versions may have waited for that. A chart brings dozens of kinds, so they are asked once for
@@ -103,8 +105,7 @@ static void object_changed(void *arg, enum informer_change change,
 	struct source_watch *w = arg;
 	struct manager *m = w->m;
 	const struct informer_object *io = after ? after : before;
-	CLEANUP(obj_unrefp) struct obj *o =
-		w->kind < WATCH_CRD ? manager_tree(m, io) : manager_read(io);
+	CLEANUP(obj_unrefp) struct obj *o = manager_tree(m, w->kind, io);
 	(void)change;
 	w->n_changes++;
 	if (!o)
@@ -144,8 +145,9 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 	struct informer_config c = {.client = m->c.client,
 				    .resource = *r,
 				    .metadata_only = metadata_only,
+				    .plain = w->kind == WATCH_CRD || w->kind == WATCH_CATALOG,
 				    .label_selector = selector,
-				    .trees = w->kind < WATCH_CRD ? m->trees : NULL,
+				    .trees = manager_trees(m, w->kind),
 				    .seen = chain_revision(m->c.db, r->kind),
 				    .changed = object_changed,
 				    .synced = synced,
@@ -268,7 +270,8 @@ struct manager *manager_new(const struct manager_config *c)
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
 	m->learnt = (struct timer){.fn = learnt, .arg = m};
-	m->trees = trees_new();
+	m->trees = trees_new(TREES_TEXT_MAX);
+	m->live = trees_new(LIVE_TEXT_MAX);
 	m->claims = claims_new();
 	m->plans = plan_cache_new();
 	manager_strategies_init(m);
@@ -386,6 +389,7 @@ void manager_free(struct manager *m)
 	map_free(m->owned);
 	map_free(m->instances);
 	trees_free(m->trees);
+	trees_free(m->live);
 	claims_free(m->claims);
 	plan_cache_free(m->plans);
 	map_free(m->app_of);

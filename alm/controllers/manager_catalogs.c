@@ -477,7 +477,7 @@ static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
 	xfree(w->name);
 	w->name = xstrdup(x->name);
 	obj_unref(w->catalog);
-	w->catalog = manager_tree(w->m, io);
+	w->catalog = manager_tree(w->m, WATCH_CATALOG, io);
 	obj_unref(w->secret);
 	w->secret = NULL;
 	read_keys(w);
@@ -687,7 +687,7 @@ static void forget(struct manager *m, const char *name)
 void manager_notice_catalog(struct manager *m, const char *name)
 {
 	const struct informer_object *io = informer_get(m->fixed[WATCH_CATALOG].informer, "", name);
-	CLEANUP(obj_unrefp) struct obj *o = manager_tree(m, io);
+	CLEANUP(obj_unrefp) struct obj *o = manager_tree(m, WATCH_CATALOG, io);
 	CLEANUP(xfreep) char *own = xstrdup(name);
 	if (!o) {
 		forget(m, own);

@@ -142,7 +142,7 @@ static enum ensured plan_telling(const char *controller, const char *key,
 				 const struct telling *what, struct plan *p)
 {
 	struct manager *m = what->m;
-	struct obj *o = manager_tree(m, object_of(m, controller, key));
+	struct obj *o = manager_read(object_of(m, controller, key));
 	if (!o)
 		return DONE;
 	obj_keep(p->a, o);
@@ -214,6 +214,8 @@ enum ensured manager_failing_pass(struct manager *m, const char *controller, con
 	}
 	/* It may have been told by a controller that ran before this one. */
 	const struct informer_object *io = object_of(m, controller, key);
-	return io && str_find(io->text, STR("Stalled\"")) >= 0 ? tell(controller, key, &what)
-							       : DONE;
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
+	return io && str_find(informer_text(io, &room), STR("Stalled\"")) >= 0
+		       ? tell(controller, key, &what)
+		       : DONE;
 }

@@ -63,7 +63,7 @@ struct manager {
 	struct map *instances;                  /* "group/plural" -> struct source_watch */
 	struct worker workers[CONTROLLERS_MAX];
 	size_t n_workers;
-	struct trees *trees;
+	struct trees *trees, *live; /* manager_trees() */
 	struct claims *claims;
 	struct plan_cache *plans;
 	struct map *app_of;        /* strategy -> app it names */
@@ -86,10 +86,13 @@ struct manager {
 	struct timer unread_over;
 };
 
-/* Owned, and shared with others: not to be changed. NULL stays NULL. */
-struct obj *manager_tree(struct manager *m, const struct informer_object *io);
-/* The same, owned alone. Of what a reconcile looks at once or twice: it would push out what every
+/* Where those of a kind are kept decoded: what an app has would push out what every
  * reconcile asks for. */
+struct trees *manager_trees(const struct manager *m, enum watched kind);
+/* Owned, and shared with others: not to be changed. NULL stays NULL. */
+struct obj *manager_tree(const struct manager *m, enum watched kind,
+			 const struct informer_object *io);
+/* The same, owned alone. */
 struct obj *manager_read(const struct informer_object *io);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
 struct obj *manager_crd(struct manager *m, const char *name);

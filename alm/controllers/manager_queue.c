@@ -226,11 +226,17 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 	wake_waiting(m);
 }
 
+/* Not while there is work: what one pass has read the next one reads again. */
 static void trim(void *arg)
 {
 	struct manager *m = arg;
+	if (!manager_is_idle(m)) {
+		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
+		return;
+	}
 	plan_cache_clear(m->plans);
 	trees_clear(m->trees);
+	trees_clear(m->live);
 	mem_trim();
 }
 
@@ -240,7 +246,7 @@ static void trim_soon(struct manager *m)
 {
 	m->trim = (struct timer){.node = m->trim.node, .fn = trim, .arg = m};
 	bool large = obj_bytes() >= TRIM_TREES_BYTES || !plan_cache_is_empty(m->plans) ||
-		     !trees_is_empty(m->trees);
+		     !trees_is_empty(m->trees) || !trees_is_empty(m->live);
 	if (large && !heap_holds(&m->trim.node))
 		loop_arm(m->c.loop, &m->trim, TRIM_AFTER_NS);
 }

@@ -9,25 +9,27 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-struct obj *manager_tree(struct manager *m, const struct informer_object *io)
+struct trees *manager_trees(const struct manager *m, enum watched kind)
 {
-	return trees_get(m->trees, io);
+	return kind < WATCH_CRD ? m->trees : m->live;
+}
+
+struct obj *manager_tree(const struct manager *m, enum watched kind,
+			 const struct informer_object *io)
+{
+	return trees_get(manager_trees(m, kind), io);
 }
 
 struct obj *manager_read(const struct informer_object *io)
 {
-	struct error err;
-	struct obj *o = NULL;
-	return io && json_parse(io->text, &o, &err) == 0 ? o : NULL;
+	return io ? informer_decode(io) : NULL;
 }
 
 static struct obj *op_get(void *arg, enum watched kind, const char *name)
 {
 	struct manager *m = arg;
 	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
-	const struct informer_object *io = informer_get(m->fixed[kind].informer, ns, name);
-	return kind == WATCH_PLAN_SECRET || kind == WATCH_CRD ? manager_read(io)
-							      : manager_tree(m, io);
+	return manager_tree(m, kind, informer_get(m->fixed[kind].informer, ns, name));
 }
 
 static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
@@ -35,8 +37,9 @@ static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struc
 {
 	struct manager *m = arg;
 	const struct informer_object *o = NULL;
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
 	while ((o = informer_next(m->fixed[kind].informer, o)))
-		if (!fn(fn_arg, o->text))
+		if (!fn(fn_arg, informer_text(o, &room)))
 			return;
 }
 
@@ -158,7 +161,7 @@ struct tree_fn {
 static bool give_tree(void *arg, const struct informer_object *io)
 {
 	const struct tree_fn *x = arg;
-	x->fn(x->arg, manager_tree(x->m, io));
+	x->fn(x->arg, manager_tree(x->m, WATCH_STRATEGY, io));
 	return true;
 }
 
@@ -180,14 +183,15 @@ static int op_live(void *arg, const struct resource *r, const char *ns, const ch
 	struct manager *m = arg;
 	char key[512];
 	if (!strcmp(r->kind, "Namespace") && !*r->group) {
-		*ret = manager_tree(m, informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
+		*ret = manager_tree(m, WATCH_NAMESPACE,
+				    informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
 		return *ret ? 1 : 0;
 	}
 	manager_type_key(key, r->group, r->plural);
 	const struct source_watch *w = map_get(m->owned, key);
 	if (!w || !informer_is_synced(w->informer))
 		return -1;
-	*ret = manager_read(informer_get(w->informer, ns ? ns : "", name));
+	*ret = manager_tree(m, WATCH_OWNED, informer_get(w->informer, ns ? ns : "", name));
 	return *ret ? 1 : 0;
 }
 
@@ -200,8 +204,9 @@ static bool each_of(const struct map *watches, const char *group, const char *pl
 	const struct source_watch *w = map_get(watches, key);
 	if (!w || !informer_is_synced(w->informer))
 		return false;
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
 	while ((o = informer_next(w->informer, o)))
-		if (!fn(fn_arg, o->text))
+		if (!fn(fn_arg, informer_text(o, &room)))
 			break;
 	return true;
 }
@@ -214,7 +219,7 @@ static bool op_instances(void *arg, const char *group, const char *plural,
 }
 
 static bool op_owned(void *arg, const char *group, const char *plural, const char *name,
-		     bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+		     bool (*fn)(void *fn_arg, struct obj *o), void *fn_arg)
 {
 	const struct manager *m = arg;
 	char key[512];
@@ -225,8 +230,8 @@ static bool op_owned(void *arg, const char *group, const char *plural, const cha
 	size_t n;
 	void *const *objects = informer_named(w->informer, name, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct informer_object *o = objects[i];
-		if (!fn(fn_arg, o->text))
+		struct obj *o = manager_tree(m, WATCH_OWNED, objects[i]);
+		if (o && !fn(fn_arg, o))
 			break;
 	}
 	return true;

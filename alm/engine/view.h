@@ -59,10 +59,10 @@ struct view_ops {
 			  bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
 	/* Changes whenever one of them does; 0: not known yet. */
 	uint64_t (*instances_version)(void *arg, const char *group, const char *plural);
-	/* The objects of a kind that carry an app's label and have this name, in any namespace.
-	 * False: not known yet. */
+	/* The objects of a kind that carry an app's label and have this name, in any namespace; fn
+	 * owns them. False: not known yet. */
 	bool (*owned)(void *arg, const char *group, const char *plural, const char *name,
-		      bool (*fn)(void *fn_arg, struct str json), void *fn_arg);
+		      bool (*fn)(void *fn_arg, struct obj *o), void *fn_arg);
 	uint64_t (*owned_version)(void *arg, const char *group, const char *plural);
 	/* NULL: the server does not serve the kind. version NULL: any. */
 	const struct resource *(*resource)(void *arg, const char *group, const char *version,

@@ -80,7 +80,7 @@ static bool instances(void *arg, const char *group, const char *plural,
 }
 
 static bool owned(void *arg, const char *group, const char *plural, const char *name,
-		  bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
+		  bool (*fn)(void *fn_arg, struct obj *o), void *fn_arg)
 {
 	struct view_fake *f = arg;
 	const char *kind = NULL;
@@ -90,7 +90,7 @@ static bool owned(void *arg, const char *group, const char *plural, const char *
 	size_t n = kind ? strlen(kind) : 0;
 	for (struct map_entry *e = map_first(f->live); e && kind && !f->blind; e = map_next(e))
 		if (!strncmp(e->key, kind, n) && e->key[n] == '/' &&
-		    !strcmp(strrchr(e->key, '/') + 1, name) && !fn(fn_arg, str_of(e->value)))
+		    !strcmp(strrchr(e->key, '/') + 1, name) && !fn(fn_arg, parse(e->value)))
 			break;
 	return !f->blind;
 }

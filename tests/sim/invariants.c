@@ -271,8 +271,9 @@ static int cached_is_stored(struct world *w, const struct resource *res,
 	CLEANUP(obj_unrefp) struct obj *cached = NULL, *stored = NULL;
 	struct stmt *s;
 	strbuf_addf(&key, "%s/%s/%s/%s", res->group, res->plural, o->ns, o->name);
-	if (db_prepare(w->db, newest, &s, err) < 0 || json_parse(o->text, &cached, err) < 0)
+	if (db_prepare(w->db, newest, &s, err) < 0)
 		return -err->code;
+	cached = informer_decode(o);
 	stmt_bind_cstr(s, 1, key.buf);
 	bool there = stmt_step(s, err) > 0 && !stmt_int(s, 1) &&
 		     json_parse(stmt_text(s, 0), &stored, err) == 0;

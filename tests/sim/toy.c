@@ -41,12 +41,10 @@ static enum decision decide(const struct obj *a, const struct obj *b)
 static struct obj *cached(struct toy *t, const char *prefix, const char *key)
 {
 	char name[256];
-	struct error err = ERROR_INIT;
-	struct obj *o = NULL;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(sizeof(name));
 	strbuf_addf(&b, "%s%s", prefix, key);
 	const struct informer_object *c = informer_get(t->informer, "default", b.buf);
-	return c && json_parse(c->text, &o, &err) == 0 ? o : NULL;
+	return c ? informer_decode(c) : NULL;
 }
 
 static void work(void *arg);

@@ -417,13 +417,9 @@ struct revocation {
 	enum ensured state;
 };
 
-static bool revoke_one(void *arg, struct str json)
+static bool revoke_one(void *arg, struct obj *o)
 {
 	struct revocation *x = arg;
-	struct error ignored;
-	struct obj *o = NULL;
-	if (json_parse(json, &o, &ignored) < 0)
-		return true;
 	obj_keep(x->v->a, o);
 	const struct obj *space = view_get(x->v, WATCH_NAMESPACE, meta_namespace(o));
 	if (!space || consents(space, x->app))
@@ -473,13 +469,9 @@ struct removal {
 };
 
 /* Wherever they are: a namespace that the app has left, too. */
-static bool remove_right(void *arg, struct str json)
+static bool remove_right(void *arg, struct obj *o)
 {
 	struct removal *x = arg;
-	struct error ignored;
-	struct obj *o = NULL;
-	if (json_parse(json, &o, &ignored) < 0)
-		return true;
 	obj_keep(x->v->a, o);
 	x->state = WAITING;
 	if (!meta_is_deleting(o))

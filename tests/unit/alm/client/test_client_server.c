@@ -182,7 +182,9 @@ static void test_client_server__lists_more_than_a_page(void **state)
 	assert_true(informer_count(f.informer) >= 1203);
 	const struct informer_object *o = informer_get(f.informer, "default", "c77");
 	assert_non_null(o);
-	assert_true(str_contains(o->text, STR("\"kind\":\"PartialObjectMetadata\"")));
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(STRBUF_SMALL);
+	assert_true(
+		str_contains(informer_text(o, &room), STR("\"kind\":\"PartialObjectMetadata\"")));
 	teardown(&f);
 }
 

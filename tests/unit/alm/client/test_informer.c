@@ -79,6 +79,12 @@ static void assert_log(struct fixture *f, const char *want)
 	strbuf_clear(&f->log);
 }
 
+static void assert_text(const struct informer_object *o, const char *want)
+{
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(STRBUF_SMALL);
+	assert_str(informer_text(o, &room), want);
+}
+
 #define OBJ(name, uid, rv)                                                         \
 	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"ns\",\"uid\":\"" uid \
 	"\",\"resourceVersion\":\"" rv "\"}}"
@@ -109,9 +115,9 @@ static void test_informer__lists_in_pages_then_watches(void **state)
 	assert_int_equal(informer_count(f.informer), 2);
 	const struct informer_object *o = informer_get(f.informer, "ns", "a");
 	assert_string_equal(o->resource_version, "12");
-	assert_str(o->text, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"ua\","
-			    "\"resourceVersion\":\"12\"},\"kind\":\"ConfigMap\","
-			    "\"apiVersion\":\"v1\"}");
+	assert_text(o, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"ua\","
+		       "\"resourceVersion\":\"12\"},\"kind\":\"ConfigMap\","
+		       "\"apiVersion\":\"v1\"}");
 	assert_ptr_equal(informer_next(f.informer, NULL), o);
 	assert_string_equal(informer_next(f.informer, o)->name, "c");
 	assert_null(informer_next(f.informer, informer_next(f.informer, o)));
@@ -267,9 +273,9 @@ static void test_informer__metadata_only(void **state)
 	observe(&f, "{\"data\":{\"secret\":\"x\"},\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
 		    "\"resourceVersion\":\"11\"}}");
 	const struct informer_object *o = informer_get(f.informer, NULL, "a");
-	assert_str(o->text, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\","
-			    "\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
-			    "\"resourceVersion\":\"11\"}}");
+	assert_text(o, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\","
+		       "\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
+		       "\"resourceVersion\":\"11\"}}");
 	teardown(&f);
 }
 

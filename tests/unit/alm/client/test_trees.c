@@ -8,6 +8,8 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
+#define TEXT_MAX ((size_t)2 << 20)
+
 static struct informer_object *object(const char *name, const char *rv, size_t padding)
 {
 	struct error err = ERROR_INIT;
@@ -20,7 +22,7 @@ static struct informer_object *object(const char *name, const char *rv, size_t p
 	obj_set_path(o, "metadata.uid", obj_string(name));
 	obj_set_path(o, "metadata.resourceVersion", obj_string(rv));
 	obj_set_path(o, "data", obj_string(text));
-	assert_ok(cache_object_new(o, &io, &err), &err);
+	assert_ok(cache_object_new(o, NULL, &io, &err), &err);
 	return io;
 }
 
@@ -37,7 +39,7 @@ static void test_trees__once_for_each_version(void **state)
 {
 	(void)state;
 	CLEANUP(cache_freep) struct cache *c = cache_new();
-	CLEANUP(trees_freep) struct trees *t = trees_new();
+	CLEANUP(trees_freep) struct trees *t = trees_new(TEXT_MAX);
 	struct informer_object *first = object("a", "1", 0), *second = object("a", "2", 0);
 	assert_null(trees_get(t, NULL));
 	cache_put(c, first);
@@ -56,7 +58,7 @@ static void test_trees__once_for_each_version(void **state)
 static void test_trees__what_came_decoded_is_not_decoded_again(void **state)
 {
 	(void)state;
-	CLEANUP(trees_freep) struct trees *t = trees_new();
+	CLEANUP(trees_freep) struct trees *t = trees_new(TEXT_MAX);
 	struct informer_object *io = object("a", "1", 0);
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	trees_put(t, io, o);
@@ -72,9 +74,9 @@ static void test_trees__what_came_decoded_is_not_decoded_again(void **state)
 static void test_trees__one_over_the_bound(void **state)
 {
 	(void)state;
-	enum { SIZE = TREE_TEXT_MAX - 1024, N = TREES_TEXT_MAX / SIZE + 1 };
+	enum { SIZE = TREE_TEXT_MAX - 1024, N = TEXT_MAX / SIZE + 1 };
 	struct informer_object *all[N];
-	CLEANUP(trees_freep) struct trees *t = trees_new();
+	CLEANUP(trees_freep) struct trees *t = trees_new(TEXT_MAX);
 	for (size_t i = 0; i < N - 1; i++) {
 		all[i] = object("a", "1", SIZE);
 		look(t, all[i]);
