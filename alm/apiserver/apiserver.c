@@ -24,6 +24,7 @@
 #include "alm/audit/export.h"
 #include "alm/audit/tiles.h"
 #include "alm/base/clock.h"
+#include "alm/base/pool.h"
 #include "alm/obj/json.h"
 
 #define BOOTSTRAP_MAX      1000
@@ -189,7 +190,7 @@ static void trim(void *arg)
 {
 	struct apiserver *s = arg;
 	s->trim_armed = false;
-	mem_trim();
+	pool_trim();
 }
 
 /* What a large body took is in many small pieces, which the allocator would keep. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define KEPT_BYTES (16 << 20)
 
@@ -79,6 +80,32 @@ void mem_keep(void)
 {
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+}
+
+static void *mapped(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return checked(p == MAP_FAILED ? NULL : p);
+}
+
+void *mem_region(size_t n)
+{
+	char *p = mapped(2 * n); /* and what is before and behind it goes back */
+	size_t before = (n - (uintptr_t)p % n) % n;
+	if (before)
+		munmap(p, before);
+	munmap(p + before + n, n - before);
+	return p + before;
+}
+
+void mem_region_free(void *p, size_t n)
+{
+	munmap(p, n);
+}
+
+void mem_region_clear(void *p, size_t n)
+{
+	madvise(p, n, MADV_DONTNEED);
 }
 
 void mem_trim(void)

@@ -7,6 +7,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/base/pool.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/engine/pass_text.h"
 #include "alm/obj/meta.h"
@@ -237,7 +238,7 @@ static void trim(void *arg)
 	plan_cache_clear(m->plans);
 	trees_clear(m->trees);
 	trees_clear(m->live);
-	mem_trim();
+	pool_trim();
 }
 
 /* A reconcile over large definitions makes trees of many small pieces, whose room the allocator

@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/base/pool.h"
 #include "alm/cli/term.h"
 #include "alm/console/console.h"
 #include "alm/controllers/manager.h"
@@ -80,7 +81,7 @@ static void crds_applied(void *arg, const struct error *err)
 
 static void trim(void *arg UNUSED)
 {
-	mem_trim();
+	pool_trim();
 }
 
 static int start(struct up *u, struct error *err)

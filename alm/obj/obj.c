@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/base/pool.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/number.h"
@@ -13,35 +14,32 @@
 
 #define FORMATTED_BYTES_MAX ((size_t)64 << 20)
 #define INTEGER_TEXT_MAX    24
-#define LIST_CAP_MIN        3 /* malloc gives no less than 24 bytes */
+#define LIST_CAP_MIN        4
 
 /* Memory. */
 
 static size_t live_bytes;
 
-/* What malloc takes for n bytes: eight more, in steps of 16, at least 32. */
-static size_t chunk(size_t n)
-{
-	size_t taken = (n + 8 + 15) / 16 * 16;
-	return taken < 32 ? 32 : taken;
-}
-
 void *node_alloc(size_t n)
 {
-	live_bytes += chunk(n);
-	return xmalloc(n);
+	live_bytes += pool_taken(n);
+	return pool_alloc(n);
 }
 
 static void *node_realloc(void *p, size_t before, size_t n)
 {
-	live_bytes += chunk(n) - (p ? chunk(before) : 0);
-	return xreallocarray(p, n, 1);
+	void *to = node_alloc(n);
+	if (p) {
+		memcpy(to, p, before < n ? before : n);
+		node_free(p, before);
+	}
+	return to;
 }
 
 void node_free(void *p, size_t n)
 {
-	live_bytes -= chunk(n);
-	xfree(p);
+	live_bytes -= pool_taken(n);
+	pool_free(p, n);
 }
 
 size_t obj_bytes(void)

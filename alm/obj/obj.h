@@ -51,7 +51,7 @@ struct obj *obj_keep(struct arena *a, struct obj *o);
 struct obj *obj_copy(const struct obj *o); /* deep */
 /* A map of the same members, which stay those of o: only the map itself may be changed. */
 struct obj *obj_copy_shallow(const struct obj *o);
-/* Memory of all objects that live, as malloc takes it. */
+/* Memory of all objects that live, as pool.h and malloc take it. */
 size_t obj_bytes(void);
 /* Of a list (map); an empty one if o is absent, null or of another type. */
 struct obj *obj_copy_list(const struct obj *o);

@@ -1,0 +1,26 @@
+/*
+ * pool: small pieces of known size, in pages of their own.
+ *
+ * The trees of a pass are hundreds of thousands of pieces that come and go together. Between them
+ * malloc would put what stays, and the room of both would be lost to the system when they go; here
+ * a page holds pieces of one size, is free when the last of them is, and pool_trim() gives it back.
+ * A piece costs no header. Under a sanitizer each is malloc's, so that it sees them.
+ */
+#ifndef ALM_BASE_POOL_H
+#define ALM_BASE_POOL_H
+
+#include "alm/base/mem.h"
+
+#define POOL_PIECE_MAX ((size_t)512) /* larger ones are malloc's */
+
+/* Not cleared; n is told again when it goes. */
+void *pool_alloc(size_t n) __attribute__((returns_nonnull));
+void pool_free(void *p, size_t n);
+/* What a piece of n bytes takes, as pool_alloc() or malloc gives it. */
+size_t pool_taken(size_t n);
+/* What is free goes back to the system: pages that hold nothing, how many, and what malloc has. */
+size_t pool_trim(void);
+/* Pages that hold something. */
+size_t pool_pages(void);
+
+#endif

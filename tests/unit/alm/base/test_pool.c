@@ -1,0 +1,93 @@
+/* test_pool.c: pieces do not touch each other, and pages that hold nothing go back. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/pool.h"
+#include "alm/base/sanitizer.h"
+
+#define PIECES 5000
+
+struct held {
+	unsigned char *p;
+	size_t n;
+	unsigned char mark;
+};
+
+static unsigned next_random(unsigned *x)
+{
+	*x = *x * 1103515245 + 12345;
+	return *x >> 8;
+}
+
+static void take(struct held *h, unsigned *x)
+{
+	*h = (struct held){.n = next_random(x) % (POOL_PIECE_MAX + 40),
+			   .mark = (unsigned char)next_random(x)};
+	h->p = pool_alloc(h->n);
+	memset(h->p, h->mark, h->n);
+}
+
+static void give(struct held *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->p[i] != h->mark)
+			fail_msg("byte %zu of a piece of %zu was changed", i, h->n);
+	pool_free(h->p, h->n);
+	*h = (struct held){0};
+}
+
+static void test_pool__pieces_keep_what_they_hold(void **state)
+{
+	(void)state;
+	static struct held all[PIECES];
+	unsigned x = 7;
+	size_t before = pool_pages();
+	for (int i = 0; i < 20 * PIECES; i++) {
+		struct held *h = &all[next_random(&x) % PIECES];
+		if (h->p)
+			give(h);
+		else
+			take(h, &x);
+		if (i % PIECES == 0)
+			pool_trim();
+	}
+	for (size_t i = 0; i < PIECES; i++)
+		if (all[i].p)
+			give(&all[i]);
+	assert_int_equal(pool_pages(), before);
+	pool_free(NULL, 8);
+}
+
+/* One over the bound is malloc's; what was held once goes back, once. */
+static void test_pool__free_pages_go_back(void **state)
+{
+	(void)state;
+	enum { N = 10000 };
+	static void *all[N];
+	size_t before = pool_pages();
+	pool_trim();
+	void *large = pool_alloc(POOL_PIECE_MAX + 1);
+	assert_int_equal(pool_pages(), before);
+	pool_free(large, POOL_PIECE_MAX + 1);
+	for (size_t i = 0; i < N; i++)
+		all[i] = pool_alloc(POOL_PIECE_MAX);
+	size_t pages = pool_pages() - before;
+	for (size_t i = 0; i < N; i++)
+		pool_free(all[i], POOL_PIECE_MAX);
+	assert_int_equal(pool_pages(), before);
+	if (SANITIZER_RUNS)
+		return;
+	assert_true(pages >= N / 8 && pages <= N / 7 + 1);
+	assert_int_equal(pool_trim(), pages);
+	assert_int_equal(pool_trim(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pool__pieces_keep_what_they_hold),
+		cmocka_unit_test(test_pool__free_pages_go_back),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
