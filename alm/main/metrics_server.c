@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/log.h"
+#include "alm/obj/json.h"
 
 #define METRICS_LISTEN    "127.0.0.1:8080"
 #define METRICS_BYTES_MAX ((size_t)16 << 20)
@@ -12,6 +13,13 @@ static void reply(struct exchange *x, int status, const char *type, struct str b
 	struct http_headers h = {0};
 	http_header_add(&h, "Content-Type", type);
 	exchange_reply(x, status, &h, body);
+}
+
+static void count_parses(struct metrics *m)
+{
+	struct metric *c = metrics_counter(m, "alm_json_parses_total",
+					   "JSON documents that this program has read.", NULL);
+	metric_add(c, json_parses() - (uint64_t)metric_value(c));
 }
 
 /* Everything is answered at the head. */
@@ -27,6 +35,7 @@ static bool answer(void *arg, struct exchange *x, struct server_client *ret UNUS
 		reply(x, 404, "text/plain", STR("404 page not found\n"));
 		return false;
 	}
+	count_parses(m);
 	metrics_print(m, &body);
 	reply(x, 200, "text/plain; version=0.0.4", strbuf_str(&body));
 	return false;

@@ -354,10 +354,18 @@ static struct obj *parse_document(struct parser *p)
 	return STEAL(value);
 }
 
+static uint64_t n_parses;
+
+uint64_t json_parses(void)
+{
+	return n_parses;
+}
+
 int json_parse_dup(struct str text, size_t nodes_max, struct json_duplicates *dup, struct obj **ret,
 		   struct error *err)
 {
 	struct parser p = {.text = text, .err = err, .dup = dup, .nodes_max = nodes_max};
+	n_parses++;
 	strbuf_init(&p.keys, text.len + OBJ_DEPTH_MAX + 1);
 	strbuf_init(&p.scratch, text.len + 1);
 	struct obj *value = parse_document(&p);

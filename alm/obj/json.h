@@ -28,6 +28,9 @@ int json_parse(struct str text, struct obj **ret, struct error *err);
 int json_parse_dup(struct str text, size_t nodes_max, struct json_duplicates *dup, struct obj **ret,
 		   struct error *err);
 
+/* Documents that were read so far. */
+uint64_t json_parses(void);
+
 /* Compact, members in insertion order. Escapes as Go's encoding/json without HTML escaping. */
 void json_print(const struct obj *o, struct strbuf *b);
 /* Members sorted bytewise at every level, compact: the canonical form for digests (RFC 8785, but
