@@ -49,7 +49,7 @@ int chart_ignores(struct str rules, struct str path, bool is_dir, bool *ret, str
 		if (!line.len || line.ptr[0] == '#')
 			continue;
 		if (++n > RULES_MAX)
-			return fail(msg, ".helmignore has too many rules");
+			return fail(msg, "too many rules");
 		int rc = apply_rule(line, path, is_dir, ret, msg);
 		if (rc < 0 || *ret)
 			return rc;

@@ -14,7 +14,7 @@ words=$(mktemp)
 trap 'rm -f "$words"' EXIT
 git ls-files alm catalog installers crds deploy Makefile tests/bench tests/e2e tests/sim | xargs cat |
 	grep -aoE '[A-Za-z0-9_-]+' | sed 's/^-*//' | sort -u >"$words"
-for page in lifecycle audit reliability jsonql story capabilities; do
+for page in lifecycle fleet audit reliability jsonql story capabilities; do
 	sed '/^## Not built/,$d' tests/specs/$page.md |
 		grep -oE -e '--[a-z][a-z-]+|alm_[a-z_]+|coreos\.com/[a-z-]+|\b[A-Za-z]*[a-z][A-Z][a-z][A-Za-z]*\b' |
 		sed -E 's|^--||; s|^coreos\.com/||; s|-$||' | sort -u | grep -vx resourceVersions | comm -23 - "$words" |

@@ -1,0 +1,224 @@
+#include "alm/unit/flat.h"
+
+#include <stdlib.h>
+
+#include "alm/base/map.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+void flat_init(struct flat *f, struct arena *a)
+{
+	*f = (struct flat){.a = a};
+}
+
+/* "web/a.yaml!1 (line 12)"; the file too, where the key does not begin with it. */
+static const char *place(struct arena *a, const struct flat_object *o)
+{
+	bool named = cstr_has_prefix(o->key, o->file);
+	const char *line = o->line ? arena_fmt(a, "%sline %d", named ? "" : ", ", o->line) : "";
+	if (named && !o->line)
+		return o->key;
+	return arena_fmt(a, "%s (%s%s)", o->key, named ? "" : o->file, line);
+}
+
+static int invalid(struct flat *f, const struct flat_object *o, const char *what, struct error *err)
+{
+	return error_set(err, E_INVALID, "%s: %s", place(f->a, o), what);
+}
+
+static int check_object(struct flat *f, const struct flat_object *o, struct error *err)
+{
+	struct gvk gvk;
+	if (obj_type(o->object) != OBJ_MAP)
+		return error_set(err, E_INVALID, "%s: an API object is wanted, not %s",
+				 place(f->a, o), obj_type_name(obj_type(o->object)));
+	if (!meta_is_well_formed(o->object))
+		return invalid(f, o, "metadata is no object", err);
+	if (!gvk_of(o->object, f->a, &gvk))
+		return invalid(f, o, "apiVersion or kind is missing or malformed", err);
+	if (!meta_name(o->object) || !*meta_name(o->object))
+		return invalid(f, o,
+			       "metadata.name is missing (generateName does not do: each run would "
+			       "make another object)",
+			       err);
+	return 0;
+}
+
+static int add_one(struct flat *f, struct flat_object o, struct error *err)
+{
+	obj_keep(f->a, o.object);
+	if (!*o.key || str_of(o.key).len > FLAT_KEY_MAX)
+		return error_set(err, E_INVALID,
+				 "%s: a key of 1 to %d bytes is wanted, this has %zu", o.file,
+				 FLAT_KEY_MAX, str_of(o.key).len);
+	if (check_object(f, &o, err) < 0)
+		return -err->code;
+	if (f->n == FLAT_OBJECTS_MAX)
+		return error_set(err, E_LIMIT, "%s: there are more than %d objects",
+				 place(f->a, &o), FLAT_OBJECTS_MAX);
+	ARENA_GROW(f->a, f->objects, f->cap, f->n, 16);
+	f->objects[f->n++] = o;
+	return 0;
+}
+
+/* As kubectl has it: whatever has items and a kind that ends in List. */
+static bool is_list(const struct obj *o)
+{
+	const char *kind = meta_kind(o);
+	return kind && cstr_has_suffix(kind, "List") && obj_type(obj_get(o, "items")) == OBJ_LIST;
+}
+
+/* An item of a typed list need not repeat what it is. Owned. */
+static struct obj *item_of(struct arena *a, const struct obj *list, size_t i)
+{
+	const struct obj *item = obj_at(obj_get(list, "items"), i);
+	const char *kind = meta_kind(list);
+	if (obj_type(item) != OBJ_MAP || obj_has(item, "kind") || cstr_eq(kind, "List"))
+		return obj_ref(item);
+	struct obj *o = obj_copy_shallow(item);
+	obj_set_str(o, "apiVersion", meta_api_version(list));
+	obj_set_str(o, "kind", arena_strndup(a, kind, str_of(kind).len - (sizeof("List") - 1)));
+	return o;
+}
+
+static int add_items(struct flat *f, const struct flat_place *p, struct flat_object o,
+		     struct error *err)
+{
+	const struct obj *list = obj_keep(f->a, o.object);
+	for (size_t i = 0; i < obj_len(obj_get(list, "items")); i++) {
+		o.object = item_of(f->a, list, i);
+		o.key = arena_fmt(f->a, "%s!%zu.%zu", p->name, p->doc, i);
+		if (is_list(o.object)) {
+			obj_keep(f->a, o.object);
+			return invalid(f, &o, "a List in a List: write its items out", err);
+		}
+		if (add_one(f, o, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
+int flat_add(struct flat *f, const struct flat_place *p, struct obj *object, struct error *err)
+{
+	struct flat_object o = {.key = p->alone ? arena_strdup(f->a, p->name)
+						: arena_fmt(f->a, "%s!%zu", p->name, p->doc),
+				.file = arena_strdup(f->a, p->file),
+				.doc = p->doc,
+				.line = p->line,
+				.object = object};
+	return is_list(object) ? add_items(f, p, o, err) : add_one(f, o, err);
+}
+
+static int cmp_keys(const void *a, const void *b)
+{
+	const struct flat_object *x = a, *y = b;
+	int r = str_cmp(str_of(x->key), str_of(y->key));
+	return r ? r : str_cmp(str_of(x->file), str_of(y->file));
+}
+
+/* Without the version: two of them are views of one object. NUL-free, as a slash is in no name. */
+static const char *identity(struct arena *a, const struct obj *o, const char *ns)
+{
+	struct gvk gvk;
+	const char *own = meta_namespace(o) ? meta_namespace(o) : ns;
+	if (!gvk_of(o, a, &gvk))
+		return "";
+	return arena_fmt(a, "%s/%s/%s/%s", gvk.group, gvk.kind, own ? own : "", meta_name(o));
+}
+
+static const char *object_text(struct arena *a, const struct obj *o, const char *ns)
+{
+	const char *own = meta_namespace(o) ? meta_namespace(o) : ns;
+	return arena_fmt(a, "%s %s%s%s", meta_kind(o), own ? own : "", own ? "/" : "",
+			 meta_name(o));
+}
+
+static int check_twice(struct flat *f, const char *ns, struct error *err)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < f->n; i++) {
+		struct flat_object *o = &f->objects[i];
+		if (i && cstr_eq(o->key, o[-1].key))
+			return error_set(err, E_INVALID,
+					 "DuplicateObject: key %s is given by %s and by %s", o->key,
+					 o[-1].file, o->file);
+		const char *id = identity(f->a, o->object, ns);
+		const struct flat_object *other = map_get(seen, id);
+		if (other)
+			return error_set(err, E_INVALID,
+					 "DuplicateObject: %s is in %s and in %s; leave it in one",
+					 object_text(f->a, o->object, ns), place(f->a, other),
+					 place(f->a, o));
+		map_set(seen, id, o);
+	}
+	return 0;
+}
+
+int flat_sort(struct flat *f, const char *ns, struct error *err)
+{
+	if (f->n)
+		qsort(f->objects, f->n, sizeof(*f->objects), cmp_keys);
+	return check_twice(f, ns, err);
+}
+
+static int cmp_key(const void *key, const void *object)
+{
+	const struct flat_object *o = object;
+	return str_cmp(str_of(key), str_of(o->key));
+}
+
+const struct flat_object *flat_get(const struct flat *f, const char *key)
+{
+	return f->n ? bsearch(key, f->objects, f->n, sizeof(*f->objects), cmp_key) : NULL;
+}
+
+void flat_print(const struct flat *f, const struct obj *rollout, struct strbuf *b)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	struct obj *objects = obj_map();
+	for (size_t i = 0; i < f->n; i++)
+		obj_set(objects, f->objects[i].key, obj_ref(f->objects[i].object));
+	obj_set(o, "objects", objects);
+	if (rollout)
+		obj_set(o, "rollout", obj_ref(rollout));
+	json_print_pretty(o, 0, b);
+	strbuf_addc(b, '\n');
+}
+
+struct obj *flat_encode(const struct flat *f)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < f->n; i++) {
+		const struct flat_object *o = &f->objects[i];
+		struct obj *e = obj_map();
+		obj_set_str(e, "key", o->key);
+		obj_set_str(e, "file", o->file);
+		obj_set_int(e, "doc", (int64_t)o->doc);
+		obj_set_int(e, "line", o->line);
+		obj_set(e, "object", obj_ref(o->object));
+		obj_append(list, e);
+	}
+	return list;
+}
+
+int flat_decode(const struct obj *list, const char *ns, struct flat *f, struct error *err)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *e = obj_at(list, i);
+		const char *key = obj_as_string(obj_get(e, "key"));
+		const char *file = obj_as_string(obj_get(e, "file"));
+		int64_t doc = obj_i64(e, "doc", -1), line = obj_i64(e, "line", -1);
+		if (!key || !file || doc < 0 || line < 0 || line > INT32_MAX)
+			return error_set(err, E_INVALID, "entry %zu of the flat map is malformed",
+					 i);
+		struct flat_object o = {.key = arena_strdup(f->a, key),
+					.file = arena_strdup(f->a, file),
+					.doc = (size_t)doc,
+					.line = (int)line,
+					.object = obj_ref(obj_get(e, "object"))};
+		if (add_one(f, o, err) < 0)
+			return -err->code;
+	}
+	return flat_sort(f, ns, err);
+}
