@@ -411,11 +411,3 @@ bool manager_is_synced(const struct manager *m)
 {
 	return m->ready;
 }
-
-bool manager_is_idle(const struct manager *m)
-{
-	for (size_t i = 0; i < m->n_workers; i++)
-		if (!queue_is_idle(m->workers[i].queue))
-			return false;
-	return m->ready && !m->unread && !executor_running(m->executor);
-}

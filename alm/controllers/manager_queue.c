@@ -227,6 +227,14 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 	wake_waiting(m);
 }
 
+bool manager_is_idle(const struct manager *m)
+{
+	for (size_t i = 0; i < m->n_workers; i++)
+		if (!queue_is_idle(m->workers[i].queue))
+			return false;
+	return m->ready && !m->unread && !executor_running(m->executor);
+}
+
 /* Not while there is work: what one pass has read the next one reads again. */
 static void trim(void *arg)
 {
