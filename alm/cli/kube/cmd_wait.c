@@ -12,11 +12,11 @@
 #include "alm/cli/kube/printer.h"
 #include "alm/cli/kube/targets.h"
 #include "alm/cli/kube/transition_log.h"
-#include "alm/cli/kube/wait_expr.h"
 #include "alm/cli/kube/write.h"
 #include "alm/cli/term.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/query/wait_expr.h"
 
 #define RELIST_NS  NS_PER_S
 #define OUTPUT_MAX ((size_t)64 << 20)

@@ -5,10 +5,10 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
-#include "alm/live/ready.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/ready.h"
 #include "installers/hooks.h"
 
 #define SURVEY_PAUSE_NS NS_PER_S

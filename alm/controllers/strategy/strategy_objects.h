@@ -8,7 +8,7 @@
 
 #include "alm/controllers/app/crd_moves.h"
 #include "alm/controllers/strategy/strategy_pass.h"
-#include "alm/live/ready.h"
+#include "alm/unit/ready.h"
 
 /* Where a definition is on its way, and what a write of it leads to now. */
 enum crd_move strategy_crd_at(const struct plan_entry *e);

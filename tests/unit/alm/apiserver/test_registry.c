@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/live/ready.h"
 #include "alm/obj/json.h"
 #include "alm/obj/obj.h"
+#include "alm/unit/ready.h"
 #include "tests/lib/exchange_fake.h"
 
 #define CMS   "/api/v1/namespaces/default/configmaps"

@@ -5,8 +5,8 @@
 
 #include "alm/cli/args.h"
 #include "alm/cli/kube/printer.h"
-#include "alm/cli/kube/wait_expr.h"
 #include "alm/obj/json.h"
+#include "alm/obj/query/wait_expr.h"
 
 static const struct cmd_option options[] = {
 	{"output", "FORMAT", "", 'o'},

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "alm/live/ready.h"
+#include "alm/unit/ready.h"
 #include "alm/obj/json.h"
 
 struct row {

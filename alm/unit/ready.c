@@ -1,4 +1,4 @@
-#include "alm/live/ready.h"
+#include "alm/unit/ready.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * ready: is an object rolled out? By kind, and by status.conditions for all others
  * (charts.md 10.4). Pure; reads one live object.
  */
-#ifndef ALM_LIVE_READY_H
-#define ALM_LIVE_READY_H
+#ifndef ALM_UNIT_READY_H
+#define ALM_UNIT_READY_H
 
 #include "alm/obj/obj.h"
 

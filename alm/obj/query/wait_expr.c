@@ -1,4 +1,4 @@
-#include "alm/cli/kube/wait_expr.h"
+#include "alm/obj/query/wait_expr.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* wait_expr: what --for, --until and --unless take; one truth value over an object or none. */
-#ifndef ALM_CLI_KUBE_WAIT_EXPR_H
-#define ALM_CLI_KUBE_WAIT_EXPR_H
+#ifndef ALM_OBJ_QUERY_WAIT_EXPR_H
+#define ALM_OBJ_QUERY_WAIT_EXPR_H
 
 #include "alm/base/arena.h"
 #include "alm/obj/query/jsonpath.h"
