@@ -12,6 +12,11 @@ enum decode_type {
 	DECODE_TEXT, /* const char *: a string, or a number or bool as written (1, "0.9.6") */
 	DECODE_LIST, /* const struct obj *: a list */
 	DECODE_STRS, /* struct decode_strs: a list of strings */
+	DECODE_BOOL, /* bool */
+	DECODE_MAP,  /* const struct obj *: a map */
+	DECODE_ANY,  /* const struct obj *: any value; null counts as one */
+	DECODE_SPAN, /* int64_t nanoseconds: "5m", or a whole number of nanoseconds, as Go writes a
+		      * time.Duration; from 1 ms to 7 days */
 };
 
 struct decode_strs {
@@ -29,5 +34,9 @@ struct decode_field {
  */
 int decode_fields(const struct obj *o, const struct decode_field *fields, void *out,
 		  struct arena *a, struct error *err);
+/* The same of a table whose paths are names, for the map at path ("spec.groups[0]", which begins
+ * every message): what is no map, and a member that is not in the table, is an error. */
+int decode_members(const struct obj *o, const char *path, const struct decode_field *fields,
+		   void *out, struct arena *a, struct error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include "alm/base/clock.h"
 #include "alm/obj/decode.h"
 #include "alm/obj/json.h"
 
@@ -65,11 +66,81 @@ static void test_decode__errors_name_the_path(void **state)
 	}
 }
 
+struct members {
+	bool flag;
+	int64_t span;
+	const struct obj *map, *any;
+};
+
+#define MEMBER(path, type, member) {path, type, offsetof(struct members, member)}
+static const struct decode_field member_fields[] = {
+	MEMBER("flag", DECODE_BOOL, flag),
+	MEMBER("span", DECODE_SPAN, span),
+	MEMBER("map", DECODE_MAP, map),
+	MEMBER("any", DECODE_ANY, any),
+	{0},
+};
+
+static int members(const char *text, struct members *m, struct arena *a, struct error *err)
+{
+	struct obj *o = NULL;
+	assert_ok(json_parse(str_of(text), &o, err), err);
+	return decode_members(obj_keep(a, o), "spec.x[0]", member_fields, m, a, err);
+}
+
+static void test_decode__members_of_a_map(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(65536);
+	struct error err = ERROR_INIT;
+	struct members m = {0};
+	assert_ok(members("{\"flag\":true,\"span\":\"1m30s\",\"map\":{\"a\":1},\"any\":null}", &m,
+			  a, &err),
+		  &err);
+	assert_true(m.flag);
+	assert_true(m.span == 90 * NS_PER_S);
+	assert_int_equal(obj_len(m.map), 1);
+	assert_int_equal(obj_type(m.any), OBJ_NULL);
+	assert_ok(members("{\"span\":5000000000}", &m, a, &err), &err);
+	assert_true(m.span == 5 * NS_PER_S);
+}
+
+#define NO_SPAN " is no duration from 1ms to 7d; write it like \"30s\" or \"5m\""
+
+static void test_decode__bad_members_are_told(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"[]", "spec.x[0]: found array, wanted object"},
+		{"{\"flag\":1}", "spec.x[0].flag: found integer, wanted boolean"},
+		{"{\"map\":[]}", "spec.x[0].map: found array, wanted object"},
+		{"{\"flags\":true}",
+		 "spec.x[0].flags: there is no such field; known are flag, span, map, any"},
+		{"{\"span\":30}", "spec.x[0].span: \"30\"" NO_SPAN},
+		{"{\"span\":\"0\"}", "spec.x[0].span: \"0\"" NO_SPAN},
+		{"{\"span\":\"-5m\"}", "spec.x[0].span: \"-5m\"" NO_SPAN},
+		{"{\"span\":\"200h\"}", "spec.x[0].span: \"200h\"" NO_SPAN},
+		{"{\"span\":true}",
+		 "spec.x[0].span: found boolean, wanted a duration like \"30s\""},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(65536);
+		struct error err = ERROR_INIT;
+		struct members m = {0};
+		assert_int_equal(members(cases[i].text, &m, a, &err), -E_INVALID);
+		assert_string_equal(err.msg, cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decode__all_types),
 		cmocka_unit_test(test_decode__errors_name_the_path),
+		cmocka_unit_test(test_decode__members_of_a_map),
+		cmocka_unit_test(test_decode__bad_members_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

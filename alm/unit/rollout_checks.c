@@ -1,0 +1,293 @@
+/* rollout_checks: the success and failure checks of a step, as written. */
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/obj/decode.h"
+#include "alm/unit/rollout_internal.h"
+
+struct raw_check {
+	const char *wait;
+	const struct obj *fields, *failure, *prometheus;
+	int64_t timeout_ns;
+};
+
+#define CHECK(path, type, member) {path, type, offsetof(struct raw_check, member)}
+static const struct decode_field check_fields[] = {
+	CHECK("fieldComparisons", DECODE_ANY, fields),
+	CHECK("wait", DECODE_STR, wait),
+	CHECK("timeout", DECODE_SPAN, timeout_ns),
+	CHECK("failure", DECODE_LIST, failure), /* where Locutus has it */
+	CHECK("prometheus", DECODE_ANY, prometheus),
+	{0},
+};
+
+struct raw_comparisons {
+	const struct obj *values, *failure;
+	int64_t timeout_ns, progress_ns, poll_ns;
+};
+
+#define COMPARISONS(path, type, member) {path, type, offsetof(struct raw_comparisons, member)}
+static const struct decode_field comparisons_fields[] = {
+	COMPARISONS("expectedValues", DECODE_LIST, values),
+	COMPARISONS("timeout", DECODE_SPAN, timeout_ns),
+	COMPARISONS("progressTimeout", DECODE_SPAN, progress_ns),
+	COMPARISONS("pollInterval", DECODE_SPAN, poll_ns),
+	COMPARISONS("failure", DECODE_LIST, failure),
+	{0},
+};
+
+struct raw_expected {
+	const char *name, *path;
+	const struct obj *fallback, *value;
+};
+
+#define EXPECTED(path, type, member) {path, type, offsetof(struct raw_expected, member)}
+static const struct decode_field expected_fields[] = {
+	EXPECTED("name", DECODE_TEXT, name),
+	EXPECTED("path", DECODE_STR, path),
+	EXPECTED("default", DECODE_ANY, fallback),
+	EXPECTED("value", DECODE_MAP, value),
+	{0},
+};
+
+struct raw_value {
+	const char *path;
+	const struct obj *fixed, *integer;
+};
+
+#define VALUE(path, type, member) {path, type, offsetof(struct raw_value, member)}
+static const struct decode_field value_fields[] = {
+	VALUE("path", DECODE_STR, path),
+	VALUE("static", DECODE_ANY, fixed),
+	VALUE("staticInt64", DECODE_ANY, integer),
+	{0},
+};
+
+struct raw_failure {
+	const char *name;
+	int64_t grace_ns;
+};
+
+static const struct decode_field failure_fields[] = {
+	{"checkName", DECODE_STR, offsetof(struct raw_failure, name)},
+	{"grace", DECODE_SPAN, offsetof(struct raw_failure, grace_ns)},
+	{0},
+};
+
+struct reader {
+	struct rollout_step *step;
+	struct arena *a;
+	struct error *err;
+};
+
+static void free_path(void *p)
+{
+	jsonpath_free(p);
+}
+
+static void release_wait(void *p)
+{
+	wait_expr_release(p);
+}
+
+/* With or without the braces of a template: "{.status.phase}". */
+static int read_path(struct reader *r, const char *field, const char *text, struct jsonpath **ret)
+{
+	struct error inner = ERROR_INIT;
+	struct str s = str_of(text);
+	if (s.len >= 2 && s.ptr[0] == '{' && s.ptr[s.len - 1] == '}')
+		s = str_sub(s, 1, s.len - 2);
+	if (!s.len)
+		return error_set(r->err, E_INVALID,
+				 "%s: is empty; want a JSONPath like {.status.replicas}", field);
+	if (jsonpath_parse(s, ret, &inner) < 0)
+		return error_set(r->err, E_INVALID, "%s: %s", field, inner.msg);
+	arena_defer(r->a, free_path, *ret);
+	return 0;
+}
+
+/* The seed's programs compare numbers as JSON has them: 0 equals 0.0, not "0". */
+static int read_value(struct reader *r, const char *field, const struct obj *o,
+		      struct expected_value *ret)
+{
+	int64_t n;
+	struct raw_value raw = {0};
+	if (decode_members(o, field, value_fields, &raw, r->a, r->err) < 0)
+		return -r->err->code;
+	if (!!raw.path + !!raw.fixed + !!raw.integer != 1)
+		return error_set(r->err, E_INVALID,
+				 "%s: has %s of path, static, staticInt64; one is wanted", field,
+				 raw.path || raw.fixed || raw.integer ? "several" : "none");
+	if (raw.integer && !obj_as_i64(raw.integer, &n))
+		return error_set(r->err, E_INVALID, "%s.staticInt64: found %s, wanted integer",
+				 field, obj_type_name(obj_type(raw.integer)));
+	ret->want = raw.fixed ? raw.fixed : raw.integer;
+	ret->value_text = raw.path;
+	if (!raw.path)
+		return 0;
+	return read_path(r, arena_fmt(r->a, "%s.path", field), raw.path, &ret->value_path);
+}
+
+static int read_expected(struct reader *r, const char *field, const struct obj *o,
+			 struct expected_value *ret)
+{
+	struct raw_expected raw = {0};
+	if (decode_members(o, field, expected_fields, &raw, r->a, r->err) < 0)
+		return -r->err->code;
+	if (!raw.path)
+		return error_set(r->err, E_INVALID,
+				 "%s.path: is missing; want a JSONPath like {.status.replicas}",
+				 field);
+	if (!raw.value)
+		return error_set(r->err, E_INVALID,
+				 "%s.value: is missing; want {path: JSONPATH} or {static: VALUE}",
+				 field);
+	*ret = (struct expected_value){.name = raw.name && *raw.name ? raw.name : raw.path,
+				       .path_text = raw.path,
+				       .fallback = raw.fallback};
+	if (read_path(r, arena_fmt(r->a, "%s.path", field), raw.path, &ret->path) < 0)
+		return -r->err->code;
+	return read_value(r, arena_fmt(r->a, "%s.value", field), raw.value, ret);
+}
+
+static int read_values(struct reader *r, const char *field, const struct obj *list,
+		       struct rollout_check *ret)
+{
+	size_t n = obj_len(list);
+	if (!n)
+		return error_set(r->err, E_INVALID, "%s: has no comparison", field);
+	if (n > ROLLOUT_VALUES_MAX)
+		return error_set(r->err, E_LIMIT, "%s: has %zu entries, at most %d are taken",
+				 field, n, ROLLOUT_VALUES_MAX);
+	ret->values = ARENA_ARRAY(r->a, struct expected_value, n);
+	ret->n_values = n;
+	for (size_t i = 0; i < n; i++)
+		if (read_expected(r, arena_fmt(r->a, "%s[%zu]", field, i), obj_at(list, i),
+				  &ret->values[i]) < 0)
+			return -r->err->code;
+	return 0;
+}
+
+static int read_failure(struct reader *r, const char *field, const struct obj *list)
+{
+	struct rollout_step *s = r->step;
+	size_t n = obj_len(list);
+	if (n + s->n_failure > ROLLOUT_FAILURES_MAX)
+		return error_set(r->err, E_LIMIT, "%s: more than %d checks", field,
+				 ROLLOUT_FAILURES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		struct raw_failure raw = {.grace_ns = -1};
+		const char *at = arena_fmt(r->a, "%s[%zu]", field, i);
+		if (decode_members(obj_at(list, i), at, failure_fields, &raw, r->a, r->err) < 0)
+			return -r->err->code;
+		const struct failure_check *known = raw.name ? failure_check_find(raw.name) : NULL;
+		if (!known) {
+			CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT(STRBUF_SMALL);
+			failure_names(&names);
+			return error_set(r->err, E_INVALID,
+					 "%s.checkName: \"%.64s\" is unknown; known are %s", at,
+					 raw.name ? raw.name : "", names.buf);
+		}
+		s->failure[s->n_failure++] = (struct failure_check){
+			known->name, raw.grace_ns < 0 ? known->grace_ns : raw.grace_ns};
+	}
+	return 0;
+}
+
+/* A list of comparisons, or {expectedValues, timeout, ...}. */
+static int read_comparisons(struct reader *r, const char *field, const struct obj *o,
+			    struct rollout_check *ret, const struct obj **ret_failure)
+{
+	struct raw_comparisons raw = {.timeout_ns = ret->timeout_ns,
+				      .progress_ns = ROLLOUT_PROGRESS_TIMEOUT,
+				      .poll_ns = ROLLOUT_POLL_INTERVAL};
+	const char *values = field;
+	if (obj_type(o) == OBJ_LIST) {
+		raw.values = o;
+	} else {
+		if (decode_members(o, field, comparisons_fields, &raw, r->a, r->err) < 0)
+			return -r->err->code;
+		values = arena_fmt(r->a, "%s.expectedValues", field);
+	}
+	ret->timeout_ns = raw.timeout_ns;
+	ret->progress_ns = raw.progress_ns;
+	ret->poll_ns = raw.poll_ns;
+	*ret_failure = raw.failure;
+	return read_values(r, values, raw.values, ret);
+}
+
+static int read_wait(struct reader *r, const char *text, struct rollout_check *ret)
+{
+	struct error inner = ERROR_INIT;
+	if (wait_expr_parse(r->a, text, &ret->wait, &inner) < 0)
+		return error_set(r->err, E_INVALID, "%s.wait: %s", ret->field, inner.msg);
+	arena_defer(r->a, release_wait, &ret->wait);
+	return 0;
+}
+
+static int read_check(struct reader *r, const struct obj *o, struct rollout_check *ret)
+{
+	struct raw_check raw = {.timeout_ns = ROLLOUT_CHECK_TIMEOUT};
+	const struct obj *failure = NULL;
+	const char *field = ret->field;
+	if (decode_members(o, field, check_fields, &raw, r->a, r->err) < 0)
+		return -r->err->code;
+	if (raw.prometheus)
+		return error_set(r->err, E_INVALID,
+				 "%s.prometheus: this version of ALM reads no metrics; use "
+				 "fieldComparisons or wait",
+				 field);
+	if (!raw.fields == !raw.wait)
+		return error_set(r->err, E_INVALID, "%s: want one of fieldComparisons and wait",
+				 field);
+	ret->timeout_ns = raw.timeout_ns;
+	ret->poll_ns = ROLLOUT_POLL_INTERVAL;
+	ret->type = raw.wait ? CHECK_WAIT : CHECK_FIELDS;
+	if (raw.wait ? read_wait(r, raw.wait, ret) < 0
+		     : read_comparisons(r, arena_fmt(r->a, "%s.fieldComparisons", field),
+					raw.fields, ret, &failure) < 0)
+		return -r->err->code;
+	if (read_failure(r, arena_fmt(r->a, "%s.failure", field), raw.failure) < 0)
+		return -r->err->code;
+	return read_failure(r, arena_fmt(r->a, "%s.fieldComparisons.failure", field), failure);
+}
+
+static int read_success(struct reader *r, const struct obj *list)
+{
+	struct rollout_step *s = r->step;
+	size_t n = obj_len(list);
+	if (n > ROLLOUT_CHECKS_MAX)
+		return error_set(r->err, E_LIMIT,
+				 "%s.success: has %zu entries, at most %d are taken", s->field, n,
+				 ROLLOUT_CHECKS_MAX);
+	s->success = ARENA_ARRAY(r->a, struct rollout_check, n);
+	s->n_success = n;
+	for (size_t i = 0; i < n; i++) {
+		s->success[i].field = arena_fmt(r->a, "%s.success[%zu]", s->field, i);
+		if (read_check(r, obj_at(list, i), &s->success[i]) < 0)
+			return -r->err->code;
+	}
+	return 0;
+}
+
+/* A list of its own replaces the table, an empty one too. */
+static void default_failures(struct rollout_step *s, struct arena *a)
+{
+	size_t n;
+	const struct failure_check *all = failure_checks(&n);
+	s->failure = arena_memdup(a, all, n * sizeof(*all));
+	s->n_failure = n;
+}
+
+int rollout_read_checks(struct rollout_step *step, const struct obj *success,
+			const struct obj *failure, struct arena *a, struct error *err)
+{
+	struct reader r = {step, a, err};
+	step->failure = ARENA_ARRAY(a, struct failure_check, ROLLOUT_FAILURES_MAX);
+	if (read_failure(&r, arena_fmt(a, "%s.failure", step->field), failure) < 0 ||
+	    read_success(&r, success) < 0)
+		return -err->code;
+	if (!failure && !step->n_failure)
+		default_failures(step, a);
+	return 0;
+}
