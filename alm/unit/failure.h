@@ -1,5 +1,5 @@
 /*
- * failure: what shows that a step will not succeed, long before its time is over (fleet.md 4.4).
+ * failure: what shows that a step will not succeed, long before its time is over.
  * Pure.
  */
 #ifndef ALM_UNIT_FAILURE_H

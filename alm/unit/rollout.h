@@ -1,6 +1,6 @@
 /*
  * rollout: in which groups and steps the objects of a unit are applied, and what tells that a step
- * succeeded or failed (fleet.md 2.2 and 4). Pure.
+ * succeeded or failed. Pure.
  *
  * Read is a Rollout of app.coreos.com/v1alpha1 (a resource, or a file), and the file of Locutus,
  * workflow.kubernetes.io/v1alpha1, whose defaults are its own: rest Ignore, rollback None. The same

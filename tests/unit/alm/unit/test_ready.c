@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "alm/unit/ready.h"
 #include "alm/obj/json.h"
+#include "alm/unit/ready.h"
 
 struct row {
 	const char *kind, *rest; /* members besides kind and metadata.generation 2 */
