@@ -36,6 +36,7 @@ struct apiserver_config {
 	const char *ca_pem;  /* goes into ConfigMap kube-root-ca.crt; "" in tests */
 	const char *address; /* advertised host:port */
 	bool simulate_workloads;
+	bool no_legacy;          /* documents of 2017 are refused as written (crds/legacy.h) */
 	bool own_controllers;    /* they run in this process and name their entries (approval.h) */
 	struct metrics *metrics; /* shown at /metrics, outlives the server; NULL: one of its own */
 };

@@ -18,6 +18,7 @@
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/legacy.h"
 
 /* Answers with one object. */
 static int answer(struct request *r, int status, struct text *t, struct error *err)
@@ -81,6 +82,23 @@ static int read_body(struct request *r, const struct kind *k, struct body *ret, 
 	return 0;
 }
 
+/* What the form of 2017 says becomes what is stored, and the client is told (story.md 12). */
+static int modernise(struct request *r, struct obj **o, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	struct legacy now;
+	if (r->server->config.no_legacy || !cstr_eq(r->verb, "create"))
+		return 0;
+	if (legacy_convert(*o, r->arena, &now, &inner) < 0)
+		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
+	if (!now.o || now.is_instance)
+		return 0;
+	for (size_t i = 0; i < now.n_warnings; i++)
+		request_warn(r, "%s", now.warnings[i]);
+	*o = now.o;
+	return 0;
+}
+
 static int decode(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -94,6 +112,8 @@ static int decode(struct mutation *m, struct error *err)
 				 "'Kind' is missing in '%.*s' (%.*s)",
 				 m->kind->kind, (int)(bytes.len < 1024 ? bytes.len : 1024),
 				 bytes.ptr, (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr);
+	if (modernise(r, &body.value, err) < 0)
+		return -err->code;
 	m->after = body.value;
 	if (mutation_shape(m, err) < 0)
 		return -err->code;

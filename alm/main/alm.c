@@ -32,6 +32,7 @@ static const struct cmd *const commands[] = {
 	&cmd_wait,
 	&cmd_logs,
 	&cmd_explain,
+	&cmd_convert,
 	&cmd_install,
 	&cmd_status,
 	&cmd_history,

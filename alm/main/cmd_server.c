@@ -41,6 +41,7 @@ static int run(struct cli *cli, struct error *err)
 			   .audit_origin = cli_value(cli, "audit-origin")}};
 	struct anchor_setup anchors;
 	if (allowed_hosts_read(cli, &c.config.hosts, err) < 0 ||
+	    embedded_legacy(cli, &c.config.no_legacy, err) < 0 ||
 	    process_become(cli_value(cli, "user"), err) < 0 ||
 	    anchor_setup_embedded(cli, c.config.data_dir, &anchors, err) < 0)
 		return -err->code;
@@ -77,6 +78,7 @@ static const struct cmd_option options[] = {
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},
 	{"no-audit", NULL, "keep no audit log", 0},
+	LEGACY_OPTION,
 	ANCHOR_OPTION,
 	{0},
 };

@@ -8,6 +8,7 @@
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
+#include "alm/cli/cli.h"
 #include "alm/console/console.h"
 #include "alm/io/data_dir.h"
 #include "alm/io/jws.h"
@@ -22,7 +23,7 @@
 
 struct embedded {
 	const char *data_dir, *listen, *token_file, *audit_origin;
-	bool simulate, no_audit, own_controllers, new_ca, new_token;
+	bool simulate, no_audit, own_controllers, no_legacy, new_ca, new_token;
 	const struct anchor_setup *setup;
 	struct anchors *anchors;
 	struct metrics *metrics;
@@ -283,6 +284,7 @@ static int start(struct embedded *c, struct error *err)
 		.address = server_address(c->http),
 		.simulate_workloads = c->simulate,
 		.own_controllers = c->own_controllers,
+		.no_legacy = c->no_legacy,
 		.metrics = c->metrics,
 	};
 	if (apiserver_new(&ac, &c->api, err) < 0 || write_kubeconfig(c, err) < 0)
@@ -295,6 +297,15 @@ static int start(struct embedded *c, struct error *err)
 	return c->audit ? anchor_setup_start(c->setup, c->audit, c->db, c->loop, NULL, &c->anchors,
 					     err)
 			: 0;
+}
+
+int embedded_legacy(const struct cli *c, bool *ret_deny, struct error *err)
+{
+	const char *mode = cli_value(c, "legacy-yaml");
+	*ret_deny = cstr_eq(mode, "deny");
+	if (mode && !*ret_deny && !cstr_eq(mode, "warn"))
+		return error_set(err, E_USAGE, "--legacy-yaml is warn or deny, not %s", mode);
+	return 0;
 }
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
@@ -311,6 +322,7 @@ int embedded_start(const struct embedded_config *config, struct loop *l, struct 
 	e->hosts = config->hosts;
 	e->no_audit = config->no_audit;
 	e->own_controllers = config->own_controllers;
+	e->no_legacy = config->no_legacy;
 	e->audit_origin = config->audit_origin;
 	e->setup = config->anchors;
 	if (start(e, err) < 0)

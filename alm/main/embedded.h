@@ -11,6 +11,7 @@
 #include "alm/io/server.h"
 #include "alm/main/allowed_hosts.h"
 
+struct cli;
 struct embedded;
 struct anchor_setup;
 struct metrics;
@@ -20,10 +21,19 @@ struct embedded_config {
 	struct allowed_hosts hosts; /* also names of the serving certificate */
 	bool simulate_workloads, no_audit;
 	bool own_controllers;     /* they run in this process */
+	bool no_legacy;           /* --legacy-yaml deny */
 	const char *audit_origin; /* NULL: a random one */
 	const struct anchor_setup *anchors;
 	struct metrics *metrics; /* of the process, or NULL */
 };
+
+#define LEGACY_OPTION                                                            \
+	{"legacy-yaml", "MODE",                                                  \
+	 "warn (default): kubectl create of a document of 2017 stores the form " \
+	 "of today; deny: it is refused",                                        \
+	 0}
+/* Its value; E_USAGE. */
+int embedded_legacy(const struct cli *c, bool *ret_deny, struct error *err);
 
 int embedded_start(const struct embedded_config *config, struct loop *l, struct embedded **ret,
 		   struct error *err);

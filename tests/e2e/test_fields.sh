@@ -52,6 +52,11 @@ k patch apptype coreos-website --type=json -p '[{"op":"remove","path":"/spec/ope
 soon "and so are resources in place" "spec.resources: custom resources come from the package; put their CRDs into its chart and remove the field" \
 	app_text coreos-website
 k delete apptype coreos-website >/dev/null && ok "what is refused can be deleted"
+k create -f website-crd.yaml >/dev/null
+soon "its definition by hand says that nobody provides it" "False NoPackageProvides" \
+	k get crd coreos-websites.web.coreos.com -o 'jsonpath={.status.conditions[?(@.type=="app.coreos.com/Resolved")].status} {.status.conditions[?(@.type=="app.coreos.com/Resolved")].reason}'
+k create -f website-instance.yaml >/dev/null
+is "an instance of it is kept" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
 is "a kind that nobody acts on is not there" "" "$(k get crd -o name | grep -E '/(rollouts|bundles|clusters)\.')"
 k patch apptype tool --type=json -p '[{"op":"remove","path":"/spec/rolloutRef"}]' >/dev/null
 soon "without the field it is installed" "1.0.0 Resolved" app tool

@@ -264,8 +264,10 @@ static int delete_files(struct delete *d, struct error *err)
 	int r = manifest_read(d->c, &m, err);
 	for (size_t i = m.n; r >= 0 && i > 0; i--) {
 		struct target t = {0};
+		r = write_modern(d->c, d->s, &m.items[i - 1], err);
 		const struct obj *o = m.items[i - 1].o;
-		r = session_kind(d->s, o, &t.resource, err);
+		if (r >= 0)
+			r = session_kind(d->s, o, &t.resource, err);
 		if (r < 0)
 			break;
 		t.ns = write_namespace(d->s, &t.resource, o);

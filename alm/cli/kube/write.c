@@ -7,6 +7,23 @@
 #include "alm/cli/term.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
+#include "crds/legacy.h"
+
+int write_modern(struct cli *c, struct session *s, struct manifest_item *m, struct error *err)
+{
+	struct error unknown = ERROR_INIT;
+	struct resource r;
+	struct legacy now;
+	int rc = legacy_convert(m->o, c->arena, &now, err);
+	if (rc < 0)
+		return error_wrap(err, "%s:%d", m->file, m->line);
+	if (!now.o || (now.is_instance && s && session_kind(s, m->o, &r, &unknown) >= 0))
+		return 0;
+	for (size_t i = 0; i < now.n_warnings; i++)
+		term_error("Warning: %s:%d: %s\n", m->file, m->line, now.warnings[i]);
+	m->o = now.o;
+	return 0;
+}
 
 int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
 	       struct error *err)
@@ -22,7 +39,8 @@ int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn f
 		return r;
 	for (size_t i = 0; i < m->n; i++) {
 		struct error one = ERROR_INIT;
-		if (fn(c, *s, &m->items[i], &one) >= 0)
+		if (write_modern(c, *s, &m->items[i], &one) >= 0 &&
+		    fn(c, *s, &m->items[i], &one) >= 0)
 			continue;
 		if (first.code)
 			term_error("alm: %s\n", first.msg);

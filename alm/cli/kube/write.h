@@ -12,6 +12,10 @@ typedef int (*write_fn)(struct cli *c, struct session *s, const struct manifest_
  * returns the first error, the others are printed. */
 int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
 	       struct error *err);
+/* A document in the form of 2017 becomes the one of today (crds/legacy.h), with a warning for each
+ * change on standard error; an instance only if the server does not know its kind as it is. s NULL:
+ * no server is asked. */
+int write_modern(struct cli *c, struct session *s, struct manifest_item *m, struct error *err);
 /* "fieldManager=X&fieldValidation=Strict[&dryRun=All][&more]" */
 const char *write_query(struct cli *c, const char *manager, const char *more);
 /* The object's own, else the session's; NULL for cluster-scoped. */

@@ -1,0 +1,68 @@
+#!/bin/bash
+# A33: the documents of 2017 as they were published, through three doors: alm convert, alm create and apply, and
+# kubectl create on the embedded server.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - legacy # SKIP no kubectl"
+	exit 0
+}
+old=$PWD/tests/e2e/legacy
+up_start
+cd "$dir" || exit 1
+
+is "A33 alm convert prints the form of today" "apiVersion: app.coreos.com/v1beta1
+kind: AppType
+metadata:
+  name: etcd
+spec:
+  type: com.tectonic.storage" "$(alm convert -f "$old/etcd-apptype.yaml" 2>/dev/null)"
+has "A33 and says what changed" "etcd-apptype.yaml:1: metadata.type is legacy; stored as spec.type" \
+	"$(alm convert -f "$old/etcd-apptype.yaml" 2>&1 >/dev/null)"
+alm convert -f "$old" >new.yaml 2>/dev/null
+k apply --dry-run=server -f new.yaml >said 2>&1
+has "A33 what it prints is what a server takes" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com created" "$(cat said)"
+is "A33 a document of today stays as it is" "" "$(alm convert -f "$examples/etcd-crd.yaml" 2>&1 >/dev/null)"
+
+# --- kubectl, by itself ---
+k create -f "$old/etcd-apptype.yaml" >said 2>&1
+has "A33 kubectl create of the old AppType" "apptype.app.coreos.com/etcd created" "$(cat said)"
+has "A33 with a warning" "Warning: metadata.type is legacy; stored as spec.type" "$(cat said)"
+soon "A33 it is one of today" "com.tectonic.storage etcd.com.tectonic.storage" \
+	k get apptype etcd -o 'jsonpath={.spec.type} {.status.selfRef}'
+k create -f "$old/etcd-installstrategy.yaml" >said 2>&1
+has "A33 kubectl create of the old InstallStrategy" "installstrategy.opinstaller.coreos.com/install.1.etcd.com.tectonic.storage created" "$(cat said)"
+is "A33 its resources are those of today" "etcds.etcd.coreos.com/v1 1" \
+	"$(k get ist install.1.etcd.com.tectonic.storage -o 'jsonpath={.spec.resources[0]} {.spec.version}')"
+soon "A33 the controllers take it as one of the app" "Blocked" k get ist install.1.etcd.com.tectonic.storage -o 'jsonpath={.status.phase}'
+k create -f "$old/website-apptype.yaml" >said 2>&1
+has "A33 the stateless app of then" "apptype.app.coreos.com/coreos-website created" "$(cat said)"
+printf 'apiVersion: app.coreos.com/v1beta1\nkind: AppType\nmetadata: {name: a, type: b, selfRef: c.d}\n' >wrong.yaml
+code "A33 what contradicts itself is refused and named" 1 "metadata.selfRef is c.d, name and type make it a.b" k create -f wrong.yaml
+
+# --- alm, on any server ---
+has "A33 alm create of the old definition" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com created" \
+	"$(alm create -f "$old/etcd-crd.yaml" 2>&1)"
+k wait --for=condition=Established crd/etcds.etcd.coreos.com --timeout=60s >/dev/null
+is "A33 it belongs to the app" "etcd.com.tectonic.storage v1" \
+	"$(k get crd etcds.etcd.coreos.com -o 'jsonpath={.metadata.annotations.app\.coreos\.com/owner} {.spec.versions[*].name}')"
+has "A33 alm apply of the old instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant created" "$(alm apply -f "$old/etcd-instance.yaml" 2>&1)"
+is "A33 it is one of today" "etcd.coreos.com/v1 3" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+has "A33 the same file deletes it" "etcdcluster.etcd.coreos.com \"etcd-purple-ant\" deleted" "$(alm delete -f "$old/etcd-instance.yaml" 2>&1)"
+
+# --- a group that is named like that today ---
+sed 's/etcd.coreos.com/v2.etcd.example.com/g; /annotations:/,/owner:/d' "$examples/etcd-crd.yaml" | k create -f - >/dev/null
+k wait --for=condition=Established crd/etcds.v2.etcd.example.com --timeout=60s >/dev/null
+sed 's/etcd.coreos.com/v2.etcd.example.com/' "$examples/etcd-instance.yaml" >today.yaml
+is "an instance whose kind the server knows goes as it is" "etcdcluster.v2.etcd.example.com/etcd-purple-ant created" \
+	"$(alm create -f today.yaml 2>&1)"
+
+# --- told not to ---
+up_stop
+data=$dir/deny metrics=off
+up_start --legacy-yaml deny
+code "--legacy-yaml deny: refused as any server does" 1 'unknown field "metadata.selfRef"' k create -f "$old/etcd-apptype.yaml"
+code "--legacy-yaml takes two words" 2 "--legacy-yaml is warn or deny, not maybe" alm up --legacy-yaml maybe --data-dir "$dir/x"
+finish
