@@ -242,7 +242,7 @@ static int compare_all(struct changes *x, struct error *err)
 			return -err->code;
 	for (size_t i = 0; i < obj_len(former); i++) {
 		const struct obj *o = obj_get(obj_at(former, i), "object");
-		if (has_object(x->plan, o) || install_plan_is_kept(o))
+		if (has_object(x->plan, o) || unit_is_kept(o))
 			continue;
 		x->deleted++;
 		add_line(x, "delete", o);

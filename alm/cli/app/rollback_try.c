@@ -15,7 +15,7 @@ static bool has_newer_definition(struct cli *c, struct app_session *a, const str
 	struct error ignored = ERROR_INIT;
 	for (size_t i = 0; i < obj_len(rows); i++) {
 		const struct obj *crd = obj_get(obj_at(rows, i), "object");
-		if (obj_i64(obj_at(rows, i), "stage", -1) != PLAN_STAGE_CRD ||
+		if (obj_i64(obj_at(rows, i), "stage", -1) != UNIT_GROUP_CRD ||
 		    !cstr_eq(obj_str(crd, "spec.group"), g->group) ||
 		    !cstr_eq(obj_str(crd, "spec.names.kind"), g->kind))
 			continue;
@@ -24,7 +24,7 @@ static bool has_newer_definition(struct cli *c, struct app_session *a, const str
 			meta_name(crd));
 		if (session_get(a->session, target, &live, &ignored) < 0)
 			return false;
-		const struct plan_entry e = {.is_crd = true, .live = live};
+		const struct unit_entry e = {.is_crd = true, .live = live};
 		return install_plan_keeps_newer(&e, obj_str(plan, "version"));
 	}
 	return false;
@@ -65,7 +65,7 @@ const char *rollback_refused_object(struct cli *c, struct app_session *a,
 		const struct obj *o = obj_get(obj_at(rows, i), "object");
 		struct gvk g = {"", "", ""};
 		const char *why = NULL;
-		if (obj_i64(obj_at(rows, i), "stage", 0) == PLAN_STAGE_CRD ||
+		if (obj_i64(obj_at(rows, i), "stage", 0) == UNIT_GROUP_CRD ||
 		    !gvk_of(o, c->arena, &g) || !has_newer_definition(c, a, plan, &g))
 			continue;
 		n++;

@@ -170,8 +170,8 @@ static void add_leftovers(struct obj *list, struct str text, const struct obj *d
 		return;
 	for (size_t i = 0; i < docs.n; i++) {
 		const struct obj *o = docs.items[i].value;
-		if (obj_type(o) != OBJ_MAP || !meta_kind(o) || !meta_name(o) ||
-		    install_plan_is_kept(o) || has_object(objects, o, ns))
+		if (obj_type(o) != OBJ_MAP || !meta_kind(o) || !meta_name(o) || unit_is_kept(o) ||
+		    has_object(objects, o, ns))
 			continue;
 		struct obj *row = obj_map();
 		obj_set_str(row, "apiVersion", meta_api_version(o));

@@ -156,7 +156,7 @@ static void create(const struct hook_run *h, const struct one *o)
 				  .uid = meta_uid(h->owner)};
 	meta_set_label(copy, LABEL_APP, h->app);
 	meta_set_annotation(copy, ANNOTATION_HOOK_RUN, run_name(h));
-	if (!h->unowned && !install_plan_is_kept(copy))
+	if (!h->unowned && !unit_is_kept(copy))
 		meta_add_owner(copy, &owner);
 	plan_create(h->plan, copy);
 }
@@ -359,7 +359,7 @@ enum ensured hook_objects_delete(const struct view *v, struct plan *plan, const 
 		load(&h, obj_at(hooks, i), &o);
 		if (o.found < 0)
 			state = WAITING;
-		if (!o.live || install_plan_is_kept(o.object) ||
+		if (!o.live || unit_is_kept(o.object) ||
 		    !cstr_eq(meta_label(o.live, LABEL_APP), app) ||
 		    !meta_annotation(o.live, ANNOTATION_HOOK_RUN))
 			continue;

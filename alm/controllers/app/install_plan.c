@@ -18,58 +18,12 @@ static bool is_kind(const struct obj *o, const char *kind)
 	return cstr_eq(meta_kind(o), kind);
 }
 
-static void add_entry(const struct view *v, struct obj *list, const struct obj *object, int stage)
-{
-	char digest[SHA256_HEX];
-	struct obj *e = obj_map();
-	v->ops->digest(v->ops_arg, object, digest);
-	obj_set_int(e, "stage", stage);
-	obj_set_str(e, "digest", digest);
-	obj_set(e, "object", obj_ref(object));
-	obj_append(list, e);
-}
-
-static bool has_object(const struct obj *entries, const char *kind, const char *name)
-{
-	for (size_t i = 0; i < obj_len(entries); i++) {
-		const struct obj *o = obj_get(obj_at(entries, i), "object");
-		if (is_kind(o, kind) && cstr_eq(meta_name(o), name))
-			return true;
-	}
-	return false;
-}
-
-static struct obj *make_entries(const struct view *v, const struct obj *rendered)
-{
-	struct obj *list = obj_list();
-	const struct obj *crds = obj_get(rendered, "crds"), *objects = obj_get(rendered, "objects");
-	const char *last_kind = NULL;
-	int stage = PLAN_STAGE_FIRST - 1;
-	for (size_t i = 0; i < obj_len(crds); i++)
-		add_entry(v, list, obj_at(crds, i), PLAN_STAGE_CRD);
-	for (size_t i = 0; i < obj_len(objects); i++) {
-		const struct obj *o = obj_at(objects, i);
-		if (is_kind(o, "CustomResourceDefinition") &&
-		    !has_object(list, "CustomResourceDefinition", meta_name(o)))
-			add_entry(v, list, o, PLAN_STAGE_CRD);
-	}
-	for (size_t i = 0; i < obj_len(objects); i++) {
-		const struct obj *o = obj_at(objects, i);
-		if (is_kind(o, "CustomResourceDefinition"))
-			continue;
-		if (!cstr_eq(meta_kind(o), last_kind))
-			stage++;
-		last_kind = meta_kind(o);
-		add_entry(v, list, o, is_kind(o, "Namespace") ? PLAN_STAGE_NAMESPACE : stage);
-	}
-	return list;
-}
-
 struct obj *install_plan_make(const struct view *v, const struct app *app,
 			      const struct strategy_ref *s, const struct obj *rendered,
 			      const char *archive, int64_t revision)
 {
 	struct obj *doc = obj_map();
+	const struct unit_digest digest = {v->ops->digest, v->ops_arg};
 	const char *ns = obj_str(s->o, "spec.strategy.namespace");
 	struct obj *values = obj_keep(v->a, strategy_values(app, s->o));
 	if (!ns)
@@ -82,7 +36,8 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
 	obj_set_str(doc, "archive", archive);
 	obj_set_str(doc, "values", values_digest(values, v->a));
 	obj_set_int(doc, "revision", revision);
-	obj_set(doc, "objects", make_entries(v, rendered));
+	obj_set(doc, "objects",
+		unit_rows(obj_get(rendered, "crds"), obj_get(rendered, "objects"), &digest));
 	const struct obj *hooks = obj_get(rendered, "hooks"), *chart = obj_get(rendered, "chart");
 	obj_set(doc, "hooks", hooks ? obj_ref(hooks) : obj_list());
 	obj_set_str(doc, "notes", obj_str(rendered, "notes"));
@@ -112,7 +67,7 @@ const char *install_plan_digest(const struct view *v, const struct install_plan 
 	if (obj_len(permissions))
 		obj_set(d, "permissions", obj_ref(permissions));
 	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_entry *e = &p->entries[i];
+		const struct unit_entry *e = &p->entries[i];
 		obj_append(objects, obj_stringf("%s/%s/%s apply %s", e->kind, e->ns ? e->ns : "",
 						e->name, e->digest));
 	}
@@ -356,28 +311,7 @@ const struct obj *install_plan_of_secrets(const struct obj *items, const char *s
 
 /* --- read back --- */
 
-static const char *const kept_kinds[] = {"CustomResourceDefinition", "Namespace",
-					 "PersistentVolumeClaim"};
-
-/* In any case, as Helm compares. */
-static bool is_word(struct str s, const char *word)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (!word[i] || char_lower(s.ptr[i]) != word[i])
-			return false;
-	return s.len == strlen(word);
-}
-
-bool install_plan_is_kept(const struct obj *o)
-{
-	const char *policy = meta_annotation(o, "helm.sh/resource-policy");
-	for (size_t i = 0; i < ARRAY_LEN(kept_kinds); i++)
-		if (is_kind(o, kept_kinds[i]))
-			return true;
-	return policy && is_word(str_trim(str_of(policy)), "keep");
-}
-
-static void look_up(const struct view *v, struct plan_entry *e, struct plan *plan)
+static void look_up(const struct view *v, struct unit_entry *e, struct plan *plan)
 {
 	if (e->is_crd) {
 		e->live = view_get(v, WATCH_CRD, e->name);
@@ -425,7 +359,7 @@ static void drop_fields(struct obj *o, const struct obj *fields)
 }
 
 /* The object as ALM wants it, without what an autoscaler owns by now (lifecycle.md 7.1). */
-static const struct obj *without_scaled(const struct plan_entry *e, struct arena *a)
+static const struct obj *without_scaled(const struct unit_entry *e, struct arena *a)
 {
 	const struct obj *fields = obj_path(e->live, "metadata.managedFields");
 	struct obj *copy = NULL;
@@ -446,17 +380,17 @@ bool install_plan_is_bare_namespace(const struct obj *o, const char *ns)
 }
 
 static void load_entry(const struct view *v, const struct obj *row, const char *ns,
-		       struct plan_entry *e, struct plan *plan)
+		       struct unit_entry *e, struct plan *plan)
 {
 	struct gvk g = {"", "", ""};
 	const struct obj *o = obj_get(row, "object");
 	gvk_of(o, v->a, &g);
 	e->kind = g.kind;
 	e->digest = obj_str(row, "digest");
-	e->stage = (int)obj_i64(row, "stage", 0);
+	e->group = (int)obj_i64(row, "stage", 0);
 	e->name = meta_name(o) ? meta_name(o) : "";
-	e->is_crd = e->stage == PLAN_STAGE_CRD;
-	e->keep = install_plan_is_kept(o);
+	e->is_crd = e->group == UNIT_GROUP_CRD;
+	e->keep = unit_is_kept(o);
 	e->resource = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);
 	bool namespaced = e->resource ? e->resource->namespaced : meta_namespace(o) != NULL;
 	if (!e->resource || !namespaced || meta_namespace(o)) {
@@ -486,30 +420,25 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	p->archive = obj_str(doc, "archive");
 	p->values = obj_str(doc, "values");
 	p->revision = obj_i64(doc, "revision", 1);
-	p->entries = ARENA_ARRAY(v->a, struct plan_entry, obj_len(objects));
+	p->entries = ARENA_ARRAY(v->a, struct unit_entry, obj_len(objects));
 	for (size_t i = 0; i < obj_len(objects); i++)
 		if (!install_plan_is_bare_namespace(obj_get(obj_at(objects, i), "object"), p->ns))
 			load_entry(v, obj_at(objects, i), p->ns, &p->entries[p->n++], plan);
 	return p;
 }
 
-const char *plan_entry_text(const struct plan_entry *e, struct arena *a)
-{
-	return arena_fmt(a, "%s %s%s%s", e->kind, e->ns ? e->ns : "", e->ns ? "/" : "", e->name);
-}
-
-const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a)
+const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a)
 {
 	return arena_fmt(a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
 }
 
-bool install_plan_is_applied(const struct plan_entry *e)
+bool install_plan_is_applied(const struct unit_entry *e)
 {
 	return e->live && !meta_is_deleting(e->live) &&
 	       cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest);
 }
 
-bool install_plan_keeps_newer(const struct plan_entry *e, const char *version)
+bool install_plan_keeps_newer(const struct unit_entry *e, const char *version)
 {
 	struct version live, own;
 	struct error err;
@@ -521,7 +450,7 @@ bool install_plan_keeps_newer(const struct plan_entry *e, const char *version)
 }
 
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
-				 const struct plan_entry *e, const struct obj *live,
+				 const struct unit_entry *e, const struct obj *live,
 				 struct arena *a)
 {
 	const char *owner = meta_label(live, LABEL_APP);
@@ -565,7 +494,7 @@ static void own_crd(const struct view *v, const struct app *app, struct obj *o)
 	meta_add_owner(o, &second);
 }
 
-static void own(struct obj *o, const struct strategy_ref *s, const struct plan_entry *e,
+static void own(struct obj *o, const struct strategy_ref *s, const struct unit_entry *e,
 		bool handoff)
 {
 	struct owner_ref current, owner = {.api_version = meta_api_version(s->o),
@@ -585,7 +514,7 @@ static void own(struct obj *o, const struct strategy_ref *s, const struct plan_e
 
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 				  const struct strategy_ref *s, const struct install_plan *p,
-				  const struct plan_entry *e, bool handoff)
+				  const struct unit_entry *e, bool handoff)
 {
 	struct obj *o = obj_copy(e->object);
 	const char *label = e->live && !handoff ? meta_label(e->live, LABEL_STRATEGY) : NULL;

@@ -17,8 +17,7 @@
 
 #include "alm/controllers/app/app.h"
 #include "alm/engine/plan.h"
-
-enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
+#include "alm/unit/unit.h"
 
 #define PLAN_CHUNK_BYTES    ((size_t)700000)
 #define PLAN_CHUNKS_MAX     64
@@ -27,22 +26,11 @@ enum { PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE, PLAN_STAGE_FIRST };
 #define ANNOTATION_CHUNKS   "app.coreos.com/chunks"
 #define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole, as it is stored */
 
-struct plan_entry {
-	/* As rendered, with its namespace; without the replicas that an autoscaler has set. */
-	const struct obj *object;
-	const char *digest, *kind, *name, *ns; /* ns NULL: cluster-scoped */
-	const struct resource *resource;       /* NULL: not served yet */
-	int stage;
-	bool is_crd, keep;      /* keep: never deleted by us */
-	const struct obj *live; /* NULL: absent */
-	bool unknown;           /* no informer has reported it yet */
-};
-
 struct install_plan {
 	const struct obj *doc;
 	const char *release, *ns, *version, *archive, *values;
 	int64_t revision;
-	struct plan_entry *entries; /* by stage, then as rendered */
+	struct unit_entry *entries; /* by group, then as rendered */
 	size_t n;
 };
 
@@ -83,23 +71,19 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
  * owner is the strategy it shall belong to; a live object keeps its owner unless handoff. Owned. */
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 				  const struct strategy_ref *s, const struct install_plan *p,
-				  const struct plan_entry *e, bool handoff);
+				  const struct unit_entry *e, bool handoff);
 /* The Namespace of the release, said without a word about it: ALM has made it already. Plans stored
  * by earlier versions have it. */
 bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
-/* CRDs, Namespaces, claims, and what is annotated helm.sh/resource-policy: keep. */
-bool install_plan_is_kept(const struct obj *o);
-/* "Deployment etcd/etcd-operator" */
-const char *plan_entry_text(const struct plan_entry *e, struct arena *a);
 /* Names the outcome of a write that the server refused (executor_write.c). */
-const char *plan_entry_refusal(const struct plan_entry *e, struct arena *a);
+const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a);
 /* Is the live object at this plan's state? */
-bool install_plan_is_applied(const struct plan_entry *e);
+bool install_plan_is_applied(const struct unit_entry *e);
 /* Is it a definition that a version newer than this one applied? It stays (lifecycle.md 7.4). */
-bool install_plan_keeps_newer(const struct plan_entry *e, const char *version);
+bool install_plan_keeps_newer(const struct unit_entry *e, const char *version);
 /* Ours, or free to take? NULL: yes; else who has it. */
 const char *install_plan_foreign(const struct app *app, const struct install_plan *p,
-				 const struct plan_entry *e, const struct obj *live,
+				 const struct unit_entry *e, const struct obj *live,
 				 struct arena *a);
 
 #endif

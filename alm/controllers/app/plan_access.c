@@ -48,10 +48,10 @@ static struct access_object access_of(const struct obj *doc, const struct obj *o
 				      .plural = r ? arena_strdup(a, r->plural)
 						  : obj_str(crd, "spec.names.plural"),
 				      .ns = namespaced ? ns : NULL,
-				      .life = is_definition(o)          ? ACCESS_DEFINITION
-					      : hook                    ? ACCESS_HOOK
-					      : install_plan_is_kept(o) ? ACCESS_KEPT
-									: ACCESS_OBJECT};
+				      .life = is_definition(o)  ? ACCESS_DEFINITION
+					      : hook            ? ACCESS_HOOK
+					      : unit_is_kept(o) ? ACCESS_KEPT
+								: ACCESS_OBJECT};
 }
 
 struct access_input plan_access(const struct obj *doc, const struct plan_kinds *kinds,

@@ -41,11 +41,11 @@ static const struct obj *any_doc(const struct uninstall *u)
 /* --- objects --- */
 
 struct doomed {
-	const struct plan_entry *e;
+	const struct unit_entry *e;
 	bool custom; /* of a CRD that the release brings */
 };
 
-static bool is_own_custom(const struct install_plan *p, const struct plan_entry *e, struct arena *a)
+static bool is_own_custom(const struct install_plan *p, const struct unit_entry *e, struct arena *a)
 {
 	struct gvk g = {"", "", ""};
 	gvk_of(e->object, a, &g);
@@ -76,7 +76,7 @@ static enum ensured collect(struct uninstall *u, const struct obj *doc, struct d
 		memcpy(all, *list, *n * sizeof(*all));
 	*list = all;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_entry *e = &p->entries[i];
+		const struct unit_entry *e = &p->entries[i];
 		if (e->unknown)
 			known = WAITING;
 		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
@@ -86,7 +86,7 @@ static enum ensured collect(struct uninstall *u, const struct obj *doc, struct d
 	return known;
 }
 
-static void tell_first(struct uninstall *u, const struct plan_entry *e)
+static void tell_first(struct uninstall *u, const struct unit_entry *e)
 {
 	const struct outcome *x = view_outcome(u->v, plan_entry_refusal(e, u->v->a));
 	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);

@@ -178,7 +178,7 @@ static int let_go(struct strategy_pass *s)
 	return STEP_STOP;
 }
 
-static bool is_to_move(const struct strategy_pass *s, const struct plan_entry *e)
+static bool is_to_move(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	return e->unknown || (e->live && meta_is_owned_by(e->live, meta_uid(s->ref->o)));
 }
@@ -204,13 +204,13 @@ static enum ensured move_to_app(struct strategy_pass *s)
 				  .name = s->app->name,
 				  .uid = meta_uid(s->app->o)};
 	for (size_t i = 0; p && i < p->n; i++) {
-		struct plan_entry *e = &p->entries[i];
+		struct unit_entry *e = &p->entries[i];
 		if (!e->live || !is_to_move(s, e))
 			continue;
 		struct obj *o = install_plan_decorate(s->v, s->app, s->ref, p, e, true);
 		meta_remove_owner(o, meta_uid(s->ref->o));
 		meta_add_owner(o, &owner);
-		plan_apply(s->plan, o, e->stage, true);
+		plan_apply(s->plan, o, e->group, true);
 	}
 	return WAITING;
 }

@@ -36,58 +36,17 @@ enum ensured strategy_keep_account(struct strategy_pass *s)
 			      : state;
 }
 
-static enum ensured apply_stage(struct strategy_pass *s, int stage)
+static enum ensured apply_groups(struct strategy_pass *s, int first, int last, bool at_once)
 {
-	const struct install_plan *p = s->install;
-	enum ensured state = DONE;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_entry *e = &p->entries[i];
-		if (e->stage != stage || strategy_crd_is_placed(s, e) ||
-		    strategy_has_newer_crd(s, e) || strategy_crd_is_taken(s, e))
-			continue;
-		if (e->is_crd)
-			strategy_write_crd(s, p, e, false, s->phase == PHASE_INSTALLING);
-		else if (!e->unknown)
-			plan_apply(s->plan,
-				   install_plan_decorate(s->v, s->app, s->ref, p, e, false),
-				   e->stage, true);
-		state = WAITING;
-	}
-	return state;
+	const struct strategy_groups g = {.plan = s->install,
+					  .owner = s->ref,
+					  .first = first,
+					  .last = last,
+					  .at_once = at_once};
+	return strategy_apply_groups(s, &g);
 }
 
 /* --- Installing --- */
-
-static const char *unestablished_crd(const struct strategy_pass *s)
-{
-	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
-		if (e->is_crd && !condition_is(e->live, "Established", "True"))
-			return e->name;
-	}
-	return NULL;
-}
-
-/* Each stage from first to last, once the one before is done. */
-static enum ensured apply_stages(struct strategy_pass *s, int first, int last)
-{
-	const struct install_plan *p = s->install;
-	int stage = first, next;
-	while (stage <= last) {
-		if (apply_stage(s, stage) == WAITING)
-			return WAITING;
-		if (stage == PLAN_STAGE_CRD && unestablished_crd(s))
-			return WAITING; /* its condition brings the key back */
-		next = INT_MAX;
-		for (size_t i = 0; i < p->n; i++)
-			if (p->entries[i].stage > stage && p->entries[i].stage < next)
-				next = p->entries[i].stage;
-		if (next == INT_MAX)
-			return DONE;
-		stage = next;
-	}
-	return DONE;
-}
 
 enum ensured strategy_keep_install_deadline(struct strategy_pass *s)
 {
@@ -103,7 +62,7 @@ enum ensured strategy_keep_install_deadline(struct strategy_pass *s)
 
 enum ensured strategy_apply_crds(struct strategy_pass *s)
 {
-	return apply_stages(s, PLAN_STAGE_CRD, PLAN_STAGE_NAMESPACE);
+	return apply_groups(s, UNIT_GROUP_CRD, UNIT_GROUP_NAMESPACE, false);
 }
 
 enum ensured strategy_record_begun(struct strategy_pass *s)
@@ -120,7 +79,7 @@ enum ensured strategy_run_pre_hooks(struct strategy_pass *s)
 
 enum ensured strategy_apply_objects(struct strategy_pass *s)
 {
-	return apply_stages(s, PLAN_STAGE_FIRST, INT_MAX);
+	return apply_groups(s, UNIT_GROUP_FIRST, INT_MAX, false);
 }
 
 enum ensured strategy_end_install(struct strategy_pass *s)
@@ -135,7 +94,7 @@ enum ensured strategy_end_install(struct strategy_pass *s)
 void strategy_tell_refusal(struct strategy_pass *s)
 {
 	for (size_t i = 0; s->install && i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
 		if (!x || !x->code || install_plan_is_applied(e))
 			continue;
@@ -163,12 +122,7 @@ static enum ensured wait_or_give_up(struct strategy_pass *s, int64_t left, const
 
 enum ensured strategy_reapply(struct strategy_pass *s)
 {
-	enum ensured state = DONE;
-	const struct plan_entry *e = s->install->entries;
-	for (size_t i = 0; i < s->install->n; i++)
-		if ((!i || e[i].stage != e[i - 1].stage) && apply_stage(s, e[i].stage) == WAITING)
-			state = WAITING;
-	return state;
+	return apply_groups(s, UNIT_GROUP_CRD, INT_MAX, true);
 }
 
 enum ensured strategy_await_ready(struct strategy_pass *s)

@@ -1,5 +1,7 @@
 /* RollingBack: the stored plan of what was installed is applied again, with its rollback hooks; a
  * CRD is never downgraded (lifecycle.md 7.4). */
+#include <limits.h>
+
 #include "alm/base/clock.h"
 #include "alm/controllers/strategy/strategy_convert.h"
 #include "alm/controllers/strategy/strategy_objects.h"
@@ -68,19 +70,13 @@ enum ensured strategy_run_pre_rollback(struct strategy_pass *s)
 
 enum ensured strategy_apply_back(struct strategy_pass *s)
 {
-	enum ensured state = DONE;
-	for (size_t i = 0; i < s->back->n; i++) {
-		const struct plan_entry *e = &s->back->entries[i];
-		if (e->is_crd || install_plan_is_applied(e))
-			continue;
-		state = WAITING;
-		if (!e->unknown)
-			plan_apply(s->plan,
-				   install_plan_decorate(s->v, s->app, s->app->installed, s->back,
-							 e, true),
-				   e->stage, true);
-	}
-	return state;
+	const struct strategy_groups g = {.plan = s->back,
+					  .owner = s->app->installed,
+					  .first = UNIT_GROUP_NAMESPACE,
+					  .last = INT_MAX,
+					  .handoff = true,
+					  .at_once = true};
+	return strategy_apply_groups(s, &g);
 }
 
 enum ensured strategy_await_back_ready(struct strategy_pass *s)

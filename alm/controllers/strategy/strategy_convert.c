@@ -38,7 +38,7 @@ static bool has_ready_endpoint(const struct obj *slices)
 static const char *not_rolled_out(const struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (strcmp(e->kind, "Deployment") != 0 || !e->live)
 			continue;
 		int64_t all = obj_i64(e->live, "status.replicas", 0);
@@ -51,7 +51,7 @@ static const char *not_rolled_out(const struct strategy_pass *s)
 }
 
 /* Why the converter is not switched to yet; "": not known. NULL: it may be. */
-static const char *not_answering(struct strategy_pass *s, const struct plan_entry *e)
+static const char *not_answering(struct strategy_pass *s, const struct unit_entry *e)
 {
 	const struct obj *config = obj_path(e->object, "spec.conversion.webhook.clientConfig");
 	const char *ns = obj_str(config, "service.namespace");
@@ -95,7 +95,7 @@ static bool take_first(void *arg, struct str json)
 	return false;
 }
 
-static const char *probe_id(const struct strategy_pass *s, const struct plan_entry *e,
+static const char *probe_id(const struct strategy_pass *s, const struct unit_entry *e,
 			    int64_t generation)
 {
 	return arena_fmt(s->v->a, "converted:%s:r%lld:%s:%lld", meta_uid(s->ref->o),
@@ -114,7 +114,7 @@ static const char *probe_error(const struct outcome *o, struct arena *a)
 }
 
 /* The needs of a read through each served version; NULL: there is no object, or none known. */
-static struct obj *probes(const struct strategy_pass *s, const struct plan_entry *e)
+static struct obj *probes(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	struct first f = {.a = s->v->a};
 	const char *group = obj_str(e->live, "spec.group");
@@ -137,7 +137,7 @@ static struct obj *probes(const struct strategy_pass *s, const struct plan_entry
 	return needs;
 }
 
-static void move(struct strategy_pass *s, const struct install_plan *p, const struct plan_entry *e,
+static void move(struct strategy_pass *s, const struct install_plan *p, const struct unit_entry *e,
 		 enum crd_move to, const char *reason, const char *why)
 {
 	struct obj *body = obj_map();
@@ -150,7 +150,7 @@ static void move(struct strategy_pass *s, const struct install_plan *p, const st
 	x->advances = false;
 	struct obj *o = install_plan_decorate(s->v, s->app, s->ref, p, e, false);
 	crd_moves_shape(o, e->live, e->digest, to);
-	plan_apply(s->plan, o, PLAN_STAGE_CRD, true);
+	plan_apply(s->plan, o, UNIT_GROUP_CRD, true);
 }
 
 static void wait_for(struct strategy_pass *s, const char *why, int64_t ns)
@@ -161,7 +161,7 @@ static void wait_for(struct strategy_pass *s, const char *why, int64_t ns)
 }
 
 /* Expanded: to be switched once the converter answers, and not at once after it failed. */
-static void try_switch(struct strategy_pass *s, const struct plan_entry *e)
+static void try_switch(struct strategy_pass *s, const struct unit_entry *e)
 {
 	const struct outcome *last =
 		view_outcome(s->v, probe_id(s, e, meta_generation(e->live) - 1));
@@ -178,7 +178,7 @@ static void try_switch(struct strategy_pass *s, const struct plan_entry *e)
 }
 
 /* Switched: an object is read through every served version. */
-static enum ensured read_back(struct strategy_pass *s, const struct plan_entry *e)
+static enum ensured read_back(struct strategy_pass *s, const struct unit_entry *e)
 {
 	struct obj *needs = probes(s, e);
 	if (!needs)
@@ -196,7 +196,7 @@ static enum ensured read_back(struct strategy_pass *s, const struct plan_entry *
 enum ensured strategy_convert(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		enum crd_move at = strategy_crd_at(e);
 		if ((at != CRD_EXPANDED && at != CRD_SWITCHED) || strategy_crd_is_taken(s, e))
 			continue;
@@ -212,7 +212,7 @@ enum ensured strategy_revert(struct strategy_pass *s, const struct install_plan 
 {
 	enum ensured state = DONE;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_entry *e = &p->entries[i];
+		const struct unit_entry *e = &p->entries[i];
 		if (strategy_crd_at(e) != CRD_SWITCHED || strategy_crd_is_taken(s, e))
 			continue;
 		move(s, p, e, CRD_EXPANDED, "ConversionReverted", "the upgrade is rolled back");

@@ -20,7 +20,7 @@
 #define FINDINGS_LISTED_MAX 100
 #define FINDINGS_BYTES_MAX  ((size_t)64 << 10)
 
-static const char *outcome_id(const struct strategy_pass *s, const struct plan_entry *e)
+static const char *outcome_id(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	return arena_fmt(s->v->a, "gate:%s:r%lld:%s", meta_uid(s->ref->o), (long long)s->revision,
 			 e->name);
@@ -71,7 +71,7 @@ static struct obj *live_facts(const struct obj *live)
 	return o;
 }
 
-static uint64_t objects_version(const struct strategy_pass *s, const struct plan_entry *e)
+static uint64_t objects_version(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	const struct view_ops *ops = s->v->ops;
 	const char *group = obj_str(e->object, "spec.group");
@@ -82,7 +82,7 @@ static uint64_t objects_version(const struct strategy_pass *s, const struct plan
 }
 
 static struct obj *request_for(const struct strategy_pass *s, const struct install_plan *p,
-			       const struct plan_entry *e, bool handoff, int64_t *ret_next_ns)
+			       const struct unit_entry *e, bool handoff, int64_t *ret_next_ns)
 {
 	char hex[SHA256_HEX];
 	struct obj *q = obj_map();
@@ -116,7 +116,7 @@ static bool is_incomplete(const struct outcome *o)
 
 /* The objects changed since: worth another look, but not at once after each change. Without an
  * informer of them only time tells. ENDED: it holds until something changes. */
-static enum ensured await_recheck(const struct strategy_pass *s, const struct plan_entry *e,
+static enum ensured await_recheck(const struct strategy_pass *s, const struct unit_entry *e,
 				  const struct outcome *o, bool refused)
 {
 	int64_t wait = clock_ns(obj_i64(o->value, "durationMs", 0), RECHECK_FACTOR * NS_PER_MS);
@@ -139,7 +139,7 @@ static bool is_refused(const struct outcome *o)
 }
 
 /* The outcome that holds now; NULL: asked for. */
-static const struct outcome *outcome_of(struct strategy_pass *s, const struct plan_entry *e)
+static const struct outcome *outcome_of(struct strategy_pass *s, const struct unit_entry *e)
 {
 	int64_t next_ns = 0;
 	const char *id = outcome_id(s, e);
@@ -154,7 +154,7 @@ static const struct outcome *outcome_of(struct strategy_pass *s, const struct pl
 	return NULL;
 }
 
-static bool is_to_write(const struct strategy_pass *s, const struct plan_entry *e)
+static bool is_to_write(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	return e->is_crd && !strategy_crd_is_placed(s, e) && !strategy_has_newer_crd(s, e) &&
 	       !strategy_crd_is_taken(s, e);
@@ -320,7 +320,7 @@ enum ensured strategy_judge_crds(struct strategy_pass *s)
 	struct obj *judged = obj_keep(a, obj_list()), *refusals = obj_keep(a, obj_list());
 	int64_t n_unlisted = 0, n_refused_unlisted = 0;
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (!is_to_write(s, e))
 			continue;
 		const struct outcome *o = outcome_of(s, e);
@@ -360,7 +360,7 @@ enum ensured strategy_seal_plan(struct strategy_pass *s)
 /* --- writing --- */
 
 /* The findings the plan was begun with, of this definition. */
-static const char *planned_key(const struct strategy_pass *s, const struct plan_entry *e)
+static const char *planned_key(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	const struct obj *judged = obj_path(s->ref->o, "status.plan.judged");
 	for (size_t i = 0; i < obj_len(judged); i++)
@@ -390,7 +390,7 @@ static enum ensured void_plan(struct strategy_pass *s, const char *message)
 enum ensured strategy_keep_judgement(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (strategy_crd_is_taken(s, e))
 			return void_plan(s, arena_fmt(s->v->a, "CRD %s is not this app's any more",
 						      e->name));
@@ -409,7 +409,7 @@ enum ensured strategy_keep_judgement(struct strategy_pass *s)
 }
 
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
-			const struct plan_entry *e, bool handoff, bool planned)
+			const struct unit_entry *e, bool handoff, bool planned)
 {
 	int64_t next_ns = 0;
 	const struct outcome *o = view_outcome(s->v, outcome_id(s, e));
@@ -423,5 +423,5 @@ void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
 	x->expect = planned ? planned_key(s, e) : NULL;
 	struct obj *crd = install_plan_decorate(s->v, s->app, s->ref, p, e, handoff);
 	crd_moves_shape(crd, e->live, e->digest, strategy_crd_move(s, e));
-	plan_apply(s->plan, crd, e->stage, true);
+	plan_apply(s->plan, crd, e->group, true);
 }

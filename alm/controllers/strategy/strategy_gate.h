@@ -16,6 +16,6 @@ void strategy_set_findings(const struct strategy_pass *s, struct obj *plan);
 /* The only way a CRD is written: judged first, and right before. planned: the findings must be
  * those of the plan. */
 void strategy_write_crd(struct strategy_pass *s, const struct install_plan *p,
-			const struct plan_entry *e, bool handoff, bool planned);
+			const struct unit_entry *e, bool handoff, bool planned);
 
 #endif

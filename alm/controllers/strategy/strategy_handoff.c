@@ -17,7 +17,7 @@ enum ensured strategy_handoff_account(struct strategy_pass *s)
 
 /* Of a definition that is as planned only the label changes: it need not be judged, sent and
  * compared once more, which for 500 KB takes as long as its apply did. */
-static void hand_over(struct strategy_pass *s, const struct plan_entry *e)
+static void hand_over(struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (!e->is_crd) {
 		plan_apply(s->plan,
@@ -38,7 +38,7 @@ enum ensured strategy_hand_over(struct strategy_pass *s)
 {
 	enum ensured state = DONE;
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (!e->unknown && strategy_owns(s, e))
 			continue;
 		if (!e->unknown)

@@ -15,7 +15,7 @@
 #include "alm/obj/meta.h"
 
 /* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
-static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e)
+static bool is_as_left(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	char digest[65];
 	const struct outcome *o =
@@ -28,7 +28,7 @@ static bool is_as_left(const struct strategy_pass *s, const struct plan_entry *e
 	return !strcmp(o->msg, digest);
 }
 
-static bool has_drifted(const struct strategy_pass *s, const struct plan_entry *e)
+static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e) ||
 	    strategy_crd_is_taken(s, e))
@@ -46,23 +46,23 @@ static void drift_row(struct strategy_pass *s, const char *text)
 	x->chain = s->app->name;
 }
 
-static void repair_entry(struct strategy_pass *s, const struct plan_entry *e)
+static void repair_entry(struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (e->is_crd)
 		strategy_write_crd(s, s->install, e, true, false);
 	else
 		plan_apply(s->plan,
 			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
-			   e->stage, true);
+			   e->group, true);
 }
 
 /* What is to be written anew: told in ret_text. A definition's last move comes with it. */
-static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list, size_t *ret_moves,
+static size_t find_drift(struct strategy_pass *s, const struct unit_entry **list, size_t *ret_moves,
 			 const char **ret_text)
 {
 	size_t n = 0, moves = 0;
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (strategy_crd_at(e) == CRD_SWITCHED && !strategy_crd_is_taken(s, e)) {
 			moves++;
 			continue;
@@ -70,7 +70,7 @@ static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list
 		if (!has_drifted(s, e))
 			continue;
 		if (!n)
-			*ret_text = arena_fmt(s->v->a, "%s %s", plan_entry_text(e, s->v->a),
+			*ret_text = arena_fmt(s->v->a, "%s %s", unit_entry_text(e, s->v->a),
 					      e->live ? "changed" : "is missing");
 		list[n++] = e;
 	}
@@ -79,7 +79,7 @@ static size_t find_drift(struct strategy_pass *s, const struct plan_entry **list
 }
 
 /* The account may not, says the server: not asked at once again. NULL: it is worth a try. */
-static const char *forbidden(struct strategy_pass *s, const struct plan_entry *e)
+static const char *forbidden(struct strategy_pass *s, const struct unit_entry *e)
 {
 	const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
 	int64_t left = x && x->code == E_FORBIDDEN ? outcome_retry_in(x, s->v->now_ns) : 0;
@@ -94,7 +94,7 @@ static const char *not_repaired(const struct strategy_pass *s, const char *text,
 }
 
 /* Plans what is worth a try. ENDED: not all is, which is added to the text. */
-static enum ensured repair_all(struct strategy_pass *s, const struct plan_entry *const *list,
+static enum ensured repair_all(struct strategy_pass *s, const struct unit_entry *const *list,
 			       size_t n, const char **text)
 {
 	const char *what = *text, *why = NULL;
@@ -113,13 +113,13 @@ static enum ensured repair_all(struct strategy_pass *s, const struct plan_entry 
 	return why ? ENDED : DONE;
 }
 
-static bool is_missing(const struct plan_entry *e)
+static bool is_missing(const struct unit_entry *e)
 {
 	return !e->live && !e->unknown;
 }
 
 /* reason NULL: that of the first object. */
-static void tell_drift(struct strategy_pass *s, const struct plan_entry *const *list, size_t n,
+static void tell_drift(struct strategy_pass *s, const struct unit_entry *const *list, size_t n,
 		       const char *reason, const char *text)
 {
 	if (!n)
@@ -160,8 +160,8 @@ enum ensured strategy_repair(struct strategy_pass *s)
 		(void)strategy_ensure_account(s); /* its rights are kept, too */
 	bool wanted = !cstr_eq(mode, "Report") ||
 		      usage_any_instance(s->v, (const char *const *)s->ref->managed);
-	const struct plan_entry **list =
-		ARENA_ARRAY(s->v->a, const struct plan_entry *, s->install->n + 1);
+	const struct unit_entry **list =
+		ARENA_ARRAY(s->v->a, const struct unit_entry *, s->install->n + 1);
 	bool stuck = false;
 	size_t moves, n = find_drift(s, list, &moves, &text);
 	bool writes = !s->app->paused && (moves || (wanted && (n || !by_helm.told)));

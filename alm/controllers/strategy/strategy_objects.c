@@ -3,18 +3,22 @@
 #include <string.h>
 
 #include "alm/controllers/app/usage.h"
+#include "alm/controllers/strategy/strategy_gate.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/prune.h"
+#include "alm/unit/rollout_next.h"
 
 #define FORMER_MAX 32 /* revisions of one version whose leftovers are looked for */
 
 /* --- definitions --- */
 
-enum crd_move strategy_crd_at(const struct plan_entry *e)
+enum crd_move strategy_crd_at(const struct unit_entry *e)
 {
 	return e->is_crd ? crd_moves_at(e->live, e->digest) : CRD_UNTOUCHED;
 }
 
-static bool is_moving(const struct plan_entry *e)
+static bool is_moving(const struct unit_entry *e)
 {
 	enum crd_move at = strategy_crd_at(e);
 	return at == CRD_EXPANDED || at == CRD_SWITCHED;
@@ -33,7 +37,7 @@ static bool is_waived(const struct strategy_pass *s, const char *crd)
 	return false;
 }
 
-enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e)
+enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	enum crd_move at = strategy_crd_at(e);
 	if (s->phase == PHASE_VERIFYING && is_moving(e))
@@ -44,7 +48,7 @@ enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan
 	return CRD_EXPANDED;
 }
 
-bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_crd_is_placed(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (install_plan_is_applied(e))
 		return true;
@@ -52,66 +56,25 @@ bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_ent
 	       !meta_is_deleting(e->live) && is_moving(e);
 }
 
-bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_crd_is_taken(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	const char *why, *step;
 	return e->is_crd && !account_may_define(s->app, e->object, e->live, s->v->a, &why, &step);
 }
 
-bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_has_newer_crd(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	return install_plan_keeps_newer(e, s->ref->version);
 }
 
 /* --- as planned, ours, ready --- */
 
-/* Does live hold all that want says? Lists of named items match by name. */
-static bool holds(const struct obj *live, const struct obj *want);
-
-/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-static bool holds_item(const struct obj *live, const struct obj *item, size_t i)
+bool strategy_holds(const struct unit_entry *e)
 {
-	const char *name = obj_str(item, "name");
-	for (size_t k = 0; name && k < obj_len(live); k++)
-		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
-			return holds(obj_at(live, k), item);
-	return holds(obj_at(live, i), item);
+	return unit_holds(e->live, e->object);
 }
 
-static bool holds(const struct obj *live, const struct obj *want)
-{
-	switch (obj_type(want)) {
-	case OBJ_MAP:
-		OBJ_EACH (it, want)
-			if (!holds(obj_get(live, it.key), it.value))
-				return false;
-		return true;
-	case OBJ_LIST:
-		if (obj_len(live) < obj_len(want))
-			return false;
-		for (size_t i = 0; i < obj_len(want); i++)
-			if (!holds_item(live, obj_at(want, i), i))
-				return false;
-		return true;
-	case OBJ_NULL:
-		return true;
-	case OBJ_ABSENT:
-	case OBJ_BOOL:
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	case OBJ_STRING:
-		break;
-	}
-	return obj_equal(live, want);
-}
-/* NOLINTEND(misc-no-recursion) */
-
-bool strategy_holds(const struct plan_entry *e)
-{
-	return holds(e->live, e->object);
-}
-
-bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e)
+bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (!e->live || strategy_has_newer_crd(s, e) || strategy_crd_is_taken(s, e))
 		return true;
@@ -125,27 +88,85 @@ enum readiness strategy_readiness(const struct strategy_pass *s, const struct in
 {
 	enum readiness worst = READY;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_entry *e = &p->entries[i];
+		const struct unit_entry *e = &p->entries[i];
 		const char *why = "it is gone";
 		enum readiness r = e->live ? ready_check(e->live, false, s->v->a, &why) : NOT_READY;
 		if (r > worst) {
 			worst = r;
-			*ret_why = arena_fmt(s->v->a, "%s: %s", plan_entry_text(e, s->v->a), why);
+			*ret_why = arena_fmt(s->v->a, "%s: %s", unit_entry_text(e, s->v->a), why);
 		}
 	}
 	return worst;
 }
 
-/* --- leftovers --- */
+/* --- applying --- */
 
-static bool has_entry(const struct install_plan *p, const struct plan_entry *e)
+static bool is_left_alone(const struct strategy_pass *s, const struct unit_entry *e)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (!strcmp(p->entries[i].kind, e->kind) && !strcmp(p->entries[i].name, e->name) &&
-		    cstr_eq(p->entries[i].ns, e->ns))
-			return true;
-	return false;
+	return strategy_crd_is_placed(s, e) || strategy_has_newer_crd(s, e) ||
+	       strategy_crd_is_taken(s, e);
 }
+
+/* The groups of a plan from first on, each with one step; NULL steps: none. */
+static size_t turns_of(struct strategy_pass *s, const struct strategy_groups *g,
+		       struct turn_group *list, int *numbers)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < g->plan->n; i++) {
+		const struct unit_entry *e = &g->plan->entries[i];
+		size_t at = 0;
+		if (e->group < g->first || e->group > g->last)
+			continue;
+		while (at < n && numbers[at] < e->group)
+			at++;
+		if (at == n || numbers[at] != e->group) {
+			memmove(&list[at + 1], &list[at], (n - at) * sizeof(*list));
+			memmove(&numbers[at + 1], &numbers[at], (n - at) * sizeof(*numbers));
+			numbers[at] = e->group;
+			list[at] = (struct turn_group){
+				.steps = ARENA_NEW(s->v->a, struct turn_step), .n = 1};
+			list[at].steps->state = STEP_DONE;
+			n++;
+		}
+		struct turn_step *step = list[at].steps;
+		if (!is_left_alone(s, e))
+			step->state = STEP_ACTING;
+		else if (step->state == STEP_DONE && e->is_crd && !g->at_once &&
+			 !condition_is(e->live, "Established", "True"))
+			step->state = STEP_WAITING; /* its condition brings the key back */
+	}
+	return n;
+}
+
+static void apply_group(struct strategy_pass *s, const struct strategy_groups *g, int group)
+{
+	for (size_t i = 0; i < g->plan->n; i++) {
+		const struct unit_entry *e = &g->plan->entries[i];
+		if (e->group != group || is_left_alone(s, e))
+			continue;
+		if (e->is_crd)
+			strategy_write_crd(s, g->plan, e, false, s->phase == PHASE_INSTALLING);
+		else if (!e->unknown)
+			plan_apply(s->plan,
+				   install_plan_decorate(s->v, s->app, g->owner, g->plan, e,
+							 g->handoff),
+				   e->group, true);
+	}
+}
+
+enum ensured strategy_apply_groups(struct strategy_pass *s, const struct strategy_groups *g)
+{
+	struct turn_group *list = ARENA_ARRAY(s->v->a, struct turn_group, g->plan->n + 1);
+	int *numbers = ARENA_ARRAY(s->v->a, int, g->plan->n + 1);
+	size_t n = turns_of(s, g, list, numbers);
+	enum rollout_end end = rollout_next(list, n, g->at_once);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].steps->go)
+			apply_group(s, g, numbers[i]);
+	return end == ROLLOUT_DONE ? DONE : WAITING;
+}
+
+/* --- leftovers --- */
 
 enum ensured strategy_delete_leftovers_of(struct strategy_pass *s, const struct install_plan *keep,
 					  const struct strategy_ref *other)
@@ -154,16 +175,15 @@ enum ensured strategy_delete_leftovers_of(struct strategy_pass *s, const struct 
 	struct install_plan *p;
 	if (strategy_find_plan(s, other->name, other->revision, &p) == WAITING)
 		return WAITING;
-	for (size_t i = p ? p->n : 0; i-- > 0;) {
-		const struct plan_entry *e = &p->entries[i];
-		if (e->unknown)
+	const struct prune_rules rules = {.label = LABEL_APP, .value = s->app->name};
+	size_t n;
+	const struct prune_item *list = prune_list(p ? p->entries : NULL, p ? p->n : 0,
+						   keep->entries, keep->n, &rules, s->v->a, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].verdict == PRUNE_DELETE)
+			plan_delete(s->plan, list[i].entry->live, "Background");
+		if (list[i].verdict != PRUNE_GONE && list[i].verdict != PRUNE_KEEP)
 			state = WAITING;
-		if (!e->live || e->keep || has_entry(keep, e) ||
-		    !cstr_eq(meta_label(e->live, LABEL_APP), s->app->name))
-			continue;
-		state = WAITING;
-		if (!meta_is_deleting(e->live))
-			plan_delete(s->plan, e->live, "Background");
 	}
 	return state;
 }

@@ -11,21 +11,32 @@
 #include "alm/unit/ready.h"
 
 /* Where a definition is on its way, and what a write of it leads to now. */
-enum crd_move strategy_crd_at(const struct plan_entry *e);
-enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct plan_entry *e);
+enum crd_move strategy_crd_at(const struct unit_entry *e);
+enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct unit_entry *e);
 /* As far as this phase takes it. */
-bool strategy_crd_is_placed(const struct strategy_pass *s, const struct plan_entry *e);
+bool strategy_crd_is_placed(const struct strategy_pass *s, const struct unit_entry *e);
 /* A definition that is somebody else's by now: it is left alone. */
-bool strategy_crd_is_taken(const struct strategy_pass *s, const struct plan_entry *e);
+bool strategy_crd_is_taken(const struct strategy_pass *s, const struct unit_entry *e);
 /* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
-bool strategy_has_newer_crd(const struct strategy_pass *s, const struct plan_entry *e);
+bool strategy_has_newer_crd(const struct strategy_pass *s, const struct unit_entry *e);
 /* Does the live object have all that the plan says of it? */
-bool strategy_holds(const struct plan_entry *e);
+bool strategy_holds(const struct unit_entry *e);
 /* The live object has the marks of this strategy, or is none of its business. */
-bool strategy_owns(const struct strategy_pass *s, const struct plan_entry *e);
+bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e);
 /* Of the object that is the furthest from it, which *ret_why tells. */
 enum readiness strategy_readiness(const struct strategy_pass *s, const struct install_plan *p,
 				  const char **ret_why);
+
+/* Groups of a plan, one after the other: the next begins when one is applied, and its definitions
+ * are established. */
+struct strategy_groups {
+	const struct install_plan *plan;
+	const struct strategy_ref *owner; /* whom the objects shall belong to */
+	int first, last;
+	bool handoff; /* objects of other owners, too */
+	bool at_once; /* all groups, and nothing is waited for */
+};
+enum ensured strategy_apply_groups(struct strategy_pass *s, const struct strategy_groups *g);
 
 /* Deletes the objects of another strategy's plan that keep does not have. */
 enum ensured strategy_delete_leftovers_of(struct strategy_pass *s, const struct install_plan *keep,

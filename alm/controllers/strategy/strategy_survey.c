@@ -33,7 +33,7 @@ static bool is_brought(const struct install_plan *p, const struct gvk *g)
 	return false;
 }
 
-static enum ensured ask(struct strategy_pass *s, const struct plan_entry *e, const struct obj **ret)
+static enum ensured ask(struct strategy_pass *s, const struct unit_entry *e, const struct obj **ret)
 {
 	const char *api_version = meta_api_version(e->object);
 	struct obj *needs = obj_list(), *need = obj_map();
@@ -43,7 +43,7 @@ static enum ensured ask(struct strategy_pass *s, const struct plan_entry *e, con
 	obj_set_str(need, "name", e->name);
 	obj_append(needs, need);
 	const struct outcome *o = strategy_ask(
-		s, arena_fmt(s->v->a, "served:%s:%s", api_version, plan_entry_text(e, s->v->a)),
+		s, arena_fmt(s->v->a, "served:%s:%s", api_version, unit_entry_text(e, s->v->a)),
 		needs, ASK_AGAIN_NS);
 	*ret = o ? obj_at(o->value, 0) : NULL;
 	return o ? DONE : WAITING;
@@ -54,7 +54,7 @@ static enum ensured ask(struct strategy_pass *s, const struct plan_entry *e, con
 enum ensured strategy_ensure_kinds(struct strategy_pass *s)
 {
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		const struct obj *answer;
 		struct gvk g;
 		if (e->resource || e->is_crd || !gvk_of(e->object, s->v->a, &g) ||
@@ -74,14 +74,14 @@ enum ensured strategy_ensure_kinds(struct strategy_pass *s)
 		return strategy_block(
 			s, "PlanReady", "KindNotServed",
 			arena_fmt(s->v->a, "the server does not know the kind of %s: %s",
-				  plan_entry_text(e, s->v->a), meta_api_version(e->object)));
+				  unit_entry_text(e, s->v->a), meta_api_version(e->object)));
 	}
 	return DONE;
 }
 
 /* --- owners --- */
 
-static const char *survey_key(const struct plan_entry *e, struct arena *a)
+static const char *survey_key(const struct unit_entry *e, struct arena *a)
 {
 	return arena_fmt(a, "%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
 }
@@ -91,7 +91,7 @@ static struct obj *unseen_objects(struct strategy_pass *s)
 {
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		if (e->live || e->is_crd || !e->resource || !strcmp(e->kind, "Namespace"))
 			continue;
 		struct obj *row = obj_map();
@@ -107,7 +107,7 @@ static struct obj *unseen_objects(struct strategy_pass *s)
 }
 
 /* The marks by which helm, too, knows its own. */
-static void add_give(struct strategy_pass *s, const struct plan_entry *e)
+static void add_give(struct strategy_pass *s, const struct unit_entry *e)
 {
 	struct arena *a = s->v->a;
 	if (obj_len(s->steps) >= GIVEN_MAX || !e->resource)
@@ -130,7 +130,7 @@ static const char *foreign_objects(struct strategy_pass *s, const struct obj *fo
 {
 	const char *text = NULL;
 	for (size_t i = 0; i < s->install->n; i++) {
-		const struct plan_entry *e = &s->install->entries[i];
+		const struct unit_entry *e = &s->install->entries[i];
 		const struct obj *live = e->live ? e->live : obj_get(found, survey_key(e, s->v->a));
 		if (obj_type(live) != OBJ_MAP)
 			continue;

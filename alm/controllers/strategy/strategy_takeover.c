@@ -170,7 +170,7 @@ static bool has_marks(const struct strategy_pass *s, const struct obj *live)
 	       cstr_eq(meta_annotation(live, "meta.helm.sh/release-namespace"), s->install->ns);
 }
 
-static void add_need(struct obj *list, const struct plan_entry *e)
+static void add_need(struct obj *list, const struct unit_entry *e)
 {
 	struct obj *need = obj_map();
 	obj_set_str(need, "apiVersion", meta_api_version(e->object));
@@ -283,7 +283,7 @@ static enum ensured delete_leftover_rows(struct strategy_pass *s, const struct o
 		return DONE;
 	for (size_t i = 0; o && i < obj_len(o->value); i++) {
 		const struct obj *live = obj_get(obj_at(o->value, i), "value");
-		if (obj_type(live) != OBJ_MAP || !has_marks(s, live) || install_plan_is_kept(live))
+		if (obj_type(live) != OBJ_MAP || !has_marks(s, live) || unit_is_kept(live))
 			continue;
 		gone = false;
 		if (fresh && !meta_is_deleting(live))

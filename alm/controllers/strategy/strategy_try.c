@@ -10,11 +10,11 @@
 #define TRY_AGAIN_NS NS_PER_MIN
 
 /* The definition of e that the plan has and leaves alone, as the live one is newer. */
-static const struct plan_entry *kept_definition(const struct install_plan *p,
-						const struct plan_entry *e)
+static const struct unit_entry *kept_definition(const struct install_plan *p,
+						const struct unit_entry *e)
 {
 	for (size_t i = 0; e->resource && i < p->n; i++) {
-		const struct plan_entry *d = &p->entries[i];
+		const struct unit_entry *d = &p->entries[i];
 		if (d->is_crd && cstr_eq(obj_str(d->object, "spec.group"), e->resource->group) &&
 		    cstr_eq(obj_str(d->object, "spec.names.kind"), e->kind) &&
 		    install_plan_keeps_newer(d, p->version))
@@ -25,7 +25,7 @@ static const struct plan_entry *kept_definition(const struct install_plan *p,
 
 /* What is to be tried, in order, and what the answer depends on. */
 struct tries {
-	const struct plan_entry *entries[TRIES_MAX];
+	const struct unit_entry *entries[TRIES_MAX];
 	size_t n;
 	bool unknown; /* an informer has yet to tell */
 	struct obj *objects, *inputs;
@@ -35,8 +35,8 @@ static void collect(struct strategy_pass *s, const struct strategy_ref *to,
 		    const struct install_plan *p, struct tries *t)
 {
 	for (size_t i = 0; i < p->n && t->n < TRIES_MAX; i++) {
-		const struct plan_entry *e = &p->entries[i];
-		const struct plan_entry *d = e->is_crd ? NULL : kept_definition(p, e);
+		const struct unit_entry *e = &p->entries[i];
+		const struct unit_entry *d = e->is_crd ? NULL : kept_definition(p, e);
 		if (!d || install_plan_is_applied(e))
 			continue;
 		t->unknown = t->unknown || e->unknown;
@@ -55,7 +55,7 @@ static const char *refusals(struct strategy_pass *s, const struct tries *t,
 		int64_t at = obj_i64(obj_at(refused, i), "index", -1);
 		if (at >= 0 && (size_t)at < t->n)
 			text = arena_fmt(s->v->a, "%s%s%s: %s", text ? text : "", text ? "; " : "",
-					 plan_entry_text(t->entries[at], s->v->a),
+					 unit_entry_text(t->entries[at], s->v->a),
 					 obj_str(obj_at(refused, i), "message"));
 	}
 	return text;

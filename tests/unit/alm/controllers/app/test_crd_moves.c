@@ -26,7 +26,7 @@ struct world {
 	struct view_fake f;
 	struct app app;
 	struct strategy_ref ref;
-	struct plan_entry entries[2];
+	struct unit_entry entries[2];
 	struct install_plan install;
 	struct strategy_pass s;
 };
@@ -66,13 +66,13 @@ static void setup(struct world *w)
 					"\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}");
 	w->ref.name = "s";
 	w->ref.version = "2.0.0";
-	w->entries[0] = (struct plan_entry){.object = crd(w, HOOK, BOTH, ""),
+	w->entries[0] = (struct unit_entry){.object = crd(w, HOOK, BOTH, ""),
 					    .digest = "d1",
 					    .kind = "CustomResourceDefinition",
 					    .name = "ws.e.io",
 					    .is_crd = true,
 					    .live = crd(w, NONE, V1_STORED, "")};
-	w->entries[1] = (struct plan_entry){.object = deployment(w, 2),
+	w->entries[1] = (struct unit_entry){.object = deployment(w, 2),
 					    .digest = "d2",
 					    .kind = "Deployment",
 					    .name = "op",

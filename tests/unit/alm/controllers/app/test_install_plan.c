@@ -175,8 +175,8 @@ static void test_install_plan__whose_a_definition_is(void **state)
 	};
 	const struct app app = {.name = "etcd", .self_ref = "etcd.io"};
 	const struct install_plan p = {.release = "etcd", .ns = "etcd"};
-	const struct plan_entry crd = {.is_crd = true, .kind = "CustomResourceDefinition"};
-	const struct plan_entry other = {.kind = "ConfigMap"};
+	const struct unit_entry crd = {.is_crd = true, .kind = "CustomResourceDefinition"};
+	const struct unit_entry other = {.kind = "ConfigMap"};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct view_fake f;
 		view_fake_init(&f);

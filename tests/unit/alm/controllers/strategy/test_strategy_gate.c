@@ -21,7 +21,7 @@ struct world {
 	struct view_fake f;
 	struct app app;
 	struct strategy_ref ref;
-	struct plan_entry entry;
+	struct unit_entry entry;
 	struct install_plan install;
 	struct strategy_pass s;
 };
@@ -36,7 +36,7 @@ static void setup(struct world *w)
 			       "warn", "3") "]}}}");
 	w->ref.name = "s";
 	w->ref.version = "2.0.0";
-	w->entry = (struct plan_entry){.object = view_fake_obj(&w->f, "{}"),
+	w->entry = (struct unit_entry){.object = view_fake_obj(&w->f, "{}"),
 				       .digest = "d",
 				       .kind = "CustomResourceDefinition",
 				       .name = "ws.e.io",

@@ -1,0 +1,49 @@
+#include "alm/unit/prune.h"
+
+#include "alm/base/arena.h"
+#include "alm/obj/meta.h"
+
+static bool has_entry(const struct unit_entry *list, size_t n, const struct unit_entry *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (unit_entry_is(&list[i], e))
+			return true;
+	return false;
+}
+
+static const char *kept_as(const struct unit_entry *e, const struct prune_rules *rules)
+{
+	if (e->keep)
+		return "it is kept in any case";
+	if (!cstr_eq(meta_label(e->live, rules->label), rules->value))
+		return "it is not marked as this unit's any more";
+	return NULL;
+}
+
+static struct prune_item judge(const struct unit_entry *e, const struct prune_rules *rules)
+{
+	struct prune_item item = {.entry = e, .verdict = PRUNE_GONE};
+	if (e->unknown)
+		item.verdict = PRUNE_UNKNOWN;
+	if (!e->live)
+		return item;
+	item.why = kept_as(e, rules);
+	item.verdict = item.why                    ? PRUNE_KEEP
+		       : meta_is_deleting(e->live) ? PRUNE_DELETING
+						   : PRUNE_DELETE;
+	return item;
+}
+
+struct prune_item *prune_list(const struct unit_entry *was, size_t n_was,
+			      const struct unit_entry *wanted, size_t n_wanted,
+			      const struct prune_rules *rules, struct arena *a, size_t *ret_n)
+{
+	struct prune_item *list = ARENA_ARRAY(a, struct prune_item, n_was + 1);
+	size_t n = 0;
+	for (size_t i = n_was; i-- > 0;)
+		if (was[i].unknown || was[i].live)
+			if (!has_entry(wanted, n_wanted, &was[i]))
+				list[n++] = judge(&was[i], rules);
+	*ret_n = n;
+	return list;
+}
