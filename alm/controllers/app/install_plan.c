@@ -4,13 +4,13 @@
 
 #include "alm/base/hash.h"
 #include "alm/controllers/app/plan_cache.h"
+#include "alm/controllers/unit/unit_live.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "installers/chart/gzip.h"
 
 #define PLAN_DOCUMENT_MAX (PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX)
-#define SCALE_DEPTH_MAX   8
 #define PLAN_RATIO_MAX    ((size_t)1100) /* more than deflate can reach: the size is the bound */
 
 static bool is_kind(const struct obj *o, const char *kind)
@@ -311,99 +311,10 @@ const struct obj *install_plan_of_secrets(const struct obj *items, const char *s
 
 /* --- read back --- */
 
-static void look_up(const struct view *v, struct unit_entry *e, struct plan *plan)
-{
-	if (e->is_crd) {
-		e->live = view_get(v, WATCH_CRD, e->name);
-		return;
-	}
-	if (!e->resource)
-		return;
-	int found = view_live(v, e->resource, e->ns, e->name, &e->live);
-	e->unknown = found < 0;
-	if (e->unknown && plan)
-		plan_watch(plan, e->resource, LABEL_APP, false);
-}
-
-/* --- what an autoscaler has set --- */
-
-/* People scale by kubectl, and that is drift. Whatever else writes through the subresource is an
- * autoscaler: the HPA as kube-controller-manager, or one of its own. */
-static bool is_autoscaler(const struct obj *field_set)
-{
-	const char *manager = obj_str(field_set, "manager");
-	return cstr_eq(obj_str(field_set, "subresource"), "scale") && manager &&
-	       !cstr_has_prefix(manager, "kubectl") && !cstr_has_prefix(manager, "alm");
-}
-
-/* Takes the fields of a fieldsV1 out of o; a scale has one, at specReplicasPath. */
-static void drop_fields(struct obj *o, const struct obj *fields)
-{
-	for (int depth = 0; depth < SCALE_DEPTH_MAX && obj_type(o) == OBJ_MAP; depth++) {
-		const char *name = NULL;
-		const struct obj *below = NULL;
-		OBJ_EACH (it, fields)
-			if (cstr_has_prefix(it.key, "f:") && !cstr_eq(it.key, "f:status")) {
-				name = it.key + 2;
-				below = it.value;
-			}
-		if (!name)
-			return;
-		if (!obj_len(below)) {
-			obj_del(o, name);
-			return;
-		}
-		o = obj_get_mut(o, name);
-		fields = below;
-	}
-}
-
-/* The object as ALM wants it, without what an autoscaler owns by now (lifecycle.md 7.1). */
-static const struct obj *without_scaled(const struct unit_entry *e, struct arena *a)
-{
-	const struct obj *fields = obj_path(e->live, "metadata.managedFields");
-	struct obj *copy = NULL;
-	for (size_t i = 0; i < obj_len(fields); i++) {
-		if (!is_autoscaler(obj_at(fields, i)))
-			continue;
-		if (!copy)
-			copy = obj_keep(a, obj_copy(e->object));
-		drop_fields(copy, obj_get(obj_at(fields, i), "fieldsV1"));
-	}
-	return copy ? copy : e->object;
-}
-
 bool install_plan_is_bare_namespace(const struct obj *o, const char *ns)
 {
 	return is_kind(o, "Namespace") && cstr_eq(meta_name(o), ns) && obj_len(o) == 3 &&
 	       obj_len(obj_get(o, "metadata")) == 1;
-}
-
-static void load_entry(const struct view *v, const struct obj *row, const char *ns,
-		       struct unit_entry *e, struct plan *plan)
-{
-	struct gvk g = {"", "", ""};
-	const struct obj *o = obj_get(row, "object");
-	gvk_of(o, v->a, &g);
-	e->kind = g.kind;
-	e->digest = obj_str(row, "digest");
-	e->group = (int)obj_i64(row, "stage", 0);
-	e->name = meta_name(o) ? meta_name(o) : "";
-	e->is_crd = e->group == UNIT_GROUP_CRD;
-	e->keep = unit_is_kept(o);
-	e->resource = v->ops->resource(v->ops_arg, g.group, g.version, g.kind);
-	bool namespaced = e->resource ? e->resource->namespaced : meta_namespace(o) != NULL;
-	if (!e->resource || !namespaced || meta_namespace(o)) {
-		e->object = o;
-	} else {
-		struct obj *copy = obj_keep(v->a, obj_copy(o));
-		obj_set_path(copy, "metadata.namespace", obj_string(ns));
-		e->object = copy;
-	}
-	e->ns = namespaced ? meta_namespace(e->object) : NULL;
-	look_up(v, e, plan);
-	if (e->live && !e->is_crd)
-		e->object = without_scaled(e, v->a);
 }
 
 struct install_plan *install_plan_load(const struct view *v, const struct obj *doc,
@@ -423,19 +334,14 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	p->entries = ARENA_ARRAY(v->a, struct unit_entry, obj_len(objects));
 	for (size_t i = 0; i < obj_len(objects); i++)
 		if (!install_plan_is_bare_namespace(obj_get(obj_at(objects, i), "object"), p->ns))
-			load_entry(v, obj_at(objects, i), p->ns, &p->entries[p->n++], plan);
+			unit_entry_load(v, obj_at(objects, i), p->ns, LABEL_APP,
+					&p->entries[p->n++], plan);
 	return p;
 }
 
 const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a)
 {
 	return arena_fmt(a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
-}
-
-bool install_plan_is_applied(const struct unit_entry *e)
-{
-	return e->live && !meta_is_deleting(e->live) &&
-	       cstr_eq(meta_annotation(e->live, ANNOTATION_APPLIED), e->digest);
 }
 
 bool install_plan_keeps_newer(const struct unit_entry *e, const char *version)

@@ -16,6 +16,7 @@
 #define ALM_CONTROLLERS_APP_INSTALL_PLAN_H
 
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/unit/unit_live.h"
 #include "alm/engine/plan.h"
 #include "alm/unit/unit.h"
 
@@ -77,8 +78,6 @@ struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
 /* Names the outcome of a write that the server refused (executor_write.c). */
 const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a);
-/* Is the live object at this plan's state? */
-bool install_plan_is_applied(const struct unit_entry *e);
 /* Is it a definition that a version newer than this one applied? It stays (lifecycle.md 7.4). */
 bool install_plan_keeps_newer(const struct unit_entry *e, const char *version);
 /* Ours, or free to take? NULL: yes; else who has it. */

@@ -96,7 +96,7 @@ void strategy_tell_refusal(struct strategy_pass *s)
 	for (size_t i = 0; s->install && i < s->install->n; i++) {
 		const struct unit_entry *e = &s->install->entries[i];
 		const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
-		if (!x || !x->code || install_plan_is_applied(e))
+		if (!x || !x->code || unit_is_applied(e))
 			continue;
 		strategy_condition(s, "Applied", "False", "Installing",
 				   arena_strdup(s->v->a, x->msg));

@@ -14,28 +14,14 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-/* A server may write a value in another way (0.5 and 500m): what an apply has left is no drift. */
-static bool is_as_left(const struct strategy_pass *s, const struct unit_entry *e)
-{
-	char digest[65];
-	const struct outcome *o =
-		view_outcome(s->v, arena_fmt(s->v->a, "applied:%s", meta_uid(e->live)));
-	if (!o || !o->msg)
-		return false;
-	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
-	obj_del(bare, "status");
-	s->v->ops->digest(s->v->ops_arg, bare, digest);
-	return !strcmp(o->msg, digest);
-}
-
 static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *e)
 {
 	if (e->unknown || (e->live && meta_is_deleting(e->live)) || strategy_has_newer_crd(s, e) ||
 	    strategy_crd_is_taken(s, e))
 		return false;
-	if (!e->live || !install_plan_is_applied(e) || !strategy_owns(s, e))
+	if (!e->live || !unit_is_applied(e) || !strategy_owns(s, e))
 		return true;
-	return !strategy_holds(e) && !is_as_left(s, e);
+	return !strategy_holds(e) && !unit_is_as_left(s->v, e);
 }
 
 static void drift_row(struct strategy_pass *s, const char *text)

@@ -50,7 +50,7 @@ enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct unit
 
 bool strategy_crd_is_placed(const struct strategy_pass *s, const struct unit_entry *e)
 {
-	if (install_plan_is_applied(e))
+	if (unit_is_applied(e))
 		return true;
 	return (s->phase == PHASE_INSTALLING || s->phase == PHASE_VERIFYING) && e->live &&
 	       !meta_is_deleting(e->live) && is_moving(e);

@@ -37,7 +37,7 @@ static void collect(struct strategy_pass *s, const struct strategy_ref *to,
 	for (size_t i = 0; i < p->n && t->n < TRIES_MAX; i++) {
 		const struct unit_entry *e = &p->entries[i];
 		const struct unit_entry *d = e->is_crd ? NULL : kept_definition(p, e);
-		if (!d || install_plan_is_applied(e))
+		if (!d || unit_is_applied(e))
 			continue;
 		t->unknown = t->unknown || e->unknown;
 		t->entries[t->n++] = e;
