@@ -61,6 +61,13 @@ static bool split_numbers(struct str rest, struct str part[3], size_t *ret_n)
 	return *ret_n > 0;
 }
 
+static int no_form(struct error *err)
+{
+	(void)error_set(err, E_INVALID, "invalid semantic version"); /* as helm says it */
+	err->reason = REASON_VERSION_NO_FORM;
+	return -E_INVALID;
+}
+
 int version_parse(struct str text, enum version_rules rules, struct version *ret, struct error *err)
 {
 	struct version v = {.text = text};
@@ -69,17 +76,17 @@ int version_parse(struct str text, enum version_rules rules, struct version *ret
 	size_t n;
 
 	if (!text.len || text.len > VERSION_BYTES_MAX)
-		return error_set(err, E_INVALID, VERSION_NO_FORM);
+		return no_form(err);
 	if (*rest.ptr == 'v')
 		rest = str_skip(rest, 1);
 	bool has_build = str_cut(rest, '+', &rest, &v.build);
 	bool has_pre = str_cut(rest, '-', &rest, &v.pre);
 	if (!split_numbers(rest, part, &n) || (has_pre && !are_identifiers(v.pre)) ||
 	    (has_build && !are_identifiers(v.build)))
-		return error_set(err, E_INVALID, VERSION_NO_FORM);
+		return no_form(err);
 	if (text.len + 2 * (ARRAY_LEN(part) - n) >
 	    VERSION_BYTES_MAX) /* it could not be read back */
-		return error_set(err, E_INVALID, VERSION_NO_FORM);
+		return no_form(err);
 	for (size_t i = 0; i < n; i++)
 		if (parse_number(part[i], rules, numbers[i], err) < 0)
 			return -err->code;

@@ -19,7 +19,6 @@
 #include "alm/base/strbuf.h"
 
 #define VERSION_BYTES_MAX 128 /* as written, and as printed with all three numbers */
-#define VERSION_NO_FORM   "invalid semantic version"
 
 struct version {
 	uint64_t major, minor, patch;

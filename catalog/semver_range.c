@@ -83,7 +83,7 @@ static bool add_term(struct range *r, enum range_op op, struct str text, struct 
 	if (r->n == RANGE_TERMS_MAX)
 		return false;
 	if (!parse_term(op, text, a, &r->terms[r->n], &fault)) {
-		if (fault.code && strcmp(fault.msg, VERSION_NO_FORM) != 0)
+		if (fault.code && fault.reason != REASON_VERSION_NO_FORM)
 			error_set(err, E_INVALID, "constraint parser error");
 		return false;
 	}

@@ -159,6 +159,12 @@ static void add_message(const char *message, struct strbuf *b)
 	visible_add(b, rest);
 }
 
+bool row_tells_plan(const struct obj *row)
+{
+	static const char *const begun[] = {"Installing", "Succeeded", NULL};
+	return obj_str(row, "body.plan") && cstr_in(obj_str(row, "reason"), begun);
+}
+
 static void transition(const struct obj *row, const struct obj *plan, const struct obj *cause,
 		       struct strbuf *b)
 {
@@ -173,8 +179,7 @@ static void transition(const struct obj *row, const struct obj *plan, const stru
 		visible_addf(b, "%" PRId64 " object%s", n, n == 1 ? "" : "s");
 	}
 	add_plan(obj_str(row, "body.plan") ? row : plan, "body.plan", from, b);
-	if (!message || cstr_eq(message, obj_str(row, "body.version.to")) ||
-	    cstr_has_prefix(message, "plan sha256:"))
+	if (!message || cstr_eq(message, obj_str(row, "body.version.to")) || row_tells_plan(row))
 		return;
 	add_sep(b, from);
 	add_message(message, b);

@@ -18,6 +18,8 @@ void row_detail(const struct obj *row, const struct obj *plan, const struct obj 
 /* The same beside a column with the subject, which it does not say again. */
 void row_detail_beside(const struct obj *row, const struct obj *plan, const struct obj *cause,
 		       struct strbuf *b);
+/* Is it a transition whose message is but its plan, which body.plan has? */
+bool row_tells_plan(const struct obj *row);
 /* "AppType/etcd", "EtcdCluster/default/purple"; a cluster in front: "eu:AppType/etcd". */
 void row_subject(const struct obj *row, struct strbuf *b);
 /* "alice (claimed by manager kubectl-edit)"; "ALM" without actor. */

@@ -5,6 +5,8 @@
 
 #undef error_set
 #undef error_vset
+#undef error_because
+#undef error_set_reason
 #undef error_wrap
 #undef error_copy
 
@@ -16,6 +18,12 @@ static const struct {
 } codes[] = {[E_OK] = {200, "", RETRY_NEVER, 0},
 #define X(code, http, reason, retry, exit) [code] = {http, reason, retry, exit},
 	     ERROR_CODES(X)
+#undef X
+};
+
+static const char *const reasons[] = {[REASON_NONE] = "",
+#define X(reason, text) [reason] = (text),
+				      ERROR_REASONS(X)
 #undef X
 };
 
@@ -41,6 +49,7 @@ int error_vset(struct error *err, int code, const char *fmt, va_list args)
 	trim_partial(msg);
 	memcpy(err->msg, msg, sizeof(msg));
 	err->code = code;
+	err->reason = REASON_NONE;
 	return -code;
 }
 
@@ -53,6 +62,21 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 	return r;
 }
 
+int error_because(struct error *err, int code, enum error_reason reason, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	(void)error_vset(err, code, fmt, args);
+	va_end(args);
+	return error_set_reason(err, reason);
+}
+
+int error_set_reason(struct error *err, enum error_reason reason)
+{
+	err->reason = reason;
+	return error_wrap(err, "%s", error_reason_text(reason));
+}
+
 int error_wrap(struct error *err, const char *fmt, ...)
 {
 	char outer[ERROR_MSG_MAX];
@@ -62,7 +86,10 @@ int error_wrap(struct error *err, const char *fmt, ...)
 	va_end(args);
 	if (n < 0)
 		outer[0] = '\0';
-	return error_set(err, err->code, "%s: %s", outer, err->msg);
+	enum error_reason reason = err->reason;
+	int r = error_set(err, err->code, "%s: %s", outer, err->msg);
+	err->reason = reason;
+	return r;
 }
 
 int error_copy(struct error *err, const struct error *from)
@@ -85,6 +112,24 @@ int error_http(int code)
 const char *error_reason(int code)
 {
 	return known(code) ? codes[code].reason : "InternalError";
+}
+
+const char *error_reason_text(enum error_reason reason)
+{
+	return reasons[reason];
+}
+
+enum error_reason error_reason_find(const char *text)
+{
+	for (size_t i = 1; text && i < ARRAY_LEN(reasons); i++)
+		if (!strcmp(reasons[i], text))
+			return (enum error_reason)i;
+	return REASON_NONE;
+}
+
+bool error_is_reason(int64_t reason)
+{
+	return reason >= REASON_NONE && (uint64_t)reason < ARRAY_LEN(reasons);
 }
 
 enum error_retry error_retry(int code)

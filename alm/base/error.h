@@ -8,13 +8,15 @@
  *
  * The table below is the only place that maps a code to the HTTP status and reason of a Kubernetes
  * Status (API conventions, "Response Status Kind"), to the retry policy of a queue and to the exit
- * code of the program. Nobody matches on text. To add a code: one row.
+ * code of the program. Where somebody has to decide by more than the code, there is a reason: nobody
+ * matches on text (tests/lint/messages.py). To add a code or a reason: one row.
  */
 #ifndef ALM_BASE_ERROR_H
 #define ALM_BASE_ERROR_H
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "alm/base/mem.h"
 
@@ -63,8 +65,28 @@ enum error_code {
 #undef X
 };
 
+/* Finer than the code, and stable: what is said of it in conditions. */
+/* clang-format off */
+#define ERROR_REASONS(X)                                                                            \
+	X(REASON_SIGNATURE_INVALID,   "SignatureInvalid")   /* spec.verify is not satisfied */      \
+	X(REASON_CATALOG_STALE,       "CatalogStale")       /* an index goes back, or is too old */ \
+	X(REASON_SUSPICIOUS_SHRINK,   "SuspiciousShrink")   /* most versions are gone */            \
+	X(REASON_DIGEST_MISMATCH,     "DigestMismatch")     /* other bytes than were wanted */      \
+	X(REASON_MISSING_DIGEST,      "MissingDigest")      /* nothing says what an entry is */    \
+	X(REASON_DESCRIPTOR_MISMATCH, "DescriptorMismatch") /* two descriptors that differ */       \
+	X(REASON_VERSION_NO_FORM,     "NotAVersion")        /* the text is no version at all */
+/* clang-format on */
+
+enum error_reason {
+	REASON_NONE = 0,
+#define X(reason, text) reason,
+	ERROR_REASONS(X)
+#undef X
+};
+
 struct error {
-	int code; /* an enum error_code, positive */
+	int code;                 /* an enum error_code, positive */
+	enum error_reason reason; /* REASON_NONE: the code says it all */
 	char msg[ERROR_MSG_MAX];
 };
 
@@ -73,21 +95,32 @@ struct error {
 /* Sets code and message (cut at ERROR_MSG_MAX, at a UTF-8 border) and returns -code. */
 int error_set(struct error *err, int code, const char *fmt, ...) PRINTF(3, 4);
 int error_vset(struct error *err, int code, const char *fmt, va_list args) PRINTF(3, 0);
-/* "outer: inner"; keeps the code and returns it negative. */
+/* The same with a reason, which the message begins with: "DigestMismatch: ...". */
+int error_because(struct error *err, int code, enum error_reason reason, const char *fmt, ...)
+	PRINTF(4, 5);
+/* Gives err another reason, in front of its message, and returns its code negative. */
+int error_set_reason(struct error *err, enum error_reason reason);
+/* "outer: inner"; keeps code and reason, and returns the code negative. */
 int error_wrap(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 /* Copies from into err and returns the negative code. */
 int error_copy(struct error *err, const struct error *from);
 
 #ifdef __clang_analyzer__
 /* What the analyser cannot see from outside: the code is positive, the result negative. */
-#define error_set(err, ...)  ((void)error_set(err, __VA_ARGS__), (err)->code = 1, -1)
-#define error_vset(err, ...) ((void)error_vset(err, __VA_ARGS__), (err)->code = 1, -1)
-#define error_wrap(err, ...) ((void)error_wrap(err, __VA_ARGS__), (err)->code = 1, -1)
-#define error_copy(err, ...) ((void)error_copy(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_set(err, ...)        ((void)error_set(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_vset(err, ...)       ((void)error_vset(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_because(err, ...)    ((void)error_because(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_set_reason(err, ...) ((void)error_set_reason(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_wrap(err, ...)       ((void)error_wrap(err, __VA_ARGS__), (err)->code = 1, -1)
+#define error_copy(err, ...)       ((void)error_copy(err, __VA_ARGS__), (err)->code = 1, -1)
 #endif
 
-int error_http(int code);           /* 500 for an unknown code */
-const char *error_reason(int code); /* "Conflict" */
+int error_http(int code);                                /* 500 for an unknown code */
+const char *error_reason(int code);                      /* "Conflict" */
+const char *error_reason_text(enum error_reason reason); /* "DigestMismatch"; "" for REASON_NONE */
+/* Those that came over a wire. */
+bool error_is_reason(int64_t reason);
+enum error_reason error_reason_find(const char *text); /* REASON_NONE: there is none, or NULL */
 enum error_retry error_retry(int code);
 int error_exit(int code); /* exit code of the program, 0 for E_OK */
 /* The code for an HTTP status and the reason of a Status ("" if there was none). */

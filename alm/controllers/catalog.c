@@ -48,8 +48,7 @@ static bool is_accepted(const struct obj *o, const struct outcome *out)
 {
 	const char *accepted = meta_annotation(o, "app.coreos.com/accept-digest");
 	return accepted && out->code &&
-	       (cstr_has_prefix(out->msg, "SuspiciousShrink") ||
-		cstr_has_prefix(out->msg, "CatalogStale")) &&
+	       (out->reason == REASON_SUSPICIOUS_SHRINK || out->reason == REASON_CATALOG_STALE) &&
 	       cstr_eq(accepted, obj_str(out->value, "badDigest"));
 }
 
@@ -94,20 +93,17 @@ static void set_condition(const struct view *v, const struct obj *o, struct obj 
 
 static const char *failure_reason(const struct outcome *out)
 {
-	if (strstr(out->msg, "SignatureInvalid: "))
-		return "SignatureInvalid";
-	if (cstr_has_prefix(out->msg, "CatalogStale"))
-		return "CatalogStale";
+	if (out->reason)
+		return error_reason_text(out->reason);
 	switch (out->code) {
 	case E_LIMIT:
 		return "LimitExceeded";
 	case E_INVALID:
 	case E_BADREQUEST:
 	case E_UNSUPPORTED:
-		return strstr(out->msg, "DigestMismatch: ") ? "DigestMismatch" : "ParseError";
+		return "ParseError";
 	case E_REFUSED:
-		return cstr_has_prefix(out->msg, "SuspiciousShrink") ? "SuspiciousShrink"
-								     : "RedirectRefused";
+		return "RedirectRefused";
 	case E_NOTALLOWED:
 		return "SourceNotAllowed";
 	case E_UNAUTHORIZED:

@@ -157,7 +157,8 @@ static void keys_came(void *arg, const struct client_reply *reply)
 	w->call = NULL;
 	if (reply->err) {
 		err = *reply->err;
-		error_wrap(&err, "SignatureInvalid: spec.verify.keysRef");
+		error_wrap(&err, "spec.verify.keysRef");
+		error_set_reason(&err, REASON_SIGNATURE_INVALID);
 	} else if (policy_keys(w->catalog, reply->body, &keys, w->policy, &err) == 0) {
 		w->keys = obj_ref(keys);
 		keys_known(w);
@@ -394,13 +395,6 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 
 /* --- fetch --- */
 
-#define UNUSABLE "its archive cannot be used: "
-
-static bool is_unusable(const struct package_version *p)
-{
-	return p->withdrawn && cstr_has_prefix(p->withdrawn, UNUSABLE);
-}
-
 /* What an archive told of a version that only the index had spoken for. One that cannot be had, or
  * is another than the index says, is no candidate. */
 static void learn(struct catalog_slot *s, struct package_version *p,
@@ -409,16 +403,19 @@ static void learn(struct catalog_slot *s, struct package_version *p,
 	struct error ignored = ERROR_INIT;
 	if (!p->unread)
 		return;
-	if (result->err && (!p->withdrawn || is_unusable(p))) {
-		const char *text = arena_fmt(s->index->arena, UNUSABLE "%s", result->err->msg);
+	if (result->err && (!p->withdrawn || p->is_unusable)) {
+		const char *text = arena_fmt(s->index->arena, "its archive cannot be used: %s",
+					     result->err->msg);
+		p->is_unusable = true;
 		if (!cstr_eq(p->withdrawn, text))
 			p->withdrawn = text;
 		return;
 	}
 	if (result->err || !result->entry)
 		return;
-	if (is_unusable(p))
+	if (p->is_unusable)
 		p->withdrawn = NULL;
+	p->is_unusable = false;
 	map_set(s->learned, p->digest, obj_ref(obj_get(result->entry, "ownCrds")));
 	package_learn(p, map_get(s->learned, p->digest), s->index->arena, &ignored);
 }

@@ -42,10 +42,10 @@ static int check_shrink(const struct catalog_index *old, const struct catalog_in
 	if (!old || strcmp(old->policy, new->policy) != 0 || new->n * 2 >= old->n ||
 	    old->n - new->n < 10 || cstr_eq(accepted, new->revision))
 		return 0;
-	return error_set(err, E_REFUSED,
-			 "SuspiciousShrink: %zu versions became %zu; annotate "
-			 "app.coreos.com/accept-digest: %s to accept",
-			 old->n, new->n, new->revision);
+	return error_because(err, E_REFUSED, REASON_SUSPICIOUS_SHRINK,
+			     "%zu versions became %zu; annotate "
+			     "app.coreos.com/accept-digest: %s to accept",
+			     old->n, new->n, new->revision);
 }
 
 /* new NULL: unchanged. */

@@ -249,13 +249,12 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 static void remember_applied(struct run *r, const struct obj *o)
 {
 	char digest[SHA256_HEX];
-	struct error note = {.code = 0};
 	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(o);
 	obj_del(bare, "status");
 	audit_object_digest(r->x->c.audit, bare, digest);
-	error_set(&note, 0, "%s", digest);
 	char *id = arena_fmt(r->a, "applied:%s", meta_uid(o));
-	stash_put(r->x->c.stash, id, &note, STR_NONE, NULL, loop_now(r->x->c.loop));
+	struct str bytes = str_n(xmemdup(digest, SHA256_HEX - 1), SHA256_HEX - 1);
+	stash_put(r->x->c.stash, id, NULL, bytes, NULL, loop_now(r->x->c.loop));
 }
 
 /* Refusals that the state we wanted explains: it is there, or it is gone already. */

@@ -19,17 +19,17 @@ int policy_keys_name(const struct obj *catalog, const char **ret, struct error *
 	const char *name = obj_str(catalog, KEYS_REF ".name");
 	const char *ns = obj_str(catalog, KEYS_REF ".namespace");
 	if (mode && strcmp(mode, "Required") != 0)
-		return error_set(err, E_INVALID,
-				 "SignatureInvalid: spec.verify.mode: \"%.50s\"; "
-				 "want Required",
-				 mode);
+		return error_because(err, E_INVALID, REASON_SIGNATURE_INVALID,
+				     "spec.verify.mode: \"%.50s\"; "
+				     "want Required",
+				     mode);
 	if (!name || !*name)
-		return error_set(err, E_INVALID,
-				 "SignatureInvalid: " KEYS_REF ".name: want a ConfigMap");
+		return error_because(err, E_INVALID, REASON_SIGNATURE_INVALID,
+				     KEYS_REF ".name: want a ConfigMap");
 	if (ns && strcmp(ns, POLICY_NAMESPACE) != 0)
-		return error_set(err, E_INVALID,
-				 "SignatureInvalid: " KEYS_REF
-				 ".namespace: keys are read in " POLICY_NAMESPACE " only");
+		return error_because(err, E_INVALID, REASON_SIGNATURE_INVALID,
+				     KEYS_REF ".namespace: keys are read in " POLICY_NAMESPACE
+					      " only");
 	*ret = name;
 	return 0;
 }
@@ -40,15 +40,15 @@ int policy_keys(const struct obj *catalog, const struct obj *config_map, const s
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VERIFY_KEYS_BYTES_MAX * 6);
 	const struct obj *data = obj_get(config_map, "data");
 	if (!obj_len(data))
-		return error_set(err, E_INVALID,
-				 "SignatureInvalid: " KEYS_REF
-				 ": the ConfigMap has no keys; each value of data is an armored "
+		return error_because(
+			err, E_INVALID, REASON_SIGNATURE_INVALID,
+			KEYS_REF ": the ConfigMap has no keys; each value of data is an armored "
 				 "OpenPGP key, or a public key in PEM");
 	const char *url = obj_str(catalog, "spec.source.url");
 	strbuf_addf(&b, "%s\n", url ? url : "");
 	json_print_canonical(data, &b);
 	if (strbuf_check(&b, KEYS_REF, err) < 0)
-		return error_wrap(err, "SignatureInvalid");
+		return error_set_reason(err, REASON_SIGNATURE_INVALID);
 	sha256_hex(strbuf_str(&b), ret_digest);
 	*ret = data;
 	return 0;
@@ -97,8 +97,8 @@ static int stale(struct error *err, const char *what, int64_t then_ns, const cha
 {
 	char then[CLOCK_TEXT_MAX];
 	clock_format(then_ns, CLOCK_SECONDS, then);
-	return error_set(err, E_REFUSED, "CatalogStale: its index was generated at %s, %s%s", then,
-			 what, against);
+	return error_because(err, E_REFUSED, REASON_CATALOG_STALE,
+			     "its index was generated at %s, %s%s", then, what, against);
 }
 
 int policy_check_age(const struct obj *catalog, const struct policy_ages *g, struct error *err)
@@ -114,10 +114,10 @@ int policy_check_age(const struct obj *catalog, const struct policy_ages *g, str
 				 "168h",
 				 max);
 	if ((max || g->old_ns) && !g->new_ns)
-		return error_set(err, E_REFUSED,
-				 "CatalogStale: the source does not say when its index was "
-				 "generated (generated: of a Helm index.yaml)%s",
-				 max ? "; without that there is no spec.verify.maxAge" : "");
+		return error_because(err, E_REFUSED, REASON_CATALOG_STALE,
+				     "the source does not say when its index was "
+				     "generated (generated: of a Helm index.yaml)%s",
+				     max ? "; without that there is no spec.verify.maxAge" : "");
 	if (g->new_ns > g->now_ns + NS_PER_DAY)
 		return stale(err, "which is in the future", g->new_ns, "");
 	if (g->new_ns < g->old_ns && !g->accepted) {

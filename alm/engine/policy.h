@@ -23,7 +23,7 @@ bool policy_wanted(const struct obj *catalog);
 /* Name of the ConfigMap; E_INVALID for a policy that cannot be obeyed, E_NOTALLOWED for another
  * namespace. */
 int policy_keys_name(const struct obj *catalog, const char **ret, struct error *err);
-/* The keys of the ConfigMap; *ret borrows. Errors begin "SignatureInvalid: ". */
+/* The keys of the ConfigMap; *ret borrows. Its errors have REASON_SIGNATURE_INVALID. */
 int policy_keys(const struct obj *catalog, const struct obj *config_map, const struct obj **ret,
 		char ret_digest[SHA256_HEX], struct error *err);
 
@@ -31,8 +31,8 @@ int policy_keys(const struct obj *catalog, const struct obj *config_map, const s
  * has to be in the index of one that vouches for it: without a policy, or as verified. */
 const char *policy_refuses(const struct view *v, const char *archive);
 
-/* An index may not go back in time, nor be older than spec.verify.maxAge. E_REFUSED "CatalogStale:
- * ...". */
+/* An index may not go back in time, nor be older than spec.verify.maxAge. E_REFUSED,
+ * REASON_CATALOG_STALE. */
 struct policy_ages {
 	int64_t old_ns; /* of the revision in use, if it is of the same policy; 0: it does not say
 			 */

@@ -115,6 +115,7 @@ void stash_put(struct stash *s, const char *id, const struct error *err, struct 
 	struct item *i = xcalloc(1, sizeof(*i) + n);
 	memcpy(i->id, id, n);
 	i->o = (struct outcome){.code = err ? err->code : 0,
+				.reason = err ? err->reason : REASON_NONE,
 				.msg = xstrdup(err ? err->msg : ""),
 				.bytes = bytes,
 				.text = value ? str_of(json_text(value)) : STR_NONE,

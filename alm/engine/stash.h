@@ -21,6 +21,7 @@
 
 struct outcome {
 	int code; /* 0, or an error code */
+	enum error_reason reason;
 	char *msg;
 	struct str bytes;        /* an archive */
 	struct str text;         /* JSON; ptr NULL: no value */

@@ -105,19 +105,22 @@ static void run_free(struct sandbox_run *r)
 
 static int told_by_child(const struct sandbox_run *r, struct str *ret_output, struct error *err)
 {
-	int32_t code = 0;
+	struct sandbox_verdict v;
 	struct str answer = strbuf_str(&r->answer);
-	if (answer.len < sizeof(code))
+	if (answer.len < sizeof(v))
 		return error_set(err, E_INTERNAL, "the sandboxed process gave no answer");
-	memcpy(&code, answer.ptr, sizeof(code));
-	answer = str_skip(answer, sizeof(code));
-	if (code == 0) {
+	memcpy(&v, answer.ptr, sizeof(v));
+	answer = str_skip(answer, sizeof(v));
+	if (v.code == 0) {
 		*ret_output = answer;
 		return 0;
 	}
-	if (code < 0 || code > E_ALTERED || answer.len > MESSAGE_BYTES || !utf8_valid(answer))
+	if (v.code < 0 || v.code > E_ALTERED || !error_is_reason(v.reason) ||
+	    answer.len > MESSAGE_BYTES || !utf8_valid(answer))
 		return error_set(err, E_INTERNAL, "the sandboxed process gave a malformed answer");
-	return error_set(err, code, "%.*s", STR_ARG(answer));
+	(void)error_set(err, v.code, "%.*s", STR_ARG(answer));
+	err->reason = (enum error_reason)v.reason;
+	return -v.code;
 }
 
 int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int signal,
@@ -408,7 +411,7 @@ static struct sandbox_run *process_run(struct sandbox *sandbox, const char *job,
 	r->order.job = job_index(s, job);
 	assert(r->order.job >= 0);
 	set_limits(&r->order.limits, limits);
-	strbuf_init(&r->answer, r->order.limits.output_bytes + sizeof(int32_t));
+	strbuf_init(&r->answer, r->order.limits.output_bytes + sizeof(struct sandbox_verdict));
 	if (s->n_runs >= WAITING_MAX)
 		error_set(&r->failed, E_TOOMANY, "%d sandboxed runs wait already", WAITING_MAX);
 	else if (input.len > SANDBOX_INPUT_BYTES)

@@ -249,8 +249,10 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 	int r = z->config->jobs[o->job].fn(input, &output, &err);
 	if (r >= 0)
 		r = strbuf_check(&output, "output", &err);
-	int32_t code = r < 0 ? err.code : 0;
-	bool ok = write_all(&code, sizeof(code)) &&
+	struct sandbox_verdict v = {0};
+	if (r < 0)
+		v = (struct sandbox_verdict){.code = err.code, .reason = (int32_t)err.reason};
+	bool ok = write_all(&v, sizeof(v)) &&
 		  (r < 0 ? write_all(err.msg, strlen(err.msg)) : write_all(output.buf, output.len));
 	_exit(ok ? 0 : 1);
 }

@@ -3,7 +3,7 @@
  *
  * Over a SOCK_SEQPACKET socket go sandbox_order (with the input's memfd, the output pipe's write
  * end and, for some, a file as SCM_RIGHTS when it is a run) and sandbox_report. The pipe carries
- * the code of the error (int32_t, 0: none) and then the output or the message.
+ * a sandbox_verdict and then the output or the message.
  */
 #ifndef ALM_IO_SANDBOX_CHILD_H
 #define ALM_IO_SANDBOX_CHILD_H
@@ -26,6 +26,11 @@ struct sandbox_report {
 	int32_t status;
 	uint32_t missing; /* greeting: enum sandbox_missing */
 	bool over_wall_time;
+};
+
+struct sandbox_verdict {
+	int32_t code;   /* of the error, 0: none */
+	int32_t reason; /* enum error_reason */
 };
 
 /* Exit status of a child that could not lock itself in. */

@@ -19,7 +19,8 @@
 /* Before each request and each answer. */
 struct frame {
 	uint64_t len;
-	int32_t kind; /* of a request its letter, of an answer the code of its error, 0: none */
+	int32_t kind;   /* of a request its letter, of an answer the code of its error, 0: none */
+	int32_t reason; /* of an answer: enum error_reason */
 };
 
 struct sandbox_peer {
@@ -57,9 +58,9 @@ static bool send_all(int fd, const void *p, size_t n)
 	return true;
 }
 
-static bool send_frame(int fd, int32_t kind, struct str bytes)
+static bool send_frame(int fd, int32_t kind, enum error_reason reason, struct str bytes)
 {
-	struct frame f = {.len = bytes.len, .kind = kind};
+	struct frame f = {.len = bytes.len, .kind = kind, .reason = (int32_t)reason};
 	return send_all(fd, &f, sizeof(f)) && send_all(fd, bytes.ptr ? bytes.ptr : "", bytes.len);
 }
 
@@ -82,7 +83,7 @@ int sandbox_ask(struct sandbox_peer *p, char kind, struct str request, struct st
 		struct error *err)
 {
 	struct frame f;
-	if (!send_frame(p->fd, kind, request) || !read_all(p->fd, &f, sizeof(f)))
+	if (!send_frame(p->fd, kind, REASON_NONE, request) || !read_all(p->fd, &f, sizeof(f)))
 		return error_set(err, E_IO, "the process outside of the sandbox is gone");
 	char *to = f.len ? strbuf_reserve(answer, f.len) : NULL;
 	if (f.len && (!to || !read_all(p->fd, to, f.len)))
@@ -93,6 +94,7 @@ int sandbox_ask(struct sandbox_peer *p, char kind, struct str request, struct st
 	if (!f.kind)
 		return 0;
 	int code = error_set(err, f.kind, "%s", answer->buf + start);
+	err->reason = (enum error_reason)f.reason; /* the parent is trusted */
 	strbuf_truncate(answer, start);
 	return code;
 }
@@ -153,9 +155,9 @@ static int serve_one(struct keeper *k, sandbox_serve_fn serve, void *arg, struct
 		return err->code ? -err->code : error_set(err, E_INTERNAL, "an unfinished request");
 	strbuf_commit(&request, f.len);
 	if (serve(arg, (char)f.kind, strbuf_str(&request), &answer, &why) < 0)
-		send_frame(k->fd, why.code, str_of(why.msg));
+		send_frame(k->fd, why.code, why.reason, str_of(why.msg));
 	else
-		send_frame(k->fd, 0, strbuf_str(&answer));
+		send_frame(k->fd, 0, REASON_NONE, strbuf_str(&answer));
 	return 1;
 }
 

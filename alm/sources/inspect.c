@@ -208,14 +208,14 @@ int inspect_compare(const struct obj *entry, const struct package_version *p, st
 		return error_wrap(err, "the archive of %s %.*s", p->package,
 				  STR_ARG(p->version.text));
 	if (strcmp(q->package, p->package) != 0 || !str_eq(q->version.text, p->version.text))
-		return error_set(
-			err, E_INVALID, "DescriptorMismatch: the archive of %s %.*s is %s %.*s",
-			p->package, STR_ARG(p->version.text), q->package, STR_ARG(q->version.text));
+		return error_because(err, E_INVALID, REASON_DESCRIPTOR_MISMATCH,
+				     "the archive of %s %.*s is %s %.*s", p->package,
+				     STR_ARG(p->version.text), q->package,
+				     STR_ARG(q->version.text));
 	if (strcmp(q->descriptor_digest, p->descriptor_digest) != 0)
-		return error_set(
-			err, E_INVALID,
-			"DescriptorMismatch: the archive of %s %.*s has another descriptor "
-			"than its index; have the index made anew",
-			p->package, STR_ARG(p->version.text));
+		return error_because(err, E_INVALID, REASON_DESCRIPTOR_MISMATCH,
+				     "the archive of %s %.*s has another descriptor "
+				     "than its index; have the index made anew",
+				     p->package, STR_ARG(p->version.text));
 	return 0;
 }

@@ -32,7 +32,7 @@ extern const struct sandbox_limits inspect_limits;
 
 struct package_version;
 /* The archive is what its index said: the same name, version and descriptor. E_INVALID
- * "DescriptorMismatch: ...". */
+ * REASON_DESCRIPTOR_MISMATCH. */
 int inspect_compare(const struct obj *entry, const struct package_version *p, struct error *err);
 
 #endif

@@ -41,7 +41,7 @@ bool source_is_text(const char *name)
 
 static void add_error(struct strbuf *lines, const char *name, const struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *entry = entry_error(name, err->msg);
+	CLEANUP(obj_unrefp) struct obj *entry = entry_error(name, err->msg, err->reason);
 	entry_print(entry, lines);
 }
 

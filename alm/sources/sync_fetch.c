@@ -89,15 +89,14 @@ static int judge_signature(struct archive_fetch *f)
 	if (!*f->policy)
 		return 0;
 	if (!cstr_eq(p->verified_by, f->policy))
-		return error_set(
-			&f->err, E_UNAVAILABLE,
-			"SignatureInvalid: %s: its signature was not judged by the keys of "
+		return error_because(
+			&f->err, E_UNAVAILABLE, REASON_SIGNATURE_INVALID,
+			"%s: its signature was not judged by the keys of "
 			"spec.verify as they are now; the catalog has to be read again",
 			p->locator);
 	if (p->verified_until_s && now_s >= p->verified_until_s)
-		return error_set(&f->err, E_UNAVAILABLE,
-				 "SignatureInvalid: %s: its signature, or the key, has expired",
-				 p->locator);
+		return error_because(&f->err, E_UNAVAILABLE, REASON_SIGNATURE_INVALID,
+				     "%s: its signature, or the key, has expired", p->locator);
 	return 0;
 }
 
@@ -110,8 +109,9 @@ static int judge(struct archive_fetch *f)
 	char actual[SHA256_HEX];
 	sha256_hex(strbuf_str(&f->bytes), actual);
 	if (strcmp(actual, f->wanted.digest) != 0)
-		return error_set(&f->err, E_INVALID, "DigestMismatch: %s: sha256 is %s, wanted %s",
-				 f->wanted.locator, actual, f->wanted.digest);
+		return error_because(&f->err, E_INVALID, REASON_DIGEST_MISMATCH,
+				     "%s: sha256 is %s, wanted %s", f->wanted.locator, actual,
+				     f->wanted.digest);
 	return 0;
 }
 

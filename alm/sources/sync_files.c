@@ -68,10 +68,10 @@ static bool put_entry(struct local_file *f, struct str output)
 	return true;
 }
 
-static void put_error(struct local_file *f, const char *why)
+static void put_error(struct local_file *f, const struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT(STRBUF_SMALL);
-	CLEANUP(obj_unrefp) struct obj *entry = entry_error(f->name, why);
+	CLEANUP(obj_unrefp) struct obj *entry = entry_error(f->name, err->msg, err->reason);
 	entry_print(entry, &line);
 	source_cache_put(f->s->cache, f->path, &f->info, strbuf_str(&line));
 }
@@ -99,7 +99,7 @@ static void told(void *arg, struct str output, const struct error *err)
 	if (err && !sync_is_verdict(err))
 		died(f, err->msg);
 	else if (err)
-		put_error(f, err->msg);
+		put_error(f, err);
 	else if (strcmp(f->job, SOURCE_JOB_ARCHIVE) != 0)
 		source_cache_put(s->cache, f->path, &f->info, output);
 	else if (!put_entry(f, output))
@@ -117,7 +117,8 @@ static void start_file(struct local_file *f)
 				  : str_of(arena_fmt(s->a, "%s\n", f->name));
 	f->tries++;
 	if (is_archive && f->info.size > SOURCE_ARCHIVE_BYTES_MAX) {
-		put_error(f, arena_fmt(s->a, "larger than %zu bytes", SOURCE_ARCHIVE_BYTES_MAX));
+		error_set(&err, E_LIMIT, "larger than %zu bytes", SOURCE_ARCHIVE_BYTES_MAX);
+		put_error(f, &err);
 		return;
 	}
 	f->child = source_run(s->host.files, s->host.sandbox, f->job, text, f->path, told, f, &err);
@@ -154,7 +155,8 @@ static void collect(struct sync *s)
 		const struct local_file *f = s->files[i];
 		struct str lines;
 		if (f->problem) {
-			CLEANUP(obj_unrefp) struct obj *entry = entry_error(f->name, f->problem);
+			CLEANUP(obj_unrefp) struct obj *entry =
+				entry_error(f->name, f->problem, REASON_NONE);
 			entry_print(entry, &s->lines);
 		} else if (source_cache_get(s->cache, f->path, &f->info, &lines)) {
 			strbuf_addstr(&s->lines, lines);

@@ -65,8 +65,8 @@ int oci_sync_check(const struct remote_reply *reply, const char *wanted, char he
 	if (!wanted && claimed)
 		wanted = oci_digest(claimed, a);
 	if (wanted && strcmp(wanted, hex) != 0)
-		return error_set(err, E_INVALID, "DigestMismatch: sha256 is %s, wanted %s", hex,
-				 wanted);
+		return error_because(err, E_INVALID, REASON_DIGEST_MISMATCH,
+				     "sha256 is %s, wanted %s", hex, wanted);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ static void tag_done(struct tag *t, struct obj *entry)
 
 static void tag_rejected(struct tag *t, const struct error *err)
 {
-	tag_done(t, entry_error(arena_fmt(t->o->s->a, "tag %s", t->name), err->msg));
+	tag_done(t, entry_error(arena_fmt(t->o->s->a, "tag %s", t->name), err->msg, err->reason));
 }
 
 /* The registry could not be asked: that is no fact about the entry. */

@@ -80,6 +80,13 @@ static void settle(struct judged *j, const char *problem)
 		sync_next(j->s, judge_some);
 }
 
+static void refuse(struct judged *j, struct error *err)
+{
+	if (err->reason != REASON_SIGNATURE_INVALID)
+		error_set_reason(err, REASON_SIGNATURE_INVALID);
+	settle(j, arena_strdup(j->a, err->msg));
+}
+
 static void fail(struct judged *j, const struct error *err)
 {
 	struct error copy = *err;
@@ -107,10 +114,13 @@ static void told(void *arg, struct str output, const struct error *err)
 	}
 	if (!err && json_parse(output, &answer, &ignored) == 0)
 		j->until_s = obj_i64(answer, "until", -1);
-	if (err)
-		settle(j, arena_strdup(j->a, err->msg));
+	struct error failed = err ? *err : ERROR_INIT;
+	if (!err && j->until_s < 0)
+		error_set(&failed, E_INTERNAL, "its check gave no answer");
+	if (failed.code)
+		refuse(j, &failed);
 	else
-		settle(j, j->until_s < 0 ? "SignatureInvalid: its check gave no answer" : NULL);
+		settle(j, NULL);
 }
 
 static void judge(struct judged *j)
@@ -143,10 +153,12 @@ static bool came(struct judged *j, const struct remote_reply *reply, struct erro
 		return false;
 	if (remote_check(reply, err) == 0)
 		return true;
-	if (is_transient(reply))
+	if (is_transient(reply)) {
 		fail(j, err);
-	else
-		settle(j, arena_fmt(j->a, "SignatureInvalid: it is not signed: %s", err->msg));
+		return false;
+	}
+	error_wrap(err, "it is not signed");
+	refuse(j, err);
 	return false;
 }
 
@@ -163,7 +175,8 @@ static void payload_came(void *arg, const struct remote_reply *reply)
 	if (!came(j, reply, &err))
 		return;
 	if (oci_sync_check(reply, layer->digest, hex, &err) < 0) {
-		settle(j, arena_fmt(j->a, "SignatureInvalid: cosign: %s", err.msg));
+		error_wrap(&err, "cosign");
+		refuse(j, &err);
 		return;
 	}
 	struct obj *o = obj_map();
@@ -203,7 +216,8 @@ static void cosign_came(void *arg, const struct remote_reply *reply)
 		return;
 	if (oci_sync_check(reply, NULL, hex, &err) < 0 ||
 	    oci_manifest_parse(reply->body, j->a, &j->cosign, &err) < 0) {
-		settle(j, arena_fmt(j->a, "SignatureInvalid: cosign: %s", err.msg));
+		error_wrap(&err, "cosign");
+		refuse(j, &err);
 		return;
 	}
 	obj_set(j->question, "cosign", obj_list());
@@ -231,7 +245,8 @@ static void blob_came(void *arg, const struct remote_reply *reply)
 	if (!came(j, reply, &err))
 		return;
 	if (oci_sync_check(reply, obj_str(j->entry, "provenance"), hex, &err) < 0) {
-		settle(j, arena_fmt(j->a, "SignatureInvalid: provenance: %s", err.msg));
+		error_wrap(&err, "provenance");
+		refuse(j, &err);
 		return;
 	}
 	add_base64(j->question, "provenance", reply->body);
@@ -254,7 +269,7 @@ static void find_https(struct judged *j)
 	struct error err = ERROR_INIT;
 	struct weburl u;
 	if (weburl_parse(str_of(obj_str(j->entry, "locator")), "https", j->a, &u, &err) < 0) {
-		settle(j, arena_fmt(j->a, "SignatureInvalid: %s", err.msg));
+		refuse(j, &err);
 		return;
 	}
 	u.path = arena_fmt(j->a, "%s" PROVENANCE_SUFFIX, u.path);
@@ -288,7 +303,7 @@ static void find_in_dir(struct judged *j, const char *dir)
 	if (fs->read(fs->arg, path, &b, &err) == 0)
 		add_base64(j->question, "provenance", strbuf_str(&b));
 	else if (err.code != E_NOTFOUND) {
-		settle(j, arena_fmt(j->a, "SignatureInvalid: %s", err.msg));
+		refuse(j, &err);
 		return;
 	}
 	judge(j);
@@ -388,7 +403,8 @@ static void write_line(struct sync *s, struct judged *j)
 	}
 	if (j->problem) {
 		const char *where = obj_str(j->entry, "where");
-		CLEANUP(obj_unrefp) struct obj *o = entry_error(where ? where : "", j->problem);
+		CLEANUP(obj_unrefp) struct obj *o =
+			entry_error(where ? where : "", j->problem, REASON_SIGNATURE_INVALID);
 		entry_print(o, &g->out);
 		g->rejected = true;
 		return;
@@ -439,6 +455,8 @@ static void judge_some(struct sync *s)
 	if (g->artifact.problem) {
 		struct error err;
 		error_set(&err, E_INVALID, "%s", g->artifact.problem);
+		err.reason =
+			REASON_SIGNATURE_INVALID; /* as each problem of a signature: refuse() */
 		fail(&g->artifact, &err);
 		return;
 	}

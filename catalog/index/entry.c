@@ -23,11 +23,13 @@ struct obj *entry_chart(const struct obj *chart)
 	return o;
 }
 
-struct obj *entry_error(const char *where, const char *why)
+struct obj *entry_error(const char *where, const char *why, enum error_reason reason)
 {
 	struct obj *o = obj_map();
 	obj_set_str(o, "where", where);
 	obj_set_str(o, "error", why);
+	if (reason)
+		obj_set_str(o, "reason", error_reason_text(reason));
 	return o;
 }
 
@@ -92,9 +94,14 @@ static void entry_add(struct catalog_index *x, const struct obj *entry)
 	const char *where = obj_str(entry, "where"), *problem = obj_str(entry, "error");
 	const char *digest = obj_str(entry, "digest"), *locator = obj_str(entry, "locator");
 	const char *descriptor = obj_str(entry, "descriptor");
-	if (problem || !digest || !*digest || !locator) {
-		index_reject(x, where ? where : "an entry",
-			     problem ? problem : "MissingDigest: nothing says what it is");
+	struct error err = ERROR_INIT;
+	if (problem)
+		err.reason = error_reason_find(obj_str(entry, "reason"));
+	else if (!digest || !*digest || !locator)
+		error_because(&err, E_INVALID, REASON_MISSING_DIGEST, "nothing says what it is");
+	if (problem || err.code) {
+		index_reject(x, where ? where : "an entry", problem ? problem : err.msg,
+			     err.reason);
 		return;
 	}
 	struct package_source s = {.chart = obj_get(entry, "chart"),

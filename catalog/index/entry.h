@@ -5,7 +5,7 @@
  *	{"where": "etcd 0.9.4", "chart": {name, version, ...}, "descriptor": "...",
  *	 "package": {...}, "ownCrds": [...], "unread": true, "digest": "64 hex digits",
  *	 "locator": "https://..."}
- *	{"where": "etcd 0.9.5", "error": "MissingDigest: ..."}
+ *	{"where": "etcd 0.9.5", "error": "MissingDigest: ...", "reason": "MissingDigest"}
  *	{"catalogYaml": "deprecations: ...", "notices": {...}}
  *	{"olm": {"schema": "olm.bundle", ...}, "where": "etcd/catalog.yaml"}
  *	{"generated": "2026-11-22T09:00:00Z"}     when the source made its index
@@ -25,7 +25,7 @@
 
 /* Of Chart.yaml only what the resolver and people ask for; a new map. */
 struct obj *entry_chart(const struct obj *chart);
-struct obj *entry_error(const char *where, const char *why);
+struct obj *entry_error(const char *where, const char *why, enum error_reason reason);
 /* plural.group/version of what the CRDs serve, as a list of strings. */
 int entry_own_crds(const struct obj *const *crds, size_t n, struct obj **ret, struct error *err);
 void entry_print(const struct obj *entry, struct strbuf *lines);

@@ -45,7 +45,7 @@ static const struct obj *document(const struct olm *m, size_t i, const char *sch
 static void reject(struct olm *m, size_t i, const char *why)
 {
 	const char *where = obj_str(obj_at(m->x->olm, i), "where");
-	index_reject(m->x, where ? where : "a bundle", why);
+	index_reject(m->x, where ? where : "a bundle", why, REASON_NONE);
 }
 
 static struct bundle *find(const struct olm *m, const char *package, const char *name)

@@ -30,10 +30,9 @@ static const char *digest_of(const struct reading *r, const struct obj *o, struc
 	if (!s.len && (r->flags & HELM_INDEX_UNPINNED))
 		return "";
 	if (!s.len) {
-		error_set(
-			err, E_INVALID,
-			"MissingDigest: the index has no digest for it; have the index made anew, "
-			"or set spec.source.allowUnpinned");
+		error_because(err, E_INVALID, REASON_MISSING_DIGEST,
+			      "the index has no digest for it; have the index made anew, "
+			      "or set spec.source.allowUnpinned");
 		return NULL;
 	}
 	if (!is_digest(s)) {
@@ -86,7 +85,7 @@ static struct obj *line_of(const struct reading *r, const char *name, const char
 	if (digest)
 		locator = locator_of(r, o, digest, &err);
 	if (!locator)
-		return entry_error(where, err.msg);
+		return entry_error(where, err.msg, err.reason);
 	struct obj *line = obj_map();
 	obj_set_str(line, "where", where);
 	obj_set(line, "chart", entry_chart(o));

@@ -39,11 +39,14 @@ static const char *escaped(struct arena *a, const char *s)
 	return arena_strdup(a, b.buf);
 }
 
-void index_reject(struct catalog_index *x, const char *where, const char *why)
+void index_reject(struct catalog_index *x, const char *where, const char *why,
+		  enum error_reason reason)
 {
-	if (x->n_rejected < INDEX_REJECTED_MAX)
+	if (x->n_rejected < INDEX_REJECTED_MAX) {
+		x->rejected_for[x->n_rejected] = reason;
 		x->rejected[x->n_rejected] =
 			escaped(x->arena, arena_fmt(x->arena, "%s: %s", where, why));
+	}
 	x->n_rejected++;
 }
 
@@ -56,7 +59,7 @@ void index_add(struct catalog_index *x, const struct package_source *s)
 		return;
 	}
 	if (package_read(s, x->arena, &p, &err) < 0) {
-		index_reject(x, s->where ? s->where : s->locator, err.msg);
+		index_reject(x, s->where ? s->where : s->locator, err.msg, err.reason);
 		return;
 	}
 	if (p->verified_until_s &&

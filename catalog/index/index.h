@@ -32,6 +32,7 @@ struct catalog_index {
 	struct obj *olm;               /* lines of fbc.h, or NULL */
 	bool over;                     /* more versions than the limit: the revision is unusable */
 	const char *rejected[INDEX_REJECTED_MAX];
+	enum error_reason rejected_for[INDEX_REJECTED_MAX];
 	struct index_ref *app_types, *resources; /* index_lookup.h */
 	size_t n_app_types, n_resources;
 };
@@ -45,7 +46,8 @@ static inline void UNUSED index_freep(struct catalog_index **x)
 
 /* Reads the entry into the index; a bad one is noted as "WHERE: why". */
 void index_add(struct catalog_index *x, const struct package_source *s);
-void index_reject(struct catalog_index *x, const char *where, const char *why);
+void index_reject(struct catalog_index *x, const char *where, const char *why,
+		  enum error_reason reason);
 /* Sorts, finds duplicates and ambiguous versions, applies catalog.yaml (deprecations, withdrawn)
  * and computes the revision. E_LIMIT, E_INVALID make the whole revision unusable. */
 int index_finish(struct catalog_index *x, struct str catalog_yaml, struct error *err);

@@ -343,10 +343,9 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 	struct str descriptor = s->descriptor;
 	if (annotation && descriptor.ptr &&
 	    !str_eq(str_trim(str_of(annotation)), str_trim(descriptor)))
-		return error_set(
-			err, E_INVALID,
-			"DescriptorMismatch: alm.yaml and the annotation " PACKAGE_ANNOTATION
-			" of Chart.yaml differ; build the package again");
+		return error_because(err, E_INVALID, REASON_DESCRIPTOR_MISMATCH,
+				     "alm.yaml and the annotation " PACKAGE_ANNOTATION
+				     " of Chart.yaml differ; build the package again");
 	if (!descriptor.ptr)
 		descriptor = str_of(annotation);
 	if (read_descriptor(descriptor, s->parsed, a, p, err) < 0)

@@ -55,6 +55,7 @@ struct package_version {
 	bool rollback_unsafe, deprecated;
 	const char *deprecation; /* message, or NULL */
 	const char *withdrawn;   /* message: listed, never installable; or NULL */
+	bool is_unusable;        /* withdrawn as its archive could not be read, which may pass */
 	const char *overlay;     /* channels and edges that another file gave it (fbc.h); or NULL */
 	const char *ambiguous;   /* message: the same version with another digest; or NULL */
 	/* Only an index told of it, or templates make CRDs: without declared provides not all are

@@ -192,12 +192,17 @@ static void check_providers(struct lint *l, const struct catalog_index *x)
 	}
 }
 
+static bool is_of_digest(enum error_reason reason)
+{
+	return reason == REASON_MISSING_DIGEST || reason == REASON_DIGEST_MISMATCH;
+}
+
 void lint_index(struct lint *l, const struct catalog_index *x)
 {
 	for (size_t i = 0; i < x->n_rejected && i < INDEX_REJECTED_MAX; i++)
 		add(l, &(struct lint_finding){
 			       .level = LINT_ERROR,
-			       .rule = strstr(x->rejected[i], "Digest") ? "digest" : "descriptor",
+			       .rule = is_of_digest(x->rejected_for[i]) ? "digest" : "descriptor",
 			       .where = arena_strdup(l->a, x->rejected[i]),
 			       .text = "the entry cannot be used",
 			       .remedy = "correct it and build the package again"});
@@ -341,7 +346,7 @@ void lint_reject(struct catalog_index *x)
 		const struct package_version *before = kept < x->n ? x->versions[kept] : NULL;
 		const char *why = reason_to_reject(x, p, before);
 		if (why)
-			index_reject(x, file_of(p->locator), why);
+			index_reject(x, file_of(p->locator), why, REASON_NONE);
 		else
 			x->versions[--kept] = p;
 	}

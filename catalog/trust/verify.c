@@ -135,11 +135,11 @@ int verify_job(struct str input, struct strbuf *output, struct error *err)
 		return -err->code;
 	struct question q = {.in = o, .now_s = obj_i64(o, "now", 0)};
 	if (verify_keys_read(obj_get(o, "keys"), q.now_s, a, &q.keys, err) < 0)
-		return error_wrap(err, "SignatureInvalid");
+		return error_set_reason(err, REASON_SIGNATURE_INVALID);
 	struct error failed = ERROR_INIT;
 	if (check(&q, &failed) < 0) {
 		*err = failed;
-		return error_wrap(err, "SignatureInvalid");
+		return error_set_reason(err, REASON_SIGNATURE_INVALID);
 	}
 	obj_set_int(answer, "until", q.until_s);
 	json_print(answer, output);

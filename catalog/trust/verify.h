@@ -35,7 +35,7 @@ struct verify_keys {
 int verify_keys_read(const struct obj *data, int64_t now_s, struct arena *a,
 		     struct verify_keys *ret, struct error *err);
 
-/* Errors begin "SignatureInvalid: ". */
+/* What it refuses has REASON_SIGNATURE_INVALID. */
 int verify_job(struct str input, struct strbuf *output, struct error *err);
 
 #endif

@@ -16,6 +16,7 @@ sh tests/lint/specs.sh || fail "citations or words of tests/specs"
 awk -f tests/lint/tags.awk $(git ls-files 'alm/*.h' 'catalog/*.h' 'crds/*.h' 'installers/*.h') || fail "a tag is defined twice"
 python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md names"
 git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
+git ls-files 'alm/*.c' 'catalog/*.c' 'crds/*.c' 'installers/*.c' | xargs python3 tests/lint/messages.py || fail 'a decision by the words of a message: give the error a reason, the object a field'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad

@@ -136,7 +136,8 @@ static void judge_waiting(struct crds *c)
 	for (size_t i = 0; i < res->n_heads; i++) {
 		struct error err = ERROR_INIT;
 		struct head *h = res->heads[i];
-		if (strstr(h->text->bytes, "is already in use"))
+		/* The reason of NamesAccepted (crd.c), KindConflict or its like; not NoConflicts. */
+		if (strstr(h->text->bytes, "Conflict\""))
 			engine_update(c->server, &controller, h, "", edit_nothing, NULL, &err);
 	}
 }

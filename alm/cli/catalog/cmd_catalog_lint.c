@@ -98,7 +98,7 @@ static struct obj *lint_archive(struct linting *x, const struct package_version 
 	if (catalog_source_fetch(x->source, p, &bytes, &err) < 0 ||
 	    inspect_rendered(strbuf_str(&bytes), &entry, &crds, &err) < 0) {
 		lint_add(&x->lint, LINT_ERROR,
-			 strstr(err.msg, "Descriptor") ? "descriptor" : "digest", p,
+			 err.reason == REASON_DESCRIPTOR_MISMATCH ? "descriptor" : "digest", p,
 			 arena_strdup(x->c->arena, err.msg),
 			 "have the index made anew: alm catalog index");
 		return NULL;

@@ -49,7 +49,7 @@ static void on_event(void *arg, const struct obj *event)
 		return;
 	clock_format(row_time_us(row) * NS_PER_US, CLOCK_SECONDS, time);
 	/* a plan is one of its strategy: story.md 4 */
-	if (message && cstr_has_prefix(message, "plan "))
+	if (message && row_tells_plan(row))
 		visible_addf(&b, "%s, ", obj_str(row, "subject.name"));
 	if (message)
 		visible_adds(&b, message);

@@ -153,6 +153,14 @@ bool usage_any_instance(const struct view *v, const char *const *managed)
 	return false;
 }
 
+static bool has_string(const struct obj *list, const char *text)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), text))
+			return true;
+	return false;
+}
+
 /* A definition is seen here; what only the server knows is remembered by the strategy that asked
  * for it (strategy_require.c). */
 static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
@@ -162,12 +170,12 @@ static const char *find_unmet(void *arg, const struct obj *q, struct arena *a)
 	const char *name = obj_str(q, "name");
 	if (cstr_eq(obj_str(q, "kind"), "CRD"))
 		return name && !view_crd(c->v, name) ? requirement_unmet(q, "is missing", a) : NULL;
-	const char *text = arena_fmt(a, "%s ", requirement_text(q, a));
+	const char *text = requirement_text(q, a);
 	for (size_t i = 0; i < c->app->n; i++) {
 		const struct strategy_ref *s = &c->app->strategies[i];
 		if (s->phase == PHASE_BLOCKED && condition_get(s->o, "RequirementsMet", &why) &&
 		    cstr_eq(why.status, "False") && cstr_eq(why.reason, "RequirementUnmet") &&
-		    strstr(why.message, text))
+		    has_string(obj_path(s->o, "status.unmet"), text))
 			return arena_strdup(a, why.message);
 	}
 	return NULL;

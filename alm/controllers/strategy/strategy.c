@@ -375,6 +375,9 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	obj_del(status, "steps");
 	if (obj_len(s->steps))
 		obj_set(status, "steps", obj_ref(s->steps));
+	obj_del(status, "unmet");
+	if (obj_len(s->unmet))
+		obj_set(status, "unmet", obj_ref(s->unmet));
 	set_progress(s, status);
 	strategy_set_values(s, status);
 	obj_set(status, "conditions", obj_ref(s->conditions));

@@ -42,6 +42,7 @@ struct strategy_pass {
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
 	const struct obj *permissions;  /* what the upgrade gives more: status.plan.permissions */
 	struct account_check account;   /* of the account of the app, once it was asked for */
+	struct obj *unmet;              /* requirements that block it, as list of strings; NULL */
 	const char *lacks;              /* optional requirements that are not met; NULL: none */
 	bool waits_for_time;            /* pause, window or soak: it rests in Pending */
 	bool judged_anew;               /* planned only to see whether what blocked it is gone */

@@ -234,7 +234,7 @@ enum ensured strategy_fetch(struct strategy_pass *s)
 		return DONE;
 	if (o && strategy_await_retry(s, o) != DONE)
 		return strategy_block(s, "PlanReady",
-				      o->code == E_INVALID ? "DigestMismatch" : "FetchFailed",
+				      o->reason ? error_reason_text(o->reason) : "FetchFailed",
 				      arena_strdup(s->v->a, o->msg));
 	if (!entry_by_digest(s->v, s->archive, NULL))
 		return block_unknown_archive(s);

@@ -156,6 +156,7 @@ static const char *joined(const char *text, const char *one, struct arena *a)
 static enum ensured conclude(struct strategy_pass *s, const struct obj *all, const char *const *why)
 {
 	const char *unmet = NULL;
+	struct obj *list = obj_keep(s->v->a, obj_list());
 	for (size_t i = 0; i < obj_len(all); i++) {
 		const struct obj *q = obj_at(all, i);
 		if (!why[i])
@@ -164,11 +165,14 @@ static enum ensured conclude(struct strategy_pass *s, const struct obj *all, con
 		if (obj_flag(q, "optional", false))
 			s->lacks =
 				joined(s->lacks, arena_fmt(s->v->a, "optional: %s", text), s->v->a);
-		else
+		else {
 			unmet = joined(unmet, text, s->v->a);
+			obj_append(list, obj_string(requirement_text(q, s->v->a)));
+		}
 	}
 	if (!unmet)
 		return DONE;
+	s->unmet = list;
 	plan_requeue_after(s->plan, UNMET_FRESH_NS);
 	return strategy_block(s, "RequirementsMet", "RequirementUnmet", unmet);
 }

@@ -108,10 +108,10 @@ bool unit_is_as_left(const struct view *v, const struct unit_entry *e)
 {
 	char digest[SHA256_HEX];
 	const struct outcome *o = view_outcome(v, arena_fmt(v->a, "applied:%s", meta_uid(e->live)));
-	if (!o || !o->msg)
+	if (!o)
 		return false;
 	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
 	obj_del(bare, "status");
 	v->ops->digest(v->ops_arg, bare, digest);
-	return !strcmp(o->msg, digest);
+	return str_is(o->bytes, digest);
 }

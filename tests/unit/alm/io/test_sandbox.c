@@ -43,7 +43,8 @@ static int count(struct str in, struct strbuf *out, struct error *err)
 static int refuse(struct str in, struct strbuf *out, struct error *err)
 {
 	(void)out;
-	return error_set(err, E_INVALID, "template: line %.*s is wrong", STR_ARG(in));
+	return error_because(err, E_INVALID, REASON_SIGNATURE_INVALID, "line %.*s is wrong",
+			     STR_ARG(in));
 }
 
 static int crash(struct str in, struct strbuf *out, struct error *err)
@@ -205,7 +206,8 @@ static void test_sandbox__errors_come_back_as_they_are(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(run(f, "refuse", STR("7"), (struct sandbox_limits){0}), E_INVALID);
-	assert_string_equal(f->failed.msg, "template: line 7 is wrong");
+	assert_string_equal(f->failed.msg, "SignatureInvalid: line 7 is wrong");
+	assert_int_equal(f->failed.reason, REASON_SIGNATURE_INVALID);
 }
 
 /* An open, nameless file of n times c. */

@@ -156,7 +156,7 @@ static void test_index__what_is_rejected_can_be_shown(void **state)
 {
 	CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
 	(void)state;
-	index_reject(x, "a\x1b]0;t\x07\n\xc2\x9b.tgz", "b\x7f\xe2\x80\xae");
+	index_reject(x, "a\x1b]0;t\x07\n\xc2\x9b.tgz", "b\x7f\xe2\x80\xae", REASON_NONE);
 	assert_string_equal(x->rejected[0],
 			    "a\\x1b]0;t\\x07\\x0a\\xc2\\x9b.tgz: b\\x7f\\xe2\\x80\\xae");
 }
