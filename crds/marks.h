@@ -16,6 +16,7 @@
 #define ANNOTATION_DELETE_CRDS "app.coreos.com/delete-crds"
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
 #define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
+#define ANNOTATION_WAIT        "app.coreos.com/wait" /* disabled: readiness is not waited for */
 #define SYSTEM_NAMESPACE       "alm-system"
 
 /* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */
