@@ -151,7 +151,7 @@ static void look_success(struct check *c)
 
 static const struct obj *look_failure(struct check *c)
 {
-	struct failure f;
+	struct failure_found f;
 	struct failure_facts facts = c->in->around;
 	facts.live = c->in->live;
 	facts.since_ns = c->in->since_ns;

@@ -58,7 +58,7 @@ struct look {
 	const struct failure_facts *f;
 	const struct obj *seen;
 	struct arena *a;
-	struct failure *ret;
+	struct failure_found *ret;
 };
 
 /* Something that is seen, of a Pod or of the object itself. */
@@ -333,10 +333,10 @@ static void look_pods(struct look *l)
 }
 
 bool failure_look(const struct failure_check *checks, size_t n, const struct failure_facts *facts,
-		  const struct obj *seen, struct arena *a, struct failure *ret)
+		  const struct obj *seen, struct arena *a, struct failure_found *ret)
 {
 	struct look l = {checks, n, n, facts, seen, a, ret};
-	*ret = (struct failure){0};
+	*ret = (struct failure_found){0};
 	if (!facts->live)
 		return false;
 	look_object(&l);

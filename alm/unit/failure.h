@@ -42,7 +42,7 @@ struct failure_facts {
 	int64_t now_ns;
 };
 
-struct failure {
+struct failure_found {
 	const char *reason; /* "ImagePullBackOff"; NULL: nothing has failed */
 	/* "ImagePullBackOff: manifest unknown (3m ago, pod x, container y)": made once, when a step
 	 * fails, as the age would change it with every look. Of a grace that runs, too. */
@@ -54,6 +54,6 @@ struct failure {
 /* seen: what the look before returned, or NULL. True if the step has failed. Of several failures
  * the one whose check is first. */
 bool failure_look(const struct failure_check *checks, size_t n, const struct failure_facts *facts,
-		  const struct obj *seen, struct arena *a, struct failure *ret);
+		  const struct obj *seen, struct arena *a, struct failure_found *ret);
 
 #endif

@@ -193,7 +193,7 @@ static void test_failure__the_table_with_its_texts(void **state)
 		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
 		const struct row *r = &rows[i];
 		struct failure_facts f = facts_of(a, r);
-		struct failure got;
+		struct failure_found got;
 		bool failed = failure_look(checks, n, &f, NULL, a, &got);
 		int64_t again = got.again_ns ? (got.again_ns - f.now_ns) / NS_PER_S : 0;
 		assert_int_equal(failed, got.reason != NULL);
@@ -234,7 +234,7 @@ static void test_failure__a_grace_is_over_once_it_was_seen_for_so_long(void **st
 	static const struct failure_check checks[] = {
 		{"CreateContainerConfigError", 30 * NS_PER_S}};
 	struct failure_facts f = facts_of(a, &config_error);
-	struct failure first, later, over;
+	struct failure_found first, later, over;
 	assert_false(failure_look(checks, 1, &f, NULL, a, &first));
 	f.now_ns += 29 * NS_PER_S;
 	assert_false(failure_look(checks, 1, &f, first.seen, a, &later));
@@ -252,7 +252,7 @@ static void test_failure__what_was_gone_in_between_begins_again(void **state)
 		{"CreateContainerConfigError", 30 * NS_PER_S}};
 	struct failure_facts f = facts_of(a, &config_error);
 	struct failure_facts well = f;
-	struct failure first, gone, again;
+	struct failure_found first, gone, again;
 	well.pods = NULL;
 	assert_false(failure_look(checks, 1, &f, NULL, a, &first));
 	assert_false(failure_look(checks, 1, &well, first.seen, a, &gone));
@@ -270,7 +270,7 @@ static void test_failure__a_list_of_its_own_replaces_the_table(void **state)
 	static const struct failure_check other[] = {{"Evicted", 0}};
 	static const struct failure_check patient[] = {{"CrashLoopBackOff", 10 * NS_PER_S}};
 	struct failure_facts f = facts_of(a, &row);
-	struct failure got;
+	struct failure_found got;
 	assert_false(failure_look(NULL, 0, &f, NULL, a, &got));
 	assert_false(failure_look(other, 1, &f, NULL, a, &got));
 	assert_null(got.text);
@@ -286,7 +286,7 @@ static void test_failure__what_it_has_seen_is_bounded(void **state)
 	const struct failure_check *checks = failure_checks(&n);
 	struct obj *pods = obj_keep(a, obj_list());
 	struct failure_facts f = facts_of(a, &config_error);
-	struct failure got;
+	struct failure_found got;
 	for (int i = 0; i < 3 * FAILURE_SEEN_MAX; i++) {
 		struct obj *pod = obj_copy(obj_at(f.pods, 0));
 		obj_set_path(pod, "metadata.uid", obj_stringf("p%d", i));
