@@ -14,7 +14,8 @@ struct anchors {
 	struct anchor *items[ANCHORS_MAX];
 	size_t n;
 	struct timer timer;
-	int64_t size; /* of the newest note */
+	int64_t size;     /* of the newest note */
+	int64_t hurry_to; /* what does not reach this size is due at once */
 	char note[CHECKPOINT_BYTES_MAX + 1];
 	void (*when_recalled)(void *arg);
 	void *when_recalled_arg;
@@ -105,6 +106,8 @@ static int64_t due_at(const struct anchors *s, const struct anchor *t)
 {
 	if (t->busy || t->refused || !t->recalled || s->size <= t->size)
 		return INT64_MAX;
+	if (!t->failing && t->size < s->hurry_to && s->size >= s->hurry_to)
+		return 0;
 	if (!t->failing && (t->kept_mono_ns == 0 || s->size - t->size >= ANCHOR_EVERY_ROWS))
 		return 0;
 	return t->kept_mono_ns + ANCHOR_EVERY_NS;
@@ -240,6 +243,12 @@ struct anchors *anchors_new(struct audit *a, struct loop *l, struct db *d, struc
 		else
 			anchor_recalled(s->items[i], STR_NONE, NULL);
 	return s;
+}
+
+void anchors_hurry(struct anchors *s, int64_t size)
+{
+	s->hurry_to = size;
+	loop_arm(s->loop, &s->timer, 0);
 }
 
 void anchors_when_recalled(struct anchors *s, void (*fn)(void *arg), void *arg)

@@ -53,6 +53,9 @@ DEFINE_FREEP(anchors)
 /* Calls fn once when every place has said what it remembers, or could not be asked. */
 void anchors_when_recalled(struct anchors *s, void (*fn)(void *arg), void *arg);
 
+/* A checkpoint of this size or more is told to every place at once, not when its time has come. */
+void anchors_hurry(struct anchors *s, int64_t size);
+
 /* Calls fn when a place has made the log read-only. */
 void anchors_on_refused(struct anchors *s, void (*fn)(void *arg), void *arg);
 

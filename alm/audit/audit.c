@@ -10,6 +10,8 @@
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/large.h"
 #include "alm/audit/log.h"
+#include "alm/audit/pruned.h"
+#include "alm/audit/snapshot.h"
 #include "alm/base/clock.h"
 
 #define CHECKPOINT_RETRY_NS (20 * NS_PER_MS)
@@ -410,7 +412,7 @@ int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *
 	stmt_bind_int(s, 1, seq);
 	r = stmt_step(s, err);
 	if (r == 0)
-		return error_set(err, E_NOTFOUND, "no audit row %" PRId64, seq);
+		return pruned_no_entry(a->db, seq, err);
 	if (r > 0) {
 		log_record(s, &rec);
 		r = log_object(&rec, ret, err);
@@ -425,10 +427,14 @@ int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct er
 	return r == 0 ? error_set(err, E_NOTFOUND, "no audit row of op %s", op) : r;
 }
 
-bool audit_is_deleted(struct audit *a, int64_t row_seq)
+bool audit_is_deleted(struct audit *a, const char *uid, int64_t row_seq)
 {
 	struct error err = ERROR_INIT;
 	struct stmt *s;
+	if (row_seq < audit_first_seq(a)) {
+		CLEANUP(obj_unrefp) struct obj *entry = snapshot_find(a->pruned, uid);
+		return cstr_eq(obj_str(entry, "reason"), "Deleted");
+	}
 	if (db_prepare(a->db, "SELECT reason = 'Deleted' FROM audit WHERE seq = ?", &s, &err) < 0)
 		return false;
 	stmt_bind_int(s, 1, row_seq);

@@ -107,9 +107,18 @@ int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj *
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
 /* Whether the newest Transition of the uid says Deleted; tseq and row as audit_head() gives them.
  */
-bool audit_is_deleted(struct audit *a, int64_t row_seq);
+bool audit_is_deleted(struct audit *a, const char *uid, int64_t row_seq);
 int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct error *err);
 int64_t audit_last_seq(const struct audit *a);
+/* The first entry that was not pruned. */
+int64_t audit_first_seq(const struct audit *a);
+/* The newest pruned entry of this type on the object, of those that fit (NULL: any), as it is kept
+ * for as long as the object is there; NULL: there is none. Owned. */
+struct obj *audit_standing(struct audit *a, const char *type, const struct audit_subject *of,
+			   bool (*fits)(const void *arg, const struct obj *row), const void *arg);
+int audit_each_standing(struct audit *a,
+			int (*fn)(void *arg, const struct obj *row, struct error *err), void *arg,
+			struct error *err);
 /* Called with each committed row's seq range after audit_committed(); for watches of AuditRecords.
  */
 void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg);

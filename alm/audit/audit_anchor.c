@@ -13,6 +13,7 @@
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/log.h"
 #include "alm/audit/proof.h"
+#include "alm/audit/pruned.h"
 #include "alm/base/file.h"
 
 #define REMEDY                                                                                  \
@@ -93,7 +94,7 @@ static int is_accepted(struct audit *a, struct str origin, int64_t size, struct 
 	struct checkpoint c;
 	char note[CHECKPOINT_BYTES_MAX + 1];
 	unsigned char root[SHA256_BYTES];
-	if (audit_row_get(a, 1, &row, &none) < 0)
+	if (audit_row_get(a, pruned_opening(a->db), &row, &none) < 0)
 		return 0;
 	const char *old = obj_str(row, "body.gap.origin");
 	if (!old || !str_is(origin, old) || size > obj_i64(row, "body.gap.size", -1))

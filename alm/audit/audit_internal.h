@@ -31,7 +31,8 @@ struct audit {
 	struct timer timer;
 	char *key_dir; /* NULL: keys in memory, no head */
 	struct head_notes notes;
-	char *read_only; /* why; NULL: it is not */
+	char *read_only;         /* why; NULL: it is not */
+	struct snapshot *pruned; /* what entries that are gone said; NULL: none are */
 
 	void (*on_checkpoint)(void *arg, int64_t size, struct str note, bool last);
 	void *on_checkpoint_arg;
@@ -45,6 +46,8 @@ struct audit {
 	void *on_commit_arg;
 };
 
+/* What was pruned may have changed. */
+void audit_load_pruned(struct audit *a);
 /* Sets the state to the last row of the table. */
 int audit_load_end(struct audit *a, struct error *err);
 /* The checkpoint of the committed size, inside the caller's transaction. */

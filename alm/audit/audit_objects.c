@@ -8,6 +8,7 @@
 #include "alm/audit/objects.h"
 #include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
+#include "alm/base/log.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -121,12 +122,41 @@ int audit_record_objects(struct audit *a, const char *reason, audit_each_fn each
 	return 0;
 }
 
+void audit_load_pruned(struct audit *a)
+{
+	struct error err = ERROR_INIT;
+	snapshot_free(a->pruned);
+	a->pruned = NULL;
+	if (snapshot_load_pruned(a->db, &a->pruned, &err) < 0)
+		log_error("what pruned entries of the audit log said cannot be read", "error",
+			  err.msg);
+}
+
+int64_t audit_first_seq(const struct audit *a)
+{
+	return snapshot_seq(a->pruned) + 1;
+}
+
+struct obj *audit_standing(struct audit *a, const char *type, const struct audit_subject *of,
+			   bool (*fits)(const void *arg, const struct obj *row), const void *arg)
+{
+	return snapshot_standing(a->pruned, type, of->kind, of->ns, of->name, fits, arg);
+}
+
+int audit_each_standing(struct audit *a,
+			int (*fn)(void *arg, const struct obj *row, struct error *err), void *arg,
+			struct error *err)
+{
+	return snapshot_each_standing(a->pruned, fn, arg, err);
+}
+
 int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj **ret,
 		    struct error *err)
 {
 	struct objects_log l = {.db = a->db, .key = a->redact_key};
 	struct snapshot *s = NULL;
 	*ret = NULL;
+	l.snapshot = a->pruned;
 	int r = objects_status(&l, uid, tseq, ret, err);
 	if (r >= 0 && !*ret)
 		r = snapshot_load(a->db, &s, err);

@@ -6,6 +6,7 @@
 
 #include "alm/audit/audit_internal.h"
 #include "alm/audit/log.h"
+#include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
 #include "alm/audit/verify.h"
 #include "alm/base/file.h"
@@ -240,6 +241,7 @@ void audit_free(struct audit *a)
 	if (!a)
 		return;
 	signer_free(a->signer);
+	snapshot_free(a->pruned);
 	strbuf_release(&a->body);
 	strbuf_release(&a->scratch);
 	memset(a->redact_key, 0, sizeof(a->redact_key));
@@ -280,6 +282,7 @@ int audit_open(const struct audit_config *c, struct audit **ret, struct error *e
 		return error_wrap(err, "audit log");
 	}
 	a->committed_seq = a->last_seq;
+	audit_load_pruned(a);
 	r = audit_sign_now(a, false, err);
 	if (r < 0) {
 		audit_free(a);

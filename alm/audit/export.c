@@ -4,6 +4,7 @@
 
 #include "alm/audit/export_form.h"
 #include "alm/audit/log.h"
+#include "alm/audit/pruned.h"
 #include "alm/audit/query.h"
 #include "alm/audit/tables.h"
 #include "alm/obj/json.h"
@@ -53,21 +54,33 @@ static void ref_line(struct stmt *s, struct strbuf *b)
 	strbuf_adds(b, "}\n");
 }
 
-static void sized_line(struct stmt *s, const char *what, struct strbuf *b)
+static void tile_line(struct stmt *s, struct strbuf *b)
+{
+	strbuf_addf(b, "{\"tile\":%lld,\"hashes\":", (long long)stmt_int(s, 0));
+	add_base64(stmt_blob(s, 1), b);
+	strbuf_adds(b, "}\n");
+}
+
+static void sized_line(const char *what, int64_t size, struct str text, struct strbuf *b)
 {
 	strbuf_addf(b, "{\"%s\":", what);
-	json_quote(stmt_text(s, 1), b);
-	strbuf_addf(b, ",\"size\":%lld}\n", (long long)stmt_int(s, 0));
+	json_quote(text, b);
+	strbuf_addf(b, ",\"size\":%lld}\n", (long long)size);
 }
 
 static void key_line(struct stmt *s, struct strbuf *b)
 {
-	sized_line(s, "key", b);
+	sized_line("key", stmt_int(s, 0), stmt_text(s, 1), b);
+}
+
+void export_checkpoint_line(int64_t size, struct str note, struct strbuf *b)
+{
+	sized_line("checkpoint", size, note, b);
 }
 
 static void checkpoint_line(struct stmt *s, struct strbuf *b)
 {
-	sized_line(s, "checkpoint", b);
+	export_checkpoint_line(stmt_int(s, 0), stmt_text(s, 1), b);
 }
 
 /* One after the other, so that nothing is open while a line is written, however long who reads it
@@ -86,7 +99,9 @@ static const struct part {
 	  key_line, true, true},
   checkpoints = {"SELECT size, note FROM audit_checkpoint WHERE size >= ?1 AND size <= ?3"
 		 " ORDER BY size LIMIT 1",
-		 checkpoint_line, false, true};
+		 checkpoint_line, false, true},
+  tiles = {"SELECT id, hashes FROM audit_tile WHERE id >= ?1 AND id <= ?3 ORDER BY id LIMIT 1",
+	   tile_line, true, false};
 
 struct writer {
 	struct db *d;
@@ -193,25 +208,87 @@ static int find_end(struct writer *w, struct error *err)
 	return 0;
 }
 
-int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
-		 struct error *err)
+int export_between(struct db *d, int64_t from, int64_t to, export_line_fn fn, void *arg,
+		   struct error *err)
 {
-	struct writer w = {.d = d, .from = from_seq > 0 ? from_seq : 1, .fn = fn, .arg = arg};
+	struct writer w = {.d = d, .from = from, .last = to, .fn = fn, .arg = arg};
 	strbuf_init(&w.b, LINE_BYTES_MAX);
-	int r = find_end(&w, err);
-	if (r >= 0)
-		r = write_part(&w, &rows, err);
+	int r = write_part(&w, &rows, err);
 	if (r >= 0)
 		r = write_blobs(&w, err);
 	if (r >= 0)
 		r = write_part(&w, &refs, err);
-	if (r >= 0)
-		r = write_part(&w, &keys, err);
+	strbuf_release(&w.b);
+	return r < 0 ? r : 0;
+}
+
+int export_tiles(struct db *d, int64_t size, export_line_fn fn, void *arg, struct error *err)
+{
+	struct writer w = {.d = d, .last = size / TREE_TILE - 1, .fn = fn, .arg = arg};
+	strbuf_init(&w.b, LINE_BYTES_MAX);
+	int r = write_part(&w, &tiles, err);
+	strbuf_release(&w.b);
+	return r < 0 ? r : 0;
+}
+
+int export_signed(struct db *d, int64_t from, int64_t to, export_line_fn fn, void *arg,
+		  struct error *err)
+{
+	struct writer w = {.d = d, .from = from, .last_signed = to, .fn = fn, .arg = arg};
+	strbuf_init(&w.b, LINE_BYTES_MAX);
+	int r = write_part(&w, &keys, err);
 	if (r >= 0)
 		r = write_part(&w, &checkpoints, err);
 	strbuf_release(&w.b);
+	return r < 0 ? r : 0;
+}
+
+static int write_prune(struct db *d, export_line_fn fn, void *arg, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LINE_BYTES_MAX);
+	struct stmt *s;
+	int r = db_prepare(
+		d, "SELECT below, seq, archive FROM audit_prune ORDER BY below DESC LIMIT 1", &s,
+		err);
 	if (r >= 0)
-		*ret_last = w.last >= w.from ? w.last : w.from - 1;
+		r = stmt_step(s, err);
+	if (r <= 0)
+		return r;
+	strbuf_addf(&b, "{\"prune\":%lld,\"by\":%lld,\"archive\":", (long long)stmt_int(s, 0),
+		    (long long)stmt_int(s, 1));
+	json_quote(stmt_text(s, 2), &b);
+	strbuf_adds(&b, "}\n");
+	stmt_reset(s);
+	return fn(arg, strbuf_str(&b), err);
+}
+
+/* What stands for the entries that were pruned: their hashes, and which entry speaks for them. */
+static int write_pruned(struct db *d, const struct pruned *p, export_line_fn fn, void *arg,
+			struct error *err)
+{
+	int r = export_tiles(d, p->below - 1, fn, arg, err);
+	return r < 0 ? r : write_prune(d, fn, arg, err);
+}
+
+int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
+		 struct error *err)
+{
+	struct writer w = {.d = d};
+	struct pruned p;
+	int64_t from = from_seq > 0 ? from_seq : 1;
+	int r = find_end(&w, err);
+	if (r >= 0)
+		r = pruned_load(d, &p, err);
+	if (r >= 0 && p.below >= from) {
+		r = p.below > 1 ? write_pruned(d, &p, fn, arg, err) : 0;
+		from = p.below;
+	}
+	if (r >= 0)
+		r = export_between(d, from, w.last, fn, arg, err);
+	if (r >= 0)
+		r = export_signed(d, from, w.last_signed, fn, arg, err);
+	if (r >= 0)
+		*ret_last = w.last >= from ? w.last : from - 1;
 	return r < 0 ? r : 0;
 }
 
@@ -448,6 +525,43 @@ static int sized_of_line(struct db *d, const struct obj *o, struct error *err)
 	return error_set(err, E_CORRUPT, "neither record, blob, ref, key nor checkpoint");
 }
 
+static int tile_of_line(struct db *d, const struct obj *o, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf hashes = STRBUF_INIT(2 * TREE_TILE_BYTES);
+	int64_t id = obj_i64(o, "tile", -1);
+	if (id < 0 || !base64_decode(obj_as_str(obj_get(o, "hashes")), &hashes) ||
+	    hashes.len != TREE_TILE_BYTES)
+		return error_set(err, E_CORRUPT, "no tile");
+	struct stmt *s;
+	int r = db_prepare(d, "SELECT hashes FROM audit_tile WHERE id = ?", &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, id);
+	r = stmt_step(s, err);
+	if (r > 0 && !str_eq(stmt_blob(s, 0), strbuf_str(&hashes)))
+		r = error_set(err, E_CORRUPT, "it is there twice, and not the same");
+	stmt_reset(s);
+	return r ? (r < 0 ? r : 0)
+		 : insert_pair(d, "INSERT INTO audit_tile (id, hashes) VALUES (?, ?)", id,
+			       strbuf_str(&hashes), true, err);
+}
+
+/* Which was the last one shows in the largest number. */
+static int prune_of_line(struct db *d, const struct obj *o, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d,
+			   "INSERT INTO audit_prune (below, seq, archive) VALUES (?, ?, ?)"
+			   " ON CONFLICT DO NOTHING",
+			   &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, obj_i64(o, "prune", 0));
+	stmt_bind_int(s, 2, obj_i64(o, "by", 0));
+	stmt_bind_text(s, 3, text_of(o, "archive"));
+	return stmt_step(s, err);
+}
+
 static int other_line(struct db *d, const struct obj *o, struct error *err)
 {
 	unsigned char raw[SHA256_BYTES];
@@ -465,6 +579,10 @@ static int other_line(struct db *d, const struct obj *o, struct error *err)
 		return insert_pair(d, "INSERT INTO audit_ref (seq, digest) VALUES (?, ?)",
 				   obj_i64(o, "ref", 0), digest, true, err);
 	}
+	if (obj_has(o, "tile"))
+		return tile_of_line(d, o, err);
+	if (obj_has(o, "prune"))
+		return prune_of_line(d, o, err);
 	return sized_of_line(d, o, err);
 }
 

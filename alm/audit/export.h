@@ -2,7 +2,7 @@
  * export: the log as JSON lines, and back (audit.md 10, format jsonl).
  *
  * {"record":{...},"chain":"<base64>"} a row; blobs, references, keys as lines of their own; the
- * checkpoints last. Reading fills the audit tables of an empty database, so that verify and every
+ * checkpoints last. Of entries that were pruned the hashes come first, {"tile":N,"hashes":"..."}. Reading fills the audit tables of an empty database, so that verify and every
  * query work on an archive as on the log. Exports that follow each other (from_seq) make one
  * archive when they are put together: what stands in both is read once, and must be the same.
  */
@@ -20,6 +20,15 @@ typedef int (*export_line_fn)(void *arg, struct str line, struct error *err);
  * runs: it may wait for whoever reads. */
 int export_write(struct db *d, int64_t from_seq, export_line_fn fn, void *arg, int64_t *ret_last,
 		 struct error *err);
+
+/* Parts of an archive that is made in pieces: entries with their blobs; full tiles of a log of this
+ * size, which stand for entries that are not in it; keys and checkpoints of these sizes. */
+int export_between(struct db *d, int64_t from, int64_t to, export_line_fn fn, void *arg,
+		   struct error *err);
+int export_tiles(struct db *d, int64_t size, export_line_fn fn, void *arg, struct error *err);
+int export_signed(struct db *d, int64_t from, int64_t to, export_line_fn fn, void *arg,
+		  struct error *err);
+void export_checkpoint_line(int64_t size, struct str note, struct strbuf *b);
 
 /* Rows in another form (export_form.h): those of the selector, however many. The newest seq that
  * was looked at comes back: the selector's from_seq goes on behind it. */

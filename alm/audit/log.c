@@ -64,8 +64,10 @@ void log_bind(struct stmt *s, const struct record *rec, struct str chain)
 int log_origin(struct db *d, char **ret, struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d, "SELECT name FROM audit WHERE kind = 'Log' ORDER BY seq LIMIT 1", &s,
-			   err);
+	int r = db_prepare(d,
+			   "SELECT name FROM audit WHERE kind = 'Log' AND type = 'System'"
+			   " ORDER BY seq LIMIT 1",
+			   &s, err);
 	if (r < 0)
 		return r;
 	r = stmt_step(s, err);
@@ -149,9 +151,8 @@ int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err)
 	return 0;
 }
 
-/* The hashes that a full tile has; 0 if it is not there. */
-static int stored_tile(struct db *d, unsigned level, int64_t index,
-		       unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err)
+int log_stored_tile(struct db *d, unsigned level, int64_t index,
+		    unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d, "SELECT hashes FROM audit_tile WHERE id = ?", &s, err);
@@ -176,7 +177,7 @@ static int tile_entries(struct db *d, unsigned level, int64_t first, unsigned n,
 {
 	int64_t at = first % TREE_TILE;
 	unsigned char(*tile)[SHA256_BYTES] = xmalloc(TREE_TILE_BYTES);
-	int r = stored_tile(d, level, first / TREE_TILE, tile, err);
+	int r = log_stored_tile(d, level, first / TREE_TILE, tile, err);
 	if (r > 0) {
 		memmove(out, tile[at], (size_t)n * SHA256_BYTES);
 	} else if (r == 0 && level == 0) {

@@ -16,9 +16,10 @@
 void log_record(struct stmt *s, struct record *ret);
 /* Binds LOG_COLUMNS from parameter 1 on. */
 void log_bind(struct stmt *s, const struct record *rec, struct str chain);
-/* The origin of the log: the name of its first record. E_NOTFOUND if the log is empty. Owned. */
 /* The entries after one and up to another, in order; the caller steps and resets. */
 int log_range(struct db *d, int64_t after, int64_t to, struct stmt **ret, struct error *err);
+/* The origin of the log: the name in its first System record. E_NOTFOUND if there is none. Owned.
+ */
 int log_origin(struct db *d, char **ret, struct error *err);
 /* Right edge of the tree at size, from rows and stored tiles. */
 int log_load_tree(struct db *d, int64_t size, struct tree *t, struct error *err);
@@ -29,6 +30,9 @@ int log_subtree(void *arg, unsigned level, int64_t index, unsigned char out[SHA2
 /* The first n hashes of a tile, stored or not: out is of TREE_TILE. */
 int log_tile(struct db *d, unsigned level, int64_t index, unsigned n,
 	     unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err);
+/* 1: the hashes of a full tile; 0: it is not there. */
+int log_stored_tile(struct db *d, unsigned level, int64_t index,
+		    unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err);
 /* {seq, time, type, ...} with body parsed; E_CORRUPT if the body is no JSON. Owned. */
 int log_object(const struct record *r, struct obj **ret, struct error *err);
 /* E_NOTFOUND */

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "alm/audit/log.h"
+#include "alm/audit/pruned.h"
+#include "alm/audit/snapshot.h"
 #include "alm/base/arena.h"
+#include "alm/base/map.h"
 
 static const char select_row[] = "SELECT " LOG_COLUMNS " FROM audit ";
 
@@ -159,7 +162,7 @@ int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err)
 		stmt_reset(s);
 		return r;
 	}
-	return r < 0 ? r : error_set(err, E_NOTFOUND, "no audit row %" PRId64, seq);
+	return r < 0 ? r : pruned_no_entry(d, seq, err);
 }
 
 static int give(struct db *d, int64_t seq, unsigned depth, query_fn fn, void *arg,
@@ -231,6 +234,8 @@ int query_why(struct db *d, const struct query_selector *sel, const char *versio
 	for (unsigned depth = 0; r >= 0 && seq > 0 && depth < QUERY_DEPTH_MAX; depth++) {
 		CLEANUP(obj_unrefp) struct obj *row = NULL;
 		r = query_row(d, seq, &row, err);
+		if (r == -E_NOTFOUND && depth > 0)
+			return 0; /* it was pruned */
 		if (r >= 0)
 			r = fn(arg, depth, row, err);
 		int64_t cause = obj_i64(row, "cause", 0);
@@ -412,40 +417,133 @@ static bool is_selected(const struct query_selector *sel, const struct subject *
 	       (!sel->cluster || !strcmp(sel->cluster, at->part[3]));
 }
 
-static int find_states(struct db *d, const struct query_selector *sel, struct seqs *found,
+/* What is known of one subject: the newest Transition that is kept, or of those that are not. */
+struct state {
+	int64_t seq;     /* 0: it was deleted, or row has it */
+	struct obj *row; /* owned */
+};
+
+static void state_free(void *p)
+{
+	struct state *s = p;
+	obj_unref(s->row);
+	xfree(s);
+}
+
+static struct state *state_new(int64_t seq, struct obj *row)
+{
+	struct state *s = xcalloc(1, sizeof(*s));
+	s->seq = seq;
+	s->row = row;
+	return s;
+}
+
+/* Sorted as the index is: what separates the parts is below all that they have. */
+static void subject_key(const char *const part[4], struct strbuf *b)
+{
+	strbuf_clear(b);
+	for (size_t i = 0; i < 4; i++)
+		strbuf_addf(b, "%s\x01", part[i] ? part[i] : "");
+}
+
+static int put_state(struct map *found, const char *const part[4], struct state *s,
+		     struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	subject_key(part, &key);
+	map_set(found, key.buf, s);
+	return map_count(found) <= QUERY_ROWS_MAX
+		       ? 0
+		       : error_set(err, E_LIMIT, "more than %d objects: --subject chooses",
+				   QUERY_ROWS_MAX);
+}
+
+static int find_states(struct db *d, const struct query_selector *sel, struct map *found,
 		       struct error *err)
 {
 	struct subject at = {{NULL}};
 	int r;
 	while ((r = next_subject(d, sel, &at, err)) > 0) {
+		const char *part[] = {at.part[0], at.part[1], at.part[2], at.part[3]};
 		int64_t seq = 0;
 		if (is_selected(sel, &at))
 			r = state_of(d, sel, &at, &seq, err);
+		if (r >= 0 && seq)
+			r = put_state(found, part, state_new(r ? seq : 0, NULL), err);
 		if (r < 0)
 			break;
-		if (!r || !seq)
-			continue;
-		if (found->n == QUERY_ROWS_MAX) {
-			r = error_set(err, E_LIMIT, "more than %d objects: --subject chooses",
-				      QUERY_ROWS_MAX);
-			break;
-		}
-		ARRAY_GROW(found->items, found->cap, found->n + 1);
-		found->items[found->n++] = seq;
 	}
 	subject_release(&at);
 	return r;
 }
 
+struct pruned_states {
+	const struct query_selector *sel;
+	struct map *found;
+};
+
+/* An object that has not changed since what said so was pruned. */
+static int add_pruned_state(void *arg, const struct obj *entry, struct error *err)
+{
+	struct pruned_states *p = arg;
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	const struct obj *row = obj_get(entry, "row");
+	struct query_selector of = subject_of(row);
+	const char *part[] = {of.kind, of.ns, of.name, of.cluster};
+	struct subject at;
+	if (!row || cstr_eq(obj_str(row, "reason"), "Deleted") || !of.name)
+		return 0;
+	subject_key(part, &key);
+	for (size_t i = 0; i < ARRAY_LEN(part); i++)
+		at.part[i] = xstrdup(part[i] ? part[i] : "");
+	bool chosen = (!p->sel->kind || !strcmp(p->sel->kind, at.part[0])) &&
+		      is_selected(p->sel, &at) && !map_has(p->found, key.buf);
+	subject_release(&at);
+	return chosen ? put_state(p->found, part, state_new(0, obj_ref(row)), err) : 0;
+}
+
+static int add_pruned_states(struct db *d, const struct query_selector *sel, struct map *found,
+			     struct error *err)
+{
+	CLEANUP(snapshot_freep) struct snapshot *s = NULL;
+	struct pruned_states p = {.sel = sel, .found = found};
+	int r = snapshot_load_pruned(d, &s, err);
+	return r < 0 ? r : snapshot_each(s, add_pruned_state, &p, err);
+}
+
+static int give_states(struct db *d, struct map *found, query_fn fn, void *arg, struct error *err)
+{
+	struct map_entry **sorted = map_sorted(found);
+	int r = 0, n = 0;
+	for (size_t i = 0; i < map_count(found) && r >= 0; i++) {
+		struct state *s = sorted[i]->value;
+		n += s->seq || s->row;
+		if (s->row)
+			r = fn(arg, 0, s->row, err);
+		else if (s->seq)
+			r = give(d, s->seq, 0, fn, arg, err);
+	}
+	xfree(sorted);
+	return r < 0 ? r : n;
+}
+
 int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
 		struct error *err)
 {
-	CLEANUP(seqs_release) struct seqs found = {0};
+	CLEANUP(map_freep) struct map *found = map_new(state_free);
 	struct query_selector of = *sel;
+	struct pruned p;
+	int r = pruned_load(d, &p, err);
+	if (r >= 0 && seq < p.below)
+		return pruned_no_entry(d, p.below - 1, err);
 	of.type = "Transition";
 	of.to_seq = seq > 0 ? seq : -1;
-	int r = find_states(d, &of, &found, err);
-	return r < 0 ? r : give_all(d, &found, fn, arg, err);
+	of.from_seq = p.below > of.from_seq ? p.below : of.from_seq;
+	if (r >= 0)
+		r = find_states(d, &of, found, err);
+	if (r >= 0 && p.below)
+		r = add_pruned_states(d, sel, found, err);
+	return r < 0 ? r : give_states(d, found, fn, arg, err);
 }
 
 static int time_of(struct db *d, int64_t seq, int64_t *ret, struct error *err)

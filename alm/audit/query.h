@@ -32,7 +32,8 @@ int query_subject(struct db *d, const char *text, struct arena *a, struct query_
 /* Oldest first; returns how many. */
 int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void *arg,
 	       struct error *err);
-/* From the newest Transition of the subject (to version, if given) backwards over cause. */
+/* From the newest Transition of the subject (to version, if given) backwards over cause, as far as
+ * they were not pruned. */
 int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
 	      void *arg, struct error *err);
 /* The row and everything it caused, as a tree. */
@@ -43,7 +44,8 @@ int query_why_not(struct db *d, const struct query_selector *sel, const char *ve
 /* The next Decision on the same subject: its time, or 0. */
 int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_us,
 			struct error *err);
-/* Newest Transition but Refreshed of every subject at or below seq, Deleted left out. */
+/* Newest Transition but Refreshed of every subject at or below seq, Deleted left out; those that
+ * were pruned without their status. E_NOTFOUND if seq itself was pruned. */
 int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
 		struct error *err);
 /* seq of the newest row at or before the time; 0: none. */

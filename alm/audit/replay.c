@@ -249,6 +249,7 @@ int replay_log(struct db *d, struct verify_report *rep, struct error *err)
 	if (r < 0 && !verify_is_damage(&inner))
 		return error_copy(err, &inner);
 	rep->is_replayed = true;
+	p.seq = rep->hashes_to; /* what was pruned may not be gone yet */
 	for (r = 1; r > 0;) {
 		CLEANUP(obj_unrefp) struct obj *row = NULL;
 		r = next_row(&p, &row, err);

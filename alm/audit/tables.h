@@ -11,6 +11,10 @@ struct tables_object {
 	const char *type, *name, *sql;
 };
 
+/* By digest: only a log that was pruned has it, so that a blob that nothing names is found. */
+#define TABLES_PRUNE_INDEX "audit_ref_digest"
+#define TABLES_PRUNE_SQL   "CREATE INDEX " TABLES_PRUNE_INDEX " ON audit_ref(digest)"
+
 /* Ended by a NULL type. Tables first, then indexes, then triggers. */
 extern const struct tables_object audit_tables[];
 

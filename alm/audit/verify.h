@@ -30,6 +30,8 @@ struct verify_report {
 	int64_t checkpoints, blobs, transitions, statuses, objects;
 	int64_t good_checkpoint; /* size of the largest one that fits; 0: none */
 	int64_t unsigned_rows;   /* after the last checkpoint */
+	int64_t hashes_to;       /* rows up to this one are known by their hashes alone */
+	char pruned[512]; /* "rows 1..256 were pruned ..., anchor ... vouches for it"; or "" */
 	/* Of replay_log(). */
 	int64_t decisions, decisions_without_inputs, replayed;
 	bool is_replayed;

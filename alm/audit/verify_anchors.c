@@ -6,6 +6,7 @@
 #include "alm/audit/head.h"
 #include "alm/audit/log.h"
 #include "alm/audit/proof.h"
+#include "alm/audit/pruned.h"
 #include "alm/audit/verify_parts.h"
 
 /* Signed by any key of the log; a note of a forger who changed the keys too has another root. */
@@ -20,15 +21,16 @@ static bool is_signed(const struct verify_marks *m, const struct anchor_keys *k,
 	return found;
 }
 
-/* Row 1 of a log that began after an accepted gap names what was known of the one before. */
+/* The first entry of a log that began after an accepted gap names what was known of the one before. */
 static bool is_accepted(struct db *d, struct str origin, int64_t size)
 {
 	struct stmt *s;
 	struct record rec;
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
-	if (db_prepare(d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = 1", &s, &err) < 0)
+	if (db_prepare(d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ?", &s, &err) < 0)
 		return false;
+	stmt_bind_int(s, 1, pruned_opening(d));
 	if (stmt_step(s, &err) > 0) {
 		log_record(s, &rec);
 		(void)log_object(&rec, &row, &err);

@@ -26,9 +26,12 @@ int verify_objects_init(struct verify_objects *v, struct db *d, const struct ver
 	if (!o->each_object || o->since_checkpoint)
 		return 0;
 	int r = o->redact_key ? objects_digests_fit(d, o->redact_key, err) : 0;
-	if (r > 0)
+	if (r > 0) {
 		v->written = map_new(NULL);
-	else if (!o->redact_key)
+		/* Of what was pruned: no row that is read stands for it. */
+		return snapshot_is_pruned(s) ? snapshot_each(s, keep_entry, v, err) : 0;
+	}
+	if (!o->redact_key)
 		verify_unchecked(rep, "objects: the key of their digests, redact.key, is missing");
 	else if (r == 0)
 		verify_unchecked(rep, "objects: they were last written without this log, or by "

@@ -2,16 +2,20 @@
 #include "alm/audit/verify_parts.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "alm/audit/pruned.h"
 #include "alm/audit/snapshot.h"
+#include "alm/base/clock.h"
 
 #define BLOBS_A_PAGE   1000
 #define STORED_UID_MAX 255
 
 bool verify_is_damage(const struct error *err)
 {
-	return err->code == E_CORRUPT || err->code == E_NOTFOUND || err->code == E_BADREQUEST;
+	return err->code == E_CORRUPT || err->code == E_NOTFOUND || err->code == E_BADREQUEST ||
+	       err->code == E_ALTERED;
 }
 
 /* The name of row 1, else the name in the first key. */
@@ -31,17 +35,20 @@ static int find_origin(struct db *d, const struct anchor_keys *k, char **ret, st
 	return 0;
 }
 
+/* By its own entry, or if that is gone by the one that speaks for what was pruned. */
 static int rotation_recorded(struct db *d, int64_t seq, const char *vkey, struct error *err)
 {
 	struct stmt *s;
 	int r = db_prepare(d,
-			   "SELECT 1 FROM audit WHERE seq = ? AND type = 'System' AND"
-			   " reason = 'KeyRotated' AND instr(body, ?) > 0",
+			   "SELECT 1 FROM audit WHERE type = 'System' AND instr(body, ?3) > 0 AND"
+			   " ((seq = ?1 AND reason = 'KeyRotated') OR"
+			   " (seq = ?2 AND reason = 'Pruned' AND ?1 <= body ->> '$.below'))",
 			   &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	stmt_bind_cstr(s, 2, vkey);
+	stmt_bind_int(s, 2, pruned_opening(d));
+	stmt_bind_cstr(s, 3, vkey);
 	r = stmt_step(s, err);
 	stmt_reset(s);
 	return r;
@@ -165,10 +172,13 @@ int verify_blobs(struct db *d, struct verify_report *rep, struct error *err)
 	return r;
 }
 
-int verify_refs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err)
+int verify_refs(struct db *d, int64_t below, int64_t n_refs, struct verify_report *rep,
+		struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d, "SELECT count(*) FROM audit_ref", &s, err);
+	int r = db_prepare(d, "SELECT count(*) FROM audit_ref WHERE seq >= ?", &s, err);
+	if (r >= 0)
+		stmt_bind_int(s, 1, rep->is_archive && !rep->hashes_to ? 0 : below);
 	if (r >= 0)
 		r = stmt_step(s, err);
 	if (r < 0)
@@ -269,14 +279,16 @@ static int check_transition(struct heads *h, struct error *err)
 	return r;
 }
 
-int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *rep,
+int verify_heads(struct db *d, int64_t below, const struct snapshot *s, struct verify_report *rep,
 		 struct error *err)
 {
 	struct heads h = {.snapshot = s, .rep = rep};
 	int r = db_prepare(d,
 			   "SELECT uid, tseq, seq FROM audit WHERE tseq IS NOT NULL"
-			   " ORDER BY uid, tseq",
+			   " AND seq >= ? ORDER BY uid, tseq",
 			   &h.rows, err);
+	if (r >= 0)
+		stmt_bind_int(h.rows, 1, below);
 	if (r >= 0)
 		r = db_prepare(d, "SELECT uid, tseq, seq FROM audit_head ORDER BY uid", &h.heads,
 			       err);
@@ -294,16 +306,46 @@ int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *r
 	return r;
 }
 
-int verify_pruned(struct db *d, struct verify_report *rep, struct error *err)
+static int has_anchor(struct db *d, int64_t seq, struct error *err)
 {
 	struct stmt *s;
-	int r = db_prepare(d, "SELECT seq FROM audit_prune", &s, err);
+	int r = db_prepare(d, "SELECT 1 FROM audit_anchor WHERE size >= ? LIMIT 1", &s, err);
 	if (r < 0)
 		return r;
-	while ((r = stmt_step(s, err)) > 0)
-		verify_add(rep, stmt_int(s, 0), stmt_int(s, 0),
-			   "pruning is recorded, but this version does not prune");
+	stmt_bind_int(s, 1, seq);
+	r = stmt_step(s, err);
+	stmt_reset(s);
 	return r;
+}
+
+int verify_pruned(struct db *d, const struct pruned *p, const struct verify_marks *m,
+		  struct verify_report *rep, struct error *err)
+{
+	char when[CLOCK_TEXT_MAX];
+	const struct verify_mark *by = NULL;
+	if (!rep->hashes_to || !p->below)
+		return 0;
+	for (size_t i = 0; i < m->n; i++)
+		if (m->items[i].done && !m->items[i].is_head &&
+		    m->items[i].checkpoint.size >= p->seq)
+			by = &m->items[i];
+	int r = rep->is_archive ? 1 : has_anchor(d, p->seq, err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		verify_add(rep, p->seq, p->seq, "entries were pruned, and no anchor was told");
+	if (!by)
+		verify_unchecked(rep,
+				 "rows 1..%" PRId64 ": pruned; no anchor that could be asked "
+				 "remembers row %" PRId64 ", which says so",
+				 p->below - 1, p->seq);
+	clock_format(p->time_us * NS_PER_US, CLOCK_SECONDS, when);
+	(void)snprintf(rep->pruned, sizeof(rep->pruned),
+		       "rows 1..%" PRId64 " were pruned %s by row %" PRId64 ": their hashes are "
+		       "checked, what they said is in %.*s%s%s%s",
+		       p->below - 1, when, p->seq, PRUNED_FILE_MAX, p->file, by ? "; " : "",
+		       by ? by->name : "", by ? " vouches for it" : "");
+	return 0;
 }
 
 int verify_file(struct db *d, struct verify_report *rep, struct error *err)

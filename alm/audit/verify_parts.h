@@ -8,6 +8,7 @@
 #include "alm/audit/verify.h"
 
 struct map;
+struct pruned;
 struct snapshot;
 
 #define VERIFY_KEYS_MAX 64
@@ -37,10 +38,11 @@ void verify_keys_release(struct anchor_keys *k);
 int verify_row_refs(struct db *d, int64_t seq, int64_t want, struct verify_report *rep,
 		    struct error *err);
 int verify_blobs(struct db *d, struct verify_report *rep, struct error *err);
-int verify_refs(struct db *d, int64_t n_refs, struct verify_report *rep, struct error *err);
-int verify_heads(struct db *d, const struct snapshot *s, struct verify_report *rep,
+/* below: the first entry that is kept, of a log that was pruned. */
+int verify_refs(struct db *d, int64_t below, int64_t n_refs, struct verify_report *rep,
+		struct error *err);
+int verify_heads(struct db *d, int64_t below, const struct snapshot *s, struct verify_report *rep,
 		 struct error *err);
-int verify_pruned(struct db *d, struct verify_report *rep, struct error *err);
 int verify_file(struct db *d, struct verify_report *rep, struct error *err);
 
 /* verify_anchors.c: sizes and roots that are known from outside of the database. */
@@ -65,6 +67,10 @@ void verify_marks_compare(struct verify_marks *m, int64_t size,
 /* Those of sizes that were not read, and what audit.head says of checkpoints and of the end. */
 int verify_marks_end(struct verify_marks *m, struct db *d, struct verify_report *rep,
 		     struct error *err);
+
+/* Who knows of what was pruned, besides the log: after the marks were compared. */
+int verify_pruned(struct db *d, const struct pruned *p, const struct verify_marks *m,
+		  struct verify_report *rep, struct error *err);
 
 /* verify_kept.c */
 int verify_kept(struct db *d, const struct verify_options *o, struct verify_report *rep,

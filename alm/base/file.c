@@ -96,6 +96,23 @@ int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err)
 	}
 }
 
+int file_read_part(int fd, const char *path, size_t max, struct strbuf *b, struct error *err)
+{
+	while (max > 0) {
+		char chunk[READ_BYTES];
+		ssize_t n = read(fd, chunk, max < sizeof(chunk) ? max : sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(err, path);
+		if (!n)
+			return 0;
+		strbuf_add(b, chunk, (size_t)n);
+		max -= (size_t)n;
+	}
+	return strbuf_check(b, path, err);
+}
+
 /* Looked at before it is opened, as opening alone makes some devices act; and again after. */
 int file_open(const char *path, int *ret_fd, struct error *err)
 {

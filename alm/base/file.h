@@ -35,6 +35,8 @@ int file_open(const char *path, int *ret_fd, struct error *err);
 void file_close(const int *fd); /* usable as CLEANUP; standard input, and below 0: nothing */
 /* The rest of an open file; path is for messages. Owns nothing. */
 int file_read_fd(int fd, const char *path, struct strbuf *b, struct error *err);
+/* At most max bytes more of it; nothing at its end. */
+int file_read_part(int fd, const char *path, size_t max, struct strbuf *b, struct error *err);
 /* Writes a new file beside path, flushes it, renames it over path and flushes the folder. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct error *err);
 /* The same for a name that a stranger chose, in a folder: NAME itself, never a path. E_INVALID for

@@ -173,7 +173,7 @@ static void synced(void *arg)
 {
 	struct source_watch *w = arg;
 	if (w->kind == WATCH_INSTANCE && !w->m->c.same_process)
-		chain_each_observed(w->m->c.db, informer_resource(w->informer)->kind,
+		chain_each_observed(w->m->c.audit, w->m->c.db, informer_resource(w->informer)->kind,
 				    log_gone_instance, w);
 	if (w->kind < WATCH_OWNED)
 		start_working(w->m);

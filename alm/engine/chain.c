@@ -98,6 +98,21 @@ void chain_advance(struct chain *c, const char *name, int64_t seq)
 	keep(c->heads, name, xmemdup(&seq, sizeof(seq)));
 }
 
+static bool has_key_of(const void *arg, const struct obj *row)
+{
+	return cstr_eq(obj_str(row, "subject.uid"), arg) && obj_str(row, "body.key");
+}
+
+/* Of an entry that was pruned. */
+static char *pruned_key(struct chain *c, const char *type, const struct audit_subject *about)
+{
+	const struct audit_subject of = {.kind = about->kind, .name = about->name};
+	CLEANUP(obj_unrefp) struct obj *row =
+		audit_standing(c->audit, type, &of, has_key_of, about->uid);
+	const char *key = obj_str(row, "body.key");
+	return xstrdup(key ? key : "");
+}
+
 static char *read_key(struct chain *c, const char *type, const struct audit_subject *about)
 {
 	static const char sql[] =
@@ -112,9 +127,9 @@ static char *read_key(struct chain *c, const char *type, const struct audit_subj
 	stmt_bind_cstr(s, 2, about->name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, about->uid);
-	char *key = stmt_step(s, &err) == 1 ? str_dup(stmt_text(s, 0)) : xstrdup("");
+	char *key = stmt_step(s, &err) == 1 ? str_dup(stmt_text(s, 0)) : NULL;
 	stmt_reset(s);
-	return key;
+	return key ? key : pruned_key(c, type, about);
 }
 
 static void key_id(char id[256], const char *type, const struct audit_subject *about)
@@ -178,7 +193,14 @@ struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, cons
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_int(s, 4, foreign);
-	return row_of(a, s);
+	struct obj *row = row_of(a, s);
+	const struct audit_subject of = {.kind = kind, .name = name};
+	return row || foreign ? row : audit_standing(a, type, &of, NULL, NULL);
+}
+
+static bool has_reason(const void *arg, const struct obj *row)
+{
+	return cstr_eq(obj_str(row, "reason"), arg);
 }
 
 struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
@@ -195,7 +217,9 @@ struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, c
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, reason);
-	return whole_row_of(a, d, s);
+	struct obj *row = whole_row_of(a, d, s);
+	const struct audit_subject of = {.kind = kind, .name = name};
+	return row ? row : audit_standing(a, type, &of, has_reason, reason);
 }
 
 struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
@@ -211,10 +235,41 @@ struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind,
 	stmt_bind_cstr(s, 1, kind);
 	stmt_bind_cstr(s, 2, ns ? ns : "");
 	stmt_bind_cstr(s, 3, name);
-	return whole_row_of(a, d, s);
+	struct obj *row = whole_row_of(a, d, s);
+	const struct audit_subject of = {.kind = kind, .ns = ns, .name = name};
+	return row ? row : audit_standing(a, "Observe", &of, NULL, NULL);
 }
 
-void chain_each_observed(struct db *d, const char *kind,
+struct observed {
+	const char *kind;
+	struct map *seen; /* "NS/NAME" */
+	void (*fn)(void *arg, const char *ns, const char *name);
+	void *arg;
+};
+
+static void observe(struct observed *o, const char *ns, const char *name, bool there)
+{
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&key, "%s/%s", ns, name);
+	if (map_has(o->seen, key.buf))
+		return;
+	map_set_number(o->seen, key.buf, 1);
+	if (there)
+		o->fn(o->arg, ns, name);
+}
+
+static int observe_pruned(void *arg, const struct obj *row, struct error *err)
+{
+	struct observed *o = arg;
+	const char *ns = obj_str(row, "subject.namespace"), *name = obj_str(row, "subject.name");
+	(void)err;
+	if (cstr_eq(obj_str(row, "type"), "Observe") &&
+	    cstr_eq(obj_str(row, "subject.kind"), o->kind))
+		observe(o, ns ? ns : "", name, !cstr_eq(obj_str(row, "reason"), "Deleted"));
+	return 0;
+}
+
+void chain_each_observed(struct audit *a, struct db *d, const char *kind,
 			 void (*fn)(void *arg, const char *ns, const char *name), void *arg)
 {
 	/* A bare column beside max() is of its row (sqlite.org/lang_select.html). */
@@ -223,16 +278,18 @@ void chain_each_observed(struct db *d, const char *kind,
 		" AND type = 'Observe' GROUP BY ns, name";
 	struct error err;
 	struct stmt *s = NULL;
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	struct observed o = {.kind = kind, .seen = seen, .fn = fn, .arg = arg};
 	if (db_prepare(d, sql, &s, &err) < 0)
 		return;
 	stmt_bind_cstr(s, 1, kind);
 	while (stmt_step(s, &err) > 0) {
 		CLEANUP(xfreep) char *ns = str_dup(stmt_text(s, 0));
 		CLEANUP(xfreep) char *name = str_dup(stmt_text(s, 1));
-		if (!str_is(stmt_text(s, 2), "Deleted"))
-			fn(arg, ns, name);
+		observe(&o, ns, name, !str_is(stmt_text(s, 2), "Deleted"));
 	}
 	stmt_reset(s);
+	(void)audit_each_standing(a, observe_pruned, &o, &err);
 }
 
 struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,

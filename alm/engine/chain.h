@@ -37,7 +37,7 @@ struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, c
 struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
 				const char *name);
 /* Calls fn for each object of the kind whose newest Observe row does not say Deleted. */
-void chain_each_observed(struct db *d, const char *kind,
+void chain_each_observed(struct audit *a, struct db *d, const char *kind,
 			 void (*fn)(void *arg, const char *ns, const char *name), void *arg);
 /* Newest Write row by somebody else about this very object, of its last 1,000, that made it or
  * changed a field that begins with path; path NULL: that asked for its deletion. NULL if none.

@@ -276,7 +276,7 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 	struct obj *status = NULL;
 	r->status_seq = row_seq;
 	r->status_tseq = tseq;
-	if (audit_is_deleted(r->x->c.audit, row_seq))
+	if (audit_is_deleted(r->x->c.audit, meta_uid(a->subject), row_seq))
 		return 0; /* only the finalizer is left to go */
 	if (audit_announced(r->x->c.audit, meta_uid(a->subject), tseq, &status, err) < 0)
 		return -err->code;

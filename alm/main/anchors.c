@@ -77,11 +77,29 @@ static int add_spec(struct cli *c, struct anchor_setup *s, const char *spec, boo
 	return 0;
 }
 
+static int parse_retain(struct cli *c, int64_t *ret_ns, struct error *err)
+{
+	if (cli_flag(c, "force") && !cli_value(c, "audit-retain"))
+		return error_set(err, E_USAGE, "--force is of --audit-retain, which is not given");
+	if (cli_duration(c, "audit-retain", 0, ret_ns, err) < 0)
+		return -err->code;
+	if (cli_value(c, "audit-retain") && *ret_ns <= 0)
+		return error_set(err, E_USAGE, "--audit-retain is a duration above 0");
+	if (*ret_ns && *ret_ns / NS_PER_S < PRUNE_RETAIN_MIN_S && !cli_flag(c, "force"))
+		return error_set(err, E_USAGE,
+				 "--audit-retain %s is under 365d: most rules of evidence ask for "
+				 "more; --force takes it",
+				 cli_value(c, "audit-retain"));
+	return 0;
+}
+
 int anchor_setup_parse(struct cli *c, const char *dir, const char *fallback, bool is_embedded,
 		       struct anchor_setup *ret, struct error *err)
 {
 	const char *spec;
 	*ret = (struct anchor_setup){.dir = dir};
+	if (parse_retain(c, &ret->retain_ns, err) < 0)
+		return -err->code;
 	for (size_t i = 0; (spec = cli_value_at(c, "audit-anchor", i)); i++)
 		if (add_spec(c, ret, spec, is_embedded, err) < 0)
 			return -err->code;
@@ -129,4 +147,16 @@ int anchor_setup_start(const struct anchor_setup *s, struct audit *a, struct db 
 	bool all = n == s->n;
 	*ret = anchors_new(a, l, d, targets, n);
 	return all ? 0 : -err->code;
+}
+
+struct pruner *anchor_setup_prune(const struct anchor_setup *s, struct audit *a, struct db *d,
+				  struct loop *l, struct anchors *anchors)
+{
+	struct pruner_config c = {.audit = a,
+				  .loop = l,
+				  .db = d,
+				  .anchors = anchors,
+				  .dir = s->dir,
+				  .retain_ns = s->retain_ns};
+	return s->retain_ns ? pruner_new(&c) : NULL;
 }

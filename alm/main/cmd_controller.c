@@ -43,6 +43,7 @@ struct controller_command {
 	struct sandbox *sandbox;
 	struct db *db;
 	struct audit *audit;
+	struct pruner *pruner;
 	struct disk_watch *disk;
 	struct transport *transport;
 	struct client *client;
@@ -265,6 +266,7 @@ static int start(struct controller_command *c, struct error *err)
 		    0 ||
 	    process_confine(err) < 0)
 		return -err->code;
+	c->pruner = anchor_setup_prune(&c->setup, c->audit, c->db, c->loop, c->anchors);
 	anchors_on_refused(c->anchors, on_refused, c);
 	anchors_when_recalled(c->anchors, on_recalled, c);
 	term_print("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
@@ -278,6 +280,7 @@ static void release(struct controller_command *c)
 	stop_acting(c);
 	leader_free(c->leader);
 	disk_watch_free(c->disk);
+	pruner_free(c->pruner);
 	audit_close(c->audit); /* its anchors hear of the last checkpoint */
 	anchors_free(c->anchors);
 	client_free(c->client);

@@ -45,6 +45,9 @@ static int run(struct cli *cli, struct error *err)
 	    process_become(cli_value(cli, "user"), err) < 0 ||
 	    anchor_setup_embedded(cli, c.config.data_dir, &anchors, err) < 0)
 		return -err->code;
+	if (c.config.no_audit && anchors.retain_ns)
+		return error_set(err, E_USAGE,
+				 "--audit-retain is of an audit log, and --no-audit keeps none");
 	c.config.anchors = &anchors;
 	c.loop = loop_event_new();
 	c.config.metrics = metrics_new();

@@ -32,6 +32,7 @@ struct embedded {
 	struct loop *loop;
 	struct db *db;
 	struct audit *audit;
+	struct pruner *pruner;
 	struct disk_watch *disk;
 	struct apiserver *api;
 	struct server *http;
@@ -294,9 +295,12 @@ static int start(struct embedded *c, struct error *err)
 		log_warn("found at the start", "what", notice);
 	if (c->audit && audit_read_only(c->audit))
 		log_error("audit log", "error", audit_read_only(c->audit));
-	return c->audit ? anchor_setup_start(c->setup, c->audit, c->db, c->loop, NULL, &c->anchors,
-					     err)
-			: 0;
+	if (!c->audit)
+		return 0;
+	if (anchor_setup_start(c->setup, c->audit, c->db, c->loop, NULL, &c->anchors, err) < 0)
+		return -err->code;
+	c->pruner = anchor_setup_prune(c->setup, c->audit, c->db, c->loop, c->anchors);
+	return 0;
 }
 
 int embedded_legacy(const struct cli *c, bool *ret_deny, struct error *err)
@@ -374,6 +378,7 @@ void embedded_free(struct embedded *e)
 	serving_cert_release(&e->serving);
 	server_free(e->http);
 	disk_watch_free(e->disk);
+	pruner_free(e->pruner);
 	audit_close(e->audit); /* its anchors hear of the last checkpoint */
 	anchors_free(e->anchors);
 	db_close(e->db);

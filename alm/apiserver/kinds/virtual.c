@@ -27,6 +27,11 @@ int64_t virtual_rv(const struct virtuals *v)
 	return v->server->audit ? audit_last_seq(v->server->audit) : 0;
 }
 
+int64_t virtual_first(const struct virtuals *v)
+{
+	return v->server->audit ? audit_first_seq(v->server->audit) : 1;
+}
+
 /* {apiVersion, kind, metadata, then the fields of the row}. */
 static int record_text(struct virtuals *v, int64_t seq, struct text **ret, struct error *err)
 {
@@ -60,8 +65,12 @@ int virtual_get(struct virtuals *v, struct request *r, struct text **ret, struct
 {
 	int64_t seq = 0;
 	struct error inner = ERROR_INIT;
-	if (!v->server->audit || !str_parse_i64(str_of(r->name), &seq) ||
-	    record_text(v, seq, ret, &inner) < 0)
+	bool is_number = v->server->audit && str_parse_i64(str_of(r->name), &seq);
+	if (is_number && seq > 0 && seq < virtual_first(v))
+		return fail_code(r, E_EXPIRED, err,
+				 "record %lld was pruned: the log begins at %lld", (long long)seq,
+				 (long long)virtual_first(v));
+	if (!is_number || record_text(v, seq, ret, &inner) < 0)
 		return fail_not_found(r, r->group, r->resource, r->name, err);
 	arena_defer(r->arena, free_text, *ret);
 	return 0;
@@ -103,12 +112,19 @@ int virtual_select(struct virtuals *v, struct request *r, const struct list_opti
 	struct listing out = {.rv = last, .continue_token = "", .remaining = -1};
 	if (l->continue_token && token_seq(r, l->continue_token, &seq, err) < 0)
 		return -err->code;
+	if (l->continue_token && seq < virtual_first(v) - 1)
+		return fail_code(r, E_EXPIRED, err,
+				 "The provided continue parameter is too old: the log begins at "
+				 "%lld",
+				 (long long)virtual_first(v));
 	if (cstr_eq(r->verb, "watch") && l->rv_stated && l->rv > seq)
 		seq = l->rv;
 	if (exact && str_parse_i64(str_of(exact), &last) && last - 1 > seq)
 		seq = last - 1;
 	if (last > out.rv)
 		last = out.rv;
+	if (seq < virtual_first(v) - 1)
+		seq = virtual_first(v) - 1;
 	while (seq < last && scanned++ < VIRTUAL_SCAN_MAX) {
 		struct text *t = NULL;
 		struct error inner = ERROR_INIT;

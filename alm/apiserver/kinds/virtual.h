@@ -18,7 +18,8 @@ void virtual_free(struct virtuals *v);
 /* Called for each record after its commit, in order. One listener; fn NULL: none. */
 void virtual_on_change(struct virtuals *v, void (*fn)(void *arg, const struct change *c),
 		       void *arg);
-int64_t virtual_rv(const struct virtuals *v); /* newest committed seq */
+int64_t virtual_rv(const struct virtuals *v);    /* newest committed seq */
+int64_t virtual_first(const struct virtuals *v); /* the first that was not pruned */
 /* Records the options select; of a watch from a revision, those after it. */
 int virtual_select(struct virtuals *v, struct request *r, const struct list_options *l,
 		   struct listing *ret, struct error *err);

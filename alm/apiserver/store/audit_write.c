@@ -145,7 +145,8 @@ static const struct audit_row *deletion(const struct audit_write *w)
 	struct error err = ERROR_INIT;
 	int64_t tseq = 0, seq = 0;
 	if (w->after || !(w->kind->flags & KIND_CUSTOM) ||
-	    audit_head(log, w->uid, &tseq, &seq, &err) < 0 || !tseq || audit_is_deleted(log, seq))
+	    audit_head(log, w->uid, &tseq, &seq, &err) < 0 || !tseq ||
+	    audit_is_deleted(log, w->uid, seq))
 		return NULL;
 	struct obj *b = obj_map();
 	obj_set_str(b, "apiVersion", kind_api_version(w->kind, r->arena));

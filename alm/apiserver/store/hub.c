@@ -328,13 +328,30 @@ static void kind_goes(void *arg, const struct kind *k)
 
 /* The beginning. */
 
+/* The oldest revision that a watch may begin behind. */
+static int64_t oldest_rv(const struct watcher *w)
+{
+	const struct apiserver *server = w->hub->server;
+	return w->request->kind->flags & KIND_VIRTUAL ? virtual_first(server->virtuals) - 1
+						      : store_window_start(server->store);
+}
+
+static bool is_too_old(const struct watcher *w)
+{
+	bool is_virtual = w->request->kind->flags & KIND_VIRTUAL;
+	if (is_virtual)
+		return w->options.rv_stated && w->options.rv > 0 && !w->options.initial_events &&
+		       w->options.rv < oldest_rv(w);
+	return w->first_sent && w->floor < oldest_rv(w);
+}
+
 static void send_too_old(struct watcher *w)
 {
 	struct error err = ERROR_INIT;
 	struct request *r = w->request;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	fail_code(r, E_EXPIRED, &err, "too old resource version: %lld (%lld)",
-		  (long long)w->options.rv, (long long)store_window_start(w->hub->server->store));
+		  (long long)w->options.rv, (long long)oldest_rv(w));
 	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
 	status_print(&r->failure, &err, &b);
 	strbuf_adds(&b, "}\n");
@@ -496,7 +513,7 @@ static void begin_stream(struct watcher *w)
 		w->first_sent = true;
 		w->floor = w->options.rv;
 	}
-	if (w->first_sent && w->floor < store_window_start(w->hub->server->store)) {
+	if (is_too_old(w)) {
 		send_too_old(w);
 		return;
 	}

@@ -20,6 +20,7 @@ struct objects_check {
 	struct apiserver *s;
 	struct timer timer;
 	struct snapshot *snapshot;
+	int64_t first_seq; /* of the log, when it was loaded */
 	enum phase phase;
 	/* Where the next slice goes on: by place, as objects come and go between slices. */
 	size_t resource;
@@ -196,9 +197,22 @@ static void start_over(struct objects_check *c)
 	c->written = (struct objects_cursor){.seq = 0};
 }
 
+/* What was pruned meanwhile is said by another snapshot. */
+static void load_snapshot(struct objects_check *c)
+{
+	struct error err = ERROR_INIT;
+	snapshot_free(c->snapshot);
+	c->snapshot = NULL;
+	c->first_seq = audit_first_seq(c->s->audit);
+	if (snapshot_load(c->s->config.db, &c->snapshot, &err) < 0)
+		log_error("the audit log's record of all objects cannot be read", "error", err.msg);
+}
+
 static void slice(void *arg)
 {
 	struct objects_check *c = arg;
+	if (c->first_seq != audit_first_seq(c->s->audit))
+		load_snapshot(c);
 	if (c->phase == CHECK_DONE)
 		start_over(c);
 	if (c->phase == CHECK_PRESENT)
@@ -213,14 +227,12 @@ static void slice(void *arg)
 
 struct objects_check *objects_check_new(struct apiserver *s)
 {
-	struct error err = ERROR_INIT;
 	if (!s->audit)
 		return NULL;
 	struct objects_check *c = xcalloc(1, sizeof(*c));
 	c->s = s;
 	c->timer = (struct timer){.fn = slice, .arg = c};
-	if (snapshot_load(s->config.db, &c->snapshot, &err) < 0)
-		log_error("the audit log's record of all objects cannot be read", "error", err.msg);
+	load_snapshot(c);
 	loop_arm(s->loop, &c->timer, FIRST_PAUSE);
 	return c;
 }

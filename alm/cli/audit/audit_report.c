@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alm/audit/pruned.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/visible.h"
 #include "alm/cli/term.h"
@@ -169,6 +170,38 @@ int audit_report_seq(struct audit_report *r, const char *at, const char *at_seq,
 	if (cli_value(r->c, at))
 		rc = audit_source_time(cli_value(r->c, at), r->now_us, &us, err);
 	return rc < 0 ? rc : query_seq_at(r->source.db, us, ret, err);
+}
+
+/* Time and number of the first entry that is kept. */
+static int first_entry(struct db *d, int64_t *ret_seq, int64_t *ret_time_us)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	if (db_prepare(d, "SELECT seq, time FROM audit ORDER BY seq LIMIT 1", &s, &err) < 0 ||
+	    stmt_step(s, &err) <= 0)
+		return -E_NOTFOUND;
+	*ret_seq = stmt_int(s, 0);
+	*ret_time_us = stmt_int(s, 1);
+	stmt_reset(s);
+	return 0;
+}
+
+void audit_report_tell_pruned(const struct audit_source *s, const struct query_selector *sel)
+{
+	struct error err = ERROR_INIT;
+	struct pruned p = {0};
+	int64_t first = 0, time_us = 0;
+	if (first_entry(s->db, &first, &time_us) < 0 || sel->from_seq >= first ||
+	    sel->since_us >= time_us)
+		return;
+	if (s->type == AUDIT_API && first > 1)
+		term_error("alm: entries 1..%" PRId64 " were pruned: this answer begins with the "
+			   "next\n",
+			   first - 1);
+	else if (pruned_load(s->db, &p, &err) >= 0 && p.below > 1 && first > 1)
+		term_error("alm: entries 1..%" PRId64 " were pruned: this answer begins with the "
+			   "next; %s has the last of them (--file)\n",
+			   p.below - 1, p.file);
 }
 
 int audit_report_begin(struct cli *c, struct audit_report *r, struct error *err)

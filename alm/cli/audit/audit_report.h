@@ -28,6 +28,8 @@ struct audit_report {
 	int64_t now_us;
 };
 
+/* Tells on standard error what of the answer may be missing, as it was pruned. */
+void audit_report_tell_pruned(const struct audit_source *s, const struct query_selector *sel);
 /* Opens the log and reads the selectors. audit_report_end() in any case. */
 int audit_report_begin(struct cli *c, struct audit_report *r, struct error *err);
 /* Prints what is left, and releases. rc is handed on. */

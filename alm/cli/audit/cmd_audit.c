@@ -108,6 +108,8 @@ static int run_query(struct cli *c, struct error *err)
 	struct audit_report r;
 	int rc = audit_report_begin(c, &r, err);
 	r.with_subject = true;
+	if (rc >= 0 && !cli_value(c, "tail"))
+		audit_report_tell_pruned(&r.source, &r.sel);
 	if (rc >= 0)
 		rc = print_rows(&r, err);
 	return audit_report_end(&r, rc, err);
@@ -117,6 +119,8 @@ static int run_timeline(struct cli *c, struct error *err)
 {
 	struct audit_report r;
 	int rc = audit_report_begin(c, &r, err);
+	if (rc >= 0 && !cli_value(c, "tail"))
+		audit_report_tell_pruned(&r.source, &r.sel);
 	if (rc >= 0 && c->n_args)
 		rc = query_subject(r.source.db, c->args[0], c->arena, &r.sel, err);
 	if (rc >= 0 && !r.sel.name)
@@ -131,6 +135,8 @@ static int run_why(struct cli *c, struct error *err)
 	struct audit_report r;
 	int64_t forward = 0;
 	int rc = audit_report_begin(c, &r, err);
+	if (rc >= 0)
+		audit_report_tell_pruned(&r.source, &r.sel);
 	if (rc >= 0)
 		rc = cli_int(c, "forward", 0, &forward, err);
 	if (rc >= 0 && forward) {
@@ -201,6 +207,8 @@ static int run_why_not(struct cli *c, struct error *err)
 	int rc = audit_report_begin(c, &r, err);
 	r.version = version;
 	if (rc >= 0)
+		audit_report_tell_pruned(&r.source, &r.sel);
+	if (rc >= 0)
 		rc = query_subject(r.source.db, c->args[0], c->arena, &r.sel, err);
 	if (rc >= 0)
 		rc = query_why_not(r.source.db, &r.sel, version, print_denial, &r, err);
@@ -244,6 +252,8 @@ static int run_state(struct cli *c, struct error *err)
 					      "REVISION", "SINCE", "SEQ"};
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		grid_column(&r.grid, columns[i]);
+	if (rc >= 0 && r.source.type == AUDIT_API) /* which has no snapshot of what was pruned */
+		audit_report_tell_pruned(&r.source, &r.sel);
 	if (rc >= 0)
 		rc = audit_report_seq(&r, "at", "at-seq", &seq, err);
 	if (rc >= 0)

@@ -6,6 +6,7 @@
 #include "alm/audit/log.h"
 #include "alm/cli/audit/audit_cmds.h"
 #include "alm/cli/audit/audit_follow.h"
+#include "alm/cli/audit/audit_report.h"
 #include "alm/cli/audit/audit_source.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
@@ -134,6 +135,8 @@ static int run_export(struct cli *c, struct error *err)
 	int rc = open_run(&r, format, err);
 	if (rc >= 0 && r.source.type == AUDIT_DATABASE)
 		record(&r, format, r.sel.from_seq);
+	if (rc >= 0)
+		audit_report_tell_pruned(&r.source, &r.sel);
 	r.given = r.sel.from_seq > 0 ? r.sel.from_seq - 1 : 0;
 	if (rc >= 0 && r.form && r.form->header && r.given == 0)
 		rc = write_line(NULL, str_of(r.form->header), err);

@@ -6,6 +6,7 @@
 #include "alm/audit/checkpoint.h"
 #include "alm/audit/log.h"
 #include "alm/audit/proof.h"
+#include "alm/audit/pruned.h"
 #include "alm/audit/replay.h"
 #include "alm/cli/audit/audit_anchors.h"
 #include "alm/cli/audit/audit_cmds.h"
@@ -157,7 +158,7 @@ static int record_of(struct db *d, int64_t seq, struct strbuf *b, struct error *
 		record_print(&rec, b);
 	}
 	stmt_reset(s);
-	return r == 0 ? error_set(err, E_NOTFOUND, "no audit row %" PRId64, seq) : r;
+	return r == 0 ? pruned_no_entry(d, seq, err) : r;
 }
 
 /* c2sp.org/tlog-proof@v1; extra is the record itself, from which the leaf is made. */
