@@ -209,6 +209,8 @@ int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
 		return r;
 	if (!strcmp(row->type, "Approval"))
 		a->checkpoint_at_once = true;
+	if (a->on_append)
+		a->on_append(a->on_append_arg, row);
 	*ret_seq = a->last_seq;
 	return 0;
 }
@@ -456,6 +458,12 @@ const char *audit_origin(const struct audit *a)
 const char *audit_origin_tag(const struct audit *a)
 {
 	return a->tag;
+}
+
+void audit_on_append(struct audit *a, void (*fn)(void *arg, const struct audit_row *row), void *arg)
+{
+	a->on_append = fn;
+	a->on_append_arg = arg;
 }
 
 void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg)

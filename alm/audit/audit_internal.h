@@ -42,6 +42,8 @@ struct audit {
 	size_t n_blobs;
 	struct strbuf body, scratch;
 
+	void (*on_append)(void *arg, const struct audit_row *row);
+	void *on_append_arg;
 	void (*on_commit)(void *arg, int64_t from, int64_t to);
 	void *on_commit_arg;
 };

@@ -11,6 +11,7 @@
 #include "alm/client/queue.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/apptype/app_metrics.h"
+#include "alm/controllers/object_metrics.h"
 #include "alm/engine/alerts.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/controller.h"
@@ -98,6 +99,24 @@ static void log_gone_instance(void *arg, const char *ns, const char *name)
 		enqueue_instance(w, ns, name);
 }
 
+static void count_object(struct source_watch *w, const struct informer_object *before,
+			 const struct obj *o, bool gone)
+{
+	struct metrics *m = w->m->c.metrics;
+	if (w->kind == WATCH_APPTYPE)
+		app_metrics_update(m, o, gone);
+	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY)
+		object_metrics_overdue(m, o, gone);
+	if (w->kind == WATCH_STRATEGY) {
+		CLEANUP(obj_unrefp) struct obj *was = gone || !before ? NULL : manager_read(before);
+		object_metrics_strategy(m, gone ? o : was, o, gone);
+	}
+	if (w->kind == WATCH_CATALOG)
+		object_metrics_catalog(m, o, gone);
+	if (w->kind == WATCH_CRD)
+		object_metrics_crd(m, o, gone);
+}
+
 static void object_changed(void *arg, enum informer_change change,
 			   const struct informer_object *before,
 			   const struct informer_object *after)
@@ -118,8 +137,7 @@ static void object_changed(void *arg, enum informer_change change,
 		claims_update(m->claims, o, !after);
 	if (w->kind == WATCH_STRATEGY)
 		manager_strategies_update(m, o, !after);
-	if (w->kind == WATCH_APPTYPE)
-		app_metrics_update(m->c.metrics, o, !after);
+	count_object(w, before, o, !after);
 	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
 		alerts_update(m->c.alerts, o, !after);
 	if (w->kind == WATCH_INSTANCE) { /* its CRD names the app */
@@ -259,6 +277,11 @@ static void host_render(void *arg, struct str archive, const struct obj *request
 	render_job_start(m->c.sandbox, m->c.loop, archive, request, call);
 }
 
+static int64_t now(void *arg)
+{
+	return loop_now(arg);
+}
+
 struct manager *manager_new(const struct manager_config *c)
 {
 	struct manager *m = xcalloc(1, sizeof(*m));
@@ -266,6 +289,10 @@ struct manager *manager_new(const struct manager_config *c)
 	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
 	m->c.settings.foreign = !c->same_process;
 	m->stash = stash_new();
+	if (c->metrics)
+		metrics_set_clock(c->metrics, now, c->loop);
+	if (c->metrics && c->audit)
+		audit_on_append(c->audit, object_metrics_row, c->metrics);
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);

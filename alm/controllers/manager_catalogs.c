@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/object_metrics.h"
 #include "alm/engine/policy.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/catalog_store.h"
@@ -297,6 +298,8 @@ static void sync_came(void *arg, struct sync_result *result)
 		strbuf_addstr(&s->pending, result->lines);
 		s->pending_validators = result->validators;
 	}
+	if (!result->err)
+		object_metrics_synced(w->m->c.metrics, w->name, loop_now(w->m->c.loop));
 	w->synced(w->arg, STEAL(result->index), result->bad_digest, result->err);
 	work_free(w);
 }

@@ -4,6 +4,7 @@
 
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/object_metrics.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/deadlines.h"
 #include "alm/obj/json.h"
@@ -326,6 +327,16 @@ static int64_t op_left(void *arg, const char *id, int64_t deadline_ns, int64_t b
 	return deadlines_left(m->deadlines, id, deadline_ns, by_wall_ns, loop_mono(m->c.loop));
 }
 
+static void op_resolving(void *arg, int64_t decisions)
+{
+	struct manager *m = arg;
+	int64_t now = loop_mono(m->c.loop);
+	if (decisions < 0)
+		m->resolving_ns = now;
+	else
+		object_metrics_resolved(m->c.metrics, now - m->resolving_ns, decisions);
+}
+
 static const struct view_ops view_operations = {
 	.get = op_get,
 	.crd = op_crd,
@@ -345,6 +356,7 @@ static const struct view_ops view_operations = {
 	.redacted = op_redacted,
 	.head = op_head,
 	.left = op_left,
+	.resolving = op_resolving,
 };
 
 void manager_each_cache(const struct manager *m,

@@ -85,6 +85,9 @@ struct view_ops {
 	/* What is left of a deadline, in monotonic time. The first call for an id starts it with
 	 * what the wall clock leaves, at least a tenth (lifecycle.md 4.2). */
 	int64_t (*left)(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns);
+	/* Around a search for the version to install; decisions: of one that is over, -1 of one
+	 * that begins. May be NULL. */
+	void (*resolving)(void *arg, int64_t decisions);
 	/* hex digest of the redacted object */
 	void (*digest)(void *arg, const struct obj *o, char out[65]);
 };

@@ -8,6 +8,7 @@
 struct metric {
 	int64_t value;
 	bool seconds; /* value is in nanoseconds */
+	bool since;   /* a time: printed as what has passed */
 };
 
 struct family {
@@ -20,6 +21,8 @@ struct metrics {
 	struct map *families;
 	size_t n_series;
 	struct metric overflow;
+	int64_t (*now)(void *arg);
+	void *now_arg;
 };
 
 static void family_free(void *p)
@@ -94,12 +97,46 @@ struct metric *metrics_histogram(struct metrics *m, const char *name, const char
 	return s;
 }
 
+struct metric *metrics_summary(struct metrics *m, const char *name, const char *help,
+			       const char *part, bool seconds)
+{
+	struct metric *s = series(m, "summary", name, help, part);
+	s->seconds = seconds;
+	return s;
+}
+
+struct metric *metrics_since(struct metrics *m, const char *name, const char *help,
+			     const char *labels)
+{
+	struct metric *s = series(m, "gauge", name, help, labels);
+	s->seconds = s->since = true;
+	return s;
+}
+
+void metrics_set_clock(struct metrics *m, int64_t (*now)(void *arg), void *arg)
+{
+	m->now = now;
+	m->now_arg = arg;
+}
+
+void metrics_forget(struct metrics *m, const char *name, const char *labels)
+{
+	struct family *f = map_get(m->families, name);
+	if (!f || !map_get(f->series, labels))
+		return;
+	map_del(f->series, labels);
+	m->n_series--;
+	if (!map_count(f->series))
+		map_del(m->families, name);
+}
+
 static void drop_series(struct metrics *m, struct family *f, const char *prefix)
 {
 	struct map_entry *next;
 	for (struct map_entry *e = map_first(f->series); e; e = next) {
 		next = map_next(e);
-		if (!cstr_has_prefix(e->key, prefix))
+		const struct metric *s = e->value;
+		if (s->since || !cstr_has_prefix(e->key, prefix))
 			continue;
 		map_del(f->series, e->key);
 		m->n_series--;
@@ -150,7 +187,14 @@ int64_t metric_value(const struct metric *m)
 	return m->value;
 }
 
-static void print_family(const char *name, const struct family *f, struct strbuf *b)
+static int64_t passed(const struct metrics *m, const struct metric *s)
+{
+	int64_t ns = m->now ? m->now(m->now_arg) - s->value : 0;
+	return ns > 0 ? ns : 0;
+}
+
+static void print_family(const struct metrics *m, const char *name, const struct family *f,
+			 struct strbuf *b)
 {
 	struct map_entry **entries = map_sorted(f->series);
 	strbuf_addf(b, "# HELP %s %s\n# TYPE %s %s\n", name, f->help, name, f->type);
@@ -159,9 +203,10 @@ static void print_family(const char *name, const struct family *f, struct strbuf
 		bool labels = entries[i]->key[0] && entries[i]->key[0] != '_'; /* else a part */
 		strbuf_addf(b, "%s%s%s%s ", name, labels ? "{" : "", entries[i]->key,
 			    labels ? "}" : "");
+		int64_t ns = s->since ? passed(m, s) : s->value;
 		if (s->seconds)
-			strbuf_addf(b, "%lld.%09lld\n", (long long)(s->value / 1000000000),
-				    (long long)(s->value % 1000000000));
+			strbuf_addf(b, "%lld.%09lld\n", (long long)(ns / 1000000000),
+				    (long long)(ns % 1000000000));
 		else
 			strbuf_addf(b, "%lld\n", (long long)s->value);
 	}
@@ -172,6 +217,6 @@ void metrics_print(const struct metrics *m, struct strbuf *b)
 {
 	struct map_entry **entries = map_sorted(m->families);
 	for (size_t i = 0; i < map_count(m->families); i++)
-		print_family(entries[i]->key, entries[i]->value, b);
+		print_family(m, entries[i]->key, entries[i]->value, b);
 	xfree((void *)entries);
 }

@@ -11,6 +11,7 @@
 #ifndef ALM_IO_METRICS_H
 #define ALM_IO_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "alm/base/mem.h"
@@ -37,9 +38,21 @@ struct metric *metrics_seconds(struct metrics *m, const char *name, const char *
  * which is counted in nanoseconds. */
 struct metric *metrics_histogram(struct metrics *m, const char *name, const char *help,
 				 const char *part);
+/* One number of a summary without quantiles, a counter: part is _count or _sum, with labels behind
+ * it: _sum{phase="Pending"}. A _sum is counted in nanoseconds where seconds is said. */
+struct metric *metrics_summary(struct metrics *m, const char *name, const char *help,
+			       const char *part, bool seconds);
+/* A gauge that is set to the time at which something began, and printed as the seconds since; it
+ * stays through metrics_drop(). */
+struct metric *metrics_since(struct metrics *m, const char *name, const char *help,
+			     const char *labels);
+/* What the time is when series of metrics_since() are printed. */
+void metrics_set_clock(struct metrics *m, int64_t (*now)(void *arg), void *arg);
 /* Appends key="value", with a comma before it unless b is empty. */
 void metrics_label(struct strbuf *b, const char *key, const char *value);
 
+/* Forgets one series; its pointer is dead. */
+void metrics_forget(struct metrics *m, const char *name, const char *labels);
 /* Forgets every gauge whose labels begin with this text; their pointers are dead. */
 void metrics_drop(struct metrics *m, const char *prefix);
 

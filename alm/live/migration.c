@@ -316,6 +316,11 @@ static void patch_note(struct migration *m, const struct obj *note)
 	patch_crd(m, annotations_patch(annotations), NULL);
 }
 
+static int64_t remaining(const struct migration *m)
+{
+	return m->total > m->written ? (int64_t)(m->total - m->written) : 0;
+}
+
 /* The page is done: where the next one starts, for whoever goes on from here. */
 static void mark_page(struct migration *m)
 {
@@ -326,6 +331,7 @@ static void mark_page(struct migration *m)
 	obj_set_str(note, "to", m->c.to);
 	obj_set_str(note, "continue", m->next);
 	obj_set_int(note, "written", (int64_t)m->written);
+	obj_set_int(note, "remaining", remaining(m));
 	obj_set_str(note, "started", started);
 	obj_set_int(note, "generation", m->generation);
 	patch_note(m, note);
@@ -339,6 +345,7 @@ static void mark_begin(void *arg)
 	m->step = BEGIN;
 	obj_set_str(note, "to", m->c.to);
 	obj_set_int(note, "asked", loop_now(m->loop));
+	obj_set_int(note, "remaining", remaining(m));
 	patch_note(m, note);
 }
 

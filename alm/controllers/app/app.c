@@ -429,7 +429,11 @@ struct app *app_load(const struct view *v, const char *name)
 	if (!app || app->deleting) /* nothing is chosen any more */
 		return app;
 	fill_input(v, app, NULL);
+	if (v->ops->resolving)
+		v->ops->resolving(v->ops_arg, -1);
 	resolve_run(&app->in, v->a, &app->resolution);
+	if (v->ops->resolving)
+		v->ops->resolving(v->ops_arg, app->resolution.decisions);
 	decide_next(app);
 	return app;
 }

@@ -57,10 +57,7 @@ static void set_state(struct metrics *m, const char *app, const struct obj *o)
 	if (!condition_get(o, "Ready", &ready))
 		return;
 	const char *const state[][2] = {{"app", app}, {"state", ready.reason}};
-	const char *const overdue[][2] = {{"app", app}, {"kind", "AppType"}};
 	set(m, "alm_app_state", "State of an app.", state, 2, 1);
-	if (condition_is(o, "StateOverdue", "True"))
-		set(m, "alm_state_overdue", "A state that lasts too long.", overdue, 2, 1);
 }
 
 void app_metrics_update(struct metrics *m, const struct obj *apptype, bool gone)

@@ -28,6 +28,7 @@ static void drift_row(struct strategy_pass *s, const char *text)
 {
 	struct obj *body = obj_map();
 	obj_set_str(body, "what", text);
+	obj_set_str(body, "app", s->app->name);
 	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
 	x->chain = s->app->name;
 }
