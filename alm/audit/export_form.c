@@ -339,7 +339,7 @@ static void add_path(struct str s, struct strbuf *b)
 	}
 }
 
-static void cloudevents_row(const struct obj *row, const char *origin, struct strbuf *b)
+struct obj *export_cloudevent(const struct obj *row, const char *origin)
 {
 	CLEANUP(strbuf_release) struct strbuf source = STRBUF_INIT(STRBUF_SMALL);
 	char time[CLOCK_TEXT_MAX];
@@ -358,7 +358,12 @@ static void cloudevents_row(const struct obj *row, const char *origin, struct st
 	obj_set_str(o, "time", time);
 	obj_set_str(o, "datacontenttype", "application/json");
 	obj_set(o, "data", obj_ref(row));
-	put_line(o, b);
+	return o;
+}
+
+static void cloudevents_row(const struct obj *row, const char *origin, struct strbuf *b)
+{
+	put_line(export_cloudevent(row, origin), b);
 }
 
 /* --- OCSF --- */

@@ -20,5 +20,7 @@ struct export_form {
 
 /* NULL: there is none of this name. */
 const struct export_form *export_form_find(const char *name);
+/* The row as an event of CloudEvents 1.0 (what the form cloudevents prints); owned. */
+struct obj *export_cloudevent(const struct obj *row, const char *origin);
 
 #endif

@@ -3,8 +3,7 @@
  * succeeded or failed. Pure.
  *
  * Read is a Rollout of app.coreos.com/v1alpha1 (a resource, or a file), and the file of Locutus,
- * workflow.kubernetes.io/v1alpha1, whose defaults are its own: rest Ignore, rollback None. The same
- * struct is the rollout of a unit that has none: rollout_default().
+ * workflow.kubernetes.io/v1alpha1, whose defaults are its own: rest Ignore, rollback None.
  *
  * A rollout is immutable after parsing. It lives in the arena, with what it refers to: the object
  * it was parsed from, its paths and expressions. What a rollout says that ALM does not do is

@@ -7,7 +7,7 @@
 #include "alm/base/strbuf.h"
 #include "tests/lib/transport_fake.h"
 
-#define ROWS_MAX  256
+#define ROWS_MAX  1024
 #define CALLS_MAX 1024
 
 struct row {
@@ -101,6 +101,7 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 	struct transport_fake *f = CONTAINER_OF(t, struct transport_fake, transport);
 	struct row *row = row_for(f, r->method, r->target);
 	const char *type = http_header(&r->headers, "Content-Type");
+	const char *signature = http_header(&r->headers, "X-ALM-Signature-256");
 	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (!row)
 		fail_msg("no row for %s %s", r->method, r->target);
@@ -108,6 +109,8 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 	strbuf_addf(&b, "%s %s", r->method, r->target);
 	if (type)
 		strbuf_addf(&b, " %s", type);
+	if (signature)
+		strbuf_addf(&b, " %s", signature);
 	if (r->body.len)
 		strbuf_addf(&b, " %.*s", STR_ARG(r->body));
 	f->timeouts[f->n_calls] = r->timeout_ns;

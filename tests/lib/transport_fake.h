@@ -29,7 +29,7 @@ void fake_stream(struct transport_fake *f, const char *method, const char *targe
 void fake_push(struct transport_fake *f, const char *chunk);
 void fake_end(struct transport_fake *f, bool lost);
 
-/* Started calls: n, and one as "METHOD target content-type body" (absent parts left out). */
+/* Started calls: n, and one as "METHOD target content-type signature body" (absent parts left out). */
 size_t fake_count(const struct transport_fake *f);
 const char *fake_call(const struct transport_fake *f, size_t i);
 int64_t fake_timeout_ns(const struct transport_fake *f, size_t i); /* what it was given */
