@@ -190,6 +190,7 @@ static void trim(void *arg)
 {
 	struct apiserver *s = arg;
 	s->trim_armed = false;
+	audit_trim(s->audit);
 	pool_trim();
 }
 

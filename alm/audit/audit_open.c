@@ -305,6 +305,12 @@ static void seal(struct audit *a)
 	(void)audit_write_head(a, true, false, &err);
 }
 
+void audit_trim(struct audit *a)
+{
+	if (a)
+		db_trim(a->db);
+}
+
 void audit_close(struct audit *a)
 {
 	if (!a)

@@ -246,6 +246,7 @@ static void trim(void *arg)
 	plan_cache_clear(m->plans);
 	trees_clear(m->trees);
 	trees_clear(m->live);
+	audit_trim(m->c.audit);
 	pool_trim();
 }
 

@@ -41,6 +41,7 @@ static inline void UNUSED db_closep(struct db **d)
 	db_close(*d);
 }
 
+void db_trim(struct db *d); /* gives back the pages that it keeps for the next read */
 int db_exec(struct db *d, const char *sql,
 	    struct error *err); /* any number of statements, no rows */
 

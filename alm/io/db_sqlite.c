@@ -324,6 +324,11 @@ int db_open(const struct db_config *c, struct db **ret, struct error *err)
 	return 0;
 }
 
+void db_trim(struct db *d)
+{
+	sqlite3_db_release_memory(d->conn);
+}
+
 void db_close(struct db *d)
 {
 	if (!d)
