@@ -49,10 +49,11 @@ static int read_page(struct audit_source *s, const struct obj *list, struct erro
 	return r;
 }
 
+const struct resource audit_source_records = {"audit.app.coreos.com", "v1alpha1", "auditrecords",
+					      "AuditRecord", false};
+
 static int open_api(struct cli *c, struct audit_source *s, struct error *err)
 {
-	static const struct resource records = {"audit.app.coreos.com", "v1alpha1", "auditrecords",
-						"AuditRecord", false};
 	CLEANUP(session_freep) struct session *session = NULL;
 	const char *token = NULL;
 	s->type = AUDIT_API;
@@ -66,7 +67,8 @@ static int open_api(struct cli *c, struct audit_source *s, struct error *err)
 		const char *query =
 			arena_fmt(c->arena, "limit=%d%s%s", PAGE, token ? "&continue=" : "",
 				  token ? url_encode(str_of(token), c->arena) : "");
-		r = session_get(session, session_target(session, &records, NULL, NULL, query),
+		r = session_get(session,
+				session_target(session, &audit_source_records, NULL, NULL, query),
 				&list, err);
 		if (r == -E_NOTFOUND)
 			return error_set(err, E_NOTFOUND,

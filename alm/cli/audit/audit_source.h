@@ -8,6 +8,7 @@
 #include "alm/audit/query.h"
 #include "alm/audit/verify.h"
 #include "alm/cli/cli.h"
+#include "alm/client/discovery.h"
 
 enum audit_source_type { AUDIT_DATABASE, AUDIT_ARCHIVE, AUDIT_API };
 
@@ -17,6 +18,7 @@ struct audit_source {
 	const char *dir; /* of AUDIT_DATABASE: the folder, with the keys */
 };
 
+extern const struct resource audit_source_records; /* auditrecords */
 int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err);
 void audit_source_release(struct audit_source *s);
 

@@ -64,11 +64,10 @@ static int check_rows(struct audit_report *r, int64_t tail, struct error *err)
 				 "the first: choose one");
 	if (!follows)
 		return 0;
-	if (r->source.type != AUDIT_DATABASE || cli_value(c, "until") || cli_value(c, "limit"))
+	if (r->source.type == AUDIT_ARCHIVE || cli_value(c, "until") || cli_value(c, "limit"))
 		return error_set(err, E_USAGE,
-				 "--follow is of the log of a folder (--data-dir) that goes on: "
-				 "without --file, --until and --limit; over the API: kubectl get "
-				 "auditrecords -w");
+				 "--follow is of a log that goes on: without --file, --until and "
+				 "--limit");
 	if (!audit_report_is_table(r))
 		return error_set(err, E_USAGE,
 				 "--follow prints a table; for programs: alm audit "
@@ -100,7 +99,7 @@ static int print_rows(struct audit_report *r, struct error *err)
 	if (rc < QUERY_ROWS_MAX && end > rows.last)
 		rows.last = end;
 	rc = audit_report_flush(r, err);
-	return rc < 0 ? rc : audit_follow(more_rows, &rows, err);
+	return rc < 0 ? rc : audit_follow(r->c, &r->source, more_rows, &rows, err);
 }
 
 static int run_query(struct cli *c, struct error *err)

@@ -68,6 +68,13 @@ static int record_by_server(struct run *r, const char *form, int64_t from, struc
 	return session_send(s, &q, &reply, err);
 }
 
+static void record_at_server(struct run *r, const char *form, int64_t from)
+{
+	struct error err = ERROR_INIT;
+	if (record_by_server(r, form, from, &err) < 0)
+		term_error("alm: the log does not say that it was exported: %s\n", err.msg);
+}
+
 /* The log of a folder says that it was exported, before it is. */
 static void record(struct run *r, const char *form, int64_t from)
 {
@@ -117,12 +124,11 @@ static int open_run(struct run *r, const char *format, struct error *err)
 				 "--limit");
 	/* Is there something to export at all? Then it is recorded, then read. */
 	int rc = audit_source_open(c, &r->source, err);
-	if (rc >= 0 && r->source.type == AUDIT_API && (!r->form || follows))
-		return error_set(
-			err, E_UNSUPPORTED,
-			"AuditRecords carry no chain and cannot be followed here: name the "
-			"folder of the log with --data-dir, or use kubectl get auditrecords "
-			"-w");
+	if (rc >= 0 && r->source.type == AUDIT_API && !r->form)
+		return error_set(err, E_UNSUPPORTED,
+				 "AuditRecords carry no chain, so there is no archive of them: "
+				 "name the folder of the log with --data-dir, or choose another "
+				 "--format");
 	if (rc >= 0)
 		rc = audit_source_selector(c, &r->source, &r->sel, err);
 	return rc;
@@ -135,6 +141,8 @@ static int run_export(struct cli *c, struct error *err)
 	int rc = open_run(&r, format, err);
 	if (rc >= 0 && r.source.type == AUDIT_DATABASE)
 		record(&r, format, r.sel.from_seq);
+	else if (rc >= 0 && r.source.type == AUDIT_API)
+		record_at_server(&r, format, r.sel.from_seq);
 	if (rc >= 0)
 		audit_report_tell_pruned(&r.source, &r.sel);
 	r.given = r.sel.from_seq > 0 ? r.sel.from_seq - 1 : 0;
@@ -143,7 +151,7 @@ static int run_export(struct cli *c, struct error *err)
 	if (rc >= 0)
 		rc = give(&r, err);
 	if (rc >= 0 && cli_flag(c, "follow"))
-		rc = audit_follow(follow, &r, err);
+		rc = audit_follow(c, &r.source, follow, &r, err);
 	audit_source_release(&r.source);
 	return rc;
 }
@@ -169,9 +177,10 @@ const struct cmd audit_export = {
 		"and "
 		"3004 of OCSF 1.3, one JSON object a line. Selectors choose rows of these four. "
 		"With "
-		"--from-seq N there is no header of csv, so that it can be appended. The log of a "
-		"folder says that it was exported, before a byte is given; beside a running server "
-		"the server of the kubeconfig writes that, else standard error tells why not.",
+		"--from-seq N there is no header of csv, so that it can be appended. The log says "
+		"that it was exported, before a byte is given; beside a running server, or over "
+		"the API, the server of the kubeconfig writes that, else standard error tells why "
+		"not.",
 	.examples = "alm audit export > log.jsonl && alm audit verify --file log.jsonl\n"
 		    "alm audit export --format csv --type Approval --since 90d > approvals.csv\n"
 		    "alm audit export --format ocsf --follow | vector --config siem.toml",
