@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admit.h"
+#include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
@@ -527,6 +528,30 @@ static bool is_unchanged(struct mutation *m)
 	return obj_equal(o, m->stored);
 }
 
+/* Nothing was stored: the object as it is, and an entry of the write. */
+static int keep_unchanged(struct mutation *m)
+{
+	struct refusals *counted = m->r->server->refusals;
+	const struct audit_write aw = {
+		.request = m->r,
+		.kind = m->kind,
+		.verb = m->verb,
+		.ns = m->ns,
+		.name = m->name,
+		.uid = meta_uid(m->stored),
+		.before = m->stored,
+		.after = m->stored,
+		.rv_before = m->head->rv, /* and no revision is made */
+		.is_status = m->is_status,
+	};
+	const struct audit_row *row = m->opt.dry_run ? NULL : audit_write_unchanged(&aw);
+	if (row && counted)
+		refusals_add_unchanged(counted, m->r, row);
+	m->unchanged = true;
+	m->text = m->head->text;
+	return 0;
+}
+
 static void bump_generation(struct mutation *m)
 {
 	if (m->is_status || !object_meta_spec_changed(m->kind, m->before, m->after))
@@ -559,11 +584,8 @@ int mutation_update(struct mutation *m, struct error *err)
 	warn_finalizers(m);
 	if (auth_check_write(m->r->server->auth, m->r, m->before, m->after, err) < 0)
 		return -err->code;
-	if (is_unchanged(m)) {
-		m->unchanged = true;
-		m->text = m->head->text;
-		return 0;
-	}
+	if (is_unchanged(m))
+		return keep_unchanged(m);
 	m->removed = is_finished(m);
 	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
 }
@@ -589,10 +611,7 @@ int mutation_mark(struct mutation *m, struct error *err)
 			obj_set_path(m->after, "metadata.generation",
 				     obj_int(meta_generation(m->before) + 1));
 	}
-	if (!first && obj_equal(m->after, m->before)) {
-		m->unchanged = true;
-		m->text = m->head->text;
-		return 0;
-	}
+	if (!first && obj_equal(m->after, m->before))
+		return keep_unchanged(m);
 	return m->opt.dry_run ? pretend(m, true, err) : store_it(m, err);
 }

@@ -184,7 +184,8 @@ struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, cons
 {
 	static const char sql[] =
 		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND "
-		"cluster = '' AND type = ?3 AND (NOT ?4 OR op IS NULL) ORDER BY seq DESC LIMIT 1";
+		"cluster = '' AND type = ?3 AND (NOT ?4 OR op IS NULL) AND"
+		" reason NOT IN ('Refused', 'Unchanged') ORDER BY seq DESC LIMIT 1";
 	struct error err;
 	struct stmt *s = NULL;
 	if (db_prepare(d, sql, &s, &err) < 0)
@@ -299,7 +300,8 @@ struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_s
 		"SELECT seq FROM (SELECT seq, reason, body FROM audit WHERE kind = ?1 AND ns = '' "
 		"AND"
 		" name = ?2 AND cluster = '' AND type = 'Write' AND uid = ?3 AND op IS NULL AND"
-		" actor IS NOT NULL ORDER BY seq DESC LIMIT 1000) WHERE CASE WHEN ?4 IS NULL"
+		" reason <> 'Unchanged' AND actor IS NOT NULL ORDER BY seq DESC LIMIT 1000) WHERE "
+		"CASE WHEN ?4 IS NULL"
 		" THEN json_extract(body, '$.verb') IN ('delete', 'deletecollection')"
 		" ELSE reason = 'Created' OR EXISTS (SELECT 1 FROM json_each(body, '$.changed')"
 		" WHERE substr(value, 1, length(?4)) = ?4) END ORDER BY seq DESC LIMIT 1";

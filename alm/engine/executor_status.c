@@ -82,7 +82,8 @@ static struct obj *foreign_status(struct run *r, const struct obj *live, int64_t
 {
 	static const char sql[] =
 		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND cluster = ''"
-		" AND type = 'Write' AND uid = ?3 AND seq > ?4 AND actor IS NOT NULL AND"
+		" AND type = 'Write' AND reason <> 'Unchanged' AND uid = ?3 AND seq > ?4"
+		" AND actor IS NOT NULL AND"
 		" json_extract(body, '$.subresource') = 'status' ORDER BY seq DESC LIMIT 1";
 	struct executor *x = r->x;
 	struct stmt *s;

@@ -166,10 +166,17 @@ void write_status(struct run *r)
 /* --- Write rows on a foreign server; the embedded one writes its own in the object's transaction
  * --- */
 
-static const char *outcome_of(const struct client_reply *reply)
+/* The server gives the revision that there was where a write changes nothing. */
+static bool is_unchanged(const struct step_call *c, const struct client_reply *reply)
+{
+	return c->rv_before && c->action->type != ACT_DELETE &&
+	       cstr_eq(meta_resource_version(reply->body), c->rv_before);
+}
+
+static const char *outcome_of(const struct step_call *c, const struct client_reply *reply)
 {
 	if (!reply->err)
-		return "Applied";
+		return is_unchanged(c, reply) ? "Unchanged" : "Applied";
 	if (reply->maybe_applied)
 		return "Unknown";
 	return reply->err->code == E_CONFLICT || reply->err->code == E_EXISTS ? "Conflict"
@@ -223,14 +230,14 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 		return;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	obj_set_str(body, "verb", verbs[a->type]);
-	obj_set_str(body, "outcome", outcome_of(reply));
+	obj_set_str(body, "outcome", outcome_of(c, reply));
 	obj_set_int(body, "code", reply->status);
 	if (a->as)
 		obj_set_path(body, "who.user", obj_string(a->as));
 	set_objects(c, reply, body);
 	struct audit_row row = {
 		.type = "Write",
-		.reason = outcome_of(reply),
+		.reason = outcome_of(c, reply),
 		.subject = {.kind = a->resource.kind,
 			    .ns = a->ns,
 			    .name = reply->err ? run_hide_text(c->run, a->name) : a->name,

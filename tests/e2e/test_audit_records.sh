@@ -36,11 +36,12 @@ has "another field is refused" "field label not supported" "$(fields body.verb=c
 is "labels they have none" "0" "$(k get auditrecords -l app=x -o name 2>/dev/null | wc -l)"
 is "but without one of them are all" "yes" "$([ "$(k get auditrecords -l '!app' -o name | wc -l)" -ge "$all" ] && echo yes)"
 
-for verb in "create -f r.json" "delete auditrecords 1" "delete auditrecords --all" "patch auditrecords 1 --type=merge -p {\"reason\":\"x\"}"; do
-	echo '{"apiVersion":"audit.app.coreos.com/v1alpha1","kind":"AuditRecord","metadata":{"name":"1"}}' >r.json
-	# shellcheck disable=SC2086
-	has "405: ${verb%% *}" "MethodNotAllowed" "$(k $verb 2>&1)"
-done
+echo '{"apiVersion":"audit.app.coreos.com/v1alpha1","kind":"AuditRecord","metadata":{"name":"1"}}' >r.json
+refused() { has "405: $1" "MethodNotAllowed" "$(k "$@" 2>&1)"; }
+refused create -f r.json
+refused delete auditrecords 1
+refused delete auditrecords --all
+refused patch auditrecords 1 --type=merge -p '{"reason":"x"}'
 
 # Only who has the role reads it.
 has "denied to others" "Forbidden" "$(k get auditrecords --as bob 2>&1)"
@@ -48,6 +49,13 @@ k create clusterrolebinding bob --clusterrole=alm-audit-reader --user=bob >/dev/
 is "given by alm-audit-reader" "LogOpened" "$(k get auditrecords 1 --as bob -o jsonpath='{.reason}')"
 has "but not changed" "orbidden" "$(k delete auditrecords 1 --as bob 2>&1)"
 has "and nothing else" "Forbidden" "$(k get configmaps --as bob 2>&1)"
+
+# A write that changes nothing has its entry, and is counted when it is repeated.
+for i in 1 2 3 4 5; do k patch configmap c5 --type=merge -p '{"data":{"a":"b"}}' >/dev/null; done
+is "a write that changes nothing" "Unchanged Unchanged patch admin same" "$(k get auditrecords --field-selector subject.name=c5,type=Write,reason=Unchanged -o json |
+	jq -r '.items[] | "\(.reason) \(.body.outcome) \(.body.verb) \(.actor) \(if .body.before == .body.after and .body.rvBefore and (.body.rvAfter | not) then "same" else "other" end)"')"
+k patch configmap c6 --type=merge --dry-run=server -p '{"metadata":{"labels":null}}' >/dev/null
+is "none of a dry run" "0" "$(k get auditrecords --field-selector subject.name=c6,reason=Unchanged -o name | wc -l)"
 
 # Watch, and the commands that follow.
 rv=$(k get --raw "$api?limit=1" | jq -r .metadata.resourceVersion)

@@ -15,7 +15,8 @@ struct refusal {
 	size_t pending; /* refusals since the last entry */
 	/* Monotonic times of the last refusal and of the last entry; the pause until the next. */
 	int64_t last_at, entry_at, pause;
-	char *kind, *ns, *name, *actor;
+	const char *reason; /* Refused or Unchanged: static */
+	char *kind, *ns, *name, *uid, *actor;
 	struct obj *body;
 };
 
@@ -31,6 +32,7 @@ static void example_clear(struct refusal *f)
 	xfree(f->kind);
 	xfree(f->ns);
 	xfree(f->name);
+	xfree(f->uid);
 	xfree(f->actor);
 	obj_unref(f->body);
 }
@@ -49,6 +51,8 @@ static void example_set(struct refusal *f, const struct audit_row *row)
 	f->kind = xstrdup(row->subject.kind);
 	f->ns = xstrndup(row->subject.ns, REFUSALS_NAME_MAX);
 	f->name = xstrndup(row->subject.name, REFUSALS_NAME_MAX);
+	f->uid = row->subject.uid ? xstrndup(row->subject.uid, REFUSALS_NAME_MAX) : NULL;
+	f->reason = row->reason;
 	f->actor = xstrndup(row->actor, REFUSALS_USER_MAX);
 	f->body = obj_copy(row->body);
 }
@@ -62,8 +66,8 @@ static void write_entry(struct refusals *l, struct refusal *f)
 		obj_set_int(body, "suppressed", (int64_t)f->pending - 1);
 	const struct audit_row row = {
 		.type = "Write",
-		.reason = "Refused",
-		.subject = {.kind = f->kind, .ns = f->ns, .name = f->name},
+		.reason = f->reason,
+		.subject = {.kind = f->kind, .ns = f->ns, .name = f->name, .uid = f->uid},
 		.actor = f->actor,
 		.body = body,
 	};
@@ -117,12 +121,11 @@ static struct refusal *count_new(struct refusals *l, const char *key, const char
 }
 
 /* The count of the request: its own, or the one for the rest of its user, or of everybody. */
-static struct refusal *count_of(struct refusals *l, const struct request *r,
-				const struct error *err)
+static struct refusal *count_of(struct refusals *l, const struct request *r, int code)
 {
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(KEY_BYTES_MAX);
 	const char *user = r->user.impersonator ? r->user.impersonator : r->user.name;
-	strbuf_addf(&key, "%s\n%s %s/%s %d", user, r->verb, r->group, r->resource, err->code);
+	strbuf_addf(&key, "%s\n%s %s/%s %d", user, r->verb, r->group, r->resource, code);
 	struct refusal *f = key.over ? NULL : map_get(l->counts, key.buf);
 	if (f)
 		return f;
@@ -151,19 +154,32 @@ static bool counts(const struct refusals *l, const struct request *r, const stru
 	       !r->exchange->request.trusted_audit_id;
 }
 
+/* The answer changes nothing, with or without its entry. */
+static void count(struct refusals *l, struct refusal *f, const struct audit_row *row)
+{
+	bool first = !f->body;
+	example_set(f, row);
+	f->pending++;
+	f->last_at = loop_mono(l->server->loop);
+	if (first)
+		write_entry(l, f);
+}
+
 void refusals_add(struct refusals *l, struct request *r, const struct error *err)
 {
 	const struct audit_row *row = counts(l, r, err) ? audit_write_refused(r, err) : NULL;
 	if (!row)
 		return;
-	struct refusal *f = count_of(l, r, err);
-	bool first = !f->body;
-	example_set(f, row);
-	f->pending++;
-	f->last_at = loop_mono(l->server->loop);
-	/* The answer is a refusal with or without its entry. */
-	if (first)
-		write_entry(l, f);
+	count(l, count_of(l, r, err->code), row);
+}
+
+void refusals_add_unchanged(struct refusals *l, struct request *r, const struct audit_row *row)
+{
+	struct error ignored = ERROR_INIT;
+	if (row->op)
+		(void)store_append_row(l->server->store, row, &ignored);
+	else
+		count(l, count_of(l, r, 0), row);
 }
 
 void refusals_flush(struct refusals *l)

@@ -1,6 +1,6 @@
 /*
- * refusals: entries of the log for writes that were refused, counted so that nobody fills the log
- * with them (audit.md 3, "Repeated failures").
+ * refusals: entries of the log for writes that were refused, or changed nothing, counted so that
+ * nobody fills the log with them (audit.md 3, "Repeated failures").
  *
  * What is counted together: one user's verb on one kind with one outcome, whatever the names; of an
  * impersonated user it is the asker who counts. The first refusal has an entry at once; later ones
@@ -25,12 +25,15 @@
 #define REFUSALS_NAME_MAX     253 /* no object has a longer name */
 #define REFUSALS_USER_MAX     1024
 
+struct audit_row;
 struct refusals;
 
 struct refusals *refusals_new(struct apiserver *s);
 void refusals_free(struct refusals *l);
 /* Counts the failure of a request, if it is one that counts; reads and dry runs do not. */
 void refusals_add(struct refusals *l, struct request *r, const struct error *err);
+/* Counts a write that changed nothing; ALM's own has its entry each time. */
+void refusals_add_unchanged(struct refusals *l, struct request *r, const struct audit_row *row);
 /* Entries for all that is still uncounted in the log: before the end. */
 void refusals_flush(struct refusals *l);
 

@@ -195,6 +195,31 @@ void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret
 	ret->deletion = deletion(w);
 }
 
+const struct audit_row *audit_write_unchanged(const struct audit_write *w)
+{
+	struct request *r = w->request;
+	struct audit *log = r->server->audit;
+	struct error ignored;
+	int64_t seq = 0;
+	if (!log || !r->exchange || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
+		return NULL;
+	const char *trusted = r->exchange->request.trusted_audit_id;
+	const char *id = own_id(log, trusted);
+	/* A status of ALM's own has its entry; a request that came twice, too. */
+	if (trusted &&
+	    (!id || cstr_has_prefix(id, "row-") || audit_row_by_op(log, id, &seq, &ignored) >= 0))
+		return NULL;
+	struct audit_row *row = ARENA_NEW(r->arena, struct audit_row);
+	row->type = "Write";
+	row->reason = "Unchanged";
+	row->subject = (struct audit_subject){
+		.kind = w->kind->kind, .ns = w->ns, .name = w->name, .uid = w->uid};
+	row->op = id;
+	row->actor = id ? NULL : r->user.name;
+	row->body = obj_keep(r->arena, body_of(w, "Unchanged", 200));
+	return row;
+}
+
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err)
 {
 	const char *outcome = err->code == E_FORBIDDEN  ? "Denied"

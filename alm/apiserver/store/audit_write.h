@@ -24,6 +24,8 @@ struct audit_write_parts {
 	const struct audit_row *deletion;
 };
 void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret);
+/* The entry of a write that changed nothing; NULL if there is to be none. */
+const struct audit_row *audit_write_unchanged(const struct audit_write *w);
 /* The entry of a write that was refused; NULL if there is to be none. */
 const struct audit_row *audit_write_refused(struct request *r, const struct error *err);
 

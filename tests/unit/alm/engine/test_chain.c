@@ -40,10 +40,58 @@ static void test_chain__one_over_the_bound_is_read_again(void **state)
 	audit_log_close(&l);
 }
 
+static void write_by(struct audit_log *l, const char *actor, const char *reason, const char *verb)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	CLEANUP(obj_unrefp) struct obj *changed = obj_list();
+	obj_append(changed, obj_string("/spec/approved"));
+	obj_set_str(body, "verb", verb);
+	if (!strcmp(reason, "Updated"))
+		obj_set(body, "changed", obj_ref(changed));
+	struct audit_row row = {.type = "Write",
+				.reason = reason,
+				.subject = {.kind = "InstallStrategy",
+					    .name = "install",
+					    .uid = strcmp(reason, "Refused") != 0 ? "u" : ""},
+				.actor = actor,
+				.body = body};
+	assert_ok(audit_append_now(l->audit, &row, &seq, &err), &err);
+}
+
+static void assert_by(struct obj *row, const char *actor)
+{
+	assert_non_null(row);
+	assert_string_equal(obj_str(row, "actor"), actor);
+	obj_unref(row);
+}
+
+/* Who approved, or deleted, is who changed something: not who was refused it, or wrote the same
+ * again. */
+static void test_chain__a_write_that_changed_nothing_names_nobody(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	const struct audit_subject about = {
+		.kind = "InstallStrategy", .name = "install", .uid = "u"};
+	audit_log_open(&l, ":memory:", NULL);
+	write_by(&l, "alice", "Updated", "patch");
+	write_by(&l, "mallory", "Refused", "patch");
+	write_by(&l, "mallory", "Unchanged", "patch");
+	assert_by(chain_last_row(l.audit, l.db, "Write", about.kind, about.name, true), "alice");
+	assert_by(chain_last_write(l.audit, l.db, &about, "/spec/approved"), "alice");
+	write_by(&l, "alice", "Updated", "delete");
+	write_by(&l, "mallory", "Unchanged", "delete");
+	assert_by(chain_last_write(l.audit, l.db, &about, NULL), "alice");
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain__one_over_the_bound_is_read_again),
+		cmocka_unit_test(test_chain__a_write_that_changed_nothing_names_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
