@@ -20,6 +20,12 @@ int beneath_open_root(const char *dir, struct file_info *ret, int *ret_fd, struc
 int beneath_info(int root, const char *path, struct file_info *ret, struct error *err);
 /* A regular file; the caller closes *ret_fd. */
 int beneath_open(int root, const char *path, struct file_info *ret, int *ret_fd, struct error *err);
+/* The same by a path without any link, and a link is E_INVALID. */
+int beneath_open_plain(int root, const char *path, struct file_info *ret, int *ret_fd,
+		       struct error *err);
+enum beneath_kind { BENEATH_FILE, BENEATH_DIR, BENEATH_LINK, BENEATH_OTHER };
+/* Of the thing itself, if it is a link; there is none on the way. */
+int beneath_kind(int root, const char *path, enum beneath_kind *ret, struct error *err);
 int beneath_list(int root, const char *path, size_t max, char ***ret_names, size_t *ret_n,
 		 struct error *err);
 

@@ -142,6 +142,11 @@ int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int sign
 				 l->memory_bytes >> 20);
 	case SIGSYS:
 		return error_set(err, E_INTERNAL, "tried a forbidden system call");
+	case SIGSEGV: /* most often the end of its stack */
+		return error_set(err, E_INTERNAL,
+				 "crashed with signal %d (%s): nested too deep, or a fault of alm "
+				 "or its libraries",
+				 signal, strsignal(signal));
 	default:
 		return error_set(err, E_INTERNAL, "crashed with signal %d (%s)", signal,
 				 strsignal(signal));

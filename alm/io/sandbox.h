@@ -35,6 +35,9 @@ typedef int (*sandbox_fn)(struct str input, struct strbuf *output, struct error 
 struct sandbox_job {
 	const char *name; /* ended by a row with NULL */
 	sandbox_fn fn;
+	/* Runs in each child of the row before its doors close: for a library that others do not
+	 * need. Sees nothing of the input. Optional. */
+	void (*prepare)(void);
 };
 
 struct sandbox_limits { /* 0: the figure above */

@@ -1,8 +1,9 @@
 /*
  * sandbox_child: what runs in the zygote and, forked from it, in every child.
  *
- * The zygote locks itself in as far as it can (no files by landlock, empty namespaces); a child
- * adds the limits and the list of system calls, then runs its function and is gone.
+ * The zygote locks itself in as far as it can (empty namespaces, no capabilities); a child opens the
+ * libraries that its row asks for, adds landlock (no files), the limits and the list of system calls,
+ * then runs its function and is gone.
  */
 #include <assert.h>
 #include <errno.h>
@@ -115,9 +116,14 @@ static bool filter_load(scmp_filter_ctx f)
 	       seccomp_load(f) == 0;
 }
 
+static long landlock_abi(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
 static bool landlock_none(void)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = landlock_abi();
 	if (abi < 1)
 		return false;
 	/* All rights that this kernel and these headers know; the first version has 13. */
@@ -237,6 +243,9 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (!take_fds(fds))
 		_exit(SANDBOX_EXIT_UNLOCKED);
+	if (z->config->jobs[o->job].prepare)
+		z->config->jobs[o->job].prepare();
+	landlock_none();
 	size_t n = size_of(INPUT_FD), file = fds[2] >= 0 ? size_of(FILE_FD) : 0;
 	char *room = make_room(n, file);
 	limits.memory_bytes += file;
@@ -407,7 +416,7 @@ void sandbox_zygote(int fd, const struct sandbox_config *c)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS) < 0)
 		greeting.missing |= MISSING_NAMESPACES;
-	if (!landlock_none())
+	if (landlock_abi() < 1)
 		greeting.missing |= MISSING_LANDLOCK;
 	(void)process_drop_capabilities(); /* those of the new namespaces, or the machine's */
 	z.filter = filter_new();

@@ -213,14 +213,16 @@ int render_job(struct str input, struct strbuf *output, struct error *err)
 static void finished(void *arg, struct str output, const struct error *err)
 {
 	struct render_call *call = arg;
-	struct error bad;
+	struct error bad = err ? *err : ERROR_INIT;
 	struct obj *value = NULL;
 	call->sandbox = NULL;
 	if (!err && json_parse(output, &value, &bad) < 0) {
 		bad.code = E_INTERNAL; /* the child's fault, not the chart's: it may pass */
 		error_wrap(&bad, "what the renderer answered");
-		err = &bad;
 	}
+	if (bad.code && call->name)
+		error_wrap(&bad, "%s%s", bad.code == E_LIMIT ? "RenderLimit: " : "", call->name);
+	err = bad.code ? &bad : NULL;
 	call->done(call->arg, value, err);
 }
 
@@ -240,6 +242,13 @@ static void fill_inputs(struct loop *l, struct obj *request)
 		obj_set_str(request, "zone", "UTC");
 }
 
+void render_call_start(struct sandbox *s, const char *job, struct str input,
+		       const struct sandbox_limits *l, struct render_call *call)
+{
+	call->run = sandbox_run(s, job, input, l, finished, call);
+	call->sandbox = s;
+}
+
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 		      const struct obj *request, struct render_call *call)
 {
@@ -249,8 +258,7 @@ void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 	json_print(full, &input);
 	strbuf_addc(&input, '\0');
 	strbuf_addstr(&input, archive);
-	call->run = sandbox_run(s, RENDER_JOB, strbuf_str(&input), &limits, finished, call);
-	call->sandbox = s;
+	render_call_start(s, RENDER_JOB, strbuf_str(&input), &limits, call);
 }
 
 void render_job_cancel(struct render_call *call)

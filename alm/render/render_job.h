@@ -18,6 +18,7 @@ typedef void (*render_done)(void *arg, struct obj *rendered, const struct error 
 struct render_call {
 	render_done done;
 	void *arg;
+	const char *name;        /* what is rendered, for errors; NULL: the caller tells */
 	struct sandbox *sandbox; /* of the render under way, else NULL */
 	struct sandbox_run *run;
 };
@@ -29,6 +30,9 @@ int render_job(struct str input, struct strbuf *output, struct error *err);
  * request, what is missing there from the loop. */
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,
 		      const struct obj *request, struct render_call *call);
+/* Any job that gives one JSON document. */
+void render_call_start(struct sandbox *s, const char *job, struct str input,
+		       const struct sandbox_limits *l, struct render_call *call);
 void render_job_cancel(struct render_call *call); /* done does not follow; one that ended is fine */
 
 #endif

@@ -39,13 +39,15 @@ int source_job_package(struct str input, struct strbuf *output, struct error *er
 extern const struct sandbox_limits source_limits_one, source_limits_all;
 
 /* Rows for the table of a sandbox. */
-#define SOURCE_JOBS                                                                             \
-	{HELM_INDEX_JOB, helm_index_job}, {INSPECT_JOB, inspect_job},                           \
-		{SOURCE_JOB_ARCHIVE, source_job_archive}, {SOURCE_JOB_TEXT, source_job_text},   \
-		{SOURCE_JOB_FOLDER, source_job_folder}, {SOURCE_JOB_MEMBER, source_job_member}, \
-		{SOURCE_JOB_SIGNED, source_job_signed}, {VERIFY_JOB, verify_job},               \
-	{                                                                                       \
-		SOURCE_JOB_PACKAGE, source_job_package                                          \
+#define SOURCE_JOBS                                                                           \
+	{HELM_INDEX_JOB, helm_index_job, NULL}, {INSPECT_JOB, inspect_job, NULL},             \
+		{SOURCE_JOB_ARCHIVE, source_job_archive, NULL},                               \
+		{SOURCE_JOB_TEXT, source_job_text, NULL},                                     \
+		{SOURCE_JOB_FOLDER, source_job_folder, NULL},                                 \
+		{SOURCE_JOB_MEMBER, source_job_member, NULL},                                 \
+		{SOURCE_JOB_SIGNED, source_job_signed, NULL}, {VERIFY_JOB, verify_job, NULL}, \
+	{                                                                                     \
+		SOURCE_JOB_PACKAGE, source_job_package, NULL                                  \
 	}
 
 /* catalog.yaml, or a file that may be of OLM; by its name. */

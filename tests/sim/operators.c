@@ -25,7 +25,7 @@ struct operators {
 	struct manager *manager;
 };
 
-static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, SOURCE_JOBS, {0}};
+static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job, NULL}, SOURCE_JOBS, {0}};
 
 static void apply_crds(void *arg);
 

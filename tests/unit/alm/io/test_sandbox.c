@@ -133,12 +133,35 @@ static int libraries(struct str in, struct strbuf *out, struct error *err)
 	return 0;
 }
 
+static int prepared = -1;
+
+/* Files are there, as a library would need them; in the job they are not. */
+static void prepare(void)
+{
+	prepared = open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0;
+}
+
+static int is_prepared(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)err;
+	strbuf_addf(out, "%d %d", prepared, open("/etc/passwd", O_RDONLY | O_CLOEXEC));
+	return 0;
+}
+
 static const struct sandbox_job jobs[] = {
-	{"upper", upper},         {"refuse", refuse},
-	{"crash", crash},         {"spin", spin},
-	{"gorge", gorge},         {"flood", flood},
-	{"forbidden", forbidden}, {"libraries", libraries},
-	{"count", count},         {0},
+	{"prepared", is_prepared, prepare},
+	{"bare", is_prepared, NULL},
+	{"upper", upper, NULL},
+	{"refuse", refuse, NULL},
+	{"crash", crash, NULL},
+	{"spin", spin, NULL},
+	{"gorge", gorge, NULL},
+	{"flood", flood, NULL},
+	{"forbidden", forbidden, NULL},
+	{"libraries", libraries, NULL},
+	{"count", count, NULL},
+	{0},
 };
 
 struct fixture {
@@ -330,6 +353,17 @@ static void test_sandbox__only_computing_is_allowed(void **state)
 	assert_string_equal(f->output.buf, "-1");
 }
 
+static void test_sandbox__a_row_prepares_before_the_doors_close(void **state)
+{
+	struct fixture *f = *state;
+	if (RELAXED)
+		return;
+	assert_int_equal(run(f, "prepared", STR_NONE, (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "1 -1");
+	assert_int_equal(run(f, "bare", STR_NONE, (struct sandbox_limits){0}), 0);
+	assert_string_equal(f->output.buf, "-1 -1");
+}
+
 /* ---- sandbox_fork ---- */
 
 static int child(void *arg, struct sandbox_peer *p)
@@ -433,6 +467,7 @@ int main(void)
 		TEST(test_sandbox__limits_are_named),
 		TEST(test_sandbox__only_computing_is_allowed),
 		TEST(test_sandbox__libraries_sort_and_do_without_files),
+		TEST(test_sandbox__a_row_prepares_before_the_doors_close),
 		cmocka_unit_test(test_sandbox__fork_serves_and_survives),
 		TEST(test_sandbox__runs_queue_and_may_be_cancelled),
 	};

@@ -198,7 +198,7 @@ static void count(void *arg, struct obj *rendered, const struct error *err)
 
 static void test_render_job__a_cancelled_one_is_silent(void **state)
 {
-	static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job}, {NULL, NULL}};
+	static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job, NULL}, {0}};
 	int n[3] = {0};
 	struct render_call calls[3];
 	struct loop *loop = loop_fake_new(0);

@@ -1,0 +1,284 @@
+#include "alm/render/flat_job.h"
+
+#include "alm/base/clock.h"
+#include "alm/obj/json.h"
+
+#define JOB_ARENA_BYTES ((size_t)192 << 20)
+
+/* fleet.md 3.5 */
+static const struct sandbox_limits limits = {
+	.memory_bytes = (size_t)256 << 20, .cpu_s = 5, .wall_ns = 30 * NS_PER_S};
+
+/* ---- the pure side ---- */
+
+/* A member of files: [path, bytes]; the texts follow each other. */
+static int read_files(const struct obj *list, struct str texts, struct files *f, struct error *err)
+{
+	f->items = ARENA_ARRAY(f->a, struct files_entry, obj_len(list) + 1);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *path = obj_as_string(obj_at(obj_at(list, i), 0));
+		int64_t n;
+		if (!path || !obj_as_i64(obj_at(obj_at(list, i), 1), &n) || n < 0 ||
+		    (uint64_t)n > texts.len)
+			return error_set(err, E_INTERNAL, "file %zu of the request is cut", i);
+		f->items[f->n++] = (struct files_entry){path, str_sub(texts, 0, (size_t)n)};
+		texts = str_skip(texts, (size_t)n);
+	}
+	return 0;
+}
+
+static int read_request(struct arena *a, struct str input, struct obj **ret, struct files *f,
+			struct error *err)
+{
+	struct str head, texts;
+	struct obj *request = NULL;
+	if (!str_cut(input, '\0', &head, &texts))
+		return error_set(err, E_INTERNAL, "the request is cut");
+	if (json_parse(head, &request, err) < 0)
+		return -err->code;
+	*ret = obj_keep(a, request);
+	*f = (struct files){.a = a};
+	return read_files(obj_get(request, "files"), texts, f, err);
+}
+
+static int write_flat(const struct flat *f, const struct obj *rollout, struct strbuf *output,
+		      struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *out = obj_map();
+	obj_set(out, "objects", flat_encode(f));
+	if (rollout)
+		obj_set(out, "rollout", obj_ref(rollout));
+	json_print(out, output);
+	return strbuf_check(output, "what was rendered", err);
+}
+
+int files_job(struct str input, struct strbuf *output, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(JOB_ARENA_BYTES);
+	struct obj *request = NULL;
+	struct files files = {.a = a};
+	struct flat flat;
+	flat_init(&flat, a);
+	if (read_request(a, input, &request, &files, err) < 0 ||
+	    files_flat(&files, obj_str(request, "namespace"), &flat, err) < 0)
+		return -err->code;
+	return write_flat(&flat, NULL, output, err);
+}
+
+struct program {
+	struct arena *a;
+	struct files files;
+	struct import_roots roots;
+	const struct obj *request;
+	size_t n_imports;
+};
+
+static int import_live(struct program *p, const char *path, const char *name, const char **ret_file,
+		       struct str *ret_text, struct error *err)
+{
+	const struct obj *value = obj_get(obj_get(p->request, "runtime"), name);
+	const char *why = obj_as_string(obj_get(obj_get(p->request, "unavailable"), name));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SANDBOX_INPUT_BYTES);
+	if (why)
+		return error_set(err, E_INVALID, "%s", why);
+	if (!value && cstr_eq(name, "config"))
+		return error_set(err, E_NOTFOUND,
+				 "there is no configuration: give --config-file FILE, or a trigger "
+				 "that brings one");
+	if (!value)
+		return error_set(err, E_NOTFOUND,
+				 "there is no such thing: alm-runtime has config, cluster, values "
+				 "and PLURAL/list");
+	json_print(value, &b);
+	*ret_file = path;
+	*ret_text = str_n(arena_text(p->a, b.buf, b.len), b.len);
+	return 0;
+}
+
+static int import(void *arg, const char *base, const char *path, const char **ret_file,
+		  struct str *ret_text, struct error *err)
+{
+	struct program *p = arg;
+	const char *name = import_runtime(path), *place;
+	if (++p->n_imports > IMPORTS_MAX)
+		return error_set(err, E_LIMIT, "more than %d imports", IMPORTS_MAX);
+	if (*name)
+		return import_live(p, arena_strdup(p->a, path), name, ret_file, ret_text, err);
+	for (size_t i = 0; (place = import_place(&p->roots, p->a, base, path, i)); i++) {
+		const struct files_entry *e = files_get(&p->files, place);
+		if (!e)
+			continue;
+		*ret_file = e->path;
+		*ret_text = e->text;
+		return 0;
+	}
+	return error_set(err, E_NOTFOUND, "no such file, nor in the library folders (%s)",
+			 p->roots.n_jpath ? "--renderer.jsonnet.jpaths" : "none are given");
+}
+
+static int add_objects(struct flat *f, const struct obj *objects, const char *file,
+		       struct error *err)
+{
+	OBJ_EACH (it, objects) {
+		const struct flat_place p = {.name = it.key, .file = file, .alone = true};
+		if (flat_add(f, &p, obj_ref(it.value), err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
+/* {"objects": .., "rollout": ..}, else each key is that of an object. */
+static int take_value(const struct obj *value, const char *file, struct flat *f,
+		      const struct obj **ret_rollout, struct error *err)
+{
+	const struct obj *objects = obj_get(value, "objects");
+	if (obj_type(value) != OBJ_MAP || (objects && obj_type(objects) != OBJ_MAP))
+		return error_set(
+			err, E_INVALID,
+			"%s gives %s; {NAME: OBJECT, ..} is wanted, or {objects: {NAME: "
+			"OBJECT, ..}, rollout: ROLLOUT}",
+			file, objects ? "objects of another form" : obj_type_name(obj_type(value)));
+	if (!objects)
+		return add_objects(f, value, file, err);
+	OBJ_EACH (it, value)
+		if (!cstr_eq(it.key, "objects") && !cstr_eq(it.key, "rollout"))
+			return error_set(err, E_INVALID,
+					 "%s: field \"%s\" beside objects and rollout: put it into "
+					 "objects, or hide it (\"%s\"::)",
+					 file, it.key, it.key);
+	*ret_rollout = obj_get(value, "rollout");
+	if (*ret_rollout && obj_type(*ret_rollout) != OBJ_MAP)
+		return error_set(err, E_INVALID, "%s: rollout: an object is wanted, not %s", file,
+				 obj_type_name(obj_type(*ret_rollout)));
+	return add_objects(f, objects, file, err);
+}
+
+/* Jsonnet says "RUNTIME ERROR: ..." and its stack. */
+static int write_error(const char *text, struct strbuf *output, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *out = obj_map();
+	obj_set(out, "error", obj_stringn(str_trim_right(str_of(text))));
+	json_print(out, output);
+	return strbuf_check(output, "the error of Jsonnet", err);
+}
+
+static void read_roots(struct program *p)
+{
+	const struct obj *jpath = obj_get(p->request, "jpath");
+	const char **folders = ARENA_ARRAY(p->a, const char *, obj_len(jpath) + 1);
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(jpath); i++)
+		if (obj_as_string(obj_at(jpath, i)))
+			folders[n++] = obj_as_string(obj_at(jpath, i));
+	p->roots = (struct import_roots){.tree = "", .jpath = folders, .n_jpath = n};
+}
+
+static int run(struct program *p, const char *file, struct strbuf *output, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
+	const struct files_entry *e = files_get(&p->files, file);
+	const struct obj *rollout = NULL;
+	struct obj *value = NULL;
+	struct flat flat;
+	flat_init(&flat, p->a);
+	if (!e)
+		return error_set(err, E_NOTFOUND, "%s: no such file", file);
+	const struct jsonnet_program program = {.file = file,
+						.text = e->text,
+						.ext_str = obj_get(p->request, "extStr"),
+						.import = import,
+						.arg = p};
+	int r = jsonnet_lib_run(&program, &json, err);
+	if (r == 0)
+		return write_error(json.buf, output, err);
+	if (r < 0 || json_parse(strbuf_str(&json), &value, err) < 0)
+		return error_wrap(err, "%s", file);
+	obj_keep(p->a, value);
+	if (take_value(value, file, &flat, &rollout, err) < 0 ||
+	    flat_sort(&flat, obj_str(p->request, "namespace"), err) < 0)
+		return -err->code;
+	return write_flat(&flat, rollout, output, err);
+}
+
+int jsonnet_job(struct str input, struct strbuf *output, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(JOB_ARENA_BYTES);
+	struct program p = {.a = a};
+	struct obj *request = NULL;
+	if (read_request(a, input, &request, &p.files, err) < 0)
+		return -err->code;
+	p.request = request;
+	read_roots(&p);
+	const char *file = obj_str(request, "entrypoint");
+	return run(&p, file ? file : "", output, err);
+}
+
+/* ---- the caller's side ---- */
+
+static void start(struct sandbox *s, const char *job, struct obj *request, const struct files *f,
+		  struct render_call *call)
+{
+	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(SANDBOX_INPUT_BYTES);
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < f->n; i++) {
+		struct obj *e = obj_list();
+		obj_append(e, obj_string(f->items[i].path));
+		obj_append(e, obj_int((int64_t)f->items[i].text.len));
+		obj_append(list, e);
+	}
+	obj_set(request, "files", list);
+	json_print(request, &input);
+	strbuf_addc(&input, '\0');
+	for (size_t i = 0; i < f->n; i++)
+		strbuf_addstr(&input, f->items[i].text);
+	render_call_start(s, job, strbuf_str(&input), &limits, call);
+}
+
+void flat_job_files(struct sandbox *s, const struct files *f, const char *ns,
+		    struct render_call *call)
+{
+	CLEANUP(obj_unrefp) struct obj *request = obj_map();
+	obj_set_str(request, "namespace", ns);
+	start(s, FILES_JOB, request, f, call);
+}
+
+static void set_obj(struct obj *o, const char *key, const struct obj *value)
+{
+	if (value)
+		obj_set(o, key, obj_ref(value));
+}
+
+void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct flat_request *rq,
+		      struct render_call *call)
+{
+	CLEANUP(obj_unrefp) struct obj *request = obj_map();
+	struct obj *jpath = obj_list();
+	for (size_t i = 0; i < rq->roots.n_jpath; i++)
+		obj_append(jpath, obj_string(rq->roots.jpath[i]));
+	obj_set_str(request, "namespace", rq->ns);
+	obj_set_str(request, "entrypoint", rq->entrypoint);
+	obj_set(request, "jpath", jpath);
+	set_obj(request, "extStr", rq->ext_str);
+	set_obj(request, "runtime", rq->runtime);
+	set_obj(request, "unavailable", rq->unavailable);
+	start(s, JSONNET_JOB, request, f, call);
+}
+
+int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
+		  const struct obj **ret_rollout, struct strbuf *msg, struct error *err)
+{
+	const char *failed = obj_as_string(obj_get(rendered, "error"));
+	const struct obj *rollout = obj_get(rendered, "rollout");
+	if (failed) {
+		strbuf_adds(msg, failed);
+		return error_set(err, E_INVALID, "RenderFailed: %s", failed);
+	}
+	if (rollout && obj_type(rollout) != OBJ_MAP)
+		return error_set(err, E_INVALID, "the renderer gave a rollout that is no object");
+	if (flat_decode(obj_get(rendered, "objects"), ns, ret, err) < 0) {
+		strbuf_adds(msg, err->msg);
+		return -err->code;
+	}
+	*ret_rollout = rollout;
+	return 0;
+}

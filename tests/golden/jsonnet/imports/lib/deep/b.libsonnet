@@ -1,0 +1,2 @@
+local map = (import '../map.libsonnet').map;
+{ b: map('b', importstr '../motd.txt') }

@@ -1,0 +1,1 @@
+{ map(name, text):: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: name }, data: { text: text } } }

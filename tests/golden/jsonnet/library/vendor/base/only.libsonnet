@@ -1,0 +1,1 @@
+{ map(n):: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: n } } }
