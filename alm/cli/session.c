@@ -17,6 +17,10 @@
 #define ANSWER_MAX    ((size_t)256 << 20)
 #define EVENT_MAX     ((size_t)8 << 20)
 #define WATCH_IDLE_NS (120 * NS_PER_S)
+#define QPS           5 /* where --burst alone is given; as client-go */
+#define BURST         10
+#define QPS_MIN       0.1
+#define QPS_MAX       10000
 
 struct session {
 	struct cli *cli;
@@ -63,6 +67,28 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 	return r;
 }
 
+/* --qps N --burst N, of commands that have them. */
+static int limit_rate(struct session *s, struct error *err)
+{
+	const char *text = cli_value(s->cli, "qps");
+	double qps = QPS;
+	int64_t burst;
+	if (!text && !cli_value(s->cli, "burst"))
+		return 0;
+	if (text && (!str_parse_double(str_of(text), &qps) || !(qps >= QPS_MIN && qps <= QPS_MAX)))
+		return error_set(err, E_USAGE,
+				 "--qps %.40s: want a number of requests a second, from 0.1 to "
+				 "10000",
+				 text);
+	if (cli_int(s->cli, "burst", BURST, &burst, err) < 0)
+		return -err->code;
+	if (burst < 1 || burst > TRANSPORT_BURST_MAX)
+		return error_set(err, E_USAGE, "--burst %lld: want a number from 1 to %d",
+				 (long long)burst, TRANSPORT_BURST_MAX);
+	s->transport = transport_limited_new(s->loop, s->transport, qps, burst);
+	return 0;
+}
+
 int session_open(struct cli *c, struct session **ret, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = xcalloc(1, sizeof(*s));
@@ -78,8 +104,8 @@ int session_open(struct cli *c, struct session **ret, struct error *err)
 	s->config = t.transport;
 	s->loop = loop_event_new();
 	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
-	if (r < 0)
-		return r;
+	if (r < 0 || limit_rate(s, err) < 0)
+		return -err->code;
 	s->client = client_new(s->loop, s->transport);
 	*ret = STEAL(s);
 	return 0;

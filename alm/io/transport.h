@@ -73,6 +73,12 @@ struct transport_config {
 /* The real one, on libcurl multi. */
 int transport_curl_new(struct loop *l, const struct transport_config *c, struct transport **ret,
 		       struct error *err);
+/* Another one with a limit on the rate of its requests: burst at once, then qps a second, in order;
+ * a watch is one request. inner is owned from here on. qps > 0, burst from 1 to TRANSPORT_BURST_MAX.
+ */
+#define TRANSPORT_BURST_MAX 10000
+struct transport *transport_limited_new(struct loop *l, struct transport *inner, double qps,
+					int64_t burst);
 /* The server of this very process, without a socket: calls the handler in the next turn. */
 struct transport *transport_local_new(struct loop *l, server_handler handler, void *arg,
 				      const char *token);
