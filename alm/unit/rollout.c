@@ -102,11 +102,16 @@ static int too_many(struct reader *r, const char *field, size_t n, size_t max)
 			 max);
 }
 
+void rollout_actions(struct strbuf *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		strbuf_addf(b, "%s%s", i ? ", " : "", actions[i].name);
+}
+
 static int unknown_action(struct reader *r, const struct rollout_step *s)
 {
 	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT(STRBUF_SMALL);
-	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
-		strbuf_addf(&known, "%s%s", i ? ", " : "", actions[i].name);
+	rollout_actions(&known);
 	for (const char *const *p = r->options->plugins; p && *p; p++)
 		strbuf_addf(&known, ", %s", *p);
 	if (!s->action_name)

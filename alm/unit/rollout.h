@@ -109,6 +109,9 @@ int rollout_parse(const struct obj *o, const struct rollout_options *options, st
 int rollout_read(struct str text, const struct rollout_options *options, struct arena *a,
 		 struct rollout **ret, struct error *err);
 
+/* "CreateOrUpdate, CreateIfNotExist, ...": without plugins. */
+void rollout_actions(struct strbuf *b);
+
 /* Does the step name the object of that key? Its own key; a file or a List of several objects by
  * its name ("a.yaml" names "a.yaml!0" and "a.yaml!1.2"); a pattern of Go's path.Match
  * ("crds/ *" without the blank), in which * and ? stay inside a folder. */

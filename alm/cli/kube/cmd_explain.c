@@ -3,6 +3,7 @@
 
 #include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/kube/explain_pipeline.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -167,6 +168,10 @@ static int run(struct cli *c, struct error *err)
 	struct str type, path = STR_NONE;
 	struct resource r;
 	const struct obj *doc = NULL;
+	if (!strcmp(c->args[0], "pipeline")) {
+		explain_pipeline();
+		return 0;
+	}
 	(void)str_cut(str_of(c->args[0]), '.', &type, &path);
 	if (session_open(c, &s, err) < 0 ||
 	    session_resource(s, arena_strndup(c->arena, type.ptr, type.len), &r, err) < 0 ||
@@ -193,8 +198,11 @@ static const struct cmd_option options[] = {
 
 const struct cmd cmd_explain = {
 	.name = "explain",
-	.usage = "alm explain TYPE[.FIELD...] [--recursive]",
+	.usage = "alm explain {TYPE[.FIELD...] | pipeline} [--recursive]",
 	.summary = "tell what a type and its fields are for",
+	.description =
+		"pipeline is no type: it tells the five parts of alm run, and what a Rollout "
+		"may say.",
 	.examples = "alm explain apps\nalm explain apps.spec.upgrade.mode\n"
 		    "alm explain ist.spec --recursive",
 	.options = options,

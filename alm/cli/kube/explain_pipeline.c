@@ -1,0 +1,87 @@
+/* explain_pipeline: `alm explain pipeline`: the five concepts of alm run, without a server. What may
+ * be written in a Rollout is printed from the tables that read it. */
+#include "alm/cli/kube/explain_pipeline.h"
+#include "alm/base/visible.h"
+#include "alm/cli/term.h"
+#include "alm/unit/rollout.h"
+
+static const char concepts[] =
+	"A pipeline brings what somebody wrote into a cluster. It has five parts; alm run takes\n"
+	"each as a flag (alm run --help has them in this order).\n"
+	"\n"
+	"TRIGGER\n"
+	"     When it runs: once (oneoff), or at once and again in each interval. One that is\n"
+	"     done leaves an inventory in the cluster, which the next one goes on from,\n"
+	"     whatever its trigger is.\n"
+	"\n"
+	"RENDERER\n"
+	"     Makes objects, each with a key: the file renderer reads the manifests of a\n"
+	"     folder, and a key is the path of a file (a.yaml), with the number of the document\n"
+	"     where a file has several (a.yaml!0, a.yaml!1). --render-only prints them.\n"
+	"\n"
+	"CONFIGURATION\n"
+	"     What a renderer makes them of.\n"
+	"\n"
+	"ROLLOUT\n"
+	"     In which groups and steps the objects are applied, and what tells that a step\n"
+	"     succeeded. Groups follow each other, and so do their steps; with parallel: true\n"
+	"     they go at once. A step that fails ends the run after its group, unless it says\n"
+	"     continueOnError: true.\n"
+	"\n"
+	"         apiVersion: workflow.kubernetes.io/v1alpha1   or app.coreos.com/v1alpha1\n"
+	"         kind: Rollout\n"
+	"         metadata: {name: grafana}\n"
+	"         spec:\n"
+	"           groups:\n"
+	"           - name: web\n"
+	"             steps:\n"
+	"             - object: grafana/deployment.yaml   a key, or a pattern: crds/*\n"
+	"               action: CreateOrUpdate\n"
+	"               timeout: 10m\n"
+	"               success:                          none: until the object is ready\n"
+	"               - wait: condition=Available       as alm wait --for\n"
+	"               - fieldComparisons:\n"
+	"                 - path: '{.status.unavailableReplicas}'\n"
+	"                   default: 0\n"
+	"                   value: {static: 0}            or {path: JSONPATH}\n"
+	"               failure:                          none: all of them\n"
+	"               - {checkName: Unschedulable, grace: 2m}\n";
+
+static const char feedback[] =
+	"FEEDBACK\n"
+	"     Each step that begins or ends is told on standard output; the exit status is 0\n"
+	"     when all were done and 1 when one failed. --audit-log FILE keeps a log of all\n"
+	"     writes (alm audit query).\n";
+
+static void add_list(struct strbuf *b, const char *title, const struct strbuf *names)
+{
+	struct str rest = strbuf_str(names), name;
+	size_t column = 0;
+	visible_addf(b, "     %s", title);
+	for (column = 5 + strlen(title); str_next(&rest, ',', &name);) {
+		name = str_trim(name);
+		if (column + name.len + 2 > 84) {
+			visible_addf(b, "\n        ");
+			column = 8;
+		}
+		visible_addf(b, " %.*s%s", STR_ARG(name), rest.ptr ? "," : "");
+		column += name.len + 2;
+	}
+	visible_addf(b, "\n");
+}
+
+void explain_pipeline(void)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf actions = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf failures = STRBUF_INIT(STRBUF_SMALL);
+	rollout_actions(&actions);
+	failure_names(&failures);
+	visible_add_lines(&b, str_of(concepts));
+	visible_addf(&b, "\n");
+	add_list(&b, "Actions:", &actions);
+	add_list(&b, "Failure checks:", &failures);
+	visible_addf(&b, "\n");
+	visible_add_lines(&b, str_of(feedback));
+	term_lines(strbuf_str(&b));
+}
