@@ -15,12 +15,12 @@
 #include "alm/engine/leader.h"
 #include "alm/io/data_dir.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/metrics_server.h"
 #include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
-#include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
@@ -53,7 +53,7 @@ struct controller_command {
 	struct manager *manager;
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
-	struct server *metrics_server;
+	struct metrics_server *metrics_server;
 	const char *origin;
 	struct anchor_setup setup;
 	struct anchors *anchors;
@@ -249,10 +249,13 @@ static int start(struct controller_command *c, struct error *err)
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	c->metrics = metrics_new();
 	loop_measure(c->loop, c->metrics);
+	struct metrics_server_config msc = {.listen = c->metrics_listen,
+					    .hosts = c->hosts.names,
+					    .n_hosts = c->hosts.n,
+					    .metrics = c->metrics};
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    find_target(c, &target, err) < 0 ||
-	    metrics_server_start(c->loop, c->metrics_listen, &c->hosts, c->metrics,
-				 &c->metrics_server, err) < 0 ||
+	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
 	    open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
 		return -err->code;
 	target.transport.user_agent = "alm/" ALM_VERSION;
@@ -285,7 +288,7 @@ static void release(struct controller_command *c)
 	anchors_free(c->anchors);
 	client_free(c->client);
 	transport_free(c->transport);
-	server_free(c->metrics_server);
+	metrics_server_free(c->metrics_server);
 	alert_sender_close(&c->alert_sender);
 	metrics_free(c->metrics);
 	db_close(c->db);

@@ -11,11 +11,11 @@
 #include "alm/console/console.h"
 #include "alm/controllers/manager.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/metrics_server.h"
 #include "alm/io/process.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
-#include "alm/main/metrics_server.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
@@ -36,7 +36,7 @@ struct up {
 	struct manager *manager;
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
-	struct server *metrics_server;
+	struct metrics_server *metrics_server;
 	struct timer trim;
 	int exit;
 };
@@ -89,9 +89,12 @@ static int start(struct up *u, struct error *err)
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
 	u->metrics = u->config.metrics = metrics_new();
 	loop_measure(u->loop, u->metrics);
+	struct metrics_server_config msc = {.listen = u->metrics_listen,
+					    .hosts = u->config.hosts.names,
+					    .n_hosts = u->config.hosts.n,
+					    .metrics = u->metrics};
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
-	    metrics_server_start(u->loop, u->metrics_listen, &u->config.hosts, u->metrics,
-				 &u->metrics_server, err) < 0 ||
+	    metrics_server_start(u->loop, &msc, &u->metrics_server, err) < 0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
 	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
@@ -126,7 +129,7 @@ static void release(struct up *u)
 	our_crds_free(u->crds);
 	client_free(u->client);
 	transport_free(u->transport);
-	server_free(u->metrics_server);
+	metrics_server_free(u->metrics_server);
 	embedded_free(u->embedded);
 	alert_sender_close(&u->alert_sender);
 	metrics_free(u->metrics);
