@@ -18,6 +18,13 @@
 #define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
 #define ANNOTATION_WAIT        "app.coreos.com/wait" /* disabled: readiness is not waited for */
 #define SYSTEM_NAMESPACE       "alm-system"
+/* Of the objects of a unit that no AppType made. */
+#define LABEL_BUNDLE        "app.coreos.com/bundle"
+#define LABEL_INSTANCE      "app.coreos.com/instance"
+#define ANNOTATION_OWNER_ID "app.coreos.com/owner-id" /* HUB.BUNDLE.INSTANCE */
+#define ANNOTATION_INTENT   "app.coreos.com/intent"   /* the key of the object */
+#define ANNOTATION_ONE_OFF  "app.coreos.com/one-off"  /* true: created, never changed */
+#define ANNOTATION_PRUNE    "app.coreos.com/prune"    /* disabled: never deleted */
 
 /* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */
 #define OWNER_ANYBODY "alm"

@@ -1,0 +1,66 @@
+/*
+ * unit_make: a unit out of what a renderer gave and a rollout. Pure.
+ *
+ *	{"format": 1, "owner": {"hub", "bundle", "instance"}, "namespace",
+ *	 "objects": [{"key", "file", "digest", "object"}], "rollout": as it was written, or absent}
+ *
+ * Its digest is the SHA-256 of that, so equal inputs are equal units, and what was rolled out once
+ * is known again (Job steps are not run a second time, nothing is written).
+ *
+ * Objects that no step names go before or after the rollout as it says, or are left out. They are
+ * in groups of their own: CRDs, Namespaces, then one a kind in install order. Without a rollout all
+ * objects are.
+ */
+#ifndef ALM_UNIT_UNIT_MAKE_H
+#define ALM_UNIT_UNIT_MAKE_H
+
+#include "alm/unit/flat.h"
+#include "alm/unit/rollout.h"
+#include "alm/unit/unit.h"
+
+#define UNIT_FORMAT 1
+
+struct unit_step {
+	const char *name;
+	const struct rollout_step *rule; /* NULL: of the objects that no step names */
+	enum rollout_action action;
+	size_t *rows; /* of the document's objects */
+	size_t n;
+};
+
+struct unit_group {
+	const char *name;
+	bool parallel;
+	struct unit_step *steps;
+	size_t n;
+};
+
+/* Parts follow each other. */
+struct unit_part {
+	bool parallel;
+	struct unit_group *groups;
+	size_t n;
+};
+
+enum { UNIT_BEFORE, UNIT_ROLLOUT, UNIT_AFTER, UNIT_PARTS };
+
+struct unit {
+	const struct obj *doc;
+	const char *hub, *bundle, *instance, *owner_id, *ns;
+	char digest[SHA256_HEX];
+	struct unit_part parts[UNIT_PARTS];
+};
+
+struct unit_options {
+	const char *hub, *bundle, *instance; /* "cli", "grafana", "files" */
+	const char *ns;                      /* of objects that have none */
+	const struct rollout *rollout;       /* NULL: none */
+	const struct obj *rollout_text;      /* it, as it was written; NULL: none */
+	struct unit_digest digest;
+};
+
+/* In the arena of flat, which must be sorted. E_INVALID for a step that names no object. */
+int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
+	      struct error *err);
+
+#endif

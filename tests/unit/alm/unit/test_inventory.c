@@ -1,0 +1,67 @@
+/* The inventory: what is printed is read again, and what is damaged is told. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/unit/inventory.h"
+
+#define TEXT                                                  \
+	"apps/v1 Deployment default grafana u1 d1 a b.yaml\n" \
+	"v1 ConfigMap apps a - d2 cm.yaml!0.1\n"              \
+	"v1 ConfigMap apps b u3 d3 x\n"                       \
+	"v1 Namespace - apps u4 d4 ns.yaml\n"
+
+static void test_inventory__lines_come_back_sorted(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	struct error err = ERROR_INIT;
+	struct inventory i;
+	assert_ok(inventory_parse(STR(TEXT), a, &i, &err), &err);
+	assert_int_equal(i.n, 4);
+	assert_string_equal(i.lines[0].key, "a b.yaml");
+	assert_null(i.lines[1].uid);
+	assert_null(i.lines[3].ns);
+	struct inventory_line first = i.lines[0];
+	i.lines[0] = i.lines[3];
+	i.lines[3] = first;
+	assert_ok(inventory_print(&i, &b, &err), &err);
+	assert_string_equal(b.buf, TEXT);
+}
+
+static void test_inventory__a_damaged_line_is_told_by_its_number(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	struct error err = ERROR_INIT;
+	struct inventory i;
+	assert_int_equal(inventory_parse(STR("v1 Secret n s u d k\nv1 Secret n\n"), a, &i, &err),
+			 -E_CORRUPT);
+	assert_non_null(strstr(err.msg, "line 2 "));
+	assert_int_equal(inventory_parse(STR("v1  n s u d k\n"), a, &i, &err), -E_CORRUPT);
+}
+
+static void test_inventory__has_a_limit(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * INVENTORY_BYTES_MAX);
+	struct error err = ERROR_INIT;
+	struct inventory i = {.n = 20000};
+	i.lines = ARENA_ARRAY(a, struct inventory_line, i.n);
+	for (size_t k = 0; k < i.n; k++)
+		i.lines[k] = (struct inventory_line){
+			"v1", "ConfigMap", "n", arena_fmt(a, "%060zu", k), NULL, "d", "k"};
+	assert_int_equal(inventory_print(&i, &b, &err), -E_LIMIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_inventory__lines_come_back_sorted),
+		cmocka_unit_test(test_inventory__a_damaged_line_is_told_by_its_number),
+		cmocka_unit_test(test_inventory__has_a_limit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
