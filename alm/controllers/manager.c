@@ -12,6 +12,7 @@
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/apptype/app_metrics.h"
 #include "alm/controllers/object_metrics.h"
+#include "alm/controllers/unit/unit_side.h"
 #include "alm/engine/alerts.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/controller.h"
@@ -39,6 +40,7 @@ static void learnt(void *arg)
 	struct manager *m = arg;
 	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
 	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	manager_enqueue_units(m);
 }
 
 static void learn(struct manager *m)
@@ -117,6 +119,11 @@ static void count_object(struct source_watch *w, const struct informer_object *b
 		object_metrics_crd(m, o, gone);
 }
 
+static bool is_crd(const struct source_watch *w)
+{
+	return !strcmp(informer_resource(w->informer)->kind, "CustomResourceDefinition");
+}
+
 static void object_changed(void *arg, enum informer_change change,
 			   const struct informer_object *before,
 			   const struct informer_object *after)
@@ -129,7 +136,7 @@ static void object_changed(void *arg, enum informer_change change,
 	w->n_changes++;
 	if (!o)
 		return;
-	if (w->kind == WATCH_CRD)
+	if (w->kind == WATCH_CRD || (m->c.units && is_crd(w)))
 		crd_changed(m, o);
 	if (w->kind == WATCH_CRD && !after)
 		map_del(m->crds, meta_name(o));
@@ -177,7 +184,7 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 
 static void start_working(struct manager *m)
 {
-	for (size_t i = 0; i < ARRAY_LEN(m->fixed); i++)
+	for (size_t i = 0; i < ARRAY_LEN(m->fixed) && !m->c.units; i++)
 		if (!m->fixed[i].informer || !informer_is_synced(m->fixed[i].informer))
 			return;
 	if (m->ready)
@@ -268,6 +275,12 @@ static void host_observed_deleted(void *arg, const struct resource *r, const cha
 		informer_observe_deleted(i, ns ? ns : "", name, uid);
 }
 
+static void host_record(void *arg, const char *key, const struct obj *record)
+{
+	const struct manager *m = arg;
+	m->c.units->record(m->c.units->arg, key, record);
+}
+
 /* --- life --- */
 
 static void host_render(void *arg, struct str archive, const struct obj *request,
@@ -319,10 +332,11 @@ struct manager *manager_new(const struct manager_config *c)
 		.same_process = c->same_process,
 		.host = {host_render, manager_sync, manager_fetch, manager_swap_index,
 			 manager_index, host_cached, host_watch, host_observed,
-			 host_observed_deleted, m},
+			 host_observed_deleted, host_record, m},
 	};
 	m->executor = executor_new(&ec);
-	for (const struct controller *const *p = all_controllers; *p; p++) {
+	static const struct controller *const of_units[] = {&unit_controller, NULL};
+	for (const struct controller *const *p = c->units ? of_units : all_controllers; *p; p++) {
 		struct worker *w = &m->workers[m->n_workers++];
 		w->m = m;
 		w->c = *p;
@@ -348,6 +362,10 @@ static void discovered(void *arg, const struct error *err)
 	};
 	struct manager *m = arg;
 	const struct resource *found[ARRAY_LEN(rows)];
+	if (m->c.units && !err) { /* its kinds are watched when a unit names them */
+		start_working(m);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		found[i] = err ? NULL
 			       : discovery_kind(m->discovery, rows[i].group, NULL, rows[i].name);

@@ -15,6 +15,7 @@
 #include "alm/sources/sync.h"
 
 struct manager;
+struct unit_side;
 
 struct manager_config {
 	struct loop *loop;
@@ -30,12 +31,18 @@ struct manager_config {
 	struct sandbox *sandbox;                /* with the job of render_job.h */
 	struct metrics *metrics;                /* or NULL */
 	struct alerts *alerts;                  /* or NULL */
+	/* What this process was told to run (alm run): the unit controller alone works, and of the
+	 * server nothing is asked for but what its units name. NULL: all controllers. */
+	const struct unit_side *units;
 };
 
 struct manager *manager_new(const struct manager_config *c);
 void manager_start(struct manager *m);
 void manager_free(struct manager *m); /* stops at once; what is in flight is cancelled */
 DEFINE_FREEP(manager)
+
+/* Of units: this one has changed, or is to be looked at again. */
+void manager_notice_unit(struct manager *m, const char *key);
 
 bool manager_is_synced(const struct manager *m);
 /* Nothing ready, processing or in flight; timers may wait. */

@@ -110,6 +110,7 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 void manager_enqueue(struct manager *m, const char *controller, const char *key);
 void manager_enqueue_strategies(struct manager *m, const char *app);
 void manager_enqueue_all(struct manager *m);
+void manager_enqueue_units(struct manager *m);
 /* The keys that a changed object concerns. */
 void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o);
 /* From here on controllers that read catalogs wait for the Catalogs there are. */

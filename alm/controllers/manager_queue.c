@@ -9,6 +9,7 @@
 #include "alm/base/log.h"
 #include "alm/base/pool.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/unit/unit_side.h"
 #include "alm/engine/pass_text.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -50,7 +51,7 @@ static void catalogs_read(void *arg)
 void manager_await_catalogs(struct manager *m)
 {
 	const struct informer_object *io = NULL;
-	if (!informer_count(m->fixed[WATCH_CATALOG].informer))
+	if (m->c.units || !informer_count(m->fixed[WATCH_CATALOG].informer))
 		return;
 	m->unread = map_new(NULL);
 	while ((io = informer_next(m->fixed[WATCH_CATALOG].informer, io)))
@@ -143,6 +144,23 @@ void manager_enqueue_all(struct manager *m)
 	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
 	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
 	manager_enqueue_kind(m, "instance", WATCH_CRD);
+	manager_enqueue_units(m);
+}
+
+static void enqueue_unit(void *arg, const char *key)
+{
+	manager_notice_unit(arg, key);
+}
+
+void manager_enqueue_units(struct manager *m)
+{
+	if (m->c.units)
+		m->c.units->each(m->c.units->arg, enqueue_unit, m);
+}
+
+void manager_notice_unit(struct manager *m, const char *key)
+{
+	manager_enqueue(m, "unit", key);
 }
 
 /* --- renders that wait for room --- */
@@ -206,6 +224,8 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 	struct worker *w = worker_of(m, controller);
 	assert(w);
 	note_catalog_pass(m, controller, key);
+	if (m->c.units)
+		m->c.units->passed(m->c.units->arg, key, err);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
 	if (err) {

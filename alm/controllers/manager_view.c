@@ -183,7 +183,7 @@ static int op_live(void *arg, const struct resource *r, const char *ns, const ch
 {
 	struct manager *m = arg;
 	char key[512];
-	if (!strcmp(r->kind, "Namespace") && !*r->group) {
+	if (!m->c.units && !strcmp(r->kind, "Namespace") && !*r->group) {
 		*ret = manager_tree(m, WATCH_NAMESPACE,
 				    informer_get(m->fixed[WATCH_NAMESPACE].informer, "", name));
 		return *ret ? 1 : 0;
@@ -380,7 +380,8 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 {
 	struct map *memo = map_new(NULL);
 	arena_defer(a, free_memo, memo);
-	size_t n_catalogs = informer_count(m->fixed[WATCH_CATALOG].informer);
+	const struct informer *catalogs = m->fixed[WATCH_CATALOG].informer;
+	size_t n_catalogs = catalogs ? informer_count(catalogs) : 0;
 	*v = (struct view){.a = a,
 			   .now_ns = loop_now(m->c.loop),
 			   .settings = &m->c.settings,
@@ -392,6 +393,7 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
 			   .claims = m->claims,
 			   .plans = m->plans,
+			   .units = m->c.units,
 			   .pass = pass,
 			   .memo = memo};
 }

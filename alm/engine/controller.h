@@ -63,7 +63,7 @@ int controller_run(const struct controller *c, const struct view *view, const ch
 		   struct plan *plan, struct error *err);
 
 extern const struct controller catalog_controller, apptype_controller, strategy_controller,
-	crdowner_controller, instance_controller, instancelog_controller;
+	crdowner_controller, instance_controller, instancelog_controller, unit_controller;
 extern const struct controller *const all_controllers[]; /* NULL-ended */
 
 #endif

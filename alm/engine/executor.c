@@ -602,6 +602,10 @@ static void start_action(struct run *r, struct action *a)
 	case ACT_TRY:
 		work_try(r, a);
 		break;
+	case ACT_RECORD:
+		r->x->c.host.record(r->x->c.host.arg, a->id, a->body);
+		r->changed = true;
+		break;
 	case ACT_FORGET:
 		stash_drop(r->x->c.stash, a->id);
 		break;

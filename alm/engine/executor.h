@@ -47,6 +47,8 @@ struct executor_host {
 	void (*observed)(void *arg, const struct resource *r, const struct obj *o);
 	void (*observed_deleted)(void *arg, const struct resource *r, const char *ns,
 				 const char *name, const char *uid);
+	/* NULL: nothing is run that is recorded. */
+	void (*record)(void *arg, const char *key, const struct obj *record);
 	void *arg;
 };
 

@@ -344,6 +344,7 @@ static void send(struct step_call *c)
 	struct client *client = r->x->c.client;
 	struct client_options o = {
 		.as = a->as,
+		.field_manager = a->manager,
 		.force = a->force,
 		.subresource = a->subresource,
 		.uid = a->uid,
@@ -381,6 +382,7 @@ static void send(struct step_call *c)
 	case ACT_GATE:
 	case ACT_REVIEW:
 	case ACT_TRY:
+	case ACT_RECORD:
 		break;
 	}
 }

@@ -6,7 +6,7 @@ static const char *const verbs[] = {
 	[ACT_SYNC] = "sync",     [ACT_FETCH] = "fetch",   [ACT_RENDER] = "render",
 	[ACT_SURVEY] = "survey", [ACT_ASK] = "ask",       [ACT_FORGET] = "forget",
 	[ACT_WATCH] = "watch",   [ACT_GATE] = "gate",     [ACT_REVIEW] = "review",
-	[ACT_TRY] = "try"};
+	[ACT_TRY] = "try",       [ACT_RECORD] = "record"};
 
 static void add_word(struct strbuf *b, const char *word)
 {
@@ -44,6 +44,7 @@ static void add_action(const struct action *x, struct strbuf *b)
 	case ACT_GATE:
 	case ACT_REVIEW:
 	case ACT_TRY:
+	case ACT_RECORD:
 		add_word(b, x->id);
 		return;
 	}

@@ -68,9 +68,10 @@ static void name_object(struct plan *p, struct action *x, const struct obj *o)
 /* Nobody writes an app's objects as ALM: a step that forgot to ask for the account stops here. */
 static struct action *add_for_app(struct plan *p, enum act_type type)
 {
-	assert(p->as);
+	assert(p->as || p->as_caller);
 	struct action *x = plan_add(p, type);
 	x->as = p->as;
+	x->manager = p->manager;
 	return x;
 }
 
@@ -96,12 +97,13 @@ static void set_doomed(struct plan *p, struct action *x, const struct obj *live,
 	x->propagation = propagation;
 }
 
-void plan_apply(struct plan *p, struct obj *o, int stage, bool force)
+struct action *plan_apply(struct plan *p, struct obj *o, int stage, bool force)
 {
 	struct action *x = add_for_app(p, ACT_APPLY);
 	x->stage = stage;
 	x->force = force;
 	set_body(p, x, o);
+	return x;
 }
 
 void plan_create(struct plan *p, struct obj *o)
@@ -182,6 +184,17 @@ struct action *plan_gate(struct plan *p, const char *id, struct obj *request)
 	return x;
 }
 
+void plan_record(struct plan *p, const char *key, const struct obj *record)
+{
+	struct action *x = ARENA_NEW(p->a, struct action);
+	*x = (struct action){.type = ACT_RECORD, .id = key, .body = record, .step = p->step};
+	x->next = p->head;
+	p->head = x;
+	if (!x->next)
+		p->tail = &x->next;
+	p->n++;
+}
+
 void plan_requeue_after(struct plan *p, int64_t ns)
 {
 	if (ns < 1)
@@ -256,6 +269,7 @@ static struct action *move(const struct action *from, struct arena *a)
 		&x->resource.plural,
 		&x->resource.kind,
 		&x->as,
+		&x->manager,
 		&x->id,
 		&x->ns,
 		&x->name,

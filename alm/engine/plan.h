@@ -42,6 +42,7 @@ enum act_type {
 	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
 	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
 	ACT_TRY,    /* dry runs of objects of the app (executor_try.c) */
+	ACT_RECORD, /* how far a unit is, for who told this process to run it */
 };
 
 /* How far a sub-step is. */
@@ -54,8 +55,9 @@ enum ensured {
 struct action {
 	struct action *next;
 	enum act_type type;
-	const char *as;   /* user name of the app's account; NULL: ALM itself */
-	const char *id;   /* names the outcome in the stash: "render:..." */
+	const char *as;      /* user name of the app's account; NULL: ALM itself */
+	const char *manager; /* of its fields; NULL: CLIENT_FIELD_MANAGER */
+	const char *id;      /* names the outcome in the stash: "render:..." */
 	const char *step; /* that planned it, of a constant table; NULL: outside of a reconcile */
 	struct resource
 		resource; /* kind and group/version always; plural may be NULL: discovery knows */
@@ -99,6 +101,8 @@ struct plan {
 	int64_t requeue_after_ns; /* 0: none; the smallest wins */
 	const char
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
+	bool as_caller;          /* or as who started this process: what he told it to run is his */
+	const char *manager;     /* of the fields of what is planned for the app; NULL: ALM's */
 	struct secrets secrets;  /* what no row and no status of it may tell */
 	const struct obj *known; /* the object whose values secrets has */
 };
@@ -107,7 +111,7 @@ void plan_init(struct plan *p, struct arena *a);
 struct action *plan_add(struct plan *p, enum act_type type);
 
 /* Objects of the app. o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
-void plan_apply(struct plan *p, struct obj *o, int stage, bool force);
+struct action *plan_apply(struct plan *p, struct obj *o, int stage, bool force);
 void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
 void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
@@ -128,6 +132,8 @@ struct action *plan_review(struct plan *p, const char *id, struct obj *questions
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 /* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
 struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
+/* How far the unit of this key is: told before anything else of the plan is done. */
+void plan_record(struct plan *p, const char *key, const struct obj *record);
 void plan_requeue_after(struct plan *p, int64_t ns);
 /* DONE once nothing is left of a time; until then the pass is asked for when it is over. */
 enum ensured plan_await(struct plan *p, int64_t left_ns);

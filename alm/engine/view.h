@@ -27,6 +27,7 @@ enum watched {
 
 struct view;
 struct claims;
+struct unit_side;
 
 struct view_settings {
 	const char *kube_version; /* "v1.33.0+alm1" */
@@ -101,9 +102,10 @@ struct view {
 	struct stash *stash;
 	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
 	size_t n_indexes, n_unsynced;
-	struct claims *claims;    /* NULL: made of the lists (claims.h) */
-	struct plan_cache *plans; /* NULL: each pass parses them anew (plan_cache.h) */
-	void **pass;              /* shared by the steps of one pass */
+	struct claims *claims;         /* NULL: made of the lists (claims.h) */
+	struct plan_cache *plans;      /* NULL: each pass parses them anew (plan_cache.h) */
+	const struct unit_side *units; /* what this process was told to run: unit_side.h; NULL */
+	void **pass;                   /* shared by the steps of one pass */
 	/* What the pass has read already, by what it is: large things are asked for many times.
 	 * NULL: the view changes under who uses it, and nothing is kept. */
 	struct map *memo;

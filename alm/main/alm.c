@@ -34,6 +34,7 @@ static const struct cmd *const commands[] = {
 	&cmd_explain,
 	&cmd_convert,
 	&cmd_install,
+	&cmd_run,
 	&cmd_status,
 	&cmd_history,
 	&cmd_dashboard,

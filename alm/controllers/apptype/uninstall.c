@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "alm/controllers/app/account.h"
-#include "alm/controllers/app/hook_run.h"
 #include "alm/controllers/app/release_record.h"
+#include "alm/controllers/unit/hook_run.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "installers/order.h"

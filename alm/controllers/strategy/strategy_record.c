@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "alm/controllers/app/hook_run.h"
 #include "alm/controllers/app/release_record.h"
+#include "alm/controllers/unit/hook_run.h"
 #include "alm/obj/condition.h"
 
 enum ensured strategy_run_hooks(struct strategy_pass *s, const struct obj *doc, const char *event,

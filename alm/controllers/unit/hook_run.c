@@ -1,4 +1,4 @@
-#include "alm/controllers/app/hook_run.h"
+#include "alm/controllers/unit/hook_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/ready.h"
+#include "alm/unit/unit.h"
+#include "crds/marks.h"
 #include "installers/hooks.h"
 
 #define SURVEY_PAUSE_NS NS_PER_S
@@ -30,6 +32,16 @@ static bool has_word(const struct obj *list, const char *word)
 		if (cstr_eq(obj_as_string(obj_at(list, i)), word))
 			return true;
 	return false;
+}
+
+static const char *label_of(const struct hook_run *h)
+{
+	return h->label ? h->label : LABEL_APP;
+}
+
+static const char *selector_of(const struct hook_run *h)
+{
+	return h->label ? arena_fmt(h->v->a, "%s=%s", h->label, h->app) : LABEL_APP;
 }
 
 static bool has_policy(const struct one *o, const char *policy)
@@ -84,7 +96,7 @@ static void load(const struct hook_run *h, const struct obj *row, struct one *o)
 	o->found =
 		o->resource ? view_live(v, o->resource, o->ns, meta_name(o->object), &o->live) : 0;
 	if (o->found < 0)
-		plan_watch(h->plan, o->resource, LABEL_APP, false);
+		plan_watch(h->plan, o->resource, selector_of(h), false);
 }
 
 static int by_order(const void *a, const void *b)
@@ -154,7 +166,7 @@ static void create(const struct hook_run *h, const struct one *o)
 				  .kind = meta_kind(h->owner),
 				  .name = meta_name(h->owner),
 				  .uid = meta_uid(h->owner)};
-	meta_set_label(copy, LABEL_APP, h->app);
+	meta_set_label(copy, label_of(h), h->app);
 	meta_set_annotation(copy, ANNOTATION_HOOK_RUN, run_name(h));
 	if (!h->unowned && !unit_is_kept(copy))
 		meta_add_owner(copy, &owner);
@@ -213,7 +225,7 @@ static enum ensured clear(const struct hook_run *h, struct one *o, const struct 
 		    "add before-hook-creation");
 		return ENDED;
 	}
-	if (h->keeps_foreign && !o->ns && !cstr_eq(meta_label(live, LABEL_APP), h->app)) {
+	if (h->keeps_foreign && !o->ns && !cstr_eq(meta_label(live, label_of(h)), h->app)) {
 		end(h, o, "Failed",
 		    "an object of this name exists, and is somebody else's: delete it");
 		return ENDED;

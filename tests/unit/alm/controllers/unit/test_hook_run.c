@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/controllers/app/hook_run.h"
+#include "alm/controllers/unit/hook_run.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 #include "tests/lib/view_fake.h"
 
 #define HOOK(name, weight, policies)                                                       \

@@ -9,10 +9,11 @@
  *	status.hooks: [{"run", "event", "kind", "name", "namespace", "phase": Running|Succeeded|
  *	Failed, "startedAt", "completedAt", "uid", "message"}]
  */
-#ifndef ALM_CONTROLLERS_APP_HOOK_RUN_H
-#define ALM_CONTROLLERS_APP_HOOK_RUN_H
+#ifndef ALM_CONTROLLERS_UNIT_HOOK_RUN_H
+#define ALM_CONTROLLERS_UNIT_HOOK_RUN_H
 
-#include "alm/controllers/app/install_plan.h"
+#include "alm/engine/plan.h"
+#include "alm/engine/view.h"
 
 #define HOOKS_MAX           128 /* of one chart; one with more is not planned */
 #define ANNOTATION_HOOK_RUN "app.coreos.com/hook-run"
@@ -21,6 +22,7 @@ struct hook_run {
 	const struct view *v;
 	struct plan *plan;
 	const char *app;    /* label of the objects */
+	const char *label;  /* its name; NULL: LABEL_APP */
 	bool keeps_foreign; /* a cluster-scoped object of somebody else is never deleted for a hook
 			     */
 	const struct obj *owner; /* the hook objects go with it: strategy or AppType */

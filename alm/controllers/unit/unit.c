@@ -1,0 +1,101 @@
+/*
+ * The unit controller: what one process was told to run, up to its end (unit_side.h). The same
+ * observe -> plan -> act as every controller; what is done is read from the live objects, and from
+ * the record for what they do not show (which steps were through, which Jobs ran).
+ */
+#include "alm/base/clock.h"
+#include "alm/controllers/unit/unit_pass.h"
+#include "alm/engine/controller.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
+
+typedef enum ensured (*unit_step_fn)(struct unit_pass *s);
+
+/* An attempt, from its first write to its last. */
+static const unit_step_fn attempt[] = {
+	unit_look,     /* every object is known, or known to be absent */
+	unit_judge,    /* nobody else's; kinds that are served, or will be */
+	unit_note,     /* the inventory has what will be there */
+	unit_roll_out, /* group after group */
+	unit_prune,    /* what is there and is wanted no more */
+	unit_note_end, /* the inventory has what is there */
+	NULL,
+};
+
+/* --- the pass --- */
+
+static struct obj *begin_record(const struct unit_pass *s)
+{
+	const struct obj *old = s->job->record;
+	if (old && obj_i64(old, "attempt", 0) == s->job->attempt)
+		return obj_keep(s->v->a, obj_copy(old));
+	struct obj *r = obj_keep(s->v->a, obj_map());
+	obj_set_int(r, "attempt", s->job->attempt);
+	obj_set_str(r, "state", "Running");
+	obj_set_str(r, "digest", s->unit->digest);
+	obj_set(r, "run", obj_stringf("%.8s-%llx", s->unit->digest, (long long)s->v->now_ns));
+	obj_set(r, "steps", obj_map());
+	obj_set(r, "hooks", obj_list());
+	return r;
+}
+
+static int unit_begin(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)err;
+	const struct unit_job *job = v->units->job(v->units->arg, key);
+	if (!job)
+		return STEP_STOP;
+	struct unit_pass *s = ARENA_NEW(v->a, struct unit_pass);
+	*v->pass = s;
+	*s = (struct unit_pass){.v = v, .plan = plan, .key = key, .job = job, .unit = job->unit};
+	plan->as_caller = true;
+	plan->manager = arena_fmt(v->a, "alm:%s:%s", s->unit->hub, s->unit->bundle);
+	plan_hide(plan, s->unit->doc);
+	s->record = begin_record(s);
+	return STEP_CONTINUE;
+}
+
+static int unit_run(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	struct unit_pass *s = *v->pass;
+	const char *state = obj_str(s->record, "state");
+	if (!cstr_eq(state, "Running")) {
+		if (cstr_eq(state, "Succeeded") && s->job->keeps && unit_look(s) == DONE)
+			(void)unit_keep(s); /* nothing waits for it */
+		return STEP_CONTINUE;
+	}
+	for (const unit_step_fn *step = attempt; *step; step++)
+		if ((*step)(s) != DONE)
+			return STEP_CONTINUE;
+	unit_succeed(s);
+	return STEP_CONTINUE;
+}
+
+static int unit_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)err;
+	const struct unit_pass *s = *v->pass;
+	if (!s->job->record || !obj_equal(s->record, s->job->record))
+		plan_record(plan, key, s->record);
+	return STEP_CONTINUE;
+}
+
+static const char *key_bundle(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	const char *bundle = meta_label(o, LABEL_BUNDLE);
+	return bundle ? arena_strdup(a, bundle) : NULL;
+}
+
+static const struct watch_rule watches[] = {{WATCH_OWNED, key_bundle, MEANS_KEY}, {0}};
+static const struct step steps[] = {
+	{"begin", unit_begin},
+	{"run", unit_run},
+	{"tell", unit_tell},
+	{0},
+};
+
+const struct controller unit_controller = {.name = "unit", .watches = watches, .steps = steps};

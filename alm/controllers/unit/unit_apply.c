@@ -1,0 +1,445 @@
+/* The rollout of a unit: which step may act is rollout_next()'s to say, how far a step is is read
+ * from its objects. What a step was through with stays so for the attempt: the record knows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/unit/unit_pass.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+#include "alm/unit/ready.h"
+#include "alm/unit/rollout_next.h"
+#include "crds/marks.h"
+
+#define FAILURES_TOLD_MAX 2000 /* bytes */
+#define LOOK_AGAIN_NS     NS_PER_S
+
+/* One step in this reconcile. */
+struct acting {
+	struct unit_pass *s;
+	const struct unit_step *step;
+	const char *id;     /* "GROUP/STEP" */
+	struct obj *record; /* its entry of steps; NULL: not begun */
+	int stage;          /* of applies: those of one go together */
+	struct strbuf why;  /* what is waited for, or has failed: all of it */
+	bool failed, waiting, writes;
+};
+
+static void tell(struct acting *x, const struct unit_entry *e, const char *why)
+{
+	if (x->why.len < FAILURES_TOLD_MAX)
+		strbuf_addf(&x->why, "%s%s: %s", x->why.len ? "; " : "",
+			    unit_entry_text(e, x->s->v->a), why);
+}
+
+static void wait_for(struct acting *x, const struct unit_entry *e, const char *why)
+{
+	if (!x->failed)
+		tell(x, e, why);
+	x->waiting = true;
+}
+
+static void fail(struct acting *x, const struct unit_entry *e, const char *why)
+{
+	if (!x->failed)
+		strbuf_clear(&x->why);
+	x->failed = true;
+	tell(x, e, why);
+}
+
+/* --- writing --- */
+
+static struct obj *decorate(const struct unit_pass *s, const struct unit_entry *e, size_t row)
+{
+	const struct unit *u = s->unit;
+	struct obj *o = obj_copy(e->object);
+	meta_set_label(o, LABEL_BUNDLE, u->bundle);
+	meta_set_label(o, LABEL_INSTANCE, u->instance);
+	meta_set_annotation(o, ANNOTATION_OWNER_ID, u->owner_id);
+	meta_set_annotation(o, ANNOTATION_APPLIED, e->digest);
+	meta_set_annotation(o, ANNOTATION_INTENT,
+			    obj_str(obj_at(obj_get(u->doc, "objects"), row), "key"));
+	return o;
+}
+
+/* An absent object is applied without force, so that somebody who was faster meets a conflict; ours,
+ * and what is taken over, with force and as it was read. */
+static void write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage)
+{
+	const struct obj *live = unit_found(s, row);
+	struct action *x = plan_apply(s->plan, decorate(s, e, row), stage, live != NULL);
+	if (live)
+		x->resource_version = arena_strdup(s->v->a, meta_resource_version(live));
+}
+
+/* What the server said to the last write of it in this attempt, if it says so again. */
+static const char *refusal(const struct acting *x, const struct unit_entry *e)
+{
+	const struct outcome *o =
+		view_outcome(x->s->v, arena_fmt(x->s->v->a, "refused:%s/%s/%s", e->kind,
+						e->ns ? e->ns : "", e->name));
+	bool mine = o && o->code && o->at_ns >= obj_i64(x->record, "sinceNs", 0);
+	bool final = mine && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN ||
+			      (o->code == E_CONFLICT && !e->live));
+	return final ? o->msg : NULL;
+}
+
+static bool is_placed(const struct unit_pass *s, const struct unit_entry *e)
+{
+	/* The digest of a Secret tells nothing of its values. */
+	bool secret = cstr_eq(e->kind, "Secret");
+	return unit_is_applied(e) && unit_owns(s->unit, e->live) &&
+	       (unit_holds(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
+}
+
+/* --- checking --- */
+
+static bool is_waited_for(const struct unit_entry *e)
+{
+	return !cstr_eq(meta_annotation(e->object, ANNOTATION_WAIT), "disabled");
+}
+
+static void check_ready(struct acting *x, const struct unit_entry *e, const struct obj *live)
+{
+	const char *why = NULL;
+	if (!is_waited_for(e))
+		return;
+	if (cstr_eq(e->kind, "CustomResourceDefinition") &&
+	    !condition_is(live, "Established", "True")) {
+		wait_for(x, e, "not established yet");
+		return;
+	}
+	switch (ready_check(live, false, x->s->v->a, &why)) {
+	case READY:
+		break;
+	case NOT_READY:
+		wait_for(x, e, why);
+		break;
+	case READY_FAILED:
+		fail(x, e, why);
+		break;
+	}
+}
+
+/* --- the actions --- */
+
+static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	if (is_placed(x->s, e)) {
+		check_ready(x, e, e->live);
+		return;
+	}
+	const char *no = refusal(x, e);
+	if (no) {
+		fail(x, e, no);
+		return;
+	}
+	wait_for(x, e, e->live ? "being updated" : "being created");
+	if (e->live && meta_is_deleting(e->live))
+		return; /* its deletion brings the key back */
+	x->writes = true;
+	if (!e->unknown)
+		write_object(x->s, e, row, x->stage);
+}
+
+static void create_if_not_exist(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	const struct obj *live = unit_found(x->s, row);
+	const char *no = live ? NULL : refusal(x, e);
+	if (live) {
+		if (x->s->foreign[row])
+			obj_set_str(x->record, "note", "exists");
+		else
+			check_ready(x, e, live);
+		return;
+	}
+	if (no) {
+		fail(x, e, no);
+		return;
+	}
+	wait_for(x, e, "being created");
+	x->writes = true;
+	plan_create(x->s->plan, decorate(x->s, e, row));
+	/* somebody may be faster: then it is read again, and exists */
+	struct action *forget = plan_add(x->s->plan, ACT_FORGET);
+	forget->id = unit_id(x->s, "survey");
+}
+
+static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	struct unit_pass *s = x->s;
+	const char *id = unit_id(s, arena_fmt(s->v->a, "gone:%zu", row));
+	const struct outcome *o = view_outcome(s->v, id);
+	struct obj *rows = obj_list();
+	unit_survey_row(rows, "o", e);
+	if (!e->resource) { /* a kind that is not served has no objects */
+		obj_unref(rows);
+		return;
+	}
+	bool old = o && s->v->now_ns - o->at_ns >= LOOK_AGAIN_NS;
+	o = unit_survey(s, id, rows, old ? 1 : 0);
+	const struct obj *live = o ? obj_get(o->value, "o") : NULL;
+	if (o && !live)
+		return;
+	const char *no = refusal(x, e);
+	if (no) {
+		fail(x, e, no);
+		return;
+	}
+	wait_for(x, e, "being deleted");
+	x->writes = true;
+	if (!o)
+		return;
+	if (!meta_is_deleting(live))
+		plan_delete(s->plan, live, "Foreground");
+	plan_requeue_after(s->plan, LOOK_AGAIN_NS);
+}
+
+/* A Job of a former attempt goes first; one that ran in this attempt does not run again. */
+static void run_job(struct acting *x)
+{
+	struct unit_pass *s = x->s;
+	struct obj *doc = obj_keep(s->v->a, obj_map()), *hooks = obj_list();
+	struct obj *owner = obj_keep(s->v->a, obj_map());
+	const char *why = NULL;
+	obj_set_path(owner, "metadata.uid", obj_string(s->unit->owner_id));
+	for (size_t i = 0; i < x->step->n; i++) {
+		const struct unit_entry *e = &s->entries[x->step->rows[i]];
+		struct obj *row = obj_map(), *events = obj_list(), *policies = obj_list();
+		obj_append(events, obj_string(x->id));
+		obj_append(policies, obj_string("before-hook-creation"));
+		obj_set(row, "object", decorate(s, e, x->step->rows[i]));
+		obj_set(row, "events", events);
+		obj_set(row, "policies", policies);
+		obj_append(hooks, row);
+	}
+	obj_set(doc, "hooks", hooks);
+	obj_set_str(doc, "namespace", s->unit->ns);
+	struct hook_run h = {.v = s->v,
+			     .plan = s->plan,
+			     .app = s->unit->bundle,
+			     .label = LABEL_BUNDLE,
+			     .owner = owner,
+			     .unowned = true,
+			     .doc = doc,
+			     .event = x->id,
+			     .run = obj_str(s->record, "run"),
+			     .records = obj_get_mut(s->record, "hooks")};
+	enum ensured state = hook_run(&h, &why);
+	x->waiting = state == WAITING;
+	x->failed = state == ENDED;
+	x->writes = state == WAITING;
+	if (why)
+		strbuf_adds(&x->why, why);
+}
+
+/* This very unit was through with all of its steps once. */
+static bool was_rolled_out(const struct unit_pass *s)
+{
+	return cstr_eq(meta_annotation(s->inventory, ANNOTATION_APPLIED), s->unit->digest);
+}
+
+static void act(struct acting *x)
+{
+	if (x->step->action == ACTION_JOB && was_rolled_out(x->s))
+		return;
+	if (x->step->action == ACTION_JOB) {
+		run_job(x);
+		return;
+	}
+	for (size_t i = 0; i < x->step->n; i++) {
+		size_t row = x->step->rows[i];
+		const struct unit_entry *e = &x->s->entries[row];
+		switch (unit_action(x->step, e)) {
+		case ACTION_CREATE_OR_UPDATE:
+			create_or_update(x, e, row);
+			break;
+		case ACTION_CREATE_IF_NOT_EXIST:
+			create_if_not_exist(x, e, row);
+			break;
+		case ACTION_DELETE_IF_EXIST:
+			delete_if_exist(x, e, row);
+			break;
+		case ACTION_JOB:
+		case ACTION_PLUGIN:
+			break;
+		}
+	}
+}
+
+/* --- the record --- */
+
+static void set_state(struct acting *x, const char *state)
+{
+	obj_set_str(x->record, "state", state);
+	if (x->why.len)
+		obj_set_str(x->record, "message", x->why.buf);
+	else
+		obj_del(x->record, "message");
+}
+
+static void begin(struct acting *x)
+{
+	x->record = obj_map();
+	obj_set_str(x->record, "state", "InProgress");
+	obj_set_int(x->record, "sinceNs", x->s->v->now_ns);
+	obj_set(obj_get_mut(x->s->record, "steps"), x->id, x->record);
+}
+
+/* What has failed by its time. */
+static void keep_deadline(struct acting *x)
+{
+	int64_t timeout = x->step->rule ? x->step->rule->timeout_ns : ROLLOUT_STEP_TIMEOUT;
+	int64_t left = obj_i64(x->record, "sinceNs", 0) + timeout - x->s->v->now_ns;
+	if (!x->waiting || x->failed)
+		return;
+	if (left > 0) {
+		plan_requeue_after(x->s->plan, left);
+		return;
+	}
+	CLEANUP(xfreep) char *why = xstrdup(x->why.buf);
+	strbuf_clear(&x->why);
+	strbuf_addf(&x->why, "ProgressDeadline: %s", why);
+	x->failed = true;
+}
+
+static enum step_state run_step(struct acting *x)
+{
+	if (!x->record)
+		begin(x);
+	act(x);
+	keep_deadline(x);
+	if (x->failed) {
+		set_state(x, "Failed");
+		return STEP_FAILED;
+	}
+	if (x->waiting) {
+		set_state(x, "InProgress");
+		return STEP_WAITING;
+	}
+	set_state(x, "Finished");
+	return STEP_DONE;
+}
+
+/* --- the walk --- */
+
+static enum step_state recorded(const struct obj *record)
+{
+	const char *state = obj_str(record, "state");
+	return !state                       ? STEP_NOT_BEGUN
+	       : cstr_eq(state, "Failed")   ? STEP_FAILED
+	       : cstr_eq(state, "Finished") ? STEP_DONE
+					    : STEP_ACTING;
+}
+
+static const char *step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
+			   size_t i)
+{
+	return arena_fmt(s->v->a, "%td.%zu.%zu %s/%s", part - s->unit->parts, g + 1, i + 1,
+			 part->groups[g].name, part->groups[g].steps[i].name);
+}
+
+static struct turn_group *turns_of(const struct unit_pass *s, const struct unit_part *part)
+{
+	struct turn_group *list = ARENA_ARRAY(s->v->a, struct turn_group, part->n + 1);
+	const struct obj *steps = obj_get(s->record, "steps");
+	for (size_t g = 0; g < part->n; g++) {
+		const struct unit_group *group = &part->groups[g];
+		list[g] = (struct turn_group){.parallel = group->parallel, .n = group->n};
+		list[g].steps = ARENA_ARRAY(s->v->a, struct turn_step, group->n + 1);
+		for (size_t i = 0; i < group->n; i++)
+			list[g].steps[i] = (struct turn_step){
+				.state = recorded(obj_get(steps, step_id(s, part, g, i))),
+				.continue_on_error = group->steps[i].rule &&
+						     group->steps[i].rule->continue_on_error};
+	}
+	return list;
+}
+
+/* Lets every step act that may, as long as some are through at once: what is there already takes
+ * no reconcile of its own. */
+static enum rollout_end walk(struct unit_pass *s, const struct unit_part *part)
+{
+	struct turn_group *turns = turns_of(s, part);
+	for (bool moved = true; moved;) {
+		enum rollout_end end = rollout_next(turns, part->n, part->parallel);
+		moved = false;
+		for (size_t g = 0; g < part->n; g++)
+			for (size_t i = 0; i < turns[g].n; i++) {
+				struct turn_step *turn = &turns[g].steps[i];
+				if (!turn->go)
+					continue;
+				const char *id = step_id(s, part, g, i);
+				struct obj *steps = obj_get_mut(s->record, "steps");
+				struct acting x = {.s = s,
+						   .step = &part->groups[g].steps[i],
+						   .id = id,
+						   .stage = (int)g,
+						   .why = STRBUF_INIT(4 * FAILURES_TOLD_MAX)};
+				x.record = obj_has(steps, id) ? obj_get_mut(steps, id) : NULL;
+				turn->state = run_step(&x);
+				strbuf_release(&x.why);
+				moved = true;
+			}
+		if (!moved)
+			return end;
+	}
+	return ROLLOUT_GOES_ON;
+}
+
+/* All that failed, not the first alone. */
+static enum ensured tell_failures(struct unit_pass *s)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(8 * FAILURES_TOLD_MAX);
+	const struct obj *steps = obj_get(s->record, "steps");
+	OBJ_EACH (it, steps) {
+		const char *name = strchr(it.key, ' '), *message = obj_str(it.value, "message");
+		if (cstr_eq(obj_str(it.value, "state"), "Failed"))
+			strbuf_addf(&b, "%sstep %s: %s", b.len ? "\n" : "",
+				    name ? name + 1 : it.key, message ? message : "");
+	}
+	return unit_fail(s, "StepFailed", arena_strdup(s->v->a, b.buf));
+}
+
+enum ensured unit_roll_out(struct unit_pass *s)
+{
+	bool failed = false;
+	for (size_t p = 0; p < UNIT_PARTS; p++) {
+		enum rollout_end end = walk(s, &s->unit->parts[p]);
+		if (end == ROLLOUT_GOES_ON)
+			return WAITING;
+		failed = failed || end == ROLLOUT_FAILED;
+		if (failed)
+			return tell_failures(s);
+	}
+	return DONE;
+}
+
+/* --- afterwards --- */
+
+static void put_back(struct unit_pass *s, const struct unit_step *step)
+{
+	for (size_t k = 0; k < step->n; k++) {
+		size_t row = step->rows[k];
+		const struct unit_entry *e = &s->entries[row];
+		if (unit_action(step, e) != ACTION_CREATE_OR_UPDATE || s->foreign[row] ||
+		    e->unknown || (e->live && meta_is_deleting(e->live)) || is_placed(s, e))
+			continue;
+		const struct outcome *no =
+			view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind,
+						     e->ns ? e->ns : "", e->name));
+		int64_t left = no && no->code ? outcome_retry_in(no, s->v->now_ns) : 0;
+		if (plan_await(s->plan, left) == DONE)
+			write_object(s, e, row, 0);
+	}
+}
+
+enum ensured unit_keep(struct unit_pass *s)
+{
+	for (size_t p = 0; p < UNIT_PARTS; p++)
+		for (size_t g = 0; g < s->unit->parts[p].n; g++)
+			for (size_t i = 0; i < s->unit->parts[p].groups[g].n; i++)
+				put_back(s, &s->unit->parts[p].groups[g].steps[i]);
+	return DONE;
+}

@@ -1,0 +1,40 @@
+/*
+ * unit_side: what a process was told to run itself, without a resource that says so (`alm run`). It
+ * makes the units and keeps how far they are; the unit controller reads both in each reconcile.
+ *
+ * A unit is run in attempts. The record of an attempt is told before anything it speaks of is
+ * written (plan_record()):
+ *
+ *	{"attempt", "state": Running|Succeeded|Failed, "reason", "message", "digest",
+ *	 "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since", "reason",
+ *	 "message"}}, "hooks": [...], "kept": [texts], "pruned": n}
+ */
+#ifndef ALM_CONTROLLERS_UNIT_UNIT_SIDE_H
+#define ALM_CONTROLLERS_UNIT_UNIT_SIDE_H
+
+#include "alm/obj/obj.h"
+#include "alm/unit/unit_make.h"
+
+struct unit_job {
+	const struct unit *unit;
+	const struct obj *record; /* NULL: nothing was begun */
+	int64_t attempt;          /* from 1; another one than the record's: begin anew */
+	const char *inventory_ns;
+	int64_t max_deletes; /* more are not pruned at once: PruneHeld */
+	bool keeps;          /* what has drifted after an attempt is put back at once */
+	bool adopts;         /* objects that nobody has marked */
+	bool takes;          /* objects of other bundles */
+	bool deleting;       /* all that the inventory names goes, and the inventory */
+};
+
+/* Called in the turns of the manager's loop; job is borrowed until the next turn. */
+struct unit_side {
+	const struct unit_job *(*job)(void *arg, const char *key); /* NULL: not (any more) */
+	void (*each)(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg);
+	void (*record)(void *arg, const char *key, const struct obj *record);
+	/* A reconcile has ended; err NULL: well. */
+	void (*passed)(void *arg, const char *key, const struct error *err);
+	void *arg;
+};
+
+#endif

@@ -1,0 +1,202 @@
+/* What is known before the first write: the objects of the unit, its inventory, and whose is what
+ * stands at their names. What has no mark of ours no informer shows, so it is read live, once an
+ * attempt. */
+#include <string.h>
+
+#include "alm/controllers/unit/unit_pass.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
+
+#define SELECTOR_MAX 128
+
+static const char *inventory_name(const struct unit_pass *s)
+{
+	return arena_fmt(s->v->a, "inv.%s.%s", s->unit->bundle, s->unit->instance);
+}
+
+static struct unit_entry entry_of(const struct unit_pass *s, const char *kind, const char *ns,
+				  const char *name)
+{
+	return (struct unit_entry){.object = obj_keep(s->v->a, meta_skeleton("v1", kind, ns, name)),
+				   .kind = kind,
+				   .ns = ns,
+				   .name = name};
+}
+
+/* --- objects --- */
+
+/* A namespaced kind that a CRD of this unit brings. */
+static bool comes_namespaced(const struct unit_pass *s, const struct obj *o, bool *ret_comes)
+{
+	const struct obj *rows = obj_get(s->unit->doc, "objects");
+	struct gvk g = {"", "", ""};
+	gvk_of(o, s->v->a, &g);
+	*ret_comes = false;
+	for (size_t i = 0; i < obj_len(rows); i++) {
+		const struct obj *crd = obj_get(obj_at(rows, i), "object");
+		if (!cstr_eq(meta_kind(crd), "CustomResourceDefinition") ||
+		    !cstr_eq(obj_str(crd, "spec.group"), g.group) ||
+		    !cstr_eq(obj_str(crd, "spec.names.kind"), g.kind))
+			continue;
+		*ret_comes = true;
+		return cstr_eq(obj_str(crd, "spec.scope"), "Namespaced");
+	}
+	return false;
+}
+
+static void load(struct unit_pass *s)
+{
+	const struct obj *rows = obj_get(s->unit->doc, "objects");
+	const char *selector = arena_fmt(s->v->a, LABEL_BUNDLE "=%s", s->unit->bundle);
+	bool comes;
+	s->n = obj_len(rows);
+	s->entries = ARENA_ARRAY(s->v->a, struct unit_entry, s->n + 1);
+	s->foreign = ARENA_ARRAY(s->v->a, bool, s->n + 1);
+	for (size_t i = 0; i < s->n; i++) {
+		struct unit_entry *e = &s->entries[i];
+		unit_entry_load(s->v, obj_at(rows, i), s->unit->ns, selector, e, s->plan);
+		if (!e->resource && !e->ns && comes_namespaced(s, e->object, &comes)) {
+			struct obj *copy = obj_keep(s->v->a, obj_copy(e->object));
+			obj_set_path(copy, "metadata.namespace", obj_string(s->unit->ns));
+			e->object = copy;
+			e->ns = s->unit->ns;
+		}
+	}
+}
+
+static struct obj *survey_rows(struct unit_pass *s)
+{
+	struct obj *rows = obj_list();
+	struct unit_entry inventory =
+		entry_of(s, "ConfigMap", s->job->inventory_ns, inventory_name(s));
+	struct unit_entry ns = entry_of(s, "Namespace", NULL, s->job->inventory_ns);
+	struct unit_entry system = entry_of(s, "Namespace", NULL, "kube-system");
+	unit_survey_row(rows, "inventory", &inventory);
+	unit_survey_row(rows, "namespace", &ns);
+	unit_survey_row(rows, "system", &system);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->entries[i].resource && !s->entries[i].live && !s->entries[i].unknown)
+			unit_survey_row(rows, arena_fmt(s->v->a, "o%zu", i), &s->entries[i]);
+	return rows;
+}
+
+/* What the informers have come to know since is newer than the live read. */
+static void take_found(struct unit_pass *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct obj *o = unit_found(s, i);
+		s->foreign[i] = o && !unit_owns(s->unit, o);
+	}
+}
+
+static const struct obj *newer(const struct obj *a, const struct obj *b)
+{
+	uint64_t x = 0, y = 0;
+	if (!a || !b)
+		return a ? a : b;
+	(void)str_parse_u64(str_of(meta_resource_version(a)), &x);
+	(void)str_parse_u64(str_of(meta_resource_version(b)), &y);
+	return x > y ? a : b;
+}
+
+/* 1: known. */
+static enum ensured look_at_inventory(struct unit_pass *s)
+{
+	const struct resource *r = s->v->ops->resource(s->v->ops_arg, "", "v1", "ConfigMap");
+	const struct obj *live = NULL;
+	struct error err = ERROR_INIT;
+	if (!r)
+		return WAITING;
+	if (view_live(s->v, r, s->job->inventory_ns, inventory_name(s), &live) < 0) {
+		plan_watch(s->plan, r, arena_fmt(s->v->a, LABEL_BUNDLE "=%s", s->unit->bundle),
+			   false);
+		return WAITING;
+	}
+	s->inventory = newer(live, obj_get(s->found, "inventory"));
+	const char *text = obj_str(obj_get(s->inventory, "data"), "objects");
+	if (inventory_parse(str_of(text ? text : ""), s->v->a, &s->had, &err) < 0)
+		return unit_refuse(s, "InventoryDamaged",
+				   arena_fmt(s->v->a,
+					     "ConfigMap %s/%s: %s; delete it: what the unit made "
+					     "before is not pruned then",
+					     s->job->inventory_ns, inventory_name(s), err.msg));
+	return DONE;
+}
+
+enum ensured unit_look(struct unit_pass *s)
+{
+	enum ensured state = DONE;
+	load(s);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->entries[i].unknown)
+			state = WAITING;
+	if (state == WAITING)
+		return WAITING; /* the informer brings the key back */
+	const char *id = unit_id(s, "survey");
+	const struct outcome *found = view_outcome(s->v, id);
+	if (!found || found->code)
+		found = unit_survey(s, id, survey_rows(s), 0);
+	if (!found)
+		return WAITING;
+	s->found = found->value;
+	take_found(s);
+	return look_at_inventory(s);
+}
+
+/* --- judgement --- */
+
+static const char *belongs_to(const struct unit_pass *s, const struct unit_entry *e,
+			      const struct obj *o)
+{
+	const char *bundle = meta_label(o, LABEL_BUNDLE);
+	if (bundle && !s->job->takes)
+		return arena_fmt(s->v->a,
+				 "%s belongs to bundle %s; --overwrite-ownership takes it over",
+				 unit_entry_text(e, s->v->a), bundle);
+	if (!bundle && !s->job->adopts)
+		return arena_fmt(s->v->a,
+				 "%s is there and not managed by ALM; --adopt takes it over",
+				 unit_entry_text(e, s->v->a));
+	return NULL;
+}
+
+static bool is_applied_by_a_step(const struct unit *u, const struct unit_entry *e, size_t row)
+{
+	for (size_t p = 0; p < UNIT_PARTS; p++)
+		for (size_t g = 0; g < u->parts[p].n; g++)
+			for (size_t i = 0; i < u->parts[p].groups[g].n; i++) {
+				const struct unit_step *step = &u->parts[p].groups[g].steps[i];
+				for (size_t k = 0; k < step->n; k++)
+					if (step->rows[k] == row &&
+					    unit_action(step, e) == ACTION_CREATE_OR_UPDATE)
+						return true;
+			}
+	return false;
+}
+
+enum ensured unit_judge(struct unit_pass *s)
+{
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(4096);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct unit_entry *e = &s->entries[i];
+		const struct obj *o = unit_found(s, i);
+		bool comes = true;
+		if (!e->resource)
+			(void)comes_namespaced(s, e->object, &comes);
+		if (!comes)
+			return unit_refuse(
+				s, "UnknownObject",
+				arena_fmt(s->v->a,
+					  "%s: the server has no kind %s in %s, and no CRD "
+					  "of the unit brings it",
+					  unit_entry_text(e, s->v->a), e->kind,
+					  meta_api_version(e->object)));
+		if (!s->foreign[i] || !is_applied_by_a_step(s->unit, e, i))
+			continue;
+		const char *why = belongs_to(s, e, o);
+		if (why && all.len < 2000)
+			strbuf_addf(&all, "%s%s", all.len ? "; " : "", why);
+	}
+	return all.len ? unit_refuse(s, "ObjectNotOwned", arena_strdup(s->v->a, all.buf)) : DONE;
+}

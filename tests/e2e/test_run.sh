@@ -1,0 +1,165 @@
+#!/bin/bash
+# `alm run`: the files of the folder examples/files, once and again and again, its requests counted at the server (L2, L4,
+# L5, L7, L11 to L16, L18, L21 to L23, L34 of capabilities.md).
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - alm run # SKIP no kubectl"
+	exit 0
+}
+runner=
+stop_runner() {
+	[ -n "$runner" ] && kill "$runner" 2>/dev/null && wait "$runner" 2>/dev/null
+	runner=
+}
+trap 'stop_runner; up_stop; rm -rf "$dir"' EXIT
+up_start
+cp -r "$examples/files" "$dir/files"
+cd "$dir" || exit 1
+K=$KUBECONFIG
+
+# Requests that would write, answered or not, as the server counts them; kubectl's are few and before or after.
+writes() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ {n += $NF} END {print n + 0}'; }
+# NAME WANT COMMAND...: how many requests that write it makes
+writing() {
+	local name=$1 want=$2 before
+	shift 2
+	before=$(writes)
+	"$@" >"$dir/said" 2>&1 || true
+	is "$name" "$want" "$(($(writes) - before))"
+}
+run() { alm run --kubeconfig "$K" --renderer=file --renderer.file.dir="${DIR:-files/manifests/}" --renderer.file.rollout="${ROLLOUT:-files/rollout.yaml}" "$@"; }
+objects() { k get configmap -n alm-system "inv.$1.files" -o 'jsonpath={.data.objects}' | cut -d' ' -f2-4; }
+configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2"; }
+
+# The seed's three command lines.
+writing "L11 render-only writes nothing" 0 run --trigger=oneoff --render-only
+is "L11 it prints objects and rollout" "grafana/deployment.yaml Deployment CreateOrUpdate" "$(jq -r '"\(.objects | keys[0]) \(.objects[].kind) \(.rollout.spec.groups[0].steps[0].action)"' "$dir/said")"
+code "L4 L22 once" 0 "grafana/deployment.yaml: Finished" run --trigger=oneoff
+is "L22 Grafana is in default" "1" "$(k get deployment grafana -n default -o 'jsonpath={.status.availableReplicas}')"
+is "2.6 the inventory names it" "Deployment default grafana" "$(objects grafana-rollout-0)"
+writing "L13 the second run writes nothing" 0 run --trigger=oneoff
+writing "L2 nor does --one-off" 0 run --one-off
+k scale deployment grafana --replicas=3 >/dev/null
+run --trigger=interval --trigger.interval.duration=300ms >"$dir/interval" 2>&1 &
+runner=$!
+replicas() { k get deployment grafana -o 'jsonpath={.spec.replicas}'; }
+soon "L23 an interval takes over, and puts drift back" "1" replicas
+k delete deployment grafana >/dev/null
+soon "L5 deleted by hand, it is back" "1" replicas
+echo 'not: [yaml' >files/manifests/broken.yaml
+soon "L5 a failed tick is told" "yes" sh -c "grep -q 'broken.yaml' '$dir/interval' && echo yes"
+rm files/manifests/broken.yaml
+configmap more 1 >files/manifests/more.yaml
+k scale deployment grafana --replicas=2 >/dev/null
+soon "L5 and ends nothing" "1" replicas
+is "L5 it runs" "yes" "$(kill -0 "$runner" 2>/dev/null && echo yes)"
+stop_runner
+rm files/manifests/more.yaml
+
+# What is refused, before anything is written.
+code "L21 an unknown trigger" 2 "want oneoff or interval" run --trigger=never
+code "L21 no trigger" 2 "--trigger is missing" run
+sed 's/CreateOrUpdate/Replace/' files/rollout.yaml >action.yaml
+ROLLOUT=action.yaml code "L12 an unknown action lists the known ones" 1 "CreateIfNotExist" run --trigger=oneoff
+sed 's/deployment.yaml/service.yaml/' files/rollout.yaml >unknown.yaml
+ROLLOUT=unknown.yaml code "L12 a step that names no object" 1 "nothing that was rendered is" run --trigger=oneoff
+mkdir bad kind
+printf 'a: 1\n b: 2\n' >bad/x.yaml
+DIR=bad code "L7 a file that cannot be parsed" 1 "x.yaml" run --trigger=oneoff
+sed "s|server: .*|server: https://127.0.0.1:1|" "$K" >dead
+code "an unreachable cluster" 1 "the cluster" alm run --kubeconfig dead --trigger=oneoff --renderer.file.dir=files/manifests
+printf 'apiVersion: nowhere.example/v1\nkind: Thing\nmetadata:\n  name: a\n' >kind/x.yaml
+code "a kind that nobody serves" 3 "no CRD of the unit brings it" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=kind --name kind
+k create configmap theirs >/dev/null
+mkdir own && configmap theirs 1 >own/theirs.yaml
+code "T23 an object that is there and nobody's" 3 "not managed by ALM; --adopt" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own
+writing "T23 it is not touched" 0 alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own
+code "T32 taken over" 0 "" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own --adopt
+code "T23 another bundle's" 3 "belongs to bundle own" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name other
+
+# Actions, groups, pruning.
+mkdir -p app && cat >crd.yaml <<'END'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.run.example}
+spec:
+  group: run.example
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+END
+cp crd.yaml app/crd.yaml
+printf 'apiVersion: run.example/v1\nkind: Thing\nmetadata: {name: one}\nspec: {a: 1}\n' >app/thing.yaml
+for i in a b old; do configmap "$i" 1 >"app/$i.yaml"; done
+configmap seeded 1 >app/seeded.yaml
+k create configmap seeded --from-literal=v=theirs >/dev/null
+k create configmap old --from-literal=v=theirs >/dev/null
+printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: one}\n' >app/s.yaml
+printf 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: migrate}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}}}\n' >app/job.yaml
+cat >app.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: app}
+spec:
+  rest: Before
+  groups:
+  - name: first
+    parallel: true
+    steps:
+    - {object: crd.yaml, action: CreateOrUpdate}
+    - {object: seeded.yaml, action: CreateIfNotExist}
+    - {object: old.yaml, action: DeleteIfExist}
+  - name: migrate
+    steps: [{object: job.yaml, action: Job}]
+  - name: last
+    steps: [{object: thing.yaml, action: CreateOrUpdate}]
+END
+app() { DIR=app ROLLOUT=app.yaml run --trigger=oneoff "$@"; }
+code "L16 L18 groups with all four actions" 0 "last/thing.yaml: Finished" app
+is "L14 what exists is untouched, and told" "theirs first/seeded.yaml: Finished: exists" "$(k get configmap seeded -o 'jsonpath={.data.v}') $(DIR=app ROLLOUT=app.yaml run --trigger=oneoff | grep seeded)"
+is "L15 deleted" "" "$(k get configmap old -o name --ignore-not-found)"
+is "L16 the custom resource of a CRD of this run" "1" "$(k get thing one -o 'jsonpath={.spec.a}')"
+job=$(k get job migrate -o 'jsonpath={.metadata.uid}')
+writing "L13 again: nothing, the Secret included" 0 app
+is "L18 the Job did not run again" "$job" "$(k get job migrate -o 'jsonpath={.metadata.uid}')"
+sed -i 's/one}/two}/' app/s.yaml
+rm app/b.yaml
+code "a changed Secret, an object less" 0 "" app
+is "the Secret is changed" "two" "$(k get secret s -o 'jsonpath={.data.password}' | base64 -d)"
+is "5.4 what is not there any more is pruned" "" "$(k get configmap b -o name --ignore-not-found)"
+rm app/thing.yaml app/crd.yaml
+cat >app.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: app}
+spec:
+  rest: Before
+  groups: [{steps: [{object: a.yaml, action: CreateOrUpdate}]}]
+END
+rm app/old.yaml app/seeded.yaml app/job.yaml
+code "5.4 a CRD stays, and that is told" 0 "CustomResourceDefinition things.run.example is not deleted" app
+is "5.4 its objects do not" "" "$(k get thing one -o name --ignore-not-found)"
+is "2.6 the inventory has what is there" "ConfigMap default a,Secret default s" "$(objects app | paste -sd,)"
+
+# Failures: every one is told, and what comes after does not begin.
+mkdir fail && for i in x y z; do configmap "$i" 1 >"fail/$i.yaml"; done
+sed -i 's/name: [xy]/name: Bad_&/; s/Bad_name: /Bad_/' fail/x.yaml fail/y.yaml
+cat >fail.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: fail}
+spec:
+  rest: Ignore
+  groups:
+  - {name: one, parallel: true, steps: [{object: x.yaml, action: CreateOrUpdate}, {object: y.yaml, action: CreateOrUpdate}]}
+  - {name: two, steps: [{object: z.yaml, action: CreateOrUpdate}]}
+END
+DIR=fail ROLLOUT=fail.yaml code "L34 all failures are told" 1 "step one/y.yaml" run --trigger=oneoff
+is "L34 the next group does not begin" "" "$(k get configmap z -o name --ignore-not-found)"
+sed -i 's/object: \([xy]\).yaml, /&continueOnError: true, /g' fail.yaml
+DIR=fail ROLLOUT=fail.yaml code "L34 continueOnError: failed all the same" 1 "step one/x.yaml" run --trigger=oneoff
+is "L34 and the rest ran" "configmap/z" "$(k get configmap z -o name --ignore-not-found)"
+finish
