@@ -162,4 +162,21 @@ is "L34 the next group does not begin" "" "$(k get configmap z -o name --ignore-
 sed -i 's/object: \([xy]\).yaml, /&continueOnError: true, /g' fail.yaml
 DIR=fail ROLLOUT=fail.yaml code "L34 continueOnError: failed all the same" 1 "step one/x.yaml" run --trigger=oneoff
 is "L34 and the rest ran" "configmap/z" "$(k get configmap z -o name --ignore-not-found)"
+
+# Success checks: those of the seed, and one that does not come true.
+run_checks() { ROLLOUT=files/rollout-checks.yaml run --trigger=oneoff; }
+code "L28 field comparisons" 0 "grafana/deployment.yaml: Finished" run_checks
+cat >check.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: fail}
+spec:
+  rest: Ignore
+  groups:
+  - steps:
+    - object: z.yaml
+      action: CreateOrUpdate
+      success: [{fieldComparisons: {timeout: 1s, expectedValues: [{name: is two, path: "{.data.v}", value: {static: "2"}}]}}]
+END
+DIR=fail ROLLOUT=check.yaml code "L28 L35 one that does not hold in time fails its step" 1 "step group-1/z.yaml: ConfigMap default/z: CheckFailed" run --trigger=oneoff
 finish

@@ -67,13 +67,6 @@ static int refuse_unbuilt(const struct run_command *c, const struct rollout *r, 
 						 "CreateOrUpdate, CreateIfNotExist, DeleteIfExist "
 						 "and Job",
 						 c->rollout_file, s->field, s->action_name);
-			if (s->n_success)
-				return error_set(
-					err, E_UNSUPPORTED,
-					"%s: %s.success: alm run waits until the object is "
-					"ready, other checks are not built yet: leave "
-					"success out",
-					c->rollout_file, s->field);
 		}
 	return 0;
 }

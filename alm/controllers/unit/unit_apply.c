@@ -5,10 +5,10 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/unit/unit_check.h"
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
-#include "alm/unit/ready.h"
 #include "alm/unit/rollout_next.h"
 #include "crds/marks.h"
 
@@ -95,31 +95,25 @@ static bool is_placed(const struct unit_pass *s, const struct unit_entry *e)
 
 /* --- checking --- */
 
-static bool is_waited_for(const struct unit_entry *e)
+static void check(struct acting *x, const struct unit_entry *e, size_t row, const struct obj *live)
 {
-	return !cstr_eq(meta_annotation(e->object, ANNOTATION_WAIT), "disabled");
-}
-
-static void check_ready(struct acting *x, const struct unit_entry *e, const struct obj *live)
-{
-	const char *why = NULL;
-	if (!is_waited_for(e))
+	struct check_result r;
+	/* what the object says of itself counts before it is live, too */
+	if (cstr_eq(meta_annotation(e->object, ANNOTATION_WAIT), "disabled"))
 		return;
 	if (cstr_eq(e->kind, "CustomResourceDefinition") &&
 	    !condition_is(live, "Established", "True")) {
 		wait_for(x, e, "not established yet");
 		return;
 	}
-	switch (ready_check(live, false, x->s->v->a, &why)) {
-	case READY:
-		break;
-	case NOT_READY:
-		wait_for(x, e, why);
-		break;
-	case READY_FAILED:
-		fail(x, e, why);
-		break;
-	}
+	unit_check(x->s, x->step, row, live, x->record, &r);
+	if (r.state == CHECK_WAITING)
+		wait_for(x, e, r.message);
+	/* those of the failure table begin with their reason */
+	bool named = cstr_eq(r.reason, "CheckFailed") || cstr_eq(r.reason, "ProgressDeadline");
+	if (r.state == CHECK_FAILED)
+		fail(x, e,
+		     named ? arena_fmt(x->s->v->a, "%s: %s", r.reason, r.message) : r.message);
 }
 
 /* --- the actions --- */
@@ -127,7 +121,7 @@ static void check_ready(struct acting *x, const struct unit_entry *e, const stru
 static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	if (is_placed(x->s, e)) {
-		check_ready(x, e, e->live);
+		check(x, e, row, e->live);
 		return;
 	}
 	const char *no = refusal(x, e);
@@ -148,10 +142,11 @@ static void create_if_not_exist(struct acting *x, const struct unit_entry *e, si
 	const struct obj *live = unit_found(x->s, row);
 	const char *no = live ? NULL : refusal(x, e);
 	if (live) {
+		bool asked = x->step->rule && x->step->rule->n_success;
 		if (x->s->foreign[row])
 			obj_set_str(x->record, "note", "exists");
-		else
-			check_ready(x, e, live);
+		if (!x->s->foreign[row] || asked)
+			check(x, e, row, live);
 		return;
 	}
 	if (no) {
@@ -163,7 +158,7 @@ static void create_if_not_exist(struct acting *x, const struct unit_entry *e, si
 	plan_create(x->s->plan, decorate(x->s, e, row));
 	/* somebody may be faster: then it is read again, and exists */
 	struct action *forget = plan_add(x->s->plan, ACT_FORGET);
-	forget->id = unit_id(x->s, "survey");
+	forget->id = unit_id(x->s, UNIT_ABSENT);
 }
 
 static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t row)
@@ -232,6 +227,13 @@ static void run_job(struct acting *x)
 	x->writes = state == WAITING;
 	if (why)
 		strbuf_adds(&x->why, why);
+	for (size_t i = 0; i < x->step->n && x->waiting; i++) {
+		size_t row = x->step->rows[i];
+		const struct unit_entry *e = &s->entries[row];
+		if (cstr_eq(meta_annotation(e->live, ANNOTATION_HOOK_RUN),
+			    arena_fmt(s->v->a, "%s/%s/%s", s->unit->owner_id, h.run, h.event)))
+			check(x, e, row, e->live);
+	}
 }
 
 /* This very unit was through with all of its steps once. */

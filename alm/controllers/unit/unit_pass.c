@@ -54,7 +54,7 @@ enum rollout_action unit_action(const struct unit_step *step, const struct unit_
 const struct obj *unit_found(const struct unit_pass *s, size_t i)
 {
 	return s->entries[i].live ? s->entries[i].live
-				  : obj_get(s->found, arena_fmt(s->v->a, "o%zu", i));
+				  : obj_get(s->absent, arena_fmt(s->v->a, "o%zu", i));
 }
 
 /* --- live reads --- */

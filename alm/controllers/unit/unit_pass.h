@@ -10,6 +10,8 @@
 #include "alm/controllers/unit/unit_side.h"
 #include "alm/unit/inventory.h"
 
+#define UNIT_ABSENT "absent" /* names the live read of what no informer shows */
+
 struct unit_pass {
 	const struct view *v;
 	struct plan *plan;
@@ -19,7 +21,8 @@ struct unit_pass {
 	struct unit_entry *entries; /* of the document's objects */
 	bool *foreign;              /* of each: there, and nobody's or another bundle's */
 	size_t n;
-	const struct obj *found;     /* what was read live before the first write */
+	/* What was read live, once an attempt: the books, and the objects no informer shows. */
+	const struct obj *found, *absent;
 	const struct obj *inventory; /* the ConfigMap; NULL: there is none */
 	struct inventory had;        /* its lines */
 	struct obj *record;          /* under construction */

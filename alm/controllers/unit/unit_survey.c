@@ -8,8 +8,6 @@
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
-#define SELECTOR_MAX 128
-
 static const char *inventory_name(const struct unit_pass *s)
 {
 	return arena_fmt(s->v->a, "inv.%s.%s", s->unit->bundle, s->unit->instance);
@@ -65,7 +63,10 @@ static void load(struct unit_pass *s)
 	}
 }
 
-static struct obj *survey_rows(struct unit_pass *s)
+/* --- live reads --- */
+
+/* The inventory, the Namespace that it is in, and who the cluster is. */
+static struct obj *book_rows(struct unit_pass *s)
 {
 	struct obj *rows = obj_list();
 	struct unit_entry inventory =
@@ -75,10 +76,28 @@ static struct obj *survey_rows(struct unit_pass *s)
 	unit_survey_row(rows, "inventory", &inventory);
 	unit_survey_row(rows, "namespace", &ns);
 	unit_survey_row(rows, "system", &system);
+	return rows;
+}
+
+static enum ensured read_once(struct unit_pass *s, const char *what, struct obj *rows,
+			      const struct obj **ret)
+{
+	const struct outcome *found = unit_survey(s, unit_id(s, what), rows, 0);
+	if (found)
+		*ret = found->value;
+	return found ? DONE : WAITING;
+}
+
+static enum ensured read_absent(struct unit_pass *s)
+{
+	struct obj *rows = obj_list();
 	for (size_t i = 0; i < s->n; i++)
 		if (s->entries[i].resource && !s->entries[i].live && !s->entries[i].unknown)
 			unit_survey_row(rows, arena_fmt(s->v->a, "o%zu", i), &s->entries[i]);
-	return rows;
+	if (obj_len(rows))
+		return read_once(s, UNIT_ABSENT, rows, &s->absent);
+	obj_unref(rows);
+	return DONE;
 }
 
 /* What the informers have come to know since is newer than the live read. */
@@ -100,7 +119,6 @@ static const struct obj *newer(const struct obj *a, const struct obj *b)
 	return x > y ? a : b;
 }
 
-/* 1: known. */
 static enum ensured look_at_inventory(struct unit_pass *s)
 {
 	const struct resource *r = s->v->ops->resource(s->v->ops_arg, "", "v1", "ConfigMap");
@@ -126,22 +144,19 @@ static enum ensured look_at_inventory(struct unit_pass *s)
 
 enum ensured unit_look(struct unit_pass *s)
 {
-	enum ensured state = DONE;
+	/* All at once: what is there already takes one look at its objects. */
+	enum ensured books = read_once(s, "books", book_rows(s), &s->found);
+	enum ensured inventory = look_at_inventory(s);
+	enum ensured state = books == DONE ? inventory : WAITING;
 	load(s);
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n && state == DONE; i++)
 		if (s->entries[i].unknown)
-			state = WAITING;
-	if (state == WAITING)
-		return WAITING; /* the informer brings the key back */
-	const char *id = unit_id(s, "survey");
-	const struct outcome *found = view_outcome(s->v, id);
-	if (!found || found->code)
-		found = unit_survey(s, id, survey_rows(s), 0);
-	if (!found)
-		return WAITING;
-	s->found = found->value;
-	take_found(s);
-	return look_at_inventory(s);
+			state = WAITING; /* the informer brings the key back */
+	if (state == DONE)
+		state = read_absent(s);
+	if (state == DONE)
+		take_found(s);
+	return state;
 }
 
 /* --- judgement --- */

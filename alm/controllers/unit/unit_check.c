@@ -1,0 +1,119 @@
+#include "alm/controllers/unit/unit_check.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/meta.h"
+
+#define LOOK_NS ROLLOUT_POLL_INTERVAL
+
+static const struct rollout_step *rule_of(const struct unit_step *step, struct rollout_step *room)
+{
+	if (step->rule)
+		return step->rule;
+	*room = (struct rollout_step){
+		.name = step->name, .action = step->action, .timeout_ns = ROLLOUT_STEP_TIMEOUT};
+	room->failure = mem_unconst(failure_checks(&room->n_failure));
+	return room;
+}
+
+/* --- what is around a workload --- */
+
+static bool has_pods(const char *kind)
+{
+	static const char *const kinds[] = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",
+					    "Job"};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (cstr_eq(kind, kinds[i]))
+			return true;
+	return false;
+}
+
+static const char *selector_of(const struct unit_pass *s, const struct obj *live)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct obj *labels = obj_path(live, "spec.selector.matchLabels");
+	OBJ_EACH (it, labels)
+		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key,
+			    obj_as_string(it.value) ? obj_as_string(it.value) : "");
+	return b.len ? arena_strdup(s->v->a, b.buf) : NULL;
+}
+
+static void need(struct obj *list, const char *api_version, const char *kind, const char *ns,
+		 const char *selector)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "apiVersion", api_version);
+	obj_set_str(o, "kind", kind);
+	obj_set_str(o, "namespace", ns);
+	obj_set_str(o, "selector", selector);
+	obj_append(list, o);
+}
+
+static const struct obj *items(const struct obj *answers, size_t i)
+{
+	return obj_path(obj_at(answers, i), "value.items");
+}
+
+/* As far as it is known; asked for where it is not, or old. */
+static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t row,
+			const struct obj *live, struct failure_facts *ret)
+{
+	const char *selector = selector_of(s, live);
+	const char *id = unit_id(s, arena_fmt(s->v->a, "around:%zu", row));
+	const struct outcome *o = view_outcome(s->v, id);
+	if (!has_pods(e->kind) || !selector)
+		return;
+	if (o && !o->code) {
+		ret->pods = items(o->value, 0);
+		ret->replica_sets = items(o->value, 1);
+		ret->events = items(o->value, 2);
+	}
+	if (o && s->v->now_ns - o->at_ns < LOOK_NS)
+		return;
+	struct obj *needs = obj_keep(s->v->a, obj_list());
+	need(needs, "v1", "Pod", e->ns, selector);
+	need(needs, "apps/v1", "ReplicaSet", e->ns, selector);
+	need(needs, "v1", "Event", e->ns, NULL);
+	(void)plan_lookup(s->plan, id, needs);
+}
+
+/* --- the look --- */
+
+static void remember(struct obj *record, const char *key, const struct obj *seen)
+{
+	if (!obj_has(record, "checks"))
+		obj_set(record, "checks", obj_map());
+	struct obj *checks = obj_get_mut(record, "checks");
+	if (seen)
+		obj_set(checks, key, obj_ref(seen));
+	else
+		obj_del(checks, key);
+	if (!obj_len(checks))
+		obj_del(record, "checks");
+}
+
+void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
+		const struct obj *live, struct obj *record, struct check_result *ret)
+{
+	const struct unit_entry *e = &s->entries[row];
+	struct rollout_step room;
+	const struct rollout_step *rule = rule_of(step, &room);
+	const char *key = arena_fmt(s->v->a, "%zu", row);
+	const struct obj *seen = NULL;
+	struct check_input in = {.live = live,
+				 .since_ns = obj_i64(record, "sinceNs", 0),
+				 .now_ns = s->v->now_ns,
+				 .record = obj_get(obj_get(record, "checks"), key)};
+	check_step(rule, &in, s->v->a, ret, &seen);
+	if (ret->state == CHECK_WAITING) {
+		look_around(s, e, row, live, &in.around);
+		check_step(rule, &in, s->v->a, ret, &seen);
+	}
+	remember(record, key, ret->state == CHECK_WAITING ? seen : NULL);
+	if (ret->state != CHECK_WAITING)
+		return;
+	int64_t again = ret->again_ns ? ret->again_ns - s->v->now_ns : LOOK_NS;
+	plan_requeue_after(s->plan, again < LOOK_NS || !has_pods(e->kind) ? again : LOOK_NS);
+}
