@@ -139,6 +139,13 @@ static int audit_files_handle(struct apiserver *s, struct request *r, struct err
 	return 0;
 }
 
+static bool needs_kubelet(const struct request *r)
+{
+	static const char *const all[] = {"log", "exec", "attach", "portforward", NULL};
+	return !r->kind && !*r->group && cstr_eq(r->resource, "pods") && *r->name &&
+	       cstr_in(r->subresource, all);
+}
+
 /* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
@@ -165,6 +172,10 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	}
 	if (r->wrong_method)
 		return fail_method(r, r->verb, err);
+	if (needs_kubelet(r))
+		return fail_code(r, E_UNSUPPORTED, err,
+				 "pods/%s of %s: this server runs no containers, it has no kubelet",
+				 r->subresource, r->name);
 	if (!r->kind) {
 		request_reply_no_page(r);
 		return 0;

@@ -72,11 +72,13 @@ static size_t finalizer_index(const struct obj *list, const char *name)
 static bool owns_spec(const struct obj *entry, const char *field)
 {
 	char member[256];
-	const struct obj *spec = obj_get(obj_get(entry, "fieldsV1"), "f:spec");
-	if (!field)
-		return spec != NULL;
-	(void)snprintf(member, sizeof(member), "f:%s", field);
-	return obj_has(spec, member);
+	const struct obj *at = obj_get(obj_get(entry, "fieldsV1"), "f:spec");
+	struct str rest = str_of(field), part;
+	while (at && str_next(&rest, '.', &part)) {
+		(void)snprintf(member, sizeof(member), "f:%.*s", STR_ARG(part));
+		at = obj_get(at, member);
+	}
+	return at != NULL;
 }
 
 const struct obj *meta_last_entry(const struct obj *o, const char *field)

@@ -14,7 +14,7 @@ int64_t meta_generation(const struct obj *o);
 bool meta_is_deleting(const struct obj *o);
 const char *meta_label(const struct obj *o, const char *key);
 const char *meta_annotation(const struct obj *o, const char *key);
-/* The newest entry of managedFields that owns spec.FIELD (NULL: any of spec); NULL if there is
+/* The newest entry of managedFields that owns spec.FIELD ("upgrade.to"; NULL: any of spec); NULL if there is
  * none. Its manager is a name that the client chose (audit.md 6). */
 const struct obj *meta_last_entry(const struct obj *o, const char *field);
 const char *meta_last_manager(const struct obj *o, const char *field);

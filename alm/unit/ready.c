@@ -51,6 +51,19 @@ static const char *podless(const struct check *c, int64_t want)
 			 meta_kind(c->o), meta_name(c->o));
 }
 
+/* Most often the level of the namespace, which who may do so can raise for a chart that needs it. */
+static const char *refused_pod(const struct check *c, const struct condition *failure)
+{
+	const char *ns = meta_namespace(c->o);
+	if (!cstr_eq(failure->reason, "FailedCreate"))
+		return arena_strdup(c->a, failure->message);
+	return arena_fmt(c->a,
+			 "%s; if it is PodSecurity, and these Pods may have what they ask for: "
+			 "kubectl label namespace %s pod-security.kubernetes.io/enforce=privileged "
+			 "--overwrite",
+			 failure->message, ns ? ns : "default");
+}
+
 /* As the Deployment controller resolves the two: surge up, unavailable down, never both zero. */
 static int64_t may_be_unavailable(const struct obj *o, int64_t want)
 {
@@ -83,7 +96,7 @@ static enum readiness deployment(const struct check *c)
 	bool fails = condition_get(o, "ReplicaFailure", &failure) &&
 		     !strcmp(failure.status, "True") && *failure.message;
 	if (updated < want && fails)
-		return no(c, NOT_READY, arena_strdup(c->a, failure.message));
+		return no(c, NOT_READY, refused_pod(c, &failure));
 	if (updated < want)
 		return no(c, NOT_READY, missing(c, "updated", updated, want));
 	if (available < needed)

@@ -100,7 +100,7 @@ code "  of a workload that is simulated" 1 "deployment/etcd-operator has no Pod 
 k create -f - >/dev/null <<'END'
 {apiVersion: v1, kind: Pod, metadata: {name: lone, namespace: default}, spec: {containers: [{name: c, image: x}]}}
 END
-code "  of a Pod without a kubelet" 1 "this server has no logs of Pods" alm logs lone
+code "  of a Pod without a kubelet" 1 "this server runs no containers, it has no kubelet" alm logs lone
 
 # --- history ---
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null

@@ -17,7 +17,7 @@ value() { scrape | grep -F "$1" | sed 's/.* //' | head -1; }
 counted() { [ "$(value "$1" | cut -d. -f1)" -ge "$2" ] && echo yes; }
 passing() { [ "$(value "$1" | tr -d .)" -gt 0 ] && echo yes; }
 
-package 0.9.4
+package 0.9.4 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 soon "it is installed" 'alm_app_info{app="etcd",type="com.tectonic.storage",version="0.9.4"}' series 'alm_app_info{'
 soon "its state" 'alm_app_state{app="etcd",state="Installed"}' series 'alm_app_state{'
@@ -42,7 +42,7 @@ k delete deployment -n etcd etcd-operator >/dev/null
 soon "drift that was repaired" "yes" counted 'alm_drift_repaired_total{app="etcd"}' 1
 
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
-package 0.9.6
+package 0.9.6 >/dev/null
 soon "a version waits for a person" "yes" passing 'alm_approval_pending_seconds{app="etcd"}'
 soon "and is available" 'alm_upgrade_available{app="etcd",version="0.9.6"}' series 'alm_upgrade_available{'
 soon "findings of the gate" "yes" counted 'alm_gate_findings_total{rule="StorageMoved",outcome="allow"}' 1

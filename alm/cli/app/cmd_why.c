@@ -9,6 +9,7 @@
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/json.h"
+#include "alm/obj/nextstep.h"
 #include "alm/obj/yaml.h"
 #include "catalog/gate/waivers.h"
 #include "catalog/resolve/resolve_doc.h"
@@ -105,6 +106,20 @@ static int print_waivers(struct cli *c, const char *app, const char *version, st
 	return r;
 }
 
+/* A controller proves no way back before somebody asks for one; a dry run does. */
+static void print_way_back(struct cli *c, const struct obj *candidate, struct strbuf *b)
+{
+	const char *app = c->args[0], *version = c->args[1];
+	if (!cstr_eq(obj_str(candidate, "reason"), "NotNewer") ||
+	    obj_len(obj_get(candidate, "steps")))
+		return;
+	visible_addf(
+		b, "The way back, if it is open, which the first one tells:\n  1. %s\n  2. %s\n",
+		nextstep_new(c->arena, NULL, "alm rollback %s --to %s --dry-run", app, version),
+		nextstep_new(c->arena, NULL, "alm rollback %s --to %s --reason TEXT", app,
+			     version));
+}
+
 static int why_not_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
@@ -131,6 +146,7 @@ static int why_not_run(struct cli *c, struct error *err)
 		visible_addf(&b, "%s %s is installable\n", app, version);
 	} else {
 		resolve_print_refusal(f.apptype, o, is_output(c, "wide"), &b);
+		print_way_back(c, o, &b);
 	}
 	if (!is_output(c, "json"))
 		print_offline(&f, &b);

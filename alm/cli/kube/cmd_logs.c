@@ -63,10 +63,6 @@ static int refused(const struct stream *x, const char *pod, struct error *err)
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	struct error ignored = ERROR_INIT;
 	int code = error_from_http(x->status, "");
-	if (x->status == 404 && str_has_prefix(strbuf_str(&x->refusal), STR("404")))
-		return error_set(err, code,
-				 "logs of %s: this server has no logs of Pods: it has no kubelet",
-				 pod);
 	if (json_parse(strbuf_str(&x->refusal), &o, &ignored) == 0 && obj_str(o, "message"))
 		return error_set(err, code, "logs of %s: %s", pod, obj_str(o, "message"));
 	return error_set(err, code, "logs of %s: HTTP %d %.*s", pod, x->status,

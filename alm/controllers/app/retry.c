@@ -5,11 +5,11 @@
 
 #define DOUBLED_MAX 7 /* 1, 2, 4 ... 32 minutes, then every hour */
 
-int64_t retry_wait_ns(int64_t revision)
+int64_t retry_wait_ns(int64_t failures)
 {
-	if (revision >= DOUBLED_MAX)
+	if (failures >= DOUBLED_MAX)
 		return NS_PER_HOUR;
-	return NS_PER_MIN << (revision > 0 ? revision - 1 : 0);
+	return NS_PER_MIN << (failures > 0 ? failures - 1 : 0);
 }
 
 /* When the newest condition turned; now if none says. */
@@ -24,9 +24,9 @@ static int64_t turned_at(const struct obj *conditions, int64_t now_ns)
 	return newest == INT64_MIN ? now_ns : newest;
 }
 
-int64_t retry_at_ns(const struct obj *conditions, int64_t revision, int64_t now_ns)
+int64_t retry_at_ns(const struct obj *conditions, int64_t failures, int64_t now_ns)
 {
-	return turned_at(conditions, now_ns) + retry_wait_ns(revision);
+	return turned_at(conditions, now_ns) + retry_wait_ns(failures);
 }
 
 bool retry_is_asked(const struct app *app, const char *version)

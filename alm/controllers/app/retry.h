@@ -11,10 +11,10 @@
 
 #include "alm/controllers/app/app.h"
 
-/* How long a first install whose n-th revision failed waits. */
-int64_t retry_wait_ns(int64_t revision);
+/* How long a first install waits that failed so many times in a row (status.failures). */
+int64_t retry_wait_ns(int64_t failures);
 /* When it is tried again, by the wall clock: conditions is status.conditions. */
-int64_t retry_at_ns(const struct obj *conditions, int64_t revision, int64_t now_ns);
+int64_t retry_at_ns(const struct obj *conditions, int64_t failures, int64_t now_ns);
 /* Does `alm retry` ask for this version? */
 bool retry_is_asked(const struct app *app, const char *version);
 /* Are the values and the account of today those that status.failed of the strategy names? */

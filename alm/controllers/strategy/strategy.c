@@ -284,6 +284,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->conditions = obj_keep(v->a, obj_copy_list(conditions));
 	s->hooks = obj_keep(v->a, obj_copy_list(obj_path(o, "status.hooks")));
 	s->rollback_revision = obj_i64(o, "status.rollbackRevision", 0);
+	s->failures = obj_i64(o, "status.failures", 0);
 	s->former_revision = obj_i64(o, "status.former.revision", 0);
 	s->former_digest = obj_str(o, "status.former.digest");
 	const struct obj *failed = obj_path(o, "status.failed");
@@ -341,6 +342,18 @@ static void set_progress(struct strategy_pass *s, struct obj *status)
 		obj_set_int(status, "rollbackRevision", s->rollback_revision);
 }
 
+/* A success ends the row, and so do other values (strategy_start_revision). */
+static void set_failures(struct strategy_pass *s, struct obj *status)
+{
+	if (s->phase == PHASE_FAILED && s->was != PHASE_FAILED)
+		s->failures++;
+	else if (s->phase == PHASE_SUCCEEDED)
+		s->failures = 0;
+	obj_del(status, "failures");
+	if (s->failures)
+		obj_set_int(status, "failures", s->failures);
+}
+
 static bool is_warning(enum phase p)
 {
 	return p == PHASE_BLOCKED || p == PHASE_FAILED || p == PHASE_ROLLING_BACK ||
@@ -379,6 +392,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	if (obj_len(s->unmet))
 		obj_set(status, "unmet", obj_ref(s->unmet));
 	set_progress(s, status);
+	set_failures(s, status);
 	strategy_set_values(s, status);
 	obj_set(status, "conditions", obj_ref(s->conditions));
 	struct action *x =

@@ -9,6 +9,9 @@
 #include "alm/controllers/strategy/strategy_record.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
+
+#define INSTALLING_NS NS_PER_HOUR /* in all, whatever is finished meanwhile */
 
 static bool is_upgrade(const struct strategy_pass *s)
 {
@@ -48,10 +51,28 @@ static enum ensured apply_groups(struct strategy_pass *s, int first, int last, b
 
 /* --- Installing --- */
 
+/* Each object that is finished gives the next one the whole time again, for an hour in all. */
+static int64_t installing_left(struct strategy_pass *s)
+{
+	int64_t deadline = strategy_deadline(s);
+	int64_t all = strategy_left_since(s, "Installing", obj_str(s->ref->o, "status.phaseSince"),
+					  deadline > INSTALLING_NS ? deadline : INSTALLING_NS);
+	size_t done = obj_len(s->hooks);
+	for (size_t i = 0; i < s->install->n; i++)
+		done += unit_is_applied(&s->install->entries[i]);
+	int64_t left = strategy_time_left(s, "Applied");
+	if (done)
+		left = s->v->ops->left(s->v->ops_arg,
+				       arena_fmt(s->v->a, "%s:r%lld:applied:%zu",
+						 meta_uid(s->ref->o), (long long)s->revision, done),
+				       deadline, deadline);
+	return left < all ? left : all;
+}
+
 enum ensured strategy_keep_install_deadline(struct strategy_pass *s)
 {
 	struct condition c;
-	int64_t left = strategy_time_left(s, "Applied");
+	int64_t left = installing_left(s);
 	if (plan_await(s->plan, left) == WAITING)
 		return DONE;
 	return strategy_give_up(s, "Applied", "ProgressDeadline",

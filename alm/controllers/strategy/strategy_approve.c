@@ -197,20 +197,6 @@ static const char *wants(const struct strategy_pass *s, const char **ret_message
 /* --- approval out of a manifest that lies in git: spec.upgrade.approveVersion of the AppType ---
  */
 
-/* Whose manager owns the field, as the object tells it. */
-static const char *range_manager(const struct obj *app)
-{
-	const struct obj *fields = obj_path(app, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(fields); i++) {
-		const struct obj *f = obj_at(fields, i);
-		const struct obj *upgrade =
-			obj_get(obj_get(obj_get(f, "fieldsV1"), "f:spec"), "f:upgrade");
-		if (obj_has(upgrade, "f:approveVersion") && obj_str(f, "manager"))
-			return obj_str(f, "manager");
-	}
-	return "unknown";
-}
-
 static bool is_in_range(const struct strategy_pass *s, const char *text)
 {
 	struct range range;
@@ -235,7 +221,8 @@ static bool has_nothing_to_decide(const struct strategy_pass *s)
 static void record_range(struct strategy_pass *s)
 {
 	const char *range = obj_str(s->app->o, "spec.upgrade.approveVersion");
-	const char *by = range_manager(s->app->o);
+	const char *last = meta_last_manager(s->app->o, "upgrade.approveVersion");
+	const char *by = last ? last : "unknown";
 	struct obj *body = obj_map();
 	obj_set_str(body, "approves", s->digest);
 	obj_set(body, "justification", obj_stringf("spec.upgrade.approveVersion is %s", range));

@@ -184,8 +184,8 @@ static enum ensured await_turn_to_retry(struct strategy_pass *s)
 		return DONE;
 	const char *id =
 		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
-	int64_t wait = retry_wait_ns(s->revision);
-	int64_t by_wall = retry_at_ns(s->conditions, s->revision, s->v->now_ns) - s->v->now_ns;
+	int64_t wait = retry_wait_ns(s->failures);
+	int64_t by_wall = retry_at_ns(s->conditions, s->failures, s->v->now_ns) - s->v->now_ns;
 	return plan_await(s->plan, s->v->ops->left(s->v->ops_arg, id, wait, by_wall));
 }
 

@@ -70,7 +70,7 @@ const char *strategy_turned_at(const struct strategy_pass *s, const char *condit
 	return obj_str(condition_find(s->conditions, condition), "lastTransitionTime");
 }
 
-int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
+int64_t strategy_deadline(const struct strategy_pass *s)
 {
 	struct error ignored;
 	const struct phase_deadline *d = phase_deadline(s->phase);
@@ -79,6 +79,12 @@ int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
 	int64_t ns = d->ns;
 	if (own)
 		(void)duration_parse(str_of(own), &ns, &ignored);
+	return ns;
+}
+
+int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
+{
+	int64_t ns = strategy_deadline(s);
 	return strategy_left_since(s, condition,
 				   s->phase == PHASE_PENDING
 					   ? obj_str(s->ref->o, "status.phaseSince")

@@ -25,6 +25,7 @@ struct strategy_pass {
 	struct obj *steps;            /* list of strings */
 	struct obj *approval;         /* under construction, or NULL */
 	struct obj *hooks;            /* status.hooks, under construction */
+	int64_t failures;             /* in a row, of the same values and account */
 	int64_t former_revision;      /* what runs while changed values are tried; 0: none */
 	const char *former_digest;    /* of its plan; NULL */
 	struct obj *failed;           /* status.failed, or NULL */
@@ -94,6 +95,8 @@ int64_t strategy_left_since(const struct strategy_pass *s, const char *what, con
 			    int64_t deadline);
 /* When the condition last turned; NULL: there is none. */
 const char *strategy_turned_at(const struct strategy_pass *s, const char *condition);
+/* The deadline of this phase: phases.h, or the field of the app that says another. */
+int64_t strategy_deadline(const struct strategy_pass *s);
 /* Time left of the deadline of this phase (phases.h), which runs since the condition last turned; <=
  * 0: over. */
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition);

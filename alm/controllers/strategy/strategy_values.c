@@ -33,6 +33,8 @@ enum ensured strategy_start_revision(struct strategy_pass *s, const char *messag
 	} else if (s->app->installed != s->ref) {
 		s->former_revision = 0;
 	}
+	if (s->install && strategy_inputs_changed(s))
+		s->failures = 0;
 	s->failed = NULL;
 	s->revision = strategy_next_revision(s->app);
 	s->rollback_revision = 0;

@@ -35,6 +35,7 @@ static const struct row rows[] = {
 	{"StatefulSet", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 1, \"currentRevision\": \"a\", \"updateRevision\": \"a\"}}", READY, READY, NULL},
 	{"StatefulSet", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"readyReplicas\": 1, \"currentRevision\": \"a\", \"updateRevision\": \"b\"}}", NOT_READY, NOT_READY, "former revision"},
 	{"Deployment", "{\"status\": {" SEEN ", " CONDITION("ReplicaFailure", "True") "}}", NOT_READY, NOT_READY, "M"},
+	{"Deployment", "{\"metadata\": {\"namespace\": \"n\"}, \"status\": {" SEEN ", \"conditions\": [{\"type\": \"ReplicaFailure\", \"status\": \"True\", \"reason\": \"FailedCreate\", \"message\": \"pods \\\"x\\\" is forbidden: violates PodSecurity \\\"baseline:latest\\\"\"}]}}", NOT_READY, NOT_READY, "pods \"x\" is forbidden: violates PodSecurity \"baseline:latest\"; if it is PodSecurity, and these Pods may have what they ask for: kubectl label namespace n pod-security.kubernetes.io/enforce=privileged --overwrite"},
 	{"Deployment", "{\"status\": {" SEEN ", \"updatedReplicas\": 1, \"availableReplicas\": 1, " CONDITION("ReplicaFailure", "True") "}}", READY, READY, NULL},
 	{"StatefulSet", "{\"status\": {" SEEN "}}", NOT_READY, NOT_READY, "no Pod of 1 was made yet"},
 	{"DaemonSet", "{\"metadata\": {\"namespace\": \"n\", \"name\": \"speaker\", \"generation\": 2}, \"status\": {" SEEN ", \"desiredNumberScheduled\": 1}}", NOT_READY, NOT_READY, "kubectl -n n describe DaemonSet"},

@@ -213,6 +213,55 @@ static void test_strategy_phases__what_was_not_planned_in_time_is_judged_anew(vo
 	view_fake_release(&f);
 }
 
+#define INSTALLING                                                                       \
+	"{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},\"spec\":{\"version\":\"1.0.0\"}," \
+	"\"status\":{\"phase\":\"Installing\",\"phaseSince\":\"1970-01-01T00:10:00Z\"}}"
+#define APPLIED                                                                                  \
+	"[{\"type\":\"Applied\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:10:" \
+	"00Z\"}]"
+
+/* The phase of a first install, so long after it began, of which so much is finished. */
+static enum phase install_at(const char *finished, const char *upgrade, int64_t after_ns)
+{
+	struct view_fake f;
+	char text[512];
+	struct install_plan plan = {0};
+	view_fake_init(&f);
+	f.view.now_ns = 10 * NS_PER_MIN + after_ns;
+	snprintf(text, sizeof(text), APP, upgrade);
+	struct app app = {.o = view_fake_obj(&f, text)};
+	struct strategy_ref ref = {.o = view_fake_obj(&f, INSTALLING), .version = "1.0.0"};
+	struct strategy_pass s = {
+		.v = &f.view,
+		.plan = view_fake_plan(&f),
+		.app = &app,
+		.ref = &ref,
+		.was = PHASE_INSTALLING,
+		.phase = PHASE_INSTALLING,
+		.install = &plan,
+		.hooks = obj_keep(f.a, obj_copy_list(view_fake_obj(&f, finished))),
+		.conditions = obj_keep(f.a, obj_copy_list(view_fake_obj(&f, APPLIED)))};
+	(void)strategy_keep_install_deadline(&s);
+	view_fake_release(&f);
+	return s.phase;
+}
+
+/* Ten minutes without anything finished, or an hour. */
+static void test_strategy_phases__installing_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(install_at("[]", "", 10 * NS_PER_MIN - 1), PHASE_INSTALLING);
+	assert_int_equal(install_at("[]", "", 10 * NS_PER_MIN), PHASE_FAILED);
+	assert_int_equal(install_at("[{}]", "", 59 * NS_PER_MIN), PHASE_INSTALLING);
+	assert_int_equal(install_at("[{}]", "", 60 * NS_PER_MIN), PHASE_FAILED);
+	assert_int_equal(
+		install_at("[{}]", "\"deadlines\":{\"installing\":\"2h\"}", 100 * NS_PER_MIN),
+		PHASE_INSTALLING);
+	assert_int_equal(
+		install_at("[{}]", "\"deadlines\":{\"installing\":\"2h\"}", 120 * NS_PER_MIN),
+		PHASE_FAILED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_strategy_phases__without_an_app_it_is_blocked),
 		cmocka_unit_test(test_strategy_phases__what_is_unfinished_has_a_deadline),
 		cmocka_unit_test(test_strategy_phases__planning_ends),
+		cmocka_unit_test(test_strategy_phases__installing_ends),
 		cmocka_unit_test(test_strategy_phases__what_was_not_planned_in_time_is_judged_anew),
 		cmocka_unit_test(test_strategy_phases__another_edge_fails_the_pass),
 	};
