@@ -6,24 +6,25 @@
 
 #include "alm/obj/json.h"
 
+/* Verifying a log is mostly this and the hashes. */
 void log_record(struct stmt *s, struct record *r)
 {
 	r->seq = stmt_int(s, 0);
 	r->time_us = stmt_int(s, 1);
-	r->type = stmt_text(s, 2);
-	r->reason = stmt_text(s, 3);
-	r->cluster = stmt_text(s, 4);
-	r->kind = stmt_text(s, 5);
-	r->ns = stmt_text(s, 6);
-	r->name = stmt_text(s, 7);
-	r->uid = stmt_text(s, 8);
+	r->type = stmt_bytes(s, 2);
+	r->reason = stmt_bytes(s, 3);
+	r->cluster = stmt_bytes(s, 4);
+	r->kind = stmt_bytes(s, 5);
+	r->ns = stmt_bytes(s, 6);
+	r->name = stmt_bytes(s, 7);
+	r->uid = stmt_bytes(s, 8);
 	r->has_tseq = !stmt_is_null(s, 9);
-	r->tseq = stmt_int(s, 9);
-	r->op = stmt_is_null(s, 10) ? STR_NONE : stmt_text(s, 10);
+	r->tseq = r->has_tseq ? stmt_int(s, 9) : 0;
+	r->op = stmt_is_null(s, 10) ? STR_NONE : stmt_bytes(s, 10);
 	r->has_cause = !stmt_is_null(s, 11);
-	r->cause = stmt_int(s, 11);
-	r->actor = stmt_is_null(s, 12) ? STR_NONE : stmt_text(s, 12);
-	r->body = stmt_text(s, 13);
+	r->cause = r->has_cause ? stmt_int(s, 11) : 0;
+	r->actor = stmt_is_null(s, 12) ? STR_NONE : stmt_bytes(s, 12);
+	r->body = stmt_bytes(s, 13);
 }
 
 static void bind_opt(struct stmt *s, int i, struct str v)

@@ -260,33 +260,42 @@ int record_body(const struct obj *body, int64_t clock_us, size_t n_blobs, struct
 	return 0;
 }
 
-/* What strings and brackets are told by; one look-up a byte, as verify sees every byte of a log. */
-static const unsigned char marks[256] = {
-	['"'] = 1, ['\\'] = 1, ['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1};
+/* Behind the string that begins before p; NULL: it does not end. The quote that ends it has an even
+ * number of backslashes before it. */
+static const char *string_end(const char *p, const char *end)
+{
+	for (;;) {
+		const char *quote = memchr(p, '"', (size_t)(end - p));
+		size_t n = 0;
+		if (!quote)
+			return NULL;
+		while (quote - n > p && quote[-1 - (ptrdiff_t)n] == '\\')
+			n++;
+		p = quote + 1;
+		if (n % 2 == 0)
+			return p;
+	}
+}
 
+/* Strings are passed over by memchr(): verify looks at every byte of a log. */
 bool record_body_is_closed(struct str body)
 {
-	size_t depth = 0, i = 0;
-	bool in_string = false;
-	if (body.len < 2 || body.ptr[0] != '{')
+	const char *p = body.ptr, *end = body.ptr + body.len;
+	size_t depth = 0;
+	if (body.len < 2 || *p != '{')
 		return false;
-	for (;; i++) {
-		while (i < body.len && !marks[(unsigned char)body.ptr[i]])
-			i++;
-		if (i >= body.len)
-			return false;
-		char c = body.ptr[i];
-		if (c == '"')
-			in_string = !in_string;
-		else if (in_string)
-			i += c == '\\';
-		else if (c == '{' || c == '[')
+	while (p && p < end) {
+		char c = *p++;
+		if (c == '"') {
+			p = string_end(p, end);
+		} else if (c == '{' || c == '[') {
 			depth++;
-		else if (c == '}' || c == ']')
-			depth--;
-		if (depth == 0)
-			return i == body.len - 1;
+		} else if (c == '}' || c == ']') {
+			if (--depth == 0)
+				return p == end;
+		}
 	}
+	return false;
 }
 
 /* The key is reserved for the log: record_body() drops a caller's own. */

@@ -61,6 +61,8 @@ void stmt_reset(struct stmt *s);
 int64_t stmt_int(struct stmt *s, int i);
 struct str stmt_text(struct stmt *s, int i);
 struct str stmt_blob(struct stmt *s, int i);
+/* A text column without the NUL behind it that stmt_text() makes room for: "" for NULL, too. */
+struct str stmt_bytes(struct stmt *s, int i);
 bool stmt_is_null(struct stmt *s, int i);
 
 /*

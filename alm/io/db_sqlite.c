@@ -452,6 +452,14 @@ struct str stmt_blob(struct stmt *s, int i)
 	return p ? str_n(p, (size_t)sqlite3_column_bytes(s->s, i)) : STR_NONE;
 }
 
+/* The value itself: each of the calls for a column looks it up again. */
+struct str stmt_bytes(struct stmt *s, int i)
+{
+	sqlite3_value *v = sqlite3_column_value(s->s, i);
+	const char *p = sqlite3_value_blob(v);
+	return p ? str_n(p, (size_t)sqlite3_value_bytes(v)) : STR("");
+}
+
 bool stmt_is_null(struct stmt *s, int i)
 {
 	return sqlite3_column_type(s->s, i) == SQLITE_NULL;

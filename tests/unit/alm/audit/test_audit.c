@@ -204,6 +204,9 @@ static void test_audit__bodies_are_canonical(void **state)
 	}
 	assert_false(record_body_is_closed(STR("{},\"x\":{}")));
 	assert_false(record_body_is_closed(STR("{\"a\":\"}")));
+	assert_true(record_body_is_closed(STR("{\"a\":\"\\\\\",\"b\":\"\\\"}\"}")));
+	assert_false(record_body_is_closed(STR("{\"a\":\"\\\\\"},\"b\":{\"\"}")));
+	assert_false(record_body_is_closed(STR("{\"a\":\"\\\"}")));
 }
 
 static void test_audit__append_is_once_per_op_and_transition(void **state)
