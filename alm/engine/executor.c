@@ -223,9 +223,46 @@ static int put_inputs(struct run *r, const struct action *a, struct obj *body, s
 	return 0;
 }
 
+/* A Transition of what is no object of a server (a unit that a command runs): its status is in the
+ * log alone, and what says nothing new is not told. */
+static int append_told(struct run *r, const struct action *a, struct error *err)
+{
+	struct audit *log = r->x->c.audit;
+	struct obj *before = NULL, *body = obj_keep(r->a, obj_map());
+	struct obj *status = obj_keep(r->a, obj_copy(a->body));
+	int64_t tseq = 0, row_seq = 0;
+	if (audit_head(log, meta_uid(a->subject), &tseq, &row_seq, err) < 0 ||
+	    (tseq && audit_announced(log, meta_uid(a->subject), tseq, &before, err) < 0))
+		return -err->code;
+	if (before)
+		obj_keep(r->a, before);
+	obj_set_int(status, "transitionSeq", tseq);
+	if (obj_equal(status, before))
+		return 0;
+	obj_set_int(status, "transitionSeq", tseq + 1);
+	transition_facts(before, status, a->reason, NULL, body);
+	if (a->message && *a->message)
+		obj_set(body, "message",
+			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
+	if (status_put(r, body, status, err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = a->row_type,
+				.reason = a->reason,
+				.subject = subject_of(a->subject),
+				.transition_seq = tseq + 1,
+				.cause = cause_of(r->x, a),
+				.body = body};
+	if (audit_append(log, &row, &r->last_seq, err) < 0)
+		return -err->code;
+	r->changed = true;
+	return 0;
+}
+
 static int append_row(struct run *r, struct action *a, struct error *err)
 {
 	struct executor *x = r->x;
+	if (!strcmp(a->row_type, "Transition"))
+		return append_told(r, a, err);
 	struct audit_subject about = subject_of(a->subject);
 	if (a->key && cstr_eq(chain_key(x->chain, a->row_type, &about), a->key))
 		return 0;

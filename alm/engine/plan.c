@@ -236,6 +236,14 @@ struct action *plan_row(struct plan *p, const char *type, const struct obj *subj
 	return x;
 }
 
+struct action *plan_told(struct plan *p, const struct obj *subject, struct obj *status,
+			 const char *reason, const char *message)
+{
+	struct action *x = plan_row(p, "Transition", subject, reason, NULL, status);
+	x->message = message;
+	return x;
+}
+
 struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *reason, const char *message)
 {

@@ -150,6 +150,12 @@ struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct ob
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
 			const char *reason, const char *key, struct obj *body);
 
+/* A Transition of what no server has an object for: subject has kind, name and uid, status (without
+ * transitionSeq; consumed) is kept in the log alone. One that says what the last one said is none.
+ * reason and message must live as long as the plan. */
+struct action *plan_told(struct plan *p, const struct obj *subject, struct obj *status,
+			 const char *reason, const char *message);
+
 /* The whole status the object shall have, without transitionSeq. reason names the transition. */
 struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *reason, const char *message);

@@ -4,6 +4,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/run/run_feedback.h"
 #include "alm/cli/run/run_files.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
@@ -31,6 +32,7 @@ struct run_command {
 	struct db *db;
 	struct audit *audit;
 	struct run *run;
+	struct run_feedback *feedback;
 	struct error *err; /* of a run that ends */
 	bool done;
 };
@@ -116,8 +118,10 @@ static int make(struct run_command *c, struct arena *a, struct flat *flat, struc
 
 static int on_render(void *arg, struct arena *a, struct unit **ret, struct error *err)
 {
+	struct run_command *c = arg;
 	struct flat flat;
-	return make(arg, a, &flat, ret, err);
+	run_feedback_begin(c->feedback);
+	return make(c, a, &flat, ret, err);
 }
 
 static int render_only(struct run_command *c, struct error *err)
@@ -147,6 +151,7 @@ static void on_ended(void *arg, const struct obj *record, const struct error *er
 {
 	struct run_command *c = arg;
 	const struct obj *kept = obj_get(record, "kept");
+	run_feedback_end(c->feedback, err);
 	for (size_t i = 0; i < obj_len(kept); i++)
 		term_print("%s\n", obj_as_string(obj_at(kept, i)));
 	if (c->trigger == TRIGGER_INTERVAL && err)
@@ -193,10 +198,14 @@ static int start(struct run_command *c, struct error *err)
 		return error_wrap(err, "the cluster");
 	if (open_log(c, err) < 0)
 		return -err->code;
+	if (run_feedback_open(c->cli, session_loop(c->session), c->audit, c->db, &c->feedback,
+			      err) < 0)
+		return -err->code;
 	struct run_config rc = {.loop = session_loop(c->session),
 				.client = session_client(c->session),
 				.audit = c->audit,
 				.db = c->db,
+				.metrics = run_feedback_metrics(c->feedback),
 				.interval_ns = c->trigger == TRIGGER_INTERVAL ? c->interval_ns : 0,
 				.job = {.inventory_ns = ns ? ns : SYSTEM_NAMESPACE,
 					.max_deletes = c->max_deletes,
@@ -220,9 +229,6 @@ static int start(struct run_command *c, struct error *err)
 static int unbuilt(const struct cli *cli, struct error *err)
 {
 	static const char *const names[] = {"master",
-					    "qps",
-					    "burst",
-					    "metrics-listen",
 					    "config-file",
 					    "renderer.jsonnet.entrypoint",
 					    "renderer.jsonnet.jpaths",
@@ -256,7 +262,8 @@ static int read_trigger(struct run_command *c, struct error *err)
 static int read_options(struct run_command *c, struct error *err)
 {
 	const char *renderer = cli_value(c->cli, "renderer");
-	if (unbuilt(c->cli, err) < 0 || read_trigger(c, err) < 0)
+	if (unbuilt(c->cli, err) < 0 || run_feedback_check(c->cli, err) < 0 ||
+	    read_trigger(c, err) < 0)
 		return -err->code;
 	if (renderer && strcmp(renderer, "file") != 0)
 		return error_set(err, E_USAGE, "--renderer %.60s is not built yet: file", renderer);
@@ -294,6 +301,8 @@ static int run(struct cli *cli, struct error *err)
 	if (make(&c, a, &flat, &unit, err) >= 0)
 		(void)start(&c, err);
 	run_free(c.run);
+	run_feedback_finish(c.feedback);
+	run_feedback_free(c.feedback);
 	audit_close(c.audit);
 	db_close(c.db);
 	session_free(c.session);
@@ -327,9 +336,9 @@ static const struct cmd_option options[] = {
 	{"database-connections-file", "FILE", "not built yet", 0},
 	{"default-database-url-file", "FILE", "not built yet", 0},
 	{"master", "URL", "not built yet: --kubeconfig names the server", 0},
-	{"qps", "N", "not built yet", 0},
-	{"burst", "N", "not built yet", 0},
-	{"metrics-listen", "ADDR:PORT", "not built yet", 0},
+	{"qps", "N", "so many requests a second (default: no limit; 5 with --burst)", 0},
+	{"burst", "N", "so many at once before that counts (default 10)", 0},
+	RUN_FEEDBACK_OPTIONS,
 	{0},
 };
 

@@ -7,7 +7,12 @@
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/feedback.h"
 #include "crds/marks.h"
+
+/* What the log calls a unit that has no resource. */
+#define UNIT_API  "app.coreos.com/v1alpha1"
+#define UNIT_KIND "Unit"
 
 typedef enum ensured (*unit_step_fn)(struct unit_pass *s);
 
@@ -74,12 +79,29 @@ static int unit_run(const struct view *v, const char *key, struct plan *plan, st
 	return STEP_CONTINUE;
 }
 
+/* In the log, before anything of it is done. */
+static void tell_log(const struct unit_pass *s)
+{
+	struct arena *a = s->v->a;
+	struct obj *status = feedback_status(s->unit, s->record);
+	if (!status)
+		return;
+	struct obj *subject =
+		obj_keep(a, meta_skeleton(UNIT_API, UNIT_KIND, NULL, s->unit->bundle));
+	obj_set_path(subject, "metadata.uid", obj_string(s->unit->owner_id));
+	const char *phase = obj_str(s->record, "state"), *reason = obj_str(s->record, "reason");
+	plan_told(s->plan, subject, status, arena_strdup(a, reason ? reason : phase),
+		  feedback_changes(s->job->record, s->record, a));
+}
+
 static int unit_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)err;
 	const struct unit_pass *s = *v->pass;
-	if (!s->job->record || !obj_equal(s->record, s->job->record))
-		plan_record(plan, key, s->record);
+	if (s->job->record && obj_equal(s->record, s->job->record))
+		return STEP_CONTINUE;
+	plan_record(plan, key, s->record);
+	tell_log(s);
 	return STEP_CONTINUE;
 }
 

@@ -1,0 +1,27 @@
+/*
+ * feedback: how far a unit is, in the words of a status: NotStarted, InProgress, Finished, Failed.
+ * Pure, over a unit and the record of an attempt (unit_side.h), or of what was known before it.
+ *
+ * The same list is status.groups of a resource, and of the status that a Transition announces:
+ *
+ *	groups:
+ *	- name: web
+ *	  state: Failed
+ *	  message: "step grafana/deployment.yaml: ImagePullBackOff: ..."   of the steps that failed
+ */
+#ifndef ALM_UNIT_FEEDBACK_H
+#define ALM_UNIT_FEEDBACK_H
+
+#include "alm/unit/unit_make.h"
+
+/* The groups of all parts, in order. record NULL: nothing was begun. Owned. */
+struct obj *feedback_groups(const struct unit *u, const struct obj *record);
+/* What the log and a webhook are told of an attempt: {phase: Running|Succeeded|Failed, reason,
+ * message, digest, groups}, without a time or a number of the attempt, so that one that changes
+ * nothing says what was said before. NULL: nothing has begun yet. Owned. */
+struct obj *feedback_status(const struct unit *u, const struct obj *record);
+/* "first/one.yaml: Finished; second/two.yaml: InProgress": the steps whose state is another one than
+ * before (NULL: none was). Arena. */
+const char *feedback_changes(const struct obj *before, const struct obj *after, struct arena *a);
+
+#endif
