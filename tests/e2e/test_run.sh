@@ -43,7 +43,8 @@ is "2.6 the inventory names it" "Deployment default grafana" "$(objects grafana-
 writing "L13 the second run writes nothing" 0 run --trigger=oneoff
 writing "L2 nor does --one-off" 0 run --one-off
 k scale deployment grafana --replicas=3 >/dev/null
-run --trigger=interval --trigger.interval.duration=300ms >"$dir/interval" 2>&1 &
+# the program itself: a function in the background is a shell, and what that runs outlives it
+"$alm_bin" run --kubeconfig "$K" --renderer=file --renderer.file.dir=files/manifests/ --renderer.file.rollout=files/rollout.yaml --trigger=interval --trigger.interval.duration=300ms >"$dir/interval" 2>&1 &
 runner=$!
 replicas() { k get deployment grafana -o 'jsonpath={.spec.replicas}'; }
 soon "L23 an interval takes over, and puts drift back" "1" replicas
