@@ -311,7 +311,7 @@ static int run(struct cli *cli, struct error *err)
 		return error_set(err, E_USAGE,
 				 "--data-dir is missing: the folder of the audit log");
 	if (cli_duration(cli, "verify-soak", VERIFY_SOAK_NS, &c.verify_soak_ns, err) < 0 ||
-	    allowed_hosts_read(cli, &c.hosts, err) < 0)
+	    render_cpu_read(cli, err) < 0 || allowed_hosts_read(cli, &c.hosts, err) < 0)
 		return -err->code;
 	if (process_become(cli_value(cli, "user"), err) < 0 ||
 	    anchor_setup_parse(cli, c.data_dir, "configmap", false, &c.setup, err) < 0)
@@ -335,6 +335,7 @@ static const struct cmd_option options[] = {
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
+	RENDER_CPU_OPTION,
 	SOURCE_ACCESS_OPTIONS,
 	ANCHOR_OPTION,
 	{0},

@@ -151,7 +151,7 @@ static int run(struct cli *c, struct error *err)
 		       .alertmanager = cli_value(c, "alertmanager")};
 	struct anchor_setup anchors;
 	if (cli_duration(c, "verify-soak", VERIFY_SOAK_NS, &u.verify_soak_ns, err) < 0 ||
-	    allowed_hosts_read(c, &u.config.hosts, err) < 0 ||
+	    render_cpu_read(c, err) < 0 || allowed_hosts_read(c, &u.config.hosts, err) < 0 ||
 	    embedded_legacy(c, &u.config.no_legacy, err) < 0 ||
 	    process_become(cli_value(c, "user"), err) < 0 ||
 	    anchor_setup_embedded(c, u.config.data_dir, &anchors, err) < 0)
@@ -196,6 +196,7 @@ static const struct cmd_option options[] = {
 	{"simulate-workloads", NULL,
 	 "set the status of Deployments, Pods and the like, as no kubelet runs here (default)", 0},
 	{"no-simulate-workloads", NULL, "leave their status to others", 0},
+	RENDER_CPU_OPTION,
 	SOURCE_ACCESS_OPTIONS,
 	LEGACY_OPTION,
 	ANCHOR_OPTION,

@@ -12,8 +12,13 @@
 #define JOB_ARENA_BYTES ((size_t)384 << 20)
 
 /* As `alm template` has them: a chart that renders there renders here. */
-static const struct sandbox_limits limits = {
+static struct sandbox_limits limits = {
 	.memory_bytes = RENDER_MEMORY_BYTES, .cpu_s = RENDER_CPU_S, .wall_ns = RENDER_WALL_NS};
+
+void render_job_budget(int cpu_s)
+{
+	limits.cpu_s = cpu_s;
+}
 
 /* --- the pure side --- */
 

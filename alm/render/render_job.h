@@ -26,6 +26,8 @@ struct render_call {
 /* Row of the sandbox' job table. Input: the request's JSON, a NUL, the archive. */
 int render_job(struct str input, struct strbuf *output, struct error *err);
 
+/* Processor time of each render from here on, instead of RENDER_CPU_S: --render-cpu. */
+void render_job_budget(int cpu_s);
 /* call->done is called in a later turn. Time, zone and the seed of randomness come from the
  * request, what is missing there from the loop. */
 void render_job_start(struct sandbox *s, struct loop *l, struct str archive,

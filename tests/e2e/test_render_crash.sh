@@ -10,7 +10,7 @@ command -v kubectl >/dev/null || {
 	echo "1..1"
 	exit 0
 }
-up_start
+up_start --render-cpu 3s
 manifests
 cd "$dir" || exit 1
 
@@ -73,7 +73,7 @@ else
 	chart cpu 1.0.0 "$slow"
 	app cpu | k create -f - >/dev/null
 	WAIT_S=120 soon "processor time that is used up is told" RenderLimit said cpu 1.0.0 reason
-	has "with the budget" "used more than 10 s of processor time" "$(said cpu 1.0.0 message)"
+	has "with the budget" "used more than 3 s of processor time" "$(said cpu 1.0.0 message)"
 fi
 chart memory 1.0.0 "$huge"
 app memory | k create -f - >/dev/null

@@ -17,6 +17,7 @@ enum flag_type {
 	FLAG_OPTIONAL, /* the same with a value only after = */
 	FLAG_DURATION, /* the same with a time */
 	FLAG_TIME,
+	FLAG_SECONDS, /* a time, in whole seconds, at least one */
 	FLAG_DRY_RUN,
 	FLAG_REFUSED,  /* a bool that would change the output: refusals[] */
 	FLAG_REFUSED1, /* the same with a value */
@@ -48,6 +49,7 @@ static const struct flag flags[] = {
 	{"helm-version", 0, FLAG_PROFILE, AT(profile)},
 	{"seed", 0, FLAG_TEXT, AT(seed)},
 	{"now", 0, FLAG_TIME, AT(now_ns)},
+	{"render-cpu", 0, FLAG_SECONDS, AT(render_cpu_s)},
 	{"include-crds", 0, FLAG_BOOL, AT(include_crds)},
 	{"no-hooks", 0, FLAG_BOOL, AT(no_hooks)},
 	{"skip-tests", 0, FLAG_BOOL, AT(skip_tests)},
@@ -216,6 +218,19 @@ static int check_duration(const struct flag *f, const char *value, struct strbuf
 	return -E_USAGE;
 }
 
+static int set_seconds(int *ret, const struct flag *f, const char *value, struct strbuf *msg)
+{
+	int64_t ns = 0;
+	if (check_duration(f, value, msg) < 0)
+		return -E_USAGE;
+	(void)duration_parse(str_of(value), &ns, &(struct error){0});
+	*ret = (int)(ns / NS_PER_S);
+	if (ns >= NS_PER_S && ns <= NS_PER_HOUR)
+		return 0;
+	strbuf_addf(msg, "--%s is from 1s to 1h, not %s", f->name, value);
+	return -E_USAGE;
+}
+
 static int set_flag(struct arena *a, struct template_args *args, const struct flag *f,
 		    const char *value, struct strbuf *msg)
 {
@@ -237,6 +252,8 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 		if (clock_parse(str_of(value), at))
 			return 0;
 		return usage(msg, "--now is a time like 2024-05-01T10:00:00Z, not ", value);
+	case FLAG_SECONDS:
+		return set_seconds(at, f, value, msg);
 	case FLAG_DRY_RUN:
 		return check_dry_run(value, msg);
 	case FLAG_DURATION:

@@ -36,6 +36,7 @@ struct template_args {
 	const char *ns, *kube_version, *name_template, *output_dir;
 	const char *seed;           /* of all randomness; NULL: the machine's */
 	int64_t now_ns;             /* 0: the machine's */
+	int render_cpu_s;           /* 0: RENDER_CPU_S */
 	struct template_list words; /* all that are no flags */
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,

@@ -230,9 +230,12 @@ int template_box_run(struct arena *a, struct template_args *args, template_box_f
 	struct error err;
 	struct job job = {.a = a, .args = args, .fn = fn, .output = output};
 	int status = 1;
+	struct sandbox_limits own = limits;
+	if (args->render_cpu_s)
+		own.cpu_s = args->render_cpu_s;
 	fill_inputs(&job);
 	read_chart(&job);
-	if (sandbox_fork(&limits, render, serve, &job, &status, &err) < 0) {
+	if (sandbox_fork(&own, render, serve, &job, &status, &err) < 0) {
 		term_error("Error: rendering %s: %s\n", args->chart, err.msg);
 		return 1;
 	}

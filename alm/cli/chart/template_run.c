@@ -17,6 +17,7 @@ static const char usage_text[] =
 	"  -s, --show-only PATH  --include-crds     --no-hooks   --skip-tests\n"
 	"  --output-dir DIR      --is-upgrade       --skip-schema-validation\n"
 	"  --render-subchart-notes  --strict        --helm-version 3|4.1|4.2 (default 4.1)\n"
+	"  --render-cpu DURATION: processor time that rendering may take (default 60s)\n"
 	"  --now TIME  --seed TEXT: the time and the source of all randomness; with both, the\n"
 	"  same chart and values give the same bytes, keys and certificates included\n"
 	"Flags of helm that only concern a cluster or a network have no effect, or are refused.\n";
