@@ -98,6 +98,13 @@ int anchor_setup_parse(struct cli *c, const char *dir, const char *fallback, boo
 {
 	const char *spec;
 	*ret = (struct anchor_setup){.dir = dir};
+	if (cli_value(c, "audit-policy"))
+		return error_set(
+			err, E_USAGE,
+			"--audit-policy: every write has its entry but those of Leases and "
+			"core Events, which come every few seconds: no file changes that, "
+			"so that a system at rest appends nothing; leave the option out, "
+			"kubectl get leases,events -A -w shows them");
 	if (parse_retain(c, &ret->retain_ns, err) < 0)
 		return -err->code;
 	for (size_t i = 0; (spec = cli_value_at(c, "audit-anchor", i)); i++)

@@ -22,7 +22,9 @@
 		 "entries of the audit log that are older go into an archive beside it, once an " \
 		 "anchor knows of it (400d; under 365d needs --force; default: for ever)",        \
 		 0},                                                                              \
-		{"force", NULL, "take an --audit-retain under 365d", 0}
+		{"force", NULL, "take an --audit-retain under 365d", 0},                          \
+		{"audit-policy", "FILE",                                                          \
+		 "refused: writes of Leases and Events have no entries, all others have them", 0}
 
 struct anchor_setup {
 	const char *specs[ANCHORS_MAX];

@@ -104,7 +104,7 @@ for form in jsonl csv ocsf; do
 	code "$form to a full disk" 1 "No space left" sh -c "'$alm_bin' audit export --format $form --data-dir '$data' >/dev/full"
 done
 code "an unknown form" 2 "jsonl, csv, k8s, cloudevents and ocsf" alm audit export --format xml --data-dir "$data"
-code "an archive with a hole" 2 "every row" alm audit export --type Write --data-dir "$data"
+code "an archive with a hole" 2 "every entry" alm audit export --type Write --data-dir "$data"
 code "follow to an end" 2 "goes on" alm audit export --format csv --follow --until 1h --data-dir "$data"
 code "a number that is none" 2 "from 1 on" alm audit export --from-seq -3 --data-dir "$data"
 finish

@@ -23,6 +23,7 @@ intact() {
 has "under 365d needs --force" "under 365d" "$(alm up --data-dir "$dir/x" --audit-retain 30d 2>&1)"
 has "and --force needs --audit-retain" "--audit-retain, which is not given" "$(alm up --data-dir "$dir/x" --force 2>&1)"
 has "and a log" "--no-audit keeps none" "$(alm server --data-dir "$dir/x" --no-audit --audit-retain 400d 2>&1)"
+has "a policy of what is logged is refused" "every write has its entry" "$(alm up --data-dir "$dir/x" --audit-policy p.yaml 2>&1)"
 
 up_start
 manifests

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every test that tests/CAPABILITIES.md names is there, and so is each row A1..A35, N1..N14, P1..P25. Prints what is not
+"""Every test that tests/CAPABILITIES.md names is there, and so is each row A1..A35, N1..N14, P1..P25, L1..L44. Prints what is not
 and exits 1."""
 import glob
 import os
@@ -7,7 +7,7 @@ import re
 import sys
 
 PAGE = "tests/CAPABILITIES.md"
-WANTED = [f"A{i}" for i in range(1, 36)] + [f"N{i}" for i in range(1, 15)] + [f"P{i}" for i in range(1, 26)]
+WANTED = [f"A{i}" for i in range(1, 36)] + [f"N{i}" for i in range(1, 15)] + [f"P{i}" for i in range(1, 26)] + [f"L{i}" for i in range(1, 45)]
 
 
 def read(path):
@@ -45,7 +45,7 @@ def main():
     units, sim, rows, bad = unit_tests(), read("tests/sim/test_sim.sh"), [], []
     for line in read(PAGE).splitlines():
         cells = line.split(" | ")
-        row = re.match(r"\| ([ANP]\d+) ", line)
+        row = re.match(r"\| ([ANPL]\d+) ", line)
         if not row:
             continue
         rows.append(row[1])
@@ -55,7 +55,7 @@ def main():
             bad.append(f"{row[1]}: names no test, and does not say *none*")
         bad += [f"{row[1]}: {x}" for x in faults_of(cells[2], units, sim)]
     if rows != WANTED:
-        bad.append("want rows A1..A35, N1..N14, P1..P25, once each and in this order")
+        bad.append("want rows A1..A35, N1..N14, P1..P25, L1..L44, once each and in this order")
     print("".join(f"{PAGE}: {x}\n" for x in bad), end="")
     return 1 if bad else 0
 

@@ -11,15 +11,15 @@ extern const struct cmd audit_diff, audit_export, audit_accept_gap;
 
 /* What audit_source_selector() reads. */
 #define AUDIT_SELECTORS                                                                          \
-	{"subject", "KIND/[NS/]NAME", "rows about this object", 0},                              \
-		{"actor", "USER", "rows of this user", 0},                                       \
+	{"subject", "KIND/[NS/]NAME", "entries about this object", 0},                           \
+		{"actor", "USER", "entries of this user", 0},                                    \
 		{"type", "TYPE", "Transition, Decision, Approval, Plan, Write, Observe, System", \
 		 0},                                                                             \
-		{"reason", "REASON", "rows of this reason", 0},                                  \
+		{"reason", "REASON", "entries of this reason", 0},                               \
 		{"since", "TIME", "RFC 3339 or a span before now (24h)", 0},                     \
 		{"until", "TIME", "the same", 0},                                                \
-		{"from-seq", "N", "rows from this number on", 0},                                \
-		{"cluster", "NAME", "rows about this cluster", 0},                               \
-		{"limit", "N", "at most so many rows", 0}, AUDIT_FILE_OPTION
+		{"from-seq", "N", "entries from this number on", 0},                             \
+		{"cluster", "NAME", "entries about this cluster", 0},                            \
+		{"limit", "N", "at most so many entries", 0}, AUDIT_FILE_OPTION
 
 #endif

@@ -164,7 +164,8 @@ int audit_report_seq(struct audit_report *r, const char *at, const char *at_seq,
 	if (rc >= 0 && *ret)
 		rc = query_seq_at(r->source.db, INT64_MAX, &end, err);
 	if (rc >= 0 && *ret > end)
-		rc = error_set(err, E_NOTFOUND, "--%s: the log has %" PRId64 " rows", at_seq, end);
+		rc = error_set(err, E_NOTFOUND, "--%s: the log has %" PRId64 " entries", at_seq,
+			       end);
 	if (rc < 0 || *ret)
 		return rc;
 	if (cli_value(r->c, at))

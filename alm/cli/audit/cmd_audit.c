@@ -17,7 +17,7 @@
 static void tell_more(const struct audit_report *r, int n, int64_t last)
 {
 	if (n == QUERY_ROWS_MAX && !r->sel.limit)
-		term_error("alm: %d rows are shown, there may be more: --from-seq %" PRId64
+		term_error("alm: %d entries are shown, there may be more: --from-seq %" PRId64
 			   ", --tail N, or alm audit export\n",
 			   n, last + 1);
 }
@@ -60,7 +60,7 @@ static int check_rows(struct audit_report *r, int64_t tail, struct error *err)
 		return error_set(err, E_USAGE, "--tail is a number from 1 to %d", QUERY_TAIL_MAX);
 	if (tail && (cli_value(c, "limit") || cli_value(c, "from-seq")))
 		return error_set(err, E_USAGE,
-				 "--tail gives the last rows, --limit and --from-seq "
+				 "--tail gives the last entries, --limit and --from-seq "
 				 "the first: choose one");
 	if (!follows)
 		return 0;
@@ -261,20 +261,20 @@ static int run_state(struct cli *c, struct error *err)
 }
 
 static const struct cmd_option query_options[] = {
-	{"tail", "N", "the last N rows", 0},
+	{"tail", "N", "the last N entries", 0},
 	{"follow", NULL, "goes on with what is appended, until it is interrupted", 'f'},
 	AUDIT_TABLE_OPTIONS,
 	{0},
 };
 static const struct cmd_option why_options[] = {
 	{"version", "VERSION", "the transition to this version", 0},
-	{"forward", "SEQ", "everything that this row caused", 0},
+	{"forward", "SEQ", "everything that this entry caused", 0},
 	AUDIT_TABLE_OPTIONS,
 	{0},
 };
 static const struct cmd_option state_options[] = {
 	{"at", "TIME", "RFC 3339 or a span before now", 0},
-	{"at-seq", "N", "as of this row", 0},
+	{"at-seq", "N", "as of this entry", 0},
 	{"all", NULL, "every kind, not only apps and bundles", 0},
 	AUDIT_TABLE_OPTIONS,
 	{0},
@@ -283,10 +283,10 @@ static const struct cmd audit_query = {
 	.name = "query",
 	.usage = "alm audit query [--type TYPE] [--actor USER] [--subject KIND/NAME] [--tail N] "
 		 "[-f]",
-	.summary = "print rows of the log",
+	.summary = "print entries of the log",
 	.description =
 		"Times are RFC 3339 in UTC; -o wide has microseconds, cause and actor. At most "
-		"10,000 rows at a time.",
+		"10,000 entries at a time.",
 	.examples = "alm audit query --tail 20 --follow\n"
 		    "alm audit query --type Approval --actor alice --since 30d -o json",
 	.options = query_options,

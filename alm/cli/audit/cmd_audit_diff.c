@@ -249,8 +249,8 @@ static int print_diff(struct diff_run *d, struct error *err)
 		rc = audit_report_seq(r, "to", "to-at-seq", &to, err);
 	if (rc >= 0 && to < from)
 		rc = error_set(err, E_USAGE,
-			       "it ends (row %" PRId64 ") before it begins (row %" PRId64 ")", to,
-			       from);
+			       "it ends (entry %" PRId64 ") before it begins (entry %" PRId64 ")",
+			       to, from);
 	if (rc >= 0)
 		rc = query_state(r->source.db, &r->sel, from, keep_state, d, err);
 	if (rc >= 0)
@@ -285,8 +285,8 @@ static int run_diff(struct cli *c, struct error *err)
 static const struct cmd_option diff_options[] = {
 	{"from", "TIME", "RFC 3339 or a span before now", 0},
 	{"to", "TIME", "the same (default: now)", 0},
-	{"from-at-seq", "N", "as of this row", 0},
-	{"to-at-seq", "N", "as of this row", 0},
+	{"from-at-seq", "N", "as of this entry", 0},
+	{"to-at-seq", "N", "as of this entry", 0},
 	{"all", NULL, "states of every kind, status and ALM's own labels and annotations, too", 0},
 	{"subject", "KIND/[NS/]NAME", "this object only", 0},
 	{"cluster", "NAME", "objects of this cluster", 0},

@@ -102,7 +102,7 @@ static int check_selectors(struct cli *c, struct error *err)
 			return error_set(
 				err, E_USAGE,
 				"--%s: a jsonl archive is verified by its chain, so it has "
-				"every row; choose another --format, or --from-seq",
+				"every entry; choose another --format, or --from-seq",
 				others[i]);
 	return 0;
 }
@@ -167,7 +167,7 @@ const struct cmd audit_export = {
 	.usage = "alm audit export [--format FORMAT] [--from-seq N] [--follow]",
 	.summary = "print the log as an archive, or in the form of others",
 	.description =
-		"jsonl is the log itself: rows, blobs, keys and checkpoints, all that alm audit "
+		"jsonl is the log itself: entries, blobs, keys and checkpoints, all that alm audit "
 		"verify "
 		"--file needs; exports that follow each other (--from-seq) make one archive when "
 		"put "
@@ -175,7 +175,7 @@ const struct cmd audit_export = {
 		"formula; k8s "
 		"are events of audit.k8s.io/v1, cloudevents is CloudEvents 1.0, ocsf classes 6003 "
 		"and "
-		"3004 of OCSF 1.3, one JSON object a line. Selectors choose rows of these four. "
+		"3004 of OCSF 1.3, one JSON object a line. Selectors choose entries of these four. "
 		"With "
 		"--from-seq N there is no header of csv, so that it can be appended. The log says "
 		"that it was exported, before a byte is given; beside a running server, or over "

@@ -61,7 +61,7 @@ static int run_accept_gap(struct cli *c, struct error *err)
 		return rc;
 	term_print("the audit log begins anew as %s\n", result.origin);
 	if (result.archive)
-		term_print("the one before: %s, %" PRId64 " rows, sha256:%s\n", result.archive,
+		term_print("the one before: %s, %" PRId64 " entries, sha256:%s\n", result.archive,
 			   result.rows, result.sha256);
 	gap_result_release(&result);
 	return 0;

@@ -122,7 +122,8 @@ static int covering_note(struct db *d, int64_t seq, int64_t *ret_size, struct st
 		strbuf_addstr(note, stmt_text(s, 1));
 	}
 	stmt_reset(s);
-	return r == 0 ? error_set(err, E_NOTFOUND, "no checkpoint covers row %" PRId64 " yet", seq)
+	return r == 0 ? error_set(err, E_NOTFOUND, "no checkpoint covers entry %" PRId64 " yet",
+				  seq)
 		      : r;
 }
 
@@ -195,7 +196,7 @@ static int run_proof(struct cli *c, struct error *err)
 	struct audit_source s = {0};
 	int64_t seq;
 	if (!str_parse_i64(str_of(c->args[0]), &seq) || seq < 1)
-		return error_set(err, E_USAGE, "%s is no number of a row", c->args[0]);
+		return error_set(err, E_USAGE, "%s is no number of an entry", c->args[0]);
 	int rc = audit_source_open(c, &s, err);
 	if (rc < 0)
 		return rc;
@@ -230,7 +231,7 @@ static int run_key(struct cli *c, struct error *err)
 }
 
 static const struct cmd_option verify_options[] = {
-	{"since-checkpoint", NULL, "only the rows after the last checkpoint", 0},
+	{"since-checkpoint", NULL, "only the entries after the last checkpoint", 0},
 	{"replay", NULL, "make every decision and transition again, from what the log says it read",
 	 0},
 	{"audit-anchor", "PLACE",
@@ -267,7 +268,7 @@ const struct cmd audit_verify = {
 const struct cmd audit_proof = {
 	.name = "proof",
 	.usage = "alm audit proof SEQ [--with-record] [--file ARCHIVE]",
-	.summary = "print a proof that a row is in the log (c2sp.org/tlog-proof)",
+	.summary = "print a proof that an entry is in the log (c2sp.org/tlog-proof)",
 	.description = "Whoever has the log's key (alm audit key) can check it offline.",
 	.examples = "alm audit proof 112 --with-record > approval.tlog-proof",
 	.options = proof_options,
