@@ -19,6 +19,7 @@
 #define SLICE_PAUSE   (5 * NS_PER_MS)
 #define BUSY_PAUSE    (20 * NS_PER_MS)
 #define ANCHOR_PAUSE  (250 * NS_PER_MS)
+#define WAITS_MAX     40 /* then once a minute */
 #define READ_BYTES    ((size_t)1 << 20)
 #define FREE_BYTES    ((int64_t)256 << 20) /* of the volume: the archive, and its entry */
 #define DIGESTS_BYTES (PRUNE_SLICE_ROWS * AUDIT_BLOBS_PER_ROW_MAX * SHA256_BYTES)
@@ -32,7 +33,7 @@ struct pruner {
 	int64_t from, below; /* entries from..below-1 go */
 	int64_t at;          /* the next one to be written */
 	int64_t seq;         /* of the entry Pruned */
-	bool told;           /* that no anchor works */
+	int waited;          /* how often an anchor was looked for */
 	/* While an archive is made. */
 	char *path;
 	struct file_writer *writer;
@@ -376,7 +377,7 @@ static int mark_pruned(struct pruner *p, struct error *err)
 	if (r >= 0)
 		r = prune_facts_new(p->c.db, &before, err);
 	if (r >= 0)
-		r = prune_facts_drop_heads(before, err);
+		r = prune_facts_drop_heads(before, p->from, err);
 	if (r >= 0)
 		r = number(p->c.db,
 			   "SELECT count(*) FROM sqlite_schema WHERE name = '" TABLES_PRUNE_INDEX
@@ -416,12 +417,11 @@ static int await_anchor(struct pruner *p, struct error *err)
 	int r = number(p->c.db, "SELECT count(*) FROM audit_anchor WHERE size >= ?", p->seq, &n,
 		       err);
 	if (r < 0 || !n) {
-		if (!p->told)
-			log_info("pruning of the audit log waits for an anchor");
-		p->told = true;
+		if (++p->waited == WAITS_MAX)
+			log_warn("pruning of the audit log waits for an anchor");
 		return r;
 	}
-	p->told = false;
+	p->waited = 0;
 	r = in_transaction(p, mark_pruned, err);
 	if (r < 0)
 		return r;
@@ -545,8 +545,9 @@ static void on_timer(void *arg)
 	bool waits = r < 0 || (p->phase == PRUNE_IDLE && before == PRUNE_IDLE);
 	loop_arm(p->c.loop, &p->timer,
 		 waits                    ? PRUNE_EVERY_NS
-		 : p->phase == PRUNE_WAIT ? ANCHOR_PAUSE
-					  : SLICE_PAUSE);
+		 : p->phase != PRUNE_WAIT ? SLICE_PAUSE
+		 : p->waited < WAITS_MAX  ? ANCHOR_PAUSE
+					  : NS_PER_MIN);
 }
 
 struct pruner *pruner_new(const struct pruner_config *c)

@@ -371,15 +371,16 @@ int prune_facts_each_kept(const struct prune_facts *f,
 	return r;
 }
 
-int prune_facts_drop_heads(const struct prune_facts *f, struct error *err)
+int prune_facts_drop_heads(const struct prune_facts *f, int64_t first, struct error *err)
 {
 	int r = 0;
 	for (struct map_entry *e = map_first(f->gone); e && r >= 0; e = map_next(e)) {
 		struct stmt *s;
-		r = db_prepare(f->db, "DELETE FROM audit_head WHERE uid = ?", &s, err);
+		r = db_prepare(f->db, "DELETE FROM audit_head WHERE uid = ? AND seq < ?", &s, err);
 		if (r < 0)
 			return r;
 		stmt_bind_cstr(s, 1, e->key);
+		stmt_bind_int(s, 2, first);
 		r = stmt_step(s, err);
 	}
 	return r;

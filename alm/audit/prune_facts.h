@@ -29,7 +29,8 @@ int prune_facts_each_kept(const struct prune_facts *f,
 			  int (*fn)(void *arg, const char *name, const char *digest,
 				    struct error *err),
 			  void *arg, struct error *err);
-/* Objects that were deleted before the last pruning: their heads go. */
-int prune_facts_drop_heads(const struct prune_facts *f, struct error *err);
+/* Objects that were deleted before the last pruning, which began the log at first: their heads go.
+ */
+int prune_facts_drop_heads(const struct prune_facts *f, int64_t first, struct error *err);
 
 #endif

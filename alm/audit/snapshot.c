@@ -169,15 +169,21 @@ int snapshot_load(struct db *d, struct snapshot **ret, struct error *err)
 	return r;
 }
 
-void snapshot_free(struct snapshot *s)
+static void free_one(struct snapshot *s)
 {
 	if (!s)
 		return;
-	snapshot_free(s->pruned); /* which has none of its own */
 	map_free(s->lines);
 	map_free(s->standing);
 	strbuf_release(&s->text);
 	xfree(s);
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	if (s)
+		free_one(s->pruned); /* which has none of its own */
+	free_one(s);
 }
 
 int64_t snapshot_seq(const struct snapshot *s)

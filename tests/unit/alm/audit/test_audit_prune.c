@@ -380,6 +380,20 @@ static void test_prune__what_still_holds_is_kept(void **state)
 	assert_int_equal(audit_is_deleted(l.audit, "u-gone", old), 1);
 	assert_int_equal(audit_is_deleted(l.audit, "u-old", head), 0);
 	assert_clean(true);
+	/* Told once: the next pruning forgets what is gone, and keeps what is not. */
+	l.loop.now_ns += 2 * RETAIN_NS;
+	audit_log_fill(&l, 400, 16);
+	l.loop.now_ns += 2 * RETAIN_NS;
+	run(TURNS);
+	assert_int_equal(number("SELECT count(*) FROM audit_prune"), 2);
+	assert_int_equal(number("SELECT count(*) FROM audit_head WHERE uid = 'u-gone'"), 0);
+	assert_int_equal(number("SELECT count(*) FROM audit_head WHERE uid = 'u-old'"), 1);
+	row = audit_standing(l.audit, "Approval", &r.subject, NULL, NULL);
+	assert_non_null(row);
+	obj_unref(row);
+	assert_ok(audit_announced(l.audit, "u-old", 1, &status, &err), &err);
+	obj_unref(status);
+	assert_clean(true);
 }
 
 /* As kill -9 does: the tables are as the last commit left them, and files as they were. */
