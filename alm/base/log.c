@@ -33,8 +33,8 @@ void log_divert(void (*fn)(void *arg, const char *line), void *arg)
 
 bool log_level_parse(const char *name, enum log_level *ret)
 {
-	if (cstr_eq(name, "none")) {
-		*ret = LOG_NONE;
+	if (cstr_eq(name, "none") || cstr_eq(name, "all")) {
+		*ret = *name == 'n' ? LOG_NONE : LOG_DEBUG;
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {

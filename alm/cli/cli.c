@@ -25,7 +25,7 @@ const struct cmd_option cli_global_options[] = {
 	{"insecure-skip-tls-verify", NULL,
 	 "no warning of a kubeconfig that does not verify its server", 0},
 	{"namespace", "NAME", "namespace of the request", 'n'},
-	{"log-level", "LEVEL", "none, error, warn, info or debug", 0},
+	{"log-level", "LEVEL", "none, error, warn, info, debug or all", 0},
 	{"log-format", "FORMAT", "kv or json", 0},
 	{0},
 };

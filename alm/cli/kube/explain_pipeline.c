@@ -51,7 +51,9 @@ static const char feedback[] =
 	"FEEDBACK\n"
 	"     Each step that begins or ends is told on standard output; the exit status is 0\n"
 	"     when all were done and 1 when one failed. --audit-log FILE keeps a log of all\n"
-	"     writes (alm audit query).\n";
+	"     writes and transitions (alm audit timeline unit/NAME). --feedback.webhook URL\n"
+	"     tells each transition as a CloudEvent, signed with --feedback.webhook.secret-file,\n"
+	"     until it is taken. --metrics-listen ADDR:PORT serves /metrics, /healthz, /readyz.\n";
 
 static void add_list(struct strbuf *b, const char *title, const struct strbuf *names)
 {
