@@ -46,10 +46,11 @@ class H(http.server.BaseHTTPRequestHandler):
         code = 503 if seen == 1 else 204
         status = d["body"].get("status", "{}")
         status = json.loads(status) if isinstance(status, str) else status
+        failed = [g["message"] for g in status.get("groups", []) if "message" in g]
         groups = ",".join(g["name"] + "=" + g["state"] for g in status.get("groups", []))
         print(json.dumps({"id": e["id"], "source": e["source"], "type": e["type"], "subject": e["subject"], "code": code,
             "signed": self.headers["X-ALM-Signature-256"] == mac, "content": self.headers["Content-Type"],
-            "state": status.get("phase"), "groups": groups}), flush=True)
+            "state": status.get("phase"), "groups": groups, "failed": failed}), flush=True)
         self.send_response(code)
         self.end_headers()
 s = http.server.HTTPServer(("127.0.0.1", 0), H)
@@ -81,6 +82,11 @@ printf 'data: {a: b}\n' >>"$dir/m/two.yaml"
 code "a third one" 0 "" run --trigger=oneoff "${told[@]}"
 is "  tells its own transitions alone" "" "$(events .id | tail -n +2 | sort | uniq -d)"
 is "  with the end of it" "Succeeded" "$(tail -n +$((n + 1)) "$dir/events" | jq -r .state | tail -1)"
+sed "s|two.yaml, action: CreateOrUpdate|&, success: [{wait: data.a = 'c', timeout: 1s}]|" "$dir/rollout.yaml" >"$dir/fails.yaml"
+code "a step whose check is never true" 1 "not so after 1s: wait data.a = 'c' (data.a='b')" \
+	run --trigger=oneoff --renderer.file.rollout="$dir/fails.yaml" "${told[@]}"
+is "L19 the group says Failed" "Failed first=Finished,second=Failed" "$(events '"\(.state) \(.groups)"' | tail -1)"
+has "L19 its message names the step" "step second/two.yaml: " "$(events '.failed[]' | tail -1)"
 has "the log holds, its transitions too" "transitions are what their inputs give" "$(alm audit verify --replay --data-dir "$dir/log" 2>&1)"
 is "  and nothing was altered" "" "$(alm audit verify --replay --data-dir "$dir/log" 2>&1 | grep -i altered)"
 code "a bad URL" 2 "--feedback.webhook ftp://x: want https://" run --trigger=oneoff --feedback.webhook=ftp://x

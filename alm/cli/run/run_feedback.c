@@ -164,6 +164,7 @@ static void close_webhook(struct run_feedback *f)
 	webhook_free(STEAL(f->webhook));
 }
 
+/* No more waiting: the time is over, or somebody is in a hurry. */
 static void too_late(void *arg)
 {
 	struct run_feedback *f = arg;
@@ -173,6 +174,12 @@ static void too_late(void *arg)
 	loop_stop(f->loop);
 }
 
+static void on_signal(void *arg, int signal)
+{
+	(void)signal;
+	too_late(arg);
+}
+
 void run_feedback_finish(struct run_feedback *f)
 {
 	if (!f || !f->webhook)
@@ -180,6 +187,7 @@ void run_feedback_finish(struct run_feedback *f)
 	f->over = true;
 	f->timer = (struct timer){.fn = too_late, .arg = f};
 	loop_arm(f->loop, &f->timer, RUN_FEEDBACK_WAIT_NS);
+	loop_on_signal(f->loop, on_signal, f);
 	while (f->webhook && !webhook_is_idle(f->webhook))
 		loop_run(f->loop);
 	loop_disarm(f->loop, &f->timer);

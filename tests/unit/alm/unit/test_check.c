@@ -145,6 +145,12 @@ static const struct row rows[] = {
 	{"DeleteIfExist", "", "{kind: Thing, metadata: {finalizers: [a/b]}}", 0, WAITING, "is being deleted: finalizer a/b", 600},
 	{"DeleteIfExist", "timeout: 5s", LIVE(""), 5, CHECK_FAILED, "ProgressDeadline", "the step is not done after 5s: is being deleted", 0},
 
+	/* that its Pods fail meanwhile is no matter */
+	{"DeleteIfExist", "", "{kind: Pod, metadata: {name: p}, status: {containerStatuses: [{name: c, state: {waiting: {reason: InvalidImageName, message: m}}}]}}", 0,
+	 WAITING, "is being deleted", 600},
+	{APPLY, "", "{kind: Pod, metadata: {name: p, deletionTimestamp: '2026-01-02T12:00:00Z'}, status: {containerStatuses: [{name: c, state: {waiting: {reason: InvalidImageName, message: m}}}]}}", 0,
+	 WAITING, "container c: InvalidImageName", 600},
+
 	/* a Job: to its end, also where other things are asked of it */
 	{"Job", "", "{kind: Job}", 0, WAITING, "the Job is not complete", 600},
 	{"Job", "", "{kind: Job, status: {conditions: [{type: Complete, status: 'True'}]}}", 0, DONE},
