@@ -195,6 +195,10 @@ static void test_prune__old_entries_go_and_the_rest_is_intact(void **state)
 	assert_int_equal(query_row(l.db, 5, &row, &err), -E_NOTFOUND);
 	assert_non_null(strstr(err.msg, "was pruned: the log begins at 513"));
 	assert_int_equal(audit_first_seq(l.audit), 513);
+	struct verify_options since = {.since_checkpoint = true, .dir = dir};
+	assert_ok(verify_log(l.db, &since, rep, &err), &err);
+	if (verify_exit(rep))
+		fail_msg("since the checkpoint: %s", text_of(rep));
 	/* It goes on. */
 	audit_log_fill(&l, 40, 8);
 	run(300);
