@@ -9,6 +9,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/spec_seen.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -71,8 +72,9 @@ static int catalog_fetch(const struct view *v, const char *key, struct plan *pla
 		plan_requeue_after(plan, interval - age);
 		return STEP_CONTINUE;
 	}
-	struct action *x = plan_add(plan, ACT_SYNC);
-	x->id = arena_fmt(v->a, "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o));
+	struct action *x = plan_work(
+		plan, &sync_work,
+		arena_fmt(v->a, "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o)));
 	x->key = arena_strdup(v->a, key);
 	x->body = o;
 	x->subject = o;

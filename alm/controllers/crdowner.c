@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -131,8 +132,8 @@ static const char *served_resource(const struct view *v, const struct obj *crd)
 static const char *asked(const struct view *v)
 {
 	const char *text = "";
-	for (size_t i = 0; i < v->n_indexes; i++) {
-		const struct catalog_index *x = v->indexes[i];
+	for (size_t i = 0; i < v->shared->n_indexes; i++) {
+		const struct catalog_index *x = v->shared->indexes[i];
 		text = arena_fmt(v->a, "%s%s%s, %zu package%s, %zu version%s", text,
 				 *text ? "; " : "", x->name, x->n_packages,
 				 x->n_packages == 1 ? "" : "s", x->n, x->n == 1 ? "" : "s");
@@ -147,8 +148,8 @@ static const char *find_provider(const struct view *v, struct crd_pass *p)
 	struct resolution r;
 	const struct resolve_input ask = {.app = "",
 					  .self_ref = "",
-					  .indexes = v->indexes,
-					  .n_indexes = v->n_indexes,
+					  .indexes = v->shared->indexes,
+					  .n_indexes = v->shared->n_indexes,
 					  .now_ns = v->now_ns};
 	resolve_find_provider(&ask, meta_name(p->crd), strcmp(p->owner, "alm") ? p->owner : NULL,
 			      v->a, &found);

@@ -10,6 +10,7 @@
 
 #include "alm/audit/changes.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -144,8 +145,7 @@ static int read_live(const struct instance *i, const char *id, const struct obj 
 	obj_set_str(o, "namespace", i->ns);
 	obj_set_str(o, "name", i->name);
 	obj_append(rows, o);
-	struct action *x = plan_add(i->plan, ACT_SURVEY);
-	x->id = id;
+	struct action *x = plan_work(i->plan, &survey_work, id);
 	x->body = obj_keep(i->v->a, rows);
 	return 0;
 }

@@ -321,6 +321,8 @@ struct manager *manager_new(const struct manager_config *c)
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
 	TAILQ_INIT(&m->works);
+	m->work_host = (struct work_host){host_render,        manager_sync,  manager_fetch,
+					  manager_swap_index, manager_index, m};
 	struct executor_config ec = {
 		.loop = c->loop,
 		.client = c->client,
@@ -330,9 +332,9 @@ struct manager *manager_new(const struct manager_config *c)
 		.disk = c->disk,
 		.stash = m->stash,
 		.same_process = c->same_process,
-		.host = {host_render, manager_sync, manager_fetch, manager_swap_index,
-			 manager_index, host_cached, host_watch, host_observed,
-			 host_observed_deleted, host_record, m},
+		.host = {host_cached, host_watch, host_observed, host_observed_deleted, host_record,
+			 m},
+		.work_host = &m->work_host,
 	};
 	m->executor = executor_new(&ec);
 	static const struct controller *const of_units[] = {&unit_controller, NULL};

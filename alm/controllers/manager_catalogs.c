@@ -7,7 +7,8 @@
 #include "alm/base/log.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/object_metrics.h"
-#include "alm/engine/policy.h"
+#include "alm/controllers/work/policy.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/catalog_store.h"
 #include "alm/sources/credentials.h"
@@ -45,7 +46,8 @@ static struct catalog_slot *slot_get(struct manager *m, const char *name)
 
 static void tell_refused(void *arg);
 
-static struct catalog_work *work_new(struct manager *m, const char *name, const struct obj *catalog)
+static struct catalog_work *catalog_work_new(struct manager *m, const char *name,
+					     const struct obj *catalog)
 {
 	struct catalog_work *w = xcalloc(1, sizeof(*w));
 	w->m = m;
@@ -56,7 +58,7 @@ static struct catalog_work *work_new(struct manager *m, const char *name, const 
 	return w;
 }
 
-static void work_free(struct catalog_work *w)
+static void catalog_work_free(struct catalog_work *w)
 {
 	struct catalog_slot *s = slot_get(w->m, w->name);
 	if (s && s->work == w)
@@ -77,22 +79,22 @@ static void work_cancel(struct catalog_work *w)
 		client_cancel(w->m->c.client, w->call);
 	sync_cancel(w->sync);
 	archive_fetch_cancel(w->fetch);
-	work_free(w);
+	catalog_work_free(w);
 }
 
-static void work_fail(struct catalog_work *w, const struct error *err)
+static void catalog_work_fail(struct catalog_work *w, const struct error *err)
 {
 	if (w->synced)
 		w->synced(w->arg, NULL, "", err);
 	else
 		w->fetched(w->arg, STR_NONE, err);
-	work_free(w);
+	catalog_work_free(w);
 }
 
 static void tell_refused(void *arg)
 {
 	struct catalog_work *w = arg;
-	work_fail(w, &w->refused);
+	catalog_work_fail(w, &w->refused);
 }
 
 static void work_refuse(struct catalog_work *w, const struct error *err)
@@ -119,7 +121,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 		if (err.code == E_NOTFOUND)
 			credentials_absent(obj_str(w->catalog, SECRET_REF ".name"), &err);
 		error_wrap(&err, SECRET_REF);
-		work_fail(w, &err);
+		catalog_work_fail(w, &err);
 		return;
 	}
 	w->secret = obj_ref(reply->body);
@@ -127,7 +129,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 }
 
 /* Read again each time: a changed password is used at once, and none is kept. */
-static void work_start(struct catalog_work *w)
+static void catalog_work_start(struct catalog_work *w)
 {
 	struct error err = ERROR_INIT;
 	const char *name = obj_str(w->catalog, SECRET_REF ".name");
@@ -165,7 +167,7 @@ static void keys_came(void *arg, const struct client_reply *reply)
 		keys_known(w);
 		return;
 	}
-	work_fail(w, &err);
+	catalog_work_fail(w, &err);
 }
 
 /* Read again each time, as the Secret is: a key that was taken out counts no more. */
@@ -301,7 +303,7 @@ static void sync_came(void *arg, struct sync_result *result)
 	if (!result->err)
 		object_metrics_synced(w->m->c.metrics, w->name, loop_now(w->m->c.loop));
 	w->synced(w->arg, STEAL(result->index), result->bad_digest, result->err);
-	work_free(w);
+	catalog_work_free(w);
 }
 
 static void saved_came(void *arg, struct sync_result *result);
@@ -370,7 +372,7 @@ static void keys_known(struct catalog_work *w)
 	struct catalog_slot *s;
 	CLEANUP(xfreep) char *source = source_text(w->catalog, w->policy);
 	if (w->fetched) {
-		work_start(w);
+		catalog_work_start(w);
 		return;
 	}
 	s = slot_of(w->m, w->name);
@@ -380,7 +382,7 @@ static void keys_known(struct catalog_work *w)
 		s->source = STEAL(source);
 	}
 	if (!load_saved(w, s))
-		work_start(w);
+		catalog_work_start(w);
 }
 
 void manager_sync(void *arg, const char *name, const struct obj *catalog, synced_fn done,
@@ -388,7 +390,7 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 {
 	struct manager *m = arg;
 	struct catalog_slot *s = slot_of(m, name);
-	struct catalog_work *w = work_new(m, name, catalog);
+	struct catalog_work *w = catalog_work_new(m, name, catalog);
 	w->synced = done;
 	w->arg = done_arg;
 	s->work = w;
@@ -493,7 +495,7 @@ static void archive_came(void *arg, const struct archive_result *result)
 	if (result->err && fetch_from(w, holder(w->m, w->digest, ++w->tried)))
 		return;
 	w->fetched(w->arg, result->bytes, result->err);
-	work_free(w);
+	catalog_work_free(w);
 }
 
 static void fetch_source(struct catalog_work *w)
@@ -518,7 +520,7 @@ void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_ar
 {
 	struct manager *m = arg;
 	struct error err;
-	struct catalog_work *w = work_new(m, "", NULL);
+	struct catalog_work *w = catalog_work_new(m, "", NULL);
 	w->digest = xstrdup(digest);
 	w->fetched = done;
 	w->arg = done_arg;
@@ -628,7 +630,7 @@ static void saved_came(void *arg, struct sync_result *result)
 			 result->err->msg);
 	else
 		swap(w->m, s, STEAL(result->index));
-	work_start(w);
+	catalog_work_start(w);
 }
 
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index)
@@ -675,7 +677,7 @@ static void forget(struct manager *m, const char *name)
 		sync_cancel(STEAL(w->sync));
 		if (w->call)
 			client_cancel(m->c.client, STEAL(w->call));
-		work_fail(w, &err);
+		catalog_work_fail(w, &err);
 	}
 	index_changes(s->index, NULL, note_change, changed);
 	map_del(m->catalogs, name);

@@ -13,6 +13,7 @@
 #include "alm/controllers/app/claims.h"
 #include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/manager.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 
 #define CONTROLLERS_MAX 8
@@ -65,6 +66,7 @@ struct manager {
 	size_t n_workers;
 	struct trees *trees, *live; /* manager_trees() */
 	struct claims *claims;
+	struct work_host work_host;
 	struct plan_cache *plans;
 	struct map *app_of;        /* strategy -> app it names */
 	struct map *strategies_of; /* app -> map of names */

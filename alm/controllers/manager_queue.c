@@ -194,7 +194,7 @@ static void wake_waiting(struct manager *m)
 	static char woken;
 	for (struct map_entry *e = map_first(m->waiting); e; e = map_next(e)) {
 		struct str controller, key;
-		if (m->n_woken >= executor_room(m->executor))
+		if (m->n_woken >= executor_room(m->executor, &render_work))
 			return;
 		if (e->value)
 			continue;

@@ -5,6 +5,7 @@
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/object_metrics.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/deadlines.h"
 #include "alm/obj/json.h"
@@ -382,18 +383,21 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 	arena_defer(a, free_memo, memo);
 	const struct informer *catalogs = m->fixed[WATCH_CATALOG].informer;
 	size_t n_catalogs = catalogs ? informer_count(catalogs) : 0;
+	struct shared *shared = ARENA_NEW(a, struct shared);
+	*shared = (struct shared){.indexes = m->indexes,
+				  .n_indexes = m->n_indexes,
+				  .n_unsynced =
+					  n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
+				  .claims = m->claims,
+				  .plans = m->plans,
+				  .units = m->c.units};
 	*v = (struct view){.a = a,
 			   .now_ns = loop_now(m->c.loop),
 			   .settings = &m->c.settings,
 			   .ops = &view_operations,
 			   .ops_arg = m,
 			   .stash = m->stash,
-			   .indexes = m->indexes,
-			   .n_indexes = m->n_indexes,
-			   .n_unsynced = n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
-			   .claims = m->claims,
-			   .plans = m->plans,
-			   .units = m->c.units,
+			   .shared = shared,
 			   .pass = pass,
 			   .memo = memo};
 }

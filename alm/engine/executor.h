@@ -15,30 +15,12 @@
 #include "alm/client/discovery.h"
 #include "alm/engine/plan.h"
 #include "alm/engine/stash.h"
-#include "alm/render/render_job.h"
-#include "catalog/index/index.h"
+#include "alm/engine/work.h"
 
 struct executor;
 
-/* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
-typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,
-			  const struct error *err);
-typedef void (*fetched_fn)(void *arg, struct str bytes, const struct error *err);
-
-/* What the executor needs done by others; the simulation has its own. */
+/* The caches that its writes go through; the simulation has its own. */
 struct executor_host {
-	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
-	 * values}. */
-	void (*render)(void *arg, struct str archive, const struct obj *request,
-		       struct render_call *call);
-	/* Reads a catalog's source into a new index. */
-	void (*sync)(void *arg, const char *name, const struct obj *catalog, synced_fn done,
-		     void *done_arg);
-	/* The archive with this digest, checked against it. */
-	void (*fetch)(void *arg, const char *digest, fetched_fn done, void *done_arg);
-	/* The pointer swap; consumes. before may be NULL. */
-	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
-	const struct catalog_index *(*index)(void *arg, const char *catalog);
 	/* The cached object; owned, NULL: not known. */
 	struct obj *(*cached)(void *arg, const struct resource *r, const char *ns,
 			      const char *name);
@@ -62,19 +44,17 @@ struct executor_config {
 	struct stash *stash;
 	bool same_process; /* the server of this process writes the Write rows */
 	struct executor_host host;
+	void *work_host; /* what the kinds of work need: work.h */
 };
 
 struct executor *executor_new(const struct executor_config *c);
 void executor_free(struct executor *x); /* cancels what is in flight */
 DEFINE_FREEP(executor)
 
-/* At once; each holds its input, and a file, until its turn in the sandbox comes. */
-#define EXECUTOR_RENDERS_MAX 8
-
 enum run_result {
 	RUN_UNCHANGED,
 	RUN_CHANGED, /* wrote, or brought outcomes: the key is worth another pass */
-	RUN_WAITS,   /* there was no room for its render: another pass when there is */
+	RUN_WAITS,   /* there was no room for its work: another reconcile when there is */
 };
 typedef void (*executor_done)(void *arg, const char *controller, const char *key,
 			      enum run_result result, int64_t requeue_after_ns,
@@ -84,6 +64,7 @@ typedef void (*executor_done)(void *arg, const char *controller, const char *key
 void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
 		    struct arena *a, executor_done done, void *arg);
 size_t executor_running(const struct executor *x);
-size_t executor_room(const struct executor *x); /* for renders; it grows only when a run ends */
+/* For one more of a kind that has a bound; it grows only when a run ends. */
+size_t executor_room(const struct executor *x, const struct work_kind *kind);
 
 #endif

@@ -1,5 +1,5 @@
-/* executor_run: shared by executor.c (rows), executor_write.c (API writes) and executor_work.c
- * (slow work). */
+/* executor_run: shared by executor.c (the runs), executor_append.c (entries), executor_status.c,
+ * executor_write.c (API writes) and executor_work.c (slow work). */
 #ifndef ALM_ENGINE_EXECUTOR_RUN_H
 #define ALM_ENGINE_EXECUTOR_RUN_H
 
@@ -7,7 +7,6 @@
 
 #include "alm/engine/chain.h"
 #include "alm/engine/executor.h"
-#include "alm/live/live_gate.h"
 
 /* What becomes of a status: executor_status.c. */
 enum status_turn {
@@ -50,24 +49,26 @@ struct step_call {
 	struct run *run;
 	struct action *action;
 	struct client_call *call;
-	struct live_gate *gate;
-	struct render_call render;
 	char *op;
 	const struct resource *resource;
-	size_t at, bytes; /* of a survey, of questions */
-	struct obj *found;
 	struct obj *before; /* what it writes over, redacted, for its Write record; owned */
 	const char *rv_before;
-	const struct obj *allowed; /* of a review: the question last answered with yes */
+	struct work *work; /* of ACT_WORK; owned */
 };
 
 TAILQ_HEAD(run_list, run);
+
+#define WORK_KINDS_BOUNDED_MAX 4
 
 struct executor {
 	struct executor_config c;
 	struct chain *chain;
 	struct run_list starting, appended, running;
-	size_t n, n_renders;
+	size_t n;
+	struct {
+		const struct work_kind *kind;
+		size_t n;
+	} bounded[WORK_KINDS_BOUNDED_MAX]; /* under way, of kinds with a bound */
 	struct task commit, started;
 	struct timer halt;
 	bool halted;
@@ -84,6 +85,10 @@ void run_put(struct run *r, const char *id, const struct error *err, struct str 
 struct step_call *call_new(struct run *r, struct action *a);
 void call_done(struct step_call *c); /* the run goes on */
 
+/* executor_append.c */
+/* The entries of a run, within a transaction. */
+int run_append(struct run *r, struct error *err);
+
 /* executor_status.c */
 enum status_turn status_turn(struct run *r, const struct action *a, int64_t seen, int64_t logged,
 			     int64_t row_seq);
@@ -95,7 +100,7 @@ void status_look(struct run *r);
 int status_put(struct run *r, struct obj *body, const struct obj *status, struct error *err);
 void status_note_written(struct run *r, const struct obj *returned);
 struct map *status_kept_new(void);
-/* executor.c: r->status is live with this status. */
+/* executor_append.c: r->status is live with this status. */
 void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq);
 
 /* Start one action; they end in call_done() or run_fail(). */
@@ -103,13 +108,10 @@ void write_status(struct run *r);
 void write_farewell(struct run *r);                    /* the Event of a row_only status */
 void write_row_event(struct run *r, struct action *a); /* of a row that is new; nothing waits */
 void write_action(struct run *r, struct action *a);
-void work_sync(struct run *r, struct action *a);
-void work_fetch(struct run *r, struct action *a);
-void work_render(struct run *r, struct action *a);
-void work_survey(struct run *r, struct action *a);
-void work_gate(struct run *r, struct action *a);
-void work_ask(struct run *r, struct action *a);
-void work_review(struct run *r, struct action *a);
-void work_try(struct run *r, struct action *a);
+
+/* executor_work.c */
+bool work_has_room(const struct executor *x, const struct action *a);
+void work_start(struct run *r, struct action *a);
+void work_free(struct step_call *c); /* cancels what is under way */
 
 #endif

@@ -372,16 +372,9 @@ static void send(struct step_call *c)
 		break;
 	case ACT_ROW:
 	case ACT_STATUS:
-	case ACT_SYNC:
-	case ACT_FETCH:
-	case ACT_RENDER:
-	case ACT_SURVEY:
-	case ACT_ASK:
 	case ACT_FORGET:
 	case ACT_WATCH:
-	case ACT_GATE:
-	case ACT_REVIEW:
-	case ACT_TRY:
+	case ACT_WORK:
 	case ACT_RECORD:
 		break;
 	}

@@ -1,12 +1,11 @@
 #include "alm/engine/pass_text.h"
 
+#include "alm/engine/work.h"
+
 static const char *const verbs[] = {
 	[ACT_APPLY] = "apply",   [ACT_CREATE] = "create", [ACT_PATCH] = "patch",
 	[ACT_DELETE] = "delete", [ACT_ROW] = "entry",     [ACT_STATUS] = "status",
-	[ACT_SYNC] = "sync",     [ACT_FETCH] = "fetch",   [ACT_RENDER] = "render",
-	[ACT_SURVEY] = "survey", [ACT_ASK] = "ask",       [ACT_FORGET] = "forget",
-	[ACT_WATCH] = "watch",   [ACT_GATE] = "gate",     [ACT_REVIEW] = "review",
-	[ACT_TRY] = "try",       [ACT_RECORD] = "record"};
+	[ACT_FORGET] = "forget", [ACT_WATCH] = "watch",   [ACT_RECORD] = "record"};
 
 static void add_word(struct strbuf *b, const char *word)
 {
@@ -16,7 +15,7 @@ static void add_word(struct strbuf *b, const char *word)
 
 static void add_action(const struct action *x, struct strbuf *b)
 {
-	strbuf_adds(b, verbs[x->type]);
+	strbuf_adds(b, x->type == ACT_WORK ? x->work->name : verbs[x->type]);
 	switch (x->type) {
 	case ACT_ROW:
 		add_word(b, x->row_type);
@@ -35,15 +34,8 @@ static void add_action(const struct action *x, struct strbuf *b)
 		if (x->name && *x->name && !x->as) /* a chart's names may hold its values */
 			strbuf_addf(b, "%s%s", x->ns && *x->ns ? "/" : " ", x->name);
 		return;
-	case ACT_SYNC:
-	case ACT_FETCH:
-	case ACT_RENDER:
-	case ACT_SURVEY:
-	case ACT_ASK:
 	case ACT_FORGET:
-	case ACT_GATE:
-	case ACT_REVIEW:
-	case ACT_TRY:
+	case ACT_WORK:
 	case ACT_RECORD:
 		add_word(b, x->id);
 		return;

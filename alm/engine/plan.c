@@ -144,11 +144,19 @@ void plan_own_delete(struct plan *p, const struct obj *live)
 	set_doomed(p, plan_add(p, ACT_DELETE), live, "Background");
 }
 
-struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs)
+struct action *plan_work(struct plan *p, const struct work_kind *kind, const char *id)
 {
-	struct action *x = add_for_app(p, ACT_ASK);
+	struct action *x = plan_add(p, ACT_WORK);
+	x->work = kind;
 	x->id = id;
-	x->body = needs;
+	return x;
+}
+
+struct action *plan_app_work(struct plan *p, const struct work_kind *kind, const char *id)
+{
+	struct action *x = add_for_app(p, ACT_WORK);
+	x->work = kind;
+	x->id = id;
 	return x;
 }
 
@@ -158,30 +166,6 @@ void plan_watch(struct plan *p, const struct resource *r, const char *selector, 
 	x->resource = resource_copy(r, p->a);
 	x->selector = selector;
 	x->metadata_only = metadata_only;
-}
-
-struct action *plan_review(struct plan *p, const char *id, struct obj *questions)
-{
-	struct action *x = add_for_app(p, ACT_REVIEW);
-	x->id = id;
-	x->body = obj_keep(p->a, questions);
-	return x;
-}
-
-struct action *plan_try(struct plan *p, const char *id, struct obj *objects)
-{
-	struct action *x = add_for_app(p, ACT_TRY);
-	x->id = id;
-	x->body = obj_keep(p->a, objects);
-	return x;
-}
-
-struct action *plan_gate(struct plan *p, const char *id, struct obj *request)
-{
-	struct action *x = add_for_app(p, ACT_GATE);
-	x->id = id;
-	x->body = obj_keep(p->a, request);
-	return x;
 }
 
 void plan_record(struct plan *p, const char *key, const struct obj *record)

@@ -25,6 +25,8 @@
 #define PLAN_ACTIONS_MAX 4096           /* performed of one plan; the next pass plans the rest */
 #define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
 
+struct work_kind;
+
 enum act_type {
 	ACT_APPLY,  /* server-side apply of a whole object; the only create-or-update verb */
 	ACT_CREATE, /* create if absent, under a fixed name */
@@ -32,17 +34,10 @@ enum act_type {
 	ACT_DELETE, /* with uid and resourceVersion as preconditions */
 	ACT_ROW,    /* a Decision, Approval or Observe row */
 	ACT_STATUS, /* one per pass; written only if it changed, after its Transition row */
-	ACT_SYNC,   /* read a catalog's source */
-	ACT_FETCH,  /* read an archive by digest */
-	ACT_RENDER, /* render an archive in the sandbox */
-	ACT_SURVEY, /* live read of objects */
-	ACT_ASK,    /* live answers to what a template or a step needs (executor_ask.c) */
 	ACT_FORGET, /* an outcome that is of no more use (stash.h) */
 	ACT_WATCH,  /* start an informer */
-	ACT_GATE,   /* judge a planned CRD by the cluster (live_gate.h) */
-	ACT_REVIEW, /* ask the server what the account may (executor_review.c) */
-	ACT_TRY,    /* dry runs of objects of the app (executor_try.c) */
-	ACT_RECORD, /* how far a unit is, for who told this process to run it */
+	ACT_RECORD, /* how far something is, for who told this process to run it */
+	ACT_WORK,   /* anything that is no write: work.h */
 };
 
 /* How far a sub-step is. */
@@ -55,9 +50,10 @@ enum ensured {
 struct action {
 	struct action *next;
 	enum act_type type;
-	const char *as;      /* user name of the app's account; NULL: ALM itself */
-	const char *manager; /* of its fields; NULL: CLIENT_FIELD_MANAGER */
-	const char *id;      /* names the outcome in the stash: "render:..." */
+	const char *as;               /* user name of the app's account; NULL: ALM itself */
+	const char *manager;          /* of its fields; NULL: CLIENT_FIELD_MANAGER */
+	const char *id;               /* names the outcome in the stash: "render:..." */
+	const struct work_kind *work; /* ACT_WORK */
 	const char *step; /* that planned it, of a constant table; NULL: outside of a reconcile */
 	struct resource
 		resource; /* kind and group/version always; plural may be NULL: discovery knows */
@@ -86,11 +82,12 @@ struct action {
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
-	bool guards; /* ACT_GATE: nothing after it happens unless it passes */
-	/* ACT_REVIEW, lookups: account_rights_version() when it was asked, since when it is so */
+	/* ACT_WORK, for its kind */
+	bool guards; /* nothing after it happens unless it passes */
+	/* the version of the account's rights when it was asked, since when it is so */
 	uint64_t rights_version;
 	int64_t rights_since_ns; /* 0: not known */
-	const char *expect;      /* ... with findings of this key (live_gate_key), if any */
+	const char *expect;      /* with guards: passes with what has this key, if any */
 };
 
 struct plan {
@@ -122,16 +119,10 @@ void plan_own_create(struct plan *p, struct obj *o);
 void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
-/* Live answers for a template, read as the account (executor_ask.c); what it may not read is
- * answered with {"error", "denied": true, "rightsVersion"}. */
-struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
-/* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
- * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
-struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
-/* Judges a CRD of the app: request as in live_gate.h; consumed. */
-struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
-/* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
-struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
+/* Work whose outcome is told by that id; the rest of the action is what its kind wants. The second
+ * is done as the account of the app. */
+struct action *plan_work(struct plan *p, const struct work_kind *kind, const char *id);
+struct action *plan_app_work(struct plan *p, const struct work_kind *kind, const char *id);
 /* How far the unit of this key is: told before anything else of the plan is done. */
 void plan_record(struct plan *p, const char *key, const struct obj *record);
 void plan_requeue_after(struct plan *p, int64_t ns);

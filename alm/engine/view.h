@@ -1,6 +1,6 @@
 /*
- * view: everything a pass may know, at one instant: the informer caches, the catalogs' indexes, the
- * outcomes of slow work, and the time. Const to the steps; parsed objects live in the pass' arena.
+ * view: everything a pass may know, at one instant: the informer caches, what the
+ * controllers share, the outcomes of slow work, and the time. Const to the steps; parsed objects live in the pass' arena.
  *
  * The manager fills it through view_ops, so unit tests give steps a view made of plain tables.
  */
@@ -10,7 +10,6 @@
 #include "alm/base/map.h"
 #include "alm/client/resource.h"
 #include "alm/engine/stash.h"
-#include "catalog/index/index.h"
 
 /* What the manager always watches. */
 enum watched {
@@ -26,8 +25,7 @@ enum watched {
 };
 
 struct view;
-struct claims;
-struct unit_side;
+struct shared;
 
 struct view_settings {
 	const char *kube_version; /* "v1.33.0+alm1" */
@@ -100,12 +98,8 @@ struct view {
 	const struct view_ops *ops;
 	void *ops_arg;
 	struct stash *stash;
-	const struct catalog_index *const *indexes; /* last good revision of each synced catalog */
-	size_t n_indexes, n_unsynced;
-	struct claims *claims;         /* NULL: made of the lists (claims.h) */
-	struct plan_cache *plans;      /* NULL: each pass parses them anew (plan_cache.h) */
-	const struct unit_side *units; /* what this process was told to run: unit_side.h; NULL */
-	void **pass;                   /* shared by the steps of one pass */
+	const struct shared *shared; /* what the controllers know of besides */
+	void **pass;                 /* shared by the steps of one pass */
 	/* What the pass has read already, by what it is: large things are asked for many times.
 	 * NULL: the view changes under who uses it, and nothing is kept. */
 	struct map *memo;

@@ -144,6 +144,7 @@ void view_fake_init(struct view_fake *f)
 		f->watched[i] = map_new(xfree);
 	f->settings.kube_version = "v1.33.1";
 	f->view = (struct view){.a = f->a,
+				.shared = &f->shared,
 				.now_ns = INT64_C(1700000000000000000),
 				.settings = &f->settings,
 				.ops = &ops,
@@ -221,6 +222,22 @@ size_t view_fake_count(struct view_fake *f, enum act_type type)
 	size_t n = 0;
 	for (struct action *x = f->plan.head; x; x = x->next)
 		n += x->type == type;
+	return n;
+}
+
+struct action *view_fake_work(struct view_fake *f, const struct work_kind *kind)
+{
+	struct action *x = f->plan.head;
+	while (x && x->work != kind)
+		x = x->next;
+	return x;
+}
+
+size_t view_fake_works(struct view_fake *f, const struct work_kind *kind)
+{
+	size_t n = 0;
+	for (const struct action *x = f->plan.head; x; x = x->next)
+		n += x->work == kind;
 	return n;
 }
 

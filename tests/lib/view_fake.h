@@ -15,6 +15,7 @@
 #define TESTS_LIB_VIEW_FAKE_H
 
 #include "alm/base/map.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/engine/plan.h"
 #include "alm/engine/view.h"
 
@@ -22,6 +23,7 @@
 
 struct view_fake {
 	struct view view;
+	struct shared shared; /* view has a pointer to it */
 	struct view_settings settings;
 	struct plan plan;
 	struct arena *a;
@@ -45,6 +47,9 @@ struct plan *view_fake_plan(struct view_fake *f);
 /* kind and name NULL: any. NULL: there is none. */
 struct action *view_fake_action(struct view_fake *f, enum act_type type, const char *kind,
 				const char *name);
+/* The first work of a kind, NULL: there is none; and how many. */
+struct action *view_fake_work(struct view_fake *f, const struct work_kind *kind);
+size_t view_fake_works(struct view_fake *f, const struct work_kind *kind);
 size_t view_fake_count(struct view_fake *f, enum act_type type);
 /* Does to the tables what the plan's creates, applies, patches and deletes do on a server. */
 void view_fake_perform(struct view_fake *f);

@@ -8,6 +8,7 @@
 #include "alm/cli/catalog_source.h"
 #include "alm/cli/kube/manifest.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -17,6 +18,7 @@ struct offline {
 	struct map *kinds[WATCHED_MAX]; /* name -> struct obj * */
 	struct manifest manifest;
 	struct view view;
+	struct shared shared;
 	struct view_settings settings;
 	const struct catalog_index *indexes[OFFLINE_CATALOGS_MAX];
 	void *pass;
@@ -128,7 +130,7 @@ static int add_catalog(struct offline *x, const char *name, const char *source, 
 		       struct error *err)
 {
 	struct catalog_source *s = NULL;
-	if (x->view.n_indexes == OFFLINE_CATALOGS_MAX)
+	if (x->shared.n_indexes == OFFLINE_CATALOGS_MAX)
 		return error_set(err, E_LIMIT, "more than %d catalogs", OFFLINE_CATALOGS_MAX);
 	if (catalog_source_read(x->c, source, &s, err) < 0)
 		return error_wrap(err, "catalog %s", name);
@@ -137,7 +139,7 @@ static int add_catalog(struct offline *x, const char *name, const char *source, 
 		arena_memdup(x->c->arena, catalog_source_index(s), sizeof(struct catalog_index));
 	copy->name = name;
 	copy->priority = priority;
-	x->indexes[x->view.n_indexes++] = copy;
+	x->indexes[x->shared.n_indexes++] = copy;
 	return 0;
 }
 
@@ -156,14 +158,14 @@ static int read_catalogs(struct offline *x, struct error *err)
 	for (size_t i = 0; i < map_count(x->kinds[WATCH_CATALOG]); i++) {
 		const char *url = obj_str(all[i]->value, "spec.source.url");
 		bool given = false;
-		for (size_t k = 0; k < x->view.n_indexes; k++)
+		for (size_t k = 0; k < x->shared.n_indexes; k++)
 			given = given || !strcmp(x->indexes[k]->name, all[i]->key);
 		if (url && !given &&
 		    add_catalog(x, all[i]->key, url, obj_i64(all[i]->value, "spec.priority", 0),
 				err) < 0)
 			return -err->code;
 	}
-	if (!x->view.n_indexes)
+	if (!x->shared.n_indexes)
 		return error_set(err, E_USAGE,
 				 "--offline needs a catalog: --catalog SOURCE, or -f FILE with a "
 				 "Catalog");
@@ -176,13 +178,13 @@ static int read_catalogs(struct offline *x, struct error *err)
 static const char *type_of(const struct offline *x, const char *app)
 {
 	size_t n = strlen(app);
-	for (size_t i = 0; i < x->view.n_indexes; i++)
+	for (size_t i = 0; i < x->shared.n_indexes; i++)
 		for (size_t k = 0; k < x->indexes[i]->n_app_types; k++) {
 			const char *self_ref = x->indexes[i]->app_types[k].key;
 			if (!strncmp(self_ref, app, n) && self_ref[n] == '.')
 				return self_ref + n + 1;
 		}
-	for (size_t i = 0; i < x->view.n_indexes; i++) {
+	for (size_t i = 0; i < x->shared.n_indexes; i++) {
 		size_t found;
 		index_package(x->indexes[i], app, &found);
 		if (found)
@@ -322,12 +324,13 @@ int offline_view_open(struct cli *c, const char *app, struct view **ret, struct 
 	    (manifest_read(c, &x->manifest, err) < 0 || sort_manifests(x, err) < 0))
 		return -err->code;
 	x->settings.kube_version = cli_value(c, "kube-version");
+	x->shared = (struct shared){.indexes = x->indexes};
 	x->view = (struct view){.a = c->arena,
 				.now_ns = audit_source_now_us() * NS_PER_US,
 				.settings = &x->settings,
 				.ops = &operations,
 				.ops_arg = x,
-				.indexes = x->indexes,
+				.shared = &x->shared,
 				.pass = &x->pass};
 	if (read_catalogs(x, err) < 0)
 		return -err->code;

@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -161,8 +162,7 @@ static void look(const struct view *v, struct plan *plan, const struct account *
 	obj_set_str(row, "namespace", x->ns);
 	obj_set_str(row, "name", x->name);
 	obj_append(rows, row);
-	struct action *s = plan_add(plan, ACT_SURVEY);
-	s->id = survey_id(x, v->a);
+	struct action *s = plan_work(plan, &survey_work, survey_id(x, v->a));
 	s->body = obj_keep(v->a, rows);
 }
 

@@ -9,6 +9,7 @@
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/app/unsupported.h"
 #include "alm/controllers/app/usage.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -107,12 +108,13 @@ struct obj *strategy_values(const struct app *app, const struct obj *strategy)
 const struct package_version *entry_by_digest(const struct view *v, const char *sha256,
 					      const char **ret_catalog)
 {
-	for (size_t i = 0; sha256 && i < v->n_indexes; i++) {
-		const struct package_version *p = index_by_digest(v->indexes[i], str_of(sha256));
+	for (size_t i = 0; sha256 && i < v->shared->n_indexes; i++) {
+		const struct package_version *p =
+			index_by_digest(v->shared->indexes[i], str_of(sha256));
 		if (!p)
 			continue;
 		if (ret_catalog)
-			*ret_catalog = v->indexes[i]->name;
+			*ret_catalog = v->shared->indexes[i]->name;
 		return p;
 	}
 	return NULL;
@@ -228,7 +230,7 @@ static void take_all(const struct view *v, enum watched kind, struct claims *c)
 
 static const struct resolve_claims *all_claims(const struct view *v)
 {
-	struct claims *c = v->claims;
+	struct claims *c = v->shared->claims;
 	if (!c) {
 		c = claims_new();
 		arena_defer(v->a, free_claims, c);
@@ -362,9 +364,9 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 		.range = obj_str(o, "spec.version"),
 		.to = obj_str(o, "spec.upgrade.to"),
 		.kube_version = v->settings->kube_version,
-		.indexes = v->indexes,
-		.n_indexes = v->n_indexes,
-		.n_unsynced = v->n_unsynced,
+		.indexes = v->shared->indexes,
+		.n_indexes = v->shared->n_indexes,
+		.n_unsynced = v->shared->n_unsynced,
 		.now_ns = v->now_ns,
 		.values_digest = values_digest(app->values, v->a),
 		.mode = app->mode,

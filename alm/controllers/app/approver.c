@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 
@@ -32,8 +33,7 @@ void approver_ask(const struct view *v, const struct obj *strategy, struct plan 
 		obj_set_str(row, "name", APPROVER_POLICY);
 		obj_append(rows, row);
 	}
-	struct action *x = plan_add(plan, ACT_SURVEY);
-	x->id = ask_id(v, strategy);
+	struct action *x = plan_work(plan, &survey_work, ask_id(v, strategy));
 	x->body = obj_keep(v->a, rows);
 }
 

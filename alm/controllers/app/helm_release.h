@@ -9,7 +9,7 @@
 
 #include "alm/controllers/app/install_plan.h"
 
-/* The question for ACT_ASK: all records of the release. Owned. */
+/* The question for ask_work: all records of the release. Owned. */
 struct obj *helm_release_question(const char *release, const char *ns);
 
 struct helm_release {
@@ -23,7 +23,7 @@ struct helm_release {
 	const char *unreadable;       /* why what runs cannot be told; NULL: it can */
 	int64_t runs;                 /* its revision */
 };
-/* answer: what ACT_ASK brought. E_UNAVAILABLE: the server did not tell; E_LIMIT: the records are
+/* answer: what ask_work brought. E_UNAVAILABLE: the server did not tell; E_LIMIT: the records are
  * too much to read. */
 int helm_release_read(const struct obj *answer, struct arena *a, struct helm_release *ret,
 		      struct error *err);

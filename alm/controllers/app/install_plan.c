@@ -5,6 +5,8 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/unit/unit_live.h"
+#include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -190,8 +192,7 @@ enum ensured install_plan_confirm_gone(const struct view *v, const char *strateg
 	obj_set_str(row, "namespace", SYSTEM_NAMESPACE);
 	obj_set_str(row, "name", name);
 	obj_append(rows, row);
-	struct action *x = plan_add(plan, ACT_SURVEY);
-	x->id = id;
+	struct action *x = plan_work(plan, &survey_work, id);
 	x->body = obj_keep(v->a, rows);
 	return WAITING;
 }
@@ -234,13 +235,13 @@ static struct obj *document_of(struct str stored, size_t *ret_bytes)
 /* Parsed once as long as it is in use; want NULL: stored by an earlier version. */
 static struct obj *cached(const struct chunks *c, const char *want)
 {
-	struct plan_cache *plans = c->view ? c->view->plans : NULL;
+	struct plan_cache *plans = c->view ? c->view->shared->plans : NULL;
 	return plans && want ? plan_cache_get(plans, want) : NULL;
 }
 
 static void cache(const struct chunks *c, const char *want, const struct obj *doc, size_t bytes)
 {
-	struct plan_cache *plans = c->view ? c->view->plans : NULL;
+	struct plan_cache *plans = c->view ? c->view->shared->plans : NULL;
 	if (plans && want && doc)
 		plan_cache_put(plans, want, doc, bytes);
 }

@@ -7,6 +7,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/apptype/apptype.h"
+#include "alm/controllers/work/works.h"
 
 #define READ_MAX 16
 
@@ -25,8 +26,7 @@ static bool refused_by_index(const struct candidate *c)
 static void plan_read(const struct view *v, const struct candidate *c, const char *id,
 		      struct plan *plan)
 {
-	struct action *x = plan_add(plan, ACT_FETCH);
-	x->id = id;
+	struct action *x = plan_work(plan, &fetch_work, id);
 	x->key = arena_strdup(v->a, c->entry->digest);
 }
 

@@ -9,6 +9,7 @@
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/controllers/apptype/trouble.h"
 #include "alm/controllers/apptype/uninstall.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
@@ -88,8 +89,7 @@ static enum ensured ensure_crds_seen(const struct view *v, const struct app *app
 	const struct outcome *o = view_outcome(v, id);
 	int64_t age = o ? v->now_ns - o->at_ns : 0;
 	if (obj_len(rows) && (!o || o->code || age < 0 || age > SURVEY_AGE_NS)) {
-		struct action *x = plan_add(plan, ACT_SURVEY);
-		x->id = id;
+		struct action *x = plan_work(plan, &survey_work, id);
 		x->body = rows;
 		return WAITING;
 	}

@@ -6,6 +6,7 @@
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/controllers/apptype/trouble.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
@@ -240,8 +241,8 @@ static void set_condition(const struct view *v, const struct app *app, struct ob
 /* Has the catalog that the app came from been read? */
 static bool is_source_known(const struct view *v, const struct app *app)
 {
-	for (size_t i = 0; i < v->n_indexes; i++)
-		if (cstr_eq(v->indexes[i]->name, app->in.installed_catalog))
+	for (size_t i = 0; i < v->shared->n_indexes; i++)
+		if (cstr_eq(v->shared->indexes[i]->name, app->in.installed_catalog))
 			return true;
 	return false;
 }

@@ -1,6 +1,7 @@
 #include "alm/controllers/apptype/trouble.h"
 
 #include "alm/base/clock.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
@@ -95,8 +96,8 @@ static const char *unread_catalog(const struct view *v)
 		struct condition c = {.reason = "Syncing", .message = "it is being read"};
 		bool known = condition_get(all[i], "Synced", &c);
 		bool read = false;
-		for (size_t k = 0; k < v->n_indexes; k++)
-			read = read || cstr_eq(v->indexes[k]->name, meta_name(all[i]));
+		for (size_t k = 0; k < v->shared->n_indexes; k++)
+			read = read || cstr_eq(v->shared->indexes[k]->name, meta_name(all[i]));
 		if (!read && !(known && cstr_eq(c.status, "True")))
 			return arena_fmt(v->a, "catalog %s was never read: %s: %s",
 					 meta_name(all[i]), c.reason, c.message);

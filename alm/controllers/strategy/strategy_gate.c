@@ -6,6 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/works.h"
 #include "alm/live/live_gate.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"

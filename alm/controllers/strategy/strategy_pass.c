@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/phases.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
@@ -211,8 +212,7 @@ const struct outcome *strategy_ask(struct strategy_pass *s, const char *id, stru
 	const struct obj *kept = obj_keep(s->v->a, needs);
 	if (o && !o->code && (!age_ns || s->v->now_ns - o->at_ns < age_ns))
 		return o;
-	struct action *x = plan_add(s->plan, ACT_ASK);
-	x->id = id;
+	struct action *x = plan_work(s->plan, &ask_work, id);
 	x->body = kept;
 	return NULL;
 }

@@ -7,7 +7,9 @@
 #include "alm/controllers/strategy/strategy_approve.h"
 #include "alm/controllers/strategy/strategy_render.h"
 #include "alm/controllers/strategy/strategy_steps.h"
-#include "alm/engine/policy.h"
+#include "alm/controllers/work/policy.h"
+#include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -149,9 +151,9 @@ static enum ensured block_unknown_archive(struct strategy_pass *s)
 	struct arena *a = s->v->a;
 	const char *reference = obj_str(s->ref->o, "spec.strategy.helmChart");
 	const char *package = reference ? package_of_reference(reference, a) : "";
-	for (size_t i = 0; i < s->v->n_indexes; i++) {
+	for (size_t i = 0; i < s->v->shared->n_indexes; i++) {
 		size_t n;
-		const struct catalog_index *x = s->v->indexes[i];
+		const struct catalog_index *x = s->v->shared->indexes[i];
 		struct package_version *const *all = index_package(x, package, &n);
 		if (n)
 			return strategy_block(
@@ -248,16 +250,16 @@ enum ensured strategy_fetch(struct strategy_pass *s)
 
 /* What an action that planning waits for does. */
 static const struct {
-	enum act_type type;
+	const struct work_kind *kind;
 	const char *what;
 } works[] = {
-	{ACT_FETCH, "the archive is fetched"},
-	{ACT_RENDER, "the chart is rendered"},
-	{ACT_SURVEY, "objects are looked for"},
-	{ACT_ASK, "the server is asked what there is"},
-	{ACT_GATE, "the definitions are judged"},
-	{ACT_REVIEW, "the server is asked what the account may"},
-	{ACT_TRY, "objects are applied as a trial"},
+	{&fetch_work, "the archive is fetched"},
+	{&render_work, "the chart is rendered"},
+	{&survey_work, "objects are looked for"},
+	{&ask_work, "the server is asked what there is"},
+	{&gate_work, "the definitions are judged"},
+	{&review_work, "the server is asked what the account may"},
+	{&try_work, "objects are applied as a trial"},
 };
 
 static const char *waited_for(const struct strategy_pass *s)
@@ -267,7 +269,7 @@ static const char *waited_for(const struct strategy_pass *s)
 		return obj_str(lacks, "message");
 	for (const struct action *x = s->plan->head; x; x = x->next)
 		for (size_t i = 0; i < ARRAY_LEN(works); i++)
-			if (works[i].type == x->type)
+			if (works[i].kind == x->work)
 				return works[i].what;
 	return "its objects are read";
 }

@@ -10,6 +10,7 @@
 #include "alm/controllers/strategy/strategy_render.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/render/render_host.h"
@@ -151,12 +152,10 @@ static enum ensured render(struct strategy_pass *s, const char *id, const struct
 			   const struct obj *answers, bool again)
 {
 	if (s->fetch) {
-		struct action *f = plan_add(s->plan, ACT_FETCH);
-		f->id = s->fetch;
+		struct action *f = plan_work(s->plan, &fetch_work, s->fetch);
 		f->key = s->archive;
 	}
-	struct action *x = plan_add(s->plan, ACT_RENDER);
-	x->id = id;
+	struct action *x = plan_work(s->plan, &render_work, id);
 	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
 	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
 	return strategy_wait_for_work(s, again || s->refetch);

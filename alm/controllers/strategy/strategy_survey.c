@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
@@ -155,8 +156,7 @@ enum ensured strategy_survey(struct strategy_pass *s)
 		const char *id = arena_fmt(v->a, "survey:%s:%s", meta_uid(s->ref->o), hex);
 		const struct outcome *o = view_outcome(v, id);
 		if (!o || o->code) {
-			struct action *x = plan_add(s->plan, ACT_SURVEY);
-			x->id = id;
+			struct action *x = plan_work(s->plan, &survey_work, id);
 			x->body = unseen;
 			return strategy_wait_for_work(s, false);
 		}

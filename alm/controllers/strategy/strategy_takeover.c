@@ -7,6 +7,7 @@
 #include "alm/controllers/app/release_record.h"
 #include "alm/controllers/strategy/strategy_record.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
@@ -22,8 +23,7 @@ static const char *question_id(const struct strategy_pass *s)
 
 static void ask(struct strategy_pass *s, const char *id, struct obj *needs)
 {
-	struct action *x = plan_add(s->plan, ACT_ASK);
-	x->id = id;
+	struct action *x = plan_work(s->plan, &ask_work, id);
 	x->body = obj_keep(s->v->a, needs);
 }
 

@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -190,8 +191,7 @@ static void ask(const struct hook_run *h, const struct one *o)
 	obj_set_str(row, "namespace", o->ns);
 	obj_set_str(row, "name", meta_name(o->object));
 	obj_append(rows, row);
-	struct action *a = plan_add(h->plan, ACT_SURVEY);
-	a->id = survey_id(h, o);
+	struct action *a = plan_work(h->plan, &survey_work, survey_id(h, o));
 	a->body = obj_keep(h->v->a, rows);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/feedback.h"
@@ -47,7 +48,7 @@ static struct obj *begin_record(const struct unit_pass *s)
 static int unit_begin(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)err;
-	const struct unit_job *job = v->units->job(v->units->arg, key);
+	const struct unit_job *job = v->shared->units->job(v->shared->units->arg, key);
 	if (!job)
 		return STEP_STOP;
 	struct unit_pass *s = ARENA_NEW(v->a, struct unit_pass);

@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 
 #define LOOK_NS ROLLOUT_POLL_INTERVAL

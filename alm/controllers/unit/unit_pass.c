@@ -1,5 +1,6 @@
 #include "alm/controllers/unit/unit_pass.h"
 
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -81,8 +82,7 @@ const struct outcome *unit_survey(struct unit_pass *s, const char *id, struct ob
 	obj_keep(s->v->a, rows);
 	if (o && !o->code && (!age_ns || s->v->now_ns - o->at_ns <= age_ns))
 		return o;
-	struct action *x = plan_add(s->plan, ACT_SURVEY);
-	x->id = id;
+	struct action *x = plan_work(s->plan, &survey_work, id);
 	x->body = rows;
 	return NULL;
 }

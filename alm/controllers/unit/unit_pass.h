@@ -66,7 +66,7 @@ enum rollout_action unit_action(const struct unit_step *step, const struct unit_
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
 /* Names an outcome of this attempt. */
 const char *unit_id(const struct unit_pass *s, const char *what);
-/* A row of ACT_SURVEY. */
+/* A row of survey_work. */
 void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry *e);
 /* What a live read of these rows (consumed) brought, not older than age_ns (0: any); NULL: it is
  * planned. */

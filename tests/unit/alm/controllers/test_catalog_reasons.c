@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -39,7 +40,7 @@ static void look(const struct row *row)
 	const struct obj *c = condition_find(obj_get(x->body, "conditions"), "Synced");
 	assert_string_equal(obj_str(c, "reason"), row->want);
 	assert_string_equal(obj_str(x->body, "quarantined.reason"), row->want);
-	assert_int_equal(view_fake_count(&f, ACT_SYNC), row->may_be_accepted);
+	assert_int_equal(view_fake_works(&f, &sync_work), row->may_be_accepted);
 	view_fake_release(&f);
 }
 

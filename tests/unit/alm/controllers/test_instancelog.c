@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -91,7 +92,7 @@ static void test_instancelog__a_generation_is_read_once_and_told(void **state)
 	(void)state;
 	struct world w;
 	pass(&w, META("u", "1"), NULL, NULL);
-	assert_int_equal(view_fake_count(&w.f, ACT_SURVEY), 1);
+	assert_int_equal(view_fake_works(&w.f, &survey_work), 1);
 	assert_int_equal(view_fake_count(&w.f, ACT_ROW), 0);
 	view_fake_release(&w.f);
 	pass(&w, META("u", "2"),

@@ -8,13 +8,14 @@
 #include "alm/audit/audit.h"
 #include "alm/audit/disk_watch.h"
 #include "alm/base/clock.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/executor.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
 
-#define RUNS (EXECUTOR_RENDERS_MAX + 3)
+#define RUNS (RENDERS_MAX + 3)
 
 struct fixture {
 	struct loop *loop;
@@ -27,6 +28,7 @@ struct fixture {
 	struct discovery *discovery;
 	struct stash *stash;
 	struct executor *executor;
+	struct work_host host;
 	struct render_call *calls[RUNS]; /* under way, the first first */
 	struct sandbox sandbox;          /* that of the renders: nothing runs in it */
 	size_t n_calls, n_fetches, n_cancelled;
@@ -96,6 +98,7 @@ static void setup(struct fixture *f)
 	f->client = client_new(f->loop, transport_fake_transport(f->transport));
 	f->discovery = discovery_new(f->client);
 	f->stash = stash_new();
+	f->host = (struct work_host){.render = host_render, .fetch = host_fetch, .arg = f};
 	struct executor_config c = {
 		.loop = f->loop,
 		.client = f->client,
@@ -105,7 +108,7 @@ static void setup(struct fixture *f)
 		.disk = f->disk,
 		.stash = f->stash,
 		.same_process = true,
-		.host = {.render = host_render, .fetch = host_fetch, .arg = f},
+		.work_host = &f->host,
 	};
 	f->executor = executor_new(&c);
 }
@@ -131,11 +134,9 @@ static void start(struct fixture *f, size_t i)
 	char key[32];
 	plan_init(&p, a);
 	snprintf(key, sizeof(key), "k%zu", i);
-	struct action *fetch = plan_add(&p, ACT_FETCH);
-	fetch->id = "archive:d";
+	struct action *fetch = plan_work(&p, &fetch_work, "archive:d");
 	fetch->key = "d";
-	struct action *render = plan_add(&p, ACT_RENDER);
-	render->id = arena_fmt(a, "render:%zu", i);
+	struct action *render = plan_work(&p, &render_work, arena_fmt(a, "render:%zu", i));
 	render->key = "archive:d";
 	struct obj *body = obj_keep(a, obj_map());
 	obj_set(body, "apiVersions", obj_list());
@@ -159,27 +160,27 @@ static void test_executor__one_render_over_the_bound_waits_for_room(void **state
 	(void)state;
 	struct fixture f;
 	setup(&f);
-	for (size_t i = 0; i < EXECUTOR_RENDERS_MAX; i++)
+	for (size_t i = 0; i < RENDERS_MAX; i++)
 		start(&f, i);
-	assert_int_equal(f.n_calls, EXECUTOR_RENDERS_MAX);
-	assert_int_equal(executor_room(f.executor), 0);
+	assert_int_equal(f.n_calls, RENDERS_MAX);
+	assert_int_equal(executor_room(f.executor, &render_work), 0);
 	assert_int_equal(f.n_done, 0);
 	/* it holds nothing while it waits, and has fetched nothing in vain */
-	start(&f, EXECUTOR_RENDERS_MAX);
+	start(&f, RENDERS_MAX);
 	assert_int_equal(f.n_done, 1);
 	assert_int_equal(f.results[0], RUN_WAITS);
 	assert_int_equal(f.codes[0], 0);
-	assert_int_equal(f.n_fetches, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(f.n_fetches, RENDERS_MAX);
 	/* room comes with the end of a run */
 	finish_first(&f, NULL);
 	assert_int_equal(f.results[1], RUN_CHANGED);
-	assert_int_equal(executor_room(f.executor), 1);
-	start(&f, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(executor_room(f.executor, &render_work), 1);
+	start(&f, RENDERS_MAX);
 	assert_int_equal(f.n_done, 2);
-	assert_int_equal(f.n_calls, EXECUTOR_RENDERS_MAX);
+	assert_int_equal(f.n_calls, RENDERS_MAX);
 	while (f.n_calls)
 		finish_first(&f, NULL);
-	assert_int_equal(executor_room(f.executor), EXECUTOR_RENDERS_MAX);
+	assert_int_equal(executor_room(f.executor, &render_work), RENDERS_MAX);
 	assert_int_equal(executor_running(f.executor), 0);
 	teardown(&f);
 }
@@ -196,7 +197,7 @@ static void test_executor__a_full_sandbox_is_no_failure_of_the_chart(void **stat
 	finish_first(&f, &err);
 	assert_int_equal(f.codes[0], E_TOOMANY);
 	assert_null(stash_get(f.stash, "render:0"));
-	assert_int_equal(executor_room(f.executor), EXECUTOR_RENDERS_MAX);
+	assert_int_equal(executor_room(f.executor, &render_work), RENDERS_MAX);
 	start(&f, 0);
 	error_set(&err, E_INVALID, "no such template");
 	finish_first(&f, &err);

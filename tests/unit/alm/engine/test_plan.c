@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -46,8 +47,8 @@ static void test_plan__one_action_over_the_limit_is_left_to_the_next_pass(void *
 		assert_int_equal(p->n, PLAN_ACTIONS_MAX + 3);
 		assert_int_equal(p->requeue_after_ns, over);
 		assert_null(view_fake_action(&f, ACT_APPLY, "ConfigMap", "c4096"));
-		plan_add(p, ACT_SYNC); /* the end is where it should be */
-		assert_int_equal(view_fake_count(&f, ACT_SYNC), 1);
+		plan_work(p, &sync_work, NULL); /* the end is where it should be */
+		assert_int_equal(view_fake_works(&f, &sync_work), 1);
 		view_fake_release(&f);
 	}
 }
@@ -59,12 +60,12 @@ static void test_plan__is_cut_at_one_place(void **state)
 	struct view_fake f;
 	view_fake_init(&f);
 	struct plan *p = view_fake_plan(&f);
-	plan_add(p, ACT_GATE);
+	plan_work(p, &gate_work, NULL);
 	plan_add(p, ACT_APPLY);
 	plan_add(p, ACT_PATCH);
 	plan_cut(p, 1);
 	assert_int_equal(p->n, 1);
-	assert_int_equal(p->head->type, ACT_GATE);
+	assert_ptr_equal(p->head->work, &gate_work);
 	plan_cut(p, 0);
 	assert_int_equal(p->n, 0);
 	assert_null(p->head);
@@ -126,6 +127,7 @@ static void test_plan__moves_every_text_of_an_action(void **state)
 		offsetof(struct action, rights_version),
 		offsetof(struct action, rights_since_ns),
 		offsetof(struct action, step), /* of a constant table */
+		offsetof(struct action, work),
 	};
 	enum { WORDS = sizeof(struct action) / sizeof(char *) };
 	static char former[WORDS][8];

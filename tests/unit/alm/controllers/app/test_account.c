@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "alm/controllers/app/account.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
 
@@ -350,7 +351,7 @@ static void test_account__a_named_account_must_say_so(void **state)
 	set_app(w, APP("\"serviceAccountName\":\"deployer\""));
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("etcd", MARKED("etcd")));
 	assert_int_equal(ask(w, "etcd", false), WAITING);
-	assert_string_equal(view_fake_action(&w->f, ACT_SURVEY, NULL, NULL)->id, SURVEY);
+	assert_string_equal(view_fake_work(&w->f, &survey_work)->id, SURVEY);
 	view_fake_outcome(&w->f, SURVEY, "{}");
 	refuses(w, "etcd",
 		"kubectl annotate serviceaccount deployer -n etcd app.coreos.com/apps=etcd");

@@ -3,6 +3,7 @@
 
 #include "alm/base/file.h"
 #include "alm/controllers/app/approver.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 #include "tests/lib/view_fake.h"
@@ -66,7 +67,7 @@ static void test_approver__it_asks_live_and_believes_the_policy(void **state)
 	setup(&w);
 	assert_int_equal(known(&w), APPROVER_ASKED);
 	approver_ask(&w.f.view, w.strategy, &w.f.plan);
-	struct action *x = view_fake_action(&w.f, ACT_SURVEY, NULL, NULL);
+	struct action *x = view_fake_work(&w.f, &survey_work);
 	assert_non_null(x);
 	assert_string_equal(x->id, "approver:u:2");
 	assert_int_equal(obj_len(x->body), 2);

@@ -61,7 +61,7 @@ static void put(struct world *w, enum watched kind, const char *json)
 
 static const struct resolve_claims *claims_of(struct world *w, const char *app, bool kept)
 {
-	w->f.view.claims = kept ? w->c : NULL;
+	w->f.shared.claims = kept ? w->c : NULL;
 	return app_load(&w->f.view, app)->in.claims;
 }
 
@@ -178,8 +178,8 @@ static void test_claims__forget_the_entries_of_an_old_index(void **state)
 	assert_null(first_of(&w, "a")->entry);
 	index_add(x, &source);
 	assert_ok(index_finish(x, STR_NONE, &err), &err);
-	w.f.view.indexes = indexes;
-	w.f.view.n_indexes = 1;
+	w.f.shared.indexes = indexes;
+	w.f.shared.n_indexes = 1;
 	claims_drop_entries(w.c);
 	assert_ptr_equal(first_of(&w, "a")->entry, index_by_digest(x, str_of(digest)));
 	assert_non_null(index_by_digest(x, str_of(digest)));

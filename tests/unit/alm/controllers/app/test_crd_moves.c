@@ -7,6 +7,7 @@
 #include "alm/controllers/app/crd_moves.h"
 #include "alm/controllers/strategy/strategy_convert.h"
 #include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -185,7 +186,7 @@ static bool converted(struct world *w)
 
 static struct action *asks(struct world *w)
 {
-	return view_fake_action(&w->f, ACT_ASK, NULL, NULL);
+	return view_fake_work(&w->f, &ask_work);
 }
 
 static struct action *applies(struct world *w)

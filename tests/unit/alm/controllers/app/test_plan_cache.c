@@ -71,7 +71,8 @@ static void test_plan_cache__a_plan_is_parsed_once_and_known_by_its_text(void **
 	CLEANUP(plan_cache_freep) struct plan_cache *c = plan_cache_new();
 	const struct obj *secret = stored(&f, "1.0.0");
 	const struct view_ops ops = {.get = secret_of_view};
-	const struct view v = {.a = f.a, .ops = &ops, .ops_arg = &secret, .plans = c};
+	const struct shared shared = {.plans = c};
+	const struct view v = {.a = f.a, .ops = &ops, .ops_arg = &secret, .shared = &shared};
 	const struct obj *first = install_plan_stored(&v, "s", 1, "inputs");
 	assert_string_equal(obj_str(first, "version"), "1.0.0");
 	assert_ptr_equal(first, install_plan_stored(&v, "s", 1, "inputs"));

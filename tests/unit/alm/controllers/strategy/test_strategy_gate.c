@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/strategy/strategy_gate.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/works.h"
 #include "alm/live/live_gate.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -153,7 +154,7 @@ static size_t gates(struct world *w, int64_t now_ns)
 	w->s.phase = w->s.was = PHASE_BLOCKED;
 	w->s.keep_status = false;
 	(void)strategy_judge_crds(&w->s);
-	return view_fake_count(&w->f, ACT_GATE);
+	return view_fake_works(&w->f, &gate_work);
 }
 
 static uint64_t no_change(void *arg, const char *group, const char *plural)
@@ -182,7 +183,7 @@ static void test_strategy_gate__an_incomplete_check_is_made_again(void **state)
 		&w.f, "{\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"ws.e.io\"},"
 		      "\"spec\":{\"group\":\"e.io\",\"names\":{\"plural\":\"ws\"}}}");
 	assert_int_equal(gates(&w, 0), 1);
-	const struct obj *asked = view_fake_action(&w.f, ACT_GATE, NULL, NULL)->body;
+	const struct obj *asked = view_fake_work(&w.f, &gate_work)->body;
 	CLEANUP(obj_unrefp) struct obj *found = obj_stringf(
 		"{\"inputs\":\"%s\",\"objectsVersion\":%lld,\"outcome\":\"refuse\",\"text\":\"no\","
 		"\"durationMs\":600000,\"findings\":[{\"rule\":\"LiveCheckIncomplete\",\"outcome\":"

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/app/phases.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -174,7 +175,7 @@ static struct strategy_pass plan_at(struct view_fake *f, enum phase was, const c
 				  .was = was,
 				  .phase = PHASE_PENDING,
 				  .conditions = obj_keep(f->a, obj_list())};
-	plan_add(s.plan, ACT_FETCH);
+	plan_work(s.plan, &fetch_work, NULL);
 	strategy_end_planning(&s);
 	return s;
 }

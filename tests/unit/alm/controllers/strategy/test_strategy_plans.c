@@ -4,6 +4,7 @@
 
 #include "alm/controllers/apptype/uninstall.h"
 #include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "tests/lib/view_fake.h"
 
@@ -53,7 +54,7 @@ static void run(struct world *w, const struct controller *c, const char *key)
 /* What was asked is answered: it is not there. */
 static void is_not_there(struct world *w)
 {
-	const struct action *x = view_fake_action(&w->f, ACT_SURVEY, NULL, NULL);
+	const struct action *x = view_fake_work(&w->f, &survey_work);
 	assert_non_null(x);
 	view_fake_outcome(&w->f, x->id, "{}");
 }

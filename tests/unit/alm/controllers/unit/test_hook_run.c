@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -52,7 +53,7 @@ static enum ensured act(struct world *w)
 {
 	enum ensured s = pass(w);
 	for (struct action *x = w->f.plan.head; x; x = x->next)
-		if (x->type == ACT_SURVEY)
+		if (x->work == &survey_work)
 			view_fake_outcome(&w->f, x->id, "{}");
 	view_fake_perform(&w->f);
 	return s;
@@ -166,14 +167,14 @@ static void test_hook_run__an_object_without_our_label_is_found_and_goes(void **
 	(void)state;
 	begin(&w, HOOK("job", "0", BEFORE));
 	pass(&w);
-	const char *id = view_fake_action(&w.f, ACT_SURVEY, NULL, NULL)->id;
+	const char *id = view_fake_work(&w.f, &survey_work)->id;
 	view_fake_outcome(&w.f, id,
 			  "{\"hook\": {\"apiVersion\": \"batch/v1\", \"kind\": \"Job\", "
 			  "\"metadata\": {\"name\": \"job\", \"namespace\": \"ns\", "
 			  "\"uid\": \"theirs\", \"resourceVersion\": \"7\"}}}");
 	assert_int_equal(pass(&w), WAITING);
 	assert_string_equal(view_fake_action(&w.f, ACT_DELETE, "Job", "job")->uid, "theirs");
-	assert_non_null(view_fake_action(&w.f, ACT_SURVEY, NULL, NULL)); /* and asked again */
+	assert_non_null(view_fake_work(&w.f, &survey_work)); /* and asked again */
 	view_fake_outcome(&w.f, id, "{}");
 	pass(&w);
 	assert_non_null(view_fake_action(&w.f, ACT_CREATE, "Job", "job"));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/engine/policy.h"
+#include "alm/controllers/work/policy.h"
 #include "tests/lib/view_fake.h"
 
 #define HEX "a8cd774d8b4522236417380ac353cf81a4acfa50473e335e31164ecd8c53ec39"
@@ -40,8 +40,8 @@ static bool refused(const char *catalog, struct catalog_index *x)
 	view_fake_init(&f);
 	view_fake_put(&f, WATCH_CATALOG, catalog);
 	f.view.now_ns = 1000 * NS_PER_S;
-	f.view.indexes = list;
-	f.view.n_indexes = x ? 1 : 0;
+	f.shared.indexes = list;
+	f.shared.n_indexes = x ? 1 : 0;
 	bool r = policy_refuses(&f.view, HEX) != NULL;
 	view_fake_release(&f);
 	index_free(x);

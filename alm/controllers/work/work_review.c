@@ -3,7 +3,7 @@
  * are asked once, and for a name only when not every name is allowed. */
 #include <string.h>
 
-#include "alm/engine/executor_run.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 
@@ -12,11 +12,17 @@ static const struct resource reviews = {.group = "authorization.k8s.io",
 					.plural = "selfsubjectaccessreviews",
 					.kind = "SelfSubjectAccessReview"};
 
-static void review_next(struct step_call *c);
+static void review_next(struct work *w);
 
-static const struct obj *question(const struct step_call *c)
+/* The question last answered with yes. */
+static const struct obj **allowed_of(struct work *w)
 {
-	return obj_at(c->action->body, c->at - 1);
+	return (const struct obj **)w->state;
+}
+
+static const struct obj *question(const struct work *w)
+{
+	return obj_at(w->action->body, w->at - 1);
 }
 
 static bool has_name(const struct obj *q)
@@ -37,62 +43,53 @@ static bool is_about(const struct obj *q, const struct obj *allowed)
 	return same;
 }
 
-static void answer(struct step_call *c, bool allowed)
+static void answer(struct work *w, bool allowed)
 {
 	if (allowed)
-		c->allowed = question(c);
+		*allowed_of(w) = question(w);
 	else
-		obj_append(c->found, obj_int((int64_t)c->at - 1));
-	review_next(c);
+		obj_append(w->found, obj_int((int64_t)w->at - 1));
+	review_next(w);
 }
 
-static void end(struct step_call *c, const struct error *err)
+static void end(struct work *w, const struct error *err)
 {
-	struct run *r = c->run;
 	struct obj *value = obj_map();
-	if (c->found)
-		obj_set(value, "denied", STEAL(c->found));
-	obj_set_int(value, "rightsVersion", (int64_t)c->action->rights_version);
-	obj_set_int(value, "rightsSince", c->action->rights_since_ns);
-	run_put(r, c->action->id, err, STR_NONE, value);
-	call_done(c);
-}
-
-static void fail(struct step_call *c, const struct error *err)
-{
-	run_fail(c->run, err);
-	call_done(c);
+	if (w->found)
+		obj_set(value, "denied", STEAL(w->found));
+	obj_set_int(value, "rightsVersion", (int64_t)w->action->rights_version);
+	obj_set_int(value, "rightsSince", w->action->rights_since_ns);
+	work_put(w, err, STR_NONE, value);
+	work_done(w);
 }
 
 /* --- a binding that the server would take --- */
 
 static void tried(void *arg, const struct client_reply *reply)
 {
-	struct step_call *c = arg;
+	struct work *w = arg;
 	int code = reply->err ? reply->err->code : 0;
-	c->call = NULL;
+	w->call = NULL;
 	if (code && code != E_FORBIDDEN && error_retry(code) != RETRY_NEVER)
-		fail(c, reply->err);
+		work_fail(w, reply->err);
 	else
-		answer(c, !code);
+		answer(w, !code);
 }
 
-static bool try_binding(struct step_call *c)
+static bool try_binding(struct work *w)
 {
-	struct run *r = c->run;
-	const struct obj *o = obj_get(question(c), "proof");
+	const struct obj *o = obj_get(question(w), "proof");
 	struct gvk g = {"", "", ""};
-	if (!o || !gvk_of(o, r->a, &g))
+	if (!o || !gvk_of(o, w->a, &g))
 		return false;
-	const struct resource *found =
-		discovery_kind(r->x->c.discovery, g.group, g.version, g.kind);
+	const struct resource *found = discovery_kind(w->discovery, g.group, g.version, g.kind);
 	if (!found)
 		return false;
-	struct resource *own = ARENA_NEW(r->a, struct resource);
-	*own = resource_copy(found, r->a);
-	const struct client_options dry = {.as = c->action->as, .force = true, .dry_run = true};
-	c->call = client_apply(r->x->c.client, own, own->namespaced ? meta_namespace(o) : NULL,
-			       meta_name(o), o, &dry, tried, c);
+	struct resource *own = ARENA_NEW(w->a, struct resource);
+	*own = resource_copy(found, w->a);
+	const struct client_options dry = {.as = w->action->as, .force = true, .dry_run = true};
+	w->call = client_apply(w->client, own, own->namespaced ? meta_namespace(o) : NULL,
+			       meta_name(o), o, &dry, tried, w);
 	return true;
 }
 
@@ -100,17 +97,17 @@ static bool try_binding(struct step_call *c)
 
 static void reviewed(void *arg, const struct client_reply *reply)
 {
-	struct step_call *c = arg;
-	c->call = NULL;
+	struct work *w = arg;
+	w->call = NULL;
 	if (reply->err && reply->err->code == E_FORBIDDEN) { /* ALM may not impersonate */
-		obj_unref(STEAL(c->found));
-		end(c, reply->err);
+		obj_unref(STEAL(w->found));
+		end(w, reply->err);
 	} else if (reply->err) {
-		fail(c, reply->err);
+		work_fail(w, reply->err);
 	} else if (obj_flag(reply->body, "status.allowed", false)) {
-		answer(c, true);
-	} else if (!try_binding(c)) {
-		answer(c, false);
+		answer(w, true);
+	} else if (!try_binding(w)) {
+		answer(w, false);
 	}
 }
 
@@ -135,27 +132,27 @@ static struct obj *review_of(const struct obj *q)
 	return o;
 }
 
-static void review_next(struct step_call *c)
+static void review_next(struct work *w)
 {
-	struct run *r = c->run;
-	const struct client_options as = {.as = c->action->as};
+	const struct client_options as = {.as = w->action->as};
 	struct error denied;
-	while (c->at < obj_len(c->action->body)) {
-		c->at++;
-		if (is_about(question(c), c->allowed))
+	while (w->at < obj_len(w->action->body)) {
+		w->at++;
+		if (is_about(question(w), *allowed_of(w)))
 			continue;
-		CLEANUP(obj_unrefp) struct obj *o = review_of(question(c));
-		c->call = client_create(r->x->c.client, &reviews, NULL, o, &as, reviewed, c);
+		CLEANUP(obj_unrefp) struct obj *o = review_of(question(w));
+		w->call = client_create(w->client, &reviews, NULL, o, &as, reviewed, w);
 		return;
 	}
-	error_set(&denied, E_FORBIDDEN, "%zu of %zu rights are missing", obj_len(c->found),
-		  obj_len(c->action->body));
-	end(c, obj_len(c->found) ? &denied : NULL);
+	error_set(&denied, E_FORBIDDEN, "%zu of %zu rights are missing", obj_len(w->found),
+		  obj_len(w->action->body));
+	end(w, obj_len(w->found) ? &denied : NULL);
 }
 
-void work_review(struct run *r, struct action *a)
+static void start(struct work *w)
 {
-	struct step_call *c = call_new(r, a);
-	c->found = obj_list();
-	review_next(c);
+	w->found = obj_list();
+	review_next(w);
 }
+
+const struct work_kind review_work = {.name = "review", .start = start};

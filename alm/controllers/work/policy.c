@@ -1,8 +1,9 @@
-#include "alm/engine/policy.h"
+#include "alm/controllers/work/policy.h"
 
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/obj/json.h"
 #include "catalog/trust/verify.h"
 
@@ -77,9 +78,10 @@ static bool is_any_wanted(const struct view *v)
 
 const char *policy_refuses(const struct view *v, const char *archive)
 {
-	for (size_t i = 0; i < v->n_indexes; i++) {
-		const struct package_version *p = index_by_digest(v->indexes[i], str_of(archive));
-		if (p && vouches(v, v->indexes[i], p))
+	for (size_t i = 0; i < v->shared->n_indexes; i++) {
+		const struct package_version *p =
+			index_by_digest(v->shared->indexes[i], str_of(archive));
+		if (p && vouches(v, v->shared->indexes[i], p))
 			return NULL;
 	}
 	if (!is_any_wanted(v))

@@ -9,8 +9,8 @@
  * The digest of a policy changes with its keys and with the source. What was verified carries it
  * (entry.h), so nothing that was read before a policy, or judged by other keys, counts under it.
  */
-#ifndef ALM_ENGINE_POLICY_H
-#define ALM_ENGINE_POLICY_H
+#ifndef ALM_CONTROLLERS_WORK_POLICY_H
+#define ALM_CONTROLLERS_WORK_POLICY_H
 
 #include "alm/base/hash.h"
 #include "alm/engine/view.h"

@@ -1,0 +1,56 @@
+/*
+ * works: the kinds of work that our plans name (alm/engine/work.h), and how they are planned. What
+ * the outcome of each is stands in its file.
+ */
+#ifndef ALM_CONTROLLERS_WORK_WORKS_H
+#define ALM_CONTROLLERS_WORK_WORKS_H
+
+#include "alm/engine/work.h"
+#include "alm/render/render_job.h"
+#include "catalog/index/index.h"
+
+#define RENDERS_MAX 8 /* at once; each holds its input, and a file, until its turn in the sandbox */
+
+extern const struct work_kind sync_work;   /* read a catalog's source: body, key its name */
+extern const struct work_kind fetch_work;  /* read an archive: key its digest */
+extern const struct work_kind render_work; /* an archive in the sandbox: key the id of its fetch */
+extern const struct work_kind survey_work; /* live read of objects, as ALM */
+extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
+extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
+extern const struct work_kind review_work; /* ask the server what the account may */
+extern const struct work_kind try_work;    /* dry runs of objects of the app */
+
+/* Live answers for a template, read as the account (work_ask.c); what it may not read is answered
+ * with {"error", "denied": true, "rightsVersion"}. */
+struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
+/* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
+ * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
+struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
+/* Judges a CRD of the app: request as in live_gate.h; consumed. */
+struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
+/* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
+struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
+
+/* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
+typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,
+			  const struct error *err);
+typedef void (*fetched_fn)(void *arg, struct str bytes, const struct error *err);
+
+/* Who has the catalogs and the sandbox: executor_config.work_host. */
+struct work_host {
+	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
+	 * values}. */
+	void (*render)(void *arg, struct str archive, const struct obj *request,
+		       struct render_call *call);
+	/* Reads a catalog's source into a new index. */
+	void (*sync)(void *arg, const char *name, const struct obj *catalog, synced_fn done,
+		     void *done_arg);
+	/* The archive with this digest, checked against it. */
+	void (*fetch)(void *arg, const char *digest, fetched_fn done, void *done_arg);
+	/* The pointer swap; consumes. */
+	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
+	const struct catalog_index *(*index)(void *arg, const char *catalog);
+	void *arg;
+};
+
+#endif

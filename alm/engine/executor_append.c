@@ -1,0 +1,345 @@
+/* What a plan announces: its rows, the Transition of its status, and the Plan row of its writes. Each
+ * is appended before anything is done. */
+#include <string.h>
+
+#include "alm/audit/transition.h"
+#include "alm/engine/executor_run.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define ROW_MESSAGE_MAX 1000
+
+/* --- secrets --- */
+
+/* Those that the pass knew, and those of its own actions. */
+static const struct secrets *secrets_of(struct run *r)
+{
+	struct secrets *s = &r->plan.secrets;
+	for (const struct action *a = r->plan.head; a && !r->knows_secrets; a = a->next) {
+		if (a->type == ACT_WORK && a->work->secrets)
+			a->work->secrets(a, s);
+		else if (a->type <= ACT_PATCH)
+			secrets_add_object(s, a->body);
+	}
+	r->knows_secrets = true;
+	return s;
+}
+
+struct error run_hide(struct run *r, const struct error *err)
+{
+	struct error told = *err;
+	secrets_hide_error(secrets_of(r), &told);
+	return told;
+}
+
+const char *run_hide_text(struct run *r, const char *text)
+{
+	return secrets_hide(secrets_of(r), text);
+}
+
+void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+	     struct obj *value)
+{
+	struct error told = err ? run_hide(r, err) : ERROR_INIT;
+	stash_put(r->x->c.stash, id, err ? &told : NULL, bytes, value, loop_now(r->x->c.loop));
+	r->changed = true;
+}
+
+/* --- rows --- */
+
+static struct audit_subject subject_of(const struct obj *o)
+{
+	return (struct audit_subject){.kind = meta_kind(o),
+				      .ns = meta_namespace(o),
+				      .name = meta_name(o),
+				      .uid = meta_uid(o)};
+}
+
+static int64_t cause_of(struct executor *x, const struct action *a)
+{
+	int64_t cause = a->chain ? chain_head(x->chain, a->chain) : 0;
+	int64_t other = a->also_chain ? chain_head(x->chain, a->also_chain) : 0;
+	return other > cause ? other : cause;
+}
+
+/* Beside the server: whose Write row it was, see chain_last_write(). Owned. */
+static struct obj *last_write(struct run *r, const struct obj *o, const char *path)
+{
+	struct audit_subject about = subject_of(o);
+	return r->x->c.same_process ? chain_last_write(r->x->c.audit, r->x->c.db, &about, path)
+				    : NULL;
+}
+
+static int64_t last_write_seq(struct run *r, const struct obj *o, const char *path)
+{
+	CLEANUP(obj_unrefp) struct obj *row = last_write(r, o, path);
+	return obj_i64(row, "seq", 0);
+}
+
+/* Who approved: on the embedded server the log itself knows (audit.md 6). */
+static const char *approver(struct run *r, const struct action *a, struct obj *body)
+{
+	struct executor *x = r->x;
+	struct obj *who = obj_map();
+	struct obj *row = NULL;
+	if (x->c.same_process && a->touches)
+		row = last_write(r, a->subject, a->touches);
+	else if (x->c.same_process)
+		row = chain_last_row(x->c.audit, x->c.db, "Write", meta_kind(a->subject),
+				     meta_name(a->subject), true);
+	const char *actor = obj_str(row, "actor"), *via = obj_str(row, "body.who.via");
+	/* Somebody may have written after the approval: then the object knows better. */
+	if (a->actor_known && !cstr_eq(actor, a->actor)) {
+		actor = a->actor;
+		via = NULL;
+	}
+	obj_set_str(who, "trust",
+		    !actor              ? "managedFields"
+		    : x->c.same_process ? "authenticated"
+					: "admission");
+	obj_set_str(who, "via", via ? via : a->actor_via);
+	obj_set(body, "who", who);
+	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
+	obj_unref(row);
+	return name;
+}
+
+/* body.inputs: [{name, digest}] (audit.md 4). */
+static int put_inputs(struct run *r, const struct action *a, struct obj *body, struct error *err)
+{
+	CLEANUP(xfreep) char *text = json_text(a->inputs);
+	struct obj *digest = NULL;
+	if (audit_text_put(r->x->c.audit, str_of(text), &digest, err) < 0)
+		return -err->code;
+	struct obj *list = obj_list(), *o = obj_map();
+	obj_set_str(o, "name", "resolve");
+	obj_set(o, "digest", digest);
+	obj_set_str(o, "version", ALM_VERSION); /* which program decided by them: replay.h */
+	obj_append(list, o);
+	obj_set(body, "inputs", list);
+	return 0;
+}
+
+/* A Transition of what is no object of a server (a unit that a command runs): its status is in the
+ * log alone, and what says nothing new is not told. */
+static int append_told(struct run *r, const struct action *a, struct error *err)
+{
+	struct audit *log = r->x->c.audit;
+	struct obj *before = NULL, *body = obj_keep(r->a, obj_map());
+	struct obj *status = obj_keep(r->a, obj_copy(a->body));
+	int64_t tseq = 0, row_seq = 0;
+	if (audit_head(log, meta_uid(a->subject), &tseq, &row_seq, err) < 0 ||
+	    (tseq && audit_announced(log, meta_uid(a->subject), tseq, &before, err) < 0))
+		return -err->code;
+	if (before)
+		obj_keep(r->a, before);
+	obj_set_int(status, "transitionSeq", tseq);
+	if (obj_equal(status, before))
+		return 0;
+	obj_set_int(status, "transitionSeq", tseq + 1);
+	transition_facts(before, status, a->reason, NULL, body);
+	if (a->message && *a->message)
+		obj_set(body, "message",
+			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
+	if (status_put(r, body, status, err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = a->row_type,
+				.reason = a->reason,
+				.subject = subject_of(a->subject),
+				.transition_seq = tseq + 1,
+				.cause = cause_of(r->x, a),
+				.body = body};
+	if (audit_append(log, &row, &r->last_seq, err) < 0)
+		return -err->code;
+	r->changed = true;
+	return 0;
+}
+
+static int append_row(struct run *r, struct action *a, struct error *err)
+{
+	struct executor *x = r->x;
+	if (!strcmp(a->row_type, "Transition"))
+		return append_told(r, a, err);
+	struct audit_subject about = subject_of(a->subject);
+	if (a->key && cstr_eq(chain_key(x->chain, a->row_type, &about), a->key))
+		return 0;
+	struct obj *body = obj_keep(r->a, obj_copy(a->body));
+	if (a->key)
+		obj_set_str(body, "key", a->key);
+	if (a->inputs && put_inputs(r, a, body, err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = a->row_type,
+				.reason = a->reason,
+				.subject = about,
+				.cause = cause_of(x, a),
+				.body = body};
+	if (!strcmp(a->row_type, "Approval"))
+		row.actor = approver(r, a, body);
+	else
+		row.actor = a->actor; /* body.who says how far to believe it */
+	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
+	if (written) /* what it observes is what somebody wrote */
+		row.cause = written;
+	int64_t seq;
+	if (audit_append(x->c.audit, &row, &seq, err) < 0)
+		return -err->code;
+	r->last_seq = a->seq = seq;
+	r->changed = true;
+	if (a->key)
+		chain_set_key(x->chain, a->row_type, &about, a->key);
+	if (a->chain && a->advances)
+		chain_advance(x->chain, a->chain, seq);
+	return 0;
+}
+
+/* The object to write: live, with this status and seq. */
+void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq)
+{
+	struct obj *o = obj_keep(r->a, obj_copy(live));
+	struct obj *copy = obj_copy(status);
+	obj_set_int(copy, "transitionSeq", tseq);
+	obj_set(o, "status", copy);
+	r->status = o;
+	r->status_tseq = tseq;
+}
+
+/* A crash between row and status: the fragment of that row, verbatim (audit.md 7). */
+static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64_t tseq,
+			 struct error *err)
+{
+	struct obj *status = NULL;
+	r->status_seq = row_seq;
+	r->status_tseq = tseq;
+	if (audit_is_deleted(r->x->c.audit, meta_uid(a->subject), row_seq))
+		return 0; /* only the finalizer is left to go */
+	if (audit_announced(r->x->c.audit, meta_uid(a->subject), tseq, &status, err) < 0)
+		return -err->code;
+	obj_keep(r->a, status);
+	set_status(r, a->subject, status, tseq);
+	return 0;
+}
+
+static struct obj *transition_body(struct run *r, const struct action *a)
+{
+	struct obj *body = obj_keep(r->a, obj_map());
+	transition_facts(obj_get(a->subject, "status"), a->body, a->reason,
+			 obj_str(a->subject, "spec.version"), body);
+	if (a->message && *a->message)
+		obj_set(body, "message",
+			obj_stringn(str_clip(str_of(a->message), ROW_MESSAGE_MAX)));
+	obj_set_int(body, "generation", meta_generation(a->subject));
+	return body;
+}
+
+static int append_next(struct run *r, struct action *a, int64_t logged, struct error *err)
+{
+	struct executor *x = r->x;
+	struct obj *body = transition_body(r, a);
+	set_status(r, a->subject, a->body, logged + 1);
+	if (status_put(r, body, obj_get(r->status, "status"), err) < 0)
+		return -err->code;
+	struct audit_row row = {.type = "Transition",
+				.reason = a->reason,
+				.subject = subject_of(a->subject),
+				.transition_seq = logged + 1,
+				.cause = cause_of(x, a),
+				.body = body};
+	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
+	if (deletion) /* who deleted it, not what was decided before */
+		row.cause = deletion;
+	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
+		return -err->code;
+	r->last_seq = r->status_seq;
+	r->changed = true;
+	if (a->row_only)
+		r->status = NULL;
+	return 0;
+}
+
+static int append_status(struct run *r, struct action *a, struct error *err)
+{
+	int64_t logged = 0, row_seq = 0;
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+	if (r->turn == STATUS_SAID)
+		return 0;
+	int rc = r->turn == STATUS_REPEAT ? repeat_status(r, a, row_seq, logged, err) : -E_NOTFOUND;
+	/* A record that is no more (an accepted gap) cannot be repeated. */
+	return rc == -E_NOTFOUND ? append_next(r, a, logged, err) : rc;
+}
+
+/* The status of the plan's object is not the log's: that comes first, and the rest of the plan, as
+ * it was decided by it, not at all. 1 if so. */
+static int divert(struct run *r, struct error *err)
+{
+	int64_t seen, logged = 0, row_seq = 0;
+	struct action *a = r->plan.head;
+	while (a && a->type != ACT_STATUS)
+		a = a->next;
+	if (!a)
+		return 0;
+	seen = obj_i64(a->subject, "status.transitionSeq", 0);
+	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
+		return -err->code;
+	r->status_action = a;
+	r->turn = status_turn(r, a, seen, logged, row_seq);
+	r->looks = r->turn == STATUS_LOOK;
+	if (r->turn == STATUS_RESTORE &&
+	    status_restore(r, a->subject, logged, "StatusRestored", err) < 0)
+		return -err->code;
+	if (r->turn == STATUS_BEHIND && status_behind(r, seen, logged, err) < 0)
+		return -err->code;
+	return r->turn == STATUS_LOOK || r->turn == STATUS_RESTORE || r->turn == STATUS_BEHIND;
+}
+
+static int append_plan(struct run *r, struct error *err)
+{
+	struct executor *x = r->x;
+	struct obj *body = obj_keep(r->a, obj_map()), *list = obj_list();
+	const struct action *first = NULL;
+	size_t n = 0, i = 0;
+	for (const struct action *a = r->plan.head; a; a = a->next, i++) {
+		static const char *const verbs[] = {"apply", "create", "patch", "delete"};
+		if (a->type > ACT_DELETE)
+			continue;
+		first = first ? first : a;
+		if (n++ >= 64)
+			continue;
+		struct obj *o = obj_map();
+		obj_set_int(o, "i", (int64_t)i);
+		obj_set_str(o, "verb", verbs[a->type]);
+		const char *object =
+			arena_fmt(r->a, "%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+		obj_set_str(o, "object", secrets_hide(secrets_of(r), object));
+		obj_append(list, o);
+	}
+	obj_set_int(body, "count", (int64_t)n);
+	obj_set(body, "actions", list);
+	obj_set_str(body, "controller", r->controller);
+	bool one = n == 1;
+	struct audit_row row = {.type = "Plan", .reason = "Planned", .body = body};
+	row.subject = (struct audit_subject){.kind = one ? first->resource.kind : r->controller,
+					     .ns = one ? first->ns : NULL,
+					     .name = one ? secrets_hide(secrets_of(r), first->name)
+							 : r->key};
+	if (r->status_action)
+		row.subject = subject_of(r->status_action->subject);
+	row.cause = r->last_seq                         ? r->last_seq
+		    : !strcmp(r->controller, "apptype") ? chain_head(x->chain, r->key)
+							: 0;
+	return audit_append(x->c.audit, &row, &r->plan_seq, err);
+}
+
+int run_append(struct run *r, struct error *err)
+{
+	int diverted = divert(r, err);
+	if (diverted != 0)
+		return diverted < 0 ? diverted : 0;
+	for (struct action *a = r->plan.head; a; a = a->next)
+		if (a->type == ACT_ROW && append_row(r, a, err) < 0)
+			return -err->code;
+	for (struct action *a = r->plan.head; a; a = a->next)
+		if (a->type == ACT_STATUS && append_status(r, a, err) < 0)
+			return -err->code;
+	return plan_has_writes(&r->plan) ? append_plan(r, err) : 0;
+}
