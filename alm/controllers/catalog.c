@@ -8,6 +8,8 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"

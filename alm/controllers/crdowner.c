@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/work/shared.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"

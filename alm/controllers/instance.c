@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"

@@ -10,6 +10,7 @@
 
 #include "alm/audit/changes.h"
 #include "alm/controllers/app/app.h"
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"

@@ -9,6 +9,7 @@
 #include "alm/base/map.h"
 #include "alm/client/informer.h"
 #include "alm/client/queue.h"
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/apptype/app_metrics.h"
 #include "alm/controllers/object_metrics.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "alm/base/log.h"
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/engine/stalled.h"
 

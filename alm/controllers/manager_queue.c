@@ -8,6 +8,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/base/pool.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/unit/unit_side.h"
 #include "alm/engine/pass_text.h"

@@ -6,7 +6,7 @@
  * a pass computes for its later steps lives in view->pass (arena).
  *
  * To add a controller: its file with watches, steps and the struct; a row in
- * alm/controllers/keys.c; a test_X.c below tests/unit; a scenario in tests/sim.
+ * alm/controllers/controllers.c; a test_X.c below tests/unit; a scenario in tests/sim.
  */
 #ifndef ALM_ENGINE_CONTROLLER_H
 #define ALM_ENGINE_CONTROLLER_H
@@ -39,18 +39,6 @@ struct watch_rule {
 	enum watch_means means;
 };
 
-/* Keys that several controllers use. */
-const char *key_self(const struct view *v, const struct obj *o, struct arena *a);
-const char *key_app_ref(const struct view *v, const struct obj *o,
-			struct arena *a); /* spec.appTypeRef.name */
-const char *key_app_label(const struct view *v, const struct obj *o,
-			  struct arena *a); /* label app */
-const char *key_crd_owner(const struct view *v, const struct obj *o,
-			  struct arena *a); /* NAME of NAME.TYPE */
-#define KEY_ALL "*"                         /* of MEANS_STRATEGIES: those of every app */
-const char *key_marked(const struct view *v, const struct obj *o,
-		       struct arena *a); /* the app that annotation apps names, or KEY_ALL */
-
 struct controller {
 	const char *name;
 	const struct watch_rule *watches; /* ended by a NULL key */
@@ -61,9 +49,5 @@ struct controller {
 /* Runs the steps in order until one stops. */
 int controller_run(const struct controller *c, const struct view *view, const char *key,
 		   struct plan *plan, struct error *err);
-
-extern const struct controller catalog_controller, apptype_controller, strategy_controller,
-	crdowner_controller, instance_controller, instancelog_controller, unit_controller;
-extern const struct controller *const all_controllers[]; /* NULL-ended */
 
 #endif

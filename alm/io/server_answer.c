@@ -202,13 +202,13 @@ static enum quota_verdict on_charge(struct exchange *x, enum quota_what what, si
 	struct conn *c = conn_of(x);
 	enum quota_verdict v = pool_take(c, what, n);
 	if (v == QUOTA_OK && what == QUOTA_WATCHES)
-		pool_discharge(c, QUOTA_REQUESTS);
+		conn_discharge(c, QUOTA_REQUESTS);
 	return v;
 }
 
 static void on_discharge(struct exchange *x, enum quota_what what)
 {
-	pool_discharge(conn_of(x), what);
+	conn_discharge(conn_of(x), what);
 }
 
 const struct exchange_ops server_exchange_ops = {

@@ -18,112 +18,19 @@
 #include "alm/io/hosts.h"
 #include "alm/io/server_internal.h"
 
-#define BODY_NS             (60 * NS_PER_S)
-#define LINGER_NS           (2 * NS_PER_S)
-#define LINGER_BYTES_MAX    ((size_t)4 << 20)  /* a body and what follows it */
-#define REQUEST_BYTES_MAX   ((size_t)64 << 20) /* soft limit of a handler's memory */
-#define READ_AHEAD_MAX      ((size_t)4 << 10)  /* one read of 16 KiB may be above */
-#define BLANK_BYTES_MAX     16                 /* of empty lines before a request */
-#define BODY_KEEP_BYTES_MAX ((size_t)16 << 10)
+#define BODY_NS           (60 * NS_PER_S)
+#define LINGER_NS         (2 * NS_PER_S)
+#define LINGER_BYTES_MAX  ((size_t)4 << 20)  /* a body and what follows it */
+#define REQUEST_BYTES_MAX ((size_t)64 << 20) /* soft limit of a handler's memory */
+#define READ_AHEAD_MAX    ((size_t)4 << 10)  /* one read of 16 KiB may be above */
+#define BLANK_BYTES_MAX   16                 /* of empty lines before a request */
 
 static struct evbuffer *output(struct conn *c)
 {
 	return bufferevent_get_output(c->bev);
 }
 
-void conn_wait_at_most(struct conn *c, int64_t ns)
-{
-	loop_arm(c->server->loop, &c->timer, ns);
-}
-
-void conn_settle_later(struct conn *c)
-{
-	loop_post(c->server->loop, &c->task);
-}
-
-bool conn_is_anonymous(const struct conn *c)
-{
-	return c->user == c->server->nobody;
-}
-
-bool conn_is_idle(const struct conn *c)
-{
-	return c->state == CONN_HEAD && !c->head_started && c->queued == 0;
-}
-
 /* Ends */
-
-static void exchange_release(struct conn *c)
-{
-	arena_free(c->exchange.arena);
-	c->exchange = (struct exchange){.ops = c->exchange.ops};
-	if (c->body.cap > BODY_KEEP_BYTES_MAX)
-		strbuf_release(&c->body);
-	strbuf_clear(&c->body);
-	for (int i = 0; i < N_QUOTAS; i++)
-		if (c->charged[i])
-			pool_discharge(c, (enum quota_what)i);
-}
-
-static void leave_pool(struct conn *c)
-{
-	struct server *s = c->server;
-	bool anonymous = conn_is_anonymous(c);
-	TAILQ_REMOVE(anonymous ? &s->anonymous : &s->known, c, link);
-	s->n_anonymous -= anonymous;
-	s->n_conns--;
-	if (!anonymous)
-		quota_give(s->quota, c->user, QUOTA_CONNECTIONS, 1);
-	quota_give(s->quota, c->user, QUOTA_QUEUE_BYTES, c->queued);
-	c->queued = 0;
-	quota_user_unref(s->quota, c->user);
-	peer_leave(c->peer, anonymous);
-}
-
-void conn_free(struct conn *c)
-{
-	struct server *s = c->server;
-	bool owned_by_handler = c->state == CONN_BUSY;
-	c->state = CONN_GONE;
-	if (owned_by_handler && c->exchange.on_close)
-		c->exchange.on_close(c->exchange.on_close_arg);
-	exchange_release(c);
-	strbuf_release(&c->body);
-	loop_disarm(s->loop, &c->timer);
-	loop_unpost(s->loop, &c->task);
-	leave_pool(c);
-	evbuffer_remove_cb_entry(output(c), c->output_watch);
-	bufferevent_free(c->bev);
-	xfree(c);
-	if (s->stopping && s->n_conns == 0 && s->stopped.fn)
-		loop_post(s->loop, &s->stopped);
-}
-
-/* A handler that did not ask to be told answers later into the void. */
-void conn_lost(struct conn *c)
-{
-	if (c->state != CONN_BUSY || c->exchange.on_close) {
-		conn_free(c);
-		return;
-	}
-	c->eof = true;
-	c->keep_alive = false;
-	loop_disarm(c->server->loop, &c->timer);
-	bufferevent_disable(c->bev, EV_READ | EV_WRITE);
-}
-
-void conn_doom(struct conn *c, bool tell)
-{
-	if (!tell)
-		c->exchange.on_close = NULL;
-	/* BUSY is kept when the handler must still hear of it. */
-	c->state = tell ? CONN_BUSY : CONN_GONE;
-	c->exchange.on_writable = NULL;
-	c->eof = true;
-	c->keep_alive = false;
-	bufferevent_disable(c->bev, EV_READ | EV_WRITE);
-	conn_settle_later(c);
-}
 
 static void linger(struct conn *c)
 {
@@ -440,7 +347,7 @@ static void settle(void *arg)
 		conn_free(c);
 	} else if (c->state == CONN_ANSWERED) {
 		c->served = true;
-		exchange_release(c);
+		conn_release_exchange(c);
 		if (!c->keep_alive)
 			start_closing(c);
 		else if (c->queued <= SERVER_QUEUE_LOW)

@@ -1,7 +1,8 @@
 /*
  * server_internal: a server and its connections, for the files of the shell: server_event.c listens
  * and stops, server_conn.c is the life of a connection and reads requests, server_answer.c is what
- * handlers call, server_pool.c decides who stays when there are too many.
+ * handlers call, server_pool.c decides who stays when there are too many, server_end.c is the end of a
+ * connection.
  *
  * A connection serves one exchange at a time, so pipelined requests are answered in order. What
  * follows an answer (the next request, the end of the connection) is done by the connection's task,
@@ -98,6 +99,8 @@ struct server {
 /* server_conn.c */
 /* Owns bev, and the entry of peer. */
 void conn_new(struct server *s, struct bufferevent *bev, struct peer *peer, const char *peer_text);
+
+/* server_end.c, below the others */
 void conn_free(struct conn *c);
 /* The client is gone. */
 void conn_lost(struct conn *c);
@@ -108,6 +111,10 @@ void conn_settle_later(struct conn *c);
 bool conn_is_anonymous(const struct conn *c);
 /* It waits for a request and holds nothing. */
 bool conn_is_idle(const struct conn *c);
+/* What the exchange was charged is given back. */
+void conn_discharge(struct conn *c, enum quota_what what);
+/* The exchange is over: nothing of it is held any more. */
+void conn_release_exchange(struct conn *c);
 
 /* server_answer.c */
 extern const struct exchange_ops server_exchange_ops;
@@ -127,6 +134,5 @@ void pool_shed(struct conn *c);
 enum quota_verdict pool_take(struct conn *c, enum quota_what what, size_t n);
 /* The same, with an error: E_TOOMANY. */
 int pool_charge(struct conn *c, enum quota_what what, size_t n, struct error *err);
-void pool_discharge(struct conn *c, enum quota_what what);
 
 #endif

@@ -117,7 +117,7 @@ static void take_away(struct conn *c)
 {
 	cut_reader(c);
 	for (int i = 0; i < N_QUOTAS; i++)
-		pool_discharge(c, (enum quota_what)i);
+		conn_discharge(c, (enum quota_what)i);
 }
 
 enum quota_verdict pool_take(struct conn *c, enum quota_what what, size_t n)
@@ -212,10 +212,4 @@ int pool_charge(struct conn *c, enum quota_what what, size_t n, struct error *er
 {
 	enum quota_verdict v = pool_take(c, what, n);
 	return v == QUOTA_OK ? 0 : too_many(what, v, err);
-}
-
-void pool_discharge(struct conn *c, enum quota_what what)
-{
-	quota_give(c->server->quota, c->user, what, c->charged[what]);
-	c->charged[what] = 0;
 }

@@ -1,7 +1,7 @@
 /*
  * render_host: the outside world of a render, all of it in the request: time, seed, time zones and
  * the answers to lookups. What a template asks for and the request does not answer becomes a need;
- * the executor reads it live (executor_ask.c) and the chart is rendered again with the
+ * the executor reads it live (work_ask.c) and the chart is rendered again with the
  * answer. Pure.
  *
  *	need:   {"apiVersion", "kind", "namespace", "name"} or {"zone"}

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 INCLUDED = 0
-LINKED = 19
+LINKED = 14
 LARGEST = 33  # templates: a function may render a template
 
 sys.setrecursionlimit(10000)

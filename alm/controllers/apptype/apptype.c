@@ -6,17 +6,14 @@
 
 #include "alm/base/hash.h"
 #include "alm/controllers/app/asks.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve/resolve_decision.h"
 #include "catalog/resolve/resolve_record.h"
-
-struct app *apptype_pass(const struct view *v)
-{
-	return *v->pass;
-}
 
 static int apptype_adopt(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)

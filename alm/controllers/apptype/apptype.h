@@ -5,7 +5,12 @@
 #include "alm/controllers/app/app.h"
 #include "alm/engine/controller.h"
 
-struct app *apptype_pass(const struct view *v);
+/* What apptype_adopt() has loaded. */
+static inline struct app *apptype_pass(const struct view *v)
+{
+	return *v->pass;
+}
+
 /* The operator is deleted in uninstall order; CRDs, custom resources, claims and Namespaces
  * stay. */
 int apptype_remove(const struct view *v, struct app *app, struct plan *plan);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/phases.h"
 #include "alm/controllers/strategy/strategy_approve.h"
 #include "alm/controllers/strategy/strategy_gate.h"

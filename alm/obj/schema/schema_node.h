@@ -86,4 +86,7 @@ void go_bad_value(const struct obj *o, struct strbuf *b);
 bool schema_format_known(const char *format);
 bool schema_format_valid(const char *format, struct str s);
 
+/* Of struct schema_named, for qsort and bsearch. */
+int schema_by_name(const void *a, const void *b);
+
 #endif

@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"

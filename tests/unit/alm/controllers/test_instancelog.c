@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"

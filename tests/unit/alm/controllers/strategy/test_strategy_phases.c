@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/phases.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/work/works.h"

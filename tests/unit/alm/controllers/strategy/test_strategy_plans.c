@@ -2,6 +2,7 @@
  * counts as gone. */
 #include "tests/lib/test.h"
 
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/apptype/uninstall.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/work/works.h"

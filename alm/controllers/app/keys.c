@@ -1,8 +1,8 @@
-/* Keys that several controllers use, and the table of all controllers. */
+#include "alm/controllers/app/keys.h"
+
 #include <string.h>
 
 #include "alm/controllers/app/app.h"
-#include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
 
 const char *key_self(const struct view *v, const struct obj *o, struct arena *a)
@@ -41,13 +41,3 @@ const char *key_marked(const struct view *v, const struct obj *o, struct arena *
 	struct str one = str_trim(str_of(apps));
 	return strchr(apps, ',') ? KEY_ALL : arena_strndup(a, one.ptr, one.len);
 }
-
-const struct controller *const all_controllers[] = {
-	&catalog_controller,
-	&apptype_controller,
-	&strategy_controller,
-	&crdowner_controller,
-	&instance_controller,
-	&instancelog_controller,
-	NULL,
-};

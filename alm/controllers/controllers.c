@@ -1,0 +1,13 @@
+#include "alm/controllers/app/controllers.h"
+
+#include <stddef.h>
+
+const struct controller *const all_controllers[] = {
+	&catalog_controller,
+	&apptype_controller,
+	&strategy_controller,
+	&crdowner_controller,
+	&instance_controller,
+	&instancelog_controller,
+	NULL,
+};
