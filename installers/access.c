@@ -71,14 +71,7 @@ static void append(struct access *x, struct access_rule r)
 {
 	if (x->n > ACCESS_RULES_MAX)
 		return;
-	if (x->n == x->cap) {
-		size_t cap = mem_grown(x->cap, x->n + 1);
-		struct access_rule *grown = ARENA_ARRAY(x->a, struct access_rule, cap);
-		if (x->n)
-			memcpy(grown, x->items, x->n * sizeof(*grown));
-		x->items = grown;
-		x->cap = cap;
-	}
+	ARENA_GROW(x->a, x->items, x->cap, x->n, 8);
 	x->items[x->n++] = r;
 }
 

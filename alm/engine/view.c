@@ -31,14 +31,7 @@ static void collect(void *arg, struct obj *o)
 	obj_keep(c->view->a, o);
 	if (c->app && !cstr_eq(obj_str(o, "spec.appTypeRef.name"), c->app))
 		return;
-	if (c->n == c->cap) {
-		size_t cap = mem_grown(c->cap, c->n + 1);
-		const struct obj **grown = ARENA_ARRAY(c->view->a, const struct obj *, cap);
-		if (c->n)
-			memcpy(grown, c->items, c->n * sizeof(struct obj *));
-		c->items = grown;
-		c->cap = cap;
-	}
+	ARENA_GROW(c->view->a, c->items, c->cap, c->n, 8);
 	c->items[c->n++] = o;
 }
 

@@ -22,14 +22,7 @@ static const char *path_text(struct gate *g, const struct gate_step *steps, size
 
 static struct gate_item *push(struct gate *g)
 {
-	if (g->n == g->cap) {
-		size_t cap = mem_grown(g->cap, g->n + 1);
-		struct gate_item *items = ARENA_ARRAY(g->arena, struct gate_item, cap);
-		if (g->n > 0)
-			memcpy(items, g->items, g->n * sizeof(*items));
-		g->items = items;
-		g->cap = cap;
-	}
+	ARENA_GROW(g->arena, g->items, g->cap, g->n, 8);
 	g->items[g->n] = (struct gate_item){0};
 	return &g->items[g->n++];
 }

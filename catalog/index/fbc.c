@@ -13,7 +13,7 @@ struct olm {
 
 struct edges {
 	const char **items;
-	size_t n;
+	size_t n, cap;
 };
 
 struct bundle {
@@ -148,12 +148,7 @@ static void add_to(struct edges *e, const char *text, struct arena *a)
 {
 	if (e->n >= FBC_EDGES_MAX || has(e, text))
 		return;
-	if (!(e->n & (e->n - 1))) { /* at powers of two */
-		const char **grown = ARENA_ARRAY(a, const char *, e->n ? e->n * 2 : 1);
-		if (e->n)
-			memcpy(grown, e->items, e->n * sizeof(*grown));
-		e->items = grown;
-	}
+	ARENA_GROW(a, e->items, e->cap, e->n, 8);
 	e->items[e->n++] = arena_strdup(a, text);
 }
 

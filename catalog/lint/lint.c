@@ -26,13 +26,7 @@ static void add(struct lint *l, const struct lint_finding *f)
 		l->n_warnings++;
 	if (l->n == LINT_FINDINGS_MAX)
 		return;
-	if (l->n == l->cap) {
-		l->cap = mem_grown(l->cap, l->n + 1);
-		struct lint_finding *grown = ARENA_ARRAY(l->a, struct lint_finding, l->cap);
-		if (l->n)
-			memcpy(grown, l->items, l->n * sizeof(*grown));
-		l->items = grown;
-	}
+	ARENA_GROW(l->a, l->items, l->cap, l->n, 8);
 	l->items[l->n++] = *f;
 }
 

@@ -86,7 +86,7 @@ static bool is_release_or_wanted(struct resolver *r, struct candidate *c)
 
 static bool is_in_channel(struct resolver *r, struct candidate *c)
 {
-	const char *channel = r->in->channel ? r->in->channel : "stable";
+	const char *channel = r->in->channel ? r->in->channel : RESOLVE_CHANNEL;
 	if (!c->entry || package_has_channel(c->entry, channel))
 		return true;
 	return fail(c, "NotInChannel",

@@ -8,8 +8,9 @@
 
 #include "catalog/index/index.h"
 
-#define RESOLVE_CANDIDATES_MAX 20 /* listed in status; the rest is counted */
-#define RESOLVE_EVALUATED_MAX  16 /* candidates whose predicates 13 to 15 are asked */
+#define RESOLVE_CHANNEL        "stable" /* unless spec.channel names one; also the CRD's default */
+#define RESOLVE_CANDIDATES_MAX 20       /* listed in status; the rest is counted */
+#define RESOLVE_EVALUATED_MAX  16       /* candidates whose predicates 13 to 15 are asked */
 #define RESOLVE_WINDOWS_MAX    32
 
 struct resolve_crd {                               /* a live CRD */

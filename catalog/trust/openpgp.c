@@ -97,14 +97,7 @@ static void add_item(struct reading *r, struct str body, uint32_t created, uint3
 	struct pubkey *key = NULL;
 	struct error err = ERROR_INIT;
 	unsigned char raw[64];
-	if (ring->n == ring->cap) {
-		size_t cap = mem_grown(ring->cap, ring->n + 1);
-		struct openpgp_key *items = ARENA_ARRAY(r->a, struct openpgp_key, cap);
-		if (ring->n)
-			memcpy(items, ring->items, ring->n * sizeof(*items));
-		ring->items = items;
-		ring->cap = cap;
-	}
+	ARENA_GROW(r->a, ring->items, ring->cap, ring->n, 8);
 	add_key(&b, body);
 	(void)hash_digest("SHA1", strbuf_str(&b), raw); /* RFC 4880 12.2: a name, not a proof */
 	memcpy(k.fingerprint, raw, sizeof(k.fingerprint));

@@ -5,15 +5,10 @@
 
 #include "alm/base/map.h"
 #include "installers/chart/values.h"
+#include "installers/value/msg.h"
 
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
 		enum tmpl_profile profile, unsigned depth, struct chart **ret, struct strbuf *msg);
-
-static int fail(struct strbuf *msg, const char *text)
-{
-	strbuf_adds(msg, text);
-	return -E_INVALID;
-}
 
 /* Puts text before what stands in msg from mark on. */
 static int wrap(struct strbuf *msg, size_t mark, const char *text, int rc)
@@ -219,7 +214,7 @@ static int check_api_version(const struct chart *c, enum tmpl_profile profile, b
 	if (profile == TMPL_PROFILE_3 || !v.len || str_is(v, "v1") || str_is(v, "v2") ||
 	    str_is(v, "v3") != loaded)
 		return 0;
-	return fail(msg, loaded ? "invalid chart apiVersion" : "unsupported chart version");
+	return msg_fail(msg, loaded ? "invalid chart apiVersion" : "unsupported chart version");
 }
 
 static int load(struct arena *a, const struct archive_files *files, struct archive_budget *budget,
@@ -228,20 +223,20 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 	struct chart *c = ARENA_NEW(a, struct chart);
 	const struct archive_file *meta = archive_find(files, "Chart.yaml");
 	if (depth > budget->limits->path_components)
-		return fail(msg, "charts are nested too deep");
+		return msg_fail(msg, "charts are nested too deep");
 	if (meta && load_meta(a, c, meta, msg) < 0)
 		return -E_INVALID;
 	if (depth == 0 && check_api_version(c, profile, false, msg) < 0)
 		return -E_INVALID;
 	if (!meta && !archive_find(files, "requirements.yaml"))
-		return fail(msg, "Chart.yaml file is missing");
+		return msg_fail(msg, "Chart.yaml file is missing");
 	for (size_t i = 0; i < files->n; i++) {
 		int rc = load_file(a, c, &files->items[i], profile, msg);
 		if (rc < 0)
 			return rc;
 	}
 	if (!meta)
-		return fail(msg, "Chart.yaml file is missing");
+		return msg_fail(msg, "Chart.yaml file is missing");
 	if (chart_check_meta(a, &c->meta, msg) < 0)
 		return -E_INVALID;
 	*ret = c;

@@ -43,13 +43,7 @@ static bool speaks_of_crds(const struct archive_file *f)
 
 static void push(struct arena *a, struct archive_files *list, const char *path, struct str data)
 {
-	if (list->n == list->cap) {
-		list->cap = mem_grown(list->cap, list->n + 1);
-		struct archive_file *items = ARENA_ARRAY(a, struct archive_file, list->cap);
-		if (list->n)
-			memcpy(items, list->items, list->n * sizeof(*items));
-		list->items = items;
-	}
+	ARENA_GROW(a, list->items, list->cap, list->n, 8);
 	list->items[list->n++] = (struct archive_file){path, data};
 }
 

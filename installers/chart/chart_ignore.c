@@ -3,14 +3,9 @@
 
 #include "installers/chart/chart.h"
 #include "installers/chart/glob.h"
+#include "installers/value/msg.h"
 
 #define RULES_MAX 10000
-
-static int fail(struct strbuf *msg, const char *text)
-{
-	strbuf_adds(msg, text);
-	return -E_INVALID;
-}
 
 static struct str base_name(struct str path)
 {
@@ -24,7 +19,7 @@ static int apply_rule(struct str rule, struct str path, bool is_dir, bool *ret, 
 	bool negate = str_has_prefix(rule, STR("!")), must_dir = false;
 	bool match = false;
 	if (str_contains(rule, STR("**")))
-		return fail(msg, "double-star (**) syntax is not supported");
+		return msg_fail(msg, "double-star (**) syntax is not supported");
 	rule = str_skip(rule, negate);
 	if (str_has_suffix(rule, STR("/"))) {
 		must_dir = true;
@@ -33,7 +28,7 @@ static int apply_rule(struct str rule, struct str path, bool is_dir, bool *ret, 
 	bool rooted = str_find_char(rule, '/') >= 0;
 	struct str pattern = str_has_prefix(rule, STR("/")) ? str_skip(rule, 1) : rule;
 	if (glob_match(pattern, rooted ? path : base_name(path), &match) < 0)
-		return fail(msg, "syntax error in pattern");
+		return msg_fail(msg, "syntax error in pattern");
 	bool counts = !must_dir || is_dir;
 	*ret = negate ? !(counts && match) : counts && match;
 	return 0;
@@ -49,7 +44,7 @@ int chart_ignores(struct str rules, struct str path, bool is_dir, bool *ret, str
 		if (!line.len || line.ptr[0] == '#')
 			continue;
 		if (++n > RULES_MAX)
-			return fail(msg, "too many rules");
+			return msg_fail(msg, "too many rules");
 		int rc = apply_rule(line, path, is_dir, ret, msg);
 		if (rc < 0 || *ret)
 			return rc;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "installers/format/json_go.h"
+#include "installers/value/msg.h"
 #include "installers/value/unicode.h"
 
 #define SET_EOF 1 /* the text is over: the end of the walk, no failure */
@@ -18,12 +19,6 @@ struct walk {
 
 static int set_key(struct walk *w, struct vmap *data, int dots);
 static int set_item(struct walk *w, struct value *list, int64_t i, int dots, int depth);
-
-static int fail(struct walk *w, const char *text)
-{
-	strbuf_adds(w->msg, text);
-	return -E_INVALID;
-}
 
 static int fail_key(struct walk *w, const char *before, struct str key, const char *after)
 {
@@ -113,7 +108,7 @@ static int convert(struct walk *w, struct str text, struct value *ret)
 		return 0;
 	}
 	if (!w->files || !w->files->read)
-		return fail(w, "files cannot be read here");
+		return msg_fail(w->msg, "files cannot be read here");
 	if (w->files->read(w->files->ctx, w->a, text, &file, w->msg) < 0)
 		return -E_INVALID;
 	*ret = value_str(file);
@@ -124,7 +119,7 @@ static int append(struct walk *w, struct value *list, struct str text)
 {
 	struct value v, longer = value_list(w->a, VALUE_LIST, list->len + 1);
 	if (list->len >= SETPATH_INDEX_MAX)
-		return fail(w, "list is too long");
+		return msg_fail(w->msg, "list is too long");
 	if (convert(w, text, &v) < 0)
 		return -E_INVALID;
 	if (list->len)
@@ -142,7 +137,7 @@ static int read_list(struct walk *w, struct value *ret)
 		struct str text;
 		char last = 0;
 		if (read_until(w, ",}", &text, &last) == SET_EOF)
-			return fail(w, "list must terminate with '}'");
+			return msg_fail(w->msg, "list must terminate with '}'");
 		if (append(w, ret, text) < 0)
 			return -E_INVALID;
 		if (last == ',')
@@ -299,7 +294,7 @@ static int set_item(struct walk *w, struct value *list, int64_t i, int dots, int
 	if (i < 0)
 		return put_index(w, list, i, VALUE_NONE);
 	if (depth > SETPATH_DOTS_MAX)
-		return fail(w, "list is nested too deep");
+		return msg_fail(w->msg, "list is nested too deep");
 	int rc = read_until(w, "[.=", &rest, &last);
 	if (rest.len)
 		return fail_rest(w, rest);

@@ -11,6 +11,7 @@
 
 #include "installers/format/json_go.h"
 #include "installers/format/yaml_style.h"
+#include "installers/value/msg.h"
 
 #define INDENT         2
 #define WIDTH          80
@@ -300,12 +301,6 @@ static void write_scalar(struct emitter *e, struct str s, bool is_text, bool is_
 
 /* ---- texts on their way through JSON ---- */
 
-static int fail(struct emitter *e, const char *text)
-{
-	strbuf_adds(e->msg, text);
-	return -E_INVALID;
-}
-
 /* A U+0085 in the JSON text is a line break for the YAML reader, which folds it. */
 static void fold_breaks(struct str s, struct strbuf *b)
 {
@@ -340,9 +335,10 @@ static int through_json(struct emitter *e, struct str *s)
 		valid = valid && n;
 		folds |= n && r == 0x85;
 		if (n && ((r >= 0x7f && r < 0xa0 && r != 0x85) || r == 0xfffe || r == 0xffff))
-			return fail(e,
-				    "error converting JSON to YAML: yaml: control characters are "
-				    "not allowed");
+			return msg_fail(
+				e->msg,
+				"error converting JSON to YAML: yaml: control characters are "
+				"not allowed");
 		i += n ? n : 1;
 	}
 	if (valid && !folds)
@@ -392,7 +388,7 @@ static int write_float(struct emitter *e, double f, int indent)
 {
 	CLEANUP(strbuf_release) struct strbuf t = STRBUF_INIT(STRBUF_SMALL);
 	if (!isfinite(f) && !e->pretty)
-		return fail(e, "json: unsupported value");
+		return msg_fail(e->msg, "json: unsupported value");
 	if (isnan(f))
 		strbuf_adds(&t, ".nan");
 	else if (isinf(f))
@@ -419,7 +415,7 @@ static int write_simple(struct emitter *e, struct value v, int indent)
 	else if (v.type == VALUE_TIME)
 		value_time_rfc3339(&t, v);
 	else if (v.type == VALUE_COMPLEX)
-		return fail(e, "json: unsupported type: complex128");
+		return msg_fail(e->msg, "json: unsupported type: complex128");
 	else
 		strbuf_addf(&t, "%lld", (long long)v.i);
 	write_scalar(e, strbuf_str(&t), false, false, indent);

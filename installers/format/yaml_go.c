@@ -7,6 +7,7 @@
 #include "alm/base/hash.h"
 #include "installers/format/yaml_node.h"
 #include "installers/format/yaml_plain.h"
+#include "installers/value/msg.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
@@ -52,12 +53,6 @@ static bool tag_type(const char *tag, enum yaml_plain_type *ret)
 	return false;
 }
 
-static int fail(struct decoder *d, const char *text)
-{
-	strbuf_adds(d->msg, text);
-	return -E_INVALID;
-}
-
 /* On the way through JSON each byte that is no UTF-8 becomes U+FFFD. */
 static struct str repaired(struct decoder *d, struct str s)
 {
@@ -78,7 +73,7 @@ static int decode_binary(struct decoder *d, struct yaml_plain *v)
 		if (v->s.ptr[i] != '\n' && v->s.ptr[i] != '\r')
 			strbuf_addc(&plain, v->s.ptr[i]);
 	if (!base64_decode(strbuf_str(&plain), &b))
-		return fail(d, "!!binary value contains invalid base64 data");
+		return msg_fail(d->msg, "!!binary value contains invalid base64 data");
 	v->s = repaired(d, strbuf_str(&b));
 	return 0;
 }
@@ -196,7 +191,7 @@ static int count(struct decoder *d)
 	}
 	if (d->aliased > 100 && d->decoded > 1000 &&
 	    (double)d->aliased / (double)d->decoded > alias_ratio(d->decoded))
-		return fail(d, "document contains excessive aliasing");
+		return msg_fail(d->msg, "document contains excessive aliasing");
 	return 0;
 }
 
@@ -319,7 +314,7 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 static int merge_one(struct decoder *d, struct yaml_node *n, struct vmap *m)
 {
 	if (target_of(n)->kind != YAML_NODE_MAP)
-		return fail(d, "map merge requires map or sequence of maps as the value");
+		return msg_fail(d->msg, "map merge requires map or sequence of maps as the value");
 	return decode_map_into(d, n, m);
 }
 

@@ -781,12 +781,7 @@ static void add_fields(struct parser *p, struct tmpl_node *n, const struct str *
 		bool more = peek(p)->type == TOK_FIELD;
 		if (count >= n_before && !more)
 			break;
-		if (count == cap) {
-			struct str *wider = ARENA_ARRAY(p->s->arena, struct str, cap * 2);
-			memcpy(wider, names, count * sizeof(*names));
-			names = wider;
-			cap *= 2;
-		}
+		ARENA_GROW(p->s->arena, names, cap, count, PATH_NAMES);
 		names[count] = count < n_before ? before[count] : str_skip(next(p)->val, 1);
 		count++;
 	}

@@ -62,16 +62,6 @@ struct value *vmap_getc(const struct vmap *m, const char *key)
 	return vmap_get(m, str_of(key));
 }
 
-static void grow(struct vmap *m)
-{
-	size_t cap = m->cap ? m->cap * 2 : 4;
-	struct vmap_entry *entries = ARENA_ARRAY(m->arena, struct vmap_entry, cap);
-	if (m->n && m->entries)
-		memcpy(entries, m->entries, m->n * sizeof(*entries));
-	m->entries = entries;
-	m->cap = cap;
-}
-
 void vmap_set(struct vmap *m, struct str key, struct value v)
 {
 	bool found;
@@ -81,8 +71,7 @@ void vmap_set(struct vmap *m, struct str key, struct value v)
 		m->entries[i].value = v;
 		return;
 	}
-	if (m->n == m->cap)
-		grow(m);
+	ARENA_GROW(m->arena, m->entries, m->cap, m->n, 4);
 	assert(m->entries);
 	if (i < m->n)
 		memmove(&m->entries[i + 1], &m->entries[i], (m->n - i) * sizeof(*m->entries));
@@ -92,8 +81,7 @@ void vmap_set(struct vmap *m, struct str key, struct value v)
 
 void vmap_append(struct vmap *m, struct str key, struct value v)
 {
-	if (m->n == m->cap)
-		grow(m);
+	ARENA_GROW(m->arena, m->entries, m->cap, m->n, 4);
 	assert(m->entries);
 	v.iface = 0;
 	m->entries[m->n++] = (struct vmap_entry){key, v};

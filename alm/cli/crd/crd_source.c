@@ -30,14 +30,7 @@ static int add(struct cli *c, struct crd_source *s, const struct obj *o, const c
 	if (s->n == CRD_SOURCE_OBJECTS_MAX)
 		return error_set(err, E_LIMIT, "%s: more than %d objects", file,
 				 CRD_SOURCE_OBJECTS_MAX);
-	if (s->n == s->cap) {
-		size_t cap = mem_grown(s->cap, s->n + 1);
-		const struct obj **more = ARENA_ARRAY(c->arena, const struct obj *, cap);
-		if (s->n)
-			memcpy(more, s->items, s->n * sizeof(struct obj *));
-		s->items = more;
-		s->cap = cap;
-	}
+	ARENA_GROW(c->arena, s->items, s->cap, s->n, 8);
 	s->items[s->n++] = o;
 	return 0;
 }

@@ -15,6 +15,8 @@
 #include "alm/obj/obj.h"
 #include "alm/unit/unit_make.h"
 
+struct controller;
+
 struct unit_job {
 	const struct unit *unit;
 	const struct obj *record; /* NULL: nothing was begun */
@@ -36,5 +38,8 @@ struct unit_side {
 	void (*passed)(void *arg, const char *key, const struct error *err);
 	void *arg;
 };
+
+/* Runs what the view was told to run; the only one of such a process. */
+extern const struct controller unit_controller;
 
 #endif

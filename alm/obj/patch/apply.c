@@ -97,14 +97,7 @@ static void add_conflict(void *arg, const char *path)
 {
 	struct conflict_list *l = arg;
 	struct arena *a = l->out->arena;
-	if (l->out->n == l->cap) {
-		size_t cap = mem_grown(l->cap, l->out->n + 1);
-		struct apply_conflict *items = ARENA_ARRAY(a, struct apply_conflict, cap);
-		if (l->out->n > 0)
-			memcpy(items, l->out->items, l->out->n * sizeof(*items));
-		l->out->items = items;
-		l->cap = cap;
-	}
+	ARENA_GROW(a, l->out->items, l->cap, l->out->n, 8);
 	l->out->items[l->out->n++] = (struct apply_conflict){
 		.manager = arena_strdup(a, l->entry->manager),
 		.api_version = arena_strdup(a, l->entry->api_version),

@@ -6,14 +6,7 @@
 
 static struct managed_entry *push(struct managed *m)
 {
-	if (m->n == m->cap) {
-		size_t cap = mem_grown(m->cap, m->n + 1);
-		struct managed_entry *items = ARENA_ARRAY(m->arena, struct managed_entry, cap);
-		if (m->n > 0)
-			memcpy(items, m->items, m->n * sizeof(*items));
-		m->items = items;
-		m->cap = cap;
-	}
+	ARENA_GROW(m->arena, m->items, m->cap, m->n, 8);
 	m->items[m->n] = (struct managed_entry){0};
 	return &m->items[m->n++];
 }

@@ -5,6 +5,7 @@
 #include "installers/format/json_go.h"
 #include "installers/tmpl/fn/date.h"
 #include "installers/tmpl/fn/toml_go.h"
+#include "installers/value/msg.h"
 
 struct writer {
 	struct arena *a;
@@ -86,19 +87,13 @@ static bool is_nil(struct value v)
 	return v.type == VALUE_NIL || (value_is_map(v) && !v.map) || (value_is_list(v) && !v.items);
 }
 
-static int fail(struct writer *w, const char *text)
-{
-	strbuf_adds(w->msg, text);
-	return -E_INVALID;
-}
-
 /* *ret: every element is a table, and there is one. A nil element is an error. */
 static int check_tables(struct writer *w, struct value v, bool *ret)
 {
 	*ret = value_is_list(v) && v.len > 0;
 	for (size_t i = 0; value_is_list(v) && i < v.len; i++) {
 		if (is_nil(v.items[i]))
-			return fail(w, "toml: cannot encode array with nil element");
+			return msg_fail(w->msg, "toml: cannot encode array with nil element");
 		*ret = *ret && value_is_map(plain(w, v.items[i]));
 	}
 	return 0;
@@ -138,7 +133,7 @@ static int write_inline_list(struct writer *w, struct value v)
 		if (i)
 			strbuf_adds(w->b, ", ");
 		if (is_nil(v.items[i]))
-			return fail(w, "toml: cannot encode array with nil element");
+			return msg_fail(w->msg, "toml: cannot encode array with nil element");
 		int rc = write_element(w, v.items[i]);
 		if (rc < 0)
 			return rc;
@@ -192,7 +187,7 @@ static int write_inline_table(struct writer *w, const struct vmap *m)
 static int write_collection(struct writer *w, struct value v)
 {
 	if (++w->depth > TOML_DEPTH_MAX)
-		return fail(w, "toml: nested too deep");
+		return msg_fail(w->msg, "toml: nested too deep");
 	int rc = value_is_map(v) ? write_inline_table(w, v.map) : write_inline_list(w, v);
 	w->depth--;
 	return rc;
@@ -233,7 +228,7 @@ static int write_element(struct writer *w, struct value v)
 	else if (v.type == VALUE_BYTES)
 		return write_collection(w, json_go_plain(w->a, v));
 	else if (v.type == VALUE_COMPLEX)
-		return fail(w, "toml: unsupported type: complex128");
+		return msg_fail(w->msg, "toml: unsupported type: complex128");
 	else
 		strbuf_addf(w->b, "%lld", (long long)v.i);
 	return 0;
@@ -308,7 +303,7 @@ static int write_pass(struct writer *w, const struct path *at, const struct vmap
 static int write_table(struct writer *w, const struct path *at, const struct vmap *m)
 {
 	if (++w->depth > TOML_DEPTH_MAX)
-		return fail(w, "toml: nested too deep");
+		return msg_fail(w->msg, "toml: nested too deep");
 	int rc = write_pass(w, at, m, false);
 	if (rc == 0)
 		rc = write_pass(w, at, m, true);
@@ -327,6 +322,6 @@ int toml_go_encode(struct arena *a, struct value v, struct strbuf *b, struct str
 	if (check_tables(&w, v, &tables) < 0)
 		return -E_INVALID;
 	if (tables)
-		return fail(&w, "toml: top-level values must be Go maps or structs");
+		return msg_fail(w.msg, "toml: top-level values must be Go maps or structs");
 	return write_element(&w, v);
 }
