@@ -1,7 +1,7 @@
 /*
  * query: questions to the log (audit.md 10). Reads a database of audit tables: the live one,
  * read-only beside a running server, or one that export.h filled. Rows come as objects with the
- * keys of section 2; texts of one row come from row_text.h. No statement is open while a callback
+ * keys of section 2; texts of one entry come from row_text.h. No statement is open while a callback
  * runs: it may wait for whoever reads what it prints.
  */
 #ifndef ALM_AUDIT_QUERY_H
@@ -22,7 +22,7 @@ struct query_selector {                               /* NULL or 0: any */
 	bool writes;  /* of query_rows(): those that may tell a change of an object */
 };
 
-/* Borrowed row; negative stops with that error. depth is 0 but in trees. */
+/* Borrowed entry; negative stops with that error. depth is 0 but in trees. */
 typedef int (*query_fn)(void *arg, unsigned depth, const struct obj *row, struct error *err);
 
 /* "KIND/[NS/]NAME" into sel; the kind is found whatever its case, also as plural or short name.
@@ -36,7 +36,7 @@ int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void
  * they were not pruned. */
 int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
 	      void *arg, struct error *err);
-/* The row and everything it caused, as a tree. */
+/* The entry and everything it caused, as a tree. */
 int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err);
 /* Decisions of the subject that denied (or made wait) the version, oldest first; NULL: any. */
 int query_why_not(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
@@ -48,11 +48,11 @@ int query_decided_again(struct db *d, const struct obj *row, int64_t *ret_time_u
  * were pruned without their status. E_NOTFOUND if seq itself was pruned. */
 int query_state(struct db *d, const struct query_selector *sel, int64_t seq, query_fn fn, void *arg,
 		struct error *err);
-/* seq of the newest row at or before the time; 0: none. */
+/* seq of the newest entry at or before the time; 0: none. */
 int query_seq_at(struct db *d, int64_t time_us, int64_t *ret, struct error *err);
-/* One row; E_NOTFOUND. Owned. */
+/* One entry; E_NOTFOUND. Owned. */
 int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err);
-/* Nearest row up the causes, itself included, that has an actor; NULL if none. Owned. */
+/* Nearest entry up the causes, itself included, that has an actor; NULL if none. Owned. */
 int query_authority(struct db *d, const struct obj *row, struct obj **ret, struct error *err);
 /* The newest row up to this one that says Installed of the version, or NULL. Owned. */
 int query_installed(struct db *d, const struct obj *row, const char *version, struct obj **ret,

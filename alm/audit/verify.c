@@ -85,7 +85,7 @@ static bool found_below(const struct verify_report *rep, int64_t seq)
 	return false;
 }
 
-/* The row before did not fit its chain value: this row tells which of the two is wrong. */
+/* The entry before did not fit its chain value: this entry shows which of the two is wrong. */
 static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
 			 const unsigned char *chain)
 {

@@ -61,7 +61,7 @@ typedef int (*verify_kept_fn)(void *arg, const char *kind, const char *name, con
 
 struct verify_options {
 	bool is_archive;        /* read back from a file: no triggers, tiles, heads to compare */
-	bool since_checkpoint;  /* only rows after the last checkpoint */
+	bool since_checkpoint;  /* only entries after the last checkpoint */
 	bool skip_file_check;   /* no PRAGMA integrity_check */
 	bool skip_tables_check; /* for tests that took the triggers away */
 	const char *vkey;       /* the key that must be the log's newest; NULL: believe the log */

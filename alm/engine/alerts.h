@@ -12,7 +12,7 @@
 #include "alm/client/client.h"
 #include "alm/io/metrics.h"
 
-/* With alerts in one post; those of further objects are told when others are over. */
+/* With alerts in one post; those of further objects are reported when others are over. */
 #define ALERT_OBJECTS_MAX 1000
 
 /* What an AppType, InstallStrategy or Catalog alerts of: maps {labels, annotations, startsAt}.
@@ -25,7 +25,7 @@ struct alerts;
 struct alerts *alerts_new(struct client *c, struct metrics *m);
 /* An object as the cache now has it, or, with gone, as it was last. a may be NULL. */
 void alerts_update(struct alerts *a, const struct obj *o, bool gone);
-/* Forgets all without a word: another controller tells from now on. a may be NULL. */
+/* Forgets all without a word: another controller reports from now on. a may be NULL. */
 void alerts_forget(struct alerts *a);
 void alerts_free(struct alerts *a);
 DEFINE_FREEP(alerts)

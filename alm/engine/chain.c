@@ -43,7 +43,7 @@ void chain_forget(struct chain *c)
 	map_clear(c->keys);
 }
 
-/* Newest row that may be a cause; uses the index audit_subject. */
+/* Newest entry that may be a cause; uses the index audit_subject. */
 static int64_t newest(struct chain *c, const char *kind, const char *op, const char *name)
 {
 	struct error err;

@@ -1,7 +1,7 @@
 /*
- * chain: which row led to which (audit.md 2 "cause"). Each app has a chain of decisions, approvals
- * and observations; Transition and Plan rows hang off its newest one. Also the outcome of the last
- * Decision of a subject, so that the same outcome is not told twice. Read from the log on first
+ * chain: which entry led to which (audit.md 2 "cause"). Each app has a chain of decisions, approvals
+ * and observations; Transition and Plan entries hang off its newest one. Also the outcome of the last
+ * Decision of a subject, so that the same outcome is not reported twice. Read from the log on first
  * use, and again when they were too many to keep.
  */
 #ifndef ALM_ENGINE_CHAIN_H
@@ -16,30 +16,30 @@ void chain_free(struct chain *c);
 /* 0: none yet. name: an app, or "catalog:NAME". */
 int64_t chain_head(struct chain *c, const char *name);
 void chain_advance(struct chain *c, const char *name, int64_t seq);
-/* Key of the last row of this type about the subject; "" if there is none. Borrowed. */
+/* Key of the last entry of this type about the subject; "" if there is none. Borrowed. */
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about);
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
 		   const char *key);
 /* After a rollback: everything is read anew. */
 void chain_forget(struct chain *c);
 
-/* Newest resourceVersion that a Write among the last rows gave an object of this kind; 0: none.
+/* Newest resourceVersion that a Write among the last entries gave an object of this kind; 0: none.
  * What a cache shows after a restart is at least as new. */
 uint64_t chain_revision(struct db *d, const char *kind);
 
-/* Newest row of the type about the subject, as an object; NULL if none. Owned. */
+/* Newest entry of the type about the subject, as an object; NULL if none. Owned. */
 struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
 			   const char *name, bool foreign);
 /* The same of one reason. */
 struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
 			      const char *kind, const char *name);
-/* Newest Observe row about an object of a namespace ("" or NULL: none), body.object as its text. */
+/* Newest Observe entry about an object of a namespace ("" or NULL: none), body.object as its text. */
 struct obj *chain_last_observed(struct audit *a, struct db *d, const char *kind, const char *ns,
 				const char *name);
-/* Calls fn for each object of the kind whose newest Observe row does not say Deleted. */
+/* Calls fn for each object of the kind whose newest Observe entry does not say Deleted. */
 void chain_each_observed(struct audit *a, struct db *d, const char *kind,
 			 void (*fn)(void *arg, const char *ns, const char *name), void *arg);
-/* Newest Write row by somebody else about this very object, of its last 1,000, that made it or
+/* Newest Write entry by somebody else about this very object, of its last 1,000, that made it or
  * changed a field that begins with path; path NULL: that asked for its deletion. NULL if none.
  * Owned. */
 struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,

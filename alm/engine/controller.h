@@ -3,7 +3,7 @@
  *
  * A step reads the view, appends actions to the plan and returns STEP_CONTINUE, STEP_STOP or a
  * negative error. It does no I/O, reads no clock, sees no event: only the name of its object. What
- * a pass computes for its later steps lives in view->pass (arena).
+ * a reconcile computes for its later steps lives in view->pass (arena).
  *
  * To add a controller: its file with watches, steps and the struct; a row in
  * alm/controllers/controllers.c; a test_X.c below tests/unit; a scenario in tests/sim.

@@ -124,7 +124,7 @@ static int append_all(struct executor *x, struct error *err)
 	return 0;
 }
 
-/* No row, no action: everything waits until the log can be written again. */
+/* No entry, no action: everything waits until the log can be written again. */
 static void halt(struct executor *x, const struct error *err)
 {
 	if (!x->halted)
@@ -165,7 +165,7 @@ static void commit_rows(void *arg)
 	}
 	x->halted = false;
 	TAILQ_CONCAT(&x->appended, &x->starting, link);
-	if (nested) { /* the server's commit of this turn carries the rows */
+	if (nested) { /* the server's commit of this turn carries the entries */
 		loop_post(x->c.loop, &x->started);
 		return;
 	}

@@ -1,10 +1,10 @@
 /*
  * executor: performs plans; the controllers' only writer to the API and their only caller of
- * audit_append() (audit.md 1). Rows of all plans of one turn share one commit; effects start after
+ * audit_append() (audit.md 1). Entries of all plans of one turn share one commit; effects start after
  * it.
  *
  * A run is one plan. It is done when every action has its outcome; the first failed write ends it,
- * as the next pass starts from what is then live. Outcomes of slow work go into the stash.
+ * as the next reconcile starts from what is then live. Outcomes of slow work go into the stash.
  */
 #ifndef ALM_ENGINE_EXECUTOR_H
 #define ALM_ENGINE_EXECUTOR_H
@@ -42,7 +42,7 @@ struct executor_config {
 	struct db *db;
 	struct disk_watch *disk; /* or NULL; nothing is done while it is full */
 	struct stash *stash;
-	bool same_process; /* the server of this process writes the Write rows */
+	bool same_process; /* the server of this process writes the Write entries */
 	struct executor_host host;
 	void *work_host; /* what the kinds of work need: work.h */
 };
@@ -53,7 +53,7 @@ DEFINE_FREEP(executor)
 
 enum run_result {
 	RUN_UNCHANGED,
-	RUN_CHANGED, /* wrote, or brought outcomes: the key is worth another pass */
+	RUN_CHANGED, /* wrote, or brought outcomes: the key is worth another reconcile */
 	RUN_WAITS,   /* there was no room for its work: another reconcile when there is */
 };
 typedef void (*executor_done)(void *arg, const char *controller, const char *key,

@@ -1,4 +1,4 @@
-/* What a plan announces: its rows, the Transition of its status, and the Plan row of its writes. Each
+/* What a plan announces: its entries, the Transition of its status, and the Plan entry of its writes. Each
  * is appended before anything is done. */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* --- secrets --- */
 
-/* Those that the pass knew, and those of its own actions. */
+/* Those that the reconcile knew, and those of its own actions. */
 static const struct secrets *secrets_of(struct run *r)
 {
 	struct secrets *s = &r->plan.secrets;
@@ -45,7 +45,7 @@ void run_put(struct run *r, const char *id, const struct error *err, struct str 
 	r->changed = true;
 }
 
-/* --- rows --- */
+/* --- entries --- */
 
 static struct audit_subject subject_of(const struct obj *o)
 {
@@ -62,7 +62,7 @@ static int64_t cause_of(struct executor *x, const struct action *a)
 	return other > cause ? other : cause;
 }
 
-/* Beside the server: whose Write row it was, see chain_last_write(). Owned. */
+/* Beside the server: whose Write entry it was, see chain_last_write(). Owned. */
 static struct obj *last_write(struct run *r, const struct obj *o, const char *path)
 {
 	struct audit_subject about = subject_of(o);
@@ -203,7 +203,7 @@ void set_status(struct run *r, const struct obj *live, const struct obj *status,
 	r->status_tseq = tseq;
 }
 
-/* A crash between row and status: the fragment of that row, verbatim (audit.md 7). */
+/* A crash between entry and status: the fragment of that entry, verbatim (audit.md 7). */
 static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64_t tseq,
 			 struct error *err)
 {

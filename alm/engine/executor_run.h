@@ -76,10 +76,10 @@ struct executor {
 };
 
 void run_fail(struct run *r, const struct error *err);
-/* Whatever enters here is told by logs, statuses, Events and rows: without the run's secrets. */
+/* Whatever enters here is shown by logs, statuses, Events and entries: without the run's secrets. */
 struct error run_hide(struct run *r, const struct error *err);
 const char *run_hide_text(struct run *r, const char *text);
-/* An outcome for the next pass, its error hidden. */
+/* An outcome for the next reconcile, its error hidden. */
 void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
 	     struct obj *value);
 struct step_call *call_new(struct run *r, struct action *a);
@@ -106,7 +106,7 @@ void set_status(struct run *r, const struct obj *live, const struct obj *status,
 /* Start one action; they end in call_done() or run_fail(). */
 void write_status(struct run *r);
 void write_farewell(struct run *r);                    /* the Event of a row_only status */
-void write_row_event(struct run *r, struct action *a); /* of a row that is new; nothing waits */
+void write_row_event(struct run *r, struct action *a); /* of an entry that is new; nothing waits */
 void write_action(struct run *r, struct action *a);
 
 /* executor_work.c */

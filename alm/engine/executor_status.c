@@ -220,7 +220,7 @@ static bool contest(struct run *r, const struct obj *live, int64_t logged)
 static void drop_plan(struct run *r)
 {
 	r->plan.head = NULL;
-	r->changed = true; /* worth another pass */
+	r->changed = true; /* worth another reconcile */
 }
 
 static struct action *restoring(struct run *r, const char *reason, const char *message)

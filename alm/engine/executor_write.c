@@ -1,5 +1,5 @@
 /* API writes: the status of a run, its actions, the Events that follow, and on a foreign server the
- * Write rows that tell how they ended. */
+ * Write entries that say how they ended. */
 #include <stdio.h>
 #include <string.h>
 
@@ -272,7 +272,7 @@ static bool is_as_wanted(const struct action *a, const struct client_reply *repl
 }
 
 /* The last finalizer went: the server answers with the final state of what it has deleted. Its
- * watch may have told so before this answer came, so it must not go back into the cache. */
+ * watch may have said so before this answer came, so it must not go back into the cache. */
 static bool is_gone(const struct obj *o)
 {
 	return meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"));
@@ -293,7 +293,7 @@ static void observe_written(struct run *r, const struct step_call *c, const stru
 		remember_applied(r, o);
 }
 
-/* What the server said no to is told by the conditions of the next pass. */
+/* What the server refused is reported by the conditions of the next reconcile. */
 static void remember_refusal(struct run *r, const struct action *a, const struct error *err)
 {
 	char *id =

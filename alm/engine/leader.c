@@ -23,7 +23,7 @@ struct leader {
 	struct obj *seen; /* the Lease as last read or written; NULL: read it first */
 	int64_t seen_at;  /* mono: when its resourceVersion was first seen */
 	int64_t asked_at; /* mono: when the write under way was sent */
-	char *waiting;    /* the holder last told of */
+	char *waiting;    /* the holder last reported */
 	bool elected;
 	void (*resigned)(void *arg);
 	void *resigned_arg;

@@ -1,6 +1,6 @@
 /*
- * plan: what one pass wants done, in order. Lives in the arena of the pass; the executor performs
- * it: audit rows first, in one commit, then the status, then the other actions in their order
+ * plan: what one reconcile wants done, in order. Lives in its arena; the executor performs
+ * it: entries of the log first, in one commit, then the status, then the other actions in their order
  * (applies of one stage together, at most 8 at once).
  *
  * Two parties write. What belongs to an app (plan_apply and its like, lookups, gates) is done as
@@ -22,7 +22,7 @@
 #include "alm/engine/secrets.h"
 #include "alm/obj/obj.h"
 
-#define PLAN_ACTIONS_MAX 4096           /* performed of one plan; the next pass plans the rest */
+#define PLAN_ACTIONS_MAX 4096 /* performed of one plan; the next reconcile plans the rest */
 #define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
 
 struct work_kind;
@@ -32,8 +32,8 @@ enum act_type {
 	ACT_CREATE, /* create if absent, under a fixed name */
 	ACT_PATCH,  /* merge patch with the resourceVersion it was computed from */
 	ACT_DELETE, /* with uid and resourceVersion as preconditions */
-	ACT_ROW,    /* a Decision, Approval or Observe row */
-	ACT_STATUS, /* one per pass; written only if it changed, after its Transition row */
+	ACT_ROW,    /* a Decision, Approval or Observe entry */
+	ACT_STATUS, /* one per reconcile; written only if it changed, after its Transition entry */
 	ACT_FORGET, /* an outcome that is of no more use (stash.h) */
 	ACT_WATCH,  /* start an informer */
 	ACT_RECORD, /* how far something is, for who told this process to run it */
@@ -44,7 +44,7 @@ enum act_type {
 enum ensured {
 	DONE,    /* it holds: what follows may begin */
 	WAITING, /* for what the plan has, or for a change; either brings the key back */
-	ENDED,   /* it cannot be, or is not wanted any more, and why is told: nothing follows */
+	ENDED,   /* it cannot be, or is not wanted any more, and why is reported: nothing follows */
 };
 
 struct action {
@@ -65,20 +65,21 @@ struct action {
 	const struct obj *inputs; /* ACT_ROW: what the decision read, kept as a blob; NULL: none */
 	/* ACT_ROW, ACT_STATUS */
 	const char *row_type, *reason, *message,
-		*key;              /* key: digest of the outcome; equal: no row */
-	const struct obj *subject; /* the object the row is about */
+		*key;              /* key: digest of the outcome; equal: no entry */
+	const struct obj *subject; /* the object the entry is about */
 	const char *chain;         /* app whose chain of causes it joins */
-	bool advances;             /* later rows of the chain have it as cause */
-	const char *event_type; /* "Normal", "Warning"; NULL: no Event. Of a row: when it is new */
-	int64_t seq;            /* ACT_ROW: set by the executor; 0: there is such a row already */
+	bool advances;             /* later entries of the chain have it as cause */
+	const char
+		*event_type; /* "Normal", "Warning"; NULL: no Event. Of an entry: when it is new */
+	int64_t seq;         /* ACT_ROW: set by the executor; 0: there is such an entry already */
 	/* Of an Approval: who, by which field manager; known by the server, or only claimed. */
 	const char *actor, *actor_via;
 	bool actor_known;
 	/* ACT_ROW: a field that somebody changed ("spec.upgrade"): his is the Write record, beside
 	 * the server, that changed it or made the object */
 	const char *touches;
-	const char *also_chain;  /* "catalog:NAME": its newest row is the cause if it is newer */
-	bool row_only;           /* ACT_STATUS: the row of a deletion, no write */
+	const char *also_chain;  /* "catalog:NAME": its newest entry is the cause if it is newer */
+	bool row_only;           /* ACT_STATUS: the entry of a deletion, no write */
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
 	bool metadata_only;
@@ -100,7 +101,7 @@ struct plan {
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
 	bool as_caller;          /* or as who started this process: what he told it to run is his */
 	const char *manager;     /* of the fields of what is planned for the app; NULL: ALM's */
-	struct secrets secrets;  /* what no row and no status of it may tell */
+	struct secrets secrets;  /* what no entry and no status of it may show */
 	const struct obj *known; /* the object whose values secrets has */
 };
 
@@ -119,25 +120,25 @@ void plan_own_create(struct plan *p, struct obj *o);
 void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
-/* Work whose outcome is told by that id; the rest of the action is what its kind wants. The second
+/* Work whose outcome has that id; the rest of the action is what its kind wants. The second
  * is done as the account of the app. */
 struct action *plan_work(struct plan *p, const struct work_kind *kind, const char *id);
 struct action *plan_app_work(struct plan *p, const struct work_kind *kind, const char *id);
 /* How far the unit of this key is: told before anything else of the plan is done. */
 void plan_record(struct plan *p, const char *key, const struct obj *record);
 void plan_requeue_after(struct plan *p, int64_t ns);
-/* DONE once nothing is left of a time; until then the pass is asked for when it is over. */
+/* DONE once nothing is left of a time; until then another reconcile is asked for when it is over. */
 enum ensured plan_await(struct plan *p, int64_t left_ns);
 /* All that from has follows what p has; they share an arena. */
 void plan_take(struct plan *p, const struct plan *from);
 
-/* The secrets of this install plan (install_plan.h) are told by no row, status or error of p that
- * is made afterwards. The values of the object that a row or status is about never are. */
+/* The secrets of this install plan (install_plan.h) are shown by no entry, status or error of p that
+ * is made afterwards. The values of the object that an entry or status is about never are. */
 void plan_hide(struct plan *p, const struct obj *doc);
 /* A status without them; consumes and owned. */
 struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status);
 
-/* A row that is written only when key differs from the last one of this type and subject. */
+/* An entry that is written only when key differs from the last one of this type and subject. */
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
 			const char *reason, const char *key, struct obj *body);
 
@@ -151,15 +152,15 @@ struct action *plan_told(struct plan *p, const struct obj *subject, struct obj *
 struct action *plan_status(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *reason, const char *message);
 
-/* The same plan in another arena, so that what the pass has read, which may be every app and
+/* The same plan in another arena, so that what the reconcile has read, which may be every app and
  * version there is, does not wait for the answers to its writes. Bodies are shared, texts copied.
  */
 void plan_move(struct plan *to, const struct plan *from, struct arena *a);
-/* Leaves the first n actions, and all rows and statuses: what a crash after n actions leaves, so
+/* Leaves the first n actions, and all entries and statuses: what a crash after n actions leaves, so
  * the next pass goes on from there. It is asked for if anything was left out. */
 void plan_cut(struct plan *p, size_t n);
 
-/* Does the plan write anything but rows and status? */
+/* Does the plan write anything but entries and status? */
 bool plan_has_writes(const struct plan *p);
 
 #endif

@@ -56,7 +56,7 @@ static void add_base64(struct secrets *s, struct str text)
 	}
 }
 
-/* A key in PEM is told line by line. */
+/* A key in PEM is looked for line by line. */
 static void add_text(struct secrets *s, struct str text)
 {
 	struct str rest = text, line;

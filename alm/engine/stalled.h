@@ -16,7 +16,7 @@
 
 #include "alm/engine/plan.h"
 
-/* Before it is told: that many failures in a row, over that time. A stale view or a restart of the
+/* Before it is reported: that many failures in a row, over that time. A stale view or a restart of the
  * server is over by then. */
 #define STALLED_FAILURES 4
 #define STALLED_NS       (5 * NS_PER_S)
@@ -33,7 +33,7 @@ enum ensured stalled_begin(struct plan *p, const struct obj *o, const struct err
 			   int64_t now_ns);
 /* The same of the one that takes the condition away. */
 enum ensured stalled_end(struct plan *p, const struct obj *o);
-/* For an object whose status cannot be written: a row, and the Event that follows it. */
+/* For an object whose status cannot be written: an entry, and the Event that follows it. */
 void stalled_note(struct plan *p, const struct obj *o, const struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * view: everything a pass may know, at one instant: the informer caches, what the
+ * view: everything a reconcile may know, at one instant: the informer caches, what the
  * controllers share, the outcomes of slow work, and the time. Const to the steps; parsed objects live in the pass' arena.
  *
  * The manager fills it through view_ops, so unit tests give steps a view made of plain tables.
@@ -66,7 +66,7 @@ struct view_ops {
 	/* NULL: the server does not serve the kind. version NULL: any. */
 	const struct resource *(*resource)(void *arg, const char *group, const char *version,
 					   const char *kind);
-	/* Newest audit row of this type about a cluster-scoped object; owned, NULL if none. */
+	/* Newest entry of the log of this type about a cluster-scoped object; owned, NULL if none. */
 	struct obj *(*last_row)(void *arg, const char *type, const char *kind, const char *name);
 	/* The same of one reason; NULL: not asked. */
 	struct obj *(*last_reason)(void *arg, const char *type, const char *reason,
@@ -99,8 +99,8 @@ struct view {
 	void *ops_arg;
 	struct stash *stash;
 	const struct shared *shared; /* what the controllers know of besides */
-	void **pass;                 /* shared by the steps of one pass */
-	/* What the pass has read already, by what it is: large things are asked for many times.
+	void **pass;                 /* shared by the steps of one reconcile */
+	/* What the reconcile has read already, by what it is: large things are asked for many times.
 	 * NULL: the view changes under who uses it, and nothing is kept. */
 	struct map *memo;
 };
@@ -109,7 +109,7 @@ struct view {
 const struct obj *view_get(const struct view *v, enum watched kind, const char *name);
 /* A CRD for all but its schemas, which it may lack. */
 const struct obj *view_crd(const struct view *v, const char *name);
-/* True: *ret is what view_keep() was given for the id in this pass; it may be NULL. */
+/* True: *ret is what view_keep() was given for the id in this reconcile; it may be NULL. */
 bool view_kept(const struct view *v, const char *id, const struct obj **ret);
 const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o);
 /* All of a kind, in the arena; naming: only those whose text has it as a string, NULL for all. */

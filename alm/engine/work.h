@@ -60,7 +60,7 @@ void work_stop(struct work *w);
  * chain's later entries have it as cause. */
 int work_append(struct work *w, const struct audit_row *row, const char *key, const char *chain,
 		struct error *err);
-/* Whatever is told by logs, statuses, Events and entries, without the run's secrets. */
+/* Whatever is shown by logs, statuses, Events and entries, without the run's secrets. */
 struct error work_hide(struct work *w, const struct error *err);
 const char *work_hide_text(struct work *w, const char *text);
 

@@ -81,7 +81,7 @@ const struct obj *app_session_plan(const struct cli *c, const struct app_session
 				       obj_i64(strategy, "status.revision", 0), c->arena);
 	if (!plan)
 		error_set(err, E_NOTFOUND,
-			  "%s has no plan yet: its phase is %s; `alm why %s` tells the reason",
+			  "%s has no plan yet: its phase is %s; `alm why %s` shows the reason",
 			  name, obj_str(strategy, "status.phase"), meta_name(a->app));
 	return plan;
 }

@@ -88,7 +88,7 @@ static int print_waivers(struct cli *c, const char *app, const char *version, st
 	if (r >= 0 && !obj_len(added))
 		r = error_set(err, E_REFUSED,
 			      "the CRD gate refuses nothing of %s %s that waivers would lift; "
-			      "`alm why-not %s %s` tells the steps",
+			      "`alm why-not %s %s` shows the steps",
 			      app, version, app, version);
 	if (r >= 0) {
 		CLEANUP(obj_unrefp) struct obj *all =
@@ -114,7 +114,7 @@ static void print_way_back(struct cli *c, const struct obj *candidate, struct st
 	    obj_len(obj_get(candidate, "steps")))
 		return;
 	visible_addf(
-		b, "The way back, if it is open, which the first one tells:\n  1. %s\n  2. %s\n",
+		b, "The way back, if it is open, which the first one shows:\n  1. %s\n  2. %s\n",
 		nextstep_new(c->arena, NULL, "alm rollback %s --to %s --dry-run", app, version),
 		nextstep_new(c->arena, NULL, "alm rollback %s --to %s --reason TEXT", app,
 			     version));
@@ -155,7 +155,7 @@ static int why_not_run(struct cli *c, struct error *err)
 }
 
 #define SOURCES                                                                                 \
-	{"at", "SEQ", "make the decision of this row of the audit log again", 0},               \
+	{"at", "SEQ", "make the decision of this entry of the audit log again", 0},             \
 		{"file", "FILE", "with --at: an export of the log, instead of the data folder", \
 		 0},                                                                            \
 		{"all", NULL, "with --at or --offline: look at every version to the end", 0},   \

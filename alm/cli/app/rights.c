@@ -73,7 +73,7 @@ static int manifests_of(struct rights *x, const char *version, struct obj **ret,
 	struct access access;
 	if (!strategy)
 		return error_set(err, E_NOTFOUND,
-				 "%s has no plan of a version; `alm why %s` tells the reason",
+				 "%s has no plan of a version; `alm why %s` shows the reason",
 				 x->app.name, x->app.name);
 	plan = app_session_plan(x->c, x->a, strategy, err);
 	if (!plan || with_installed(x, strategy, &plan, err) < 0)

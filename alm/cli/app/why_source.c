@@ -101,19 +101,19 @@ static int read_record(struct cli *c, struct audit_source *log, const char *app,
 	const char *name = obj_str(row, "subject.name");
 	const struct obj *inputs = inputs_ref(row);
 	if (!cstr_eq(name, app))
-		return error_set(err, E_NOTFOUND, "row #%lld is about %s, not about %s",
+		return error_set(err, E_NOTFOUND, "entry #%lld is about %s, not about %s",
 				 (long long)seq, name ? name : "nothing", app);
 	if (!inputs)
-		return error_set(err, E_NOTFOUND, "row #%lld is no decision of the resolver",
+		return error_set(err, E_NOTFOUND, "entry #%lld is no decision of the resolver",
 				 (long long)seq);
 	if (log->type == AUDIT_API)
 		return error_set(err, E_UNSUPPORTED,
-				 "what row #%lld read is not served by the API; name the folder "
+				 "what entry #%lld read is not served by the API; name the folder "
 				 "of the log with --data-dir, or an export with --file",
 				 (long long)seq);
 	if (large_text(log->db, inputs, &text, err) < 0 ||
 	    json_parse(strbuf_str(&text), &record, err) < 0)
-		return error_wrap(err, "what row #%lld read", (long long)seq);
+		return error_wrap(err, "what entry #%lld read", (long long)seq);
 	*ret = obj_keep(c->arena, record);
 	return 0;
 }

@@ -34,7 +34,7 @@ static int print_row(void *arg, unsigned depth, const struct obj *row, struct er
 	return audit_report_row(rows->r, depth, row, err);
 }
 
-/* The rows after the last one. */
+/* The entries after the last one. */
 static int more_rows(void *arg, struct error *err)
 {
 	struct rows *rows = arg;

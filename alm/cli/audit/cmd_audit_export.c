@@ -179,7 +179,7 @@ const struct cmd audit_export = {
 		"With "
 		"--from-seq N there is no header of csv, so that it can be appended. The log says "
 		"that it was exported, before a byte is given; beside a running server, or over "
-		"the API, the server of the kubeconfig writes that, else standard error tells why "
+		"the API, the server of the kubeconfig writes that, else standard error says why "
 		"not.",
 	.examples = "alm audit export > log.jsonl && alm audit verify --file log.jsonl\n"
 		    "alm audit export --format csv --type Approval --since 90d > approvals.csv\n"

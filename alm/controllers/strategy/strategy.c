@@ -1,6 +1,6 @@
 /*
  * The InstallStrategy controller (lifecycle.md 4.2, 7.1): the table of what each phase does, and
- * the frame of a pass around it. strategy_steps.h has the map.
+ * the frame of a reconcile around it. strategy_steps.h has the map.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static bool is_handing_over(const struct strategy_pass *s)
 	return strategy_has_condition(s, "OwnershipMoved");
 }
 
-/* The steps of a phase, in order; the first row that fits. A pass does them from the first on until
+/* The steps of a phase, in order; the first row that fits. A reconcile does them from the first on until
  * one is not DONE. Deadlines: a phase that has one gives it up in one of its first steps, or where
  * it waits. */
 /* clang-format off */
@@ -90,7 +90,7 @@ static const struct phase_row {
 		strategy_ensure_converted,   /* 5 */
 		strategy_run_post_hooks,     /* 6 */
 		strategy_soak,               /* 7 */
-		strategy_end_verify}},       /* the next pass hands over */
+		strategy_end_verify}},       /* the next reconcile hands over */
 	{.phases = {PHASE_SUCCEEDED},
 	 .steps = {
 		strategy_make_way,           /* a later one succeeded: -> Superseded */
@@ -170,7 +170,7 @@ static int let_go(struct strategy_pass *s)
 	meta_remove_finalizer(copy, STRATEGY_FINALIZER);
 	const struct obj *left = obj_path(copy, "metadata.finalizers");
 	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
-	if (obj_has(o, "status")) { /* its last transition, before the finalizer goes */
+	if (obj_has(o, "status")) { /* its last transition, before the finalizer is removed */
 		struct action *x =
 			plan_status(s->plan, o, obj_copy_map(obj_get(o, "status")), "Deleted", "");
 		x->chain = obj_str(o, "spec.appTypeRef.name");
@@ -344,7 +344,7 @@ static void set_progress(struct strategy_pass *s, struct obj *status)
 		obj_set_int(status, "rollbackRevision", s->rollback_revision);
 }
 
-/* A success ends the row, and so do other values (strategy_start_revision). */
+/* A success ends the failures in a row, and so do other values (strategy_start_revision). */
 static void set_failures(struct strategy_pass *s, struct obj *status)
 {
 	if (s->phase == PHASE_FAILED && s->was != PHASE_FAILED)

@@ -8,7 +8,7 @@
 
 #include "alm/controllers/strategy/strategy_pass.h"
 
-/* The account read all that the answers of this lookup tell; else it is told what not, or asked
+/* The account read all that the answers of this lookup have; else what it may not is reported, or asked
  * again. */
 enum ensured strategy_ensure_lookups(struct strategy_pass *s, const char *id,
 				     const struct obj *needs, const struct outcome *answers);

@@ -1,5 +1,5 @@
 /* Installing and Verifying, up to where objects change hands (lifecycle.md 7.1, steps 1 to 7). What
- * is done is read from the live objects in every pass; no position is remembered. */
+ * is done is read from the live objects in every reconcile; no position is remembered. */
 #include <limits.h>
 
 #include "alm/base/clock.h"
@@ -185,7 +185,7 @@ enum ensured strategy_soak(struct strategy_pass *s)
 					      s->v->settings->verify_soak_ns));
 }
 
-/* From here on there is no way back: the condition says so to the passes that follow. */
+/* From here on there is no way back: the condition says so to the reconciles that follow. */
 enum ensured strategy_end_verify(struct strategy_pass *s)
 {
 	bool all = true;

@@ -43,7 +43,7 @@ static void repair_entry(struct strategy_pass *s, const struct unit_entry *e)
 			   e->group, true);
 }
 
-/* What is to be written anew: told in ret_text. A definition's last move comes with it. */
+/* What is to be written anew: reported in ret_text. A definition's last move comes with it. */
 static size_t find_drift(struct strategy_pass *s, const struct unit_entry **list, size_t *ret_moves,
 			 const char **ret_text)
 {

@@ -1,6 +1,6 @@
 /*
  * strategy_objects: where the objects of an install plan stand, read from the live ones in every
- * pass (lifecycle.md 7.3): a definition on its way (crd_moves.h), what is as planned, ours, ready,
+ * reconcile (lifecycle.md 7.3): a definition on its way (crd_moves.h), what is as planned, ours, ready,
  * and what only earlier plans have. All questions but the last two are free of effects.
  */
 #ifndef ALM_CONTROLLERS_STRATEGY_STRATEGY_OBJECTS_H
@@ -23,7 +23,7 @@ bool strategy_has_newer_crd(const struct strategy_pass *s, const struct unit_ent
 bool strategy_holds(const struct unit_entry *e);
 /* The live object has the marks of this strategy, or is none of its business. */
 bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e);
-/* Of the object that is the furthest from it, which *ret_why tells. */
+/* Of the object that is the furthest from it, which *ret_why says. */
 enum readiness strategy_readiness(const struct strategy_pass *s, const struct install_plan *p,
 				  const char **ret_why);
 

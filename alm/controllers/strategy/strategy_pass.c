@@ -93,7 +93,7 @@ int64_t strategy_time_left(const struct strategy_pass *s, const char *condition)
 				   ns);
 }
 
-/* --- the ways to end a pass --- */
+/* --- the ways to end a reconcile --- */
 
 enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const char *condition,
 			    const char *reason, const char *message)
@@ -110,7 +110,7 @@ enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const cha
 	return ENDED;
 }
 
-/* Planning took the condition away: one that still holds keeps its time, or each pass would write.
+/* Planning took the condition away: one that still holds keeps its time, or each reconcile would write.
  */
 enum ensured strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
 			    const char *message)

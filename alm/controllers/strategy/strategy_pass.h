@@ -20,7 +20,7 @@ struct strategy_pass {
 	const struct strategy_ref *ref; /* entry of app->strategies, or own without app */
 	struct strategy_ref own;
 	enum phase was, phase;
-	const char *reason, *message; /* of the transition and of the condition that tells why */
+	const char *reason, *message; /* of the transition and of the condition that says why */
 	struct obj *conditions;       /* under construction */
 	struct obj *steps;            /* list of strings */
 	struct obj *approval;         /* under construction, or NULL */
@@ -31,15 +31,16 @@ struct strategy_pass {
 	struct obj *failed;           /* status.failed, or NULL */
 	int64_t rollback_revision;    /* of the release record of a rollback; 0: none */
 	int64_t revision;
-	const char *archive, *digest;   /* of the archive; of the install plan */
-	const char *fetch;              /* outcome of a fetch that a render needs first; or NULL */
-	bool refetch;                   /* it failed before */
-	struct install_plan *install;   /* status.plan tells of it; NULL: of what it told before */
-	struct install_plan *back;      /* what a rollback goes back to */
-	const struct obj *findings;     /* of the gate; status.plan shows the weightiest */
-	const struct obj *waivers;      /* that would lift what the gate refuses; NULL: none */
-	int64_t n_unlisted;             /* findings that the gate itself has only counted */
-	const struct obj *judged;       /* [{crd, digest}]: each definition, and what was found */
+	const char *archive, *digest; /* of the archive; of the install plan */
+	const char *fetch;            /* outcome of a fetch that a render needs first; or NULL */
+	bool refetch;                 /* it failed before */
+	struct install_plan
+		*install;           /* what status.plan shows; NULL: it shows what it did before */
+	struct install_plan *back;  /* what a rollback goes back to */
+	const struct obj *findings; /* of the gate; status.plan shows the weightiest */
+	const struct obj *waivers;  /* that would lift what the gate refuses; NULL: none */
+	int64_t n_unlisted;         /* findings that the gate itself has only counted */
+	const struct obj *judged;   /* [{crd, digest}]: each definition, and what was found */
 	const struct obj *finding_keys; /* the same without counts: what the digest covers */
 	const struct obj *permissions;  /* what the upgrade gives more: status.plan.permissions */
 	struct account_check account;   /* of the account of the app, once it was asked for */
@@ -51,12 +52,12 @@ struct strategy_pass {
 	const char *former; /* manifest of the release that helm made and this plan takes over */
 	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */
 	bool keep_status;                   /* as it is: what is known is not complete */
-	struct error error;                 /* code 0: none; else the pass has failed */
+	struct error error;                 /* code 0: none; else the reconcile has failed */
 };
 
 typedef enum ensured (*strategy_step)(struct strategy_pass *s);
 
-/* --- the ways to end a pass --- */
+/* --- the ways to end a reconcile --- */
 
 /* Into the phase; the reason is that of the condition. ENDED. */
 enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const char *condition,
@@ -73,7 +74,7 @@ enum ensured strategy_wait(struct strategy_pass *s);
 /* The same for slow work that begins: Pending, but what is tried again stays as it is. WAITING. */
 enum ensured strategy_wait_for_work(struct strategy_pass *s, bool again);
 
-/* The pass fails: nothing is planned, and it is tried again. ENDED. */
+/* The reconcile fails: nothing is planned, and it is tried again. ENDED. */
 enum ensured strategy_fail_pass(struct strategy_pass *s, const struct error *err);
 
 /* --- words --- */
@@ -105,7 +106,7 @@ enum ensured strategy_find_plan(struct strategy_pass *s, const char *strategy, i
 				struct install_plan **ret);
 /* s->install is the stored plan of the revision; WAITING: it is not (wholly) there. */
 enum ensured strategy_load(struct strategy_pass *s);
-/* Objects of the app may be planned from here on. ENDED: s->account.message tells why not. */
+/* Objects of the app may be planned from here on. ENDED: s->account.message says why not. */
 enum ensured strategy_ensure_account(struct strategy_pass *s);
 /* A failure that no input changes may pass: the child was killed, the disk was full. DONE: it is to
  * be tried again now. ENDED: never. */

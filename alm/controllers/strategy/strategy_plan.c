@@ -18,7 +18,7 @@
 
 #define DEPENDENCY_POLL_NS (2 * NS_PER_S)
 
-/* Which condition tells a predicate's refusal. */
+/* Which condition reports a predicate's refusal. */
 static const char *condition_of(const char *reason)
 {
 	if (cstr_eq(reason, "ResourceDropped") || cstr_eq(reason, "CRDIncompatible"))
@@ -85,7 +85,7 @@ static enum ensured await_dependencies(struct strategy_pass *s, const struct can
 	return DONE;
 }
 
-/* The resolver only repeats what this strategy told of itself: the gate's verdict, a requirement,
+/* The resolver only repeats what this strategy reported of itself: the gate's verdict, a requirement,
  * or, made by hand, any other of planning. */
 static bool is_refused_by_plan(const struct strategy_pass *s, const struct candidate *c)
 {
@@ -171,7 +171,7 @@ static enum ensured block_unknown_archive(struct strategy_pass *s)
 			  s->ref->sha256, reference ? reference : ""));
 }
 
-/* A strategy made by hand names its archive itself: a wrong digest is told before all else. */
+/* A strategy made by hand names its archive itself: a wrong digest is reported before all else. */
 static bool names_unknown_archive(const struct strategy_pass *s)
 {
 	return !s->ref->by_alm && s->ref->sha256 && !entry_by_digest(s->v, s->ref->sha256, NULL) &&

@@ -7,14 +7,14 @@
 
 #include "alm/controllers/strategy/strategy_pass.h"
 
-/* The hooks of an event of this plan have run; condition is the one that tells. ENDED: one failed,
+/* The hooks of an event of this plan have run; condition is the one that says so. ENDED: one failed,
  * and so has the phase. */
 enum ensured strategy_run_hooks(struct strategy_pass *s, const struct obj *doc, const char *event,
 				const char *condition);
 /* The release record of this plan has the status. */
 enum ensured strategy_record(struct strategy_pass *s, const struct install_plan *p,
 			     const char *status);
-/* That of the rollback to this plan has it: helm's history tells it as a revision of its own. */
+/* That of the rollback to this plan has it: helm's history shows it as a revision of its own. */
 enum ensured strategy_record_back(struct strategy_pass *s, const struct install_plan *back,
 				  const char *status);
 /* As helm describes the record of a rollback. */

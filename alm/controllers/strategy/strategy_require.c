@@ -99,7 +99,7 @@ static const char *id_of(const struct strategy_pass *s, const char *what, const 
 			 hex);
 }
 
-/* DONE: the answer is to be asked for again. What is met may wait for the next pass. */
+/* DONE: the answer is to be asked for again. What is met may wait for the next reconcile. */
 static enum ensured await_doubt(struct strategy_pass *s, const struct outcome *o, bool met)
 {
 	int64_t left = o->at_ns + (met ? MET_FRESH_NS : UNMET_FRESH_NS) - s->v->now_ns;

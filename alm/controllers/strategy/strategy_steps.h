@@ -11,7 +11,7 @@
  *	                      Failed <- RollingBack -> RolledBack, or -+
  *
  * Every edge, with its reason, is in app/phases.h, which refuses any other; what each phase does,
- * in which order, is the table. A pass begins with the first step of its phase and ends with the
+ * in which order, is the table. A reconcile begins with the first step of its phase and ends with the
  * first that is not DONE: nothing remembers a position (lifecycle.md 7.3).
  */
 #ifndef ALM_CONTROLLERS_STRATEGY_STRATEGY_STEPS_H

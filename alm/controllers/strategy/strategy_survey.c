@@ -10,7 +10,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
 
-#define GIVEN_MAX    20              /* objects whose step is told */
+#define GIVEN_MAX    20              /* objects whose step is printed */
 #define ASK_AGAIN_NS (10 * NS_PER_S) /* somebody may bring the CRD meanwhile */
 
 enum ensured strategy_await_informers(struct strategy_pass *s)

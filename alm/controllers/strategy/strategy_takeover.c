@@ -123,7 +123,7 @@ static enum ensured block_large(struct strategy_pass *s, const struct error *why
 				  ns, name));
 }
 
-/* In no revision that helm has: the new number is told first, then asked for again. */
+/* In no revision that helm has: the new number is reported first, then asked for again. */
 static enum ensured ensure_number(struct strategy_pass *s, const struct helm_release *r)
 {
 	if (r->revision < s->revision || (r->revision == s->revision && r->is_ours))
@@ -345,7 +345,7 @@ void strategy_record_repair(struct strategy_pass *s, const struct helm_change *c
 	bool ours = c->newest && release_record_is_ours(c->newest);
 	if (delete_helms(s, c->newest) == WAITING)
 		return;
-	if (newest >= own && !ours) { /* the number is told first */
+	if (newest >= own && !ours) { /* the number is reported first */
 		s->rollback_revision = newest + 1;
 		return;
 	}

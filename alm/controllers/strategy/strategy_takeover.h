@@ -11,12 +11,12 @@
 /* What helm does to a release that is installed, told apart by the records. */
 struct helm_change {
 	bool busy;                /* helm is at work, or that is not known: nothing is repaired */
-	bool told;                /* false: history is to tell the repair */
+	bool told;                /* false: history is to show the repair */
 	const struct obj *newest; /* record; NULL: none */
 };
 struct helm_change strategy_helm_change(struct strategy_pass *s);
 /* helm rolled back, upgraded or uninstalled what is installed, and that is repaired: what helm
- * brought goes, and history tells it as a revision of its own. */
+ * brought is deleted, and history shows it as a revision of its own. */
 void strategy_record_repair(struct strategy_pass *s, const struct helm_change *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
 
-#define TRIES_MAX    256 /* what is beyond is told by the apply */
+#define TRIES_MAX    256 /* what is beyond is reported by the apply */
 #define TRY_AGAIN_NS NS_PER_MIN
 
 /* The definition of e that the plan has and leaves alone, as the live one is newer. */

@@ -1,7 +1,7 @@
 /*
  * strategy_try: before a way back begins: would the server take the custom resources of its plan? A
  * CRD is never downgraded, so those of an older chart may say what the newer definition does not
- * have; told by the first apply only, that is a version that stays half-way (lifecycle.md 7.4).
+ * have; reported by the first apply only, that is a version that stays half-way (lifecycle.md 7.4).
  */
 #ifndef ALM_CONTROLLERS_STRATEGY_STRATEGY_TRY_H
 #define ALM_CONTROLLERS_STRATEGY_STRATEGY_TRY_H
