@@ -24,7 +24,7 @@
 
 struct session {
 	struct cli *cli;
-	struct loop *loop;
+	struct loop *loop, *own_loop; /* own_loop NULL: it is the caller's */
 	struct transport *transport;
 	struct client *client;
 	struct discovery *discovery;
@@ -91,6 +91,11 @@ static int limit_rate(struct session *s, struct error *err)
 
 int session_open(struct cli *c, struct session **ret, struct error *err)
 {
+	return session_open_on(c, NULL, ret, err);
+}
+
+int session_open_on(struct cli *c, struct loop *loop, struct session **ret, struct error *err)
+{
 	CLEANUP(session_freep) struct session *s = xcalloc(1, sizeof(*s));
 	struct kubeconfig_target t = {0};
 	int r = find_target(c, &t, err);
@@ -102,7 +107,8 @@ int session_open(struct cli *c, struct session **ret, struct error *err)
 					  : "default";
 	t.transport.user_agent = "alm/" ALM_VERSION;
 	s->config = t.transport;
-	s->loop = loop_event_new();
+	s->own_loop = loop ? NULL : loop_event_new();
+	s->loop = loop ? loop : s->own_loop;
 	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
 	if (r < 0 || limit_rate(s, err) < 0)
 		return -err->code;
@@ -118,7 +124,7 @@ void session_free(struct session *s)
 	discovery_free(s->discovery);
 	client_free(s->client);
 	transport_free(s->transport);
-	loop_free(s->loop);
+	loop_free(s->own_loop);
 	xfree(s);
 }
 

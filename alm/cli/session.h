@@ -14,6 +14,8 @@
 struct session;
 
 int session_open(struct cli *c, struct session **ret, struct error *err);
+/* On a loop of the caller's, which lives longer. */
+int session_open_on(struct cli *c, struct loop *loop, struct session **ret, struct error *err);
 void session_free(struct session *s);
 DEFINE_FREEP(session)
 struct loop *session_loop(struct session *s);

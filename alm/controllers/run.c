@@ -4,26 +4,53 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/base/map.h"
+#include "alm/client/informer.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define UNIT_BYTES_MAX ((size_t)512 << 20)
 #define FAILING_PASSES 3                /* of an error that does not pass, in a row */
 #define FAILING_NS     (2 * NS_PER_MIN) /* of one that may */
+#define WATCH_RETRY_NS (2 * NS_PER_S)   /* until the kind is served */
+#define INSTANCE_MAX   63               /* it is a label */
+#define INSTANCE       "files"          /* of a run without watch */
+
+/* One unit: what it is to be, and how far the attempt is. */
+struct run_unit {
+	struct run *r;
+	char *key, *instance; /* "BUNDLE/INSTANCE" */
+	struct unit_job job;
+	struct arena *a;    /* of job.unit */
+	struct obj *record; /* of this attempt; owned */
+	struct obj *main;   /* the watched object; owned; NULL: none, or gone */
+	struct run_render call;
+	struct timer end;
+	unsigned failures; /* reconciles in a row */
+	int64_t failing_since_ns;
+	bool rendering, ended; /* ended: this attempt; at first, too */
+	bool again;            /* it changed while an attempt was rendered */
+	struct error err;
+};
+
+struct watched_kind;
 
 struct run {
 	struct run_config c;
 	struct manager *manager;
 	struct unit_side side;
-	struct unit_job job;
-	struct arena *a;    /* of the unit */
-	struct obj *record; /* of this attempt; owned */
-	struct timer tick, end;
-	unsigned failures; /* reconciles in a row */
-	int64_t failing_since_ns;
-	bool ended; /* this attempt */
-	struct error err;
-	int64_t ticked_ns;
+	struct map *units; /* key -> struct run_unit */
+	struct timer tick;
+	struct discovery *discovery; /* of the watch */
+	struct watched_kind *watched;
+	size_t n_watched;
+};
+
+struct watched_kind {
+	struct run *r;
+	const struct keymap_resource *resource;
+	struct informer *informer;
+	struct timer retry;
 };
 
 static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
@@ -44,31 +71,143 @@ static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
 
 const struct unit_digest run_digest = {.fn = digest};
 
-/* --- the end of an attempt --- */
+/* --- units --- */
 
-static void end_attempt(void *arg)
+static void unit_free(void *p)
 {
-	struct run *r = arg;
-	const char *state = obj_str(r->record, "state");
-	if (!r->err.code && cstr_eq(state, "Failed")) {
-		const char *reason = obj_str(r->record, "reason");
-		error_set(&r->err,
-			  obj_flag(r->record, "refused", false) ? E_REFUSED : E_UNAVAILABLE,
-			  "%s%s%s", cstr_eq(reason, "StepFailed") ? "" : reason,
-			  cstr_eq(reason, "StepFailed") ? "" : ": ", obj_str(r->record, "message"));
-	}
-	r->c.ended(r->c.arg, r->record, r->err.code ? &r->err : NULL);
+	struct run_unit *u = p;
+	loop_disarm(u->r->c.loop, &u->end);
+	obj_unref(u->record);
+	obj_unref(u->main);
+	if (u->call.a)
+		arena_free(u->call.a);
+	if (u->a)
+		arena_free(u->a);
+	xfree(u->key);
+	xfree(u->instance);
+	xfree(u);
 }
 
-/* In a turn of its own: who is told may free the run. */
-static void attempt_ended(struct run *r, const struct error *err)
+static void attempt_told(void *arg);
+
+static char *key_of(const struct run *r, const char *instance)
 {
-	if (r->ended)
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s/%s", r->c.bundle, instance);
+	return strbuf_detach(&b);
+}
+
+static struct run_unit *unit_of(struct run *r, const char *instance)
+{
+	CLEANUP(xfreep) char *key = key_of(r, instance);
+	struct run_unit *u = map_get(r->units, key);
+	if (u)
+		return u;
+	u = xcalloc(1, sizeof(*u));
+	u->r = r;
+	u->key = xstrdup(key);
+	u->instance = xstrdup(instance);
+	u->job = r->c.job;
+	u->ended = true;
+	u->end = (struct timer){.fn = attempt_told, .arg = u};
+	map_set(r->units, key, u);
+	return u;
+}
+
+/* --- the end of an attempt --- */
+
+static void begin(struct run_unit *u);
+
+static void attempt_told(void *arg)
+{
+	struct run_unit *u = arg;
+	struct run *r = u->r;
+	const char *state = obj_str(u->record, "state"), *reason = obj_str(u->record, "reason");
+	if (!u->err.code && cstr_eq(state, "Failed")) {
+		bool named = !cstr_eq(reason, "StepFailed");
+		error_set(&u->err,
+			  obj_flag(u->record, "refused", false) ? E_REFUSED : E_UNAVAILABLE,
+			  "%s%s%s", named ? reason : "", named ? ": " : "",
+			  obj_str(u->record, "message"));
+	}
+	bool gone = u->job.deleting && !u->err.code && !u->main;
+	r->c.ended(r->c.arg, u->instance, u->record, u->err.code ? &u->err : NULL);
+	if (u->again)
+		begin(u);
+	else if (gone)
+		map_del(r->units, u->key);
+}
+
+/* Told in a turn of its own: nobody is in the middle of something. */
+static void attempt_ended(struct run_unit *u, const struct error *err)
+{
+	if (u->ended)
 		return;
-	r->ended = true;
+	u->ended = true;
 	if (err)
-		r->err = *err;
-	loop_arm(r->c.loop, &r->end, 0);
+		u->err = *err;
+	loop_arm(u->r->c.loop, &u->end, 0);
+}
+
+/* --- attempts --- */
+
+static void rendered(struct run_render *call, const struct error *err)
+{
+	struct run_unit *u = CONTAINER_OF(call, struct run_unit, call);
+	struct arena *a = STEAL(call->a);
+	u->rendering = false;
+	if (err) {
+		arena_free(a);
+		attempt_ended(u, err);
+		return;
+	}
+	if (u->a)
+		arena_free(u->a);
+	u->a = a;
+	obj_unref(STEAL(u->record));
+	u->job.unit = call->unit;
+	u->job.record = NULL;
+	u->job.main = u->main;
+	u->job.attempt++;
+	manager_notice_unit(u->r->manager, u->key);
+}
+
+/* What is deleted needs no renderer, which may fail by now: nothing is to be there. */
+static void render_nothing(struct run_unit *u)
+{
+	struct error err = ERROR_INIT;
+	struct flat none;
+	const struct unit_options o = {.hub = RUN_HUB,
+				       .bundle = u->r->c.bundle,
+				       .instance = u->instance,
+				       .ns = "default",
+				       .digest = run_digest};
+	flat_init(&none, u->call.a);
+	int rc = unit_make(&none, &o, &u->call.unit, &err);
+	rendered(&u->call, rc < 0 ? &err : NULL);
+}
+
+static void begin(struct run_unit *u)
+{
+	struct run *r = u->r;
+	if (!u->ended || u->rendering) {
+		u->again = true;
+		return;
+	}
+	u->again = u->ended = false;
+	u->err = ERROR_INIT;
+	u->failures = 0;
+	u->rendering = true;
+	u->job.deleting = r->c.watch && (!u->main || meta_is_deleting(u->main));
+	u->call = (struct run_render){.a = arena_new(UNIT_BYTES_MAX),
+				      .main = u->main,
+				      .bundle = r->c.bundle,
+				      .instance = u->instance,
+				      .done = rendered};
+	if (u->job.deleting)
+		render_nothing(u);
+	else
+		r->c.render(r->c.arg, &u->call);
 }
 
 /* --- the side --- */
@@ -76,102 +215,236 @@ static void attempt_ended(struct run *r, const struct error *err)
 static const struct unit_job *side_job(void *arg, const char *key)
 {
 	const struct run *r = arg;
-	return r->job.unit && cstr_eq(key, r->job.unit->bundle) ? &r->job : NULL;
+	const struct run_unit *u = map_get(r->units, key);
+	return u && u->job.unit ? &u->job : NULL;
 }
 
 static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg)
 {
 	const struct run *r = arg;
-	if (r->job.unit)
-		fn(fn_arg, r->job.unit->bundle);
+	for (const struct map_entry *e = map_first(r->units); e; e = map_next(e))
+		fn(fn_arg, e->key);
 }
 
-static void tell_steps(const struct run *r, const struct obj *record)
+static void tell_steps(const struct run_unit *u, const struct obj *record)
 {
-	const struct obj *steps = obj_get(record, "steps"), *old = obj_get(r->record, "steps");
+	const struct run_config *c = &u->r->c;
+	const struct obj *steps = obj_get(record, "steps"), *old = obj_get(u->record, "steps");
 	OBJ_EACH (it, steps) {
 		const char *state = obj_str(it.value, "state"), *name = strchr(it.key, ' ');
 		if (cstr_eq(state, obj_str(obj_get(old, it.key), "state")))
 			continue;
 		const char *why = obj_str(it.value, "message"), *note = obj_str(it.value, "note");
-		r->c.said(r->c.arg, name ? name + 1 : it.key, state, why ? why : note);
+		c->said(c->arg, u->instance, name ? name + 1 : it.key, state, why ? why : note);
 	}
 }
 
 static void side_record(void *arg, const char *key, const struct obj *record)
 {
-	struct run *r = arg;
-	if (!r->job.unit || !cstr_eq(key, r->job.unit->bundle) ||
-	    obj_i64(record, "attempt", 0) != r->job.attempt)
+	const struct run *r = arg;
+	struct run_unit *u = map_get(r->units, key);
+	if (!u || obj_i64(record, "attempt", 0) != u->job.attempt)
 		return;
-	tell_steps(r, record);
-	obj_unref(r->record);
-	r->record = obj_copy(record);
-	r->job.record = r->record;
+	tell_steps(u, record);
+	obj_unref(u->record);
+	u->record = obj_copy(record);
+	u->job.record = u->record;
 	if (!cstr_eq(obj_str(record, "state"), "Running"))
-		attempt_ended(r, NULL);
+		attempt_ended(u, NULL);
 }
 
 /* What the server says to a write is in the record. What it says to a read is seen here alone. */
 static void side_passed(void *arg, const char *key, const struct error *err)
 {
-	struct run *r = arg;
-	(void)key;
+	const struct run *r = arg;
+	struct run_unit *u = map_get(r->units, key);
 	int64_t now = loop_mono(r->c.loop);
+	if (!u)
+		return;
 	if (!err) {
-		r->failures = 0;
+		u->failures = 0;
 		return;
 	}
-	if (!r->failures++)
-		r->failing_since_ns = now;
+	if (!u->failures++)
+		u->failing_since_ns = now;
 	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||
 		     err->code == E_UNAUTHORIZED;
-	if ((stays && r->failures >= FAILING_PASSES) || now - r->failing_since_ns >= FAILING_NS)
-		attempt_ended(r, err);
+	if ((stays && u->failures >= FAILING_PASSES) || now - u->failing_since_ns >= FAILING_NS)
+		attempt_ended(u, err);
 }
 
-/* --- the trigger --- */
+/* --- triggers --- */
 
 static void tick(void *arg)
 {
 	struct run *r = arg;
-	struct error err = ERROR_INIT;
-	struct unit *unit = NULL;
+	struct run_unit *u = unit_of(r, INSTANCE);
 	if (r->c.interval_ns)
 		loop_arm(r->c.loop, &r->tick, r->c.interval_ns);
-	if (r->job.attempt && !r->ended)
-		return; /* the former one is at work */
-	struct arena *a = arena_new(UNIT_BYTES_MAX);
-	r->ended = false;
-	r->err = ERROR_INIT;
-	r->failures = 0;
-	if (r->c.render(r->c.arg, a, &unit, &err) < 0) {
-		arena_free(a);
-		attempt_ended(r, &err);
+	if (u->ended) /* else the former one is at work */
+		begin(u);
+}
+
+/* "NS.NAME"; one that is too long for a label ends in its hash. */
+static const char *instance_of(const char *ns, const char *name, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	const char *text = ns && *ns ? arena_fmt(a, "%s.%s", ns, name) : name;
+	if (strlen(text) <= INSTANCE_MAX)
+		return text;
+	sha256_hex(str_of(text), hex);
+	return arena_fmt(a, "%.*s-%.8s", INSTANCE_MAX - 9, text, hex);
+}
+
+static struct obj *object_of(const struct informer_object *io)
+{
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
+	struct error err;
+	struct obj *o = NULL;
+	return json_parse(informer_text(io, &room), &o, &err) < 0 ? NULL : o;
+}
+
+/* A status that we write ourselves, and our finalizer, begin nothing. */
+static bool is_other(const struct obj *was, const struct obj *is)
+{
+	return !was || !is || meta_generation(was) != meta_generation(is) ||
+	       !cstr_eq(meta_uid(was), meta_uid(is)) ||
+	       meta_is_deleting(was) != meta_is_deleting(is);
+}
+
+static bool is_watched(const struct keymap_resource *k, const struct obj *o)
+{
+	return o && (!k->ns || cstr_eq(k->ns, meta_namespace(o))) &&
+	       (!k->selector || selector_matches(k->selector, obj_path(o, "metadata.labels")));
+}
+
+/* now: owned; NULL: it is gone, or not of the watch any more. */
+static void main_changed(struct run *r, const struct informer_object *io, struct obj *now)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *instance = instance_of(io->ns, io->name, a);
+	CLEANUP(xfreep) char *key = key_of(r, instance);
+	bool known = map_has(r->units, key);
+	if (!known && now && map_count(r->units) >= RUN_UNITS_MAX)
+		log_warn("too many objects: this one is left out", "object", instance);
+	if (!known && (!now || map_count(r->units) >= RUN_UNITS_MAX)) {
+		obj_unref(now);
 		return;
 	}
-	obj_unref(STEAL(r->record));
-	if (r->a)
-		arena_free(r->a);
-	r->a = a;
-	r->job.unit = unit;
-	r->job.record = NULL;
-	r->job.attempt++;
-	manager_notice_unit(r->manager, unit->bundle);
+	struct run_unit *u = unit_of(r, instance);
+	bool other = is_other(u->main, now);
+	obj_unref(u->main);
+	u->main = now;
+	u->job.main = now;
+	if (other)
+		begin(u);
+	else
+		manager_notice_unit(r->manager, u->key);
 }
+
+/* An object that a main one is made of, too: it is looked at again. */
+static void other_changed(struct run *r, const struct keymap_resource *k,
+			  const struct informer_object *io)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const char *main = NULL,
+		   *key = *io->ns ? arena_fmt(a, "%s/%s", io->ns, io->name) : io->name;
+	if (keymap_key(r->c.watch->map, k, key, a, &main, &err) < 0) {
+		log_warn("no key of a main object", "object", key, "error", err.msg);
+		return;
+	}
+	struct str ns, name;
+	if (!main)
+		return;
+	bool namespaced = str_cut(str_of(main), '/', &ns, &name);
+	const char *instance =
+		namespaced ? instance_of(arena_strndup(a, ns.ptr, ns.len), name.ptr, a) : main;
+	CLEANUP(xfreep) char *unit_key = key_of(r, instance);
+	struct run_unit *u = map_get(r->units, unit_key);
+	if (u)
+		begin(u);
+}
+
+/* Its status is nothing that a run is made of. */
+static bool is_same(const struct informer_object *before, const struct informer_object *after)
+{
+	CLEANUP(obj_unrefp) struct obj *was = before ? object_of(before) : NULL;
+	CLEANUP(obj_unrefp) struct obj *is = after ? object_of(after) : NULL;
+	return was && is && meta_generation(is) && !is_other(was, is);
+}
+
+static void watched_changed(void *arg, enum informer_change change,
+			    const struct informer_object *before,
+			    const struct informer_object *after)
+{
+	const struct watched_kind *w = arg;
+	const struct informer_object *io = after ? after : before;
+	struct obj *o = object_of(io);
+	(void)change;
+	bool watched = is_watched(w->resource, o);
+	if (w->resource == w->r->c.watch->map->main) {
+		main_changed(w->r, io, after && watched ? STEAL(o) : NULL);
+	} else if (watched && !is_same(before, after)) {
+		other_changed(w->r, w->resource, io);
+	}
+	obj_unref(o);
+}
+
+static void find_watched(void *arg);
+
+static void watched_found(void *arg, const struct resource *found, const struct error *err)
+{
+	struct watched_kind *w = arg;
+	struct run *r = w->r;
+	if (err) {
+		log_warn("waiting for the server to serve a kind", "kind", w->resource->kind,
+			 "error", err->msg);
+		w->retry = (struct timer){.fn = find_watched, .arg = w};
+		loop_arm(r->c.loop, &w->retry, WATCH_RETRY_NS);
+		return;
+	}
+	struct informer_config c = {
+		.client = r->c.client, .resource = *found, .changed = watched_changed, .arg = w};
+	w->informer = informer_new(&c);
+	informer_start(w->informer);
+}
+
+static void find_watched(void *arg)
+{
+	struct watched_kind *w = arg;
+	struct str group = STR(""), version = str_of(w->resource->api_version);
+	if (str_find_char(version, '/') >= 0)
+		(void)str_cut(version, '/', &group, &version);
+	CLEANUP(xfreep) char *g = str_dup(group), *v = str_dup(version);
+	discovery_require_kind(w->r->discovery, g, v, w->resource->kind, watched_found, w);
+}
+
+static void start_watching(struct run *r)
+{
+	struct keymap *map = r->c.watch->map;
+	r->discovery = discovery_new(r->c.client);
+	r->n_watched = map->n;
+	r->watched = xcalloc(map->n, sizeof(*r->watched));
+	for (size_t i = 0; i < map->n; i++) {
+		r->watched[i] = (struct watched_kind){.r = r, .resource = &map->resources[i]};
+		find_watched(&r->watched[i]);
+	}
+}
+
+/* --- life --- */
 
 struct run *run_new(const struct run_config *c)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
 	r->c = *c;
-	r->job = c->job;
+	r->units = map_new(unit_free);
 	r->side = (struct unit_side){.job = side_job,
 				     .each = side_each,
 				     .record = side_record,
 				     .passed = side_passed,
 				     .arg = r};
 	r->tick = (struct timer){.fn = tick, .arg = r};
-	r->end = (struct timer){.fn = end_attempt, .arg = r};
 	struct manager_config mc = {.loop = c->loop,
 				    .client = c->client,
 				    .audit = c->audit,
@@ -185,7 +458,11 @@ struct run *run_new(const struct run_config *c)
 void run_start(struct run *r)
 {
 	manager_start(r->manager);
-	tick(r);
+	if (!r->c.watch) {
+		tick(r);
+		return;
+	}
+	start_watching(r);
 }
 
 void run_free(struct run *r)
@@ -193,10 +470,13 @@ void run_free(struct run *r)
 	if (!r)
 		return;
 	loop_disarm(r->c.loop, &r->tick);
-	loop_disarm(r->c.loop, &r->end);
+	for (size_t i = 0; i < r->n_watched; i++) {
+		loop_disarm(r->c.loop, &r->watched[i].retry);
+		informer_free(r->watched[i].informer);
+	}
+	xfree(r->watched);
+	discovery_free(r->discovery);
 	manager_free(r->manager);
-	obj_unref(r->record);
-	if (r->a)
-		arena_free(r->a);
+	map_free(r->units);
 	xfree(r);
 }

@@ -4,15 +4,36 @@
  * inventory on the cluster.
  *
  * The manager does the work, with the unit controller alone: view, plan and executor are those of
- * every other controller. Here are only the trigger, and how a run ends.
+ * every other controller. Here are only the trigger, and how a run ends. Without watch there is one
+ * unit; with it one for each object that is watched.
  */
 #ifndef ALM_CONTROLLERS_RUN_H
 #define ALM_CONTROLLERS_RUN_H
 
 #include "alm/controllers/manager.h"
 #include "alm/controllers/unit/unit_side.h"
+#include "alm/source/keymap.h"
+
+#define RUN_HUB       "cli"
+#define RUN_UNITS_MAX 2000 /* objects of a watch that are run; more are told of, and left out */
 
 struct run;
+
+/* What is to be there for one unit now; made and given back by done(), once, in whatever turn. */
+struct run_render {
+	struct arena *a;        /* the unit lives in it */
+	const struct obj *main; /* the object that is watched; NULL: none */
+	const char *bundle, *instance;
+	struct unit *unit; /* returned */
+	void (*done)(struct run_render *call, const struct error *err);
+};
+
+/* The objects that begin a run each: those of the map's main resource. A change of another one
+ * begins that of the object which its key concerns. */
+struct run_watch {
+	struct keymap *map;
+	bool touches; /* finalizer and status of the main objects are written */
+};
 
 struct run_config {
 	struct loop *loop;
@@ -20,22 +41,23 @@ struct run_config {
 	struct audit *audit; /* of this process: nobody else writes to it */
 	struct db *db;
 	struct metrics *metrics; /* or NULL */
-	int64_t interval_ns;     /* 0: once */
-	struct unit_job job;     /* as it is in every attempt; without unit, record and attempt */
-	/* What is to be there now, in a new arena. Called at each tick; an error is that of this
-	 * attempt. */
-	int (*render)(void *arg, struct arena *a, struct unit **ret, struct error *err);
-	/* An attempt has ended; err NULL: well. record: how far it came, or NULL. Of a run without
-	 * interval: once. */
-	void (*ended)(void *arg, const struct obj *record, const struct error *err);
+	const char *bundle;
+	int64_t interval_ns;           /* 0: once */
+	const struct run_watch *watch; /* NULL: none */
+	struct unit_job job; /* as it is in every attempt; without unit, main, record, attempt */
+	void (*render)(void *arg, struct run_render *call);
+	/* An attempt has ended; err NULL: well. record: how far it came, or NULL. */
+	void (*ended)(void *arg, const char *instance, const struct obj *record,
+		      const struct error *err);
 	/* A step began or ended: "grafana/deployment.yaml", Finished, why; texts are borrowed. */
-	void (*said)(void *arg, const char *step, const char *state, const char *message);
+	void (*said)(void *arg, const char *instance, const char *step, const char *state,
+		     const char *message);
 	void *arg;
 };
 
 struct run *run_new(const struct run_config *c);
 void run_start(struct run *r);
-void run_free(struct run *r); /* stops at once */
+void run_free(struct run *r); /* stops at once; no render may be under way */
 DEFINE_FREEP(run)
 
 /* How objects of a unit are hashed that no log knows: without the values of Secrets. */

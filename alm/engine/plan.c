@@ -111,9 +111,11 @@ void plan_create(struct plan *p, struct obj *o)
 	set_body(p, add_for_app(p, ACT_CREATE), o);
 }
 
-void plan_patch(struct plan *p, const struct obj *live, struct obj *patch)
+struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *patch)
 {
-	set_patch(p, add_for_app(p, ACT_PATCH), live, patch);
+	struct action *x = add_for_app(p, ACT_PATCH);
+	set_patch(p, x, live, patch);
+	return x;
 }
 
 void plan_delete(struct plan *p, const struct obj *live, const char *propagation)

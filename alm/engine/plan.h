@@ -112,7 +112,7 @@ struct action *plan_add(struct plan *p, enum act_type type);
 struct action *plan_apply(struct plan *p, struct obj *o, int stage, bool force);
 void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
-void plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
+struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
 /* The same as ALM itself. */
 void plan_own_apply(struct plan *p, struct obj *o);

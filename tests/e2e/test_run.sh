@@ -14,6 +14,11 @@ stop_runner() {
 	[ -n "$runner" ] && kill "$runner" 2>/dev/null && wait "$runner" 2>/dev/null
 	runner=
 }
+# One that goes on until it is stopped; not through alm(), whose process is another one's child.
+start_runner() {
+	"$alm_bin" run --kubeconfig "$K" "$@" >"$dir/runner" 2>&1 &
+	runner=$!
+}
 trap 'stop_runner; up_stop; rm -rf "$dir"' EXIT
 up_start
 cp -r "$examples/files" "$dir/files"
@@ -43,15 +48,13 @@ is "2.6 the inventory names it" "Deployment default grafana" "$(objects grafana-
 writing "L13 the second run writes nothing" 0 run --trigger=oneoff
 writing "L2 nor does --one-off" 0 run --one-off
 k scale deployment grafana --replicas=3 >/dev/null
-# the program itself: a function in the background is a shell, and what that runs outlives it
-"$alm_bin" run --kubeconfig "$K" --renderer=file --renderer.file.dir=files/manifests/ --renderer.file.rollout=files/rollout.yaml --trigger=interval --trigger.interval.duration=300ms >"$dir/interval" 2>&1 &
-runner=$!
+start_runner --renderer=file --renderer.file.dir=files/manifests/ --renderer.file.rollout=files/rollout.yaml --trigger=interval --trigger.interval.duration=300ms
 replicas() { k get deployment grafana -o 'jsonpath={.spec.replicas}'; }
 soon "L23 an interval takes over, and puts drift back" "1" replicas
 k delete deployment grafana >/dev/null
 soon "L5 deleted by hand, it is back" "1" replicas
 echo 'not: [yaml' >files/manifests/broken.yaml
-soon "L5 a failed tick is told" "yes" sh -c "grep -q 'broken.yaml' '$dir/interval' && echo yes"
+soon "L5 a failed tick is told" "yes" sh -c "grep -q 'broken.yaml' '$dir/runner' && echo yes"
 rm files/manifests/broken.yaml
 configmap more 1 >files/manifests/more.yaml
 k scale deployment grafana --replicas=2 >/dev/null
@@ -61,7 +64,7 @@ stop_runner
 rm files/manifests/more.yaml
 
 # What is refused, before anything is written.
-code "L21 an unknown trigger" 2 "want oneoff or interval" run --trigger=never
+code "L21 an unknown trigger" 2 "want oneoff, interval or resource" run --trigger=never
 code "L21 no trigger" 2 "--trigger is missing" run
 sed 's/CreateOrUpdate/Replace/' files/rollout.yaml >action.yaml
 ROLLOUT=action.yaml code "L12 an unknown action lists the known ones" 1 "CreateIfNotExist" run --trigger=oneoff
@@ -180,4 +183,43 @@ spec:
       success: [{fieldComparisons: {timeout: 1s, expectedValues: [{name: is two, path: "{.data.v}", value: {static: "2"}}]}}]
 END
 DIR=fail ROLLOUT=check.yaml code "L28 L35 one that does not hold in time fails its step" 1 "step group-1/z.yaml: ConfigMap default/z: CheckFailed" run --trigger=oneoff
+
+# Jsonnet: without a configuration, with one of a file, and with the objects of a kind.
+cp -r "$examples/jsonnet" jsonnet
+jsonnet() { alm run --kubeconfig "$K" --renderer=jsonnet --renderer.jsonnet.entrypoint="jsonnet/$1" "${@:2}"; }
+if ldconfig -p | grep -q libjsonnet.so.0; then
+	code "L24 jsonnet, with the rollout that it gives" 0 "group-1/grafana/deployment: Finished" jsonnet main.jsonnet --trigger=oneoff
+	is "L24 it is there" "1" "$(k get deployment grafana-jsonnet -o 'jsonpath={.spec.replicas}')"
+	is "L25 L9 a configuration file" "grafana-file default 2" "$(jsonnet with-config.jsonnet --trigger=oneoff --config-file=jsonnet/config.json --render-only | jq -r '.objects.deployment | "\(.metadata.name) \(.metadata.namespace) \(.spec.replicas)"')"
+	code "a configuration that is missing" 1 "config" jsonnet with-config.jsonnet --trigger=oneoff
+	k create -f "$examples/grafana-crd.yaml" >/dev/null
+	watch=(--renderer=jsonnet --renderer.jsonnet.entrypoint=jsonnet/with-config.jsonnet --trigger=resource --trigger.resource.config=jsonnet/trigger.yaml)
+	start_runner "${watch[@]}"
+	k wait --for=condition=Established crd/grafanas.monitoring.coreos.com >/dev/null
+	grafana() { printf 'apiVersion: monitoring.coreos.com/v1\nkind: Grafana\nmetadata: {name: %s, namespace: default}\nspec: {replicas: %s}\n' "$1" "$2"; }
+	of_main() { k get deployment grafana-main -o 'jsonpath={.spec.replicas}'; }
+	grafana main 50 | k create -f - >/dev/null
+	soon "L26 L10 an object begins a run" "50" of_main
+	soon "L19 its status tells" "Finished True" k get grafana main -o 'jsonpath={.status.groups[0].state} {.status.conditions[?(@.type=="Ready")].status}'
+	k scale deployment grafana-main --replicas=3 >/dev/null
+	soon "L27 a hand edit is put back" "50" of_main
+	grafana main 4 | k apply -f - >/dev/null 2>&1
+	soon "L6 a changed object is run again" "4" of_main
+	grafana other 2 | k create -f - >/dev/null
+	soon "L26 one more" "2" k get deployment grafana-other -o 'jsonpath={.spec.replicas}'
+	k delete grafana main --timeout=60s >/dev/null
+	is "L40 deleted: what it made went first" "" "$(k get deployment grafana-main -o name --ignore-not-found)"
+	is "L40 the other stays" "2" "$(k get deployment grafana-other -o 'jsonpath={.spec.replicas}')"
+	is "2.6 and so does its inventory, alone" "configmap/inv.grafana.default.other" "$(k get configmap -n alm-system -l app.coreos.com/bundle=grafana -o name)"
+	stop_runner
+	start_runner "${watch[@]}" --trigger.resource.write-status=false
+	grafana bare 1 | k create -f - >/dev/null
+	soon "L37 with writing off it is run" "1" k get deployment grafana-bare -o 'jsonpath={.spec.replicas}'
+	is "L37 and untouched" " " "$(k get grafana bare -o 'jsonpath={.metadata.finalizers} {.status}')"
+	k delete grafana bare --timeout=60s >/dev/null
+	soon "L40 what it made goes all the same" "" k get deployment grafana-bare -o name --ignore-not-found
+	stop_runner
+else
+	ok "L24 jsonnet # SKIP no libjsonnet"
+fi
 finish

@@ -5,30 +5,34 @@
 #include "alm/base/file.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/run/run_feedback.h"
-#include "alm/cli/run/run_files.h"
+#include "alm/cli/run/run_render.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/client/client.h"
 #include "alm/controllers/run.h"
+#include "alm/io/loop_event.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "crds/marks.h"
 
 #define INTERVAL_NS    NS_PER_MIN
 #define MAX_DELETES    10
-#define HUB            "cli"
 #define INSTANCE       "files"
 #define NAME_MAX_BYTES 50 /* it is part of names and a label */
-#define CHECK_BYTES    ((size_t)64 << 20)
+#define CHECK_BYTES    ((size_t)512 << 20)
 
-enum trigger { TRIGGER_ONEOFF, TRIGGER_INTERVAL };
+enum trigger { TRIGGER_ONEOFF, TRIGGER_INTERVAL, TRIGGER_RESOURCE };
 
 struct run_command {
 	struct cli *cli;
 	enum trigger trigger;
 	int64_t interval_ns, max_deletes;
-	const char *dir, *rollout_file, *ns;
+	const char *ns, *bundle;
+	struct run_watch watch;
 	struct session *session;
+	struct loop *loop;
+	struct run_renderer *renderer;
 	struct db *db;
 	struct audit *audit;
 	struct run *run;
@@ -39,46 +43,19 @@ struct run_command {
 
 /* --- rendering --- */
 
-static int read_rollout(const struct run_command *c, struct arena *a, struct unit_options *o,
-			struct error *err)
-{
-	const struct rollout_options options = {.file = c->rollout_file};
-	struct rollout *rollout;
-	struct obj *text = NULL;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROLLOUT_BYTES_MAX);
-	if (!c->rollout_file)
-		return 0;
-	if (file_read_input(c->rollout_file, &b, err) < 0 ||
-	    rollout_read(strbuf_str(&b), &options, a, &rollout, err) < 0 ||
-	    yaml_parse_one(strbuf_str(&b), &text, err) < 0)
-		return -err->code;
-	o->rollout = rollout;
-	o->rollout_text = obj_keep(a, text);
-	return 0;
-}
-
-/* What a rollout may say, and nothing here does yet. */
-static int refuse_unbuilt(const struct run_command *c, const struct rollout *r, struct error *err)
+static int refuse_unbuilt(const struct rollout *r, struct error *err)
 {
 	for (size_t g = 0; r && g < r->n; g++)
 		for (size_t i = 0; i < r->groups[g].n; i++) {
 			const struct rollout_step *s = &r->groups[g].steps[i];
 			if (s->action == ACTION_PLUGIN)
 				return error_set(err, E_UNSUPPORTED,
-						 "%s: %s.action: %s is no action; there are "
+						 "%s.action: %s is no action; there are "
 						 "CreateOrUpdate, CreateIfNotExist, DeleteIfExist "
 						 "and Job",
-						 c->rollout_file, s->field, s->action_name);
+						 s->field, s->action_name);
 		}
 	return 0;
-}
-
-static const char *bundle_name(const struct run_command *c, const struct unit_options *o)
-{
-	const char *name = cli_value(c->cli, "name");
-	if (!name && o->rollout && *o->rollout->name)
-		name = o->rollout->name;
-	return name ? name : "default";
 }
 
 static bool is_label(const char *s)
@@ -90,64 +67,107 @@ static bool is_label(const char *s)
 	return n && n <= NAME_MAX_BYTES && s[0] != '-' && s[n - 1] != '-';
 }
 
-static int render(struct run_command *c, struct arena *a, struct flat *flat, struct unit_options *o,
-		  struct error *err)
+/* The name of the rollout is that of what is run: its objects are known by it. */
+static int find_name(struct run_command *c, const struct rollout *rollout, struct error *err)
 {
-	flat_init(flat, a);
-	if (read_rollout(c, a, o, err) < 0 || refuse_unbuilt(c, o->rollout, err) < 0 ||
-	    run_files_read(c->dir, c->ns, flat, err) < 0)
-		return -err->code;
-	o->bundle = bundle_name(c, o);
-	if (!is_label(o->bundle))
+	const char *name = cli_value(c->cli, "name");
+	if (!name && rollout && *rollout->name)
+		name = rollout->name;
+	c->bundle = arena_strdup(c->cli->arena, name ? name : "default");
+	if (!is_label(c->bundle))
 		return error_set(
 			err, E_INVALID,
 			"the name %.80s: at most %d of a-z, 0-9 and -; --name gives another",
-			o->bundle, NAME_MAX_BYTES);
+			c->bundle, NAME_MAX_BYTES);
 	return 0;
 }
 
-static int make(struct run_command *c, struct arena *a, struct flat *flat, struct unit **ret,
-		struct error *err)
+static int make(const struct run_command *c, const struct run_rendered *r, const char *instance,
+		struct unit **ret, struct error *err)
 {
-	struct unit_options o = {
-		.hub = HUB, .instance = INSTANCE, .ns = c->ns, .digest = run_digest};
-	if (render(c, a, flat, &o, err) < 0)
+	const struct unit_options o = {.hub = RUN_HUB,
+				       .bundle = c->bundle,
+				       .instance = instance,
+				       .ns = c->ns,
+				       .rollout = r->rollout,
+				       .rollout_text = r->rollout_object,
+				       .digest = run_digest};
+	if (refuse_unbuilt(r->rollout, err) < 0)
 		return -err->code;
-	return unit_make(flat, &o, ret, err);
+	return unit_make(&r->flat, &o, ret, err);
 }
 
-static int on_render(void *arg, struct arena *a, struct unit **ret, struct error *err)
+struct attempt {
+	struct run_command *c;
+	struct run_render *call;
+};
+
+static void on_rendered(void *arg, const struct run_rendered *r, const struct error *err)
+{
+	const struct attempt *x = arg;
+	struct error own = ERROR_INIT;
+	int rc = err ? 0 : make(x->c, r, x->call->instance, &x->call->unit, &own);
+	x->call->done(x->call, err ? err : rc < 0 ? &own : NULL);
+}
+
+static void on_render(void *arg, struct run_render *call)
 {
 	struct run_command *c = arg;
-	struct flat flat;
+	struct attempt *x = ARENA_NEW(call->a, struct attempt);
 	run_feedback_begin(c->feedback);
-	return make(c, a, &flat, ret, err);
+	*x = (struct attempt){c, call};
+	run_renderer_start(c->renderer, call->main, c->ns, call->a, on_rendered, x);
 }
 
-static int render_only(struct run_command *c, struct error *err)
+/* What is rendered without a cluster: for --render-only, and to tell what is wrong before the
+ * cluster is asked for anything. */
+struct trial {
+	struct run_command *c;
+	bool print, done;
+	struct error err;
+};
+
+static void on_tried(void *arg, const struct run_rendered *r, const struct error *err)
 {
-	struct flat flat;
+	struct trial *t = arg;
 	struct unit *unit;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
-	if (make(c, c->cli->arena, &flat, &unit, err) < 0)
-		return -err->code;
-	flat_print(&flat, obj_get(unit->doc, "rollout"), &b);
-	(void)term_data(strbuf_str(&b));
-	return 0;
+	t->done = true;
+	if (err)
+		t->err = *err;
+	else if (find_name(t->c, r->rollout, &t->err) >= 0 &&
+		 make(t->c, r, INSTANCE, &unit, &t->err) >= 0 && t->print) {
+		flat_print(&r->flat, r->rollout_object, &b);
+		(void)term_data(strbuf_str(&b));
+	}
+	loop_stop(t->c->loop);
+}
+
+static int try_render(struct run_command *c, bool print, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES);
+	struct trial t = {.c = c, .print = print};
+	run_renderer_start(c->renderer, NULL, c->ns, a, on_tried, &t);
+	while (!t.done)
+		loop_run(c->loop);
+	return t.err.code ? error_copy(err, &t.err) : 0;
 }
 
 /* --- what is told --- */
 
-static void on_said(void *arg, const char *step, const char *state, const char *message)
+static void on_said(void *arg, const char *instance, const char *step, const char *state,
+		    const char *message)
 {
-	(void)arg;
+	const struct run_command *c = arg;
+	bool many = c->trigger == TRIGGER_RESOURCE;
 	if (!cstr_eq(state, "InProgress"))
-		term_print("%s: %s%s%s\n", step, state, message ? ": " : "",
-			   message ? message : "");
+		term_print("%s%s%s: %s%s%s\n", many ? instance : "", many ? ": " : "", step, state,
+			   message ? ": " : "", message ? message : "");
 	(void)term_flush();
 }
 
-static void on_ended(void *arg, const struct obj *record, const struct error *err)
+static void on_ended(void *arg, const char *instance, const struct obj *record,
+		     const struct error *err)
 {
 	struct run_command *c = arg;
 	const struct obj *kept = obj_get(record, "kept");
@@ -156,13 +176,15 @@ static void on_ended(void *arg, const struct obj *record, const struct error *er
 		term_print("%s\n", obj_as_string(obj_at(kept, i)));
 	if (c->trigger == TRIGGER_INTERVAL && err)
 		term_error("alm: %s; next in an interval\n", err->msg);
+	if (c->trigger == TRIGGER_RESOURCE && err)
+		term_error("alm: %s: %s\n", instance, err->msg);
 	(void)term_flush();
-	if (c->trigger == TRIGGER_INTERVAL)
+	if (c->trigger != TRIGGER_ONEOFF)
 		return;
 	if (err)
 		error_copy(c->err, err);
 	c->done = true;
-	loop_stop(session_loop(c->session));
+	loop_stop(c->loop);
 }
 
 static void on_signal(void *arg, int signal)
@@ -170,7 +192,7 @@ static void on_signal(void *arg, int signal)
 	struct run_command *c = arg;
 	(void)signal;
 	c->done = true;
-	loop_stop(session_loop(c->session));
+	loop_stop(c->loop);
 }
 
 /* --- the run --- */
@@ -180,7 +202,7 @@ static int open_log(struct run_command *c, struct error *err)
 	const char *file = cli_value(c->cli, "audit-log");
 	bool none = !file || !strcmp(file, "none");
 	struct db_config dc = {.path = none ? ":memory:" : file, .layout = DB_LAYOUT};
-	struct audit_config ac = {.loop = session_loop(c->session)};
+	struct audit_config ac = {.loop = c->loop};
 	if (db_open(&dc, &c->db, err) < 0)
 		return -err->code;
 	ac.db = c->db;
@@ -198,17 +220,19 @@ static int start(struct run_command *c, struct error *err)
 		return error_wrap(err, "the cluster");
 	if (open_log(c, err) < 0)
 		return -err->code;
-	if (run_feedback_open(c->cli, session_loop(c->session), c->audit, c->db, &c->feedback,
-			      err) < 0)
+	if (run_feedback_open(c->cli, c->loop, c->audit, c->db, &c->feedback, err) < 0)
 		return -err->code;
-	struct run_config rc = {.loop = session_loop(c->session),
+	struct run_config rc = {.loop = c->loop,
 				.client = session_client(c->session),
 				.audit = c->audit,
 				.db = c->db,
+				.bundle = c->bundle,
+				.watch = c->trigger == TRIGGER_RESOURCE ? &c->watch : NULL,
 				.metrics = run_feedback_metrics(c->feedback),
 				.interval_ns = c->trigger == TRIGGER_INTERVAL ? c->interval_ns : 0,
 				.job = {.inventory_ns = ns ? ns : SYSTEM_NAMESPACE,
 					.max_deletes = c->max_deletes,
+					.touches = c->watch.touches,
 					.keeps = c->trigger != TRIGGER_ONEOFF,
 					.adopts = cli_flag(c->cli, "adopt"),
 					.takes = cli_flag(c->cli, "overwrite-ownership")},
@@ -217,10 +241,10 @@ static int start(struct run_command *c, struct error *err)
 				.said = on_said,
 				.arg = c};
 	c->run = run_new(&rc);
-	loop_on_signal(session_loop(c->session), on_signal, c);
+	loop_on_signal(c->loop, on_signal, c);
 	run_start(c->run);
 	while (!c->done)
-		loop_run(session_loop(c->session));
+		loop_run(c->loop);
 	return -c->err->code;
 }
 
@@ -228,16 +252,8 @@ static int start(struct run_command *c, struct error *err)
 
 static int unbuilt(const struct cli *cli, struct error *err)
 {
-	static const char *const names[] = {"master",
-					    "config-file",
-					    "renderer.jsonnet.entrypoint",
-					    "renderer.jsonnet.jpaths",
-					    "renderer.jsonnet.ext-str",
-					    "trigger.resource.config",
-					    "trigger.resource.write-status",
-					    "trigger.database.config",
-					    "source.database.file",
-					    "database-connections-file",
+	static const char *const names[] = {"master", "trigger.database.config",
+					    "source.database.file", "database-connections-file",
 					    "default-database-url-file"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (cli_value(cli, names[i]))
@@ -245,28 +261,57 @@ static int unbuilt(const struct cli *cli, struct error *err)
 	return 0;
 }
 
+/* The file of the seed: mainResource, and what else is watched. */
+static int read_watch(struct run_command *c, struct error *err)
+{
+	const char *file = cli_value(c->cli, "trigger.resource.config");
+	const char *write = cli_value(c->cli, "trigger.resource.write-status");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(KEYMAP_BYTES_MAX);
+	if (!file)
+		return error_set(err, E_USAGE,
+				 "--trigger.resource.config is missing: the file that "
+				 "says which objects begin a run");
+	if (write && strcmp(write, "true") != 0 && strcmp(write, "false") != 0)
+		return error_set(err, E_USAGE, "--trigger.resource.write-status is true or false");
+	c->watch.touches = !cstr_eq(write, "false");
+	if (file_read_input(file, &b, err) < 0 ||
+	    keymap_read(strbuf_str(&b), file, c->cli->arena, &c->watch.map, err) < 0)
+		return -err->code;
+	c->bundle =
+		cli_value(c->cli, "name") ? cli_value(c->cli, "name") : c->watch.map->main->name;
+	return is_label(c->bundle)
+		       ? 0
+		       : error_set(err, E_INVALID,
+				   "%s: mainResource: at most %d of a-z, 0-9 and -; --name gives "
+				   "another",
+				   file, NAME_MAX_BYTES);
+}
+
 static int read_trigger(struct run_command *c, struct error *err)
 {
+	static const char *const names[] = {[TRIGGER_ONEOFF] = "oneoff",
+					    [TRIGGER_INTERVAL] = "interval",
+					    [TRIGGER_RESOURCE] = "resource"};
 	const char *t = cli_flag(c->cli, "one-off") ? "oneoff" : cli_value(c->cli, "trigger");
 	if (!t)
-		return error_set(err, E_USAGE, "--trigger is missing: oneoff or interval");
-	if (cstr_eq(t, "resource") || cstr_eq(t, "git") || cstr_eq(t, "sql"))
-		return error_set(err, E_USAGE, "--trigger %s is not built yet: oneoff or interval",
-				 t);
-	if (!cstr_eq(t, "oneoff") && !cstr_eq(t, "interval"))
-		return error_set(err, E_USAGE, "--trigger %.60s: want oneoff or interval", t);
-	c->trigger = cstr_eq(t, "oneoff") ? TRIGGER_ONEOFF : TRIGGER_INTERVAL;
-	return 0;
+		return error_set(err, E_USAGE,
+				 "--trigger is missing: oneoff, interval or resource");
+	if (cstr_eq(t, "git") || cstr_eq(t, "sql"))
+		return error_set(err, E_USAGE,
+				 "--trigger %s is not built yet: oneoff, interval or resource", t);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cstr_eq(t, names[i])) {
+			c->trigger = (enum trigger)i;
+			return c->trigger == TRIGGER_RESOURCE ? read_watch(c, err) : 0;
+		}
+	return error_set(err, E_USAGE, "--trigger %.60s: want oneoff, interval or resource", t);
 }
 
 static int read_options(struct run_command *c, struct error *err)
 {
-	const char *renderer = cli_value(c->cli, "renderer");
 	if (unbuilt(c->cli, err) < 0 || run_feedback_check(c->cli, err) < 0 ||
 	    read_trigger(c, err) < 0)
 		return -err->code;
-	if (renderer && strcmp(renderer, "file") != 0)
-		return error_set(err, E_USAGE, "--renderer %.60s is not built yet: file", renderer);
 	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
 		    0 ||
 	    cli_int(c->cli, "max-deletes", MAX_DELETES, &c->max_deletes, err) < 0)
@@ -275,48 +320,65 @@ static int read_options(struct run_command *c, struct error *err)
 		return error_set(err, E_USAGE,
 				 "--trigger.interval.duration and --max-deletes are "
 				 "more than nothing");
-	c->dir = cli_value(c->cli, "renderer.file.dir");
-	c->dir = c->dir ? c->dir : "manifests/";
-	c->rollout_file = cli_value(c->cli, "renderer.file.rollout");
-	c->ns = cli_value(c->cli, "namespace");
 	return 0;
+}
+
+static int run_on_cluster(struct run_command *c, struct error *err)
+{
+	if (session_open_on(c->cli, c->loop, &c->session, err) < 0)
+		return -err->code;
+	c->ns = session_namespace(c->session);
+	/* of an object that is watched nobody knows yet */
+	if (c->trigger != TRIGGER_RESOURCE && try_render(c, false, err) < 0)
+		return -err->code;
+	return start(c, err);
 }
 
 static int run(struct cli *cli, struct error *err)
 {
-	struct run_command c = {.cli = cli, .err = err};
+	struct run_command c = {.cli = cli, .err = err, .ns = cli_value(cli, "namespace")};
 	if (read_options(&c, err) < 0)
 		return -err->code;
-	if (cli_flag(cli, "render-only")) {
-		c.ns = c.ns ? c.ns : "default";
-		return render_only(&c, err);
+	c.loop = loop_event_new();
+	c.ns = c.ns ? c.ns : "default";
+	if (run_renderer_new(cli, c.loop, &c.renderer, err) >= 0) {
+		if (cli_flag(cli, "render-only"))
+			(void)try_render(&c, true, err);
+		else
+			(void)run_on_cluster(&c, err);
 	}
-	/* What cannot be rendered is told before the cluster is asked for anything. */
-	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES);
-	if (session_open(cli, &c.session, err) < 0)
-		return -err->code;
-	c.ns = session_namespace(c.session);
-	struct flat flat;
-	struct unit *unit;
-	if (make(&c, a, &flat, &unit, err) >= 0)
-		(void)start(&c, err);
+	run_renderer_free(c.renderer);
 	run_free(c.run);
 	run_feedback_finish(c.feedback);
 	run_feedback_free(c.feedback);
 	audit_close(c.audit);
 	db_close(c.db);
 	session_free(c.session);
+	loop_free(c.loop);
 	return -err->code;
 }
 
 static const struct cmd_option options[] = {
-	{"trigger", "NAME", "trigger: oneoff, or interval: at once, then again and again", 0},
+	{"trigger", "NAME",
+	 "trigger: oneoff; interval: at once, then again and again; resource: each object of a "
+	 "kind",
+	 0},
 	{"one-off", NULL, "trigger: the same as --trigger oneoff", 0},
 	{"trigger.interval.duration", "DURATION", "trigger: the interval (default 1m)", 0},
-	{"renderer", "NAME", "renderer: file, the manifests of a folder", 0},
+	{"trigger.resource.config", "FILE", "trigger: which objects: mainResource, resources[]", 0},
+	{"trigger.resource.write-status", "BOOL",
+	 "feedback: status and finalizer of these objects are written (default true)", 0},
+	{"renderer", "NAME", "renderer: file, the manifests of a folder (default), or jsonnet", 0},
 	{"renderer.file.dir", "DIR", "renderer: the folder (default manifests/)", 0},
 	{"renderer.file.rollout", "FILE",
 	 "rollout: the file; without one all objects go in install order, a group a kind", 0},
+	{"renderer.jsonnet.entrypoint", "FILE",
+	 "renderer: what is evaluated: its fields are objects", 0},
+	{"renderer.jsonnet.jpaths", "DIR,..", "renderer: folders of libraries, the last one first",
+	 0},
+	{"renderer.jsonnet.ext-str", "NAME=TEXT", "renderer: std.extVar(NAME)", 0},
+	{"config-file", "FILE",
+	 "configuration: what import 'generic-operator/config' gives; wins over the trigger's", 0},
 	{"name", "NAME", "rollout: its name (default that of the file, else default)", 0},
 	{"render-only", NULL, "print objects and rollout as JSON, and write nothing", 0},
 	{"adopt", NULL, "rollout: take over objects that are there and not managed by ALM", 0},
@@ -325,12 +387,6 @@ static const struct cmd_option options[] = {
 	{"inventory-namespace", "NAME", "where it is kept what belongs to it (default alm-system)",
 	 0},
 	{"audit-log", "FILE", "feedback: the log of all writes, or none (default)", 0},
-	{"config-file", "FILE", "configuration: not built yet", 0},
-	{"renderer.jsonnet.entrypoint", "FILE", "not built yet", 0},
-	{"renderer.jsonnet.jpaths", "DIR", "not built yet", 0},
-	{"renderer.jsonnet.ext-str", "K=V", "not built yet", 0},
-	{"trigger.resource.config", "FILE", "not built yet", 0},
-	{"trigger.resource.write-status", "BOOL", "not built yet", 0},
 	{"trigger.database.config", "FILE", "not built yet", 0},
 	{"source.database.file", "FILE", "not built yet", 0},
 	{"database-connections-file", "FILE", "not built yet", 0},

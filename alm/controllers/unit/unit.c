@@ -19,12 +19,14 @@ typedef enum ensured (*unit_step_fn)(struct unit_pass *s);
 
 /* An attempt, from its first write to its last. */
 static const unit_step_fn attempt[] = {
-	unit_look,     /* every object is known, or known to be absent */
-	unit_judge,    /* nobody else's; kinds that are served, or will be */
-	unit_note,     /* the inventory has what will be there */
-	unit_roll_out, /* group after group */
-	unit_prune,    /* what is there and is wanted no more */
-	unit_note_end, /* the inventory has what is there */
+	unit_hold_main,    /* what it is run for does not go before it was pruned */
+	unit_look,         /* every object is known, or known to be absent */
+	unit_judge,        /* nobody else's; kinds that are served, or will be */
+	unit_note,         /* the inventory has what will be there */
+	unit_roll_out,     /* group after group */
+	unit_prune,        /* what is there and is wanted no more */
+	unit_note_end,     /* the inventory has what is there */
+	unit_release_main, /* if all is deleted */
 	NULL,
 };
 
@@ -98,7 +100,8 @@ static void tell_log(const struct unit_pass *s)
 static int unit_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)err;
-	const struct unit_pass *s = *v->pass;
+	struct unit_pass *s = *v->pass;
+	unit_feedback(s);
 	if (s->job->record && obj_equal(s->record, s->job->record))
 		return STEP_CONTINUE;
 	plan_record(plan, key, s->record);
@@ -106,14 +109,15 @@ static int unit_tell(const struct view *v, const char *key, struct plan *plan, s
 	return STEP_CONTINUE;
 }
 
-static const char *key_bundle(const struct view *v, const struct obj *o, struct arena *a)
+static const char *key_unit(const struct view *v, const struct obj *o, struct arena *a)
 {
 	(void)v;
 	const char *bundle = meta_label(o, LABEL_BUNDLE);
-	return bundle ? arena_strdup(a, bundle) : NULL;
+	const char *instance = meta_label(o, LABEL_INSTANCE);
+	return bundle && instance ? arena_fmt(a, "%s/%s", bundle, instance) : NULL;
 }
 
-static const struct watch_rule watches[] = {{WATCH_OWNED, key_bundle, MEANS_KEY}, {0}};
+static const struct watch_rule watches[] = {{WATCH_OWNED, key_unit, MEANS_KEY}, {0}};
 static const struct step steps[] = {
 	{"begin", unit_begin},
 	{"run", unit_run},

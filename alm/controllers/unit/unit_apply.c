@@ -335,13 +335,6 @@ static enum step_state recorded(const struct obj *record)
 					    : STEP_ACTING;
 }
 
-static const char *step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
-			   size_t i)
-{
-	return arena_fmt(s->v->a, "%td.%zu.%zu %s/%s", part - s->unit->parts, g + 1, i + 1,
-			 part->groups[g].name, part->groups[g].steps[i].name);
-}
-
 static struct turn_group *turns_of(const struct unit_pass *s, const struct unit_part *part)
 {
 	struct turn_group *list = ARENA_ARRAY(s->v->a, struct turn_group, part->n + 1);
@@ -352,7 +345,7 @@ static struct turn_group *turns_of(const struct unit_pass *s, const struct unit_
 		list[g].steps = ARENA_ARRAY(s->v->a, struct turn_step, group->n + 1);
 		for (size_t i = 0; i < group->n; i++)
 			list[g].steps[i] = (struct turn_step){
-				.state = recorded(obj_get(steps, step_id(s, part, g, i))),
+				.state = recorded(obj_get(steps, unit_step_id(s, part, g, i))),
 				.continue_on_error = group->steps[i].rule &&
 						     group->steps[i].rule->continue_on_error};
 	}
@@ -372,7 +365,7 @@ static enum rollout_end walk(struct unit_pass *s, const struct unit_part *part)
 				struct turn_step *turn = &turns[g].steps[i];
 				if (!turn->go)
 					continue;
-				const char *id = step_id(s, part, g, i);
+				const char *id = unit_step_id(s, part, g, i);
 				struct obj *steps = obj_get_mut(s->record, "steps");
 				struct acting x = {.s = s,
 						   .step = &part->groups[g].steps[i],

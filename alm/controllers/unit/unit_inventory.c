@@ -125,7 +125,7 @@ enum ensured unit_note(struct unit_pass *s)
 		.lines = ARENA_ARRAY(s->v->a, struct inventory_line, wanted.n + s->had.n + 1)};
 	memcpy(all.lines, s->had.lines, s->had.n * sizeof(*all.lines));
 	all.n = s->had.n;
-	if (s->inventory && !add_missing(s, &wanted, &s->had, &all))
+	if (s->job->deleting || (s->inventory && !add_missing(s, &wanted, &s->had, &all)))
 		return DONE;
 	if (!s->inventory)
 		all = wanted;
@@ -136,7 +136,14 @@ enum ensured unit_note(struct unit_pass *s)
 enum ensured unit_note_end(struct unit_pass *s)
 {
 	struct inventory wanted = wanted_lines(s);
-	return write_inventory(s, &wanted, s->unit->digest);
+	if (!s->job->deleting)
+		return write_inventory(s, &wanted, s->unit->digest);
+	if (!s->inventory)
+		return DONE;
+	obj_set_bool(s->record, "forgotten", true);
+	if (!meta_is_deleting(s->inventory))
+		plan_delete(s->plan, s->inventory, "Background");
+	return WAITING;
 }
 
 /* --- pruning --- */
@@ -196,7 +203,8 @@ static enum ensured prune(struct unit_pass *s, const struct prune_item *list, si
 		if (list[i].verdict == PRUNE_KEEP)
 			tell_kept(s, &list[i]);
 	}
-	if (doomed > (size_t)s->job->max_deletes && !obj_has(s->record, "pruned"))
+	if (!s->job->deleting && doomed > (size_t)s->job->max_deletes &&
+	    !obj_has(s->record, "pruned"))
 		return hold(s, list, n, doomed);
 	if (doomed && !obj_has(s->record, "pruned"))
 		obj_set_int(s->record, "pruned", (int64_t)doomed);

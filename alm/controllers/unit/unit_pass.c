@@ -58,6 +58,13 @@ const struct obj *unit_found(const struct unit_pass *s, size_t i)
 				  : obj_get(s->absent, arena_fmt(s->v->a, "o%zu", i));
 }
 
+const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
+			 size_t i)
+{
+	return arena_fmt(s->v->a, "%td.%zu.%zu %s/%s", part - s->unit->parts, g + 1, i + 1,
+			 part->groups[g].name, part->groups[g].steps[i].name);
+}
+
 /* --- live reads --- */
 
 void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry *e)

@@ -51,6 +51,13 @@ enum ensured unit_roll_out(struct unit_pass *s);
 /* What has drifted since is put back. */
 enum ensured unit_keep(struct unit_pass *s);
 
+/* --- unit_main.c: the object that the unit is run for --- */
+
+enum ensured unit_hold_main(struct unit_pass *s);
+enum ensured unit_release_main(struct unit_pass *s);
+/* Its status says how far the unit is. */
+void unit_feedback(struct unit_pass *s);
+
 /* --- words --- */
 
 void unit_succeed(struct unit_pass *s);
@@ -64,6 +71,9 @@ bool unit_owns(const struct unit *u, const struct obj *live);
 enum rollout_action unit_action(const struct unit_step *step, const struct unit_entry *e);
 /* The i-th object as it is live, or was before the first write; NULL: absent. */
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
+/* The name of the i-th step of a group in the record. */
+const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
+			 size_t i);
 /* Names an outcome of this attempt. */
 const char *unit_id(const struct unit_pass *s, const char *what);
 /* A row of survey_work. */

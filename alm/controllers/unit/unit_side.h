@@ -2,6 +2,8 @@
  * unit_side: what a process was told to run itself, without a resource that says so (`alm run`). It
  * makes the units and keeps how far they are; the unit controller reads both in each reconcile.
  *
+ * The key of a unit is BUNDLE/INSTANCE.
+ *
  * A unit is run in attempts. The record of an attempt is told before anything it speaks of is
  * written (plan_record()):
  *
@@ -21,6 +23,9 @@ struct unit_job {
 	const struct unit *unit;
 	const struct obj *record; /* NULL: nothing was begun */
 	int64_t attempt;          /* from 1; another one than the record's: begin anew */
+	/* The object that this is run for; NULL: none, or it is gone. Borrowed as the job is. */
+	const struct obj *main;
+	bool touches; /* its finalizer and its status are written */
 	const char *inventory_ns;
 	int64_t max_deletes; /* more are not pruned at once: PruneHeld */
 	bool keeps;          /* what has drifted after an attempt is put back at once */

@@ -132,6 +132,8 @@ static enum ensured look_at_inventory(struct unit_pass *s)
 		return WAITING;
 	}
 	s->inventory = newer(live, obj_get(s->found, "inventory"));
+	if (!live && obj_has(s->record, "forgotten"))
+		s->inventory = NULL; /* deleted in this attempt */
 	const char *text = obj_str(obj_get(s->inventory, "data"), "objects");
 	if (inventory_parse(str_of(text ? text : ""), s->v->a, &s->had, &err) < 0)
 		return unit_refuse(s, "InventoryDamaged",

@@ -1,0 +1,240 @@
+#include "alm/cli/run/run_render.h"
+
+#include <string.h>
+#include <sys/queue.h>
+
+#include "alm/base/file.h"
+#include "alm/io/sandbox.h"
+#include "alm/obj/yaml.h"
+#include "alm/render/flat_job.h"
+#include "alm/render/tree_read.h"
+#include "alm/source/config.h"
+
+#define CONFIG_BYTES_MAX ((size_t)4 << 20)
+#define MESSAGE_MAX      ((size_t)1 << 20)
+
+struct rendering {
+	LIST_ENTRY(rendering) link;
+	struct run_renderer *r;
+	struct render_call call;
+	struct arena *a;
+	const char *ns;
+	struct run_rendered out;
+	run_rendered_fn fn;
+	void *arg;
+};
+
+struct run_renderer {
+	const struct cli *cli;
+	struct sandbox *sandbox; /* of Jsonnet */
+	const char *dir, *entrypoint, *rollout_file;
+	const char *jpath[IMPORT_JPATH_MAX];
+	size_t n_jpath;
+	struct obj *ext_str;
+	LIST_HEAD(, rendering) under_way;
+};
+
+static const struct sandbox_job jobs[] = {FLAT_JOBS, {0}};
+
+/* --- options --- */
+
+static int read_jpaths(struct run_renderer *r, struct error *err)
+{
+	const char *list;
+	for (size_t i = 0; (list = cli_value_at(r->cli, "renderer.jsonnet.jpaths", i)); i++) {
+		struct str rest = str_of(list), one;
+		while (rest.len) {
+			(void)str_cut(rest, ',', &one, &rest);
+			if (r->n_jpath == IMPORT_JPATH_MAX)
+				return error_set(err, E_USAGE,
+						 "--renderer.jsonnet.jpaths: more than %d folders",
+						 IMPORT_JPATH_MAX);
+			r->jpath[r->n_jpath++] = arena_strndup(r->cli->arena, one.ptr, one.len);
+		}
+	}
+	return 0;
+}
+
+static int read_ext(struct run_renderer *r, struct error *err)
+{
+	const char *text;
+	r->ext_str = obj_map();
+	for (size_t i = 0; (text = cli_value_at(r->cli, "renderer.jsonnet.ext-str", i)); i++) {
+		struct str name, value;
+		if (!str_cut(str_of(text), '=', &name, &value) || !name.len)
+			return error_set(err, E_USAGE,
+					 "--renderer.jsonnet.ext-str %.60s: want NAME=TEXT", text);
+		obj_set(r->ext_str, arena_strndup(r->cli->arena, name.ptr, name.len),
+			obj_stringn(value));
+	}
+	return 0;
+}
+
+static int read_jsonnet(struct run_renderer *r, struct loop *l, struct error *err)
+{
+	const struct sandbox_config sc = {.jobs = jobs};
+	r->entrypoint = cli_value(r->cli, "renderer.jsonnet.entrypoint");
+	if (!r->entrypoint)
+		return error_set(err, E_USAGE,
+				 "--renderer.jsonnet.entrypoint is missing: the file to evaluate");
+	if (read_jpaths(r, err) < 0 || read_ext(r, err) < 0)
+		return -err->code;
+	return sandbox_process_new(l, &sc, &r->sandbox, err);
+}
+
+int run_renderer_new(const struct cli *c, struct loop *l, struct run_renderer **ret,
+		     struct error *err)
+{
+	CLEANUP(run_renderer_freep) struct run_renderer *r = xcalloc(1, sizeof(*r));
+	const char *name = cli_value(c, "renderer");
+	LIST_INIT(&r->under_way);
+	r->cli = c;
+	r->rollout_file = cli_value(c, "renderer.file.rollout");
+	r->dir = cli_value(c, "renderer.file.dir");
+	r->dir = r->dir ? r->dir : "manifests/";
+	if (name && strcmp(name, "file") != 0 && strcmp(name, "jsonnet") != 0)
+		return error_set(err, E_USAGE, "--renderer %.60s: want file or jsonnet", name);
+	if (cstr_eq(name, "jsonnet") && read_jsonnet(r, l, err) < 0)
+		return -err->code;
+	*ret = STEAL(r);
+	return 0;
+}
+
+static void rendering_free(struct rendering *x)
+{
+	LIST_REMOVE(x, link);
+	xfree(x);
+}
+
+void run_renderer_free(struct run_renderer *r)
+{
+	struct rendering *x;
+	if (!r)
+		return;
+	while ((x = LIST_FIRST(&r->under_way))) {
+		render_job_cancel(&x->call);
+		rendering_free(x);
+	}
+	sandbox_free(r->sandbox);
+	obj_unref(r->ext_str);
+	xfree(r);
+}
+
+/* --- rollout --- */
+
+static int take_rollout(struct rendering *x, const struct obj *rendered, struct error *err)
+{
+	const struct rollout_options options = {.file = x->r->rollout_file};
+	struct rollout *rollout = NULL;
+	struct obj *o = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROLLOUT_BYTES_MAX);
+	if (x->r->rollout_file) {
+		if (file_read_input(x->r->rollout_file, &b, err) < 0 ||
+		    rollout_read(strbuf_str(&b), &options, x->a, &rollout, err) < 0 ||
+		    yaml_parse_one(strbuf_str(&b), &o, err) < 0)
+			return -err->code;
+		x->out.rollout_object = obj_keep(x->a, o);
+	} else if (rendered) {
+		if (rollout_parse(rendered, &options, x->a, &rollout, err) < 0)
+			return error_wrap(err, "the rollout of %s", x->r->entrypoint);
+		x->out.rollout_object = obj_keep(x->a, obj_ref(rendered));
+	}
+	x->out.rollout = rollout;
+	return 0;
+}
+
+/* --- file --- */
+
+static void end(struct rendering *x, int rc, const struct error *err)
+{
+	run_rendered_fn fn = x->fn;
+	void *arg = x->arg;
+	struct run_rendered out = x->out;
+	rendering_free(x);
+	fn(arg, &out, rc < 0 ? err : NULL);
+}
+
+static int render_files(struct rendering *x, struct error *err)
+{
+	struct files files = {.a = x->a};
+	if (tree_read_dir(x->r->dir, &files, err) < 0 ||
+	    files_flat(&files, x->ns, &x->out.flat, err) < 0)
+		return -err->code;
+	return take_rollout(x, NULL, err);
+}
+
+/* --- jsonnet --- */
+
+static void evaluated(void *arg, struct obj *value, const struct error *failed)
+{
+	struct rendering *x = arg;
+	struct error err = failed ? *failed : ERROR_INIT;
+	const struct obj *rollout = NULL;
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(MESSAGE_MAX);
+	int rc = -err.code;
+	if (!failed) {
+		obj_keep(x->a, value);
+		rc = flat_job_read(value, x->ns, &x->out.flat, &rollout, &msg, &err);
+	}
+	if (rc >= 0)
+		rc = take_rollout(x, rollout, &err);
+	end(x, rc, &err);
+}
+
+static int read_config(struct rendering *x, const struct obj *config, const struct obj **ret,
+		       struct error *err)
+{
+	const char *file = cli_value(x->r->cli, "config-file");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
+	struct config_layer layers[] = {{"the trigger's configuration", config}, {file, NULL}};
+	struct obj *o = NULL, *merged = NULL;
+	if (file) {
+		if (file_read_input(file, &b, err) < 0 ||
+		    config_parse(strbuf_str(&b), file, &o, err) < 0)
+			return -err->code;
+		layers[1].value = obj_keep(x->a, o);
+	}
+	if (config_merge(layers, ARRAY_LEN(layers), &merged, err) < 0)
+		return -err->code;
+	*ret = merged ? obj_keep(x->a, merged) : NULL;
+	return 0;
+}
+
+static int evaluate(struct rendering *x, const struct obj *config, struct error *err)
+{
+	struct run_renderer *r = x->r;
+	struct files files = {.a = x->a};
+	struct tree_program program = {0};
+	const struct obj *merged = NULL;
+	if (tree_read_program(r->entrypoint, r->jpath, r->n_jpath, &files, &program, err) < 0 ||
+	    read_config(x, config, &merged, err) < 0)
+		return -err->code;
+	struct obj *runtime = obj_keep(x->a, obj_map());
+	if (merged)
+		obj_set(runtime, "config", obj_ref(merged));
+	struct flat_request rq = {.ns = x->ns,
+				  .entrypoint = program.entrypoint,
+				  .roots = program.roots,
+				  .ext_str = r->ext_str,
+				  .runtime = runtime};
+	x->call = (struct render_call){.done = evaluated, .arg = x, .name = r->entrypoint};
+	flat_job_jsonnet(r->sandbox, &files, &rq, &x->call);
+	return 0;
+}
+
+void run_renderer_start(struct run_renderer *r, const struct obj *config, const char *ns,
+			struct arena *a, run_rendered_fn fn, void *arg)
+{
+	struct error err = ERROR_INIT;
+	struct rendering *x = xcalloc(1, sizeof(*x));
+	LIST_INSERT_HEAD(&r->under_way, x, link);
+	x->r = r;
+	x->a = a;
+	x->ns = ns;
+	x->fn = fn;
+	x->arg = arg;
+	flat_init(&x->out.flat, a);
+	int rc = r->entrypoint ? evaluate(x, config, &err) : render_files(x, &err);
+	if (rc < 0 || !r->entrypoint)
+		end(x, rc, &err);
+}
