@@ -1,0 +1,166 @@
+/* A unit out of a flat map and a rollout: which objects each step has, in which order the others go,
+ * and that equal inputs are equal units. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
+#include "alm/unit/unit_make.h"
+
+static const struct {
+	const char *key, *kind, *name;
+} objects[] = {
+	{"a/deploy.yaml", "Deployment", "web"},
+	{"a/cm.yaml!0", "ConfigMap", "one"},
+	{"a/cm.yaml!1", "ConfigMap", "two"},
+	{"crd.yaml", "CustomResourceDefinition", "things.example.com"},
+	{"ns.yaml", "Namespace", "apps"},
+	{"s.yaml", "Secret", "s"},
+};
+
+struct row {
+	const char *about, *rollout; /* spec of it; NULL: none */
+	const char *want;            /* PART:GROUP/STEP=KEYS; or what is told */
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+	{"without a rollout: a group a kind, in install order", NULL,
+	 "2:CustomResourceDefinition/CustomResourceDefinition=crd.yaml "
+	 "2:Namespace/Namespace=ns.yaml 2:Secret/Secret=s.yaml "
+	 "2:ConfigMap/ConfigMap=a/cm.yaml!0,a/cm.yaml!1 2:Deployment/Deployment=a/deploy.yaml "},
+	{"the rest before",
+	 "{rest: Before, groups: [{name: g, steps: [{object: a/deploy.yaml, action: CreateOrUpdate}, {object: s.yaml, action: CreateOrUpdate}]}]}",
+	 "0:CustomResourceDefinition/CustomResourceDefinition=crd.yaml 0:Namespace/Namespace=ns.yaml "
+	 "0:ConfigMap/ConfigMap=a/cm.yaml!0,a/cm.yaml!1 1:g/a/deploy.yaml=a/deploy.yaml 1:g/s.yaml=s.yaml "},
+	{"a file of several objects, a pattern, no rest",
+	 "{rest: Ignore, groups: [{name: g, steps: [{object: a/cm.yaml, action: CreateOrUpdate}]}, {name: h, steps: [{object: '*.yaml', action: CreateOrUpdate}]}]}",
+	 "1:g/a/cm.yaml=a/cm.yaml!0,a/cm.yaml!1 1:h/*.yaml=crd.yaml,ns.yaml,s.yaml "},
+	{"an object that nothing is",
+	 "{rest: Ignore, groups: [{steps: [{object: b.yaml, action: CreateOrUpdate}]}]}",
+	 "spec.groups[0].steps[0].object: UnknownObject: nothing that was rendered is \"b.yaml\"; there are: a/cm.yaml!0, a/cm.yaml!1, a/deploy.yaml, crd.yaml, ns.yaml and 1 more"},
+};
+/* clang-format on */
+
+static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
+{
+	(void)arg;
+	json_digest(o, out);
+}
+
+static void make_flat(struct arena *a, struct flat *f)
+{
+	struct error err = ERROR_INIT;
+	flat_init(f, a);
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+		char name[64];
+		struct obj *o = obj_map();
+		const char *bang = strchr(objects[i].key, '!');
+		obj_set_str(o, "apiVersion", "v1");
+		obj_set_str(o, "kind", objects[i].kind);
+		obj_set_path(o, "metadata.name", obj_string(objects[i].name));
+		if (!strcmp(objects[i].kind, "Secret"))
+			obj_set_path(o, "stringData.password", obj_string("one"));
+		size_t n = bang ? (size_t)(bang - objects[i].key) : strlen(objects[i].key);
+		memcpy(name, objects[i].key, n);
+		name[n] = '\0';
+		const struct flat_place p = {.name = arena_strdup(a, name),
+					     .file = arena_strdup(a, name),
+					     .doc = bang && bang[1] == '1',
+					     .alone = !bang};
+		assert_ok(flat_add(f, &p, o, &err), &err);
+	}
+	assert_ok(flat_sort(f, "default", &err), &err);
+}
+
+static int make(struct arena *a, const char *spec, struct unit **ret, struct error *err)
+{
+	struct flat f;
+	struct rollout *rollout = NULL;
+	struct obj *parsed = NULL;
+	make_flat(a, &f);
+	if (spec) {
+		const char *text = arena_fmt(a,
+					     "{apiVersion: app.coreos.com/v1alpha1, kind: Rollout, "
+					     "metadata: {name: r}, spec: %s}",
+					     spec);
+		assert_ok(yaml_parse_one(str_of(text), &parsed, err), err);
+		obj_keep(a, parsed);
+		assert_ok(rollout_parse(parsed, &(struct rollout_options){0}, a, &rollout, err),
+			  err);
+	}
+	const struct unit_options o = {.hub = "cli",
+				       .bundle = "b",
+				       .instance = "i",
+				       .ns = "default",
+				       .rollout = rollout,
+				       .rollout_text = parsed,
+				       .digest = {.fn = digest}};
+	return unit_make(&f, &o, ret, err);
+}
+
+static void print(const struct unit *u, struct strbuf *b)
+{
+	const struct obj *list = obj_get(u->doc, "objects");
+	for (size_t p = 0; p < UNIT_PARTS; p++)
+		for (size_t g = 0; g < u->parts[p].n; g++)
+			for (size_t i = 0; i < u->parts[p].groups[g].n; i++) {
+				const struct unit_step *s = &u->parts[p].groups[g].steps[i];
+				strbuf_addf(b, "%zu:%s/%s=", p, u->parts[p].groups[g].name,
+					    s->name);
+				for (size_t k = 0; k < s->n; k++)
+					strbuf_addf(b, "%s%s", k ? "," : "",
+						    obj_str(obj_at(list, s->rows[k]), "key"));
+				strbuf_addc(b, ' ');
+			}
+}
+
+static void test_unit_make__each_step_has_its_objects(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		struct error err = ERROR_INIT;
+		struct unit *u;
+		if (make(a, rows[i].rollout, &u, &err) < 0)
+			strbuf_adds(&b, err.msg);
+		else
+			print(u, &b);
+		if (strcmp(b.buf, rows[i].want) != 0)
+			fail_msg("%s: %s", rows[i].about, b.buf);
+	}
+}
+
+static void test_unit_make__equal_inputs_are_equal_units(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+	struct error err = ERROR_INIT;
+	struct unit *x, *y, *z;
+	assert_ok(make(a, rows[1].rollout, &x, &err), &err);
+	assert_ok(make(a, rows[1].rollout, &y, &err), &err);
+	assert_ok(make(a, NULL, &z, &err), &err);
+	assert_string_equal(x->digest, y->digest);
+	assert_string_not_equal(x->digest, z->digest);
+	assert_string_equal(x->owner_id, "cli.b.i");
+	/* what a server keeps of a Secret, so that it can be compared */
+	const struct obj *list = obj_get(x->doc, "objects");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *o = obj_get(obj_at(list, i), "object");
+		if (!cstr_eq(obj_str(o, "kind"), "Secret"))
+			continue;
+		assert_false(obj_has(o, "stringData"));
+		assert_string_equal(obj_str(obj_get(o, "data"), "password"), "b25l");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unit_make__each_step_has_its_objects),
+		cmocka_unit_test(test_unit_make__equal_inputs_are_equal_units),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
