@@ -4,14 +4,14 @@
 #include <sys/queue.h>
 
 #include "alm/base/file.h"
+#include "alm/cli/term.h"
 #include "alm/io/sandbox.h"
 #include "alm/obj/yaml.h"
 #include "alm/render/flat_job.h"
 #include "alm/render/tree_read.h"
 #include "alm/source/config.h"
 
-#define CONFIG_BYTES_MAX ((size_t)4 << 20)
-#define MESSAGE_MAX      ((size_t)1 << 20)
+#define MESSAGE_MAX ((size_t)1 << 20)
 
 struct rendering {
 	LIST_ENTRY(rendering) link;
@@ -26,7 +26,7 @@ struct rendering {
 
 struct run_renderer {
 	const struct cli *cli;
-	struct sandbox *sandbox; /* of Jsonnet */
+	struct sandbox *sandbox;
 	const char *dir, *entrypoint, *rollout_file;
 	const char *jpath[IMPORT_JPATH_MAX];
 	size_t n_jpath;
@@ -70,31 +70,52 @@ static int read_ext(struct run_renderer *r, struct error *err)
 	return 0;
 }
 
-static int read_jsonnet(struct run_renderer *r, struct loop *l, struct error *err)
+/* What would have no effect is a mistake. */
+static int refuse_options(const struct cli *c, const char *renderer, const char *const *options,
+			  struct error *err)
 {
-	const struct sandbox_config sc = {.jobs = jobs};
+	for (; *options; options++)
+		if (cli_value(c, *options))
+			return error_set(err, E_USAGE, "--%s says nothing to --renderer %s",
+					 *options, renderer);
+	return 0;
+}
+
+static int read_jsonnet(struct run_renderer *r, struct error *err)
+{
+	static const char *const others[] = {"renderer.file.dir", NULL};
 	r->entrypoint = cli_value(r->cli, "renderer.jsonnet.entrypoint");
 	if (!r->entrypoint)
 		return error_set(err, E_USAGE,
 				 "--renderer.jsonnet.entrypoint is missing: the file to evaluate");
-	if (read_jpaths(r, err) < 0 || read_ext(r, err) < 0)
+	if (refuse_options(r->cli, "jsonnet", others, err) < 0 || read_jpaths(r, err) < 0)
 		return -err->code;
-	return sandbox_process_new(l, &sc, &r->sandbox, err);
+	return read_ext(r, err);
+}
+
+static int read_file(struct run_renderer *r, struct error *err)
+{
+	static const char *const others[] = {"renderer.jsonnet.entrypoint",
+					     "renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
+					     "config-file", NULL};
+	r->dir = cli_value(r->cli, "renderer.file.dir");
+	r->dir = r->dir ? r->dir : "manifests/";
+	return refuse_options(r->cli, "file", others, err);
 }
 
 int run_renderer_new(const struct cli *c, struct loop *l, struct run_renderer **ret,
 		     struct error *err)
 {
+	const struct sandbox_config sc = {.jobs = jobs};
 	CLEANUP(run_renderer_freep) struct run_renderer *r = xcalloc(1, sizeof(*r));
 	const char *name = cli_value(c, "renderer");
 	LIST_INIT(&r->under_way);
 	r->cli = c;
 	r->rollout_file = cli_value(c, "renderer.file.rollout");
-	r->dir = cli_value(c, "renderer.file.dir");
-	r->dir = r->dir ? r->dir : "manifests/";
 	if (name && strcmp(name, "file") != 0 && strcmp(name, "jsonnet") != 0)
 		return error_set(err, E_USAGE, "--renderer %.60s: want file or jsonnet", name);
-	if (cstr_eq(name, "jsonnet") && read_jsonnet(r, l, err) < 0)
+	if ((cstr_eq(name, "jsonnet") ? read_jsonnet(r, err) : read_file(r, err)) < 0 ||
+	    sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
 		return -err->code;
 	*ret = STEAL(r);
 	return 0;
@@ -143,8 +164,6 @@ static int take_rollout(struct rendering *x, const struct obj *rendered, struct 
 	return 0;
 }
 
-/* --- file --- */
-
 static void end(struct rendering *x, int rc, const struct error *err)
 {
 	run_rendered_fn fn = x->fn;
@@ -154,16 +173,17 @@ static void end(struct rendering *x, int rc, const struct error *err)
 	fn(arg, &out, rc < 0 ? err : NULL);
 }
 
-static int render_files(struct rendering *x, struct error *err)
+/* The stack of Jsonnet has lines of its own, and may be longer than an error. */
+static int tell(const struct rendering *x, const struct strbuf *msg, struct error *err)
 {
-	struct files files = {.a = x->a};
-	if (tree_read_dir(x->r->dir, &files, err) < 0 ||
-	    files_flat(&files, x->ns, &x->out.flat, err) < 0)
+	struct str rest = strbuf_str(msg), line;
+	if (str_find_char(rest, '\n') < 0)
 		return -err->code;
-	return take_rollout(x, NULL, err);
+	term_error_lines(rest);
+	term_error("\n");
+	str_next_line(&rest, &line);
+	return error_set(err, err->code, "RenderFailed: %s: %.*s", x->call.name, STR_ARG(line));
 }
-
-/* --- jsonnet --- */
 
 static void evaluated(void *arg, struct obj *value, const struct error *failed)
 {
@@ -175,11 +195,27 @@ static void evaluated(void *arg, struct obj *value, const struct error *failed)
 	if (!failed) {
 		obj_keep(x->a, value);
 		rc = flat_job_read(value, x->ns, &x->out.flat, &rollout, &msg, &err);
+		if (rc < 0)
+			rc = tell(x, &msg, &err);
 	}
 	if (rc >= 0)
 		rc = take_rollout(x, rollout, &err);
 	end(x, rc, &err);
 }
+
+/* --- file --- */
+
+static int render_files(struct rendering *x, struct error *err)
+{
+	struct files files = {.a = x->a};
+	if (tree_read_dir(x->r->dir, &files, err) < 0)
+		return -err->code;
+	x->call = (struct render_call){.done = evaluated, .arg = x, .name = x->r->dir};
+	flat_job_files(x->r->sandbox, &files, x->ns, &x->call);
+	return 0;
+}
+
+/* --- jsonnet --- */
 
 static int read_config(struct rendering *x, const struct obj *config, const struct obj **ret,
 		       struct error *err)
@@ -235,6 +271,6 @@ void run_renderer_start(struct run_renderer *r, const struct obj *config, const 
 	x->arg = arg;
 	flat_init(&x->out.flat, a);
 	int rc = r->entrypoint ? evaluate(x, config, &err) : render_files(x, &err);
-	if (rc < 0 || !r->entrypoint)
+	if (rc < 0)
 		end(x, rc, &err);
 }

@@ -13,7 +13,8 @@
 #include "alm/base/sanitizer.h"
 #include "alm/io/sandbox.h"
 #include "alm/obj/json.h"
-#include "alm/render/flat_box.h"
+#include "alm/render/flat_job.h"
+#include "alm/render/tree_read.h"
 #include "tests/lib/http_client.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
@@ -502,35 +503,6 @@ static void test_flat_job__no_such_folder(void **state)
 	assert_non_null(strstr(f->err.msg, "none: no such file or folder"));
 }
 
-/* ---- for a command ---- */
-
-static void test_flat_job__a_box_waits(void **state)
-{
-	struct fixture *f = *state;
-	struct flat_box *box = NULL;
-	assert_ok(flat_box_new(&box, &f->err), &f->err);
-	put(f, "a.yaml", STR("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"));
-	flat_init(&f->flat, f->a);
-	assert_ok(flat_box_files(box, f->dir, "default", &f->flat, &f->err), &f->err);
-	assert_int_equal(f->flat.n, 1);
-	const char *bad = put(f, "b.yaml", STR("a: b: c"));
-	assert_int_equal(flat_box_files(box, f->dir, "default", &f->flat, &f->err), -E_BADREQUEST);
-	assert_non_null(strstr(f->err.msg, "b.yaml: yaml: "));
-	(void)unlink(bad);
-	need_library();
-	flat_init(&f->flat, f->a);
-	struct flat_program p = {.ns = "default",
-				 .entrypoint = put(f, "m.jsonnet", STR("{a: " CM "}"))};
-	assert_ok(flat_box_jsonnet(box, &p, &f->flat, &f->rollout, &f->msg, &f->err), &f->err);
-	assert_string_equal(f->flat.objects[0].key, "a");
-	p.entrypoint = put(f, "l.jsonnet", STR("import 'alm-runtime/secrets/list'"));
-	assert_int_equal(flat_box_jsonnet(box, &p, &f->flat, &f->rollout, &f->msg, &f->err),
-			 -E_INVALID);
-	assert_non_null(strstr(f->msg.buf, "live lists are not built yet"));
-	assert_non_null(strstr(f->msg.buf, "l.jsonnet:1:1"));
-	flat_box_free(box);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_flat_job__##name, setup, teardown)
@@ -546,7 +518,6 @@ int main(void)
 		TEST(imports_have_a_limit),
 		TEST(a_folder),
 		TEST(no_such_folder),
-		TEST(a_box_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
