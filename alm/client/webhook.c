@@ -12,7 +12,8 @@
 
 struct webhook {
 	struct webhook_config c;
-	char *name, *target;
+	char name[SHA256_HEX]; /* a URL may have a token in it */
+	char *target;
 	struct strbuf secret;
 	struct task task;
 	struct timer timer;
@@ -230,7 +231,7 @@ int webhook_new(const struct webhook_config *c, struct webhook **ret, struct err
 {
 	CLEANUP(webhook_freep) struct webhook *w = xcalloc(1, sizeof(*w));
 	w->c = *c;
-	w->name = xstrdup(c->name);
+	sha256_hex(str_of(c->name), w->name);
 	w->target = xstrdup(c->target);
 	strbuf_init(&w->secret, STRBUF_SMALL);
 	strbuf_init(&w->body, WEBHOOK_BYTES_MAX);
@@ -254,7 +255,6 @@ void webhook_free(struct webhook *w)
 	loop_disarm(w->c.loop, &w->timer);
 	strbuf_release(&w->secret);
 	strbuf_release(&w->body);
-	xfree(w->name);
 	xfree(w->target);
 	xfree(w);
 }

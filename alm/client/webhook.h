@@ -31,7 +31,7 @@ struct webhook_config {
 	struct loop *loop;
 	struct transport *transport; /* of the receiver alone; it follows no redirect */
 	const char *target;          /* path and query */
-	const char *name;            /* of the cursor: the whole URL */
+	const char *name;            /* of the cursor: the whole URL; its hash is kept */
 	struct str secret;           /* empty: nothing is signed */
 	struct audit *audit;
 	struct db *db;           /* of the log */

@@ -184,6 +184,26 @@ static void test_webhook__a_new_process_goes_on_where_it_was(void **state)
 	teardown(&f);
 }
 
+/* It may have a token in it. */
+static void test_webhook__its_url_is_not_kept(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	setup(&f);
+	open_webhook(&f, "");
+	assert_ok(db_prepare(f.db,
+			     "SELECT count(*), sum(instr(name, 'receiver')) FROM webhook_cursor",
+			     &s, &err),
+		  &err);
+	assert_int_equal(stmt_step(s, &err), 1);
+	assert_int_equal(stmt_int(s, 0), 1);
+	assert_int_equal(stmt_int(s, 1), 0);
+	stmt_reset(s);
+	teardown(&f);
+}
+
 static void test_webhook__given_up_after_a_day(void **state)
 {
 	(void)state;
@@ -235,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_webhook__transitions_in_order_and_nothing_else),
 		cmocka_unit_test(test_webhook__the_same_event_until_it_is_taken),
 		cmocka_unit_test(test_webhook__a_new_process_goes_on_where_it_was),
+		cmocka_unit_test(test_webhook__its_url_is_not_kept),
 		cmocka_unit_test(test_webhook__given_up_after_a_day),
 		cmocka_unit_test(test_webhook__signed_by_the_secret),
 	};
