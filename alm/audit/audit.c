@@ -191,6 +191,31 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	return append_record(a, &rec, err);
 }
 
+/* Somebody set the clock, or the machine slept: from here on times are of another clock. The blobs
+ * that wait are those of the entry behind this one. */
+static int note_clock(struct audit *a, struct error *err)
+{
+	int64_t clock_ns = loop_now(a->loop) - loop_mono(a->loop);
+	int64_t by = clock_ns - a->clock_ns;
+	size_t n_blobs = a->n_blobs;
+	a->clock_ns = clock_ns;
+	if (by <= AUDIT_CLOCK_STEP_NS && by >= -AUDIT_CLOCK_STEP_NS)
+		return 0;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "what", "clock");
+	obj_set(body, "details", obj_stringf("%+" PRId64 " s", by / NS_PER_S));
+	const struct audit_row row = {.type = "System",
+				      .reason = "ClockStepped",
+				      .subject = {.kind = "Log", .name = a->origin},
+				      .body = body};
+	a->n_blobs = 0;
+	int r = append_new(a, &row, err);
+	a->n_blobs = n_blobs;
+	if (r >= 0 && a->on_append)
+		a->on_append(a->on_append_arg, &row);
+	return r;
+}
+
 int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq, struct error *err)
 {
 	if (a->read_only)
@@ -198,6 +223,8 @@ int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
 	int r = row_check(a, row, err);
 	if (r >= 0 && row->op)
 		r = op_seq(a, row->op, ret_seq, err);
+	if (r == 0)
+		r = note_clock(a, err);
 	if (r == 0)
 		r = append_new(a, row, err);
 	else if (r > 0) {

@@ -12,6 +12,7 @@
 
 #define AUDIT_BLOBS_PER_ROW_MAX 64
 #define AUDIT_SIGN_EVERY_NS     NS_PER_S
+#define AUDIT_CLOCK_STEP_NS     NS_PER_S /* further in one step has an entry */
 
 struct audit {
 	struct db *db;
@@ -23,6 +24,7 @@ struct audit {
 
 	/* The end of the log as the open transaction sees it. */
 	int64_t last_seq, last_time_us;
+	int64_t clock_ns; /* wall clock less the monotonic one, as the last entry had it */
 	unsigned char chain[SHA256_BYTES];
 	struct tree tree;
 	int64_t committed_seq, checkpoint_seq;

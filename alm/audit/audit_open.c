@@ -260,6 +260,7 @@ struct audit *audit_alloc(const struct audit_config *c)
 	a->timer.fn = audit_sign_due;
 	a->timer.arg = a;
 	a->checkpoint_mono_ns = loop_mono(c->loop) - AUDIT_SIGN_EVERY_NS;
+	a->clock_ns = loop_now(c->loop) - loop_mono(c->loop);
 	strbuf_init(&a->body, 4 * (size_t)AUDIT_BODY_BYTES_MAX);
 	strbuf_init(&a->scratch, RECORD_BYTES_MAX);
 	tree_init(&a->tree);

@@ -8,9 +8,14 @@
 
 #include "alm/base/file.h"
 
-static int64_t fixed_now(struct loop *l)
+static int64_t fixed_mono(struct loop *l)
 {
 	return ((struct fixed_loop *)(void *)l)->now_ns;
+}
+
+static int64_t fixed_now(struct loop *l)
+{
+	return fixed_mono(l) + ((struct fixed_loop *)(void *)l)->set_ns;
 }
 
 static void fixed_random(struct loop *l, void *buf, size_t n)
@@ -27,7 +32,7 @@ static void fixed_nothing(struct loop *l)
 
 static const struct loop_ops fixed_ops = {
 	.now_ns = fixed_now,
-	.mono_ns = fixed_now,
+	.mono_ns = fixed_mono,
 	.random = fixed_random,
 	.wake = fixed_nothing,
 	.free = fixed_nothing,

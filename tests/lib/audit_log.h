@@ -9,6 +9,7 @@
 struct fixed_loop {
 	struct loop base;
 	int64_t now_ns;
+	int64_t set_ns; /* how far somebody set the wall clock */
 	unsigned char counter;
 };
 

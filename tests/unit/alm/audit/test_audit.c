@@ -311,6 +311,31 @@ static void test_audit__time_never_goes_back(void **state)
 	audit_log_close(&l);
 }
 
+/* Either way has an entry before the first one of the new clock; what is less than a second none. */
+static void test_audit__a_clock_that_steps_is_recorded(void **state)
+{
+	(void)state;
+	static const int64_t by[] = {3600, -86400};
+	static const char *const said[] = {"+3600 s", "-90000 s"};
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(by); i++) {
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		int64_t last = audit_last_seq(l.audit);
+		l.loop.set_ns = by[i] * 1000000000;
+		audit_log_fill(&l, 5, 2);
+		l.loop.set_ns += 900000000;
+		audit_log_fill(&l, 1, 1);
+		assert_int_equal(audit_last_seq(l.audit), last + 7);
+		assert_ok(audit_row_get(l.audit, last + 1, &row, &err), &err);
+		assert_string_equal(obj_str(row, "reason"), "ClockStepped");
+		assert_string_equal(obj_str(row, "body.details"), said[i]);
+	}
+	audit_log_assert_intact(&l);
+	audit_log_close(&l);
+}
+
 static void test_audit__secrets_become_macs(void **state)
 {
 	(void)state;
@@ -427,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_audit__integers_of_any_size),
 		cmocka_unit_test(test_audit__members_are_sorted_however_many),
 		cmocka_unit_test(test_audit__time_never_goes_back),
+		cmocka_unit_test(test_audit__a_clock_that_steps_is_recorded),
 		cmocka_unit_test(test_audit__secrets_become_macs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
