@@ -59,6 +59,10 @@ program "local f(x) = x.y; { a: f({}) }"
 code "a Jsonnet error has its stack" 1 "bad.jsonnet:1:24-29" bad
 program "{ a: importstr '/etc/passwd' }"
 code "an import that leads out is refused" 3 "bad.jsonnet:1: import: /etc/passwd leads out" bad
+program "{ a: import 'alm-runtime/secrets/list' }"
+code "a live list is not there" 1 "only alm-runtime/config" bad
+program "{ a: import 'locutus-runtime/cluster' }"
+code "nor the cluster" 1 "only alm-runtime/config" bad
 ln -s /etc/passwd link
 program "{ a: importstr 'link' }"
 code "a link" 1 "links are not followed" bad

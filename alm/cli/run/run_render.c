@@ -236,6 +236,18 @@ static int read_config(struct rendering *x, const struct obj *config, const stru
 	return 0;
 }
 
+/* What a program may import elsewhere, and a command does not bring. */
+static const struct obj *unavailable(struct arena *a, const struct tree_program *p)
+{
+	static const char why[] = "alm run brings no such thing, only alm-runtime/config";
+	struct obj *o = obj_keep(a, obj_map());
+	obj_set_str(o, "cluster", why);
+	obj_set_str(o, "values", why);
+	for (size_t i = 0; i < p->n_lists; i++)
+		obj_set_str(o, p->lists[i], why);
+	return o;
+}
+
 static int evaluate(struct rendering *x, const struct obj *config, struct error *err)
 {
 	struct run_renderer *r = x->r;
@@ -252,7 +264,8 @@ static int evaluate(struct rendering *x, const struct obj *config, struct error 
 				  .entrypoint = program.entrypoint,
 				  .roots = program.roots,
 				  .ext_str = r->ext_str,
-				  .runtime = runtime};
+				  .runtime = runtime,
+				  .unavailable = unavailable(x->a, &program)};
 	x->call = (struct render_call){.done = evaluated, .arg = x, .name = r->entrypoint};
 	flat_job_jsonnet(r->sandbox, &files, &rq, &x->call);
 	return 0;
