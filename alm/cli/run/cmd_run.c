@@ -114,7 +114,7 @@ static void on_render(void *arg, struct run_render *call)
 {
 	struct run_command *c = arg;
 	struct attempt *x = ARENA_NEW(call->a, struct attempt);
-	run_feedback_begin(c->feedback);
+	run_feedback_begin(c->feedback, call->instance);
 	*x = (struct attempt){c, call};
 	run_renderer_start(c->renderer, call->main, c->ns, call->a, on_rendered, x);
 }
@@ -171,7 +171,7 @@ static void on_ended(void *arg, const char *instance, const struct obj *record,
 {
 	struct run_command *c = arg;
 	const struct obj *kept = obj_get(record, "kept");
-	run_feedback_end(c->feedback, err);
+	run_feedback_end(c->feedback, instance, err);
 	for (size_t i = 0; i < obj_len(kept); i++)
 		term_print("%s\n", obj_as_string(obj_at(kept, i)));
 	if (c->trigger == TRIGGER_INTERVAL && err)

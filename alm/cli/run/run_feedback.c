@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/base/map.h"
 #include "alm/cli/term.h"
 #include "alm/client/webhook.h"
 #include "alm/io/metrics_server.h"
@@ -19,7 +20,7 @@ struct run_feedback {
 	struct transport *transport;
 	struct webhook *webhook;
 	struct audit *audit;
-	int64_t began_ns; /* monotonic */
+	struct map *began; /* instance -> milliseconds, monotonic, of its attempt */
 	bool succeeded, over;
 	struct timer timer;
 };
@@ -117,6 +118,7 @@ int run_feedback_open(const struct cli *c, struct loop *l, struct audit *audit, 
 	struct run_feedback *f = xcalloc(1, sizeof(*f));
 	f->loop = l;
 	f->metrics = metrics_new();
+	f->began = map_new(NULL);
 	struct metrics_server_config mc = {.listen = listen ? listen : "off",
 					   .metrics = f->metrics,
 					   .not_ready = not_ready,
@@ -132,17 +134,19 @@ struct metrics *run_feedback_metrics(struct run_feedback *f)
 	return f->metrics;
 }
 
-void run_feedback_begin(struct run_feedback *f)
+void run_feedback_begin(struct run_feedback *f, const char *instance)
 {
-	f->began_ns = loop_mono(f->loop);
+	map_set_number(f->began, instance, (size_t)(loop_mono(f->loop) / NS_PER_MS));
 }
 
 /* Names of Locutus. */
-void run_feedback_end(struct run_feedback *f, const struct error *err)
+void run_feedback_end(struct run_feedback *f, const char *instance, const struct error *err)
 {
 	static const char name[] = "rollout_execution_duration_seconds";
 	static const char help[] = "Time that runs have taken.";
-	int64_t span = loop_mono(f->loop) - f->began_ns;
+	int64_t now = loop_mono(f->loop);
+	int64_t began = (int64_t)map_number(f->began, instance) * NS_PER_MS;
+	int64_t span = began ? now - began : 0;
 	struct metric *failed = metrics_counter(f->metrics, "rollout_executions_failed_total",
 						"Runs that failed.", NULL);
 	metric_add(metrics_summary(f->metrics, name, help, "_sum", true),
@@ -151,6 +155,7 @@ void run_feedback_end(struct run_feedback *f, const struct error *err)
 	metric_add(metrics_counter(f->metrics, "rollout_executions_total",
 				   "Runs that have ended, well or not.", NULL),
 		   1);
+	(void)map_del(f->began, instance);
 	if (err)
 		metric_add(failed, 1);
 	else
@@ -201,5 +206,6 @@ void run_feedback_free(struct run_feedback *f)
 	transport_free(f->transport);
 	metrics_server_free(f->server);
 	metrics_free(f->metrics);
+	map_free(f->began);
 	xfree(f);
 }

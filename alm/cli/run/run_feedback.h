@@ -17,9 +17,9 @@ int run_feedback_check(const struct cli *c, struct error *err);
 int run_feedback_open(const struct cli *c, struct loop *l, struct audit *audit, struct db *db,
 		      struct run_feedback **ret, struct error *err);
 struct metrics *run_feedback_metrics(struct run_feedback *f);
-/* An attempt begins; it has ended, err NULL: well. */
-void run_feedback_begin(struct run_feedback *f);
-void run_feedback_end(struct run_feedback *f, const struct error *err);
+/* An attempt of an instance begins; it has ended, err NULL: well. */
+void run_feedback_begin(struct run_feedback *f, const char *instance);
+void run_feedback_end(struct run_feedback *f, const char *instance, const struct error *err);
 /* Waits until the webhook knows all, for RUN_FEEDBACK_WAIT_NS at most; what is left over then is
  * told by the next run with the same --audit-log. */
 #define RUN_FEEDBACK_WAIT_NS (15 * NS_PER_S)

@@ -89,8 +89,10 @@ static void tell_log(const struct unit_pass *s)
 	struct obj *status = feedback_status(s->unit, s->record);
 	if (!status)
 		return;
-	struct obj *subject =
-		obj_keep(a, meta_skeleton(UNIT_API, UNIT_KIND, NULL, s->unit->bundle));
+	/* a unit of each object that is watched, or one of the files */
+	const char *name = s->job->main ? arena_fmt(a, "%s.%s", s->unit->bundle, s->unit->instance)
+					: s->unit->bundle;
+	struct obj *subject = obj_keep(a, meta_skeleton(UNIT_API, UNIT_KIND, NULL, name));
 	obj_set_path(subject, "metadata.uid", obj_string(s->unit->owner_id));
 	const char *phase = obj_str(s->record, "state"), *reason = obj_str(s->record, "reason");
 	plan_told(s->plan, subject, status, arena_strdup(a, reason ? reason : phase),
