@@ -25,6 +25,8 @@ const struct cmd_option cli_global_options[] = {
 	{"insecure-skip-tls-verify", NULL,
 	 "no warning of a kubeconfig that does not verify its server", 0},
 	{"namespace", "NAME", "namespace of the request", 'n'},
+	{"color", "WHEN",
+	 "colours of tables: auto (on a terminal; NO_COLOR is honoured), always, never", 0},
 	{"log-level", "LEVEL", "none, error, warn, info, debug or all", 0},
 	{"log-format", "FORMAT", "kv or json", 0},
 	{0},
@@ -172,6 +174,9 @@ static void cli_print_help(const char *path, const struct cmd *cmd)
 
 static int setup_log(const struct cli *c, struct error *err)
 {
+	const char *colour = cli_value(c, "color");
+	if (!term_colours(colour, getenv("NO_COLOR"), getenv("TERM")))
+		return error_set(err, E_USAGE, "--color is auto, always or never, not %s", colour);
 	const char *level = cli_value(c, "log-level"), *format = cli_value(c, "log-format");
 	enum log_level l = c->cmd->is_service ? LOG_INFO : LOG_WARN;
 	if (level && !log_level_parse(level, &l))

@@ -7,8 +7,9 @@
 extern const struct cmd cmd_get, cmd_apply, cmd_create, cmd_delete, cmd_describe, cmd_wait;
 extern const struct cmd cmd_why, cmd_why_not, cmd_diff, cmd_rbac, cmd_approve, cmd_upgrade,
 	cmd_rollback;
-extern const struct cmd cmd_install, cmd_status, cmd_dashboard, cmd_retry, cmd_history, cmd_run;
-extern const struct cmd cmd_logs, cmd_explain, cmd_convert;
+extern const struct cmd cmd_top, cmd_install, cmd_status, cmd_dashboard, cmd_retry, cmd_history,
+	cmd_run;
+extern const struct cmd cmd_logs, cmd_explain, cmd_convert, cmd_edit;
 extern const struct cmd cmd_crd, cmd_crd_migrate, cmd_catalog;
 extern const struct cmd cmd_audit, cmd_version, cmd_completion;
 extern const struct cmd cmd_crd_check, cmd_crd_diff;

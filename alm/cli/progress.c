@@ -15,8 +15,6 @@ void progress_step(struct progress *p, const char *what)
 	p->at++;
 	if (p->on_terminal)
 		term_error("\r\033[K%zu/%zu %s", p->at, p->n, what);
-	else
-		term_error("%zu/%zu %s\n", p->at, p->n, what);
 	(void)fflush(stderr);
 }
 

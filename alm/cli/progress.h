@@ -1,5 +1,5 @@
-/* progress: what long work tells: one line that is rewritten on a terminal, plain lines elsewhere;
- * on standard error, so that output can be piped. */
+/* progress: what long work tells: one line that is rewritten, on standard error and on a
+ * terminal alone: no log and no pipe gets it. */
 #ifndef ALM_CLI_PROGRESS_H
 #define ALM_CLI_PROGRESS_H
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "alm/base/visible.h"
+#include "alm/cli/paint.h"
 
 #define TEXT_BYTES_MAX ((size_t)1 << 30) /* every caller's own limit is below */
 
@@ -47,9 +48,33 @@ void term_error(const char *fmt, ...)
 	va_end(args);
 }
 
+static bool has_colours;
+
+bool term_colours(const char *when, const char *no_color, const char *term)
+{
+	bool is_auto = !when || cstr_eq(when, "auto");
+	has_colours =
+		cstr_eq(when, "always") || (is_auto && isatty(STDOUT_FILENO) &&
+					    !(no_color && *no_color) && !cstr_eq(term, "dumb"));
+	return is_auto || cstr_eq(when, "always") || cstr_eq(when, "never");
+}
+
 void term_lines(struct str text)
 {
 	(void)put_lines(stdout, text);
+}
+
+void term_table(struct str text)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(TEXT_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf painted = STRBUF_INIT(TEXT_BYTES_MAX);
+	if (!has_colours) {
+		term_lines(text);
+		return;
+	}
+	visible_add_lines(&plain, text);
+	paint_lines(&painted, strbuf_str(&plain));
+	(void)put(stdout, strbuf_str(&painted));
 }
 
 void term_error_lines(struct str text)

@@ -12,15 +12,21 @@
 #ifndef ALM_CLI_TERM_H
 #define ALM_CLI_TERM_H
 
+#include <stdbool.h>
+
 #include "alm/base/mem.h"
 #include "alm/base/str.h"
 
 void term_print(const char *fmt, ...) PRINTF(1, 2); /* standard output */
 void term_error(const char *fmt, ...) PRINTF(1, 2); /* standard error */
 void term_lines(struct str text);
+void term_table(struct str text); /* the same of what people alone read, with colours */
 void term_error_lines(struct str text);
 /* 0, or the errno of an output that was not taken. */
 int term_data(struct str text);
+/* Whether term_table() has colours (paint.h): when is "auto" or NULL (a terminal, unless NO_COLOR
+ * is set or TERM is dumb), "always" or "never"; false: another word. */
+bool term_colours(const char *when, const char *no_color, const char *term);
 /* Hands on what is buffered; 0 or the errno. */
 int term_flush(void);
 

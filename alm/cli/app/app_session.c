@@ -90,7 +90,7 @@ void app_session_print_refusal(const struct app_session *a, const struct obj *ca
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
 	resolve_print_refusal(a->app, candidate, wide, &b);
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 }
 
 int app_session_patch(struct app_session *a, const struct obj *live, const struct obj *patch,

@@ -113,7 +113,7 @@ static void print_table(const struct cli *c, const struct obj *list)
 		grid_row(&g, cells);
 	}
 	grid_print(&g, true, &b);
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 }
 
 static int history(struct cli *c, struct app_session *a, bool data, struct error *err)

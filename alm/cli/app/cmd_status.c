@@ -45,7 +45,7 @@ static int run(struct cli *c, struct error *err)
 	if (json)
 		return cli_print_data(c, o, err);
 	overview_print(o, c->arena, &b);
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return 0;
 }
 

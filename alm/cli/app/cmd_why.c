@@ -54,7 +54,7 @@ static int why_run(struct cli *c, struct error *err)
 			visible_addf(&b, "%s waits for approval: alm approve %s %s --reason TEXT\n",
 				     f.waiting, c->args[0], f.waiting);
 	}
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static int why_not_run(struct cli *c, struct error *err)
 	}
 	if (!is_output(c, "json"))
 		print_offline(&f, &b);
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static int print_report(const struct gate_report *r, const char *format, struct 
 		json_print_pretty(o, 4, &b);
 		strbuf_addc(&b, '\n');
 	}
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return strbuf_check(&b, "report", err);
 }
 

@@ -33,7 +33,7 @@ static int diff_run(struct cli *c, struct error *err)
 		return cli_print_data(c, o, err);
 	}
 	gate_report_diff(r, &b);
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return strbuf_check(&b, "report", err);
 }
 

@@ -53,6 +53,8 @@ void printer_write(const struct printer *p, struct str text)
 {
 	if (p->format == PRINT_JSONPATH)
 		(void)term_data(text);
+	else if (printer_is_table(p))
+		term_table(text);
 	else
 		term_lines(text);
 }
