@@ -489,13 +489,13 @@ static int check_finalizers(struct mutation *m, struct error *err)
 	return rc;
 }
 
-static void set_from(struct obj *o, const char *key, const struct obj *from)
+static void set_status_of(struct obj *o, const struct obj *from)
 {
-	const struct obj *v = obj_get(from, key);
+	const struct obj *v = obj_get(from, "status");
 	if (v)
-		obj_set(o, key, obj_ref(v));
+		obj_set(o, "status", obj_ref(v));
 	else
-		obj_del(o, key);
+		obj_del(o, "status");
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else. */
@@ -504,11 +504,11 @@ static void split_status(struct mutation *m)
 	if (!(m->kind->flags & KIND_STATUS))
 		return;
 	if (!m->is_status) {
-		set_from(m->after, "status", m->before);
+		set_status_of(m->after, m->before);
 		return;
 	}
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
-	set_from(o, "status", m->after);
+	set_status_of(o, m->after);
 	const struct obj *managed = obj_path(m->after, "metadata.managedFields");
 	if (managed)
 		obj_set_path(o, "metadata.managedFields", obj_ref(managed));

@@ -95,14 +95,13 @@ static void write_indent(struct emitter *e, int indent)
 	e->indention = true;
 }
 
-static void write_indicator(struct emitter *e, const char *text, bool need_space, bool is_space,
-			    bool is_indention)
+static void write_indicator(struct emitter *e, const char *text, bool need_space, bool is_indention)
 {
 	if (need_space && !e->whitespace)
 		put(e, ' ');
 	for (; *text; text++)
 		put(e, *text);
-	e->whitespace = is_space;
+	e->whitespace = false;
 	e->indention = e->indention && is_indention;
 }
 
@@ -136,7 +135,7 @@ static void write_plain(struct emitter *e, struct str s, bool breaks_allowed, in
 static void write_single(struct emitter *e, struct str s, bool breaks_allowed, int indent)
 {
 	bool spaces = false, breaks = false;
-	write_indicator(e, "'", true, false, false);
+	write_indicator(e, "'", true, false);
 	for (size_t i = 0; i < s.len;) {
 		uint32_t r;
 		yaml_rune_at(s, i, &r);
@@ -167,7 +166,7 @@ static void write_single(struct emitter *e, struct str s, bool breaks_allowed, i
 		e->indention = false;
 		spaces = breaks = false;
 	}
-	write_indicator(e, "'", false, false, false);
+	write_indicator(e, "'", false, false);
 }
 
 static void write_escape(struct emitter *e, uint32_t r)
@@ -197,7 +196,7 @@ static void write_double(struct emitter *e, struct str s, bool breaks_allowed, i
 	bool spaces = false;
 	/* a quirk of the Go ports: a leading byte order mark makes every character an escape */
 	bool escape_all = str_has_prefix(s, STR("\xef\xbb\xbf"));
-	write_indicator(e, "\"", true, false, false);
+	write_indicator(e, "\"", true, false);
 	for (size_t i = 0; i < s.len;) {
 		uint32_t r;
 		size_t n = yaml_rune_at(s, i, &r);
@@ -223,7 +222,7 @@ static void write_double(struct emitter *e, struct str s, bool breaks_allowed, i
 			spaces = false;
 		}
 	}
-	write_indicator(e, "\"", false, false, false);
+	write_indicator(e, "\"", false, false);
 	e->whitespace = false;
 	e->indention = false;
 }
@@ -246,17 +245,17 @@ static void write_block_hints(struct emitter *e, struct str s)
 	size_t at;
 	yaml_rune_at(s, 0, &first);
 	if (first == ' ' || yaml_rune_is_break(first))
-		write_indicator(e, "2", false, false, false);
+		write_indicator(e, "2", false, false);
 	if (!yaml_rune_is_break(last_rune(s, &at)))
-		write_indicator(e, "-", false, false, false);
+		write_indicator(e, "-", false, false);
 	else if (!at || yaml_rune_is_break(last_rune(str_sub(s, 0, at), &at)))
-		write_indicator(e, "+", false, false, false);
+		write_indicator(e, "+", false, false);
 }
 
 static void write_literal(struct emitter *e, struct str s, int indent)
 {
 	bool breaks = true;
-	write_indicator(e, "|", true, false, false);
+	write_indicator(e, "|", true, false);
 	write_block_hints(e, s);
 	put_break(e);
 	e->indention = true;
@@ -369,7 +368,7 @@ static int write_text(struct emitter *e, struct str s, bool is_key, int indent)
 			return -E_INVALID;
 	} else if (!utf8_valid(s)) {
 		struct value v = json_go_plain(e->a, value_bytes(s));
-		write_indicator(e, "!!binary", true, false, false);
+		write_indicator(e, "!!binary", true, false);
 		s = value_text(v);
 		write_scalar(e, s, false, is_key, indent);
 		return 0;
@@ -440,14 +439,14 @@ static int write_member(struct emitter *e, const struct vmap_entry *m, int inden
 	bool simple = m->key.len <= KEY_BYTES_MAX && !yaml_is_multiline(m->key);
 	write_indent(e, indent);
 	if (!simple)
-		write_indicator(e, "?", true, false, true);
+		write_indicator(e, "?", true, true);
 	if (write_text(e, m->key, simple, indent) < 0)
 		return -E_INVALID;
 	if (simple) {
-		write_indicator(e, ":", false, false, false);
+		write_indicator(e, ":", false, false);
 	} else {
 		write_indent(e, indent);
-		write_indicator(e, ":", true, false, true);
+		write_indicator(e, ":", true, true);
 	}
 	return write_value(e, m->value, indent, true);
 }
@@ -456,7 +455,7 @@ static int write_map(struct emitter *e, const struct vmap *m, int indent)
 {
 	size_t n = vmap_count(m);
 	if (!n) {
-		write_indicator(e, "{}", true, false, false);
+		write_indicator(e, "{}", true, false);
 		return 0;
 	}
 	CLEANUP(xfreep) const struct vmap_entry **keys =
@@ -494,7 +493,7 @@ static int write_struct(struct emitter *e, const struct vstruct *st, int indent)
 static int write_list(struct emitter *e, struct value v, int indent, bool in_map)
 {
 	if (!v.len) {
-		write_indicator(e, "[]", true, false, false);
+		write_indicator(e, "[]", true, false);
 		return 0;
 	}
 	bool indentless = in_map && !e->indention && !e->pretty;
@@ -502,7 +501,7 @@ static int write_list(struct emitter *e, struct value v, int indent, bool in_map
 	int rc = enter(e);
 	for (size_t i = 0; rc == 0 && i < v.len; i++) {
 		write_indent(e, inner);
-		write_indicator(e, "-", true, false, true);
+		write_indicator(e, "-", true, true);
 		if (v.type == VALUE_BYTES)
 			rc = write_simple(e, value_int((unsigned char)v.s[i]), inner);
 		else /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): v.len > 0 */

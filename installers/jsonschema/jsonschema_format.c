@@ -130,12 +130,11 @@ static const char *uuid_fault(struct arena *a, struct str s)
 	return NULL;
 }
 
-static bool number_in(struct str s, size_t from, int64_t low, int64_t high)
+static bool number_in(struct str s, size_t from, int64_t high)
 {
 	int64_t v;
 	struct str d = str_sub(s, from, 2);
-	return d.len == 2 && char_is_digit(d.ptr[0]) && str_parse_i64(d, &v) && v >= low &&
-	       v <= high;
+	return d.len == 2 && char_is_digit(d.ptr[0]) && str_parse_i64(d, &v) && v >= 0 && v <= high;
 }
 
 static const char *date_fault(struct arena *a, struct str s)
@@ -144,7 +143,7 @@ static const char *date_fault(struct arena *a, struct str s)
 	int64_t y, m, d;
 	bool shaped = s.len == 10 && s.ptr[4] == '-' && s.ptr[7] == '-' &&
 		      char_is_digit(s.ptr[0]) && str_parse_i64(str_sub(s, 0, 4), &y) &&
-		      number_in(s, 5, 0, 99) && number_in(s, 8, 0, 99);
+		      number_in(s, 5, 99) && number_in(s, 8, 99);
 	if (!shaped)
 		return arena_fmt(
 			a,
@@ -168,9 +167,9 @@ static const char *time_fault(struct arena *a, struct str s)
 		return "less than 9 characters long";
 	if (s.ptr[2] != ':' || s.ptr[5] != ':')
 		return "missing colon in correct place";
-	if (!number_in(s, 0, 0, 99) || !number_in(s, 3, 0, 99) || !number_in(s, 6, 0, 99))
+	if (!number_in(s, 0, 99) || !number_in(s, 3, 99) || !number_in(s, 6, 99))
 		return "invalid hour/min/sec";
-	if (!number_in(s, 0, 0, 23) || !number_in(s, 3, 0, 59) || !number_in(s, 6, 0, 60))
+	if (!number_in(s, 0, 23) || !number_in(s, 3, 59) || !number_in(s, 6, 60))
 		return "hour/min/sec out of range";
 	s = str_skip(s, 8);
 	if (s.ptr[0] == '.') {
@@ -185,8 +184,7 @@ static const char *time_fault(struct arena *a, struct str s)
 		return NULL;
 	if (s.len != 6 || (s.ptr[0] != '+' && s.ptr[0] != '-') || s.ptr[3] != ':')
 		return "offset must be 6 characters long";
-	return number_in(s, 1, 0, 23) && number_in(s, 4, 0, 59) ? NULL
-								: "non-positive hour in offset";
+	return number_in(s, 1, 23) && number_in(s, 4, 59) ? NULL : "non-positive hour in offset";
 }
 
 static const char *date_time_fault(struct arena *a, struct str s)

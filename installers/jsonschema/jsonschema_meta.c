@@ -204,13 +204,13 @@ static void check_pattern(struct level *l, const struct place *at, struct str pa
 }
 
 /* NOLINTBEGIN(misc-no-recursion): schema_check_meta() bounds the depth by VALUE_DEPTH_MAX */
-static void check_list(struct level *l, const struct place *at, struct value v, size_t min)
+static void check_list(struct level *l, const struct place *at, struct value v)
 {
 	if (!want_type(l, at, v, "array"))
 		return;
-	if (v.len < min)
-		FAULT(l, at, "minItems: got %u, want %zu", v.len, min);
-	for (size_t i = 0; i < v.len && min; i++) {
+	if (!v.len)
+		FAULT(l, at, "minItems: got 0, want 1");
+	for (size_t i = 0; i < v.len; i++) {
 		struct place p = {.up = at, .index = i};
 		schema_check_meta(l->r, v.items[i], &p, l->out);
 	}
@@ -261,7 +261,7 @@ static void check_items(struct level *l, const struct place *at, struct value v)
 {
 	struct violation found = {0};
 	struct level sub = {l->r, &found};
-	check_list(&sub, at, v, 1);
+	check_list(&sub, at, v);
 	if (found.n)
 		check_either(l, at, v, &found, false);
 }
@@ -385,7 +385,7 @@ static void check_shape(struct level *l, enum shape shape, const struct place *a
 			schema_check_meta(l->r, v, at, l->out);
 		return;
 	case SHAPE_SCHEMAS:
-		check_list(l, at, v, 1);
+		check_list(l, at, v);
 		return;
 	case SHAPE_SCHEMA_MAP:
 	case SHAPE_PATTERN_MAP:
