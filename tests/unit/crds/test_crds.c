@@ -97,6 +97,8 @@ static void test_crds__examples_read_strictly(void **state)
 		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(4096);
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
 		struct yaml_documents d;
+		if (!strstr(names[i], ".yaml"))
+			continue; /* a folder, for alm run */
 		strbuf_addf(&path, EXAMPLES "/%s", names[i]);
 		assert_ok(file_read(path.buf, &text, &err), &err);
 		assert_ok(yaml_parse(strbuf_str(&text), &d, &err), &err);
