@@ -84,6 +84,14 @@ writing "T23 it is not touched" 0 alm run --kubeconfig "$K" --trigger=oneoff --r
 code "T32 taken over" 0 "" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own --adopt
 code "T23 another bundle's" 3 "belongs to bundle own" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name other
 
+mkdir -p lost && for i in l1 l2; do configmap "$i" 1 >"lost/$i.yaml"; done
+lost() { alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=lost --name lost; }
+lost >/dev/null
+k delete configmap -n alm-system inv.lost.files >/dev/null
+rm lost/l2.yaml
+code "a lost inventory is told" 0 "inventory alm-system/inv.lost.files was lost" lost
+is "and what only it named stays" "configmap/l2" "$(k get configmap l2 -o name)"
+
 # Actions, groups, pruning.
 mkdir -p app && cat >crd.yaml <<'END'
 apiVersion: apiextensions.k8s.io/v1

@@ -118,6 +118,36 @@ static enum ensured write_inventory(struct unit_pass *s, struct inventory *lines
 	return WAITING;
 }
 
+static void tell_kept(struct unit_pass *s, const char *text)
+{
+	if (!obj_has(s->record, "kept"))
+		obj_set(s->record, "kept", obj_list());
+	struct obj *kept = obj_get_mut(s->record, "kept");
+	for (size_t i = 0; i < obj_len(kept); i++)
+		if (cstr_eq(obj_as_string(obj_at(kept, i)), text))
+			return;
+	if (obj_len(kept) < KEPT_TOLD_MAX)
+		obj_append(kept, obj_string(text));
+}
+
+/* Objects have its marks, and it is not there: what else it named is not known, so nothing of that
+ * is deleted. */
+static void tell_lost(struct unit_pass *s)
+{
+	const struct unit *u = s->unit;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		n += unit_owns(u, unit_found(s, i));
+	const char *text =
+		arena_fmt(s->v->a,
+			  "inventory %s/inv.%s.%s was lost: what it named beside "
+			  "these objects is not deleted; its labels: " LABEL_BUNDLE
+			  "=%s," LABEL_INSTANCE "=%s",
+			  s->job->inventory_ns, u->bundle, u->instance, u->bundle, u->instance);
+	if (n)
+		tell_kept(s, text);
+}
+
 enum ensured unit_note(struct unit_pass *s)
 {
 	struct inventory wanted = wanted_lines(s);
@@ -127,8 +157,10 @@ enum ensured unit_note(struct unit_pass *s)
 	all.n = s->had.n;
 	if (s->job->deleting || (s->inventory && !add_missing(s, &wanted, &s->had, &all)))
 		return DONE;
-	if (!s->inventory)
+	if (!s->inventory) {
+		tell_lost(s);
 		all = wanted;
+	}
 	return write_inventory(s, &all, NULL);
 }
 
@@ -168,20 +200,6 @@ static bool is_kept(const struct unit_pass *s, const struct inventory_line *l,
 	       !cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), s->unit->owner_id);
 }
 
-static void tell_kept(struct unit_pass *s, const struct prune_item *item)
-{
-	const char *text = arena_fmt(s->v->a, "%s is not deleted: %s",
-				     unit_entry_text(item->entry, s->v->a), item->why);
-	if (!obj_has(s->record, "kept"))
-		obj_set(s->record, "kept", obj_list());
-	struct obj *kept = obj_get_mut(s->record, "kept");
-	for (size_t i = 0; i < obj_len(kept); i++)
-		if (cstr_eq(obj_as_string(obj_at(kept, i)), text))
-			return;
-	if (obj_len(kept) < KEPT_TOLD_MAX)
-		obj_append(kept, obj_string(text));
-}
-
 static enum ensured hold(struct unit_pass *s, const struct prune_item *list, size_t n,
 			 size_t doomed)
 {
@@ -196,12 +214,14 @@ static enum ensured hold(struct unit_pass *s, const struct prune_item *list, siz
 
 static enum ensured prune(struct unit_pass *s, const struct prune_item *list, size_t n)
 {
+	struct arena *a = s->v->a;
 	size_t doomed = 0, waiting = 0;
 	for (size_t i = 0; i < n; i++) {
 		doomed += list[i].verdict == PRUNE_DELETE;
 		waiting += list[i].verdict == PRUNE_DELETE || list[i].verdict == PRUNE_DELETING;
 		if (list[i].verdict == PRUNE_KEEP)
-			tell_kept(s, &list[i]);
+			tell_kept(s, arena_fmt(a, "%s is not deleted: %s",
+					       unit_entry_text(list[i].entry, a), list[i].why));
 	}
 	if (!s->job->deleting && doomed > (size_t)s->job->max_deletes &&
 	    !obj_has(s->record, "pruned"))
