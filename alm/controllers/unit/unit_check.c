@@ -6,8 +6,10 @@
 #include "alm/base/strbuf.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/query/selector.h"
 
-#define LOOK_NS ROLLOUT_POLL_INTERVAL
+#define LOOK_NS            ROLLOUT_POLL_INTERVAL
+#define SELECTOR_BYTES_MAX ((size_t)64 << 10)
 
 static const struct rollout_step *rule_of(const struct unit_step *step, struct rollout_step *room)
 {
@@ -31,13 +33,17 @@ static bool has_pods(const char *kind)
 	return false;
 }
 
+/* Of its pods; NULL: it does not say. The one of a Job is the server's, and may not be there yet. */
 static const char *selector_of(const struct unit_pass *s, const struct obj *live)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct obj *labels = obj_path(live, "spec.selector.matchLabels");
-	OBJ_EACH (it, labels)
-		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key,
-			    obj_as_string(it.value) ? obj_as_string(it.value) : "");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SELECTOR_BYTES_MAX);
+	CLEANUP(selector_freep) struct selector *selector = NULL;
+	struct error err;
+	if (selector_from_obj(obj_path(live, "spec.selector"), &selector, &err) < 0)
+		return NULL;
+	selector_print(selector, &b);
+	if (!b.len && cstr_eq(meta_kind(live), "Job"))
+		strbuf_addf(&b, "job-name=%s", meta_name(live));
 	return b.len ? arena_strdup(s->v->a, b.buf) : NULL;
 }
 

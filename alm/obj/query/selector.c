@@ -344,6 +344,30 @@ int selector_from_obj(const struct obj *label_selector, struct selector **ret, s
 	return 0;
 }
 
+static void print_term(const struct term *t, struct strbuf *b)
+{
+	static const char *const after[] = {
+		[EXISTS] = "", [NOT_EXISTS] = "", [IN] = " in (", [NOT_IN] = " notin ("};
+	if (t->op == GREATER || t->op == LESS) {
+		strbuf_addf(b, "%s%c%lld", t->key, t->op == GREATER ? '>' : '<',
+			    (long long)t->bound);
+		return;
+	}
+	strbuf_addf(b, "%s%s%s", t->op == NOT_EXISTS ? "!" : "", t->key, after[t->op]);
+	for (size_t i = 0; i < t->n_values; i++)
+		strbuf_addf(b, "%s%s", i ? "," : "", t->values[i]);
+	if (*after[t->op])
+		strbuf_addf(b, ")");
+}
+
+void selector_print(const struct selector *s, struct strbuf *b)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		strbuf_addf(b, "%s", i ? "," : "");
+		print_term(&s->terms[i], b);
+	}
+}
+
 void selector_free(struct selector *s)
 {
 	if (!s)

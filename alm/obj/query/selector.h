@@ -2,6 +2,7 @@
 #ifndef ALM_OBJ_QUERY_SELECTOR_H
 #define ALM_OBJ_QUERY_SELECTOR_H
 
+#include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
 struct selector;
@@ -18,6 +19,8 @@ void selector_free(struct selector *s);
 DEFINE_FREEP(selector)
 bool selector_matches(const struct selector *s, const struct obj *labels); /* NULL labels = none */
 bool selector_is_empty(const struct selector *s);
+/* As selector_parse() reads it. One that matches nothing has no text: "" would match all. */
+void selector_print(const struct selector *s, struct strbuf *b);
 
 /* Field selectors: "a=b,c!=d"; fields are looked up by the caller's function, which returns NULL
  * for an unknown field (E_BADREQUEST "field label not supported: X" at parse time, through

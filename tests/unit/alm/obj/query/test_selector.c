@@ -123,6 +123,26 @@ static void test_selector__from_object(void **state)
 	obj_unref(labels);
 }
 
+/* What is printed is read as the same. */
+static void test_selector__printed(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {{"a=b", "a in (b)"},
+					       {"a, !c,d!=e", "a,!c,d notin (e)"},
+					       {"x in (1,2),y notin (z)", "x in (1,2),y notin (z)"},
+					       {"n>3,m<4", "n>3,m<4"},
+					       {"", ""}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		for (size_t twice = 0; twice < 2; twice++) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+			CLEANUP(selector_freep) struct selector *s = NULL;
+			struct error err = ERROR_INIT;
+			assert_ok(selector_parse(str_of(cases[i][twice]), &s, &err), &err);
+			selector_print(s, &b);
+			assert_string_equal(b.len ? b.buf : "", cases[i][1]);
+		}
+}
+
 static bool only_metadata(void *arg, struct str field)
 {
 	(void)arg;
@@ -164,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_selector__matches),
 		cmocka_unit_test(test_selector__errors_are_those_of_kubernetes),
 		cmocka_unit_test(test_selector__from_object),
+		cmocka_unit_test(test_selector__printed),
 		cmocka_unit_test(test_selector__fields),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
