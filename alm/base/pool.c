@@ -152,7 +152,7 @@ static bool is_mallocs(size_t n)
 
 size_t pool_taken(size_t n)
 {
-	return is_mallocs(n) ? malloc_taken(n) : steps(n) * STEP;
+	return n > POOL_PIECE_MAX ? malloc_taken(n) : steps(n) * STEP;
 }
 
 static struct page *page_with_room(size_t size)

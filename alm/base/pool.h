@@ -16,7 +16,7 @@
 /* Not cleared; n is told again when it goes. */
 void *pool_alloc(size_t n) __attribute__((returns_nonnull));
 void pool_free(void *p, size_t n);
-/* What a piece of n bytes takes, as pool_alloc() or malloc gives it. */
+/* What a piece of n bytes takes, as pool_alloc() or malloc gives it (without a sanitizer). */
 size_t pool_taken(size_t n);
 /* What is free goes back to the system: pages that hold nothing, how many, and what malloc has. */
 size_t pool_trim(void);

@@ -45,6 +45,8 @@ const char *nearest_name(const char *word, const struct obj *names)
 		if (!containing && strstr(name, word))
 			containing = name;
 	}
+	if (beginning && max > 1) /* one letter wrong is nearer than the rest left out */
+		return beginning;
 	return best ? best : beginning ? beginning : containing;
 }
 

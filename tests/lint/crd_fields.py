@@ -35,6 +35,7 @@ EXCEPTIONS = {
 
 # Written by ALM for people and their tools.
 MARKS = {
+    "ANNOTATION_INTENT": "tells which file or key an object of alm run is from",
     "ANNOTATION_REQUIRED_BY": "tells who made an AppType that nobody wrote",
 }
 
