@@ -176,7 +176,7 @@ void *pool_alloc(size_t n)
 		p->freed = piece->next;
 	else
 		piece = (struct piece *)(void *)((char *)p + HEAD_BYTES +
-						 p->fresh++ * p->size * STEP);
+						 (size_t)p->fresh++ * p->size * STEP);
 	if (++p->used == pieces_of(p))
 		LIST_REMOVE(p, link);
 	return piece;

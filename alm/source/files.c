@@ -129,11 +129,12 @@ static int add_documents(const struct files_entry *e, const struct yaml_document
 			return error_set(err, E_INVALID, "%s: %s", e->path, d->duplicates[0]);
 		const struct flat_place p = {.name = e->path,
 					     .file = e->path,
-					     .doc = doc++,
+					     .doc = doc,
 					     .alone = n == 1,
 					     .line = d->line};
 		if (flat_add(ret, &p, obj_ref(d->value), err) < 0)
 			return -err->code;
+		doc++;
 	}
 	return 0;
 }

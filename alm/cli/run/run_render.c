@@ -31,7 +31,7 @@ struct run_renderer {
 	const char *jpath[IMPORT_JPATH_MAX];
 	size_t n_jpath;
 	struct obj *ext_str;
-	LIST_HEAD(, rendering) under_way;
+	LIST_HEAD(rendering_list, rendering) under_way;
 };
 
 static const struct sandbox_job jobs[] = {FLAT_JOBS, {0}};
