@@ -24,10 +24,12 @@ size_t executor_room(const struct executor *x, const struct work_kind *kind)
 
 bool work_has_room(const struct executor *x, const struct action *a)
 {
-	if (a->work->at_once && !executor_room(x, a->work))
-		return false;
-	return !a->work->is_for_next || !a->next || a->next->type != ACT_WORK ||
-	       work_has_room(x, a->next);
+	for (;; a = a->next) {
+		if (a->work->at_once && !executor_room(x, a->work))
+			return false;
+		if (!a->work->is_for_next || !a->next || a->next->type != ACT_WORK)
+			return true;
+	}
 }
 
 void work_start(struct run *r, struct action *a)

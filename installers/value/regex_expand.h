@@ -5,8 +5,9 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/regex/regex.h"
 
-/* at is what regex_match() gave for text; a group that is not there or had no part is "". */
-void regex_expand(const struct regex *re, const size_t *at, struct str replacement, struct str text,
+/* t is the replacement, at what regex_match() gave for s; a group that is not there or had no part
+ * is "". */
+void regex_expand(const struct regex *re, const size_t *at, struct str t, struct str s,
 		  struct strbuf *b);
 
 #endif

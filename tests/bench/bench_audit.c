@@ -245,7 +245,8 @@ static void verify(struct bench *b)
 	}
 	qsort(v, ROUNDS, sizeof(*v), cmp);
 	qsort(f, ROUNDS, sizeof(*f), cmp);
-	double verify_ns = (double)v[ROUNDS / 2], floor_ns = (double)f[ROUNDS / 2];
+	const size_t middle = ROUNDS / 2;
+	double verify_ns = (double)v[middle], floor_ns = (double)f[middle];
 	printf("verify ratio %.3f  (%.0f rows/s a core, best %.0f; hashing and reading alone %.0f; "
 	       "%" PRId64 " rows)\n",
 	       verify_ns / floor_ns, 1e9 * (double)rows / verify_ns,
