@@ -249,7 +249,8 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 	obj_unref(u->record);
 	u->record = obj_copy(record);
 	u->job.record = u->record;
-	if (!cstr_eq(obj_str(record, "state"), "Running"))
+	/* While the next one is rendered the former one is kept, and says so. */
+	if (!u->rendering && !cstr_eq(obj_str(record, "state"), "Running"))
 		attempt_ended(u, NULL);
 }
 
@@ -259,7 +260,7 @@ static void side_passed(void *arg, const char *key, const struct error *err)
 	const struct run *r = arg;
 	struct run_unit *u = map_get(r->units, key);
 	int64_t now = loop_mono(r->c.loop);
-	if (!u)
+	if (!u || u->rendering)
 		return;
 	if (!err) {
 		u->failures = 0;

@@ -213,6 +213,11 @@ if ldconfig -p | grep -q libjsonnet.so.0; then
 	soon "L27 a hand edit is put back" "50" of_main
 	grafana main 4 | k apply -f - >/dev/null 2>&1
 	soon "L6 a changed object is run again" "4" of_main
+	for i in 5 6 7 8; do # the hand edit begins a run, which is rendered when the object changes
+		k scale deployment grafana-main --replicas=3 >/dev/null
+		grafana main "$i" | k apply -f - >/dev/null 2>&1
+		soon "L6 and while a hand edit is put back: $i" "$i" of_main
+	done
 	grafana other 2 | k create -f - >/dev/null
 	soon "L26 one more" "2" k get deployment grafana-other -o 'jsonpath={.spec.replicas}'
 	k delete grafana main --timeout=60s >/dev/null
