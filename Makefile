@@ -64,7 +64,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB := $(BUILD)/libalm.a
 UNIT := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_SRC)))
 
-.PHONY: man all deps test-deps lint-deps lint-analysers demo test check unit lint sim fuzz bench install clean test-cluster format
+.PHONY: api-types man image manifests all deps test-deps lint-deps lint-analysers demo test check unit lint sim fuzz bench install install-lib clean test-cluster format mutate print-compile print-link
 .SECONDARY:
 .DELETE_ON_ERROR:
 # As many jobs as there are processors, unless the caller says otherwise.
@@ -80,14 +80,24 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # YAML and other text that the program carries: crds/apptype.yaml becomes crds_apptype_yaml[].
-$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml Makefile
+$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml deploy/manifests/alm.yaml Makefile
 	@mkdir -p $(@D)
 	$(Q)sh tests/lib/embed.sh $(filter %.yaml %.html,$^) > $@
 $(BUILD)/embed.o: $(BUILD)/embed.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-$(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o
-	$(Q)rm -f $@ && ar rcs $@ $^
+# The types of the built-in kinds, from a table. OPENAPI.tsv and GO.tsv, recorded from a release of Kubernetes, make the table.
+API_TYPES := alm/obj/schema/api_types
+$(BUILD)/api_types.c: $(API_TYPES).awk $(API_TYPES).txt
+	@mkdir -p $(@D)
+	$(Q)LC_ALL=C awk -f $^ > $@
+$(BUILD)/api_types.o: $(BUILD)/api_types.c $(API_TYPES).h
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+api-types:
+	$(Q)python3 $(API_TYPES)_merge.py $(OPENAPI) $(GO) > $(API_TYPES).txt
+
+$(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o $(BUILD)/api_types.o
+	$(Q)rm -f $@ && ar qcs $@ $^
 
 $(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB)
 	$(if $(V),,@echo "  LD $@")
@@ -132,9 +142,10 @@ bench: $(BUILD)/alm $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,
 
 # check: everything that needs no package installation; the test command of the README adds `deps`.
 # RUN="NAME..." takes and builds those whose path contains a name.
-chosen = $(if $(RUN),$(foreach t,$(1),$(if $(strip $(foreach r,$(RUN),$(findstring $(r),$(t)))),$(t))),$(1))
+chosen = $(strip $(if $(RUN),$(foreach t,$(1),$(if $(strip $(foreach r,$(RUN),$(findstring $(r),$(t)))),$(t))),$(1)))
 check: all $(call chosen,$(UNIT)) $(if $(call chosen,tests/e2e/test_fuzz_corpus.sh),$(FUZZ)) \
-	$(if $(call chosen,tests/sim/test_sim.sh tests/sim/test_plants.sh),$(BUILD)/sim)
+	$(if $(call chosen,tests/sim/test_sim.sh tests/sim/test_plants.sh),$(BUILD)/sim) \
+	$(if $(call chosen,tests/mutate/test_sample.sh),$(MUTATE_SAMPLE))
 	$(Q)BUILD=$(BUILD) sh tests/lib/run.sh $(RUN)
 
 test: deps test-deps
@@ -148,18 +159,27 @@ test-deps: | deps # apt-get runs once at a time
 lint-deps: | test-deps
 	$(Q)sh tests/lib/deps.sh "$(sudo)" $(LINT_DEBS)
 
-# The story of the README, in a temporary folder; test-cluster plays it against the cluster of KUBECONFIG.
+# The story of the README, in a temporary folder; test-cluster plays it against the cluster of KUBECONFIG, then what else only a
+# cluster shows: rights, two controllers of which the one that acts is killed (ROUNDS=20 times), installing and removing ALM.
 demo: deps
 	$(Q)sh tests/lib/deps.sh "$(sudo)" kubectl
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)ALM=$(abspath $(BUILD)/alm) deploy/demo/demo.sh
 test-cluster: all
-	$(Q)ALM=$(abspath $(BUILD)/alm) deploy/demo/demo.sh cluster
+	$(Q)ALM=$(abspath $(BUILD)/alm) BUILD=$(BUILD) tests/cluster/run.sh
 
 install: all
 	$(Q)install -D -m 755 $(BUILD)/alm $(DESTDIR)$(PREFIX)/bin/alm
 	$(Q)ln -sf alm $(DESTDIR)$(PREFIX)/bin/kubectl-alm
 	$(Q)$(MAKE) --no-print-directory man MAN=$(DESTDIR)$(PREFIX)/share/man/man1
+# install-lib: libalm.a, its headers and alm.pc; tests/embed/embed.c is a program that needs no more (README, As a library).
+install-lib: $(LIB)
+	$(Q)install -D -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/libalm.a
+	$(Q)for h in $$(find alm catalog crds installers -name '*.h'); do \
+		install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/alm/$$h || exit 1; done
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig && printf '%s\n' 'Name: alm' 'Version: $(VERSION)' \
+		'Description: application lifecycles on Kubernetes' 'Cflags: -I$(PREFIX)/include/alm' \
+		'Libs: -L$(PREFIX)/lib -lalm $(PKG_LIBS)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/alm.pc
 # man: a page of each command, as its --help says; `kubectl alm` is the link above.
 MAN ?= $(BUILD)/man
 man: $(BUILD)/alm
@@ -169,12 +189,23 @@ man: $(BUILD)/alm
 		$(BUILD)/alm help $$c | sed -n '/^COMMANDS/,/^$$/s/^        \([a-z-]*\)  .*/\1/p' | while read -r s; do \
 			$(BUILD)/alm help --man $$c $$s >$(MAN)/alm-$$c-$$s.1 || exit 1; done; done
 
+# image: an OCI archive of the program and its libraries, without a daemon; deploy/image/build.py says what it needs.
+image: $(BUILD)/alm
+	$(Q)python3 deploy/image/build.py $< $(VERSION) $(BUILD)/alm-$(VERSION).oci.tar
+
+# manifests: the chart of ALM itself, rendered for `kubectl apply`; tests/e2e/test_deploy.sh compares.
+manifests: $(BUILD)/alm
+	$(Q)mkdir -p deploy/manifests && $< template alm deploy/charts/alm -n alm-system --set createNamespace=true \
+		>deploy/manifests/alm.yaml
+
 # lint: format, layers, headers, banned calls, names, circles, exports and scripts (all that FAST=1 does), then cppcheck and clang-tidy. A file
 # is read again when it, a header of it or .clang-tidy has changed: what is clean has a stamp in $(BUILD)/lint.
 LINT_SRC := $(LIB_SRC) $(MAIN_SRC) $(UNIT_SRC) $(TESTLIB_SRC) $(SIM_SRC) $(BENCH_SRC) $(wildcard tests/fuzz/*.c)
 LINT_OK := $(patsubst %.c,$(BUILD)/lint/%.ok,$(LINT_SRC))
-# The analyser's work for a function: a third of the default's takes a quarter of the time.
-TIDY_FLAGS := -std=gnu17 -Xclang -analyzer-config -Xclang max-nodes=75000
+# The analyser's work for a function: a third of the default's takes a quarter of the time; .ci/run, which has 40 minutes in all,
+# takes a third of that.
+LINT_NODES ?= 75000
+TIDY_FLAGS := -std=gnu17 -Xclang -analyzer-config -Xclang max-nodes=$(LINT_NODES)
 CPPCHECK := cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -I. \
 	--suppressions-list=tests/lint/cppcheck.txt --library=tests/lint/cppcheck.cfg
 lint: $(BUILD)/alm
@@ -195,6 +226,16 @@ $(BUILD)/lint/cppcheck.ok: $(LINT_SRC) $(wildcard $(addsuffix /*.h,$(LIB_DIRS) a
 	$(if $(V),,@echo "  CPPCHECK")
 	$(Q)$(CPPCHECK) -j$(shell nproc) $(LINT_SRC)
 	@touch $@
+
+# mutate: puts N realistic bugs into the product, one at a time, and tells which of them no test notices
+# (tests/mutate/mutate.py). MUTATE=path N=100 SEED=1
+MUTATE_SAMPLE = $(patsubst %,$(BUILD)/tests/%,$(sort $(shell sed -n 's/^\(test_[a-z_]*\)\t.*/\1/p' tests/mutate/sample.txt)))
+mutate: all unit sim
+	$(Q)python3 tests/mutate/mutate.py $(MUTATE) -n $(or $(N),100) --seed $(or $(SEED),1) $(MUTATE_FLAGS)
+print-compile:
+	@:$(info $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS))
+print-link:
+	@:$(info $(CC) $(LDFLAGS) @OBJECTS@ $(PKG_LIBS) -lcmocka)
 
 # fuzz: replays the seeds; RUNS=100000 SEED=7 mutates them. With CC=clang and LIBFUZZER=1 the harnesses are libFuzzer's.
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(if $(LIBFUZZER),,$(BUILD)/obj/tests/fuzz/standalone.o) $(call obj,$(TESTLIB_SRC)) $(LIB)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[];
+extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[],
+	crds_rollout_yaml[], crds_bundle_yaml[];
 
 /* clang-format off */
 static const struct crd_kind kind_apptype = {
@@ -13,12 +14,14 @@ static const struct crd_kind kind_strategy = {
 	false, crds_strategy_yaml};
 static const struct crd_kind kind_catalog = {
 	"app.coreos.com", "v1alpha1", "Catalog", "catalogs", "catalog", false, crds_catalog_yaml};
+static const struct crd_kind kind_rollout = {
+	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, crds_rollout_yaml};
+static const struct crd_kind kind_bundle = {
+	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, crds_bundle_yaml};
 /* clang-format on */
 
 const struct crd_kind *const crd_kinds[] = {
-	&kind_apptype,
-	&kind_strategy,
-	&kind_catalog,
+	&kind_apptype, &kind_strategy, &kind_catalog, &kind_rollout, &kind_bundle,
 };
 const size_t n_crd_kinds = sizeof(crd_kinds) / sizeof(*crd_kinds);
 

@@ -12,19 +12,23 @@
 #define ANNOTATION_RELEASED    "app.coreos.com/released"
 #define ANNOTATION_MADE_BY     "app.coreos.com/made-by"
 #define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
-/* Not acted on: unsupported.h tells so. */
-#define ANNOTATION_DELETE_CRDS "app.coreos.com/delete-crds"
+#define ANNOTATION_DELETE_CRDS "app.coreos.com/delete-crds" /* named_crds.h */
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
 #define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
 #define ANNOTATION_WAIT        "app.coreos.com/wait" /* disabled: readiness is not waited for */
-#define SYSTEM_NAMESPACE       "alm-system"
+/* Of a definition made from one of 2017: the group that it had then ("1.etcd.coreos.com"). */
+#define ANNOTATION_LEGACY_GROUP "app.coreos.com/legacy-group"
+#define SYSTEM_NAMESPACE        "alm-system"
 /* Of the objects of a unit that no AppType made. */
 #define LABEL_BUNDLE        "app.coreos.com/bundle"
 #define LABEL_INSTANCE      "app.coreos.com/instance"
 #define ANNOTATION_OWNER_ID "app.coreos.com/owner-id" /* HUB.BUNDLE.INSTANCE */
 #define ANNOTATION_INTENT   "app.coreos.com/intent"   /* the key of the object */
 #define ANNOTATION_ONE_OFF  "app.coreos.com/one-off"  /* true: created, never changed */
-#define ANNOTATION_PRUNE    "app.coreos.com/prune"    /* disabled: never deleted */
+/* Of an inventory: the unit that was begun last; ANNOTATION_APPLIED: that succeeded last. */
+#define ANNOTATION_UNIT       "app.coreos.com/unit"
+#define ANNOTATION_INCOMPLETE "app.coreos.com/incomplete" /* of an inventory that was lost */
+#define ANNOTATION_PRUNE      "app.coreos.com/prune"      /* disabled: never deleted */
 
 /* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */
 #define OWNER_ANYBODY "alm"

@@ -6,188 +6,13 @@
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
-
-/* NULL is every group, every plural. */
-static const struct {
-	const char *group, *plural, *path;
-	enum obj_type type;
-} types[] = {
-	{NULL, NULL, "spec", OBJ_MAP},
-	{NULL, NULL, "status", OBJ_MAP},
-	{NULL, NULL, "status.conditions", OBJ_LIST},
-	{"", "namespaces", "spec.finalizers", OBJ_LIST},
-	{"", "configmaps", "data", OBJ_MAP},
-	{"", "configmaps", "binaryData", OBJ_MAP},
-	{"", "configmaps", "immutable", OBJ_BOOL},
-	{"", "secrets", "data", OBJ_MAP},
-	{"", "secrets", "stringData", OBJ_MAP},
-	{"", "secrets", "type", OBJ_STRING},
-	{"", "secrets", "immutable", OBJ_BOOL},
-	{"", "events", "involvedObject", OBJ_MAP},
-	{"", "events", "source", OBJ_MAP},
-	{"apps", NULL, "spec.replicas", OBJ_INT},
-	{"apps", NULL, "spec.template", OBJ_MAP},
-	{"apps", NULL, "spec.selector", OBJ_MAP},
-	{"batch", NULL, "spec.template", OBJ_MAP},
-	{"rbac.authorization.k8s.io", NULL, "rules", OBJ_LIST},
-	{"rbac.authorization.k8s.io", NULL, "subjects", OBJ_LIST},
-	{"rbac.authorization.k8s.io", NULL, "roleRef", OBJ_MAP},
-	{"rbac.authorization.k8s.io", NULL, "aggregationRule", OBJ_MAP},
-	{"rbac.authorization.k8s.io", NULL, "aggregationRule.clusterRoleSelectors", OBJ_LIST},
-	{CRD_GROUP, NULL, "spec.group", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.scope", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.names", OBJ_MAP},
-	{CRD_GROUP, NULL, "spec.names.plural", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.names.kind", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.names.singular", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.names.listKind", OBJ_STRING},
-	{CRD_GROUP, NULL, "spec.names.shortNames", OBJ_LIST},
-	{CRD_GROUP, NULL, "spec.names.categories", OBJ_LIST},
-	{CRD_GROUP, NULL, "spec.conversion", OBJ_MAP},
-	{CRD_GROUP, NULL, "spec.versions", OBJ_LIST},
-	{CRD_GROUP, NULL, "status.storedVersions", OBJ_LIST},
-};
-
-/* The same of the versions of a definition, and of the columns of one. */
-static const struct {
-	const char *list, *member; /* list "": the version itself */
-	enum obj_type type;
-} version_types[] = {
-	{"", "name", OBJ_STRING},
-	{"", "served", OBJ_BOOL},
-	{"", "storage", OBJ_BOOL},
-	{"", "deprecated", OBJ_BOOL},
-	{"", "deprecationWarning", OBJ_STRING},
-	{"", "schema", OBJ_MAP},
-	{"", "schema.openAPIV3Schema", OBJ_MAP},
-	{"", "subresources", OBJ_MAP},
-	{"", "subresources.status", OBJ_MAP},
-	{"", "subresources.scale", OBJ_MAP},
-	{"", "subresources.scale.specReplicasPath", OBJ_STRING},
-	{"", "subresources.scale.statusReplicasPath", OBJ_STRING},
-	{"", "subresources.scale.labelSelectorPath", OBJ_STRING},
-	{"", "additionalPrinterColumns", OBJ_LIST},
-	{"", "selectableFields", OBJ_LIST},
-	{"additionalPrinterColumns", "name", OBJ_STRING},
-	{"additionalPrinterColumns", "type", OBJ_STRING},
-	{"additionalPrinterColumns", "format", OBJ_STRING},
-	{"additionalPrinterColumns", "description", OBJ_STRING},
-	{"additionalPrinterColumns", "priority", OBJ_INT},
-	{"additionalPrinterColumns", "jsonPath", OBJ_STRING},
-	{"selectableFields", "jsonPath", OBJ_STRING},
-};
-
-static const char *go_found(const struct obj *v)
-{
-	switch (obj_type(v)) {
-	case OBJ_BOOL:
-		return "bool";
-	case OBJ_LIST:
-		return "array";
-	case OBJ_MAP:
-		return "object";
-	case OBJ_STRING:
-		return "string";
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	case OBJ_NULL:
-	case OBJ_ABSENT:
-		break;
-	}
-	return "number";
-}
-
-static int wrong_type(struct mutation *m, const char *path, const struct obj *v, const char *want,
-		      struct error *err)
-{
-	const struct kind *k = m->kind;
-	return fail_code(
-		m->r, E_BADREQUEST, err,
-		"%s in version \"%s\" cannot be handled as a %s: json: cannot unmarshal %s into "
-		"Go struct field %s.%s of type %s",
-		k->kind, k->version, k->kind, go_found(v), k->kind, path, want);
-}
-
-static bool applies(const char *want, const char *have)
-{
-	return !want || cstr_eq(want, have);
-}
-
-/* Elements of the lists above that are read as objects or strings. */
-static int check_elements(struct mutation *m, const char *path, const struct obj *list,
-			  struct error *err)
-{
-	bool texts = cstr_has_suffix(path, "inalizers") || cstr_has_suffix(path, "Names") ||
-		     cstr_has_suffix(path, "ategories") || cstr_has_suffix(path, "storedVersions");
-	enum obj_type want = texts ? OBJ_STRING : OBJ_MAP;
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (obj_type(obj_at(list, i)) != want)
-			return wrong_type(m, path, obj_at(list, i), obj_type_name(want), err);
-	return 0;
-}
-
-static int check_member(struct mutation *m, const struct obj *o, const char *member,
-			enum obj_type type, const char *list, struct error *err)
-{
-	const struct obj *v = obj_path(o, member);
-	if (obj_type(v) <= OBJ_NULL || obj_type(v) == type)
-		return 0;
-	return wrong_type(
-		m, arena_fmt(m->r->arena, "spec.versions%s%s.%s", *list ? "." : "", list, member),
-		v, obj_type_name(type), err);
-}
-
-static int check_version(struct mutation *m, const struct obj *version, struct error *err)
-{
-	for (size_t i = 0; i < ARRAY_LEN(version_types); i++) {
-		const char *name = version_types[i].list, *member = version_types[i].member;
-		const struct obj *list = obj_get(version, name);
-		if (!*name && check_member(m, version, member, version_types[i].type, "", err) < 0)
-			return -err->code;
-		for (size_t k = 0; *name && k < obj_len(list); k++) {
-			if (obj_type(obj_at(list, k)) != OBJ_MAP)
-				return wrong_type(m,
-						  arena_fmt(m->r->arena, "spec.versions.%s", name),
-						  obj_at(list, k), obj_type_name(OBJ_MAP), err);
-			if (check_member(m, obj_at(list, k), member, version_types[i].type, name,
-					 err) < 0)
-				return -err->code;
-		}
-	}
-	return 0;
-}
-
-int admit_types(struct mutation *m, struct error *err)
-{
-	if (m->kind->flags & KIND_CUSTOM)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-		if (!applies(types[i].group, m->resource->group) ||
-		    !applies(types[i].plural, m->resource->plural))
-			continue;
-		const char *path = types[i].path;
-		const struct obj *v = obj_path(m->after, path);
-		if (obj_type(v) == OBJ_NULL) {
-			obj_del_path(m->after, path);
-			continue;
-		}
-		if (v && obj_type(v) != types[i].type)
-			return wrong_type(m, path, v, obj_type_name(types[i].type), err);
-		if (obj_type(v) == OBJ_LIST && check_elements(m, path, v, err) < 0)
-			return -err->code;
-	}
-	const struct obj *versions =
-		cstr_eq(m->resource->group, CRD_GROUP) ? obj_path(m->after, "spec.versions") : NULL;
-	for (size_t i = 0; i < obj_len(versions); i++)
-		if (check_version(m, obj_at(versions, i), err) < 0)
-			return -err->code;
-	return 0;
-}
 
 static void namespace_default(struct mutation *m)
 {
@@ -282,6 +107,46 @@ static void secret_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: \"%s\": field is immutable", type ? type : "");
 }
 
+static void service_late(struct mutation *m)
+{
+	if (!m->is_status)
+		services_allocate(m->resource, m->after, m->before);
+}
+
+static void service_validate(struct mutation *m, struct field_errors *e)
+{
+	if (!m->is_status)
+		services_validate(m->resource, m->after, m->before, m->head, e);
+}
+
+/* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
+static void job_default(struct mutation *m)
+{
+	struct obj *o = m->after;
+	const char *uid = meta_uid(o);
+	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
+	    obj_flag(o, "spec.manualSelector", false) ||
+	    obj_type(obj_path(o, "spec.template")) != OBJ_MAP)
+		return;
+	const struct {
+		const char *key, *value;
+	} labels[] = {{"batch.kubernetes.io/controller-uid", uid},
+		      {"batch.kubernetes.io/job-name", m->name},
+		      {"controller-uid", uid},
+		      {"job-name", m->name}};
+	struct obj *template = obj_get_mut(obj_get_mut(o, "spec"), "template");
+	bool has_own = obj_len(obj_path(o, "metadata.labels"));
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+		meta_set_label(template, labels[i].key, labels[i].value);
+	if (!has_own)
+		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
+	if (!obj_path(o, "spec.selector")) {
+		struct obj *match = obj_map();
+		obj_set_str(match, labels[0].key, uid);
+		obj_set_path(o, "spec.selector.matchLabels", match);
+	}
+}
+
 static void crd_default_of(struct mutation *m)
 {
 	crd_default(m->after);
@@ -295,7 +160,7 @@ static void crd_late(struct mutation *m)
 
 static void crd_validate_of(struct mutation *m, struct field_errors *e)
 {
-	crd_validate(m->r->server->crds, m->after, m->before, e);
+	crd_validate(m->after, m->before, e);
 	if (!m->is_status && crd_has_converter(m->after))
 		request_warn(m->r, "spec.conversion: no webhook is called here; objects are "
 				   "converted as with strategy None");
@@ -318,7 +183,9 @@ static const struct {
 	{"", "namespaces", namespace_default, namespace_late, NULL},
 	{"", "configmaps", NULL, NULL, immutable_validate},
 	{"", "secrets", secret_default, NULL, secret_validate},
+	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
+	{"batch", "jobs", job_default, NULL, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
@@ -350,6 +217,8 @@ void admit_late(struct mutation *m)
 
 void admit_validate(struct mutation *m, struct field_errors *e)
 {
+	if (!m->is_status && !(m->kind->flags & KIND_CUSTOM))
+		builtin_check(m->resource->group, m->resource->plural, m->after, m->before, e);
 	EACH_RULE(i, m)
 	if (rules[i].validate)
 		rules[i].validate(m, e);

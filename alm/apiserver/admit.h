@@ -4,8 +4,6 @@
 
 #include "alm/apiserver/mutation.h"
 
-/* The JSON types of what the server itself reads of a built-in kind; E_BADREQUEST in Go's words. */
-int admit_types(struct mutation *m, struct error *err);
 /* Defaults and derived fields of m->after, in place; before ownership is tracked. */
 void admit_default(struct mutation *m);
 /* After ownership was tracked: fields that belong to nobody. */

@@ -9,6 +9,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/health.h"
 #include "alm/apiserver/kinds/namespaces.h"
+#include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/loops/definitions.h"
 #include "alm/apiserver/loops/engine.h"
@@ -30,12 +31,13 @@
 #define BOOTSTRAP_MAX      1000
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
 #define TRIM_BODY_BYTES    ((size_t)128 << 10)
+#define TRIM_PAGES         ((size_t)256) /* free ones: 1 MiB */
 #define TRIM_AFTER_NS      NS_PER_S
 
 static int negotiate(struct request *r, struct error *err)
 {
 	bool watch = cstr_eq(r->verb, "watch");
-	if (negotiate_accept(request_header(r, "Accept"), watch, r->arena, &r->accept, err) < 0)
+	if (negotiate_accept(request_header(r, "Accept"), watch, &r->accept, err) < 0)
 		return -err->code;
 	const char *include = request_query(r, "includeObject");
 	if (cstr_eq(include, "None"))
@@ -139,13 +141,6 @@ static int audit_files_handle(struct apiserver *s, struct request *r, struct err
 	return 0;
 }
 
-static bool needs_kubelet(const struct request *r)
-{
-	static const char *const all[] = {"log", "exec", "attach", "portforward", NULL};
-	return !r->kind && !*r->group && cstr_eq(r->resource, "pods") && *r->name &&
-	       cstr_in(r->subresource, all);
-}
-
 /* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
 static int handle_request(struct apiserver *s, struct request *r, struct error *err)
 {
@@ -172,10 +167,6 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 	}
 	if (r->wrong_method)
 		return fail_method(r, r->verb, err);
-	if (needs_kubelet(r))
-		return fail_code(r, E_UNSUPPORTED, err,
-				 "pods/%s of %s: this server runs no containers, it has no kubelet",
-				 r->subresource, r->name);
 	if (!r->kind) {
 		request_reply_no_page(r);
 		return 0;
@@ -201,11 +192,15 @@ static void trim(void *arg)
 {
 	struct apiserver *s = arg;
 	s->trim_armed = false;
+	if (!s->had_large_body && pool_free_pages() < TRIM_PAGES)
+		return;
+	s->had_large_body = false;
 	audit_trim(s->audit);
 	pool_trim();
 }
 
-/* What a large body took is in many small pieces, which the allocator would keep. */
+/* What large objects took is in many small pieces, which the allocator would keep. A small body may
+ * have changed a large one. */
 static void trim_soon(struct apiserver *s)
 {
 	if (s->trim_armed)
@@ -247,7 +242,8 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 {
 	struct error err = ERROR_INIT;
 	if (x->request.body.len >= TRIM_BODY_BYTES)
-		trim_soon(s);
+		s->had_large_body = true;
+	trim_soon(s);
 	struct request *r = x->admitted ? x->admitted : request_new(s, x);
 	/* After an answer neither r nor x exist: only a failure touches them again. */
 	if (handle_request(s, r, &err) == 0)
@@ -322,6 +318,7 @@ static int start(struct apiserver *s, struct error *err)
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
 		return -err->code;
+	services_index(s->store);
 	s->discovery = api_docs_new();
 	/* Definitions listen first: a kind is in discovery before anybody sees it Established. */
 	s->crds = definitions_new(s);

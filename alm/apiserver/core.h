@@ -44,7 +44,7 @@ struct apiserver {
 	const char *notices[APISERVER_NOTICES_MAX];
 	size_t n_notices;
 	struct timer trim; /* after large requests */
-	bool trim_armed;
+	bool trim_armed, had_large_body;
 };
 
 /* Adds to apiserver_notice(); past the limit it is dropped. */

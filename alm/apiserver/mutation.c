@@ -16,11 +16,13 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply.h"
+#include "alm/obj/schema/api_decode.h"
 
 #define GENERATE_TRIES    8
 #define GENERATE_PREFIX   58
 #define GENERATE_SUFFIX   5
 #define MESSAGE_ITEMS_MAX 8
+#define PATCH_SHOWN_MAX   256
 
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
 		  struct error *err)
@@ -54,10 +56,27 @@ static void finding_add(struct mutation *m, const char *text)
 		m->findings.items[m->findings.n++] = text;
 }
 
+/* What a former release stored unchecked goes in silence: no client wrote it now. */
 static void unknown_field(void *arg, const char *path)
 {
 	struct mutation *m = arg;
+	if (!m->is_put && m->before && obj_path(m->before, path))
+		return;
 	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
+}
+
+/* The object is none of its kind. What a patch made of a built-in one is judged as the patch. */
+static int cannot_handle(struct mutation *m, const char *why, struct error *err)
+{
+	const struct kind *k = m->kind;
+	if (k->flags & KIND_CUSTOM || m->is_apply || !cstr_eq(m->r->verb, "patch"))
+		return fail_code(m->r, E_BADREQUEST, err,
+				 "%s in version \"%s\" cannot be handled as a %s: %s", k->kind,
+				 k->version, k->kind, why);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	json_print(m->after, &b);
+	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
+				"Invalid value: \"%.*s\": %s", PATCH_SHOWN_MAX, b.buf, why);
 }
 
 int mutation_report(struct mutation *m, struct error *err)
@@ -73,10 +92,7 @@ int mutation_report(struct mutation *m, struct error *err)
 	const char *list = f->items[0];
 	for (size_t i = 1; i < f->n; i++)
 		list = arena_fmt(m->r->arena, "%s, %s", list, f->items[i]);
-	return fail_code(
-		m->r, E_BADREQUEST, err,
-		"%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
-		m->kind->kind, m->kind->version, m->kind->kind, list);
+	return cannot_handle(m, arena_fmt(m->r->arena, "strict decoding error: %s", list), err);
 }
 
 /* Shape. */
@@ -100,24 +116,32 @@ static int check_type(struct mutation *m, struct error *err)
 	return 0;
 }
 
+/* Of a built-in kind, by the table of its types. */
+static int shape_builtin(struct mutation *m, struct error *err)
+{
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
+	return t ? api_decode(t, m->after, unknown_field, m, err) : 0;
+}
+
 int mutation_shape(struct mutation *m, struct error *err)
 {
 	struct error inner = ERROR_INIT;
+	bool custom = m->kind->flags & KIND_CUSTOM;
 	if (check_type(m, err) < 0)
 		return -err->code;
 	if (m->kind->schema)
 		schema_prune(m->kind->schema, m->after, unknown_field, m);
-	if (object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
-		return fail_code(m->r, E_BADREQUEST, err,
-				 "%s in version \"%s\" cannot be handled as a %s: %s",
-				 m->kind->kind, m->kind->version, m->kind->kind, inner.msg);
+	if ((!custom && shape_builtin(m, &inner) < 0) ||
+	    object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
+		return cannot_handle(m, inner.msg, err);
 	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
 		return store_too_large(err);
 	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
 	if (fault)
 		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
 					fault, err, "Invalid value: %s", TEXTS_FAULT);
-	return admit_types(m, err);
+	return 0;
 }
 
 /* Parts shared by create and update. */
@@ -125,7 +149,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 static const struct schema *schema_of(const struct mutation *m)
 {
 	return m->kind->schema ? m->kind->schema
-			       : apply_builtin_schema(m->kind->group, m->kind->kind);
+			       : apply_builtin_schema(kind_api_version(m->kind, m->r->arena),
+						      m->kind->kind);
 }
 
 /* What managedFields may take of the object's size. Far below the limit that is not counted: an
@@ -391,7 +416,7 @@ int mutation_create(struct mutation *m, struct error *err)
 		return fail_forbidden(r, m->name ? m->name : "", err,
 				      "create not allowed while custom resource definition is "
 				      "terminating");
-	if (m->kind->flags & KIND_STATUS)
+	if ((m->kind->flags & KIND_STATUS) && !m->whole)
 		obj_del(m->after, "status");
 	object_meta_uid(r->server->loop, uid);
 	object_meta_create(m->kind, m->after, uid, request_now(r));
@@ -498,17 +523,34 @@ static void set_status_of(struct obj *o, const struct obj *from)
 		obj_del(o, "status");
 }
 
-/* The main endpoint keeps status; the status endpoint keeps everything else. */
+static void copy_path(struct obj *o, const struct obj *from, const char *path)
+{
+	const struct obj *v = obj_path(from, path);
+	if (v)
+		obj_set_path(o, path, obj_ref(v));
+	else
+		obj_del_path(o, path);
+}
+
+/* The main endpoint keeps status; the status endpoint keeps everything else, and others but what
+ * they are about. */
 static void split_status(struct mutation *m)
 {
-	if (!(m->kind->flags & KIND_STATUS))
+	const char *only = cstr_eq(m->r->subresource, "ephemeralcontainers")
+				   ? "spec.ephemeralContainers"
+			   : cstr_eq(m->r->subresource, "approval") ? "status.conditions"
+								    : NULL;
+	if (!(m->kind->flags & KIND_STATUS) || m->whole)
 		return;
-	if (!m->is_status) {
+	if (!m->is_status && !only) {
 		set_status_of(m->after, m->before);
 		return;
 	}
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
-	set_status_of(o, m->after);
+	if (only)
+		copy_path(o, m->after, only);
+	else
+		set_status_of(o, m->after);
 	const struct obj *managed = obj_path(m->after, "metadata.managedFields");
 	if (managed)
 		obj_set_path(o, "metadata.managedFields", obj_ref(managed));

@@ -33,6 +33,7 @@ struct mutation {
 	const char *verb; /* for the audit entry */
 	bool is_put, is_status, is_apply;
 	bool keep_managers; /* after has its managedFields already (apply) */
+	bool whole;         /* status comes with the object, of the server's own writers alone */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
 	struct text *text;
 	bool created, removed, unchanged;

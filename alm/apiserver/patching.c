@@ -13,6 +13,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply.h"
 #include "alm/obj/patch/patch.h"
+#include "alm/obj/schema/api_types.h"
 #include "alm/obj/yaml.h"
 
 static const struct {
@@ -47,38 +48,18 @@ int patching_type(struct request *r, enum patch_type *ret, struct error *err)
 			 custom ? "" : "application/strategic-merge-patch+json, ");
 }
 
-/* Lists that merge in built-in kinds, by the last name of their path. */
-static const struct {
-	const char *field, *key;
-} merge_keys[] = {
-	{"containers", "name"},
-	{"initContainers", "name"},
-	{"ephemeralContainers", "name"},
-	{"env", "name"},
-	{"volumes", "name"},
-	{"imagePullSecrets", "name"},
-	{"secrets", "name"},
-	{"volumeMounts", "mountPath"},
-	{"volumeDevices", "devicePath"},
-	{"hostAliases", "ip"},
-	{"topologySpreadConstraints", "topologyKey"},
-	{"conditions", "type"},
-	{"ownerReferences", "uid"},
-	{"finalizers", ""},
-};
-
-static const char *merge_key(const char *kind, const char *path)
+/* The merge key of a list of a built-in kind, from the table of its types. */
+static const char *merge_key(const void *arg, const char *path)
 {
-	struct str before, last;
-	if (!str_rcut(str_of(path), '.', &before, &last))
-		last = str_of(path);
-	if (str_is(last, "ports"))
-		return cstr_eq(kind, "Service") && str_is(before, "spec") ? "port"
-									  : "containerPort";
-	for (size_t i = 0; i < ARRAY_LEN(merge_keys); i++)
-		if (str_is(last, merge_keys[i].field))
-			return merge_keys[i].key;
-	return NULL;
+	const struct api_type *t = arg;
+	const struct api_field *f = NULL;
+	struct str rest = str_of(path), name;
+	while (str_next(&rest, '.', &name)) {
+		CLEANUP(xfreep) char *text = str_dup(name);
+		f = t ? api_find(t, text, NULL) : NULL;
+		t = f && !(f->marks & API_MAP) ? api_struct_of(f) : NULL;
+	}
+	return f && f->flags & API_MERGE ? api_text(f->merge_key) : NULL;
 }
 
 static int parse_patch(struct request *r, struct findings *f, struct obj **ret, struct error *err)
@@ -128,7 +109,10 @@ int patching_apply(struct request *r, enum patch_type type, const struct obj *do
 	} else {
 		rc = type == PATCH_MERGE
 			     ? patch_merge(doc, patch, &out, &inner)
-			     : patch_strategic(doc, patch, r->kind->kind, merge_key, &out, &inner);
+			     : patch_strategic(doc, patch, merge_key,
+					       api_type_of_kind(kind_api_version(r->kind, r->arena),
+								r->kind->kind),
+					       &out, &inner);
 		if (rc < 0)
 			return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
@@ -222,6 +206,23 @@ static int config_revision(struct mutation *m, struct obj *config, struct error 
 	return 0;
 }
 
+/* kubectl may go back to apply on the client's side: the annotation that it left there says what is
+ * applied now. Nobody owns it. */
+static void update_last_applied(struct mutation *m, const struct obj *config)
+{
+	if (!cstr_eq(m->opt.manager, APPLY_KUBECTL) || !m->before ||
+	    !meta_annotation(m->before, APPLY_LAST_APPLIED))
+		return;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(config);
+	obj_del_path(o, "metadata.managedFields");
+	obj_del_path(o, "metadata.annotations['" APPLY_LAST_APPLIED "']");
+	json_print_canonical(o, &b);
+	strbuf_addc(&b, '\n');
+	if (!b.over)
+		meta_set_annotation(m->after, APPLY_LAST_APPLIED, b.buf);
+}
+
 int patching_server_side(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -234,12 +235,13 @@ int patching_server_side(struct mutation *m, struct error *err)
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	const struct schema *schema = m->kind->schema;
+	const char *api_version = kind_api_version(m->kind, r->arena);
 	struct apply_request q = {
-		.schema = schema ? schema : apply_builtin_schema(m->kind->group, m->kind->kind),
+		.schema = schema ? schema : apply_builtin_schema(api_version, m->kind->kind),
 		.live = m->before,
 		.config = config,
 		.manager = m->opt.manager,
-		.api_version = kind_api_version(m->kind, r->arena),
+		.api_version = api_version,
 		.subresource = r->subresource,
 		.force = m->opt.force,
 		.now_ns = request_now(r),
@@ -251,6 +253,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
 	m->after = obj_keep(r->arena, merged);
+	update_last_applied(m, config);
 	m->keep_managers = true;
 	m->is_apply = true;
 	m->verb = "apply";

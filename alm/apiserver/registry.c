@@ -8,10 +8,12 @@
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/docs/table.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/list.h"
 #include "alm/apiserver/patching.h"
+#include "alm/apiserver/pods.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/texts.h"
@@ -19,6 +21,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "crds/legacy.h"
+#include "crds/marks.h"
 
 /* Answers with one object. */
 static int answer(struct request *r, int status, struct text *t, struct error *err)
@@ -82,6 +85,17 @@ static int read_body(struct request *r, const struct kind *k, struct body *ret, 
 	return 0;
 }
 
+static bool is_definition(const struct kind *k)
+{
+	return cstr_eq(k->group, CRD_GROUP) && cstr_eq(k->plural, "customresourcedefinitions");
+}
+
+/* A group may be named like one of 2017 today. */
+static bool is_of(const struct obj *o, const struct kind *k, struct arena *a)
+{
+	return cstr_eq(meta_api_version(o), kind_api_version(k, a));
+}
+
 /* What the form of 2017 says becomes what is stored, and the client is told (story.md 12). */
 static int modernise(struct request *r, struct obj **o, struct error *err)
 {
@@ -91,8 +105,11 @@ static int modernise(struct request *r, struct obj **o, struct error *err)
 		return 0;
 	if (legacy_convert(*o, r->arena, &now, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
-	if (!now.o || now.is_instance)
+	if (!now.o || (now.is_instance && !is_of(now.o, r->kind, r->arena)))
 		return 0;
+	const char *was = obj_str(*o, "spec.group");
+	if (is_definition(r->kind) && was && !cstr_eq(was, obj_str(now.o, "spec.group")))
+		meta_set_annotation(now.o, ANNOTATION_LEGACY_GROUP, was);
 	for (size_t i = 0; i < now.n_warnings; i++)
 		request_warn(r, "%s", now.warnings[i]);
 	*o = now.o;
@@ -106,7 +123,11 @@ static int decode(struct mutation *m, struct error *err)
 	struct str bytes = r->exchange->request.body;
 	if (read_body(r, m->kind, &body, err) < 0)
 		return -err->code;
-	if (obj_type(body.value) != OBJ_MAP || !obj_str(body.value, "kind"))
+	bool custom = m->kind->flags & KIND_CUSTOM;
+	/* Of a built-in kind the URL says what the body leaves out. */
+	if (!custom && obj_type(body.value) == OBJ_NULL)
+		body.value = obj_keep(r->arena, obj_map());
+	if (obj_type(body.value) != OBJ_MAP || (custom && !obj_str(body.value, "kind")))
 		return fail_code(r, E_BADREQUEST, err,
 				 "the object provided is unrecognized (must be of type %s): Object "
 				 "'Kind' is missing in '%.*s' (%.*s)",
@@ -305,6 +326,28 @@ static int review(struct request *r, struct error *err)
 	return 0;
 }
 
+static int no_kubelet(struct request *r, struct error *err)
+{
+	if (!resource_find(server_resource(r->server, r->kind), r->ns, r->name))
+		return not_found(r, err);
+	if (r->server->simulate && cstr_eq(r->subresource, "log"))
+		return pods_log(r, err);
+	return fail_code(r, E_UNSUPPORTED, err,
+			 "pods/%s of %s: this server runs no containers, it has no kubelet",
+			 r->subresource, r->name);
+}
+
+static int act_on_pod(struct request *r, struct error *err)
+{
+	struct body body = {0};
+	if (!cstr_eq(r->verb, "create"))
+		return fail_method(r, r->verb, err);
+	if (read_body(r, NULL, &body, err) < 0 || check_texts(r, body.value, err) < 0)
+		return -err->code;
+	return cstr_eq(r->subresource, "eviction") ? pods_evict(r, body.value, err)
+						   : pods_bind(r, body.value, err);
+}
+
 static int handle_subresource(struct request *r, struct error *err)
 {
 	bool finalize = cstr_eq(r->subresource, "finalize");
@@ -314,6 +357,11 @@ static int handle_subresource(struct request *r, struct error *err)
 		return scale_handle(r, err);
 	if (cstr_eq(r->subresource, "token"))
 		return review(r, err);
+	const struct kind_subresource *s = kind_subresource(r->kind, r->subresource);
+	if (s && s->needs_kubelet)
+		return no_kubelet(r, err);
+	if (s && s->verbs == VERB_CREATE)
+		return act_on_pod(r, err);
 	if (cstr_eq(r->verb, "update"))
 		return verb_update(r, err);
 	if (cstr_eq(r->verb, "get") && !finalize)

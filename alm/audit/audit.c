@@ -113,12 +113,12 @@ static struct str clean(const char *s, struct strbuf *b)
 static int row_check(const struct audit *a, const struct audit_row *row, struct error *err)
 {
 	if (!row->type || !*row->type || !row->reason || !*row->reason)
-		return error_set(err, E_INVALID, "an audit row needs a type and a reason");
+		return error_set(err, E_INVALID, "an audit entry needs a type and a reason");
 	if (row->op && strlen(row->op) > AUDIT_OP_MAX)
 		return error_set(err, E_LIMIT, "op %.80s is longer than %d bytes", row->op,
 				 AUDIT_OP_MAX);
 	if (row->cause < 0 || row->cause > a->last_seq)
-		return error_set(err, E_INVALID, "cause %" PRId64 " is no row of the log",
+		return error_set(err, E_INVALID, "cause %" PRId64 " is no entry of the log",
 				 row->cause);
 	if (row->transition_seq && (!row->subject.uid || !*row->subject.uid))
 		return error_set(err, E_INVALID, "a Transition needs the uid of its subject");
@@ -155,7 +155,7 @@ static int print_body(struct audit *a, const struct audit_row *row, int64_t cloc
 	r = record_body(small, clock_us, a->n_blobs, &a->body, err);
 	if (r >= 0 && (a->body.over || a->body.len > AUDIT_BODY_BYTES_MAX))
 		return error_set(err, E_LIMIT,
-				 "the body of audit row %s %s is larger than %d bytes", row->type,
+				 "the body of audit entry %s %s is larger than %d bytes", row->type,
 				 row->reason, AUDIT_BODY_BYTES_MAX);
 	return r;
 }
@@ -191,6 +191,51 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	return append_record(a, &rec, err);
 }
 
+/* --- rows that somebody hears of --- */
+
+static void pend(struct audit *a, const struct audit_row *row)
+{
+	if (!a->on_row)
+		return;
+	if (a->n_pending == a->cap_pending) {
+		a->cap_pending = mem_grown(a->cap_pending, a->n_pending + 1);
+		a->pending = xreallocarray(a->pending, a->cap_pending, sizeof(*a->pending));
+	}
+	a->pending[a->n_pending++] = (struct audit_pending){.seq = a->last_seq,
+							    .type = xstrdup(row->type),
+							    .reason = xstrdup(row->reason),
+							    .body = obj_ref(row->body)};
+}
+
+static void pending_release(struct audit_pending *p)
+{
+	xfree(p->type);
+	xfree(p->reason);
+	obj_unref(p->body);
+}
+
+void audit_drop_pending(struct audit *a, int64_t after)
+{
+	while (a->n_pending && a->pending[a->n_pending - 1].seq > after)
+		pending_release(&a->pending[--a->n_pending]);
+	if (a->n_pending)
+		return;
+	xfree(a->pending); /* what a large commit took does not stay */
+	a->pending = NULL;
+	a->cap_pending = 0;
+}
+
+static void tell_pending(struct audit *a)
+{
+	for (size_t i = 0; i < a->n_pending; i++) {
+		const struct audit_pending *p = &a->pending[i];
+		const struct audit_row row = {
+			.type = p->type, .reason = p->reason, .body = p->body};
+		a->on_row(a->on_row_arg, &row);
+	}
+	audit_drop_pending(a, 0);
+}
+
 /* Somebody set the clock, or the machine slept: from here on times are of another clock. The blobs
  * that wait are those of the entry behind this one. */
 static int note_clock(struct audit *a, struct error *err)
@@ -211,8 +256,8 @@ static int note_clock(struct audit *a, struct error *err)
 	a->n_blobs = 0;
 	int r = append_new(a, &row, err);
 	a->n_blobs = n_blobs;
-	if (r >= 0 && a->on_append)
-		a->on_append(a->on_append_arg, &row);
+	if (r >= 0)
+		pend(a, &row);
 	return r;
 }
 
@@ -236,8 +281,7 @@ int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
 		return r;
 	if (!strcmp(row->type, "Approval"))
 		a->checkpoint_at_once = true;
-	if (a->on_append)
-		a->on_append(a->on_append_arg, row);
+	pend(a, row);
 	*ret_seq = a->last_seq;
 	return 0;
 }
@@ -272,6 +316,7 @@ void audit_rolled_back(struct audit *a)
 	a->n_blobs = 0;
 	if (audit_load_end(a, &err) < 0)
 		return; /* the handle is broken: every append fails from here */
+	audit_drop_pending(a, a->last_seq);
 	int64_t gone = was - a->last_seq;
 	if (gone == 0 && a->tree.size == a->last_seq)
 		return;
@@ -373,6 +418,8 @@ void audit_committed(struct audit *a)
 	if (to < from)
 		return;
 	a->committed_seq = to;
+	if (a->n_pending)
+		tell_pending(a);
 	int64_t since = loop_mono(a->loop) - a->checkpoint_mono_ns;
 	int64_t wait = since >= AUDIT_SIGN_EVERY_NS ? 0 : AUDIT_SIGN_EVERY_NS - since;
 	if (a->checkpoint_at_once)
@@ -392,7 +439,7 @@ int audit_blob_put(struct audit *a, struct str bytes, char ret_digest[SHA256_HEX
 		return error_set(err, E_LIMIT, "an audit blob is larger than %zu bytes",
 				 AUDIT_BLOB_BYTES_MAX);
 	if (a->n_blobs == AUDIT_BLOBS_PER_ROW_MAX)
-		return error_set(err, E_LIMIT, "an audit row names more than %d blobs",
+		return error_set(err, E_LIMIT, "an audit entry names more than %d blobs",
 				 AUDIT_BLOBS_PER_ROW_MAX);
 	sha256(bytes, digest);
 	hex_encode(digest, sizeof(digest), ret_digest);
@@ -434,26 +481,18 @@ int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err)
 {
 	struct stmt *s;
-	struct record rec;
 	int r = db_prepare(a->db, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ?", &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	r = stmt_step(s, err);
-	if (r == 0)
-		return pruned_no_entry(a->db, seq, err);
-	if (r > 0) {
-		log_record(s, &rec);
-		r = log_object(&rec, ret, err);
-		stmt_reset(s);
-	}
-	return r;
+	r = log_entry(s, ret, err);
+	return r < 0 || *ret ? r : pruned_no_entry(a->db, seq, err);
 }
 
 int audit_row_by_op(struct audit *a, const char *op, int64_t *ret_seq, struct error *err)
 {
 	int r = op_seq(a, op, ret_seq, err);
-	return r == 0 ? error_set(err, E_NOTFOUND, "no audit row of op %s", op) : r;
+	return r == 0 ? error_set(err, E_NOTFOUND, "no audit entry of op %s", op) : r;
 }
 
 bool audit_is_deleted(struct audit *a, const char *uid, int64_t row_seq)
@@ -487,10 +526,10 @@ const char *audit_origin_tag(const struct audit *a)
 	return a->tag;
 }
 
-void audit_on_append(struct audit *a, void (*fn)(void *arg, const struct audit_row *row), void *arg)
+void audit_on_row(struct audit *a, void (*fn)(void *arg, const struct audit_row *row), void *arg)
 {
-	a->on_append = fn;
-	a->on_append_arg = arg;
+	a->on_row = fn;
+	a->on_row_arg = arg;
 }
 
 void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg)

@@ -120,9 +120,9 @@ struct obj *audit_standing(struct audit *a, const char *type, const struct audit
 int audit_each_standing(struct audit *a,
 			int (*fn)(void *arg, const struct obj *row, struct error *err), void *arg,
 			struct error *err);
-/* Called with each new row as it is appended, before the commit: for counting. */
-void audit_on_append(struct audit *a, void (*fn)(void *arg, const struct audit_row *row),
-		     void *arg);
+/* Called with each new row once it is committed, in their order, before audit_on_commit()'s; only
+ * its type, reason and body are there. For counting. */
+void audit_on_row(struct audit *a, void (*fn)(void *arg, const struct audit_row *row), void *arg);
 /* Called with each committed row's seq range after audit_committed(); for watches of AuditRecords.
  */
 void audit_on_commit(struct audit *a, void (*fn)(void *arg, int64_t from, int64_t to), void *arg);

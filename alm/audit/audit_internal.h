@@ -44,8 +44,15 @@ struct audit {
 	size_t n_blobs;
 	struct strbuf body, scratch;
 
-	void (*on_append)(void *arg, const struct audit_row *row);
-	void *on_append_arg;
+	void (*on_row)(void *arg, const struct audit_row *row);
+	void *on_row_arg;
+	/* Rows of the open transaction, which on_row hears of if it is committed. */
+	struct audit_pending {
+		int64_t seq;
+		char *type, *reason;
+		struct obj *body;
+	} *pending;
+	size_t n_pending, cap_pending;
 	void (*on_commit)(void *arg, int64_t from, int64_t to);
 	void *on_commit_arg;
 };
@@ -78,6 +85,8 @@ int audit_begin_log(struct audit *a, struct obj *body,
 int audit_register_key(struct audit *a, struct error *err);
 /* Origins of a log that began again after a gap: "prod", "prod/2", "prod/3". */
 struct str audit_base_origin(const char *origin, int64_t *ret_generation);
+/* Rows behind this one were rolled back. */
+void audit_drop_pending(struct audit *a, int64_t after);
 /* The timer's function. */
 void audit_sign_due(void *arg);
 

@@ -242,6 +242,7 @@ void audit_free(struct audit *a)
 		return;
 	signer_free(a->signer);
 	snapshot_free(a->pruned);
+	audit_drop_pending(a, 0);
 	strbuf_release(&a->body);
 	strbuf_release(&a->scratch);
 	memset(a->redact_key, 0, sizeof(a->redact_key));

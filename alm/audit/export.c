@@ -348,7 +348,7 @@ int export_note(struct audit *a, const char *form, int64_t from_seq, const char 
 	obj_set_str(body, "format", form);
 	obj_set_int(body, "fromSeq", from_seq > 0 ? from_seq : 1);
 	obj_set(body, "message",
-		obj_stringf("as %s, from row %lld on", form,
+		obj_stringf("as %s, from entry %lld on", form,
 			    (long long)(from_seq > 0 ? from_seq : 1)));
 	if (actor)
 		obj_set_path(body, "who.trust", obj_string("authenticated"));
@@ -427,9 +427,9 @@ static int insert_record(struct db *d, const struct record *rec, struct str chai
 		return r;
 	log_bind(s, rec, chain);
 	r = stmt_step(s, err);
-	return r == -E_EXISTS
-		       ? error_set(err, E_CORRUPT, "row %lld is there already", (long long)rec->seq)
-		       : r;
+	return r == -E_EXISTS ? error_set(err, E_CORRUPT, "entry %lld is there already",
+					  (long long)rec->seq)
+			      : r;
 }
 
 int export_add_object(struct db *d, const struct obj *record, struct error *err)

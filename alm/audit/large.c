@@ -55,7 +55,7 @@ static int add_blob(struct db *d, const struct obj *ref, struct strbuf *ret, str
 {
 	const char *text = obj_as_string(ref);
 	if (!text || !cstr_has_prefix(text, "sha256:"))
-		return error_set(err, E_CORRUPT, "a row names a blob without its digest");
+		return error_set(err, E_CORRUPT, "an entry names a blob without its digest");
 	return log_blob(d, text + strlen("sha256:"), ret, err);
 }
 

@@ -18,12 +18,12 @@ void log_record(struct stmt *s, struct record *r)
 	r->ns = stmt_bytes(s, 6);
 	r->name = stmt_bytes(s, 7);
 	r->uid = stmt_bytes(s, 8);
-	r->has_tseq = !stmt_is_null(s, 9);
-	r->tseq = r->has_tseq ? stmt_int(s, 9) : 0;
-	r->op = stmt_is_null(s, 10) ? STR_NONE : stmt_bytes(s, 10);
-	r->has_cause = !stmt_is_null(s, 11);
-	r->cause = r->has_cause ? stmt_int(s, 11) : 0;
-	r->actor = stmt_is_null(s, 12) ? STR_NONE : stmt_bytes(s, 12);
+	r->tseq = stmt_int(s, 9);
+	r->has_tseq = r->tseq || !stmt_is_null(s, 9);
+	r->op = stmt_bytes_opt(s, 10);
+	r->cause = stmt_int(s, 11);
+	r->has_cause = r->cause || !stmt_is_null(s, 11);
+	r->actor = stmt_bytes_opt(s, 12);
 	r->body = stmt_bytes(s, 13);
 }
 
@@ -108,7 +108,7 @@ static int load_leaves(struct db *d, int64_t from, int64_t to, struct tree_level
 		return r;
 	if (level->n != to - from)
 		return error_set(err, E_ALTERED,
-				 "rows are missing between %" PRId64 " and %" PRId64, from, to);
+				 "entries are missing between %" PRId64 " and %" PRId64, from, to);
 	return 0;
 }
 
@@ -222,8 +222,21 @@ int log_object(const struct record *rec, struct obj **ret, struct error *err)
 	record_print(rec, &b);
 	int r = json_parse(strbuf_str(&b), ret, err);
 	if (r < 0)
-		return error_set(err, E_CORRUPT, "audit row %" PRId64 " is no JSON", rec->seq);
+		return error_set(err, E_CORRUPT, "audit entry %" PRId64 " is no JSON", rec->seq);
 	return 0;
+}
+
+int log_entry(struct stmt *s, struct obj **ret, struct error *err)
+{
+	struct record rec;
+	*ret = NULL;
+	int r = stmt_step(s, err);
+	if (r > 0) {
+		log_record(s, &rec);
+		r = log_object(&rec, ret, err);
+	}
+	stmt_reset(s);
+	return r;
 }
 
 int log_blob(struct db *d, const char *hex, struct strbuf *ret, struct error *err)

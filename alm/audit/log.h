@@ -35,6 +35,8 @@ int log_stored_tile(struct db *d, unsigned level, int64_t index,
 		    unsigned char out[TREE_TILE][SHA256_BYTES], struct error *err);
 /* {seq, time, type, ...} with body parsed; E_CORRUPT if the body is no JSON. Owned. */
 int log_object(const struct record *r, struct obj **ret, struct error *err);
+/* The same of the next row of a statement that gives LOG_COLUMNS, which it resets; NULL: there is none. */
+int log_entry(struct stmt *s, struct obj **ret, struct error *err);
 /* E_NOTFOUND */
 int log_blob(struct db *d, const char *hex, struct strbuf *ret, struct error *err);
 

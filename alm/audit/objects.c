@@ -23,20 +23,6 @@ static void verdict(struct objects_verdict *v, int64_t seq, const char *fmt, ...
 	va_end(args);
 }
 
-/* One row of a statement that gives LOG_COLUMNS; NULL if there is none. Owned. */
-static int one_row(struct stmt *s, struct obj **ret, struct error *err)
-{
-	struct record rec;
-	*ret = NULL;
-	int r = stmt_step(s, err);
-	if (r <= 0)
-		return r;
-	log_record(s, &rec);
-	r = log_object(&rec, ret, err);
-	stmt_reset(s);
-	return r;
-}
-
 /* Newest Write record that changed the object; uses the index audit_subject. */
 static int newest_write(struct db *d, const char *kind, const char *ns, const char *name,
 			const char *uid, struct obj **ret, struct error *err)
@@ -54,7 +40,7 @@ static int newest_write(struct db *d, const char *kind, const char *ns, const ch
 	stmt_bind_cstr(s, 2, ns ? ns : "");
 	stmt_bind_cstr(s, 3, name);
 	stmt_bind_cstr(s, 4, uid);
-	return one_row(s, ret, err);
+	return log_entry(s, ret, err);
 }
 
 static int transition_at(struct db *d, const char *uid, int64_t tseq, struct obj **ret,
@@ -70,7 +56,7 @@ static int transition_at(struct db *d, const char *uid, int64_t tseq, struct obj
 		return r;
 	stmt_bind_cstr(s, 1, uid);
 	stmt_bind_int(s, 2, tseq);
-	return one_row(s, ret, err);
+	return log_entry(s, ret, err);
 }
 
 int objects_transition(const struct objects_log *l, const char *uid, int64_t seq, int64_t *ret_tseq,
@@ -268,7 +254,7 @@ static int row_at(struct db *d, int64_t seq, struct obj **ret, struct error *err
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	return one_row(s, ret, err);
+	return log_entry(s, ret, err);
 }
 
 int objects_judge_gone(const struct objects_log *l, const char *uid, int64_t seq,
@@ -383,7 +369,7 @@ int objects_digests_fit(struct db *d, const unsigned char key[REDACT_KEY_BYTES],
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	int r = db_prepare(d, sql, &s, err);
 	if (r >= 0)
-		r = one_row(s, &row, err);
+		r = log_entry(s, &row, err);
 	if (r < 0)
 		return r == -E_CORRUPT ? 0 : r;
 	redact_id(key, id);

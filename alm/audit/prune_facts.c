@@ -9,18 +9,20 @@
 #include "alm/audit/pruned.h"
 #include "alm/base/arena.h"
 #include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "alm/obj/json.h"
 
 #define KEY_BYTES_MAX ((size_t)64 << 10)
 
 struct prune_facts {
 	struct db *db;
-	struct map *objects;  /* uid -> line of the snapshot, owned */
-	struct map *standing; /* "TYPE KIND NS/NAME REASON" -> entry, owned */
-	struct map *kept;     /* Catalog -> digest, owned */
-	struct map *gone;     /* uid -> 1: deleted, and told by the last pruning already */
-	char *digests;        /* as the newest entry says: objects_digests_fit(); owned */
-	struct obj *gap;      /* of the first entry, owned */
+	struct map *objects;          /* uid -> line of the snapshot, owned */
+	struct map *standing;         /* "TYPE KIND NS/NAME REASON UID" -> entry, owned */
+	struct multimap *standing_of; /* uid -> the same, borrowed */
+	struct map *kept;             /* Catalog -> digest, owned */
+	struct map *gone;             /* uid -> 1: deleted, and told by the last pruning already */
+	char *digests;                /* as the newest entry says: objects_digests_fit(); owned */
+	struct obj *gap;              /* of the first entry, owned */
 };
 
 static void free_obj(void *p)
@@ -33,6 +35,7 @@ void prune_facts_free(struct prune_facts *f)
 	if (!f)
 		return;
 	map_free(f->objects);
+	multimap_free(f->standing_of);
 	map_free(f->standing);
 	map_free(f->kept);
 	map_free(f->gone);
@@ -54,7 +57,13 @@ static int take_standing(void *arg, const struct obj *row, struct error *err)
 	struct prune_facts *f = arg;
 	CLEANUP(arena_freep) struct arena *a = arena_new(KEY_BYTES_MAX);
 	(void)err;
-	map_set(f->standing, standing_key(a, row), obj_ref(row));
+	const char *key = standing_key(a, row), *uid = obj_str(row, "subject.uid");
+	struct obj *own = obj_ref(row), *before = map_get(f->standing, key);
+	if (uid && before)
+		multimap_remove(f->standing_of, uid, before);
+	if (uid)
+		multimap_add(f->standing_of, uid, own);
+	map_set(f->standing, key, own);
 	return 0;
 }
 
@@ -81,7 +90,6 @@ static int take_last(struct prune_facts *f, struct error *err)
 	CLEANUP(snapshot_freep) struct snapshot *s = NULL;
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	struct stmt *st;
-	struct record rec;
 	int r = snapshot_load_pruned(f->db, &s, err);
 	if (r < 0 || !s)
 		return r;
@@ -93,12 +101,9 @@ static int take_last(struct prune_facts *f, struct error *err)
 	if (r < 0)
 		return r;
 	stmt_bind_int(st, 1, pruned_opening(f->db));
-	r = stmt_step(st, err);
-	if (r <= 0)
+	r = log_entry(st, &row, err);
+	if (r < 0 || !row)
 		return r;
-	log_record(st, &rec);
-	r = log_object(&rec, &row, err);
-	stmt_reset(st);
 	const char *digests = obj_str(row, "body.digests");
 	f->digests = digests ? xstrdup(digests) : NULL;
 	f->gap = obj_has(obj_get(row, "body"), "gap") ? obj_ref(obj_path(row, "body.gap")) : NULL;
@@ -111,6 +116,7 @@ int prune_facts_new(struct db *d, struct prune_facts **ret, struct error *err)
 	f->db = d;
 	f->objects = map_new(free_obj);
 	f->standing = map_new(free_obj);
+	f->standing_of = multimap_new();
 	f->kept = map_new(xfree);
 	f->gone = map_new(NULL);
 	int r = take_last(f, err);
@@ -141,11 +147,16 @@ static struct obj *object_of(struct prune_facts *f, const struct obj *row)
 static void forget_standing(struct prune_facts *f, const struct obj *row)
 {
 	const char *uid = obj_str(row, "subject.uid");
-	struct map_entry *next;
-	for (struct map_entry *e = map_first(f->standing); e; e = next) {
-		next = map_next(e);
-		if (cstr_eq(obj_str(e->value, "subject.uid"), uid) && uid && *uid)
-			map_del(f->standing, e->key);
+	size_t n = 1;
+	while (uid && *uid && n) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(KEY_BYTES_MAX);
+		void *const *list = multimap_get(f->standing_of, uid, &n);
+		const struct obj *last = n ? list[n - 1] : NULL;
+		if (!last)
+			return;
+		const char *key = standing_key(a, last);
+		multimap_remove(f->standing_of, uid, last);
+		map_del(f->standing, key);
 	}
 }
 

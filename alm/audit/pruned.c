@@ -24,7 +24,6 @@ static int newest(struct db *d, int64_t *ret_below, int64_t *ret_seq, struct err
 static int entry(struct db *d, int64_t seq, struct obj **ret, struct error *err)
 {
 	struct stmt *s;
-	struct record rec;
 	int r = db_prepare(d,
 			   "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ? AND kind = 'Log' AND"
 			   " type = 'System' AND reason = 'Pruned'",
@@ -32,13 +31,7 @@ static int entry(struct db *d, int64_t seq, struct obj **ret, struct error *err)
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	r = stmt_step(s, err);
-	if (r > 0) {
-		log_record(s, &rec);
-		r = log_object(&rec, ret, err);
-		stmt_reset(s);
-	}
-	return r;
+	return log_entry(s, ret, err);
 }
 
 int pruned_load(struct db *d, struct pruned *ret, struct error *err)

@@ -46,7 +46,7 @@ static int find_kind(struct db *d, struct str word, struct arena *a, const char 
 		*ret = arena_strndup(a, kind.ptr, kind.len);
 	}
 	stmt_reset(s);
-	return r == 0 ? error_set(err, E_NOTFOUND, "the audit log has no row of a %.*s",
+	return r == 0 ? error_set(err, E_NOTFOUND, "the audit log has no entry of a %.*s",
 				  STR_ARG(word))
 		      : r;
 }
@@ -148,21 +148,14 @@ static int collect(struct stmt *s, size_t max, struct seqs *ret, struct error *e
 int query_row(struct db *d, int64_t seq, struct obj **ret, struct error *err)
 {
 	struct stmt *s;
-	struct record rec;
 	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&sql, "%sWHERE seq = ?", select_row);
 	int r = db_prepare(d, sql.buf, &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	r = stmt_step(s, err);
-	if (r > 0) {
-		log_record(s, &rec);
-		r = log_object(&rec, ret, err);
-		stmt_reset(s);
-		return r;
-	}
-	return r < 0 ? r : pruned_no_entry(d, seq, err);
+	r = log_entry(s, ret, err);
+	return r < 0 || *ret ? r : pruned_no_entry(d, seq, err);
 }
 
 static int give(struct db *d, int64_t seq, unsigned depth, query_fn fn, void *arg,

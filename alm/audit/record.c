@@ -36,18 +36,22 @@ static bool has_special(uint64_t word)
 static size_t plain_length(const char *p, size_t len)
 {
 	size_t n = 0;
-	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
+	uint64_t word;
+	for (; len - n >= sizeof(word); n += sizeof(word)) {
 		memcpy(&word, p + n, sizeof(word));
 		if (has_special(word))
-			break;
+			return n;
+	}
+	if (n && n < len) { /* the rest is the end of the last word */
+		memcpy(&word, p + len - sizeof(word), sizeof(word));
+		n = has_special(word) ? n : len;
 	}
 	return n;
 }
 
-/* RFC 8785 3.2.2.2; the bytes are written as they are otherwise. */
-static void quote(struct str s, struct strbuf *b)
+/* RFC 8785 3.2.2.2, between the quotes; the bytes are written as they are otherwise. */
+static void escaped(struct str s, struct strbuf *b)
 {
-	strbuf_addc(b, '"');
 	size_t from = 0;
 	for (size_t i = plain_length(s.ptr, s.len); i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
@@ -62,6 +66,12 @@ static void quote(struct str s, struct strbuf *b)
 			strbuf_addf(b, "\\u%04x", c);
 	}
 	strbuf_add(b, s.ptr + from, s.len - from);
+}
+
+static void quote(struct str s, struct strbuf *b)
+{
+	strbuf_addc(b, '"');
+	escaped(s, b);
 	strbuf_addc(b, '"');
 }
 
@@ -316,43 +326,43 @@ int64_t record_body_blobs(struct str body)
 	}
 }
 
-static void text_field(const char *lead, struct str s, struct strbuf *b)
+static void text_field(struct str lead, struct str s, struct strbuf *b)
 {
-	strbuf_adds(b, lead);
-	quote(s, b);
+	strbuf_addstr(b, lead);
+	escaped(s, b);
 }
 
-static void int_field(const char *lead, int64_t n, struct strbuf *b)
+static void int_field(struct str lead, int64_t n, struct strbuf *b)
 {
-	strbuf_adds(b, lead);
+	strbuf_addstr(b, lead);
 	strbuf_addi(b, n);
 }
 
+/* A lead ends the field before it: verifying a log is printing it once more. */
 void record_print(const struct record *r, struct strbuf *b)
 {
-	strbuf_addc(b, '{');
-	if (r->actor.ptr) {
-		text_field("\"actor\":", r->actor, b);
-		strbuf_addc(b, ',');
-	}
-	strbuf_adds(b, "\"body\":");
+	if (r->actor.ptr)
+		text_field(STR("{\"actor\":\""), r->actor, b);
+	strbuf_addstr(b, r->actor.ptr ? STR("\",\"body\":") : STR("{\"body\":"));
 	strbuf_addstr(b, r->body);
 	if (r->has_cause)
-		int_field(",\"cause\":", r->cause, b);
-	if (r->op.ptr)
-		text_field(",\"op\":", r->op, b);
-	text_field(",\"reason\":", r->reason, b);
-	int_field(",\"seq\":", r->seq, b);
-	text_field(",\"subject\":{\"cluster\":", r->cluster, b);
-	text_field(",\"kind\":", r->kind, b);
-	text_field(",\"name\":", r->name, b);
-	text_field(",\"namespace\":", r->ns, b);
-	text_field(",\"uid\":", r->uid, b);
-	int_field("},\"time\":", r->time_us, b);
+		int_field(STR(",\"cause\":"), r->cause, b);
+	if (r->op.ptr) {
+		text_field(STR(",\"op\":\""), r->op, b);
+		strbuf_addc(b, '"');
+	}
+	text_field(STR(",\"reason\":\""), r->reason, b);
+	int_field(STR("\",\"seq\":"), r->seq, b);
+	text_field(STR(",\"subject\":{\"cluster\":\""), r->cluster, b);
+	text_field(STR("\",\"kind\":\""), r->kind, b);
+	text_field(STR("\",\"name\":\""), r->name, b);
+	text_field(STR("\",\"namespace\":\""), r->ns, b);
+	text_field(STR("\",\"uid\":\""), r->uid, b);
+	int_field(STR("\"},\"time\":"), r->time_us, b);
 	if (r->has_tseq)
-		int_field(",\"transitionSeq\":", r->tseq, b);
-	text_field(",\"type\":", r->type, b);
-	strbuf_addc(b, '}');
+		int_field(STR(",\"transitionSeq\":"), r->tseq, b);
+	text_field(STR(",\"type\":\""), r->type, b);
+	strbuf_addstr(b, STR("\"}"));
 }
 
 void record_leaf(const struct record *r, struct strbuf *scratch, unsigned char out[SHA256_BYTES])

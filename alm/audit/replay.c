@@ -14,6 +14,7 @@
 #include "catalog/resolve/resolve_decision.h"
 #include "catalog/resolve/resolve_record.h"
 
+#define ROWS_A_LINE     1024 /* that are replayed between two lines of progress */
 #define INPUT_BYTES_MAX (AUDIT_TEXT_PARTS_MAX * AUDIT_BLOB_BYTES_MAX)
 #define PASS_BYTES_MAX  ((size_t)256 << 20)
 #define HIDDEN          "(hidden)" /* what secrets.h puts in the place of a value */
@@ -78,8 +79,9 @@ static void decision_differs(struct replay *p, const struct obj *input, const ch
 		verify_add(p->rep, p->seq, p->seq, "its inputs give another decision: %.80s", what);
 	else
 		verify_unchecked(p->rep,
-				 "row %" PRId64 ": alm " ALM_VERSION " decides otherwise (%.40s); "
-				 "the row is of alm %.20s",
+				 "entry %" PRId64 ": alm " ALM_VERSION
+				 " decides otherwise (%.40s); "
+				 "the entry is of alm %.20s",
 				 p->seq, what, by ? by : "before inputs had a version");
 }
 
@@ -98,7 +100,8 @@ static int replay_decision(struct replay *p, const struct obj *row, struct error
 	}
 	int r = large_text(p->d, obj_get(input, "digest"), &text, &inner);
 	if (r == -E_NOTFOUND) { /* cut when it was written; a lost blob is verify's finding */
-		verify_unchecked(p->rep, "row %" PRId64 ": its inputs are not in the log", p->seq);
+		verify_unchecked(p->rep, "entry %" PRId64 ": its inputs are not in the log",
+				 p->seq);
 		return 0;
 	}
 	if (r >= 0)
@@ -187,7 +190,7 @@ static int compare_transition(struct replay *p, const struct obj *row, const str
 			   what);
 	else if (r > 0)
 		verify_unchecked(p->rep,
-				 "row %" PRId64 ": somebody else wrote the status before it",
+				 "entry %" PRId64 ": somebody else wrote the status before it",
 				 p->seq);
 	return r;
 }
@@ -210,7 +213,8 @@ static int replay_transition(struct replay *p, const struct obj *row, struct err
 	if (r < 0 && !verify_is_damage(&inner) && r != -E_NOTFOUND)
 		return error_copy(err, &inner);
 	if (r < 0 || (tseq > 1 && !before)) {
-		verify_unchecked(p->rep, "row %" PRId64 ": the status before it is not in the log",
+		verify_unchecked(p->rep,
+				 "entry %" PRId64 ": the status before it is not in the log",
 				 p->seq);
 		return 0;
 	}
@@ -241,13 +245,15 @@ static int next_row(struct replay *p, struct obj **ret, struct error *err)
 	return 1;
 }
 
-int replay_log(struct db *d, struct verify_report *rep, struct error *err)
+int replay_log(struct db *d, const struct verify_options *o, struct verify_report *rep,
+	       struct error *err)
 {
 	struct replay p = {.d = d, .rep = rep};
 	struct error inner = ERROR_INIT;
 	int r = snapshot_load(d, &p.snapshot, &inner);
 	if (r < 0 && !verify_is_damage(&inner))
 		return error_copy(err, &inner);
+	int64_t n = 0;
 	rep->is_replayed = true;
 	p.seq = rep->hashes_to; /* what was pruned may not be gone yet */
 	for (r = 1; r > 0;) {
@@ -255,6 +261,8 @@ int replay_log(struct db *d, struct verify_report *rep, struct error *err)
 		r = next_row(&p, &row, err);
 		if (r <= 0 || !row)
 			continue;
+		if (o->progress && ++n % ROWS_A_LINE == 0)
+			o->progress(o->progress_arg, p.seq, rep->last);
 		int rc = cstr_eq(obj_str(row, "type"), "Decision")
 				 ? replay_decision(&p, row, err)
 				 : replay_transition(&p, row, err);

@@ -15,8 +15,9 @@
 
 #include "alm/audit/verify.h"
 
-/* Adds its findings and figures to the report of verify_log(). Negative if the log cannot be read.
+/* Of the options only progress counts. Adds its findings and figures to the report of verify_log(). Negative if the log cannot be read.
  */
-int replay_log(struct db *d, struct verify_report *rep, struct error *err);
+int replay_log(struct db *d, const struct verify_options *o, struct verify_report *rep,
+	       struct error *err);
 
 #endif

@@ -48,7 +48,7 @@ static int index_line(struct snapshot *s, struct str line, struct error *err)
 	size_t at = (size_t)(line.ptr - s->text.buf) + 1;
 	int r = json_parse(line, &o, err);
 	if (r < 0)
-		return error_wrap(err, "snapshot of audit row %lld", (long long)s->seq);
+		return error_wrap(err, "snapshot of audit entry %lld", (long long)s->seq);
 	if (obj_str(o, "uid"))
 		map_set_number(s->lines, obj_str(o, "uid"), at);
 	const char *key = obj_has(o, "standing") ? row_key(a, obj_get(o, "standing")) : NULL;
@@ -80,18 +80,6 @@ static int read_blobs(struct db *d, const struct obj *row, struct snapshot *s, s
 	return strbuf_check(&s->text, "snapshot", err);
 }
 
-static int one_row(struct stmt *s, struct obj **ret, struct error *err)
-{
-	struct record rec;
-	int r = stmt_step(s, err);
-	if (r <= 0)
-		return r;
-	log_record(s, &rec);
-	r = log_object(&rec, ret, err);
-	stmt_reset(s);
-	return r;
-}
-
 /* Of the entries that are kept: a snapshot that is not of what was pruned. */
 static int newest_row(struct db *d, int64_t below, struct obj **ret, struct error *err)
 {
@@ -104,7 +92,7 @@ static int newest_row(struct db *d, int64_t below, struct obj **ret, struct erro
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, below);
-	return one_row(s, ret, err);
+	return log_entry(s, ret, err);
 }
 
 static int row_at(struct db *d, int64_t seq, struct obj **ret, struct error *err)
@@ -114,7 +102,7 @@ static int row_at(struct db *d, int64_t seq, struct obj **ret, struct error *err
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	return one_row(s, ret, err);
+	return log_entry(s, ret, err);
 }
 
 int snapshot_of_row(struct db *d, const struct obj *row, int64_t seq, struct snapshot **ret,

@@ -32,6 +32,7 @@ struct scan {
 	struct strbuf scratch;
 	struct anchor_keys keys;
 	int64_t after; /* rows up to this one are read */
+	int64_t rows_in_all;
 	/* The next checkpoint; size INT64_MAX: none so far. */
 	int64_t note_size;
 	struct strbuf note;
@@ -47,35 +48,6 @@ struct scan {
 	} tiles[TILE_DOUBTS_MAX];
 	size_t n_tiles;
 };
-
-void verify_add(struct verify_report *rep, int64_t from, int64_t to, const char *fmt, ...)
-{
-	struct verify_finding f = {.seq = from, .to = to};
-	va_list args;
-	va_start(args, fmt);
-	(void)vsnprintf(f.text, sizeof(f.text), fmt, args);
-	va_end(args);
-	struct verify_finding *last = rep->n_findings ? &rep->findings[rep->n_findings - 1] : NULL;
-	if (last && from > 0 && last->to + 1 == from && !strcmp(last->text, f.text)) {
-		last->to = to;
-		return;
-	}
-	if (rep->n_findings == VERIFY_FINDINGS_MAX) {
-		rep->n_omitted++;
-		return;
-	}
-	rep->findings[rep->n_findings++] = f;
-}
-
-void verify_unchecked(struct verify_report *rep, const char *fmt, ...)
-{
-	va_list args;
-	if (rep->n_unchecked == VERIFY_UNCHECKED_MAX)
-		return;
-	va_start(args, fmt);
-	(void)vsnprintf(rep->unchecked[rep->n_unchecked++], sizeof(rep->unchecked[0]), fmt, args);
-	va_end(args);
-}
 
 static bool found_below(const struct verify_report *rep, int64_t seq)
 {
@@ -244,7 +216,7 @@ static void check_mark(struct scan *v)
 static bool check_place(struct scan *v, int64_t seq)
 {
 	if (seq < v->expected) {
-		verify_add(v->rep, seq, seq, "row inserted");
+		verify_add(v->rep, seq, seq, "entry inserted");
 		return false;
 	}
 	if (seq > v->expected) {
@@ -356,7 +328,7 @@ static int start_part(struct scan *v, struct error *err)
 	if (r < 0 || first < 2 || (first - 1) % TREE_TILE || tiles < (first - 1) / TREE_TILE)
 		return r;
 	v->unknown = true;
-	verify_unchecked(v->rep, "rows 1..%" PRId64 ": only their hashes are in this archive",
+	verify_unchecked(v->rep, "entries 1..%" PRId64 ": only their hashes are in this archive",
 			 first - 1);
 	return scan_tiles(v, first - 1, err);
 }
@@ -438,12 +410,14 @@ static int scan_page(struct scan *v, struct error *err)
 	return r < 0 ? r : n;
 }
 
-static int scan_rows(struct scan *v, struct error *err)
+static int scan_rows(struct scan *v, const struct verify_options *o, struct error *err)
 {
 	int n;
-	do
+	do {
+		if (o->progress)
+			o->progress(o->progress_arg, v->rep->last, v->rows_in_all);
 		n = scan_page(v, err);
-	while (n == ROWS_A_PAGE);
+	} while (n == ROWS_A_PAGE);
 	return n < 0 ? n : 0;
 }
 
@@ -452,7 +426,7 @@ static int compare_tables(struct scan *v, const struct verify_options *o, struct
 {
 	struct verify_report *rep = v->rep;
 	bool whole = !o->since_checkpoint;
-	int r = scan_rows(v, err);
+	int r = scan_rows(v, o, err);
 	if (r >= 0)
 		r = scan_end(v, err);
 	if (r >= 0)
@@ -508,12 +482,14 @@ static int run(struct scan *v, const struct verify_options *o, struct error *err
 	if (r >= 0)
 		r = verify_objects_init(&v->objects, v->d, o, v->snapshot, rep, err);
 	if (r >= 0)
-		r = verify_marks_init(&v->marks, v->d, o, &v->keys, v->origin, rep, err);
+		verify_marks_init(&v->marks, v->d, o, &v->keys, v->origin, rep);
 	if (r >= 0)
 		r = scan_start(v, o, err);
 	v->mark_size = verify_marks_next(&v->marks, rep->last);
+	if (r >= 0 && o->progress)
+		r = count_of(v->d, "SELECT max(seq) FROM audit", &v->rows_in_all, err);
 	if (r >= 0)
-		r = scan_rows(v, err);
+		r = scan_rows(v, o, err);
 	if (r >= 0 && !o->since_checkpoint)
 		r = verify_blobs(v->d, rep, err);
 	if (r >= 0)
@@ -566,211 +542,4 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 			return r;
 	}
 	return r;
-}
-
-/* The rows of a full tile are what the tile says: what it proves of them holds then. */
-static int check_leaf(struct db *d, int64_t seq, const unsigned char leaf[SHA256_BYTES],
-		      struct error *err)
-{
-	struct stmt *s;
-	int64_t index = seq - 1;
-	int r = db_prepare(d, "SELECT substr(hashes, ?, 32) FROM audit_tile WHERE id = ?", &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, index % TREE_TILE * SHA256_BYTES + 1);
-	stmt_bind_int(s, 2, tree_tile_id(0, index / TREE_TILE));
-	r = stmt_step(s, err);
-	if (r > 0 && !str_eq(stmt_blob(s, 0), str_n((const char *)leaf, SHA256_BYTES)))
-		r = error_set(err, E_ALTERED, "row %" PRId64 " is not the one of its tile", seq);
-	stmt_reset(s);
-	return r < 0 ? r : 0;
-}
-
-static int check_tail(struct db *d, struct stmt *s, unsigned char chain[SHA256_BYTES],
-		      struct error *err)
-{
-	struct record rec;
-	unsigned char leaf[SHA256_BYTES];
-	CLEANUP(strbuf_release) struct strbuf scratch = STRBUF_INIT(RECORD_BYTES_MAX);
-	int64_t expected = 0;
-	int r;
-	while ((r = stmt_step(s, err)) > 0) {
-		log_record(s, &rec);
-		struct str stored = stmt_blob(s, LOG_CHAIN_COLUMN);
-		bool known = expected || rec.seq == 1;
-		record_leaf(&rec, &scratch, leaf);
-		chain_next(chain, leaf, chain);
-		if ((expected && rec.seq != expected) || stored.len != SHA256_BYTES ||
-		    (known && memcmp(chain, stored.ptr, SHA256_BYTES) != 0))
-			return error_set(err, E_ALTERED, "row %" PRId64 " does not fit the chain",
-					 rec.seq);
-		memcpy(chain, stored.ptr, SHA256_BYTES);
-		expected = rec.seq + 1;
-		r = check_leaf(d, rec.seq, leaf, err);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-int verify_tail(struct db *d, const char *origin, int64_t n, struct error *err)
-{
-	struct stmt *s;
-	unsigned char chain[SHA256_BYTES];
-	int r = tables_check(d, err);
-	if (r < 0)
-		return r;
-	r = db_prepare(d,
-		       "SELECT " LOG_COLUMNS " FROM audit WHERE seq >= (SELECT max(seq) FROM audit)"
-		       " - ? ORDER BY seq",
-		       &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, n);
-	chain_start(origin, chain);
-	r = check_tail(d, s, chain, err);
-	stmt_reset(s);
-	return r;
-}
-
-static void print_intact(const struct verify_report *r, struct strbuf *b)
-{
-	int64_t from = r->first > 0 ? r->first : 1;
-	size_t n = 0;
-	for (size_t i = 0; i < r->n_findings; i++) {
-		const struct verify_finding *f = &r->findings[i];
-		if (f->seq <= 0)
-			continue;
-		if (f->seq > from)
-			strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from,
-				    f->seq - 1);
-		if (f->to >= from)
-			from = f->to + 1;
-	}
-	if (from <= r->last)
-		strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from, r->last);
-	if (!n)
-		strbuf_adds(b, "none");
-}
-
-static void print_failures(const struct verify_report *r, struct strbuf *b)
-{
-	for (size_t i = 0; i < r->n_findings; i++) {
-		const struct verify_finding *f = &r->findings[i];
-		if (f->seq == 0)
-			strbuf_adds(b, "FAIL");
-		else if (f->to > f->seq)
-			strbuf_addf(b, "FAIL rows %" PRId64 "..%" PRId64, f->seq, f->to);
-		else
-			strbuf_addf(b, "FAIL row %" PRId64, f->seq);
-		strbuf_addf(b, ": %s", f->text);
-		if (i == 0) {
-			strbuf_adds(b, "; rows ");
-			print_intact(r, b);
-			strbuf_addf(b, " intact; last checkpoint before it: %" PRId64,
-				    r->good_checkpoint);
-		}
-		strbuf_addc(b, '\n');
-	}
-	if (r->n_omitted)
-		strbuf_addf(b, "FAIL: %zu more findings\n", r->n_omitted);
-}
-
-static void print_replayed(const struct verify_report *r, struct strbuf *b)
-{
-	strbuf_addf(b,
-		    "; replayed: %" PRId64 " decisions and %" PRId64
-		    " transitions are what their inputs give",
-		    r->decisions, r->replayed);
-	if (r->decisions_without_inputs)
-		strbuf_addf(b, ", %" PRId64 " named no inputs", r->decisions_without_inputs);
-}
-
-static void print_intact_log(const struct verify_report *r, struct strbuf *b)
-{
-	strbuf_addf(b,
-		    "%" PRId64 " rows: chain, tree, %" PRId64 " checkpoints, %" PRId64 " blobs ok",
-		    r->rows, r->checkpoints, r->blobs);
-	if (r->unsigned_rows > 0)
-		strbuf_addf(b, "; %" PRId64 " rows after the last checkpoint", r->unsigned_rows);
-	for (size_t i = 0; i < r->n_anchors; i++)
-		strbuf_addf(b, "; %s", r->anchor_texts[i]);
-	if (!r->n_anchors)
-		strbuf_adds(b, "; no anchor, so a cut-off end would not show");
-	if (r->since_checkpoint)
-		strbuf_addf(b, "; rows up to %" PRId64 " not read again", r->last - r->rows);
-	else if (r->statuses_compared)
-		strbuf_addf(b, "; %" PRId64 " transitions = %" PRId64 " statuses", r->transitions,
-			    r->statuses);
-	else
-		strbuf_addf(b, "; %" PRId64 " transitions, statuses not compared", r->transitions);
-	if (r->objects_compared)
-		strbuf_addf(b, "; %" PRId64 " objects as logged", r->objects);
-	if (r->is_replayed)
-		print_replayed(r, b);
-	strbuf_addc(b, '\n');
-	if (r->pruned[0])
-		strbuf_addf(b, "%s\n", r->pruned);
-}
-
-void verify_print(const struct verify_report *r, struct strbuf *b)
-{
-	if (r->n_findings)
-		print_failures(r, b);
-	else
-		print_intact_log(r, b);
-	for (size_t i = 0; i < r->n_unchecked; i++)
-		strbuf_addf(b, "NOT CHECKED %s\n", r->unchecked[i]);
-}
-
-struct obj *verify_obj(const struct verify_report *r)
-{
-	struct obj *o = obj_map(), *findings = obj_list(), *anchors = obj_list(),
-		   *unchecked = obj_list();
-	for (size_t i = 0; i < r->n_findings; i++) {
-		const struct verify_finding *f = &r->findings[i];
-		struct obj *x = obj_map();
-		if (f->seq)
-			obj_set_int(x, "seq", f->seq);
-		if (f->seq && f->to > f->seq)
-			obj_set_int(x, "to", f->to);
-		obj_set_str(x, "message", f->text);
-		obj_append(findings, x);
-	}
-	for (size_t i = 0; i < r->n_anchors; i++)
-		obj_append(anchors, obj_string(r->anchor_texts[i]));
-	for (size_t i = 0; i < r->n_unchecked; i++)
-		obj_append(unchecked, obj_string(r->unchecked[i]));
-	obj_set_str(o, "outcome",
-		    r->n_findings    ? "Altered"
-		    : r->n_unchecked ? "NotAllChecked"
-				     : "Intact");
-	obj_set_int(o, "rows", r->rows);
-	obj_set_int(o, "firstRow", r->first);
-	obj_set_int(o, "lastRow", r->last);
-	if (r->pruned[0])
-		obj_set_str(o, "pruned", r->pruned);
-	obj_set_int(o, "checkpoints", r->checkpoints);
-	obj_set_int(o, "rowsAfterLastCheckpoint", r->unsigned_rows);
-	obj_set_int(o, "blobs", r->blobs);
-	obj_set_int(o, "transitions", r->transitions);
-	if (r->statuses_compared)
-		obj_set_int(o, "statuses", r->statuses);
-	if (r->objects_compared)
-		obj_set_int(o, "objects", r->objects);
-	if (r->is_replayed) {
-		obj_set_int(o, "replayedDecisions", r->decisions);
-		obj_set_int(o, "decisionsWithoutInputs", r->decisions_without_inputs);
-		obj_set_int(o, "replayedTransitions", r->replayed);
-	}
-	obj_set(o, "anchors", anchors);
-	obj_set(o, "findings", findings);
-	obj_set_int(o, "findingsOmitted", (int64_t)r->n_omitted);
-	obj_set(o, "notChecked", unchecked);
-	return o;
-}
-
-int verify_exit(const struct verify_report *r)
-{
-	return r->n_findings ? error_exit(E_ALTERED) : r->n_unchecked ? 1 : 0;
 }

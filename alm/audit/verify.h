@@ -31,7 +31,7 @@ struct verify_report {
 	int64_t good_checkpoint; /* size of the largest one that fits; 0: none */
 	int64_t unsigned_rows;   /* after the last checkpoint */
 	int64_t hashes_to;       /* rows up to this one are known by their hashes alone */
-	char pruned[512]; /* "rows 1..256 were pruned ..., anchor ... vouches for it"; or "" */
+	char pruned[512]; /* "entries 1..256 were pruned ..., anchor ... vouches for it"; or "" */
 	/* Of replay_log(). */
 	int64_t decisions, decisions_without_inputs, replayed;
 	bool is_replayed;
@@ -76,6 +76,9 @@ struct verify_options {
 	/* The same of what is kept of catalogs. */
 	int (*each_kept)(void *arg, verify_kept_fn fn, void *fn_arg, struct error *err);
 	void *each_kept_arg;
+	/* Told now and then how many entries are read, of how many; NULL: nobody. */
+	void (*progress)(void *arg, int64_t at, int64_t n);
+	void *progress_arg;
 	const unsigned char *redact_key; /* of 32 bytes; needed for objects */
 	/* Instead, of a log whose objects are on another server: calls fn for every object there
 	 * that has status.transitionSeq; kind, name, uid and status suffice. */
@@ -86,7 +89,7 @@ struct verify_options {
 /* 0 with the report filled, whatever was found; negative if the log could not be read. */
 int verify_log(struct db *d, const struct verify_options *o, struct verify_report *ret,
 	       struct error *err);
-/* "214 rows: chain, tree, ... ok; ..." or the FAIL lines; then what was not checked. */
+/* "214 entries: chain, tree, ... ok; ..." or the FAIL lines; then what was not checked. */
 void verify_print(const struct verify_report *r, struct strbuf *b);
 /* The same facts for programs; owned. */
 struct obj *verify_obj(const struct verify_report *r);

@@ -25,17 +25,12 @@ static bool is_signed(const struct verify_marks *m, const struct anchor_keys *k,
 static bool is_accepted(struct db *d, struct str origin, int64_t size)
 {
 	struct stmt *s;
-	struct record rec;
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	if (db_prepare(d, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ?", &s, &err) < 0)
 		return false;
 	stmt_bind_int(s, 1, pruned_opening(d));
-	if (stmt_step(s, &err) > 0) {
-		log_record(s, &rec);
-		(void)log_object(&rec, &row, &err);
-	}
-	stmt_reset(s);
+	(void)log_entry(s, &row, &err);
 	const char *old = obj_str(row, "body.gap.origin");
 	return old && str_is(origin, old) && size <= obj_i64(row, "body.gap.size", -1);
 }
@@ -63,12 +58,10 @@ static void add_mark(struct verify_marks *m, struct db *d, const struct anchor_k
 	}
 }
 
-int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
-		      const struct anchor_keys *k, const char *origin, struct verify_report *rep,
-		      struct error *err)
+void verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
+		       const struct anchor_keys *k, const char *origin, struct verify_report *rep)
 {
 	*m = (struct verify_marks){.o = o};
-	(void)err;
 	if (o->dir) {
 		struct error inner = ERROR_INIT;
 		struct audit_head_state *h = xcalloc(1, sizeof(*h));
@@ -82,7 +75,6 @@ int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_
 	}
 	for (size_t i = 0; i < o->n_anchors; i++)
 		add_mark(m, d, k, origin, &o->anchors[i], false, rep);
-	return 0;
 }
 
 int64_t verify_marks_next(const struct verify_marks *m, int64_t size)

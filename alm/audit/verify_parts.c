@@ -186,7 +186,7 @@ int verify_refs(struct db *d, int64_t below, int64_t n_refs, struct verify_repor
 	int64_t have = r ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
 	if (have != n_refs)
-		verify_add(rep, 0, 0, "%" PRId64 " references to blobs, the rows say %" PRId64,
+		verify_add(rep, 0, 0, "%" PRId64 " references to blobs, the entries say %" PRId64,
 			   have, n_refs);
 	return 0;
 }
@@ -336,12 +336,13 @@ int verify_pruned(struct db *d, const struct pruned *p, const struct verify_mark
 		verify_add(rep, p->seq, p->seq, "entries were pruned, and no anchor was told");
 	if (!by)
 		verify_unchecked(rep,
-				 "rows 1..%" PRId64 ": pruned; no anchor that could be asked "
-				 "remembers row %" PRId64 ", which says so",
+				 "entries 1..%" PRId64 ": pruned; no anchor that could be asked "
+				 "remembers entry %" PRId64 ", which says so",
 				 p->below - 1, p->seq);
 	clock_format(p->time_us * NS_PER_US, CLOCK_SECONDS, when);
 	(void)snprintf(rep->pruned, sizeof(rep->pruned),
-		       "rows 1..%" PRId64 " were pruned %s by row %" PRId64 ": their hashes are "
+		       "entries 1..%" PRId64 " were pruned %s by entry %" PRId64
+		       ": their hashes are "
 		       "checked, what they said is in %.*s%s%s%s",
 		       p->below - 1, when, p->seq, PRUNED_FILE_MAX, p->file, by ? "; " : "",
 		       by ? by->name : "", by ? " vouches for it" : "");

@@ -55,9 +55,8 @@ struct verify_marks {
 		bool weak, is_head, done;
 	} items[VERIFY_ANCHORS_MAX + 1];
 };
-int verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
-		      const struct anchor_keys *k, const char *origin, struct verify_report *rep,
-		      struct error *err);
+void verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
+		       const struct anchor_keys *k, const char *origin, struct verify_report *rep);
 /* The smallest size that is still to be compared, above this one; INT64_MAX: none. */
 int64_t verify_marks_next(const struct verify_marks *m, int64_t size);
 /* The root of this size, as the rows have it; explained: a finding below says why it is another. */

@@ -74,7 +74,13 @@ enum error_code {
 	X(REASON_DIGEST_MISMATCH,     "DigestMismatch")     /* other bytes than were wanted */      \
 	X(REASON_MISSING_DIGEST,      "MissingDigest")      /* nothing says what an entry is */    \
 	X(REASON_DESCRIPTOR_MISMATCH, "DescriptorMismatch") /* two descriptors that differ */       \
-	X(REASON_VERSION_NO_FORM,     "NotAVersion")        /* the text is no version at all */
+	X(REASON_VERSION_NO_FORM,     "NotAVersion")        /* the text is no version at all */     \
+	X(REASON_GIT_MISSING,         "GitMissing")         /* no program git, or not for us */     \
+	X(REASON_SOURCE_UNREACHABLE,  "SourceUnreachable")  /* a repository does not answer */      \
+	X(REASON_CREDENTIALS_REJECTED, "CredentialsRejected") /* ... or not with these */           \
+	X(REASON_BRANCH_NOT_FOUND,    "BranchNotFound")                                             \
+	X(REASON_SOURCE_EMPTY,        "SourceEmpty")        /* no folder, or nothing in it */       \
+	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */
 /* clang-format on */
 
 enum error_reason {

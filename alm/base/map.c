@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
+#include "alm/base/pool.h"
 
 #define HASH_FUNCTION(keyptr, keylen, hashv) \
 	((hashv) = (unsigned)hash_key(str_n((keyptr), (keylen))))
@@ -27,6 +28,11 @@ struct map {
 	void (*free_value)(void *value);
 };
 
+static void node_free(struct node *n)
+{
+	pool_free(n, sizeof(*n) + n->hh.keylen + 1);
+}
+
 struct map *map_new(void (*free_value)(void *value))
 {
 	struct map *m = xcalloc(1, sizeof(*m));
@@ -43,7 +49,7 @@ void map_clear(struct map *m)
 		HASH_DELETE(hh, m->head, n);
 		if (m->free_value && n->entry.value)
 			m->free_value(n->entry.value);
-		xfree(n);
+		node_free(n);
 	}
 }
 
@@ -84,7 +90,7 @@ bool map_has(const struct map *m, const char *key)
 	return find(m, str_of(key)) != NULL;
 }
 
-void map_set(struct map *m, const char *key, void *value)
+const char *map_set(struct map *m, const char *key, void *value)
 {
 	size_t len = strlen(key);
 	struct node *n = find(m, str_n(key, len));
@@ -92,13 +98,14 @@ void map_set(struct map *m, const char *key, void *value)
 		if (m->free_value && n->entry.value && n->entry.value != value)
 			m->free_value(n->entry.value);
 		n->entry.value = value;
-		return;
+		return n->key;
 	}
-	n = xcalloc(1, sizeof(*n) + len + 1);
+	n = pool_keep(sizeof(*n) + len + 1);
 	memcpy(n->key, key, len + 1);
 	n->entry.key = n->key;
 	n->entry.value = value;
 	HASH_ADD_KEYPTR(hh, m->head, n->key, len, n);
+	return n->key;
 }
 
 void *map_take(struct map *m, const char *key)
@@ -108,7 +115,7 @@ void *map_take(struct map *m, const char *key)
 		return NULL;
 	void *value = n->entry.value;
 	HASH_DELETE(hh, m->head, n);
-	xfree(n);
+	node_free(n);
 	return value;
 }
 

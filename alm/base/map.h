@@ -32,8 +32,9 @@ size_t map_count(const struct map *m);
 void *map_get(const struct map *m, const char *key); /* NULL if absent */
 void *map_getn(const struct map *m, struct str key);
 bool map_has(const struct map *m, const char *key);
-/* Replaces (and frees) the value of an existing key, which keeps its place. */
-void map_set(struct map *m, const char *key, void *value);
+/* Replaces (and frees) the value of an existing key, which keeps its place. Returns the map's copy of
+ * the key, good as long as the key is there. */
+const char *map_set(struct map *m, const char *key, void *value);
 /* Of a map that has numbers instead of pointers. */
 void map_set_number(struct map *m, const char *key, size_t n);
 size_t map_number(const struct map *m, const char *key); /* 0 if absent */

@@ -1,7 +1,7 @@
 /*
  * pool: see pool.h. Regions of 1 MiB, aligned to their size, are cut into pages; the first one is
- * the region's own. A page in use has a head, then pieces; those of one size that have room are in
- * a list.
+ * the region's own. A page in use has a head, then pieces; those of one class of sizes that have
+ * room are in a list. A large page is four of them, as aligned as it is long.
  */
 #include "alm/base/pool.h"
 
@@ -15,8 +15,11 @@
 #define PAGE_BYTES   ((size_t)4096)
 #define REGION_BYTES ((size_t)1 << 20)
 #define REGION_PAGES (REGION_BYTES / PAGE_BYTES)
-#define STEP         ((size_t)16) /* between the sizes; malloc's alignment */
-#define SIZES        (POOL_PIECE_MAX / STEP)
+#define LARGE        ((size_t)4)   /* pages that are one */
+#define STEP         ((size_t)16)  /* between the sizes; malloc's alignment */
+#define LARGE_STEP   ((size_t)128) /* between those above POOL_SMALL_MAX */
+#define SMALL        (POOL_SMALL_MAX / STEP)
+#define CLASSES      (SMALL + (POOL_PIECE_MAX - POOL_SMALL_MAX) / LARGE_STEP)
 #define WORDS        (REGION_PAGES / 64)
 
 struct piece {
@@ -27,7 +30,8 @@ struct page {
 	LIST_ENTRY(page) link; /* only while there is room */
 	struct piece *freed;   /* pieces that were used */
 	uint16_t fresh;        /* pieces behind those that were never used */
-	uint16_t used, size;   /* pieces in use; of one, in steps */
+	uint16_t used, class;  /* pieces in use; 1 to CLASSES */
+	uint16_t stay;         /* enum stay */
 };
 
 struct region {
@@ -39,16 +43,38 @@ struct region {
 
 #define HEAD_BYTES ((sizeof(struct page) + STEP - 1) / STEP * STEP)
 
+/* What the pieces of a page do. */
+enum stay { GO, STAY, STAYS };
+
 LIST_HEAD(page_list, page);
 LIST_HEAD(region_list, region);
 
-static struct page_list with_room[SIZES];
+static struct page_list with_room[STAYS][CLASSES];
 static struct region_list regions;
-static size_t n_pages;
+static size_t n_pages, n_dirty;
+
+/* --- sizes --- */
+
+static size_t class_of(size_t n)
+{
+	if (n > POOL_SMALL_MAX)
+		return SMALL + (n - POOL_SMALL_MAX + LARGE_STEP - 1) / LARGE_STEP;
+	return n ? (n + STEP - 1) / STEP : 1;
+}
+
+static size_t piece_bytes(size_t class)
+{
+	return class > SMALL ? POOL_SMALL_MAX + (class - SMALL) * LARGE_STEP : class * STEP;
+}
+
+static size_t pages_of(size_t class)
+{
+	return class > SMALL ? LARGE : 1;
+}
 
 static size_t pieces_of(const struct page *p)
 {
-	return (PAGE_BYTES - HEAD_BYTES) / (p->size * STEP);
+	return (pages_of(p->class) * PAGE_BYTES - HEAD_BYTES) / piece_bytes(p->class);
 }
 
 /* --- pages --- */
@@ -58,9 +84,9 @@ static struct region *region_of(const void *p)
 	return (struct region *)(void *)((char *)mem_unconst(p) - (uintptr_t)p % REGION_BYTES);
 }
 
-static struct page *page_of(void *p)
+static struct page *page_of(void *p, size_t class)
 {
-	return (struct page *)(void *)((char *)p - (uintptr_t)p % PAGE_BYTES);
+	return (struct page *)(void *)((char *)p - (uintptr_t)p % (pages_of(class) * PAGE_BYTES));
 }
 
 static struct region *region_new(void)
@@ -74,37 +100,77 @@ static struct region *region_new(void)
 	return r;
 }
 
-static struct page *page_take(void)
+/* Of each LARGE bits the first one: all of them are set. */
+static uint64_t whole(uint64_t bits)
 {
-	struct region *r = LIST_FIRST(&regions);
-	if (!r)
+	uint64_t pairs = bits & bits >> 1;
+	return pairs & pairs >> 2 & UINT64_C(0x1111111111111111);
+}
+
+/* The first page of n free ones. */
+static bool region_has(const struct region *r, size_t n, size_t *ret)
+{
+	for (size_t i = 0; i < WORDS; i++) {
+		uint64_t bits = n == 1 ? r->free[i] : whole(r->free[i]);
+		if (!bits)
+			continue;
+		*ret = i * 64 + (size_t)__builtin_ctzll(bits);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t bits_at(size_t page, size_t n)
+{
+	return ((UINT64_C(1) << n) - 1) << page % 64;
+}
+
+static struct page *page_take(size_t class)
+{
+	size_t at = 0, n = pages_of(class);
+	struct region *r = NULL;
+	LIST_FOREACH(r, &regions, link)
+	{
+		if (region_has(r, n, &at))
+			break;
+	}
+	if (!r) {
 		r = region_new();
-	size_t i = 0;
-	while (!r->free[i])
-		i++;
-	unsigned bit = (unsigned)__builtin_ctzll(r->free[i]);
-	r->free[i] &= ~(UINT64_C(1) << bit);
-	if (!--r->n_free)
+		region_has(r, n, &at);
+	}
+	uint64_t bits = bits_at(at, n);
+	r->free[at / 64] &= ~bits;
+	n_dirty -= (size_t)__builtin_popcountll(r->dirty[at / 64] & bits);
+	r->dirty[at / 64] &= ~bits;
+	r->n_free -= n;
+	if (!r->n_free)
 		LIST_REMOVE(r, link);
-	n_pages++;
-	return (struct page *)(void *)((char *)r + (i * 64 + bit) * PAGE_BYTES);
+	n_pages += n;
+	return (struct page *)(void *)((char *)r + at * PAGE_BYTES);
 }
 
 static void page_give(struct page *p)
 {
 	struct region *r = region_of(p);
-	size_t i = (uintptr_t)p % REGION_BYTES / PAGE_BYTES;
-	uint64_t bit = UINT64_C(1) << i % 64;
-	r->free[i / 64] |= bit;
-	r->dirty[i / 64] |= bit;
-	n_pages--;
-	if (!r->n_free++)
+	size_t at = (uintptr_t)p % REGION_BYTES / PAGE_BYTES, n = pages_of(p->class);
+	uint64_t bits = bits_at(at, n);
+	r->free[at / 64] |= bits;
+	r->dirty[at / 64] |= bits;
+	n_dirty += n;
+	n_pages -= n;
+	if (!r->n_free)
 		LIST_INSERT_HEAD(&regions, r, link);
+	r->n_free += n;
 }
 
 size_t pool_pages(void)
 {
 	return n_pages;
+}
+
+size_t pool_free_pages(void)
+{
+	return n_dirty;
 }
 
 size_t pool_trim(void)
@@ -127,16 +193,12 @@ size_t pool_trim(void)
 			mem_region_free(r, REGION_BYTES);
 		}
 	}
+	n_dirty -= n;
 	mem_trim();
 	return n;
 }
 
 /* --- pieces --- */
-
-static size_t steps(size_t n)
-{
-	return n ? (n + STEP - 1) / STEP : 1;
-}
 
 /* What malloc takes for n bytes: eight more, in steps of 16, at least 32. */
 static size_t malloc_taken(size_t n)
@@ -152,34 +214,44 @@ static bool is_mallocs(size_t n)
 
 size_t pool_taken(size_t n)
 {
-	return n > POOL_PIECE_MAX ? malloc_taken(n) : steps(n) * STEP;
+	return n > POOL_PIECE_MAX ? malloc_taken(n) : piece_bytes(class_of(n));
 }
 
-static struct page *page_with_room(size_t size)
+static struct page *page_with_room(enum stay stay, size_t class)
 {
-	struct page *p = LIST_FIRST(&with_room[size - 1]);
+	struct page *p = LIST_FIRST(&with_room[stay][class - 1]);
 	if (p)
 		return p;
-	p = page_take();
-	*p = (struct page){.size = (uint16_t)size};
-	LIST_INSERT_HEAD(&with_room[size - 1], p, link);
+	p = page_take(class);
+	*p = (struct page){.class = (uint16_t)class, .stay = (uint16_t)stay};
+	LIST_INSERT_HEAD(&with_room[stay][class - 1], p, link);
 	return p;
 }
 
-void *pool_alloc(size_t n)
+static void *take(enum stay stay, size_t n)
 {
 	if (is_mallocs(n))
 		return xmalloc(n);
-	struct page *p = page_with_room(steps(n));
+	struct page *p = page_with_room(stay, class_of(n));
 	struct piece *piece = p->freed;
 	if (piece)
 		p->freed = piece->next;
 	else
 		piece = (struct piece *)(void *)((char *)p + HEAD_BYTES +
-						 (size_t)p->fresh++ * p->size * STEP);
+						 p->fresh++ * piece_bytes(p->class));
 	if (++p->used == pieces_of(p))
 		LIST_REMOVE(p, link);
 	return piece;
+}
+
+void *pool_alloc(size_t n)
+{
+	return take(GO, n);
+}
+
+void *pool_keep(size_t n)
+{
+	return take(STAY, n);
 }
 
 void pool_free(void *ptr, size_t n)
@@ -188,11 +260,11 @@ void pool_free(void *ptr, size_t n)
 		xfree(ptr);
 		return;
 	}
-	struct page *p = page_of(ptr);
+	struct page *p = page_of(ptr, class_of(n));
 	struct piece *piece = ptr;
-	assert(p->size == steps(n) && p->used);
+	assert(p->class == class_of(n) && p->used);
 	if (p->used == pieces_of(p))
-		LIST_INSERT_HEAD(&with_room[p->size - 1], p, link);
+		LIST_INSERT_HEAD(&with_room[p->stay][p->class - 1], p, link);
 	piece->next = p->freed;
 	p->freed = piece;
 	if (--p->used)

@@ -58,11 +58,13 @@ void strbuf_add(struct strbuf *b, const void *p, size_t n)
 {
 	if (!n)
 		return;
-	char *to = strbuf_reserve(b, n);
+	bool fits = n < b->cap - b->len && b->len <= b->limit && n <= b->limit - b->len && !b->over;
+	char *to = fits ? b->buf + b->len : strbuf_reserve(b, n);
 	if (!to)
 		return;
 	memcpy(to, p, n);
-	strbuf_commit(b, n);
+	b->len += n;
+	b->buf[b->len] = '\0';
 }
 
 void strbuf_adds(struct strbuf *b, const char *s)

@@ -320,6 +320,15 @@ static int help(struct arena *a, const struct cmd *const *cmds, int argc, char *
 	return 0;
 }
 
+/* Of a command with options of its own: anywhere among them. */
+static bool asks_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (is_help(argv[i]))
+			return true;
+	return false;
+}
+
 int cli_main(const struct cmd *const *cmds, int argc, char **argv)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(CLI_BYTES);
@@ -350,6 +359,10 @@ int cli_main(const struct cmd *const *cmds, int argc, char **argv)
 		at++;
 	} while (table);
 	char **rest = without(a, argc, argv, first, at, &n);
+	if (cmd->main && asks_help(n, rest)) {
+		cli_print_help(path, cmd);
+		return 0;
+	}
 	if (cmd->main)
 		return cmd->main(n, rest);
 	struct cli c = {.arena = a, .cmd = cmd};

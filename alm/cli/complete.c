@@ -55,18 +55,17 @@ static bool takes_value(const struct line *x, const char *word)
 
 /* --- the server's names --- */
 
-static const struct obj *ask(struct line *x, struct session *s, const char *target)
+static const struct obj *ask(struct session *s, const char *target)
 {
 	struct error ignored = ERROR_INIT;
 	struct session_request q = {.method = "GET", .target = target, .timeout_ns = COMPLETE_NS};
 	struct session_reply reply = {0};
-	(void)x;
 	return session_send(s, &q, &reply, &ignored) < 0 ? NULL : reply.body;
 }
 
 static void add_names(struct line *x, struct session *s, const char *target)
 {
-	const struct obj *items = obj_get(ask(x, s, target), "items");
+	const struct obj *items = obj_get(ask(s, target), "items");
 	for (size_t i = 0; i < obj_len(items); i++)
 		add(x, meta_name(obj_at(items, i)));
 }
@@ -76,8 +75,7 @@ static void add_versions(struct line *x, struct session *s)
 	if (!x->n_args)
 		return;
 	const struct obj *app = ask(
-		x, s,
-		arena_fmt(x->c->arena, APPS "/%s", url_encode(str_of(x->args[0]), x->c->arena)));
+		s, arena_fmt(x->c->arena, APPS "/%s", url_encode(str_of(x->args[0]), x->c->arena)));
 	const struct obj *list = obj_path(app, "status.candidates");
 	for (size_t i = 0; i < obj_len(list); i++)
 		add(x, obj_str(obj_at(list, i), "version"));

@@ -12,7 +12,12 @@ void progress_start(struct progress *p, size_t n)
 
 void progress_step(struct progress *p, const char *what)
 {
-	p->at++;
+	progress_at(p, p->at + 1, what);
+}
+
+void progress_at(struct progress *p, size_t at, const char *what)
+{
+	p->at = at;
 	if (p->on_terminal)
 		term_error("\r\033[K%zu/%zu %s", p->at, p->n, what);
 	(void)fflush(stderr);

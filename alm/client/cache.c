@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/multimap.h"
+#include "alm/base/pool.h"
 #include "alm/client/trees.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -33,7 +34,7 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 	size_t size = sizeof(struct informer_object) + sizeof(struct tree_slot) + packed.len;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		size += strlen(parts[i]) + 1;
-	struct informer_object *e = xmalloc(size);
+	struct informer_object *e = pool_keep(size);
 	struct tree_slot *slot = (struct tree_slot *)(e + 1);
 	char *at = (char *)(slot + 1), *copies[ARRAY_LEN(parts)];
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -56,8 +57,9 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 
 void cache_object_free(struct informer_object *o)
 {
+	size_t size = (size_t)(o->text.bytes + o->text.len - (const char *)o);
 	tree_slot_clear(o->slot);
-	xfree(o);
+	pool_free(o, size);
 }
 
 struct cache *cache_new(void)

@@ -129,10 +129,22 @@ const char *discovery_short_names(const struct discovery *d, const struct resour
 	return e ? e->short_names : "";
 }
 
+bool discovery_is_deletable(const struct discovery *d, const struct resource *r)
+{
+	const struct discovery_entry *e = entry_of(d, r);
+	return e && e->deletable;
+}
+
 const char *discovery_singular(const struct discovery *d, const struct resource *r)
 {
 	const struct discovery_entry *e = entry_of(d, r);
 	return e ? e->singular : "";
+}
+
+const char *discovery_trouble(const struct discovery *d)
+{
+	const struct map_entry *e = d->table ? map_first(d->table->troubles) : NULL;
+	return e ? e->value : NULL;
 }
 
 const char *discovery_group_trouble(const struct discovery *d, const char *group)

@@ -34,6 +34,10 @@ void discovery_require_kind(struct discovery *d, const char *group, const char *
 			    const char *kind, discovery_found_fn fn, void *arg);
 void discovery_require_name(struct discovery *d, const char *name, discovery_found_fn fn,
 			    void *arg);
+/* Can objects of it be listed and deleted? */
+bool discovery_is_deletable(const struct discovery *d, const struct resource *r);
+/* Why a group, whichever, could not be read, or NULL. */
+const char *discovery_trouble(const struct discovery *d);
 /* Why the group could not be read, or NULL. */
 const char *discovery_group_trouble(const struct discovery *d, const char *group);
 

@@ -43,6 +43,20 @@ static const char *joined(struct discovery_table *t, const struct obj *names)
 	return arena_strdup(t->arena, b.buf);
 }
 
+static bool has_verb(const struct obj *verbs, const char *verb)
+{
+	for (size_t i = 0; i < obj_len(verbs); i++)
+		if (cstr_eq(obj_as_string(obj_at(verbs, i)), verb))
+			return true;
+	return false;
+}
+
+static bool is_deletable(const struct obj *r)
+{
+	const struct obj *verbs = obj_get(r, "verbs");
+	return has_verb(verbs, "list") && has_verb(verbs, "delete");
+}
+
 /* What comes from the server goes into paths: names that are none are left out. */
 static void add(struct discovery_table *t, const struct discovery_entry *e)
 {
@@ -67,6 +81,7 @@ static void add_version(struct discovery_table *t, const char *group, const stru
 			.resource = {.group = group, .version = name},
 			.singular = text(t, r, "singularResource"),
 			.short_names = joined(t, obj_get(r, "shortNames")),
+			.deletable = is_deletable(r),
 		};
 		e.resource.plural = text(t, r, "resource");
 		e.resource.kind = text(t, obj_get(r, "responseKind"), "kind");
@@ -103,6 +118,7 @@ void discovery_table_add_list(struct discovery_table *t, const struct obj *doc)
 			.resource = {.group = group, .version = version},
 			.singular = text(t, r, "singularName"),
 			.short_names = joined(t, obj_get(r, "shortNames")),
+			.deletable = is_deletable(r),
 		};
 		e.resource.plural = text(t, r, "name"); /* "widgets/status" is no name */
 		e.resource.kind = text(t, r, "kind");

@@ -11,6 +11,7 @@
 struct discovery_entry {
 	struct resource resource;
 	const char *singular, *short_names; /* "a,b", or "" */
+	bool deletable;                     /* verbs list and delete */
 };
 
 /* Rows in the server's order: groups, and versions within a group, preferred first. */

@@ -11,6 +11,7 @@
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/engine/status.h"
@@ -138,9 +139,13 @@ static void set_facts(const struct view *v, const struct obj *o, const struct ou
 	if (obj_len(names))
 		obj_set(status, "packageNames", obj_ref(names));
 	obj_del(status, "rejected");
+	obj_del(status, "rejectedOmitted");
 	const struct obj *rejected = obj_get(out->value, "rejected");
+	int64_t omitted = obj_i64(out->value, "nRejected", 0) - (int64_t)obj_len(rejected);
 	if (obj_len(rejected))
 		obj_set(status, "rejected", obj_ref(rejected));
+	if (omitted > 0)
+		obj_set_int(status, "rejectedOmitted", omitted);
 }
 
 /* What is not used, and why; gone with the next good revision. */

@@ -3,11 +3,6 @@
 #include <stddef.h>
 
 const struct controller *const all_controllers[] = {
-	&catalog_controller,
-	&apptype_controller,
-	&strategy_controller,
-	&crdowner_controller,
-	&instance_controller,
-	&instancelog_controller,
-	NULL,
+	&catalog_controller,  &apptype_controller,     &strategy_controller, &crdowner_controller,
+	&instance_controller, &instancelog_controller, &bundle_controller,   NULL,
 };

@@ -10,11 +10,13 @@
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
-#define CONDITION_TYPE "app.coreos.com/Resolved"
+#define CONDITION_TYPE   "app.coreos.com/Resolved"
+#define REFUSED_RETRY_NS NS_PER_MIN
 
 struct crd_pass {
 	const struct obj *crd;
@@ -23,6 +25,12 @@ struct crd_pass {
 	bool released;             /* left behind, and nobody looks for another */
 	const char *status, *reason, *message;
 };
+
+static bool is_refused(const struct obj *apptype)
+{
+	return !obj_str(apptype, "status.installedVersion") &&
+	       condition_is(apptype, "Resolved", "False");
+}
 
 static struct crd_pass *pass(const struct view *v)
 {
@@ -92,6 +100,19 @@ static int tell_released(struct crd_pass *p)
 	return condition_get(p->crd, CONDITION_TYPE, &was) ? STEP_CONTINUE : STEP_STOP;
 }
 
+/* Of an app that nothing can be installed of, the CRD says why nobody serves its objects. */
+static void tell_refused(const struct view *v, struct crd_pass *p, struct plan *plan)
+{
+	struct condition c;
+	if (!is_refused(p->apptype) || !condition_get(p->apptype, "Resolved", &c))
+		return;
+	p->status = "False";
+	p->reason = "NotInstallable";
+	p->message =
+		arena_fmt(v->a, "AppType %s: %s: %s", meta_name(p->apptype), c.reason, c.message);
+	plan_requeue_after(plan, REFUSED_RETRY_NS);
+}
+
 /* A released CRD is adopted again only by an app made by a person. */
 static int crdowner_match(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
@@ -117,6 +138,7 @@ static int crdowner_match(const struct view *v, const char *key, struct plan *pl
 	p->status = "True";
 	p->reason = "Installed";
 	p->message = arena_fmt(v->a, "owned by AppType %s", meta_name(p->apptype));
+	tell_refused(v, p, plan);
 	return STEP_CONTINUE;
 }
 
@@ -235,11 +257,13 @@ static int crdowner_status(const struct view *v, const char *key, struct plan *p
 	return STEP_CONTINUE;
 }
 
-/* Only what the CRDs cannot tell: that the app they wait for is there. */
+/* Only what the CRDs cannot tell: that the app they wait for is there, is refused, or is ready again,
+ * which may write none of them. What it is in between is not for them. */
 static const char *key_of_new_app(const struct view *v, const struct obj *o, struct arena *a)
 {
 	(void)v;
-	return obj_has(o, "status") ? NULL : app_self_ref(o, a);
+	bool between = obj_has(o, "status") && !is_refused(o) && !condition_is(o, "Ready", "True");
+	return between ? NULL : app_self_ref(o, a);
 }
 
 /* clang-format off */

@@ -8,6 +8,7 @@
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"

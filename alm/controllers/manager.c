@@ -1,5 +1,7 @@
 #include "alm/controllers/manager_internal.h"
 
+#include "alm/controllers/manager_bundles.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +13,12 @@
 #include "alm/client/queue.h"
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/install_plan.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/apptype/app_metrics.h"
 #include "alm/controllers/object_metrics.h"
 #include "alm/controllers/unit/unit_side.h"
+#include "alm/controllers/unit/unit_store.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/alerts.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/controller.h"
@@ -161,6 +166,8 @@ static void object_changed(void *arg, enum informer_change change,
 	manager_apply_rules(m, w->kind, o);
 	if (w->kind == WATCH_CATALOG && !after)
 		manager_notice_catalog(m, meta_name(o));
+	if (w->kind == WATCH_BUNDLE && !after)
+		manager_forget_bundle(m, meta_name(o));
 }
 
 static void synced(void *arg);
@@ -186,8 +193,9 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 static void start_working(struct manager *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(m->fixed) && !m->c.units; i++)
-		if (!m->fixed[i].informer || !informer_is_synced(m->fixed[i].informer))
-			return;
+		if (i != WATCH_BUNDLE || m->bundles)
+			if (!m->fixed[i].informer || !informer_is_synced(m->fixed[i].informer))
+				return;
 	if (m->ready)
 		return;
 	m->ready = true;
@@ -255,7 +263,8 @@ static struct obj *host_cached(void *arg, const struct resource *r, const char *
 
 static bool is_plan_secret(const struct resource *r, const struct obj *o)
 {
-	return !strcmp(r->plural, "secrets") && !*r->group && meta_label(o, LABEL_PLAN);
+	return !strcmp(r->plural, "secrets") && !*r->group &&
+	       (meta_label(o, LABEL_PLAN) || cstr_eq(obj_str(o, "type"), STORE_TYPE));
 }
 
 static void host_observed(void *arg, const struct resource *r, const struct obj *o)
@@ -296,6 +305,13 @@ static int64_t now(void *arg)
 	return loop_now(arg);
 }
 
+static struct manager *open_units(const struct manager_config *c)
+{
+	struct manager *units = manager_new(c);
+	manager_start(units);
+	return units;
+}
+
 struct manager *manager_new(const struct manager_config *c)
 {
 	struct manager *m = xcalloc(1, sizeof(*m));
@@ -306,7 +322,7 @@ struct manager *manager_new(const struct manager_config *c)
 	if (c->metrics)
 		metrics_set_clock(c->metrics, now, c->loop);
 	if (c->metrics && c->audit)
-		audit_on_append(c->audit, object_metrics_row, c->metrics);
+		audit_on_row(c->audit, object_metrics_row, c->metrics);
 	m->discovery = discovery_new(c->client);
 	m->owned = map_new(watch_free);
 	m->instances = map_new(watch_free);
@@ -322,8 +338,12 @@ struct manager *manager_new(const struct manager_config *c)
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
 	TAILQ_INIT(&m->works);
-	m->work_host = (struct work_host){host_render,        manager_sync,  manager_fetch,
-					  manager_swap_index, manager_index, m};
+	m->work_host = (struct work_host){
+		host_render,   manager_sync,        manager_fetch,       manager_swap_index,
+		manager_index, manager_read_bundle, manager_roll_bundle, m,
+		c->plugins};
+	if (c->programs && !c->units)
+		m->bundles = manager_bundles_new(m, open_units);
 	struct executor_config ec = {
 		.loop = c->loop,
 		.client = c->client,
@@ -333,6 +353,7 @@ struct manager *manager_new(const struct manager_config *c)
 		.disk = c->disk,
 		.stash = m->stash,
 		.same_process = c->same_process,
+		.chains = app_chains,
 		.host = {host_cached, host_watch, host_observed, host_observed_deleted, host_record,
 			 m},
 		.work_host = &m->work_host,
@@ -353,23 +374,28 @@ static void begin(void *arg);
 static void discovered(void *arg, const struct error *err)
 {
 	static const struct {
-		enum watched kind;
+		unsigned kind;
 		const char *group, *name, *selector;
 	} rows[] = {
 		{WATCH_APPTYPE, "app.coreos.com", "AppType", NULL},
 		{WATCH_STRATEGY, "opinstaller.coreos.com", "InstallStrategy", NULL},
 		{WATCH_CATALOG, "app.coreos.com", "Catalog", NULL},
+		{WATCH_ROLLOUT, "app.coreos.com", "Rollout", NULL},
 		{WATCH_CRD, "apiextensions.k8s.io", "CustomResourceDefinition", NULL},
 		{WATCH_NAMESPACE, "", "Namespace", NULL},
 		{WATCH_PLAN_SECRET, "", "Secret", LABEL_PLAN},
+		{WATCH_BUNDLE, "app.coreos.com", "Bundle", NULL},
 	};
+	size_t n = ARRAY_LEN(rows);
 	struct manager *m = arg;
 	const struct resource *found[ARRAY_LEN(rows)];
 	if (m->c.units && !err) { /* its kinds are watched when a unit names them */
 		start_working(m);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	if (!m->bundles)
+		n--;
+	for (size_t i = 0; i < n; i++) {
 		found[i] = err ? NULL
 			       : discovery_kind(m->discovery, rows[i].group, NULL, rows[i].name);
 		if (!found[i]) {
@@ -381,7 +407,7 @@ static void discovered(void *arg, const struct error *err)
 		}
 	}
 	shadow_sweep(m->c.client);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < n; i++) {
 		m->fixed[rows[i].kind].kind = rows[i].kind;
 		open_watch(m, &m->fixed[rows[i].kind], found[i], rows[i].selector, false);
 	}
@@ -418,6 +444,7 @@ void manager_start(struct manager *m)
 	begin(m);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): the manager of units has no bundles */
 void manager_free(struct manager *m)
 {
 	if (!m)
@@ -429,6 +456,9 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->trim);
 	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
+	if (m->bundles)
+		manager_free(m->bundles->units);
+	manager_bundles_free(STEAL(m->bundles));
 	executor_free(m->executor);
 	for (size_t i = 0; i < m->n_workers; i++)
 		queue_free(m->workers[i].queue);

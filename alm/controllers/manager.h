@@ -15,6 +15,7 @@
 #include "alm/sources/sync.h"
 
 struct manager;
+struct programs;
 struct unit_side;
 
 struct manager_config {
@@ -34,6 +35,10 @@ struct manager_config {
 	/* What this process was told to run (alm run): the unit controller alone works, and of the
 	 * server nothing is asked for but what its units name. NULL: all controllers. */
 	const struct unit_side *units;
+	struct plugins *plugins; /* of the steps of units; NULL: no unit has one */
+	/* The program git, and the folder of its mirrors, which exists; NULL: Bundles are not served. */
+	struct programs *programs;
+	const char *git_dir;
 };
 
 struct manager *manager_new(const struct manager_config *c);

@@ -8,6 +8,7 @@
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/object_metrics.h"
 #include "alm/controllers/work/policy.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/catalog_store.h"

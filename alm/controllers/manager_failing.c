@@ -11,6 +11,7 @@
 #include "alm/base/log.h"
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/stalled.h"
 
 #define WORKED_IN_A_ROW 3
@@ -96,7 +97,7 @@ static const struct informer_object *object_of(struct manager *m, const char *co
 {
 	static const struct {
 		const char *controller;
-		enum watched kind;
+		unsigned kind;
 	} rows[] = {{"catalog", WATCH_CATALOG},
 		    {"apptype", WATCH_APPTYPE},
 		    {"strategy", WATCH_STRATEGY},
@@ -198,8 +199,28 @@ static enum ensured failed(const char *controller, const char *key, const char *
 	return tell(controller, key, what);
 }
 
+static bool says_stalled(struct manager *m, const char *controller, const char *key)
+{
+	const struct informer_object *io = object_of(m, controller, key);
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
+	return io && str_find(informer_text(io, &room), STR("Stalled\"")) >= 0;
+}
+
+/* Told by a controller that ran before this one. The first reconciles after a start may have nothing
+ * to do for want of what they have not read yet: that is no proof that it works. */
+static struct failing *taken_over(struct manager *m, const char *controller, const char *id)
+{
+	struct failing *f = xcalloc(1, sizeof(*f));
+	f->since_ns = loop_mono(m->c.loop);
+	f->is_stalled = true;
+	map_set(m->failing, id, f);
+	count(m, controller);
+	return f;
+}
+
 enum ensured manager_failing_pass(struct manager *m, const char *controller, const char *key,
-				  bool changed, const struct error *err, manager_told done)
+				  bool changed, const struct error *err, manager_told done,
+				  int64_t *ret_again_ns)
 {
 	CLEANUP(strbuf_release) struct strbuf id = STRBUF_INIT(STRBUF_SMALL);
 	const struct telling what = {.m = m, .err = err ? *err : ERROR_INIT, .done = done};
@@ -209,14 +230,17 @@ enum ensured manager_failing_pass(struct manager *m, const char *controller, con
 	struct failing *f = map_get(m->failing, id.buf);
 	if (changed && (!f || ++f->worked < WORKED_IN_A_ROW))
 		return DONE;
+	bool is_stalled = says_stalled(m, controller, key);
+	if (!f && is_stalled)
+		f = taken_over(m, controller, id.buf);
+	int64_t settled = f && !f->failures ? f->since_ns + STALLED_NS - loop_mono(m->c.loop) : 0;
+	if (settled > 0) {
+		*ret_again_ns = settled;
+		return DONE;
+	}
 	if (f) {
 		map_del(m->failing, id.buf);
 		count(m, controller);
 	}
-	/* It may have been told by a controller that ran before this one. */
-	const struct informer_object *io = object_of(m, controller, key);
-	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
-	return io && str_find(informer_text(io, &room), STR("Stalled\"")) >= 0
-		       ? tell(controller, key, &what)
-		       : DONE;
+	return is_stalled ? tell(controller, key, &what) : DONE;
 }

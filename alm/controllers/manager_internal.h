@@ -11,8 +11,9 @@
 #include "alm/client/queue.h"
 #include "alm/client/trees.h"
 #include "alm/controllers/app/claims.h"
-#include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/manager.h"
+#include "alm/controllers/unit/plan_cache.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 
@@ -27,7 +28,7 @@ struct worker {
 /* One informer with what it stands for. */
 struct source_watch {
 	struct manager *m;
-	enum watched kind;
+	unsigned kind;
 	struct informer *informer;
 	uint64_t n_changes; /* seen so far */
 };
@@ -50,6 +51,7 @@ struct catalog_slot {
 	struct catalog_work *work; /* the sync that runs; NULL: none */
 };
 
+struct bundles; /* manager_bundles.c */
 struct deadlines;
 struct catalog_work; /* manager_catalogs.c: one sync or one fetch */
 TAILQ_HEAD(catalog_works, catalog_work);
@@ -81,6 +83,7 @@ struct manager {
 	struct catalog_works works;
 	const struct catalog_index **indexes;
 	size_t n_indexes;
+	struct bundles *bundles; /* NULL: not served */
 	char *kube_version;
 	struct client_call *version_call;
 	struct timer retry;
@@ -91,10 +94,9 @@ struct manager {
 
 /* Where those of a kind are kept decoded: what an app has would push out what every
  * reconcile asks for. */
-struct trees *manager_trees(const struct manager *m, enum watched kind);
+struct trees *manager_trees(const struct manager *m, unsigned kind);
 /* Owned, and shared with others: not to be changed. NULL stays NULL. */
-struct obj *manager_tree(const struct manager *m, enum watched kind,
-			 const struct informer_object *io);
+struct obj *manager_tree(const struct manager *m, unsigned kind, const struct informer_object *io);
 /* The same, owned alone. */
 struct obj *manager_read(const struct informer_object *io);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
@@ -114,19 +116,21 @@ void manager_enqueue_strategies(struct manager *m, const char *app);
 void manager_enqueue_all(struct manager *m);
 void manager_enqueue_units(struct manager *m);
 /* The keys that a changed object concerns. */
-void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o);
+void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o);
 /* From here on controllers that read catalogs wait for the Catalogs there are. */
 void manager_await_catalogs(struct manager *m);
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
-void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind);
+void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind);
 
 /* retry: the key comes back after a pause. */
 typedef void (*manager_told)(struct manager *m, const char *controller, const char *key,
 			     bool retry);
 /* How a pass ended is counted. WAITING: its object is told of it first, in a run of its own, after
- * which done is called; until then the key is in work. */
+ * which done is called; until then the key is in work. *ret_again_ns is set where that it works
+ * shall be seen once more, after that time. */
 enum ensured manager_failing_pass(struct manager *m, const char *controller, const char *key,
-				  bool changed, const struct error *err, manager_told done);
+				  bool changed, const struct error *err, manager_told done,
+				  int64_t *ret_again_ns);
 struct map *manager_failing_new(struct metrics *m);
 void manager_failing_free(struct manager *m);
 
@@ -137,5 +141,13 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg);
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index);
 const struct catalog_index *manager_index(void *arg, const char *catalog);
+
+/* open: makes the manager of the units and starts it. */
+struct bundles *manager_bundles_new(struct manager *m,
+				    struct manager *(*open)(const struct manager_config *c));
+void manager_bundles_free(struct bundles *b); /* after its units: manager_bundles.h */
+void manager_forget_bundle(struct manager *m, const char *name);
+void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg);
+void manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there);
 
 #endif

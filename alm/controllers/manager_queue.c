@@ -11,12 +11,13 @@
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/unit/unit_side.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/pass_text.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
 #define PASS_BYTES_MAX    ((size_t)256 << 20)
-#define PASSES_A_TURN_MAX 8 /* of a controller; the queue calls again for the rest */
+#define PASSES_A_TURN_MAX 3 /* of a controller, 1 to 3 ms each; the queue calls again */
 #define TRIM_TREES_BYTES  ((size_t)4 << 20)
 #define TRIM_AFTER_NS     (2 * NS_PER_S)
 
@@ -31,7 +32,7 @@ static struct worker *worker_of(struct manager *m, const char *name)
 /* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
 static void enqueue(struct worker *w, const char *key)
 {
-	if (w->m->ready && !(w->m->unread && w->c->reads_catalogs))
+	if (w->m->ready && !(w->m->unread && w->c->awaits_sources))
 		queue_add(w->queue, key);
 }
 
@@ -108,7 +109,7 @@ static void enqueue_owned(struct worker *w, const struct view *v, const char *se
 			enqueue(w, meta_name(crds[i]));
 }
 
-void manager_apply_rules(struct manager *m, enum watched kind, const struct obj *o)
+void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o)
 {
 	if (!m->ready)
 		return;
@@ -130,7 +131,7 @@ void manager_apply_rules(struct manager *m, enum watched kind, const struct obj 
 	}
 }
 
-void manager_enqueue_kind(struct manager *m, const char *controller, enum watched kind)
+void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind)
 {
 	struct worker *w = worker_of(m, controller);
 	const struct informer_object *io = NULL;
@@ -145,6 +146,8 @@ void manager_enqueue_all(struct manager *m)
 	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
 	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
 	manager_enqueue_kind(m, "instance", WATCH_CRD);
+	if (m->bundles)
+		manager_enqueue_kind(m, "bundle", WATCH_BUNDLE);
 	manager_enqueue_units(m);
 }
 
@@ -242,9 +245,12 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 		else if (requeue_after_ns)
 			queue_add_after(w->queue, key, requeue_after_ns);
 	}
-	if (manager_failing_pass(m, controller, key, result != RUN_UNCHANGED, err, pass_told) ==
-	    DONE)
+	int64_t again_ns = 0;
+	if (manager_failing_pass(m, controller, key, result != RUN_UNCHANGED, err, pass_told,
+				 &again_ns) == DONE)
 		queue_done(w->queue, key);
+	if (again_ns)
+		queue_add_after(w->queue, key, again_ns);
 	wake_waiting(m);
 }
 

@@ -1,23 +1,25 @@
 /* What reconciles see: the informers' caches behind view_ops. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "alm/controllers/app/install_plan.h"
+#include "alm/controllers/manager_bundles.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/object_metrics.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/chain.h"
 #include "alm/engine/deadlines.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-struct trees *manager_trees(const struct manager *m, enum watched kind)
+struct trees *manager_trees(const struct manager *m, unsigned kind)
 {
 	return kind < WATCH_CRD ? m->trees : m->live;
 }
 
-struct obj *manager_tree(const struct manager *m, enum watched kind,
-			 const struct informer_object *io)
+struct obj *manager_tree(const struct manager *m, unsigned kind, const struct informer_object *io)
 {
 	return trees_get(manager_trees(m, kind), io);
 }
@@ -27,14 +29,14 @@ struct obj *manager_read(const struct informer_object *io)
 	return io ? informer_decode(io) : NULL;
 }
 
-static struct obj *op_get(void *arg, enum watched kind, const char *name)
+static struct obj *op_get(void *arg, unsigned kind, const char *name)
 {
 	struct manager *m = arg;
 	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
 	return manager_tree(m, kind, informer_get(m->fixed[kind].informer, ns, name));
 }
 
-static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+static void op_each(void *arg, unsigned kind, bool (*fn)(void *fn_arg, struct str json),
 		    void *fn_arg)
 {
 	struct manager *m = arg;
@@ -97,9 +99,9 @@ struct obj *manager_crd(struct manager *m, const char *name)
 	return json_parse(str_of(b->text), &o, &err) == 0 ? o : NULL;
 }
 
-static struct obj *op_crd(void *arg, const char *name)
+static struct obj *op_outline(void *arg, unsigned kind, const char *name)
 {
-	return manager_crd(arg, name);
+	return kind == WATCH_CRD ? manager_crd(arg, name) : op_get(arg, kind, name);
 }
 
 /* --- the strategies of an app --- */
@@ -167,11 +169,12 @@ static bool give_tree(void *arg, const struct informer_object *io)
 	return true;
 }
 
-static void op_strategies(void *arg, const char *app, void (*fn)(void *fn_arg, struct obj *o),
-			  void *fn_arg)
+static void op_referring(void *arg, unsigned kind, const char *name,
+			 void (*fn)(void *fn_arg, struct obj *o), void *fn_arg)
 {
+	assert(kind == WATCH_STRATEGY); /* to its app; nobody asks of others */
 	struct tree_fn x = {arg, fn, fn_arg};
-	manager_strategies_each(arg, app, give_tree, &x);
+	manager_strategies_each(arg, name, give_tree, &x);
 }
 
 void manager_type_key(char out[512], const char *group, const char *plural)
@@ -340,9 +343,9 @@ static void op_resolving(void *arg, int64_t decisions)
 
 static const struct view_ops view_operations = {
 	.get = op_get,
-	.crd = op_crd,
+	.outline = op_outline,
 	.each = op_each,
-	.strategies = op_strategies,
+	.referring = op_referring,
 	.live = op_live,
 	.instances = op_instances,
 	.instances_version = op_instances_version,
@@ -390,7 +393,8 @@ void manager_view(struct manager *m, struct arena *a, void **pass, struct view *
 					  n_catalogs > m->n_indexes ? n_catalogs - m->n_indexes : 0,
 				  .claims = m->claims,
 				  .plans = m->plans,
-				  .units = m->c.units};
+				  .units = m->c.units,
+				  .bundles = m->bundles ? &m->bundles->shared : NULL};
 	*v = (struct view){.a = a,
 			   .now_ns = loop_now(m->c.loop),
 			   .settings = &m->c.settings,

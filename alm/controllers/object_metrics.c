@@ -105,8 +105,9 @@ void object_metrics_catalog(struct metrics *m, const struct obj *o, bool gone)
 	metrics_drop(m, longer.buf);
 	if (digest)
 		set(m, "alm_catalog_info", "Revision of a catalog that is in use.", info, 2, 1);
-	set(m, "alm_catalog_entries_rejected", "Entries that are left out, of the first 20.", info,
-	    1, (int64_t)obj_len(obj_path(o, "status.rejected")));
+	set(m, "alm_catalog_entries_rejected", "Entries that are left out.", info, 1,
+	    (int64_t)obj_len(obj_path(o, "status.rejected")) +
+		    obj_i64(o, "status.rejectedOmitted", 0));
 }
 
 void object_metrics_synced(struct metrics *m, const char *catalog, int64_t now_ns)

@@ -27,7 +27,7 @@ void object_metrics_crd(struct metrics *m, const struct obj *crd, bool gone);
 /* alm_resolve_seconds, alm_resolve_decisions: one search for the version to install. */
 void object_metrics_resolved(struct metrics *m, int64_t took_ns, int64_t decisions);
 /* alm_audit_rows_total{type,reason}, alm_drift_repaired_total{app},
- * alm_gate_findings_total{rule,outcome}; for audit_on_append(), metrics as its arg. */
+ * alm_gate_findings_total{rule,outcome}; for audit_on_row(), metrics as its arg. */
 void object_metrics_row(void *metrics, const struct audit_row *row);
 
 #endif

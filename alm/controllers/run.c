@@ -12,9 +12,11 @@
 #define UNIT_BYTES_MAX ((size_t)512 << 20)
 #define FAILING_PASSES 3                /* of an error that does not pass, in a row */
 #define FAILING_NS     (2 * NS_PER_MIN) /* of one that may */
-#define WATCH_RETRY_NS (2 * NS_PER_S)   /* until the kind is served */
-#define INSTANCE_MAX   63               /* it is a label */
-#define INSTANCE       "files"          /* of a run without watch */
+#define AGAIN_MIN_NS   NS_PER_MIN       /* what was rolled back is tried again */
+#define AGAIN_MAX_NS   NS_PER_HOUR
+#define WATCH_RETRY_NS (2 * NS_PER_S) /* until the kind is served */
+#define INSTANCE_MAX   63             /* it is a label */
+#define INSTANCE       "files"        /* of a run without watch */
 
 /* One unit: what it is to be, and how far the attempt is. */
 struct run_unit {
@@ -24,9 +26,14 @@ struct run_unit {
 	struct arena *a;    /* of job.unit */
 	struct obj *record; /* of this attempt; owned */
 	struct obj *main;   /* the watched object; owned; NULL: none, or gone */
+	struct obj *config; /* of its key; owned; NULL: none */
 	struct run_render call;
 	struct timer end;
-	unsigned failures; /* reconciles in a row */
+	struct timer retry; /* of a watched object whose attempt failed */
+	unsigned failed;    /* attempts in a row */
+	unsigned failures;  /* reconciles in a row */
+	unsigned tries;     /* of this unit that were rolled back, in a row */
+	int64_t back_ns;    /* when the last one was */
 	int64_t failing_since_ns;
 	bool rendering, ended; /* ended: this attempt; at first, too */
 	bool again;            /* it changed while an attempt was rendered */
@@ -77,8 +84,10 @@ static void unit_free(void *p)
 {
 	struct run_unit *u = p;
 	loop_disarm(u->r->c.loop, &u->end);
+	loop_disarm(u->r->c.loop, &u->retry);
 	obj_unref(u->record);
 	obj_unref(u->main);
+	obj_unref(u->config);
 	if (u->call.a)
 		arena_free(u->call.a);
 	if (u->a)
@@ -89,6 +98,7 @@ static void unit_free(void *p)
 }
 
 static void attempt_told(void *arg);
+static void retry(void *arg);
 
 static char *key_of(const struct run *r, const char *instance)
 {
@@ -108,8 +118,10 @@ static struct run_unit *unit_of(struct run *r, const char *instance)
 	u->key = xstrdup(key);
 	u->instance = xstrdup(instance);
 	u->job = r->c.job;
+	u->job.watched = r->c.watch != NULL;
 	u->ended = true;
 	u->end = (struct timer){.fn = attempt_told, .arg = u};
+	u->retry = (struct timer){.fn = retry, .arg = u};
 	map_set(r->units, key, u);
 	return u;
 }
@@ -118,13 +130,29 @@ static struct run_unit *unit_of(struct run *r, const char *instance)
 
 static void begin(struct run_unit *u);
 
+/* 1, 2, 4 .. 60 minutes. */
+static int64_t pause_after(unsigned n)
+{
+	int64_t wait = AGAIN_MIN_NS;
+	for (unsigned i = 1; i < n && wait < AGAIN_MAX_NS; i++)
+		wait *= 2;
+	return wait < AGAIN_MAX_NS ? wait : AGAIN_MAX_NS;
+}
+
+static void retry(void *arg)
+{
+	begin(arg);
+}
+
 static void attempt_told(void *arg)
 {
 	struct run_unit *u = arg;
 	struct run *r = u->r;
 	const char *state = obj_str(u->record, "state"), *reason = obj_str(u->record, "reason");
-	if (!u->err.code && cstr_eq(state, "Failed")) {
-		bool named = !cstr_eq(reason, "StepFailed");
+	if (!u->err.code && !cstr_eq(state, "Succeeded")) {
+		bool back = cstr_eq(state, "RolledBack"), named = !cstr_eq(reason, "StepFailed");
+		reason = back ? state : reason;
+		named = named || back;
 		error_set(&u->err,
 			  obj_flag(u->record, "refused", false) ? E_REFUSED : E_UNAVAILABLE,
 			  "%s%s%s", named ? reason : "", named ? ": " : "",
@@ -132,10 +160,13 @@ static void attempt_told(void *arg)
 	}
 	bool gone = u->job.deleting && !u->err.code && !u->main;
 	r->c.ended(r->c.arg, u->instance, u->record, u->err.code ? &u->err : NULL);
+	u->failed = u->err.code ? u->failed + 1 : 0;
 	if (u->again)
 		begin(u);
 	else if (gone)
 		map_del(r->units, u->key);
+	else if (u->failed && r->c.watch) /* no tick begins it */
+		loop_arm(r->c.loop, &u->retry, pause_after(u->failed));
 }
 
 /* Told in a turn of its own: nobody is in the middle of something. */
@@ -151,6 +182,20 @@ static void attempt_ended(struct run_unit *u, const struct error *err)
 
 /* --- attempts --- */
 
+/* What was rolled back is not tried at every tick: its pods would come and go for ever. After 1, 2,
+ * 4 .. 60 minutes, or when something else is rendered. A command that runs once tries. */
+static bool is_held(struct run_unit *u, const struct unit *next)
+{
+	int64_t now = loop_mono(u->r->c.loop);
+	bool goes_on = u->r->c.interval_ns || u->r->c.watch || u->r->c.keyed;
+	bool same = cstr_eq(obj_str(u->record, "digest"), next->digest);
+	if (!same || !goes_on || !cstr_eq(obj_str(u->record, "state"), "RolledBack")) {
+		u->tries = same ? u->tries : 0;
+		return false;
+	}
+	return now - u->back_ns < pause_after(u->tries);
+}
+
 static void rendered(struct run_render *call, const struct error *err)
 {
 	struct run_unit *u = CONTAINER_OF(call, struct run_unit, call);
@@ -161,14 +206,19 @@ static void rendered(struct run_render *call, const struct error *err)
 		attempt_ended(u, err);
 		return;
 	}
+	bool held = is_held(u, call->unit);
 	if (u->a)
 		arena_free(u->a);
 	u->a = a;
-	obj_unref(STEAL(u->record));
 	u->job.unit = call->unit;
-	u->job.record = NULL;
 	u->job.main = u->main;
-	u->job.attempt++;
+	if (held) { /* the unit before is kept meanwhile */
+		attempt_ended(u, NULL);
+	} else {
+		obj_unref(STEAL(u->record));
+		u->job.record = NULL;
+		u->job.attempt++;
+	}
 	manager_notice_unit(u->r->manager, u->key);
 }
 
@@ -194,6 +244,7 @@ static void begin(struct run_unit *u)
 		u->again = true;
 		return;
 	}
+	loop_disarm(r->c.loop, &u->retry);
 	u->again = u->ended = false;
 	u->err = ERROR_INIT;
 	u->failures = 0;
@@ -201,6 +252,7 @@ static void begin(struct run_unit *u)
 	u->job.deleting = r->c.watch && (!u->main || meta_is_deleting(u->main));
 	u->call = (struct run_render){.a = arena_new(UNIT_BYTES_MAX),
 				      .main = u->main,
+				      .config = u->config,
 				      .bundle = r->c.bundle,
 				      .instance = u->instance,
 				      .done = rendered};
@@ -226,16 +278,19 @@ static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void
 		fn(fn_arg, e->key);
 }
 
-static void tell_steps(const struct run_unit *u, const struct obj *record)
+static void tell_steps(const struct run_unit *u, const char *prefix, const struct obj *steps,
+		       const struct obj *old)
 {
 	const struct run_config *c = &u->r->c;
-	const struct obj *steps = obj_get(record, "steps"), *old = obj_get(u->record, "steps");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
 	OBJ_EACH (it, steps) {
 		const char *state = obj_str(it.value, "state"), *name = strchr(it.key, ' ');
 		if (cstr_eq(state, obj_str(obj_get(old, it.key), "state")))
 			continue;
 		const char *why = obj_str(it.value, "message"), *note = obj_str(it.value, "note");
-		c->said(c->arg, u->instance, name ? name + 1 : it.key, state, why ? why : note);
+		strbuf_clear(&b);
+		strbuf_addf(&b, "%s%s", prefix, name ? name + 1 : it.key);
+		c->said(c->arg, u->instance, b.buf, state, why ? why : note);
 	}
 }
 
@@ -245,12 +300,19 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 	struct run_unit *u = map_get(r->units, key);
 	if (!u || obj_i64(record, "attempt", 0) != u->job.attempt)
 		return;
-	tell_steps(u, record);
+	if (cstr_eq(obj_str(record, "state"), "RolledBack") &&
+	    !cstr_eq(obj_str(u->record, "state"), "RolledBack")) {
+		u->tries++;
+		u->back_ns = loop_mono(r->c.loop);
+	}
+	tell_steps(u, "", obj_get(record, "steps"), obj_get(u->record, "steps"));
+	tell_steps(u, "rollback: ", obj_path(record, "back.steps"),
+		   obj_path(u->record, "back.steps"));
 	obj_unref(u->record);
 	u->record = obj_copy(record);
 	u->job.record = u->record;
 	/* While the next one is rendered the former one is kept, and says so. */
-	if (!u->rendering && !cstr_eq(obj_str(record, "state"), "Running"))
+	if (!u->rendering && !unit_record_is_open(record))
 		attempt_ended(u, NULL);
 }
 
@@ -295,6 +357,40 @@ static const char *instance_of(const char *ns, const char *name, struct arena *a
 		return text;
 	sha256_hex(str_of(text), hex);
 	return arena_fmt(a, "%.*s-%.8s", INSTANCE_MAX - 9, text, hex);
+}
+
+/* Of a key, which may be any text. */
+static const char *instance_of_key(const char *key, struct arena *a)
+{
+	char hex[SHA256_HEX], *text = arena_strdup(a, key);
+	size_t n = strlen(text);
+	bool same = n <= INSTANCE_MAX && char_is_alnum(text[0]) && char_is_alnum(text[n - 1]);
+	for (size_t i = 0; i < n; i++)
+		if (!char_is_alnum(text[i]) && text[i] != '.' && text[i] != '-' && text[i] != '_') {
+			text[i] = '-';
+			same = false;
+		}
+	if (same)
+		return text;
+	sha256_hex(str_of(key), hex);
+	return arena_fmt(a, "k%.*s-%.8s", INSTANCE_MAX - 10, text, hex);
+}
+
+int run_key(struct run *r, const char *key, const struct obj *config, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *instance = instance_of_key(key, a);
+	CLEANUP(xfreep) char *unit_key = key_of(r, instance);
+	if (!map_has(r->units, unit_key) && map_count(r->units) >= RUN_UNITS_MAX)
+		return error_set(err, E_LIMIT, "more than %d keys: %.80s is left out",
+				 RUN_UNITS_MAX, key);
+	struct run_unit *u = unit_of(r, instance);
+	if (!u->ended || u->rendering)
+		return 0;
+	obj_unref(u->config);
+	u->config = config ? obj_copy(config) : NULL;
+	begin(u);
+	return 0;
 }
 
 static struct obj *object_of(const struct informer_object *io)
@@ -451,6 +547,7 @@ struct run *run_new(const struct run_config *c)
 				    .audit = c->audit,
 				    .db = c->db,
 				    .metrics = c->metrics,
+				    .plugins = c->plugins,
 				    .units = &r->side};
 	r->manager = manager_new(&mc);
 	return r;
@@ -459,11 +556,10 @@ struct run *run_new(const struct run_config *c)
 void run_start(struct run *r)
 {
 	manager_start(r->manager);
-	if (!r->c.watch) {
+	if (r->c.watch)
+		start_watching(r);
+	else if (!r->c.keyed)
 		tick(r);
-		return;
-	}
-	start_watching(r);
 }
 
 void run_free(struct run *r)

@@ -21,8 +21,9 @@ struct run;
 
 /* What is to be there for one unit now; made and given back by done(), once, in whatever turn. */
 struct run_render {
-	struct arena *a;        /* the unit lives in it */
-	const struct obj *main; /* the object that is watched; NULL: none */
+	struct arena *a;          /* the unit lives in it */
+	const struct obj *main;   /* the object that is watched; NULL: none */
+	const struct obj *config; /* what the key's trigger gave; NULL: nothing */
 	const char *bundle, *instance;
 	struct unit *unit; /* returned */
 	void (*done)(struct run_render *call, const struct error *err);
@@ -41,9 +42,11 @@ struct run_config {
 	struct audit *audit; /* of this process: nobody else writes to it */
 	struct db *db;
 	struct metrics *metrics; /* or NULL */
+	struct plugins *plugins; /* that rollouts name; NULL: they name none */
 	const char *bundle;
 	int64_t interval_ns;           /* 0: once */
 	const struct run_watch *watch; /* NULL: none */
+	bool keyed;                    /* units come by run_key() alone */
 	struct unit_job job; /* as it is in every attempt; without unit, main, record, attempt */
 	void (*render)(void *arg, struct run_render *call);
 	/* An attempt has ended; err NULL: well. record: how far it came, or NULL. */
@@ -57,6 +60,9 @@ struct run_config {
 
 struct run *run_new(const struct run_config *c);
 void run_start(struct run *r);
+/* Of a keyed trigger: a run of this key begins with this configuration (NULL: none), unless one is
+ * under way. What keys made that come no more stays. E_LIMIT for more than RUN_UNITS_MAX. */
+int run_key(struct run *r, const char *key, const struct obj *config, struct error *err);
 void run_free(struct run *r); /* stops at once; no render may be under way */
 DEFINE_FREEP(run)
 

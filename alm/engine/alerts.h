@@ -1,8 +1,7 @@
 /*
  * alerts: the alerts of lifecycle.md 4.6, sent to an Alertmanager (--alertmanager URL).
  *
- * What fires follows from the objects alone (alerts_of, pure), so an alert ends with its cause or
- * its object. All that fire are posted together to api/v2/alerts: a second after a change and then
+ * What fires follows from the objects alone, so an alert ends with its cause or its object. All that fire are posted together to api/v2/alerts: a second after a change and then
  * each minute, with endsAt five minutes ahead; one that is over is posted once more with endsAt
  * now. A post that fails delays nothing: the next one is a minute later.
  */
@@ -15,14 +14,14 @@
 /* With alerts in one post; those of further objects are reported when others are over. */
 #define ALERT_OBJECTS_MAX 1000
 
-/* What an AppType, InstallStrategy or Catalog alerts of: maps {labels, annotations, startsAt}.
- * An owned list, empty for an object in order. */
-struct obj *alerts_of(const struct obj *o);
+/* What an object fires: an owned list of maps {labels, annotations, startsAt}, empty for one in
+ * order. Pure. */
+typedef struct obj *(*alerts_of_fn)(const struct obj *o);
 
 struct alerts;
 
 /* c speaks to the Alertmanager; m may be NULL. Borrows both. */
-struct alerts *alerts_new(struct client *c, struct metrics *m);
+struct alerts *alerts_new(struct client *c, alerts_of_fn of, struct metrics *m);
 /* An object as the cache now has it, or, with gone, as it was last. a may be NULL. */
 void alerts_update(struct alerts *a, const struct obj *o, bool gone);
 /* Forgets all without a word: another controller reports from now on. a may be NULL. */

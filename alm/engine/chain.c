@@ -14,15 +14,17 @@
 struct chain {
 	struct audit *audit;
 	struct db *db;
+	const struct chain_rule *rules;
 	struct map *heads; /* name -> int64_t * */
 	struct map *keys;  /* type uid -> char * */
 };
 
-struct chain *chain_new(struct audit *a, struct db *d)
+struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *rules)
 {
 	struct chain *c = xcalloc(1, sizeof(*c));
 	c->audit = a;
 	c->db = d;
+	c->rules = rules;
 	c->heads = map_new(xfree);
 	c->keys = map_new(xfree);
 	return c;
@@ -44,7 +46,7 @@ void chain_forget(struct chain *c)
 }
 
 /* Newest entry that may be a cause; uses the index audit_subject. */
-static int64_t newest(struct chain *c, const char *kind, const char *op, const char *name)
+static int64_t newest(struct chain *c, const char *kind, const char *name)
 {
 	struct error err;
 	struct stmt *s = NULL;
@@ -53,7 +55,7 @@ static int64_t newest(struct chain *c, const char *kind, const char *op, const c
 		 "SELECT max(seq) FROM audit WHERE kind = ?1 AND ns = '' AND name %s ?2 AND "
 		 "cluster = '' AND "
 		 "type IN ('Decision', 'Approval', 'Observe')",
-		 op);
+		 strchr(name, '*') ? "GLOB" : "=");
 	if (db_prepare(c->db, sql, &s, &err) < 0)
 		return 0;
 	stmt_bind_cstr(s, 1, kind);
@@ -65,15 +67,21 @@ static int64_t newest(struct chain *c, const char *kind, const char *op, const c
 
 static int64_t read_head(struct chain *c, const char *name)
 {
-	if (cstr_has_prefix(name, "catalog:"))
-		return newest(c, "Catalog", "=", name + strlen("catalog:"));
-	int64_t own = newest(c, "AppType", "=", name);
-	if (!own)
-		return 0; /* a new app */
-	CLEANUP(strbuf_release) struct strbuf glob = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&glob, "install.*.%s.*", name);
-	int64_t strategy = newest(c, "InstallStrategy", "GLOB", glob.buf);
-	return strategy > own ? strategy : own;
+	const struct chain_rule *r = c->rules;
+	int64_t head = 0;
+	while (r->kind && !cstr_has_prefix(name, r->prefix))
+		r++;
+	for (const char *prefix = r->prefix; r->kind && !strcmp(r->prefix, prefix); r++) {
+		CLEANUP(strbuf_release) struct strbuf glob = STRBUF_INIT(STRBUF_SMALL);
+		const char *at = strstr(r->name, "%s");
+		strbuf_addf(&glob, "%.*s%s%s", (int)(at - r->name), r->name, name + strlen(prefix),
+			    at + strlen("%s"));
+		int64_t seq = newest(c, r->kind, glob.buf);
+		if (!seq && !head)
+			return 0; /* the subject is new */
+		head = seq > head ? seq : head;
+	}
+	return head;
 }
 
 int64_t chain_head(struct chain *c, const char *name)

@@ -1,6 +1,6 @@
 /*
- * chain: which entry led to which (audit.md 2 "cause"). Each app has a chain of decisions, approvals
- * and observations; Transition and Plan entries hang off its newest one. Also the outcome of the last
+ * chain: which entry led to which (audit.md 2 "cause"). A chain, such as that of an app, has decisions,
+ * approvals and observations; Transition and Plan entries hang off its newest one. Also the outcome of the last
  * Decision of a subject, so that the same outcome is not reported twice. Read from the log on first
  * use, and again when they were too many to keep.
  */
@@ -11,9 +11,17 @@
 
 struct chain;
 
-struct chain *chain_new(struct audit *a, struct db *d);
+/* A chain "PREFIXname" has the entries about objects of the kind that name gives, "%s" in it being
+ * the chain's name. Of several with one prefix those after the first count once the first has one.
+ */
+struct chain_rule {
+	const char *prefix, *kind, *name; /* name: a pattern of GLOB */
+};
+
+/* rules: those with a longer prefix first, ended by a NULL kind; borrowed. */
+struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *rules);
 void chain_free(struct chain *c);
-/* 0: none yet. name: an app, or "catalog:NAME". */
+/* 0: none yet. */
 int64_t chain_head(struct chain *c, const char *name);
 void chain_advance(struct chain *c, const char *name, int64_t seq);
 /* Key of the last entry of this type about the subject; "" if there is none. Borrowed. */

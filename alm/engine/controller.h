@@ -27,23 +27,17 @@ struct step {
 /* Maps a changed object to the key it concerns; NULL: to none. a is the arena of the event. */
 typedef const char *(*watch_key_fn)(const struct view *view, const struct obj *o, struct arena *a);
 
-enum watch_means {
-	MEANS_KEY,
-	MEANS_STRATEGIES, /* key gives an app's name: all its strategies */
-	MEANS_CRDS,       /* key gives NAME.TYPE: all CRDs that name it as owner */
-};
-
 struct watch_rule {
-	enum watched kind;
+	unsigned kind;
 	watch_key_fn key; /* several rules may map one kind */
-	enum watch_means means;
+	int means;        /* 0: the key itself; else the manager's: which keys belong to it */
 };
 
 struct controller {
 	const char *name;
 	const struct watch_rule *watches; /* ended by a NULL key */
 	const struct step *steps;         /* ended by a NULL fn */
-	bool reads_catalogs; /* works when each Catalog was read, or could not be, once */
+	bool awaits_sources; /* works when each source was read, or could not be, once */
 };
 
 /* Runs the steps in order until one stops. */

@@ -24,7 +24,7 @@ struct executor *executor_new(const struct executor_config *c)
 {
 	struct executor *x = xcalloc(1, sizeof(*x));
 	x->c = *c;
-	x->chain = chain_new(c->audit, c->db);
+	x->chain = chain_new(c->audit, c->db, c->chains);
 	x->kept = status_kept_new();
 	TAILQ_INIT(&x->starting);
 	TAILQ_INIT(&x->appended);

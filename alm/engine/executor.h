@@ -18,6 +18,7 @@
 #include "alm/engine/work.h"
 
 struct executor;
+struct chain_rule;
 
 /* The caches that its writes go through; the simulation has its own. */
 struct executor_host {
@@ -42,7 +43,8 @@ struct executor_config {
 	struct db *db;
 	struct disk_watch *disk; /* or NULL; nothing is done while it is full */
 	struct stash *stash;
-	bool same_process; /* the server of this process writes the Write entries */
+	const struct chain_rule *chains; /* chain.h */
+	bool same_process;               /* the server of this process writes the Write entries */
 	struct executor_host host;
 	void *work_host; /* what the kinds of work need: work.h */
 };

@@ -324,9 +324,9 @@ static int append_plan(struct run *r, struct error *err)
 							 : r->key};
 	if (r->status_action)
 		row.subject = subject_of(r->status_action->subject);
-	row.cause = r->last_seq                         ? r->last_seq
-		    : !strcmp(r->controller, "apptype") ? chain_head(x->chain, r->key)
-							: 0;
+	row.cause = r->last_seq     ? r->last_seq
+		    : r->plan.chain ? chain_head(x->chain, r->plan.chain)
+				    : 0;
 	return audit_append(x->c.audit, &row, &r->plan_seq, err);
 }
 

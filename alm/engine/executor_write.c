@@ -259,9 +259,7 @@ static void remember_applied(struct run *r, const struct obj *o)
 	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(o);
 	obj_del(bare, "status");
 	audit_object_digest(r->x->c.audit, bare, digest);
-	char *id = arena_fmt(r->a, "applied:%s", meta_uid(o));
-	struct str bytes = str_n(xmemdup(digest, SHA256_HEX - 1), SHA256_HEX - 1);
-	stash_put(r->x->c.stash, id, NULL, bytes, NULL, loop_now(r->x->c.loop));
+	stash_set_applied(r->x->c.stash, meta_uid(o), digest, loop_now(r->x->c.loop));
 }
 
 /* Refusals that the state we wanted explains: it is there, or it is gone already. */
@@ -284,9 +282,11 @@ static void observe_written(struct run *r, const struct step_call *c, const stru
 	const struct executor_host *h = &r->x->c.host;
 	bool deleting = a->type == ACT_DELETE && meta_is_deleting(o) && !is_gone(o);
 	bool gone = !deleting && (a->type == ACT_DELETE || is_gone(o));
+	const char *uid = a->uid ? a->uid : meta_uid(o);
+	if (gone && uid)
+		stash_drop_applied(r->x->c.stash, uid);
 	if (gone)
-		h->observed_deleted(h->arg, c->resource, a->ns, a->name,
-				    a->uid ? a->uid : meta_uid(o));
+		h->observed_deleted(h->arg, c->resource, a->ns, a->name, uid);
 	else
 		observe(r, c->resource, o);
 	if (!gone && a->type == ACT_APPLY && meta_uid(o))

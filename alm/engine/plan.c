@@ -18,12 +18,14 @@ void plan_hide(struct plan *p, const struct obj *doc)
 	secrets_add_plan(&p->secrets, doc);
 }
 
-/* An AppType and an InstallStrategy carry values. */
+/* Objects carry values in spec.values, or in a part of their spec. */
 static const struct secrets *secrets_of(struct plan *p, const struct obj *subject)
 {
 	if (p->known != subject) {
-		secrets_add_values(&p->secrets, obj_path(subject, "spec.values"));
-		secrets_add_values(&p->secrets, obj_path(subject, "spec.strategy.values"));
+		const struct obj *spec = obj_get(subject, "spec");
+		secrets_add_values(&p->secrets, obj_get(spec, "values"));
+		OBJ_EACH (it, spec)
+			secrets_add_values(&p->secrets, obj_get(it.value, "values"));
 		p->known = subject;
 	}
 	return &p->secrets;
@@ -303,6 +305,7 @@ void plan_move(struct plan *to, const struct plan *from, struct arena *a)
 	}
 	to->requeue_after_ns = from->requeue_after_ns;
 	to->as = text(a, from->as);
+	to->chain = text(a, from->chain);
 	secrets_copy(&to->secrets, &from->secrets);
 }
 

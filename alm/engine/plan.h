@@ -5,7 +5,7 @@
  *
  * Two parties write. What belongs to an app (plan_apply and its like, lookups, gates) is done as
  * the account of the app (account.h), which a step must have asked for before: planned without, it
- * is a bug of that step, and asserted. ALM's own books (AppTypes, strategies, stored plans, the
+ * is a bug of that step, and asserted. ALM's own books (its resources, stored plans, the
  * account's rights, marks on CRDs) are plan_own_apply and its like, which nothing that a chart says
  * may reach.
  *
@@ -24,6 +24,9 @@
 
 #define PLAN_ACTIONS_MAX 4096 /* performed of one plan; the next reconcile plans the rest */
 #define SURVEY_AGE_NS    (5 * NS_PER_S) /* a live read that decides about a removal is this young */
+/* How long after an answer a write may be carried out once more: the API server ends a request after
+ * a minute (kube-apiserver --request-timeout). */
+#define LATE_WRITE_NS (60 * NS_PER_S)
 
 struct work_kind;
 
@@ -67,7 +70,7 @@ struct action {
 	const char *row_type, *reason, *message,
 		*key;              /* key: digest of the outcome; equal: no entry */
 	const struct obj *subject; /* the object the entry is about */
-	const char *chain;         /* app whose chain of causes it joins */
+	const char *chain;         /* of causes, which it joins: chain.h */
 	bool advances;             /* later entries of the chain have it as cause */
 	const char
 		*event_type; /* "Normal", "Warning"; NULL: no Event. Of an entry: when it is new */
@@ -78,7 +81,7 @@ struct action {
 	/* ACT_ROW: a field that somebody changed ("spec.upgrade"): his is the Write record, beside
 	 * the server, that changed it or made the object */
 	const char *touches;
-	const char *also_chain;  /* "catalog:NAME": its newest entry is the cause if it is newer */
+	const char *also_chain;  /* another chain: its newest entry is the cause if it is newer */
 	bool row_only;           /* ACT_STATUS: the entry of a deletion, no write */
 	const char *subresource; /* ACT_PATCH */
 	const char *selector;    /* ACT_WATCH */
@@ -101,6 +104,7 @@ struct plan {
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
 	bool as_caller;          /* or as who started this process: what he told it to run is his */
 	const char *manager;     /* of the fields of what is planned for the app; NULL: ALM's */
+	const char *chain;       /* its Plan entry joins, when it is the only one; NULL: none */
 	struct secrets secrets;  /* what no entry and no status of it may show */
 	const struct obj *known; /* the object whose values secrets has */
 };

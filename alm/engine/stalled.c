@@ -16,7 +16,7 @@ static const struct {
 	const char *reason, *command, *advice; /* a command that ends with a blank gets KIND/NAME */
 } classes[] = {
 	{"Forbidden",         "kubectl describe ",      "give ALM's account the permission that the message names"},
-	{"LimitExceeded",     "kubectl describe ",      "make what the message names smaller, or split the chart"},
+	{"LimitExceeded",     "kubectl describe ",      "make what the message names smaller, or split it"},
 	{"LogBehindStatus",   "alm audit verify",       "put the newest copy of the data folder back: the log is older than the object"},
 	{"Conflict",          "kubectl get -o yaml --show-managed-fields ", "find who else writes what the message names, and let one of them go"},
 	{"Refused",           "kubectl describe ",      "correct what the message names: the server refuses it as it is"},

@@ -1,22 +1,35 @@
 #include "alm/engine/stash.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/keytable.h"
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 #include "alm/obj/json.h"
 
 struct item {
 	struct outcome o;
 	TAILQ_ENTRY(item) link;
+	const char *id; /* the key in the map */
 	size_t cost;
+	uint32_t size;
 	bool unread;
-	char id[];
+	char few[]; /* o.bytes, if they are a digest: there are many of them */
+};
+
+#define FEW_BYTES_MAX ((size_t)64)
+
+struct applied {
+	int64_t at_ns;
+	unsigned char digest[SHA256_BYTES / 2]; /* its first half */
 };
 
 struct stash {
 	struct map *items;
+	struct keytable *applied;  /* by UID */
 	TAILQ_HEAD(, item) by_use; /* the least recently used first */
 	size_t bytes;
 };
@@ -24,16 +37,20 @@ struct stash {
 static void item_free(void *p)
 {
 	struct item *i = p;
-	xfree(i->o.msg);
-	xfree(mem_unconst(i->o.bytes.ptr));
-	xfree(mem_unconst(i->o.text.ptr));
-	xfree(i);
+	if (i->o.code)
+		xfree(mem_unconst(i->o.msg));
+	if (i->o.bytes.ptr != i->few)
+		xfree(mem_unconst(i->o.bytes.ptr));
+	if (i->o.text.ptr)
+		pool_free(mem_unconst(i->o.text.ptr), i->o.text.len + 1);
+	pool_free(i, i->size);
 }
 
 struct stash *stash_new(void)
 {
 	struct stash *s = xcalloc(1, sizeof(*s));
 	s->items = map_new(item_free);
+	s->applied = keytable_new(sizeof(struct applied));
 	TAILQ_INIT(&s->by_use);
 	return s;
 }
@@ -43,6 +60,7 @@ void stash_free(struct stash *s)
 	if (!s)
 		return;
 	map_free(s->items);
+	keytable_free(s->applied);
 	xfree(s);
 }
 
@@ -106,27 +124,86 @@ int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns)
 	return age < 0 || age >= wait ? 0 : wait - age;
 }
 
+/* What stays is no piece of malloc's, which would hold what goes around it (pool.h). */
+static struct str text_of(const struct obj *value)
+{
+	CLEANUP(xfreep) char *text = value ? json_text(value) : NULL;
+	if (!text)
+		return STR_NONE;
+	size_t n = strlen(text);
+	return str_n(memcpy(pool_keep(n + 1), text, n + 1), n);
+}
+
 void stash_put(struct stash *s, const char *id, const struct error *err, struct str bytes,
 	       struct obj *value, int64_t now_ns)
 {
 	const struct item *old = map_get(s->items, id);
 	unsigned failures = !err ? 0 : old ? old->o.failures + 1 : 1;
-	size_t n = strlen(id) + 1;
-	struct item *i = xcalloc(1, sizeof(*i) + n);
-	memcpy(i->id, id, n);
-	i->o = (struct outcome){.code = err ? err->code : 0,
-				.reason = err ? err->reason : REASON_NONE,
-				.msg = xstrdup(err ? err->msg : ""),
-				.bytes = bytes,
-				.text = value ? str_of(json_text(value)) : STR_NONE,
-				.at_ns = now_ns,
-				.failures = failures};
+	bool is_few = bytes.ptr && bytes.len <= FEW_BYTES_MAX;
+	size_t size = sizeof(struct item) + (is_few ? bytes.len : 0);
+	struct item *i = pool_keep(size);
+	*i = (struct item){.o = {.code = err ? err->code : 0,
+				 .reason = err ? err->reason : REASON_NONE,
+				 .msg = err && err->code ? xstrdup(err->msg) : "",
+				 .bytes = bytes,
+				 .text = text_of(value),
+				 .at_ns = now_ns,
+				 .failures = failures},
+			   .size = (uint32_t)size};
+	if (is_few) {
+		i->o.bytes.ptr = memcpy(i->few, bytes.ptr, bytes.len);
+		xfree(mem_unconst(bytes.ptr));
+	}
 	obj_unref(value);
-	i->cost = sizeof(*i) + 2 * n + strlen(i->o.msg) + bytes.len + i->o.text.len;
+	i->cost = size + strlen(id) + strlen(i->o.msg) + i->o.bytes.len + i->o.text.len;
 	i->unread = i->o.text.ptr || i->o.code;
 	stash_drop(s, id);
-	map_set(s->items, id, i);
+	i->id = map_set(s->items, id, i);
 	TAILQ_INSERT_TAIL(&s->by_use, i, link);
 	s->bytes += i->cost;
 	evict(s, i, now_ns);
+}
+
+/* --- what was applied --- */
+
+static struct applied applied_of(const char digest[SHA256_HEX], int64_t now_ns)
+{
+	struct applied a = {.at_ns = now_ns};
+	bool ok = hex_decode(str_n(digest, 2 * sizeof(a.digest)), a.digest, sizeof(a.digest));
+	assert(ok);
+	return a;
+}
+
+static bool every_second(void *n, const void *value)
+{
+	(void)value;
+	return ++*(size_t *)n % 2;
+}
+
+void stash_set_applied(struct stash *s, const char *uid, const char digest[SHA256_HEX],
+		       int64_t now_ns)
+{
+	size_t n = 0;
+	struct applied a = applied_of(digest, now_ns);
+	if (keytable_count(s->applied) >= APPLIED_MAX)
+		keytable_filter(s->applied, every_second, &n);
+	keytable_set(s->applied, uid, &a);
+}
+
+void stash_drop_applied(struct stash *s, const char *uid)
+{
+	keytable_del(s->applied, uid);
+}
+
+bool stash_is_applied(const struct stash *s, const char *uid, const char digest[SHA256_HEX])
+{
+	struct applied want = applied_of(digest, 0), a;
+	return keytable_get(s->applied, uid, &a) &&
+	       mem_equal(a.digest, want.digest, sizeof(a.digest));
+}
+
+int64_t stash_applied_ns(const struct stash *s, const char *uid)
+{
+	struct applied a;
+	return keytable_get(s->applied, uid, &a) ? a.at_ns : 0;
 }

@@ -9,12 +9,12 @@
 
 struct collect {
 	const struct view *view;
-	const char *app, *naming; /* NULL: all */
+	const char *path, *naming; /* NULL: all; path: where it is named */
 	const struct obj **items;
 	size_t n, cap;
 };
 
-/* May the object of this text name that app? Parsing is what a reconcile costs: most are
+/* May the object of this text name it? Parsing is what a reconcile costs: most are
  * another's. */
 static bool text_names(struct str json, const char *name)
 {
@@ -29,7 +29,7 @@ static void collect(void *arg, struct obj *o)
 	if (!o)
 		return;
 	obj_keep(c->view->a, o);
-	if (c->app && !cstr_eq(obj_str(o, "spec.appTypeRef.name"), c->app))
+	if (c->path && !cstr_eq(obj_str(o, c->path), c->naming))
 		return;
 	ARENA_GROW(c->view->a, c->items, c->cap, c->n, 8);
 	c->items[c->n++] = o;
@@ -60,31 +60,33 @@ const struct obj *view_keep(const struct view *v, const char *id, const struct o
 	return o;
 }
 
-/* Asked for once in a reconcile. get NULL: of the kind that is named. */
-static const struct obj *read_once(const struct view *v, enum watched kind, const char *name,
-				   struct obj *(*get)(void *arg, const char *name))
+/* Asked for once in a reconcile. */
+static const struct obj *read_once(const struct view *v, const char *what, unsigned kind,
+				   const char *name,
+				   struct obj *(*get)(void *arg, unsigned kind, const char *name))
 {
 	const struct obj *kept = NULL;
 	if (!name)
 		return NULL;
-	const char *id = arena_fmt(v->a, "%s:%d:%s", get ? "crd" : "get", (int)kind, name);
+	const char *id = arena_fmt(v->a, "%s:%u:%s", what, kind, name);
 	if (view_kept(v, id, &kept))
 		return kept;
-	struct obj *o = get ? get(v->ops_arg, name) : v->ops->get(v->ops_arg, kind, name);
+	struct obj *o = get(v->ops_arg, kind, name);
 	return view_keep(v, id, o ? obj_keep(v->a, o) : NULL);
 }
 
-const struct obj *view_get(const struct view *v, enum watched kind, const char *name)
+const struct obj *view_get(const struct view *v, unsigned kind, const char *name)
 {
-	return read_once(v, kind, name, NULL);
+	return read_once(v, "get", kind, name, v->ops->get);
 }
 
-const struct obj *view_crd(const struct view *v, const char *name)
+const struct obj *view_outline(const struct view *v, unsigned kind, const char *name)
 {
-	return read_once(v, WATCH_CRD, name, v->ops->crd);
+	return v->ops->outline ? read_once(v, "outline", kind, name, v->ops->outline)
+			       : view_get(v, kind, name);
 }
 
-const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+const struct obj *const *view_list(const struct view *v, unsigned kind, const char *naming,
 				   size_t *ret_n)
 {
 	struct collect c = {.view = v, .naming = naming};
@@ -93,13 +95,14 @@ const struct obj *const *view_list(const struct view *v, enum watched kind, cons
 	return c.items;
 }
 
-const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n)
+const struct obj *const *view_referring(const struct view *v, unsigned kind, const char *path,
+					const char *name, size_t *ret_n)
 {
-	struct collect c = {.view = v, .app = app, .naming = app};
-	if (v->ops->strategies)
-		v->ops->strategies(v->ops_arg, app, collect, &c);
+	struct collect c = {.view = v, .path = path, .naming = name};
+	if (v->ops->referring)
+		v->ops->referring(v->ops_arg, kind, name, collect, &c);
 	else
-		v->ops->each(v->ops_arg, WATCH_STRATEGY, collect_text, &c);
+		v->ops->each(v->ops_arg, kind, collect_text, &c);
 	*ret_n = c.n;
 	return c.items;
 }

@@ -11,19 +11,6 @@
 #include "alm/client/resource.h"
 #include "alm/engine/stash.h"
 
-/* What the manager always watches. */
-enum watched {
-	WATCH_APPTYPE,
-	WATCH_STRATEGY,
-	WATCH_CATALOG,
-	WATCH_CRD,
-	WATCH_NAMESPACE,
-	WATCH_PLAN_SECRET, /* stored install plans in alm-system */
-	WATCH_OWNED, /* objects of any kind that carry our label: one informer a kind, on demand */
-	WATCH_INSTANCE, /* custom resources of managed CRDs: metadata only, on demand */
-	WATCHED_MAX,
-};
-
 struct view;
 struct shared;
 
@@ -37,18 +24,19 @@ struct view_settings {
 	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
 };
 
+/* kind: one that the manager watches always; the controllers number them (watched.h there). */
 struct view_ops {
 	/* Owned by the caller; NULL if absent. */
-	struct obj *(*get)(void *arg, enum watched kind, const char *name);
-	/* A CRD, which may lack its schemas and managedFields; owned. NULL: get has it. */
-	struct obj *(*crd)(void *arg, const char *name);
+	struct obj *(*get)(void *arg, unsigned kind, const char *name);
+	/* The same, which may lack its largest parts; NULL: get has it. */
+	struct obj *(*outline)(void *arg, unsigned kind, const char *name);
 	/* Calls fn for each in order of name until it returns false. */
-	void (*each)(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+	void (*each)(void *arg, unsigned kind, bool (*fn)(void *fn_arg, struct str json),
 		     void *fn_arg);
-	/* The strategies that name the app, and maybe others, in order of name; fn owns them. NULL:
-	 * of each. */
-	void (*strategies)(void *arg, const char *app, void (*fn)(void *fn_arg, struct obj *o),
-			   void *fn_arg);
+	/* Those of a kind that refer to an object of that name, and maybe others, in order of name;
+	 * fn owns them. NULL: of each. */
+	void (*referring)(void *arg, unsigned kind, const char *name,
+			  void (*fn)(void *fn_arg, struct obj *o), void *fn_arg);
 	/* An object in an on-demand informer. 1: found; 0: absent; -1: not known yet (no synced
 	 * informer). */
 	int (*live)(void *arg, const struct resource *r, const char *ns, const char *name,
@@ -106,14 +94,14 @@ struct view {
 };
 
 /* In the arena; the same one each time. */
-const struct obj *view_get(const struct view *v, enum watched kind, const char *name);
-/* A CRD for all but its schemas, which it may lack. */
-const struct obj *view_crd(const struct view *v, const char *name);
+const struct obj *view_get(const struct view *v, unsigned kind, const char *name);
+/* All but its largest parts, which it may lack. */
+const struct obj *view_outline(const struct view *v, unsigned kind, const char *name);
 /* True: *ret is what view_keep() was given for the id in this reconcile; it may be NULL. */
 bool view_kept(const struct view *v, const char *id, const struct obj **ret);
 const struct obj *view_keep(const struct view *v, const char *id, const struct obj *o);
 /* All of a kind, in the arena; naming: only those whose text has it as a string, NULL for all. */
-const struct obj *const *view_list(const struct view *v, enum watched kind, const char *naming,
+const struct obj *const *view_list(const struct view *v, unsigned kind, const char *naming,
 				   size_t *ret_n);
 /* 1, 0, -1 as view_ops.live. */
 int view_live(const struct view *v, const struct resource *r, const char *ns, const char *name,
@@ -121,7 +109,8 @@ int view_live(const struct view *v, const struct resource *r, const char *ns, co
 /* In the arena, with its value as a tree; NULL: there is none. */
 const struct outcome *view_outcome(const struct view *v, const char *id);
 
-/* Strategies whose spec.appTypeRef names the app, in order of name. */
-const struct obj *const *view_strategies(const struct view *v, const char *app, size_t *ret_n);
+/* Those of a kind whose field at path is name, in order of name. */
+const struct obj *const *view_referring(const struct view *v, unsigned kind, const char *path,
+					const char *name, size_t *ret_n);
 
 #endif

@@ -32,8 +32,8 @@ struct db_config {
 #define DB_LAYOUT 2
 
 /* Opens or creates. E_CORRUPT "PATH: not a database, or damaged ..." after a failed quick check,
- * E_IO when it cannot be opened or is locked by another alm (who holds PATH.lock), E_UNSUPPORTED
- * when a newer alm has written it. */
+ * E_IO when it cannot be opened, E_UNAVAILABLE while another alm works with it (who holds
+ * PATH.lock), E_UNSUPPORTED when a newer alm has written it. */
 int db_open(const struct db_config *c, struct db **ret, struct error *err);
 void db_close(struct db *d); /* checkpoints the WAL; NULL is fine */
 static inline void UNUSED db_closep(struct db **d)
@@ -63,6 +63,7 @@ struct str stmt_text(struct stmt *s, int i);
 struct str stmt_blob(struct stmt *s, int i);
 /* A text column without the NUL behind it that stmt_text() makes room for: "" for NULL, too. */
 struct str stmt_bytes(struct stmt *s, int i);
+struct str stmt_bytes_opt(struct stmt *s, int i); /* STR_NONE for NULL */
 bool stmt_is_null(struct stmt *s, int i);
 
 /*

@@ -151,8 +151,9 @@ static int lock_take(struct db *d, struct error *err)
 		ssize_t n = pread(d->lock_fd, holder, sizeof(holder) - 1, 0);
 		holder[n > 0 ? n : 0] = '\0';
 		holder[strcspn(holder, "\n")] = '\0';
-		return error_set(err, E_IO, "%s is in use by another alm%s%s; stop it first",
-				 d->path, holder[0] ? ", process " : "", holder);
+		return error_set(err, E_UNAVAILABLE,
+				 "%s is in use by another alm%s%s; stop it first", d->path,
+				 holder[0] ? ", process " : "", holder);
 	}
 	int n = snprintf(holder, sizeof(holder), "%ld\n", (long)getpid());
 	/* The number only serves the message above: a failed write is no reason to stop. */
@@ -455,9 +456,17 @@ struct str stmt_blob(struct stmt *s, int i)
 /* The value itself: each of the calls for a column looks it up again. */
 struct str stmt_bytes(struct stmt *s, int i)
 {
+	struct str v = stmt_bytes_opt(s, i);
+	return v.ptr ? v : STR("");
+}
+
+struct str stmt_bytes_opt(struct stmt *s, int i)
+{
 	sqlite3_value *v = sqlite3_column_value(s->s, i);
-	const char *p = sqlite3_value_blob(v);
-	return p ? str_n(p, (size_t)sqlite3_value_bytes(v)) : STR("");
+	const char *p = sqlite3_value_blob(v); /* NULL for "", too */
+	if (p)
+		return str_n(p, (size_t)sqlite3_value_bytes(v));
+	return sqlite3_value_type(v) == SQLITE_NULL ? STR_NONE : STR("");
 }
 
 bool stmt_is_null(struct stmt *s, int i)

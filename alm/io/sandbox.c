@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 
 #include <event2/event.h>
 
+#include "alm/io/child.h"
 #include "alm/io/loop_event.h"
 #include "alm/io/sandbox_child.h"
 
@@ -199,47 +199,6 @@ static void on_output(evutil_socket_t fd, short what UNUSED, void *arg)
 	loop_post(r->owner->loop, &r->owner->settle);
 }
 
-static int seal_input(struct str input, struct error *err)
-{
-	int fd = memfd_create("alm-sandbox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t done = 0;
-	while (fd >= 0 && done < input.len) {
-		ssize_t n = write(fd, input.ptr + done, input.len - done);
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (fd >= 0 && done == input.len && lseek(fd, 0, SEEK_SET) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
-		return fd;
-	error_set(err, E_IO, "sandbox input of %zu bytes: %s", input.len, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* fds: input, output and, if n is 3, the file. */
-static bool send_order(struct sandbox_process *s, const struct sandbox_order *o, const int *fds,
-		       size_t n)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(SANDBOX_FDS_MAX * sizeof(int))];
-	} control = {0};
-	struct iovec iov = {.iov_base = mem_unconst(o), .iov_len = sizeof(*o)};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-	if (n) {
-		m.msg_control = &control;
-		m.msg_controllen = CMSG_SPACE(n * sizeof(int));
-		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(n * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	}
-	return sendmsg(s->fd, &m, MSG_NOSIGNAL) == sizeof(*o);
-}
-
 static void start(struct sandbox_process *s, struct sandbox_run *r)
 {
 	int p[2];
@@ -253,7 +212,7 @@ static void start(struct sandbox_process *s, struct sandbox_run *r)
 	int flags = fcntl(p[1], F_GETFL);
 	fcntl(p[1], F_SETFL, flags & ~O_NONBLOCK);
 	const int fds[SANDBOX_FDS_MAX] = {r->input_fd, p[1], r->file};
-	bool sent = send_order(s, &r->order, fds, r->file < 0 ? 2 : 3);
+	bool sent = child_send(s->fd, &r->order, sizeof(r->order), fds, r->file < 0 ? 2 : 3);
 	close(p[1]);
 	close_input(r);
 	r->readable = event_new(loop_event_base(s->loop), p[0], EV_READ | EV_PERSIST, on_output, r);
@@ -426,7 +385,7 @@ static struct sandbox_run *process_run(struct sandbox *sandbox, const char *job,
 		error_set(&r->failed, E_LIMIT, "the file is larger than %zu bytes",
 			  SANDBOX_FILE_BYTES);
 	else
-		r->input_fd = seal_input(input, &r->failed);
+		r->input_fd = child_seal_input(input, &r->failed);
 	TAILQ_INSERT_TAIL(&s->runs, r, link);
 	s->n_runs++;
 	loop_post(s->loop, &s->settle);
@@ -439,7 +398,7 @@ static void process_cancel(struct sandbox *sandbox, struct sandbox_run *r)
 	r->cancelled = true;
 	if (r->started) {
 		struct sandbox_order o = {.id = r->order.id, .job = -1};
-		send_order(s, &o, NULL, 0);
+		child_send(s->fd, &o, sizeof(o), NULL, 0);
 	} else {
 		error_set(&r->failed, E_CANCELLED, "cancelled");
 		loop_post(s->loop, &s->settle);

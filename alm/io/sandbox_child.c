@@ -19,10 +19,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 
@@ -30,6 +28,8 @@
 #include "alm/base/hash.h"
 #include "alm/base/mem.h"
 #include "alm/base/sanitizer.h"
+#include "alm/io/child.h"
+#include "alm/io/landlock.h"
 #include "alm/io/process.h"
 #include "alm/io/sandbox_child.h"
 #include "alm/obj/obj.h"
@@ -52,13 +52,6 @@ struct zygote {
 	scmp_filter_ctx filter; /* NULL: seccomp is missing */
 	struct child children[SANDBOX_CHILDREN_MAX];
 };
-
-static int64_t mono(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 /* The box */
 
@@ -116,35 +109,6 @@ static bool filter_load(scmp_filter_ctx f)
 	       seccomp_load(f) == 0;
 }
 
-static long landlock_abi(void)
-{
-	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-}
-
-static bool landlock_none(void)
-{
-	long abi = landlock_abi();
-	if (abi < 1)
-		return false;
-	/* All rights that this kernel and these headers know; the first version has 13. */
-	uint64_t rights = (UINT64_C(1) << 13) - 1;
-#ifdef LANDLOCK_ACCESS_FS_REFER
-	if (abi >= 2)
-		rights |= LANDLOCK_ACCESS_FS_REFER;
-#endif
-#ifdef LANDLOCK_ACCESS_FS_TRUNCATE
-	if (abi >= 3)
-		rights |= LANDLOCK_ACCESS_FS_TRUNCATE;
-#endif
-	struct landlock_ruleset_attr attr = {.handled_access_fs = rights};
-	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-	if (fd < 0)
-		return false;
-	bool ok = syscall(SYS_landlock_restrict_self, (int)fd, 0) == 0;
-	close((int)fd);
-	return ok;
-}
-
 static bool limit(__rlimit_resource_t what, rlim_t n)
 {
 	struct rlimit l = {.rlim_cur = n, .rlim_max = n};
@@ -172,7 +136,7 @@ bool sandbox_lock_in(const struct sandbox_limits *l)
 	const struct sandbox_config config = {.insecure = false};
 	struct zygote z = {.config = &config};
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	landlock_none();
+	landlock_confine(NULL, 0, NULL, 0);
 	z.filter = filter_new();
 	return lock_in(&z, l);
 }
@@ -245,7 +209,7 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 		_exit(SANDBOX_EXIT_UNLOCKED);
 	if (z->config->jobs[o->job].prepare)
 		z->config->jobs[o->job].prepare();
-	landlock_none();
+	landlock_confine(NULL, 0, NULL, 0);
 	size_t n = size_of(INPUT_FD), file = fds[2] >= 0 ? size_of(FILE_FD) : 0;
 	char *room = make_room(n, file);
 	limits.memory_bytes += file;
@@ -288,7 +252,7 @@ static void spawn(struct zygote *z, const struct sandbox_order *o, const int fds
 		*c = (struct child){.pid = pid,
 				    .pidfd = pidfd,
 				    .id = o->id,
-				    .deadline = mono() + o->limits.wall_ns};
+				    .deadline = child_mono_ns() + o->limits.wall_ns};
 		return;
 	}
 	if (pid > 0) {
@@ -309,16 +273,8 @@ static void kill_run(struct zygote *z, uint64_t id)
 static void take_order(struct zygote *z)
 {
 	struct sandbox_order o;
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(SANDBOX_FDS_MAX * sizeof(int))];
-	} control;
-	struct iovec iov = {.iov_base = &o, .iov_len = sizeof(o)};
-	struct msghdr m = {.msg_iov = &iov,
-			   .msg_iovlen = 1,
-			   .msg_control = &control,
-			   .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(z->fd, &m, MSG_CMSG_CLOEXEC);
+	int fds[CHILD_FDS_MAX];
+	ssize_t n = child_receive(z->fd, &o, sizeof(o), fds);
 	if (n == 0 || (n < 0 && errno != EINTR))
 		_exit(0); /* the parent is gone; PDEATHSIG takes the children along */
 	if (n != sizeof(o))
@@ -327,14 +283,9 @@ static void take_order(struct zygote *z)
 		kill_run(z, o.id);
 		return;
 	}
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	int fds[SANDBOX_FDS_MAX] = {-1, -1, -1};
-	if (!c ||
-	    (c->cmsg_len != CMSG_LEN(2 * sizeof(int)) && c->cmsg_len != CMSG_LEN(sizeof(fds))))
-		return;
-	memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-	spawn(z, &o, fds);
-	for (size_t i = 0; i < SANDBOX_FDS_MAX; i++)
+	if (fds[0] >= 0 && fds[1] >= 0)
+		spawn(z, &o, fds);
+	for (size_t i = 0; i < CHILD_FDS_MAX; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
@@ -354,7 +305,7 @@ static void reap(struct zygote *z, struct child *c)
 /* Kills what is over its time; returns the milliseconds to the next deadline. */
 static int check_deadlines(struct zygote *z)
 {
-	int64_t now = mono(), wait = -1;
+	int64_t now = child_mono_ns(), wait = -1;
 	for (size_t i = 0; i < SANDBOX_CHILDREN_MAX; i++) {
 		struct child *c = &z->children[i];
 		if (!c->pid || c->over_wall_time)
@@ -416,7 +367,7 @@ void sandbox_zygote(int fd, const struct sandbox_config *c)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS) < 0)
 		greeting.missing |= MISSING_NAMESPACES;
-	if (landlock_abi() < 1)
+	if (!landlock_is_there())
 		greeting.missing |= MISSING_LANDLOCK;
 	(void)process_drop_capabilities(); /* those of the new namespaces, or the machine's */
 	z.filter = filter_new();

@@ -8,10 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
+#include "alm/io/child.h"
 #include "alm/io/sandbox_child.h"
 
 #define PEER_FD 3
@@ -34,13 +34,6 @@ struct keeper { /* the parent's side */
 	int64_t deadline;
 	bool over_wall_time;
 };
-
-static int64_t mono(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 /* ---- both sides ---- */
 
@@ -121,7 +114,7 @@ static int receive(struct keeper *k, void *p, size_t n, struct error *err)
 {
 	struct pollfd pfd = {.fd = k->fd, .events = POLLIN};
 	for (size_t done = 0; done < n;) {
-		int64_t left = k->deadline - mono();
+		int64_t left = k->deadline - child_mono_ns();
 		if (left < 0 && !k->over_wall_time) {
 			k->over_wall_time = true;
 			kill(k->child, SIGKILL);
@@ -193,7 +186,7 @@ int sandbox_fork(const struct sandbox_limits *limits, sandbox_fork_fn fn, sandbo
 	struct keeper k = {.fd = fds[0],
 			   .child = child,
 			   .limits = limits,
-			   .deadline = mono() + limits->wall_ns};
+			   .deadline = child_mono_ns() + limits->wall_ns};
 	do {
 		r = serve_one(&k, serve, arg, err);
 	} while (r > 0);

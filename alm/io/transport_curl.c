@@ -3,6 +3,10 @@
  *
  * Calls are added to and removed from libcurl by the pump task only, never from inside one of
  * libcurl's callbacks, where that is forbidden; so a callback may start and cancel calls freely.
+ *
+ * A connection that waits for the next call takes 70 KiB. What closes all of them is the end of
+ * their multi handle, so calls without end (watches) have one of their own, and each is looked at
+ * every LOOK_NS: one that has many more connections than it had calls lately goes.
  */
 #include <assert.h>
 #include <netinet/in.h>
@@ -17,6 +21,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
+#include "alm/base/pool.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/curl_lib.h"
 #include "alm/io/loop_event.h"
@@ -25,6 +30,8 @@
 
 #define IDLE_CONNECTIONS_MAX 64L
 #define CONNECT_MS           10000L
+#define LOOK_NS              (4 * NS_PER_S)
+#define SPARE_CONNECTIONS    8 /* for each call that there was lately */
 #define TOKEN_BYTES_MAX      ((size_t)64 << 10)
 #define TOKEN_AGE_NS         (60 * NS_PER_S)
 #define TOKEN_PAUSE_NS       NS_PER_S /* between two readings because of 401 */
@@ -35,6 +42,7 @@ static const struct curl_lib *curl; /* since the first transport_curl_new() */
 struct call {
 	TAILQ_ENTRY(call) link;
 	struct remote *remote;
+	struct lane *lane;
 	struct transport_events events;
 	void *arg;
 	struct arena *arena; /* the request's and the answer's texts */
@@ -50,11 +58,22 @@ struct call {
 	bool connecting, refused; /* addresses: one was allowed, one was not */
 };
 
+/* One multi handle with its connections. */
+struct lane {
+	struct loop *loop;
+	CURLM *multi; /* NULL: no call has needed it lately */
+	size_t n_calls;
+	size_t most, most_lately; /* of them at a time: since it is open, since the last look */
+	struct timer timer;       /* libcurl's own */
+	struct timer look;        /* while there are calls, or were since the last one */
+};
+
+enum { LANE_CALLS, LANE_STREAMS, LANES };
+
 struct remote {
 	struct transport transport;
 	struct loop *loop;
-	CURLM *multi;
-	struct timer timer; /* libcurl's own */
+	struct lane lanes[LANES];
 	struct task pump;
 	struct arena *arena; /* texts of the configuration */
 	struct transport_config config;
@@ -105,8 +124,10 @@ static void refresh_token(struct remote *t, int64_t age_ns)
 static void call_free(struct call *c)
 {
 	struct remote *t = c->remote;
-	if (c->added)
-		curl->multi_remove_handle(t->multi, c->easy);
+	if (c->added) {
+		curl->multi_remove_handle(c->lane->multi, c->easy);
+		c->lane->n_calls--;
+	}
 	loop_disarm(t->loop, &c->idle);
 	TAILQ_REMOVE(&t->calls, c, link);
 	curl->easy_cleanup(c->easy);
@@ -432,11 +453,11 @@ static void ended(struct call *c, CURLcode code)
 		explain(c, code);
 }
 
-static void reap(struct remote *t)
+static void reap(struct lane *l)
 {
 	CURLMsg *msg;
 	int left;
-	while ((msg = curl->multi_info_read(t->multi, &left)) != NULL) {
+	while ((msg = curl->multi_info_read(l->multi, &left)) != NULL) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
 		struct call *c = NULL;
@@ -447,34 +468,34 @@ static void reap(struct remote *t)
 
 static void on_timer(void *arg)
 {
-	struct remote *t = arg;
+	struct lane *l = arg;
 	int running;
-	curl->multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	reap(t);
+	curl->multi_socket_action(l->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	reap(l);
 }
 
 static int set_timer(CURLM *multi UNUSED, long ms, void *arg)
 {
-	struct remote *t = arg;
+	struct lane *l = arg;
 	if (ms < 0)
-		loop_disarm(t->loop, &t->timer);
+		loop_disarm(l->loop, &l->timer);
 	else
-		loop_arm(t->loop, &t->timer, ms * NS_PER_MS);
+		loop_arm(l->loop, &l->timer, ms * NS_PER_MS);
 	return 0;
 }
 
 static void on_socket(evutil_socket_t fd, short what, void *arg)
 {
-	struct remote *t = arg;
+	struct lane *l = arg;
 	int running, flags = (what & EV_READ ? CURL_CSELECT_IN : 0) |
 			     (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-	curl->multi_socket_action(t->multi, fd, flags, &running);
-	reap(t);
+	curl->multi_socket_action(l->multi, fd, flags, &running);
+	reap(l);
 }
 
 static int set_socket(CURL *easy UNUSED, curl_socket_t fd, int what, void *arg, void *socket)
 {
-	struct remote *t = arg;
+	struct lane *l = arg;
 	struct event *e = socket;
 	if (e)
 		event_free(e);
@@ -485,12 +506,65 @@ static int set_socket(CURL *easy UNUSED, curl_socket_t fd, int what, void *arg, 
 			events |= EV_READ;
 		if (what != CURL_POLL_IN)
 			events |= EV_WRITE;
-		e = event_new(loop_event_base(t->loop), fd, events, on_socket, t);
+		e = event_new(loop_event_base(l->loop), fd, events, on_socket, l);
 		assert(e);
 		event_add(e, NULL);
 	}
-	curl->multi_assign(t->multi, fd, e);
+	curl->multi_assign(l->multi, fd, e);
 	return 0;
+}
+
+static void lane_close(struct lane *l)
+{
+	assert(!l->n_calls);
+	if (l->multi)
+		curl->multi_cleanup(l->multi);
+	l->multi = NULL;
+	l->most = 0;
+	loop_disarm(l->loop, &l->timer);
+	loop_disarm(l->loop, &l->look);
+}
+
+static void on_look(void *arg)
+{
+	struct lane *l = arg;
+	if (!l->n_calls && l->most > SPARE_CONNECTIONS * l->most_lately) {
+		lane_close(l);
+		pool_trim();
+		return;
+	}
+	l->most_lately = l->n_calls;
+	loop_arm(l->loop, &l->look, LOOK_NS);
+}
+
+static void lane_open(struct lane *l)
+{
+	l->multi = curl->multi_init();
+	assert(l->multi);
+	loop_arm(l->loop, &l->look, LOOK_NS);
+	curl->multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+	curl->multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
+	curl->multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	curl->multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
+	curl->multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
+}
+
+static void lane_init(struct lane *l, struct loop *loop)
+{
+	*l = (struct lane){.loop = loop,
+			   .timer = {.fn = on_timer, .arg = l},
+			   .look = {.fn = on_look, .arg = l}};
+}
+
+static void lane_add(struct lane *l, struct call *c)
+{
+	if (!l->multi)
+		lane_open(l);
+	l->n_calls++;
+	l->most = l->n_calls > l->most ? l->n_calls : l->most;
+	l->most_lately = l->n_calls > l->most_lately ? l->n_calls : l->most_lately;
+	c->added = curl->multi_add_handle(l->multi, c->easy) == CURLM_OK;
+	assert(c->added);
 }
 
 static void pump(void *arg)
@@ -503,8 +577,7 @@ static void pump(void *arg)
 		} else if (c->failed.code) {
 			finish(c, &c->failed);
 		} else if (!c->added) {
-			c->added = curl->multi_add_handle(t->multi, c->easy) == CURLM_OK;
-			assert(c->added);
+			lane_add(c->lane, c);
 		}
 	}
 }
@@ -517,6 +590,7 @@ static struct call *remote_start(struct transport *transport, const struct trans
 	struct remote *t = CONTAINER_OF(transport, struct remote, transport);
 	struct call *c = xcalloc(1, sizeof(*c));
 	c->remote = t;
+	c->lane = &t->lanes[r->timeout_ns ? LANE_CALLS : LANE_STREAMS];
 	c->events = *events;
 	c->arg = arg;
 	c->arena = arena_new(HEAD_BYTES_MAX);
@@ -548,9 +622,8 @@ static void remote_free(struct transport *transport)
 	struct call *c;
 	while ((c = TAILQ_FIRST(&t->calls)) != NULL)
 		call_free(c);
-	if (t->multi)
-		curl->multi_cleanup(t->multi);
-	loop_disarm(t->loop, &t->timer);
+	for (size_t i = 0; i < LANES; i++)
+		lane_close(&t->lanes[i]);
 	loop_unpost(t->loop, &t->pump);
 	wipe(&t->token);
 	xfree(t->base_url);
@@ -670,20 +743,14 @@ int transport_curl_new(struct loop *l, const struct transport_config *c, struct 
 	t->transport.ops = &ops;
 	t->loop = l;
 	t->arena = arena_new(STRBUF_SMALL);
-	t->timer = (struct timer){.fn = on_timer, .arg = t};
+	for (size_t i = 0; i < LANES; i++)
+		lane_init(&t->lanes[i], l);
 	t->pump = (struct task){.fn = pump, .arg = t};
 	TAILQ_INIT(&t->calls);
 	int r = set_url(t, c, err);
 	if (r < 0)
 		return r;
 	copy_config(t, c);
-	t->multi = curl->multi_init();
-	assert(t->multi);
-	curl->multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
-	curl->multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
-	curl->multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-	curl->multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
-	curl->multi_setopt(t->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
 	*ret = STEAL(owner);
 	return 0;
 }

@@ -363,6 +363,23 @@ static int64_t noted_at(const struct migration *m)
 	return newest ? newest : loop_now(m->loop) / NS_PER_S * NS_PER_S;
 }
 
+/* The server's clock was set back behind what it has stamped: until it is there again, a write through
+ * an older version cannot be told from those that are known. */
+static void clock_is_behind(struct migration *m)
+{
+	struct error err;
+	char is[CLOCK_TEXT_MAX], was[CLOCK_TEXT_MAX];
+	clock_format(m->started_ns, CLOCK_SECONDS, is);
+	clock_format(m->newest_ns, CLOCK_SECONDS, was);
+	error_set(&err, E_REFUSED,
+		  "the server's clock says %s, and an object was written through another version "
+		  "than "
+		  "%s at %s: it was set back; call it again after that time, or say "
+		  "--ignore-writers: alm crd migrate %s --to %s --ignore-writers",
+		  is, m->c.to, was, m->c.crd, m->c.to);
+	end(m, &err);
+}
+
 /* What was written through another version within this very second would count as use for good:
  * the second is waited for. */
 static void begun(struct migration *m)
@@ -373,6 +390,12 @@ static void begun(struct migration *m)
 		loop_arm(m->loop, &m->timer, NS_PER_S);
 		return;
 	}
+	if (m->newest_ns >= m->started_ns && !m->c.ignore_writers) {
+		clock_is_behind(m);
+		return;
+	}
+	if (m->newest_ns >= m->started_ns)
+		m->started_ns = m->newest_ns + NS_PER_S;
 	m->tries = 0;
 	m->step = WRITE;
 	list_page(m);

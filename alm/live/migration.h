@@ -14,7 +14,8 @@
  *
  * Who writes: the newest managedFields entry per manager. One that is in an older version and newer
  * than the last change of spec.versions would bring the old form back into use: refused, unless
- * told otherwise.
+ * told otherwise. So is a migration whose server's clock was set back behind such an entry; told to
+ * ignore writers, what is written until that time counts no longer as use.
  */
 #ifndef ALM_LIVE_MIGRATION_H
 #define ALM_LIVE_MIGRATION_H

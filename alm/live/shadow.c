@@ -30,7 +30,7 @@ struct shadow {
 	char *name;        /* of the CRD */
 	struct client_call *call;
 	struct timer timer;
-	unsigned polls;
+	unsigned polls, n_reviews;
 	struct obj *crd;   /* owned */
 	struct obj *items; /* owned */
 	const char *only;  /* of versions; NULL: all */
@@ -44,6 +44,16 @@ static const struct resource crds = {.group = "apiextensions.k8s.io",
 				     .version = "v1",
 				     .plural = "customresourcedefinitions",
 				     .kind = "CustomResourceDefinition"};
+
+static const struct resource reviews = {.group = "authorization.k8s.io",
+					.version = "v1",
+					.plural = "selfsubjectaccessreviews",
+					.kind = "SelfSubjectAccessReview"};
+
+static const struct right {
+	const char *verb;
+	bool of_crds; /* else of the objects */
+} needs[] = {{"create", true}, {"delete", true}, {"create", false}};
 
 static void slot_clear(struct slot *t)
 {
@@ -148,6 +158,48 @@ static void created(void *arg, const struct client_reply *reply)
 	ask(s);
 }
 
+/* --- may we? --- */
+
+/* What is begun must come to its end: with the right to create alone a CRD would be left over. */
+static void review(struct shadow *s);
+
+static void define(struct shadow *s)
+{
+	static const struct client_options force = {.force = true};
+	CLEANUP(obj_unrefp) struct obj *o = definition(s);
+	s->call = client_apply(s->c.client, &crds, NULL, s->name, o, &force, created, s);
+}
+
+static void reviewed(void *arg, const struct client_reply *reply)
+{
+	struct shadow *s = arg;
+	s->call = NULL;
+	if (reply->err || !obj_flag(reply->body, "status.allowed", false)) {
+		log_info("rules are judged here, not by the server: the right is missing", "crd",
+			 meta_name(s->crd));
+		s->c.ready(s->c.arg, false);
+	} else if (++s->n_reviews < ARRAY_LEN(needs)) {
+		review(s);
+	} else {
+		define(s);
+	}
+}
+
+static void review(struct shadow *s)
+{
+	const struct right *n = &needs[s->n_reviews];
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	obj_set_str(o, "apiVersion", "authorization.k8s.io/v1");
+	obj_set_str(o, "kind", "SelfSubjectAccessReview");
+	obj_set_path(o, "metadata", obj_map());
+	obj_set_path(o, "spec.resourceAttributes.verb", obj_string(n->verb));
+	obj_set_path(o, "spec.resourceAttributes.group",
+		     obj_string(n->of_crds ? crds.group : s->r.group));
+	obj_set_path(o, "spec.resourceAttributes.resource",
+		     obj_string(n->of_crds ? crds.plural : s->r.plural));
+	s->call = client_create(s->c.client, &reviews, NULL, o, NULL, reviewed, s);
+}
+
 struct shadow *shadow_new(const struct shadow_config *c)
 {
 	struct shadow *s = xcalloc(1, sizeof(*s));
@@ -167,9 +219,7 @@ struct shadow *shadow_new(const struct shadow_config *c)
 				 .namespaced =
 					 cstr_eq(obj_str(s->crd, "spec.scope"), "Namespaced")};
 	s->name = arena_fmt(s->a, "%s.%s", s->r.plural, s->r.group);
-	CLEANUP(obj_unrefp) struct obj *o = definition(s);
-	struct client_options force = {.force = true};
-	s->call = client_apply(c->client, &crds, NULL, s->name, o, &force, created, s);
+	review(s);
 	return s;
 }
 

@@ -1,6 +1,7 @@
 #include "alm/main/alert_sender.h"
 
 #include "alm/base/str.h"
+#include "alm/controllers/alerts_of.h"
 
 int alert_sender_open(struct alert_sender *s, struct loop *l, const char *url, struct metrics *m,
 		      struct error *err)
@@ -15,7 +16,7 @@ int alert_sender_open(struct alert_sender *s, struct loop *l, const char *url, s
 	if (transport_curl_new(l, &c, &s->transport, err) < 0)
 		return -err->code;
 	s->client = client_new(l, s->transport);
-	s->alerts = alerts_new(s->client, m);
+	s->alerts = alerts_new(s->client, alerts_of, m);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "alm/io/loop_measure.h"
 #include "alm/io/metrics_server.h"
 #include "alm/io/process.h"
+#include "alm/io/program.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/anchors.h"
@@ -29,18 +30,23 @@
 #define LEASE_NAMESPACE "alm-system"
 #define LEASE_NAME      "alm-controller"
 #define CRDS_RETRY_NS   (5 * NS_PER_S)
+#define CRDS_REFUSED_NS NS_PER_MIN /* somebody has to do something */
 #define VERIFY_SOAK_NS  (10 * NS_PER_S)
+#define STANDBY_NS      NS_PER_S
 
 struct controller_command {
 	const struct cli *cli;
 	struct source_access access;
 	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
 	struct allowed_hosts hosts; /* of the metrics */
-	bool insecure, stopping;
+	bool insecure, stopping, standby;
+	bool is_waiting; /* another one has the Lease */
 	int64_t verify_soak_ns;
 	struct arena *arena;
 	struct loop *loop;
+	struct kubeconfig_target target;
 	struct sandbox *sandbox;
+	struct programs *programs;
 	struct db *db;
 	struct audit *audit;
 	struct pruner *pruner;
@@ -49,7 +55,7 @@ struct controller_command {
 	struct client *client;
 	struct leader *leader;
 	struct our_crds *crds;
-	struct timer crds_retry;
+	struct timer crds_retry, standby_retry;
 	struct manager *manager;
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
@@ -78,6 +84,7 @@ static void on_signal(void *arg, int signal)
 {
 	struct controller_command *c = arg;
 	(void)signal;
+	loop_disarm(c->loop, &c->standby_retry);
 	stop_acting(c);
 	if (c->stopping) { /* asked again: at once */
 		loop_stop(c->loop);
@@ -120,6 +127,7 @@ static void start_manager(struct controller_command *c)
 				    .metrics = c->metrics,
 				    .alerts = c->alert_sender.alerts};
 	source_access_set(&c->access, &mc);
+	mc.programs = c->programs;
 	c->manager = manager_new(&mc);
 	manager_start(c->manager);
 }
@@ -131,7 +139,8 @@ static void crds_applied(void *arg, const struct error *err)
 	if (err)
 		log_warn("the CRDs of ALM could not be applied", "error", err->msg);
 	if (err && err->code != E_FORBIDDEN)
-		loop_arm(c->loop, &c->crds_retry, CRDS_RETRY_NS);
+		loop_arm(c->loop, &c->crds_retry,
+			 err->code == E_REFUSED ? CRDS_REFUSED_NS : CRDS_RETRY_NS);
 	else
 		start_manager(c);
 }
@@ -140,13 +149,14 @@ static void apply_crds(void *arg)
 {
 	struct controller_command *c = arg;
 	our_crds_free(c->crds);
-	c->crds = our_crds_apply(c->client, crds_applied, c);
+	c->crds = our_crds_apply(c->client, c->loop, crds_applied, c);
 }
 
 static void on_elected(void *arg, int64_t epoch)
 {
 	struct controller_command *c = arg;
 	char details[64];
+	c->is_waiting = false;
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
 	apply_crds(c);
@@ -163,7 +173,8 @@ static void on_lost(void *arg)
 
 static void on_waiting(void *arg, const char *holder)
 {
-	(void)arg;
+	struct controller_command *c = arg;
+	c->is_waiting = true;
 	term_print("alm controller: waiting, %s holds the lease " LEASE_NAMESPACE "/" LEASE_NAME
 		   "\n",
 		   holder);
@@ -243,23 +254,26 @@ static int open_log(struct controller_command *c, struct error *err)
 	return why ? error_set(err, E_ALTERED, "%s", why) : 0;
 }
 
-static int start(struct controller_command *c, struct error *err)
+/* Of /readyz: a replica that waits for its turn is ready, one that cannot act is not. */
+static const char *not_ready(void *arg)
 {
-	struct kubeconfig_target target;
-	struct sandbox_config sc = {.jobs = sandbox_jobs};
-	c->metrics = metrics_new();
-	loop_measure(c->loop, c->metrics);
-	struct metrics_server_config msc = {.listen = c->metrics_listen,
-					    .hosts = c->hosts.names,
-					    .n_hosts = c->hosts.n,
-					    .metrics = c->metrics};
-	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
-	    find_target(c, &target, err) < 0 ||
-	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
-	    open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
+	const struct controller_command *c = arg;
+	if (!c->audit)
+		return NULL;
+	if (audit_read_only(c->audit))
+		return audit_read_only(c->audit);
+	if (disk_watch_is_full(c->disk))
+		return "DiskFull: nothing is written until there is room for the audit log";
+	return c->manager || c->is_waiting ? NULL
+					   : "the lease or the CRDs of ALM are not there yet";
+}
+
+static int begin(struct controller_command *c, struct error *err)
+{
+	if (open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
 		return -err->code;
-	target.transport.user_agent = "alm/" ALM_VERSION;
-	if (transport_curl_new(c->loop, &target.transport, &c->transport, err) < 0)
+	c->target.transport.user_agent = "alm/" ALM_VERSION;
+	if (transport_curl_new(c->loop, &c->target.transport, &c->transport, err) < 0)
 		return -err->code;
 	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
 		return -err->code;
@@ -272,9 +286,55 @@ static int start(struct controller_command *c, struct error *err)
 	c->pruner = anchor_setup_prune(&c->setup, c->audit, c->db, c->loop, c->anchors);
 	anchors_on_refused(c->anchors, on_refused, c);
 	anchors_when_recalled(c->anchors, on_recalled, c);
-	term_print("alm controller: %s, data %s\n", target.transport.base_url, c->data_dir);
+	term_print("alm controller: %s, data %s\n", c->target.transport.base_url, c->data_dir);
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
+	return 0;
+}
+
+/* --standby: true while another process works with the folder. */
+static bool stands_by(struct controller_command *c, const struct error *err)
+{
+	if (!c->standby || c->db || err->code != E_UNAVAILABLE)
+		return false;
+	loop_arm(c->loop, &c->standby_retry, STANDBY_NS);
+	return true;
+}
+
+static void try_again(void *arg)
+{
+	struct controller_command *c = arg;
+	struct error err = ERROR_INIT;
+	if (begin(c, &err) == 0 || stands_by(c, &err))
+		return;
+	*c->err = err;
+	loop_stop(c->loop);
+}
+
+static int start(struct controller_command *c, struct error *err)
+{
+	struct sandbox_config sc = {.jobs = sandbox_jobs};
+	c->metrics = metrics_new();
+	loop_measure(c->loop, c->metrics);
+	struct metrics_server_config msc = {.listen = c->metrics_listen,
+					    .hosts = c->hosts.names,
+					    .n_hosts = c->hosts.n,
+					    .metrics = c->metrics,
+					    .not_ready = not_ready,
+					    .arg = c};
+	c->standby_retry = (struct timer){.fn = try_again, .arg = c};
+	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
+	    programs_process_new(c->loop, &c->programs, err) < 0 ||
+	    find_target(c, &c->target, err) < 0 ||
+	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0)
+		return -err->code;
+	if (begin(c, err) == 0)
+		return 0;
+	if (!stands_by(c, err))
+		return -err->code;
+	term_print("alm controller: standing by, %s\n", err->msg);
+	(void)term_flush();
+	*err = ERROR_INIT;
 	return 0;
 }
 
@@ -293,6 +353,7 @@ static void release(struct controller_command *c)
 	metrics_free(c->metrics);
 	db_close(c->db);
 	source_access_close(&c->access);
+	programs_free(c->programs);
 	sandbox_free(c->sandbox);
 	loop_free(c->loop);
 	arena_free(c->arena);
@@ -306,6 +367,7 @@ static int run(struct cli *cli, struct error *err)
 				       .context = cli_value(cli, "context"),
 				       .metrics_listen = cli_value(cli, "metrics-listen"),
 				       .alertmanager = cli_value(cli, "alertmanager"),
+				       .standby = cli_flag(cli, "standby"),
 				       .insecure = cli_flag(cli, "insecure-skip-tls-verify")};
 	if (!c.data_dir)
 		return error_set(err, E_USAGE,
@@ -333,6 +395,8 @@ static const struct cmd_option options[] = {
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
+	{"standby", NULL,
+	 "while another process works with the folder, wait for its end and go on in its place", 0},
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
 	RENDER_CPU_OPTION,
@@ -354,7 +418,8 @@ const struct cmd cmd_controller = {
 		"remembers; to move the controller, move DIR (or say alm audit accept-gap, if it "
 		"is "
 		"lost). The Lease alm-system/alm-controller keeps the former one from acting while "
-		"both run. Stays in the foreground until SIGINT or SIGTERM.",
+		"both run. Processes that share DIR, on one machine, take turns with --standby. "
+		"Stays in the foreground until SIGINT or SIGTERM.",
 	.examples = "alm controller --data-dir /var/lib/alm-controller --context prod",
 	.options = options,
 	.is_service = true,

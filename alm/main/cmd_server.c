@@ -79,7 +79,10 @@ static const struct cmd_option options[] = {
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"simulate-workloads", NULL,
-	 "set the status of Deployments, Pods and the like, as no kubelet runs here", 0},
+	 "ReplicaSets, Pods, Endpoints and statuses as if workloads ran, as no kubelet is here; "
+	 "annotation app.coreos.com/simulate \"REASON: TEXT\" of a Pod template makes it fail so: "
+	 "\"ImagePullBackOff: manifest unknown\"",
+	 0},
 	{"no-audit", NULL, "keep no audit log", 0},
 	LEGACY_OPTION,
 	ANCHOR_OPTION,

@@ -13,6 +13,7 @@
 #include "alm/io/loop_measure.h"
 #include "alm/io/metrics_server.h"
 #include "alm/io/process.h"
+#include "alm/io/program.h"
 #include "alm/main/alert_sender.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
@@ -29,6 +30,7 @@ struct up {
 	int64_t verify_soak_ns;
 	struct loop *loop;
 	struct sandbox *sandbox;
+	struct programs *programs;
 	struct embedded *embedded;
 	struct transport *transport;
 	struct client *client;
@@ -94,6 +96,7 @@ static int start(struct up *u, struct error *err)
 					    .n_hosts = u->config.hosts.n,
 					    .metrics = u->metrics};
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
+	    programs_process_new(u->loop, &u->programs, err) < 0 ||
 	    metrics_server_start(u->loop, &msc, &u->metrics_server, err) < 0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
@@ -118,8 +121,9 @@ static int start(struct up *u, struct error *err)
 				    .metrics = u->metrics,
 				    .alerts = u->alert_sender.alerts};
 	source_access_set(&u->access, &mc);
+	mc.programs = u->programs;
 	u->manager = manager_new(&mc);
-	u->crds = our_crds_apply(u->client, crds_applied, u);
+	u->crds = our_crds_apply(u->client, NULL, crds_applied, u);
 	return 0;
 }
 
@@ -134,6 +138,7 @@ static void release(struct up *u)
 	alert_sender_close(&u->alert_sender);
 	metrics_free(u->metrics);
 	source_access_close(&u->access);
+	programs_free(u->programs);
 	sandbox_free(u->sandbox);
 	loop_free(u->loop);
 }
@@ -194,7 +199,10 @@ static const struct cmd_option options[] = {
 	{"verify-soak", "DURATION",
 	 "how long workloads must stay available before a version is Installed (default 10s)", 0},
 	{"simulate-workloads", NULL,
-	 "set the status of Deployments, Pods and the like, as no kubelet runs here (default)", 0},
+	 "ReplicaSets, Pods, Endpoints and statuses as if workloads ran, as no kubelet is here; "
+	 "annotation app.coreos.com/simulate \"REASON: TEXT\" of a Pod template makes it fail so: "
+	 "\"ImagePullBackOff: manifest unknown\" (default)",
+	 0},
 	{"no-simulate-workloads", NULL, "leave their status to others", 0},
 	RENDER_CPU_OPTION,
 	SOURCE_ACCESS_OPTIONS,

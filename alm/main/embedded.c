@@ -240,7 +240,9 @@ static int open_folder(struct embedded *c, struct error *err)
 	if (data_dir_make(c->data_dir, err) < 0)
 		return -err->code;
 	if (db_open(&dc, &c->db, err) < 0 || write_identity(c, err) < 0)
-		return err->code == E_IO ? error_wrap(err, "data folder") : -err->code;
+		return err->code == E_IO || err->code == E_UNAVAILABLE
+			       ? error_wrap(err, "data folder")
+			       : -err->code;
 	struct audit_config ac = {.db = c->db,
 				  .loop = c->loop,
 				  .origin = c->audit_origin,

@@ -10,6 +10,7 @@
 struct source_access {
 	struct source_roots *roots;
 	struct address_policy *addresses;
+	char *git_dir; /* of the mirrors of Bundles, in the data folder */
 };
 
 /* data_dir exists. */

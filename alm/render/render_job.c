@@ -22,14 +22,20 @@ void render_job_budget(int cpu_s)
 
 /* --- the pure side --- */
 
-static int add_documents(struct str text, const char *path, struct obj *list, struct error *err)
+/* paths: the file of each that is added to list; NULL: nobody asks. */
+static int add_documents(struct str text, const char *path, struct obj *list, struct obj *paths,
+			 struct error *err)
 {
 	struct yaml_documents docs = {0};
 	if (yaml_parse(text, &docs, err) < 0)
 		return error_wrap(err, "%s", path);
-	for (size_t i = 0; i < docs.n; i++)
-		if (obj_type(docs.items[i].value) == OBJ_MAP)
-			obj_append(list, obj_ref(docs.items[i].value));
+	for (size_t i = 0; i < docs.n; i++) {
+		if (obj_type(docs.items[i].value) != OBJ_MAP)
+			continue;
+		obj_append(list, obj_ref(docs.items[i].value));
+		if (paths)
+			obj_append(paths, obj_string(path));
+	}
 	yaml_documents_release(&docs);
 	return 0;
 }
@@ -37,16 +43,16 @@ static int add_documents(struct str text, const char *path, struct obj *list, st
 /* As helm applies it: out of the joined manifest, where each document ends with a newline, which a
  * block scalar at its end keeps. A hook is read alone, and has none. */
 static int add_manifest(struct arena *a, const struct render_document *d, struct obj *list,
-			struct error *err)
+			struct obj *paths, struct error *err)
 {
 	struct str text = str_of(arena_fmt(a, "%.*s\n", STR_ARG(d->text)));
-	return add_documents(text, d->path, list, err);
+	return add_documents(text, d->path, list, paths, err);
 }
 
 static int add_hook(const struct hook *h, struct obj *list, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *objects = obj_list();
-	if (add_documents(h->text, h->path, objects, err) < 0)
+	if (add_documents(h->text, h->path, objects, NULL, err) < 0)
 		return -err->code;
 	if (obj_len(objects) != 1)
 		return error_set(err, E_INVALID, "%s: a hook must be one object", h->path);
@@ -110,10 +116,13 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 		   struct obj *out, struct error *err)
 {
 	struct obj *objects = obj_list(), *hooks = obj_list(), *crds = obj_list();
+	struct obj *paths = obj_list(), *crd_paths = obj_list();
 	struct strbuf manifest = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
 	obj_set(out, "objects", objects);
 	obj_set(out, "hooks", hooks);
 	obj_set(out, "crds", crds);
+	obj_set(out, "paths", paths);
+	obj_set(out, "crdPaths", crd_paths);
 	obj_set(out, "chart", chart_of(c));
 	set_str(out, "notes", r->notes);
 	if (r->warnings.n)
@@ -121,10 +130,10 @@ static int collect(struct arena *a, const struct chart *c, const struct render_r
 	for (size_t i = 0; i < r->warnings.n; i++)
 		obj_append(obj_get_mut(out, "warnings"), obj_string(r->warnings.items[i].text));
 	for (size_t i = 0; i < r->n_crds; i++)
-		if (add_documents(r->crds[i].text, r->crds[i].path, crds, err) < 0)
+		if (add_documents(r->crds[i].text, r->crds[i].path, crds, crd_paths, err) < 0)
 			return -err->code;
 	for (size_t i = 0; i < r->n_documents; i++)
-		if (add_manifest(a, &r->documents[i], objects, err) < 0)
+		if (add_manifest(a, &r->documents[i], objects, paths, err) < 0)
 			return -err->code;
 	for (size_t i = 0; i < r->n_hooks; i++)
 		if (add_hook(&r->hooks[i], hooks, err) < 0)

@@ -93,6 +93,25 @@ static void look_wait(struct check *c, const struct rollout_check *check)
 	look_again(c, c->in->now_ns + check->poll_ns);
 }
 
+static void look_plugin(struct check *c, const struct rollout_check *check, size_t i)
+{
+	const struct obj *answer = obj_get(c->in->answers, arena_fmt(c->a, "%zu", i));
+	const char *state = obj_str(answer, "state"), *said = obj_str(answer, "message");
+	const char *text = arena_fmt(c->a, "check-%s: %s", check->plugin,
+				     said    ? visible_text(c->a, said)
+				     : state ? state
+					     : "is being asked");
+	if (cstr_eq(state, "Finished"))
+		return;
+	if (cstr_eq(state, "Failed")) {
+		failed(c, "CheckFailed", text);
+		return;
+	}
+	waits(c, text);
+	within(c, c->in->since_ns, check->timeout_ns, "CheckFailed", "not so after", text);
+	look_again(c, c->in->now_ns + check->poll_ns);
+}
+
 static void look_gone(struct check *c)
 {
 	const struct obj *live = c->in->live;
@@ -139,10 +158,17 @@ static void look_success(struct check *c)
 		look_ready(c);
 	for (size_t i = 0; i < s->n_success; i++) {
 		obj_append(c->fields, obj_null());
-		if (s->success[i].type == CHECK_FIELDS)
+		switch (s->success[i].type) {
+		case CHECK_FIELDS:
 			look_fields(c, &s->success[i], i);
-		else
+			break;
+		case CHECK_WAIT:
 			look_wait(c, &s->success[i]);
+			break;
+		case CHECK_PLUGIN:
+			look_plugin(c, &s->success[i], i);
+			break;
+		}
 	}
 	/* a Job that failed is not waited for, whatever else is asked of it */
 	if (s->action == ACTION_JOB && s->n_success)

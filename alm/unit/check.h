@@ -35,6 +35,9 @@ struct check_input {
 	int64_t since_ns;            /* of the step's first write to this object */
 	int64_t now_ns;
 	const struct obj *record; /* what the former look returned; NULL: there was none */
+	/* Of CHECK_PLUGIN, what was said last: {"0": {"state", "message"}} by the index of the success
+	 * check; what is not there was not asked yet. NULL: nothing. */
+	const struct obj *answers;
 };
 
 /* ret_record: what to give to the next look, arena; NULL: nothing. Small JSON, so that it can be

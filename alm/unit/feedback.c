@@ -79,16 +79,25 @@ struct obj *feedback_status(const struct unit *u, const struct obj *record)
 	return o;
 }
 
-const char *feedback_changes(const struct obj *before, const struct obj *after, struct arena *a)
+static void add_changes(struct strbuf *b, const char *prefix, const struct obj *old,
+			const struct obj *steps)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct obj *old = obj_get(before, "steps"), *steps = obj_get(after, "steps");
 	OBJ_EACH (it, steps) {
 		const char *state = obj_str(it.value, "state");
 		if (cstr_eq(state, obj_str(obj_get(old, it.key), "state")))
 			continue;
-		if (b.len < MESSAGE_MAX)
-			strbuf_addf(&b, "%s%s: %s", b.len ? "; " : "", name_of(it.key), state);
+		if (b->len < MESSAGE_MAX)
+			strbuf_addf(b, "%s%s%s: %s", b->len ? "; " : "", prefix, name_of(it.key),
+				    state);
 	}
+}
+
+const char *feedback_changes(const struct obj *before, const struct obj *after, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct obj *old = obj_get(before, "steps"), *steps = obj_get(after, "steps");
+	add_changes(&b, "", old, steps);
+	add_changes(&b, "rollback: ", obj_path(before, "back.steps"),
+		    obj_path(after, "back.steps"));
 	return arena_strdup(a, b.buf);
 }

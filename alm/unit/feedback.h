@@ -16,7 +16,8 @@
 
 /* The groups of all parts, in order. record NULL: nothing was begun. Owned. */
 struct obj *feedback_groups(const struct unit *u, const struct obj *record);
-/* What the log and a webhook are told of an attempt: {phase: Running|Succeeded|Failed, reason,
+/* What the log and a webhook are told of an attempt: {phase: Running|RollingBack|Succeeded|RolledBack|
+ * Failed, reason,
  * message, digest, groups}, without a time or a number of the attempt, so that one that changes
  * nothing says what was said before. NULL: nothing has begun yet. Owned. */
 struct obj *feedback_status(const struct unit *u, const struct obj *record);

@@ -182,7 +182,7 @@ void flat_print(const struct flat *f, const struct obj *rollout, struct strbuf *
 	obj_set(o, "objects", objects);
 	if (rollout)
 		obj_set(o, "rollout", obj_ref(rollout));
-	json_print_pretty(o, 0, b);
+	json_print_pretty(o, 4, b);
 	strbuf_addc(b, '\n');
 }
 

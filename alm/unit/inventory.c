@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/map.h"
 #include "alm/base/str.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 enum { API_VERSION, KIND, NS, NAME, UID, DIGEST, KEY, FIELDS };
 
@@ -52,6 +55,48 @@ static int by_bytes(const void *a, const void *b)
 	c = c ? c : strcmp(x->kind, y->kind);
 	c = c ? c : strcmp(x->ns ? x->ns : "-", y->ns ? y->ns : "-");
 	return c ? c : strcmp(x->name, y->name);
+}
+
+const char *inventory_id(const struct inventory_line *l, struct arena *a)
+{
+	struct str group, version;
+	bool core = !str_cut(str_of(l->api_version), '/', &group, &version);
+	return arena_fmt(a, "%s%s%.*s/%s/%s", l->kind, core ? "" : ".", core ? 0 : (int)group.len,
+			 group.ptr, l->ns ? l->ns : "", l->name);
+}
+
+size_t inventory_add_missing(struct inventory *to, const struct inventory *i,
+			     const struct inventory *other, struct arena *a)
+{
+	struct map *ids = map_new(NULL);
+	size_t n = to->n;
+	for (size_t k = 0; k < other->n; k++)
+		map_set(ids, inventory_id(&other->lines[k], a), NULL);
+	for (size_t k = 0; k < i->n; k++)
+		if (!map_has(ids, inventory_id(&i->lines[k], a)))
+			to->lines[to->n++] = i->lines[k];
+	map_free(ids);
+	return to->n - n;
+}
+
+const char *inventory_since(const char *known, const struct obj *ours, const char *now)
+{
+	const char *made = obj_str(ours, "metadata.creationTimestamp");
+	if (!known || (made && strcmp(known, made) < 0))
+		known = made;
+	return known ? known : now;
+}
+
+bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager)
+{
+	const struct obj *managers = obj_path(o, "metadata.managedFields");
+	if (!cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID), owner_id) ||
+	    obj_path(o, "metadata.ownerReferences[0]"))
+		return false;
+	for (size_t i = 0; i < obj_len(managers); i++)
+		if (cstr_eq(obj_str(obj_at(managers, i), "manager"), manager))
+			return true;
+	return false;
 }
 
 int inventory_print(struct inventory *i, struct strbuf *b, struct error *err)

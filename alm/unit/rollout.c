@@ -131,7 +131,9 @@ static int read_action(struct reader *r, struct rollout_step *s)
 			return 0;
 		}
 	s->action = ACTION_PLUGIN;
-	if (r->options->plugins && cstr_in(s->action_name, r->options->plugins))
+	if (s->action_name &&
+	    (r->options->any_plugin ||
+	     (r->options->plugins && cstr_in(s->action_name, r->options->plugins))))
 		return 0;
 	return unknown_action(r, s);
 }
@@ -171,7 +173,7 @@ static int read_step(struct reader *r, const struct obj *o, const char *field,
 		return -r->err->code;
 	if (!ret->name || !*ret->name)
 		ret->name = ret->object;
-	return rollout_read_checks(ret, raw.success, raw.failure, r->a, r->err);
+	return rollout_read_checks(ret, raw.success, raw.failure, r->options, r->a, r->err);
 }
 
 static int read_group(struct reader *r, const struct obj *o, size_t i, struct rollout_group *ret)

@@ -54,7 +54,7 @@ struct expected_value {
 	const struct obj *want;
 };
 
-enum rollout_check_type { CHECK_FIELDS, CHECK_WAIT };
+enum rollout_check_type { CHECK_FIELDS, CHECK_WAIT, CHECK_PLUGIN };
 
 struct rollout_check {
 	enum rollout_check_type type;
@@ -63,7 +63,9 @@ struct rollout_check {
 	int64_t progress_ns;           /* CHECK_FIELDS: some value moves within it */
 	struct expected_value *values; /* CHECK_FIELDS */
 	size_t n_values;
-	struct wait_expr wait; /* CHECK_WAIT */
+	struct wait_expr wait;    /* CHECK_WAIT */
+	const char *plugin;       /* CHECK_PLUGIN: NAME of check-NAME */
+	const struct obj *config; /* ... and what it is told; NULL: nothing */
 };
 
 struct rollout_step {
@@ -100,6 +102,8 @@ struct rollout {
 struct rollout_options {
 	const char *file;           /* begins every message; NULL: the field does */
 	const char *const *plugins; /* actions besides ours, NULL-ended; NULL: none */
+	const char *const *checks;  /* check-NAME; NULL-ended; NULL: none */
+	bool any_plugin;            /* a stored one: its plugins were known when it was made */
 };
 
 /* E_INVALID with the field, E_LIMIT with the limit. o is kept alive by the arena. */

@@ -6,16 +6,19 @@
 #include "alm/unit/rollout_internal.h"
 
 struct raw_check {
-	const char *wait;
-	const struct obj *fields, *failure, *prometheus;
-	int64_t timeout_ns;
+	const char *wait, *plugin;
+	const struct obj *fields, *failure, *prometheus, *config;
+	int64_t timeout_ns, poll_ns;
 };
 
 #define CHECK(path, type, member) {path, type, offsetof(struct raw_check, member)}
 static const struct decode_field check_fields[] = {
 	CHECK("fieldComparisons", DECODE_ANY, fields),
 	CHECK("wait", DECODE_STR, wait),
+	CHECK("plugin", DECODE_STR, plugin),
+	CHECK("config", DECODE_ANY, config), /* of a plugin */
 	CHECK("timeout", DECODE_SPAN, timeout_ns),
+	CHECK("pollInterval", DECODE_SPAN, poll_ns),
 	CHECK("failure", DECODE_LIST, failure), /* where Locutus has it */
 	CHECK("prometheus", DECODE_ANY, prometheus),
 	{0},
@@ -76,6 +79,7 @@ static const struct decode_field failure_fields[] = {
 
 struct reader {
 	struct rollout_step *step;
+	const struct rollout_options *options;
 	struct arena *a;
 	struct error *err;
 };
@@ -200,7 +204,7 @@ static int read_comparisons(struct reader *r, const char *field, const struct ob
 {
 	struct raw_comparisons raw = {.timeout_ns = ret->timeout_ns,
 				      .progress_ns = ROLLOUT_PROGRESS_TIMEOUT,
-				      .poll_ns = ROLLOUT_POLL_INTERVAL};
+				      .poll_ns = ret->poll_ns};
 	const char *values = field;
 	if (obj_type(o) == OBJ_LIST) {
 		raw.values = o;
@@ -225,9 +229,37 @@ static int read_wait(struct reader *r, const char *text, struct rollout_check *r
 	return 0;
 }
 
+static int read_plugin(struct reader *r, const struct raw_check *raw, struct rollout_check *ret)
+{
+	ret->plugin = raw->plugin;
+	ret->config = raw->config;
+	if (r->options->any_plugin ||
+	    (r->options->checks && cstr_in(raw->plugin, r->options->checks)))
+		return 0;
+	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT(STRBUF_SMALL);
+	for (const char *const *p = r->options->checks; p && *p; p++)
+		strbuf_addf(&known, "%s%s", known.len ? ", " : "", *p);
+	return error_set(r->err, E_INVALID,
+			 "%s.plugin: \"%.64s\" is unknown; it is the NAME of a program check-NAME"
+			 " in $ALM_PLUGIN_DIR, which has %s",
+			 ret->field, raw->plugin, known.len ? known.buf : "none");
+}
+
+static int read_one(struct reader *r, const struct raw_check *raw, struct rollout_check *ret,
+		    const struct obj **ret_failure)
+{
+	if (raw->plugin)
+		return read_plugin(r, raw, ret);
+	if (raw->wait)
+		return read_wait(r, raw->wait, ret);
+	return read_comparisons(r, arena_fmt(r->a, "%s.fieldComparisons", ret->field), raw->fields,
+				ret, ret_failure);
+}
+
 static int read_check(struct reader *r, const struct obj *o, struct rollout_check *ret)
 {
-	struct raw_check raw = {.timeout_ns = ROLLOUT_CHECK_TIMEOUT};
+	struct raw_check raw = {.timeout_ns = ROLLOUT_CHECK_TIMEOUT,
+				.poll_ns = ROLLOUT_POLL_INTERVAL};
 	const struct obj *failure = NULL;
 	const char *field = ret->field;
 	if (decode_members(o, field, check_fields, &raw, r->a, r->err) < 0)
@@ -237,15 +269,15 @@ static int read_check(struct reader *r, const struct obj *o, struct rollout_chec
 				 "%s.prometheus: this version of ALM reads no metrics; use "
 				 "fieldComparisons or wait",
 				 field);
-	if (!raw.fields == !raw.wait)
-		return error_set(r->err, E_INVALID, "%s: want one of fieldComparisons and wait",
-				 field);
+	if (!!raw.fields + !!raw.wait + !!raw.plugin != 1)
+		return error_set(r->err, E_INVALID,
+				 "%s: want one of fieldComparisons, wait and plugin", field);
+	if (raw.config && !raw.plugin)
+		return error_set(r->err, E_INVALID, "%s.config: only a plugin has one", field);
 	ret->timeout_ns = raw.timeout_ns;
-	ret->poll_ns = ROLLOUT_POLL_INTERVAL;
-	ret->type = raw.wait ? CHECK_WAIT : CHECK_FIELDS;
-	if (raw.wait ? read_wait(r, raw.wait, ret) < 0
-		     : read_comparisons(r, arena_fmt(r->a, "%s.fieldComparisons", field),
-					raw.fields, ret, &failure) < 0)
+	ret->poll_ns = raw.poll_ns;
+	ret->type = raw.wait ? CHECK_WAIT : raw.plugin ? CHECK_PLUGIN : CHECK_FIELDS;
+	if (read_one(r, &raw, ret, &failure) < 0)
 		return -r->err->code;
 	if (read_failure(r, arena_fmt(r->a, "%s.failure", field), raw.failure) < 0)
 		return -r->err->code;
@@ -280,9 +312,10 @@ static void default_failures(struct rollout_step *s, struct arena *a)
 }
 
 int rollout_read_checks(struct rollout_step *step, const struct obj *success,
-			const struct obj *failure, struct arena *a, struct error *err)
+			const struct obj *failure, const struct rollout_options *options,
+			struct arena *a, struct error *err)
 {
-	struct reader r = {step, a, err};
+	struct reader r = {step, options, a, err};
 	step->failure = ARENA_ARRAY(a, struct failure_check, ROLLOUT_FAILURES_MAX);
 	if (read_failure(&r, arena_fmt(a, "%s.failure", step->field), failure) < 0 ||
 	    read_success(&r, success) < 0)

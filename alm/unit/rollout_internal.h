@@ -6,6 +6,7 @@
 
 /* success, failure: the lists of the step; NULL: it has none. */
 int rollout_read_checks(struct rollout_step *step, const struct obj *success,
-			const struct obj *failure, struct arena *a, struct error *err);
+			const struct obj *failure, const struct rollout_options *options,
+			struct arena *a, struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/api_decode.h"
 
 static bool is_kind(const struct obj *o, const char *kind)
 {
@@ -120,6 +121,18 @@ bool unit_holds(const struct obj *live, const struct obj *want)
 	return obj_equal(live, want);
 }
 /* NOLINTEND(misc-no-recursion) */
+
+/* Decoding is what a server does to it, and costs a copy: only what differs as it is written. */
+bool unit_holds_object(const struct obj *live, const struct obj *want)
+{
+	struct error err = ERROR_INIT;
+	const char *version = meta_api_version(want), *kind = meta_kind(want);
+	const struct api_type *t = version && kind ? api_type_of_kind(version, kind) : NULL;
+	if (!live || !t || unit_holds(live, want))
+		return unit_holds(live, want);
+	CLEANUP(obj_unrefp) struct obj *served = obj_copy(want);
+	return api_decode(t, served, NULL, NULL, &err) >= 0 && unit_holds(live, served);
+}
 
 /* --- entries --- */
 

@@ -46,6 +46,9 @@ struct obj *unit_rows(const struct obj *crds, const struct obj *objects,
 bool unit_is_kept(const struct obj *o);
 /* Does live hold all that want says? Lists of named items match by name. */
 bool unit_holds(const struct obj *live, const struct obj *want);
+/* The same of an object, in whatever form a server keeps the values of a built-in kind: a quantity
+ * of 0.5 as 500m, a null or an empty list as nothing. */
+bool unit_holds_object(const struct obj *live, const struct obj *want);
 /* "Deployment etcd/etcd-operator" */
 const char *unit_entry_text(const struct unit_entry *e, struct arena *a);
 /* Are both the same object, whatever version of its kind they name? */

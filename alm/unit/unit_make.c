@@ -11,40 +11,44 @@
 #define NAMES_TOLD_MAX 5
 
 struct making {
-	const struct flat *flat;
-	const struct unit_options *o;
+	const struct rollout *rollout; /* NULL: none */
+	const struct obj *rows;        /* of the document */
+	size_t n;
 	struct arena *a;
-	size_t *row_of; /* of each object of the map */
-	bool *named;    /* by a step */
-	size_t *taken;  /* by the step that is being made */
+	bool *named;   /* by a step */
+	size_t *taken; /* by the step that is being made */
 	struct unit *unit;
 };
+
+static const char *key_of(const struct making *m, size_t row)
+{
+	return obj_str(obj_at(m->rows, row), "key");
+}
 
 /* --- the steps that somebody wrote --- */
 
 static int no_object(const struct making *m, const struct rollout_step *s, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	for (size_t i = 0; i < m->flat->n && i < NAMES_TOLD_MAX; i++)
-		strbuf_addf(&b, "%s%s", i ? ", " : "", m->flat->objects[i].key);
-	if (m->flat->n > NAMES_TOLD_MAX)
-		strbuf_addf(&b, " and %zu more", m->flat->n - NAMES_TOLD_MAX);
+	for (size_t i = 0; i < m->n && i < NAMES_TOLD_MAX; i++)
+		strbuf_addf(&b, "%s%s", i ? ", " : "", key_of(m, i));
+	if (m->n > NAMES_TOLD_MAX)
+		strbuf_addf(&b, " and %zu more", m->n - NAMES_TOLD_MAX);
 	return error_set(
 		err, E_INVALID,
 		"%s.object: UnknownObject: nothing that was rendered is \"%s\"; there %s: %s",
-		s->field, s->object, m->flat->n == 1 ? "is" : "are",
-		m->flat->n ? b.buf : "no objects");
+		s->field, s->object, m->n == 1 ? "is" : "are", m->n ? b.buf : "no objects");
 }
 
 static int make_step(struct making *m, const struct rollout_step *rule, struct unit_step *ret,
 		     struct error *err)
 {
 	*ret = (struct unit_step){.name = rule->name, .rule = rule, .action = rule->action};
-	for (size_t i = 0; i < m->flat->n; i++) {
-		if (!rollout_step_takes(rule, m->flat->objects[i].key))
+	for (size_t row = 0; row < m->n; row++) {
+		if (!rollout_step_takes(rule, key_of(m, row)))
 			continue;
-		m->named[i] = true;
-		m->taken[ret->n++] = m->row_of[i];
+		m->named[row] = true;
+		m->taken[ret->n++] = row;
 	}
 	ret->rows = arena_memdup(m->a, m->taken, (ret->n + 1) * sizeof(*ret->rows));
 	return ret->n ? 0 : no_object(m, rule, err);
@@ -63,7 +67,7 @@ static int make_group(struct making *m, const struct rollout_group *rule, struct
 
 static int make_rollout(struct making *m, struct error *err)
 {
-	const struct rollout *r = m->o->rollout;
+	const struct rollout *r = m->rollout;
 	struct unit_part *part = &m->unit->parts[UNIT_ROLLOUT];
 	if (!r)
 		return 0;
@@ -81,16 +85,12 @@ static int make_rollout(struct making *m, struct error *err)
 static void make_rest(struct making *m, enum rollout_rest rest)
 {
 	struct unit_part *part = &m->unit->parts[rest == REST_BEFORE ? UNIT_BEFORE : UNIT_AFTER];
-	const struct obj *rows = obj_get(m->unit->doc, "objects");
 	const char *last = NULL;
-	size_t *all = ARENA_ARRAY(m->a, size_t, m->flat->n + 1), n = 0;
-	part->groups = ARENA_ARRAY(m->a, struct unit_group, m->flat->n + 1);
-	bool *rest_of = ARENA_ARRAY(m->a, bool, m->flat->n + 1);
-	for (size_t i = 0; i < m->flat->n; i++)
-		rest_of[m->row_of[i]] = !m->named[i];
-	for (size_t row = 0; row < m->flat->n; row++) {
-		const char *kind = obj_str(obj_at(rows, row), "object.kind");
-		if (!rest_of[row])
+	size_t *all = ARENA_ARRAY(m->a, size_t, m->n + 1), n = 0;
+	part->groups = ARENA_ARRAY(m->a, struct unit_group, m->n + 1);
+	for (size_t row = 0; row < m->n; row++) {
+		const char *kind = obj_str(obj_at(m->rows, row), "object.kind");
+		if (m->named[row])
 			continue;
 		if (!cstr_eq(kind, last)) {
 			struct unit_group *g = &part->groups[part->n++];
@@ -104,6 +104,23 @@ static void make_rest(struct making *m, enum rollout_rest rest)
 		n++;
 		last = kind;
 	}
+}
+
+/* Groups and steps of the unit, whose document is there. */
+int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a, struct error *err)
+{
+	struct making m = {.rollout = rollout, .a = a, .unit = u};
+	m.rows = obj_get(u->doc, "objects");
+	m.n = obj_len(m.rows);
+	m.named = ARENA_ARRAY(a, bool, m.n + 1);
+	m.taken = ARENA_ARRAY(a, size_t, m.n + 1);
+	u->goes_back = !rollout || rollout->rollback == ROLLBACK_PREVIOUS;
+	if (make_rollout(&m, err) < 0)
+		return -err->code;
+	enum rollout_rest rest = rollout ? rollout->rest : REST_AFTER;
+	if (rest != REST_IGNORE)
+		make_rest(&m, rest);
+	return 0;
 }
 
 /* --- the document --- */
@@ -144,41 +161,40 @@ static const struct obj *stored_form(const struct obj *o, struct arena *a)
 	return copy;
 }
 
-static struct obj *make_objects(struct making *m)
+static struct obj *make_objects(const struct flat *flat, const struct unit_options *o)
 {
 	struct obj *list = obj_list();
-	struct ordered *order = ARENA_ARRAY(m->a, struct ordered, m->flat->n + 1);
-	for (size_t i = 0; i < m->flat->n; i++)
-		order[i] = (struct ordered){&m->flat->objects[i], i,
-					    str_of(meta_kind(m->flat->objects[i].object))};
-	qsort(order, m->flat->n, sizeof(*order), by_install_order);
-	for (size_t i = 0; i < m->flat->n; i++) {
+	struct ordered *order = ARENA_ARRAY(flat->a, struct ordered, flat->n + 1);
+	for (size_t i = 0; i < flat->n; i++)
+		order[i] = (struct ordered){&flat->objects[i], i,
+					    str_of(meta_kind(flat->objects[i].object))};
+	qsort(order, flat->n, sizeof(*order), by_install_order);
+	for (size_t i = 0; i < flat->n; i++) {
 		char hex[SHA256_HEX];
 		struct obj *row = obj_map();
-		const struct obj *object = stored_form(order[i].object->object, m->a);
-		m->o->digest.fn(m->o->digest.arg, object, hex);
+		const struct obj *object = stored_form(order[i].object->object, flat->a);
+		o->digest.fn(o->digest.arg, object, hex);
 		obj_set_str(row, "key", order[i].object->key);
 		obj_set_str(row, "file", order[i].object->file);
 		obj_set_str(row, "digest", hex);
 		obj_set(row, "object", obj_ref(object));
 		obj_append(list, row);
-		m->row_of[order[i].at] = i;
 	}
 	return list;
 }
 
-static const struct obj *make_doc(struct making *m)
+static const struct obj *make_doc(const struct flat *flat, const struct unit_options *o)
 {
-	struct obj *doc = obj_keep(m->a, obj_map()), *owner = obj_map();
+	struct obj *doc = obj_keep(flat->a, obj_map()), *owner = obj_map();
 	obj_set_int(doc, "format", UNIT_FORMAT);
-	obj_set_str(owner, "hub", m->o->hub);
-	obj_set_str(owner, "bundle", m->o->bundle);
-	obj_set_str(owner, "instance", m->o->instance);
+	obj_set_str(owner, "hub", o->hub);
+	obj_set_str(owner, "bundle", o->bundle);
+	obj_set_str(owner, "instance", o->instance);
 	obj_set(doc, "owner", owner);
-	obj_set_str(doc, "namespace", m->o->ns);
-	obj_set(doc, "objects", make_objects(m));
-	if (m->o->rollout_text)
-		obj_set(doc, "rollout", obj_ref(m->o->rollout_text));
+	obj_set_str(doc, "namespace", o->ns);
+	obj_set(doc, "objects", make_objects(flat, o));
+	if (o->rollout_text)
+		obj_set(doc, "rollout", obj_ref(o->rollout_text));
 	return doc;
 }
 
@@ -198,26 +214,52 @@ static void make_digest(struct unit *u)
 	json_digest(d, u->digest);
 }
 
+/* What its document says of it. */
+static struct unit *of_doc(const struct obj *doc, struct arena *a)
+{
+	struct unit *u = ARENA_NEW(a, struct unit);
+	u->doc = doc;
+	u->hub = arena_strdup(a, obj_str(doc, "owner.hub"));
+	u->bundle = arena_strdup(a, obj_str(doc, "owner.bundle"));
+	u->instance = arena_strdup(a, obj_str(doc, "owner.instance"));
+	u->ns = arena_strdup(a, obj_str(doc, "namespace"));
+	u->owner_id = arena_fmt(a, "%s.%s.%s", u->hub, u->bundle, u->instance);
+	make_digest(u);
+	return u;
+}
+
 int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
 	      struct error *err)
 {
-	struct making m = {.flat = flat, .o = o, .a = flat->a};
-	m.row_of = ARENA_ARRAY(m.a, size_t, flat->n + 1);
-	m.named = ARENA_ARRAY(m.a, bool, flat->n + 1);
-	m.taken = ARENA_ARRAY(m.a, size_t, flat->n + 1);
-	struct unit *u = m.unit = ARENA_NEW(m.a, struct unit);
-	u->hub = arena_strdup(m.a, o->hub);
-	u->bundle = arena_strdup(m.a, o->bundle);
-	u->instance = arena_strdup(m.a, o->instance);
-	u->ns = arena_strdup(m.a, o->ns);
-	u->owner_id = arena_fmt(m.a, "%s.%s.%s", o->hub, o->bundle, o->instance);
-	u->doc = make_doc(&m);
-	make_digest(u);
-	if (make_rollout(&m, err) < 0)
+	struct unit *u = of_doc(make_doc(flat, o), flat->a);
+	if (unit_lay_out(u, o->rollout, flat->a, err) < 0)
 		return -err->code;
-	enum rollout_rest rest = o->rollout ? o->rollout->rest : REST_AFTER;
-	if (rest != REST_IGNORE)
-		make_rest(&m, rest);
+	*ret = u;
+	return 0;
+}
+
+int unit_load(const struct obj *doc, struct arena *a, struct unit **ret, struct error *err)
+{
+	const struct obj *text = obj_get(doc, "rollout"), *objects = obj_get(doc, "objects");
+	struct rollout *rollout = NULL;
+	if (obj_i64(doc, "format", 0) != UNIT_FORMAT || !obj_str(doc, "owner.hub") ||
+	    !obj_str(doc, "owner.bundle") || !obj_str(doc, "owner.instance") ||
+	    !obj_str(doc, "namespace"))
+		return error_set(err, E_CORRUPT, "the stored unit is none of format %d",
+				 UNIT_FORMAT);
+	for (size_t i = 0; i < obj_len(objects); i++) {
+		const struct obj *row = obj_at(objects, i), *o = obj_get(row, "object");
+		if (!obj_str(row, "key") || !obj_str(row, "digest") || !meta_kind(o) ||
+		    !meta_api_version(o) || !meta_name(o))
+			return error_set(err, E_CORRUPT, "object %zu of the stored unit is none",
+					 i);
+	}
+	const struct rollout_options options = {.file = "the stored unit", .any_plugin = true};
+	if (text && rollout_parse(text, &options, a, &rollout, err) < 0)
+		return -err->code;
+	struct unit *u = of_doc(doc, a);
+	if (unit_lay_out(u, rollout, a, err) < 0)
+		return -err->code;
 	*ret = u;
 	return 0;
 }

@@ -48,6 +48,7 @@ struct unit {
 	const struct obj *doc;
 	const char *hub, *bundle, *instance, *owner_id, *ns;
 	char digest[SHA256_HEX];
+	bool goes_back; /* when a step fails: to the unit that succeeded before */
 	struct unit_part parts[UNIT_PARTS];
 };
 
@@ -62,5 +63,9 @@ struct unit_options {
 /* In the arena of flat, which must be sorted. E_INVALID for a step that names no object. */
 int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
 	      struct error *err);
+/* Groups and steps of a unit whose document is there; rollout NULL: none. E_INVALID as above. */
+int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a, struct error *err);
+/* The same out of its document, as it was stored; borrows that. E_CORRUPT, E_INVALID. */
+int unit_load(const struct obj *doc, struct arena *a, struct unit **ret, struct error *err);
 
 #endif

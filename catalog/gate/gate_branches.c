@@ -161,11 +161,10 @@ static void compare_list(struct gate_walk *w, const char *key, const struct obj 
 				arena_fmt(a, "%s %s", key, short_text(w, y)), test);
 }
 
-void gate_compare_branches(struct gate_walk *w, const struct schema *x, const struct schema *y,
-			   const struct obj *raw_x, const struct obj *raw_y)
+void gate_compare_branches(struct gate_walk *w, const struct schema *y, const struct obj *raw_x,
+			   const struct obj *raw_y)
 {
 	struct schema *all = gate_test(w->g), *any = gate_test(w->g), *one = gate_test(w->g);
-	(void)x;
 	all->all_of = y->all_of;
 	any->any_of = y->any_of;
 	one->one_of = y->one_of;

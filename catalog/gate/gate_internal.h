@@ -117,8 +117,8 @@ const char *gate_type_text(const struct schema *s);
 /* A value as canonical text, shortened; "" of none. */
 const char *gate_value_text(struct gate_walk *w, const struct obj *o);
 /* gate_branches.c */
-void gate_compare_branches(struct gate_walk *w, const struct schema *x, const struct schema *y,
-			   const struct obj *raw_x, const struct obj *raw_y);
+void gate_compare_branches(struct gate_walk *w, const struct schema *y, const struct obj *raw_x,
+			   const struct obj *raw_y);
 void gate_compare_rules(struct gate_walk *w, const struct obj *raw_x, const struct obj *raw_y);
 void gate_compare_unknown(struct gate_walk *w, const struct obj *raw_x, const struct obj *raw_y);
 /* The same but for documentation; may call equal nodes different, never the reverse. */

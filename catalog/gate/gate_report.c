@@ -245,10 +245,8 @@ static const char *clipped(const char *text, struct arena *a)
 	return arena_fmt(a, "%.*s...", CELL_BYTES_MAX - 3, text);
 }
 
-static void row_of(const struct gate *g, const struct gate_finding *f, struct arena *a,
-		   const char *cells[COLUMNS])
+static void row_of(const struct gate_finding *f, struct arena *a, const char *cells[COLUMNS])
 {
-	(void)g;
 	cells[0] = finding_outcome_name(f);
 	cells[1] = f->rule;
 	cells[2] = f->resource;
@@ -305,7 +303,7 @@ void gate_report_text(const struct gate_report *r, struct strbuf *b)
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < gate_count(r->pairs[i].gate); k++, at++) {
 			const struct gate_finding *f = gate_finding(r->pairs[i].gate, k);
-			row_of(r->pairs[i].gate, f, a, rows[at]);
+			row_of(f, a, rows[at]);
 			totals[f->outcome]++;
 			for (int c = 0; c < COLUMNS; c++)
 				if (strlen(rows[at][c]) > widths[c])

@@ -233,7 +233,7 @@ static void compare_node(struct gate_walk *w, const struct schema *x, const stru
 		return;
 	gate_compare_keywords(w, x, y);
 	if (y->all_of.n || y->any_of.n || y->one_of.n || y->not_schema)
-		gate_compare_branches(w, x, y, raw_x, raw_y);
+		gate_compare_branches(w, y, raw_x, raw_y);
 	if (y->rules)
 		gate_compare_rules(w, raw_x, raw_y);
 	if (x->type == 0 || (x->type & SCHEMA_OBJECT))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalog/resolve/resolve_internal.h"
+#include "crds/defaults.h"
 
 typedef bool (*predicate_fn)(struct resolver *r, struct candidate *c);
 
@@ -86,7 +87,7 @@ static bool is_release_or_wanted(struct resolver *r, struct candidate *c)
 
 static bool is_in_channel(struct resolver *r, struct candidate *c)
 {
-	const char *channel = r->in->channel ? r->in->channel : RESOLVE_CHANNEL;
+	const char *channel = r->in->channel ? r->in->channel : APPTYPE_CHANNEL;
 	if (!c->entry || package_has_channel(c->entry, channel))
 		return true;
 	return fail(c, "NotInChannel",

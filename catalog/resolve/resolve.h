@@ -8,9 +8,8 @@
 
 #include "catalog/index/index.h"
 
-#define RESOLVE_CHANNEL        "stable" /* unless spec.channel names one; also the CRD's default */
-#define RESOLVE_CANDIDATES_MAX 20       /* listed in status; the rest is counted */
-#define RESOLVE_EVALUATED_MAX  16       /* candidates whose predicates 13 to 15 are asked */
+#define RESOLVE_CANDIDATES_MAX 20 /* listed in status; the rest is counted */
+#define RESOLVE_EVALUATED_MAX  16 /* candidates whose predicates 13 to 15 are asked */
 #define RESOLVE_WINDOWS_MAX    32
 
 struct resolve_crd {                               /* a live CRD */
@@ -46,6 +45,9 @@ struct resolve_claims;
 struct resolve_change; /* resolve_relax.h */
 
 struct resolve_manual { /* a strategy made by hand: always a candidate */
+	/* One of ALM's that upgrade.to names and whose plan is stored: only while no catalog has its
+	 * version, as the way back needs none (lifecycle.md 7.4). */
+	bool stored;
 	const char *strategy, *version, *sha256;
 	const char *const *resources; /* NULL-ended */
 	/* What its own planning met (FetchFailed, RenderFailed ...), which only that can lift;

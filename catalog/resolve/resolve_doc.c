@@ -7,6 +7,7 @@
 #include "alm/obj/condition.h"
 #include "catalog/resolve/resolve_internal.h"
 #include "catalog/resolve/resolve_relax.h"
+#include "crds/defaults.h"
 
 /* --- status --- */
 
@@ -143,7 +144,7 @@ struct obj *resolve_doc(const struct resolve_input *in, const struct resolution 
 	struct obj *o = obj_map(), *status = obj_map(), *conditions = obj_list();
 	obj_set_path(o, "metadata.name", obj_string(in->app));
 	obj_set_path(o, "spec.upgrade.mode", obj_string(in->mode ? in->mode : "Automatic"));
-	obj_set_path(o, "spec.channel", obj_string(in->channel ? in->channel : RESOLVE_CHANNEL));
+	obj_set_path(o, "spec.channel", obj_string(in->channel ? in->channel : APPTYPE_CHANNEL));
 	obj_set_path(o, "spec.version", obj_string(in->range ? in->range : ""));
 	if (in->installed_version)
 		obj_set_str(status, "installedVersion", in->installed_version);
@@ -230,7 +231,7 @@ static void print_head(const struct obj *o, const char *revision, struct strbuf 
 	if (catalog && revision)
 		visible_addf(b, "@sha256:%.4s…", revision);
 	visible_addf(b, "  channel %s  range %s\n",
-		     or_else(obj_str(o, "spec.channel"), RESOLVE_CHANNEL),
+		     or_else(obj_str(o, "spec.channel"), APPTYPE_CHANNEL),
 		     or_else(obj_str(o, "spec.version"), "*"));
 }
 

@@ -268,6 +268,17 @@ static const struct package_version *entry_of_digest(const struct resolve_input 
 	return NULL;
 }
 
+static void add_strategies(struct resolver *r, bool stored)
+{
+	for (size_t i = 0; i < r->in->n_manual; i++) {
+		const struct resolve_manual *m = &r->in->manual[i];
+		const char *catalog = NULL;
+		const struct package_version *e = entry_of_digest(r->in, m->sha256, &catalog);
+		if (m->stored == stored && !is_among(r, r->n, m->version))
+			add_candidate(r, m->version, e, catalog, m);
+	}
+}
+
 static void collect(struct resolver *r, const struct choice *choice)
 {
 	size_t n = 0;
@@ -275,13 +286,7 @@ static void collect(struct resolver *r, const struct choice *choice)
 	if (choice->index)
 		all = index_package(choice->index, choice->package, &n);
 	r->candidates = ARENA_ARRAY(r->a, struct candidate, n + r->in->n_manual + 2);
-	for (size_t i = 0; i < r->in->n_manual; i++) {
-		const struct resolve_manual *m = &r->in->manual[i];
-		const char *catalog = NULL;
-		const struct package_version *e = entry_of_digest(r->in, m->sha256, &catalog);
-		if (!is_among(r, r->n, m->version))
-			add_candidate(r, m->version, e, catalog, m);
-	}
+	add_strategies(r, false);
 	size_t n_manual = r->n;
 	bool has_installed = !r->in->installed_version;
 	for (size_t i = 0; i < n; i++) {
@@ -292,11 +297,12 @@ static void collect(struct resolver *r, const struct choice *choice)
 		if (!is_among(r, n_manual, version))
 			add_candidate(r, version, all[i], choice->index->name, NULL);
 	}
+	add_strategies(r, true);
 	for (size_t i = 0; i < r->n; i++)
 		has_installed = has_installed || r->candidates[i].installed;
 	if (!has_installed)
 		add_candidate(r, r->in->installed_version, NULL, NULL, NULL);
-	if (r->n && (n_manual || !has_installed))
+	if (r->n && (r->in->n_manual || !has_installed))
 		qsort(r->candidates, r->n, sizeof(struct candidate), newest_first);
 }
 
@@ -359,7 +365,8 @@ static void conclude(struct resolver *r, struct resolution *ret)
 			installed = c;
 		else if (c->installable && (!chosen || resolver_prefers(c, chosen)))
 			chosen = c;
-		if (!ret->available && (c->installable || c->safety || is_unasked(c)))
+		if (!ret->available && !c->installed &&
+		    (c->installable || c->safety || is_unasked(c)))
 			ret->available = c;
 	}
 	if (chosen) {

@@ -152,6 +152,8 @@ static void put_manual(struct obj *o, const struct resolve_input *in)
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < in->n_manual; i++) {
 		struct obj *m = obj_map();
+		if (in->manual[i].stored)
+			obj_set_bool(m, "stored", true);
 		obj_set_str(m, "strategy", in->manual[i].strategy);
 		obj_set_str(m, "version", in->manual[i].version);
 		obj_set_str(m, "sha256", in->manual[i].sha256);

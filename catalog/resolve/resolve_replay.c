@@ -245,10 +245,14 @@ static void get_manual(const struct replay *x, struct resolve_input *in)
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *o = obj_at(list, i);
 		if (text(o, "version"))
-			m[in->n_manual++] = (struct resolve_manual){
-				text(o, "strategy"), text(o, "version"),
-				text(o, "sha256"),   list_of(o, "resources", x->a),
-				text(o, "blocked"),  text(o, "message")};
+			m[in->n_manual++] =
+				(struct resolve_manual){.stored = obj_flag(o, "stored", false),
+							.strategy = text(o, "strategy"),
+							.version = text(o, "version"),
+							.sha256 = text(o, "sha256"),
+							.resources = list_of(o, "resources", x->a),
+							.blocked = text(o, "blocked"),
+							.message = text(o, "message")};
 	}
 	in->manual = m;
 }

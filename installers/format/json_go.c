@@ -489,7 +489,7 @@ static int enter(struct parser *p)
 static int parse_member(struct parser *p, struct vmap *m)
 {
 	struct str key;
-	struct value v;
+	struct value v = {0};
 	if (peek(p) != '"')
 		return fail_char(p, "looking for beginning of object key string");
 	if (parse_string(p, &key) < 0)

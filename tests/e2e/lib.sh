@@ -2,12 +2,14 @@
 # lib.sh: sourced by the story tests. Runs `alm up` on free ports in a folder of its own and compares
 # what users see with the story: tables column by column, times and digests masked.
 #	up_start [OPTION...]       starts alm up, catalogs below $catalog; exports KUBECONFIG; sets $dir $data $metrics
+#	server_start               alm server alone below $dir/server; exports KUBECONFIG; sets $pid
 #	cluster_start              the same, or a real cluster
 #	up_stop                    SIGTERM, and waits
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
 #	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
+#	skip NAME WHY              what it would take is not on this machine
 #	next_steps [APP]           the steps that alm status prints, a line each
 #	run_step NAME STEP [FILE]  runs a printed step as it stands, FILE on its standard input; its output is in $said
 #	steps_ran                  each format of steps.txt that names this script was run
@@ -52,6 +54,15 @@ up_start() {
 		not_ok "alm up starts" "$(tail -5 "$dir/err")"
 		exit 1
 	}
+}
+
+# alm server alone, for controllers apart from it.
+server_start() {
+	: >"$dir/out" # it is waited for what the server says, not for what stood there
+	"$alm_bin" server --data-dir "$dir/server" --listen 127.0.0.1:0 --simulate-workloads >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done"
+	export KUBECONFIG=$dir/server/kubeconfig
 }
 
 # alm up; or alm controller on the real cluster whose kubeconfig ALM_TEST_CLUSTER is, and that may be written to.
@@ -100,6 +111,10 @@ not_ok() {
 	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -30 | sed 's/^/    # /'
 	return 0
 }
+skip() { # NAME WHY
+	tests=$((tests + 1))
+	echo "ok $tests - $1 # SKIP $2"
+}
 # Ages, clock times, digests and audit numbers vary; the width of a column is no part of the comparison.
 mask() {
 	sed -E 's/sha256:[0-9a-f]{64}/sha256:D/g; s/sha256:[0-9a-f]{3,12}…/sha256:D…/g; s/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/g
@@ -144,7 +159,7 @@ code() {
 		has "$name" "$text" "$got"
 	fi
 }
-next_steps() { alm status "$@" -o json | jq -r '.apps[].waits[].next[]?, .catalogs[].next[]?'; }
+next_steps() { alm status "$@" -o json | jq -r '.apps[].waits[].next[]?, .catalogs[].next[]?, .bundles[]?.next[]?'; }
 # A step that only shows what a version lacks answers with 3.
 run_step() {
 	local want="" status
@@ -179,5 +194,14 @@ for line in open(table, encoding="utf-8"):
         print(fmt)
 END
 	)"
+}
+# Nothing is to happen in these seconds; what would is seen after them.
+quiet_for() {
+	sleep "$1" # sleep: what does not come cannot be waited for
+}
+# The next time stamp, in whole seconds, is another one.
+next_second() {
+	local was=$EPOCHSECONDS
+	while [ "$EPOCHSECONDS" = "$was" ]; do sleep 0.1; done
 }
 finish() { echo "1..$tests"; }

@@ -39,4 +39,4 @@ case $(cat "$dir/err") in
 *"service-account.key (remove it"*"no private P-256 key"*) ok 'a damaged key is told by its file' ;;
 *) not_ok 'a damaged key is told by its file' "$(cat "$dir/err")" ;;
 esac
-echo "1..$tests"
+finish

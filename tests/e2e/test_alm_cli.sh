@@ -62,10 +62,10 @@ check "wait refuses a bad expression" 2 "column 12" wait gear a "spec.size ="
 check "wait --unless" 1 "matches --unless" wait gear a "spec.size = 6" --unless "spec.size = 5"
 check "wait --for=jsonpath" 0 "condition met" wait gear/a '--for=jsonpath={.spec.size}=5'
 check "wait on a CRD's condition" 0 "condition met" wait crd/gears.kt.example.com --for=condition=Established
-(sleep 0.5 && "$BUILD/alm" delete gear a >/dev/null 2>&1) &
+(sleep 0.5 && "$BUILD/alm" delete gear a >/dev/null 2>&1) & # sleep: the waiter is there first, most times
 check "wait --for=delete sees the deletion" 0 "condition met" wait gear/a --for=delete --timeout 20s
 wait $!
-(sleep 0.5 && "$BUILD/alm" create -f $files/gear4.yaml >/dev/null 2>&1) &
+(sleep 0.5 && "$BUILD/alm" create -f $files/gear4.yaml >/dev/null 2>&1) & # sleep: the waiter is there first, most times
 check "wait for an object that is not there yet" 0 "gear.kt.example.com/a condition met" wait gear a "spec.size = 4" --timeout 20s
 wait $!
 check "delete --with-crd refuses another count" 3 "has 1 objects, not 2; nothing was deleted" delete gear a --with-crd gears.kt.example.com=2
@@ -76,12 +76,12 @@ check "audit over the API" 0 "Gear/default/a" audit query --type Write
 data=$dir/data
 check "audit timeline" 0 "delete Gear/default/a Applied by admin (authenticated, alm)" audit timeline Gear/default/a
 check "audit query -o json" 0 '"reason": "LogOpened"' audit query --limit 1 -o json
-check "audit of an unknown kind" 1 "no row of a nosuch" audit why nosuch/x
+check "audit of an unknown kind" 1 "no entry of a nosuch" audit why nosuch/x
 "$BUILD/alm" ${data:+--data-dir "$data"} audit export >"$dir/log.jsonl"
 check "audit verify of an archive" 0 "chain, tree" audit verify --file "$dir/log.jsonl"
 check "queries on an archive" 0 "LogOpened" audit query --file "$dir/log.jsonl"
 sed '5s/"time":\([0-9]*\)/"time":1\1/' "$dir/log.jsonl" >"$dir/bad.jsonl"
-check "an altered archive exits 4 and names the row" 4 "FAIL row 5" audit verify --file "$dir/bad.jsonl"
+check "an altered archive exits 4 and names the row" 4 "FAIL entry 5" audit verify --file "$dir/bad.jsonl"
 check "audit verify beside a running server" 0 "transitions = " audit verify
 server_stop
 check "audit verify of a stopped log" 0 "checkpoints" audit verify
@@ -92,6 +92,7 @@ if command -v sqlite3 >/dev/null; then
 	esac
 	trigger=$(sqlite3 "$dir/data/alm.db" "select sql from sqlite_schema where name='audit_update'")
 	sqlite3 "$dir/data/alm.db" "drop trigger audit_update; update audit set reason='x' where seq=5; $trigger;"
-	check "an altered row exits 4 and is named" 4 "FAIL row 5: record altered; rows 1..4 and 6.." audit verify
+	check "an altered row exits 4 and is named" 4 "FAIL entry 5: record altered; entries 1..4 and 6.." audit verify
 fi
 check "completion" 0 "complete -o default -F _alm alm" completion bash
+finish

@@ -70,7 +70,7 @@ k create configmap later >/dev/null
 soon "a watch gives what comes" "later" bash -c 'jq -r .object.subject.name watched 2>/dev/null | grep later'
 soon "alm audit query --follow over the API" 1 grep -c "later" queried
 soon "alm audit export --follow over the API" 1 grep -c ',later,' exported
-has "which the log says" "as csv, from row 1 on" "$(k get auditrecords --field-selector reason=Exported -o jsonpath='{.items[*].body.message}')"
+has "which the log says" "as csv, from entry 1 on" "$(k get auditrecords --field-selector reason=Exported -o jsonpath='{.items[*].body.message}')"
 kill -TERM $watcher $query $export_
 wait $query
 is "a signal ends it well" 0 $?

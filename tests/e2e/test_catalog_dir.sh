@@ -115,7 +115,7 @@ for i in $(seq 100); do
 	mv "$many/.new" "$many/catalog.yaml"
 	sleep 0.04
 done
-sleep 3
+quiet_for 3
 kill $watch 2>/dev/null
 n=$(sort -u "$dir/digests" | wc -l)
 is "100 changes are few revisions ($n)" yes "$([ "$n" -ge 2 ] && [ "$n" -le 7 ] && echo yes)"

@@ -22,6 +22,13 @@ has "  is taken with a warning" "Warning: insecure-skip-tls-verify: anybody on t
 is "  and without one if the flag says so" "No resources found" \
 	"$(alm --kubeconfig "$dir/insecure" --insecure-skip-tls-verify get apps 2>&1)"
 
+# --- commands inside of sentences ---
+is "each is one that alm has, with its flags" "" "$(python3 tests/lint/prose.py "$alm_bin")"
+cat >"$dir/bad.c" <<'END'
+x("see `alm audit ley`"); y("more: alm statsu %s"); z("it waits for: alm approve %s --bogus");
+END
+is "and one that it has not is found" "3" "$(python3 tests/lint/prose.py "$alm_bin" "$dir/bad.c" | grep -c bad.c:1)"
+
 # --- did you mean ---
 k create -f "$dir/catalog.yaml" -f "$dir/etcd-apptype.yaml" >/dev/null
 code "a command" 2 "unknown command alm statsu (did you mean status?); see alm --help" alm statsu

@@ -9,12 +9,9 @@ command -v kubectl >/dev/null || {
 	echo 1..1
 	exit 0
 }
-"$alm_bin" server --data-dir "$dir/server" --listen 127.0.0.1:0 --simulate-workloads >"$dir/out" 2>"$dir/err" &
-pid=$!
+server_start
 controller=
 trap '[ -z "$controller" ] || kill "$controller" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done"
-export KUBECONFIG=$dir/server/kubeconfig
 metrics=127.0.0.1:$(free_port)
 "$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen "$metrics" --verify-soak 1s \
 	>"$dir/controller.out" 2>"$dir/controller.err" &

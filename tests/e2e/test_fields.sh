@@ -43,8 +43,8 @@ strategy() { # NAME VERSION STRATEGY [SPEC]
 pack 1.0.0
 k create -f catalog.yaml -f website-apptype.yaml >/dev/null
 apptype tool 'rolloutRef: {name: canary}' | k create -f - >/dev/null
-soon "rolloutRef: nothing is installed as if it were not there" " Unsupported" app tool
-has "it names the field and the remedy" "spec.rolloutRef: this version of ALM runs no Rollouts; remove the field" "$(app_text tool)"
+by_version() { k get ist -o "jsonpath={.items[?(@.spec.version==\"1.0.0\")].status.conditions[?(@.status==\"False\")].message}"; }
+soon "rolloutRef: nothing is installed as if it were not there" "spec.rolloutRef: there is no Rollout canary; create it, or remove the field" by_version
 has "alm status tells it" "spec.rolloutRef" "$(alm status)"
 soon "an operator in place is refused" " Unsupported" app coreos-website
 has "with what to do" "put its chart into a Catalog" "$(app_text coreos-website)"
@@ -57,12 +57,12 @@ soon "its definition by hand says that nobody provides it" "False NoPackageProvi
 	k get crd coreos-websites.web.coreos.com -o 'jsonpath={.status.conditions[?(@.type=="app.coreos.com/Resolved")].status} {.status.conditions[?(@.type=="app.coreos.com/Resolved")].reason}'
 k create -f website-instance.yaml >/dev/null
 is "an instance of it is kept" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
-is "a kind that nobody acts on is not there" "" "$(k get crd -o name | grep -E '/(rollouts|bundles|clusters)\.')"
+is "a kind that nobody acts on is not there" "" "$(k get crd -o name | grep -E '/(clusters|installs)\.')"
 k patch apptype tool --type=json -p '[{"op":"remove","path":"/spec/rolloutRef"}]' >/dev/null
 soon "without the field it is installed" "1.0.0 Resolved" app tool
-k annotate apptype tool app.coreos.com/delete-crds=x.example.com=0 >/dev/null
-soon "annotation delete-crds is refused, what runs stays" "1.0.0 Unsupported" app tool
-has "and names the command" "alm delete apptype NAME --with-crd PLURAL.GROUP=COUNT" "$(alm status)"
+k annotate apptype tool app.coreos.com/delete-crds=x.example.com >/dev/null
+soon "an annotation delete-crds without its count is refused, what runs stays" "1.0.0 Unsupported" app tool
+has "and says what it wants" "annotation app.coreos.com/delete-crds: want PLURAL.GROUP=COUNT" "$(alm status)"
 k annotate apptype tool app.coreos.com/delete-crds- >/dev/null
 soon "until it is removed" "1.0.0 Resolved" app tool
 
@@ -70,14 +70,13 @@ soon "until it is removed" "1.0.0 Resolved" app tool
 sum=$(sha256sum "$catalog/tool-1.0.0.tgz" | cut -c1-64)
 strategy a 2.0.1 'type: jsonnet, jsonnet: {a: b}' | k create -f - >/dev/null
 strategy b 2.0.2 "type: helm, helmChart: tool, sha256: $sum, image: x" | k create -f - >/dev/null
-strategy c 2.0.3 "type: helm, helmChart: tool, sha256: $sum" 'rolloutRef: {name: x}' | k create -f - >/dev/null
 strategy d 2.0.4 "type: helm, helmChart: \"r.example.com/tool@sha256:asdf123\"" | k create -f - >/dev/null
 strategy e 2.0.5 "type: helm, sha256: $sum, helmChart: \"r.example.com/tool@sha256:1234567\"" | k create -f - >/dev/null
-for s in a:spec.strategy.type b:spec.strategy.image c:spec.rolloutRef d:spec.strategy.helmChart e:spec.strategy.sha256; do
+for s in a:spec.strategy.type b:spec.strategy.image d:spec.strategy.helmChart e:spec.strategy.sha256; do
 	soon "${s#*:} is refused" "Blocked Unsupported" ist "${s%%:*}"
 	has "and named" "${s#*:}" "$(ist_text "${s%%:*}")"
 done
-k delete ist a b c d e >/dev/null
+k delete ist a b d e >/dev/null
 # Same archive, so the version that the chart has.
 k delete apptype tool >/dev/null
 apptype tool 'upgrade: {mode: None}, package: nothing' | k create -f - >/dev/null
@@ -141,6 +140,37 @@ gear 2.0.0 size
 soon "a waiver without path does not lift what needs one" "UpgradeBlocked" \
 	k get apptype gear -o 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}'
 has "and says so beside the refusal" "waiver FieldRemoved gears.example.com/v1 needs path: spec.teeth" "$(alm why-not gear 2.0.0)"
+
+# --- annotation delete-crds: CRDs that go with their app, by kubectl alone (A1, A4) ---
+blocked() { k get apptype "$1" -o 'jsonpath={.status.conditions[?(@.type=="DeletionBlocked")].reason} {.status.conditions[?(@.type=="DeletionBlocked")].message}'; }
+there() { k get apptype,crd,gears -A -o name 2>/dev/null | grep gear; }
+apptype other | k create -f - >/dev/null
+k annotate apptype other app.coreos.com/delete-crds=gears.example.com=9 >/dev/null
+k delete apptype other --wait=false >/dev/null
+soon "A1 the CRD of another app is not taken" \
+	"InventoryChanged annotation app.coreos.com/delete-crds: CRD gears.example.com is marked for gear.com.example, not for other.com.example; remove it from the annotation" \
+	blocked other
+k annotate apptype other app.coreos.com/delete-crds- >/dev/null
+soon "A1 without the annotation the app goes alone" "" k get apptype other -o name --ignore-not-found
+k annotate apptype gear app.coreos.com/delete-crds=gears.example.com=0 >/dev/null
+k delete apptype gear --wait=false >/dev/null
+soon "A1 more objects than named: nothing goes" \
+	"InventoryChanged annotation app.coreos.com/delete-crds: gears.example.com has 1 objects, not 0; say gears.example.com=1, or remove the annotation and it stays" \
+	blocked gear
+has "A1 alm status tells it" "gears.example.com has 1 objects, not 0" "$(alm status)"
+is "A1 all of it is there" "apptype.app.coreos.com/gear
+customresourcedefinition.apiextensions.k8s.io/gears.example.com
+gear.example.com/a" "$(there)"
+k patch gear a --type=merge -p '{"metadata":{"finalizers":["example.com/drain"]}}' >/dev/null
+k annotate apptype gear app.coreos.com/delete-crds=gears.example.com=1 --overwrite >/dev/null
+deleted() { k get gear a -o 'jsonpath={.metadata.deletionTimestamp}' | grep -c .; }
+soon "A1 the instances go first" "1" deleted
+has "A1 before the definition" "customresourcedefinition.apiextensions.k8s.io/gears.example.com" "$(there)"
+k patch gear a --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null
+soon "A1 then app and definition, by kubectl alone" "" there
+has "A1 the log names what went" "the operator is gone, and so are the CRDs named: gears.example.com" \
+	"$(alm audit query --reason Deleted --subject AppType/gear --data-dir "$data" -o json)"
+is "A1 and the account had the right for that only" "" "$(k get clusterroles -o name | grep 'alm:app:gear')"
 
 # --- what cannot be read closes the gate ---
 k patch apptype tool --type=merge -p '{"spec":{"upgrade":{"approveVersion":"nonsense","deadlines":{"verifying":"banana"}}}}' >/dev/null

@@ -47,7 +47,8 @@ is "without a word about what had not changed" "CatalogChanged" \
 
 # --- no kubelet ---
 printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {containers: [{name: c, image: x}]}\n' | k create -f - >/dev/null
-code "kubectl logs is told why there are none" 1 "pods/log of p: this server runs no containers, it has no kubelet" k logs p
-code "alm logs, too" 1 "pods/log of p: this server runs no containers, it has no kubelet" alm logs p
+code "kubectl logs says that nothing runs" 0 "pod p, container c: simulated, nothing runs here" k logs p
+code "alm logs, too" 0 "pod p, container c: simulated, nothing runs here" alm logs p
+code "what takes a kubelet is told why not" 1 "this server runs no containers, it has no kubelet" k attach p
 steps_ran
 finish

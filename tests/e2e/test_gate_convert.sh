@@ -59,7 +59,7 @@ soon "the controllers start" "apps.app.coreos.com" k get crd apps.app.coreos.com
 k wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com --timeout=60s >/dev/null
 chart 1.0.0 spanners.convert.example.org/v1 "  versions:
 $(version v1 true size)"
-sleep 1
+next_second
 k create -f - >/dev/null <<END
 apiVersion: app.coreos.com/v1alpha1
 kind: Catalog

@@ -17,4 +17,5 @@ for _ in $(seq 100); do
 	address=$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/out") && break
 	sleep 0.1
 done
+# It prints the plan, 1..N, too.
 timeout 500 python3 tests/e2e/gate_real.py "http://$address" "$PWD/$BUILD/alm"

@@ -82,9 +82,9 @@ has "alm why says it" "no   CRDIncompatible" "$(alm why widget 2>&1)"
 has "the log has what was judged" "CRDJudged" "$(k get auditrecords -o json | grep -o CRDJudged | head -1)"
 is "nothing of the version was written" "" "$(k get crd widgets.example.org -o 'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.mode.enum}')"
 writes() { k get auditrecords -o name | wc -l; }
-sleep 3
+quiet_for 3
 before=$(writes)
-sleep 3
+quiet_for 3
 is "a blocked upgrade writes nothing while nothing changes" "$before" "$(writes)"
 widget a slow
 soon "the object is changed: the upgrade goes on by itself" "1.1.0" installed
@@ -103,7 +103,7 @@ soon "T5 a waiver of one finding leaves the other" "FieldRemoved waived EnumNarr
 	sh -c "kubectl get ist install.1.2.0.widget.example.org -o 'jsonpath={range .status.plan.findings[*]}{.rule} {.outcome}{\"\n\"}{end}' | sort -r | xargs"
 is "T5 and it stays blocked" "CRDIncompatible 1.2.0" "$(blocked)"
 waive "$w1,${w2/\"reason\"/\"expires\":\"2020-01-01T00:00:00Z\",\"reason\"}"
-sleep 2
+quiet_for 2
 is "T5 an expired waiver covers nothing" "CRDIncompatible 1.2.0" "$(blocked)"
 waive "$w1,$w2"
 soon "both waived: the upgrade goes on by itself" "1.2.0" installed
@@ -115,7 +115,7 @@ soon "Manual: a warning waits for approval with the rest" "AwaitingApproval Warn
 digest=$(strategy 1.3.0 '{.status.plan.digest}')
 k patch widget b --type=merge -p '{"spec":{"mode":"slow"}}' >/dev/null
 widget c slow ''
-sleep 3
+quiet_for 3
 is "objects that pass leave the plan as it is" "$digest" "$(strategy 1.3.0 '{.status.plan.digest}')"
 widget c lengthy ''
 soon "an object that fails now: Blocked" "Blocked CRDIncompatible" \
@@ -176,10 +176,10 @@ for i in 1 2 3; do
 	END
 done
 code "7.5 only to the storage version" 3 "v2 is not the storage version of gadgets.example.org" alm crd migrate gadgets.example.org --to v2
-sleep 1.1
+next_second
 gadgets false true | k apply -f - >/dev/null
 is "7.5 --dry-run only counts" "3 objects would be written as v2" "$(alm crd migrate gadgets.example.org --to v2 --dry-run)"
-sleep 1.1
+next_second
 k patch gadgets.v1.example.org g2 --type=merge -p '{"spec":{"num":9}}' >/dev/null
 code "7.5 refused while somebody writes the old version" 3 "kubectl-patch: default/g2" alm crd migrate gadgets.example.org --to v2
 is "7.5 told to: all are written" "3 objects written as v2; storedVersions [v1 v2] -> [v2]" \

@@ -32,3 +32,4 @@ elif [ -n "$gone" ]; then
 else
 	ok "golden: $matching of 187 match"
 fi
+finish

@@ -38,4 +38,4 @@ check "rollback" "Rollback was a success" rollback etcd 1 -n etcd
 check "the rolled back release" "Rollback to 1" history etcd -n etcd
 check "uninstall" 'release "etcd" uninstalled' uninstall etcd -n etcd
 if timeout 60 "$helm" list -A 2>/dev/null | grep -q etcd; then not_ok "nothing is left"; else ok "nothing is left"; fi
-echo "1..$tests"
+finish

@@ -95,6 +95,12 @@ printf 'apiVersion: v2\nname: astray\nversion: 1.0.0\n' >"$dir/astray/Chart.yaml
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: nowhere}\n' >"$dir/astray/templates/a.yaml"
 tar czf "$catalog/astray-1.0.0.tgz" -C "$dir" astray
 alm catalog add astray "$catalog" --wait >/dev/null
+mkdir -p "$dir/just/templates"
+printf 'apiVersion: v2\nname: just\nversion: 1.0.0\n' >"$dir/just/Chart.yaml"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: just}\n' >"$dir/just/templates/a.yaml"
+alm package build "$dir/just" -o "$catalog" >/dev/null
+code "what was put into the folder just now is found" 0 "apptype.app.coreos.com/just created" alm install astray/just
+k delete apptype just --wait >/dev/null && rm "$catalog/just-1.0.0.tgz"
 code "rights that cannot be given are told" 1 'namespaces "nowhere" not found' alm install astray/astray --grant
 is "and its namespace is not marked again" astray "$(k get namespace astray -o 'jsonpath={.metadata.annotations.app\.coreos\.com/apps}')"
 k delete apptype astray --wait >/dev/null && k delete catalog astray >/dev/null
@@ -104,6 +110,7 @@ code "unknown catalog" 1 "there is no catalog plane (did you mean plain?); \`alm
 	alm install plane/gadget-operator
 code "unknown chart" 1 "catalog plain has no chart gadget-opertor (did you mean gadget-operator?)" alm install plain/gadget-opertor
 code "no such version" 1 "plain/gadget-operator has no version 9.9.9; it has 1.1.0, 1.0.0" alm install v9 plain/gadget-operator --version 9.9.9
+has "and what was created for it is told to be gone" "v9 deleted" "$(alm install v9 plain/gadget-operator --version 9.9.9 2>/dev/null)"
 code "no range" 1 "spec.version" alm install v9 plain/gadget-operator --version 'x..y'
 code "values file missing" 1 "open $dir/none.yaml: no such file or directory" alm install plain/gadget-operator -f "$dir/none.yaml"
 code "values from the network" 2 "fetch it, then give the file" alm install plain/gadget-operator -f https://h/v.yaml

@@ -53,6 +53,7 @@ run_all() {
 	step "RollingUpdateStrategy:  25% max unavailable, 25% max surge" -n "$ns" describe deployment web
 	step "Session Affinity:" -n "$ns" describe svc web
 	[ "$minor" -lt 27 ] || step "DESCRIPTION" explain deployment.spec
+	[ "$minor" -lt 27 ] || step "maxSurge" explain deployment.spec.strategy.rollingUpdate
 
 	step "created" apply -f $files/crd.yaml
 	step "condition met" wait --for=condition=Established crd/gears.kt.example.com --timeout=10s
@@ -109,3 +110,4 @@ for kubectl in $KUBECTLS; do
 		not_ok "kubectl 1.$minor" "$failures"
 	fi
 done
+finish

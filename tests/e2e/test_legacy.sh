@@ -42,6 +42,28 @@ has "A33 the stateless app of then" "apptype.app.coreos.com/coreos-website creat
 printf 'apiVersion: app.coreos.com/v1beta1\nkind: AppType\nmetadata: {name: a, type: b, selfRef: c.d}\n' >wrong.yaml
 code "A33 what contradicts itself is refused and named" 1 "metadata.selfRef is c.d, name and type make it a.b" k create -f wrong.yaml
 
+k create -f "$old/etcd-crd.yaml" >said 2>&1
+has "A33 kubectl create of the old definition" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com created" "$(cat said)"
+has "A33 it says what became of it" "Warning: spec.version is legacy; stored as" "$(cat said)"
+k wait --for=condition=Established crd/etcds.etcd.coreos.com --timeout=60s >/dev/null
+is "A33 it is one of today, of the app" "etcd.com.tectonic.storage etcd.coreos.com v1" \
+	"$(k get crd etcds.etcd.coreos.com -o 'jsonpath={.metadata.annotations.app\.coreos\.com/owner} {.spec.group} {.spec.versions[*].name}')"
+k create -f "$old/etcd-instance.yaml" >said 2>&1
+has "A33 kubectl create of the old instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant created" "$(cat said)"
+has "A33 and which group it is of" "Warning: apiVersion v1alpha1.etcd.coreos.com/v1alpha1 is legacy; stored as etcd.coreos.com/v1" "$(cat said)"
+is "A33 a name without group is that of today" "etcd.coreos.com/v1 3" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+sed 's/etcd-purple-ant/wrong/; s/size: 3/size: x/' "$old/etcd-instance.yaml" >wrong.yaml
+code "A33 the schema of today judges it" 1 'spec.size: Invalid value: "string"' k create -f wrong.yaml
+k create clusterrolebinding mary-views --clusterrole=view --user=mary >/dev/null
+code "A33 the rights are those of today's group" 1 'cannot create resource "etcds" in API group "etcd.coreos.com"' \
+	k create -f "$old/etcd-instance.yaml" --as mary
+up_stop
+up_start
+sed 's/etcd-purple-ant/again/' "$old/etcd-instance.yaml" >again.yaml
+has "A33 after a restart as well" "etcdcluster.etcd.coreos.com/again created" "$(k create -f again.yaml 2>&1)"
+k delete crd etcds.etcd.coreos.com >/dev/null
+is "A33 the groups of 2017 go with it" "" "$(k api-resources 2>&1 | grep -E '(^| )(1|v1alpha1)\.etcd')"
+
 # --- alm, on any server ---
 has "A33 alm create of the old definition" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com created" \
 	"$(alm create -f "$old/etcd-crd.yaml" 2>&1)"

@@ -33,9 +33,9 @@ for phase in Pending Installing Verifying; do
 done
 is "entries of the log" "yes" "$(counted 'alm_audit_rows_total{type="Transition",reason="Installed"}' 1)"
 
-printf 'no archive' >"$catalog/broken-1.0.0.tgz"
-soon "an entry that is left out" "1" value 'alm_catalog_entries_rejected{catalog="community"}'
-rm "$catalog/broken-1.0.0.tgz"
+for i in $(seq 23); do printf 'no archive %s' "$i" >"$catalog/broken-1.0.$i.tgz"; done
+soon "entries that are left out, all of them" "23" value 'alm_catalog_entries_rejected{catalog="community"}'
+rm "$catalog"/broken-1.0.*.tgz
 soon "until it is gone" "0" value 'alm_catalog_entries_rejected{catalog="community"}'
 
 k delete deployment -n etcd etcd-operator >/dev/null

@@ -39,7 +39,8 @@ role() { # VERBS
 	END
 }
 role get | chart grows 1.0.0
-app grows 'upgrade: {onWarn: Approve}, '
+# a range that approves versions approves no rights
+app grows 'upgrade: {onWarn: Approve, approveVersion: ">=1.0.0"}, '
 as_alice create -f catalog.yaml >/dev/null
 create_apps
 

@@ -88,7 +88,7 @@ else
 fi
 is "and it is still there" "big1 big2" "$(configmaps web)"
 before=$(alm audit query -o json | grep -c '"seq"')
-sleep 3
+quiet_for 3
 is "nothing is tried again and again" "$before" "$(alm audit query -o json | grep -c '"seq"')"
 k delete apptype web >/dev/null
 soon "it is removed by its plan" "" configmaps web
@@ -117,7 +117,7 @@ app bomb | k create -f - >/dev/null
 soon "one that unpacks beyond 32 MiB is not either" RecordUnreadable reason bomb
 has "which is told" "unpacked size is over " "$(condition bomb 1.2.0 PlanReady message)"
 before=$(writes broken)
-sleep 3
+quiet_for 3
 is "a block is told once" "$before" "$(writes broken)"
 run_step "with the remedy" "$(next_steps broken)"
 soon "the remedy helps" 1.2.0 again broken

@@ -33,14 +33,11 @@ app() {
 said() { # APP VERSION FIELD
 	k get ist "install.$2.$1.com.example" -o "jsonpath={.status.conditions[?(@.type=='PlanReady')].$3}" 2>/dev/null
 }
-# the process that renders: a child of the sandbox's, which is a child of alm; it is there while it computes
+# the process that renders: a child of the sandbox's, which is a child of alm; others end before they have computed a second
 renderer() {
-	local keeper child
+	local keeper
 	for keeper in $(ps -o pid= --ppid "$pid"); do
-		for child in $(ps -o pid= --ppid "$keeper"); do
-			echo "$child"
-			return
-		done
+		ps -o pid=,times= --ppid "$keeper" | awk '$2 >= 1 {print $1; exit}'
 	done
 }
 
@@ -51,8 +48,8 @@ huge='{{ $l := list }}{{ range until 100000 }}{{ $l = append $l (repeat 100000 "
 chart crash 1.0.0 "$slow"
 app crash | k create -f catalog.yaml -f - >/dev/null
 child=
-for _ in $(seq 200); do
-	child=$(renderer)
+for _ in $(seq 600); do
+	child=$(renderer | head -n 1)
 	[ -n "$child" ] && break
 	sleep 0.05
 done

@@ -51,6 +51,15 @@ nudge() { k annotate $ist --overwrite "nudge=$RANDOM" >/dev/null; } # instead of
 nudge
 soon "it is tried again" more more
 is "without another word" "$seq 1" "$(k get $ist -o 'jsonpath={.status.transitionSeq}') $(events Refused)"
+up_stop
+up_start
+failures=0
+soon "a controller that starts tries it, too" more more
+nudge
+soon "and again" more more
+is "and does not call it recovered before it is" "Refused $seq" "$(stalled $ist) $(k get $ist -o 'jsonpath={.status.transitionSeq}')"
+is "the log says nothing of it either" "" "$(alm audit query --type Transition --reason Recovered --data-dir "$data" | grep web)"
+is "it is still counted" 1 "$(metric 'alm_reconcile_keys_failing{controller="strategy"}')"
 thing 5 | k apply -f - >/dev/null
 nudge
 soon "the cause gone, it works" 0.1.0 k get apps web -o 'jsonpath={.status.installedVersion}'

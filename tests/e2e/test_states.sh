@@ -124,8 +124,10 @@ crd() { k get crd etcds.etcd.coreos.com -o 'jsonpath={.status.conditions[?(@.typ
 soon "B10 the CRD says who has it" "True Installed" crd
 alm delete apptype etcd >/dev/null
 soon "B10 and that nobody has" "False Released" crd
-k create -f etcd-apptype.yaml >/dev/null
-soon "B10 until an app of that name takes it" "True Installed" crd
+sed 's/^spec:/spec:\n  package: nothing/' etcd-apptype.yaml | k create -f - >/dev/null
+soon "B10 an app that is refused has it, and it says so" "False NotInstallable" crd
+k patch apptype etcd --type=merge -p '{"spec":{"package":null}}' >/dev/null
+WAIT_S=30 soon "B10 until it is installed" "True Installed" crd
 
 # B2: an older definition of ours, which prunes what the status has, makes no loop. Looked at after something that is
 # written later: nothing of before is under way any more.

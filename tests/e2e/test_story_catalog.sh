@@ -59,9 +59,9 @@ is "A19 it upgrades by itself" "apptype.app.coreos.com/etcd" "$(tail -1 <<<"$log
 for word in CatalogChanged Resolved Installing Verifying Installed; do
 	has "4 --logs tells $word" " $word " "$log"
 done
-sleep 1.1
+next_second
 at=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-sleep 1.1
+next_second
 
 # 5. CRD first
 sed 's/etcds/foos/g; s/etcd.coreos.com/example.com/g; s/EtcdCluster/Foo/g; s/etcd.com.tectonic.storage/foo.com.example/; s/singular: etcd/singular: foo/; s/shortNames:.*/shortNames: [fo]/' \
@@ -157,7 +157,7 @@ is "8 the status says who approved" "admin authenticated" "$(k get ist install.0
 timeline=$(alm audit timeline --subject EtcdCluster/default/etcd-purple-ant --data-dir "$data" 2>&1)
 has "A3 who created the instance" "create EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, kubectl" "$timeline"
 has "A3 and who changed it" "update EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, alm)" "$timeline"
-verify() { alm audit verify --data-dir "$data" 2>&1 | grep -oE '^[0-9]+ rows: chain, tree|([0-9]+) transitions = \1 statuses'; }
+verify() { alm audit verify --data-dir "$data" 2>&1 | grep -oE '^[0-9]+ entries: chain, tree|([0-9]+) transitions = \1 statuses'; }
 is "A3 the log verifies" "2" "$(verify | wc -l)"
 if command -v sqlite3 >/dev/null; then
 	change="update audit set reason='x' where seq=(select max(seq) from audit where type='Approval')"

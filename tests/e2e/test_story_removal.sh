@@ -57,13 +57,13 @@ rest
 # A16: drift
 app_patch '{"spec":{"drift":"Report"}}'
 k delete etcd etcd-purple-ant >/dev/null
-sleep 0.5
+quiet_for 0.5
 k delete deployment etcd-operator -n etcd >/dev/null
-sleep 1.5
+quiet_for 1.5
 is "A16 drift Report: a deleted operator stays away" "" "$(deployments)"
 app_patch '{"spec":{"paused":true}}'
 k create -f etcd-instance.yaml >/dev/null
-sleep 1
+quiet_for 1
 is "A16 paused: an instance does not bring it back" "" "$(deployments)"
 is "A16 and a condition says so" "True" "$(k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Paused")].status}')"
 app_patch '{"spec":{"paused":false}}'
@@ -111,7 +111,7 @@ is "A8 foreground deletion loses no instance" "etcdcluster.etcd.coreos.com/etcd-
 has "A1 an Event says what stays" "CRDs and custom resources stay" "$(k get events -A --field-selector involvedObject.name=etcd,reason=Deleted -o 'jsonpath={.items[*].message}')"
 up_stop
 up_start
-sleep 2
+quiet_for 2
 is "A1 after a restart nothing comes back" "" "$(k get apptypes,ist -o name 2>&1 | grep -v 'No resources')$(deployments)"
 is "A1 CRD and instance are still there" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com
 etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get crd etcds.etcd.coreos.com -o name; k get etcds -o name)"

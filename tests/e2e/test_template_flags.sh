@@ -45,10 +45,19 @@ for f in create-namespace dependency-update devel disable-openapi-validation dry
 	force-conflicts force-replace hide-notes insecure-skip-tls-verify kube-insecure-skip-tls-verify pass-credentials plain-http \
 	replace rollback-on-failure server-side server-side=false skip-crds take-ownership wait wait=legacy wait-for-jobs validate=false \
 	is-upgrade=F include-crds=0 debug no-hooks skip-tests skip-schema-validation; do plain "--$f"; done
-for f in burst-limit ca-file cert-file color colour content-cache description key-file keyring kube-apiserver kube-as-group \
+for f in burst-limit cert-file color colour content-cache description key-file keyring kube-apiserver kube-as-group \
 	kube-as-user kube-ca-file kube-context kube-tls-server-name kube-token kubeconfig labels password post-renderer-args qps \
 	registry-config repository-cache repository-config username version; do plain "--$f" 1; done
 plain --timeout 1m30s
+# Nothing is fetched, but a wrong name of an authority is told at once, as helm does.
+printf -- '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n' >ca.pem
+plain --ca-file ca.pem
+plain --ca-file ''
+refused '--ca-file: /nonexist: No such file or directory' --ca-file /nonexist r c
+refused '--ca-file: v.yaml has no certificate in PEM' --ca-file v.yaml r c
+if [ -x "$helm" ]; then
+	if "$helm" template --ca-file /nonexist r c >/dev/null 2>&1; then not_ok "as helm does: --ca-file"; else ok "as helm does: --ca-file"; fi
+fi
 plain -l a=b
 
 plain --kube-version ''

@@ -12,12 +12,9 @@ command -v kubectl >/dev/null || {
 }
 manifests
 cd "$dir" || exit 1
-"$alm_bin" server --data-dir "$dir/server" --listen 127.0.0.1:0 --simulate-workloads >"$dir/out" 2>"$dir/err" &
-pid=$!
+server_start
 one=
 trap '[ -z "$one" ] || kill -9 "$one" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done"
-export KUBECONFIG=$dir/server/kubeconfig
 controller() { # NAME; in a shell of its own, which becomes it
 	exec "$alm_bin" controller --data-dir "$dir/$1" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s \
 		--audit-origin "test.local/$1"

@@ -90,7 +90,7 @@ is "A20 kubectl get apps shows it" "0.9.4 0.9.5 Manual True AwaitingApproval" \
 	"$(k get apps etcd --no-headers | awk '{print $3, $4, $5, $6, $7}')"
 has "alm why names the step" "0.9.5 waits for approval: alm approve etcd 0.9.5 --reason TEXT" "$(alm why etcd)"
 code "why-not: it can be installed" 0 "etcd 0.9.5 is installable" alm why-not etcd 0.9.5
-sleep 2
+quiet_for 2
 is "A20 no object was written" "$before" "$(written)"
 is "the row of the decision says the same as the status" "$(alm why etcd | grep -v 'waits for approval')" \
 	"$(alm why etcd --at "$(alm why etcd | grep -o '#[0-9]*' | tr -d '#')" --data-dir "$data")"

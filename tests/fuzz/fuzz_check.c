@@ -51,7 +51,7 @@ static void look_twice(const struct rollout_step *s, struct check_input *in, str
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct rollout_options options = {"r.yaml", NULL};
+	static const struct rollout_options options = {.file = "r.yaml"};
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)256 << 20);
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	struct error err = ERROR_INIT;

@@ -8,9 +8,9 @@
 #include "alm/obj/json.h"
 #include "alm/obj/patch/patch.h"
 
-static const char *merge_key(const char *kind, const char *path)
+static const char *merge_key(const void *arg, const char *path)
 {
-	(void)kind;
+	(void)arg;
 	if (strchr(path, 'c'))
 		return "n";
 	return strchr(path, 'f') ? "" : NULL;
@@ -39,7 +39,7 @@ static void patch(const struct obj *x, const struct obj *y)
 	struct obj *o = NULL;
 	drop(patch_merge(x, y, &o, &err), &o);
 	drop(patch_json(x, y, &o, &err), &o);
-	drop(patch_strategic(x, y, "K", merge_key, &o, &err), &o);
+	drop(patch_strategic(x, y, merge_key, NULL, &o, &err), &o);
 	struct obj *way = patch_json_diff(x, y);
 	int r = patch_json(x, way, &o, &err);
 	assert(r == 0 || is_long(way));

@@ -38,7 +38,8 @@ static void check_step(const struct rollout_step *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const plugins[] = {"Restart", NULL};
-	static const struct rollout_options options = {"r.yaml", plugins};
+	static const struct rollout_options options = {
+		.file = "r.yaml", .plugins = plugins, .checks = plugins};
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
 	struct error err = ERROR_INIT;
 	struct rollout *r = NULL;

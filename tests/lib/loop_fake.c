@@ -55,6 +55,11 @@ struct loop *loop_fake_new(int64_t now_ns)
 	return &f->loop;
 }
 
+void loop_fake_step(struct loop *l, int64_t by_ns)
+{
+	self(l)->now += by_ns;
+}
+
 void loop_fake_settle(struct loop *l)
 {
 	for (int i = 0; i < TURNS_MAX && loop_next_deadline(l) <= self(l)->mono; i++)

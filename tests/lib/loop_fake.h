@@ -9,5 +9,7 @@ struct loop *loop_fake_new(int64_t now_ns);
 void loop_fake_run(struct loop *l, int64_t span_ns);
 /* Runs until no task is posted, without letting time pass. */
 void loop_fake_settle(struct loop *l);
+/* The wall clock alone jumps. */
+void loop_fake_step(struct loop *l, int64_t by_ns);
 
 #endif

@@ -1,8 +1,11 @@
 #!/bin/sh
 # run.sh [NAME...]: runs the tests and ends with "N passed, N failed[, N skipped]".
 # A test is a program that prints TAP: "ok N - name", "not ok N - name", "ok N - name # SKIP why".
-# Programs: $BUILD/tests/test_* (cmocka), tests/e2e/test_*.sh, tests/sim/*.sh; NAME picks by substring.
-# A core each runs the first two kinds, which wait much; the simulation takes all cores by itself.
+# Programs: $BUILD/tests/test_* (cmocka), tests/e2e/test_*.sh, tests/sim/*.sh, tests/mutate/*.sh; NAME picks by substring.
+# A core runs three of the first two kinds at a time, as they wait for two thirds of it, the scripts first; the simulation and the
+# mutants take all cores by themselves.
+# What ends before its plan "1..N" is done has failed, but for one that skips everything.
+# $BUILD/test-logs/times says what took how long (wall clock; user and system time of the processor), the longest first.
 set -u
 export BUILD="${BUILD:-build}"
 export CMOCKA_MESSAGE_OUTPUT=tap
@@ -22,8 +25,11 @@ wanted() {
 one() {
 	prog=$1
 	out=$log/$(basename "$prog").log
+	begun=$(date +%s)
 	"$prog" >"$out" 2>"$out.err"
 	code=$?
+	times >"$out.times"
+	printf '%5d s  %s  %s\n' $(($(date +%s) - begun)) "$(tail -n 1 "$out.times")" "$(basename "$prog")" >"$out.time"
 	# skip() of cmocka is "not ok N # SKIP NAME"
 	s=$(grep -c '^\(not \)\?ok .*# *SKIP' "$out")
 	p=$(grep '^ok ' "$out" | grep -vc '# *SKIP')
@@ -32,6 +38,11 @@ one() {
 	if [ $code -eq 0 ] && [ $((p + f + s)) -eq 0 ]; then
 		f=1
 		echo "$prog ran no test" >>"$out"
+	fi
+	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$out" | awk '{ n += $1 } END { print n + 0 }')
+	if [ "$f" -eq 0 ] && [ "$p" -gt 0 ] && [ "$planned" -ne $((p + s)) ]; then
+		f=1
+		echo "not ok - $prog ended after $((p + s)) tests of $planned" >>"$out"
 	fi
 	{
 		printf '%-44s %s\n' "$(basename "$prog")" "$p passed, $f failed, $s skipped"
@@ -50,7 +61,7 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 
-rm -f "$log"/*.count
+rm -f "$log"/*.count "$log"/*.time
 list() {
 	for prog in "$@"; do
 		case $prog in *.sh) ;; *) [ -x "$prog" ] || continue ;; esac # a script that cannot run fails
@@ -60,10 +71,11 @@ list() {
 	done
 }
 names=$*
-list "$BUILD"/tests/test_* tests/e2e/test_*.sh >"$log/beside"
-list tests/sim/*.sh >"$log/alone"
-xargs -r -P "$(nproc)" -n 1 sh "$0" --one <"$log/beside"
+list tests/e2e/test_*.sh "$BUILD"/tests/test_* >"$log/beside"
+list tests/sim/*.sh tests/mutate/test_*.sh >"$log/alone"
+xargs -r -P "$(($(nproc) * 3))" -n 1 sh "$0" --one <"$log/beside"
 xargs -r -n 1 sh "$0" --one <"$log/alone"
+cat "$log"/*.time | sort -rn >"$log/times"
 total=$(cat "$log/beside" "$log/alone" | wc -l)
 told=$(cat "$log"/*.count 2>/dev/null | wc -l)
 {

@@ -3,6 +3,7 @@
 # its own, and ends it with the script.
 #	server_start [OPTION...]    sets $dir $url $token, exports KUBECONFIG
 #	ok NAME / not_ok NAME       one line of TAP
+#	finish                      the plan, at the end of the script
 : "${BUILD:=build}"
 dir=$(mktemp -d)
 pid=
@@ -42,3 +43,4 @@ not_ok() {
 	echo "not ok $tests - $1"
 	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -30 | sed 's/^/    # /'
 }
+finish() { echo "1..$tests"; }

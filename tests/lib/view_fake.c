@@ -1,5 +1,7 @@
 #include "tests/lib/view_fake.h"
 
+#include "alm/controllers/work/works.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,15 +43,14 @@ static char *live_key(const char *kind, const char *ns, const char *name)
 	return xstrdup(obj_as_string(s));
 }
 
-static struct obj *get(void *arg, enum watched kind, const char *name)
+static struct obj *get(void *arg, unsigned kind, const char *name)
 {
 	struct view_fake *f = arg;
 	const char *text = map_get(f->watched[kind], name);
 	return text ? parse(text) : NULL;
 }
 
-static void each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
-		 void *fn_arg)
+static void each(void *arg, unsigned kind, bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
 	struct view_fake *f = arg;
 	for (struct map_entry *e = map_first(f->watched[kind]); e; e = map_next(e))
@@ -169,7 +170,7 @@ struct obj *view_fake_obj(struct view_fake *f, const char *json)
 	return obj_keep(f->a, parse(json));
 }
 
-void view_fake_put(struct view_fake *f, enum watched kind, const char *json)
+void view_fake_put(struct view_fake *f, unsigned kind, const char *json)
 {
 	map_set(f->watched[kind], meta_name(view_fake_obj(f, json)), xstrdup(json));
 }
@@ -247,6 +248,7 @@ static void set(struct view_fake *f, const struct action *x, const struct obj *b
 	if (!meta_uid(o))
 		obj_set_path(o, "metadata.uid",
 			     obj_stringf("uid-%s-%s", x->resource.kind, x->name));
+	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%llu", ++f->writes));
 	view_fake_live_obj(f, o);
 }
 
@@ -260,6 +262,28 @@ static void merge(struct view_fake *f, const struct action *x)
 	assert_ok(patch_merge(old, x->body, &merged, &err), &err);
 	obj_unref(old);
 	view_fake_live_obj(f, merged);
+}
+
+static struct obj *found(struct view_fake *f, const struct obj *rows)
+{
+	struct obj *list = obj_map();
+	for (size_t i = 0; i < obj_len(rows); i++) {
+		const struct obj *row = obj_at(rows, i);
+		CLEANUP(xfreep) char *key = live_key(
+			obj_str(row, "kind"), obj_str(row, "namespace"), obj_str(row, "name"));
+		const char *text = map_get(f->live, key);
+		if (text)
+			obj_set(list, obj_str(row, "key"), parse(text));
+	}
+	return list;
+}
+
+void view_fake_survey(struct view_fake *f)
+{
+	for (struct action *x = f->plan.head; x; x = x->next)
+		if (x->type == ACT_WORK && x->work == &survey_work)
+			stash_put(f->stash, x->id, NULL, STR_NONE, found(f, x->body),
+				  f->view.now_ns);
 }
 
 void view_fake_perform(struct view_fake *f)

@@ -16,6 +16,7 @@
 
 #include "alm/base/map.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/plan.h"
 #include "alm/engine/view.h"
 
@@ -31,13 +32,14 @@ struct view_fake {
 	struct map *watched[WATCHED_MAX]; /* name -> JSON */
 	struct map *live;                 /* "kind/ns/name" -> JSON */
 	void *pass;
-	bool blind; /* no informer knows anything */
+	unsigned long long writes; /* performed */
+	bool blind;                /* no informer knows anything */
 };
 
 void view_fake_init(struct view_fake *f);
 void view_fake_release(struct view_fake *f);
 struct obj *view_fake_obj(struct view_fake *f, const char *json); /* in the arena */
-void view_fake_put(struct view_fake *f, enum watched kind, const char *json);
+void view_fake_put(struct view_fake *f, unsigned kind, const char *json);
 void view_fake_live(struct view_fake *f, const char *json);
 void view_fake_live_obj(struct view_fake *f, const struct obj *object);
 void view_fake_gone(struct view_fake *f, const char *kind, const char *ns, const char *name);
@@ -51,6 +53,8 @@ struct action *view_fake_action(struct view_fake *f, enum act_type type, const c
 struct action *view_fake_work(struct view_fake *f, const struct work_kind *kind);
 size_t view_fake_works(struct view_fake *f, const struct work_kind *kind);
 size_t view_fake_count(struct view_fake *f, enum act_type type);
+/* The outcomes of the plan's surveys: what of their rows is live. */
+void view_fake_survey(struct view_fake *f);
 /* Does to the tables what the plan's creates, applies, patches and deletes do on a server. */
 void view_fake_perform(struct view_fake *f);
 

@@ -17,6 +17,8 @@ awk -f tests/lint/tags.awk $(git ls-files 'alm/*.h' 'catalog/*.h' 'crds/*.h' 'in
 python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md names"
 git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
 git ls-files 'alm/*.c' 'catalog/*.c' 'crds/*.c' 'installers/*.c' | xargs python3 tests/lint/messages.py || fail 'a decision by the words of a message: give the error a reason, the object a field'
+python3 tests/lint/parameters.py $files || fail 'a dead parameter'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
+git ls-files 'tests/e2e/*.sh' 'tests/sim/*.sh' 'tests/mutate/*.sh' 'tests/cluster/*.sh' 'tests/lib/*.sh' | xargs python3 tests/lint/scripts.py || fail 'a script of the tests that cannot fail, or waits blindly'
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad

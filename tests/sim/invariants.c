@@ -102,8 +102,8 @@ static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 	if (r->n_unchecked)
 		return error_set(err, E_ALTERED, "log: not checked: %s", r->unchecked[0]);
 	if (r->n_findings)
-		return error_set(err, E_ALTERED, "log: row %lld: %s", (long long)r->findings[0].seq,
-				 r->findings[0].text);
+		return error_set(err, E_ALTERED, "log: entry %lld: %s",
+				 (long long)r->findings[0].seq, r->findings[0].text);
 	return 0;
 }
 
@@ -148,9 +148,26 @@ static const struct {
 	 " GROUP BY json_extract(CAST(o.value AS TEXT), '$.spec.appTypeRef.name'), 1"
 	 " HAVING count(*) > 1 LIMIT 1",
 	 true},
+	/* What only a version had that is over, or was gone back from, went with it. */
+	{"object of a version that does not run",
+	 "WITH newest AS (SELECT name, CAST(value AS TEXT) AS v FROM objects o WHERE deleted = 0"
+	 " AND id = (SELECT max(p.id) FROM objects p WHERE p.name = o.name))"
+	 " SELECT o.name || ' of ' || s.name FROM newest s, newest o,"
+	 " json_each(o.v, '$.metadata.ownerReferences') r"
+	 " WHERE s.name LIKE 'opinstaller.coreos.com/installstrategies/%'"
+	 " AND o.name NOT LIKE '/secrets/alm-system/plan.%'" /* its books */
+	 " AND json_extract(s.v, '$.status.phase') IN ('RolledBack', 'Superseded')"
+	 " AND json_extract(r.value, '$.uid') = json_extract(s.v, '$.metadata.uid') LIMIT 1",
+	 true},
 	{"status put back that nobody had changed",
 	 "SELECT seq || ' ' || name FROM audit WHERE reason IN ('StatusEdited', 'StatusRestored',"
 	 " 'StatusRegressed', 'StatusContested', 'LogBehindStatus') LIMIT 1",
+	 false},
+	{"write that does not name the revision it made",
+	 "SELECT seq || ' ' || reason || ' ' || name FROM audit WHERE type = 'Write'"
+	 " AND json_extract(body, '$.verb') <> 'delete'"
+	 " AND json_extract(body, '$.outcome') = 'Applied'"
+	 " AND json_extract(body, '$.rvAfter') IS NULL LIMIT 1",
 	 false},
 	{"a secret in a record",
 	 "SELECT seq || ' ' || type || ' ' || name FROM audit"

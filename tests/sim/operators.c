@@ -44,7 +44,7 @@ static void apply_crds(void *arg)
 {
 	struct operators *o = arg;
 	our_crds_free(o->crds);
-	o->crds = our_crds_apply(o->client, crds_applied, o);
+	o->crds = our_crds_apply(o->client, NULL, crds_applied, o);
 }
 
 static int open_log(struct operators *o, struct error *err)
@@ -145,19 +145,26 @@ static bool is_own_book(const struct http_request *r)
 	return !strcmp(r->path, "/api/v1/namespaces");
 }
 
-static bool is_in_store(struct world *w, const char *like)
+static bool is_in_store_with(struct world *w, const char *like, const char *value)
 {
 	static const char live[] =
-		"SELECT 1 FROM objects o WHERE name LIKE ? AND deleted = 0 AND NOT EXISTS"
+		"SELECT 1 FROM objects o WHERE name LIKE ? AND CAST(value AS TEXT) LIKE ?"
+		" AND deleted = 0 AND NOT EXISTS"
 		" (SELECT 1 FROM objects p WHERE p.name = o.name AND p.id > o.id AND p.deleted)";
 	struct stmt *s;
 	struct error ignored;
 	if (!w->db || db_prepare(w->db, live, &s, &ignored) < 0)
 		return false;
 	stmt_bind_cstr(s, 1, like);
+	stmt_bind_cstr(s, 2, value);
 	bool there = stmt_step(s, &ignored) > 0;
 	stmt_reset(s);
 	return there;
+}
+
+static bool is_in_store(struct world *w, const char *like)
+{
+	return is_in_store_with(w, like, "%");
 }
 
 /* Whoever has the name by now is not who was to be deleted. */
@@ -165,6 +172,23 @@ static void deletes_name_their_object(struct world *w, const struct http_request
 {
 	if (!strcmp(r->method, "DELETE") && !str_contains(r->body, STR("\"preconditions\"")))
 		world_fail(w, "DELETE %s has no uid", r->path);
+}
+
+/* What was decided from one version is not written over another, and what is applied without one says
+ * whose it is. Our own definitions are ours alone. */
+static void changes_are_fenced(struct world *w, const struct http_request *r)
+{
+	const char *type = http_header(&r->headers, "Content-Type");
+	bool versioned = str_contains(r->body, STR("\"resourceVersion\""));
+	bool marked = str_contains(r->body, STR("\"ownerReferences\"")) ||
+		      str_contains(r->body, STR("app.coreos.com/")) ||
+		      strstr(r->path, ".app.coreos.com") || strstr(r->path, ".opinstaller.");
+	bool applied = cstr_eq(type, "application/apply-patch+yaml");
+	bool changed = cstr_eq(r->method, "PUT") || (cstr_eq(r->method, "PATCH") && !applied);
+	if (changed && !versioned)
+		world_fail(w, "%s %s has no resourceVersion", r->method, r->path);
+	if (applied && !versioned && !marked)
+		world_fail(w, "%s %s is applied and says not whose it is", r->method, r->path);
 }
 
 /* What the gate has judged is what is overwritten. */
@@ -189,16 +213,41 @@ static void records_come_first(struct world *w, const struct http_request *r)
 		world_fail(w, "%s %s, and no release is recorded", r->method, r->path);
 }
 
+/* Removal of an app: what others need goes after them (the order of helm uninstall). */
+static void needed_goes_last(struct world *w, const struct http_request *r)
+{
+	static const char *const needed[] = {"/serviceaccounts/", "/configmaps/", "/secrets/"};
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+	const char *ns = strstr(r->path, "/namespaces/");
+	bool is_needed = false;
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+		is_needed = is_needed || strstr(r->path, needed[i]);
+	if (!ns || !is_needed || !cstr_eq(r->method, "DELETE") ||
+	    !http_header(&r->headers, "Impersonate-User"))
+		return;
+	ns += strlen("/namespaces/");
+	int len = (int)strcspn(ns, "/");
+	strbuf_addf(&key, "app.coreos.com/apps//%.*s", len, ns);
+	if (!is_in_store_with(w, key.buf, "%\"deletionTimestamp\"%"))
+		return; /* a version that has it no more */
+	strbuf_clear(&key);
+	strbuf_addf(&key, "apps/deployments/%.*s/%%", len, ns);
+	if (is_in_store(w, key.buf))
+		world_fail(w, "DELETE %s before the Deployment", r->path);
+}
+
 static void operators_observe(struct world *w, const struct http_request *r)
 {
 	if (strcmp(r->method, "GET") != 0 && !http_header(&r->headers, "Impersonate-User") &&
 	    !is_own_book(r))
 		world_fail(w, "%s %s is an app's, and was written as ALM", r->method, r->path);
 	deletes_name_their_object(w, r);
+	changes_are_fenced(w, r);
 	if (!world_is_faultless(w))
 		return; /* a request that comes late, or twice, is not what was decided now */
 	definitions_are_those_judged(w, r);
 	records_come_first(w, r);
+	needed_goes_last(w, r);
 }
 
 const struct program operators_program = {.start = operators_start,

@@ -13,6 +13,7 @@
 #define V2         STRATEGIES "/install.0.2.0.web.io.ops"
 #define BACK       "/apis/batch/v1/namespaces/web/jobs/web-back"
 #define END        "/apis/batch/v1/namespaces/web/jobs/web-end"
+#define ONLY_TWO   "/api/v1/namespaces/web/configmaps/web-a-two"
 #define NO_RETURN  "/api/v1/namespaces/web/configmaps/web-no-return"
 #define SERVICE    "/api/v1/namespaces/web/services/web"
 #define PLAN(n) \
@@ -81,6 +82,10 @@ static void put_2(struct world *w)
 			TEMPLATE "---\n"
 				 "apiVersion: v1\n"
 				 "kind: ConfigMap\n"
+				 "metadata: {name: {{ .Release.Name }}-a-two}\n"
+				 "---\n"
+				 "apiVersion: v1\n"
+				 "kind: ConfigMap\n"
 				 "metadata: {name: Not_A_Name}\n");
 }
 
@@ -122,6 +127,7 @@ static const struct user_action ways[] = {
 	STATE("UpgradeBlocked"),
 	VALUES("slow", LONG, SHORT),
 	PHASE(V1, "Verifying"),
+	PHASE(V1, "Succeeded"), /* the former ones: the app still said so of the first failure */
 	STATE("UpgradeBlocked"),
 	VALUES("no-return", LONG, LONG),
 	{SEC, DO_APPEAR, NO_RETURN, NULL, NULL},
@@ -138,6 +144,7 @@ static const struct user_action ways[] = {
 	CALL(0, put_2),
 	PHASE(V2, "Installing"),
 	PHASE(V2, "RolledBack"),
+	{SEC, DO_GONE, ONLY_TWO, NULL, NULL}, /* what only the failed version had */
 	UPGRADE("\"onFailure\":\"Stay\""),
 	RETRY("0.2.0"),
 	PHASE(V2, "Installing"),

@@ -48,7 +48,7 @@ check() {
 	collect "$name"
 }
 
-# Seeds: one process a core.
+# Seeds: one process a core, each about half of the time.
 apart() {
 	later sim__random_faults_on_the_story --scenario story --runs "$((runs / 2))"
 	later sim__random_faults_while_objects_drift --scenario drift --runs "$few"
@@ -56,7 +56,18 @@ apart() {
 	later sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together
 	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
 	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
+	later sim__random_faults_on_a_migration --scenario migrate --runs "$few"
 	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
+	later sim__random_faults_on_a_first_install_in_one_process --scenario first --runs "$(((few + 1) / 2))" --together
+	later sim__a_first_install_that_fails --scenario first --fault none
+	later sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs "$few"
+	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
+	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
+	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
+	later sim__random_faults_on_the_server --scenario server --runs "$runs"
+	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
+	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
+	later sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice
 }
 together() {
 	later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$((runs / 2))" --seed 3000 --together
@@ -66,13 +77,6 @@ together() {
 	later sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs "$few"
 	later sim__all_that_can_fail --scenario ways --fault none
 	later sim__random_faults_on_all_that_can_fail --scenario ways --runs "$(((few + 1) / 2))"
-	later sim__random_faults_on_a_first_install_in_one_process --scenario first --runs "$(((few + 1) / 2))" --together
-	later sim__a_first_install_that_fails --scenario first --fault none
-	later sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs "$few"
-	later sim__random_faults_on_the_server --scenario server --runs "$runs"
-	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
-	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
-	later sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice
 }
 apart &
 together &
@@ -82,6 +86,7 @@ collect sim__random_faults_on_the_story_in_one_process
 collect sim__a_removal_after_a_restart_on_old_lists
 collect sim__ten_versions_of_an_app_one_after_the_other
 collect sim__twelve_apps_at_once_in_one_process
+collect sim__random_faults_on_a_migration
 collect sim__a_story_replays_identically
 collect sim__random_faults_on_an_approval_race
 collect sim__random_faults_while_objects_drift
@@ -94,6 +99,9 @@ collect sim__a_first_install_that_fails
 collect sim__random_faults_on_all_that_can_fail
 collect sim__random_faults_on_a_first_install_in_one_process
 collect sim__a_strategy_is_deleted_while_its_app_lives
+collect sim__random_faults_on_alm_run_once
+collect sim__random_faults_on_alm_run_at_an_interval
+collect sim__random_faults_on_alm_run_for_objects
 collect sim__random_faults_on_the_server
 collect sim__random_faults_on_the_toy_controller
 collect sim__random_faults_in_one_process
@@ -109,6 +117,12 @@ check sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --
 check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every "$every" --together
 check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scenario migrate --crash-only --writes-only --every "$every"
 check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
+for s in oneoff interval resource; do
+	check "sim__a_crash_at_every_write_and_commit_of_alm_run_$s" --scenario $s --crash-only --every "$every"
+	for f in 409 500 reply-lost duplicate; do
+		check "sim__a_${f}_at_every_write_of_alm_run_$s" --scenario $s --exhaustive --only $f --every "$every"
+	done
+done
 check sim__power_loss_at_every_disk_operation --disk
 check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
 

@@ -647,12 +647,8 @@ static void launch(struct call *c, const struct transport_request *r)
 			c->cut_stream_after = 1 + (int)prng_below(&n->prng, 8);
 	}
 	c->flight = flight_new(remote, r, c, after);
-	/* Nobody hears its answer. What repeats a request (a proxy, a new connection) does so while an
-	 * answer is waited for: one that is carried out again long after its answer came is no fault of
-	 * HTTP. One that nobody waits for any more may come late: FAULT_REPLY_LATE. */
-	if (duplicate)
-		flight_new(remote, r, NULL,
-			   after + (int64_t)prng_below(&n->prng, 40) * (NS_PER_S / 20));
+	if (duplicate) /* nobody hears its answer */
+		flight_new(remote, r, NULL, after + (int64_t)prng_below(&n->prng, 40) * NS_PER_S);
 	if (remote->faulty && fault_strikes(f, FAULT_REPLY_LATE) && !c->is_watch) {
 		/* It is applied, and the client stops waiting at its deadline. */
 		c->flight->call = NULL;

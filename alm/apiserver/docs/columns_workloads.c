@@ -113,6 +113,9 @@ TEXT_CELL(cell_node_version, "status.nodeInfo.kubeletVersion", "")
 TEXT_CELL(cell_node_name, "spec.nodeName", "<none>")
 TEXT_CELL(cell_pod_ip, "status.podIP", "<none>")
 TEXT_CELL(cell_controller, "spec.controller", "")
+TEXT_CELL(cell_address_type, "addressType", "")
+TEXT_CELL(cell_nominated, "status.nominatedNodeName", "<none>")
+NUMBER_CELL(cell_revision, "revision")
 
 static struct obj *cell_external_ip(const struct obj *o, int64_t now_ns)
 {
@@ -166,6 +169,57 @@ static struct obj *cell_endpoints(const struct obj *o, int64_t now_ns)
 	return columns_take(&b, "<none>");
 }
 
+/* Three of them, as upstream. */
+static struct obj *cell_slice_endpoints(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *list = obj_get(o, "endpoints");
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *addresses = obj_get(obj_at(list, i), "addresses");
+		for (size_t j = 0; j < obj_len(addresses); j++, n++)
+			if (n < 3)
+				columns_add(&b, ",", obj_as_string(obj_at(addresses, j)));
+	}
+	if (n > 3)
+		strbuf_addf(&b, " + %zu more...", n - 3);
+	return columns_take(&b, "<unset>");
+}
+
+static struct obj *cell_slice_ports(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *list = obj_get(o, "ports");
+	for (size_t i = 0; i < obj_len(list); i++)
+		strbuf_addf(&b, "%s%lld", i ? "," : "",
+			    (long long)obj_i64(obj_at(list, i), "port", 0));
+	return columns_take(&b, "<unset>");
+}
+
+/* The owner that controls it: "statefulset.apps/db". */
+static struct obj *cell_owner(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *list = obj_path(o, "metadata.ownerReferences");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *ref = obj_at(list, i);
+		const char *kind = obj_str(ref, "kind"), *name = obj_str(ref, "name");
+		struct str group, version;
+		if (!obj_flag(ref, "controller", false) || !kind || !name)
+			continue;
+		struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+		for (const char *c = kind; *c; c++)
+			strbuf_addc(&b, char_lower(*c));
+		if (str_cut(obj_as_str(obj_get(ref, "apiVersion")), '/', &group, &version))
+			strbuf_addf(&b, ".%.*s", STR_ARG(group));
+		strbuf_addf(&b, "/%s", name);
+		return columns_take(&b, "<none>");
+	}
+	return obj_string("<none>");
+}
+
 static struct obj *cell_pod_ready(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
@@ -182,13 +236,30 @@ static struct obj *cell_pod_status(const struct obj *o, int64_t now_ns)
 	if (obj_str(o, "metadata.deletionTimestamp"))
 		return obj_string("Terminating");
 	const struct obj *list = obj_path(o, "status.containerStatuses");
-	for (size_t i = 0; i < obj_len(list); i++) {
+	const char *phase = obj_str(o, "status.phase"), *reason = obj_str(o, "status.reason");
+	bool running = false;
+	for (size_t i = obj_len(list); i-- > 0;) { /* the first container has the last word */
 		const char *waiting = obj_str(obj_at(list, i), "state.waiting.reason");
-		if (waiting)
-			return obj_string(waiting);
+		const char *ended = obj_str(obj_at(list, i), "state.terminated.reason");
+		running = running || obj_path(obj_at(list, i), "state.running");
+		if (waiting || ended)
+			reason = waiting ? waiting : ended;
 	}
-	const char *reason = obj_str(o, "status.reason");
-	return columns_text(reason ? reason : obj_str(o, "status.phase"), "Unknown");
+	if (cstr_eq(reason, "Completed") && running)
+		reason = "NotReady";
+	return columns_text(reason ? reason : phase, "Unknown");
+}
+
+static struct obj *cell_gates(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *gates = obj_path(o, "spec.readinessGates");
+	size_t met = 0;
+	for (size_t i = 0; i < obj_len(gates); i++) {
+		const char *type = obj_str(obj_at(gates, i), "conditionType");
+		met += type && condition_is(o, type, "True");
+	}
+	return obj_len(gates) ? obj_stringf("%zu/%zu", met, obj_len(gates)) : obj_string("<none>");
 }
 
 static struct obj *cell_restarts(const struct obj *o, int64_t now_ns)
@@ -391,7 +462,16 @@ static const struct kind_column of_pod[] = {
 	NAME, COLUMN("Ready", "string", cell_pod_ready, 0),
 	COLUMN("Status", "string", cell_pod_status, 0),
 	COLUMN("Restarts", "string", cell_restarts, 0), AGE,
-	COLUMN("IP", "string", cell_pod_ip, 1), COLUMN("Node", "string", cell_node_name, 1)};
+	COLUMN("IP", "string", cell_pod_ip, 1), COLUMN("Node", "string", cell_node_name, 1),
+	COLUMN("Nominated Node", "string", cell_nominated, 1),
+	COLUMN("Readiness Gates", "string", cell_gates, 1)};
+static const struct kind_column of_slice[] = {
+	NAME, COLUMN("AddressType", "string", cell_address_type, 0),
+	COLUMN("Ports", "string", cell_slice_ports, 0),
+	COLUMN("Endpoints", "string", cell_slice_endpoints, 0), AGE};
+static const struct kind_column of_revision[] = {
+	NAME, COLUMN("Controller", "string", cell_owner, 0),
+	COLUMN("Revision", "integer", cell_revision, 0), AGE};
 static const struct kind_column of_node[] = {
 	NAME, COLUMN("Status", "string", cell_node_status, 0),
 	COLUMN("Roles", "string", cell_node_roles, 0), AGE,
@@ -429,6 +509,7 @@ const struct columns_row columns_workloads[] = {
 	OF("", "Node", of_node),
 	OF("", "PersistentVolumeClaim", of_pvc),
 	OF("", "ReplicationController", of_rc),
+	OF("apps", "ControllerRevision", of_revision),
 	OF("apps", "Deployment", of_deployment),
 	OF("apps", "StatefulSet", of_statefulset),
 	OF("apps", "ReplicaSet", of_replicaset),
@@ -436,6 +517,7 @@ const struct columns_row columns_workloads[] = {
 	OF("batch", "Job", of_job),
 	OF("batch", "CronJob", of_cronjob),
 	OF("autoscaling", "HorizontalPodAutoscaler", of_hpa),
+	OF("discovery.k8s.io", "EndpointSlice", of_slice),
 	OF("networking.k8s.io", "Ingress", of_ingress),
 	OF("networking.k8s.io", "IngressClass", of_ingressclass),
 	OF("networking.k8s.io", "NetworkPolicy", of_netpol),

@@ -29,7 +29,7 @@ struct subresource {
 	unsigned verbs;
 };
 
-#define SUBRESOURCES_MAX  4
+#define SUBRESOURCES_MAX  16
 #define SUBRESOURCE_VERBS (VERB_GET | VERB_PATCH | VERB_UPDATE)
 
 static size_t subresources_of(const struct kind *k, struct subresource out[SUBRESOURCES_MAX])
@@ -40,11 +40,10 @@ static size_t subresources_of(const struct kind *k, struct subresource out[SUBRE
 	if (k->flags & KIND_SCALE)
 		out[n++] = (struct subresource){"scale", "autoscaling", "v1", "Scale",
 						SUBRESOURCE_VERBS};
-	if (!k->group[0] && cstr_eq(k->kind, "Namespace"))
-		out[n++] = (struct subresource){"finalize", NULL, NULL, k->kind, VERB_UPDATE};
-	if (!k->group[0] && cstr_eq(k->kind, "ServiceAccount"))
-		out[n++] = (struct subresource){"token", "authentication.k8s.io", "v1",
-						"TokenRequest", VERB_CREATE};
+	const struct kind_subresource *s;
+	for (size_t i = 0; n < SUBRESOURCES_MAX && (s = kind_subresource_at(k, i)); i++)
+		out[n++] = (struct subresource){s->name, s->of_group, s->of_version,
+						s->of_kind ? s->of_kind : k->kind, s->verbs};
 	return n;
 }
 
@@ -103,13 +102,22 @@ void discovery_versions(const char *address, struct strbuf *b)
 	strbuf_adds(b, "}]}");
 }
 
-/* A group stands where its first kind stands; groups of custom kinds only come last. */
-static bool is_custom_group(const struct kind *const *all, size_t n, const char *group)
+enum rank { RANK_BUILTIN, RANK_CUSTOM, RANK_DOOR, N_RANKS };
+
+/* A group stands where its first kind stands; groups of custom kinds only come behind, and last
+ * those of 2017, so that a name without group is that of today. */
+static enum rank rank_of(const struct kind *const *all, size_t n, const char *group)
 {
-	for (size_t i = 0; i < n; i++)
-		if (cstr_eq(all[i]->group, group) && !(all[i]->flags & KIND_CUSTOM))
-			return false;
-	return true;
+	enum rank rank = RANK_DOOR;
+	for (size_t i = 0; i < n; i++) {
+		if (!cstr_eq(all[i]->group, group))
+			continue;
+		if (!(all[i]->flags & KIND_CUSTOM))
+			return RANK_BUILTIN;
+		if (!all[i]->legacy_group)
+			rank = RANK_CUSTOM;
+	}
+	return rank;
 }
 
 /* The groups in the order of the documents, borrowed names in an owned array. */
@@ -118,11 +126,11 @@ static const char **discovery_groups(struct kinds *k, size_t *ret_n)
 	size_t n, n_groups = 0;
 	const struct kind *const *all = kinds_all(k, &n);
 	const char **groups = (const char **)xcalloc(n + 1, sizeof(*groups));
-	for (int custom = 0; custom < 2; custom++)
+	for (enum rank rank = RANK_BUILTIN; rank < N_RANKS; rank++)
 		for (size_t i = 0; i < n; i++) {
 			if (i && cstr_eq(all[i]->group, all[i - 1]->group))
 				continue;
-			if (all[i]->group[0] && is_custom_group(all, n, all[i]->group) == custom)
+			if (all[i]->group[0] && rank_of(all, n, all[i]->group) == rank)
 				groups[n_groups++] = all[i]->group;
 		}
 	*ret_n = n_groups;

@@ -1,6 +1,7 @@
 /* openapi: kinds -> OpenAPI v3 (and v2) text. */
 #include "alm/apiserver/docs/openapi.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "alm/obj/json.h"
@@ -11,6 +12,8 @@
 #define V2_REF    "#/definitions/"
 #define META      "io.k8s.apimachinery.pkg.apis.meta.v1."
 #define GVK_KEY   "x-kubernetes-group-version-kind"
+/* To be changed with the form of the documents: clients keep them by their hash. */
+#define TYPES_STATE "types of 1.36"
 
 struct writer {
 	struct strbuf *b;
@@ -61,10 +64,12 @@ static const char type_properties[] =
 
 static void add_meta_ref(struct writer *w, const char *type)
 {
+	bool v2 = cstr_eq(w->ref, V2_REF);
 	strbuf_addf(w->b,
-		    "\"metadata\":{\"description\":\"Standard %s metadata.\",\"allOf\":[{"
-		    "\"$ref\":\"%s" META "%s\"}]}",
-		    cstr_eq(type, "ListMeta") ? "list" : "object's", w->ref, type);
+		    "\"metadata\":{\"description\":\"Standard %s metadata.\",%s"
+		    "\"$ref\":\"%s" META "%s\"%s}",
+		    cstr_eq(type, "ListMeta") ? "list" : "object's", v2 ? "" : "\"allOf\":[{",
+		    w->ref, type, v2 ? "" : "}]");
 }
 
 static struct obj *schema_of(const struct kind *k)
@@ -104,8 +109,22 @@ static void add_custom_schema(struct writer *w, const struct kind *k)
 	strbuf_addc(w->b, '}');
 }
 
+static const struct api_type *type_of(const struct kind *k)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s%s%s", k->group, k->group[0] ? "/" : "", k->version);
+	return k->flags & KIND_CUSTOM ? NULL : api_type_of_kind(b.buf, k->kind);
+}
+
 static void add_builtin_schema(struct writer *w, const struct kind *k)
 {
+	const struct api_type *t = type_of(k);
+	if (t) {
+		strbuf_addf(w->b, "{\"description\":\"%s of the group %s.\",", k->kind,
+			    k->group[0] ? k->group : "core");
+		openapi_type_members(t, w->ref, w->b);
+		return;
+	}
 	strbuf_addf(w->b,
 		    "{\"description\":\"%s of the group %s, stored as it is sent.\",\"type\":"
 		    "\"object\",\"properties\":{%s,",
@@ -291,6 +310,31 @@ static bool in(const struct kind *k, const char *group, const char *version)
 	return cstr_eq(k->group, group) && cstr_eq(k->version, version);
 }
 
+/* The schemas of the kinds of group and version (NULL: of all), and what they refer to. Doors for
+ * documents of 2017 have none: kubectl then leaves it to the server to judge those. */
+static void add_all_schemas(struct writer *w, struct kinds *k, const char *group,
+			    const char *version, bool builtin)
+{
+	size_t n;
+	const struct kind *const *all = kinds_all(k, &n);
+	struct openapi_types *need = xcalloc(1, sizeof(*need));
+	assert(api_n_types <= OPENAPI_TYPES_MAX);
+	openapi_common_schemas(w->ref, w->b);
+	for (size_t i = 0; i < n; i++) {
+		const struct api_type *t = type_of(all[i]);
+		if ((group && !in(all[i], group, version)) || all[i]->legacy_group ||
+		    (builtin && all[i]->flags & KIND_CUSTOM))
+			continue;
+		add_schemas(w, all[i]);
+		if (!t)
+			continue;
+		openapi_types_have(need, t);
+		openapi_types_need(need, t);
+	}
+	openapi_types_add(need, w->ref, w->b);
+	xfree(need);
+}
+
 bool openapi_v3_document(struct kinds *k, const char *group, const char *version, struct strbuf *b)
 {
 	size_t n;
@@ -301,13 +345,10 @@ bool openapi_v3_document(struct kinds *k, const char *group, const char *version
 	strbuf_adds(b, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"ALM\",\"version\":\"v0.1.0\"},"
 		       "\"paths\":{");
 	for (size_t i = 0; i < n; i++)
-		if (in(all[i], group, version))
+		if (in(all[i], group, version) && !all[i]->legacy_group)
 			add_paths(&w, all[i]);
 	strbuf_adds(b, "},\"components\":{\"schemas\":{");
-	openapi_common_schemas(w.ref, b);
-	for (size_t i = 0; i < n; i++)
-		if (in(all[i], group, version))
-			add_schemas(&w, all[i]);
+	add_all_schemas(&w, k, group, version, false);
 	strbuf_adds(b, "}}}");
 	return true;
 }
@@ -320,6 +361,7 @@ void openapi_hash(struct kinds *k, const char *group, const char *version, char 
 	CLEANUP(sha256_freep) struct sha256 *h = sha256_new();
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OPENAPI_BYTES_MAX);
 	sha256_add(h, ALM_VERSION, sizeof(ALM_VERSION));
+	sha256_add(h, TYPES_STATE, sizeof(TYPES_STATE));
 	for (size_t i = 0; i < n; i++) {
 		if (!in(all[i], group, version))
 			continue;
@@ -341,7 +383,8 @@ void openapi_v3_index(struct kinds *k, struct strbuf *b)
 	const char *sep = "";
 	strbuf_adds(b, "{\"paths\":{");
 	for (size_t i = 0; i < n; i++) {
-		if (i && in(all[i], all[i - 1]->group, all[i - 1]->version))
+		if ((i && in(all[i], all[i - 1]->group, all[i - 1]->version)) ||
+		    all[i]->legacy_group)
 			continue;
 		const char *prefix = all[i]->group[0] ? "apis/" : "api";
 		openapi_hash(k, all[i]->group, all[i]->version, hash);
@@ -356,13 +399,17 @@ void openapi_v3_index(struct kinds *k, struct strbuf *b)
 
 void openapi_v2_document(struct kinds *k, struct strbuf *b)
 {
-	size_t n;
-	const struct kind *const *all = kinds_all(k, &n);
 	struct writer w = {b, V2_REF};
 	strbuf_adds(b, "{\"swagger\":\"2.0\",\"info\":{\"title\":\"ALM\",\"version\":\"v0.1.0\"},"
 		       "\"paths\":{},\"definitions\":{");
-	openapi_common_schemas(w.ref, b);
-	for (size_t i = 0; i < n; i++)
-		add_schemas(&w, all[i]);
+	add_all_schemas(&w, k, NULL, NULL, false);
 	strbuf_adds(b, "}}");
+}
+
+void openapi_v2_definitions(struct kinds *k, struct strbuf *b)
+{
+	struct writer w = {b, V2_REF};
+	strbuf_addc(b, '{');
+	add_all_schemas(&w, k, NULL, NULL, true);
+	strbuf_addc(b, '}');
 }

@@ -2,7 +2,7 @@
  * openapi: the OpenAPI documents as text, made from the table of kinds (kube-api.md 4.2). Pure;
  * discovery.c caches them.
  *
- * Custom kinds are described by their own schema, built-in ones by their top-level fields. That is
+ * Custom kinds are described by their own schema, built-in ones by the table of their types. That is
  * what kubectl needs for create, apply, diff and explain; server-side validation does not read it.
  */
 #ifndef ALM_APISERVER_DOCS_OPENAPI_H
@@ -11,6 +11,7 @@
 #include "alm/apiserver/kinds/kinds.h"
 #include "alm/base/hash.h"
 #include "alm/base/strbuf.h"
+#include "alm/obj/schema/api_types.h"
 
 #define OPENAPI_BYTES_MAX ((size_t)64 << 20)
 
@@ -24,14 +25,36 @@ bool openapi_v3_document(struct kinds *k, const char *group, const char *version
 
 /* swagger 2.0 with the definitions of everything that is served. */
 void openapi_v2_document(struct kinds *k, struct strbuf *b);
-/* The protobuf form: for each built-in kind a PATCH with the parameter dryRun, without which
- * kubectl 1.20 refuses server dry runs. No definitions, so clients validate nothing. */
+/* The protobuf form: the definitions of built-in kinds (older clients judge custom ones by what
+ * stands here, and know less than their schemas say), and for each built-in kind a PATCH with the parameter
+ * dryRun, without which kubectl 1.20 refuses server dry runs. */
 void openapi_v2_protobuf(struct kinds *k, struct strbuf *b);
 
 /* Schemas that every document has: "NAME":{...},"NAME":{...}; ref is the prefix of references. */
 void openapi_common_schemas(const char *ref, struct strbuf *b);
-/* The properties of a built-in kind beside apiVersion, kind and metadata, each with a comma before
- * it. */
+/* swagger's definitions of the built-in kinds alone: {"NAME":{...},...}. */
+void openapi_v2_definitions(struct kinds *k, struct strbuf *b);
+bool openapi_is_common(const char *name);
+/* The properties of a built-in kind without a type (AuditRecord) beside apiVersion, kind and
+ * metadata, each with a comma before it. */
 void openapi_builtin_properties(const struct kind *k, struct strbuf *b);
+
+/* openapi_types.c: the types that a document refers to. */
+#define OPENAPI_TYPES_MAX 1024
+
+struct openapi_types {
+	bool types[OPENAPI_TYPES_MAX]; /* by their place in the table */
+	bool made[OPENAPI_TYPES_MAX];  /* stand in the document already */
+	bool shapes[API_SCHEMA_OR_STRINGS + 1];
+};
+
+/* What the fields of t refer to, and so on. */
+void openapi_types_need(struct openapi_types *need, const struct api_type *t);
+/* t is the type of a kind, which has its schema. */
+void openapi_types_have(struct openapi_types *need, const struct api_type *t);
+/* ,"NAME":{...} for each. */
+void openapi_types_add(const struct openapi_types *need, const char *ref, struct strbuf *b);
+/* "type":"object","properties":{...},"required":[...] */
+void openapi_type_members(const struct api_type *t, const char *ref, struct strbuf *b);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * openapi_schemas: the schemas that are not a CRD's: the types of apimachinery and the top level of
- * built-in kinds, described in our own words. What lies below spec and status of a built-in kind is
- * free-form, as the server stores it unchecked.
+ * openapi_schemas: the types of apimachinery that every document has, described in our own words,
+ * and the one kind that is ours.
  */
 #include "alm/apiserver/docs/openapi.h"
 
@@ -14,9 +13,6 @@
 #define MAP_TYPE  "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}"
 #define LIST_TYPE "\"type\":\"array\",\"items\":{\"type\":\"string\"}"
 #define FREE      "\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true"
-#define FREE_LIST                                                                            \
-	"\"type\":\"array\",\"items\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-" \
-	"fields\":true}"
 
 struct property {
 	const char *name, *type, *description;
@@ -120,41 +116,6 @@ static const struct {
 	{META "Status", "The answer of a call that returns no object.", status, NULL},
 };
 
-static const struct property spec_only[] = {
-	{"spec", FREE, "The desired state.", NULL}, {0}};
-static const struct property spec_and_status[] = {
-	{"spec", FREE, "The desired state.", NULL},
-	{"status", FREE, "The observed state, written by controllers.", NULL}, {0}};
-static const struct property of_configmap[] = {
-	{"data", MAP_TYPE, "Keys and values in UTF-8.", NULL},
-	{"binaryData", MAP_TYPE, "Keys and values in base64.", NULL},
-	{"immutable", BOOL_TYPE, "True: the data can no longer change.", NULL}, {0}};
-static const struct property of_secret[] = {
-	{"data", MAP_TYPE, "Keys and values in base64.", NULL},
-	{"stringData", MAP_TYPE, "Keys and plain values, merged into data on a write.", NULL},
-	{"type", STR_TYPE, "Tells programs how to read the data; immutable.", NULL},
-	{"immutable", BOOL_TYPE, "True: the data can no longer change.", NULL}, {0}};
-static const struct property of_account[] = {
-	{"secrets", FREE_LIST, "Secrets that pods of the account may use.", NULL},
-	{"imagePullSecrets", FREE_LIST, "Secrets for pulling images.", NULL},
-	{"automountServiceAccountToken", BOOL_TYPE, "Whether pods get a token.", NULL}, {0}};
-static const struct property of_role[] = {
-	{"rules", FREE_LIST, "What is allowed: verbs, apiGroups, resources, resourceNames, nonResourceURLs.", NULL},
-	{"aggregationRule", FREE, "Of a ClusterRole: selectors of roles whose rules are added.", NULL}, {0}};
-static const struct property of_binding[] = {
-	{"subjects", FREE_LIST, "Users, groups and service accounts that get the role.", NULL},
-	{"roleRef", FREE, "The role; immutable.", NULL}, {0}};
-static const struct property of_event[] = {
-	{"involvedObject", FREE, "The object the event is about.", NULL},
-	{"reason", STR_TYPE, "One word for machines.", NULL},
-	{"message", STR_TYPE, "What happened, for people.", NULL},
-	{"type", STR_TYPE, "Normal or Warning.", NULL},
-	{"source", FREE, "The component that reports.", NULL},
-	{"count", "\"type\":\"integer\",\"format\":\"int32\"", "How often it happened.", NULL},
-	{"firstTimestamp", NULL, "When it happened first.", META "Time"},
-	{"lastTimestamp", NULL, "When it happened last.", META "Time"},
-	{"reportingComponent", STR_TYPE, "The controller that reports.", NULL},
-	{"reportingInstance", STR_TYPE, "The instance of the controller.", NULL}, {0}};
 static const struct property of_audit[] = {
 	{"seq", INT_TYPE, "Position in the log.", NULL},
 	{"type", STR_TYPE, "Kind of the row.", NULL},
@@ -164,27 +125,16 @@ static const struct property of_audit[] = {
 	{"cause", INT_TYPE, "The row that led to this one.", NULL},
 	{"body", FREE, "What was seen, decided or done.", NULL}, {0}};
 
-static const struct {
-	const char *kind;
-	const struct property *properties;
-} builtin[] = {
-	{"ConfigMap", of_configmap},
-	{"Secret", of_secret},
-	{"ServiceAccount", of_account},
-	{"Role", of_role},
-	{"ClusterRole", of_role},
-	{"RoleBinding", of_binding},
-	{"ClusterRoleBinding", of_binding},
-	{"Event", of_event},
-	{"AuditRecord", of_audit},
-};
 /* clang-format on */
 
 static void add_property(const struct property *p, const char *ref, struct strbuf *b)
 {
 	strbuf_addf(b, "\"%s\":{\"description\":\"%s\",", p->name, p->description);
 	if (!p->type)
-		strbuf_addf(b, "\"allOf\":[{\"$ref\":\"%s%s\"}]}", ref, p->ref);
+		strbuf_addf(b,
+			    strstr(ref, "components") ? "\"allOf\":[{\"$ref\":\"%s%s\"}]}"
+						      : "\"$ref\":\"%s%s\"}",
+			    ref, p->ref);
 	else if (p->ref)
 		strbuf_addf(b, "\"type\":\"array\",\"items\":{\"$ref\":\"%s%s\"}}", ref, p->ref);
 	else
@@ -210,18 +160,20 @@ void openapi_common_schemas(const char *ref, struct strbuf *b)
 	}
 }
 
+bool openapi_is_common(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(common); i++)
+		if (cstr_eq(common[i].name, name))
+			return true;
+	return false;
+}
+
 void openapi_builtin_properties(const struct kind *k, struct strbuf *b)
 {
-	const struct property *p = k->flags & KIND_STATUS ? spec_and_status : spec_only;
-	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
-		if (cstr_eq(builtin[i].kind, k->kind))
-			p = builtin[i].properties;
-	for (; p->name; p++) {
+	if (!cstr_eq(k->kind, "AuditRecord"))
+		return;
+	for (const struct property *p = of_audit; p->name; p++) {
 		strbuf_addc(b, ',');
-		if (!p->type)
-			strbuf_addf(b, "\"%s\":{\"description\":\"%s\",\"type\":\"string\"}",
-				    p->name, p->description);
-		else
-			add_property(p, "", b);
+		add_property(p, "", b);
 	}
 }

@@ -1,6 +1,10 @@
-/* openapi_v2: the constant protobuf document (gnostic's OpenAPIv2.proto; numbers in kube-api.md
+/* openapi_v2: the protobuf document (gnostic's OpenAPIv2.proto; numbers in kube-api.md
  * 4.2). Messages are written inside out, so each length is known. */
 #include "alm/apiserver/docs/openapi.h"
+
+#include <string.h>
+
+#include "alm/obj/json.h"
 
 static void add_varint(struct strbuf *b, size_t v)
 {
@@ -65,6 +69,131 @@ static void add_path(struct strbuf *b, const struct kind *k)
 	wrap(b, start, 2); /* Paths.path */
 }
 
+/* --- definitions --- */
+
+/* NamedAny {name=1, value=2 {yaml=2}}; JSON is YAML. */
+static void add_extension(struct strbuf *b, const char *name, const struct obj *value)
+{
+	CLEANUP(xfreep) char *yaml = json_text(value);
+	size_t start = b->len;
+	add_bytes(b, 2, str_of(yaml));
+	wrap(b, start, 2);
+	CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT(STRBUF_SMALL);
+	add_bytes(&head, 1, str_of(name));
+	strbuf_insert(b, start, strbuf_str(&head));
+	wrap(b, start, 31);
+}
+
+/* NOLINTBEGIN(misc-no-recursion): as deep as our definitions */
+static void add_schema(struct strbuf *b, const struct obj *s);
+
+static void add_named(struct strbuf *b, struct str name, const struct obj *schema)
+{
+	size_t start = b->len;
+	add_schema(b, schema);
+	wrap(b, start, 2);
+	CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT(STRBUF_SMALL);
+	add_bytes(&head, 1, name);
+	strbuf_insert(b, start, strbuf_str(&head));
+	wrap(b, start, 1); /* of Definitions, of Properties */
+}
+
+static void add_properties(struct strbuf *b, const struct obj *properties)
+{
+	size_t start = b->len;
+	OBJ_EACH (it, properties)
+		add_named(b, str_of(it.key), it.value);
+	wrap(b, start, 25);
+}
+
+/* Schema in the message of that number, which has it as its field 1. */
+static void add_sub(struct strbuf *b, const struct obj *schema, unsigned number)
+{
+	size_t start = b->len;
+	add_schema(b, schema);
+	wrap(b, start, 1);
+	wrap(b, start, number);
+}
+
+static void add_text(struct strbuf *b, const struct obj *s, const char *key, unsigned number)
+{
+	struct str text = obj_as_str(obj_get(s, key));
+	if (text.len)
+		add_bytes(b, number, text);
+}
+
+static void add_default(struct strbuf *b, const struct obj *value)
+{
+	CLEANUP(xfreep) char *yaml = json_text(value);
+	size_t start = b->len;
+	add_bytes(b, 2, str_of(yaml));
+	wrap(b, start, 5);
+}
+
+static void add_schema(struct strbuf *b, const struct obj *s)
+{
+	const struct obj *required = obj_get(s, "required"), *type = obj_get(s, "type");
+	add_text(b, s, "$ref", 1);
+	add_text(b, s, "format", 2);
+	add_text(b, s, "description", 4);
+	if (obj_has(s, "default"))
+		add_default(b, obj_get(s, "default"));
+	for (size_t i = 0; i < obj_len(required); i++)
+		add_bytes(b, 19, obj_as_str(obj_at(required, i)));
+	if (obj_has(s, "additionalProperties"))
+		add_sub(b, obj_get(s, "additionalProperties"), 21);
+	if (type) {
+		size_t start = b->len;
+		add_bytes(b, 1, obj_as_str(type));
+		wrap(b, start, 22);
+	}
+	if (obj_has(s, "items"))
+		add_sub(b, obj_get(s, "items"), 23);
+	if (obj_has(s, "properties"))
+		add_properties(b, obj_get(s, "properties"));
+	OBJ_EACH (it, s)
+		if (cstr_has_prefix(it.key, "x-"))
+			add_extension(b, it.key, it.value);
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* The length of the JSON object that s begins with; texts have no braces that are not in pairs. */
+static size_t object_len(struct str s)
+{
+	size_t depth = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		depth += s.ptr[i] == '{';
+		depth -= s.ptr[i] == '}';
+		if (depth == 0)
+			return i + 1;
+	}
+	return s.len;
+}
+
+/* One definition at a time: as a tree, all of them would take 20 MB. */
+static void add_definitions(struct strbuf *b, struct kinds *k)
+{
+	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(OPENAPI_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(OPENAPI_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT(OPENAPI_BYTES_MAX);
+	struct str rest, name, before;
+	openapi_v2_definitions(k, &json);
+	rest = str_skip(strbuf_str(&json), 1);
+	while (str_cut(rest, '"', &before, &rest) && str_cut(rest, '"', &name, &rest)) {
+		struct error err;
+		CLEANUP(obj_unrefp) struct obj *schema = NULL;
+		rest = str_skip(rest, 1); /* : */
+		size_t n = object_len(rest);
+		if (json_parse(str_sub(rest, 0, n), &schema, &err) < 0)
+			break;
+		strbuf_clear(&one);
+		add_named(&one, name, schema);
+		strbuf_addstr(&all, strbuf_str(&one));
+		rest = str_skip(rest, n);
+	}
+	add_bytes(b, 9, strbuf_str(&all));
+}
+
 void openapi_v2_protobuf(struct kinds *k, struct strbuf *b)
 {
 	size_t n;
@@ -79,4 +208,5 @@ void openapi_v2_protobuf(struct kinds *k, struct strbuf *b)
 		if (!(all[i]->flags & KIND_CUSTOM) && all[i]->verbs & VERB_PATCH)
 			add_path(b, all[i]);
 	wrap(b, start, 8);
+	add_definitions(b, k);
 }

@@ -195,10 +195,8 @@ static bool is_protected(const char *group)
 		cstr_has_suffix(group, ".kubernetes.io") || cstr_eq(group, "kubernetes.io"));
 }
 
-void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
-		  struct field_errors *e)
+void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
-	(void)c;
 	static const char *const required[] = {"spec.group", "spec.scope", "spec.names.plural",
 					       "spec.names.kind"};
 	const char *group = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");

@@ -20,8 +20,7 @@ bool crd_has_converter(const struct obj *o);
 
 /* Defaults of a CRD that is about to be written, in place. */
 void crd_default(struct obj *o);
-void crd_validate(struct crds *c, const struct obj *o, const struct obj *before,
-		  struct field_errors *e);
+void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
 /* Columns and subresources (crd_check.c). */
 void crd_check_versions(const struct obj *o, struct field_errors *e);
 /* ".spec.a" is in "spec". */

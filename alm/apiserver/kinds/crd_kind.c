@@ -164,6 +164,31 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 	return 0;
 }
 
+/* Without short names: each would be one of two. */
+struct kind *crd_door_new(const struct obj *crd, const char *group, const char *version,
+			  const char *v)
+{
+	struct crd_kind *c = xcalloc(1, sizeof(*c));
+	struct kind *k = &c->kind;
+	const struct obj *names = obj_path(crd, "spec.names");
+	struct arena *a = c->arena = arena_new(CRD_KIND_BYTES_MAX);
+	k->group = arena_strdup(a, group);
+	k->version = arena_strdup(a, version);
+	k->kind = text_of(names, "kind", a);
+	k->list_kind = text_of(names, "listKind", a);
+	k->plural = text_of(names, "plural", a);
+	k->singular = text_of(names, "singular", a);
+	k->verbs = VERB_CREATE;
+	k->flags = KIND_CUSTOM;
+	if (cstr_eq(obj_str(crd, "spec.scope"), "Namespaced"))
+		k->flags |= KIND_NAMESPACED;
+	k->crd_name = arena_strdup(a, meta_name(crd));
+	k->storage_version = k->version;
+	k->legacy_group = text_of(crd, "spec.group", a);
+	k->legacy_version = arena_strdup(a, v);
+	return k;
+}
+
 void crd_kind_free(struct kind *k)
 {
 	struct crd_kind *c = CONTAINER_OF(k, struct crd_kind, kind);

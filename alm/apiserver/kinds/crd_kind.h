@@ -8,6 +8,9 @@
  * crd_kind_free. */
 int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stamp,
 		 struct kind **ret, struct error *err);
+/* The door of group and version to the version v of the definition, as above: only create. */
+struct kind *crd_door_new(const struct obj *crd, const char *group, const char *version,
+			  const char *v);
 void crd_kind_free(struct kind *k);
 
 /* Of one version, or when all are equal, the schema is reported under spec.validation. */

@@ -100,6 +100,15 @@ static const struct rule service_rules[] = {
 	{"spec.allocateLoadBalancerNodePorts", "true", "spec.type", "LoadBalancer"},
 	{0},
 };
+static const struct rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
+static const struct rule scaler_rules[] = {
+	{"spec.minReplicas", "1", NULL, NULL},
+	{"spec.metrics",
+	 "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
+	 "\"Utilization\",\"averageUtilization\":80}}}]",
+	 NULL, NULL},
+	{0},
+};
 static const struct rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL}, {0}};
 
 static bool is_absent(const struct obj *v)
@@ -234,6 +243,17 @@ static void set_volume(struct obj *v)
 		set_items(map_in(obj_at_mut(sources, i), "downwardAPI"));
 }
 
+/* One field under two names; the old one has no say while the new one is there. */
+static void set_account(struct obj *spec)
+{
+	const char *name = obj_str(spec, "serviceAccountName"),
+		   *old = obj_str(spec, "serviceAccount");
+	if (name && *name && !cstr_eq(name, old))
+		obj_set(spec, "serviceAccount", obj_copy(obj_get(spec, "serviceAccountName")));
+	else if (old && *old && !(name && *name))
+		obj_set(spec, "serviceAccountName", obj_copy(obj_get(spec, "serviceAccount")));
+}
+
 /* own: the spec of a pod itself. */
 static void set_pod(struct obj *spec, bool own)
 {
@@ -241,6 +261,7 @@ static void set_pod(struct obj *spec, bool own)
 	if (obj_type(spec) != OBJ_MAP)
 		return;
 	apply(spec, pod_rules);
+	set_account(spec);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		struct obj *list = list_in(spec, lists[k]);
 		for (size_t i = 0; i < obj_len(list); i++)
@@ -266,6 +287,57 @@ static void set_own_pod(struct obj *o)
 static void set_workload(struct obj *o)
 {
 	set_template(map_in(o, "spec"));
+}
+
+static void set_network(struct obj *o)
+{
+	static const char *const ways[] = {"ingress", "egress"};
+	struct obj *spec = map_in(o, "spec");
+	for (size_t w = 0; spec && w < ARRAY_LEN(ways); w++) {
+		struct obj *rules = list_in(spec, ways[w]);
+		for (size_t i = 0; i < obj_len(rules); i++) {
+			struct obj *rule = obj_at_mut(rules, i);
+			struct obj *ports =
+				obj_type(rule) == OBJ_MAP ? list_in(rule, "ports") : NULL;
+			for (size_t k = 0; k < obj_len(ports); k++) {
+				struct obj *port = obj_at_mut(ports, k);
+				if (obj_type(port) == OBJ_MAP &&
+				    is_absent(obj_get(port, "protocol")))
+					obj_set_str(port, "protocol", "TCP");
+			}
+		}
+	}
+	if (!spec || obj_len(obj_get(spec, "policyTypes")))
+		return;
+	struct obj *types = obj_list();
+	obj_append(types, obj_string("Ingress"));
+	if (obj_len(obj_get(spec, "egress")))
+		obj_append(types, obj_string("Egress"));
+	obj_set(spec, "policyTypes", types);
+}
+
+static void set_replication(struct obj *o)
+{
+	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
+	if (!obj_len(obj_path(o, "spec.selector")) && obj_len(labels))
+		obj_set_path(o, "spec.selector", obj_copy(labels));
+	set_workload(o);
+}
+
+#define RBAC_GROUP "rbac.authorization.k8s.io"
+
+static void set_binding(struct obj *o)
+{
+	struct obj *ref = map_in(o, "roleRef"), *list = list_in(o, "subjects");
+	if (ref && is_absent(obj_get(ref, "apiGroup")))
+		obj_set_str(ref, "apiGroup", RBAC_GROUP);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *s = obj_at_mut(list, i);
+		const char *kind = obj_str(s, "kind");
+		if (obj_type(s) == OBJ_MAP && is_absent(obj_get(s, "apiGroup")) &&
+		    (cstr_eq(kind, "User") || cstr_eq(kind, "Group")))
+			obj_set_str(s, "apiGroup", RBAC_GROUP);
+	}
 }
 
 static void set_stateful(struct obj *o)
@@ -298,7 +370,13 @@ static void set_service(struct obj *o)
 			continue;
 		if (is_absent(obj_get(port, "protocol")))
 			obj_set_str(port, "protocol", "TCP");
-		if (is_absent(obj_get(port, "targetPort")) && obj_get(port, "port"))
+		int64_t target = 1;
+		struct str name = obj_as_str(obj_get(port, "targetPort"));
+		if (name.ptr && !name.len)
+			target = 0;
+		obj_as_i64(obj_get(port, "targetPort"), &target);
+		if ((is_absent(obj_get(port, "targetPort")) || target == 0) &&
+		    obj_get(port, "port"))
 			obj_set(port, "targetPort", obj_copy(obj_get(port, "port")));
 	}
 }
@@ -311,14 +389,18 @@ static const struct {
 } kinds[] = {
 	{"",      "persistentvolumeclaims", claim_rules,      NULL},
 	{"",      "pods",                   own_pod_rules,    set_own_pod},
-	{"",      "replicationcontrollers", replica_rules,    set_workload},
+	{"",      "replicationcontrollers", replica_rules,    set_replication},
 	{"",      "services",               service_rules,    set_service},
 	{"apps",  "daemonsets",             daemon_rules,     set_workload},
 	{"apps",  "deployments",            deployment_rules, set_workload},
 	{"apps",  "replicasets",            replica_rules,    set_workload},
 	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
+	{"autoscaling", "horizontalpodautoscalers", scaler_rules, NULL},
+	{"networking.k8s.io", "networkpolicies", network_rules, set_network},
 	{"batch", "cronjobs",               cron_rules,       set_cron},
 	{"batch", "jobs",                   job_rules,        set_workload},
+	{RBAC_GROUP, "clusterrolebindings", NULL,             set_binding},
+	{RBAC_GROUP, "rolebindings",        NULL,             set_binding},
 };
 /* clang-format on */
 
@@ -327,9 +409,10 @@ void defaults_set(struct obj *o, const char *group, const char *plural)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0)
 			continue;
-		if (obj_type(obj_get(o, "spec")) != OBJ_MAP)
+		if (kinds[i].rules && obj_type(obj_get(o, "spec")) != OBJ_MAP)
 			return;
-		apply(o, kinds[i].rules);
+		if (kinds[i].rules)
+			apply(o, kinds[i].rules);
 		if (kinds[i].set)
 			kinds[i].set(o);
 	}

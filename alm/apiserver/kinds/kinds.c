@@ -243,9 +243,6 @@ bool kind_fits_namespace(const struct kind *k, const char *ns)
 
 bool kind_has_subresource(const struct kind *k, const char *name)
 {
-	bool core = *k->group == '\0';
 	return *name == '\0' || (cstr_eq(name, "status") && (k->flags & KIND_STATUS)) ||
-	       (cstr_eq(name, "scale") && (k->flags & KIND_SCALE)) ||
-	       (core && cstr_eq(name, "finalize") && cstr_eq(k->plural, "namespaces")) ||
-	       (core && cstr_eq(name, "token") && cstr_eq(k->plural, "serviceaccounts"));
+	       (cstr_eq(name, "scale") && (k->flags & KIND_SCALE)) || kind_subresource(k, name);
 }

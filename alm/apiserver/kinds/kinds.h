@@ -72,6 +72,9 @@ struct kind {
 	/* The objects are those of another group (events.k8s.io shows those of ""); NULL: its own.
 	 */
 	const char *storage_group;
+	/* A door for documents of 2017 (crds/legacy.h): what is created at this group and version
+	 * is created at that one, with the rights of that one. NULL: none. */
+	const char *legacy_group, *legacy_version;
 };
 
 struct kinds;
@@ -109,6 +112,16 @@ const char *kind_api_version(const struct kind *k, struct arena *a);
 /* Objects of a namespaced kind have a namespace, those of a cluster-scoped one have none (""). */
 bool kind_fits_namespace(const struct kind *k, const char *ns);
 
+/* What a built-in kind has besides status and scale (subresources.c). */
+struct kind_subresource {
+	const char *group, *plural, *name;
+	unsigned verbs;
+	const char *of_group, *of_version, *of_kind; /* of the body; NULL: of the kind itself */
+	bool needs_kubelet;                          /* refused, as no container runs here */
+};
+
+const struct kind_subresource *kind_subresource(const struct kind *k, const char *name);
+const struct kind_subresource *kind_subresource_at(const struct kind *k, size_t i); /* NULL: end */
 bool kind_has_subresource(const struct kind *k, const char *name); /* "": the object itself */
 
 /* The constant rows (kinds_builtin.c). To add a built-in kind: one row there. */

@@ -58,6 +58,8 @@
 #define APIEXT "apiextensions.k8s.io"
 #define RBAC_G "rbac.authorization.k8s.io"
 #define NET    "networking.k8s.io"
+#define FLOW   "flowcontrol.apiserver.k8s.io"
+#define DRA    "resource.k8s.io"
 #define STOR   "storage.k8s.io"
 #define AUDIT  "audit.app.coreos.com"
 
@@ -102,6 +104,8 @@ static const struct kind builtin[] = {
 	KIND("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", LIST("sa"), NONE, NS | UNCOND),
 	KIND("", "v1", "Service", "services", "service", LIST("svc"), ALL, NS | STAT | UNCOND | UPSERT | LABEL),
 
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
 	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
 	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN | UNCOND),
 	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
@@ -112,7 +116,7 @@ static const struct kind builtin[] = {
 	 .list_kind = "CustomResourceDefinitionList", .plural = "customresourcedefinitions",
 	 .singular = "customresourcedefinition", .short_names = LIST("crd", "crds"),
 	 .categories = LIST("api-extensions"), .verbs = VERB_READ, .flags = CLUS | GEN,
-	 .storage_version = "v1"}, /* kubectl 1.20 lists it before a dry run */
+	 .storage_version = "v1", .legacy_group = APIEXT, .legacy_version = "v1"}, /* kubectl 1.20 lists it before a dry run */
 
 	KIND("apiregistration.k8s.io", "v1", "APIService", "apiservices", "apiservice", NONE, LIST("api-extensions"), CLUS | STAT | UNCOND),
 
@@ -151,6 +155,11 @@ static const struct kind builtin[] = {
 	 .flags = NS | UNCOND | UPSERT | KIND_NO_AUDIT, .storage_version = "v1",
 	 .storage_group = "", .selectable = new_event_fields},
 
+	KIND(FLOW, "v1", "FlowSchema", "flowschemas", "flowschema", NONE, NONE, CLUS | STAT | GEN | UNCOND),
+	KIND(FLOW, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", "prioritylevelconfiguration", NONE, NONE, CLUS | STAT | GEN | UNCOND),
+
+	KIND(NET, "v1", "IPAddress", "ipaddresses", "ipaddress", LIST("ip"), NONE, CLUS | UNCOND),
+	KIND(NET, "v1", "ServiceCIDR", "servicecidrs", "servicecidr", NONE, NONE, CLUS | STAT | UNCOND),
 	KIND(NET, "v1", "IngressClass", "ingressclasses", "ingressclass", NONE, NONE, CLUS | GEN | UNCOND),
 	KIND(NET, "v1", "Ingress", "ingresses", "ingress", LIST("ing"), NONE, NS | STAT | GEN | UNCOND),
 	KIND(NET, "v1", "NetworkPolicy", "networkpolicies", "networkpolicy", LIST("netpol"), NONE, NS | GEN | UNCOND),
@@ -164,12 +173,18 @@ static const struct kind builtin[] = {
 	KIND(RBAC_G, "v1", "RoleBinding", "rolebindings", "rolebinding", NONE, NONE, NS | RBAC),
 	KIND(RBAC_G, "v1", "Role", "roles", "role", NONE, NONE, NS | RBAC),
 
+	KIND(DRA, "v1", "DeviceClass", "deviceclasses", "deviceclass", NONE, NONE, CLUS | GEN | UNCOND),
+	KIND(DRA, "v1", "ResourceClaim", "resourceclaims", "resourceclaim", NONE, NONE, NS | STAT | UNCOND),
+	KIND(DRA, "v1", "ResourceClaimTemplate", "resourceclaimtemplates", "resourceclaimtemplate", NONE, NONE, NS | UNCOND),
+	KIND(DRA, "v1", "ResourceSlice", "resourceslices", "resourceslice", NONE, NONE, CLUS | GEN | UNCOND),
+
 	KIND("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", LIST("pc"), NONE, CLUS | GEN | UNCOND),
 
 	KIND(STOR, "v1", "CSIDriver", "csidrivers", "csidriver", NONE, NONE, CLUS | UNCOND),
 	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS | UNCOND),
 	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS | UNCOND),
 	KIND(STOR, "v1", "StorageClass", "storageclasses", "storageclass", LIST("sc"), NONE, CLUS | UNCOND),
+	KIND(STOR, "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass", LIST("vac"), NONE, CLUS | UNCOND),
 	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT | UNCOND),
 };
 /* clang-format on */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
@@ -28,6 +29,24 @@ static struct head *namespace_of(struct namespaces *n, const char *name)
 	return store_find(n->server->store, "", "namespaces", "", name);
 }
 
+/* Where a pod would find the server: clients and charts look for it. */
+static void ensure_kubernetes(struct namespaces *n)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = meta_skeleton("v1", "Service", "default", "kubernetes");
+	struct obj *port = obj_map(), *ports = obj_list();
+	meta_set_label(o, "component", "apiserver");
+	meta_set_label(o, "provider", "kubernetes");
+	obj_set_str(port, "name", "https");
+	obj_set_str(port, "protocol", "TCP");
+	obj_set_int(port, "port", 443);
+	obj_set_int(port, "targetPort", 6443);
+	obj_append(ports, port);
+	obj_set_path(o, "spec.ports", ports);
+	obj_set_path(o, "spec.clusterIP", obj_string(SERVICES_KUBERNETES));
+	engine_ensure(n->server, o, &err);
+}
+
 /* A living namespace has a ServiceAccount and the CA of the server. */
 static void ensure(struct namespaces *n, const char *name)
 {
@@ -44,6 +63,8 @@ static void ensure(struct namespaces *n, const char *name)
 	obj_set_str(obj_get_mut(ca, "data"), "ca.crt", pem ? pem : "");
 	engine_ensure(n->server, account, &err);
 	engine_ensure(n->server, ca, &err);
+	if (cstr_eq(name, "default"))
+		ensure_kubernetes(n);
 }
 
 struct left {
@@ -174,6 +195,7 @@ static bool is_default_content(const struct change *c)
 {
 	return *c->resource->group == '\0' &&
 	       ((cstr_eq(c->resource->plural, "serviceaccounts") && cstr_eq(c->name, "default")) ||
+		(cstr_eq(c->resource->plural, "services") && cstr_eq(c->name, "kubernetes")) ||
 		(cstr_eq(c->resource->plural, "configmaps") &&
 		 cstr_eq(c->name, "kube-root-ca.crt")));
 }

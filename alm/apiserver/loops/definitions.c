@@ -10,12 +10,35 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/legacy_words.h"
+#include "crds/marks.h"
 
-#define CRDS "customresourcedefinitions"
+#define CRDS            "customresourcedefinitions"
+#define DOORS_BYTES_MAX 4096
 
 static const struct engine controller = {"system:apiserver", "kube-apiserver"};
 
 /* Serving. */
+
+/* Instances of 2017 are of v1alpha1.GROUP, whatever the group of the definition was then. */
+static void open_doors(struct crds *c, const struct obj *o)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(DOORS_BYTES_MAX);
+	const char *was = meta_annotation(o, ANNOTATION_LEGACY_GROUP), *v;
+	const char *is = obj_str(o, "spec.group");
+	struct str group;
+	if (c->server->config.no_legacy || !was || !is ||
+	    !legacy_group(str_of(was), a, &group, &v) || !str_is(group, is) ||
+	    !kinds_find(c->server->kinds, is, v, obj_str(o, "spec.names.plural")))
+		return;
+	const char *const groups[] = {was, arena_fmt(a, "v1alpha1.%s", is)};
+	for (size_t i = 0; i < ARRAY_LEN(groups) && (i == 0 || !cstr_eq(was, groups[i])); i++) {
+		const char *label = arena_strndup(a, groups[i], strcspn(groups[i], "."));
+		if (!kinds_has_group(c->server->kinds, groups[i]))
+			kinds_add(c->server->kinds, crd_door_new(o, groups[i], label, v),
+				  crd_kind_free);
+	}
+}
 
 static void serve(struct crds *c, const struct obj *o)
 {
@@ -30,6 +53,7 @@ static void serve(struct crds *c, const struct obj *o)
 		    crd_kind_new(o, obj_at(list, i), ++c->last_stamp, &k, &err) == 0)
 			kinds_add(c->server->kinds, k, crd_kind_free);
 	}
+	open_doors(c, o);
 }
 
 /* Is what is served the same before and after? */

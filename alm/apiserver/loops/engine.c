@@ -1,6 +1,8 @@
 /* engine: see engine.h. */
 #include "alm/apiserver/loops/engine.h"
 
+#include <string.h>
+
 #include "alm/apiserver/deletion.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -53,26 +55,77 @@ int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
 	return deletion_run(&m, &opt, err);
 }
 
-int engine_ensure(struct apiserver *s, struct obj *o, struct error *err)
+int engine_replace(struct apiserver *s, const struct engine *e, struct head *h, const struct obj *o,
+		   struct error *err)
 {
-	CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-	const char *group, *version;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ENGINE_ARENA_BYTES);
 	struct mutation m;
+	if (engine_begin(s, e, h, a, &m, "", err) < 0)
+		return -err->code;
+	m.whole = true;
+	m.after = obj_keep(a, obj_copy(o));
+	return mutation_update(&m, err);
+}
+
+/* The kind of o, whose memory goes to the arena, and the request that creates it. */
+static int create_begin(struct apiserver *s, const struct engine *e, struct obj *o, struct arena *a,
+			struct mutation *m, struct error *err)
+{
+	const char *group, *version;
 	obj_keep(a, o);
-	if (!meta_api_version(o) || !meta_kind(o) || !meta_name(o) ||
+	if (!meta_api_version(o) || !meta_kind(o) ||
 	    !gvk_split_api_version(meta_api_version(o), a, &group, &version))
-		return error_set(err, E_INTERNAL, "a bootstrap object without kind or name");
+		return error_set(err, E_INTERNAL, "an object of the server without kind");
 	const struct kind *k = kinds_find_kind(s->kinds, group, version, meta_kind(o));
 	const char *ns = meta_namespace(o) ? meta_namespace(o) : "";
 	if (!k)
 		return error_set(err, E_INTERNAL, "kind %s is not served", meta_kind(o));
-	struct request *r = request_internal(s, a, "system:apiserver", "kube-apiserver", k, ns, "");
+	struct request *r = request_internal(s, a, e->user, e->manager, k, ns, "");
 	r->verb = "create";
-	if (resource_find(server_resource(s, k), ns, meta_name(o)))
-		return 0;
-	if (mutation_init(&m, r, r->ns, "", err) < 0)
+	if (mutation_init(m, r, r->ns, "", err) < 0)
 		return -err->code;
-	m.after = o;
-	m.opt.manager = "kube-apiserver";
-	return mutation_shape(&m, err) < 0 ? -err->code : mutation_create(&m, err);
+	m->after = o;
+	m->opt.manager = e->manager;
+	return 0;
+}
+
+static int create_unless_there(struct mutation *m, char ret_uid[STORE_UID_TEXT], struct error *err)
+{
+	const char *name = meta_name(m->after);
+	const struct head *there = name ? resource_find(m->resource, m->ns, name) : NULL;
+	if (there) {
+		memcpy(ret_uid, there->uid, STORE_UID_TEXT);
+		return error_set(err, E_EXISTS, "%s is there", name);
+	}
+	if (mutation_create(m, err) < 0)
+		return -err->code;
+	return text_uid(text_str(m->text), ret_uid)
+		       ? 0
+		       : error_set(err, E_INTERNAL, "%s has no uid", m->name);
+}
+
+int engine_create(struct apiserver *s, const struct engine *e, struct obj *o,
+		  char ret_uid[STORE_UID_TEXT], struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ENGINE_ARENA_BYTES);
+	struct mutation m;
+	if (create_begin(s, e, o, a, &m, err) < 0)
+		return -err->code;
+	m.whole = m.keep_managers = true;
+	return create_unless_there(&m, ret_uid, err);
+}
+
+int engine_ensure(struct apiserver *s, struct obj *o, struct error *err)
+{
+	static const struct engine self = {"system:apiserver", "kube-apiserver"};
+	CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
+	char uid[STORE_UID_TEXT];
+	struct mutation m;
+	if (create_begin(s, &self, o, a, &m, err) < 0)
+		return -err->code;
+	if (!meta_name(o))
+		return error_set(err, E_INTERNAL, "a bootstrap object without name");
+	if (resource_find(m.resource, m.ns, meta_name(o)))
+		return 0;
+	return mutation_shape(&m, err) < 0 ? -err->code : create_unless_there(&m, uid, err);
 }

@@ -17,6 +17,13 @@ struct engine {
 
 /* Creates o (consumed) as the server itself, unless it is there already; for bootstrap objects. */
 int engine_ensure(struct apiserver *s, struct obj *o, struct error *err);
+/* Creates o (consumed; complete, with its status and without managedFields). ret_uid: of the object,
+ * also of one that was there: E_EXISTS. */
+int engine_create(struct apiserver *s, const struct engine *e, struct obj *o,
+		  char ret_uid[STORE_UID_TEXT], struct error *err);
+/* Replaces the object, its status too, by o (borrowed). Unchanged: no write. */
+int engine_replace(struct apiserver *s, const struct engine *e, struct head *h, const struct obj *o,
+		   struct error *err);
 /* edit changes the object (as its storage version shows it). Unchanged: no write. */
 int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
 		  const char *subresource, void (*edit)(void *arg, struct obj *o), void *arg,

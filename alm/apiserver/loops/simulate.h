@@ -1,10 +1,17 @@
 /*
- * simulate: workloads without a kubelet. The status of Deployments, StatefulSets, DaemonSets,
- * ReplicaSets, ReplicationControllers and Pods is filled as if they had rolled out, shortly after
- * their generation moved; Jobs and Pods that are not restarted run to their end, claims are bound,
- * load balancers have an address, APIServices are Available (nothing is served by them). One whose
- * image tag contains "fail" ("app:1.0-fail") stays unready or fails; a Job or Pod with "hang" does
- * not end.
+ * simulate: workloads without controllers and kubelet, for who looks at an app before it meets a
+ * cluster. Shortly after an object changed, what its controller would make of it is there: of a
+ * Deployment its ReplicaSets and Pods, of a StatefulSet and DaemonSet Pods and ControllerRevisions,
+ * of a Job Pods that have ended, of a CronJob its Jobs when their time comes (in UTC), of a Service
+ * EndpointSlice and Endpoints; with the statuses, names and labels of upstream's controllers. Claims
+ * are bound, load balancers have an address, APIServices are Available. Nothing of it is reachable.
+ *
+ * A rollout takes one step. A workload has SIM_PODS_MAX Pods at most, its status counts all that are
+ * wanted. At rest nothing is written.
+ *
+ * It fails on request: annotation app.coreos.com/simulate "REASON: TEXT" of a Pod template (words in
+ * simulate_objects.c) or Pod; an image tag with "fail" ("app:1.0-fail") stays unready or fails; a Job
+ * or Pod with "hang" does not end.
  */
 #ifndef ALM_APISERVER_LOOPS_SIMULATE_H
 #define ALM_APISERVER_LOOPS_SIMULATE_H

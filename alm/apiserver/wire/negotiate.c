@@ -81,11 +81,9 @@ static bool served(const struct media *m, bool is_watch, struct accept *ret)
 	return true;
 }
 
-int negotiate_accept(const char *header, bool is_watch, struct arena *a, struct accept *ret,
-		     struct error *err)
+int negotiate_accept(const char *header, bool is_watch, struct accept *ret, struct error *err)
 {
 	struct str rest = str_trim(str_of(header)), part;
-	(void)a;
 	if (!rest.len)
 		rest = STR("*/*");
 	for (int i = 0; i < ALTERNATIVES_MAX && str_next(&rest, ',', &part); i++) {

@@ -6,8 +6,7 @@
 
 /* The first alternative that is served; NULL or empty header is JSON. is_watch: no YAML.
  * E_NOTACCEPTABLE with Kubernetes' text (golden G97, G98). */
-int negotiate_accept(const char *header, bool is_watch, struct arena *a, struct accept *ret,
-		     struct error *err);
+int negotiate_accept(const char *header, bool is_watch, struct accept *ret, struct error *err);
 
 struct body {
 	struct obj *value; /* tied to the arena, may be changed by the caller */

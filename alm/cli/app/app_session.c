@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/cli/app/overview.h"
 #include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/app/install_plan.h"
@@ -131,4 +132,19 @@ int app_session_print_outcome(const struct cli *c, const char *version, const ch
 		obj_set_str(o, "plan", plan);
 	obj_set(o, "steps", obj_copy_list(obj_get(candidate, "steps")));
 	return cli_print_data(c, o, err);
+}
+
+int app_session_overview(struct session *s, struct overview_input *in, struct error *err)
+{
+	if (session_get(s, "/apis/app.coreos.com/v1beta1/apps", &in->apps, err) < 0 ||
+	    session_get(s, "/apis/opinstaller.coreos.com/v1beta1/installstrategies",
+			&in->strategies, err) < 0 ||
+	    session_get(s, "/apis/app.coreos.com/v1alpha1/catalogs", &in->catalogs, err) < 0)
+		return -err->code;
+	/* a server of an older ALM does not have the kind */
+	struct error absent = ERROR_INIT;
+	if (session_get(s, "/apis/app.coreos.com/v1alpha1/bundles", &in->bundles, &absent) < 0 &&
+	    absent.code != E_NOTFOUND)
+		return error_copy(err, &absent);
+	return 0;
 }

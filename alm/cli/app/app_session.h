@@ -3,6 +3,7 @@
 #ifndef ALM_CLI_APP_APP_SESSION_H
 #define ALM_CLI_APP_APP_SESSION_H
 
+#include "alm/cli/app/overview.h"
 #include "alm/cli/session.h"
 
 struct app_session {
@@ -36,5 +37,7 @@ int app_session_patch(struct app_session *a, const struct obj *live, const struc
 int app_session_print_outcome(const struct cli *c, const char *version, const char *outcome,
 			      const char *message, const struct obj *candidate,
 			      const struct obj *strategy, struct error *err);
+/* What `alm status` and `alm top` show: all apps, strategies and catalogs. */
+int app_session_overview(struct session *s, struct overview_input *in, struct error *err);
 
 #endif

@@ -1,7 +1,9 @@
-/* `alm approve APP VERSION`: approves the plan of a waiting version, bound to its digest. */
+/* `alm approve APP VERSION`: approves the plan of a waiting version, bound to its digest; and the
+ * deletes of a Bundle (approve_bundle.h). */
 #include <string.h>
 
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/approve_bundle.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -66,6 +68,13 @@ static int approve_run(struct cli *c, struct error *err)
 	struct app_session a;
 	if (!cli_value(c, "reason"))
 		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
+	struct str kind, name;
+	if (str_cut(str_of(c->args[0]), '/', &kind, &name) && str_is(kind, "bundle") && !c->args[1])
+		return approve_bundle(c, name.ptr, err);
+	if (!c->args[1] || cli_flag(c, "prune"))
+		return error_set(
+			err, E_USAGE,
+			"want APP VERSION, or bundle/NAME --prune; see alm approve --help");
 	int r = app_session_open(c, c->args[0], &a, err);
 	if (!r)
 		r = approve(c, &a, err);
@@ -75,19 +84,24 @@ static int approve_run(struct cli *c, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
+	{"prune", NULL, "of a bundle: more deletes than spec.prune.maxDeletes", 0},
 	CLI_OUTPUT_OPTION,
 	{0},
 };
 
 const struct cmd cmd_approve = {
 	.name = "approve",
-	.usage = "alm approve APP VERSION --reason TEXT [-o json]",
+	.usage = "alm approve APP VERSION --reason TEXT [-o json] | bundle/NAME --prune --reason "
+		 "TEXT",
 	.summary = "approve the plan of a waiting version",
-	.description = "The approval is bound to the digest of the plan that is shown now. Exit "
-		       "status 3: the version is "
-		       "not installable, and the steps are printed; or it waits for no approval.",
+	.description =
+		"The approval is bound to the digest of the plan that is shown now. Exit "
+		"status 3: the version is "
+		"not installable, and the steps are printed; or it waits for no approval. "
+		"bundle/NAME --prune approves the deletes of the commit that is held, and of "
+		"no other.",
 	.examples = "alm approve etcd 0.9.6 --reason CHG-4711",
 	.options = options,
-	.args = {2, 2},
+	.args = {1, 2},
 	.run = approve_run,
 };

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
 #include "alm/cli/app/install_wait.h"
+#include "alm/cli/app/own_manifest.h"
 #include "alm/cli/chart/template_args.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/nearest.h"
@@ -17,7 +18,9 @@
 
 #define VALUES_BYTES_MAX ((size_t)1 << 20) /* of one object there is hardly more */
 #define RESOLVE_NS       (15 * NS_PER_S)   /* without --wait: until a wrong word is found */
-#define WAIT_NS          (5 * NS_PER_MIN)  /* as helm */
+#define FRESH_FILE_NS    (3 * NS_PER_S)
+#define LOOK_NS          (NS_PER_S / 4)
+#define WAIT_NS          (5 * NS_PER_MIN) /* as helm */
 
 struct install {
 	struct cli *c;
@@ -140,6 +143,24 @@ static int check_chart(const struct install *x, const struct obj *catalog, struc
 			 obj_len(names), x->catalog);
 }
 
+/* What was put into a folder just now is read when it has been quiet for a moment (source.h). */
+static int find_chart(const struct install *x, struct session *s, int64_t end_ns,
+		      const struct obj **ret, struct error *err)
+{
+	int64_t until = loop_mono(session_loop(s)) + FRESH_FILE_NS;
+	for (;;) {
+		struct error missing = ERROR_INIT;
+		if (install_wait_catalog(x->c, s, x->catalog, end_ns, ret, err) < 0)
+			return -err->code;
+		if (check_chart(x, *ret, &missing) == 0)
+			return 0;
+		bool is_folder = cstr_has_prefix(obj_str(*ret, "spec.source.url"), "dir://");
+		if (!is_folder || loop_mono(session_loop(s)) >= until)
+			return error_copy(err, &missing);
+		(void)session_run(s, LOOK_NS);
+	}
+}
+
 static int create(const struct install *x, struct session *s, const struct obj *app,
 		  const struct obj **ret, struct error *err)
 {
@@ -181,8 +202,7 @@ static int install(struct install *x, struct session *s, const struct obj *app, 
 	if (cli_duration(c, "timeout", wait ? WAIT_NS : RESOLVE_NS, &timeout, err) < 0)
 		return -err->code;
 	int64_t end = loop_mono(session_loop(s)) + timeout;
-	if (install_wait_catalog(c, s, x->catalog, end, &catalog, err) < 0 ||
-	    check_chart(x, catalog, err) < 0 || create(x, s, app, &created, err) < 0)
+	if (find_chart(x, s, end, &catalog, err) < 0 || create(x, s, app, &created, err) < 0)
 		return -err->code;
 	struct install_wait w = {.c = c,
 				 .s = s,
@@ -200,6 +220,10 @@ static int run(struct cli *c, struct error *err)
 	CLEANUP(session_freep) struct session *s = NULL;
 	CLEANUP(obj_unrefp) struct obj *app = NULL;
 	struct install x = {.c = c};
+	if (cli_flag(c, "to-cluster"))
+		return own_manifest_install(c, err);
+	if (!c->n_args)
+		return error_set(err, E_USAGE, "CATALOG/CHART is missing");
 	if (read_args(&x, err) < 0 || make_app(&x, &app, err) < 0)
 		return -err->code;
 	if (cli_flag(c, "dry-run"))
@@ -231,22 +255,29 @@ static const struct cmd_option options[] = {
 	 "namespace that was there before",
 	 0},
 	{"timeout", "DURATION", "of --wait (default 5m)", 0},
-	{"dry-run", NULL, "print the AppType as YAML, create nothing", 0},
+	{"dry-run", NULL, "print the AppType (--to-cluster: the manifest) as YAML, create nothing",
+	 0},
+	{"to-cluster", NULL, "ALM itself onto this cluster: deploy/manifests/alm.yaml", 0},
+	{"image", "REFERENCE", "with --to-cluster: where the nodes find the image of `make image`",
+	 0},
 	{0},
 };
 
 const struct cmd cmd_install = {
 	.name = "install",
 	.usage = "alm install [NAME] CATALOG/CHART [--version RANGE] [-n NAMESPACE] [-f FILE] "
-		 "[--set KEY=VALUE] [--wait|--grant]",
+		 "[--set KEY=VALUE] [--wait|--grant]\n"
+		 "alm install --to-cluster [--image REFERENCE] [--wait]",
 	.summary = "install a chart of a catalog",
-	.description = "Creates an AppType. NAME is the chart's and -n (the namespace, made when "
-		       "missing) the app's if they are not given. A chart or version that the "
-		       "catalog does not have is refused, and nothing stays.",
+	.description =
+		"Creates an AppType. NAME is the chart's and -n (the namespace, made when "
+		"missing) the app's if they are not given. A chart or version that the "
+		"catalog does not have is refused, and nothing stays. --to-cluster: ALM "
+		"itself, or a newer version of it; alm uninstall --from-cluster takes it off.",
 	.examples = "alm catalog add jetstack https://charts.jetstack.io\n"
 		    "alm install jetstack/cert-manager -n cert-manager --set crds.enabled=true "
 		    "--grant",
 	.options = options,
-	.args = {1, 2},
+	.args = {0, 2},
 	.run = run,
 };

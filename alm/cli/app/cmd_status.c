@@ -7,16 +7,6 @@
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-static int read_lists(struct session *s, struct overview_input *in, struct error *err)
-{
-	if (session_get(s, "/apis/app.coreos.com/v1beta1/apps", &in->apps, err) < 0 ||
-	    session_get(s, "/apis/opinstaller.coreos.com/v1beta1/installstrategies",
-			&in->strategies, err) < 0 ||
-	    session_get(s, "/apis/app.coreos.com/v1alpha1/catalogs", &in->catalogs, err) < 0)
-		return -err->code;
-	return 0;
-}
-
 /* Only ALM's server has this check; one without it has nothing to tell. */
 static const char *server_trouble(struct session *s)
 {
@@ -36,7 +26,7 @@ static int run(struct cli *c, struct error *err)
 	struct overview_input in = {.only = c->n_args ? c->args[0] : NULL};
 	bool json;
 	if (cli_output_data(c, &json, err) < 0 || session_open(c, &s, err) < 0 ||
-	    read_lists(s, &in, err) < 0)
+	    app_session_overview(s, &in, err) < 0)
 		return -err->code;
 	in.server = server_trouble(s);
 	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));

@@ -3,6 +3,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
+#include "alm/cli/app/app_session.h"
 #include "alm/cli/app/overview.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
@@ -20,20 +21,10 @@ static const struct cmd_option options[] = {
 	{0},
 };
 
-static int read_lists(struct session *s, struct overview_input *in, struct error *err)
-{
-	if (session_get(s, "/apis/app.coreos.com/v1beta1/apps", &in->apps, err) < 0 ||
-	    session_get(s, "/apis/opinstaller.coreos.com/v1beta1/installstrategies",
-			&in->strategies, err) < 0 ||
-	    session_get(s, "/apis/app.coreos.com/v1alpha1/catalogs", &in->catalogs, err) < 0)
-		return -err->code;
-	return 0;
-}
-
 static int look(struct cli *c, struct session *s, struct strbuf *b, struct error *err)
 {
 	struct overview_input in = {0};
-	if (read_lists(s, &in, err) < 0)
+	if (app_session_overview(s, &in, err) < 0)
 		return -err->code;
 	overview_print(obj_keep(c->arena, overview_new(&in, c->arena)), c->arena, b);
 	const struct obj *apps = obj_get(in.apps, "items");

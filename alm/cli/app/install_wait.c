@@ -112,6 +112,8 @@ static int take_back(const struct install_wait *w, struct error *err)
 				    .body = options};
 	if (session_send(w->s, &q, &reply, &why) < 0)
 		return error_wrap(err, "apptype %s stays (%s)", meta_name(w->app), why.msg);
+	term_print("apptype.app.coreos.com/%s deleted, as nothing of it can be installed\n",
+		   meta_name(w->app));
 	return -err->code;
 }
 

@@ -9,6 +9,7 @@
 #include "alm/cli/kube/manifest.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -28,7 +29,7 @@ struct offline {
 
 static const struct {
 	const char *group, *kind;
-	enum watched watched;
+	unsigned watched;
 } known[] = {
 	{"app.coreos.com", "AppType", WATCH_APPTYPE},
 	{"opinstaller.coreos.com", "InstallStrategy", WATCH_STRATEGY},
@@ -37,12 +38,12 @@ static const struct {
 	{"", "Namespace", WATCH_NAMESPACE},
 };
 
-static void put(struct offline *x, enum watched kind, const struct obj *o)
+static void put(struct offline *x, unsigned kind, const struct obj *o)
 {
 	map_set(x->kinds[kind], meta_name(o), obj_ref(o));
 }
 
-static const struct obj *find(const struct offline *x, enum watched kind, const char *name)
+static const struct obj *find(const struct offline *x, unsigned kind, const char *name)
 {
 	return map_get(x->kinds[kind], name);
 }
@@ -64,14 +65,14 @@ static int sort_manifests(struct offline *x, struct error *err)
 
 /* --- the operations of the view --- */
 
-static struct obj *op_get(void *arg, enum watched kind, const char *name)
+static struct obj *op_get(void *arg, unsigned kind, const char *name)
 {
 	const struct offline *x = arg;
 	const struct obj *o = find(x, kind, name);
 	return o ? obj_copy(o) : NULL;
 }
 
-static void op_each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
+static void op_each(void *arg, unsigned kind, bool (*fn)(void *fn_arg, struct str json),
 		    void *fn_arg)
 {
 	const struct offline *x = arg;

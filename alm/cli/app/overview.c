@@ -92,6 +92,13 @@ static bool is_over(const struct overview *x, const struct obj *strategy)
 	return false;
 }
 
+/* add_stalled() tells of it, with the step: "it goes on by itself" would contradict that. */
+static bool is_stalled(const struct obj *o)
+{
+	struct condition c;
+	return condition_get(o, stalled_type(o), &c) && cstr_eq(c.status, "True");
+}
+
 static void add_strategy(const struct overview *x, const struct obj *s)
 {
 	static const char *const moving[] = {"Pending", "Installing", "Verifying", "RollingBack",
@@ -100,7 +107,14 @@ static void add_strategy(const struct overview *x, const struct obj *s)
 	const char *phase = obj_str(s, "status.phase"), *version = version_of(s, x->a);
 	struct condition why = {.reason = phase, .message = ""};
 	(void)first_false(s, &why);
-	if (cstr_eq(phase, "AwaitingApproval")) {
+	if (meta_is_deleting(s)) {
+		if (!meta_is_deleting(x->app))
+			wait_new(
+				x, "progress", version, "Deleting",
+				"what its strategy installed is the app's now; the strategy goes, "
+				"and is made again if it is still chosen, when no late write of it "
+				"can come any more: a minute after its last one");
+	} else if (cstr_eq(phase, "AwaitingApproval")) {
 		(void)condition_get(s, "Approved", &why);
 		struct obj *w = wait_new(x, "approval", version, why.reason, why.message);
 		set_next(w, nextstep_new(x->a, NULL, "alm approve %s %s --reason TEXT", x->name,
@@ -111,7 +125,7 @@ static void add_strategy(const struct overview *x, const struct obj *s)
 	} else if (cstr_in(phase, failed) && !is_over(x, s)) {
 		struct obj *w = wait_new(x, "failed", version, phase, why.message);
 		set_next(w, nextstep_new(x->a, NULL, "alm retry %s %s", x->name, version));
-	} else if (cstr_in(phase, moving)) {
+	} else if (cstr_in(phase, moving) && !is_stalled(s)) {
 		wait_new(x, "progress", version, phase, why.message);
 	}
 }
@@ -274,7 +288,7 @@ static void add_unresolved(const struct overview *x)
 		return;
 	}
 	if (!condition_get(x->app, "Ready", &c) || cstr_eq(c.status, "True") ||
-	    is_explained(x, c.reason))
+	    is_explained(x, c.reason) || is_told(x, c.message)) /* "Unresolved: Paused" */
 		return;
 	struct obj *w = wait_new(x, "state", NULL, c.reason, c.message);
 	if (cstr_eq(c.status, "False"))
@@ -343,6 +357,41 @@ static struct obj *catalog_objs(const struct obj *catalogs, struct arena *a)
 	return list;
 }
 
+/* What a person does about a bundle in that state; NULL: it goes on by itself. */
+static const char *bundle_next(const struct obj *o, const char *state, struct arena *a)
+{
+	static const char *const well[] = {
+		"",        "Synced",  "New",         "Fetching", "Rendering", "Planning",
+		"Rolling", "Soaking", "RollingBack", "Deleting", NULL};
+	if (cstr_in(state, well))
+		return NULL;
+	if (cstr_eq(state, "AwaitingApproval"))
+		return nextstep_new(a, NULL, "alm approve bundle/%s --prune --reason TEXT",
+				    meta_name(o));
+	return nextstep_new(a, NULL, "alm describe bundle %s", meta_name(o));
+}
+
+static struct obj *bundle_objs(const struct obj *bundles, struct arena *a)
+{
+	const struct obj *items = obj_get(bundles, "items");
+	struct obj *list = obj_list();
+	struct condition ready;
+	for (size_t i = 0; i < obj_len(items); i++) {
+		const struct obj *o = obj_at(items, i);
+		const char *state = obj_str(o, "status.state");
+		struct obj *row = obj_map();
+		set_if(row, "name", meta_name(o));
+		set_if(row, "state", state);
+		set_if(row, "revision", obj_str(o, "status.revision"));
+		set_if(row, "message", condition_get(o, "Ready", &ready) ? ready.message : "");
+		const char *next = bundle_next(o, state ? state : "", a);
+		if (next)
+			set_next(row, next);
+		obj_append(list, row);
+	}
+	return list;
+}
+
 struct obj *overview_new(const struct overview_input *in, struct arena *a)
 {
 	struct overview x = {.in = in, .a = a};
@@ -355,6 +404,7 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 		obj_set_str(o, "server", in->server);
 	obj_set(o, "apps", apps);
 	obj_set(o, "catalogs", catalog_objs(in->catalogs, a));
+	obj_set(o, "bundles", bundle_objs(in->only ? NULL : in->bundles, a));
 	return o;
 }
 
@@ -438,17 +488,38 @@ static void print_wait(const char *app, const struct obj *w, struct strbuf *b)
 	print_next(obj_get(w, "next"), b);
 }
 
+/* All of them in a line each, and what those in trouble wait for. How many these are. */
+static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(bundles); i++) {
+		const struct obj *o = obj_at(bundles, i), *next = obj_get(o, "next");
+		if (b->len)
+			strbuf_addc(b, '\n');
+		visible_addf(b, "bundle %s: %s %s", obj_str(o, "name"), shown(o, "state"),
+			     shown(o, "revision"));
+		if (next && *obj_str(o, "message"))
+			visible_addf(b, ": %s", obj_str(o, "message"));
+		strbuf_addc(b, '\n');
+		if (next)
+			print_next(next, b);
+		n += next != NULL;
+	}
+	return n;
+}
+
 void overview_print(const struct obj *overview, struct arena *a, struct strbuf *b)
 {
 	const struct obj *apps = obj_get(overview, "apps"),
-			 *catalogs = obj_get(overview, "catalogs");
+			 *catalogs = obj_get(overview, "catalogs"),
+			 *bundles = obj_get(overview, "bundles");
 	const char *server = obj_str(overview, "server");
 	size_t n_waits = obj_len(catalogs) + (server != NULL);
 	if (server)
 		visible_addf(b, "server: %s\n\n", server);
 	if (obj_len(apps))
 		print_table(apps, a, b);
-	else
+	else if (!obj_len(bundles))
 		visible_addf(b, "No app is declared: `kubectl create -f` an AppType.\n");
 	for (size_t i = 0; i < obj_len(apps); i++) {
 		const struct obj *waits = obj_get(obj_at(apps, i), "waits");
@@ -462,6 +533,7 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 			     obj_str(o, "message"));
 		print_next(obj_get(o, "next"), b);
 	}
-	if (obj_len(apps) && !n_waits)
+	n_waits += print_bundles(bundles, b);
+	if ((obj_len(apps) || obj_len(bundles)) && !n_waits)
 		visible_addf(b, "\nNothing waits.\n");
 }

@@ -62,6 +62,19 @@ static bool has_run(const struct obj *strategy)
 	return cstr_eq(phase, "Superseded") || cstr_eq(phase, "Succeeded");
 }
 
+static bool is_in_no_catalog(const struct app_session *a, const char *version)
+{
+	return !app_session_candidate(a, version) &&
+	       !obj_i64(a->app, "status.candidatesOmitted", 0);
+}
+
+static bool has_other_values(const struct app_session *a, const struct obj *plan)
+{
+	const struct obj *values = obj_path(a->app, "spec.values");
+	const struct obj *had = obj_get(plan, "config");
+	return obj_len(values) || obj_len(had) ? !obj_equal(values, had) : false;
+}
+
 const char *way_back_refusal(struct cli *c, struct app_session *a, const struct obj *strategy,
 			     const char *version)
 {
@@ -78,8 +91,15 @@ const char *way_back_refusal(struct cli *c, struct app_session *a, const struct 
 	if (!has_run(strategy))
 		return arena_fmt(c->arena, "RollbackRefused: %s never ran, it is %s", version,
 				 obj_str(strategy, "status.phase"));
-	if (!app_session_plan(c, a, strategy, &ignored))
+	const struct obj *plan = app_session_plan(c, a, strategy, &ignored);
+	if (!plan)
 		return arena_fmt(c->arena, "RollbackRefused: the stored plan of %s is gone",
+				 version);
+	if (is_in_no_catalog(a, version) && has_other_values(a, plan))
+		return arena_fmt(c->arena,
+				 "RollbackRefused: no catalog has %s any more, and its stored plan "
+				 "has other values than spec.values; put its archive back into the "
+				 "catalog, or its values into spec.values",
 				 version);
 	return NULL;
 }
@@ -114,8 +134,11 @@ static bool is_decided(struct cli *c, const struct app_session *a, const char *v
 	}
 	if (obj_i64(a->app, "status.observedGeneration", 0) < meta_generation(a->app))
 		return false;
-	if (!candidate && !obj_i64(a->app, "status.candidatesOmitted", 0)) {
-		*ret_refusal = arena_fmt(c->arena, "no catalog has %s any more", version);
+	if (is_in_no_catalog(a, version)) {
+		*ret_refusal = arena_fmt(c->arena,
+					 "no catalog has %s any more, and its stored plan is gone; "
+					 "put its archive back into the catalog",
+					 version);
 		return true;
 	}
 	if (candidate && !obj_flag(candidate, "installable", false)) {

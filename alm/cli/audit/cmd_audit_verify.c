@@ -10,8 +10,11 @@
 #include "alm/audit/replay.h"
 #include "alm/cli/audit/audit_anchors.h"
 #include "alm/cli/audit/audit_cmds.h"
+#include "alm/cli/progress.h"
 #include "alm/cli/term.h"
 #include "alm/sources/catalog_store.h"
+
+#define PROGRESS_ROWS_MIN 10000 /* less is done before a line could be read */
 
 /* What of the log's own folder, or of its cluster, is compared with it. */
 static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],
@@ -50,6 +53,14 @@ static void add_vkey(struct audit_source *s, struct arena *a, struct verify_opti
 	o->vkey = arena_strdup(a, signer_vkey(signer));
 }
 
+static void draw(void *arg, int64_t at, int64_t n)
+{
+	struct progress *p = arg;
+	p->n = (size_t)n;
+	if (n > PROGRESS_ROWS_MIN)
+		progress_at(p, (size_t)at, "entries read");
+}
+
 static int verify_source(struct cli *c, struct audit_source *s, struct error *err)
 {
 	unsigned char key[AUDIT_KEY_BYTES];
@@ -62,17 +73,22 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 	/* What is remembered is read before the rows: it must be a prefix of them. */
 	if (audit_anchors_read(c, s, anchors, err) < 0)
 		return -err->code;
+	struct progress progress;
+	progress_start(&progress, 0);
 	struct verify_options o = {.is_archive = s->type == AUDIT_ARCHIVE,
 				   .since_checkpoint = cli_flag(c, "since-checkpoint"),
 				   .anchors = anchors->items,
 				   .n_anchors = anchors->n,
-				   .unchecked = anchors->unchecked};
+				   .unchecked = anchors->unchecked,
+				   .progress = draw,
+				   .progress_arg = &progress};
 	add_objects(c, s, key, &o);
 	add_vkey(s, c->arena, &o);
 	int rc = verify_log(s->db, &o, rep, err);
 	memset(key, 0, sizeof(key));
 	if (rc >= 0 && cli_flag(c, "replay"))
-		rc = replay_log(s->db, rep, err);
+		rc = replay_log(s->db, &o, rep, err);
+	progress_end(&progress);
 	if (rc < 0)
 		return rc;
 	c->exit_code = verify_exit(rep);

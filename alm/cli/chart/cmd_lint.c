@@ -4,21 +4,14 @@
 #include "alm/base/visible.h"
 #include "alm/cli/chart/chart_dir.h"
 #include "alm/cli/chart/chart_lint.h"
-#include "alm/cli/chart/cmd_charts.h"
 #include "alm/cli/chart/template_box.h"
 #include "alm/cli/chart/template_run.h"
+#include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 
 enum { LINT_OK, LINT_FAILED, LINT_WARNED = 10 }; /* exit statuses; a child that dies has failed */
-
-static const char usage[] =
-	"usage: alm lint CHART... [--strict] [--quiet] [--with-subcharts] [flags of alm template]\n"
-	"What helm lint reports, and our own rules; exit 1 if there are errors (--strict: "
-	"warnings\n"
-	"of helm lint too). --quiet leaves out what is fine. -o json or yaml: a document for each\n"
-	"chart, with errors, warnings and findings.\n";
 
 /* What only lint has, taken out of argv. */
 struct options {
@@ -171,7 +164,7 @@ static void tell_total(size_t n, size_t failed)
 		term_print("%zu chart(s) linted, 0 chart(s) failed\n", n);
 }
 
-int cmd_lint_main(int argc, char **argv)
+static int lint_main(int argc, char **argv)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
@@ -179,14 +172,9 @@ int cmd_lint_main(int argc, char **argv)
 	struct options options = {0};
 	size_t failed = 0, warned = 0;
 	argc = take_options(argc, argv, &options);
-	if (template_args_parse_words(a, argc, argv, args, &msg) < 0 || args->help ||
-	    !args->words.n) {
-		if (args->help) {
-			term_lines(STR(usage));
-			return 0;
-		}
+	if (template_args_parse_words(a, argc, argv, args, &msg) < 0 || !args->words.n) {
 		term_error("%s\n", msg.len ? msg.buf : "\"lint\" requires at least 1 argument");
-		term_error_lines(STR(usage));
+		term_error("see alm lint --help\n");
 		return 2;
 	}
 	if (options.output && strcmp(options.output, "json") != 0 &&
@@ -207,3 +195,23 @@ int cmd_lint_main(int argc, char **argv)
 		tell_total(args->words.n, failed);
 	return failed > 0;
 }
+
+static const struct cmd_option options_of_lint[] = {
+	{"strict", NULL, "warnings of helm lint fail, too", 0},
+	{"quiet", NULL, "only what is wrong", 0},
+	{"with-subcharts", NULL, "the charts in charts/, too", 0},
+	{"values", "FILE", "values; as all flags of alm template", 'f'},
+	{"output", "FORMAT", "json or yaml: a document for each chart", 'o'},
+	{0},
+};
+
+const struct cmd cmd_lint = {
+	.name = "lint",
+	.usage = "alm lint CHART... [--strict] [--quiet] [--with-subcharts] [-o json] [flags of "
+		 "alm template]",
+	.examples = "alm lint ./etcd-operator\nalm lint etcd-operator-0.9.4.tgz -o json",
+	.summary = "check a chart",
+	.description = "What helm lint reports, and our own rules; exit 1 if there are errors.",
+	.options = options_of_lint,
+	.main = lint_main,
+};

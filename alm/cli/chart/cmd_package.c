@@ -3,20 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/cli/chart/cmd_charts.h"
 #include "alm/cli/chart/package_build.h"
+#include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 
 #define PACKAGE_ARENA_MAX ((size_t)512 << 20)
 
-static const char usage[] =
-	"usage: alm package build DIR [--version V] [-o OUTDIR]\n"
-	"Packs a chart folder as OUTDIR/NAME-VERSION.tgz: the same input gives the same bytes.\n"
-	"Prints the path, sha256:DIGEST and, with alm.yaml, its appType and provides.\n";
+static const struct cmd cmd_package_build;
 
 static int refuse(void)
 {
-	term_error_lines(str_of(usage));
+	term_error("usage: %s; see alm package build --help\n", cmd_package_build.usage);
 	return error_exit(E_USAGE);
 }
 
@@ -33,19 +30,13 @@ static const char *option(char **argv, int argc, int *i, const char *name, const
 	return argv[++*i];
 }
 
-int cmd_package_main(int argc, char **argv)
+static int build_main(int argc, char **argv)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(PACKAGE_ARENA_MAX);
 	const char *dir = NULL, *version = NULL, *out = ".", *value;
 	struct package_built built;
 	struct error err = ERROR_INIT;
-	if (argc >= 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"))) {
-		term_lines(str_of(usage));
-		return 0;
-	}
-	if (argc < 2 || strcmp(argv[0], "build") != 0)
-		return refuse();
-	for (int i = 1; i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		const char *word = argv[i];
 		assert(word);
 		value = option(argv, argc, &i, "--version", NULL);
@@ -75,3 +66,31 @@ int cmd_package_main(int argc, char **argv)
 	term_print("\n");
 	return 0;
 }
+
+static const struct cmd_option options[] = {
+	{"version", "V", "the version, instead of the one in Chart.yaml", 0},
+	{"output", "DIR", "where to (.)", 'o'},
+	{0},
+};
+
+static const struct cmd cmd_package_build = {
+	.name = "build",
+	.usage = "alm package build DIR [--version V] [-o OUTDIR]",
+	.examples = "alm package build ./etcd-operator -o /var/lib/alm/catalog",
+	.summary = "pack a chart folder",
+	.description =
+		"Packs a chart folder as OUTDIR/NAME-VERSION.tgz: the same input gives the same\n"
+		"bytes. Prints the path, sha256:DIGEST and, with alm.yaml, its appType and "
+		"provides.",
+	.options = options,
+	.main = build_main,
+};
+
+static const struct cmd *const subs[] = {&cmd_package_build, NULL};
+
+const struct cmd cmd_package = {
+	.name = "package",
+	.usage = "alm package COMMAND",
+	.summary = "make a package for a catalog",
+	.subs = subs,
+};

@@ -7,6 +7,8 @@
 #include "alm/base/file.h"
 #include "alm/cli/nearest.h"
 
+#define AUTHORITY_BYTES_MAX ((size_t)1 << 20)
+
 enum flag_type {
 	FLAG_BOOL,
 	FLAG_TEXT,
@@ -19,8 +21,9 @@ enum flag_type {
 	FLAG_TIME,
 	FLAG_SECONDS, /* a time, in whole seconds, at least one */
 	FLAG_DRY_RUN,
-	FLAG_REFUSED,  /* a bool that would change the output: refusals[] */
-	FLAG_REFUSED1, /* the same with a value */
+	FLAG_AUTHORITY, /* a file of certificates, which is looked at */
+	FLAG_REFUSED,   /* a bool that would change the output: refusals[] */
+	FLAG_REFUSED1,  /* the same with a value */
 	FLAG_PROFILE,
 };
 
@@ -59,7 +62,6 @@ static const struct flag flags[] = {
 	{"release-name", 0, FLAG_BOOL, AT(use_release_name)},
 	{"strict", 0, FLAG_BOOL, AT(strict)},
 	{"debug", 0, FLAG_BOOL, AT(debug)},
-	{"help", 'h', FLAG_BOOL, AT(help)},
 	{"generate-name", 'g', FLAG_BOOL, AT(generate_name)},
 	{"dry-run", 0, FLAG_DRY_RUN, 0},
 	{"post-renderer", 0, FLAG_REFUSED1, 0},
@@ -89,7 +91,7 @@ static const struct flag flags[] = {
 	{"take-ownership", 0, FLAG_IGNORED, 0},
 	{"timeout", 0, FLAG_DURATION, 0},
 	{"burst-limit", 0, FLAG_IGNORED1, 0},
-	{"ca-file", 0, FLAG_IGNORED1, 0},
+	{"ca-file", 0, FLAG_AUTHORITY, 0},
 	{"cert-file", 0, FLAG_IGNORED1, 0},
 	{"color", 0, FLAG_IGNORED1, 0},
 	{"colour", 0, FLAG_IGNORED1, 0},
@@ -218,6 +220,22 @@ static int check_duration(const struct flag *f, const char *value, struct strbuf
 	return -E_USAGE;
 }
 
+/* Nothing is fetched, but a wrong name of a file is told, as helm does. */
+static int check_authority(const struct flag *f, const char *value, struct strbuf *msg)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(AUTHORITY_BYTES_MAX);
+	struct error err = ERROR_INIT;
+	if (!*value)
+		return 0;
+	if (file_read(value, &b, &err) < 0)
+		strbuf_addf(msg, "--%s: %s", f->name, err.msg);
+	else if (str_find(strbuf_str(&b), STR("-----BEGIN CERTIFICATE-----")) < 0)
+		strbuf_addf(msg, "--%s: %s has no certificate in PEM", f->name, value);
+	else
+		return 0;
+	return -E_INVALID;
+}
+
 static int set_seconds(int *ret, const struct flag *f, const char *value, struct strbuf *msg)
 {
 	int64_t ns = 0;
@@ -266,6 +284,8 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 		return refused ? refuse(f->name, msg) : 0;
 	case FLAG_REFUSED1:
 		return refuse(f->name, msg);
+	case FLAG_AUTHORITY:
+		return check_authority(f, value, msg);
 	case FLAG_IGNORED1:
 	case FLAG_OPTIONAL:
 		return 0;
@@ -347,8 +367,6 @@ static int parse_flag(struct arena *a, int argc, char **argv, struct template_ar
 static int set_positional(struct template_args *args, struct strbuf *msg)
 {
 	const struct template_list *words = &args->words;
-	if (args->help)
-		return 0;
 	if (words->n < 1)
 		return usage(msg, "\"template\" requires a chart", "");
 	if (words->n > 2)

@@ -40,7 +40,7 @@ struct template_args {
 	struct template_list words; /* all that are no flags */
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
-		debug, use_release_name, generate_name, help, quiet; /* of lint */
+		debug, use_release_name, generate_name, quiet; /* of lint */
 	const char *lint_output; /* of lint, too: "json", "yaml"; NULL: text */
 	struct template_list values, set, set_string, set_json, set_file, set_literal, api_versions,
 		show_only;

@@ -9,19 +9,6 @@
 
 #define SHOW_PIECES_MAX 20000
 
-static const char usage_text[] =
-	"usage: alm template [NAME] CHART [flags]\n"
-	"Renders a chart as `helm template` does; CHART is a folder or a .tgz.\n"
-	"  -f, --values FILE, --set, --set-string, --set-json, --set-file, --set-literal\n"
-	"  -n, --namespace NS    --kube-version V   -a, --api-versions G/V,...\n"
-	"  -s, --show-only PATH  --include-crds     --no-hooks   --skip-tests\n"
-	"  --output-dir DIR      --is-upgrade       --skip-schema-validation\n"
-	"  --render-subchart-notes  --strict        --helm-version 3|4.1|4.2 (default 4.1)\n"
-	"  --render-cpu DURATION: processor time that rendering may take (default 60s)\n"
-	"  --now TIME  --seed TEXT: the time and the source of all randomness; with both, the\n"
-	"  same chart and values give the same bytes, keys and certificates included\n"
-	"Flags of helm that only concern a cluster or a network have no effect, or are refused.\n";
-
 /* ---- rendering ---- */
 
 static int expand_name(struct arena *a, struct template_args *args, const struct tmpl_host *host,
@@ -251,10 +238,6 @@ int template_run_args(struct arena *a, const struct template_args *given,
 	struct template_args *args = arena_memdup(a, given, sizeof(*given));
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEMPLATE_OUTPUT_MAX);
 	struct render_result result = {0};
-	if (args->help) {
-		strbuf_adds(out, usage_text);
-		return 0;
-	}
 	int rc = template_render(a, args, host, &result, &msg);
 	for (size_t i = 0; args->source && i < args->source->links.n; i++)
 		strbuf_addf(err, "%s\n", args->source->links.items[i].log);

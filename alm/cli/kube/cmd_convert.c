@@ -29,7 +29,7 @@ static int run(struct cli *c, struct error *err)
 		if (r < 0)
 			break;
 		if (is_json) {
-			json_print_pretty(m.items[i].o, 0, &b);
+			json_print_pretty(m.items[i].o, 4, &b);
 			strbuf_addc(&b, '\n');
 		} else {
 			if (i)

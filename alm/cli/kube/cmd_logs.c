@@ -150,11 +150,8 @@ static int pod_of(struct cli *c, struct session *s, struct str type, const char 
 		return -err->code;
 	*ret = meta_name(obj_at(obj_get(list, "items"), 0));
 	if (!*ret)
-		return error_set(
-			err, E_NOTFOUND,
-			"%s/%s has no Pod in namespace %s (asked: %s); `alm up` runs none, "
-			"its workloads are simulated",
-			word, name, session_namespace(s), labels);
+		return error_set(err, E_NOTFOUND, "%s/%s has no Pod in namespace %s (asked: %s)",
+				 word, name, session_namespace(s), labels);
 	return 0;
 }
 
@@ -188,8 +185,8 @@ const struct cmd cmd_logs = {
 	.usage = "alm logs (POD | TYPE/NAME) [-c NAME] [-f] [--tail N]",
 	.summary = "print what a container wrote",
 	.description = "Of a workload, the log of the first of its Pods. The server of `alm up` "
-		       "has no kubelet, so it has Pods only where somebody made them, and their "
-		       "logs are refused.",
+		       "has no kubelet: of the Pods that it simulates the log is one line that "
+		       "says so.",
 	.examples = "alm logs deployment/etcd-operator -n etcd -f\nalm logs etcd-0 --tail 20",
 	.options = options,
 	.args = {1, 1},

@@ -13,13 +13,16 @@ static const char concepts[] =
 	"     When it runs: once (oneoff); at once and again in each interval; or for each object\n"
 	"     of a kind, when it or one that belongs to it changes (resource). One that is done\n"
 	"     leaves an inventory in the cluster, which the next one goes on from, whatever its\n"
-	"     trigger is.\n"
+	"     trigger is. sql reads the rows of an SQLite file (path, query, key, groupRows in\n"
+	"     --trigger.database.config), each with a run and a configuration. A plugin, "
+	"trigger-NAME in $ALM_PLUGIN_DIR, gives keys with a\n"
+	"     configuration each: a run a key.\n"
 	"\n"
 	"RENDERER\n"
 	"     Makes objects, each with a key: file reads the manifests of a folder, and a key is\n"
 	"     the path of a file (a.yaml), with the number of the document where a file has\n"
 	"     several (a.yaml!0, a.yaml!1); jsonnet evaluates a program, whose fields are the\n"
-	"     objects. --render-only prints them.\n"
+	"     objects; NAME asks the plugin renderer-NAME. --render-only prints them.\n"
 	"\n"
 	"CONFIGURATION\n"
 	"     What a renderer makes them of: the object that began the run, or --config-file,\n"
@@ -47,6 +50,7 @@ static const char concepts[] =
 	"                 - path: '{.status.unavailableReplicas}'\n"
 	"                   default: 0\n"
 	"                   value: {static: 0}            or {path: JSONPATH}\n"
+	"               - {plugin: NAME, config: ..}      the program check-NAME says it\n"
 	"               failure:                          none: all of them\n"
 	"               - {checkName: Unschedulable, grace: 2m}\n";
 
@@ -86,6 +90,7 @@ void explain_pipeline(void)
 	failure_names(&failures);
 	visible_add_lines(&b, str_of(concepts));
 	visible_addf(&b, "\n");
+	visible_addf(&actions, ", NAME of a plugin action-NAME (alm plugins)");
 	add_list(&b, "Actions:", &actions);
 	add_list(&b, "Failure checks:", &failures);
 	visible_addf(&b, "\n");

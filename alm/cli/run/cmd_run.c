@@ -1,11 +1,14 @@
 /* `alm run`: a trigger, a renderer, a rollout and a cluster, in this process (run.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
+#include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/run/run_feedback.h"
 #include "alm/cli/run/run_render.h"
+#include "alm/cli/run/run_trigger.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/client/client.h"
@@ -14,6 +17,7 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
+#include "alm/render/plugins.h"
 #include "crds/marks.h"
 
 #define INTERVAL_NS    NS_PER_MIN
@@ -22,7 +26,7 @@
 #define NAME_MAX_BYTES 50 /* it is part of names and a label */
 #define CHECK_BYTES    ((size_t)512 << 20)
 
-enum trigger { TRIGGER_ONEOFF, TRIGGER_INTERVAL, TRIGGER_RESOURCE };
+enum trigger { TRIGGER_ONEOFF, TRIGGER_INTERVAL, TRIGGER_RESOURCE, TRIGGER_KEYED };
 
 struct run_command {
 	struct cli *cli;
@@ -30,6 +34,10 @@ struct run_command {
 	int64_t interval_ns, max_deletes;
 	const char *ns, *bundle;
 	struct run_watch watch;
+	const char *plugin;    /* TRIGGER_KEYED: NAME of trigger-NAME */
+	struct sql_config sql; /* TRIGGER_KEYED without a plugin */
+	struct plugins *plugins;
+	struct run_trigger *keys;
 	struct session *session;
 	struct loop *loop;
 	struct run_renderer *renderer;
@@ -42,21 +50,6 @@ struct run_command {
 };
 
 /* --- rendering --- */
-
-static int refuse_unbuilt(const struct rollout *r, struct error *err)
-{
-	for (size_t g = 0; r && g < r->n; g++)
-		for (size_t i = 0; i < r->groups[g].n; i++) {
-			const struct rollout_step *s = &r->groups[g].steps[i];
-			if (s->action == ACTION_PLUGIN)
-				return error_set(err, E_UNSUPPORTED,
-						 "%s.action: %s is no action; there are "
-						 "CreateOrUpdate, CreateIfNotExist, DeleteIfExist "
-						 "and Job",
-						 s->field, s->action_name);
-		}
-	return 0;
-}
 
 static bool is_label(const char *s)
 {
@@ -92,8 +85,6 @@ static int make(const struct run_command *c, const struct run_rendered *r, const
 				       .rollout = r->rollout,
 				       .rollout_text = r->rollout_object,
 				       .digest = run_digest};
-	if (refuse_unbuilt(r->rollout, err) < 0)
-		return -err->code;
 	return unit_make(&r->flat, &o, ret, err);
 }
 
@@ -116,7 +107,8 @@ static void on_render(void *arg, struct run_render *call)
 	struct attempt *x = ARENA_NEW(call->a, struct attempt);
 	run_feedback_begin(c->feedback, call->instance);
 	*x = (struct attempt){c, call};
-	run_renderer_start(c->renderer, call->main, c->ns, call->a, on_rendered, x);
+	run_renderer_start(c->renderer, call->config ? call->config : call->main, c->ns, call->a,
+			   on_rendered, x);
 }
 
 /* What is rendered without a cluster: for --render-only, and to tell what is wrong before the
@@ -155,11 +147,16 @@ static int try_render(struct run_command *c, bool print, struct error *err)
 
 /* --- what is told --- */
 
+static bool has_many(const struct run_command *c)
+{
+	return c->trigger == TRIGGER_RESOURCE || c->trigger == TRIGGER_KEYED;
+}
+
 static void on_said(void *arg, const char *instance, const char *step, const char *state,
 		    const char *message)
 {
 	const struct run_command *c = arg;
-	bool many = c->trigger == TRIGGER_RESOURCE;
+	bool many = has_many(c);
 	if (!cstr_eq(state, "InProgress"))
 		term_print("%s%s%s: %s%s%s\n", many ? instance : "", many ? ": " : "", step, state,
 			   message ? ": " : "", message ? message : "");
@@ -176,7 +173,7 @@ static void on_ended(void *arg, const char *instance, const struct obj *record,
 		term_print("%s\n", obj_as_string(obj_at(kept, i)));
 	if (c->trigger == TRIGGER_INTERVAL && err)
 		term_error("alm: %s; next in an interval\n", err->msg);
-	if (c->trigger == TRIGGER_RESOURCE && err)
+	if (has_many(c) && err)
 		term_error("alm: %s: %s\n", instance, err->msg);
 	(void)term_flush();
 	if (c->trigger != TRIGGER_ONEOFF)
@@ -212,6 +209,21 @@ static int open_log(struct run_command *c, struct error *err)
 	return why ? error_set(err, E_ALTERED, "%s", why) : 0;
 }
 
+static void start_keys(struct run_command *c)
+{
+	const struct run_trigger_config tc = {.loop = c->loop,
+					      .plugins = c->plugins,
+					      .plugin = c->plugin,
+					      .sql = c->plugin ? NULL : &c->sql,
+					      .sandbox = run_renderer_sandbox(c->renderer),
+					      .interval_ns = c->interval_ns,
+					      .run = c->run};
+	if (c->trigger != TRIGGER_KEYED)
+		return;
+	c->keys = run_trigger_new(&tc);
+	run_trigger_start(c->keys);
+}
+
 static int start(struct run_command *c, struct error *err)
 {
 	const struct obj *version;
@@ -229,10 +241,13 @@ static int start(struct run_command *c, struct error *err)
 				.bundle = c->bundle,
 				.watch = c->trigger == TRIGGER_RESOURCE ? &c->watch : NULL,
 				.metrics = run_feedback_metrics(c->feedback),
+				.plugins = c->plugins,
+				.keyed = c->trigger == TRIGGER_KEYED,
 				.interval_ns = c->trigger == TRIGGER_INTERVAL ? c->interval_ns : 0,
 				.job = {.inventory_ns = ns ? ns : SYSTEM_NAMESPACE,
 					.max_deletes = c->max_deletes,
 					.touches = c->watch.touches,
+					.ends = c->trigger == TRIGGER_ONEOFF,
 					.keeps = c->trigger != TRIGGER_ONEOFF,
 					.adopts = cli_flag(c->cli, "adopt"),
 					.takes = cli_flag(c->cli, "overwrite-ownership")},
@@ -243,6 +258,7 @@ static int start(struct run_command *c, struct error *err)
 	c->run = run_new(&rc);
 	loop_on_signal(c->loop, on_signal, c);
 	run_start(c->run);
+	start_keys(c);
 	while (!c->done)
 		loop_run(c->loop);
 	return -c->err->code;
@@ -252,8 +268,8 @@ static int start(struct run_command *c, struct error *err)
 
 static int unbuilt(const struct cli *cli, struct error *err)
 {
-	static const char *const names[] = {"master", "trigger.database.config",
-					    "source.database.file", "database-connections-file",
+	static const char *const names[] = {"master", "source.database.file",
+					    "database-connections-file",
 					    "default-database-url-file"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (cli_value(cli, names[i]))
@@ -287,6 +303,44 @@ static int read_watch(struct run_command *c, struct error *err)
 				   file, NAME_MAX_BYTES);
 }
 
+static int unknown_trigger(const struct run_command *c, const char *name, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (const char *const *p = plugins_names(c->plugins, PLUGIN_TRIGGER); *p; p++)
+		visible_addf(&b, "%s%s", b.len ? ", " : ": ", *p);
+	return error_set(
+		err, E_USAGE,
+		"--trigger %.60s: want oneoff, interval or resource, sql, or NAME of a program "
+		"trigger-NAME in $ALM_PLUGIN_DIR%s",
+		name, b.buf);
+}
+
+/* The name of what is run, where no rollout has told it yet. */
+static int name_of_trigger(struct run_command *c, struct error *err)
+{
+	const char *name = cli_value(c->cli, "name");
+	c->bundle = name ? name : "default";
+	return is_label(c->bundle)
+		       ? 0
+		       : error_set(err, E_INVALID, "--name %.80s: at most %d of a-z, 0-9 and -",
+				   c->bundle, NAME_MAX_BYTES);
+}
+
+static int read_sql(struct run_command *c, struct error *err)
+{
+	const char *file = cli_value(c->cli, "trigger.database.config");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_CONFIG_BYTES_MAX);
+	if (!file)
+		return error_set(err, E_USAGE,
+				 "--trigger.database.config is missing: the file with path, query "
+				 "and key");
+	if (file_read_input(file, &b, err) < 0 ||
+	    sql_config_read(strbuf_str(&b), file, c->cli->arena, &c->sql, err) < 0)
+		return -err->code;
+	c->trigger = TRIGGER_KEYED;
+	return name_of_trigger(c, err);
+}
+
 static int read_trigger(struct run_command *c, struct error *err)
 {
 	static const char *const names[] = {[TRIGGER_ONEOFF] = "oneoff",
@@ -296,15 +350,20 @@ static int read_trigger(struct run_command *c, struct error *err)
 	if (!t)
 		return error_set(err, E_USAGE,
 				 "--trigger is missing: oneoff, interval or resource");
-	if (cstr_eq(t, "git") || cstr_eq(t, "sql"))
-		return error_set(err, E_USAGE,
-				 "--trigger %s is not built yet: oneoff, interval or resource", t);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (cstr_eq(t, names[i])) {
 			c->trigger = (enum trigger)i;
 			return c->trigger == TRIGGER_RESOURCE ? read_watch(c, err) : 0;
 		}
-	return error_set(err, E_USAGE, "--trigger %.60s: want oneoff, interval or resource", t);
+	if (cstr_eq(t, "sql"))
+		return read_sql(c, err);
+	if (cstr_eq(t, "git"))
+		return error_set(err, E_USAGE, "--trigger git is not built yet");
+	if (!cstr_in(t, plugins_names(c->plugins, PLUGIN_TRIGGER)))
+		return unknown_trigger(c, t, err);
+	c->trigger = TRIGGER_KEYED;
+	c->plugin = t;
+	return name_of_trigger(c, err);
 }
 
 static int read_options(struct run_command *c, struct error *err)
@@ -329,26 +388,35 @@ static int run_on_cluster(struct run_command *c, struct error *err)
 		return -err->code;
 	c->ns = session_namespace(c->session);
 	/* of an object that is watched nobody knows yet */
-	if (c->trigger != TRIGGER_RESOURCE && try_render(c, false, err) < 0)
+	if (!has_many(c) && try_render(c, false, err) < 0)
 		return -err->code;
 	return start(c, err);
+}
+
+/* One that is empty is none. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
 }
 
 static int run(struct cli *cli, struct error *err)
 {
 	struct run_command c = {.cli = cli, .err = err, .ns = cli_value(cli, "namespace")};
-	if (read_options(&c, err) < 0)
-		return -err->code;
 	c.loop = loop_event_new();
 	c.ns = c.ns ? c.ns : "default";
-	if (run_renderer_new(cli, c.loop, &c.renderer, err) >= 0) {
+	if (plugins_open(c.loop, variable("ALM_PLUGIN_DIR"), variable, &c.plugins, err) >= 0 &&
+	    read_options(&c, err) >= 0 &&
+	    run_renderer_new(cli, c.loop, c.plugins, &c.renderer, err) >= 0) {
 		if (cli_flag(cli, "render-only"))
 			(void)try_render(&c, true, err);
 		else
 			(void)run_on_cluster(&c, err);
 	}
 	run_renderer_free(c.renderer);
+	run_trigger_free(c.keys);
 	run_free(c.run);
+	plugins_free(c.plugins);
 	run_feedback_finish(c.feedback);
 	run_feedback_free(c.feedback);
 	audit_close(c.audit);
@@ -361,14 +429,17 @@ static int run(struct cli *cli, struct error *err)
 static const struct cmd_option options[] = {
 	{"trigger", "NAME",
 	 "trigger: oneoff; interval: at once, then again and again; resource: each object of a "
-	 "kind",
+	 "kind; sql: each row; NAME: each key that the plugin trigger-NAME gives",
 	 0},
 	{"one-off", NULL, "trigger: the same as --trigger oneoff", 0},
 	{"trigger.interval.duration", "DURATION", "trigger: the interval (default 1m)", 0},
 	{"trigger.resource.config", "FILE", "trigger: which objects: mainResource, resources[]", 0},
 	{"trigger.resource.write-status", "BOOL",
 	 "feedback: status and finalizer of these objects are written (default true)", 0},
-	{"renderer", "NAME", "renderer: file, the manifests of a folder (default), or jsonnet", 0},
+	{"renderer", "NAME",
+	 "renderer: file, the manifests of a folder (default), jsonnet, or the plugin "
+	 "renderer-NAME",
+	 0},
 	{"renderer.file.dir", "DIR", "renderer: the folder (default manifests/)", 0},
 	{"renderer.file.rollout", "FILE",
 	 "rollout: the file; without one all objects go in install order, a group a kind", 0},
@@ -387,7 +458,8 @@ static const struct cmd_option options[] = {
 	{"inventory-namespace", "NAME", "where it is kept what belongs to it (default alm-system)",
 	 0},
 	{"audit-log", "FILE", "feedback: the log of all writes, or none (default)", 0},
-	{"trigger.database.config", "FILE", "not built yet", 0},
+	{"trigger.database.config", "FILE",
+	 "trigger: which rows: path, query, key, groupRows of an SQLite file", 0},
 	{"source.database.file", "FILE", "not built yet", 0},
 	{"database-connections-file", "FILE", "not built yet", 0},
 	{"default-database-url-file", "FILE", "not built yet", 0},

@@ -4,10 +4,13 @@
 #include <sys/queue.h>
 
 #include "alm/base/file.h"
+#include "alm/base/visible.h"
 #include "alm/cli/term.h"
 #include "alm/io/sandbox.h"
+#include "alm/io/sqlread.h"
 #include "alm/obj/yaml.h"
 #include "alm/render/flat_job.h"
+#include "alm/render/plugins.h"
 #include "alm/render/tree_read.h"
 #include "alm/source/config.h"
 
@@ -17,6 +20,7 @@ struct rendering {
 	LIST_ENTRY(rendering) link;
 	struct run_renderer *r;
 	struct render_call call;
+	struct plugin_call *plugin; /* instead of it */
 	struct arena *a;
 	const char *ns;
 	struct run_rendered out;
@@ -27,6 +31,8 @@ struct rendering {
 struct run_renderer {
 	const struct cli *cli;
 	struct sandbox *sandbox;
+	struct plugins *plugins;
+	const char *plugin; /* NAME of renderer-NAME; NULL: none */
 	const char *dir, *entrypoint, *rollout_file;
 	const char *jpath[IMPORT_JPATH_MAX];
 	size_t n_jpath;
@@ -34,7 +40,7 @@ struct run_renderer {
 	LIST_HEAD(rendering_list, rendering) under_way;
 };
 
-static const struct sandbox_job jobs[] = {FLAT_JOBS, {0}};
+static const struct sandbox_job jobs[] = {FLAT_JOBS, {SQL_JOB, sqlread_job, sqlread_prepare}, {0}};
 
 /* --- options --- */
 
@@ -103,22 +109,54 @@ static int read_file(struct run_renderer *r, struct error *err)
 	return refuse_options(r->cli, "file", others, err);
 }
 
-int run_renderer_new(const struct cli *c, struct loop *l, struct run_renderer **ret,
-		     struct error *err)
+static int unknown(const char *name, const struct plugins *plugins, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (const char *const *p = plugins_names(plugins, PLUGIN_RENDERER); *p; p++)
+		visible_addf(&b, ", %s", *p);
+	return error_set(err, E_USAGE,
+			 "--renderer %.60s: want file, jsonnet%s; NAME is a program renderer-NAME "
+			 "in $ALM_PLUGIN_DIR",
+			 name, b.buf);
+}
+
+static int read_plugin(struct run_renderer *r, const char *name, struct error *err)
+{
+	static const char *const others[] = {"renderer.file.dir", "renderer.jsonnet.entrypoint",
+					     "renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
+					     NULL};
+	if (!cstr_in(name, plugins_names(r->plugins, PLUGIN_RENDERER)))
+		return unknown(name, r->plugins, err);
+	r->plugin = name;
+	return refuse_options(r->cli, name, others, err);
+}
+
+static int read_renderer(struct run_renderer *r, struct error *err)
+{
+	const char *name = cli_value(r->cli, "renderer");
+	if (!name || !strcmp(name, "file"))
+		return read_file(r, err);
+	return !strcmp(name, "jsonnet") ? read_jsonnet(r, err) : read_plugin(r, name, err);
+}
+
+int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
+		     struct run_renderer **ret, struct error *err)
 {
 	const struct sandbox_config sc = {.jobs = jobs};
 	CLEANUP(run_renderer_freep) struct run_renderer *r = xcalloc(1, sizeof(*r));
-	const char *name = cli_value(c, "renderer");
 	LIST_INIT(&r->under_way);
 	r->cli = c;
+	r->plugins = plugins;
 	r->rollout_file = cli_value(c, "renderer.file.rollout");
-	if (name && strcmp(name, "file") != 0 && strcmp(name, "jsonnet") != 0)
-		return error_set(err, E_USAGE, "--renderer %.60s: want file or jsonnet", name);
-	if ((cstr_eq(name, "jsonnet") ? read_jsonnet(r, err) : read_file(r, err)) < 0 ||
-	    sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
+	if (read_renderer(r, err) < 0 || sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
 		return -err->code;
 	*ret = STEAL(r);
 	return 0;
+}
+
+struct sandbox *run_renderer_sandbox(const struct run_renderer *r)
+{
+	return r->sandbox;
 }
 
 static void rendering_free(struct rendering *x)
@@ -133,7 +171,10 @@ void run_renderer_free(struct run_renderer *r)
 	if (!r)
 		return;
 	while ((x = LIST_FIRST(&r->under_way))) {
-		render_job_cancel(&x->call);
+		if (r->plugin)
+			plugins_cancel(x->plugin);
+		else
+			render_job_cancel(&x->call);
 		rendering_free(x);
 	}
 	sandbox_free(r->sandbox);
@@ -145,7 +186,10 @@ void run_renderer_free(struct run_renderer *r)
 
 static int take_rollout(struct rendering *x, const struct obj *rendered, struct error *err)
 {
-	const struct rollout_options options = {.file = x->r->rollout_file};
+	const struct rollout_options options = {
+		.file = x->r->rollout_file,
+		.plugins = plugins_names(x->r->plugins, PLUGIN_ACTION),
+		.checks = plugins_names(x->r->plugins, PLUGIN_CHECK)};
 	struct rollout *rollout = NULL;
 	struct obj *o = NULL;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROLLOUT_BYTES_MAX);
@@ -157,7 +201,7 @@ static int take_rollout(struct rendering *x, const struct obj *rendered, struct 
 		x->out.rollout_object = obj_keep(x->a, o);
 	} else if (rendered) {
 		if (rollout_parse(rendered, &options, x->a, &rollout, err) < 0)
-			return error_wrap(err, "the rollout of %s", x->r->entrypoint);
+			return error_wrap(err, "the rollout of %s", x->call.name);
 		x->out.rollout_object = obj_keep(x->a, obj_ref(rendered));
 	}
 	x->out.rollout = rollout;
@@ -236,6 +280,57 @@ static int read_config(struct rendering *x, const struct obj *config, const stru
 	return 0;
 }
 
+/* --- plugin --- */
+
+/* {KEY: OBJECT} or {objects: {KEY: OBJECT}, rollout}, as a Jsonnet program gives it. */
+static int take_answer(struct rendering *x, const struct obj *answer,
+		       const struct obj **ret_rollout, struct error *err)
+{
+	const struct obj *objects = obj_get(answer, "objects");
+	*ret_rollout = obj_get(answer, "rollout");
+	if (obj_type(objects) != OBJ_MAP)
+		return error_set(err, E_INVALID,
+				 "want {\"objects\": {KEY: OBJECT, ..}, \"rollout\": ROLLOUT}");
+	if (*ret_rollout && obj_type(*ret_rollout) != OBJ_MAP)
+		return error_set(err, E_INVALID, "rollout: want an object");
+	OBJ_EACH (it, objects) {
+		const struct flat_place p = {.name = it.key, .file = x->call.name, .alone = true};
+		if (flat_add(&x->out.flat, &p, obj_ref(it.value), err) < 0)
+			return -err->code;
+	}
+	return flat_sort(&x->out.flat, x->ns, err);
+}
+
+static void plugin_rendered(void *arg, struct obj *answer, const struct error *failed)
+{
+	struct rendering *x = arg;
+	struct error err = failed ? *failed : ERROR_INIT;
+	const struct obj *rollout = NULL;
+	if (!failed) {
+		obj_keep(x->a, answer);
+		if (take_answer(x, answer, &rollout, &err) < 0)
+			(void)error_wrap(&err, "PluginFailed: %s", x->call.name);
+		else
+			(void)take_rollout(x, rollout, &err);
+	}
+	end(x, -err.code, &err);
+}
+
+static int ask_plugin(struct rendering *x, const struct obj *config, struct error *err)
+{
+	const struct obj *merged = NULL;
+	if (read_config(x, config, &merged, err) < 0)
+		return -err->code;
+	struct obj *request = obj_keep(x->a, obj_map());
+	x->call.name = arena_fmt(x->a, "renderer-%s", x->r->plugin);
+	obj_set_str(request, "name", x->r->plugin);
+	obj_set_str(request, "namespace", x->ns);
+	obj_set(request, "config", merged ? obj_ref(merged) : obj_null());
+	x->plugin = plugins_ask(x->r->plugins, PLUGIN_RENDERER, x->r->plugin, request, 0,
+				plugin_rendered, x);
+	return 0;
+}
+
 /* What a program may import elsewhere, and a command does not bring. */
 static const struct obj *unavailable(struct arena *a, const struct tree_program *p)
 {
@@ -283,7 +378,9 @@ void run_renderer_start(struct run_renderer *r, const struct obj *config, const 
 	x->fn = fn;
 	x->arg = arg;
 	flat_init(&x->out.flat, a);
-	int rc = r->entrypoint ? evaluate(x, config, &err) : render_files(x, &err);
+	int rc = r->plugin       ? ask_plugin(x, config, &err)
+		 : r->entrypoint ? evaluate(x, config, &err)
+				 : render_files(x, &err);
 	if (rc < 0)
 		end(x, rc, &err);
 }

@@ -1,6 +1,6 @@
 /*
- * run_render: the renderers of `alm run`: files of a folder, or a Jsonnet program in the sandbox,
- * with a configuration. Out comes a flat map with its rollout.
+ * run_render: the renderers of `alm run`: files of a folder, a Jsonnet program in the sandbox, or a
+ * plugin renderer-NAME, with a configuration. Out comes a flat map with its rollout.
  */
 #ifndef ALM_CLI_RUN_RUN_RENDER_H
 #define ALM_CLI_RUN_RUN_RENDER_H
@@ -10,6 +10,8 @@
 #include "alm/unit/flat.h"
 #include "alm/unit/rollout.h"
 
+struct plugins;
+struct sandbox;
 struct run_renderer;
 
 struct run_rendered {
@@ -22,8 +24,10 @@ typedef void (*run_rendered_fn)(void *arg, const struct run_rendered *r, const s
 
 /* Reads the options; the sandbox, where one is needed, is made now, so before anything secret is in
  * this process. E_USAGE for a renderer that there is none of. */
-int run_renderer_new(const struct cli *c, struct loop *l, struct run_renderer **ret,
-		     struct error *err);
+int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
+		     struct run_renderer **ret, struct error *err);
+/* Its jobs are those of renderers, and SQL_JOB. */
+struct sandbox *run_renderer_sandbox(const struct run_renderer *r);
 void run_renderer_free(struct run_renderer *r); /* what is under way is never told */
 DEFINE_FREEP(run_renderer)
 

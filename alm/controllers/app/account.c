@@ -4,6 +4,8 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/app/named_crds.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -284,6 +286,30 @@ static bool add_claimed(void *arg, struct str json)
 	return true;
 }
 
+/* Of an app that is deleted: the CRDs that shall go with it, as long as they name it. */
+static void add_named(const struct view *v, const struct app *app, struct obj *rules)
+{
+	struct named_crd *list;
+	const char *why;
+	int n = app->deleting ? named_crds(app->o, v->a, &list, &why) : 0;
+	struct obj *names = obj_list();
+	for (int i = 0; i < n; i++) {
+		const struct obj *crd = view_crd(v, list[i].name);
+		const char *group = crd ? obj_str(crd, "spec.group") : NULL;
+		if (group && !crd_group_is_reserved(group) &&
+		    cstr_eq(meta_annotation(crd, ANNOTATION_OWNER), app->self_ref))
+			obj_append(names, obj_string(list[i].name));
+	}
+	if (!obj_len(names)) {
+		obj_unref(names);
+		return;
+	}
+	struct obj *rule =
+		new_rule("delete", "apiextensions.k8s.io", words("customresourcedefinitions"));
+	obj_set(rule, "resourceNames", names);
+	obj_append(rules, rule);
+}
+
 static struct obj *new_role(const char *name, const char *app, struct obj *rules)
 {
 	struct obj *o = meta_skeleton(RBAC "/v1", "ClusterRole", NULL, name);
@@ -297,6 +323,7 @@ static struct obj *app_role(const struct view *v, const struct app *app, const c
 	struct obj *rules = rules_of(in_cluster, ARRAY_LEN(in_cluster));
 	struct claimed c = {app, rules};
 	v->ops->each(v->ops_arg, WATCH_CRD, add_claimed, &c);
+	add_named(v, app, rules);
 	return new_role(name, app->name, rules);
 }
 
@@ -362,10 +389,9 @@ struct keeping {
 
 static void note_change(struct keeping *k, const struct obj *live)
 {
-	const char *id = arena_fmt(k->v->a, "applied:%s", meta_uid(live));
-	const struct outcome *o = view_outcome(k->v, id);
-	if (o && o->at_ns > k->check->changed_ns)
-		k->check->changed_ns = o->at_ns;
+	int64_t at_ns = stash_applied_ns(k->v->stash, meta_uid(live));
+	if (at_ns > k->check->changed_ns)
+		k->check->changed_ns = at_ns;
 }
 
 /* Consumes want. */

@@ -10,6 +10,7 @@
 #include "alm/controllers/app/unsupported.h"
 #include "alm/controllers/app/usage.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -146,6 +147,16 @@ const char **strategy_managed(const struct obj *strategy, struct arena *a)
 	return string_list(obj_path(strategy, "spec.resources"), a);
 }
 
+/* An installed version that is being planned again for changed values, or whose way back from them
+ * failed. It says itself that a former revision runs: what the app said may have been forgotten
+ * over an old list without strategies. */
+static bool is_tried_anew(const struct strategy_ref *s, const char *installed)
+{
+	bool ran = s->former || (s->revision > 0 && cstr_eq(s->version, installed));
+	return ran && (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED ||
+		       (s->phase == PHASE_FAILED && s->former));
+}
+
 static void load_strategies(const struct view *v, struct app *app)
 {
 	size_t n;
@@ -173,15 +184,9 @@ static void load_strategies(const struct view *v, struct app *app)
 		    (!app->installed || s->revision > app->installed->revision))
 			app->installed = s;
 	}
-	/* An installed version that is being planned again for changed values, or whose way back
-	 * from them failed. */
-	for (size_t i = 0; !app->installed && installed && i < app->n; i++) {
-		const struct strategy_ref *s = &app->strategies[i];
-		if (!strcmp(s->version, installed) && s->revision > 0 &&
-		    (phase_is_unfinished(s->phase) || s->phase == PHASE_BLOCKED ||
-		     (s->phase == PHASE_FAILED && s->former)))
-			app->installed = s;
-	}
+	for (size_t i = 0; !app->installed && i < app->n; i++)
+		if (is_tried_anew(&app->strategies[i], installed))
+			app->installed = &app->strategies[i];
 }
 
 /* A strategy made by hand that its own planning refused: the resolver passes it over. That another
@@ -199,14 +204,24 @@ static void tell_blocked(const struct strategy_ref *s, struct resolve_manual *m)
 	m->message = c.message;
 }
 
+/* What upgrade.to names may be in no catalog any more: its stored plan is enough. */
+static bool is_way_back(const struct view *v, const struct app *app, const struct strategy_ref *s)
+{
+	return s->by_alm && s != app->installed && s->revision && s->sha256 &&
+	       cstr_eq(s->version, app->in.to) &&
+	       install_plan_newest(v, s->name, s->revision, NULL);
+}
+
 static void fill_manual(const struct view *v, struct app *app)
 {
 	struct resolve_manual *m = ARENA_ARRAY(v->a, struct resolve_manual, app->n);
 	for (size_t i = 0; i < app->n; i++) {
 		const struct strategy_ref *s = &app->strategies[i];
-		if (s->by_alm || meta_is_deleting(s->o))
+		bool stored = is_way_back(v, app, s);
+		if ((s->by_alm && !stored) || meta_is_deleting(s->o))
 			continue;
-		m[app->in.n_manual] = (struct resolve_manual){.strategy = s->name,
+		m[app->in.n_manual] = (struct resolve_manual){.stored = stored,
+							      .strategy = s->name,
 							      .version = s->version,
 							      .sha256 = s->sha256,
 							      .resources = s->managed};
@@ -220,7 +235,7 @@ static void free_claims(void *p)
 	claims_free(p);
 }
 
-static void take_all(const struct view *v, enum watched kind, struct claims *c)
+static void take_all(const struct view *v, unsigned kind, struct claims *c)
 {
 	size_t n;
 	const struct obj *const *all = view_list(v, kind, NULL, &n);
@@ -387,7 +402,7 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 	fill_windows(v, app);
 	fill_soak(v, app);
 	fill_unreadable(v, app);
-	in->unsupported = unsupported_of_app(o);
+	in->unsupported = unsupported_of_app(o, v->a);
 	in->claims = claims ? claims : all_claims(v);
 	usage_bind(v, app);
 }

@@ -3,17 +3,14 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
-#include "alm/controllers/app/plan_cache.h"
 #include "alm/controllers/unit/unit_live.h"
+#include "alm/controllers/unit/unit_store.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "installers/chart/gzip.h"
-
-#define PLAN_DOCUMENT_MAX (PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX)
-#define PLAN_RATIO_MAX    ((size_t)1100) /* more than deflate can reach: the size is the bound */
 
 static bool is_kind(const struct obj *o, const char *kind)
 {
@@ -88,6 +85,8 @@ const char *install_plan_digest(const struct view *v, const struct install_plan 
 		obj_append(hook_digests, obj_string(one));
 	}
 	obj_set(d, "hooks", hook_digests);
+	if (obj_has(p->doc, "rollout"))
+		obj_set(d, "rollout", obj_ref(obj_get(p->doc, "rollout")));
 	obj_set(d, "findings", findings ? obj_ref(findings) : obj_list());
 	json_digest(d, hex);
 	return arena_fmt(v->a, "sha256:%s", hex);
@@ -101,85 +100,66 @@ const char *install_plan_inputs(const struct view *v, const char *archive, const
 
 /* --- stored in Secrets --- */
 
-static const char *chunk_name(const char *strategy, int64_t revision, size_t i, struct arena *a)
+static const char *prefix_of(const char *strategy, int64_t revision, struct arena *a)
 {
 	char hex[SHA256_HEX];
 	sha256_hex(str_of(strategy), hex);
-	return arena_fmt(a, "plan.%s.%.8s.r%lld.%zu", name_cut(strategy, 40, a), hex,
-			 (long long)revision, i);
+	return arena_fmt(a, "plan.%s.%.8s.r%lld", name_cut(strategy, 40, a), hex,
+			 (long long)revision);
 }
 
 enum ensured install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
 				const char *inputs, const struct obj *doc)
 {
-	CLEANUP(xfreep) char *text = json_text(doc);
-	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(2 * PLAN_DOCUMENT_MAX);
-	struct error err;
-	char digest[SHA256_HEX];
-	struct str rest = str_of(text);
-	if (rest.len > PLAN_DOCUMENT_MAX || gzip_pack_fast(rest, &packed, &err) < 0)
+	struct obj *chunks =
+		store_split(doc, SYSTEM_NAMESPACE, prefix_of(s->name, revision, plan->a), inputs);
+	if (!chunks)
 		return ENDED; /* it could not be read back, and would be rendered for ever */
-	rest = strbuf_str(&packed);
-	sha256_hex(rest, digest);
-	size_t n = (rest.len + PLAN_CHUNK_BYTES - 1) / PLAN_CHUNK_BYTES;
-	if (n > PLAN_CHUNKS_MAX)
-		return ENDED;
-	for (size_t i = 0; i < n; i++, rest = str_skip(rest, PLAN_CHUNK_BYTES)) {
-		struct str chunk = str_sub(rest, 0, PLAN_CHUNK_BYTES);
-		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(2 * PLAN_CHUNK_BYTES);
-		base64_encode(chunk, &b64);
-		struct obj *o = meta_skeleton("v1", "Secret", SYSTEM_NAMESPACE,
-					      chunk_name(s->name, revision, i, plan->a));
+	obj_keep(plan->a, chunks);
+	for (size_t i = 0; i < obj_len(chunks); i++) {
+		struct obj *o = obj_ref(obj_at_mut(chunks, i));
 		meta_set_label(o, LABEL_PLAN, app_label_value(s->name, plan->a));
-		meta_set_annotation(o, ANNOTATION_INPUTS, inputs);
-		meta_set_annotation(o, ANNOTATION_CHUNKS, arena_fmt(plan->a, "%zu", n));
-		meta_set_annotation(o, ANNOTATION_DOCUMENT, digest);
 		struct owner_ref owner = {.api_version = meta_api_version(s->o),
 					  .kind = meta_kind(s->o),
 					  .name = s->name,
 					  .uid = meta_uid(s->o)};
 		meta_add_owner(o, &owner);
-		obj_set_str(o, "type", "app.coreos.com/plan");
-		obj_set(o, "data", obj_map());
-		obj_set_path(o, "data.plan", obj_stringn(strbuf_str(&b64)));
 		plan_own_apply(plan, o);
 	}
 	return DONE;
 }
 
-static bool is_chunk(const struct obj *o, const char *inputs)
+static struct obj *of_view(const struct store_source *s, const char *name)
 {
-	return obj_type(o) == OBJ_MAP && !meta_is_deleting(o) &&
-	       (!inputs || cstr_eq(meta_annotation(o, ANNOTATION_INPUTS), inputs));
+	return s->view->ops->get(s->view->ops_arg, WATCH_PLAN_SECRET, name);
 }
 
-/* The first chunk that the view lacks; NULL: it has all. */
-static const char *missing_chunk(const struct view *v, const char *strategy, int64_t revision,
-				 const char *inputs)
+static struct obj *of_list(const struct store_source *s, const char *name)
 {
-	uint64_t n = 1;
-	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		const char *name = chunk_name(strategy, revision, i, v->a);
-		CLEANUP(obj_unrefp) struct obj *o =
-			v->ops->get(v->ops_arg, WATCH_PLAN_SECRET, name);
-		if (!is_chunk(o, inputs))
-			return name;
-		(void)str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), &n);
-	}
+	for (size_t i = 0; i < obj_len(s->items); i++)
+		if (cstr_eq(meta_name(obj_at(s->items, i)), name))
+			return obj_ref(obj_at(s->items, i));
 	return NULL;
+}
+
+static struct store_source view_source(const struct view *v)
+{
+	return (struct store_source){
+		.get = of_view, .view = v, .cache = v->shared->plans, .a = v->a};
 }
 
 enum ensured install_plan_confirm_gone(const struct view *v, const char *strategy, int64_t revision,
 				       const char *inputs, struct plan *plan)
 {
-	const char *name = missing_chunk(v, strategy, revision, inputs);
+	const struct store_source source = view_source(v);
+	const char *name = store_missing(&source, prefix_of(strategy, revision, v->a), inputs);
 	if (!name)
 		return DONE; /* there, but not readable */
 	const char *id = arena_fmt(v->a, "survey:%s", name);
 	const struct outcome *o = view_outcome(v, id);
 	int64_t age = o ? v->now_ns - o->at_ns : 0;
 	if (o && !o->code && age >= 0 && age <= SURVEY_AGE_NS) {
-		if (!is_chunk(obj_get(o->value, name), inputs))
+		if (!store_is_chunk(obj_get(o->value, name), inputs))
 			return DONE;
 		plan_requeue_after(plan, SURVEY_AGE_NS); /* the watch brings it */
 		return WAITING;
@@ -197,117 +177,35 @@ enum ensured install_plan_confirm_gone(const struct view *v, const char *strateg
 	return WAITING;
 }
 
-struct chunks {
-	struct obj *(*get)(const struct chunks *c, const char *name); /* owned */
-	const struct view *view;                                      /* or */
-	const struct obj *of_items;                                   /* Secrets */
-	struct arena *a;
-};
-
-static struct obj *of_view(const struct chunks *c, const char *name)
-{
-	return c->view->ops->get(c->view->ops_arg, WATCH_PLAN_SECRET, name);
-}
-
-static struct obj *of_list(const struct chunks *c, const char *name)
-{
-	for (size_t i = 0; i < obj_len(c->of_items); i++)
-		if (cstr_eq(meta_name(obj_at(c->of_items, i)), name))
-			return obj_ref(obj_at(c->of_items, i));
-	return NULL;
-}
-
-/* Packed, or plain as earlier versions stored it; owned. */
-static struct obj *document_of(struct str stored, size_t *ret_bytes)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
-	struct error err;
-	struct obj *doc = NULL;
-	if (!str_has_prefix(stored, STR("{"))) {
-		if (gzip_unpack(stored, PLAN_RATIO_MAX, &text, &err) < 0)
-			return NULL;
-		stored = strbuf_str(&text);
-	}
-	*ret_bytes = stored.len;
-	return json_parse(stored, &doc, &err) < 0 ? NULL : doc;
-}
-
-/* Parsed once as long as it is in use; want NULL: stored by an earlier version. */
-static struct obj *cached(const struct chunks *c, const char *want)
-{
-	struct plan_cache *plans = c->view ? c->view->shared->plans : NULL;
-	return plans && want ? plan_cache_get(plans, want) : NULL;
-}
-
-static void cache(const struct chunks *c, const char *want, const struct obj *doc, size_t bytes)
-{
-	struct plan_cache *plans = c->view ? c->view->shared->plans : NULL;
-	if (plans && want && doc)
-		plan_cache_put(plans, want, doc, bytes);
-}
-
-/* All chunks are there, and of one document. */
-static bool is_whole(const struct chunks *c, const char *strategy, int64_t revision,
-		     const char *inputs, uint64_t *ret_n, const char **ret_want)
-{
-	*ret_n = 1;
-	for (size_t i = 0; i < *ret_n && i < PLAN_CHUNKS_MAX; i++) {
-		CLEANUP(obj_unrefp) struct obj *o =
-			c->get(c, chunk_name(strategy, revision, i, c->a));
-		const char *document = meta_annotation(o, ANNOTATION_DOCUMENT);
-		if (!is_chunk(o, inputs) ||
-		    !str_parse_u64(str_of(meta_annotation(o, ANNOTATION_CHUNKS)), ret_n) ||
-		    (i && !cstr_eq(document, *ret_want) && (document || *ret_want)))
-			return false; /* chunks of two renders do not mix */
-		*ret_want = document ? arena_strdup(c->a, document) : NULL;
-	}
-	return true;
-}
-
-static const struct obj *join(const struct chunks *c, const char *strategy, int64_t revision,
-			      const char *inputs)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(PLAN_DOCUMENT_MAX);
-	uint64_t n;
-	size_t bytes = 0;
-	char digest[SHA256_HEX];
-	const char *want = NULL;
-	if (!is_whole(c, strategy, revision, inputs, &n, &want))
-		return NULL;
-	struct obj *doc = cached(c, want);
-	if (doc)
-		return obj_keep(c->a, doc);
-	for (size_t i = 0; i < n && i < PLAN_CHUNKS_MAX; i++) {
-		CLEANUP(obj_unrefp) struct obj *o =
-			c->get(c, chunk_name(strategy, revision, i, c->a));
-		if (!base64_decode(str_of(obj_str(o, "data.plan")), &text))
-			return NULL;
-	}
-	sha256_hex(strbuf_str(&text), digest);
-	if (want && strcmp(want, digest) != 0)
-		return NULL;
-	doc = document_of(strbuf_str(&text), &bytes);
-	cache(c, want, doc, bytes);
-	return obj_keep(c->a, doc);
-}
-
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
 				      const char *inputs)
 {
-	const struct chunks c = {.get = of_view, .view = v, .a = v->a};
+	const struct store_source source = view_source(v);
 	const struct obj *kept = NULL;
 	const char *id = arena_fmt(v->a, "plan:%lld:%s:%s", (long long)revision,
 				   inputs ? inputs : "", strategy);
 	if (view_kept(v, id, &kept))
 		return kept;
-	return view_keep(v, id, join(&c, strategy, revision, inputs));
+	return view_keep(v, id, store_join(&source, prefix_of(strategy, revision, v->a), inputs));
+}
+
+const struct obj *install_plan_newest(const struct view *v, const char *strategy, int64_t revision,
+				      const char *inputs)
+{
+	const struct obj *doc = NULL;
+	for (int64_t r = revision; !doc && r > 0 && r + PLAN_HISTORY_MAX >= revision; r--)
+		doc = install_plan_stored(v, strategy, r, inputs);
+	return doc;
 }
 
 const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
 					  int64_t revision, struct arena *a)
 {
-	const struct chunks c = {.get = of_list, .of_items = items, .a = a};
-	return join(&c, strategy, revision, NULL);
+	const struct store_source source = {.get = of_list, .items = items, .a = a};
+	const struct obj *doc = NULL;
+	for (int64_t r = revision; !doc && r > 0 && r + PLAN_HISTORY_MAX >= revision; r--)
+		doc = store_join(&source, prefix_of(strategy, r, a), NULL);
+	return doc;
 }
 
 /* --- read back --- */
@@ -334,7 +232,8 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	p->revision = obj_i64(doc, "revision", 1);
 	p->entries = ARENA_ARRAY(v->a, struct unit_entry, obj_len(objects));
 	for (size_t i = 0; i < obj_len(objects); i++)
-		if (!install_plan_is_bare_namespace(obj_get(obj_at(objects, i), "object"), p->ns))
+		if (!obj_flag(obj_at(objects, i), "passing", false) &&
+		    !install_plan_is_bare_namespace(obj_get(obj_at(objects, i), "object"), p->ns))
 			unit_entry_load(v, obj_at(objects, i), p->ns, LABEL_APP,
 					&p->entries[p->n++], plan);
 	return p;

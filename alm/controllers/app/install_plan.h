@@ -3,7 +3,7 @@
  *
  *	{"app", "release", "namespace", "account", "version", "archive", "values", "revision",
  *	 "isUpgrade",
- *	 "objects": [{"stage", "digest", "object"}], "hooks": [...], "notes", "unrecorded",
+ *	 "objects": [{"stage", "digest", "object", "key", "passing"}], "rollout", "hooks": [...], "notes", "unrecorded",
  *	 "hidden": what templates looked up and the objects have (secrets.h),
  *	 "inputs": {"now", "seed", "zone", "kubeVersion", "apiVersions", "lookups", "answers"}}
  *
@@ -20,12 +20,8 @@
 #include "alm/engine/plan.h"
 #include "alm/unit/unit.h"
 
-#define PLAN_CHUNK_BYTES    ((size_t)700000)
-#define PLAN_CHUNKS_MAX     64
-#define LABEL_PLAN          "app.coreos.com/plan"
-#define ANNOTATION_INPUTS   "app.coreos.com/inputs"
-#define ANNOTATION_CHUNKS   "app.coreos.com/chunks"
-#define ANNOTATION_DOCUMENT "app.coreos.com/document" /* digest of the whole, as it is stored */
+#define LABEL_PLAN       "app.coreos.com/plan"
+#define PLAN_HISTORY_MAX 100 /* revisions */
 
 struct install_plan {
 	const struct obj *doc;
@@ -49,14 +45,18 @@ struct obj *install_plan_make(const struct view *v, const struct app *app,
  * there. */
 const struct obj *install_plan_stored(const struct view *v, const char *strategy, int64_t revision,
 				      const char *inputs);
-/* The same out of the Secrets with LABEL_PLAN, as a client lists them. */
+/* The newest of its plans, of this revision or one of the PLAN_HISTORY_MAX before: a version that
+ * ran once is planned anew under another number. */
+const struct obj *install_plan_newest(const struct view *v, const char *strategy, int64_t revision,
+				      const char *inputs);
+/* That one out of the Secrets with LABEL_PLAN, as a client lists them. */
 const struct obj *install_plan_of_secrets(const struct obj *items, const char *strategy,
 					  int64_t revision, struct arena *a);
 /* A list from the past may lack it: what install_plan_stored() does not find is read live before it
  * counts as gone. */
 enum ensured install_plan_confirm_gone(const struct view *v, const char *strategy, int64_t revision,
 				       const char *inputs, struct plan *plan);
-/* Secrets that hold the document. ENDED: it has more than PLAN_CHUNKS_MAX. */
+/* Secrets that hold the document. ENDED: it is too large (unit_store.h). */
 enum ensured install_plan_store(struct plan *plan, const struct strategy_ref *s, int64_t revision,
 				const char *inputs, const struct obj *doc);
 /* What the rendering depends on. */

@@ -5,6 +5,13 @@
 #include "alm/controllers/app/app.h"
 #include "alm/obj/meta.h"
 
+const struct chain_rule app_chains[] = {
+	{"catalog:", "Catalog", "%s"},
+	{"", "AppType", "%s"},
+	{"", "InstallStrategy", "install.*.%s.*"},
+	{0},
+};
+
 const char *key_self(const struct view *v, const struct obj *o, struct arena *a)
 {
 	(void)v;
@@ -30,6 +37,14 @@ const char *key_crd_owner(const struct view *v, const struct obj *o, struct aren
 	(void)v;
 	const char *owner = meta_annotation(o, ANNOTATION_OWNER);
 	return owner ? arena_strndup(a, owner, strcspn(owner, ".")) : NULL;
+}
+
+const char *key_all(const struct view *v, const struct obj *o, struct arena *a)
+{
+	(void)v;
+	(void)o;
+	(void)a;
+	return KEY_ALL;
 }
 
 const char *key_marked(const struct view *v, const struct obj *o, struct arena *a)

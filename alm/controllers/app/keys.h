@@ -2,6 +2,7 @@
 #ifndef ALM_CONTROLLERS_APP_KEYS_H
 #define ALM_CONTROLLERS_APP_KEYS_H
 
+#include "alm/engine/chain.h"
 #include "alm/engine/controller.h"
 
 const char *key_self(const struct view *v, const struct obj *o, struct arena *a);
@@ -12,7 +13,11 @@ const char *key_app_label(const struct view *v, const struct obj *o,
 const char *key_crd_owner(const struct view *v, const struct obj *o,
 			  struct arena *a); /* NAME of NAME.TYPE */
 #define KEY_ALL "*"                         /* of MEANS_STRATEGIES: those of every app */
+const char *key_all(const struct view *v, const struct obj *o, struct arena *a);
 const char *key_marked(const struct view *v, const struct obj *o,
 		       struct arena *a); /* the app that annotation apps names, or KEY_ALL */
+
+/* Chains of causes: an app's by its name, a catalog's as "catalog:NAME". */
+extern const struct chain_rule app_chains[];
 
 #endif

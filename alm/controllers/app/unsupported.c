@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
+#include "alm/controllers/app/named_crds.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
@@ -15,16 +16,12 @@ struct refusal {
 
 /* clang-format off */
 static const struct refusal of_app[] = {
-	{"spec.rolloutRef", "spec.rolloutRef: this version of ALM runs no Rollouts; remove the "
-			    "field, upgrade.windows and upgrade.soak set the pace"},
 	{"spec.operator",   "spec.operator: an operator cannot be described in place; put its chart "
 			    "into a Catalog, name it by spec.package and remove the field"},
 	{"spec.resources",  "spec.resources: custom resources come from the package; put their CRDs "
 			    "into its chart and remove the field"},
 };
 static const struct refusal of_strategy[] = {
-	{"spec.rolloutRef",       "spec.rolloutRef: this version of ALM runs no Rollouts; create it "
-				  "without the field"},
 	{"spec.strategy.jsonnet", "spec.strategy.jsonnet: only charts are installed; create it with "
 				  "type helm and without the field"},
 	{"spec.strategy.image",   "spec.strategy.image: only charts are installed; create it with "
@@ -42,12 +39,12 @@ static const char *first_of(const struct obj *o, const struct refusal *list, siz
 	return NULL;
 }
 
-const char *unsupported_of_app(const struct obj *app)
+const char *unsupported_of_app(const struct obj *app, struct arena *a)
 {
-	if (meta_annotation(app, ANNOTATION_DELETE_CRDS))
-		return "annotation " ANNOTATION_DELETE_CRDS ": CRDs go by alm delete apptype NAME "
-		       "--with-crd PLURAL.GROUP=COUNT; remove the annotation";
-	return first_of(app, of_app, ARRAY_LEN(of_app));
+	struct named_crd *ignored;
+	const char *why;
+	return named_crds(app, a, &ignored, &why) < 0 ? why
+						      : first_of(app, of_app, ARRAY_LEN(of_app));
 }
 
 static const char *digest_of_reference(const struct obj *strategy)

@@ -11,8 +11,9 @@
 
 #include "alm/obj/obj.h"
 
-/* "spec.rolloutRef: ...", the first of an AppType; NULL: none. */
-const char *unsupported_of_app(const struct obj *app);
+/* "spec.rolloutRef: ...", the first of an AppType, an annotation that cannot be read among them; NULL:
+ * none. */
+const char *unsupported_of_app(const struct obj *app, struct arena *a);
 /* The same of an InstallStrategy made by hand, or what two of its fields contradict each other in.
  */
 const char *unsupported_of_strategy(const struct obj *strategy, struct arena *a);

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/requirement.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"

@@ -10,10 +10,12 @@
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
 #include "alm/controllers/apptype/apptype.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/resolve/resolve_decision.h"
 #include "catalog/resolve/resolve_record.h"
+#include "crds/defaults.h"
 
 static int apptype_adopt(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
@@ -22,6 +24,7 @@ static int apptype_adopt(const struct view *v, const char *key, struct plan *pla
 	*v->pass = app;
 	if (!app)
 		return STEP_STOP;
+	plan->chain = app->name;
 	if (app->deleting)
 		return apptype_remove(v, app, plan);
 	if (is_older_than_log(v, app->o)) {
@@ -186,7 +189,7 @@ static int apptype_retire(const struct view *v, const char *key, struct plan *pl
 	(void)key;
 	(void)err;
 	struct app *app = apptype_pass(v);
-	int64_t limit = obj_i64(app->o, "spec.historyLimit", 10), n = 0;
+	int64_t limit = obj_i64(app->o, "spec.historyLimit", APPTYPE_HISTORY_LIMIT), n = 0;
 	const struct strategy_ref *oldest = NULL;
 	for (size_t i = 0; i < app->n; i++) {
 		const struct strategy_ref *s = &app->strategies[i];
@@ -222,4 +225,4 @@ static const struct step steps[] = {
 };
 
 const struct controller apptype_controller = {
-	.name = "apptype", .reads_catalogs = true, .watches = watches, .steps = steps};
+	.name = "apptype", .awaits_sources = true, .watches = watches, .steps = steps};

@@ -7,8 +7,10 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/apptype/apptype.h"
+#include "alm/controllers/apptype/crds_remove.h"
 #include "alm/controllers/apptype/trouble.h"
 #include "alm/controllers/apptype/uninstall.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -162,8 +164,11 @@ int apptype_remove(const struct view *v, struct app *app, struct plan *plan)
 		return STEP_STOP;
 	struct obj *patch = obj_map();
 	const struct obj *old = obj_get(app->o, "status");
-	struct action *x = plan_status(plan, app->o, obj_copy_map(old), "Deleted",
-				       "the operator is gone; CRDs and custom resources stay");
+	const char *crds = crds_removed(app->o, v->a);
+	struct action *x = plan_status(
+		plan, app->o, obj_copy_map(old), "Deleted",
+		crds ? arena_fmt(v->a, "the operator is gone, and so are the CRDs named: %s", crds)
+		     : "the operator is gone; CRDs and custom resources stay");
 	x->chain = app->name;
 	x->row_only = true;
 	x->event_type = "Normal";

@@ -7,6 +7,7 @@
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/controllers/apptype/trouble.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"

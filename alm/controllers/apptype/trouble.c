@@ -2,6 +2,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 

@@ -4,6 +4,8 @@
 
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/app/release_record.h"
+#include "alm/controllers/apptype/crds_convert.h"
+#include "alm/controllers/apptype/crds_remove.h"
 #include "alm/controllers/unit/hook_run.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -126,6 +128,28 @@ static enum ensured delete_objects(struct uninstall *u)
 	return first ? WAITING : DONE;
 }
 
+/* Before the operator goes: its Services may be what its CRDs are read by. */
+static enum ensured ensure_readable(struct uninstall *u)
+{
+	struct obj *services = obj_keep(u->v->a, obj_list());
+	for (size_t i = 0; i < u->app->n; i++) {
+		const struct obj *doc = doc_of(u, &u->app->strategies[i]);
+		const struct install_plan *p = doc ? install_plan_load(u->v, doc, u->plan) : NULL;
+		for (size_t k = 0; p && k < p->n; k++) {
+			const struct unit_entry *e = &p->entries[k];
+			if (!cstr_eq(e->kind, "Service"))
+				continue;
+			if (e->unknown)
+				return WAITING; /* the informer brings the key back */
+			if (e->live && !e->keep &&
+			    cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
+				obj_append(services, obj_stringf("%s/%s", meta_namespace(e->live),
+								 meta_name(e->live)));
+		}
+	}
+	return crds_convert_ensure(u, services);
+}
+
 /* --- hooks --- */
 
 /* Only of a version that succeeded. */
@@ -184,7 +208,11 @@ static enum ensured record(struct uninstall *u, const struct obj *doc)
 static enum ensured take_steps(struct uninstall *u)
 {
 	const struct obj *doc = any_doc(u);
-	enum ensured state = doc ? record(u, doc) : DONE;
+	enum ensured state = crds_remove_instances(u);
+	if (state == DONE)
+		state = ensure_readable(u);
+	if (doc && state == DONE)
+		state = record(u, doc);
 	if (doc && state == DONE)
 		state = run_hooks(u, "pre-delete");
 	if (state == DONE)
@@ -193,6 +221,8 @@ static enum ensured take_steps(struct uninstall *u)
 		state = run_hooks(u, "post-delete");
 	if (doc && state == DONE)
 		state = delete_hooks(u);
+	if (state == DONE)
+		state = crds_remove_definitions(u);
 	if (doc && state == DONE)
 		state = release_record_remove(u->v, u->plan, doc, app_highest_revision(u->app));
 	return state;
@@ -217,7 +247,7 @@ static size_t add_once(const char **list, size_t n, const char *ns)
 	return ns ? n + 1 : n;
 }
 
-/* Where the app's objects are: every namespace once. */
+/* Where the app's objects are: every namespace once; without any, where they would be. */
 static size_t namespaces(const struct uninstall *u, const char ***ret)
 {
 	const char **list = ARENA_ARRAY(u->v->a, const char *, u->app->n + 1);
@@ -225,7 +255,7 @@ static size_t namespaces(const struct uninstall *u, const char ***ret)
 	for (size_t i = 0; i < u->app->n; i++)
 		n = add_once(list, n, obj_str(doc_of(u, &u->app->strategies[i]), "namespace"));
 	*ret = list;
-	return n;
+	return n ? n : add_once(list, n, u->app->install_namespace);
 }
 
 /* Whatever is removed is removed as the account. */

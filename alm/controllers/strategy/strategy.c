@@ -11,8 +11,10 @@
 #include "alm/controllers/strategy/strategy_approve.h"
 #include "alm/controllers/strategy/strategy_gate.h"
 #include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_rollout.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/strategy/strategy_values.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/controller.h"
 #include "alm/engine/status.h"
 #include "alm/obj/condition.h"
@@ -33,7 +35,7 @@ static bool is_handing_over(const struct strategy_pass *s)
 static const struct phase_row {
 	enum phase phases[4];
 	bool (*when)(const struct strategy_pass *s);
-	strategy_step steps[20];
+	strategy_step steps[21];
 	void (*waits)(struct strategy_pass *s); /* after a step that is WAITING */
 } rows[] = {
 	{.phases = {PHASE_PENDING, PHASE_BLOCKED, PHASE_AWAITING},
@@ -43,6 +45,7 @@ static const struct phase_row {
 		strategy_find_archive,       /* by its digest */
 		strategy_plan_account,       /* the account of the app may be used */
 		strategy_verify_archive,     /* signed by a key of the policy */
+		strategy_find_rollout,       /* by whose groups it goes */
 		strategy_load_planned,       /* the plan that is stored, while its inputs are the same */
 		strategy_fetch,              /* else the archive's bytes */
 		strategy_require,            /* what must be there before */
@@ -217,7 +220,41 @@ static enum ensured move_to_app(struct strategy_pass *s)
 	return WAITING;
 }
 
-/* Without its finalizer what it owns is collected as garbage. */
+/* Of two times in RFC 3339, UTC, whole seconds; NULL is before all. */
+static const char *later(const char *a, const char *b)
+{
+	return !a || (b && strcmp(a, b) < 0) ? b : a;
+}
+
+/* The newest time at which the strategy did something or an object of its plan began; NULL: it never
+ * wrote any. */
+static const char *last_activity(const struct strategy_pass *s)
+{
+	const struct obj *conditions = obj_path(s->ref->o, "status.conditions");
+	const char *newest = obj_str(s->ref->o, "status.phaseSince");
+	if (!condition_find(conditions, "Applied"))
+		return NULL;
+	for (size_t i = 0; i < obj_len(conditions); i++)
+		newest = later(newest, obj_str(obj_at(conditions, i), "lastTransitionTime"));
+	for (size_t i = 0; s->install && i < s->install->n; i++)
+		newest = later(newest,
+			       obj_str(s->install->entries[i].live, "metadata.creationTimestamp"));
+	return newest;
+}
+
+/* A write of an object whose answer came may be carried out once more (a proxy that repeats it, a
+ * server that is slow), and makes this strategy its owner again. While the strategy stands nothing
+ * is collected, and the object moves again: so it stands until none can come any more. */
+static enum ensured ensure_quiet(struct strategy_pass *s)
+{
+	const char *last = last_activity(s);
+	int64_t left = last ? strategy_left_since(s, "Quiet", last, LATE_WRITE_NS) : 0;
+	if (left <= 0)
+		return DONE;
+	plan_requeue_after(s->plan, left);
+	return WAITING;
+}
+
 /* Without its finalizer what it owns is collected as garbage. */
 static int adopt_deleting(struct strategy_pass *s)
 {
@@ -227,6 +264,8 @@ static int adopt_deleting(struct strategy_pass *s)
 		state = strategy_find_plan(s, s->ref->name, s->revision, &s->install);
 	if (moves && state == DONE)
 		state = move_to_app(s);
+	if (state == DONE && s->app && !s->app->deleting)
+		state = ensure_quiet(s);
 	return state == DONE ? let_go(s) : STEP_STOP;
 }
 
@@ -395,6 +434,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 		obj_set(status, "unmet", obj_ref(s->unmet));
 	set_progress(s, status);
 	set_failures(s, status);
+	strategy_set_rollout(s, status);
 	strategy_set_values(s, status);
 	obj_set(status, "conditions", obj_ref(s->conditions));
 	struct action *x =
@@ -424,6 +464,7 @@ static const struct watch_rule watches[] = {
 	{WATCH_CRD,         key_crd_owner, MEANS_STRATEGIES},
 	{WATCH_INSTANCE,    key_crd_owner, MEANS_STRATEGIES}, /* the manager passes the CRD of the instance */
 	{WATCH_NAMESPACE,   key_marked,    MEANS_STRATEGIES},
+	{WATCH_ROLLOUT,     key_all,       MEANS_STRATEGIES},
 	{WATCH_PLAN_SECRET, key_of_plan,   MEANS_KEY},
 	{0},
 };
@@ -437,4 +478,4 @@ static const struct step steps[] = {
 };
 
 const struct controller strategy_controller = {
-	.name = "strategy", .reads_catalogs = true, .watches = watches, .steps = steps};
+	.name = "strategy", .awaits_sources = true, .watches = watches, .steps = steps};

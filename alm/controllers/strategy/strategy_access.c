@@ -6,6 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/plan_access.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"

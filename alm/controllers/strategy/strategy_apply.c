@@ -7,6 +7,7 @@
 #include "alm/controllers/strategy/strategy_gate.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/strategy/strategy_record.h"
+#include "alm/controllers/strategy/strategy_rollout.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -57,6 +58,8 @@ static int64_t installing_left(struct strategy_pass *s)
 	int64_t deadline = strategy_deadline(s);
 	int64_t all = strategy_left_since(s, "Installing", obj_str(s->ref->o, "status.phaseSince"),
 					  deadline > INSTALLING_NS ? deadline : INSTALLING_NS);
+	if (obj_has(s->install->doc, "rollout"))
+		return all; /* its steps have times of their own */
 	size_t done = obj_len(s->hooks);
 	for (size_t i = 0; i < s->install->n; i++)
 		done += unit_is_applied(&s->install->entries[i]);
@@ -100,6 +103,8 @@ enum ensured strategy_run_pre_hooks(struct strategy_pass *s)
 
 enum ensured strategy_apply_objects(struct strategy_pass *s)
 {
+	if (obj_has(s->install->doc, "rollout"))
+		return strategy_roll_out(s);
 	return apply_groups(s, UNIT_GROUP_FIRST, INT_MAX, false);
 }
 

@@ -9,8 +9,7 @@
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
-
-#define APPROVAL_TTL_NS (72 * NS_PER_HOUR)
+#include "crds/defaults.h"
 
 static bool needs_approval(const struct strategy_pass *s)
 {
@@ -44,11 +43,10 @@ static void set_approval(struct strategy_pass *s, const char *bound, const char 
 			 const char *trust)
 {
 	char now[CLOCK_TEXT_MAX], until[CLOCK_TEXT_MAX];
-	int64_t ttl = APPROVAL_TTL_NS;
+	int64_t ttl = 0;
 	struct error ignored;
 	const char *text = obj_str(s->app->o, "spec.upgrade.approvalTTL");
-	if (text)
-		(void)duration_parse(str_of(text), &ttl, &ignored);
+	(void)duration_parse(str_of(text ? text : APPTYPE_APPROVAL_TTL), &ttl, &ignored);
 	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
 	clock_format(s->v->now_ns + ttl, CLOCK_SECONDS, until);
 	s->approval = obj_keep(s->v->a, obj_map());

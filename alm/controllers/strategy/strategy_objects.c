@@ -71,7 +71,7 @@ bool strategy_has_newer_crd(const struct strategy_pass *s, const struct unit_ent
 
 bool strategy_holds(const struct unit_entry *e)
 {
-	return unit_holds(e->live, e->object);
+	return unit_holds_object(e->live, e->object);
 }
 
 bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e)

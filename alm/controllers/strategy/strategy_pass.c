@@ -128,7 +128,9 @@ enum ensured strategy_give_up(struct strategy_pass *s, const char *condition, co
 {
 	const char *on_failure = obj_str(s->app->o, "spec.upgrade.onFailure");
 	bool runs = s->app->installed && (s->app->installed != s->ref || strategy_tries_values(s));
-	bool back = runs && !cstr_eq(on_failure, "Stay");
+	const char *rollout =
+		s->install ? obj_str(s->install->doc, "rollout.spec.rollback.onFailure") : NULL;
+	bool back = runs && !cstr_eq(on_failure, "Stay") && !cstr_eq(rollout, "None");
 	strategy_enter(s, back ? PHASE_ROLLING_BACK : PHASE_FAILED, condition, reason, message);
 	condition_remove(s->conditions, "RolledBack"); /* its deadline runs from now */
 	if (back)

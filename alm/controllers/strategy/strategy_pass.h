@@ -12,6 +12,8 @@
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/app/install_plan.h"
 
+struct unit;
+
 /* What the steps hand on to each other. */
 struct strategy_pass {
 	const struct view *v;
@@ -51,6 +53,9 @@ struct strategy_pass {
 	bool is_upgrade;                /* for the chart: something of the release is there */
 	const char *former; /* manifest of the release that helm made and this plan takes over */
 	const struct obj *answers, *inputs; /* of the stored plan, for another render; or NULL */
+	const struct obj *rollout;          /* that is named by spec.rolloutRef; NULL: none is */
+	struct obj *course;                 /* status.rollout, under construction; NULL: as it is */
+	const struct unit *rolled;          /* the groups of course */
 	bool keep_status;                   /* as it is: what is known is not complete */
 	struct error error;                 /* code 0: none; else the reconcile has failed */
 };

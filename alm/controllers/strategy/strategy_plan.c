@@ -151,6 +151,17 @@ static enum ensured block_unknown_archive(struct strategy_pass *s)
 	struct arena *a = s->v->a;
 	const char *reference = obj_str(s->ref->o, "spec.strategy.helmChart");
 	const char *package = reference ? package_of_reference(reference, a) : "";
+	if (s->ref->by_alm) {
+		plan_requeue_after(s->plan, NS_PER_MIN);
+		return strategy_block(
+			s, "PlanReady", "FetchFailed",
+			arena_fmt(
+				a,
+				"no catalog has %s %s any more (sha256 %s), and there is no stored "
+				"plan of it with these values; put its archive back into the "
+				"catalog",
+				package, s->ref->version, s->ref->sha256));
+	}
 	for (size_t i = 0; i < s->v->shared->n_indexes; i++) {
 		size_t n;
 		const struct catalog_index *x = s->v->shared->indexes[i];
@@ -218,10 +229,43 @@ enum ensured strategy_verify_archive(struct strategy_pass *s)
 	return strategy_block(s, "PlanReady", "SignatureInvalid", why);
 }
 
+static bool is_way_back(const struct strategy_pass *s)
+{
+	struct version to, from;
+	struct error ignored;
+	const struct strategy_ref *installed = s->app->installed;
+	return installed && installed != s->ref &&
+	       version_parse(str_of(s->ref->version), VERSION_STRICT, &to, &ignored) == 0 &&
+	       version_parse(str_of(installed->version), VERSION_STRICT, &from, &ignored) == 0 &&
+	       version_cmp(&to, &from) < 0;
+}
+
+/* The plan that ran once is that of the way back, with the bytes that it had then: no catalog is
+ * needed, and a chart with random values gets the same ones (lifecycle.md 7.4). */
+static enum ensured reuse_plan(struct strategy_pass *s, const char *inputs)
+{
+	const struct obj *old =
+		is_way_back(s) ? install_plan_newest(s->v, s->ref->name, s->revision, inputs)
+			       : NULL;
+	if (!old)
+		return DONE;
+	struct obj *doc = obj_keep(s->v->a, obj_copy_map(old));
+	obj_set_int(doc, "revision", s->revision);
+	obj_set_bool(doc, "isUpgrade", true);
+	obj_del(doc, "takesOver");
+	obj_del(doc, "former");
+	s->phase = PHASE_PENDING;
+	(void)install_plan_store(s->plan, s->ref, s->revision, inputs,
+				 doc); /* it had room before */
+	return WAITING;
+}
+
 enum ensured strategy_load_planned(struct strategy_pass *s)
 {
-	const struct obj *doc =
-		install_plan_stored(s->v, s->ref->name, s->revision, strategy_inputs(s));
+	const char *inputs = strategy_inputs(s);
+	const struct obj *doc = install_plan_stored(s->v, s->ref->name, s->revision, inputs);
+	if (!doc && reuse_plan(s, inputs) == WAITING)
+		return WAITING;
 	enum ensured state = doc ? strategy_ensure_answers(s, doc) : DONE;
 	if (doc && state == DONE && !s->answers)
 		s->install = install_plan_load(s->v, doc, s->plan);
@@ -232,14 +276,16 @@ enum ensured strategy_fetch(struct strategy_pass *s)
 {
 	const char *id = arena_fmt(s->v->a, "archive:%s", s->archive);
 	const struct outcome *o = view_outcome(s->v, id);
-	if (s->install || (o && !o->code))
+	if (s->install)
+		return DONE;
+	if (!entry_by_digest(s->v, s->archive, NULL)) /* that it was read once changes nothing */
+		return block_unknown_archive(s);
+	if (o && !o->code)
 		return DONE;
 	if (o && strategy_await_retry(s, o) != DONE)
 		return strategy_block(s, "PlanReady",
 				      o->reason ? error_reason_text(o->reason) : "FetchFailed",
 				      arena_strdup(s->v->a, o->msg));
-	if (!entry_by_digest(s->v, s->archive, NULL))
-		return block_unknown_archive(s);
 	/* Together with the render: between two runs another's archive may take its place. */
 	s->fetch = id;
 	s->refetch = o != NULL;

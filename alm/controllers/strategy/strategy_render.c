@@ -8,8 +8,11 @@
 #include "alm/controllers/app/release_record.h"
 #include "alm/controllers/strategy/strategy_access.h"
 #include "alm/controllers/strategy/strategy_render.h"
+#include "alm/controllers/strategy/strategy_rollout.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/unit/unit_store.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -22,7 +25,13 @@ const char *strategy_inputs(struct strategy_pass *s)
 	struct obj *values = obj_keep(s->v->a, strategy_values(s->app, s->ref->o));
 	const char *inputs = install_plan_inputs(s->v, s->archive, values);
 	const struct account *x = &s->app->account; /* whose lookups tell other things */
-	return x->is_default ? inputs : arena_fmt(s->v->a, "%s+%s/%s", inputs, x->ns, x->name);
+	if (!x->is_default)
+		inputs = arena_fmt(s->v->a, "%s+%s/%s", inputs, x->ns, x->name);
+	if (!s->rollout)
+		return inputs;
+	char hex[SHA256_HEX];
+	json_digest(obj_get(s->rollout, "spec"), hex);
+	return arena_fmt(s->v->a, "%s+%s/%.12s", inputs, meta_name(s->rollout), hex);
 }
 
 /* Over what the templates were told; time zones do not change under a plan. */
@@ -115,6 +124,7 @@ static enum ensured store(struct strategy_pass *s, const struct obj *rendered,
 	struct obj *doc = obj_keep(
 		v->a, install_plan_make(v, s->app, s->ref, rendered, s->archive, s->revision));
 	obj_set(doc, "inputs", inputs);
+	(void)strategy_lay_out(s, doc, rendered); /* render_rounds() has told what is wrong */
 	CLEANUP(obj_unrefp) struct obj *hidden = secrets_looked_up(answers, rendered);
 	if (obj_len(hidden))
 		obj_set(doc, "hidden", STEAL(hidden));
@@ -129,7 +139,7 @@ static enum ensured store(struct strategy_pass *s, const struct obj *rendered,
 	if (install_plan_store(s->plan, s->ref, s->revision, strategy_inputs(s), doc) == ENDED)
 		return refuse(s, "RenderLimit",
 			      arena_fmt(v->a, "RenderLimit: the plan has more than %zu bytes",
-					PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX));
+					STORE_DOCUMENT_MAX));
 	return WAITING; /* the stored plan brings the key back */
 }
 
@@ -148,6 +158,16 @@ static const char *nameless(const struct obj *rendered, struct arena *a)
 	return NULL;
 }
 
+/* A step that names nothing of the chart. */
+static const char *rollout_fault(struct strategy_pass *s, const struct obj *rendered)
+{
+	if (!s->rollout)
+		return NULL;
+	struct obj *doc = obj_keep(s->v->a, install_plan_make(s->v, s->app, s->ref, rendered,
+							      s->archive, s->revision));
+	return strategy_lay_out(s, doc, rendered);
+}
+
 static enum ensured render(struct strategy_pass *s, const char *id, const struct obj *inputs,
 			   const struct obj *answers, bool again)
 {
@@ -159,6 +179,23 @@ static enum ensured render(struct strategy_pass *s, const char *id, const struct
 	x->key = arena_fmt(s->v->a, "archive:%s", s->archive);
 	x->body = obj_keep(s->v->a, render_request(s, inputs, answers));
 	return strategy_wait_for_work(s, again || s->refetch);
+}
+
+/* Nothing is needed any more: the result is refused, or stored. */
+static enum ensured end_render(struct strategy_pass *s, const char *id, const struct obj *value,
+			       struct obj *answers)
+{
+	const char *fault = nameless(value, s->v->a);
+	if (fault)
+		return refuse(s, "RenderFailed", fault);
+	fault = rollout_fault(s, value);
+	if (fault)
+		return refuse(s, "RolloutInvalid", fault);
+	s->phase = PHASE_PENDING;
+	enum ensured stored = store(s, value, answers);
+	/* behind the writes, which end the run if they fail */
+	plan_add(s->plan, ACT_FORGET)->id = id;
+	return stored;
 }
 
 /* The next thing to do with the rounds that are done; the outcome brings the key back. */
@@ -175,16 +212,8 @@ static enum ensured render_rounds(struct strategy_pass *s, const char *base, str
 			return refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
 				      arena_strdup(v->a, o->msg));
 		const struct obj *needs = obj_get(o->value, "needs");
-		const char *fault = needs ? NULL : nameless(o->value, v->a);
-		if (fault)
-			return refuse(s, "RenderFailed", fault);
-		if (!needs) {
-			s->phase = PHASE_PENDING;
-			enum ensured stored = store(s, o->value, answers);
-			/* behind the writes, which end the run if they fail */
-			plan_add(s->plan, ACT_FORGET)->id = id;
-			return stored;
-		}
+		if (!needs)
+			return end_render(s, id, o->value, answers);
 		inputs = obj_get(o->value, "inputs");
 		const char *asked = arena_fmt(v->a, "ask:%s:%d", base, round);
 		o = view_outcome(v, asked);

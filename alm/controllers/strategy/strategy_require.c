@@ -7,6 +7,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/requirement.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"

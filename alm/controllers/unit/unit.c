@@ -6,6 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/feedback.h"
@@ -21,13 +22,22 @@ typedef enum ensured (*unit_step_fn)(struct unit_pass *s);
 static const unit_step_fn attempt[] = {
 	unit_hold_main,    /* what it is run for does not go before it was pruned */
 	unit_look,         /* every object is known, or known to be absent */
+	unit_rebuild,      /* it knows what it had */
 	unit_judge,        /* nobody else's; kinds that are served, or will be */
+	unit_judge_prune,  /* not too much of what was goes */
 	unit_note,         /* the inventory has what will be there */
 	unit_roll_out,     /* group after group */
 	unit_prune,        /* what is there and is wanted no more */
 	unit_note_end,     /* the inventory has what is there */
 	unit_release_main, /* if all is deleted */
 	NULL,
+};
+
+/* What it changed is put right by the unit that succeeded before, and the same steps. */
+static const unit_step_fn way_back[] = {
+	unit_find_former,                        /* out of the Secrets beside the inventory */
+	unit_look,        unit_judge, unit_note, /* the inventory names that one again */
+	unit_roll_out,    unit_prune, unit_note_end, NULL,
 };
 
 /* --- the pass --- */
@@ -55,12 +65,38 @@ static int unit_begin(const struct view *v, const char *key, struct plan *plan, 
 		return STEP_STOP;
 	struct unit_pass *s = ARENA_NEW(v->a, struct unit_pass);
 	*v->pass = s;
-	*s = (struct unit_pass){.v = v, .plan = plan, .key = key, .job = job, .unit = job->unit};
+	*s = (struct unit_pass){.host = &unit_run_host,
+				.v = v,
+				.plan = plan,
+				.key = key,
+				.job = job,
+				.unit = job->unit};
+	s->former_ns = v->ops->left(v->ops_arg, "unit:begun", LATE_WRITE_NS, LATE_WRITE_NS);
 	plan->as_caller = true;
+	plan->as = job->as;
 	plan->manager = arena_fmt(v->a, "alm:%s:%s", s->unit->hub, s->unit->bundle);
 	plan_hide(plan, s->unit->doc);
 	s->record = begin_record(s);
+	s->back = obj_has(s->record, "back") && !cstr_eq(obj_str(s->record, "state"), "Failed");
+	s->course = s->back ? obj_get_mut(s->record, "back") : s->record;
 	return STEP_CONTINUE;
+}
+
+static bool perform(struct unit_pass *s, const unit_step_fn *steps)
+{
+	for (; *steps; steps++)
+		if ((*steps)(s) != DONE)
+			return false;
+	return true;
+}
+
+/* Nothing waits for it. */
+static void keep(struct unit_pass *s)
+{
+	if (s->job->keeps)
+		unit_keep(s);
+	if (s->late.n && unit_prune(s) == DONE && unit_note_late(s) == DONE)
+		(void)unit_await_late(s);
 }
 
 static int unit_run(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -70,15 +106,16 @@ static int unit_run(const struct view *v, const char *key, struct plan *plan, st
 	(void)err;
 	struct unit_pass *s = *v->pass;
 	const char *state = obj_str(s->record, "state");
-	if (!cstr_eq(state, "Running")) {
-		if (cstr_eq(state, "Succeeded") && s->job->keeps && unit_look(s) == DONE)
-			(void)unit_keep(s); /* nothing waits for it */
+	bool runs = cstr_eq(state, "Succeeded") || cstr_eq(state, "RolledBack");
+	if (runs && !s->job->deleting && (!s->back || unit_find_former(s) == DONE) &&
+	    unit_look(s) == DONE)
+		keep(s);
+	if (!unit_record_is_open(s->record))
 		return STEP_CONTINUE;
-	}
-	for (const unit_step_fn *step = attempt; *step; step++)
-		if ((*step)(s) != DONE)
-			return STEP_CONTINUE;
-	unit_succeed(s);
+	if (s->back && perform(s, way_back))
+		unit_end_back(s);
+	else if (!s->back && perform(s, attempt))
+		unit_succeed(s);
 	return STEP_CONTINUE;
 }
 
@@ -86,9 +123,11 @@ static int unit_run(const struct view *v, const char *key, struct plan *plan, st
 static void tell_log(const struct unit_pass *s)
 {
 	struct arena *a = s->v->a;
-	struct obj *status = feedback_status(s->unit, s->record);
+	struct obj *status = feedback_status(s->job->unit, s->record);
 	if (!status)
 		return;
+	if (s->job->source)
+		obj_set(status, "source", obj_ref(s->job->source));
 	/* a unit of each object that is watched, or one of the files */
 	const char *name = s->job->main ? arena_fmt(a, "%s.%s", s->unit->bundle, s->unit->instance)
 					: s->unit->bundle;
@@ -119,7 +158,21 @@ static const char *key_unit(const struct view *v, const struct obj *o, struct ar
 	return bundle && instance ? arena_fmt(a, "%s/%s", bundle, instance) : NULL;
 }
 
-static const struct watch_rule watches[] = {{WATCH_OWNED, key_unit, MEANS_KEY}, {0}};
+/* Whose it was, when somebody has changed the labels: HUB.BUNDLE.INSTANCE. */
+static const char *key_owner(const struct view *v, const struct obj *o, struct arena *a)
+{
+	struct str hub, bundle, instance, rest = str_of(meta_annotation(o, ANNOTATION_OWNER_ID));
+	(void)v;
+	if (!str_cut(rest, '.', &hub, &rest) || !str_cut(rest, '.', &bundle, &instance))
+		return NULL;
+	return arena_fmt(a, "%.*s/%.*s", STR_ARG(bundle), STR_ARG(instance));
+}
+
+static const struct watch_rule watches[] = {
+	{WATCH_OWNED, key_unit, MEANS_KEY},
+	{WATCH_OWNED, key_owner, MEANS_KEY},
+	{0},
+};
 static const struct step steps[] = {
 	{"begin", unit_begin},
 	{"run", unit_run},

@@ -7,8 +7,10 @@
 #include "alm/controllers/unit/hook_run.h"
 #include "alm/controllers/unit/unit_check.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/controllers/unit/unit_plugin.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/drift.h"
 #include "alm/unit/rollout_next.h"
 #include "crds/marks.h"
 
@@ -48,49 +50,96 @@ static void fail(struct acting *x, const struct unit_entry *e, const char *why)
 	tell(x, e, why);
 }
 
-/* --- writing --- */
+/* --- what this process was told to run --- */
 
-static struct obj *decorate(const struct unit_pass *s, const struct unit_entry *e, size_t row)
+static struct obj *run_decorate(const struct unit_pass *s, const struct unit_entry *e, size_t row)
 {
-	const struct unit *u = s->unit;
-	struct obj *o = obj_copy(e->object);
-	meta_set_label(o, LABEL_BUNDLE, u->bundle);
-	meta_set_label(o, LABEL_INSTANCE, u->instance);
-	meta_set_annotation(o, ANNOTATION_OWNER_ID, u->owner_id);
-	meta_set_annotation(o, ANNOTATION_APPLIED, e->digest);
-	meta_set_annotation(o, ANNOTATION_INTENT,
-			    obj_str(obj_at(obj_get(u->doc, "objects"), row), "key"));
-	return o;
+	return unit_decorate(s, e->object, e->digest, row);
 }
+
+static bool run_owns(const struct unit_pass *s, const struct obj *live)
+{
+	return unit_owns(s->unit, live);
+}
+
+/* A Job does not run again for a unit that was through with all of its steps once, nor on the way
+ * back to one. */
+static bool run_has_run_jobs(const struct unit_pass *s)
+{
+	return s->back || (cstr_eq(s->current.digest, s->unit->digest) &&
+			   cstr_eq(s->succeeded.digest, s->unit->digest));
+}
+
+/* Definitions are never put back: what they have taken since would be lost (lifecycle.md 7.4). */
+static bool run_is_left(const struct unit_pass *s, const struct unit_entry *e)
+{
+	return s->back && e->live && cstr_eq(e->kind, "CustomResourceDefinition");
+}
+
+/* unit_judge() has. */
+static const char *run_refuses(const struct unit_pass *s, const struct unit_entry *e, size_t row)
+{
+	(void)s;
+	(void)e;
+	(void)row;
+	return NULL;
+}
+
+static void run_own_jobs(const struct unit_pass *s, struct hook_run *h)
+{
+	struct obj *owner = obj_keep(s->v->a, obj_map());
+	obj_set_path(owner, "metadata.uid", obj_string(s->unit->owner_id));
+	h->app = s->unit->bundle;
+	h->label = LABEL_BUNDLE;
+	h->owner = owner;
+	h->unowned = true;
+}
+
+const struct unit_host unit_run_host = {.owns = run_owns,
+					.decorate = run_decorate,
+					.is_left = run_is_left,
+					.refuses = run_refuses,
+					.has_run_jobs = run_has_run_jobs,
+					.own_jobs = run_own_jobs};
+
+/* --- writing --- */
 
 /* An absent object is applied without force, so that somebody who was faster meets a conflict; ours,
  * and what is taken over, with force and as it was read. */
 static void write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage)
 {
 	const struct obj *live = unit_found(s, row);
-	struct action *x = plan_apply(s->plan, decorate(s, e, row), stage, live != NULL);
+	struct action *x = plan_apply(s->plan, s->host->decorate(s, e, row), stage, live != NULL);
 	if (live)
 		x->resource_version = arena_strdup(s->v->a, meta_resource_version(live));
 }
 
-/* What the server said to the last write of it in this attempt, if it says so again. */
 static const char *refusal(const struct acting *x, const struct unit_entry *e)
+{
+	return unit_refusal(x->s, e, x->record);
+}
+
+/* What was absent when it was looked for met a conflict: it is looked for again. Somebody may have
+ * been faster, and then it is his. */
+static enum ensured ensure_absent(struct acting *x, const struct unit_entry *e)
 {
 	const struct outcome *o =
 		view_outcome(x->s->v, arena_fmt(x->s->v->a, "refused:%s/%s/%s", e->kind,
 						e->ns ? e->ns : "", e->name));
-	bool mine = o && o->code && o->at_ns >= obj_i64(x->record, "sinceNs", 0);
-	bool final = mine && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN ||
-			      (o->code == E_CONFLICT && !e->live));
-	return final ? o->msg : NULL;
+	if (!o || o->code != E_CONFLICT || e->live || o->at_ns < x->s->absent_ns)
+		return DONE;
+	unit_forget(x->s, UNIT_ABSENT);
+	plan_requeue_after(x->s->plan, NS_PER_MS);
+	wait_for(x, e, "looked for again");
+	return WAITING;
 }
 
 static bool is_placed(const struct unit_pass *s, const struct unit_entry *e)
 {
 	/* The digest of a Secret tells nothing of its values. */
 	bool secret = cstr_eq(e->kind, "Secret");
-	return unit_is_applied(e) && unit_owns(s->unit, e->live) &&
-	       (unit_holds(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
+	return unit_is_applied(e) && s->host->owns(s, e->live) &&
+	       (unit_holds_object(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
 }
 
 /* --- checking --- */
@@ -129,6 +178,13 @@ static void create_or_update(struct acting *x, const struct unit_entry *e, size_
 		fail(x, e, no);
 		return;
 	}
+	if (ensure_absent(x, e) == WAITING)
+		return;
+	const char *whose = x->s->foreign[row] ? x->s->host->refuses(x->s, e, row) : NULL;
+	if (whose) {
+		fail(x, e, whose);
+		return;
+	}
 	wait_for(x, e, e->live ? "being updated" : "being created");
 	if (e->live && meta_is_deleting(e->live))
 		return; /* its deletion brings the key back */
@@ -155,16 +211,15 @@ static void create_if_not_exist(struct acting *x, const struct unit_entry *e, si
 	}
 	wait_for(x, e, "being created");
 	x->writes = true;
-	plan_create(x->s->plan, decorate(x->s, e, row));
+	plan_create(x->s->plan, x->s->host->decorate(x->s, e, row));
 	/* somebody may be faster: then it is read again, and exists */
-	struct action *forget = plan_add(x->s->plan, ACT_FORGET);
-	forget->id = unit_id(x->s, UNIT_ABSENT);
+	unit_forget(x->s, UNIT_ABSENT);
 }
 
 static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	struct unit_pass *s = x->s;
-	const char *id = unit_id(s, arena_fmt(s->v->a, "gone:%zu", row));
+	const char *what = arena_fmt(s->v->a, "gone:%zu", row), *id = unit_id(s, what);
 	const struct outcome *o = view_outcome(s->v, id);
 	struct obj *rows = obj_list();
 	unit_survey_row(rows, "o", e);
@@ -186,9 +241,27 @@ static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t
 	x->writes = true;
 	if (!o)
 		return;
-	if (!meta_is_deleting(live))
+	if (!meta_is_deleting(live)) {
 		plan_delete(s->plan, live, "Foreground");
+		unit_forget(s, what);
+	}
 	plan_requeue_after(s->plan, LOOK_AGAIN_NS);
+}
+
+/* What the plugin calls finished is, unless the step has checks of its own. */
+static void run_plugin(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	const struct plugin_turn turn = {x->s, x->step, row, x->id, x->record, x->stage};
+	const char *why = NULL;
+	enum ensured state = unit_plugin(&turn, &why);
+	if (state == ENDED) {
+		fail(x, e, why);
+	} else if (state == WAITING) {
+		wait_for(x, e, why);
+		x->writes = true;
+	} else if (x->step->rule && x->step->rule->n_success) {
+		check(x, e, row, e->live);
+	}
 }
 
 /* A Job of a former attempt goes first; one that ran in this attempt does not run again. */
@@ -196,15 +269,13 @@ static void run_job(struct acting *x)
 {
 	struct unit_pass *s = x->s;
 	struct obj *doc = obj_keep(s->v->a, obj_map()), *hooks = obj_list();
-	struct obj *owner = obj_keep(s->v->a, obj_map());
 	const char *why = NULL;
-	obj_set_path(owner, "metadata.uid", obj_string(s->unit->owner_id));
 	for (size_t i = 0; i < x->step->n; i++) {
 		const struct unit_entry *e = &s->entries[x->step->rows[i]];
 		struct obj *row = obj_map(), *events = obj_list(), *policies = obj_list();
 		obj_append(events, obj_string(x->id));
 		obj_append(policies, obj_string("before-hook-creation"));
-		obj_set(row, "object", decorate(s, e, x->step->rows[i]));
+		obj_set(row, "object", s->host->decorate(s, e, x->step->rows[i]));
 		obj_set(row, "events", events);
 		obj_set(row, "policies", policies);
 		obj_append(hooks, row);
@@ -213,14 +284,11 @@ static void run_job(struct acting *x)
 	obj_set_str(doc, "namespace", s->unit->ns);
 	struct hook_run h = {.v = s->v,
 			     .plan = s->plan,
-			     .app = s->unit->bundle,
-			     .label = LABEL_BUNDLE,
-			     .owner = owner,
-			     .unowned = true,
 			     .doc = doc,
 			     .event = x->id,
-			     .run = obj_str(s->record, "run"),
-			     .records = obj_get_mut(s->record, "hooks")};
+			     .run = obj_str(s->course, "run"),
+			     .records = obj_get_mut(s->course, "hooks")};
+	s->host->own_jobs(s, &h);
 	enum ensured state = hook_run(&h, &why);
 	x->waiting = state == WAITING;
 	x->failed = state == ENDED;
@@ -231,20 +299,14 @@ static void run_job(struct acting *x)
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &s->entries[row];
 		if (cstr_eq(meta_annotation(e->live, ANNOTATION_HOOK_RUN),
-			    arena_fmt(s->v->a, "%s/%s/%s", s->unit->owner_id, h.run, h.event)))
+			    arena_fmt(s->v->a, "%s/%s/%s", meta_uid(h.owner), h.run, h.event)))
 			check(x, e, row, e->live);
 	}
 }
 
-/* This very unit was through with all of its steps once. */
-static bool was_rolled_out(const struct unit_pass *s)
-{
-	return cstr_eq(meta_annotation(s->inventory, ANNOTATION_APPLIED), s->unit->digest);
-}
-
 static void act(struct acting *x)
 {
-	if (x->step->action == ACTION_JOB && was_rolled_out(x->s))
+	if (x->step->action == ACTION_JOB && x->s->host->has_run_jobs(x->s))
 		return;
 	if (x->step->action == ACTION_JOB) {
 		run_job(x);
@@ -253,6 +315,8 @@ static void act(struct acting *x)
 	for (size_t i = 0; i < x->step->n; i++) {
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &x->s->entries[row];
+		if (x->s->host->is_left(x->s, e))
+			continue;
 		switch (unit_action(x->step, e)) {
 		case ACTION_CREATE_OR_UPDATE:
 			create_or_update(x, e, row);
@@ -263,8 +327,10 @@ static void act(struct acting *x)
 		case ACTION_DELETE_IF_EXIST:
 			delete_if_exist(x, e, row);
 			break;
-		case ACTION_JOB:
 		case ACTION_PLUGIN:
+			run_plugin(x, e, row);
+			break;
+		case ACTION_JOB:
 			break;
 		}
 	}
@@ -286,7 +352,7 @@ static void begin(struct acting *x)
 	x->record = obj_map();
 	obj_set_str(x->record, "state", "InProgress");
 	obj_set_int(x->record, "sinceNs", x->s->v->now_ns);
-	obj_set(obj_get_mut(x->s->record, "steps"), x->id, x->record);
+	obj_set(obj_get_mut(x->s->course, "steps"), x->id, x->record);
 }
 
 /* What has failed by its time. */
@@ -338,7 +404,7 @@ static enum step_state recorded(const struct obj *record)
 static struct turn_group *turns_of(const struct unit_pass *s, const struct unit_part *part)
 {
 	struct turn_group *list = ARENA_ARRAY(s->v->a, struct turn_group, part->n + 1);
-	const struct obj *steps = obj_get(s->record, "steps");
+	const struct obj *steps = obj_get(s->course, "steps");
 	for (size_t g = 0; g < part->n; g++) {
 		const struct unit_group *group = &part->groups[g];
 		list[g] = (struct turn_group){.parallel = group->parallel, .n = group->n};
@@ -366,7 +432,7 @@ static enum rollout_end walk(struct unit_pass *s, const struct unit_part *part)
 				if (!turn->go)
 					continue;
 				const char *id = unit_step_id(s, part, g, i);
-				struct obj *steps = obj_get_mut(s->record, "steps");
+				struct obj *steps = obj_get_mut(s->course, "steps");
 				struct acting x = {.s = s,
 						   .step = &part->groups[g].steps[i],
 						   .id = id,
@@ -383,35 +449,72 @@ static enum rollout_end walk(struct unit_pass *s, const struct unit_part *part)
 	return ROLLOUT_GOES_ON;
 }
 
-/* All that failed, not the first alone. */
-static enum ensured tell_failures(struct unit_pass *s)
+/* All that failed, not the first alone; or all that is waited for. */
+static const char *tell_steps(const struct unit_pass *s, const char *state)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(8 * FAILURES_TOLD_MAX);
-	const struct obj *steps = obj_get(s->record, "steps");
+	const struct obj *steps = obj_get(s->course, "steps");
 	OBJ_EACH (it, steps) {
 		const char *name = strchr(it.key, ' '), *message = obj_str(it.value, "message");
-		if (cstr_eq(obj_str(it.value, "state"), "Failed"))
+		if (cstr_eq(obj_str(it.value, "state"), state) &&
+		    b.len < 4 * (size_t)FAILURES_TOLD_MAX)
 			strbuf_addf(&b, "%sstep %s: %s", b.len ? "\n" : "",
 				    name ? name + 1 : it.key, message ? message : "");
 	}
-	return unit_fail(s, "StepFailed", arena_strdup(s->v->a, b.buf));
+	return arena_strdup(s->v->a, b.buf ? b.buf : "");
 }
 
-enum ensured unit_roll_out(struct unit_pass *s)
+enum ensured unit_walk(struct unit_pass *s, const char **ret_why)
 {
-	bool failed = false;
 	for (size_t p = 0; p < UNIT_PARTS; p++) {
 		enum rollout_end end = walk(s, &s->unit->parts[p]);
-		if (end == ROLLOUT_GOES_ON)
-			return WAITING;
-		failed = failed || end == ROLLOUT_FAILED;
-		if (failed)
-			return tell_failures(s);
+		if (end == ROLLOUT_DONE)
+			continue;
+		bool failed = end == ROLLOUT_FAILED;
+		*ret_why = tell_steps(s, failed ? "Failed" : "InProgress");
+		return failed ? ENDED : WAITING;
 	}
 	return DONE;
 }
 
+enum ensured unit_roll_out(struct unit_pass *s)
+{
+	const char *why = NULL;
+	enum ensured state = unit_walk(s, &why);
+	return state == ENDED ? unit_turn_back(s, "StepFailed", why) : state;
+}
+
 /* --- afterwards --- */
+
+/* What is put back, and whose it was: once for each state that somebody left it in. */
+static void tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t row)
+{
+	struct arena *a = s->v->a;
+	const struct obj *live = unit_found(s, row);
+	const struct obj *want = obj_keep(a, s->host->decorate(s, e, row));
+	struct obj *body = obj_map(), *paths = obj_list();
+	struct drift d;
+	drift_find(want, live, s->plan->manager, a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		obj_append(paths, obj_string(d.paths[i]));
+	obj_set_str(body, "what",
+		    arena_fmt(a, "%s %s", unit_entry_text(e, a), live ? "changed" : "is missing"));
+	obj_set_str(body, "bundle", s->unit->bundle);
+	obj_set(body, "paths", paths);
+	if (d.cut)
+		obj_set_bool(body, "more", true);
+	if (d.manager) {
+		obj_set_str(body, "changedAt", d.time);
+		obj_set_path(body, "who.trust", obj_string("managedFields"));
+		obj_set_path(body, "who.via", obj_string(d.manager));
+	}
+	const char *state = live ? meta_resource_version(live)
+				 : arena_fmt(a, "missing:%lld", (long long)s->job->attempt);
+	struct action *x =
+		plan_row(s->plan, "Observe", live ? live : want, "DriftRepaired",
+			 arena_fmt(a, "%s@%s", meta_uid(live) ? meta_uid(live) : "", state), body);
+	x->actor = d.manager;
+}
 
 static void put_back(struct unit_pass *s, const struct unit_step *step)
 {
@@ -419,14 +522,17 @@ static void put_back(struct unit_pass *s, const struct unit_step *step)
 		size_t row = step->rows[k];
 		const struct unit_entry *e = &s->entries[row];
 		if (unit_action(step, e) != ACTION_CREATE_OR_UPDATE || s->foreign[row] ||
-		    e->unknown || (e->live && meta_is_deleting(e->live)) || is_placed(s, e))
+		    s->host->is_left(s, e) || e->unknown ||
+		    (e->live && meta_is_deleting(e->live)) || is_placed(s, e))
 			continue;
 		const struct outcome *no =
 			view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind,
 						     e->ns ? e->ns : "", e->name));
 		int64_t left = no && no->code ? outcome_retry_in(no, s->v->now_ns) : 0;
-		if (plan_await(s->plan, left) == DONE)
-			write_object(s, e, row, 0);
+		if (plan_await(s->plan, left) != DONE)
+			continue;
+		tell_drift(s, e, row);
+		write_object(s, e, row, 0);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
+#include "alm/controllers/unit/unit_plugin.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
@@ -112,7 +113,8 @@ void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
 	struct check_input in = {.live = live,
 				 .since_ns = obj_i64(record, "sinceNs", 0),
 				 .now_ns = s->v->now_ns,
-				 .record = obj_get(obj_get(record, "checks"), key)};
+				 .record = obj_get(obj_get(record, "checks"), key),
+				 .answers = unit_plugin_checks(s, step, row, live, record)};
 	check_step(rule, &in, s->v->a, ret, &seen);
 	if (ret->state == CHECK_WAITING) {
 		look_around(s, e, row, live, &in.around);

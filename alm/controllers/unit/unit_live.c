@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -107,11 +108,11 @@ bool unit_is_applied(const struct unit_entry *e)
 bool unit_is_as_left(const struct view *v, const struct unit_entry *e)
 {
 	char digest[SHA256_HEX];
-	const struct outcome *o = view_outcome(v, arena_fmt(v->a, "applied:%s", meta_uid(e->live)));
-	if (!o)
+	const char *uid = meta_uid(e->live);
+	if (!stash_applied_ns(v->stash, uid))
 		return false;
 	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(e->live);
 	obj_del(bare, "status");
 	v->ops->digest(v->ops_arg, bare, digest);
-	return str_is(o->bytes, digest);
+	return stash_is_applied(v->stash, uid, digest);
 }

@@ -15,8 +15,8 @@ void unit_entry_load(const struct view *v, const struct obj *row, const char *ns
 		     const char *selector, struct unit_entry *e, struct plan *plan);
 /* Is the live object at this unit's state? */
 bool unit_is_applied(const struct unit_entry *e);
-/* A server may write a value in another way (0.5 and 500m): what an apply of this process has left
- * is no drift. */
+/* A server may write a value in a way that nobody can foresee (a webhook, a conversion): what an
+ * apply of this process has left is no drift. unit_holds_object() knows the rest. */
 bool unit_is_as_left(const struct view *v, const struct unit_entry *e);
 
 #endif

@@ -27,7 +27,11 @@ static void plan_finalizers(struct unit_pass *s, struct obj *changed)
 enum ensured unit_hold_main(struct unit_pass *s)
 {
 	const struct obj *main = s->job->main;
-	if (!main || !s->job->touches || s->job->deleting || meta_has_finalizer(main, FINALIZER))
+	bool held = main && meta_has_finalizer(main, FINALIZER);
+	/* without its finalizer nobody would know what was made for it */
+	if (s->job->watched && !s->job->deleting && !held && (!main || meta_is_deleting(main)))
+		return unit_refuse(s, "ObjectDeleted", "the object that it is run for is deleted");
+	if (!main || !s->job->touches || s->job->deleting || held)
 		return DONE;
 	struct obj *copy = obj_copy(main);
 	meta_add_finalizer(copy, FINALIZER);
@@ -55,21 +59,38 @@ static struct obj *status_of(const struct unit_pass *s)
 	struct obj *conditions = obj_copy_list(obj_path(main, "status.conditions"));
 	const char *state = obj_str(s->record, "state"), *reason = obj_str(s->record, "reason"),
 		   *message = obj_str(s->record, "message");
-	bool ok = cstr_eq(state, "Succeeded"), bad = cstr_eq(state, "Failed");
+	bool ok = cstr_eq(state, "Succeeded"), bad = !ok && !unit_record_is_open(s->record);
 	const struct condition c = {.type = "Ready",
 				    .status = ok    ? "True"
 					      : bad ? "False"
 						    : "Unknown",
-				    .reason = reason ? reason
-					      : ok   ? "RolledOut"
-						     : "Progressing",
+				    .reason = cstr_has_prefix(state, "Roll") ? state
+					      : reason                       ? reason
+					      : ok                           ? "RolledOut"
+									     : "Progressing",
 				    .message = message ? message : "",
 				    .observed_generation = meta_generation(main)};
 	(void)condition_set(conditions, &c, s->v->now_ns);
 	obj_set_int(status, "observedGeneration", meta_generation(main));
-	obj_set(status, "groups", feedback_groups(s->unit, s->record));
+	obj_set(status, "groups", feedback_groups(s->job->unit, s->record));
 	obj_set(status, "conditions", conditions);
 	return status;
+}
+
+/* What the server said to the last write of it, if it refused. */
+static const struct outcome *refused(const struct unit_pass *s)
+{
+	const struct obj *main = s->job->main;
+	const char *ns = meta_namespace(main);
+	return view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", meta_kind(main),
+					    ns ? ns : "", meta_name(main)));
+}
+
+/* A conflict, or a server that was away, says nothing of the schema. */
+static bool is_lost(const struct unit_pass *s)
+{
+	const struct outcome *no = refused(s);
+	return no && no->code && error_retry(no->code) != RETRY_NEVER && no->code != E_FORBIDDEN;
 }
 
 /* A kind without a status has it in an annotation. */
@@ -77,9 +98,7 @@ static void write_status(struct unit_pass *s, struct obj *status)
 {
 	const struct obj *main = s->job->main;
 	struct obj *patch = obj_map();
-	const struct outcome *no = view_outcome(
-		s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", meta_kind(main),
-				meta_namespace(main) ? meta_namespace(main) : "", meta_name(main)));
+	const struct outcome *no = refused(s);
 	bool without = (no && no->code == E_NOTFOUND) || meta_annotation(main, ANNOTATION_STATUS);
 	if (without) {
 		CLEANUP(xfreep) char *text = json_text(status);
@@ -119,6 +138,8 @@ void unit_feedback(struct unit_pass *s)
 	json_digest(bare, told);
 	bool same = cstr_eq(obj_str(s->record, "told"), told);
 	int64_t tries = same ? obj_i64(s->record, "tries", 0) : 0;
+	if (tries && is_lost(s))
+		tries--;
 	obj_set_str(s->record, "told", told);
 	if (tries >= TRIES_MAX || is_told(main, status))
 		return;

@@ -1,5 +1,6 @@
 #include "alm/controllers/unit/unit_pass.h"
 
+#include "alm/controllers/work/shared.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -7,9 +8,20 @@
 
 /* --- ends --- */
 
+bool unit_record_is_open(const struct obj *record)
+{
+	const char *state = obj_str(record, "state");
+	return cstr_eq(state, "Running") || cstr_eq(state, "RollingBack");
+}
+
 static enum ensured end(struct unit_pass *s, const char *state, const char *reason,
 			const char *message)
 {
+	const char *first = obj_str(s->record, "message"), *why = obj_str(s->record, "reason");
+	if (s->back) { /* what failed first is what is told */
+		message = arena_fmt(s->v->a, "%s; not rolled back: %s", first, message);
+		reason = arena_strdup(s->v->a, why);
+	}
 	obj_set_str(s->record, "state", state);
 	obj_set_str(s->record, "reason", reason);
 	obj_set_str(s->record, "message", message);
@@ -28,7 +40,8 @@ enum ensured unit_fail(struct unit_pass *s, const char *reason, const char *mess
 
 enum ensured unit_refuse(struct unit_pass *s, const char *reason, const char *message)
 {
-	obj_set(s->record, "refused", obj_bool(true));
+	if (!s->back)
+		obj_set(s->record, "refused", obj_bool(true));
 	return end(s, "Failed", reason, message);
 }
 
@@ -38,9 +51,41 @@ bool unit_owns(const struct unit *u, const struct obj *live)
 	       cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), u->owner_id);
 }
 
+struct action *unit_write_book(struct unit_pass *s, struct obj *o, int stage)
+{
+	const char *as = s->plan->as;
+	s->plan->as = NULL;
+	struct action *x = plan_apply(s->plan, o, stage, true);
+	s->plan->as = as;
+	return x;
+}
+
+void unit_create_book(struct unit_pass *s, struct obj *o)
+{
+	const char *as = s->plan->as;
+	s->plan->as = NULL;
+	plan_create(s->plan, o);
+	s->plan->as = as;
+}
+
+void unit_delete_book(struct unit_pass *s, const struct obj *live)
+{
+	const char *as = s->plan->as;
+	s->plan->as = NULL;
+	plan_delete(s->plan, live, "Background");
+	s->plan->as = as;
+}
+
+const char *unit_selector(const struct unit_pass *s)
+{
+	const char *all = s->v->shared->units->selector;
+	return all ? all : arena_fmt(s->v->a, LABEL_BUNDLE "=%s", s->unit->bundle);
+}
+
 const char *unit_id(const struct unit_pass *s, const char *what)
 {
-	return arena_fmt(s->v->a, "unit:%s:%lld:%s", s->key, (long long)s->job->attempt, what);
+	return arena_fmt(s->v->a, "unit:%s:%lld:%s%s", s->key, (long long)s->job->attempt,
+			 s->back ? "back:" : "", what);
 }
 
 /* --- objects --- */
@@ -65,6 +110,76 @@ const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part
 			 part->groups[g].name, part->groups[g].steps[i].name);
 }
 
+struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, const char *digest,
+			  size_t row)
+{
+	const struct unit *u = s->unit;
+	struct obj *o = obj_copy(from);
+	meta_set_label(o, LABEL_BUNDLE, u->bundle);
+	meta_set_label(o, LABEL_INSTANCE, u->instance);
+	meta_set_annotation(o, ANNOTATION_OWNER_ID, u->owner_id);
+	meta_set_annotation(o, ANNOTATION_APPLIED, digest);
+	meta_set_annotation(o, ANNOTATION_INTENT,
+			    obj_str(obj_at(obj_get(u->doc, "objects"), row), "key"));
+	return o;
+}
+
+const char *unit_refusal(const struct unit_pass *s, const struct unit_entry *e,
+			 const struct obj *record)
+{
+	const struct outcome *o = view_outcome(
+		s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name));
+	bool mine = o && o->code && o->at_ns >= obj_i64(record, "sinceNs", 0);
+	bool final = mine && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN);
+	return final ? o->msg : NULL;
+}
+
+/* --- lines of the inventory --- */
+
+/* What only steps name that delete it is not wanted; what is there and somebody else's is ours when
+ * it is taken over, and no more when it is left as it is. */
+static void mark_wanted(const struct unit_pass *s, const struct unit_step *step, bool *wanted)
+{
+	for (size_t k = 0; k < step->n; k++) {
+		size_t row = step->rows[k];
+		enum rollout_action action = unit_action(step, &s->entries[row]);
+		if (action == ACTION_CREATE_OR_UPDATE ||
+		    (action != ACTION_DELETE_IF_EXIST && !s->foreign[row]))
+			wanted[row] = true;
+	}
+}
+
+static bool *wanted_rows(const struct unit_pass *s)
+{
+	bool *wanted = ARENA_ARRAY(s->v->a, bool, s->n + 1);
+	for (size_t p = 0; p < UNIT_PARTS; p++)
+		for (size_t g = 0; g < s->unit->parts[p].n; g++)
+			for (size_t i = 0; i < s->unit->parts[p].groups[g].n; i++)
+				mark_wanted(s, &s->unit->parts[p].groups[g].steps[i], wanted);
+	return wanted;
+}
+
+struct inventory unit_wanted_lines(const struct unit_pass *s)
+{
+	const struct obj *rows = obj_get(s->unit->doc, "objects");
+	struct inventory i = {.lines = ARENA_ARRAY(s->v->a, struct inventory_line,
+						   s->n + s->had.n + s->late.n + 1)};
+	const bool *wanted = wanted_rows(s);
+	for (size_t k = 0; k < s->n; k++) {
+		const struct unit_entry *e = &s->entries[k];
+		if (!wanted[k])
+			continue;
+		i.lines[i.n++] = (struct inventory_line){.api_version = meta_api_version(e->object),
+							 .kind = e->kind,
+							 .ns = e->ns,
+							 .name = e->name,
+							 .uid = meta_uid(unit_found(s, k)),
+							 .digest = e->digest,
+							 .key = obj_str(obj_at(rows, k), "key")};
+	}
+	return i;
+}
+
 /* --- live reads --- */
 
 void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry *e)
@@ -80,6 +195,11 @@ void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry 
 	obj_set_str(row, "namespace", e->ns);
 	obj_set_str(row, "name", e->name);
 	obj_append(rows, row);
+}
+
+void unit_forget(struct unit_pass *s, const char *what)
+{
+	plan_add(s->plan, ACT_FORGET)->id = unit_id(s, what);
 }
 
 const struct outcome *unit_survey(struct unit_pass *s, const char *id, struct obj *rows,

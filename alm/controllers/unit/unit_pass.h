@@ -12,44 +12,115 @@
 
 #define UNIT_ABSENT "absent" /* names the live read of what no informer shows */
 
+/* A unit as the inventory names it, "DIGEST.SLOT[.RUN]": its document is in the Secrets
+ * unit.BUNDLE.INSTANCE.SLOT.N beside it. */
+struct unit_stored {
+	const char *text;   /* NULL: there is none */
+	const char *digest; /* NULL: as text */
+	const char *slot;   /* "0", "1"; "-": it is not stored */
+	const char *run;    /* NULL: the digest says it all; else that of the attempt */
+};
+
+struct hook_run;
+struct unit_pass;
+
+/* Whose objects a rollout applies: the one walker (unit_walk()) asks it what differs. */
+struct unit_host {
+	/* Is the live object its owner's? */
+	bool (*owns)(const struct unit_pass *s, const struct obj *live);
+	/* As it is sent, with its owner's marks; owned. */
+	struct obj *(*decorate)(const struct unit_pass *s, const struct unit_entry *e, size_t row);
+	bool (*is_left)(const struct unit_pass *s, const struct unit_entry *e); /* by all steps */
+	/* Why what is somebody else's is not taken over; NULL: it is. */
+	const char *(*refuses)(const struct unit_pass *s, const struct unit_entry *e, size_t row);
+	bool (*has_run_jobs)(const struct unit_pass *s);
+	void (*own_jobs)(const struct unit_pass *s, struct hook_run *h); /* who has them */
+};
+
 struct unit_pass {
+	const struct unit_host *host;
+	const void *host_arg;
 	const struct view *v;
 	struct plan *plan;
 	const char *key;
 	const struct unit_job *job;
-	const struct unit *unit;
+	const struct unit *unit;    /* the one that is applied: job->unit, or the one before */
+	bool back;                  /* the one before it is */
+	int64_t former_ns;          /* how much longer a write of a former process may come */
 	struct unit_entry *entries; /* of the document's objects */
 	bool *foreign;              /* of each: there, and nobody's or another bundle's */
 	size_t n;
 	/* What was read live, once an attempt: the books, and the objects no informer shows. */
 	const struct obj *found, *absent;
-	const struct obj *inventory; /* the ConfigMap; NULL: there is none */
-	struct inventory had;        /* its lines */
-	struct obj *record;          /* under construction */
+	int64_t absent_ns;            /* when absent was read */
+	const struct obj *inventory;  /* the ConfigMap; NULL: there is none */
+	struct inventory had;         /* its lines */
+	struct inventory spared;      /* those of it that are wanted no more, and stay */
+	struct inventory late;        /* those of what was deleted, and may come back */
+	struct inventory watched;     /* ... from now on: unit_prune() knows */
+	bool incomplete;              /* it was lost, and not all kinds could be listed */
+	struct unit_stored current;   /* the unit that was begun last */
+	struct unit_stored succeeded; /* the one that was last through with all of its steps */
+	struct obj *record;           /* under construction */
+	struct obj *course;           /* its part with the steps of unit */
 };
 
 /* --- unit_survey.c: before anything is written --- */
 
 /* Every informer has told, and what only a live read tells is read. */
 enum ensured unit_look(struct unit_pass *s);
+/* The second half of it: what no informer shows, and whose is what is there. */
+enum ensured unit_look_absent(struct unit_pass *s);
 /* Each object is of a kind that is there or comes, and nobody else's. */
 enum ensured unit_judge(struct unit_pass *s);
 
 /* --- unit_inventory.c --- */
 
+/* It is there; or it was lost, and what it named is found by its marks: all lists, or none. */
+enum ensured unit_rebuild(struct unit_pass *s);
 /* The inventory names all that will be there: before the first of it is written. */
 enum ensured unit_note(struct unit_pass *s);
+/* The inventory is what is there, and what may come back: after unit_prune(). */
+enum ensured unit_note_end(struct unit_pass *s);
+/* The latter alone. */
+enum ensured unit_note_late(struct unit_pass *s);
+
+/* --- unit_prune.c --- */
+
+/* That is not more than may go at once. */
+enum ensured unit_judge_prune(struct unit_pass *s);
 /* What the unit had and has no more is gone. */
 enum ensured unit_prune(struct unit_pass *s);
-/* The inventory is what is there. */
-enum ensured unit_note_end(struct unit_pass *s);
+/* Nothing of it comes back for which this attempt is to wait. */
+enum ensured unit_await_late(struct unit_pass *s);
+/* Of what was to go, and stays. */
+void unit_tell_kept(struct unit_pass *s, const char *text);
 
 /* --- unit_apply.c --- */
 
+extern const struct unit_host unit_run_host; /* of what this process was told to run */
+/* Every step acts whose turn it is. *ret_why: what is waited for; ENDED: all failures. */
+enum ensured unit_walk(struct unit_pass *s, const char **ret_why);
 /* Group after group, until all steps are done. */
 enum ensured unit_roll_out(struct unit_pass *s);
 /* What has drifted since is put back. */
 enum ensured unit_keep(struct unit_pass *s);
+
+/* --- unit_back.c: the way back to the unit that succeeded before --- */
+
+/* "DIGEST.SLOT[.RUN]" */
+struct unit_stored unit_stored_parse(const char *text, struct arena *a);
+/* What the inventory is to call the unit. */
+const char *unit_stored_as(const struct unit_pass *s);
+/* Plans its Secrets, where it is to be found again, and is not yet stored as that. ENDED: it is too
+ * large. */
+enum ensured unit_store(struct unit_pass *s, int stage);
+/* A step has failed: the record says that the way back begins, or why there is none. ENDED. */
+enum ensured unit_turn_back(struct unit_pass *s, const char *reason, const char *message);
+/* s->unit is the unit before. */
+enum ensured unit_find_former(struct unit_pass *s);
+/* It runs again. */
+void unit_end_back(struct unit_pass *s);
 
 /* --- unit_main.c: the object that the unit is run for --- */
 
@@ -60,6 +131,14 @@ void unit_feedback(struct unit_pass *s);
 
 /* --- words --- */
 
+/* An object of a row with the marks of the unit; digest: what is said to be applied. Owned. */
+struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, const char *digest,
+			  size_t row);
+/* What the server said to the last write of it since the step began, if it says so again; record: of
+ * the step. NULL: nothing. */
+const char *unit_refusal(const struct unit_pass *s, const struct unit_entry *e,
+			 const struct obj *record);
+
 void unit_succeed(struct unit_pass *s);
 /* The attempt is over. ENDED. */
 enum ensured unit_fail(struct unit_pass *s, const char *reason, const char *message);
@@ -67,10 +146,18 @@ enum ensured unit_fail(struct unit_pass *s, const char *reason, const char *mess
 enum ensured unit_refuse(struct unit_pass *s, const char *reason, const char *message);
 /* Does the object have the marks of this unit? */
 bool unit_owns(const struct unit *u, const struct obj *live);
+/* Inventory and stored units are books of ALM, which the account of a unit may not even read. */
+struct action *unit_write_book(struct unit_pass *s, struct obj *o, int stage);
+void unit_create_book(struct unit_pass *s, struct obj *o);
+void unit_delete_book(struct unit_pass *s, const struct obj *live);
+/* Of the informers of its kinds. */
+const char *unit_selector(const struct unit_pass *s);
 /* What a step does with an object of it: what the object says of itself counts. */
 enum rollout_action unit_action(const struct unit_step *step, const struct unit_entry *e);
 /* The i-th object as it is live, or was before the first write; NULL: absent. */
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
+/* What the unit is to have on the cluster. */
+struct inventory unit_wanted_lines(const struct unit_pass *s);
 /* The name of the i-th step of a group in the record. */
 const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
 			 size_t i);
@@ -78,6 +165,8 @@ const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part
 const char *unit_id(const struct unit_pass *s, const char *what);
 /* A row of survey_work. */
 void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry *e);
+/* It is read again when it is asked for next, behind the writes of this plan. */
+void unit_forget(struct unit_pass *s, const char *what);
 /* What a live read of these rows (consumed) brought, not older than age_ns (0: any); NULL: it is
  * planned. */
 const struct outcome *unit_survey(struct unit_pass *s, const char *id, struct obj *rows,

@@ -7,9 +7,12 @@
  * A unit is run in attempts. The record of an attempt is told before anything it speaks of is
  * written (plan_record()):
  *
- *	{"attempt", "state": Running|Succeeded|Failed, "reason", "message", "digest",
- *	 "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since", "reason",
- *	 "message"}}, "hooks": [...], "kept": [texts], "pruned": n}
+ *	{"attempt", "state": Running|RollingBack|Succeeded|RolledBack|Failed, "reason", "message",
+ *	 "digest", "run", "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since",
+ *	 "reason", "message"}}, "hooks": [...], "kept": [texts], "pruned": n, "returned": [texts],
+ *	 "deleted": {object: {"since", "unconfirmed"}}: when its last create may have been sent,
+ *	 "back": {"run", "steps", "hooks"}: the same of the unit before, while and after it is
+ *	 applied again}
  */
 #ifndef ALM_CONTROLLERS_UNIT_UNIT_SIDE_H
 #define ALM_CONTROLLERS_UNIT_UNIT_SIDE_H
@@ -19,19 +22,30 @@
 
 struct controller;
 
+/* Running or RollingBack: the attempt goes on. */
+bool unit_record_is_open(const struct obj *record);
+
 struct unit_job {
 	const struct unit *unit;
 	const struct obj *record; /* NULL: nothing was begun */
 	int64_t attempt;          /* from 1; another one than the record's: begin anew */
 	/* The object that this is run for; NULL: none, or it is gone. Borrowed as the job is. */
 	const struct obj *main;
+	bool watched; /* it is run for an object: when that goes in the middle, nothing more is made */
 	bool touches; /* its finalizer and its status are written */
+	/* Where it is from, for the log: {"commit", "author", "subject"}; NULL: nobody says. */
+	const struct obj *source;
+	const char
+		*as; /* user name of the account that all is done as; NULL: who runs this process */
 	const char *inventory_ns;
 	int64_t max_deletes; /* more are not pruned at once: PruneHeld */
+	bool ends;           /* the process does, with the attempt */
 	bool keeps;          /* what has drifted after an attempt is put back at once */
 	bool adopts;         /* objects that nobody has marked */
 	bool takes;          /* objects of other bundles */
+	bool spares;         /* what it has no more is told and stays */
 	bool deleting;       /* all that the inventory names goes, and the inventory */
+	bool orphans;        /* deleting: the marks go alone, the objects stay */
 };
 
 /* Called in the turns of the manager's loop; job is borrowed until the next turn. */
@@ -41,6 +55,7 @@ struct unit_side {
 	void (*record)(void *arg, const char *key, const struct obj *record);
 	/* A reconcile has ended; err NULL: well. */
 	void (*passed)(void *arg, const char *key, const struct error *err);
+	const char *selector; /* of the objects of all its units; NULL: of those of each bundle */
 	void *arg;
 };
 

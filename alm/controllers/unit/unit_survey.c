@@ -46,7 +46,7 @@ static bool comes_namespaced(const struct unit_pass *s, const struct obj *o, boo
 static void load(struct unit_pass *s)
 {
 	const struct obj *rows = obj_get(s->unit->doc, "objects");
-	const char *selector = arena_fmt(s->v->a, LABEL_BUNDLE "=%s", s->unit->bundle);
+	const char *selector = unit_selector(s);
 	bool comes;
 	s->n = obj_len(rows);
 	s->entries = ARENA_ARRAY(s->v->a, struct unit_entry, s->n + 1);
@@ -80,12 +80,14 @@ static struct obj *book_rows(struct unit_pass *s)
 }
 
 static enum ensured read_once(struct unit_pass *s, const char *what, struct obj *rows,
-			      const struct obj **ret)
+			      const struct obj **ret, int64_t *ret_ns)
 {
 	const struct outcome *found = unit_survey(s, unit_id(s, what), rows, 0);
-	if (found)
-		*ret = found->value;
-	return found ? DONE : WAITING;
+	if (!found)
+		return WAITING;
+	*ret = found->value;
+	*ret_ns = found->at_ns;
+	return DONE;
 }
 
 static enum ensured read_absent(struct unit_pass *s)
@@ -95,7 +97,7 @@ static enum ensured read_absent(struct unit_pass *s)
 		if (s->entries[i].resource && !s->entries[i].live && !s->entries[i].unknown)
 			unit_survey_row(rows, arena_fmt(s->v->a, "o%zu", i), &s->entries[i]);
 	if (obj_len(rows))
-		return read_once(s, UNIT_ABSENT, rows, &s->absent);
+		return read_once(s, UNIT_ABSENT, rows, &s->absent, &s->absent_ns);
 	obj_unref(rows);
 	return DONE;
 }
@@ -105,8 +107,16 @@ static void take_found(struct unit_pass *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct obj *o = unit_found(s, i);
-		s->foreign[i] = o && !unit_owns(s->unit, o);
+		s->foreign[i] = o && !s->host->owns(s, o);
 	}
+}
+
+enum ensured unit_look_absent(struct unit_pass *s)
+{
+	enum ensured state = read_absent(s);
+	if (state == DONE)
+		take_found(s);
+	return state;
 }
 
 static const struct obj *newer(const struct obj *a, const struct obj *b)
@@ -127,15 +137,20 @@ static enum ensured look_at_inventory(struct unit_pass *s)
 	if (!r)
 		return WAITING;
 	if (view_live(s->v, r, s->job->inventory_ns, inventory_name(s), &live) < 0) {
-		plan_watch(s->plan, r, arena_fmt(s->v->a, LABEL_BUNDLE "=%s", s->unit->bundle),
-			   false);
+		plan_watch(s->plan, r, unit_selector(s), false);
 		return WAITING;
 	}
 	s->inventory = newer(live, obj_get(s->found, "inventory"));
 	if (!live && obj_has(s->record, "forgotten"))
 		s->inventory = NULL; /* deleted in this attempt */
-	const char *text = obj_str(obj_get(s->inventory, "data"), "objects");
-	if (inventory_parse(str_of(text ? text : ""), s->v->a, &s->had, &err) < 0)
+	const struct obj *data = obj_get(s->inventory, "data");
+	s->incomplete = meta_annotation(s->inventory, ANNOTATION_INCOMPLETE) != NULL;
+	const char *text = obj_str(data, "objects"), *late = obj_str(data, "late");
+	s->current = unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_UNIT), s->v->a);
+	s->succeeded =
+		unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_APPLIED), s->v->a);
+	if (inventory_parse(str_of(text ? text : ""), s->v->a, &s->had, &err) < 0 ||
+	    inventory_parse(str_of(late ? late : ""), s->v->a, &s->late, &err) < 0)
 		return unit_refuse(s, "InventoryDamaged",
 				   arena_fmt(s->v->a,
 					     "ConfigMap %s/%s: %s; delete it: what the unit made "
@@ -147,18 +162,15 @@ static enum ensured look_at_inventory(struct unit_pass *s)
 enum ensured unit_look(struct unit_pass *s)
 {
 	/* All at once: what is there already takes one look at its objects. */
-	enum ensured books = read_once(s, "books", book_rows(s), &s->found);
+	int64_t at_ns;
+	enum ensured books = read_once(s, "books", book_rows(s), &s->found, &at_ns);
 	enum ensured inventory = look_at_inventory(s);
 	enum ensured state = books == DONE ? inventory : WAITING;
 	load(s);
 	for (size_t i = 0; i < s->n && state == DONE; i++)
 		if (s->entries[i].unknown)
 			state = WAITING; /* the informer brings the key back */
-	if (state == DONE)
-		state = read_absent(s);
-	if (state == DONE)
-		take_found(s);
-	return state;
+	return state == DONE ? unit_look_absent(s) : state;
 }
 
 /* --- judgement --- */

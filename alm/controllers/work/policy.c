@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/work/shared.h"
+#include "alm/controllers/work/watched.h"
 #include "alm/obj/json.h"
 #include "catalog/trust/verify.h"
 

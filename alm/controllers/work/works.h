@@ -9,16 +9,26 @@
 #include "alm/render/render_job.h"
 #include "catalog/index/index.h"
 
-#define RENDERS_MAX 8 /* at once; each holds its input, and a file, until its turn in the sandbox */
+#define PLUGINS_AT_ONCE 8 /* of a process' units */
+#define RENDERS_MAX     8 /* at once; each holds its input, and a file, until its turn in the sandbox */
 
 extern const struct work_kind sync_work;   /* read a catalog's source: body, key its name */
 extern const struct work_kind fetch_work;  /* read an archive: key its digest */
 extern const struct work_kind render_work; /* an archive in the sandbox: key the id of its fetch */
 extern const struct work_kind survey_work; /* live read of objects, as ALM */
+/* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. */
+extern const struct work_kind gather_work;
 extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
 extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
 extern const struct work_kind review_work; /* ask the server what the account may */
 extern const struct work_kind try_work;    /* dry runs of objects of the app */
+extern const struct work_kind
+	plugin_work; /* body: {kind: enum plugin_kind, name, request, wallNs} */
+extern const struct work_kind
+	read_work; /* read a Bundle's source: body and subject it, key its name */
+/* Run what was read last of a Bundle, or, if it is being deleted, delete all: body it. row_only: it
+ * is there already, and only kept as it is. */
+extern const struct work_kind roll_work;
 
 /* Live answers for a template, read as the account (work_ask.c); what it may not read is answered
  * with {"error", "denied": true, "rightsVersion"}. */
@@ -36,7 +46,17 @@ typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *ba
 			  const struct error *err);
 typedef void (*fetched_fn)(void *arg, struct str bytes, const struct error *err);
 
-/* Who has the catalogs and the sandbox: executor_config.work_host. */
+/* What a source of a Bundle gave; {"commit", "author", "subject", ..} each. */
+struct bundle_news {
+	const struct obj *read,
+		*skipped; /* the head; those between that were never run, newest first */
+	bool is_new;      /* another commit than was read before */
+	bool rewritten;   /* the one that was run before is no ancestor of it */
+};
+/* err NULL: news is there. */
+typedef void (*bundle_read_fn)(void *arg, const struct bundle_news *news, const struct error *err);
+
+/* Who has the catalogs, the bundles and the sandbox: executor_config.work_host. */
 struct work_host {
 	/* Renders an archive in the sandbox: {release, namespace, revision, isUpgrade, kubeVersion,
 	 * values}. */
@@ -50,7 +70,12 @@ struct work_host {
 	/* The pointer swap; consumes. */
 	void (*swap_index)(void *arg, const char *catalog, struct catalog_index *index);
 	const struct catalog_index *(*index)(void *arg, const char *catalog);
+	/* Reads a Bundle's source, if its head has changed; one reading of a Bundle at a time. */
+	void (*read_bundle)(void *arg, const struct obj *bundle, bundle_read_fn done,
+			    void *done_arg);
+	void (*roll_bundle)(void *arg, const struct obj *bundle, bool is_there);
 	void *arg;
+	struct plugins *plugins; /* NULL: nothing asks one */
 };
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply_walk.h"
 #include "alm/obj/patch/managed.h"
@@ -14,25 +15,17 @@
 #define APPLY_BYTES_MAX ((size_t)512 << 20)
 #define TEXT_BYTES_MAX  ((size_t)64 << 10)
 
-static bool is_builtin_group(const char *group)
+const struct schema *apply_builtin_schema(const char *api_version, const char *kind)
 {
-	return !strchr(group, '.') || cstr_has_suffix(group, ".k8s.io");
+	return builtin_schema(api_version, kind);
 }
 
-const struct schema *apply_builtin_schema(const char *group, const char *kind)
+static struct apply_type type_of(const struct schema *schema, const struct obj *o)
 {
-	return is_builtin_group(group) ? builtin_schema(kind) : NULL;
-}
-
-static struct apply_type type_of(const struct schema *schema, const struct obj *o, struct arena *a)
-{
-	struct gvk gvk;
 	if (schema)
 		return apply_type_of(schema, false);
-	const struct schema *s = NULL;
-	if (gvk_of(o, a, &gvk))
-		s = apply_builtin_schema(gvk.group, gvk.kind);
-	return apply_type_of(s, true);
+	schema = apply_builtin_schema(meta_api_version(o), meta_kind(o));
+	return apply_type_of(schema, true);
 }
 
 static const char *time_text(int64_t now_ns, struct arena *a)
@@ -145,9 +138,11 @@ void apply_conflicts_text(const struct apply_conflicts *c, struct strbuf *b)
 /* --- the sets of the others --- */
 
 /* What changed leaves the sets of the others (all but skip, which may be NULL). With out, changes
- * that they own are listed there, and nothing is done if there are any and not force. */
+ * that they own are listed there but those in free (NULL: none), and nothing is done if there are
+ * any. */
 static bool take_from_others(struct managed *m, const struct managed_entry *skip,
-			     const struct apply_diff *diff, struct apply_conflicts *out)
+			     const struct apply_diff *diff, const struct fieldset *free,
+			     struct apply_conflicts *out)
 {
 	struct arena *a = m->arena;
 	struct fieldset *changed = fieldset_union(diff->added, diff->modified, a);
@@ -155,7 +150,9 @@ static bool take_from_others(struct managed *m, const struct managed_entry *skip
 	for (size_t i = 0; out && i < m->n; i++) {
 		list.entry = &m->items[i];
 		if (list.entry != skip)
-			fieldset_each(fieldset_intersection(list.entry->fields, changed, a),
+			fieldset_each(fieldset_difference(
+					      fieldset_intersection(list.entry->fields, changed, a),
+					      free, a),
 				      add_conflict, &list);
 	}
 	if (out && out->n > 0)
@@ -212,7 +209,7 @@ static void track(struct managed *m, struct apply_type t, const struct update_re
 	compare(t, r->before ? r->before : nothing, after, r->subresource, r->has_status, a, &diff);
 	struct fieldset *mine = fieldset_union(diff.added, diff.modified, a);
 	if (m->n > 0)
-		take_from_others(m, NULL, &diff, NULL);
+		take_from_others(m, NULL, &diff, NULL, NULL);
 	if (!fieldset_is_empty(mine)) {
 		struct managed_entry key = {.manager = r->manager,
 					    .api_version = r->api_version,
@@ -231,7 +228,7 @@ int apply_track_update(const struct update_request *r, struct error *err)
 	struct managed m;
 	if (decode_for_update(r, &m, a)) {
 		struct update_request u = *r;
-		track(&m, type_of(r->schema, r->after, a), &u, r->after);
+		track(&m, type_of(r->schema, r->after), &u, r->after);
 	}
 	return store(r->after, &m, r->bytes_max, err);
 }
@@ -322,6 +319,27 @@ static struct managed_entry key_of(const struct apply_request *r)
 				      .is_apply = true};
 }
 
+/* Who applied on the client's side goes over to the server's without conflicts with himself: what
+ * kubectl applied last, by its annotation, and nobody changed since, is free for it to take. */
+static struct fieldset *free_for_kubectl(const struct apply_request *r, struct apply_type t,
+					 const struct obj *live, struct arena *a)
+{
+	const char *text = meta_annotation(r->live, APPLY_LAST_APPLIED);
+	struct obj *applied = NULL;
+	struct apply_diff diff;
+	struct error err;
+	if (strcmp(r->manager, APPLY_KUBECTL) != 0 || !text ||
+	    json_parse(str_of(text), &applied, &err) < 0)
+		return NULL;
+	obj_keep(a, applied);
+	if (obj_type(applied) != OBJ_MAP)
+		return NULL;
+	apply_compare(t, applied, live, a, &diff);
+	struct fieldset *changed =
+		fieldset_union(fieldset_union(diff.modified, diff.added, a), diff.removed, a);
+	return fieldset_difference(apply_fields(t, applied, a), changed, a);
+}
+
 static int merge(const struct apply_request *r, struct apply_type t, struct managed *m,
 		 const struct obj *live, struct apply_conflicts *out, struct obj **ret)
 {
@@ -344,7 +362,8 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 	struct obj *merged = apply_merge_values(t, live, r->config, a);
 	merged = drop_left_fields(t, merged, r->config, m, last);
 	compare(t, live, merged, r->subresource, r->has_status, a, &diff);
-	if (!take_from_others(m, mine, &diff, r->force ? NULL : out)) {
+	const struct fieldset *free = free_for_kubectl(r, t, live, a);
+	if (!take_from_others(m, mine, &diff, free, r->force ? NULL : out)) {
 		obj_unref(merged);
 		return -E_CONFLICT;
 	}
@@ -362,7 +381,7 @@ int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_confl
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(APPLY_BYTES_MAX);
 	struct managed m;
-	struct apply_type t = type_of(r->schema, r->config, a);
+	struct apply_type t = type_of(r->schema, r->config);
 	int rc = check_config(r, t, a, err);
 	if (rc < 0)
 		return rc;

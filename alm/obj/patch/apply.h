@@ -11,6 +11,10 @@
 #include "alm/obj/obj.h"
 #include "alm/obj/schema/schema.h"
 
+/* The manager of kubectl apply --server-side, and what kubectl apply leaves in the object. */
+#define APPLY_KUBECTL      "kubectl"
+#define APPLY_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
 struct apply_request {
 	const struct schema *schema;
 	const struct obj *live;   /* NULL: create */
@@ -59,8 +63,8 @@ struct update_request {
  * client's managedFields: [] or [{}], or a valid list. E_TOOLARGE as above. */
 int apply_track_update(const struct update_request *r, struct error *err);
 
-/* List and map types of the built-in kinds, by kind ("Deployment"); NULL if nothing is known of it.
- */
-const struct schema *apply_builtin_schema(const char *group, const char *kind);
+/* List and map types of the built-in kinds, by "apps/v1" and "Deployment"; NULL if nothing is known
+ * of it. */
+const struct schema *apply_builtin_schema(const char *api_version, const char *kind);
 
 #endif

@@ -196,7 +196,7 @@ static int replace(struct json_patch *j, const char *path, struct obj *value)
 		return -j->err->code;
 	if (!p.parent)
 		return add(j, "replace", path, STEAL(v));
-	if (!value_at(j->doc, &p))
+	if (!value_at(j->doc, &p) && obj_type(p.parent) != OBJ_MAP)
 		return missing("replace", path, j->err);
 	if (obj_type(p.parent) == OBJ_LIST && list_index(p.token, &i))
 		obj_set_at(p.parent, i, STEAL(v));
@@ -211,6 +211,8 @@ static int copy(struct json_patch *j, const char *from, const char *path)
 	if (resolve(j->doc, "copy", from, &p, j->err) < 0)
 		return -j->err->code;
 	const struct obj *found = value_at(j->doc, &p);
+	if (!found && obj_type(p.parent) == OBJ_MAP)
+		return add(j, "copy", path, obj_null());
 	if (!found)
 		return missing("copy", from, j->err);
 	CLEANUP(xfreep) char *text = json_text(found);
@@ -239,7 +241,9 @@ static int test(struct json_patch *j, const char *path, const struct obj *want)
 	if (resolve(j->doc, "test", path, &p, j->err) < 0)
 		return -j->err->code;
 	const struct obj *found = value_at(j->doc, &p);
-	if (!obj_equal(found, want))
+	if (!found && obj_type(p.parent) == OBJ_MAP && obj_type(want) == OBJ_NULL)
+		return 0;
+	if (!found || !obj_equal(found, want))
 		return error_set(j->err, E_INVALID, "testing value %s failed", path);
 	return 0;
 }
@@ -272,8 +276,8 @@ static int apply_one(struct json_patch *j, const struct obj *operation)
 	}
 	if (strcmp(op, "add") != 0 && strcmp(op, "replace") != 0 && strcmp(op, "test") != 0)
 		return error_set(j->err, E_BADREQUEST, "unknown json patch operation %.32s", op);
-	if (!value)
-		return error_set(j->err, E_BADREQUEST, "%s operation without value", op);
+	CLEANUP(obj_unrefp) struct obj *null = value ? NULL : obj_null();
+	value = value ? value : null;
 	if (op[0] == 't')
 		return test(j, path, value);
 	return op[0] == 'a' ? add(j, op, path, obj_copy(value)) : replace(j, path, obj_copy(value));

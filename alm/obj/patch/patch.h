@@ -14,18 +14,20 @@
 
 int patch_merge(const struct obj *doc, const struct obj *patch, struct obj **ret,
 		struct error *err);
-/* E_INVALID for a failed test or a missing path, E_TOOLARGE for too many operations, E_BADREQUEST
+/* As a real API server's library (evanphx/json-patch 4) does it, not quite RFC 6902: a member that a
+ * map lacks, or a value that the operation does not state, is null, so replace, test and copy take
+ * it. E_INVALID for a failed test or a missing path, E_TOOLARGE for too many operations, E_BADREQUEST
  * for something that is no JSON patch, or for a pointer beyond the limits. */
 int patch_json(const struct obj *doc, const struct obj *operations, struct obj **ret,
 	       struct error *err);
-/* The merge key of a list in a built-in kind ("name" for containers), "" for a primitive list that
- * merges as a set, NULL for one that is replaced. path is "spec.template.spec.containers"; a
- * list within its elements is "spec.template.spec.containers.ports". */
-typedef const char *(*patch_merge_key_fn)(const char *kind, const char *path);
+/* The merge key of a list ("name" for containers), "" for a primitive list that merges as a set,
+ * NULL for one that is replaced. path is "spec.template.spec.containers"; a list within its
+ * elements is "spec.template.spec.containers.ports". arg is the caller's. */
+typedef const char *(*patch_merge_key_fn)(const void *arg, const char *path);
 /* Directives: $patch, $retainKeys, $setElementOrder/F, $deleteFromPrimitiveList/F. E_BADREQUEST for
  * a misused directive or a list element without its merge key. */
-int patch_strategic(const struct obj *doc, const struct obj *patch, const char *kind,
-		    patch_merge_key_fn merge_key, struct obj **ret, struct error *err);
+int patch_strategic(const struct obj *doc, const struct obj *patch, patch_merge_key_fn merge_key,
+		    const void *arg, struct obj **ret, struct error *err);
 
 /* RFC 6902 operations that lead from a to b; they may be beyond the limits of patch_json(). */
 struct obj *patch_json_diff(const struct obj *a, const struct obj *b);

@@ -19,8 +19,8 @@
 #define KEY_BYTES_MAX  ((size_t)4 << 20) /* what is longer is no key of anything */
 
 struct merge {
-	const char *kind;
 	patch_merge_key_fn merge_key;
+	const void *arg;
 	struct strbuf path;
 	struct error *err;
 };
@@ -257,7 +257,7 @@ static int merge_member(struct merge *m, struct obj *doc, const char *name, cons
 		return merge_maps(m, obj_get_mut(doc, name), p);
 	const char *key = NULL;
 	if (obj_type(live) == OBJ_LIST && obj_type(p) == OBJ_LIST)
-		key = m->merge_key(m->kind, m->path.buf);
+		key = m->merge_key(m->arg, m->path.buf);
 	if (!key) {
 		obj_set(doc, name, plain(p));
 		return 0;
@@ -277,7 +277,7 @@ static int set_order(struct merge *m, struct obj *doc, const struct obj *patch, 
 	if (obj_type(order) != OBJ_LIST)
 		return error_set(m->err, E_BADREQUEST, ELEMENT_ORDER "%s: found %s, wanted array",
 				 name, obj_type_name(obj_type(order)));
-	const char *key = m->merge_key(m->kind, m->path.buf);
+	const char *key = m->merge_key(m->arg, m->path.buf);
 	if (p && merge_member(m, doc, name, p) < 0)
 		return -m->err->code;
 	const struct obj *merged = obj_get(doc, name);
@@ -369,15 +369,15 @@ static int merge_maps(struct merge *m, struct obj *doc, const struct obj *patch)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-int patch_strategic(const struct obj *doc, const struct obj *patch, const char *kind,
-		    patch_merge_key_fn merge_key, struct obj **ret, struct error *err)
+int patch_strategic(const struct obj *doc, const struct obj *patch, patch_merge_key_fn merge_key,
+		    const void *arg, struct obj **ret, struct error *err)
 {
 	if (obj_type(patch) != OBJ_MAP || obj_type(doc) != OBJ_MAP)
 		return error_set(err, E_BADREQUEST,
 				 "strategic merge patch: found %s, wanted object",
 				 obj_type_name(obj_type(patch)));
 	CLEANUP(obj_unrefp) struct obj *out = obj_copy(doc);
-	struct merge m = {.kind = kind, .merge_key = merge_key, .err = err};
+	struct merge m = {.merge_key = merge_key, .arg = arg, .err = err};
 	strbuf_init(&m.path, PATH_BYTES_MAX);
 	int r = merge_maps(&m, out, patch);
 	strbuf_release(&m.path);

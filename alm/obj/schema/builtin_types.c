@@ -1,281 +1,162 @@
-/* builtin_types.c: the table, and its compiled form. */
+/* builtin_types: the table of api_types.h as schemas, each made when it is first asked for. */
 #include "alm/obj/schema/builtin_types.h"
 
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/obj/json.h"
+#include "alm/obj/schema/api_types.h"
 #include "alm/obj/schema/schema_node.h"
-
-/* type, field, how: "struct T", "ptr T", "map" (of scalars), "atomic" (map), "set",
- * "list T KEY[,KEY[=DEFAULT]]", "slice T KEY..." for a list that Go always writes */
-/* clang-format off */
-static const struct { const char *type, *field, *how; } rows[] = {
-	{"ObjectMeta", "labels", "map"},
-	{"ObjectMeta", "annotations", "map"},
-	{"ObjectMeta", "finalizers", "set"},
-	{"ObjectMeta", "ownerReferences", "list OwnerReference uid"},
-	{"OwnerReference", "", "atomic"},
-	{"ObjectReference", "", "atomic"},
-	{"LocalObjectReference", "", "atomic"},
-
-	{"Pod", "spec", "struct PodSpec"},
-	{"Pod", "status", "struct PodStatus"},
-	{"PodSpec", "containers", "slice Container name"},
-	{"PodSpec", "initContainers", "list Container name"},
-	{"PodSpec", "ephemeralContainers", "list Container name"},
-	{"PodSpec", "volumes", "list Volume name"},
-	{"PodSpec", "imagePullSecrets", "list LocalObjectReference name"},
-	{"PodSpec", "hostAliases", "list HostAlias ip"},
-	{"PodSpec", "topologySpreadConstraints", "list Spread topologyKey,whenUnsatisfiable"},
-	{"PodSpec", "resourceClaims", "list Claim name"},
-	{"PodSpec", "schedulingGates", "list Gate name"},
-	{"PodSpec", "nodeSelector", "atomic"},
-	{"PodSpec", "overhead", "map"},
-	{"Spread", "labelSelector", "atomic"},
-	{"Container", "ports", "list ContainerPort containerPort,protocol=TCP"},
-	{"Container", "env", "list EnvVar name"},
-	{"Container", "volumeMounts", "list VolumeMount mountPath"},
-	{"Container", "volumeDevices", "list VolumeDevice devicePath"},
-	{"Container", "resources", "struct Resources"},
-	{"EnvVar", "valueFrom", "ptr EnvVarSource"},
-	{"EnvVarSource", "configMapKeyRef", "atomic"},
-	{"EnvVarSource", "secretKeyRef", "atomic"},
-	{"EnvVarSource", "fieldRef", "atomic"},
-	{"EnvVarSource", "resourceFieldRef", "atomic"},
-	{"Resources", "limits", "map"},
-	{"Resources", "requests", "map"},
-	{"Resources", "claims", "list Claim name"},
-	{"PodStatus", "conditions", "list Condition type"},
-	{"PodStatus", "podIPs", "list PodIP ip"},
-	{"PodStatus", "hostIPs", "list PodIP ip"},
-	{"PodTemplate", "template", "struct PodTemplateSpec"},
-	{"PodTemplateSpec", "metadata", "struct ObjectMeta"},
-	{"PodTemplateSpec", "spec", "struct PodSpec"},
-
-	{"Deployment", "spec", "struct DeploymentSpec"},
-	{"Deployment", "status", "struct ConditionsStatus"},
-	{"DeploymentSpec", "selector", "atomic"},
-	{"DeploymentSpec", "template", "struct PodTemplateSpec"},
-	{"DeploymentSpec", "strategy", "struct Strategy"},
-	{"ConditionsStatus", "conditions", "list Condition type"},
-	{"ReplicaSet", "spec", "struct ReplicaSetSpec"},
-	{"ReplicaSet", "status", "struct ConditionsStatus"},
-	{"ReplicaSetSpec", "selector", "atomic"},
-	{"ReplicaSetSpec", "template", "struct PodTemplateSpec"},
-	{"ReplicationController", "spec", "struct ReplicationControllerSpec"},
-	{"ReplicationController", "status", "struct ConditionsStatus"},
-	{"ReplicationControllerSpec", "selector", "atomic"},
-	{"ReplicationControllerSpec", "template", "ptr PodTemplateSpec"},
-	{"StatefulSet", "spec", "struct StatefulSetSpec"},
-	{"StatefulSet", "status", "struct ConditionsStatus"},
-	{"StatefulSetSpec", "selector", "atomic"},
-	{"StatefulSetSpec", "template", "struct PodTemplateSpec"},
-	{"StatefulSetSpec", "updateStrategy", "struct Strategy"},
-	{"DaemonSet", "spec", "struct DaemonSetSpec"},
-	{"DaemonSet", "status", "struct ConditionsStatus"},
-	{"DaemonSetSpec", "selector", "atomic"},
-	{"DaemonSetSpec", "template", "struct PodTemplateSpec"},
-	{"DaemonSetSpec", "updateStrategy", "struct Strategy"},
-	{"Job", "spec", "struct JobSpec"},
-	{"Job", "status", "struct JobStatus"},
-	{"JobSpec", "selector", "atomic"},
-	{"JobSpec", "template", "struct PodTemplateSpec"},
-	{"JobStatus", "conditions", "list Condition type"},
-	{"CronJob", "spec", "struct CronJobSpec"},
-	{"CronJob", "status", "struct Plain"},
-	{"CronJobSpec", "jobTemplate", "struct JobTemplateSpec"},
-	{"JobTemplateSpec", "metadata", "struct ObjectMeta"},
-	{"JobTemplateSpec", "spec", "struct JobSpec"},
-
-	{"Service", "spec", "struct ServiceSpec"},
-	{"Service", "status", "struct ServiceStatus"},
-	{"ServiceSpec", "ports", "list ServicePort port,protocol=TCP"},
-	{"ServiceSpec", "selector", "atomic"},
-	{"ServiceStatus", "loadBalancer", "struct Plain"},
-	{"ServiceStatus", "conditions", "list Condition type"},
-	{"Endpoints", "metadata", "struct ObjectMeta"},
-	{"EndpointSlice", "metadata", "struct ObjectMeta"},
-	{"Ingress", "spec", "struct IngressSpec"},
-	{"Ingress", "status", "struct ServiceStatus"},
-	{"IngressSpec", "defaultBackend", "ptr IngressBackend"},
-	{"IngressBackend", "resource", "atomic"},
-	{"NetworkPolicy", "spec", "struct NetworkPolicySpec"},
-	{"NetworkPolicySpec", "podSelector", "atomic"},
-
-	{"ServiceAccount", "secrets", "list ObjectReference name"},
-	{"ConfigMap", "data", "map"},
-	{"ConfigMap", "binaryData", "map"},
-	{"Secret", "data", "map"},
-	{"Secret", "stringData", "map"},
-	{"Namespace", "spec", "struct Plain"},
-	{"Namespace", "status", "struct ConditionsStatus"},
-	{"Node", "spec", "struct NodeSpec"},
-	{"Node", "status", "struct NodeStatus"},
-	{"NodeSpec", "podCIDRs", "set"},
-	{"NodeStatus", "conditions", "list Condition type"},
-	{"NodeStatus", "addresses", "list NodeAddress type"},
-	{"PersistentVolume", "spec", "struct PersistentVolumeSpec"},
-	{"PersistentVolume", "status", "struct Plain"},
-	{"PersistentVolumeSpec", "capacity", "map"},
-	{"PersistentVolumeSpec", "claimRef", "ptr Plain"},
-	{"PersistentVolumeClaim", "spec", "struct ClaimSpec"},
-	{"PersistentVolumeClaim", "status", "struct ConditionsStatus"},
-	{"ClaimSpec", "selector", "atomic"},
-	{"ClaimSpec", "resources", "struct Resources"},
-	{"ClaimSpec", "dataSource", "atomic"},
-	{"LimitRange", "spec", "struct Plain"},
-	{"ResourceQuota", "spec", "struct QuotaSpec"},
-	{"ResourceQuota", "status", "struct QuotaStatus"},
-	{"QuotaSpec", "hard", "map"},
-	{"QuotaSpec", "scopeSelector", "atomic"},
-	{"QuotaStatus", "hard", "map"},
-	{"QuotaStatus", "used", "map"},
-	{"Event", "involvedObject", "struct Reference"},
-	{"Event", "regarding", "struct Reference"},
-	{"Event", "source", "struct Plain"},
-	{"Reference", "", "atomic"},
-	{"Lease", "spec", "struct Plain"},
-	{"PodDisruptionBudget", "spec", "struct BudgetSpec"},
-	{"PodDisruptionBudget", "status", "struct ConditionsStatus"},
-	{"BudgetSpec", "selector", "atomic"},
-	{"HorizontalPodAutoscaler", "spec", "struct AutoscalerSpec"},
-	{"HorizontalPodAutoscaler", "status", "struct ConditionsStatus"},
-	{"AutoscalerSpec", "scaleTargetRef", "struct Plain"},
-
-	{"Role", "metadata", "struct ObjectMeta"},
-	{"ClusterRole", "aggregationRule", "ptr Plain"},
-	{"RoleBinding", "roleRef", "struct Reference"},
-	{"ClusterRoleBinding", "roleRef", "struct Reference"},
-	{"CustomResourceDefinition", "spec", "struct DefinitionSpec"},
-	{"CustomResourceDefinition", "status", "struct DefinitionStatus"},
-	{"DefinitionSpec", "names", "struct Plain"},
-	{"DefinitionStatus", "acceptedNames", "struct Plain"},
-	{"DefinitionStatus", "conditions", "slice Condition type"},
-	{"APIService", "spec", "struct Plain"},
-	{"APIService", "status", "struct ConditionsStatus"},
-	{"ValidatingWebhookConfiguration", "webhooks", "list Webhook name"},
-	{"MutatingWebhookConfiguration", "webhooks", "list Webhook name"},
-	{"Webhook", "clientConfig", "struct Plain"},
-	{"Webhook", "namespaceSelector", "atomic"},
-	{"Webhook", "objectSelector", "atomic"},
-	{"Webhook", "matchConditions", "list MatchCondition name"},
-};
-/* clang-format on */
 
 #define TYPES_BYTES_MAX ((size_t)4 << 20)
 
-/* Built once, immutable afterwards, and good for the life of the process. */
+/* Immutable once made, and good for the life of the process. */
 static struct arena *types_arena;
 static struct map *types;
 
-static struct schema *type_of(struct str name);
+static struct schema *struct_node(const struct api_type *t);
 
 static struct schema *new_node(unsigned type)
 {
 	struct schema *s = ARENA_NEW(types_arena, struct schema);
 	s->type = type;
-	s->preserve = true;
 	s->min_length = s->max_length = s->min_items = s->max_items = SCHEMA_UNSET;
 	s->min_properties = s->max_properties = SCHEMA_UNSET;
 	return s;
 }
 
-/* KEY[=DEFAULT], with a property in the item type that carries the default. */
-static void add_key(struct schema *list, struct str text)
+/* Scalars of a type are one node. */
+static struct schema *scalar_node(unsigned type)
 {
-	struct str key, value;
-	bool has_default = str_cut(text, '=', &key, &value);
-	const char *name = arena_strndup(types_arena, key.ptr, key.len);
-	const char **keys = ARENA_ARRAY(types_arena, const char *, list->n_list_keys + 1);
-	for (size_t i = 0; i < list->n_list_keys; i++)
-		keys[i] = list->list_keys[i];
-	keys[list->n_list_keys++] = name;
-	list->list_keys = keys;
-	if (!has_default || schema_property(list->items, name))
-		return;
-	struct schema *property = new_node(SCHEMA_STRING);
-	property->default_value = obj_stringn(value);
-	schema_set_property(types_arena, list->items, name, property);
+	static struct schema *nodes[2 * SCHEMA_BOOLEAN];
+	if (!nodes[type]) {
+		nodes[type] = new_node(type);
+		nodes[type]->preserve = type == 0; /* free form */
+	}
+	return nodes[type];
 }
 
-/* NOLINTBEGIN(misc-no-recursion): over the table of this file, whose types are made once each */
-static struct schema *new_list(struct str how)
+/* NOLINTBEGIN(misc-no-recursion): struct_node() makes each type once */
+static struct schema *element_node(const struct api_field *f)
+{
+	switch ((enum api_shape)f->shape) {
+	case API_STRUCT:
+		return struct_node(api_struct_of(f));
+	case API_STRING:
+	case API_BYTES:
+	case API_TIME:
+	case API_MICRO_TIME:
+		return scalar_node(SCHEMA_STRING);
+	case API_BOOL:
+		return scalar_node(SCHEMA_BOOLEAN);
+	case API_INT32:
+	case API_INT64:
+		return scalar_node(SCHEMA_INTEGER);
+	case API_DOUBLE:
+		return scalar_node(SCHEMA_NUMBER);
+	case API_QUANTITY:
+	case API_INT_OR_STRING:
+	case API_FIELDS:
+	case API_RAW:
+	case API_JSON:
+	case API_SCHEMA_OR_ARRAY:
+	case API_SCHEMA_OR_BOOL:
+	case API_SCHEMA_OR_STRINGS:
+		break;
+	}
+	return scalar_node(0);
+}
+
+static struct schema *list_node(const struct api_field *f)
 {
 	struct schema *s = new_node(SCHEMA_ARRAY);
-	struct str item, keys, key;
-	str_cut(how, ' ', &item, &keys);
-	s->has_list_type = true;
-	s->list_type = LIST_MAP;
-	s->items = type_of(item);
-	while (str_next(&keys, ',', &key))
-		add_key(s, key);
+	struct str rest = str_of(api_text(f->list_keys)), key;
+	s->items = element_node(f);
+	s->has_list_type = rest.len > 0 || f->flags & API_SET;
+	if (s->has_list_type)
+		s->list_type = rest.len > 0 ? LIST_MAP : LIST_SET;
+	s->list_keys = ARENA_ARRAY(types_arena, const char *, rest.len / 2 + 1);
+	while (str_next(&rest, ',', &key))
+		s->list_keys[s->n_list_keys++] = arena_strndup(types_arena, key.ptr, key.len);
 	return s;
 }
 
-static struct schema *new_field(struct str how)
+static struct schema *field_node(const struct api_field *f)
 {
-	struct str word, rest;
-	struct schema *s = new_node(SCHEMA_OBJECT);
-	str_cut(how, ' ', &word, &rest);
-	if (str_is(word, "list") || str_is(word, "slice")) {
-		s = new_list(rest);
-		s->value_struct = str_is(word, "slice");
+	struct schema *s;
+	if (f->marks & API_MAP) {
+		s = new_node(SCHEMA_OBJECT);
+		s->additional = f->marks & API_LIST ? list_node(f) : element_node(f);
+		s->map_atomic = f->flags & API_ATOMIC;
 		return s;
 	}
-	if (str_is(word, "struct") || str_is(word, "ptr")) {
-		*s = *type_of(rest);
-		s->value_struct = str_is(word, "struct");
-	} else if (str_is(word, "atomic")) {
-		s->map_atomic = true;
-	} else if (str_is(word, "set")) {
-		s->type = SCHEMA_ARRAY;
-		s->has_list_type = true;
-		s->list_type = LIST_SET;
-	} else {
-		s->additional = new_node(SCHEMA_STRING);
+	if (f->marks & API_LIST) {
+		s = list_node(f);
+		s->value_struct = f->flags & (API_REQUIRED | API_ALWAYS);
+		return s;
 	}
+	struct schema *plain = element_node(f);
+	bool always = f->shape == API_STRUCT && !(f->marks & API_POINTER);
+	const char *json = api_text(f->default_json);
+	if (!always && !(f->flags & API_ATOMIC) && !*json)
+		return plain;
+	s = ARENA_NEW(types_arena, struct schema);
+	*s = *plain;
+	s->value_struct = always;
+	s->map_atomic = plain->map_atomic || f->flags & API_ATOMIC;
+	struct error err;
+	struct obj *value = NULL;
+	if (*json && json_parse(str_of(json), &value, &err) == 0)
+		s->default_value = value;
 	return s;
 }
 
-static struct schema *type_of(struct str name)
+static void add_fields(struct schema *s, const struct api_type *t)
 {
-	struct schema *s = map_getn(types, name);
+	size_t n;
+	const struct api_field *fields = api_fields_of(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (fields[i].flags & API_EMBEDDED)
+			add_fields(s, api_struct_of(&fields[i]));
+		else
+			schema_set_property(types_arena, s, api_text(fields[i].name),
+					    field_node(&fields[i]));
+	}
+}
+
+/* A type that holds itself does so in a list, a map or by a pointer, and finds the node that is
+ * being made; only what is no pointer is copied, when it is whole. */
+static struct schema *struct_node(const struct api_type *t)
+{
+	const char *name = api_text(t->name);
+	struct schema *s = map_get(types, name);
 	if (s)
 		return s;
 	s = new_node(SCHEMA_OBJECT);
-	char *owned = str_dup(name);
-	map_set(types, owned, s);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(rows[i].type, owned) != 0)
-			continue;
-		if (!*rows[i].field)
-			s->map_atomic = true;
-		else
-			schema_set_property(types_arena, s, rows[i].field,
-					    new_field(str_of(rows[i].how)));
-	}
-	xfree(owned);
+	map_set(types, name, s);
+	s->map_atomic = t->flags & API_ATOMIC;
+	add_fields(s, t);
 	return s;
 }
 /* NOLINTEND(misc-no-recursion) */
 
-static void build(void)
+static const struct schema *schema_of(const struct api_type *t)
 {
-	if (types)
-		return;
-	types_arena = arena_new(TYPES_BYTES_MAX);
-	types = map_new(NULL);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		type_of(str_of(rows[i].type));
+	if (!t)
+		return NULL;
+	if (!types) {
+		types_arena = arena_new(TYPES_BYTES_MAX);
+		types = map_new(NULL);
+	}
+	return struct_node(t);
 }
 
-const struct schema *builtin_schema(const char *kind)
+const struct schema *builtin_schema(const char *api_version, const char *kind)
 {
-	build();
-	return map_get(types, kind);
+	return schema_of(api_type_of_kind(api_version, kind));
 }
 
 const struct schema *builtin_object_meta(void)
 {
-	return builtin_schema("ObjectMeta");
+	return schema_of(api_type_named("apis.meta.v1.ObjectMeta"));
 }

@@ -7,6 +7,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
+#include "crds/defaults.h"
 #include "crds/kinds.h"
 
 #define EXAMPLES "tests/e2e/examples"
@@ -111,6 +112,20 @@ static void test_crds__examples_read_strictly(void **state)
 	dir_list_free(names, n);
 }
 
+static void test_crds__defaults_are_those_of_the_code(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *crd = NULL;
+	assert_ok(yaml_parse_one(str_of(crd_kinds[0]->yaml), &crd, &err), &err);
+	const struct obj *spec =
+		obj_path(crd, "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties");
+	assert_string_equal(obj_str(spec, "channel.default"), APPTYPE_CHANNEL);
+	assert_string_equal(obj_str(spec, "upgrade.properties.approvalTTL.default"),
+			    APPTYPE_APPROVAL_TTL);
+	assert_int_equal(obj_i64(spec, "historyLimit.default", 0), APPTYPE_HISTORY_LIMIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +133,7 @@ int main(void)
 		cmocka_unit_test(test_crds__enum_words_are_strings),
 		cmocka_unit_test(test_crds__fields_are_described),
 		cmocka_unit_test(test_crds__examples_read_strictly),
+		cmocka_unit_test(test_crds__defaults_are_those_of_the_code),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,7 +338,9 @@ static void test_registry__simulated_deployment_rolls_out(void **state)
 	(void)state;
 	static const char d[] =
 		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"d\"},"
-		"\"spec\":{\"replicas\":2,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"spec\":{\"replicas\":2,\"selector\":{\"matchLabels\":{\"a\":\"b\"}},"
+		"\"template\":{"
+		"\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\","
 		"\"image\":\"x:1%s\"}]}}}}";
 	struct apifake_options o = {.simulate = true};
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(&o);

@@ -336,6 +336,55 @@ static void test_audit__a_clock_that_steps_is_recorded(void **state)
 	audit_log_close(&l);
 }
 
+static int heard_count(void *arg, const char *reason)
+{
+	const char *const *heard = arg;
+	int n = 0;
+	for (; *heard; heard++)
+		n += !strcmp(*heard, reason);
+	return n;
+}
+
+static void hear(void *arg, const struct audit_row *row)
+{
+	const char **at = arg;
+	while (*at)
+		at++;
+	*at = !strcmp(row->reason, "Kept") ? "Kept" : "Lost";
+}
+
+/* What counts entries hears of those that stay: a commit that fails wrote none. */
+static void test_audit__rows_are_told_of_when_they_are_committed(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	const char *heard[8] = {NULL};
+	int64_t seq;
+	struct audit_row kept = {.type = "System", .reason = "Kept"};
+	struct audit_row lost = {.type = "System", .reason = "Lost"};
+	audit_log_open(&l, ":memory:", NULL);
+	audit_on_row(l.audit, hear, heard);
+	assert_ok(db_begin(l.db, &err), &err);
+	assert_ok(audit_append(l.audit, &kept, &seq, &err), &err);
+	assert_ok(db_savepoint(l.db, &err), &err);
+	assert_ok(audit_append(l.audit, &lost, &seq, &err), &err);
+	db_rollback_to(l.db);
+	audit_rolled_back(l.audit);
+	assert_null(heard[0]);
+	assert_ok(audit_append(l.audit, &kept, &seq, &err), &err);
+	assert_ok(db_commit(l.db, &err), &err);
+	audit_committed(l.audit);
+	assert_int_equal(heard_count(heard, "Kept"), 2);
+	assert_int_equal(heard_count(heard, "Lost"), 0);
+	assert_ok(db_begin(l.db, &err), &err);
+	assert_ok(audit_append(l.audit, &lost, &seq, &err), &err);
+	db_rollback(l.db);
+	audit_rolled_back(l.audit);
+	assert_int_equal(heard_count(heard, "Lost"), 0);
+	audit_log_close(&l);
+}
+
 static void test_audit__secrets_become_macs(void **state)
 {
 	(void)state;
@@ -453,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_audit__members_are_sorted_however_many),
 		cmocka_unit_test(test_audit__time_never_goes_back),
 		cmocka_unit_test(test_audit__a_clock_that_steps_is_recorded),
+		cmocka_unit_test(test_audit__rows_are_told_of_when_they_are_committed),
 		cmocka_unit_test(test_audit__secrets_become_macs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void verify_db(struct db *d, bool is_archive, bool with_anchor, struct ve
 				   .n_anchors = with_anchor && note.len,
 				   .dir = is_archive ? NULL : dir};
 	assert_ok(verify_log(d, &o, r, &err), &err);
-	assert_ok(replay_log(d, r, &err), &err);
+	assert_ok(replay_log(d, &(struct verify_options){.is_archive = false}, r, &err), &err);
 }
 
 static const char *text_of(const struct verify_report *r)
@@ -187,7 +187,7 @@ static void test_prune__old_entries_go_and_the_rest_is_intact(void **state)
 				" (SELECT digest FROM audit_ref)"),
 			 0);
 	assert_clean(true);
-	assert_non_null(strstr(rep->pruned, "rows 1..512 were pruned"));
+	assert_non_null(strstr(rep->pruned, "entries 1..512 were pruned"));
 	assert_non_null(strstr(rep->pruned, "anchor file vouches for it"));
 	/* Its hash is there, its words are not. */
 	assert_ok(proof_root(log_subtree, l.db, 300, after, &err), &err);
@@ -247,7 +247,7 @@ static void test_prune__archives_and_exports_make_the_whole(void **state)
 	if (rep->n_findings)
 		fail_msg("the second archive: %s", text_of(rep));
 	assert_int_equal(verify_exit(rep), 1);
-	assert_non_null(strstr(rep->unchecked[0], "rows 1..512: only their hashes"));
+	assert_non_null(strstr(rep->unchecked[0], "entries 1..512: only their hashes"));
 	db_close(d);
 	strbuf_addstr(&all, strbuf_str(&rest));
 	assert_ok(export_write(l.db, 1, collect, &all, &last, &err), &err);
@@ -302,7 +302,7 @@ static void test_prune__a_log_that_was_cut_is_found(void **state)
 	sql("BEGIN; DELETE FROM audit WHERE seq <= 256; DELETE FROM audit_ref WHERE seq <= 256");
 	verify_db(l.db, false, false, rep);
 	assert_int_equal(verify_exit(rep), 4);
-	assert_non_null(strstr(text_of(rep), "FAIL rows 1..256: missing"));
+	assert_non_null(strstr(text_of(rep), "FAIL entries 1..256: missing"));
 	/* A row of audit_prune with no entry that says so. */
 	sql("INSERT INTO audit_prune VALUES (257, 700, 'x')");
 	verify_db(l.db, false, true, rep);
@@ -315,7 +315,7 @@ static void test_prune__a_log_that_was_cut_is_found(void **state)
 	triggers(false);
 	sql("BEGIN; DELETE FROM audit WHERE seq <= 600; DELETE FROM audit_ref WHERE seq <= 600");
 	verify_db(l.db, false, true, rep);
-	assert_non_null(strstr(text_of(rep), "FAIL rows 513..600: missing"));
+	assert_non_null(strstr(text_of(rep), "FAIL entries 513..600: missing"));
 	db_rollback(l.db);
 	sql("BEGIN; UPDATE audit_tile SET hashes = zeroblob(8192) WHERE id = 1");
 	verify_db(l.db, false, true, rep);

@@ -47,7 +47,8 @@ static void replay(void)
 {
 	struct error err = ERROR_INIT;
 	memset(&rep, 0, sizeof(rep));
-	assert_ok(replay_log(l.db, &rep, &err), &err);
+	assert_ok(replay_log(l.db, &(struct verify_options){.is_archive = false}, &rep, &err),
+		  &err);
 	assert_true(rep.is_replayed);
 }
 
@@ -133,8 +134,8 @@ static void test_audit_replay__what_it_cannot_judge_it_says(void **state)
 	replay();
 	assert_int_equal(rep.n_findings, 0);
 	assert_int_equal(rep.n_unchecked, 2);
-	assert_non_null(strstr(rep.unchecked[0], "the row is of alm 0.0.1"));
-	assert_non_null(strstr(rep.unchecked[1], "row 3: its inputs are not in the log"));
+	assert_non_null(strstr(rep.unchecked[0], "the entry is of alm 0.0.1"));
+	assert_non_null(strstr(rep.unchecked[1], "entry 3: its inputs are not in the log"));
 	assert_int_equal(verify_exit(&rep), 1);
 }
 

@@ -520,10 +520,34 @@ static void test_audit_verify__transitions_equal_statuses(void **state)
 	l = saved;
 }
 
+static void remember(void *arg, int64_t at, int64_t n)
+{
+	int64_t *seen = arg;
+	seen[0] = seen[1] ? seen[0] : at; /* the first, and how it ends */
+	seen[1]++;
+	seen[2] = at;
+	seen[3] = n;
+}
+
+static void test_audit_verify__who_waits_is_told_how_far_it_is(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	int64_t seen[4] = {0};
+	struct verify_options o = {
+		.skip_file_check = true, .progress = remember, .progress_arg = seen};
+	assert_ok(verify_log(l.db, &o, rep, &err), &err);
+	assert_int_equal(seen[0], 0);
+	assert_int_equal(seen[2], number("SELECT max(seq) FROM audit"));
+	assert_int_equal(seen[2], seen[3]);
+	assert_true(seen[1] >= 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_verify__every_flipped_byte_is_found),
+		cmocka_unit_test(test_audit_verify__who_waits_is_told_how_far_it_is),
 		cmocka_unit_test(test_audit_verify__absent_is_not_empty),
 		cmocka_unit_test(test_audit_verify__moved_rows_are_found),
 		cmocka_unit_test(test_audit_verify__a_rewritten_log_is_found_by_its_checkpoints),

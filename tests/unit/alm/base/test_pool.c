@@ -7,6 +7,7 @@
 #include "alm/base/sanitizer.h"
 
 #define PIECES 5000
+#define PAGE   4096
 
 struct held {
 	unsigned char *p;
@@ -78,9 +79,32 @@ static void test_pool__free_pages_go_back(void **state)
 	assert_int_equal(pool_pages(), before);
 	if (SANITIZER_RUNS)
 		return;
-	assert_true(pages >= N / 8 && pages <= N / 7 + 1);
+	assert_true(pages * PAGE >= (size_t)N * POOL_PIECE_MAX);
+	assert_true((pages - 1) * PAGE <= (size_t)N * POOL_PIECE_MAX / 7 * 8); /* little is lost */
+	assert_int_equal(pool_free_pages(), pages);
 	assert_int_equal(pool_trim(), pages);
+	assert_int_equal(pool_free_pages(), 0);
 	assert_int_equal(pool_trim(), 0);
+}
+
+/* What stays holds no page of what goes, whatever comes between. */
+static void test_pool__what_stays_is_apart(void **state)
+{
+	(void)state;
+	enum { N = 5000 };
+	static void *goes[N], *stays[N];
+	size_t before = pool_pages();
+	for (size_t i = 0; i < N; i++) {
+		goes[i] = pool_alloc(100);
+		stays[i] = pool_keep(100);
+	}
+	size_t all = pool_pages() - before;
+	for (size_t i = 0; i < N; i++)
+		pool_free(goes[i], 100);
+	assert_int_equal(pool_pages() - before, SANITIZER_RUNS ? 0 : all / 2);
+	for (size_t i = 0; i < N; i++)
+		pool_free(stays[i], 100);
+	assert_int_equal(pool_pages(), before);
 }
 
 int main(void)
@@ -88,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pool__pieces_keep_what_they_hold),
 		cmocka_unit_test(test_pool__free_pages_go_back),
+		cmocka_unit_test(test_pool__what_stays_is_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,13 +80,13 @@ static void test_object_metrics__catalogs(void **state)
 {
 	(void)state;
 	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
-	CLEANUP(obj_unrefp) struct obj *one =
-		yaml("metadata: {name: c}\nstatus: {digest: d1, rejected: [{}, {}]}");
+	CLEANUP(obj_unrefp) struct obj *one = yaml("metadata: {name: c}\nstatus: {digest: d1, "
+						   "rejected: [{}, {}], rejectedOmitted: 5}");
 	CLEANUP(obj_unrefp) struct obj *two = yaml("metadata: {name: c}\nstatus: {digest: d2}");
 	object_metrics_synced(m, "c", 7 * NS_PER_S);
 	object_metrics_catalog(m, one, false);
 	check(m, "info", "alm_catalog_info{catalog=\"c\",digest=\"d1\"} 1\n");
-	check(m, "rejected", "alm_catalog_entries_rejected{catalog=\"c\"} 2\n");
+	check(m, "rejected", "alm_catalog_entries_rejected{catalog=\"c\"} 7\n");
 	object_metrics_catalog(m, two, false);
 	check(m, "d1", NULL);
 	check(m, "info", "alm_catalog_info{catalog=\"c\",digest=\"d2\"} 1\n");

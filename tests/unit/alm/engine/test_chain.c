@@ -6,6 +6,8 @@
 #include "alm/engine/chain.h"
 #include "tests/lib/audit_log.h"
 
+static const struct chain_rule rules[] = {{"", "AppType", "%s"}, {0}};
+
 /* More subjects than are kept: what was forgotten is read from the log again, so the same outcome
  * is not told twice, and causes stay what they are. */
 static void test_chain__one_over_the_bound_is_read_again(void **state)
@@ -16,7 +18,7 @@ static void test_chain__one_over_the_bound_is_read_again(void **state)
 	int64_t seq;
 	char text[32];
 	audit_log_open(&l, ":memory:", NULL);
-	struct chain *c = chain_new(l.audit, l.db);
+	struct chain *c = chain_new(l.audit, l.db, rules);
 	const struct audit_subject first = {.kind = "AppType", .name = "first", .uid = "u"};
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	obj_set_str(body, "key", "outcome");

@@ -8,6 +8,7 @@
 #include "alm/audit/audit.h"
 #include "alm/audit/disk_watch.h"
 #include "alm/base/clock.h"
+#include "alm/controllers/app/keys.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/executor.h"
 #include "alm/obj/json.h"
@@ -107,6 +108,7 @@ static void setup(struct fixture *f)
 		.db = f->db,
 		.disk = f->disk,
 		.stash = f->stash,
+		.chains = app_chains,
 		.same_process = true,
 		.work_host = &f->host,
 	};

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "alm/engine/alerts.h"
+#include "alm/controllers/alerts_of.h"
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"

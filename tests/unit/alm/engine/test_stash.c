@@ -60,9 +60,9 @@ static void test_stash__many_small_ones_fit(void **state)
 	struct stash *s = stash_new();
 	char id[32];
 	for (size_t i = 0; i < 50000; i++)
-		stash_put(s, name(id, "applied:", i), NULL, digest(), NULL, 0);
+		stash_put(s, name(id, "seen:", i), NULL, digest(), NULL, 0);
 	for (size_t i = 0; i < 50000; i++)
-		assert_non_null(stash_get(s, name(id, "applied:", i)));
+		assert_non_null(stash_get(s, name(id, "seen:", i)));
 	for (size_t i = 0; i < 300000; i++)
 		stash_put(s, name(id, "other:", i), NULL, digest(), NULL, 0);
 	assert_true(stash_bytes(s) <= STASH_BYTES_MAX);
@@ -136,9 +136,41 @@ static void test_stash__failures_in_a_row(void **state)
 	stash_free(s);
 }
 
+/* 200,000 of them, and whatever comes behind: those that were forgotten were not applied. */
+static void test_stash__what_was_applied_is_bounded(void **state)
+{
+	(void)state;
+	char d[SHA256_HEX], other[SHA256_HEX], id[32];
+	struct stash *s = stash_new();
+	sha256_hex(STR("a"), d);
+	sha256_hex(STR("b"), other);
+	stash_set_applied(s, "uid", d, 7);
+	assert_true(stash_is_applied(s, "uid", d));
+	assert_false(stash_is_applied(s, "uid", other));
+	assert_int_equal(stash_applied_ns(s, "uid"), 7);
+	stash_set_applied(s, "uid", other, 8);
+	assert_false(stash_is_applied(s, "uid", d));
+	assert_int_equal(stash_applied_ns(s, "uid"), 8);
+	stash_drop_applied(s, "uid");
+	assert_false(stash_is_applied(s, "uid", other));
+	assert_int_equal(stash_applied_ns(s, "uid"), 0);
+	for (size_t i = 0; i < APPLIED_MAX; i++)
+		stash_set_applied(s, name(id, "u", i), d, 1);
+	for (size_t i = 0; i < APPLIED_MAX; i += 1000)
+		assert_true(stash_is_applied(s, name(id, "u", i), d));
+	stash_set_applied(s, "one more", d, 1);
+	size_t left = 0;
+	for (size_t i = 0; i < APPLIED_MAX; i++)
+		left += stash_is_applied(s, name(id, "u", i), d);
+	assert_int_equal(left, APPLIED_MAX / 2);
+	assert_true(stash_is_applied(s, "one more", d));
+	stash_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stash__what_was_applied_is_bounded),
 		cmocka_unit_test(test_stash__one_over_the_bound_takes_the_least_recently_used),
 		cmocka_unit_test(test_stash__many_small_ones_fit),
 		cmocka_unit_test(test_stash__what_nobody_has_read_stays),

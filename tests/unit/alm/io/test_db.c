@@ -164,7 +164,7 @@ static void test_db__a_second_alm_is_refused_and_a_reader_is_not(void **state)
 	CLEANUP(db_closep) struct db *d = open_file(f);
 	struct db_config c = {.path = f->path};
 	struct db *second = NULL;
-	assert_int_equal(db_open(&c, &second, &f->err), -E_IO);
+	assert_int_equal(db_open(&c, &second, &f->err), -E_UNAVAILABLE);
 	assert_null(second);
 	char want[32];
 	snprintf(want, sizeof(want), "process %ld", (long)getpid());

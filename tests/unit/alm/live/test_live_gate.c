@@ -23,6 +23,7 @@ struct fixture {
 	struct error err;
 	bool done;
 	int n_lists, n_writes, fail_list; /* the list that is answered with 410 */
+	int n_asks, deny;                 /* the review of a right that is answered with no */
 	bool dead;                        /* dry runs of objects are never answered */
 	int64_t slow_ns;                  /* a list takes that long */
 	struct exchange *held;
@@ -41,13 +42,19 @@ static void handle(void *arg, struct exchange *x)
 	static const char gone[] =
 		"{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Expired\",\"code\":410,"
 		"\"message\":\"too old\"}";
+	static const char denied[] = "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":"
+				     "\"authorization.k8s.io/v1\",\"status\":{\"allowed\":false}}";
 	bool list = strstr(x->request.query, "limit=") != NULL;
 	bool dry = strstr(x->request.query, "dryRun=All") != NULL;
-	f->n_writes += strcmp(x->request.method, "GET") != 0 && !dry;
+	bool asks =
+		strstr(x->request.path, "/selfsubjectaccessreviews") != NULL; /* stores nothing */
+	f->n_writes += strcmp(x->request.method, "GET") != 0 && !dry && !asks;
 	f->n_lists += list;
 	if (f->dead && dry && !strcmp(x->request.method, "POST"))
 		return;
-	if (list && f->slow_ns) {
+	if (asks && ++f->n_asks == f->deny)
+		exchange_reply(x, 201, &(struct http_headers){.n = 0}, STR(denied));
+	else if (list && f->slow_ns) {
 		f->held = x;
 		f->late = (struct timer){.fn = answer_late, .arg = f};
 		loop_arm(apifake_loop(f->server), &f->late, f->slow_ns);
@@ -301,6 +308,23 @@ static void test_live_gate__rules_are_tried_by_the_server(void **state)
 	teardown(&f);
 }
 
+/* With some of the rights a temporary definition could not be used, or not be deleted. */
+static void test_live_gate__without_the_rights_rules_are_judged_here(void **state)
+{
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		struct fixture f;
+		setup(&f, 8);
+		f.deny = i;
+		start(&f, definition(RULED, ""), "");
+		assert_string_equal(outcome(&f), "refuse");
+		assert_int_equal(f.n_asks, i);
+		assert_int_equal(f.n_writes, 0);
+		assert_int_equal(shadows(&f), 0);
+		teardown(&f);
+	}
+}
+
 static void test_live_gate__what_a_crash_leaves_is_swept(void **state)
 {
 	(void)state;
@@ -375,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_live_gate__the_server_refuses),
 		cmocka_unit_test(test_live_gate__a_new_definition_passes),
 		cmocka_unit_test(test_live_gate__rules_are_tried_by_the_server),
+		cmocka_unit_test(test_live_gate__without_the_rights_rules_are_judged_here),
 		cmocka_unit_test(test_live_gate__what_a_crash_leaves_is_swept),
 		cmocka_unit_test(test_live_gate__freed_in_the_middle),
 		cmocka_unit_test(test_live_gate__the_key_forgets_counts),

@@ -11,6 +11,7 @@
 #include "alm/obj/meta.h"
 #include "catalog/gate/usage.h"
 #include "tests/lib/exchange_fake.h"
+#include "tests/lib/loop_fake.h"
 
 #define CRDS    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define NAME    "ws.e.io"
@@ -392,6 +393,42 @@ static void test_migration__its_second_is_told_apart(void **state)
 	teardown(&f);
 }
 
+static bool is_migrated(struct fixture *f, const char *name)
+{
+	struct usage u;
+	char target[128];
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	snprintf(target, sizeof(target), "/apis/e.io/v2/namespaces/default/ws/%s", name);
+	struct answer crd = apifake_do(f->server, "GET", CRDS "/" NAME, NULL);
+	struct answer w = apifake_do(f->server, "GET", target, NULL);
+	usage_begin(&u, crd.json, "v1", NULL, a);
+	usage_object(&u, w.json);
+	usage_end(&u);
+	return usage_is_migrated(&u);
+}
+
+/* The note of a clock that was set back would be older than every write it is about: the migration
+ * ended well, and all objects were in use as before. */
+static void test_migration__a_clock_that_was_set_back(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	loop_fake_step(apifake_loop(f.server), -3600 * NS_PER_S);
+	run(&f, (struct migration_config){.rate = 0});
+	assert_int_equal(f.err.code, E_REFUSED);
+	run(&f, (struct migration_config){.ignore_writers = true});
+	assert_ok(-f.err.code, &f.err);
+	assert_all_stored_as_v2(&f);
+	assert_string_equal(stored_versions(&f), "[\"v2\"]");
+	assert_true(is_migrated(&f, "w01"));
+	loop_fake_step(apifake_loop(f.server), 3600 * NS_PER_S);
+	apifake_advance(f.server, 2 * NS_PER_S);
+	assert_int_equal(put(&f, "v1", "w01", 77), 200);
+	assert_false(is_migrated(&f, "w01"));
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_migration__what_was_done_before_a_change_is_done_again),
 		cmocka_unit_test(test_migration__starts_over_when_storage_moves_to_and_fro),
 		cmocka_unit_test(test_migration__its_second_is_told_apart),
+		cmocka_unit_test(test_migration__a_clock_that_was_set_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static const struct obj *read(struct arena *a, const char *text)
 /* A step of that action, with more of its fields. */
 static const struct rollout_step *step_of(struct arena *a, const char *action, const char *more)
 {
-	static const struct rollout_options options = {"r.yaml", NULL};
+	static const struct rollout_options options = {.file = "r.yaml"};
 	struct error err = ERROR_INIT;
 	struct rollout *r = NULL;
 	const char *text = arena_fmt(a,

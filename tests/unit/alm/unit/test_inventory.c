@@ -56,12 +56,56 @@ static void test_inventory__has_a_limit(void **state)
 	assert_int_equal(inventory_print(&i, &b, &err), -E_LIMIT);
 }
 
+static void test_inventory__objects_are_told_apart_by_group_not_by_version(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	struct error err = ERROR_INIT;
+	struct inventory had, has, left = {.lines = ARENA_ARRAY(a, struct inventory_line, 8)};
+	assert_ok(inventory_parse(STR("a.io/v1 Thing n x u d k\n"
+				      "b.io/v1 Thing n x u d k\n"
+				      "v1 Thing n x u d k\n"
+				      "v1 Thing - x u d k\n"),
+				  a, &had, &err),
+		  &err);
+	assert_ok(inventory_parse(STR("b.io/v2 Thing n x - d k\nv1 Thing n x - d k\n"), a, &has,
+				  &err),
+		  &err);
+	assert_int_equal(inventory_add_missing(&left, &had, &has, a), 2);
+	assert_string_equal(inventory_id(&left.lines[0], a), "Thing.a.io/n/x");
+	assert_string_equal(inventory_id(&left.lines[1], a), "Thing//x");
+}
+
+static void test_inventory__since_when_nothing_was_created(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *live = obj_map();
+	obj_set_path(live, "metadata.creationTimestamp", obj_string("2026-01-02T00:00:00Z"));
+	static const struct {
+		const char *known;
+		bool is_live;
+		const char *want;
+	} rows[] = {
+		{NULL, false, "2026-01-09T00:00:00Z"}, /* nobody knows: from now on */
+		{NULL, true, "2026-01-02T00:00:00Z"},
+		{"2026-01-01T00:00:00Z", false, "2026-01-01T00:00:00Z"},
+		{"2026-01-01T00:00:00Z", true, "2026-01-02T00:00:00Z"}, /* it came back */
+		{"2026-01-03T00:00:00Z", true, "2026-01-03T00:00:00Z"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_string_equal(inventory_since(rows[i].known, rows[i].is_live ? live : NULL,
+						    "2026-01-09T00:00:00Z"),
+				    rows[i].want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inventory__lines_come_back_sorted),
 		cmocka_unit_test(test_inventory__a_damaged_line_is_told_by_its_number),
 		cmocka_unit_test(test_inventory__has_a_limit),
+		cmocka_unit_test(test_inventory__objects_are_told_apart_by_group_not_by_version),
+		cmocka_unit_test(test_inventory__since_when_nothing_was_created),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

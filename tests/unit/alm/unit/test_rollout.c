@@ -13,7 +13,7 @@ static const char *const plugins[] = {"Restart", NULL};
 
 static int read_text(const char *text, struct arena *a, struct rollout **ret, struct error *err)
 {
-	struct rollout_options options = {"rollout.yaml", plugins};
+	struct rollout_options options = {.file = "rollout.yaml", .plugins = plugins};
 	return rollout_read(str_of(text), &options, a, ret, err);
 }
 
@@ -173,7 +173,7 @@ static void test_rollout__without_a_file_the_field_begins(void **state)
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
 	CLEANUP(obj_unrefp) struct obj *o =
 		meta_skeleton("app.coreos.com/v1alpha1", "Rollout", NULL, "x");
-	struct rollout_options options = {NULL, NULL};
+	struct rollout_options options = {0};
 	struct error err = ERROR_INIT;
 	struct rollout *r = NULL;
 	assert_int_equal(rollout_parse(o, &options, a, &r, &err), -E_INVALID);
@@ -249,9 +249,13 @@ static const struct { const char *text, *want; } bad[] = {
 	 "success, failure, canary, config, timeout, continueOnError"},
 	{WITH("success: {}"), AT ".success: found object, wanted array"},
 	{SUCCESS("x"), AT ".success[0]: found string, wanted object"},
-	{SUCCESS("{}"), AT ".success[0]: want one of fieldComparisons and wait"},
+	{SUCCESS("{plugin: P, config: {a: 1}}"),
+	 AT ".success[0].plugin: \"P\" is unknown; it is the NAME of a program check-NAME in "
+	    "$ALM_PLUGIN_DIR, which has none"},
+	{SUCCESS("{wait: delete, config: 1}"), AT ".success[0].config: only a plugin has one"},
+	{SUCCESS("{}"), AT ".success[0]: want one of fieldComparisons, wait and plugin"},
 	{SUCCESS("{wait: delete, fieldComparisons: []}"),
-	 AT ".success[0]: want one of fieldComparisons and wait"},
+	 AT ".success[0]: want one of fieldComparisons, wait and plugin"},
 	{SUCCESS("{prometheus: {query: up}}"), AT ".success[0].prometheus: this version of ALM reads "
 	 "no metrics; use fieldComparisons or wait"},
 	{SUCCESS("{wait: 'a = '}"), AT ".success[0].wait: column 5: an operand is missing"},

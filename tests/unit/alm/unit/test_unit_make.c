@@ -39,7 +39,7 @@ static const struct row rows[] = {
 	 "1:g/a/cm.yaml=a/cm.yaml!0,a/cm.yaml!1 1:h/*.yaml=crd.yaml,ns.yaml,s.yaml "},
 	{"an object that nothing is",
 	 "{rest: Ignore, groups: [{steps: [{object: b.yaml, action: CreateOrUpdate}]}]}",
-	 "spec.groups[0].steps[0].object: UnknownObject: nothing that was rendered is \"b.yaml\"; there are: a/cm.yaml!0, a/cm.yaml!1, a/deploy.yaml, crd.yaml, ns.yaml and 1 more"},
+	 "spec.groups[0].steps[0].object: UnknownObject: nothing that was rendered is \"b.yaml\"; there are: crd.yaml, ns.yaml, s.yaml, a/cm.yaml!0, a/cm.yaml!1 and 1 more"},
 };
 /* clang-format on */
 
@@ -156,9 +156,63 @@ static void test_unit_make__equal_inputs_are_equal_units(void **state)
 	}
 }
 
+/* As it was stored: out of its document alone, once through a text. */
+static void test_unit_make__a_unit_is_the_same_out_of_its_document(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i + 1 < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		struct error err = ERROR_INIT;
+		struct obj *doc = NULL;
+		struct unit *u, *again = NULL;
+		assert_ok(make(a, rows[i].rollout, &u, &err), &err);
+		CLEANUP(xfreep) char *text = json_text(u->doc);
+		assert_ok(json_parse(str_of(text), &doc, &err), &err);
+		assert_ok(unit_load(obj_keep(a, doc), a, &again, &err), &err);
+		assert_string_equal(again->digest, u->digest);
+		assert_string_equal(again->owner_id, u->owner_id);
+		assert_true(again->goes_back);
+		print(again, &b);
+		assert_string_equal(b.buf, rows[i].want);
+	}
+}
+
+static void test_unit_make__a_damaged_document_is_refused(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {
+		"format",           "owner.bundle",          "namespace",    "objects.0.key",
+		"objects.0.digest", "objects.0.object.kind", "rollout.kind", "rollout.spec.groups",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+		struct error err = ERROR_INIT;
+		struct obj *doc = NULL;
+		struct unit *u = NULL;
+		assert_ok(make(a, rows[1].rollout, &u, &err), &err);
+		CLEANUP(xfreep) char *text = json_text(u->doc);
+		assert_ok(json_parse(str_of(text), &doc, &err), &err);
+		obj_keep(a, doc);
+		struct obj *at = doc;
+		const char *path = bad[i];
+		for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
+			const char *name = arena_strndup(a, path, (size_t)(dot - path));
+			at = *name == '0' ? obj_at_mut(at, 0) : obj_get_mut(at, name);
+		}
+		obj_del(at, path);
+		u = NULL;
+		if (unit_load(doc, a, &u, &err) >= 0)
+			fail_msg("without %s it is taken", bad[i]);
+		assert_null(u);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unit_make__a_unit_is_the_same_out_of_its_document),
+		cmocka_unit_test(test_unit_make__a_damaged_document_is_refused),
 		cmocka_unit_test(test_unit_make__each_step_has_its_objects),
 		cmocka_unit_test(test_unit_make__equal_inputs_are_equal_units),
 	};

@@ -327,12 +327,56 @@ static void test_resolve__one_blocked_by_hand_stops_no_other(void **state)
 	assert_string_equal(r.message, w->in.unsupported);
 }
 
+/* The way back needs no catalog; what a catalog says of the version counts as long as it has it. */
+static void test_resolve__a_stored_plan_is_a_way_back(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	const char *managed[] = {"etcds.etcd.coreos.com/v1", NULL};
+	struct resolve_manual old = {
+		.stored = true, .strategy = "install.1.0.0.etcd", .version = "1.0.0"};
+	add(w, "1.1.0", "appType: etcd.com.tectonic.storage\n");
+	w->in.installed_version = "1.1.0";
+	w->in.to = "1.0.0";
+	w->in.manual = &old;
+	w->in.n_manual = 1;
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.0.0");
+	assert_ptr_equal(r.chosen->manual, &old);
+	/* once it is installed nothing is refused to it */
+	w->in.installed_version = "1.0.0";
+	w->in.installed_managed = managed;
+	w->in.n_manual = 0;
+	resolve_run(&w->in, w->a, &r);
+	assert_null(r.chosen);
+	assert_null(r.blocked);
+}
+
+static void test_resolve__what_a_catalog_has_comes_before_a_stored_plan(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	struct resolve_manual old = {
+		.stored = true, .strategy = "install.1.0.0.etcd", .version = "1.0.0"};
+	add(w, "1.1.0", "appType: etcd.com.tectonic.storage\n");
+	add(w, "1.0.0", "appType: etcd.com.tectonic.storage\n");
+	w->in.installed_version = "1.1.0";
+	w->in.to = "1.0.0";
+	w->in.manual = &old;
+	w->in.n_manual = 1;
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.0.0");
+	assert_null(r.chosen->manual);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_resolve__one_blocked_by_hand_stops_no_other,
 						setup, teardown),
+		T(test_resolve__a_stored_plan_is_a_way_back),
+		T(test_resolve__what_a_catalog_has_comes_before_a_stored_plan),
 		T(test_resolve__first_install_takes_the_highest),
 		T(test_resolve__no_app_takes_a_package_that_names_none),
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),

@@ -142,7 +142,9 @@ static const struct {
 	 "leases.coordination.k8s.io \"x\" is forbidden: User \"alice\" cannot create resource "
 	 "\"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\""},
 	{"PUT", "/api/v1/namespaces/default/services/x", NULL,
-	 "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"x\"}}", NULL},
+	 "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"x\"},\"spec\":{"
+	 "\"ports\":[{\"port\":80}]}}",
+	 NULL},
 	{"PUT", "/api/v1/namespaces/default/events/x", NULL,
 	 "{\"apiVersion\":\"v1\",\"kind\":\"Event\",\"metadata\":{\"name\":\"x\"},"
 	 "\"involvedObject\":{\"namespace\":\"default\"}}",

@@ -144,6 +144,23 @@ static void test_openapi__the_hash_follows_the_schema(void **state)
 	assert_string_equal(core1, core2);
 }
 
+static void test_openapi__built_in_kinds_are_described_to_the_leaves(void **state)
+{
+	(void)state;
+	CLEANUP(kinds_freep) struct kinds *k = kinds_new();
+	CLEANUP(obj_unrefp) struct obj *o = document(k, "apps", "v1");
+	const struct obj *schemas = obj_path(o, "components.schemas");
+	const struct obj *rolling = obj_get(schemas, "io.k8s.api.apps.v1.RollingUpdateDeployment");
+	assert_non_null(obj_path(rolling, "properties.maxSurge"));
+	const struct obj *pod = obj_get(schemas, "io.k8s.api.core.v1.PodSpec");
+	const struct obj *containers = obj_path(pod, "properties.containers");
+	assert_string_equal(obj_str(containers, "type"), "array");
+	assert_string_equal(obj_as_string(obj_get(containers, "x-kubernetes-patch-merge-key")),
+			    "name");
+	assert_string_equal(obj_str(obj_path(pod, "properties"), "hostNetwork.type"), "boolean");
+	assert_string_equal(obj_as_string(obj_at(obj_get(pod, "required"), 0)), "containers");
+}
+
 /* kubectl 1.20 reads this form: the smallest one, with Namespace alone, is known to work. */
 static void test_openapi__protobuf_is_well_formed(void **state)
 {
@@ -156,6 +173,10 @@ static void test_openapi__protobuf_is_well_formed(void **state)
 		str_contains(strbuf_str(&b), STR("{group: \"\", version: v1, kind: Namespace}")));
 	assert_true(str_contains(strbuf_str(&b), STR("\x12\x05query\x22\x06"
 						     "dryRun")));
+	/* kubectl explain of 1.20 to 1.26 reads the definitions. */
+	assert_true(
+		str_contains(strbuf_str(&b), STR("io.k8s.api.apps.v1.RollingUpdateDeployment")));
+	assert_true(str_contains(strbuf_str(&b), STR("maxSurge")));
 }
 
 static void test_openapi__v2_is_json(void **state)
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_openapi__every_document_is_json_and_complete),
 		cmocka_unit_test(test_openapi__namespace_patch_takes_field_validation),
 		cmocka_unit_test(test_openapi__custom_kinds_show_their_schema),
+		cmocka_unit_test(test_openapi__built_in_kinds_are_described_to_the_leaves),
 		cmocka_unit_test(test_openapi__the_hash_follows_the_schema),
 		cmocka_unit_test(test_openapi__protobuf_is_well_formed),
 		cmocka_unit_test(test_openapi__v2_is_json),

@@ -9,7 +9,7 @@ static void accepts(const char *header, enum accept_as as, const char *version, 
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_ok(negotiate_accept(header, false, arena, &a, &err), &err);
+	assert_ok(negotiate_accept(header, false, &a, &err), &err);
 	assert_int_equal(a.as, as);
 	assert_int_equal(a.yaml, yaml);
 	assert_true(cstr_eq(a.as_version, version));
@@ -40,7 +40,7 @@ static void refused(int n)
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_int_equal(negotiate_accept(obj_str(g, "req.acc"), false, arena, &a, &err),
+	assert_int_equal(negotiate_accept(obj_str(g, "req.acc"), false, &a, &err),
 			 -E_NOTACCEPTABLE);
 	assert_string_equal(err.msg, obj_str(g, "resp.message"));
 }
@@ -58,9 +58,8 @@ static void test_negotiate__a_watch_is_never_yaml(void **state)
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_int_equal(negotiate_accept("application/yaml", true, arena, &a, &err),
-			 -E_NOTACCEPTABLE);
-	assert_ok(negotiate_accept("application/json;stream=watch", true, arena, &a, &err), &err);
+	assert_int_equal(negotiate_accept("application/yaml", true, &a, &err), -E_NOTACCEPTABLE);
+	assert_ok(negotiate_accept("application/json;stream=watch", true, &a, &err), &err);
 }
 
 static const struct kind widget = {

@@ -36,6 +36,7 @@ static void expect(const char *apps, const char *strategies, const char *catalog
 #define READY(status, reason, message)                                                        \
 	"    - {type: Ready, status: \"" status "\", reason: " reason ", message: \"" message \
 	"\"}\n"
+#define READY_OF(message) "{type: Ready, status: \"False\", reason: x, message: \"" message "\"}"
 #define APP(name, mode, status)                                                       \
 	"items:\n- metadata: {name: " name "}\n  spec: {upgrade: {mode: " mode "}}\n" \
 	"  status:\n    selfRef: " name ".x.io\n" status
@@ -109,6 +110,23 @@ static void test_overview__work_goes_on_by_itself(void **state)
 	       "etcd   0.9.4       0.9.5       Manual   True    AwaitingApproval\n\n"
 	       "etcd 2: Verifying: Deployment etcd/x: 1 of 2\n"
 	       "  next: nothing to do, it goes on by itself\n");
+}
+
+/* Nothing goes on by itself where the step says what to correct. */
+static void test_overview__what_is_refused_does_not_go_on_by_itself(void **state)
+{
+	(void)state;
+	expect(waiting,
+	       "items: [{metadata: {name: i.2}, spec: {appTypeRef: {name: etcd}, version: 2}, "
+	       "status: {phase: Installing, conditions: [{type: Available, status: \"False\", "
+	       "reason: Refused, message: \"no\"}, {type: Stalled, status: \"True\", reason: "
+	       "Refused, message: \"Deployment etcd/x: no\"}]}}]",
+	       NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE     READY   STATE\n"
+	       "etcd   0.9.4       0.9.5       Manual   True    AwaitingApproval\n\n"
+	       "etcd 2: Refused: Deployment etcd/x: no\n"
+	       "  next: kubectl describe installstrategy/i.2\n"
+	       "          correct what the message names: the server refuses it as it is\n");
 }
 
 /* A version that strategy and app both call blocked is told once, with the steps of who has any. */
@@ -239,6 +257,23 @@ static void test_overview__time_and_mode_hold_a_version_back(void **state)
 	expect_gate("NewerInstallable", "0.9.6", "Nothing waits.\n");
 }
 
+/* Nothing runs, and nothing starts: one line, one step. */
+static void test_overview__a_pause_is_told_once(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Automatic",
+		   "    conditions:\n" READY("False", "Unresolved",
+					     "Paused") "    - {type: Paused, "
+						       "status: \"True\", reason: Paused, message: "
+						       "\"nothing new starts\"}\n"),
+	       NONE, NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "etcd   -           -           Automatic   False   Unresolved\n\n"
+	       "etcd: Paused: nothing new starts\n"
+	       "  next: kubectl patch apptype etcd --type=merge -p "
+	       "'{\"spec\":{\"paused\":false}}'\n");
+}
+
 static void test_overview__a_catalog_in_trouble(void **state)
 {
 	(void)state;
@@ -328,6 +363,50 @@ static void test_overview__a_deletion_goes_on(void **state)
 	assert_string_equal(obj_str(obj_at(waits, 0), "reason"), "Deleting");
 }
 
+static void test_overview__a_strategy_that_is_deleted_while_its_app_lives(void **state)
+{
+	(void)state;
+	expect(APP("web", "Automatic",
+		   "    installedVersion: 0.1.0\n    availableVersion: 0.1.0\n    "
+		   "conditions:\n" READY("True", "Installed", "0.1.0")),
+	       "items: [{metadata: {name: install.0.1.0.web, deletionTimestamp: "
+	       "\"2026-01-01T00:00:00Z\"}, spec: {appTypeRef: {name: web}, version: 0.1.0}, "
+	       "status: {phase: Succeeded, revision: 1}}]",
+	       NONE,
+	       "APP   INSTALLED   AVAILABLE   MODE        READY   STATE\n"
+	       "web   0.1.0       0.1.0       Automatic   True    Installed\n"
+	       "\nweb 0.1.0: Deleting: what its strategy installed is the app's now; the strategy "
+	       "goes, and is made again if it is still chosen, when no late write of it can come "
+	       "any more: a minute after its last one\n"
+	       "  next: nothing to do, it goes on by itself\n");
+}
+
+static void test_overview__bundles(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	struct overview_input in = {
+		.apps = parse(a, NONE),
+		.strategies = parse(a, NONE),
+		.catalogs = parse(a, NONE),
+		.bundles = parse(
+			a, "items:\n- metadata: {name: web}\n  status: {state: AwaitingApproval, "
+			   "revision: \"git:1\", conditions: [" READY_OF(
+				   "PruneHeld: 15") "]}\n"
+						    "- metadata: {name: base}\n  status: {state: "
+						    "Synced, revision: \"git:2\"}\n"
+						    "- metadata: {name: new}\n"),
+	};
+	overview_print(obj_keep(a, overview_new(&in, a)), a, &b);
+	assert_string_equal(b.buf, "bundle web: AwaitingApproval git:1: PruneHeld: 15\n"
+				   "  next: alm approve bundle/web --prune --reason TEXT\n"
+				   "\nbundle base: Synced git:2\n\nbundle new: - -\n");
+	strbuf_clear(&b);
+	in.only = "etcd"; /* of one app */
+	assert_int_equal(obj_len(obj_get(obj_keep(a, overview_new(&in, a)), "bundles")), 0);
+}
+
 static void test_overview__a_reconcile_that_fails_is_named(void **state)
 {
 	(void)state;
@@ -358,14 +437,18 @@ int main(void)
 		cmocka_unit_test(test_overview__a_person_is_asked),
 		cmocka_unit_test(test_overview__work_goes_on_by_itself),
 		cmocka_unit_test(test_overview__a_blocked_version_is_told_once),
+		cmocka_unit_test(test_overview__what_is_refused_does_not_go_on_by_itself),
 		cmocka_unit_test(test_overview__a_failure_is_told_until_a_later_success),
 		cmocka_unit_test(test_overview__a_block_has_its_steps),
 		cmocka_unit_test(test_overview__a_manifest_is_no_line),
 		cmocka_unit_test(test_overview__time_and_mode_hold_a_version_back),
+		cmocka_unit_test(test_overview__a_pause_is_told_once),
 		cmocka_unit_test(test_overview__a_catalog_in_trouble),
 		cmocka_unit_test(test_overview__empty_objects),
 		cmocka_unit_test(test_overview__all_that_is_wrong_is_named),
 		cmocka_unit_test(test_overview__a_deletion_goes_on),
+		cmocka_unit_test(test_overview__a_strategy_that_is_deleted_while_its_app_lives),
+		cmocka_unit_test(test_overview__bundles),
 		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,7 @@ struct world {
 	size_t n_seen; /* texts of other objects that were handed out */
 };
 
-static void each(void *arg, enum watched kind, bool (*fn)(void *fn_arg, struct str json),
-		 void *fn_arg)
+static void each(void *arg, unsigned kind, bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
 	struct world *w = CONTAINER_OF(arg, struct world, f);
 	if (kind == WATCH_APPTYPE)
@@ -53,7 +52,7 @@ static void release(struct world *w)
 	view_fake_release(&w->f);
 }
 
-static void put(struct world *w, enum watched kind, const char *json)
+static void put(struct world *w, unsigned kind, const char *json)
 {
 	view_fake_put(&w->f, kind, json);
 	claims_update(w->c, view_fake_obj(&w->f, json), false);
@@ -101,7 +100,7 @@ static void test_claims__are_those_of_the_lists(void **state)
 {
 	(void)state;
 	static const struct {
-		enum watched kind;
+		unsigned kind;
 		const char *json, *version; /* that b claims then */
 		bool installed;
 	} events[] = {
@@ -216,7 +215,7 @@ static void test_claims__random_events_leave_what_the_lists_say(void **state)
 		int app = (int)(r % 5), strategy = (int)(r / 5 % 9);
 		const char *phase = phases[r / 45 % ARRAY_LEN(phases)];
 		bool gone = r / 225 % 4 == 0, is_app = r / 900 % 4 == 0;
-		enum watched kind = is_app ? WATCH_APPTYPE : WATCH_STRATEGY;
+		unsigned kind = is_app ? WATCH_APPTYPE : WATCH_STRATEGY;
 		const char *json =
 			is_app ? arena_fmt(w.f.a, APP("a%d"), app)
 			       : arena_fmt(w.f.a, STRATEGY("s%d", "a%d", "1.%d.0", "%s"), strategy,

@@ -6,6 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/install_plan.h"
+#include "alm/controllers/unit/unit_store.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -34,8 +35,7 @@ static void test_install_plan__one_byte_over_the_bound_is_refused(void **state)
 	for (size_t over = 0; over < 2; over++) {
 		struct view_fake f;
 		view_fake_init(&f);
-		CLEANUP(obj_unrefp) struct obj *doc =
-			doc_of(PLAN_CHUNK_BYTES * PLAN_CHUNKS_MAX + over);
+		CLEANUP(obj_unrefp) struct obj *doc = doc_of(STORE_DOCUMENT_MAX + over);
 		const struct strategy_ref s = {
 			.o = view_fake_obj(&f,
 					   "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
@@ -44,7 +44,7 @@ static void test_install_plan__one_byte_over_the_bound_is_refused(void **state)
 		struct plan *p = view_fake_plan(&f);
 		assert_int_equal(install_plan_store(p, &s, 1, "inputs", doc), over ? ENDED : DONE);
 		assert_true(over ? p->n == 0
-				 : p->n > PLAN_CHUNKS_MAX / 3 && p->n < PLAN_CHUNKS_MAX);
+				 : p->n > STORE_CHUNKS_MAX / 3 && p->n < STORE_CHUNKS_MAX);
 		struct obj *items = obj_keep(f.a, obj_list());
 		for (const struct action *x = p->head; x; x = x->next)
 			obj_append(items, obj_ref(x->body));

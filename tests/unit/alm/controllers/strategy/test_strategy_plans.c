@@ -28,7 +28,7 @@ struct world {
 	struct error err;
 };
 
-static void put(struct world *w, enum watched kind, const char *text)
+static void put(struct world *w, unsigned kind, const char *text)
 {
 	view_fake_put(&w->f, kind, text);
 }

@@ -95,7 +95,7 @@ static void test_patch__json(void **state)
 		{"{\"foo\":1}", "[{\"op\":\"remove\",\"path\":\"\"}]", NULL, E_INVALID},
 		{"{\"baz\":1,\"foo\":2}", "[{\"op\":\"replace\",\"path\":\"/baz\",\"value\":3}]",
 		 "{\"baz\":3,\"foo\":2}", 0},
-		{"{\"baz\":1}", "[{\"op\":\"replace\",\"path\":\"/x\",\"value\":3}]", NULL,
+		{"{\"baz\":1}", "[{\"op\":\"replace\",\"path\":\"/x/y\",\"value\":3}]", NULL,
 		 E_INVALID},
 		{"{\"baz\":1}", "[{\"op\":\"replace\",\"path\":\"\",\"value\":[3]}]", "[3]", 0},
 		{"{\"foo\":{\"bar\":1,\"w\":2},\"q\":{\"c\":3}}",
@@ -113,8 +113,7 @@ static void test_patch__json(void **state)
 		 "{\"op\":\"test\",\"path\":\"/a/0\",\"value\":1.0}]",
 		 "{\"a\":[1,\"x\"]}", 0},
 		{"{\"a\":1}", "[{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]", NULL, E_INVALID},
-		{"{\"a\":1}", "[{\"op\":\"test\",\"path\":\"/b\",\"value\":null}]", NULL,
-		 E_INVALID},
+		{"{\"a\":1}", "[{\"op\":\"test\",\"path\":\"/b\",\"value\":null}]", "{\"a\":1}", 0},
 		{"{\"/\":9,\"~1\":10}",
 		 "[{\"op\":\"test\",\"path\":\"/~01\",\"value\":10},"
 		 "{\"op\":\"remove\",\"path\":\"/~1\"}]",
@@ -122,7 +121,7 @@ static void test_patch__json(void **state)
 		{"{\"a\":1}", "[{\"op\":\"test\",\"path\":\"/~2\",\"value\":10}]", NULL,
 		 E_BADREQUEST},
 		{"{\"a\":1}", "[{\"op\":\"add\",\"path\":\"b\",\"value\":10}]", NULL, E_BADREQUEST},
-		{"{\"a\":1}", "[{\"op\":\"add\",\"path\":\"/b\"}]", NULL, E_BADREQUEST},
+		{"{\"a\":1}", "[{\"op\":\"add\",\"path\":\"/b\"}]", "{\"a\":1,\"b\":null}", 0},
 		{"{\"a\":1}", "[{\"op\":\"spam\",\"path\":\"/b\"}]", NULL, E_BADREQUEST},
 		{"{\"a\":1}", "{\"op\":\"add\"}", NULL, E_BADREQUEST},
 		{"{\"a\":1}", "[]", "{\"a\":1}", 0},
@@ -174,9 +173,9 @@ static void test_patch__diffs_lead_there(void **state)
 			assert_diffs_lead(docs[i], docs[j]);
 }
 
-static const char *merge_key(const char *kind, const char *path)
+static const char *merge_key(const void *arg, const char *path)
 {
-	assert_string_equal(kind, "Deployment");
+	assert_string_equal(arg, "Deployment");
 	if (strcmp(path, "c") == 0)
 		return "name";
 	if (strcmp(path, "c.ports") == 0)
@@ -187,7 +186,7 @@ static const char *merge_key(const char *kind, const char *path)
 static int strategic(const struct obj *doc, const struct obj *patch, struct obj **ret,
 		     struct error *err)
 {
-	return patch_strategic(doc, patch, "Deployment", merge_key, ret, err);
+	return patch_strategic(doc, patch, merge_key, "Deployment", ret, err);
 }
 
 static void test_patch__strategic(void **state)

@@ -1,0 +1,266 @@
+/* pod_check: see pod_check.h. */
+#include "alm/apiserver/kinds/pod_check.h"
+
+#include <string.h>
+
+#include "alm/obj/gvk.h"
+
+#define RANGE_TEXT    "must be between 1 and 65535, inclusive"
+#define PORT_NAME_MAX 15
+
+bool check_is_empty(const struct obj *o, const char *field)
+{
+	const char *text = obj_str(o, field);
+	return !text || !*text;
+}
+
+void check_required(struct field_errors *e, const char *path, const char *why)
+{
+	field_errors_add(e, FIELD_REQUIRED, path, "Required value%s%s", why ? ": " : "",
+			 why ? why : "");
+}
+
+struct volumes {
+	const struct obj *list, *claims;
+	struct field_errors *e;
+	const char *path;
+	bool *is_bad; /* of list: one that is refused is none */
+};
+
+static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
+{
+	return arena_fmt(e->arena, "%s.%s[%zu]", path, list, i);
+}
+
+static const char *below(struct field_errors *e, const char *path, const char *field)
+{
+	return arena_fmt(e->arena, "%s.%s", path, field);
+}
+
+/* A name of its own in its list. */
+static bool check_name(struct field_errors *e, const char *path, const struct obj *list, size_t i)
+{
+	const char *name = obj_str(obj_at(list, i), "name"), *field = below(e, path, "name");
+	if (check_is_empty(obj_at(list, i), "name")) {
+		check_required(e, field, NULL);
+		return false;
+	}
+	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
+	for (size_t k = 0; !fault && k < i; k++)
+		if (cstr_eq(obj_str(obj_at(list, k), "name"), name)) {
+			field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"",
+					 name);
+			return false;
+		}
+	return !fault;
+}
+
+/* --- volumes --- */
+
+/* They are volumes before the others. */
+static void check_claims(const struct volumes *v)
+{
+	for (size_t i = 0; i < obj_len(v->claims); i++) {
+		const char *path = at(v->e, v->path, "volumes", i);
+		if (!check_is_empty(obj_at(v->claims, i), "metadata.name"))
+			continue;
+		check_required(v->e, below(v->e, path, "persistentVolumeClaim.claimName"), NULL);
+		check_required(v->e, below(v->e, path, "name"), NULL);
+	}
+}
+
+static void check_volumes(struct volumes *v)
+{
+	static const struct {
+		const char *source, *field;
+	} needs[] = {{"configMap", "name"},
+		     {"secret", "secretName"},
+		     {"persistentVolumeClaim", "claimName"},
+		     {"hostPath", "path"}};
+	for (size_t i = 0; i < obj_len(v->list); i++) {
+		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
+		size_t before = v->e->n;
+		check_name(v->e, path, v->list, i);
+		for (size_t k = 0; k < ARRAY_LEN(needs); k++) {
+			const struct obj *source = obj_get(obj_at(v->list, i), needs[k].source);
+			if (source && check_is_empty(source, needs[k].field))
+				check_required(v->e,
+					       arena_fmt(v->e->arena, "%s.%s.%s", path,
+							 needs[k].source, needs[k].field),
+					       NULL);
+		}
+		v->is_bad[i] = v->e->n > before;
+	}
+}
+
+static bool has_volume(const struct volumes *v, const char *name)
+{
+	for (size_t i = 0; i < obj_len(v->list); i++)
+		if (!v->is_bad[i] && cstr_eq(obj_str(obj_at(v->list, i), "name"), name))
+			return true;
+	for (size_t i = 0; i < obj_len(v->claims); i++)
+		if (cstr_eq(obj_str(obj_at(v->claims, i), "metadata.name"), name))
+			return true;
+	return false;
+}
+
+static void check_mounts(const struct volumes *v, const char *path, const struct obj *mounts)
+{
+	struct field_errors *e = v->e;
+	for (size_t i = 0; i < obj_len(mounts); i++) {
+		const struct obj *m = obj_at(mounts, i);
+		const char *here = at(e, path, "volumeMounts", i), *name = obj_str(m, "name");
+		const char *where = obj_str(m, "mountPath");
+		if (check_is_empty(m, "name"))
+			check_required(e, below(e, here, "name"), NULL);
+		if (!has_volume(v, name ? name : ""))
+			field_errors_add(e, FIELD_NOT_FOUND, below(e, here, "name"),
+					 "Not found: \"%s\"", name ? name : "");
+		if (check_is_empty(m, "mountPath"))
+			check_required(e, below(e, here, "mountPath"), NULL);
+		for (size_t k = 0; where && k < i; k++)
+			if (cstr_eq(obj_str(obj_at(mounts, k), "mountPath"), where)) {
+				field_errors_add(e, FIELD_INVALID, below(e, here, "mountPath"),
+						 "Invalid value: \"%s\": must be unique", where);
+				break;
+			}
+	}
+}
+
+/* --- containers --- */
+
+static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
+{
+	for (size_t i = 0; i < obj_len(ports); i++) {
+		const char *here = below(e, at(e, path, "ports", i), "containerPort");
+		int64_t n = obj_i64(obj_at(ports, i), "containerPort", 0);
+		if (n == 0)
+			check_required(e, here, NULL);
+		else if (n < 0 || n > 65535)
+			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %lld: " RANGE_TEXT,
+					 (long long)n);
+	}
+}
+
+static void check_value_from(struct field_errors *e, const char *path, const struct obj *from)
+{
+	static const char *const sources[] = {"fieldRef", "resourceFieldRef", "configMapKeyRef",
+					      "secretKeyRef", "fileKeyRef"};
+	static const char *const keyed[] = {"configMapKeyRef", "secretKeyRef"};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		n += obj_get(from, sources[i]) != NULL;
+	if (!n)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"\": must specify one of: `fieldRef`, "
+				 "`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
+				 "`fileKeyRef`");
+	for (size_t i = 0; i < ARRAY_LEN(keyed); i++) {
+		const struct obj *ref = obj_get(from, keyed[i]);
+		const char *name = obj_str(ref, "name") ? obj_str(ref, "name") : "";
+		const char *fault = ref ? name_fault(NAME_DNS_SUBDOMAIN, str_of(name)) : NULL;
+		if (fault)
+			field_errors_add(e, FIELD_INVALID,
+					 arena_fmt(e->arena, "%s.%s.name", path, keyed[i]),
+					 "Invalid value: \"%s\": %s", name, fault);
+		if (ref && check_is_empty(ref, "key"))
+			check_required(e, arena_fmt(e->arena, "%s.%s.key", path, keyed[i]), NULL);
+	}
+}
+
+static void check_env(struct field_errors *e, const char *path, const struct obj *env)
+{
+	for (size_t i = 0; i < obj_len(env); i++) {
+		const char *here = at(e, path, "env", i);
+		const struct obj *from = obj_get(obj_at(env, i), "valueFrom");
+		if (check_is_empty(obj_at(env, i), "name"))
+			check_required(e, below(e, here, "name"), NULL);
+		if (from)
+			check_value_from(e, below(e, here, "valueFrom"), from);
+	}
+}
+
+static void check_port(struct field_errors *e, const char *path, const struct obj *port)
+{
+	int64_t n = 0;
+	struct str name = obj_as_str(port);
+	bool letter = false, good = name.len > 0;
+	if (!name.ptr) {
+		obj_as_i64(port, &n);
+		if (n < 1 || n > 65535)
+			field_errors_add(e, FIELD_INVALID, path, "Invalid value: %lld: " RANGE_TEXT,
+					 (long long)n);
+		return;
+	}
+	for (size_t i = 0; i < name.len; i++) {
+		letter = letter || char_is_lower(name.ptr[i]);
+		good = good && (char_is_lower(name.ptr[i]) || char_is_digit(name.ptr[i]) ||
+				name.ptr[i] == '-');
+	}
+	if (name.len > PORT_NAME_MAX)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must be no more than %d characters",
+				 STR_ARG(name), PORT_NAME_MAX);
+	if (!good)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must contain only alpha-numeric "
+				 "characters (a-z, 0-9), and hyphens (-)",
+				 STR_ARG(name));
+	if (!letter)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must contain at least one letter (a-z)",
+				 STR_ARG(name));
+}
+
+static void check_probe(struct field_errors *e, const char *path, const struct obj *probe)
+{
+	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
+	static const char *const ported[] = {"httpGet", "tcpSocket"};
+	size_t n = 0;
+	if (!probe)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
+		n += obj_get(probe, handlers[i]) != NULL;
+	if (!n)
+		check_required(e, path, "must specify a handler type");
+	for (size_t i = 0; i < ARRAY_LEN(ported); i++)
+		if (obj_get(probe, ported[i]))
+			check_port(e, arena_fmt(e->arena, "%s.%s.port", path, ported[i]),
+				   obj_get(obj_get(probe, ported[i]), "port"));
+}
+
+static void check_container(const struct volumes *v, const char *path, const struct obj *c)
+{
+	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+	struct field_errors *e = v->e;
+	if (check_is_empty(c, "image"))
+		check_required(e, below(e, path, "image"), NULL);
+	check_ports(e, path, obj_get(c, "ports"));
+	check_env(e, path, obj_get(c, "env"));
+	check_mounts(v, path, obj_get(c, "volumeMounts"));
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
+		check_probe(e, below(e, path, probes[i]), obj_get(c, probes[i]));
+}
+
+void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
+		    const struct obj *claims)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	struct volumes v = {
+		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
+	v.is_bad = ARENA_ARRAY(e->arena, bool, obj_len(v.list) + 1);
+	check_claims(&v);
+	check_volumes(&v);
+	if (!obj_len(obj_get(spec, "containers")))
+		check_required(e, below(e, path, "containers"), NULL);
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+		const struct obj *list = obj_get(spec, lists[k]);
+		for (size_t i = 0; i < obj_len(list); i++) {
+			const char *here = at(e, path, lists[k], i);
+			check_name(e, here, list, i);
+			check_container(&v, here, obj_at(list, i));
+		}
+	}
+}

@@ -1,0 +1,218 @@
+/* pods: see pods.h. */
+#include "alm/apiserver/pods.h"
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/deletion.h"
+#include "alm/apiserver/status.h"
+#include "alm/obj/meta.h"
+
+static int find_pod(struct request *r, struct mutation *m, struct error *err)
+{
+	if (mutation_init(m, r, r->ns, r->name, err) < 0)
+		return -err->code;
+	return m->head ? 0 : fail_not_found(r, r->group, r->resource, r->name, err);
+}
+
+static void reply_success(struct request *r)
+{
+	request_reply_json(r, 201,
+			   STR("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+			       "\"status\":\"Success\",\"code\":201}\n"));
+}
+
+/* --- eviction --- */
+
+static bool is_ready(const struct obj *pod)
+{
+	const struct obj *list = obj_path(pod, "status.conditions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "type"), "Ready"))
+			return cstr_eq(obj_str(obj_at(list, i), "status"), "True");
+	return false;
+}
+
+struct budget {
+	const struct obj *o;
+	int64_t n_pods, n_healthy;
+};
+
+/* No controller of ours writes the budget's status: its pods are counted here. */
+static void count_pods(struct request *r, struct budget *b, const struct selector *s)
+{
+	struct store_table *pods = server_resource(r->server, r->kind);
+	for (size_t i = resource_lower_bound(pods, r->ns, "");
+	     i < pods->n_heads && cstr_eq(pods->heads[i]->ns, r->ns); i++) {
+		const struct obj *pod = head_obj(pods->heads[i], r->arena);
+		if (!pod || !selector_matches(s, obj_path(pod, "metadata.labels")))
+			continue;
+		b->n_pods++;
+		b->n_healthy += is_ready(pod) && !meta_is_deleting(pod);
+	}
+}
+
+/* A number, or a part of all rounded up. */
+static int64_t scaled(const struct obj *value, int64_t all)
+{
+	int64_t n = 0;
+	struct str text = obj_as_str(value);
+	if (obj_type(value) == OBJ_INT)
+		obj_as_i64(value, &n);
+	else if (text.len && text.ptr[text.len - 1] == '%' &&
+		 str_parse_i64(str_sub(text, 0, text.len - 1), &n) && n >= 0 && n <= 100)
+		return (all * n + 99) / 100;
+	return n;
+}
+
+static int64_t wanted(const struct budget *b)
+{
+	const struct obj *min = obj_path(b->o, "spec.minAvailable");
+	const struct obj *max = obj_path(b->o, "spec.maxUnavailable");
+	if (min)
+		return scaled(min, b->n_pods);
+	int64_t n = b->n_pods - scaled(max, b->n_pods);
+	return max && n > 0 ? n : 0;
+}
+
+static int refuse(struct request *r, const struct budget *b, struct error *err)
+{
+	struct status_cause *cause = ARENA_NEW(r->arena, struct status_cause);
+	int rc = fail_code(r, E_TOOMANY, err,
+			   "Cannot evict pod as it would violate the pod's disruption budget.");
+	cause->reason = "DisruptionBudget";
+	cause->message = arena_fmt(r->arena,
+				   "The disruption budget %s needs %lld healthy pods and has %lld "
+				   "currently",
+				   meta_name(b->o), (long long)wanted(b), (long long)b->n_healthy);
+	r->failure.details = true;
+	r->failure.extra = cause;
+	r->failure.n_extra = 1;
+	return rc;
+}
+
+/* The budgets that select the pod; more than one are too many, as upstream. */
+static int check_budgets(struct request *r, const struct obj *pod, struct error *err)
+{
+	struct store_table *all =
+		store_resource(r->server->store, "policy", "poddisruptionbudgets");
+	struct budget b = {NULL, 0, 0};
+	for (size_t i = resource_lower_bound(all, r->ns, "");
+	     i < all->n_heads && cstr_eq(all->heads[i]->ns, r->ns); i++) {
+		const struct obj *o = head_obj(all->heads[i], r->arena);
+		CLEANUP(selector_freep) struct selector *s = NULL;
+		struct error ignored;
+		if (!o || selector_from_obj(obj_path(o, "spec.selector"), &s, &ignored) < 0 ||
+		    !selector_matches(s, obj_path(pod, "metadata.labels")))
+			continue;
+		if (b.o)
+			return fail_code(
+				r, E_INTERNAL, err,
+				"This pod has more than one PodDisruptionBudget, which the "
+				"eviction subresource does not support.");
+		b.o = o;
+		count_pods(r, &b, s);
+	}
+	bool leaves_enough = !b.o || !is_ready(pod) || b.n_healthy - 1 >= wanted(&b);
+	return leaves_enough ? 0 : refuse(r, &b, err);
+}
+
+static bool is_over(const struct obj *pod)
+{
+	static const char *const phases[] = {"Succeeded", "Failed", "Pending", NULL};
+	const char *phase = obj_str(pod, "status.phase");
+	return meta_is_deleting(pod) || (phase && cstr_in(phase, phases));
+}
+
+int pods_evict(struct request *r, const struct obj *body, struct error *err)
+{
+	struct mutation m;
+	struct delete_options opt;
+	if (find_pod(r, &m, err) < 0)
+		return -err->code;
+	if (!cstr_eq(meta_name(body), r->name))
+		return fail_code(r, E_BADREQUEST, err,
+				 "name in URL does not match name in Eviction object");
+	if (options_delete(r, obj_get(body, "deleteOptions"), &opt, err) < 0 ||
+	    (!is_over(m.before) && check_budgets(r, m.before, err) < 0) ||
+	    deletion_run(&m, &opt, err) < 0)
+		return -err->code;
+	reply_success(r);
+	return 0;
+}
+
+/* --- binding --- */
+
+int pods_bind(struct request *r, const struct obj *body, struct error *err)
+{
+	struct mutation m;
+	struct write_options opt;
+	const char *node = obj_str(body, "target.name");
+	if (options_write(r, "CreateOptions", false, false, &opt, err) < 0 ||
+	    find_pod(r, &m, err) < 0)
+		return -err->code;
+	const char *has = obj_str(m.before, "spec.nodeName");
+	if (!node)
+		return fail_invalid_one(r, "", "Binding", r->name, FIELD_REQUIRED, "target.name",
+					err, "Required value");
+	if (has && *has)
+		return fail_code(r, E_CONFLICT, err,
+				 "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is "
+				 "already assigned to node \"%s\"",
+				 r->name, r->name, has);
+	m.opt = opt;
+	m.after = obj_keep(r->arena, obj_copy(m.before));
+	obj_set_path(m.after, "spec.nodeName", obj_string(node));
+	if (mutation_update(&m, err) < 0)
+		return -err->code;
+	reply_success(r);
+	return 0;
+}
+
+/* --- log --- */
+
+static bool has_container(const struct obj *pod, const char *name)
+{
+	static const char *const lists[] = {"spec.containers", "spec.initContainers",
+					    "spec.ephemeralContainers"};
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct obj *list = obj_path(pod, lists[i]);
+		for (size_t k = 0; k < obj_len(list); k++)
+			if (cstr_eq(obj_str(obj_at(list, k), "name"), name))
+				return true;
+	}
+	return false;
+}
+
+static const char *names_of(const struct obj *containers, struct arena *a)
+{
+	const char *text = "";
+	for (size_t i = 0; i < obj_len(containers); i++)
+		text = arena_fmt(a, "%s%s%s", text, i ? " " : "",
+				 obj_str(obj_at(containers, i), "name"));
+	return text;
+}
+
+int pods_log(struct request *r, struct error *err)
+{
+	struct mutation m;
+	const char *name = request_query(r, "container");
+	if (find_pod(r, &m, err) < 0)
+		return -err->code;
+	const struct obj *containers = obj_path(m.before, "spec.containers");
+	if (!name || !*name) {
+		if (obj_len(containers) != 1)
+			return fail_code(r, E_BADREQUEST, err,
+					 "a container name must be specified for pod %s, choose "
+					 "one of: [%s]",
+					 r->name, names_of(containers, r->arena));
+		name = obj_str(obj_at(containers, 0), "name");
+	}
+	if (!has_container(m.before, name))
+		return fail_code(r, E_BADREQUEST, err, "container %s is not valid for pod %s", name,
+				 r->name);
+	request_reply(r, 200, "text/plain",
+		      str_of(arena_fmt(r->arena,
+				       "pod %s, container %s: simulated, nothing runs here and "
+				       "nothing is logged\n",
+				       r->name, name)));
+	return 0;
+}

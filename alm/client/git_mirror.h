@@ -1,0 +1,58 @@
+/*
+ * git_mirror: one reading of a branch by the program git (fleet.md 3.1): is there another head, and
+ * if so its files and what was committed between. Nothing is checked out; no hook, no submodule, no
+ * configuration but the variables of this file; credentials stand in a variable of the calls that
+ * talk to the server (which the kernel shows to this user and root alone), never in an argument, on
+ * disk or in a message. Redirects are not followed; a host name goes to addresses that were judged.
+ *
+ * The mirror is a cache: dir/repo is a bare, shallow repository of our own, and one that is damaged
+ * (kill -9 leaves locks) is removed and fetched again. One reading of a dir at a time.
+ *
+ * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, BranchNotFound,
+ * SourceEmpty; LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
+ * addresses are all refused is E_NOTALLOWED; a git that cannot be told the address (before 2.37) is
+ * E_UNSUPPORTED.
+ */
+#ifndef ALM_CLIENT_GIT_MIRROR_H
+#define ALM_CLIENT_GIT_MIRROR_H
+
+#include "alm/io/address.h"
+#include "alm/io/program.h"
+#include "alm/source/git_tree.h"
+
+#define GIT_PROGRAM     "/usr/bin/git"
+#define RESOLVE_PROGRAM "/usr/bin/getent" /* names, as the machine is configured to */
+
+struct git_request {         /* copied */
+	const char *url;     /* https://HOST/PATH, file:///PATH; who asks has judged it as text */
+	const char *branch;  /* "main" */
+	const char *path;    /* folder in the repository; "": its root */
+	const char *dir;     /* of this mirror; made where it is missing, its parent is there */
+	const char *known;   /* the head that was read last: the same one is not read again; NULL */
+	const char *applied; /* the history is told from here on; NULL: the head alone */
+	const char *header;  /* "Basic ..", for the URL's origin alone; NULL: none */
+	const char *ca_pem;  /* the only authority that is believed; NULL: those of the machine */
+	const char *const *hidden; /* texts that no message has, NULL-ended; NULL: none */
+	const struct address_policy *addresses; /* of https; borrowed until the end */
+};
+
+struct git_result {     /* borrowed until the callback returns */
+	bool unchanged; /* the head is the known one: nothing else is set */
+	bool rewritten; /* the applied commit is no ancestor of the head */
+	struct git_commit head;
+	const struct git_commit *skipped; /* between, newest first; at most GIT_COMMITS_MAX */
+	size_t n_skipped;
+	const struct files *files; /* sorted; may be none */
+};
+
+struct git_read;
+typedef void (*git_read_fn)(void *arg, const struct git_result *r, const struct error *err);
+
+/* done is called once, in a later turn, unless it was cancelled. */
+struct git_read *git_read_start(struct programs *p, const struct git_request *rq, git_read_fn done,
+				void *arg);
+void git_read_cancel(struct git_read *g);
+/* In the background; nobody reads dir any more. */
+void git_mirror_remove(struct programs *p, const char *dir);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * bundle_side: what this process holds of each Bundle: what was read last, and the unit that is run
+ * (manager_bundles.c). Memory only: after a restart it is read again, and what is on the cluster
+ * already is not written.
+ */
+#ifndef ALM_CONTROLLERS_FLEET_BUNDLE_SIDE_H
+#define ALM_CONTROLLERS_FLEET_BUNDLE_SIDE_H
+
+#include "alm/controllers/unit/unit_side.h"
+
+#define BUNDLE_INSTANCE "files" /* of the objects of a tree */
+
+struct bundle_now {
+	/* What was read last; NULL: nothing. {"commit", "author", "subject", "digest", "objects"} */
+	const struct obj *read;
+	const struct unit_job *job; /* what is run; NULL: nothing was begun */
+	const struct obj *source;   /* of the job, as read */
+	int64_t generation;         /* of the Bundle when it began */
+	unsigned failures;          /* of attempts, in a row */
+	int64_t ended_ns;           /* of the last one */
+};
+
+/* shared.bundles; borrowed until the next turn. */
+struct bundle_side {
+	bool (*now)(void *arg, const char *bundle, struct bundle_now *ret);
+	void *arg;
+};
+
+#endif

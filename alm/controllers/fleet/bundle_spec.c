@@ -1,0 +1,231 @@
+#include "alm/controllers/fleet/bundle_spec.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+
+#define INTERVAL_NS     (30 * NS_PER_S)
+#define INTERVAL_NS_MIN NS_PER_S
+#define MAX_DELETES     10
+#define URL_MAX         2048
+#define REJECTED_NS     (30 * NS_PER_S)
+#define REJECTED_NSMAX  (10 * NS_PER_MIN)
+
+static int invalid(const char *field, const char *what, struct error *err)
+{
+	return error_set(err, E_INVALID, "%s: %s", field, what);
+}
+
+/* --- source --- */
+
+/* A name of git that no shell, no option and no other ref can be made of. */
+static bool is_branch(const char *s)
+{
+	size_t n = strlen(s);
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)s[i] <= ' ' || s[i] == 0x7f || strchr("~^:?*[\\", s[i]))
+			return false;
+	return n && n <= 250 && s[0] != '-' && s[0] != '/' && s[n - 1] != '/' && s[n - 1] != '.' &&
+	       !strstr(s, "..") && !strstr(s, "@{") && !strstr(s, "//");
+}
+
+static bool is_plain(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static int check_url(const char *url, struct error *err)
+{
+	static const char field[] = "spec.source.git.url";
+	if (strlen(url) > URL_MAX || !is_plain(url))
+		return invalid(field, "it is too long, or has blanks", err);
+	if (cstr_has_prefix(url, "file:///"))
+		return strstr(url, "/../") || cstr_has_suffix(url, "/..")
+			       ? invalid(field, "\"..\" is not followed", err)
+			       : 0;
+	if (!cstr_has_prefix(url, "https://"))
+		return invalid(
+			field,
+			"https://HOST/PATH is wanted, or file:///PATH below a --catalog-root; "
+			"http:// would show the password to anybody, ssh is not built yet",
+			err);
+	const char *slash = strchr(url + strlen("https://"), '/'), *at = strchr(url, '@');
+	if (!slash || slash == url + strlen("https://"))
+		return invalid(field, "https://HOST/PATH is wanted", err);
+	return at && at < slash ? invalid(field,
+					  "it has a user or a password; put them into a Secret and "
+					  "name that in spec.source.git.secretRef",
+					  err)
+				: 0;
+}
+
+/* "apps/web", without "." and "..". */
+static int read_path(const char *text, struct arena *a, const char **ret, struct error *err)
+{
+	struct str rest = str_of(text), part;
+	while (rest.len && rest.ptr[rest.len - 1] == '/')
+		rest.len--;
+	*ret = arena_strndup(a, rest.ptr ? rest.ptr : "", rest.len);
+	if (str_is(rest, "."))
+		*ret = "";
+	rest = str_of(*ret);
+	while (rest.len && str_next(&rest, '/', &part))
+		if (!part.len || str_is(part, ".") || str_is(part, "..") || !is_plain(*ret))
+			return invalid("spec.source.git.path",
+				       "a folder in the repository is wanted, as apps/web", err);
+	return 0;
+}
+
+static int read_source(const struct obj *o, struct arena *a, struct bundle_spec *b,
+		       struct error *err)
+{
+	const char *path = obj_str(o, "spec.source.git.path");
+	b->url = obj_str(o, "spec.source.git.url");
+	b->branch = obj_str(o, "spec.source.git.branch");
+	b->branch = b->branch ? b->branch : "main";
+	b->secret = obj_str(o, "spec.source.git.secretRef.name");
+	if (!b->url)
+		return invalid("spec.source.git.url", "it is missing", err);
+	if (check_url(b->url, err) < 0)
+		return -err->code;
+	if (!is_branch(b->branch))
+		return invalid("spec.source.git.branch", "this is no name of a branch", err);
+	return read_path(path ? path : "", a, &b->path, err);
+}
+
+/* --- the rest --- */
+
+static int read_interval(const struct obj *o, struct bundle_spec *b, struct error *err)
+{
+	const char *text = obj_str(o, "spec.trigger.interval");
+	struct error why = ERROR_INIT;
+	b->interval_ns = INTERVAL_NS;
+	if (text && duration_parse(str_of(text), &b->interval_ns, &why) < 0)
+		return invalid("spec.trigger.interval", why.msg, err);
+	if (b->interval_ns < INTERVAL_NS_MIN)
+		return invalid("spec.trigger.interval", "at least 1s", err);
+	return 0;
+}
+
+static int read_account(const struct obj *o, struct arena *a, struct bundle_spec *b,
+			struct error *err)
+{
+	const char *text = obj_str(o, "spec.serviceAccountName");
+	struct str ns, name;
+	if (!text)
+		return 0;
+	if (!str_cut(str_of(text), '/', &ns, &name) || !ns.len || !name.len || !is_plain(text) ||
+	    str_find_char(name, '/') >= 0 || str_find_char(str_of(text), ':') >= 0)
+		return invalid("spec.serviceAccountName", "NAMESPACE/NAME is wanted", err);
+	b->account = arena_fmt(a, "system:serviceaccount:%.*s:%.*s", STR_ARG(ns), STR_ARG(name));
+	return 0;
+}
+
+static int read_name(const struct obj *o, struct bundle_spec *b, struct error *err)
+{
+	b->name = meta_name(o);
+	size_t n = strlen(b->name);
+	if (n > BUNDLE_NAME_MAX || strchr(b->name, '.'))
+		return error_set(err, E_INVALID,
+				 "metadata.name: at most %d of a-z, 0-9 and -: the names of its "
+				 "inventories begin with it",
+				 BUNDLE_NAME_MAX);
+	return 0;
+}
+
+int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b, struct error *err)
+{
+	const char *adopt = obj_str(o, "spec.adopt"), *ns = obj_str(o, "spec.namespace");
+	*b = (struct bundle_spec){.ns = ns ? ns : "default",
+				  .max_deletes = obj_i64(o, "spec.prune.maxDeletes", MAX_DELETES),
+				  .namespaces = obj_path(o, "spec.prune.namespaces"),
+				  .cluster_kinds = obj_path(o, "spec.prune.clusterKinds"),
+				  .takes = cstr_eq(adopt, "Any"),
+				  .adopts = cstr_eq(adopt, "Any") || cstr_eq(adopt, "Unowned"),
+				  .keeps = !cstr_eq(obj_str(o, "spec.drift"), "Report"),
+				  .orphans = cstr_eq(obj_str(o, "spec.deletion"), "Orphan"),
+				  .spares = cstr_eq(obj_str(o, "spec.prune.mode"), "None"),
+				  .paused = obj_flag(o, "spec.paused", false),
+				  .prune_approved = obj_str(o, "spec.approvals.prune.commit")};
+	if (read_name(o, b, err) < 0 || read_source(o, a, b, err) < 0 ||
+	    read_interval(o, b, err) < 0 || read_account(o, a, b, err) < 0)
+		return -err->code;
+	return b->max_deletes < 0 ? invalid("spec.prune.maxDeletes", "0 or more", err) : 0;
+}
+
+int64_t bundle_rejected_pause(unsigned times)
+{
+	int64_t ns = REJECTED_NS;
+	for (unsigned i = 1; i < times && ns < REJECTED_NSMAX; i++)
+		ns *= 2;
+	return ns < REJECTED_NSMAX ? ns : REJECTED_NSMAX;
+}
+
+/* --- namespaces --- */
+
+static bool lists(const struct obj *list, const char *text)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), text))
+			return true;
+	return false;
+}
+
+static bool is_crd_of(const struct obj *crd, const struct gvk *g)
+{
+	return cstr_eq(meta_kind(crd), "CustomResourceDefinition") &&
+	       cstr_eq(obj_str(crd, "spec.group"), g->group) &&
+	       cstr_eq(obj_str(crd, "spec.names.kind"), g->kind);
+}
+
+/* A definition of the tree itself says it of a kind that is not served yet; what nobody knows is
+ * judged by its own namespace, and refused when the server is asked for it. */
+static bool is_namespaced(const struct flat *f, const struct obj *o, bundle_scope_fn scope,
+			  void *arg)
+{
+	int known = scope(arg, o);
+	struct gvk g = {"", "", ""};
+	if (known >= 0)
+		return known;
+	gvk_of(o, f->a, &g);
+	for (size_t i = 0; i < f->n; i++)
+		if (is_crd_of(f->objects[i].object, &g))
+			return cstr_eq(obj_str(f->objects[i].object, "spec.scope"), "Namespaced");
+	return meta_namespace(o) != NULL;
+}
+
+static bool is_allowed(const struct bundle_spec *b, const struct flat *f, const struct obj *o,
+		       bundle_scope_fn scope, void *arg)
+{
+	const char *ns = meta_namespace(o);
+	if (is_namespaced(f, o, scope, arg))
+		return lists(b->namespaces, ns ? ns : b->ns);
+	if (cstr_eq(meta_kind(o), "Namespace") && cstr_eq(meta_api_version(o), "v1"))
+		return lists(b->namespaces, meta_name(o));
+	return lists(b->cluster_kinds, meta_kind(o));
+}
+
+int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
+			    bundle_scope_fn scope, void *arg, struct error *err)
+{
+	const struct flat_object *first = NULL;
+	size_t n = 0;
+	for (size_t i = 0; b->namespaces && i < f->n; i++)
+		if (!is_allowed(b, f, f->objects[i].object, scope, arg)) {
+			first = first ? first : &f->objects[i];
+			n++;
+		}
+	if (!first)
+		return 0;
+	const char *ns = meta_namespace(first->object);
+	return error_because(err, E_INVALID, REASON_NAMESPACE_NOT_ALLOWED,
+			     "%s: %s %s%s%s is outside of spec.prune.namespaces%s%s", first->key,
+			     meta_kind(first->object), ns ? ns : "", ns ? "/" : "",
+			     meta_name(first->object), ns ? "" : " and clusterKinds",
+			     n > 1 ? arena_fmt(f->a, "; so are %zu more", n - 1) : "");
+}

@@ -1,0 +1,45 @@
+/*
+ * bundle_spec: what a Bundle says, typed, with what the schema cannot say checked; and the rule of
+ * its namespaces. Pure. Texts are borrowed from the object.
+ *
+ * Errors are E_INVALID and begin with the field: "spec.source.git.url: ...".
+ */
+#ifndef ALM_CONTROLLERS_FLEET_BUNDLE_SPEC_H
+#define ALM_CONTROLLERS_FLEET_BUNDLE_SPEC_H
+
+#include "alm/unit/flat.h"
+
+#define BUNDLE_NAME_MAX 50 /* bytes: it is part of names and a label */
+
+struct bundle_spec {
+	const char *name;
+	const char *url, *branch, *path, *secret; /* path "": the root; secret NULL: none */
+	int64_t interval_ns;
+	const char *ns;      /* of objects that name none */
+	const char *account; /* "system:serviceaccount:NS:NAME"; NULL: ALM itself */
+	int64_t max_deletes;
+	const struct obj *namespaces, *cluster_kinds; /* lists; NULL: all */
+	bool adopts, takes;                           /* adopt: Unowned, Any */
+	bool keeps;                                   /* drift: Repair */
+	bool spares;                                  /* prune.mode: None */
+	bool orphans;                                 /* deletion: Orphan */
+	bool paused;
+	const char *prune_approved; /* the commit whose deletes were approved; NULL: none */
+};
+
+int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b,
+		     struct error *err);
+
+/* Between tries with the same credentials that were rejected so many times: 30 s, then twice as
+ * long each time, up to 10 min. */
+int64_t bundle_rejected_pause(unsigned times);
+
+/* Is the object's kind namespaced? 1, 0; -1: nobody knows it yet. */
+typedef int (*bundle_scope_fn)(void *arg, const struct obj *o);
+
+/* NamespaceNotAllowed: with namespaces each object lies in one of them, is one of these Namespaces,
+ * or is of a kind that clusterKinds names. All that do not are counted, the first is named. */
+int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
+			    bundle_scope_fn scope, void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,515 @@
+/* One reading of a Bundle's source: may it be read, with which credentials; git; the sandbox; and
+ * what came is made a unit. */
+#include <string.h>
+
+#include "alm/client/git_address.h"
+#include "alm/client/git_mirror.h"
+#include "alm/controllers/manager_bundles.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "alm/render/flat_job.h"
+#include "alm/sources/credentials.h"
+#include "catalog/weburl.h"
+
+#define MESSAGE_MAX 4096
+#define HUB_CHARS   8 /* of the identity of the cluster */
+
+/* One reading, from its work to its answer. */
+struct reading {
+	struct arena *a; /* the unit that comes of it lives in it */
+	struct obj *bundle;
+	struct bundle_spec spec;
+	struct client_call *secret;
+	struct git_read *git;
+	struct render_call render;
+	struct task refuse; /* what cannot be started is told in a later turn */
+	struct error err;
+	bundle_read_fn done;
+	void *arg;
+	struct obj *read, *skipped; /* in the arena */
+	const char *secret_version; /* of what is sent; "": nothing is */
+	bool rewritten;
+	struct weburl web; /* of https: read by one parser, and git gets what that made of it */
+};
+
+/* --- credentials that were rejected --- */
+
+static void rejected_clear(struct bundle_slot *s)
+{
+	xfree(STEAL(s->rejected.secret_version));
+	s->rejected = (struct bundle_rejected){0};
+}
+
+/* A server locks out who comes with a wrong password too often: the same one is shown to it more
+ * and more seldom, another one at once. */
+static bool is_rejected_still(const struct bundle_slot *s)
+{
+	const struct reading *r = s->reading;
+	const struct bundle_rejected *j = &s->rejected;
+	return j->times && cstr_eq(j->secret_version, r->secret_version) &&
+	       j->generation == meta_generation(r->bundle) &&
+	       loop_mono(s->b->m->c.loop) - j->at_ns < bundle_rejected_pause(j->times);
+}
+
+static void note_rejected(struct bundle_slot *s, const struct error *err)
+{
+	const struct reading *r = s->reading;
+	bool same = cstr_eq(s->rejected.secret_version, r->secret_version) &&
+		    s->rejected.generation == meta_generation(r->bundle);
+	unsigned times = same ? s->rejected.times : 0;
+	rejected_clear(s);
+	s->rejected = (struct bundle_rejected){.secret_version = xstrdup(r->secret_version),
+					       .generation = meta_generation(r->bundle),
+					       .at_ns = loop_mono(s->b->m->c.loop),
+					       .times = times + 1,
+					       .why = *err};
+}
+
+static void reading_free(struct bundle_slot *s)
+{
+	struct reading *r = STEAL(s->reading);
+	struct manager *m = s->b->m;
+	if (!r)
+		return;
+	if (r->secret)
+		client_cancel(m->c.client, r->secret);
+	git_read_cancel(r->git);
+	render_job_cancel(&r->render);
+	loop_unpost(m->c.loop, &r->refuse);
+	obj_unref(r->bundle);
+	if (r->a)
+		arena_free(r->a);
+	xfree(r);
+}
+
+/* --- slots --- */
+
+void bundle_slot_free(void *p)
+{
+	struct bundle_slot *s = p;
+	reading_free(s);
+	rejected_clear(s);
+	if (s->a)
+		arena_free(s->a);
+	if (s->job_a)
+		arena_free(s->job_a);
+	obj_unref(s->read);
+	obj_unref(s->record);
+	obj_unref(s->source);
+	xfree(s->head);
+	xfree(s->dir);
+	xfree(s->name);
+	xfree(s->key);
+	xfree(s);
+}
+
+static char *key_of(const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "%s/" BUNDLE_INSTANCE, name);
+	return strbuf_detach(&b);
+}
+
+struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name)
+{
+	struct bundle_slot *s = map_get(b->slots, name);
+	if (s)
+		return s;
+	s = xcalloc(1, sizeof(*s));
+	s->b = b;
+	s->name = xstrdup(name);
+	s->key = key_of(name);
+	map_set(b->slots, name, s);
+	return s;
+}
+
+/* --- units --- */
+
+static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
+{
+	audit_object_digest(arg, o, out);
+}
+
+static const char *hub_of(struct manager *m, struct arena *a)
+{
+	const struct informer_object *io =
+		informer_get(m->fixed[WATCH_NAMESPACE].informer, "", "kube-system");
+	CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
+	return meta_uid(o) ? arena_fmt(a, "%.*s", HUB_CHARS, meta_uid(o)) : NULL;
+}
+
+int bundle_make_unit(const struct bundle_slot *s, const struct flat *f,
+		     const struct bundle_spec *spec, struct arena *a, struct unit **ret,
+		     struct error *err)
+{
+	struct manager *m = s->b->m;
+	const struct unit_options o = {.hub = hub_of(m, a),
+				       .bundle = s->name,
+				       .instance = BUNDLE_INSTANCE,
+				       .ns = spec ? spec->ns : "default",
+				       .digest = {.fn = digest, .arg = m->c.audit}};
+	if (!o.hub)
+		return error_set(err, E_UNAVAILABLE, "Namespace kube-system is not there yet");
+	return unit_make(f, &o, ret, err);
+}
+
+/* --- the end of a reading --- */
+
+static void told(struct bundle_slot *s, const struct bundle_news *news, const struct error *err)
+{
+	bundle_read_fn done = s->reading->done;
+	void *arg = s->reading->arg;
+	struct error own = err ? *err : ERROR_INIT;
+	const struct bundle_news copy = news ? *news : (struct bundle_news){0};
+	struct arena *a = STEAL(s->reading->a); /* the news are in it */
+	reading_free(s);
+	done(arg, news ? &copy : NULL, err ? &own : NULL);
+	if (a)
+		arena_free(a);
+}
+
+void bundle_reading_fail(struct bundle_slot *s, const struct error *err)
+{
+	if (s->reading)
+		told(s, NULL, err);
+}
+
+static void set_head(struct bundle_slot *s, const char *head, const struct error *err)
+{
+	xfree(s->head);
+	s->head = xstrdup(head);
+	s->generation = meta_generation(s->reading->bundle);
+	s->failed = err ? *err : ERROR_INIT;
+}
+
+/* What is wrong with a commit stays wrong with it; what a server says may pass. */
+static void read_failed(struct bundle_slot *s, const struct error *err)
+{
+	const struct reading *r = s->reading;
+	if (r->read && error_retry(err->code) == RETRY_NEVER)
+		set_head(s, obj_str(r->read, "commit"), err);
+	told(s, NULL, err);
+}
+
+static void tell_refused(void *arg)
+{
+	struct bundle_slot *s = arg;
+	read_failed(s, &s->reading->err);
+}
+
+static void refuse(struct bundle_slot *s, const struct error *err)
+{
+	s->reading->err = *err;
+	loop_post(s->b->m->c.loop, &s->reading->refuse);
+}
+
+/* --- what came is made a unit --- */
+
+static int scope_of(void *arg, const struct obj *o)
+{
+	const struct manager *m = arg;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 12);
+	struct gvk g = {"", "", ""};
+	gvk_of(o, a, &g);
+	const struct resource *r = discovery_kind(m->discovery, g.group, g.version, g.kind);
+	return r ? r->namespaced : -1;
+}
+
+/* A tree that had objects and has none is more likely a mistake than a wish. */
+static int check_empty(const struct bundle_slot *s, const struct flat *f, struct error *err)
+{
+	const struct reading *r = s->reading;
+	const char *accepted = meta_annotation(r->bundle, "app.coreos.com/accept-digest");
+	const char *commit = obj_str(r->read, "commit");
+	if (f->n || !obj_i64(r->bundle, "status.objects", 0) || cstr_eq(accepted, commit))
+		return 0;
+	return error_because(err, E_INVALID, REASON_SOURCE_EMPTY,
+			     "%.12s has no object and the revision before had some; nothing is "
+			     "deleted until annotation app.coreos.com/accept-digest is %s",
+			     commit, commit);
+}
+
+static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct unit **ret,
+		     struct error *err)
+{
+	struct reading *r = s->reading;
+	const struct obj *rollout = NULL;
+	struct flat flat;
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(MESSAGE_MAX);
+	flat_init(&flat, r->a);
+	if (flat_job_read(rendered, r->spec.ns, &flat, &rollout, &msg, err) < 0 ||
+	    check_empty(s, &flat, err) < 0 ||
+	    bundle_check_namespaces(&r->spec, &flat, scope_of, s->b->m, err) < 0 ||
+	    bundle_make_unit(s, &flat, &r->spec, r->a, ret, err) < 0)
+		return -err->code;
+	obj_set_str(r->read, "digest", (*ret)->digest);
+	obj_set_int(r->read, "objects", (int64_t)flat.n);
+	return 0;
+}
+
+/* The same objects by another commit: what runs, or has run, is of that one now. */
+static void keep_unit(struct bundle_slot *s, struct unit *u)
+{
+	struct reading *r = s->reading;
+	if (s->a)
+		arena_free(s->a);
+	s->a = STEAL(r->a);
+	s->next = u;
+	obj_unref(s->read);
+	s->read = obj_copy(r->read);
+	if (s->source && cstr_eq(obj_str(s->source, "digest"), obj_str(s->read, "digest"))) {
+		obj_unref(s->source);
+		s->source = obj_ref(s->read);
+		s->job.source = s->source;
+	}
+	set_head(s, obj_str(r->read, "commit"), NULL);
+}
+
+static void rendered(void *arg, struct obj *value, const struct error *failed)
+{
+	struct bundle_slot *s = arg;
+	struct reading *r = s->reading;
+	struct error err = failed ? *failed : ERROR_INIT;
+	struct unit *u = NULL;
+	if (!failed)
+		(void)take_flat(s, obj_keep(r->a, value), &u, &err);
+	if (err.code) {
+		read_failed(s, &err);
+		return;
+	}
+	const struct bundle_news news = {
+		.read = r->read, .skipped = r->skipped, .is_new = true, .rewritten = r->rewritten};
+	keep_unit(s, u);
+	told(s, &news, NULL);
+}
+
+/* --- git --- */
+
+static struct obj *commit_obj(const struct git_commit *c)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "commit", c->commit);
+	obj_set_str(o, "author", c->author);
+	obj_set_str(o, "subject", c->subject);
+	return o;
+}
+
+static void unchanged(struct bundle_slot *s)
+{
+	const struct bundle_news news = {.read = s->read};
+	if (s->failed.code)
+		told(s, NULL, &s->failed);
+	else
+		told(s, &news, NULL);
+}
+
+static void git_came(void *arg, const struct git_result *g, const struct error *err)
+{
+	struct bundle_slot *s = arg;
+	struct reading *r = s->reading;
+	struct manager *m = s->b->m;
+	r->git = NULL;
+	if (g->head.commit) {
+		r->read = obj_keep(r->a, commit_obj(&g->head));
+		r->skipped = obj_keep(r->a, obj_list());
+		r->rewritten = g->rewritten;
+	}
+	for (size_t i = 0; i < g->n_skipped; i++)
+		obj_append(r->skipped, commit_obj(&g->skipped[i]));
+	if (err) {
+		if (err->reason == REASON_CREDENTIALS_REJECTED)
+			note_rejected(s, err);
+		read_failed(s, err);
+		return;
+	}
+	rejected_clear(s);
+	if (g->unchanged) {
+		unchanged(s);
+		return;
+	}
+	r->render = (struct render_call){.done = rendered, .arg = s};
+	flat_job_files(m->c.sandbox, g->files, r->spec.ns, &r->render);
+}
+
+static bool is_folder(const struct reading *r)
+{
+	return cstr_has_prefix(r->spec.url, "file://");
+}
+
+static const char *url_of(const struct reading *r)
+{
+	return is_folder(r) ? r->spec.url : weburl_text(&r->web, r->a);
+}
+
+/* The folder of a mirror is named by what it is of, and by whom it is read. */
+static const char *mirror_dir(const struct bundle_slot *s, const struct obj *bundle,
+			      const struct bundle_spec *b, struct arena *a)
+{
+	char hex[SHA256_HEX];
+	sha256_hex(str_of(arena_fmt(a, "%s\n%s\n%s\n%s", meta_uid(bundle), b->url, b->branch,
+				    b->secret ? b->secret : "")),
+		   hex);
+	return arena_fmt(a, "%s/%.32s", s->b->m->c.git_dir, hex);
+}
+
+/* A repository that is read no more, or as somebody else, does not stay on this machine. */
+static void use_mirror(struct bundle_slot *s, const char *dir)
+{
+	if (s->dir && strcmp(s->dir, dir) != 0)
+		git_mirror_remove(s->b->m->c.programs, s->dir);
+	xfree(s->dir);
+	s->dir = xstrdup(dir);
+}
+
+void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct bundle_spec spec;
+	struct error err = ERROR_INIT;
+	error_set(&err, E_CANCELLED, "Bundle %s is being deleted", s->name);
+	bundle_reading_fail(s, &err);
+	if (bundle_spec_read(bundle, a, &spec, &err) == 0)
+		git_mirror_remove(s->b->m->c.programs, mirror_dir(s, bundle, &spec, a));
+	if (s->dir)
+		git_mirror_remove(s->b->m->c.programs, s->dir);
+	xfree(STEAL(s->dir));
+}
+
+static void list_hidden(const struct credentials *c, struct arena *a, const char *ret[4])
+{
+	const char *header = c ? credentials_header(c, a) : NULL;
+	const char *value = header ? strchr(header, ' ') : NULL;
+	size_t n = 0;
+	if (value)
+		ret[n++] = value + 1;
+	if (c && c->password)
+		ret[n++] = c->password;
+	if (c && c->token)
+		ret[n++] = c->token;
+	ret[n] = NULL;
+}
+
+static void read_git(struct bundle_slot *s, const struct credentials *c)
+{
+	const struct manager_config *mc = &s->b->m->c;
+	struct reading *r = s->reading;
+	bool known = s->generation == meta_generation(r->bundle) && (s->read || s->failed.code);
+	const char *hidden[4], *dir = mirror_dir(s, r->bundle, &r->spec, r->a);
+	list_hidden(c, r->a, hidden);
+	use_mirror(s, dir);
+	const struct git_request rq = {.url = url_of(r),
+				       .branch = r->spec.branch,
+				       .path = r->spec.path,
+				       .dir = dir,
+				       .known = known ? s->head : NULL,
+				       .applied = obj_str(r->bundle, "status.commit"),
+				       .header = c ? credentials_header(c, r->a) : NULL,
+				       .ca_pem = c ? c->ca_pem : NULL,
+				       .hidden = hidden,
+				       .addresses = mc->addresses};
+	r->git = git_read_start(mc->programs, &rq, git_came, s);
+}
+
+static int use_secret(const struct bundle_slot *s, const struct obj *secret, const char *origin,
+		      struct credentials *ret, struct error *err)
+{
+	if (credentials_read(secret, origin, s->reading->a, ret, err) < 0) {
+		error_wrap(err, "spec.source.git.secretRef");
+		return error_set_reason(err, REASON_CREDENTIALS_REJECTED);
+	}
+	return 0;
+}
+
+static void secret_came(void *arg, const struct client_reply *reply)
+{
+	struct bundle_slot *s = arg;
+	struct reading *r = s->reading;
+	struct error err = ERROR_INIT;
+	struct credentials c = {0};
+	r->secret = NULL;
+	if (reply->err) {
+		err = *reply->err;
+		if (err.code == E_NOTFOUND)
+			credentials_absent(r->spec.secret, &err);
+		error_wrap(&err, "spec.source.git.secretRef");
+	} else {
+		r->secret_version = arena_strdup(r->a, meta_resource_version(reply->body));
+		(void)use_secret(s, reply->body, r->web.origin, &c, &err);
+	}
+	if (err.code)
+		read_failed(s, &err);
+	else if (is_rejected_still(s))
+		read_failed(s, &s->rejected.why);
+	else
+		read_git(s, &c);
+}
+
+/* --- may it be read --- */
+
+/* As text: an address that is not public is read only if the administrator lists it. What a name
+ * stands for is judged when git is about to connect to it. */
+static int check_host(const struct manager *m, struct reading *r, struct error *err)
+{
+	struct git_host host;
+	if (weburl_parse(str_of(r->spec.url), "https", r->a, &r->web, err) < 0 ||
+	    git_host_read(r->web.origin, r->a, &host, err) < 0 ||
+	    git_host_check(&host, m->c.addresses, err) < 0)
+		return error_wrap(err, "spec.source.git.url");
+	return 0;
+}
+
+static int check_folder(const struct manager *m, const struct reading *r, struct error *err)
+{
+	struct file_info info;
+	const char *path = r->spec.url + strlen("file://");
+	if (m->c.files->info(m->c.files->arg, path, &info, err) < 0) {
+		error_wrap(err, "spec.source.git.url");
+		return err->code == E_NOTALLOWED ? -err->code
+						 : error_set_reason(err, REASON_SOURCE_UNREACHABLE);
+	}
+	return info.is_dir
+		       ? 0
+		       : error_set(err, E_INVALID, "spec.source.git.url: %s is no folder", path);
+}
+
+static void start_reading(struct bundle_slot *s)
+{
+	struct manager *m = s->b->m;
+	struct reading *r = s->reading;
+	bool is_file = is_folder(r);
+	const struct resource *secrets = discovery_kind(m->discovery, "", "v1", "Secret");
+	struct error err = ERROR_INIT;
+	if ((is_file ? check_folder(m, r, &err) : check_host(m, r, &err)) < 0)
+		refuse(s, &err);
+	else if (!is_file && !r->spec.secret && is_rejected_still(s))
+		refuse(s, &s->rejected.why);
+	else if (!r->spec.secret || is_file)
+		read_git(s, NULL);
+	else if (secrets)
+		r->secret = client_get(m->c.client, secrets, CREDENTIALS_NAMESPACE, r->spec.secret,
+				       NULL, secret_came, s);
+	else {
+		error_set(&err, E_UNAVAILABLE, "the server does not say what a Secret is");
+		refuse(s, &err);
+	}
+}
+
+void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg)
+{
+	struct manager *m = arg;
+	struct bundle_slot *s = bundle_slot_of(m->bundles, meta_name(bundle));
+	struct reading *r = xcalloc(1, sizeof(*r));
+	struct error err = ERROR_INIT;
+	reading_free(s); /* of a run that was cancelled: nobody waits for it */
+	s->reading = r;
+	r->a = arena_new(BUNDLE_BYTES_MAX);
+	r->bundle = obj_ref(bundle);
+	r->secret_version = "";
+	r->refuse = (struct task){.fn = tell_refused, .arg = s};
+	r->done = done;
+	r->arg = done_arg;
+	if (bundle_spec_read(bundle, r->a, &r->spec, &err) < 0)
+		refuse(s, &err);
+	else
+		start_reading(s);
+}

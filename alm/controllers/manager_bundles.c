@@ -1,0 +1,250 @@
+/*
+ * The Bundles of this process. What was read is run by a manager of its own, with the unit
+ * controller alone, as by `alm run`: its caches have what bundles made, those of ours what apps
+ * have. It is made with the first Bundle that is run.
+ */
+#include "alm/controllers/manager_bundles.h"
+
+#include "alm/base/clock.h"
+#include "alm/base/log.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
+
+#define FAILING_PASSES 3                /* of an error that does not pass, in a row */
+#define FAILING_NS     (2 * NS_PER_MIN) /* of one that may */
+
+/* --- slots --- */
+
+static struct bundle_slot *slot_of_key(const struct bundles *b, const char *key)
+{
+	struct str name, instance;
+	if (!str_cut(str_of(key), '/', &name, &instance) || !str_is(instance, BUNDLE_INSTANCE))
+		return NULL;
+	return map_getn(b->slots, name);
+}
+
+static void notice(struct bundle_slot *s)
+{
+	manager_enqueue(s->b->m, "bundle", s->name);
+}
+
+/* --- the side of the unit controller --- */
+
+static const struct unit_job *side_job(void *arg, const char *key)
+{
+	const struct bundle_slot *s = slot_of_key(arg, key);
+	return s && s->job.unit ? &s->job : NULL;
+}
+
+static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg)
+{
+	const struct bundles *b = arg;
+	for (const struct map_entry *e = map_first(b->slots); e; e = map_next(e)) {
+		const struct bundle_slot *s = e->value;
+		fn(fn_arg, s->key);
+	}
+}
+
+static void put_record(struct bundle_slot *s, struct obj *record)
+{
+	const char *state = obj_str(record, "state");
+	if (!unit_record_is_open(record) && unit_record_is_open(s->job.record)) {
+		s->ended_ns = loop_now(s->b->m->c.loop);
+		s->failures = cstr_eq(state, "Succeeded") ? 0 : s->failures + 1;
+	}
+	obj_unref(s->record);
+	s->record = record;
+	s->job.record = record;
+	notice(s);
+}
+
+static void side_record(void *arg, const char *key, const struct obj *record)
+{
+	struct bundle_slot *s = slot_of_key(arg, key);
+	if (s && obj_i64(record, "attempt", 0) == s->job.attempt)
+		put_record(s, obj_copy(record));
+}
+
+/* What the server says to a write is in the record. What it says to a read is seen here alone. */
+static void side_passed(void *arg, const char *key, const struct error *err)
+{
+	struct bundle_slot *s = slot_of_key(arg, key);
+	if (!s)
+		return;
+	int64_t now = loop_mono(s->b->m->c.loop);
+	if (!err) {
+		s->failing = 0;
+		return;
+	}
+	if (!s->failing++)
+		s->failing_since_ns = now;
+	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||
+		     err->code == E_UNAUTHORIZED;
+	if (!(stays && s->failing >= FAILING_PASSES) && now - s->failing_since_ns < FAILING_NS)
+		return;
+	if (s->record && !unit_record_is_open(s->record))
+		return;
+	struct obj *record = s->record ? obj_copy(s->record) : obj_map();
+	obj_set_int(record, "attempt", s->job.attempt);
+	obj_set_str(record, "state", "Failed");
+	obj_set_str(record, "reason", err->code == E_FORBIDDEN ? "Forbidden" : "ServerRefused");
+	obj_set_str(record, "message", err->msg);
+	obj_set_bool(record, "refused", true);
+	s->failing = 0;
+	put_record(s, record);
+}
+
+static void start_units(struct bundles *b)
+{
+	const struct manager_config *c = &b->m->c;
+	struct manager_config mc = {.loop = c->loop,
+				    .client = c->client,
+				    .audit = c->audit,
+				    .db = c->db,
+				    .disk = c->disk,
+				    .same_process = c->same_process,
+				    .settings = c->settings,
+				    .units = &b->side};
+	if (b->units)
+		return;
+	b->units = b->open(&mc);
+}
+
+/* --- running --- */
+
+/* All that it had goes: nothing is wanted. */
+static int make_nothing(struct bundle_slot *s, struct error *err)
+{
+	struct flat none;
+	struct unit *u;
+	struct arena *a = arena_new(BUNDLE_BYTES_MAX);
+	flat_init(&none, a);
+	if (bundle_make_unit(s, &none, NULL, a, &u, err) < 0) {
+		arena_free(a);
+		return -err->code;
+	}
+	if (s->a)
+		arena_free(s->a);
+	s->a = a;
+	s->next = u;
+	return 0;
+}
+
+static void take_next(struct bundle_slot *s)
+{
+	if (!s->next)
+		return;
+	if (s->job_a)
+		arena_free(s->job_a);
+	s->job_a = STEAL(s->a);
+	s->job.unit = STEAL(s->next);
+	obj_unref(s->source);
+	s->source = obj_ref(s->read);
+}
+
+static void set_job(struct bundle_slot *s, const struct obj *bundle)
+{
+	struct bundle_spec spec;
+	struct error ignored = ERROR_INIT;
+	(void)bundle_spec_read(bundle, s->job_a, &spec, &ignored);
+	bool approved =
+		spec.prune_approved && cstr_eq(spec.prune_approved, obj_str(s->source, "commit"));
+	s->job.source = s->source;
+	s->job.as = spec.account;
+	s->job.inventory_ns = SYSTEM_NAMESPACE;
+	s->job.max_deletes = approved ? INT64_MAX : spec.max_deletes;
+	s->job.keeps = spec.keeps;
+	s->job.adopts = spec.adopts;
+	s->job.takes = spec.takes;
+	s->job.spares = spec.spares;
+	s->job.orphans = spec.orphans;
+	s->job.deleting = meta_is_deleting(bundle);
+	s->job_generation = meta_generation(bundle);
+	s->job.attempt++;
+	obj_unref(STEAL(s->record));
+	s->job.record = NULL;
+	s->failing = 0;
+}
+
+void manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there)
+{
+	struct manager *m = arg;
+	struct bundle_slot *s = bundle_slot_of(m->bundles, meta_name(bundle));
+	struct error err = ERROR_INIT;
+	if (meta_is_deleting(bundle) && make_nothing(s, &err) < 0) {
+		log_warn("a Bundle is not deleted yet", "bundle", s->name, "error", err.msg);
+		return;
+	}
+	if (meta_is_deleting(bundle))
+		bundle_mirror_drop(s, bundle);
+	take_next(s);
+	if (!s->job.unit)
+		return;
+	set_job(s, bundle);
+	if (is_there) {
+		s->record = obj_map();
+		obj_set_int(s->record, "attempt", s->job.attempt);
+		obj_set_str(s->record, "state", "Succeeded");
+		obj_set_str(s->record, "digest", s->job.unit->digest);
+		s->job.record = s->record;
+	}
+	start_units(m->bundles);
+	manager_notice_unit(m->bundles->units, s->key);
+	notice(s);
+}
+
+/* --- what the controller sees --- */
+
+static bool now(void *arg, const char *bundle, struct bundle_now *ret)
+{
+	const struct bundles *b = arg;
+	const struct bundle_slot *s = map_get(b->slots, bundle);
+	*ret = (struct bundle_now){0};
+	if (!s)
+		return false;
+	*ret = (struct bundle_now){.read = s->read,
+				   .job = s->job.unit ? &s->job : NULL,
+				   .source = s->source,
+				   .generation = s->job_generation,
+				   .failures = s->failures,
+				   .ended_ns = s->ended_ns};
+	return true;
+}
+
+void manager_forget_bundle(struct manager *m, const char *name)
+{
+	struct bundle_slot *s = m->bundles ? map_get(m->bundles->slots, name) : NULL;
+	struct error err = ERROR_INIT;
+	if (!s)
+		return;
+	error_set(&err, E_CANCELLED, "Bundle %s is gone", name);
+	bundle_reading_fail(s, &err);
+	map_del(m->bundles->slots, name);
+}
+
+/* --- life --- */
+
+struct bundles *manager_bundles_new(struct manager *m,
+				    struct manager *(*open)(const struct manager_config *c))
+{
+	struct bundles *b = xcalloc(1, sizeof(*b));
+	b->m = m;
+	b->open = open;
+	b->slots = map_new(bundle_slot_free);
+	b->shared = (struct bundle_side){now, b};
+	b->side = (struct unit_side){.job = side_job,
+				     .each = side_each,
+				     .record = side_record,
+				     .passed = side_passed,
+				     .selector = LABEL_BUNDLE,
+				     .arg = b};
+	return b;
+}
+
+void manager_bundles_free(struct bundles *b)
+{
+	if (!b)
+		return;
+	map_free(b->slots);
+	xfree(b);
+}

@@ -1,0 +1,68 @@
+/*
+ * manager_bundles: what the manager holds of each Bundle: a slot with what was read last
+ * (manager_bundle_read.c) and what is run (manager_bundles.c). Memory only: the cluster and the
+ * Bundle's status say the rest (bundle.c).
+ */
+#ifndef ALM_CONTROLLERS_MANAGER_BUNDLES_H
+#define ALM_CONTROLLERS_MANAGER_BUNDLES_H
+
+#include "alm/controllers/fleet/bundle_side.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/controllers/manager_internal.h"
+
+#define BUNDLE_BYTES_MAX ((size_t)512 << 20) /* of a unit's arena */
+
+struct reading;
+
+/* The server did not take what it was shown. */
+struct bundle_rejected {
+	char *secret_version; /* resourceVersion of the Secret; "": none was named */
+	int64_t generation;   /* of the Bundle */
+	int64_t at_ns;        /* loop_mono() */
+	unsigned times;       /* in a row; 0: it was taken, or not shown */
+	struct error why;
+};
+
+struct bundle_slot {
+	struct bundles *b;
+	char *name, *key;        /* "NAME/files" */
+	char *dir;               /* of the mirror that was read last; NULL: none */
+	struct reading *reading; /* NULL: none is under way */
+	/* Read last, well or not: the same head is not read again for the same spec. */
+	char *head;
+	int64_t generation;
+	struct error failed; /* what is wrong with that head */
+	struct bundle_rejected rejected;
+	struct obj *read;  /* the last good one; NULL: none */
+	struct arena *a;   /* of next; NULL with it */
+	struct unit *next; /* what it is, until it is run */
+	/* Run. */
+	struct unit_job job;
+	struct arena *job_a;
+	struct obj *record, *source;
+	int64_t job_generation, ended_ns, failing_since_ns;
+	unsigned failures, failing;
+};
+
+struct bundles {
+	struct manager *m;
+	struct manager *units; /* NULL: nothing was run yet */
+	struct manager *(*open)(const struct manager_config *c);
+	struct unit_side side;
+	struct bundle_side shared;
+	struct map *slots; /* name -> struct bundle_slot */
+};
+
+/* Made where it is missing. */
+struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name);
+void bundle_slot_free(void *p); /* of the map */
+/* What is under way ends, and who waits for it is told this. */
+void bundle_reading_fail(struct bundle_slot *s, const struct error *err);
+/* It is being deleted: what was fetched for it goes from this machine. */
+void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
+/* spec NULL: of a Bundle that goes. In the arena. */
+int bundle_make_unit(const struct bundle_slot *s, const struct flat *f,
+		     const struct bundle_spec *spec, struct arena *a, struct unit **ret,
+		     struct error *err);
+
+#endif

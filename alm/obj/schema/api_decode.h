@@ -1,0 +1,20 @@
+/*
+ * api_decode: an object under construction -> the object as Kubernetes' decoder of its type leaves
+ * it (sigs.k8s.io/json, strict): types are checked, unknown fields go, nulls and empty optional
+ * fields go, quantities, times and base64 have their canonical form. The texts are Go's, as clients
+ * know them. Pure.
+ */
+#ifndef ALM_OBJ_SCHEMA_API_DECODE_H
+#define ALM_OBJ_SCHEMA_API_DECODE_H
+
+#include "alm/obj/obj.h"
+#include "alm/obj/schema/api_types.h"
+
+/* In place; apiVersion and kind of the object itself are not looked at. Each field that
+ * its type does not have is told to on_unknown (may be NULL), "spec.template.spec.contaners", and
+ * removed. E_BADREQUEST for the first value of a wrong type: "json: cannot unmarshal string into Go
+ * struct field DeploymentSpec.spec.replicas of type int32". */
+int api_decode(const struct api_type *t, struct obj *o,
+	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,110 @@
+#include "alm/unit/drift.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/unit/unit.h"
+
+#define SEGMENT_MAX 256
+
+/* --- paths --- */
+
+static void add(struct drift *d, const char *path)
+{
+	if (d->n < DRIFT_PATHS_MAX)
+		d->paths[d->n++] = path;
+	else
+		d->cut = true;
+}
+
+static const char *member_path(const char *path, const char *key, struct arena *a)
+{
+	if (strpbrk(key, ".[\"/"))
+		return arena_fmt(a, "%s[\"%s\"]", path, key);
+	return *path ? arena_fmt(a, "%s.%s", path, key) : key;
+}
+
+/* The item of live that is compared with want's i-th one, as unit_holds() does it. */
+static const struct obj *partner(const struct obj *live, const struct obj *item, size_t i)
+{
+	const char *name = obj_str(item, "name");
+	for (size_t k = 0; name && k < obj_len(live); k++)
+		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
+			return obj_at(live, k);
+	return obj_at(live, i);
+}
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static void find(const struct obj *want, const struct obj *live, const char *path, struct arena *a,
+		 struct drift *d)
+{
+	if (d->cut || unit_holds(live, want))
+		return;
+	if (obj_type(want) == OBJ_MAP && obj_type(live) == OBJ_MAP) {
+		OBJ_EACH (it, want)
+			find(it.value, obj_get(live, it.key), member_path(path, it.key, a), a, d);
+	} else if (obj_type(want) == OBJ_LIST && obj_len(live) >= obj_len(want)) {
+		for (size_t i = 0; i < obj_len(want); i++)
+			find(obj_at(want, i), partner(live, obj_at(want, i), i),
+			     arena_fmt(a, "%s[%zu]", path, i), a, d);
+	} else {
+		add(d, path);
+	}
+}
+/* NOLINTEND(misc-no-recursion) */
+
+/* --- who --- */
+
+/* fieldsV1 has the path, as far as it goes by names of members: items of lists and names with dots
+ * are written in it in ways of their own. */
+static bool covers(const struct obj *fields, const char *path)
+{
+	char member[SEGMENT_MAX];
+	struct str rest = str_of(path), part;
+	ptrdiff_t end = str_find_char(rest, '[');
+	if (end >= 0)
+		rest = str_sub(rest, 0, (size_t)end);
+	while (fields && rest.len && str_next(&rest, '.', &part)) {
+		(void)snprintf(member, sizeof(member), "f:%.*s", STR_ARG(part));
+		fields = obj_get(fields, member);
+	}
+	return fields != NULL;
+}
+
+static bool touches(const struct obj *entry, const struct drift *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (covers(obj_get(entry, "fieldsV1"), d->paths[i]))
+			return true;
+	return false;
+}
+
+/* The newest one that has one of the fields. Who took a field away has none: then the newest. */
+static void find_manager(const struct obj *live, const char *ours, struct drift *d)
+{
+	const struct obj *entries = obj_path(live, "metadata.managedFields");
+	bool has_field = false;
+	for (size_t i = 0; i < obj_len(entries); i++) {
+		const struct obj *e = obj_at(entries, i);
+		const char *manager = obj_str(e, "manager"), *time = obj_str(e, "time");
+		if (!manager || !time || cstr_eq(manager, ours) ||
+		    cstr_eq(obj_str(e, "subresource"), "status"))
+			continue;
+		bool has = touches(e, d);
+		if (has < has_field || (has == has_field && d->time && strcmp(time, d->time) < 0))
+			continue;
+		d->manager = manager;
+		d->time = time;
+		has_field = has;
+	}
+}
+
+void drift_find(const struct obj *want, const struct obj *live, const char *ours, struct arena *a,
+		struct drift *ret)
+{
+	*ret = (struct drift){0};
+	if (!live)
+		return;
+	find(want, live, "", a, ret);
+	find_manager(live, ours, ret);
+}

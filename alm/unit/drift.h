@@ -1,0 +1,28 @@
+/*
+ * drift: in what a live object is not as it is wanted any more, and who has changed that as the
+ * server says it (managedFields). Pure.
+ *
+ * Paths alone are told, never values: they may be a Secret's.
+ */
+#ifndef ALM_UNIT_DRIFT_H
+#define ALM_UNIT_DRIFT_H
+
+#include "alm/base/arena.h"
+#include "alm/obj/obj.h"
+
+#define DRIFT_PATHS_MAX 20
+
+struct drift {
+	const char *paths[DRIFT_PATHS_MAX]; /* spec.replicas, data["a.b"], containers[0].image */
+	size_t n;
+	bool cut; /* there are more */
+	/* The name that a client gave itself, and when it wrote; NULL: nobody says. */
+	const char *manager, *time;
+};
+
+/* want: as it is applied, marks included. ours: the field manager that applies it. Texts are in the
+ * arena or the objects'. */
+void drift_find(const struct obj *want, const struct obj *live, const char *ours, struct arena *a,
+		struct drift *ret);
+
+#endif

@@ -1,0 +1,30 @@
+#!/bin/bash
+# `make test-cluster KUBECONFIG=...`: what there is to say of a real cluster. It must have no namespace alm-system: each part
+# brings ALM and takes it off again, its log included. ROUNDS: how often the leader is killed (default 20).
+set -uo pipefail
+: "${KUBECONFIG:?names the cluster}" "${ALM:?names the program}" "${ROUNDS:=20}"
+export ROUNDS ALM_TEST_CLUSTER=$KUBECONFIG
+if kubectl get namespace alm-system >/dev/null 2>&1; then
+	echo "test-cluster: the cluster has a namespace alm-system, which would be deleted: take another cluster" >&2
+	exit 2
+fi
+insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+failed=0
+part() { # NAME COMMAND...
+	printf '\n== %s\n' "$1"
+	shift
+	"$@" || failed=1
+	# shellcheck disable=SC2086 # nothing, or one flag
+	"$ALM" uninstall --from-cluster --keep-apps --with-log $insecure >/dev/null 2>&1 || failed=1
+	kubectl delete crd etcds.etcd.coreos.com --ignore-not-found --timeout=60s >/dev/null || failed=1
+	kubectl delete namespace etcd etcd-com-tectonic-storage --ignore-not-found --timeout=120s >/dev/null || failed=1
+	kubectl wait --for=delete namespace/alm-system --timeout=120s >/dev/null 2>&1 || failed=1
+}
+# shellcheck disable=SC2317 # part runs it
+checks() { "$@" | tee /dev/stderr | awk '/^not ok/ {bad = 1} END {exit bad}'; }
+part "the story" deploy/demo/demo.sh cluster
+part "its rights" checks tests/e2e/test_rights.sh
+part "the leader is killed" checks tests/e2e/test_leader_killed.sh
+part "on and off" checks tests/e2e/test_uninstall.sh
+[ $failed = 0 ] && echo "test-cluster: all parts passed" || echo "test-cluster: FAILED" >&2
+exit $failed

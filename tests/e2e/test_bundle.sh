@@ -1,0 +1,135 @@
+#!/bin/bash
+# A Bundle: a branch of git is what is on the cluster (R2 to R8, R12, R18, R19 of capabilities.md).
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+if ! command -v kubectl >/dev/null || ! command -v git >/dev/null; then
+	echo "ok 1 - bundles # SKIP no kubectl, or no git"
+	exit 0
+fi
+up_start
+cd "$dir" || exit 1
+export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=alice GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=alice GIT_COMMITTER_EMAIL=a@example.com
+git init -q --bare -b main "$catalog/ssot.git"
+git clone -q "$catalog/ssot.git" ssot 2>/dev/null
+git -C ssot checkout -q -b main
+
+configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2"; }
+deployment() {
+	printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: %s\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: %s}}\n  template:\n    metadata: {labels: {app: %s}}\n    spec: {containers: [{name: c, image: "example.com/web:1"}]}\n' "$1" "$1" "$1"
+}
+bundle() { # NAME [LINES below spec]
+	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata:\n  name: %s\nspec:\n  source: {git: {url: "file://%s/ssot.git", path: apps}}\n  trigger: {interval: 1s}\n%s\n' "$1" "$catalog" "${2:-}"
+}
+push() { # MESSAGE
+	git -C ssot add -A && git -C ssot commit -q -m "$1" && git -C ssot push -q origin "${2:-main}" 2>/dev/null
+	head=$(git -C ssot rev-parse HEAD)
+}
+state() { k get bundle "${1:-web}" -o 'jsonpath={.status.state} {.status.commit}'; }
+condition() { k get bundle web -o "jsonpath={.status.conditions[?(@.type==\"$1\")].$2}"; }
+value() { k get configmap "$1" -o 'jsonpath={.data.v}' 2>&1 | sed 's/.*NotFound.*/gone/'; }
+rows() { alm audit query --data-dir "$data" "$@"; }
+
+mkdir -p ssot/apps
+deployment my-app >ssot/apps/my-app.yaml
+configmap a 1 >ssot/apps/a.yaml
+configmap b 1 >ssot/apps/b.yaml
+echo 'no manifest' >ssot/apps/README.md
+push 'first light'
+bundle web | k apply -f - >/dev/null
+soon "R2 a branch is applied" "Synced $head" state
+is "its Deployment is there" "1" "$(k get deployment my-app -o 'jsonpath={.status.availableReplicas}')"
+is "R18 an object names its file" "my-app.yaml" "$(k get deployment my-app -o 'jsonpath={.metadata.annotations.app\.coreos\.com/intent}')"
+is "R3 its status names who" "alice first light" "$(k get bundle web -o 'jsonpath={.status.author} {.status.subject}')"
+has "R3 so does the log" "first light" "$(alm audit query --type Observe -o json 2>&1)"
+
+configmap b 2 >ssot/apps/b.yaml
+push 'b is 2'
+soon "R2 a push is applied within the interval" "2" value b
+git -C ssot rm -q apps/b.yaml
+push 'drop b'
+soon "R5 a removed file is an object gone" "gone" value b
+soon "and the state says when that is through" "Synced $head" state
+git -C ssot revert --no-edit HEAD >/dev/null && git -C ssot push -q origin main 2>/dev/null
+head=$(git -C ssot rev-parse HEAD)
+soon "R3 git revert brings it back" "2" value b
+soon "as a revision as any" "Synced $head" state
+
+k scale deployment my-app --replicas=3 >/dev/null
+replicas() { k get deployment my-app -o 'jsonpath={.spec.replicas}'; }
+soon "R6 kubectl scale is undone" "1" replicas
+
+configmap a 9 >ssot/apps/a.yaml
+printf 'not: [yaml\n' >ssot/apps/broken.yaml
+git -C ssot rm -q apps/b.yaml
+push 'broken'
+soon "R7 a parse error is told" "False" condition Rendered status
+has "with file and line" "broken.yaml" "$(condition Rendered message)"
+is "R7 nothing of it is applied" "1" "$(value a)"
+is "R7 nothing of it is pruned" "2" "$(value b)"
+git -C ssot rm -q -f apps/broken.yaml
+push 'mended'
+soon "the next push mends it" "9" value a
+soon "with what it removes" "gone" value b
+
+ln -s /etc/passwd ssot/apps/link.yaml
+push 'a link'
+soon "a symbolic link is refused" "Invalid" k get bundle web -o 'jsonpath={.status.state}'
+run_step "  alm status has a step" "$(next_steps)"
+has "by its name" "link.yaml is a symbolic link" "$(condition Rendered message)"
+git -C ssot rm -q -f apps/link.yaml
+push 'no link'
+soon "and the branch goes on" "Synced $head" state
+
+for i in $(seq 20); do
+	configmap a "p$i" >ssot/apps/a.yaml
+	push "push $i"
+done
+soon "R8 20 quick pushes end on the last one" "p20" value a
+soon "whose commit the status has" "Synced $head" state
+is "R8 each is in the log once, run or superseded" "20" "$(alm audit query --type Observe -o json | jq -r '.[].body.source.subject // empty' | grep '^push ' | sort -u | wc -l)"
+
+git -C ssot reset -q --hard HEAD~5
+configmap a forced >ssot/apps/a.yaml
+git -C ssot add -A && git -C ssot commit -q -m 'forced' && git -C ssot push -q -f origin main 2>/dev/null
+soon "a force push is applied" "forced" value a
+has "and the log says that the history was rewritten" "HistoryRewritten" "$(alm audit query --type Observe -o json)"
+
+git -C ssot rm -q -r apps
+push 'nothing'
+soon "an empty tree deletes nothing" "SourceEmpty" condition SourceReady reason
+is "all of it is there" "forced" "$(value a)"
+git -C ssot revert --no-edit HEAD >/dev/null && git -C ssot push -q origin main 2>/dev/null
+head=$(git -C ssot rev-parse HEAD)
+soon "until it is back" "Synced $head" state
+
+bundle gone | sed 's|ssot.git|none.git|' | k apply -f - >/dev/null
+soon "a repository that is not there" "SourceFailed" k get bundle gone -o 'jsonpath={.status.state}'
+k delete bundle gone --wait=false >/dev/null
+bundle web '  prune: {namespaces: [apps]}' | k apply -f - >/dev/null
+soon "R12 an object elsewhere is refused" "NamespaceNotAllowed" condition Rendered reason
+bundle web | k apply -f - >/dev/null
+soon "until it is allowed" "Synced $head" state
+
+bundle web '  prune: {maxDeletes: 1}' | k apply -f - >/dev/null
+for i in 1 2 3; do configmap "more$i" 1 >"ssot/apps/more$i.yaml"; done
+push 'three more'
+soon "three more" "Synced $head" state
+git -C ssot rm -q apps/more*.yaml
+push 'three less'
+soon "deletes beyond maxDeletes are held" "AwaitingApproval $head" state
+is "and nothing is deleted" "1" "$(value more1)"
+has "the list is told" "ConfigMap default/more1" "$(condition PruneHeld message)"
+has "alm status says it" "bundle web: AwaitingApproval git:" "$(alm status)"
+run_step "somebody approves, by the step that it prints" "$(next_steps)"
+has "  which says so" "approved the deletes of bundle/web" "$said"
+soon "and they go" "gone" value more3
+soon "to the end" "Synced $head" state
+code "there is nothing more to approve" 3 "holds no deletes: it is Synced" alm approve bundle/web --prune --reason again
+
+k delete bundle web --timeout=120s >/dev/null
+is "a deleted Bundle takes what it made" "gone" "$(value a)"
+is "and its inventory" "" "$(k get configmap -n alm-system -l app.coreos.com/bundle=web -o name)"
+steps_ran
+finish

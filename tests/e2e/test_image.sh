@@ -1,0 +1,91 @@
+#!/bin/bash
+# make image: an OCI archive, the same twice, with one program, its libraries, and no shell; the controller in it works as
+# user 65532 with what a Pod is given. skopeo reads it and a registry takes it, where they are installed.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+if ! command -v strip >/dev/null || ! command -v ldconfig >/dev/null; then
+	echo "ok 1 - image # SKIP no strip or ldconfig"
+	echo 1..1
+	exit 0
+fi
+case $BUILD in *address*) # its libraries are not those of a release
+	echo "ok 1 - image # SKIP a program with sanitizers is no image"
+	echo 1..1
+	exit 0
+	;;
+esac
+image=$dir/alm.tar
+python3 deploy/image/build.py "$alm_bin" 1.2.3 "$image" >"$dir/out"
+python3 deploy/image/build.py "$alm_bin" 1.2.3 "$dir/again.tar" >/dev/null
+is "an image" yes "$([ -s "$image" ] && echo yes)"
+is "byte for byte the same twice" "" "$(cmp "$image" "$dir/again.tar" 2>&1)"
+mkdir -p "$dir/image" "$dir/root"
+tar -xf "$image" -C "$dir/image"
+blob() { echo "$dir/image/blobs/sha256/${1#sha256:}"; }
+manifest=$(blob "$(jq -r '.manifests[0].digest' "$dir/image/index.json")")
+config=$(blob "$(jq -r .config.digest "$manifest")")
+layer=$(blob "$(jq -r '.layers[0].digest' "$manifest")")
+is "every blob is what its name says" "" "$(cd "$dir/image/blobs/sha256" && sha256sum -- * | awk '$1 != $2')"
+is "its layer is what the configuration says" "$(jq -r '.rootfs.diff_ids[0]' "$config")" "sha256:$(gzip -dc "$layer" | sha256sum | cut -d' ' -f1)"
+is "user, program, version" '["65532:65532",["/usr/bin/alm"],"1.2.3"]' \
+	"$(jq -c '[.config.User, .config.Entrypoint, .config.Labels["org.opencontainers.image.version"]]' "$config")"
+tar -xzf "$layer" -C "$dir/root"
+is "one program and no shell" "usr/bin/alm" "$(cd "$dir/root" && find . -type f -perm /111 ! -name '*.so*' | sed 's|^\./||')"
+is "nothing has a bit of another user's rights" "" "$(find "$dir/root" -perm /6000)"
+is "no build folder stands in it" "" "$(grep -c "$PWD" "$dir/root/usr/bin/alm" | grep -v '^0$')"
+
+images() { TMPDIR=$dir skopeo --insecure-policy "$@"; }
+if command -v skopeo >/dev/null; then
+	is "skopeo reads it" "$(sed 's/.*  //' "$dir/out")" "$(images inspect "oci-archive:$image" | jq -r .Digest)"
+else
+	skip "skopeo reads it" "no skopeo"
+fi
+if command -v skopeo >/dev/null && command -v docker-registry >/dev/null; then
+	port=$(free_port)
+	printf 'version: 0.1\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:%s"}\n' "$dir/registry" "$port" >"$dir/registry.yml"
+	docker-registry serve "$dir/registry.yml" >"$dir/registry.log" 2>&1 &
+	pid=$!
+	timeout 60 sh -c "until curl -sf http://127.0.0.1:$port/v2/ >/dev/null; do sleep 0.1; done"
+	images copy --dest-tls-verify=false "oci-archive:$image" "docker://127.0.0.1:$port/alm:1.2.3" >/dev/null
+	is "a registry takes it" "$(sed 's/.*  //' "$dir/out")" \
+		"$(images inspect --tls-verify=false "docker://127.0.0.1:$port/alm:1.2.3" | jq -r .Digest)"
+	up_stop
+else
+	skip "a registry takes it" "no skopeo or docker-registry"
+fi
+
+# As a Pod runs it: another root, user 65532, the service account's files, an own volume.
+if [ "$(id -u)" != 0 ] || ! command -v kubectl >/dev/null; then
+	skip "it runs" "chroot needs root, and there must be kubectl"
+	finish
+	exit 0
+fi
+server_start
+k apply -f deploy/manifests/alm.yaml >/dev/null 2>&1
+account=$dir/root/var/run/secrets/kubernetes.io/serviceaccount
+mkdir -p "$account" "$dir/root/dev"
+chmod 755 "$dir" "$dir/root"
+k create token alm-controller -n alm-system >"$account/token"
+install -m 644 "$dir/server/ca.crt" "$account/ca.crt"
+server=$(k config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
+args=$(k get deployment alm-controller -n alm-system -o json |
+	jq -r '.spec.template.spec.containers[0].args[]' | sed 's/0.0.0.0:8080/127.0.0.1:0/')
+chown 65532:65532 "$dir/root/var/lib/alm-controller"
+mapfile -t args <<<"$args"
+env -i PATH="$PATH" HOME=/var/lib/alm KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT="${server##*:}" \
+	chroot --userspec=65532:65532 "$dir/root" /usr/bin/alm "${args[@]}" >"$dir/pod.out" 2>"$dir/pod.err" &
+one=$!
+trap 'kill "$one" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
+leader() { k get lease alm-controller -n alm-system -o 'jsonpath={.spec.holderIdentity}' | cut -c1-10; }
+soon "with the arguments of the Deployment it leads" alm.local/ leader
+is "and has nothing to complain about" "" "$(cat "$dir/pod.err")"
+crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
+soon "and brings its CRDs" 2 crds
+has "as user 65532 without rights" "user 65532, no core dumps, no debuggers, no new privileges, no capabilities" "$(cat "$dir/pod.out")"
+kill "$one"
+wait "$one"
+is "it ends when it is asked to" 0 "$?"
+is "it wrote in its volume alone" "" "$(find "$dir/root" -newer "$dir/out" -type f ! -path '*/var/lib/alm-controller/*' ! -path '*/serviceaccount/*')"
+finish

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Two controllers on one log; the one that acts is killed at a random moment of each upgrade, ROUNDS times (default 3). Every
+# upgrade comes to its end, and each transition is in the log once. On alm server, or the cluster of ALM_TEST_CLUSTER.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - leader killed # SKIP no kubectl"
+	echo 1..1
+	exit 0
+}
+: "${ROUNDS:=3}" "${SEED:=$$}"
+RANDOM=$SEED
+pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
+manifests
+cd "$dir" || exit 1
+if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
+	(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
+	export KUBECONFIG=$dir/kubeconfig
+else
+	server_start
+fi
+insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+start() {
+	# shellcheck disable=SC2086 # nothing, or one flag
+	"$alm_bin" controller --data-dir "$data" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s --standby $insecure \
+		>>"$dir/controllers.out" 2>>"$dir/controllers.err" &
+	pids+=($!)
+}
+version() { # VERSION: of an operator whose definition stays as it is
+	rm -rf "$dir/chart"
+	cp -R "$demo/charts/etcd-operator" "$dir/chart"
+	cp -R "$demo/charts/overlays/0.9.5/." "$dir/chart/"
+	"$alm_bin" package build "$dir/chart" --version "$1" -o "$catalog" >/dev/null
+}
+acts() { cat "$data/alm.db.lock" 2>/dev/null; } # who works with the log
+installed() { k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.installedVersion}' 2>/dev/null; }
+start
+start
+crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name 2>/dev/null | wc -l; }
+WAIT_S=90 soon "one acts, and brings its CRDs" 3 crds
+sed -i 's/30s/2s/' catalog.yaml
+version 1.0.0
+k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
+WAIT_S=90 soon "an app" 1.0.0 installed
+for round in $(seq "$ROUNDS"); do
+	version "1.0.$round"
+	sleep "$((RANDOM % 3)).$((RANDOM % 10))" # the moment of the upgrade, not a wait for something
+	leader=$(acts)
+	kill -9 "$leader" 2>/dev/null
+	start
+	WAIT_S=120 soon "upgrade $round ends although $leader was killed (SEED=$SEED)" "1.0.$round" installed
+done
+last=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.transitionSeq}')
+uid=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.metadata.uid}')
+for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
+for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done
+pids=()
+code "the log is whole" 0 "" alm audit verify --data-dir "$data"
+alm audit query --data-dir "$data" --subject AppType/etcd --type Transition --limit 10000 -o json >transitions.json
+is "there were transitions" yes "$([ "${last:-0}" -ge "$ROUNDS" ] && echo yes)"
+is "each transition is in it once, none is missing" "$(seq "$last")" \
+	"$(jq -r --arg uid "$uid" '.[] | select(.subject.uid == $uid) | .transitionSeq' transitions.json | sort -n | head -"$last")"
+is "no version was installed twice" "" \
+	"$(jq -r '.[] | select(.reason == "Installed") | .body.version.to // empty' transitions.json | sort | uniq -d)"
+is "nothing is left of a former version" 1 "$(k get deployments -n etcd -o name | wc -l)"
+finish

@@ -1,0 +1,82 @@
+#!/bin/bash
+# Rows of an SQLite file as a trigger of `alm run` (L36 of capabilities.md): read in the sandbox, as they are at one instant, while
+# others write; a key that runs is not begun again.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+runner=
+stop_runner() {
+	[ -n "$runner" ] && kill "$runner" 2>/dev/null && wait "$runner" 2>/dev/null
+	runner=
+}
+trap 'stop_runner; up_stop; rm -rf "$dir"' EXIT
+up_start
+K=$KUBECONFIG
+db=$dir/apps.db
+sql() { sqlite3 -cmd '.timeout 5000' "$db" "$1"; }
+sql "PRAGMA journal_mode = WAL; CREATE TABLE apps(name TEXT, size INTEGER, note); INSERT INTO apps VALUES ('a', 1, NULL), ('b', 2, x'00ff');" >/dev/null
+config() { printf '%s\n' "path: $db" "key: name" "$@" >"$dir/sql.yaml"; }
+config "query: SELECT name, size, note FROM apps ORDER BY name"
+cat >"$dir/main.jsonnet" <<'END'
+local c = import 'alm-runtime/config';
+local first = if std.objectHas(c, 'rows') then c.rows[0] else c;
+{ cm: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'row-' + first.name }, data: { row: std.toString(c) } } }
+END
+start() {
+	(cd "$dir" && exec "$alm_bin" run --kubeconfig "$K" --trigger sql --trigger.database.config sql.yaml --trigger.interval.duration 1s \
+		--renderer jsonnet --renderer.jsonnet.entrypoint main.jsonnet --name rows) >"$dir/rows" 2>&1 &
+	runner=$!
+}
+row() { k get configmap "row-$1" -o jsonpath='{.data.row}' 2>/dev/null; }
+start
+soon "L36 a row is a run" '{"name": "a", "note": null, "size": 1}' row a
+soon "  bytes are base64" '{"name": "b", "note": "AP8=", "size": 2}' row b
+sql "INSERT INTO apps VALUES ('c', 3, 'new')"
+soon "L36 a new row, while the writer's journal is open" '{"name": "c", "note": "new", "size": 3}' row c
+sql "UPDATE apps SET size = 7 WHERE name = 'a'"
+soon "  a changed one" '{"name": "a", "note": null, "size": 7}' row a
+sql "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) INSERT INTO apps SELECT 'n' || i, i, '' FROM n"
+count() { k get configmap -l app.coreos.com/bundle=rows -o name | wc -l; }
+soon "  20 more" 23 count
+sql "DELETE FROM apps WHERE name = 'b'"
+rm -f "$db" "$db-wal" "$db-shm"
+said() { grep -c "$1" "$dir/rows" | sed 's/^[1-9].*/yes/'; }
+soon "a file that is deleted is told" yes said "apps.db: .*; asked again in an interval"
+is "  what was made stays" 23 "$(count)"
+echo 'this is no database, but it is long enough to look like one: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' >"$db"
+soon "one that is none, too" yes said "not a database"
+rm "$db"
+sql "CREATE TABLE apps(name TEXT, size INTEGER, note); INSERT INTO apps VALUES ('d', 1, ''), ('d', 2, '')"
+soon "two rows with one key" yes said "row 2: d: another row has this key; groupRows: true"
+stop_runner
+config "query: SELECT name, size FROM apps" "groupRows: true"
+start
+soon "L36 groupRows makes one run of both" '{"rows": [{"name": "d", "size": 1}, {"name": "d", "size": 2}]}' row d
+stop_runner
+wrong() { # NAME TEXT QUERY
+	config "query: $3"
+	start
+	soon "$1" yes said "$2"
+	stop_runner
+}
+wrong "a query that writes" "query: it writes; a SELECT is wanted" "DELETE FROM apps"
+wrong "two statements" "query: one statement is wanted" "SELECT 1; SELECT 2"
+wrong "a query that is none" 'query: near "SELEC": syntax error' "SELEC"
+wrong "a query without an end" "processor time" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS name FROM n"
+wrong "too many rows" "more than 10000 rows" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS name FROM n"
+wrong "no such column" "row 1: column name: want a text or number" "SELECT size FROM apps"
+wrong "a file of the machine" "no such function: readfile" "SELECT readfile('/etc/passwd') AS name"
+wrong "another database" "too many attached databases\|it writes" "ATTACH '/etc/passwd' AS x"
+is "the file was not written to" 2 "$(sql 'SELECT count(*) FROM apps')"
+bad() { # NAME TEXT LINE...
+	name=$1 text=$2
+	shift 2
+	printf '%s\n' "$@" >"$dir/sql.yaml"
+	code "$name" 1 "$text" alm run --kubeconfig "$K" --trigger sql --trigger.database.config "$dir/sql.yaml" --renderer.file.dir "$dir"
+}
+bad "no key" "sql.yaml: key: is missing: the column that names a run" "path: x" "query: SELECT 1"
+bad "no query" "sql.yaml: query: is missing" "path: x" "key: a"
+bad "an unknown field" "sql.yaml: " "path: x" "key: a" "query: x" "rows: 1"
+code "no file" 2 "--trigger.database.config is missing" alm run --kubeconfig "$K" --trigger sql
+finish

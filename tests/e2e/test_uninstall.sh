@@ -1,0 +1,77 @@
+#!/bin/bash
+# alm install --to-cluster brings the manifest, alm uninstall --from-cluster takes it off: not while there are apps, with
+# --keep-apps what they installed runs on, and nothing is left that waits for ALM. On alm server, or ALM_TEST_CLUSTER.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - uninstall # SKIP no kubectl"
+	echo 1..1
+	exit 0
+}
+one=
+trap '[ -z "$one" ] || kill "$one"; up_stop; rm -rf "$dir"' EXIT
+manifests
+cd "$dir" || exit 1
+if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
+	(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
+	export KUBECONFIG=$dir/kubeconfig
+	# A volume for the log, as a cluster without a provisioner needs it.
+	k apply -f - >/dev/null <<'END'
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: alm-log}
+spec:
+  capacity: {storage: 2Gi}
+  accessModes: [ReadWriteOnce]
+  hostPath: {path: /var/lib/alm-log}
+  claimRef: {namespace: alm-system, name: alm-log}
+END
+	trap '[ -z "$one" ] || kill "$one"; k delete pv alm-log --ignore-not-found >/dev/null; rm -rf "$dir"' EXIT
+else
+	server_start
+fi
+insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+# shellcheck disable=SC2086 # nothing, or one flag
+alm() { timeout 130 "$alm_bin" $insecure "$@" 2>&1 | grep -v -e '^Warning: insecure' -e 'is left out'; return "${PIPESTATUS[0]}"; }
+
+is "--dry-run prints the manifest" "$(grep -c '^kind:' "$OLDPWD/deploy/manifests/alm.yaml")" "$(alm install --to-cluster --dry-run | grep -c '^kind:')"
+code "no image of that name" 2 'is no reference of an image' alm install --to-cluster --image 'a b'
+code "it is installed" 0 "deployment.apps/alm-controller applied" alm install --to-cluster --image registry.example.com/alm:1
+is "with that image" registry.example.com/alm:1 \
+	"$(k get deployment alm-controller -n alm-system -o 'jsonpath={.spec.template.spec.containers[0].image}')"
+code "again, with --wait" 0 "deployment.apps/alm-controller applied" alm install --to-cluster --wait
+is "now with its own" alm: "$(k get deployment alm-controller -n alm-system -o 'jsonpath={.spec.template.spec.containers[0].image}' | cut -c1-4)"
+k annotate deployment alm-controller -n alm-system meta.helm.sh/release-name=mine >/dev/null
+code "what helm installed helm upgrades" 3 "ALM is Helm release mine of this cluster: helm upgrade mine" alm install --to-cluster
+k annotate deployment alm-controller -n alm-system meta.helm.sh/release-name- >/dev/null
+
+# shellcheck disable=SC2086
+"$alm_bin" controller --data-dir "$data" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s $insecure >one.out 2>one.err &
+one=$!
+crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
+WAIT_S=90 soon "it brings its CRDs" 2 crds
+package 0.9.4 >/dev/null
+k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
+has "an app is installed" etcd "$(app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
+k create -f "$demo/manifests/etcd-instance.yaml" >/dev/null
+code "not while there are apps" 3 "there are 1 AppTypes (etcd), which nobody could delete without ALM" alm uninstall --from-cluster
+code "only when it is meant" 2 "--from-cluster says that ALM itself goes" alm uninstall
+code "not while another controller works" 3 "a controller outside of Deployment alm-system/alm-controller works for this cluster" \
+	alm uninstall --from-cluster --keep-apps
+kill "$one"
+wait "$one" 2>/dev/null
+one=
+code "then it goes" 0 "The audit log stays: PersistentVolumeClaim alm-system/alm-log" alm uninstall --from-cluster --keep-apps
+is "no definition of ALM is left" "" "$(k get crd -o name | grep -E '/(apps|catalogs|installstrategies)\.')"
+is "no right of it" "" "$(k get clusterroles,clusterrolebindings,rolebindings,roles -A -o name | grep -E '/(alm:|alm-controller)')"
+is "nothing but its log" "persistentvolumeclaim/alm-log" "$(k get all,pvc,networkpolicies,pdb -n alm-system -o name | grep -v -e '^replicaset' -e '^pod/')"
+is "what it installed runs on" "deployment.apps/etcd-operator" "$(k get deployments -n etcd -o name)"
+is "and belongs to nobody" "" "$(k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}')"
+is "the custom resources are there" etcdcluster.etcd.coreos.com/etcd-purple-ant "$(k get etcds -o name)"
+code "twice is no error" 0 "The audit log stays" alm uninstall --from-cluster
+code "the log, too" 0 "Namespace alm-system deleted" alm uninstall --from-cluster --with-log
+space() { k get namespace alm-system -o name --ignore-not-found; }
+soon "and nothing is left" "" space
+finish

@@ -1,0 +1,26 @@
+/* The configuration of a trigger on rows, and rows. */
+#include "tests/fuzz/fuzz.h"
+
+#include <assert.h>
+
+#include "alm/obj/json.h"
+#include "alm/source/sql.h"
+
+#define ARENA_MAX ((size_t)256 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = str_n((const char *)data, size);
+	struct error err = ERROR_INIT;
+	struct sql_config c = {.key = "name"};
+	struct obj *o = NULL;
+	const struct obj *runs;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
+	if (sql_config_read(text, "t.yaml", a, &c, &err) == 0)
+		assert(*c.path && *c.query && *c.key);
+	if (json_parse(text, &o, &err) < 0)
+		return 0;
+	if (sql_runs(&c, obj_keep(a, o), a, &runs, &err) == 0)
+		assert(obj_len(runs) <= obj_len(o));
+	return 0;
+}

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""mutate.py [PATH...] [-n N] [--seed SEED] [--jobs J] [--list] [--only FILE:LINE]: is a realistic bug noticed?
+
+Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
+(coverage.py), those first that run the least; then, for lines that no unit test or simulation reaches, the end-to-end
+scripts named in WIDER of the file's folder. Killed: a test failed, crashed or never ended. Survived: all passed.
+Equivalent: listed with a reason in equivalent.txt. The same seed and sources give the same mutants.
+One object is compiled a mutant, out of the tree; nothing in it is changed. Exit 1 if less than --goal percent are killed.
+"""
+import argparse
+import os
+import pathlib
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+
+import coverage
+import operators
+
+ROOTS = ("catalog", "alm", "crds", "installers")
+HERE = pathlib.Path(__file__).parent
+BUILD = os.environ.get("BUILD", "build")
+TEST_S = 60  # a unit test takes less than 10 s
+SIM_S = 240
+UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
+# Scripts for what no unit test or simulation runs, by the start of the path; about 10 s each.
+WIDER = {
+    "alm/cli/audit": ["test_audit_questions", "test_audit_export", "test_audit_proofs"],
+    "alm/cli/catalog": ["test_catalog_lint", "test_story_catalog"],
+    "alm/cli/chart": ["test_template_flags", "test_lint"],
+    "alm/cli": ["test_cli_words", "test_why", "test_states"],
+    "alm/controllers": ["test_states", "test_takeover", "test_waivers"],
+    "alm/sources": ["test_story_catalog", "test_signatures"],
+    "alm/apiserver": ["test_kubectl", "test_api"],
+    "alm/io": ["test_tls", "test_http_attacks"],
+    "installers": ["test_template_flags", "test_golden"],
+}
+
+
+class Mutant:
+    def __init__(self, path, text, found):
+        self.path, self.text = path, text
+        self.line, self.column, self.at, self.end, self.new, self.operator = found
+
+    def name(self):
+        return f"{self.path}:{self.line}:{self.column}"
+
+    def source(self):
+        return self.text[: self.at] + self.new + self.text[self.end :]
+
+    def change(self):
+        short = lambda s: " ".join(s.split())[:70]  # noqa: E731
+        return f"{short(self.text[self.at:self.end])} -> {short(self.new) or '(nothing)'}"
+
+    def key(self):
+        """How equivalent.txt names it: lines move, text stays."""
+        return f"{self.path}: {self.change()}"
+
+
+def chosen(paths, n, seed):
+    """N mutants: an operator first, then one of it, so that the most common kind of place does not rule."""
+    by_operator = defaultdict(list)
+    for root in ROOTS:
+        for path in sorted(pathlib.Path(root).rglob("*.c")):
+            if paths and not any(str(path).startswith(p) for p in paths):
+                continue
+            text = path.read_text()
+            for found in operators.mutants_of(text):
+                m = Mutant(str(path), text, found)
+                by_operator[m.operator].append(m)
+    rng, out = random.Random(seed), []
+    for ms in by_operator.values():
+        rng.shuffle(ms)
+    while len(out) < n and any(by_operator.values()):
+        name = rng.choice(sorted(o for o, ms in by_operator.items() if ms))
+        out.append(by_operator[name].pop())
+    return out
+
+
+def equivalent():
+    out = {}
+    for line in (HERE / "equivalent.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            key, _, reason = line.partition(" # ")
+            out[key] = reason
+    return out
+
+
+class Tools:
+    """The commands of the Makefile, asked from it once."""
+
+    def __init__(self):
+        say = lambda *a: subprocess.run(["make", "-s", *a], capture_output=True, text=True, check=True).stdout  # noqa: E731
+        self.compile = say("print-compile")
+        self.link = say("print-link")
+        self.compile, self.link = shlex.split(self.compile), shlex.split(self.link)
+        self.testlib = [f"{BUILD}/obj/{p.with_suffix('.o')}" for p in sorted(pathlib.Path("tests/lib").glob("*.c"))]
+        self.sim = [f"{BUILD}/obj/{p.with_suffix('.o')}" for p in sorted(pathlib.Path("tests/sim").glob("*.c"))]
+        self.units = {p.stem: f"{BUILD}/obj/{p.with_suffix('.o')}" for p in pathlib.Path("tests/unit").rglob("test_*.c")}
+
+    def build(self, m, folder):
+        """The mutant's object, or None if it does not compile."""
+        path = folder / m.path
+        path.parent.mkdir(parents=True)
+        path.write_text(m.source())
+        ret = folder / "mutant.o"
+        done = subprocess.run([*self.compile, "-w", "-g0", "-c", path, "-o", ret], capture_output=True, check=False)
+        return ret if done.returncode == 0 else None
+
+    def program(self, test, mutant, folder):
+        ret = folder / test.replace(":", "-")
+        if test.startswith("sim:"):
+            ret = folder / "sim"
+            if ret.exists():
+                return ret
+            objects = [*self.sim, f"{BUILD}/obj/alm/main/our_crds.o"]
+        else:
+            objects = [self.units[test]]
+        at = self.link.index("@OBJECTS@")
+        words = [*self.link[:at], *objects, *self.testlib, mutant, f"{BUILD}/libalm.a", *self.link[at + 1 :]]
+        subprocess.run([*words, "-o", ret], check=True, capture_output=True)
+        return ret
+
+
+def ends_well(words, seconds, folder):
+    env = {**coverage.ENV, "BUILD": BUILD, "TMPDIR": str(folder)}
+    try:
+        return subprocess.run(words, env=env, capture_output=True, timeout=seconds, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def e2e(tools, m, mutant, folder):
+    """The name of the script that notices, with a program of its own in a build folder of its own."""
+    scripts = next((s for p, s in WIDER.items() if m.path.startswith(p)), [])
+    scripts = [s for s in scripts if os.access(f"tests/e2e/{s}.sh", os.X_OK)]
+    if not scripts or m.path.startswith("alm/main/"):
+        return None
+    main = sorted(str(p) for p in pathlib.Path(BUILD, "obj/alm/main").glob("*.o"))
+    at = tools.link.index("@OBJECTS@")
+    words = [*tools.link[:at], *main, mutant, f"{BUILD}/libalm.a", *tools.link[at + 1 :], "-o", folder / "alm"]
+    subprocess.run(words, check=True, capture_output=True)
+    for s in scripts:
+        if not ends_well(["env", f"BUILD={folder}", f"ALM={folder}/alm", f"tests/e2e/{s}.sh"], SIM_S, folder):
+            return s
+    return None
+
+
+def compiled(tools, mutants, n, jobs):
+    """The first n that compile: (mutant, its folder), whatever the number of jobs."""
+    def one(m):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="alm-mutant-"))
+        if not tools.build(m, folder):
+            shutil.rmtree(folder)
+            return m, None
+        return m, folder
+
+    out = []
+    with ThreadPoolExecutor(jobs) as pool:
+        while mutants and len(out) < n:
+            batch, mutants = mutants[: n - len(out)], mutants[n - len(out) :]
+            out += [x for x in pool.map(one, batch) if x[1]]
+    return out
+
+
+def judge(tools, m, folder, tests, wider):
+    """(verdict, by what)."""
+    for test in tests:
+        words = [tools.program(test, folder / "mutant.o", folder), *coverage.command_of(test, BUILD)[1:]]
+        if not ends_well(words, SIM_S if test.startswith("sim:") else TEST_S, folder):
+            return "killed", test
+    by = e2e(tools, m, folder / "mutant.o", folder) if wider else None
+    return ("killed", by) if by else ("survived", f"{len(tests)} tests run the line")
+
+
+def sample(tools, jobs):
+    """sample.txt: "TEST<tab>PATH: OLD -> NEW"; each is killed by its test alone. The number that is not."""
+    wanted = [x.split("\t") for x in (HERE / "sample.txt").read_text().splitlines() if x and not x.startswith("#")]
+    known = defaultdict(list)
+    for m in chosen(sorted({key.split(":")[0] for _, key in wanted}), 10**9, 0):
+        known[m.key()].append(m)
+
+    def one(pair):
+        test, key = pair
+        if len(known[key]) != 1:
+            return f"{len(known[key])} places of the file are so, not one", pair
+        with tempfile.TemporaryDirectory(prefix="alm-mutant-") as folder:
+            folder = pathlib.Path(folder)
+            if not tools.build(known[key][0], folder):
+                return "does not compile", pair
+            return judge(tools, known[key][0], folder, [test], False)[0], pair
+
+    bad = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for n, (verdict, (test, key)) in enumerate(pool.map(one, wanted), 1):
+            bad += verdict != "killed"
+            print(f"{'ok' if verdict == 'killed' else 'not ok'} {n} - {test} notices {key}", flush=True)
+            if verdict != "killed":
+                print(f"# {verdict}; choose another line: tests/mutate/mutate.py --only {key.split(':')[0]}:LINE")
+    print(f"1..{len(wanted)}")
+    return bad
+
+
+def report(verdicts):
+    folders = defaultdict(Counter)
+    for m, verdict in verdicts:
+        room = "/".join(m.path.split("/")[:2]) if m.path.count("/") > 1 else m.path.split("/")[0]
+        folders[room][verdict] += 1
+        folders["all"][verdict] += 1
+    print(f"\n{'folder':<24}{'killed':>8}{'survived':>10}{'equivalent':>12}{'killed %':>10}")
+    for room in sorted(folders, key=lambda r: (r == "all", r)):
+        c = folders[room]
+        real = c["killed"] + c["survived"]
+        share = f"{100 * c['killed'] / real:.1f}" if real else "-"
+        print(f"{room:<24}{c['killed']:>8}{c['survived']:>10}{c['equivalent']:>12}{share:>10}")
+    c = folders["all"]
+    return 100 * c["killed"] / max(1, c["killed"] + c["survived"])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("paths", nargs="*")
+    p.add_argument("-n", type=int, default=100)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--goal", type=float, default=0)
+    p.add_argument("--list", action="store_true", help="the mutants, without running them")
+    p.add_argument("--only", help="FILE:LINE: every mutant of that line")
+    p.add_argument("--wider", action="store_true", help="end-to-end scripts for what the others let pass (slow)")
+    p.add_argument("--sample", action="store_true", help="those of sample.txt, each with its test: make check runs it")
+    o = p.parse_args()
+    if o.sample:
+        return 1 if sample(Tools(), o.jobs) else 0
+    if o.only:
+        path, _, line = o.only.partition(":")
+        mutants = [m for m in chosen([path], 10**9, 0) if m.line == int(line)]
+    else:
+        mutants = chosen(o.paths, 3 * o.n, o.seed)  # some do not compile
+    if o.list:
+        for m in mutants[: o.n]:
+            print(f"{m.name()} {m.operator}: {m.change()}")
+        return 0
+    same, by_line, tools = equivalent(), coverage.load(o.jobs), Tools()
+    lock, verdicts = threading.Lock(), []
+
+    def one(pair):
+        m, folder = pair
+        tests = by_line.get(m.path, {}).get(m.line, [])
+        tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if t.startswith("sim:")]
+        if m.key() in same:
+            verdict, by = "equivalent", same[m.key()]
+        else:
+            verdict, by = judge(tools, m, folder, tests, o.wider)
+        shutil.rmtree(folder, ignore_errors=True)
+        with lock:
+            verdicts.append((m, verdict))
+            print(f"{verdict:<10} {m.name()} {m.operator}: {m.change()}  [{by}]", flush=True)
+
+    with ThreadPoolExecutor(o.jobs) as pool:
+        list(pool.map(one, compiled(tools, mutants, o.n, o.jobs)))
+    share = report(verdicts)
+    print(f"\n{len(verdicts)} mutants of seed {o.seed}: {share:.1f} % killed")
+    return 0 if share >= o.goal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

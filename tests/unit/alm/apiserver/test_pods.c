@@ -1,0 +1,147 @@
+/* test_pods.c: subresources of pods and of certificate requests; texts as a real 1.36 has them. */
+#include "alm/obj/meta.h"
+#include "tests/lib/exchange_fake.h"
+#include "tests/lib/test.h"
+
+#define PODS    "/api/v1/namespaces/default/pods"
+#define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+#define CSRS    "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+static struct apifake *f;
+
+static int setup(void **state)
+{
+	(void)state;
+	f = apifake_new(NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	apifake_free(f);
+	return 0;
+}
+
+static struct answer expect(int status, const char *method, const char *path, const char *body)
+{
+	struct answer a = apifake_do(f, method, path, body);
+	if (a.status != status)
+		fail_msg("%s %s: want %d, got %d %.*s", method, path, status, a.status,
+			 STR_ARG(a.body));
+	return a;
+}
+
+static void make_pod(const char *name, const char *ready)
+{
+	struct arena *a = arena_new(1 << 16);
+	expect(201, "POST", PODS,
+	       arena_fmt(a,
+			 "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"app\":\"ev\"}},\"spec\":{"
+			 "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
+			 name));
+	expect(200, "PUT", arena_fmt(a, PODS "/%s/status", name),
+	       arena_fmt(a,
+			 "{\"metadata\":{\"name\":\"%s\"},\"status\":{\"phase\":\"Running\","
+			 "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+			 name, ready));
+	arena_free(a);
+}
+
+static void test_pods__what_needs_a_kubelet_is_refused_with_the_reason(void **state)
+{
+	(void)state;
+	make_pod("ev", "True");
+	static const char *const paths[] = {PODS "/ev/log", PODS "/ev/exec?command=ls",
+					    PODS "/ev/attach", PODS "/ev/portforward"};
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct answer a = expect(501, "GET", paths[i], NULL);
+		assert_true(str_contains(a.body, STR("it has no kubelet")));
+	}
+	struct answer a = expect(404, "GET", PODS "/nope/log", NULL);
+	assert_true(str_contains(a.body, STR("pods \\\"nope\\\" not found")));
+}
+
+static void test_pods__eviction_keeps_to_the_budget(void **state)
+{
+	(void)state;
+	static const char body[] = "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\","
+				   "\"metadata\":{\"name\":\"ev\"}}";
+	make_pod("ev", "True");
+	expect(404, "POST", PODS "/nope/eviction", body);
+	struct answer a = expect(400, "POST", PODS "/ev/eviction", "{}");
+	assert_string_equal(obj_str(a.json, "message"),
+			    "name in URL does not match name in Eviction object");
+	expect(405, "GET", PODS "/ev/eviction", NULL);
+	expect(201, "POST", BUDGETS,
+	       "{\"metadata\":{\"name\":\"ev\"},\"spec\":{\"minAvailable\":1,\"selector\":{"
+	       "\"matchLabels\":{\"app\":\"ev\"}}}}");
+	a = expect(429, "POST", PODS "/ev/eviction", body);
+	assert_string_equal(obj_str(a.json, "message"),
+			    "Cannot evict pod as it would violate the pod's disruption budget.");
+	assert_string_equal(obj_str(obj_at(obj_path(a.json, "details.causes"), 0), "message"),
+			    "The disruption budget ev needs 1 healthy pods and has 1 currently");
+	make_pod("other", "False");
+	expect(429, "POST", PODS "/ev/eviction", body);
+	make_pod("third", "True");
+	expect(201, "POST", PODS "/ev/eviction?dryRun=All", body);
+	expect(200, "GET", PODS "/ev", NULL);
+	a = expect(201, "POST", PODS "/ev/eviction", body);
+	assert_string_equal(obj_str(a.json, "status"), "Success");
+	expect(404, "GET", PODS "/ev", NULL);
+	/* One that is not ready is in nobody's way. */
+	expect(201, "POST", PODS "/other/eviction", "{\"metadata\":{\"name\":\"other\"}}");
+}
+
+static void test_pods__binding_gives_a_node_once(void **state)
+{
+	(void)state;
+	make_pod("b", "True");
+	expect(422, "POST", PODS "/b/binding", "{\"metadata\":{\"name\":\"b\"}}");
+	expect(201, "POST", PODS "/b/binding", "{\"target\":{\"kind\":\"Node\",\"name\":\"n\"}}");
+	struct answer a = expect(200, "GET", PODS "/b", NULL);
+	assert_string_equal(obj_str(a.json, "spec.nodeName"), "n");
+	expect(409, "POST", PODS "/b/binding", "{\"target\":{\"kind\":\"Node\",\"name\":\"m\"}}");
+}
+
+static void test_pods__approval_writes_conditions_alone(void **state)
+{
+	(void)state;
+	expect(201, "POST", CSRS,
+	       "{\"metadata\":{\"name\":\"carol\"},\"spec\":{\"request\":\"YQ==\",\"signerName\":"
+	       "\"a.b/c\",\"usages\":[\"client auth\"]}}");
+	struct answer a = expect(
+		200, "PUT", CSRS "/carol/approval",
+		"{\"metadata\":{\"name\":\"carol\"},\"spec\":{\"request\":\"YQ==\",\"signerName\":"
+		"\"x.y/z\"},\"status\":{\"certificate\":\"YQ==\",\"conditions\":[{\"type\":"
+		"\"Approved\",\"status\":\"True\",\"reason\":\"KubectlApprove\"}]}}");
+	assert_string_equal(obj_str(a.json, "spec.signerName"), "a.b/c");
+	assert_null(obj_path(a.json, "status.certificate"));
+	assert_int_equal(obj_len(obj_path(a.json, "status.conditions")), 1);
+}
+
+static void test_pods__ephemeral_containers_are_added_by_their_own_path(void **state)
+{
+	(void)state;
+	make_pod("d", "True");
+	struct answer a = apifake_do_type(
+		f, "PATCH", PODS "/d/ephemeralcontainers", "application/strategic-merge-patch+json",
+		"{\"spec\":{\"nodeName\":\"x\",\"ephemeralContainers\":[{\"name\":\"debugger\","
+		"\"image\":\"busybox\"}]}}");
+	assert_int_equal(a.status, 200);
+	assert_int_equal(obj_len(obj_path(a.json, "spec.ephemeralContainers")), 1);
+	assert_null(obj_path(a.json, "spec.nodeName"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(test_pods__##name, setup, teardown)
+		TEST(what_needs_a_kubelet_is_refused_with_the_reason),
+		TEST(eviction_keeps_to_the_budget),
+		TEST(binding_gives_a_node_once),
+		TEST(approval_writes_conditions_alone),
+		TEST(ephemeral_containers_are_added_by_their_own_path),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

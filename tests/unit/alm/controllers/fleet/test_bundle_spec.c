@@ -1,0 +1,155 @@
+/* What a Bundle may say, and where its objects may be. */
+#include "tests/lib/test.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/obj/yaml.h"
+
+static const struct {
+	const char *spec, *want; /* NULL: it is taken */
+} rows[] = {
+	{"source: {git: {url: 'https://git.example.com/ssot.git'}}", NULL},
+	{"source: {git: {url: 'file:///srv/ssot.git', path: apps/web/}}", NULL},
+	{"source: {git: {}}", "spec.source.git.url: it is missing"},
+	{"source: {git: {url: 'https://user:pw@git.example.com/x'}}",
+	 "spec.source.git.url: it has a user or a password; put them into a Secret and name that "
+	 "in "
+	 "spec.source.git.secretRef"},
+	{"source: {git: {url: 'https://git.example.com'}}",
+	 "spec.source.git.url: https://HOST/PATH is wanted"},
+	{"source: {git: {url: 'ssh://git@example.com/x'}}",
+	 "spec.source.git.url: https://HOST/PATH is wanted, or file:///PATH below a "
+	 "--catalog-root; "
+	 "http:// would show the password to anybody, ssh is not built yet"},
+	{"source: {git: {url: 'ext::sh -c id'}}",
+	 "spec.source.git.url: it is too long, or has blanks"},
+	{"source: {git: {url: 'file:///srv/../etc'}}",
+	 "spec.source.git.url: \"..\" is not followed"},
+	{"source: {git: {url: 'file:///srv/x', branch: '--upload-pack=id'}}",
+	 "spec.source.git.branch: this is no name of a branch"},
+	{"source: {git: {url: 'file:///srv/x', branch: 'a:refs/heads/b'}}",
+	 "spec.source.git.branch: this is no name of a branch"},
+	{"source: {git: {url: 'file:///srv/x', path: ../x}}",
+	 "spec.source.git.path: a folder in the repository is wanted, as apps/web"},
+	{"{source: {git: {url: 'file:///srv/x'}}, trigger: {interval: 1ms}}",
+	 "spec.trigger.interval: at least 1s"},
+	{"{source: {git: {url: 'file:///srv/x'}}, serviceAccountName: admin}",
+	 "spec.serviceAccountName: NAMESPACE/NAME is wanted"},
+	{"{source: {git: {url: 'file:///srv/x'}}, serviceAccountName: 'a/b:c'}",
+	 "spec.serviceAccountName: NAMESPACE/NAME is wanted"},
+};
+
+static struct obj *bundle(struct arena *a, const char *spec)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o = obj_map(), *s;
+	assert_ok(yaml_parse_one(str_of(spec), &s, &err), &err);
+	obj_set_path(o, "metadata.name", obj_string("web"));
+	obj_set(o, "spec", s);
+	return obj_keep(a, o);
+}
+
+static void test_bundle_spec__what_is_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct error err = ERROR_INIT;
+		struct bundle_spec b;
+		int r = bundle_spec_read(bundle(a, rows[i].spec), a, &b, &err);
+		assert_string_equal(r < 0 ? err.msg : "", rows[i].want ? rows[i].want : "");
+	}
+}
+
+static void test_bundle_spec__a_long_name_is_no_label(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct bundle_spec b;
+	struct obj *o = bundle(a, rows[0].spec);
+	obj_set_path(o, "metadata.name", obj_string("a.b"));
+	assert_int_equal(bundle_spec_read(o, a, &b, &err), -E_INVALID);
+}
+
+/* Namespaced, cluster-scoped, and one that nobody knows. */
+static int scope(void *arg, const struct obj *o)
+{
+	(void)arg;
+	const char *kind = obj_str(o, "kind");
+	if (cstr_eq(kind, "Thing"))
+		return -1;
+	return cstr_eq(kind, "ConfigMap");
+}
+
+static const struct {
+	const char *object, *want;
+} objects[] = {
+	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: apps}}", ""},
+	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: kube-system}}",
+	 "NamespaceNotAllowed: x.yaml: ConfigMap kube-system/a is outside of "
+	 "spec.prune.namespaces"},
+	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
+	 "NamespaceNotAllowed: x.yaml: ConfigMap a is outside of spec.prune.namespaces and "
+	 "clusterKinds"},
+	{"{apiVersion: v1, kind: Namespace, metadata: {name: apps}}", ""},
+	{"{apiVersion: v1, kind: Namespace, metadata: {name: other}}",
+	 "NamespaceNotAllowed: x.yaml: Namespace other is outside of spec.prune.namespaces and "
+	 "clusterKinds"},
+	{"{apiVersion: v1, kind: ClusterRole, metadata: {name: a}}",
+	 "NamespaceNotAllowed: x.yaml: ClusterRole a is outside of spec.prune.namespaces and "
+	 "clusterKinds"},
+	{"{apiVersion: v1, kind: PriorityClass, metadata: {name: a}}", ""},
+	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: apps}}", ""},
+	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: other}}",
+	 "NamespaceNotAllowed: x.yaml: Thing other/a is outside of spec.prune.namespaces"},
+	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}",
+	 "NamespaceNotAllowed: x.yaml: Thing a is outside of spec.prune.namespaces and "
+	 "clusterKinds"},
+};
+
+static void test_bundle_spec__objects_elsewhere(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct error err = ERROR_INIT;
+		struct bundle_spec b;
+		struct flat f;
+		struct obj *o;
+		const struct flat_place p = {.name = "x.yaml", .file = "x.yaml", .alone = true};
+		flat_init(&f, a);
+		assert_ok(yaml_parse_one(str_of(objects[i].object), &o, &err), &err);
+		assert_ok(flat_add(&f, &p, o, &err), &err);
+		assert_ok(bundle_spec_read(
+				  bundle(a, "{source: {git: {url: 'file:///srv/x'}}, prune: "
+					    "{namespaces: [apps], clusterKinds: [PriorityClass]}}"),
+				  a, &b, &err),
+			  &err);
+		(void)bundle_check_namespaces(&b, &f, scope, NULL, &err);
+		assert_string_equal(err.code ? err.msg : "", objects[i].want);
+	}
+}
+
+static void test_bundle_spec__rejected_credentials_are_shown_more_seldom(void **state)
+{
+	(void)state;
+	static const int want_s[] = {30, 60, 120, 240, 480, 600, 600};
+	for (unsigned i = 0; i < ARRAY_LEN(want_s); i++)
+		assert_int_equal(bundle_rejected_pause(i + 1), want_s[i] * NS_PER_S);
+	assert_int_equal(bundle_rejected_pause(UINT_MAX), 600 * NS_PER_S);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bundle_spec__what_is_refused),
+		cmocka_unit_test(test_bundle_spec__a_long_name_is_no_label),
+		cmocka_unit_test(test_bundle_spec__objects_elsewhere),
+		cmocka_unit_test(test_bundle_spec__rejected_credentials_are_shown_more_seldom),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

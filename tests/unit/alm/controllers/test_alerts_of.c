@@ -1,0 +1,124 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/controllers/alerts_of.h"
+#include "alm/obj/json.h"
+
+#define BLOCKED                                                                                \
+	"{\"apiVersion\":\"app.coreos.com/"                                                    \
+	"v1beta1\",\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},"                     \
+	"\"spec\":{\"upgrade\":{\"mode\":\"%s\"}},\"status\":{\"availableVersion\":\"1.0.0\"," \
+	"\"conditions\":[{\"type\":\"UpgradeBlocked\",\"status\":\"%s\",\"reason\":"           \
+	"\"ResourceDropped\","                                                                 \
+	"\"message\":\"1.0.0 drops v1\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],"    \
+	"\"candidates\":[{\"version\":\"1.0.0\",\"steps\":[\"alm crd migrate etcds\"]}]}}"
+
+static struct obj *parsed(const char *text)
+{
+	struct error err = ERROR_INIT;
+	struct obj *o;
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	return o;
+}
+
+static struct obj *app(const char *mode, const char *blocked)
+{
+	char text[1024];
+	snprintf(text, sizeof(text), BLOCKED, mode, blocked);
+	return parsed(text);
+}
+
+static void test_alerts_of__a_blocked_upgrade_fires_in_mode_automatic_only(void **state)
+{
+	(void)state;
+	static const char *const modes[] = {"Automatic", "Manual", "None"};
+	for (size_t i = 0; i < 3; i++) {
+		CLEANUP(obj_unrefp) struct obj *o = app(modes[i], "True");
+		CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
+		assert_int_equal(obj_len(list), i == 0);
+		if (i)
+			continue;
+		const struct obj *a = obj_at(list, 0);
+		assert_string_equal(obj_str(a, "labels.alertname"), "ALMUpgradeBlocked");
+		assert_string_equal(obj_str(a, "labels.app"), "etcd");
+		assert_string_equal(obj_str(a, "labels.version"), "1.0.0");
+		assert_string_equal(obj_str(a, "labels.severity"), "warning");
+		assert_string_equal(obj_str(a, "annotations.message"), "1.0.0 drops v1");
+		assert_string_equal(obj_str(a, "annotations.steps"), "1. alm crd migrate etcds");
+		assert_string_equal(obj_str(a, "startsAt"), "2026-01-01T00:00:00Z");
+	}
+	CLEANUP(obj_unrefp) struct obj *o = app("Automatic", "False");
+	CLEANUP(obj_unrefp) struct obj *none = alerts_of(o);
+	assert_int_equal(obj_len(none), 0);
+}
+
+static void test_alerts_of__each_kind_has_its_alerts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *object, *name;
+	} cases[] = {
+		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{"
+		 "\"version\":\"1\"},"
+		 "\"status\":{\"phase\":\"RolledBack\"}}",
+		 "ALMUpgradeFailed"},
+		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"status\":{"
+		 "\"phase\":"
+		 "\"Succeeded\"}}",
+		 NULL},
+		{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditions\":[{"
+		 "\"type\":"
+		 "\"Synced\",\"status\":\"False\",\"message\":\"gone\"}]}}",
+		 "ALMCatalogStale"},
+		{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"quarantined\":{"
+		 "\"reason\":\"SuspiciousShrink\"}}}",
+		 "ALMCatalogQuarantined"},
+		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"a\"},\"status\":{\"conditions\":[{"
+		 "\"type\":"
+		 "\"Ready\",\"status\":\"False\",\"reason\":\"Degraded\",\"message\":\"m\"}]}}",
+		 "ALMDegraded"},
+		{"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}", NULL},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = parsed(cases[i].object);
+		CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
+		const char *name = obj_str(obj_at(list, 0), "labels.alertname");
+		assert_true(cstr_eq(name, cases[i].name));
+	}
+}
+
+/* lifecycle.md 4.6: a condition that is True has its alert, and takes it along. */
+static void test_alerts_of__each_state_that_lasts_is_reported(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {{"StateOverdue", "ALMStateOverdue"},
+					      {"ApprovalPending", "ALMApprovalPending"},
+					      {"DeletionBlocked", "ALMDeletionBlocked"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (int on = 0; on < 2; on++) {
+			char text[512];
+			snprintf(text, sizeof(text),
+				 "{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},"
+				 "\"status\":{\"conditions\":[{\"type\":\"%s\",\"status\":\"%s\","
+				 "\"message\":\"why\"}]}}",
+				 rows[i][0], on ? "True" : "False");
+			CLEANUP(obj_unrefp) struct obj *o = parsed(text);
+			CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
+			assert_int_equal(obj_len(list), on);
+			if (on)
+				assert_string_equal(obj_str(obj_at(list, 0), "labels.alertname"),
+						    rows[i][1]);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_alerts_of__each_state_that_lasts_is_reported),
+		cmocka_unit_test(test_alerts_of__a_blocked_upgrade_fires_in_mode_automatic_only),
+		cmocka_unit_test(test_alerts_of__each_kind_has_its_alerts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
