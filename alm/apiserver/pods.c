@@ -4,6 +4,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/status.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
 static int find_pod(struct request *r, struct mutation *m, struct error *err)
@@ -22,15 +23,6 @@ static void reply_success(struct request *r)
 
 /* --- eviction --- */
 
-static bool is_ready(const struct obj *pod)
-{
-	const struct obj *list = obj_path(pod, "status.conditions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), "Ready"))
-			return cstr_eq(obj_str(obj_at(list, i), "status"), "True");
-	return false;
-}
-
 struct budget {
 	const struct obj *o;
 	int64_t n_pods, n_healthy;
@@ -46,7 +38,7 @@ static void count_pods(struct request *r, struct budget *b, const struct selecto
 		if (!pod || !selector_matches(s, obj_path(pod, "metadata.labels")))
 			continue;
 		b->n_pods++;
-		b->n_healthy += is_ready(pod) && !meta_is_deleting(pod);
+		b->n_healthy += condition_is(pod, "Ready", "True") && !meta_is_deleting(pod);
 	}
 }
 
@@ -111,7 +103,8 @@ static int check_budgets(struct request *r, const struct obj *pod, struct error 
 		b.o = o;
 		count_pods(r, &b, s);
 	}
-	bool leaves_enough = !b.o || !is_ready(pod) || b.n_healthy - 1 >= wanted(&b);
+	bool leaves_enough =
+		!b.o || !condition_is(pod, "Ready", "True") || b.n_healthy - 1 >= wanted(&b);
 	return leaves_enough ? 0 : refuse(r, &b, err);
 }
 

@@ -12,7 +12,8 @@ LOG gets a line a request: status, path, host, whether an Authorization header c
   /bad/names/*       the files of DIR/names
   /bad/NAME/*        see BAD
 """
-import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
+import base64, hashlib, http.server, json, os, subprocess, sys, time, urllib.parse
+import tls_server
 
 root, log = sys.argv[1], sys.argv[2]
 DIGEST = "a" * 64
@@ -50,18 +51,6 @@ BAD = {
         f"  - {{name: etcd-operator, version: 0.{i}.0, digest: {DIGEST}, urls: [\"{u}\"]}}\n"
         for i, u in enumerate(["http://h/x.tgz", "file:///etc/passwd", "ftp://h/x"]))),
 }
-
-
-def certificates():
-    def run(*args):
-        subprocess.run(["openssl", *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root)
-    run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test authority", "-keyout",
-        "ca.key", "-out", "ca.crt")
-    with open(f"{root}/san", "w") as f:
-        f.write("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    run("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr")
-    run("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-        "-extfile", "san", "-out", "server.crt")
 
 
 def token(service, scope):
@@ -185,11 +174,5 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.send_file(self.path)
 
 
-certificates()
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(f"{root}/server.crt", f"{root}/server.key")
-server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+tls_server.certificates(root)
+tls_server.serve(root, Handler)

@@ -10,26 +10,11 @@ status, path, host, whether an Authorization header came.
   /moved/*  302 to the same path below /git on the host 127.0.0.1, another origin
   /echo/*   500 with the Authorization header in what it says
 """
-import base64, http.server, os, ssl, subprocess, sys, threading
+import base64, http.server, os, subprocess, sys, threading
+import tls_server
 
 root, log = sys.argv[1], sys.argv[2]
 end = threading.Event()
-
-
-def certificates():
-    def run(*args):
-        subprocess.run(["openssl", *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root)
-    run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test authority", "-keyout",
-        "ca.key", "-out", "ca.crt")
-    names = ["localhost"]
-    if os.path.exists(f"{root}/names"):
-        with open(f"{root}/names", encoding="utf-8") as f:
-            names += f.read().split()
-    with open(f"{root}/san", "w", encoding="utf-8") as f:
-        f.write("subjectAltName=IP:127.0.0.1," + ",".join("DNS:" + n for n in names) + "\n")
-    run("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr")
-    run("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-        "-extfile", "san", "-out", "server.crt")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -90,11 +75,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_POST = do_GET
 
 
-certificates()
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(f"{root}/server.crt", f"{root}/server.key")
-server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+names = ["localhost"]
+if os.path.exists(f"{root}/names"):
+    with open(f"{root}/names", encoding="utf-8") as f:
+        names += f.read().split()
+tls_server.certificates(root, names)
+tls_server.serve(root, Handler)

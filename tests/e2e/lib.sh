@@ -5,6 +5,7 @@
 #	server_start               alm server alone below $dir/server; exports KUBECONFIG; sets $pid
 #	cluster_start              the same, or a real cluster
 #	up_stop                    SIGTERM, and waits
+#	repository BARE CLONE      a git repository, and a clone of it on branch main; git is alice from here on
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
 #	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most
@@ -32,6 +33,14 @@ up_stop() {
 }
 trap 'up_stop; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
+
+repository() {
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=alice GIT_AUTHOR_EMAIL=a@example.com
+	export GIT_COMMITTER_NAME=alice GIT_COMMITTER_EMAIL=a@example.com
+	git init -q --bare -b main "$1"
+	git clone -q "$1" "$2" 2>/dev/null
+	git -C "$2" checkout -q -b main
+}
 
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

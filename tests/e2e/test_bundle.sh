@@ -10,10 +10,7 @@ if ! command -v kubectl >/dev/null || ! command -v git >/dev/null; then
 fi
 up_start
 cd "$dir" || exit 1
-export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=alice GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=alice GIT_COMMITTER_EMAIL=a@example.com
-git init -q --bare -b main "$catalog/ssot.git"
-git clone -q "$catalog/ssot.git" ssot 2>/dev/null
-git -C ssot checkout -q -b main
+repository "$catalog/ssot.git" ssot
 
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2"; }
 deployment() {

@@ -19,10 +19,8 @@ mkdir -p web/repos
 echo "$inner" >web/names
 good=correct-horse-battery wrong=wrong-horse-battery next=next-horse-battery
 echo "reader:$good" >web/password
-export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=alice GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=alice GIT_COMMITTER_EMAIL=a@example.com
-for repo in ssot moved; do git init -q --bare -b main "web/repos/$repo.git"; done
-git clone -q web/repos/ssot.git ssot 2>/dev/null
-git -C ssot checkout -q -b main
+repository web/repos/ssot.git ssot
+git init -q --bare -b main web/repos/moved.git
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2" >"ssot/$1.yaml"; }
 push() { git -C ssot add -A && git -C ssot commit -q -m "$1" && git -C ssot push -q origin main 2>/dev/null; }
 configmap a 1

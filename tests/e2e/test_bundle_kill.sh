@@ -19,10 +19,7 @@ RANDOM=${SEED:-7}
 cd "$dir" || exit 1
 mkdir -p web/repos
 echo x:x >web/password
-export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=alice GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=alice GIT_COMMITTER_EMAIL=a@example.com
-git init -q --bare -b main web/repos/ssot.git
-git clone -q web/repos/ssot.git ssot 2>/dev/null
-git -C ssot checkout -q -b main
+repository web/repos/ssot.git ssot
 python3 "$git_server" web requests >web/port 2>web/err &
 web=$!
 timeout 60 sh -c 'until [ -s web/port ]; do sleep 0.1; done'

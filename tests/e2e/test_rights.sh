@@ -86,9 +86,7 @@ site() { k get bundle site -o 'jsonpath={.metadata.finalizers}{.status.condition
 soon "a bundle whose repository is not there" 1 site
 k delete bundle site --timeout=60s >/dev/null
 if command -v git >/dev/null; then
-	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
-	git init -q --bare -b main "$catalog/site.git"
-	git clone -q "$catalog/site.git" site 2>/dev/null
+	repository "$catalog/site.git" site
 	push() { # VALUE
 		printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {v: "%s"}\n' "$1" >site/page.yaml
 		git -C site add -A && git -C site commit -q -m "$1" && git -C site push -q origin HEAD:main 2>/dev/null

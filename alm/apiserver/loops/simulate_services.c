@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/loops/simulate_internal.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
@@ -31,15 +32,6 @@ struct backends {
 	const struct obj *pods[SIM_ENDPOINTS_MAX];
 	size_t n;
 };
-
-static bool is_ready(const struct obj *pod)
-{
-	const struct obj *list = obj_path(pod, "status.conditions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "type"), "Ready"))
-			return cstr_eq(obj_str(obj_at(list, i), "status"), "True");
-	return false;
-}
 
 /* A Pod whose text lacks one of the labels needs not be parsed. */
 static bool may_match(const struct head *h, const struct obj *selector, struct arena *a)
@@ -126,8 +118,8 @@ static struct obj *slice_endpoint(const struct obj *pod)
 {
 	struct obj *e = obj_map(), *addresses = obj_list(), *c = obj_map();
 	obj_append(addresses, obj_string(obj_str(pod, "status.podIP")));
-	obj_set_bool(c, "ready", is_ready(pod));
-	obj_set_bool(c, "serving", is_ready(pod));
+	obj_set_bool(c, "ready", condition_is(pod, "Ready", "True"));
+	obj_set_bool(c, "serving", condition_is(pod, "Ready", "True"));
 	obj_set_bool(c, "terminating", false);
 	obj_set(e, "addresses", addresses);
 	obj_set(e, "conditions", c);
@@ -153,7 +145,7 @@ static void set_slice(struct pass *p, struct obj *slice, const struct backends *
 
 static void add_address(struct obj *subset, const struct obj *pod)
 {
-	const char *key = is_ready(pod) ? "addresses" : "notReadyAddresses";
+	const char *key = condition_is(pod, "Ready", "True") ? "addresses" : "notReadyAddresses";
 	struct obj *e = obj_map();
 	obj_set_str(e, "ip", obj_str(pod, "status.podIP"));
 	obj_set_str(e, "nodeName", obj_str(pod, "spec.nodeName"));

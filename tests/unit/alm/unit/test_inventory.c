@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "alm/obj/meta.h"
 #include "alm/unit/inventory.h"
+#include "crds/marks.h"
 
 #define TEXT                                                  \
 	"apps/v1 Deployment default grafana u1 d1 a b.yaml\n" \
@@ -98,6 +100,38 @@ static void test_inventory__since_when_nothing_was_created(void **state)
 				    rows[i].want);
 }
 
+/* What a lost inventory is rebuilt from: the owner's mark, no other owner, and an apply by the manager. */
+static void test_inventory__claims_what_the_manager_applied_for_the_owner(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *mark, *manager;
+		bool has_owner, want;
+	} rows[] = {
+		{"id", "alm-run", false, true},
+		{"id", "kubectl", false, false}, /* a copy that a person made with the annotation */
+		{"other", "alm-run", false, false},
+		{NULL, "alm-run", false, false},
+		{"id", "alm-run", true, false}, /* its controller made it */
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = obj_map();
+		struct obj *managers = obj_list(), *manager = obj_map();
+		if (rows[i].mark)
+			meta_set_annotation(o, ANNOTATION_OWNER_ID, rows[i].mark);
+		obj_set_str(manager, "manager", rows[i].manager);
+		obj_append(managers, manager);
+		obj_set_path(o, "metadata.managedFields", managers);
+		if (rows[i].has_owner) {
+			struct obj *owners = obj_list(), *owner = obj_map();
+			obj_set_str(owner, "uid", "u");
+			obj_append(owners, owner);
+			obj_set_path(o, "metadata.ownerReferences", owners);
+		}
+		assert_int_equal(inventory_claims(o, "id", "alm-run"), rows[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_inventory__a_damaged_line_is_told_by_its_number),
 		cmocka_unit_test(test_inventory__has_a_limit),
 		cmocka_unit_test(test_inventory__objects_are_told_apart_by_group_not_by_version),
+		cmocka_unit_test(test_inventory__claims_what_the_manager_applied_for_the_owner),
 		cmocka_unit_test(test_inventory__since_when_nothing_was_created),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
