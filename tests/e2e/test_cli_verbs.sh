@@ -76,6 +76,14 @@ app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
 soon "get -w shows what comes" yes eval "grep -q '0.9.4  *0.9.4  *Automatic  *True' watched && echo yes"
 is "under one line of headers" 1 "$(grep -c '^NAME' watched)"
 soon "with types, as objects" '"ADDED"' eval "jq -c 'select(.object.metadata.name == \"etcd\") | .type' events | head -1"
+# one line of headers, also in the columns of a user
+columns=custom-columns=NAME:.metadata.name,VERSION:.status.installedVersion
+timeout 100 "$alm_bin" get apps -w -o "$columns" >in_columns 2>&1 &
+in_columns=$!
+soon "get -w in columns of one's own" "NAME VERSION etcd 0.9.4" eval 'xargs <in_columns'
+k annotate apptype etcd example.com/seen=yes >/dev/null
+soon "and what comes, without the headers again" "NAME VERSION etcd 0.9.4 etcd 0.9.4" eval 'xargs <in_columns'
+is "and none of them on request" "etcd 0.9.4" "$(alm get apps --no-headers -o "$columns" | xargs)"
 code "of one type" 2 "-w watches one type" alm get apps,ist -w
 
 # --- names that the server knows ---
@@ -114,5 +122,5 @@ is "history: the revisions" "1 0.9.4 2 0.9.5" "$(jq -r '.revisions[] | "\(.revis
 is "  who and why" "admin CHG-1" "$(jq -r '.revisions[1] | "\(.by) \(.reason)"' revisions)"
 has "  as a table" "REVISION   VERSION   PHASE" "$(alm history etcd)"
 code "  of no app" 1 "there is no app etdc (did you mean etcd?)" alm history etdc
-kill $watch $events 2>/dev/null
+kill $watch $events $in_columns 2>/dev/null
 finish

@@ -250,6 +250,7 @@ static int run(struct cli *c, struct error *err)
 	g->all = cli_flag(c, "all-namespaces");
 	strbuf_init(&g->out, OUTPUT_MAX);
 	int r = printer_parse(cli_value(c, "output"), &g->printer, err);
+	g->printer.no_headers = cli_flag(c, "no-headers");
 	if (r >= 0)
 		r = session_open(c, &g->s, err);
 	if (r >= 0 && c->n_args == 0)

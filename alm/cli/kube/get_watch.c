@@ -60,12 +60,15 @@ static int print_object(struct watching *x, const char *type, const struct obj *
 		obj_del_path(shown, "metadata.managedFields");
 	if (x->w->printer->format == PRINT_YAML)
 		visible_addf(b, "---\n");
+	struct printer p = *x->w->printer;
+	p.no_headers = !x->headers;
+	x->headers = false;
 	if (!x->w->events)
-		return printer_object(x->w->printer, shown, b, err);
+		return printer_object(&p, shown, b, err);
 	CLEANUP(obj_unrefp) struct obj *event = obj_map();
 	obj_set_str(event, "type", type);
 	obj_set(event, "object", obj_ref(shown));
-	return printer_object(x->w->printer, event, b, err);
+	return printer_object(&p, event, b, err);
 }
 
 static void on_event(void *arg, const struct obj *event)

@@ -218,10 +218,11 @@ int printer_jsonpath(const char *template, const struct obj *o, struct strbuf *b
 }
 
 /* NAME:.metadata.name,KIND:.kind */
-static int print_columns(const char *spec, const struct obj *o, struct strbuf *b, struct error *err)
+static int print_columns(const struct printer *p, const struct obj *o, struct strbuf *b,
+			 struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
-	struct str rest = str_of(spec), column, header, path;
+	struct str rest = str_of(p->template), column, header, path;
 	struct str paths[GRID_COLUMNS_MAX] = {{0}};
 	struct grid g;
 	grid_init(&g, a);
@@ -247,7 +248,7 @@ static int print_columns(const char *spec, const struct obj *o, struct strbuf *b
 		}
 		grid_row(&g, cells);
 	}
-	grid_print(&g, true, b);
+	grid_print(&g, !p->no_headers, b);
 	return 0;
 }
 
@@ -275,7 +276,7 @@ int printer_object(const struct printer *p, const struct obj *o, struct strbuf *
 	case PRINT_JSONPATH:
 		return printer_jsonpath(p->template, o, b, err);
 	case PRINT_COLUMNS:
-		return print_columns(p->template, o, b, err);
+		return print_columns(p, o, b, err);
 	case PRINT_NAME:
 	case PRINT_TABLE:
 	case PRINT_WIDE:

@@ -23,6 +23,7 @@ enum print_format {
 struct printer {
 	enum print_format format;
 	const char *template; /* of jsonpath and custom-columns */
+	bool no_headers;      /* of custom-columns */
 };
 
 /* text: the value of -o, or NULL. E_USAGE names the formats. */
