@@ -10,6 +10,7 @@
 #define INTERVAL_NS_MIN NS_PER_S
 #define MAX_DELETES     10
 #define URL_MAX         2048
+#define LACKING_MAX     10 /* entries of spec.prune that a message names */
 #define REJECTED_NS     (30 * NS_PER_S)
 #define REJECTED_NSMAX  (10 * NS_PER_MIN)
 
@@ -199,33 +200,70 @@ static bool is_namespaced(const struct flat *f, const struct obj *o, bundle_scop
 	return meta_namespace(o) != NULL;
 }
 
-static bool is_allowed(const struct bundle_spec *b, const struct flat *f, const struct obj *o,
-		       bundle_scope_fn scope, void *arg)
+/* The entry of spec.prune that an object needs: its Namespace, or its kind. */
+struct entry {
+	bool is_kind;
+	const char *text;
+};
+
+static struct entry entry_of(const struct bundle_spec *b, const struct flat *f, const struct obj *o,
+			     bundle_scope_fn scope, void *arg)
 {
 	const char *ns = meta_namespace(o);
 	if (is_namespaced(f, o, scope, arg))
-		return lists(b->namespaces, ns ? ns : b->ns);
+		return (struct entry){false, ns ? ns : b->ns};
 	if (cstr_eq(meta_kind(o), "Namespace") && cstr_eq(meta_api_version(o), "v1"))
-		return lists(b->namespaces, meta_name(o));
-	return lists(b->cluster_kinds, meta_kind(o));
+		return (struct entry){false, meta_name(o)};
+	return (struct entry){true, meta_kind(o)};
+}
+
+/* The entries that the two lists lack, each once; what a message has no room for is not named. */
+struct lacking {
+	struct entry entries[LACKING_MAX];
+	size_t n;
+};
+
+static void lacking_add(struct lacking *l, struct entry e)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entries[i].is_kind == e.is_kind && cstr_eq(l->entries[i].text, e.text))
+			return;
+	if (l->n < LACKING_MAX)
+		l->entries[l->n++] = e;
+}
+
+static const char *lacking_list(const struct lacking *l, bool kinds, struct arena *a)
+{
+	const char *list = "";
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entries[i].is_kind == kinds)
+			list = arena_fmt(a, "%s%s%s", list, *list ? ", " : "", l->entries[i].text);
+	if (!*list)
+		return "";
+	return arena_fmt(a, "%s [%s]", kinds ? "clusterKinds" : "namespaces", list);
 }
 
 int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
 			    bundle_scope_fn scope, void *arg, struct error *err)
 {
 	const struct flat_object *first = NULL;
+	struct lacking l = {.n = 0};
 	size_t n = 0;
-	for (size_t i = 0; b->namespaces && i < f->n; i++)
-		if (!is_allowed(b, f, f->objects[i].object, scope, arg)) {
-			first = first ? first : &f->objects[i];
-			n++;
-		}
+	for (size_t i = 0; b->namespaces && i < f->n; i++) {
+		struct entry e = entry_of(b, f, f->objects[i].object, scope, arg);
+		if (lists(e.is_kind ? b->cluster_kinds : b->namespaces, e.text))
+			continue;
+		first = first ? first : &f->objects[i];
+		lacking_add(&l, e);
+		n++;
+	}
 	if (!first)
 		return 0;
-	const char *ns = meta_namespace(first->object);
+	const char *ns = lacking_list(&l, false, f->a), *kinds = lacking_list(&l, true, f->a);
 	return error_because(err, E_INVALID, REASON_NAMESPACE_NOT_ALLOWED,
-			     "%s: %s %s%s%s is outside of spec.prune.namespaces%s%s", first->key,
-			     meta_kind(first->object), ns ? ns : "", ns ? "/" : "",
-			     meta_name(first->object), ns ? "" : " and clusterKinds",
-			     n > 1 ? arena_fmt(f->a, "; so are %zu more", n - 1) : "");
+			     "%s: %s %s is outside of spec.prune%s; what it has no entry for: "
+			     "%s%s%s",
+			     first->key, meta_kind(first->object), meta_name(first->object),
+			     n > 1 ? arena_fmt(f->a, ", and so are %zu more", n - 1) : "", ns,
+			     *ns && *kinds ? " and " : "", kinds);
 }

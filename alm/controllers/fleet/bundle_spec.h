@@ -38,7 +38,8 @@ int64_t bundle_rejected_pause(unsigned times);
 typedef int (*bundle_scope_fn)(void *arg, const struct obj *o);
 
 /* NamespaceNotAllowed: with namespaces each object lies in one of them, is one of these Namespaces,
- * or is of a kind that clusterKinds names. All that do not are counted, the first is named. */
+ * or is of a kind that clusterKinds names. The message has the first that does not, how many do not,
+ * and the entries that would take them. */
 int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
 			    bundle_scope_fn scope, void *arg, struct error *err);
 

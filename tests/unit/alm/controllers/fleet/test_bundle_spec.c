@@ -90,25 +90,30 @@ static const struct {
 } objects[] = {
 	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: apps}}", ""},
 	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: kube-system}}",
-	 "NamespaceNotAllowed: x.yaml: ConfigMap kube-system/a is outside of "
-	 "spec.prune.namespaces"},
+	 "NamespaceNotAllowed: x.yaml: ConfigMap a is outside of spec.prune; what it has no entry "
+	 "for: "
+	 "namespaces [kube-system]"},
 	{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
-	 "NamespaceNotAllowed: x.yaml: ConfigMap a is outside of spec.prune.namespaces and "
-	 "clusterKinds"},
+	 "NamespaceNotAllowed: x.yaml: ConfigMap a is outside of spec.prune; what it has no entry "
+	 "for: "
+	 "namespaces [default]"},
 	{"{apiVersion: v1, kind: Namespace, metadata: {name: apps}}", ""},
 	{"{apiVersion: v1, kind: Namespace, metadata: {name: other}}",
-	 "NamespaceNotAllowed: x.yaml: Namespace other is outside of spec.prune.namespaces and "
-	 "clusterKinds"},
+	 "NamespaceNotAllowed: x.yaml: Namespace other is outside of spec.prune; what it has no "
+	 "entry for: "
+	 "namespaces [other]"},
 	{"{apiVersion: v1, kind: ClusterRole, metadata: {name: a}}",
-	 "NamespaceNotAllowed: x.yaml: ClusterRole a is outside of spec.prune.namespaces and "
-	 "clusterKinds"},
+	 "NamespaceNotAllowed: x.yaml: ClusterRole a is outside of spec.prune; what it has no "
+	 "entry for: "
+	 "clusterKinds [ClusterRole]"},
 	{"{apiVersion: v1, kind: PriorityClass, metadata: {name: a}}", ""},
 	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: apps}}", ""},
 	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: other}}",
-	 "NamespaceNotAllowed: x.yaml: Thing other/a is outside of spec.prune.namespaces"},
+	 "NamespaceNotAllowed: x.yaml: Thing a is outside of spec.prune; what it has no entry for: "
+	 "namespaces [other]"},
 	{"{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}",
-	 "NamespaceNotAllowed: x.yaml: Thing a is outside of spec.prune.namespaces and "
-	 "clusterKinds"},
+	 "NamespaceNotAllowed: x.yaml: Thing a is outside of spec.prune; what it has no entry for: "
+	 "clusterKinds [Thing]"},
 };
 
 static void test_bundle_spec__objects_elsewhere(void **state)
@@ -134,6 +139,39 @@ static void test_bundle_spec__objects_elsewhere(void **state)
 	}
 }
 
+static void test_bundle_spec__all_that_prune_lacks_is_named_once(void **state)
+{
+	(void)state;
+	static const char *const docs[] = {
+		"{kind: ConfigMap, apiVersion: v1, metadata: {name: a, namespace: site}}",
+		"{kind: ConfigMap, apiVersion: v1, metadata: {name: b, namespace: site}}",
+		"{kind: ConfigMap, apiVersion: v1, metadata: {name: b, namespace: apps}}",
+		"{kind: Namespace, apiVersion: v1, metadata: {name: site}}",
+		"{kind: ClusterRole, apiVersion: v1, metadata: {name: r}}",
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct bundle_spec b;
+	struct flat f;
+	flat_init(&f, a);
+	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
+		struct obj *o;
+		const char *file = arena_fmt(a, "%zu.yaml", i);
+		const struct flat_place p = {.name = file, .file = file, .alone = true};
+		assert_ok(yaml_parse_one(str_of(docs[i]), &o, &err), &err);
+		assert_ok(flat_add(&f, &p, o, &err), &err);
+	}
+	assert_ok(bundle_spec_read(bundle(a, "{source: {git: {url: 'file:///srv/x'}}, prune: "
+					     "{namespaces: [apps]}}"),
+				   a, &b, &err),
+		  &err);
+	assert_int_equal(bundle_check_namespaces(&b, &f, scope, NULL, &err), -E_INVALID);
+	assert_string_equal(
+		err.msg, "NamespaceNotAllowed: 0.yaml: ConfigMap a is outside of spec.prune, and "
+			 "so are 3 more; what it has no entry for: namespaces [site] and "
+			 "clusterKinds [ClusterRole]");
+}
+
 static void test_bundle_spec__rejected_credentials_are_shown_more_seldom(void **state)
 {
 	(void)state;
@@ -149,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_bundle_spec__what_is_refused),
 		cmocka_unit_test(test_bundle_spec__a_long_name_is_no_label),
 		cmocka_unit_test(test_bundle_spec__objects_elsewhere),
+		cmocka_unit_test(test_bundle_spec__all_that_prune_lacks_is_named_once),
 		cmocka_unit_test(test_bundle_spec__rejected_credentials_are_shown_more_seldom),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
