@@ -45,6 +45,11 @@ as_alice create -f catalog.yaml >/dev/null
 create_apps
 
 soon "cluster-scoped things are Forbidden" "Blocked Forbidden" state needs
+has "alm why says that what it chose is held" ": Forbidden: " "$(alm why needs)"
+has "alm why-not names it with the step" "  next: alm rbac needs" "$(alm why-not needs 1.0.0)"
+alm why-not needs 1.0.0 -o json >"$dir/held.json"
+is "and ends as refused" "3" "$?"
+is "as one document, too" "blocked Forbidden" "$(jq -r '.held | .what + " " + .reason' "$dir/held.json")"
 is "none of it is written" "" "$(k get priorityclasses,clusterroles,serviceaccounts -A -o name | grep /needs)"
 alm rbac needs >rbac.yaml
 has "alm rbac tells the rules" "- priorityclasses" "$(cat rbac.yaml)"

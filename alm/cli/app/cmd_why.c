@@ -38,6 +38,16 @@ static void print_offline(const struct why_facts *f, struct strbuf *b)
 			     "judged from files: live objects and the CRD gate were not asked\n");
 }
 
+/* "0.9.5: Forbidden: why" and what a person does about it. */
+static void print_held(const struct obj *held, struct strbuf *b)
+{
+	const struct obj *next = obj_get(held, "next");
+	visible_addf(b, "%s: %s: %s\n", obj_str(held, "version"), obj_str(held, "reason"),
+		     obj_str(held, "message"));
+	for (size_t i = 0; i < obj_len(next); i++)
+		visible_addf(b, "  next: %s\n", obj_as_string(obj_at(next, i)));
+}
+
 static int why_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
@@ -50,6 +60,8 @@ static int why_run(struct cli *c, struct error *err)
 	} else {
 		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
 		print_offline(&f, &b);
+		for (size_t i = 0; i < obj_len(f.held); i++)
+			print_held(obj_at(f.held, i), &b);
 		if (f.waiting)
 			visible_addf(&b, "%s waits for approval: alm approve %s %s --reason TEXT\n",
 				     f.waiting, c->args[0], f.waiting);
@@ -135,11 +147,18 @@ static int why_not_run(struct cli *c, struct error *err)
 	if (!o)
 		return no_candidate(&f, app, version, err);
 	bool installable = obj_flag(o, "installable", false);
-	if (!installable)
+	const struct obj *held = why_held(&f, version);
+	if (!installable || held)
 		c->exit_code = error_exit(E_REFUSED);
 	if (is_output(c, "json")) {
-		json_print_pretty(o, 4, &b);
+		CLEANUP(obj_unrefp) struct obj *doc = obj_copy(o);
+		if (held)
+			obj_set(doc, "held", obj_copy(held));
+		json_print_pretty(doc, 4, &b);
 		visible_addf(&b, "\n");
+	} else if (held) {
+		visible_addf(&b, "%s ", app);
+		print_held(held, &b);
 	} else if (cstr_eq(obj_str(o, "reason"), "Installed")) {
 		visible_addf(&b, "%s %s is installed\n", app, version);
 	} else if (installable) {

@@ -6,6 +6,7 @@
 #include "alm/audit/log.h"
 #include "alm/cli/app/app_session.h"
 #include "alm/cli/app/offline_view.h"
+#include "alm/cli/app/overview.h"
 #include "alm/cli/audit/audit_source.h"
 #include "alm/controllers/app/app.h"
 #include "alm/obj/json.h"
@@ -61,6 +62,35 @@ static const char *awaiting(const struct app_session *a, const struct cli *c)
 	return NULL;
 }
 
+/* What holds a version whose candidate says yes: its strategy knows more than the resolver. */
+static struct obj *held(const struct app_session *a, struct arena *arena)
+{
+	static const char *const whats[] = {"blocked", "failed", "stalled", NULL};
+	struct obj *list = obj_list(), *apps = obj_map(), *items = obj_list();
+	obj_append(items, obj_copy(a->app));
+	obj_set(apps, "items", items);
+	const struct overview_input in = {.apps = apps, .strategies = a->strategies};
+	CLEANUP(obj_unrefp) struct obj *all = overview_new(&in, arena);
+	const struct obj *waits = obj_get(obj_at(obj_get(all, "apps"), 0), "waits");
+	for (size_t i = 0; i < obj_len(waits); i++) {
+		const struct obj *w = obj_at(waits, i);
+		const char *version = obj_str(w, "version");
+		const struct obj *c = version ? app_session_candidate(a, version) : NULL;
+		if (cstr_in(obj_str(w, "what"), whats) && obj_flag(c, "installable", false))
+			obj_append(list, obj_copy(w));
+	}
+	obj_unref(apps);
+	return list;
+}
+
+const struct obj *why_held(const struct why_facts *f, const char *version)
+{
+	for (size_t i = 0; i < obj_len(f->held); i++)
+		if (cstr_eq(obj_str(obj_at(f->held, i), "version"), version))
+			return obj_at(f->held, i);
+	return NULL;
+}
+
 static int why_live(struct cli *c, const char *app, struct why_facts *ret, struct error *err)
 {
 	struct app_session a;
@@ -70,6 +100,7 @@ static int why_live(struct cli *c, const char *app, struct why_facts *ret, struc
 		ret->revision = catalog_revision(&a, c);
 		ret->seq = decision(&a, c);
 		ret->waiting = awaiting(&a, c);
+		ret->held = obj_keep(c->arena, held(&a, c->arena));
 	}
 	app_session_release(&a);
 	return r;

@@ -14,6 +14,9 @@ struct why_facts {
 	const char *revision; /* of its catalog, or NULL */
 	const char *seq;      /* of the decision, or NULL */
 	const char *waiting;  /* live: version that waits for approval, or NULL */
+	/* Live: what overview.h says of versions that can be installed, by their candidates, and are
+	 * held all the same: blocked, failed, stalled; or NULL. */
+	const struct obj *held;
 	bool offline;
 };
 
@@ -21,5 +24,7 @@ struct why_facts {
  * command. */
 int why_facts_read(struct cli *c, const char *app, const char *version, struct why_facts *ret,
 		   struct error *err);
+/* The entry of held of that version; NULL: none. */
+const struct obj *why_held(const struct why_facts *f, const char *version);
 
 #endif
