@@ -246,12 +246,12 @@ def main():
         for m in mutants[: o.n]:
             print(f"{m.name()} {m.operator}: {m.change()}")
         return 0
-    same, by_line, tools = equivalent(), coverage.load(o.jobs), Tools()
+    same, covered, tools = equivalent(), coverage.load(o.jobs), Tools()
     lock, verdicts = threading.Lock(), []
 
     def one(pair):
         m, folder = pair
-        tests = by_line.get(m.path, {}).get(m.line, [])
+        tests = covered.tests_of(m.path, m.line, m.text)
         tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if t.startswith("sim:")]
         if m.key() in same:
             verdict, by = "equivalent", same[m.key()]

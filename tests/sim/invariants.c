@@ -8,6 +8,7 @@
 #include "alm/obj/json.h"
 #include "tests/sim/home.h"
 #include "tests/sim/world.h"
+#include "tests/sim/writes.h"
 
 static struct db *program_db(struct world *w)
 {
@@ -322,7 +323,7 @@ int invariants_check(struct world *w, struct error *err)
 {
 	static int (*const checks[])(struct world *w, struct error *err) = {
 		no_idle_writes,        creates_are_single, logs_are_whole, laws_hold,
-		transitions_have_rows, caches_are_true,    apps_go_last,
+		transitions_have_rows, caches_are_true,    apps_go_last,   writes_at_rest,
 	};
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		int r = checks[i](w, err);

@@ -12,6 +12,7 @@
 #include "tests/sim/edges.h"
 #include "tests/sim/home.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/writes.h"
 
 #define BODY_BYTES_MAX ((size_t)64 << 20)
 #define RETRY_NS       NS_PER_S
@@ -389,6 +390,7 @@ static void on_second(void *arg)
 static void observe(void *arg, const struct http_request *r, bool faulty)
 {
 	struct world *w = arg;
+	writes_observe(w, r, faulty);
 	if (w->scenario->observe)
 		w->scenario->observe(w, r, faulty);
 	if (faulty && w->scenario->program && w->scenario->program->observe)
@@ -421,6 +423,7 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum tr
 	net_server_watch(w->net, server_is_frozen, w);
 	net_observe(w->net, observe, w);
 	w->files = map_new(file_free);
+	w->user_deleted = map_new(xfree);
 	strbuf_init(&w->user_body, BODY_BYTES_MAX);
 	w->world_loop = loop_sim_new(&w->sim, "world");
 	w->second = (struct timer){.fn = on_second, .arg = w};
@@ -455,6 +458,7 @@ void world_free(struct world *w)
 	net_free(w->net);
 	disk_free(w->disk);
 	map_free(w->files);
+	map_free(w->user_deleted);
 	strbuf_release(&w->user_body);
 	xfree(w->noted);
 	home_remove(w->home);

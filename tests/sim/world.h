@@ -113,7 +113,8 @@ struct world {
 	void *hook_arg;
 	char *noted; /* what a scenario keeps for its end */
 
-	struct map *files; /* name -> struct world_file, the catalog folder */
+	struct map *user_deleted; /* keys of the store that the user deleted, see writes.c */
+	struct map *files;        /* name -> struct world_file, the catalog folder */
 	uint64_t n_files;
 	struct error failed; /* the first thing that did not hold */
 };
