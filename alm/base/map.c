@@ -10,12 +10,17 @@
 
 #define HASH_FUNCTION(keyptr, keylen, hashv) \
 	((hashv) = (unsigned)hash_key(str_n((keyptr), (keylen))))
-#define uthash_malloc(n)  xmalloc(n)
-#define uthash_free(p, n) xfree(p)
+#define uthash_malloc(n)  pool_keep(n)
+#define uthash_free(p, n) pool_free((p), (n))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <uthash.h>
+/* Most maps have a few keys, and an app has several of them. */
+#undef HASH_INITIAL_NUM_BUCKETS
+#undef HASH_INITIAL_NUM_BUCKETS_LOG2
+#define HASH_INITIAL_NUM_BUCKETS      4U
+#define HASH_INITIAL_NUM_BUCKETS_LOG2 2U
 
 struct node {
 	struct map_entry entry; /* first: map_next() casts back */
@@ -35,8 +40,8 @@ static void node_free(struct node *n)
 
 struct map *map_new(void (*free_value)(void *value))
 {
-	struct map *m = xcalloc(1, sizeof(*m));
-	m->free_value = free_value;
+	struct map *m = pool_keep(sizeof(*m));
+	*m = (struct map){.free_value = free_value};
 	return m;
 }
 
@@ -58,7 +63,7 @@ void map_free(struct map *m)
 	if (!m)
 		return;
 	map_clear(m);
-	xfree(m);
+	pool_free(m, sizeof(*m));
 }
 
 size_t map_count(const struct map *m)

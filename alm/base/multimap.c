@@ -1,13 +1,19 @@
 /* multimap: see multimap.h. */
 #include "alm/base/multimap.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 
+/* Most lists have one pointer, which is in the list itself as long as it is alone (cap 0). */
 struct list {
-	void **items;
-	size_t n, cap;
+	union {
+		void *one;
+		void **many;
+	} items;
+	uint32_t n, cap;
 };
 
 struct multimap {
@@ -17,8 +23,9 @@ struct multimap {
 static void list_free(void *p)
 {
 	struct list *l = p;
-	xfree(l->items);
-	xfree(l);
+	if (l->cap)
+		xfree(l->items.many);
+	pool_free(l, sizeof(*l));
 }
 
 struct multimap *multimap_new(void)
@@ -36,50 +43,70 @@ void multimap_free(struct multimap *m)
 	xfree(m);
 }
 
+static void **items_of(struct list *l)
+{
+	return l->cap ? l->items.many : &l->items.one;
+}
+
+static void list_grow(struct list *l)
+{
+	size_t cap = l->cap;
+	void *one = l->items.one, **many = cap ? l->items.many : NULL;
+	ARRAY_GROW(many, cap, l->n + (size_t)1);
+	if (!l->cap)
+		many[0] = one;
+	l->items.many = many;
+	l->cap = (uint32_t)cap;
+}
+
 static struct list *list_with_room(struct multimap *m, const char *key)
 {
 	struct list *l = map_get(m->lists, key);
 	if (!l) {
-		l = xcalloc(1, sizeof(*l));
+		l = pool_keep(sizeof(*l));
+		*l = (struct list){.n = 0};
 		map_set(m->lists, key, l);
+	} else if (l->n >= (l->cap ? l->cap : 1)) {
+		list_grow(l);
 	}
-	ARRAY_GROW(l->items, l->cap, l->n + 1);
 	return l;
 }
 
 void multimap_add(struct multimap *m, const char *key, void *value)
 {
 	struct list *l = list_with_room(m, key);
-	l->items[l->n++] = value;
+	items_of(l)[l->n++] = value;
 }
 
 void multimap_add_sorted(struct multimap *m, const char *key, void *value,
 			 int (*compare)(const void *a, const void *b))
 {
 	struct list *l = list_with_room(m, key);
+	void **items = items_of(l);
 	size_t low = 0, high = l->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare(l->items[middle], value) <= 0)
+		if (compare(items[middle], value) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	memmove(l->items + low + 1, l->items + low, (l->n - low) * sizeof(*l->items));
-	l->items[low] = value;
+	memmove(items + low + 1, items + low, (l->n - low) * sizeof(*items));
+	items[low] = value;
 	l->n++;
 }
 
 void multimap_remove(struct multimap *m, const char *key, const void *value)
 {
 	struct list *l = map_get(m->lists, key);
+	void **items = l ? items_of(l) : NULL;
 	size_t i = 0;
-	while (l && i < l->n && l->items[i] != value)
+	while (l && i < l->n && items[i] != value)
 		i++;
 	if (!l || i == l->n)
 		return;
 	l->n--;
-	memmove(l->items + i, l->items + i + 1, (l->n - i) * sizeof(*l->items));
+	memmove(items + i, items + i + 1, (l->n - i) * sizeof(*items));
 	if (!l->n)
 		map_del(m->lists, key);
 }
@@ -91,7 +118,7 @@ void *const *multimap_get(const struct multimap *m, const char *key, size_t *ret
 
 void *const *multimap_getn(const struct multimap *m, struct str key, size_t *ret_n)
 {
-	const struct list *l = map_getn(m->lists, key);
+	struct list *l = map_getn(m->lists, key);
 	*ret_n = l ? l->n : 0;
-	return l ? l->items : NULL;
+	return l ? items_of(l) : NULL;
 }

@@ -3,7 +3,7 @@
  * order of their own. An index.
  *
  * A list is found and added to in constant time; a place in an order, and taking a pointer out,
- * cost the length of its list.
+ * cost the length of its list. A list has at most UINT32_MAX pointers.
  */
 #ifndef ALM_BASE_MULTIMAP_H
 #define ALM_BASE_MULTIMAP_H

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "alm/base/sanitizer.h"
@@ -271,4 +272,16 @@ void pool_free(void *ptr, size_t n)
 		return;
 	LIST_REMOVE(p, link);
 	page_give(p);
+}
+
+char *pool_text(const char *s)
+{
+	size_t n = s ? strlen(s) + 1 : 0;
+	return s ? memcpy(pool_keep(n), s, n) : NULL;
+}
+
+void pool_text_free(void *s)
+{
+	if (s)
+		pool_free(s, strlen(s) + 1);
 }

@@ -23,6 +23,9 @@ void *pool_alloc(size_t n) __attribute__((returns_nonnull));
 /* The same, for what stays. */
 void *pool_keep(size_t n) __attribute__((returns_nonnull));
 void pool_free(void *p, size_t n); /* of either */
+/* A text that stays, as a piece; NULL of NULL. */
+char *pool_text(const char *s);
+void pool_text_free(void *s);
 /* What a piece of n bytes takes, as pool_alloc() or malloc gives it (without a sanitizer). */
 size_t pool_taken(size_t n);
 /* What is free goes back to the system: pages that hold nothing, how many, and what malloc has. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/base/pool.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/controllers/manager_internal.h"
@@ -113,7 +114,7 @@ static void free_names(void *p)
 
 void manager_strategies_init(struct manager *m)
 {
-	m->app_of = map_new(xfree);
+	m->app_of = map_new(pool_text_free);
 	m->strategies_of = map_new(free_names);
 }
 
@@ -139,7 +140,7 @@ void manager_strategies_update(struct manager *m, const struct obj *o, bool gone
 	if (!map_has(m->strategies_of, app))
 		map_set(m->strategies_of, app, map_new(NULL));
 	map_set(map_get(m->strategies_of, app), name, NULL);
-	map_set(m->app_of, name, xstrdup(app));
+	map_set(m->app_of, name, pool_text(app));
 }
 
 void manager_strategies_each(struct manager *m, const char *app,

@@ -5,6 +5,7 @@
 
 #include "alm/audit/large.h"
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 #include "alm/base/str.h"
 
 /* Forgotten all at once beyond that, and read again: the log has them. */
@@ -15,8 +16,8 @@ struct chain {
 	struct audit *audit;
 	struct db *db;
 	const struct chain_rule *rules;
-	struct map *heads; /* name -> int64_t * */
-	struct map *keys;  /* type uid -> char * */
+	struct map *heads; /* name -> seq, as a number */
+	struct map *keys;  /* type uid -> char *, of the pool */
 };
 
 struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *rules)
@@ -25,8 +26,8 @@ struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *
 	c->audit = a;
 	c->db = d;
 	c->rules = rules;
-	c->heads = map_new(xfree);
-	c->keys = map_new(xfree);
+	c->heads = map_new(NULL);
+	c->keys = map_new(pool_text_free);
 	return c;
 }
 
@@ -86,24 +87,29 @@ static int64_t read_head(struct chain *c, const char *name)
 
 int64_t chain_head(struct chain *c, const char *name)
 {
-	int64_t *head = map_get(c->heads, name);
-	if (head)
-		return *head;
+	if (map_has(c->heads, name))
+		return (int64_t)map_number(c->heads, name);
 	int64_t seq = read_head(c, name);
 	chain_advance(c, name, seq);
 	return seq;
 }
 
-static void keep(struct map *m, const char *id, void *value)
+static void make_room(struct map *m, const char *id)
 {
 	if (map_count(m) >= ENTRIES_MAX && !map_has(m, id))
 		map_clear(m);
-	map_set(m, id, value);
+}
+
+static void keep_key(struct chain *c, const char *id, const char *key)
+{
+	make_room(c->keys, id);
+	map_set(c->keys, id, pool_text(key));
 }
 
 void chain_advance(struct chain *c, const char *name, int64_t seq)
 {
-	keep(c->heads, name, xmemdup(&seq, sizeof(seq)));
+	make_room(c->heads, name);
+	map_set_number(c->heads, name, (size_t)seq);
 }
 
 static bool has_key_of(const void *arg, const struct obj *row)
@@ -149,8 +155,10 @@ const char *chain_key(struct chain *c, const char *type, const struct audit_subj
 {
 	char id[256];
 	key_id(id, type, about);
-	if (!map_has(c->keys, id))
-		keep(c->keys, id, read_key(c, type, about));
+	if (!map_has(c->keys, id)) {
+		CLEANUP(xfreep) char *key = read_key(c, type, about);
+		keep_key(c, id, key);
+	}
 	return map_get(c->keys, id);
 }
 
@@ -159,7 +167,7 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 {
 	char id[256];
 	key_id(id, type, about);
-	keep(c->keys, id, xstrdup(key));
+	keep_key(c, id, key);
 }
 
 /* The row of the first column; NULL if there is none. */

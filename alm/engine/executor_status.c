@@ -14,6 +14,7 @@
 
 #include "alm/base/log.h"
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 #include "alm/engine/executor_run.h"
 #include "alm/obj/diff.h"
 #include "alm/obj/json.h"
@@ -35,9 +36,14 @@ struct status_kept {
 	bool lost;                             /* the log has no status to restore */
 };
 
+static void kept_free(void *k)
+{
+	pool_free(k, sizeof(struct status_kept));
+}
+
 struct map *status_kept_new(void)
 {
-	return map_new(xfree);
+	return map_new(kept_free);
 }
 
 static struct status_kept *kept_of(struct executor *x, const char *uid)
@@ -47,7 +53,8 @@ static struct status_kept *kept_of(struct executor *x, const char *uid)
 		return k;
 	if (map_count(x->kept) >= KEPT_MAX)
 		map_clear(x->kept);
-	k = xcalloc(1, sizeof(*k));
+	k = pool_keep(sizeof(*k));
+	*k = (struct status_kept){.tseq = 0};
 	map_set(x->kept, uid, k);
 	return k;
 }

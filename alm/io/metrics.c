@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 
 struct metric {
 	int64_t value;
@@ -24,6 +25,11 @@ struct metrics {
 	int64_t (*now)(void *arg);
 	void *now_arg;
 };
+
+static void metric_free(void *s)
+{
+	pool_free(s, sizeof(struct metric));
+}
 
 static void family_free(void *p)
 {
@@ -61,10 +67,11 @@ static struct metric *series(struct metrics *m, const char *type, const char *na
 		f = xcalloc(1, sizeof(*f));
 		f->help = xstrdup(help);
 		f->type = type;
-		f->series = map_new(xfree);
+		f->series = map_new(metric_free);
 		map_set(m->families, name, f);
 	}
-	s = xcalloc(1, sizeof(*s));
+	s = pool_keep(sizeof(*s));
+	*s = (struct metric){.value = 0};
 	map_set(f->series, labels ? labels : "", s);
 	m->n_series++;
 	return s;

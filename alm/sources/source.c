@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/pool.h"
 #include "alm/sources/source_jobs.h"
 
 #define LINES_BYTES_MAX ((size_t)256 << 20)
@@ -47,7 +48,7 @@ int64_t source_notice(int64_t *first_ns, int64_t now_ns)
 
 struct facts {
 	struct file_info info;
-	struct strbuf lines;
+	struct str lines;
 	unsigned seen; /* the round in which it was asked for */
 };
 
@@ -59,8 +60,8 @@ struct source_cache {
 static void facts_free(void *p)
 {
 	struct facts *f = p;
-	strbuf_release(&f->lines);
-	xfree(f);
+	pool_free(mem_unconst(f->lines.ptr), f->lines.len + 1);
+	pool_free(f, sizeof(*f));
 }
 
 struct source_cache *source_cache_new(void)
@@ -116,15 +117,18 @@ bool source_cache_has(const struct source_cache *c, const char *path, const stru
 	return f && is_same_file(&f->info, info);
 }
 
-static struct facts *remember(struct source_cache *c, const char *path,
-			      const struct file_info *info)
+static void remember(struct source_cache *c, const char *path, const struct file_info *info,
+		     struct str lines)
 {
-	struct facts *f = xcalloc(1, sizeof(*f));
-	f->info = *info;
-	f->seen = c->round;
-	strbuf_init(&f->lines, LINES_BYTES_MAX);
+	struct facts *f = pool_keep(sizeof(*f));
+	if (lines.len > LINES_BYTES_MAX)
+		lines = STR("");
+	char *own = pool_keep(lines.len + 1);
+	if (lines.len)
+		memcpy(own, lines.ptr, lines.len);
+	own[lines.len] = '\0';
+	*f = (struct facts){.info = *info, .seen = c->round, .lines = str_n(own, lines.len)};
 	map_set(c->facts, path, f);
-	return f;
 }
 
 bool source_cache_get(struct source_cache *c, const char *path, const struct file_info *info,
@@ -132,14 +136,14 @@ bool source_cache_get(struct source_cache *c, const char *path, const struct fil
 {
 	struct facts *f = known(c, path, info);
 	if (f)
-		*ret = strbuf_str(&f->lines);
+		*ret = f->lines;
 	return f != NULL;
 }
 
 void source_cache_put(struct source_cache *c, const char *path, const struct file_info *info,
 		      struct str lines)
 {
-	strbuf_addstr(&remember(c, path, info)->lines, lines);
+	remember(c, path, info, lines);
 }
 
 static const struct file_info no_file;
@@ -147,12 +151,12 @@ static const struct file_info no_file;
 struct str source_note(struct source_cache *c, const char *name)
 {
 	struct facts *f = known(c, name, &no_file);
-	return f ? strbuf_str(&f->lines) : STR_NONE;
+	return f ? f->lines : STR_NONE;
 }
 
 void source_note_set(struct source_cache *c, const char *name, struct str text)
 {
-	strbuf_addstr(&remember(c, name, &no_file)->lines, text);
+	remember(c, name, &no_file, text);
 }
 
 const char *source_path(const struct obj *catalog, const char *scheme)

@@ -4,17 +4,20 @@
 
 #include "alm/base/map.h"
 #include "alm/base/multimap.h"
+#include "alm/base/pool.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/unsupported.h"
 #include "alm/obj/meta.h"
 
 #define CLAIM_BYTES_MAX ((size_t)16 << 20)
 
-/* A version whose objects an app has (installed), or is getting. */
+/* A version whose objects an app has (installed), or is getting. One piece of size bytes, with all
+ * that it names behind it. */
 struct claim {
-	char *strategy, *app, *version, *sha256; /* sha256 may be NULL */
-	char **managed;                          /* NULL-ended */
+	size_t size;
+	const char *strategy, *app, *version, *sha256; /* sha256 may be NULL */
 	bool installed;
+	const char *managed[]; /* NULL-ended */
 };
 
 struct claims {
@@ -29,25 +32,29 @@ struct claims {
 static void claim_free(void *p)
 {
 	struct claim *c = p;
-	if (!c)
-		return;
-	for (char **m = c->managed; m && *m; m++)
-		xfree(*m);
-	xfree(c->managed);
-	xfree(c->strategy);
-	xfree(c->app);
-	xfree(c->version);
-	xfree(c->sha256);
-	xfree(c);
+	if (c)
+		pool_free(c, c->size);
+}
+
+/* What put_app() makes: with the name of its app behind it. */
+static size_t made_bytes(const char *app)
+{
+	return sizeof(struct resolve_claim) + strlen(app) + 1;
+}
+
+static void made_free(void *p)
+{
+	struct resolve_claim *r = p;
+	pool_free(r, made_bytes(r->app));
 }
 
 struct claims *claims_new(void)
 {
 	struct claims *c = xcalloc(1, sizeof(*c));
-	c->apps = map_new(xfree);
+	c->apps = map_new(pool_text_free);
 	c->strategies = map_new(claim_free);
 	c->of_app = multimap_new();
-	c->made = map_new(xfree);
+	c->made = map_new(made_free);
 	c->stale = map_new(NULL);
 	return c;
 }
@@ -73,20 +80,41 @@ void claims_drop_entries(struct claims *c)
 
 /* --- one object --- */
 
-static char *dup_or_null(const char *s)
+static size_t room_of(const char *s)
 {
-	return s ? xstrdup(s) : NULL;
+	return s ? strlen(s) + 1 : 0;
 }
 
-static char **dup_list(const char *const *list)
+/* s at *at, which goes behind it. */
+static const char *put_text(char **at, const char *s)
 {
-	size_t n = 0;
-	while (list[n])
-		n++;
-	char **own = xcalloc(n + 1, sizeof(*own));
+	char *own = *at;
+	if (!s)
+		return NULL;
+	*at += room_of(s);
+	return memcpy(own, s, room_of(s));
+}
+
+/* A piece of its own of what borrows its texts. */
+static struct claim *claim_own(const struct claim *from, const char *const *managed)
+{
+	size_t n = 0, size = room_of(from->strategy) + room_of(from->app) + room_of(from->version) +
+			     room_of(from->sha256);
+	for (; managed[n]; n++)
+		size += room_of(managed[n]);
+	size += sizeof(*from) + (n + 1) * sizeof(*managed);
+	struct claim *c = pool_keep(size);
+	char *at = (char *)&c->managed[n + 1];
+	*c = (struct claim){.size = size,
+			    .strategy = put_text(&at, from->strategy),
+			    .app = put_text(&at, from->app),
+			    .version = put_text(&at, from->version),
+			    .sha256 = put_text(&at, from->sha256),
+			    .installed = from->installed};
 	for (size_t i = 0; i < n; i++)
-		own[i] = xstrdup(list[i]);
-	return own;
+		c->managed[i] = put_text(&at, managed[i]);
+	c->managed[n] = NULL;
+	return c;
 }
 
 /* NULL: it claims nothing. */
@@ -97,17 +125,15 @@ static struct claim *claim_new(const struct obj *strategy)
 	const char *app = obj_str(strategy, "spec.appTypeRef.name");
 	if (!app || (p != PHASE_SUCCEEDED && !phase_is_busy(p)))
 		return NULL;
-	struct claim *c = xcalloc(1, sizeof(*c));
-	c->strategy = xstrdup(meta_name(strategy));
-	c->app = xstrdup(app);
-	c->version = xstrdup(strategy_version(strategy, a));
-	c->sha256 = dup_or_null(strategy_sha256(strategy));
-	c->managed = dup_list(strategy_managed(strategy, a));
-	c->installed = p == PHASE_SUCCEEDED;
-	return c;
+	const struct claim c = {.strategy = meta_name(strategy),
+				.app = app,
+				.version = strategy_version(strategy, a),
+				.sha256 = strategy_sha256(strategy),
+				.installed = p == PHASE_SUCCEEDED};
+	return claim_own(&c, strategy_managed(strategy, a));
 }
 
-static bool same_list(char *const *a, char *const *b)
+static bool same_list(const char *const *a, const char *const *b)
 {
 	while (*a && *b && !strcmp(*a, *b)) {
 		a++;
@@ -170,7 +196,7 @@ static void update_app(struct claims *c, const struct obj *o, bool gone)
 		return;
 	forget_app(c, meta_name(o));
 	if (now)
-		map_set(c->apps, meta_name(o), xstrdup(now));
+		map_set(c->apps, meta_name(o), pool_text(now));
 	else
 		map_del(c->apps, meta_name(o));
 }
@@ -205,15 +231,14 @@ static void put_app(struct claims *c, const struct view *v, const char *app)
 	if (!self_ref)
 		return;
 	const struct claim *s = best_of(c, app);
-	size_t len = strlen(app) + 1;
-	struct resolve_claim *r = xcalloc(1, sizeof(*r) + len);
-	r->app = memcpy(r + 1, app, len);
-	r->self_ref = self_ref;
+	struct resolve_claim *r = pool_keep(made_bytes(app));
+	*r = (struct resolve_claim){.app = memcpy(r + 1, app, strlen(app) + 1),
+				    .self_ref = self_ref};
 	map_set(c->made, app, r);
 	if (s) {
 		r->installed = s->installed;
 		r->version = s->version;
-		r->managed = (const char *const *)s->managed;
+		r->managed = s->managed;
 		r->entry = entry_by_digest(v, s->sha256, NULL);
 	}
 	resolve_claims_put(c->all, r);

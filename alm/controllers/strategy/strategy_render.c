@@ -195,6 +195,7 @@ static enum ensured end_render(struct strategy_pass *s, const char *id, const st
 	enum ensured stored = store(s, value, answers);
 	/* behind the writes, which end the run if they fail */
 	plan_add(s->plan, ACT_FORGET)->id = id;
+	plan_add(s->plan, ACT_FORGET)->id = arena_fmt(s->v->a, "archive:%s", s->archive);
 	return stored;
 }
 
