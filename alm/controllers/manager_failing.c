@@ -13,6 +13,7 @@
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/work/watched.h"
 #include "alm/engine/stalled.h"
+#include "alm/obj/meta.h"
 
 #define WORKED_IN_A_ROW 3
 #define PASS_BYTES_MAX  ((size_t)16 << 20)
@@ -140,6 +141,25 @@ static bool is_noted(struct manager *m, const char *controller, const char *key,
 	return noted;
 }
 
+/* What the object's other entries join, too: of its app, or of its catalog. */
+static const char *chain_of(const struct obj *o, struct arena *a)
+{
+	const char *kind = meta_kind(o);
+	if (cstr_eq(kind, "Catalog"))
+		return arena_fmt(a, "catalog:%s", meta_name(o));
+	if (cstr_eq(kind, "InstallStrategy"))
+		return obj_str(o, "spec.appTypeRef.name");
+	return cstr_eq(kind, "AppType") ? meta_name(o) : NULL;
+}
+
+static enum ensured joined(enum ensured state, struct plan *p, const struct obj *o)
+{
+	for (struct action *x = p->head; x; x = x->next)
+		if (x->type == ACT_STATUS)
+			x->chain = chain_of(o, p->a);
+	return state;
+}
+
 static enum ensured plan_telling(const char *controller, const char *key,
 				 const struct telling *what, struct plan *p)
 {
@@ -149,9 +169,9 @@ static enum ensured plan_telling(const char *controller, const char *key,
 		return DONE;
 	obj_keep(p->a, o);
 	if (!what->err.code)
-		return stalled_end(p, o);
+		return joined(stalled_end(p, o), p, o);
 	if (!what->is_note)
-		return stalled_begin(p, o, &what->err, loop_now(m->c.loop));
+		return joined(stalled_begin(p, o, &what->err, loop_now(m->c.loop)), p, o);
 	if (is_noted(m, controller, key, stalled_reason(what->err.code)))
 		return DONE;
 	stalled_note(p, o, &what->err);

@@ -47,6 +47,11 @@ bool fault_strikes_event(struct faults *f, enum fault_id id)
 	return strikes_by(f, &f->events, id);
 }
 
+bool fault_strikes_later(struct faults *f, enum fault_id id)
+{
+	return strikes_by(f, &f->later, id);
+}
+
 static int parse_point(struct str name, struct str at, struct fault_point *point, struct error *err)
 {
 	static const struct {

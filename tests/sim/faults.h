@@ -37,7 +37,10 @@
 	X(FAULT_EVENT_MERGED,  "event-merged",  500)  \
 	X(FAULT_CHILD_KILLED,  "child-killed",  100)  \
 	X(FAULT_CHILD_GARBAGE, "child-garbage", 100)  \
-	X(FAULT_CHILD_LATE,    "child-late",    100)
+	X(FAULT_CHILD_LATE,    "child-late",    100)  \
+	X(FAULT_WATCH_LAG,     "watch-lag",     250)  \
+	X(FAULT_REVOKED,       "revoked",         4)  \
+	X(FAULT_CLOCKS_APART,  "clocks-apart",    4)
 /* clang-format on */
 
 enum fault_id {
@@ -53,6 +56,7 @@ struct faults {
 	uint64_t n[FAULTS_N];         /* how often each struck */
 	struct prng prng;
 	struct prng events; /* theirs: what strikes requests stays where it was */
+	struct prng later;  /* of what was added since, for the same reason */
 };
 
 /* A point where one fault strikes once: crash-before@w17, reply-lost@w3, crash-after@c9. */
@@ -74,6 +78,7 @@ struct fault_point {
 int faults_parse(const char *text, struct faults *f, struct fault_point *point, struct error *err);
 bool fault_strikes(struct faults *f, enum fault_id id);
 bool fault_strikes_event(struct faults *f, enum fault_id id);
+bool fault_strikes_later(struct faults *f, enum fault_id id);
 bool faults_any(const struct faults *f); /* random ones, whether they are on or have stopped */
 const char *fault_name(enum fault_id id);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/audit/replay.h"
 #include "alm/audit/verify.h"
 #include "alm/base/file.h"
 #include "alm/cli/audit/audit_source.h"
@@ -98,7 +99,8 @@ static int log_is_whole(struct db *db, const char *key_dir, struct error *err)
 		o.anchors = &anchor;
 		o.n_anchors = 1;
 	}
-	if (verify_log(db, &o, r, err) < 0)
+	/* What was decided is what its own inputs give, and each transition follows from its statuses. */
+	if (verify_log(db, &o, r, err) < 0 || replay_log(db, &o, r, err) < 0)
 		return error_wrap(err, "verify");
 	if (r->n_unchecked)
 		return error_set(err, E_ALTERED, "log: not checked: %s", r->unchecked[0]);
@@ -180,6 +182,24 @@ static const struct {
 	 " THEN CAST(value AS TEXT) ELSE json_extract(CAST(value AS TEXT), '$.status') END"
 	 " LIKE '%" WORLD_CANARY "%' LIMIT 1",
 	 true},
+	{"decision that does not name what it read",
+	 "SELECT seq || ' ' || name FROM audit WHERE type = 'Decision' AND reason = 'Resolved'"
+	 " AND json_extract(body, '$.inputs[0].digest') IS NULL LIMIT 1",
+	 false},
+	{"plan that counts other than it lists",
+	 "SELECT seq || ' ' || name FROM audit WHERE type = 'Plan' AND reason = 'Planned'"
+	 " AND (json_extract(body, '$.count') IS NULL OR min(json_extract(body, '$.count'), 64)"
+	 " <> json_array_length(body, '$.actions')) LIMIT 1",
+	 false},
+	{"row whose cause is no earlier one",
+	 "SELECT seq || ' ' || type || ' ' || name FROM audit a WHERE cause IS NOT NULL AND"
+	 " (cause >= seq OR NOT EXISTS (SELECT 1 FROM audit b WHERE b.seq = a.cause)) LIMIT 1",
+	 false},
+	{"transition without a cause",
+	 "SELECT seq || ' ' || kind || ' ' || name || ' ' || reason FROM audit WHERE"
+	 " type = 'Transition' AND tseq > 1 AND kind IN ('AppType', 'InstallStrategy')"
+	 " AND cause IS NULL LIMIT 1",
+	 false},
 	{"gap in the transitions of an object",
 	 "SELECT uid FROM audit WHERE type = 'Transition' GROUP BY uid"
 	 " HAVING count(*) <> max(tseq) OR min(tseq) <> 1 LIMIT 1",

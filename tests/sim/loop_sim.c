@@ -10,6 +10,7 @@ struct loop_sim {
 	struct loop loop;
 	struct sim *sim;
 	struct prng prng;
+	int64_t ahead_ns;
 };
 
 static struct loop_sim *self(struct loop *l)
@@ -20,7 +21,12 @@ static struct loop_sim *self(struct loop *l)
 static int64_t sim_now(struct loop *l)
 {
 	struct sim *s = self(l)->sim;
-	return SIM_EPOCH_NS + s->mono_ns + s->wall_offset_ns;
+	return SIM_EPOCH_NS + s->mono_ns + s->wall_offset_ns + self(l)->ahead_ns;
+}
+
+void loop_sim_set_ahead(struct loop *l, int64_t ns)
+{
+	self(l)->ahead_ns = ns;
 }
 
 static int64_t sim_mono(struct loop *l)

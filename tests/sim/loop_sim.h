@@ -32,5 +32,7 @@ void sim_release(struct sim *s); /* every loop must be freed */
 struct loop *loop_sim_new(struct sim *s, const char *name);
 /* Runs one turn of one loop, not past until_ns. False if nothing is due by then. */
 bool sim_step(struct sim *s, int64_t until_ns);
+/* How far the wall clock of the loop's machine is ahead of that of the others. */
+void loop_sim_set_ahead(struct loop *l, int64_t ns);
 
 #endif

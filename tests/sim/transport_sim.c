@@ -53,6 +53,7 @@ struct call {
 	bool is_write, is_watch;
 	bool lose_reply, cut_body, crash_after;
 	int cut_stream_after; /* pieces; 0: never */
+	int64_t lag_ns;       /* of a watch: its replica is so late */
 	struct strbuf body;   /* of a list, for the history */
 };
 
@@ -83,6 +84,7 @@ struct net {
 	TAILQ_HEAD(, flight) flights;
 	struct fault_point point;
 	bool crash_due;
+	int64_t revoked_until; /* of the monotonic clock */
 	struct net_stats stats;
 	struct history history[HISTORY_LISTS];
 	size_t n_history;
@@ -384,7 +386,7 @@ static size_t on_write(struct exchange *x, struct str chunk)
 		return 0;
 	bool cut = c->cut_stream_after == 1;
 	c->cut_stream_after -= c->cut_stream_after > 0;
-	struct piece *p = piece_add(c, PIECE_DATA, latency(c->remote->net));
+	struct piece *p = piece_add(c, PIECE_DATA, latency(c->remote->net) + c->lag_ns);
 	if (!cut) {
 		strbuf_addstr(&p->text, chunk);
 		if (events && fault_strikes_event(c->remote->net->faults, FAULT_EVENT_TWICE))
@@ -574,6 +576,10 @@ static bool strike_before(struct call *c)
 		{FAULT_504, 504, "Timeout", NULL, false},
 	};
 	struct faults *f = c->remote->net->faults;
+	if (c->remote->net->sim->mono_ns < c->remote->net->revoked_until) {
+		answer(c, 401, "Unauthorized", NULL);
+		return true;
+	}
 	if (fault_strikes(f, FAULT_REQUEST_LOST)) {
 		lose(c, LOST_NS, E_IO, "the connection was lost");
 		return true;
@@ -645,6 +651,8 @@ static void launch(struct call *c, const struct transport_request *r)
 			after += (int64_t)prng_below(&n->prng, 60) * NS_PER_S;
 		if (c->is_watch && fault_strikes(f, FAULT_WATCH_CUT))
 			c->cut_stream_after = 1 + (int)prng_below(&n->prng, 8);
+		if (c->is_watch && fault_strikes_later(f, FAULT_WATCH_LAG))
+			c->lag_ns = (int64_t)prng_below(&f->later, 20 * 1000) * NS_PER_MS;
 	}
 	c->flight = flight_new(remote, r, c, after);
 	if (duplicate) /* nobody hears its answer */
@@ -788,6 +796,11 @@ void net_server_watch(struct net *n, bool (*frozen)(void *arg), void *arg)
 {
 	n->frozen = frozen;
 	n->frozen_arg = arg;
+}
+
+void net_revoke(struct net *n, int64_t ns)
+{
+	n->revoked_until = n->sim->mono_ns + ns;
 }
 
 void net_set_point(struct net *n, const struct fault_point *p)

@@ -37,6 +37,9 @@ struct transport *transport_sim_new(struct net *n, struct loop *l, const struct 
 void net_set_point(struct net *n, const struct fault_point *p);
 bool net_crash_due(struct net *n); /* of the faulty client; forgets it */
 
+/* For so long the server does not know the faulty clients' token: 401 to all that begins. */
+void net_revoke(struct net *n, int64_t ns);
+
 struct net_stats {
 	uint64_t requests, writes; /* of faulty clients; writes that reached the server or not */
 	uint64_t exists;           /* creates by faulty clients that the server answered with 409 */

@@ -168,6 +168,8 @@ static void program_start(struct world *w)
 		return;
 	w->program_starts++;
 	w->program_loop = w->together ? w->server_loop : loop_sim_new(&w->sim, "program");
+	if (!w->together)
+		loop_sim_set_ahead(w->program_loop, w->program_ahead_ns);
 	w->program_transport = transport_sim_new(w->net, w->program_loop, &c);
 	w->program = w->scenario->program->start(w, w->program_loop, w->program_transport);
 }
@@ -366,6 +368,13 @@ static void lose_power(struct world *w)
 				   keep);
 }
 
+static void set_clocks_apart(struct world *w, int64_t ns)
+{
+	w->program_ahead_ns = ns;
+	if (w->program_loop && !w->together)
+		loop_sim_set_ahead(w->program_loop, ns);
+}
+
 /* What befalls processes, by the second. */
 static void on_second(void *arg)
 {
@@ -385,6 +394,10 @@ static void on_second(void *arg)
 	int64_t jump = ((int64_t)prng_below(&w->prng, 2 * 86400) - 86400) * NS_PER_S;
 	if (fault_strikes(f, FAULT_CLOCK_JUMP))
 		w->sim.wall_offset_ns = jump;
+	if (fault_strikes_later(f, FAULT_CLOCKS_APART))
+		set_clocks_apart(w, ((int64_t)prng_below(&f->later, 7200) - 3600) * NS_PER_S);
+	if (fault_strikes_later(f, FAULT_REVOKED))
+		net_revoke(w->net, (int64_t)(1 + prng_below(&f->later, 90)) * NS_PER_S);
 }
 
 static void observe(void *arg, const struct http_request *r, bool faulty)
@@ -415,6 +428,7 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum tr
 	sim_init(&w->sim, seed, level);
 	prng_init(&w->faults.prng, seed, "faults");
 	prng_init(&w->faults.events, seed, "events");
+	prng_init(&w->faults.later, seed, "later");
 	prng_init(&w->prng, seed, "world");
 	w->scenario = s;
 	w->faults.on = true;
@@ -583,6 +597,8 @@ int world_run(struct world *w, struct error *err)
 	disk_fail_at_op(w->disk, 0, DISK_EIO);
 	disk_off_at_commit(w->disk, 0, false, KEEP_NONE);
 	w->sim.wall_offset_ns = 0;
+	set_clocks_apart(w, 0);
+	net_revoke(w->net, 0);
 	bool once = w->point.what != POINT_NONE; /* hundreds of runs, each with one fault only */
 	if (world_run_for(w, once ? SETTLE_NS / 3 : SETTLE_NS, err) < 0)
 		return -err->code;

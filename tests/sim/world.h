@@ -83,7 +83,8 @@ struct world {
 	const struct scenario *scenario;
 	bool together; /* server and controllers are one process: a crash takes both */
 	struct loop *world_loop;
-	struct timer second; /* crashes and jumps of the random faults */
+	int64_t program_ahead_ns; /* of its wall clock; not if both are one process */
+	struct timer second;      /* crashes and jumps of the random faults */
 	struct prng prng;
 
 	struct loop *server_loop;
