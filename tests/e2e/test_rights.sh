@@ -155,6 +155,27 @@ if [ "$absent" = none ]; then
 	k delete clusterrole alm:app:x >/dev/null
 	is "it is nobody of kube-system" no \
 		"$(k --kubeconfig "$dir/account.kubeconfig" auth can-i impersonate serviceaccounts -n kube-system 2>/dev/null)"
+	# --- what is Blocked is not approved (policy blocked.opinstaller.coreos.com) ---
+	ist=install.1.etcd.com.tectonic.storage
+	k create -f "$examples/etcd-installstrategy.yaml" >/dev/null
+	me=$(k auth whoami -o 'jsonpath={.status.userInfo.username}')
+	approval() { # REASON
+		printf '{"spec":{"approved":true,"approvedBy":"%s","approvalReason":"%s"}}' "$me" "$1"
+	}
+	phase() {
+		k patch ist "$ist" --subresource=status --type=merge \
+			-p "{\"status\":{\"phase\":\"$1\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"DigestMismatch\",\"message\":\"m\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}" >/dev/null
+	}
+	phase Blocked
+	code "a blocked version is not approved" 1 "the version is Blocked (DigestMismatch): there is nothing to approve; alm status has the steps" \
+		k patch ist "$ist" --type=merge -p "$(approval CHG-1)"
+	code "but labelled" 0 labeled k label ist "$ist" a=b
+	phase AwaitingApproval
+	code "one that waits is approved" 0 patched k patch ist "$ist" --type=merge -p "$(approval CHG-1)"
+	phase Blocked
+	code "an approval that was there stays" 0 labeled k label ist "$ist" a=c --overwrite
+	code "and is no other one" 1 "the version is Blocked" k patch ist "$ist" --type=merge -p "$(approval CHG-2)"
+	k delete ist "$ist" --timeout=30s >/dev/null
 else
 	skip "what a stolen token could not do" "alm server has no ValidatingAdmissionPolicies: ALM_TEST_CLUSTER"
 fi

@@ -51,6 +51,16 @@ static void validate_approver(struct mutation *m, struct field_errors *e)
 				 stated, user);
 }
 
+/* What would be installed is not known, or refused: nobody has seen what he approves. */
+static void validate_phase(struct mutation *m, struct field_errors *e)
+{
+	if (is_approved(m->after) && !is_same(m) &&
+	    cstr_eq(obj_str(m->before, "status.phase"), "Blocked"))
+		field_errors_add(e, FIELD_FORBIDDEN, "spec.approved",
+				 "Forbidden: the version is Blocked, there is nothing to approve: "
+				 "alm status has the steps");
+}
+
 /* The executor of this process names the entry of the log; nobody else can. */
 static bool is_ours(const struct mutation *m)
 {
@@ -70,8 +80,10 @@ static void validate_status(struct mutation *m, struct field_errors *e)
 
 void approval_validate(struct mutation *m, struct field_errors *e)
 {
-	if (m->is_status)
+	if (m->is_status) {
 		validate_status(m, e);
-	else
-		validate_approver(m, e);
+		return;
+	}
+	validate_approver(m, e);
+	validate_phase(m, e);
 }

@@ -1,8 +1,8 @@
 /*
  * approval: who approved an InstallStrategy (audit.md 6). On this server spec.approvedBy is the
  * user of the request that gave the approval: set where it is left out, refused where it names
- * somebody else, gone when the approval is withdrawn. Where the controllers run in the same
- * process, status.approval is written by them alone.
+ * somebody else, gone when the approval is withdrawn. A version that is Blocked takes no new one.
+ * Where the controllers run in the same process, status.approval is written by them alone.
  */
 #ifndef ALM_APISERVER_AUTH_APPROVAL_H
 #define ALM_APISERVER_AUTH_APPROVAL_H

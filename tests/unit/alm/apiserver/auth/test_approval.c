@@ -139,6 +139,26 @@ static void test_approval__the_status_of_it_is_the_controllers(void **state)
 	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, status), 200, NULL);
 }
 
+static void test_approval__what_is_blocked_is_not_approved(void **state)
+{
+	struct apifake *f = *state;
+	static const char words[] = "spec.approved: Forbidden: the version is Blocked, there is "
+				    "nothing to approve: alm status has the steps";
+	static const char approve[] = "{\"spec\":{\"approved\":true}}";
+	static const char *const phases[] = {"{\"status\":{\"phase\":\"Blocked\"}}",
+					     "{\"status\":{\"phase\":\"AwaitingApproval\"}}"};
+	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, phases[0]), 200, NULL);
+	expect(as(f, "alice", MERGE, approve), 422, words);
+	is_by(as(f, "alice", MERGE, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"), NULL);
+	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, phases[1]), 200, NULL);
+	is_by(as(f, "alice", MERGE, approve), "alice");
+	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, phases[0]), 200, NULL);
+	is_by(as(f, "bob", MERGE, "{\"spec\":{\"approved\":true},\"metadata\":{\"labels\":null}}"),
+	      "alice");
+	expect(as(f, "bob", MERGE, "{\"spec\":{\"approvalReason\":\"CHG-1\"}}"), 422, words);
+	is_by(as(f, "bob", MERGE, "{\"spec\":{\"approved\":false}}"), NULL);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -146,6 +166,7 @@ int main(void)
 		TEST(test_approval__the_name_is_the_users),
 		TEST(test_approval__nobody_approves_for_another),
 		TEST(test_approval__the_status_of_it_is_the_controllers),
+		TEST(test_approval__what_is_blocked_is_not_approved),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
