@@ -15,6 +15,7 @@ sh tests/lint/specs.sh || fail "citations or words of tests/specs"
 # shellcheck disable=SC2046 # lists of words
 awk -f tests/lint/tags.awk $(git ls-files 'alm/*.h' 'catalog/*.h' 'crds/*.h' 'installers/*.h') || fail "a tag is defined twice"
 python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md names"
+python3 tests/lint/untested.py || fail 'a module without a test of its own: tests/lint/untested.txt'
 git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
 git ls-files 'alm/*.c' 'catalog/*.c' 'crds/*.c' 'installers/*.c' | xargs python3 tests/lint/messages.py || fail 'a decision by the words of a message: give the error a reason, the object a field'
 python3 tests/lint/parameters.py $files || fail 'a dead parameter'

@@ -228,7 +228,10 @@ void writes_observe(struct world *w, const struct http_request *r, bool faulty)
 			map_set(w->user_deleted, x.t.key, xstrdup("by the user"));
 		return;
 	}
-	(void)(r->body.len && yaml_parse_one(r->body, &body, &ignored));
+	if (str_has_prefix(r->body, STR("{")))
+		(void)json_parse(r->body, &body, &ignored);
+	else if (r->body.len)
+		(void)yaml_parse_one(r->body, &body, &ignored);
 	x.body = obj_keep(a, body);
 	x.live = stored(w, x.t.key, a);
 	for (size_t i = 0; i < ARRAY_LEN(laws); i++)
