@@ -337,6 +337,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
+	m->sweep = manager_sweep_new(m);
 	TAILQ_INIT(&m->works);
 	m->work_host = (struct work_host){
 		host_render,   manager_sync,        manager_fetch,       manager_swap_index,
@@ -456,6 +457,7 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->trim);
 	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
+	manager_sweep_free(m->sweep);
 	if (m->bundles)
 		manager_free(m->bundles->units);
 	manager_bundles_free(STEAL(m->bundles));

@@ -553,53 +553,12 @@ static void note_change(void *arg, const char *package)
 	map_set(arg, package, NULL);
 }
 
-/* Does the package, in the revision that came, ask for resources of others? Then their changes are
- * its changes. */
-static bool has_requirements(const struct manager *m, const char *package)
-{
-	for (size_t i = 0; i < m->n_indexes; i++) {
-		size_t n;
-		struct package_version *const *all = index_package(m->indexes[i], package, &n);
-		for (size_t k = 0; k < n; k++)
-			if (all[k]->n_requires || all[k]->n_conflicts)
-				return true;
-	}
-	return false;
-}
-
-/* A strategy that is not installed yet may wait for an archive of any package. */
-static void enqueue_waiting(struct manager *m)
-{
-	const struct informer_object *io = NULL;
-	while ((io = informer_next(m->fixed[WATCH_STRATEGY].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
-		const char *phase = obj_str(o, "status.phase");
-		if (!cstr_eq(phase, "Succeeded") && !cstr_eq(phase, "Superseded"))
-			manager_enqueue(m, "strategy", io->name);
-	}
-}
-
-/* Only apps whose package changed are resolved again. */
-static void enqueue_apps(struct manager *m, const struct map *changed)
-{
-	const struct informer_object *io = NULL;
-	while ((io = informer_next(m->fixed[WATCH_APPTYPE].informer, io))) {
-		CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
-		const char *package = obj_str(o, "status.source.package");
-		if (package && !map_has(changed, package) && !has_requirements(m, package))
-			continue;
-		manager_enqueue(m, "apptype", io->name);
-		manager_enqueue_strategies(m, io->name);
-	}
-}
-
 static void catalogs_changed(struct manager *m, const struct map *changed)
 {
 	collect_indexes(m);
 	if (!map_count(changed) || !m->ready)
 		return;
-	enqueue_apps(m, changed);
-	enqueue_waiting(m);
+	manager_sweep(m->sweep, changed);
 	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
 }
 
@@ -618,7 +577,7 @@ static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index
 	if (all)
 		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
 	if (vouched && m->ready)
-		enqueue_waiting(m);
+		manager_sweep(m->sweep, NULL);
 }
 
 static void saved_came(void *arg, struct sync_result *result)

@@ -1,6 +1,6 @@
 /* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes
- * see), manager_failing.c (reconciles that fail) and manager_catalogs.c (indexes and their
- * folders). */
+ * see), manager_failing.c (reconciles that fail), manager_catalogs.c (indexes and their folders)
+ * and manager_sweep.c (whom a change of them concerns). */
 #ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
 #define ALM_CONTROLLERS_MANAGER_INTERNAL_H
 
@@ -18,6 +18,8 @@
 #include "alm/engine/controller.h"
 
 #define CONTROLLERS_MAX 8
+
+struct sweep; /* manager_sweep.c */
 
 struct worker {
 	struct manager *m;
@@ -83,6 +85,7 @@ struct manager {
 	struct catalog_works works;
 	const struct catalog_index **indexes;
 	size_t n_indexes;
+	struct sweep *sweep;
 	struct bundles *bundles; /* NULL: not served */
 	char *kube_version;
 	struct client_call *version_call;
@@ -133,6 +136,12 @@ enum ensured manager_failing_pass(struct manager *m, const char *controller, con
 				  int64_t *ret_again_ns);
 struct map *manager_failing_new(struct metrics *m);
 void manager_failing_free(struct manager *m);
+
+/* Enqueues, in the next turns, the apps of the packages that changed (NULL: none are looked at) and
+ * the strategies that may wait for an archive. What changes meanwhile begins it again. */
+struct sweep *manager_sweep_new(struct manager *m);
+void manager_sweep_free(struct sweep *s);
+void manager_sweep(struct sweep *s, const struct map *changed);
 
 struct map *manager_catalogs_new(void);
 void manager_catalogs_stop(struct manager *m); /* cancels what is under way */
