@@ -237,14 +237,6 @@ struct package_version *const *index_package(const struct catalog_index *x, cons
 	return x->versions ? x->versions + lo : NULL;
 }
 
-struct package_version *index_by_digest(const struct catalog_index *x, struct str digest_prefix)
-{
-	for (size_t i = 0; i < x->n; i++)
-		if (str_has_prefix(str_of(x->versions[i]->digest), digest_prefix))
-			return x->versions[i];
-	return NULL;
-}
-
 bool index_holds(const struct catalog_index *x, const struct package_version *p)
 {
 	return x->n &&

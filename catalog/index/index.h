@@ -35,6 +35,7 @@ struct catalog_index {
 	enum error_reason rejected_for[INDEX_REJECTED_MAX];
 	struct index_ref *app_types, *resources; /* index_lookup.h */
 	size_t n_app_types, n_resources;
+	struct digest_ref *digests; /* of all n versions */
 };
 
 struct catalog_index *index_new(const char *name, int64_t priority);

@@ -56,6 +56,23 @@ static struct index_ref *settle(struct refs *l, struct arena *a, size_t *ret_n)
 	return refs;
 }
 
+static int by_digest(const void *a, const void *b)
+{
+	const struct digest_ref *x = a, *y = b;
+	int r = strcmp(x->digest, y->digest);
+	return r ? r : (x->at > y->at) - (x->at < y->at);
+}
+
+static struct digest_ref *digests_of(const struct catalog_index *x)
+{
+	struct digest_ref *refs = arena_alloc(x->arena, x->n * sizeof(*refs));
+	for (size_t i = 0; i < x->n; i++)
+		refs[i] = (struct digest_ref){x->versions[i]->digest, i};
+	if (x->n)
+		qsort(refs, x->n, sizeof(*refs), by_digest);
+	return refs;
+}
+
 void index_lookup_build(struct catalog_index *x)
 {
 	struct refs apps = {0}, resources = {0};
@@ -72,6 +89,23 @@ void index_lookup_build(struct catalog_index *x)
 	}
 	x->app_types = settle(&apps, x->arena, &x->n_app_types);
 	x->resources = settle(&resources, x->arena, &x->n_resources);
+	x->digests = digests_of(x);
+}
+
+struct package_version *index_by_digest(const struct catalog_index *x, struct str digest_prefix)
+{
+	size_t lo = 0, hi = x->n, first = x->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (str_cmp(str_of(x->digests[mid].digest), digest_prefix) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* behind are those that begin with it; the first of the versions is wanted */
+	for (; lo < x->n && str_has_prefix(str_of(x->digests[lo].digest), digest_prefix); lo++)
+		first = x->digests[lo].at < first ? x->digests[lo].at : first;
+	return first < x->n ? x->versions[first] : NULL;
 }
 
 /* <0, 0, >0 as the reference sorts before, among or after those of the key; with crd: the part

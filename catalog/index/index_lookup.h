@@ -1,4 +1,5 @@
-/* index_lookup: which packages of a revision install an app type, and which provide a resource.
+/* index_lookup: which packages of a revision install an app type, and which provide a resource; which
+ * version is the archive of a digest (index_by_digest()).
  * Sorted tables beside the versions: an app is resolved without looking at every version. */
 #ifndef CATALOG_INDEX_INDEX_LOOKUP_H
 #define CATALOG_INDEX_INDEX_LOOKUP_H
@@ -6,6 +7,11 @@
 #include <stddef.h>
 
 struct catalog_index;
+
+struct digest_ref {
+	const char *digest;
+	size_t at; /* of versions */
+};
 
 struct index_ref {
 	const char *key, *package;
