@@ -22,11 +22,21 @@ part() { # NAME COMMAND...
 }
 # shellcheck disable=SC2317 # part runs it
 checks() { # no tee /dev/stderr: where the output goes to a file it would begin that anew
-	"$@" | awk '{print; fflush()} /^ok/ {n++} /^not ok/ {bad = 1} /^1\.\./ {plan = substr($0, 4)} END {exit bad || plan == "" || plan != n}'
+	local line n=0 plan='' bad=''
+	while IFS= read -r line; do
+		printf '%s\n' "$line"
+		case $line in
+		"ok "*) n=$((n + 1)) ;;
+		"not ok "*) bad=yes ;;
+		1..*) plan=${line#1..} ;;
+		esac
+	done < <("$@")
+	[ -z "$bad" ] && [ "$plan" = "$n" ]
 }
 part "the story" deploy/demo/demo.sh cluster
 part "its rights" checks tests/e2e/test_rights.sh
 part "the leader is killed" checks tests/e2e/test_leader_killed.sh
+part "what else goes wrong" checks tests/cluster/failures.sh
 part "on and off" checks tests/e2e/test_uninstall.sh
 [ $failed = 0 ] && echo "test-cluster: all parts passed" || echo "test-cluster: FAILED" >&2
 exit $failed

@@ -120,6 +120,7 @@ is "nothing was forbidden" "" "$(grep -i -e forbidden -e 'cannot be read' contro
 is "the rules are what was asked for" "" \
 	"$(k get clusterroles,roles -A -o json | python3 "$rights" requests alm-controller "$absent")"
 has "and more than nothing was asked for" "impersonated" "$(grep -q alm-system:app- requests && echo impersonated)"
+k delete namespace site --ignore-not-found --timeout=60s >/dev/null
 
 # --- what a stolen token could not do (policy rights.app.coreos.com) ---
 rights_of() { printf 'apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: "%s"%s}\n' "$1" "$2" "${3:+, namespace: $3}"; }
