@@ -302,7 +302,7 @@ static struct client_call *call_new(struct client *c, const char *method,
 	k->arena = arena_new(body_max);
 	k->fn = fn;
 	k->arg = arg;
-	k->is_read = strcmp(method, "GET") == 0;
+	k->is_read = o->asks || strcmp(method, "GET") == 0;
 	k->is_urgent = o->urgent;
 	k->retry.fn = on_retry;
 	k->retry.arg = k;

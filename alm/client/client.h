@@ -48,6 +48,7 @@ struct client_options {
 	bool force;                         /* apply only */
 	bool dry_run;                       /* dryRun=All */
 	bool strict;                        /* fieldValidation=Strict */
+	bool asks;                          /* a review, a dry run: retried as a read is */
 	bool urgent;                        /* a write that waits for no other one's place */
 	const char *subresource;            /* "status"; NULL: none */
 	const char *propagation;            /* delete: "Background"; NULL: the server's default */

@@ -87,7 +87,8 @@ static bool try_binding(struct work *w)
 		return false;
 	struct resource *own = ARENA_NEW(w->a, struct resource);
 	*own = resource_copy(found, w->a);
-	const struct client_options dry = {.as = w->action->as, .force = true, .dry_run = true};
+	const struct client_options dry = {
+		.as = w->action->as, .force = true, .dry_run = true, .asks = true};
 	w->call = client_apply(w->client, own, own->namespaced ? meta_namespace(o) : NULL,
 			       meta_name(o), o, &dry, tried, w);
 	return true;
@@ -134,7 +135,7 @@ static struct obj *review_of(const struct obj *q)
 
 static void review_next(struct work *w)
 {
-	const struct client_options as = {.as = w->action->as};
+	const struct client_options as = {.as = w->action->as, .asks = true};
 	struct error denied;
 	while (w->at < obj_len(w->action->body)) {
 		w->at++;

@@ -206,6 +206,26 @@ static void test_client__writes_are_not_retried(void **state)
 	teardown(&f);
 }
 
+/* A review stores nothing: of many in a row one that is answered 429 must not end all. */
+static void test_client__what_only_asks_is_retried(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct obj *o = obj_map();
+	setup(&f);
+	fake_answer(f.fake, "POST", "/api/v1/nodes*", 429, "");
+	fake_lose(f.fake, "POST", "/api/v1/nodes*");
+	fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{\"a\":1}");
+	client_create(f.client, &nodes, NULL, o, &(struct client_options){.asks = true}, on_reply,
+		      &f);
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	assert_int_equal(fake_count(f.fake), 3);
+	assert_int_equal(f.n, 1);
+	assert_string_equal(f.text, "{\"a\":1}");
+	obj_unref(o);
+	teardown(&f);
+}
+
 static void test_client__few_writes_are_in_flight(void **state)
 {
 	(void)state;
@@ -328,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_client__retry_after_is_obeyed),
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),
 		cmocka_unit_test(test_client__writes_are_not_retried),
+		cmocka_unit_test(test_client__what_only_asks_is_retried),
 		cmocka_unit_test(test_client__few_writes_are_in_flight),
 		cmocka_unit_test(test_client__an_urgent_write_waits_for_none),
 		cmocka_unit_test(test_client__one_write_over_the_bound_has_its_time),
