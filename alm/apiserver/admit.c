@@ -14,6 +14,8 @@
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
 
+#define ADMISSION_GROUP "admissionregistration.k8s.io"
+
 static void namespace_default(struct mutation *m)
 {
 	struct obj *o = m->after;
@@ -174,6 +176,19 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
+/* What others obey on a cluster and nothing obeys here: charts bring some, so it is kept; who writes
+ * it is told, so that nobody takes it for enforced. */
+static void unenforced(struct mutation *m, struct field_errors *e)
+{
+	(void)e;
+	if (!m->is_status)
+		request_warn(
+			m->r,
+			"%s: stored and not enforced: this server calls no webhook and obeys no "
+			"admission policy, quota or limit range",
+			m->kind->kind);
+}
+
 static const struct {
 	const char *group, *plural;
 	void (*set_default)(struct mutation *m);
@@ -185,6 +200,14 @@ static const struct {
 	{"", "secrets", secret_default, NULL, secret_validate},
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
+	{"", "limitranges", NULL, NULL, unenforced},
+	{"", "resourcequotas", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "mutatingwebhookconfigurations", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "validatingadmissionpolicies", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "validatingadmissionpolicybindings", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "validatingwebhookconfigurations", NULL, NULL, unenforced},
 	{"batch", "jobs", job_default, NULL, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
