@@ -4,22 +4,27 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/multimap.h"
 #include "alm/base/pool.h"
 
 struct metric {
 	int64_t value;
 	bool seconds; /* value is in nanoseconds */
 	bool since;   /* a time: printed as what has passed */
+	struct family *family;
+	const char *labels; /* of the family's map */
 };
 
 struct family {
 	char *help;
 	const char *type;
+	const char *name;   /* of the map of families */
 	struct map *series; /* labels -> struct metric */
 };
 
 struct metrics {
 	struct map *families;
+	struct multimap *by_label; /* the first label -> the series that have it */
 	size_t n_series;
 	struct metric overflow;
 	int64_t (*now)(void *arg);
@@ -43,6 +48,7 @@ struct metrics *metrics_new(void)
 {
 	struct metrics *m = xcalloc(1, sizeof(*m));
 	m->families = map_new(family_free);
+	m->by_label = multimap_new();
 	return m;
 }
 
@@ -50,8 +56,29 @@ void metrics_free(struct metrics *m)
 {
 	if (!m)
 		return;
+	multimap_free(m->by_label);
 	map_free(m->families);
 	xfree(m);
+}
+
+/* key="value" at the beginning of the text, or all of it; owned. */
+static char *first_label(const char *labels)
+{
+	const char *p = strchr(labels, '"');
+	while (p && *++p && *p != '"')
+		p += *p == '\\' && p[1];
+	return xstrndup(labels, p && *p ? (size_t)(p - labels) + 1 : strlen(labels));
+}
+
+static void series_del(struct metrics *m, const struct metric *s)
+{
+	struct family *f = s->family;
+	CLEANUP(xfreep) char *first = first_label(s->labels);
+	multimap_remove(m->by_label, first, s);
+	map_del(f->series, s->labels);
+	m->n_series--;
+	if (!map_count(f->series))
+		map_del(m->families, f->name);
 }
 
 static struct metric *series(struct metrics *m, const char *type, const char *name,
@@ -68,11 +95,13 @@ static struct metric *series(struct metrics *m, const char *type, const char *na
 		f->help = xstrdup(help);
 		f->type = type;
 		f->series = map_new(metric_free);
-		map_set(m->families, name, f);
+		f->name = map_set(m->families, name, f);
 	}
 	s = pool_keep(sizeof(*s));
-	*s = (struct metric){.value = 0};
-	map_set(f->series, labels ? labels : "", s);
+	*s = (struct metric){.family = f};
+	s->labels = map_set(f->series, labels ? labels : "", s);
+	CLEANUP(xfreep) char *first = first_label(s->labels);
+	multimap_add(m->by_label, first, s);
 	m->n_series++;
 	return s;
 }
@@ -128,39 +157,22 @@ void metrics_set_clock(struct metrics *m, int64_t (*now)(void *arg), void *arg)
 
 void metrics_forget(struct metrics *m, const char *name, const char *labels)
 {
-	struct family *f = map_get(m->families, name);
-	if (!f || !map_get(f->series, labels))
-		return;
-	map_del(f->series, labels);
-	m->n_series--;
-	if (!map_count(f->series))
-		map_del(m->families, name);
-}
-
-static void drop_series(struct metrics *m, struct family *f, const char *prefix)
-{
-	struct map_entry *next;
-	for (struct map_entry *e = map_first(f->series); e; e = next) {
-		next = map_next(e);
-		const struct metric *s = e->value;
-		if (s->since || !cstr_has_prefix(e->key, prefix))
-			continue;
-		map_del(f->series, e->key);
-		m->n_series--;
-	}
+	const struct family *f = map_get(m->families, name);
+	const struct metric *s = f ? map_get(f->series, labels) : NULL;
+	if (s)
+		series_del(m, s);
 }
 
 void metrics_drop(struct metrics *m, const char *prefix)
 {
-	struct map_entry *next;
-	for (struct map_entry *e = map_first(m->families); e; e = next) {
-		struct family *f = e->value;
-		next = map_next(e);
-		if (strcmp(f->type, "gauge") != 0)
-			continue;
-		drop_series(m, f, prefix);
-		if (!map_count(f->series))
-			map_del(m->families, e->key);
+	CLEANUP(xfreep) char *first = first_label(prefix);
+	size_t n, left;
+	(void)multimap_get(m->by_label, first, &n);
+	while (n-- > 0) { /* from the end: what goes moves nothing that is still to be seen */
+		const struct metric *s = multimap_get(m->by_label, first, &left)[n];
+		if (!s->since && !strcmp(s->family->type, "gauge") &&
+		    cstr_has_prefix(s->labels, prefix))
+			series_del(m, s);
 	}
 }
 

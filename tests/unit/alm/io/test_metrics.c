@@ -23,6 +23,34 @@ static void test_metrics__prints_families_and_series_in_order(void **state)
 	assert_string_equal(label.buf, "k=\"a\\\"b\\\\c\\nd\",l=\"\"");
 }
 
+/* Of one app among others whose names begin alike; a name with a quote; a family that is left empty. */
+static void test_metrics__drops_the_gauges_of_a_label(void **state)
+{
+	(void)state;
+	static const char *const labels[] = {"app=\"a\"", "app=\"a\",version=\"1\"", "app=\"ab\"",
+					     "app=\"a\\\"b\",version=\"1\"",
+					     "version=\"1\",app=\"a\""};
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+		metric_set(metrics_gauge(m, "g", "G.", labels[i]), 1);
+	metric_set(metrics_gauge(m, "h", "H.", labels[1]), 1);
+	metric_add(metrics_counter(m, "t", "T.", labels[0]), 1);
+	metrics_drop(m, "app=\"a\",");
+	metrics_print(m, &b);
+	assert_string_equal(b.buf, "# HELP g G.\n# TYPE g gauge\ng{app=\"a\"} 1\n"
+				   "g{app=\"a\\\"b\",version=\"1\"} 1\ng{app=\"ab\"} 1\n"
+				   "g{version=\"1\",app=\"a\"} 1\n"
+				   "# HELP t T.\n# TYPE t counter\nt{app=\"a\"} 1\n");
+	metrics_drop(m, "app=\"a\\\"b\"");
+	metrics_drop(m, "app=\"a\"");
+	metrics_forget(m, "g", labels[2]);
+	strbuf_clear(&b);
+	metrics_print(m, &b);
+	assert_string_equal(b.buf, "# HELP g G.\n# TYPE g gauge\ng{version=\"1\",app=\"a\"} 1\n"
+				   "# HELP t T.\n# TYPE t counter\nt{app=\"a\"} 1\n");
+}
+
 static void test_metrics__the_number_of_series_is_bounded(void **state)
 {
 	(void)state;
@@ -66,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metrics__turns_of_a_loop),
 		cmocka_unit_test(test_metrics__prints_families_and_series_in_order),
+		cmocka_unit_test(test_metrics__drops_the_gauges_of_a_label),
 		cmocka_unit_test(test_metrics__the_number_of_series_is_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
