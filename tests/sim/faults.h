@@ -39,8 +39,8 @@
 	X(FAULT_CHILD_GARBAGE, "child-garbage", 100)  \
 	X(FAULT_CHILD_LATE,    "child-late",    100)  \
 	X(FAULT_WATCH_LAG,     "watch-lag",     250)  \
-	X(FAULT_REVOKED,       "revoked",         4)  \
-	X(FAULT_CLOCKS_APART,  "clocks-apart",    4)
+	X(FAULT_REVOKED,       "revoked",         2)  \
+	X(FAULT_CLOCKS_APART,  "clocks-apart",    2)
 /* clang-format on */
 
 enum fault_id {

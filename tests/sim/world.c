@@ -397,7 +397,7 @@ static void on_second(void *arg)
 	if (fault_strikes_later(f, FAULT_CLOCKS_APART))
 		set_clocks_apart(w, ((int64_t)prng_below(&f->later, 7200) - 3600) * NS_PER_S);
 	if (fault_strikes_later(f, FAULT_REVOKED))
-		net_revoke(w->net, (int64_t)(1 + prng_below(&f->later, 90)) * NS_PER_S);
+		net_revoke(w->net, (int64_t)(1 + prng_below(&f->later, 40)) * NS_PER_S);
 }
 
 static void observe(void *arg, const struct http_request *r, bool faulty)
