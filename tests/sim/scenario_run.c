@@ -46,10 +46,13 @@
 
 static const struct user_action once_actions[] = {
 	COMING,
-	/* taken by another one while the inventory names it */
-	{20 * SEC, DO_DELETE, MAPS "/d", NULL, NULL},
+	/* taken by another one while the inventory names it; no run makes it again in between, as
+	 * none gets past a file that cannot be parsed, and one under way is over by then */
+	FILE_(20 * SEC, "broken.yaml", "{"),
+	{5 * 60 * SEC, DO_DELETE, MAPS "/d", NULL, NULL},
 	{0, DO_CREATE, MAPS, THEIRS("d"), NULL},
 	FILE_(0, "d.yaml", NULL),
+	FILE_(0, "broken.yaml", NULL),
 	FAILING,
 	{0},
 };
