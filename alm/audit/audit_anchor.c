@@ -85,8 +85,8 @@ static int is_signed(struct audit *a, struct str note, struct checkpoint *ret, s
 	return r < 0 ? r : found;
 }
 
-/* The first record of a log that began after a gap says what was remembered of the one before it:
- * {"gap": {"origin", "size"}}. It counts only below a checkpoint that our key signed. */
+/* Was it remembered when a gap was accepted? What the first record says of that counts only below a
+ * checkpoint that our key signed. */
 static int is_accepted(struct audit *a, struct str origin, int64_t size, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
@@ -96,8 +96,7 @@ static int is_accepted(struct audit *a, struct str origin, int64_t size, struct 
 	unsigned char root[SHA256_BYTES];
 	if (audit_row_get(a, pruned_opening(a->db), &row, &none) < 0)
 		return 0;
-	const char *old = obj_str(row, "body.gap.origin");
-	if (!old || !str_is(origin, old) || size > obj_i64(row, "body.gap.size", -1))
+	if (!pruned_gap_covers(row, origin, size))
 		return 0;
 	int r = audit_newest_note(a, note, err);
 	if (r < 0 ||

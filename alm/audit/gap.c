@@ -20,7 +20,8 @@ struct gap {
 	struct audit *old, *new; /* old NULL: no tables */
 	char *old_origin;
 	struct checkpoint known; /* the largest size that is remembered of the old log */
-	struct map *entries;     /* uid -> struct obj *, of the snapshot */
+	struct map *others; /* origin -> struct checkpoint *: the same, of logs that are not here */
+	struct map *entries; /* uid -> struct obj *, of the snapshot */
 	struct objects_log log;
 	bool behind; /* a live status is ahead of the log */
 	struct snapshot_writer writer;
@@ -42,6 +43,16 @@ void gap_result_release(struct gap_result *r)
 
 /* What is remembered. */
 
+/* A folder that was lost began with a log of its own before the places of the one before were read:
+ * it is that one's gap that is accepted, too. */
+static void note_other(struct gap *g, struct str origin, const struct checkpoint *c)
+{
+	CLEANUP(xfreep) char *name = str_dup(origin);
+	const struct checkpoint *known = map_get(g->others, name);
+	if (!known || c->size > known->size)
+		map_set(g->others, name, xmemdup(c, sizeof(*c)));
+}
+
 static void note_known(struct gap *g, struct str note)
 {
 	struct str origin;
@@ -51,7 +62,9 @@ static void note_known(struct gap *g, struct str note)
 		return;
 	if (!g->old_origin)
 		g->old_origin = str_dup(origin);
-	if (str_is(origin, g->old_origin) && c.size > g->known.size)
+	if (!str_is(origin, g->old_origin))
+		note_other(g, origin, &c);
+	else if (c.size > g->known.size)
 		g->known = c;
 }
 
@@ -183,7 +196,24 @@ static void set_checkpoint(struct obj *gap, const char *key, int64_t size,
 	obj_set(gap, key, o);
 }
 
-/* {"gap": {origin, size, known, had, archive, file}, "message"} */
+/* [{origin, size, root}]; NULL: none */
+static struct obj *others(const struct gap *g)
+{
+	struct obj *list = map_count(g->others) ? obj_list() : NULL;
+	for (const struct map_entry *e = map_first(g->others); e; e = map_next(e)) {
+		const struct checkpoint *c = e->value;
+		char hex[SHA256_HEX];
+		struct obj *o = obj_map();
+		hex_encode(c->root, SHA256_BYTES, hex);
+		obj_set_str(o, "origin", e->key);
+		obj_set_int(o, "size", c->size);
+		obj_set_str(o, "root", hex);
+		obj_append(list, o);
+	}
+	return list;
+}
+
+/* {"gap": {origin, size, known, had, archive, file, others}, "message"} */
 static void describe(struct gap *g)
 {
 	struct obj *gap = obj_map();
@@ -197,6 +227,9 @@ static void describe(struct gap *g)
 		obj_set(gap, "archive", obj_stringf("sha256:%s", g->out->sha256));
 		obj_set_str(gap, "file", strrchr(g->out->archive, '/') + 1);
 	}
+	struct obj *list = others(g);
+	if (list)
+		obj_set(gap, "others", list);
 	obj_set(g->body, "gap", gap);
 	obj_set_str(g->body, "what", "gap accepted");
 	obj_set(g->body, "justification", obj_stringn(str_sub(str_of(g->c->reason), 0, 1024)));
@@ -331,13 +364,18 @@ static int accept_gap(struct gap *g, struct error *err)
 
 int gap_accept(const struct gap_config *c, struct gap_result *ret, struct error *err)
 {
-	struct gap g = {.c = c, .out = ret, .entries = map_new(entry_free), .body = obj_map()};
+	struct gap g = {.c = c,
+			.out = ret,
+			.entries = map_new(entry_free),
+			.others = map_new(xfree),
+			.body = obj_map()};
 	*ret = (struct gap_result){.rows = 0};
 	int r = accept_gap(&g, err);
 	/* The old one is not closed: nothing may be signed for it any more. */
 	audit_free(g.old);
 	audit_free(g.new);
 	map_free(g.entries);
+	map_free(g.others);
 	obj_unref(g.body);
 	xfree(g.old_origin);
 	if (r < 0)

@@ -76,3 +76,18 @@ int pruned_no_entry(struct db *d, int64_t seq, struct error *err)
 			 ", and %s has what was before (--file)",
 			 seq, p.below, p.file);
 }
+
+static bool covers(const struct obj *known, struct str origin, int64_t size)
+{
+	const char *of = obj_str(known, "origin");
+	return of && str_is(origin, of) && size <= obj_i64(known, "size", -1);
+}
+
+bool pruned_gap_covers(const struct obj *opening, struct str origin, int64_t size)
+{
+	const struct obj *gap = obj_path(opening, "body.gap"), *list = obj_get(gap, "others");
+	bool found = covers(gap, origin, size);
+	for (size_t i = 0; i < obj_len(list) && !found; i++)
+		found = covers(obj_at(list, i), origin, size);
+	return found;
+}

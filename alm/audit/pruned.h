@@ -27,6 +27,10 @@ struct pruned {
 int pruned_load(struct db *d, struct pruned *ret, struct error *err);
 /* The entry that says how the log began: Pruned if there is one, else the first. */
 int64_t pruned_opening(struct db *d);
+/* A log that began after an accepted gap says, in the entry of its opening, what was remembered of
+ * the one before and of others, body.gap: {origin, size, others: [{origin, size}]}. Is a checkpoint
+ * of that origin and size in it? */
+bool pruned_gap_covers(const struct obj *opening, struct str origin, int64_t size);
 /* Why entry seq is not there: E_NOTFOUND "entry 5 was pruned ..., DIR/audit-1f-1-256.jsonl has it",
  * or that there is none. */
 int pruned_no_entry(struct db *d, int64_t seq, struct error *err);

@@ -31,8 +31,7 @@ static bool is_accepted(struct db *d, struct str origin, int64_t size)
 		return false;
 	stmt_bind_int(s, 1, pruned_opening(d));
 	(void)log_entry(s, &row, &err);
-	const char *old = obj_str(row, "body.gap.origin");
-	return old && str_is(origin, old) && size <= obj_i64(row, "body.gap.size", -1);
+	return pruned_gap_covers(row, origin, size);
 }
 
 static void add_mark(struct verify_marks *m, struct db *d, const struct anchor_keys *k,

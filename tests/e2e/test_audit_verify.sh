@@ -148,6 +148,26 @@ k delete apptype etcd >/dev/null
 soon "and goes on with what there is" "" gone apptype etcd
 both "a gap accepted"
 up_stop
+
+# the folder is gone: a log that began anew knows nothing of the one that the cluster remembers
+remembered() { k get configmap alm-audit-anchor -n alm-system -o 'jsonpath={.data.checkpoint}' | sed -n "$1p"; }
+mv "$dir/controller" "$dir/lost"
+code "a lost log is not begun anew in silence" 4 "LogRolledBack: configmap:alm-system/alm-audit-anchor remembers" \
+	alm controller --data-dir "$dir/controller" --metrics-listen off
+of=$(remembered 1)
+size=$(remembered 2)
+code "until its gap is accepted, too" 0 "begins anew as" alm audit accept-gap --data-dir "$dir/controller" --reason INC-9
+is "of which the first entry says what was remembered" "$of $size" "$(sqlite3 "$dir/controller/alm.db" \
+	"SELECT json_extract(body, '\$.gap.others[0].origin') || ' ' || json_extract(body, '\$.gap.others[0].size') FROM audit WHERE seq = 1")"
+"$alm_bin" controller --data-dir "$dir/controller" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s >"$dir/out3" 2>>"$dir/err" &
+pid=$!
+k create -f etcd-apptype.yaml >/dev/null
+k wait apptype/etcd --for=jsonpath='{.status.observedGeneration}'=1 --timeout=60s >/dev/null
+is "it acts" "1" "$(k get apptype etcd -o 'jsonpath={.status.observedGeneration}')"
+soon "and the cluster remembers the new one" anew eval "[ \"\$(remembered 1)\" != '$of' ] && echo anew"
+k delete apptype etcd >/dev/null
+both "a lost folder"
+up_stop
 kill "$server"
 wait "$server"
 up_stop

@@ -149,8 +149,8 @@ static int read_told(struct reading *r, struct error *err)
 	return rc < 0 ? rc : 0;
 }
 
-int audit_anchors_read(struct cli *c, const struct audit_source *s, struct audit_anchors *ret,
-		       struct error *err)
+int audit_anchors_read(struct cli *c, const struct audit_source *s, bool cluster,
+		       struct audit_anchors *ret, struct error *err)
 {
 	struct reading *r = ARENA_NEW(c->arena, struct reading);
 	const char *spec;
@@ -161,6 +161,8 @@ int audit_anchors_read(struct cli *c, const struct audit_source *s, struct audit
 	if (s->type != AUDIT_DATABASE)
 		return 0;
 	int rc = read_told(r, err);
+	if (cluster)
+		read_target(r, MAP_PREFIX, false);
 	read_target(r, arena_fmt(c->arena, FILE_PREFIX "%s/" ANCHOR_DEFAULT, s->dir), false);
 	return rc;
 }

@@ -14,7 +14,9 @@ struct audit_anchors { /* all of the arena of the command */
 	size_t n_unchecked;
 };
 
-int audit_anchors_read(struct cli *c, const struct audit_source *s, struct audit_anchors *ret,
-		       struct error *err);
+/* cluster: the ConfigMap of the cluster, too, though the log does not say that it was told: a
+ * controller's log that began in an empty folder. */
+int audit_anchors_read(struct cli *c, const struct audit_source *s, bool cluster,
+		       struct audit_anchors *ret, struct error *err);
 
 #endif

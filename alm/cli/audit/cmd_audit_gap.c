@@ -22,7 +22,9 @@ static int accept_gap(struct cli *c, struct audit_source *s, struct loop *l, str
 	struct audit_anchors *anchors = ARENA_NEW(c->arena, struct audit_anchors);
 	/* A database without the log's tables has nothing to say of places. */
 	struct error none = ERROR_INIT;
-	(void)audit_anchors_read(c, s, anchors, &none);
+	bool embedded = audit_source_has_objects(s->db) ||
+			file_exists(arena_fmt(c->arena, "%s/kubeconfig", s->dir));
+	(void)audit_anchors_read(c, s, !embedded, anchors, &none);
 	struct gap_config gc = {.db = s->db,
 				.loop = l,
 				.dir = s->dir,
@@ -34,7 +36,7 @@ static int accept_gap(struct cli *c, struct audit_source *s, struct loop *l, str
 	if (gc.has_objects) {
 		gc.each = audit_source_objects;
 		gc.each_arg = s;
-	} else if (file_exists(arena_fmt(c->arena, "%s/kubeconfig", s->dir))) {
+	} else if (embedded) {
 		gc.each = no_objects; /* an embedded server whose database is gone */
 	} else {
 		gc.each = audit_source_statuses;

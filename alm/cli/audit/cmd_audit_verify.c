@@ -71,7 +71,7 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 	if (cli_output_data(c, &data, err) < 0)
 		return -err->code;
 	/* What is remembered is read before the rows: it must be a prefix of them. */
-	if (audit_anchors_read(c, s, anchors, err) < 0)
+	if (audit_anchors_read(c, s, false, anchors, err) < 0)
 		return -err->code;
 	struct progress progress;
 	progress_start(&progress, 0);
@@ -189,7 +189,7 @@ static int print_proof(struct cli *c, struct audit_source *s, int64_t seq, struc
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (record_of(s->db, seq, &record, err) < 0 ||
 	    covering_note(s->db, seq, &size, &note, err) < 0 ||
-	    audit_anchors_read(c, s, anchors, err) < 0)
+	    audit_anchors_read(c, s, false, anchors, err) < 0)
 		return -err->code;
 	prefer_cosigned(anchors, seq, &size, &note);
 	if (proof_inclusion(log_subtree, s->db, seq - 1, size, p, err) < 0)
