@@ -65,7 +65,7 @@ void metrics_free(struct metrics *m)
 static char *first_label(const char *labels)
 {
 	const char *p = strchr(labels, '"');
-	while (p && *++p && *p != '"')
+	for (p = p ? p + 1 : NULL; p && *p && *p != '"'; p++)
 		p += *p == '\\' && p[1];
 	return xstrndup(labels, p && *p ? (size_t)(p - labels) + 1 : strlen(labels));
 }
