@@ -561,6 +561,24 @@ static void page_scanned(struct migration *m, const struct obj *items, const cha
 		scanned(m);
 }
 
+static void scan_anew(struct migration *m)
+{
+	m->step = SCAN;
+	m->started_ns = m->newest_ns = 0;
+	m->result.n = m->result.n_forget = m->result.n_writers = 0;
+	begin_usages(m);
+	list_page(m);
+}
+
+/* Before anything is written: there are more objects than the scan saw, as it read an older state, or
+ * they are new. Who wrote them is to be known before the beginning is noted. */
+static bool is_news(const struct migration *m, const struct obj *list)
+{
+	size_t n = obj_len(obj_get(list, "items"));
+	return !m->written && !m->next &&
+	       n + (size_t)obj_i64(list, "metadata.remainingItemCount", 0) > m->total;
+}
+
 static void page_listed(void *arg, const struct client_reply *reply)
 {
 	struct migration *m = arg;
@@ -588,6 +606,11 @@ static void page_listed(void *arg, const struct client_reply *reply)
 	const struct obj *items = obj_get(reply->body, "items");
 	if (m->step == SCAN) {
 		page_scanned(m, items, next);
+		return;
+	}
+	if (is_news(m, reply->body) && m->restarts + 1 < TRIES_MAX) {
+		m->restarts++;
+		scan_anew(m);
 		return;
 	}
 	xfree(m->next);
