@@ -65,7 +65,7 @@ static int by_digest(const void *a, const void *b)
 
 static struct digest_ref *digests_of(const struct catalog_index *x)
 {
-	struct digest_ref *refs = arena_alloc(x->arena, x->n * sizeof(*refs));
+	struct digest_ref *refs = x->n ? arena_alloc(x->arena, x->n * sizeof(*refs)) : NULL;
 	for (size_t i = 0; i < x->n; i++)
 		refs[i] = (struct digest_ref){x->versions[i]->digest, i};
 	if (x->n)

@@ -43,6 +43,8 @@ static struct str word(struct str *rest)
 
 static struct str unescaped(struct arena *a, struct str s)
 {
+	if (!s.len)
+		return STR("");
 	char *out = arena_strndup(a, s.ptr, s.len);
 	size_t n = 0;
 	for (size_t i = 0; i < s.len; i++) {
