@@ -129,6 +129,13 @@ static int kube_minor(struct arena *a, const struct render_request *rq)
 	return (int)minor;
 }
 
+/* All is rendered, and a document cannot be read. Helm's lint looks at the chart's own .yaml and .yml
+ * alone, which chart_lint_files() has done: this one is in another file, or in a subchart. */
+static bool is_unreadable(int rc, const struct render_result *result)
+{
+	return rc != -E_LIMIT && result->n_files;
+}
+
 static void lint_rendered(struct lint_report *r, struct chart *c, const struct template_args *args,
 			  const struct vmap *values, const struct tmpl_host *host)
 {
@@ -145,7 +152,9 @@ static void lint_rendered(struct lint_report *r, struct chart *c, const struct t
 	bool is_yaml = chart_lint_files(r, c, &result, kube_minor(r->a, &rq));
 	for (size_t i = 0; i < result.warnings.n; i++)
 		chart_lint_add_own(r, "templates/", "%s", result.warnings.items[i].text);
-	if (rc < 0 && is_yaml)
+	if (rc < 0 && is_yaml && is_unreadable(rc, &result))
+		chart_lint_add_own(r, "templates/", "it does not install: %s", msg.buf);
+	else if (rc < 0 && is_yaml)
 		chart_lint_add(r, LINT_ERROR, "templates/", "%s", msg.buf);
 	if (rc < 0)
 		return;
