@@ -22,8 +22,8 @@ struct client_call {
 	TAILQ_ENTRY(client_call) link;
 	struct arena *arena; /* of the request */
 	struct transport_request request;
-	bool is_read, is_raw, is_urgent, asks;
-	bool queued, slot; /* waits for a place; has one */
+	bool is_read, is_raw, is_urgent; /* is_read: it changes nothing, so it is retried */
+	bool queued, slot;               /* waits for a place; has one */
 	client_reply_fn fn;
 	void *arg;
 	int64_t timeout, deadline;
@@ -302,7 +302,6 @@ static struct client_call *call_new(struct client *c, const char *method,
 	k->arena = arena_new(body_max);
 	k->fn = fn;
 	k->arg = arg;
-	k->asks = o->asks;
 	k->is_read = o->asks || strcmp(method, "GET") == 0;
 	k->is_urgent = o->urgent;
 	k->retry.fn = on_retry;
@@ -326,8 +325,8 @@ static struct client_call *call_new(struct client *c, const char *method,
 
 static struct client_call *call_start(struct client_call *k)
 {
-	/* what only asks is retried as a read is, but a thousand apps ask at once: it waits for its turn */
-	k->queued = (!k->is_read || k->asks) && !k->is_urgent;
+	/* what only asks waits, too: a thousand apps ask for their rights at once */
+	k->queued = strcmp(k->request.method, "GET") != 0 && !k->is_urgent;
 	if (!k->queued)
 		send_call(k);
 	else

@@ -44,14 +44,14 @@ struct transport *client_transport(struct client *c);
 struct loop *client_loop(struct client *c);
 
 struct client_options {
-	const char *field_manager;          /* NULL: "alm" */
-	bool force;                         /* apply only */
-	bool dry_run;                       /* dryRun=All */
-	bool strict;                        /* fieldValidation=Strict */
-	bool asks;                          /* a review, a dry run: retried as a read is */
-	bool urgent;                        /* a write that waits for no other one's place */
-	const char *subresource;            /* "status"; NULL: none */
-	const char *propagation;            /* delete: "Background"; NULL: the server's default */
+	const char *field_manager; /* NULL: "alm" */
+	bool force;                /* apply only */
+	bool dry_run;              /* dryRun=All */
+	bool strict;               /* fieldValidation=Strict */
+	bool asks;                 /* a review, a dry run: waits as a write, retried as a read */
+	bool urgent;               /* a write that waits for no other one's place */
+	const char *subresource;   /* "status"; NULL: none */
+	const char *propagation;   /* delete: "Background"; NULL: the server's default */
 	const char *uid, *resource_version; /* delete: preconditions */
 	const char *audit_id; /* "op" of the audit entry (audit.md 7); also sent as Audit-ID */
 	const char *as;       /* the user to impersonate, who needs the rights; NULL: nobody */

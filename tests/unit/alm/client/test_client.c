@@ -226,9 +226,8 @@ static void test_client__what_only_asks_is_retried(void **state)
 	teardown(&f);
 }
 
-static void test_client__few_writes_are_in_flight(void **state)
+static void few_are_in_flight(const struct client_options *options)
 {
-	(void)state;
 	struct fixture f;
 	struct obj *o = obj_map();
 	struct client_call *calls[3 * CLIENT_WRITES_MAX];
@@ -236,7 +235,7 @@ static void test_client__few_writes_are_in_flight(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(calls) - 1; i++)
 		fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{}");
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-		calls[i] = client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+		calls[i] = client_create(f.client, &nodes, NULL, o, options, on_reply, &f);
 	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX);
 	client_cancel(f.client, calls[0]);
 	assert_int_equal(fake_open(f.fake), CLIENT_WRITES_MAX);
@@ -244,11 +243,18 @@ static void test_client__few_writes_are_in_flight(void **state)
 	client_cancel(f.client, calls[ARRAY_LEN(calls) - 1]);
 	loop_fake_settle(f.loop);
 	assert_int_equal(f.n, ARRAY_LEN(calls) - 2);
-	client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+	client_create(f.client, &nodes, NULL, o, options, on_reply, &f);
 	loop_fake_settle(f.loop);
 	assert_int_equal(f.n, ARRAY_LEN(calls) - 1);
 	obj_unref(o);
 	teardown(&f);
+}
+
+static void test_client__few_writes_are_in_flight(void **state)
+{
+	(void)state;
+	few_are_in_flight(NULL);
+	few_are_in_flight(&(struct client_options){.asks = true});
 }
 
 /* The lease is renewed however many writes wait, and takes nobody's place. */
