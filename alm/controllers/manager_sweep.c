@@ -1,10 +1,9 @@
 /* manager_sweep: whom a catalog's change concerns. Each app and strategy is read for that, so a turn
- * looks at those that fit into its time, and the next one goes on behind them. */
-#include "alm/base/clock.h"
+ * looks at a few, and the next one goes on behind them. */
 #include "alm/controllers/manager_internal.h"
 #include "alm/obj/meta.h"
 
-#define SLICE_NS (5 * NS_PER_MS)
+#define LOOKS_A_TURN 8 /* of up to PACK_TEXT_MAX bytes each */
 
 struct sweep {
 	struct manager *m;
@@ -80,8 +79,7 @@ static const struct informer_object *next_of(const struct sweep *s)
 static void run(void *arg)
 {
 	struct sweep *s = arg;
-	int64_t until = loop_mono(s->m->c.loop) + SLICE_NS;
-	do {
+	for (int i = 0; i < LOOKS_A_TURN; i++) {
 		const struct informer_object *io = next_of(s);
 		xfree(s->after);
 		s->after = io ? xstrdup(io->name) : NULL;
@@ -95,7 +93,7 @@ static void run(void *arg)
 		} else {
 			look_at_strategy(s, io);
 		}
-	} while (loop_mono(s->m->c.loop) < until);
+	}
 	loop_post(s->m->c.loop, &s->step);
 }
 
