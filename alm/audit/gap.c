@@ -185,15 +185,14 @@ static int write_archive(struct gap *g, struct error *err)
 
 /* The new log. */
 
-static void set_checkpoint(struct obj *gap, const char *key, int64_t size,
-			   const unsigned char root[SHA256_BYTES])
+static struct obj *size_and_root(int64_t size, const unsigned char root[SHA256_BYTES])
 {
 	char hex[SHA256_HEX];
 	struct obj *o = obj_map();
 	hex_encode(root, SHA256_BYTES, hex);
 	obj_set_int(o, "size", size);
 	obj_set_str(o, "root", hex);
-	obj_set(gap, key, o);
+	return o;
 }
 
 /* [{origin, size, root}]; NULL: none */
@@ -202,12 +201,8 @@ static struct obj *others(const struct gap *g)
 	struct obj *list = map_count(g->others) ? obj_list() : NULL;
 	for (const struct map_entry *e = map_first(g->others); e; e = map_next(e)) {
 		const struct checkpoint *c = e->value;
-		char hex[SHA256_HEX];
-		struct obj *o = obj_map();
-		hex_encode(c->root, SHA256_BYTES, hex);
+		struct obj *o = size_and_root(c->size, c->root);
 		obj_set_str(o, "origin", e->key);
-		obj_set_int(o, "size", c->size);
-		obj_set_str(o, "root", hex);
 		obj_append(list, o);
 	}
 	return list;
@@ -220,10 +215,10 @@ static void describe(struct gap *g)
 	unsigned char root[SHA256_BYTES];
 	obj_set_str(gap, "origin", g->old_origin);
 	obj_set_int(gap, "size", g->known.size);
-	set_checkpoint(gap, "known", g->known.size, g->known.root);
+	obj_set(gap, "known", size_and_root(g->known.size, g->known.root));
 	if (g->old) {
 		tree_root(&g->old->tree, root);
-		set_checkpoint(gap, "had", g->old->last_seq, root);
+		obj_set(gap, "had", size_and_root(g->old->last_seq, root));
 		obj_set(gap, "archive", obj_stringf("sha256:%s", g->out->sha256));
 		obj_set_str(gap, "file", strrchr(g->out->archive, '/') + 1);
 	}
