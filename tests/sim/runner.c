@@ -242,28 +242,11 @@ const struct program runner_resource = {.start = start_resource, .stop = runner_
 
 /* --- what holds --- */
 
-/* The newest version of it, in the arena; NULL: it is not there. */
-static const struct obj *stored(struct world *w, const char *name, struct arena *a)
-{
-	static const char newest[] = "SELECT CAST(value AS TEXT), deleted FROM objects"
-				     " WHERE name = ? ORDER BY id DESC LIMIT 1";
-	struct stmt *s;
-	struct error ignored;
-	struct obj *o = NULL;
-	if (!w->db || db_prepare(w->db, newest, &s, &ignored) < 0)
-		return NULL;
-	stmt_bind_cstr(s, 1, name);
-	if (stmt_step(s, &ignored) > 0 && !stmt_int(s, 1))
-		(void)json_parse(stmt_text(s, 0), &o, &ignored);
-	stmt_reset(s);
-	return obj_keep(a, o);
-}
-
 /* part: "objects", or "late": what was deleted, and may come back */
 static bool is_named(struct world *w, const char *instance, const char *name, const char *part,
 		     struct arena *a)
 {
-	const struct obj *inventory = stored(
+	const struct obj *inventory = world_stored(
 		w, arena_fmt(a, "/configmaps/" SYSTEM_NAMESPACE "/inv." RUN_BUNDLE ".%s", instance),
 		a);
 	const char *lines = obj_str(obj_get(inventory, "data"), part);
@@ -288,7 +271,7 @@ void runner_observe(struct world *w, const struct http_request *r, bool faulty)
 		return;
 	const char *name = strrchr(key, '/') + 1;
 	if (!strcmp(r->method, "DELETE")) {
-		const struct obj *o = stored(w, key, a);
+		const struct obj *o = world_stored(w, key, a);
 		if (!str_contains(r->body, STR("\"uid\"")))
 			world_fail(w, "DELETE %s names no uid", r->path);
 		if (o && !cstr_eq(meta_label(o, LABEL_BUNDLE), RUN_BUNDLE) &&

@@ -609,3 +609,19 @@ int world_run(struct world *w, struct error *err)
 	int r = edges_note(w, err);
 	return r < 0 ? r : invariants_check(w, err);
 }
+
+const struct obj *world_stored(struct world *w, const char *name, struct arena *a)
+{
+	static const char newest[] = "SELECT CAST(value AS TEXT), deleted FROM objects"
+				     " WHERE name = ? ORDER BY id DESC LIMIT 1";
+	struct stmt *s;
+	struct error ignored;
+	struct obj *o = NULL;
+	if (!w->db || db_prepare(w->db, newest, &s, &ignored) < 0)
+		return NULL;
+	stmt_bind_cstr(s, 1, name);
+	if (stmt_step(s, &ignored) > 0 && !stmt_int(s, 1))
+		(void)json_parse(stmt_text(s, 0), &o, &ignored);
+	stmt_reset(s);
+	return obj_keep(a, o);
+}

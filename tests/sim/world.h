@@ -159,4 +159,8 @@ bool world_has(const struct obj *o, const char *field_is_value);
 void world_crash_program(struct world *w, enum disk_keep keep);
 void world_crash_server(struct world *w, enum disk_keep keep);
 
+/* The newest version of "group/plural/ns/name" in the server's database, in the arena; NULL: it is not
+ * there. */
+const struct obj *world_stored(struct world *w, const char *name, struct arena *a);
+
 #endif

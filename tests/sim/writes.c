@@ -80,22 +80,6 @@ static bool parse(struct arena *a, const char *path, struct target *ret)
 	return ret->plural.len > 0;
 }
 
-static const struct obj *stored(struct world *w, const char *key, struct arena *a)
-{
-	static const char newest[] = "SELECT CAST(value AS TEXT), deleted FROM objects"
-				     " WHERE name = ? ORDER BY id DESC LIMIT 1";
-	struct stmt *s;
-	struct error ignored;
-	struct obj *o = NULL;
-	if (!w->db || db_prepare(w->db, newest, &s, &ignored) < 0)
-		return NULL;
-	stmt_bind_cstr(s, 1, key);
-	if (stmt_step(s, &ignored) > 0 && !stmt_int(s, 1))
-		(void)json_parse(stmt_text(s, 0), &o, &ignored);
-	stmt_reset(s);
-	return obj_keep(a, o);
-}
-
 static const char *app_of_account(const struct http_request *r)
 {
 	static const char prefix[] = "system:serviceaccount:alm-system:app-";
@@ -235,7 +219,7 @@ void writes_observe(struct world *w, const struct http_request *r, bool faulty)
 	else if (r->body.len)
 		(void)yaml_parse_one(r->body, &body, &ignored);
 	x.body = obj_keep(a, body);
-	x.live = stored(w, x.t.key, a);
+	x.live = world_stored(w, x.t.key, a);
 	for (size_t i = 0; i < ARRAY_LEN(laws); i++)
 		laws[i](&x);
 }
