@@ -71,9 +71,9 @@ at_most() { # NAME LIMIT NUMBER
 	if [ "$3" -le "$2" ]; then ok "$1"; else not_ok "$1" "$3, at most $2"; fi
 }
 usual=0
-upgrade_is_bounded() { # NAME WRITES_BEFORE
+upgrade_is_bounded() { # NAME WRITES_BEFORE TIMES
 	local n=$(($(writes) - $2))
-	at_most "$1: no storm of writes" $((3 * usual)) "$n" # where half of them are refused each goes out twice
+	at_most "$1: no storm of writes" $(($3 * usual)) "$n"
 }
 
 mkdir volume
@@ -96,7 +96,7 @@ rests() { # a second passes without a write
 soon "then it rests" yes rests
 usual=$(($(writes) - before))
 
-wrong() { # NAME MODE VERSION SECONDS: the version appears while it is so; it ends by itself after SECONDS, or once it is installed (0)
+wrong() { # NAME MODE VERSION SECONDS [TIMES the usual writes, 2]: the version appears while it is so; it ends by itself after SECONDS, or once it is installed (0)
 	local before name=$1
 	before=$(writes)
 	echo "$2" >mode
@@ -107,11 +107,11 @@ wrong() { # NAME MODE VERSION SECONDS: the version appears while it is so; it en
 	fi
 	WAIT_S=400 soon "$name: the version is installed" "$3" installed
 	echo ok >mode
-	upgrade_is_bounded "$name" "$before"
+	upgrade_is_bounded "$name" "$before" "${5:-2}"
 }
 wrong "the API server is away for $AWAY_S s" away 1.0.2 "$AWAY_S"
 wrong "each request takes 2 s" "slow 2" 1.0.3 0
-wrong "each second request is answered 429" "answer 429 2" 1.0.4 0
+wrong "each second request is answered 429" "answer 429 2" 1.0.4 0 3 # each goes out twice
 wrong "no request is authenticated for 15 s" "answer 401 1" 1.0.5 15
 echo nonsense >token
 version 1.0.6
