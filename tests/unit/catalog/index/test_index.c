@@ -161,6 +161,38 @@ static void test_index__what_is_rejected_can_be_shown(void **state)
 			    "a\\x1b]0;t\\x07\\x0a\\xc2\\x9b.tgz: b\\x7f\\xe2\\x80\\xae");
 }
 
+/* The first of all versions whose digest begins so, as going through them says. */
+static const struct package_version *first_by_digest(const struct catalog_index *x,
+						     struct str prefix)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (str_has_prefix(str_of(x->versions[i]->digest), prefix))
+			return x->versions[i];
+	return NULL;
+}
+
+static void test_index__a_digest_or_its_beginning_is_found(void **state)
+{
+	static const size_t lengths[] = {0, 1, 2, 3, 8, 64};
+	struct row rows[120];
+	struct error err = ERROR_INIT;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) /* two packages share a content */
+		rows[i] = (struct row){arena_fmt(a, "p%zu", i * 7 % 120), "1.0.0",
+				       arena_fmt(a, "content %zu", i / 2)};
+	CLEANUP(index_freep) struct catalog_index *x = index_of(rows, 120, NULL, &err);
+	assert_int_equal(x->n, 120);
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(lengths); k++) {
+			struct str prefix = str_n(x->versions[i]->digest, lengths[k]);
+			assert_ptr_equal(index_by_digest(x, prefix), first_by_digest(x, prefix));
+		}
+	assert_null(index_by_digest(x, STR("x")));
+	CLEANUP(index_freep) struct catalog_index *empty = index_of(NULL, 0, NULL, &err);
+	assert_null(index_by_digest(empty, STR("")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +201,7 @@ int main(void)
 			test_index__one_version_of_two_contents_is_ambiguous_on_both_sides),
 		cmocka_unit_test(test_index__notices_of_catalog_yaml),
 		cmocka_unit_test(test_index__names_of_packages),
+		cmocka_unit_test(test_index__a_digest_or_its_beginning_is_found),
 		cmocka_unit_test(test_index__what_is_rejected_can_be_shown),
 		cmocka_unit_test(test_index__only_packages_that_changed_are_named),
 	};
