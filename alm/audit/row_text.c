@@ -302,6 +302,8 @@ static void write_row(const struct obj *row, bool beside, struct strbuf *b)
 	if (obj_len(obj_path(row, "body.changed")))
 		strbuf_addc(b, ':');
 	changed_paths(row, b);
+	if (obj_str(row, "body.message"))
+		visible_addf(b, ": %s", obj_str(row, "body.message"));
 	if (more > 0)
 		visible_addf(b, ", and %" PRId64 " more like it", more);
 }

@@ -26,6 +26,7 @@ struct executor *executor_new(const struct executor_config *c)
 	x->c = *c;
 	x->chain = chain_new(c->audit, c->db, c->chains);
 	x->kept = status_kept_new();
+	x->tries = tries_new();
 	TAILQ_INIT(&x->starting);
 	TAILQ_INIT(&x->appended);
 	TAILQ_INIT(&x->running);
@@ -74,6 +75,7 @@ void executor_free(struct executor *x)
 	free_list(&x->running);
 	chain_free(x->chain);
 	map_free(x->kept);
+	tries_free(x->tries);
 	xfree(x);
 }
 
@@ -91,6 +93,7 @@ void executor_start(struct executor *x, const char *controller, const char *key,
 	r->key = xstrdup(key);
 	r->plan = *plan;
 	r->a = a;
+	r->unit = arena_fmt(a, "%s\n%s", controller, key);
 	r->done = done;
 	r->done_arg = arg;
 	TAILQ_INIT(&r->calls);
@@ -218,6 +221,8 @@ static void finish(struct run *r)
 	struct executor *x = r->x;
 	if (r->failed)
 		r->err = run_hide(r, &r->err);
+	else if (r->plan_seq)
+		tries_forget(x->tries, r->unit);
 	TAILQ_REMOVE(&x->running, r, link);
 	x->n--;
 	enum run_result result = r->waits ? RUN_WAITS : r->changed ? RUN_CHANGED : RUN_UNCHANGED;

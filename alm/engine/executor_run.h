@@ -7,6 +7,7 @@
 
 #include "alm/engine/chain.h"
 #include "alm/engine/executor.h"
+#include "alm/engine/tries.h"
 
 /* What becomes of a status: executor_status.c. */
 enum status_turn {
@@ -31,6 +32,9 @@ struct run {
 	unsigned starting; /* run_continue() is at work: an action may be done at once */
 	size_t index;      /* of the next action, for op */
 	int64_t plan_seq;
+	unsigned attempt;         /* at what that entry announces: tries.h */
+	const char *unit;         /* its name there */
+	char plan_digest[65];     /* "" until an attempt failed */
 	const struct obj *status; /* the whole object to write, with transitionSeq; NULL: none */
 	struct action *status_action;
 	int64_t status_seq; /* row that announces it */
@@ -50,6 +54,7 @@ struct step_call {
 	struct action *action;
 	struct client_call *call;
 	char *op;
+	size_t index; /* of the action, as in op */
 	const struct resource *resource;
 	struct obj *before; /* what it writes over, redacted, for its Write record; owned */
 	const char *rv_before;
@@ -72,6 +77,7 @@ struct executor {
 	struct task commit, started;
 	struct timer halt;
 	bool halted;
+	struct tries *tries;
 	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
 };
 

@@ -220,13 +220,32 @@ static void set_objects(struct step_call *c, const struct client_reply *reply, s
 		changes_set(body, c->before, after, c->run->a);
 }
 
+/* Whether the outcome has an entry: of failures alike not each has one. */
+static bool is_told(struct step_call *c, const struct client_reply *reply, int64_t *ret_suppressed)
+{
+	struct run *r = c->run;
+	char how[32];
+	if (!reply->err) {
+		*ret_suppressed = tries_pending(r->x->tries, r->unit, c->index);
+		return !r->x->c.same_process;
+	}
+	snprintf(how, sizeof(how), "%s %d", outcome_of(c, reply), reply->status);
+	if (!*r->plan_digest)
+		tries_digest(&r->plan, r->plan_digest);
+	return tries_failed(r->x->tries, r->unit, r->plan_digest, r->plan_seq, r->attempt, c->index,
+			    how, ret_suppressed) &&
+	       /* the embedded server may do it yet, and then it has the entry of this op */
+	       !(r->x->c.same_process && reply->maybe_applied);
+}
+
 static void append_write(struct step_call *c, const struct client_reply *reply)
 {
 	struct executor *x = c->run->x;
 	static const char *const verbs[] = {"apply", "create", "patch", "delete"};
 	struct error err;
 	const struct action *a = c->action;
-	if (x->c.same_process)
+	int64_t suppressed = 0;
+	if (!is_told(c, reply, &suppressed))
 		return;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	obj_set_str(body, "verb", verbs[a->type]);
@@ -235,6 +254,11 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 	if (a->as)
 		obj_set_path(body, "who.user", obj_string(a->as));
 	set_objects(c, reply, body);
+	if (reply->err)
+		obj_set_str(body, "message",
+			    run_hide_text(c->run, arena_strdup(c->run->a, reply->err->msg)));
+	if (suppressed)
+		obj_set_int(body, "suppressed", suppressed);
 	struct audit_row row = {
 		.type = "Write",
 		.reason = outcome_of(c, reply),
@@ -405,7 +429,8 @@ void write_action(struct run *r, struct action *a)
 {
 	struct step_call *c = call_new(r, a);
 	char op[AUDIT_OP_MAX];
-	snprintf(op, sizeof(op), "%lld-%zu-1", (long long)r->plan_seq, r->index - 1);
+	c->index = r->index - 1;
+	snprintf(op, sizeof(op), "%lld-%zu-%u", (long long)r->plan_seq, c->index, r->attempt);
 	c->op = xstrdup(op);
 	c->resource = resource_of(r, a);
 	if (!c->resource) {

@@ -83,7 +83,14 @@ static int64_t free_bytes(void *arg)
 	return f->free_mib << 20;
 }
 
-static void setup(struct fixture *f)
+static void observed(void *arg, const struct resource *r, const struct obj *o)
+{
+	(void)arg;
+	(void)r;
+	(void)o;
+}
+
+static void setup_as(struct fixture *f, bool same_process)
 {
 	struct error err = ERROR_INIT;
 	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
@@ -109,10 +116,16 @@ static void setup(struct fixture *f)
 		.disk = f->disk,
 		.stash = f->stash,
 		.chains = app_chains,
-		.same_process = true,
+		.same_process = same_process,
+		.host = {.observed = observed},
 		.work_host = &f->host,
 	};
 	f->executor = executor_new(&c);
+}
+
+static void setup(struct fixture *f)
+{
+	setup_as(f, true);
 }
 
 static void teardown(struct fixture *f)
@@ -299,6 +312,101 @@ static void test_executor__renders_end_with_it(void **state)
 	teardown(&f);
 }
 
+/* --- failures of one action (audit.md 3) --- */
+
+#define MAP_PATH "/api/v1/namespaces/n/configmaps/c*"
+
+/* One attempt to write a ConfigMap with this value; the server answers so. */
+static void attempt(struct fixture *f, const char *value, int status)
+{
+	struct arena *a = arena_new((size_t)1 << 20);
+	struct plan p;
+	plan_init(&p, a);
+	struct obj *o = meta_skeleton("v1", "ConfigMap", "n", "c");
+	obj_set_path(o, "data.key", obj_string(value));
+	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%zu", f->n_done));
+	plan_own_apply(&p, o);
+	fake_answer(f->transport, "PATCH", MAP_PATH, status,
+		    status == 200
+			    ? "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}"
+			    : "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"no\"}");
+	f->n_done = 0;
+	executor_start(f->executor, "strategy", "k0", &p, a, ended, f);
+	loop_fake_settle(f->loop);
+	assert_int_equal(f->n_done, 1);
+	assert_int_equal(f->codes[0] != 0, status != 200);
+}
+
+/* "Plan Failed(422) Failed(422)+1": the entries, with what they say of others. */
+static const char *told(struct fixture *f, struct strbuf *b)
+{
+	strbuf_clear(b);
+	for (int64_t seq = 2; seq <= audit_last_seq(f->audit); seq++) {
+		struct error err;
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
+		int64_t more = obj_i64(row, "body.suppressed", 0);
+		const char *op = obj_str(row, "op");
+		strbuf_addf(b, "%s%s", b->len ? " " : "",
+			    op ? obj_str(row, "reason") : obj_str(row, "type"));
+		if (op)
+			strbuf_addf(b, ":%s", op);
+		if (more)
+			strbuf_addf(b, "+%d", (int)more);
+	}
+	return b->buf;
+}
+
+static void serve_maps(struct fixture *f)
+{
+	fake_answer(f->transport, "GET", "/apis", 200,
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[]}");
+	fake_answer(f->transport, "GET", "/api", 200,
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":"
+		    "[{\"version\":\"v1\",\"resources\":[{\"resource\":\"configmaps\","
+		    "\"responseKind\":{\"kind\":\"ConfigMap\"},\"scope\":\"Namespaced\","
+		    "\"verbs\":[\"get\",\"patch\"]}]}]}]}");
+}
+
+static void test_executor__the_same_refusal_again_is_no_new_intent(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	struct fixture f;
+	(void)state;
+	setup_as(&f, false);
+	serve_maps(&f);
+	for (int i = 0; i < 9; i++)
+		attempt(&f, "a", 422);
+	const char *nine = "Plan Failed:2-0-1 Failed:2-0-2 Failed:2-0-4+1 Failed:2-0-8+3";
+	assert_string_equal(told(&f, &b), nine);
+	/* another way to fail, and the end of it: none is lost */
+	attempt(&f, "a", 403);
+	attempt(&f, "a", 200);
+	assert_string_equal(told(&f, &b), "Plan Failed:2-0-1 Failed:2-0-2 Failed:2-0-4+1"
+					  " Failed:2-0-8+3 Denied:2-0-10+1 Applied:2-0-11");
+	/* after that, or of another content, it is a new plan */
+	attempt(&f, "a", 422);
+	attempt(&f, "b", 422);
+	attempt(&f, "b", 422);
+	assert_non_null(strstr(told(&f, &b), " Applied:2-0-11 Plan Failed:9-0-1 Plan"
+					     " Failed:11-0-1 Failed:11-0-2"));
+	teardown(&f);
+}
+
+/* The embedded server writes the entries of what is done; what it refused the executor tells. */
+static void test_executor__a_refusal_of_the_own_server_has_an_entry(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	struct fixture f;
+	(void)state;
+	setup(&f);
+	serve_maps(&f);
+	attempt(&f, "a", 422);
+	attempt(&f, "a", 200);
+	assert_string_equal(told(&f, &b), "Plan Failed:2-0-1");
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +416,8 @@ int main(void)
 		cmocka_unit_test(test_executor__a_plan_forgets_what_is_used),
 		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
 		cmocka_unit_test(test_executor__on_a_full_disk_everything_waits),
+		cmocka_unit_test(test_executor__the_same_refusal_again_is_no_new_intent),
+		cmocka_unit_test(test_executor__a_refusal_of_the_own_server_has_an_entry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
