@@ -123,7 +123,7 @@ static struct tried *tried_of(struct tries *t, const char *unit, const char *dig
 		return NULL;
 	d = xcalloc(1, sizeof(*d));
 	d->plan_seq = plan_seq;
-	memcpy(d->digest, digest, sizeof(d->digest));
+	(void)snprintf(d->digest, sizeof(d->digest), "%s", digest);
 	map_set(t->units, unit, d);
 	return d;
 }

@@ -11,6 +11,7 @@
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/executor.h"
+#include "alm/engine/tries.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/loop_fake.h"
@@ -407,6 +408,28 @@ static void test_executor__a_refusal_of_the_own_server_has_an_entry(void **state
 	teardown(&f);
 }
 
+/* Of too many units each attempt has its entry; of what is remembered one way to fail each. */
+static void test_executor__as_many_tries_as_are_remembered(void **state)
+{
+	struct tries *t = tries_new();
+	int64_t more;
+	char unit[16];
+	(void)state;
+	for (int i = 0; i <= TRIES_MAX; i++) {
+		(void)snprintf(unit, sizeof(unit), "u%d", i);
+		for (unsigned n = 1; n <= 3; n++) {
+			bool told = tries_failed(t, unit, "d", 7, n, 0, "Failed 422", &more);
+			assert_int_equal(told, n < 3 || i == TRIES_MAX);
+		}
+		assert_int_equal(tries_pending(t, unit, 0), i == TRIES_MAX ? 0 : 1);
+	}
+	tries_forget(t, "u0");
+	assert_true(tries_failed(t, unit, "d", 8, 1, 0, "Failed 422", &more));
+	assert_true(tries_failed(t, unit, "d", 8, 1, 1, "Failed 422", &more));
+	assert_true(tries_failed(t, unit, "d", 8, 2, 0, "Denied 403", &more));
+	tries_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
 		cmocka_unit_test(test_executor__on_a_full_disk_everything_waits),
 		cmocka_unit_test(test_executor__the_same_refusal_again_is_no_new_intent),
+		cmocka_unit_test(test_executor__as_many_tries_as_are_remembered),
 		cmocka_unit_test(test_executor__a_refusal_of_the_own_server_has_an_entry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
