@@ -326,7 +326,8 @@ static void attempt(struct fixture *f, const char *value, int status)
 	struct obj *o = meta_skeleton("v1", "ConfigMap", "n", "c");
 	obj_set_path(o, "data.key", obj_string(value));
 	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%zu", f->n_done));
-	plan_own_apply(&p, o);
+	p.as = "system:serviceaccount:alm-system:app-x";
+	plan_apply(&p, o, 0, false);
 	fake_answer(f->transport, "PATCH", MAP_PATH, status,
 		    status == 200
 			    ? "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}"
