@@ -337,7 +337,7 @@ static struct flight *flight_of(struct exchange *x)
 /* A question that is posted: nothing is written by it. */
 static bool is_review(const char *target)
 {
-	return strstr(target, "accessreviews") != NULL;
+	return strstr(target, "selfsubject") != NULL;
 }
 
 static struct call *listener(struct flight *f)

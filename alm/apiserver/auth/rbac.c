@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "alm/apiserver/auth/rbac_internal.h"
 #include "alm/base/map.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/query/selector.h"
@@ -16,74 +15,6 @@ bool rbac_is_master(const struct user_info *u)
 		if (cstr_eq(u->groups[i], "system:masters"))
 			return true;
 	return false;
-}
-
-/* A string without U+0000, else NULL: an object that an alm of old stored gives nobody more than it
- * says (texts.h). */
-static const char *plain(const struct obj *o)
-{
-	return str_find_char(obj_as_str(o), '\0') < 0 ? obj_as_string(o) : NULL;
-}
-
-bool rbac_list_has(const struct obj *list, const char *s)
-{
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(plain(obj_at(list, i)), s))
-			return true;
-	return false;
-}
-
-static bool list_has_or_star(const struct obj *list, const char *s)
-{
-	return rbac_list_has(list, "*") || rbac_list_has(list, s);
-}
-
-/* "R", "R/sub", "*" and "*" "/sub". */
-static bool resource_matches(const struct obj *resources, const char *resource, const char *sub)
-{
-	size_t n = strlen(resource);
-	for (size_t i = 0; i < obj_len(resources); i++) {
-		const char *s = obj_as_string(obj_at(resources, i));
-		if (!s)
-			continue;
-		if (cstr_eq(s, "*"))
-			return true;
-		if (!sub[0]) {
-			if (cstr_eq(s, resource))
-				return true;
-			continue;
-		}
-		if (cstr_has_prefix(s, "*/") && cstr_eq(s + 2, sub))
-			return true;
-		if (cstr_has_prefix(s, resource) && s[n] == '/' && cstr_eq(s + n + 1, sub))
-			return true;
-	}
-	return false;
-}
-
-bool rbac_path_matches(const struct obj *urls, const char *path)
-{
-	for (size_t i = 0; i < obj_len(urls); i++) {
-		const char *s = obj_as_string(obj_at(urls, i));
-		size_t n = s ? strlen(s) : 0;
-		if (n && s[n - 1] == '*' && strncmp(s, path, n - 1) == 0)
-			return true;
-		if (cstr_eq(s, path))
-			return true;
-	}
-	return false;
-}
-
-static bool rule_allows(const struct obj *rule, const struct rbac_attributes *a)
-{
-	const struct obj *names = obj_get(rule, "resourceNames");
-	if (!list_has_or_star(obj_get(rule, "verbs"), a->verb))
-		return false;
-	if (!a->is_resource)
-		return rbac_path_matches(obj_get(rule, "nonResourceURLs"), a->path);
-	return list_has_or_star(obj_get(rule, "apiGroups"), a->group) &&
-	       resource_matches(obj_get(rule, "resources"), a->resource, a->subresource) &&
-	       (!obj_len(names) || (a->name[0] && rbac_list_has(names, a->name)));
 }
 
 /* Aggregation: what a ClusterRole's selectors pick. Each role counts once, however many selectors
@@ -149,8 +80,8 @@ static const struct obj *subject_of(const struct obj *binding, const struct user
 	static const char account[] = "system:serviceaccount:";
 	for (size_t i = 0; i < obj_len(subjects); i++) {
 		const struct obj *s = obj_at(subjects, i);
-		const char *kind = obj_str(s, "kind"), *name = plain(obj_get(s, "name"));
-		const char *ns = plain(obj_get(s, "namespace"));
+		const char *kind = obj_str(s, "kind"), *name = rbac_text(obj_get(s, "name"));
+		const char *ns = rbac_text(obj_get(s, "namespace"));
 		if (!kind || !name)
 			continue;
 		if (cstr_eq(kind, "User") && cstr_eq(name, u->name))
@@ -212,7 +143,7 @@ static bool visit_binding(void *arg, const struct obj *binding)
 	struct visit *v = arg;
 	const struct obj *subject = subject_of(binding, v->user);
 	const char *kind = obj_str(binding, "roleRef.kind");
-	const char *name = plain(obj_path(binding, "roleRef.name"));
+	const char *name = rbac_text(obj_path(binding, "roleRef.name"));
 	const struct obj *role = NULL;
 	if (!subject || !name)
 		return false;
@@ -251,7 +182,7 @@ struct match {
 static bool match_rule(void *arg, const struct obj *rule, const struct rbac_via *via)
 {
 	struct match *m = arg;
-	if ((!m->attributes->is_resource && via->ns[0]) || !rule_allows(rule, m->attributes))
+	if ((!m->attributes->is_resource && via->ns[0]) || !rbac_rule_allows(rule, m->attributes))
 		return false;
 	m->why = why(via, m->arena);
 	return true;

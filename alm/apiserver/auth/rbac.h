@@ -7,6 +7,7 @@
 #define ALM_APISERVER_AUTH_RBAC_H
 
 #include "alm/apiserver/request.h"
+#include "alm/obj/query/rbac_rule.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 
@@ -20,14 +21,6 @@ struct rbac_source {
 	void (*each_binding)(void *arg, const char *ns, const struct user_info *u,
 			     bool (*fn)(void *fn_arg, const struct obj *o), void *fn_arg);
 	const struct obj *(*get)(void *arg, const char *plural, const char *ns, const char *name);
-};
-
-/* What is asked. All strings "" when absent, never NULL. */
-struct rbac_attributes {
-	const char *verb;
-	bool is_resource;
-	const char *group, *resource, *subresource, *ns, *name;
-	const char *path; /* of !is_resource */
 };
 
 /* system:masters may everything. */

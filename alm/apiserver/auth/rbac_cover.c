@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "alm/apiserver/auth/rbac_internal.h"
+#include "alm/apiserver/auth/rbac.h"
 #include "alm/base/mem.h"
 
 enum dimension { VERB, GROUP, RESOURCE, NAME, N_DIMENSIONS };
