@@ -133,7 +133,8 @@ static int read_live(const struct instance *i, const char *id, const struct obj 
 			*ret = o; /* NULL: deleted since; its metadata is what there is */
 			return 1;
 		}
-		if (i->v->now_ns - done->at_ns < SURVEY_AGE_NS) { /* the cache is behind */
+		if (outcome_is_younger(done, i->v->now_ns,
+				       SURVEY_AGE_NS)) { /* the cache is behind */
 			plan_requeue_after(i->plan, SURVEY_AGE_NS);
 			return 0;
 		}

@@ -116,6 +116,12 @@ static void evict(struct stash *s, const struct item *newest, int64_t now_ns)
 	}
 }
 
+bool outcome_is_younger(const struct outcome *o, int64_t now_ns, int64_t age_ns)
+{
+	int64_t age = now_ns - o->at_ns;
+	return age >= 0 && age < age_ns;
+}
+
 int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns)
 {
 	int64_t wait = NS_PER_HOUR, age = now_ns - o->at_ns;

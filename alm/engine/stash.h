@@ -46,6 +46,9 @@ const struct outcome *stash_get(struct stash *s, const char *id);
 /* Consumes bytes (xmalloc) and value. err NULL: success. Replaces an older outcome of the id. */
 void stash_put(struct stash *s, const char *id, const struct error *err, struct str bytes,
 	       struct obj *value, int64_t now_ns);
+/* Less than age_ns old. What is of later than now is not: the clock was set back, and how old it is
+ * nobody knows. */
+bool outcome_is_younger(const struct outcome *o, int64_t now_ns, int64_t age_ns);
 /* A failure that may pass is tried again after 1, 2, 4 ... 60 minutes. 0: now. */
 int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns);
 void stash_drop(struct stash *s, const char *id);

@@ -49,7 +49,7 @@ int apptype_read(const struct view *v, const char *key, struct plan *plan, struc
 		bool failed = o && o->code;
 		if (failed && o->code == E_INVALID)
 			continue; /* it stays what it is until digest or source changes */
-		if (failed && v->now_ns - o->at_ns < NS_PER_MIN) {
+		if (failed && outcome_is_younger(o, v->now_ns, NS_PER_MIN)) {
 			plan_requeue_after(plan, NS_PER_MIN - (v->now_ns - o->at_ns));
 			continue;
 		}

@@ -168,8 +168,8 @@ static enum ensured await_doubt(struct strategy_pass *s, const struct outcome *o
 	int64_t age = s->v->now_ns - o->at_ns;
 	if ((uint64_t)obj_i64(o->value, "rightsVersion", 0) != account_rights_version(s->v))
 		return DONE;
-	if (!refused)
-		return age >= 0 && age < REVIEW_FRESH_NS ? WAITING : DONE;
+	if (!refused || age < 0)
+		return outcome_is_younger(o, s->v->now_ns, REVIEW_FRESH_NS) ? WAITING : DONE;
 	return plan_await(s->plan, is_settling(s, o->value) ? AGAIN_NS - age
 							    : outcome_retry_in(o, s->v->now_ns));
 }

@@ -212,7 +212,7 @@ const struct outcome *strategy_ask(struct strategy_pass *s, const char *id, stru
 {
 	const struct outcome *o = view_outcome(s->v, id);
 	const struct obj *kept = obj_keep(s->v->a, needs);
-	if (o && !o->code && (!age_ns || s->v->now_ns - o->at_ns < age_ns))
+	if (o && !o->code && (!age_ns || outcome_is_younger(o, s->v->now_ns, age_ns)))
 		return o;
 	struct action *x = plan_work(s->plan, &ask_work, id);
 	x->body = kept;

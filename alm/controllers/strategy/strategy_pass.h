@@ -116,7 +116,7 @@ enum ensured strategy_ensure_account(struct strategy_pass *s);
 /* A failure that no input changes may pass: the child was killed, the disk was full. DONE: it is to
  * be tried again now. ENDED: never. */
 enum ensured strategy_await_retry(struct strategy_pass *s, const struct outcome *failed);
-/* What ask_work brought for these needs (taken), not older than age_ns (0: any); NULL: asked now. */
+/* What ask_work brought for these needs (taken), younger than age_ns (0: any); NULL: asked now. */
 const struct outcome *strategy_ask(struct strategy_pass *s, const char *id, struct obj *needs,
 				   int64_t age_ns);
 

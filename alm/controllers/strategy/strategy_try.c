@@ -76,7 +76,7 @@ enum ensured strategy_try_back(struct strategy_pass *s, const struct strategy_re
 	const char *id = arena_fmt(s->v->a, "try:%s:%s", meta_uid(s->ref->o), hex);
 	const struct outcome *o = view_outcome(s->v, id);
 	const struct obj *refused = o ? obj_get(o->value, "refused") : NULL;
-	if (!o || (obj_len(refused) && s->v->now_ns - o->at_ns >= TRY_AGAIN_NS)) {
+	if (!o || (obj_len(refused) && !outcome_is_younger(o, s->v->now_ns, TRY_AGAIN_NS))) {
 		plan_try(s->plan, id, obj_ref(t.objects));
 		return WAITING;
 	}

@@ -16,6 +16,7 @@
 
 #define FAILURES_TOLD_MAX 2000 /* bytes */
 #define LOOK_AGAIN_NS     NS_PER_S
+#define TAKEN_BACK_MAX    5 /* times in an attempt: whoever deletes it so often means it */
 
 /* One step in this reconcile. */
 struct acting {
@@ -227,7 +228,7 @@ static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t
 		obj_unref(rows);
 		return;
 	}
-	bool old = o && s->v->now_ns - o->at_ns >= LOOK_AGAIN_NS;
+	bool old = o && !outcome_is_younger(o, s->v->now_ns, LOOK_AGAIN_NS);
 	o = unit_survey(s, id, rows, old ? 1 : 0);
 	const struct obj *live = o ? obj_get(o->value, "o") : NULL;
 	if (o && !live)
@@ -401,19 +402,75 @@ static enum step_state recorded(const struct obj *record)
 					    : STEP_ACTING;
 }
 
-static struct turn_group *turns_of(const struct unit_pass *s, const struct unit_part *part)
+static bool *rows_not_kept(const struct unit_pass *s)
+{
+	bool *list = ARENA_ARRAY(s->v->a, bool, s->n + 1);
+	for (size_t p = 0; p < UNIT_PARTS; p++)
+		for (size_t g = 0; g < s->unit->parts[p].n; g++)
+			for (size_t i = 0; i < s->unit->parts[p].groups[g].n; i++) {
+				const struct unit_step *step =
+					&s->unit->parts[p].groups[g].steps[i];
+				for (size_t k = 0; k < step->n; k++)
+					list[step->rows[k]] |=
+						step->action != ACTION_CREATE_OR_UPDATE &&
+						step->action != ACTION_CREATE_IF_NOT_EXIST;
+			}
+	return list;
+}
+
+/* What a step was through with is not there, and nothing of this unit deletes it: what it saw was a
+ * list of former times, or somebody has been here since. */
+static bool has_vanished(const struct unit_pass *s, const struct unit_step *step,
+			 const struct obj *record, const bool *not_kept)
+{
+	if (obj_has(record, "note")) /* of another one, who may delete it */
+		return false;
+	for (size_t k = 0; k < step->n; k++) {
+		size_t row = step->rows[k];
+		const struct unit_entry *e = &s->entries[row];
+		/* a Job that deletes itself was there */
+		if (!not_kept[row] && e->resource && !e->unknown && !unit_found(s, row) &&
+		    !s->host->is_left(s, e) && !obj_path(e->object, "spec.ttlSecondsAfterFinished"))
+			return true;
+	}
+	return false;
+}
+
+static void take_back(struct unit_pass *s, const char *id)
+{
+	struct obj *record = obj_get_mut(obj_get_mut(s->course, "steps"), id);
+	obj_set_str(record, "state", "InProgress");
+	obj_set_int(record, "sinceNs", s->v->now_ns);
+	obj_set_int(record, "again", obj_i64(record, "again", 0) + 1);
+}
+
+static enum step_state state_of(struct unit_pass *s, const struct unit_step *step, const char *id,
+				const bool *not_kept)
+{
+	const struct obj *record = obj_get(obj_get(s->course, "steps"), id);
+	enum step_state state = recorded(record);
+	if (state != STEP_DONE || obj_i64(record, "again", 0) >= TAKEN_BACK_MAX ||
+	    !has_vanished(s, step, record, not_kept))
+		return state;
+	take_back(s, id);
+	return STEP_ACTING;
+}
+
+static struct turn_group *turns_of(struct unit_pass *s, const struct unit_part *part)
 {
 	struct turn_group *list = ARENA_ARRAY(s->v->a, struct turn_group, part->n + 1);
-	const struct obj *steps = obj_get(s->course, "steps");
+	const bool *not_kept = rows_not_kept(s);
 	for (size_t g = 0; g < part->n; g++) {
 		const struct unit_group *group = &part->groups[g];
 		list[g] = (struct turn_group){.parallel = group->parallel, .n = group->n};
 		list[g].steps = ARENA_ARRAY(s->v->a, struct turn_step, group->n + 1);
-		for (size_t i = 0; i < group->n; i++)
+		for (size_t i = 0; i < group->n; i++) {
+			const struct unit_step *step = &group->steps[i];
+			const char *id = unit_step_id(s, part, g, i);
 			list[g].steps[i] = (struct turn_step){
-				.state = recorded(obj_get(steps, unit_step_id(s, part, g, i))),
-				.continue_on_error = group->steps[i].rule &&
-						     group->steps[i].rule->continue_on_error};
+				.state = state_of(s, step, id, not_kept),
+				.continue_on_error = step->rule && step->rule->continue_on_error};
+		}
 	}
 	return list;
 }

@@ -78,7 +78,7 @@ static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t 
 		ret->replica_sets = items(o->value, 1);
 		ret->events = items(o->value, 2);
 	}
-	if (o && s->v->now_ns - o->at_ns < LOOK_NS)
+	if (o && outcome_is_younger(o, s->v->now_ns, LOOK_NS))
 		return;
 	struct obj *needs = obj_keep(s->v->a, obj_list());
 	need(needs, "v1", "Pod", e->ns, selector);

@@ -207,7 +207,7 @@ const struct outcome *unit_survey(struct unit_pass *s, const char *id, struct ob
 {
 	const struct outcome *o = view_outcome(s->v, id);
 	obj_keep(s->v->a, rows);
-	if (o && !o->code && (!age_ns || s->v->now_ns - o->at_ns <= age_ns))
+	if (o && !o->code && (!age_ns || outcome_is_younger(o, s->v->now_ns, age_ns)))
 		return o;
 	struct action *x = plan_work(s->plan, &survey_work, id);
 	x->body = rows;

@@ -167,7 +167,7 @@ const char *unit_id(const struct unit_pass *s, const char *what);
 void unit_survey_row(struct obj *rows, const char *key, const struct unit_entry *e);
 /* It is read again when it is asked for next, behind the writes of this plan. */
 void unit_forget(struct unit_pass *s, const char *what);
-/* What a live read of these rows (consumed) brought, not older than age_ns (0: any); NULL: it is
+/* What a live read of these rows (consumed) brought, younger than age_ns (0: any); NULL: it is
  * planned. */
 const struct outcome *unit_survey(struct unit_pass *s, const char *id, struct obj *rows,
 				  int64_t age_ns);

@@ -198,7 +198,7 @@ static enum ensured read_former(struct unit_pass *s, struct former *f)
 	}
 	json_digest(rows, digest);
 	f->read = arena_fmt(a, "former:%.16s", digest);
-	const struct outcome *found = unit_survey(s, unit_id(s, f->read), rows, LOOK_AGAIN_NS - 1);
+	const struct outcome *found = unit_survey(s, unit_id(s, f->read), rows, LOOK_AGAIN_NS);
 	if (!found)
 		return WAITING;
 	for (size_t i = 0; i < f->lines.n; i++) {

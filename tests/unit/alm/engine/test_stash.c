@@ -48,6 +48,17 @@ static void test_stash__one_over_the_bound_takes_the_least_recently_used(void **
 	stash_free(s);
 }
 
+/* A clock that was set back makes nothing young for hours. */
+static void test_stash__what_is_of_later_than_now_is_old(void **state)
+{
+	(void)state;
+	const struct outcome o = {.at_ns = NS_PER_HOUR};
+	assert_true(outcome_is_younger(&o, NS_PER_HOUR, NS_PER_S));
+	assert_true(outcome_is_younger(&o, NS_PER_HOUR + NS_PER_S - 1, NS_PER_S));
+	assert_false(outcome_is_younger(&o, NS_PER_HOUR + NS_PER_S, NS_PER_S));
+	assert_false(outcome_is_younger(&o, NS_PER_HOUR - 1, NS_PER_S));
+}
+
 static struct str digest(void)
 {
 	return str_n(xmemdup("digest", 6), 6);
@@ -170,6 +181,7 @@ static void test_stash__what_was_applied_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stash__what_is_of_later_than_now_is_old),
 		cmocka_unit_test(test_stash__what_was_applied_is_bounded),
 		cmocka_unit_test(test_stash__one_over_the_bound_takes_the_least_recently_used),
 		cmocka_unit_test(test_stash__many_small_ones_fit),

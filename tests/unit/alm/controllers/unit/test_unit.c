@@ -227,6 +227,42 @@ static const char *run_again(struct fixture *x, size_t n)
 	return settle(x);
 }
 
+static void forget(struct fixture *x, const char *name)
+{
+	map_del(x->f.live, arena_fmt(x->a, "ConfigMap/default/%s", name));
+}
+
+/* As the first list of a server that is behind tells it. */
+static void test_unit__what_is_not_there_after_all_is_made_again(void **state)
+{
+	(void)state;
+	struct fixture x;
+	setup(&x, 2);
+	answer_reads(&x);
+	for (int i = 0; i < 3; i++) { /* inventory, unit, objects */
+		pass(&x);
+		view_fake_perform(&x.f);
+	}
+	x.job.ends = true;
+	CLEANUP(xfreep) char *c0 = xstrdup(map_get(x.f.live, "ConfigMap/default/c0"));
+	forget(&x, "c1");
+	assert_string_equal(pass(&x), "Running"); /* c0 is there: its step waits for c1 alone */
+	assert_non_null(view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c1"));
+	view_fake_perform(&x.f);
+	x.job.record = obj_keep(x.a, obj_copy(x.job.record));
+	/* its step was through when the next list comes: the verdict does not outlive the object */
+	struct obj *record = obj_keep(x.a, obj_copy(x.job.record));
+	OBJ_EACH (it, obj_get(record, "steps"))
+		obj_set_str(obj_get_mut(obj_get_mut(record, "steps"), it.key), "state", "Finished");
+	x.job.record = record;
+	forget(&x, "c0");
+	assert_string_equal(pass(&x), "Running");
+	assert_non_null(view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c0"));
+	view_fake_live(&x.f, c0);
+	assert_string_equal(settle(&x), "Succeeded");
+	teardown(&x);
+}
+
 static void test_unit__a_create_that_comes_after_the_prune_is_pruned_again(void **state)
 {
 	(void)state;
@@ -513,6 +549,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unit__the_inventory_is_written_before_the_objects),
 		cmocka_unit_test(test_unit__it_ends_and_writes_nothing_more),
+		cmocka_unit_test(test_unit__what_is_not_there_after_all_is_made_again),
 		cmocka_unit_test(test_unit__what_is_somebody_elses_is_refused_before_a_write),
 		cmocka_unit_test(test_unit__a_create_that_comes_after_the_prune_is_pruned_again),
 		cmocka_unit_test(test_unit__what_somebody_keeps_is_not_pruned_when_it_comes_back),
