@@ -49,6 +49,7 @@ struct audit_config {
 	 * memory, no head. */
 	const char *key_dir;
 	const char *const *anchor_files; /* whose notes must be of this log; NULL-ended, or NULL */
+	bool tells_end; /* the last entry of audit_close() is LogClosed: an end that was no crash */
 };
 
 /* Creates the tables and the LogOpened row if the log is new; else verifies the tail, and that what
@@ -60,7 +61,8 @@ int audit_open(const struct audit_config *c, struct audit **ret, struct error *e
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err);
 void audit_trim(struct audit *a);  /* for who is at rest: db_trim(); NULL is fine */
-void audit_close(struct audit *a); /* signs the last checkpoint */
+/* Nobody hears of its LogClosed but the anchors, by the last checkpoint. */
+void audit_close(struct audit *a);
 const char *audit_origin(const struct audit *a);
 /* Why nothing can be appended until `alm audit accept-gap`: "LogRolledBack: ..."; NULL: nothing is
  * wrong. Every append then gives E_UNAVAILABLE. */

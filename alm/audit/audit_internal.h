@@ -31,6 +31,7 @@ struct audit {
 	int64_t checkpoint_mono_ns;
 	bool checkpoint_at_once;
 	struct timer timer;
+	bool tells_end;
 	char *key_dir; /* NULL: keys in memory, no head */
 	struct head_notes notes;
 	char *read_only;         /* why; NULL: it is not */

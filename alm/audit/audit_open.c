@@ -258,6 +258,7 @@ struct audit *audit_alloc(const struct audit_config *c)
 	a->db = c->db;
 	a->loop = c->loop;
 	a->key_dir = c->key_dir ? xstrdup(c->key_dir) : NULL;
+	a->tells_end = c->tells_end;
 	a->timer.fn = audit_sign_due;
 	a->timer.arg = a;
 	a->checkpoint_mono_ns = loop_mono(c->loop) - AUDIT_SIGN_EVERY_NS;
@@ -313,10 +314,40 @@ void audit_trim(struct audit *a)
 		db_trim(a->db);
 }
 
+/* Whoever opens a log and closes it again without a word of his own leaves it as it was; of a new
+ * one, too, it is to be seen that its objects were not recorded yet (audit_objects_unknown). */
+static bool is_closed(struct audit *a)
+{
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *last = NULL;
+	return a->last_seq <= 1 || (audit_row_get(a, a->last_seq, &last, &err) >= 0 &&
+				    cstr_eq(obj_str(last, "reason"), "LogClosed"));
+}
+
+static void tell_end(struct audit *a)
+{
+	struct error err;
+	int64_t seq;
+	a->on_row = NULL; /* who heard of rows is gone, perhaps */
+	a->on_commit = NULL;
+	if (!a->tells_end || a->read_only || db_in_transaction(a->db) || db_is_broken(a->db) ||
+	    is_closed(a))
+		return;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "what", "log");
+	obj_set_str(body, "details", "stopped in good order");
+	const struct audit_row row = {.type = "System",
+				      .reason = "LogClosed",
+				      .subject = {.kind = "Log", .name = a->origin},
+				      .body = body};
+	(void)audit_append_now(a, &row, &seq, &err);
+}
+
 void audit_close(struct audit *a)
 {
 	if (!a)
 		return;
+	tell_end(a);
 	loop_disarm(a->loop, &a->timer);
 	seal(a);
 	audit_free(a);

@@ -245,7 +245,8 @@ static int open_log(struct controller_command *c, struct error *err)
 				  .loop = c->loop,
 				  .origin = c->origin,
 				  .key_dir = c->data_dir,
-				  .anchor_files = c->setup.files};
+				  .anchor_files = c->setup.files,
+				  .tells_end = true};
 	if (audit_open(&ac, &c->audit, err) < 0)
 		return -err->code;
 	struct disk_watch_config wc = {c->db, c->loop, c->audit, c->metrics};

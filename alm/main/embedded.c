@@ -247,7 +247,8 @@ static int open_folder(struct embedded *c, struct error *err)
 				  .loop = c->loop,
 				  .origin = c->audit_origin,
 				  .key_dir = c->data_dir,
-				  .anchor_files = c->setup->files};
+				  .anchor_files = c->setup->files,
+				  .tells_end = !c->no_audit};
 	return c->no_audit ? audit_bypass(&ac, err) : audit_open(&ac, &c->audit, err);
 }
 

@@ -293,6 +293,50 @@ static void test_audit__a_reopened_log_goes_on(void **state)
 	audit_log_remove(dir);
 }
 
+/* Opens the log as a service does, closes it, and says with how many entries. */
+static int64_t opened_and_closed(const char *path, const char *dir, int n, struct strbuf *reason)
+{
+	struct audit_log l;
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *last = NULL;
+	audit_log_open(&l, path, dir);
+	audit_close(l.audit);
+	struct audit_config ac = {
+		.db = l.db, .loop = &l.loop.base, .key_dir = dir, .tells_end = true};
+	assert_ok(audit_open(&ac, &l.audit, &err), &err);
+	if (n)
+		audit_log_fill(&l, n, 1);
+	audit_log_close(&l);
+	audit_log_open(&l, path, dir);
+	int64_t seq = audit_last_seq(l.audit);
+	assert_ok(audit_row_get(l.audit, seq, &last, &err), &err);
+	strbuf_clear(reason);
+	strbuf_adds(reason, obj_str(last, "reason"));
+	audit_log_assert_intact(&l);
+	audit_log_close(&l);
+	return seq;
+}
+
+static void test_audit__an_end_in_good_order_has_an_entry(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/alm-audit-XXXXXX";
+	assert_non_null(mkdtemp(dir));
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf reason = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&path, "%s/alm.db", dir);
+	/* a new log whose objects were never recorded stays one */
+	assert_int_equal(opened_and_closed(path.buf, dir, 0, &reason), 1);
+	assert_string_equal(reason.buf, "LogOpened");
+	assert_int_equal(opened_and_closed(path.buf, dir, 3, &reason), 5);
+	assert_string_equal(reason.buf, "LogClosed");
+	/* who had nothing to say leaves it as it was */
+	assert_int_equal(opened_and_closed(path.buf, dir, 0, &reason), 5);
+	assert_int_equal(opened_and_closed(path.buf, dir, 1, &reason), 7);
+	assert_string_equal(reason.buf, "LogClosed");
+	audit_log_remove(dir);
+}
+
 static void test_audit__time_never_goes_back(void **state)
 {
 	(void)state;
@@ -497,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_audit__append_is_once_per_op_and_transition),
 		cmocka_unit_test(test_audit__roll_back_over_a_tile_border_keeps_the_tree),
 		cmocka_unit_test(test_audit__a_reopened_log_goes_on),
+		cmocka_unit_test(test_audit__an_end_in_good_order_has_an_entry),
 		cmocka_unit_test(test_audit__every_byte_is_quoted_as_it_must),
 		cmocka_unit_test(test_audit__integers_of_any_size),
 		cmocka_unit_test(test_audit__members_are_sorted_however_many),
