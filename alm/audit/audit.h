@@ -60,7 +60,7 @@ int audit_open(const struct audit_config *c, struct audit **ret, struct error *e
 /* One of the two files. E_NOTFOUND, E_CORRUPT. */
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err);
-void audit_trim(struct audit *a);  /* for who is at rest: db_trim(); NULL is fine */
+void audit_trim(struct audit *a); /* for who is at rest: db_trim(); NULL is fine */
 /* Nobody hears of its LogClosed but the anchors, by the last checkpoint. */
 void audit_close(struct audit *a);
 const char *audit_origin(const struct audit *a);
