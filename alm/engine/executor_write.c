@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
+#include "alm/engine/view.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -320,8 +321,7 @@ static void observe_written(struct run *r, const struct step_call *c, const stru
 /* What the server refused is reported by the conditions of the next reconcile. */
 static void remember_refusal(struct run *r, const struct action *a, const struct error *err)
 {
-	char *id =
-		arena_fmt(r->a, "refused:%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
+	char *id = refusal_id(a->resource.group, a->resource.kind, a->ns, a->name, r->a);
 	struct error told = err ? run_hide(r, err) : ERROR_INIT;
 	if (err)
 		stash_put(r->x->c.stash, id, &told, STR_NONE, NULL, loop_now(r->x->c.loop));

@@ -4,6 +4,7 @@
 
 #include "alm/base/strbuf.h"
 #include "alm/engine/controller.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -146,4 +147,17 @@ int controller_run(const struct controller *c, const struct view *view, const ch
 		return error_set(err, E_LIMIT, "%s %s: the pass is over its limit", c->name, key);
 	plan_cut(plan, PLAN_ACTIONS_MAX);
 	return 0;
+}
+
+char *refusal_id(const char *group, const char *kind, const char *ns, const char *name,
+		 struct arena *a)
+{
+	return arena_fmt(a, "refused:%s/%s/%s/%s", group, kind, ns ? ns : "", name);
+}
+
+const struct outcome *view_refusal(const struct view *v, const struct obj *o, const char *ns)
+{
+	struct gvk g = {"", "", ""};
+	gvk_of(o, v->a, &g);
+	return view_outcome(v, refusal_id(g.group, g.kind, ns, meta_name(o), v->a));
 }

@@ -108,6 +108,11 @@ int view_live(const struct view *v, const struct resource *r, const char *ns, co
 	      const struct obj **ret);
 /* In the arena, with its value as a tree; NULL: there is none. */
 const struct outcome *view_outcome(const struct view *v, const char *id);
+/* What the server said to the last write of an object; ns NULL: it has none. Two kinds of one name
+ * are of different groups. NULL: it was not refused. */
+const struct outcome *view_refusal(const struct view *v, const struct obj *o, const char *ns);
+char *refusal_id(const char *group, const char *kind, const char *ns, const char *name,
+		 struct arena *a);
 
 /* Those of a kind whose field at path is name, in order of name. */
 const struct obj *const *view_referring(const struct view *v, unsigned kind, const char *path,

@@ -239,11 +239,6 @@ struct install_plan *install_plan_load(const struct view *v, const struct obj *d
 	return p;
 }
 
-const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a)
-{
-	return arena_fmt(a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name);
-}
-
 bool install_plan_keeps_newer(const struct unit_entry *e, const char *version)
 {
 	struct version live, own;

@@ -76,8 +76,6 @@ struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 /* The Namespace of the release, said without a word about it: ALM has made it already. Plans stored
  * by earlier versions have it. */
 bool install_plan_is_bare_namespace(const struct obj *o, const char *ns);
-/* Names the outcome of a write that the server refused (executor_write.c). */
-const char *plan_entry_refusal(const struct unit_entry *e, struct arena *a);
 /* Is it a definition that a version newer than this one applied? It stays (lifecycle.md 7.4). */
 bool install_plan_keeps_newer(const struct unit_entry *e, const char *version);
 /* Ours, or free to take? NULL: yes; else who has it. */

@@ -90,7 +90,7 @@ static enum ensured collect(struct uninstall *u, const struct obj *doc, struct d
 
 static void tell_first(struct uninstall *u, const struct unit_entry *e)
 {
-	const struct outcome *x = view_outcome(u->v, plan_entry_refusal(e, u->v->a));
+	const struct outcome *x = view_refusal(u->v, e->object, e->ns);
 	u->why = arena_fmt(u->v->a, "%s %s is being deleted", e->kind, e->name);
 	const struct obj *held = obj_path(e->live, "metadata.finalizers");
 	for (size_t i = 0; i < obj_len(held); i++)

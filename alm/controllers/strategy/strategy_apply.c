@@ -121,7 +121,7 @@ void strategy_tell_refusal(struct strategy_pass *s)
 {
 	for (size_t i = 0; s->install && i < s->install->n; i++) {
 		const struct unit_entry *e = &s->install->entries[i];
-		const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
+		const struct outcome *x = view_refusal(s->v, e->object, e->ns);
 		if (!x || !x->code || unit_is_applied(e))
 			continue;
 		strategy_condition(s, "Applied", "False", "Installing",

@@ -68,7 +68,7 @@ static size_t find_drift(struct strategy_pass *s, const struct unit_entry **list
 /* The account may not, says the server: not asked at once again. NULL: it is worth a try. */
 static const char *forbidden(struct strategy_pass *s, const struct unit_entry *e)
 {
-	const struct outcome *x = view_outcome(s->v, plan_entry_refusal(e, s->v->a));
+	const struct outcome *x = view_refusal(s->v, e->object, e->ns);
 	int64_t left = x && x->code == E_FORBIDDEN ? outcome_retry_in(x, s->v->now_ns) : 0;
 	if (left > 0)
 		plan_requeue_after(s->plan, left);

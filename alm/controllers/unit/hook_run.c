@@ -261,9 +261,7 @@ static enum ensured start(const struct hook_run *h, struct one *o, const char **
 
 static const char *write_error(const struct hook_run *h, const struct one *o, int *ret_code)
 {
-	const struct outcome *x =
-		view_outcome(h->v, arena_fmt(h->v->a, "refused:%s/%s/%s", meta_kind(o->object),
-					     o->ns ? o->ns : "", meta_name(o->object)));
+	const struct outcome *x = view_refusal(h->v, o->object, o->ns);
 	*ret_code = x ? x->code : 0;
 	return x ? arena_strdup(h->v->a, x->msg) : NULL;
 }

@@ -124,9 +124,7 @@ static const char *refusal(const struct acting *x, const struct unit_entry *e)
  * been faster, and then it is his. */
 static enum ensured ensure_absent(struct acting *x, const struct unit_entry *e)
 {
-	const struct outcome *o =
-		view_outcome(x->s->v, arena_fmt(x->s->v->a, "refused:%s/%s/%s", e->kind,
-						e->ns ? e->ns : "", e->name));
+	const struct outcome *o = view_refusal(x->s->v, e->object, e->ns);
 	if (!o || o->code != E_CONFLICT || e->live || o->at_ns < x->s->absent_ns)
 		return DONE;
 	unit_forget(x->s, UNIT_ABSENT);
@@ -582,9 +580,7 @@ static void put_back(struct unit_pass *s, const struct unit_step *step)
 		    s->host->is_left(s, e) || e->unknown ||
 		    (e->live && meta_is_deleting(e->live)) || is_placed(s, e))
 			continue;
-		const struct outcome *no =
-			view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind,
-						     e->ns ? e->ns : "", e->name));
+		const struct outcome *no = view_refusal(s->v, e->object, e->ns);
 		int64_t left = no && no->code ? outcome_retry_in(no, s->v->now_ns) : 0;
 		if (plan_await(s->plan, left) != DONE)
 			continue;

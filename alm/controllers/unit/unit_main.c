@@ -81,9 +81,7 @@ static struct obj *status_of(const struct unit_pass *s)
 static const struct outcome *refused(const struct unit_pass *s)
 {
 	const struct obj *main = s->job->main;
-	const char *ns = meta_namespace(main);
-	return view_outcome(s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", meta_kind(main),
-					    ns ? ns : "", meta_name(main)));
+	return view_refusal(s->v, main, meta_namespace(main));
 }
 
 /* A conflict, or a server that was away, says nothing of the schema. */

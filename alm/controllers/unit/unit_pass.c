@@ -127,8 +127,7 @@ struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, con
 const char *unit_refusal(const struct unit_pass *s, const struct unit_entry *e,
 			 const struct obj *record)
 {
-	const struct outcome *o = view_outcome(
-		s->v, arena_fmt(s->v->a, "refused:%s/%s/%s", e->kind, e->ns ? e->ns : "", e->name));
+	const struct outcome *o = view_refusal(s->v, e->object, e->ns);
 	bool mine = o && o->code && o->at_ns >= obj_i64(record, "sinceNs", 0);
 	bool final = mine && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN);
 	return final ? o->msg : NULL;

@@ -12,6 +12,7 @@
 #include "alm/controllers/work/works.h"
 #include "alm/engine/executor.h"
 #include "alm/engine/tries.h"
+#include "alm/engine/view.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/loop_fake.h"
@@ -315,20 +316,24 @@ static void test_executor__renders_end_with_it(void **state)
 
 /* --- failures of one action (audit.md 3) --- */
 
-#define MAP_PATH "/api/v1/namespaces/n/configmaps/c*"
+#define MAP_PATH   "/api/v1/namespaces/n/configmaps/c*"
+#define OTHER_PATH "/apis/x.example/v1/namespaces/n/configmaps/c*"
+#define MAP_RESOURCE                                                                         \
+	"[{\"resource\":\"configmaps\",\"responseKind\":{\"kind\":\"ConfigMap\"},\"scope\":" \
+	"\"Namespaced\",\"verbs\":[\"get\",\"patch\"]}]"
 
 /* One attempt to write a ConfigMap with this value; the server answers so. */
-static void attempt(struct fixture *f, const char *value, int status)
+static void attempt_of(struct fixture *f, const char *api, const char *value, int status)
 {
 	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
 	plan_init(&p, a);
-	struct obj *o = meta_skeleton("v1", "ConfigMap", "n", "c");
+	struct obj *o = meta_skeleton(api, "ConfigMap", "n", "c");
 	obj_set_path(o, "data.key", obj_string(value));
 	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%zu", f->n_done));
 	p.as = "system:serviceaccount:alm-system:app-x";
 	plan_apply(&p, o, 0, false);
-	fake_answer(f->transport, "PATCH", MAP_PATH, status,
+	fake_answer(f->transport, "PATCH", cstr_eq(api, "v1") ? MAP_PATH : OTHER_PATH, status,
 		    status == 200
 			    ? "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}"
 			    : "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"no\"}");
@@ -337,6 +342,11 @@ static void attempt(struct fixture *f, const char *value, int status)
 	loop_fake_settle(f->loop);
 	assert_int_equal(f->n_done, 1);
 	assert_int_equal(f->codes[0] != 0, status != 200);
+}
+
+static void attempt(struct fixture *f, const char *value, int status)
+{
+	attempt_of(f, "v1", value, status);
 }
 
 /* "Plan Failed(422) Failed(422)+1": the entries, with what they say of others. */
@@ -362,12 +372,12 @@ static const char *told(struct fixture *f, struct strbuf *b)
 static void serve_maps(struct fixture *f)
 {
 	fake_answer(f->transport, "GET", "/apis", 200,
-		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[]}");
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
+		    "\"x.example\"},\"versions\":[{\"version\":\"v1\",\"resources\":" MAP_RESOURCE
+		    "}]}]}");
 	fake_answer(f->transport, "GET", "/api", 200,
 		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":"
-		    "[{\"version\":\"v1\",\"resources\":[{\"resource\":\"configmaps\","
-		    "\"responseKind\":{\"kind\":\"ConfigMap\"},\"scope\":\"Namespaced\","
-		    "\"verbs\":[\"get\",\"patch\"]}]}]}]}");
+		    "[{\"version\":\"v1\",\"resources\":" MAP_RESOURCE "}]}]}");
 }
 
 static void test_executor__the_same_refusal_again_is_no_new_intent(void **state)
@@ -409,6 +419,26 @@ static void test_executor__a_refusal_of_the_own_server_has_an_entry(void **state
 	teardown(&f);
 }
 
+/* Two groups may have kinds of one name, as that of Services is. */
+static void test_executor__a_refusal_is_of_one_group(void **state)
+{
+	struct fixture f;
+	(void)state;
+	setup(&f);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *maps = refusal_id("", "ConfigMap", "n", "c", a);
+	const char *others = refusal_id("x.example", "ConfigMap", "n", "c", a);
+	serve_maps(&f);
+	attempt(&f, "a", 422);
+	assert_non_null(stash_get(f.stash, maps));
+	assert_null(stash_get(f.stash, others));
+	attempt_of(&f, "x.example/v1", "a", 200);
+	assert_non_null(stash_get(f.stash, maps));
+	attempt(&f, "a", 200);
+	assert_null(stash_get(f.stash, maps));
+	teardown(&f);
+}
+
 /* Of too many units each attempt has its entry; of what is remembered one way to fail each. */
 static void test_executor__as_many_tries_as_are_remembered(void **state)
 {
@@ -443,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_executor__the_same_refusal_again_is_no_new_intent),
 		cmocka_unit_test(test_executor__as_many_tries_as_are_remembered),
 		cmocka_unit_test(test_executor__a_refusal_of_the_own_server_has_an_entry),
+		cmocka_unit_test(test_executor__a_refusal_is_of_one_group),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,7 +251,7 @@ static void test_hook_run__a_refused_object_fails_at_once(void **state)
 	act(&w);
 	pass(&w);
 	error_set(&err, E_INVALID, "Job ns/job: spec.template is required");
-	stash_put(w.f.stash, "refused:Job/ns/job", &err, STR_NONE, NULL, 0);
+	stash_put(w.f.stash, "refused:batch/Job/ns/job", &err, STR_NONE, NULL, 0);
 	assert_int_equal(pass(&w), ENDED);
 	assert_non_null(strstr(w.why, "spec.template is required"));
 	view_fake_release(&w.f);

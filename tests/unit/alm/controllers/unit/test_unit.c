@@ -534,7 +534,7 @@ static void test_unit__a_status_is_written_until_it_is_there(void **state)
 			if (rows[i].code)
 				error_set(&err, rows[i].code, "no");
 			if (rows[i].code)
-				stash_put(x.f.stash, "refused:ConfigMap/default/m", &err, STR_NONE,
+				stash_put(x.f.stash, "refused:/ConfigMap/default/m", &err, STR_NONE,
 					  NULL, x.f.view.now_ns);
 			pass(&x);
 		}
