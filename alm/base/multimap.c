@@ -1,6 +1,7 @@
 /* multimap: see multimap.h. */
 #include "alm/base/multimap.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void list_free(void *p)
 {
 	struct list *l = p;
 	if (l->cap)
-		xfree(l->items.many);
+		pool_free(l->items.many, l->cap * sizeof(void *));
 	pool_free(l, sizeof(*l));
 }
 
@@ -48,13 +49,15 @@ static void **items_of(struct list *l)
 	return l->cap ? l->items.many : &l->items.one;
 }
 
+/* To double: lists of two or three are as many as the objects that they are of. */
 static void list_grow(struct list *l)
 {
-	size_t cap = l->cap;
-	void *one = l->items.one, **many = cap ? l->items.many : NULL;
-	ARRAY_GROW(many, cap, l->n + (size_t)1);
-	if (!l->cap)
-		many[0] = one;
+	size_t n = l->n, cap = n * 2;
+	assert(cap <= UINT32_MAX);
+	void **many = pool_keep(cap * sizeof(*many));
+	memcpy(many, items_of(l), n * sizeof(*many));
+	if (l->cap)
+		pool_free(l->items.many, l->cap * sizeof(*many));
 	l->items.many = many;
 	l->cap = (uint32_t)cap;
 }

@@ -1,18 +1,24 @@
 /* cache: see cache.h. */
 #include "alm/client/cache.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "alm/base/multimap.h"
 #include "alm/base/pool.h"
 #include "alm/client/trees.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-struct cache {
+/* Sorted by (namespace, name), or by (name, namespace). */
+struct order {
 	struct informer_object **items;
 	size_t n, cap;
-	struct multimap *by_name; /* NULL: nobody has asked */
+	bool by_name;
+};
+
+struct cache {
+	struct order all, named; /* named: the same objects; empty until somebody has asked */
+	bool is_named;
 	struct informer_object **garbage;
 	size_t n_garbage, garbage_cap;
 };
@@ -31,12 +37,11 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 		.bytes = text, .len = (uint32_t)strlen(text), .text_len = (uint32_t)strlen(text)};
 	struct packed packed = pack ? pack_text(pack, str_of(text)) : plain;
 	const char *const parts[] = {ns ? ns : "", name, uid ? uid : "", rv ? rv : ""};
-	size_t size = sizeof(struct informer_object) + sizeof(struct tree_slot) + packed.len;
+	size_t size = sizeof(struct informer_object) + packed.len;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		size += strlen(parts[i]) + 1;
 	struct informer_object *e = pool_keep(size);
-	struct tree_slot *slot = (struct tree_slot *)(e + 1);
-	char *at = (char *)(slot + 1), *copies[ARRAY_LEN(parts)];
+	char *at = (char *)(e + 1), *copies[ARRAY_LEN(parts)];
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		size_t n = strlen(parts[i]) + 1;
 		copies[i] = memcpy(at, parts[i], n);
@@ -48,9 +53,7 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 				      .uid = copies[2],
 				      .resource_version = copies[3],
 				      .pack = pack,
-				      .text = packed,
-				      .slot = slot};
-	*slot = (struct tree_slot){0};
+				      .text = packed};
 	*ret = e;
 	return 0;
 }
@@ -58,13 +61,14 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 void cache_object_free(struct informer_object *o)
 {
 	size_t size = (size_t)(o->text.bytes + o->text.len - (const char *)o);
-	tree_slot_clear(o->slot);
+	trees_forget(o);
 	pool_free(o, size);
 }
 
 struct cache *cache_new(void)
 {
 	struct cache *c = xcalloc(1, sizeof(*c));
+	c->named.by_name = true;
 	return c;
 }
 
@@ -73,114 +77,153 @@ void cache_free(struct cache *c)
 	if (!c)
 		return;
 	cache_sweep(c);
-	for (size_t i = 0; i < c->n; i++)
-		cache_object_free(c->items[i]);
-	xfree(c->items);
+	for (size_t i = 0; i < c->all.n; i++)
+		cache_object_free(c->all.items[i]);
+	xfree(c->all.items);
+	xfree(c->named.items);
 	xfree(c->garbage);
-	multimap_free(c->by_name);
 	xfree(c);
 }
 
-static int compare(const struct informer_object *o, const char *ns, const char *name)
+static int compare(const struct order *s, const struct informer_object *o, const char *ns,
+		   const char *name)
 {
-	int r = strcmp(o->ns, ns);
-	return r ? r : strcmp(o->name, name);
+	int r = s->by_name ? strcmp(o->name, name) : strcmp(o->ns, ns);
+	if (r)
+		return r;
+	return s->by_name ? strcmp(o->ns, ns) : strcmp(o->name, name);
 }
 
 /* Index of the object, or where it would stand. */
-static bool find(const struct cache *c, const char *ns, const char *name, size_t *ret)
+static bool find(const struct order *s, const char *ns, const char *name, size_t *ret)
 {
-	size_t low = 0, high = c->n;
+	size_t low = 0, high = s->n;
 	/* lists come sorted: most searches end behind the last */
-	if (high && compare(c->items[high - 1], ns, name) < 0)
+	if (high && compare(s, s->items[high - 1], ns, name) < 0)
 		low = high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare(c->items[middle], ns, name) < 0)
+		if (compare(s, s->items[middle], ns, name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	*ret = low;
-	return low < c->n && compare(c->items[low], ns, name) == 0;
+	return low < s->n && compare(s, s->items[low], ns, name) == 0;
+}
+
+/* Returns what stood there, or NULL. */
+static struct informer_object *order_put(struct order *s, struct informer_object *o)
+{
+	struct informer_object *before = NULL;
+	size_t i;
+	if (find(s, o->ns, o->name, &i)) {
+		before = s->items[i];
+	} else {
+		ARRAY_GROW(s->items, s->cap, s->n + 1);
+		memmove(s->items + i + 1, s->items + i, (s->n - i) * sizeof(*s->items));
+		s->n++;
+	}
+	s->items[i] = o;
+	return before;
+}
+
+/* Returns what stood there, or NULL. */
+static struct informer_object *order_remove(struct order *s, const char *ns, const char *name)
+{
+	size_t i;
+	if (!find(s, ns, name, &i))
+		return NULL;
+	struct informer_object *o = s->items[i];
+	s->n--;
+	memmove(s->items + i, s->items + i + 1, (s->n - i) * sizeof(*s->items));
+	return o;
 }
 
 size_t cache_count(const struct cache *c)
 {
-	return c->n;
+	return c->all.n;
 }
 
 const struct informer_object *cache_get(const struct cache *c, const char *ns, const char *name)
 {
 	size_t i;
-	return find(c, ns ? ns : "", name, &i) ? c->items[i] : NULL;
+	return find(&c->all, ns ? ns : "", name, &i) ? c->all.items[i] : NULL;
 }
 
-void *const *cache_named(struct cache *c, const char *name, size_t *ret_n)
+static int by_name(const void *a, const void *b)
 {
-	if (!c->by_name) {
-		c->by_name = multimap_new();
-		for (size_t i = 0; i < c->n; i++)
-			multimap_add(c->by_name, c->items[i]->name, c->items[i]);
+	const struct informer_object *const *x = a, *const *y = b;
+	static const struct order named = {.by_name = true};
+	return compare(&named, *x, (*y)->ns, (*y)->name);
+}
+
+static void name_all(struct cache *c)
+{
+	ARRAY_GROW(c->named.items, c->named.cap, c->all.n);
+	if (c->all.n) {
+		memcpy(c->named.items, c->all.items, c->all.n * sizeof(*c->all.items));
+		qsort(c->named.items, c->all.n, sizeof(*c->named.items), by_name);
 	}
-	return multimap_get(c->by_name, name, ret_n);
+	c->named.n = c->all.n;
+	c->is_named = true;
+}
+
+struct informer_object *const *cache_named(struct cache *c, const char *name, size_t *ret_n)
+{
+	size_t first, n = 0;
+	if (!c->is_named)
+		name_all(c);
+	(void)find(&c->named, "", name, &first);
+	while (first + n < c->named.n && strcmp(c->named.items[first + n]->name, name) == 0)
+		n++;
+	*ret_n = n;
+	return n ? c->named.items + first : NULL;
 }
 
 const struct informer_object *cache_at(const struct cache *c, size_t i)
 {
-	return i < c->n ? c->items[i] : NULL;
+	return i < c->all.n ? c->all.items[i] : NULL;
 }
 
 size_t cache_after(const struct cache *c, const char *ns, const char *name)
 {
 	size_t i;
-	return find(c, ns, name, &i) ? i + 1 : i;
+	return find(&c->all, ns, name, &i) ? i + 1 : i;
 }
 
 static void discard(struct cache *c, struct informer_object *o)
 {
-	if (c->by_name)
-		multimap_remove(c->by_name, o->name, o);
 	ARRAY_GROW(c->garbage, c->garbage_cap, c->n_garbage + 1);
 	c->garbage[c->n_garbage++] = o;
 }
 
 const struct informer_object *cache_put(struct cache *c, struct informer_object *o)
 {
-	struct informer_object *before = NULL;
-	size_t i;
-	if (find(c, o->ns, o->name, &i)) {
-		before = c->items[i];
+	struct informer_object *before = order_put(&c->all, o);
+	if (c->is_named)
+		order_put(&c->named, o);
+	if (before)
 		discard(c, before);
-	} else {
-		ARRAY_GROW(c->items, c->cap, c->n + 1);
-		memmove(c->items + i + 1, c->items + i, (c->n - i) * sizeof(*c->items));
-		c->n++;
-	}
-	c->items[i] = o;
-	if (c->by_name)
-		multimap_add(c->by_name, o->name, o);
 	return before;
 }
 
 const struct informer_object *cache_remove(struct cache *c, const char *ns, const char *name)
 {
-	size_t i;
-	if (!find(c, ns ? ns : "", name, &i))
+	struct informer_object *o = order_remove(&c->all, ns ? ns : "", name);
+	if (!o)
 		return NULL;
-	struct informer_object *o = c->items[i];
+	if (c->is_named)
+		order_remove(&c->named, o->ns, o->name);
 	discard(c, o);
-	c->n--;
-	memmove(c->items + i, c->items + i + 1, (c->n - i) * sizeof(*c->items));
 	return o;
 }
 
 struct informer_object **cache_detach(struct cache *c, size_t *ret_n)
 {
-	*ret_n = c->n;
-	c->n = c->cap = 0;
-	multimap_free(STEAL(c->by_name));
-	return STEAL(c->items);
+	*ret_n = c->all.n;
+	c->all.n = c->all.cap = c->named.n = 0;
+	return STEAL(c->all.items);
 }
 
 void cache_sweep(struct cache *c)

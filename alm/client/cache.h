@@ -22,9 +22,9 @@ void cache_object_free(struct informer_object *o);
 
 size_t cache_count(const struct cache *c);
 const struct informer_object *cache_get(const struct cache *c, const char *ns, const char *name);
-/* Those of this name in every namespace, in the order in which they came or changed; the first call
- * makes the index. Borrowed until the next change. */
-void *const *cache_named(struct cache *c, const char *name, size_t *ret_n);
+/* Those of this name in every namespace, in their order; the first call sorts by name, and from then
+ * on a change costs a move of half the pointers in each order. Borrowed until the next change. */
+struct informer_object *const *cache_named(struct cache *c, const char *name, size_t *ret_n);
 const struct informer_object *cache_at(const struct cache *c, size_t i);
 /* The index of the first object behind (ns, name). */
 size_t cache_after(const struct cache *c, const char *ns, const char *name);

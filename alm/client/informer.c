@@ -429,7 +429,8 @@ size_t informer_count(const struct informer *i)
 	return cache_count(i->cache);
 }
 
-void *const *informer_named(const struct informer *i, const char *name, size_t *ret_n)
+struct informer_object *const *informer_named(const struct informer *i, const char *name,
+					      size_t *ret_n)
 {
 	return cache_named(i->cache, name, ret_n);
 }

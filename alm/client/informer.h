@@ -24,7 +24,7 @@ struct informer_object {
 	const char *resource_version;
 	const struct pack *pack; /* NULL: text is plain */
 	struct packed text;      /* informer_text() reads it */
-	struct tree_slot *slot;  /* where trees.h keeps it decoded */
+	struct tree_slot *slot;  /* of trees.h, which keeps it decoded there; NULL: nowhere */
 };
 
 struct informer_config {
@@ -57,8 +57,9 @@ const struct resource *informer_resource(const struct informer *i);
 /* Borrowed; NULL if absent. ns "" or NULL for cluster-scoped. */
 const struct informer_object *informer_get(const struct informer *i, const char *ns,
 					   const char *name);
-/* Those of this name in every namespace, struct informer_object each; borrowed as one is. */
-void *const *informer_named(const struct informer *i, const char *name, size_t *ret_n);
+/* Those of this name in every namespace; borrowed as one is. */
+struct informer_object *const *informer_named(const struct informer *i, const char *name,
+					      size_t *ret_n);
 size_t informer_count(const struct informer *i);
 /* In order of (namespace, name): cursor starts at NULL. */
 const struct informer_object *informer_next(const struct informer *i,

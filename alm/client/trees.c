@@ -1,7 +1,18 @@
 /* trees: see trees.h. */
 #include "alm/client/trees.h"
 
+#include <sys/queue.h>
+
+#include "alm/base/pool.h"
 #include "alm/obj/obj.h"
+
+/* An object knows the slot that keeps it decoded, and the slot knows the object. */
+struct tree_slot {
+	struct trees *in;
+	struct informer_object *of;
+	struct obj *tree;
+	TAILQ_ENTRY(tree_slot) link;
+};
 
 struct trees {
 	TAILQ_HEAD(tree_list, tree_slot) slots; /* the one that was used last is the first */
@@ -19,7 +30,7 @@ struct trees *trees_new(size_t text_max)
 void trees_clear(struct trees *t)
 {
 	while (!TAILQ_EMPTY(&t->slots))
-		tree_slot_clear(TAILQ_FIRST(&t->slots));
+		trees_forget(TAILQ_FIRST(&t->slots)->of);
 }
 
 void trees_free(struct trees *t)
@@ -35,27 +46,30 @@ bool trees_is_empty(const struct trees *t)
 	return TAILQ_EMPTY(&t->slots);
 }
 
-void tree_slot_clear(struct tree_slot *s)
+void trees_forget(const struct informer_object *io)
 {
-	if (!s->in)
+	struct tree_slot *s = io->slot;
+	if (!s)
 		return;
 	TAILQ_REMOVE(&s->in->slots, s, link);
-	s->in->bytes -= s->bytes;
-	s->in = NULL;
-	obj_unref(STEAL(s->tree));
+	s->in->bytes -= io->text.text_len;
+	s->of->slot = NULL;
+	obj_unref(s->tree);
+	pool_free(s, sizeof(*s));
 }
 
 void trees_put(struct trees *t, const struct informer_object *io, const struct obj *o)
 {
-	struct tree_slot *s = io->slot;
-	tree_slot_clear(s);
+	trees_forget(io);
 	if (io->text.text_len > TREE_TEXT_MAX)
 		return;
 	while (t->bytes + io->text.text_len > t->bytes_max)
-		tree_slot_clear(TAILQ_LAST(&t->slots, tree_list));
-	*s = (struct tree_slot){.in = t, .tree = obj_ref(o), .bytes = io->text.text_len};
+		trees_forget(TAILQ_LAST(&t->slots, tree_list)->of);
+	struct tree_slot *s = pool_alloc(sizeof(*s));
+	*s = (struct tree_slot){.in = t, .of = mem_unconst(io), .tree = obj_ref(o)};
+	s->of->slot = s;
 	TAILQ_INSERT_HEAD(&t->slots, s, link);
-	t->bytes += s->bytes;
+	t->bytes += io->text.text_len;
 }
 
 struct obj *trees_get(struct trees *t, const struct informer_object *io)
@@ -63,7 +77,7 @@ struct obj *trees_get(struct trees *t, const struct informer_object *io)
 	if (!io)
 		return NULL;
 	struct tree_slot *s = io->slot;
-	if (s->in) {
+	if (s) {
 		TAILQ_REMOVE(&s->in->slots, s, link);
 		TAILQ_INSERT_HEAD(&s->in->slots, s, link);
 		return obj_ref(s->tree);

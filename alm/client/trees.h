@@ -8,21 +8,11 @@
 #ifndef ALM_CLIENT_TREES_H
 #define ALM_CLIENT_TREES_H
 
-#include <sys/queue.h>
-
 #include "alm/client/informer.h"
 
 #define TREE_TEXT_MAX ((size_t)128 << 10) /* of one; what is larger is decoded each time */
 
 struct trees;
-
-/* Inside each informer_object. */
-struct tree_slot {
-	struct trees *in; /* NULL: there is no tree */
-	struct obj *tree;
-	size_t bytes; /* of its text */
-	TAILQ_ENTRY(tree_slot) link;
-};
 
 /* text_max: of all that is kept, at least TREE_TEXT_MAX; trees are below 20 times that. */
 struct trees *trees_new(size_t text_max);
@@ -36,6 +26,7 @@ void trees_put(struct trees *t, const struct informer_object *io, const struct o
 void trees_clear(struct trees *t);
 bool trees_is_empty(const struct trees *t);
 
-void tree_slot_clear(struct tree_slot *s);
+/* Before its text goes. */
+void trees_forget(const struct informer_object *io);
 
 #endif

@@ -234,7 +234,7 @@ static bool op_owned(void *arg, const char *group, const char *plural, const cha
 	if (!w || !informer_is_synced(w->informer))
 		return false;
 	size_t n;
-	void *const *objects = informer_named(w->informer, name, &n);
+	struct informer_object *const *objects = informer_named(w->informer, name, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct obj *o = manager_tree(m, WATCH_OWNED, objects[i]);
 		if (o && !fn(fn_arg, o))

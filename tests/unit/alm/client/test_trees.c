@@ -80,18 +80,18 @@ static void test_trees__one_over_the_bound(void **state)
 	for (size_t i = 0; i < N - 1; i++) {
 		all[i] = object("a", "1", SIZE);
 		look(t, all[i]);
-		assert_non_null(all[i]->slot->in);
+		assert_non_null(all[i]->slot);
 	}
 	look(t, all[0]);
 	all[N - 1] = object("a", "1", SIZE);
 	look(t, all[N - 1]);
-	assert_non_null(all[0]->slot->in);
-	assert_null(all[1]->slot->in);
-	assert_non_null(all[2]->slot->in);
-	assert_non_null(all[N - 1]->slot->in);
+	assert_non_null(all[0]->slot);
+	assert_null(all[1]->slot);
+	assert_non_null(all[2]->slot);
+	assert_non_null(all[N - 1]->slot);
 	struct informer_object *large = object("large", "1", TREE_TEXT_MAX);
 	look(t, large);
-	assert_null(large->slot->in);
+	assert_null(large->slot);
 	cache_object_free(large);
 	trees_free(STEAL(t)); /* before the objects */
 	for (size_t i = 0; i < N; i++)
