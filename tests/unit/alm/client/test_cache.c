@@ -2,7 +2,6 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "alm/client/cache.h"
@@ -13,6 +12,14 @@ enum { SPACES = 4, NAMES = 5, STEPS = 4000, ASKED_AT = 1000, KEY_BYTES = 24 };
 struct model {
 	const struct informer_object *at[SPACES][NAMES];
 };
+
+static size_t below(uint64_t *seed, size_t n)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed % n;
+}
 
 static void key_of(size_t space, size_t name, char ns[8], char n[8])
 {
@@ -69,13 +76,13 @@ static void test_cache__finds_what_a_search_of_all_finds(void **state)
 	(void)state;
 	CLEANUP(cache_freep) struct cache *c = cache_new();
 	struct model m = {0};
+	uint64_t seed = 7;
 	char ns[KEY_BYTES], n[KEY_BYTES];
-	srandom(7);
 	for (size_t step = 0; step < STEPS; step++) {
-		size_t space = (size_t)random() % SPACES, name = (size_t)random() % NAMES;
+		size_t space = below(&seed, SPACES), name = below(&seed, NAMES);
 		const struct informer_object **at = &m.at[space][name], *before = *at;
 		key_of(space, name, ns, n);
-		if (random() % 3 == 0) {
+		if (below(&seed, 3) == 0) {
 			assert_ptr_equal(cache_remove(c, ns, n), before);
 			*at = NULL;
 		} else {
@@ -85,7 +92,7 @@ static void test_cache__finds_what_a_search_of_all_finds(void **state)
 		}
 		check_all(c, &m);
 		if (step >= ASKED_AT) /* what came before is in the order by name, too */
-			check_named(c, &m, (size_t)random() % NAMES);
+			check_named(c, &m, below(&seed, NAMES));
 		if (before) { /* readable until it is swept */
 			assert_string_equal(before->name, n);
 			cache_sweep(c);
