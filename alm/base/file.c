@@ -299,6 +299,17 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct 
 	return r < 0 ? r : dir_flush(dir, err);
 }
 
+int file_rename(const char *from, const char *to, bool over, struct error *err)
+{
+	const char *slash = strrchr(to, '/');
+	CLEANUP(xfreep) char *dir =
+		slash ? xstrndup(to, slash == to ? 1 : (size_t)(slash - to)) : xstrdup(".");
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, over ? 0 : RENAME_NOREPLACE) < 0)
+		return errno == EEXIST ? error_set(err, E_EXISTS, "%s is there already", to)
+				       : fail(err, to);
+	return dir_flush(dir, err);
+}
+
 bool file_is_link(const char *path)
 {
 	struct stat st;

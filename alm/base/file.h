@@ -46,6 +46,8 @@ int file_put(const char *dir, const char *name, struct str bytes, unsigned mode,
  * folder is flushed once. */
 int file_replace(const char *path, struct str bytes, unsigned mode, struct error *err);
 int dir_flush(const char *path, struct error *err);
+/* A file that was flushed gets its last name, durably. E_EXISTS if that is taken, unless over. */
+int file_rename(const char *from, const char *to, bool over, struct error *err);
 /* A new file, flushed; E_EXISTS if path exists. */
 int file_write_new(const char *path, struct str bytes, unsigned mode, struct error *err);
 /* A new file in pieces, for what is larger than memory: flushed by file_writer_close(), removed by

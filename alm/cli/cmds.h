@@ -14,7 +14,7 @@ extern const struct cmd cmd_top, cmd_install, cmd_status, cmd_dashboard, cmd_ret
 	cmd_run, cmd_plugins, cmd_uninstall;
 extern const struct cmd cmd_logs, cmd_explain, cmd_convert, cmd_edit;
 extern const struct cmd cmd_crd, cmd_crd_migrate, cmd_catalog;
-extern const struct cmd cmd_audit, cmd_version, cmd_completion;
+extern const struct cmd cmd_audit, cmd_backup, cmd_restore, cmd_version, cmd_completion;
 extern const struct cmd cmd_crd_check, cmd_crd_diff;
 
 #endif

@@ -18,6 +18,7 @@
 #include "alm/base/map.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/db.h"
+#include "alm/io/db_copy.h"
 
 #define STATEMENTS_MAX    1024
 #define CHECKPOINT_FRAMES 4096                   /* of 4 KiB: 16 MiB */
@@ -139,27 +140,35 @@ static void free_path(char **p)
 	free(*p);
 }
 
-static int lock_take(struct db *d, struct error *err)
+int db_lock(const char *path, int *ret_fd, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&path, "%s.lock", d->path);
-	d->lock_fd = open(path.buf, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (d->lock_fd < 0)
-		return error_set(err, E_IO, "%s: %s", path.buf, strerror(errno));
+	CLEANUP(strbuf_release) struct strbuf lock = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&lock, "%s.lock", path);
+	int fd = open(lock.buf, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set(err, E_IO, "%s: %s", lock.buf, strerror(errno));
 	char holder[32] = "";
-	if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-		ssize_t n = pread(d->lock_fd, holder, sizeof(holder) - 1, 0);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		ssize_t n = pread(fd, holder, sizeof(holder) - 1, 0);
 		holder[n > 0 ? n : 0] = '\0';
 		holder[strcspn(holder, "\n")] = '\0';
+		close(fd);
 		return error_set(err, E_UNAVAILABLE,
-				 "%s is in use by another alm%s%s; stop it first", d->path,
+				 "%s is in use by another alm%s%s; stop it first", path,
 				 holder[0] ? ", process " : "", holder);
 	}
+	*ret_fd = fd;
 	int n = snprintf(holder, sizeof(holder), "%ld\n", (long)getpid());
 	/* The number only serves the message above: a failed write is no reason to stop. */
-	if (ftruncate(d->lock_fd, 0) < 0 || pwrite(d->lock_fd, holder, (size_t)n, 0) < 0)
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, holder, (size_t)n, 0) < 0)
 		return 0;
 	return 0;
+}
+
+void db_unlock(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
 }
 
 /* The file holds Secrets: made 0600; SQLite gives its WAL the same mode. */
@@ -282,7 +291,7 @@ static int open_connection(struct db *d, struct error *err)
 	int r = 0;
 	bool written = is_plain_file(d) && !d->config.read_only;
 	if (written && d->lock_fd < 0)
-		r = lock_take(d, err);
+		r = db_lock(d->path, &d->lock_fd, err);
 	if (written && r >= 0)
 		r = create_private(d, err);
 	if (written && r >= 0)

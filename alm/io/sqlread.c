@@ -6,10 +6,10 @@
 
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
+#include "alm/io/db_copy.h"
 #include "alm/obj/json.h"
 #include "alm/obj/obj.h"
 
-#define STEP_PAGES   1024
 #define BUSY_MS      2000 /* for a writer that commits */
 #define VERSION_AT   18   /* of the file's header: 2 2 is WAL, 1 1 is none */
 #define HEADER_BYTES 100
@@ -23,21 +23,6 @@ static int told(const char *path, int rc, struct error *err)
 							    : E_IO;
 	return error_set(err, code, "%s: %s%s", path, sqlite3_errstr(rc),
 			 rc == SQLITE_NOTADB ? ": want an SQLite database" : "");
-}
-
-static int copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error *err)
-{
-	sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
-	if (!b)
-		return told(path, sqlite3_errcode(to), err);
-	int rc = SQLITE_OK;
-	for (size_t n = 0; rc == SQLITE_OK; n += STEP_PAGES) {
-		rc = sqlite3_backup_step(b, STEP_PAGES);
-		if (n * 512 > SQL_FILE_BYTES) /* the smallest page */
-			break;
-	}
-	int end = sqlite3_backup_finish(b);
-	return rc == SQLITE_DONE ? 0 : told(path, rc == SQLITE_OK ? end : rc, err);
 }
 
 static int take_bytes(sqlite3 *to, const char *path, struct strbuf *b, struct error *err)
@@ -79,7 +64,7 @@ int sqlread_copy(const char *path, struct strbuf *b, struct error *err)
 					  SQLITE_DESERIALIZE_FREEONCLOSE |
 						  SQLITE_DESERIALIZE_RESIZEABLE);
 	if (r == 0)
-		r = copy_pages(from, to, path, err);
+		r = db_copy_pages(from, to, path, err);
 	if (r == 0)
 		r = take_bytes(to, path, b, err);
 	sqlite3_close(to);

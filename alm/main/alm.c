@@ -40,6 +40,8 @@ static const struct cmd *const commands[] = {
 	&cmd_retry,
 	&cmd_crd,
 	&cmd_audit,
+	&cmd_backup,
+	&cmd_restore,
 	&cmd_catalog,
 	&cmd_template,
 	&cmd_package,
