@@ -26,7 +26,7 @@ const struct cmd_option cli_global_options[] = {
 	 "no warning of a kubeconfig that does not verify its server", 0},
 	{"namespace", "NAME", "namespace of the request", 'n'},
 	{"color", "WHEN",
-	 "colours of tables: auto (on a terminal; NO_COLOR is honoured), always, never", 0},
+	 "colours and links of tables: auto (on a terminal; NO_COLOR is honoured), always, never", 0},
 	{"log-level", "LEVEL", "none, error, warn, info, debug or all", 0},
 	{"log-format", "FORMAT", "kv or json", 0},
 	{0},

@@ -1,10 +1,16 @@
 #include "alm/cli/paint.h"
 
+#include <string.h>
+
 #define RESET  "\033[0m"
 #define BOLD   "\033[1m"
 #define RED    "\033[31m"
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
+
+/* OSC 8: what is between "LINK url LINK_END" and "LINK LINK_END" leads there. */
+#define LINK     "\033]8;;"
+#define LINK_END "\033\\"
 
 static const struct {
 	const char *colour, *const *words;
@@ -57,11 +63,48 @@ static bool is_header(struct str line)
 	return words > 1 && line.len && char_is_upper(*line.ptr);
 }
 
+/* Of an address that begins a word: without what ends a sentence or a quotation. 0: there is none.
+ * What a terminal would take for the end of the sequence is no part of one. */
+static size_t link_len(struct str rest)
+{
+	static const char ends[] = ".,;:!?'\")]}>", never[] = " \"'<>\\^`{|}";
+	size_t from = str_has_prefix(rest, STR("https://"))  ? 8
+		      : str_has_prefix(rest, STR("http://")) ? 7
+							     : 0;
+	size_t n = from;
+	while (n && n < rest.len && rest.ptr[n] > ' ' && rest.ptr[n] < 0x7f &&
+	       !strchr(never, rest.ptr[n]))
+		n++;
+	while (n > from && strchr(ends, rest.ptr[n - 1]))
+		n--;
+	return n > from ? n : 0;
+}
+
+static bool begins_word(struct str line, size_t i)
+{
+	return !i || strchr(" \"'(<=", line.ptr[i - 1]);
+}
+
+static void put_link(struct strbuf *b, struct str url)
+{
+	put(b, STR(LINK));
+	put(b, url);
+	put(b, STR(LINK_END));
+	put(b, url);
+	put(b, STR(LINK LINK_END));
+}
+
 static void paint_line(struct strbuf *b, struct str line)
 {
 	bool first = true;
 	for (size_t i = 0; i < line.len;) {
-		size_t n = 0;
+		size_t n = begins_word(line, i) ? link_len(str_n(line.ptr + i, line.len - i)) : 0;
+		if (n) {
+			put_link(b, str_n(line.ptr + i, n));
+			first = false;
+			i += n;
+			continue;
+		}
 		while (i + n < line.len && char_is_alpha(line.ptr[i + n]))
 			n++;
 		struct str word = str_n(line.ptr + i, n ? n : 1);

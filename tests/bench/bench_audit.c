@@ -7,7 +7,6 @@
  * this one): with its start, and through the lock of a log that is open.
  */
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,8 @@
 #include "alm/base/file.h"
 #include "alm/obj/json.h"
 
-#define ROUNDS 24
+#define ROUNDS   24
+#define ARGS_MAX 12
 
 static int64_t now_ns(struct loop *l)
 {
@@ -337,16 +337,13 @@ static int run(char *const *argv)
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
-/* Best of five: the first finds a cold cache. */
-static void ask(struct bench *b, const char *name, const char *alm, const char *const *args)
+/* args: words, which are taken apart. Best of five: the first finds a cold cache. */
+static void ask(const char *name, char *alm, char *args)
 {
-	char *argv[12] = {(char *)(uintptr_t)alm, (char *)(uintptr_t)"audit"};
+	char *argv[ARGS_MAX + 1] = {alm};
 	double best = 1e9;
-	size_t n = 2;
-	for (; args[n - 2]; n++)
-		argv[n] = (char *)(uintptr_t)args[n - 2];
-	argv[n++] = (char *)(uintptr_t)"--data-dir";
-	argv[n] = b->dir;
+	for (size_t n = 1; n < ARGS_MAX && args; n++)
+		argv[n] = strsep(&args, " ");
 	for (int i = 0; i < 5; i++) {
 		int64_t start = now_ns(NULL);
 		int status = run(argv);
@@ -360,19 +357,22 @@ static void ask(struct bench *b, const char *name, const char *alm, const char *
 	printf("%s %.1f ms\n", name, best);
 }
 
-static void programs(struct bench *b, const char *self)
+static void programs(const struct bench *b, const char *self)
 {
-	static const char *const why[] = {"why", "apptype/app-7", "--version", "1.2.3", NULL};
-	static const char *const state[] = {"state", "--at-seq", "500000", NULL};
-	static const char *const tail[] = {"query", "--tail", "10", NULL};
-	char beside[512];
-	const char *alm = getenv("ALM"), *slash = strrchr(self, '/');
+	static const char *const questions[][2] = {
+		{"program_why", "why apptype/app-7 --version 1.2.3"},
+		{"program_state_at_seq", "state --at-seq 500000"},
+		{"program_query_tail", "query --tail 10"},
+	};
+	char beside[512], args[512], *alm = getenv("ALM");
+	const char *slash = strrchr(self, '/');
 	(void)snprintf(beside, sizeof(beside), "%.*s/alm", slash ? (int)(slash - self) : 1,
 		       slash ? self : ".");
-	alm = alm ? alm : beside;
-	ask(b, "program_why", alm, why);
-	ask(b, "program_state_at_seq", alm, state);
-	ask(b, "program_query_tail", alm, tail);
+	for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+		(void)snprintf(args, sizeof(args), "audit %s --data-dir %s", questions[i][1],
+			       b->dir);
+		ask(questions[i][0], alm ? alm : beside, args);
+	}
 }
 
 static void clean(const char *dir)

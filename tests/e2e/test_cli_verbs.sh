@@ -111,6 +111,15 @@ k create -f - >/dev/null <<'END'
 END
 code "  of a Pod without a kubelet" 0 "pod lone, container c: simulated" alm logs lone
 
+# --- outputs of an instance ---
+manifests
+k create -f etcd-instance.yaml >/dev/null
+k patch etcd etcd-purple-ant --subresource=status --type=merge -p '{"status":{"outputs":{"serviceName":"https://etcd.example.com"}}}' >/dev/null
+esc=$(printf '\033')
+has "an address in an output is a link (A32)" "serviceName: $esc]8;;https://etcd.example.com$esc\\https://etcd.example.com$esc]8;;$esc\\" \
+	"$(alm describe etcd etcd-purple-ant --color always)"
+has "  a text where nobody clicks" "serviceName: https://etcd.example.com" "$(alm describe etcd etcd-purple-ant)"
+
 # --- history ---
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
 package 0.9.5 >/dev/null

@@ -170,7 +170,7 @@ static int run(struct cli *c, struct error *err)
 		r = t->items[i].name ? describe(c, s, &t->items[i], t->items[i].name, &b, err)
 				     : describe_all(c, s, &t->items[i], &b, err);
 	}
-	term_lines(strbuf_str(&b));
+	term_table(strbuf_str(&b));
 	return r;
 }
 

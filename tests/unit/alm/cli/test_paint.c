@@ -38,12 +38,30 @@ static void test_paint__verbs_begin_a_line(void **state)
 	check("2 to create, 1 to delete\n", "2 to create, 1 to delete\n");
 }
 
+#define LINKED(url) "\033]8;;" url "\033\\" url "\033]8;;\033\\"
+
+/* OSC 8; the text is where it leads, and what ends a sentence is no part of it. */
+static void test_paint__addresses_are_links(void **state)
+{
+	(void)state;
+	check("    endpoint: https://a.example.com/x?y=1&z=%20#f\n",
+	      "    endpoint: " LINKED("https://a.example.com/x?y=1&z=%20#f") "\n");
+	check("see (http://a.b/c), or \"https://d\".\n",
+	      "see (" LINKED("http://a.b/c") "), or \"" LINKED("https://d") "\".\n");
+	check("https:// http://. xhttp://a ftp://a javascript:x\n",
+	      "https:// http://. xhttp://a ftp://a javascript:x\n");
+	check("http://a\\e]8;;b http://\xc3\xa4\n",
+	      LINKED("http://a") "\\e]8;;b http://\xc3\xa4\n");
+	check("error https://x/True\n", "\033[31merror\033[0m " LINKED("https://x/True") "\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paint__headers_and_states),
 		cmocka_unit_test(test_paint__a_part_of_a_name_is_no_state),
 		cmocka_unit_test(test_paint__verbs_begin_a_line),
+		cmocka_unit_test(test_paint__addresses_are_links),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
