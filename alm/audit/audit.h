@@ -15,6 +15,7 @@
 
 #define AUDIT_BODY_BYTES_MAX 61440
 #define AUDIT_OP_MAX         64
+#define AUDIT_ORIGIN_MAX     200
 #define AUDIT_BLOB_BYTES_MAX ((size_t)1 << 20)
 #define AUDIT_TEXT_PARTS_MAX 16 /* blobs of one text; what is longer is cut, and says so */
 

@@ -199,8 +199,24 @@ static int origin_of_head(struct audit *a, struct error *err)
 	return r < 0 ? -err->code : 0;
 }
 
+/* It is the name of a signed note, and a line of it (C2SP signed-note). */
+static int check_origin(const char *origin, struct error *err)
+{
+	size_t n = 0;
+	while (origin[n] > ' ' && origin[n] < 0x7f && origin[n] != '+')
+		n++;
+	if (n && !origin[n] && n <= AUDIT_ORIGIN_MAX)
+		return 0;
+	return error_set(err, E_INVALID,
+			 "the origin of an audit log is a name such as example.com/prod: 1 to %d "
+			 "printable ASCII characters without space and +",
+			 AUDIT_ORIGIN_MAX);
+}
+
 static int find_origin(struct audit *a, const char *wanted, bool is_new, struct error *err)
 {
+	if (is_new && wanted && check_origin(wanted, err) < 0)
+		return -err->code;
 	if (is_new) {
 		choose_origin(a, wanted);
 		return 0;

@@ -219,11 +219,9 @@ static int newest_transition(struct db *d, const struct query_selector *sel, con
 		      : r;
 }
 
-int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
-	      void *arg, struct error *err)
+int query_why_entry(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err)
 {
-	int64_t seq = 0;
-	int r = newest_transition(d, sel, version, &seq, err);
+	int r = 0;
 	for (unsigned depth = 0; r >= 0 && seq > 0 && depth < QUERY_DEPTH_MAX; depth++) {
 		CLEANUP(obj_unrefp) struct obj *row = NULL;
 		r = query_row(d, seq, &row, err);
@@ -235,6 +233,14 @@ int query_why(struct db *d, const struct query_selector *sel, const char *versio
 		seq = cause < seq ? cause : 0;
 	}
 	return r < 0 ? r : 0;
+}
+
+int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
+	      void *arg, struct error *err)
+{
+	int64_t seq = 0;
+	int r = newest_transition(d, sel, version, &seq, err);
+	return r < 0 ? r : query_why_entry(d, seq, fn, arg, err);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): at most QUERY_DEPTH_MAX deep */

@@ -36,6 +36,8 @@ int query_rows(struct db *d, const struct query_selector *sel, query_fn fn, void
  * they were not pruned. */
 int query_why(struct db *d, const struct query_selector *sel, const char *version, query_fn fn,
 	      void *arg, struct error *err);
+/* The same from this entry on. */
+int query_why_entry(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err);
 /* The entry and everything it caused, as a tree. */
 int query_forward(struct db *d, int64_t seq, query_fn fn, void *arg, struct error *err);
 /* Decisions of the subject that denied (or made wait) the version, oldest first; NULL: any. */

@@ -342,8 +342,12 @@ static void ask(const char *name, char *alm, char *args)
 {
 	char *argv[ARGS_MAX + 1] = {alm};
 	double best = 1e9;
-	for (size_t n = 1; n < ARGS_MAX && args; n++)
-		argv[n] = strsep(&args, " ");
+	for (size_t n = 1; n < ARGS_MAX && *args; n++) {
+		argv[n] = args;
+		args += strcspn(args, " ");
+		if (*args)
+			*args++ = 0;
+	}
 	for (int i = 0; i < 5; i++) {
 		int64_t start = now_ns(NULL);
 		int status = run(argv);

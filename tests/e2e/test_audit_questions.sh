@@ -79,4 +79,16 @@ code "nothing is told as nothing" 0 "nothing in the log fits" ask state --at 200
 code "a row that is not there yet" 1 "the log has" ask state --at-seq 999999
 code "an unknown format" 2 "table, wide, json, yaml" ask query -o name
 code "to a full disk" 1 "standard output" sh -c "'$alm_bin' audit query --data-dir '$data' >/dev/full"
+# an entry by its number; what is asked wrongly
+seq=$(alm audit query --type Transition --reason Installed --limit 1 --data-dir "$data" -o 'jsonpath={[0].seq}')
+is "why of an entry" "#$seq Transition Installed" "$(ask why "#$seq" | head -1 | awk '{print $1, $3, $4}')"
+is "  without the mark" "$(ask why "#$seq")" "$(ask why "$seq")"
+is "  as of its subject" "$(ask why app/etcd --version 0.9.5 | awk '{print $1}' | tail -1)" "$(ask why "$seq" | awk '{print $1}' | tail -1)"
+code "  that there is none of" 1 "no audit entry 99999" ask why 99999
+code "  with a version" 2 "--version is of a KIND/NAME" ask why "$seq" --version 0.9.5
+code "a state before the first entry" 2 "--at-seq is a number from 1 on" ask state --at-seq 0
+code "a folder without a log" 1 "nowhere/alm.db is not there: --data-dir is the folder of" alm audit query --data-dir nowhere
+mkdir empty && : >empty/alm.db
+code "a database without one" 1 "empty/alm.db has no audit log" alm audit verify --data-dir empty
+code "an origin that is no name" 1 "the origin of an audit log is a name" alm up --data-dir elsewhere --listen 127.0.0.1:0 --audit-origin 'my log'
 finish

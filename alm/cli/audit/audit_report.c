@@ -159,7 +159,7 @@ int audit_report_seq(struct audit_report *r, const char *at, const char *at_seq,
 {
 	int64_t us = r->now_us, end = 0;
 	int rc = cli_int(r->c, at_seq, 0, ret, err);
-	if (rc >= 0 && *ret < 0)
+	if (rc >= 0 && cli_value(r->c, at_seq) && *ret < 1)
 		rc = error_set(err, E_USAGE, "--%s is a number from 1 on", at_seq);
 	if (rc >= 0 && *ret)
 		rc = query_seq_at(r->source.db, INT64_MAX, &end, err);

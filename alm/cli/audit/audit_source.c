@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/kinds.h"
 #include "alm/audit/export.h"
 #include "alm/audit/objects.h"
+#include "alm/audit/tables.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/cli/session.h"
@@ -83,6 +84,27 @@ static int open_api(struct cli *c, struct audit_source *s, struct error *err)
 	return r;
 }
 
+/* A database without the tables of a log, such as that of a server with --no-audit. */
+static int check_has_log(struct audit_source *s, const char *path, struct error *err)
+{
+	int r = tables_exist(s->db, err);
+	return r == 0 ? error_set(err, E_NOTFOUND, "%s has no audit log", path) : r;
+}
+
+static int open_folder(struct cli *c, const char *path, struct audit_source *s, struct error *err)
+{
+	struct db_config dc = {
+		.path = path, .read_only = true, .busy_ns = 5 * NS_PER_S, .layout = DB_LAYOUT};
+	if (!file_exists(path))
+		return error_set(err, E_NOTFOUND,
+				 "%s is not there: --data-dir is the folder of alm up, alm server "
+				 "or alm controller; without it the server is asked",
+				 path);
+	s->dir = cli_data_dir(c);
+	int r = db_open(&dc, &s->db, err);
+	return r < 0 ? r : check_has_log(s, path, err);
+}
+
 int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err)
 {
 	struct audit_source s = {0};
@@ -93,14 +115,9 @@ int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err
 	int r;
 	if (file)
 		r = open_archive(file, &s, err);
-	else if (!elsewhere && (file_exists(path) || cli_value(c, "data-dir"))) {
-		struct db_config dc = {.path = path,
-				       .read_only = true,
-				       .busy_ns = 5 * NS_PER_S,
-				       .layout = DB_LAYOUT};
-		s.dir = cli_data_dir(c);
-		r = db_open(&dc, &s.db, err);
-	} else
+	else if (!elsewhere && (file_exists(path) || cli_value(c, "data-dir")))
+		r = open_folder(c, path, &s, err);
+	else
 		r = open_api(c, &s, err);
 	if (r < 0) {
 		db_close(s.db);

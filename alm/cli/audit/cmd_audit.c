@@ -129,10 +129,16 @@ static int run_timeline(struct cli *c, struct error *err)
 	return audit_report_end(&r, rc, err);
 }
 
+/* "112" or "#112", as tables and lines have it. */
+static bool is_entry(const char *arg, int64_t *ret)
+{
+	return str_parse_i64(str_of(*arg == '#' ? arg + 1 : arg), ret) && *ret > 0;
+}
+
 static int run_why(struct cli *c, struct error *err)
 {
 	struct audit_report r;
-	int64_t forward = 0;
+	int64_t forward = 0, seq = 0;
 	int rc = audit_report_begin(c, &r, err);
 	if (rc >= 0)
 		audit_report_tell_pruned(&r.source, &r.sel);
@@ -141,6 +147,11 @@ static int run_why(struct cli *c, struct error *err)
 	if (rc >= 0 && forward) {
 		r.with_subject = true;
 		rc = query_forward(r.source.db, forward, audit_report_line, &r, err);
+	} else if (rc >= 0 && c->n_args && is_entry(c->args[0], &seq)) {
+		r.with_subject = true;
+		rc = cli_value(c, "version")
+			     ? error_set(err, E_USAGE, "--version is of a KIND/NAME")
+			     : query_why_entry(r.source.db, seq, audit_report_line, &r, err);
 	} else if (rc >= 0) {
 		if (c->n_args)
 			rc = query_subject(r.source.db, c->args[0], c->arena, &r.sel, err);
@@ -303,9 +314,10 @@ static const struct cmd audit_timeline = {
 };
 static const struct cmd audit_why = {
 	.name = "why",
-	.usage = "alm audit why KIND/[NS/]NAME [--version VERSION] | --forward SEQ",
+	.usage = "alm audit why KIND/[NS/]NAME [--version VERSION] | SEQ | --forward SEQ",
 	.summary = "walk from a transition back to what caused it",
-	.examples = "alm audit why apptype/etcd --version 0.9.6\nalm audit why --forward 107",
+	.examples = "alm audit why apptype/etcd --version 0.9.6\nalm audit why 118\nalm audit why "
+		    "--forward 107",
 	.options = why_options,
 	.args = {0, 1},
 	.run = run_why,
