@@ -92,7 +92,9 @@ code "T32 taken over" 0 "" alm run --kubeconfig "$K" --trigger=oneoff --renderer
 code "T23 another bundle's" 3 "belongs to bundle own" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name other
 
 mkdir -p lost && for i in l1 l2; do configmap "$i" 1 >"lost/$i.yaml"; done
-lost() { alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=lost --name lost; }
+empty=
+# shellcheck disable=SC2086
+lost() { alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=lost --name lost $empty; }
 lost >/dev/null
 k delete configmap -n alm-system inv.lost.files >/dev/null
 rm lost/l2.yaml
@@ -101,6 +103,12 @@ code "a lost inventory is rebuilt by marks" 0 "" lost
 is "so that what only it named is pruned" "" "$(k get configmap l2 -o name --ignore-not-found)"
 is "but not what somebody has copied from it" "configmap/copy" "$(k get configmap copy -o name)"
 k delete configmap copy >/dev/null
+rm lost/l1.yaml
+code "an empty folder is no wish that all goes" 3 "SourceEmpty: nothing was rendered, and 1 object would be deleted, ConfigMap default/l1" lost
+is "so it stays" "configmap/l1" "$(k get configmap l1 -o name)"
+empty=--accept-empty
+code "unless it is said" 0 "" lost
+is "then it is gone" "" "$(k get configmap l1 -o name --ignore-not-found)"
 
 # Actions, groups, pruning.
 mkdir -p app && cat >crd.yaml <<'END'

@@ -242,11 +242,25 @@ static enum ensured judge(struct unit_pass *s, const struct former *f, size_t *r
 	return DONE;
 }
 
+/* A folder that is mistyped, or not mounted, is no wish that all goes (fleet.md 3.2). */
+static enum ensured refuse_empty(struct unit_pass *s)
+{
+	const struct inventory_line *l = &s->had.lines[0];
+	return unit_refuse(s, "SourceEmpty",
+			   arena_fmt(s->v->a,
+				     "nothing was rendered, and %zu object%s would be deleted, %s "
+				     "%s%s%s the first; if that is meant: --accept-empty",
+				     s->had.n, s->had.n == 1 ? "" : "s", l->kind,
+				     l->ns ? l->ns : "", l->ns ? "/" : "", l->name));
+}
+
 /* Before anything is written, where it may be too much. */
 enum ensured unit_judge_prune(struct unit_pass *s)
 {
 	struct former f = former_of(s);
 	size_t doomed;
+	if (s->job->never_empty && !s->job->deleting && !s->n && s->had.n)
+		return refuse_empty(s);
 	if (s->job->deleting || s->job->spares || f.n_had <= (uint64_t)s->job->max_deletes)
 		return DONE;
 	return read_former(s, &f) == WAITING ? WAITING : judge(s, &f, &doomed);

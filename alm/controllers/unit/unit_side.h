@@ -38,6 +38,7 @@ struct unit_job {
 	const char
 		*as; /* user name of the account that all is done as; NULL: who runs this process */
 	const char *inventory_ns;
+	bool never_empty;    /* a unit of no objects that had some is a mistake: SourceEmpty */
 	int64_t max_deletes; /* more are not pruned at once: PruneHeld */
 	bool ends;           /* the process does, with the attempt */
 	bool keeps;          /* what has drifted after an attempt is put back at once */

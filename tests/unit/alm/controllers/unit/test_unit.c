@@ -356,6 +356,28 @@ static void test_unit__the_inventory_stays_until_nothing_can_come(void **state)
 	teardown(&x);
 }
 
+static void test_unit__nothing_rendered_is_no_wish_to_delete_all(void **state)
+{
+	(void)state;
+	struct fixture x;
+	setup(&x, 2);
+	x.job.never_empty = true;
+	assert_string_equal(settle(&x), "Succeeded");
+	assert_string_equal(run_again(&x, 0), "Failed");
+	assert_string_equal(obj_str(x.job.record, "reason"), "SourceEmpty");
+	assert_true(obj_flag(x.job.record, "refused", false));
+	assert_non_null(strstr(obj_str(x.job.record, "message"), "2 objects would be deleted"));
+	assert_non_null(map_of(&x, "c0"));
+	assert_non_null(strstr(inventory_text(&x, "objects"), " c0 "));
+	x.job.never_empty = false;
+	assert_string_equal(run_again(&x, 0), "Succeeded");
+	assert_null(map_of(&x, "c0"));
+	/* nor has it anything left to lose */
+	x.job.never_empty = true;
+	assert_string_equal(run_again(&x, 0), "Succeeded");
+	teardown(&x);
+}
+
 /* A late apply gives the marks to whoever has the name by then. */
 static void test_unit__what_has_taken_the_name_stays_when_it_gets_the_marks(void **state)
 {
@@ -550,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_unit__the_inventory_is_written_before_the_objects),
 		cmocka_unit_test(test_unit__it_ends_and_writes_nothing_more),
 		cmocka_unit_test(test_unit__what_is_not_there_after_all_is_made_again),
+		cmocka_unit_test(test_unit__nothing_rendered_is_no_wish_to_delete_all),
 		cmocka_unit_test(test_unit__what_is_somebody_elses_is_refused_before_a_write),
 		cmocka_unit_test(test_unit__a_create_that_comes_after_the_prune_is_pruned_again),
 		cmocka_unit_test(test_unit__what_somebody_keeps_is_not_pruned_when_it_comes_back),
