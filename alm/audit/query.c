@@ -11,7 +11,7 @@
 
 static const char select_row[] = "SELECT " LOG_COLUMNS " FROM audit ";
 
-/* What users write besides the kind itself. */
+/* What users write besides the kind itself: short names, and plurals that are not the kind and s. */
 static const struct {
 	const char *word, *kind;
 } aliases[] = {
@@ -19,6 +19,25 @@ static const struct {
 	{"apps", "AppType"},
 	{"ist", "InstallStrategy"},
 	{"installstrategies", "InstallStrategy"},
+	{"cj", "CronJob"},
+	{"cm", "ConfigMap"},
+	{"crd", "CustomResourceDefinition"},
+	{"crds", "CustomResourceDefinition"},
+	{"deploy", "Deployment"},
+	{"ds", "DaemonSet"},
+	{"hpa", "HorizontalPodAutoscaler"},
+	{"ing", "Ingress"},
+	{"ingresses", "Ingress"},
+	{"netpol", "NetworkPolicy"},
+	{"networkpolicies", "NetworkPolicy"},
+	{"ns", "Namespace"},
+	{"pdb", "PodDisruptionBudget"},
+	{"po", "Pod"},
+	{"pvc", "PersistentVolumeClaim"},
+	{"rs", "ReplicaSet"},
+	{"sa", "ServiceAccount"},
+	{"sts", "StatefulSet"},
+	{"svc", "Service"},
 };
 
 /* Loose index scan: the distinct kinds without reading every row. */

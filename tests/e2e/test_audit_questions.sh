@@ -84,6 +84,7 @@ seq=$(alm audit query --type Transition --reason Installed --limit 1 --data-dir 
 is "why of an entry" "#$seq Transition Installed" "$(ask why "#$seq" | head -1 | awk '{print $1, $3, $4}')"
 is "  without the mark" "$(ask why "#$seq")" "$(ask why "$seq")"
 is "  as of its subject" "$(ask why app/etcd --version 0.9.5 | awk '{print $1}' | tail -1)" "$(ask why "$seq" | awk '{print $1}' | tail -1)"
+is "a subject by its short name" "$(ask timeline configmap/etcd/kept | md5sum)" "$(ask timeline cm/etcd/kept | md5sum)"
 code "  that there is none of" 1 "no audit entry 99999" ask why 99999
 code "  with a version" 2 "--version is of a KIND/NAME" ask why "$seq" --version 0.9.5
 code "a state before the first entry" 2 "--at-seq is a number from 1 on" ask state --at-seq 0
