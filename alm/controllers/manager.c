@@ -318,6 +318,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->c = *c;
 	m->c.settings.rights_settle_ns = c->same_process ? 0 : RIGHTS_SETTLE_NS;
 	m->c.settings.foreign = !c->same_process;
+	m->c.settings.late_write_ns = c->same_process ? 0 : LATE_WRITE_NS;
 	m->stash = stash_new();
 	if (c->metrics)
 		metrics_set_clock(c->metrics, now, c->loop);

@@ -22,6 +22,9 @@ struct view_settings {
 	bool approver_is_requester;
 	bool foreign;             /* the server's writes are in another log than ours */
 	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
+	/* How long a write may be carried out once more, by a proxy that repeats it or a server that is
+	 * slow: LATE_WRITE_NS (plan.h); 0 where server and controller are one process and end together. */
+	int64_t late_write_ns;
 };
 
 /* kind: one that the manager watches always; the controllers number them (watched.h there). */

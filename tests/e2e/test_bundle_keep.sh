@@ -89,4 +89,5 @@ soon "another one takes them over" "$(synced)" state
 is "as they are" "$uid" "$(k get configmap a -o 'jsonpath={.metadata.uid}')"
 k delete bundle web --timeout=60s >/dev/null
 is "and deletes them, as that is what it says" gone "$(value a)"
+is "and is gone itself" "" "$(k get bundles -o name)"
 finish

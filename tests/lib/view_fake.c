@@ -144,6 +144,7 @@ void view_fake_init(struct view_fake *f)
 	for (size_t i = 0; i < WATCHED_MAX; i++)
 		f->watched[i] = map_new(xfree);
 	f->settings.kube_version = "v1.33.1";
+	f->settings.late_write_ns = LATE_WRITE_NS;
 	f->view = (struct view){.a = f->a,
 				.shared = &f->shared,
 				.now_ns = INT64_C(1700000000000000000),

@@ -248,7 +248,8 @@ static const char *last_activity(const struct strategy_pass *s)
 static enum ensured ensure_quiet(struct strategy_pass *s)
 {
 	const char *last = last_activity(s);
-	int64_t left = last ? strategy_left_since(s, "Quiet", last, LATE_WRITE_NS) : 0;
+	int64_t left =
+		last ? strategy_left_since(s, "Quiet", last, s->v->settings->late_write_ns) : 0;
 	if (left <= 0)
 		return DONE;
 	plan_requeue_after(s->plan, left);

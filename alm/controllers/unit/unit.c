@@ -71,7 +71,8 @@ static int unit_begin(const struct view *v, const char *key, struct plan *plan, 
 				.key = key,
 				.job = job,
 				.unit = job->unit};
-	s->former_ns = v->ops->left(v->ops_arg, "unit:begun", LATE_WRITE_NS, LATE_WRITE_NS);
+	int64_t late = v->settings->late_write_ns;
+	s->former_ns = v->ops->left(v->ops_arg, "unit:begun", late, late);
 	plan->as_caller = true;
 	plan->as = job->as;
 	plan->manager = arena_fmt(v->a, "alm:%s:%s", s->unit->hub, s->unit->bundle);

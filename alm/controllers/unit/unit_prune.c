@@ -51,9 +51,9 @@ static int64_t left_since(const struct unit_pass *s, const char *since)
 	int64_t at;
 	if (!since || !clock_parse(str_of(since), &at))
 		return 0;
-	int64_t left = at + LATE_WRITE_NS - s->v->now_ns;
+	int64_t late = s->v->settings->late_write_ns, left = at + late - s->v->now_ns;
 	const char *id = arena_fmt(s->v->a, "unit:%s:late:%s", s->key, since);
-	return left > 0 ? s->v->ops->left(s->v->ops_arg, id, LATE_WRITE_NS, left) : 0;
+	return left > 0 ? s->v->ops->left(s->v->ops_arg, id, late, left) : 0;
 }
 
 /* record.deleted: {id: {"since", "unconfirmed": nobody has ever seen it, "young": it may well be that
@@ -66,7 +66,8 @@ static const struct obj *noted(const struct unit_pass *s, const struct inventory
 /* What a process before this one has sent nobody knows. NULL: nothing of it can come any more. */
 static const char *begun(const struct unit_pass *s, char text[CLOCK_TEXT_MAX])
 {
-	clock_format(s->v->now_ns - LATE_WRITE_NS + s->former_ns, CLOCK_SECONDS, text);
+	clock_format(s->v->now_ns - s->v->settings->late_write_ns + s->former_ns, CLOCK_SECONDS,
+		     text);
 	return s->former_ns > 0 ? text : NULL;
 }
 
