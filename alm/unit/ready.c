@@ -256,6 +256,17 @@ static enum readiness by_conditions(const struct check *c)
 	return READY;
 }
 
+/* What ALM itself reconciles and has not looked at yet says nothing, and that is not Ready. */
+static enum readiness ours(const struct check *c)
+{
+	const char *version = meta_api_version(c->o);
+	bool is = cstr_has_prefix(version, "app.coreos.com/") ||
+		  cstr_has_prefix(version, "opinstaller.coreos.com/");
+	if (is && !obj_path(c->o, "status.observedGeneration"))
+		return no(c, NOT_READY, "ALM has not looked at it yet");
+	return by_conditions(c);
+}
+
 /* clang-format off */
 static const struct { const char *kind; enum readiness (*fn)(const struct check *c); } checks[] = {
 	{"Deployment", deployment},
@@ -269,6 +280,10 @@ static const struct { const char *kind; enum readiness (*fn)(const struct check 
 	{"Service", service},
 	{"CustomResourceDefinition", crd},
 	{"APIService", api_service},
+	{"AppType", ours},
+	{"InstallStrategy", ours},
+	{"Catalog", ours},
+	{"Bundle", ours},
 };
 /* clang-format on */
 

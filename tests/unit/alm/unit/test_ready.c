@@ -90,6 +90,15 @@ static const struct row rows[] = {
 	{"Widget", "{\"status\": {\"observedGeneration\": 1}}", NOT_READY, NOT_READY, "generation"},
 	{"Widget", "{\"status\": {" CONDITION("Stalled", "True") "}}", READY_FAILED, READY_FAILED, "Stalled"},
 	{"Widget", "{\"status\": {" CONDITION("Reconciling", "True") "}}", NOT_READY, NOT_READY, "Reconciling"},
+
+	/* what is ours and was not looked at yet; what has the same kind and is not */
+	{"AppType", "{\"apiVersion\": \"app.coreos.com/v1beta1\"}", NOT_READY, NOT_READY, "not looked at it"},
+	{"Catalog", "{\"apiVersion\": \"app.coreos.com/v1alpha1\", \"status\": {}}", NOT_READY, NOT_READY, "not looked at it"},
+	{"InstallStrategy", "{\"apiVersion\": \"opinstaller.coreos.com/v1beta1\"}", NOT_READY, NOT_READY, "not looked at it"},
+	{"Bundle", "{\"apiVersion\": \"app.coreos.com/v1alpha1\", \"status\": {\"observedGeneration\": 1}}", NOT_READY, NOT_READY, "generation"},
+	{"AppType", "{\"apiVersion\": \"app.coreos.com/v1beta1\", \"status\": {" SEEN ", " CONDITION("Ready", "False") "}}", NOT_READY, NOT_READY, "Ready is not True"},
+	{"AppType", "{\"apiVersion\": \"app.coreos.com/v1beta1\", \"status\": {" SEEN ", " CONDITION("Ready", "True") "}}", READY, READY, NULL},
+	{"Bundle", "{\"apiVersion\": \"fleet.example.com/v1\"}", READY, READY, NULL},
 };
 /* clang-format on */
 
