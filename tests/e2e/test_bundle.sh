@@ -34,7 +34,11 @@ configmap a 1 >ssot/apps/a.yaml
 configmap b 1 >ssot/apps/b.yaml
 echo 'no manifest' >ssot/apps/README.md
 push 'first light'
-bundle web | k apply -f - >/dev/null
+bundle web | sed 's/path: apps/path: apps, verify: {keysRef: {name: keys}}/' | k create --validate=false -f - >/dev/null
+soon "signatures are not built: who asks for them gets nothing applied" "SpecInvalid" condition Rendered reason
+has "and is told what is not there" "spec.source.git.verify: this is not built yet" "$(condition Rendered message)"
+is "nothing of it is there" "gone" "$(value a)"
+bundle web | k replace -f - >/dev/null
 soon "R2 a branch is applied" "Synced $head" state
 is "its Deployment is there" "1" "$(k get deployment my-app -o 'jsonpath={.status.availableReplicas}')"
 is "R18 an object names its file" "my-app.yaml" "$(k get deployment my-app -o 'jsonpath={.metadata.annotations.app\.coreos\.com/intent}')"

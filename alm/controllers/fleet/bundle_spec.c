@@ -139,6 +139,37 @@ static int read_name(const struct obj *o, struct bundle_spec *b, struct error *e
 	return 0;
 }
 
+/* What a Bundle is to have and has not yet: the schema names it, else a server would drop it from what a
+ * client sends that does not ask for strict validation, and who wrote it would believe in it. */
+static int check_unbuilt(const struct obj *o, struct error *err)
+{
+	static const char *const unbuilt[] = {
+		"spec.source.git.commit",
+		"spec.source.git.hookSecretRef",
+		"spec.source.git.rewrites",
+		"spec.source.git.verify",
+		"spec.clusters",
+		"spec.config",
+		"spec.ignore",
+		"spec.instances",
+		"spec.pins",
+		"spec.prune.grace",
+		"spec.renderer",
+		"spec.rolloutRef",
+		"spec.stages",
+		"spec.timeouts",
+		"spec.values",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++)
+		if (obj_path(o, unbuilt[i]))
+			return invalid(
+				unbuilt[i],
+				"this is not built yet: nothing is applied while it is there; "
+				"remove it, and do not count on it",
+				err);
+	return 0;
+}
+
 int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b, struct error *err)
 {
 	const char *adopt = obj_str(o, "spec.adopt"), *ns = obj_str(o, "spec.namespace");
@@ -156,7 +187,9 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 	if (read_name(o, b, err) < 0 || read_source(o, a, b, err) < 0 ||
 	    read_interval(o, b, err) < 0 || read_account(o, a, b, err) < 0)
 		return -err->code;
-	return b->max_deletes < 0 ? invalid("spec.prune.maxDeletes", "0 or more", err) : 0;
+	if (b->max_deletes < 0)
+		return invalid("spec.prune.maxDeletes", "0 or more", err);
+	return check_unbuilt(o, err);
 }
 
 int64_t bundle_rejected_pause(unsigned times)

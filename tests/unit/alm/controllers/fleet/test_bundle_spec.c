@@ -8,6 +8,10 @@
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/obj/yaml.h"
 
+#define UNBUILT                                                                               \
+	"this is not built yet: nothing is applied while it is there; remove it, and do not " \
+	"count on it"
+
 static const struct {
 	const char *spec, *want; /* NULL: it is taken */
 } rows[] = {
@@ -40,6 +44,13 @@ static const struct {
 	 "spec.serviceAccountName: NAMESPACE/NAME is wanted"},
 	{"{source: {git: {url: 'file:///srv/x'}}, serviceAccountName: 'a/b:c'}",
 	 "spec.serviceAccountName: NAMESPACE/NAME is wanted"},
+	/* what would be believed in if it were dropped in silence */
+	{"{source: {git: {url: 'file:///srv/x', verify: {keysRef: {name: k}}}}}",
+	 "spec.source.git.verify: " UNBUILT},
+	{"{source: {git: {url: 'file:///srv/x', commit: ''}}}", "spec.source.git.commit: " UNBUILT},
+	{"{source: {git: {url: 'file:///srv/x'}}, stages: []}", "spec.stages: " UNBUILT},
+	{"{source: {git: {url: 'file:///srv/x'}}, prune: {grace: 0s}}",
+	 "spec.prune.grace: " UNBUILT},
 };
 
 static struct obj *bundle(struct arena *a, const char *spec)
