@@ -461,6 +461,197 @@ static void test_executor__as_many_tries_as_are_remembered(void **state)
 	tries_free(t);
 }
 
+/* --- the entries of a plan, against a model --- */
+
+#define ABOUTS 3
+#define CHAINS 2
+
+/* What the log must have been told: the newest entry of a chain, keys and statuses of subjects. */
+struct model {
+	uint64_t seed;
+	int64_t seq, heads[CHAINS];
+	char keys[3][ABOUTS]; /* of Decision, Observe and Approval; 0: none */
+	int64_t told[ABOUTS], n_told[ABOUTS];
+};
+
+struct wanted {
+	const char *type, *reason, *actor, *trust;
+	int about;
+	char key;
+	bool inputs;
+	size_t message;
+	int64_t cause, n, transition_seq, before; /* before: n of the status before */
+};
+
+static unsigned below(struct model *m, unsigned n)
+{
+	m->seed = m->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(m->seed >> 33) % n;
+}
+
+/* What is only there in some entries. */
+static void give_more(struct model *m, struct action *a, struct wanted *ret_row)
+{
+	static char message[1200];
+	static const size_t lengths[] = {0, 1, 999, 1000, 1001, 1199};
+	bool is_approval = cstr_eq(a->row_type, "Approval");
+	size_t length = lengths[below(m, ARRAY_LEN(lengths))];
+	if (cstr_eq(a->row_type, "Transition")) {
+		memset(message, 'm', sizeof(message) - 1);
+		a->message = length ? message + sizeof(message) - 1 - length : "";
+		ret_row->message = length < 1000 ? length : 1000;
+		return;
+	}
+	a->actor = ret_row->actor = below(m, 2) ? "ann" : NULL;
+	ret_row->inputs = below(m, 2);
+	a->inputs = ret_row->inputs ? a->body : NULL;
+	if (!is_approval)
+		return;
+	a->actor_via = "kubectl";
+	a->actor_known = a->actor && below(m, 2);
+	ret_row->trust = a->actor_known ? "authenticated" : "managedFields";
+	ret_row->actor = a->actor ? a->actor : "unknown";
+}
+
+/* What becomes of a row's chains, keys and statuses; false: it says nothing new. */
+static bool is_new(struct model *m, const struct action *a, unsigned type, struct wanted *w)
+{
+	bool is_told = type == 3;
+	int64_t *told = &m->told[w->about];
+	if (is_told ? *told == w->n : w->key && m->keys[type][w->about] == w->key)
+		return false;
+	int64_t first = a->chain ? m->heads[a->chain[1] - '0'] : 0;
+	int64_t other = a->also_chain ? m->heads[a->also_chain[1] - '0'] : 0;
+	w->cause = first > other ? first : other;
+	m->seq++;
+	if (is_told) {
+		w->before = *told;
+		*told = w->n;
+		w->transition_seq = ++m->n_told[w->about];
+	} else if (w->key) {
+		m->keys[type][w->about] = w->key;
+	}
+	if (a->advances && a->chain)
+		m->heads[a->chain[1] - '0'] = m->seq;
+	return true;
+}
+
+/* Adds an action; true if it must have an entry, which is the next. */
+static bool next_row(struct model *m, struct plan *p, int64_t n, struct wanted *ret_row)
+{
+	static const char *const types[] = {"Decision", "Observe", "Approval", "Transition"};
+	static const char *const reasons[] = {"Resolved", "SpecChanged", "Approved", "Applied"};
+	static const char *const chains[CHAINS + 1] = {"x0", "x1"};
+	unsigned type = below(m, 4), about = below(m, ABOUTS), key = below(m, 3);
+	bool is_told = type == 3;
+	struct obj *subject = obj_keep(p->a, obj_map()), *body = obj_map();
+	obj_set_str(subject, "kind", "AppType");
+	obj_set_path(subject, "metadata.name", obj_stringf("a%u", about));
+	obj_set_path(subject, "metadata.uid", obj_stringf("u%u", about));
+	n = is_told ? 1 + n % 2 : n;
+	obj_set_int(body, "n", n);
+	if (is_told)
+		obj_set(body, "phase", obj_stringf("p%d", (int)n));
+	struct action *a = is_told ? plan_told(p, subject, body, reasons[type], NULL)
+				   : plan_row(p, types[type], subject, reasons[type],
+					      key ? arena_fmt(p->a, "%u", key) : NULL, body);
+	*ret_row = (struct wanted){
+		.type = types[type], .reason = reasons[type], .about = (int)about, .n = n};
+	ret_row->key = key && !is_told ? (char)('0' + key) : 0;
+	a->chain = chains[below(m, CHAINS + 1)];
+	a->also_chain = chains[below(m, CHAINS + 1)];
+	a->advances = below(m, 2) && !is_told;
+	give_more(m, a, ret_row);
+	return is_new(m, a, type, ret_row);
+}
+
+/* NULL and "" are the same. */
+static void assert_text(const struct obj *row, const char *path, const char *want)
+{
+	const char *s = obj_str(row, path);
+	assert_string_equal(s ? s : "", want ? want : "");
+}
+
+static void check_told(const struct obj *row, const struct wanted *w)
+{
+	struct error err;
+	char from[8] = "", to[8];
+	CLEANUP(obj_unrefp) struct obj *status = NULL;
+	const char *told = obj_str(row, "body.status"), *message = obj_str(row, "body.message");
+	assert_non_null(told);
+	assert_ok(json_parse(str_of(told), &status, &err), &err);
+	assert_int_equal(obj_i64(status, "n", 0), w->n);
+	assert_int_equal(obj_i64(status, "transitionSeq", 0), w->transition_seq);
+	if (w->before)
+		(void)snprintf(from, sizeof(from), "p%d", (int)w->before);
+	(void)snprintf(to, sizeof(to), "p%d", (int)w->n);
+	assert_text(row, "body.from", from);
+	assert_text(row, "body.to", to);
+	assert_int_equal(message != NULL, w->message > 0);
+	assert_int_equal(message ? strlen(message) : 0, w->message);
+}
+
+static void check_row(struct fixture *f, int64_t seq, const struct wanted *w)
+{
+	struct error err;
+	char text[8] = {w->key};
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
+	assert_text(row, "type", w->type);
+	assert_text(row, "reason", w->reason);
+	assert_int_equal(obj_i64(row, "cause", 0), w->cause);
+	assert_int_equal(obj_i64(row, "transitionSeq", 0), w->transition_seq);
+	assert_text(row, "body.key", text);
+	(void)snprintf(text, sizeof(text), "u%d", w->about);
+	assert_text(row, "subject.uid", text);
+	(void)snprintf(text, sizeof(text), "a%d", w->about);
+	assert_text(row, "subject.name", text);
+	assert_text(row, "subject.kind", "AppType");
+	assert_text(row, "actor", w->actor);
+	assert_text(row, "body.who.trust", w->trust);
+	assert_text(row, "body.who.via", w->trust ? "kubectl" : NULL);
+	if (w->transition_seq) {
+		check_told(row, w);
+		return;
+	}
+	assert_int_equal(obj_i64(row, "body.n", 0), w->n);
+	const struct obj *inputs = obj_at(obj_path(row, "body.inputs"), 0);
+	assert_int_equal(inputs != NULL, w->inputs);
+	assert_text(inputs, "name", w->inputs ? "resolve" : NULL);
+	assert_text(inputs, "version", w->inputs ? ALM_VERSION : NULL);
+	assert_int_equal(obj_get(inputs, "digest") != NULL, w->inputs);
+}
+
+/* Each entry says all that it is given; what says nothing new has none; its cause is the newest of its chains. */
+static void test_executor__entries_are_those_of_a_model(void **state)
+{
+	enum { PLANS = 150, ROWS = 4 };
+	struct fixture f;
+	(void)state;
+	setup(&f);
+	struct model m = {.seed = 17, .seq = audit_last_seq(f.audit)};
+	for (int64_t i = 0; i < PLANS; i++) {
+		struct arena *a = arena_new((size_t)1 << 20);
+		struct wanted wanted[ROWS];
+		struct plan p;
+		size_t n = 0;
+		plan_init(&p, a);
+		int64_t before = m.seq;
+		for (unsigned k = 1 + below(&m, ROWS); k > 0; k--)
+			n += next_row(&m, &p, i, &wanted[n]);
+		f.n_done = 0;
+		executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
+		loop_fake_settle(f.loop);
+		assert_int_equal(f.n_done, 1);
+		assert_int_equal(f.codes[0], 0);
+		assert_int_equal(f.results[0] == RUN_CHANGED, n > 0);
+		assert_int_equal(audit_last_seq(f.audit), m.seq);
+		for (size_t k = 0; k < n; k++)
+			check_row(&f, before + 1 + (int64_t)k, &wanted[k]);
+	}
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -471,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_executor__items_of_one_object_stay_as_they_are),
 		cmocka_unit_test(test_executor__on_a_full_disk_everything_waits),
 		cmocka_unit_test(test_executor__the_same_refusal_again_is_no_new_intent),
+		cmocka_unit_test(test_executor__entries_are_those_of_a_model),
 		cmocka_unit_test(test_executor__as_many_tries_as_are_remembered),
 		cmocka_unit_test(test_executor__a_refusal_of_the_own_server_has_an_entry),
 		cmocka_unit_test(test_executor__a_refusal_is_of_one_group),
