@@ -21,7 +21,7 @@ static size_t below(uint64_t *seed, size_t n)
 	return *seed % n;
 }
 
-static void key_of(size_t space, size_t name, char ns[8], char n[8])
+static void key_of(size_t space, size_t name, char ns[KEY_BYTES], char n[KEY_BYTES])
 {
 	ns[0] = 0; /* of the cluster */
 	if (space)
