@@ -13,9 +13,8 @@
 #include "alm/base/strbuf.h"
 
 #define STEP_PAGES 1024
-#define STEPS_MAX  ((size_t)1 << 22) /* SQLite has no more pages */
-#define BUSY_MS    5000              /* for a writer that commits */
-#define VERSION_AT 18                /* of the file's header: 2 2 is WAL, 1 1 is none */
+#define BUSY_MS    5000 /* for a writer that commits */
+#define VERSION_AT 18   /* of the file's header: 2 2 is WAL, 1 1 is none */
 
 static int failed(const char *path, struct error *err)
 {
@@ -33,7 +32,7 @@ static int told(const char *path, int rc, struct error *err)
 }
 
 /* In a transaction of the source, all steps see the same; without, each commit would begin it anew. */
-int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error *err)
+int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, size_t pages_max, struct error *err)
 {
 	int rc = sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
@@ -41,10 +40,15 @@ int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, struct error *er
 	sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
 	if (!b)
 		return told(path, sqlite3_errcode(to), err);
-	for (size_t i = 0; rc == SQLITE_OK && i < STEPS_MAX; i++)
+	bool fits = true;
+	for (size_t i = 0; rc == SQLITE_OK && fits && i <= pages_max / STEP_PAGES; i++) {
 		rc = sqlite3_backup_step(b, STEP_PAGES);
+		fits = (size_t)sqlite3_backup_pagecount(b) <= pages_max;
+	}
 	int end = sqlite3_backup_finish(b);
 	(void)sqlite3_exec(from, "COMMIT", NULL, NULL, NULL);
+	if (!fits)
+		return error_set(err, E_LIMIT, "%s: it has more than %zu pages", path, pages_max);
 	return rc == SQLITE_DONE ? 0 : told(path, rc == SQLITE_OK ? end : rc, err);
 }
 
@@ -79,7 +83,7 @@ static int copy_into(sqlite3 *to, const char *from, struct error *err)
 		sqlite3_busy_timeout(source, BUSY_MS);
 		(void)sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL", NULL,
 				   NULL, NULL);
-		r = db_copy_pages(source, to, from, err);
+		r = db_copy_pages(source, to, from, DB_PAGES_MAX, err);
 	}
 	sqlite3_close(source);
 	return r;

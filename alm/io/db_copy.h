@@ -9,11 +9,15 @@
 
 #include "alm/base/error.h"
 
+#define DB_PAGES_MAX ((size_t)UINT32_MAX - 1) /* SQLite has no more */
+
 struct sqlite3;
 
 /* All pages, in one read of the source: a writer goes on, its WAL grows meanwhile. path names the
- * source in messages. E_UNAVAILABLE while somebody holds it, E_INVALID for what is no database. */
-int db_copy_pages(struct sqlite3 *from, struct sqlite3 *to, const char *path, struct error *err);
+ * source in messages. E_UNAVAILABLE while somebody holds it, E_INVALID for what is no database,
+ * E_LIMIT for one of more pages than pages_max, at most DB_PAGES_MAX. */
+int db_copy_pages(struct sqlite3 *from, struct sqlite3 *to, const char *path, size_t pages_max,
+		  struct error *err);
 
 /* The file of one that lies at from, flushed; to must not exist (E_EXISTS), and is 0600. Nothing is
  * left at to after an error. E_NOTFOUND, E_INVALID for what is no database or is cut, E_CORRUPT

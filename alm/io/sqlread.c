@@ -10,6 +10,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/obj.h"
 
+#define PAGE_BYTES   512  /* at least */
 #define BUSY_MS      2000 /* for a writer that commits */
 #define VERSION_AT   18   /* of the file's header: 2 2 is WAL, 1 1 is none */
 #define HEADER_BYTES 100
@@ -64,7 +65,7 @@ int sqlread_copy(const char *path, struct strbuf *b, struct error *err)
 					  SQLITE_DESERIALIZE_FREEONCLOSE |
 						  SQLITE_DESERIALIZE_RESIZEABLE);
 	if (r == 0)
-		r = db_copy_pages(from, to, path, err);
+		r = db_copy_pages(from, to, path, SQL_FILE_BYTES / PAGE_BYTES, err);
 	if (r == 0)
 		r = take_bytes(to, path, b, err);
 	sqlite3_close(to);

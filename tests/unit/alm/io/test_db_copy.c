@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/db.h"
@@ -191,9 +193,28 @@ static void test_db_copy__not_while_somebody_has_it_open(void **state)
 	assert_int_equal(db_replace(f->old, f->new, f->aside, &kept, &f->err), 0);
 }
 
+static void test_db_copy__no_more_pages_than_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct db *d = open_db(f, f->old);
+	sqlite3 *from = NULL, *to = NULL;
+	for (int i = 0; i < 3; i++)
+		put(f, d, i);
+	assert_int_equal(sqlite3_open(f->old, &from), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &to), SQLITE_OK);
+	assert_int_equal(db_copy_pages(from, to, "it", 1, &f->err), -E_LIMIT);
+	assert_string_equal(f->err.msg, "it: it has more than 1 pages");
+	assert_int_equal(db_copy_pages(from, to, "it", 100, &f->err), 0);
+	sqlite3_close(from);
+	sqlite3_close(to);
+	db_close(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_db_copy__no_more_pages_than_asked_for, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_db_copy__what_is_committed_is_in_it_and_nothing_else, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_db_copy__what_is_no_whole_database_is_refused,
