@@ -48,7 +48,8 @@ free_port() {
 
 up_start() {
 	: >"$dir/out"
-	: "${metrics:=127.0.0.1:$(free_port)}"
+	# an address of its own: on 127.0.0.1 another's connection may have taken the port when alm starts again
+	: "${metrics:=127.$(($$ / 65536 % 200 + 1)).$(($$ / 256 % 256)).$(($$ % 256)):$(free_port)}"
 	"$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen "$metrics" --verify-soak 1s \
 		--catalog-root "$catalog" "$@" \
 		>"$dir/out" 2>>"$dir/err" &

@@ -88,9 +88,9 @@ up_stop
 # --- a whole network is listed: what happens at its ports is told coarsely ---
 up_start --allow-source 127.0.0.0/8
 soon "a port that closes at once" SourceUnreachable synced closed
-credentials "https://127.0.0.1:$silent https://127.0.0.1:1 https://127.0.0.1:${metrics##*:}"
+credentials "https://127.0.0.1:$silent https://127.0.0.1:1 https://$metrics"
 add shut "https://127.0.0.1:1/repo"
-add plain "https://127.0.0.1:${metrics##*:}/repo"
+add plain "https://$metrics/repo"
 soon "a port that is shut" SourceUnreachable synced shut
 soon "a port that speaks something else" SourceUnreachable synced plain
 is "all three in the same words" "cannot be reached" \
