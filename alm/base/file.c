@@ -304,9 +304,12 @@ int file_rename(const char *from, const char *to, bool over, struct error *err)
 	const char *slash = strrchr(to, '/');
 	CLEANUP(xfreep) char *dir =
 		slash ? xstrndup(to, slash == to ? 1 : (size_t)(slash - to)) : xstrdup(".");
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, over ? 0 : RENAME_NOREPLACE) < 0)
+	/* link, not RENAME_NOREPLACE: NFS has the one and not the other */
+	if ((over ? rename(from, to) : link(from, to)) < 0)
 		return errno == EEXIST ? error_set(err, E_EXISTS, "%s is there already", to)
 				       : fail(err, to);
+	if (!over && unlink(from) < 0)
+		return fail(err, from);
 	return dir_flush(dir, err);
 }
 

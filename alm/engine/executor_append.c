@@ -294,21 +294,18 @@ static int divert(struct run *r, struct error *err)
 
 /* The plan that failed last, once more: it has its entry. Not if something else was decided, asked
  * for or seen before it: then that led to it. */
-static bool is_announced(struct run *r)
+static bool take_announced(struct run *r)
 {
-	unsigned attempts = 0;
 	r->attempt = 1;
-	if (r->last_seq != r->status_seq)
-		return false;
-	r->plan_seq = tries_of(r->x->tries, r->unit, &r->plan, &attempts);
-	r->attempt += attempts;
+	if (r->last_seq == r->status_seq)
+		r->plan_seq = tries_again(r->x->tries, r->unit, &r->plan, &r->attempt);
 	return r->plan_seq != 0;
 }
 
 static int append_plan(struct run *r, struct error *err)
 {
 	struct executor *x = r->x;
-	if (is_announced(r))
+	if (take_announced(r))
 		return 0;
 	struct obj *body = obj_keep(r->a, obj_map()), *list = obj_list();
 	const struct action *first = NULL;

@@ -32,9 +32,9 @@ struct run {
 	unsigned starting; /* run_continue() is at work: an action may be done at once */
 	size_t index;      /* of the next action, for op */
 	int64_t plan_seq;
-	unsigned attempt;         /* at what that entry announces: tries.h */
-	const char *unit;         /* its name there */
-	char plan_digest[65];     /* "" until an attempt failed */
+	unsigned attempt;             /* at what that entry announces: tries.h */
+	const char *unit;             /* its name there */
+	char plan_digest[SHA256_HEX]; /* "" until an attempt failed */
 	const struct obj *status; /* the whole object to write, with transitionSeq; NULL: none */
 	struct action *status_action;
 	int64_t status_seq; /* row that announces it */

@@ -221,8 +221,9 @@ static void set_objects(struct step_call *c, const struct client_reply *reply, s
 		changes_set(body, c->before, after, c->run->a);
 }
 
-/* Whether the outcome has an entry: of failures alike not each has one. */
-static bool is_told(struct step_call *c, const struct client_reply *reply, int64_t *ret_suppressed)
+/* Counts the outcome. Whether it has an entry: of failures alike not each has one. */
+static bool count_outcome(struct step_call *c, const struct client_reply *reply,
+			  int64_t *ret_suppressed)
 {
 	struct run *r = c->run;
 	char how[32];
@@ -233,8 +234,8 @@ static bool is_told(struct step_call *c, const struct client_reply *reply, int64
 	snprintf(how, sizeof(how), "%s %d", outcome_of(c, reply), reply->status);
 	if (!*r->plan_digest)
 		tries_digest(&r->plan, r->plan_digest);
-	return tries_failed(r->x->tries, r->unit, r->plan_digest, r->plan_seq, r->attempt, c->index,
-			    how, ret_suppressed) &&
+	return tries_failed(r->x->tries, r->unit, r->plan_digest, r->plan_seq, c->index, how,
+			    ret_suppressed) &&
 	       /* the embedded server may do it yet, and then it has the entry of this op */
 	       !(r->x->c.same_process && reply->maybe_applied);
 }
@@ -246,7 +247,7 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 	struct error err;
 	const struct action *a = c->action;
 	int64_t suppressed = 0;
-	if (!is_told(c, reply, &suppressed))
+	if (!count_outcome(c, reply, &suppressed))
 		return;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	obj_set_str(body, "verb", verbs[a->type]);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/base/hash.h"
 #include "alm/base/map.h"
 #include "alm/client/client.h"
 #include "alm/obj/json.h"
@@ -87,17 +86,16 @@ void tries_digest(const struct plan *p, char out[SHA256_HEX])
 	hex_encode(sum, sizeof(sum), out);
 }
 
-int64_t tries_of(const struct tries *t, const char *unit, const struct plan *p,
-		 unsigned *ret_attempts)
+int64_t tries_again(struct tries *t, const char *unit, const struct plan *p, unsigned *ret_attempt)
 {
 	char digest[SHA256_HEX];
-	const struct tried *d = map_get(t->units, unit);
+	struct tried *d = map_get(t->units, unit);
 	if (!d)
 		return 0;
 	tries_digest(p, digest);
 	if (strcmp(d->digest, digest) != 0)
 		return 0;
-	*ret_attempts = d->attempts;
+	*ret_attempt = ++d->attempts;
 	return d->plan_seq;
 }
 
@@ -123,19 +121,19 @@ static struct tried *tried_of(struct tries *t, const char *unit, const char *dig
 		return NULL;
 	d = xcalloc(1, sizeof(*d));
 	d->plan_seq = plan_seq;
+	d->attempts = 1;
 	(void)snprintf(d->digest, sizeof(d->digest), "%s", digest);
 	map_set(t->units, unit, d);
 	return d;
 }
 
 bool tries_failed(struct tries *t, const char *unit, const char *digest, int64_t plan_seq,
-		  unsigned attempt, size_t action, const char *how, int64_t *ret_suppressed)
+		  size_t action, const char *how, int64_t *ret_suppressed)
 {
 	struct tried *d = tried_of(t, unit, digest, plan_seq);
 	*ret_suppressed = 0;
 	if (!d)
 		return true;
-	d->attempts = attempt;
 	struct failing *f = failing_of(d, action);
 	if (strncmp(f->how, how, sizeof(f->how) - 1) != 0) {
 		/* of the former way nothing is lost: the entry of the new one counts them */

@@ -21,7 +21,7 @@ static int failed(const char *path, struct error *err)
 	return error_set(err, E_IO, "%s: %s", path, strerror(errno));
 }
 
-static int told(const char *path, int rc, struct error *err)
+int db_copy_failed(const char *path, int rc, struct error *err)
 {
 	int code = rc == SQLITE_BUSY || rc == SQLITE_LOCKED ? E_UNAVAILABLE
 		   : rc == SQLITE_NOTADB                    ? E_INVALID
@@ -36,10 +36,10 @@ int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, size_t pages_max
 {
 	int rc = sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
-		return told(path, rc, err);
+		return db_copy_failed(path, rc, err);
 	sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
 	if (!b)
-		return told(path, sqlite3_errcode(to), err);
+		return db_copy_failed(path, sqlite3_errcode(to), err);
 	bool fits = true;
 	for (size_t i = 0; rc == SQLITE_OK && fits && i <= pages_max / STEP_PAGES; i++) {
 		rc = sqlite3_backup_step(b, STEP_PAGES);
@@ -49,7 +49,7 @@ int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, size_t pages_max
 	(void)sqlite3_exec(from, "COMMIT", NULL, NULL, NULL);
 	if (!fits)
 		return error_set(err, E_LIMIT, "%s: it has more than %zu pages", path, pages_max);
-	return rc == SQLITE_DONE ? 0 : told(path, rc == SQLITE_OK ? end : rc, err);
+	return rc == SQLITE_DONE ? 0 : db_copy_failed(path, rc == SQLITE_OK ? end : rc, err);
 }
 
 /* --- a file --- */
@@ -67,7 +67,7 @@ static int check_pages(sqlite3 *db, const char *from, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf found = STRBUF_INIT(STRBUF_SMALL);
 	int rc = sqlite3_exec(db, "PRAGMA integrity_check(1)", first_text, &found, NULL);
 	if (rc != SQLITE_OK)
-		return told(from, rc, err);
+		return db_copy_failed(from, rc, err);
 	if (str_is(strbuf_str(&found), "ok"))
 		return 0;
 	return error_set(err, E_CORRUPT, "%s: the database is damaged: %s", from, found.buf);
@@ -78,7 +78,7 @@ static int copy_into(sqlite3 *to, const char *from, struct error *err)
 	sqlite3 *source = NULL;
 	int rc = sqlite3_open_v2(from, &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE,
 				 NULL);
-	int r = rc == SQLITE_OK ? 0 : told(from, rc, err);
+	int r = rc == SQLITE_OK ? 0 : db_copy_failed(from, rc, err);
 	if (r == 0) {
 		sqlite3_busy_timeout(source, BUSY_MS);
 		(void)sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL", NULL,
@@ -102,7 +102,7 @@ static int check_copy(const char *path, const char *from, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
-	int r = rc == SQLITE_OK ? check_pages(db, from, err) : told(path, rc, err);
+	int r = rc == SQLITE_OK ? check_pages(db, from, err) : db_copy_failed(path, rc, err);
 	sqlite3_close(db);
 	return r;
 }
@@ -111,7 +111,7 @@ static int fill(int fd, const char *from, const char *to, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(to, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL);
-	int r = rc == SQLITE_OK ? copy_into(db, from, err) : told(to, rc, err);
+	int r = rc == SQLITE_OK ? copy_into(db, from, err) : db_copy_failed(to, rc, err);
 	sqlite3_close(db);
 	if (r >= 0)
 		r = without_wal(fd, to, err);
@@ -188,12 +188,14 @@ int db_replace(const char *path, const char *fresh, const char *aside, bool *ret
 		str_rcut(str_of(path), '/', &dir, &base) ? str_dup(dir) : xstrdup(".");
 	if (clear_wal(path, aside, err) < 0)
 		return -err->code;
-	/* Under its last name from here on: after a crash nothing has to be told apart. */
-	if (is_there && rename(fresh, aside) < 0)
+	/* A second name for the former one, which rename takes the first of. */
+	if (is_there && link(path, aside) < 0)
 		return failed(aside, err);
-	if (is_there ? renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE) < 0
-		     : rename(fresh, path) < 0)
-		return failed(path, err);
+	if (rename(fresh, path) < 0) {
+		(void)failed(path, err);
+		unlink(aside);
+		return -err->code;
+	}
 	*ret_kept = is_there;
 	return dir_flush(folder, err);
 }

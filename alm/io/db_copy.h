@@ -19,6 +19,9 @@ struct sqlite3;
 int db_copy_pages(struct sqlite3 *from, struct sqlite3 *to, const char *path, size_t pages_max,
 		  struct error *err);
 
+/* What SQLite's result code says of the database at path, as an error of ours. */
+int db_copy_failed(const char *path, int rc, struct error *err);
+
 /* The file of one that lies at from, flushed; to must not exist (E_EXISTS), and is 0600. Nothing is
  * left at to after an error. E_NOTFOUND, E_INVALID for what is no database or is cut, E_CORRUPT
  * where the check of all pages finds something, E_IO for a full disk. */

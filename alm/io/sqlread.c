@@ -17,15 +17,6 @@
 
 /* --- the copy --- */
 
-static int told(const char *path, int rc, struct error *err)
-{
-	int code = rc == SQLITE_BUSY || rc == SQLITE_LOCKED ? E_UNAVAILABLE
-		   : rc == SQLITE_NOTADB                    ? E_INVALID
-							    : E_IO;
-	return error_set(err, code, "%s: %s%s", path, sqlite3_errstr(rc),
-			 rc == SQLITE_NOTADB ? ": want an SQLite database" : "");
-}
-
 static int take_bytes(sqlite3 *to, const char *path, struct strbuf *b, struct error *err)
 {
 	sqlite3_int64 n = 0;
@@ -53,13 +44,13 @@ int sqlread_copy(const char *path, struct strbuf *b, struct error *err)
 				 path, SQL_FILE_BYTES);
 	int rc =
 		sqlite3_open_v2(path, &from, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE, NULL);
-	int r = rc == SQLITE_OK ? 0 : told(path, rc, err);
+	int r = rc == SQLITE_OK ? 0 : db_copy_failed(path, rc, err);
 	if (r == 0)
 		sqlite3_busy_timeout(from, BUSY_MS);
 	if (r == 0)
 		rc = sqlite3_open_v2(":memory:", &to, SQLITE_OPEN_READWRITE, NULL);
 	if (r == 0 && rc != SQLITE_OK)
-		r = told(path, rc, err);
+		r = db_copy_failed(path, rc, err);
 	if (r == 0) /* makes it one whose pages lie in a row */
 		(void)sqlite3_deserialize(to, "main", NULL, 0, 0,
 					  SQLITE_DESERIALIZE_FREEONCLOSE |

@@ -50,6 +50,6 @@ int backup_check(struct db *db, const char *keys, struct verify_report *ret, int
 		o.redact_key = key;
 	}
 	int r = verify_log(db, &o, ret, err);
-	memset(key, 0, sizeof(key));
+	explicit_bzero(key, sizeof(key));
 	return r;
 }

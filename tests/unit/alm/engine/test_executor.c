@@ -449,15 +449,41 @@ static void test_executor__as_many_tries_as_are_remembered(void **state)
 	for (int i = 0; i <= TRIES_MAX; i++) {
 		(void)snprintf(unit, sizeof(unit), "u%d", i);
 		for (unsigned n = 1; n <= 3; n++) {
-			bool told = tries_failed(t, unit, "d", 7, n, 0, "Failed 422", &more);
+			bool told = tries_failed(t, unit, "d", 7, 0, "Failed 422", &more);
 			assert_int_equal(told, n < 3 || i == TRIES_MAX);
 		}
 		assert_int_equal(tries_pending(t, unit, 0), i == TRIES_MAX ? 0 : 1);
 	}
 	tries_forget(t, "u0");
-	assert_true(tries_failed(t, unit, "d", 8, 1, 0, "Failed 422", &more));
-	assert_true(tries_failed(t, unit, "d", 8, 1, 1, "Failed 422", &more));
-	assert_true(tries_failed(t, unit, "d", 8, 2, 0, "Denied 403", &more));
+	assert_true(tries_failed(t, unit, "d", 8, 0, "Failed 422", &more));
+	assert_true(tries_failed(t, unit, "d", 8, 1, "Failed 422", &more));
+	assert_true(tries_failed(t, unit, "d", 8, 0, "Denied 403", &more));
+	tries_free(t);
+}
+
+/* An attempt that ends before a write of it is refused, too: what it wrote has its op. */
+static void test_executor__each_attempt_has_a_number_of_its_own(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct plan p;
+	char digest[SHA256_HEX];
+	unsigned attempt = 0;
+	int64_t more;
+	plan_init(&p, a);
+	p.as_caller = true;
+	plan_create(&p, meta_skeleton("v1", "ConfigMap", "n", "c"));
+	tries_digest(&p, digest);
+	struct tries *t = tries_new();
+	assert_int_equal(tries_again(t, "u", &p, &attempt), 0);
+	assert_true(tries_failed(t, "u", digest, 7, 0, "Failed 422", &more));
+	for (unsigned i = 2; i < 5; i++) {
+		assert_int_equal(tries_again(t, "u", &p, &attempt), 7);
+		assert_int_equal(attempt, i);
+	}
+	assert_true(tries_failed(t, "u", digest, 7, 0, "Failed 422", &more));
+	assert_int_equal(tries_again(t, "u", &p, &attempt), 7);
+	assert_int_equal(attempt, 5);
 	tries_free(t);
 }
 
@@ -664,6 +690,7 @@ int main(void)
 		cmocka_unit_test(test_executor__the_same_refusal_again_is_no_new_intent),
 		cmocka_unit_test(test_executor__entries_are_those_of_a_model),
 		cmocka_unit_test(test_executor__as_many_tries_as_are_remembered),
+		cmocka_unit_test(test_executor__each_attempt_has_a_number_of_its_own),
 		cmocka_unit_test(test_executor__a_refusal_of_the_own_server_has_an_entry),
 		cmocka_unit_test(test_executor__a_refusal_is_of_one_group),
 	};
