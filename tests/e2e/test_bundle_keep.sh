@@ -76,6 +76,7 @@ has "which tells it, too" "ConfigMap default/b" "$(kept)"
 bundle
 soon "until it is Owned" gone value b
 soon "by the same commit" "$(synced)" state
+is "and in one process nothing can make it again" "" "$(k get configmaps -n alm-system -o 'jsonpath={.items[*].data.late}')"
 
 bundle '  deletion: Orphan'
 soon "deletion Orphan" "$(synced)" state

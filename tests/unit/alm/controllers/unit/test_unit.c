@@ -298,6 +298,22 @@ static void test_unit__a_create_that_comes_after_the_prune_is_pruned_again(void 
 	teardown(&x);
 }
 
+/* Where the server ends with us, no write comes late. */
+static void test_unit__nothing_is_waited_for_where_nothing_comes_late(void **state)
+{
+	(void)state;
+	struct fixture x;
+	setup(&x, 2);
+	x.f.settings.late_write_ns = 0;
+	assert_string_equal(settle(&x), "Succeeded");
+	assert_string_equal(run_again(&x, 1), "Succeeded");
+	assert_null(map_of(&x, "c1"));
+	settle(&x);
+	assert_null(inventory_text(&x, "late"));
+	assert_int_equal(x.f.plan.requeue_after_ns, 0);
+	teardown(&x);
+}
+
 static void test_unit__what_somebody_keeps_is_not_pruned_when_it_comes_back(void **state)
 {
 	(void)state;
@@ -575,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_unit__nothing_rendered_is_no_wish_to_delete_all),
 		cmocka_unit_test(test_unit__what_is_somebody_elses_is_refused_before_a_write),
 		cmocka_unit_test(test_unit__a_create_that_comes_after_the_prune_is_pruned_again),
+		cmocka_unit_test(test_unit__nothing_is_waited_for_where_nothing_comes_late),
 		cmocka_unit_test(test_unit__what_somebody_keeps_is_not_pruned_when_it_comes_back),
 		cmocka_unit_test(test_unit__a_run_that_ends_waits_for_what_nobody_has_seen),
 		cmocka_unit_test(test_unit__the_inventory_stays_until_nothing_can_come),
