@@ -102,6 +102,8 @@ for wrong in "cut 1 cut.db" "text 1 want an SQLite database" "newer 1 newer alm"
 	read -r name exit_code text <<<"$wrong"
 	code "refused: $name" "$exit_code" "$text" alm restore "$dir/$name.db" --force --reason x --data-dir "$data"
 done
+cp -a "$data" "$dir/bad" && cp "$dir/altered.db" "$dir/bad/alm.db"
+code "a backup tells that the log was altered before" 4 "alm restore would refuse this copy" alm backup "$dir/of-altered.db" --data-dir "$dir/bad"
 is "and nothing has changed" "" "$(diff -r -x alm.db.lock "$data" "$dir/stopped" 2>&1)"
 
 # --- killed in the middle of a restore: the one database or the other ---
