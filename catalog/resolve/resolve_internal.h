@@ -46,6 +46,11 @@ bool resolver_holds_objects(
 bool predicate_has_dependencies(struct resolver *r, struct candidate *c);
 
 /* --- resolve_package.c --- */
+
+#define RESOLVE_OFFERED_MAX 5 /* packages in a message */
+/* The first packages of all catalogs, which spec.package may be, where none installs the app; one more
+ * than the message has room for tells that there are more. */
+size_t resolve_offered(const struct resolve_input *in, const char *names[RESOLVE_OFFERED_MAX + 1]);
 /* Candidates of the input, not judged; false: ret has the reason. */
 bool resolver_setup(struct resolver *r, const struct resolve_input *in, struct arena *a,
 		    struct resolution *ret);

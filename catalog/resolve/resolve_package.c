@@ -4,8 +4,6 @@
 
 #include "catalog/resolve/resolve_internal.h"
 
-#define NAMES_MAX 5 /* packages in a message */
-
 const char *const *resolver_managed(const struct candidate *c, size_t *ret_n)
 {
 	*ret_n = 0;
@@ -155,24 +153,26 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* ": a, b": the first packages of all catalogs, which spec.package may be. */
-static const char *package_names(const struct resolve_input *in, struct arena *a)
+size_t resolve_offered(const struct resolve_input *in, const char *names[RESOLVE_OFFERED_MAX + 1])
 {
-	const char *seen[NAMES_MAX], *names = "";
 	size_t n = 0;
 	for (size_t i = 0; i < in->n_indexes; i++) {
 		const struct catalog_index *x = in->indexes[i];
-		for (size_t k = 0; k < x->n; k++) {
-			const char *name = x->versions[k]->package;
-			if (is_listed(seen, n, name))
-				continue;
-			if (n == NAMES_MAX)
-				return arena_fmt(a, "%s, ...", names);
-			names = arena_fmt(a, "%s%s%s", names, n ? ", " : ": ", name);
-			seen[n++] = name;
-		}
+		for (size_t k = 0; k < x->n && n <= RESOLVE_OFFERED_MAX; k++)
+			if (!is_listed(names, n, x->versions[k]->package))
+				names[n++] = x->versions[k]->package;
 	}
-	return names;
+	return n;
+}
+
+/* ": a, b". */
+static const char *package_names(const struct resolve_input *in, struct arena *a)
+{
+	const char *names[RESOLVE_OFFERED_MAX + 1], *text = "";
+	size_t n = resolve_offered(in, names);
+	for (size_t i = 0; i < n && i < RESOLVE_OFFERED_MAX; i++)
+		text = arena_fmt(a, "%s%s%s", text, i ? ", " : ": ", names[i]);
+	return n > RESOLVE_OFFERED_MAX ? arena_fmt(a, "%s, ...", text) : text;
 }
 
 static bool has_package(const struct catalog_index *x, const char *package)

@@ -315,6 +315,17 @@ static void touch_input(struct touched *t, const struct resolve_input *in)
 	}
 }
 
+/* A message names packages that nobody asked for. */
+static void touch_offered(struct touched *t, const struct resolution *r)
+{
+	const char *names[RESOLVE_OFFERED_MAX + 1];
+	if (!cstr_eq(r->reason, "NoPackage") || t->in->package || t->in->installed_package)
+		return;
+	size_t n = resolve_offered(t->in, names);
+	for (size_t i = 0; i < n; i++)
+		touch(t, names[i]);
+}
+
 static void touch_required(struct touched *t, const char *package)
 {
 	for (size_t i = 0; i < t->in->n_indexes; i++) {
@@ -428,6 +439,7 @@ struct obj *resolve_record(const struct resolve_input *in, struct arena *a)
 		}
 	for (size_t i = 0; i < t->n; i++)
 		touch_required(t, t->names[i]);
+	touch_offered(t, &ignored);
 	if (is_too_large(t)) {
 		obj_unref(o);
 		return NULL;
