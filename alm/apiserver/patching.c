@@ -198,7 +198,12 @@ static int check_config(struct mutation *m, struct obj *config, struct error *er
 
 static int config_revision(struct mutation *m, struct obj *config, struct error *err)
 {
-	const char *rv = meta_resource_version(config);
+	const char *rv = meta_resource_version(config), *uid = meta_uid(config);
+	if (uid && *uid && !m->head)
+		return fail_conflict(m->r, m->name, err,
+				     "uid mismatch: the provided object specified uid %s, and no "
+				     "existing object was found",
+				     uid);
 	bool stale = rv && *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
 	if (stale)
 		return fail_modified(m->r, m->name, err);

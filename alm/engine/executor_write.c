@@ -359,6 +359,8 @@ static const struct obj *with_precondition(struct run *r, const struct action *a
 {
 	struct obj *copy = obj_keep(r->a, obj_copy(a->body));
 	obj_set_path(copy, "metadata.resourceVersion", obj_string(a->resource_version));
+	if (a->uid)
+		obj_set_path(copy, "metadata.uid", obj_string(a->uid));
 	return copy;
 }
 

@@ -108,6 +108,12 @@ struct action *plan_apply(struct plan *p, struct obj *o, int stage, bool force)
 	return x;
 }
 
+void plan_over(struct plan *p, struct action *x, const struct obj *live)
+{
+	x->uid = arena_strdup(p->a, meta_uid(live));
+	x->resource_version = arena_strdup(p->a, meta_resource_version(live));
+}
+
 void plan_create(struct plan *p, struct obj *o)
 {
 	set_body(p, add_for_app(p, ACT_CREATE), o);

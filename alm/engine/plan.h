@@ -114,6 +114,9 @@ struct action *plan_add(struct plan *p, enum act_type type);
 
 /* Objects of the app. o has apiVersion, kind, metadata.name; consumed by the arena (obj_keep). */
 struct action *plan_apply(struct plan *p, struct obj *o, int stage, bool force);
+/* An apply over live: refused when that has changed, or is gone. (Of a version alone it would make anew
+ * what is gone: a late one, what was deleted meanwhile.) */
+void plan_over(struct plan *p, struct action *x, const struct obj *live);
 void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
 struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *patch);

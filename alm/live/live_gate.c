@@ -213,6 +213,7 @@ static struct obj *value_of(const struct live_gate *g)
 	obj_set(o, "unusedWaivers", unused_waivers(g));
 	obj_set_int(o, "objects", (int64_t)gate_objects_seen(g->gate));
 	obj_set_str(o, "resourceVersion", meta_resource_version(g->before));
+	obj_set_str(o, "uid", meta_uid(g->before));
 	if (is_taken(g))
 		obj_set_bool(o, "taken", true);
 	obj_set_int(o, "durationMs", took_ns / NS_PER_MS);

@@ -112,7 +112,7 @@ static void write_object(struct unit_pass *s, const struct unit_entry *e, size_t
 	const struct obj *live = unit_found(s, row);
 	struct action *x = plan_apply(s->plan, s->host->decorate(s, e, row), stage, live != NULL);
 	if (live)
-		x->resource_version = arena_strdup(s->v->a, meta_resource_version(live));
+		plan_over(s->plan, x, live);
 }
 
 static const char *refusal(const struct acting *x, const struct unit_entry *e)

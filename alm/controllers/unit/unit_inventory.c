@@ -57,8 +57,7 @@ static enum ensured write_inventory(struct unit_pass *s, struct content *c)
 	obj_set(o, "data", data);
 	/* two sides that run at once do not write over what the other has noted */
 	if (s->inventory)
-		unit_write_book(s, o, STAGE_INVENTORY)->resource_version =
-			arena_strdup(s->v->a, meta_resource_version(s->inventory));
+		plan_over(s->plan, unit_write_book(s, o, STAGE_INVENTORY), s->inventory);
 	else
 		unit_create_book(s, o);
 	return WAITING;

@@ -144,7 +144,7 @@ static enum ensured apply(const struct plugin_turn *t, const struct unit_entry *
 	struct action *x =
 		plan_apply(s->plan, unit_decorate(s, o, digest, t->row), t->stage, live != NULL);
 	if (live)
-		x->resource_version = arena_strdup(s->v->a, meta_resource_version(live));
+		plan_over(s->plan, x, live);
 	return WAITING;
 }
 

@@ -21,9 +21,11 @@ static void guard(struct work *w, const struct obj *value)
 		return;
 	}
 	struct action *next = work_next(w);
-	const char *rv = obj_str(value, "resourceVersion");
-	if (next && rv && next->type == ACT_APPLY && cstr_eq(next->name, obj_str(value, "crd")))
+	const char *rv = obj_str(value, "resourceVersion"), *uid = obj_str(value, "uid");
+	if (next && rv && next->type == ACT_APPLY && cstr_eq(next->name, obj_str(value, "crd"))) {
 		next->resource_version = arena_strdup(w->a, rv);
+		next->uid = arena_strdup(w->a, uid); /* of one that is gone it makes none */
+	}
 }
 
 static void judged(void *arg, struct obj *value, const struct error *err)

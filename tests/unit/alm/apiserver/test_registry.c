@@ -67,6 +67,35 @@ static void test_registry__stale_revision_conflicts(void **state)
 	assert_string_equal(obj_str(a.json, "reason"), "Conflict");
 }
 
+/* An apply makes what is not there, whatever version it names; one that names an object changes that
+ * one alone. So a late one makes nothing anew. */
+static void test_registry__an_apply_that_names_an_object_makes_no_other(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	static const struct {
+		const char *meta, *why;
+		int status;
+	} rows[] = {
+		{"\"uid\":\"x\"", "no existing object was found", 409},
+		{"\"uid\":\"x\",\"resourceVersion\":\"7\"", "no existing object was found", 409},
+		{"\"resourceVersion\":\"7\"", NULL, 201},
+		{"\"uid\":\"x\"", "field is immutable", 422},
+		{"\"uid\":\"x\",\"resourceVersion\":\"7\"", "has been modified", 409},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&body,
+			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{%s}}",
+			    rows[i].meta);
+		struct answer a = apifake_do_type(f, "PATCH", CMS "/a?fieldManager=t&force=true",
+						  "application/apply-patch+yaml", body.buf);
+		assert_int_equal(a.status, rows[i].status);
+		if (rows[i].why)
+			assert_non_null(strstr(obj_str(a.json, "message"), rows[i].why));
+	}
+}
+
 /* Two writes of one turn: the second is judged by the first, both share one commit. */
 static void test_registry__one_turn_one_commit(void **state)
 {
@@ -505,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_registry__create_sets_metadata),
 		cmocka_unit_test(test_registry__noop_keeps_revision),
 		cmocka_unit_test(test_registry__stale_revision_conflicts),
+		cmocka_unit_test(test_registry__an_apply_that_names_an_object_makes_no_other),
 		cmocka_unit_test(test_registry__one_turn_one_commit),
 		cmocka_unit_test(test_registry__client_that_left_is_not_answered),
 		cmocka_unit_test(test_registry__dry_run_stores_nothing),

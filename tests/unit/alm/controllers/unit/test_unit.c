@@ -114,6 +114,7 @@ static void test_unit__the_inventory_is_written_before_the_objects(void **state)
 	assert_non_null(inventory);
 	assert_true(stored->stage < inventory->stage);
 	assert_non_null(inventory->resource_version); /* another side's lines are not lost */
+	assert_non_null(inventory->uid);              /* and it is not made anew when it is gone */
 	assert_non_null(meta_annotation(inventory->body, ANNOTATION_UNIT));
 	assert_null(meta_annotation(inventory->body, ANNOTATION_APPLIED));
 	assert_int_equal(view_fake_count(&x.f, ACT_APPLY), 2);
