@@ -98,6 +98,9 @@ usual=$(($(writes) - before))
 
 wrong() { # NAME MODE VERSION SECONDS [TIMES the usual writes, 2]: the version appears while it is so; it ends by itself after SECONDS, or once it is installed (0)
 	local before name=$1
+	for _ in $(seq 30); do # what the one before still writes is not counted as of this one
+		[ -n "$(rests)" ] && break
+	done
 	before=$(writes)
 	echo "$2" >mode
 	version "$3"
