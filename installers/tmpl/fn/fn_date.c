@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "installers/tmpl/fn/date.h"
+#include "installers/tmpl/fn/fn_date.h"
+#include "installers/tmpl/fn/zone_name.h"
 
 #define TEXT_MAX STRBUF_SMALL
 
@@ -10,7 +11,7 @@ static struct vtime now(struct tmpl_run *run)
 {
 	int64_t ns = tmpl_run_host(run)->now_ns;
 	int64_t rest = ns % NS_PER_S;
-	struct vtime t = {.sec = ns / NS_PER_S - (rest < 0), .zone = date_local(run)};
+	struct vtime t = {.sec = ns / NS_PER_S - (rest < 0), .zone = zone_local(run)};
 	t.nsec = (int32_t)(rest < 0 ? rest + NS_PER_S : rest);
 	return t;
 }
@@ -29,7 +30,7 @@ static struct vtime time_of(struct tmpl_run *run, struct value v)
 	if (v.type == VALUE_TIME)
 		return *v.t;
 	if (v.type == VALUE_INT || v.type == VALUE_INT64)
-		return (struct vtime){.sec = v.i, .zone = date_local(run)};
+		return (struct vtime){.sec = v.i, .zone = zone_local(run)};
 	tmpl_mark_random(run);
 	return now(run);
 }
@@ -38,7 +39,7 @@ static int format_in(struct tmpl_run *run, struct str layout, struct value v, st
 		     struct value *ret)
 {
 	struct vtime t = time_of(run, v);
-	t.zone = date_zone(run, zone);
+	t.zone = zone_named(run, zone);
 	if (!t.zone)
 		t.zone = &date_utc;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(tmpl_run_limits(run)->string_bytes);
@@ -118,7 +119,7 @@ static int to_date(struct tmpl_run *run, const struct value *args, bool must, st
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(TEXT_MAX);
 	/* the zero time of Go */
 	struct vtime t = {.sec = date_seconds(1, 1, 1, 0, 0, 0), .zone = &date_utc};
-	if (!date_parse(tmpl_arena(run), value_text(args[0]), value_text(args[1]), date_local(run),
+	if (!date_parse(tmpl_arena(run), value_text(args[0]), value_text(args[1]), zone_local(run),
 			&t, &msg) &&
 	    must)
 		return tmpl_fail_str(run, strbuf_str(&msg));
@@ -312,7 +313,7 @@ static int time_local(struct tmpl_run *run, const struct value *args, size_t n, 
 {
 	(void)n;
 	struct vtime t = *args[0].t;
-	t.zone = date_local(run);
+	t.zone = zone_local(run);
 	*ret = date_value(tmpl_arena(run), t);
 	return 0;
 }

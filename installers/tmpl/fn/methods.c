@@ -3,8 +3,8 @@
 
 #include "catalog/semver.h"
 #include "installers/format/yaml_emit.h"
-#include "installers/tmpl/fn/date.h"
 #include "installers/tmpl/fn/files.h"
+#include "installers/tmpl/fn/fn_date.h"
 #include "installers/tmpl/fn/semver.h"
 #include "installers/tmpl/run.h"
 
@@ -156,25 +156,4 @@ const struct tmpl_func *value_method(struct value v, struct str name)
 			return m;
 	}
 	return NULL;
-}
-
-bool value_stringer(struct strbuf *b, struct value v)
-{
-	switch ((int)v.type) {
-	case VALUE_TIME:
-		date_print(b, v.t);
-		return true;
-	case VALUE_DURATION:
-		date_duration_text(b, v.i);
-		return true;
-	case VALUE_MONTH:
-	case VALUE_WEEKDAY:
-		date_name(b, v);
-		return true;
-	case VALUE_SEMVER:
-		value_semver_text(b, v);
-		return true;
-	default:
-		return false;
-	}
 }

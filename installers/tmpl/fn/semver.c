@@ -9,18 +9,6 @@ static struct value make(struct arena *a, struct version v)
 	return (struct value){.type = VALUE_SEMVER, .ver = s};
 }
 
-void value_semver_text(struct strbuf *b, struct value v)
-{
-	version_print(&v.ver->v, b);
-}
-
-bool value_semver_equal(struct value a, struct value b)
-{
-	const struct version *x = &a.ver->v, *y = &b.ver->v;
-	return x->major == y->major && x->minor == y->minor && x->patch == y->patch &&
-	       str_eq(x->pre, y->pre) && str_eq(x->build, y->build) && str_eq(x->text, y->text);
-}
-
 int semver_fn_semver(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 {
 	(void)n;

@@ -2,12 +2,8 @@
 #ifndef INSTALLERS_TMPL_FN_SEMVER_H
 #define INSTALLERS_TMPL_FN_SEMVER_H
 
-#include "catalog/semver.h"
 #include "installers/tmpl/tmpl.h"
-
-struct semver_value {
-	struct version v;
-};
+#include "installers/value/version.h"
 
 extern const struct tmpl_func semver_methods[];
 int semver_fn_semver(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret);

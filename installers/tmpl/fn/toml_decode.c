@@ -17,148 +17,6 @@ struct key {
 
 static int parse_value(struct toml_reader *r, bool in_list, struct value *ret);
 
-/* ---- errors ---- */
-
-static struct str path_of(struct toml_reader *r, const struct toml_table *up, struct str name,
-			  bool raw);
-
-int toml_fail_in(struct toml_reader *r, int line, const char *text)
-{
-	struct str last = r->key.len ? path_of(r, r->table, r->key, true)
-			  : r->table ? r->table->path
-				     : STR("");
-	strbuf_addf(r->msg, "toml: line %d", line);
-	if (last.len) {
-		strbuf_adds(r->msg, " (last key ");
-		value_quote(r->msg, last);
-		strbuf_addc(r->msg, ')');
-	}
-	strbuf_addf(r->msg, ": %s", text);
-	return -E_INVALID;
-}
-
-int toml_fail(struct toml_reader *r, const char *text)
-{
-	bool fresh = toml_at_end(r) && r->at > 0 && r->s.ptr[r->at - 1] == '\n' && !r->bad;
-	return toml_fail_in(r, r->line - fresh, toml_at_end(r) && r->bad ? r->bad : text);
-}
-
-int toml_fail_before(struct toml_reader *r, const char *text)
-{
-	if (toml_at_end(r) && r->bad)
-		return toml_fail(r, text);
-	return toml_fail_in(r, r->line - 1, text);
-}
-
-const char *toml_quoted_char(struct toml_reader *r)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	uint32_t rune = 0;
-	rune_next(str_skip(r->s, r->at), &rune);
-	quote_rune(&b, rune, false);
-	return arena_strdup(r->a, b.buf);
-}
-
-int toml_fail_char(struct toml_reader *r, const char *before, const char *after)
-{
-	const char *got = toml_quoted_char(r);
-	r->line += toml_peek(r) == '\n';
-	return toml_fail(r, arena_fmt(r->a, "%s%s%s", before, got, after));
-}
-
-/* As it is; "end of file". */
-static const char *plain_char(struct toml_reader *r)
-{
-	uint32_t rune;
-	size_t width = rune_next(str_skip(r->s, r->at), &rune);
-	return width ? arena_fmt(r->a, "'%.*s'", STR_ARG(str_sub(r->s, r->at, width)))
-		     : "end of file";
-}
-
-/* ---- characters ---- */
-
-char toml_peek(const struct toml_reader *r)
-{
-	return r->at < r->s.len ? r->s.ptr[r->at] : 0;
-}
-
-bool toml_at_end(const struct toml_reader *r)
-{
-	return r->at >= r->s.len;
-}
-
-bool toml_take(struct toml_reader *r, const char *text)
-{
-	if (!str_has_prefix(str_skip(r->s, r->at), str_of(text)))
-		return false;
-	r->at += strlen(text);
-	return true;
-}
-
-static void skip_blanks(struct toml_reader *r)
-{
-	while (toml_peek(r) == ' ' || toml_peek(r) == '\t')
-		r->at++;
-}
-
-static void skip_comment(struct toml_reader *r)
-{
-	if (toml_peek(r) == '#')
-		while (!toml_at_end(r) && toml_peek(r) != '\n')
-			r->at++;
-}
-
-static void skip_lines(struct toml_reader *r)
-{
-	for (;;) {
-		skip_blanks(r);
-		skip_comment(r);
-		if (!toml_take(r, "\r\n") && !toml_take(r, "\n"))
-			return;
-		r->line++;
-	}
-}
-
-/* Cuts the text before the first character that may not be in a file. */
-static void find_bad(struct toml_reader *r)
-{
-	for (size_t i = 0; i < r->s.len; i++) {
-		unsigned char c = (unsigned char)r->s.ptr[i];
-		uint32_t rune;
-		size_t width = c < 0x80 ? 1 : utf8_decode(str_skip(r->s, i), &rune);
-		bool lone = c == '\r' && (i + 1 == r->s.len || r->s.ptr[i + 1] != '\n');
-		bool control = (c < 0x20 && !memchr("\t\r\n", c, 3)) || c == 0x7f || lone;
-		if (width && !control) {
-			i += width - 1;
-			continue;
-		}
-		r->bad = width ? arena_fmt(r->a,
-					   "TOML files cannot contain control characters: '0x%02x'",
-					   c)
-			       : arena_fmt(r->a, "invalid UTF-8 byte: 0x%02x", c);
-		r->s.len = i;
-		return;
-	}
-}
-
-/* ---- keys ---- */
-
-/* up.name or up."na me"; the name as it is if raw. */
-static struct str path_of(struct toml_reader *r, const struct toml_table *up, struct str name,
-			  bool raw)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
-	if (up) {
-		strbuf_addstr(&b, up->path);
-		strbuf_addc(&b, '.');
-	}
-	if (raw)
-		strbuf_addstr(&b, name);
-	else
-		toml_write_key(&b, name);
-	return str_n(arena_text(r->a, b.buf, b.len), b.len);
-}
-
 static int fail_header(struct toml_reader *r, bool at_start)
 {
 	if (at_start && toml_peek(r) == '.')
@@ -203,14 +61,14 @@ static int parse_key(struct toml_reader *r, struct key *ret)
 {
 	ret->n = 0;
 	for (;;) {
-		skip_blanks(r);
+		toml_skip_blanks(r);
 		if (ret->n == KEY_PARTS_MAX)
 			return toml_fail(r, "key has too many parts");
 		r->key_line = ret->n ? r->key_line : r->line;
 		if (parse_key_part(r, !ret->n, &ret->parts[ret->n]) < 0)
 			return -E_INVALID;
 		ret->n++;
-		skip_blanks(r);
+		toml_skip_blanks(r);
 		if (!toml_take(r, "."))
 			return 0;
 	}
@@ -232,7 +90,7 @@ static void flag(struct toml_reader *r, struct str path, unsigned set, unsigned 
 static void flag_list(struct toml_reader *r, bool is_list)
 {
 	struct str path =
-		r->key.len || !r->table ? path_of(r, r->table, r->key, false) : r->table->path;
+		r->key.len || !r->table ? toml_path(r, r->table, r->key, false) : r->table->path;
 	flag(r, path, is_list ? KEY_LIST : 0, is_list ? 0 : KEY_LIST);
 }
 
@@ -252,7 +110,7 @@ static int set_value(struct toml_reader *r, const struct toml_table *t, struct s
 	struct vmap *m = map_of(r, t);
 	if (!m) /* of a table: the root has one */
 		return fail_key_is(r, t ? t->path : name, "has already been defined.");
-	struct str path = path_of(r, t, name, false);
+	struct str path = toml_path(r, t, name, false);
 	unsigned known = flags_of(r, path);
 	if (vmap_get(m, name)) {
 		if (!(known & KEY_IMPLICIT))
@@ -270,7 +128,7 @@ static const struct toml_table *table_of(struct toml_reader *r, const struct tom
 {
 	struct toml_table *t = ARENA_NEW(r->a, struct toml_table);
 	const struct value *v = vmap_get(map_of(r, up), name);
-	*t = (struct toml_table){.up = up, .path = path_of(r, up, name, false)};
+	*t = (struct toml_table){.up = up, .path = toml_path(r, up, name, false)};
 	if (v && v->type == VALUE_MAPS && v->len)
 		t->map = v->items[v->len - 1].map;
 	else if (v && v->type == VALUE_MAP)
@@ -284,7 +142,7 @@ static int append_table(struct toml_reader *r, const struct toml_table *up, stru
 	struct vmap *m = map_of(r, up);
 	struct value *v = vmap_get(m, name);
 	if (v && v->type != VALUE_MAPS)
-		return fail_key_is(r, path_of(r, up, name, false),
+		return fail_key_is(r, toml_path(r, up, name, false),
 				   "was already created and cannot be used as an array.");
 	size_t n = v ? v->len : 0;
 	struct value list = v ? *v : value_list(r->a, VALUE_MAPS, 1);
@@ -345,11 +203,11 @@ static int parse_pair(struct toml_reader *r, struct vmap *aside)
 		return fail_key(r, false, false);
 	r->key = k.parts[k.n - 1];
 	for (size_t i = 0; i + 1 < k.n; i++) {
-		flag(r, path_of(r, r->table, k.parts[i], false), KEY_IMPLICIT, 0);
+		flag(r, toml_path(r, r->table, k.parts[i], false), KEY_IMPLICIT, 0);
 		if (enter(r, r->table, k.parts[i], false) < 0)
 			return -E_INVALID;
 	}
-	skip_blanks(r);
+	toml_skip_blanks(r);
 	if (parse_value(r, false, &v) < 0 || set_value(r, r->table, r->key, v) < 0)
 		return -E_INVALID;
 	flag_list(r, value_is_list(v));
@@ -363,19 +221,19 @@ static int parse_pair(struct toml_reader *r, struct vmap *aside)
 
 static int parse_inline_pairs(struct toml_reader *r, struct vmap *m)
 {
-	skip_lines(r);
+	toml_skip_lines(r);
 	while (!toml_take(r, "}")) {
 		if (toml_peek(r) == ',')
 			return toml_fail(r, "unexpected comma");
 		if (parse_pair(r, m) < 0)
 			return -E_INVALID;
-		skip_lines(r);
+		toml_skip_lines(r);
 		if (!toml_take(r, ",") && toml_peek(r) != '}')
 			return toml_fail(r, arena_fmt(r->a,
 						      "expected a comma or an inline table "
 						      "terminator '}', but got %s instead",
-						      plain_char(r)));
-		skip_lines(r);
+						      toml_plain_char(r)));
+		toml_skip_lines(r);
 	}
 	return 0;
 }
@@ -386,7 +244,7 @@ static int parse_inline_table(struct toml_reader *r, bool in_list, struct value 
 	struct str key = r->key;
 	struct vmap *m = vmap_new(r->a);
 	r->at++;
-	flag(r, path_of(r, outer, key, false), KEY_IMPLICIT, 0);
+	flag(r, toml_path(r, outer, key, false), KEY_IMPLICIT, 0);
 	r->key = outer && !outer->map ? key : STR("");
 	if (enter(r, outer, key, in_list) < 0 || parse_inline_pairs(r, m) < 0)
 		return -E_INVALID;
@@ -411,20 +269,20 @@ static int parse_list(struct toml_reader *r, struct value *ret)
 	CLEANUP(items_release) struct items l = {0};
 	r->at++;
 	flag_list(r, true);
-	skip_lines(r);
+	toml_skip_lines(r);
 	while (!toml_take(r, "]")) {
 		if (toml_peek(r) == ',')
 			return toml_fail(r, "unexpected comma");
 		ARRAY_GROW(l.v, l.cap, l.n + 1);
 		if (parse_value(r, true, &l.v[l.n++]) < 0)
 			return -E_INVALID;
-		skip_lines(r);
+		toml_skip_lines(r);
 		if (!toml_take(r, ",") && toml_peek(r) != ']')
 			return toml_fail(r, arena_fmt(r->a,
 						      "expected a comma (',') or array terminator "
 						      "(']'), but got %s",
-						      plain_char(r)));
-		skip_lines(r);
+						      toml_plain_char(r)));
+		toml_skip_lines(r);
 	}
 	*ret = value_list(r->a, VALUE_LIST, l.n);
 	if (l.n)
@@ -472,7 +330,7 @@ static int parse_header(struct toml_reader *r)
 	for (size_t i = 0; i + 1 < k.n; i++) {
 		struct vmap *m = map_of(r, t);
 		if (!vmap_get(m, k.parts[i])) {
-			flag(r, path_of(r, t, k.parts[i], false), KEY_IMPLICIT, 0);
+			flag(r, toml_path(r, t, k.parts[i], false), KEY_IMPLICIT, 0);
 			vmap_set(m, k.parts[i], value_map(vmap_new(r->a)));
 		}
 		t = table_of(r, t, k.parts[i]);
@@ -496,14 +354,14 @@ static int fail_item_end(struct toml_reader *r)
 static int parse_document(struct toml_reader *r)
 {
 	for (;;) {
-		skip_lines(r);
+		toml_skip_lines(r);
 		if (toml_at_end(r))
 			return r->bad ? toml_fail(r, "") : 0;
 		int rc = toml_peek(r) == '[' ? parse_header(r) : parse_pair(r, NULL);
 		if (rc < 0)
 			return rc;
-		skip_blanks(r);
-		skip_comment(r);
+		toml_skip_blanks(r);
+		toml_skip_comment(r);
 		if (!toml_at_end(r) && toml_peek(r) != '\n' && toml_peek(r) != '\r')
 			return fail_item_end(r);
 	}
@@ -524,7 +382,7 @@ int toml_go_decode(struct arena *a, struct str text, struct vmap **ret, struct s
 				     "files must be UTF-8");
 	r.s = text;
 	r.root = vmap_new(a);
-	find_bad(&r);
+	toml_find_bad(&r);
 	if (parse_document(&r) < 0)
 		return -E_INVALID;
 	*ret = r.root;

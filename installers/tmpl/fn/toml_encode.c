@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "installers/format/json_go.h"
-#include "installers/tmpl/fn/date.h"
 #include "installers/tmpl/fn/toml_go.h"
+#include "installers/value/date.h"
 #include "installers/value/msg.h"
 
 struct writer {

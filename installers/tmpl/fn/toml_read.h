@@ -1,5 +1,6 @@
 /*
- * toml_read: what toml_decode.c (keys and tables) and toml_scalar.c (texts, numbers, dates) share.
+ * toml_read: the characters of a TOML text and what is said of the one at hand, for toml_decode.c (keys and
+ * tables) and toml_scalar.c (texts, numbers, dates).
  *
  * The text ends where its first character stands that no TOML file may hold; `bad` says so then,
  * and whoever runs into the end fails with it instead of with his own words.
@@ -34,6 +35,15 @@ struct toml_reader {
 char toml_peek(const struct toml_reader *r); /* 0 at the end */
 bool toml_at_end(const struct toml_reader *r);
 bool toml_take(struct toml_reader *r, const char *text);
+void toml_skip_blanks(struct toml_reader *r);
+void toml_skip_comment(struct toml_reader *r);
+void toml_skip_lines(struct toml_reader *r); /* blanks, comments and line feeds */
+/* Cuts the text before the first character that may not be in a file. */
+void toml_find_bad(struct toml_reader *r);
+/* The character at hand as it is; "end of file". */
+const char *toml_plain_char(struct toml_reader *r);
+/* up.name or up."na me"; the name as it is if raw. */
+struct str toml_path(struct toml_reader *r, const struct toml_table *up, struct str name, bool raw);
 /* The character at hand as Go's %q writes it; '\x00' at the end. */
 const char *toml_quoted_char(struct toml_reader *r);
 

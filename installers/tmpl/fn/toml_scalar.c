@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "installers/tmpl/fn/date.h"
 #include "installers/tmpl/fn/toml_read.h"
+#include "installers/value/date.h"
 #include "installers/value/print.h"
 #include "installers/value/unicode.h"
 

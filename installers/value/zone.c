@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "installers/tmpl/fn/date.h"
+#include "installers/value/date.h"
 
 #define ZONE_TYPES_MAX       64
 #define ZONE_TRANSITIONS_MAX 4096
@@ -208,7 +208,7 @@ static void read_rule(struct arena *a, struct str s, struct vzone *z)
 	z->has_rule = z->has_dst;
 }
 
-static const struct vzone *date_zone_parse(struct arena *a, struct str tzif)
+const struct vzone *date_zone_parse(struct arena *a, struct str tzif)
 {
 	struct bytes b = {.s = tzif};
 	struct counts c;
@@ -349,32 +349,3 @@ bool zone_abbreviation(const struct vzone *z, struct str abbr, int64_t wall, int
 	}
 	return false;
 }
-
-/* NOLINTBEGIN(misc-no-recursion): once: "Local" asks for the zone of the host, which is not
- * "Local" */
-/* ---- by name ---- */
-const struct vzone *date_zone(struct tmpl_run *run, struct str name)
-{
-	if (str_is(name, "") || str_is(name, "UTC"))
-		return &date_utc;
-	if (str_is(name, "Local"))
-		return date_local(run);
-	const struct tmpl_host *host = tmpl_run_host(run);
-	if (!host->zone_bytes || str_contains(name, STR("..")) || name.ptr[0] == '/' ||
-	    str_find_char(name, '\\') >= 0 || name.len > 128)
-		return NULL;
-	struct str tzif = STR_NONE;
-	if (host->zone_bytes(host->ctx, tmpl_arena(run), name, &tzif) < 0)
-		return NULL;
-	return date_zone_parse(tmpl_arena(run), tzif);
-}
-
-const struct vzone *date_local(struct tmpl_run *run)
-{
-	const char *name = tmpl_run_host(run)->zone;
-	const struct vzone *z = NULL;
-	if (name && !cstr_eq(name, "Local"))
-		z = date_zone(run, str_of(name));
-	return z ? z : &date_utc;
-}
-/* NOLINTEND(misc-no-recursion) */

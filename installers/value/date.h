@@ -2,11 +2,11 @@
  * date: times as Go has them: layouts, zones, parsing. A zone comes from TZif bytes that the host
  * gives; without them only UTC is known.
  */
-#ifndef INSTALLERS_TMPL_FN_DATE_H
-#define INSTALLERS_TMPL_FN_DATE_H
+#ifndef INSTALLERS_VALUE_DATE_H
+#define INSTALLERS_VALUE_DATE_H
 
 #include "alm/base/error.h"
-#include "installers/tmpl/tmpl.h"
+#include "installers/value/value.h"
 
 /* The parts of a layout ("2006", "Jan", ".000"). */
 enum layout_part {
@@ -64,10 +64,9 @@ struct civil {
 void date_civil(const struct vtime *t, struct civil *ret);
 int64_t date_seconds(int64_t year, int month, int day, int hour, int minute, int second);
 
-/* NULL: no such zone. UTC gives date_utc. */
 extern const struct vzone date_utc;
-const struct vzone *date_zone(struct tmpl_run *run, struct str name);
-const struct vzone *date_local(struct tmpl_run *run);
+/* From the bytes of a TZif file (RFC 9636); NULL: they are none. */
+const struct vzone *date_zone_parse(struct arena *a, struct str tzif);
 const struct vzone *date_fixed_zone(struct arena *a, int offset, struct str abbreviation);
 void zone_lookup(const struct vzone *z, int64_t sec, int *ret_offset, const char **ret_abbr);
 /* The offset that a wall clock reading has in the zone. */
@@ -84,10 +83,11 @@ struct value date_value(struct arena *a, struct vtime t);
 /* A month or weekday. */
 void date_name(struct strbuf *b, struct value v);
 
+/* s as the messages of package time quote it. */
+void date_quote(struct strbuf *b, struct str s);
+
 /* time.ParseDuration; msg gets Go's message. */
 bool date_duration(struct str text, int64_t *ret_ns, struct strbuf *msg);
 void date_duration_text(struct strbuf *b, int64_t ns);
-
-extern const struct tmpl_func date_time_methods[], date_duration_methods[], date_name_methods[];
 
 #endif

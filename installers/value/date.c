@@ -1,5 +1,5 @@
 /* date: layouts and the calendar. */
-#include "installers/tmpl/fn/date.h"
+#include "installers/value/date.h"
 
 #include <string.h>
 
@@ -307,11 +307,6 @@ void date_format(struct strbuf *b, const struct vtime *t, struct str layout)
 void date_print(struct strbuf *b, const struct vtime *t)
 {
 	date_format(b, t, STR("2006-01-02 15:04:05.999999999 -0700 MST"));
-}
-
-void value_time_rfc3339(struct strbuf *b, struct value v)
-{
-	date_format(b, v.t, STR("2006-01-02T15:04:05.999999999Z07:00"));
 }
 
 void date_name(struct strbuf *b, struct value v)
