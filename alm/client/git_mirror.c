@@ -18,6 +18,8 @@
 #define MESSAGE_BYTES 300
 #define ARGS_MAX      12
 #define HEAD          "refs/alm/head"
+#define DEPTH_NEAR    50
+#define DEPTH_FAR     1000
 
 struct git_read {
 	struct programs *programs;
@@ -31,7 +33,8 @@ struct git_read {
 	struct git_host host; /* of https */
 	const char *pin;      /* "HOST:PORT:ADDRESS,..."; NULL: an address, or no network */
 	const char *next;     /* the head that the server named */
-	bool made, retried;   /* the mirror is new; it was made anew */
+	bool retried;         /* the mirror was made anew */
+	size_t depth;         /* that was asked for beyond the head; 0: nothing was */
 	struct git_tree tree;
 	struct str listing;
 	struct files files;
@@ -232,7 +235,8 @@ static struct str keep(struct git_read *g, struct str s)
 }
 
 static const struct stage stage_files, stage_ignore, stage_tree, stage_between, stage_ancestor,
-	stage_head, stage_fetch, stage_init, stage_remove, stage_ask, stage_resolve, stage_version;
+	stage_deepen, stage_head, stage_fetch, stage_init, stage_remove, stage_ask, stage_resolve,
+	stage_version;
 
 static void files_came(void *arg, const struct program_result *r, const struct error *failed)
 {
@@ -324,7 +328,50 @@ static void between_came(void *arg, const struct program_result *r, const struct
 
 static const struct stage stage_between = {"log", SMALL_BYTES, ASK_NS, between_came, false};
 
-/* 1: no ancestor; 128: nobody has that commit any more. */
+static void ask_ancestor(struct git_read *g)
+{
+	call(g, &stage_ancestor, STR_NONE,
+	     ARGS("merge-base", "--is-ancestor", g->rq.applied, g->result.head.commit));
+}
+
+static void judge_history(struct git_read *g, bool rewritten)
+{
+	g->result.rewritten = rewritten;
+	if (rewritten)
+		read_tree(g);
+	else
+		call(g, &stage_between, STR_NONE,
+		     ARGS("log", "--first-parent", "-n", "1000", log_format,
+			  arena_fmt(g->a, "%s..%s", g->rq.applied, g->result.head.commit)));
+}
+
+/* More history than the mirror has room for is no reason to read nothing: it is not known then. */
+static void deepened(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_read *g = arg;
+	struct error err = ERROR_INIT;
+	g->run = NULL;
+	if (is_well(g, &stage_deepen, r, failed, &err))
+		ask_ancestor(g);
+	else if (g->depth == DEPTH_FAR)
+		judge_history(g, true);
+	else
+		finish(g, &err);
+}
+
+static const struct stage stage_deepen = {"fetch", SMALL_BYTES, FETCH_NS, deepened, .remote = true};
+
+/* A mirror that was made anew has the head alone, and so cannot know the applied commit. */
+static void deepen(struct git_read *g)
+{
+	g->depth = g->depth ? DEPTH_FAR : DEPTH_NEAR;
+	call(g, &stage_deepen, STR_NONE,
+	     ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head",
+		  arena_fmt(g->a, "--depth=%zu", g->depth), g->rq.url,
+		  arena_fmt(g->a, "+refs/heads/%s:" HEAD, g->rq.branch)));
+}
+
+/* 0: it is one; 1: it is not; more: the mirror does not have that commit. */
 static void ancestor_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -334,13 +381,10 @@ static void ancestor_came(void *arg, const struct program_result *r, const struc
 		finish(g, &err);
 		return;
 	}
-	g->result.rewritten = r->status != 0;
-	if (g->result.rewritten)
-		read_tree(g);
+	if (r->status > 1 && g->depth < DEPTH_FAR)
+		deepen(g);
 	else
-		call(g, &stage_between, STR_NONE,
-		     ARGS("log", "--first-parent", "-n", "1000", log_format,
-			  arena_fmt(g->a, "%s..%s", g->rq.applied, g->result.head.commit)));
+		judge_history(g, r->status != 0);
 }
 
 static const struct stage stage_ancestor = {"merge-base", SMALL_BYTES, ASK_NS, ancestor_came,
@@ -362,18 +406,24 @@ static void head_came(void *arg, const struct program_result *r, const struct er
 	}
 	g->result.head = list[0];
 	if (g->rq.applied && strcmp(g->rq.applied, list[0].commit) != 0)
-		call(g, &stage_ancestor, STR_NONE,
-		     ARGS("merge-base", "--is-ancestor", g->rq.applied, list[0].commit));
+		ask_ancestor(g);
 	else
 		read_tree(g);
 }
 
 static const struct stage stage_head = {"log", SMALL_BYTES, ASK_NS, head_came, false};
 
+/* A loose ref, or one that git has packed. */
+static bool has_head(const struct git_read *g)
+{
+	return file_exists(arena_fmt(g->a, "%s/" HEAD, g->repo)) ||
+	       file_exists(arena_fmt(g->a, "%s/packed-refs", g->repo));
+}
+
 static void fetch(struct git_read *g)
 {
 	const char *ref = arena_fmt(g->a, "+refs/heads/%s:" HEAD, g->rq.branch);
-	if (g->made)
+	if (!has_head(g)) /* all of the history is fetched otherwise */
 		call(g, &stage_fetch, STR_NONE,
 		     ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--depth=1",
 			  g->rq.url, ref));
@@ -411,7 +461,6 @@ static void init_came(void *arg, const struct program_result *r, const struct er
 	struct git_read *g = arg;
 	struct error err = ERROR_INIT;
 	g->run = NULL;
-	g->made = true;
 	if (is_well(g, &stage_init, r, failed, &err))
 		fetch(g);
 	else

@@ -45,9 +45,15 @@ is "R18 an object names its file" "my-app.yaml" "$(k get deployment my-app -o 'j
 is "R3 its status names who" "alice first light" "$(k get bundle web -o 'jsonpath={.status.author} {.status.subject}')"
 has "R3 so does the log" "first light" "$(alm audit query --type Observe -o json 2>&1)"
 
+# A lock that a kill has left in the mirror: git cannot fetch into it, and it is made anew.
+mirror=$(echo "$data"/git/*/repo)
+: >"$mirror/refs/alm/head.lock"
+git -C ssot commit -q --allow-empty -m 'between'
 configmap b 2 >ssot/apps/b.yaml
 push 'b is 2'
 soon "R2 a push is applied within the interval" "2" value b
+code "a mirror that was made anew knows what was applied" 0 "\"between\"" alm audit query --data-dir "$data" --reason Superseded -o json
+is "and an ordinary push is none that rewrote the history" "[]" "$(rows --reason HistoryRewritten -o json)"
 git -C ssot rm -q apps/b.yaml
 push 'drop b'
 soon "R5 a removed file is an object gone" "gone" value b
