@@ -341,40 +341,6 @@ static const char *url_of(const struct reading *r)
 	return is_folder(r) ? r->spec.url : weburl_text(&r->web, r->a);
 }
 
-/* The folder of a mirror is named by what it is of, and by whom it is read. */
-static const char *mirror_dir(const struct bundle_slot *s, const struct obj *bundle,
-			      const struct bundle_spec *b, struct arena *a)
-{
-	char hex[SHA256_HEX];
-	sha256_hex(str_of(arena_fmt(a, "%s\n%s\n%s\n%s", meta_uid(bundle), b->url, b->branch,
-				    b->secret ? b->secret : "")),
-		   hex);
-	return arena_fmt(a, "%s/%.32s", s->b->m->c.git_dir, hex);
-}
-
-/* A repository that is read no more, or as somebody else, does not stay on this machine. */
-static void use_mirror(struct bundle_slot *s, const char *dir)
-{
-	if (s->dir && strcmp(s->dir, dir) != 0)
-		git_mirror_remove(s->b->m->c.programs, s->dir);
-	xfree(s->dir);
-	s->dir = xstrdup(dir);
-}
-
-void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
-	struct bundle_spec spec;
-	struct error err = ERROR_INIT;
-	error_set(&err, E_CANCELLED, "Bundle %s is being deleted", s->name);
-	bundle_reading_fail(s, &err);
-	if (bundle_spec_read(bundle, a, &spec, &err) == 0)
-		git_mirror_remove(s->b->m->c.programs, mirror_dir(s, bundle, &spec, a));
-	if (s->dir)
-		git_mirror_remove(s->b->m->c.programs, s->dir);
-	xfree(STEAL(s->dir));
-}
-
 static void list_hidden(const struct credentials *c, struct arena *a, const char *ret[4])
 {
 	const char *header = c ? credentials_header(c, a) : NULL;
@@ -394,9 +360,9 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 	const struct manager_config *mc = &s->b->m->c;
 	struct reading *r = s->reading;
 	bool known = s->generation == meta_generation(r->bundle) && (s->read || s->failed.code);
-	const char *hidden[4], *dir = mirror_dir(s, r->bundle, &r->spec, r->a);
+	const char *hidden[4], *dir = bundle_mirror_dir(s->b, r->bundle, &r->spec, r->a);
 	list_hidden(c, r->a, hidden);
-	use_mirror(s, dir);
+	bundle_mirror_use(s, dir);
 	const struct git_request rq = {.url = url_of(r),
 				       .branch = r->spec.branch,
 				       .path = r->spec.path,

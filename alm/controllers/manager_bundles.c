@@ -142,22 +142,33 @@ static void take_next(struct bundle_slot *s)
 	s->source = obj_ref(s->read);
 }
 
-static void set_job(struct bundle_slot *s, const struct obj *bundle)
+/* What is wrong with a spec holds up no deletion; but what was made as an account goes as that one. */
+static int read_spec(const struct bundle_slot *s, const struct obj *bundle, struct bundle_spec *ret,
+		     struct error *err)
 {
-	struct bundle_spec spec;
-	struct error ignored = ERROR_INIT;
-	(void)bundle_spec_read(bundle, s->job_a, &spec, &ignored);
+	struct error why = ERROR_INIT;
+	if (bundle_spec_read(bundle, s->next ? s->a : s->job_a, ret, &why) == 0)
+		return 0;
+	bool lacks_account = obj_str(bundle, "spec.serviceAccountName") && !ret->account;
+	bool has_made = obj_str(bundle, "status.commit");
+	if (meta_is_deleting(bundle) && !(lacks_account && has_made))
+		return 0;
+	return error_copy(err, &why);
+}
+
+static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
+{
 	bool approved =
-		spec.prune_approved && cstr_eq(spec.prune_approved, obj_str(s->source, "commit"));
+		b->prune_approved && cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
-	s->job.as = spec.account;
+	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;
-	s->job.max_deletes = approved ? INT64_MAX : spec.max_deletes;
-	s->job.keeps = spec.keeps;
-	s->job.adopts = spec.adopts;
-	s->job.takes = spec.takes;
-	s->job.spares = spec.spares;
-	s->job.orphans = spec.orphans;
+	s->job.max_deletes = approved ? INT64_MAX : b->max_deletes;
+	s->job.keeps = b->keeps;
+	s->job.adopts = b->adopts;
+	s->job.takes = b->takes;
+	s->job.spares = b->spares;
+	s->job.orphans = b->orphans;
 	s->job.deleting = meta_is_deleting(bundle);
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
@@ -166,21 +177,30 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle)
 	s->failing = 0;
 }
 
-void manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there)
+/* bundle NULL: it is gone. */
+static void forget_source(struct bundle_slot *s, const struct obj *bundle)
+{
+	struct error err = ERROR_INIT;
+	error_set(&err, E_CANCELLED, "Bundle %s is %s", s->name, bundle ? "being deleted" : "gone");
+	bundle_reading_fail(s, &err);
+	bundle_mirror_drop(s, bundle);
+}
+
+int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, struct error *err)
 {
 	struct manager *m = arg;
 	struct bundle_slot *s = bundle_slot_of(m->bundles, meta_name(bundle));
-	struct error err = ERROR_INIT;
-	if (meta_is_deleting(bundle) && make_nothing(s, &err) < 0) {
-		log_warn("a Bundle is not deleted yet", "bundle", s->name, "error", err.msg);
-		return;
-	}
+	if (meta_is_deleting(bundle) && make_nothing(s, err) < 0)
+		return error_wrap(err, "Bundle %s is not deleted yet", s->name);
+	if (!s->next && !s->job.unit)
+		return error_set(err, E_UNAVAILABLE, "nothing was read of Bundle %s yet", s->name);
+	struct bundle_spec spec;
+	if (read_spec(s, bundle, &spec, err) < 0)
+		return error_wrap(err, "Bundle %s cannot be run", s->name);
 	if (meta_is_deleting(bundle))
-		bundle_mirror_drop(s, bundle);
+		forget_source(s, bundle);
 	take_next(s);
-	if (!s->job.unit)
-		return;
-	set_job(s, bundle);
+	set_job(s, bundle, &spec);
 	if (is_there) {
 		s->record = obj_map();
 		obj_set_int(s->record, "attempt", s->job.attempt);
@@ -191,6 +211,7 @@ void manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there)
 	start_units(m->bundles);
 	manager_notice_unit(m->bundles->units, s->key);
 	notice(s);
+	return 0;
 }
 
 /* --- what the controller sees --- */
@@ -214,11 +235,9 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 void manager_forget_bundle(struct manager *m, const char *name)
 {
 	struct bundle_slot *s = m->bundles ? map_get(m->bundles->slots, name) : NULL;
-	struct error err = ERROR_INIT;
 	if (!s)
 		return;
-	error_set(&err, E_CANCELLED, "Bundle %s is gone", name);
-	bundle_reading_fail(s, &err);
+	forget_source(s, NULL);
 	map_del(m->bundles->slots, name);
 }
 

@@ -1,7 +1,7 @@
 /*
  * manager_bundles: what the manager holds of each Bundle: a slot with what was read last
- * (manager_bundle_read.c) and what is run (manager_bundles.c). Memory only: the cluster and the
- * Bundle's status say the rest (bundle.c).
+ * (manager_bundle_read.c) and what is run (manager_bundles.c). Memory only, but for the mirrors
+ * (manager_bundle_mirrors.c): the cluster and the Bundle's status say the rest (bundle.c).
  */
 #ifndef ALM_CONTROLLERS_MANAGER_BUNDLES_H
 #define ALM_CONTROLLERS_MANAGER_BUNDLES_H
@@ -51,6 +51,7 @@ struct bundles {
 	struct unit_side side;
 	struct bundle_side shared;
 	struct map *slots; /* name -> struct bundle_slot */
+	bool swept;        /* no mirror is left of what was read before this process began */
 };
 
 /* Made where it is missing. */
@@ -58,7 +59,13 @@ struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name);
 void bundle_slot_free(void *p); /* of the map */
 /* What is under way ends, and who waits for it is told this. */
 void bundle_reading_fail(struct bundle_slot *s, const struct error *err);
-/* It is being deleted: what was fetched for it goes from this machine. */
+/* The folder of the mirror of a Bundle with that spec. */
+const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
+			      const struct bundle_spec *spec, struct arena *a);
+/* It is read from now on: the one that was read before goes from this machine, and, once a process,
+ * all that no Bundle reads. */
+void bundle_mirror_use(struct bundle_slot *s, const char *dir);
+/* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
 /* spec NULL: of a Bundle that goes. In the arena. */
 int bundle_make_unit(const struct bundle_slot *s, const struct flat *f,

@@ -99,11 +99,9 @@ static const struct informer_object *object_of(struct manager *m, const char *co
 	static const struct {
 		const char *controller;
 		unsigned kind;
-	} rows[] = {{"catalog", WATCH_CATALOG},
-		    {"apptype", WATCH_APPTYPE},
-		    {"strategy", WATCH_STRATEGY},
-		    {"crdowner", WATCH_CRD},
-		    {"instance", WATCH_CRD}};
+	} rows[] = {{"catalog", WATCH_CATALOG},   {"apptype", WATCH_APPTYPE},
+		    {"strategy", WATCH_STRATEGY}, {"crdowner", WATCH_CRD},
+		    {"instance", WATCH_CRD},      {"bundle", WATCH_BUNDLE}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (!strcmp(rows[i].controller, controller))
 			return informer_get(m->fixed[rows[i].kind].informer, "", key);

@@ -157,6 +157,6 @@ struct bundles *manager_bundles_new(struct manager *m,
 void manager_bundles_free(struct bundles *b); /* after its units: manager_bundles.h */
 void manager_forget_bundle(struct manager *m, const char *name);
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg);
-void manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there);
+int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, struct error *err);
 
 #endif

@@ -135,7 +135,13 @@ soon "and they go" "gone" value more3
 soon "to the end" "Synced $head" state
 code "there is nothing more to approve" 3 "holds no deletes: it is Synced" alm approve bundle/web --prune --reason again
 
-k delete bundle web --timeout=120s >/dev/null
+k patch bundle web --type=merge -p '{"spec":{"serviceAccountName":"nobody"}}' >/dev/null
+k delete bundle web --wait=false >/dev/null
+soon "what cannot be begun is tried again, and told" True condition Stalled status
+has "with the reason" "Bundle web cannot be run: spec.serviceAccountName" "$(condition Stalled message)"
+is "nothing goes as ALM itself" "forced" "$(value a)"
+k patch bundle web --type=merge -p '{"spec":{"serviceAccountName":null}}' >/dev/null
+k delete bundle web --timeout=120s >/dev/null 2>&1
 is "a deleted Bundle takes what it made" "gone" "$(value a)"
 is "and its inventory" "" "$(k get configmap -n alm-system -l app.coreos.com/bundle=web -o name)"
 steps_ran

@@ -88,6 +88,17 @@ later() { [ "$(polls)" -ge $((n + 4)) ] && echo yes; }
 soon "the branch is polled on" yes later
 is "and nothing is written for that" "$before" "$(versions)"
 
+# A branch that is named while nobody is there to see that the other is read no more.
+mirrors() { find "$data/git" -mindepth 1 -maxdepth 1 | wc -l; }
+kill -9 "$controller"
+wait "$controller" 2>/dev/null
+git -C ssot push -q origin main:other 2>/dev/null
+k patch bundle web --type=merge -p '{"spec":{"source":{"git":{"branch":"other"}}}}' >/dev/null
+act
+read_again() { k get bundle web -o 'jsonpath={.status.observedGeneration} {.status.state} ' | grep -c "^$(k get bundle web -o 'jsonpath={.metadata.generation}') Synced"; }
+soon "another branch is read after a restart" 1 read_again
+soon "and the mirror of the one before goes" 1 mirrors
+
 k delete bundle web --wait=false >/dev/null
 kill -9 "$controller"
 wait "$controller" 2>/dev/null

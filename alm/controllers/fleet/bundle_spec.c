@@ -184,8 +184,8 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 				  .spares = cstr_eq(obj_str(o, "spec.prune.mode"), "None"),
 				  .paused = obj_flag(o, "spec.paused", false),
 				  .prune_approved = obj_str(o, "spec.approvals.prune.commit")};
-	if (read_name(o, b, err) < 0 || read_source(o, a, b, err) < 0 ||
-	    read_interval(o, b, err) < 0 || read_account(o, a, b, err) < 0)
+	if (read_account(o, a, b, err) < 0 || read_name(o, b, err) < 0 ||
+	    read_source(o, a, b, err) < 0 || read_interval(o, b, err) < 0)
 		return -err->code;
 	if (b->max_deletes < 0)
 		return invalid("spec.prune.maxDeletes", "0 or more", err);

@@ -27,6 +27,7 @@ struct bundle_spec {
 	const char *prune_approved; /* the commit whose deletes were approved; NULL: none */
 };
 
+/* Where another field than it is wrong, account is set, too: what was made may have to go. */
 int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b,
 		     struct error *err);
 

@@ -59,8 +59,11 @@ static void start_roll(struct work *w)
 {
 	const struct work_host *h = w->host;
 	const struct action *a = w->action;
-	h->roll_bundle(h->arg, a->body, a->row_only);
-	work_done(w);
+	struct error err = ERROR_INIT;
+	if (h->roll_bundle(h->arg, a->body, a->row_only, &err) < 0)
+		work_fail(w, &err);
+	else
+		work_done(w);
 }
 
 const struct work_kind roll_work = {.name = "roll", .start = start_roll};

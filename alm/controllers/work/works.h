@@ -73,7 +73,8 @@ struct work_host {
 	/* Reads a Bundle's source, if its head has changed; one reading of a Bundle at a time. */
 	void (*read_bundle)(void *arg, const struct obj *bundle, bundle_read_fn done,
 			    void *done_arg);
-	void (*roll_bundle)(void *arg, const struct obj *bundle, bool is_there);
+	/* Fails: nothing was begun. */
+	int (*roll_bundle)(void *arg, const struct obj *bundle, bool is_there, struct error *err);
 	void *arg;
 	struct plugins *plugins; /* NULL: nothing asks one */
 };

@@ -75,6 +75,18 @@ static void test_bundle_spec__what_is_refused(void **state)
 	}
 }
 
+/* What it made goes with the rights that it was made with. */
+static void test_bundle_spec__the_account_is_read_whatever_else_is_wrong(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct bundle_spec b;
+	struct obj *o = bundle(a, "{source: {git: {}}, serviceAccountName: apps/deployer}");
+	assert_int_equal(bundle_spec_read(o, a, &b, &err), -E_INVALID);
+	assert_string_equal(b.account, "system:serviceaccount:apps:deployer");
+}
+
 static void test_bundle_spec__a_long_name_is_no_label(void **state)
 {
 	(void)state;
@@ -196,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_spec__what_is_refused),
+		cmocka_unit_test(test_bundle_spec__the_account_is_read_whatever_else_is_wrong),
 		cmocka_unit_test(test_bundle_spec__a_long_name_is_no_label),
 		cmocka_unit_test(test_bundle_spec__objects_elsewhere),
 		cmocka_unit_test(test_bundle_spec__all_that_prune_lacks_is_named_once),
