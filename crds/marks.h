@@ -28,7 +28,8 @@
 /* Of an inventory: the unit that was begun last; ANNOTATION_APPLIED: that succeeded last. */
 #define ANNOTATION_UNIT       "app.coreos.com/unit"
 #define ANNOTATION_INCOMPLETE "app.coreos.com/incomplete" /* of an inventory that was lost */
-#define ANNOTATION_PRUNE      "app.coreos.com/prune"      /* disabled: never deleted */
+#define ANNOTATION_PIECES     "app.coreos.com/pieces" /* of one in several ConfigMaps: how many */
+#define ANNOTATION_PRUNE      "app.coreos.com/prune"  /* disabled: never deleted */
 
 /* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */
 #define OWNER_ANYBODY "alm"

@@ -1,6 +1,5 @@
 #include "alm/unit/inventory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/map.h"
@@ -15,7 +14,7 @@ static const char *field(struct str s, struct arena *a)
 	return arena_strndup(a, s.ptr, s.len);
 }
 
-static bool parse_line(struct str line, struct arena *a, struct inventory_line *ret)
+static bool parse_line(struct str line, size_t piece, struct arena *a, struct inventory_line *ret)
 {
 	struct str f[FIELDS], rest = line;
 	for (int i = 0; i < KEY; i++)
@@ -28,11 +27,13 @@ static bool parse_line(struct str line, struct arena *a, struct inventory_line *
 				       .name = field(f[NAME], a),
 				       .uid = str_is(f[UID], "-") ? NULL : field(f[UID], a),
 				       .digest = field(f[DIGEST], a),
-				       .key = field(f[KEY], a)};
+				       .key = field(f[KEY], a),
+				       .piece = piece};
 	return true;
 }
 
-int inventory_parse(struct str text, struct arena *a, struct inventory *ret, struct error *err)
+int inventory_parse(struct str text, size_t piece, struct arena *a, struct inventory *ret,
+		    struct error *err)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < text.len; i++)
@@ -41,20 +42,11 @@ int inventory_parse(struct str text, struct arena *a, struct inventory *ret, str
 	while (text.len) {
 		struct str line;
 		(void)str_cut(text, '\n', &line, &text);
-		if (!parse_line(line, a, &ret->lines[ret->n++]))
+		if (!parse_line(line, piece, a, &ret->lines[ret->n++]))
 			return error_set(err, E_CORRUPT, "line %zu of the inventory is none: %.60s",
 					 ret->n, field(str_clip(line, 60), a));
 	}
 	return 0;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct inventory_line *x = a, *y = b;
-	int c = strcmp(x->api_version, y->api_version);
-	c = c ? c : strcmp(x->kind, y->kind);
-	c = c ? c : strcmp(x->ns ? x->ns : "-", y->ns ? y->ns : "-");
-	return c ? c : strcmp(x->name, y->name);
 }
 
 const char *inventory_id(const struct inventory_line *l, struct arena *a)
@@ -97,24 +89,4 @@ bool inventory_claims(const struct obj *o, const char *owner_id, const char *man
 		if (cstr_eq(obj_str(obj_at(managers, i), "manager"), manager))
 			return true;
 	return false;
-}
-
-int inventory_print(struct inventory *i, struct strbuf *b, struct error *err)
-{
-	if (i->n)
-		qsort(i->lines, i->n, sizeof(*i->lines), by_bytes);
-	for (size_t k = 0; k < i->n; k++) {
-		const struct inventory_line *l = &i->lines[k];
-		strbuf_addf(b, "%s %s %s %s %s %s ", l->api_version, l->kind, l->ns ? l->ns : "-",
-			    l->name, l->uid ? l->uid : "-", l->digest);
-		for (const char *c = l->key; *c; c++)
-			strbuf_addc(b, *c == '\n' ? ' ' : *c);
-		strbuf_addc(b, '\n');
-		if (b->len > INVENTORY_BYTES_MAX)
-			return error_set(err, E_LIMIT,
-					 "the inventory of %zu objects is over %zu bytes, which is "
-					 "what one ConfigMap takes: make several units of it",
-					 i->n, INVENTORY_BYTES_MAX);
-	}
-	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * inventory: what a unit has on a cluster, as lines of text that a ConfigMap there holds:
+ * inventory: what a unit has on a cluster, as lines of text that ConfigMaps there hold:
  *
  *	apps/v1 Deployment default grafana 6f1c.. 3a5e.. grafana/deployment.yaml
  *
@@ -10,6 +10,11 @@
  * a proxy, makes anew what was deleted meanwhile. So what was deleted stays named for a while, in a
  * text of its own: with the time of its last create in place of the digest, and in place of its uid
  * that of an object of the name that is left alone ("-": there is none).
+ *
+ * More than one ConfigMap takes lies in several, its pieces. Each write changes one of them, so a line
+ * stays in the piece that has it, and there is no moment at which none does, whichever write was the
+ * last. What grows out of its piece goes to a later one, which is written before the other loses it;
+ * of an object that two pieces name the later one counts.
  */
 #ifndef ALM_UNIT_INVENTORY_H
 #define ALM_UNIT_INVENTORY_H
@@ -19,12 +24,14 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
-#define INVENTORY_BYTES_MAX ((size_t)900 << 10) /* a ConfigMap holds 1 MiB */
+#define INVENTORY_BYTES_MAX  ((size_t)900 << 10) /* a ConfigMap holds 1 MiB */
+#define INVENTORY_PIECES_MAX 64
 
 struct inventory_line {
 	const char *api_version, *kind, *ns, *name; /* ns NULL: cluster-scoped */
 	const char *uid;                            /* NULL: not known */
 	const char *digest, *key;
+	size_t piece; /* that has it, from 1; 0: none yet */
 };
 
 struct inventory {
@@ -32,8 +39,18 @@ struct inventory {
 	size_t n;
 };
 
-/* E_CORRUPT with the number of the line. */
-int inventory_parse(struct str text, struct arena *a, struct inventory *ret, struct error *err);
+/* What the ConfigMaps hold together. */
+struct inventory_pieces {
+	struct inventory lines, late;
+	size_t n;   /* of pieces */
+	bool moves; /* inventory_place(): a line goes from one to another */
+};
+
+/* The lines of a piece. E_CORRUPT with the number of the line. */
+int inventory_parse(struct str text, size_t piece, struct arena *a, struct inventory *ret,
+		    struct error *err);
+/* Those of all pieces, in their order, as one. */
+struct inventory inventory_join(const struct inventory *pieces, size_t n, struct arena *a);
 /* Names the object of a line, whatever version of its kind: "Deployment.apps/default/grafana". */
 const char *inventory_id(const struct inventory_line *l, struct arena *a);
 /* Lines of i whose object other does not name go behind those of *to, which has room. Returns how
@@ -47,7 +64,12 @@ const char *inventory_since(const char *known, const struct obj *ours, const cha
 /* Was this object (its metadata) applied by the manager for this owner? What was copied from it has its
  * marks, but was written by somebody else; what a controller made of it is the controller's. */
 bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager);
-/* Sorts the lines. E_LIMIT for more than INVENTORY_BYTES_MAX. */
-int inventory_print(struct inventory *i, struct strbuf *b, struct error *err);
+/* Sorts what is to be there from now on and says of each line in which piece: where it was, a new one
+ * where there is room for it. Pieces stay, if empty. E_LIMIT: INVENTORY_PIECES_MAX of bytes_max each
+ * do not take it. */
+int inventory_place(struct inventory_pieces *now, const struct inventory_pieces *was,
+		    size_t bytes_max, struct arena *a, struct error *err);
+/* The lines of one piece, in their order. */
+void inventory_print(const struct inventory *i, size_t piece, struct strbuf *b);
 
 #endif

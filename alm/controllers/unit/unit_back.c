@@ -77,14 +77,9 @@ enum ensured unit_store(struct unit_pass *s, int stage)
 				   "the unit is too large to be stored for a rollback: make "
 				   "several of it, or say rollback.onFailure: None");
 	obj_keep(s->v->a, chunks);
-	const struct owner_ref owner = {.api_version = "v1",
-					.kind = "ConfigMap",
-					.name = meta_name(s->inventory),
-					.uid = meta_uid(s->inventory)};
 	for (size_t i = 0; i < obj_len(chunks); i++) {
 		struct obj *o = obj_ref(obj_at_mut(chunks, i));
-		meta_set_annotation(o, ANNOTATION_OWNER_ID, s->unit->owner_id);
-		meta_add_owner(o, &owner);
+		unit_own_book(s, o);
 		unit_write_book(s, o, stage);
 	}
 	return WAITING;

@@ -14,53 +14,97 @@
 struct content {
 	struct inventory lines, late;
 	const char *unit, *succeeded; /* what it says of them; NULL: nothing */
+	bool stores;                  /* the unit, beside it */
 };
 
-static bool has(const struct unit_pass *s, const char *key, struct str text)
+/* The first ConfigMap. */
+struct head {
+	struct str lines, late;
+	const char *unit, *succeeded;
+	size_t n; /* of all */
+	bool incomplete;
+};
+
+static bool is_marked(const struct unit_pass *s)
 {
-	const char *was = obj_str(obj_get(s->inventory, "data"), key);
-	return str_eq(str_of(was ? was : ""), text);
+	return meta_annotation(s->inventory, ANNOTATION_INCOMPLETE) != NULL;
 }
 
-static enum ensured write_inventory(struct unit_pass *s, struct content *c)
+static bool is_written(const struct unit_pass *s, const struct head *h)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(INVENTORY_BYTES_MAX * 2);
-	struct error err = ERROR_INIT;
-	const struct unit *u = s->unit;
-	int r = inventory_print(&c->lines, &b, &err);
-	size_t n = b.len;
-	if (r < 0 || inventory_print(&c->late, &b, &err) < 0)
-		return unit_refuse(s, "InventoryTooLarge", arena_strdup(s->v->a, err.msg));
-	struct str lines = str_clip(strbuf_str(&b), n), late = str_skip(strbuf_str(&b), n);
-	/* a run that ends leaves it to the next write to forget what can come no more */
-	bool known = has(s, "late", late) || (s->job->ends && !late.len);
-	bool marked = meta_annotation(s->inventory, ANNOTATION_INCOMPLETE) != NULL;
-	if (s->inventory && has(s, "objects", lines) && known && marked == s->incomplete &&
-	    cstr_eq(s->current.text, c->unit) && cstr_eq(s->succeeded.text, c->succeeded))
-		return DONE;
-	if (!obj_has(s->found, "namespace") && !s->inventory)
-		unit_create_book(s, meta_skeleton("v1", "Namespace", NULL, s->job->inventory_ns));
-	struct obj *o = meta_skeleton("v1", "ConfigMap", s->job->inventory_ns,
-				      arena_fmt(s->v->a, "inv.%s.%s", u->bundle, u->instance));
-	meta_set_label(o, LABEL_BUNDLE, u->bundle);
-	meta_set_label(o, LABEL_INSTANCE, u->instance);
-	meta_set_annotation(o, ANNOTATION_OWNER_ID, u->owner_id);
+	return unit_piece_has(s, 1, h->lines, h->late) && is_marked(s) == h->incomplete &&
+	       s->n_counted == h->n && cstr_eq(s->current.text, h->unit) &&
+	       cstr_eq(s->succeeded.text, h->succeeded);
+}
+
+static void write_head(struct unit_pass *s, const struct head *h)
+{
+	struct obj *o = unit_piece_new(s, 1, h->lines, h->late);
 	meta_set_annotation(o, "app.coreos.com/identity", meta_uid(obj_get(s->found, "system")));
-	meta_set_annotation(o, ANNOTATION_UNIT, c->unit);
-	meta_set_annotation(o, ANNOTATION_APPLIED, c->succeeded);
-	if (s->incomplete)
+	meta_set_annotation(o, ANNOTATION_UNIT, h->unit);
+	meta_set_annotation(o, ANNOTATION_APPLIED, h->succeeded);
+	if (h->incomplete)
 		meta_set_annotation(o, ANNOTATION_INCOMPLETE, "true");
-	struct obj *data = obj_map();
-	obj_set(data, "objects", obj_stringn(lines));
-	if (late.len)
-		obj_set(data, "late", obj_stringn(late));
-	obj_set(o, "data", data);
+	if (h->n > 1)
+		meta_set_annotation(o, ANNOTATION_PIECES, arena_fmt(s->v->a, "%zu", h->n));
 	/* two sides that run at once do not write over what the other has noted */
 	if (s->inventory)
 		plan_over(s->plan, unit_write_book(s, o, STAGE_INVENTORY), s->inventory);
 	else
 		unit_create_book(s, o);
+}
+
+/* That a piece is lost is noted before another one takes its place. */
+static enum ensured note_loss(struct unit_pass *s)
+{
+	const struct obj *data = obj_get(s->inventory, "data");
+	const char *lines = obj_str(data, "objects"), *late = obj_str(data, "late");
+	const struct head h = {.lines = str_of(lines ? lines : ""),
+			       .late = str_of(late ? late : ""),
+			       .unit = s->current.text,
+			       .succeeded = s->succeeded.text,
+			       .n = s->n_counted,
+			       .incomplete = true};
+	write_head(s, &h);
 	return WAITING;
+}
+
+static enum ensured write_first(struct unit_pass *s, const struct content *c,
+				const struct inventory_pieces *now)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(INVENTORY_BYTES_MAX * 2);
+	struct head h = {.unit = c->unit,
+			 .succeeded = c->succeeded,
+			 .n = s->inventory ? now->n : 1,
+			 .incomplete = s->incomplete};
+	inventory_print(&now->lines, 1, &b);
+	size_t n = b.len;
+	inventory_print(&now->late, 1, &b);
+	h.lines = str_clip(strbuf_str(&b), n);
+	h.late = str_skip(strbuf_str(&b), n);
+	if (s->inventory && is_written(s, &h))
+		return DONE;
+	if (c->stores && unit_store(s, STAGE_UNIT) == ENDED)
+		return ENDED;
+	if (!obj_has(s->found, "namespace") && !s->inventory)
+		unit_create_book(s, meta_skeleton("v1", "Namespace", NULL, s->job->inventory_ns));
+	write_head(s, &h);
+	return WAITING;
+}
+
+static enum ensured write_inventory(struct unit_pass *s, const struct content *c)
+{
+	struct error err = ERROR_INIT;
+	const struct inventory_pieces was = {.lines = s->had, .late = s->late, .n = s->n_pieces};
+	struct inventory_pieces now = {.lines = c->lines, .late = c->late};
+	size_t bytes = s->job->inventory_bytes ? s->job->inventory_bytes : INVENTORY_BYTES_MAX;
+	if (s->lost_piece && !is_marked(s))
+		return note_loss(s);
+	if (inventory_place(&now, &was, bytes, s->v->a, &err) < 0)
+		return unit_refuse(s, "InventoryTooLarge", arena_strdup(s->v->a, err.msg));
+	if (s->inventory && unit_write_pieces(s, &now) != DONE)
+		return WAITING;
+	return write_first(s, c, &now);
 }
 
 /* --- rebuilding --- */
@@ -86,6 +130,14 @@ static bool is_lost(const struct unit_pass *s)
 	return marked && !obj_has(s->record, "forgotten");
 }
 
+/* The inventory has the marks of its unit, too. */
+static bool is_book(const struct unit_pass *s, const struct obj *o)
+{
+	return cstr_eq(meta_kind(o), "ConfigMap") &&
+	       cstr_eq(meta_namespace(o), s->job->inventory_ns) &&
+	       cstr_eq(meta_name(o), unit_piece_name(s, 1));
+}
+
 /* Lines of what has the marks of the unit go behind those that are known. */
 static void take_marked(struct unit_pass *s, const struct obj *rows)
 {
@@ -94,7 +146,7 @@ static void take_marked(struct unit_pass *s, const struct obj *rows)
 	struct inventory found = {.lines = ARENA_ARRAY(a, struct inventory_line, n + 1)}, all = {0};
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *o = obj_at(rows, i);
-		if (inventory_claims(o, s->unit->owner_id, s->plan->manager))
+		if (!is_book(s, o) && inventory_claims(o, s->unit->owner_id, s->plan->manager))
 			found.lines[found.n++] =
 				(struct inventory_line){.api_version = meta_api_version(o),
 							.kind = meta_kind(o),
@@ -151,14 +203,12 @@ enum ensured unit_note(struct unit_pass *s)
 		return DONE;
 	c.unit = unit_stored_as(s);
 	size_t added = inventory_add_missing(&c.lines, &wanted, &s->had, s->v->a);
-	if (s->inventory && !added && cstr_eq(s->current.text, c.unit))
+	bool whole = s->inventory && s->n_counted == s->n_pieces && !s->lost_piece;
+	if (whole && !added && cstr_eq(s->current.text, c.unit))
 		return DONE;
-	if (!s->inventory) {
-		c.unit = c.succeeded = NULL; /* the Secrets are its own */
-		return write_inventory(s, &c);
-	}
-	if (unit_store(s, STAGE_UNIT) == ENDED)
-		return ENDED;
+	c.stores = s->inventory != NULL; /* the Secrets are its own */
+	if (!s->inventory)
+		c.unit = c.succeeded = NULL;
 	return write_inventory(s, &c);
 }
 

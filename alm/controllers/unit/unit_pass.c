@@ -68,6 +68,16 @@ void unit_create_book(struct unit_pass *s, struct obj *o)
 	s->plan->as = as;
 }
 
+void unit_own_book(const struct unit_pass *s, struct obj *o)
+{
+	const struct owner_ref owner = {.api_version = "v1",
+					.kind = "ConfigMap",
+					.name = meta_name(s->inventory),
+					.uid = meta_uid(s->inventory)};
+	meta_set_annotation(o, ANNOTATION_OWNER_ID, s->unit->owner_id);
+	meta_add_owner(o, &owner);
+}
+
 void unit_delete_book(struct unit_pass *s, const struct obj *live)
 {
 	const char *as = s->plan->as;

@@ -53,7 +53,11 @@ struct unit_pass {
 	/* What was read live, once an attempt: the books, and the objects no informer shows. */
 	const struct obj *found, *absent;
 	int64_t absent_ns;            /* when absent was read */
-	const struct obj *inventory;  /* the ConfigMap; NULL: there is none */
+	const struct obj *inventory;  /* its first ConfigMap; NULL: there is none */
+	const struct obj **pieces;    /* all of them; NULL: one that is lost */
+	size_t n_pieces;              /* at least one */
+	size_t n_counted;             /* that the first one knows of */
+	bool lost_piece;              /* one of these is not there */
 	struct inventory had;         /* its lines */
 	struct inventory spared;      /* those of it that are wanted no more, and stay */
 	struct inventory late;        /* those of what was deleted, and may come back */
@@ -73,6 +77,21 @@ enum ensured unit_look(struct unit_pass *s);
 enum ensured unit_look_absent(struct unit_pass *s);
 /* Each object is of a kind that is there or comes, and nobody else's. */
 enum ensured unit_judge(struct unit_pass *s);
+
+/* --- unit_pieces.c: the ConfigMaps of the inventory --- */
+
+/* The live read that begins an attempt (NULL: it is under way): theirs, and who the cluster is. */
+const struct obj *unit_read_books(struct unit_pass *s);
+/* What they say, and the informers since. */
+enum ensured unit_read_inventory(struct unit_pass *s);
+/* n from 1; the first names the whole. */
+const char *unit_piece_name(const struct unit_pass *s, size_t n);
+/* All but the first are as they are to be. */
+enum ensured unit_write_pieces(struct unit_pass *s, const struct inventory_pieces *now);
+/* The n-th is there, and has these texts. */
+bool unit_piece_has(const struct unit_pass *s, size_t n, struct str lines, struct str late);
+/* It, as it is to be; owned. */
+struct obj *unit_piece_new(const struct unit_pass *s, size_t n, struct str lines, struct str late);
 
 /* --- unit_inventory.c --- */
 
@@ -149,6 +168,8 @@ bool unit_owns(const struct unit *u, const struct obj *live);
 /* Inventory and stored units are books of ALM, which the account of a unit may not even read. */
 struct action *unit_write_book(struct unit_pass *s, struct obj *o, int stage);
 void unit_create_book(struct unit_pass *s, struct obj *o);
+/* It goes with the first ConfigMap of the inventory. */
+void unit_own_book(const struct unit_pass *s, struct obj *o);
 void unit_delete_book(struct unit_pass *s, const struct obj *live);
 /* Of the informers of its kinds. */
 const char *unit_selector(const struct unit_pass *s);

@@ -130,8 +130,10 @@ static void tell_young(struct unit_pass *s, const struct inventory_line *l)
 enum ensured unit_await_late(struct unit_pass *s)
 {
 	int64_t longest = 0;
-	if (s->job->deleting)
-		longest = left_since(s, obj_str(s->inventory, "metadata.creationTimestamp"));
+	for (size_t i = 0; s->job->deleting && i < s->n_pieces; i++) {
+		int64_t left = left_since(s, obj_str(s->pieces[i], "metadata.creationTimestamp"));
+		longest = left > longest ? left : longest;
+	}
 	for (size_t i = 0; i < s->watched.n; i++) {
 		const struct inventory_line *l = &s->watched.lines[i];
 		const struct obj *o = noted(s, l);

@@ -38,15 +38,16 @@ struct unit_job {
 	const char
 		*as; /* user name of the account that all is done as; NULL: who runs this process */
 	const char *inventory_ns;
-	bool never_empty;    /* a unit of no objects that had some is a mistake: SourceEmpty */
-	int64_t max_deletes; /* more are not pruned at once: PruneHeld */
-	bool ends;           /* the process does, with the attempt */
-	bool keeps;          /* what has drifted after an attempt is put back at once */
-	bool adopts;         /* objects that nobody has marked */
-	bool takes;          /* objects of other bundles */
-	bool spares;         /* what it has no more is told and stays */
-	bool deleting;       /* all that the inventory names goes, and the inventory */
-	bool orphans;        /* deleting: the marks go alone, the objects stay */
+	size_t inventory_bytes; /* of one of its ConfigMaps; 0: INVENTORY_BYTES_MAX */
+	bool never_empty;       /* a unit of no objects that had some is a mistake: SourceEmpty */
+	int64_t max_deletes;    /* more are not pruned at once: PruneHeld */
+	bool ends;              /* the process does, with the attempt */
+	bool keeps;             /* what has drifted after an attempt is put back at once */
+	bool adopts;            /* objects that nobody has marked */
+	bool takes;             /* objects of other bundles */
+	bool spares;            /* what it has no more is told and stays */
+	bool deleting;          /* all that the inventory names goes, and the inventory */
+	bool orphans;           /* deleting: the marks go alone, the objects stay */
 };
 
 /* Called in the turns of the manager's loop; job is borrowed until the next turn. */

@@ -8,20 +8,6 @@
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
-static const char *inventory_name(const struct unit_pass *s)
-{
-	return arena_fmt(s->v->a, "inv.%s.%s", s->unit->bundle, s->unit->instance);
-}
-
-static struct unit_entry entry_of(const struct unit_pass *s, const char *kind, const char *ns,
-				  const char *name)
-{
-	return (struct unit_entry){.object = obj_keep(s->v->a, meta_skeleton("v1", kind, ns, name)),
-				   .kind = kind,
-				   .ns = ns,
-				   .name = name};
-}
-
 /* --- objects --- */
 
 /* A namespaced kind that a CRD of this unit brings. */
@@ -65,40 +51,21 @@ static void load(struct unit_pass *s)
 
 /* --- live reads --- */
 
-/* The inventory, the Namespace that it is in, and who the cluster is. */
-static struct obj *book_rows(struct unit_pass *s)
-{
-	struct obj *rows = obj_list();
-	struct unit_entry inventory =
-		entry_of(s, "ConfigMap", s->job->inventory_ns, inventory_name(s));
-	struct unit_entry ns = entry_of(s, "Namespace", NULL, s->job->inventory_ns);
-	struct unit_entry system = entry_of(s, "Namespace", NULL, "kube-system");
-	unit_survey_row(rows, "inventory", &inventory);
-	unit_survey_row(rows, "namespace", &ns);
-	unit_survey_row(rows, "system", &system);
-	return rows;
-}
-
-static enum ensured read_once(struct unit_pass *s, const char *what, struct obj *rows,
-			      const struct obj **ret, int64_t *ret_ns)
-{
-	const struct outcome *found = unit_survey(s, unit_id(s, what), rows, 0);
-	if (!found)
-		return WAITING;
-	*ret = found->value;
-	*ret_ns = found->at_ns;
-	return DONE;
-}
-
 static enum ensured read_absent(struct unit_pass *s)
 {
 	struct obj *rows = obj_list();
 	for (size_t i = 0; i < s->n; i++)
 		if (s->entries[i].resource && !s->entries[i].live && !s->entries[i].unknown)
 			unit_survey_row(rows, arena_fmt(s->v->a, "o%zu", i), &s->entries[i]);
-	if (obj_len(rows))
-		return read_once(s, UNIT_ABSENT, rows, &s->absent, &s->absent_ns);
-	obj_unref(rows);
+	if (!obj_len(rows)) {
+		obj_unref(rows);
+		return DONE;
+	}
+	const struct outcome *found = unit_survey(s, unit_id(s, UNIT_ABSENT), rows, 0);
+	if (!found)
+		return WAITING;
+	s->absent = found->value;
+	s->absent_ns = found->at_ns;
 	return DONE;
 }
 
@@ -119,53 +86,12 @@ enum ensured unit_look_absent(struct unit_pass *s)
 	return state;
 }
 
-static const struct obj *newer(const struct obj *a, const struct obj *b)
-{
-	uint64_t x = 0, y = 0;
-	if (!a || !b)
-		return a ? a : b;
-	(void)str_parse_u64(str_of(meta_resource_version(a)), &x);
-	(void)str_parse_u64(str_of(meta_resource_version(b)), &y);
-	return x > y ? a : b;
-}
-
-static enum ensured look_at_inventory(struct unit_pass *s)
-{
-	const struct resource *r = s->v->ops->resource(s->v->ops_arg, "", "v1", "ConfigMap");
-	const struct obj *live = NULL;
-	struct error err = ERROR_INIT;
-	if (!r)
-		return WAITING;
-	if (view_live(s->v, r, s->job->inventory_ns, inventory_name(s), &live) < 0) {
-		plan_watch(s->plan, r, unit_selector(s), false);
-		return WAITING;
-	}
-	s->inventory = newer(live, obj_get(s->found, "inventory"));
-	if (!live && obj_has(s->record, "forgotten"))
-		s->inventory = NULL; /* deleted in this attempt */
-	const struct obj *data = obj_get(s->inventory, "data");
-	s->incomplete = meta_annotation(s->inventory, ANNOTATION_INCOMPLETE) != NULL;
-	const char *text = obj_str(data, "objects"), *late = obj_str(data, "late");
-	s->current = unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_UNIT), s->v->a);
-	s->succeeded =
-		unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_APPLIED), s->v->a);
-	if (inventory_parse(str_of(text ? text : ""), s->v->a, &s->had, &err) < 0 ||
-	    inventory_parse(str_of(late ? late : ""), s->v->a, &s->late, &err) < 0)
-		return unit_refuse(s, "InventoryDamaged",
-				   arena_fmt(s->v->a,
-					     "ConfigMap %s/%s: %s; delete it: what the unit made "
-					     "before is not pruned then",
-					     s->job->inventory_ns, inventory_name(s), err.msg));
-	return DONE;
-}
-
 enum ensured unit_look(struct unit_pass *s)
 {
 	/* All at once: what is there already takes one look at its objects. */
-	int64_t at_ns;
-	enum ensured books = read_once(s, "books", book_rows(s), &s->found, &at_ns);
-	enum ensured inventory = look_at_inventory(s);
-	enum ensured state = books == DONE ? inventory : WAITING;
+	s->found = unit_read_books(s);
+	enum ensured inventory = unit_read_inventory(s);
+	enum ensured state = s->found ? inventory : WAITING;
 	load(s);
 	for (size_t i = 0; i < s->n && state == DONE; i++)
 		if (s->entries[i].unknown)
