@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "alm/obj/meta.h"
+#include "alm/sources/inplace.h"
 #include "alm/sources/inspect.h"
+#include "alm/sources/pull.h"
 #include "catalog/index/entry.h"
 #include "catalog/lint/lint.h"
 
@@ -17,6 +19,7 @@ static void sync_free(struct sync *s)
 		sandbox_cancel(s->host.sandbox, s->child);
 	signatures_free(s->signatures);
 	oci_sync_free(s->oci);
+	pull_cancel(s->pull);
 	remote_free(s->remote);
 	index_free(s->index);
 	local_files_free(s);
@@ -153,6 +156,8 @@ static void start(struct sync *s, const struct sync_request *r)
 	} else if (cstr_has_prefix(s->url, "oci://")) {
 		if (sync_open(s, "oci", r->secret))
 			sync_oci(s);
+	} else if (cstr_has_prefix(s->url, INPLACE_URL)) {
+		sync_next(s, sync_inplace);
 	} else {
 		error_set(&err, E_UNSUPPORTED,
 			  "spec.source.url: %.200s is not read; use dir://, file://, https:// or "
@@ -171,6 +176,7 @@ struct sync *sync_start(const struct sync_host *h, const struct sync_request *r,
 	s->a = arena_new(SYNC_ARENA_BYTES);
 	s->catalog = obj_ref(r->catalog);
 	s->cache = r->cache;
+	s->secret = r->secret ? obj_keep(s->a, obj_ref(r->secret)) : NULL;
 	s->url = arena_strdup(s->a, url ? url : "");
 	s->step = (struct task){.fn = run_step, .arg = s};
 	s->is_conditional = r->validators != NULL;

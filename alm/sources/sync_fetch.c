@@ -3,7 +3,9 @@
 
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
+#include "alm/sources/inplace.h"
 #include "alm/sources/inspect.h"
+#include "alm/sources/pull.h"
 #include "alm/sources/registry.h"
 #include "alm/sources/remote.h"
 #include "alm/sources/sync.h"
@@ -16,6 +18,8 @@ struct archive_fetch {
 	struct credentials credentials;
 	struct remote *remote;
 	struct registry *registry;
+	struct pull *pull;   /* of the operator of a package in place */
+	struct obj *inplace; /* of the Catalog */
 	struct sandbox_run *child;
 	struct task step;
 	struct strbuf bytes;
@@ -32,6 +36,8 @@ static void fetch_free(struct archive_fetch *f)
 		sandbox_cancel(f->host.sandbox, f->child);
 	registry_free(f->registry);
 	remote_free(f->remote);
+	pull_cancel(f->pull);
+	obj_unref(f->inplace);
 	strbuf_release(&f->bytes);
 	obj_unref(f->entry);
 	arena_free(f->a);
@@ -211,6 +217,42 @@ static void fetch_from_file(struct archive_fetch *f, const char *path)
 		finish(f);
 }
 
+/* --- what stands in an AppType --- */
+
+static void make_inplace(struct archive_fetch *f, struct str operator_chart)
+{
+	if (inplace_archive(f->inplace, operator_chart, &f->bytes, &f->err) < 0)
+		finish(f);
+	else
+		bytes_came(f);
+}
+
+static void operator_came(void *arg, const struct pull_result *result)
+{
+	struct archive_fetch *f = arg;
+	f->pull = NULL;
+	if (result->err) {
+		f->err = *result->err;
+		finish(f);
+	} else {
+		make_inplace(f, result->bytes);
+	}
+}
+
+static void fetch_inplace(struct archive_fetch *f, const struct obj *inplace,
+			  const struct obj *secret)
+{
+	f->inplace = obj_copy(inplace);
+	const char *ref;
+	if (inplace_operator(f->inplace, f->a, &ref, &f->err) < 0)
+		finish(f);
+	else if (ref)
+		f->pull =
+			pull_start(f->host.loop, f->host.addresses, secret, ref, operator_came, f);
+	else
+		make_inplace(f, STR_NONE);
+}
+
 static void copy_wanted(struct archive_fetch *f, const struct package_version *p)
 {
 	const char *text = arena_text(f->a, p->version.text.ptr, p->version.text.len);
@@ -243,6 +285,8 @@ struct archive_fetch *archive_fetch_start(const struct sync_host *h,
 		fetch_from_dir(f, dir);
 	else if (file)
 		fetch_from_file(f, file);
+	else if (source && cstr_has_prefix(source, INPLACE_URL))
+		fetch_inplace(f, obj_path(r->catalog, "spec.inPlace"), r->secret);
 	else if (fetch_remote(f, source ? source : "", r->secret) < 0)
 		finish(f);
 	return f;

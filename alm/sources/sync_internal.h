@@ -12,6 +12,7 @@
 
 struct local_file; /* sync_files.c */
 struct signatures; /* sync_verify.c */
+struct pull;       /* pull.h */
 
 struct sync {
 	struct sync_host host;
@@ -39,6 +40,8 @@ struct sync {
 	struct local_file **files; /* in the order of their names */
 	size_t n_files, cap_files, n_running;
 	struct oci_sync *oci;
+	const struct obj *secret; /* of spec.source.secretRef, kept by the arena; NULL: none */
+	struct pull *pull; /* of the operator of apptype:// */
 	/* the policy of the Catalog */
 	struct obj *keys; /* NULL: none */
 	struct signatures *signatures;
@@ -49,6 +52,7 @@ void sync_dir(struct sync *s);
 void sync_file(struct sync *s);
 void sync_https(struct sync *s);
 void sync_oci(struct sync *s);
+void sync_inplace(struct sync *s);
 /* The input of HELM_INDEX_JOB; read in the sandbox, then built. */
 void sync_parse_index(struct sync *s, struct str input);
 

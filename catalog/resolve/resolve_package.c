@@ -187,7 +187,11 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 	struct choice c = {.package = in->package ? in->package : in->installed_package};
 	if (!c.package)
 		c.package = find_package(in, a, ret);
-	if (!c.package && !ret->reason) {
+	if (!c.package && !ret->reason && in->catalog && !index_named(in, in->catalog)) {
+		ret->reason = "NoPackage";
+		ret->message = arena_fmt(a, "catalog %s was not read (read: %s)", in->catalog,
+					 catalog_names(in, a));
+	} else if (!c.package && !ret->reason) {
 		ret->reason = "NoPackage";
 		ret->message =
 			arena_fmt(a, "no package installs %s (asked: %s); %s", in->self_ref,

@@ -136,4 +136,34 @@ alm catalog push "$folder" "$token/mirror/catalog:1" "${login[@]}" >/dev/null 2>
 is "the tag moves, and the app follows" "etcd" "$(app_is etcd "status.installedVersion = '0.9.6'" | sed 's/.*\///')"
 alm catalog add pinned "$basic/mirror/catalog@$digest" --secret registry >/dev/null
 soon "a pinned digest stays what it was" "Synced 2" synced pinned
+
+# --- an operator in place: its chart by digest, beside spec.resources ---
+mkdir -p "$dir/site-operator/templates" "$dir/operators"
+printf 'apiVersion: v2\nname: site-operator\nversion: 0.1.0\n' >"$dir/site-operator/Chart.yaml"
+printf 'replicas: 1\n' >"$dir/site-operator/values.yaml"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: site-operator}\ndata: {replicas: "{{ .Values.replicas }}"}\n' \
+	>"$dir/site-operator/templates/c.yaml"
+alm package build "$dir/site-operator" -o "$dir/operators" >/dev/null
+alm catalog push "$dir/operators" "$basic/charts" --charts "${login[@]}" >/dev/null 2>&1
+manifest=$(curl -ks -u user:secret -D- -o /dev/null -H 'Accept: application/vnd.oci.image.manifest.v1+json' \
+	"https://127.0.0.1:$basic_port/v2/charts/site-operator/manifests/0.1.0" | tr -d '\r' | sed -n 's/^[Dd]ocker-[Cc]ontent-[Dd]igest: //p')
+website() { # NAME DIGEST [SECRET]: the example, its operator in this registry
+	sed -e "s|template: .*|template: 127.0.0.1:$basic_port/charts/site-operator@$2|" -e "s/^\( *\)type: helm/&${3:+\n\1secretRef: {name: $3}}/" \
+		-e "s/name: coreos-website$/name: $1/" "$dir/website-apptype.yaml"
+}
+said() { k get apptypes.app.coreos.com "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].message}' | grep -c "$2"; }
+website other "sha256:$(printf '0%.0s' $(seq 64))" registry | k create -f - >/dev/null
+soon "a digest that the registry does not have is told" 1 said other "404"
+is "and nothing is defined" "" "$(k get crd coreos-websites.web.coreos.com --ignore-not-found -o name)"
+k delete apptype other >/dev/null
+website coreos-website "$manifest" alone | k create -f - >/dev/null
+soon "as is a Secret that is for another server" 1 said coreos-website "alm-system/alone is not for"
+website coreos-website "$manifest" registry | k apply -f - >/dev/null 2>&1
+is "an operator in place is installed" "coreos-website" \
+	"$(app_is coreos-website "status.conditions[?type='Ready'].status = 'True'" | sed 's/.*\///')"
+is "with its values" 2 "$(k get configmap -A -o 'jsonpath={.items[?(@.metadata.name=="site-operator")].data.replicas}')"
+website coreos-website "$manifest" registry | sed 's/replicas: 2/replicas: 3/' | k apply -f - >/dev/null 2>&1
+replicas() { k get configmap -A -o 'jsonpath={.items[?(@.metadata.name=="site-operator")].data.replicas}'; }
+WAIT_S=60 soon "others are another version of it" 3 replicas
+is "and the definition is there" site "$(k get crd coreos-websites.web.coreos.com -o 'jsonpath={.spec.names.shortNames[0]}')"
 finish

@@ -32,7 +32,7 @@ podAnnotations: {a: b}
 END
 kinds() { grep -h '^kind:' "$1" | sort | uniq -c | tr -s ' ' | tr '\n' ';'; }
 render "$alm_bin" -f "$dir/all.yaml" >"$dir/alm.out"
-is "all options have their objects" " 1 kind: ClusterRole; 1 kind: ClusterRoleBinding; 1 kind: ConfigMap; 1 kind: Deployment; 1 kind: NetworkPolicy; 1 kind: PersistentVolumeClaim; 1 kind: PodDisruptionBudget; 1 kind: PrometheusRule; 3 kind: Role; 3 kind: RoleBinding; 1 kind: Service; 1 kind: ServiceAccount; 1 kind: ServiceMonitor; 3 kind: ValidatingAdmissionPolicy; 3 kind: ValidatingAdmissionPolicyBinding;" \
+is "all options have their objects" " 1 kind: ClusterRole; 1 kind: ClusterRoleBinding; 1 kind: ConfigMap; 1 kind: Deployment; 1 kind: NetworkPolicy; 1 kind: PersistentVolumeClaim; 1 kind: PodDisruptionBudget; 1 kind: PrometheusRule; 3 kind: Role; 3 kind: RoleBinding; 1 kind: Service; 1 kind: ServiceAccount; 1 kind: ServiceMonitor; 4 kind: ValidatingAdmissionPolicy; 4 kind: ValidatingAdmissionPolicyBinding;" \
 	"$(kinds "$dir/alm.out")"
 render "$alm_bin" --set persistence.existingClaim=mine,networkPolicy.enabled=false,podDisruptionBudget.enabled=false,admissionPolicies.enabled=false \
 	>"$dir/few.out"

@@ -46,17 +46,31 @@ apptype tool 'rolloutRef: {name: canary}' | k create -f - >/dev/null
 by_version() { k get ist -o "jsonpath={.items[?(@.spec.version==\"1.0.0\")].status.conditions[?(@.status==\"False\")].message}"; }
 soon "rolloutRef: nothing is installed as if it were not there" "spec.rolloutRef: there is no Rollout canary; create it, or remove the field" by_version
 has "alm status tells it" "spec.rolloutRef" "$(alm status)"
-soon "an operator in place is refused" " Unsupported" app coreos-website
-has "with what to do" "put its chart into a Catalog" "$(app_text coreos-website)"
+soon "an operator in place whose digest is none is refused" " Unsupported" app coreos-website
+has "with what to do" "name the chart as HOST/NAME@sha256: with the 64 hex digits" "$(app_text coreos-website)"
+is "and nothing of it is there" "" "$(k get crd coreos-websites.web.coreos.com --ignore-not-found)$(k get catalog apptype-coreos-website --ignore-not-found)"
 k patch apptype coreos-website --type=json -p '[{"op":"remove","path":"/spec/operator"}]' >/dev/null
-soon "and so are resources in place" "spec.resources: custom resources come from the package; put their CRDs into its chart and remove the field" \
-	app_text coreos-website
-k delete apptype coreos-website >/dev/null && ok "what is refused can be deleted"
+soon "A26 resources in place are a package of their own" "1.0.2 Resolved" app coreos-website
+is "A26 with the CRD of the example" "site uri coreos-website.com.tectonic.web" "$(k get crd coreos-websites.web.coreos.com \
+	-o 'jsonpath={.spec.names.shortNames[0]} {.spec.versions[0].schema.openAPIV3Schema.properties.status.properties.outputs.properties.endpoint.format} {.metadata.annotations.app\.coreos\.com/owner}')"
+k create -f website-instance.yaml >/dev/null
+is "an instance of it is kept" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
+version() { k patch apptype coreos-website --type=json -p "[{\"op\":\"replace\",\"path\":\"/spec/resources/0/spec/version\",\"value\":\"$1\"}]" >/dev/null; }
+dropped() { alm why coreos-website | grep -o '1.0.3 .*1 object, stored' | tr -s ' '; }
+version v2
+soon "a version that it is stored in is not dropped" "1.0.3 no ResourceDropped coreos-websites.web.coreos.com/v1: 1 object, stored" dropped
+version v1
+soon "taken back, it goes on" "1.0.4 Resolved" app coreos-website
+k delete catalog apptype-coreos-website >/dev/null
+soon "its Catalog comes back" "1.0.4" k get catalog apptype-coreos-website -o 'jsonpath={.spec.inPlace.version}'
+k delete apptype coreos-website >/dev/null && ok "it can be deleted"
+soon "its Catalog goes along" "" k get catalog apptype-coreos-website --ignore-not-found -o name
+is "the instance stays" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
+k delete crd coreos-websites.web.coreos.com >/dev/null
+soon "without its definition there is none" "" k get crd coreos-websites.web.coreos.com --ignore-not-found -o name
 k create -f website-crd.yaml >/dev/null
 soon "its definition by hand says that nobody provides it" "False NoPackageProvides" \
 	k get crd coreos-websites.web.coreos.com -o 'jsonpath={.status.conditions[?(@.type=="app.coreos.com/Resolved")].status} {.status.conditions[?(@.type=="app.coreos.com/Resolved")].reason}'
-k create -f website-instance.yaml >/dev/null
-is "an instance of it is kept" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
 is "a kind that nobody acts on is not there" "" "$(k get crd -o name | grep -E '/(clusters|installs)\.')"
 k patch apptype tool --type=json -p '[{"op":"remove","path":"/spec/rolloutRef"}]' >/dev/null
 soon "without the field it is installed" "1.0.0 Resolved" app tool

@@ -81,6 +81,14 @@ has "an approved upgrade" "$name" "$(app_is "$name" "status.installedVersion = '
 k delete apptypes.app.coreos.com "$name" --timeout=60s >/dev/null
 is "the app is gone, its objects stay" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
 k delete catalog community >/dev/null
+sed '/^  operator:/,/replicas/d' "$examples/website-apptype.yaml" | k create -f - >/dev/null
+has "a package that stands in its AppType" coreos-website "$(app_is coreos-website "status.installedVersion = '1.0.1'" 2>&1)"
+k patch apptypes.app.coreos.com coreos-website --type=json -p '[{"op":"remove","path":"/spec/resources/0/outputs"}]' >/dev/null
+has "and is changed there" coreos-website "$(app_is coreos-website "status.installedVersion = '1.0.2'" 2>&1)"
+k patch apptypes.app.coreos.com coreos-website --type=json -p '[{"op":"remove","path":"/spec/resources"}]' >/dev/null
+soon "without it its Catalog is gone" "" k get catalogs -o name
+k delete apptypes.app.coreos.com coreos-website --timeout=60s >/dev/null
+k delete crd coreos-websites.web.coreos.com >/dev/null
 printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: site}\nspec: {source: {git: {url: "file://%s/nowhere.git"}}}\n' "$catalog" | k create -f - >/dev/null
 site() { k get bundle site -o 'jsonpath={.metadata.finalizers}{.status.conditions[?(@.type=="Ready")].reason}' | grep -c 'bundle.*SourceFailed'; }
 soon "a bundle whose repository is not there" 1 site
@@ -152,6 +160,7 @@ if [ "$absent" = none ]; then
 	try "in kube-system" "$(rights_of RoleBinding alm:app:x kube-system && binds alm:app-namespace app-x)"
 	try "in alm-system" "$(rights_of RoleBinding alm:app:x alm-system && binds alm:app-namespace app-x)"
 	try "in a namespace that does not name the app" "$(rights_of RoleBinding alm:app:x default && binds alm:app-namespace app-x)"
+	try "a Catalog of elsewhere" "$(cat catalog.yaml)"
 	code "the rights of others are not deleted" 1 "$policy" \
 		k --kubeconfig "$dir/account.kubeconfig" delete clusterrole view
 	{ rights_of ClusterRole alm:app:x && rules e.io as '"*"'; } >try.yaml

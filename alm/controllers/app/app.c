@@ -16,6 +16,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/patch.h"
+#include "alm/sources/inplace.h"
 
 static const char *const phase_names[] = {
 	[PHASE_NEW] = "",
@@ -366,6 +367,19 @@ static void fill_failed(const struct view *v, struct app *app)
 	app->in.failed = marks;
 }
 
+/* The Catalog of a package in place is somebody else's. */
+static const char *inplace_taken(const struct view *v, const struct app *app)
+{
+	const char *name = inplace_catalog_name(app->name, v->a);
+	const struct obj *o = inplace_is(app->o) ? view_get(v, WATCH_CATALOG, name) : NULL;
+	if (!o || meta_annotation(o, ANNOTATION_MADE_BY))
+		return NULL;
+	return arena_fmt(v->a,
+			 "spec.resources: Catalog %s is not ALM's, which keeps its own under that "
+			 "name; delete it or give it another name",
+			 name);
+}
+
 static void fill_input(const struct view *v, struct app *app, const struct resolve_claims *claims)
 {
 	struct resolve_input *in = &app->in;
@@ -374,7 +388,8 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 		.app = app->name,
 		.self_ref = app->self_ref,
 		.package = obj_str(o, "spec.package"),
-		.catalog = obj_str(o, "spec.catalog"),
+		.catalog = inplace_is(o) ? inplace_catalog_name(app->name, v->a)
+					 : obj_str(o, "spec.catalog"),
 		.channel = obj_str(o, "spec.channel"),
 		.range = obj_str(o, "spec.version"),
 		.to = obj_str(o, "spec.upgrade.to"),
@@ -403,6 +418,8 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 	fill_soak(v, app);
 	fill_unreadable(v, app);
 	in->unsupported = unsupported_of_app(o, v->a);
+	if (!in->unsupported)
+		in->unsupported = inplace_taken(v, app);
 	in->claims = claims ? claims : all_claims(v);
 	usage_bind(v, app);
 }

@@ -5,6 +5,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/named_crds.h"
 #include "alm/obj/meta.h"
+#include "alm/sources/inplace.h"
 #include "crds/marks.h"
 
 #define DIGEST_MARK "@sha256:"
@@ -15,12 +16,6 @@ struct refusal {
 };
 
 /* clang-format off */
-static const struct refusal of_app[] = {
-	{"spec.operator",   "spec.operator: an operator cannot be described in place; put its chart "
-			    "into a Catalog, name it by spec.package and remove the field"},
-	{"spec.resources",  "spec.resources: custom resources come from the package; put their CRDs "
-			    "into its chart and remove the field"},
-};
 static const struct refusal of_strategy[] = {
 	{"spec.strategy.jsonnet", "spec.strategy.jsonnet: only charts are installed; create it with "
 				  "type helm and without the field"},
@@ -43,8 +38,7 @@ const char *unsupported_of_app(const struct obj *app, struct arena *a)
 {
 	struct named_crd *ignored;
 	const char *why;
-	return named_crds(app, a, &ignored, &why) < 0 ? why
-						      : first_of(app, of_app, ARRAY_LEN(of_app));
+	return named_crds(app, a, &ignored, &why) < 0 ? why : inplace_problem(app, a);
 }
 
 static const char *digest_of_reference(const struct obj *strategy)

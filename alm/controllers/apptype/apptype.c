@@ -211,12 +211,14 @@ static const struct watch_rule watches[] = {
 	{WATCH_CRD,      key_crd_owner, MEANS_KEY},
 	{WATCH_INSTANCE, key_crd_owner, MEANS_KEY},
 	{WATCH_OWNED,    key_app_label, MEANS_KEY},
+	{WATCH_CATALOG,  key_app_label, MEANS_KEY},
 	{0},
 };
 /* clang-format on */
 
 static const struct step steps[] = {
 	{"adopt", apptype_adopt},     /* finalizer; deletion undoes */
+	{"inplace", apptype_inplace}, /* Catalog of spec.resources and spec.operator */
 	{"read", apptype_read},       /* archives of candidates that only an index reported */
 	{"resolve", apptype_resolve}, /* candidates, decision entries */
 	{"decide", apptype_decide},   /* create the strategy whose turn it is */

@@ -14,6 +14,8 @@ static inline struct app *apptype_pass(const struct view *v)
 /* The operator is deleted in uninstall order; CRDs, custom resources, claims and Namespaces
  * stay. */
 int apptype_remove(const struct view *v, struct app *app, struct plan *plan);
+/* In apptype_inplace.c: the Catalog of the package that stands in the AppType itself. */
+int apptype_inplace(const struct view *v, const char *key, struct plan *plan, struct error *err);
 /* In apptype_read.c: archives that must be read before anything can be said of them. */
 int apptype_read(const struct view *v, const char *key, struct plan *plan, struct error *err);
 int apptype_status(const struct view *v, const char *key, struct plan *plan, struct error *err);
