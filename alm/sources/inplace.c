@@ -7,13 +7,13 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/oci.h"
+#include "catalog/index/package.h"
 #include "crds/defaults.h"
 #include "crds/marks.h"
 #include "installers/chart/archive.h"
 
 #define PLACE          "spec.inPlace" /* of the Catalog */
 #define CATALOG_PREFIX "apptype-"
-#define NAME_MAX_BYTES 253
 
 /* What an output may be, and how a schema says so. */
 static const struct output_type {
@@ -222,8 +222,9 @@ const char *inplace_problem(const struct obj *apptype, struct arena *a)
 			"spec.channel: the package of this AppType, its own spec.resources "
 			"and spec.operator, has no channel %s; remove the field",
 			channel);
-	if (strlen(meta_name(apptype)) + strlen(CATALOG_PREFIX) > NAME_MAX_BYTES)
-		return "metadata.name: too long for a package in place";
+	if (strlen(meta_name(apptype)) > PACKAGE_NAME_BYTES_MAX)
+		return arena_fmt(a, "metadata.name: a package in place has at most %d characters",
+				 PACKAGE_NAME_BYTES_MAX);
 	return package_problem(obj_get(apptype, "spec"), a);
 }
 
