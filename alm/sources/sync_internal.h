@@ -41,7 +41,7 @@ struct sync {
 	size_t n_files, cap_files, n_running;
 	struct oci_sync *oci;
 	const struct obj *secret; /* of spec.source.secretRef, kept by the arena; NULL: none */
-	struct pull *pull; /* of the operator of apptype:// */
+	struct pull *pull;        /* of the operator of apptype:// */
 	/* the policy of the Catalog */
 	struct obj *keys; /* NULL: none */
 	struct signatures *signatures;

@@ -143,7 +143,8 @@ static void test_inplace__limits(void **state)
 	name[sizeof(name) - 1] = '\0';
 	o = website();
 	obj_set_path(o, "metadata.name", obj_string(name));
-	assert_non_null(strstr(inplace_problem(o, a), "metadata.name: a package in place has at most 120"));
+	assert_non_null(
+		strstr(inplace_problem(o, a), "metadata.name: a package in place has at most 120"));
 }
 
 /* It changes with what the package is, and with nothing else. */
