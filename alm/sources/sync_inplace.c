@@ -1,4 +1,6 @@
 /* apptype://: the package of an AppType, made of spec.inPlace (inplace.h). */
+#include <string.h>
+
 #include "alm/obj/json.h"
 #include "alm/sources/inplace.h"
 #include "alm/sources/inspect.h"
@@ -53,6 +55,13 @@ void sync_inplace(struct sync *s)
 {
 	struct error err = ERROR_INIT;
 	const char *ref;
+	char digest[SHA256_HEX];
+	json_digest(obj_path(s->catalog, "spec.inPlace"), digest);
+	if (s->is_conditional && !strcmp(s->result.validators.etag, digest)) {
+		sync_unchanged(s); /* the same fields are the same bytes */
+		return;
+	}
+	memcpy(s->result.validators.etag, digest, sizeof(digest));
 	if (inplace_operator(obj_path(s->catalog, "spec.inPlace"), s->a, &ref, &err) < 0)
 		sync_fail(s, &err);
 	else if (ref)
