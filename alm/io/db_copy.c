@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -73,7 +75,33 @@ static int check_pages(sqlite3 *db, const char *from, struct error *err)
 	return error_set(err, E_CORRUPT, "%s: the database is damaged: %s", from, found.buf);
 }
 
-static int copy_into(sqlite3 *to, const char *from, struct error *err)
+static int64_t pragma_number(sqlite3 *db, const char *sql)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+	int64_t n = 0;
+	if (sqlite3_exec(db, sql, first_text, &text, NULL) == SQLITE_OK)
+		(void)str_parse_i64(strbuf_str(&text), &n);
+	return n;
+}
+
+/* Asked before the first page, as a copy of gigabytes that ends at a full disk has filled it for everybody. */
+static int check_room(sqlite3 *source, const char *to, struct error *err)
+{
+	struct statvfs v;
+	int64_t pages = pragma_number(source, "PRAGMA page_count");
+	int64_t want = pages * pragma_number(source, "PRAGMA page_size");
+	if (statvfs(to, &v) < 0)
+		return 0; /* then the copy tells */
+	uint64_t free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+	if (want > 0 && (uint64_t)want > free_bytes)
+		return error_set(err, E_IO,
+				 "it needs %" PRId64 " bytes and %" PRIu64
+				 " are free: the disk is too full",
+				 want, free_bytes);
+	return 0;
+}
+
+static int copy_into(sqlite3 *to, const char *from, const char *path, struct error *err)
 {
 	sqlite3 *source = NULL;
 	int rc = sqlite3_open_v2(from, &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE,
@@ -83,8 +111,10 @@ static int copy_into(sqlite3 *to, const char *from, struct error *err)
 		sqlite3_busy_timeout(source, BUSY_MS);
 		(void)sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL", NULL,
 				   NULL, NULL);
-		r = db_copy_pages(source, to, from, DB_PAGES_MAX, err);
+		r = check_room(source, path, err);
 	}
+	if (r == 0)
+		r = db_copy_pages(source, to, from, DB_PAGES_MAX, err);
 	sqlite3_close(source);
 	return r;
 }
@@ -111,7 +141,7 @@ static int fill(int fd, const char *from, const char *to, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(to, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL);
-	int r = rc == SQLITE_OK ? copy_into(db, from, err) : db_copy_failed(to, rc, err);
+	int r = rc == SQLITE_OK ? copy_into(db, from, to, err) : db_copy_failed(to, rc, err);
 	sqlite3_close(db);
 	if (r >= 0)
 		r = without_wal(fd, to, err);

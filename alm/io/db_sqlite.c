@@ -27,9 +27,10 @@
 #define TEXT_OF_(x)       #x
 #define TEXT_OF(x)        TEXT_OF_(x)
 #define VALUE_BYTES_MAX   ((int)64 << 20)
-#define DAMAGED_REMEDY                                                                            \
-	"not a database, or damaged (%s); stop alm, keep this file, and restore a copy of it or " \
-	"salvage it with \"sqlite3 FILE .recover\""
+#define DAMAGED_REMEDY                                                                        \
+	"not a database, or damaged (%s); stop alm, keep this file, and put a backup in its " \
+	"place "                                                                              \
+	"(alm restore FILE --reason TEXT) or salvage it with \"sqlite3 FILE .recover\""
 
 struct stmt {
 	struct db *db;

@@ -106,5 +106,6 @@ done
 code "an unknown form" 2 "jsonl, csv, k8s, cloudevents and ocsf" alm audit export --format xml --data-dir "$data"
 code "an archive with a hole" 2 "every entry" alm audit export --type Write --data-dir "$data"
 code "follow to an end" 2 "goes on" alm audit export --format csv --follow --until 1h --data-dir "$data"
+code "a number beyond the end" 2 "the log ends at entry" alm audit export --from-seq 999999 --data-dir "$data"
 code "a number that is none" 2 "from 1 on" alm audit export --from-seq -3 --data-dir "$data"
 finish

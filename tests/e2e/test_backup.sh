@@ -152,6 +152,12 @@ up_stop
 code "with a new key in its log" 0 "KeyRotated" alm audit query --data-dir "$data" --reason KeyRotated
 code "which is intact" 0 "objects as logged" alm audit verify --data-dir "$data"
 
+exec 9>"$data/backup.lock"
+flock 9
+code "of two at once one is refused" 1 "another backup is under way" alm backup "$dir/two.db" --data-dir "$data"
+exec 9>&-
+code "then it goes" 0 "objects" alm backup "$dir/two.db" --data-dir "$data"
+
 # --- a full disk ---
 cat >"$dir/disk.sh" <<-'END'
 	mkdir -p "$1/small" && mount -t tmpfs -o size=200k small "$1/small" || exit 9
@@ -162,7 +168,7 @@ cat >"$dir/disk.sh" <<-'END'
 END
 if unshare -rm true 2>/dev/null; then
 	said=$(unshare -rm bash "$dir/disk.sh" "$dir" "$data" "$dir/newest.db")
-	has "a backup onto a full disk says so" "full" "$said"
+	has "a backup onto a full disk says so" "are free: the disk is too full" "$said"
 	is "and leaves nothing" "backup 1 restore 1 " "$(grep -E '^(backup|restore) [0-9]' <<<"$said" | xargs) "
 else
 	ok "a full disk # SKIP no mount namespaces"

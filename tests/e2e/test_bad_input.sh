@@ -97,7 +97,7 @@ cp -R "$data" damaged
 head -c 5000 /dev/urandom | dd of=damaged/alm.db bs=1 seek=4000 conv=notrunc 2>/dev/null
 before=$(sha256sum damaged/alm.db)
 one "a damaged database" 1 "damaged/alm.db: not a database, or damaged (" up --data-dir "$dir/damaged"
-one "  and its remedy" 1 'restore a copy of it or salvage it with "sqlite3 FILE .recover"' up --data-dir "$dir/damaged"
+one "  and its remedy" 1 'put a backup in its place (alm restore FILE --reason TEXT) or salvage it with "sqlite3 FILE .recover"' up --data-dir "$dir/damaged"
 is "  it is left as it was" "$before" "$(sha256sum damaged/alm.db)"
 head -c 8192 "$data/alm.db" >damaged/alm.db
 one "a truncated database" 1 "damaged/alm.db: not a database, or damaged (" up --data-dir "$dir/damaged"

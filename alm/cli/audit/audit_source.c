@@ -168,6 +168,19 @@ static int check_type(const char *type, struct error *err)
 		    : 0;
 }
 
+/* The entry after the last one is what comes next; what is beyond it nobody can have seen. */
+static int check_from(const struct audit_source *s, int64_t from, struct error *err)
+{
+	int64_t end = 0;
+	if (from <= 0 || !s->db)
+		return 0;
+	int r = query_seq_at(s->db, INT64_MAX, &end, err);
+	if (r >= 0 && from > end + 1)
+		r = error_set(err, E_USAGE,
+			      "--from-seq %" PRId64 ": the log ends at entry %" PRId64, from, end);
+	return r;
+}
+
 int audit_source_selector(struct cli *c, const struct audit_source *s, struct query_selector *ret,
 			  struct error *err)
 {
@@ -185,6 +198,8 @@ int audit_source_selector(struct cli *c, const struct audit_source *s, struct qu
 		r = cli_int(c, "limit", 0, &limit, err);
 	if (r >= 0 && (sel.from_seq < 0 || limit < 0))
 		r = error_set(err, E_USAGE, "--from-seq and --limit are numbers from 1 on");
+	if (r >= 0)
+		r = check_from(s, sel.from_seq, err);
 	if (r >= 0)
 		sel.limit = (size_t)limit;
 	if (r >= 0 && subject)

@@ -75,7 +75,13 @@ static int run_backup(struct cli *c, struct error *err)
 	const char *part = arena_fmt(c->arena, "%s.partial", file);
 	struct verify_report *rep = ARENA_NEW(c->arena, struct verify_report);
 	int64_t objects = -1;
-	if (check_place(c, file, err) < 0 || file_remove(part, err) < 0)
+	CLEANUP(db_unlock) int lock =
+		-1; /* of two at once each would remove the other's FILE.partial */
+	if (check_place(c, file, err) < 0)
+		return -err->code;
+	if (db_lock(arena_fmt(c->arena, "%s/backup", cli_data_dir(c)), &lock, err) < 0)
+		return error_wrap(err, "another backup is under way");
+	if (file_remove(part, err) < 0)
 		return -err->code;
 	int r = db_copy(db, part, err);
 	if (r < 0)
@@ -104,7 +110,9 @@ const struct cmd cmd_backup = {
 		"FILE holds all objects and the audit log as they were at one instant: what was "
 		"acknowledged before is in it. It is checked (pages, chain of the log, objects) "
 		"before it gets its name; until then it is FILE.partial, which a later backup "
-		"replaces. alm does not stop for it; its write-ahead log grows meanwhile.\n"
+		"replaces; one backup of a folder at a time. Its disk must have room for all of it "
+		"before the first page is written. alm does not stop for it; its write-ahead log "
+		"grows meanwhile.\n"
 		"The keys are not in it, so that who gets hold of a backup can sign nothing and "
 		"guess no redacted value: keep audit.key, redact.key, ca.crt, ca.key, "
 		"service-account.key and token of the folder in another place. Secrets are in it "

@@ -187,7 +187,7 @@ static void test_db__a_damaged_file_is_refused_with_a_remedy(void **state)
 				 &f->err),
 		  &f->err);
 	assert_int_equal(db_open(&c, &d, &f->err), -E_CORRUPT);
-	assert_non_null(strstr(f->err.msg, "restore a copy"));
+	assert_non_null(strstr(f->err.msg, "alm restore FILE --reason TEXT"));
 
 	unlink(f->path);
 	d = open_file(f);
@@ -205,7 +205,7 @@ static void test_db__a_damaged_file_is_refused_with_a_remedy(void **state)
 	memset(b.buf + 8192, 0xa5, 4096);
 	assert_ok(file_write_atomic(f->path, strbuf_str(&b), 0600, &f->err), &f->err);
 	assert_int_equal(db_open(&c, &d, &f->err), -E_CORRUPT);
-	assert_non_null(strstr(f->err.msg, "restore a copy"));
+	assert_non_null(strstr(f->err.msg, "alm restore FILE --reason TEXT"));
 }
 
 static void test_db__a_newer_layout_is_refused(void **state)
