@@ -178,7 +178,8 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 	struct informer_config c = {.client = m->c.client,
 				    .resource = *r,
 				    .metadata_only = metadata_only,
-				    .plain = w->kind == WATCH_CRD || w->kind == WATCH_CATALOG,
+				    .plain = m->c.brief || w->kind == WATCH_CRD ||
+					     w->kind == WATCH_CATALOG,
 				    .label_selector = selector,
 				    .trees = manager_trees(m, w->kind),
 				    .seen = chain_revision(m->c.db, r->kind),

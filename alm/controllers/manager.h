@@ -28,6 +28,7 @@ struct manager_config {
 	const struct source_files *files; /* what dir:// and file:// may reach: source_roots.h */
 	const struct address_policy *addresses; /* what https:// and oci:// may reach */
 	bool watch_dirs;                        /* inotify on dir:// catalogs */
+	bool brief;                             /* it ends soon: time counts, not memory */
 	struct view_settings settings;          /* kube_version NULL: asked from the server */
 	struct sandbox *sandbox;                /* with the job of render_job.h */
 	struct metrics *metrics;                /* or NULL */

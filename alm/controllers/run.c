@@ -548,7 +548,8 @@ struct run *run_new(const struct run_config *c)
 				    .db = c->db,
 				    .metrics = c->metrics,
 				    .plugins = c->plugins,
-				    .units = &r->side};
+				    .units = &r->side,
+				    .brief = c->job.ends};
 	r->manager = manager_new(&mc);
 	return r;
 }
