@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Every test that tests/CAPABILITIES.md names is there, and so is each row A1..A35, N1..N14, P1..P25, L1..L44. Prints what is not
-and exits 1."""
+"""Every test that tests/CAPABILITIES.md names is there, and so is each row A1..A35, N1..N14, P1..P25, L1..L44,
+FL1..FL40, FR1..FR21 and the FT of TIMONI. Prints what is not and exits 1."""
 import glob
 import os
 import re
 import sys
 
 PAGE = "tests/CAPABILITIES.md"
+TIMONI = [22, 23, 25, 26, 28, 32]  # of what is built
 WANTED = [f"A{i}" for i in range(1, 36)] + [f"N{i}" for i in range(1, 15)] + [f"P{i}" for i in range(1, 26)] + [f"L{i}" for i in range(1, 45)]
+WANTED += [f"FL{i}" for i in range(1, 41)] + [f"FR{i}" for i in range(1, 22)] + [f"FT{i}" for i in TIMONI]
 
 
 def read(path):
@@ -45,7 +47,7 @@ def main():
     units, sim, rows, bad = unit_tests(), read("tests/sim/test_sim.sh"), [], []
     for line in read(PAGE).splitlines():
         cells = line.split(" | ")
-        row = re.match(r"\| ([ANPL]\d+) ", line)
+        row = re.match(r"\| (F[LRT]\d+|[ANPL]\d+) ", line)
         if not row:
             continue
         rows.append(row[1])
@@ -55,7 +57,7 @@ def main():
             bad.append(f"{row[1]}: names no test, and does not say *none*")
         bad += [f"{row[1]}: {x}" for x in faults_of(cells[2], units, sim)]
     if rows != WANTED:
-        bad.append("want rows A1..A35, N1..N14, P1..P25, L1..L44, once each and in this order")
+        bad.append("want rows A1..A35, N1..N14, P1..P25, L1..L44, FL1..FL40, FR1..FR21, FT.., once each and in this order")
     print("".join(f"{PAGE}: {x}\n" for x in bad), end="")
     return 1 if bad else 0
 
