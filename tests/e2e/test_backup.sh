@@ -134,11 +134,14 @@ up_stop
 has "its archive says why" '"reason":"Restored"' "$(cat "$data"/audit-*.jsonl)"
 
 # --- the newest copy: nothing is missing ---
+newest=$(($(python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute("SELECT max(id) FROM objects").fetchone()[0])' "$data/alm.db") + 7))
 said=$(backup "$dir/newest.db")
 rm "$data"/alm.db
 has "a lost database is put back" "nothing is known that it lacks" "$(restore "$dir/newest.db" --data-dir "$data")"
 server_start
 is "and goes on" "200 configmap/y" "$(ready) $(k create configmap y -o name 2>&1)"
+has "who watches from before is told to list anew" '"code":410' \
+	"$(k get --raw "/api/v1/configmaps?watch=true&resourceVersion=$newest&timeoutSeconds=5")"
 up_stop
 code "its log is intact" 0 "objects as logged" alm audit verify --data-dir "$data"
 has "and says who put it there, and why" '"justification":"INC-7 disk lost"' "$(alm audit query --data-dir "$data" --reason Restored -o json | jq -c .)"

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alm/apiserver/store/revisions.h"
 #include "alm/audit/audit.h"
 #include "alm/audit/restored.h"
 #include "alm/base/clock.h"
@@ -74,6 +75,8 @@ static int prepare(struct restore *r, struct error *err)
 		return error_wrap(err, "%s", r->file);
 	if (r->rep->n_findings)
 		return refuse_altered(r, err);
+	if (revisions_skip(db, err) < 0)
+		return -err->code;
 	return append_entry(r, db, err);
 }
 
@@ -198,8 +201,9 @@ const struct cmd cmd_restore = {
 		"kubeconfig, and tokens of ServiceAccounts end.\n"
 		"If the folder or an anchor remembers more records than FILE has, they are lost; "
 		"the log is read-only (LogRolledBack) until somebody accepts that by the command "
-		"that is printed. Whoever watched the server meanwhile lists anew: clients that "
-		"keep what they saw (controllers) are to be started again.",
+		"that is printed. Resource versions go on by a thousand millions above those of "
+		"FILE, so that none is given out twice: whoever watched the server meanwhile is "
+		"told 410 Expired, and lists anew.",
 	.examples = "alm restore /mnt/backup/alm-monday.db --data-dir /var/lib/alm --force "
 		    "--reason \"INC-7: disk lost\"",
 	.options = options,
