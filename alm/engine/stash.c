@@ -23,7 +23,7 @@ struct item {
 #define FEW_BYTES_MAX ((size_t)64)
 
 struct applied {
-	int64_t at_ns;
+	int64_t at_ns, first_ns;
 	unsigned char digest[SHA256_BYTES / 2]; /* its first half */
 };
 
@@ -174,7 +174,7 @@ void stash_put(struct stash *s, const char *id, const struct error *err, struct 
 
 static struct applied applied_of(const char digest[SHA256_HEX], int64_t now_ns)
 {
-	struct applied a = {.at_ns = now_ns};
+	struct applied a = {.at_ns = now_ns, .first_ns = now_ns};
 	bool ok = hex_decode(str_n(digest, 2 * sizeof(a.digest)), a.digest, sizeof(a.digest));
 	assert(ok);
 	return a;
@@ -190,7 +190,9 @@ void stash_set_applied(struct stash *s, const char *uid, const char digest[SHA25
 		       int64_t now_ns)
 {
 	size_t n = 0;
-	struct applied a = applied_of(digest, now_ns);
+	struct applied a = applied_of(digest, now_ns), old;
+	if (keytable_get(s->applied, uid, &old))
+		a.first_ns = old.first_ns;
 	if (keytable_count(s->applied) >= APPLIED_MAX)
 		keytable_filter(s->applied, every_second, &n);
 	keytable_set(s->applied, uid, &a);
@@ -212,4 +214,10 @@ int64_t stash_applied_ns(const struct stash *s, const char *uid)
 {
 	struct applied a;
 	return keytable_get(s->applied, uid, &a) ? a.at_ns : 0;
+}
+
+int64_t stash_first_applied_ns(const struct stash *s, const char *uid)
+{
+	struct applied a;
+	return keytable_get(s->applied, uid, &a) ? a.first_ns : 0;
 }

@@ -59,6 +59,7 @@ void stash_drop_applied(struct stash *s, const char *uid);
 /* It was applied, and this is what came back. */
 bool stash_is_applied(const struct stash *s, const char *uid, const char digest[SHA256_HEX]);
 int64_t stash_applied_ns(const struct stash *s, const char *uid); /* 0: it was not */
+int64_t stash_first_applied_ns(const struct stash *s, const char *uid);
 size_t stash_count(const struct stash *s);
 size_t stash_bytes(const struct stash *s);
 

@@ -34,6 +34,7 @@ struct view_fake {
 	void *pass;
 	unsigned long long writes; /* performed */
 	bool blind;                /* no informer knows anything */
+	bool settled;              /* no write of a process before this one can come any more */
 };
 
 void view_fake_init(struct view_fake *f);

@@ -71,10 +71,20 @@ static const char *begun(const struct unit_pass *s, char text[CLOCK_TEXT_MAX])
 	return s->former_ns > 0 ? text : NULL;
 }
 
+/* When this process has written it first, by its own clock: the server's, which says when an object was
+ * made, may be behind. NULL: it has not. */
+static const char *written(const struct unit_pass *s, const struct obj *ours,
+			   char text[CLOCK_TEXT_MAX])
+{
+	int64_t at_ns = ours ? stash_first_applied_ns(s->v->stash, meta_uid(ours)) : 0;
+	clock_format(at_ns, CLOCK_SECONDS, text);
+	return at_ns ? text : NULL;
+}
+
 static void note_since(struct unit_pass *s, const struct inventory_line *l, bool had,
 		       const struct obj *live)
 {
-	char now[CLOCK_TEXT_MAX], begin[CLOCK_TEXT_MAX];
+	char now[CLOCK_TEXT_MAX], begin[CLOCK_TEXT_MAX], last[CLOCK_TEXT_MAX];
 	const struct obj *old = noted(s, l), *ours = unit_owns(s->unit, live) ? live : NULL;
 	const char *known = old ? obj_str(old, "since") : had ? NULL : l->digest;
 	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
@@ -82,9 +92,13 @@ static void note_since(struct unit_pass *s, const struct inventory_line *l, bool
 	if (cstr_eq(since, known))
 		return;
 	struct obj *o = obj_map();
+	const char *wrote = written(s, ours, last);
+	if (wrote && strcmp(since, wrote) < 0)
+		since = wrote;
 	bool young = left_since(s, since) > 0;
-	if (!known && ours)
-		since = inventory_since(begun(s, begin), ours, now);
+	const char *before = !known && ours ? begun(s, begin) : NULL;
+	if (before && strcmp(since, before) < 0)
+		since = before;
 	obj_set_str(o, "since", since);
 	if (had && !known && !l->uid && !live)
 		obj_set_bool(o, "unconfirmed", true);

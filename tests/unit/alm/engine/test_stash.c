@@ -162,6 +162,7 @@ static void test_stash__what_was_applied_is_bounded(void **state)
 	stash_set_applied(s, "uid", other, 8);
 	assert_false(stash_is_applied(s, "uid", d));
 	assert_int_equal(stash_applied_ns(s, "uid"), 8);
+	assert_int_equal(stash_first_applied_ns(s, "uid"), 7);
 	stash_drop_applied(s, "uid");
 	assert_false(stash_is_applied(s, "uid", other));
 	assert_int_equal(stash_applied_ns(s, "uid"), 0);

@@ -200,6 +200,27 @@ static void test_unit__a_create_that_comes_after_the_prune_is_pruned_again(void 
 	unit_fixture_release(&x);
 }
 
+/* Its clock says that an object is old; it was made just now. */
+static void test_unit__the_clock_of_the_server_may_be_behind(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	char digest[SHA256_HEX];
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	struct obj *c1 = obj_copy(view_fake_obj(&x.f, unit_fixture_map(&x, "c1")));
+	obj_set_path(c1, "metadata.creationTimestamp", obj_string("2020-01-01T00:00:00Z"));
+	view_fake_live_obj(&x.f, c1);
+	sha256_hex(STR("c1"), digest);
+	x.f.settled = true;
+	stash_set_applied(x.f.stash, "uid-ConfigMap-c1", digest, x.f.view.now_ns);
+	assert_string_equal(unit_fixture_run(&x, 1), "Succeeded");
+	assert_null(unit_fixture_map(&x, "c1"));
+	assert_non_null(strstr(inventory_text(&x, "late"), " c1 "));
+	obj_unref(c1);
+	unit_fixture_release(&x);
+}
+
 /* Where the server ends with us, no write comes late. */
 static void test_unit__nothing_is_waited_for_where_nothing_comes_late(void **state)
 {
@@ -495,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_unit__nothing_rendered_is_no_wish_to_delete_all),
 		cmocka_unit_test(test_unit__what_is_somebody_elses_is_refused_before_a_write),
 		cmocka_unit_test(test_unit__a_create_that_comes_after_the_prune_is_pruned_again),
+		cmocka_unit_test(test_unit__the_clock_of_the_server_may_be_behind),
 		cmocka_unit_test(test_unit__nothing_is_waited_for_where_nothing_comes_late),
 		cmocka_unit_test(test_unit__what_somebody_keeps_is_not_pruned_when_it_comes_back),
 		cmocka_unit_test(test_unit__a_run_that_ends_waits_for_what_nobody_has_seen),
