@@ -54,10 +54,12 @@ form >/dev/null 2>&1
 is "a server has its own form of a value" "500m 1Gi" "$(k get deployment forms -o 'jsonpath={.spec.template.spec.containers[0].resources.limits.cpu} {.spec.template.spec.containers[0].resources.limits.memory}')"
 writing "which is not written again by the next process" 0 form
 writing "L2 nor does --one-off" 0 run --one-off
+k annotate deployment grafana by=hand >/dev/null
 k scale deployment grafana --replicas=3 >/dev/null
 start_runner --renderer=file --renderer.file.dir=files/manifests/ --renderer.file.rollout=files/rollout.yaml --trigger=interval --trigger.interval.duration=300ms
 replicas() { k get deployment grafana -o 'jsonpath={.spec.replicas}'; }
 soon "L23 an interval takes over, and puts drift back" "1" replicas
+is "L13 what another manager has set survives that" "hand" "$(k get deployment grafana -o 'jsonpath={.metadata.annotations.by}')"
 k delete deployment grafana >/dev/null
 soon "L5 deleted by hand, it is back" "1" replicas
 echo 'not: [yaml' >files/manifests/broken.yaml
