@@ -468,6 +468,7 @@ void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn don
 	struct error err = ERROR_INIT;
 	reading_free(s); /* of a run that was cancelled: nobody waits for it */
 	s->reading = r;
+	s->hooked = false;
 	r->a = arena_new(BUNDLE_BYTES_MAX);
 	r->bundle = obj_ref(bundle);
 	r->secret_version = "";

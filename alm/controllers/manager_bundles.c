@@ -228,7 +228,8 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 				   .source = s->source,
 				   .generation = s->job_generation,
 				   .failures = s->failures,
-				   .ended_ns = s->ended_ns};
+				   .ended_ns = s->ended_ns,
+				   .hooked = s->hooked};
 	return true;
 }
 

@@ -42,6 +42,7 @@ struct bundle_slot {
 	struct obj *record, *source;
 	int64_t job_generation, ended_ns, failing_since_ns;
 	unsigned failures, failing;
+	bool hooked; /* a push was told since the last reading began */
 };
 
 struct bundles {

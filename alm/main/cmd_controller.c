@@ -22,6 +22,7 @@
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
+#include "alm/main/git_hooks.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
@@ -60,6 +61,7 @@ struct controller_command {
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
 	struct metrics_server *metrics_server;
+	struct git_hooks *hooks;
 	const char *origin;
 	struct anchor_setup setup;
 	struct anchors *anchors;
@@ -69,6 +71,7 @@ struct controller_command {
 static void stop_acting(struct controller_command *c)
 {
 	loop_disarm(c->loop, &c->crds_retry);
+	git_hooks_set(c->hooks, NULL);
 	manager_free(STEAL(c->manager));
 	alerts_forget(c->alert_sender.alerts);
 	our_crds_free(STEAL(c->crds));
@@ -130,6 +133,7 @@ static void start_manager(struct controller_command *c)
 	mc.programs = c->programs;
 	c->manager = manager_new(&mc);
 	manager_start(c->manager);
+	git_hooks_set(c->hooks, c->manager);
 }
 
 /* Without the right to write CRDs those that an administrator applied are used. */
@@ -288,6 +292,9 @@ static int begin(struct controller_command *c, struct error *err)
 	anchors_on_refused(c->anchors, on_refused, c);
 	anchors_when_recalled(c->anchors, on_recalled, c);
 	term_print("alm controller: %s, data %s\n", c->target.transport.base_url, c->data_dir);
+	if (c->hooks)
+		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
+			   git_hooks_address(c->hooks));
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
 	return 0;
@@ -323,11 +330,16 @@ static int start(struct controller_command *c, struct error *err)
 					    .metrics = c->metrics,
 					    .not_ready = not_ready,
 					    .arg = c};
+	const struct git_hooks_config hc = {.listen = cli_value(c->cli, "hooks-listen"),
+					    .hosts = c->hosts.names,
+					    .n_hosts = c->hosts.n,
+					    .metrics = c->metrics};
 	c->standby_retry = (struct timer){.fn = try_again, .arg = c};
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    programs_process_new(c->loop, &c->programs, err) < 0 ||
 	    find_target(c, &c->target, err) < 0 ||
-	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0)
+	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
+	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0)
 		return -err->code;
 	if (begin(c, err) == 0)
 		return 0;
@@ -342,6 +354,7 @@ static int start(struct controller_command *c, struct error *err)
 static void release(struct controller_command *c)
 {
 	stop_acting(c);
+	git_hooks_free(c->hooks);
 	leader_free(c->leader);
 	disk_watch_free(c->disk);
 	pruner_free(c->pruner);
@@ -393,6 +406,7 @@ static int run(struct cli *cli, struct error *err)
 
 static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	HOOKS_LISTEN_OPTION,
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},

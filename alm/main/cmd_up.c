@@ -17,6 +17,7 @@
 #include "alm/main/alert_sender.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
+#include "alm/main/git_hooks.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
 #include "alm/main/sandbox_jobs.h"
@@ -39,6 +40,7 @@ struct up {
 	struct metrics *metrics;
 	struct alert_sender alert_sender;
 	struct metrics_server *metrics_server;
+	struct git_hooks *hooks;
 	struct timer trim;
 	int exit;
 };
@@ -55,6 +57,7 @@ static void stopped(void *arg)
 static void stop(struct up *u)
 {
 	loop_disarm(u->loop, &u->trim);
+	git_hooks_set(u->hooks, NULL);
 	manager_free(STEAL(u->manager));
 	our_crds_free(STEAL(u->crds));
 	embedded_stop(u->embedded, stopped, u);
@@ -78,6 +81,7 @@ static void crds_applied(void *arg, const struct error *err)
 		return;
 	}
 	manager_start(u->manager);
+	git_hooks_set(u->hooks, u->manager);
 	loop_arm(u->loop, &u->trim, TRIM_AFTER_NS);
 }
 
@@ -95,9 +99,14 @@ static int start(struct up *u, struct error *err)
 					    .hosts = u->config.hosts.names,
 					    .n_hosts = u->config.hosts.n,
 					    .metrics = u->metrics};
+	const struct git_hooks_config hc = {.listen = cli_value(u->cli, "hooks-listen"),
+					    .hosts = u->config.hosts.names,
+					    .n_hosts = u->config.hosts.n,
+					    .metrics = u->metrics};
 	if (sandbox_process_new(u->loop, &sc, &u->sandbox, err) < 0 ||
 	    programs_process_new(u->loop, &u->programs, err) < 0 ||
 	    metrics_server_start(u->loop, &msc, &u->metrics_server, err) < 0 ||
+	    git_hooks_start(u->loop, &hc, &u->hooks, err) < 0 ||
 	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
 		return -err->code;
 	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
@@ -129,6 +138,7 @@ static int start(struct up *u, struct error *err)
 
 static void release(struct up *u)
 {
+	git_hooks_free(u->hooks);
 	manager_free(u->manager);
 	our_crds_free(u->crds);
 	client_free(u->client);
@@ -175,6 +185,9 @@ static int run(struct cli *c, struct error *err)
 	const char *address = embedded_address(u.embedded);
 	term_print("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
 		   address, embedded_kubeconfig(u.embedded), u.config.data_dir, address);
+	if (u.hooks)
+		term_print("alm: hooks of git on http://%s/hooks/git\n",
+			   git_hooks_address(u.hooks));
 	if (u.config.simulate_workloads)
 		term_print("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
 			   "here\n");
@@ -190,6 +203,7 @@ static const struct cmd_option options[] = {
 	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
 	 0},
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
+	HOOKS_LISTEN_OPTION,
 	{"token-file", "FILE",
 	 "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line; not for others to read (chmod 600)",
 	 0},

@@ -8,7 +8,7 @@ if ! command -v kubectl >/dev/null || ! command -v git >/dev/null; then
 	echo "ok 1 - bundles # SKIP no kubectl, or no git"
 	exit 0
 fi
-up_start
+up_start --hooks-listen 127.0.0.1:0
 cd "$dir" || exit 1
 repository "$catalog/ssot.git" ssot
 
@@ -134,6 +134,45 @@ has "  which says so" "approved the deletes of bundle/web" "$said"
 soon "and they go" "gone" value more3
 soon "to the end" "Synced $head" state
 code "there is nothing more to approve" 3 "holds no deletes: it is Synced" alm approve bundle/web --prune --reason again
+
+# Hooks: a Bundle that would be read once an hour.
+mkdir -p ssot/hooked
+configmap h 1 >ssot/hooked/h.yaml
+push 'hooked'
+bundle hooked | sed 's/path: apps/path: hooked, hookSecretRef: {name: hook}/; s/interval: 1s/interval: 1h/' | k apply -f - >/dev/null
+soon "a Bundle with a hook" "Synced $head" state hooked
+hooks=$(sed -n 's/.* hooks of git on //p' out)
+hook() { # SECRET [REPOSITORY]
+	printf '{"ref":"refs/heads/main","repository":{"clone_url":"%s"}}' "${2:-file://$catalog/ssot}" >body
+	curl -s -w ' %{http_code}' --data-binary @body "$hooks" \
+		-H "X-Hub-Signature-256: sha256=$(openssl dgst -sha256 -hmac "$1" body | sed 's/.*= //')"
+}
+key=0123456789abcdef0123
+configmap h 2 >ssot/hooked/h.yaml
+push 'h is 2'
+refusal="no Bundle takes this push with this signature
+ 401"
+is "without its Secret nobody is believed" "$refusal" "$(hook "$key")"
+k create secret generic hook -n alm-system --from-literal=secret=$key >/dev/null
+is "nor with one that is not meant for it" "$refusal" "$(hook "$key")"
+k delete secret hook -n alm-system >/dev/null
+k create secret generic hook -n alm-system --type=app.coreos.com/git-hook --from-literal=secret=$key >/dev/null
+is "a wrong signature is refused" "$refusal" "$(hook "${key}4")"
+is "a repository that nobody reads in the same words" "$refusal" "$(hook "$key" file:///srv/other.git)"
+is "as is a push without a signature" "$refusal" "$(curl -s -w ' %{http_code}' --data-binary @body "$hooks")"
+is "nothing was read for these" "1" "$(value h)"
+has "the log says so" "a hook of git is refused" "$(cat err)"
+is "R2 a push that is signed is taken" "read now
+ 202" "$(hook "$key")"
+WAIT_S=30 soon "R2 and applied at once" "2" value h
+is "what is no push is told so" 400 "$(curl -s -o said -w '%{http_code}' --data '{}' "$hooks")"
+head -c 1100000 /dev/zero >large
+is "nor is a large one read" 413 "$(curl -s -o said -w '%{http_code}' -H Expect: --data-binary @large "$hooks")"
+is "and only POST is taken" 405 "$(curl -s -o said -w '%{http_code}' "$hooks")"
+has "what comes too often waits" 429 "$(curl -s -o said -w '%{http_code} ' --data '{}' "$hooks?[1-300]")"
+counted() { curl -s "http://$metrics/metrics" | sed -n "s/^alm_git_hooks_total{result=\"$1\"} //p"; }
+is "all of them are counted" "1 yes" "$(counted taken) $([ "$(counted refused)" -ge 7 ] && [ "$(counted limited)" -ge 1 ] && echo yes)"
+k delete bundle hooked --timeout=120s >/dev/null
 
 k patch bundle web --type=merge -p '{"spec":{"serviceAccountName":"nobody"}}' >/dev/null
 k delete bundle web --wait=false >/dev/null

@@ -90,7 +90,7 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 	if (s->invalid.code || s->spec.paused || meta_is_deleting(s->o))
 		return STEP_CONTINUE;
 	int64_t age = s->read ? v->now_ns - s->read->at_ns : 0;
-	if (s->read && age >= 0 && age < s->spec.interval_ns) {
+	if (s->read && age >= 0 && age < s->spec.interval_ns && !s->now.hooked) {
 		plan_requeue_after(plan, s->spec.interval_ns - age);
 		return STEP_CONTINUE;
 	}

@@ -90,6 +90,7 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	b->branch = obj_str(o, "spec.source.git.branch");
 	b->branch = b->branch ? b->branch : "main";
 	b->secret = obj_str(o, "spec.source.git.secretRef.name");
+	b->hook_secret = obj_str(o, "spec.source.git.hookSecretRef.name");
 	if (!b->url)
 		return invalid("spec.source.git.url", "it is missing", err);
 	if (check_url(b->url, err) < 0)
@@ -145,7 +146,6 @@ static int check_unbuilt(const struct obj *o, struct error *err)
 {
 	static const char *const unbuilt[] = {
 		"spec.source.git.commit",
-		"spec.source.git.hookSecretRef",
 		"spec.source.git.rewrites",
 		"spec.source.git.verify",
 		"spec.clusters",
