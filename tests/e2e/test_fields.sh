@@ -59,6 +59,7 @@ version() { k patch apptype coreos-website --type=json -p "[{\"op\":\"replace\",
 dropped() { alm why coreos-website | grep -o '1.0.3 .*1 object, stored' | tr -s ' '; }
 version v2
 soon "a version that it is stored in is not dropped" "1.0.3 no ResourceDropped coreos-websites.web.coreos.com/v1: 1 object, stored" dropped
+is "and what runs is not called unlisted" "" "$(k get apptype coreos-website -o 'jsonpath={.status.conditions[?(@.type=="Deprecated")].reason}')"
 version v1
 soon "taken back, it goes on" "1.0.4 Resolved" app coreos-website
 k delete catalog apptype-coreos-website >/dev/null

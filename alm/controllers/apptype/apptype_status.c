@@ -12,6 +12,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/sources/inplace.h"
 #include "catalog/resolve/resolve_doc.h"
 
 struct state {
@@ -254,7 +255,9 @@ static void set_deprecated(const struct view *v, const struct app *app, struct o
 	const char *catalog = NULL;
 	const struct package_version *e =
 		app->installed ? entry_by_digest(v, app->installed->sha256, &catalog) : NULL;
-	bool lost = !e && app->installed && app->installed->by_alm && is_source_known(v, app);
+	/* A package in place has the version of its fields as they are now, and no other. */
+	bool lost = !e && app->installed && app->installed->by_alm && !inplace_is(app->o) &&
+		    is_source_known(v, app);
 	if (lost)
 		set_condition(v, app, list, "Deprecated", "True", "VersionUnlisted",
 			      arena_fmt(v->a, "catalog %s does not have %s any more",
