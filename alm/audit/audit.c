@@ -243,9 +243,10 @@ static int note_clock(struct audit *a, struct error *err)
 	int64_t clock_ns = loop_now(a->loop) - loop_mono(a->loop);
 	int64_t by = clock_ns - a->clock_ns;
 	size_t n_blobs = a->n_blobs;
-	a->clock_ns = clock_ns;
-	if (by <= AUDIT_CLOCK_STEP_NS && by >= -AUDIT_CLOCK_STEP_NS)
+	if (by <= AUDIT_CLOCK_STEP_NS && by >= -AUDIT_CLOCK_STEP_NS) {
+		a->clock_ns = clock_ns;
 		return 0;
+	}
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
 	obj_set_str(body, "what", "clock");
 	obj_set(body, "details", obj_stringf("%+" PRId64 " s", by / NS_PER_S));
@@ -256,9 +257,13 @@ static int note_clock(struct audit *a, struct error *err)
 	a->n_blobs = 0;
 	int r = append_new(a, &row, err);
 	a->n_blobs = n_blobs;
-	if (r >= 0)
-		pend(a, &row);
-	return r;
+	if (r < 0)
+		return r;
+	a->clock_before_ns = a->clock_ns;
+	a->clock_seq = a->last_seq;
+	a->clock_ns = clock_ns;
+	pend(a, &row);
+	return 0;
 }
 
 int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq, struct error *err)
@@ -317,6 +322,10 @@ void audit_rolled_back(struct audit *a)
 	if (audit_load_end(a, &err) < 0)
 		return; /* the handle is broken: every append fails from here */
 	audit_drop_pending(a, a->last_seq);
+	if (a->clock_seq > a->last_seq) { /* the step is to be told again */
+		a->clock_ns = a->clock_before_ns;
+		a->clock_seq = 0;
+	}
 	int64_t gone = was - a->last_seq;
 	if (gone == 0 && a->tree.size == a->last_seq)
 		return;

@@ -25,6 +25,7 @@ struct audit {
 	/* The end of the log as the open transaction sees it. */
 	int64_t last_seq, last_time_us;
 	int64_t clock_ns; /* wall clock less the monotonic one, as the last entry had it */
+	int64_t clock_seq, clock_before_ns; /* of the newest ClockStepped */
 	unsigned char chain[SHA256_BYTES];
 	struct tree tree;
 	int64_t committed_seq, checkpoint_seq;
@@ -58,8 +59,8 @@ struct audit {
 	void *on_commit_arg;
 };
 
-/* What was pruned may have changed. */
-void audit_load_pruned(struct audit *a);
+/* What was pruned may have changed. What is known stays if the disk fails. */
+int audit_load_pruned(struct audit *a, struct error *err);
 /* Sets the state to the last row of the table. */
 int audit_load_end(struct audit *a, struct error *err);
 /* The checkpoint of the committed size, inside the caller's transaction. */

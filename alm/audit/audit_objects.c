@@ -122,14 +122,19 @@ int audit_record_objects(struct audit *a, const char *reason, audit_each_fn each
 	return 0;
 }
 
-void audit_load_pruned(struct audit *a)
+int audit_load_pruned(struct audit *a, struct error *err)
 {
-	struct error err = ERROR_INIT;
-	snapshot_free(a->pruned);
-	a->pruned = NULL;
-	if (snapshot_load_pruned(a->db, &a->pruned, &err) < 0)
+	struct snapshot *pruned = NULL;
+	struct error inner = ERROR_INIT;
+	int r = snapshot_load_pruned(a->db, &pruned, &inner);
+	if (r < 0 && db_is_broken(a->db))
+		return error_copy(err, &inner);
+	if (r < 0) /* damaged: such a log is there to be read all the same */
 		log_error("what pruned entries of the audit log said cannot be read", "error",
-			  err.msg);
+			  inner.msg);
+	snapshot_free(a->pruned);
+	a->pruned = pruned;
+	return 0;
 }
 
 int64_t audit_first_seq(const struct audit *a)

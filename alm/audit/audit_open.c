@@ -301,8 +301,9 @@ int audit_open(const struct audit_config *c, struct audit **ret, struct error *e
 		return error_wrap(err, "audit log");
 	}
 	a->committed_seq = a->last_seq;
-	audit_load_pruned(a);
-	r = audit_sign_now(a, false, err);
+	r = audit_load_pruned(a, err);
+	if (r >= 0)
+		r = audit_sign_now(a, false, err);
 	if (r < 0) {
 		audit_free(a);
 		return error_wrap(err, "audit log");

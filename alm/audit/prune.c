@@ -425,9 +425,8 @@ static int await_anchor(struct pruner *p, struct error *err)
 	r = in_transaction(p, mark_pruned, err);
 	if (r < 0)
 		return r;
-	audit_load_pruned(p->c.audit);
 	p->phase = PRUNE_DELETE;
-	return 0;
+	return audit_load_pruned(p->c.audit, err);
 }
 
 /* Blobs that only entries of this slice named. */

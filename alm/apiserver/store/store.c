@@ -653,6 +653,21 @@ static int log_rows_write(struct store *s, const struct write *w, struct error *
 	return audit_append(s->audit, &deletion, &second, err) < 0 ? -err->code : 0;
 }
 
+/* After a failure within the savepoint. A full disk rolls the whole transaction back: the writes
+ * before this one are lost, too. */
+static int savepoint_undo(struct store *s, struct error *err)
+{
+	db_rollback_to(s->db);
+	if (s->audit && db_in_transaction(s->db))
+		audit_rolled_back(s->audit);
+	if (!db_in_transaction(s->db)) {
+		struct error all = {.code = E_UNAVAILABLE};
+		memcpy(all.msg, err->msg, sizeof(all.msg));
+		batch_end(s, &all);
+	}
+	return -err->code;
+}
+
 /* The row of the object and the entries of the log, all or none. */
 static int rows_write(struct store *s, const struct write *w, const char *key, int64_t prev,
 		      int64_t create_rv, struct str value, struct error *err)
@@ -661,21 +676,10 @@ static int rows_write(struct store *s, const struct write *w, const char *key, i
 	if (db_savepoint(s->db, err) < 0)
 		return -err->code;
 	if (row_insert(s, w, key, prev, create_rv, value, err) < 0)
-		goto undo;
+		return savepoint_undo(s, err);
 	if (s->audit && w->row && log_rows_write(s, w, err) < 0)
-		goto undo;
+		return savepoint_undo(s, err);
 	return db_release(s->db, err);
-undo:
-	db_rollback_to(s->db);
-	if (s->audit && db_in_transaction(s->db))
-		audit_rolled_back(s->audit);
-	/* A full disk rolls the whole transaction back: the writes before this one are lost too. */
-	if (!db_in_transaction(s->db)) {
-		struct error all = {.code = E_UNAVAILABLE};
-		memcpy(all.msg, err->msg, sizeof(all.msg));
-		batch_end(s, &all);
-	}
-	return -err->code;
 }
 
 static struct change *change_new(const struct write *w, int64_t rv, int64_t prev, int64_t create_rv,
@@ -760,7 +764,7 @@ int store_append_row(struct store *s, const struct audit_row *row, struct error 
 	if (batch_begin(s, err) < 0 || db_savepoint(s->db, err) < 0)
 		return -err->code;
 	if (audit_append(s->audit, row, &seq, err) < 0) {
-		db_rollback_to(s->db);
+		(void)savepoint_undo(s, err);
 		err->code = E_UNAVAILABLE;
 		return error_wrap(err, "store");
 	}
