@@ -416,8 +416,9 @@ static void every_call(scene_fn scene)
 
 /* --- the store and its log --- */
 
-#define NAMES  4
-#define GROUPS 7
+#define NAMES     4
+#define GROUPS    7
+#define NAME_SIZE 16
 
 static const struct op {
 	char verb; /* c, u, d */
@@ -515,9 +516,9 @@ struct attempt {
 	enum fate fate;
 };
 
-static void name_of(const struct op *op, char ret[8])
+static void name_of(const struct op *op, char ret[NAME_SIZE])
 {
-	(void)snprintf(ret, 8, "a%d", op->name);
+	(void)snprintf(ret, NAME_SIZE, "a%d", op->name);
 }
 
 static void on_commit(void *arg, const struct error *err)
@@ -530,7 +531,7 @@ static void on_commit(void *arg, const struct error *err)
 
 static void write_one(struct attempt *a)
 {
-	char name[8], op[32];
+	char name[NAME_SIZE], op[32];
 	struct text *text;
 	name_of(a->op, name);
 	CLEANUP(obj_unrefp) struct obj *o = meta_skeleton("v1", "ConfigMap", "n", name);
@@ -575,7 +576,7 @@ static void write_entry(bool is_long)
 
 static void check_values(void)
 {
-	char name[8];
+	char name[NAME_SIZE];
 	for (int i = 0; i < NAMES; i++) {
 		name_of(&(struct op){.name = i}, name);
 		if (value_of(name) != s.value[i])
@@ -589,7 +590,7 @@ static void learn(struct attempt *attempts)
 	int n_new = 0, n_old = 0;
 	for (int i = 0; i < 2; i++) {
 		struct attempt *a = &attempts[i];
-		char name[8];
+		char name[NAME_SIZE];
 		if (a->fate != FATE_UNKNOWN)
 			continue;
 		name_of(a->op, name);
