@@ -217,9 +217,11 @@ static void changed(void *arg, const struct change *c)
 
 int namespaces_load(struct namespaces *n, struct error *err)
 {
+	/* The last one for what ALM is given before it writes there: Secrets of catalogs and of git. */
 	static const char *const initial[] = {"default", "kube-node-lease", "kube-public",
-					      "kube-system"};
-	for (size_t i = 0; i < ARRAY_LEN(initial); i++)
+					      "kube-system", "alm-system"};
+	size_t count = ARRAY_LEN(initial) - !n->server->config.own_controllers;
+	for (size_t i = 0; i < count; i++)
 		if (engine_ensure(n->server, meta_skeleton("v1", "Namespace", NULL, initial[i]),
 				  err) < 0)
 			return error_wrap(err, "namespace %s", initial[i]);
