@@ -9,7 +9,9 @@
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/services.h"
+#include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
@@ -176,6 +178,11 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
+static void range_default(struct mutation *m)
+{
+	limit_range_default(m->after);
+}
+
 /* What others obey on a cluster and nothing obeys here: charts bring some, so it is kept; who writes
  * it is told, so that nobody takes it for enforced. */
 static void unenforced(struct mutation *m, struct field_errors *e)
@@ -185,7 +192,7 @@ static void unenforced(struct mutation *m, struct field_errors *e)
 		request_warn(
 			m->r,
 			"%s: stored and not enforced: this server calls no webhook and obeys no "
-			"admission policy, quota or limit range",
+			"admission policy or quota",
 			m->kind->kind);
 }
 
@@ -200,7 +207,8 @@ static const struct {
 	{"", "secrets", secret_default, NULL, secret_validate},
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
-	{"", "limitranges", NULL, NULL, unenforced},
+	{"", "limitranges", range_default, NULL, NULL},
+	{"", "pods", NULL, limits_apply, NULL},
 	{"", "resourcequotas", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},

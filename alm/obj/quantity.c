@@ -1,7 +1,6 @@
 /* quantity: see quantity.h. The value is counted in nanos, 128 bits wide. */
 #include "alm/obj/quantity.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,10 +162,30 @@ static bool is_canonical(const struct number *n, int power, enum family family, 
 	       (m % 1000 != 0 || (family == DECIMAL && power == 18));
 }
 
+/* v nanos, not finer than the floor. */
+static void show(bool negative, wide v, enum family family, int floor, char out[QUANTITY_TEXT_MAX])
+{
+	int shown = -NANO;
+	wide one = 1000000000;
+	for (; shown < floor; shown += 3)
+		v = (v + 999) / 1000;
+	one /= floor == QUANTITY_MILLI ? 1000000 : 1;
+	if (family == BINARY && v % one == 0 && v >= 1024 * one) {
+		v /= one;
+		for (shown = 0; shown < 60 && v % 1024 == 0; shown += 10)
+			v /= 1024;
+		put(negative, v, shown, BINARY, out);
+		return;
+	}
+	for (; (shown < 18 || family == EXPONENT) && v && v % 1000 == 0; shown += 3)
+		v /= 1000;
+	put(negative, v, shown, family == BINARY ? DECIMAL : family, out);
+}
+
 const char *quantity_canonical(struct str text, int floor, char out[QUANTITY_TEXT_MAX])
 {
 	struct number n;
-	int power = 0, shown = -NANO;
+	int power = 0;
 	enum family family = DECIMAL;
 	text = str_trim(text);
 	const char *fault = text.len ? split(text, &n) : WRONG_FORMAT;
@@ -179,23 +198,41 @@ const char *quantity_canonical(struct str text, int floor, char out[QUANTITY_TEX
 		out[text.len] = '\0';
 		return NULL;
 	}
-	wide v = nanos_of(&n, power, family), one = 1000000000;
+	wide v = nanos_of(&n, power, family);
 	if (family == BINARY && v > BINARY_MAX)
 		v = BINARY_MAX;
 	else if (v >= VALUE_MAX)
 		return TOO_LARGE;
-	for (; shown < floor; shown += 3)
-		v = (v + 999) / 1000;
-	one /= floor == QUANTITY_MILLI ? 1000000 : 1;
-	if (family == BINARY && v % one == 0 && v >= 1024 * one) {
-		v /= one;
-		for (shown = 0; shown < 60 && v % 1024 == 0; shown += 10)
-			v /= 1024;
-		put(n.negative, v, shown, BINARY, out);
-		return NULL;
-	}
-	for (; (shown < 18 || family == EXPONENT) && v && v % 1000 == 0; shown += 3)
-		v /= 1000;
-	put(n.negative, v, shown, family == BINARY ? DECIMAL : family, out);
+	show(n.negative, v, family, floor, out);
 	return NULL;
+}
+
+bool quantity_read(struct str text, struct quantity *ret)
+{
+	struct number n;
+	int power = 0;
+	enum family family = DECIMAL;
+	text = str_trim(text);
+	if (!text.len || split(text, &n) || read_suffix(n.suffix, &power, &family))
+		return false;
+	wide v = nanos_of(&n, power, family);
+	if (v >= VALUE_MAX)
+		return false;
+	ret->nanos = n.negative ? -(quantity_nanos)v : (quantity_nanos)v;
+	ret->family = (int)family;
+	return true;
+}
+
+void quantity_add(struct quantity *q, const struct quantity *more)
+{
+	if (q->nanos == 0)
+		q->family = more->family;
+	q->nanos += more->nanos;
+}
+
+void quantity_print(const struct quantity *q, char out[QUANTITY_TEXT_MAX])
+{
+	bool negative = q->nanos < 0;
+	show(negative, (wide)(negative ? -q->nanos : q->nanos), (enum family)q->family,
+	     QUANTITY_NANO, out);
 }

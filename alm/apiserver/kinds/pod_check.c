@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/obj/gvk.h"
+#include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
 #define PORT_NAME_MAX 15
@@ -231,6 +232,25 @@ static void check_probe(struct field_errors *e, const char *path, const struct o
 				   obj_get(obj_get(probe, ported[i]), "port"));
 }
 
+/* What a node can overcommit is asked for up to its limit; another resource in full. */
+static void check_resources(struct field_errors *e, const char *path, const struct obj *resources)
+{
+	const struct obj *limits = obj_get(resources, "limits");
+	OBJ_EACH (it, obj_get(resources, "requests")) {
+		struct quantity request, limit;
+		const char *text = obj_as_string(it.value);
+		const char *most = obj_as_string(obj_get(limits, it.key));
+		bool part = !strchr(it.key, '/') && !cstr_has_prefix(it.key, "hugepages-");
+		if (!text || !most || !quantity_read(str_of(text), &request) ||
+		    !quantity_read(str_of(most), &limit) ||
+		    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
+			continue;
+		field_errors_add(e, FIELD_INVALID, below(e, path, "requests"),
+				 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
+				 part ? "less than or equal" : "equal", it.key, most);
+	}
+}
+
 static void check_container(const struct volumes *v, const char *path, const struct obj *c)
 {
 	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
@@ -240,6 +260,7 @@ static void check_container(const struct volumes *v, const char *path, const str
 	check_ports(e, path, obj_get(c, "ports"));
 	check_env(e, path, obj_get(c, "env"));
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
+	check_resources(e, below(e, path, "resources"), obj_get(c, "resources"));
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
 		check_probe(e, below(e, path, probes[i]), obj_get(c, probes[i]));
 }

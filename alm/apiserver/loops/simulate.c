@@ -123,6 +123,7 @@ static void reconcile(struct simulate *m, struct head *h)
 		return;
 	clock_format(p.now_ns, CLOCK_SECONDS, p.now);
 	p.fault = sim_fault(p.o, a);
+	sim_limits(&p);
 	w->reconcile(&p);
 	look_later(m, uid, p.again_ns);
 }

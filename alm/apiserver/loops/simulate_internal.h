@@ -76,6 +76,9 @@ void sim_condition(struct pass *p, struct obj *o, const char *type, bool is_true
 		   const char *reason, const char *message);
 void sim_labels(struct obj *to, const struct obj *labels);
 struct fault sim_fault(const struct obj *o, struct arena *a);
+/* Of a workload without Pods whose template a LimitRange refuses: as p->fault, and p is looked at
+ * again. */
+void sim_limits(struct pass *p);
 
 /* simulate_pods.c */
 struct pod_set {

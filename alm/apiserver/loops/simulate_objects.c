@@ -1,6 +1,7 @@
 /* simulate_objects: reading and writing for the reconcilers. See simulate_internal.h. */
 #include <string.h>
 
+#include "alm/apiserver/limits.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/loops/simulate_internal.h"
 #include "alm/base/hash.h"
@@ -188,4 +189,34 @@ struct fault sim_fault(const struct obj *o, struct arena *a)
 							      : FAULT_NONE,
 			      .reason = "ContainerCreating",
 			      .message = ""};
+}
+
+#define REFUSED_AGAIN_NS (10 * NS_PER_S)
+
+/* Who has Pods of this very spec keeps them, whatever range came later. */
+static bool has_pods(const struct obj *o)
+{
+	static const char *const counts[] = {"status.readyReplicas", "status.numberReady",
+					     "status.succeeded"};
+	int64_t generation = meta_generation(o);
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (obj_i64(o, counts[i], 0) > 0)
+			return obj_i64(o, "status.observedGeneration", generation) == generation;
+	return false;
+}
+
+void sim_limits(struct pass *p)
+{
+	const struct obj *template = obj_path(p->o, "spec.template");
+	if (p->fault.kind != FAULT_NONE || !template || has_pods(p->o))
+		return;
+	const char *ns = meta_namespace(p->o) ? meta_namespace(p->o) : "";
+	const char *why = limits_template_fault(p->server, ns, template, p->a);
+	if (!why)
+		return;
+	p->fault = (struct fault){
+		.kind = FAULT_PODLESS,
+		.reason = "FailedCreate",
+		.message = arena_fmt(p->a, "pods \"%s-\" is forbidden: %s", meta_name(p->o), why)};
+	p->again_ns = p->now_ns + REFUSED_AGAIN_NS;
 }

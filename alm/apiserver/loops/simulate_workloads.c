@@ -61,6 +61,8 @@ static void replicas_status(struct pass *p, struct obj *set, bool failing)
 		if (want)
 			sim_condition(p, set, "ReplicaFailure", true, "FailedCreate",
 				      p->fault.message);
+	} else if (obj_has(s, "conditions")) {
+		condition_remove(obj_get_mut(s, "conditions"), "ReplicaFailure");
 	}
 }
 

@@ -496,8 +496,6 @@ static void test_registry__rules_that_nobody_enforces_are_told(void **state)
 		 "\"spec\":{\"policyName\":\"a\",\"validationActions\":[\"Deny\"]}"},
 		{"/api/v1/namespaces/default/resourcequotas", "v1", "ResourceQuota",
 		 "\"spec\":{\"hard\":{\"pods\":\"9\"}}"},
-		{"/api/v1/namespaces/default/limitranges", "v1", "LimitRange",
-		 "\"spec\":{\"limits\":[{\"type\":\"Container\",\"max\":{\"cpu\":\"1\"}}]}"},
 	};
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	assert_null(http_header(apifake_do(f, "POST", CMS, cm_a).headers, "Warning"));

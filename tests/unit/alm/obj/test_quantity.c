@@ -135,10 +135,35 @@ static void test_quantity__canonical(void **state)
 	}
 }
 
+/* A sum is written as its first part that is not 0. */
+static void test_quantity__sums(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *a, *b, *want;
+	} rows[] = {
+		{"500m", "1", "1500m"}, {"0", "1Gi", "1Gi"},   {"1Gi", "1G", "2073741824"},
+		{"1", "-2", "-1"},      {"1500m", "0.5", "2"}, {"512Mi", "512Mi", "1Gi"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct quantity a, b;
+		char out[QUANTITY_TEXT_MAX];
+		assert_true(quantity_read(str_of(rows[i].a), &a));
+		assert_true(quantity_read(str_of(rows[i].b), &b));
+		quantity_add(&a, &b);
+		quantity_print(&a, out);
+		assert_string_equal(out, rows[i].want);
+	}
+	struct quantity none;
+	assert_false(quantity_read(str_of("1x"), &none));
+	assert_false(quantity_read(str_of(""), &none));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantity__canonical),
+		cmocka_unit_test(test_quantity__sums),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
