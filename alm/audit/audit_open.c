@@ -45,7 +45,8 @@ static int load_key(struct audit *a, const char *dir, const char *name,
 	loop_random(a->loop, key, AUDIT_KEY_BYTES);
 	hex_encode(key, AUDIT_KEY_BYTES, hex);
 	strbuf_addf(&text, "%s\n", hex);
-	return dir ? file_write_new(path.buf, strbuf_str(&text), 0600, err) : 0;
+	/* Whole or not at all: half a key would be one that nobody can read. */
+	return dir ? file_write_atomic(path.buf, strbuf_str(&text), 0600, err) : 0;
 }
 
 int audit_open_keys(struct audit *a, const char *origin, struct error *err)
