@@ -33,6 +33,30 @@ int db_copy_failed(const char *path, int rc, struct error *err)
 			 rc == SQLITE_NOTADB ? ": want an SQLite database" : "");
 }
 
+static int last_errno(sqlite3 *conn, int which)
+{
+	sqlite3_file *f = NULL;
+	int n = 0;
+	if (sqlite3_file_control(conn, NULL, which, &f) != SQLITE_OK || !f || !f->pMethods ||
+	    f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &n) != SQLITE_OK)
+		return 0;
+	return n;
+}
+
+int db_unreadable(sqlite3 *conn, const char *path, struct error *err)
+{
+	int n = last_errno(conn, SQLITE_FCNTL_FILE_POINTER);
+	const char *suffix = n ? "" : "-wal";
+	if (!n)
+		n = last_errno(conn, SQLITE_FCNTL_JOURNAL_POINTER);
+	if (n != EIO && n != ENXIO)
+		return 0;
+	return error_set(err, E_IO,
+			 "%s%s: cannot be read (%s): look at the disk and its cables first; if it "
+			 "stays so, copy what can be read, or restore a backup",
+			 path, suffix, strerror(n));
+}
+
 /* In a transaction of the source, all steps see the same; without, each commit would begin it anew. */
 int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, size_t pages_max, struct error *err)
 {
@@ -51,6 +75,8 @@ int db_copy_pages(sqlite3 *from, sqlite3 *to, const char *path, size_t pages_max
 	(void)sqlite3_exec(from, "COMMIT", NULL, NULL, NULL);
 	if (!fits)
 		return error_set(err, E_LIMIT, "%s: it has more than %zu pages", path, pages_max);
+	if (rc != SQLITE_DONE && db_unreadable(from, path, err) < 0)
+		return -err->code;
 	return rc == SQLITE_DONE ? 0 : db_copy_failed(path, rc == SQLITE_OK ? end : rc, err);
 }
 
@@ -64,14 +90,16 @@ static int first_text(void *arg, int n, char **values, char **names UNUSED)
 	return 0;
 }
 
-static int check_pages(sqlite3 *db, const char *from, struct error *err)
+static int check_pages(sqlite3 *db, const char *copy, const char *from, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf found = STRBUF_INIT(STRBUF_SMALL);
 	int rc = sqlite3_exec(db, "PRAGMA integrity_check(1)", first_text, &found, NULL);
+	if (rc == SQLITE_OK && str_is(strbuf_str(&found), "ok"))
+		return 0;
+	if (db_unreadable(db, copy, err) < 0)
+		return -err->code;
 	if (rc != SQLITE_OK)
 		return db_copy_failed(from, rc, err);
-	if (str_is(strbuf_str(&found), "ok"))
-		return 0;
 	return error_set(err, E_CORRUPT, "%s: the database is damaged: %s", from, found.buf);
 }
 
@@ -132,7 +160,7 @@ static int check_copy(const char *path, const char *from, struct error *err)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
-	int r = rc == SQLITE_OK ? check_pages(db, from, err) : db_copy_failed(path, rc, err);
+	int r = rc == SQLITE_OK ? check_pages(db, path, from, err) : db_copy_failed(path, rc, err);
 	sqlite3_close(db);
 	return r;
 }

@@ -19,6 +19,10 @@ struct sqlite3;
 int db_copy_pages(struct sqlite3 *from, struct sqlite3 *to, const char *path, size_t pages_max,
 		  struct error *err);
 
+/* SQLite calls a sector that cannot be read a damaged database; a drive that answers again has nothing to restore. E_IO
+ * if the last thing that failed on its file, or its WAL, was the drive; else 0. */
+int db_unreadable(struct sqlite3 *conn, const char *path, struct error *err);
+
 /* What SQLite's result code says of the database at path, as an error of ours. */
 int db_copy_failed(const char *path, int rc, struct error *err);
 

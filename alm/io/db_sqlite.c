@@ -115,31 +115,12 @@ static bool is_fatal(int rc)
 	}
 }
 
-static int last_errno(sqlite3 *conn, int which)
-{
-	sqlite3_file *f = NULL;
-	int n = 0;
-	if (sqlite3_file_control(conn, NULL, which, &f) != SQLITE_OK || !f || !f->pMethods ||
-	    f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &n) != SQLITE_OK)
-		return 0;
-	return n;
-}
-
-/* SQLite calls a sector that cannot be read a damaged database. A drive that answers again has
- * nothing to restore. */
 static int refuse_unreadable(struct db *d, struct error *err)
 {
-	int n = last_errno(d->conn, SQLITE_FCNTL_FILE_POINTER);
-	const char *suffix = n ? "" : "-wal";
-	if (!n)
-		n = last_errno(d->conn, SQLITE_FCNTL_JOURNAL_POINTER);
-	if (n != EIO && n != ENXIO)
+	if (db_unreadable(d->conn, d->path, err) == 0)
 		return 0;
 	d->broken = true;
-	return error_set(err, E_IO,
-			 "%s%s: cannot be read (%s): look at the disk and its cables first; if it "
-			 "stays so, copy what can be read, or restore a backup",
-			 d->path, suffix, strerror(n));
+	return -err->code;
 }
 
 static int db_failed(struct db *d, int rc, struct error *err)
