@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
@@ -560,6 +561,7 @@ static const struct {
 	void (*check)(struct field_errors *e, const struct obj *o);
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
 } kinds[] = {
+	{"", "limitranges", {"spec"}, limit_range_check, NULL},
 	{"", "persistentvolumeclaims", {"spec"}, claim, NULL},
 	{"", "pods", {"spec"}, pod, NULL},
 	{"", "secrets", {"data", "type"}, secret, NULL},

@@ -2,6 +2,7 @@
 #ifndef ALM_APISERVER_KINDS_LIMIT_RANGE_H
 #define ALM_APISERVER_KINDS_LIMIT_RANGE_H
 
+#include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
 /* What max and min of a Container imply for its default and defaultRequest; twice is once. */
@@ -12,5 +13,8 @@ void limit_range_apply(const struct obj *range, struct obj *pod);
 const char *limit_range_fault(const struct obj *range, const struct obj *pod, struct arena *a);
 const char *limit_range_claim_fault(const struct obj *range, const struct obj *claim,
 				    struct arena *a);
+
+/* What is wrong with the range itself (limit_range_check.c). */
+void limit_range_check(struct field_errors *e, const struct obj *range);
 
 #endif

@@ -128,3 +128,19 @@ pod('lr-order', container({'cpu': '2', 'memory': '4Gi'}, {'memory': '1Gi'}))
 pod('lr-order', container({'cpu': '2'}, {'cpu': '3'}))
 ask('DELETE', '/api/v1/namespaces/lr-order/limitranges/l')
 pod('lr-order', container({'cpu': '2', 'memory': '4Gi'}, {'memory': '1Gi'}))
+
+# Ranges that are none. The value that is told is not always that of the field.
+ask('POST', '/api/v1/namespaces', {'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'lr-wrong'}})
+CPU = [{'min': '2', 'max': '1'}, {'default': '2', 'max': '1'}, {'default': '1', 'defaultRequest': '2'},
+       {'defaultRequest': '2', 'max': '1'}, {'defaultRequest': '1', 'min': '2'}, {'default': '1', 'min': '2'},
+       {'maxLimitRequestRatio': '500m'}, {'min': '1', 'max': '4', 'maxLimitRequestRatio': '5'},
+       {'min': '1', 'max': '4', 'maxLimitRequestRatio': '4'}, {'min': '3', 'max': '2', 'maxLimitRequestRatio': '100m'}]
+for values in CPU:
+    limits('lr-wrong', dict({'type': 'Container'}, **{k: {'cpu': v} for k, v in values.items()}))
+    ask('DELETE', '/api/v1/namespaces/lr-wrong/limitranges/l')
+for kind in ('Pod', 'PersistentVolumeClaim'):
+    limits('lr-wrong', {'type': kind, 'default': {'cpu': '1'}})
+    limits('lr-wrong', {'type': kind, 'defaultRequest': {'cpu': '1'}, 'min': {'cpu': '2'}})
+limits('lr-wrong', {'type': 'PersistentVolumeClaim'})
+limits('lr-wrong', {'type': 'Container', 'max': {'cpu': '1'}}, {'type': 'Container', 'min': {'cpu': '1'}})
+limits('lr-wrong', {'type': 'Node', 'max': {'cpu': '1'}})
