@@ -96,6 +96,47 @@ static const char *text_problem(const struct obj *spec, const char *path, const 
 	return text && *text ? NULL : arena_fmt(a, "%s.spec.%s: required", at, path);
 }
 
+/* A kind is a label in mixed case. */
+static const char *name_problem(const char *name, enum name_rule rule, bool is_mixed,
+				const char *field, struct arena *a)
+{
+	char *lower = arena_strdup(a, name ? name : "a");
+	for (char *p = lower; is_mixed && *p; p++)
+		*p = char_lower(*p);
+	const char *fault = name_fault(rule, str_of(lower));
+	return fault ? arena_fmt(a, "%s: %.100s: %s", field, name, fault) : NULL;
+}
+
+static const char *names_problem(const struct obj *spec, const char *at, struct arena *a)
+{
+	static const struct {
+		const char *path;
+		enum name_rule rule;
+		bool is_mixed;
+	} fields[] = {
+		{"group", NAME_DNS_SUBDOMAIN, false},
+		{"version", NAME_DNS1035_LABEL, false},
+		{"names.plural", NAME_DNS1035_LABEL, false},
+		{"names.singular", NAME_DNS1035_LABEL, false},
+		{"names.kind", NAME_DNS1035_LABEL, true},
+		{"names.listKind", NAME_DNS1035_LABEL, true},
+	};
+	static const char *const lists[] = {"shortNames", "categories"};
+	const char *why = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(fields) && !why; i++)
+		why = name_problem(obj_str(spec, fields[i].path), fields[i].rule,
+				   fields[i].is_mixed,
+				   arena_fmt(a, "%s.spec.%s", at, fields[i].path), a);
+	for (size_t k = 0; k < ARRAY_LEN(lists) && !why; k++) {
+		const struct obj *list = obj_get(obj_get(spec, "names"), lists[k]);
+		for (size_t i = 0; i < obj_len(list) && !why; i++)
+			why = name_problem(
+				obj_as_string(obj_at(list, i)), NAME_DNS1035_LABEL, false,
+				arena_fmt(a, "%s.spec.names.%s[%zu]", at, lists[k], i), a);
+	}
+	return why;
+}
+
 static const char *resource_problem(const struct obj *o, const char *at, struct arena *a)
 {
 	static const char *const known[] = {"group", "version", "scope", "names", NULL};
@@ -106,6 +147,8 @@ static const char *resource_problem(const struct obj *o, const char *at, struct 
 	const char *why = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(required) && !why; i++)
 		why = text_problem(spec, required[i], at, a);
+	if (!why)
+		why = names_problem(spec, at, a);
 	if (why)
 		return why;
 	const char *other = unknown_member(spec, known);

@@ -209,11 +209,7 @@ void crd_validate(const struct obj *o, const struct obj *before, struct field_er
 		field_errors_add(
 			e, FIELD_INVALID, "metadata.name",
 			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
-	const char *fault =
-		plural && *plural ? name_fault(NAME_DNS1035_LABEL, str_of(plural)) : NULL;
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, "spec.names.plural", "Invalid value: \"%s\": %s",
-				 plural, fault);
+	crd_check_names(o, e);
 	if (group && *group && !strchr(group, '.')) /* those are built in */
 		field_errors_add(e, FIELD_INVALID, "spec.group",
 				 "Invalid value: \"%s\": should be a domain with at least one dot",

@@ -23,6 +23,8 @@ void crd_default(struct obj *o);
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
 /* Columns and subresources (crd_check.c). */
 void crd_check_versions(const struct obj *o, struct field_errors *e);
+/* Are the names of a definition names? */
+void crd_check_names(const struct obj *o, struct field_errors *e);
 /* ".spec.a" is in "spec". */
 bool crd_path_is_in(const char *path, const char *field);
 /* status.acceptedNames, storedVersions and conditions, in place. before NULL on create. */

@@ -9,6 +9,7 @@
 
 #include "alm/base/strbuf.h"
 #include "alm/obj/field_error.h"
+#include "alm/obj/gvk.h"
 
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 
@@ -108,6 +109,47 @@ static bool is_common(const struct obj *versions, const char *member)
 		if (!obj_equal(first, obj_get(obj_at(versions, i), member)))
 			return false;
 	return true;
+}
+
+static void check_name(const char *field, const char *name, bool is_mixed, struct field_errors *e)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	if (!name || !*name)
+		return;
+	char *lower = arena_strdup(a, name);
+	for (char *p = lower; is_mixed && *p; p++)
+		*p = char_lower(*p);
+	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(lower));
+	if (fault)
+		field_errors_add(
+			e, FIELD_INVALID, field, "Invalid value: \"%s\": %s%s", name,
+			is_mixed ? "may have mixed case, but should otherwise match: " : "", fault);
+}
+
+static void check_name_list(const struct obj *names, const char *member, struct field_errors *e)
+{
+	const struct obj *list = obj_get(names, member);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+		check_name(arena_fmt(a, "spec.names.%s[%zu]", member, i),
+			   obj_as_string(obj_at(list, i)), false, e);
+	}
+}
+
+void crd_check_names(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *names = obj_path(o, "spec.names");
+	const char *kind = obj_str(names, "kind"), *list = obj_str(names, "listKind");
+	check_name("spec.names.plural", obj_str(names, "plural"), false, e);
+	check_name("spec.names.singular", obj_str(names, "singular"), false, e);
+	check_name_list(names, "shortNames", e);
+	check_name("spec.names.kind", kind, true, e);
+	check_name("spec.names.listKind", list, true, e);
+	if (kind && *kind && cstr_eq(kind, list))
+		field_errors_add(e, FIELD_INVALID, "spec.names.listKind",
+				 "Invalid value: \"%s\": kind and listKind may not be the same",
+				 list);
+	check_name_list(names, "categories", e);
 }
 
 void crd_check_versions(const struct obj *o, struct field_errors *e)

@@ -185,12 +185,61 @@ static void test_crd_check__members_have_their_types(void **state)
 	assert_int_equal(define(f, "\"deprecated\":null,\"subresources\":null", NULL).status, 201);
 }
 
+/* Recorded on 1.36, but for the tail of each text, which is that of every DNS-1035 label. */
+static void test_crd_check__names(void **state)
+{
+	(void)state;
+#define LABEL "a DNS-1035 label must consist of"
+#define MIXED "may have mixed case, but should otherwise match: " LABEL
+	static const struct {
+		const char *names, *fields[4];
+	} cases[] = {
+		{"\"kind\":\"my kind\"",
+		 {"spec.names.singular: Invalid value: \"my kind\": " LABEL,
+		  "spec.names.kind: Invalid value: \"my kind\": " MIXED,
+		  "spec.names.listKind: Invalid value: \"my kindList\": " MIXED}},
+		{"\"kind\":\"A\",\"listKind\":\"A List\"",
+		 {"spec.names.listKind: Invalid value: \"A List\": " MIXED}},
+		{"\"kind\":\"A\",\"singular\":\"A b\"",
+		 {"spec.names.singular: Invalid value: \"A b\": " LABEL}},
+		{"\"kind\":\"A\",\"shortNames\":[\"X Y\"]",
+		 {"spec.names.shortNames[0]: Invalid value: \"X Y\": " LABEL}},
+		{"\"kind\":\"A\",\"categories\":[\"X Y\"]",
+		 {"spec.names.categories[0]: Invalid value: \"X Y\": " LABEL}},
+		{"\"kind\":\"A\",\"listKind\":\"A\"",
+		 {"spec.names.listKind: Invalid value: \"A\": kind and listKind may not be the "
+		  "same"}},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":"
+			    "\"CustomResourceDefinition\",\"metadata\":{\"name\":\"as.x.io\"},"
+			    "\"spec\":{\"group\":\"x.io\",\"scope\":\"Namespaced\",\"names\":{"
+			    "\"plural\":\"as\",%s},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+			    "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":"
+			    "\"object\"}}}]}}",
+			    cases[i].names);
+		struct answer r = apifake_do(f, "POST", CRDS, b.buf);
+		const char *said = obj_str(r.json, "message"), *at = said;
+		assert_int_equal(r.status, 422);
+		for (size_t k = 0; k < 4 && cases[i].fields[k]; k++) {
+			at = at ? strstr(at, cases[i].fields[k]) : NULL;
+			if (!at)
+				fail_msg("%s: %s", cases[i].fields[k], said);
+		}
+		apifake_forget(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crd_check__paths_and_columns_lead_where_they_may),
 		cmocka_unit_test(test_crd_check__odd_paths_are_names),
 		cmocka_unit_test(test_crd_check__members_have_their_types),
+		cmocka_unit_test(test_crd_check__names),
 		cmocka_unit_test(test_scale__replicas_that_are_no_int32_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
