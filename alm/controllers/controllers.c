@@ -4,5 +4,6 @@
 
 const struct controller *const all_controllers[] = {
 	&catalog_controller,  &apptype_controller,     &strategy_controller, &crdowner_controller,
-	&instance_controller, &instancelog_controller, &bundle_controller,   NULL,
+	&instance_controller, &instance_chart_controller, &instancelog_controller,
+	&bundle_controller,   NULL,
 };

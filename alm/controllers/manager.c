@@ -76,27 +76,28 @@ static void crd_changed(struct manager *m, const struct obj *crd)
 		discovery_refresh(m->discovery, kinds_known, m);
 }
 
-/* "PLURAL.GROUP/NAMESPACE/NAME", the key of instancelog. */
-static void enqueue_instance(void *arg, const char *ns, const char *name)
+/* "PLURAL.GROUP/NAMESPACE/NAME". */
+static void enqueue_instance(struct source_watch *w, const char *controller, const char *ns,
+			     const char *name)
 {
-	struct source_watch *w = arg;
 	const struct resource *r = informer_resource(w->informer);
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&key, "%s.%s/%s/%s", r->plural, r->group, ns, name);
-	manager_enqueue(w->m, "instancelog", key.buf);
+	manager_enqueue(w->m, controller, key.buf);
 }
 
-/* Beside the server the log has its Write records already; a status makes no record. */
-static void log_instance(struct source_watch *w, const struct informer_object *before,
+/* A status concerns nobody. Beside the server the log has its Write records already. */
+static void instance_changed(struct source_watch *w, const struct informer_object *before,
 			 const struct informer_object *after, const struct obj *now)
 {
 	const struct informer_object *io = after ? after : before;
-	if (w->m->c.same_process)
-		return;
 	CLEANUP(obj_unrefp) struct obj *old = after ? manager_read(before) : NULL;
-	if (!old || meta_generation(old) != meta_generation(now) ||
-	    !cstr_eq(meta_uid(old), meta_uid(now)))
-		enqueue_instance(w, io->ns, io->name);
+	if (old && meta_generation(old) == meta_generation(now) &&
+	    cstr_eq(meta_uid(old), meta_uid(now)))
+		return;
+	enqueue_instance(w, instance_chart_controller.name, io->ns, io->name);
+	if (!w->m->c.same_process)
+		enqueue_instance(w, instancelog_controller.name, io->ns, io->name);
 }
 
 /* Those that went while nobody looked. */
@@ -104,7 +105,7 @@ static void log_gone_instance(void *arg, const char *ns, const char *name)
 {
 	struct source_watch *w = arg;
 	if (!informer_get(w->informer, ns, name))
-		enqueue_instance(w, ns, name);
+		enqueue_instance(w, instancelog_controller.name, ns, name);
 }
 
 static void count_object(struct source_watch *w, const struct informer_object *before,
@@ -128,6 +129,18 @@ static void count_object(struct source_watch *w, const struct informer_object *b
 static bool is_crd(const struct source_watch *w)
 {
 	return !strcmp(informer_resource(w->informer)->kind, "CustomResourceDefinition");
+}
+
+/* Whom an object named before and names no more, it concerns as well: consent that is taken back (account.h). */
+static void apply_rules_of_before(struct manager *m, const struct source_watch *w,
+				  const struct informer_object *before, const struct obj *after)
+{
+	if (w->kind != WATCH_NAMESPACE || !m->ready)
+		return;
+	CLEANUP(obj_unrefp) struct obj *o = manager_read(before);
+	if (o && !obj_equal(obj_path(o, "metadata.annotations"),
+			    obj_path(after, "metadata.annotations")))
+		manager_apply_rules(m, w->kind, o);
 }
 
 static void object_changed(void *arg, enum informer_change change,
@@ -154,7 +167,7 @@ static void object_changed(void *arg, enum informer_change change,
 	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
 		alerts_update(m->c.alerts, o, !after);
 	if (w->kind == WATCH_INSTANCE) { /* its CRD names the app */
-		log_instance(w, before, after, o);
+		instance_changed(w, before, after, o);
 		char name[GVK_NAME_MAX + 1];
 		const struct resource *r = informer_resource(w->informer);
 		snprintf(name, sizeof(name), "%s.%s", r->plural, r->group);
@@ -164,6 +177,8 @@ static void object_changed(void *arg, enum informer_change change,
 		return;
 	}
 	manager_apply_rules(m, w->kind, o);
+	if (before && after)
+		apply_rules_of_before(m, w, before, o);
 	if (w->kind == WATCH_CATALOG && !after)
 		manager_notice_catalog(m, meta_name(o));
 	if (w->kind == WATCH_BUNDLE && !after)
@@ -344,7 +359,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->work_host = (struct work_host){
 		host_render,   manager_sync,        manager_fetch,       manager_swap_index,
 		manager_index, manager_read_bundle, manager_roll_bundle, m,
-		c->plugins};
+		c->plugins,    c->addresses};
 	if (c->programs && !c->units)
 		m->bundles = manager_bundles_new(m, open_units);
 	struct executor_config ec = {

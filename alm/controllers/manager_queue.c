@@ -109,6 +109,25 @@ static void enqueue_owned(struct worker *w, const struct view *v, const char *se
 			enqueue(w, meta_name(crds[i]));
 }
 
+static void enqueue_instances(struct worker *w, const struct view *v, const char *self_ref)
+{
+	size_t n;
+	const struct obj *const *crds = view_list(v, WATCH_CRD, self_ref, &n);
+	for (size_t i = 0; i < n; i++) {
+		char type[512];
+		const struct informer_object *io = NULL;
+		manager_type_key(type, obj_str(crds[i], "spec.group"),
+				 obj_str(crds[i], "spec.names.plural"));
+		const struct source_watch *x = map_get(w->m->instances, type);
+		while (x && cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), self_ref) &&
+		       (io = informer_next(x->informer, io))) {
+			CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+			strbuf_addf(&key, "%s/%s/%s", meta_name(crds[i]), io->ns, io->name);
+			enqueue(w, key.buf);
+		}
+	}
+}
+
 void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o)
 {
 	if (!m->ready)
@@ -123,6 +142,8 @@ void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o)
 			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
 			if (key && r->means == MEANS_STRATEGIES)
 				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
+			else if (key && r->means == MEANS_INSTANCES)
+				enqueue_instances(w, &v, key);
 			else if (key && r->means == MEANS_CRDS)
 				enqueue_owned(w, &v, key);
 			else if (key)

@@ -93,3 +93,21 @@ void diff_objects(const struct obj *before, const struct obj *after, size_t max,
 	visit(&w, before, after);
 	strbuf_release(&w.path);
 }
+
+struct obj *diff_merge_patch(const struct obj *before, const struct obj *after)
+{
+	if (obj_equal(before, after))
+		return NULL;
+	if (obj_type(after) != OBJ_MAP)
+		return after ? obj_copy(after) : obj_null();
+	struct obj *patch = obj_map();
+	OBJ_EACH (it, before)
+		if (obj_type(before) == OBJ_MAP && !obj_get(after, it.key))
+			obj_set(patch, it.key, obj_null());
+	OBJ_EACH (it, after) {
+		struct obj *x = diff_merge_patch(obj_get(before, it.key), it.value);
+		if (x)
+			obj_set(patch, it.key, x);
+	}
+	return patch;
+}

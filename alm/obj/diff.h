@@ -21,4 +21,8 @@ struct diff {
 void diff_objects(const struct obj *before, const struct obj *after, size_t max, struct arena *a,
 		  struct diff *ret);
 
+/* The JSON merge patch (RFC 7386) that makes before of after, but for members that are null in after, which none can
+ * set. Owned; NULL: they are equal. */
+struct obj *diff_merge_patch(const struct obj *before, const struct obj *after);
+
 #endif

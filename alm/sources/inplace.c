@@ -137,6 +137,12 @@ static const char *names_problem(const struct obj *spec, const char *at, struct 
 	return why;
 }
 
+static bool is_secret_ref(const struct obj *o)
+{
+	const char *ns = obj_str(o, "namespace");
+	return !is_there(o) || (obj_str(o, "name") && (!ns || !strcmp(ns, INPLACE_NAMESPACE)));
+}
+
 static const char *resource_problem(const struct obj *o, const char *at, struct arena *a)
 {
 	static const char *const known[] = {"group", "version", "scope", "names", NULL};
@@ -166,6 +172,11 @@ static const char *resource_problem(const struct obj *o, const char *at, struct 
 		arena_fmt(a, "%s.%s", obj_str(spec, "names.plural"), obj_str(spec, "group"));
 	if (!cstr_eq(name, want))
 		return arena_fmt(a, "%s.name: want %s, of names.plural and group", at, want);
+	if (!is_secret_ref(obj_get(o, "secretRef")))
+		return arena_fmt(a,
+				 "%s.secretRef: want the name of a Secret in "
+				 "namespace " INPLACE_NAMESPACE,
+				 at);
 	return output_problem(obj_get(o, "outputs"), at, a);
 }
 
@@ -176,12 +187,6 @@ static const char *operator_of(const struct obj *spec, struct arena *a)
 	if (!ref)
 		return NULL;
 	return cstr_has_prefix(ref, "oci://") ? ref : arena_fmt(a, "oci://%s", ref);
-}
-
-static bool is_secret_ref(const struct obj *o)
-{
-	const char *ns = obj_str(o, "namespace");
-	return !is_there(o) || (obj_str(o, "name") && (!ns || !strcmp(ns, INPLACE_NAMESPACE)));
 }
 
 static const char *operator_problem(const struct obj *spec, struct arena *a)
@@ -213,14 +218,14 @@ static const char *operator_problem(const struct obj *spec, struct arena *a)
 	const char *text = operator_of(spec, a);
 	if (!text)
 		return "spec.operator.helmChart.template: required; name the chart as "
-		       "HOST/NAME@sha256:DIGEST";
+		       "HOST/NAME:TAG or HOST/NAME@sha256:DIGEST";
 	if (oci_reference_parse(str_of(text), a, &ref, &err) < 0)
 		return arena_fmt(a,
 				 "spec.operator.helmChart.template: %s; name the chart as "
 				 "HOST/NAME@sha256: with the 64 hex digits of its manifest",
 				 err.msg);
-	if (!ref.digest)
-		return "spec.operator.helmChart.template: a tag can move; name the chart as "
+	if (!ref.digest && !ref.tag)
+		return "spec.operator.helmChart.template: name the chart as HOST/NAME:TAG, or as "
 		       "HOST/NAME@sha256: with the 64 hex digits of its manifest";
 	return NULL;
 }
@@ -273,7 +278,54 @@ const char *inplace_problem(const struct obj *apptype, struct arena *a)
 
 /* ---- the fields and their version ---- */
 
-struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const struct obj *former)
+const char *inplace_tag(const struct obj *apptype, struct arena *a)
+{
+	const char *text = operator_of(obj_get(apptype, "spec"), a);
+	struct oci_reference ref;
+	struct error ignored;
+	if (!text || oci_reference_parse(str_of(text), a, &ref, &ignored) < 0)
+		return NULL;
+	return ref.digest || !ref.tag ? NULL : text;
+}
+
+/* Of "1.0.N". 0: it is another's. */
+static int64_t number_of(const char *version)
+{
+	static const char prefix[] = "1.0.";
+	int64_t n = 0;
+	if (!version || !cstr_has_prefix(version, prefix))
+		return 0;
+	return str_parse_i64(str_of(version + strlen(prefix)), &n) ? n : 0;
+}
+
+/* Never one that was there with other fields; without the Catalog what is installed tells. */
+static struct obj *next_version(const struct obj *apptype, const struct obj *former)
+{
+	int64_t n = meta_generation(apptype);
+	int64_t after = former ? number_of(obj_str(former, "version")) + 1
+				 : number_of(obj_str(apptype, "status.installedVersion"));
+	return obj_stringf("1.0.%lld", (long long)(after > n ? after : n));
+}
+
+/* How something is read is not what it is. */
+static void drop_secrets(struct obj *package)
+{
+	const struct obj *list = obj_get(package, "resources");
+	struct obj *rows = obj_list();
+	obj_del_path(package, "operator.secretRef");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *row = obj_copy(obj_at(list, i));
+		obj_del(row, "secretRef");
+		obj_append(rows, row);
+	}
+	if (obj_len(rows))
+		obj_set(package, "resources", rows);
+	else
+		obj_unref(rows);
+}
+
+struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const char *digest,
+		       const struct obj *former)
 {
 	static const char *const fields[] = {"resources", "operator"};
 	CLEANUP(obj_unrefp) struct obj *package = obj_map();
@@ -284,7 +336,11 @@ struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const st
 		if (is_there(o))
 			obj_set(package, fields[i], obj_copy(o));
 	}
-	obj_del_path(package, "operator.secretRef"); /* how it is read, not what it is */
+	drop_secrets(package);
+	if (digest)
+		obj_set_path(package, "operator.helmChart.template",
+			     obj_stringf("%s@sha256:%s",
+					 obj_str(package, "operator.helmChart.template"), digest));
 	json_print_canonical(package, &text);
 	const char *version = obj_str(former, "version");
 	bool is_same = version && cstr_eq(obj_str(former, "package"), text.buf) &&
@@ -293,8 +349,7 @@ struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const st
 	obj_set_str(ret, "appType", self_ref);
 	obj_set_str(ret, "package", text.buf);
 	obj_set(ret, "version",
-		is_same ? obj_string(version)
-			: obj_stringf("1.0.%lld", (long long)meta_generation(apptype)));
+		is_same ? obj_string(version) : next_version(apptype, former));
 	return ret;
 }
 

@@ -18,6 +18,7 @@ struct pull {
 	char manifest_digest[SHA256_HEX];
 	const struct oci_blob *chart;
 	struct str bytes;
+	bool only_digest;
 	struct error err;
 	pull_done done;
 	void *arg;
@@ -105,17 +106,19 @@ static int read_manifest(struct pull *p, const struct remote_reply *reply)
 static void manifest_came(void *arg, const struct remote_reply *reply)
 {
 	struct pull *p = arg;
-	if (read_manifest(p, reply) < 0)
+	if (read_manifest(p, reply) < 0 || p->only_digest)
 		finish(p);
 	else
 		get(p, arena_fmt(p->a, "/blobs/sha256:%s", p->chart->digest),
 		    SOURCE_ARCHIVE_BYTES_MAX, chart_came);
 }
 
-struct pull *pull_start(struct loop *l, const struct address_policy *addresses,
-			const struct obj *secret, const char *ref, pull_done done, void *arg)
+static struct pull *start(struct loop *l, const struct address_policy *addresses,
+			  const struct obj *secret, const char *ref, bool only_digest,
+			  pull_done done, void *arg)
 {
 	struct pull *p = xcalloc(1, sizeof(*p));
+	p->only_digest = only_digest;
 	p->loop = l;
 	p->a = arena_new(2 * SOURCE_ARCHIVE_BYTES_MAX);
 	p->text = arena_strdup(p->a, ref);
@@ -132,4 +135,17 @@ struct pull *pull_start(struct loop *l, const struct address_policy *addresses,
 	p->registry = registry_new(p->remote, &p->ref, &p->credentials, "pull");
 	get(p, arena_fmt(p->a, "/manifests/%s", name), OCI_MANIFEST_BYTES_MAX, manifest_came);
 	return p;
+}
+
+struct pull *pull_start(struct loop *l, const struct address_policy *addresses,
+			const struct obj *secret, const char *ref, pull_done done, void *arg)
+{
+	return start(l, addresses, secret, ref, false, done, arg);
+}
+
+struct pull *pull_digest_start(struct loop *l, const struct address_policy *addresses,
+			       const struct obj *secret, const char *ref, pull_done done,
+			       void *arg)
+{
+	return start(l, addresses, secret, ref, true, done, arg);
 }

@@ -24,6 +24,10 @@ typedef void (*pull_done)(void *arg, const struct pull_result *result);
  * transport.h. */
 struct pull *pull_start(struct loop *l, const struct address_policy *addresses,
 			const struct obj *secret, const char *ref, pull_done done, void *arg);
+/* The same without the archive: what a tag stands for now. bytes are empty. */
+struct pull *pull_digest_start(struct loop *l, const struct address_policy *addresses,
+			       const struct obj *secret, const char *ref, pull_done done,
+			       void *arg);
 void pull_cancel(struct pull *p); /* not from inside done; NULL is fine */
 
 #endif

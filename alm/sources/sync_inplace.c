@@ -44,9 +44,17 @@ static void build(struct sync *s, struct str operator_chart)
 static void operator_came(void *arg, const struct pull_result *result)
 {
 	struct sync *s = arg;
+	struct error err = ERROR_INIT;
+	const char *ref = "";
 	s->pull = NULL;
 	if (result->err)
-		sync_fail(s, result->err);
+		err = *result->err;
+	else if (inplace_operator(obj_path(s->catalog, "spec.inPlace"), s->a, &ref, &err) == 0 &&
+		 !strchr(ref, '@'))
+		/* a tag is no package: what it stands for may be another archive when that is read */
+		error_set(&err, E_UNAVAILABLE, "%s: its digest is looked up", ref);
+	if (err.code)
+		sync_fail(s, &err);
 	else
 		build(s, result->bytes);
 }

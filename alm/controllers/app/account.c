@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/controllers/app/instance_app.h"
 #include "alm/controllers/app/named_crds.h"
 #include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
@@ -58,20 +59,34 @@ static bool is_marked(const struct obj *o, const struct app *app)
 	return has_name(meta_annotation(o, ANNOTATION_APPS), app->name);
 }
 
+/* The annotation that names what an app may use: it, or for what was made of an instance the app that brought its
+ * resource. */
+static const char *mark_of(const struct app *app)
+{
+	return instance_of(app->o) ? ANNOTATION_INSTANCES : ANNOTATION_APPS;
+}
+
+static const char *marked_name(const struct app *app)
+{
+	const char *parent = instance_parent(app->o);
+	return instance_of(app->o) && parent && name_is_dns_subdomain(str_of(parent)) ? parent
+										       : app->name;
+}
+
 /* What the annotation shall be; the other apps in it stay. What is no name, anybody may have
  * written: it is left out of a command that a person copies. */
 static const char *mark_with(const struct obj *o, const struct app *app, struct arena *a)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(MARK_BYTES_MAX);
-	const char *old = o ? meta_annotation(o, ANNOTATION_APPS) : NULL;
+	const char *old = o ? meta_annotation(o, mark_of(app)) : NULL;
 	struct str rest = str_of(old ? old : ""), one;
-	strbuf_adds(&b, ANNOTATION_APPS "=");
+	strbuf_addf(&b, "%s=", mark_of(app));
 	while (str_next(&rest, ',', &one)) {
 		one = str_trim(one);
 		if (name_is_dns_subdomain(one))
 			strbuf_addf(&b, "%.*s,", STR_ARG(one));
 	}
-	strbuf_addf(&b, "%s%s", app->name, old ? " --overwrite" : "");
+	strbuf_addf(&b, "%s%s", marked_name(app), old ? " --overwrite" : "");
 	return arena_strdup(a, b.buf);
 }
 
@@ -102,7 +117,7 @@ static bool is_made_for(const struct obj *o, const struct app *app)
 
 static bool consents(const struct obj *o, const struct app *app)
 {
-	return is_marked(o, app) || is_made_for(o, app);
+	return is_marked(o, app) || is_made_for(o, app) || instance_is_welcome(o, app->o);
 }
 
 static struct obj *new_namespace(const struct app *app, const char *ns)
@@ -138,10 +153,15 @@ static enum ensured check_namespace(const struct view *v, struct plan *plan, con
 				   mark_with(o, app, v->a)));
 	return refuse(
 		ret,
-		o ? arena_fmt(v->a,
-			      "namespace %s was not made for app %s, and its "
-			      "annotation " ANNOTATION_APPS " does not name it",
-			      ns, app->name)
+		o && instance_of(app->o)
+			? arena_fmt(v->a,
+				    "namespace %s takes no charts of instances of %s: its "
+				    "annotation " ANNOTATION_INSTANCES " does not name it",
+				    ns, marked_name(app))
+		: o ? arena_fmt(v->a,
+				"namespace %s was not made for app %s, and its "
+				"annotation " ANNOTATION_APPS " does not name it",
+				ns, app->name)
 		  : arena_fmt(v->a,
 			      "namespace %s is missing, and ALM makes none that begins with kube-",
 			      ns));
@@ -333,6 +353,8 @@ static struct obj *new_binding(const char *kind, const char *ns, const char *nam
 	struct obj *o = meta_skeleton(RBAC "/v1", kind, ns, name), *ref = obj_map();
 	struct obj *subjects = obj_list(), *subject = obj_map();
 	meta_set_label(o, LABEL_APP, app->name);
+	if (ns && instance_of(app->o)) /* the server's policy holds it against the Namespace */
+		meta_set_annotation(o, ANNOTATION_INSTANCE_APP, instance_parent(app->o));
 	obj_set_str(ref, "apiGroup", RBAC);
 	obj_set_str(ref, "kind", "ClusterRole");
 	obj_set_str(ref, "name", role);
@@ -429,6 +451,8 @@ static enum ensured keep_default(const struct view *v, struct plan *plan, const 
 	keep(&k, new_role(IN_NS_ROLE, "", rules_of(in_namespace, ARRAY_LEN(in_namespace))));
 	if (space && !meta_is_deleting(space))
 		keep(&k, new_binding("RoleBinding", ns, name, IN_NS_ROLE, app));
+	if (instance_of(app->o))
+		return k.state; /* instance_app.h: nothing in the cluster */
 	keep(&k, app_role(v, app, name));
 	keep(&k, new_binding("ClusterRoleBinding", NULL, name, name, app));
 	return k.state;

@@ -15,6 +15,7 @@
  *	ClusterRole alm:app-namespace, bound in the namespace of the app: its built-in kinds
  *	ClusterRole and ClusterRoleBinding alm:app:NAME: the custom resources of the CRDs that name
  *	the app, definitions, and ClusterRoles (which the server's escalation check bounds)
+ * One that was made of an instance has the first alone (instance_app.h).
  * What an administrator gives it besides (`alm rbac`) stays. A Namespace that ALM makes takes no
  * privileged Pods (Pod Security "baseline"), or whoever may have Pods would have the nodes; the
  * account cannot change that, an administrator can.

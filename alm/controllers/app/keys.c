@@ -51,6 +51,8 @@ const char *key_marked(const struct view *v, const struct obj *o, struct arena *
 {
 	(void)v;
 	const char *apps = meta_annotation(o, ANNOTATION_APPS);
+	if (meta_annotation(o, ANNOTATION_INSTANCES))
+		return KEY_ALL; /* it names those that the apps were made under */
 	if (!apps)
 		return NULL;
 	struct str one = str_trim(str_of(apps));

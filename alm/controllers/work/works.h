@@ -10,6 +10,7 @@
 #include "catalog/index/index.h"
 
 #define PLUGINS_AT_ONCE 8 /* of a process' units */
+#define TAGS_AT_ONCE    8 /* tags that registries are asked for */
 #define RENDERS_MAX     8 /* at once; each holds its input, and a file, until its turn in the sandbox */
 
 extern const struct work_kind sync_work;   /* read a catalog's source: body, key its name */
@@ -24,6 +25,8 @@ extern const struct work_kind review_work; /* ask the server what the account ma
 extern const struct work_kind try_work;    /* dry runs of objects of the app */
 extern const struct work_kind
 	plugin_work; /* body: {kind: enum plugin_kind, name, request, wallNs} */
+/* What a tag stands for: key "oci://HOST/NAME:TAG", name of the Secret or NULL; the outcome is {digest}. */
+extern const struct work_kind tag_work;
 extern const struct work_kind
 	read_work; /* read a Bundle's source: body and subject it, key its name */
 /* Run what was read last of a Bundle, or, if it is being deleted, delete all: body it. row_only: it
@@ -77,6 +80,7 @@ struct work_host {
 	int (*roll_bundle)(void *arg, const struct obj *bundle, bool is_there, struct error *err);
 	void *arg;
 	struct plugins *plugins; /* NULL: nothing asks one */
+	const struct address_policy *addresses; /* what oci:// may reach */
 };
 
 #endif

@@ -169,20 +169,20 @@ static void test_inplace__version(void **state)
 {
 	(void)state;
 	struct obj *o = website();
-	struct obj *first = obj_keep(a, inplace_of(o, SELF_REF, NULL));
+	struct obj *first = obj_keep(a, inplace_of(o, SELF_REF, NULL, NULL));
 	assert_string_equal(obj_str(first, "version"), "1.0.3");
 	obj_set_path(o, "metadata.generation", obj_int(4));
 	obj_set_path(o, "spec.paused", obj_bool(true));
-	struct obj *same = obj_keep(a, inplace_of(o, SELF_REF, first));
+	struct obj *same = obj_keep(a, inplace_of(o, SELF_REF, NULL, first));
 	assert_true(obj_equal(first, same));
 	struct obj *spec = obj_copy(obj_path(o, "spec"));
 	obj_set_path(spec, "operator.helmChart.template", obj_string("h.io/x@sha256:" DIGEST));
 	obj_set(o, "spec", spec);
-	struct obj *other = obj_keep(a, inplace_of(o, SELF_REF, same));
+	struct obj *other = obj_keep(a, inplace_of(o, SELF_REF, NULL, same));
 	assert_string_equal(obj_str(other, "version"), "1.0.4");
 	obj_set_path(o, "metadata.generation", obj_int(5));
 	obj_set_path(o, "spec.operator.secretRef.name", obj_string("s"));
-	assert_true(obj_equal(other, obj_keep(a, inplace_of(o, SELF_REF, other))));
+	assert_true(obj_equal(other, obj_keep(a, inplace_of(o, SELF_REF, NULL, other))));
 }
 
 static struct obj *entry_of(const struct obj *inplace, struct str operator_chart,
@@ -202,7 +202,7 @@ static void test_inplace__chart(void **state)
 {
 	(void)state;
 	char digest[SHA256_HEX], again[SHA256_HEX];
-	const struct obj *inplace = obj_keep(a, inplace_of(website(), SELF_REF, NULL));
+	const struct obj *inplace = obj_keep(a, inplace_of(website(), SELF_REF, NULL, NULL));
 	const struct obj *entry = entry_of(inplace, STR_NONE, digest);
 	assert_string_equal(obj_str(entry, "chart.name"), "coreos-website");
 	assert_string_equal(obj_str(entry, "chart.version"), "1.0.3");
@@ -227,7 +227,7 @@ static void test_inplace__chart_with_an_operator(void **state)
 		     obj_string("h.io/charts/tool@sha256:" DIGEST));
 	obj_set_path(o, "spec.operator.helmChart.values", obj_map());
 	obj_set_path(o, "spec.operator.helmChart.values.replicas", obj_int(2));
-	const struct obj *inplace = obj_keep(a, inplace_of(o, SELF_REF, NULL));
+	const struct obj *inplace = obj_keep(a, inplace_of(o, SELF_REF, NULL, NULL));
 	const char *ref = NULL;
 	assert_ok(inplace_operator(inplace, a, &ref, &err), &err);
 	assert_string_equal(ref, "oci://h.io/charts/tool@sha256:" DIGEST);
