@@ -14,12 +14,12 @@
 #define ANNOTATION_REQUIRED_BY "app.coreos.com/required-by"
 #define ANNOTATION_DELETE_CRDS "app.coreos.com/delete-crds" /* named_crds.h */
 #define ANNOTATION_RETRY       "app.coreos.com/retry"
-#define ANNOTATION_APPS        "app.coreos.com/apps" /* may be used for these AppTypes */
+#define ANNOTATION_APPS        "app.coreos.com/apps"      /* may be used for these AppTypes */
 #define ANNOTATION_INSTANCES   "app.coreos.com/instances" /* of a Namespace: instance_app.h */
 /* Of an AppType that ALM made of an instance: which, and of whose resource. */
 #define ANNOTATION_OF_INSTANCE  "app.coreos.com/of-instance"
 #define ANNOTATION_INSTANCE_APP "app.coreos.com/instance-of-app"
-#define ANNOTATION_WAIT        "app.coreos.com/wait" /* disabled: readiness is not waited for */
+#define ANNOTATION_WAIT         "app.coreos.com/wait" /* disabled: readiness is not waited for */
 /* Of a definition made from one of 2017: the group that it had then ("1.etcd.coreos.com"). */
 #define ANNOTATION_LEGACY_GROUP "app.coreos.com/legacy-group"
 #define SYSTEM_NAMESPACE        "alm-system"

@@ -127,14 +127,19 @@ static struct condition ready_of(const struct instance *i, const char *problem)
 
 static const struct obj *outputs_of_chart(const struct instance *i)
 {
-	static const struct resource configmaps = {
-		.version = "v1", .plural = "configmaps", .kind = "ConfigMap", .namespaced = true};
+	static const struct resource configmaps = {.group = "",
+						   .version = "v1",
+						   .plural = "configmaps",
+						   .kind = "ConfigMap",
+						   .namespaced = true};
 	const struct obj *o = NULL;
 	const char *name = arena_fmt(i->v->a, "%s-outputs", meta_name(i->app));
-	if (view_live(i->v, &configmaps, i->names.ns, name, &o) <= 0 ||
-	    !cstr_eq(meta_label(o, LABEL_APP), meta_name(i->app)))
-		return NULL;
-	return obj_get(o, "data");
+	int found = view_live(i->v, &configmaps, i->names.ns, name, &o);
+	if (found < 0)
+		plan_watch(i->plan, &configmaps, LABEL_APP, false);
+	return found > 0 && cstr_eq(meta_label(o, LABEL_APP), meta_name(i->app))
+		       ? obj_get(o, "data")
+		       : NULL;
 }
 
 static struct obj *status_of(const struct instance *i, const struct obj *live, const char *problem)
@@ -181,8 +186,8 @@ static void follow(const struct instance *i, const struct obj *want)
 	struct obj *patch = obj_map();
 	bool differs = false;
 	for (size_t k = 0; k < ARRAY_LEN(fields); k++) {
-		struct obj *x = diff_merge_patch(obj_path(i->app, fields[k]),
-						 obj_path(want, fields[k]));
+		struct obj *x =
+			diff_merge_patch(obj_path(i->app, fields[k]), obj_path(want, fields[k]));
 		if (x)
 			obj_set_path(patch, fields[k], x);
 		differs = differs || x;

@@ -88,7 +88,7 @@ static void enqueue_instance(struct source_watch *w, const char *controller, con
 
 /* A status concerns nobody. Beside the server the log has its Write records already. */
 static void instance_changed(struct source_watch *w, const struct informer_object *before,
-			 const struct informer_object *after, const struct obj *now)
+			     const struct informer_object *after, const struct obj *now)
 {
 	const struct informer_object *io = after ? after : before;
 	CLEANUP(obj_unrefp) struct obj *old = after ? manager_read(before) : NULL;

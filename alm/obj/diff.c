@@ -94,6 +94,7 @@ void diff_objects(const struct obj *before, const struct obj *after, size_t max,
 	strbuf_release(&w.path);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as an object, OBJ_DEPTH_MAX */
 struct obj *diff_merge_patch(const struct obj *before, const struct obj *after)
 {
 	if (obj_equal(before, after))

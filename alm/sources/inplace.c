@@ -303,7 +303,7 @@ static struct obj *next_version(const struct obj *apptype, const struct obj *for
 {
 	int64_t n = meta_generation(apptype);
 	int64_t after = former ? number_of(obj_str(former, "version")) + 1
-				 : number_of(obj_str(apptype, "status.installedVersion"));
+			       : number_of(obj_str(apptype, "status.installedVersion"));
 	return obj_stringf("1.0.%lld", (long long)(after > n ? after : n));
 }
 
@@ -348,8 +348,7 @@ struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const ch
 	obj_set_str(ret, "name", meta_name(apptype));
 	obj_set_str(ret, "appType", self_ref);
 	obj_set_str(ret, "package", text.buf);
-	obj_set(ret, "version",
-		is_same ? obj_string(version) : next_version(apptype, former));
+	obj_set(ret, "version", is_same ? obj_string(version) : next_version(apptype, former));
 	return ret;
 }
 

@@ -144,8 +144,7 @@ struct pull *pull_start(struct loop *l, const struct address_policy *addresses,
 }
 
 struct pull *pull_digest_start(struct loop *l, const struct address_policy *addresses,
-			       const struct obj *secret, const char *ref, pull_done done,
-			       void *arg)
+			       const struct obj *secret, const char *ref, pull_done done, void *arg)
 {
 	return start(l, addresses, secret, ref, true, done, arg);
 }

@@ -166,4 +166,48 @@ website coreos-website "$manifest" registry | sed 's/replicas: 2/replicas: 3/' |
 replicas() { k get configmap -A -o 'jsonpath={.items[?(@.metadata.name=="site-operator")].data.replicas}'; }
 WAIT_S=60 soon "others are another version of it" 3 replicas
 is "and the definition is there" site "$(k get crd coreos-websites.web.coreos.com -o 'jsonpath={.spec.names.shortNames[0]}')"
+
+# --- an instance that names a chart: by tag, with values, in a namespace that takes such ---
+mkdir -p "$dir/web-chart/templates"
+page() { # VERSION IMAGE: pushes it, and the tag stable goes there
+	printf 'apiVersion: v2\nname: web\nversion: %s\n' "$1" >"$dir/web-chart/Chart.yaml"
+	printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Release.Name }}-outputs"}\ndata: {endpoint: "https://{{ .Values.endpoint }}/%s"}\n' "$2" \
+		>"$dir/web-chart/templates/c.yaml"
+	rm -rf "$dir/pages"
+	mkdir "$dir/pages"
+	alm package build "$dir/web-chart" -o "$dir/pages" >/dev/null
+	alm catalog push "$dir/pages" "$basic/charts" --charts "${login[@]}" >/dev/null 2>&1
+	local at=https://127.0.0.1:$basic_port/v2/charts/web/manifests type=application/vnd.oci.image.manifest.v1+json
+	curl -ks -u user:secret -H "Accept: $type" "$at/$1" >"$dir/page"
+	curl -ks -u user:secret -X PUT -H "Content-Type: $type" --data-binary @"$dir/page" "$at/stable"
+}
+page 1.0.0 one
+k patch apptype coreos-website --type=json -p '[{"op":"add","path":"/spec/resources/0/secretRef","value":{"name":"registry"}}]' >/dev/null
+sed "s|quay.io/coreos/web|127.0.0.1:$basic_port/charts/web|" "$dir/website-instance.yaml" | k create -f - >/dev/null
+told() { k get site www-coreos-com -o 'jsonpath={.status.conditions[0].reason}: {.status.conditions[0].message}' | grep -o "$1"; }
+soon "A27 a namespace that does not take it is told" "instances does not name it" told "instances does not name it"
+step=$(next_steps | grep "annotate namespace default")
+is "A27 with what to do" "kubectl annotate namespace default app.coreos.com/instances=coreos-website" "$step"
+run_step "A27 which runs" "$step"
+out() { k get site www-coreos-com -o 'jsonpath={.status.outputs.endpoint}'; }
+soon "A27 the chart is installed with its values, and its output is a URL" "https://www.coreos.com/one" out
+is "A27 with no right in the cluster" "" "$(k get clusterroles,clusterrolebindings -o name | grep app:www-coreos-com)"
+page 1.1.0 two
+up_stop
+up_start --allow-source 127.0.0.1
+soon "A27 another digest of the tag is rolled out" "https://www.coreos.com/two" out
+k patch site www-coreos-com --type=merge -p '{"spec":{"helmChart":{"upgrades":{"automatic":false}}}}' >/dev/null
+page 1.2.0 three
+up_stop
+up_start --allow-source 127.0.0.1
+app=$(k get site www-coreos-com -o 'jsonpath={.status.appType}')
+available() { k get apptype "$app" -o 'jsonpath={.status.installedVersion} {.status.availableVersion} {.status.conditions[?(@.type=="Ready")].reason}'; }
+soon "A27 with automatic: false it is only available" "1.0.2 1.0.3 AwaitingApproval" available
+is "A27 and what ran runs" "https://www.coreos.com/two" "$(out)"
+k annotate namespace default app.coreos.com/instances- >/dev/null
+soon "A27 taken back, the account has no right there" "" k get rolebinding "alm:app:$app" --ignore-not-found -o name
+k annotate namespace default app.coreos.com/instances=coreos-website >/dev/null
+k delete site www-coreos-com >/dev/null
+soon "A27 all of it goes with the instance" "" k get apptype "$app" --ignore-not-found -o name
+is "A27 its objects too" "" "$(k get configmap "$app-outputs" --ignore-not-found -o name)$(k get catalog "apptype-$app" --ignore-not-found -o name)"
 finish

@@ -47,17 +47,21 @@ by_version() { k get ist -o "jsonpath={.items[?(@.spec.version==\"1.0.0\")].stat
 soon "rolloutRef: nothing is installed as if it were not there" "spec.rolloutRef: there is no Rollout canary; create it, or remove the field" by_version
 has "alm status tells it" "spec.rolloutRef" "$(alm status)"
 soon "an operator in place whose digest is none is refused" " Unsupported" app coreos-website
-has "with what to do" "name the chart as HOST/NAME@sha256: with the 64 hex digits" "$(app_text coreos-website)"
+has "with what to do" "HOST/NAME@sha256: with the 64 hex digits" "$(app_text coreos-website)"
 is "and nothing of it is there" "" "$(k get crd coreos-websites.web.coreos.com --ignore-not-found)$(k get catalog apptype-coreos-website --ignore-not-found)"
 k patch apptype coreos-website --type=json -p '[{"op":"remove","path":"/spec/operator"}]' >/dev/null
 soon "A26 resources in place are a package of their own" "1.0.2 Resolved" app coreos-website
 is "A26 with the CRD of the example" "site uri coreos-website.com.tectonic.web" "$(k get crd coreos-websites.web.coreos.com \
 	-o 'jsonpath={.spec.names.shortNames[0]} {.spec.versions[0].schema.openAPIV3Schema.properties.status.properties.outputs.properties.endpoint.format} {.metadata.annotations.app\.coreos\.com/owner}')"
-k create -f website-instance.yaml >/dev/null
+sed 's|quay.io|127.0.0.1:9|' website-instance.yaml | k create -f - >/dev/null
 is "an instance of it is kept" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
 version() { k patch apptype coreos-website --type=json -p "[{\"op\":\"replace\",\"path\":\"/spec/resources/0/spec/version\",\"value\":\"$1\"}]" >/dev/null; }
 dropped() { alm why coreos-website | grep -o '1.0.3 .*1 object, stored' | tr -s ' '; }
 version v2
+told() { k get site www-coreos-com -o 'jsonpath={.status.conditions[0].reason}: {.status.conditions[0].message}' | grep -o "$1"; }
+soon "A27 what keeps its chart away is told in its status" "oci://127.0.0.1:9/coreos/web:stable" told "oci://127.0.0.1:9/coreos/web:stable"
+k patch site www-coreos-com --type=merge -p '{"spec":{"helmChart":{"template":"quay.io/coreos/web"}}}' >/dev/null
+soon "A27 as is what it lacks" "Invalid: spec.helmChart.template: name the chart as HOST/NAME:TAG" told "Invalid: .*TAG"
 soon "a version that it is stored in is not dropped" "1.0.3 no ResourceDropped coreos-websites.web.coreos.com/v1: 1 object, stored" dropped
 is "and what runs is not called unlisted" "" "$(k get apptype coreos-website -o 'jsonpath={.status.conditions[?(@.type=="Deprecated")].reason}')"
 version v1
@@ -67,7 +71,10 @@ soon "its Catalog comes back" "1.0.4" k get catalog apptype-coreos-website -o 'j
 k delete apptype coreos-website >/dev/null && ok "it can be deleted"
 soon "its Catalog goes along" "" k get catalog apptype-coreos-website --ignore-not-found -o name
 is "the instance stays" "coreoswebsite.web.coreos.com/www-coreos-com" "$(k get site -o name)"
+made_of() { k get apptypes -o name | grep -c www-coreos-com; }
+is "A27 and what was made of it" 1 "$(made_of)"
 k delete crd coreos-websites.web.coreos.com >/dev/null
+soon "A27 which goes when the instance is gone" 0 made_of
 soon "without its definition there is none" "" k get crd coreos-websites.web.coreos.com --ignore-not-found -o name
 k create -f website-crd.yaml >/dev/null
 soon "its definition by hand says that nobody provides it" "False NoPackageProvides" \

@@ -85,6 +85,13 @@ sed '/^  operator:/,/replicas/d' "$examples/website-apptype.yaml" | k create -f 
 has "a package that stands in its AppType" coreos-website "$(app_is coreos-website "status.installedVersion = '1.0.1'" 2>&1)"
 k patch apptypes.app.coreos.com coreos-website --type=json -p '[{"op":"remove","path":"/spec/resources/0/outputs"}]' >/dev/null
 has "and is changed there" coreos-website "$(app_is coreos-website "status.installedVersion = '1.0.2'" 2>&1)"
+made_of() { k get apptypes.app.coreos.com -o name | grep -c www-coreos-com; }
+sed 's|quay.io|127.0.0.1:9|' "$examples/website-instance.yaml" | k create -f - >/dev/null
+soon "an instance of it is an application" 1 made_of
+told() { k get coreos-websites www-coreos-com -o 'jsonpath={.status.conditions[0].message}' | grep -o "oci://127.0.0.1:9/coreos/web:stable"; }
+soon "whose state it tells" "oci://127.0.0.1:9/coreos/web:stable" told
+k delete coreos-websites www-coreos-com >/dev/null
+soon "and which goes with it" 0 made_of
 k patch apptypes.app.coreos.com coreos-website --type=json -p '[{"op":"remove","path":"/spec/resources"}]' >/dev/null
 soon "without it its Catalog is gone" "" k get catalogs -o name
 k delete apptypes.app.coreos.com coreos-website --timeout=60s >/dev/null

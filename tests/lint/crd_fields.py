@@ -22,6 +22,8 @@ EXCEPTIONS = {
     "apptype spec.links": "for people, as displayName",
     "apptype spec.links.name": "for people, as displayName",
     "apptype spec.links.url": "for people, as displayName",
+    "apptype spec.resources.secretRef.name": "of each resource, in a loop (alm/sources/inplace.c)",
+    "apptype spec.resources.secretRef.namespace": "as secretRef.name",
     "apptype spec.resources.outputs.name": "of each output, in a loop (alm/sources/inplace.c)",
     "apptype spec.resources.outputs.type": "as outputs.name",
     "apptype spec.resources.outputs.description": "as outputs.name",

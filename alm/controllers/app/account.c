@@ -70,7 +70,7 @@ static const char *marked_name(const struct app *app)
 {
 	const char *parent = instance_parent(app->o);
 	return instance_of(app->o) && parent && name_is_dns_subdomain(str_of(parent)) ? parent
-										       : app->name;
+										      : app->name;
 }
 
 /* What the annotation shall be; the other apps in it stay. What is no name, anybody may have
@@ -162,7 +162,8 @@ static enum ensured check_namespace(const struct view *v, struct plan *plan, con
 				"namespace %s was not made for app %s, and its "
 				"annotation " ANNOTATION_APPS " does not name it",
 				ns, app->name)
-		  : arena_fmt(v->a,
+		    : arena_fmt(
+			      v->a,
 			      "namespace %s is missing, and ALM makes none that begins with kube-",
 			      ns));
 }

@@ -73,6 +73,7 @@ static const char *unknown_member(const struct obj *o, const char *const *names)
 }
 
 /* A merge patch cannot write one, so the AppType could not follow. NULL: there is none; else its path, from at. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as an object, OBJ_DEPTH_MAX */
 static const char *null_in(const struct obj *o, const char *at, struct arena *a)
 {
 	const char *found = obj_type(o) == OBJ_NULL ? at : NULL;
@@ -93,9 +94,9 @@ static const char *upgrades_problem(const struct obj *o, struct arena *a)
 	if (is_there(o) && obj_type(o) != OBJ_MAP)
 		return "spec.helmChart.upgrades: want an object";
 	if (other)
-		return arena_fmt(a,
-				 "spec.helmChart.upgrades.%s: not known; use automatic and strategy",
-				 other);
+		return arena_fmt(
+			a, "spec.helmChart.upgrades.%s: not known; use automatic and strategy",
+			other);
 	if (automatic != OBJ_ABSENT && automatic != OBJ_NULL && automatic != OBJ_BOOL)
 		return "spec.helmChart.upgrades.automatic: want true or false";
 	if (is_there(obj_get(o, "strategy")) && !cstr_eq(strategy, "rolling"))
@@ -109,7 +110,8 @@ const char *instance_problem(const struct obj *instance, struct arena *a)
 	const struct obj *chart = obj_path(instance, "spec.helmChart");
 	const char *type = obj_str(instance, "spec.type");
 	if (!meta_namespace(instance))
-		return "metadata.namespace: a chart is installed for an instance of a namespace only; "
+		return "metadata.namespace: a chart is installed for an instance of a namespace "
+		       "only; "
 		       "give the resource scope Namespaced";
 	if (obj_type(chart) != OBJ_MAP)
 		return "spec.helmChart: want an object";
@@ -118,10 +120,9 @@ const char *instance_problem(const struct obj *instance, struct arena *a)
 				 type ? type : "nothing");
 	const char *other = unknown_member(chart, known);
 	if (other)
-		return arena_fmt(
-			a,
-			"spec.helmChart.%s: not known; use template, values and upgrades",
-			other);
+		return arena_fmt(a,
+				 "spec.helmChart.%s: not known; use template, values and upgrades",
+				 other);
 	const char *why = upgrades_problem(obj_get(chart, "upgrades"), a);
 	if (why)
 		return why;
@@ -134,9 +135,7 @@ const char *instance_problem(const struct obj *instance, struct arena *a)
 	static const char at[] = "spec.operator";
 	why = inplace_problem(app, a);
 	/* the same field has another place here */
-	return why && cstr_has_prefix(why, at)
-		       ? arena_fmt(a, "spec%s", why + strlen(at))
-		       : why;
+	return why && cstr_has_prefix(why, at) ? arena_fmt(a, "spec%s", why + strlen(at)) : why;
 }
 
 struct obj *instance_app(const struct obj *instance, const char *key, const struct obj *parent,
@@ -160,7 +159,8 @@ struct obj *instance_app(const struct obj *instance, const char *key, const stru
 	if (is_there(obj_get(chart, "values")))
 		obj_set(operator_chart, "values", obj_copy(obj_get(chart, "values")));
 	if (is_there(obj_get(declared, "secretRef")))
-		obj_set_path(o, "spec.operator.secretRef", obj_copy(obj_get(declared, "secretRef")));
+		obj_set_path(o, "spec.operator.secretRef",
+			     obj_copy(obj_get(declared, "secretRef")));
 	obj_set_path(o, "spec.operator.type", obj_string("helm"));
 	obj_set_path(o, "spec.operator.helmChart", operator_chart);
 	return o;
@@ -202,7 +202,7 @@ static struct obj *typed(const struct obj *value, const char *type)
 		return text ? url_of(text) : NULL;
 	if (!strcmp(type, "boolean") && text)
 		return !strcmp(text, "true") || !strcmp(text, "false") ? obj_bool(*text == 't')
-									: NULL;
+								       : NULL;
 	if (!strcmp(type, "integer") && text)
 		return str_parse_i64(str_of(text), &n) ? obj_int(n) : NULL;
 	if (!strcmp(type, "number") && text)

@@ -22,7 +22,7 @@ enum {
 enum watch_means {
 	MEANS_KEY,
 	MEANS_STRATEGIES, /* key gives an app's name: all its strategies */
-	MEANS_INSTANCES, /* the same: the instances of these */
+	MEANS_INSTANCES,  /* the same: the instances of these */
 	MEANS_CRDS,       /* key gives NAME.TYPE: all CRDs that name it as owner */
 };
 

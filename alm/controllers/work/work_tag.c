@@ -51,11 +51,10 @@ static void secret_came(void *arg, const struct client_reply *reply)
 static void start(struct work *w)
 {
 	const char *secret = w->action->name;
-	const struct resource *r =
-		secret ? discovery_kind(w->discovery, "", "v1", "Secret") : NULL;
+	const struct resource *r = secret ? discovery_kind(w->discovery, "", "v1", "Secret") : NULL;
 	if (r)
-		w->call = client_get(w->client, r, CREDENTIALS_NAMESPACE, secret, NULL,
-				     secret_came, w);
+		w->call = client_get(w->client, r, CREDENTIALS_NAMESPACE, secret, NULL, secret_came,
+				     w);
 	else
 		ask(w, NULL);
 }

@@ -79,7 +79,7 @@ struct work_host {
 	/* Fails: nothing was begun. */
 	int (*roll_bundle)(void *arg, const struct obj *bundle, bool is_there, struct error *err);
 	void *arg;
-	struct plugins *plugins; /* NULL: nothing asks one */
+	struct plugins *plugins;                /* NULL: nothing asks one */
 	const struct address_policy *addresses; /* what oci:// may reach */
 };
 

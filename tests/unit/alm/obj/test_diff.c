@@ -33,6 +33,32 @@ static void test_diff__paths_in_document_order(void **state)
 	obj_unref(b);
 }
 
+static void test_diff__merge_patch(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *before, *after, *want; /* NULL: equal */
+	} cases[] = {
+		{"{\"a\":1}", "{\"a\":1}", NULL},
+		{"{\"a\":1,\"b\":{\"c\":1,\"d\":2}}", "{\"b\":{\"c\":1,\"e\":[1]}}",
+		 "{\"a\":null,\"b\":{\"d\":null,\"e\":[1]}}"},
+		{"{\"a\":{\"x\":1}}", "{\"a\":[1]}", "{\"a\":[1]}"},
+		{"{\"a\":3}", "{\"a\":{\"x\":1}}", "{\"a\":{\"x\":1}}"},
+		{"[1]", "[2]", "[2]"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *a = NULL, *b = NULL;
+		assert_ok(json_parse(str_of(cases[i].before), &a, &err), &err);
+		assert_ok(json_parse(str_of(cases[i].after), &b, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *patch = diff_merge_patch(a, b);
+		CLEANUP(xfreep) char *text = patch ? json_text(patch) : NULL;
+		assert_true(text ? cases[i].want && !strcmp(text, cases[i].want) : !cases[i].want);
+	}
+	CLEANUP(obj_unrefp) struct obj *gone = diff_merge_patch(NULL, NULL);
+	assert_null(gone);
+}
+
 static void test_diff__field_errors_text(void **state)
 {
 	(void)state;
@@ -58,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diff__paths_in_document_order),
+		cmocka_unit_test(test_diff__merge_patch),
 		cmocka_unit_test(test_diff__field_errors_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,8 +121,11 @@ static void test_inplace__what_is_accepted(void **state)
 		{RESOURCE("xs.g.io", SPEC, ", outputs: [{type: url}]"),
 		 "outputs[0].name: required"},
 		{OPERATOR("values: {}"), "spec.operator.helmChart.template: required"},
-		{OPERATOR("template: h.io/x"), "a tag can move"},
-		{OPERATOR("template: \"h.io/x:1\""), "a tag can move"},
+		{OPERATOR("template: h.io/x"), "name the chart as HOST/NAME:TAG"},
+		{OPERATOR("template: \"h.io/x:1\""), NULL},
+		{"{resources: [{name: xs.g.io, secretRef: {name: s, namespace: default}, spec: "
+		 "{" SPEC "}}]}",
+		 "spec.resources[0].secretRef: want the name of a Secret in namespace alm-system"},
 		{OPERATOR("template: \"h.io/x@sha256:asdf123\""), "64 hex digits of its manifest"},
 		{OPERATOR("template: \"h.io/x@sha256:" DIGEST "\", values: 1"), "want an object"},
 		{OPERATOR("template: \"h.io/x@sha256:" DIGEST "\", version: 1"),
@@ -183,6 +186,48 @@ static void test_inplace__version(void **state)
 	obj_set_path(o, "metadata.generation", obj_int(5));
 	obj_set_path(o, "spec.operator.secretRef.name", obj_string("s"));
 	assert_true(obj_equal(other, obj_keep(a, inplace_of(o, SELF_REF, NULL, other))));
+}
+
+/* What a tag stands for is the package; another digest is another version, and none is given twice. */
+static void test_inplace__a_tag_that_moves(void **state)
+{
+	(void)state;
+	char other[] = DIGEST;
+	other[0] = other[0] == '0' ? '1' : '0';
+	struct obj *o = website();
+	struct obj *spec = obj_copy(obj_path(o, "spec"));
+	obj_set_path(spec, "operator.helmChart.template", obj_string("h.io/x:stable"));
+	obj_set(o, "spec", spec);
+	assert_string_equal(inplace_tag(o, a), "oci://h.io/x:stable");
+	struct obj *first = obj_keep(a, inplace_of(o, SELF_REF, DIGEST, NULL));
+	assert_non_null(strstr(obj_str(first, "package"), "\"h.io/x:stable@sha256:" DIGEST "\""));
+	assert_true(obj_equal(first, obj_keep(a, inplace_of(o, SELF_REF, DIGEST, first))));
+	struct obj *moved = obj_keep(a, inplace_of(o, SELF_REF, other, first));
+	assert_string_equal(obj_str(moved, "version"), "1.0.4"); /* of generation 3 */
+	obj_set_path(o, "metadata.generation", obj_int(4));
+	obj_set_path(o, "spec.resources", obj_list());
+	assert_string_equal(obj_str(obj_keep(a, inplace_of(o, SELF_REF, other, moved)), "version"),
+			    "1.0.5");
+	/* its Catalog was deleted: what is installed tells how far it was */
+	obj_set_path(o, "status.installedVersion", obj_string("1.0.9"));
+	assert_string_equal(obj_str(obj_keep(a, inplace_of(o, SELF_REF, other, NULL)), "version"),
+			    "1.0.9");
+	obj_set_path(o, "spec.operator.helmChart.template", obj_string("h.io/x@sha256:" DIGEST));
+	assert_null(inplace_tag(o, a));
+}
+
+/* How the charts of instances are read is no part of the package. */
+static void test_inplace__secrets_are_not_the_package(void **state)
+{
+	(void)state;
+	struct obj *o = website();
+	struct obj *first = obj_keep(a, inplace_of(o, SELF_REF, NULL, NULL));
+	struct obj *list = obj_list(), *row = obj_copy(resource(o));
+	obj_set_path(row, "secretRef.name", obj_string("s"));
+	obj_append(list, row);
+	obj_set_path(o, "spec.resources", list);
+	obj_set_path(o, "metadata.generation", obj_int(4));
+	assert_true(obj_equal(first, obj_keep(a, inplace_of(o, SELF_REF, NULL, first))));
 }
 
 static struct obj *entry_of(const struct obj *inplace, struct str operator_chart,
@@ -276,6 +321,8 @@ int main(void)
 		TEST(test_inplace__what_is_accepted),
 		TEST(test_inplace__limits),
 		TEST(test_inplace__version),
+		TEST(test_inplace__a_tag_that_moves),
+		TEST(test_inplace__secrets_are_not_the_package),
 		TEST(test_inplace__chart),
 		TEST(test_inplace__chart_with_an_operator),
 		TEST(test_inplace__hostile_catalog),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "alm/controllers/app/account.h"
+#include "alm/controllers/app/instance_app.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
@@ -345,6 +346,41 @@ static void test_account__rights_end_with_the_consent(void **state)
 
 #define SURVEY "account:etcd/deployer"
 
+#define OF_INSTANCE                                                                               \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{\"name\":" \
+	"\"etcd\",\"uid\":\"u\",\"annotations\":{\"app.coreos.com/of-instance\":\"xs.g.io/shop/"  \
+	"x\","                                                                                    \
+	"\"app.coreos.com/instance-of-app\":\"site\"}},\"spec\":{}}"
+
+/* What an instance names gets the rights of its namespace, if that takes such, and none of the cluster. */
+static void test_account__of_an_instance(void **state)
+{
+	struct world *w = *state;
+	set_app(w, OF_INSTANCE);
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("shop", ""));
+	assert_int_equal(ask(w, "shop", false), ENDED);
+	assert_non_null(strstr(w->check.message, "takes no charts of instances of site"));
+	assert_string_equal(w->check.steps[0],
+			    "kubectl annotate namespace shop app.coreos.com/instances=site");
+	view_fake_put(&w->f, WATCH_NAMESPACE,
+		      NAMESPACE("shop",
+				",\"annotations\":{\"app.coreos.com/instances\":\"other,site\"}"));
+	assert_int_equal(settle(w, "shop"), DONE);
+	const struct obj *b = live(w, "RoleBinding", "rolebindings", "shop", "alm:app:etcd");
+	assert_string_equal(obj_str(b, "roleRef.name"), "alm:app-namespace");
+	assert_string_equal(instance_parent(b), "site"); /* what the server's policy compares */
+	assert_null(live(w, "ClusterRole", "clusterroles", NULL, "alm:app:etcd"));
+	assert_null(live(w, "ClusterRoleBinding", "clusterrolebindings", NULL, "alm:app:etcd"));
+	/* the same word lets no other app in */
+	set_app(w, APP(""));
+	assert_int_equal(ask(w, "shop", false), ENDED);
+	set_app(w, OF_INSTANCE);
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("shop", ""));
+	assert_int_equal(ask(w, "shop", false), ENDED);
+	view_fake_perform(&w->f);
+	assert_null(live(w, "RoleBinding", "rolebindings", "shop", "alm:app:etcd"));
+}
+
 static void test_account__a_named_account_must_say_so(void **state)
 {
 	struct world *w = *state;
@@ -449,6 +485,7 @@ int main(void)
 		TEST(nothing_known_is_waited_for),
 		TEST(removal_makes_no_namespace_and_leaves_no_right),
 		TEST(rights_end_with_the_consent),
+		TEST(of_an_instance),
 		TEST(a_named_account_must_say_so),
 		TEST(a_name_cannot_leave_its_header),
 		TEST(definitions_of_others_are_left_alone),
