@@ -192,7 +192,7 @@ static void unenforced(struct mutation *m, struct field_errors *e)
 		request_warn(
 			m->r,
 			"%s: stored and not enforced: this server calls no webhook and obeys no "
-			"admission policy or quota",
+			"admission policy",
 			m->kind->kind);
 }
 
@@ -209,7 +209,6 @@ static const struct {
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
 	{"", "pods", NULL, limits_apply, NULL},
-	{"", "resourcequotas", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingwebhookconfigurations", NULL, NULL, unenforced},

@@ -16,6 +16,7 @@
 #include "alm/apiserver/loops/eventttl.h"
 #include "alm/apiserver/loops/gc.h"
 #include "alm/apiserver/loops/simulate.h"
+#include "alm/apiserver/quotas.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/route.h"
 #include "alm/apiserver/status.h"
@@ -301,6 +302,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 	}
 	issuer_retire_secret(s);
 	gc_load(s->gc);
+	quotas_load(s->quotas);
 	if (s->simulate)
 		simulate_load(s->simulate);
 	store_flush(s->store);
@@ -325,6 +327,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->virtuals = virtual_new(s);
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
+	s->quotas = quotas_new(s);
 	s->namespaces = namespaces_new(s);
 	s->event_ttl = event_ttl_new(s);
 	if (s->config.simulate_workloads)
@@ -368,6 +371,7 @@ void apiserver_free(struct apiserver *s)
 	virtual_free(s->virtuals);
 	event_ttl_free(s->event_ttl);
 	namespaces_free(s->namespaces);
+	quotas_free(s->quotas);
 	gc_free(s->gc);
 	definitions_free(s->crds);
 	api_docs_free(s->discovery);

@@ -13,6 +13,7 @@
 
 struct hub;
 struct gc;
+struct quotas;
 struct namespaces;
 struct crds;
 struct event_ttl;
@@ -34,6 +35,7 @@ struct apiserver {
 	struct hub *hub;
 	struct crds *crds;
 	struct gc *gc;
+	struct quotas *quotas;
 	struct namespaces *namespaces;
 	struct event_ttl *event_ttl;
 	struct simulate *simulate; /* NULL: workloads are left alone */

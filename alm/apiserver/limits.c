@@ -4,6 +4,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/limit_range.h"
+#include "alm/apiserver/quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
 
@@ -52,7 +53,9 @@ const char *limits_template_fault(struct apiserver *s, const char *ns, const str
 				  struct arena *a)
 {
 	const char *why = NULL;
-	if (obj_type(template) != OBJ_MAP || !range_at(s, ns, 0))
+	if (obj_type(template) != OBJ_MAP)
+		return NULL;
+	if (!range_at(s, ns, 0) && !quotas_has(s, ns))
 		return NULL;
 	struct obj *pod = obj_keep(a, obj_copy(template));
 	defaults_set(pod, "", "pods");
@@ -62,5 +65,5 @@ const char *limits_template_fault(struct apiserver *s, const char *ns, const str
 	range = range_at(s, ns, 0);
 	for (size_t i = 1; range && !why; range = range_at(s, ns, i++))
 		why = limit_range_fault(range, pod, a);
-	return why;
+	return why ? why : quotas_pod_fault(s, ns, pod, a);
 }

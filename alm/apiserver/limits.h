@@ -9,7 +9,7 @@
 void limits_apply(struct mutation *m);
 /* Once m->after is valid. E_FORBIDDEN. */
 int limits_check(struct mutation *m, struct error *err);
-/* Why a Pod of this template would be refused; text of the arena. NULL: it would not. */
+/* Why a Pod of this template would be refused, for a range or for a quota; text of the arena. NULL: it would not. */
 const char *limits_template_fault(struct apiserver *s, const char *ns, const struct obj *template,
 				  struct arena *a);
 

@@ -10,6 +10,7 @@
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/audit_write.h"
 #include "alm/apiserver/texts.h"
@@ -424,7 +425,8 @@ int mutation_create(struct mutation *m, struct error *err)
 	admit_default(m);
 	if (!m->keep_managers && track(m, NULL, m->opt.manager, "", err) < 0)
 		return -err->code;
-	if (create_late(m, err) < 0 || validate(m, err) < 0 || limits_check(m, err) < 0)
+	if (create_late(m, err) < 0 || validate(m, err) < 0 || limits_check(m, err) < 0 ||
+	    quotas_check(m, err) < 0)
 		return -err->code;
 	if (resource_find(m->resource, m->ns, m->name))
 		return fail_exists(r, m->name, err);
@@ -622,7 +624,7 @@ int mutation_update(struct mutation *m, struct error *err)
 	if (!m->keep_managers && track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
 	admit_late(m);
-	if (validate(m, err) < 0 || limits_check(m, err) < 0)
+	if (validate(m, err) < 0 || limits_check(m, err) < 0 || quotas_check(m, err) < 0)
 		return -err->code;
 	warn_finalizers(m);
 	if (auth_check_write(m->r->server->auth, m->r, m->before, m->after, err) < 0)

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/quota.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -564,6 +565,7 @@ static const struct {
 	{"", "limitranges", {"spec"}, limit_range_check, NULL},
 	{"", "persistentvolumeclaims", {"spec"}, claim, NULL},
 	{"", "pods", {"spec"}, pod, NULL},
+	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept},
 	{"", "secrets", {"data", "type"}, secret, NULL},
 	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept},
 	{"apps", "deployments", {"spec"}, deployment, selector_kept},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/quantity.h"
@@ -107,53 +108,6 @@ void limit_range_apply(const struct obj *range, struct obj *pod)
 }
 
 /* --- limits --- */
-
-struct amount {
-	bool is_there;
-	struct quantity q;
-};
-
-static struct amount amount_in(const struct obj *resources, const char *list, const char *name)
-{
-	struct amount a = {0};
-	a.is_there = quantity_read(obj_as_str(obj_get(obj_get(resources, list), name)), &a.q);
-	return a;
-}
-
-static void amount_add(struct amount *a, const struct amount *more)
-{
-	a->is_there = a->is_there || more->is_there;
-	quantity_add(&a->q, &more->q);
-}
-
-/* Of a Pod: its own, else what its containers take together, or at most while they start: each
- * init container beside the restartable ones before it. */
-static struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name)
-{
-	struct amount sum = amount_in(obj_path(pod, "spec.resources"), list, name);
-	if (sum.is_there)
-		return sum;
-	const struct obj *containers = obj_path(pod, "spec.containers");
-	const struct obj *init = obj_path(pod, "spec.initContainers");
-	struct amount beside = {0}, peak = {0};
-	for (size_t i = 0; i < obj_len(containers); i++) {
-		struct amount one =
-			amount_in(obj_get(obj_at(containers, i), "resources"), list, name);
-		amount_add(&sum, &one);
-	}
-	for (size_t i = 0; i < obj_len(init); i++) {
-		const struct obj *c = obj_at(init, i);
-		struct amount one = amount_in(obj_get(c, "resources"), list, name), now = beside;
-		amount_add(&now, &one);
-		if (cstr_eq(obj_str(c, "restartPolicy"), "Always")) {
-			beside = now;
-			amount_add(&sum, &one);
-		}
-		if (now.is_there && (!peak.is_there || now.q.nanos > peak.q.nanos))
-			peak = now;
-	}
-	return peak.is_there && (!sum.is_there || peak.q.nanos > sum.q.nanos) ? peak : sum;
-}
 
 struct faults {
 	struct arena *a;

@@ -172,14 +172,22 @@ void head_free(struct store *s, struct head *h)
 	xfree(h);
 }
 
+static void tell_head(const struct store *s, const struct head *h, const struct text *before,
+		      const struct text *after)
+{
+	if (s->on_head)
+		s->on_head(s->on_head_arg, h->resource, h->ns, before, after);
+}
+
 struct head *head_put(struct store *s, struct store_table *r, const char *ns, const char *name,
 		      struct text *text, int64_t rv, int64_t create_rv, const struct obj *o)
 {
 	size_t i = resource_lower_bound(r, ns, name);
 	struct head *h = i < r->n_heads ? r->heads[i] : NULL;
+	struct text *before = NULL;
 	if (h && strcmp(h->ns, ns) == 0 && strcmp(h->name, name) == 0) {
 		head_unindex(s, h);
-		text_unref(h->text);
+		before = h->text;
 	} else {
 		size_t a = strlen(ns) + 1, b = strlen(name) + 1;
 		h = xcalloc(1, sizeof(*h) + a + b);
@@ -199,6 +207,8 @@ struct head *head_put(struct store *s, struct store_table *r, const char *ns, co
 	h->create_rv = create_rv;
 	h->seen_ns = loop_mono(s->loop);
 	head_index(s, h, o);
+	tell_head(s, h, before, text);
+	text_unref(before);
 	return h;
 }
 
@@ -209,6 +219,7 @@ void head_drop(struct store *s, struct store_table *r, const char *ns, const cha
 	struct head *h = r->heads[i];
 	memmove(r->heads + i, r->heads + i + 1, (r->n_heads - i - 1) * sizeof(*r->heads));
 	r->n_heads--;
+	tell_head(s, h, h->text, NULL);
 	head_free(s, h);
 }
 

@@ -131,6 +131,16 @@ void store_flush(struct store *s)
 	batch_commit(s);
 }
 
+void store_on_head(struct store *s,
+		   void (*fn)(void *arg, const struct store_table *t, const char *ns,
+			      const struct text *before, const struct text *after),
+		   void *arg)
+{
+	assert(!s->on_head || !fn);
+	s->on_head = fn;
+	s->on_head_arg = arg;
+}
+
 void store_on_change(struct store *s, void (*fn)(void *arg, const struct change *c), void *arg)
 {
 	assert(s->n_listeners < STORE_LISTENERS_MAX);

@@ -158,6 +158,13 @@ void store_set_aside(struct store *s, struct head *h);
 void store_after_commit(struct store *s, void (*fn)(void *arg, const struct error *err), void *arg);
 bool store_batch_is_open(const struct store *s);
 void store_flush(struct store *s);
+/* Called for every change of a head, before its commit, and when a batch that failed takes it back. before NULL: there
+ * was none; after NULL: there is none any more. One
+ * listener; fn NULL: none again. */
+void store_on_head(struct store *s,
+		   void (*fn)(void *arg, const struct store_table *t, const char *ns,
+			      const struct text *before, const struct text *after),
+		   void *arg);
 /* Called for every change after its commit, in order. */
 void store_on_change(struct store *s, void (*fn)(void *arg, const struct change *c), void *arg);
 

@@ -39,6 +39,9 @@ struct store {
 		void *arg;
 	} listeners[STORE_LISTENERS_MAX];
 	size_t n_listeners;
+	void (*on_head)(void *arg, const struct store_table *t, const char *ns,
+			const struct text *before, const struct text *after);
+	void *on_head_arg;
 
 	struct change **window;
 	size_t window_first, window_n, window_cap, window_bytes;

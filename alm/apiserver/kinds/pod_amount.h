@@ -1,0 +1,20 @@
+/* pod_amount: what containers and Pods ask for of one resource, as the real server counts it (component-helpers, resource
+ * of Pods). Pure. */
+#ifndef ALM_APISERVER_KINDS_POD_AMOUNT_H
+#define ALM_APISERVER_KINDS_POD_AMOUNT_H
+
+#include "alm/obj/obj.h"
+#include "alm/obj/quantity.h"
+
+struct amount {
+	bool is_there;
+	struct quantity q;
+};
+
+/* list: "requests" or "limits" of resources. */
+struct amount amount_in(const struct obj *resources, const char *list, const char *name);
+/* Of a Pod: its own, else what its containers take together, or at most while they start: each
+ * init container beside the restartable ones before it. */
+struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name);
+
+#endif

@@ -1,0 +1,222 @@
+/* quota_check: is a ResourceQuota one? In the words of the real server. */
+#include <string.h>
+
+#include "alm/apiserver/kinds/quota.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+
+/* --- names and amounts --- */
+
+bool quota_is_standard(const char *name)
+{
+	static const char *const names[] = {
+		"cpu",
+		"memory",
+		"ephemeral-storage",
+		"requests.cpu",
+		"requests.memory",
+		"requests.storage",
+		"requests.ephemeral-storage",
+		"limits.cpu",
+		"limits.memory",
+		"limits.ephemeral-storage",
+		"pods",
+		"resourcequotas",
+		"services",
+		"replicationcontrollers",
+		"secrets",
+		"persistentvolumeclaims",
+		"configmaps",
+		"services.nodeports",
+		"services.loadbalancers",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return cstr_has_prefix(name, "hugepages-") || cstr_has_prefix(name, "requests.hugepages-");
+}
+
+static void check_name(struct field_errors *e, const char *path, const char *name)
+{
+	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
+	bool has_slash = strchr(name, '/'), is_known = quota_is_standard(name);
+	/* an empty part is told twice */
+	if (fault && has_slash && !*(strchr(name, '/') + 1)) {
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
+		fault = name_fault(NAME_QUALIFIED, STR("-"));
+	}
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
+	else if (!has_slash && !is_known && strcmp(name, "storage") != 0)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%s\": must be a standard resource type or fully "
+				 "qualified",
+				 name);
+	if (!has_slash && !is_known)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%s\": must be a standard resource for quota",
+				 name);
+}
+
+static bool is_whole(const char *name)
+{
+	struct str group, plural;
+	if (quota_counts(name, &group, &plural) || strcmp(name, "pods") == 0 ||
+	    cstr_has_prefix(name, "services."))
+		return true;
+	return strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
+	       !cstr_has_prefix(name, "requests.");
+}
+
+static void check_amount(struct field_errors *e, const char *path, const char *name,
+			 const char *text)
+{
+	struct quantity q;
+	if (!text || !quantity_read(str_of(text), &q))
+		return; /* told when it was decoded */
+	if (q.nanos < 0)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%s\": must be greater than or equal to 0", text);
+	if (is_whole(name) && q.nanos % 1000000000)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%s\": must be an integer", text);
+}
+
+/* --- scopes --- */
+
+static bool is_scope(const char *scope)
+{
+	static const char *const names[] = {"Terminating",          "NotTerminating",
+					    "BestEffort",           "NotBestEffort",
+					    "PriorityClass",        "CrossNamespacePodAffinity",
+					    "VolumeAttributesClass"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cstr_eq(scope, names[i]))
+			return true;
+	return false;
+}
+
+/* May the scope be asked for with the name? */
+static bool fits(const char *scope, const char *name)
+{
+	static const char *const compute[] = {"cpu",           "memory",       "limits.cpu",
+					      "limits.memory", "requests.cpu", "requests.memory"};
+	if (!quota_is_standard(name))
+		return true;
+	if (cstr_eq(scope, "VolumeAttributesClass"))
+		return strcmp(name, "persistentvolumeclaims") == 0 ||
+		       strcmp(name, "requests.storage") == 0;
+	if (strcmp(name, "pods") == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(compute) && !cstr_eq(scope, "BestEffort"); i++)
+		if (strcmp(name, compute[i]) == 0)
+			return true;
+	return !is_scope(scope);
+}
+
+static bool has_scope(const struct obj *scopes, const char *scope)
+{
+	for (size_t i = 0; i < obj_len(scopes); i++)
+		if (cstr_eq(obj_as_string(obj_at(scopes, i)), scope))
+			return true;
+	return false;
+}
+
+static void scopes_fault(struct field_errors *e, const struct obj *scopes, const char *what)
+{
+	CLEANUP(xfreep) char *text = scopes ? json_text(scopes) : xstrdup("null");
+	field_errors_add(e, FIELD_INVALID, "spec.scopes", "Invalid value: %s: %s", text, what);
+}
+
+static void check_scopes(struct field_errors *e, const struct obj *scopes, const struct obj *hard)
+{
+	for (size_t i = 0; i < obj_len(scopes); i++) {
+		const char *scope = obj_as_string(obj_at(scopes, i));
+		if (!is_scope(scope))
+			scopes_fault(e, scopes, "unsupported scope");
+		OBJ_EACH (it, hard)
+			if (!fits(scope, it.key))
+				scopes_fault(e, scopes, "unsupported scope applied to resource");
+	}
+	if ((has_scope(scopes, "BestEffort") && has_scope(scopes, "NotBestEffort")) ||
+	    (has_scope(scopes, "Terminating") && has_scope(scopes, "NotTerminating")))
+		scopes_fault(e, scopes, "conflicting scopes");
+}
+
+#define TERM "spec.scopeSelector.matchExpressions"
+
+static void check_operator(struct field_errors *e, const struct obj *t)
+{
+	const char *scope = obj_str(t, "scopeName"), *op = obj_str(t, "operator");
+	const struct obj *values = obj_get(t, "values");
+	bool by_class = cstr_eq(scope, "PriorityClass") || cstr_eq(scope, "VolumeAttributesClass");
+	if (is_scope(scope) && !by_class && !cstr_eq(op, "Exists"))
+		field_errors_add(e, FIELD_INVALID, TERM ".operator",
+				 "Invalid value: \"%s\": must be 'Exists' when scope is any of "
+				 "ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+				 "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
+				 "ResourceQuotaScopeCrossNamespacePodAffinity",
+				 op ? op : "");
+	if (cstr_eq(op, "In") || cstr_eq(op, "NotIn")) {
+		if (!obj_len(values))
+			field_errors_add(e, FIELD_REQUIRED, TERM ".values",
+					 "Required value: must be at least one value when "
+					 "`operator` is 'In' or 'NotIn' for scope selector");
+	} else if (cstr_eq(op, "Exists") || cstr_eq(op, "DoesNotExist")) {
+		CLEANUP(xfreep) char *text = obj_len(values) ? json_text(values) : NULL;
+		if (text)
+			field_errors_add(e, FIELD_INVALID, TERM ".values",
+					 "Invalid value: %s: must be no value when `operator` is "
+					 "'Exist' or 'DoesNotExist' for scope selector",
+					 text);
+	} else {
+		field_errors_add(e, FIELD_INVALID, TERM ".operator",
+				 "Invalid value: \"%s\": not a valid selector operator",
+				 op ? op : "");
+	}
+}
+
+static void check_selector(struct field_errors *e, const struct obj *terms, const struct obj *hard)
+{
+	for (size_t i = 0; i < obj_len(terms); i++) {
+		const struct obj *t = obj_at(terms, i);
+		const char *scope = obj_str(t, "scopeName");
+		if (!is_scope(scope))
+			field_errors_add(e, FIELD_INVALID, TERM ".scopeName",
+					 "Invalid value: \"%s\": unsupported scope",
+					 scope ? scope : "");
+		OBJ_EACH (it, hard)
+			if (!fits(scope, it.key))
+				field_errors_add(e, FIELD_INVALID, TERM,
+						 "Invalid value: \"%s\": unsupported scope applied "
+						 "to resource",
+						 scope ? scope : "");
+		check_operator(e, t);
+	}
+}
+
+void quota_check_spec(struct field_errors *e, const struct obj *quota)
+{
+	const struct obj *hard = obj_path(quota, "spec.hard");
+	OBJ_EACH (it, hard) {
+		const char *path = arena_fmt(e->arena, "spec.hard[%s]", it.key);
+		check_name(e, path, it.key);
+		check_amount(e, path, it.key, obj_as_string(it.value));
+	}
+	check_scopes(e, obj_path(quota, "spec.scopes"), hard);
+	check_selector(e, obj_path(quota, "spec.scopeSelector.matchExpressions"), hard);
+}
+
+/* Sets: the order may change. */
+void quota_check_kept(struct field_errors *e, const struct obj *quota, const struct obj *before)
+{
+	const struct obj *is = obj_path(quota, "spec.scopes"),
+			 *was = obj_path(before, "spec.scopes");
+	bool same = true;
+	for (size_t i = 0; i < obj_len(is); i++)
+		same = same && has_scope(was, obj_as_string(obj_at(is, i)));
+	for (size_t i = 0; i < obj_len(was); i++)
+		same = same && has_scope(is, obj_as_string(obj_at(was, i)));
+	if (!same)
+		scopes_fault(e, is, "field is immutable");
+}
