@@ -4,7 +4,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/limit_range.h"
-#include "alm/apiserver/quotas.h"
+#include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
 

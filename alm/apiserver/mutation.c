@@ -10,7 +10,7 @@
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
-#include "alm/apiserver/quotas.h"
+#include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/audit_write.h"
 #include "alm/apiserver/texts.h"

@@ -1,4 +1,4 @@
-/* quota: see quota.h. */
+/* quota: see resource_quota.h. */
 #include "alm/io/quota.h"
 
 #include <assert.h>

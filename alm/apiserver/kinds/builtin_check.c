@@ -5,7 +5,7 @@
 
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/pod_check.h"
-#include "alm/apiserver/kinds/quota.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"

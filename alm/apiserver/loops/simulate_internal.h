@@ -44,6 +44,7 @@ struct pass {
 	struct arena *a;
 	const struct obj *o; /* of the arena, not deleting */
 	struct fault fault;
+	const char *refused; /* why not all of its Pods were made; NULL: they were */
 	int64_t now_ns;
 	int64_t again_ns; /* set by the reconciler: to be looked at again then; 0: on a change */
 	char now[CLOCK_TEXT_MAX];
@@ -76,7 +77,9 @@ void sim_condition(struct pass *p, struct obj *o, const char *type, bool is_true
 		   const char *reason, const char *message);
 void sim_labels(struct obj *to, const struct obj *labels);
 struct fault sim_fault(const struct obj *o, struct arena *a);
-/* Of a workload without Pods whose template a LimitRange refuses: as p->fault, and p is looked at
+/* Pods that a refused workload has, and when it is looked at again. */
+int64_t sim_refused(struct pass *p, const char *uid);
+/* Of a workload without Pods whose template a LimitRange or a quota refuses: as p->fault, and p is looked at
  * again. */
 void sim_limits(struct pass *p);
 

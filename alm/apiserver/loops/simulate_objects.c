@@ -64,7 +64,12 @@ struct obj *sim_copy(struct pass *p, const struct obj *o)
 bool sim_create(struct pass *p, struct obj *o, char ret_uid[STORE_UID_TEXT])
 {
 	struct error err = ERROR_INIT;
-	return engine_create(p->server, &simulator, o, ret_uid, &err) == 0;
+	bool is_pod = cstr_eq(meta_kind(o), "Pod");
+	if (engine_create(p->server, &simulator, o, ret_uid, &err) == 0)
+		return true;
+	if (is_pod && err.code == E_FORBIDDEN)
+		p->refused = arena_strdup(p->a, err.msg);
+	return false;
 }
 
 void sim_put(struct pass *p, const struct obj *before, const struct obj *wanted)
@@ -203,6 +208,17 @@ static bool has_pods(const struct obj *o)
 		if (obj_i64(o, counts[i], 0) > 0)
 			return obj_i64(o, "status.observedGeneration", generation) == generation;
 	return false;
+}
+
+int64_t sim_refused(struct pass *p, const char *uid)
+{
+	struct children pods;
+	int64_t n = 0;
+	sim_children(p, uid, "", "pods", &pods);
+	for (size_t i = 0; i < pods.n; i++)
+		n += !meta_is_deleting(pods.items[i]);
+	p->again_ns = p->now_ns + REFUSED_AGAIN_NS;
+	return n;
 }
 
 void sim_limits(struct pass *p)

@@ -50,7 +50,8 @@ static void prune(struct pass *p, const struct children *all, const struct obj *
 static void replicas_status(struct pass *p, struct obj *set, bool failing)
 {
 	struct obj *s = sim_status(set);
-	int64_t want = want_of(set), ready = failing ? 0 : want;
+	int64_t want = p->refused ? sim_refused(p, meta_uid(set)) : want_of(set);
+	int64_t ready = failing ? 0 : want;
 	obj_set_int(s, "replicas", want);
 	obj_set_int(s, "fullyLabeledReplicas", want);
 	obj_set_int(s, "readyReplicas", ready);
@@ -61,6 +62,8 @@ static void replicas_status(struct pass *p, struct obj *set, bool failing)
 		if (want)
 			sim_condition(p, set, "ReplicaFailure", true, "FailedCreate",
 				      p->fault.message);
+	} else if (p->refused) {
+		sim_condition(p, set, "ReplicaFailure", true, "FailedCreate", p->refused);
 	} else if (obj_has(s, "conditions")) {
 		condition_remove(obj_get_mut(s, "conditions"), "ReplicaFailure");
 	}
@@ -189,9 +192,11 @@ static const struct obj *roll_out(struct pass *p, const struct obj *current, int
 	return set;
 }
 
-static void deployment_conditions(struct pass *p, struct obj *d, const struct obj *set)
+/* Of a refused one as many as there are: upstream's default lets a quarter of them be missing. */
+static void deployment_conditions(struct pass *p, struct obj *d, const struct obj *set,
+				  int64_t ready)
 {
-	bool down = fails(p) && want_of(d);
+	bool down = (fails(p) || ready < want_of(d) - want_of(d) / 4) && want_of(d);
 	const char *name = set ? meta_name(set) : "";
 	sim_condition(p, d, "Available", !down,
 		      down ? "MinimumReplicasUnavailable" : "MinimumReplicasAvailable",
@@ -213,6 +218,8 @@ static void deployment_conditions(struct pass *p, struct obj *d, const struct ob
 			arena_fmt(p->a, "ReplicaSet \"%s\" has successfully progressed.", name));
 	if (p->fault.kind == FAULT_PODLESS && want_of(d))
 		sim_condition(p, d, "ReplicaFailure", true, "FailedCreate", p->fault.message);
+	else if (p->refused)
+		sim_condition(p, d, "ReplicaFailure", true, "FailedCreate", p->refused);
 	else
 		condition_remove(obj_get_mut(obj_get_mut(d, "status"), "conditions"),
 				 "ReplicaFailure");
@@ -221,7 +228,9 @@ static void deployment_conditions(struct pass *p, struct obj *d, const struct ob
 static void deployment_status(struct pass *p, struct obj *d, const struct obj *set, bool updated)
 {
 	struct obj *s = sim_status(d);
-	int64_t want = p->fault.kind == FAULT_PODLESS ? 0 : want_of(d);
+	int64_t want = p->fault.kind == FAULT_PODLESS ? 0
+		       : p->refused && set            ? sim_refused(p, meta_uid(set))
+						      : want_of(d);
 	int64_t ready = fails(p) ? 0 : want;
 	obj_set_int(s, "replicas", want);
 	obj_set_int(s, "updatedReplicas", updated ? want : 0);
@@ -231,7 +240,7 @@ static void deployment_status(struct pass *p, struct obj *d, const struct obj *s
 		obj_set_int(s, "unavailableReplicas", want_of(d) - ready);
 	else
 		obj_del(s, "unavailableReplicas");
-	deployment_conditions(p, d, set);
+	deployment_conditions(p, d, set, ready);
 }
 
 void sim_deployment(struct pass *p)
@@ -337,6 +346,10 @@ void sim_statefulset(struct pass *p)
 				     .want = want,
 				     .ordinal = true};
 	sim_pods(p, &pods);
+	if (p->refused) {
+		want = sim_refused(p, meta_uid(o));
+		ready = ready < want ? ready : want;
+	}
 	struct obj *s = sim_status(o);
 	const char *former = obj_str(s, "currentRevision");
 	bool partly = rolls && kept && former;

@@ -494,8 +494,6 @@ static void test_registry__rules_that_nobody_enforces_are_told(void **state)
 		{"/apis/" ADMISSION "/validatingadmissionpolicybindings", ADMISSION,
 		 "ValidatingAdmissionPolicyBinding",
 		 "\"spec\":{\"policyName\":\"a\",\"validationActions\":[\"Deny\"]}"},
-		{"/api/v1/namespaces/default/resourcequotas", "v1", "ResourceQuota",
-		 "\"spec\":{\"hard\":{\"pods\":\"9\"}}"},
 	};
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	assert_null(http_header(apifake_do(f, "POST", CMS, cm_a).headers, "Warning"));

@@ -1,13 +1,14 @@
-/* quota_check: is a ResourceQuota one? In the words of the real server. */
+/* resource_quota_check: is a ResourceQuota one? In the words of the real server. */
 #include <string.h>
 
-#include "alm/apiserver/kinds/quota.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 
 /* --- names and amounts --- */
 
-bool quota_is_standard(const char *name)
+/* One that needs no slash; the others are of extended resources, classes and counts. */
+static bool is_standard(const char *name)
 {
 	static const char *const names[] = {
 		"cpu",
@@ -39,7 +40,7 @@ bool quota_is_standard(const char *name)
 static void check_name(struct field_errors *e, const char *path, const char *name)
 {
 	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
-	bool has_slash = strchr(name, '/'), is_known = quota_is_standard(name);
+	bool has_slash = strchr(name, '/'), is_known = is_standard(name);
 	/* an empty part is told twice */
 	if (fault && has_slash && !*(strchr(name, '/') + 1)) {
 		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
@@ -101,7 +102,7 @@ static bool fits(const char *scope, const char *name)
 {
 	static const char *const compute[] = {"cpu",           "memory",       "limits.cpu",
 					      "limits.memory", "requests.cpu", "requests.memory"};
-	if (!quota_is_standard(name))
+	if (!is_standard(name))
 		return true;
 	if (cstr_eq(scope, "VolumeAttributesClass"))
 		return strcmp(name, "persistentvolumeclaims") == 0 ||

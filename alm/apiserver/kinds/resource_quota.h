@@ -1,5 +1,5 @@
 /*
- * quota: what one object takes of a ResourceQuota, in the words of the real server. Pure.
+ * resource_quota: what one object takes of a ResourceQuota, in the words of the real server. Pure.
  *
  * Names of spec.hard: count/PLURAL[.GROUP] counts the objects of any namespaced resource, as do configmaps, secrets,
  * services, replicationcontrollers, resourcequotas and persistentvolumeclaims; pods counts those that have not ended.
@@ -7,8 +7,8 @@
  * limits.NAME of the first three, requests.NAME of an extended resource, of Pods that have not ended; services.nodeports
  * and services.loadbalancers; requests.storage, and both names of claims with CLASS.storageclass.storage.k8s.io/ before it.
  */
-#ifndef ALM_APISERVER_KINDS_QUOTA_H
-#define ALM_APISERVER_KINDS_QUOTA_H
+#ifndef ALM_APISERVER_KINDS_RESOURCE_QUOTA_H
+#define ALM_APISERVER_KINDS_RESOURCE_QUOTA_H
 
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
@@ -27,12 +27,10 @@ bool quota_covers(const struct obj *quota, const char *group, const char *plural
 /* "limits.memory for: c; requests.cpu for: c,d" of containers that do not state what the quota limits; NULL: none. */
 const char *quota_unstated(const struct obj *quota, const struct obj *pod, struct arena *a);
 
-/* One that the real server counts without a slash; the others are of extended resources, classes and counts. */
-bool quota_is_standard(const char *name);
 /* Is there anything of which the name could tell how much is used? */
 bool quota_is_measured(const char *name);
 
-/* What is wrong with the quota itself, and with a change of it (quota_check.c). */
+/* What is wrong with the quota itself, and with a change of it (resource_quota_check.c). */
 void quota_check_spec(struct field_errors *e, const struct obj *quota);
 void quota_check_kept(struct field_errors *e, const struct obj *quota, const struct obj *before);
 

@@ -1,15 +1,15 @@
 /*
- * quotas: ResourceQuotas obeyed by every write of a namespace, and their status kept (kube-api.md 14).
+ * resource_quotas: ResourceQuotas obeyed by every write of a namespace, and their status kept (kube-api.md 14).
  *
  * What is used of a name that counts objects is the number of heads of that resource in the namespace, which their order
- * gives at once. What is measured (kinds/quota.h) is summed once when it is first asked for, and kept from then on by
+ * gives at once. What is measured (kinds/resource_quota.h) is summed once when it is first asked for, and kept from then on by
  * each change of a head, of a write as of a batch that failed: the check sees what this turn has written, and nothing that
  * was undone. Another spec of a quota starts the sums of its namespace anew. A namespace without quotas costs one search.
  *
  * The status follows once the writes are committed, under the name of the resourcequota-controller.
  */
-#ifndef ALM_APISERVER_QUOTAS_H
-#define ALM_APISERVER_QUOTAS_H
+#ifndef ALM_APISERVER_RESOURCE_QUOTAS_H
+#define ALM_APISERVER_RESOURCE_QUOTAS_H
 
 #include "alm/apiserver/mutation.h"
 

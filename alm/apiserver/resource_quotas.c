@@ -1,11 +1,11 @@
-/* quotas: see quotas.h. */
-#include "alm/apiserver/quotas.h"
+/* resource_quotas: see resource_quotas.h. */
+#include "alm/apiserver/resource_quotas.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/kinds/quota.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/map.h"

@@ -1,5 +1,5 @@
-/* quota: see quota.h. */
-#include "alm/apiserver/kinds/quota.h"
+/* resource_quota: see resource_quota.h. */
+#include "alm/apiserver/kinds/resource_quota.h"
 
 #include <stdlib.h>
 #include <string.h>

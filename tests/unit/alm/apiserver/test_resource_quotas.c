@@ -1,8 +1,8 @@
-/* test_quotas.c: writes under ResourceQuotas, and what a real kube-apiserver 1.36 made of them
+/* test_resource_quotas.c: writes under ResourceQuotas, and what a real kube-apiserver 1.36 made of them
  * (tests/golden/kube-api/quota.py). */
 #include <string.h>
 
-#include "alm/apiserver/kinds/quota.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
@@ -62,7 +62,7 @@ static void sweep(struct apifake *f)
 	apifake_do(f, "DELETE", "/api/v1/namespaces/q-wrong/resourcequotas/q", NULL);
 }
 
-static void test_quotas__answers_are_those_of_a_real_server(void **state)
+static void test_resource_quotas__answers_are_those_of_a_real_server(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
@@ -107,7 +107,7 @@ static void expect_used(struct apifake *f, const char *name, const char *want)
 }
 
 /* Both creates of one turn are judged, before either is committed. */
-static void test_quotas__within_one_turn(void **state)
+static void test_resource_quotas__within_one_turn(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
@@ -143,7 +143,7 @@ static const char *large_body(void)
 }
 
 /* What a batch that failed took back is not used. */
-static void test_quotas__a_batch_that_fails_takes_nothing(void **state)
+static void test_resource_quotas__a_batch_that_fails_takes_nothing(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
@@ -168,7 +168,7 @@ static void test_quotas__a_batch_that_fails_takes_nothing(void **state)
 }
 
 /* A name that is of nothing is a name, and no table of objects. */
-static void test_quotas__names_of_nothing(void **state)
+static void test_resource_quotas__names_of_nothing(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
@@ -181,7 +181,7 @@ static void test_quotas__names_of_nothing(void **state)
 }
 
 /* A simulated workload has as many Pods as it may, and says what is in its way. */
-static void test_quotas__simulated_workloads_obey(void **state)
+static void test_resource_quotas__simulated_workloads_obey(void **state)
 {
 	(void)state;
 #define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
@@ -208,16 +208,39 @@ static void test_quotas__simulated_workloads_obey(void **state)
 	apifake_advance(f, 30 * NS_PER_S);
 	a = apifake_do(f, "GET", DEPLOYMENTS "/d", NULL);
 	assert_true(condition_is(a.json, "Available", "True"));
+	/* Room for some of them: as many are there, and the rest once there is room for it. */
+	assert_int_equal(send(f, "POST", SPACE "/resourcequotas", HARD("\"pods\":\"3\"")), 201);
+	assert_int_equal(apifake_do_type(f, "PATCH", DEPLOYMENTS "/d",
+					 "application/merge-patch+json",
+					 "{\"spec\":{\"replicas\":5}}")
+				 .status,
+			 200);
+	apifake_advance(f, NS_PER_S);
+	a = apifake_do(f, "GET", DEPLOYMENTS "/d", NULL);
+	assert_int_equal(obj_i64(a.json, "status.readyReplicas", -1), 3);
+	assert_true(condition_is(a.json, "Available", "False"));
+	assert_true(condition_is(a.json, "ReplicaFailure", "True"));
+	expect_used(f, "pods", "3");
+	assert_int_equal(apifake_do_type(f, "PATCH", QUOTA, "application/merge-patch+json",
+					 "{\"spec\":{\"hard\":{\"pods\":\"9\"}}}")
+				 .status,
+			 200);
+	apifake_advance(f, 30 * NS_PER_S);
+	a = apifake_do(f, "GET", DEPLOYMENTS "/d", NULL);
+	assert_int_equal(obj_i64(a.json, "status.readyReplicas", -1), 5);
+	assert_true(condition_is(a.json, "Available", "True"));
+	assert_false(condition_is(a.json, "ReplicaFailure", "True"));
+	expect_used(f, "pods", "5");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quotas__answers_are_those_of_a_real_server),
-		cmocka_unit_test(test_quotas__within_one_turn),
-		cmocka_unit_test(test_quotas__a_batch_that_fails_takes_nothing),
-		cmocka_unit_test(test_quotas__names_of_nothing),
-		cmocka_unit_test(test_quotas__simulated_workloads_obey),
+		cmocka_unit_test(test_resource_quotas__answers_are_those_of_a_real_server),
+		cmocka_unit_test(test_resource_quotas__within_one_turn),
+		cmocka_unit_test(test_resource_quotas__a_batch_that_fails_takes_nothing),
+		cmocka_unit_test(test_resource_quotas__names_of_nothing),
+		cmocka_unit_test(test_resource_quotas__simulated_workloads_obey),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
