@@ -15,6 +15,7 @@
 #include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/loops/eventttl.h"
 #include "alm/apiserver/loops/gc.h"
+#include "alm/apiserver/loops/quota_status.h"
 #include "alm/apiserver/loops/simulate.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/resource_quotas.h"
@@ -302,7 +303,7 @@ static int bootstrap(struct apiserver *s, struct error *err)
 	}
 	issuer_retire_secret(s);
 	gc_load(s->gc);
-	quotas_load(s->quotas);
+	quota_status_load(s->quota_status);
 	if (s->simulate)
 		simulate_load(s->simulate);
 	store_flush(s->store);
@@ -328,6 +329,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
 	s->quotas = quotas_new(s);
+	s->quota_status = quota_status_new(s);
 	s->namespaces = namespaces_new(s);
 	s->event_ttl = event_ttl_new(s);
 	if (s->config.simulate_workloads)
@@ -371,6 +373,7 @@ void apiserver_free(struct apiserver *s)
 	virtual_free(s->virtuals);
 	event_ttl_free(s->event_ttl);
 	namespaces_free(s->namespaces);
+	quota_status_free(s->quota_status);
 	quotas_free(s->quotas);
 	gc_free(s->gc);
 	definitions_free(s->crds);

@@ -14,6 +14,7 @@
 struct hub;
 struct gc;
 struct quotas;
+struct quota_status;
 struct namespaces;
 struct crds;
 struct event_ttl;
@@ -36,6 +37,7 @@ struct apiserver {
 	struct crds *crds;
 	struct gc *gc;
 	struct quotas *quotas;
+	struct quota_status *quota_status;
 	struct namespaces *namespaces;
 	struct event_ttl *event_ttl;
 	struct simulate *simulate; /* NULL: workloads are left alone */

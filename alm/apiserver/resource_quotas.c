@@ -6,7 +6,6 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/resource_quota.h"
-#include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"
@@ -15,9 +14,6 @@
 #define PLURAL         "resourcequotas"
 #define TEXT_BYTES_MAX 16384
 #define PASS_BYTES_MAX ((size_t)64 << 20)
-
-static const struct engine controller = {
-	"system:serviceaccount:kube-system:resourcequota-controller", "kube-controller-manager"};
 
 static const char *const measured[] = {"pods", "services", "persistentvolumeclaims"};
 
@@ -47,8 +43,7 @@ static struct store_table *table(const struct quotas *q)
 	return store_resource(q->server->store, "", PLURAL);
 }
 
-/* The i-th by name; NULL past the last. */
-static struct head *quota_at(const struct quotas *q, const char *ns, size_t i)
+struct head *quotas_at(const struct quotas *q, const char *ns, size_t i)
 {
 	const struct store_table *t = table(q);
 	i += resource_lower_bound(t, ns, "");
@@ -117,7 +112,7 @@ static struct map *space_of(struct quotas *q, const char *ns)
 	if (space)
 		return space;
 	space = map_new(sums_free);
-	for (size_t i = 0; (h = quota_at(q, ns, i)) != NULL; i++) {
+	for (size_t i = 0; (h = quotas_at(q, ns, i)) != NULL; i++) {
 		const struct obj *quota = head_obj_hot(h);
 		struct sums *s = sums_new(quota);
 		sum_all(q, s, quota, ns);
@@ -157,7 +152,7 @@ static void head_changed(void *arg, const struct store_table *t, const char *ns,
 			map_del(q->spaces, ns);
 		return;
 	}
-	for (size_t i = 0; (h = quota_at(q, ns, i)) != NULL; i++) {
+	for (size_t i = 0; (h = quotas_at(q, ns, i)) != NULL; i++) {
 		struct sums *s = map_get(space, h->name);
 		const struct obj *quota = head_obj_hot(h);
 		if (!s || !quota)
@@ -186,8 +181,7 @@ static bool count_of(const struct quotas *q, const char *ns, struct str group, s
 	return true;
 }
 
-/* False: the name is of nothing that is served. */
-static bool used_of(struct quotas *q, const struct head *h, const char *name, struct quantity *ret)
+bool quotas_used(struct quotas *q, const struct head *h, const char *name, struct quantity *ret)
 {
 	struct str group, plural;
 	*ret = (struct quantity){0};
@@ -259,7 +253,7 @@ static const char *exceeds(const struct demand *d, struct head *h)
 		struct quantity more, now, limit;
 		if (!more_of(d, names[i], &more) ||
 		    !quantity_read(obj_as_str(obj_get(hard, names[i])), &limit) ||
-		    !used_of(d->q, h, names[i], &now) || now.nanos + more.nanos <= limit.nanos)
+		    !quotas_used(d->q, h, names[i], &now) || now.nanos + more.nanos <= limit.nanos)
 			continue;
 		excess_add(&asked, names[i], &more);
 		excess_add(&used, names[i], &now);
@@ -277,7 +271,7 @@ static const char *fault_of(const struct demand *d)
 	const char *why = NULL;
 	struct head *h;
 	bool pod = *d->group == '\0' && strcmp(d->plural, "pods") == 0;
-	for (size_t i = 0; pod && !why && (h = quota_at(d->q, d->ns, i)) != NULL; i++) {
+	for (size_t i = 0; pod && !why && (h = quotas_at(d->q, d->ns, i)) != NULL; i++) {
 		const struct obj *quota = head_obj_hot(h);
 		const char *unstated = quota_covers(quota, d->group, d->plural, d->after)
 					       ? quota_unstated(quota, d->after, d->a)
@@ -286,7 +280,7 @@ static const char *fault_of(const struct demand *d)
 			why = arena_fmt(d->a, "failed quota: %s: must specify %s", h->name,
 					unstated);
 	}
-	for (size_t i = 0; !why && (h = quota_at(d->q, d->ns, i)) != NULL; i++)
+	for (size_t i = 0; !why && (h = quotas_at(d->q, d->ns, i)) != NULL; i++)
 		if (quota_covers(head_obj_hot(h), d->group, d->plural, d->after))
 			why = exceeds(d, h);
 	return why;
@@ -304,7 +298,7 @@ int quotas_check(struct mutation *m, struct error *err)
 			   .a = m->r->arena};
 	bool changes = quota_measures(d.group, d.plural) && strcmp(d.plural, "pods") != 0;
 	if (!q || !*m->ns || (m->r->subresource && *m->r->subresource) || (m->head && !changes) ||
-	    !quota_at(q, m->ns, 0))
+	    !quotas_at(q, m->ns, 0))
 		return 0;
 	const char *why = fault_of(&d);
 	return why ? fail_forbidden(m->r, m->name, err, "%s", why) : 0;
@@ -312,7 +306,7 @@ int quotas_check(struct mutation *m, struct error *err)
 
 bool quotas_has(const struct apiserver *s, const char *ns)
 {
-	return s->quotas && quota_at(s->quotas, ns, 0);
+	return s->quotas && quotas_at(s->quotas, ns, 0);
 }
 
 const char *quotas_pod_fault(struct apiserver *s, const char *ns, const struct obj *pod,
@@ -323,93 +317,12 @@ const char *quotas_pod_fault(struct apiserver *s, const char *ns, const struct o
 	return quotas_has(s, ns) ? fault_of(&d) : NULL;
 }
 
-/* --- status --- */
-
-struct status_edit {
-	struct quotas *q;
-	const struct head *h;
-};
-
-static void edit_status(void *arg, struct obj *o)
-{
-	const struct status_edit *e = arg;
-	const struct obj *hard = obj_path(o, "spec.hard");
-	struct obj *status = obj_map(), *used = obj_map();
-	OBJ_EACH (it, hard) {
-		struct quantity x;
-		char text[QUANTITY_TEXT_MAX];
-		if (!used_of(e->q, e->h, it.key, &x))
-			continue;
-		quantity_print(&x, text);
-		obj_set_str(used, it.key, text);
-	}
-	obj_set(status, "hard", obj_copy_map(hard));
-	if (obj_len(used))
-		obj_set(status, "used", used);
-	else
-		obj_unref(used);
-	obj_set(o, "status", status);
-}
-
-static void keep_status(struct quotas *q, struct head *h)
-{
-	struct error err = ERROR_INIT;
-	struct status_edit e = {q, h};
-	const struct obj *o = head_obj_hot(h);
-	if (!o || meta_is_deleting(o))
-		return;
-	/* What fails at the disk comes back with the next change. */
-	(void)engine_update(q->server, &controller, h, "status", edit_status, &e, &err);
-}
-
-static void look(void *arg)
-{
-	struct quotas *q = arg;
-	int left = ENGINE_BATCH;
-	struct map_entry *first;
-	while (left > 0 && (first = map_first(q->stale)) != NULL) {
-		CLEANUP(xfreep) char *ns = xstrdup(first->key);
-		struct head *h;
-		map_del(q->stale, ns);
-		for (size_t i = 0; (h = quota_at(q, ns, i)) != NULL; i++, left--)
-			keep_status(q, h);
-	}
-	if (map_count(q->stale))
-		loop_post(q->server->loop, &q->task);
-}
-
-static void mark(struct quotas *q, const char *ns)
-{
-	if (!quota_at(q, ns, 0))
-		return;
-	map_set(q->stale, ns, NULL);
-	loop_post(q->server->loop, &q->task);
-}
-
-static void changed(void *arg, const struct change *c)
-{
-	struct quotas *q = arg;
-	bool is_quota = *c->resource->group == '\0' && strcmp(c->resource->plural, PLURAL) == 0;
-	if (*c->ns && (!c->before || c->deleted || is_quota || is_measured(c->resource)))
-		mark(q, c->ns);
-}
-
-void quotas_load(struct quotas *q)
-{
-	const struct store_table *t = table(q);
-	for (size_t i = 0; i < t->n_heads; i++)
-		mark(q, t->heads[i]->ns);
-}
-
 struct quotas *quotas_new(struct apiserver *s)
 {
 	struct quotas *q = xcalloc(1, sizeof(*q));
 	q->server = s;
 	q->spaces = map_new(space_free);
-	q->stale = map_new(NULL);
-	q->task = (struct task){.fn = look, .arg = q};
 	store_on_head(s->store, head_changed, q);
-	store_on_change(s->store, changed, q);
 	return q;
 }
 
@@ -417,9 +330,7 @@ void quotas_free(struct quotas *q)
 {
 	if (!q)
 		return;
-	loop_unpost(q->server->loop, &q->task);
 	store_on_head(q->server->store, NULL, NULL);
 	map_free(q->spaces);
-	map_free(q->stale);
 	xfree(q);
 }

@@ -102,7 +102,7 @@ has "the quarantined content is named" '"reason":"ParseError"' "$(k get catalog 
 k create -f etcd-apptype.yaml >/dev/null
 is "the app installs from it" "etcd" "$(app_is etcd "status.installedVersion = '0.9.5'" | sed 's/.*\///')"
 is "its archives came with credentials" "yes" "$(grep -q '^200 /basic/etcd-operator-0.9.5.tgz 127.0.0.1 auth' "$web/log" && echo yes)"
-soon "500,001 versions are refused by name" LimitExceeded synced bad-many
+WAIT_S=240 soon "500,001 versions are refused by name" LimitExceeded synced bad-many
 
 # --- a Secret is used for what it says itself, and for nothing else ---
 secret team-b s $ours "$url"
