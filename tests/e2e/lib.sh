@@ -55,7 +55,7 @@ up_start() {
 		>"$dir/out" 2>>"$dir/err" &
 	pid=$!
 	export KUBECONFIG=$data/kubeconfig
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do # of a sanitizer on a machine that does other things
 		[ -s "$dir/out" ] && break
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
@@ -115,9 +115,12 @@ ok() {
 	tests=$((tests + 1))
 	echo "ok $tests - $1"
 }
+# What alm said until then goes to standard error once: the folder is gone when somebody asks.
 not_ok() {
 	tests=$((tests + 1))
 	echo "not ok $tests - $1"
+	[ -z "${told_err:-}" ] && [ -s "$dir/err" ] && grep -v "level=info" "$dir/err" | tail -12 >&2
+	told_err=1
 	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -30 | sed 's/^/    # /'
 	return 0
 }
