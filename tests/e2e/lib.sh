@@ -8,7 +8,7 @@
 #	repository BARE CLONE      a git repository, and a clone of it on branch main; git is alice from here on
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
-#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most
+#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60, of a sanitizer 180) seconds at most
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
 #	skip NAME WHY              what it would take is not on this machine
 #	next_steps [APP]           the steps that alm status prints, a line each
@@ -26,6 +26,8 @@ export HOME=$dir
 mkdir -p "$catalog"
 pid=
 tests=0
+wait_s=60
+[ -n "${SANITIZE:-}" ] && wait_s=180 # slower, and the machine of CI may be, too
 
 up_stop() {
 	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
@@ -148,7 +150,7 @@ has() {
 	esac
 }
 soon() {
-	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-60}))
+	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-$wait_s}))
 	shift 2
 	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
