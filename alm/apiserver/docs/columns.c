@@ -2,6 +2,7 @@
  * field may be absent or of another type; a cell then says what an empty one would say. */
 #include "alm/apiserver/docs/columns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/apiserver/docs/columns_internal.h"
@@ -71,6 +72,39 @@ struct obj *columns_join(const struct obj *list, const char *member, const char 
 struct obj *columns_number(const struct obj *o, const char *path)
 {
 	return obj_int(obj_i64(o, path, 0));
+}
+
+/* "pods: 1/2, requests.cpu: 500m/1": what is used of what a quota has, of its limits or of all else. */
+static struct obj *quota_cell(const struct obj *o, bool limits)
+{
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	const struct obj *hard = obj_path(o, "status.hard"), *used = obj_path(o, "status.used");
+	const char **names = xcalloc(obj_len(hard) + 1, sizeof(*names));
+	size_t n = 0;
+	OBJ_EACH (it, hard)
+		if (cstr_has_prefix(it.key, "limits") == limits)
+			names[n++] = it.key;
+	qsort(names, n, sizeof(*names), cstr_cmpp);
+	for (size_t i = 0; i < n; i++) {
+		const char *have = obj_as_string(obj_get(used, names[i]));
+		const char *all = obj_as_string(obj_get(hard, names[i]));
+		strbuf_addf(&b, "%s%s: %s/%s", i ? ", " : "", names[i], have ? have : "0",
+			    all ? all : "0");
+	}
+	xfree(names);
+	return columns_take(&b, "");
+}
+
+static struct obj *cell_quota_request(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return quota_cell(o, false);
+}
+
+static struct obj *cell_quota_limit(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return quota_cell(o, true);
 }
 
 static struct obj *cell_data(const struct obj *o, int64_t now_ns)
@@ -258,6 +292,8 @@ static struct obj *cell_audit_actor(const struct obj *o, int64_t now_ns)
 static const struct kind_column of_any[] = {NAME, AGE};
 static const struct kind_column of_created[] = {NAME, CREATED_AT};
 static const struct kind_column of_namespace[] = {NAME, COLUMN("Status", "string", cell_phase, 0), AGE};
+static const struct kind_column of_quota[] = {NAME, COLUMN("Request", "string", cell_quota_request, 0),
+					      COLUMN("Limit", "string", cell_quota_limit, 0), AGE};
 static const struct kind_column of_configmap[] = {NAME, COLUMN("Data", "string", cell_data, 0), AGE};
 static const struct kind_column of_secret[] = {
 	NAME, COLUMN("Type", "string", cell_type, 0), COLUMN("Data", "string", cell_data, 0), AGE};
@@ -294,6 +330,8 @@ static const struct kind_column of_audit[] = {
 static const struct columns_row columns_general[] = {
 	OF("", "Namespace", of_namespace),
 	OF("", "ConfigMap", of_configmap),
+	OF("", "LimitRange", of_created),
+	OF("", "ResourceQuota", of_quota),
 	OF("", "Secret", of_secret),
 	OF("", "Event", of_event),
 	OF("events.k8s.io", "Event", of_event),

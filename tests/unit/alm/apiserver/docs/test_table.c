@@ -122,6 +122,26 @@ static void test_table__builtin_columns_as_recorded(void **state)
 	check_builtin(174, 173, "", "Event", "2026-11-21T04:51:44Z");
 }
 
+/* As a 1.36 has them. */
+static void test_table__columns_of_a_quota(void **state)
+{
+	(void)state;
+	CLEANUP(kinds_freep) struct kinds *kinds = kinds_new();
+	const struct kind *k = kinds_find_kind(kinds, "", "v1", "ResourceQuota");
+	CLEANUP(obj_unrefp) struct obj *o = parse(
+		"{\"metadata\":{\"name\":\"q\",\"creationTimestamp\":\"2020-01-01T00:00:00Z\"},"
+		"\"status\":{\"hard\":{\"pods\":\"2\",\"limits.cpu\":\"2\",\"count/secrets\":\"3\","
+		"\"requests.cpu\":\"1\"},\"used\":{\"pods\":\"1\",\"count/secrets\":\"0\","
+		"\"requests.cpu\":\"500m\",\"limits.cpu\":\"1\"}}}");
+	const struct accept a = {.as = AS_TABLE, .as_version = "v1", .include = INCLUDE_NONE};
+	CLEANUP(obj_unrefp) struct obj *got = one_row(k, &a, o, at("2020-01-01T00:00:09Z"));
+	CLEANUP(xfreep) char *cells = json_text(obj_path(got, "rows[0].cells"));
+	assert_string_equal(cells, "[\"q\",\"count/secrets: 0/3, pods: 1/2, requests.cpu: 500m/1\","
+				   "\"limits.cpu: 1/2\",\"9s\"]");
+	assert_string_equal(obj_str(got, "columnDefinitions[1].name"), "Request");
+	assert_string_equal(obj_str(got, "columnDefinitions[2].name"), "Limit");
+}
+
 static void test_table__cells_follow_the_type_of_the_column(void **state)
 {
 	(void)state;
@@ -206,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table__custom_columns_as_recorded),
 		cmocka_unit_test(test_table__builtin_columns_as_recorded),
+		cmocka_unit_test(test_table__columns_of_a_quota),
 		cmocka_unit_test(test_table__cells_follow_the_type_of_the_column),
 		cmocka_unit_test(test_table__later_events_carry_no_columns),
 		cmocka_unit_test(test_table__every_printer_survives_odd_objects),
