@@ -17,6 +17,8 @@
  * app.coreos.com/instances: names of the AppTypes whose instances may bring charts, with commas between, or "*".
  * Whoever may create those instances there, or AppTypes, then has these rights in that namespace.
  *
+ * The values stand in the AppType and in its Catalog, so whoever reads these of the cluster reads them, too.
+ *
  * Whose life. The AppType goes when the instance is gone, and its objects with it; it has no owner reference, since an
  * object of the cluster cannot have one in a namespace, and the instance no finalizer, since none of ALM's must keep a
  * custom resource. It outlives the AppType that brought the definition, as the instances do.
