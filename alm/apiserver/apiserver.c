@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/apiserver/auth/issuer.h"
+#include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/health.h"
@@ -143,27 +144,11 @@ static int audit_files_handle(struct apiserver *s, struct request *r, struct err
 	return 0;
 }
 
-/* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
-static int handle_request(struct apiserver *s, struct request *r, struct error *err)
+/* Of one who may. */
+static int answer(struct apiserver *s, struct request *r, struct error *err)
 {
-	if (route_parse(r, err) < 0)
-		return -err->code;
-	if (health_is_path(r->path)) {
-		reply_health(s, r);
-		return 0;
-	}
-	if ((!r->exchange->admitted && auth_authenticate(s->auth, r, err) < 0) ||
-	    auth_authorize(s->auth, r, err) < 0)
-		return -err->code;
-	if (cstr_eq(r->path, "/metrics")) {
-		gauges(s);
-		health_metrics(r, s->metrics);
-		return 0;
-	}
-	if (cstr_has_prefix(r->path, AUDIT_PREFIX) && s->audit)
-		return audit_files_handle(s, r, err);
 	if (!r->is_resource) {
-		if (!api_docs_handle(s->discovery, r) && !auth_page(s->auth, r))
+		if (!api_docs_handle(s->discovery, r))
 			request_reply_no_page(r);
 		return 0;
 	}
@@ -188,6 +173,32 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 				   ? disk_watch_refuses(s->config.disk, disk_use(r))
 				   : NULL;
 	return full ? error_set(err, E_UNAVAILABLE, "%s", full) : registry_handle(r, err);
+}
+
+/* Of one that was admitted the route is looked for again: kinds may have come and gone since. */
+static int handle_request(struct apiserver *s, struct request *r, struct error *err)
+{
+	if (route_parse(r, err) < 0)
+		return -err->code;
+	if (health_is_path(r->path)) {
+		reply_health(s, r);
+		return 0;
+	}
+	if (s->config.records_only)
+		return answer(s, r, err);
+	if ((!r->exchange->admitted && auth_authenticate(s->auth, r, err) < 0) ||
+	    auth_authorize(s->auth, r, err) < 0)
+		return -err->code;
+	if (cstr_eq(r->path, "/metrics")) {
+		gauges(s);
+		health_metrics(r, s->metrics);
+		return 0;
+	}
+	if (cstr_has_prefix(r->path, AUDIT_PREFIX) && s->audit)
+		return audit_files_handle(s, r, err);
+	if (!r->is_resource && auth_page(s->auth, r))
+		return 0;
+	return answer(s, r, err);
 }
 
 static void trim(void *arg)
@@ -240,6 +251,31 @@ bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_clie
 	return true;
 }
 
+int apiserver_asks(struct apiserver *s, struct exchange *x, struct rbac_attributes *ret,
+		   const char **ret_version)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = request_new(s, x);
+	x->admitted = r;
+	if (route_parse(r, &err) < 0) {
+		request_reply_error(r, &err);
+		return -err.code;
+	}
+	*ret = auth_attributes(r);
+	*ret_version = r->version;
+	return 0;
+}
+
+void apiserver_refuse(struct exchange *x, const char *user, const struct error *err)
+{
+	struct error told = *err;
+	struct request *r = x->admitted;
+	r->user.name = user;
+	if (told.code == E_FORBIDDEN)
+		(void)auth_forbid(r, &told);
+	request_reply_error(r, &told);
+}
+
 void apiserver_handle(struct apiserver *s, struct exchange *x)
 {
 	struct error err = ERROR_INIT;
@@ -250,7 +286,8 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 	/* After an answer neither r nor x exist: only a failure touches them again. */
 	if (handle_request(s, r, &err) == 0)
 		return;
-	refusals_add(s->refusals, r, &err);
+	if (!s->config.records_only)
+		refusals_add(s->refusals, r, &err);
 	request_reply_error(r, &err);
 }
 
@@ -314,10 +351,13 @@ static int bootstrap(struct apiserver *s, struct error *err)
 
 static int start(struct apiserver *s, struct error *err)
 {
-	struct store_config sc = {.db = s->config.db, .loop = s->loop, .audit = s->audit};
-	s->kinds = kinds_new();
+	bool records_only = s->config.records_only;
+	struct store_config sc = {
+		.db = s->config.db, .loop = s->loop, .audit = records_only ? NULL : s->audit};
+	s->kinds = kinds_new_of(records_only ? VIRTUAL_GROUP : NULL);
 	s->refusals = refusals_new(s);
-	if (store_open(&sc, &s->store, err) < 0 || objects_check_begin(s, err) < 0)
+	if (store_open(&sc, &s->store, err) < 0 ||
+	    (!records_only && objects_check_begin(s, err) < 0))
 		return -err->code;
 	if (auth_new(&s->config, s->store, &s->auth, err) < 0)
 		return -err->code;
@@ -334,7 +374,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->event_ttl = event_ttl_new(s);
 	if (s->config.simulate_workloads)
 		s->simulate = simulate_new(s);
-	return bootstrap(s, err);
+	return records_only ? 0 : bootstrap(s, err);
 }
 
 int apiserver_new(const struct apiserver_config *c, struct apiserver **ret, struct error *err)

@@ -37,6 +37,9 @@ struct apiserver_config {
 	const char *address; /* advertised host:port */
 	bool simulate_workloads;
 	bool no_legacy;          /* documents of 2017 are refused as written (crds/legacy.h) */
+	/* Nothing but the AuditRecords of audit is served, to whom others have let in
+	 * (apiserver_asks()): the store is empty and stays so, tokens are not looked at. */
+	bool records_only;
 	bool own_controllers;    /* they run in this process and name their entries (approval.h) */
 	struct metrics *metrics; /* shown at /metrics, outlives the server; NULL: one of its own */
 };
@@ -54,5 +57,13 @@ void apiserver_handle(struct apiserver *s, struct exchange *x);
  * (health) is answered, and who is nobody gets his 401. The client is the one that asks, not the
  * one it impersonates. */
 bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_client *ret);
+
+/* With records_only: what a request wants, texts of its arena, for whoever decides; version of
+ * group. Negative: it is no request, and was answered. */
+struct rbac_attributes;
+int apiserver_asks(struct apiserver *s, struct exchange *x, struct rbac_attributes *ret,
+		   const char **ret_version);
+/* Refuses what apiserver_asks() was told: E_FORBIDDEN in the words of the real server about user. */
+void apiserver_refuse(struct exchange *x, const char *user, const struct error *err);
 
 #endif

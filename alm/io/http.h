@@ -33,6 +33,9 @@ struct http_request {
 	struct http_headers headers;
 	struct str body;
 	const char *peer; /* "127.0.0.1:53122"; "" outgoing */
+	/* Whom the certificate of the connection names, verified (server_config.client_ca_pem), or
+	 * NULL. */
+	const char *client_name;
 	/* Set by the process's own executor only, never from the wire (audit.md 7). */
 	const char *trusted_audit_id;
 };

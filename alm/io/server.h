@@ -100,8 +100,10 @@ typedef bool (*server_admit)(void *arg, struct exchange *x, struct server_client
 struct server_config {
 	const char *listen;             /* "127.0.0.1:6443", port 0 picks a free one, "[::1]:0" */
 	const char *cert_pem, *key_pem; /* texts; both NULL: plain HTTP (metrics) */
-	server_admit admit;             /* NULL: everything goes to the handler */
-	const char *const *hosts;       /* further names that may stand in Host; borrowed */
+	/* Whose clients are known by a certificate (http_request.client_name). NULL: nobody's. */
+	const char *client_ca_pem;
+	server_admit admit;       /* NULL: everything goes to the handler */
+	const char *const *hosts; /* further names that may stand in Host; borrowed */
 	size_t n_hosts;
 	size_t anonymous_max;             /* 0: SERVER_ANONYMOUS_MAX */
 	const struct quota_limit *limits; /* borrowed; NULL: those of quota.h */
@@ -115,6 +117,8 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 		  struct server **ret, struct error *err);
 /* For connections that come from now on; those that are open keep their certificate. */
 int server_renew(struct server *s, const char *cert_pem, const char *key_pem, struct error *err);
+/* Likewise another client_ca_pem, or NULL. */
+int server_renew_clients(struct server *s, const char *client_ca_pem, struct error *err);
 const char *server_address(const struct server *s); /* "127.0.0.1:41873" */
 /* Stops accepting, ends idle connections; open exchanges finish or are cut after grace_ns. A second
  * call cuts them at once. */

@@ -17,6 +17,7 @@
 #include "alm/base/clock.h"
 #include "alm/io/hosts.h"
 #include "alm/io/server_internal.h"
+#include "alm/io/tls.h"
 
 #define BODY_NS           (60 * NS_PER_S)
 #define LINGER_NS         (2 * NS_PER_S)
@@ -124,6 +125,9 @@ static int begin_request(struct conn *c, struct str text, struct error *err)
 		.query = head.query,
 		.headers = head.headers,
 		.peer = c->peer_text,
+		.client_name = c->server->tls ? tls_peer_name(bufferevent_openssl_get_ssl(c->bev),
+							      c->exchange.arena)
+					      : NULL,
 	};
 	c->keep_alive = head.keep_alive && !c->server->stopping;
 	c->is_1_0 = head.is_1_0;

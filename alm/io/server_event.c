@@ -206,6 +206,27 @@ static void allow_descriptors(const struct server *s, const struct quota_limit *
 	(void)setrlimit(RLIMIT_NOFILE, &r);
 }
 
+static void keep_text(char **to, const char *text)
+{
+	char *copy = text ? xstrdup(text) : NULL; /* it may be the one that is kept */
+	xfree(*to);
+	*to = copy;
+}
+
+static int make_tls(struct server *s, const char *cert_pem, const char *key_pem,
+		    const char *client_ca_pem, struct error *err)
+{
+	SSL_CTX *fresh;
+	if (tls_server_context(cert_pem, key_pem, client_ca_pem, &fresh, err) < 0)
+		return -err->code;
+	SSL_CTX_free(s->tls); /* its connections hold it */
+	s->tls = fresh;
+	keep_text(&s->cert_pem, cert_pem);
+	keep_text(&s->key_pem, key_pem);
+	keep_text(&s->client_ca_pem, client_ca_pem);
+	return 0;
+}
+
 int server_listen(struct loop *l, const struct server_config *c, server_handler handler, void *arg,
 		  struct server **ret, struct error *err)
 {
@@ -228,7 +249,7 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 	allow_descriptors(s, c->limits ? c->limits : quota_limits);
 	int r = 0;
 	if (c->cert_pem)
-		r = tls_server_context(c->cert_pem, c->key_pem, &s->tls, err);
+		r = make_tls(s, c->cert_pem, c->key_pem, c->client_ca_pem, err);
 	if (r >= 0)
 		r = bind_to(s, c->listen, err);
 	if (r < 0)
@@ -239,12 +260,12 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 
 int server_renew(struct server *s, const char *cert_pem, const char *key_pem, struct error *err)
 {
-	SSL_CTX *fresh;
-	if (tls_server_context(cert_pem, key_pem, &fresh, err) < 0)
-		return -err->code;
-	SSL_CTX_free(s->tls); /* its connections hold it */
-	s->tls = fresh;
-	return 0;
+	return make_tls(s, cert_pem, key_pem, s->client_ca_pem, err);
+}
+
+int server_renew_clients(struct server *s, const char *client_ca_pem, struct error *err)
+{
+	return make_tls(s, s->cert_pem, s->key_pem, client_ca_pem, err);
 }
 
 const char *server_address(const struct server *s)
@@ -305,6 +326,9 @@ void server_free(struct server *s)
 	loop_unpost(s->loop, &s->stopped);
 	stop_listening(s);
 	SSL_CTX_free(s->tls);
+	xfree(s->cert_pem);
+	xfree(s->key_pem);
+	xfree(s->client_ca_pem);
 	peers_free(s->peers);
 	quota_user_unref(s->quota, s->nobody);
 	quota_free(s->quota);

@@ -73,6 +73,7 @@ struct server {
 	void *arg;
 	struct evconnlistener *listener;
 	SSL_CTX *tls;
+	char *cert_pem, *key_pem, *client_ca_pem; /* what it was made of */
 	char address[80];
 	char **hosts;
 	size_t n_hosts;

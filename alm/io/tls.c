@@ -16,9 +16,10 @@
 #include "alm/base/hash.h"
 #include "alm/io/tls.h"
 
-#define CA_NS      (3650 * NS_PER_DAY)
-#define SERVING_NS (30 * NS_PER_DAY)
-#define CIPHERS    "ECDHE+AESGCM:ECDHE+CHACHA20" /* of TLS 1.2; all of 1.3 are such */
+#define CA_NS          (3650 * NS_PER_DAY)
+#define SERVING_NS     (30 * NS_PER_DAY)
+#define CLIENT_CAS_MAX 64
+#define CIPHERS        "ECDHE+AESGCM:ECDHE+CHACHA20" /* of TLS 1.2; all of 1.3 are such */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_SSL_FREEP(type, fn)  \
@@ -303,8 +304,48 @@ bool tls_client_context(SSL_CTX *ctx, bool *nameless)
 	return SSL_CTX_set_app_data(ctx, nameless);
 }
 
-int tls_server_context(const char *cert_pem, const char *key_pem, struct ssl_ctx_st **ret,
-		       struct error *err)
+const char *tls_peer_name(const SSL *ssl, struct arena *a)
+{
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+	const X509_NAME *subject = cert ? X509_get_subject_name(cert) : NULL;
+	if (!subject || SSL_get_verify_result(ssl) != X509_V_OK ||
+	    !(SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER))
+		return NULL;
+	int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+	if (at < 0)
+		return NULL;
+	unsigned char *text = NULL;
+	int n = ASN1_STRING_to_UTF8(&text,
+				    X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+	/* A NUL within would end another name than the one that was signed. */
+	bool ok = n > 0 && !memchr(text, 0, (size_t)n);
+	const char *name = ok ? arena_strndup(a, (const char *)text, (size_t)n) : NULL;
+	OPENSSL_free(text);
+	return name;
+}
+
+/* One certificate or more; of the rest of the text nothing is believed. */
+static int trust_clients(SSL_CTX *ctx, const char *pem, struct error *err)
+{
+	CLEANUP(BIO_free_allp) BIO *bio = BIO_new_mem_buf(pem, -1);
+	int n = 0;
+	for (; bio && n < CLIENT_CAS_MAX; n++) {
+		CLEANUP(X509_freep) X509 *ca = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+		if (!ca)
+			break;
+		if (X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), ca) != 1 ||
+		    SSL_CTX_add_client_CA(ctx, ca) != 1)
+			return ssl_failed(err, "CA of the clients");
+	}
+	if (n == 0)
+		return ssl_failed(err, "CA of the clients");
+	ERR_clear_error(); /* the end of the text */
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	return 0;
+}
+
+int tls_server_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem,
+		       struct ssl_ctx_st **ret, struct error *err)
 {
 	CLEANUP(X509_freep) X509 *cert = cert_of(cert_pem);
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *key = key_of(key_pem);
@@ -320,6 +361,8 @@ int tls_server_context(const char *cert_pem, const char *key_pem, struct ssl_ctx
 	static const unsigned char session_context[] = "alm";
 	SSL_CTX_set_session_id_context(ctx, session_context, sizeof(session_context) - 1);
 	SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+	if (client_ca_pem && trust_clients(ctx, client_ca_pem, err) < 0)
+		return -err->code;
 	*ret = STEAL(ctx);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "alm/main/git_hooks.h"
 #include "alm/main/our_crds.h"
 #include "alm/main/protection.h"
+#include "alm/main/records.h"
 #include "alm/main/sandbox_jobs.h"
 #include "alm/main/source_access.h"
 
@@ -62,6 +63,7 @@ struct controller_command {
 	struct alert_sender alert_sender;
 	struct metrics_server *metrics_server;
 	struct git_hooks *hooks;
+	struct records *records;
 	const char *origin;
 	struct anchor_setup setup;
 	struct anchors *anchors;
@@ -72,6 +74,7 @@ static void stop_acting(struct controller_command *c)
 {
 	loop_disarm(c->loop, &c->crds_retry);
 	git_hooks_set(c->hooks, NULL);
+	records_lead(c->records, false);
 	manager_free(STEAL(c->manager));
 	alerts_forget(c->alert_sender.alerts);
 	our_crds_free(STEAL(c->crds));
@@ -163,6 +166,7 @@ static void on_elected(void *arg, int64_t epoch)
 	c->is_waiting = false;
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
+	records_lead(c->records, true);
 	apply_crds(c);
 }
 
@@ -284,6 +288,14 @@ static int begin(struct controller_command *c, struct error *err)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
+	const struct records_config rc = {.listen = cli_value(c->cli, "records-listen"),
+					  .data_dir = c->data_dir,
+					  .audit = c->audit,
+					  .client = c->client,
+					  .hosts = c->hosts.names,
+					  .n_hosts = c->hosts.n};
+	if (records_start(&rc, &c->records, err) < 0)
+		return -err->code;
 	if (anchor_setup_start(&c->setup, c->audit, c->db, c->loop, c->client, &c->anchors, err) <
 		    0 ||
 	    process_confine(err) < 0)
@@ -295,6 +307,9 @@ static int begin(struct controller_command *c, struct error *err)
 	if (c->hooks)
 		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
 			   git_hooks_address(c->hooks));
+	if (c->records)
+		term_print("alm controller: audit records on https://%s\n",
+			   records_address(c->records));
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
 	return 0;
@@ -355,6 +370,7 @@ static void release(struct controller_command *c)
 {
 	stop_acting(c);
 	git_hooks_free(c->hooks);
+	records_free(c->records);
 	leader_free(c->leader);
 	disk_watch_free(c->disk);
 	pruner_free(c->pruner);
@@ -407,6 +423,7 @@ static int run(struct cli *cli, struct error *err)
 static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
 	HOOKS_LISTEN_OPTION,
+	RECORDS_LISTEN_OPTION,
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},

@@ -30,16 +30,23 @@ tolerations: [{key: a, operator: Exists}]
 priorityClassName: system-cluster-critical
 podAnnotations: {a: b}
 END
+cat >"$dir/records.yaml" <<'END'
+auditRecords: {enabled: true}
+END
 kinds() { grep -h '^kind:' "$1" | sort | uniq -c | tr -s ' ' | tr '\n' ';'; }
 render "$alm_bin" -f "$dir/all.yaml" >"$dir/alm.out"
 is "all options have their objects" " 1 kind: ClusterRole; 1 kind: ClusterRoleBinding; 1 kind: ConfigMap; 1 kind: Deployment; 1 kind: NetworkPolicy; 1 kind: PersistentVolumeClaim; 1 kind: PodDisruptionBudget; 1 kind: PrometheusRule; 3 kind: Role; 3 kind: RoleBinding; 1 kind: Service; 1 kind: ServiceAccount; 1 kind: ServiceMonitor; 4 kind: ValidatingAdmissionPolicy; 4 kind: ValidatingAdmissionPolicyBinding;" \
 	"$(kinds "$dir/alm.out")"
+render "$alm_bin" -f "$dir/records.yaml" >"$dir/records.out"
+is "audit records on the cluster bring their APIService, Service and rights" "+kind: APIService +kind: ClusterRole +kind: ClusterRole +kind: ClusterRoleBinding +kind: RoleBinding +kind: Service" \
+	"$(diff -U0 <(render "$alm_bin" | grep '^kind:' | sort) <(grep '^kind:' "$dir/records.out" | sort) | grep '^[+-]k' | sort | tr '\n' ' ' | sed 's/ $//')"
+code "but not with a second replica" 1 "wants replicas: 1" render "$alm_bin" -f "$dir/records.yaml" --set replicas=2
 render "$alm_bin" --set persistence.existingClaim=mine,networkPolicy.enabled=false,podDisruptionBudget.enabled=false,admissionPolicies.enabled=false \
 	>"$dir/few.out"
 is "what is switched off is not there" "" "$(grep -E '^kind: (Pers|Net|Pod|Valid)' "$dir/few.out")"
 if [ -x "$helm" ]; then
 	is "helm renders the plain manifest" "" "$(diff deploy/manifests/alm.yaml <(render "$helm" --set createNamespace=true))"
-	is "and all options" "" "$(diff "$dir/alm.out" <(render "$helm" -f "$dir/all.yaml"))"
+	is "and all options" "" "$(diff <(cat "$dir/alm.out" "$dir/records.out") <(render "$helm" -f "$dir/all.yaml" && render "$helm" -f "$dir/records.yaml"))"
 	code "helm lint is clean" 0 "0 chart(s) failed" "$helm" lint --strict "$chart"
 	is "without a warning" "" "$("$helm" lint "$chart" 2>/dev/null | grep -F WARN)"
 else
@@ -62,7 +69,7 @@ for want in 'runAsNonRoot: true' 'readOnlyRootFilesystem: true' 'allowPrivilegeE
 done
 is "no privilege is asked for" "" "$(grep -nE 'privileged|hostPath|hostNetwork|hostPID' deploy/manifests/alm.yaml)"
 { "$alm_bin" controller --help; "$alm_bin" help; } >"$dir/help"
-is "every argument is one of alm controller" "" "$(grep -ohE '^ *- "?--[a-z-]+' "$dir/alm.out" | grep -oE -- '--[a-z-]+' | sort -u |
+is "every argument is one of alm controller" "" "$(grep -ohE '^ *- "?--[a-z-]+' "$dir/alm.out" "$dir/records.out" | grep -oE -- '--[a-z-]+' | sort -u |
 	while read -r flag; do grep -qe "$flag" "$dir/help" || echo "$flag"; done)"
 
 # --- metrics ---

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rights of deploy/manifests/alm.yaml are exactly what alm controller asks for: it plays the story with the token of that
+# The rights of deploy/charts/alm, with the audit records on the cluster, are exactly what alm controller asks for: it plays the story with the token of that
 # account, each request is written down on its way, and no rule is missing and none is more. On alm server; on a real
 # Kubernetes with ALM_TEST_CLUSTER=KUBECONFIG (an empty one, of an administrator).
 # shellcheck disable=SC2119
@@ -11,7 +11,13 @@ command -v kubectl >/dev/null || {
 	echo 1..1
 	exit 0
 }
-manifest=$PWD/deploy/manifests/alm.yaml
+manifest=$dir/alm.yaml
+records=$(free_port)
+front() { # NAME CA: a certificate for a client
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" 2>/dev/null |
+		openssl x509 -req -CA "$2.crt" -CAkey "$2.key" -days 2 -extfile <(echo extendedKeyUsage=clientAuth) -out "$1.crt" 2>/dev/null
+}
+"$alm_bin" template alm deploy/charts/alm -n alm-system --set createNamespace=true,auditRecords.enabled=true >"$manifest"
 recorder=$PWD/tests/e2e/request_recorder.py
 rights=$PWD/tests/e2e/rights.py
 etcd_crd=$PWD/deploy/demo/charts/overlays/0.9.4/crds/etcds.yaml
@@ -26,9 +32,28 @@ if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
 else
 	server_start
 	absent=admissionregistration.k8s.io
+	# What the API server of a cluster has: the CA that its requests for users come with.
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=ca -keyout ca.key -out ca.crt -days 2 2>/dev/null
+	front front ca
+	front other ca
+	k create configmap extension-apiserver-authentication -n kube-system --from-file=requestheader-client-ca-file=ca.crt \
+		--from-literal='requestheader-allowed-names=["front"]' --from-literal='requestheader-username-headers=["X-Remote-User"]' \
+		--from-literal='requestheader-group-headers=["X-Remote-Group"]' >/dev/null
 fi
+# ALM runs on this machine: of a real cluster the API server has to find it here.
+[ "$absent" != none ] || python3 - "$manifest" "$records" <<'PY'
+import sys, re
+path, port = sys.argv[1:]
+parts = open(path, encoding="utf-8").read().split("\n---\n")
+for i, p in enumerate(parts):
+    if "\n  name: alm-records\n" in p:
+        parts[i] = p[:p.index("\nspec:")] + "\nspec: {type: ExternalName, externalName: localhost, ports: [{port: %s}]}\n" % port
+    elif "\nkind: APIService\n" in p:
+        parts[i] = p.replace("port: 443", "port: " + port)
+open(path, "w", encoding="utf-8").write("\n---\n".join(parts))
+PY
 k apply -f "$manifest" >"$dir/applied" 2>&1
-is "the manifest is applied" "" "$(grep -vE -e ' (created|configured|unchanged)$' -e ValidatingAdmissionPolicy -e 'ensure CRDs' "$dir/applied")"
+is "the manifest is applied" "" "$(grep -vE -e ' (created|configured|unchanged)$' -e ValidatingAdmissionPolicy -e 'ensure CRDs' -e 'clusterroles/alm-audit-reader is missing' "$dir/applied")"
 
 # From here on alm controller has the account's token and reaches the server through the recorder.
 server=$(k config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
@@ -51,12 +76,50 @@ END
 )
 act() {
 	exec "$alm_bin" controller --data-dir "$data" --kubeconfig "$dir/account.kubeconfig" --metrics-listen off \
-		--verify-soak 1s --catalog-root "$catalog" >>controller.out 2>>controller.err
+		--records-listen "127.0.0.1:$records" --verify-soak 1s --catalog-root "$catalog" >>controller.out 2>>controller.err
 }
 act &
 controller=$!
 crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name | wc -l; }
 WAIT_S=90 soon "it brings its CRDs" 3 crds
+
+# --- the audit records, for the users of the cluster ---
+bundle() { k get apiservice v1alpha1.audit.app.coreos.com -o 'jsonpath={.spec.caBundle}' | base64 -d | grep -c BEGIN; }
+soon "the APIService has ALM's CA" 1 bundle
+k get apiservice v1alpha1.audit.app.coreos.com -o 'jsonpath={.spec.caBundle}' | base64 -d >records.crt
+list=/apis/audit.app.coreos.com/v1alpha1/auditrecords
+ask() { # PATH [OPTION...]: status and text
+	curl -s --noproxy '*' --cacert records.crt --resolve "alm-records.alm-system.svc:$records:127.0.0.1" -w ' %{http_code}' "${@:2}" \
+		"https://alm-records.alm-system.svc:$records$1"
+}
+k create clusterrolebinding readers --clusterrole=alm-audit-reader --group=readers >/dev/null
+token=$(k create token default -n default 2>/dev/null) || { k create serviceaccount default -n default >/dev/null && token=$(k create token default -n default); }
+has "a token that may not read" "cannot list resource" "$(ask $list -H "Authorization: Bearer $token")"
+k create clusterrolebinding reader --clusterrole=alm-audit-reader --serviceaccount=default:default >/dev/null
+may() { ask "$list" -H "Authorization: Bearer $token" | tr -d '\n' | grep -c '"LogOpened".* 200$'; }
+soon "one that may" 1 may
+has "one that is none" " 401" "$(ask $list -H "Authorization: Bearer x$token")"
+has "nobody" " 401" "$(ask $list)"
+has "who only says who he is" " 401" "$(ask $list -H 'X-Remote-User: root' -H 'X-Remote-Group: system:masters')"
+if [ "$absent" = none ]; then
+	real() { k get --raw "$list?limit=1" 2>&1 | grep -o LogOpened; }
+	soon "kubectl get auditrecords" LogOpened real
+	has "denied to others" "cannot list resource" "$(k get auditrecords --as bob 2>&1)"
+	has "as the group of readers" "auditrecord.audit.app.coreos.com/1" "$(k get auditrecords 1 -o name --as bob --as-group readers 2>&1)"
+	has "and not changed" "MethodNotAllowed" "$(k delete auditrecords 1 2>&1)"
+else
+	proxy() { ask "$1" --cert "$2.crt" --key "$2.key" -H "X-Remote-User: $3" -H "X-Remote-Group: $4" "${@:5}"; }
+	believed() { proxy $list front jane readers | tr -d '\n' | grep -c '"LogOpened".* 200$'; }
+	soon "whom the API server speaks for" 1 believed
+	has "denied to others" 'User \"jane\" cannot list resource \"auditrecords\"' "$(proxy $list front jane others)"
+	has "another client of that CA speaks for nobody" " 401" "$(proxy $list other jane readers)"
+	has "not changed" "MethodNotAllowed" "$(proxy $list/1 front root system:masters -X DELETE)"
+	is "and nothing else is there: discovery" "audit.app.coreos.com" "$(proxy /apis front root system:masters | sed 's/ 200$//' | jq -r '.groups[].name')"
+	for path in /metrics /api/v1/secrets /apis/apps/v1/deployments /audit/checkpoint; do
+		has "nor $path" " 404" "$(proxy $path front root system:masters)"
+	done
+fi
+
 sed -i 's/30s/2s/' catalog.yaml
 package 0.9.4 >/dev/null
 k create -f catalog.yaml >/dev/null

@@ -92,6 +92,8 @@ void fixture_handle(void *arg, struct exchange *x)
 		char *text = arena_fmt(x->arena, "%s %s?%s %.*s %s", r->method, r->path, r->query,
 				       STR_ARG(r->body), auth ? auth : "-");
 		exchange_reply(x, 200, &h, str_of(text));
+	} else if (cstr_eq(r->path, "/client")) {
+		exchange_reply(x, 200, &h, str_of(r->client_name ? r->client_name : "-"));
 	} else if (cstr_eq(r->path, "/big") || cstr_eq(r->path, "/mib")) {
 		reply_bytes(x, &h, r->path[1] == 'b' ? (size_t)8 << 20 : (size_t)1 << 20);
 	} else if (cstr_eq(r->path, "/watch") && exchange_charge(x, QUOTA_WATCHES, 1) != QUOTA_OK) {

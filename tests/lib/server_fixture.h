@@ -2,7 +2,7 @@
  * server_fixture: a server on loopback, in the loop of the test, and plain sockets to it.
  *
  * What its handler does with a path: /echo answers with method, path, query, body; /big with 8 MiB;
- * /mib with 1 MiB; /later in the next task; /hold never; /stream begins; /watch is a stream that is
+ * /mib with 1 MiB; /client with whom its certificate names, or "-"; /later in the next task; /hold never; /stream begins; /watch is a stream that is
  * charged as one; /list streams 8 MiB as they are taken.
  *
  * With fixture_admit, "Authorization: Bearer NAME" is user NAME, root is an administrator, wrong is

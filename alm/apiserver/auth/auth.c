@@ -192,7 +192,7 @@ static const char *asked_name(struct request *r)
 	return name ? arena_strdup(r->arena, name) : r->name;
 }
 
-int auth_authorize(struct auth *a, struct request *r, struct error *err)
+struct rbac_attributes auth_attributes(struct request *r)
 {
 	struct rbac_attributes at = {.verb = r->verb,
 				     .is_resource = r->is_resource,
@@ -202,14 +202,26 @@ int auth_authorize(struct auth *a, struct request *r, struct error *err)
 				     .ns = r->ns,
 				     .name = "",
 				     .path = r->path};
-	if (rbac_is_master(&r->user))
-		return 0;
 	if (r->is_resource) {
 		at.name = asked_name(r);
 		/* a namespace lies in itself: a Role in it may give rights to it */
 		if (cstr_eq(at.resource, "namespaces") && !at.ns[0])
 			at.ns = r->name;
 	}
+	return at;
+}
+
+int auth_forbid(struct request *r, struct error *err)
+{
+	struct rbac_attributes at = auth_attributes(r);
+	return auth_forbidden(r, &at, err);
+}
+
+int auth_authorize(struct auth *a, struct request *r, struct error *err)
+{
+	if (rbac_is_master(&r->user))
+		return 0;
+	struct rbac_attributes at = auth_attributes(r);
 	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }
 

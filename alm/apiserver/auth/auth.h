@@ -18,6 +18,11 @@ int auth_authenticate(struct auth *a, struct request *r, struct error *err);
 /* Whose share of the server (quota.h) a request takes: the asker's, and one of all accounts of a
  * namespace together, as whoever may make accounts there has as many as he likes. */
 const char *auth_share(const struct request *r);
+struct rbac_attributes;
+/* What the request asks for, texts of it. */
+struct rbac_attributes auth_attributes(struct request *r);
+/* E_FORBIDDEN about all of it, whoever r->user is. */
+int auth_forbid(struct request *r, struct error *err);
 /* E_FORBIDDEN with the text of golden G182 to G184. */
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
 /* An update, patch or apply of what is not there: it needs the right to create, too. */

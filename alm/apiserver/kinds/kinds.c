@@ -61,12 +61,19 @@ static void add_row(struct kinds *k, struct kind *kind, void (*free_kind)(struct
 
 struct kinds *kinds_new(void)
 {
+	return kinds_new_of(NULL);
+}
+
+struct kinds *kinds_new_of(const char *group)
+{
 	struct kinds *k = xcalloc(1, sizeof(*k));
 	size_t n;
 	const struct kind *builtin = kinds_builtin(&n);
 	k->by_plural = map_new(NULL);
 	k->builtin = xcalloc(n, sizeof(*k->builtin));
 	for (size_t i = 0; i < n; i++) {
+		if (group && !cstr_eq(builtin[i].group, group))
+			continue;
 		struct columns c = columns_of(builtin[i].group, builtin[i].kind);
 		k->builtin[i] = builtin[i];
 		k->builtin[i].columns = c.items;

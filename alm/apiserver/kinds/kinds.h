@@ -80,6 +80,7 @@ struct kind {
 struct kinds;
 
 struct kinds *kinds_new(void); /* with the built-in rows */
+struct kinds *kinds_new_of(const char *group); /* with those of one group */
 void kinds_free(struct kinds *k);
 DEFINE_FREEP(kinds)
 /* Consumes an owned kind made by crd.c (freed through free_kind). Bumps the generation. A built-in

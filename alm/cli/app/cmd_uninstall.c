@@ -268,6 +268,26 @@ static int delete_rights(struct uninstall *u, struct error *err)
 	return 0;
 }
 
+/* What the chart brings with auditRecords: an APIService that leads nowhere would stop the deletion of
+ * every namespace of the cluster. */
+static int delete_records(struct uninstall *u, struct error *err)
+{
+	static const char *const objects[][3] = {
+		{"/apis/apiregistration.k8s.io/v1/apiservices/", "APIService",
+		 "v1alpha1.audit.app.coreos.com"},
+		{"/api/v1/namespaces/alm-system/services/", "Service", "alm-records"},
+		{RIGHTS "namespaces/kube-system/rolebindings/", "RoleBinding",
+		 "alm-controller-records"},
+		{RIGHTS "clusterrolebindings/", "ClusterRoleBinding", "alm-controller-records"},
+		{RIGHTS "clusterroles/", "ClusterRole", "alm-controller-records"}};
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++)
+		if (delete (u, arena_fmt(u->c->arena, "%s%s", objects[i][0], objects[i][2]),
+			    "Background",
+			    arena_fmt(u->c->arena, "%s %s", objects[i][1], objects[i][2]), err) < 0)
+			return -err->code;
+	return 0;
+}
+
 static bool is_log(const struct obj *o)
 {
 	return cstr_eq(meta_kind(o), "Namespace") || cstr_eq(meta_kind(o), "PersistentVolumeClaim");
@@ -315,8 +335,8 @@ static int run(struct cli *c, struct error *err)
 	if (own_manifest_deployment(s, &live, err) < 0 ||
 	    (!cli_flag(c, "keep-apps") && check_apps(&u, err) < 0) ||
 	    stop_controllers(&u, err) < 0 || release_all(&u, err) < 0 ||
-	    delete_definitions(&u, err) < 0 || delete_rights(&u, err) < 0 ||
-	    delete_manifest(&u, err) < 0)
+	    delete_records(&u, err) < 0 || delete_definitions(&u, err) < 0 ||
+	    delete_rights(&u, err) < 0 || delete_manifest(&u, err) < 0)
 		return -err->code;
 	if (own_manifest_release(live))
 		term_print("Helm still has a record of it: helm uninstall %s -n " OWN_NAMESPACE

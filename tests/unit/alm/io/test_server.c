@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/io/server.h"
@@ -100,6 +103,108 @@ static void test_server__a_ca_key_of_another_ca_is_refused(void **state)
 	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
 	assert_true(tls_serving_new(f->loop, ca, other_key, NULL, 0, &cert, &key, &f->err) < 0);
 	assert_true(tls_serving_new(f->loop, "junk", ca_key, NULL, 0, &cert, &key, &f->err) < 0);
+}
+
+static X509 *read_cert(const char *pem)
+{
+	BIO *b = BIO_new_mem_buf(pem, -1);
+	X509 *cert = PEM_read_bio_X509(b, NULL, NULL, NULL);
+	BIO_free_all(b);
+	return cert;
+}
+
+static EVP_PKEY *read_key(const char *pem)
+{
+	BIO *b = BIO_new_mem_buf(pem, -1);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(b, NULL, NULL, NULL);
+	BIO_free_all(b);
+	return key;
+}
+
+static char *take_text(BIO *b)
+{
+	char *p;
+	long n = BIO_get_mem_data(b, &p);
+	char *text = xstrndup(p, (size_t)n);
+	BIO_free_all(b);
+	return text;
+}
+
+/* What a CA gives a client; len < 0: a name that ends at its NUL. */
+static void client_cert(const char *ca_pem, const char *ca_key_pem, const char *name, int len,
+			char **ret_cert, char **ret_key)
+{
+	X509 *ca = read_cert(ca_pem), *cert = X509_new();
+	EVP_PKEY *ca_key = read_key(ca_key_pem), *key = EVP_EC_gen("P-256");
+	BIO *cert_text = BIO_new(BIO_s_mem()), *key_text = BIO_new(BIO_s_mem());
+	X509_set_version(cert, X509_VERSION_3);
+	ASN1_INTEGER_set(X509_get_serialNumber(cert), 7);
+	X509_gmtime_adj(X509_getm_notBefore(cert), -3600);
+	X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
+	X509_set_pubkey(cert, key);
+	X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+				   (const unsigned char *)name, len, -1, 0);
+	X509_set_issuer_name(cert, X509_get_subject_name(ca));
+	X509_EXTENSION *use = X509V3_EXT_conf_nid(NULL, NULL, NID_ext_key_usage, "clientAuth");
+	assert_true(X509_add_ext(cert, use, -1) && X509_sign(cert, ca_key, EVP_sha256()) > 0 &&
+		    PEM_write_bio_X509(cert_text, cert) &&
+		    PEM_write_bio_PrivateKey(key_text, key, NULL, NULL, 0, NULL, NULL));
+	*ret_cert = take_text(cert_text);
+	*ret_key = take_text(key_text);
+	X509_EXTENSION_free(use);
+	X509_free(cert);
+	X509_free(ca);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(ca_key);
+}
+
+/* Who the server says it is, or "-" nobody, or "" turned away; with this certificate. */
+static const char *named(struct fixture *f, const char *cert, const char *key, struct result *res)
+{
+	CLEANUP(transport_freep) struct transport *t = client(
+		f, (struct transport_config){.ca_pem = f->ca, .cert_pem = cert, .key_pem = key});
+	int status = call_wait(f->loop, t, "GET", "/client", STR_NONE, res);
+	assert_true(status == 200 || res->err.code == E_IO);
+	return status == 200 ? res->body.buf : "";
+}
+
+static void test_server__a_client_is_known_by_the_certificate_of_a_ca(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(xfreep) char *ca = NULL, *ca_key = NULL, *other = NULL, *other_key = NULL;
+	CLEANUP(xfreep) char *cert = NULL, *key = NULL, *nul_cert = NULL, *nul_key = NULL;
+	CLEANUP(xfreep) char *foreign = NULL, *foreign_key = NULL, *both = NULL;
+	struct result res = RESULT_INIT;
+	assert_ok(tls_ca_new(f->loop, "clients", &ca, &ca_key, &f->err), &f->err);
+	assert_ok(tls_ca_new(f->loop, "others", &other, &other_key, &f->err), &f->err);
+	client_cert(ca, ca_key, "front-proxy", -1, &cert, &key);
+	client_cert(ca, ca_key, "front-proxy\0x", 13, &nul_cert, &nul_key);
+	client_cert(other, other_key, "front-proxy", -1, &foreign, &foreign_key);
+	assert_ok(tls_ca_new(f->loop, "test CA", &f->ca, &f->ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, f->ca, f->ca_key, NULL, 0, &f->cert, &f->key, &f->err),
+		  &f->err);
+	listen_with(f, (struct server_config){.cert_pem = f->cert, .key_pem = f->key});
+	assert_string_equal(named(f, cert, key, &res), "-"); /* nobody's certificate counts */
+	assert_ok(server_renew_clients(f->server, ca, &f->err), &f->err);
+	assert_string_equal(named(f, cert, key, &res), "front-proxy");
+	assert_string_equal(named(f, NULL, NULL, &res), "-");
+	assert_string_equal(named(f, nul_cert, nul_key, &res), "-");
+	assert_string_equal(named(f, foreign, foreign_key, &res), "");
+	assert_string_equal(named(f, f->cert, f->key, &res), ""); /* of a server */
+	/* Another certificate of its own keeps them, a text without any changes nothing. */
+	assert_ok(server_renew(f->server, f->cert, f->key, &f->err), &f->err);
+	assert_true(server_renew_clients(f->server, "junk", &f->err) < 0);
+	assert_string_equal(named(f, cert, key, &res), "front-proxy");
+	/* While a CA is replaced there are two. */
+	struct strbuf b = STRBUF_INIT(HTTP_BODY_BYTES_MAX);
+	strbuf_addf(&b, "%s%s", other, ca);
+	both = strbuf_detach(&b);
+	assert_ok(server_renew_clients(f->server, both, &f->err), &f->err);
+	assert_string_equal(named(f, cert, key, &res), "front-proxy");
+	assert_string_equal(named(f, foreign, foreign_key, &res), "front-proxy");
+	assert_ok(server_renew_clients(f->server, other, &f->err), &f->err);
+	assert_string_equal(named(f, cert, key, &res), "");
+	strbuf_release(&res.body);
 }
 
 static void test_server__tokens_differ(void **state)
@@ -570,6 +675,7 @@ int main(void)
 		TEST(test_server__tls_answers_and_connections_are_reused),
 		TEST(test_server__clients_pin_ca_and_name),
 		TEST(test_server__a_ca_key_of_another_ca_is_refused),
+		TEST(test_server__a_client_is_known_by_the_certificate_of_a_ca),
 		TEST(test_server__tokens_differ),
 		TEST(test_server__a_stream_is_flushed_after_each_write),
 		TEST(test_server__a_reader_that_takes_nothing_is_cut),

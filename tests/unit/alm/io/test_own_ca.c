@@ -1,0 +1,135 @@
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/io/own_ca.h"
+#include "alm/io/tls.h"
+#include "tests/lib/loop_fake.h"
+
+struct fixture {
+	struct loop *loop;
+	char dir[32];
+	struct own_ca ca;
+	struct error err;
+};
+
+static void open_ca(struct fixture *f)
+{
+	own_ca_release(&f->ca);
+	f->ca = (struct own_ca){.loop = f->loop, .dir = f->dir, .name = "x-ca"};
+	assert_ok(own_ca_open(&f->ca, &f->err), &f->err);
+}
+
+static const char *in_dir(struct fixture *f, const char *name, char out[64])
+{
+	snprintf(out, 64, "%s/%s", f->dir, name);
+	return out;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->loop = loop_fake_new(INT64_C(1893571200000000000));
+	strcpy(f->dir, "/tmp/alm-ca-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char path[64];
+	own_ca_release(&f->ca);
+	unlink(in_dir(f, "x-ca.crt", path));
+	unlink(in_dir(f, "x-ca.key", path));
+	assert_int_equal(rmdir(f->dir), 0); /* nothing else was left in it */
+	loop_free(f->loop);
+	xfree(f);
+	return 0;
+}
+
+static void test_own_ca__is_made_once_and_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct file_info info;
+	char path[64];
+	open_ca(f);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	assert_ok(file_info(in_dir(f, "x-ca.key", path), &info, &f->err), &f->err);
+	assert_int_equal(info.mode, 0600);
+	loop_fake_step(f->loop, 365 * NS_PER_DAY);
+	open_ca(f);
+	assert_string_equal(f->ca.cert, first);
+	assert_false(own_ca_is_due(&f->ca));
+}
+
+static void test_own_ca__is_another_when_a_third_of_its_life_is_left(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(xfreep) char *cert = NULL, *key = NULL;
+	open_ca(f);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	loop_fake_step(f->loop, 2400 * NS_PER_DAY);
+	assert_false(own_ca_is_due(&f->ca));
+	loop_fake_step(f->loop, 50 * NS_PER_DAY);
+	assert_true(own_ca_is_due(&f->ca));
+	assert_ok(own_ca_renew(&f->ca, &f->err), &f->err);
+	assert_false(own_ca_is_due(&f->ca));
+	assert_string_not_equal(f->ca.cert, first);
+	CLEANUP(xfreep) char *second = xstrdup(f->ca.cert);
+	open_ca(f); /* it is what the files have */
+	assert_string_equal(f->ca.cert, second);
+	loop_fake_step(f->loop, 4000 * NS_PER_DAY); /* nobody looked: it has ended */
+	open_ca(f);
+	assert_string_not_equal(f->ca.cert, second);
+	assert_ok(tls_serving_new(f->loop, f->ca.cert, f->ca.key, NULL, 0, &cert, &key, &f->err),
+		  &f->err);
+}
+
+static void test_own_ca__two_files_that_do_not_fit_are_replaced(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(xfreep) char *other = NULL, *other_key = NULL;
+	char path[64];
+	assert_ok(tls_ca_new(f->loop, "other", &other, &other_key, &f->err), &f->err);
+	const char *const keys[] = {other_key, "", "junk"};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		open_ca(f);
+		CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+		assert_ok(file_write_atomic(in_dir(f, "x-ca.key", path), str_of(keys[i]), 0600,
+					    &f->err),
+			  &f->err);
+		open_ca(f);
+		assert_string_not_equal(f->ca.cert, first);
+	}
+}
+
+static void test_own_ca__stays_when_another_cannot_be_written(void **state)
+{
+	struct fixture *f = *state;
+	open_ca(f);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	f->ca.dir = "/nonexistent/folder";
+	assert_true(own_ca_renew(&f->ca, &f->err) < 0);
+	assert_non_null(strstr(f->err.msg, "/nonexistent/folder"));
+	assert_string_equal(f->ca.cert, first);
+	assert_non_null(f->ca.key);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_own_ca__is_made_once_and_kept),
+		TEST(test_own_ca__is_another_when_a_third_of_its_life_is_left),
+		TEST(test_own_ca__two_files_that_do_not_fit_are_replaced),
+		TEST(test_own_ca__stays_when_another_cannot_be_written),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
