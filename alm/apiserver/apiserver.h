@@ -36,7 +36,7 @@ struct apiserver_config {
 	const char *ca_pem;  /* goes into ConfigMap kube-root-ca.crt; "" in tests */
 	const char *address; /* advertised host:port */
 	bool simulate_workloads;
-	bool no_legacy;          /* documents of 2017 are refused as written (crds/legacy.h) */
+	bool no_legacy; /* documents of 2017 are refused as written (crds/legacy.h) */
 	/* Nothing but the AuditRecords of audit is served, to whom others have let in
 	 * (apiserver_asks()): the store is empty and stays so, tokens are not looked at. */
 	bool records_only;

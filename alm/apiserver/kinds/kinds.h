@@ -79,7 +79,7 @@ struct kind {
 
 struct kinds;
 
-struct kinds *kinds_new(void); /* with the built-in rows */
+struct kinds *kinds_new(void);                 /* with the built-in rows */
 struct kinds *kinds_new_of(const char *group); /* with those of one group */
 void kinds_free(struct kinds *k);
 DEFINE_FREEP(kinds)
