@@ -35,7 +35,7 @@ static int setup(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
 	f->loop = loop_fake_new(INT64_C(1893571200000000000));
-	strcpy(f->dir, "/tmp/alm-ca-XXXXXX");
+	snprintf(f->dir, sizeof(f->dir), "/tmp/alm-ca-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	*state = f;
 	return 0;

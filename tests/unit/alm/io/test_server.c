@@ -10,14 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
-
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/io/server.h"
 #include "alm/io/serving_cert.h"
 #include "alm/io/tls.h"
+#include "tests/lib/client_cert.h"
 #include "tests/lib/http_client.h"
 #include "tests/lib/server_fixture.h"
 
@@ -103,59 +101,6 @@ static void test_server__a_ca_key_of_another_ca_is_refused(void **state)
 	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
 	assert_true(tls_serving_new(f->loop, ca, other_key, NULL, 0, &cert, &key, &f->err) < 0);
 	assert_true(tls_serving_new(f->loop, "junk", ca_key, NULL, 0, &cert, &key, &f->err) < 0);
-}
-
-static X509 *read_cert(const char *pem)
-{
-	BIO *b = BIO_new_mem_buf(pem, -1);
-	X509 *cert = PEM_read_bio_X509(b, NULL, NULL, NULL);
-	BIO_free_all(b);
-	return cert;
-}
-
-static EVP_PKEY *read_key(const char *pem)
-{
-	BIO *b = BIO_new_mem_buf(pem, -1);
-	EVP_PKEY *key = PEM_read_bio_PrivateKey(b, NULL, NULL, NULL);
-	BIO_free_all(b);
-	return key;
-}
-
-static char *take_text(BIO *b)
-{
-	char *p;
-	long n = BIO_get_mem_data(b, &p);
-	char *text = xstrndup(p, (size_t)n);
-	BIO_free_all(b);
-	return text;
-}
-
-/* What a CA gives a client; len < 0: a name that ends at its NUL. */
-static void client_cert(const char *ca_pem, const char *ca_key_pem, const char *name, int len,
-			char **ret_cert, char **ret_key)
-{
-	X509 *ca = read_cert(ca_pem), *cert = X509_new();
-	EVP_PKEY *ca_key = read_key(ca_key_pem), *key = EVP_EC_gen("P-256");
-	BIO *cert_text = BIO_new(BIO_s_mem()), *key_text = BIO_new(BIO_s_mem());
-	X509_set_version(cert, X509_VERSION_3);
-	ASN1_INTEGER_set(X509_get_serialNumber(cert), 7);
-	X509_gmtime_adj(X509_getm_notBefore(cert), -3600);
-	X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
-	X509_set_pubkey(cert, key);
-	X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
-				   (const unsigned char *)name, len, -1, 0);
-	X509_set_issuer_name(cert, X509_get_subject_name(ca));
-	X509_EXTENSION *use = X509V3_EXT_conf_nid(NULL, NULL, NID_ext_key_usage, "clientAuth");
-	assert_true(X509_add_ext(cert, use, -1) && X509_sign(cert, ca_key, EVP_sha256()) > 0 &&
-		    PEM_write_bio_X509(cert_text, cert) &&
-		    PEM_write_bio_PrivateKey(key_text, key, NULL, NULL, 0, NULL, NULL));
-	*ret_cert = take_text(cert_text);
-	*ret_key = take_text(key_text);
-	X509_EXTENSION_free(use);
-	X509_free(cert);
-	X509_free(ca);
-	EVP_PKEY_free(key);
-	EVP_PKEY_free(ca_key);
 }
 
 /* Who the server says it is, or "-" nobody, or "" turned away; with this certificate. */
