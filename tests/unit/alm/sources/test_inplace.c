@@ -73,13 +73,14 @@ static void test_inplace__crd_of_the_example(void **state)
 	assert_string_equal(got.buf, want.buf);
 }
 
-static void test_inplace__what_is_accepted(void **state)
-{
-	(void)state;
 #define DOCUMENT                   "metadata: {name: a}\nspec: "
 #define RESOURCE(name, spec, more) "{resources: [{name: " name ", spec: {" spec "}" more "}]}"
 #define SPEC                       "group: g.io, version: v1, names: {plural: xs, kind: X}"
 #define OPERATOR(chart)            "{operator: {type: helm, helmChart: {" chart "}}}"
+
+static void test_inplace__what_is_accepted(void **state)
+{
+	(void)state;
 	static const struct {
 		const char *spec, *want; /* NULL: nothing is wrong */
 	} cases[] = {
