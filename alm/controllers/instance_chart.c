@@ -142,38 +142,48 @@ static const struct obj *outputs_of_chart(const struct instance *i)
 		       : NULL;
 }
 
+static void tell_app(const struct instance *i, const struct obj *live, struct obj *status)
+{
+	const char *version = obj_str(i->app, "status.installedVersion");
+	obj_set_str(status, "appType", meta_name(i->app));
+	if (!version)
+		return;
+	obj_set_str(status, "installedVersion", version);
+	obj_set(status, "outputs",
+		instance_outputs(obj_get(i->declared, "outputs"), outputs_of_chart(i),
+				 obj_path(live, "spec.helmChart.values")));
+}
+
+/* What others have written there stays theirs. */
 static struct obj *status_of(const struct instance *i, const struct obj *live, const char *problem)
 {
 	const struct obj *before = obj_get(live, "status");
-	struct obj *status = obj_type(before) == OBJ_MAP ? obj_copy(before) : obj_map();
+	struct obj *status = obj_copy_map(before);
 	struct obj *conditions = obj_copy_list(obj_get(before, "conditions"));
-	struct condition c = ready_of(i, problem);
-	condition_set(conditions, &c, i->v->now_ns);
-	obj_set(status, "conditions", conditions);
-	if (i->app) {
-		obj_set_str(status, "appType", meta_name(i->app));
-		if (obj_str(i->app, "status.installedVersion"))
-			obj_set_str(status, "installedVersion",
-				    obj_str(i->app, "status.installedVersion"));
+	if (instance_is_app(live)) {
+		struct condition c = ready_of(i, problem);
+		condition_set(conditions, &c, i->v->now_ns);
+		if (i->app)
+			tell_app(i, live, status);
+	} else {
+		static const char *const ours[] = {"appType", "installedVersion", "outputs"};
+		condition_remove(conditions, "Ready");
+		for (size_t k = 0; k < ARRAY_LEN(ours); k++)
+			obj_del(status, ours[k]);
 	}
-	if (i->app && obj_str(i->app, "status.installedVersion"))
-		obj_set(status, "outputs",
-			instance_outputs(obj_get(i->declared, "outputs"), outputs_of_chart(i),
-					 obj_path(live, "spec.helmChart.values")));
+	obj_set(status, "conditions", conditions);
 	return status;
 }
 
-static void tell(const struct instance *i, const char *id, const struct obj *live,
-		 const char *problem)
+static void tell(const struct instance *i, const struct obj *live, const char *problem)
 {
-	struct obj *status = obj_keep(i->v->a, status_of(i, live, problem)), *patch = obj_map();
-	if (obj_equal(status, obj_get(live, "status"))) {
-		obj_unref(patch);
+	struct obj *status = obj_keep(i->v->a, status_of(i, live, problem));
+	struct obj *changes = diff_merge_patch(obj_get(live, "status"), status);
+	if (!changes)
 		return;
-	}
-	obj_set(patch, "status", obj_ref(status));
+	struct obj *patch = obj_map();
+	obj_set(patch, "status", changes);
 	plan_patch(i->plan, live, patch)->subresource = "status";
-	plan_add(i->plan, ACT_FORGET)->id = id;
 }
 
 /* --- what is done --- */
@@ -224,20 +234,20 @@ static int instance_chart(const struct view *v, const char *key, struct plan *pl
 	plan->as = account_of_parent(&i);
 	if (!read_live(&i, id, &live) || !live)
 		return STEP_STOP;
-	if (!instance_is_app(live)) {
-		if (i.app)
-			plan_own_delete(plan, i.app);
-		return STEP_STOP;
-	}
-	const char *problem = instance_problem(live, v->a);
-	if (!problem && !i.taken) {
+	plan_add(plan, ACT_FORGET)->id = id;
+	bool is_app = instance_is_app(live);
+	const char *problem = is_app ? instance_problem(live, v->a) : NULL;
+	if (is_app && !problem && !i.taken) {
 		struct obj *want = instance_app(live, key, i.parent, i.declared, v->a);
 		if (i.app)
 			follow(&i, obj_keep(v->a, want));
 		else
 			plan_own_create(plan, want);
 	}
-	tell(&i, id, live, problem);
+	if (!is_app && i.app)
+		plan_own_delete(plan, i.app);
+	if (is_app || obj_str(live, "status.appType"))
+		tell(&i, live, problem);
 	return STEP_STOP;
 }
 

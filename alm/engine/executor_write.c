@@ -330,6 +330,14 @@ static void remember_refusal(struct run *r, const struct action *a, const struct
 		stash_drop(r->x->c.stash, id);
 }
 
+/* The server answers with the very version that the patch was made for: it was as wanted, or a schema took out what
+ * differed. Another reconcile would write the same again, and for ever. */
+static bool has_changed(const struct action *a, const struct obj *o)
+{
+	const char *of = a->type == ACT_PATCH ? meta_resource_version(a->body) : NULL;
+	return !of || !cstr_eq(of, meta_resource_version(o));
+}
+
 static void action_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
@@ -338,7 +346,7 @@ static void action_written(void *arg, const struct client_reply *reply)
 	c->call = NULL;
 	append_write(c, reply);
 	if (is_as_wanted(a, reply)) {
-		r->changed = true;
+		r->changed = r->changed || has_changed(a, reply->body);
 		remember_refusal(r, a, NULL);
 		observe_written(r, c, reply->body);
 		if (a->type == ACT_PATCH && a->event_type)

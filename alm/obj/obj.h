@@ -85,6 +85,9 @@ const struct obj *obj_at(const struct obj *list, size_t i); /* NULL outside */
 const struct obj *obj_get(const struct obj *map, const char *key);
 const struct obj *obj_getn(const struct obj *map, struct str key);
 bool obj_has(const struct obj *map, const char *key);
+bool obj_is_set(const struct obj *o); /* neither absent nor null */
+/* The first member that is none of the names (NULL-ended); NULL: there is none. */
+const char *obj_unknown_member(const struct obj *map, const char *const *names);
 
 /* Deep equality: 1 equals 1.0, order of members does not count. */
 bool obj_equal(const struct obj *a, const struct obj *b);

@@ -273,3 +273,21 @@ void obj_del(struct obj *map, const char *key)
 	*e = (struct member){NULL, NULL};
 	map->len--;
 }
+
+bool obj_is_set(const struct obj *o)
+{
+	enum obj_type t = obj_type(o);
+	return t != OBJ_ABSENT && t != OBJ_NULL;
+}
+
+const char *obj_unknown_member(const struct obj *map, const char *const *names)
+{
+	OBJ_EACH (it, map) {
+		size_t i = 0;
+		while (names[i] && strcmp(names[i], it.key) != 0)
+			i++;
+		if (!names[i])
+			return it.key;
+	}
+	return NULL;
+}

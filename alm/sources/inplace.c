@@ -26,16 +26,10 @@ static const struct output_type {
 /* What a package in place leaves no room for. */
 static const char *const elsewhere[] = {"spec.package", "spec.catalog", "spec.version"};
 
-static bool is_there(const struct obj *o)
-{
-	enum obj_type t = obj_type(o);
-	return t != OBJ_ABSENT && t != OBJ_NULL;
-}
-
 bool inplace_is(const struct obj *apptype)
 {
 	return obj_len(obj_path(apptype, "spec.resources")) ||
-	       is_there(obj_path(apptype, "spec.operator"));
+	       obj_is_set(obj_path(apptype, "spec.operator"));
 }
 
 const char *inplace_catalog_name(const char *app, struct arena *a)
@@ -50,19 +44,6 @@ static const struct output_type *output_type(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(output_types); i++)
 		if (cstr_eq(name ? name : "string", output_types[i].name))
 			return &output_types[i];
-	return NULL;
-}
-
-/* The first member of o that is none of the names (NULL-ended). */
-static const char *unknown_member(const struct obj *o, const char *const *names)
-{
-	for (struct obj_iter it = obj_iter(o); obj_iter_next(&it);) {
-		size_t i = 0;
-		while (names[i] && strcmp(names[i], it.key) != 0)
-			i++;
-		if (!names[i])
-			return it.key;
-	}
 	return NULL;
 }
 
@@ -140,7 +121,7 @@ static const char *names_problem(const struct obj *spec, const char *at, struct 
 static bool is_secret_ref(const struct obj *o)
 {
 	const char *ns = obj_str(o, "namespace");
-	return !is_there(o) || (obj_str(o, "name") && (!ns || !strcmp(ns, INPLACE_NAMESPACE)));
+	return !obj_is_set(o) || (obj_str(o, "name") && (!ns || !strcmp(ns, INPLACE_NAMESPACE)));
 }
 
 static const char *resource_problem(const struct obj *o, const char *at, struct arena *a)
@@ -157,11 +138,11 @@ static const char *resource_problem(const struct obj *o, const char *at, struct 
 		why = names_problem(spec, at, a);
 	if (why)
 		return why;
-	const char *other = unknown_member(spec, known);
+	const char *other = obj_unknown_member(spec, known);
 	if (other)
 		return arena_fmt(a, "%s.spec.%s: not known; use group, version, scope and names",
 				 at, other);
-	other = unknown_member(obj_get(spec, "names"), names);
+	other = obj_unknown_member(obj_get(spec, "names"), names);
 	if (other)
 		return arena_fmt(a, "%s.spec.names.%s: not known", at, other);
 	const char *scope = obj_str(spec, "scope"), *name = obj_str(o, "name");
@@ -196,13 +177,13 @@ static const char *operator_problem(const struct obj *spec, struct arena *a)
 	const struct obj *o = obj_get(spec, "operator");
 	struct oci_reference ref;
 	struct error err = ERROR_INIT;
-	if (!is_there(o))
+	if (!obj_is_set(o))
 		return NULL;
-	const char *type = obj_str(o, "type"), *other = unknown_member(o, known);
+	const char *type = obj_str(o, "type"), *other = obj_unknown_member(o, known);
 	if (type && strcmp(type, "helm") != 0)
 		return arena_fmt(a, "spec.operator.type: %s is not installed; use helm", type);
 	if (!other)
-		other = unknown_member(obj_get(o, "helmChart"), chart);
+		other = obj_unknown_member(obj_get(o, "helmChart"), chart);
 	if (other)
 		return arena_fmt(a,
 				 "spec.operator: %s is not known; use type, secretRef, "
@@ -333,7 +314,7 @@ struct obj *inplace_of(const struct obj *apptype, const char *self_ref, const ch
 	struct obj *ret = obj_map();
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const struct obj *o = obj_get(obj_get(apptype, "spec"), fields[i]);
-		if (is_there(o))
+		if (obj_is_set(o))
 			obj_set(package, fields[i], obj_copy(o));
 	}
 	drop_secrets(package);

@@ -1,6 +1,7 @@
 /* resource_quota: see resource_quota.h. */
 #include "alm/apiserver/kinds/resource_quota.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,11 @@
 
 #define CLASS_MARK     ".storageclass.storage.k8s.io/"
 #define CLASS_BETA     "volume.beta.kubernetes.io/storage-class"
-#define UNSTATED_MAX   6 /* names of which containers must state something */
-#define CONTAINERS_MAX 64
-#define TEXT_BYTES_MAX 4096
+#define UNSTATED_MAX   6  /* names of which containers must state something */
+#define CONTAINERS_MAX 64 /* that are named */
+#define NAME_BYTES_MAX 64 /* of each: a label and a comma */
+#define ONE_BYTES_MAX  ((size_t)CONTAINERS_MAX * NAME_BYTES_MAX)
+#define ALL_BYTES_MAX  (UNSTATED_MAX * (ONE_BYTES_MAX + NAME_BYTES_MAX))
 
 static bool is_core(const char *group, const char *plural, const char *wanted)
 {
@@ -326,16 +329,16 @@ static void unstated_in(const struct obj *pod, const char *list, const char *res
 	qsort(names, n, sizeof(*names), cstr_cmpp);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			strbuf_addf(b, "%s%s", i ? "," : "", names[i]);
+			strbuf_addf(b, "%s%.63s", i ? "," : "", names[i]);
 }
 
 const char *quota_unstated(const struct obj *quota, const struct obj *pod, struct arena *a)
 {
 	static const char *const names[UNSTATED_MAX] = {
 		"cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory"};
-	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(TEXT_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(ALL_BYTES_MAX);
 	for (size_t i = 0; i < UNSTATED_MAX; i++) {
-		CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT(TEXT_BYTES_MAX);
+		CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT(ONE_BYTES_MAX);
 		const char *resource, *list = list_of(names[i], &resource);
 		if (!obj_has(obj_path(quota, "spec.hard"), names[i]) ||
 		    amount_in(obj_path(pod, "spec.resources"), list, resource).is_there)
@@ -344,5 +347,6 @@ const char *quota_unstated(const struct obj *quota, const struct obj *pod, struc
 		if (one.len)
 			strbuf_addf(&all, "%s%s for: %s", all.len ? "; " : "", names[i], one.buf);
 	}
+	assert(!all.over); /* or what is not told would pass */
 	return all.len ? arena_strdup(a, all.buf) : NULL;
 }

@@ -16,7 +16,7 @@ static const struct engine controller = {
 
 struct quota_status {
 	struct apiserver *server;
-	struct map *stale; /* namespaces that are to be looked at */
+	struct map *stale; /* NAMESPACE/NAME of those that are to be looked at */
 	struct task task;
 };
 
@@ -60,13 +60,15 @@ static void keep_status(struct quota_status *k, struct head *h)
 static void look(void *arg)
 {
 	struct quota_status *k = arg;
-	int left = ENGINE_BATCH;
-	struct map_entry *first;
-	while (left > 0 && (first = map_first(k->stale)) != NULL) {
-		CLEANUP(xfreep) char *ns = xstrdup(first->key);
-		struct head *h;
-		map_del(k->stale, ns);
-		for (size_t i = 0; (h = quotas_at(k->server->quotas, ns, i)) != NULL; i++, left--)
+	struct map_entry *e;
+	for (int i = 0; i < ENGINE_BATCH && (e = map_first(k->stale)) != NULL; i++) {
+		struct str ns, name;
+		CLEANUP(xfreep) char *key = xstrdup(e->key);
+		map_del(k->stale, key);
+		(void)str_cut(str_of(key), '/', &ns, &name);
+		key[ns.len] = '\0';
+		struct head *h = store_find(k->server->store, "", PLURAL, key, name.ptr);
+		if (h)
 			keep_status(k, h);
 	}
 	if (map_count(k->stale))
@@ -75,10 +77,13 @@ static void look(void *arg)
 
 static void mark(struct quota_status *k, const char *ns)
 {
-	if (!quotas_at(k->server->quotas, ns, 0))
-		return;
-	map_set(k->stale, ns, NULL);
-	loop_post(k->server->loop, &k->task);
+	struct head *h;
+	for (size_t i = 0; (h = quotas_at(k->server->quotas, ns, i)) != NULL; i++) {
+		CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&key, "%s/%s", ns, h->name);
+		map_set(k->stale, key.buf, NULL);
+		loop_post(k->server->loop, &k->task);
+	}
 }
 
 static void changed(void *arg, const struct change *c)

@@ -44,6 +44,19 @@ static bool stays_active(const struct fault *f)
 	       f->kind == FAULT_UNSCHEDULABLE;
 }
 
+/* As the Job controller: Pods that are refused are asked for again, and the Job waits. */
+static void wait_for_room(struct pass *p, struct obj *job)
+{
+	struct obj *s = obj_get_mut(job, "status");
+	int64_t n = sim_refused(p, meta_uid(p->o));
+	if (!obj_has(s, "startTime"))
+		obj_set_str(s, "startTime", p->now);
+	if (n)
+		obj_set_int(s, "succeeded",
+			    n); /* those that were not refused ran to their end at once */
+	sim_put(p, p->o, job);
+}
+
 static void end(struct pass *p, struct obj *job, int64_t n)
 {
 	const struct fault *f = &p->fault;
@@ -97,6 +110,10 @@ void sim_job(struct pass *p)
 	struct obj *s = obj_get_mut(job, "status");
 	sim_pods(p, &pods);
 	suspend(p, job, suspended);
+	if (p->refused && !suspended) {
+		wait_for_room(p, job);
+		return;
+	}
 	if (!suspended && !obj_has(s, "startTime"))
 		obj_set_str(s, "startTime", p->now);
 	if (active && !suspended)

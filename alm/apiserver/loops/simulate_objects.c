@@ -234,5 +234,6 @@ void sim_limits(struct pass *p)
 		.kind = FAULT_PODLESS,
 		.reason = "FailedCreate",
 		.message = arena_fmt(p->a, "pods \"%s-\" is forbidden: %s", meta_name(p->o), why)};
+	p->refused = p->fault.message;
 	p->again_ns = p->now_ns + REFUSED_AGAIN_NS;
 }

@@ -48,28 +48,9 @@ const char *instance_app_name(const char *key, struct arena *a)
 	return arena_fmt(a, "%.*s-%.*s", (int)n, name, HEX_DIGITS, hex);
 }
 
-static bool is_there(const struct obj *o)
-{
-	enum obj_type t = obj_type(o);
-	return t != OBJ_ABSENT && t != OBJ_NULL;
-}
-
 bool instance_is_app(const struct obj *instance)
 {
-	return is_there(obj_path(instance, "spec.helmChart"));
-}
-
-/* The first member of o that is none of the names (NULL-ended). */
-static const char *unknown_member(const struct obj *o, const char *const *names)
-{
-	for (struct obj_iter it = obj_iter(o); obj_iter_next(&it);) {
-		size_t i = 0;
-		while (names[i] && strcmp(names[i], it.key) != 0)
-			i++;
-		if (!names[i])
-			return it.key;
-	}
-	return NULL;
+	return obj_is_set(obj_path(instance, "spec.helmChart"));
 }
 
 /* A merge patch cannot write one, so the AppType could not follow. NULL: there is none; else its path, from at. */
@@ -89,9 +70,9 @@ static const char *null_in(const struct obj *o, const char *at, struct arena *a)
 static const char *upgrades_problem(const struct obj *o, struct arena *a)
 {
 	static const char *const known[] = {"automatic", "strategy", NULL};
-	const char *strategy = obj_str(o, "strategy"), *other = unknown_member(o, known);
+	const char *strategy = obj_str(o, "strategy"), *other = obj_unknown_member(o, known);
 	enum obj_type automatic = obj_type(obj_get(o, "automatic"));
-	if (is_there(o) && obj_type(o) != OBJ_MAP)
+	if (obj_is_set(o) && obj_type(o) != OBJ_MAP)
 		return "spec.helmChart.upgrades: want an object";
 	if (other)
 		return arena_fmt(
@@ -99,7 +80,7 @@ static const char *upgrades_problem(const struct obj *o, struct arena *a)
 			other);
 	if (automatic != OBJ_ABSENT && automatic != OBJ_NULL && automatic != OBJ_BOOL)
 		return "spec.helmChart.upgrades.automatic: want true or false";
-	if (is_there(obj_get(o, "strategy")) && !cstr_eq(strategy, "rolling"))
+	if (obj_is_set(obj_get(o, "strategy")) && !cstr_eq(strategy, "rolling"))
 		return "spec.helmChart.upgrades.strategy: use rolling";
 	return NULL;
 }
@@ -111,14 +92,13 @@ const char *instance_problem(const struct obj *instance, struct arena *a)
 	const char *type = obj_str(instance, "spec.type");
 	if (!meta_namespace(instance))
 		return "metadata.namespace: a chart is installed for an instance of a namespace "
-		       "only; "
-		       "give the resource scope Namespaced";
+		       "only; give the resource scope Namespaced";
 	if (obj_type(chart) != OBJ_MAP)
 		return "spec.helmChart: want an object";
 	if (!type || strcmp(type, "helm") != 0)
 		return arena_fmt(a, "spec.type: %s is not installed; use helm",
 				 type ? type : "nothing");
-	const char *other = unknown_member(chart, known);
+	const char *other = obj_unknown_member(chart, known);
 	if (other)
 		return arena_fmt(a,
 				 "spec.helmChart.%s: not known; use template, values and upgrades",
@@ -126,7 +106,7 @@ const char *instance_problem(const struct obj *instance, struct arena *a)
 	const char *why = upgrades_problem(obj_get(chart, "upgrades"), a);
 	if (why)
 		return why;
-	const char *null = is_there(obj_get(chart, "values"))
+	const char *null = obj_is_set(obj_get(chart, "values"))
 				   ? null_in(obj_get(chart, "values"), "spec.helmChart.values", a)
 				   : NULL;
 	if (null)
@@ -156,9 +136,9 @@ struct obj *instance_app(const struct obj *instance, const char *key, const stru
 	obj_set_path(o, "spec.upgrade.mode", obj_string(automatic ? "Automatic" : "Manual"));
 	if (obj_str(chart, "template"))
 		obj_set_str(operator_chart, "template", obj_str(chart, "template"));
-	if (is_there(obj_get(chart, "values")))
+	if (obj_is_set(obj_get(chart, "values")))
 		obj_set(operator_chart, "values", obj_copy(obj_get(chart, "values")));
-	if (is_there(obj_get(declared, "secretRef")))
+	if (obj_is_set(obj_get(declared, "secretRef")))
 		obj_set_path(o, "spec.operator.secretRef",
 			     obj_copy(obj_get(declared, "secretRef")));
 	obj_set_path(o, "spec.operator.type", obj_string("helm"));
@@ -222,9 +202,9 @@ struct obj *instance_outputs(const struct obj *declared, const struct obj *of_ch
 		const struct obj *o = obj_at(declared, i);
 		const char *name = obj_str(o, "name");
 		const struct obj *value = name ? obj_get(of_chart, name) : NULL;
-		if (name && !is_there(value))
+		if (name && !obj_is_set(value))
 			value = obj_get(values, name);
-		struct obj *x = is_there(value) ? typed(value, obj_str(o, "type")) : NULL;
+		struct obj *x = obj_is_set(value) ? typed(value, obj_str(o, "type")) : NULL;
 		if (x)
 			obj_set(ret, name, x);
 	}

@@ -27,8 +27,7 @@ static const struct refusal of_strategy[] = {
 static const char *first_of(const struct obj *o, const struct refusal *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		enum obj_type type = obj_type(obj_path(o, list[i].path));
-		if (type != OBJ_ABSENT && type != OBJ_NULL)
+		if (obj_is_set(obj_path(o, list[i].path)))
 			return list[i].message;
 	}
 	return NULL;

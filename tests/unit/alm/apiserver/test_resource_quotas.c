@@ -4,84 +4,28 @@
 
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/base/clock.h"
-#include "alm/base/file.h"
-#include "alm/base/strbuf.h"
-#include "alm/io/http.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "tests/lib/exchange_fake.h"
+#include "tests/lib/replay.h"
 #include "tests/lib/test.h"
 
-#define RECORDED  "tests/golden/kube-api/quota.jsonl"
-#define BYTES_MAX ((size_t)1 << 20)
-#define SPACE     "/api/v1/namespaces/default"
-#define QUOTA     SPACE "/resourcequotas/q"
-#define JSON      "application/json"
-
-static size_t n_failed;
-
-static void differs(const struct obj *c, const char *what, const char *want, const char *got)
-{
-	n_failed++;
-	print_error("%s %s %.300s\n  %s: want %.700s\n  got %.700s\n", obj_str(c, "method"),
-		    obj_str(c, "path"), obj_str(c, "body"), what, want, got);
-}
-
-static void check_fields(const struct obj *c, const struct obj *answer)
-{
-	OBJ_EACH (it, obj_get(c, "fields")) {
-		const struct obj *have = obj_path(answer, it.key);
-		if (obj_equal(it.value, have))
-			continue;
-		CLEANUP(xfreep) char *want = json_text(it.value);
-		CLEANUP(xfreep) char *got = have ? json_text(have) : NULL;
-		differs(c, it.key, want, got ? got : "nothing");
-	}
-}
-
-static void check_line(struct apifake *f, struct str line)
-{
-	struct error err = ERROR_INIT;
-	CLEANUP(obj_unrefp) struct obj *c = NULL;
-	assert_ok(json_parse(line, &c, &err), &err);
-	struct answer a = apifake_do_type(f, obj_str(c, "method"), obj_str(c, "path"),
-					  obj_str(c, "type"), obj_str(c, "body"));
-	const char *message = obj_str(a.json, "message"), *want = obj_str(c, "message");
-	if (a.status != (int)obj_i64(c, "code", 0) ||
-	    (want && (!message || strcmp(want, message) != 0)))
-		differs(c, "answer", want ? want : "success", message ? message : "success");
-	else
-		check_fields(c, a.json);
-	if (http_header(a.headers, "Warning"))
-		differs(c, "Warning", "none", http_header(a.headers, "Warning"));
-}
+#define RECORDED "tests/golden/kube-api/quota.jsonl"
+#define SPACE    "/api/v1/namespaces/default"
+#define QUOTA    SPACE "/resourcequotas/q"
+#define JSON     "application/json"
 
 /* The recorder deletes what it has made of the wrong ones without a line of it. */
-static void sweep(struct apifake *f)
+static void sweep(struct apifake *f, struct str line)
 {
-	apifake_do(f, "DELETE", "/api/v1/namespaces/q-wrong/resourcequotas/q", NULL);
+	if (str_contains(line, STR("POST")) && str_contains(line, STR("q-wrong/")))
+		apifake_do(f, "DELETE", "/api/v1/namespaces/q-wrong/resourcequotas/q", NULL);
 }
 
 static void test_resource_quotas__answers_are_those_of_a_real_server(void **state)
 {
 	(void)state;
-	struct error err = ERROR_INIT;
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(BYTES_MAX);
-	assert_ok(file_read(RECORDED, &text, &err), &err);
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
-	struct str rest = strbuf_str(&text), line;
-	size_t n = 0;
-	while (str_next(&rest, '\n', &line))
-		if (line.len) {
-			if (str_contains(line, STR("POST")) && str_contains(line, STR("q-wrong/")))
-				sweep(f);
-			check_line(f, line);
-			apifake_forget(f);
-			n++;
-		}
-	assert_true(n > 150);
-	if (n_failed)
-		fail_msg("%zu differences in %zu answers", n_failed, n);
+	replay(RECORDED, 160, sweep);
 }
 
 #define NEW(kind, name, rest) \
@@ -167,6 +111,48 @@ static void test_resource_quotas__a_batch_that_fails_takes_nothing(void **state)
 	expect_used(f, "secrets", "1");
 }
 
+/* What is not stated is told however long the telling is. */
+static void test_resource_quotas__many_long_names(void **state)
+{
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	assert_int_equal(send(f, "POST", SPACE "/resourcequotas",
+			      HARD("\"requests.cpu\":\"1\",\"limits.memory\":\"1Gi\"")),
+			 201);
+	strbuf_adds(&b, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"},"
+			"\"spec\":{\"containers\":[");
+	for (int i = 0; i < 100; i++)
+		strbuf_addf(&b, "%s{\"name\":\"%063d\",\"image\":\"i\"}", i ? "," : "", i);
+	strbuf_adds(&b, "]}}");
+	struct answer a = apifake_do(f, "POST", SPACE "/pods", b.buf);
+	assert_int_equal(a.status, 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "must specify limits.memory for: 000"));
+}
+
+/* More quotas than a turn looks at: all of them are kept. */
+static void test_resource_quotas__more_than_a_turn(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (int i = 0; i < 250; i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(
+			&b,
+			"{\"apiVersion\":\"v1\",\"kind\":\"ResourceQuota\",\"metadata\":{\"name\":"
+			"\"q%03d\"},\"spec\":{\"hard\":{\"secrets\":\"9\"}}}",
+			i);
+		assert_int_equal(send(f, "POST", SPACE "/resourcequotas", b.buf), 201);
+		apifake_forget(f);
+	}
+	assert_int_equal(send(f, "POST", SPACE "/secrets", NEW("Secret", "s", "")), 201);
+	const struct obj *items =
+		obj_get(apifake_do(f, "GET", SPACE "/resourcequotas", NULL).json, "items");
+	assert_int_equal(obj_len(items), 250);
+	for (size_t i = 0; i < obj_len(items); i++)
+		assert_string_equal(obj_str(obj_at(items, i), "status.used.secrets"), "1");
+}
+
 /* A name that is of nothing is a name, and no table of objects. */
 static void test_resource_quotas__names_of_nothing(void **state)
 {
@@ -178,6 +164,29 @@ static void test_resource_quotas__names_of_nothing(void **state)
 	assert_int_equal(send(f, "POST", SPACE "/pods", POD("a", "1")), 201);
 	expect_used(f, "pods", "1");
 	expect_used(f, "count/nothings.example.com", NULL);
+}
+
+/* A Job waits for room; it has not failed, and not ended. */
+static void test_resource_quotas__jobs_wait_for_room(void **state)
+{
+	(void)state;
+	static const char job[] = "{\"apiVersion\":\"batch/"
+				  "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\"},\"spec\":{"
+				  "\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+				  "\"containers\":[{\"name\":\"c\","
+				  "\"image\":\"i\"}]}}}}";
+	CLEANUP(apifake_freep) struct apifake *f =
+		apifake_new(&(struct apifake_options){.simulate = true});
+	assert_int_equal(send(f, "POST", SPACE "/resourcequotas", HARD("\"pods\":\"0\"")), 201);
+	assert_int_equal(send(f, "POST", "/apis/batch/v1/namespaces/default/jobs", job), 201);
+	apifake_advance(f, 5 * NS_PER_S);
+	struct answer a = apifake_do(f, "GET", "/apis/batch/v1/namespaces/default/jobs/j", NULL);
+	assert_false(condition_is(a.json, "Complete", "True"));
+	assert_false(condition_is(a.json, "Failed", "True"));
+	assert_int_equal(send(f, "DELETE", QUOTA, NULL), 200);
+	apifake_advance(f, 30 * NS_PER_S);
+	a = apifake_do(f, "GET", "/apis/batch/v1/namespaces/default/jobs/j", NULL);
+	assert_true(condition_is(a.json, "Complete", "True"));
 }
 
 /* A simulated workload has as many Pods as it may, and says what is in its way. */
@@ -240,6 +249,9 @@ int main(void)
 		cmocka_unit_test(test_resource_quotas__within_one_turn),
 		cmocka_unit_test(test_resource_quotas__a_batch_that_fails_takes_nothing),
 		cmocka_unit_test(test_resource_quotas__names_of_nothing),
+		cmocka_unit_test(test_resource_quotas__many_long_names),
+		cmocka_unit_test(test_resource_quotas__more_than_a_turn),
+		cmocka_unit_test(test_resource_quotas__jobs_wait_for_room),
 		cmocka_unit_test(test_resource_quotas__simulated_workloads_obey),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

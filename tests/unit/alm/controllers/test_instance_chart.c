@@ -1,6 +1,8 @@
 /* test_instance_chart.c: an instance that names a chart has its AppType, which goes with it and not before. */
 #include "tests/lib/test.h"
 
+#include <string.h>
+
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/instance_app.h"
 #include "alm/controllers/work/works.h"
@@ -189,6 +191,45 @@ static void test_instance_chart__its_state_is_told_once(void **state)
 	assert_false(plan_has_writes(&w->f.plan));
 }
 
+#define INSTALLED                                                                          \
+	"{\"status\":{\"installedVersion\":\"1.0.1\",\"conditions\":[{\"type\":\"Ready\"," \
+	"\"status\":\"True\",\"reason\":\"Installed\",\"message\":\"1.0.1\"}]}}"
+#define TOLD                                                                                       \
+	",\"status\":{\"appType\":\"www-x\",\"installedVersion\":\"1.0.0\",\"of\":\"others\","     \
+	"\"outputs\":{\"former\":\"x\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}," \
+	"{\"type\":\"Seen\",\"status\":\"True\"}]}}"
+
+/* SITE() with a status. */
+static const char *site_told(struct world *w, const char *spec)
+{
+	const char *plain = arena_fmt(w->f.a, SITE("2", "%s"), spec);
+	return arena_fmt(w->f.a, "%.*s" TOLD, (int)strlen(plain) - 1, plain);
+}
+
+/* A merge patch keeps what it does not name. */
+static void test_instance_chart__an_output_that_is_none_any_more_goes(void **state)
+{
+	struct world *w = *state;
+	put_app(w, "a", INSTALLED);
+	pass(w, site_told(w, HELM("a")));
+	assert_int_equal(obj_type(obj_path(told(w)->body, "status.outputs.former")), OBJ_NULL);
+	assert_null(obj_path(told(w)->body, "status.of"));
+}
+
+static void test_instance_chart__without_a_chart_nothing_is_told_of_one(void **state)
+{
+	struct world *w = *state;
+	pass(w, site_told(w, "{\"size\":3}"));
+	const struct obj *status = obj_get(told(w)->body, "status");
+	assert_int_equal(obj_type(obj_get(status, "appType")), OBJ_NULL);
+	assert_int_equal(obj_type(obj_get(status, "installedVersion")), OBJ_NULL);
+	assert_int_equal(obj_type(obj_get(status, "outputs")), OBJ_NULL);
+	assert_int_equal(obj_len(obj_get(status, "conditions")), 1);
+	assert_string_equal(obj_str(obj_at(obj_get(status, "conditions"), 0), "type"), "Seen");
+	pass(w, SITE("2", "{\"size\":3}")); /* nor is one touched that never named a chart */
+	assert_null(told(w));
+}
+
 static void test_instance_chart__bad_input_changes_nothing_that_runs(void **state)
 {
 	struct world *w = *state;
@@ -252,6 +293,8 @@ int main(void)
 		TEST(a_generation_is_read_before_it_counts),
 		TEST(what_it_says_is_followed),
 		TEST(its_state_is_told_once),
+		TEST(an_output_that_is_none_any_more_goes),
+		TEST(without_a_chart_nothing_is_told_of_one),
 		TEST(bad_input_changes_nothing_that_runs),
 		TEST(an_apptype_of_others_stays_theirs),
 		TEST(it_goes_when_the_instance_is_gone),

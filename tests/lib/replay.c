@@ -1,0 +1,72 @@
+#include "tests/lib/replay.h"
+
+#include <string.h>
+
+#include "alm/base/file.h"
+#include "alm/base/strbuf.h"
+#include "alm/io/http.h"
+#include "alm/obj/json.h"
+#include "tests/lib/test.h"
+
+#define BYTES_MAX ((size_t)1 << 20)
+
+static size_t n_failed;
+
+static void differs(const struct obj *c, const char *what, const char *want, const char *got)
+{
+	n_failed++;
+	print_error("%s %s %.300s\n  %s: want %.700s\n  got %.700s\n", obj_str(c, "method"),
+		    obj_str(c, "path"), obj_str(c, "body"), what, want, got);
+}
+
+static void check_fields(const struct obj *c, const struct obj *answer)
+{
+	OBJ_EACH (it, obj_get(c, "fields")) {
+		const struct obj *have = obj_path(answer, it.key);
+		if (obj_equal(it.value, have) || (obj_type(it.value) == OBJ_NULL && !have))
+			continue;
+		CLEANUP(xfreep) char *want = json_text(it.value);
+		CLEANUP(xfreep) char *got = have ? json_text(have) : NULL;
+		differs(c, it.key, want, got ? got : "nothing");
+	}
+}
+
+static void check_line(struct apifake *f, struct str line)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *c = NULL;
+	assert_ok(json_parse(line, &c, &err), &err);
+	const char *type = obj_str(c, "type");
+	struct answer a = apifake_do_type(f, obj_str(c, "method"), obj_str(c, "path"),
+					  type ? type : "application/json", obj_str(c, "body"));
+	const char *message = obj_str(a.json, "message"), *want = obj_str(c, "message");
+	if (a.status != (int)obj_i64(c, "code", 0) ||
+	    (want && (!message || strcmp(want, message) != 0)))
+		differs(c, "answer", want ? want : "success", message ? message : "success");
+	else
+		check_fields(c, a.json);
+	if (http_header(a.headers, "Warning"))
+		differs(c, "Warning", "none", http_header(a.headers, "Warning"));
+}
+
+void replay(const char *path, size_t min, void (*before)(struct apifake *f, struct str line))
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(BYTES_MAX);
+	assert_ok(file_read(path, &text, &err), &err);
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct str rest = strbuf_str(&text), line;
+	size_t n = 0;
+	n_failed = 0;
+	while (str_next(&rest, '\n', &line))
+		if (line.len) {
+			if (before)
+				before(f, line);
+			check_line(f, line);
+			apifake_forget(f);
+			n++;
+		}
+	assert_true(n >= min);
+	if (n_failed)
+		fail_msg("%zu differences in %zu answers", n_failed, n);
+}
