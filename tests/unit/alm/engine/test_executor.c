@@ -448,7 +448,8 @@ static enum run_result patch_answered(struct fixture *f, const char *answer)
 		   *patch = obj_map();
 	obj_set_path(live, "metadata.resourceVersion", obj_string("7"));
 	obj_set_path(patch, "data.key", obj_string("x"));
-	plan_own_patch(&p, live, patch);
+	p.as = "system:serviceaccount:alm-system:app-x";
+	plan_patch(&p, live, patch);
 	fake_answer(f->transport, "PATCH", MAP_PATH, 200, answer);
 	f->n_done = 0;
 	executor_start(f->executor, "strategy", "k0", &p, a, ended, f);
