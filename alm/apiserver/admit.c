@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/match.h"
+#include "alm/apiserver/admission/policy_check.h"
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
@@ -15,8 +17,6 @@
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
-
-#define ADMISSION_GROUP "admissionregistration.k8s.io"
 
 static void namespace_default(struct mutation *m)
 {
@@ -192,8 +192,45 @@ static void unenforced(struct mutation *m, struct field_errors *e)
 		request_warn(
 			m->r,
 			"%s: stored and not enforced: this server calls no webhook and obeys no "
-			"admission policy",
+			"mutating policy",
 			m->kind->kind);
+}
+
+static bool spec_changes(const struct mutation *m)
+{
+	return !m->is_status &&
+	       (!m->head || !same(obj_get(m->before, "spec"), obj_get(m->after, "spec")));
+}
+
+static void policy_default_of(struct mutation *m)
+{
+	policy_default(m->after);
+}
+
+static void binding_default_of(struct mutation *m)
+{
+	binding_default(m->after);
+}
+
+/* Its expressions have no types that could be checked beyond what is checked when it is written. */
+static void policy_late(struct mutation *m)
+{
+	if (m->is_status)
+		return;
+	obj_set_path(m->after, "status.observedGeneration", obj_int(meta_generation(m->after)));
+	obj_set_path(m->after, "status.typeChecking", obj_map());
+}
+
+static void policy_validate(struct mutation *m, struct field_errors *e)
+{
+	if (spec_changes(m))
+		policy_check(m->after, e);
+}
+
+static void binding_validate(struct mutation *m, struct field_errors *e)
+{
+	if (spec_changes(m))
+		binding_check(m->after, e);
 }
 
 static const struct {
@@ -212,8 +249,10 @@ static const struct {
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingwebhookconfigurations", NULL, NULL, unenforced},
-	{ADMISSION_GROUP, "validatingadmissionpolicies", NULL, NULL, unenforced},
-	{ADMISSION_GROUP, "validatingadmissionpolicybindings", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "validatingadmissionpolicies", policy_default_of, policy_late,
+	 policy_validate},
+	{ADMISSION_GROUP, "validatingadmissionpolicybindings", binding_default_of, NULL,
+	 binding_validate},
 	{ADMISSION_GROUP, "validatingwebhookconfigurations", NULL, NULL, unenforced},
 	{"batch", "jobs", job_default, NULL, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/auth/refusals.h"
@@ -368,6 +369,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->virtuals = virtual_new(s);
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
+	s->policies = policies_new(s);
 	s->quotas = quotas_new(s);
 	s->quota_status = quota_status_new(s);
 	s->namespaces = namespaces_new(s);
@@ -415,6 +417,7 @@ void apiserver_free(struct apiserver *s)
 	namespaces_free(s->namespaces);
 	quota_status_free(s->quota_status);
 	quotas_free(s->quotas);
+	policies_free(s->policies);
 	gc_free(s->gc);
 	definitions_free(s->crds);
 	api_docs_free(s->discovery);

@@ -14,6 +14,7 @@
 struct hub;
 struct gc;
 struct quotas;
+struct policies;
 struct quota_status;
 struct namespaces;
 struct crds;
@@ -37,6 +38,7 @@ struct apiserver {
 	struct crds *crds;
 	struct gc *gc;
 	struct quotas *quotas;
+	struct policies *policies;
 	struct quota_status *quota_status;
 	struct namespaces *namespaces;
 	struct event_ttl *event_ttl;

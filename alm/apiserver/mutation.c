@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/core.h"
@@ -222,6 +223,14 @@ static int validate(struct mutation *m, struct error *err)
 	return fail_invalid(m->r, m->kind->group, m->kind->kind, meta_name(m->after), e, err);
 }
 
+/* What may be refused although it is valid, in the order of Kubernetes' plugins. */
+static int admission_check(struct mutation *m, struct error *err)
+{
+	if (limits_check(m, err) < 0 || policies_check(m, err) < 0 || quotas_check(m, err) < 0)
+		return -err->code;
+	return 0;
+}
+
 static void warn_finalizers(struct mutation *m)
 {
 	const struct obj *list = obj_path(m->after, "metadata.finalizers");
@@ -425,8 +434,7 @@ int mutation_create(struct mutation *m, struct error *err)
 	admit_default(m);
 	if (!m->keep_managers && track(m, NULL, m->opt.manager, "", err) < 0)
 		return -err->code;
-	if (create_late(m, err) < 0 || validate(m, err) < 0 || limits_check(m, err) < 0 ||
-	    quotas_check(m, err) < 0)
+	if (create_late(m, err) < 0 || validate(m, err) < 0 || admission_check(m, err) < 0)
 		return -err->code;
 	if (resource_find(m->resource, m->ns, m->name))
 		return fail_exists(r, m->name, err);
@@ -624,7 +632,7 @@ int mutation_update(struct mutation *m, struct error *err)
 	if (!m->keep_managers && track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
 	admit_late(m);
-	if (validate(m, err) < 0 || limits_check(m, err) < 0 || quotas_check(m, err) < 0)
+	if (validate(m, err) < 0 || admission_check(m, err) < 0)
 		return -err->code;
 	warn_finalizers(m);
 	if (auth_check_write(m->r->server->auth, m->r, m->before, m->after, err) < 0)

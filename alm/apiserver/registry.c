@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
@@ -320,7 +321,9 @@ static int review(struct request *r, struct error *err)
 	if (read_body(r, *r->subresource ? NULL : r->kind, &body, err) < 0 ||
 	    check_texts(r, body.value, err) < 0)
 		return -err->code;
-	if (auth_review(r->server->auth, r, body.value, &o, err) < 0)
+	if ((*r->subresource && policies_check_body(r, body.value, "authentication.k8s.io", "v1",
+						    "TokenRequest", false, err) < 0) ||
+	    auth_review(r->server->auth, r, body.value, &o, err) < 0)
 		return -err->code;
 	request_reply_obj(r, 201, obj_keep(r->arena, o));
 	return 0;

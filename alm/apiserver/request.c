@@ -210,6 +210,13 @@ void request_reply_no_page(struct request *r)
 	request_reply(r, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
 }
 
+void request_annotate(struct request *r, const char *key, struct str value)
+{
+	if (!r->annotations)
+		r->annotations = obj_keep(r->arena, obj_map());
+	obj_set(r->annotations, key, obj_stringn(value));
+}
+
 struct request *request_internal(struct apiserver *s, struct arena *a, const char *user,
 				 const char *manager, const struct kind *k, const char *ns,
 				 const char *name)

@@ -92,6 +92,7 @@ struct request {
 	struct failure failure;
 	const char *warnings[REQUEST_WARNINGS_MAX];
 	size_t n_warnings, warning_bytes;
+	struct obj *annotations; /* for the entry of the audit log; of the arena; NULL: none */
 };
 
 struct kinds *request_kinds(const struct request *r);
@@ -104,6 +105,9 @@ const char *request_query(const struct request *r, const char *name);  /* decode
 void request_set_header(struct request *r, const char *name, const char *value);
 /* One "Warning: 299 - ..." header; text is escaped here. */
 void request_warn(struct request *r, const char *fmt, ...) PRINTF(2, 3);
+
+/* For the entry of the audit log. */
+void request_annotate(struct request *r, const char *key, struct str value);
 
 /* Answers. Cache-Control "no-cache, private" is added unless the header is set. While a batch of
  * writes is open, the answer waits for its commit; if that fails, it becomes a 503. */

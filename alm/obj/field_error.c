@@ -36,6 +36,19 @@ void field_errors_add(struct field_errors *e, enum field_error_type type, const 
 	e->bytes += strlen(added->path) + strlen(added->message);
 }
 
+void field_errors_one_of(struct field_errors *e, const char *path, const char *value,
+			 const char *const *all)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (value && cstr_in(value, all))
+		return;
+	for (size_t i = 0; all[i]; i++)
+		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
+	field_errors_add(e, FIELD_NOT_SUPPORTED, path,
+			 "Unsupported value: \"%s\": supported values: %s", value ? value : "",
+			 b.buf);
+}
+
 const char *field_error_reason(enum field_error_type type)
 {
 	static const char *const reasons[] = {

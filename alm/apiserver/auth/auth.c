@@ -115,12 +115,10 @@ static int account_user(struct auth *a, struct str token, const struct obj *audi
 	struct head *h = store_find(a->store, "", "serviceaccounts", ns, name);
 	if (!h || !cstr_eq(h->uid, uid))
 		return unauthorized(err); /* the account is gone, or another of its name */
-	struct user_info u = {.name = arena_fmt(arena, ACCOUNT_USER_PREFIX "%s:%s", ns, name),
-			      .uid = arena_strdup(arena, uid)};
+	struct user_info u = auth_account(ns, name, arena);
+	u.uid = arena_strdup(arena, uid);
 	if (!cstr_eq(obj_str(claims, "sub"), u.name))
 		return unauthorized(err);
-	auth_account_groups(&u, ns, arena);
-	auth_add_group(&u, AUTHENTICATED, arena);
 	if (id)
 		auth_add_extra(&u, "authentication.kubernetes.io/credential-id",
 			       arena_fmt(arena, "JTI=%s", id), arena);

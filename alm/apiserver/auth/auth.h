@@ -27,6 +27,13 @@ int auth_forbid(struct request *r, struct error *err);
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
 /* An update, patch or apply of what is not there: it needs the right to create, too. */
 int auth_authorize_create(struct auth *a, struct request *r, struct error *err);
+/* May the user? ret_reason: by which binding, of arena; "" of an administrator or without a right. */
+bool auth_may(struct auth *a, const struct user_info *u, const struct rbac_attributes *at,
+	      struct arena *arena, const char **ret_reason);
+/* {username, uid, groups, extra}, owned. */
+struct obj *auth_user_obj(const struct user_info *u);
+/* The user that a ServiceAccount is; of arena. */
+struct user_info auth_account(const char *ns, const char *name, struct arena *arena);
 /* Objects every store has: default roles and bindings. The n-th one, owned; NULL past the end. */
 struct obj *auth_bootstrap(size_t n);
 /* Writing a Role or binding: the writer's own rights (escalation). before NULL on create. */

@@ -33,12 +33,6 @@ static bool account_of(const char *user, struct arena *arena, const char **ret_n
 	return true;
 }
 
-void auth_account_groups(struct user_info *u, const char *ns, struct arena *arena)
-{
-	auth_add_group(u, "system:serviceaccounts", arena);
-	auth_add_group(u, arena_fmt(arena, "system:serviceaccounts:%s", ns), arena);
-}
-
 /* The user, and of an account the groups that it has for being one; stated groups replace them. */
 static int add_user(struct auth *a, struct request *r, struct user_info *u, bool groups_stated,
 		    struct error *err)

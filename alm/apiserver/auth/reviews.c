@@ -56,30 +56,6 @@ static struct obj *answer(struct request *r, const char *kind, const struct obj 
 	return o;
 }
 
-static void add_extra(struct obj *user, const struct user_extra *e)
-{
-	if (!obj_has(user, "extra"))
-		obj_set(user, "extra", obj_map());
-	struct obj *extra = obj_get_mut(user, "extra");
-	if (!obj_has(extra, e->key))
-		obj_set(extra, e->key, obj_list());
-	obj_append(obj_get_mut(extra, e->key), obj_string(e->value));
-}
-
-static struct obj *user_obj(const struct user_info *u)
-{
-	struct obj *o = obj_map(), *groups = obj_list();
-	obj_set_str(o, "username", u->name);
-	if (u->uid && *u->uid)
-		obj_set_str(o, "uid", u->uid);
-	for (size_t i = 0; i < u->n_groups; i++)
-		obj_append(groups, obj_string(u->groups[i]));
-	obj_set(o, "groups", groups);
-	for (size_t i = 0; i < u->n_extra; i++)
-		add_extra(o, &u->extra[i]);
-	return o;
-}
-
 static const char *text(const struct obj *o, const char *path)
 {
 	const char *s = obj_str(o, path);
@@ -109,13 +85,10 @@ static struct obj *access_status(struct auth *a, const struct user_info *u,
 				 const struct rbac_attributes *at, struct arena *arena)
 {
 	struct obj *status = obj_map();
-	if (rbac_is_master(u)) {
-		obj_set_bool(status, "allowed", true);
-		return status;
-	}
-	const char *reason = rbac_reason(&a->source, u, at, arena);
-	obj_set_bool(status, "allowed", reason != NULL);
-	obj_set_str(status, "reason", reason);
+	const char *reason;
+	obj_set_bool(status, "allowed", auth_may(a, u, at, arena, &reason));
+	if (*reason)
+		obj_set_str(status, "reason", reason);
 	return status;
 }
 
@@ -223,7 +196,7 @@ static int self_review(struct request *r, struct obj **ret)
 	char now[CLOCK_TEXT_MAX];
 	clock_format(request_now(r), CLOCK_SECONDS, now);
 	obj_set_path(o, "metadata.creationTimestamp", obj_string(now));
-	obj_set_path(o, "status.userInfo", user_obj(&r->user));
+	obj_set_path(o, "status.userInfo", auth_user_obj(&r->user));
 	*ret = o;
 	return 0;
 }
@@ -245,7 +218,7 @@ static int token_review(struct auth *a, struct request *r, const struct obj *bod
 	struct obj *o = answer(r, r->kind->kind, spec), *status = obj_map();
 	if (auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner) == 0) {
 		obj_set_bool(status, "authenticated", true);
-		obj_set(status, "user", user_obj(&u));
+		obj_set(status, "user", auth_user_obj(&u));
 		obj_set(status, "audiences", obj_ref(both));
 	} else {
 		obj_set(status, "user", obj_map());

@@ -32,6 +32,54 @@ void auth_add_extra(struct user_info *u, const char *key, const char *value, str
 	u->n_extra++;
 }
 
+void auth_account_groups(struct user_info *u, const char *ns, struct arena *arena)
+{
+	auth_add_group(u, "system:serviceaccounts", arena);
+	auth_add_group(u, arena_fmt(arena, "system:serviceaccounts:%s", ns), arena);
+}
+
+struct user_info auth_account(const char *ns, const char *name, struct arena *arena)
+{
+	struct user_info u = {.name = arena_fmt(arena, ACCOUNT_USER_PREFIX "%s:%s", ns, name),
+			      .uid = ""};
+	auth_account_groups(&u, ns, arena);
+	auth_add_group(&u, AUTHENTICATED, arena);
+	return u;
+}
+
+static void add_extra(struct obj *user, const struct user_extra *e)
+{
+	if (!obj_has(user, "extra"))
+		obj_set(user, "extra", obj_map());
+	struct obj *extra = obj_get_mut(user, "extra");
+	if (!obj_has(extra, e->key))
+		obj_set(extra, e->key, obj_list());
+	obj_append(obj_get_mut(extra, e->key), obj_string(e->value));
+}
+
+struct obj *auth_user_obj(const struct user_info *u)
+{
+	struct obj *o = obj_map(), *groups = obj_list();
+	obj_set_str(o, "username", u->name);
+	if (u->uid && *u->uid)
+		obj_set_str(o, "uid", u->uid);
+	for (size_t i = 0; i < u->n_groups; i++)
+		obj_append(groups, obj_string(u->groups[i]));
+	obj_set(o, "groups", groups);
+	for (size_t i = 0; i < u->n_extra; i++)
+		add_extra(o, &u->extra[i]);
+	return o;
+}
+
+bool auth_may(struct auth *a, const struct user_info *u, const struct rbac_attributes *at,
+	      struct arena *arena, const char **ret_reason)
+{
+	bool master = rbac_is_master(u);
+	const char *reason = master ? "" : rbac_reason(&a->source, u, at, arena);
+	*ret_reason = reason ? reason : "";
+	return master || reason;
+}
+
 /* What cannot be done, as upstream words it of any attributes. */
 static const char *forbidden_text(struct arena *arena, const char *user,
 				  const struct rbac_attributes *at)

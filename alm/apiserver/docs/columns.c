@@ -257,6 +257,34 @@ static struct obj *cell_webhooks(const struct obj *o, int64_t now_ns)
 	return obj_int((int64_t)obj_len(obj_get(o, "webhooks")));
 }
 
+static struct obj *cell_validations(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_int((int64_t)obj_len(obj_path(o, "spec.validations")));
+}
+
+static struct obj *cell_param_kind(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const char *api = obj_str(o, "spec.paramKind.apiVersion");
+	const char *kind = obj_str(o, "spec.paramKind.kind");
+	return api && kind ? obj_stringf("%s/%s", api, kind) : obj_string("<unset>");
+}
+
+TEXT_CELL(cell_policy_name, "spec.policyName", "")
+
+/* Of a selector its text, where the real server prints a struct of Go. */
+static struct obj *cell_param_ref(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const char *ns = obj_str(o, "spec.paramRef.namespace");
+	const char *name = obj_str(o, "spec.paramRef.name");
+	const struct obj *selector = obj_path(o, "spec.paramRef.selector");
+	if (name && *name)
+		return obj_stringf("%s/%s", ns && *ns ? ns : "*", name);
+	return selector ? columns_selector(selector) : obj_string("<unset>");
+}
+
 static struct obj *audit_text(const struct obj *o, const char *path)
 {
 	return columns_text(obj_str(o, path), "");
@@ -321,6 +349,12 @@ static const struct kind_column of_apiservice[] = {
 	COLUMN("Available", "string", cell_api_available, 0), AGE};
 static const struct kind_column of_webhooks[] = {
 	NAME, COLUMN("Webhooks", "integer", cell_webhooks, 0), AGE};
+static const struct kind_column of_policy[] = {
+	NAME, COLUMN("Validations", "integer", cell_validations, 0),
+	COLUMN("ParamKind", "string", cell_param_kind, 0), AGE};
+static const struct kind_column of_policy_binding[] = {
+	NAME, COLUMN("PolicyName", "string", cell_policy_name, 0),
+	COLUMN("ParamRef", "string", cell_param_ref, 0), AGE};
 static const struct kind_column of_audit[] = {
 	NAME, COLUMN("Type", "string", cell_audit_type, 0),
 	COLUMN("Reason", "string", cell_reason, 0),
@@ -340,6 +374,8 @@ static const struct columns_row columns_general[] = {
 	OF("apiregistration.k8s.io", "APIService", of_apiservice),
 	OF("admissionregistration.k8s.io", "MutatingWebhookConfiguration", of_webhooks),
 	OF("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", of_webhooks),
+	OF("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", of_policy),
+	OF("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", of_policy_binding),
 	OF("rbac.authorization.k8s.io", "Role", of_created),
 	OF("rbac.authorization.k8s.io", "ClusterRole", of_created),
 	OF("rbac.authorization.k8s.io", "RoleBinding", of_binding),

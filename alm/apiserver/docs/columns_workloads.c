@@ -7,17 +7,7 @@
 #include "alm/obj/condition.h"
 
 /* "a=b,c=d", or the fallback. */
-static struct obj *pairs(const struct obj *map, const char *fallback)
-{
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	OBJ_EACH (it, map) {
-		const char *value = obj_as_string(it.value);
-		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
-	}
-	return columns_take(&b, fallback);
-}
-
-static struct obj *label_selector(const struct obj *selector)
+struct obj *columns_selector(const struct obj *selector)
 {
 	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
 	OBJ_EACH (it, obj_get(selector, "matchLabels")) {
@@ -43,10 +33,20 @@ static struct obj *label_selector(const struct obj *selector)
 	return columns_take(&b, "<none>");
 }
 
+static struct obj *pairs(const struct obj *map, const char *fallback)
+{
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	OBJ_EACH (it, map) {
+		const char *value = obj_as_string(it.value);
+		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
+	}
+	return columns_take(&b, fallback);
+}
+
 static struct obj *cell_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	return label_selector(obj_path(o, "spec.selector"));
+	return columns_selector(obj_path(o, "spec.selector"));
 }
 
 static struct obj *cell_plain_selector(const struct obj *o, int64_t now_ns)
@@ -58,7 +58,7 @@ static struct obj *cell_plain_selector(const struct obj *o, int64_t now_ns)
 static struct obj *cell_pod_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	return label_selector(obj_path(o, "spec.podSelector"));
+	return columns_selector(obj_path(o, "spec.podSelector"));
 }
 
 static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)

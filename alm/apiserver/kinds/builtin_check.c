@@ -14,19 +14,6 @@
 #define RANGE_TEXT "must be between 1 and 65535, inclusive"
 #define SHOWN_MAX  ((size_t)4 << 10)
 
-static void check_one_of(struct field_errors *e, const char *path, const char *value,
-			 const char *const *all)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (value && cstr_in(value, all))
-		return;
-	for (size_t i = 0; all[i]; i++)
-		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
-	field_errors_add(e, FIELD_NOT_SUPPORTED, path,
-			 "Unsupported value: \"%s\": supported values: %s", value ? value : "",
-			 b.buf);
-}
-
 static void check_at_least(struct field_errors *e, const char *path, const struct obj *v,
 			   int64_t least)
 {
@@ -80,7 +67,7 @@ static void check_template(struct field_errors *e, const struct obj *o)
 	const char *policy = obj_str(spec, "restartPolicy");
 	check_pod_spec(e, "spec.template.spec", spec, obj_path(o, "spec.volumeClaimTemplates"));
 	if (policy)
-		check_one_of(e, "spec.template.spec.restartPolicy", policy, always);
+		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
 }
 
 static void check_strategy(struct field_errors *e, const struct obj *o)
@@ -90,7 +77,7 @@ static void check_strategy(struct field_errors *e, const struct obj *o)
 	const struct obj *rolling = obj_get(s, "rollingUpdate");
 	const char *type = obj_str(s, "type");
 	if (type)
-		check_one_of(e, "spec.strategy.type", type, types);
+		field_errors_one_of(e, "spec.strategy.type", type, types);
 	if (rolling && cstr_eq(type, "Recreate"))
 		field_errors_add(e, FIELD_FORBIDDEN, "spec.strategy.rollingUpdate",
 				 "Forbidden: may not be specified when strategy `type` is "
@@ -129,7 +116,7 @@ static void check_claim(struct field_errors *e, const char *path, const struct o
 	if (!obj_len(list))
 		check_required(e, field, "at least 1 access mode is required");
 	for (size_t i = 0; i < obj_len(list); i++)
-		check_one_of(e, field, obj_as_string(obj_at(list, i)), modes);
+		field_errors_one_of(e, field, obj_as_string(obj_at(list, i)), modes);
 	if (!obj_path(spec, "resources.requests.storage"))
 		check_required(e, arena_fmt(e->arena, "%s.resources[storage]", path), NULL);
 }
@@ -172,7 +159,7 @@ static void check_job(struct field_errors *e, const char *path, const struct obj
 	if (!policy || !*policy || cstr_eq(policy, "Always"))
 		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");
 	else
-		check_one_of(e, field, policy, policies);
+		field_errors_one_of(e, field, policy, policies);
 }
 
 static void job(struct field_errors *e, const struct obj *o)
@@ -223,7 +210,7 @@ static void check_path(struct field_errors *e, const char *at, const struct obj 
 		check_required(e, field, "pathType must be specified");
 		return;
 	}
-	check_one_of(e, field, type, types);
+	field_errors_one_of(e, field, type, types);
 	if (rooted && (!path || *path != '/'))
 		field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.path", at),
 				 "Invalid value: \"%s\": must be an absolute path",
@@ -297,8 +284,8 @@ static void check_flow(struct field_errors *e, const char *path, const struct ob
 		const char *at = arena_fmt(e->arena, "%s.ports[%zu]", path, i);
 		int64_t n = 1;
 		if (obj_has(p, "protocol"))
-			check_one_of(e, arena_fmt(e->arena, "%s.protocol", at),
-				     obj_str(p, "protocol"), protocols);
+			field_errors_one_of(e, arena_fmt(e->arena, "%s.protocol", at),
+					    obj_str(p, "protocol"), protocols);
 		if (obj_type(obj_get(p, "port")) == OBJ_INT && obj_as_i64(obj_get(p, "port"), &n) &&
 		    !is_port(n))
 			field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.port", at),
@@ -317,8 +304,8 @@ static void network_policy(struct field_errors *e, const struct obj *o)
 	for (size_t i = 0; i < obj_len(out); i++)
 		check_flow(e, arena_fmt(e->arena, "spec.egress[%zu]", i), obj_at(out, i), "to");
 	for (size_t i = 0; i < obj_len(list); i++)
-		check_one_of(e, arena_fmt(e->arena, "spec.policyTypes[%zu]", i),
-			     obj_as_string(obj_at(list, i)), types);
+		field_errors_one_of(e, arena_fmt(e->arena, "spec.policyTypes[%zu]", i),
+				    obj_as_string(obj_at(list, i)), types);
 }
 
 /* --- policy, autoscaling --- */
@@ -364,7 +351,7 @@ static void check_metric(struct field_errors *e, const char *path, const struct 
 	const struct obj *r = obj_get(m, "resource");
 	if (check_is_empty(m, "type"))
 		check_required(e, field, "must specify a metric source type");
-	check_one_of(e, field, obj_str(m, "type"), types);
+	field_errors_one_of(e, field, obj_str(m, "type"), types);
 	if (!cstr_eq(obj_str(m, "type"), "Resource"))
 		return;
 	if (!r) {
@@ -440,7 +427,8 @@ static void check_subjects(struct field_errors *e, const struct obj *o, bool acr
 		const char *at = arena_fmt(e->arena, "subjects[%zu]", i);
 		if (check_is_empty(s, "name"))
 			check_required(e, arena_fmt(e->arena, "%s.name", at), NULL);
-		check_one_of(e, arena_fmt(e->arena, "%s.kind", at), obj_str(s, "kind"), kinds);
+		field_errors_one_of(e, arena_fmt(e->arena, "%s.kind", at), obj_str(s, "kind"),
+				    kinds);
 		if (across && cstr_eq(obj_str(s, "kind"), "ServiceAccount") &&
 		    check_is_empty(s, "namespace"))
 			check_required(e, arena_fmt(e->arena, "%s.namespace", at), NULL);
@@ -450,7 +438,7 @@ static void check_subjects(struct field_errors *e, const struct obj *o, bool acr
 static void check_role_ref(struct field_errors *e, const struct obj *o, const char *const *kinds)
 {
 	const struct obj *ref = obj_get(o, "roleRef");
-	check_one_of(e, "roleRef.kind", obj_str(ref, "kind"), kinds);
+	field_errors_one_of(e, "roleRef.kind", obj_str(ref, "kind"), kinds);
 	if (check_is_empty(ref, "name"))
 		check_required(e, "roleRef.name", NULL);
 }

@@ -55,6 +55,22 @@ void convert_to_storage(const struct kind *k, struct obj *o)
 	}
 }
 
+/* What is stored, as k shows it; shaped: it is in the form of k's schema. */
+static void show_as(const struct kind *k, struct obj *o, bool shaped, struct arena *a)
+{
+	if (is_events_group(k))
+		rename_events(o, false);
+	if (cstr_eq(k->plural, "customresourcedefinitions") && cstr_eq(k->version, "v1beta1"))
+		crd_to_v1beta1(o);
+	obj_set_str(o, "apiVersion", kind_api_version(k, a));
+	if (k->schema && !shaped) {
+		schema_prune(k->schema, o, NULL, NULL);
+		/* No write would get through with more defaults than fit: shown without the rest.
+		 */
+		(void)schema_default(k->schema, o);
+	}
+}
+
 struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a)
 {
 	struct obj *o = NULL;
@@ -62,18 +78,19 @@ struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a)
 	if (json_parse(text_str(t), &o, &err) < 0)
 		return NULL;
 	obj_keep(a, o);
-	if (is_events_group(k))
-		rename_events(o, false);
-	if (cstr_eq(k->plural, "customresourcedefinitions") && cstr_eq(k->version, "v1beta1"))
-		crd_to_v1beta1(o);
-	obj_set_str(o, "apiVersion", kind_api_version(k, a));
-	if (k->schema && t->stamp != k->stamp) {
-		schema_prune(k->schema, o, NULL, NULL);
-		/* No write would get through with more defaults than fit: shown without the rest.
-		 */
-		(void)schema_default(k->schema, o);
-	}
+	show_as(k, o, t->stamp == k->stamp, a);
 	return o;
+}
+
+const struct obj *convert_between(const struct kind *from, const struct kind *to,
+				  const struct obj *o, struct arena *a)
+{
+	if (!o || from == to)
+		return o;
+	struct obj *copy = obj_keep(a, obj_copy(o));
+	convert_to_storage(from, copy);
+	show_as(to, copy, false, a);
+	return copy;
 }
 
 static void print_item(const struct kind *k, struct str json, bool item, struct strbuf *b)

@@ -14,6 +14,9 @@
 
 /* The object as k shows it; of the arena; may be changed. NULL for damaged text. */
 struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a);
+/* o of one version of a resource as another one shows it; of the arena. NULL: NULL. */
+const struct obj *convert_between(const struct kind *from, const struct kind *to,
+				  const struct obj *o, struct arena *a);
 /* As JSON, appended; item: as an element of a list (built-ins without apiVersion and kind). */
 void convert_print(const struct kind *k, struct text *t, bool item, struct strbuf *b);
 /* The other direction, before storing: version k -> storage form, in place. */

@@ -5,5 +5,7 @@
 #include "alm/apiserver/request.h"
 
 int scale_handle(struct request *r, struct error *err);
+/* The Scale of an object of r->kind, of the arena. E_INTERNAL: it has no replicas. */
+int scale_of(struct request *r, const struct obj *o, struct obj **ret, struct error *err);
 
 #endif

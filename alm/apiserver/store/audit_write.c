@@ -125,6 +125,8 @@ static struct obj *body_of(const struct audit_write *w, const char *outcome, int
 	const char *client = request_header(r, "Audit-ID");
 	if (client)
 		obj_set(b, "clientId", obj_stringn(str_sub(str_of(client), 0, CLIENT_ID_MAX)));
+	if (r->annotations)
+		obj_set(b, "annotations", obj_copy(r->annotations));
 	return b;
 }
 

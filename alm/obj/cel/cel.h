@@ -35,6 +35,12 @@ enum cel_kind {
 	CEL_DURATION,  /* nanoseconds */
 	CEL_TIMESTAMP, /* nanoseconds since 1970 */
 	CEL_URL,       /* of url(); its text as it was given */
+	/* The steps of authorizer.group(..).resource(..).check(..) (cel_authorizer.h) */
+	CEL_AUTHORIZER,
+	CEL_PATH_CHECK,
+	CEL_GROUP_CHECK,
+	CEL_RESOURCE_CHECK,
+	CEL_DECISION,
 };
 
 /* A list or map is either of JSON (o, under schema s) or built by the expression (items; of a map
@@ -50,6 +56,7 @@ struct cel_value {
 		double d;
 		struct str str; /* STRING, BYTES, URL; the message of an ERROR */
 		enum cel_kind type;
+		const struct cel_authz *authz; /* AUTHORIZER .. DECISION */
 		struct {
 			const struct cel_value *items;
 			size_t n;
@@ -107,6 +114,30 @@ struct cel_budget {
 	bool over;
 };
 
+/* What a name stands for besides those that comprehensions make. of: "variables" for what is written
+ * variables.NAME, which is no map that could be passed on; else NULL. An ERROR among the values fails
+ * the expression that uses it. */
+struct cel_var {
+	const char *of, *name;
+	struct cel_type type;   /* when it is checked */
+	struct cel_value value; /* when it is evaluated */
+};
+
+struct cel_vars {
+	const struct cel_var *items;
+	size_t n;
+};
+
+/* The one that is meant, the last of alike ones; NULL: none. */
+const struct cel_var *cel_var_find(const struct cel_vars *vars, const char *of, const char *name);
+/* The type of the values of s; NULL: DYN. */
+struct cel_type cel_type_of(const struct schema *s, struct arena *a);
+/* As cel_check() and cel_eval(), which name self and oldSelf. */
+size_t cel_check_with(const struct cel_program *p, const struct cel_vars *vars, struct arena *a,
+		      struct strbuf *b, struct cel_type *ret);
+struct cel_value cel_eval_with(const struct cel_program *p, const struct cel_vars *vars,
+			       struct arena *a, struct cel_budget *budget);
+
 /* An ERROR value tells what went wrong; budget->over if it was the budget. */
 struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 			  const struct obj *self, const struct obj *old, struct arena *a,
@@ -136,6 +167,9 @@ struct cel_call {
 	struct arena *a;
 	struct cel_budget *budget;
 };
+/* False if the budget has no room for the cost; and what is said then. */
+bool cel_spend(struct cel_call *c, uint64_t cost);
+struct cel_value cel_over_budget(struct cel_call *c);
 /* The kind of the result, or CEL_ERROR if no overload fits these types; DYN fits everything.
  * ret_known: is there a function of that name at all? */
 enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *args, size_t n,

@@ -18,8 +18,9 @@ struct check {
 	struct arena *a;
 	struct strbuf *out;
 	size_t errors;
-	struct var vars[CEL_VARS_MAX];
+	struct var vars[CEL_VARS_MAX]; /* of comprehensions */
 	size_t n_vars;
+	const struct cel_vars *given;
 	const struct schema *root; /* the node that has apiVersion, kind and metadata; or NULL */
 };
 
@@ -88,6 +89,9 @@ static struct cel_type ident(struct check *c, const struct cel_node *n)
 	for (size_t i = c->n_vars; i > 0; i--)
 		if (strcmp(c->vars[i - 1].name, n->name) == 0)
 			return c->vars[i - 1].type;
+	const struct cel_var *given = cel_var_find(c->given, NULL, n->name);
+	if (given)
+		return given->type;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (strcmp(types[i], n->name) == 0)
 			return of_kind(CEL_TYPE);
@@ -106,8 +110,36 @@ static bool is_resource_field(struct check *c, const struct schema *s, const cha
 	return is_text || strcmp(name, "metadata") == 0;
 }
 
+/* variables.NAME */
+static bool is_variable(const struct check *c, const struct cel_node *n)
+{
+	const struct cel_node *of = n->args[0];
+	if (of->op != CEL_OP_IDENT)
+		return false;
+	for (size_t i = 0; i < c->n_vars; i++)
+		if (strcmp(c->vars[i].name, of->name) == 0)
+			return false;
+	for (size_t i = 0; i < c->given->n; i++)
+		if (cstr_eq(c->given->items[i].of, of->name))
+			return true;
+	return false;
+}
+
+static struct cel_type undefined_field(struct check *c, const struct cel_node *n)
+{
+	return fail(c, n->at, arena_fmt(c->a, "undefined field '%s'", n->name));
+}
+
+static struct cel_type variable(struct check *c, const struct cel_node *n)
+{
+	const struct cel_var *v = cel_var_find(c->given, n->args[0]->name, n->name);
+	return v ? v->type : undefined_field(c, n);
+}
+
 static struct cel_type field(struct check *c, const struct cel_node *n)
 {
+	if (is_variable(c, n))
+		return variable(c, n);
 	struct cel_type t = check_node(c, n->args[0]), found;
 	if (t.kind == CEL_DYN || t.kind == CEL_ERROR)
 		return t;
@@ -121,9 +153,7 @@ static struct cel_type field(struct check *c, const struct cel_node *n)
 	if (is_resource_field(c, t.s, name, &found))
 		return found;
 	const struct schema *s = schema_property(t.s, name);
-	if (!s)
-		return fail(c, n->at, arena_fmt(c->a, "undefined field '%s'", n->name));
-	return of_schema(c, s);
+	return s ? of_schema(c, s) : undefined_field(c, n);
 }
 
 static struct cel_type no_overload(struct check *c, const struct cel_node *n,
@@ -280,17 +310,40 @@ static struct cel_type check_node(struct check *c, const struct cel_node *n)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
-		 struct strbuf *b, enum cel_kind *ret_kind)
+static struct check *check_new(const struct cel_program *p, const struct cel_vars *vars,
+			       struct arena *a, struct strbuf *b)
 {
 	struct check *c = ARENA_NEW(a, struct check);
 	c->p = p;
 	c->a = a;
 	c->out = b;
+	c->given = vars;
+	return c;
+}
+
+struct cel_type cel_type_of(const struct schema *s, struct arena *a)
+{
+	struct check c = {.a = a};
+	return of_schema(&c, s);
+}
+
+size_t cel_check_with(const struct cel_program *p, const struct cel_vars *vars, struct arena *a,
+		      struct strbuf *b, struct cel_type *ret)
+{
+	struct check *c = check_new(p, vars, a, b);
+	*ret = check_node(c, p->root);
+	return c->errors;
+}
+
+size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
+		 struct strbuf *b, enum cel_kind *ret_kind)
+{
+	struct cel_type self = cel_type_of(s, a);
+	const struct cel_var items[] = {{.name = "self", .type = self},
+					{.name = "oldSelf", .type = self}};
+	const struct cel_vars vars = {items, ARRAY_LEN(items)};
+	struct check *c = check_new(p, &vars, a, b);
 	c->root = is_root ? s : NULL;
-	struct cel_type self = of_schema(c, s);
-	c->vars[c->n_vars++] = (struct var){.name = "self", .type = self};
-	c->vars[c->n_vars++] = (struct var){.name = "oldSelf", .type = self};
 	*ret_kind = check_node(c, p->root).kind;
 	return c->errors;
 }

@@ -11,8 +11,9 @@ struct binding {
 
 struct eval {
 	struct cel_call call;
-	struct binding vars[CEL_VARS_MAX];
+	struct binding vars[CEL_VARS_MAX]; /* of comprehensions */
 	size_t n_vars;
+	const struct cel_vars *given;
 };
 
 static struct cel_value eval(struct eval *e, const struct cel_node *n);
@@ -33,9 +34,14 @@ static bool step(struct eval *e)
 	return true;
 }
 
-static struct cel_value over_budget(struct eval *e)
+const struct cel_var *cel_var_find(const struct cel_vars *vars, const char *of, const char *name)
 {
-	return cel_error(e->call.a, "operation cancelled: actual cost limit exceeded");
+	for (size_t i = vars->n; i > 0; i--) {
+		const struct cel_var *v = &vars->items[i - 1];
+		if (cstr_eq(v->of, of) && strcmp(v->name, name) == 0)
+			return v;
+	}
+	return NULL;
 }
 
 const char *cel_unescape(const char *name, struct arena *a)
@@ -82,6 +88,9 @@ static struct cel_value ident(struct eval *e, const struct cel_node *n)
 	for (size_t i = e->n_vars; i > 0; i--)
 		if (strcmp(e->vars[i - 1].name, n->name) == 0)
 			return e->vars[i - 1].value;
+	const struct cel_var *given = cel_var_find(e->given, NULL, n->name);
+	if (given)
+		return given->value;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (strcmp(types[i].name, n->name) == 0)
 			return (struct cel_value){.kind = CEL_TYPE, .type = types[i].kind};
@@ -98,12 +107,30 @@ static bool member_of(struct eval *e, const struct cel_value *map, const char *n
 	return cel_lookup(map, &text, ret);
 }
 
+/* variables.NAME, unless a comprehension has that word. */
+static const struct cel_var *variable(const struct eval *e, const struct cel_node *n)
+{
+	const struct cel_node *of = n->args[0];
+	if (of->op != CEL_OP_IDENT)
+		return NULL;
+	for (size_t i = 0; i < e->n_vars; i++)
+		if (strcmp(e->vars[i].name, of->name) == 0)
+			return NULL;
+	return cel_var_find(e->given, of->name, n->name);
+}
+
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by CEL_DEPTH_MAX */
 static struct cel_value field(struct eval *e, const struct cel_node *n)
 {
+	const struct cel_var *v = variable(e, n);
+	if (v)
+		return n->op == CEL_OP_HAS ? cel_bool(true) : v->value;
 	struct cel_value x = eval(e, n->args[0]), found;
 	if (is_error(&x))
 		return x;
+	if (x.kind == CEL_NULL)
+		return n->op == CEL_OP_HAS ? cel_bool(false)
+					   : cel_error(e->call.a, "no such key: %s", n->name);
 	if (x.kind != CEL_MAP)
 		return cel_error(e->call.a, "no such overload");
 	if (n->op == CEL_OP_HAS)
@@ -134,7 +161,7 @@ static struct cel_value logic(struct eval *e, const struct cel_node *n)
 	for (size_t i = 0; i < n->n; i++) {
 		struct cel_value v = eval(e, n->args[i]);
 		if (e->call.budget->over)
-			return over_budget(e);
+			return cel_over_budget(&e->call);
 		if (v.kind == CEL_BOOL && v.b == decisive)
 			return v;
 		if (v.kind != CEL_BOOL && failed.kind == CEL_NULL)
@@ -260,7 +287,7 @@ static struct cel_value macro(struct eval *e, const struct cel_node *n)
 	}
 	e->n_vars--;
 	if (e->call.budget->over)
-		return over_budget(e);
+		return cel_over_budget(&e->call);
 	bool decided = f.kind <= FOLD_EXISTS && f.n > 0;
 	if (f.failed.kind == CEL_ERROR && !decided)
 		return f.failed;
@@ -274,7 +301,7 @@ static struct cel_value macro(struct eval *e, const struct cel_node *n)
 static struct cel_value eval(struct eval *e, const struct cel_node *n)
 {
 	if (!step(e))
-		return over_budget(e);
+		return cel_over_budget(&e->call);
 	switch (n->op) {
 	case CEL_OP_LITERAL:
 		return n->literal;
@@ -300,14 +327,21 @@ static struct cel_value eval(struct eval *e, const struct cel_node *n)
 }
 /* NOLINTEND(misc-no-recursion) */
 
+struct cel_value cel_eval_with(const struct cel_program *p, const struct cel_vars *vars,
+			       struct arena *a, struct cel_budget *budget)
+{
+	struct eval *e = ARENA_NEW(a, struct eval);
+	e->call = (struct cel_call){.a = a, .budget = budget};
+	e->given = vars;
+	return eval(e, p->root);
+}
+
 struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 			  const struct obj *self, const struct obj *old, struct arena *a,
 			  struct cel_budget *budget)
 {
-	struct eval *e = ARENA_NEW(a, struct eval);
-	e->call = (struct cel_call){.a = a, .budget = budget};
-	e->vars[e->n_vars++] = (struct binding){"self", cel_of(self, s)};
-	if (old)
-		e->vars[e->n_vars++] = (struct binding){"oldSelf", cel_of(old, s)};
-	return eval(e, p->root);
+	const struct cel_var items[] = {{.name = "self", .value = cel_of(self, s)},
+					{.name = "oldSelf", .value = cel_of(old, s)}};
+	const struct cel_vars vars = {items, old ? 2 : 1};
+	return cel_eval_with(p, &vars, a, budget);
 }

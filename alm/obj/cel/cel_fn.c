@@ -9,6 +9,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_authorizer.h"
 #include "alm/obj/cel/cel_url.h"
 #include "alm/obj/regex/regex.h"
 #include "alm/obj/schema/schema_node.h"
@@ -20,22 +21,6 @@
 typedef struct cel_value (*cel_fn)(const struct cel_value *args, struct cel_call *call);
 
 #define FN(name) static struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)
-
-static bool spend(struct cel_call *c, uint64_t cost)
-{
-	if (c->budget->left < cost) {
-		c->budget->left = 0;
-		c->budget->over = true;
-		return false;
-	}
-	c->budget->left -= cost;
-	return true;
-}
-
-static struct cel_value over_budget(struct cel_call *c)
-{
-	return cel_error(c->a, "operation cancelled: actual cost limit exceeded");
-}
 
 static struct cel_value overflow(struct cel_call *c, const char *type)
 {
@@ -103,8 +88,8 @@ FN(int_neg)
 FN(concat)
 {
 	size_t n = v[0].str.len + v[1].str.len;
-	if (n > STRING_BYTES_MAX || !spend(c, n / 10))
-		return over_budget(c);
+	if (n > STRING_BYTES_MAX || !cel_spend(c, n / 10))
+		return cel_over_budget(c);
 	char *text = arena_alloc(c->a, n + 1);
 	if (v[0].str.len)
 		memcpy(text, v[0].str.ptr, v[0].str.len);
@@ -118,8 +103,8 @@ FN(concat)
 FN(list_concat)
 {
 	size_t x = cel_size(&v[0]), y = cel_size(&v[1]);
-	if (x + y > ITEMS_MAX || !spend(c, x + y))
-		return over_budget(c);
+	if (x + y > ITEMS_MAX || !cel_spend(c, x + y))
+		return cel_over_budget(c);
 	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, x + y + 1);
 	for (size_t i = 0; i < x + y; i++)
 		items[i] = i < x ? cel_item(&v[0], i) : cel_item(&v[1], i - x);
@@ -132,13 +117,13 @@ FN(list_concat)
 FN(equal)
 {
 	bool r = cel_equal(&v[0], &v[1], c->budget);
-	return c->budget->over ? over_budget(c) : cel_bool(r);
+	return c->budget->over ? cel_over_budget(c) : cel_bool(r);
 }
 
 FN(unequal)
 {
 	bool r = cel_equal(&v[0], &v[1], c->budget);
-	return c->budget->over ? over_budget(c) : cel_bool(!r);
+	return c->budget->over ? cel_over_budget(c) : cel_bool(!r);
 }
 
 static int order(const struct cel_value *v)
@@ -182,7 +167,7 @@ FN(in_list)
 		if (cel_equal(&v[0], &item, c->budget))
 			return cel_bool(true);
 		if (c->budget->over)
-			return over_budget(c);
+			return cel_over_budget(c);
 	}
 	return cel_bool(false);
 }
@@ -196,15 +181,15 @@ FN(in_map)
 FN(size)
 {
 	if (v[0].kind == CEL_STRING)
-		return spend(c, v[0].str.len / 10) ? cel_int((int64_t)utf8_count(v[0].str))
-						   : over_budget(c);
+		return cel_spend(c, v[0].str.len / 10) ? cel_int((int64_t)utf8_count(v[0].str))
+						       : cel_over_budget(c);
 	return cel_int((int64_t)(v[0].kind == CEL_BYTES ? v[0].str.len : cel_size(&v[0])));
 }
 
 FN(contains)
 {
-	if (!spend(c, v[0].str.len / 10 + v[0].str.len * v[1].str.len / 1000))
-		return over_budget(c);
+	if (!cel_spend(c, v[0].str.len / 10 + v[0].str.len * v[1].str.len / 1000))
+		return cel_over_budget(c);
 	return cel_bool(v[1].str.len == 0 || str_contains(v[0].str, v[1].str));
 }
 
@@ -228,9 +213,9 @@ FN(matches)
 	uint64_t all = steps, usual = 10 + v[0].str.len / 10 * (1 + v[1].str.len / 4);
 	int r = regex_matches(v[1].str, v[0].str, &steps, &err);
 	uint64_t taken = (all - steps) / STEPS_OF_A_UNIT;
-	if (!spend(c, taken > usual ? taken : usual) || r == REGEX_LIMIT) {
+	if (!cel_spend(c, taken > usual ? taken : usual) || r == REGEX_LIMIT) {
 		c->budget->over = true;
-		return over_budget(c);
+		return cel_over_budget(c);
 	}
 	return r < 0 ? cel_error(c->a, "%s", err.msg) : cel_bool(r == REGEX_YES);
 }
@@ -371,11 +356,11 @@ FN(find_match)
 	if (regex_new(v[1].str, &re, &err) < 0)
 		return cel_error(c->a, "%s", err.msg);
 	enum regex_result r = regex_match(re, v[0].str, 0, at, &steps);
-	if (!spend(c, v[1].str.len + (all - steps) / STEPS_OF_A_UNIT +
-			      v[0].str.len / 10 * (1 + v[1].str.len / 4)) ||
+	if (!cel_spend(c, v[1].str.len + (all - steps) / STEPS_OF_A_UNIT +
+				  v[0].str.len / 10 * (1 + v[1].str.len / 4)) ||
 	    r == REGEX_LIMIT) {
 		c->budget->over = true;
-		return over_budget(c);
+		return cel_over_budget(c);
 	}
 	return cel_string(r == REGEX_YES ? str_sub(v[0].str, at[0], at[1] - at[0]) : STR(""));
 }
@@ -388,8 +373,8 @@ FN(is_ip)
 
 static struct cel_value built(struct strbuf *b, struct cel_call *c)
 {
-	if (b->over || !spend(c, b->len / 10))
-		return over_budget(c);
+	if (b->over || !cel_spend(c, b->len / 10))
+		return cel_over_budget(c);
 	return cel_string(str_n(arena_memdup(c->a, b->buf, b->len + 1), b->len));
 }
 
@@ -421,8 +406,8 @@ FN(replace)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
 	struct str rest = v[0].str;
 	ptrdiff_t at = -1;
-	if (!spend(c, rest.len / 10))
-		return over_budget(c);
+	if (!cel_spend(c, rest.len / 10))
+		return cel_over_budget(c);
 	while (v[1].str.len > 0 && !b.over && (at = str_find(rest, v[1].str)) >= 0) {
 		strbuf_addstr(&b, str_sub(rest, 0, (size_t)at));
 		strbuf_addstr(&b, v[2].str);
@@ -447,8 +432,8 @@ FN(split)
 			items = wider;
 			cap *= 2;
 		}
-		if (n == ITEMS_MAX || !spend(c, 1))
-			return over_budget(c);
+		if (n == ITEMS_MAX || !cel_spend(c, 1))
+			return cel_over_budget(c);
 		items[n++] = cel_string(more ? str_sub(rest, 0, (size_t)at) : rest);
 		rest = str_skip(rest, more ? (size_t)at + v[1].str.len : rest.len);
 	}
@@ -582,7 +567,7 @@ FN(sum)
 }
 
 /* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype) D(uration)
- * T(imestamp), U(RL), N any number, * anything. */
+ * T(imestamp), U(RL), N any number, * anything; A(uthorizer) and its steps P(ath), G(roup), R(esource), E: decision. */
 /* clang-format off */
 static const struct overload { const char *name, *args; char result; char where; cel_fn fn; } overloads[] = {
 	/* where: g global, m member, * both */
@@ -627,6 +612,12 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"join", "l", 's', 'm', join}, {"join", "ls", 's', 'm', join_by},
 	{"substring", "si", 's', 'm', substring_from}, {"substring", "sii", 's', 'm', substring_between},
 	{"indexOf", "ss", 'i', 'm', index_of_text}, {"indexOf", "l*", 'i', 'm', index_of_item},
+	{"path", "As", 'P', 'm', cel_authz_path}, {"group", "As", 'G', 'm', cel_authz_group},
+	{"serviceAccount", "Ass", 'A', 'm', cel_authz_account}, {"resource", "Gs", 'R', 'm', cel_authz_resource},
+	{"subresource", "Rs", 'R', 'm', cel_authz_subresource}, {"namespace", "Rs", 'R', 'm', cel_authz_namespace},
+	{"name", "Rs", 'R', 'm', cel_authz_name}, {"check", "Ps", 'E', 'm', cel_authz_check}, {"check", "Rs", 'E', 'm', cel_authz_check},
+	{"allowed", "E", 'b', 'm', cel_authz_allowed}, {"reason", "E", 's', 'm', cel_authz_reason},
+	{"errored", "E", 'b', 'm', cel_authz_errored}, {"error", "E", 's', 'm', cel_authz_error},
 	{"isSorted", "l", 'b', 'm', is_sorted}, {"min", "l", '*', 'm', min}, {"max", "l", '*', 'm', max}, {"sum", "l", '*', 'm', sum},
 };
 /* clang-format on */
@@ -636,9 +627,12 @@ static enum cel_kind kind_of_letter(char letter)
 	static const struct {
 		char letter;
 		enum cel_kind kind;
-	} rows[] = {{'b', CEL_BOOL},   {'i', CEL_INT},      {'u', CEL_UINT},      {'d', CEL_DOUBLE},
-		    {'s', CEL_STRING}, {'y', CEL_BYTES},    {'l', CEL_LIST},      {'m', CEL_MAP},
-		    {'t', CEL_TYPE},   {'D', CEL_DURATION}, {'T', CEL_TIMESTAMP}, {'U', CEL_URL}};
+	} rows[] = {{'b', CEL_BOOL},           {'i', CEL_INT},        {'u', CEL_UINT},
+		    {'d', CEL_DOUBLE},         {'s', CEL_STRING},     {'y', CEL_BYTES},
+		    {'l', CEL_LIST},           {'m', CEL_MAP},        {'t', CEL_TYPE},
+		    {'D', CEL_DURATION},       {'T', CEL_TIMESTAMP},  {'U', CEL_URL},
+		    {'A', CEL_AUTHORIZER},     {'P', CEL_PATH_CHECK}, {'G', CEL_GROUP_CHECK},
+		    {'R', CEL_RESOURCE_CHECK}, {'E', CEL_DECISION}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].letter == letter)
 			return rows[i].kind;
@@ -654,46 +648,56 @@ static bool fits(char letter, enum cel_kind kind)
 	return kind_of_letter(letter) == kind;
 }
 
-static const struct overload *find(const char *name, bool member, const enum cel_kind *args,
-				   size_t n, bool *ret_known)
+static bool takes(const struct overload *o, const enum cel_kind *args, size_t n)
 {
-	*ret_known = false;
-	for (size_t i = 0; i < ARRAY_LEN(overloads); i++) {
-		const struct overload *o = &overloads[i];
-		if (strcmp(o->name, name) != 0 || (o->where != '*' && (o->where == 'm') != member))
-			continue;
-		*ret_known = true;
-		bool match = strlen(o->args) == n;
-		for (size_t k = 0; match && k < n; k++)
-			match = fits(o->args[k], args[k]);
-		if (match)
-			return o;
-	}
-	return NULL;
+	bool match = strlen(o->args) == n;
+	for (size_t k = 0; match && k < n; k++)
+		match = fits(o->args[k], args[k]);
+	return match;
 }
 
+static bool is_named(const struct overload *o, const char *name, bool member)
+{
+	return strcmp(o->name, name) == 0 && (o->where == '*' || (o->where == 'm') == member);
+}
+
+/* Of several that fit what is not known yet, the one kind that they have in common, or DYN. */
 enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *args, size_t n,
 			  bool *ret_known)
 {
-	const struct overload *o = find(name, member, args, n, ret_known);
-	if (!o)
-		return CEL_ERROR;
-	for (size_t i = 0; i < n; i++)
-		if (args[i] == CEL_DYN && o->result != 'b')
-			return CEL_DYN; /* another overload may fit */
-	return kind_of_letter(o->result);
+	enum cel_kind kind = CEL_ERROR;
+	*ret_known = false;
+	for (size_t i = 0; i < ARRAY_LEN(overloads); i++) {
+		const struct overload *o = &overloads[i];
+		if (!is_named(o, name, member))
+			continue;
+		*ret_known = true;
+		if (!takes(o, args, n))
+			continue;
+		enum cel_kind result = kind_of_letter(o->result);
+		kind = kind == CEL_ERROR || kind == result ? result : CEL_DYN;
+	}
+	return kind;
+}
+
+static const struct overload *find(const char *name, bool member, const enum cel_kind *args,
+				   size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(overloads); i++)
+		if (is_named(&overloads[i], name, member) && takes(&overloads[i], args, n))
+			return &overloads[i];
+	return NULL;
 }
 
 struct cel_value cel_fn_call(const char *name, bool member, const struct cel_value *args, size_t n,
 			     struct cel_call *call)
 {
 	enum cel_kind kinds[8];
-	bool known;
 	if (n > ARRAY_LEN(kinds))
 		return cel_error(call->a, "no such overload: %s", name);
 	for (size_t i = 0; i < n; i++)
 		kinds[i] = args[i].kind;
-	const struct overload *o = find(name, member, kinds, n, &known);
+	const struct overload *o = find(name, member, kinds, n);
 	if (!o)
 		return cel_error(call->a, "no such overload");
 	return o->fn(args, call);

@@ -56,6 +56,18 @@ static struct cel_node *unexpected(struct parser *p)
 		    arena_fmt(p->a, "Syntax error: mismatched input '%.*s'", STR_ARG(text)));
 }
 
+/* Where an operand has to stand. */
+static struct cel_node *no_operand(struct parser *p)
+{
+	if (p->token.kind != TOKEN_END)
+		return unexpected(p);
+	return fail(
+		p, p->token.at,
+		"Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', "
+		"'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+		"IDENTIFIER}");
+}
+
 static bool is(const struct parser *p, const char *punct)
 {
 	return p->token.kind == TOKEN_PUNCT && str_is(p->token.text, punct);
@@ -241,13 +253,15 @@ static struct cel_node *primary(struct parser *p)
 		n = expression(p);
 		return n && expect(p, ")") ? n : NULL;
 	}
-	return unexpected(p);
+	return no_operand(p);
 }
 
 static struct cel_node *selection(struct parser *p, struct cel_node *x)
 {
 	size_t at = p->token.at;
 	advance(p);
+	if (p->token.kind == TOKEN_END)
+		return fail(p, p->token.at, "Syntax error: no viable alternative at input '.'");
 	if (p->token.kind != TOKEN_IDENT)
 		return unexpected(p);
 	const char *name = name_of(p);

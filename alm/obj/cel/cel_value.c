@@ -51,6 +51,11 @@ const char *cel_kind_name(enum cel_kind kind)
 		[CEL_DURATION] = "google.protobuf.Duration",
 		[CEL_TIMESTAMP] = "google.protobuf.Timestamp",
 		[CEL_URL] = "kubernetes.URL",
+		[CEL_AUTHORIZER] = "kubernetes.authorization.Authorizer",
+		[CEL_PATH_CHECK] = "kubernetes.authorization.PathCheck",
+		[CEL_GROUP_CHECK] = "kubernetes.authorization.GroupCheck",
+		[CEL_RESOURCE_CHECK] = "kubernetes.authorization.ResourceCheck",
+		[CEL_DECISION] = "kubernetes.authorization.Decision",
 	};
 	return names[kind];
 }
@@ -206,6 +211,22 @@ bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret)
 		return false;
 	*ret = (int)x->b - (int)y->b;
 	return true;
+}
+
+bool cel_spend(struct cel_call *c, uint64_t cost)
+{
+	if (c->budget->left < cost) {
+		c->budget->left = 0;
+		c->budget->over = true;
+		return false;
+	}
+	c->budget->left -= cost;
+	return true;
+}
+
+struct cel_value cel_over_budget(struct cel_call *c)
+{
+	return cel_error(c->a, "operation cancelled: actual cost limit exceeded");
 }
 
 static bool spend(struct cel_budget *b)

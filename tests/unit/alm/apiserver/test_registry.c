@@ -487,13 +487,12 @@ static void test_registry__rules_that_nobody_enforces_are_told(void **state)
 		 "ValidatingWebhookConfiguration", "\"webhooks\":[]"},
 		{"/apis/" ADMISSION "/mutatingwebhookconfigurations", ADMISSION,
 		 "MutatingWebhookConfiguration", "\"webhooks\":[]"},
-		{"/apis/" ADMISSION "/validatingadmissionpolicies", ADMISSION,
-		 "ValidatingAdmissionPolicy",
+		{"/apis/" ADMISSION "/mutatingadmissionpolicies", ADMISSION,
+		 "MutatingAdmissionPolicy",
 		 "\"spec\":{\"matchConstraints\":" PODS
-		 ",\"validations\":[{\"expression\":\"true\"}]}"},
-		{"/apis/" ADMISSION "/validatingadmissionpolicybindings", ADMISSION,
-		 "ValidatingAdmissionPolicyBinding",
-		 "\"spec\":{\"policyName\":\"a\",\"validationActions\":[\"Deny\"]}"},
+		 ",\"reinvocationPolicy\":\"Never\",\"mutations\":[]}"},
+		{"/apis/" ADMISSION "/mutatingadmissionpolicybindings", ADMISSION,
+		 "MutatingAdmissionPolicyBinding", "\"spec\":{\"policyName\":\"a\"}"},
 	};
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	assert_null(http_header(apifake_do(f, "POST", CMS, cm_a).headers, "Warning"));

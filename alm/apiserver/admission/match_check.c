@@ -1,0 +1,195 @@
+/* match_check: rules and selectors of what a policy is about; see policy_check.h. */
+#include <string.h>
+
+#include "alm/apiserver/admission/policy_check.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+
+#define SHOWN_MAX    ((size_t)4 << 10)
+#define REPEATED_MAX 64 /* resources of a rule that are looked at for one another */
+
+static const char *text(const struct obj *o)
+{
+	const char *s = obj_as_string(o);
+	return s ? s : "";
+}
+
+static void required(struct field_errors *e, const char *path)
+{
+	field_errors_add(e, FIELD_REQUIRED, path, "Required value");
+}
+
+static void invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	json_print_canonical(v, &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+}
+
+static bool has_star(const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (strcmp(text(obj_at(list, i)), "*") == 0)
+			return true;
+	return false;
+}
+
+/* A list that has something, and nothing beside "*". */
+static void check_list(const struct obj *list, const char *path, const char *what,
+		       struct field_errors *e)
+{
+	if (obj_len(list) == 0)
+		required(e, path);
+	else if (obj_len(list) > 1 && has_star(list))
+		invalid(e, path, list,
+			arena_fmt(e->arena, "if '*' is present, must not specify other %s", what));
+}
+
+/* An earlier resource that has all that this one has; told is "%s/" or "/%s" of it. */
+static void check_covered(const struct obj *list, size_t i, const char *path,
+			  struct field_errors *e)
+{
+	const char *item = text(obj_at(list, i));
+	struct str resource, sub, r, s;
+	if (!str_cut(str_of(item), '/', &resource, &sub))
+		return;
+	for (size_t k = 0; k < i && k < REPEATED_MAX; k++) {
+		const char *why = NULL;
+		if (!str_cut(obj_as_str(obj_at(list, k)), '/', &r, &s))
+			continue;
+		if (str_is(s, "*") && str_eq(r, resource))
+			why = arena_fmt(e->arena, "if '%.*s/*' is present, must not specify %s",
+					STR_ARG(r), item);
+		else if (str_is(r, "*") && str_eq(s, sub))
+			why = arena_fmt(e->arena, "if '*/%.*s' is present, must not specify %s",
+					STR_ARG(s), item);
+		if (why)
+			invalid(e, arena_fmt(e->arena, "%s[%zu]", path, i), obj_at(list, i), why);
+	}
+}
+
+static void check_resources(const struct obj *list, const char *path, struct field_errors *e)
+{
+	bool all = false, plain = false;
+	if (obj_len(list) == 0)
+		required(e, path);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *item = text(obj_at(list, i));
+		if (!*item)
+			required(e, arena_fmt(e->arena, "%s[%zu]", path, i));
+		all |= strcmp(item, "*/*") == 0;
+		plain |= !strchr(item, '/') && strcmp(item, "*") != 0 && *item;
+		check_covered(list, i, path, e);
+	}
+	if (all && obj_len(list) > 1)
+		invalid(e, path, list, "if '*/*' is present, must not specify other resources");
+	if (has_star(list) && plain)
+		invalid(e, path, list,
+			"if '*' is present, must not specify other resources without subresources");
+}
+
+static void check_names(const struct obj *list, const char *path, struct field_errors *e)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		for (size_t k = 0; k < i && k < REPEATED_MAX; k++)
+			if (obj_equal(obj_at(list, i), obj_at(list, k))) {
+				field_errors_add(e, FIELD_DUPLICATE,
+						 arena_fmt(e->arena, "%s[%zu]", path, i),
+						 "Duplicate value: \"%s\"", text(obj_at(list, i)));
+				break;
+			}
+}
+
+static void check_rule(const struct obj *rule, const char *path, struct field_errors *e)
+{
+	static const char *const operations[] = {"*",      "CONNECT", "CREATE",
+						 "DELETE", "UPDATE",  NULL};
+	static const char *const scopes[] = {"*", "Cluster", "Namespaced", NULL};
+	const struct obj *asked = obj_get(rule, "operations"),
+			 *versions = obj_get(rule, "apiVersions");
+	const char *scope = obj_str(rule, "scope");
+	check_names(obj_get(rule, "resourceNames"), arena_fmt(e->arena, "%s.resourceNames", path),
+		    e);
+	check_list(asked, arena_fmt(e->arena, "%s.operations", path), "operations", e);
+	for (size_t i = 0; i < obj_len(asked); i++)
+		field_errors_one_of(e, arena_fmt(e->arena, "%s.operations[%zu]", path, i),
+				    text(obj_at(asked, i)), operations);
+	check_list(obj_get(rule, "apiGroups"), arena_fmt(e->arena, "%s.apiGroups", path),
+		   "API groups", e);
+	check_list(versions, arena_fmt(e->arena, "%s.apiVersions", path), "API versions", e);
+	for (size_t i = 0; i < obj_len(versions); i++)
+		if (!*text(obj_at(versions, i)))
+			required(e, arena_fmt(e->arena, "%s.apiVersions[%zu]", path, i));
+	check_resources(obj_get(rule, "resources"), arena_fmt(e->arena, "%s.resources", path), e);
+	if (scope)
+		field_errors_one_of(e, arena_fmt(e->arena, "%s.scope", path), scope, scopes);
+}
+
+/* --- selectors --- */
+
+static void check_name(enum name_rule rule, const char *name, const char *path,
+		       struct field_errors *e)
+{
+	const char *fault = name_fault(rule, str_of(name));
+	if (fault)
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
+}
+
+static void check_expression(const struct obj *x, const char *path, struct field_errors *e)
+{
+	const char *op = text(obj_get(x, "operator"));
+	const char *values_at = arena_fmt(e->arena, "%s.values", path);
+	const struct obj *values = obj_get(x, "values");
+	bool has = obj_len(values);
+	if (strcmp(op, "In") == 0 || strcmp(op, "NotIn") == 0) {
+		if (!has)
+			field_errors_add(e, FIELD_REQUIRED, values_at,
+					 "Required value: must be specified when `operator` is "
+					 "'In' or 'NotIn'");
+	} else if (strcmp(op, "Exists") == 0 || strcmp(op, "DoesNotExist") == 0) {
+		if (has)
+			field_errors_add(e, FIELD_FORBIDDEN, values_at,
+					 "Forbidden: may not be specified when `operator` is "
+					 "'Exists' or 'DoesNotExist'");
+	} else {
+		field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.operator", path),
+				 "Invalid value: \"%s\": not a valid selector operator", op);
+	}
+	check_name(NAME_QUALIFIED, text(obj_get(x, "key")), arena_fmt(e->arena, "%s.key", path), e);
+	for (size_t i = 0; i < obj_len(values); i++)
+		check_name(NAME_LABEL_VALUE, text(obj_at(values, i)),
+			   arena_fmt(e->arena, "%s[%zu]", values_at, i), e);
+}
+
+static void check_selector(const struct obj *selector, const char *path, struct field_errors *e)
+{
+	const char *labels = arena_fmt(e->arena, "%s.matchLabels", path);
+	const struct obj *list = obj_get(selector, "matchExpressions");
+	OBJ_EACH (it, obj_get(selector, "matchLabels")) {
+		check_name(NAME_QUALIFIED, it.key, labels, e);
+		check_name(NAME_LABEL_VALUE, text(it.value), labels, e);
+	}
+	for (size_t i = 0; i < obj_len(list); i++)
+		check_expression(obj_at(list, i),
+				 arena_fmt(e->arena, "%s.matchExpressions[%zu]", path, i), e);
+}
+
+void match_check(const struct obj *match, const char *path, struct field_errors *e)
+{
+	static const char *const policies[] = {"Equivalent", "Exact", NULL};
+	static const char *const selectors[] = {"namespaceSelector", "objectSelector"};
+	static const char *const rules[] = {"resourceRules", "excludeResourceRules"};
+	const char *policy = obj_str(match, "matchPolicy");
+	if (policy)
+		field_errors_one_of(e, arena_fmt(e->arena, "%s.matchPolicy", path), policy,
+				    policies);
+	for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
+		check_selector(obj_get(match, selectors[i]),
+			       arena_fmt(e->arena, "%s.%s", path, selectors[i]), e);
+	for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+		const struct obj *list = obj_get(match, rules[k]);
+		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+			check_rule(obj_at(list, i),
+				   arena_fmt(e->arena, "%s.%s[%zu]", path, rules[k], i), e);
+	}
+}

@@ -1,0 +1,367 @@
+/* policies: see policies.h. */
+#include "alm/apiserver/admission/policies.h"
+
+#include <string.h>
+
+#include "alm/apiserver/admission/asked.h"
+#include "alm/apiserver/admission/match.h"
+#include "alm/apiserver/admission/policy.h"
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/status.h"
+#include "alm/base/map.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/query/selector.h"
+
+#define COMPILED_BYTES_MAX ((size_t)32 << 20)
+#define JUDGED_BYTES_MAX   ((size_t)32 << 20)
+#define PARAMS_MAX         1000 /* of one binding; more refuse the write */
+#define FAILED_KEY         "validation.policy.admission.k8s.io/validation_failure"
+
+struct compiled {
+	struct arena *a;
+	struct policy *policy;
+	int64_t rv;
+};
+
+struct policies {
+	struct apiserver *server;
+	struct map *compiled; /* name of the policy -> struct compiled */
+};
+
+/* --- what is compiled --- */
+
+static void compiled_free(void *p)
+{
+	struct compiled *c = p;
+	arena_free(c->a);
+	xfree(c);
+}
+
+static const struct policy *compiled_of(struct policies *p, const struct head *h,
+					const struct obj *policy)
+{
+	struct compiled *c = map_get(p->compiled, h->name);
+	const struct store_table *t = h->resource;
+	if (c && c->rv == h->rv)
+		return c->policy;
+	if (map_count(p->compiled) > 2 * t->n_heads) { /* mostly of those that are gone */
+		map_free(p->compiled);
+		p->compiled = map_new(compiled_free);
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->a = arena_new(COMPILED_BYTES_MAX);
+	c->rv = h->rv;
+	c->policy = policy_compile(policy, c->a);
+	map_set(p->compiled, h->name, c);
+	return c->policy;
+}
+
+/* --- one write, one binding --- */
+
+/* A write on its way through the bindings. */
+struct check {
+	struct policies *p;
+	struct asked *asked;
+	const struct obj *policy, *binding; /* binding NULL: the policy itself cannot be used */
+	const char *policy_name, *binding_name;
+	struct obj *failures; /* for the audit log: what failed where Audit is asked for */
+	int code;             /* of the first denial; 0: none */
+	const char *message;
+};
+
+static bool acts(const struct check *c, const char *action)
+{
+	const struct obj *list = obj_path(c->binding, "spec.validationActions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), action))
+			return true;
+	return false;
+}
+
+static void deny(struct check *c, int code, const char *message)
+{
+	struct arena *a = c->asked->r->arena;
+	if (c->code)
+		return;
+	c->code = code;
+	c->message = c->binding ? arena_fmt(a,
+					    "ValidatingAdmissionPolicy '%s' with binding '%s' "
+					    "denied request: %s",
+					    c->policy_name, c->binding_name, message)
+				: arena_fmt(a, "ValidatingAdmissionPolicy '%s' denied request: %s",
+					    c->policy_name, message);
+}
+
+static void remember(struct check *c, const struct policy_failure *f)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "message", f->message);
+	obj_set_str(o, "policy", c->policy_name);
+	obj_set_str(o, "binding", c->binding_name);
+	obj_set_int(o, "expressionIndex", (int64_t)f->index);
+	obj_set(o, "validationActions", obj_ref(obj_path(c->binding, "spec.validationActions")));
+	obj_append(c->failures, o);
+}
+
+static void failed(struct check *c, const struct policy_failure *f)
+{
+	if (acts(c, "Deny"))
+		deny(c, f->code, f->message);
+	if (acts(c, "Audit"))
+		remember(c, f);
+	if (acts(c, "Warn"))
+		request_warn(c->asked->r,
+			     "Validation failed for ValidatingAdmissionPolicy '%s' with binding "
+			     "'%s': %s",
+			     c->policy_name, c->binding_name, f->message);
+}
+
+/* The policy or its binding cannot be used as they are. */
+static void misconfigured(struct check *c, const char *why)
+{
+	if (!cstr_eq(obj_str(c->policy, "spec.failurePolicy"), "Ignore"))
+		deny(c, E_INVALID, why);
+}
+
+/* --- parameters --- */
+
+struct params {
+	const struct obj *items[PARAMS_MAX];
+	size_t n;
+	const char *wrong; /* why there are none; NULL: nothing is */
+};
+
+static void add_param(struct params *p, const struct kind *k, struct head *h, struct arena *a)
+{
+	const struct obj *o = convert_read(k, h->text, a);
+	if (p->n == PARAMS_MAX)
+		p->wrong = arena_fmt(a, "failed to configure binding: more than %d params",
+				     PARAMS_MAX);
+	else if (o)
+		p->items[p->n++] = o;
+}
+
+static void select_params(struct check *c, const struct obj *ref, const struct kind *k,
+			  const char *ns, struct params *ret)
+{
+	CLEANUP(selector_freep) struct selector *s = NULL;
+	struct arena *a = c->asked->r->arena;
+	struct error err = ERROR_INIT;
+	const struct store_table *t = server_resource(c->p->server, k);
+	if (selector_from_obj(obj_get(ref, "selector"), &s, &err) < 0) {
+		ret->wrong = arena_fmt(a, "failed to configure binding: %s", err.msg);
+		return;
+	}
+	for (size_t i = resource_lower_bound(t, ns, "");
+	     i < t->n_heads && cstr_eq(t->heads[i]->ns, ns) && !ret->wrong; i++)
+		if (selector_matches(s, obj_path(head_obj_hot(t->heads[i]), "metadata.labels")))
+			add_param(ret, k, t->heads[i], a);
+}
+
+/* Where the params of the binding are; NULL: nowhere, and ret->wrong says why. */
+static const char *params_namespace(const struct check *c, const struct obj *ref,
+				    const struct kind *k, struct params *ret)
+{
+	const char *stated = obj_str(ref, "namespace");
+	if (!(k->flags & KIND_NAMESPACED)) {
+		if (stated && *stated)
+			ret->wrong = "failed to configure binding: paramRef.namespace must not be "
+				     "provided for a cluster-scoped `paramKind`";
+		return ret->wrong ? NULL : "";
+	}
+	if (stated && *stated)
+		return stated;
+	if (*c->asked->w.ns == '\0')
+		ret->wrong =
+			"failed to configure binding: cannot use namespaced paramRef in policy "
+			"binding that matches cluster-scoped resources";
+	return ret->wrong ? NULL : c->asked->w.ns;
+}
+
+static void find_params(struct check *c, const struct kind *k, struct params *ret)
+{
+	const struct obj *ref = obj_path(c->binding, "spec.paramRef");
+	const char *name = obj_str(ref, "name");
+	const char *ns = params_namespace(c, ref, k, ret);
+	if (!ns)
+		return;
+	if (name && *name) {
+		struct head *h = resource_find(server_resource(c->p->server, k), ns, name);
+		if (h)
+			add_param(ret, k, h, c->asked->r->arena);
+	} else {
+		select_params(c, ref, k, ns, ret);
+	}
+	if (ret->n == 0 && !ret->wrong &&
+	    !cstr_eq(obj_str(ref, "parameterNotFoundAction"), "Allow"))
+		ret->wrong = "failed to configure binding: no params found for policy binding with "
+			     "`Deny` parameterNotFoundAction";
+}
+
+/* --- judging --- */
+
+static void annotate(struct check *c, const struct obj *annotations)
+{
+	OBJ_EACH (it, annotations)
+		request_annotate(c->asked->r,
+				 arena_fmt(c->asked->r->arena, "%s/%s", c->policy_name, it.key),
+				 obj_as_str(it.value));
+}
+
+static void judge(struct check *c, const struct policy *policy, const struct asked_as *as,
+		  const struct obj *params)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(JUDGED_BYTES_MAX);
+	struct policy_input in = as->in;
+	struct policy_verdict v;
+	const char *why;
+	in.params = params;
+	if (!policy_applies(policy, &in, a, &why)) {
+		if (why)
+			failed(c, &(struct policy_failure){.message = why, .code = E_INVALID});
+		return;
+	}
+	policy_judge(policy, &in, a, &v);
+	for (size_t i = 0; i < v.n; i++)
+		failed(c, &v.failures[i]);
+	annotate(c, v.annotations);
+}
+
+/* NULL: there is none, or it is not served. */
+static const struct kind *param_kind(const struct check *c, struct arena *a)
+{
+	const struct obj *o = obj_path(c->policy, "spec.paramKind");
+	const char *api = obj_str(o, "apiVersion"), *kind = obj_str(o, "kind"), *group, *version;
+	if (!api || !kind || !gvk_split_api_version(api, a, &group, &version))
+		return NULL;
+	return kinds_find_kind(c->p->server->kinds, group, version, kind);
+}
+
+static void check_binding(struct check *c, const struct head *policy_head)
+{
+	struct asked *asked = c->asked;
+	struct arena *a = asked->r->arena;
+	const struct obj *binding = c->binding;
+	const struct obj *wanted = obj_path(c->policy, "spec.paramKind");
+	const struct kind *k = param_kind(c, a);
+	const char *version =
+		admission_match(obj_path(c->policy, "spec.matchConstraints"), false, &asked->w);
+	if (!version)
+		return;
+	if (wanted && !k) {
+		c->binding = NULL;
+		misconfigured(c, arena_fmt(a,
+					   "failed to configure policy: failed to find resource "
+					   "referenced by paramKind: '%s, Kind=%s'",
+					   obj_str(wanted, "apiVersion"), obj_str(wanted, "kind")));
+		return;
+	}
+	if (!admission_match(obj_path(binding, "spec.matchResources"), true, &asked->w))
+		return;
+	const struct policy *policy = compiled_of(c->p, policy_head, c->policy);
+	const struct asked_as *as = asked_in(asked, version);
+	if (!k || !obj_path(binding, "spec.paramRef")) {
+		judge(c, policy, as, NULL);
+		return;
+	}
+	struct params *params = ARENA_NEW(a, struct params);
+	find_params(c, k, params);
+	if (params->wrong)
+		misconfigured(c, params->wrong);
+	for (size_t i = 0; i < params->n && !params->wrong; i++)
+		judge(c, policy, as, params->items[i]);
+}
+
+static int refused(const struct check *c, struct error *err)
+{
+	struct request *r = c->asked->r;
+	struct status_cause *cause = ARENA_NEW(r->arena, struct status_cause);
+	cause->message = c->message;
+	const char *name = c->asked->w.name;
+	fail_forbidden(r, *name ? name : "Unknown", err, "%s", c->message);
+	err->code = c->code;
+	r->failure.extra = cause;
+	r->failure.n_extra = 1;
+	return -err->code;
+}
+
+static int check_all(struct asked *asked, struct error *err)
+{
+	struct policies *p = asked->r->server->policies;
+	struct store *store = p->server->store;
+	struct check c = {
+		.p = p, .asked = asked, .failures = obj_keep(asked->r->arena, obj_list())};
+	const struct store_table *bindings =
+		store_resource(store, ADMISSION_GROUP, "validatingadmissionpolicybindings");
+	asked->r->annotations = NULL; /* of the write before, in a deletecollection */
+	for (size_t i = 0; i < bindings->n_heads && !c.code; i++) {
+		c.binding = head_obj_hot(bindings->heads[i]);
+		c.binding_name = bindings->heads[i]->name;
+		c.policy_name = obj_str(c.binding, "spec.policyName");
+		struct head *h =
+			c.policy_name ? store_find(store, ADMISSION_GROUP,
+						   "validatingadmissionpolicies", "", c.policy_name)
+				      : NULL;
+		c.policy = h ? head_obj_hot(h) : NULL;
+		if (c.policy)
+			check_binding(&c, h);
+	}
+	if (obj_len(c.failures)) {
+		CLEANUP(xfreep) char *text = json_text(c.failures);
+		request_annotate(asked->r, FAILED_KEY, str_of(text));
+	}
+	return c.code ? refused(&c, err) : 0;
+}
+
+static bool has_bindings(const struct request *r)
+{
+	struct policies *p = r->server->policies;
+	return p && r->exchange &&
+	       store_resource(p->server->store, ADMISSION_GROUP,
+			      "validatingadmissionpolicybindings")
+			       ->n_heads > 0;
+}
+
+int policies_check(struct mutation *m, struct error *err)
+{
+	struct asked asked;
+	if (!has_bindings(m->r) || !asked_write(&asked, m))
+		return 0;
+	return check_all(&asked, err);
+}
+
+int policies_check_delete(struct mutation *m, struct error *err)
+{
+	struct asked asked;
+	if (!has_bindings(m->r) || !asked_delete(&asked, m))
+		return 0;
+	return check_all(&asked, err);
+}
+
+int policies_check_body(struct request *r, const struct obj *body, const char *group,
+			const char *version, const char *kind, bool dry_run, struct error *err)
+{
+	struct asked asked;
+	if (!has_bindings(r))
+		return 0;
+	asked_body(&asked, r, body, group, version, kind, dry_run);
+	return check_all(&asked, err);
+}
+
+struct policies *policies_new(struct apiserver *s)
+{
+	struct policies *p = xcalloc(1, sizeof(*p));
+	p->server = s;
+	p->compiled = map_new(compiled_free);
+	return p;
+}
+
+void policies_free(struct policies *p)
+{
+	if (!p)
+		return;
+	map_free(p->compiled);
+	xfree(p);
+}

@@ -1,0 +1,319 @@
+/* policy_check: see policy_check.h. */
+#include "alm/apiserver/admission/policy_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/admission/policy_expr.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define CHECK_BYTES_MAX ((size_t)32 << 20)
+#define SHOWN_MAX       ((size_t)4 << 10)
+
+static const char *text(const struct obj *o, const char *key)
+{
+	const char *s = obj_as_string(obj_get(o, key));
+	return s ? s : "";
+}
+
+static bool is_blank(const char *s)
+{
+	return str_trim(str_of(s)).len == 0;
+}
+
+static const char *at(struct field_errors *e, const char *list, size_t i, const char *field)
+{
+	return arena_fmt(e->arena, "spec.%s[%zu].%s", list, i, field);
+}
+
+static void required(struct field_errors *e, const char *path, const char *what)
+{
+	if (what)
+		field_errors_add(e, FIELD_REQUIRED, path, "Required value: %s", what);
+	else
+		field_errors_add(e, FIELD_REQUIRED, path, "Required value");
+}
+
+static void invalid(struct field_errors *e, const char *path, const char *value, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX * 4);
+	json_quote(str_of(value), &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+}
+
+static void duplicate(struct field_errors *e, const char *path, const char *value)
+{
+	field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", value);
+}
+
+/* Is the i-th member of that key one that came before? The lists are bounded where they are read. */
+static bool came_before(const struct obj *list, size_t i, const char *key)
+{
+	const char *s = text(obj_at(list, i), key);
+	for (size_t k = 0; k < i; k++)
+		if (*s && strcmp(s, text(obj_at(list, k), key)) == 0)
+			return true;
+	return false;
+}
+
+static void too_many(struct field_errors *e, const char *path, size_t n, int max)
+{
+	field_errors_add(e, FIELD_TOO_MANY, path, "Too many: %zu: must have at most %d items", n,
+			 max);
+}
+
+static struct policy_expr compiled(struct field_errors *e, const char *path, const char *expression,
+				   enum policy_use use, const struct policy_scope *s)
+{
+	struct policy_expr x;
+	policy_expr_compile(expression, use, s, &x);
+	if (x.broken)
+		invalid(e, path, x.text, x.broken);
+	return x;
+}
+
+static void check_param_kind(const struct obj *policy, struct field_errors *e)
+{
+	const struct obj *o = obj_path(policy, "spec.paramKind");
+	const char *api = text(o, "apiVersion"), *kind = text(o, "kind");
+	const char *api_at = "spec.paramKind.apiVersion", *kind_at = "spec.paramKind.kind";
+	if (!o)
+		return;
+	const char *group, *version;
+	if (!*api)
+		required(e, api_at, NULL);
+	else if (!gvk_split_api_version(api, e->arena, &group, &version))
+		invalid(e, api_at, api,
+			arena_fmt(e->arena, "unexpected GroupVersion string: %s", api));
+	char *lower = arena_strdup(e->arena, kind);
+	for (char *p = lower; *p; p++)
+		*p = char_lower(*p);
+	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(lower));
+	if (!*kind)
+		required(e, kind_at, NULL);
+	else if (fault)
+		invalid(e, kind_at, kind,
+			arena_fmt(e->arena, "may have mixed case, but should otherwise match: %s",
+				  fault));
+}
+
+static void check_conditions(const struct obj *policy, const struct policy_scope *s,
+			     struct field_errors *e)
+{
+	const struct obj *list = obj_path(policy, "spec.matchConditions");
+	if (obj_len(list) > POLICY_CONDITIONS_MAX)
+		too_many(e, "spec.matchConditions", obj_len(list), POLICY_CONDITIONS_MAX);
+	for (size_t i = 0; i < obj_len(list) && i < POLICY_CONDITIONS_MAX; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *path = at(e, "matchConditions", i, "expression");
+		const char *name_at = at(e, "matchConditions", i, "name"), *name = text(o, "name");
+		const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
+		if (is_blank(text(o, "expression")))
+			required(e, path, NULL);
+		else
+			compiled(e, path, text(o, "expression"), USE_CONDITION, s);
+		if (!*name)
+			required(e, name_at, NULL);
+		else if (fault)
+			invalid(e, name_at, name, fault);
+		if (came_before(list, i, "name"))
+			duplicate(e, name_at, name);
+	}
+}
+
+static bool is_identifier(const char *name, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf ignored = STRBUF_INIT(STRBUF_SMALL);
+	const struct cel_program *p = cel_parse(name, a, &ignored);
+	return p && p->root->op == CEL_OP_IDENT && strcmp(p->root->name, name) == 0;
+}
+
+static void check_variables(const struct obj *policy, struct policy_scope *s,
+			    struct field_errors *e)
+{
+	const struct obj *list = obj_path(policy, "spec.variables");
+	if (obj_len(list) > POLICY_VARIABLES_MAX)
+		too_many(e, "spec.variables", obj_len(list), POLICY_VARIABLES_MAX);
+	for (size_t i = 0; i < obj_len(list) && i < POLICY_VARIABLES_MAX; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *path = at(e, "variables", i, "expression");
+		const char *name_at = at(e, "variables", i, "name"), *name = text(o, "name");
+		struct policy_expr x = {.type = {.kind = CEL_DYN}};
+		if (!*name)
+			required(e, name_at, "name is not specified");
+		else if (!is_identifier(name, s->a))
+			invalid(e, name_at, name, "must be a valid CEL identifier");
+		if (is_blank(text(o, "expression")))
+			required(e, path, "expression is not specified");
+		else
+			x = compiled(e, path, text(o, "expression"), USE_VARIABLE, s);
+		policy_scope_add(s, name, x.type);
+	}
+}
+
+static void check_message(const struct obj *o, size_t i, const struct policy_scope *s,
+			  struct field_errors *e)
+{
+	const char *made = text(o, "messageExpression"), *said = text(o, "message");
+	const char *made_at = at(e, "validations", i, "messageExpression");
+	const char *said_at = at(e, "validations", i, "message");
+	if (*made && is_blank(made))
+		invalid(e, made_at, made, "must be non-empty if specified");
+	else if (*made)
+		compiled(e, made_at, made, USE_MESSAGE, s);
+	if (*said && is_blank(said))
+		invalid(e, said_at, said, "must be non-empty if specified");
+	else if (str_find_char(str_trim(str_of(said)), '\n') >= 0)
+		invalid(e, said_at, said, "must not contain line breaks");
+}
+
+static void check_validations(const struct obj *policy, const struct policy_scope *s,
+			      struct field_errors *e)
+{
+	static const char *const reasons[] = {"Forbidden", "Invalid", "RequestEntityTooLarge",
+					      NULL};
+	const struct obj *list = obj_path(policy, "spec.validations");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *path = at(e, "validations", i, "expression");
+		if (is_blank(text(o, "expression")))
+			required(e, path, "expression is not specified");
+		else
+			compiled(e, path, text(o, "expression"), USE_VALIDATION, s);
+		check_message(o, i, s, e);
+		if (obj_has(o, "reason"))
+			field_errors_one_of(e, at(e, "validations", i, "reason"), text(o, "reason"),
+					    reasons);
+	}
+}
+
+static void check_key(const char *policy, const char *key, const char *path, struct field_errors *e)
+{
+	const char *full = *policy ? arena_fmt(e->arena, "%s/%s", policy, key) : key;
+	const char *fault = name_fault(NAME_QUALIFIED, str_of(full));
+	if (fault)
+		invalid(e, path, full, fault);
+	if (fault && !*key) /* an empty part is told twice */
+		invalid(e, path, full, name_fault(NAME_QUALIFIED, STR("-")));
+}
+
+static void check_annotations(const struct obj *policy, const struct policy_scope *s,
+			      struct field_errors *e)
+{
+	const struct obj *list = obj_path(policy, "spec.auditAnnotations");
+	const char *name = meta_name(policy);
+	if (obj_len(list) > POLICY_ANNOTATIONS_MAX)
+		too_many(e, "spec.auditAnnotations", obj_len(list), POLICY_ANNOTATIONS_MAX);
+	for (size_t i = 0; i < obj_len(list) && i < POLICY_ANNOTATIONS_MAX; i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *path = at(e, "auditAnnotations", i, "valueExpression");
+		const char *key_at = at(e, "auditAnnotations", i, "key");
+		check_key(name ? name : "", text(o, "key"), key_at, e);
+		if (is_blank(text(o, "valueExpression")))
+			required(e, path, "valueExpression is not specified");
+		else
+			compiled(e, path, text(o, "valueExpression"), USE_ANNOTATION, s);
+		if (came_before(list, i, "key"))
+			duplicate(e, key_at, text(o, "key"));
+	}
+}
+
+void policy_check(const struct obj *policy, struct field_errors *e)
+{
+	static const char *const failures[] = {"Fail", "Ignore", NULL};
+	static const char none[] = "validations or auditAnnotations must contain at least one item";
+	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
+	struct policy_scope *s = ARENA_NEW(a, struct policy_scope);
+	const struct obj *match = obj_path(policy, "spec.matchConstraints");
+	policy_scope_init(s, policy, a);
+	field_errors_one_of(e, "spec.failurePolicy", obj_str(policy, "spec.failurePolicy"),
+			    failures);
+	check_param_kind(policy, e);
+	if (!match)
+		required(e, "spec.matchConstraints", NULL);
+	else
+		match_check(match, "spec.matchConstraints", e);
+	if (match && !obj_len(obj_get(match, "resourceRules")))
+		required(e, "spec.matchConstraints.resourceRules", NULL);
+	check_conditions(policy, s, e);
+	check_variables(policy, s, e);
+	if (!obj_len(obj_path(policy, "spec.validations")) &&
+	    !obj_len(obj_path(policy, "spec.auditAnnotations"))) {
+		required(e, "spec.validations", none);
+		required(e, "spec.auditAnnotations", none);
+	}
+	check_validations(policy, s, e);
+	check_annotations(policy, s, e);
+}
+
+/* --- bindings --- */
+
+static void check_param_ref(const struct obj *ref, struct field_errors *e)
+{
+	static const char *const actions[] = {"Deny", "Allow", NULL};
+	static const char both[] = "Forbidden: name and selector are mutually exclusive";
+	const char *name = text(ref, "name"), *action = obj_str(ref, "parameterNotFoundAction");
+	if (!ref)
+		return;
+	if (!*name && !obj_has(ref, "selector"))
+		required(e, "spec.paramRef", "one of name or selector must be specified");
+	if (*name && obj_has(ref, "selector")) {
+		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.name", "%s", both);
+		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.selector", "%s", both);
+	}
+	if (!action)
+		required(e, "spec.paramRef.parameterNotFoundAction", NULL);
+	else
+		field_errors_one_of(e, "spec.paramRef.parameterNotFoundAction", action, actions);
+}
+
+static bool has(const struct obj *list, const char *word)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_as_string(obj_at(list, i)), word))
+			return true;
+	return false;
+}
+
+static void check_actions(const struct obj *list, struct field_errors *e)
+{
+	static const char *const actions[] = {"Audit", "Deny", "Warn", NULL};
+	static const char path[] = "spec.validationActions";
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	if (!obj_len(list))
+		required(e, path, "at least one validation action is required");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *action = obj_as_string(obj_at(list, i));
+		const char *item = arena_fmt(e->arena, "%s[%zu]", path, i);
+		bool again = false;
+		field_errors_one_of(e, item, action, actions);
+		for (size_t k = 0; k < i && k < ARRAY_LEN(actions); k++)
+			again |= obj_equal(obj_at(list, k), obj_at(list, i));
+		if (again)
+			duplicate(e, item, action ? action : "");
+	}
+	if (!has(list, "Deny") || !has(list, "Warn"))
+		return;
+	json_print_canonical(list, &b);
+	field_errors_add(e, FIELD_INVALID, path,
+			 "Invalid value: %s: must not contain both Deny and Warn (repeating the "
+			 "same validation failure information in the API response and headers "
+			 "serves no purpose)",
+			 b.buf);
+}
+
+void binding_check(const struct obj *binding, struct field_errors *e)
+{
+	const struct obj *spec = obj_get(binding, "spec");
+	const char *name = text(spec, "policyName");
+	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(name));
+	if (!*name)
+		required(e, "spec.policyName", NULL);
+	else if (fault)
+		invalid(e, "spec.policyName", name, fault);
+	check_param_ref(obj_get(spec, "paramRef"), e);
+	if (obj_has(spec, "matchResources"))
+		match_check(obj_get(spec, "matchResources"), "spec.matchResources", e);
+	check_actions(obj_get(spec, "validationActions"), e);
+}

@@ -1,0 +1,237 @@
+/* test_policies.c: writes under ValidatingAdmissionPolicies, and what a real kube-apiserver 1.36 made of them
+ * (tests/golden/kube-api/policy.py). */
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
+#include "tests/lib/exchange_fake.h"
+#include "tests/lib/replay.h"
+#include "tests/lib/test.h"
+
+#define RECORDED "tests/golden/kube-api/policy.jsonl"
+#define GROUP    "admissionregistration.k8s.io/v1"
+#define POLICIES "/apis/" GROUP "/validatingadmissionpolicies"
+#define BINDINGS "/apis/" GROUP "/validatingadmissionpolicybindings"
+#define SPACE    "/api/v1/namespaces/default"
+#define MAPS     SPACE "/configmaps"
+#define MERGE    "application/merge-patch+json"
+
+static void test_policies__answers_are_those_of_a_real_server(void **state)
+{
+	(void)state;
+	replay(RECORDED, 650, NULL);
+}
+
+/* --- one policy of these rules in force --- */
+
+#define RULE(groups, resources, operations)                                                    \
+	"{\"apiGroups\":[" groups "],\"apiVersions\":[\"*\"],\"resources\":[" resources "],\"" \
+	"operations\":[" operations "]}"
+#define ALL_MAPS RULE("\"\"", "\"configmaps\"", "\"*\"")
+
+static void expect(struct apifake *f, const char *method, const char *path, const char *body,
+		   int status)
+{
+	struct answer a = apifake_do_type(
+		f, method, path, strcmp(method, "PATCH") == 0 ? MERGE : "application/json", body);
+	const char *message = obj_str(a.json, "message");
+	if (a.status != status)
+		fail_msg("%s %s: %d %s, wanted %d", method, path, a.status, message ? message : "",
+			 status);
+}
+
+static void enforce(struct apifake *f, const char *name, const char *rule, const char *rest,
+		    const char *actions)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_addf(&b,
+		    "{\"apiVersion\":\"" GROUP
+		    "\",\"kind\":\"ValidatingAdmissionPolicy\",\"metadata\":{"
+		    "\"name\":\"%s\"},\"spec\":{\"matchConstraints\":{\"resourceRules\":[%s]},%s}}",
+		    name, rule, rest);
+	expect(f, "POST", POLICIES, b.buf, 201);
+	strbuf_truncate(&b, 0);
+	strbuf_addf(&b,
+		    "{\"apiVersion\":\"" GROUP "\",\"kind\":\"ValidatingAdmissionPolicyBinding\","
+		    "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"policyName\":\"%s\","
+		    "\"validationActions\":[%s]}}",
+		    name, name, actions);
+	expect(f, "POST", BINDINGS, b.buf, 201);
+}
+
+#define NEVER "\"validations\":[{\"expression\":\"false\",\"message\":\"no\"}]"
+#define MAP(name, data)                                                                       \
+	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name "\"}," \
+	"\"data\":{" data "}}"
+
+/* A policy that is changed is obeyed as it is now; one that is gone, or made anew, too. */
+static void test_policies__as_they_are_now(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", ALL_MAPS, NEVER, "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("a", ""), 422);
+	expect(f, "PATCH", POLICIES "/p",
+	       "{\"spec\":{\"validations\":[{\"expression\":\"object.metadata.name == 'a'\"}]}}",
+	       200);
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	expect(f, "POST", MAPS, MAP("b", ""), 422);
+	expect(f, "DELETE", POLICIES "/p", NULL, 200);
+	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	expect(f, "DELETE", BINDINGS "/p", NULL, 200);
+	enforce(f, "p", ALL_MAPS, NEVER, "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("c", ""), 422);
+	apifake_restart(f);
+	expect(f, "POST", MAPS, MAP("c", ""), 422);
+}
+
+/* More policies than anybody has, changed over and over: what was compiled of them is not heaped up. */
+static void test_policies__many(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (int i = 0; i < 100; i++) {
+		CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(64);
+		CLEANUP(strbuf_release) struct strbuf rest = STRBUF_INIT(1 << 12);
+		strbuf_addf(&name, "p-%03d", i);
+		strbuf_addf(&rest,
+			    "\"validations\":[{\"expression\":\"object.metadata.name != 'm-%d'\"}]",
+			    i);
+		enforce(f, name.buf, ALL_MAPS, rest.buf, "\"Deny\"");
+	}
+	expect(f, "POST", MAPS, MAP("m-0", ""), 422);
+	expect(f, "POST", MAPS, MAP("m-99", ""), 422);
+	expect(f, "POST", MAPS, MAP("m-100", ""), 201);
+	for (int i = 0; i < 99; i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(128);
+		strbuf_addf(&path, POLICIES "/p-%03d", i);
+		expect(f, "DELETE", path.buf, NULL, 200);
+	}
+	expect(f, "PATCH", POLICIES "/p-099",
+	       "{\"spec\":{\"validations\":[{\"expression\":\"false\"}]}}", 200);
+	expect(f, "POST", MAPS, MAP("m-101", ""), 422);
+}
+
+/* Who asks, by whatever way: an account impersonated here. */
+static void test_policies__who_asks(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", ALL_MAPS,
+		"\"validations\":[{\"expression\":\"request.userInfo.username != 'eve' && "
+		"!('staff' in request.userInfo.groups)\"}]",
+		"\"Deny\"");
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_header(f, "Impersonate-User", "eve");
+	apifake_header(f, "Impersonate-Group", "system:masters");
+	expect(f, "POST", MAPS, MAP("b", ""), 422);
+	apifake_header(f, "Impersonate-User", "alice");
+	apifake_header(f, "Impersonate-Group", "system:masters");
+	apifake_header(f, "Impersonate-Group", "staff");
+	expect(f, "POST", MAPS, MAP("b", ""), 422);
+}
+
+#define POD                                                                                \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{" \
+	"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"
+#define EVICTION \
+	"{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p\"}}"
+#define BINDING                                                                                  \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":\"p\"},\"target\":{" \
+	"\"name\":\"node-x\"}}"
+#define TOKEN                                                                               \
+	"{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\",\"spec\":{" \
+	"\"expirationSeconds\":7200}}"
+
+/* What is created below an object is an object of its own; an eviction is no deletion. */
+static void test_policies__subresources(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "bind", RULE("\"\"", "\"pods/binding\"", "\"CREATE\""),
+		"\"validations\":[{\"expression\":\"object.target.name != 'node-x'\"}]",
+		"\"Deny\"");
+	enforce(f, "evict", RULE("\"\"", "\"pods/eviction\"", "\"CREATE\""),
+		"\"validations\":[{\"expression\":\"request.kind.kind != 'Eviction' || "
+		"object.metadata.name != 'p'\"}]",
+		"\"Deny\"");
+	enforce(f, "token", RULE("\"\"", "\"serviceaccounts/token\"", "\"CREATE\""),
+		"\"validations\":[{\"expression\":\"object.spec.expirationSeconds <= 3600\"}]",
+		"\"Deny\"");
+	expect(f, "POST", SPACE "/pods", POD, 201);
+	expect(f, "POST", SPACE "/pods/p/binding", BINDING, 422);
+	expect(f, "POST", SPACE "/pods/p/eviction", EVICTION, 422);
+	expect(f, "POST", SPACE "/serviceaccounts/default/token", TOKEN, 422);
+	expect(f, "DELETE", BINDINGS "/bind", NULL, 200);
+	expect(f, "DELETE", BINDINGS "/evict", NULL, 200);
+	enforce(f, "delete", RULE("\"\"", "\"pods\"", "\"DELETE\""), NEVER, "\"Deny\"");
+	expect(f, "POST", SPACE "/pods/p/binding", BINDING, 201);
+	expect(f, "DELETE", SPACE "/pods/p", NULL, 422);
+	expect(f, "POST", SPACE "/pods/p/eviction", EVICTION, 201);
+	expect(f, "GET", SPACE "/pods/p", NULL, 404);
+}
+
+/* The server ends what was admitted: a namespace that may be deleted is emptied. */
+static void test_policies__the_server_itself_is_not_asked(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	expect(f, "POST", "/api/v1/namespaces",
+	       "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\"}}", 201);
+	expect(f, "POST", "/api/v1/namespaces/n/configmaps", MAP("a", ""), 201);
+	enforce(f, "p", RULE("\"\"", "\"configmaps\"", "\"DELETE\""), NEVER, "\"Deny\"");
+	expect(f, "DELETE", "/api/v1/namespaces/n/configmaps/a", NULL, 422);
+	expect(f, "DELETE", "/api/v1/namespaces/n/configmaps", NULL, 422);
+	expect(f, "GET", "/api/v1/namespaces/n/configmaps/a", NULL, 200);
+	expect(f, "DELETE", "/api/v1/namespaces/n", NULL, 200);
+	apifake_advance(f, INT64_C(10) * 1000 * 1000 * 1000);
+	expect(f, "GET", "/api/v1/namespaces/n", NULL, 404);
+}
+
+static const struct obj *newest(struct apifake *f, struct obj **row)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq = audit_last_seq(apifake_audit(f));
+	assert_ok(audit_row_get(apifake_audit(f), seq, row, &err), &err);
+	return obj_path(*row, "body.annotations");
+}
+
+/* What a policy notes of a write stands in the entry of the write; of one write, not of the next. */
+static void test_policies__notes_are_in_the_log(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f =
+		apifake_new(&(struct apifake_options){.with_audit = true});
+	CLEANUP(obj_unrefp) struct obj *first = NULL, *second = NULL;
+	enforce(f, "p", ALL_MAPS,
+		"\"validations\":[{\"expression\":\"has(object.data)\",\"message\":\"it is "
+		"empty\"}],"
+		"\"auditAnnotations\":[{\"key\":\"size\",\"valueExpression\":"
+		"\"'data: ' + string(has(object.data))\"}]",
+		"\"Audit\"");
+	expect(f, "POST", MAPS, MAP("a", "\"a\":\"b\""), 201);
+	const struct obj *notes = newest(f, &first);
+	assert_string_equal(obj_as_string(obj_get(notes, "p/size")), "data: true");
+	assert_int_equal(obj_len(notes), 1);
+	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	notes = newest(f, &second);
+	assert_string_equal(obj_as_string(obj_get(notes, "p/size")), "data: false");
+	const char *failed = obj_as_string(
+		obj_get(notes, "validation.policy.admission.k8s.io/validation_failure"));
+	assert_non_null(failed);
+	assert_non_null(strstr(failed, "it is empty"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_policies__answers_are_those_of_a_real_server),
+		cmocka_unit_test(test_policies__as_they_are_now),
+		cmocka_unit_test(test_policies__many),
+		cmocka_unit_test(test_policies__who_asks),
+		cmocka_unit_test(test_policies__subresources),
+		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
+		cmocka_unit_test(test_policies__notes_are_in_the_log),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
