@@ -26,6 +26,7 @@ static const struct cmd *const commands[] = {
 	&cmd_uninstall,
 	&cmd_run,
 	&cmd_plugins,
+	&cmd_bundle,
 	&cmd_status,
 	&cmd_top,
 	&cmd_history,

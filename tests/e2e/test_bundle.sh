@@ -1,5 +1,5 @@
 #!/bin/bash
-# A Bundle: a branch of git is what is on the cluster (R2 to R8, R12, R18, R19 of capabilities.md).
+# A Bundle: a branch of git is what is on the cluster (R1 to R8, R12, R18, R19 of capabilities.md).
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -70,13 +70,32 @@ soon "R6 kubectl scale is undone" "1" replicas
 configmap a 9 >ssot/apps/a.yaml
 printf 'not: [yaml\n' >ssot/apps/broken.yaml
 git -C ssot rm -q apps/b.yaml
+bundle web >web.yaml
+# offline COMMAND...: alm in a place without a cluster: no kubeconfig, no data folder
+offline() { env -u KUBECONFIG HOME="$dir/nowhere" "$alm_bin" "$@"; }
+code "R1 vet tells before the push" 1 "alm: broken.yaml: yaml: line" offline bundle vet -f ssot --bundle web.yaml
+before=$(offline bundle vet -f ssot --bundle web.yaml 2>&1)
 push 'broken'
 soon "R7 a parse error is told" "False" condition Rendered status
 has "with file and line" "broken.yaml" "$(condition Rendered message)"
+has "in the words of vet" "${before#alm: }" "$(condition Rendered message)"
 is "R7 nothing of it is applied" "1" "$(value a)"
 is "R7 nothing of it is pruned" "2" "$(value b)"
 git -C ssot rm -q -f apps/broken.yaml
 push 'mended'
+git clone -q "$catalog/ssot.git" clone
+code "R1 a clone builds without a cluster" 0 "# Source: a.yaml" offline bundle build -f clone --bundle web.yaml
+is "R1 every object of it" "a.yaml my-app.yaml " \
+	"$(offline bundle build -f clone --bundle web.yaml -o json | jq -j '.objects | keys[] + " "')"
+is "and the same bytes each time" "$(offline bundle build -f clone | sha256sum)" "$(offline bundle build -f clone/ | sha256sum)"
+ln -s /etc/hostname clone/apps/link.yaml
+code "R1 a reference to what is outside is an error" 1 "apps/link.yaml is a symbolic link" offline bundle vet -f clone
+rm clone/apps/link.yaml
+printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: hunter2}\n' >clone/apps/s.yaml
+is "values of Secrets are hidden" 0 "$(offline bundle build -f clone --mask-secrets | grep -c hunter2)"
+code "but when they are wanted" 0 "hunter2" offline bundle build -f clone
+sed 's/trigger:/triger:/' web.yaml >typo.yaml
+code "a Bundle with a field that is none" 1 "spec.triger: unknown field" offline bundle vet -f clone --bundle typo.yaml
 soon "the next push mends it" "9" value a
 soon "with what it removes" "gone" value b
 
@@ -114,8 +133,9 @@ soon "until it is back" "Synced $head" state
 bundle gone | sed 's|ssot.git|none.git|' | k apply -f - >/dev/null
 soon "a repository that is not there" "SourceFailed" k get bundle gone -o 'jsonpath={.status.state}'
 k delete bundle gone --wait=false >/dev/null
-bundle web '  prune: {namespaces: [apps]}' | k apply -f - >/dev/null
+bundle web '  prune: {namespaces: [apps]}' | tee narrow.yaml | k apply -f - >/dev/null
 soon "R12 an object elsewhere is refused" "NamespaceNotAllowed" condition Rendered reason
+has "R12 by vet in the same words" "$(condition Rendered message)" "$(offline bundle vet -f ssot --bundle narrow.yaml 2>&1)"
 bundle web | k apply -f - >/dev/null
 soon "until it is allowed" "Synced $head" state
 

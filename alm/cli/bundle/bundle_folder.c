@@ -1,0 +1,178 @@
+/* bundle_folder: see bundle_folder.h. */
+#include "alm/cli/bundle/bundle_folder.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/kinds.h"
+#include "alm/base/file.h"
+#include "alm/cli/term.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/controllers/run.h"
+#include "alm/io/loop_event.h"
+#include "alm/io/sandbox.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/schema/schema.h"
+#include "alm/obj/yaml.h"
+#include "alm/render/flat_job.h"
+#include "alm/render/tree_read.h"
+#include "alm/unit/unit_make.h"
+#include "crds/kinds.h"
+
+#define BUNDLE_BYTES_MAX ((size_t)1 << 20)
+#define MESSAGE_MAX      ((size_t)1 << 20)
+
+/* --- the Bundle --- */
+
+/* The table has it. */
+static const struct crd_kind *bundle_kind(void)
+{
+	size_t i = 0;
+	while (strcmp(crd_kinds[i]->kind, "Bundle") != 0)
+		i++;
+	return crd_kinds[i];
+}
+
+static bool is_bundle(const struct obj *o)
+{
+	const struct crd_kind *k = bundle_kind();
+	struct str group, version;
+	return meta_name(o) && cstr_eq(meta_kind(o), k->kind) &&
+	       str_cut(str_of(meta_api_version(o)), '/', &group, &version) &&
+	       str_is(group, k->group) && str_is(version, k->version);
+}
+
+static void unknown(void *arg, const char *path)
+{
+	struct field_errors *e = arg;
+	field_errors_add(e, FIELD_INVALID, path, "unknown field");
+}
+
+/* By the schema that a server has of it; what it lacks gets its defaults. */
+static int check_schema(struct obj *o, struct arena *a, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *crd = NULL;
+	CLEANUP(schema_freep) struct schema *s = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct field_errors *e = ARENA_NEW(a, struct field_errors);
+	field_errors_init(e, a);
+	if (yaml_parse_one(str_of(bundle_kind()->yaml), &crd, err) < 0 ||
+	    schema_compile(obj_path(crd, "spec.versions[0].schema.openAPIV3Schema"), &s, err) < 0)
+		return -err->code;
+	schema_prune(s, o, unknown, e);
+	(void)schema_default(s, o);
+	schema_validate(s, o, e);
+	field_errors_text(e, &b);
+	return e->n ? error_set(err, E_INVALID, "%s", b.buf) : 0;
+}
+
+static int read_bundle(const char *file, struct arena *a, struct bundle_spec *ret,
+		       struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BUNDLE_BYTES_MAX);
+	struct obj *o = NULL;
+	if (file_read_input(file, &b, err) < 0)
+		return error_wrap(err, "--bundle");
+	if (yaml_parse_one(strbuf_str(&b), &o, err) < 0)
+		return error_wrap(err, "--bundle %s", file);
+	obj_keep(a, o);
+	if (!is_bundle(o))
+		return error_set(err, E_INVALID,
+				 "--bundle %s: want one Bundle of %s/%s, with metadata.name", file,
+				 bundle_kind()->group, bundle_kind()->version);
+	return check_schema(o, a, err) < 0 || bundle_spec_read(o, a, ret, err) < 0
+		       ? error_wrap(err, "--bundle %s", file)
+		       : 0;
+}
+
+/* --- the rules --- */
+
+/* Is the kind namespaced? What Kubernetes has and what the folder defines is known. */
+static int scope_of(void *arg, const struct obj *o)
+{
+	const struct kinds *kinds = arg;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 12);
+	struct gvk g = {"", "", ""};
+	gvk_of(o, a, &g);
+	const struct kind *k = kinds_find_kind(kinds, g.group, g.version, g.kind);
+	return k ? (k->flags & KIND_NAMESPACED) != 0 : -1;
+}
+
+static int judge(const struct bundle_spec *spec, const struct bundle_folder *f, struct error *err)
+{
+	struct kinds *kinds = kinds_new();
+	struct unit *ignored = NULL;
+	const struct unit_options o = {.hub = RUN_HUB,
+				       .bundle = f->bundle ? f->bundle : "vet",
+				       .instance = "files",
+				       .ns = f->ns,
+				       .digest = run_digest};
+	int rc = bundle_check_namespaces(spec, &f->flat, scope_of, kinds, err);
+	kinds_free(kinds);
+	return rc < 0 ? rc : unit_make(&f->flat, &o, &ignored, err);
+}
+
+/* --- reading --- */
+
+static const struct sandbox_job jobs[] = {FLAT_JOBS, {0}};
+
+struct reading {
+	struct loop *loop;
+	struct obj *value;
+	struct error err;
+	bool done;
+};
+
+static void rendered(void *arg, struct obj *value, const struct error *err)
+{
+	struct reading *r = arg;
+	r->value = value;
+	r->done = true;
+	if (err)
+		r->err = *err;
+	loop_stop(r->loop);
+}
+
+/* Parsed in the closed child process, as by the controller. */
+static int parse(const struct files *files, const struct cli *c, struct bundle_folder *ret,
+		 struct error *err)
+{
+	const struct sandbox_config sc = {.jobs = jobs};
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(MESSAGE_MAX);
+	struct sandbox *sandbox = NULL;
+	struct reading r = {.loop = l};
+	struct render_call call = {.done = rendered, .arg = &r};
+	const struct obj *no_rollout = NULL;
+	if (sandbox_process_new(l, &sc, &sandbox, err) < 0)
+		return -err->code;
+	flat_job_files(sandbox, files, ret->ns, &call);
+	while (!r.done)
+		loop_run(l);
+	sandbox_free(sandbox);
+	if (r.err.code)
+		return error_copy(err, &r.err);
+	flat_init(&ret->flat, c->arena);
+	return flat_job_read(obj_keep(c->arena, r.value), ret->ns, &ret->flat, &no_rollout, &msg,
+			     err);
+}
+
+int bundle_folder_read(const struct cli *c, struct bundle_folder *ret, struct error *err)
+{
+	const char *file = cli_value(c, "bundle"), *dir = cli_value(c, "filename");
+	struct bundle_spec spec = {.ns = "default", .path = ""};
+	struct files files = {.a = c->arena};
+	if (!dir)
+		return error_set(err, E_USAGE, "-f DIR is missing: a clone of the repository");
+	if (file && read_bundle(file, c->arena, &spec, err) < 0)
+		return -err->code;
+	*ret = (struct bundle_folder){.bundle = spec.name, .ns = spec.ns};
+	ret->dir = *spec.path ? arena_fmt(c->arena, "%s/%s", dir, spec.path) : dir;
+	if (tree_read_dir(ret->dir, &files, err) < 0)
+		return err->code == E_NOTFOUND
+			       ? error_set(err, E_NOTFOUND, "%s: there is no such folder", ret->dir)
+			       : -err->code;
+	if (parse(&files, c, ret, err) < 0)
+		return -err->code;
+	return judge(&spec, ret, err);
+}
