@@ -1,6 +1,7 @@
 #include "tests/lib/replay.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
@@ -31,6 +32,22 @@ static void check_fields(const struct obj *c, const struct obj *answer)
 	}
 }
 
+/* All of them, in their order. */
+static void check_warnings(const struct obj *c, const struct http_headers *headers)
+{
+	const struct obj *want = obj_get(c, "warnings");
+	size_t n = 0;
+	for (size_t i = 0; i < headers->n; i++) {
+		if (strcasecmp(headers->items[i].name, "Warning") != 0)
+			continue;
+		const char *w = obj_as_string(obj_at(want, n++));
+		if (!cstr_eq(w, headers->items[i].value))
+			differs(c, "Warning", w ? w : "none", headers->items[i].value);
+	}
+	for (; n < obj_len(want); n++)
+		differs(c, "Warning", obj_as_string(obj_at(want, n)), "none");
+}
+
 static void check_line(struct apifake *f, struct str line)
 {
 	struct error err = ERROR_INIT;
@@ -45,10 +62,7 @@ static void check_line(struct apifake *f, struct str line)
 		differs(c, "answer", want ? want : "success", message ? message : "success");
 	else
 		check_fields(c, a.json);
-	const char *warned = http_header(a.headers, "Warning");
-	const char *warns = obj_as_string(obj_at(obj_get(c, "warnings"), 0));
-	if (!cstr_eq(warned, warns))
-		differs(c, "Warning", warns ? warns : "none", warned ? warned : "none");
+	check_warnings(c, a.headers);
 }
 
 void replay(const char *path, size_t min, void (*before)(struct apifake *f, struct str line))

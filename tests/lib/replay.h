@@ -1,6 +1,6 @@
 /*
  * replay: requests that were recorded with what a real API server answered (a script and its .jsonl in tests/golden/kube-api)
- * are sent to ours in their order: code, message, the recorded fields of the answer, and the first Warning, or none.
+ * are sent to ours in their order: code, message, the recorded fields of the answer, and the Warnings.
  */
 #ifndef TESTS_LIB_REPLAY_H
 #define TESTS_LIB_REPLAY_H

@@ -1,4 +1,5 @@
 /* `alm bundle vet|build`: what a Bundle would make of a folder; no network, no cluster. */
+#include "alm/base/visible.h"
 #include "alm/cli/bundle/bundle_folder.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
@@ -83,7 +84,7 @@ static int run_build(struct cli *c, struct error *err)
 		return term_data(strbuf_str(&b));
 	}
 	for (size_t i = 0; i < f.flat.n; i++) {
-		strbuf_addf(&b, "---\n# Source: %s\n", f.flat.objects[i].key);
+		visible_addf(&b, "---\n# Source: %s\n", f.flat.objects[i].key);
 		yaml_print(f.flat.objects[i].object, &b);
 	}
 	return term_data(strbuf_str(&b));

@@ -41,6 +41,17 @@ enum cel_kind {
 	CEL_GROUP_CHECK,
 	CEL_RESOURCE_CHECK,
 	CEL_DECISION,
+	CEL_QUANTITY,
+	CEL_IP,
+	CEL_CIDR,
+	CEL_OPTIONAL,
+};
+
+/* An address; with its prefix, a network. */
+struct cel_ip {
+	unsigned char bytes[16];
+	size_t n;   /* 4, 16 */
+	int prefix; /* of a CIDR */
 };
 
 /* A list or map is either of JSON (o, under schema s) or built by the expression (items; of a map
@@ -57,6 +68,12 @@ struct cel_value {
 		struct str str; /* STRING, BYTES, URL; the message of an ERROR */
 		enum cel_kind type;
 		const struct cel_authz *authz; /* AUTHORIZER .. DECISION */
+		struct {
+			int64_t high;
+			uint64_t low;
+		} nanos;                       /* QUANTITY, as one of 128 bits */
+		const struct cel_ip *ip;       /* IP, CIDR (cel_net.c) */
+		const struct cel_value *inner; /* OPTIONAL; NULL: it has no value */
 		struct {
 			const struct cel_value *items;
 			size_t n;
@@ -159,6 +176,8 @@ struct cel_value cel_item(const struct cel_value *list, size_t i);
 bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret);
 /* Heterogeneous equality: values of other types differ, 1 == 1.0. */
 bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_budget *budget);
+/* "90s", "2026-01-02T03:04:05.5Z". */
+void cel_time_text(const struct cel_value *v, struct strbuf *b);
 /* -1, 0, 1; false if they have no order. */
 bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret);
 
@@ -170,10 +189,14 @@ struct cel_call {
 /* False if the budget has no room for the cost; and what is said then. */
 bool cel_spend(struct cel_call *c, uint64_t cost);
 struct cel_value cel_over_budget(struct cel_call *c);
+/* What was built, in the arena, unless it is too long. */
+struct cel_value cel_built(struct strbuf *b, struct cel_call *c);
 /* The kind of the result, or CEL_ERROR if no overload fits these types; DYN fits everything.
  * ret_known: is there a function of that name at all? */
 enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *args, size_t n,
 			  bool *ret_known);
+/* Is there one of that name that is no member: "size", "sets.contains"? */
+bool cel_fn_is_known(const char *name);
 struct cel_value cel_fn_call(const char *name, bool member, const struct cel_value *args, size_t n,
 			     struct cel_call *call);
 

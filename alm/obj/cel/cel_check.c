@@ -77,6 +77,8 @@ static const char *type_text(struct check *c, struct cel_type t)
 		return arena_fmt(c->a, "list(%s)", t.inner ? type_text(c, *t.inner) : "dyn");
 	if (t.kind == CEL_MAP)
 		return arena_fmt(c->a, "map(string, %s)", t.inner ? type_text(c, *t.inner) : "dyn");
+	if (t.kind == CEL_DURATION || t.kind == CEL_TIMESTAMP)
+		return t.kind == CEL_DURATION ? "duration" : "timestamp";
 	return cel_kind_name(t.kind);
 }
 
@@ -143,6 +145,8 @@ static struct cel_type field(struct check *c, const struct cel_node *n)
 	struct cel_type t = check_node(c, n->args[0]), found;
 	if (t.kind == CEL_DYN || t.kind == CEL_ERROR)
 		return t;
+	if (t.kind == CEL_OPTIONAL)
+		return t; /* what is selected of it is one, too */
 	if (t.kind == CEL_MAP)
 		return t.inner ? *t.inner : dyn;
 	if (t.kind != CEL_OBJECT)
@@ -235,8 +239,26 @@ static struct cel_type conditional(struct check *c, const struct cel_node *n)
 			      type_text(c, x), type_text(c, y)));
 }
 
+/* x.optMap(v, e), x.optFlatMap(v, e) */
+static struct cel_type optional_macro(struct check *c, const struct cel_node *n)
+{
+	struct cel_type range = check_node(c, n->args[0]);
+	if (range.kind == CEL_ERROR)
+		return range;
+	if (range.kind != CEL_OPTIONAL && range.kind != CEL_DYN)
+		return no_overload(c, n, &range);
+	if (c->n_vars == CEL_VARS_MAX)
+		return fail(c, n->at, "too many nested comprehensions");
+	c->vars[c->n_vars++] = (struct var){.name = n->var, .type = dyn};
+	struct cel_type body = check_node(c, n->args[1]);
+	c->n_vars--;
+	return body.kind == CEL_ERROR ? body : of_kind(CEL_OPTIONAL);
+}
+
 static struct cel_type macro(struct check *c, const struct cel_node *n)
 {
+	if (cstr_has_prefix(n->name, "opt"))
+		return optional_macro(c, n);
 	struct cel_type range = check_node(c, n->args[0]), item = dyn, body = dyn;
 	if (range.kind == CEL_LIST && range.inner)
 		item = *range.inner;

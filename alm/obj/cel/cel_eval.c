@@ -107,6 +107,19 @@ static bool member_of(struct eval *e, const struct cel_value *map, const char *n
 	return cel_lookup(map, &text, ret);
 }
 
+/* What is selected of an optional is one. */
+static struct cel_value of_optional(struct eval *e, const struct cel_node *n,
+				    const struct cel_value *x)
+{
+	struct cel_value found, none = {.kind = CEL_OPTIONAL};
+	bool is = x->inner && x->inner->kind == CEL_MAP && member_of(e, x->inner, n->name, &found);
+	if (n->op == CEL_OP_HAS)
+		return cel_bool(is);
+	if (is)
+		none.inner = arena_memdup(e->call.a, &found, sizeof(found));
+	return none;
+}
+
 /* variables.NAME, unless a comprehension has that word. */
 static const struct cel_var *variable(const struct eval *e, const struct cel_node *n)
 {
@@ -128,6 +141,8 @@ static struct cel_value field(struct eval *e, const struct cel_node *n)
 	struct cel_value x = eval(e, n->args[0]), found;
 	if (is_error(&x))
 		return x;
+	if (x.kind == CEL_OPTIONAL)
+		return of_optional(e, n, &x);
 	if (x.kind == CEL_NULL)
 		return n->op == CEL_OP_HAS ? cel_bool(false)
 					   : cel_error(e->call.a, "no such key: %s", n->name);
@@ -265,8 +280,29 @@ static bool fold_item(struct eval *e, const struct cel_node *n, struct folding *
 	return f->failed.kind == CEL_ERROR;
 }
 
+static struct cel_value optional_macro(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value x = eval(e, n->args[0]);
+	if (is_error(&x) || (x.kind == CEL_OPTIONAL && !x.inner))
+		return x;
+	if (x.kind != CEL_OPTIONAL || e->n_vars == CEL_VARS_MAX)
+		return cel_error(e->call.a, "no such overload");
+	e->vars[e->n_vars++] = (struct binding){.name = n->var, .value = *x.inner};
+	struct cel_value made = eval(e, n->args[1]);
+	e->n_vars--;
+	bool flat = strcmp(n->name, "optFlatMap") == 0;
+	if (is_error(&made) || (flat && made.kind == CEL_OPTIONAL))
+		return made;
+	if (flat)
+		return cel_error(e->call.a, "no such overload");
+	x.inner = arena_memdup(e->call.a, &made, sizeof(made));
+	return x;
+}
+
 static struct cel_value macro(struct eval *e, const struct cel_node *n)
 {
+	if (cstr_has_prefix(n->name, "opt"))
+		return optional_macro(e, n);
 	struct cel_value range = eval(e, n->args[0]);
 	struct folding f = {.kind = fold_of(n->name), .failed = {.kind = CEL_NULL}};
 	if (is_error(&range))

@@ -10,17 +10,15 @@
 #include "alm/base/clock.h"
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/cel/cel_authorizer.h"
+#include "alm/obj/cel/cel_table.h"
 #include "alm/obj/cel/cel_url.h"
 #include "alm/obj/regex/regex.h"
 #include "alm/obj/schema/schema_node.h"
 
-#define STRING_BYTES_MAX ((size_t)4 << 20)
-#define ITEMS_MAX        100000
-#define STEPS_OF_A_UNIT  10 /* of regular expressions: about 50 ns */
+#define ITEMS_MAX       100000
+#define STEPS_OF_A_UNIT 10 /* of regular expressions: about 50 ns */
 
-typedef struct cel_value (*cel_fn)(const struct cel_value *args, struct cel_call *call);
-
-#define FN(name) static struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)
+#define FN(name) CEL_FN(name)
 
 static struct cel_value overflow(struct cel_call *c, const char *type)
 {
@@ -88,7 +86,7 @@ FN(int_neg)
 FN(concat)
 {
 	size_t n = v[0].str.len + v[1].str.len;
-	if (n > STRING_BYTES_MAX || !cel_spend(c, n / 10))
+	if (n > CEL_TEXT_BYTES_MAX || !cel_spend(c, n / 10))
 		return cel_over_budget(c);
 	char *text = arena_alloc(c->a, n + 1);
 	if (v[0].str.len)
@@ -186,40 +184,6 @@ FN(size)
 	return cel_int((int64_t)(v[0].kind == CEL_BYTES ? v[0].str.len : cel_size(&v[0])));
 }
 
-FN(contains)
-{
-	if (!cel_spend(c, v[0].str.len / 10 + v[0].str.len * v[1].str.len / 1000))
-		return cel_over_budget(c);
-	return cel_bool(v[1].str.len == 0 || str_contains(v[0].str, v[1].str));
-}
-
-FN(starts_with)
-{
-	return cel_bool(str_has_prefix(v[0].str, v[1].str));
-}
-
-FN(ends_with)
-{
-	return cel_bool(str_has_suffix(v[0].str, v[1].str));
-}
-
-/* As upstream by the lengths of both; what the pattern really takes counts when that is more. */
-FN(matches)
-{
-	struct error err = ERROR_INIT;
-	uint64_t steps = c->budget->left < REGEX_STEPS_MAX / STEPS_OF_A_UNIT
-				 ? c->budget->left * STEPS_OF_A_UNIT
-				 : REGEX_STEPS_MAX;
-	uint64_t all = steps, usual = 10 + v[0].str.len / 10 * (1 + v[1].str.len / 4);
-	int r = regex_matches(v[1].str, v[0].str, &steps, &err);
-	uint64_t taken = (all - steps) / STEPS_OF_A_UNIT;
-	if (!cel_spend(c, taken > usual ? taken : usual) || r == REGEX_LIMIT) {
-		c->budget->over = true;
-		return cel_over_budget(c);
-	}
-	return r < 0 ? cel_error(c->a, "%s", err.msg) : cel_bool(r == REGEX_YES);
-}
-
 FN(int_of)
 {
 	int64_t i = 0;
@@ -304,201 +268,9 @@ FN(bytes_of)
 	return r;
 }
 
-static struct cel_value time_of(const struct cel_value *v, enum cel_kind kind, struct cel_call *c)
-{
-	struct cel_value r = {.kind = kind};
-	if (!cel_parse_time(kind, v->str, &r.i))
-		return cel_error(c->a, "invalid %s: \"%.*s\"",
-				 kind == CEL_DURATION ? "duration" : "timestamp", STR_ARG(v->str));
-	return r;
-}
-
-FN(duration_of)
-{
-	return time_of(&v[0], CEL_DURATION, c);
-}
-
-FN(timestamp_of)
-{
-	return time_of(&v[0], CEL_TIMESTAMP, c);
-}
-
-/* Durations and instants: the sum or difference of their nanoseconds, as kind. */
-static struct cel_value time_sum(const struct cel_value *v, bool minus, enum cel_kind kind,
-				 struct cel_call *c)
-{
-	struct cel_value r = {.kind = kind};
-	bool over = minus ? __builtin_sub_overflow(v[0].i, v[1].i, &r.i)
-			  : __builtin_add_overflow(v[0].i, v[1].i, &r.i);
-	return over ? overflow(c, kind == CEL_DURATION ? "duration" : "timestamp") : r;
-}
-
 /* clang-format off */
-FN(duration_add) { return time_sum(v, false, CEL_DURATION, c); }
-FN(duration_sub) { return time_sum(v, true, CEL_DURATION, c); }
-FN(timestamp_add) { return time_sum(v, false, CEL_TIMESTAMP, c); }
-FN(timestamp_sub) { return time_sum(v, true, CEL_TIMESTAMP, c); }
-FN(hours) { return cel_int(v[0].i / NS_PER_HOUR); }
-FN(minutes) { return cel_int(v[0].i / NS_PER_MIN); }
-FN(seconds) { return cel_int(v[0].i / NS_PER_S); }
-FN(milliseconds) { return cel_int(v[0].i / NS_PER_MS); }
-FN(is_cidr) { return cel_bool(schema_format_valid("cidr", v[0].str)); }
 FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
 /* clang-format on */
-
-/* The first match of the pattern, or "". */
-FN(find_match)
-{
-	CLEANUP(regex_freep) struct regex *re = NULL;
-	struct error err = ERROR_INIT;
-	size_t at[2 * (REGEX_GROUPS_MAX + 1)];
-	uint64_t steps = REGEX_STEPS_MAX, all = steps;
-	if (regex_new(v[1].str, &re, &err) < 0)
-		return cel_error(c->a, "%s", err.msg);
-	enum regex_result r = regex_match(re, v[0].str, 0, at, &steps);
-	if (!cel_spend(c, v[1].str.len + (all - steps) / STEPS_OF_A_UNIT +
-				  v[0].str.len / 10 * (1 + v[1].str.len / 4)) ||
-	    r == REGEX_LIMIT) {
-		c->budget->over = true;
-		return cel_over_budget(c);
-	}
-	return cel_string(r == REGEX_YES ? str_sub(v[0].str, at[0], at[1] - at[0]) : STR(""));
-}
-
-FN(is_ip)
-{
-	return cel_bool(schema_format_valid("ipv4", v[0].str) ||
-			schema_format_valid("ipv6", v[0].str));
-}
-
-static struct cel_value built(struct strbuf *b, struct cel_call *c)
-{
-	if (b->over || !cel_spend(c, b->len / 10))
-		return cel_over_budget(c);
-	return cel_string(str_n(arena_memdup(c->a, b->buf, b->len + 1), b->len));
-}
-
-static struct cel_value each_char(struct str s, char (*fn)(char ch), struct cel_call *c)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
-	for (size_t i = 0; i < s.len; i++)
-		strbuf_addc(&b, fn(s.ptr[i]));
-	return built(&b, c);
-}
-
-FN(lower)
-{
-	return each_char(v[0].str, char_lower, c);
-}
-
-FN(upper)
-{
-	return each_char(v[0].str, char_upper, c);
-}
-
-FN(trim)
-{
-	return cel_string(str_trim(v[0].str));
-}
-
-FN(replace)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
-	struct str rest = v[0].str;
-	ptrdiff_t at = -1;
-	if (!cel_spend(c, rest.len / 10))
-		return cel_over_budget(c);
-	while (v[1].str.len > 0 && !b.over && (at = str_find(rest, v[1].str)) >= 0) {
-		strbuf_addstr(&b, str_sub(rest, 0, (size_t)at));
-		strbuf_addstr(&b, v[2].str);
-		rest = str_skip(rest, (size_t)at + v[1].str.len);
-	}
-	strbuf_addstr(&b, rest);
-	return built(&b, c);
-}
-
-FN(split)
-{
-	size_t n = 0, cap = 16;
-	struct str rest = v[0].str;
-	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, cap);
-	bool more = true;
-	while (more) {
-		ptrdiff_t at = v[1].str.len ? str_find(rest, v[1].str) : rest.len > 1 ? 1 : -1;
-		more = at >= 0;
-		if (n == cap) {
-			struct cel_value *wider = ARENA_ARRAY(c->a, struct cel_value, 2 * cap);
-			memcpy(wider, items, n * sizeof(*items));
-			items = wider;
-			cap *= 2;
-		}
-		if (n == ITEMS_MAX || !cel_spend(c, 1))
-			return cel_over_budget(c);
-		items[n++] = cel_string(more ? str_sub(rest, 0, (size_t)at) : rest);
-		rest = str_skip(rest, more ? (size_t)at + v[1].str.len : rest.len);
-	}
-	struct cel_value r = {.kind = CEL_LIST};
-	r.list.items = items;
-	r.list.n = n;
-	return r;
-}
-
-static struct cel_value join_with(const struct cel_value *list, struct str sep, struct cel_call *c)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRING_BYTES_MAX);
-	for (size_t i = 0; i < cel_size(list); i++) {
-		struct cel_value item = cel_item(list, i);
-		if (item.kind != CEL_STRING)
-			return cel_error(c->a, "no such overload");
-		if (i > 0)
-			strbuf_addstr(&b, sep);
-		strbuf_addstr(&b, item.str);
-	}
-	return built(&b, c);
-}
-
-FN(join)
-{
-	return join_with(&v[0], STR(""), c);
-}
-
-FN(join_by)
-{
-	return join_with(&v[0], v[1].str, c);
-}
-
-/* The byte offset of code point i; false past the end. */
-static bool offset_of(struct str s, int64_t i, size_t *ret)
-{
-	size_t at = 0;
-	uint32_t rune;
-	for (; i > 0 && at < s.len; i--) {
-		size_t n = utf8_decode(str_skip(s, at), &rune);
-		at += n ? n : 1;
-	}
-	*ret = at;
-	return i == 0;
-}
-
-FN(substring_between)
-{
-	size_t from = 0, to = 0;
-	if (!offset_of(v[0].str, v[1].i, &from) || !offset_of(v[0].str, v[2].i, &to) || from > to)
-		return cel_error(c->a, "index out of range: %lld", (long long)v[1].i);
-	return cel_string(str_sub(v[0].str, from, to - from));
-}
-
-FN(substring_from)
-{
-	struct cel_value args[] = {v[0], v[1], cel_int((int64_t)utf8_count(v[0].str))};
-	return substring_between(args, c);
-}
-
-FN(index_of_text)
-{
-	ptrdiff_t at = str_find(v[0].str, v[1].str);
-	return cel_int(at < 0 ? -1 : (int64_t)utf8_count(str_sub(v[0].str, 0, (size_t)at)));
-}
 
 FN(index_of_item)
 {
@@ -508,6 +280,50 @@ FN(index_of_item)
 			return cel_int((int64_t)i);
 	}
 	return cel_int(-1);
+}
+
+FN(last_index_of_item)
+{
+	for (size_t i = cel_size(&v[0]); i > 0; i--) {
+		struct cel_value item = cel_item(&v[0], i - 1);
+		if (cel_equal(&item, &v[1], c->budget))
+			return cel_int((int64_t)i - 1);
+	}
+	return cel_int(-1);
+}
+
+/* How many of y are in x. */
+static size_t in_common(const struct cel_value *x, const struct cel_value *y, struct cel_call *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < cel_size(y) && !c->budget->over; i++) {
+		struct cel_value pair[] = {cel_item(y, i), *x};
+		struct cel_value is = in_list(pair, c);
+		n += is.kind == CEL_BOOL && is.b;
+	}
+	return n;
+}
+
+static struct cel_value decided(bool is, struct cel_call *c)
+{
+	return c->budget->over ? cel_over_budget(c) : cel_bool(is);
+}
+
+FN(sets_contain)
+{
+	return decided(in_common(&v[0], &v[1], c) == cel_size(&v[1]), c);
+}
+
+FN(sets_equivalent)
+{
+	return decided(in_common(&v[0], &v[1], c) == cel_size(&v[1]) &&
+			       in_common(&v[1], &v[0], c) == cel_size(&v[0]),
+		       c);
+}
+
+FN(sets_intersect)
+{
+	return decided(in_common(&v[0], &v[1], c) > 0, c);
 }
 
 FN(is_sorted)
@@ -566,11 +382,8 @@ FN(sum)
 	return total;
 }
 
-/* Argument kinds: b i u d s(tring) y(bytes) l(ist) m(ap) t(ype) D(uration)
- * T(imestamp), U(RL), N any number, * anything; A(uthorizer) and its steps P(ath), G(roup), R(esource), E: decision. */
 /* clang-format off */
-static const struct overload { const char *name, *args; char result; char where; cel_fn fn; } overloads[] = {
-	/* where: g global, m member, * both */
+static const struct cel_overload overloads[] = {
 	{"_+_", "ii", 'i', 'g', int_add}, {"_+_", "uu", 'u', 'g', uint_add}, {"_+_", "dd", 'd', 'g', double_add},
 	{"_+_", "ss", 's', 'g', concat}, {"_+_", "yy", 'y', 'g', concat}, {"_+_", "ll", 'l', 'g', list_concat},
 	{"_-_", "ii", 'i', 'g', int_sub}, {"_-_", "uu", 'u', 'g', uint_sub}, {"_-_", "dd", 'd', 'g', double_sub},
@@ -586,8 +399,6 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"_[_]", "lN", '*', 'g', list_at}, {"_[_]", "m*", '*', 'g', map_at},
 	{"@in", "*l", 'b', 'g', in_list}, {"@in", "*m", 'b', 'g', in_map},
 	{"size", "s", 'i', '*', size}, {"size", "y", 'i', '*', size}, {"size", "l", 'i', '*', size}, {"size", "m", 'i', '*', size},
-	{"contains", "ss", 'b', 'm', contains}, {"startsWith", "ss", 'b', 'm', starts_with},
-	{"endsWith", "ss", 'b', 'm', ends_with}, {"matches", "ss", 'b', '*', matches},
 	{"int", "i", 'i', 'g', same}, {"int", "N", 'i', 'g', int_of}, {"int", "s", 'i', 'g', int_of},
 	{"uint", "u", 'u', 'g', same}, {"uint", "N", 'u', 'g', uint_of}, {"uint", "s", 'u', 'g', uint_of},
 	{"double", "d", 'd', 'g', same}, {"double", "N", 'd', 'g', double_of}, {"double", "s", 'd', 'g', double_of},
@@ -595,23 +406,15 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"string", "s", 's', 'g', same}, {"string", "N", 's', 'g', string_of}, {"string", "b", 's', 'g', string_of}, {"string", "y", 's', 'g', string_of},
 	{"bytes", "y", 'y', 'g', same}, {"bytes", "s", 'y', 'g', bytes_of},
 	{"dyn", "*", '*', 'g', same}, {"type", "*", 't', 'g', type_of},
-	{"duration", "s", 'D', 'g', duration_of}, {"duration", "D", 'D', 'g', same},
-	{"timestamp", "s", 'T', 'g', timestamp_of}, {"timestamp", "T", 'T', 'g', same},
-	{"_+_", "DD", 'D', 'g', duration_add}, {"_+_", "TD", 'T', 'g', timestamp_add}, {"_+_", "DT", 'T', 'g', timestamp_add},
-	{"_-_", "DD", 'D', 'g', duration_sub}, {"_-_", "TD", 'T', 'g', timestamp_sub}, {"_-_", "TT", 'D', 'g', duration_sub},
+	
 	{"_<_", "DD", 'b', 'g', less}, {"_<=_", "DD", 'b', 'g', less_equal}, {"_>_", "DD", 'b', 'g', greater}, {"_>=_", "DD", 'b', 'g', greater_equal},
 	{"_<_", "TT", 'b', 'g', less}, {"_<=_", "TT", 'b', 'g', less_equal}, {"_>_", "TT", 'b', 'g', greater}, {"_>=_", "TT", 'b', 'g', greater_equal},
-	{"getHours", "D", 'i', 'm', hours}, {"getMinutes", "D", 'i', 'm', minutes},
-	{"getSeconds", "D", 'i', 'm', seconds}, {"getMilliseconds", "D", 'i', 'm', milliseconds},
-	{"isIP", "s", 'b', 'g', is_ip}, {"isCIDR", "s", 'b', 'g', is_cidr}, {"isURL", "s", 'b', 'g', is_url},
+	{"isURL", "s", 'b', 'g', is_url},
 	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
 	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},
-	{"getEscapedPath", "U", 's', 'm', cel_url_path}, {"find", "ss", 's', 'm', find_match},
-	{"lowerAscii", "s", 's', 'm', lower}, {"upperAscii", "s", 's', 'm', upper}, {"trim", "s", 's', 'm', trim},
-	{"replace", "sss", 's', 'm', replace}, {"split", "ss", 'l', 'm', split},
-	{"join", "l", 's', 'm', join}, {"join", "ls", 's', 'm', join_by},
-	{"substring", "si", 's', 'm', substring_from}, {"substring", "sii", 's', 'm', substring_between},
-	{"indexOf", "ss", 'i', 'm', index_of_text}, {"indexOf", "l*", 'i', 'm', index_of_item},
+	{"getEscapedPath", "U", 's', 'm', cel_url_path},
+	
+	 {"indexOf", "l*", 'i', 'm', index_of_item},
 	{"path", "As", 'P', 'm', cel_authz_path}, {"group", "As", 'G', 'm', cel_authz_group},
 	{"serviceAccount", "Ass", 'A', 'm', cel_authz_account}, {"resource", "Gs", 'R', 'm', cel_authz_resource},
 	{"subresource", "Rs", 'R', 'm', cel_authz_subresource}, {"namespace", "Rs", 'R', 'm', cel_authz_namespace},
@@ -619,7 +422,12 @@ static const struct overload { const char *name, *args; char result; char where;
 	{"allowed", "E", 'b', 'm', cel_authz_allowed}, {"reason", "E", 's', 'm', cel_authz_reason},
 	{"errored", "E", 'b', 'm', cel_authz_errored}, {"error", "E", 's', 'm', cel_authz_error},
 	{"isSorted", "l", 'b', 'm', is_sorted}, {"min", "l", '*', 'm', min}, {"max", "l", '*', 'm', max}, {"sum", "l", '*', 'm', sum},
+	{"sets.contains", "ll", 'b', 'g', sets_contain}, {"sets.equivalent", "ll", 'b', 'g', sets_equivalent},
+	{"sets.intersects", "ll", 'b', 'g', sets_intersect}, {"lastIndexOf", "l*", 'i', 'm', last_index_of_item},
+	{0},
 };
+
+static const struct cel_overload *const tables[] = {overloads, cel_text_fns, cel_quantity_fns, cel_time_fns, cel_net_fns, cel_optional_fns};
 /* clang-format on */
 
 static enum cel_kind kind_of_letter(char letter)
@@ -627,12 +435,17 @@ static enum cel_kind kind_of_letter(char letter)
 	static const struct {
 		char letter;
 		enum cel_kind kind;
-	} rows[] = {{'b', CEL_BOOL},           {'i', CEL_INT},        {'u', CEL_UINT},
-		    {'d', CEL_DOUBLE},         {'s', CEL_STRING},     {'y', CEL_BYTES},
-		    {'l', CEL_LIST},           {'m', CEL_MAP},        {'t', CEL_TYPE},
-		    {'D', CEL_DURATION},       {'T', CEL_TIMESTAMP},  {'U', CEL_URL},
-		    {'A', CEL_AUTHORIZER},     {'P', CEL_PATH_CHECK}, {'G', CEL_GROUP_CHECK},
-		    {'R', CEL_RESOURCE_CHECK}, {'E', CEL_DECISION}};
+	} rows[] = {{'b', CEL_BOOL},        {'i', CEL_INT},
+		    {'u', CEL_UINT},        {'d', CEL_DOUBLE},
+		    {'s', CEL_STRING},      {'y', CEL_BYTES},
+		    {'l', CEL_LIST},        {'m', CEL_MAP},
+		    {'t', CEL_TYPE},        {'D', CEL_DURATION},
+		    {'T', CEL_TIMESTAMP},   {'U', CEL_URL},
+		    {'A', CEL_AUTHORIZER},  {'P', CEL_PATH_CHECK},
+		    {'G', CEL_GROUP_CHECK}, {'R', CEL_RESOURCE_CHECK},
+		    {'E', CEL_DECISION},    {'Q', CEL_QUANTITY},
+		    {'I', CEL_IP},          {'C', CEL_CIDR},
+		    {'O', CEL_OPTIONAL}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].letter == letter)
 			return rows[i].kind;
@@ -648,7 +461,7 @@ static bool fits(char letter, enum cel_kind kind)
 	return kind_of_letter(letter) == kind;
 }
 
-static bool takes(const struct overload *o, const enum cel_kind *args, size_t n)
+static bool takes(const struct cel_overload *o, const enum cel_kind *args, size_t n)
 {
 	bool match = strlen(o->args) == n;
 	for (size_t k = 0; match && k < n; k++)
@@ -656,9 +469,24 @@ static bool takes(const struct overload *o, const enum cel_kind *args, size_t n)
 	return match;
 }
 
-static bool is_named(const struct overload *o, const char *name, bool member)
+static bool is_named(const struct cel_overload *o, const char *name, bool member)
 {
 	return strcmp(o->name, name) == 0 && (o->where == '*' || (o->where == 'm') == member);
+}
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
+#define EACH_OVERLOAD(o)                                  \
+	for (size_t t_ = 0; t_ < ARRAY_LEN(tables); t_++) \
+		for (const struct cel_overload *o = tables[t_]; o->name; o++)
+
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+bool cel_fn_is_known(const char *name)
+{
+	EACH_OVERLOAD(o)
+	if (is_named(o, name, false))
+		return true;
+	return false;
 }
 
 /* Of several that fit what is not known yet, the one kind that they have in common, or DYN. */
@@ -667,8 +495,8 @@ enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *ar
 {
 	enum cel_kind kind = CEL_ERROR;
 	*ret_known = false;
-	for (size_t i = 0; i < ARRAY_LEN(overloads); i++) {
-		const struct overload *o = &overloads[i];
+	EACH_OVERLOAD(o)
+	{
 		if (!is_named(o, name, member))
 			continue;
 		*ret_known = true;
@@ -680,12 +508,12 @@ enum cel_kind cel_fn_type(const char *name, bool member, const enum cel_kind *ar
 	return kind;
 }
 
-static const struct overload *find(const char *name, bool member, const enum cel_kind *args,
-				   size_t n)
+static const struct cel_overload *find(const char *name, bool member, const enum cel_kind *args,
+				       size_t n)
 {
-	for (size_t i = 0; i < ARRAY_LEN(overloads); i++)
-		if (is_named(&overloads[i], name, member) && takes(&overloads[i], args, n))
-			return &overloads[i];
+	EACH_OVERLOAD(o)
+	if (is_named(o, name, member) && takes(o, args, n))
+		return o;
 	return NULL;
 }
 
@@ -697,7 +525,7 @@ struct cel_value cel_fn_call(const char *name, bool member, const struct cel_val
 		return cel_error(call->a, "no such overload: %s", name);
 	for (size_t i = 0; i < n; i++)
 		kinds[i] = args[i].kind;
-	const struct overload *o = find(name, member, kinds, n);
+	const struct cel_overload *o = find(name, member, kinds, n);
 	if (!o)
 		return cel_error(call->a, "no such overload");
 	return o->fn(args, call);

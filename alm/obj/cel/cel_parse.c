@@ -155,8 +155,8 @@ static struct cel_node *macro_has(struct parser *p, struct cel_node *n)
 /* range.all(x, p) and its family: args are range, var, one or two bodies. */
 static struct cel_node *macro(struct parser *p, struct cel_node *n)
 {
-	static const char *const names[] = {"all",       "exists", "exists_one",
-					    "existsOne", "filter", "map"};
+	static const char *const names[] = {"all",    "exists", "exists_one", "existsOne",
+					    "filter", "map",    "optMap",     "optFlatMap"};
 	bool known = false;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		known |= strcmp(names[i], n->name) == 0;
@@ -256,24 +256,41 @@ static struct cel_node *primary(struct parser *p)
 	return no_operand(p);
 }
 
+/* a.?b */
+static struct cel_node *optional_member(struct parser *p, size_t at, struct cel_node *x,
+					const char *name)
+{
+	struct cel_node *key = new_node(p, CEL_OP_LITERAL, at, NULL);
+	key->literal = cel_string(str_of(cel_unescape(name, p->a)));
+	return call(p, "_?._", at, x, key);
+}
+
 static struct cel_node *selection(struct parser *p, struct cel_node *x)
 {
 	size_t at = p->token.at;
 	advance(p);
+	bool optional = take(p, "?");
 	if (p->token.kind == TOKEN_END)
 		return fail(p, p->token.at, "Syntax error: no viable alternative at input '.'");
 	if (p->token.kind != TOKEN_IDENT)
 		return unexpected(p);
 	const char *name = name_of(p);
 	advance(p);
+	if (optional)
+		return optional_member(p, at, x, name);
 	if (!is(p, "(")) {
 		struct cel_node *n = new_node(p, CEL_OP_SELECT, at, name);
 		add_arg(p, n, x);
 		return n;
 	}
 	struct cel_node *n = new_node(p, CEL_OP_CALL, p->token.at, name);
-	n->member = true;
-	add_arg(p, n, x);
+	const char *full = x->op == CEL_OP_IDENT ? arena_fmt(p->a, "%s.%s", x->name, name) : NULL;
+	if (full && cel_fn_is_known(full)) {
+		n->name = full; /* sets.contains is no member of sets */
+	} else {
+		n->member = true;
+		add_arg(p, n, x);
+	}
 	advance(p);
 	return arguments(p, n, ")") ? macro(p, n) : NULL;
 }
@@ -289,8 +306,9 @@ static struct cel_node *member(struct parser *p)
 		} else if (is(p, "[")) {
 			size_t at = p->token.at;
 			advance(p);
+			const char *name = take(p, "?") ? "_[?_]" : "_[_]";
 			struct cel_node *index = expression(p);
-			x = index && expect(p, "]") ? call(p, "_[_]", at, x, index) : NULL;
+			x = index && expect(p, "]") ? call(p, name, at, x, index) : NULL;
 		} else {
 			break;
 		}

@@ -56,6 +56,10 @@ const char *cel_kind_name(enum cel_kind kind)
 		[CEL_GROUP_CHECK] = "kubernetes.authorization.GroupCheck",
 		[CEL_RESOURCE_CHECK] = "kubernetes.authorization.ResourceCheck",
 		[CEL_DECISION] = "kubernetes.authorization.Decision",
+		[CEL_QUANTITY] = "kubernetes.Quantity",
+		[CEL_IP] = "net.IP",
+		[CEL_CIDR] = "net.CIDR",
+		[CEL_OPTIONAL] = "optional_type",
 	};
 	return names[kind];
 }
@@ -229,6 +233,13 @@ struct cel_value cel_over_budget(struct cel_call *c)
 	return cel_error(c->a, "operation cancelled: actual cost limit exceeded");
 }
 
+struct cel_value cel_built(struct strbuf *b, struct cel_call *c)
+{
+	if (b->over || !cel_spend(c, b->len / 10))
+		return cel_over_budget(c);
+	return cel_string(str_n(arena_memdup(c->a, b->buf, b->len + 1), b->len));
+}
+
 static bool spend(struct cel_budget *b)
 {
 	if (b->left == 0) {
@@ -243,6 +254,11 @@ static bool spend(struct cel_budget *b)
 static bool is_unordered(const struct cel_value *v)
 {
 	return v->o && v->s && schema_list_type(v->s) != LIST_ATOMIC;
+}
+
+static bool ips_equal(const struct cel_ip *x, const struct cel_ip *y)
+{
+	return x->n == y->n && x->prefix == y->prefix && memcmp(x->bytes, y->bytes, x->n) == 0;
 }
 
 /* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
@@ -306,6 +322,13 @@ bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_
 		return false;
 	if (x->kind == CEL_TYPE)
 		return x->type == y->type;
+	if (x->kind == CEL_QUANTITY)
+		return x->nanos.high == y->nanos.high && x->nanos.low == y->nanos.low;
+	if (x->kind == CEL_IP || x->kind == CEL_CIDR)
+		return ips_equal(x->ip, y->ip);
+	if (x->kind == CEL_OPTIONAL)
+		return x->inner && y->inner ? cel_equal(x->inner, y->inner, budget)
+					    : x->inner == y->inner;
 	if (x->kind == CEL_LIST)
 		return lists_equal(x, y, budget);
 	return x->kind == CEL_MAP && maps_equal(x, y, budget);

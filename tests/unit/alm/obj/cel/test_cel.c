@@ -281,8 +281,9 @@ static const struct {
 	{"{\"type\":\"string\",\"x-kubernetes-validations\":[{\"rule\":\"true\",\"reason\":\"X\"}]"
 	 "}",
 	 "Unsupported value: \"X\""},
-	{"{\"type\":\"string\",\"x-kubernetes-validations\":[{\"rule\":\"self > quantity('1')\"}]}",
-	 "undeclared reference to 'quantity'"},
+	{"{\"type\":\"string\",\"x-kubernetes-validations\":[{\"rule\":\"self > "
+	 "quantities('1')\"}]}",
+	 "undeclared reference to 'quantities'"},
 };
 
 static void test_cel__illegal_rules(void **state)

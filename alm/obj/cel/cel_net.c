@@ -1,0 +1,221 @@
+/* cel_net: ip() and cidr() and what they are asked for, as k8s.io/apiserver/pkg/cel/library (ip.go,
+ * cidr.go): no zones, no IPv4 in IPv6. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "alm/obj/cel/cel_table.h"
+#include "alm/obj/schema/schema.h"
+#include "alm/obj/schema/schema_node.h"
+
+static bool is_mapped(const struct cel_ip *ip)
+{
+	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+	return ip->n == 16 && memcmp(ip->bytes, mapped, sizeof(mapped)) == 0;
+}
+
+static bool read_ip(struct str s, struct cel_ip *ret)
+{
+	char text[INET6_ADDRSTRLEN];
+	*ret = (struct cel_ip){.prefix = -1};
+	if (s.len == 0 || s.len >= sizeof(text) || memchr(s.ptr, '\0', s.len))
+		return false;
+	memcpy(text, s.ptr, s.len);
+	text[s.len] = '\0';
+	ret->n = strchr(text, ':') ? 16 : 4;
+	if (ret->n == 4 && !schema_format_valid("ipv4", s))
+		return false; /* no leading zeros */
+	return inet_pton(ret->n == 4 ? AF_INET : AF_INET6, text, ret->bytes) == 1 &&
+	       !is_mapped(ret);
+}
+
+static bool read_cidr(struct str s, struct cel_ip *ret)
+{
+	struct str ip, prefix;
+	int64_t n;
+	if (!str_cut(s, '/', &ip, &prefix) || !read_ip(ip, ret) || prefix.len == 0 ||
+	    prefix.len > 3 || !str_parse_i64(prefix, &n) || n < 0 || n > (int64_t)ret->n * 8 ||
+	    prefix.ptr[0] == '+' || (prefix.len > 1 && prefix.ptr[0] == '0'))
+		return false;
+	ret->prefix = (int)n;
+	return true;
+}
+
+static struct cel_value of_ip(const struct cel_ip *ip, enum cel_kind kind, struct cel_call *c)
+{
+	return (struct cel_value){.kind = kind, .ip = arena_memdup(c->a, ip, sizeof(*ip))};
+}
+
+static const char *text_of(const struct cel_ip *ip, struct arena *a)
+{
+	char text[INET6_ADDRSTRLEN];
+	if (!inet_ntop(ip->n == 4 ? AF_INET : AF_INET6, ip->bytes, text, sizeof(text)))
+		return "";
+	return ip->prefix < 0 ? arena_strdup(a, text) : arena_fmt(a, "%s/%d", text, ip->prefix);
+}
+
+/* Do the first bits of both agree? */
+static bool agrees(const struct cel_ip *net, const struct cel_ip *ip)
+{
+	size_t whole = (size_t)net->prefix / 8, rest = (size_t)net->prefix % 8;
+	if (net->n != ip->n || memcmp(net->bytes, ip->bytes, whole) != 0)
+		return false;
+	unsigned mask = rest ? 0xff00U >> rest & 0xffU : 0;
+	return !rest || ((net->bytes[whole] ^ ip->bytes[whole]) & mask) == 0;
+}
+
+/* --- ip --- */
+
+CEL_FN(is_ip)
+{
+	struct cel_ip ip;
+	return cel_bool(read_ip(v[0].str, &ip));
+}
+
+CEL_FN(ip_of)
+{
+	struct cel_ip ip;
+	if (!read_ip(v[0].str, &ip))
+		return cel_error(c->a,
+				 "IP Address '%.*s' parse error during conversion from string",
+				 STR_ARG(v[0].str));
+	return of_ip(&ip, CEL_IP, c);
+}
+
+CEL_FN(is_canonical)
+{
+	struct cel_ip ip;
+	if (!read_ip(v[0].str, &ip))
+		return cel_error(c->a,
+				 "IP Address '%.*s' parse error during conversion from string",
+				 STR_ARG(v[0].str));
+	return cel_bool(str_is(v[0].str, text_of(&ip, c->a)));
+}
+
+static bool is_all(const struct cel_ip *ip, unsigned char byte, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ip->bytes[i] != byte)
+			return false;
+	return true;
+}
+
+static bool is_loopback(const struct cel_ip *ip)
+{
+	return ip->n == 4 ? ip->bytes[0] == 127 : is_all(ip, 0, 15) && ip->bytes[15] == 1;
+}
+
+static bool is_multicast(const struct cel_ip *ip)
+{
+	return ip->n == 4 ? (ip->bytes[0] & 0xf0) == 0xe0 : ip->bytes[0] == 0xff;
+}
+
+static bool is_local_unicast(const struct cel_ip *ip)
+{
+	return ip->n == 4 ? ip->bytes[0] == 169 && ip->bytes[1] == 254
+			  : ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+static bool is_local_multicast(const struct cel_ip *ip)
+{
+	return ip->n == 4 ? ip->bytes[0] == 224 && ip->bytes[1] == 0 && ip->bytes[2] == 0
+			  : ip->bytes[0] == 0xff && (ip->bytes[1] & 0x0f) == 0x02;
+}
+
+static bool is_global(const struct cel_ip *ip)
+{
+	bool broadcast = ip->n == 4 && is_all(ip, 0xff, 4);
+	return !broadcast && !is_all(ip, 0, ip->n) && !is_loopback(ip) && !is_multicast(ip) &&
+	       !is_local_unicast(ip);
+}
+
+/* clang-format off */
+CEL_FN(family) { return cel_int(v[0].ip->n == 4 ? 4 : 6); }
+CEL_FN(unspecified) { return cel_bool(is_all(v[0].ip, 0, v[0].ip->n)); }
+CEL_FN(loopback) { return cel_bool(is_loopback(v[0].ip)); }
+CEL_FN(local_multicast) { return cel_bool(is_local_multicast(v[0].ip)); }
+CEL_FN(local_unicast) { return cel_bool(is_local_unicast(v[0].ip)); }
+CEL_FN(global) { return cel_bool(is_global(v[0].ip)); }
+CEL_FN(text) { return cel_string(str_of(text_of(v[0].ip, c->a))); }
+/* clang-format on */
+
+/* --- cidr --- */
+
+CEL_FN(is_cidr)
+{
+	struct cel_ip ip;
+	return cel_bool(read_cidr(v[0].str, &ip));
+}
+
+CEL_FN(cidr_of)
+{
+	struct cel_ip ip;
+	if (!read_cidr(v[0].str, &ip))
+		return cel_error(c->a,
+				 "network address parse error during conversion from string: "
+				 "network address '%.*s'",
+				 STR_ARG(v[0].str));
+	return of_ip(&ip, CEL_CIDR, c);
+}
+
+CEL_FN(contains_ip)
+{
+	return cel_bool(agrees(v[0].ip, v[1].ip));
+}
+
+CEL_FN(contains_text)
+{
+	struct cel_value ip = ip_of(&v[1], c);
+	return ip.kind == CEL_ERROR ? ip : cel_bool(agrees(v[0].ip, ip.ip));
+}
+
+static struct cel_value holds(const struct cel_ip *net, const struct cel_ip *other)
+{
+	return cel_bool(net->prefix <= other->prefix && agrees(net, other));
+}
+
+CEL_FN(contains_cidr)
+{
+	return holds(v[0].ip, v[1].ip);
+}
+
+CEL_FN(contains_cidr_text)
+{
+	struct cel_value other = cidr_of(&v[1], c);
+	return other.kind == CEL_ERROR ? other : holds(v[0].ip, other.ip);
+}
+
+CEL_FN(ip_part)
+{
+	struct cel_ip ip = *v[0].ip;
+	ip.prefix = -1;
+	return of_ip(&ip, CEL_IP, c);
+}
+
+CEL_FN(masked)
+{
+	struct cel_ip ip = *v[0].ip;
+	for (size_t i = 0; i < ip.n * 8; i++)
+		if ((int)i >= ip.prefix)
+			ip.bytes[i / 8] &= (unsigned char)~(0x80U >> i % 8);
+	return of_ip(&ip, CEL_CIDR, c);
+}
+
+CEL_FN(prefix_length)
+{
+	return cel_int(v[0].ip->prefix);
+}
+
+/* clang-format off */
+const struct cel_overload cel_net_fns[] = {
+	{"isIP", "s", 'b', 'g', is_ip}, {"ip", "s", 'I', 'g', ip_of}, {"ip.isCanonical", "s", 'b', 'g', is_canonical},
+	{"family", "I", 'i', 'm', family}, {"isUnspecified", "I", 'b', 'm', unspecified},
+	{"isLoopback", "I", 'b', 'm', loopback}, {"isLinkLocalMulticast", "I", 'b', 'm', local_multicast},
+	{"isLinkLocalUnicast", "I", 'b', 'm', local_unicast}, {"isGlobalUnicast", "I", 'b', 'm', global},
+	{"string", "I", 's', 'g', text}, {"string", "C", 's', 'g', text},
+	{"isCIDR", "s", 'b', 'g', is_cidr}, {"cidr", "s", 'C', 'g', cidr_of},
+	{"containsIP", "CI", 'b', 'm', contains_ip}, {"containsIP", "Cs", 'b', 'm', contains_text},
+	{"containsCIDR", "CC", 'b', 'm', contains_cidr}, {"containsCIDR", "Cs", 'b', 'm', contains_cidr_text},
+	{"ip", "C", 'I', 'm', ip_part}, {"masked", "C", 'C', 'm', masked}, {"prefixLength", "C", 'i', 'm', prefix_length},
+	{0},
+};
+/* clang-format on */

@@ -1,0 +1,83 @@
+/* cel_optional: values that may be absent, as cel-go's OptionalTypes: a.?b, a[?k], optional.of(x). */
+#include "alm/obj/cel/cel_table.h"
+
+static struct cel_value of_inner(const struct cel_value *v, struct cel_call *c)
+{
+	return (struct cel_value){.kind = CEL_OPTIONAL, .inner = arena_memdup(c->a, v, sizeof(*v))};
+}
+
+static struct cel_value none(void)
+{
+	return (struct cel_value){.kind = CEL_OPTIONAL};
+}
+
+static bool is_zero(const struct cel_value *v)
+{
+	switch ((int)v->kind) {
+	case CEL_NULL:
+		return true;
+	case CEL_BOOL:
+		return !v->b;
+	case CEL_INT:
+	case CEL_DURATION:
+		return v->i == 0;
+	case CEL_UINT:
+		return v->u == 0;
+	case CEL_DOUBLE:
+		return v->d >= 0 && v->d <= 0;
+	case CEL_STRING:
+	case CEL_BYTES:
+		return v->str.len == 0;
+	case CEL_LIST:
+	case CEL_MAP:
+		return cel_size(v) == 0;
+	default:
+		return false;
+	}
+}
+
+/* Of what is there: the member of a map, the item of a list; of an optional, of what it has. */
+static struct cel_value found(const struct cel_value *v, const struct cel_value *key,
+			      struct cel_call *c)
+{
+	struct cel_value r;
+	if (v->kind == CEL_OPTIONAL && !v->inner)
+		return none();
+	if (v->kind == CEL_OPTIONAL)
+		v = v->inner;
+	if (v->kind == CEL_MAP)
+		return cel_lookup(v, key, &r) ? of_inner(&r, c) : none();
+	if (v->kind != CEL_LIST || key->kind != CEL_INT)
+		return v->kind == CEL_NULL ? none() : cel_error(c->a, "no such overload");
+	if (key->i < 0 || (uint64_t)key->i >= cel_size(v))
+		return none();
+	r = cel_item(v, (size_t)key->i);
+	return of_inner(&r, c);
+}
+
+/* clang-format off */
+CEL_FN(member) { return found(&v[0], &v[1], c); }
+CEL_FN(of) { return of_inner(&v[0], c); }
+CEL_FN(of_nothing) { return none(); }
+CEL_FN(of_non_zero) { return is_zero(&v[0]) ? none() : of_inner(&v[0], c); }
+CEL_FN(has_value) { return cel_bool(v[0].inner != NULL); }
+CEL_FN(or_value) { return v[0].inner ? *v[0].inner : v[1]; }
+CEL_FN(or_else) { return v[0].inner ? v[0] : v[1]; }
+/* clang-format on */
+
+CEL_FN(value)
+{
+	return v[0].inner ? *v[0].inner : cel_error(c->a, "optional.none() dereference");
+}
+
+/* clang-format off */
+const struct cel_overload cel_optional_fns[] = {
+	{"_?._", "ms", 'O', 'g', member}, {"_?._", "Os", 'O', 'g', member},
+	{"_[?_]", "m*", 'O', 'g', member}, {"_[?_]", "li", 'O', 'g', member}, {"_[?_]", "O*", 'O', 'g', member},
+	{"optional.of", "*", 'O', 'g', of}, {"optional.none", "", 'O', 'g', of_nothing},
+	{"optional.ofNonZeroValue", "*", 'O', 'g', of_non_zero},
+	{"hasValue", "O", 'b', 'm', has_value}, {"value", "O", '*', 'm', value},
+	{"orValue", "O*", '*', 'm', or_value}, {"or", "OO", 'O', 'm', or_else},
+	{0},
+};
+/* clang-format on */
