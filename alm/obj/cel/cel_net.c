@@ -1,8 +1,8 @@
 /* cel_net: ip() and cidr() and what they are asked for, as k8s.io/apiserver/pkg/cel/library (ip.go,
  * cidr.go): no zones, no IPv4 in IPv6. */
-#include <arpa/inet.h>
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/obj/cel/cel_table.h"
 #include "alm/obj/schema/schema.h"
 #include "alm/obj/schema/schema_node.h"
@@ -13,19 +13,59 @@ static bool is_mapped(const struct cel_ip *ip)
 	return ip->n == 16 && memcmp(ip->bytes, mapped, sizeof(mapped)) == 0;
 }
 
+/* Of a text that is one. */
+static void read_v4(struct str s, unsigned char out[4])
+{
+	struct str part;
+	int64_t n = 0;
+	for (size_t i = 0; i < 4 && str_next(&s, '.', &part); i++)
+		if (str_parse_i64(part, &n))
+			out[i] = (unsigned char)n;
+}
+
+/* The bytes of "2001:db8:1.2.3.4", which has no "::". */
+static size_t read_groups(struct str s, unsigned char out[16])
+{
+	struct str part;
+	size_t n = 0;
+	while (s.len && n <= 14 && str_next(&s, ':', &part)) {
+		unsigned char group[2] = {0};
+		char padded[5] = "0000";
+		if (str_find_char(part, '.') >= 0) {
+			read_v4(part, out + n);
+			n += n <= 12 ? 4 : 0;
+			continue;
+		}
+		if (part.len && part.len <= 4)
+			memcpy(padded + 4 - part.len, part.ptr, part.len);
+		(void)hex_decode(str_n(padded, 4), group, 2);
+		out[n++] = group[0];
+		out[n++] = group[1];
+	}
+	return n;
+}
+
+static void read_v6(struct str s, unsigned char out[16])
+{
+	unsigned char tail[16 + 4] = {0}, head[16 + 4] = {0};
+	ptrdiff_t gap = str_find(s, STR("::"));
+	size_t n = read_groups(gap < 0 ? s : str_sub(s, 0, (size_t)gap), head);
+	size_t m = gap < 0 ? 0 : read_groups(str_skip(s, (size_t)gap + 2), tail);
+	memcpy(out, head, n < 16 ? n : 16);
+	if (m <= 16 - (n < 16 ? n : 16))
+		memcpy(out + 16 - m, tail, m);
+}
+
 static bool read_ip(struct str s, struct cel_ip *ret)
 {
-	char text[INET6_ADDRSTRLEN];
-	*ret = (struct cel_ip){.prefix = -1};
-	if (s.len == 0 || s.len >= sizeof(text) || memchr(s.ptr, '\0', s.len))
+	*ret = (struct cel_ip){.prefix = -1, .n = str_find_char(s, ':') >= 0 ? 16 : 4};
+	if (!schema_format_valid(ret->n == 4 ? "ipv4" : "ipv6", s))
 		return false;
-	memcpy(text, s.ptr, s.len);
-	text[s.len] = '\0';
-	ret->n = strchr(text, ':') ? 16 : 4;
-	if (ret->n == 4 && !schema_format_valid("ipv4", s))
-		return false; /* no leading zeros */
-	return inet_pton(ret->n == 4 ? AF_INET : AF_INET6, text, ret->bytes) == 1 &&
-	       !is_mapped(ret);
+	if (ret->n == 4)
+		read_v4(s, ret->bytes);
+	else
+		read_v6(s, ret->bytes);
+	return !is_mapped(ret);
 }
 
 static bool read_cidr(struct str s, struct cel_ip *ret)
@@ -45,12 +85,48 @@ static struct cel_value of_ip(const struct cel_ip *ip, enum cel_kind kind, struc
 	return (struct cel_value){.kind = kind, .ip = arena_memdup(c->a, ip, sizeof(*ip))};
 }
 
+/* The longest run of groups that are 0, of two at least; from the first of alike ones (RFC 5952). */
+static size_t longest_gap(const struct cel_ip *ip, size_t *ret_n)
+{
+	size_t at = 8, best = 1;
+	for (size_t i = 0; i < 8; i++) {
+		size_t n = 0;
+		while (i + n < 8 && !ip->bytes[2 * (i + n)] && !ip->bytes[2 * (i + n) + 1])
+			n++;
+		if (n > best) {
+			best = n;
+			at = i;
+		}
+	}
+	*ret_n = best;
+	return at;
+}
+
+static void add_v6(const struct cel_ip *ip, struct strbuf *b)
+{
+	size_t n, gap = longest_gap(ip, &n);
+	for (size_t i = 0; i < 8; i++) {
+		if (i == gap) {
+			strbuf_adds(b, "::");
+			i += n - 1;
+			continue;
+		}
+		strbuf_addf(b, "%s%x", i && i != gap + n ? ":" : "",
+			    (unsigned)ip->bytes[2 * i] << 8 | ip->bytes[2 * i + 1]);
+	}
+}
+
 static const char *text_of(const struct cel_ip *ip, struct arena *a)
 {
-	char text[INET6_ADDRSTRLEN];
-	if (!inet_ntop(ip->n == 4 ? AF_INET : AF_INET6, ip->bytes, text, sizeof(text)))
-		return "";
-	return ip->prefix < 0 ? arena_strdup(a, text) : arena_fmt(a, "%s/%d", text, ip->prefix);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const unsigned char *x = ip->bytes;
+	if (ip->n == 4)
+		strbuf_addf(&b, "%d.%d.%d.%d", x[0], x[1], x[2], x[3]);
+	else
+		add_v6(ip, &b);
+	if (ip->prefix >= 0)
+		strbuf_addf(&b, "/%d", ip->prefix);
+	return arena_strdup(a, b.buf);
 }
 
 /* Do the first bits of both agree? */

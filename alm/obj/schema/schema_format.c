@@ -138,7 +138,7 @@ static bool is_ipv6(struct str s)
 				groups += 2;
 				continue;
 			}
-			if (part.len > 4 || !all_of_class(part, char_is_hex))
+			if (part.len == 0 || part.len > 4 || !all_of_class(part, char_is_hex))
 				return false;
 			groups++;
 		}

@@ -222,6 +222,91 @@ static void test_policies__notes_are_in_the_log(void **state)
 	assert_non_null(strstr(failed, "it is empty"));
 }
 
+/* What is beside the recorded ones: the same subresource of two resources is fine, selectors are not all. */
+static void test_policies__rules_and_selectors(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *match, *message; /* NULL: fine */
+	} rows[] = {
+		{"\"resourceRules\":[" RULE("\"apps\"", "\"a/scale\",\"b/scale\"",
+					    "\"CREATE\"") "]",
+		 NULL},
+		{"\"resourceRules\":[" RULE("\"apps\"", "\"*/*\",\"b/scale\"", "\"CREATE\"") "]",
+		 "must not specify other resources"},
+		{"\"resourceRules\":[" ALL_MAPS "],\"objectSelector\":{\"matchExpressions\":[{"
+		 "\"key\":\"a\",\"operator\":\"Near\"}]}",
+		 "matchExpressions[0].operator: Invalid value: \"Near\": not a valid selector "
+		 "operator"},
+		{"\"resourceRules\":[" ALL_MAPS "],\"objectSelector\":{\"matchExpressions\":[{"
+		 "\"key\":\"a\",\"operator\":\"Exists\",\"values\":[\"b\"]}]}",
+		 "matchExpressions[0].values: Forbidden: may not be specified"},
+		{"\"resourceRules\":[" ALL_MAPS "],\"objectSelector\":{\"matchExpressions\":[{"
+		 "\"key\":\"a b\",\"operator\":\"Exists\"}]}",
+		 "matchExpressions[0].key: Invalid value: \"a b\""},
+		{"\"resourceRules\":[" ALL_MAPS "],\"objectSelector\":{\"matchExpressions\":[{"
+		 "\"key\":\"a\",\"operator\":\"In\",\"values\":[\"b c\"]}]}",
+		 "matchExpressions[0].values[0]: Invalid value: \"b c\""},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"" GROUP
+			    "\",\"kind\":\"ValidatingAdmissionPolicy\",\"metadata\":{"
+			    "\"name\":\"p-%zu\"},\"spec\":{\"matchConstraints\":{%s}," NEVER "}}",
+			    i, rows[i].match);
+		struct answer a = apifake_do(f, "POST", POLICIES, b.buf);
+		const char *message = obj_str(a.json, "message");
+		assert_int_equal(a.status, rows[i].message ? 422 : 201);
+		if (rows[i].message && !strstr(message, rows[i].message))
+			fail_msg("%s, wanted %s", message, rows[i].message);
+	}
+}
+
+/* Where parameters cannot be looked for, the write is refused with the reason. */
+static void test_policies__parameters_that_are_nowhere(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kind, *ref, *resource, *path, *body, *message;
+	} rows[] = {
+		{"Namespace", "\"name\":\"default\",\"namespace\":\"default\"", "configmaps", MAPS,
+		 MAP("a", ""),
+		 "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"},
+		{"ConfigMap", "\"name\":\"a\"", "namespaces", "/api/v1/namespaces",
+		 "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\"}}",
+		 "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+		 "resources"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"" GROUP
+			    "\",\"kind\":\"ValidatingAdmissionPolicy\",\"metadata\":{"
+			    "\"name\":\"p\"},\"spec\":{\"matchConstraints\":{\"resourceRules\":["
+			    "{\"apiGroups\":[\"\"],\"apiVersions\":[\"v1\"],\"operations\":["
+			    "\"CREATE\"],"
+			    "\"resources\":[\"%s\"]}]},\"paramKind\":{\"apiVersion\":\"v1\","
+			    "\"kind\":\"%s\"}," NEVER "}}",
+			    rows[i].resource, rows[i].kind);
+		expect(f, "POST", POLICIES, b.buf, 201);
+		strbuf_truncate(&b, 0);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"" GROUP
+			    "\",\"kind\":\"ValidatingAdmissionPolicyBinding\","
+			    "\"metadata\":{\"name\":\"p\"},\"spec\":{\"policyName\":\"p\","
+			    "\"validationActions\":["
+			    "\"Deny\"],\"paramRef\":{%s,\"parameterNotFoundAction\":\"Deny\"}}}",
+			    rows[i].ref);
+		expect(f, "POST", BINDINGS, b.buf, 201);
+		struct answer a = apifake_do(f, "POST", rows[i].path, rows[i].body);
+		assert_int_equal(a.status, 422);
+		assert_non_null(strstr(obj_str(a.json, "message"), rows[i].message));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +317,8 @@ int main(void)
 		cmocka_unit_test(test_policies__subresources),
 		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
 		cmocka_unit_test(test_policies__notes_are_in_the_log),
+		cmocka_unit_test(test_policies__rules_and_selectors),
+		cmocka_unit_test(test_policies__parameters_that_are_nowhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
