@@ -307,6 +307,72 @@ static void test_policies__parameters_that_are_nowhere(void **state)
 	}
 }
 
+/* n of "ITEM" with its number; ITEM has one %d. */
+static void add_list(struct strbuf *b, const char *key, const char *before, const char *after,
+		     int n)
+{
+	strbuf_addf(b, "\"%s\":[", key);
+	for (int i = 0; i < n; i++)
+		strbuf_addf(b, "%s%s%d%s", i ? "," : "", before, i, after);
+	strbuf_addc(b, ']');
+}
+
+/* As many as Kubernetes takes, and one more. */
+static void test_policies__lists_have_limits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key, *before, *after;
+		int max;
+	} rows[] = {
+		{"matchConditions", "{\"name\":\"c", "\",\"expression\":\"true\"}", 64},
+		{"variables", "{\"name\":\"v", "\",\"expression\":\"1\"}", 128},
+		{"auditAnnotations", "{\"key\":\"k", "\",\"valueExpression\":\"'a'\"}", 20},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (int more = 0; more < 2; more++) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+			strbuf_addf(&b,
+				    "{\"apiVersion\":\"" GROUP
+				    "\",\"kind\":\"ValidatingAdmissionPolicy\","
+				    "\"metadata\":{\"name\":\"p-%zu-%d\"},\"spec\":{"
+				    "\"matchConstraints\":{"
+				    "\"resourceRules\":[" ALL_MAPS "]}," NEVER ",",
+				    i, more);
+			add_list(&b, rows[i].key, rows[i].before, rows[i].after,
+				 rows[i].max + more);
+			strbuf_adds(&b, "}}");
+			struct answer a = apifake_do(f, "POST", POLICIES, b.buf);
+			assert_int_equal(a.status, more ? 422 : 201);
+			if (more)
+				assert_non_null(strstr(obj_str(a.json, "message"), "Too many"));
+		}
+}
+
+/* What all validations of a policy take together is bounded, too: a write that is not judged is refused. */
+static void test_policies__the_budget_is_of_the_whole_policy(void **state)
+{
+	(void)state;
+#define TEN "[1,2,3,4,5,6,7,8,9,10]"
+#define LONG \
+	"[1,2,3,4].all(a," TEN ".all(b," TEN ".all(c," TEN ".all(d," TEN ".all(e,a+b+c+d+e>0)))))"
+	static const int many[] = {1, 30};
+	for (size_t i = 0; i < ARRAY_LEN(many); i++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		CLEANUP(strbuf_release) struct strbuf rest = STRBUF_INIT(1 << 16);
+		add_list(&rest, "validations", "{\"expression\":\"" LONG " && ", " >= 0\"}",
+			 many[i]);
+		enforce(f, "p", ALL_MAPS, rest.buf, "\"Deny\",\"Audit\"");
+		struct answer a = apifake_do(f, "POST", MAPS, MAP("a", ""));
+		const char *message = obj_str(a.json, "message");
+		assert_int_equal(a.status, many[i] == 1 ? 201 : 422);
+		assert_true(many[i] == 1 || strstr(message, "actual cost limit exceeded"));
+	}
+#undef LONG
+#undef TEN
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_policies__notes_are_in_the_log),
 		cmocka_unit_test(test_policies__rules_and_selectors),
 		cmocka_unit_test(test_policies__parameters_that_are_nowhere),
+		cmocka_unit_test(test_policies__lists_have_limits),
+		cmocka_unit_test(test_policies__the_budget_is_of_the_whole_policy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
