@@ -71,6 +71,50 @@ size_t inventory_add_missing(struct inventory *to, const struct inventory *i,
 	return to->n - n;
 }
 
+bool inventory_is_doubtful(const struct inventory_line *l)
+{
+	return cstr_eq(l->digest, INVENTORY_DOUBTFUL);
+}
+
+/* Is it one of had, by their places (from 1)? Then it stays as it is there. */
+static bool take_known(struct inventory_line *wanted, const struct inventory *had,
+		       const struct map *places, bool *stays, struct arena *a)
+{
+	size_t at = map_number(places, inventory_id(wanted, a));
+	if (!at)
+		return false;
+	stays[at - 1] = true;
+	if (inventory_is_doubtful(&had->lines[at - 1]))
+		wanted->digest = INVENTORY_DOUBTFUL;
+	return true;
+}
+
+bool inventory_begin(struct inventory *to, const struct inventory *had, struct inventory *wanted,
+		     struct arena *a)
+{
+	CLEANUP(map_freep) struct map *places = map_new(NULL);
+	bool *stays = ARENA_ARRAY(a, bool, had->n + 1), changed = false;
+	for (size_t k = 0; k < had->n; k++) {
+		map_set_number(places, inventory_id(&had->lines[k], a), k + 1);
+		to->lines[k] = had->lines[k];
+	}
+	to->n = had->n;
+	for (size_t k = 0; k < wanted->n; k++) {
+		struct inventory_line *l = &wanted->lines[k];
+		if (take_known(l, had, places, stays, a))
+			continue;
+		l->digest = l->uid ? INVENTORY_DOUBTFUL : l->digest;
+		to->lines[to->n++] = *l;
+	}
+	for (size_t k = 0; k < had->n; k++) {
+		if (stays[k] || inventory_is_doubtful(&had->lines[k]))
+			continue;
+		to->lines[k].digest = INVENTORY_DOUBTFUL;
+		changed = true;
+	}
+	return changed || to->n > had->n;
+}
+
 const char *inventory_since(const char *known, const struct obj *ours, const char *now)
 {
 	const char *made = obj_str(ours, "metadata.creationTimestamp");

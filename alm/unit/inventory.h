@@ -11,6 +11,11 @@
  * text of its own: with the time of its last create in place of the digest, and in place of its uid
  * that of an object of the name that is left alone ("-": there is none).
  *
+ * Nor does a deletion know what has become wanted again since it was sent. So before the first one it is
+ * noted of which objects one may be under way: their digest is INVENTORY_DOUBTFUL. What is there and
+ * in no inventory is no less doubtful. Whoever wants such an object writes it once, which gives it a
+ * resourceVersion that no former deletion has, before its line has a digest.
+ *
  * More than one ConfigMap takes lies in several, its pieces. Each write changes one of them, so a line
  * stays in the piece that has it, and there is no moment at which none does, whichever write was the
  * last. What grows out of its piece goes to a later one, which is written before the other loses it;
@@ -26,12 +31,14 @@
 
 #define INVENTORY_BYTES_MAX  ((size_t)900 << 10) /* a ConfigMap holds 1 MiB */
 #define INVENTORY_PIECES_MAX 64
+#define INVENTORY_DOUBTFUL   "-" /* digest of what somebody may be deleting */
 
 struct inventory_line {
 	const char *api_version, *kind, *ns, *name; /* ns NULL: cluster-scoped */
 	const char *uid;                            /* NULL: not known */
 	const char *digest, *key;
 	size_t piece; /* that has it, from 1; 0: none yet */
+	size_t row;   /* of what is wanted: in its unit */
 };
 
 struct inventory {
@@ -57,6 +64,12 @@ const char *inventory_id(const struct inventory_line *l, struct arena *a);
  * many. */
 size_t inventory_add_missing(struct inventory *to, const struct inventory *i,
 			     const struct inventory *other, struct arena *a);
+/* What is to be named before the first write, in *to, which has room for all: what had names, doubtful
+ * where it is wanted no more, then what else is wanted, doubtful if it is there (its uid is known).
+ * The lines of wanted are doubtful where those are. True: *to says something else than had. */
+bool inventory_begin(struct inventory *to, const struct inventory *had, struct inventory *wanted,
+		     struct arena *a);
+bool inventory_is_doubtful(const struct inventory_line *l);
 /* When the last create of an object may have been sent: known (NULL: nothing is), or when what is
  * live as ours (NULL: nothing) was made, whichever is later; without both, now. RFC 3339, UTC, whole
  * seconds. */

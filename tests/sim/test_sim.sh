@@ -68,6 +68,7 @@ apart() {
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
 	later sim__a_late_write_of_an_inventory_that_is_gone --scenario resource --seed 27
 	later sim__a_late_create_where_the_clock_of_the_server_is_behind --scenario oneoff --seed 172
+	later sim__a_late_delete_of_what_is_wanted_again --scenario oneoff --seed 280
 	later sim__random_faults_on_the_server --scenario server --runs "$runs"
 	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
 	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
@@ -108,6 +109,7 @@ collect sim__random_faults_on_alm_run_at_an_interval
 collect sim__random_faults_on_alm_run_for_objects
 collect sim__a_late_write_of_an_inventory_that_is_gone
 collect sim__a_late_create_where_the_clock_of_the_server_is_behind
+collect sim__a_late_delete_of_what_is_wanted_again
 collect sim__random_faults_on_the_server
 collect sim__random_faults_on_the_toy_controller
 collect sim__random_faults_in_one_process

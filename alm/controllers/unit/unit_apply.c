@@ -166,6 +166,19 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 
 /* --- the actions --- */
 
+static bool is_fenced(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	const char *why = NULL;
+	enum ensured state = unit_fence(x->s, row, x->record, &why);
+	if (state == ENDED)
+		fail(x, e, why);
+	if (state == WAITING) {
+		wait_for(x, e, "being written once, as it was to be deleted before");
+		x->writes = true;
+	}
+	return state == DONE;
+}
+
 static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	if (is_placed(x->s, e)) {
@@ -314,9 +327,11 @@ static void act(struct acting *x)
 	for (size_t i = 0; i < x->step->n; i++) {
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &x->s->entries[row];
-		if (x->s->host->is_left(x->s, e))
+		enum rollout_action action = unit_action(x->step, e);
+		if (x->s->host->is_left(x->s, e) ||
+		    (action != ACTION_DELETE_IF_EXIST && !is_fenced(x, e, row)))
 			continue;
-		switch (unit_action(x->step, e)) {
+		switch (action) {
 		case ACTION_CREATE_OR_UPDATE:
 			create_or_update(x, e, row);
 			break;

@@ -153,7 +153,7 @@ static void take_marked(struct unit_pass *s, const struct obj *rows)
 							.ns = meta_namespace(o),
 							.name = meta_name(o),
 							.uid = meta_uid(o),
-							.digest = "-",
+							.digest = INVENTORY_DOUBTFUL,
 							.key = "-"};
 	}
 	all.lines = ARENA_ARRAY(a, struct inventory_line, s->had.n + found.n + 1);
@@ -197,16 +197,15 @@ enum ensured unit_note(struct unit_pass *s)
 	struct inventory wanted = unit_wanted_lines(s);
 	struct content c = {.late = s->late, .succeeded = s->succeeded.text};
 	c.lines.lines = ARENA_ARRAY(s->v->a, struct inventory_line, wanted.n + s->had.n + 1);
-	memcpy(c.lines.lines, s->had.lines, s->had.n * sizeof(*s->had.lines));
-	c.lines.n = s->had.n;
-	if (s->job->deleting)
+	bool changed = inventory_begin(&c.lines, &s->had, &wanted, s->v->a);
+	unit_note_doubtful(s, &wanted);
+	if (s->job->deleting && (!s->inventory || s->job->orphans))
 		return DONE;
-	c.unit = unit_stored_as(s);
-	size_t added = inventory_add_missing(&c.lines, &wanted, &s->had, s->v->a);
+	c.unit = s->job->deleting ? s->current.text : unit_stored_as(s);
 	bool whole = s->inventory && s->n_counted == s->n_pieces && !s->lost_piece;
-	if (whole && !added && cstr_eq(s->current.text, c.unit))
+	if (whole && !changed && cstr_eq(s->current.text, c.unit))
 		return DONE;
-	c.stores = s->inventory != NULL; /* the Secrets are its own */
+	c.stores = s->inventory && !s->job->deleting; /* the Secrets are its own */
 	if (!s->inventory)
 		c.unit = c.succeeded = NULL;
 	return write_inventory(s, &c);

@@ -184,6 +184,7 @@ struct inventory unit_wanted_lines(const struct unit_pass *s)
 							 .name = e->name,
 							 .uid = meta_uid(unit_found(s, k)),
 							 .digest = e->digest,
+							 .row = k,
 							 .key = obj_str(obj_at(rows, k), "key")};
 	}
 	return i;

@@ -203,6 +203,42 @@ static void test_inventory__objects_are_told_apart_by_group_not_by_version(void 
 	assert_string_equal(inventory_id(&left.lines[1], a), "Thing//x");
 }
 
+/* What a deletion may be under way of: what is wanted no more, and what nobody has named. */
+static void test_inventory__says_before_the_first_write_what_is_doubtful(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	static const struct {
+		const char *had, *wanted, *named, *then; /* then: wanted, afterwards */
+		bool changes;
+	} rows[] = {
+		{"v1 C n a u d k\n", "v1 C n a u e k\n", "v1 C n a u d k\n", "v1 C n a u e k\n",
+		 false},
+		{"v1 C n a u d k\n", "", "v1 C n a u - k\n", "", true},
+		{"v1 C n a u - k\n", "", "v1 C n a u - k\n", "", false}, /* still */
+		{"v1 C n a u - k\n", "v1 C n a u d k\n", "v1 C n a u - k\n", "v1 C n a u - k\n",
+		 false}, /* until it was written */
+		{"", "v1 C n a - d k\n", "v1 C n a - d k\n", "v1 C n a - d k\n", true},
+		{"", "v1 C n a u d k\n", "v1 C n a u - k\n", "v1 C n a u - k\n", true},
+		{"g/v1 C n a u d k\n", "g/v2 C n a u d k\n", "g/v1 C n a u d k\n",
+		 "g/v2 C n a u d k\n", false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf named = STRBUF_INIT(4096);
+		CLEANUP(strbuf_release) struct strbuf then = STRBUF_INIT(4096);
+		struct error err = ERROR_INIT;
+		struct inventory had, wanted,
+			to = {.lines = ARENA_ARRAY(a, struct inventory_line, 8)};
+		assert_ok(inventory_parse(str_of(rows[i].had), 1, a, &had, &err), &err);
+		assert_ok(inventory_parse(str_of(rows[i].wanted), 1, a, &wanted, &err), &err);
+		assert_int_equal(inventory_begin(&to, &had, &wanted, a), rows[i].changes);
+		inventory_print(&to, 1, &named);
+		inventory_print(&wanted, 1, &then);
+		assert_string_equal(named.buf, rows[i].named);
+		assert_string_equal(then.len ? then.buf : "", rows[i].then);
+	}
+}
+
 static void test_inventory__since_when_nothing_was_created(void **state)
 {
 	(void)state;
@@ -268,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_inventory__what_does_not_fit_moves_to_a_later_piece),
 		cmocka_unit_test(test_inventory__objects_are_told_apart_by_group_not_by_version),
 		cmocka_unit_test(test_inventory__claims_what_the_manager_applied_for_the_owner),
+		cmocka_unit_test(test_inventory__says_before_the_first_write_what_is_doubtful),
 		cmocka_unit_test(test_inventory__since_when_nothing_was_created),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

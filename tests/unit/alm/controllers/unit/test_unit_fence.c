@@ -1,0 +1,141 @@
+/* What a former run may be deleting still is written once by the run that wants it. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
+#include "tests/lib/unit_fixture.h"
+
+static const char *line_of(struct unit_fixture *x, const char *name)
+{
+	const char *text = map_get(x->f.live, "ConfigMap/alm-system/inv.b.i");
+	const char *lines = text ? obj_str(view_fake_obj(&x->f, text), "data.objects") : NULL;
+	return lines ? strstr(lines, arena_fmt(x->a, " default %s ", name)) : NULL;
+}
+
+static bool is_doubtful(struct unit_fixture *x, const char *name)
+{
+	const char *line = line_of(x, name);
+	return line && cstr_has_prefix(line, arena_fmt(x->a, " default %s uid-ConfigMap-%s - ",
+						       name, name));
+}
+
+/* Another attempt, up to its first deletion of the object, which is under way at its end. */
+static void run_and_die(struct unit_fixture *x, size_t n, bool deleting, const char *name)
+{
+	x->job.unit = unit_fixture_unit(x, n);
+	x->job.attempt++;
+	x->job.record = NULL;
+	x->job.deleting = deleting;
+	for (int i = 0; i < 20; i++) {
+		unit_fixture_pass(x);
+		if (view_fake_action(&x->f, ACT_DELETE, "ConfigMap", name))
+			break;
+		assert_int_equal(view_fake_count(&x->f, ACT_DELETE), 0);
+		view_fake_survey(&x->f);
+		view_fake_perform(&x->f);
+	}
+	assert_non_null(view_fake_action(&x->f, ACT_DELETE, "ConfigMap", name));
+	x->job.deleting = false;
+}
+
+/* Returns how often it is written, with how many objects. */
+static size_t run_and_count(struct unit_fixture *x, size_t n)
+{
+	size_t patches = 0;
+	const char *how = "Running";
+	x->job.unit = unit_fixture_unit(x, n);
+	x->job.attempt++;
+	x->job.record = NULL;
+	for (int i = 0; i < 30 && cstr_eq(how, "Running"); i++) {
+		how = unit_fixture_pass(x);
+		for (const struct action *w = x->f.plan.head; w; w = w->next)
+			if (w->type == ACT_PATCH) {
+				assert_non_null(meta_resource_version(w->body));
+				assert_true(is_doubtful(x, w->name)); /* until it was written */
+				patches++;
+			}
+		view_fake_survey(&x->f);
+		view_fake_perform(&x->f);
+	}
+	assert_string_equal(how, "Succeeded");
+	return patches;
+}
+
+static void test_unit_fence__what_may_be_deleted_still_is_written_once(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 3);
+	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+	run_and_die(&x, 2, false, "c2");
+	assert_true(is_doubtful(&x, "c2"));
+	assert_false(is_doubtful(&x, "c0"));
+	assert_int_equal(run_and_count(&x, 3), 1);
+	assert_non_null(strstr(unit_fixture_map(&x, "c2"), ANNOTATION_FENCE));
+	assert_null(strstr(unit_fixture_map(&x, "c0"), ANNOTATION_FENCE));
+	assert_false(is_doubtful(&x, "c2"));
+	assert_string_equal(unit_fixture_run(&x, 3), "Succeeded");
+	assert_false(plan_has_writes(&x.f.plan));
+	unit_fixture_release(&x);
+}
+
+static void test_unit_fence__a_run_that_dies_once_more_leaves_it_doubtful(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	run_and_die(&x, 1, false, "c1");
+	x.job.unit = unit_fixture_unit(&x, 2);
+	x.job.attempt++;
+	x.job.record = NULL;
+	for (int i = 0; i < 9 && !view_fake_action(&x.f, ACT_PATCH, "ConfigMap", "c1"); i++) {
+		unit_fixture_pass(&x);
+		view_fake_survey(&x.f);
+		view_fake_perform(&x.f);
+	}
+	assert_true(is_doubtful(&x, "c1"));
+	x.f.view.now_ns += NS_PER_S;
+	assert_int_equal(run_and_count(&x, 2), 1);
+	unit_fixture_release(&x);
+}
+
+/* All of it is doubtful: a unit of the name comes again while the deletions are under way. */
+static void test_unit_fence__what_a_deletion_may_delete_still_is_written_once(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	run_and_die(&x, 0, true, "c1");
+	assert_true(is_doubtful(&x, "c0") && is_doubtful(&x, "c1"));
+	assert_int_equal(run_and_count(&x, 2), 2);
+	unit_fixture_release(&x);
+}
+
+/* By a late create, and the inventory's "late" names it. */
+static void test_unit_fence__what_is_in_no_inventory_is_written_once(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	CLEANUP(xfreep) char *late = xstrdup(unit_fixture_map(&x, "c1"));
+	assert_string_equal(unit_fixture_run(&x, 1), "Succeeded");
+	view_fake_live(&x.f, late);
+	assert_int_equal(run_and_count(&x, 2), 1);
+	unit_fixture_release(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unit_fence__what_may_be_deleted_still_is_written_once),
+		cmocka_unit_test(test_unit_fence__a_run_that_dies_once_more_leaves_it_doubtful),
+		cmocka_unit_test(test_unit_fence__what_a_deletion_may_delete_still_is_written_once),
+		cmocka_unit_test(test_unit_fence__what_is_in_no_inventory_is_written_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
