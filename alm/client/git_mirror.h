@@ -20,7 +20,6 @@
 #include "alm/io/program.h"
 #include "alm/source/git_tree.h"
 
-#define GIT_PROGRAM     "/usr/bin/git"
 #define RESOLVE_PROGRAM "/usr/bin/getent" /* names, as the machine is configured to */
 
 struct git_request {         /* copied */

@@ -4,6 +4,7 @@
 
 #include "alm/client/git_address.h"
 #include "alm/client/git_mirror.h"
+#include "alm/controllers/fleet/bundle_make.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -11,8 +12,7 @@
 #include "alm/sources/credentials.h"
 #include "catalog/weburl.h"
 
-#define MESSAGE_MAX 4096
-#define HUB_CHARS   8 /* of the identity of the cluster */
+#define HUB_CHARS 8 /* of the identity of the cluster */
 
 /* One reading, from its work to its answer. */
 struct reading {
@@ -138,19 +138,26 @@ static const char *hub_of(struct manager *m, struct arena *a)
 	return meta_uid(o) ? arena_fmt(a, "%.*s", HUB_CHARS, meta_uid(o)) : NULL;
 }
 
-int bundle_make_unit(const struct bundle_slot *s, const struct flat *f,
-		     const struct bundle_spec *spec, struct arena *a, struct unit **ret,
-		     struct error *err)
+static int read_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,
+			struct error *err)
 {
 	struct manager *m = s->b->m;
-	const struct unit_options o = {.hub = hub_of(m, a),
-				       .bundle = s->name,
-				       .instance = BUNDLE_INSTANCE,
-				       .ns = spec ? spec->ns : "default",
-				       .digest = {.fn = digest, .arg = m->c.audit}};
-	if (!o.hub)
-		return error_set(err, E_UNAVAILABLE, "Namespace kube-system is not there yet");
-	return unit_make(f, &o, ret, err);
+	*ret = (struct unit_options){.hub = hub_of(m, a),
+				     .bundle = s->name,
+				     .instance = BUNDLE_INSTANCE,
+				     .ns = "default",
+				     .digest = {.fn = digest, .arg = m->c.audit}};
+	return ret->hub ? 0
+			: error_set(err, E_UNAVAILABLE, "Namespace kube-system is not there yet");
+}
+
+int bundle_make_nothing(const struct bundle_slot *s, struct arena *a, struct unit **ret,
+			struct error *err)
+{
+	struct unit_options o;
+	struct flat none;
+	flat_init(&none, a);
+	return read_options(s, a, &o, err) < 0 ? -err->code : unit_make(&none, &o, ret, err);
 }
 
 /* --- the end of a reading --- */
@@ -233,17 +240,16 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 		     struct error *err)
 {
 	struct reading *r = s->reading;
-	const struct obj *rollout = NULL;
-	struct flat flat;
-	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(MESSAGE_MAX);
-	flat_init(&flat, r->a);
-	if (flat_job_read(rendered, r->spec.ns, &flat, &rollout, &msg, err) < 0 ||
-	    check_empty(s, &flat, err) < 0 ||
-	    bundle_check_namespaces(&r->spec, &flat, scope_of, s->b->m, err) < 0 ||
-	    bundle_make_unit(s, &flat, &r->spec, r->a, ret, err) < 0)
+	const struct bundle_scopes scopes = {.fn = scope_of, .arg = s->b->m};
+	struct unit_options o;
+	struct bundle_made made;
+	if (read_options(s, r->a, &o, err) < 0 ||
+	    bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0 ||
+	    check_empty(s, &made.flat, err) < 0)
 		return -err->code;
-	obj_set_str(r->read, "digest", (*ret)->digest);
-	obj_set_int(r->read, "objects", (int64_t)flat.n);
+	obj_set_str(r->read, "digest", made.unit->digest);
+	obj_set_int(r->read, "objects", (int64_t)made.flat.n);
+	*ret = made.unit;
 	return 0;
 }
 

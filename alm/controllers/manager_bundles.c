@@ -115,11 +115,9 @@ static void start_units(struct bundles *b)
 /* All that it had goes: nothing is wanted. */
 static int make_nothing(struct bundle_slot *s, struct error *err)
 {
-	struct flat none;
 	struct unit *u;
 	struct arena *a = arena_new(BUNDLE_BYTES_MAX);
-	flat_init(&none, a);
-	if (bundle_make_unit(s, &none, NULL, a, &u, err) < 0) {
+	if (bundle_make_nothing(s, a, &u, err) < 0) {
 		arena_free(a);
 		return -err->code;
 	}

@@ -68,9 +68,8 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
-/* spec NULL: of a Bundle that goes. In the arena. */
-int bundle_make_unit(const struct bundle_slot *s, const struct flat *f,
-		     const struct bundle_spec *spec, struct arena *a, struct unit **ret,
-		     struct error *err);
+/* The unit of a Bundle that goes: it has no object. In the arena. */
+int bundle_make_nothing(const struct bundle_slot *s, struct arena *a, struct unit **ret,
+			struct error *err);
 
 #endif

@@ -41,6 +41,14 @@ static int read_request(struct arena *a, struct str input, struct obj **ret, str
 	return read_files(obj_get(request, "files"), texts, f, err);
 }
 
+static struct obj *flaw_list(const struct flaws *f)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < f->n; i++)
+		obj_append(list, obj_string(f->texts[i]));
+	return list;
+}
+
 static int write_flat(const struct flat *f, const struct obj *rollout, struct strbuf *output,
 		      struct error *err)
 {
@@ -48,6 +56,8 @@ static int write_flat(const struct flat *f, const struct obj *rollout, struct st
 	obj_set(out, "objects", flat_encode(f));
 	if (rollout)
 		obj_set(out, "rollout", obj_ref(rollout));
+	if (f->flaws)
+		obj_set(out, "flaws", flaw_list(f->flaws));
 	json_print(out, output);
 	return strbuf_check(output, "what was rendered", err);
 }
@@ -57,10 +67,13 @@ int files_job(struct str input, struct strbuf *output, struct error *err)
 	CLEANUP(arena_freep) struct arena *a = arena_new(JOB_ARENA_BYTES);
 	struct obj *request = NULL;
 	struct files files = {.a = a};
+	struct flaws flaws = {.a = a};
 	struct flat flat;
 	flat_init(&flat, a);
-	if (read_request(a, input, &request, &files, err) < 0 ||
-	    files_flat(&files, obj_str(request, "namespace"), &flat, err) < 0)
+	if (read_request(a, input, &request, &files, err) < 0)
+		return -err->code;
+	flat.flaws = obj_flag(request, "all", false) ? &flaws : NULL;
+	if (files_flat(&files, obj_str(request, "namespace"), &flat, err) < 0)
 		return -err->code;
 	return write_flat(&flat, NULL, output, err);
 }
@@ -239,6 +252,7 @@ void flat_job_files(struct sandbox *s, const struct files *f, const char *ns,
 {
 	CLEANUP(obj_unrefp) struct obj *request = obj_map();
 	obj_set_str(request, "namespace", ns);
+	obj_set_bool(request, "all", f->flaws != NULL);
 	start(s, FILES_JOB, request, f, call);
 }
 
@@ -264,6 +278,19 @@ void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct fla
 	start(s, JSONNET_JOB, request, f, call);
 }
 
+/* As hostile as the rest of it: their length is bounded, and a list that nobody asked for is one
+ * error. */
+static int take_flaws(const struct obj *list, struct flat *ret, struct error *err)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *text = obj_as_string(obj_at(list, i));
+		error_set(err, E_INVALID, "%s", text ? text : "a fault without a text");
+		if (flaws_take(ret->flaws, err) < 0)
+			return -err->code;
+	}
+	return 0;
+}
+
 int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
 		  const struct obj **ret_rollout, struct strbuf *msg, struct error *err)
 {
@@ -273,6 +300,8 @@ int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
 		strbuf_adds(msg, failed);
 		return error_set(err, E_INVALID, "RenderFailed: %s", failed);
 	}
+	if (take_flaws(obj_get(rendered, "flaws"), ret, err) < 0)
+		return -err->code;
 	if (rollout && obj_type(rollout) != OBJ_MAP)
 		return error_set(err, E_INVALID, "the renderer gave a rollout that is no object");
 	if (flat_decode(obj_get(rendered, "objects"), ns, ret, err) < 0) {

@@ -29,7 +29,8 @@
 int files_job(struct str input, struct strbuf *output, struct error *err);
 int jsonnet_job(struct str input, struct strbuf *output, struct error *err);
 
-/* Files are sorted; an object without a namespace counts as of ns. */
+/* Files are sorted; an object without a namespace counts as of ns. If they have a list of flaws, the
+ * job looks for all that there are. */
 void flat_job_files(struct sandbox *s, const struct files *f, const char *ns,
 		    struct render_call *call);
 
@@ -46,7 +47,7 @@ struct flat_request {
 void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct flat_request *rq,
 		      struct render_call *call);
 
-/* What a job gave, checked again. *ret_rollout is borrowed from rendered; NULL: there is none. msg
+/* What a job gave, checked again. Its flaws are added to those of ret. *ret_rollout is borrowed from rendered; NULL: there is none. msg
  * gets the whole message of a failure, which may have lines; err its beginning. */
 int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
 		  const struct obj **ret_rollout, struct strbuf *msg, struct error *err);

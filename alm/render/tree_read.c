@@ -20,6 +20,15 @@ struct walk {
 	struct files *files;
 };
 
+/* A checked-out submodule, or a repository of its own: what git commits of either is no file. */
+static bool has_repository(const struct walk *w, const char *folder)
+{
+	enum beneath_kind kind;
+	struct error ignored = ERROR_INIT;
+	return beneath_kind(w->root, arena_fmt(w->files->a, "%s/.git", folder), &kind, &ignored) >=
+	       0;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): files_take() bounds the depth by FILES_DEPTH_MAX */
 static int walk_dir(struct walk *w, const char *inside, struct error *err);
 
@@ -32,7 +41,8 @@ static int walk_entry(struct walk *w, const char *path, struct error *err)
 	enum beneath_kind kind;
 	if (beneath_kind(w->root, path, &kind, err) < 0)
 		return -err->code;
-	int r = files_take(w->rules, path, kinds[kind], err);
+	bool is_repository = kind == BENEATH_DIR && has_repository(w, path);
+	int r = files_take(w->rules, path, is_repository ? FILES_SUBMODULE : kinds[kind], err);
 	if (r <= 0)
 		return r;
 	if (kind == BENEATH_DIR)
@@ -53,10 +63,12 @@ static int walk_dir(struct walk *w, const char *inside, struct error *err)
 	int r = 0;
 	if (beneath_list(w->root, inside, FILES_MAX, &names, &n, err) < 0)
 		return -err->code;
-	for (size_t i = 0; r >= 0 && i < n; i++)
+	for (size_t i = 0; r >= 0 && i < n; i++) {
 		r = walk_entry(
 			w, arena_fmt(w->files->a, "%s%s%s", inside, *inside ? "/" : "", names[i]),
 			err);
+		r = r < 0 ? flaws_take(w->files->flaws, err) : r;
+	}
 	dir_list_free(names, n);
 	return r;
 }

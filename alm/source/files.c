@@ -115,6 +115,14 @@ static bool is_empty(const struct yaml_document *d)
 	return obj_type(d->value) == OBJ_NULL || obj_type(d->value) == OBJ_ABSENT;
 }
 
+static int add_document(struct flat *ret, const struct flat_place *p, const struct yaml_document *d,
+			struct error *err)
+{
+	if (d->n_duplicates)
+		return error_set(err, E_INVALID, "%s: %s", p->file, d->duplicates[0]);
+	return flat_add(ret, p, obj_ref(d->value), err);
+}
+
 static int add_documents(const struct files_entry *e, const struct yaml_documents *docs,
 			 struct flat *ret, struct error *err)
 {
@@ -125,14 +133,12 @@ static int add_documents(const struct files_entry *e, const struct yaml_document
 		const struct yaml_document *d = &docs->items[i];
 		if (is_empty(d))
 			continue;
-		if (d->n_duplicates)
-			return error_set(err, E_INVALID, "%s: %s", e->path, d->duplicates[0]);
 		const struct flat_place p = {.name = e->path,
 					     .file = e->path,
 					     .doc = doc,
 					     .alone = n == 1,
 					     .line = d->line};
-		if (flat_add(ret, &p, obj_ref(d->value), err) < 0)
+		if (add_document(ret, &p, d, err) < 0 && flaws_take(ret->flaws, err) < 0)
 			return -err->code;
 		doc++;
 	}
@@ -159,7 +165,8 @@ static int flat_file(const struct files_entry *e, struct flat *ret, struct error
 int files_flat(const struct files *f, const char *ns, struct flat *ret, struct error *err)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (files_is_manifest(f->items[i].path) && flat_file(&f->items[i], ret, err) < 0)
+		if (files_is_manifest(f->items[i].path) && flat_file(&f->items[i], ret, err) < 0 &&
+		    flaws_take(ret->flaws, err) < 0)
 			return -err->code;
 	return flat_sort(ret, ns, err);
 }

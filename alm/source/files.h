@@ -8,13 +8,15 @@
  * .helmignore). A symbolic link, a submodule, a device, a name that is not UTF-8 and a pointer of
  * Git LFS are refused by name: to leave out what somebody meant to deploy would delete it.
  *
- * Errors begin with the path, those of a parser have the line: E_INVALID, E_LIMIT.
+ * Errors begin with the path, those of a parser have the line: E_INVALID, E_LIMIT. With a list of
+ * flaws what is refused is put there, and what is read goes on behind it.
  */
 #ifndef ALM_SOURCE_FILES_H
 #define ALM_SOURCE_FILES_H
 
 #include "alm/base/arena.h"
 #include "alm/base/error.h"
+#include "alm/base/flaws.h"
 #include "alm/base/str.h"
 #include "alm/unit/flat.h"
 
@@ -35,6 +37,7 @@ struct files {
 	struct arena *a; /* texts and paths live here */
 	struct files_entry *items;
 	size_t n, cap, bytes;
+	struct flaws *flaws; /* NULL: the first one ends it */
 };
 
 /* Is the entry part of the tree? 1: read it, or what is below it; 0: it is skipped. rules is the
@@ -48,7 +51,7 @@ int files_add(struct files *f, const char *path, struct str text, struct error *
 void files_sort(struct files *f);
 const struct files_entry *files_get(const struct files *f, const char *path); /* NULL: none */
 
-/* Adds the manifests to *ret and sorts it; objects without a namespace count as of ns. */
+/* Adds the manifests to *ret, whose list of flaws counts, and sorts it; objects without a namespace count as of ns. */
 int files_flat(const struct files *f, const char *ns, struct flat *ret, struct error *err);
 
 #endif

@@ -110,12 +110,29 @@ static int check_name(struct str path, struct error *err)
 	return 0;
 }
 
-static int check_twice(const struct git_tree *t, struct error *err)
+static int check_twice(struct git_tree *t, struct error *err)
 {
-	for (size_t i = 1; i < t->n; i++)
-		if (!strcmp(t->blobs[i - 1].path, t->blobs[i].path))
-			return error_set(err, E_INVALID, "%s is there twice", t->blobs[i].path);
+	size_t n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!n || strcmp(t->blobs[n - 1].path, t->blobs[i].path) != 0) {
+			t->blobs[n++] = t->blobs[i];
+			continue;
+		}
+		error_set(err, E_INVALID, "%s is there twice", t->blobs[i].path);
+		if (flaws_take(t->flaws, err) < 0)
+			return -err->code;
+	}
+	t->n = n;
 	return 0;
+}
+
+static int read_line(struct git_tree *t, const struct entry *e, struct str rules, struct arena *a,
+		     struct error *err)
+{
+	const char *path = arena_strndup(a, e->path.ptr, e->path.len);
+	int r = check_name(e->path, err);
+	r = r < 0 ? r : take(rules, path, kind_of(e), a, err);
+	return r > 0 && files_is_manifest(path) ? add_blob(t, e, path, a, err) : r;
 }
 
 int git_tree_read(struct str listing, struct str rules, struct arena *a, struct git_tree *ret,
@@ -123,19 +140,13 @@ int git_tree_read(struct str listing, struct str rules, struct arena *a, struct 
 {
 	struct str line;
 	struct entry e;
-	*ret = (struct git_tree){0};
 	if (listing.len && listing.ptr[listing.len - 1] != '\0')
 		return corrupt("the listing", err);
 	while (listing.len && str_next(&listing, '\0', &line)) {
 		if (!read_entry(line, &e))
 			return corrupt("the listing", err);
-		const char *path = arena_strndup(a, e.path.ptr, e.path.len);
-		int r = check_name(e.path, err);
-		r = r < 0 ? r : take(rules, path, kind_of(&e), a, err);
-		if (r > 0 && files_is_manifest(path))
-			r = add_blob(ret, &e, path, a, err);
-		if (r < 0)
-			return r;
+		if (read_line(ret, &e, rules, a, err) < 0 && flaws_take(ret->flaws, err) < 0)
+			return -err->code;
 	}
 	if (ret->n)
 		qsort(ret->blobs, ret->n, sizeof(*ret->blobs), cmp_blobs);

@@ -27,6 +27,20 @@ static int invalid(struct flat *f, const struct flat_object *o, const char *what
 	return error_set(err, E_INVALID, "%s: %s", place(f->a, o), what);
 }
 
+/* What somebody wrote as text and YAML reads as none. As a namespace it would be the default one. */
+static int check_text(struct flat *f, const struct flat_object *o, const char *field,
+		      struct error *err)
+{
+	const struct obj *value = obj_get(obj_get(o->object, "metadata"), field);
+	enum obj_type type = obj_type(value);
+	if (type == OBJ_ABSENT || type == OBJ_NULL || type == OBJ_STRING)
+		return 0;
+	return error_set(err, E_INVALID,
+			 "%s: metadata.%s is of type %s and not text: YAML 1.1 reads y, no, on and "
+			 "the like as truth values, and 1 and 1e3 as numbers; write it in quotes",
+			 place(f->a, o), field, obj_type_name(type));
+}
+
 static int check_object(struct flat *f, const struct flat_object *o, struct error *err)
 {
 	struct gvk gvk;
@@ -37,6 +51,8 @@ static int check_object(struct flat *f, const struct flat_object *o, struct erro
 		return invalid(f, o, "metadata is no object", err);
 	if (!gvk_of(o->object, f->a, &gvk))
 		return invalid(f, o, "apiVersion or kind is missing or malformed", err);
+	if (check_text(f, o, "name", err) < 0 || check_text(f, o, "namespace", err) < 0)
+		return -err->code;
 	if (!meta_name(o->object) || !*meta_name(o->object))
 		return invalid(f, o,
 			       "metadata.name is missing (generateName does not do: each run would "
@@ -82,6 +98,14 @@ static struct obj *item_of(struct arena *a, const struct obj *list, size_t i)
 	return o;
 }
 
+static int add_item(struct flat *f, struct flat_object o, struct error *err)
+{
+	if (!is_list(o.object))
+		return add_one(f, o, err);
+	obj_keep(f->a, o.object);
+	return invalid(f, &o, "a List in a List: write its items out", err);
+}
+
 static int add_items(struct flat *f, const struct flat_place *p, struct flat_object o,
 		     struct error *err)
 {
@@ -89,11 +113,7 @@ static int add_items(struct flat *f, const struct flat_place *p, struct flat_obj
 	for (size_t i = 0; i < obj_len(obj_get(list, "items")); i++) {
 		o.object = item_of(f->a, list, i);
 		o.key = arena_fmt(f->a, "%s!%zu.%zu", p->name, p->doc, i);
-		if (is_list(o.object)) {
-			obj_keep(f->a, o.object);
-			return invalid(f, &o, "a List in a List: write its items out", err);
-		}
-		if (add_one(f, o, err) < 0)
+		if (add_item(f, o, err) < 0 && flaws_take(f->flaws, err) < 0)
 			return -err->code;
 	}
 	return 0;
@@ -107,7 +127,9 @@ int flat_add(struct flat *f, const struct flat_place *p, struct obj *object, str
 				.doc = p->doc,
 				.line = p->line,
 				.object = object};
-	return is_list(object) ? add_items(f, p, o, err) : add_one(f, o, err);
+	if (is_list(object))
+		return add_items(f, p, o, err);
+	return add_one(f, o, err) < 0 ? flaws_take(f->flaws, err) : 0;
 }
 
 static int cmp_keys(const void *a, const void *b)
@@ -134,24 +156,36 @@ static const char *object_text(struct arena *a, const struct obj *o, const char 
 			 meta_name(o));
 }
 
+/* before: of the objects that stay, the one in front of it; NULL: it is the first. */
+static int check_once(struct flat *f, const struct flat_object *o, const struct flat_object *before,
+		      const struct flat_object *same, const char *ns, struct error *err)
+{
+	if (before && cstr_eq(o->key, before->key))
+		return error_set(err, E_INVALID, "DuplicateObject: key %s is given by %s and by %s",
+				 o->key, before->file, o->file);
+	if (same)
+		return error_set(
+			err, E_INVALID, "DuplicateObject: %s is in %s and in %s; leave it in one",
+			object_text(f->a, o->object, ns), place(f->a, same), place(f->a, o));
+	return 0;
+}
+
 static int check_twice(struct flat *f, const char *ns, struct error *err)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	size_t n = 0;
 	for (size_t i = 0; i < f->n; i++) {
-		struct flat_object *o = &f->objects[i];
-		if (i && cstr_eq(o->key, o[-1].key))
-			return error_set(err, E_INVALID,
-					 "DuplicateObject: key %s is given by %s and by %s", o->key,
-					 o[-1].file, o->file);
+		struct flat_object *o = &f->objects[n];
+		*o = f->objects[i];
 		const char *id = identity(f->a, o->object, ns);
-		const struct flat_object *other = map_get(seen, id);
-		if (other)
-			return error_set(err, E_INVALID,
-					 "DuplicateObject: %s is in %s and in %s; leave it in one",
-					 object_text(f->a, o->object, ns), place(f->a, other),
-					 place(f->a, o));
-		map_set(seen, id, o);
+		if (check_once(f, o, n ? o - 1 : NULL, map_get(seen, id), ns, err) == 0) {
+			map_set(seen, id, o);
+			n++;
+		} else if (flaws_take(f->flaws, err) < 0) {
+			return -err->code;
+		}
 	}
+	f->n = n;
 	return 0;
 }
 

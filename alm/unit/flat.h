@@ -10,12 +10,14 @@
  * version.
  *
  * Errors are E_INVALID and begin with the place, "web/a.yaml!1 (line 12): ", or with
- * DuplicateObject and both places; E_LIMIT for more objects than FLAT_OBJECTS_MAX.
+ * DuplicateObject and both places; E_LIMIT for more objects than FLAT_OBJECTS_MAX. With a list of
+ * flaws each is put there, and the object is left out.
  */
 #ifndef ALM_UNIT_FLAT_H
 #define ALM_UNIT_FLAT_H
 
 #include "alm/base/arena.h"
+#include "alm/base/flaws.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
@@ -33,6 +35,7 @@ struct flat {
 	struct arena *a;
 	struct flat_object *objects;
 	size_t n, cap;
+	struct flaws *flaws; /* NULL: the first one ends it */
 };
 
 /* Where an object stands. */

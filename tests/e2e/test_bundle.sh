@@ -73,8 +73,8 @@ git -C ssot rm -q apps/b.yaml
 bundle web >web.yaml
 # offline COMMAND...: alm in a place without a cluster: no kubeconfig, no data folder
 offline() { env -u KUBECONFIG HOME="$dir/nowhere" "$alm_bin" "$@"; }
-code "R1 vet tells before the push" 1 "alm: broken.yaml: yaml: line" offline bundle vet -f ssot --bundle web.yaml
-before=$(offline bundle vet -f ssot --bundle web.yaml 2>&1)
+code "R1 vet tells before the push" 1 "alm: broken.yaml: yaml: line" offline bundle vet -f ssot --worktree --bundle web.yaml
+before=$(offline bundle vet -f ssot --worktree --bundle web.yaml 2>&1)
 push 'broken'
 soon "R7 a parse error is told" "False" condition Rendered status
 has "with file and line" "broken.yaml" "$(condition Rendered message)"
@@ -89,11 +89,11 @@ is "R1 every object of it" "a.yaml my-app.yaml " \
 	"$(offline bundle build -f clone --bundle web.yaml -o json | jq -j '.objects | keys[] + " "')"
 is "and the same bytes each time" "$(offline bundle build -f clone | sha256sum)" "$(offline bundle build -f clone/ | sha256sum)"
 ln -s /etc/hostname clone/apps/link.yaml
-code "R1 a reference to what is outside is an error" 1 "apps/link.yaml is a symbolic link" offline bundle vet -f clone
+code "R1 a reference to what is outside is an error" 1 "apps/link.yaml is a symbolic link" offline bundle vet --worktree -f clone
 rm clone/apps/link.yaml
 printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: hunter2}\n' >clone/apps/s.yaml
-is "values of Secrets are hidden" 0 "$(offline bundle build -f clone --mask-secrets | grep -c hunter2)"
-code "but when they are wanted" 0 "hunter2" offline bundle build -f clone
+is "values of Secrets are hidden" 0 "$(offline bundle build --worktree -f clone --mask-secrets | grep -c hunter2)"
+code "but when they are wanted" 0 "hunter2" offline bundle build --worktree -f clone
 sed 's/trigger:/triger:/' web.yaml >typo.yaml
 code "a Bundle with a field that is none" 1 "spec.triger: unknown field" offline bundle vet -f clone --bundle typo.yaml
 soon "the next push mends it" "9" value a

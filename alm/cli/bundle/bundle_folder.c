@@ -6,7 +6,7 @@
 #include "alm/apiserver/kinds/kinds.h"
 #include "alm/base/file.h"
 #include "alm/cli/term.h"
-#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/controllers/fleet/bundle_make.h"
 #include "alm/controllers/run.h"
 #include "alm/io/loop_event.h"
 #include "alm/io/sandbox.h"
@@ -16,11 +16,9 @@
 #include "alm/obj/yaml.h"
 #include "alm/render/flat_job.h"
 #include "alm/render/tree_read.h"
-#include "alm/unit/unit_make.h"
 #include "crds/kinds.h"
 
 #define BUNDLE_BYTES_MAX ((size_t)1 << 20)
-#define MESSAGE_MAX      ((size_t)1 << 20)
 
 /* --- the Bundle --- */
 
@@ -98,18 +96,20 @@ static int scope_of(void *arg, const struct obj *o)
 	return k ? (k->flags & KIND_NAMESPACED) != 0 : -1;
 }
 
-static int judge(const struct bundle_spec *spec, const struct bundle_folder *f, struct error *err)
+static int judge(const struct bundle_spec *spec, const struct obj *rendered,
+		 struct bundle_folder *f, struct arena *a, struct error *err)
 {
 	struct kinds *kinds = kinds_new();
-	struct unit *ignored = NULL;
+	const struct bundle_scopes scopes = {.fn = scope_of, .arg = kinds, .unsure = &f->warnings};
 	const struct unit_options o = {.hub = RUN_HUB,
 				       .bundle = f->bundle ? f->bundle : "vet",
 				       .instance = "files",
-				       .ns = f->ns,
 				       .digest = run_digest};
-	int rc = bundle_check_namespaces(spec, &f->flat, scope_of, kinds, err);
+	struct bundle_made made;
+	int rc = bundle_make(spec, rendered, &scopes, &o, a, &f->flaws, &made, err);
+	f->flat = made.flat;
 	kinds_free(kinds);
-	return rc < 0 ? rc : unit_make(&f->flat, &o, &ignored, err);
+	return rc;
 }
 
 /* --- reading --- */
@@ -134,45 +134,61 @@ static void rendered(void *arg, struct obj *value, const struct error *err)
 }
 
 /* Parsed in the closed child process, as by the controller. */
-static int parse(const struct files *files, const struct cli *c, struct bundle_folder *ret,
+static int parse(const struct files *files, const char *ns, struct arena *a, struct obj **ret,
 		 struct error *err)
 {
 	const struct sandbox_config sc = {.jobs = jobs};
 	CLEANUP(loop_freep) struct loop *l = loop_event_new();
-	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(MESSAGE_MAX);
 	struct sandbox *sandbox = NULL;
 	struct reading r = {.loop = l};
 	struct render_call call = {.done = rendered, .arg = &r};
-	const struct obj *no_rollout = NULL;
 	if (sandbox_process_new(l, &sc, &sandbox, err) < 0)
 		return -err->code;
-	flat_job_files(sandbox, files, ret->ns, &call);
+	flat_job_files(sandbox, files, ns, &call);
 	while (!r.done)
 		loop_run(l);
 	sandbox_free(sandbox);
 	if (r.err.code)
 		return error_copy(err, &r.err);
-	flat_init(&ret->flat, c->arena);
-	return flat_job_read(obj_keep(c->arena, r.value), ret->ns, &ret->flat, &no_rollout, &msg,
-			     err);
+	*ret = obj_keep(a, r.value);
+	return 0;
+}
+
+/* A folder that is in no repository, or was asked for as it is, is read from disk. */
+static int read_tree(const struct cli *c, const struct bundle_spec *spec, struct bundle_folder *f,
+		     struct files *files, struct error *err)
+{
+	const char *rev = cli_value(c, "rev"), *root = cli_value(c, "filename");
+	bool on_disk = cli_flag(c, "worktree");
+	if (on_disk && rev)
+		return error_set(err, E_USAGE, "--rev and --worktree exclude each other");
+	if (!on_disk && bundle_revision_read(root, spec->path, rev, files, &f->revision, err) < 0)
+		return -err->code;
+	if (f->revision.commit)
+		return 0;
+	if (tree_read_dir(f->dir, files, err) < 0)
+		return err->code == E_NOTFOUND
+			       ? error_set(err, E_NOTFOUND, "%s: there is no such folder", f->dir)
+			       : -err->code;
+	return 0;
 }
 
 int bundle_folder_read(const struct cli *c, struct bundle_folder *ret, struct error *err)
 {
 	const char *file = cli_value(c, "bundle"), *dir = cli_value(c, "filename");
 	struct bundle_spec spec = {.ns = "default", .path = ""};
-	struct files files = {.a = c->arena};
+	struct obj *rendered = NULL;
+	*ret = (struct bundle_folder){.flaws = {.a = c->arena}, .warnings = {.a = c->arena}};
+	struct files files = {.a = c->arena, .flaws = &ret->flaws};
 	if (!dir)
 		return error_set(err, E_USAGE, "-f DIR is missing: a clone of the repository");
 	if (file && read_bundle(file, c->arena, &spec, err) < 0)
 		return -err->code;
-	*ret = (struct bundle_folder){.bundle = spec.name, .ns = spec.ns};
+	ret->bundle = spec.name;
+	ret->ns = spec.ns;
 	ret->dir = *spec.path ? arena_fmt(c->arena, "%s/%s", dir, spec.path) : dir;
-	if (tree_read_dir(ret->dir, &files, err) < 0)
-		return err->code == E_NOTFOUND
-			       ? error_set(err, E_NOTFOUND, "%s: there is no such folder", ret->dir)
-			       : -err->code;
-	if (parse(&files, c, ret, err) < 0)
+	if (read_tree(c, &spec, ret, &files, err) < 0 ||
+	    parse(&files, spec.ns, c->arena, &rendered, err) < 0)
 		return -err->code;
-	return judge(&spec, ret, err);
+	return judge(&spec, rendered, ret, c->arena, err);
 }

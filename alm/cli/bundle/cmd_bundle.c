@@ -8,38 +8,104 @@
 
 #define HIDDEN "***"
 
+/* --- what is told of both --- */
+
+static const char *place_of(const struct cli *c, const struct bundle_folder *f)
+{
+	return f->revision.commit ? arena_fmt(c->arena, "%s at %.12s", f->dir, f->revision.commit)
+				  : f->dir;
+}
+
+/* Before what is printed: that is for another program. */
+static void tell_notes(const struct bundle_folder *f)
+{
+	const struct bundle_revision *r = &f->revision;
+	if (r->unjudged)
+		term_error("alm: not judged, as it is on disk and not so in %.12s: %s "
+			   "(--worktree judges what is on disk)\n",
+			   r->commit, r->unjudged);
+	if (r->why)
+		term_error("alm: what is on disk is judged: %s\n", r->why);
+	for (size_t i = 0; i < f->warnings.n; i++)
+		term_error("alm: warning: %s\n", f->warnings.texts[i]);
+}
+
+/* All of them; err is the one, or how many there are. What else went wrong stays the error. */
+static int tell_flaws(const struct bundle_folder *f, struct error *err)
+{
+	const struct flaws *all = &f->flaws;
+	if (all->n == 1 && !err->code)
+		return error_set(err, E_INVALID, "%s", all->texts[0]);
+	for (size_t i = 0; i < all->n; i++)
+		term_error("alm: %s\n", all->texts[i]);
+	if (err->code || !all->n)
+		return -err->code;
+	return error_set(err, E_INVALID, "%zu faults: nothing of it would be applied", all->n);
+}
+
+static int read_folder(const struct cli *c, struct bundle_folder *f, struct error *err)
+{
+	int r = bundle_folder_read(c, f, err);
+	tell_notes(f);
+	if (err->reason == REASON_SOURCE_EMPTY && !cli_value(c, "rev"))
+		term_error("alm: --worktree judges what is on disk, committed or not\n");
+	return r < 0 ? tell_flaws(f, err) : 0;
+}
+
 /* --- vet --- */
+
+static struct obj *object_row(const struct flat_object *x)
+{
+	struct obj *row = obj_map();
+	const char *ns = meta_namespace(x->object);
+	obj_set_str(row, "key", x->key);
+	obj_set_str(row, "apiVersion", meta_api_version(x->object));
+	obj_set_str(row, "kind", meta_kind(x->object));
+	if (ns)
+		obj_set_str(row, "namespace", ns);
+	obj_set_str(row, "name", meta_name(x->object));
+	return row;
+}
+
+static struct obj *text_list(const struct flaws *f)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < f->n; i++)
+		obj_append(list, obj_string(f->texts[i]));
+	return list;
+}
+
+static int print_vet(struct cli *c, const struct bundle_folder *f, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	struct obj *list = obj_list();
+	obj_set_str(o, "folder", f->dir);
+	if (f->revision.commit)
+		obj_set_str(o, "commit", f->revision.commit);
+	if (f->bundle)
+		obj_set_str(o, "bundle", f->bundle);
+	for (size_t i = 0; i < f->flat.n; i++)
+		obj_append(list, object_row(&f->flat.objects[i]));
+	obj_set(o, "objects", list);
+	obj_set(o, "faults", text_list(&f->flaws));
+	obj_set(o, "warnings", text_list(&f->warnings));
+	c->exit_code = f->flaws.n ? error_exit(E_INVALID) : 0;
+	return cli_print_data(c, o, err);
+}
 
 static int run_vet(struct cli *c, struct error *err)
 {
 	struct bundle_folder f;
 	bool json;
-	if (cli_output_data(c, &json, err) < 0 || bundle_folder_read(c, &f, err) < 0)
+	if (cli_output_data(c, &json, err) < 0 || read_folder(c, &f, err) < 0)
 		return -err->code;
-	if (!json) {
-		term_print("%s: %zu object%s%s%s\n", f.dir, f.flat.n, f.flat.n == 1 ? "" : "s",
-			   f.bundle ? " that fit Bundle " : "", f.bundle ? f.bundle : "");
-		return 0;
-	}
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	struct obj *list = obj_list();
-	obj_set_str(o, "folder", f.dir);
-	if (f.bundle)
-		obj_set_str(o, "bundle", f.bundle);
-	for (size_t i = 0; i < f.flat.n; i++) {
-		const struct obj *x = f.flat.objects[i].object;
-		struct obj *row = obj_map();
-		const char *ns = meta_namespace(x);
-		obj_set_str(row, "key", f.flat.objects[i].key);
-		obj_set_str(row, "apiVersion", meta_api_version(x));
-		obj_set_str(row, "kind", meta_kind(x));
-		if (ns)
-			obj_set_str(row, "namespace", ns);
-		obj_set_str(row, "name", meta_name(x));
-		obj_append(list, row);
-	}
-	obj_set(o, "objects", list);
-	return cli_print_data(c, o, err);
+	if (json)
+		return print_vet(c, &f, err);
+	if (f.flaws.n)
+		return tell_flaws(&f, err);
+	term_print("%s: %zu object%s%s%s\n", place_of(c, &f), f.flat.n, f.flat.n == 1 ? "" : "s",
+		   f.bundle ? " that fit Bundle " : "", f.bundle ? f.bundle : "");
+	return 0;
 }
 
 /* --- build --- */
@@ -75,8 +141,10 @@ static int run_build(struct cli *c, struct error *err)
 	struct bundle_folder f;
 	bool asked;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
-	if (cli_output_data(c, &asked, err) < 0 || bundle_folder_read(c, &f, err) < 0)
+	if (cli_output_data(c, &asked, err) < 0 || read_folder(c, &f, err) < 0)
 		return -err->code;
+	if (f.flaws.n)
+		return tell_flaws(&f, err);
 	if (cli_flag(c, "mask-secrets"))
 		mask(&f.flat);
 	if (cstr_eq(cli_value(c, "output"), "json")) {
@@ -90,43 +158,47 @@ static int run_build(struct cli *c, struct error *err)
 	return term_data(strbuf_str(&b));
 }
 
-static const struct cmd_option vet_options[] = {
-	{"filename", "DIR", "the folder: a clone of the repository", 'f'},
-	{"bundle", "FILE", "the Bundle that it is for: its path, namespaces and rules", 0},
-	CLI_OUTPUT_OPTION,
-	{0}};
+static const struct cmd_option vet_options[] = {BUNDLE_FOLDER_OPTIONS, CLI_OUTPUT_OPTION, {0}};
 
 static const struct cmd_option build_options[] = {
-	{"filename", "DIR", "the folder: a clone of the repository", 'f'},
-	{"bundle", "FILE", "the Bundle that it is for: its path, namespaces and rules", 0},
+	BUNDLE_FOLDER_OPTIONS,
 	{"mask-secrets", NULL, "values of Secrets are shown as " HIDDEN, 0},
 	{"output", "FORMAT", "yaml (default), or json: {\"objects\": {KEY: OBJECT, ..}}", 'o'},
 	{0}};
 
 static const struct cmd cmd_vet = {
 	.name = "vet",
-	.usage = "alm bundle vet -f DIR [--bundle FILE] [-o json]",
+	.usage = "alm bundle vet -f DIR [--rev REV] [--bundle FILE] [-o json]",
 	.summary = "tell whether a folder is one that a Bundle would take",
 	.description =
 		"The same reading and the same rules as the controller's, before the push: files "
-		"that cannot be parsed, links, objects that are there twice or are none, and with "
-		"--bundle what lies outside of spec.prune.namespaces and clusterKinds, and fields "
-		"of the Bundle that are not built yet. The first fault is told with file and "
-		"line, and the exit status is 1. It needs no network and no cluster, so what a "
-		"cluster alone knows (a kind that is not served, a schema) is not looked at.",
-	.examples = "alm bundle vet -f clone/ --bundle bundle.yaml",
+		"that cannot be parsed, links, submodules, objects that are there twice or are "
+		"none, and with --bundle what lies outside of spec.prune.namespaces and "
+		"clusterKinds, and fields of the Bundle that are not built yet. Each fault is told "
+		"with file and line, and the exit status is 1.\n"
+		"In a clone it is a revision that is judged, HEAD or --rev: the bytes that a push "
+		"sends, and no files that are not committed, which are named; --worktree judges "
+		"the files on disk, as is done outside of a clone. It needs no network and no "
+		"cluster, so what a cluster alone knows (a kind that is not served, a schema) is "
+		"not looked at; where it decides, there is a warning.",
+	.examples =
+		"alm bundle vet -f clone/ --bundle bundle.yaml\n"
+		"alm bundle vet -f /srv/git/ssot.git --rev \"$new\"    # in its pre-receive hook",
 	.options = vet_options,
 	.run = run_vet,
 };
 
 static const struct cmd cmd_build = {
 	.name = "build",
-	.usage = "alm bundle build -f DIR [--bundle FILE] [--mask-secrets] [-o json]",
+	.usage = "alm bundle build -f DIR [--rev REV] [--bundle FILE] [--mask-secrets] "
+		 "[-o json]",
 	.summary = "print the objects that a Bundle would make of a folder",
 	.description =
 		"Each object with its key, in the order of the keys: the path of its file, and of "
 		"one of several in a file its number. All or nothing: what vet finds fails here, "
-		"too. It needs no network and no cluster; equal folders give equal bytes.",
+		"too, and in a clone it is HEAD, or --rev, that is printed. It needs no network "
+		"and "
+		"no cluster; equal revisions give equal bytes.",
 	.examples = "git clone URL clone && alm bundle build -f clone/ | kubectl diff -f -",
 	.options = build_options,
 	.run = run_build,

@@ -217,12 +217,10 @@ static bool is_crd_of(const struct obj *crd, const struct gvk *g)
 	       cstr_eq(obj_str(crd, "spec.names.kind"), g->kind);
 }
 
-/* A definition of the tree itself says it of a kind that is not served yet; what nobody knows is
- * judged by its own namespace, and refused when the server is asked for it. */
-static bool is_namespaced(const struct flat *f, const struct obj *o, bundle_scope_fn scope,
-			  void *arg)
+/* 1, 0; -1: nobody knows. A definition of the tree itself says it of a kind that is not served yet. */
+static int scope_of(const struct flat *f, const struct obj *o, const struct bundle_scopes *scopes)
 {
-	int known = scope(arg, o);
+	int known = scopes->fn(scopes->arg, o);
 	struct gvk g = {"", "", ""};
 	if (known >= 0)
 		return known;
@@ -230,7 +228,7 @@ static bool is_namespaced(const struct flat *f, const struct obj *o, bundle_scop
 	for (size_t i = 0; i < f->n; i++)
 		if (is_crd_of(f->objects[i].object, &g))
 			return cstr_eq(obj_str(f->objects[i].object, "spec.scope"), "Namespaced");
-	return meta_namespace(o) != NULL;
+	return meta_namespace(o) ? 1 : -1; /* the server refuses it if that is wrong */
 }
 
 /* The entry of spec.prune that an object needs: its Namespace, or its kind. */
@@ -239,15 +237,41 @@ struct entry {
 	const char *text;
 };
 
-static struct entry entry_of(const struct bundle_spec *b, const struct flat *f, const struct obj *o,
-			     bundle_scope_fn scope, void *arg)
+static struct entry entry_of(const struct bundle_spec *b, const struct obj *o, bool namespaced)
 {
 	const char *ns = meta_namespace(o);
-	if (is_namespaced(f, o, scope, arg))
+	if (namespaced)
 		return (struct entry){false, ns ? ns : b->ns};
 	if (cstr_eq(meta_kind(o), "Namespace") && cstr_eq(meta_api_version(o), "v1"))
 		return (struct entry){false, meta_name(o)};
 	return (struct entry){true, meta_kind(o)};
+}
+
+static bool has_entry(const struct bundle_spec *b, const struct entry *e)
+{
+	return lists(e->is_kind ? b->cluster_kinds : b->namespaces, e->text);
+}
+
+/* Is it right if its kind is namespaced and wrong if not, or the other way round? */
+static bool is_open(const struct bundle_spec *b, const struct obj *o)
+{
+	const struct entry inside = entry_of(b, o, true), outside = entry_of(b, o, false);
+	return has_entry(b, &inside) != has_entry(b, &outside);
+}
+
+static int tell_unsure(const struct bundle_spec *b, const struct flat *f,
+		       const struct flat_object *x, struct flaws *unsure, struct error *err)
+{
+	const char *kind = meta_kind(x->object);
+	bool as_namespaced = lists(b->namespaces, b->ns);
+	const char *text = arena_fmt(
+		f->a,
+		"%s: %s %s names no namespace, and only a cluster knows whether %s has one: it is "
+		"taken if the kind is %s, and refused otherwise unless spec.prune.%s has %s",
+		x->key, kind, meta_name(x->object), kind,
+		as_namespaced ? "namespaced" : "cluster-scoped",
+		as_namespaced ? "clusterKinds" : "namespaces", as_namespaced ? kind : b->ns);
+	return flaws_add(unsure, text, err);
 }
 
 /* The entries that the two lists lack, each once; what a message has no room for is not named. */
@@ -276,27 +300,38 @@ static const char *lacking_list(const struct lacking *l, bool kinds, struct aren
 	return arena_fmt(a, "%s [%s]", kinds ? "clusterKinds" : "namespaces", list);
 }
 
-int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
-			    bundle_scope_fn scope, void *arg, struct error *err)
+static int tell_lacking(const struct flat *f, const struct lacking *l,
+			const struct flat_object *first, size_t n, struct error *err)
 {
-	const struct flat_object *first = NULL;
-	struct lacking l = {.n = 0};
-	size_t n = 0;
-	for (size_t i = 0; b->namespaces && i < f->n; i++) {
-		struct entry e = entry_of(b, f, f->objects[i].object, scope, arg);
-		if (lists(e.is_kind ? b->cluster_kinds : b->namespaces, e.text))
-			continue;
-		first = first ? first : &f->objects[i];
-		lacking_add(&l, e);
-		n++;
-	}
-	if (!first)
-		return 0;
-	const char *ns = lacking_list(&l, false, f->a), *kinds = lacking_list(&l, true, f->a);
+	const char *ns = lacking_list(l, false, f->a), *kinds = lacking_list(l, true, f->a);
 	return error_because(err, E_INVALID, REASON_NAMESPACE_NOT_ALLOWED,
 			     "%s: %s %s is outside of spec.prune%s; what it has no entry for: "
 			     "%s%s%s",
 			     first->key, meta_kind(first->object), meta_name(first->object),
 			     n > 1 ? arena_fmt(f->a, ", and so are %zu more", n - 1) : "", ns,
 			     *ns && *kinds ? " and " : "", kinds);
+}
+
+int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
+			    const struct bundle_scopes *scopes, struct error *err)
+{
+	const struct flat_object *first = NULL;
+	struct lacking l = {.n = 0};
+	size_t n = 0;
+	for (size_t i = 0; b->namespaces && i < f->n; i++) {
+		const struct flat_object *x = &f->objects[i];
+		int scope = scope_of(f, x->object, scopes);
+		if (scope < 0 && scopes->unsure && is_open(b, x->object)) {
+			if (tell_unsure(b, f, x, scopes->unsure, err) < 0)
+				return -err->code;
+			continue;
+		}
+		struct entry e = entry_of(b, x->object, scope > 0);
+		if (has_entry(b, &e))
+			continue;
+		first = first ? first : x;
+		lacking_add(&l, e);
+		n++;
+	}
+	return first ? tell_lacking(f, &l, first, n, err) : 0;
 }

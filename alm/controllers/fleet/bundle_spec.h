@@ -36,13 +36,20 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
  * long each time, up to 10 min. */
 int64_t bundle_rejected_pause(unsigned times);
 
-/* Is the object's kind namespaced? 1, 0; -1: nobody knows it yet. */
-typedef int (*bundle_scope_fn)(void *arg, const struct obj *o);
+/* What is known of kinds. */
+struct bundle_scopes {
+	/* Is the object's kind namespaced? 1, 0; -1: nobody knows it yet. */
+	int (*fn)(void *arg, const struct obj *o);
+	void *arg;
+	/* Of an object without a namespace whose kind only a cluster knows, and which that makes
+	 * right or wrong, it is told here, and it is taken. NULL: it counts as cluster-scoped. */
+	struct flaws *unsure;
+};
 
 /* NamespaceNotAllowed: with namespaces each object lies in one of them, is one of these Namespaces,
  * or is of a kind that clusterKinds names. The message has the first that does not, how many do not,
- * and the entries that would take them. */
+ * and the entries that would take them. E_LIMIT: more is unsure than is told. */
 int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
-			    bundle_scope_fn scope, void *arg, struct error *err);
+			    const struct bundle_scopes *scopes, struct error *err);
 
 #endif

@@ -450,9 +450,10 @@ static void test_flat_job__imports_have_a_limit(void **state)
 
 /* ---- files ---- */
 
-static int folder(struct fixture *f)
+/* flaws: NULL, or all that is wrong is put there. */
+static int folder_of(struct fixture *f, struct flaws *flaws)
 {
-	struct files files = {.a = f->a};
+	struct files files = {.a = f->a, .flaws = flaws};
 	f->err = ERROR_INIT;
 	if (tree_read_dir(f->dir, &files, &f->err) < 0)
 		return -f->err.code;
@@ -460,7 +461,39 @@ static int folder(struct fixture *f)
 	int want = f->n_done + 1;
 	flat_job_files(f->sandbox, &files, "default", &call);
 	assert_true(turn(f, want));
-	return read_answer(f);
+	flat_init(&f->flat, f->a);
+	f->flat.flaws = flaws;
+	return f->err.code ? -f->err.code
+			   : flat_job_read(f->rendered, "default", &f->flat, &f->rollout, &f->msg,
+					   &f->err);
+}
+
+static int folder(struct fixture *f)
+{
+	return folder_of(f, NULL);
+}
+
+static void test_flat_job__all_that_is_wrong_with_a_folder(void **state)
+{
+	static const char cm[] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+	struct fixture *f = *state;
+	struct flaws flaws = {.a = f->a};
+	put(f, "a.yaml", STR(cm));
+	put(f, "b.yaml", STR("x: ["));
+	put(f, "c.yaml", STR(cm));
+	put(f, "sub/.git", STR("gitdir: elsewhere"));
+	put(f, "sub/d.yaml", STR("x: ["));
+	assert_ok(folder_of(f, &flaws), &f->err);
+	assert_int_equal(flaws.n, 3);
+	assert_non_null(strstr(flaws.texts[0], "sub is a submodule"));
+	assert_non_null(strstr(flaws.texts[1], "b.yaml: yaml: line 1"));
+	assert_non_null(strstr(flaws.texts[2], "DuplicateObject: ConfigMap default/a"));
+	assert_int_equal(f->flat.n, 1);
+	/* what nobody asked for is one error */
+	flat_init(&f->flat, f->a);
+	assert_int_equal(
+		flat_job_read(f->rendered, "default", &f->flat, &f->rollout, &f->msg, &f->err),
+		-E_INVALID);
 }
 
 static void test_flat_job__a_folder(void **state)
@@ -517,6 +550,7 @@ int main(void)
 		TEST(only_what_was_read_is_there),
 		TEST(imports_have_a_limit),
 		TEST(a_folder),
+		TEST(all_that_is_wrong_with_a_folder),
 		TEST(no_such_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

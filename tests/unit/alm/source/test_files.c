@@ -93,6 +93,44 @@ static void test_files__keys(void **state)
 	KEYS("", "empty.yaml", "");
 }
 
+static void test_files__all_that_is_wrong_where_somebody_asks(void **state)
+{
+	(void)state;
+	static const char *const texts[][2] = {
+		{"a.yaml", CM("a")},
+		{"b.yaml", "not: [yaml\n"},
+		{"c.yaml", CM("c") "---\nx: 1\n---\n" CM("a")},
+		{"d.yaml", "version https://git-lfs.github.com/spec/v1\n"},
+		{"e.yaml", "kind: List\nitems: [{kind: X}, " FLOW("Secret", "s") "]\n"},
+		{"f.yaml", "kind: Secret\nkind: Secret\n"},
+	};
+	static const char *const want[] = {
+		"b.yaml: yaml: line 1",
+		"c.yaml!1 (line 6): apiVersion or kind",
+		"d.yaml is a pointer of Git LFS",
+		"e.yaml!0.0 (line 1): apiVersion or kind",
+		"f.yaml: line 2: key \"kind\" already set",
+		"DuplicateObject: ConfigMap default/a is in a.yaml (line 1) and in c.yaml!2",
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_BYTES);
+	struct error err = ERROR_INIT;
+	struct files files = {.a = a};
+	struct flaws flaws = {.a = a};
+	struct flat f;
+	flat_init(&f, a);
+	f.flaws = &flaws;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		assert_ok(files_add(&files, texts[i][0], str_of(texts[i][1]), &err), &err);
+	assert_ok(files_flat(&files, "default", &f, &err), &err);
+	for (size_t i = 0; i < flaws.n && i < ARRAY_LEN(want); i++)
+		if (!cstr_has_prefix(flaws.texts[i], want[i]))
+			fail_msg("wanted %s, got %s", want[i], flaws.texts[i]);
+	assert_int_equal(flaws.n, ARRAY_LEN(want));
+	assert_int_equal(f.n, 3); /* what is right stays, each object once */
+	assert_string_equal(f.objects[1].key, "c.yaml!0");
+	assert_string_equal(f.objects[2].key, "e.yaml!0.1");
+}
+
 static void test_files__errors_name_file_and_line(void **state)
 {
 	(void)state;
@@ -161,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files__take),
 		cmocka_unit_test(test_files__keys),
+		cmocka_unit_test(test_files__all_that_is_wrong_where_somebody_asks),
 		cmocka_unit_test(test_files__errors_name_file_and_line),
 		cmocka_unit_test(test_files__json_errors_have_the_line),
 		cmocka_unit_test(test_files__bounds),

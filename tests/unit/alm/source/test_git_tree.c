@@ -68,7 +68,7 @@ static void test_git_tree__what_is_taken_and_what_is_refused(void **state)
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT(STRBUF_SMALL);
 		struct error err = ERROR_INIT;
-		struct git_tree t;
+		struct git_tree t = {0};
 		strbuf_adds(&got, "");
 		if (git_tree_read(nul(a, rows[i].listing), str_of(rows[i].rules), a, &t, &err) < 0)
 			strbuf_addf(&got, "!%s", err.msg);
@@ -79,13 +79,38 @@ static void test_git_tree__what_is_taken_and_what_is_refused(void **state)
 	}
 }
 
+static void test_git_tree__all_that_is_refused_where_somebody_asks(void **state)
+{
+	(void)state;
+	static const char *const want[] = {
+		"link.yaml is a symbolic link",
+		"sub is a submodule",
+		"/x.yaml: the name is no path",
+		"a.yaml is there twice",
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct flaws flaws = {.a = a};
+	struct git_tree t = {.flaws = &flaws};
+	assert_ok(git_tree_read(nul(a, "120000 blob " OID " 1>link.yaml|160000 commit " OID
+				       " ->sub|" FILE_OF("/x.yaml", "1") FILE_OF("b.yaml", "1")
+					       FILE_OF("a.yaml", "1") FILE_OF("a.yaml", "1")),
+				STR_NONE, a, &t, &err),
+		  &err);
+	for (size_t i = 0; i < flaws.n && i < ARRAY_LEN(want); i++)
+		if (!cstr_has_prefix(flaws.texts[i], want[i]))
+			fail_msg("wanted %s, got %s", want[i], flaws.texts[i]);
+	assert_int_equal(flaws.n, ARRAY_LEN(want));
+	assert_int_equal(t.n, 2);
+}
+
 static void test_git_tree__too_large_together(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
 	struct error err = ERROR_INIT;
-	struct git_tree t;
+	struct git_tree t = {0};
 	for (int i = 0; i < 17; i++)
 		strbuf_addf(&b, "100644 blob " OID " 4000000>%02d.yaml|", i);
 	assert_int_equal(git_tree_read(nul(a, b.buf), STR_NONE, a, &t, &err), -E_LIMIT);
@@ -154,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_git_tree__what_is_taken_and_what_is_refused),
+		cmocka_unit_test(test_git_tree__all_that_is_refused_where_somebody_asks),
 		cmocka_unit_test(test_git_tree__too_large_together),
 		cmocka_unit_test(test_git_tree__its_ignore_file),
 		cmocka_unit_test(test_git_tree__contents_are_those_of_the_listing),

@@ -86,6 +86,15 @@ static void test_flat__what_is_no_object_is_told_with_its_place(void **state)
 		{"{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"generateName\":\"x\"}}",
 		 "a.yaml!1 (line 7): metadata.name is missing (generateName does not do: each run "
 		 "would make another object)"},
+		{"{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":true}}",
+		 "a.yaml!1 (line 7): metadata.name is of type boolean and not text: YAML 1.1 reads "
+		 "y, no, on and the like as truth values, and 1 and 1e3 as numbers; write it in "
+		 "quotes"},
+		{"{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"name\":\"x\",\"namespace\":"
+		 "3}}",
+		 "a.yaml!1 (line 7): metadata.namespace is of type integer and not text: YAML 1.1 "
+		 "reads y, no, on and the like as truth values, and 1 and 1e3 as numbers; write it "
+		 "in quotes"},
 		{"{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[" CM("a") ",4]}",
 		 "a.yaml!1.1 (line 7): an API object is wanted, not integer"},
 		{"{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{\"kind\":\"List\","

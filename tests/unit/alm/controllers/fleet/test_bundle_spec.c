@@ -108,6 +108,8 @@ static int scope(void *arg, const struct obj *o)
 	return cstr_eq(kind, "ConfigMap");
 }
 
+static const struct bundle_scopes scopes = {.fn = scope};
+
 static const struct {
 	const char *object, *want;
 } objects[] = {
@@ -157,8 +159,58 @@ static void test_bundle_spec__objects_elsewhere(void **state)
 					    "{namespaces: [apps], clusterKinds: [PriorityClass]}}"),
 				  a, &b, &err),
 			  &err);
-		(void)bundle_check_namespaces(&b, &f, scope, NULL, &err);
+		(void)bundle_check_namespaces(&b, &f, &scopes, &err);
 		assert_string_equal(err.code ? err.msg : "", objects[i].want);
+	}
+}
+
+/* A kind that only a cluster knows, of an object without a namespace: {spec.prune, what is unsure,
+ * what is refused}. */
+static void test_bundle_spec__what_only_a_cluster_knows_is_told_as_such(void **state)
+{
+	static const struct {
+		const char *prune, *unsure, *says;
+	} cases[] = {
+		{"{namespaces: [default]}",
+		 "x.yaml: Thing a names no namespace, and only a cluster knows whether Thing has "
+		 "one: it is taken if the kind is namespaced, and refused otherwise unless "
+		 "spec.prune.clusterKinds has Thing",
+		 ""},
+		{"{namespaces: [apps], clusterKinds: [Thing]}",
+		 "x.yaml: Thing a names no namespace, and only a cluster knows whether Thing has "
+		 "one: it is taken if the kind is cluster-scoped, and refused otherwise unless "
+		 "spec.prune.namespaces has default",
+		 ""},
+		{"{namespaces: [default], clusterKinds: [Thing]}", "", ""},
+		{"{namespaces: [apps]}", "",
+		 "NamespaceNotAllowed: x.yaml: Thing a is outside of spec.prune; what it has no "
+		 "entry for: clusterKinds [Thing]"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct error err = ERROR_INIT;
+		struct bundle_spec b;
+		struct flat f;
+		struct obj *o;
+		struct flaws unsure = {.a = a};
+		const struct bundle_scopes asks = {.fn = scope, .unsure = &unsure};
+		const struct flat_place p = {.name = "x.yaml", .file = "x.yaml", .alone = true};
+		flat_init(&f, a);
+		assert_ok(yaml_parse_one(
+				  STR("{apiVersion: x.y/v1, kind: Thing, metadata: {name: a}}"), &o,
+				  &err),
+			  &err);
+		assert_ok(flat_add(&f, &p, o, &err), &err);
+		assert_ok(bundle_spec_read(bundle(a, arena_fmt(a,
+							       "{source: {git: {url: "
+							       "'file:///srv/x'}}, prune: %s}",
+							       cases[i].prune)),
+					   a, &b, &err),
+			  &err);
+		(void)bundle_check_namespaces(&b, &f, &asks, &err);
+		assert_string_equal(err.code ? err.msg : "", cases[i].says);
+		assert_string_equal(unsure.n ? unsure.texts[0] : "", cases[i].unsure);
 	}
 }
 
@@ -188,7 +240,7 @@ static void test_bundle_spec__all_that_prune_lacks_is_named_once(void **state)
 					     "{namespaces: [apps]}}"),
 				   a, &b, &err),
 		  &err);
-	assert_int_equal(bundle_check_namespaces(&b, &f, scope, NULL, &err), -E_INVALID);
+	assert_int_equal(bundle_check_namespaces(&b, &f, &scopes, &err), -E_INVALID);
 	assert_string_equal(
 		err.msg, "NamespaceNotAllowed: 0.yaml: ConfigMap a is outside of spec.prune, and "
 			 "so are 3 more; what it has no entry for: namespaces [site] and "
@@ -211,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_bundle_spec__the_account_is_read_whatever_else_is_wrong),
 		cmocka_unit_test(test_bundle_spec__a_long_name_is_no_label),
 		cmocka_unit_test(test_bundle_spec__objects_elsewhere),
+		cmocka_unit_test(test_bundle_spec__what_only_a_cluster_knows_is_told_as_such),
 		cmocka_unit_test(test_bundle_spec__all_that_prune_lacks_is_named_once),
 		cmocka_unit_test(test_bundle_spec__rejected_credentials_are_shown_more_seldom),
 	};

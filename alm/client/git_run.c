@@ -1,0 +1,140 @@
+#include "alm/client/git_run.h"
+
+#include <assert.h>
+
+#define MESSAGE_BYTES 300
+#define MEMORY_BYTES  ((size_t)512 << 20)
+#define FILE_BYTES    ((size_t)256 << 20) /* each file of a mirror */
+#define CPU_S         120
+
+/* --- what git says --- */
+
+static bool says(struct str errors, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_contains(errors, str_of(*words)))
+			return true;
+	return false;
+}
+
+struct str git_fatal_line(struct str errors)
+{
+	struct str line, last = STR_NONE;
+	while (str_next_line(&errors, &line)) {
+		line = str_trim(line);
+		if (str_has_prefix(line, STR("fatal: ")))
+			return str_clip(str_skip(line, 7), MESSAGE_BYTES);
+		if (line.len)
+			last = line;
+	}
+	return str_clip(last, MESSAGE_BYTES);
+}
+
+/* A server that was shown a password may say it: then nothing of what it said is told. */
+static struct str without_secrets(struct str errors, const char *const *hidden)
+{
+	for (; hidden && *hidden; hidden++)
+		if (str_contains(errors, str_of(*hidden)))
+			return STR("what the server said has the credentials in it");
+	return git_fatal_line(errors);
+}
+
+/* What git says when it fails, as an error with its reason. */
+static int git_failure(const struct git_place *p, struct str errors, const char *what,
+		       struct error *err)
+{
+	static const char *const rejected[] = {"Authentication failed",   "could not read Username",
+					       "could not read Password", "returned error: 401",
+					       "returned error: 403",     NULL};
+	static const char *const absent[] = {"couldn't find remote ref", NULL};
+	struct str line = without_secrets(errors, p->hidden);
+	if (says(errors, rejected))
+		return error_because(err, E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED,
+				     "git %s: %.*s", what, STR_ARG(line));
+	if (says(errors, absent))
+		return error_because(err, E_NOTFOUND, REASON_BRANCH_NOT_FOUND, "git %s: %.*s", what,
+				     STR_ARG(line));
+	return error_because(err, E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE, "git %s: %.*s", what,
+			     STR_ARG(line));
+}
+
+bool git_is_well(const struct git_place *p, const struct git_stage *s,
+		 const struct program_result *r, const struct error *failed, struct error *err)
+{
+	if (failed && failed->code == E_NOTFOUND) {
+		error_because(err, E_NOTFOUND, REASON_GIT_MISSING,
+			      "there is no " GIT_PROGRAM "; install the package git");
+		return false;
+	}
+	if (failed) {
+		*err = *failed;
+		error_wrap(err, "git %s", s->what);
+		error_set_reason(err, REASON_SOURCE_UNREACHABLE);
+		return false;
+	}
+	if (r->status != 0)
+		git_failure(p, r->errors, s->what, err);
+	return r->status == 0;
+}
+
+/* --- the environment --- */
+
+void git_environment_add(struct git_environment *e, const char *item)
+{
+	ARENA_GROW(e->a, e->items, e->cap, e->n, 48);
+	e->items[e->n++] = item;
+}
+
+void git_environment_config(struct git_environment *e, const char *key, const char *value)
+{
+	git_environment_add(e, arena_fmt(e->a, "GIT_CONFIG_KEY_%zu=%s", e->n_config, key));
+	git_environment_add(e, arena_fmt(e->a, "GIT_CONFIG_VALUE_%zu=%s", e->n_config, value));
+	e->n_config++;
+}
+
+void git_environment_init(struct git_environment *e, struct arena *a)
+{
+	*e = (struct git_environment){.a = a};
+	git_environment_add(e, "PATH=/usr/bin:/bin");
+	git_environment_add(e, "LC_ALL=C");
+	git_environment_add(e, "GIT_TERMINAL_PROMPT=0");
+	git_environment_add(e, "GIT_ASKPASS=/bin/false");
+	git_environment_add(e, "GIT_NO_REPLACE_OBJECTS=1");
+	git_environment_config(e, "core.hooksPath", "/dev/null");
+}
+
+const char *const *git_environment_end(struct git_environment *e)
+{
+	git_environment_add(e, arena_fmt(e->a, "GIT_CONFIG_COUNT=%zu", e->n_config));
+	git_environment_add(e, NULL);
+	return e->items;
+}
+
+/* --- one call --- */
+
+struct program_run *git_run(const struct git_place *p, const struct git_stage *s, struct str input,
+			    const char *const *args, void *arg)
+{
+	const char *argv[GIT_ARGS_MAX + 4] = {GIT_PROGRAM};
+	size_t n = 1, i = 0;
+	if (p->repo) {
+		argv[n++] = "--git-dir";
+		argv[n++] = p->repo;
+	}
+	for (; args[i]; i++) {
+		assert(i < GIT_ARGS_MAX);
+		argv[n++] = args[i];
+	}
+	argv[n] = NULL;
+	const struct program_call c = {.path = GIT_PROGRAM,
+				       .argv = argv,
+				       .env = p->env,
+				       .dir = p->dir,
+				       .input = input,
+				       .limits = {.output_bytes = s->output_bytes,
+						  .memory_bytes = MEMORY_BYTES,
+						  .file_bytes = FILE_BYTES,
+						  .cpu_s = CPU_S,
+						  .wall_ns = s->wall_ns}};
+	return programs_run(p->programs, &c, s->done, arg);
+}

@@ -1,0 +1,58 @@
+/*
+ * git_run: one call of the program git, and what became of it. Who calls says where the repository is
+ * and with which variables; there are no others, no terminal and no question.
+ */
+#ifndef ALM_CLIENT_GIT_RUN_H
+#define ALM_CLIENT_GIT_RUN_H
+
+#include "alm/base/arena.h"
+#include "alm/io/program.h"
+
+#define GIT_PROGRAM    "/usr/bin/git"
+#define GIT_TEXT_BYTES ((size_t)1 << 20) /* of a short answer */
+#define GIT_ASK_NS     (30 * NS_PER_S)   /* of a call that moves no objects */
+#define GIT_ARGS_MAX   12
+
+/* Borrowed as long as calls are made. */
+struct git_place {
+	struct programs *programs;
+	const char *repo; /* --git-dir; NULL: the one that dir is in */
+	const char *dir;  /* the working folder of the calls; absolute */
+	const char *const *env;
+	const char *const *hidden; /* texts that no message has, NULL-ended; NULL: none */
+};
+
+struct git_stage {
+	const char *what; /* for messages */
+	size_t output_bytes;
+	int64_t wall_ns;
+	program_done done;
+};
+
+/* args: NULL-ended, at most GIT_ARGS_MAX; copied. */
+struct program_run *git_run(const struct git_place *p, const struct git_stage *s, struct str input,
+			    const char *const *args, void *arg);
+#define GIT_ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Did it end well? Else err says why, "git fetch: ...", with a reason: GitMissing,
+ * CredentialsRejected, BranchNotFound, else SourceUnreachable. */
+bool git_is_well(const struct git_place *p, const struct git_stage *s,
+		 const struct program_result *r, const struct error *failed, struct error *err);
+
+/* Of what git printed: the line that says what is fatal, else the last one; bounded. */
+struct str git_fatal_line(struct str errors);
+
+/* The variables of a call, ended by GIT_CONFIG_COUNT: made, filled, finished. */
+struct git_environment {
+	struct arena *a;
+	const char **items;
+	size_t n, n_config, cap;
+};
+
+/* With what no call goes without: no questions, texts in English, no program of the repository. */
+void git_environment_init(struct git_environment *e, struct arena *a);
+void git_environment_add(struct git_environment *e, const char *item); /* "NAME=VALUE" */
+void git_environment_config(struct git_environment *e, const char *key, const char *value);
+const char *const *git_environment_end(struct git_environment *e);
+
+#endif
