@@ -206,17 +206,33 @@ static void open_watch(struct manager *m, struct source_watch *w, const struct r
 	informer_start(w->informer);
 }
 
+static void begin_work(void *arg)
+{
+	struct manager *m = arg;
+	m->c.is_settled = true;
+	m->ready = true;
+	manager_await_catalogs(m);
+	manager_enqueue_all(m);
+}
+
 static void start_working(struct manager *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(m->fixed) && !m->c.units; i++)
 		if (i != WATCH_BUNDLE || m->bundles)
 			if (!m->fixed[i].informer || !informer_is_synced(m->fixed[i].informer))
 				return;
-	if (m->ready)
+	if (m->ready || m->settle)
 		return;
-	m->ready = true;
-	manager_await_catalogs(m);
-	manager_enqueue_all(m);
+	if (m->c.is_settled) {
+		begin_work(m);
+		return;
+	}
+	struct settle_config c = {.client = m->c.client,
+				  .discovery = m->discovery,
+				  .audit = m->c.audit,
+				  .db = m->c.db,
+				  .same_process = m->c.same_process};
+	m->settle = settle_start(&c, begin_work, m);
 }
 
 static void synced(void *arg)
@@ -475,6 +491,7 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
 	manager_sweep_free(m->sweep);
+	settle_free(m->settle);
 	if (m->bundles)
 		manager_free(m->bundles->units);
 	manager_bundles_free(STEAL(m->bundles));

@@ -36,6 +36,7 @@ struct manager_config {
 	/* What this process was told to run (alm run): the unit controller alone works, and of the
 	 * server nothing is asked for but what its units name. NULL: all controllers. */
 	const struct unit_side *units;
+	bool is_settled; /* another manager of this process has looked at the log's end: settle.h */
 	struct plugins *plugins; /* of the steps of units; NULL: no unit has one */
 	/* The program git, and the folder of its mirrors, which exists; NULL: Bundles are not served. */
 	struct programs *programs;

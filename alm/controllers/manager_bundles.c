@@ -104,7 +104,8 @@ static void start_units(struct bundles *b)
 				    .disk = c->disk,
 				    .same_process = c->same_process,
 				    .settings = c->settings,
-				    .units = &b->side};
+				    .units = &b->side,
+				    .is_settled = true};
 	if (b->units)
 		return;
 	b->units = b->open(&mc);

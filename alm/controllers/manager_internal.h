@@ -16,6 +16,7 @@
 #include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
+#include "alm/engine/settle.h"
 
 #define CONTROLLERS_MAX 8
 
@@ -90,6 +91,7 @@ struct manager {
 	char *kube_version;
 	struct client_call *version_call;
 	struct timer retry;
+	struct settle *settle;
 	bool started, ready;
 	struct map *unread; /* Catalogs not tried since the start; NULL: nobody waits for them */
 	struct timer unread_over;

@@ -4,6 +4,7 @@
 
 #include "alm/audit/transition.h"
 #include "alm/engine/executor_run.h"
+#include "alm/engine/intent.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -302,6 +303,27 @@ static bool take_announced(struct run *r)
 	return r->plan_seq != 0;
 }
 
+/* What it writes over as the cache has it, of a patch: only with that the result is known. Owned. */
+static struct obj *patched(struct run *r, const struct action *a)
+{
+	const struct executor_host *h = &r->x->c.host;
+	const struct resource *found =
+		a->type != ACT_PATCH || a->subresource || r->x->c.same_process || !h->cached
+			? NULL
+			: discovery_kind(r->x->c.discovery, a->resource.group, a->resource.version,
+					 a->resource.kind);
+	return found ? h->cached(h->arg, found, a->ns, a->name) : NULL;
+}
+
+/* Beside the server no digest is needed: what it did has its entry in the commit of the object. */
+static struct obj *intent_of(struct run *r, const struct action *a, size_t i)
+{
+	CLEANUP(obj_unrefp) struct obj *cached = patched(r, a);
+	struct obj *o = intent_new(r->x->c.audit, a, i, cached, !r->x->c.same_process);
+	obj_set_str(o, "object", run_hide_text(r, arena_strdup(r->a, obj_str(o, "object"))));
+	return o;
+}
+
 static int append_plan(struct run *r, struct error *err)
 {
 	struct executor *x = r->x;
@@ -311,29 +333,21 @@ static int append_plan(struct run *r, struct error *err)
 	const struct action *first = NULL;
 	size_t n = 0, i = 0;
 	for (const struct action *a = r->plan.head; a; a = a->next, i++) {
-		static const char *const verbs[] = {"apply", "create", "patch", "delete"};
 		if (a->type > ACT_DELETE)
 			continue;
 		first = first ? first : a;
-		if (n++ >= 64)
-			continue;
-		struct obj *o = obj_map();
-		obj_set_int(o, "i", (int64_t)i);
-		obj_set_str(o, "verb", verbs[a->type]);
-		const char *object =
-			arena_fmt(r->a, "%s/%s/%s", a->resource.kind, a->ns ? a->ns : "", a->name);
-		obj_set_str(o, "object", secrets_hide(secrets_of(r), object));
-		obj_append(list, o);
+		obj_append(list, intent_of(r, a, i)); /* too many for the entry: a blob, large.h */
+		n++;
 	}
 	obj_set_int(body, "count", (int64_t)n);
 	obj_set(body, "actions", list);
 	obj_set_str(body, "controller", r->controller);
+	obj_set_str(body, "key", run_hide_text(r, r->key));
 	bool one = n == 1;
 	struct audit_row row = {.type = "Plan", .reason = "Planned", .body = body};
 	row.subject = (struct audit_subject){.kind = one ? first->resource.kind : r->controller,
 					     .ns = one ? first->ns : NULL,
-					     .name = one ? secrets_hide(secrets_of(r), first->name)
-							 : r->key};
+					     .name = run_hide_text(r, one ? first->name : r->key)};
 	if (r->status_action)
 		row.subject = subject_of(r->status_action->subject);
 	row.cause = r->last_seq     ? r->last_seq

@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
+#include "alm/engine/intent.h"
 #include "alm/engine/view.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -243,14 +244,13 @@ static bool count_outcome(struct step_call *c, const struct client_reply *reply,
 static void append_write(struct step_call *c, const struct client_reply *reply)
 {
 	struct executor *x = c->run->x;
-	static const char *const verbs[] = {"apply", "create", "patch", "delete"};
 	struct error err;
 	const struct action *a = c->action;
 	int64_t suppressed = 0;
 	if (!count_outcome(c, reply, &suppressed))
 		return;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	obj_set_str(body, "verb", verbs[a->type]);
+	obj_set_str(body, "verb", intent_verb(a));
 	obj_set_str(body, "outcome", outcome_of(c, reply));
 	obj_set_int(body, "code", reply->status);
 	if (a->as)
