@@ -1,24 +1,18 @@
-/* fn_crypto: passwords, keys, certificates, AES. What is random is drawn from the entropy given. */
+/* fn_crypto: passwords, keys, certificates, AES, sums. What is random is drawn from the entropy given. */
 #include <assert.h>
 #include <crypt.h>
-#include <openssl/evp.h>
 #include <string.h>
+
+#include <openssl/evp.h>
 
 #include "alm/base/hash.h"
 #include "installers/tmpl/cast.h"
 #include "installers/tmpl/fn/cert.h"
-
-#define FN(name) \
-	static int name(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
+#include "installers/tmpl/fn/fn.h"
 
 #define BCRYPT_BYTES_MAX 72
 #define AES_BLOCK        16
 #define AES_KEY          32
-
-static size_t limit(struct tmpl_run *run)
-{
-	return tmpl_run_limits(run)->string_bytes;
-}
 
 /* ---- bcrypt ---- */
 /* 16 bytes of salt as 22 characters of bcrypt's own alphabet. */
@@ -66,7 +60,7 @@ static int add_bcrypt(struct tmpl_run *run, struct str password, struct strbuf *
 FN(fn_bcrypt)
 {
 	(void)n;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit(run));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(fn_string_max(run));
 	int r = add_bcrypt(run, value_text(args[0]), &b);
 	return r < 0 ? r : tmpl_return(run, &b, ret);
 }
@@ -75,7 +69,7 @@ FN(fn_htpasswd)
 {
 	(void)n;
 	struct str user = value_text(args[0]);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit(run));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(fn_string_max(run));
 	if (str_find_char(user, ':') >= 0) {
 		strbuf_adds(&b, "invalid username: ");
 		strbuf_addstr(&b, user);
@@ -144,8 +138,8 @@ static void add_seeded(struct strbuf *b, struct str text)
 static int add_password(struct tmpl_run *run, const char *const *templates,
 			const struct value *args, struct strbuf *out)
 {
-	CLEANUP(strbuf_release) struct strbuf salt = STRBUF_INIT(limit(run));
-	CLEANUP(strbuf_release) struct strbuf site = STRBUF_INIT(limit(run));
+	CLEANUP(strbuf_release) struct strbuf salt = STRBUF_INIT(fn_string_max(run));
+	CLEANUP(strbuf_release) struct strbuf site = STRBUF_INIT(fn_string_max(run));
 	unsigned char key[64], seed[SHA256_BYTES];
 	int r = tmpl_want_slow_hash(run);
 	if (r < 0)
@@ -172,7 +166,7 @@ static int add_password(struct tmpl_run *run, const char *const *templates,
 FN(fn_derive_password)
 {
 	(void)n;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit(run));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(fn_string_max(run));
 	for (size_t i = 0; i < ARRAY_LEN(password_types); i++) {
 		if (!value_is_string(args[1], password_types[i].type))
 			continue;
@@ -226,7 +220,7 @@ FN(fn_encrypt_aes)
 	memcpy(out, iv, AES_BLOCK);
 	if (!aes_cbc(true, key, iv, plain, len, out + AES_BLOCK))
 		return tmpl_fail(run, "AES failed");
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit(run));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(fn_string_max(run));
 	base64_encode(str_n(out, AES_BLOCK + len), &b);
 	return tmpl_return(run, &b, ret);
 }
@@ -261,41 +255,6 @@ FN(fn_decrypt_aes)
 		return tmpl_fail(run, "runtime error: slice bounds out of range [:%lld]",
 				 (long long)len - (long long)pad);
 	*ret = value_str(str_n(out, len - pad));
-	return 0;
-}
-
-/* ---- bytes ---- */
-FN(fn_rand_bytes)
-{
-	(void)n;
-	if (args[0].i < 0)
-		return tmpl_fail(run, "runtime error: makeslice: len out of range");
-	int r = tmpl_want_string(run, (size_t)args[0].i);
-	if (r < 0)
-		return r;
-	char *bytes = arena_alloc(tmpl_arena(run), (size_t)args[0].i + 1);
-	r = tmpl_entropy(run, bytes, (size_t)args[0].i);
-	if (r < 0)
-		return r;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit(run));
-	base64_encode(str_n(bytes, (size_t)args[0].i), &b);
-	return tmpl_return(run, &b, ret);
-}
-
-FN(fn_uuidv4)
-{
-	(void)args;
-	(void)n;
-	unsigned char u[16];
-	char hex[33];
-	int r = tmpl_entropy(run, u, sizeof(u));
-	if (r < 0)
-		return r;
-	u[6] = (unsigned char)((u[6] & 0x0F) | 0x40);
-	u[8] = (unsigned char)((u[8] & 0x3F) | 0x80);
-	hex_encode(u, sizeof(u), hex);
-	*ret = value_cstr(arena_fmt(tmpl_arena(run), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8,
-				    hex + 12, hex + 16, hex + 20));
 	return 0;
 }
 
@@ -341,6 +300,48 @@ FN(fn_gen_signed)
 	return cert_make(run, &rq, ret);
 }
 
+/* ---- sums ---- */
+static int hex_digest(struct tmpl_run *run, const char *name, struct str s, struct value *ret)
+{
+	unsigned char out[64];
+	size_t len = hash_digest(name, s, out);
+	char *hex = arena_alloc(tmpl_arena(run), 2 * len + 1);
+	hex_encode(out, len, hex);
+	*ret = value_str(str_n(hex, 2 * len));
+	return 0;
+}
+
+FN(fn_sha1sum)
+{
+	(void)n;
+	return hex_digest(run, "sha1", value_text(args[0]), ret);
+}
+
+FN(fn_sha256sum)
+{
+	(void)n;
+	return hex_digest(run, "sha256", value_text(args[0]), ret);
+}
+
+FN(fn_sha512sum)
+{
+	(void)n;
+	return hex_digest(run, "sha512", value_text(args[0]), ret);
+}
+
+FN(fn_adler32sum)
+{
+	(void)n;
+	struct str s = value_text(args[0]);
+	uint32_t a = 1, b = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		a = (a + (unsigned char)s.ptr[i]) % 65521;
+		b = (b + a) % 65521;
+	}
+	*ret = value_cstr(arena_fmt(tmpl_arena(run), "%u", b << 16 | a));
+	return 0;
+}
+
 /* clang-format off */
 const struct tmpl_func tmpl_fn_crypto[] = {
 	{"bcrypt", "s:s", fn_bcrypt, TMPL_FN_RANDOM},
@@ -348,8 +349,6 @@ const struct tmpl_func tmpl_fn_crypto[] = {
 	{"derivePassword", "Ussss:s", fn_derive_password, 0},
 	{"encryptAES", "ss:s", fn_encrypt_aes, TMPL_FN_RANDOM},
 	{"decryptAES", "ss:s", fn_decrypt_aes, 0},
-	{"randBytes", "i:s", fn_rand_bytes, TMPL_FN_RANDOM},
-	{"uuidv4", ":s", fn_uuidv4, TMPL_FN_RANDOM},
 	{"genPrivateKey", "s:s", fn_gen_private_key, TMPL_FN_RANDOM},
 	{"buildCustomCert", "ss:c", fn_build_custom_cert, 0},
 	{"genCA", "si:c", fn_gen_ca, TMPL_FN_RANDOM},
@@ -358,6 +357,10 @@ const struct tmpl_func tmpl_fn_crypto[] = {
 	{"genSelfSignedCertWithKey", "sAAis:c", fn_gen_self_signed, TMPL_FN_RANDOM},
 	{"genSignedCert", "sAAic:c", fn_gen_signed, TMPL_FN_RANDOM},
 	{"genSignedCertWithKey", "sAAics:c", fn_gen_signed, TMPL_FN_RANDOM},
+	{"sha1sum", "s:s", fn_sha1sum, 0},
+	{"sha256sum", "s:s", fn_sha256sum, 0},
+	{"sha512sum", "s:s", fn_sha512sum, 0},
+	{"adler32sum", "s:s", fn_adler32sum, 0},
 	{0},
 };
 /* clang-format on */

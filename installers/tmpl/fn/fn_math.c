@@ -4,10 +4,8 @@
 
 #include "installers/tmpl/cast.h"
 #include "installers/tmpl/fn/decimal.h"
+#include "installers/tmpl/fn/fn.h"
 #include "installers/value/gonum.h"
-
-#define FN(name) \
-	static int name(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 
 FN(fn_int)
 {

@@ -3,11 +3,9 @@
 
 #include "alm/base/hash.h"
 #include "installers/tmpl/cast.h"
+#include "installers/tmpl/fn/fn.h"
 #include "installers/tmpl/fn/semver.h"
 #include "installers/tmpl/fn/url.h"
-
-#define FN(name) \
-	static int name(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 
 /* ---- defaults and logic ---- */
 FN(fn_default)

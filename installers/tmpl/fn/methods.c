@@ -1,7 +1,6 @@
 /* methods: what .Files.Get, .Capabilities.APIVersions.Has, time and version methods do. */
 #include <string.h>
 
-#include "catalog/semver.h"
 #include "installers/format/yaml_emit.h"
 #include "installers/tmpl/fn/files.h"
 #include "installers/tmpl/fn/fn_date.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/obj/regex/regex.h"
+#include "installers/tmpl/fn/fn.h"
 #include "installers/tmpl/run.h"
 #include "installers/value/print.h"
 #include "installers/value/regex_expand.h"
@@ -145,9 +146,6 @@ static int find_all(struct tmpl_run *run, struct pattern *p, struct str s, int64
 	}
 	return 0;
 }
-
-#define FN(name) \
-	static int name(struct tmpl_run *run, const struct value *args, size_t n, struct value *ret)
 
 /* ---- match, find ---- */
 static int match_any(struct tmpl_run *run, struct pattern *p, struct str s, struct value *ret)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "alm/base/mem.h"
 #include "installers/value/unicode.h"
 
 static bool separates(uint32_t r)

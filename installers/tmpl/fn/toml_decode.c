@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "installers/tmpl/fn/toml_read.h"
-#include "installers/value/print.h"
-#include "installers/value/unicode.h"
 
 /* What is known of a key besides its value. Implicit ones were made on the way to another and may
  * be told of once; a list in brackets may then be replaced. */

@@ -5,7 +5,6 @@
 
 #include "installers/tmpl/fn/toml_read.h"
 #include "installers/value/date.h"
-#include "installers/value/print.h"
 #include "installers/value/unicode.h"
 
 /* ---- texts ---- */
