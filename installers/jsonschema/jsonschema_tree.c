@@ -72,6 +72,15 @@ struct str schema_quote(struct arena *a, struct str s)
 	return str_n(arena_text(a, b.buf, b.len), b.len);
 }
 
+struct violation *violation_group(struct schema_run *r, const struct place *at, const char *text,
+				  const struct violation *of)
+{
+	struct violation *group = violation_new(r, at, "%s", text);
+	group->kids = of->kids;
+	group->n = of->n;
+	return group;
+}
+
 void violation_add_found(struct schema_run *r, const struct place *at,
 			 const struct violation *found, struct violation *out)
 {
@@ -79,9 +88,7 @@ void violation_add_found(struct schema_run *r, const struct place *at,
 		violation_add(r, out, found->kids[0]);
 	if (found->n <= 1)
 		return;
-	struct violation *group = violation_new(r, at, "validation failed");
-	group->kids = found->kids;
-	group->n = found->n;
+	struct violation *group = violation_group(r, at, "validation failed", found);
 	group->group = true;
 	violation_add(r, out, group);
 }

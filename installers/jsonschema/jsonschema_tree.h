@@ -1,6 +1,5 @@
 /* jsonschema_tree: violations as a tree, in the order and with the texts of the library Helm uses.
- * Shared by the files
- * jsonschema*.c only. */
+ * Private to jsonschema*.c. */
 #ifndef INSTALLERS_JSONSCHEMA_JSONSCHEMA_TREE_H
 #define INSTALLERS_JSONSCHEMA_JSONSCHEMA_TREE_H
 
@@ -38,6 +37,9 @@ struct schema_run {
 struct violation *violation_new(struct schema_run *r, const struct place *at, const char *fmt, ...)
 	PRINTF(3, 4);
 void violation_add(struct schema_run *r, struct violation *to, struct violation *kid);
+/* A new one with the kids of another. */
+struct violation *violation_group(struct schema_run *r, const struct place *at, const char *text,
+				  const struct violation *of);
 /* What one schema finds in one value counts as one violation: a group if there are several. */
 void violation_add_found(struct schema_run *r, const struct place *at,
 			 const struct violation *found, struct violation *out);
@@ -61,13 +63,12 @@ bool jsonschema_has_type(struct value v, struct str type); /* "integer" too */
 bool jsonschema_equal(struct value a, struct value b);     /* 1 is 1.0 */
 const char *jsonschema_number_text(struct arena *a, double f);
 
-/* The schema a reference names; NULL: unknown urn (anything goes) or broken. */
+/* ---- jsonschema_ref.c: the schema a reference names; NULL: unknown urn (anything goes) or broken. */
 const struct value *schema_resolve(struct schema_run *r, struct str ref);
 
-/* Is the schema itself well formed? Kids are added to top; also resolves every reference. */
+/* ---- jsonschema_meta.c: is the schema itself well formed? Kids are added to top; also resolves every reference. */
 void schema_check_meta(struct schema_run *r, struct value schema, const struct place *at,
 		       struct violation *top);
-const char *schema_draft_url(enum draft d);
 
 /* NULL if text has the format (or the format is unknown), else the reason. */
 const char *schema_format_fault(struct arena *a, struct str format, struct str text);
