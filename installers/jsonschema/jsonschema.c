@@ -1,8 +1,5 @@
 #include "installers/jsonschema/jsonschema.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "installers/format/json_go.h"
 #include "installers/jsonschema/jsonschema_apply.h"
 #include "installers/jsonschema/jsonschema_assert.h"

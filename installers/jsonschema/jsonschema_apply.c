@@ -2,9 +2,6 @@
  * elements, of combinations and of references. */
 #include "installers/jsonschema/jsonschema_apply.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "installers/jsonschema/jsonschema.h"
 #include "installers/jsonschema/jsonschema_assert.h"
 #include "installers/jsonschema/jsonschema_tree.h"

@@ -2,8 +2,6 @@
 #include "installers/jsonschema/jsonschema_assert.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "installers/jsonschema/jsonschema_tree.h"
 

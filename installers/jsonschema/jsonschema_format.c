@@ -1,6 +1,5 @@
 /* Formats that drafts 4 to 7 assert, with the reasons of the library Helm uses; others only
  * annotate. */
-#include <string.h>
 
 #include "installers/jsonschema/jsonschema_tree.h"
 #include "installers/tmpl/fn/url.h"

@@ -1,8 +1,5 @@
 #include "alm/obj/query/jsonql_check.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "alm/obj/query/jsonql_node.h"
 
 struct jsonql_node *jsonql_fail(struct error *err, size_t at, const char *fmt, ...)

@@ -1,6 +1,5 @@
 #include "alm/obj/query/jsonql_lex.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "alm/obj/query/jsonql_node.h"

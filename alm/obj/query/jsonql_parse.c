@@ -1,5 +1,4 @@
 /* jsonql_parse: text -> syntax tree, and the refusals of jsonql.md. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "alm/obj/query/jsonql_check.h"

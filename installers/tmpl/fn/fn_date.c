@@ -1,8 +1,8 @@
 /* fn_date: date functions, and the methods of times, durations, months and weekdays. */
-#include <string.h>
+
+#include "installers/tmpl/fn/fn_date.h"
 
 #include "alm/base/clock.h"
-#include "installers/tmpl/fn/fn_date.h"
 #include "installers/tmpl/fn/zone_name.h"
 
 #define TEXT_MAX STRBUF_SMALL

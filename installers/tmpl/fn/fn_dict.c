@@ -1,5 +1,4 @@
 /* fn_dict: maps. set, unset and the merges change their first map, and every alias sees it. */
-#include <string.h>
 
 #include "installers/tmpl/cast.h"
 #include "installers/tmpl/tmpl.h"

@@ -1,5 +1,4 @@
 /* fn_misc: defaults, types, base64 and base32, URLs, paths, versions. */
-#include <string.h>
 
 #include "alm/base/hash.h"
 #include "installers/tmpl/cast.h"
