@@ -2,90 +2,27 @@
  * transport_curl: HTTP out, by libcurl's multi interface on libevent.
  *
  * Calls are added to and removed from libcurl by the pump task only, never from inside one of
- * libcurl's callbacks, where that is forbidden; so a callback may start and cancel calls freely.
- *
- * A connection that waits for the next call takes 70 KiB. What closes all of them is the end of
- * their multi handle, so calls without end (watches) have one of their own, and each is looked at
- * every LOOK_NS: one that has many more connections than it had calls lately goes.
+ * libcurl's callbacks (curl_lane.h); so a callback may start and cancel calls freely.
  */
 #include <assert.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/queue.h>
-#include <sys/socket.h>
-
-#include <event2/event.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
-#include "alm/base/pool.h"
 #include "alm/base/strbuf.h"
+#include "alm/io/curl_lane.h"
 #include "alm/io/curl_lib.h"
-#include "alm/io/loop_event.h"
-#include "alm/io/tls.h"
+#include "alm/io/curl_request.h"
 #include "alm/io/transport.h"
 
-#define IDLE_CONNECTIONS_MAX 64L
-#define CONNECT_MS           10000L
-#define LOOK_NS              (4 * NS_PER_S)
-#define SPARE_CONNECTIONS    8 /* for each call that there was lately */
-#define TOKEN_BYTES_MAX      ((size_t)64 << 10)
-#define TOKEN_AGE_NS         (60 * NS_PER_S)
-#define TOKEN_PAUSE_NS       NS_PER_S /* between two readings because of 401 */
-#define HEAD_BYTES_MAX       ((size_t)64 << 10)
+#define TOKEN_BYTES_MAX ((size_t)64 << 10)
+#define TOKEN_AGE_NS    (60 * NS_PER_S)
+#define TOKEN_PAUSE_NS  NS_PER_S /* between two readings because of 401 */
+#define HEAD_BYTES_MAX  ((size_t)64 << 10)
 
 static const struct curl_lib *curl; /* since the first transport_curl_new() */
-
-struct call {
-	TAILQ_ENTRY(call) link;
-	struct remote *remote;
-	struct lane *lane;
-	struct transport_events events;
-	void *arg;
-	struct arena *arena; /* the request's and the answer's texts */
-	CURL *easy;
-	struct curl_slist *headers;
-	struct http_headers reply_headers;
-	int64_t idle_ns;
-	size_t body_max, body_bytes;
-	struct timer idle;
-	struct error failed; /* why we ended it ourselves */
-	char message[CURL_ERROR_SIZE];
-	bool added, head_sent, cancelled;
-	bool connecting, refused; /* addresses: one was allowed, one was not */
-};
-
-/* One multi handle with its connections. */
-struct lane {
-	struct loop *loop;
-	CURLM *multi; /* NULL: no call has needed it lately */
-	size_t n_calls;
-	size_t most, most_lately; /* of them at a time: since it is open, since the last look */
-	struct timer timer;       /* libcurl's own */
-	struct timer look;        /* while there are calls, or were since the last one */
-};
-
-enum { LANE_CALLS, LANE_STREAMS, LANES };
-
-struct remote {
-	struct transport transport;
-	struct loop *loop;
-	struct lane lanes[LANES];
-	struct task pump;
-	struct arena *arena; /* texts of the configuration */
-	struct transport_config config;
-	char *base_url, *connect_to; /* connect_to: NULL, or "NAME:PORT:HOST:PORT" */
-	char *host;                  /* without brackets */
-	unsigned port;
-	bool is_plain; /* http: no credentials go out */
-	bool nameless; /* a handshake failed for want of a subjectAltName */
-	char *token;   /* wiped when it is replaced */
-	int64_t token_read_ns;
-	TAILQ_HEAD(, call) calls;
-};
 
 /* The token */
 
@@ -124,10 +61,8 @@ static void refresh_token(struct remote *t, int64_t age_ns)
 static void call_free(struct call *c)
 {
 	struct remote *t = c->remote;
-	if (c->added) {
-		curl->multi_remove_handle(c->lane->multi, c->easy);
-		c->lane->n_calls--;
-	}
+	if (c->added)
+		curl_lane_remove(c->lane, c->easy);
 	loop_disarm(t->loop, &c->idle);
 	TAILQ_REMOVE(&t->calls, c, link);
 	curl->easy_cleanup(c->easy);
@@ -268,134 +203,14 @@ static void set_headers(struct call *c, const struct transport_request *r)
 	curl->easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
 }
 
-static void set_blob(CURL *easy, CURLoption option, const char *text)
-{
-	if (!text)
-		return;
-	struct curl_blob blob = {
-		.data = xstrdup(text), .len = strlen(text), .flags = CURL_BLOB_COPY};
-	curl->easy_setopt(easy, option, &blob);
-	explicit_bzero(blob.data, blob.len);
-	xfree(blob.data);
-}
-
-static CURLcode on_context(CURL *easy UNUSED, void *context, void *arg)
-{
-	struct remote *t = arg;
-	bool verifies = !t->config.insecure_skip_tls_verify;
-	return tls_client_context(context, verifies ? &t->nameless : NULL)
-		       ? CURLE_OK
-		       : CURLE_SSL_CONNECT_ERROR;
-}
-
-static void set_tls(struct call *call, const struct transport_config *c)
-{
-	CURL *easy = call->easy;
-	/* another TLS library than OpenSSL has no such option: no connection without our rules */
-	if (curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_context) != CURLE_OK &&
-	    !call->remote->is_plain)
-		error_set(&call->failed, E_UNSUPPORTED, "libcurl is not built with OpenSSL");
-	curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, call->remote);
-	curl->easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (c->ca_pem) {
-		/* The pinned CA and no other. */
-		curl->easy_setopt(easy, CURLOPT_CAPATH, NULL);
-		set_blob(easy, CURLOPT_CAINFO_BLOB, c->ca_pem);
-	}
-	set_blob(easy, CURLOPT_SSLCERT_BLOB, c->cert_pem);
-	set_blob(easy, CURLOPT_SSLKEY_BLOB, c->key_pem);
-	if (c->insecure_skip_tls_verify) {
-		curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-}
-
-static void set_body(CURL *easy, const struct transport_request *r)
-{
-	if (strcmp(r->method, "HEAD") == 0) {
-		curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);
-		return;
-	}
-	if (r->body.len || strcmp(r->method, "GET") != 0) {
-		curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
-		curl->easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, r->body.len ? r->body.ptr : "");
-	}
-	curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
-}
-
-static void free_list(void *p)
-{
-	curl->slist_free_all(p);
-}
-
-static bool read_address(const struct curl_sockaddr *from, struct address *ret)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} a = {0};
-	memcpy(&a, &from->addr, from->addrlen < sizeof(a) ? from->addrlen : sizeof(a));
-	*ret = (struct address){.v6 = from->family == AF_INET6};
-	if (from->family == AF_INET)
-		memcpy(ret->bytes, &a.v4.sin_addr, 4);
-	else if (from->family == AF_INET6)
-		memcpy(ret->bytes, &a.v6.sin6_addr, 16);
-	return from->family == AF_INET || from->family == AF_INET6;
-}
-
-/* Each address of the name comes by here, after it was resolved and before it is connected to. */
-static curl_socket_t open_socket(void *arg, curlsocktype purpose UNUSED, struct curl_sockaddr *to)
-{
-	struct call *c = arg;
-	struct address a;
-	if (!read_address(to, &a) || !address_policy_allows(c->remote->config.addresses,
-							    c->remote->host, c->remote->port, &a)) {
-		c->refused = true;
-		return CURL_SOCKET_BAD;
-	}
-	c->connecting = true;
-	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-}
-
-static void set_connection(struct call *c)
-{
-	const struct transport_config *config = &c->remote->config;
-	CURL *easy = c->easy;
-	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl->easy_setopt(easy, CURLOPT_PROXY, config->proxy_url ? config->proxy_url : "");
-	curl->easy_setopt(easy, CURLOPT_USERAGENT,
-			  config->user_agent ? config->user_agent : "alm/" ALM_VERSION);
-	if (config->addresses) {
-		curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-		curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, c);
-	}
-	if (config->username) {
-		curl->easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-		curl->easy_setopt(easy, CURLOPT_USERNAME, config->username);
-		curl->easy_setopt(easy, CURLOPT_PASSWORD, config->password ? config->password : "");
-	}
-	if (c->remote->connect_to) {
-		struct curl_slist *to = curl->slist_append(NULL, c->remote->connect_to);
-		arena_defer(c->arena, free_list, to);
-		curl->easy_setopt(easy, CURLOPT_CONNECT_TO, to);
-	}
-	set_tls(c, config);
-}
-
 static void set_request(struct call *c, const struct transport_request *r)
 {
 	CURL *easy = c->easy;
-	set_connection(c);
+	curl_request_connection(c);
 	curl->easy_setopt(easy, CURLOPT_URL,
 			  arena_fmt(c->arena, "%s%s", c->remote->base_url, r->target));
 	curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	set_body(easy, r);
+	curl_request_body(c, r);
 	set_headers(c, r);
 	if (r->timeout_ns)
 		curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS,
@@ -441,8 +256,10 @@ static void explain(struct call *c, CURLcode code)
 		     c->message[0] ? c->message : curl->easy_strerror(code));
 }
 
-static void ended(struct call *c, CURLcode code)
+static void on_end(CURL *easy, CURLcode code)
 {
+	struct call *c = NULL;
+	curl->easy_getinfo(easy, CURLINFO_PRIVATE, &c);
 	if (!c->cancelled && code == CURLE_OK && !c->head_sent)
 		send_head(c);
 	if (c->cancelled)
@@ -451,120 +268,6 @@ static void ended(struct call *c, CURLcode code)
 		finish(c, NULL);
 	else
 		explain(c, code);
-}
-
-static void reap(struct lane *l)
-{
-	CURLMsg *msg;
-	int left;
-	while ((msg = curl->multi_info_read(l->multi, &left)) != NULL) {
-		if (msg->msg != CURLMSG_DONE)
-			continue;
-		struct call *c = NULL;
-		curl->easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &c);
-		ended(c, msg->data.result);
-	}
-}
-
-static void on_timer(void *arg)
-{
-	struct lane *l = arg;
-	int running;
-	curl->multi_socket_action(l->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	reap(l);
-}
-
-static int set_timer(CURLM *multi UNUSED, long ms, void *arg)
-{
-	struct lane *l = arg;
-	if (ms < 0)
-		loop_disarm(l->loop, &l->timer);
-	else
-		loop_arm(l->loop, &l->timer, ms * NS_PER_MS);
-	return 0;
-}
-
-static void on_socket(evutil_socket_t fd, short what, void *arg)
-{
-	struct lane *l = arg;
-	int running, flags = (what & EV_READ ? CURL_CSELECT_IN : 0) |
-			     (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-	curl->multi_socket_action(l->multi, fd, flags, &running);
-	reap(l);
-}
-
-static int set_socket(CURL *easy UNUSED, curl_socket_t fd, int what, void *arg, void *socket)
-{
-	struct lane *l = arg;
-	struct event *e = socket;
-	if (e)
-		event_free(e);
-	e = NULL;
-	if (what != CURL_POLL_REMOVE) {
-		short events = EV_PERSIST;
-		if (what != CURL_POLL_OUT)
-			events |= EV_READ;
-		if (what != CURL_POLL_IN)
-			events |= EV_WRITE;
-		e = event_new(loop_event_base(l->loop), fd, events, on_socket, l);
-		assert(e);
-		event_add(e, NULL);
-	}
-	curl->multi_assign(l->multi, fd, e);
-	return 0;
-}
-
-static void lane_close(struct lane *l)
-{
-	assert(!l->n_calls);
-	if (l->multi)
-		curl->multi_cleanup(l->multi);
-	l->multi = NULL;
-	l->most = 0;
-	loop_disarm(l->loop, &l->timer);
-	loop_disarm(l->loop, &l->look);
-}
-
-static void on_look(void *arg)
-{
-	struct lane *l = arg;
-	if (!l->n_calls && l->most > SPARE_CONNECTIONS * l->most_lately) {
-		lane_close(l);
-		pool_trim();
-		return;
-	}
-	l->most_lately = l->n_calls;
-	loop_arm(l->loop, &l->look, LOOK_NS);
-}
-
-static void lane_open(struct lane *l)
-{
-	l->multi = curl->multi_init();
-	assert(l->multi);
-	loop_arm(l->loop, &l->look, LOOK_NS);
-	curl->multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
-	curl->multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
-	curl->multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-	curl->multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
-	curl->multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
-}
-
-static void lane_init(struct lane *l, struct loop *loop)
-{
-	*l = (struct lane){.loop = loop,
-			   .timer = {.fn = on_timer, .arg = l},
-			   .look = {.fn = on_look, .arg = l}};
-}
-
-static void lane_add(struct lane *l, struct call *c)
-{
-	if (!l->multi)
-		lane_open(l);
-	l->n_calls++;
-	l->most = l->n_calls > l->most ? l->n_calls : l->most;
-	l->most_lately = l->n_calls > l->most_lately ? l->n_calls : l->most_lately;
-	c->added = curl->multi_add_handle(l->multi, c->easy) == CURLM_OK;
-	assert(c->added);
 }
 
 static void pump(void *arg)
@@ -577,7 +280,8 @@ static void pump(void *arg)
 		} else if (c->failed.code) {
 			finish(c, &c->failed);
 		} else if (!c->added) {
-			lane_add(c->lane, c);
+			curl_lane_add(c->lane, c->easy);
+			c->added = true;
 		}
 	}
 }
@@ -623,7 +327,7 @@ static void remote_free(struct transport *transport)
 	while ((c = TAILQ_FIRST(&t->calls)) != NULL)
 		call_free(c);
 	for (size_t i = 0; i < LANES; i++)
-		lane_close(&t->lanes[i]);
+		curl_lane_close(&t->lanes[i]);
 	loop_unpost(t->loop, &t->pump);
 	wipe(&t->token);
 	xfree(t->base_url);
@@ -742,9 +446,10 @@ int transport_curl_new(struct loop *l, const struct transport_config *c, struct 
 	CLEANUP(transport_freep) struct transport *owner = &t->transport;
 	t->transport.ops = &ops;
 	t->loop = l;
+	t->curl = curl;
 	t->arena = arena_new(STRBUF_SMALL);
 	for (size_t i = 0; i < LANES; i++)
-		lane_init(&t->lanes[i], l);
+		curl_lane_init(&t->lanes[i], l, curl, on_end);
 	t->pump = (struct task){.fn = pump, .arg = t};
 	TAILQ_INIT(&t->calls);
 	int r = set_url(t, c, err);
