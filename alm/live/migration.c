@@ -1,28 +1,16 @@
 #include "alm/live/migration.h"
 
-#include <string.h>
-
 #include "alm/base/clock.h"
 #include "alm/io/http.h"
-#include "alm/obj/json.h"
+#include "alm/live/migration_note.h"
+#include "alm/live/migration_scan.h"
+#include "alm/live/page_writer.h"
 #include "alm/obj/meta.h"
-#include "catalog/gate/usage.h"
 
-#define BYTES_MAX    ((size_t)16 << 20)
-#define TRIES_MAX    10
-#define VERSIONS_MAX 64
-#define BACKOFF_NS   (200 * NS_PER_MS)
-#define BACKOFF_MAX  (10 * NS_PER_S)
+#define BYTES_MAX ((size_t)16 << 20)
+#define TRIES_MAX 10
 
 enum step { READ_CRD, SETTLE, SCAN, BEGIN, WRITE, MARK, READ_AGAIN, NOTE, TRIM, OVER };
-
-struct slot {
-	struct migration *m;
-	struct obj *o; /* owned; NULL: free */
-	struct client_call *call;
-	struct timer again;
-	unsigned tries;
-};
 
 struct migration {
 	struct migration_config c;
@@ -36,22 +24,17 @@ struct migration {
 	struct task over;
 	char *next;         /* continue token; NULL: from the start */
 	char *after;        /* that of the page behind the one at work; NULL: none */
-	struct obj *page;   /* items being written */
-	size_t at, busy;    /* of the page; slots in use */
+	size_t n_page;      /* objects being written */
 	size_t total;       /* of the scan */
 	size_t written;     /* before and by this run */
 	int64_t since_ns;   /* the last change of spec.versions */
 	int64_t generation; /* of the definition that the page tokens belong to */
 	int64_t started_ns; /* the server's clock, of the first of all runs; 0: not begun */
-	int64_t newest_ns;  /* the last write through another version that the scan saw */
-	int64_t next_ns;    /* monotonic: when the rate allows the next write */
 	unsigned tries, restarts;
-	struct usage usages[VERSIONS_MAX]; /* of the other versions */
-	size_t n_usages;
-	const char *writers[MIGRATION_WRITERS_MAX], *forget[MIGRATION_WRITERS_MAX];
+	struct migration_scan scan;
 	struct migration_result result;
 	struct error err;
-	struct slot slots[CLIENT_WRITES_MAX];
+	struct page_writer *writer;
 };
 
 static const struct resource crds = {.group = "apiextensions.k8s.io",
@@ -61,30 +44,17 @@ static const struct resource crds = {.group = "apiextensions.k8s.io",
 
 static void read_crd(struct migration *m);
 static void list_page(struct migration *m);
-static void write_more(struct migration *m);
-
-static void slot_clear(struct slot *s)
-{
-	if (s->call)
-		client_cancel(s->m->c.client, s->call);
-	loop_disarm(s->m->loop, &s->again);
-	obj_unref(s->o);
-	s->call = NULL;
-	s->o = NULL;
-}
 
 void migration_free(struct migration *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(m->slots); i++)
-		slot_clear(&m->slots[i]);
+	page_writer_free(m->writer);
 	if (m->call)
 		client_cancel(m->c.client, m->call);
 	loop_disarm(m->loop, &m->timer);
 	loop_unpost(m->loop, &m->over);
 	obj_unref(m->crd);
-	obj_unref(m->page);
 	xfree(m->next);
 	xfree(m->after);
 	arena_free(m->a);
@@ -94,8 +64,8 @@ void migration_free(struct migration *m)
 static void tell(struct migration *m, const char *doing, int64_t wait_ns)
 {
 	struct migration_progress p = {.doing = doing,
-				       .done = m->step == SCAN ? m->result.n : m->written,
-				       .total = m->step == SCAN ? m->result.n : m->total,
+				       .done = m->step == SCAN ? m->scan.n : m->written,
+				       .total = m->step == SCAN ? m->scan.n : m->total,
 				       .wait_ns = wait_ns};
 	if (m->c.progress)
 		m->c.progress(m->c.arg, &p);
@@ -115,76 +85,17 @@ static void end(struct migration *m, const struct error *err)
 	m->step = OVER;
 	if (err)
 		m->err = *err;
-	for (size_t i = 0; i < ARRAY_LEN(m->slots); i++)
-		slot_clear(&m->slots[i]);
+	page_writer_stop(m->writer);
 	loop_disarm(m->loop, &m->timer);
 	m->over = (struct task){.fn = report, .arg = m};
 	loop_post(m->loop, &m->over);
 }
 
-static bool may_pass(const struct error *err)
-{
-	return error_retry(err->code) == RETRY_BACKOFF && err->code != E_FORBIDDEN &&
-	       err->code != E_UNAUTHORIZED;
-}
-
 /* --- the definition --- */
-
-static const struct obj *version_of(const struct obj *crd, const char *name)
-{
-	const struct obj *list = obj_path(crd, "spec.versions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "name"), name))
-			return obj_at(list, i);
-	return NULL;
-}
-
-static const char *joined(const struct obj *list, struct arena *a)
-{
-	const char *text = "";
-	for (size_t i = 0; i < obj_len(list); i++)
-		text = arena_fmt(a, "%s%s%s", text, i ? " " : "", obj_as_string(obj_at(list, i)));
-	return text;
-}
-
-/* When somebody last wrote spec.versions: `to` is the storage version since then, or longer. */
-static int64_t versions_since(const struct obj *crd)
-{
-	int64_t newest = 0, t;
-	const struct obj *entries = obj_path(crd, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(entries); i++) {
-		const struct obj *e = obj_at(entries, i);
-		const char *time = obj_str(e, "time");
-		if (obj_has(obj_get(obj_get(e, "fieldsV1"), "f:spec"), "f:versions") && time &&
-		    clock_parse(str_of(time), &t) && t > newest)
-			newest = t;
-	}
-	return newest;
-}
-
-/* A run before this one noted how far it came, with the definition that is there now. Without a
- * time it had not begun. */
-static void resume(struct migration *m)
-{
-	struct error ignored;
-	struct obj *note = NULL;
-	const char *text = meta_annotation(m->crd, MIGRATION_ANNOTATION);
-	m->generation = meta_generation(m->crd);
-	if (!text || json_parse(str_of(text), &note, &ignored) < 0)
-		return;
-	const char *started = obj_str(note, "started"), *next = obj_str(note, "continue");
-	if (cstr_eq(obj_str(note, "to"), m->c.to) && started &&
-	    obj_i64(note, "generation", -1) == m->generation &&
-	    clock_parse(str_of(started), &m->started_ns) && next) {
-		m->next = xstrdup(next);
-		m->written = (size_t)obj_i64(note, "written", 0);
-	}
-	obj_unref(note);
-}
 
 static int check_crd(struct migration *m, struct error *err)
 {
-	const struct obj *version = version_of(m->crd, m->c.to);
+	const struct obj *version = migration_version(m->crd, m->c.to);
 	if (!version)
 		return error_set(err, E_NOTFOUND, "%s has no version %s", m->c.crd, m->c.to);
 	if (!obj_flag(version, "storage", false))
@@ -196,23 +107,24 @@ static int check_crd(struct migration *m, struct error *err)
 	return 0;
 }
 
-static void begin_usages(struct migration *m)
-{
-	const struct obj *list = obj_path(m->crd, "spec.versions");
-	m->n_usages = 0;
-	for (size_t i = 0; i < obj_len(list) && m->n_usages < VERSIONS_MAX; i++) {
-		const char *name = obj_str(obj_at(list, i), "name");
-		if (name && strcmp(name, m->c.to) != 0)
-			usage_begin(&m->usages[m->n_usages++], m->crd, name, NULL, m->a);
-	}
-}
-
-static void settled(void *arg)
+static void scan_from_start(void *arg)
 {
 	struct migration *m = arg;
 	m->step = SCAN;
-	begin_usages(m);
+	migration_scan_begin(&m->scan, m->crd, &m->r, m->since_ns, m->a);
 	list_page(m);
+}
+
+/* Goes on where a run before this one noted to be. */
+static void resume(struct migration *m)
+{
+	struct migration_note n;
+	m->generation = meta_generation(m->crd);
+	if (!migration_note_read(m->crd, m->c.to, &n))
+		return;
+	m->next = n.next;
+	m->written = n.written;
+	m->started_ns = n.started_ns;
 }
 
 static void crd_known(struct migration *m)
@@ -228,8 +140,8 @@ static void crd_known(struct migration *m)
 				 .kind = arena_strdup(m->a, obj_str(m->crd, "spec.names.kind")),
 				 .namespaced =
 					 cstr_eq(obj_str(m->crd, "spec.scope"), "Namespaced")};
-	m->result.was = joined(obj_path(m->crd, "status.storedVersions"), m->a);
-	m->since_ns = versions_since(m->crd);
+	m->result.was = migration_stored_versions(m->crd, m->a);
+	m->since_ns = migration_versions_since(m->crd);
 	resume(m);
 	int64_t left = m->since_ns + m->c.settle_ns - loop_now(m->loop);
 	m->step = SETTLE;
@@ -237,11 +149,11 @@ static void crd_known(struct migration *m)
 		left = m->c.settle_ns; /* the clocks differ */
 	if (m->c.settle_ns && left > 0 && !m->c.dry_run) {
 		tell(m, "waiting", left);
-		m->timer = (struct timer){.fn = settled, .arg = m};
+		m->timer = (struct timer){.fn = scan_from_start, .arg = m};
 		loop_arm(m->loop, &m->timer, left);
 		return;
 	}
-	settled(m);
+	scan_from_start(m);
 }
 
 /* --- the end: a note, then the list --- */
@@ -264,7 +176,7 @@ static void crd_written(void *arg, const struct client_reply *reply)
 	m->call = NULL;
 	if (m->step == OVER)
 		return;
-	if (reply->err && (reply->err->code == E_CONFLICT || may_pass(reply->err)) &&
+	if (reply->err && (reply->err->code == E_CONFLICT || page_writer_may_pass(reply->err)) &&
 	    ++m->tries < TRIES_MAX) {
 		if (m->step != MARK && m->step != BEGIN)
 			m->step = READ_AGAIN;
@@ -300,22 +212,6 @@ static void patch_crd(struct migration *m, struct obj *patch, const char *subres
 	obj_unref(patch);
 }
 
-static struct obj *annotations_patch(struct obj *annotations)
-{
-	struct obj *patch = obj_map();
-	obj_set(patch, "metadata", obj_map());
-	obj_set_path(patch, "metadata.annotations", annotations);
-	return patch;
-}
-
-static void patch_note(struct migration *m, const struct obj *note)
-{
-	struct obj *annotations = obj_map();
-	CLEANUP(xfreep) char *text = json_text(note);
-	obj_set_str(annotations, MIGRATION_ANNOTATION, text);
-	patch_crd(m, annotations_patch(annotations), NULL);
-}
-
 static int64_t remaining(const struct migration *m)
 {
 	return m->total > m->written ? (int64_t)(m->total - m->written) : 0;
@@ -324,43 +220,21 @@ static int64_t remaining(const struct migration *m)
 /* The page is done: where the next one starts, for whoever goes on from here. */
 static void mark_page(struct migration *m)
 {
-	char started[CLOCK_TEXT_MAX];
-	CLEANUP(obj_unrefp) struct obj *note = obj_map();
+	struct migration_note n = {.next = m->next,
+				   .written = m->written,
+				   .remaining = remaining(m),
+				   .started_ns = m->started_ns,
+				   .generation = m->generation};
 	m->step = MARK;
-	clock_format(m->started_ns, CLOCK_SECONDS, started);
-	obj_set_str(note, "to", m->c.to);
-	obj_set_str(note, "continue", m->next);
-	obj_set_int(note, "written", (int64_t)m->written);
-	obj_set_int(note, "remaining", remaining(m));
-	obj_set_str(note, "started", started);
-	obj_set_int(note, "generation", m->generation);
-	patch_note(m, note);
+	patch_crd(m, migration_note_page(m->c.to, &n), NULL);
 }
 
 /* The server's time of this note is that of the beginning; it differs from any before it. */
 static void mark_begin(void *arg)
 {
 	struct migration *m = arg;
-	CLEANUP(obj_unrefp) struct obj *note = obj_map();
 	m->step = BEGIN;
-	obj_set_str(note, "to", m->c.to);
-	obj_set_int(note, "asked", loop_now(m->loop));
-	obj_set_int(note, "remaining", remaining(m));
-	patch_note(m, note);
-}
-
-/* When we last wrote the definition, by the server's clock; by ours if it does not say. */
-static int64_t noted_at(const struct migration *m)
-{
-	int64_t newest = 0, t;
-	const struct obj *entries = obj_path(m->crd, "metadata.managedFields");
-	for (size_t i = 0; i < obj_len(entries); i++) {
-		const char *time = obj_str(obj_at(entries, i), "time");
-		if (cstr_eq(obj_str(obj_at(entries, i), "manager"), MIGRATION_MANAGER) && time &&
-		    clock_parse(str_of(time), &t) && t > newest)
-			newest = t;
-	}
-	return newest ? newest : loop_now(m->loop) / NS_PER_S * NS_PER_S;
+	patch_crd(m, migration_note_begin(m->c.to, loop_now(m->loop), remaining(m)), NULL);
 }
 
 /* The server's clock was set back behind what it has stamped: until it is there again, a write through
@@ -370,7 +244,7 @@ static void clock_is_behind(struct migration *m)
 	struct error err;
 	char is[CLOCK_TEXT_MAX], was[CLOCK_TEXT_MAX];
 	clock_format(m->started_ns, CLOCK_SECONDS, is);
-	clock_format(m->newest_ns, CLOCK_SECONDS, was);
+	clock_format(m->scan.newest_ns, CLOCK_SECONDS, was);
 	error_set(&err, E_REFUSED,
 		  "the server's clock says %s, and an object was written through another version "
 		  "than "
@@ -384,18 +258,20 @@ static void clock_is_behind(struct migration *m)
  * the second is waited for. */
 static void begun(struct migration *m)
 {
-	m->started_ns = noted_at(m);
-	if (m->newest_ns >= m->started_ns && ++m->tries < TRIES_MAX) {
+	m->started_ns = migration_noted_at(m->crd);
+	if (!m->started_ns)
+		m->started_ns = loop_now(m->loop) / NS_PER_S * NS_PER_S;
+	if (m->scan.newest_ns >= m->started_ns && ++m->tries < TRIES_MAX) {
 		m->timer = (struct timer){.fn = mark_begin, .arg = m};
 		loop_arm(m->loop, &m->timer, NS_PER_S);
 		return;
 	}
-	if (m->newest_ns >= m->started_ns && !m->c.ignore_writers) {
+	if (m->scan.newest_ns >= m->started_ns && !m->c.ignore_writers) {
 		clock_is_behind(m);
 		return;
 	}
-	if (m->newest_ns >= m->started_ns)
-		m->started_ns = m->newest_ns + NS_PER_S;
+	if (m->scan.newest_ns >= m->started_ns)
+		m->started_ns = m->scan.newest_ns + NS_PER_S;
 	m->tries = 0;
 	m->step = WRITE;
 	list_page(m);
@@ -408,7 +284,7 @@ static bool has_moved(struct migration *m)
 	struct error err;
 	if (meta_generation(m->crd) == m->generation)
 		return false;
-	if (!obj_flag(version_of(m->crd, m->c.to), "storage", false) ||
+	if (!obj_flag(migration_version(m->crd, m->c.to), "storage", false) ||
 	    ++m->restarts >= TRIES_MAX) {
 		error_set(&err, E_CONFLICT, "%s changed; start again", m->c.crd);
 		end(m, &err);
@@ -423,28 +299,10 @@ static bool has_moved(struct migration *m)
 	return true;
 }
 
-static void note_version(struct migration *m, struct obj *annotations, const char *v)
-{
-	char started[CLOCK_TEXT_MAX];
-	clock_format(m->started_ns, CLOCK_SECONDS, started);
-	if (v && strcmp(v, m->c.to) != 0)
-		obj_set_str(annotations, arena_fmt(m->a, USAGE_MIGRATED_PREFIX "%s", v), started);
-}
-
-/* Entries newer than the start of the migration still count as use of the old version. A version
- * that was written through but never stored is used as well. */
 static void note_end(struct migration *m)
 {
-	struct obj *annotations = obj_map();
-	const struct obj *stored = obj_path(m->crd, "status.storedVersions"),
-			 *versions = obj_path(m->crd, "spec.versions");
 	m->step = NOTE;
-	for (size_t i = 0; i < obj_len(stored); i++)
-		note_version(m, annotations, obj_as_string(obj_at(stored, i)));
-	for (size_t i = 0; i < obj_len(versions); i++)
-		note_version(m, annotations, obj_str(obj_at(versions, i), "name"));
-	obj_set(annotations, MIGRATION_ANNOTATION, obj_null());
-	patch_crd(m, annotations_patch(annotations), NULL);
+	patch_crd(m, migration_note_end(m->crd, m->c.to, m->started_ns), NULL);
 }
 
 static void trim(struct migration *m)
@@ -489,41 +347,17 @@ static void read_crd(struct migration *m)
 
 /* --- pages --- */
 
-static void note_forget(struct migration *m, const struct obj *o)
-{
-	if (m->result.n_forget == MIGRATION_WRITERS_MAX)
-		return;
-	const char *command = usage_forget(o, m->r.group, m->r.plural, m->c.to, m->since_ns, m->a);
-	if (command)
-		m->forget[m->result.n_forget++] = command;
-}
-
-static void scan_object(struct migration *m, const struct obj *o)
-{
-	if (m->result.n++ == 0)
-		m->result.first = usage_object_name(o, m->a);
-	for (size_t i = 0; i < m->n_usages; i++)
-		usage_object(&m->usages[i], o);
-	note_forget(m, o);
-}
-
 /* Refused while somebody brings the old form back. */
 static void scanned(struct migration *m)
 {
-	for (size_t i = 0; i < m->n_usages; i++) {
-		usage_end(&m->usages[i]);
-		if (m->usages[i].n_writers && m->usages[i].writers[0].last_ns > m->newest_ns)
-			m->newest_ns = m->usages[i].writers[0].last_ns;
-		for (size_t k = 0; k < m->usages[i].n_writers; k++) {
-			const struct usage_writer *w = &m->usages[i].writers[k];
-			if (w->last_ns > m->since_ns && m->result.n_writers < MIGRATION_WRITERS_MAX)
-				m->writers[m->result.n_writers++] =
-					arena_fmt(m->a, "%s: %s", w->manager, w->last_object);
-		}
-	}
-	m->result.writers = m->writers;
-	m->result.forget = m->forget;
-	m->total = m->result.n;
+	struct migration_result *result = &m->result;
+	migration_scan_end(&m->scan);
+	m->total = result->n = m->scan.n;
+	result->first = m->scan.first;
+	result->writers = m->scan.writers;
+	result->n_writers = m->scan.n_writers;
+	result->forget = m->scan.forget;
+	result->n_forget = m->scan.n_forget;
 	if (m->c.dry_run) {
 		end(m, NULL);
 		return;
@@ -551,7 +385,7 @@ static void scanned(struct migration *m)
 static void page_scanned(struct migration *m, const struct obj *items, const char *next)
 {
 	for (size_t i = 0; i < obj_len(items); i++)
-		scan_object(m, obj_at(items, i));
+		migration_scan_object(&m->scan, obj_at(items, i));
 	tell(m, "reading", 0);
 	xfree(m->after);
 	m->after = next ? xstrdup(next) : NULL;
@@ -563,11 +397,8 @@ static void page_scanned(struct migration *m, const struct obj *items, const cha
 
 static void scan_anew(struct migration *m)
 {
-	m->step = SCAN;
-	m->started_ns = m->newest_ns = 0;
-	m->result.n = m->result.n_forget = m->result.n_writers = 0;
-	begin_usages(m);
-	list_page(m);
+	m->started_ns = 0;
+	scan_from_start(m);
 }
 
 /* Before anything is written: there are more objects than the scan saw, as it read an older state, or
@@ -590,11 +421,10 @@ static void page_listed(void *arg, const struct client_reply *reply)
 		xfree(*token);
 		*token = NULL;
 		m->written = 0;
-		if (m->step == SCAN) {
-			m->result.n = m->result.n_forget = 0;
-			begin_usages(m);
-		}
-		list_page(m);
+		if (m->step == SCAN)
+			scan_from_start(m);
+		else
+			list_page(m);
 		return;
 	}
 	if (reply->err) {
@@ -615,10 +445,9 @@ static void page_listed(void *arg, const struct client_reply *reply)
 	}
 	xfree(m->next);
 	m->next = next ? xstrdup(next) : NULL;
-	obj_unref(m->page);
-	m->page = items ? obj_ref(items) : obj_list();
-	m->at = 0;
-	write_more(m);
+	CLEANUP(obj_unrefp) struct obj *page = items ? obj_ref(items) : obj_list();
+	m->n_page = obj_len(page);
+	page_writer_start(m->writer, &m->r, page);
 }
 
 static void list_page(struct migration *m)
@@ -631,115 +460,14 @@ static void list_page(struct migration *m)
 	m->call = client_list(m->c.client, &m->r, NULL, query, page_listed, m);
 }
 
-/* --- objects --- */
-
-static void send(struct slot *s);
-
-static void slot_done(struct slot *s)
+static void page_written(void *arg, const struct error *err)
 {
-	struct migration *m = s->m;
-	slot_clear(s);
-	m->busy--;
-	m->written++;
-	write_more(m);
-}
-
-static void send_again(void *arg)
-{
-	send(arg);
-}
-
-static void slot_failed(struct slot *s, const struct client_reply *reply)
-{
-	struct migration *m = s->m;
-	struct error err = *reply->err;
-	int64_t wait = client_backoff(m->loop, s->tries, BACKOFF_NS, BACKOFF_MAX);
-	if (may_pass(reply->err) && ++s->tries < TRIES_MAX) {
-		s->again = (struct timer){.fn = send_again, .arg = s};
-		loop_arm(m->loop, &s->again,
-			 reply->retry_after_ns > wait ? reply->retry_after_ns : wait);
+	struct migration *m = arg;
+	if (err) {
+		end(m, err);
 		return;
 	}
-	error_wrap(&err, "%s", usage_object_name(s->o, m->a));
-	end(m, &err);
-}
-
-static void object_read(void *arg, const struct client_reply *reply)
-{
-	struct slot *s = arg;
-	s->call = NULL;
-	if (s->m->step == OVER)
-		return;
-	if (reply->err && reply->err->code == E_NOTFOUND) {
-		slot_done(s);
-	} else if (reply->err) {
-		slot_failed(s, reply);
-	} else {
-		obj_unref(s->o);
-		s->o = obj_ref(reply->body);
-		send(s);
-	}
-}
-
-static void object_written(void *arg, const struct client_reply *reply)
-{
-	struct slot *s = arg;
-	struct migration *m = s->m;
-	s->call = NULL;
-	if (m->step == OVER)
-		return;
-	if (!reply->err || reply->err->code == E_NOTFOUND)
-		slot_done(s);
-	else if (reply->err->code == E_CONFLICT && ++s->tries < TRIES_MAX)
-		s->call = client_get(m->c.client, &m->r, meta_namespace(s->o), meta_name(s->o),
-				     NULL, object_read, s);
-	else
-		slot_failed(s, reply);
-}
-
-/* Unchanged but for its apiVersion: a server takes it for a no-op only if it is stored so already.
- */
-static void send(struct slot *s)
-{
-	struct migration *m = s->m;
-	struct client_options o = {.field_manager = MIGRATION_MANAGER};
-	s->call = client_replace(m->c.client, &m->r, meta_namespace(s->o), meta_name(s->o), s->o,
-				 &o, object_written, s);
-}
-
-static struct slot *free_slot(struct migration *m)
-{
-	for (size_t i = 0; i < ARRAY_LEN(m->slots); i++)
-		if (!m->slots[i].o)
-			return &m->slots[i];
-	return NULL;
-}
-
-static void rate_allows(void *arg)
-{
-	write_more(arg);
-}
-
-/* True if the rate allows a write now; else the timer brings us back. */
-static bool take_turn(struct migration *m)
-{
-	int64_t now = loop_mono(m->loop), gap;
-	if (!m->c.rate)
-		return true;
-	gap = NS_PER_S / (int64_t)m->c.rate;
-	if (m->next_ns < now - 5 * NS_PER_MS)
-		m->next_ns = now - 5 * NS_PER_MS; /* what was left unused may be caught up */
-	if (m->next_ns > now) {
-		m->timer = (struct timer){.fn = rate_allows, .arg = m};
-		loop_arm(m->loop, &m->timer, m->next_ns - now);
-		return false;
-	}
-	m->next_ns += gap;
-	return true;
-}
-
-static void page_done(struct migration *m)
-{
+	m->written += m->n_page;
 	tell(m, "writing", 0);
 	m->tries = 0;
 	if (m->next) {
@@ -750,23 +478,6 @@ static void page_done(struct migration *m)
 	read_crd(m);
 }
 
-static void write_more(struct migration *m)
-{
-	struct slot *s;
-	if (m->step != WRITE)
-		return;
-	loop_disarm(m->loop, &m->timer);
-	while (m->at < obj_len(m->page) && (s = free_slot(m)) && take_turn(m)) {
-		s->m = m;
-		s->tries = 0;
-		s->o = obj_ref(obj_at(m->page, m->at++));
-		m->busy++;
-		send(s);
-	}
-	if (m->at >= obj_len(m->page) && !m->busy)
-		page_done(m);
-}
-
 struct migration *migration_start(const struct migration_config *c)
 {
 	struct migration *m = xcalloc(1, sizeof(*m));
@@ -775,9 +486,11 @@ struct migration *migration_start(const struct migration_config *c)
 	m->c.crd = arena_strdup(m->a, c->crd);
 	m->c.to = arena_strdup(m->a, c->to);
 	m->loop = client_loop(c->client);
-	m->next_ns = loop_mono(m->loop);
-	for (size_t i = 0; i < ARRAY_LEN(m->slots); i++)
-		m->slots[i].m = m;
+	m->writer = page_writer_new(&(struct page_writer_config){.client = c->client,
+								 .manager = MIGRATION_MANAGER,
+								 .rate = c->rate,
+								 .done = page_written,
+								 .arg = m});
 	read_crd(m);
 	return m;
 }
