@@ -45,9 +45,6 @@ static inline bool db_is_plain_file(const struct db *d)
 	return !db_is_memory(d) && !d->vfs;
 }
 
-/* What rc of SQLite means, with its words; d is broken after a disk error. The negative code. */
-int db_failed(struct db *d, int rc, struct error *err);
-int db_refuse_broken(const struct db *d, struct error *err);
 /* E_IO if what looks like damage is a drive that cannot be read, which ends the handle; else 0. */
 int db_refuse_unreadable(struct db *d, struct error *err);
 /* E_UNAVAILABLE if there is no room for a transaction. Asks the disk if nobody did since the last. */

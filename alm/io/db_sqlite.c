@@ -3,7 +3,6 @@
  * synchronous=FULL, one writer, a failed commit or disk error ends the handle.
  */
 #include <assert.h>
-#include <stdio.h>
 
 #include "alm/base/map.h"
 #include "alm/base/strbuf.h"
@@ -69,7 +68,7 @@ int db_refuse_unreadable(struct db *d, struct error *err)
 	return -err->code;
 }
 
-int db_failed(struct db *d, int rc, struct error *err)
+static int db_failed(struct db *d, int rc, struct error *err)
 {
 	int code = code_of(rc);
 	if (is_fatal(rc))
@@ -84,7 +83,7 @@ int db_failed(struct db *d, int rc, struct error *err)
 	return error_set(err, code, "%s: %s", d->path, sqlite3_errmsg(d->conn));
 }
 
-int db_refuse_broken(const struct db *d, struct error *err)
+static int refuse_broken(const struct db *d, struct error *err)
 {
 	return error_set(err, E_IO, "%s: unusable after a disk error, until it is opened again",
 			 d->path);
@@ -109,7 +108,7 @@ void db_trim(struct db *d)
 int db_exec(struct db *d, const char *sql, struct error *err)
 {
 	if (d->broken)
-		return db_refuse_broken(d, err);
+		return refuse_broken(d, err);
 	int rc = sqlite3_exec(d->conn, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : db_failed(d, rc, err);
 }
@@ -117,7 +116,7 @@ int db_exec(struct db *d, const char *sql, struct error *err)
 int db_prepare(struct db *d, const char *sql, struct stmt **ret, struct error *err)
 {
 	if (d->broken)
-		return db_refuse_broken(d, err);
+		return refuse_broken(d, err);
 	struct stmt *s = map_get(d->statements, sql);
 	if (s) {
 		sqlite3_reset(s->s);
@@ -177,7 +176,7 @@ void stmt_bind_null(struct stmt *s, int i)
 int stmt_step(struct stmt *s, struct error *err)
 {
 	if (s->db->broken)
-		return db_refuse_broken(s->db, err);
+		return refuse_broken(s->db, err);
 	int rc = sqlite3_step(s->s);
 	if (rc == SQLITE_ROW)
 		return 1;
@@ -311,7 +310,7 @@ bool db_is_broken(const struct db *d)
 int db_checkpoint(struct db *d, bool idle, struct error *err)
 {
 	if (d->broken)
-		return db_refuse_broken(d, err);
+		return refuse_broken(d, err);
 	if (idle ? d->wal_frames == 0 && db_wal_bytes(d) <= DB_WAL_KEEP_BYTES
 		 : d->wal_frames < CHECKPOINT_FRAMES)
 		return 0;
