@@ -1,6 +1,6 @@
 /*
  * db_internal: the handle that the files db_*.c share, which alone know SQLite: db_open.c makes and
- * ends it, db_room.c watches the disk, db_sqlite.c has statements and transactions.
+ * ends it, db_sqlite.c has statements, db_room.c watches the disk, db_transaction.c begins and commits.
  */
 #ifndef ALM_IO_DB_INTERNAL_H
 #define ALM_IO_DB_INTERNAL_H
@@ -45,6 +45,9 @@ static inline bool db_is_plain_file(const struct db *d)
 	return !db_is_memory(d) && !d->vfs;
 }
 
+/* What rc of SQLite means, with its words; d is broken after a disk error. The negative code. */
+int db_failed(struct db *d, int rc, struct error *err);
+int db_refuse_broken(const struct db *d, struct error *err);
 /* E_IO if what looks like damage is a drive that cannot be read, which ends the handle; else 0. */
 int db_refuse_unreadable(struct db *d, struct error *err);
 /* E_UNAVAILABLE if there is no room for a transaction. Asks the disk if nobody did since the last. */

@@ -1,5 +1,4 @@
 /* db_room: how much room the disk has for the file, and what may be begun with it (db.h). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 

@@ -1,17 +1,15 @@
 /*
- * db_sqlite: statements and transactions. The rules are in reliability.md 4: WAL with
+ * db_sqlite: statements, and what their errors mean. The rules are in reliability.md 4: WAL with
  * synchronous=FULL, one writer, a failed commit or disk error ends the handle.
  */
 #include <assert.h>
 
 #include "alm/base/map.h"
-#include "alm/base/strbuf.h"
 #include "alm/io/db.h"
 #include "alm/io/db_copy.h"
 #include "alm/io/db_internal.h"
 
-#define STATEMENTS_MAX    1024
-#define CHECKPOINT_FRAMES 4096 /* of 4 KiB: 16 MiB */
+#define STATEMENTS_MAX 1024
 
 /* Errors */
 
@@ -68,7 +66,7 @@ int db_refuse_unreadable(struct db *d, struct error *err)
 	return -err->code;
 }
 
-static int db_failed(struct db *d, int rc, struct error *err)
+int db_failed(struct db *d, int rc, struct error *err)
 {
 	int code = code_of(rc);
 	if (is_fatal(rc))
@@ -83,20 +81,13 @@ static int db_failed(struct db *d, int rc, struct error *err)
 	return error_set(err, code, "%s: %s", d->path, sqlite3_errmsg(d->conn));
 }
 
-static int refuse_broken(const struct db *d, struct error *err)
+int db_refuse_broken(const struct db *d, struct error *err)
 {
 	return error_set(err, E_IO, "%s: unusable after a disk error, until it is opened again",
 			 d->path);
 }
 
 /* Opening */
-
-static int mark_layout(struct db *d, struct error *err)
-{
-	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&sql, "PRAGMA user_version = %d", d->config.layout);
-	return db_exec(d, sql.buf, err);
-}
 
 void db_trim(struct db *d)
 {
@@ -108,7 +99,7 @@ void db_trim(struct db *d)
 int db_exec(struct db *d, const char *sql, struct error *err)
 {
 	if (d->broken)
-		return refuse_broken(d, err);
+		return db_refuse_broken(d, err);
 	int rc = sqlite3_exec(d->conn, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : db_failed(d, rc, err);
 }
@@ -116,7 +107,7 @@ int db_exec(struct db *d, const char *sql, struct error *err)
 int db_prepare(struct db *d, const char *sql, struct stmt **ret, struct error *err)
 {
 	if (d->broken)
-		return refuse_broken(d, err);
+		return db_refuse_broken(d, err);
 	struct stmt *s = map_get(d->statements, sql);
 	if (s) {
 		sqlite3_reset(s->s);
@@ -176,7 +167,7 @@ void stmt_bind_null(struct stmt *s, int i)
 int stmt_step(struct stmt *s, struct error *err)
 {
 	if (s->db->broken)
-		return refuse_broken(s->db, err);
+		return db_refuse_broken(s->db, err);
 	int rc = sqlite3_step(s->s);
 	if (rc == SQLITE_ROW)
 		return 1;
@@ -232,71 +223,6 @@ bool stmt_is_null(struct stmt *s, int i)
 	return sqlite3_column_type(s->s, i) == SQLITE_NULL;
 }
 
-/* Transactions */
-
-static int run(struct db *d, const char *sql, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(d, sql, &s, err);
-	return r < 0 ? r : stmt_step(s, err);
-}
-
-int db_begin(struct db *d, struct error *err)
-{
-	int r = db_check_room(d, err);
-	if (r >= 0)
-		r = run(d, "BEGIN IMMEDIATE", err);
-	if (r < 0 || !d->unmarked)
-		return r;
-	r = mark_layout(d, err);
-	if (r < 0)
-		db_rollback(d);
-	return r;
-}
-
-int db_snapshot(struct db *d, struct error *err)
-{
-	return run(d, "BEGIN", err);
-}
-
-int db_commit(struct db *d, struct error *err)
-{
-	int r = run(d, "COMMIT", err);
-	if (r < 0) {
-		/* What reached the disk is unknown: only a new handle can tell. */
-		db_rollback(d);
-		d->broken = true;
-		return r;
-	}
-	d->unmarked = false;
-	return r;
-}
-
-/* On a broken handle, too: it ends the transaction in memory. */
-void db_rollback(struct db *d)
-{
-	if (db_in_transaction(d))
-		sqlite3_exec(d->conn, "ROLLBACK", NULL, NULL, NULL);
-}
-
-int db_savepoint(struct db *d, struct error *err)
-{
-	return run(d, "SAVEPOINT s", err);
-}
-
-int db_release(struct db *d, struct error *err)
-{
-	return run(d, "RELEASE s", err);
-}
-
-void db_rollback_to(struct db *d)
-{
-	/* A full disk has rolled back everything already; there is no savepoint then. */
-	if (db_in_transaction(d) &&
-	    sqlite3_exec(d->conn, "ROLLBACK TO s; RELEASE s", NULL, NULL, NULL) != SQLITE_OK)
-		d->broken = true;
-}
-
 bool db_in_transaction(const struct db *d)
 {
 	return d->conn && !sqlite3_get_autocommit(d->conn);
@@ -305,25 +231,4 @@ bool db_in_transaction(const struct db *d)
 bool db_is_broken(const struct db *d)
 {
 	return d->broken;
-}
-
-int db_checkpoint(struct db *d, bool idle, struct error *err)
-{
-	if (d->broken)
-		return refuse_broken(d, err);
-	if (idle ? d->wal_frames == 0 && db_wal_bytes(d) <= DB_WAL_KEEP_BYTES
-		 : d->wal_frames < CHECKPOINT_FRAMES)
-		return 0;
-	int n_log = 0, n_done = 0;
-	bool is_long = idle && db_wal_bytes(d) > DB_WAL_KEEP_BYTES;
-	int rc = sqlite3_wal_checkpoint_v2(
-		d->conn, NULL, is_long ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
-		&n_log, &n_done);
-	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-		return 0; /* a reader; the next turn tries again */
-	if (rc != SQLITE_OK)
-		return db_failed(d, rc, err);
-	if (n_log == n_done)
-		d->wal_frames = 0;
-	return 0;
 }
