@@ -73,7 +73,7 @@ const char *unit_fixture_settle(struct unit_fixture *x)
 {
 	const char *how = "Running";
 	int idle = 0;
-	for (int i = 0; i < 30 && idle < 2 && (i < 2 || cstr_eq(how, "Running")); i++) {
+	for (int i = 0; i < 30 && idle < 2 && (i < 2 || unit_record_is_open(x->job.record)); i++) {
 		how = unit_fixture_pass(x);
 		view_fake_survey(&x->f);
 		view_fake_perform(&x->f);

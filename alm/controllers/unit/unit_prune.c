@@ -315,7 +315,7 @@ static enum ensured prune(struct unit_pass *s, const struct former *f)
 }
 
 /* job.spares: they stay named, so that they go once they may. */
-static enum ensured spare(struct unit_pass *s, const struct former *f)
+static void spare(struct unit_pass *s, const struct former *f)
 {
 	struct arena *a = s->v->a;
 	s->spared.lines = ARENA_ARRAY(a, struct inventory_line, f->lines.n + 1);
@@ -323,10 +323,10 @@ static enum ensured spare(struct unit_pass *s, const struct former *f)
 		if (!f->was[i].live || !unit_owns(s->unit, f->was[i].live))
 			continue;
 		s->spared.lines[s->spared.n++] = f->lines.lines[i];
-		unit_tell_kept(s, arena_fmt(a, "%s is not deleted: spec.prune.mode is None",
-					    unit_entry_text(&f->was[i], a)));
+		if (!s->back) /* where prune() has told why */
+			unit_tell_kept(s, arena_fmt(a, "%s is not deleted: spec.prune.mode is None",
+						    unit_entry_text(&f->was[i], a)));
 	}
-	return DONE;
 }
 
 static struct obj *without_marks(void)
@@ -362,9 +362,15 @@ static enum ensured orphan(struct unit_pass *s, const struct former *f)
 	return WAITING;
 }
 
-static bool spares(const struct unit_pass *s)
+/* What the failed unit alone has made goes in any mode, on the way back. */
+static enum ensured prune_or_spare(struct unit_pass *s, const struct former *f)
 {
-	return s->job->spares && !s->job->deleting && !s->back;
+	if (s->job->deleting)
+		return s->job->orphans ? orphan(s, f) : prune(s, f);
+	enum ensured state = s->job->spares && !s->back ? DONE : prune(s, f);
+	if (s->job->spares && state == DONE)
+		spare(s, f);
+	return state;
 }
 
 enum ensured unit_prune(struct unit_pass *s)
@@ -375,7 +381,5 @@ enum ensured unit_prune(struct unit_pass *s)
 	if (read_former(s, &f) == WAITING)
 		return WAITING;
 	watch_late(s, &f);
-	if (spares(s))
-		return spare(s, &f);
-	return s->job->deleting && s->job->orphans ? orphan(s, &f) : prune(s, &f);
+	return prune_or_spare(s, &f);
 }

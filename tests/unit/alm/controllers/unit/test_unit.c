@@ -298,6 +298,47 @@ static void test_unit__the_inventory_stays_until_nothing_can_come(void **state)
 	unit_fixture_release(&x);
 }
 
+static bool is_named(struct unit_fixture *x, const char *name)
+{
+	const char *lines = inventory_text(x, "objects");
+	return strstr(lines, arena_fmt(x->a, " default %s ", name)) != NULL;
+}
+
+/* What spec.prune.mode None has left stays named on the way back to a former unit, too. */
+static void test_unit__what_is_spared_is_named_after_a_rollback(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	struct error err = ERROR_INIT;
+	unit_fixture_init(&x, 3);
+	unit_fixture_settle(&x);
+	x.job.spares = true;
+	assert_string_equal(unit_fixture_run(&x, 1), "Succeeded");
+	assert_true(is_named(&x, "c1") && is_named(&x, "c2"));
+	x.job.unit = unit_fixture_unit(&x, 5);
+	x.job.attempt++;
+	x.job.record = NULL;
+	error_set(&err, E_INVALID, "no more of them");
+	for (int i = 0; i < 20 && !view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c4"); i++) {
+		unit_fixture_pass(&x);
+		view_fake_survey(&x.f);
+		for (struct action *w = x.f.plan.head; w; w = w->next)
+			if (w->type == ACT_APPLY && cstr_eq(w->name, "c4"))
+				w->type = ACT_FORGET; /* it was refused */
+		view_fake_perform(&x.f);
+	}
+	stash_put(x.f.stash, refusal_id("", "ConfigMap", "default", "c4", x.a), &err, STR_NONE,
+		  NULL, x.f.view.now_ns);
+	assert_string_equal(unit_fixture_settle(&x), "RolledBack");
+	assert_null(unit_fixture_map(&x, "c3")); /* what it alone has made */
+	assert_false(is_named(&x, "c3"));
+	assert_true(is_named(&x, "c1") && is_named(&x, "c2"));
+	x.job.spares = false;
+	assert_string_equal(unit_fixture_run(&x, 1), "Succeeded");
+	assert_null(unit_fixture_map(&x, "c2"));
+	unit_fixture_release(&x);
+}
+
 static void test_unit__nothing_rendered_is_no_wish_to_delete_all(void **state)
 {
 	(void)state;
@@ -515,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_unit__the_inventory_is_written_before_the_objects),
 		cmocka_unit_test(test_unit__it_ends_and_writes_nothing_more),
 		cmocka_unit_test(test_unit__what_is_not_there_after_all_is_made_again),
+		cmocka_unit_test(test_unit__what_is_spared_is_named_after_a_rollback),
 		cmocka_unit_test(test_unit__nothing_rendered_is_no_wish_to_delete_all),
 		cmocka_unit_test(test_unit__what_is_somebody_elses_is_refused_before_a_write),
 		cmocka_unit_test(test_unit__a_create_that_comes_after_the_prune_is_pruned_again),
