@@ -40,7 +40,8 @@ struct discovery {
 	size_t n_documents, cap, at;
 	struct client_call *call;
 	TAILQ_HEAD(waiters, waiter) waiters;
-	struct task answer; /* waiters that the cache can answer */
+	struct waiters told; /* those that are being called */
+	struct task answer;  /* waiters that the cache can answer */
 };
 
 static void answer_from_cache(void *arg);
@@ -53,6 +54,7 @@ struct discovery *discovery_new(struct client *c)
 	d->answer.fn = answer_from_cache;
 	d->answer.arg = d;
 	TAILQ_INIT(&d->waiters);
+	TAILQ_INIT(&d->told);
 	return d;
 }
 
@@ -74,18 +76,27 @@ static void waiter_free(struct waiter *w)
 	xfree(w);
 }
 
+/* arg NULL: all. */
+static void drop_waiters(struct waiters *list, const void *arg)
+{
+	struct waiter *w, *following;
+	for (w = TAILQ_FIRST(list); w; w = following) {
+		following = TAILQ_NEXT(w, link);
+		if (arg && w->arg != arg)
+			continue;
+		TAILQ_REMOVE(list, w, link);
+		waiter_free(w);
+	}
+}
+
 void discovery_free(struct discovery *d)
 {
-	struct waiter *w;
 	if (!d)
 		return;
 	loop_unpost(client_loop(d->client), &d->answer);
 	if (d->call)
 		client_cancel(d->client, d->call);
-	while ((w = TAILQ_FIRST(&d->waiters))) {
-		TAILQ_REMOVE(&d->waiters, w, link);
-		waiter_free(w);
-	}
+	drop_waiters(&d->waiters, NULL);
 	drop_documents(d);
 	xfree(d->documents);
 	discovery_table_free(d->table);
@@ -196,11 +207,10 @@ static void tell(struct discovery *d, struct waiter *w, const struct error *err)
 /* Those that came while callbacks run wait for the next reading. */
 static void tell_all(struct discovery *d, const struct error *err)
 {
-	struct waiters done = TAILQ_HEAD_INITIALIZER(done);
 	struct waiter *w;
-	TAILQ_CONCAT(&done, &d->waiters, link);
-	while ((w = TAILQ_FIRST(&done))) {
-		TAILQ_REMOVE(&done, w, link);
+	TAILQ_CONCAT(&d->told, &d->waiters, link);
+	while ((w = TAILQ_FIRST(&d->told))) {
+		TAILQ_REMOVE(&d->told, w, link);
 		tell(d, w, err);
 	}
 }
@@ -331,6 +341,12 @@ void discovery_refresh(struct discovery *d, discovery_fn fn, void *arg)
 	w->arg = arg;
 	TAILQ_INSERT_TAIL(&d->waiters, w, link);
 	refresh(d);
+}
+
+void discovery_cancel(struct discovery *d, const void *arg)
+{
+	drop_waiters(&d->waiters, arg);
+	drop_waiters(&d->told, arg);
 }
 
 static void require(struct discovery *d, struct waiter *w)

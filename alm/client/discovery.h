@@ -16,6 +16,8 @@ DEFINE_FREEP(discovery)
 typedef void (*discovery_fn)(void *arg, const struct error *err);
 /* Reads everything (again). */
 void discovery_refresh(struct discovery *d, discovery_fn fn, void *arg);
+/* Whoever waits with this arg is not called any more. */
+void discovery_cancel(struct discovery *d, const void *arg);
 /* From the cache, NULL if unknown; borrowed until the next refresh. version NULL: the preferred
  * one. */
 const struct resource *discovery_kind(const struct discovery *d, const char *group,

@@ -1,5 +1,6 @@
 /* Whatever has labels, of every kind whose objects can be listed and deleted: the metadata of each, with
- * apiVersion and kind. All lists, or none: what one did not tell would count as absent. */
+ * apiVersion and kind. All lists, or none: what one did not tell would count as absent. So the kinds are
+ * read anew before: somebody else may have brought one since. */
 #include "alm/controllers/work/works.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
@@ -8,6 +9,7 @@
 struct gathering {
 	struct resource *kinds;
 	size_t n;
+	bool asks; /* for them */
 };
 _Static_assert(sizeof(struct gathering) <= WORK_STATE_BYTES, "state");
 
@@ -65,16 +67,17 @@ static bool is_asked(const struct work *w, const struct resource *r)
 	       discovery_kind(w->discovery, r->group, NULL, r->kind) == r;
 }
 
-static void start(struct work *w)
+static void known(void *arg, const struct error *failed)
 {
+	struct work *w = arg;
 	size_t n;
 	struct gathering *g = (void *)w->state;
 	struct error err = ERROR_INIT;
 	const struct resource *const *all = discovery_all(w->discovery, &n);
-	const char *why = discovery_trouble(w->discovery);
-	w->found = obj_list();
+	const char *why = failed ? failed->msg : discovery_trouble(w->discovery);
+	g->asks = false;
 	if (why || !n) {
-		error_set(&err, E_UNAVAILABLE, "the kinds: %s", why ? why : "not known yet");
+		error_set(&err, E_UNAVAILABLE, "the kinds: %s", why ? why : "none is served");
 		end(w, &err);
 		return;
 	}
@@ -85,4 +88,19 @@ static void start(struct work *w)
 	gather_next(w);
 }
 
-const struct work_kind gather_work = {.name = "gather", .start = start};
+static void start(struct work *w)
+{
+	struct gathering *g = (void *)w->state;
+	g->asks = true;
+	w->found = obj_list();
+	discovery_refresh(w->discovery, known, w);
+}
+
+static void cancel(struct work *w)
+{
+	const struct gathering *g = (const void *)w->state;
+	if (g->asks)
+		discovery_cancel(w->discovery, w);
+}
+
+const struct work_kind gather_work = {.name = "gather", .start = start, .cancel = cancel};

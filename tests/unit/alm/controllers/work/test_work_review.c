@@ -4,86 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/audit/audit.h"
-#include "alm/audit/disk_watch.h"
-#include "alm/controllers/app/keys.h"
 #include "alm/controllers/work/works.h"
-#include "alm/engine/executor.h"
 #include "alm/obj/json.h"
-#include "tests/lib/loop_fake.h"
-#include "tests/lib/transport_fake.h"
+#include "tests/lib/work_fixture.h"
 
 #define RULES  "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews?fieldManager=alm"
 #define ACCESS "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldManager=alm"
-
-struct fixture {
-	struct loop *loop;
-	struct db *db;
-	struct audit *audit;
-	struct disk_watch *disk;
-	struct transport_fake *transport;
-	struct client *client;
-	struct discovery *discovery;
-	struct stash *stash;
-	struct executor *executor;
-	size_t n_done;
-	int code;
-};
-
-static void ended(void *arg, const char *controller, const char *key, enum run_result result,
-		  int64_t requeue_after_ns, const struct error *err)
-{
-	struct fixture *f = arg;
-	(void)controller;
-	(void)key;
-	(void)result;
-	(void)requeue_after_ns;
-	f->code = err ? err->code : 0;
-	f->n_done++;
-}
-
-static void setup(struct fixture *f)
-{
-	struct error err = ERROR_INIT;
-	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000))};
-	struct db_config dc = {.path = ":memory:"};
-	assert_ok(db_open(&dc, &f->db, &err), &err);
-	struct audit_config ac = {.db = f->db, .loop = f->loop};
-	assert_ok(audit_open(&ac, &f->audit, &err), &err);
-	struct disk_watch_config wc = {.db = f->db, .loop = f->loop, .audit = f->audit};
-	f->disk = disk_watch_new(&wc);
-	f->transport = transport_fake_new(f->loop);
-	f->client = client_new(f->loop, transport_fake_transport(f->transport));
-	f->discovery = discovery_new(f->client);
-	f->stash = stash_new();
-	struct executor_config c = {
-		.loop = f->loop,
-		.client = f->client,
-		.discovery = f->discovery,
-		.audit = f->audit,
-		.db = f->db,
-		.disk = f->disk,
-		.stash = f->stash,
-		.chains = app_chains,
-		.same_process = true,
-	};
-	f->executor = executor_new(&c);
-}
-
-static void teardown(struct fixture *f)
-{
-	executor_free(f->executor);
-	assert_int_equal(fake_open(f->transport), 0);
-	assert_int_equal(fake_unused(f->transport), 0);
-	stash_free(f->stash);
-	discovery_free(f->discovery);
-	client_free(f->client);
-	transport_fake_free(f->transport);
-	disk_watch_free(f->disk);
-	audit_close(f->audit);
-	db_close(f->db);
-	loop_free(f->loop);
-}
 
 struct asked {
 	const char *verb, *ns, *resource, *name; /* a resource that begins with / is a path */
@@ -104,18 +30,18 @@ static struct obj *questions(const struct asked *q)
 	return list;
 }
 
-static void start(struct fixture *f, const struct asked *all)
+static void start(struct work_fixture *f, const struct asked *all)
 {
 	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
 	plan_init(&p, a);
 	p.as = "system:serviceaccount:alm-system:app-x";
 	plan_review(&p, "review:0", questions(all))->rights_version = 7;
-	executor_start(f->executor, "strategy", "k", &p, a, ended, f);
+	executor_start(f->executor, "strategy", "k", &p, a, work_fixture_ended, f);
 }
 
 /* The outcome as JSON. */
-static const char *review(struct fixture *f, const struct asked *all)
+static const char *review(struct work_fixture *f, const struct asked *all)
 {
 	static char text[256];
 	start(f, all);
@@ -128,7 +54,8 @@ static const char *review(struct fixture *f, const struct asked *all)
 	return text;
 }
 
-static void put_rules(struct fixture *f, const char *resource, const char *path, bool incomplete)
+static void put_rules(struct work_fixture *f, const char *resource, const char *path,
+		      bool incomplete)
 {
 	char body[1024];
 	snprintf(body, sizeof(body),
@@ -138,7 +65,7 @@ static void put_rules(struct fixture *f, const char *resource, const char *path,
 	fake_answer(f->transport, "POST", RULES, 201, body);
 }
 
-static void put_verdict(struct fixture *f, bool allowed)
+static void put_verdict(struct work_fixture *f, bool allowed)
 {
 	fake_answer(f->transport, "POST", ACCESS, 201,
 		    allowed ? "{\"status\":{\"allowed\":true}}"
@@ -157,8 +84,8 @@ static void test_work_review__rules_tell_what_is_allowed(void **state)
 		{"get", "a", "secrets", "x"},    {"get", "a", "secrets", NULL},
 		{"create", "a", "pods", NULL},   {"create", "b", "pods", NULL},
 		{"delete", "a", "pods", NULL},   {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	/* everywhere, then in the namespace with at least three questions left */
 	put_rules(&f, RULE("create", "nodes", ""),
 		  "{\"verbs\":[\"*\"],\"nonResourceURLs\":[\"/met*\"]}", false);
@@ -175,7 +102,7 @@ static void test_work_review__rules_tell_what_is_allowed(void **state)
 	assert_non_null(strstr(fake_call(f.transport, 2), "\"verb\":\"get\""));
 	assert_non_null(strstr(fake_call(f.transport, 3), "\"namespace\":\"b\""));
 	assert_non_null(strstr(fake_call(f.transport, 4), "\"verb\":\"delete\""));
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 /* A Role gives nothing outside of its namespace: what it has of cluster-scoped kinds neither. */
@@ -186,8 +113,8 @@ static void test_work_review__a_namespace_s_rules_are_its_own(void **state)
 		{"create", NULL, "nodes", NULL}, {"get", "a", "nodes", NULL},
 		{"get", "a", "pods", NULL},      {"get", "a", "secrets", NULL},
 		{"create", "b", "nodes", NULL},  {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	put_rules(&f, "", "", false);
 	put_rules(&f, "{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]}",
 		  "{\"verbs\":[\"*\"],\"nonResourceURLs\":[\"*\"]}", false);
@@ -195,7 +122,7 @@ static void test_work_review__a_namespace_s_rules_are_its_own(void **state)
 	put_verdict(&f, false);
 	assert_string_equal(review(&f, all),
 			    "Forbidden {\"denied\":[0,4],\"rightsVersion\":7,\"rightsSince\":0}");
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 static void test_work_review__a_namespace_may_have_any_name(void **state)
@@ -205,8 +132,8 @@ static void test_work_review__a_namespace_may_have_any_name(void **state)
 					   {"get", NULL, "nodes", NULL},
 					   {"get", NULL, "services", NULL},
 					   {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
 	plan_init(&p, a);
@@ -217,11 +144,11 @@ static void test_work_review__a_namespace_may_have_any_name(void **state)
 	plan_review(&p, "review:0", list);
 	put_rules(&f, "", "", false);
 	put_rules(&f, RULE("get", "*", ""), "", false);
-	executor_start(f.executor, "strategy", "k", &p, a, ended, &f);
+	executor_start(f.executor, "strategy", "k", &p, a, work_fixture_ended, &f);
 	loop_fake_settle(f.loop);
 	assert_int_equal(f.n_done, 1);
 	assert_int_equal(stash_get(f.stash, "review:0")->code, 0);
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 /* A server that does not know all rules is asked one by one, so many at a time; neighbours that the
@@ -233,8 +160,8 @@ static void test_work_review__incomplete_rules_decide_nothing(void **state)
 		{"get", "a", "pods", NULL},    {"get", "a", "pods", "x"},
 		{"get", "a", "pods", "y"},     {"get", "a", "nodes", "x"},
 		{"get", "a", "secrets", NULL}, {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	put_rules(&f, RULE("get", "secrets", ""), "", true);
 	put_verdict(&f, true);  /* pods: x and y, too */
 	put_verdict(&f, true);  /* nodes */
@@ -242,7 +169,7 @@ static void test_work_review__incomplete_rules_decide_nothing(void **state)
 	assert_string_equal(review(&f, all),
 			    "Forbidden {\"denied\":[4],\"rightsVersion\":7,\"rightsSince\":0}");
 	assert_int_equal(fake_count(f.transport), 4);
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 static void test_work_review__rules_refused_decide_nothing(void **state)
@@ -252,15 +179,15 @@ static void test_work_review__rules_refused_decide_nothing(void **state)
 					   {"get", "a", "nodes", NULL},
 					   {"get", "a", "secrets", NULL},
 					   {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	fake_answer(f.transport, "POST", RULES, 403,
 		    "{\"kind\":\"Status\",\"reason\":\"Forbidden\"}");
 	for (int i = 0; i < 3; i++)
 		put_verdict(&f, true);
 	assert_string_equal(review(&f, all),
 			    "{\"denied\":[],\"rightsVersion\":7,\"rightsSince\":0}");
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 /* They are asked at once, and a run that fails or ends leaves none under way. */
@@ -272,8 +199,8 @@ static void test_work_review__one_by_one_is_at_once(void **state)
 					   {"get", "a", "e", NULL}, {"get", "a", "f", NULL},
 					   {"get", "a", "g", NULL}, {"get", "a", "h", NULL},
 					   {"get", "a", "i", NULL}, {0}};
-	struct fixture f;
-	setup(&f);
+	struct work_fixture f;
+	work_fixture_init(&f);
 	put_rules(&f, "", "", true);
 	for (int i = 0; i < CLIENT_WRITES_MAX; i++)
 		fake_stream(f.transport, "POST", ACCESS, 201, "{");
@@ -284,7 +211,7 @@ static void test_work_review__one_by_one_is_at_once(void **state)
 	executor_free(f.executor);
 	f.executor = NULL;
 	assert_int_equal(fake_open(f.transport), 0);
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 int main(void)
