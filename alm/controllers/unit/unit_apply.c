@@ -166,7 +166,7 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 
 /* --- the actions --- */
 
-static bool is_fenced(struct acting *x, const struct unit_entry *e, size_t row)
+static enum ensured fence(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	const char *why = NULL;
 	enum ensured state = unit_fence(x->s, row, x->record, &why);
@@ -176,7 +176,7 @@ static bool is_fenced(struct acting *x, const struct unit_entry *e, size_t row)
 		wait_for(x, e, "being written once, as it was to be deleted before");
 		x->writes = true;
 	}
-	return state == DONE;
+	return state;
 }
 
 static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
@@ -329,7 +329,7 @@ static void act(struct acting *x)
 		const struct unit_entry *e = &x->s->entries[row];
 		enum rollout_action action = unit_action(x->step, e);
 		if (x->s->host->is_left(x->s, e) ||
-		    (action != ACTION_DELETE_IF_EXIST && !is_fenced(x, e, row)))
+		    (action != ACTION_DELETE_IF_EXIST && fence(x, e, row) != DONE))
 			continue;
 		switch (action) {
 		case ACTION_CREATE_OR_UPDATE:
