@@ -12,6 +12,8 @@
 #define FETCH_NS   (5 * NS_PER_MIN)
 #define RESOLVE_NS (15 * NS_PER_S)
 #define HEAD       "refs/alm/head"
+#define REPO       "repo"
+#define REPO_NEW   "repo.new"
 #define DEPTH_NEAR 50
 #define DEPTH_FAR  1000
 
@@ -27,7 +29,8 @@ struct git_read {
 	struct git_host host;   /* of https */
 	const char *pin;        /* "HOST:PORT:ADDRESS,..."; NULL: an address, or no network */
 	const char *next;       /* the head that the server named */
-	bool retried;           /* the mirror was made anew */
+	bool renewing;          /* another mirror is made beside the one that may be damaged */
+	struct error why;       /* it may be */
 	size_t depth;           /* that was asked for beyond the head; 0: nothing was */
 	struct git_files *tree; /* under way */
 	struct files files;
@@ -106,7 +109,10 @@ static void call_remote(struct git_read *g, const struct git_stage *s, const cha
 /* --- the stages, last one first --- */
 
 static const struct git_stage stage_between, stage_ancestor, stage_deepen, stage_head, stage_fetch,
-	stage_init, stage_remove, stage_ask, stage_resolve, stage_version;
+	stage_init, stage_remove, stage_remove_old, stage_replace, stage_ask, stage_resolve,
+	stage_version;
+
+static void renew(struct git_read *g, const struct error *why);
 
 static void files_came(void *arg, const struct error *err)
 {
@@ -148,10 +154,13 @@ static void ask_ancestor(struct git_read *g)
 	     GIT_ARGS("merge-base", "--is-ancestor", g->rq.applied, g->result.head.commit));
 }
 
-static void judge_history(struct git_read *g, bool rewritten)
+enum history { HISTORY_KNOWN, HISTORY_REWRITTEN, HISTORY_UNKNOWN };
+
+static void judge_history(struct git_read *g, enum history history)
 {
-	g->result.rewritten = rewritten;
-	if (rewritten)
+	g->result.rewritten = history == HISTORY_REWRITTEN;
+	g->result.unknown = history == HISTORY_UNKNOWN;
+	if (history != HISTORY_KNOWN)
 		read_tree(g);
 	else
 		call(g, &stage_between,
@@ -159,7 +168,14 @@ static void judge_history(struct git_read *g, bool rewritten)
 			      arena_fmt(g->a, "%s..%s", g->rq.applied, g->result.head.commit)));
 }
 
-/* More history than the mirror has room for is no reason to read nothing: it is not known then. */
+/* More than the limits of the call and of the mirror allow, and not a connection that was cut. */
+static bool is_too_much(const struct program_result *r, const struct error *failed)
+{
+	static const char *const words[] = {"File too large", "died of signal", NULL};
+	return failed ? failed->code == E_LIMIT : git_says(r->errors, words);
+}
+
+/* More history than there is room for is no reason to read nothing: it is not known then. */
 static void deepened(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -167,8 +183,8 @@ static void deepened(void *arg, const struct program_result *r, const struct err
 	g->run = NULL;
 	if (git_is_well(&g->place, &stage_deepen, r, failed, &err))
 		ask_ancestor(g);
-	else if (g->depth == DEPTH_FAR)
-		judge_history(g, true);
+	else if (g->depth == DEPTH_FAR && is_too_much(r, failed))
+		judge_history(g, HISTORY_UNKNOWN);
 	else
 		finish(g, &err);
 }
@@ -185,6 +201,12 @@ static void deepen(struct git_read *g)
 			     arena_fmt(g->a, "+refs/heads/%s:" HEAD, g->rq.branch)));
 }
 
+/* The mirror has not all of the history: what it lacks may be there. */
+static bool is_shallow(const struct git_read *g)
+{
+	return file_exists(arena_fmt(g->a, "%s/shallow", g->repo));
+}
+
 /* 0: it is one; 1: it is not; more: the mirror does not have that commit. */
 static void ancestor_came(void *arg, const struct program_result *r, const struct error *failed)
 {
@@ -195,10 +217,14 @@ static void ancestor_came(void *arg, const struct program_result *r, const struc
 		finish(g, &err);
 		return;
 	}
-	if (r->status > 1 && g->depth < DEPTH_FAR)
+	if (r->status == 0)
+		judge_history(g, HISTORY_KNOWN);
+	else if (r->status == 1 || !is_shallow(g))
+		judge_history(g, HISTORY_REWRITTEN);
+	else if (g->depth < DEPTH_FAR)
 		deepen(g);
 	else
-		judge_history(g, r->status != 0);
+		judge_history(g, HISTORY_UNKNOWN);
 }
 
 static const struct git_stage stage_ancestor = {"merge-base", GIT_TEXT_BYTES, GIT_ASK_NS,
@@ -247,23 +273,81 @@ static void fetch(struct git_read *g)
 				     ref));
 }
 
-static void remove_mirror(struct git_read *g)
+/* --- a mirror that may be damaged --- */
+
+static void use_repo(struct git_read *g, const char *name)
 {
-	const char *argv[] = {"/bin/rm", "-rf", "--", g->repo, NULL};
-	const struct program_call c = {.path = argv[0], .argv = argv};
-	g->retried = true;
-	g->run = programs_run(g->programs, &c, stage_remove.done, g);
+	g->repo = arena_fmt(g->a, "%s/%s", g->rq.dir, name);
+	g->place.repo = g->repo;
 }
+
+static void run_tool(struct git_read *g, const struct git_stage *s, const char *const *argv)
+{
+	const struct program_call c = {
+		.path = argv[0], .argv = argv, .limits = {.wall_ns = s->wall_ns}};
+	g->run = programs_run(g->programs, &c, s->done, g);
+}
+
+static void discarded(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_read *g = arg;
+	(void)r;
+	(void)failed;
+	g->run = NULL;
+	finish(g, &g->why);
+}
+
+static const struct git_stage stage_discard = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, discarded};
+
+static void ask_head(struct git_read *g)
+{
+	call(g, &stage_head, GIT_ARGS("log", "-n", "1", log_format, HEAD));
+}
+
+static void replaced(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_read *g = arg;
+	struct error err = ERROR_INIT;
+	g->run = NULL;
+	if (git_is_well(&g->place, &stage_replace, r, failed, &err))
+		ask_head(g);
+	else
+		finish(g, &err);
+}
+
+static const struct git_stage stage_replace = {"mv", GIT_TEXT_BYTES, GIT_ASK_NS, replaced};
+
+static void old_removed(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_read *g = arg;
+	struct error err = ERROR_INIT;
+	const char *fresh = g->repo;
+	g->run = NULL;
+	if (!git_is_well(&g->place, &stage_remove_old, r, failed, &err)) {
+		finish(g, &err);
+		return;
+	}
+	use_repo(g, REPO);
+	run_tool(g, &stage_replace, GIT_ARGS("/bin/mv", "-T", "--", fresh, g->repo));
+}
+
+static const struct git_stage stage_remove_old = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, old_removed};
 
 static void fetch_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
 	struct error err = ERROR_INIT;
+	const char *old = arena_fmt(g->a, "%s/" REPO, g->rq.dir);
 	g->run = NULL;
-	if (git_is_well(&g->place, &stage_fetch, r, failed, &err))
-		call(g, &stage_head, GIT_ARGS("log", "-n", "1", log_format, HEAD));
-	else if (err.reason == REASON_SOURCE_UNREACHABLE && !g->retried && !failed)
-		remove_mirror(g); /* it answered a moment ago: the mirror may be what is wrong */
+	bool well = git_is_well(&g->place, &stage_fetch, r, failed, &err);
+	if (g->renewing && well)
+		run_tool(g, &stage_remove_old, GIT_ARGS("/bin/rm", "-rf", "--", old));
+	else if (g->renewing)
+		run_tool(g, &stage_discard, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
+	else if (well)
+		ask_head(g);
+	else if (err.reason == REASON_SOURCE_UNREACHABLE && !failed)
+		renew(g, &err);
 	else
 		finish(g, &err);
 }
@@ -286,6 +370,17 @@ static const struct git_stage stage_init = {"init", GIT_TEXT_BYTES, GIT_ASK_NS, 
 static void init(struct git_read *g)
 {
 	call(g, &stage_init, GIT_ARGS("init", "-q", "--bare", "--template="));
+}
+
+/* The server answered a moment ago, so the mirror may be what is wrong (kill -9 leaves locks): another
+ * one is made beside it, and takes its place once it is there. If that cannot be fetched either, it
+ * is the server, and the mirror stays with the history that it has. */
+static void renew(struct git_read *g, const struct error *why)
+{
+	g->renewing = true;
+	g->why = *why;
+	use_repo(g, REPO_NEW);
+	run_tool(g, &stage_remove, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
 }
 
 static void removed(void *arg, const struct program_result *r, const struct error *failed)
@@ -334,11 +429,16 @@ static void asked(void *arg, const struct program_result *r, const struct error 
 
 static const struct git_stage stage_ask = {"ls-remote", GIT_TEXT_BYTES, GIT_ASK_NS, asked};
 
+/* Of no repository: what is wrong with the mirror is no reason to ask nothing. */
 static void ask(struct git_read *g)
 {
-	call_remote(g, &stage_ask,
-		    GIT_ARGS("ls-remote", "-q", "--heads", g->rq.url,
-			     arena_fmt(g->a, "refs/heads/%s", g->rq.branch)));
+	struct git_place p = g->place;
+	p.repo = arena_fmt(g->a, "%s/none", g->rq.dir);
+	p.env = environment(g->a, &g->rq, true, g->pin);
+	g->run = git_run(&p, &stage_ask, STR_NONE,
+			 GIT_ARGS("ls-remote", "-q", "--heads", g->rq.url,
+				  arena_fmt(g->a, "refs/heads/%s", g->rq.branch)),
+			 g);
 }
 
 /* --- the addresses of a name --- */
@@ -439,12 +539,11 @@ struct git_read *git_read_start(struct programs *p, const struct git_request *rq
 	g->arg = arg;
 	copy(g, rq);
 	g->files.a = g->a;
-	g->repo = arena_fmt(g->a, "%s/repo", g->rq.dir);
 	g->place = (struct git_place){.programs = p,
-				      .repo = g->repo,
 				      .dir = g->rq.dir,
 				      .env = environment(g->a, &g->rq, false, NULL),
 				      .hidden = g->rq.hidden};
+	use_repo(g, REPO);
 	prepare(g);
 	struct error err = ERROR_INIT;
 	bool is_remote = !cstr_has_prefix(g->rq.url, "file://");

@@ -5,8 +5,9 @@
  * talk to the server (which the kernel shows to this user and root alone), never in an argument, on
  * disk or in a message. Redirects are not followed; a host name goes to addresses that were judged.
  *
- * The mirror is a cache: dir/repo is a bare, shallow repository of our own, and one that is damaged
- * (kill -9 leaves locks) is removed and fetched again. One reading of a dir at a time.
+ * The mirror is a cache: dir/repo is a bare, shallow repository of our own. One that is damaged
+ * (kill -9 leaves locks) is replaced by another one, dir/repo.new, once that is fetched: a server
+ * that fails costs no history. One reading of a dir at a time.
  *
  * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, BranchNotFound,
  * SourceEmpty; LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
@@ -38,6 +39,7 @@ struct git_request {         /* copied */
 struct git_result {     /* borrowed until the callback returns */
 	bool unchanged; /* the head is the known one: nothing else is set */
 	bool rewritten; /* the applied commit is no ancestor of the head */
+	bool unknown; /* it was not found in the history that could be fetched, which is not all */
 	struct git_commit head;
 	const struct git_commit *skipped; /* between, newest first; at most GIT_COMMITS_MAX */
 	size_t n_skipped;

@@ -9,7 +9,7 @@
 
 /* --- what git says --- */
 
-static bool says(struct str errors, const char *const *words)
+bool git_says(struct str errors, const char *const *words)
 {
 	for (; *words; words++)
 		if (str_contains(errors, str_of(*words)))
@@ -48,10 +48,10 @@ static int git_failure(const struct git_place *p, struct str errors, const char 
 					       "returned error: 403",     NULL};
 	static const char *const absent[] = {"couldn't find remote ref", NULL};
 	struct str line = without_secrets(errors, p->hidden);
-	if (says(errors, rejected))
+	if (git_says(errors, rejected))
 		return error_because(err, E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED,
 				     "git %s: %.*s", what, STR_ARG(line));
-	if (says(errors, absent))
+	if (git_says(errors, absent))
 		return error_because(err, E_NOTFOUND, REASON_BRANCH_NOT_FOUND, "git %s: %.*s", what,
 				     STR_ARG(line));
 	return error_because(err, E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE, "git %s: %.*s", what,

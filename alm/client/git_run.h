@@ -39,6 +39,8 @@ struct program_run *git_run(const struct git_place *p, const struct git_stage *s
 bool git_is_well(const struct git_place *p, const struct git_stage *s,
 		 const struct program_result *r, const struct error *failed, struct error *err);
 
+/* Has what git printed one of these? NULL-ended. */
+bool git_says(struct str errors, const char *const *words);
 /* Of what git printed: the line that says what is fatal, else the last one; bounded. */
 struct str git_fatal_line(struct str errors);
 

@@ -28,7 +28,7 @@ struct reading {
 	void *arg;
 	struct obj *read, *skipped; /* in the arena */
 	const char *secret_version; /* of what is sent; "": nothing is */
-	bool rewritten;
+	bool rewritten, unknown;
 	struct weburl web; /* of https: read by one parser, and git gets what that made of it */
 };
 
@@ -283,8 +283,11 @@ static void rendered(void *arg, struct obj *value, const struct error *failed)
 		read_failed(s, &err);
 		return;
 	}
-	const struct bundle_news news = {
-		.read = r->read, .skipped = r->skipped, .is_new = true, .rewritten = r->rewritten};
+	const struct bundle_news news = {.read = r->read,
+					 .skipped = r->skipped,
+					 .is_new = true,
+					 .rewritten = r->rewritten,
+					 .unknown = r->unknown};
 	keep_unit(s, u);
 	told(s, &news, NULL);
 }
@@ -319,6 +322,7 @@ static void git_came(void *arg, const struct git_result *g, const struct error *
 		r->read = obj_keep(r->a, commit_obj(&g->head));
 		r->skipped = obj_keep(r->a, obj_list());
 		r->rewritten = g->rewritten;
+		r->unknown = g->unknown;
 	}
 	for (size_t i = 0; i < g->n_skipped; i++)
 		obj_append(r->skipped, commit_obj(&g->skipped[i]));

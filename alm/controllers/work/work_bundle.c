@@ -27,6 +27,8 @@ static int append_revision(struct work *w, const struct bundle_news *news, struc
 	size_t n = obj_len(news->skipped);
 	if (news->rewritten && append(w, "HistoryRewritten", news->read, err) < 0)
 		return -err->code;
+	if (news->unknown && append(w, "HistoryUnknown", news->read, err) < 0)
+		return -err->code;
 	for (size_t i = n; i > 0; i--)
 		if (append(w, "Superseded", obj_at(news->skipped, i - 1), err) < 0)
 			return -err->code;

@@ -55,6 +55,7 @@ struct bundle_news {
 		*skipped; /* the head; those between that were never run, newest first */
 	bool is_new;      /* another commit than was read before */
 	bool rewritten;   /* the one that was run before is no ancestor of it */
+	bool unknown;     /* whether it is one is not known: it lies too far back */
 };
 /* err NULL: news is there. */
 typedef void (*bundle_read_fn)(void *arg, const struct bundle_news *news, const struct error *err);

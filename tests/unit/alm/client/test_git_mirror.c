@@ -1,0 +1,282 @@
+/* A mirror of real repositories, by the real program git. */
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alm/base/file.h"
+#include "alm/client/git_mirror.h"
+#include "alm/client/git_run.h"
+#include "alm/io/loop_event.h"
+
+/* The wall; calls of git with this argument fail. */
+struct failing {
+	struct programs base; /* first */
+	struct programs *real;
+	const char *argument; /* NULL: none */
+	const char *says;     /* a script, instead of them */
+};
+
+struct fixture {
+	struct loop *loop;
+	struct programs *programs;
+	struct failing failing;
+	struct arena *a;
+	char dir[32];
+	const char *bare, *url, *mirror;
+	const char *applied;
+	bool done, rewritten, unknown;
+	struct error err;
+	const char *head;
+	size_t n_skipped, n_files;
+};
+
+static struct program_run *failing_run(struct programs *p, const struct program_call *call,
+				       program_done done, void *arg)
+{
+	struct failing *f = (struct failing *)p;
+	const struct program_call no = {
+		.path = "/bin/sh", .argv = (const char *const[]){"/bin/sh", "-c", f->says, NULL}};
+	for (const char *const *a = call->argv; f->argument && *a; a++)
+		if (!strcmp(*a, f->argument))
+			return programs_run(f->real, &no, done, arg);
+	return programs_run(f->real, call, done, arg);
+}
+
+static void failing_cancel(struct programs *p, struct program_run *run)
+{
+	programs_cancel(((struct failing *)p)->real, run);
+}
+
+static const struct programs_ops failing_ops = {.run = failing_run, .cancel = failing_cancel};
+
+static void shell_done(void *arg, const struct program_result *r, const struct error *err)
+{
+	struct fixture *f = arg;
+	f->done = true;
+	if (err || r->status)
+		fail_msg("%s %.*s", err ? err->msg : "", STR_ARG(r->errors));
+	loop_stop(f->loop);
+}
+
+static void wait_for(struct fixture *f)
+{
+	f->done = false;
+	while (!f->done)
+		loop_run(f->loop);
+}
+
+/* In the test's folder; $w is a clone of the bare repository. */
+static void shell(struct fixture *f, const char *script)
+{
+	const char *const argv[] = {"/bin/sh", "-euc", script, NULL};
+	const char *const env[] = {"PATH=/usr/bin:/bin",       "GIT_CONFIG_GLOBAL=/dev/null",
+				   "GIT_AUTHOR_NAME=alice",    "GIT_AUTHOR_EMAIL=a@example.com",
+				   "GIT_COMMITTER_NAME=alice", "GIT_COMMITTER_EMAIL=a@example.com",
+				   "HOME=/nonexistent",        NULL};
+	const struct program_call c = {.path = argv[0], .argv = argv, .env = env, .dir = f->dir};
+	(void)programs_run(f->programs, &c, shell_done, f);
+	wait_for(f);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = xcalloc(1, sizeof(*f));
+	f->a = arena_new(1 << 20);
+	f->loop = loop_event_new();
+	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/alm-mirror-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	assert_ok(programs_process_new(f->loop, &f->programs, &f->err), &f->err);
+	f->failing = (struct failing){.base = {&failing_ops}, .real = f->programs};
+	f->bare = arena_fmt(f->a, "%s/bare.git", f->dir);
+	f->url = arena_fmt(f->a, "file://%s", f->bare);
+	f->mirror = arena_fmt(f->a, "%s/mirror", f->dir);
+	*state = f;
+	shell(f, "git init -q --bare -b main bare.git; git clone -q bare.git w 2>/dev/null; cd w\n"
+		 "git checkout -q -b main; echo 'a: 1' >a.yaml; git add .\n"
+		 "git commit -q -m first; git push -q origin main");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	shell(f, "rm -rf -- \"$PWD\"/*");
+	(void)rmdir(f->dir);
+	programs_free(f->programs);
+	loop_free(f->loop);
+	arena_free(f->a);
+	xfree(f);
+	return 0;
+}
+
+static void came(void *arg, const struct git_result *r, const struct error *err)
+{
+	struct fixture *f = arg;
+	f->done = true;
+	f->err = err ? *err : ERROR_INIT;
+	f->rewritten = r->rewritten;
+	f->unknown = r->unknown;
+	f->n_skipped = r->n_skipped;
+	f->n_files = r->files->n;
+	f->head = r->head.commit ? arena_strdup(f->a, r->head.commit) : NULL;
+	loop_stop(f->loop);
+}
+
+static void read_branch(struct fixture *f)
+{
+	const struct git_request rq = {.url = f->url,
+				       .branch = "main",
+				       .path = "",
+				       .dir = f->mirror,
+				       .applied = f->applied};
+	(void)git_read_start(&f->failing.base, &rq, came, f);
+	wait_for(f);
+}
+
+/* A file of ours in the mirror: is it still the same one? */
+static bool has_mark(const struct fixture *f)
+{
+	return file_exists(arena_fmt(f->a, "%s/repo/mark", f->mirror));
+}
+
+static void first_reading(struct fixture *f)
+{
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_int_equal(f->n_files, 1);
+	f->applied = f->head;
+	shell(f, "touch mirror/repo/mark");
+}
+
+#define PUSH3                                                                                   \
+	"cd w; for i in 1 2 3; do echo \"a: p$i\" >a.yaml; git commit -qam \"push $i\"; done; " \
+	"git push -q origin main"
+
+static void test_git_mirror__a_failed_fetch_leaves_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	first_reading(f);
+	shell(f, PUSH3);
+	/* the server lacks a file of the new commit: it says its head, and cannot send it */
+	shell(f, "o=$(git -C w rev-parse HEAD:a.yaml); p=bare.git/objects/$(echo $o | cut -c1-2)\n"
+		 "mv $p/$(echo $o | cut -c3-) lost; echo $p/$(echo $o | cut -c3-) >place");
+	read_branch(f);
+	assert_int_equal(f->err.code, E_UNAVAILABLE);
+	assert_int_equal(f->err.reason, REASON_SOURCE_UNREACHABLE);
+	assert_true(has_mark(f));
+	assert_false(file_exists(arena_fmt(f->a, "%s/repo.new", f->mirror)));
+	shell(f, "mv lost $(cat place)");
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_true(has_mark(f));
+	assert_false(f->rewritten);
+	assert_int_equal(f->n_skipped, 2);
+}
+
+static void test_git_mirror__a_damaged_one_is_made_anew(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const damages[] = {
+		"touch mirror/repo/refs/alm/head.lock", /* of a kill */
+		"rm -rf mirror/repo/objects; mkdir mirror/repo/objects",
+		": >mirror/repo/HEAD",
+		"mkdir -p mirror/repo.new/refs; rm mirror/repo/config; echo '[' "
+		">mirror/repo/config",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
+		first_reading(f);
+		shell(f, damages[i]);
+		shell(f, PUSH3);
+		read_branch(f);
+		if (f->err.code)
+			fail_msg("%s: %s", damages[i], f->err.msg);
+		assert_false(f->rewritten);
+		assert_false(f->unknown);
+		assert_int_equal(f->n_skipped, 2);
+		assert_int_equal(f->n_files, 1);
+		assert_false(file_exists(arena_fmt(f->a, "%s/repo.new", f->mirror)));
+	}
+}
+
+static void test_git_mirror__a_force_push_rewrites_the_history(void **state)
+{
+	struct fixture *f = *state;
+	first_reading(f);
+	shell(f, "cd w; echo 'a: 9' >a.yaml; git commit -q -a --amend -m other; git push -qf "
+		 "origin main");
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_true(f->rewritten);
+	assert_true(has_mark(f));
+	/* the same with a mirror that has the head alone: all of the history is there to be seen */
+	shell(f, "rm -rf mirror");
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_true(f->rewritten);
+}
+
+/* Ordinary pushes, and a mirror that was lost: n commits ago. */
+static void push_many(struct fixture *f, int n)
+{
+	shell(f,
+	      arena_fmt(f->a,
+			"h=$(git -C w rev-parse HEAD)\n"
+			"for i in $(seq %d); do printf 'commit refs/heads/main\\ncommitter a <a@x> "
+			"%%d +0000\\ndata 2\\nx\\n' $((1000000 + i)); [ $i = 1 ] && echo from $h; "
+			"echo; done | git -C bare.git fast-import --quiet; rm -rf mirror",
+			n));
+}
+
+static void test_git_mirror__a_lost_mirror_makes_no_rewritten_history(void **state)
+{
+	struct fixture *f = *state;
+	first_reading(f);
+	push_many(f, 60);
+	f->failing = (struct failing){f->failing.base, f->programs, "--depth=1000",
+				      "echo fatal: the connection was cut >&2; exit 128"};
+	read_branch(f);
+	assert_int_equal(f->err.reason, REASON_SOURCE_UNREACHABLE); /* the next poll knows more */
+	f->failing.says = "echo error: index-pack died of signal 25 >&2; exit 128";
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_false(f->rewritten);
+	assert_true(f->unknown);
+	assert_int_equal(f->n_skipped, 0);
+	f->failing.argument = NULL;
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_false(f->rewritten);
+	assert_false(f->unknown);
+	assert_int_equal(f->n_skipped, 59);
+}
+
+static void test_git_mirror__what_lies_further_back_is_not_known(void **state)
+{
+	struct fixture *f = *state;
+	first_reading(f);
+	push_many(f, 1050);
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_false(f->rewritten);
+	assert_true(f->unknown);
+}
+
+int main(void)
+{
+	if (!file_exists(GIT_PROGRAM)) {
+		print_message("SKIP: no " GIT_PROGRAM "\n");
+		return 0;
+	}
+#define TEST(name) cmocka_unit_test_setup_teardown(test_git_mirror__##name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_failed_fetch_leaves_what_is_there),
+		TEST(a_damaged_one_is_made_anew),
+		TEST(a_force_push_rewrites_the_history),
+		TEST(a_lost_mirror_makes_no_rewritten_history),
+		TEST(what_lies_further_back_is_not_known),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
