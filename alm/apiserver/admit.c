@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy_check.h"
 #include "alm/apiserver/auth/approval.h"
@@ -189,11 +190,9 @@ static void unenforced(struct mutation *m, struct field_errors *e)
 {
 	(void)e;
 	if (!m->is_status)
-		request_warn(
-			m->r,
-			"%s: stored and not enforced: this server calls no webhook and obeys no "
-			"mutating policy",
-			m->kind->kind);
+		request_warn(m->r,
+			     "%s: stored and not enforced: this server obeys no mutating policy",
+			     m->kind->kind);
 }
 
 static bool spec_changes(const struct mutation *m)
@@ -227,6 +226,22 @@ static void policy_validate(struct mutation *m, struct field_errors *e)
 		policy_check(m->after, e);
 }
 
+static bool is_mutating(const struct mutation *m)
+{
+	return cstr_eq(m->resource->plural, "mutatingwebhookconfigurations");
+}
+
+static void hooks_default_of(struct mutation *m)
+{
+	hook_default(m->after, is_mutating(m));
+}
+
+static void hooks_validate_of(struct mutation *m, struct field_errors *e)
+{
+	if (!m->head || !same(obj_get(m->before, "webhooks"), obj_get(m->after, "webhooks")))
+		hook_check(m->after, is_mutating(m), e);
+}
+
 static void binding_validate(struct mutation *m, struct field_errors *e)
 {
 	if (spec_changes(m))
@@ -248,12 +263,14 @@ static const struct {
 	{"", "pods", NULL, limits_apply, NULL},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},
-	{ADMISSION_GROUP, "mutatingwebhookconfigurations", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "mutatingwebhookconfigurations", hooks_default_of, NULL,
+	 hooks_validate_of},
 	{ADMISSION_GROUP, "validatingadmissionpolicies", policy_default_of, policy_late,
 	 policy_validate},
 	{ADMISSION_GROUP, "validatingadmissionpolicybindings", binding_default_of, NULL,
 	 binding_validate},
-	{ADMISSION_GROUP, "validatingwebhookconfigurations", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "validatingwebhookconfigurations", hooks_default_of, NULL,
+	 hooks_validate_of},
 	{"batch", "jobs", job_default, NULL, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},

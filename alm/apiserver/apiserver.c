@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/rbac.h"
@@ -25,6 +26,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/store/objects_check.h"
+#include "alm/apiserver/waiting.h"
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/audit/export.h"
 #include "alm/audit/tiles.h"
@@ -277,19 +279,27 @@ void apiserver_refuse(struct exchange *x, const char *user, const struct error *
 	request_reply_error(r, &told);
 }
 
-void apiserver_handle(struct apiserver *s, struct exchange *x)
+void apiserver_resume(struct request *r)
 {
+	struct apiserver *s = r->server;
 	struct error err = ERROR_INIT;
-	if (x->request.body.len >= TRIM_BODY_BYTES)
-		s->had_large_body = true;
-	trim_soon(s);
-	struct request *r = x->admitted ? x->admitted : request_new(s, x);
-	/* After an answer neither r nor x exist: only a failure touches them again. */
-	if (handle_request(s, r, &err) == 0)
+	if (!r->fixed.now_ns)
+		r->fixed.now_ns = loop_now(s->loop);
+	/* After an answer neither r nor its exchange exist: only a failure touches them again. */
+	if (handle_request(s, r, &err) == 0 || waiting_park(r))
 		return;
 	if (!s->config.records_only)
 		refusals_add(s->refusals, r, &err);
 	request_reply_error(r, &err);
+}
+
+void apiserver_handle(struct apiserver *s, struct exchange *x)
+{
+	if (x->request.body.len >= TRIM_BODY_BYTES)
+		s->had_large_body = true;
+	trim_soon(s);
+	struct request *r = x->admitted ? x->admitted : request_new(s, x);
+	apiserver_resume(r);
 }
 
 const char *apiserver_notice(const struct apiserver *s, size_t i)
@@ -370,6 +380,9 @@ static int start(struct apiserver *s, struct error *err)
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
 	s->policies = policies_new(s);
+	s->hooks = hooks_new(s);
+	s->hook_lines = hook_lines_new(s);
+	s->waitings = waitings_new(s);
 	s->quotas = quotas_new(s);
 	s->quota_status = quota_status_new(s);
 	s->namespaces = namespaces_new(s);
@@ -417,6 +430,9 @@ void apiserver_free(struct apiserver *s)
 	namespaces_free(s->namespaces);
 	quota_status_free(s->quota_status);
 	quotas_free(s->quotas);
+	waitings_free(s->waitings);
+	hook_lines_free(s->hook_lines);
+	hooks_free(s->hooks);
 	policies_free(s->policies);
 	gc_free(s->gc);
 	definitions_free(s->crds);

@@ -14,6 +14,7 @@
 #include "alm/io/loop.h"
 #include "alm/io/metrics.h"
 #include "alm/io/server.h"
+#include "alm/io/transport.h"
 
 struct apiserver;
 
@@ -40,7 +41,11 @@ struct apiserver_config {
 	/* Nothing but the AuditRecords of audit is served, to whom others have let in
 	 * (apiserver_asks()): the store is empty and stays so, tokens are not looked at. */
 	bool records_only;
-	bool own_controllers;    /* they run in this process and name their entries (approval.h) */
+	bool own_controllers; /* they run in this process and name their entries (approval.h) */
+	/* How webhooks are reached: transport_curl_new(). NULL: none is called, which is a failure of
+	 * its call. */
+	int (*dial)(struct loop *l, const struct transport_config *c, struct transport **ret,
+		    struct error *err);
 	struct metrics *metrics; /* shown at /metrics, outlives the server; NULL: one of its own */
 };
 

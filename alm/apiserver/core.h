@@ -15,6 +15,9 @@ struct hub;
 struct gc;
 struct quotas;
 struct policies;
+struct hooks;
+struct hook_lines;
+struct waitings;
 struct quota_status;
 struct namespaces;
 struct crds;
@@ -39,6 +42,9 @@ struct apiserver {
 	struct gc *gc;
 	struct quotas *quotas;
 	struct policies *policies;
+	struct hooks *hooks;
+	struct hook_lines *hook_lines;
+	struct waitings *waitings;
 	struct quota_status *quota_status;
 	struct namespaces *namespaces;
 	struct event_ttl *event_ttl;
@@ -58,6 +64,9 @@ void server_notice(struct apiserver *s, const char *fmt, ...) PRINTF(2, 3);
 
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */
 struct store_table *server_resource(struct apiserver *s, const struct kind *k);
+
+/* Handles a request, be it once more (waiting.h). */
+void apiserver_resume(struct request *r);
 
 /* A request of the server itself, without exchange: the answers go nowhere. manager names the
  * component, as "system:serviceaccount:kube-system:generic-garbage-collector". */

@@ -1,6 +1,7 @@
 /* deletion: see deletion.h. */
 #include "alm/apiserver/deletion.h"
 
+#include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/status.h"
@@ -39,7 +40,8 @@ int deletion_run(struct mutation *m, const struct delete_options *opt, struct er
 {
 	m->opt.dry_run = opt->dry_run;
 	m->verb = "delete";
-	if (check_preconditions(m, opt, err) < 0 || policies_check_delete(m, err) < 0 ||
+	if (check_preconditions(m, opt, err) < 0 || hooks_delete(m, HOOKS_MUTATING, err) < 0 ||
+	    policies_check_delete(m, err) < 0 || hooks_delete(m, HOOKS_VALIDATING, err) < 0 ||
 	    admit_delete(m, err) < 0)
 		return -err->code;
 	m->after = obj_keep(m->r->arena, obj_copy(m->before));

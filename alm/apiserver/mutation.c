@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/auth/refusals.h"
@@ -226,7 +227,8 @@ static int validate(struct mutation *m, struct error *err)
 /* What may be refused although it is valid, in the order of Kubernetes' plugins. */
 static int admission_check(struct mutation *m, struct error *err)
 {
-	if (limits_check(m, err) < 0 || policies_check(m, err) < 0 || quotas_check(m, err) < 0)
+	if (limits_check(m, err) < 0 || policies_check(m, err) < 0 || hooks_validate(m, err) < 0 ||
+	    quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;
 }
@@ -349,12 +351,17 @@ static void create_name(struct mutation *m)
 {
 	const char *prefix = obj_str(m->after, "metadata.generateName");
 	const char *name = meta_name(m->after);
+	bool generated = !name && prefix;
+	if (generated && m->r->fixed.name)
+		name = m->r->fixed.name;
 	for (int i = 0; !name && prefix && i < GENERATE_TRIES; i++) {
 		const char *try = generated_name(m, prefix);
 		if (i == GENERATE_TRIES - 1 || !resource_find(m->resource, m->ns, try))
 			name = try;
 	}
 	m->name = name ? arena_strdup(m->r->arena, name) : NULL; /* name goes with the member */
+	if (generated && m->r->exchange)
+		m->r->fixed.name = arena_strdup(m->r->exchange->arena, m->name);
 	if (m->name)
 		obj_set_path(m->after, "metadata.name", obj_string(m->name));
 }
@@ -408,10 +415,26 @@ static int create_late(struct mutation *m, struct error *err)
 	return track(m, owned, "kube-apiserver", "status", err);
 }
 
+/* What webhooks made of it is held to what the request says, as what the client sent. */
+static int create_mutated(struct mutation *m, struct error *err)
+{
+	bool changed;
+	if (hooks_mutate(m, &changed, err) < 0)
+		return -err->code;
+	if (!changed)
+		return 0;
+	create_name(m);
+	if (create_namespace(m, err) < 0)
+		return -err->code;
+	if ((m->kind->flags & KIND_STATUS) && !m->whole)
+		obj_del(m->after, "status");
+	admit_default(m);
+	return 0;
+}
+
 int mutation_create(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
-	char uid[STORE_UID_TEXT];
 	const char *rv = meta_resource_version(m->after);
 	if (rv && *rv && !m->is_apply) {
 		int rc = fail_code(r, E_INTERNAL, err,
@@ -429,10 +452,13 @@ int mutation_create(struct mutation *m, struct error *err)
 				      "terminating");
 	if ((m->kind->flags & KIND_STATUS) && !m->whole)
 		obj_del(m->after, "status");
-	object_meta_uid(r->server->loop, uid);
-	object_meta_create(m->kind, m->after, uid, request_now(r));
+	if (!*r->fixed.uid)
+		object_meta_uid(r->server->loop, r->fixed.uid);
+	object_meta_create(m->kind, m->after, r->fixed.uid, request_now(r));
 	admit_default(m);
 	if (!m->keep_managers && track(m, NULL, m->opt.manager, "", err) < 0)
+		return -err->code;
+	if (create_mutated(m, err) < 0)
 		return -err->code;
 	if (create_late(m, err) < 0 || validate(m, err) < 0 || admission_check(m, err) < 0)
 		return -err->code;
@@ -618,6 +644,19 @@ static bool is_finished(const struct mutation *m)
 	       !obj_len(obj_path(m->after, "spec.finalizers"));
 }
 
+static int update_mutated(struct mutation *m, struct error *err)
+{
+	bool changed;
+	if (hooks_mutate(m, &changed, err) < 0)
+		return -err->code;
+	if (!changed)
+		return 0;
+	split_status(m);
+	object_meta_update(m->after, m->before);
+	admit_default(m);
+	return 0;
+}
+
 int mutation_update(struct mutation *m, struct error *err)
 {
 	if (check_identity(m, err) < 0 || check_revision(m, err) < 0)
@@ -625,12 +664,12 @@ int mutation_update(struct mutation *m, struct error *err)
 	split_status(m);
 	object_meta_update(m->after, m->before);
 	admit_default(m);
-	if (check_finalizers(m, err) < 0)
-		return -err->code;
-	bump_generation(m);
 	obj_del_path(m->after, "metadata.resourceVersion");
 	if (!m->keep_managers && track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
+	if (update_mutated(m, err) < 0 || check_finalizers(m, err) < 0)
+		return -err->code;
+	bump_generation(m);
 	admit_late(m);
 	if (validate(m, err) < 0 || admission_check(m, err) < 0)
 		return -err->code;

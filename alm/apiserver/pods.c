@@ -1,7 +1,7 @@
 /* pods: see pods.h. */
 #include "alm/apiserver/pods.h"
 
-#include "alm/apiserver/admission/policies.h"
+#include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/status.h"
@@ -126,7 +126,7 @@ int pods_evict(struct request *r, const struct obj *body, struct error *err)
 		return fail_code(r, E_BADREQUEST, err,
 				 "name in URL does not match name in Eviction object");
 	if (options_delete(r, obj_get(body, "deleteOptions"), &opt, err) < 0 ||
-	    policies_check_body(r, body, "policy", "v1", "Eviction", opt.dry_run, err) < 0 ||
+	    hooks_check_body(r, body, "policy", "v1", "Eviction", opt.dry_run, err) < 0 ||
 	    (!is_over(m.before) && check_budgets(r, m.before, err) < 0) ||
 	    deletion_run(&m, &opt, err) < 0)
 		return -err->code;
@@ -153,7 +153,7 @@ int pods_bind(struct request *r, const struct obj *body, struct error *err)
 				 "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is "
 				 "already assigned to node \"%s\"",
 				 r->name, r->name, has);
-	if (policies_check_body(r, body, "", "v1", "Binding", opt.dry_run, err) < 0)
+	if (hooks_check_body(r, body, "", "v1", "Binding", opt.dry_run, err) < 0)
 		return -err->code;
 	m.opt = opt;
 	m.after = obj_keep(r->arena, obj_copy(m.before));

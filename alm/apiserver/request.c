@@ -20,7 +20,24 @@ struct store *request_store(const struct request *r)
 
 int64_t request_now(const struct request *r)
 {
-	return loop_now(r->server->loop);
+	return r->fixed.now_ns ? r->fixed.now_ns : loop_now(r->server->loop);
+}
+
+struct request *request_again(const struct request *old, struct arena *a)
+{
+	struct request *r = ARENA_NEW(a, struct request);
+	r->server = old->server;
+	r->exchange = old->exchange;
+	r->arena = a;
+	r->path = r->query = "";
+	r->fixed = old->fixed;
+	r->waiting = old->waiting;
+	if (!r->exchange->admitted)
+		return r;
+	r->user = old->user;
+	r->by_admin = old->by_admin;
+	r->exchange->admitted = r;
+	return r;
 }
 
 const char *request_header(const struct request *r, const char *name)
@@ -202,7 +219,8 @@ void request_reply_error(struct request *r, const struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	print_failure(r, err, &b);
-	request_reply_json(r, error_http(err->code), strbuf_str(&b));
+	request_reply_json(r, r->failure.status ? r->failure.http : error_http(err->code),
+			   strbuf_str(&b));
 }
 
 void request_reply_no_page(struct request *r)

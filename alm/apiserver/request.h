@@ -52,6 +52,9 @@ struct failure {
 	bool no_reason;
 	const char *name, *group, *kind, *uid; /* NULL or "" is left out */
 	const struct field_errors *causes;
+	/* What somebody else says instead: the Status, and its code of HTTP; NULL: err says it. */
+	const struct obj *status;
+	int http;
 	const struct status_cause *extra; /* causes that are no field errors */
 	size_t n_extra;
 	int retry_after_s;          /* 0: left out */
@@ -65,6 +68,13 @@ struct status_cause {
 
 #define REQUEST_WARNINGS_MAX      32
 #define REQUEST_WARNING_BYTES_MAX 4096
+
+/* What a request draws for itself, the same when it is handled again (waiting.h). */
+struct request_fixed {
+	int64_t now_ns;   /* 0: the time is as it is */
+	char uid[40];     /* of the object it creates; "" before */
+	const char *name; /* that was generated for it, of the exchange; NULL before */
+};
 
 struct request {
 	struct apiserver *server;
@@ -93,7 +103,12 @@ struct request {
 	const char *warnings[REQUEST_WARNINGS_MAX];
 	size_t n_warnings, warning_bytes;
 	struct obj *annotations; /* for the entry of the audit log; of the arena; NULL: none */
+	struct request_fixed fixed;
+	struct waiting *waiting; /* NULL: no webhook was asked */
 };
+
+/* The same request, as it came in, for whoever handles it once more; lives in a. */
+struct request *request_again(const struct request *old, struct arena *a);
 
 struct kinds *request_kinds(const struct request *r);
 struct store *request_store(const struct request *r);

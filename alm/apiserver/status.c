@@ -183,6 +183,12 @@ static struct obj *status_new(const char *status)
 void status_print(const struct failure *f, const struct error *err, struct strbuf *b)
 {
 	CLEANUP(obj_unrefp) struct obj *o = status_new("Failure");
+	if (f->status) {
+		OBJ_EACH (it, f->status)
+			obj_set(o, it.key, obj_ref(it.value));
+		json_print(o, b);
+		return;
+	}
 	if (f->continue_token)
 		obj_set_path(o, "metadata.continue", obj_string(f->continue_token));
 	obj_set_str(o, "message", f->message ? f->message : err->msg);

@@ -289,6 +289,7 @@ static int start(struct embedded *c, struct error *err)
 		.simulate_workloads = c->simulate,
 		.own_controllers = c->own_controllers,
 		.no_legacy = c->no_legacy,
+		.dial = transport_curl_new,
 		.metrics = c->metrics,
 	};
 	if (apiserver_new(&ac, &c->api, err) < 0 || write_kubeconfig(c, err) < 0)

@@ -27,7 +27,7 @@ chart() { # FIELD OF THE SECOND VERSION
 		- name: conv.example.com
 		  admissionReviewVersions: [v1]
 		  sideEffects: None
-		  failurePolicy: Fail
+		  failurePolicy: Ignore # nothing is behind the Service
 		  clientConfig: {service: {namespace: conv, name: conv, path: /check}}
 		  rules: [{apiGroups: [example.com], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [convs]}]
 	YAML

@@ -172,7 +172,8 @@ static void open_server(struct apifake *f)
 				     .ca_pem = "",
 				     .address = "127.0.0.1:6443",
 				     .simulate_workloads = f->options.simulate,
-				     .own_controllers = f->options.own_controllers};
+				     .own_controllers = f->options.own_controllers,
+				     .dial = f->options.dial};
 	check(apiserver_new(&c, &f->server, &err), &err);
 	apifake_run(f);
 }

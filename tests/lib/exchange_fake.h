@@ -30,6 +30,9 @@ struct apifake_options {
 	const char *path;                          /* of the database; NULL: in memory */
 	const char *key_dir;                       /* of the log; NULL: new keys at every start */
 	const char *account_key, *account_old_key; /* PEM; NULL: one of its own, none */
+	/* How webhooks are reached (hook_fake.h); NULL: not at all. */
+	int (*dial)(struct loop *l, const struct transport_config *c, struct transport **ret,
+		    struct error *err);
 };
 
 struct apifake *apifake_new(const struct apifake_options *o);

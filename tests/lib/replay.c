@@ -9,11 +9,11 @@
 #include "alm/obj/json.h"
 #include "tests/lib/test.h"
 
-#define BYTES_MAX ((size_t)1 << 20)
+#define BYTES_MAX ((size_t)4 << 20)
 
 static size_t n_failed;
 
-static void differs(const struct obj *c, const char *what, const char *want, const char *got)
+void replay_differs(const struct obj *c, const char *what, const char *want, const char *got)
 {
 	n_failed++;
 	print_error("%s %s %.300s\n  %s: want %.700s\n  got %.700s\n", obj_str(c, "method"),
@@ -28,7 +28,7 @@ static void check_fields(const struct obj *c, const struct obj *answer)
 			continue;
 		CLEANUP(xfreep) char *want = json_text(it.value);
 		CLEANUP(xfreep) char *got = have ? json_text(have) : NULL;
-		differs(c, it.key, want, got ? got : "nothing");
+		replay_differs(c, it.key, want, got ? got : "nothing");
 	}
 }
 
@@ -42,13 +42,14 @@ static void check_warnings(const struct obj *c, const struct http_headers *heade
 			continue;
 		const char *w = obj_as_string(obj_at(want, n++));
 		if (!cstr_eq(w, headers->items[i].value))
-			differs(c, "Warning", w ? w : "none", headers->items[i].value);
+			replay_differs(c, "Warning", w ? w : "none", headers->items[i].value);
 	}
 	for (; n < obj_len(want); n++)
-		differs(c, "Warning", obj_as_string(obj_at(want, n)), "none");
+		replay_differs(c, "Warning", obj_as_string(obj_at(want, n)), "none");
 }
 
-static void check_line(struct apifake *f, struct str line)
+static void check_line(struct apifake *f, struct str line,
+		       void (*after)(const struct obj *recorded))
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *c = NULL;
@@ -59,18 +60,27 @@ static void check_line(struct apifake *f, struct str line)
 	const char *message = obj_str(a.json, "message"), *want = obj_str(c, "message");
 	if (a.status != (int)obj_i64(c, "code", 0) ||
 	    (want && (!message || strcmp(want, message) != 0)))
-		differs(c, "answer", want ? want : "success", message ? message : "success");
+		replay_differs(c, "answer", want ? want : "success", message ? message : "success");
 	else
 		check_fields(c, a.json);
 	check_warnings(c, a.headers);
+	if (after)
+		after(c);
 }
 
 void replay(const char *path, size_t min, void (*before)(struct apifake *f, struct str line))
 {
+	replay_with(NULL, path, min, before, NULL);
+}
+
+void replay_with(const struct apifake_options *o, const char *path, size_t min,
+		 void (*before)(struct apifake *f, struct str line),
+		 void (*after)(const struct obj *recorded))
+{
 	struct error err = ERROR_INIT;
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(BYTES_MAX);
 	assert_ok(file_read(path, &text, &err), &err);
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(o);
 	struct str rest = strbuf_str(&text), line;
 	size_t n = 0;
 	n_failed = 0;
@@ -78,7 +88,7 @@ void replay(const char *path, size_t min, void (*before)(struct apifake *f, stru
 		if (line.len) {
 			if (before)
 				before(f, line);
-			check_line(f, line);
+			check_line(f, line, after);
 			apifake_forget(f);
 			n++;
 		}

@@ -10,5 +10,12 @@
 /* Fails the test for each difference, all of which are printed, and if there are fewer than min lines. before: called with
  * each line, or NULL. */
 void replay(const char *path, size_t min, void (*before)(struct apifake *f, struct str line));
+/* The same with another server than apifake_new(NULL), and what is looked at after each answer: a difference is told with
+ * replay_differs(). Either may be NULL. */
+void replay_with(const struct apifake_options *o, const char *path, size_t min,
+		 void (*before)(struct apifake *f, struct str line),
+		 void (*after)(const struct obj *recorded));
+void replay_differs(const struct obj *c, const char *what, const char *want,
+		    const char *got);
 
 #endif

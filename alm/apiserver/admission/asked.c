@@ -6,6 +6,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/scale.h"
+#include "alm/obj/meta.h"
 
 /* --- rights --- */
 
@@ -119,6 +120,16 @@ bool asked_write(struct asked *ret, struct mutation *m)
 	ret->dry_run = m->opt.dry_run;
 	if (cstr_eq(sub, "scale"))
 		show_scale(ret);
+	return true;
+}
+
+bool asked_draft(struct asked *ret, struct mutation *m)
+{
+	const char *name = meta_name(m->after);
+	if (!asked_write(ret, m))
+		return false;
+	if (!m->head)
+		ret->w.name = ret->about.name = name ? name : "";
 	return true;
 }
 

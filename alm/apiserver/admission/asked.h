@@ -26,6 +26,8 @@ struct asked {
 /* False: no policy is asked about it (policies themselves, pods/binding and pods/eviction, of which
  * asked_body() tells). */
 bool asked_write(struct asked *ret, struct mutation *m);
+/* The same, of an object that is not complete yet: m->after is how mutating webhooks see it. */
+bool asked_draft(struct asked *ret, struct mutation *m);
 bool asked_delete(struct asked *ret, struct mutation *m);
 /* The creation of a subresource's own object. */
 void asked_body(struct asked *ret, struct request *r, const struct obj *body, const char *group,

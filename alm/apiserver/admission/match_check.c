@@ -100,7 +100,7 @@ static void check_names(const struct obj *list, const char *path, struct field_e
 			}
 }
 
-static void check_rule(const struct obj *rule, const char *path, struct field_errors *e)
+void match_check_rule(const struct obj *rule, const char *path, struct field_errors *e)
 {
 	static const char *const operations[] = {"*",      "CONNECT", "CREATE",
 						 "DELETE", "UPDATE",  NULL};
@@ -161,7 +161,7 @@ static void check_expression(const struct obj *x, const char *path, struct field
 			   arena_fmt(e->arena, "%s[%zu]", values_at, i), e);
 }
 
-static void check_selector(const struct obj *selector, const char *path, struct field_errors *e)
+void match_check_selector(const struct obj *selector, const char *path, struct field_errors *e)
 {
 	const char *labels = arena_fmt(e->arena, "%s.matchLabels", path);
 	const struct obj *list = obj_get(selector, "matchExpressions");
@@ -184,12 +184,12 @@ void match_check(const struct obj *match, const char *path, struct field_errors 
 		field_errors_one_of(e, arena_fmt(e->arena, "%s.matchPolicy", path), policy,
 				    policies);
 	for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
-		check_selector(obj_get(match, selectors[i]),
-			       arena_fmt(e->arena, "%s.%s", path, selectors[i]), e);
+		match_check_selector(obj_get(match, selectors[i]),
+				     arena_fmt(e->arena, "%s.%s", path, selectors[i]), e);
 	for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
 		const struct obj *list = obj_get(match, rules[k]);
 		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-			check_rule(obj_at(list, i),
-				   arena_fmt(e->arena, "%s.%s[%zu]", path, rules[k], i), e);
+			match_check_rule(obj_at(list, i),
+					 arena_fmt(e->arena, "%s.%s[%zu]", path, rules[k], i), e);
 	}
 }

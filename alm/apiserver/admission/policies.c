@@ -295,7 +295,6 @@ static int check_all(struct asked *asked, struct error *err)
 		.p = p, .asked = asked, .failures = obj_keep(asked->r->arena, obj_list())};
 	const struct store_table *bindings =
 		store_resource(store, ADMISSION_GROUP, "validatingadmissionpolicybindings");
-	asked->r->annotations = NULL; /* of the write before, in a deletecollection */
 	for (size_t i = 0; i < bindings->n_heads && !c.code; i++) {
 		c.binding = head_obj_hot(bindings->heads[i]);
 		c.binding_name = bindings->heads[i]->name;

@@ -98,16 +98,16 @@ static void check_param_kind(const struct obj *policy, struct field_errors *e)
 				  fault));
 }
 
-static void check_conditions(const struct obj *policy, const struct policy_scope *s,
-			     struct field_errors *e)
+void conditions_check(const struct obj *list, const char *list_at, const struct policy_scope *s,
+		      struct field_errors *e)
 {
-	const struct obj *list = obj_path(policy, "spec.matchConditions");
 	if (obj_len(list) > POLICY_CONDITIONS_MAX)
-		too_many(e, "spec.matchConditions", obj_len(list), POLICY_CONDITIONS_MAX);
+		too_many(e, list_at, obj_len(list), POLICY_CONDITIONS_MAX);
 	for (size_t i = 0; i < obj_len(list) && i < POLICY_CONDITIONS_MAX; i++) {
 		const struct obj *o = obj_at(list, i);
-		const char *path = at(e, "matchConditions", i, "expression");
-		const char *name_at = at(e, "matchConditions", i, "name"), *name = text(o, "name");
+		const char *path = arena_fmt(e->arena, "%s[%zu].expression", list_at, i);
+		const char *name_at = arena_fmt(e->arena, "%s[%zu].name", list_at, i);
+		const char *name = text(o, "name");
 		const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
 		if (is_blank(text(o, "expression")))
 			required(e, path, NULL);
@@ -236,7 +236,7 @@ void policy_check(const struct obj *policy, struct field_errors *e)
 		match_check(match, "spec.matchConstraints", e);
 	if (match && !obj_len(obj_get(match, "resourceRules")))
 		required(e, "spec.matchConstraints.resourceRules", NULL);
-	check_conditions(policy, s, e);
+	conditions_check(obj_path(policy, "spec.matchConditions"), "spec.matchConditions", s, e);
 	check_variables(policy, s, e);
 	if (!obj_len(obj_path(policy, "spec.validations")) &&
 	    !obj_len(obj_path(policy, "spec.auditAnnotations"))) {

@@ -78,6 +78,16 @@ static int read_replicas(struct request *r, const struct obj *scale, int64_t *re
 			 : "Scale.spec of type v1.ScaleSpec");
 }
 
+int scale_put(struct request *r, struct obj *o, int64_t replicas, struct error *err)
+{
+	if (set_at_path(o, r->kind->spec_replicas_path, obj_int(replicas), r->arena))
+		return 0;
+	return fail_code(r, E_INTERNAL, err,
+			 "Internal error occurred: replicas cannot be set at %s: something on the "
+			 "way is no object, or it has more than %d steps",
+			 r->kind->spec_replicas_path, STEPS_MAX);
+}
+
 static int scale_write(struct request *r, struct mutation *m, struct error *err)
 {
 	struct obj *scale = NULL, *out = NULL;
@@ -99,12 +109,8 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
 		return fail_modified(r, r->name, err);
 	m->after = obj_keep(r->arena, obj_copy(m->before));
-	if (!set_at_path(m->after, r->kind->spec_replicas_path, obj_int(want), r->arena))
-		return fail_code(
-			r, E_INTERNAL, err,
-			"Internal error occurred: replicas cannot be set at %s: something on "
-			"the way is no object, or it has more than %d steps",
-			r->kind->spec_replicas_path, STEPS_MAX);
+	if (scale_put(r, m->after, want, err) < 0)
+		return -err->code;
 	/* Of a custom resource replicas keep their owners (golden G77, G91). */
 	m->keep_managers = r->kind->flags & KIND_CUSTOM;
 	if (mutation_update(m, err) < 0)

@@ -7,5 +7,7 @@
 int scale_handle(struct request *r, struct error *err);
 /* The Scale of an object of r->kind, of the arena. E_INTERNAL: it has no replicas. */
 int scale_of(struct request *r, const struct obj *o, struct obj **ret, struct error *err);
+/* Sets spec.replicas of the object itself. */
+int scale_put(struct request *r, struct obj *o, int64_t replicas, struct error *err);
 
 #endif

@@ -483,10 +483,6 @@ static void test_registry__rules_that_nobody_enforces_are_told(void **state)
 	static const struct {
 		const char *list, *version, *kind, *rest;
 	} rows[] = {
-		{"/apis/" ADMISSION "/validatingwebhookconfigurations", ADMISSION,
-		 "ValidatingWebhookConfiguration", "\"webhooks\":[]"},
-		{"/apis/" ADMISSION "/mutatingwebhookconfigurations", ADMISSION,
-		 "MutatingWebhookConfiguration", "\"webhooks\":[]"},
 		{"/apis/" ADMISSION "/mutatingadmissionpolicies", ADMISSION,
 		 "MutatingAdmissionPolicy",
 		 "\"spec\":{\"matchConstraints\":" PODS

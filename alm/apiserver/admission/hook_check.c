@@ -1,0 +1,306 @@
+/* hook_check: see hook_check.h. */
+#include "alm/apiserver/admission/hook_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/admission/policy_expr.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+
+#define CHECK_BYTES_MAX ((size_t)32 << 20)
+#define HTTPS           "https://"
+#define URL_FORM        "; desired format: https://host[/path]"
+
+static const char *text(const struct obj *o, const char *key)
+{
+	const char *s = obj_as_string(obj_get(o, key));
+	return s ? s : "";
+}
+
+static void required(struct field_errors *e, const char *path, const char *what)
+{
+	if (what)
+		field_errors_add(e, FIELD_REQUIRED, path, "Required value: %s", what);
+	else
+		field_errors_add(e, FIELD_REQUIRED, path, "Required value");
+}
+
+static void invalid(struct field_errors *e, const char *path, struct str value, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	json_quote(value, &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+}
+
+static const char *sub(struct field_errors *e, const char *path, const char *field)
+{
+	return arena_fmt(e->arena, "%s.%s", path, field);
+}
+
+/* --- defaults --- */
+
+static void set_text(struct obj *o, const char *key, const char *value)
+{
+	if (!obj_is_set(obj_get(o, key)))
+		obj_set_str(o, key, value);
+}
+
+static void set_map(struct obj *o, const char *key)
+{
+	if (!obj_is_set(obj_get(o, key)))
+		obj_set(o, key, obj_map());
+}
+
+static void default_hook(struct obj *o, bool mutating)
+{
+	struct obj *rules = obj_get_mut(o, "rules");
+	struct obj *client = obj_get_mut(o, "clientConfig");
+	struct obj *service = obj_type(client) == OBJ_MAP ? obj_get_mut(client, "service") : NULL;
+	set_text(o, "failurePolicy", "Fail");
+	set_text(o, "matchPolicy", "Equivalent");
+	set_map(o, "namespaceSelector");
+	set_map(o, "objectSelector");
+	if (!obj_is_set(obj_get(o, "timeoutSeconds")))
+		obj_set_int(o, "timeoutSeconds", 10);
+	if (mutating)
+		set_text(o, "reinvocationPolicy", "Never");
+	if (obj_type(service) == OBJ_MAP && !obj_is_set(obj_get(service, "port")))
+		obj_set_int(service, "port", 443);
+	for (size_t i = 0; i < obj_len(rules); i++)
+		if (obj_type(obj_at(rules, i)) == OBJ_MAP)
+			set_text(obj_at_mut(rules, i), "scope", "*");
+}
+
+void hook_default(struct obj *configuration, bool mutating)
+{
+	struct obj *list = obj_get_mut(configuration, "webhooks");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_type(obj_at(list, i)) == OBJ_MAP)
+			default_hook(obj_at_mut(list, i), mutating);
+}
+
+/* --- where it is --- */
+
+static bool is_scheme(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!char_is_alnum(s.ptr[i]))
+			return false;
+	return s.len > 0;
+}
+
+/* What Go's url.Parse() makes of it, as far as it is looked at. */
+static void check_url(const char *url, const char *path, struct field_errors *e)
+{
+	struct str rest = str_of(url), scheme = STR(""), fragment = STR(""), query = STR("");
+	struct str head, tail, host = STR(""), user = STR("");
+	bool has_user = false;
+	for (const char *p = url; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f) {
+			required(e, path,
+				 arena_fmt(e->arena,
+					   "url must be a valid URL: parse \"%s\": net/url: "
+					   "invalid control character in URL" URL_FORM,
+					   url));
+			return;
+		}
+	if (str_cut(rest, '#', &head, &tail)) {
+		rest = head;
+		fragment = tail;
+	}
+	if (str_cut(rest, '?', &head, &tail)) {
+		rest = head;
+		query = tail;
+	}
+	if (str_cut(rest, ':', &head, &tail) && is_scheme(head)) {
+		scheme = head;
+		rest = tail;
+	}
+	if (str_has_prefix(rest, STR("//"))) {
+		rest = str_sub(rest, 2, rest.len);
+		if (!str_cut(rest, '/', &host, &tail))
+			host = rest;
+		if (str_cut(host, '@', &head, &tail)) {
+			has_user = true;
+			user = head;
+			host = tail;
+		}
+	}
+	if (str_has_prefix(host, STR("[")) && str_find_char(host, ']') < 0) {
+		required(e, path,
+			 arena_fmt(e->arena,
+				   "url must be a valid URL: parse \"%s\": missing ']' in "
+				   "host" URL_FORM,
+				   url));
+		return;
+	}
+	if (!str_is(scheme, "https"))
+		invalid(e, path, scheme, "'https' is the only allowed URL scheme" URL_FORM);
+	if (!host.len)
+		invalid(e, path, host, "host must be specified" URL_FORM);
+	if (has_user)
+		invalid(e, path, user, "user information is not permitted in the URL");
+	if (fragment.len)
+		invalid(e, path, fragment, "fragments are not permitted in the URL");
+	if (query.len)
+		invalid(e, path, query, "query parameters are not permitted in the URL");
+}
+
+static void check_service_path(const char *value, const char *path, struct field_errors *e)
+{
+	struct str whole = str_of(value), rest = whole, step;
+	if (!*value || strcmp(value, "/") == 0)
+		return;
+	if (strcmp(value, "//") == 0) {
+		invalid(e, path, whole, "segment[0] may not be empty");
+		return;
+	}
+	if (*value != '/') {
+		invalid(e, path, whole, "must start with a '/'");
+		return;
+	}
+	rest = str_sub(rest, 1, rest.len);
+	if (rest.ptr[rest.len - 1] == '/')
+		rest.len--;
+	for (size_t i = 0; str_next(&rest, '/', &step); i++) {
+		const char *fault = step.len ? name_fault(NAME_DNS_SUBDOMAIN, step) : NULL;
+		if (!step.len)
+			invalid(e, path, whole,
+				arena_fmt(e->arena, "segment[%zu] may not be empty", i));
+		else if (fault)
+			invalid(e, path, whole, arena_fmt(e->arena, "segment[%zu]: %s", i, fault));
+	}
+}
+
+static void check_service(const struct obj *o, const char *path, struct field_errors *e)
+{
+	int64_t port = obj_i64(o, "port", 443);
+	if (!*text(o, "name"))
+		required(e, sub(e, path, "name"), "service name is required");
+	if (!*text(o, "namespace"))
+		required(e, sub(e, path, "namespace"), "service namespace is required");
+	if (port < 1 || port > 65535)
+		field_errors_add(e, FIELD_INVALID, sub(e, path, "port"),
+				 "Invalid value: %lld: port is not valid: must be between 1 and "
+				 "65535, inclusive",
+				 (long long)port);
+	check_service_path(text(o, "path"), sub(e, path, "path"), e);
+}
+
+static void check_client(const struct obj *o, const char *path, struct field_errors *e)
+{
+	bool has_url = obj_is_set(obj_get(o, "url")),
+	     has_service = obj_is_set(obj_get(o, "service"));
+	if (has_url == has_service)
+		required(e, path, "exactly one of url or service is required");
+	else if (has_url)
+		check_url(text(o, "url"), sub(e, path, "url"), e);
+	else
+		check_service(obj_get(o, "service"), sub(e, path, "service"), e);
+}
+
+/* --- the rest --- */
+
+static void check_name(const char *name, const char *path, struct field_errors *e)
+{
+	size_t dots = 0;
+	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(name));
+	for (const char *p = name; *p; p++)
+		dots += *p == '.';
+	if (!*name)
+		required(e, path, NULL);
+	else if (fault)
+		invalid(e, path, str_of(name), fault);
+	else if (dots < 2)
+		invalid(e, path, str_of(name),
+			"should be a domain with at least three segments separated by dots");
+}
+
+static void check_versions(const struct obj *list, const char *path, struct field_errors *e)
+{
+	static const char *const known[] = {"v1", "v1beta1", NULL};
+	bool any = false;
+	if (!obj_len(list))
+		required(e, path, "must specify one of v1, v1beta1");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *v = obj_as_string(obj_at(list, i));
+		const char *at = arena_fmt(e->arena, "%s[%zu]", path, i);
+		const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(v ? v : ""));
+		any |= v && cstr_in(v, known);
+		for (size_t k = 0; k < i; k++)
+			if (obj_equal(obj_at(list, i), obj_at(list, k))) {
+				invalid(e, at, str_of(v ? v : ""), "duplicate version");
+				break;
+			}
+		if (fault)
+			invalid(e, at, str_of(v ? v : ""), fault);
+	}
+	if (obj_len(list) && !any)
+		invalid(e, path, STR(""), "must include at least one of v1, v1beta1");
+}
+
+static void check_word(const struct obj *o, const char *key, const char *path,
+		       const char *const *words, struct field_errors *e)
+{
+	if (obj_is_set(obj_get(o, key)))
+		field_errors_one_of(e, sub(e, path, key), text(o, key), words);
+}
+
+static void check_hook(const struct obj *o, bool mutating, const char *path,
+		       const struct policy_scope *scope, struct field_errors *e)
+{
+	static const char *const failures[] = {"Fail", "Ignore", NULL};
+	static const char *const matches[] = {"Equivalent", "Exact", NULL};
+	static const char *const effects[] = {"None", "NoneOnDryRun", NULL};
+	static const char *const again[] = {"IfNeeded", "Never", NULL};
+	const struct obj *rules = obj_get(o, "rules");
+	int64_t timeout = obj_i64(o, "timeoutSeconds", 10);
+	check_name(text(o, "name"), sub(e, path, "name"), e);
+	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++)
+		match_check_rule(obj_at(rules, i), arena_fmt(e->arena, "%s.rules[%zu]", path, i),
+				 e);
+	check_word(o, "failurePolicy", path, failures, e);
+	check_word(o, "matchPolicy", path, matches, e);
+	if (obj_is_set(obj_get(o, "sideEffects")))
+		check_word(o, "sideEffects", path, effects, e);
+	else
+		required(e, sub(e, path, "sideEffects"), "must specify one of None, NoneOnDryRun");
+	if (timeout < 1 || timeout > 30)
+		field_errors_add(e, FIELD_INVALID, sub(e, path, "timeoutSeconds"),
+				 "Invalid value: %lld: the timeout value must be between 1 and 30 "
+				 "seconds",
+				 (long long)timeout);
+	match_check_selector(obj_get(o, "namespaceSelector"), sub(e, path, "namespaceSelector"), e);
+	match_check_selector(obj_get(o, "objectSelector"), sub(e, path, "objectSelector"), e);
+	check_client(obj_get(o, "clientConfig"), sub(e, path, "clientConfig"), e);
+	if (mutating)
+		check_word(o, "reinvocationPolicy", path, again, e);
+	conditions_check(obj_get(o, "matchConditions"), sub(e, path, "matchConditions"), scope, e);
+}
+
+static bool came_before(const struct obj *list, size_t i)
+{
+	const char *s = text(obj_at(list, i), "name");
+	for (size_t k = 0; k < i; k++)
+		if (*s && strcmp(s, text(obj_at(list, k), "name")) == 0)
+			return true;
+	return false;
+}
+
+void hook_check(const struct obj *configuration, bool mutating, struct field_errors *e)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
+	struct policy_scope *scope = ARENA_NEW(a, struct policy_scope);
+	const struct obj *list = obj_get(configuration, "webhooks");
+	policy_scope_init(scope, NULL, a);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *path = arena_fmt(e->arena, "webhooks[%zu]", i);
+		check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
+			       sub(e, path, "admissionReviewVersions"), e);
+		check_hook(obj_at(list, i), mutating, path, scope, e);
+		if (came_before(list, i))
+			field_errors_add(e, FIELD_DUPLICATE, sub(e, path, "name"),
+					 "Duplicate value: \"%s\"", text(obj_at(list, i), "name"));
+	}
+}

@@ -1,0 +1,215 @@
+/* review: see review.h. */
+#include "alm/apiserver/admission/review.h"
+
+#include "alm/base/hash.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define GROUP           "admission.k8s.io"
+#define PATCH_BYTES_MAX REVIEW_BYTES_MAX
+#define SHOWN_MAX       1024 /* of an answer that is no review */
+
+/* --- what is sent --- */
+
+static void add(struct strbuf *b, const char *key, const struct obj *o)
+{
+	strbuf_addf(b, ",\"%s\":", key);
+	if (o)
+		json_print(o, b);
+	else
+		strbuf_adds(b, "null");
+}
+
+void review_print_request(const struct review *r, struct strbuf *b)
+{
+	OBJ_EACH (it, r->request)
+		add(b, it.key, it.value);
+	add(b, "object", r->object);
+	add(b, "oldObject", r->old);
+}
+
+void review_print(const char *version, const char *uid, struct str request, struct strbuf *b)
+{
+	strbuf_addf(b,
+		    "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"" GROUP
+		    "/%s\",\"request\":{\"uid\":\"%s\"",
+		    version, uid);
+	strbuf_addstr(b, request);
+	strbuf_adds(b, "}}");
+}
+
+/* --- what is answered --- */
+
+/* As client-go words an answer that is no success. */
+static int http_fault(int status, struct str body, struct error *err)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} words[] = {
+		{400, "the server rejected our request for an unknown reason"},
+		{401, "the server has asked for the client to provide credentials"},
+		{404, "the server could not find the requested resource"},
+		{405, "the server does not allow this method on the requested resource"},
+		{406, "the server was unable to respond with a content type that the client "
+		      "supports"},
+		{413, "the request is too large"},
+		{415, "the media type is not supported"},
+		{422, "the server rejected our request due to an error in our request"},
+		{429, "the server has received too many requests and has asked us to try again "
+		      "later"},
+		{503, "the server is currently unable to handle the request"},
+		{504, "the server was unable to return a response in the time allotted, but may "
+		      "still be processing the request"},
+	};
+	struct str text = str_trim(str_sub(body, 0, SHOWN_MAX));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (words[i].status == status)
+			return error_set(err, E_IO, "failed to call webhook: %s", words[i].text);
+	if (status >= 500)
+		return error_set(err, E_IO,
+				 "failed to call webhook: an error on the server (\"%.*s\") has "
+				 "prevented the request from succeeding",
+				 STR_ARG(text.len ? text : STR("unknown")));
+	return error_set(err, E_IO,
+			 "failed to call webhook: the server responded with the status code %d but "
+			 "did not return more information",
+			 status);
+}
+
+static int invalid(struct error *err, const char *why)
+{
+	return error_set(err, E_INVALID, "received invalid webhook response: %s", why);
+}
+
+static int check_kind(const struct obj *o, const char *version, struct arena *a, struct error *err)
+{
+	const char *group = "", *v = "", *kind = meta_kind(o), *api = meta_api_version(o);
+	bool old = cstr_eq(version, "v1beta1");
+	if (old && (!api || !*api) && (!kind || !*kind)) /* as the first webhooks answered */
+		return 0;
+	if (api)
+		gvk_split_api_version(api, a, &group, &v);
+	if (cstr_eq(group, GROUP) && cstr_eq(v, version) && cstr_eq(kind, "AdmissionReview"))
+		return 0;
+	return invalid(err, arena_fmt(a,
+				      "expected webhook response of " GROUP
+				      "/%s, Kind=AdmissionReview, got %s/%s, Kind=%s",
+				      version, group, v, kind ? kind : ""));
+}
+
+static int read_patch(const struct obj *response, struct arena *a, struct review_answer *ret,
+		      struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PATCH_BYTES_MAX);
+	struct error inner = ERROR_INIT;
+	struct obj *o = NULL;
+	if (!base64_decode(obj_as_str(obj_get(response, "patch")), &b))
+		return error_set(err, E_INVALID,
+				 "failed to call webhook: illegal base64 data in response.patch");
+	if (json_parse(strbuf_str(&b), &o, &inner) < 0)
+		return error_set(err, E_BADREQUEST, "%s", inner.msg);
+	obj_keep(a, o);
+	if (obj_type(o) != OBJ_LIST)
+		return error_set(err, E_BADREQUEST,
+				 "json: cannot unmarshal %s into Go value of type jsonpatch.Patch",
+				 obj_type_name(obj_type(o)));
+	ret->patch = obj_len(o) ? o : NULL;
+	return 0;
+}
+
+/* patch and patchType come together; in v1beta1 the type may be left out. */
+static int check_patch(const struct obj *response, const char *version, struct arena *a,
+		       struct error *err)
+{
+	bool has = obj_as_str(obj_get(response, "patch")).len > 0;
+	const struct obj *type = obj_get(response, "patchType");
+	const char *name = obj_as_string(type);
+	if (cstr_eq(version, "v1beta1"))
+		return 0;
+	if (has && !name)
+		return invalid(err, "webhook returned response.patch but not response.patchType");
+	if (!has && name)
+		return invalid(err, "webhook returned response.patchType but not response.patch");
+	if (name && !cstr_eq(name, "JSONPatch"))
+		return invalid(err, arena_fmt(a,
+					      "webhook returned invalid response.patchType of "
+					      "\"%s\"",
+					      name));
+	return 0;
+}
+
+/* Another type than it has in Go. */
+static int check_types(const struct obj *response, struct error *err)
+{
+	static const struct {
+		const char *key;
+		enum obj_type type;
+		const char *go;
+	} members[] = {
+		{"uid", OBJ_STRING, "types.UID"},
+		{"allowed", OBJ_BOOL, "bool"},
+		{"status", OBJ_MAP, "v1.Status"},
+		{"patch", OBJ_STRING, "[]uint8"},
+		{"patchType", OBJ_STRING, "v1.PatchType"},
+		{"auditAnnotations", OBJ_MAP, "map[string]string"},
+		{"warnings", OBJ_LIST, "[]string"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		enum obj_type is = obj_type(obj_get(response, members[i].key));
+		if (is > OBJ_NULL && is != members[i].type)
+			return error_set(
+				err, E_INVALID,
+				"failed to call webhook: json: cannot unmarshal %s into Go struct "
+				"field AdmissionResponse.response.%s of type %s",
+				is == OBJ_BOOL ? "bool" : obj_type_name(is), members[i].key,
+				members[i].go);
+	}
+	return 0;
+}
+
+static const struct obj *set_member(const struct obj *o, const char *key)
+{
+	const struct obj *v = obj_get(o, key);
+	return obj_is_set(v) ? v : NULL;
+}
+
+int review_read(const char *version, const char *uid, int status, struct str body, bool mutating,
+		struct arena *a, struct review_answer *ret, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	struct obj *o = NULL;
+	if (status < 200 || status > 206)
+		return http_fault(status, body, err);
+	if (json_parse(body, &o, &inner) < 0)
+		return error_set(err, E_INVALID,
+				 "failed to call webhook: couldn't get version/kind; json parse "
+				 "error: %s",
+				 inner.msg);
+	obj_keep(a, o);
+	const struct obj *response = set_member(o, "response");
+	if (response && obj_type(response) != OBJ_MAP)
+		return invalid(err, "response is no object");
+	if (check_types(response, err) < 0)
+		return -err->code;
+	if (!response)
+		return invalid(err, "webhook response was absent");
+	const char *said = obj_str(response, "uid");
+	if (check_kind(o, version, a, err) < 0)
+		return -err->code;
+	if (cstr_eq(version, "v1") && !cstr_eq(said, uid))
+		return invalid(err, arena_fmt(a, "expected response.uid=\"%s\", got \"%s\"", uid,
+					      said ? said : ""));
+	*ret = (struct review_answer){
+		.allowed = obj_flag(response, "allowed", false),
+		.status = set_member(response, "status"),
+		.warnings = set_member(response, "warnings"),
+		.annotations = set_member(response, "auditAnnotations"),
+	};
+	if (!mutating)
+		return 0;
+	if (check_patch(response, version, a, err) < 0)
+		return -err->code;
+	return obj_as_str(obj_get(response, "patch")).len ? read_patch(response, a, ret, err) : 0;
+}

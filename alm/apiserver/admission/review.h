@@ -1,0 +1,34 @@
+/*
+ * review: the AdmissionReview that a webhook is sent, and what it answers (admission.k8s.io/v1 and
+ * v1beta1). Pure; in the words of Kubernetes 1.36 (tests/golden/kube-api/webhook.jsonl).
+ */
+#ifndef ALM_APISERVER_ADMISSION_REVIEW_H
+#define ALM_APISERVER_ADMISSION_REVIEW_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/obj.h"
+
+#define REVIEW_BYTES_MAX ((size_t)8 << 20) /* object, the old one, and who asks */
+
+struct review {
+	const char *version;            /* "v1", "v1beta1" */
+	const struct obj *request;      /* but uid, object and oldObject */
+	const struct obj *object, *old; /* NULL: null */
+};
+
+/* The request without its uid, the same bytes for the same question. */
+void review_print_request(const struct review *r, struct strbuf *b);
+/* The whole review, of what that printed. */
+void review_print(const char *version, const char *uid, struct str request, struct strbuf *b);
+
+struct review_answer {
+	bool allowed;
+	/* Of the arena; NULL: none. Of patch the operations, none of an empty list. */
+	const struct obj *status, *warnings, *annotations, *patch;
+};
+
+/* status: of HTTP. The error says why it is no answer, as it follows on `failed calling webhook "a": `. */
+int review_read(const char *version, const char *uid, int status, struct str body, bool mutating,
+		struct arena *a, struct review_answer *ret, struct error *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* test_review.c: what a webhook is sent, and what of its answers is one. */
+#include "alm/apiserver/admission/review.h"
+
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "tests/lib/test.h"
+
+#define V1(response)                                                       \
+	"{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/" \
+	"v1\",\"response\":" response "}"
+
+static void test_review__is_sent_whole(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *request = NULL, *object = NULL, *sent = NULL;
+	CLEANUP(strbuf_release) struct strbuf part = STRBUF_INIT(1024), b = STRBUF_INIT(1024);
+	struct error err = ERROR_INIT;
+	assert_ok(json_parse(STR("{\"name\":\"a\",\"operation\":\"CREATE\"}"), &request, &err),
+		  &err);
+	assert_ok(json_parse(STR("{\"x\":\"y\"}"), &object, &err), &err);
+	review_print_request(
+		&(struct review){.version = "v1", .request = request, .object = object}, &part);
+	review_print("v1beta1", "u-1", strbuf_str(&part), &b);
+	assert_ok(json_parse(strbuf_str(&b), &sent, &err), &err);
+	assert_string_equal(b.buf,
+			    "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/"
+			    "v1beta1\",\"request\":{\"uid\":\"u-1\",\"name\":\"a\",\"operation\":"
+			    "\"CREATE\",\"object\":{\"x\":\"y\"},\"oldObject\":null}}");
+}
+
+static void test_review__answers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *version;
+		int status;
+		const char *body, *wrong; /* NULL: it is an answer */
+		bool allowed;
+	} rows[] = {
+		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
+		{"v1", 201, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
+		{"v1", 200, V1("{\"uid\":\"u\"}"), NULL, false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":null}"), NULL, false},
+		{"v1", 200, V1("{\"uid\":\"other\",\"allowed\":true}"),
+		 "expected response.uid=\"u\", got \"other\"", false},
+		{"v1", 200, V1("{\"allowed\":true}"), "expected response.uid=\"u\", got \"\"",
+		 false},
+		{"v1", 200, V1("null"), "webhook response was absent", false},
+		{"v1", 200, V1("7"), "response is no object", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":\"true\"}"), "cannot unmarshal string",
+		 false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"warnings\":\"w\"}"), "of type []string", false},
+		{"v1", 200, "{\"response\":{\"uid\":\"u\",\"allowed\":true}}",
+		 "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview", false},
+		{"v1beta1", 200, "{\"response\":{\"allowed\":true}}", NULL, true},
+		{"v1beta1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"),
+		 "expected webhook response of admission.k8s.io/v1beta1", false},
+		{"v1", 200, "", "failed to call webhook: ", false},
+		{"v1", 200, "<html>", "failed to call webhook: ", false},
+		{"v1", 404, "none", "could not find the requested resource", false},
+		{"v1", 500, "broken", "an error on the server (\"broken\")", false},
+		{"v1", 302, "", "failed to call webhook: ", false},
+		{"v1", 0, "", "failed to call webhook: ", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\"}"),
+		 "response.patch but not response.patchType", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"patchType\":\"JSONPatch\"}"),
+		 "response.patchType but not response.patch", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\",\"patchType\":\"Merge\"}"),
+		 "invalid response.patchType of \"Merge\"", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"!!\",\"patchType\":\"JSONPatch\"}"),
+		 "illegal base64 data", false},
+		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"e30=\",\"patchType\":\"JSONPatch\"}"),
+		 "cannot unmarshal object into Go value of type jsonpatch.Patch", false},
+		{"v1", 200,
+		 V1("{\"uid\":\"u\",\"allowed\":true,\"patch\":\"W10=\",\"patchType\":"
+		    "\"JSONPatch\"}"),
+		 NULL, true},
+		{"v1beta1", 200, "{\"response\":{\"allowed\":true,\"patch\":\"W10=\"}}", NULL,
+		 true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct review_answer answer = {0};
+		struct error err = ERROR_INIT;
+		int rc = review_read(rows[i].version, "u", rows[i].status, str_of(rows[i].body),
+				     true, a, &answer, &err);
+		if (rows[i].wrong ? rc == 0 || !strstr(err.msg, rows[i].wrong)
+				  : rc < 0 || answer.allowed != rows[i].allowed)
+			fail_msg("%s: %s", rows[i].body, rc < 0 ? err.msg : "taken");
+		assert_null(answer.patch);
+	}
+}
+
+/* Of a validating one a patch is not looked at. */
+static void test_review__patches_are_of_mutating_ones(void **state)
+{
+	(void)state;
+	static const char body[] = V1("{\"uid\":\"u\",\"allowed\":true,\"patchType\":\"JSONPatch\","
+				      "\"patch\":\"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3gifV0=\"}");
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct review_answer answer = {0};
+	struct error err = ERROR_INIT;
+	assert_ok(review_read("v1", "u", 200, STR(body), false, a, &answer, &err), &err);
+	assert_null(answer.patch);
+	assert_ok(review_read("v1", "u", 200, STR(body), true, a, &answer, &err), &err);
+	assert_int_equal(obj_len(answer.patch), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_review__is_sent_whole),
+		cmocka_unit_test(test_review__answers),
+		cmocka_unit_test(test_review__patches_are_of_mutating_ones),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
