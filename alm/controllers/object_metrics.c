@@ -169,7 +169,8 @@ void object_metrics_row(void *metrics, const struct audit_row *row)
 		const char *const app[][2] = {{"app", obj_str(row->body, "app")}};
 		count(m, "alm_drift_repaired_total", "Times that drift was repaired.", app, 1);
 	}
-	for (size_t i = 0; cstr_eq(row->reason, "CRDJudged") && i < obj_len(findings); i++) {
+	bool is_of_gate = cstr_eq(row->reason, "CRDJudged") || cstr_eq(row->reason, "GateRefused");
+	for (size_t i = 0; is_of_gate && i < obj_len(findings); i++) {
 		const struct obj *f = obj_at(findings, i);
 		const char *const of[][2] = {{"rule", obj_str(f, "rule")},
 					     {"outcome", obj_str(f, "outcome")}};

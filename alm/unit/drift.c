@@ -108,3 +108,22 @@ void drift_find(const struct obj *want, const struct obj *live, const char *ours
 	find(want, live, "", a, ret);
 	find_manager(live, ours, ret);
 }
+
+const char *drift_tell(const struct obj *want, const struct obj *live, const char *ours,
+		       struct arena *a, struct obj *body)
+{
+	struct drift d;
+	struct obj *paths = obj_list();
+	drift_find(want, live, ours, a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		obj_append(paths, obj_string(d.paths[i]));
+	obj_set(body, "paths", paths);
+	if (d.cut)
+		obj_set_bool(body, "more", true);
+	if (d.manager) {
+		obj_set_str(body, "changedAt", d.time);
+		obj_set_path(body, "who.trust", obj_string("managedFields"));
+		obj_set_path(body, "who.via", obj_string(d.manager));
+	}
+	return d.manager;
+}

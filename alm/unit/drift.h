@@ -25,4 +25,8 @@ struct drift {
 void drift_find(const struct obj *want, const struct obj *live, const char *ours, struct arena *a,
 		struct drift *ret);
 
+/* The same as members of an entry: paths, more, changedAt, who. Returns the manager. */
+const char *drift_tell(const struct obj *want, const struct obj *live, const char *ours,
+		       struct arena *a, struct obj *body);
+
 #endif

@@ -117,6 +117,8 @@ soon "A31 an unmet requirement blocks" "Blocked RequirementUnmet" newest
 is "A31 and is named, the optional one is not" "Object StorageClass//fast is missing: needs fast disks" "$(ist_text "$(one)")"
 has "A31 alm status names it" "StorageClass//fast is missing" "$(alm status)"
 has "A31 alm why names it" "RequirementUnmet" "$(alm why tool)"
+is "A31 the log has the decision" "deny RequirementUnmet 3.0.0" "$(alm audit query --type Decision --reason RequirementRefused -o json --data-dir "$data" |
+	jq -r '.[-1].body | "\(.verdict) \(.rules[0].id) \(.version.to)"')"
 printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: x\n' >fast.yaml
 run_step "A31 the step takes what is missing" "$(next_steps tool | head -1)" fast.yaml
 soon "A31 once it is there the version is installed" "3.0.0 Resolved" app tool

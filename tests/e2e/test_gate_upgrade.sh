@@ -79,7 +79,9 @@ event() { k get events --field-selector involvedObject.name=widget,reason=Upgrad
 has "an Event warns" "Warning 1.1.0: CRDIncompatible: EnumNarrowed widgets.example.org/v1 spec.mode:" "$(event)"
 soon "the metric is set" 'alm_upgrade_blocked{app="widget",version="1.1.0",reason="CRDIncompatible",resource="widgets.example.org/v1"} 1' gauge
 has "alm why says it" "no   CRDIncompatible" "$(alm why widget 2>&1)"
-has "the log has what was judged" "CRDJudged" "$(k get auditrecords -o json | grep -o CRDJudged | head -1)"
+is "the log has the refusal as a decision, once" "1 deny EnumNarrowed 1.1.0" "$(alm audit query --type Decision --reason GateRefused -o json --data-dir "$data" |
+	jq -r '"\(length) \(.[0].body.verdict) \(.[0].body.findings[0].rule) \(.[0].body.version.to)"')"
+has "alm audit why-not has it" "GateRefused" "$(alm audit why-not "ist/$(k get ist -o 'jsonpath={.items[?(@.spec.version=="1.1.0")].metadata.name}')" --data-dir "$data" 2>&1)"
 is "nothing of the version was written" "" "$(k get crd widgets.example.org -o 'jsonpath={.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.mode.enum}')"
 writes() { k get auditrecords -o name | wc -l; }
 quiet_for 3

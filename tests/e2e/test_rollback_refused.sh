@@ -72,6 +72,8 @@ is "which has asked for nothing" "$generation" "$(k get apptype widget -o 'jsonp
 upgrade_to '"1.0.0"'
 soon "asked for by hand: Blocked before it begins" "Blocked RollbackRefused" \
 	strategy 1.0.0 '{.status.phase} {.status.conditions[?(@.type=="PlanReady")].reason}'
+decided() { alm audit query --type Decision --reason RollbackRefused -o json --data-dir "$data" | jq -r '"\(length) \(.[-1].body.verdict) \(.[-1].body.version.to)"'; }
+is "the log has the decision" "1 deny 1.0.0" "$(decided)"
 has "the condition has the server's words" ".spec.size: field not declared in schema" \
 	"$(strategy 1.0.0 '{.status.conditions[?(@.type=="PlanReady")].message}')"
 has "the steps lead out" "kubectl patch apptype widget" "$(strategy 1.0.0 '{.status.steps}')"
@@ -91,6 +93,7 @@ soon "an upgrade that fails and cannot go back says so at once" "Failed Rollback
 	strategy 3.0.0 '{.status.phase} {.status.conditions[?(@.type=="RolledBack")].reason}'
 has "with the field" ".spec.tag: field not declared in schema" \
 	"$(strategy 3.0.0 '{.status.conditions[?(@.type=="RolledBack")].message}')"
+is "and so the log" "2 deny 3.0.0" "$(decided)"
 steps_ran
 up_stop
 finish

@@ -443,6 +443,10 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	if (!x)
 		return STEP_CONTINUE;
 	x->chain = s->app ? s->app->name : NULL;
+	if (s->repaired && !strcmp(x->reason, "Refreshed")) {
+		x->reason = "DriftRepaired";
+		x->message = arena_fmt(v->a, "%s: repaired", s->repaired);
+	}
 	bool begins_with_more = s->phase == PHASE_INSTALLING && obj_len(s->permissions);
 	if (strcmp(x->reason, "Refreshed") != 0)
 		x->event_type = is_warning(s->phase) || begins_with_more ? "Warning" : "Normal";

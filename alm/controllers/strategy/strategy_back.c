@@ -12,6 +12,10 @@
 
 static enum ensured fail(struct strategy_pass *s, const char *reason, const char *message)
 {
+	if (cstr_eq(reason, "RollbackRefused"))
+		strategy_deny(s, reason, reason, message,
+			      arena_fmt(s->v->a, "r%lld %s", (long long)s->revision, message),
+			      NULL);
 	return strategy_enter(s, PHASE_FAILED, "RolledBack", reason, message);
 }
 

@@ -240,7 +240,9 @@ static const char *unused_text(const struct outcome *o, const char *text, struct
 	return text;
 }
 
-/* One entry per outcome: what was found, and each waiver that was used. */
+/* One entry per outcome: what was found, and each waiver that was used. What is refused goes no further, so
+ * that is a Decision; what passes comes before that of the approval in each reconcile, and each would be
+ * another outcome than the last. */
 static void findings_row(struct strategy_pass *s, const char *verdict, const char *message)
 {
 	char hex[SHA256_HEX];
@@ -248,12 +250,15 @@ static void findings_row(struct strategy_pass *s, const char *verdict, const cha
 		return;
 	struct obj *body = obj_map();
 	json_digest(s->finding_keys, hex);
+	obj_set(body, "findings", obj_ref(s->findings));
+	if (cstr_eq(verdict, "deny")) {
+		strategy_deny(s, "GateRefused", "CRDIncompatible", message, hex, body);
+		return;
+	}
 	obj_set_str(body, "what", "CRDJudged");
 	obj_set_str(body, "verdict", verdict);
 	obj_set_str(body, "message", message);
-	obj_set(body, "findings", obj_ref(s->findings));
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
-	/* no Decision: the newest of those is compared with the approval's */
 	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "CRDJudged",
 				    arena_fmt(s->v->a, "%s %s", verdict, hex), body);
 	x->chain = s->app->name;

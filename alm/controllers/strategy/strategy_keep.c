@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/client/client.h"
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/app/usage.h"
 #include "alm/controllers/strategy/strategy_gate.h"
@@ -13,6 +14,7 @@
 #include "alm/controllers/strategy/strategy_values.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/drift.h"
 
 static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *e)
 {
@@ -24,13 +26,21 @@ static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *
 	return !strategy_holds(e) && !unit_is_as_left(s->v, e);
 }
 
-static void drift_row(struct strategy_pass *s, const char *text)
+/* A definition is decorated by what else it is about: its paths are in its Write entry. */
+static void drift_row(struct strategy_pass *s, const struct unit_entry *first, const char *text)
 {
 	struct obj *body = obj_map();
+	const struct obj *want =
+		first->is_crd ? NULL
+			      : obj_keep(s->v->a, install_plan_decorate(s->v, s->app, s->ref,
+									s->install, first, true));
 	obj_set_str(body, "what", text);
 	obj_set_str(body, "app", s->app->name);
+	const char *by =
+		want ? drift_tell(want, first->live, CLIENT_FIELD_MANAGER, s->v->a, body) : NULL;
 	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
 	x->chain = s->app->name;
+	x->actor = by;
 }
 
 static void repair_entry(struct strategy_pass *s, const struct unit_entry *e)
@@ -94,7 +104,7 @@ static enum ensured repair_all(struct strategy_pass *s, const struct unit_entry 
 		written += !no;
 	}
 	if (written)
-		drift_row(s, what);
+		drift_row(s, list[0], what);
 	if (why)
 		*text = not_repaired(s, what, why);
 	return why ? ENDED : DONE;
@@ -136,6 +146,15 @@ static void tell_health(struct strategy_pass *s)
 				   missing ? "ObjectMissing" : "WorkloadUnavailable", why);
 }
 
+/* What the status says to have drifted; NULL: nothing. */
+static const char *drift_before(const struct strategy_pass *s)
+{
+	struct condition was;
+	if (!condition_get(s->ref->o, "Drifted", &was) || !cstr_eq(was.status, "True"))
+		return NULL;
+	return arena_strdup(s->v->a, was.message);
+}
+
 enum ensured strategy_repair(struct strategy_pass *s)
 {
 	const char *mode = obj_str(s->app->o, "spec.drift"), *text = NULL;
@@ -163,6 +182,8 @@ enum ensured strategy_repair(struct strategy_pass *s)
 			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
 	if (writes && wanted && n)
 		stuck = repair_all(s, list, n, &text) == ENDED;
+	if (!n && wanted && !s->app->paused)
+		s->repaired = drift_before(s);
 	tell_drift(s, list, n, stuck ? "DriftNotRepaired" : NULL, text);
 	if (!n && !by_helm.told && writes && wanted)
 		strategy_record_repair(s, &by_helm);

@@ -110,6 +110,41 @@ enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const cha
 	return ENDED;
 }
 
+void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
+		   const char *detail, const char *key, struct obj *body)
+{
+	struct arena *a = s->v->a;
+	struct obj *found = obj_map(), *rules = obj_list();
+	body = body ? body : obj_map();
+	obj_set_str(found, "id", rule);
+	obj_set_str(found, "verdict", "deny");
+	obj_set_str(found, "detail", detail);
+	obj_append(rules, found);
+	obj_set_str(body, "verdict", "deny");
+	obj_set_str(body, "message", detail);
+	obj_set(body, "rules", rules);
+	if (s->app && s->app->installed)
+		obj_set_path(body, "version.from", obj_string(s->app->installed->version));
+	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct action *x = plan_row(s->plan, "Decision", s->ref->o, decision,
+				    arena_fmt(a, "%s %s", decision, key), body);
+	x->chain = s->app ? s->app->name : NULL;
+}
+
+/* What no failure but a judgement says no to: by reason of the condition. */
+static const char *decision_of(const char *reason)
+{
+	static const char *const table[][2] = {
+		{"RollbackRefused", "RollbackRefused"},  {"RequirementUnmet", "RequirementRefused"},
+		{"ObjectNotOwned", "OwnershipRefused"},  {"DigestMismatch", "DigestRefused"},
+		{"DescriptorMismatch", "DigestRefused"}, {"SignatureInvalid", "SignatureRefused"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (cstr_eq(reason, table[i][0]))
+			return table[i][1];
+	return NULL;
+}
+
 /* Planning took the condition away: one that still holds keeps its time, or each reconcile would write.
  */
 enum ensured strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
@@ -120,6 +155,10 @@ enum ensured strategy_block(struct strategy_pass *s, const char *condition, cons
 		condition_remove(s->conditions, condition);
 		obj_append(s->conditions, obj_copy(old));
 	}
+	if (decision_of(reason))
+		strategy_deny(s, decision_of(reason), reason, message,
+			      arena_fmt(s->v->a, "r%lld %s", (long long)s->revision, message),
+			      NULL);
 	return strategy_enter(s, PHASE_BLOCKED, condition, reason, message);
 }
 

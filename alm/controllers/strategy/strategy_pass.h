@@ -57,7 +57,8 @@ struct strategy_pass {
 	struct obj *course;                 /* status.rollout, under construction; NULL: as it is */
 	const struct unit *rolled;          /* the groups of course */
 	bool keep_status;                   /* as it is: what is known is not complete */
-	struct error error;                 /* code 0: none; else the reconcile has failed */
+	const char *repaired; /* what had drifted and is as planned again; NULL: nothing */
+	struct error error;   /* code 0: none; else the reconcile has failed */
 };
 
 typedef enum ensured (*strategy_step)(struct strategy_pass *s);
@@ -67,7 +68,8 @@ typedef enum ensured (*strategy_step)(struct strategy_pass *s);
 /* Into the phase; the reason is that of the condition. ENDED. */
 enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const char *condition,
 			    const char *reason, const char *message);
-/* Blocked, with the time since when it is so. ENDED. */
+/* Blocked, with the time since when it is so; a refusal that is decided by what was read, and not by what
+ * failed, has its Decision. ENDED. */
 enum ensured strategy_block(struct strategy_pass *s, const char *condition, const char *reason,
 			    const char *message);
 /* Failed at once, or the way back to what runs (lifecycle.md 7.4). ENDED. */
@@ -81,6 +83,11 @@ enum ensured strategy_wait_for_work(struct strategy_pass *s, bool again);
 
 /* The reconcile fails: nothing is planned, and it is tried again. ENDED. */
 enum ensured strategy_fail_pass(struct strategy_pass *s, const struct error *err);
+
+/* A refusal as an entry of its own (audit.md 3), unless it was the last outcome: key names that beside
+ * the reason. body is consumed; NULL: it has no more than the rule and the detail. */
+void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
+		   const char *detail, const char *key, struct obj *body);
 
 /* --- words --- */
 

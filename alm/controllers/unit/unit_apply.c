@@ -562,28 +562,17 @@ static void tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t r
 	struct arena *a = s->v->a;
 	const struct obj *live = unit_found(s, row);
 	const struct obj *want = obj_keep(a, s->host->decorate(s, e, row));
-	struct obj *body = obj_map(), *paths = obj_list();
-	struct drift d;
-	drift_find(want, live, s->plan->manager, a, &d);
-	for (size_t i = 0; i < d.n; i++)
-		obj_append(paths, obj_string(d.paths[i]));
+	struct obj *body = obj_map();
+	const char *by = drift_tell(want, live, s->plan->manager, a, body);
 	obj_set_str(body, "what",
 		    arena_fmt(a, "%s %s", unit_entry_text(e, a), live ? "changed" : "is missing"));
 	obj_set_str(body, "bundle", s->unit->bundle);
-	obj_set(body, "paths", paths);
-	if (d.cut)
-		obj_set_bool(body, "more", true);
-	if (d.manager) {
-		obj_set_str(body, "changedAt", d.time);
-		obj_set_path(body, "who.trust", obj_string("managedFields"));
-		obj_set_path(body, "who.via", obj_string(d.manager));
-	}
 	const char *state = live ? meta_resource_version(live)
 				 : arena_fmt(a, "missing:%lld", (long long)s->job->attempt);
 	struct action *x =
 		plan_row(s->plan, "Observe", live ? live : want, "DriftRepaired",
 			 arena_fmt(a, "%s@%s", meta_uid(live) ? meta_uid(live) : "", state), body);
-	x->actor = d.manager;
+	x->actor = by;
 }
 
 static void put_back(struct unit_pass *s, const struct unit_step *step)
