@@ -367,6 +367,16 @@ struct client_call *client_read(struct client *c, const char *target, const char
 	return call_start(k);
 }
 
+struct client_call *client_text(struct client *c, const char *target,
+				const struct client_options *o, client_reply_fn fn, void *arg)
+{
+	struct client_call *k = call_new(c, "GET", o, fn, arg);
+	k->is_raw = true;
+	k->request.target = arena_strdup(k->arena, target);
+	add_header(k, "Accept", "application/json, */*"); /* a refusal is a Status */
+	return call_start(k);
+}
+
 struct client_call *client_get(struct client *c, const struct resource *r, const char *ns,
 			       const char *name, const struct client_options *o, client_reply_fn fn,
 			       void *arg)

@@ -95,6 +95,9 @@ struct client_call *client_raw(struct client *c, const char *method, const char 
 /* GET of any path in a chosen form: the Accept header, NULL for JSON. Retried as all reads. */
 struct client_call *client_read(struct client *c, const char *target, const char *accept,
 				client_reply_fn fn, void *arg);
+/* GET of any path with options, whatever it answers with: reply.text. */
+struct client_call *client_text(struct client *c, const char *target,
+				const struct client_options *o, client_reply_fn fn, void *arg);
 void client_cancel(struct client *c, struct client_call *call);
 
 /* The error of a Status object, with retryAfterSeconds; http is used without a reason. */

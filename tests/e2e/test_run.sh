@@ -157,6 +157,25 @@ is "L16 the custom resource of a CRD of this run" "1" "$(k get thing one -o 'jso
 job=$(k get job migrate -o 'jsonpath={.metadata.uid}')
 writing "L13 again: nothing, the Secret included" 0 app
 is "L18 the Job did not run again" "$job" "$(k get job migrate -o 'jsonpath={.metadata.uid}')"
+mkdir jobs
+cat >jobs/job.yaml <<'END'
+apiVersion: batch/v1
+kind: Job
+metadata: {name: broken}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {app.coreos.com/simulate: BackoffLimitExceeded}}
+    spec: {restartPolicy: Never, containers: [{name: c, image: busybox}]}
+END
+cat >jobs.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: jobs}
+spec: {groups: [{name: g, steps: [{object: job.yaml, action: Job}]}]}
+END
+jobs() { DIR=jobs ROLLOUT=jobs.yaml run --trigger=oneoff; }
+code "L18 a Job that failed tells the end of its log" 1 "the Job failed; the end of its log (pod broken-" jobs
 sed -i 's/one}/two}/' app/s.yaml
 rm app/b.yaml
 code "a changed Secret, an object less" 0 "" app

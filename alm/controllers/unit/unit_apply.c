@@ -276,6 +276,41 @@ static void run_plugin(struct acting *x, const struct unit_entry *e, size_t row)
 	}
 }
 
+static bool is_of_run(const struct hook_run *h, const struct obj *live)
+{
+	return cstr_eq(meta_annotation(live, ANNOTATION_HOOK_RUN),
+		       arena_fmt(h->v->a, "%s/%s/%s", meta_uid(h->owner), h->run, h->event));
+}
+
+/* The one that gave up, else the first that was begun. */
+static const struct obj *failed_job(const struct acting *x, const struct hook_run *h)
+{
+	const struct obj *first = NULL;
+	for (size_t i = 0; i < x->step->n; i++) {
+		const struct obj *live = x->s->entries[x->step->rows[i]].live;
+		if (!live || !is_of_run(h, live))
+			continue;
+		if (condition_is(live, "Failed", "True"))
+			return live;
+		first = first ? first : live;
+	}
+	return first;
+}
+
+/* Why it failed its log may say, which is read before the step ends. */
+static void add_log(struct acting *x, const struct hook_run *h)
+{
+	const struct obj *job = failed_job(x, h);
+	const char *text = "";
+	if (job && unit_read_log(x->s, job, &text) == WAITING) {
+		x->failed = false;
+		x->waiting = true;
+		return;
+	}
+	struct str end = str_clip(str_of(text), FAILURES_TOLD_MAX);
+	strbuf_add(&x->why, end.ptr, end.len);
+}
+
 /* A Job of a former attempt goes first; one that ran in this attempt does not run again. */
 static void run_job(struct acting *x)
 {
@@ -310,10 +345,11 @@ static void run_job(struct acting *x)
 	for (size_t i = 0; i < x->step->n && x->waiting; i++) {
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &s->entries[row];
-		if (cstr_eq(meta_annotation(e->live, ANNOTATION_HOOK_RUN),
-			    arena_fmt(s->v->a, "%s/%s/%s", meta_uid(h.owner), h.run, h.event)))
+		if (e->live && is_of_run(&h, e->live))
 			check(x, e, row, e->live);
 	}
+	if (x->failed)
+		add_log(x, &h);
 }
 
 static void act(struct acting *x)

@@ -87,6 +87,27 @@ static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t 
 	(void)plan_lookup(s->plan, id, needs);
 }
 
+enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, const char **ret)
+{
+	const char *selector = selector_of(s, job);
+	const char *id = unit_id(s, arena_fmt(s->v->a, "log:%s", meta_uid(job)));
+	const struct outcome *o = view_outcome(s->v, id);
+	*ret = "";
+	if (!selector)
+		return DONE;
+	if (!o) {
+		(void)plan_log(s->plan, id, meta_namespace(job), selector);
+		return WAITING;
+	}
+	const char *text = obj_str(o->value, "text");
+	if (o->code)
+		*ret = arena_fmt(s->v->a, "; its log cannot be read: %s", o->msg);
+	else if (text && *text)
+		*ret = arena_fmt(s->v->a, "; the end of its log (pod %s, container %s): %s",
+				 obj_str(o->value, "pod"), obj_str(o->value, "container"), text);
+	return DONE;
+}
+
 /* --- the look --- */
 
 static void remember(struct obj *record, const char *key, const struct obj *seen)

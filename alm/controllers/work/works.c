@@ -15,6 +15,14 @@ static struct action *plan_body(struct plan *p, const struct work_kind *kind, co
 	return x;
 }
 
+struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector)
+{
+	struct obj *body = obj_map();
+	obj_set_str(body, "namespace", ns);
+	obj_set_str(body, "selector", selector);
+	return plan_body(p, &log_work, id, body);
+}
+
 struct action *plan_review(struct plan *p, const char *id, struct obj *questions)
 {
 	return plan_body(p, &review_work, id, questions);

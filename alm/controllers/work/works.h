@@ -22,6 +22,7 @@ extern const struct work_kind gather_work;
 extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
 extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
 extern const struct work_kind review_work; /* ask the server what the account may */
+extern const struct work_kind log_work;    /* why a Job failed, in its own words */
 extern const struct work_kind try_work;    /* dry runs of objects of the app */
 extern const struct work_kind
 	plugin_work; /* body: {kind: enum plugin_kind, name, request, wallNs} */
@@ -36,6 +37,8 @@ extern const struct work_kind roll_work;
 /* Live answers for a template, read as the account (work_ask.c); what it may not read is answered
  * with {"error", "denied": true, "rightsVersion"}. */
 struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
+/* The end of the log of a Job's Pods, as the account: work_log.c has the outcome. */
+struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector);
 /* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
  * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
 struct action *plan_review(struct plan *p, const char *id, struct obj *questions);
