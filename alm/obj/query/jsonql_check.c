@@ -1,6 +1,7 @@
 #include "alm/obj/query/jsonql_check.h"
 
 #include "alm/obj/query/jsonql_node.h"
+#include "alm/obj/query/jsonql_value.h"
 
 struct jsonql_node *jsonql_fail(struct error *err, size_t at, const char *fmt, ...)
 {
@@ -12,13 +13,6 @@ struct jsonql_node *jsonql_fail(struct error *err, size_t at, const char *fmt, .
 	if (!err->code)
 		error_set(err, E_USAGE, "column %zu: %.255s", at + 1, e.msg);
 	return NULL;
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the tree, JSONQL_DEPTH_MAX */
-static bool is_const(const struct jsonql_node *n)
-{
-	return n->type == NODE_CONST || (n->type == NODE_NEG && is_const(n->a)) ||
-	       (n->type == NODE_ARITH && is_const(n->a) && is_const(n->b));
 }
 
 struct jsonql_node *jsonql_check_arith(struct jsonql_node *n, struct error *err)
@@ -34,7 +28,7 @@ struct jsonql_node *jsonql_check_arith(struct jsonql_node *n, struct error *err)
 		if (n->op != '+' || s->value.type != VAL_STRING)
 			return jsonql_fail(err, n->column, "%c needs numbers", n->op);
 	}
-	if (is_const(n)) {
+	if (node_is_literal(n)) {
 		CLEANUP(arena_freep) struct arena *tmp = arena_new(4096);
 		struct eval e = {.arena = tmp};
 		struct vals v = {0};

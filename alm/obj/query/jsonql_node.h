@@ -103,7 +103,8 @@ struct eval {
 
 /* Truth value: what && || ! and the whole expression take. */
 bool node_is_truth(const struct jsonql_node *n);
+/* A constant, or made of constants alone. */
+bool node_is_literal(const struct jsonql_node *n);
 void node_values(struct eval *e, const struct jsonql_node *n, struct vals *ret);
-bool val_is_number(const struct val *v);
 
 #endif
