@@ -5,193 +5,14 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
+#include "alm/controllers/catalog_work.h"
 #include "alm/controllers/manager_internal.h"
 #include "alm/controllers/object_metrics.h"
-#include "alm/controllers/work/policy.h"
 #include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/catalog_store.h"
-#include "alm/sources/credentials.h"
 #include "catalog/index/helm_index.h"
-
-#define SECRET_REF "spec.source.secretRef"
-
-/* One sync of a catalog, or one fetch of an archive: first the keys of its policy, then the Secret,
- * then the source. */
-struct catalog_work {
-	TAILQ_ENTRY(catalog_work) link;
-	struct manager *m;
-	char *name;
-	struct obj *catalog, *secret;
-	struct obj *keys;        /* of the policy; NULL: none */
-	char policy[SHA256_HEX]; /* its digest */
-	struct client_call *call;
-	struct sync *sync;
-	struct archive_fetch *fetch;
-	char *digest; /* of the archive */
-	size_t tried; /* catalogs that have it and could not give it */
-	synced_fn synced;
-	fetched_fn fetched;
-	void *arg;
-	struct task refuse; /* what cannot be started is reported in a later turn */
-	struct error refused;
-};
-
-static struct catalog_slot *slot_get(struct manager *m, const char *name)
-{
-	return map_get(m->catalogs, name);
-}
-
-/* --- the life of a piece of work --- */
-
-static void tell_refused(void *arg);
-
-static struct catalog_work *catalog_work_new(struct manager *m, const char *name,
-					     const struct obj *catalog)
-{
-	struct catalog_work *w = xcalloc(1, sizeof(*w));
-	w->m = m;
-	w->name = xstrdup(name);
-	w->catalog = obj_ref(catalog);
-	w->refuse = (struct task){.fn = tell_refused, .arg = w};
-	TAILQ_INSERT_TAIL(&m->works, w, link);
-	return w;
-}
-
-static void catalog_work_free(struct catalog_work *w)
-{
-	struct catalog_slot *s = slot_get(w->m, w->name);
-	if (s && s->work == w)
-		s->work = NULL;
-	TAILQ_REMOVE(&w->m->works, w, link);
-	loop_unpost(w->m->c.loop, &w->refuse);
-	obj_unref(w->catalog);
-	obj_unref(w->secret);
-	obj_unref(w->keys);
-	xfree(w->name);
-	xfree(w->digest);
-	xfree(w);
-}
-
-static void work_cancel(struct catalog_work *w)
-{
-	if (w->call)
-		client_cancel(w->m->c.client, w->call);
-	sync_cancel(w->sync);
-	archive_fetch_cancel(w->fetch);
-	catalog_work_free(w);
-}
-
-static void catalog_work_fail(struct catalog_work *w, const struct error *err)
-{
-	if (w->synced)
-		w->synced(w->arg, NULL, "", err);
-	else
-		w->fetched(w->arg, STR_NONE, err);
-	catalog_work_free(w);
-}
-
-static void tell_refused(void *arg)
-{
-	struct catalog_work *w = arg;
-	catalog_work_fail(w, &w->refused);
-}
-
-static void work_refuse(struct catalog_work *w, const struct error *err)
-{
-	w->refused = *err;
-	loop_post(w->m->c.loop, &w->refuse);
-}
-
-void manager_catalogs_stop(struct manager *m)
-{
-	struct catalog_work *w;
-	while ((w = TAILQ_FIRST(&m->works)) != NULL)
-		work_cancel(w);
-}
-
-static void work_run(struct catalog_work *w);
-
-static void secret_came(void *arg, const struct client_reply *reply)
-{
-	struct catalog_work *w = arg;
-	w->call = NULL;
-	if (reply->err) {
-		struct error err = *reply->err;
-		if (err.code == E_NOTFOUND)
-			credentials_absent(obj_str(w->catalog, SECRET_REF ".name"), &err);
-		error_wrap(&err, SECRET_REF);
-		catalog_work_fail(w, &err);
-		return;
-	}
-	w->secret = obj_ref(reply->body);
-	work_run(w);
-}
-
-/* Read again each time: a changed password is used at once, and none is kept. */
-static void catalog_work_start(struct catalog_work *w)
-{
-	struct error err = ERROR_INIT;
-	const char *name = obj_str(w->catalog, SECRET_REF ".name");
-	const struct resource *r = discovery_kind(w->m->discovery, "", "v1", "Secret");
-	if (!name || source_path(w->catalog, "dir://") || source_path(w->catalog, "file://")) {
-		work_run(w);
-		return;
-	}
-	if (!r)
-		error_set(&err, E_UNAVAILABLE, "the server does not say what a Secret is");
-	else
-		credentials_check_namespace(obj_str(w->catalog, SECRET_REF ".namespace"), &err);
-	if (err.code) {
-		error_wrap(&err, SECRET_REF);
-		work_refuse(w, &err);
-		return;
-	}
-	w->call = client_get(w->m->c.client, r, CREDENTIALS_NAMESPACE, name, NULL, secret_came, w);
-}
-
-static void keys_known(struct catalog_work *w);
-
-static void keys_came(void *arg, const struct client_reply *reply)
-{
-	struct catalog_work *w = arg;
-	struct error err = ERROR_INIT;
-	const struct obj *keys;
-	w->call = NULL;
-	if (reply->err) {
-		err = *reply->err;
-		error_wrap(&err, "spec.verify.keysRef");
-		error_set_reason(&err, REASON_SIGNATURE_INVALID);
-	} else if (policy_keys(w->catalog, reply->body, &keys, w->policy, &err) == 0) {
-		w->keys = obj_ref(keys);
-		keys_known(w);
-		return;
-	}
-	catalog_work_fail(w, &err);
-}
-
-/* Read again each time, as the Secret is: a key that was taken out counts no more. */
-static void read_keys(struct catalog_work *w)
-{
-	struct error err = ERROR_INIT;
-	const char *name;
-	const struct resource *r = discovery_kind(w->m->discovery, "", "v1", "ConfigMap");
-	obj_unref(STEAL(w->keys));
-	w->policy[0] = 0;
-	if (!policy_wanted(w->catalog)) {
-		keys_known(w);
-		return;
-	}
-	if (!r)
-		error_set(&err, E_UNAVAILABLE, "the server does not say what a ConfigMap is");
-	else
-		policy_keys_name(w->catalog, &name, &err);
-	if (err.code)
-		work_refuse(w, &err);
-	else
-		w->call = client_get(w->m->c.client, r, POLICY_NAMESPACE, name, NULL, keys_came, w);
-}
 
 /* --- slots --- */
 
@@ -224,7 +45,7 @@ static void settled(void *arg)
 
 static struct catalog_slot *slot_of(struct manager *m, const char *name)
 {
-	struct catalog_slot *s = slot_get(m, name);
+	struct catalog_slot *s = catalog_slot_get(m, name);
 	if (s)
 		return s;
 	s = xcalloc(1, sizeof(*s));
@@ -281,18 +102,10 @@ static void watch_dir(struct manager *m, struct catalog_slot *s, const struct ob
 
 /* --- sync --- */
 
-static struct sync_host host_of(struct manager *m)
-{
-	return (struct sync_host){.loop = m->c.loop,
-				  .files = m->c.files,
-				  .sandbox = m->c.sandbox,
-				  .addresses = m->c.addresses};
-}
-
 static void sync_came(void *arg, struct sync_result *result)
 {
 	struct catalog_work *w = arg;
-	struct catalog_slot *s = slot_get(w->m, w->name);
+	struct catalog_slot *s = catalog_slot_get(w->m, w->name);
 	w->sync = NULL;
 	if (s && result->wait_ns)
 		loop_arm(w->m->c.loop, &s->settle, result->wait_ns);
@@ -313,7 +126,7 @@ static void saved_came(void *arg, struct sync_result *result);
 static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 {
 	struct error err = ERROR_INIT;
-	const struct sync_host h = host_of(w->m);
+	const struct sync_host h = catalog_work_host(w->m);
 	CLEANUP(strbuf_release) struct strbuf lines = STRBUF_INIT(HELM_LINES_BYTES_MAX);
 	if (s->index || !w->m->c.db)
 		return false;
@@ -332,9 +145,10 @@ static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 	return true;
 }
 
-static void read_source(struct catalog_work *w, struct catalog_slot *s)
+static void read_source(struct catalog_work *w)
 {
-	const struct sync_host h = host_of(w->m);
+	struct catalog_slot *s = slot_of(w->m, w->name);
+	const struct sync_host h = catalog_work_host(w->m);
 	int64_t until_s = s->index ? s->index->verified_until_s : 0;
 	bool ended = until_s && loop_now(h.loop) / NS_PER_S >= until_s;
 	struct sync_request r = {.catalog = w->catalog,
@@ -344,16 +158,6 @@ static void read_source(struct catalog_work *w, struct catalog_slot *s)
 				 .cache = s->cache,
 				 .validators = s->index && !ended ? &s->validators : NULL};
 	w->sync = sync_start(&h, &r, sync_came, w);
-}
-
-static void fetch_source(struct catalog_work *w);
-
-static void work_run(struct catalog_work *w)
-{
-	if (w->fetched)
-		fetch_source(w);
-	else
-		read_source(w, slot_of(w->m, w->name));
 }
 
 static char *source_text(const struct obj *catalog, const char *policy)
@@ -372,10 +176,6 @@ static void keys_known(struct catalog_work *w)
 {
 	struct catalog_slot *s;
 	CLEANUP(xfreep) char *source = source_text(w->catalog, w->policy);
-	if (w->fetched) {
-		catalog_work_start(w);
-		return;
-	}
 	s = slot_of(w->m, w->name);
 	if (!cstr_eq(s->source, source)) {
 		s->validators = (struct sync_validators){0};
@@ -392,143 +192,13 @@ void manager_sync(void *arg, const char *name, const struct obj *catalog, synced
 	struct manager *m = arg;
 	struct catalog_slot *s = slot_of(m, name);
 	struct catalog_work *w = catalog_work_new(m, name, catalog);
+	w->keys_known = keys_known;
+	w->run = read_source;
 	w->synced = done;
 	w->arg = done_arg;
 	s->work = w;
 	watch_dir(m, s, catalog);
-	read_keys(w);
-}
-
-/* --- fetch --- */
-
-/* What an archive told of a version that only the index had spoken for. One that cannot be had, or
- * is another than the index says, is no candidate. */
-static void learn(struct catalog_slot *s, struct package_version *p,
-		  const struct archive_result *result)
-{
-	struct error ignored = ERROR_INIT;
-	if (!p->unread)
-		return;
-	if (result->err && (!p->withdrawn || p->is_unusable)) {
-		const char *text = arena_fmt(s->index->arena, "its archive cannot be used: %s",
-					     result->err->msg);
-		p->is_unusable = true;
-		if (!cstr_eq(p->withdrawn, text))
-			p->withdrawn = text;
-		return;
-	}
-	if (result->err || !result->entry)
-		return;
-	if (p->is_unusable)
-		p->withdrawn = NULL;
-	p->is_unusable = false;
-	map_set(s->learned, p->digest, obj_ref(obj_get(result->entry, "ownCrds")));
-	package_learn(p, map_get(s->learned, p->digest), s->index->arena, &ignored);
-}
-
-static void learn_again(const struct catalog_slot *s, struct catalog_index *x)
-{
-	struct error ignored = ERROR_INIT;
-	for (size_t i = 0; map_count(s->learned) && i < x->n; i++) {
-		struct package_version *p = x->versions[i];
-		const struct obj *own = p->unread ? map_get(s->learned, p->digest) : NULL;
-		if (own)
-			package_learn(p, own, x->arena, &ignored);
-	}
-}
-
-/* The k-th catalog that has the archive: highest priority first, then by name. */
-static const struct catalog_index *holder(const struct manager *m, const char *digest, size_t k)
-{
-	const struct catalog_index *last = NULL;
-	for (size_t round = 0; round <= k; round++) {
-		const struct catalog_index *best = NULL;
-		for (size_t i = 0; i < m->n_indexes; i++) {
-			const struct catalog_index *x = m->indexes[i];
-			bool later =
-				!last || x->priority < last->priority ||
-				(x->priority == last->priority && strcmp(x->name, last->name) > 0);
-			if (later && (!best || x->priority > best->priority) &&
-			    index_by_digest(x, str_of(digest)))
-				best = x;
-		}
-		if (!best)
-			return NULL;
-		last = best;
-	}
-	return last;
-}
-
-static void learn_everywhere(struct catalog_work *w, const struct archive_result *result)
-{
-	for (struct map_entry *e = map_first(w->m->catalogs); e; e = map_next(e)) {
-		struct catalog_slot *s = e->value;
-		struct package_version *p =
-			s->index ? index_by_digest(s->index, str_of(w->digest)) : NULL;
-		if (p && (!result->err || !strcmp(e->key, w->name)))
-			learn(s, p, result);
-	}
-	claims_drop_entries(w->m->claims);
-}
-
-static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
-{
-	if (!x)
-		return false;
-	const struct informer_object *io =
-		informer_get(w->m->fixed[WATCH_CATALOG].informer, "", x->name);
-	xfree(w->name);
-	w->name = xstrdup(x->name);
-	obj_unref(w->catalog);
-	w->catalog = manager_tree(w->m, WATCH_CATALOG, io);
-	obj_unref(w->secret);
-	w->secret = NULL;
-	read_keys(w);
-	return true;
-}
-
-/* One catalog that cannot give an archive, or gives another, does not keep it from the next. */
-static void archive_came(void *arg, const struct archive_result *result)
-{
-	struct catalog_work *w = arg;
-	w->fetch = NULL;
-	learn_everywhere(w, result);
-	if (result->err && fetch_from(w, holder(w->m, w->digest, ++w->tried)))
-		return;
-	w->fetched(w->arg, result->bytes, result->err);
-	catalog_work_free(w);
-}
-
-static void fetch_source(struct catalog_work *w)
-{
-	const struct sync_host h = host_of(w->m);
-	const struct catalog_slot *s = slot_get(w->m, w->name);
-	const struct package_version *p =
-		s && s->index ? index_by_digest(s->index, str_of(w->digest)) : NULL;
-	struct error err;
-	if (!p) {
-		error_set(&err, E_NOTFOUND, "catalog %s has no archive with sha256 %s any more",
-			  w->name, w->digest);
-		work_refuse(w, &err);
-		return;
-	}
-	const struct archive_request r = {
-		.catalog = w->catalog, .secret = w->secret, .policy = w->policy, .version = p};
-	w->fetch = archive_fetch_start(&h, &r, archive_came, w);
-}
-
-void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg)
-{
-	struct manager *m = arg;
-	struct error err;
-	struct catalog_work *w = catalog_work_new(m, "", NULL);
-	w->digest = xstrdup(digest);
-	w->fetched = done;
-	w->arg = done_arg;
-	if (fetch_from(w, holder(m, digest, 0)))
-		return;
-	error_set(&err, E_NOTFOUND, "no catalog has an archive with sha256 %s", digest);
-	work_refuse(w, &err);
+	catalog_work_begin(w);
 }
 
 /* --- the swap --- */
@@ -613,21 +283,21 @@ void manager_swap_index(void *arg, const char *catalog, struct catalog_index *in
 		log_warn("the revision is not kept for a restart", "catalog", s->name, "error",
 			 err.msg);
 	strbuf_release(&s->pending);
-	learn_again(s, index);
+	manager_learn_again(s, index);
 	swap(m, s, index);
 }
 
 const struct catalog_index *manager_index(void *arg, const char *catalog)
 {
 	struct manager *m = arg;
-	const struct catalog_slot *s = slot_get(m, catalog);
+	const struct catalog_slot *s = catalog_slot_get(m, catalog);
 	return s ? s->index : NULL;
 }
 
 static void forget(struct manager *m, const char *name)
 {
 	CLEANUP(map_freep) struct map *changed = map_new(NULL);
-	struct catalog_slot *s = slot_get(m, name);
+	struct catalog_slot *s = catalog_slot_get(m, name);
 	struct error err = ERROR_INIT;
 	if (!s)
 		return;

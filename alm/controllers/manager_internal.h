@@ -1,6 +1,6 @@
 /* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes
- * see), manager_failing.c (reconciles that fail), manager_catalogs.c (indexes and their folders)
- * and manager_sweep.c (whom a change of them concerns). */
+ * see), manager_failing.c (reconciles that fail), manager_catalogs.c (indexes and their folders),
+ * manager_fetch.c (archives) and manager_sweep.c (whom a change of them concerns). */
 #ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
 #define ALM_CONTROLLERS_MANAGER_INTERNAL_H
 
@@ -56,7 +56,7 @@ struct catalog_slot {
 
 struct bundles; /* manager_bundles.c */
 struct deadlines;
-struct catalog_work; /* manager_catalogs.c: one sync or one fetch */
+struct catalog_work; /* catalog_work.h: one sync or one fetch */
 TAILQ_HEAD(catalog_works, catalog_work);
 
 struct manager {
@@ -150,6 +150,8 @@ void manager_catalogs_stop(struct manager *m); /* cancels what is under way */
 void manager_sync(void *arg, const char *name, const struct obj *catalog, synced_fn done,
 		  void *done_arg);
 void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_arg);
+/* What archives told of versions that the index alone speaks for, once more for a new index. */
+void manager_learn_again(const struct catalog_slot *s, struct catalog_index *x);
 void manager_swap_index(void *arg, const char *catalog, struct catalog_index *index);
 const struct catalog_index *manager_index(void *arg, const char *catalog);
 
