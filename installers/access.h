@@ -74,6 +74,8 @@ int access_grants(const struct access_input *in, struct arena *a, struct access 
 const char *const *access_added(const struct access *now, const struct access *before,
 				struct arena *a, size_t *ret_n);
 
+/* Do they differ in nothing but the verb? */
+bool access_is_same_thing(const struct access_rule *a, const struct access_rule *b);
 /* "create deployments.apps in etcd" */
 const char *access_text(const struct access_rule *r, struct arena *a);
 /* The questions for a server: [{verb, group, resource, subresource, namespace, name, path, proof}]

@@ -3,10 +3,8 @@
  * flag iface until it has gone through a pipeline, as a reflect.Value of kind Interface would: that
  * decides between "nil pointer evaluating" and a silent nil, and the types in messages.
  */
-#include <string.h>
 
 #include "installers/tmpl/run.h"
-#include "installers/value/print.h"
 
 #define ARGS_INLINE 8
 
@@ -22,189 +20,6 @@ static int eval_arg(struct state *s, struct value dot, char type, const struct t
 static size_t n_args(const struct call *c)
 {
 	return c->args && c->args->n ? c->args->n - 1 : 0;
-}
-
-/* ---- types ---- */
-static const char *param_name(char type)
-{
-	static const struct {
-		char letter;
-		const char *name;
-	} names[] = {
-		{'s', "string"},        {'i', "int"},
-		{'l', "int64"},         {'f', "float64"},
-		{'b', "bool"},          {'m', "map[string]interface {}"},
-		{'S', "[]string"},      {'A', "[]interface {}"},
-		{'t', "time.Time"},     {'c', "sprig.certificate"},
-		{'d', "time.Duration"}, {'V', "*semver.Version"},
-		{'U', "uint32"},        {'w', "io.Writer"},
-		{'r', "reflect.Value"},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (names[i].letter == type)
-			return names[i].name;
-	}
-	return "interface {}";
-}
-
-static bool can_be_nil(char type)
-{
-	return type && strchr("vrmSAV", type) != NULL;
-}
-
-static bool assignable(struct value v, char type)
-{
-	switch (type) {
-	case 's':
-		return v.type == VALUE_STRING;
-	case 'i':
-		return v.type == VALUE_INT;
-	case 'l':
-		return v.type == VALUE_INT64;
-	case 'f':
-		return v.type == VALUE_FLOAT;
-	case 'b':
-		return v.type == VALUE_BOOL;
-	case 'm':
-		return value_is_anymap(v);
-	case 'S':
-		return v.type == VALUE_STRINGS || v.type == VALUE_VERSIONS;
-	case 'A':
-		return v.type == VALUE_LIST;
-	case 't':
-		return v.type == VALUE_TIME;
-	case 'd':
-		return v.type == VALUE_DURATION;
-	case 'V':
-		return v.type == VALUE_SEMVER;
-	case 'U':
-	case 'w':
-		return false; /* no value of a chart is one */
-	case 'c':
-		return v.type == VALUE_STRUCT && v.st->type == &vstruct_certificate;
-	default:
-		return true;
-	}
-}
-
-static const char *type_of(const struct state *s, struct value v)
-{
-	if (v.iface && v.type == VALUE_NIL)
-		return "interface {}";
-	return value_type_name(v, s->run->set->profile);
-}
-
-/* The zero of a type that can be nil. */
-static struct value zero_of(char type)
-{
-	if (type == 'm')
-		return value_map(NULL);
-	if (type == 'S')
-		return (struct value){.type = VALUE_STRINGS};
-	if (type == 'A')
-		return (struct value){.type = VALUE_LIST};
-	return VALUE_NONE;
-}
-
-static int validate(struct state *s, struct value v, char type, struct value *ret)
-{
-	if (v.type == VALUE_NIL && !v.iface) {
-		if (type && !can_be_nil(type))
-			return state_fail(s, "invalid value; expected %s", param_name(type));
-		*ret = zero_of(type);
-		return 0;
-	}
-	if (type && !(v.type == VALUE_NIL && strchr("vr", type)) &&
-	    (v.type == VALUE_NIL || !assignable(v, type)))
-		return state_fail(s, "wrong type for value; expected %s; got %s", param_name(type),
-				  type_of(s, v));
-	*ret = v;
-	if (type && type != 'r')
-		ret->iface = 0;
-	return 0;
-}
-
-/* ---- constants ---- */
-static int ideal_constant(struct state *s, const struct tmpl_node *n, struct value *ret)
-{
-	const struct number *c = n->number;
-	const struct str t = c->text;
-	s->node = n;
-	bool hex = t.len > 2 && t.ptr[0] == '0' && char_lower(t.ptr[1]) == 'x' &&
-		   str_find_char(t, 'p') < 0 && str_find_char(t, 'P') < 0;
-	bool point = false;
-	for (size_t i = 0; i < t.len; i++)
-		point = point || strchr(".eEpP", t.ptr[i]);
-	if (c->is_complex) {
-		*ret = (struct value){.type = VALUE_COMPLEX, .z = c->z};
-	} else if (c->is_float && !hex && t.ptr[0] != '\'' && point) {
-		*ret = value_float(c->f);
-	} else if (c->is_int) {
-		*ret = value_int(c->i);
-	} else {
-		return state_fail(s, "%.*s overflows int", STR_ARG(t));
-	}
-	return 0;
-}
-
-static int fail_expected(struct state *s, const char *what, const struct tmpl_node *n)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
-	strbuf_addf(&b, "expected %s; found ", what);
-	node_print(&b, n);
-	return state_fail_str(s, strbuf_str(&b));
-}
-
-/* A constant for a parameter of a plain type. */
-static int typed_constant(struct state *s, char type, const struct tmpl_node *n, struct value *ret)
-{
-	bool number = n->kind == NODE_NUMBER;
-	switch (type) {
-	case 'b':
-		if (n->kind != NODE_BOOL)
-			return fail_expected(s, "bool", n);
-		*ret = value_bool(n->boolean);
-		return 0;
-	case 's':
-		if (n->kind != NODE_STRING)
-			return fail_expected(s, "string", n);
-		*ret = value_str(n->string.text);
-		return 0;
-	case 'i':
-	case 'l':
-	case 'd':
-		if (!number || !n->number->is_int)
-			return fail_expected(s, "integer", n);
-		*ret = value_int(n->number->i);
-		ret->type = type == 'i' ? VALUE_INT : type == 'l' ? VALUE_INT64 : VALUE_DURATION;
-		return 0;
-	case 'U':
-		if (!number || !n->number->is_uint)
-			return fail_expected(s, "unsigned integer", n);
-		*ret = (struct value){.type = VALUE_UINT64, .u = n->number->u};
-		return 0;
-	case 'f':
-		if (!number || !n->number->is_float)
-			return fail_expected(s, "float", n);
-		*ret = value_float(n->number->f);
-		return 0;
-	default: {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
-		strbuf_adds(&b, "can't handle ");
-		node_print(&b, n);
-		strbuf_addf(&b, " for arg of type %s", param_name(type));
-		return state_fail_str(s, strbuf_str(&b));
-	}
-	}
-}
-
-static int constant(struct state *s, const struct tmpl_node *n, struct value *ret)
-{
-	s->node = n;
-	if (n->kind == NODE_NUMBER)
-		return ideal_constant(s, n, ret);
-	*ret = n->kind == NODE_BOOL ? value_bool(n->boolean) : value_str(n->string.text);
-	return 0;
 }
 
 /* ---- calls ---- */
@@ -277,7 +92,7 @@ static int eval_args(struct state *s, struct value dot, const struct signature *
 		argv[i].pad = 0;
 	}
 	if (c->final) {
-		int r = validate(s, *c->final, param_type(g, n), &argv[n]);
+		int r = eval_validate(s, *c->final, param_type(g, n), &argv[n]);
 		if (r < 0)
 			return r;
 		argv[n].pad = 0;
@@ -372,7 +187,7 @@ static int struct_field(struct state *s, struct value v, struct str key, bool ha
 			struct value *ret)
 {
 	const struct value *field = vstruct_get(v.st, key);
-	const char *type = v.iface ? "interface {}" : type_of(s, v);
+	const char *type = v.iface ? "interface {}" : eval_type_name(s, v);
 	if (!field)
 		return state_fail(s, "can't evaluate field %.*s in type %s", STR_ARG(key), type);
 	if (char_is_lower(key.ptr[0]))
@@ -410,7 +225,7 @@ static int eval_field(struct state *s, struct value dot, struct str name,
 	if (value_is_map(receiver))
 		return map_field(s, receiver, name, has_args, ret);
 	return state_fail(s, "can't evaluate field %.*s in type %s", STR_ARG(name),
-			  receiver.iface ? "interface {}" : type_of(s, receiver));
+			  receiver.iface ? "interface {}" : eval_type_name(s, receiver));
 }
 
 static int field_chain(struct state *s, struct value dot, struct value receiver,
@@ -496,9 +311,9 @@ static int eval_identifier(struct state *s, struct value dot, const struct tmpl_
 
 static int eval_nil(struct state *s, char type, struct value *ret)
 {
-	if (!can_be_nil(type))
-		return state_fail(s, "cannot assign nil to %s", param_name(type));
-	*ret = zero_of(type);
+	if (!eval_can_be_nil(type))
+		return state_fail(s, "cannot assign nil to %s", eval_param_name(type));
+	*ret = eval_zero(type);
 	return 0;
 }
 
@@ -533,10 +348,10 @@ static int eval_arg(struct state *s, struct value dot, char type, const struct t
 		break;
 	default:
 		if (type == 'v' || type == 'r')
-			return constant(s, n, ret);
-		return typed_constant(s, type, n, ret);
+			return eval_constant(s, n, ret);
+		return eval_typed_constant(s, type, n, ret);
 	}
-	return r < 0 ? r : validate(s, v, type, ret);
+	return r < 0 ? r : eval_validate(s, v, type, ret);
 }
 
 /* ---- commands ---- */
@@ -572,7 +387,7 @@ static int eval_command(struct state *s, struct value dot, const struct tmpl_nod
 	}
 	if (first->kind == NODE_NIL)
 		return state_fail(s, "nil is not a command");
-	return constant(s, first, ret);
+	return eval_constant(s, first, ret);
 }
 
 int eval_pipeline(struct state *s, struct value dot, const struct tmpl_node *pipe,

@@ -1,5 +1,5 @@
 /*
- * run: the inside of a running template, shared by exec.c, eval.c, failure.c and fn_core.c.
+ * run: the inside of a running template, shared by exec.c, eval.c, eval_param.c, failure.c and fn_core.c.
  */
 #ifndef INSTALLERS_TMPL_RUN_H
 #define INSTALLERS_TMPL_RUN_H
@@ -97,6 +97,17 @@ void run_push_var(struct tmpl_run *run, struct str name, struct value v);
 int eval_pipeline(struct state *s, struct value dot, const struct tmpl_node *pipe,
 		  struct value *ret);
 int eval_set_var(struct state *s, struct str name, struct value v);
+
+/* ---- eval_param.c: a type is the letter of a signature (tmpl.h); 0: any ---- */
+const char *eval_param_name(char type);
+bool eval_can_be_nil(char type);
+struct value eval_zero(char type); /* of a type that can be nil */
+const char *eval_type_name(const struct state *s, struct value v);
+/* *ret is v as the parameter gets it. */
+int eval_validate(struct state *s, struct value v, char type, struct value *ret);
+int eval_constant(struct state *s, const struct tmpl_node *n, struct value *ret);
+/* For a parameter of a plain type. */
+int eval_typed_constant(struct state *s, char type, const struct tmpl_node *n, struct value *ret);
 
 /* ---- failure.c ---- */
 /* "template: F:L:C: executing "N" at <NODE>: " and the message; returns a negative code. */

@@ -112,9 +112,9 @@ struct tmpl_func {
 #define TMPL_FN_THREE   32u /* a Go method with three results: calling it is an error */
 
 /* Tables end with a row whose name is NULL. */
-extern const struct tmpl_func tmpl_fn_core[], tmpl_fn_text[], tmpl_fn_cut[], tmpl_fn_random[],
-	tmpl_fn_list[], tmpl_fn_dict[], tmpl_fn_math[], tmpl_fn_date[], tmpl_fn_crypto[],
-	tmpl_fn_encode[], tmpl_fn_regex[], tmpl_fn_misc[];
+extern const struct tmpl_func tmpl_fn_core[], tmpl_fn_compare[], tmpl_fn_text[], tmpl_fn_cut[],
+	tmpl_fn_random[], tmpl_fn_list[], tmpl_fn_dict[], tmpl_fn_math[], tmpl_fn_date[],
+	tmpl_fn_crypto[], tmpl_fn_encode[], tmpl_fn_regex[], tmpl_fn_misc[];
 
 /* All functions of all profiles, one after the other; NULL after the last. */
 const struct tmpl_func *tmpl_function_at(size_t i);

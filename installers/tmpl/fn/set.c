@@ -1,13 +1,13 @@
 /* set: parsed templates by name, functions by name. */
-#include <string.h>
 
 #include "installers/tmpl/run.h"
 
 #define SET_BYTES_MAX ((size_t)512 << 20)
 
 static const struct tmpl_func *const tables[] = {
-	tmpl_fn_core, tmpl_fn_text, tmpl_fn_cut,  tmpl_fn_random, tmpl_fn_list,   tmpl_fn_dict,
-	tmpl_fn_math, tmpl_fn_date, tmpl_fn_misc, tmpl_fn_encode, tmpl_fn_crypto, tmpl_fn_regex,
+	tmpl_fn_core,   tmpl_fn_compare, tmpl_fn_text,  tmpl_fn_cut,  tmpl_fn_random,
+	tmpl_fn_list,   tmpl_fn_dict,    tmpl_fn_math,  tmpl_fn_date, tmpl_fn_misc,
+	tmpl_fn_encode, tmpl_fn_crypto,  tmpl_fn_regex,
 };
 
 static bool in_profile(const struct tmpl_func *f, enum tmpl_profile profile)
