@@ -4,12 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "alm/base/hash.h"
 #include "installers/format/yaml_node.h"
 #include "installers/format/yaml_plain.h"
+#include "installers/format/yaml_tag.h"
 #include "installers/value/msg.h"
-
-#define TAG_PREFIX "tag:yaml.org,2002:"
 
 struct decoder {
 	struct arena *a;
@@ -22,101 +20,6 @@ struct decoder {
 	struct str key_error, value_error;
 };
 
-/* ---- scalars with tags ---- */
-
-static const struct {
-	const char *name;
-	enum yaml_plain_type type;
-} tags[] = {{"str", YAML_PLAIN_STR},      {"null", YAML_PLAIN_NULL},
-	    {"bool", YAML_PLAIN_BOOL},    {"int", YAML_PLAIN_INT},
-	    {"float", YAML_PLAIN_FLOAT},  {"timestamp", YAML_PLAIN_TIME},
-	    {"binary", YAML_PLAIN_BINARY}};
-
-static const char *tag_name(enum yaml_plain_type type)
-{
-	for (size_t i = 0; i < ARRAY_LEN(tags); i++)
-		if (tags[i].type == type)
-			return tags[i].name;
-	return "str";
-}
-
-static bool tag_type(const char *tag, enum yaml_plain_type *ret)
-{
-	if (!cstr_has_prefix(tag, TAG_PREFIX))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
-		if (!strcmp(tag + strlen(TAG_PREFIX), tags[i].name)) {
-			*ret = tags[i].type;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* On the way through JSON each byte that is no UTF-8 becomes U+FFFD. */
-static struct str repaired(struct decoder *d, struct str s)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(3 * s.len + 1);
-	for (size_t i = 0, width; i < s.len; i += width ? width : 1) {
-		uint32_t rune;
-		width = utf8_decode(str_skip(s, i), &rune);
-		strbuf_addrune(&b, width ? rune : 0xfffd);
-	}
-	return str_n(arena_text(d->a, b.buf, b.len), b.len);
-}
-
-static int decode_binary(struct decoder *d, struct yaml_plain *v)
-{
-	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(v->s.len + 1);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(v->s.len + 4);
-	for (size_t i = 0; i < v->s.len; i++)
-		if (v->s.ptr[i] != '\n' && v->s.ptr[i] != '\r')
-			strbuf_addc(&plain, v->s.ptr[i]);
-	if (!base64_decode(strbuf_str(&plain), &b))
-		return msg_fail(d->msg, "!!binary value contains invalid base64 data");
-	v->s = repaired(d, strbuf_str(&b));
-	return 0;
-}
-
-static int resolve_tagged(struct decoder *d, const struct yaml_node *n, struct yaml_plain *ret)
-{
-	enum yaml_plain_type want;
-	if (!tag_type(n->tag, &want) || want == YAML_PLAIN_STR)
-		return 0; /* a string */
-	if (want == YAML_PLAIN_BINARY)
-		return decode_binary(d, ret);
-	if (want == YAML_PLAIN_TIME && yaml_plain_is_date(n->text))
-		return 0;
-	yaml_plain_resolve(n->text, ret);
-	if (ret->type == want)
-		return 0;
-	if (want == YAML_PLAIN_FLOAT && ret->type == YAML_PLAIN_INT && !ret->is_unsigned) {
-		ret->type = YAML_PLAIN_FLOAT;
-		ret->f = (double)ret->i;
-		return 0;
-	}
-	strbuf_addf(d->msg, "cannot decode !!%s `%.*s` as a !!%s", tag_name(ret->type),
-		    STR_ARG(n->text), tag_name(want));
-	return -E_INVALID;
-}
-
-static int resolve(struct decoder *d, const struct yaml_node *n, struct yaml_plain *ret)
-{
-	*ret = (struct yaml_plain){.type = YAML_PLAIN_STR, .s = n->text};
-	if (n->tag)
-		return resolve_tagged(d, n, ret);
-	if (n->implicit)
-		yaml_plain_resolve(n->text, ret);
-	return 0;
-}
-
-static double scalar_double(const struct yaml_plain *v)
-{
-	if (v->type == YAML_PLAIN_FLOAT)
-		return v->f;
-	return v->is_unsigned ? (double)v->u : (double)v->i;
-}
-
 /* ---- Go's %#v, for keys that are refused ---- */
 
 static void go_syntax(struct decoder *d, const struct yaml_node *n, struct strbuf *b);
@@ -126,8 +29,7 @@ static void go_syntax_scalar(struct decoder *d, const struct yaml_node *n, bool 
 {
 	struct yaml_plain v;
 	CLEANUP(strbuf_release) struct strbuf ignored = STRBUF_INIT(STRBUF_SMALL);
-	struct decoder quiet = {.a = d->a, .msg = &ignored};
-	resolve(&quiet, n, &v);
+	yaml_tag_resolve(d->a, n, &v, &ignored);
 	if (v.type == YAML_PLAIN_NULL)
 		strbuf_adds(b, inside ? "interface {}(nil)" : "<nil>");
 	else if (v.type == YAML_PLAIN_BOOL)
@@ -226,7 +128,7 @@ static struct str keep(struct decoder *d, struct str s)
 static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct value *ret)
 {
 	struct yaml_plain v;
-	int rc = resolve(d, n, &v);
+	int rc = yaml_tag_resolve(d->a, n, &v, d->msg);
 	if (rc < 0)
 		return rc;
 	if (v.type == YAML_PLAIN_NULL)
@@ -237,7 +139,7 @@ static int decode_scalar(struct decoder *d, const struct yaml_node *n, struct va
 		*ret = v.is_unsigned ? (struct value){.type = VALUE_UINT64, .u = v.u}
 				     : value_int64(v.i);
 	else if (v.type == YAML_PLAIN_INT || v.type == YAML_PLAIN_FLOAT)
-		*ret = value_float(scalar_double(&v));
+		*ret = value_float(yaml_plain_double(&v));
 	else
 		*ret = value_str(keep(d, v.s));
 	if (v.type == YAML_PLAIN_FLOAT && !isfinite(v.f) && !d->value_error.ptr)
@@ -287,7 +189,7 @@ static int decode_key(struct decoder *d, const struct yaml_node *key, const stru
 		go_syntax(d, key, d->msg);
 		return -E_INVALID;
 	}
-	int rc = resolve(d, key, &v);
+	int rc = yaml_tag_resolve(d->a, key, &v, d->msg);
 	if (rc < 0)
 		return rc;
 	if (v.type == YAML_PLAIN_NULL) {
@@ -334,7 +236,7 @@ static int merge(struct decoder *d, struct yaml_node *n, struct vmap *m)
 static bool is_merge(const struct yaml_node *n)
 {
 	return n->kind == YAML_NODE_SCALAR && str_is(n->text, "<<") &&
-	       (n->implicit || n->is_forced || cstr_eq(n->tag, TAG_PREFIX "merge"));
+	       (n->implicit || n->is_forced || cstr_eq(n->tag, YAML_TAG_PREFIX "merge"));
 }
 
 static bool is_head(struct str name)

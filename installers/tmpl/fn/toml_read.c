@@ -140,3 +140,10 @@ void toml_find_bad(struct toml_reader *r)
 }
 
 /* ---- keys ---- */
+
+const char *toml_quoted(struct toml_reader *r, struct str s)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(VALUE_TEXT_MAX);
+	value_quote(&b, s);
+	return arena_strdup(r->a, b.buf);
+}

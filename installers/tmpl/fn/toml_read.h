@@ -1,6 +1,6 @@
 /*
  * toml_read: the characters of a TOML text and what is said of the one at hand, for toml_decode.c (keys and
- * tables) and toml_scalar.c (texts, numbers, dates).
+ * tables), toml_string.c (texts) and toml_scalar.c (numbers, dates).
  *
  * The text ends where its first character stands that no TOML file may hold; `bad` says so then,
  * and whoever runs into the end fails with it instead of with his own words.
@@ -44,6 +44,8 @@ void toml_find_bad(struct toml_reader *r);
 const char *toml_plain_char(struct toml_reader *r);
 /* up.name or up."na me"; the name as it is if raw. */
 struct str toml_path(struct toml_reader *r, const struct toml_table *up, struct str name, bool raw);
+/* As Go's %q writes it. */
+const char *toml_quoted(struct toml_reader *r, struct str s);
 /* The character at hand as Go's %q writes it; '\x00' at the end. */
 const char *toml_quoted_char(struct toml_reader *r);
 
@@ -56,9 +58,9 @@ int toml_fail_before(struct toml_reader *r, const char *text);
 /* An error of what was read, in the given line. */
 int toml_fail_in(struct toml_reader *r, int line, const char *text);
 
-/* At a quote. is_key: no text of several lines. */
+/* toml_string.c: at a quote. is_key: no text of several lines. */
 int toml_read_string(struct toml_reader *r, bool is_key, struct str *ret);
-/* A number, date, time or boolean. */
+/* toml_scalar.c: a number, date, time or boolean. */
 int toml_read_scalar(struct toml_reader *r, struct value *ret);
 
 #endif
