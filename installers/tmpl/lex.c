@@ -350,57 +350,21 @@ static struct token *lex_quoted(struct lexer *l, uint32_t quote, enum token_type
 	}
 }
 
-static bool take_char(struct lexer *l, const char *valid)
+/* What it reads of a number is of one line. */
+static bool skip_number(struct lexer *l)
 {
-	uint32_t r = peek(l);
-	if (r == 0 || r >= 0x80 || !strchr(valid, (int)r))
-		return false;
-	next(l);
-	return true;
-}
-
-static void take_run(struct lexer *l, const char *valid)
-{
-	while (take_char(l, valid))
-		;
-}
-
-static bool scan_number(struct lexer *l)
-{
-	const char *digits = "0123456789_";
-	bool decimal = true, hex = false;
-	take_char(l, "+-");
-	if (take_char(l, "0")) {
-		hex = take_char(l, "xX");
-		if (hex)
-			digits = "0123456789abcdefABCDEF_";
-		else if (take_char(l, "oO"))
-			digits = "01234567_";
-		else if (take_char(l, "bB"))
-			digits = "01_";
-		decimal = strlen(digits) == 11;
-	}
-	take_run(l, digits);
-	if (take_char(l, "."))
-		take_run(l, digits);
-	if ((decimal && take_char(l, "eE")) || (hex && take_char(l, "pP"))) {
-		take_char(l, "+-");
-		take_run(l, "0123456789_");
-	}
-	take_char(l, "i");
-	if (peek(l) != RUNE_EOF && rune_is_alnum(peek(l))) {
-		next(l);
-		return false;
-	}
-	return true;
+	size_t n;
+	bool good = lex_scan_number(rest(l), &n);
+	l->pos += n;
+	return good;
 }
 
 static struct token *lex_number(struct lexer *l)
 {
-	bool good = scan_number(l);
+	bool good = skip_number(l);
 	bool complex = good && (peek(l) == '+' || peek(l) == '-');
 	if (complex)
-		good = scan_number(l) && l->input.ptr[l->pos - 1] == 'i';
+		good = skip_number(l) && l->input.ptr[l->pos - 1] == 'i';
 	if (good)
 		return emit(l, complex ? TOK_COMPLEX : TOK_NUMBER);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);

@@ -61,4 +61,8 @@ struct lexer {
 void lexer_init(struct lexer *l, struct arena *a, struct str input);
 void lexer_next(struct lexer *l, struct token *ret);
 
+/* lex_number.c: the bytes of the number at the front, its sign included; false: it is glued to a
+ * letter, which counts. */
+bool lex_scan_number(struct str s, size_t *ret_len);
+
 #endif

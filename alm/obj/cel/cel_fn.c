@@ -7,18 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "alm/base/clock.h"
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/cel/cel_authorizer.h"
 #include "alm/obj/cel/cel_table.h"
 #include "alm/obj/cel/cel_url.h"
-#include "alm/obj/regex/regex.h"
 #include "alm/obj/schema/schema_node.h"
 
-#define ITEMS_MAX       100000
-#define STEPS_OF_A_UNIT 10 /* of regular expressions: about 50 ns */
-
-#define FN(name) CEL_FN(name)
+#define ITEMS_MAX 100000
 
 static struct cel_value overflow(struct cel_call *c, const char *type)
 {
@@ -37,22 +32,22 @@ static struct cel_value of_double(double d)
 
 /* clang-format off */
 #define ARITHMETIC(op, builtin) \
-	FN(int_##op)  { int64_t r;  return builtin(v[0].i, v[1].i, &r) ? overflow(c, "integer") : cel_int(r); } \
-	FN(uint_##op) { uint64_t r; return builtin(v[0].u, v[1].u, &r) ? overflow(c, "unsigned integer") : of_uint(r); }
+	CEL_FN(int_##op)  { int64_t r;  return builtin(v[0].i, v[1].i, &r) ? overflow(c, "integer") : cel_int(r); } \
+	CEL_FN(uint_##op) { uint64_t r; return builtin(v[0].u, v[1].u, &r) ? overflow(c, "unsigned integer") : of_uint(r); }
 ARITHMETIC(add, __builtin_add_overflow)
 ARITHMETIC(sub, __builtin_sub_overflow)
 ARITHMETIC(mul, __builtin_mul_overflow)
-FN(double_add) { return of_double(v[0].d + v[1].d); }
-FN(double_sub) { return of_double(v[0].d - v[1].d); }
-FN(double_mul) { return of_double(v[0].d * v[1].d); }
-FN(double_div) { return of_double(v[0].d / v[1].d); }
-FN(double_neg) { return of_double(-v[0].d); }
-FN(not_bool) { return cel_bool(!v[0].b); }
-FN(same) { return v[0]; }
-FN(type_of) { return (struct cel_value){.kind = CEL_TYPE, .type = v[0].kind}; }
+CEL_FN(double_add) { return of_double(v[0].d + v[1].d); }
+CEL_FN(double_sub) { return of_double(v[0].d - v[1].d); }
+CEL_FN(double_mul) { return of_double(v[0].d * v[1].d); }
+CEL_FN(double_div) { return of_double(v[0].d / v[1].d); }
+CEL_FN(double_neg) { return of_double(-v[0].d); }
+CEL_FN(not_bool) { return cel_bool(!v[0].b); }
+CEL_FN(same) { return v[0]; }
+CEL_FN(type_of) { return (struct cel_value){.kind = CEL_TYPE, .type = v[0].kind}; }
 /* clang-format on */
 
-FN(int_div)
+CEL_FN(int_div)
 {
 	if (v[1].i == 0)
 		return cel_error(c->a, "division by zero");
@@ -61,29 +56,29 @@ FN(int_div)
 	return cel_int(v[0].i / v[1].i);
 }
 
-FN(int_mod)
+CEL_FN(int_mod)
 {
 	if (v[1].i == 0)
 		return cel_error(c->a, "modulus by zero");
 	return cel_int(v[1].i == -1 ? 0 : v[0].i % v[1].i);
 }
 
-FN(uint_div)
+CEL_FN(uint_div)
 {
 	return v[1].u ? of_uint(v[0].u / v[1].u) : cel_error(c->a, "division by zero");
 }
 
-FN(uint_mod)
+CEL_FN(uint_mod)
 {
 	return v[1].u ? of_uint(v[0].u % v[1].u) : cel_error(c->a, "modulus by zero");
 }
 
-FN(int_neg)
+CEL_FN(int_neg)
 {
 	return v[0].i == INT64_MIN ? overflow(c, "integer") : cel_int(-v[0].i);
 }
 
-FN(concat)
+CEL_FN(concat)
 {
 	size_t n = v[0].str.len + v[1].str.len;
 	if (n > CEL_TEXT_BYTES_MAX || !cel_spend(c, n / 10))
@@ -98,7 +93,7 @@ FN(concat)
 	return r;
 }
 
-FN(list_concat)
+CEL_FN(list_concat)
 {
 	size_t x = cel_size(&v[0]), y = cel_size(&v[1]);
 	if (x + y > ITEMS_MAX || !cel_spend(c, x + y))
@@ -112,13 +107,13 @@ FN(list_concat)
 	return r;
 }
 
-FN(equal)
+CEL_FN(equal)
 {
 	bool r = cel_equal(&v[0], &v[1], c->budget);
 	return c->budget->over ? cel_over_budget(c) : cel_bool(r);
 }
 
-FN(unequal)
+CEL_FN(unequal)
 {
 	bool r = cel_equal(&v[0], &v[1], c->budget);
 	return c->budget->over ? cel_over_budget(c) : cel_bool(!r);
@@ -132,13 +127,13 @@ static int order(const struct cel_value *v)
 }
 
 /* clang-format off */
-FN(less) { return cel_bool(order(v) < 0); }
-FN(less_equal) { return cel_bool(order(v) <= 0); }
-FN(greater) { return cel_bool(order(v) > 0); }
-FN(greater_equal) { return cel_bool(order(v) >= 0); }
+CEL_FN(less) { return cel_bool(order(v) < 0); }
+CEL_FN(less_equal) { return cel_bool(order(v) <= 0); }
+CEL_FN(greater) { return cel_bool(order(v) > 0); }
+CEL_FN(greater_equal) { return cel_bool(order(v) >= 0); }
 /* clang-format on */
 
-FN(list_at)
+CEL_FN(list_at)
 {
 	int64_t i = v[1].kind == CEL_INT ? v[1].i : v[1].kind == CEL_UINT ? (int64_t)v[1].u : -1;
 	if (v[1].kind == CEL_DOUBLE && v[1].d == floor(v[1].d) && fabs(v[1].d) < 1e15)
@@ -148,7 +143,7 @@ FN(list_at)
 	return cel_item(&v[0], (size_t)i);
 }
 
-FN(map_at)
+CEL_FN(map_at)
 {
 	struct cel_value r;
 	if (cel_lookup(&v[0], &v[1], &r))
@@ -158,25 +153,13 @@ FN(map_at)
 	return cel_error(c->a, "no such key");
 }
 
-FN(in_list)
-{
-	for (size_t i = 0; i < cel_size(&v[1]); i++) {
-		struct cel_value item = cel_item(&v[1], i);
-		if (cel_equal(&v[0], &item, c->budget))
-			return cel_bool(true);
-		if (c->budget->over)
-			return cel_over_budget(c);
-	}
-	return cel_bool(false);
-}
-
-FN(in_map)
+CEL_FN(in_map)
 {
 	struct cel_value ignored;
 	return cel_bool(cel_lookup(&v[1], &v[0], &ignored));
 }
 
-FN(size)
+CEL_FN(size)
 {
 	if (v[0].kind == CEL_STRING)
 		return cel_spend(c, v[0].str.len / 10) ? cel_int((int64_t)utf8_count(v[0].str))
@@ -184,7 +167,7 @@ FN(size)
 	return cel_int((int64_t)(v[0].kind == CEL_BYTES ? v[0].str.len : cel_size(&v[0])));
 }
 
-FN(int_of)
+CEL_FN(int_of)
 {
 	int64_t i = 0;
 	if (v[0].kind == CEL_UINT)
@@ -199,7 +182,7 @@ FN(int_of)
 	return cel_int(i);
 }
 
-FN(uint_of)
+CEL_FN(uint_of)
 {
 	uint64_t u = 0;
 	if (v[0].kind == CEL_INT)
@@ -214,7 +197,7 @@ FN(uint_of)
 	return of_uint(u);
 }
 
-FN(double_of)
+CEL_FN(double_of)
 {
 	double d = 0;
 	if (v[0].kind == CEL_INT)
@@ -227,7 +210,7 @@ FN(double_of)
 	return of_double(d);
 }
 
-FN(bool_of)
+CEL_FN(bool_of)
 {
 	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
 	static const char *const no[] = {"0", "f", "F", "false", "FALSE", "False"};
@@ -241,7 +224,7 @@ FN(bool_of)
 			 STR_ARG(v[0].str));
 }
 
-FN(string_of)
+CEL_FN(string_of)
 {
 	char number[GO_DOUBLE_BYTES];
 	switch ((int)v[0].kind) {
@@ -261,7 +244,7 @@ FN(string_of)
 	}
 }
 
-FN(bytes_of)
+CEL_FN(bytes_of)
 {
 	struct cel_value r = cel_string(v[0].str);
 	r.kind = CEL_BYTES;
@@ -269,118 +252,8 @@ FN(bytes_of)
 }
 
 /* clang-format off */
-FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
+CEL_FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
 /* clang-format on */
-
-FN(index_of_item)
-{
-	for (size_t i = 0; i < cel_size(&v[0]); i++) {
-		struct cel_value item = cel_item(&v[0], i);
-		if (cel_equal(&item, &v[1], c->budget))
-			return cel_int((int64_t)i);
-	}
-	return cel_int(-1);
-}
-
-FN(last_index_of_item)
-{
-	for (size_t i = cel_size(&v[0]); i > 0; i--) {
-		struct cel_value item = cel_item(&v[0], i - 1);
-		if (cel_equal(&item, &v[1], c->budget))
-			return cel_int((int64_t)i - 1);
-	}
-	return cel_int(-1);
-}
-
-/* How many of y are in x. */
-static size_t in_common(const struct cel_value *x, const struct cel_value *y, struct cel_call *c)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < cel_size(y) && !c->budget->over; i++) {
-		struct cel_value pair[] = {cel_item(y, i), *x};
-		struct cel_value is = in_list(pair, c);
-		n += is.kind == CEL_BOOL && is.b;
-	}
-	return n;
-}
-
-static struct cel_value decided(bool is, struct cel_call *c)
-{
-	return c->budget->over ? cel_over_budget(c) : cel_bool(is);
-}
-
-FN(sets_contain)
-{
-	return decided(in_common(&v[0], &v[1], c) == cel_size(&v[1]), c);
-}
-
-FN(sets_equivalent)
-{
-	return decided(in_common(&v[0], &v[1], c) == cel_size(&v[1]) &&
-			       in_common(&v[1], &v[0], c) == cel_size(&v[0]),
-		       c);
-}
-
-FN(sets_intersect)
-{
-	return decided(in_common(&v[0], &v[1], c) > 0, c);
-}
-
-FN(is_sorted)
-{
-	for (size_t i = 1; i < cel_size(&v[0]); i++) {
-		struct cel_value pair[] = {cel_item(&v[0], i - 1), cel_item(&v[0], i)};
-		int r = 0;
-		if (!cel_compare(&pair[0], &pair[1], &r))
-			return cel_error(c->a, "no such overload");
-		if (r > 0)
-			return cel_bool(false);
-	}
-	return cel_bool(true);
-}
-
-static struct cel_value extreme(const struct cel_value *list, int sign, struct cel_call *c)
-{
-	if (cel_size(list) == 0)
-		return cel_error(c->a, "%s called on empty list", sign < 0 ? "min" : "max");
-	struct cel_value best = cel_item(list, 0);
-	for (size_t i = 1; i < cel_size(list); i++) {
-		struct cel_value item = cel_item(list, i);
-		int r = 0;
-		if (!cel_compare(&item, &best, &r))
-			return cel_error(c->a, "no such overload");
-		if (r * sign > 0)
-			best = item;
-	}
-	return best;
-}
-
-FN(min)
-{
-	return extreme(&v[0], -1, c);
-}
-
-FN(max)
-{
-	return extreme(&v[0], 1, c);
-}
-
-FN(sum)
-{
-	struct cel_value total = cel_int(0);
-	bool known;
-	for (size_t i = 0; i < cel_size(&v[0]); i++) {
-		struct cel_value pair[] = {total, cel_item(&v[0], i)};
-		const enum cel_kind kinds[] = {pair[0].kind, pair[1].kind};
-		if (i == 0)
-			total = pair[1];
-		else if (cel_fn_type("_+_", false, kinds, 2, &known) == CEL_ERROR)
-			return cel_error(c->a, "no such overload");
-		else
-			total = cel_fn_call("_+_", false, pair, 2, c);
-	}
-	return total;
-}
 
 /* clang-format off */
 static const struct cel_overload overloads[] = {
@@ -397,7 +270,7 @@ static const struct cel_overload overloads[] = {
 	{"_>_", "NN", 'b', 'g', greater}, {"_>_", "ss", 'b', 'g', greater}, {"_>_", "bb", 'b', 'g', greater}, {"_>_", "yy", 'b', 'g', greater},
 	{"_>=_", "NN", 'b', 'g', greater_equal}, {"_>=_", "ss", 'b', 'g', greater_equal}, {"_>=_", "bb", 'b', 'g', greater_equal}, {"_>=_", "yy", 'b', 'g', greater_equal},
 	{"_[_]", "lN", '*', 'g', list_at}, {"_[_]", "m*", '*', 'g', map_at},
-	{"@in", "*l", 'b', 'g', in_list}, {"@in", "*m", 'b', 'g', in_map},
+	{"@in", "*m", 'b', 'g', in_map},
 	{"size", "s", 'i', '*', size}, {"size", "y", 'i', '*', size}, {"size", "l", 'i', '*', size}, {"size", "m", 'i', '*', size},
 	{"int", "i", 'i', 'g', same}, {"int", "N", 'i', 'g', int_of}, {"int", "s", 'i', 'g', int_of},
 	{"uint", "u", 'u', 'g', same}, {"uint", "N", 'u', 'g', uint_of}, {"uint", "s", 'u', 'g', uint_of},
@@ -406,28 +279,22 @@ static const struct cel_overload overloads[] = {
 	{"string", "s", 's', 'g', same}, {"string", "N", 's', 'g', string_of}, {"string", "b", 's', 'g', string_of}, {"string", "y", 's', 'g', string_of},
 	{"bytes", "y", 'y', 'g', same}, {"bytes", "s", 'y', 'g', bytes_of},
 	{"dyn", "*", '*', 'g', same}, {"type", "*", 't', 'g', type_of},
-	
 	{"_<_", "DD", 'b', 'g', less}, {"_<=_", "DD", 'b', 'g', less_equal}, {"_>_", "DD", 'b', 'g', greater}, {"_>=_", "DD", 'b', 'g', greater_equal},
 	{"_<_", "TT", 'b', 'g', less}, {"_<=_", "TT", 'b', 'g', less_equal}, {"_>_", "TT", 'b', 'g', greater}, {"_>=_", "TT", 'b', 'g', greater_equal},
 	{"isURL", "s", 'b', 'g', is_url},
 	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
 	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},
 	{"getEscapedPath", "U", 's', 'm', cel_url_path},
-	
-	 {"indexOf", "l*", 'i', 'm', index_of_item},
 	{"path", "As", 'P', 'm', cel_authz_path}, {"group", "As", 'G', 'm', cel_authz_group},
 	{"serviceAccount", "Ass", 'A', 'm', cel_authz_account}, {"resource", "Gs", 'R', 'm', cel_authz_resource},
 	{"subresource", "Rs", 'R', 'm', cel_authz_subresource}, {"namespace", "Rs", 'R', 'm', cel_authz_namespace},
 	{"name", "Rs", 'R', 'm', cel_authz_name}, {"check", "Ps", 'E', 'm', cel_authz_check}, {"check", "Rs", 'E', 'm', cel_authz_check},
 	{"allowed", "E", 'b', 'm', cel_authz_allowed}, {"reason", "E", 's', 'm', cel_authz_reason},
 	{"errored", "E", 'b', 'm', cel_authz_errored}, {"error", "E", 's', 'm', cel_authz_error},
-	{"isSorted", "l", 'b', 'm', is_sorted}, {"min", "l", '*', 'm', min}, {"max", "l", '*', 'm', max}, {"sum", "l", '*', 'm', sum},
-	{"sets.contains", "ll", 'b', 'g', sets_contain}, {"sets.equivalent", "ll", 'b', 'g', sets_equivalent},
-	{"sets.intersects", "ll", 'b', 'g', sets_intersect}, {"lastIndexOf", "l*", 'i', 'm', last_index_of_item},
 	{0},
 };
 
-static const struct cel_overload *const tables[] = {overloads, cel_text_fns, cel_quantity_fns, cel_time_fns, cel_net_fns, cel_optional_fns};
+static const struct cel_overload *const tables[] = {overloads, cel_list_fns, cel_text_fns, cel_format_fns, cel_quantity_fns, cel_time_fns, cel_net_fns, cel_optional_fns};
 /* clang-format on */
 
 static enum cel_kind kind_of_letter(char letter)

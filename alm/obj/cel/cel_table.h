@@ -21,7 +21,9 @@ struct cel_overload {
 };
 
 /* Ended by a row without a name. */
+extern const struct cel_overload cel_list_fns[];     /* cel_list.c */
 extern const struct cel_overload cel_text_fns[];     /* cel_text.c */
+extern const struct cel_overload cel_format_fns[];   /* cel_format.c */
 extern const struct cel_overload cel_quantity_fns[]; /* cel_quantity.c */
 extern const struct cel_overload cel_time_fns[];     /* cel_time.c */
 extern const struct cel_overload cel_net_fns[];      /* cel_net.c */
