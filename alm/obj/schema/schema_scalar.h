@@ -1,0 +1,67 @@
+/*
+ * schema_scalar: one validation of a value against a schema, and the rules for values that have
+ * nothing inside: enum, texts, formats, numbers. Private to schema_validate.c.
+ *
+ * Two modes: with errors to fill, and silent, where only the verdict counts.
+ */
+#ifndef ALM_OBJ_SCHEMA_SCHEMA_SCALAR_H
+#define ALM_OBJ_SCHEMA_SCHEMA_SCALAR_H
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/schema/schema_node.h"
+
+#define VALIDATION_VALUE_STEPS 4 /* of a comparison, or a look for a member */
+
+/* What all of a validation may take, its silent parts included; in steps of regular expressions. */
+struct validation_work {
+	uint64_t left;
+	bool over;
+};
+
+struct validation {
+	struct field_errors *errors; /* NULL: silent */
+	struct strbuf path;
+	size_t n_failed;
+	struct validation_work *work;
+};
+
+static inline bool validation_is_done(const struct validation *v)
+{
+	return v->work->over || (!v->errors && v->n_failed > 0);
+}
+
+/* False, and everything has failed, when there is not so much left. */
+static inline bool validation_spend(struct validation *v, uint64_t steps)
+{
+	if (!v->work->over && v->work->left >= steps) {
+		v->work->left -= steps;
+		return true;
+	}
+	v->work->over = true;
+	v->n_failed++;
+	return false;
+}
+
+/* True if a message is wanted. */
+static inline bool validation_fail(struct validation *v)
+{
+	v->n_failed++;
+	if (!v->errors)
+		return false;
+	bool full = field_errors_full(v->errors);
+	v->errors->omitted += full;
+	return !full;
+}
+
+static inline const char *validation_at(const struct validation *v)
+{
+	return v->path.buf;
+}
+
+/* Invalid value: VALUE: PATH in body WHAT */
+void validation_invalid(struct validation *v, const struct obj *value, const char *what);
+void validation_enum(struct validation *v, const struct schema *s, const struct obj *o);
+void validation_string(struct validation *v, const struct schema *s, const struct obj *o);
+void validation_number(struct validation *v, const struct schema *s, const struct obj *o);
+
+#endif
