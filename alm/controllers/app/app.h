@@ -65,6 +65,8 @@ bool phase_is_unfinished(
 bool phase_is_busy(enum phase p); /* Installing, Verifying, RollingBack */
 
 const char *strategy_version(const struct obj *strategy, struct arena *a);
+/* Of a list, NULL-ended: what is no string is left out. */
+const char **app_strings(const struct obj *list, struct arena *a);
 /* spec.resources, NULL-ended. */
 const char **strategy_managed(const struct obj *strategy, struct arena *a);
 const char *app_self_ref(const struct obj *apptype, struct arena *a);
