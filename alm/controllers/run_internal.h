@@ -1,0 +1,64 @@
+/*
+ * run_internal: shared by run.c (triggers, life), run_watch.c (objects that are watched) and run_unit.c
+ * (units and their attempts).
+ */
+#ifndef ALM_CONTROLLERS_RUN_INTERNAL_H
+#define ALM_CONTROLLERS_RUN_INTERNAL_H
+
+#include "alm/base/map.h"
+#include "alm/client/discovery.h"
+#include "alm/controllers/run.h"
+
+#define RUN_INSTANCE_MAX 63 /* it is a label */
+
+/* One unit: what it is to be, and how far the attempt is. */
+struct run_unit {
+	struct run *r;
+	char *key, *instance; /* "BUNDLE/INSTANCE" */
+	struct unit_job job;
+	struct arena *a;    /* of job.unit */
+	struct obj *record; /* of this attempt; owned */
+	struct obj *main;   /* the watched object; owned; NULL: none, or gone */
+	struct obj *config; /* of its key; owned; NULL: none */
+	struct run_render call;
+	struct timer end;
+	struct timer retry; /* of a watched object whose attempt failed */
+	unsigned failed;    /* attempts in a row */
+	unsigned failures;  /* reconciles in a row */
+	unsigned tries;     /* of this unit that were rolled back, in a row */
+	int64_t back_ns;    /* when the last one was */
+	int64_t failing_since_ns;
+	bool rendering, ended; /* ended: this attempt; at first, too */
+	bool again;            /* it changed while an attempt was rendered */
+	struct error err;
+};
+
+struct watched_kind; /* run_watch.c */
+
+struct run {
+	struct run_config c;
+	struct manager *manager;
+	struct unit_side side;
+	struct map *units; /* key -> struct run_unit */
+	struct timer tick;
+	struct discovery *discovery; /* of the watch */
+	struct watched_kind *watched;
+	size_t n_watched;
+};
+
+/* --- run_unit.c --- */
+/* "BUNDLE/INSTANCE"; owned. */
+char *run_unit_key(const struct run *r, const char *instance);
+/* Made if it is not there; borrowed. */
+struct run_unit *run_unit_of(struct run *r, const char *instance);
+/* An attempt; while one is under way, it is followed by another. */
+void run_unit_begin(struct run_unit *u);
+void run_unit_free(void *p);
+/* What the manager of r asks and tells. */
+struct unit_side run_unit_side(struct run *r);
+
+/* --- run_watch.c --- */
+void run_watch_start(struct run *r);
+void run_watch_stop(struct run *r);
+
+#endif
