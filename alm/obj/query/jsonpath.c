@@ -14,7 +14,7 @@ void jsonpath_free(struct jsonpath *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->n; i++) {
-		struct step *s = &p->steps[i];
+		struct jsonpath_step *s = &p->steps[i];
 		for (size_t j = 0; j < s->n && s->type == STEP_FIELD; j++)
 			xfree(s->names[j]);
 		jsonpath_free(s->left);
@@ -79,7 +79,8 @@ static void push_all(struct jsonpath_values *v, const struct obj *o)
 		push_all(v, obj_at(o, i));
 }
 
-static void push_slice(const struct step *s, const struct obj *o, struct jsonpath_values *v)
+static void push_slice(const struct jsonpath_step *s, const struct obj *o,
+		       struct jsonpath_values *v)
 {
 	int64_t n = (int64_t)obj_len(o), from = s->from, to = s->to;
 	if (from < 0)
@@ -111,7 +112,7 @@ static bool ordered(enum op op, int c)
 	return true;
 }
 
-static bool filter_matches(const struct step *s, const struct obj *item, size_t *work)
+static bool filter_matches(const struct jsonpath_step *s, const struct obj *item, size_t *work)
 {
 	const struct obj *left = jsonpath_first_within(s->left, item, work);
 	if (s->op == OP_EXISTS || !left)
@@ -130,7 +131,8 @@ static bool filter_matches(const struct step *s, const struct obj *item, size_t 
 	return s->op == OP_NE ? !equal : s->op == OP_EQ && equal;
 }
 
-static void push_filtered(const struct step *s, const struct obj *o, struct jsonpath_values *v)
+static void push_filtered(const struct jsonpath_step *s, const struct obj *o,
+			  struct jsonpath_values *v)
 {
 	if (obj_type(o) == OBJ_MAP) {
 		OBJ_EACH (it, o)
@@ -143,7 +145,7 @@ static void push_filtered(const struct step *s, const struct obj *o, struct json
 			push(v, obj_at(o, i));
 }
 
-static void eval_step(const struct step *s, const struct obj *o, struct jsonpath_values *v)
+static void eval_step(const struct jsonpath_step *s, const struct obj *o, struct jsonpath_values *v)
 {
 	switch (s->type) {
 	case STEP_FIELD:

@@ -9,7 +9,7 @@ enum op { OP_EXISTS, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE };
 
 #define JSONPATH_UNION_MAX 16
 
-struct step {
+struct jsonpath_step {
 	enum step_type type;
 	size_t n; /* of names or indexes */
 	char *names[JSONPATH_UNION_MAX];
@@ -24,7 +24,7 @@ struct step {
 
 struct jsonpath {
 	size_t n;
-	struct step steps[];
+	struct jsonpath_step steps[];
 };
 
 #endif

@@ -43,12 +43,12 @@ static void blanks(struct parser *p)
 		p->at++;
 }
 
-static struct step *add_step(struct parser *p, enum step_type type)
+static struct jsonpath_step *add_step(struct parser *p, enum step_type type)
 {
 	if (p->path->n == JSONPATH_STEPS_MAX)
 		return NULL;
-	struct step *s = &p->path->steps[p->path->n++];
-	*s = (struct step){.type = type};
+	struct jsonpath_step *s = &p->path->steps[p->path->n++];
+	*s = (struct jsonpath_step){.type = type};
 	return s;
 }
 
@@ -97,7 +97,7 @@ static int parse_name(struct parser *p, bool in_filter)
 		xfree(name);
 		return fail(p, "expected a name");
 	}
-	struct step *s = add_step(p, STEP_FIELD);
+	struct jsonpath_step *s = add_step(p, STEP_FIELD);
 	if (!s) {
 		xfree(name);
 		return too_long(p);
@@ -116,7 +116,7 @@ static bool integer(struct parser *p, int64_t *ret)
 	return str_parse_i64(str_sub(p->text, start, p->at - start), ret);
 }
 
-static int parse_literal(struct parser *p, struct step *s)
+static int parse_literal(struct parser *p, struct jsonpath_step *s)
 {
 	if (peek(p) == '"' || peek(p) == '\'') {
 		CLEANUP(xfreep) char *text = quoted(p);
@@ -150,7 +150,8 @@ static int parse_literal(struct parser *p, struct step *s)
 static int parse_operand_path(struct parser *p, struct jsonpath **ret)
 {
 	struct jsonpath *outer = p->path;
-	p->path = xcalloc(1, sizeof(struct jsonpath) + JSONPATH_STEPS_MAX * sizeof(struct step));
+	p->path = xcalloc(1, sizeof(struct jsonpath) +
+				     JSONPATH_STEPS_MAX * sizeof(struct jsonpath_step));
 	p->at++; /* @ */
 	int r = parse_path(p, true);
 	*ret = p->path;
@@ -165,7 +166,7 @@ static const struct { const char *text; enum op op; } operators[] = {
 
 static int parse_filter(struct parser *p)
 {
-	struct step *s = add_step(p, STEP_FILTER);
+	struct jsonpath_step *s = add_step(p, STEP_FILTER);
 	if (!s)
 		return too_long(p);
 	if (++p->depth > FILTER_DEPTH_MAX)
@@ -192,7 +193,7 @@ static int parse_filter(struct parser *p)
 
 static int parse_names(struct parser *p)
 {
-	struct step *s = add_step(p, STEP_FIELD);
+	struct jsonpath_step *s = add_step(p, STEP_FIELD);
 	if (!s)
 		return too_long(p);
 	do {
@@ -210,7 +211,7 @@ static int parse_names(struct parser *p)
 	return eat(p, "]") ? 0 : fail(p, "expected ]");
 }
 
-static int parse_slice(struct parser *p, struct step *s, int64_t from)
+static int parse_slice(struct parser *p, struct jsonpath_step *s, int64_t from)
 {
 	s->type = STEP_SLICE;
 	s->from = from;
@@ -222,7 +223,7 @@ static int parse_slice(struct parser *p, struct step *s, int64_t from)
 
 static int parse_indexes(struct parser *p)
 {
-	struct step *s = add_step(p, STEP_INDEX);
+	struct jsonpath_step *s = add_step(p, STEP_INDEX);
 	if (!s)
 		return too_long(p);
 	if (eat(p, ":"))
@@ -287,7 +288,7 @@ static int parse_path(struct parser *p, bool in_filter)
 int jsonpath_parse(struct str text, struct jsonpath **ret, struct error *err)
 {
 	CLEANUP(jsonpath_freep) struct jsonpath *path =
-		xcalloc(1, sizeof(*path) + JSONPATH_STEPS_MAX * sizeof(struct step));
+		xcalloc(1, sizeof(*path) + JSONPATH_STEPS_MAX * sizeof(struct jsonpath_step));
 	struct parser p = {.text = str_trim(text), .path = path, .err = err};
 	int r = 0;
 	eat(&p, "$");
@@ -300,6 +301,6 @@ int jsonpath_parse(struct str text, struct jsonpath **ret, struct error *err)
 		return r;
 	/* Paths live long: give back the room for steps that were not needed. */
 	size_t n = path->n;
-	*ret = xreallocarray(STEAL(path), 1, sizeof(*path) + n * sizeof(struct step));
+	*ret = xreallocarray(STEAL(path), 1, sizeof(*path) + n * sizeof(struct jsonpath_step));
 	return 0;
 }

@@ -11,7 +11,7 @@
 #define VALUE_BYTES_MAX 4096
 
 /* KIND: VALUE: PATH in body WHAT */
-void validation_invalid(struct validation *v, const struct obj *value, const char *what)
+static void fail_value(struct schema_validation *v, const struct obj *value, const char *what)
 {
 	if (!validation_fail(v))
 		return;
@@ -23,7 +23,7 @@ void validation_invalid(struct validation *v, const struct obj *value, const cha
 			 validation_at(v), what);
 }
 
-void validation_enum(struct validation *v, const struct schema *s, const struct obj *o)
+void validation_enum(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	const struct obj *values = s->enum_values;
 	if (!values || !validation_spend(v, obj_len(values) * VALIDATION_VALUE_STEPS))
@@ -52,7 +52,7 @@ void validation_enum(struct validation *v, const struct schema *s, const struct 
 	field_errors_add(v->errors, FIELD_NOT_SUPPORTED, validation_at(v), "%s", text.buf);
 }
 
-static void check_format(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_format(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	if (!s->format || schema_format_valid(s->format, obj_as_str(o)) || !validation_fail(v))
 		return;
@@ -63,7 +63,7 @@ static void check_format(struct validation *v, const struct schema *s, const str
 			 validation_at(v), s->format, text.buf);
 }
 
-static bool matches(struct validation *v, const struct schema *s, struct str text)
+static bool matches(struct schema_validation *v, const struct schema *s, struct str text)
 {
 	struct error ignored = ERROR_INIT;
 	int r = regex_matches(s->pattern, text, &v->work->left, &ignored);
@@ -73,7 +73,7 @@ static bool matches(struct validation *v, const struct schema *s, struct str tex
 }
 
 /* The first of too long, too short and not matching, as upstream. */
-void validation_string(struct validation *v, const struct schema *s, const struct obj *o)
+void validation_string(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	struct str text = obj_as_str(o);
 	char what[96];
@@ -88,23 +88,24 @@ void validation_string(struct validation *v, const struct schema *s, const struc
 	} else if (length < s->min_length) {
 		snprintf(what, sizeof(what), "should be at least %lld chars long",
 			 (long long)s->min_length);
-		validation_invalid(v, o, what);
+		fail_value(v, o, what);
 	} else if (s->pattern.ptr && !matches(v, s, text)) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&b, "should match '%s'", s->pattern_text);
-		validation_invalid(v, o, b.buf);
+		fail_value(v, o, b.buf);
 	}
 	check_format(v, s, o);
 }
 
-static void fail_bound(struct validation *v, const struct obj *o, const char *what, double bound)
+static void fail_bound(struct schema_validation *v, const struct obj *o, const char *what,
+		       double bound)
 {
 	char number[GO_DOUBLE_BYTES], text[GO_DOUBLE_BYTES + 64];
 	go_double(bound, number);
 	if (obj_type(o) == OBJ_INT && fabs(bound) < 9e18) /* as upstream: in the value's own type */
 		snprintf(number, sizeof(number), "%lld", (long long)bound);
 	snprintf(text, sizeof(text), "%s %s", what, number);
-	validation_invalid(v, o, text);
+	fail_value(v, o, text);
 }
 
 /* Exact for integers, where a double would round. */
@@ -136,7 +137,7 @@ static bool is_multiple(const struct obj *o, const struct obj *of)
 }
 
 /* The API server checks integers twice, and words it so. */
-static void check_integer(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_integer(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t i = 0;
 	bool fits = obj_as_i64(o, &i);
@@ -157,7 +158,7 @@ static void check_integer(struct validation *v, const struct schema *s, const st
 			*format ? "with format " : "(default format)", format, validation_at(v));
 }
 
-void validation_number(struct validation *v, const struct schema *s, const struct obj *o)
+void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	double bound = 0;
 	check_integer(v, s, o);

@@ -13,25 +13,25 @@
 #define VALIDATION_VALUE_STEPS 4 /* of a comparison, or a look for a member */
 
 /* What all of a validation may take, its silent parts included; in steps of regular expressions. */
-struct validation_work {
+struct schema_work {
 	uint64_t left;
 	bool over;
 };
 
-struct validation {
+struct schema_validation {
 	struct field_errors *errors; /* NULL: silent */
 	struct strbuf path;
 	size_t n_failed;
-	struct validation_work *work;
+	struct schema_work *work;
 };
 
-static inline bool validation_is_done(const struct validation *v)
+static inline bool validation_is_done(const struct schema_validation *v)
 {
 	return v->work->over || (!v->errors && v->n_failed > 0);
 }
 
 /* False, and everything has failed, when there is not so much left. */
-static inline bool validation_spend(struct validation *v, uint64_t steps)
+static inline bool validation_spend(struct schema_validation *v, uint64_t steps)
 {
 	if (!v->work->over && v->work->left >= steps) {
 		v->work->left -= steps;
@@ -43,7 +43,7 @@ static inline bool validation_spend(struct validation *v, uint64_t steps)
 }
 
 /* True if a message is wanted. */
-static inline bool validation_fail(struct validation *v)
+static inline bool validation_fail(struct schema_validation *v)
 {
 	v->n_failed++;
 	if (!v->errors)
@@ -53,15 +53,13 @@ static inline bool validation_fail(struct validation *v)
 	return !full;
 }
 
-static inline const char *validation_at(const struct validation *v)
+static inline const char *validation_at(const struct schema_validation *v)
 {
 	return v->path.buf;
 }
 
-/* Invalid value: VALUE: PATH in body WHAT */
-void validation_invalid(struct validation *v, const struct obj *value, const char *what);
-void validation_enum(struct validation *v, const struct schema *s, const struct obj *o);
-void validation_string(struct validation *v, const struct schema *s, const struct obj *o);
-void validation_number(struct validation *v, const struct schema *s, const struct obj *o);
+void validation_enum(struct schema_validation *v, const struct schema *s, const struct obj *o);
+void validation_string(struct schema_validation *v, const struct schema *s, const struct obj *o);
+void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o);
 
 #endif

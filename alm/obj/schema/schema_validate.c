@@ -14,9 +14,9 @@
 #define PATH_BYTES_MAX ((size_t)64 << 10)
 #define NODE_STEPS     16 /* of a value under a schema; measured */
 
-static void check_node(struct validation *v, const struct schema *s, const struct obj *o);
+static void check_node(struct schema_validation *v, const struct schema *s, const struct obj *o);
 
-static void fail_count(struct validation *v, int64_t count, int64_t bound, const char *unit)
+static void fail_count(struct schema_validation *v, int64_t count, int64_t bound, const char *unit)
 {
 	if (validation_fail(v))
 		field_errors_add(v->errors, FIELD_INVALID, validation_at(v),
@@ -24,7 +24,7 @@ static void fail_count(struct validation *v, int64_t count, int64_t bound, const
 				 (long long)count, validation_at(v), (long long)bound, unit);
 }
 
-static void fail_too_many(struct validation *v, int64_t count, int64_t bound)
+static void fail_too_many(struct schema_validation *v, int64_t count, int64_t bound)
 {
 	if (validation_fail(v))
 		field_errors_add(v->errors, FIELD_TOO_MANY, validation_at(v),
@@ -48,7 +48,7 @@ static void type_names(const struct schema *s, char out[64])
 				      names[i].name);
 }
 
-static void fail_type(struct validation *v, const struct schema *s, const struct obj *o)
+static void fail_type(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	char names[64];
 	if (!validation_fail(v))
@@ -61,7 +61,7 @@ static void fail_type(struct validation *v, const struct schema *s, const struct
 }
 
 /* One step further; strbuf_truncate() to the result goes back. Without texts there is no path. */
-static size_t push_index(struct validation *v, size_t i)
+static size_t push_index(struct schema_validation *v, size_t i)
 {
 	size_t at = v->path.len;
 	if (v->errors)
@@ -69,7 +69,7 @@ static size_t push_index(struct validation *v, size_t i)
 	return at;
 }
 
-static size_t push(struct validation *v, const char *key)
+static size_t push(struct schema_validation *v, const char *key)
 {
 	size_t at = v->path.len;
 	if (!v->errors)
@@ -82,7 +82,7 @@ static size_t push(struct validation *v, const char *key)
 
 /* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep, objects
  * OBJ_DEPTH_MAX */
-static void check_list(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_list(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
 	for (size_t i = 0; s->items && i < obj_len(o) && !validation_is_done(v); i++) {
@@ -96,7 +96,7 @@ static void check_list(struct validation *v, const struct schema *s, const struc
 		fail_too_many(v, n, s->max_items);
 }
 
-static void fail_required(struct validation *v, const char *key, const char *detail)
+static void fail_required(struct schema_validation *v, const char *key, const char *detail)
 {
 	if (!validation_fail(v))
 		return;
@@ -106,7 +106,7 @@ static void fail_required(struct validation *v, const char *key, const char *det
 	strbuf_truncate(&v->path, at);
 }
 
-static void check_embedded(struct validation *v, const struct obj *o)
+static void check_embedded(struct schema_validation *v, const struct obj *o)
 {
 	static const char *const names[] = {"apiVersion", "kind"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -118,7 +118,7 @@ static void check_embedded(struct validation *v, const struct obj *o)
 	}
 }
 
-static void check_map(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_map(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
 	if (n < s->min_properties) {
@@ -150,14 +150,14 @@ static void check_map(struct validation *v, const struct schema *s, const struct
 	}
 }
 
-static bool branch_holds(struct validation *v, const struct schema *s, const struct obj *o)
+static bool branch_holds(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
-	struct validation silent = {.work = v->work};
+	struct schema_validation silent = {.work = v->work};
 	check_node(&silent, s, o);
 	return silent.n_failed == 0;
 }
 
-static size_t count_branches(struct validation *v, const struct schema_branches *b,
+static size_t count_branches(struct schema_validation *v, const struct schema_branches *b,
 			     const struct obj *o, size_t enough)
 {
 	size_t held = 0;
@@ -166,7 +166,7 @@ static size_t count_branches(struct validation *v, const struct schema_branches 
 	return held;
 }
 
-static void fail_composition(struct validation *v, const char *what)
+static void fail_composition(struct schema_validation *v, const char *what)
 {
 	if (!validation_fail(v))
 		return;
@@ -176,7 +176,8 @@ static void fail_composition(struct validation *v, const char *what)
 			 what);
 }
 
-static void check_all_of(struct validation *v, const struct schema_branches *b, const struct obj *o)
+static void check_all_of(struct schema_validation *v, const struct schema_branches *b,
+			 const struct obj *o)
 {
 	size_t failed = 0;
 	for (size_t i = 0; i < b->n && !validation_is_done(v); i++) {
@@ -190,7 +191,8 @@ static void check_all_of(struct validation *v, const struct schema_branches *b, 
 						   : "must validate all the schemas (allOf)");
 }
 
-static void check_composition(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_composition(struct schema_validation *v, const struct schema *s,
+			      const struct obj *o)
 {
 	check_all_of(v, &s->all_of, o);
 	if (s->any_of.n > 0 && count_branches(v, &s->any_of, o, 1) == 0) {
@@ -214,7 +216,7 @@ static void check_composition(struct validation *v, const struct schema *s, cons
 		fail_composition(v, "must not validate the schema (not)");
 }
 
-static void check_node(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_node(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	if (validation_is_done(v) || !validation_spend(v, NODE_STEPS))
 		return;
@@ -261,7 +263,8 @@ static struct obj *identity(const struct schema *s, const struct obj *item)
 	return keys;
 }
 
-static void check_unique(struct validation *v, const struct schema *s, const struct obj *list)
+static void check_unique(struct schema_validation *v, const struct schema *s,
+			 const struct obj *list)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
@@ -285,7 +288,7 @@ static void check_unique(struct validation *v, const struct schema *s, const str
 
 /* NOLINTBEGIN(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep, objects
  * OBJ_DEPTH_MAX */
-static void check_lists(struct validation *v, const struct schema *s, const struct obj *o)
+static void check_lists(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	if (!s || validation_is_done(v) || !validation_spend(v, VALIDATION_VALUE_STEPS))
 		return;
@@ -309,8 +312,8 @@ static void check_lists(struct validation *v, const struct schema *s, const stru
 
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
 {
-	struct validation_work work = {.left = SCHEMA_STEPS_MAX};
-	struct validation v = {.errors = ret, .work = &work};
+	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
+	struct schema_validation v = {.errors = ret, .work = &work};
 	if (!s)
 		return;
 	strbuf_init(&v.path, PATH_BYTES_MAX);
@@ -326,8 +329,8 @@ void schema_validate(const struct schema *s, const struct obj *o, struct field_e
 
 bool schema_accepts(const struct schema *s, const struct obj *o)
 {
-	struct validation_work work = {.left = SCHEMA_STEPS_MAX};
-	struct validation v = {.work = &work};
+	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
+	struct schema_validation v = {.work = &work};
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
 	return v.n_failed == 0;
