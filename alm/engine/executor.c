@@ -36,7 +36,7 @@ struct executor *executor_new(const struct executor_config *c)
 	return x;
 }
 
-static void run_free(struct run *r)
+static void run_free(struct executor_run *r)
 {
 	struct step_call *c;
 	while ((c = TAILQ_FIRST(&r->calls))) {
@@ -56,7 +56,7 @@ static void run_free(struct run *r)
 
 static void free_list(struct run_list *l)
 {
-	struct run *r;
+	struct executor_run *r;
 	while ((r = TAILQ_FIRST(l))) {
 		TAILQ_REMOVE(l, r, link);
 		run_free(r);
@@ -87,7 +87,7 @@ size_t executor_running(const struct executor *x)
 void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
 		    struct arena *a, executor_done done, void *arg)
 {
-	struct run *r = xcalloc(1, sizeof(*r));
+	struct executor_run *r = xcalloc(1, sizeof(*r));
 	r->x = x;
 	r->controller = xstrdup(controller);
 	r->key = xstrdup(key);
@@ -106,7 +106,7 @@ void executor_start(struct executor *x, const char *controller, const char *key,
  * it. */
 static int append_all(struct executor *x, struct error *err)
 {
-	struct run *r, *next;
+	struct executor_run *r, *next;
 	for (r = TAILQ_FIRST(&x->starting); r; r = next) {
 		next = TAILQ_NEXT(r, link);
 		if (db_savepoint(x->c.db, err) < 0)
@@ -134,7 +134,7 @@ static void halt(struct executor *x, const struct error *err)
 		log_error("audit log cannot be written, controllers stop acting", "error",
 			  err->msg);
 	x->halted = true;
-	struct run *r;
+	struct executor_run *r;
 	TAILQ_FOREACH (r, &x->starting, link) {
 		r->last_seq = r->plan_seq = r->status_seq = 0;
 		r->status = NULL;
@@ -176,7 +176,7 @@ static void commit_rows(void *arg)
 	start_runs(x);
 }
 
-static void run_continue(struct run *r);
+static void run_continue(struct executor_run *r);
 
 static bool is_durable(struct executor *x, int64_t seq)
 {
@@ -190,7 +190,7 @@ static bool is_durable(struct executor *x, int64_t seq)
 static void start_runs(void *arg)
 {
 	struct executor *x = arg;
-	struct run *r;
+	struct executor_run *r;
 	while ((r = TAILQ_FIRST(&x->appended))) {
 		TAILQ_REMOVE(&x->appended, r, link);
 		TAILQ_INSERT_TAIL(&x->running, r, link);
@@ -216,7 +216,7 @@ static void start_runs(void *arg)
 
 /* --- the run --- */
 
-static void finish(struct run *r)
+static void finish(struct executor_run *r)
 {
 	struct executor *x = r->x;
 	if (r->failed)
@@ -231,7 +231,7 @@ static void finish(struct run *r)
 	run_free(r);
 }
 
-void run_fail(struct run *r, const struct error *err)
+void run_fail(struct executor_run *r, const struct error *err)
 {
 	if (!r->failed)
 		r->err = *err;
@@ -240,7 +240,7 @@ void run_fail(struct run *r, const struct error *err)
 		finish(r);
 }
 
-static bool may_join(const struct run *r, const struct action *a)
+static bool may_join(const struct executor_run *r, const struct action *a)
 {
 	const struct step_call *c = TAILQ_FIRST(&r->calls);
 	if (!c)
@@ -249,7 +249,7 @@ static bool may_join(const struct run *r, const struct action *a)
 	       c->action->stage == a->stage && r->in_flight < CLIENT_WRITES_MAX;
 }
 
-static void start_action(struct run *r, struct action *a)
+static void start_action(struct executor_run *r, struct action *a)
 {
 	if (a->type == ACT_WORK && !work_has_room(r->x, a)) {
 		r->waits = true;
@@ -284,7 +284,7 @@ static void start_action(struct run *r, struct action *a)
 	}
 }
 
-static void run_continue(struct run *r)
+static void run_continue(struct executor_run *r)
 {
 	if (!r->next && !r->index)
 		r->next = r->plan.head;
@@ -300,7 +300,7 @@ static void run_continue(struct run *r)
 		finish(r);
 }
 
-struct step_call *call_new(struct run *r, struct action *a)
+struct step_call *call_new(struct executor_run *r, struct action *a)
 {
 	struct step_call *c = xcalloc(1, sizeof(*c));
 	c->run = r;
@@ -312,7 +312,7 @@ struct step_call *call_new(struct run *r, struct action *a)
 
 void call_done(struct step_call *c)
 {
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	TAILQ_REMOVE(&r->calls, c, link);
 	r->in_flight--;
 	work_free(c);

@@ -13,7 +13,7 @@
 /* --- secrets --- */
 
 /* Those that the reconcile knew, and those of its own actions. */
-static const struct secrets *secrets_of(struct run *r)
+static const struct secrets *secrets_of(struct executor_run *r)
 {
 	struct secrets *s = &r->plan.secrets;
 	for (const struct action *a = r->plan.head; a && !r->knows_secrets; a = a->next) {
@@ -26,19 +26,19 @@ static const struct secrets *secrets_of(struct run *r)
 	return s;
 }
 
-struct error run_hide(struct run *r, const struct error *err)
+struct error run_hide(struct executor_run *r, const struct error *err)
 {
 	struct error told = *err;
 	secrets_hide_error(secrets_of(r), &told);
 	return told;
 }
 
-const char *run_hide_text(struct run *r, const char *text)
+const char *run_hide_text(struct executor_run *r, const char *text)
 {
 	return secrets_hide(secrets_of(r), text);
 }
 
-void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+void run_put(struct executor_run *r, const char *id, const struct error *err, struct str bytes,
 	     struct obj *value)
 {
 	struct error told = err ? run_hide(r, err) : ERROR_INIT;
@@ -64,21 +64,21 @@ static int64_t cause_of(struct executor *x, const struct action *a)
 }
 
 /* Beside the server: whose Write entry it was, see chain_last_write(). Owned. */
-static struct obj *last_write(struct run *r, const struct obj *o, const char *path)
+static struct obj *last_write(struct executor_run *r, const struct obj *o, const char *path)
 {
 	struct audit_subject about = subject_of(o);
 	return r->x->c.same_process ? chain_last_write(r->x->c.audit, r->x->c.db, &about, path)
 				    : NULL;
 }
 
-static int64_t last_write_seq(struct run *r, const struct obj *o, const char *path)
+static int64_t last_write_seq(struct executor_run *r, const struct obj *o, const char *path)
 {
 	CLEANUP(obj_unrefp) struct obj *row = last_write(r, o, path);
 	return obj_i64(row, "seq", 0);
 }
 
 /* Who approved: on the embedded server the log itself knows (audit.md 6). */
-static const char *approver(struct run *r, const struct action *a, struct obj *body)
+static const char *approver(struct executor_run *r, const struct action *a, struct obj *body)
 {
 	struct executor *x = r->x;
 	struct obj *who = obj_map();
@@ -106,7 +106,8 @@ static const char *approver(struct run *r, const struct action *a, struct obj *b
 }
 
 /* body.inputs: [{name, digest}] (audit.md 4). */
-static int put_inputs(struct run *r, const struct action *a, struct obj *body, struct error *err)
+static int put_inputs(struct executor_run *r, const struct action *a, struct obj *body,
+		      struct error *err)
 {
 	CLEANUP(xfreep) char *text = json_text(a->inputs);
 	struct obj *digest = NULL;
@@ -123,7 +124,7 @@ static int put_inputs(struct run *r, const struct action *a, struct obj *body, s
 
 /* A Transition of what is no object of a server (a unit that a command runs): its status is in the
  * log alone, and what says nothing new is not told. */
-static int append_told(struct run *r, const struct action *a, struct error *err)
+static int append_told(struct executor_run *r, const struct action *a, struct error *err)
 {
 	struct audit *log = r->x->c.audit;
 	struct obj *before = NULL, *body = obj_keep(r->a, obj_map());
@@ -156,7 +157,7 @@ static int append_told(struct run *r, const struct action *a, struct error *err)
 	return 0;
 }
 
-static int append_row(struct run *r, struct action *a, struct error *err)
+static int append_row(struct executor_run *r, struct action *a, struct error *err)
 {
 	struct executor *x = r->x;
 	if (!strcmp(a->row_type, "Transition"))
@@ -194,7 +195,8 @@ static int append_row(struct run *r, struct action *a, struct error *err)
 }
 
 /* The object to write: live, with this status and seq. */
-void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq)
+void set_status(struct executor_run *r, const struct obj *live, const struct obj *status,
+		int64_t tseq)
 {
 	struct obj *o = obj_keep(r->a, obj_copy(live));
 	struct obj *copy = obj_copy(status);
@@ -205,7 +207,7 @@ void set_status(struct run *r, const struct obj *live, const struct obj *status,
 }
 
 /* A crash between entry and status: the fragment of that entry, verbatim (audit.md 7). */
-static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64_t tseq,
+static int repeat_status(struct executor_run *r, struct action *a, int64_t row_seq, int64_t tseq,
 			 struct error *err)
 {
 	struct obj *status = NULL;
@@ -220,7 +222,7 @@ static int repeat_status(struct run *r, struct action *a, int64_t row_seq, int64
 	return 0;
 }
 
-static struct obj *transition_body(struct run *r, const struct action *a)
+static struct obj *transition_body(struct executor_run *r, const struct action *a)
 {
 	struct obj *body = obj_keep(r->a, obj_map());
 	transition_facts(obj_get(a->subject, "status"), a->body, a->reason,
@@ -232,7 +234,7 @@ static struct obj *transition_body(struct run *r, const struct action *a)
 	return body;
 }
 
-static int append_next(struct run *r, struct action *a, int64_t logged, struct error *err)
+static int append_next(struct executor_run *r, struct action *a, int64_t logged, struct error *err)
 {
 	struct executor *x = r->x;
 	struct obj *body = transition_body(r, a);
@@ -257,7 +259,7 @@ static int append_next(struct run *r, struct action *a, int64_t logged, struct e
 	return 0;
 }
 
-static int append_status(struct run *r, struct action *a, struct error *err)
+static int append_status(struct executor_run *r, struct action *a, struct error *err)
 {
 	int64_t logged = 0, row_seq = 0;
 	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
@@ -271,7 +273,7 @@ static int append_status(struct run *r, struct action *a, struct error *err)
 
 /* The status of the plan's object is not the log's: that comes first, and the rest of the plan, as
  * it was decided by it, not at all. 1 if so. */
-static int divert(struct run *r, struct error *err)
+static int divert(struct executor_run *r, struct error *err)
 {
 	int64_t seen, logged = 0, row_seq = 0;
 	struct action *a = r->plan.head;
@@ -295,7 +297,7 @@ static int divert(struct run *r, struct error *err)
 
 /* The plan that failed last, once more: it has its entry. Not if something else was decided, asked
  * for or seen before it: then that led to it. */
-static bool take_announced(struct run *r)
+static bool take_announced(struct executor_run *r)
 {
 	r->attempt = 1;
 	if (r->last_seq == r->status_seq)
@@ -304,7 +306,7 @@ static bool take_announced(struct run *r)
 }
 
 /* What it writes over as the cache has it, of a patch: only with that the result is known. Owned. */
-static struct obj *patched(struct run *r, const struct action *a)
+static struct obj *patched(struct executor_run *r, const struct action *a)
 {
 	const struct executor_host *h = &r->x->c.host;
 	const struct resource *found =
@@ -316,7 +318,7 @@ static struct obj *patched(struct run *r, const struct action *a)
 }
 
 /* Beside the server no digest is needed: what it did has its entry in the commit of the object. */
-static struct obj *intent_of(struct run *r, const struct action *a, size_t i)
+static struct obj *intent_of(struct executor_run *r, const struct action *a, size_t i)
 {
 	CLEANUP(obj_unrefp) struct obj *cached = patched(r, a);
 	struct obj *o = intent_new(r->x->c.audit, a, i, cached, !r->x->c.same_process);
@@ -324,7 +326,7 @@ static struct obj *intent_of(struct run *r, const struct action *a, size_t i)
 	return o;
 }
 
-static int append_plan(struct run *r, struct error *err)
+static int append_plan(struct executor_run *r, struct error *err)
 {
 	struct executor *x = r->x;
 	if (take_announced(r))
@@ -356,7 +358,7 @@ static int append_plan(struct run *r, struct error *err)
 	return audit_append(x->c.audit, &row, &r->plan_seq, err);
 }
 
-int run_append(struct run *r, struct error *err)
+int run_append(struct executor_run *r, struct error *err)
 {
 	int diverted = divert(r, err);
 	if (diverted != 0)

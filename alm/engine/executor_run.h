@@ -19,8 +19,8 @@ enum status_turn {
 	STATUS_BEHIND,  /* status_behind(), likewise */
 };
 
-struct run {
-	TAILQ_ENTRY(run) link;
+struct executor_run {
+	TAILQ_ENTRY(executor_run) link;
 	struct executor *x;
 	char *controller, *key;
 	struct plan plan;
@@ -50,7 +50,7 @@ struct run {
 /* One action that is under way. */
 struct step_call {
 	TAILQ_ENTRY(step_call) link;
-	struct run *run;
+	struct executor_run *run;
 	struct action *action;
 	struct client_call *call;
 	char *op;
@@ -61,7 +61,7 @@ struct step_call {
 	struct work *work; /* of ACT_WORK; owned */
 };
 
-TAILQ_HEAD(run_list, run);
+TAILQ_HEAD(run_list, executor_run);
 
 #define WORK_KINDS_BOUNDED_MAX 4
 
@@ -81,43 +81,46 @@ struct executor {
 	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
 };
 
-void run_fail(struct run *r, const struct error *err);
+void run_fail(struct executor_run *r, const struct error *err);
 /* Whatever enters here is shown by logs, statuses, Events and entries: without the run's secrets. */
-struct error run_hide(struct run *r, const struct error *err);
-const char *run_hide_text(struct run *r, const char *text);
+struct error run_hide(struct executor_run *r, const struct error *err);
+const char *run_hide_text(struct executor_run *r, const char *text);
 /* An outcome for the next reconcile, its error hidden. */
-void run_put(struct run *r, const char *id, const struct error *err, struct str bytes,
+void run_put(struct executor_run *r, const char *id, const struct error *err, struct str bytes,
 	     struct obj *value);
-struct step_call *call_new(struct run *r, struct action *a);
+struct step_call *call_new(struct executor_run *r, struct action *a);
 void call_done(struct step_call *c); /* the run goes on */
 
 /* executor_append.c */
 /* The entries of a run, within a transaction. */
-int run_append(struct run *r, struct error *err);
+int run_append(struct executor_run *r, struct error *err);
 
 /* executor_status.c */
-enum status_turn status_turn(struct run *r, const struct action *a, int64_t seen, int64_t logged,
-			     int64_t row_seq);
-int status_restore(struct run *r, const struct obj *live, int64_t logged, const char *reason,
-		   struct error *err);
-int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err);
-void status_look(struct run *r);
+enum status_turn status_turn(struct executor_run *r, const struct action *a, int64_t seen,
+			     int64_t logged, int64_t row_seq);
+int status_restore(struct executor_run *r, const struct obj *live, int64_t logged,
+		   const char *reason, struct error *err);
+int status_behind(struct executor_run *r, int64_t seen, int64_t logged, struct error *err);
+void status_look(struct executor_run *r);
 /* body.status of a Transition record. */
-int status_put(struct run *r, struct obj *body, const struct obj *status, struct error *err);
-void status_note_written(struct run *r, const struct obj *returned);
+int status_put(struct executor_run *r, struct obj *body, const struct obj *status,
+	       struct error *err);
+void status_note_written(struct executor_run *r, const struct obj *returned);
 struct map *status_kept_new(void);
 /* executor_append.c: r->status is live with this status. */
-void set_status(struct run *r, const struct obj *live, const struct obj *status, int64_t tseq);
+void set_status(struct executor_run *r, const struct obj *live, const struct obj *status,
+		int64_t tseq);
 
 /* Start one action; they end in call_done() or run_fail(). */
-void write_status(struct run *r);
-void write_farewell(struct run *r);                    /* the Event of a row_only status */
-void write_row_event(struct run *r, struct action *a); /* of an entry that is new; nothing waits */
-void write_action(struct run *r, struct action *a);
+void write_status(struct executor_run *r);
+void write_farewell(struct executor_run *r); /* the Event of a row_only status */
+void write_row_event(struct executor_run *r,
+		     struct action *a); /* of an entry that is new; nothing waits */
+void write_action(struct executor_run *r, struct action *a);
 
 /* executor_work.c */
 bool work_has_room(const struct executor *x, const struct action *a);
-void work_start(struct run *r, struct action *a);
+void work_start(struct executor_run *r, struct action *a);
 void work_free(struct step_call *c); /* cancels what is under way */
 
 #endif

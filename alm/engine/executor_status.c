@@ -59,7 +59,7 @@ static struct status_kept *kept_of(struct executor *x, const char *uid)
 	return k;
 }
 
-void status_note_written(struct run *r, const struct obj *returned)
+void status_note_written(struct executor_run *r, const struct obj *returned)
 {
 	const struct obj *sent = obj_get(r->status, "status"), *got = obj_get(returned, "status");
 	struct status_kept *k = kept_of(r->x, meta_uid(r->status));
@@ -69,7 +69,8 @@ void status_note_written(struct run *r, const struct obj *returned)
 	json_digest(got, k->digest);
 }
 
-int status_put(struct run *r, struct obj *body, const struct obj *status, struct error *err)
+int status_put(struct executor_run *r, struct obj *body, const struct obj *status,
+	       struct error *err)
 {
 	CLEANUP(xfreep) char *text = json_text(status);
 	struct obj *ref = NULL;
@@ -85,7 +86,7 @@ int status_put(struct run *r, struct obj *body, const struct obj *status, struct
 
 /* The newest record of a status that somebody else wrote to this object after the record seq; only
  * the server's own log knows. */
-static struct obj *foreign_status(struct run *r, const struct obj *live, int64_t seq)
+static struct obj *foreign_status(struct executor_run *r, const struct obj *live, int64_t seq)
 {
 	static const char sql[] =
 		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND cluster = ''"
@@ -118,7 +119,7 @@ static int64_t *oldest_restore(struct status_kept *k)
 	return oldest;
 }
 
-static bool is_contested(struct run *r, const char *uid)
+static bool is_contested(struct executor_run *r, const char *uid)
 {
 	struct status_kept *k = map_get(r->x->kept, uid);
 	if (k && k->contested && loop_mono(r->x->c.loop) - *oldest_restore(k) >= NS_PER_HOUR)
@@ -126,7 +127,8 @@ static bool is_contested(struct run *r, const char *uid)
 	return k && k->contested;
 }
 
-static bool is_edited(struct run *r, const struct obj *seen, int64_t logged, int64_t row_seq)
+static bool is_edited(struct executor_run *r, const struct obj *seen, int64_t logged,
+		      int64_t row_seq)
 {
 	char digest[65];
 	const struct status_kept *k = map_get(r->x->kept, meta_uid(seen));
@@ -142,7 +144,7 @@ static bool is_edited(struct run *r, const struct obj *seen, int64_t logged, int
 
 /* There is nothing new to say, and saying it again changes nothing: the server leaves out a part
  * of it, or somebody else puts another status there each time. */
-static bool is_said(struct run *r, const struct action *a, int64_t logged)
+static bool is_said(struct executor_run *r, const struct action *a, int64_t logged)
 {
 	struct obj *said = NULL;
 	struct error err = ERROR_INIT;
@@ -157,8 +159,8 @@ static bool is_said(struct run *r, const struct action *a, int64_t logged)
 	return obj_equal(said, wanted);
 }
 
-enum status_turn status_turn(struct run *r, const struct action *a, int64_t seen, int64_t logged,
-			     int64_t row_seq)
+enum status_turn status_turn(struct executor_run *r, const struct action *a, int64_t seen,
+			     int64_t logged, int64_t row_seq)
 {
 	const struct status_kept *k = map_get(r->x->kept, meta_uid(a->subject));
 	bool nothing = logged == 0 && r->x->c.same_process;
@@ -183,7 +185,7 @@ static struct audit_subject about(const struct obj *o)
 }
 
 /* Somebody changed what the log says: who, as far as it is known, and what. */
-static int append_observed(struct run *r, const struct obj *live, const struct obj *logged,
+static int append_observed(struct executor_run *r, const struct obj *live, const struct obj *logged,
 			   int64_t row_seq, const char *reason, int64_t *ret_seq, struct error *err)
 {
 	struct diff d;
@@ -212,7 +214,7 @@ static int append_observed(struct run *r, const struct obj *live, const struct o
 /* Three restores an hour; then somebody else wants another status, and is let have it until the
  * hour is over or there is something new to say. Only of the content: with a wrong transitionSeq
  * nothing could be said at all. */
-static bool contest(struct run *r, const struct obj *live, int64_t logged)
+static bool contest(struct executor_run *r, const struct obj *live, int64_t logged)
 {
 	struct status_kept *k = kept_of(r->x, meta_uid(live));
 	int64_t now = loop_mono(r->x->c.loop), *oldest = oldest_restore(k);
@@ -224,13 +226,13 @@ static bool contest(struct run *r, const struct obj *live, int64_t logged)
 }
 
 /* Nothing that was decided by this status is done. */
-static void drop_plan(struct run *r)
+static void drop_plan(struct executor_run *r)
 {
 	r->plan.head = NULL;
 	r->changed = true; /* worth another reconcile */
 }
 
-static struct action *restoring(struct run *r, const char *reason, const char *message)
+static struct action *restoring(struct executor_run *r, const char *reason, const char *message)
 {
 	struct action *a = ARENA_NEW(r->a, struct action);
 	*a = *r->status_action;
@@ -240,8 +242,8 @@ static struct action *restoring(struct run *r, const char *reason, const char *m
 	return a;
 }
 
-int status_restore(struct run *r, const struct obj *live, int64_t logged, const char *reason,
-		   struct error *err)
+int status_restore(struct executor_run *r, const struct obj *live, int64_t logged,
+		   const char *reason, struct error *err)
 {
 	struct executor *x = r->x;
 	int64_t tseq = 0, row_seq = 0, seq = 0;
@@ -279,7 +281,7 @@ int status_restore(struct run *r, const struct obj *live, int64_t logged, const 
 	return 0;
 }
 
-int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err)
+int status_behind(struct executor_run *r, int64_t seen, int64_t logged, struct error *err)
 {
 	struct executor *x = r->x;
 	const struct obj *live = r->status_action->subject;
@@ -311,7 +313,8 @@ int status_behind(struct run *r, int64_t seen, int64_t logged, struct error *err
 }
 
 /* In a transaction of its own: the commit of the turn is over. */
-static int restore_now(struct run *r, const struct obj *live, int64_t logged, struct error *err)
+static int restore_now(struct executor_run *r, const struct obj *live, int64_t logged,
+		       struct error *err)
 {
 	struct executor *x = r->x;
 	bool nested = db_in_transaction(x->c.db);
@@ -334,7 +337,7 @@ static int restore_now(struct run *r, const struct obj *live, int64_t logged, st
 static void looked(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	struct error err = ERROR_INIT;
 	int64_t logged = 0, row_seq = 0;
 	c->call = NULL;
@@ -357,7 +360,7 @@ static void looked(void *arg, const struct client_reply *reply)
 	call_done(c);
 }
 
-void status_look(struct run *r)
+void status_look(struct executor_run *r)
 {
 	const struct action *a = r->status_action;
 	const struct resource *found = discovery_kind(r->x->c.discovery, a->resource.group,

@@ -32,7 +32,7 @@ bool work_has_room(const struct executor *x, const struct action *a)
 	}
 }
 
-void work_start(struct run *r, struct action *a)
+void work_start(struct executor_run *r, struct action *a)
 {
 	struct step_call *c = call_new(r, a);
 	const struct executor_config *config = &r->x->c;

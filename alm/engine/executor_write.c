@@ -14,7 +14,7 @@
 #include "alm/obj/meta.h"
 
 /* A copy, as discovery may be read anew while the call is under way. */
-static const struct resource *resource_of(struct run *r, const struct action *a)
+static const struct resource *resource_of(struct executor_run *r, const struct action *a)
 {
 	const struct resource *found = discovery_kind(r->x->c.discovery, a->resource.group,
 						      a->resource.version, a->resource.kind);
@@ -25,7 +25,7 @@ static const struct resource *resource_of(struct run *r, const struct action *a)
 	return own;
 }
 
-static void observe(struct run *r, const struct resource *res, const struct obj *o)
+static void observe(struct executor_run *r, const struct resource *res, const struct obj *o)
 {
 	const struct executor_host *h = &r->x->c.host;
 	if (res && obj_type(o) == OBJ_MAP && meta_uid(o))
@@ -94,7 +94,7 @@ static void write_event(struct executor *x, const struct action *a, int64_t seq,
 	client_create(x->c.client, &events, event_namespace(a), o, NULL, event_written, x);
 }
 
-void write_row_event(struct run *r, struct action *a)
+void write_row_event(struct executor_run *r, struct action *a)
 {
 	char tail[32];
 	snprintf(tail, sizeof(tail), "row-%llx", (unsigned long long)a->seq);
@@ -112,7 +112,7 @@ static void farewell_written(void *arg, const struct client_reply *reply)
 
 /* Once the finalizer is gone nobody looks at the object again, so this Event comes before. A
  * server that refuses it does not hold the removal up. */
-void write_farewell(struct run *r)
+void write_farewell(struct executor_run *r)
 {
 	const struct action *a = r->status_action;
 	char tail[32];
@@ -128,7 +128,7 @@ void write_farewell(struct run *r)
 static void status_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	c->call = NULL;
 	if (reply->err) {
 		struct error err = *reply->err;
@@ -147,7 +147,7 @@ static void status_written(void *arg, const struct client_reply *reply)
 	call_done(c);
 }
 
-void write_status(struct run *r)
+void write_status(struct executor_run *r)
 {
 	struct action *a = r->status_action;
 	const struct resource *res = resource_of(r, a);
@@ -226,7 +226,7 @@ static void set_objects(struct step_call *c, const struct client_reply *reply, s
 static bool count_outcome(struct step_call *c, const struct client_reply *reply,
 			  int64_t *ret_suppressed)
 {
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	char how[32];
 	if (!reply->err) {
 		*ret_suppressed = tries_pending(r->x->tries, r->unit, c->index);
@@ -279,7 +279,7 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 /* --- actions --- */
 
 /* What the server made of our apply is the baseline that drift is judged against. */
-static void remember_applied(struct run *r, const struct obj *o)
+static void remember_applied(struct executor_run *r, const struct obj *o)
 {
 	char digest[SHA256_HEX];
 	CLEANUP(obj_unrefp) struct obj *bare = obj_copy(o);
@@ -302,7 +302,7 @@ static bool is_gone(const struct obj *o)
 	return meta_is_deleting(o) && !obj_len(obj_path(o, "metadata.finalizers"));
 }
 
-static void observe_written(struct run *r, const struct step_call *c, const struct obj *o)
+static void observe_written(struct executor_run *r, const struct step_call *c, const struct obj *o)
 {
 	const struct action *a = c->action;
 	const struct executor_host *h = &r->x->c.host;
@@ -320,7 +320,8 @@ static void observe_written(struct run *r, const struct step_call *c, const stru
 }
 
 /* What the server refused is reported by the conditions of the next reconcile. */
-static void remember_refusal(struct run *r, const struct action *a, const struct error *err)
+static void remember_refusal(struct executor_run *r, const struct action *a,
+			     const struct error *err)
 {
 	char *id = refusal_id(a->resource.group, a->resource.kind, a->ns, a->name, r->a);
 	struct error told = err ? run_hide(r, err) : ERROR_INIT;
@@ -341,7 +342,7 @@ static bool has_changed(const struct action *a, const struct obj *o)
 static void action_written(void *arg, const struct client_reply *reply)
 {
 	struct step_call *c = arg;
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	const struct action *a = c->action;
 	c->call = NULL;
 	append_write(c, reply);
@@ -363,7 +364,7 @@ static void action_written(void *arg, const struct client_reply *reply)
 	call_done(c);
 }
 
-static const struct obj *with_precondition(struct run *r, const struct action *a)
+static const struct obj *with_precondition(struct executor_run *r, const struct action *a)
 {
 	struct obj *copy = obj_keep(r->a, obj_copy(a->body));
 	obj_set_path(copy, "metadata.resourceVersion", obj_string(a->resource_version));
@@ -374,7 +375,7 @@ static const struct obj *with_precondition(struct run *r, const struct action *a
 
 static void send(struct step_call *c)
 {
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	struct action *a = c->action;
 	struct client *client = r->x->c.client;
 	struct client_options o = {
@@ -418,7 +419,7 @@ static void send(struct step_call *c)
 static void refreshed(void *arg, const struct error *err)
 {
 	struct step_call *c = arg;
-	struct run *r = c->run;
+	struct executor_run *r = c->run;
 	c->resource = resource_of(r, c->action);
 	if (c->resource) {
 		send(c);
@@ -436,7 +437,7 @@ static void refreshed(void *arg, const struct error *err)
 	call_done(c);
 }
 
-void write_action(struct run *r, struct action *a)
+void write_action(struct executor_run *r, struct action *a)
 {
 	struct step_call *c = call_new(r, a);
 	char op[AUDIT_OP_MAX];
