@@ -255,6 +255,24 @@ CEL_FN(bytes_of)
 CEL_FN(is_url) { return cel_bool(schema_format_valid("uri", v[0].str) && v[0].str.len > 0); }
 /* clang-format on */
 
+/* Of a list; here, as it adds by the table. */
+CEL_FN(sum)
+{
+	struct cel_value total = cel_int(0);
+	bool known;
+	for (size_t i = 0; i < cel_size(&v[0]); i++) {
+		struct cel_value pair[] = {total, cel_item(&v[0], i)};
+		const enum cel_kind kinds[] = {pair[0].kind, pair[1].kind};
+		if (i == 0)
+			total = pair[1];
+		else if (cel_fn_type("_+_", false, kinds, 2, &known) == CEL_ERROR)
+			return cel_error(c->a, "no such overload");
+		else
+			total = cel_fn_call("_+_", false, pair, 2, c);
+	}
+	return total;
+}
+
 /* clang-format off */
 static const struct cel_overload overloads[] = {
 	{"_+_", "ii", 'i', 'g', int_add}, {"_+_", "uu", 'u', 'g', uint_add}, {"_+_", "dd", 'd', 'g', double_add},
@@ -281,6 +299,7 @@ static const struct cel_overload overloads[] = {
 	{"dyn", "*", '*', 'g', same}, {"type", "*", 't', 'g', type_of},
 	{"_<_", "DD", 'b', 'g', less}, {"_<=_", "DD", 'b', 'g', less_equal}, {"_>_", "DD", 'b', 'g', greater}, {"_>=_", "DD", 'b', 'g', greater_equal},
 	{"_<_", "TT", 'b', 'g', less}, {"_<=_", "TT", 'b', 'g', less_equal}, {"_>_", "TT", 'b', 'g', greater}, {"_>=_", "TT", 'b', 'g', greater_equal},
+	{"sum", "l", '*', 'm', sum},
 	{"isURL", "s", 'b', 'g', is_url},
 	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
 	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},

@@ -1,4 +1,4 @@
-/* cel_list: functions of lists: what is in them, their order, their sum, and lists as sets. */
+/* cel_list: functions of lists: what is in them, their order, and lists as sets. */
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/cel/cel_table.h"
 
@@ -107,23 +107,6 @@ CEL_FN(max)
 	return extreme(&v[0], 1, c);
 }
 
-CEL_FN(sum)
-{
-	struct cel_value total = cel_int(0);
-	bool known;
-	for (size_t i = 0; i < cel_size(&v[0]); i++) {
-		struct cel_value pair[] = {total, cel_item(&v[0], i)};
-		const enum cel_kind kinds[] = {pair[0].kind, pair[1].kind};
-		if (i == 0)
-			total = pair[1];
-		else if (cel_fn_type("_+_", false, kinds, 2, &known) == CEL_ERROR)
-			return cel_error(c->a, "no such overload");
-		else
-			total = cel_fn_call("_+_", false, pair, 2, c);
-	}
-	return total;
-}
-
 /* clang-format off */
 const struct cel_overload cel_list_fns[] = {
 	{"@in", "*l", 'b', 'g', in_list},
@@ -135,7 +118,6 @@ const struct cel_overload cel_list_fns[] = {
 	{"isSorted", "l", 'b', 'm', is_sorted},
 	{"min", "l", '*', 'm', min},
 	{"max", "l", '*', 'm', max},
-	{"sum", "l", '*', 'm', sum},
 	{0},
 };
 /* clang-format on */
