@@ -1,5 +1,5 @@
 #!/bin/sh
-# lint.sh: formatting, layers, third-party headers, banned calls, predicates that act, shell scripts. Every finding is an error. The
+# lint.sh: formatting, layers, third-party headers, banned calls, predicates that act, sizes, shell scripts. Every finding is an error. The
 # analysers, which take minutes, are rules of the Makefile. `make lint-deps` installs the tools.
 # shellcheck disable=SC2086 # lists of words
 set -u
@@ -18,6 +18,7 @@ python3 tests/lint/capabilities.py || fail "a test that tests/CAPABILITIES.md na
 python3 tests/lint/untested.py || fail 'a module without a test of its own: tests/lint/untested.txt'
 git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
 git ls-files 'alm/*.c' 'catalog/*.c' 'crds/*.c' 'installers/*.c' | xargs python3 tests/lint/messages.py || fail 'a decision by the words of a message: give the error a reason, the object a field'
+python3 tests/lint/sizes.py $files || fail 'a file or a function that is too long: tests/lint/sizes.txt'
 python3 tests/lint/parameters.py $files || fail 'a dead parameter'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
 git ls-files 'tests/e2e/*.sh' 'tests/sim/*.sh' 'tests/mutate/*.sh' 'tests/cluster/*.sh' 'tests/lib/*.sh' | xargs python3 tests/lint/scripts.py || fail 'a script of the tests that cannot fail, or waits blindly'
