@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 #include "alm/io/child.h"
 #include "alm/io/loop_event.h"
 #include "alm/io/program_child.h"
+#include "alm/io/program_outcome.h"
 
 #define READ_BYTES 65536
 #define RETRY_NS   (20 * NS_PER_MS) /* while the launcher has not taken the orders before */
@@ -137,65 +137,11 @@ static void stop(struct program_run *r)
 		shutdown(event_get_fd(r->control), SHUT_WR);
 }
 
-static int not_started(const struct program_run *r, struct error *err)
-{
-	int e = r->report.failed;
-	if (e == ENOENT || e == ENOTDIR)
-		return error_set(err, E_NOTFOUND,
-				 "%s: no such program, or the interpreter of its first line or "
-				 "its working folder is missing",
-				 r->path);
-	if (e == EACCES)
-		return error_set(err, E_NOTALLOWED,
-				 "%s: not executable, or not for this user (chmod +x)", r->path);
-	if (e == EPERM)
-		return error_set(err, E_NOTALLOWED,
-				 "%s: this process may not run programs any more: start it again",
-				 r->path);
-	if (e == ENOEXEC)
-		return error_set(err, E_NOTALLOWED,
-				 "%s: no program for this machine; a script begins with "
-				 "#!/path/of/its/interpreter",
-				 r->path);
-	if (e == PROGRAM_NOT_OFFLINE)
-		return error_set(err, E_UNSUPPORTED,
-				 "%s: this machine cannot close the network to it (seccomp)",
-				 r->path);
-	return error_set(err, E_IO, "%s: cannot be started: %s", r->path, strerror(e));
-}
-
-static int by_signal(const struct program_run *r, int signal, struct error *err)
-{
-	if (signal == SIGXCPU || signal == SIGKILL)
-		return error_set(err, E_LIMIT, "%s: used more than %d s of processor time%s",
-				 r->path, r->limits.cpu_s,
-				 signal == SIGKILL ? ", or was killed" : "");
-	if (signal == SIGXFSZ)
-		return error_set(err, E_LIMIT, "%s: wrote a file of more than %zu bytes", r->path,
-				 r->limits.file_bytes);
-	return error_set(err, E_INTERNAL, "%s: ended by signal %d (%s)", r->path, signal,
-			 strsignal(signal));
-}
-
-/* 0: it ended by itself. */
-static int outcome(const struct program_run *r, struct error *err)
-{
-	if (r->failed.code)
-		return error_copy(err, &r->failed);
-	if (r->report.failed)
-		return not_started(r, err);
-	if (r->report.end == PROGRAM_DEADLINE)
-		return error_set(err, E_LIMIT, "%s: has not ended within %lld ms", r->path,
-				 (long long)(r->limits.wall_ns / NS_PER_MS));
-	if (WIFSIGNALED(r->report.status))
-		return by_signal(r, WTERMSIG(r->report.status), err);
-	return 0;
-}
-
 static void finish(struct program_run *r)
 {
 	struct error err = ERROR_INIT;
-	int code = outcome(r, &err);
+	int code = r->failed.code ? error_copy(&err, &r->failed)
+				  : program_outcome(r->path, &r->limits, &r->report, &err);
 	const struct program_result result = {.status = code == 0 ? WEXITSTATUS(r->report.status)
 								  : -1,
 					      .output = strbuf_str(&r->out),

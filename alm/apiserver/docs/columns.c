@@ -3,7 +3,6 @@
 #include "alm/apiserver/docs/columns.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "alm/apiserver/docs/columns_internal.h"
 #include "alm/base/clock.h"
@@ -401,7 +400,7 @@ static bool find(const struct columns_row *rows, const char *group, const char *
 struct columns columns_of(const char *group, const char *kind)
 {
 	struct columns c = {of_any, ARRAY_LEN(of_any)};
-	if (!find(columns_general, group, kind, &c))
-		find(columns_workloads, group, kind, &c);
+	(void)(find(columns_general, group, kind, &c) || find(columns_workloads, group, kind, &c) ||
+	       find(columns_network, group, kind, &c));
 	return c;
 }

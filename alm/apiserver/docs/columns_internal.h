@@ -11,11 +11,13 @@ struct columns_row {
 	const char *group, *kind; /* NULL ends the table */
 	struct columns columns;
 };
-extern const struct columns_row columns_workloads[];
+extern const struct columns_row columns_workloads[], columns_network[];
 
 /* Cells of every kind. */
 struct obj *columns_cell_name(const struct obj *o, int64_t now_ns);
 struct obj *columns_cell_age(const struct obj *o, int64_t now_ns);
+/* spec.selector, where it is labels alone: "a=b,c=d". */
+struct obj *columns_plain_selector(const struct obj *o, int64_t now_ns);
 
 /* Parts of cells. */
 struct obj *columns_text(const char *s, const char *fallback);    /* fallback for NULL and "" */

@@ -1,8 +1,5 @@
-/* columns_workloads: columns of what runs: workloads, pods, services, volumes, nodes. */
+/* columns_workloads: columns of what runs: workloads, pods, volumes, nodes. */
 #include "alm/apiserver/docs/columns_internal.h"
-
-#include <string.h>
-
 #include "alm/base/clock.h"
 #include "alm/obj/condition.h"
 
@@ -49,16 +46,10 @@ static struct obj *cell_selector(const struct obj *o, int64_t now_ns)
 	return columns_selector(obj_path(o, "spec.selector"));
 }
 
-static struct obj *cell_plain_selector(const struct obj *o, int64_t now_ns)
+struct obj *columns_plain_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return pairs(obj_path(o, "spec.selector"), "<none>");
-}
-
-static struct obj *cell_pod_selector(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return columns_selector(obj_path(o, "spec.podSelector"));
 }
 
 static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)
@@ -98,9 +89,6 @@ NUMBER_CELL(cell_ds_ready, "status.numberReady")
 NUMBER_CELL(cell_ds_updated, "status.updatedNumberScheduled")
 NUMBER_CELL(cell_ds_available, "status.numberAvailable")
 TEXT_CELL(cell_phase, "status.phase", "")
-TEXT_CELL(cell_service_type, "spec.type", "ClusterIP")
-TEXT_CELL(cell_cluster_ip, "spec.clusterIP", "<none>")
-TEXT_CELL(cell_ingress_class, "spec.ingressClassName", "<none>")
 TEXT_CELL(cell_schedule, "spec.schedule", "")
 TEXT_CELL(cell_time_zone, "spec.timeZone", "<none>")
 TEXT_CELL(cell_provisioner, "provisioner", "")
@@ -112,91 +100,8 @@ TEXT_CELL(cell_storage_class, "spec.storageClassName", "")
 TEXT_CELL(cell_node_version, "status.nodeInfo.kubeletVersion", "")
 TEXT_CELL(cell_node_name, "spec.nodeName", "<none>")
 TEXT_CELL(cell_pod_ip, "status.podIP", "<none>")
-TEXT_CELL(cell_controller, "spec.controller", "")
-TEXT_CELL(cell_address_type, "addressType", "")
 TEXT_CELL(cell_nominated, "status.nominatedNodeName", "<none>")
 NUMBER_CELL(cell_revision, "revision")
-
-static struct obj *cell_external_ip(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	const char *type = obj_str(o, "spec.type");
-	if (cstr_eq(type, "ExternalName"))
-		return columns_text(obj_str(o, "spec.externalName"), "<none>");
-	if (!cstr_eq(type, "LoadBalancer"))
-		return columns_join(obj_path(o, "spec.externalIPs"), NULL, "<none>");
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *ingress = obj_path(o, "status.loadBalancer.ingress");
-	for (size_t i = 0; i < obj_len(ingress); i++) {
-		const char *ip = obj_str(obj_at(ingress, i), "ip");
-		columns_add(&b, ",", ip ? ip : obj_str(obj_at(ingress, i), "hostname"));
-	}
-	return columns_take(&b, "<pending>");
-}
-
-static struct obj *cell_ports(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *ports = obj_path(o, "spec.ports");
-	for (size_t i = 0; i < obj_len(ports); i++) {
-		const struct obj *p = obj_at(ports, i);
-		const char *protocol = obj_str(p, "protocol");
-		int64_t node_port = obj_i64(p, "nodePort", 0);
-		strbuf_addf(&b, "%s%lld", i ? "," : "", (long long)obj_i64(p, "port", 0));
-		if (node_port)
-			strbuf_addf(&b, ":%lld", (long long)node_port);
-		strbuf_addf(&b, "/%s", protocol ? protocol : "TCP");
-	}
-	return columns_take(&b, "<none>");
-}
-
-static struct obj *cell_endpoints(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *subsets = obj_get(o, "subsets");
-	for (size_t i = 0; i < obj_len(subsets); i++) {
-		const struct obj *addresses = obj_get(obj_at(subsets, i), "addresses");
-		const struct obj *ports = obj_get(obj_at(subsets, i), "ports");
-		for (size_t j = 0; j < obj_len(addresses); j++) {
-			columns_add(&b, ",", obj_str(obj_at(addresses, j), "ip"));
-			if (obj_len(ports))
-				strbuf_addf(&b, ":%lld",
-					    (long long)obj_i64(obj_at(ports, 0), "port", 0));
-		}
-	}
-	return columns_take(&b, "<none>");
-}
-
-/* Three of them, as upstream. */
-static struct obj *cell_slice_endpoints(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *list = obj_get(o, "endpoints");
-	size_t n = 0;
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *addresses = obj_get(obj_at(list, i), "addresses");
-		for (size_t j = 0; j < obj_len(addresses); j++, n++)
-			if (n < 3)
-				columns_add(&b, ",", obj_as_string(obj_at(addresses, j)));
-	}
-	if (n > 3)
-		strbuf_addf(&b, " + %zu more...", n - 3);
-	return columns_take(&b, "<unset>");
-}
-
-static struct obj *cell_slice_ports(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *list = obj_get(o, "ports");
-	for (size_t i = 0; i < obj_len(list); i++)
-		strbuf_addf(&b, "%s%lld", i ? "," : "",
-			    (long long)obj_i64(obj_at(list, i), "port", 0));
-	return columns_take(&b, "<unset>");
-}
 
 /* The owner that controls it: "statefulset.apps/db". */
 static struct obj *cell_owner(const struct obj *o, int64_t now_ns)
@@ -328,25 +233,6 @@ static struct obj *cell_last_schedule(const struct obj *o, int64_t now_ns)
 	return last ? columns_age(last, now_ns) : obj_string("<none>");
 }
 
-static struct obj *cell_hosts(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return columns_join(obj_path(o, "spec.rules"), "host", "*");
-}
-
-static struct obj *cell_addresses(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	const struct obj *list = obj_path(o, "status.loadBalancer.ingress");
-	return columns_join(list, obj_str(obj_at(list, 0), "ip") ? "ip" : "hostname", "");
-}
-
-static struct obj *cell_ingress_ports(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return obj_string(obj_len(obj_path(o, "spec.tls")) ? "80, 443" : "80");
-}
-
 static struct obj *cell_access_modes(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
@@ -430,7 +316,7 @@ static const struct kind_column of_rc[] = {
 	NAME, COLUMN("Desired", "integer", cell_spec_replicas, 0),
 	COLUMN("Current", "integer", cell_status_replicas, 0),
 	COLUMN("Ready", "integer", cell_ready_replicas, 0), AGE, WORKLOAD_WIDE,
-	COLUMN("Selector", "string", cell_plain_selector, 1)};
+	COLUMN("Selector", "string", columns_plain_selector, 1)};
 static const struct kind_column of_daemonset[] = {
 	NAME, COLUMN("Desired", "integer", cell_ds_desired, 0),
 	COLUMN("Current", "integer", cell_ds_current, 0),
@@ -450,14 +336,6 @@ static const struct kind_column of_cronjob[] = {
 	COLUMN("Suspend", "boolean", cell_suspend, 0),
 	COLUMN("Active", "integer", cell_active, 0),
 	COLUMN("Last Schedule", "string", cell_last_schedule, 0), AGE};
-static const struct kind_column of_service[] = {
-	NAME, COLUMN("Type", "string", cell_service_type, 0),
-	COLUMN("Cluster-IP", "string", cell_cluster_ip, 0),
-	COLUMN("External-IP", "string", cell_external_ip, 0),
-	COLUMN("Port(s)", "string", cell_ports, 0), AGE,
-	COLUMN("Selector", "string", cell_plain_selector, 1)};
-static const struct kind_column of_endpoints[] = {
-	NAME, COLUMN("Endpoints", "string", cell_endpoints, 0), AGE};
 static const struct kind_column of_pod[] = {
 	NAME, COLUMN("Ready", "string", cell_pod_ready, 0),
 	COLUMN("Status", "string", cell_pod_status, 0),
@@ -465,10 +343,6 @@ static const struct kind_column of_pod[] = {
 	COLUMN("IP", "string", cell_pod_ip, 1), COLUMN("Node", "string", cell_node_name, 1),
 	COLUMN("Nominated Node", "string", cell_nominated, 1),
 	COLUMN("Readiness Gates", "string", cell_gates, 1)};
-static const struct kind_column of_slice[] = {
-	NAME, COLUMN("AddressType", "string", cell_address_type, 0),
-	COLUMN("Ports", "string", cell_slice_ports, 0),
-	COLUMN("Endpoints", "string", cell_slice_endpoints, 0), AGE};
 static const struct kind_column of_revision[] = {
 	NAME, COLUMN("Controller", "string", cell_owner, 0),
 	COLUMN("Revision", "integer", cell_revision, 0), AGE};
@@ -482,14 +356,6 @@ static const struct kind_column of_pvc[] = {
 	COLUMN("Capacity", "string", cell_capacity, 0),
 	COLUMN("Access Modes", "string", cell_access_modes, 0),
 	COLUMN("StorageClass", "string", cell_storage_class, 0), AGE};
-static const struct kind_column of_ingress[] = {
-	NAME, COLUMN("Class", "string", cell_ingress_class, 0),
-	COLUMN("Hosts", "string", cell_hosts, 0), COLUMN("Address", "string", cell_addresses, 0),
-	COLUMN("Ports", "string", cell_ingress_ports, 0), AGE};
-static const struct kind_column of_ingressclass[] = {
-	NAME, COLUMN("Controller", "string", cell_controller, 0), AGE};
-static const struct kind_column of_netpol[] = {
-	NAME, COLUMN("Pod-Selector", "string", cell_pod_selector, 0), AGE};
 static const struct kind_column of_pdb[] = {
 	NAME, COLUMN("Min Available", "string", cell_min_available, 0),
 	COLUMN("Max Unavailable", "string", cell_max_unavailable, 0),
@@ -503,8 +369,6 @@ static const struct kind_column of_storageclass[] = {
 	COLUMN("AllowVolumeExpansion", "boolean", cell_expansion, 0), AGE};
 
 const struct columns_row columns_workloads[] = {
-	OF("", "Service", of_service),
-	OF("", "Endpoints", of_endpoints),
 	OF("", "Pod", of_pod),
 	OF("", "Node", of_node),
 	OF("", "PersistentVolumeClaim", of_pvc),
@@ -517,10 +381,6 @@ const struct columns_row columns_workloads[] = {
 	OF("batch", "Job", of_job),
 	OF("batch", "CronJob", of_cronjob),
 	OF("autoscaling", "HorizontalPodAutoscaler", of_hpa),
-	OF("discovery.k8s.io", "EndpointSlice", of_slice),
-	OF("networking.k8s.io", "Ingress", of_ingress),
-	OF("networking.k8s.io", "IngressClass", of_ingressclass),
-	OF("networking.k8s.io", "NetworkPolicy", of_netpol),
 	OF("policy", "PodDisruptionBudget", of_pdb),
 	OF("storage.k8s.io", "StorageClass", of_storageclass),
 	{0},

@@ -1,16 +1,11 @@
 #include "alm/cli/app/overview.h"
 
-#include <string.h>
-
-#include "alm/base/visible.h"
-#include "alm/cli/kube/printer.h"
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/nextstep.h"
 
-#define DIGEST_SHOWN 12 /* hex digits of a digest that text shows */
-#define ASK_WHY_NOT  "alm why-not "
+#define ASK_WHY_NOT "alm why-not "
 
 struct overview {
 	const struct overview_input *in;
@@ -406,134 +401,4 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 	obj_set(o, "catalogs", catalog_objs(in->catalogs, a));
 	obj_set(o, "bundles", bundle_objs(in->only ? NULL : in->bundles, a));
 	return o;
-}
-
-/* --- text --- */
-
-/* Digests are cut: a person compares the beginning. */
-static void add_short(struct str text, struct strbuf *b)
-{
-	static const char mark[] = "sha256:";
-	while (text.len) {
-		const char *at = memmem(text.ptr, text.len, mark, strlen(mark));
-		if (!at)
-			break;
-		size_t head = (size_t)(at - text.ptr) + strlen(mark), n = head;
-		while (n < text.len && char_is_hex(text.ptr[n]))
-			n++;
-		bool cut = n - head > DIGEST_SHOWN;
-		visible_add(b, str_n(text.ptr, cut ? head + DIGEST_SHOWN : n));
-		if (cut)
-			visible_adds(b, "…");
-		text = str_n(text.ptr + n, text.len - n);
-	}
-	visible_add(b, text);
-}
-
-static const char *shown(const struct obj *o, const char *key)
-{
-	const char *s = obj_str(o, key);
-	return s && *s ? s : "-";
-}
-
-static void print_table(const struct obj *apps, struct arena *a, struct strbuf *b)
-{
-	static const char *const headers[] = {"APP",  "INSTALLED", "AVAILABLE",
-					      "MODE", "READY",     "STATE"};
-	static const char *const keys[] = {"name", "installed", "available",
-					   "mode", "ready",     "state"};
-	struct grid g;
-	grid_init(&g, a);
-	for (size_t i = 0; i < ARRAY_LEN(headers); i++)
-		grid_column(&g, headers[i]);
-	for (size_t i = 0; i < obj_len(apps); i++) {
-		const char *cells[ARRAY_LEN(keys)];
-		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
-			cells[k] = shown(obj_at(apps, i), keys[k]);
-		grid_row(&g, cells);
-	}
-	grid_print(&g, true, b);
-}
-
-/* "COMMAND # what it does": the command alone can be copied. One of many lines, a manifest in the
- * shell's words, cannot be in this table; `alm rbac` before it prints the same, and -o json has it.
- */
-static void print_next(const struct obj *next, struct strbuf *b)
-{
-	for (size_t i = 0; i < obj_len(next); i++) {
-		struct str command = str_of(obj_as_string(obj_at(next, i))), note = STR_NONE;
-		if (i && str_contains(command, STR("\n")))
-			continue;
-		(void)str_cut(command, '#', &command, &note);
-		visible_adds(b, i ? "        " : "  next: ");
-		visible_add(b, str_trim(command));
-		strbuf_addc(b, '\n');
-		if (str_trim(note).len)
-			visible_addf(b, "          %.*s\n", STR_ARG(str_trim(note)));
-	}
-	if (!obj_len(next))
-		visible_addf(b, "  next: nothing to do, it goes on by itself\n");
-}
-
-static void print_wait(const char *app, const struct obj *w, struct strbuf *b)
-{
-	const char *version = obj_str(w, "version"), *message = obj_str(w, "message");
-	visible_addf(b, "\n%s%s%s: %s", app, version ? " " : "", version ? version : "",
-		     obj_str(w, "reason"));
-	if (message && *message) {
-		visible_adds(b, ": ");
-		add_short(str_of(message), b);
-	}
-	strbuf_addc(b, '\n');
-	print_next(obj_get(w, "next"), b);
-}
-
-/* All of them in a line each, and what those in trouble wait for. How many these are. */
-static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < obj_len(bundles); i++) {
-		const struct obj *o = obj_at(bundles, i), *next = obj_get(o, "next");
-		if (b->len)
-			strbuf_addc(b, '\n');
-		visible_addf(b, "bundle %s: %s %s", obj_str(o, "name"), shown(o, "state"),
-			     shown(o, "revision"));
-		if (next && *obj_str(o, "message"))
-			visible_addf(b, ": %s", obj_str(o, "message"));
-		strbuf_addc(b, '\n');
-		if (next)
-			print_next(next, b);
-		n += next != NULL;
-	}
-	return n;
-}
-
-void overview_print(const struct obj *overview, struct arena *a, struct strbuf *b)
-{
-	const struct obj *apps = obj_get(overview, "apps"),
-			 *catalogs = obj_get(overview, "catalogs"),
-			 *bundles = obj_get(overview, "bundles");
-	const char *server = obj_str(overview, "server");
-	size_t n_waits = obj_len(catalogs) + (server != NULL);
-	if (server)
-		visible_addf(b, "server: %s\n\n", server);
-	if (obj_len(apps))
-		print_table(apps, a, b);
-	else if (!obj_len(bundles))
-		visible_addf(b, "No app is declared: `kubectl create -f` an AppType.\n");
-	for (size_t i = 0; i < obj_len(apps); i++) {
-		const struct obj *waits = obj_get(obj_at(apps, i), "waits");
-		for (size_t k = 0; k < obj_len(waits); k++)
-			print_wait(obj_str(obj_at(apps, i), "name"), obj_at(waits, k), b);
-		n_waits += obj_len(waits);
-	}
-	for (size_t i = 0; i < obj_len(catalogs); i++) {
-		const struct obj *o = obj_at(catalogs, i);
-		visible_addf(b, "\ncatalog %s: %s: %s\n", obj_str(o, "name"), obj_str(o, "reason"),
-			     obj_str(o, "message"));
-		print_next(obj_get(o, "next"), b);
-	}
-	n_waits += print_bundles(bundles, b);
-	if ((obj_len(apps) || obj_len(bundles)) && !n_waits)
-		visible_addf(b, "\nNothing waits.\n");
 }
