@@ -1,6 +1,7 @@
-/* manager_internal: shared by manager.c (queues, informers, life), manager_view.c (what passes
- * see), manager_failing.c (reconciles that fail), manager_catalogs.c (indexes and their folders),
- * manager_fetch.c (archives) and manager_sweep.c (whom a change of them concerns). */
+/* manager_internal: shared by manager.c (life), manager_watch.c (informers), manager_queue.c
+ * (queues), manager_view.c (what passes see), manager_failing.c (reconciles that fail),
+ * manager_catalogs.c (indexes and their folders), manager_fetch.c (archives) and manager_sweep.c
+ * (whom a change of them concerns). */
 #ifndef ALM_CONTROLLERS_MANAGER_INTERNAL_H
 #define ALM_CONTROLLERS_MANAGER_INTERNAL_H
 
@@ -126,6 +127,15 @@ void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o);
 void manager_await_catalogs(struct manager *m);
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind);
+
+/* --- manager_watch.c --- */
+void manager_learnt(void *arg); /* of the timer, once for what comes together */
+void manager_open_watch(struct manager *m, struct source_watch *w, const struct resource *r,
+			const char *selector, bool metadata_only);
+void manager_watch_free(void *p);
+/* When all that is watched from the start is read; nothing before that. */
+void manager_start_working(struct manager *m);
+struct executor_host manager_host(struct manager *m);
 
 /* retry: the key comes back after a pause. */
 typedef void (*manager_told)(struct manager *m, const char *controller, const char *key,
