@@ -39,6 +39,7 @@ static int check_preconditions(struct mutation *m, const struct delete_options *
 int deletion_run(struct mutation *m, const struct delete_options *opt, struct error *err)
 {
 	m->opt.dry_run = opt->dry_run;
+	m->delete_options = opt->body;
 	m->verb = "delete";
 	if (check_preconditions(m, opt, err) < 0 || hooks_delete(m, HOOKS_MUTATING, err) < 0 ||
 	    policies_check_delete(m, err) < 0 || hooks_delete(m, HOOKS_VALIDATING, err) < 0 ||

@@ -73,6 +73,8 @@ static void unknown_field(void *arg, const char *path)
 static int cannot_handle(struct mutation *m, const char *why, struct error *err)
 {
 	const struct kind *k = m->kind;
+	if (m->by_webhook)
+		return error_set(err, E_INTERNAL, "%s", why);
 	if (k->flags & KIND_CUSTOM || m->is_apply || !cstr_eq(m->r->verb, "patch"))
 		return fail_code(m->r, E_BADREQUEST, err,
 				 "%s in version \"%s\" cannot be handled as a %s: %s", k->kind,
@@ -423,6 +425,7 @@ static int create_mutated(struct mutation *m, struct error *err)
 		return -err->code;
 	if (!changed)
 		return 0;
+	m->asked_name = m->name;
 	create_name(m);
 	if (create_namespace(m, err) < 0)
 		return -err->code;
@@ -513,7 +516,8 @@ static int check_revision(struct mutation *m, struct error *err)
 			return 0;
 		return fail_invalid_one(m->r, m->kind->group, m->kind->plural, m->name,
 					FIELD_INVALID, "metadata.resourceVersion", err,
-					"Invalid value: 0x0: must be specified for an update");
+					"Invalid value: %s: must be specified for an update",
+					m->kind->flags & KIND_CUSTOM ? "0x0" : "0");
 	}
 	if (!cstr_eq(rv, meta_resource_version(m->stored)))
 		return fail_modified(m->r, m->name, err);
@@ -659,6 +663,8 @@ static int update_mutated(struct mutation *m, struct error *err)
 
 int mutation_update(struct mutation *m, struct error *err)
 {
+	m->is_bare = m->is_put && !meta_uid(m->after);
+	m->is_unconditional = m->is_put && !meta_resource_version(m->after);
 	if (check_identity(m, err) < 0 || check_revision(m, err) < 0)
 		return -err->code;
 	split_status(m);

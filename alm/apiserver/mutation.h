@@ -31,9 +31,15 @@ struct mutation {
 	struct obj *after; /* of the arena, under construction */
 	struct findings findings;
 	const char *verb; /* for the audit entry */
+	/* Under which webhooks and policies are asked about it, whatever one of them called it
+	 * since; NULL: name. */
+	const char *asked_name;
+	const struct obj *delete_options; /* of a deletion, as its body states them, or NULL */
 	bool is_put, is_status, is_apply;
-	bool keep_managers; /* after has its managedFields already (apply) */
-	bool whole;         /* status comes with the object, of the server's own writers alone */
+	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
+	bool by_webhook;                /* after is what one made of it */
+	bool keep_managers;             /* after has its managedFields already (apply) */
+	bool whole; /* status comes with the object, of the server's own writers alone */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
 	struct text *text;
 	bool created, removed, unchanged;

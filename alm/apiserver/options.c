@@ -116,7 +116,7 @@ static int propagation_value(struct request *r, const char *v, enum propagation 
 int options_delete(struct request *r, const struct obj *body, struct delete_options *ret,
 		   struct error *err)
 {
-	*ret = (struct delete_options){.propagation = PROPAGATE_DEFAULT};
+	*ret = (struct delete_options){.propagation = PROPAGATE_DEFAULT, .body = body};
 	const char *policy = obj_str(body, "propagationPolicy");
 	const char *dry = obj_as_string(obj_at(obj_get(body, "dryRun"), 0));
 	if (!policy)

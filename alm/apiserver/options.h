@@ -26,6 +26,7 @@ struct delete_options {
 	bool dry_run;
 	enum propagation propagation;
 	const char *uid, *rv; /* preconditions, or NULL */
+	const struct obj *body;
 };
 
 struct list_options {

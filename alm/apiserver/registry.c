@@ -278,8 +278,8 @@ static int verb_delete(struct request *r, struct error *err)
 }
 
 /* Webhooks are asked about all of them before the first one goes, as nothing is taken back. */
-static int ask_about_all(struct request *r, const struct listing *l, bool dry_run,
-			 struct error *err)
+static int ask_about_all(struct request *r, const struct listing *l,
+			 const struct delete_options *opt, struct error *err)
 {
 	if (!hooks_any(r, HOOKS_MUTATING) && !hooks_any(r, HOOKS_VALIDATING))
 		return 0;
@@ -287,7 +287,8 @@ static int ask_about_all(struct request *r, const struct listing *l, bool dry_ru
 		struct mutation m;
 		if (mutation_init(&m, r, l->items[i].ns, l->items[i].name, err) < 0)
 			return -err->code;
-		m.opt.dry_run = dry_run;
+		m.opt.dry_run = opt->dry_run;
+		m.delete_options = opt->body;
 		if (m.head)
 			hooks_ask_delete(&m);
 	}
@@ -302,7 +303,7 @@ static int verb_deletecollection(struct request *r, struct error *err)
 	if (delete_body(r, &opt, err) < 0 || options_list(r, &l, err) < 0 ||
 	    list_select(r, &l, &listing, err) < 0 || list_charge(r, &listing, err) < 0)
 		return -err->code;
-	if (ask_about_all(r, &listing, opt.dry_run, err) < 0)
+	if (ask_about_all(r, &listing, &opt, err) < 0)
 		return -err->code;
 	for (size_t i = 0; i < listing.n; i++) {
 		struct mutation m;

@@ -15,7 +15,6 @@ void replay(const char *path, size_t min, void (*before)(struct apifake *f, stru
 void replay_with(const struct apifake_options *o, const char *path, size_t min,
 		 void (*before)(struct apifake *f, struct str line),
 		 void (*after)(const struct obj *recorded));
-void replay_differs(const struct obj *c, const char *what, const char *want,
-		    const char *got);
+void replay_differs(const struct obj *c, const char *what, const char *want, const char *got);
 
 #endif

@@ -61,11 +61,15 @@ static bool is_admission(const struct kind *k)
 	return cstr_eq(k->group, ADMISSION_GROUP) && cstr_in(k->plural, plurals);
 }
 
+static bool is_space(const struct admission *w)
+{
+	return *w->group == '\0' && cstr_eq(w->resource, "namespaces");
+}
+
 static const struct obj *space_of(const struct asked *a)
 {
-	bool is_space = *a->w.group == '\0' && cstr_eq(a->w.resource, "namespaces");
 	struct head *h = NULL;
-	if (is_space)
+	if (is_space(&a->w))
 		return a->w.object ? a->w.object : a->w.old;
 	if (*a->w.ns)
 		h = store_find(a->r->server->store, "", "namespaces", "", a->w.ns);
@@ -110,27 +114,38 @@ static void show_scale(struct asked *a)
 	a->body_kind = "Scale";
 }
 
-bool asked_write(struct asked *ret, struct mutation *m)
+/* The revision that the object has until it is written. */
+static const struct obj *with_revision(const struct mutation *m)
+{
+	struct obj *o = obj_keep(m->r->arena, obj_copy_shallow(m->after));
+	struct obj *meta = obj_copy_shallow(obj_get(o, "metadata"));
+	obj_set_str(meta, "resourceVersion", meta_resource_version(m->stored));
+	obj_set(o, "metadata", meta);
+	return o;
+}
+
+static bool ask_about(struct asked *ret, struct mutation *m, const char *name,
+		      const struct obj *object)
 {
 	const char *sub = m->r->subresource ? m->r->subresource : "";
 	if (is_admission(m->kind) || cstr_eq(sub, "binding"))
 		return false;
-	begin(ret, m->r, m->head ? "UPDATE" : "CREATE", m->name, m->after,
-	      m->head ? m->before : NULL);
+	begin(ret, m->r, m->head ? "UPDATE" : "CREATE", name, object, m->head ? m->before : NULL);
 	ret->dry_run = m->opt.dry_run;
 	if (cstr_eq(sub, "scale"))
 		show_scale(ret);
 	return true;
 }
 
+bool asked_write(struct asked *ret, struct mutation *m)
+{
+	return ask_about(ret, m, m->asked_name ? m->asked_name : m->name,
+			 m->head ? with_revision(m) : m->after);
+}
+
 bool asked_draft(struct asked *ret, struct mutation *m)
 {
-	const char *name = meta_name(m->after);
-	if (!asked_write(ret, m))
-		return false;
-	if (!m->head)
-		ret->w.name = ret->about.name = name ? name : "";
-	return true;
+	return ask_about(ret, m, m->head ? m->name : meta_name(m->after), m->after);
 }
 
 bool asked_delete(struct asked *ret, struct mutation *m)
@@ -142,6 +157,7 @@ bool asked_delete(struct asked *ret, struct mutation *m)
 	begin(ret, m->r, "DELETE", m->r->name, NULL, m->before);
 	ret->w.ns = m->ns;
 	ret->dry_run = m->opt.dry_run;
+	ret->stated = m->delete_options;
 	return true;
 }
 
@@ -172,6 +188,25 @@ static void set_unless_empty(struct obj *o, const char *key, const char *value)
 		obj_set_str(o, key, value);
 }
 
+/* The body wins over the query, as in options_delete(). */
+static void set_delete_options(const struct asked *a, struct obj *o)
+{
+	static const char *const keys[] = {"gracePeriodSeconds", "preconditions",
+					   "orphanDependents", "propagationPolicy"};
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const char *text = request_query(a->r, keys[i]);
+		int64_t n;
+		if (obj_is_set(obj_get(a->stated, keys[i])))
+			obj_set(o, keys[i], obj_copy(obj_get(a->stated, keys[i])));
+		else if (i == 0 && text && str_parse_i64(str_of(text), &n))
+			obj_set_int(o, keys[i], n);
+		else if (i == 2 && text)
+			obj_set_bool(o, keys[i], cstr_eq(text, "true"));
+		else if (i == 3 && text)
+			obj_set_str(o, keys[i], text);
+	}
+}
+
 static struct obj *options_of(const struct asked *a)
 {
 	struct obj *o = obj_map(), *all = obj_list();
@@ -186,8 +221,12 @@ static struct obj *options_of(const struct asked *a)
 		obj_set(o, "dryRun", obj_ref(all));
 	}
 	obj_unref(all);
-	if (manager)
-		obj_set_str(o, "fieldManager", manager);
+	if (cstr_eq(a->w.operation, "DELETE")) {
+		set_delete_options(a, o);
+		return o;
+	}
+	obj_set_str(o, "fieldManager", manager);
+	obj_set_str(o, "fieldValidation", request_query(a->r, "fieldValidation"));
 	return o;
 }
 
@@ -204,7 +243,7 @@ static struct obj *request_of(const struct asked *a, const char *version)
 	set_unless_empty(o, "subResource", w->subresource);
 	set_unless_empty(o, "requestSubResource", w->subresource);
 	set_unless_empty(o, "name", w->name);
-	set_unless_empty(o, "namespace", w->ns);
+	set_unless_empty(o, "namespace", is_space(w) ? w->name : w->ns);
 	obj_set_str(o, "operation", w->operation);
 	obj_set(o, "userInfo", auth_user_obj(&a->r->user));
 	obj_set_bool(o, "dryRun", a->dry_run);

@@ -19,6 +19,7 @@ struct asked {
 	struct admission w;
 	const char *body_group, *body_version, *body_kind; /* of the object */
 	bool dry_run;
+	const struct obj *stated; /* DeleteOptions of the body, or NULL */
 	struct cel_authz who, about;
 	struct asked_as *forms; /* made when they are asked for */
 };

@@ -33,6 +33,14 @@ static void invalid(struct field_errors *e, const char *path, struct str value, 
 	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
 }
 
+static void invalid_list(struct field_errors *e, const char *path, const struct obj *list,
+			 const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	json_print_canonical(list, &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+}
+
 static const char *sub(struct field_errors *e, const char *path, const char *field)
 {
 	return arena_fmt(e->arena, "%s.%s", path, field);
@@ -156,12 +164,10 @@ static void check_service_path(const char *value, const char *path, struct field
 		invalid(e, path, whole, "segment[0] may not be empty");
 		return;
 	}
-	if (*value != '/') {
+	if (*value != '/')
 		invalid(e, path, whole, "must start with a '/'");
-		return;
-	}
 	rest = str_sub(rest, 1, rest.len);
-	if (rest.ptr[rest.len - 1] == '/')
+	if (rest.len && rest.ptr[rest.len - 1] == '/')
 		rest.len--;
 	for (size_t i = 0; str_next(&rest, '/', &step); i++) {
 		const char *fault = step.len ? name_fault(NAME_DNS_SUBDOMAIN, step) : NULL;
@@ -173,13 +179,14 @@ static void check_service_path(const char *value, const char *path, struct field
 	}
 }
 
+/* There the two names are mixed up: whose name is missing is told that its namespace is. */
 static void check_service(const struct obj *o, const char *path, struct field_errors *e)
 {
 	int64_t port = obj_i64(o, "port", 443);
-	if (!*text(o, "name"))
-		required(e, sub(e, path, "name"), "service name is required");
 	if (!*text(o, "namespace"))
-		required(e, sub(e, path, "namespace"), "service namespace is required");
+		required(e, sub(e, path, "name"), NULL);
+	if (!*text(o, "name"))
+		required(e, sub(e, path, "namespace"), NULL);
 	if (port < 1 || port > 65535)
 		field_errors_add(e, FIELD_INVALID, sub(e, path, "port"),
 				 "Invalid value: %lld: port is not valid: must be between 1 and "
@@ -237,7 +244,7 @@ static void check_versions(const struct obj *list, const char *path, struct fiel
 			invalid(e, at, str_of(v ? v : ""), fault);
 	}
 	if (obj_len(list) && !any)
-		invalid(e, path, STR(""), "must include at least one of v1, v1beta1");
+		invalid_list(e, path, list, "must include at least one of v1, v1beta1");
 }
 
 static void check_word(const struct obj *o, const char *key, const char *path,

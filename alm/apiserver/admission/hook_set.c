@@ -14,7 +14,7 @@ struct hook_set {
 	struct arena *a;
 	struct admission_hook *items;
 	size_t n;
-	int64_t rv;
+	struct text *of; /* a revision that was taken back is given again to another text */
 };
 
 struct hooks {
@@ -27,6 +27,7 @@ struct hooks {
 static void set_free(void *p)
 {
 	struct hook_set *s = p;
+	text_unref(s->of);
 	arena_free(s->a);
 	xfree(s);
 }
@@ -93,7 +94,7 @@ static struct hook_set *set_new(struct head *head)
 {
 	struct hook_set *s = xcalloc(1, sizeof(*s));
 	const struct obj *o = head_obj_hot(head);
-	s->rv = head->rv;
+	s->of = text_ref(head->text);
 	s->a = arena_new(SET_BYTES_MAX);
 	const struct obj *list = obj_get(obj_keep(s->a, obj_ref(o)), "webhooks");
 	s->n = obj_len(list);
@@ -116,7 +117,7 @@ static const struct store_table *table_of(const struct hooks *h, enum hook_stage
 static const struct hook_set *set_of(struct hooks *h, enum hook_stage stage, struct head *head)
 {
 	struct hook_set *s = map_get(h->sets[stage], head->name);
-	if (s && s->rv == head->rv)
+	if (s && s->of == head->text)
 		return s;
 	if (map_count(h->sets[stage]) > 2 * head->resource->n_heads)
 		map_clear(h->sets[stage]); /* mostly of those that are gone */

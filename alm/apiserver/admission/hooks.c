@@ -172,8 +172,7 @@ int hook_consult(struct consult *c, struct error *err)
 	bool mutating = c->stage == HOOKS_MUTATING;
 	if (review_read(c->hook->version, a->uid, a->status, a->body, mutating, r->arena,
 			&c->answer, &why) < 0)
-		return why.code == E_BADREQUEST ? hook_internal_error(r, why.msg, err)
-						: failed(c, why.msg, err);
+		return failed(c, why.msg, err);
 	note(c);
 	return c->answer.allowed ? CONSULT_SAID : denied(c, err);
 }

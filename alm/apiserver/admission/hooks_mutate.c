@@ -16,7 +16,7 @@ struct pass {
 	bool changed;
 };
 
-/* What a create gets from the server comes later there. */
+/* What a create gets from the server comes later there, as does what a PUT leaves out. */
 static const char *const given_later[] = {"uid", "creationTimestamp", "generation"};
 
 static bool has_generated_name(const struct mutation *m)
@@ -28,10 +28,14 @@ static struct obj *draft_of(const struct mutation *m)
 {
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->after));
 	struct obj *meta = obj_get_mut(o, "metadata");
-	if (m->head) {
+	if (m->head && !m->is_unconditional)
 		obj_set_str(meta, "resourceVersion", meta_resource_version(m->stored));
-		return o;
+	if (m->is_bare) {
+		obj_del(meta, "uid");
+		obj_del(meta, "creationTimestamp");
 	}
+	if (m->head)
+		return o;
 	for (size_t i = 0; i < ARRAY_LEN(given_later); i++)
 		obj_del(meta, given_later[i]);
 	if (has_generated_name(m))
@@ -53,7 +57,8 @@ static void complete(struct mutation *m, const struct obj *before)
 {
 	const struct obj *was = obj_get(before, "metadata");
 	struct obj *meta = obj_get_mut(m->after, "metadata");
-	copy_member(meta, was, "managedFields");
+	if (obj_has(meta, "managedFields")) /* it may take them away */
+		copy_member(meta, was, "managedFields");
 	obj_del(meta, "resourceVersion");
 	if (m->head)
 		return;
@@ -89,7 +94,9 @@ static int shape(struct mutation *m, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	size_t n = m->findings.n;
+	m->by_webhook = true;
 	int rc = mutation_shape(m, &inner);
+	m->by_webhook = false;
 	m->findings.n = n; /* unknown fields go in silence: the client did not write them */
 	return rc < 0 ? hook_internal_error(m->r, inner.msg, err) : 0;
 }

@@ -8,7 +8,6 @@
 
 #define GROUP           "admission.k8s.io"
 #define PATCH_BYTES_MAX REVIEW_BYTES_MAX
-#define SHOWN_MAX       1024 /* of an answer that is no review */
 
 /* --- what is sent --- */
 
@@ -42,7 +41,7 @@ void review_print(const char *version, const char *uid, struct str request, stru
 /* --- what is answered --- */
 
 /* As client-go words an answer that is no success. */
-static int http_fault(int status, struct str body, struct error *err)
+static int http_fault(int status, struct error *err)
 {
 	static const struct {
 		int status;
@@ -63,19 +62,19 @@ static int http_fault(int status, struct str body, struct error *err)
 		{504, "the server was unable to return a response in the time allotted, but may "
 		      "still be processing the request"},
 	};
-	struct str text = str_trim(str_sub(body, 0, SHOWN_MAX));
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (words[i].status == status)
 			return error_set(err, E_IO, "failed to call webhook: %s", words[i].text);
 	if (status >= 500)
 		return error_set(err, E_IO,
-				 "failed to call webhook: an error on the server (\"%.*s\") has "
-				 "prevented the request from succeeding",
-				 STR_ARG(text.len ? text : STR("unknown")));
-	return error_set(err, E_IO,
-			 "failed to call webhook: the server responded with the status code %d but "
-			 "did not return more information",
-			 status);
+				 "failed to call webhook: an error on the server (\"unknown\") has "
+				 "prevented the request from succeeding");
+	return status == 403
+		       ? error_set(err, E_IO, "failed to call webhook: unknown")
+		       : error_set(err, E_IO,
+				   "failed to call webhook: the server responded with the status "
+				   "code %d but did not return more information",
+				   status);
 }
 
 static int invalid(struct error *err, const char *why)
@@ -83,20 +82,45 @@ static int invalid(struct error *err, const char *why)
 	return error_set(err, E_INVALID, "received invalid webhook response: %s", why);
 }
 
+static int failed(struct error *err, const char *why)
+{
+	return error_set(err, E_INVALID, "failed to call webhook: %s", why);
+}
+
+/* A body without apiVersion or kind is taken for a review, and told that it says so not. */
 static int check_kind(const struct obj *o, const char *version, struct arena *a, struct error *err)
 {
 	const char *group = "", *v = "", *kind = meta_kind(o), *api = meta_api_version(o);
-	bool old = cstr_eq(version, "v1beta1");
-	if (old && (!api || !*api) && (!kind || !*kind)) /* as the first webhooks answered */
+	bool bare = !api || !*api || !kind || !*kind;
+	if (bare && cstr_eq(version, "v1beta1")) /* as the first webhooks answered */
 		return 0;
 	if (api)
 		gvk_split_api_version(api, a, &group, &v);
 	if (cstr_eq(group, GROUP) && cstr_eq(v, version) && cstr_eq(kind, "AdmissionReview"))
 		return 0;
+	if (!bare && cstr_eq(group, GROUP) && cstr_eq(kind, "AdmissionReview"))
+		return failed(err, arena_fmt(a,
+					     "converting (%s.AdmissionReview) to "
+					     "(%s.AdmissionReview): unknown conversion",
+					     v, version));
+	if (!bare)
+		return failed(err, arena_fmt(a,
+					     "no kind \"%s\" is registered for version \"%s\" in "
+					     "scheme \"pkg/runtime/scheme.go:111\"",
+					     kind, api));
 	return invalid(err, arena_fmt(a,
 				      "expected webhook response of " GROUP
 				      "/%s, Kind=AdmissionReview, got %s/%s, Kind=%s",
 				      version, group, v, kind ? kind : ""));
+}
+
+/* Of the first byte that is no base64. */
+static size_t base64_fault(struct str s)
+{
+	size_t i = 0;
+	while (i < s.len && (char_is_alnum(s.ptr[i]) || s.ptr[i] == '+' || s.ptr[i] == '/'))
+		i++;
+	return i;
 }
 
 static int read_patch(const struct obj *response, struct arena *a, struct review_answer *ret,
@@ -105,38 +129,43 @@ static int read_patch(const struct obj *response, struct arena *a, struct review
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PATCH_BYTES_MAX);
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
-	if (!base64_decode(obj_as_str(obj_get(response, "patch")), &b))
-		return error_set(err, E_INVALID,
-				 "failed to call webhook: illegal base64 data in response.patch");
+	struct str text = obj_as_str(obj_get(response, "patch"));
+	const char *type = obj_str(response, "patchType");
+	if (!base64_decode(text, &b))
+		return failed(err, arena_fmt(a, "illegal base64 data at input byte %zu",
+					     base64_fault(text)));
 	if (json_parse(strbuf_str(&b), &o, &inner) < 0)
-		return error_set(err, E_BADREQUEST, "%s", inner.msg);
+		return error_set(err, E_INVALID,
+				 "received undecodable patch in webhook response: %s", inner.msg);
 	obj_keep(a, o);
 	if (obj_type(o) != OBJ_LIST)
-		return error_set(err, E_BADREQUEST,
-				 "json: cannot unmarshal %s into Go value of type jsonpatch.Patch",
+		return error_set(err, E_INVALID,
+				 "received undecodable patch in webhook response: json: cannot "
+				 "unmarshal %s into Go value of type jsonpatch.Patch",
 				 obj_type_name(obj_type(o)));
+	if (obj_len(o) && type && !cstr_eq(type, "JSONPatch"))
+		return error_set(err, E_INVALID, "unsupported patch type \"%s\"", type);
 	ret->patch = obj_len(o) ? o : NULL;
 	return 0;
 }
 
-/* patch and patchType come together; in v1beta1 the type may be left out. */
-static int check_patch(const struct obj *response, const char *version, struct arena *a,
+/* patch and patchType come together, in v1beta1 the type may be left out; of a validating webhook
+ * neither. */
+static int check_patch(const struct obj *response, const char *version, bool mutating,
 		       struct error *err)
 {
 	bool has = obj_as_str(obj_get(response, "patch")).len > 0;
-	const struct obj *type = obj_get(response, "patchType");
-	const char *name = obj_as_string(type);
+	bool typed = obj_is_set(obj_get(response, "patchType"));
 	if (cstr_eq(version, "v1beta1"))
 		return 0;
-	if (has && !name)
+	if (!mutating && has)
+		return invalid(err, "validating webhook may not return response.patch");
+	if (!mutating && typed)
+		return invalid(err, "validating webhook may not return response.patchType");
+	if (has && !typed)
 		return invalid(err, "webhook returned response.patch but not response.patchType");
-	if (!has && name)
+	if (!has && typed)
 		return invalid(err, "webhook returned response.patchType but not response.patch");
-	if (name && !cstr_eq(name, "JSONPatch"))
-		return invalid(err, arena_fmt(a,
-					      "webhook returned invalid response.patchType of "
-					      "\"%s\"",
-					      name));
 	return 0;
 }
 
@@ -175,19 +204,37 @@ static const struct obj *set_member(const struct obj *o, const char *key)
 	return obj_is_set(v) ? v : NULL;
 }
 
+/* As Go says it of what is no object; text that is no JSON is a string to its YAML. */
+static int no_object(enum obj_type type, struct error *err)
+{
+	return error_set(
+		err, E_INVALID,
+		"failed to call webhook: couldn't get version/kind; json parse error: json: "
+		"cannot unmarshal %s into Go value of type struct { APIVersion string "
+		"\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+		"\"json:\\\"kind,omitempty\\\"\" }",
+		type == OBJ_ABSENT ? "string"
+		: type == OBJ_BOOL ? "bool"
+				   : obj_type_name(type));
+}
+
 int review_read(const char *version, const char *uid, int status, struct str body, bool mutating,
 		struct arena *a, struct review_answer *ret, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
 	if (status < 200 || status > 206)
-		return http_fault(status, body, err);
+		return http_fault(status, err);
+	if (!body.len)
+		return failed(err, arena_fmt(a,
+					     "0-length response with status code: %d and content "
+					     "type: application/json",
+					     status));
 	if (json_parse(body, &o, &inner) < 0)
-		return error_set(err, E_INVALID,
-				 "failed to call webhook: couldn't get version/kind; json parse "
-				 "error: %s",
-				 inner.msg);
+		return no_object(OBJ_ABSENT, err);
 	obj_keep(a, o);
+	if (obj_type(o) != OBJ_MAP)
+		return no_object(obj_type(o), err);
 	const struct obj *response = set_member(o, "response");
 	if (response && obj_type(response) != OBJ_MAP)
 		return invalid(err, "response is no object");
@@ -207,9 +254,9 @@ int review_read(const char *version, const char *uid, int status, struct str bod
 		.warnings = set_member(response, "warnings"),
 		.annotations = set_member(response, "auditAnnotations"),
 	};
-	if (!mutating)
-		return 0;
-	if (check_patch(response, version, a, err) < 0)
+	if (check_patch(response, version, mutating, err) < 0)
 		return -err->code;
-	return obj_as_str(obj_get(response, "patch")).len ? read_patch(response, a, ret, err) : 0;
+	return mutating && obj_as_str(obj_get(response, "patch")).len
+		       ? read_patch(response, a, ret, err)
+		       : 0;
 }

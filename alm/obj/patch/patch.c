@@ -92,7 +92,9 @@ static struct obj *child(struct obj *o, const char *token)
 
 static int missing(const char *op, const char *path, struct error *err)
 {
-	return error_set(err, E_INVALID, "%s operation does not apply: no such path: %s", op, path);
+	return error_set(err, E_INVALID,
+			 "%s operation does not apply: doc is missing path: \"%s\": missing value",
+			 op, path);
 }
 
 static int resolve(struct obj *doc, const char *op, const char *path, struct place *ret,
@@ -244,7 +246,7 @@ static int test(struct json_patch *j, const char *path, const struct obj *want)
 	if (!found && obj_type(p.parent) == OBJ_MAP && obj_type(want) == OBJ_NULL)
 		return 0;
 	if (!found || !obj_equal(found, want))
-		return error_set(j->err, E_INVALID, "testing value %s failed", path);
+		return error_set(j->err, E_INVALID, "testing value %s failed: test failed", path);
 	return 0;
 }
 
@@ -275,7 +277,7 @@ static int apply_one(struct json_patch *j, const struct obj *operation)
 		return op[0] == 'm' ? move(j, from, path) : copy(j, from, path);
 	}
 	if (strcmp(op, "add") != 0 && strcmp(op, "replace") != 0 && strcmp(op, "test") != 0)
-		return error_set(j->err, E_BADREQUEST, "unknown json patch operation %.32s", op);
+		return error_set(j->err, E_BADREQUEST, "Unexpected kind: %.32s", op);
 	CLEANUP(obj_unrefp) struct obj *null = value ? NULL : obj_null();
 	value = value ? value : null;
 	if (op[0] == 't')
