@@ -6,6 +6,7 @@
 #include "alm/apiserver/admission/asked.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy.h"
+#include "alm/apiserver/admission/policy_index.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/status.h"
@@ -22,12 +23,13 @@
 struct compiled {
 	struct arena *a;
 	struct policy *policy;
-	int64_t rv;
+	struct text *of; /* a revision that was taken back is given again to another text */
 };
 
 struct policies {
 	struct apiserver *server;
 	struct map *compiled; /* name of the policy -> struct compiled */
+	struct policy_index *index;
 };
 
 /* --- what is compiled --- */
@@ -35,6 +37,7 @@ struct policies {
 static void compiled_free(void *p)
 {
 	struct compiled *c = p;
+	text_unref(c->of);
 	arena_free(c->a);
 	xfree(c);
 }
@@ -44,7 +47,7 @@ static const struct policy *compiled_of(struct policies *p, const struct head *h
 {
 	struct compiled *c = map_get(p->compiled, h->name);
 	const struct store_table *t = h->resource;
-	if (c && c->rv == h->rv)
+	if (c && c->of == h->text)
 		return c->policy;
 	if (map_count(p->compiled) > 2 * t->n_heads) { /* mostly of those that are gone */
 		map_free(p->compiled);
@@ -52,7 +55,7 @@ static const struct policy *compiled_of(struct policies *p, const struct head *h
 	}
 	c = xcalloc(1, sizeof(*c));
 	c->a = arena_new(COMPILED_BYTES_MAX);
-	c->rv = h->rv;
+	c->of = text_ref(h->text);
 	c->policy = policy_compile(policy, c->a);
 	map_set(p->compiled, h->name, c);
 	return c->policy;
@@ -290,22 +293,16 @@ static int refused(const struct check *c, struct error *err)
 static int check_all(struct asked *asked, struct error *err)
 {
 	struct policies *p = asked->r->server->policies;
-	struct store *store = p->server->store;
 	struct check c = {
 		.p = p, .asked = asked, .failures = obj_keep(asked->r->arena, obj_list())};
-	const struct store_table *bindings =
-		store_resource(store, ADMISSION_GROUP, "validatingadmissionpolicybindings");
-	for (size_t i = 0; i < bindings->n_heads && !c.code; i++) {
-		c.binding = head_obj_hot(bindings->heads[i]);
-		c.binding_name = bindings->heads[i]->name;
-		c.policy_name = obj_str(c.binding, "spec.policyName");
-		struct head *h =
-			c.policy_name ? store_find(store, ADMISSION_GROUP,
-						   "validatingadmissionpolicies", "", c.policy_name)
-				      : NULL;
-		c.policy = h ? head_obj_hot(h) : NULL;
-		if (c.policy)
-			check_binding(&c, h);
+	struct bound_list bound;
+	policy_index_find(p->index, asked->w.group, asked->w.resource, asked->r->arena, &bound);
+	for (size_t i = 0; i < bound.n && !c.code; i++) {
+		c.binding = head_obj_hot(bound.items[i].binding);
+		c.binding_name = bound.items[i].binding->name;
+		c.policy = head_obj_hot(bound.items[i].policy);
+		c.policy_name = bound.items[i].policy->name;
+		check_binding(&c, bound.items[i].policy);
 	}
 	if (obj_len(c.failures)) {
 		CLEANUP(xfreep) char *text = json_text(c.failures);
@@ -354,6 +351,7 @@ struct policies *policies_new(struct apiserver *s)
 	struct policies *p = xcalloc(1, sizeof(*p));
 	p->server = s;
 	p->compiled = map_new(compiled_free);
+	p->index = policy_index_new(s->store);
 	return p;
 }
 
@@ -362,5 +360,6 @@ void policies_free(struct policies *p)
 	if (!p)
 		return;
 	map_free(p->compiled);
+	policy_index_free(p->index);
 	xfree(p);
 }

@@ -3,8 +3,8 @@
  * write of a client, in front of quotas (the order of Kubernetes' admission plugins). The server's own
  * writers (what is collected, emptied or simulated) are not asked about: they end what was admitted.
  *
- * A write costs what the bindings cost: one comparison each, an evaluation where one matches. Without
- * a binding it is one look. Compiled policies are kept until they change.
+ * A write costs what the bindings about its resource cost (policy_index.h): one comparison each, an
+ * evaluation where one matches. Compiled policies are kept until they change.
  */
 #ifndef ALM_APISERVER_ADMISSION_POLICIES_H
 #define ALM_APISERVER_ADMISSION_POLICIES_H

@@ -112,6 +112,30 @@ static void test_policies__many(void **state)
 	expect(f, "POST", MAPS, MAP("m-101", ""), 422);
 }
 
+/* Which resource a policy is about may change; so may which policy a binding is of. */
+static void test_policies__rules_that_change(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", RULE("\"\"", "\"secrets\"", "\"*\""), NEVER, "\"Deny\"");
+	enforce(f, "q", RULE("\"apps\"", "\"*\"", "\"*\""), NEVER, "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	expect(f, "PATCH", POLICIES "/p",
+	       "{\"spec\":{\"matchConstraints\":{\"resourceRules\":[" ALL_MAPS "]}}}", 200);
+	expect(f, "POST", MAPS, MAP("b", ""), 422);
+	expect(f, "PATCH", BINDINGS "/p", "{\"spec\":{\"policyName\":\"q\"}}", 200);
+	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	expect(f, "PATCH", POLICIES "/q",
+	       "{\"spec\":{\"matchConstraints\":{\"resourceRules\":[" RULE("\"*\"", "\"*/*\"",
+									   "\"*\"") "]}}}",
+	       200);
+	expect(f, "POST", MAPS, MAP("c", ""), 422);
+	expect(f, "DELETE", POLICIES "/q", NULL, 200);
+	expect(f, "POST", MAPS, MAP("c", ""), 201);
+	enforce(f, "r", RULE("\"\"", "\"configmaps/status\",\"pods\"", "\"*\""), NEVER, "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("d", ""), 201);
+}
+
 /* Who asks, by whatever way: an account impersonated here. */
 static void test_policies__who_asks(void **state)
 {
@@ -379,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_policies__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_policies__as_they_are_now),
 		cmocka_unit_test(test_policies__many),
+		cmocka_unit_test(test_policies__rules_that_change),
 		cmocka_unit_test(test_policies__who_asks),
 		cmocka_unit_test(test_policies__subresources),
 		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
