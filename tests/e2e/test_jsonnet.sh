@@ -60,9 +60,9 @@ code "a Jsonnet error has its stack" 1 "bad.jsonnet:1:24-29" bad
 program "{ a: importstr '/etc/passwd' }"
 code "an import that leads out is refused" 3 "bad.jsonnet:1: import: /etc/passwd leads out" bad
 program "{ a: import 'alm-runtime/secrets/list' }"
-code "a live list is not there" 1 "only alm-runtime/config" bad
+KUBECONFIG=gone code "L30 a live list takes a cluster" 1 "the cluster: " bad
 program "{ a: import 'locutus-runtime/cluster' }"
-code "nor the cluster" 1 "only alm-runtime/config" bad
+code "what is known of the cluster is not there" 1 "only alm-runtime/config and live lists" bad
 ln -s /etc/passwd link
 program "{ a: importstr 'link' }"
 code "a link" 1 "links are not followed" bad

@@ -239,6 +239,34 @@ if ldconfig -p | grep -q libjsonnet.so.0; then
 	is "L24 it is there" "1" "$(k get deployment grafana-jsonnet -o 'jsonpath={.spec.replicas}')"
 	is "L25 L9 a configuration file" "grafana-file default 2" "$(jsonnet with-config.jsonnet --trigger=oneoff --config-file=jsonnet/config.json --render-only | jq -r '.objects.deployment | "\(.metadata.name) \(.metadata.namespace) \(.spec.replicas)"')"
 	code "a configuration that is missing" 1 "config" jsonnet with-config.jsonnet --trigger=oneoff
+	k create configmap settings --from-literal=doc='{size: {cpu: 1, memory: 2}}' --from-literal=level=low >/dev/null
+	k create secret generic settings --from-literal=doc='{size: {memory: 9}}' >/dev/null
+	cat >from.yaml <<'END'
+from:
+- {configMap: {name: settings, key: doc}}
+- {secret: {namespace: default, name: settings, key: doc}}
+- {configMap: {name: settings}}
+- {resource: {apiVersion: v1, kind: Namespace, name: default}}
+- {sql: {path: from.db, query: SELECT x FROM t}}
+- {file: {path: from-file.yaml}}
+END
+	sqlite3 from.db 'CREATE TABLE t (x); INSERT INTO t VALUES (7)'
+	echo '{level: mid, here: true}' >from-file.yaml
+	echo '{"level": "high"}' >top.json
+	cat >from.jsonnet <<'END'
+local c = import 'alm-runtime/config';
+local secrets = import 'alm-runtime/secrets/list';
+{ a: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'from' }, data: {
+  config: '%s %s %s %s %s %s' % [c.size.cpu, c.size.memory, c.level, c.kind, c.rows[0].x, c.here],
+  secrets: std.join(' ', [s.kind + '/' + s.metadata.name for s in secrets if s.metadata.namespace == 'default']),
+} } }
+END
+	from() { alm run --kubeconfig "$K" --renderer=jsonnet --renderer.jsonnet.entrypoint=from.jsonnet --config-from=from.yaml --trigger=oneoff "$@"; }
+	code "L30 configuration of several resources" 0 "ConfigMap/ConfigMap: Finished" from --name from --config-file=top.json
+	is "L30 merged in their order, the file on top" "1 9 high Namespace 7 true" "$(k get configmap from -o 'jsonpath={.data.config}')"
+	has "L30 a live list" "Secret/settings" "$(k get configmap from -o 'jsonpath={.data.secrets}')"
+	sed -i 's/name: settings, key/name: gone, key/' from.yaml
+	code "L30 one that is not there is no empty one" 1 "ConfigMap default/gone: configmaps \"gone\" not found" from --render-only
 	k create -f "$examples/grafana-crd.yaml" >/dev/null
 	watch=(--renderer=jsonnet --renderer.jsonnet.entrypoint=jsonnet/with-config.jsonnet --trigger=resource --trigger.resource.config=jsonnet/trigger.yaml)
 	start_runner "${watch[@]}"

@@ -402,6 +402,15 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
+static int connect_client(void *arg, struct client **ret, struct error *err)
+{
+	struct run_command *c = arg;
+	if (!c->session && session_open_on(c->cli, c->loop, &c->session, err) < 0)
+		return -err->code;
+	*ret = session_client(c->session);
+	return 0;
+}
+
 static int run(struct cli *cli, struct error *err)
 {
 	struct run_command c = {.cli = cli, .err = err, .ns = cli_value(cli, "namespace")};
@@ -410,6 +419,8 @@ static int run(struct cli *cli, struct error *err)
 	if (plugins_open(c.loop, variable("ALM_PLUGIN_DIR"), variable, &c.plugins, err) >= 0 &&
 	    read_options(&c, err) >= 0 &&
 	    run_renderer_new(cli, c.loop, c.plugins, &c.renderer, err) >= 0) {
+		const struct run_cluster cluster = {connect_client, &c, c.watch.map};
+		run_renderer_connect(c.renderer, &cluster);
 		if (cli_flag(cli, "render-only"))
 			(void)try_render(&c, true, err);
 		else
@@ -452,6 +463,10 @@ static const struct cmd_option options[] = {
 	{"renderer.jsonnet.ext-str", "NAME=TEXT", "renderer: std.extVar(NAME)", 0},
 	{"config-file", "FILE",
 	 "configuration: what import 'generic-operator/config' gives; wins over the trigger's", 0},
+	{"config-from", "FILE",
+	 "configuration: where more of it is: ConfigMaps, Secrets, objects, rows, files; below "
+	 "--config-file",
+	 0},
 	{"name", "NAME", "rollout: its name (default that of the file, else default)", 0},
 	{"render-only", NULL, "print objects and rollout as JSON, and write nothing", 0},
 	{"adopt", NULL, "rollout: take over objects that are there and not managed by ALM", 0},

@@ -5,6 +5,7 @@
 
 #include "alm/base/file.h"
 #include "alm/base/visible.h"
+#include "alm/cli/run/run_live.h"
 #include "alm/cli/term.h"
 #include "alm/io/sandbox.h"
 #include "alm/io/sqlread.h"
@@ -21,6 +22,11 @@ struct rendering {
 	struct run_renderer *r;
 	struct render_call call;
 	struct plugin_call *plugin; /* instead of it */
+	struct run_live_read *live; /* before them */
+	struct run_live_wants wants;
+	struct files files;
+	struct tree_program program; /* of Jsonnet */
+	const struct obj *config;    /* of the trigger; then all layers as one */
 	struct arena *a;
 	const char *ns;
 	struct run_rendered out;
@@ -37,6 +43,9 @@ struct run_renderer {
 	const char *jpath[IMPORT_JPATH_MAX];
 	size_t n_jpath;
 	struct obj *ext_str;
+	struct config_sources from;
+	struct run_cluster cluster;
+	struct run_live *live;
 	LIST_HEAD(rendering_list, rendering) under_way;
 };
 
@@ -87,6 +96,17 @@ static int refuse_options(const struct cli *c, const char *renderer, const char 
 	return 0;
 }
 
+static int read_from(struct run_renderer *r, struct error *err)
+{
+	const char *file = cli_value(r->cli, "config-from");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_FROM_BYTES_MAX);
+	if (!file)
+		return 0;
+	if (file_read_input(file, &b, err) < 0)
+		return -err->code;
+	return config_from_read(strbuf_str(&b), file, r->cli->arena, &r->from, err);
+}
+
 static int read_jsonnet(struct run_renderer *r, struct error *err)
 {
 	static const char *const others[] = {"renderer.file.dir", NULL};
@@ -102,8 +122,11 @@ static int read_jsonnet(struct run_renderer *r, struct error *err)
 static int read_file(struct run_renderer *r, struct error *err)
 {
 	static const char *const others[] = {"renderer.jsonnet.entrypoint",
-					     "renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
-					     "config-file", NULL};
+					     "renderer.jsonnet.jpaths",
+					     "renderer.jsonnet.ext-str",
+					     "config-file",
+					     "config-from",
+					     NULL};
 	r->dir = cli_value(r->cli, "renderer.file.dir");
 	r->dir = r->dir ? r->dir : "manifests/";
 	return refuse_options(r->cli, "file", others, err);
@@ -148,10 +171,17 @@ int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugin
 	r->cli = c;
 	r->plugins = plugins;
 	r->rollout_file = cli_value(c, "renderer.file.rollout");
-	if (read_renderer(r, err) < 0 || sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
+	if (read_renderer(r, err) < 0 || read_from(r, err) < 0 ||
+	    sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
 		return -err->code;
+	r->live = run_live_new(l, r->sandbox);
 	*ret = STEAL(r);
 	return 0;
+}
+
+void run_renderer_connect(struct run_renderer *r, const struct run_cluster *c)
+{
+	r->cluster = *c;
 }
 
 struct sandbox *run_renderer_sandbox(const struct run_renderer *r)
@@ -171,12 +201,13 @@ void run_renderer_free(struct run_renderer *r)
 	if (!r)
 		return;
 	while ((x = LIST_FIRST(&r->under_way))) {
-		if (r->plugin)
+		run_live_cancel(x->live);
+		if (x->plugin)
 			plugins_cancel(x->plugin);
-		else
-			render_job_cancel(&x->call);
+		render_job_cancel(&x->call);
 		rendering_free(x);
 	}
+	run_live_free(r->live);
 	sandbox_free(r->sandbox);
 	obj_unref(r->ext_str);
 	xfree(r);
@@ -259,24 +290,72 @@ static int render_files(struct rendering *x, struct error *err)
 	return 0;
 }
 
-/* --- jsonnet --- */
+/* --- configuration --- */
 
-static int read_config(struct rendering *x, const struct obj *config, const struct obj **ret,
-		       struct error *err)
+/* The trigger's, then those of --config-from, then that of --config-file. */
+static int merge_config(struct rendering *x, const struct run_live_found *found, struct error *err)
 {
 	const char *file = cli_value(x->r->cli, "config-file");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
-	struct config_layer layers[] = {{"the trigger's configuration", config}, {file, NULL}};
+	struct config_layer layers[CONFIG_LAYERS_MAX] = {
+		{"the trigger's configuration", x->config}};
+	size_t n = 1;
 	struct obj *o = NULL, *merged = NULL;
+	for (size_t i = 0; i < found->n; i++)
+		layers[n++] = found->layers[i];
 	if (file) {
 		if (file_read_input(file, &b, err) < 0 ||
 		    config_parse(strbuf_str(&b), file, &o, err) < 0)
 			return -err->code;
-		layers[1].value = obj_keep(x->a, o);
+		layers[n++] = (struct config_layer){file, obj_keep(x->a, o)};
 	}
-	if (config_merge(layers, ARRAY_LEN(layers), &merged, err) < 0)
+	if (config_merge(layers, n, &merged, err) < 0)
 		return -err->code;
-	*ret = merged ? obj_keep(x->a, merged) : NULL;
+	x->config = merged ? obj_keep(x->a, merged) : NULL;
+	return 0;
+}
+
+static void go_on(struct rendering *x, const struct run_live_found *found, struct error *err);
+
+static void is_read(void *arg, const struct run_live_found *found, const struct error *failed)
+{
+	struct rendering *x = arg;
+	struct error err = failed ? *failed : ERROR_INIT;
+	x->live = NULL;
+	if (!failed)
+		go_on(x, found, &err);
+	if (err.code)
+		end(x, -err.code, &err);
+}
+
+/* By the first run that asks a cluster for something. */
+static int connect_to(struct run_renderer *r, struct error *err)
+{
+	struct client *client = NULL;
+	if (run_live_is_connected(r->live))
+		return 0;
+	if (r->cluster.client(r->cluster.arg, &client, err) < 0)
+		return error_wrap(err, "the cluster");
+	run_live_connect(r->live, client, r->cluster.map);
+	return 0;
+}
+
+/* What is read before anything is rendered. */
+static int read_live(struct rendering *x, struct error *err)
+{
+	struct run_renderer *r = x->r;
+	const struct run_live_found nothing = {0};
+	x->wants = (struct run_live_wants){.from = &r->from,
+					   .lists = x->program.lists,
+					   .n_lists = x->program.n_lists,
+					   .ns = x->ns};
+	if (!r->from.n && !x->program.n_lists) {
+		go_on(x, &nothing, err);
+		return -err->code;
+	}
+	if (run_live_asks(&x->wants) && connect_to(r, err) < 0)
+		return -err->code;
+	x->live = run_live_start(r->live, &x->wants, x->a, is_read, x);
 	return 0;
 }
 
@@ -316,54 +395,70 @@ static void plugin_rendered(void *arg, struct obj *answer, const struct error *f
 	end(x, -err.code, &err);
 }
 
-static int ask_plugin(struct rendering *x, const struct obj *config, struct error *err)
+static void ask_plugin(struct rendering *x)
 {
-	const struct obj *merged = NULL;
-	if (read_config(x, config, &merged, err) < 0)
-		return -err->code;
 	struct obj *request = obj_keep(x->a, obj_map());
 	x->call.name = arena_fmt(x->a, "renderer-%s", x->r->plugin);
 	obj_set_str(request, "name", x->r->plugin);
 	obj_set_str(request, "namespace", x->ns);
-	obj_set(request, "config", merged ? obj_ref(merged) : obj_null());
+	obj_set(request, "config", x->config ? obj_ref(x->config) : obj_null());
 	x->plugin = plugins_ask(x->r->plugins, PLUGIN_RENDERER, x->r->plugin, request, 0,
 				plugin_rendered, x);
-	return 0;
 }
 
+/* --- jsonnet --- */
+
 /* What a program may import elsewhere, and a command does not bring. */
-static const struct obj *unavailable(struct arena *a, const struct tree_program *p)
+static const struct obj *unavailable(struct arena *a)
 {
-	static const char why[] = "alm run brings no such thing, only alm-runtime/config";
+	static const char why[] =
+		"alm run brings no such thing, only alm-runtime/config and live lists";
 	struct obj *o = obj_keep(a, obj_map());
 	obj_set_str(o, "cluster", why);
 	obj_set_str(o, "values", why);
-	for (size_t i = 0; i < p->n_lists; i++)
-		obj_set_str(o, p->lists[i], why);
 	return o;
 }
 
-static int evaluate(struct rendering *x, const struct obj *config, struct error *err)
+static void evaluate(struct rendering *x, const struct run_live_found *found)
 {
 	struct run_renderer *r = x->r;
-	struct files files = {.a = x->a};
-	struct tree_program program = {0};
-	const struct obj *merged = NULL;
-	if (tree_read_program(r->entrypoint, r->jpath, r->n_jpath, &files, &program, err) < 0 ||
-	    read_config(x, config, &merged, err) < 0)
-		return -err->code;
 	struct obj *runtime = obj_keep(x->a, obj_map());
-	if (merged)
-		obj_set(runtime, "config", obj_ref(merged));
+	OBJ_EACH (it, found->lists)
+		obj_set(runtime, it.key, obj_ref(it.value));
+	if (x->config)
+		obj_set(runtime, "config", obj_ref(x->config));
 	struct flat_request rq = {.ns = x->ns,
-				  .entrypoint = program.entrypoint,
-				  .roots = program.roots,
+				  .entrypoint = x->program.entrypoint,
+				  .roots = x->program.roots,
 				  .ext_str = r->ext_str,
 				  .runtime = runtime,
-				  .unavailable = unavailable(x->a, &program)};
+				  .unavailable = unavailable(x->a)};
 	x->call = (struct render_call){.done = evaluated, .arg = x, .name = r->entrypoint};
-	flat_job_jsonnet(r->sandbox, &files, &rq, &x->call);
-	return 0;
+	flat_job_jsonnet(r->sandbox, &x->files, &rq, &x->call);
+}
+
+/* --- the start --- */
+
+static void go_on(struct rendering *x, const struct run_live_found *found, struct error *err)
+{
+	if (merge_config(x, found, err) < 0)
+		return;
+	if (x->r->plugin)
+		ask_plugin(x);
+	else
+		evaluate(x, found);
+}
+
+static int begin(struct rendering *x, struct error *err)
+{
+	const struct run_renderer *r = x->r;
+	if (!r->plugin && !r->entrypoint)
+		return render_files(x, err);
+	x->files = (struct files){.a = x->a};
+	if (r->entrypoint &&
+	    tree_read_program(r->entrypoint, r->jpath, r->n_jpath, &x->files, &x->program, err) < 0)
+		return -err->code;
+	return read_live(x, err);
 }
 
 void run_renderer_start(struct run_renderer *r, const struct obj *config, const char *ns,
@@ -377,10 +472,8 @@ void run_renderer_start(struct run_renderer *r, const struct obj *config, const 
 	x->ns = ns;
 	x->fn = fn;
 	x->arg = arg;
+	x->config = config;
 	flat_init(&x->out.flat, a);
-	int rc = r->plugin       ? ask_plugin(x, config, &err)
-		 : r->entrypoint ? evaluate(x, config, &err)
-				 : render_files(x, &err);
-	if (rc < 0)
-		end(x, rc, &err);
+	if (begin(x, &err) < 0)
+		end(x, -err.code, &err);
 }

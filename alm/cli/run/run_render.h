@@ -10,6 +10,8 @@
 #include "alm/unit/flat.h"
 #include "alm/unit/rollout.h"
 
+struct client;
+struct keymap;
 struct plugins;
 struct sandbox;
 struct run_renderer;
@@ -26,6 +28,14 @@ typedef void (*run_rendered_fn)(void *arg, const struct run_rendered *r, const s
  * this process. E_USAGE for a renderer that there is none of. */
 int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
 		     struct run_renderer **ret, struct error *err);
+/* Where what is live is read, and only if something is (run_live.h); map: of the trigger, NULL: none.
+ * client() is called at most once, not in a callback of the loop before the first run. */
+struct run_cluster {
+	int (*client)(void *arg, struct client **ret, struct error *err);
+	void *arg;
+	const struct keymap *map;
+};
+void run_renderer_connect(struct run_renderer *r, const struct run_cluster *c);
 /* Its jobs are those of renderers, and SQL_JOB. */
 struct sandbox *run_renderer_sandbox(const struct run_renderer *r);
 void run_renderer_free(struct run_renderer *r); /* what is under way is never told */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "alm/cli/run/run_sql.h"
 #include "alm/cli/term.h"
-#include "alm/io/sqlread.h"
 #include "alm/render/plugins.h"
 #include "alm/render/render_job.h"
 
@@ -75,17 +75,10 @@ static void on_rows(void *arg, struct obj *answer, const struct error *failed)
 
 static void read_rows(struct run_trigger *t)
 {
-	static const struct sandbox_limits limits = {.output_bytes = SQL_OUTPUT_BYTES,
-						     .cpu_s = SQL_CPU_S};
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_FILE_BYTES + SQL_QUERY_BYTES);
 	struct error err = ERROR_INIT;
-	strbuf_add(&b, t->c.sql->query, strlen(t->c.sql->query) + 1);
-	if (sqlread_copy(t->c.sql->path, &b, &err) < 0) {
-		told(t, &err, 0);
-		return;
-	}
 	t->read = (struct render_call){.done = on_rows, .arg = t, .name = t->c.sql->path};
-	render_call_start(t->c.sandbox, SQL_JOB, strbuf_str(&b), &limits, &t->read);
+	if (run_sql_start(t->c.sandbox, t->c.sql->path, t->c.sql->query, &t->read, &err) < 0)
+		told(t, &err, 0);
 }
 
 static void ask(void *arg)
