@@ -31,6 +31,21 @@ static int decode_text(const struct decode_field *f, const struct obj *v, const 
 	return 0;
 }
 
+static int decode_version(const struct decode_field *f, const struct obj *v, const char **out,
+			  struct arena *a, struct error *err)
+{
+	struct str number = obj_number_text(v);
+	int64_t whole;
+	if (number.ptr && (str_find(number, STR(".")) >= 0 || !obj_as_i64(v, &whole)))
+		return error_set(err, E_INVALID,
+				 "%s: the number %.*s may have been written with more digits (1.30 "
+				 "is read as 1.3); put it in quotes",
+				 f->path, STR_ARG(str_sub(number, 0, 40)));
+	if (!number.ptr && !obj_as_string(v))
+		return wrong(f, v, "string", err);
+	return decode_text(f, v, out, a, err);
+}
+
 static int decode_strs(const struct decode_field *f, const struct obj *v, struct decode_strs *out,
 		       struct arena *a, struct error *err)
 {
@@ -90,6 +105,8 @@ static int decode_one(const struct decode_field *f, const struct obj *v, void *o
 		return 0;
 	case DECODE_TEXT:
 		return decode_text(f, v, out, a, err);
+	case DECODE_VERSION:
+		return decode_version(f, v, out, a, err);
 	case DECODE_LIST:
 		return decode_typed(f, v, OBJ_LIST, out, err);
 	case DECODE_MAP:

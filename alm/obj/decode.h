@@ -10,6 +10,9 @@
 enum decode_type {
 	DECODE_STR,  /* const char * */
 	DECODE_TEXT, /* const char *: a string, or a number or bool as written (1, "0.9.6") */
+	/* const char *: a version or range, a string or a whole number. A fraction is refused: YAML
+	 * reads 1.30 as 1.3. */
+	DECODE_VERSION,
 	DECODE_LIST, /* const struct obj *: a list */
 	DECODE_STRS, /* struct decode_strs: a list of strings */
 	DECODE_BOOL, /* bool */

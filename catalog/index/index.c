@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/hash.h"
+#include "alm/obj/decode.h"
 #include "alm/obj/yaml.h"
 #include "catalog/index/fbc.h"
 
@@ -109,39 +110,66 @@ static void merge_duplicates(struct catalog_index *x)
 	x->n = kept;
 }
 
-static const char *text_or(const struct obj *o, const char *key, const char *fallback,
-			   struct arena *a)
-{
-	const char *s = obj_as_string(obj_get(o, key));
-	return arena_strdup(a, s ? s : fallback);
-}
+struct notice {
+	const char *package, *channel, *versions, *message, *replaced_by;
+};
+
+#define MEMBER(name, type, member) {name, type, offsetof(struct notice, member)}
+static const struct decode_field members_of_notice[] = {
+	MEMBER("package", DECODE_STR, package),        MEMBER("channel", DECODE_STR, channel),
+	MEMBER("versions", DECODE_VERSION, versions),  MEMBER("message", DECODE_STR, message),
+	MEMBER("replacedBy", DECODE_STR, replaced_by), {0},
+};
+#undef MEMBER
 
 /* One row of deprecations[] or withdrawn[] of catalog.yaml. */
-static int apply_notice(struct catalog_index *x, const struct obj *row, bool withdrawn,
-			struct error *err)
+static int apply_notice(struct catalog_index *x, const struct obj *row, const char *where,
+			bool withdrawn, struct error *err)
 {
-	const char *package = obj_str(row, "package");
-	const char *channel = obj_str(row, "channel");
-	const char *versions = text_or(row, "versions", "*-0", x->arena);
+	struct notice q = {.versions = "*-0", .message = withdrawn ? "withdrawn" : "deprecated"};
 	struct range range;
-	if (!package)
-		return error_set(err, E_INVALID, "package: want a name");
-	if (range_parse(str_of(versions), x->arena, &range, err) < 0)
-		return error_wrap(err, "versions");
+	if (decode_members(row, where, members_of_notice, &q, x->arena, err) < 0)
+		return -err->code;
+	if (!q.package)
+		return error_set(err, E_INVALID, "%s.package: want a name", where);
+	if (range_parse(str_of(q.versions), x->arena, &range, err) < 0)
+		return error_wrap(err, "%s.versions", where);
+	const char *message = arena_strdup(x->arena, q.message);
 	size_t n;
-	struct package_version *const *all = index_package(x, package, &n);
+	struct package_version *const *all = index_package(x, q.package, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct package_version *p = all[i];
 		if (!range_matches(&range, &p->version) ||
-		    (channel && !package_has_channel(p, channel)))
+		    (q.channel && !package_has_channel(p, q.channel)))
 			continue;
-		const char *message =
-			text_or(row, "message", withdrawn ? "withdrawn" : "deprecated", x->arena);
-		if (withdrawn)
-			p->withdrawn = message;
-		else
-			p->deprecation = message;
+		*(withdrawn ? &p->withdrawn : &p->deprecation) = message;
 		p->deprecated = p->deprecated || !withdrawn;
+	}
+	return 0;
+}
+
+struct notices {
+	const struct obj *deprecations, *withdrawn;
+};
+
+static int apply_notices(struct catalog_index *x, const struct obj *o, struct error *err)
+{
+	static const struct decode_field members[] = {
+		{"deprecations", DECODE_LIST, offsetof(struct notices, deprecations)},
+		{"withdrawn", DECODE_LIST, offsetof(struct notices, withdrawn)},
+		{0},
+	};
+	struct notices n = {0};
+	if (decode_members(o, "catalog.yaml", members, &n, x->arena, err) < 0)
+		return -err->code;
+	for (int k = 0; k < 2; k++) {
+		const struct obj *list = k ? n.withdrawn : n.deprecations;
+		for (size_t i = 0; i < obj_len(list); i++) {
+			const char *where = arena_fmt(x->arena, "catalog.yaml: %s[%zu]",
+						      k ? "withdrawn" : "deprecations", i);
+			if (apply_notice(x, obj_at(list, i), where, k == 1, err) < 0)
+				return -err->code;
+		}
 	}
 	return 0;
 }
@@ -158,13 +186,7 @@ static int apply_catalog_yaml(struct catalog_index *x, struct str text, struct e
 		return error_wrap(err, "catalog.yaml");
 	if (!o)
 		o = obj_keep(x->arena, parsed);
-	const struct obj *lists[] = {obj_get(o, "deprecations"), obj_get(o, "withdrawn")};
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < obj_len(lists[k]); i++)
-			if (apply_notice(x, obj_at(lists[k], i), k == 1, err) < 0)
-				return error_wrap(err, "catalog.yaml: %s[%zu]",
-						  k ? "withdrawn" : "deprecations", i);
-	return 0;
+	return apply_notices(x, o, err);
 }
 
 static void compute_revision(struct catalog_index *x, struct str catalog_yaml)

@@ -20,9 +20,9 @@ struct descriptor {
 #define FIELD(path, type, member) {path, type, offsetof(struct descriptor, member)}
 static const struct decode_field fields[] = {
 	FIELD("appType", DECODE_STR, app_type),
-	FIELD("replaces", DECODE_TEXT, replaces),
-	FIELD("skipRange", DECODE_TEXT, skip_range),
-	FIELD("minKubeVersion", DECODE_TEXT, min_kube_version),
+	FIELD("replaces", DECODE_VERSION, replaces),
+	FIELD("skipRange", DECODE_VERSION, skip_range),
+	FIELD("minKubeVersion", DECODE_VERSION, min_kube_version),
 	FIELD("rollback", DECODE_STR, rollback),
 	FIELD("requires", DECODE_LIST, requires),
 	FIELD("conflicts", DECODE_LIST, conflicts),
@@ -33,14 +33,6 @@ static const struct decode_field fields[] = {
 	FIELD("images", DECODE_STRS, images),
 	{0},
 };
-
-static const char *text_of(const struct obj *o, struct arena *a)
-{
-	if (obj_is_number(o))
-		return arena_fmt(a, "%.*s", STR_ARG(obj_number_text(o)));
-	const char *s = obj_as_string(o);
-	return s ? arena_strdup(a, s) : NULL;
-}
 
 static const char *copy(const char *s, struct arena *a)
 {
@@ -67,31 +59,65 @@ static int check_known(const struct obj *d, struct error *err)
 	return 0;
 }
 
+static int check_range(const char *versions, struct arena *a, const char *where, struct error *err)
+{
+	struct range range;
+	if (versions && range_parse(str_of(versions), a, &range, err) < 0)
+		return error_wrap(err, "%s.versions", where);
+	return 0;
+}
+
+static int read_requirement(const struct obj *o, const char *where, struct arena *a,
+			    struct package_requirement *r, struct error *err)
+{
+	static const struct decode_field members[] = {
+		{"resource", DECODE_STR, offsetof(struct package_requirement, resource)},
+		{"versions", DECODE_VERSION, offsetof(struct package_requirement, versions)},
+		{"optional", DECODE_BOOL, offsetof(struct package_requirement, optional)},
+		{0},
+	};
+	struct resource_ref ref;
+	if (decode_members(o, where, members, r, a, err) < 0)
+		return -err->code;
+	if (!r->resource || !resource_ref_parse(r->resource, a, &ref))
+		return error_set(err, E_INVALID, "%s.resource: want plural.group/version", where);
+	r->resource = resource_ref_fmt(&ref, a);
+	r->versions = copy(r->versions, a);
+	return check_range(r->versions, a, where, err);
+}
+
 static int read_requires(const struct obj *list, struct arena *a, struct package_version *p,
 			 struct error *err)
 {
+	struct package_requirement *items =
+		ARENA_ARRAY(a, struct package_requirement, obj_len(list));
 	p->n_requires = obj_len(list);
+	for (size_t i = 0; i < p->n_requires; i++)
+		if (read_requirement(obj_at(list, i), arena_fmt(a, "requires[%zu]", i), a,
+				     &items[i], err) < 0)
+			return -err->code;
 	p->
 		requires
-	= ARENA_ARRAY(a, struct package_requirement, p->n_requires);
-	for (size_t i = 0; i < p->n_requires; i++) {
-		const struct obj *o = obj_at(list, i);
-		struct package_requirement *r = &p->
-							 requires[
-								 i];
-		struct resource_ref ref;
-		r->resource = obj_str(o, "resource"); /* copied below */
-		r->versions = text_of(obj_get(o, "versions"), a);
-		r->optional = obj_flag(o, "optional", false);
-		if (!r->resource || !resource_ref_parse(r->resource, a, &ref))
-			return error_set(err, E_INVALID,
-					 "requires[%zu].resource: want plural.group/version", i);
-		r->resource = resource_ref_fmt(&ref, a);
-		struct range range;
-		if (r->versions && range_parse(str_of(r->versions), a, &range, err) < 0)
-			return error_wrap(err, "requires[%zu].versions", i);
-	}
+	= items;
 	return 0;
+}
+
+static int read_conflict(const struct obj *o, const char *where, struct arena *a,
+			 struct package_conflict *c, struct error *err)
+{
+	static const struct decode_field members[] = {
+		{"package", DECODE_STR, offsetof(struct package_conflict, package)},
+		{"versions", DECODE_VERSION, offsetof(struct package_conflict, versions)},
+		{0},
+	};
+	c->versions = "*";
+	if (decode_members(o, where, members, c, a, err) < 0)
+		return -err->code;
+	if (!c->package)
+		return error_set(err, E_INVALID, "%s.package: want a name", where);
+	c->package = copy(c->package, a);
+	c->versions = copy(c->versions, a);
+	return check_range(c->versions, a, where, err);
 }
 
 static int read_conflicts(const struct obj *list, struct arena *a, struct package_version *p,
@@ -99,14 +125,10 @@ static int read_conflicts(const struct obj *list, struct arena *a, struct packag
 {
 	p->n_conflicts = obj_len(list);
 	p->conflicts = ARENA_ARRAY(a, struct package_conflict, p->n_conflicts);
-	for (size_t i = 0; i < p->n_conflicts; i++) {
-		const char *name = obj_str(obj_at(list, i), "package");
-		const char *versions = text_of(obj_get(obj_at(list, i), "versions"), a);
-		if (!name)
-			return error_set(err, E_INVALID, "conflicts[%zu].package: want a name", i);
-		p->conflicts[i].package = arena_strdup(a, name);
-		p->conflicts[i].versions = versions ? versions : "*";
-	}
+	for (size_t i = 0; i < p->n_conflicts; i++)
+		if (read_conflict(obj_at(list, i), arena_fmt(a, "conflicts[%zu]", i), a,
+				  &p->conflicts[i], err) < 0)
+			return -err->code;
 	return 0;
 }
 
@@ -250,15 +272,19 @@ int package_check_name(struct str name, struct error *err)
 static int take_chart(const struct obj *o, struct arena *a, struct package_version *p,
 		      const char **ret_annotation, struct error *err)
 {
-	const char *version = text_of(obj_get(o, "version"), a);
+	static const struct decode_field members[] = {{"version", DECODE_VERSION, 0}, {0}};
+	const char *version = NULL;
 	struct str whole = obj_as_str(obj_get(o, "version"));
 	if (package_check_name(obj_as_str(obj_get(o, "name")), err) < 0)
 		return error_wrap(err, "Chart.yaml");
 	p->package = copy(obj_str(o, "name"), a);
+	if (decode_fields(o, members, &version, a, err) < 0)
+		return error_wrap(err, "Chart.yaml");
 	if (!version)
 		return error_set(err, E_INVALID, "Chart.yaml: version: want a semantic version");
 	if (whole.len && memchr(whole.ptr, 0, whole.len))
 		return error_set(err, E_INVALID, "Chart.yaml: version: has U+0000");
+	version = copy(version, a);
 	if (version_parse(str_of(version), VERSION_STRICT, &p->version, err) < 0)
 		return error_wrap(err, "Chart.yaml: version: \"%s\"", version);
 	p->kube_version = copy(obj_str(o, "kubeVersion"), a);

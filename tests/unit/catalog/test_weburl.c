@@ -47,6 +47,24 @@ static void test_weburl__nothing_leads_to_another_scheme(void **state)
 			strstr(resolved(a, "https://h/", rows[i]), "only https:// is followed"));
 }
 
+static void test_weburl__a_reference_that_is_no_url_is_refused(void **state)
+{
+	static const char *const rows[] = {"a b",     "x\r\nY: z", "\x7f", "caf\xc3\xa9.tgz",
+					   "//h:0/x", "//u@h/"};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char *path = arena_alloc(a, WEBURL_BYTES_MAX + 2);
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!cstr_has_prefix(resolved(a, "https://h/", rows[i]), "error: "))
+			fail_msg("%s is taken", rows[i]);
+	assert_string_equal(resolved(a, "https://h/", "a b"), "error: what it leads to is no URL");
+	memset(path, 'x', WEBURL_BYTES_MAX + 1);
+	path[WEBURL_BYTES_MAX + 1] = '\0';
+	assert_true(cstr_has_prefix(resolved(a, "https://h/", path), "error: "));
+	path[WEBURL_BYTES_MAX] = '\0';
+	assert_true(cstr_has_prefix(resolved(a, "https://h/", path), "https://h/xxx"));
+}
+
 static void test_weburl__what_two_parsers_read_differently_is_refused(void **state)
 {
 	static const char *const rows[] = {
@@ -96,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weburl__a_reference_is_resolved_as_rfc_3986_says),
 		cmocka_unit_test(test_weburl__nothing_leads_to_another_scheme),
+		cmocka_unit_test(test_weburl__a_reference_that_is_no_url_is_refused),
 		cmocka_unit_test(test_weburl__what_two_parsers_read_differently_is_refused),
 		cmocka_unit_test(test_weburl__origins_compare_by_host_and_port),
 	};

@@ -153,6 +153,12 @@ static void test_fbc__json_values_follow_one_another(void **state)
 	assert_true(fbc_lines(STR("{\"schema\": \"olm.package\""), "x.json", &lines, &n, &err) < 0);
 	assert_non_null(strstr(err.msg, "x.json: "));
 	assert_false(fbc_is_likely(STR("apiVersion: v1\nentries: {}\n")));
+	static const char *const schemas[] = {"package", "channel", "bundle", "deprecations"};
+	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b, "schema: olm.%s\n", schemas[i]);
+		assert_true(fbc_is_likely(strbuf_str(&b)));
+	}
 }
 
 int main(void)

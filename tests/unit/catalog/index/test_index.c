@@ -68,9 +68,18 @@ static void test_index__notices_of_catalog_yaml(void **state)
 	} bad[] = {
 		{"deprecations: [", "catalog.yaml: yaml: "},
 		{"deprecations: [{versions: \"1\"}]",
-		 "catalog.yaml: deprecations[0]: package: want a name"},
+		 "catalog.yaml: deprecations[0].package: want a name"},
 		{"withdrawn: [{package: a, versions: \"<<\"}]",
-		 "catalog.yaml: withdrawn[0]: versions: "},
+		 "catalog.yaml: withdrawn[0].versions: "},
+		{"withdrawn: [{package: a, version: \"1.0.0\"}]",
+		 "catalog.yaml: withdrawn[0].version: there is no such field"},
+		{"withdrawn: [{package: a, versions: 1.30}]",
+		 "catalog.yaml: withdrawn[0].versions: the number 1.3 may"},
+		{"withdrawn: [{package: a, versions: [1]}]", "catalog.yaml: withdrawn[0].versions"},
+		{"withdrawn: [a]", "catalog.yaml: withdrawn[0]"},
+		{"withdrawn: {package: a}", "catalog.yaml.withdrawn: found"},
+		{"withdraw: [{package: a}]", "catalog.yaml.withdraw: there is no such field"},
+		{"[]", "catalog.yaml: found"},
 	};
 	struct error err = ERROR_INIT;
 	(void)state;
@@ -83,6 +92,17 @@ static void test_index__notices_of_catalog_yaml(void **state)
 	assert_true(x->versions[1]->deprecated);
 	assert_false(x->versions[0]->deprecated);
 	assert_string_equal(x->versions[2]->withdrawn, "broken");
+	assert_null(x->versions[0]->withdrawn);
+	/* a whole number is a range; a channel narrows */
+	CLEANUP(index_freep) struct catalog_index *y =
+		index_of(rows, 3,
+			 "withdrawn: [{package: a, versions: 2}]\n"
+			 "deprecations: [{package: b, replacedBy: c}, {package: a, channel: x}]\n",
+			 &err);
+	assert_non_null(y);
+	assert_string_equal(y->versions[0]->withdrawn, "withdrawn");
+	assert_null(y->versions[1]->withdrawn);
+	assert_string_equal(y->versions[2]->deprecation, "deprecated");
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		err = ERROR_INIT;
 		assert_null(index_of(rows, 3, bad[i].text, &err));

@@ -131,6 +131,39 @@ static void test_verify__until_when_a_signature_is_valid(void **state)
 	assert_non_null(strstr(err.msg, "in the future"));
 }
 
+/* To the second: from when it may be ahead of this clock, and when it ends. */
+static void test_verify__the_second_at_which_a_signature_ends(void **state)
+{
+	static const struct {
+		const char *key, *file;
+		int64_t made; /* by generate.sh: 2026-01-10, 2026-01-01 */
+	} rows[] = {{"short.asc", "short.prov", INT64_C(1768003200)},
+		    {"ed.asc", "ended.prov", INT64_C(1767225600)}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+		struct error err = ERROR_INIT;
+		struct openpgp_keyring ring = {0};
+		struct openpgp_clearsigned c;
+		int64_t until = 0, ignored, made = rows[i].made;
+		assert_ok(openpgp_keyring_add(&ring, load(a, rows[i].key), made, a, &err), &err);
+		assert_ok(openpgp_clearsigned_read(load(a, rows[i].file), a, &c, &err), &err);
+		int64_t first = made, refused = made - 2 * OPENPGP_SKEW_S;
+		while (first - refused > 1) {
+			int64_t middle = refused + (first - refused) / 2;
+			bool ok = openpgp_check(&ring, &c, middle, &until, &err) == 0;
+			*(ok ? &first : &refused) = middle;
+		}
+		assert_in_range(first - made + OPENPGP_SKEW_S, 0, 60); /* gpg takes its time */
+		assert_ok(openpgp_check(&ring, &c, made, &until, &err), &err);
+		if (i == 1) { /* the signature's own end; a key's is judged when it is added */
+			assert_ok(openpgp_check(&ring, &c, until - 1, &ignored, &err), &err);
+			assert_true(openpgp_check(&ring, &c, until, &ignored, &err) < 0);
+			assert_non_null(strstr(err.msg, "has expired"));
+		}
+	}
+}
+
 /* Dashes, blanks at the end of lines, "From": as gpg hashes them. */
 static void test_verify__text_as_gpg_reads_it(void **state)
 {
@@ -431,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_verify__provenance_of_gpg_and_helm),
 		cmocka_unit_test(test_verify__another_archive_is_not_what_was_signed),
 		cmocka_unit_test(test_verify__until_when_a_signature_is_valid),
+		cmocka_unit_test(test_verify__the_second_at_which_a_signature_ends),
 		cmocka_unit_test(test_verify__text_as_gpg_reads_it),
 		cmocka_unit_test(test_verify__no_change_is_accepted),
 		cmocka_unit_test(test_verify__two_files_in_one),
