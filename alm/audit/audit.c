@@ -139,20 +139,70 @@ static int op_seq(struct audit *a, const char *op, int64_t *ret, struct error *e
 	return r;
 }
 
+void audit_set_epoch(struct audit *a, int64_t epoch)
+{
+	a->epoch = epoch;
+}
+
+/* --- the first cause of all --- */
+
+#define ROOT_STEPS_MAX 64 /* upwards, among entries that do not name theirs */
+
+static void keep_root(struct audit *a, int64_t seq, int64_t root)
+{
+	a->roots[seq % AUDIT_ROOTS_KEPT] = (struct audit_root){seq, root};
+}
+
+/* One step: 1 if *ret is the root, 0 if it is a cause like this one. */
+static int root_above(struct audit *a, int64_t seq, int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(a->db, "SELECT body ->> '$.root', cause FROM audit WHERE seq = ?", &s,
+			   err);
+	if (r < 0)
+		return r;
+	stmt_bind_int(s, 1, seq);
+	r = stmt_step(s, err);
+	int64_t root = r > 0 ? stmt_int(s, 0) : 0, cause = r > 0 ? stmt_int(s, 1) : 0;
+	stmt_reset(s);
+	*ret = root ? root : cause ? cause : seq; /* one that was pruned ends the way, too */
+	return r < 0 ? r : root || !cause;
+}
+
+static int root_of(struct audit *a, int64_t cause, int64_t *ret, struct error *err)
+{
+	const struct audit_root *kept = &a->roots[cause % AUDIT_ROOTS_KEPT];
+	int64_t at = cause;
+	int r = 0;
+	if (kept->seq == cause) {
+		*ret = kept->root;
+		return 0;
+	}
+	for (unsigned i = 0; r == 0 && i < ROOT_STEPS_MAX; i++)
+		r = root_above(a, at, &at, err);
+	if (r < 0)
+		return r;
+	keep_root(a, cause, at);
+	*ret = at;
+	return 0;
+}
+
 /* In a->body. What is too large for a row is in blobs afterwards. */
-static int print_body(struct audit *a, const struct audit_row *row, int64_t clock_us,
+static int print_body(struct audit *a, const struct audit_row *row, struct record_facts *f,
 		      struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *small = NULL;
 	strbuf_clear(&a->body);
-	int r = record_body(row->body, clock_us, a->n_blobs, &a->body, err);
+	f->blobs = (int64_t)a->n_blobs;
+	int r = record_body(row->body, f, &a->body, err);
 	if (r < 0 || (!a->body.over && a->body.len <= AUDIT_BODY_BYTES_MAX))
 		return r;
 	r = large_body(a, row->body, &small, err);
 	if (r < 0)
 		return r;
 	strbuf_clear(&a->body);
-	r = record_body(small, clock_us, a->n_blobs, &a->body, err);
+	f->blobs = (int64_t)a->n_blobs;
+	r = record_body(small, f, &a->body, err);
 	if (r >= 0 && (a->body.over || a->body.len > AUDIT_BODY_BYTES_MAX))
 		return error_set(err, E_LIMIT,
 				 "the body of audit entry %s %s is larger than %d bytes", row->type,
@@ -167,7 +217,12 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	CLEANUP(strbuf_release) struct strbuf ns = STRBUF_INIT(STRBUF_SMALL);
 	int64_t now_us = loop_now(a->loop) / NS_PER_US;
 	int64_t time_us = now_us > a->last_time_us ? now_us : a->last_time_us;
-	int r = print_body(a, row, now_us == time_us ? 0 : now_us, err);
+	struct record_facts facts = {.clock_us = now_us == time_us ? 0 : now_us,
+				     .epoch = a->epoch,
+				     .has_epoch = a->epoch >= 0};
+	int r = row->cause ? root_of(a, row->cause, &facts.root, err) : 0;
+	if (r >= 0)
+		r = print_body(a, row, &facts, err);
 	if (r < 0)
 		return r;
 	struct record rec = {
@@ -188,7 +243,10 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 		.actor = row->actor ? clean(row->actor, &actor) : STR_NONE,
 		.body = strbuf_str(&a->body),
 	};
-	return append_record(a, &rec, err);
+	r = append_record(a, &rec, err);
+	if (r >= 0)
+		keep_root(a, rec.seq, facts.root ? facts.root : rec.seq);
+	return r;
 }
 
 /* --- rows that somebody hears of --- */
@@ -319,6 +377,7 @@ void audit_rolled_back(struct audit *a)
 	int64_t was = a->last_seq;
 	struct tree_level *leaves = &a->tree.level[0];
 	a->n_blobs = 0;
+	memset(a->roots, 0, sizeof(a->roots));
 	if (audit_load_end(a, &err) < 0)
 		return; /* the handle is broken: every append fails from here */
 	audit_drop_pending(a, a->last_seq);

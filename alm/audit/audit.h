@@ -77,6 +77,9 @@ void audit_set_read_only(struct audit *a, const char *why);
 void audit_on_checkpoint(struct audit *a,
 			 void (*fn)(void *arg, int64_t size, struct str note, bool last),
 			 void *arg);
+/* Entries from here on say by which lease they were written (body.epoch): how often it had changed hands;
+ * -1: none is needed, as there is one writer. */
+void audit_set_epoch(struct audit *a, int64_t epoch);
 /* First 8 hex digits of SHA-256(origin), as in the Audit-ID header. */
 const char *audit_origin_tag(const struct audit *a);
 

@@ -12,6 +12,7 @@
 
 #define AUDIT_BLOBS_PER_ROW_MAX 64
 #define AUDIT_SIGN_EVERY_NS     NS_PER_S
+#define AUDIT_ROOTS_KEPT        256
 #define AUDIT_CLOCK_STEP_NS     NS_PER_S /* further in one step has an entry */
 
 struct audit {
@@ -27,6 +28,10 @@ struct audit {
 	int64_t clock_ns; /* wall clock less the monotonic one, as the last entry had it */
 	int64_t clock_seq, clock_before_ns; /* of the newest ClockStepped */
 	unsigned char chain[SHA256_BYTES];
+	struct audit_root {
+		int64_t seq, root;
+	} roots[AUDIT_ROOTS_KEPT]; /* of entries that were causes or are new, by seq */
+	int64_t epoch;             /* audit_set_epoch(); -1: none */
 	struct tree tree;
 	int64_t committed_seq, checkpoint_seq;
 	int64_t checkpoint_mono_ns;

@@ -276,6 +276,7 @@ struct audit *audit_alloc(const struct audit_config *c)
 	a->loop = c->loop;
 	a->key_dir = c->key_dir ? xstrdup(c->key_dir) : NULL;
 	a->tells_end = c->tells_end;
+	a->epoch = -1;
 	a->timer.fn = audit_sign_due;
 	a->timer.arg = a;
 	a->checkpoint_mono_ns = loop_mono(c->loop) - AUDIT_SIGN_EVERY_NS;

@@ -149,18 +149,45 @@ static void sort_members(struct obj_iter *items, size_t n)
 
 static void value(const struct obj *o, unsigned depth, struct strbuf *b);
 
-/* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
-/* Members sorted; those that print as nothing ("", [], {}) are left out. */
-static void members(const struct obj *map, unsigned depth, struct strbuf *b)
+/* What the log adds to a body. */
+#define OWN_MAX 4
+struct own {
+	struct obj_iter items[OWN_MAX];
+	struct obj *numbers[OWN_MAX]; /* owned */
+	size_t n;
+};
+
+/* "blobs" is nobody else's. */
+static bool is_own(const struct own *own, const char *key)
 {
-	size_t n = 0;
+	for (size_t i = 0; own && i < own->n; i++)
+		if (!strcmp(own->items[i].key, key))
+			return true;
+	return own && !strcmp(key, "blobs");
+}
+
+static void own_set(struct own *own, const char *key, int64_t v)
+{
+	own->numbers[own->n] = obj_int(v);
+	own->items[own->n] = (struct obj_iter){.key = key, .value = own->numbers[own->n]};
+	own->n++;
+}
+
+/* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
+/* Members sorted, own (NULL: none) in place of those of the same keys; those that print as nothing ("",
+ * [], {}) are left out. */
+static void members(const struct obj *map, const struct own *own, unsigned depth, struct strbuf *b)
+{
+	size_t n = 0, n_own = own ? own->n : 0;
 	struct obj_iter few[FEW], *many = NULL;
-	if (obj_len(map) > FEW)
-		many = xcalloc(obj_len(map), sizeof(*many));
+	if (obj_len(map) + n_own > FEW)
+		many = xcalloc(obj_len(map) + n_own, sizeof(*many));
 	struct obj_iter *items = many ? many : few;
 	OBJ_EACH (it, map)
-		if (!is_empty(it.value))
+		if (!is_empty(it.value) && !is_own(own, it.key))
 			items[n++] = it;
+	for (size_t i = 0; i < n_own; i++)
+		items[n++] = own->items[i];
 	sort_members(items, n);
 	bool first = true;
 	for (size_t i = 0; i < n; i++) {
@@ -232,7 +259,7 @@ static void value(const struct obj *o, unsigned depth, struct strbuf *b)
 		return;
 	case OBJ_MAP:
 		strbuf_addc(b, '{');
-		members(o, depth + 1, b);
+		members(o, NULL, depth + 1, b);
 		strbuf_addc(b, '}');
 		return;
 	}
@@ -244,29 +271,26 @@ void record_value(const struct obj *o, struct strbuf *b)
 	value(o, 0, b);
 }
 
-int record_body(const struct obj *body, int64_t clock_us, size_t n_blobs, struct strbuf *b,
+int record_body(const struct obj *body, const struct record_facts *f, struct strbuf *b,
 		struct error *err)
 {
+	struct own own = {.n = 0};
 	if (body && obj_type(body) != OBJ_MAP)
 		return error_set(err, E_INVALID, "audit body is a %s, want an object",
 				 obj_type_name(obj_type(body)));
-	if (!body) {
-		strbuf_adds(b, "{}");
-		return 0;
-	}
-	if (!clock_us && !n_blobs && !obj_has(body, "blobs")) {
-		value(body, 0, b);
-		return 0;
-	}
-	CLEANUP(obj_unrefp) struct obj *full = obj_map();
-	OBJ_EACH (it, body)
-		if (strcmp(it.key, "blobs") != 0)
-			obj_set(full, it.key, obj_ref(it.value));
-	if (clock_us)
-		obj_set_int(full, "clock", clock_us);
-	if (n_blobs)
-		obj_set_int(full, "blobs", (int64_t)n_blobs);
-	value(full, 0, b);
+	if (f && f->blobs)
+		own_set(&own, "blobs", f->blobs);
+	if (f && f->clock_us)
+		own_set(&own, "clock", f->clock_us);
+	if (f && f->has_epoch)
+		own_set(&own, "epoch", f->epoch);
+	if (f && f->root)
+		own_set(&own, "root", f->root);
+	strbuf_addc(b, '{');
+	members(body, &own, 0, b);
+	strbuf_addc(b, '}');
+	for (size_t i = 0; i < own.n; i++)
+		obj_unref(own.numbers[i]);
 	return 0;
 }
 

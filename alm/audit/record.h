@@ -30,9 +30,15 @@ struct record { /* borrows its texts */
 
 /* Valid UTF-8 without NUL: what is not becomes U+FFFD. */
 void record_clean(struct str s, struct strbuf *b);
-/* The canonical body: keys sorted, empty members left out, floats and large integers as strings.
- * clock_us is added as "clock" if it is not 0, n_blobs as "blobs". E_INVALID if body is no map. */
-int record_body(const struct obj *body, int64_t clock_us, size_t n_blobs, struct strbuf *b,
+/* What the log itself says in a body: "blobs", "clock", "epoch", "root"; those that are 0 are left out, but
+ * for an epoch of 0 where there is one. */
+struct record_facts {
+	int64_t blobs, clock_us, root, epoch;
+	bool has_epoch;
+};
+/* The canonical body: keys sorted, empty members left out, floats and large integers as strings, the
+ * log's facts (NULL: none) in place of members of these names. E_INVALID if body is no map. */
+int record_body(const struct obj *body, const struct record_facts *f, struct strbuf *b,
 		struct error *err);
 /* Any value in the same profile, as blobs and statuses are compared. */
 void record_value(const struct obj *o, struct strbuf *b);

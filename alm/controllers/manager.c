@@ -64,6 +64,8 @@ struct manager *manager_new(const struct manager_config *c)
 	manager_strategies_init(m);
 	m->crds = manager_crds_new();
 	m->waiting = map_new(NULL);
+	m->waits_for = map_new(NULL);
+	m->works_for = map_new(NULL);
 	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
@@ -206,6 +208,8 @@ void manager_free(struct manager *m)
 	map_free(m->strategies_of);
 	map_free(m->crds);
 	map_free(m->waiting);
+	map_free(m->waits_for);
+	map_free(m->works_for);
 	map_free(m->unread);
 	manager_failing_free(m);
 	deadlines_free(m->deadlines);

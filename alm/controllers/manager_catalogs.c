@@ -229,7 +229,7 @@ static void catalogs_changed(struct manager *m, const struct map *changed)
 	if (!map_count(changed) || !m->ready)
 		return;
 	manager_sweep(m->sweep, changed);
-	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
+	manager_enqueue_kind(m, "crdowner", WATCH_CRD, "Catalog");
 }
 
 static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index *index)
@@ -245,7 +245,7 @@ static void swap(struct manager *m, struct catalog_slot *s, struct catalog_index
 	catalogs_changed(m, changed);
 	index_free(old);
 	if (all)
-		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
+		manager_enqueue_kind(m, "apptype", WATCH_APPTYPE, "Catalog");
 	if (vouched && m->ready)
 		manager_sweep(m->sweep, NULL);
 }
@@ -328,7 +328,7 @@ void manager_notice_catalog(struct manager *m, const char *name)
 	char id[512];
 	snprintf(id, sizeof(id), "sync:%s:%lld", meta_uid(o), (long long)meta_generation(o));
 	stash_drop(m->stash, id);
-	manager_enqueue(m, "catalog", own);
+	manager_enqueue(m, "catalog", own, "Catalog");
 }
 
 struct map *manager_catalogs_new(void)

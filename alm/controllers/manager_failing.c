@@ -181,6 +181,7 @@ static enum ensured tell(const char *controller, const char *key, const struct t
 	struct arena *a = arena_new(PASS_BYTES_MAX);
 	struct plan p;
 	plan_init(&p, a);
+	p.trigger = "Retry";
 	if (plan_telling(controller, key, what, &p) == DONE) {
 		arena_free(a);
 		return DONE;

@@ -54,7 +54,7 @@ static void take(struct manager_hook *k, const struct asked *b)
 	if (!b->is_about)
 		return;
 	bundle_slot_of(k->m->bundles, b->bundle)->hooked = true;
-	manager_enqueue(k->m, "bundle", b->bundle);
+	manager_enqueue(k->m, "bundle", b->bundle, "Git");
 }
 
 static void next(struct manager_hook *k);

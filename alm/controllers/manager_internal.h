@@ -82,6 +82,8 @@ struct manager {
 	struct map *waiting; /* "controller/key" of those without room to render, the first first */
 	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */
+	/* "controller/key" -> why it is in its queue, and why it is in work: manager_trigger.c */
+	struct map *waits_for, *works_for;
 	struct deadlines *deadlines;
 	struct map *catalogs; /* name -> struct catalog_slot */
 	struct catalog_works works;
@@ -117,8 +119,10 @@ void manager_strategies_each(struct manager *m, const char *app,
 /* "group/plural", the key of the on-demand informers. */
 void manager_type_key(char out[512], const char *group, const char *plural);
 void manager_view(struct manager *m, struct arena *a, void **pass, struct view *v);
-void manager_enqueue(struct manager *m, const char *controller, const char *key);
-void manager_enqueue_strategies(struct manager *m, const char *app);
+/* trigger: the word of audit.md 2, constant. */
+void manager_enqueue(struct manager *m, const char *controller, const char *key,
+		     const char *trigger);
+void manager_enqueue_strategies(struct manager *m, const char *app, const char *trigger);
 void manager_enqueue_all(struct manager *m);
 void manager_enqueue_units(struct manager *m);
 /* The keys that a changed object concerns. */
@@ -126,7 +130,18 @@ void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o);
 /* From here on controllers that read catalogs wait for the Catalogs there are. */
 void manager_await_catalogs(struct manager *m);
 void manager_queue_ready(void *arg); /* a worker's queue has keys */
-void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind);
+void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind,
+			  const char *trigger);
+
+/* Why a key is reconciled (audit.md 2, body.trigger). The first reason since its last reconcile is kept. */
+void manager_trigger_note(struct manager *m, const char *controller, const char *key,
+			  const char *trigger);
+/* Its reconcile begins. "Timer" where nothing else is known. */
+const char *manager_trigger_take(struct manager *m, const char *controller, const char *key);
+/* It has ended; goes_on: another one follows for the same reason. */
+void manager_trigger_end(struct manager *m, const char *controller, const char *key, bool goes_on);
+/* That an object of this kind changed. */
+const char *manager_trigger_of(unsigned kind, const struct obj *o);
 
 /* --- manager_watch.c --- */
 void manager_learnt(void *arg); /* of the timer, once for what comes together */

@@ -30,10 +30,12 @@ static struct worker *worker_of(struct manager *m, const char *name)
 }
 
 /* Before the caches are complete nothing is queued: enqueue_all() has every key then. */
-static void enqueue(struct worker *w, const char *key)
+static void enqueue(struct worker *w, const char *key, const char *trigger)
 {
-	if (w->m->ready && !(w->m->unread && w->c->awaits_sources))
-		queue_add(w->queue, key);
+	if (!w->m->ready || (w->m->unread && w->c->awaits_sources))
+		return;
+	manager_trigger_note(w->m, w->c->name, key, trigger);
+	queue_add(w->queue, key);
 }
 
 /* --- catalogs that were not read yet --- */
@@ -46,8 +48,8 @@ static void catalogs_read(void *arg)
 	struct manager *m = arg;
 	loop_disarm(m->c.loop, &m->unread_over);
 	map_free(STEAL(m->unread));
-	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE, "Startup");
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY, "Startup");
 }
 
 void manager_await_catalogs(struct manager *m)
@@ -71,45 +73,53 @@ static void note_catalog_pass(struct manager *m, const char *controller, const c
 		catalogs_read(m);
 }
 
-void manager_enqueue(struct manager *m, const char *controller, const char *key)
+void manager_enqueue(struct manager *m, const char *controller, const char *key,
+		     const char *trigger)
 {
 	struct worker *w = worker_of(m, controller);
 	if (w)
-		enqueue(w, key);
+		enqueue(w, key, trigger);
 }
+
+/* Those that one change concerns. */
+struct change {
+	struct worker *w;
+	const char *trigger;
+};
 
 static bool enqueue_one(void *arg, const struct informer_object *io)
 {
-	enqueue(arg, io->name);
+	const struct change *c = arg;
+	enqueue(c->w, io->name, c->trigger);
 	return true;
 }
 
-static void enqueue_strategies(struct manager *m, struct worker *w, const char *app)
+static void enqueue_strategies(struct manager *m, struct change c, const char *app)
 {
 	const struct informer_object *io = NULL;
 	if (app)
-		manager_strategies_each(m, app, enqueue_one, w);
+		manager_strategies_each(m, app, enqueue_one, &c);
 	while (!app && (io = informer_next(m->fixed[WATCH_STRATEGY].informer, io)))
-		enqueue(w, io->name);
+		enqueue(c.w, io->name, c.trigger);
 }
 
-void manager_enqueue_strategies(struct manager *m, const char *app)
+void manager_enqueue_strategies(struct manager *m, const char *app, const char *trigger)
 {
 	struct worker *w = worker_of(m, "strategy");
 	if (w)
-		enqueue_strategies(m, w, app);
+		enqueue_strategies(m, (struct change){w, trigger}, app);
 }
 
-static void enqueue_owned(struct worker *w, const struct view *v, const char *self_ref)
+static void enqueue_owned(struct change c, const struct view *v, const char *self_ref)
 {
 	size_t n;
 	const struct obj *const *crds = view_list(v, WATCH_CRD, self_ref, &n);
 	for (size_t i = 0; i < n; i++)
 		if (cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), self_ref))
-			enqueue(w, meta_name(crds[i]));
+			enqueue(c.w, meta_name(crds[i]), c.trigger);
 }
 
-static void enqueue_instances(struct worker *w, const struct view *v, const char *self_ref)
+static void enqueue_instances(struct change c, const struct view *v, const char *self_ref)
 {
 	size_t n;
 	const struct obj *const *crds = view_list(v, WATCH_CRD, self_ref, &n);
@@ -118,12 +128,12 @@ static void enqueue_instances(struct worker *w, const struct view *v, const char
 		const struct informer_object *io = NULL;
 		manager_type_key(type, obj_str(crds[i], "spec.group"),
 				 obj_str(crds[i], "spec.names.plural"));
-		const struct source_watch *x = map_get(w->m->instances, type);
+		const struct source_watch *x = map_get(c.w->m->instances, type);
 		while (x && cstr_eq(meta_annotation(crds[i], ANNOTATION_OWNER), self_ref) &&
 		       (io = informer_next(x->informer, io))) {
 			CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
 			strbuf_addf(&key, "%s/%s/%s", meta_name(crds[i]), io->ns, io->name);
-			enqueue(w, key.buf);
+			enqueue(c.w, key.buf, c.trigger);
 		}
 	}
 }
@@ -138,37 +148,39 @@ void manager_apply_rules(struct manager *m, unsigned kind, const struct obj *o)
 	manager_view(m, a, &pass, &v);
 	for (size_t i = 0; i < m->n_workers; i++) {
 		struct worker *w = &m->workers[i];
+		struct change c = {w, manager_trigger_of(kind, o)};
 		for (const struct watch_rule *r = w->c->watches; r->key; r++) {
 			const char *key = r->kind == kind ? r->key(&v, o, a) : NULL;
 			if (key && r->means == MEANS_STRATEGIES)
-				enqueue_strategies(m, w, strcmp(key, KEY_ALL) ? key : NULL);
+				enqueue_strategies(m, c, strcmp(key, KEY_ALL) ? key : NULL);
 			else if (key && r->means == MEANS_INSTANCES)
-				enqueue_instances(w, &v, key);
+				enqueue_instances(c, &v, key);
 			else if (key && r->means == MEANS_CRDS)
-				enqueue_owned(w, &v, key);
+				enqueue_owned(c, &v, key);
 			else if (key)
-				enqueue(w, key);
+				enqueue(w, key, c.trigger);
 		}
 	}
 }
 
-void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind)
+void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind,
+			  const char *trigger)
 {
 	struct worker *w = worker_of(m, controller);
 	const struct informer_object *io = NULL;
 	while (w && (io = informer_next(m->fixed[kind].informer, io)))
-		enqueue(w, io->name);
+		enqueue(w, io->name, trigger);
 }
 
 void manager_enqueue_all(struct manager *m)
 {
-	manager_enqueue_kind(m, "catalog", WATCH_CATALOG);
-	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
-	manager_enqueue_kind(m, "crdowner", WATCH_CRD);
-	manager_enqueue_kind(m, "instance", WATCH_CRD);
+	manager_enqueue_kind(m, "catalog", WATCH_CATALOG, "Startup");
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE, "Startup");
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY, "Startup");
+	manager_enqueue_kind(m, "crdowner", WATCH_CRD, "Startup");
+	manager_enqueue_kind(m, "instance", WATCH_CRD, "Startup");
 	if (m->bundles)
-		manager_enqueue_kind(m, "bundle", WATCH_BUNDLE);
+		manager_enqueue_kind(m, "bundle", WATCH_BUNDLE, "Startup");
 	manager_enqueue_units(m);
 }
 
@@ -185,7 +197,7 @@ void manager_enqueue_units(struct manager *m)
 
 void manager_notice_unit(struct manager *m, const char *key)
 {
-	manager_enqueue(m, "unit", key);
+	manager_enqueue(m, "unit", key, "Resource");
 }
 
 /* --- renders that wait for room --- */
@@ -237,8 +249,10 @@ static void pass_told(struct manager *m, const char *controller, const char *key
 {
 	struct worker *w = worker_of(m, controller);
 	assert(w);
-	if (retry)
+	if (retry) {
+		manager_trigger_note(m, controller, key, "Retry");
 		queue_add_rate_limited(w->queue, key);
+	}
 	queue_done(w->queue, key);
 }
 
@@ -253,7 +267,9 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 		m->c.units->passed(m->c.units->arg, key, err);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
+	manager_trigger_end(m, controller, key, !err && result != RUN_UNCHANGED);
 	if (err) {
+		manager_trigger_note(m, controller, key, "Retry");
 		queue_add_rate_limited(w->queue, key);
 	} else {
 		queue_forget(w->queue, key);
@@ -335,6 +351,7 @@ static void run_pass(struct worker *w, const char *key)
 	stop_waiting(m, w->c->name, key);
 	manager_view(m, a, &pass, &v);
 	plan_init(&plan, a);
+	plan.trigger = manager_trigger_take(m, w->c->name, key);
 	int rc = controller_run(w->c, &v, key, &plan, &err);
 	trim_soon(m);
 	if (rc < 0)

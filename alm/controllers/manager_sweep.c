@@ -55,8 +55,8 @@ static void look_at_app(struct sweep *s, const struct informer_object *io)
 	const char *package = obj_str(o, "status.source.package");
 	if (package && !map_has(s->changed, package) && !has_requirements(s->m, package))
 		return;
-	manager_enqueue(s->m, "apptype", io->name);
-	manager_enqueue_strategies(s->m, io->name);
+	manager_enqueue(s->m, "apptype", io->name, "Catalog");
+	manager_enqueue_strategies(s->m, io->name, "Catalog");
 }
 
 /* A strategy that is not installed yet may wait for an archive of any package. */
@@ -65,7 +65,7 @@ static void look_at_strategy(struct sweep *s, const struct informer_object *io)
 	CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
 	const char *phase = obj_str(o, "status.phase");
 	if (!cstr_eq(phase, "Succeeded") && !cstr_eq(phase, "Superseded"))
-		manager_enqueue(s->m, "strategy", io->name);
+		manager_enqueue(s->m, "strategy", io->name, "Catalog");
 }
 
 /* The next one of the kind; it may be new, and the last one gone. */

@@ -28,8 +28,8 @@
 void manager_learnt(void *arg)
 {
 	struct manager *m = arg;
-	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE);
-	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY);
+	manager_enqueue_kind(m, "apptype", WATCH_APPTYPE, "Resource");
+	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY, "Resource");
 	manager_enqueue_units(m);
 }
 
@@ -67,7 +67,7 @@ static void enqueue_instance(struct source_watch *w, const char *controller, con
 	const struct resource *r = informer_resource(w->informer);
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&key, "%s.%s/%s/%s", r->plural, r->group, ns, name);
-	manager_enqueue(w->m, controller, key.buf);
+	manager_enqueue(w->m, controller, key.buf, "Resource");
 }
 
 /* A status concerns nobody. Beside the server the log has its Write records already. */

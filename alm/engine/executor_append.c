@@ -56,11 +56,29 @@ static struct audit_subject subject_of(const struct obj *o)
 				      .uid = meta_uid(o)};
 }
 
-static int64_t cause_of(struct executor *x, const struct action *a)
+/* The newer of its chains is the cause; the other one, and what a write of somebody else comes before,
+ * is another (body.also, of at most 8: here there are two). */
+static int64_t cause_of(struct executor *x, const struct action *a, int64_t written,
+			struct obj *body)
 {
-	int64_t cause = a->chain ? chain_head(x->chain, a->chain) : 0;
-	int64_t other = a->also_chain ? chain_head(x->chain, a->also_chain) : 0;
-	return other > cause ? other : cause;
+	const char *const chains[] = {a->chain, a->also_chain};
+	int64_t cause = written;
+	struct obj *also = obj_list();
+	for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
+		int64_t head = chains[i] ? chain_head(x->chain, chains[i]) : 0;
+		int64_t less = written || head < cause ? head : cause;
+		cause = !written && head > cause ? head : cause;
+		if (less && less != cause)
+			obj_append(also, obj_int(less));
+	}
+	obj_set(body, "also", also);
+	return cause;
+}
+
+/* What made the reconcile begin (audit.md 2). */
+static void set_trigger(const struct executor_run *r, const char *trigger, struct obj *body)
+{
+	obj_set_str(body, "trigger", trigger ? trigger : r->plan.trigger);
 }
 
 /* Beside the server: whose Write entry it was, see chain_last_write(). Owned. */
@@ -149,8 +167,9 @@ static int append_told(struct executor_run *r, const struct action *a, struct er
 				.reason = a->reason,
 				.subject = subject_of(a->subject),
 				.transition_seq = tseq + 1,
-				.cause = cause_of(r->x, a),
+				.cause = cause_of(r->x, a, 0, body),
 				.body = body};
+	set_trigger(r, NULL, body);
 	if (audit_append(log, &row, &r->last_seq, err) < 0)
 		return -err->code;
 	r->changed = true;
@@ -170,18 +189,14 @@ static int append_row(struct executor_run *r, struct action *a, struct error *er
 		obj_set_str(body, "key", a->key);
 	if (a->inputs && put_inputs(r, a, body, err) < 0)
 		return -err->code;
-	struct audit_row row = {.type = a->row_type,
-				.reason = a->reason,
-				.subject = about,
-				.cause = cause_of(x, a),
-				.body = body};
-	if (!strcmp(a->row_type, "Approval"))
-		row.actor = approver(r, a, body);
-	else
-		row.actor = a->actor; /* body.who says how far to believe it */
+	bool is_approval = !strcmp(a->row_type, "Approval");
+	struct audit_row row = {
+		.type = a->row_type, .reason = a->reason, .subject = about, .body = body};
+	/* body.who says how far to believe it */
+	row.actor = is_approval ? approver(r, a, body) : a->actor;
 	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
-	if (written) /* what it observes is what somebody wrote */
-		row.cause = written;
+	row.cause = cause_of(x, a, written, body); /* what it observes is what somebody wrote */
+	set_trigger(r, is_approval ? "Approval" : NULL, body);
 	int64_t seq;
 	if (audit_append(x->c.audit, &row, &seq, err) < 0)
 		return -err->code;
@@ -241,15 +256,15 @@ static int append_next(struct executor_run *r, struct action *a, int64_t logged,
 	set_status(r, a->subject, a->body, logged + 1);
 	if (status_put(r, body, obj_get(r->status, "status"), err) < 0)
 		return -err->code;
+	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
 	struct audit_row row = {.type = "Transition",
 				.reason = a->reason,
 				.subject = subject_of(a->subject),
 				.transition_seq = logged + 1,
-				.cause = cause_of(x, a),
+				/* who deleted it, not what was decided before */
+				.cause = cause_of(x, a, deletion, body),
 				.body = body};
-	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
-	if (deletion) /* who deleted it, not what was decided before */
-		row.cause = deletion;
+	set_trigger(r, NULL, body);
 	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
 		return -err->code;
 	r->last_seq = r->status_seq;
@@ -345,6 +360,7 @@ static int append_plan(struct executor_run *r, struct error *err)
 	obj_set(body, "actions", list);
 	obj_set_str(body, "controller", r->controller);
 	obj_set_str(body, "key", run_hide_text(r, r->key));
+	set_trigger(r, NULL, body);
 	bool one = n == 1;
 	struct audit_row row = {.type = "Plan", .reason = "Planned", .body = body};
 	row.subject = (struct audit_subject){.kind = one ? first->resource.kind : r->controller,

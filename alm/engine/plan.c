@@ -311,6 +311,7 @@ void plan_move(struct plan *to, const struct plan *from, struct arena *a)
 	}
 	to->requeue_after_ns = from->requeue_after_ns;
 	to->as = text(a, from->as);
+	to->trigger = from->trigger;
 	to->chain = text(a, from->chain);
 	secrets_copy(&to->secrets, &from->secrets);
 }

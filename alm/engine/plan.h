@@ -102,10 +102,11 @@ struct plan {
 	int64_t requeue_after_ns; /* 0: none; the smallest wins */
 	const char
 		*as; /* what is planned for the app is done as; NULL: nothing may be (account.h) */
-	bool as_caller;          /* or as who started this process: what he told it to run is his */
-	const char *manager;     /* of the fields of what is planned for the app; NULL: ALM's */
-	const char *chain;       /* its Plan entry joins, when it is the only one; NULL: none */
-	struct secrets secrets;  /* what no entry and no status of it may show */
+	bool as_caller;         /* or as who started this process: what he told it to run is his */
+	const char *trigger;    /* what began the reconcile, of a constant table; NULL: not known */
+	const char *manager;    /* of the fields of what is planned for the app; NULL: ALM's */
+	const char *chain;      /* its Plan entry joins, when it is the only one; NULL: none */
+	struct secrets secrets; /* what no entry and no status of it may show */
 	const struct obj *known; /* the object whose values secrets has */
 };
 

@@ -203,6 +203,7 @@ static void append(struct settle *s, const struct open_write *w, const struct ob
 	object_of(w->intent, a, &kind, &ns, &name);
 	obj_set_str(body, "verb", verb);
 	obj_set_str(body, "outcome", outcome);
+	obj_set_str(body, "trigger", "Startup");
 	obj_set_str(body, "message", message);
 	if (is_done && live && !cstr_eq(verb, "delete"))
 		set_after(s, body, live);

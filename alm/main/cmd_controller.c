@@ -164,6 +164,7 @@ static void on_elected(void *arg, int64_t epoch)
 	struct controller_command *c = arg;
 	char details[64];
 	c->is_waiting = false;
+	audit_set_epoch(c->audit, epoch);
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
 	records_lead(c->records, true);

@@ -29,6 +29,14 @@ is "and with microseconds in wide" "0" "$(ask query --no-headers -o wide | grep 
 is "columns are aligned" "1" "$(ask query | awk '{print index($0, $3)}' | sort -u | wc -l)"
 is "a write names its object once" "1" "$(ask query --type Write --reason Created --subject apptype/etcd --no-headers | grep -o 'AppType/etcd' | wc -l)"
 
+# what set it off
+is "no write of a plan is without a cause" "" "$(ask query -o json | jq -r '.[] | select(.type == "Plan" and .reason == "Planned" and (.body.key // "" | startswith("install."))) |
+	select(.cause == null) | .seq')"
+is "the first cause of the install is the app's spec, or the catalog" "true" "$(ask query -o json | jq '
+	(INDEX(.seq | tostring)) as $all | [.[] | select(.body.root)] | length > 20 and all(.[]; $all[.body.root | tostring].cause == null)')"
+is "what began the reconciles" "Catalog Resource Spec" "$(ask query -o json | jq -r '[.[].body.trigger | select(. == "Spec" or . == "Catalog" or . == "Resource")] | unique | join(" ")')"
+is "there is no other word" "" "$(ask query -o json | jq -r '.[].body.trigger // empty' | grep -vxE 'Spec|Catalog|Git|Resource|Interval|Timer|Retry|Approval|Drift|Startup|Operator')"
+
 # the last ones
 seq=$(last)
 is "--tail" "$((seq - 2)) $((seq - 1)) $seq" "$(ask query --tail 3 --no-headers | awk '{print $1}' | xargs)"

@@ -339,6 +339,7 @@ static int strategy_adopt(const struct view *v, const char *key, struct plan *pl
 	s->permissions = obj_path(o, "status.plan.permissions");
 	if (s->phase == PHASE_NEW)
 		s->phase = PHASE_PENDING;
+	s->plan->chain = s->app ? s->app->name : NULL;
 	if (!s->app)
 		strategy_enter(s, PHASE_BLOCKED, "PlanReady", "NoAppType",
 			       "spec.appTypeRef names no AppType");

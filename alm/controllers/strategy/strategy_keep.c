@@ -41,6 +41,7 @@ static void drift_row(struct strategy_pass *s, const struct unit_entry *first, c
 	struct action *x = plan_row(s->plan, "Observe", s->ref->o, "Drifted", NULL, body);
 	x->chain = s->app->name;
 	x->actor = by;
+	s->plan->trigger = "Drift";
 }
 
 static void repair_entry(struct strategy_pass *s, const struct unit_entry *e)

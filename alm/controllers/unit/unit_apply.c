@@ -609,6 +609,7 @@ static void tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t r
 		plan_row(s->plan, "Observe", live ? live : want, "DriftRepaired",
 			 arena_fmt(a, "%s@%s", meta_uid(live) ? meta_uid(live) : "", state), body);
 	x->actor = by;
+	s->plan->trigger = "Drift";
 }
 
 static void put_back(struct unit_pass *s, const struct unit_step *step)

@@ -56,7 +56,7 @@ static void print_vector(int n, struct strbuf *b)
 	struct str text = n == 1 ? STR("{\"version\":\"1.0.0\",\"format\":1}")
 				 : str_n(body_2, sizeof(body_2) - 1);
 	assert_ok(json_parse(text, &o, &err), &err);
-	assert_ok(record_body(o, 0, 0, &body, &err), &err);
+	assert_ok(record_body(o, NULL, &body, &err), &err);
 	struct record r = {.seq = n, .cluster = STR(""), .ns = STR("")};
 	r.body = strbuf_str(&body);
 	r.time_us = n == 1 ? 1893571200000000 : 1893571200000113;
@@ -198,7 +198,7 @@ static void test_audit__bodies_are_canonical(void **state)
 		CLEANUP(obj_unrefp) struct obj *o = NULL;
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		assert_ok(json_parse(str_of(cases[i].in), &o, &err), &err);
-		assert_ok(record_body(o, 0, 0, &b, &err), &err);
+		assert_ok(record_body(o, NULL, &b, &err), &err);
 		assert_string_equal(b.buf, cases[i].out);
 		assert_true(record_body_is_closed(strbuf_str(&b)));
 	}
@@ -207,6 +207,77 @@ static void test_audit__bodies_are_canonical(void **state)
 	assert_true(record_body_is_closed(STR("{\"a\":\"\\\\\",\"b\":\"\\\"}\"}")));
 	assert_false(record_body_is_closed(STR("{\"a\":\"\\\\\"},\"b\":{\"\"}")));
 	assert_false(record_body_is_closed(STR("{\"a\":\"\\\"}")));
+}
+
+static int64_t caused(struct audit_log *l, int64_t cause)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	const struct audit_row row = {.type = "Decision", .reason = "Resolved", .cause = cause};
+	assert_int_equal(audit_append(l->audit, &row, &seq, &err), 0);
+	return seq;
+}
+
+static int64_t root_of(struct audit_log *l, int64_t seq)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	assert_ok(audit_row_get(l->audit, seq, &o, &err), &err);
+	return obj_i64(o, "body.root", 0);
+}
+
+/* The first cause of all, also of one that nobody keeps in mind any more, or of a log that did not say it. */
+static void test_audit__an_entry_names_its_first_cause(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	assert_ok(db_begin(l.db, &err), &err);
+	int64_t first = caused(&l, 0), second = caused(&l, first), third = caused(&l, second);
+	assert_int_equal(root_of(&l, first), 0);
+	assert_int_equal(root_of(&l, second), first);
+	assert_int_equal(root_of(&l, third), first);
+	for (int i = 0; i < 600; i++)
+		(void)caused(&l, 0);
+	assert_int_equal(root_of(&l, caused(&l, third)), first);
+	assert_int_equal(root_of(&l, caused(&l, first)), first);
+	/* what was rolled back was nobody's cause */
+	assert_ok(db_savepoint(l.db, &err), &err);
+	int64_t gone = caused(&l, third);
+	db_rollback_to(l.db);
+	audit_rolled_back(l.audit);
+	assert_int_equal(caused(&l, 0), gone);
+	assert_int_equal(root_of(&l, caused(&l, gone)), gone);
+	/* entries of before root was there */
+	assert_ok(db_exec(l.db,
+			  "DROP TRIGGER audit_update;"
+			  "UPDATE audit SET body = '{}'",
+			  &err),
+		  &err);
+	audit_rolled_back(l.audit);
+	assert_int_equal(root_of(&l, caused(&l, third)), first);
+	db_rollback(l.db);
+	audit_log_close(&l);
+}
+
+static void test_audit__entries_name_their_lease(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	CLEANUP(obj_unrefp) struct obj *before = NULL, *after = NULL;
+	audit_log_open(&l, ":memory:", NULL);
+	assert_ok(db_begin(l.db, &err), &err);
+	int64_t one = caused(&l, 0);
+	audit_set_epoch(l.audit, 0);
+	int64_t other = caused(&l, 0);
+	assert_ok(audit_row_get(l.audit, one, &before, &err), &err);
+	assert_ok(audit_row_get(l.audit, other, &after, &err), &err);
+	assert_int_equal(obj_i64(before, "body.epoch", -7), -7);
+	assert_int_equal(obj_i64(after, "body.epoch", -7), 0);
+	db_rollback(l.db);
+	audit_log_close(&l);
 }
 
 static void test_audit__append_is_once_per_op_and_transition(void **state)
@@ -568,6 +639,8 @@ int main(void)
 		cmocka_unit_test(test_audit__tree_equals_the_naive_one),
 		cmocka_unit_test(test_audit__bodies_are_canonical),
 		cmocka_unit_test(test_audit__append_is_once_per_op_and_transition),
+		cmocka_unit_test(test_audit__an_entry_names_its_first_cause),
+		cmocka_unit_test(test_audit__entries_name_their_lease),
 		cmocka_unit_test(test_audit__roll_back_over_a_tile_border_keeps_the_tree),
 		cmocka_unit_test(test_audit__a_reopened_log_goes_on),
 		cmocka_unit_test(test_audit__an_origin_is_a_name),
