@@ -9,20 +9,19 @@
 #include "alm/audit/kept.h"
 #include "alm/audit/log.h"
 #include "alm/audit/proof.h"
+#include "alm/audit/prune_delete.h"
 #include "alm/audit/prune_facts.h"
 #include "alm/audit/pruned.h"
 #include "alm/audit/query.h"
-#include "alm/audit/tables.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
 
-#define SLICE_PAUSE   (5 * NS_PER_MS)
-#define BUSY_PAUSE    (20 * NS_PER_MS)
-#define ANCHOR_PAUSE  (250 * NS_PER_MS)
-#define WAITS_MAX     40 /* then once a minute */
-#define READ_BYTES    ((size_t)1 << 20)
-#define FREE_BYTES    ((int64_t)256 << 20) /* of the volume: the archive, and its entry */
-#define DIGESTS_BYTES (PRUNE_SLICE_ROWS * AUDIT_BLOBS_PER_ROW_MAX * SHA256_BYTES)
+#define SLICE_PAUSE  (5 * NS_PER_MS)
+#define BUSY_PAUSE   (20 * NS_PER_MS)
+#define ANCHOR_PAUSE (250 * NS_PER_MS)
+#define WAITS_MAX    40 /* then once a minute */
+#define READ_BYTES   ((size_t)1 << 20)
+#define FREE_BYTES   ((int64_t)256 << 20) /* of the volume: the archive, and its entry */
 
 enum phase { PRUNE_IDLE, PRUNE_WRITE, PRUNE_READ, PRUNE_SAY, PRUNE_WAIT, PRUNE_DELETE };
 
@@ -369,33 +368,7 @@ static int say(struct pruner *p, struct error *err)
 
 static int mark_pruned(struct pruner *p, struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *row = NULL;
-	CLEANUP(prune_facts_freep) struct prune_facts *before = NULL;
-	int64_t has_index = 0;
-	struct stmt *s;
-	int r = audit_row_get(p->c.audit, p->seq, &row, err);
-	if (r >= 0)
-		r = prune_facts_new(p->c.db, &before, err);
-	if (r >= 0)
-		r = prune_facts_drop_heads(before, p->from, err);
-	if (r >= 0)
-		r = number(p->c.db,
-			   "SELECT count(*) FROM sqlite_schema WHERE name = '" TABLES_PRUNE_INDEX
-			   "' AND ? = 0",
-			   0, &has_index, err);
-	if (r >= 0 && !has_index)
-		r = db_exec(p->c.db, TABLES_PRUNE_SQL, err);
-	if (r >= 0)
-		r = db_prepare(p->c.db,
-			       "INSERT INTO audit_prune (below, seq, archive) VALUES (?, ?, ?)", &s,
-			       err);
-	if (r < 0)
-		return r;
-	const char *archive = obj_str(row, "body.archive");
-	stmt_bind_int(s, 1, p->below);
-	stmt_bind_int(s, 2, p->seq);
-	stmt_bind_cstr(s, 3, archive ? archive : "");
-	return stmt_step(s, err);
+	return prune_mark(p->c.audit, p->from, p->below, p->seq, err);
 }
 
 static int in_transaction(struct pruner *p, int (*fn)(struct pruner *p, struct error *err),
@@ -429,68 +402,9 @@ static int await_anchor(struct pruner *p, struct error *err)
 	return audit_load_pruned(p->c.audit, err);
 }
 
-/* Blobs that only entries of this slice named. */
-static int delete_blobs(struct pruner *p, struct str digests, struct error *err)
-{
-	int r = 0;
-	for (size_t i = 0; i < digests.len && r >= 0; i += SHA256_BYTES) {
-		struct stmt *s;
-		r = db_prepare(p->c.db,
-			       "DELETE FROM audit_blob WHERE digest = ?1 AND NOT EXISTS"
-			       " (SELECT 1 FROM audit_ref WHERE digest = ?1)",
-			       &s, err);
-		if (r < 0)
-			return r;
-		stmt_bind_blob(s, 1, str_sub(digests, i, SHA256_BYTES));
-		r = stmt_step(s, err);
-	}
-	return r;
-}
-
-static int digests_to(struct pruner *p, int64_t to, struct strbuf *b, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(p->c.db,
-			   "SELECT DISTINCT digest FROM audit_ref WHERE seq <= ? AND"
-			   " length(digest) = 32",
-			   &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, to);
-	while ((r = stmt_step(s, err)) > 0)
-		strbuf_addstr(b, stmt_blob(s, 0));
-	return r < 0 ? r : strbuf_check(b, "the digests of the blobs", err);
-}
-
-static int delete_to(struct pruner *p, const char *sql, int64_t to, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(p->c.db, sql, &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, to);
-	return stmt_step(s, err);
-}
-
-/* 1: there are more. */
 static int delete_slice(struct pruner *p, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf digests = STRBUF_INIT(DIGESTS_BYTES);
-	int64_t first = 0;
-	int r = number(p->c.db, "SELECT min(seq) FROM audit WHERE seq > ?", 0, &first, err);
-	int64_t to = first + PRUNE_SLICE_ROWS - 1;
-	if (r < 0 || first >= p->below)
-		return r;
-	if (to >= p->below)
-		to = p->below - 1;
-	r = digests_to(p, to, &digests, err);
-	if (r >= 0)
-		r = delete_to(p, "DELETE FROM audit_ref WHERE seq <= ?", to, err);
-	if (r >= 0)
-		r = delete_to(p, "DELETE FROM audit WHERE seq <= ?", to, err);
-	if (r >= 0)
-		r = delete_blobs(p, strbuf_str(&digests), err);
-	return r < 0 ? r : 1;
+	return prune_delete_slice(p->c.db, p->below, err);
 }
 
 static int delete_some(struct pruner *p, struct error *err)

@@ -5,7 +5,6 @@
 #include "alm/audit/verify.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "alm/audit/checkpoint.h"
@@ -14,48 +13,10 @@
 #include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
 #include "alm/audit/verify_parts.h"
+#include "alm/audit/verify_scan.h"
 
 #define PRUNED_MEANWHILE_MAX 3
-#define TILE_DOUBTS_MAX      16
 #define ROWS_A_PAGE          50000 /* audit.md 5: a longer read keeps the WAL from starting anew */
-
-struct scan {
-	struct db *d;
-	struct verify_report *rep;
-	char *origin;
-	int64_t expected; /* next seq */
-	/* Stored and recomputed chain value of the row before; doubt: they differ. */
-	unsigned char stored[SHA256_BYTES], computed[SHA256_BYTES];
-	bool doubt, unknown; /* unknown: the row before is missing */
-	bool root_failed;
-	struct tree tree;
-	struct strbuf scratch;
-	struct anchor_keys keys;
-	int64_t after; /* rows up to this one are read */
-	int64_t rows_in_all;
-	/* The next checkpoint; size INT64_MAX: none so far. */
-	int64_t note_size;
-	struct strbuf note;
-	int64_t n_refs;
-	struct pruned pruned;
-	struct snapshot *snapshot;
-	struct verify_objects objects;
-	struct verify_marks marks;
-	int64_t mark_size; /* the next one to be compared */
-	/* Rows whose hash differs from the stored tile: which of the two is wrong shows later. */
-	struct tile_doubt {
-		int64_t seq, end;
-	} tiles[TILE_DOUBTS_MAX];
-	size_t n_tiles;
-};
-
-static bool found_below(const struct verify_report *rep, int64_t seq)
-{
-	for (size_t i = 0; i < rep->n_findings; i++)
-		if (rep->findings[i].seq > 0 && rep->findings[i].seq <= seq)
-			return true;
-	return false;
-}
 
 /* The entry before did not fit its chain value: this entry shows which of the two is wrong. */
 static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
@@ -72,9 +33,6 @@ static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
 		verify_add(v->rep, seq, seq, "record altered");
 	v->doubt = false;
 }
-
-static int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
-		       struct error *err);
 
 static void check_chain(struct scan *v, const struct record *rec, struct str stored)
 {
@@ -94,122 +52,7 @@ static void check_chain(struct scan *v, const struct record *rec, struct str sto
 	memcpy(v->stored, chain ? chain : v->computed, SHA256_BYTES);
 	if (!record_body_is_closed(rec->body))
 		verify_add(v->rep, rec->seq, rec->seq, "body is not one JSON object");
-	(void)tree_push(&v->tree, leaf, verify_tile, v, &err);
-}
-
-/* tree_tile_fn: the stored tile against the recomputed one. */
-static int verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
-		       struct error *err)
-{
-	struct scan *v = arg;
-	struct stmt *s;
-	if (v->rep->is_archive)
-		return 0;
-	int r = db_prepare(v->d, "SELECT hashes FROM audit_tile WHERE id = ?", &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, tree_tile_id(level, index));
-	r = stmt_step(s, err);
-	struct str stored = r > 0 ? stmt_blob(s, 0) : STR_NONE;
-	int64_t width = 1;
-	for (unsigned l = 0; l < level; l++)
-		width *= TREE_TILE;
-	int64_t first = index * TREE_TILE * width + 1, end = first + TREE_TILE * width - 1;
-	if (stored.len != TREE_TILE_BYTES) {
-		verify_add(v->rep, first, end, "tile %u/%" PRId64 " is missing", level, index);
-		stmt_reset(s);
-		return 0;
-	}
-	for (int64_t i = 0; i < TREE_TILE; i++) {
-		if (!memcmp(stored.ptr + i * SHA256_BYTES, hashes + i * SHA256_BYTES, SHA256_BYTES))
-			continue;
-		if (v->n_tiles < TILE_DOUBTS_MAX)
-			v->tiles[v->n_tiles++] =
-				(struct tile_doubt){.seq = first + i * width, .end = end};
-	}
-	stmt_reset(s);
-	return 0;
-}
-
-static void settle_tiles(struct scan *v)
-{
-	for (size_t i = 0; i < v->n_tiles; i++) {
-		const struct tile_doubt *t = &v->tiles[i];
-		if (v->rep->good_checkpoint >= t->end)
-			verify_add(v->rep, t->seq, t->seq, "its hash in the stored tile altered");
-		else if (!found_below(v->rep, t->seq))
-			verify_add(v->rep, t->seq, t->seq, "record and chain rewritten");
-	}
-}
-
-/* The first checkpoint larger than size. */
-static int next_note(struct scan *v, int64_t size, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(v->d,
-			   "SELECT size, note FROM audit_checkpoint WHERE size > ? ORDER BY size"
-			   " LIMIT 1",
-			   &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, size);
-	r = stmt_step(s, err);
-	v->note_size = r > 0 ? stmt_int(s, 0) : INT64_MAX;
-	strbuf_clear(&v->note);
-	if (r > 0)
-		strbuf_addstr(&v->note, stmt_text(s, 1));
-	stmt_reset(s);
-	return r < 0 ? r : 0;
-}
-
-static void check_note(struct scan *v, int64_t size)
-{
-	struct verify_report *rep = v->rep;
-	struct checkpoint c;
-	struct error err = ERROR_INIT;
-	unsigned char root[SHA256_BYTES];
-	const char *vkey = verify_key_at(&v->keys, size);
-	int r = vkey ? checkpoint_verify(strbuf_str(&v->note), v->origin, vkey, &c, &err)
-		     : error_set(&err, E_ALTERED, "no key of this size is known");
-	rep->checkpoints++;
-	if (r < 0 || c.size != size) {
-		verify_add(rep, 0, 0, "checkpoint %" PRId64 ": %.100s", size,
-			   r < 0 ? err.msg : "it is stored under another size");
-		return;
-	}
-	tree_root(&v->tree, root);
-	if (!memcmp(root, c.root, sizeof(root)))
-		rep->good_checkpoint = size;
-	else if (!v->root_failed) {
-		v->root_failed = true;
-		if (!v->doubt && !found_below(rep, size) && !v->n_tiles)
-			verify_add(rep, rep->good_checkpoint + 1, size,
-				   "rewritten: not what checkpoint %" PRId64 " signed", size);
-	}
-}
-
-/* Checkpoints up to and with the row that was just read. */
-static int check_notes(struct scan *v, int64_t seq, struct error *err)
-{
-	int r = 0;
-	while (r >= 0 && v->note_size <= seq) {
-		if (v->note_size == seq && v->tree.size == seq)
-			check_note(v, seq);
-		else if (v->note_size < v->rep->first)
-			verify_add(v->rep, 0, 0, "checkpoint %" PRId64 " is out of place",
-				   v->note_size);
-		r = next_note(v, v->note_size, err);
-	}
-	return r;
-}
-
-static void check_mark(struct scan *v)
-{
-	unsigned char root[SHA256_BYTES];
-	tree_root(&v->tree, root);
-	verify_marks_compare(&v->marks, v->mark_size, root,
-			     v->doubt || v->n_tiles || found_below(v->rep, v->mark_size), v->rep);
-	v->mark_size = verify_marks_next(&v->marks, v->mark_size);
+	(void)tree_push(&v->tree, leaf, scan_verify_tile, v, &err);
 }
 
 /* True if the row is one of the sequence. */
@@ -244,26 +87,26 @@ static int check_row(struct scan *v, struct stmt *s, struct error *err)
 	if (str_is(rec.type, "Transition"))
 		v->rep->transitions++;
 	if (v->mark_size == rec.seq)
-		check_mark(v);
+		scan_check_mark(v);
 	int64_t blobs = record_body_blobs(rec.body);
 	v->n_refs += blobs;
 	int r = blobs ? verify_row_refs(v->d, rec.seq, blobs, v->rep, err) : 0;
 	if (r >= 0)
 		r = verify_objects_row(&v->objects, &rec, err);
-	return r < 0 ? r : check_notes(v, rec.seq, err);
+	return r < 0 ? r : scan_check_notes(v, rec.seq, err);
 }
 
 static int scan_end(struct scan *v, struct error *err)
 {
 	struct verify_report *rep = v->rep;
 	/* A checkpoint of rows that came after the first look for one. */
-	int r = v->note_size == INT64_MAX ? next_note(v, rep->last, err) : 0;
+	int r = v->note_size == INT64_MAX ? scan_next_note(v, rep->last, err) : 0;
 	if (v->doubt)
 		verify_add(rep, v->expected - 1, v->expected - 1, "record or chain value altered");
-	for (; r >= 0 && v->note_size != INT64_MAX; r = next_note(v, v->note_size, err))
+	for (; r >= 0 && v->note_size != INT64_MAX; r = scan_next_note(v, v->note_size, err))
 		verify_add(rep, v->expected, v->note_size,
 			   "missing: checkpoint %" PRId64 " covers them", v->note_size);
-	settle_tiles(v);
+	scan_settle_tiles(v);
 	rep->unsigned_rows = rep->last - rep->good_checkpoint;
 	return r;
 }
@@ -281,10 +124,10 @@ static int scan_tile(struct scan *v, int64_t index, struct error *err)
 	}
 	for (unsigned i = 0; r > 0 && i < TREE_TILE; i++) {
 		int64_t seq = index * TREE_TILE + i + 1;
-		r = tree_push(&v->tree, hashes[i], verify_tile, v, err);
+		r = tree_push(&v->tree, hashes[i], scan_verify_tile, v, err);
 		if (r >= 0 && v->mark_size == seq)
-			check_mark(v);
-		r = r < 0 ? r : check_notes(v, seq, err);
+			scan_check_mark(v);
+		r = r < 0 ? r : scan_check_notes(v, seq, err);
 		r = r < 0 ? r : 1;
 	}
 	xfree(hashes);
@@ -361,7 +204,7 @@ static int scan_start(struct scan *v, const struct verify_options *o, struct err
 	v->expected = 1;
 	chain_start(v->origin, v->stored);
 	v->mark_size = verify_marks_next(&v->marks, 0);
-	int r = next_note(v, INT64_MIN, err);
+	int r = scan_next_note(v, INT64_MIN, err);
 	if (!o->since_checkpoint || r < 0)
 		return r < 0 ? r : start_whole(v, o, err);
 	r = db_prepare(v->d,
@@ -380,10 +223,10 @@ static int scan_start(struct scan *v, const struct verify_options *o, struct err
 	v->expected = seq + 1;
 	v->rep->last = v->rep->first = seq;
 	v->after = seq;
-	r = next_note(v, seq - 1, err);
+	r = scan_next_note(v, seq - 1, err);
 	if (r >= 0)
 		r = log_load_tree(v->d, seq, &v->tree, err);
-	return r < 0 ? r : check_notes(v, seq, err);
+	return r < 0 ? r : scan_check_notes(v, seq, err);
 }
 
 /* At most ROWS_A_PAGE rows; returns how many. */
@@ -399,7 +242,7 @@ static int scan_page(struct scan *v, struct error *err)
 	stmt_bind_int(s, 1, v->after);
 	stmt_bind_int(s, 2, ROWS_A_PAGE);
 	if (v->note_size == INT64_MAX)
-		r = next_note(v, v->rep->last, err);
+		r = scan_next_note(v, v->rep->last, err);
 	for (; r >= 0 && (r = stmt_step(s, err)) > 0; n++) {
 		v->after = stmt_int(s, 0);
 		r = check_row(v, s, err);
