@@ -7,6 +7,7 @@
 #include "alm/base/visible.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/run/run_feedback.h"
+#include "alm/cli/run/run_name.h"
 #include "alm/cli/run/run_render.h"
 #include "alm/cli/run/run_trigger.h"
 #include "alm/cli/session.h"
@@ -20,11 +21,10 @@
 #include "alm/render/plugins.h"
 #include "crds/marks.h"
 
-#define INTERVAL_NS    NS_PER_MIN
-#define MAX_DELETES    10
-#define INSTANCE       "files"
-#define NAME_MAX_BYTES 50 /* it is part of names and a label */
-#define CHECK_BYTES    ((size_t)512 << 20)
+#define INTERVAL_NS NS_PER_MIN
+#define MAX_DELETES 10
+#define INSTANCE    "files"
+#define CHECK_BYTES ((size_t)512 << 20)
 
 enum trigger { TRIGGER_ONEOFF, TRIGGER_INTERVAL, TRIGGER_RESOURCE, TRIGGER_KEYED };
 
@@ -51,15 +51,6 @@ struct run_command {
 
 /* --- rendering --- */
 
-static bool is_label(const char *s)
-{
-	size_t n = strlen(s);
-	for (size_t i = 0; i < n; i++)
-		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') && s[i] != '-')
-			return false;
-	return n && n <= NAME_MAX_BYTES && s[0] != '-' && s[n - 1] != '-';
-}
-
 /* The name of the rollout is that of what is run: its objects are known by it. */
 static int find_name(struct run_command *c, const struct rollout *rollout, struct error *err)
 {
@@ -67,12 +58,7 @@ static int find_name(struct run_command *c, const struct rollout *rollout, struc
 	if (!name && rollout && *rollout->name)
 		name = rollout->name;
 	c->bundle = arena_strdup(c->cli->arena, name ? name : "default");
-	if (!is_label(c->bundle))
-		return error_set(
-			err, E_INVALID,
-			"the name %.80s: at most %d of a-z, 0-9 and -; --name gives another",
-			c->bundle, NAME_MAX_BYTES);
-	return 0;
+	return run_name_check(c->bundle, "the name", err);
 }
 
 static int make(const struct run_command *c, const struct run_rendered *r, const char *instance,
@@ -297,12 +283,7 @@ static int read_watch(struct run_command *c, struct error *err)
 		return -err->code;
 	c->bundle =
 		cli_value(c->cli, "name") ? cli_value(c->cli, "name") : c->watch.map->main->name;
-	return is_label(c->bundle)
-		       ? 0
-		       : error_set(err, E_INVALID,
-				   "%s: mainResource: at most %d of a-z, 0-9 and -; --name gives "
-				   "another",
-				   file, NAME_MAX_BYTES);
+	return run_name_check(c->bundle, arena_fmt(c->cli->arena, "%s: mainResource", file), err);
 }
 
 static int unknown_trigger(const struct run_command *c, const char *name, struct error *err)
@@ -322,10 +303,7 @@ static int name_of_trigger(struct run_command *c, struct error *err)
 {
 	const char *name = cli_value(c->cli, "name");
 	c->bundle = name ? name : "default";
-	return is_label(c->bundle)
-		       ? 0
-		       : error_set(err, E_INVALID, "--name %.80s: at most %d of a-z, 0-9 and -",
-				   c->bundle, NAME_MAX_BYTES);
+	return run_name_check(c->bundle, "--name", err);
 }
 
 static int read_sql(struct run_command *c, struct error *err)
