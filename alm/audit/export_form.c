@@ -1,10 +1,11 @@
-/* export_form: see export_form.h. Sources: RFC 4180; audit.k8s.io/v1; CloudEvents 1.0 JSON format;
+/* export_form: see export_form.h. Sources: audit.k8s.io/v1; CloudEvents 1.0 JSON format;
  * OCSF 1.3 (classes 6003 API Activity, 3004 Entity Management). */
 #include "alm/audit/export_form.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "alm/audit/export_csv.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/arena.h"
 #include "alm/base/clock.h"
@@ -71,102 +72,6 @@ static struct str host_of(const struct obj *row)
 	if (str_cut(s, ':', &host, &port) && str_find(port, STR(":")) < 0)
 		return host;
 	return s;
-}
-
-/* --- csv --- */
-
-static const struct {
-	const char *name, *path;
-} columns[] = {
-	{"seq", "seq"},
-	{"time", NULL},
-	{"type", "type"},
-	{"reason", "reason"},
-	{"cluster", "subject.cluster"},
-	{"kind", "subject.kind"},
-	{"namespace", "subject.namespace"},
-	{"name", "subject.name"},
-	{"uid", "subject.uid"},
-	{"transitionSeq", "transitionSeq"},
-	{"op", "op"},
-	{"cause", "cause"},
-	{"actor", "actor"},
-	{"trust", "body.who.trust"},
-	{"via", "body.who.via"},
-	{"address", "body.who.address"},
-	{"verb", "body.verb"},
-	{"outcome", "body.outcome"},
-	{"code", "body.code"},
-	{"from", "body.from"},
-	{"to", "body.to"},
-	{"versionFrom", "body.version.from"},
-	{"versionTo", "body.version.to"},
-	{"plan", "body.plan"},
-	{"approves", "body.approves"},
-	{"justification", "body.justification"},
-	{"message", "body.message"},
-	{"changed", "body.changed"},
-	{"body", "body"},
-};
-
-#define CSV_HEADER                                                                           \
-	"seq,time,type,reason,cluster,kind,namespace,name,uid,transitionSeq,op,cause,actor," \
-	"trust,via,address,verb,outcome,code,from,to,versionFrom,versionTo,plan,approves,"   \
-	"justification,message,changed,body\r\n"
-
-/* A spreadsheet takes what begins like this for a formula (OWASP CSV Injection). */
-static bool is_formula(struct str s)
-{
-	return s.len && strchr("=+-@\t\r", s.ptr[0]);
-}
-
-static void cell(struct str s, struct strbuf *b)
-{
-	bool quoted = is_formula(s);
-	for (size_t i = 0; i < s.len && !quoted; i++)
-		quoted = strchr("\",\r\n", s.ptr[i]) != NULL;
-	if (!quoted) {
-		strbuf_addstr(b, s);
-		return;
-	}
-	strbuf_adds(b, is_formula(s) ? "\"'" : "\"");
-	for (size_t i = 0; i < s.len; i++) {
-		if (s.ptr[i] == '"')
-			strbuf_addc(b, '"');
-		strbuf_addc(b, s.ptr[i]);
-	}
-	strbuf_addc(b, '"');
-}
-
-static void value_cell(const struct obj *v, struct strbuf *b)
-{
-	int64_t n;
-	if (!v)
-		return;
-	if (obj_type(v) == OBJ_STRING) {
-		cell(obj_as_str(v), b);
-	} else if (obj_as_i64(v, &n)) {
-		strbuf_addf(b, "%" PRId64, n);
-	} else {
-		CLEANUP(xfreep) char *json = json_text(v);
-		cell(str_of(json), b);
-	}
-}
-
-static void csv_row(const struct obj *row, const char *origin, struct strbuf *b)
-{
-	char time[CLOCK_TEXT_MAX];
-	(void)origin;
-	time_text(row, time);
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
-		if (i)
-			strbuf_addc(b, ',');
-		if (columns[i].path)
-			value_cell(obj_path(row, columns[i].path), b);
-		else
-			strbuf_adds(b, time);
-	}
-	strbuf_adds(b, "\r\n");
 }
 
 /* --- audit.k8s.io/v1 --- */
@@ -486,7 +391,7 @@ static void ocsf_row(const struct obj *row, const char *origin, struct strbuf *b
 }
 
 static const struct export_form forms[] = {
-	{"csv", CSV_HEADER, csv_row},
+	{"csv", EXPORT_CSV_HEADER, export_csv_row},
 	{"k8s", NULL, k8s_row},
 	{"cloudevents", NULL, cloudevents_row},
 	{"ocsf", NULL, ocsf_row},

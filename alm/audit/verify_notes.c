@@ -6,7 +6,7 @@
 #include "alm/audit/verify_parts.h"
 #include "alm/audit/verify_scan.h"
 
-bool scan_found_below(const struct verify_report *rep, int64_t seq)
+static bool found_below(const struct verify_report *rep, int64_t seq)
 {
 	for (size_t i = 0; i < rep->n_findings; i++)
 		if (rep->findings[i].seq > 0 && rep->findings[i].seq <= seq)
@@ -54,7 +54,7 @@ void scan_settle_tiles(struct scan *v)
 		const struct tile_doubt *t = &v->tiles[i];
 		if (v->rep->good_checkpoint >= t->end)
 			verify_add(v->rep, t->seq, t->seq, "its hash in the stored tile altered");
-		else if (!scan_found_below(v->rep, t->seq))
+		else if (!found_below(v->rep, t->seq))
 			verify_add(v->rep, t->seq, t->seq, "record and chain rewritten");
 	}
 }
@@ -99,7 +99,7 @@ static void check_note(struct scan *v, int64_t size)
 		rep->good_checkpoint = size;
 	else if (!v->root_failed) {
 		v->root_failed = true;
-		if (!v->doubt && !scan_found_below(rep, size) && !v->n_tiles)
+		if (!v->doubt && !found_below(rep, size) && !v->n_tiles)
 			verify_add(rep, rep->good_checkpoint + 1, size,
 				   "rewritten: not what checkpoint %" PRId64 " signed", size);
 	}
@@ -125,7 +125,6 @@ void scan_check_mark(struct scan *v)
 	unsigned char root[SHA256_BYTES];
 	tree_root(&v->tree, root);
 	verify_marks_compare(&v->marks, v->mark_size, root,
-			     v->doubt || v->n_tiles || scan_found_below(v->rep, v->mark_size),
-			     v->rep);
+			     v->doubt || v->n_tiles || found_below(v->rep, v->mark_size), v->rep);
 	v->mark_size = verify_marks_next(&v->marks, v->mark_size);
 }

@@ -44,7 +44,6 @@ struct scan {
 };
 
 /* --- verify_notes.c --- */
-bool scan_found_below(const struct verify_report *rep, int64_t seq);
 /* tree_tile_fn: the stored tile against the recomputed one. */
 int scan_verify_tile(void *arg, unsigned level, int64_t index, const unsigned char *hashes,
 		     struct error *err);

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/docs/table.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/status.h"
-#include "alm/base/hash.h"
-#include "alm/obj/json.h"
+#include "alm/apiserver/store/hub_line.h"
 
 #define BOOKMARK_BEFORE_END (2 * NS_PER_S)
 
@@ -31,23 +29,11 @@ struct watcher {
 	struct task go_on;
 };
 
-#define ENCODINGS_MAX 16
-
-/* One encoded line of the change that is being published. */
-struct encoding {
-	const struct kind *kind;
-	struct accept accept;
-	bool columns;
-	const char *type;
-	struct text *line;
-};
-
 struct hub {
 	struct apiserver *server;
 	size_t n_watchers;
 	bool publishing;
-	struct encoding encodings[ENCODINGS_MAX];
-	size_t n_encodings;
+	struct hub_lines lines; /* of the change that is being published */
 };
 
 /* Watchers. */
@@ -109,77 +95,18 @@ static void send(struct watcher *w, struct str line)
 		watcher_finish(w, false);
 }
 
-/* Encodings. */
-
-static void print_table_event(struct watcher *w, const struct obj *o, bool columns,
-			      struct strbuf *b)
+/* Whether the next line states the columns of a Table; the first does. */
+static bool takes_columns(struct watcher *w)
 {
-	const struct kind *k = w->request->kind;
-	const char *rv = obj_str(o, "metadata.resourceVersion");
-	struct list_meta m = {.resource_version = rv ? rv : "", .remaining = -1};
-	table_begin(b, k, &w->request->accept, &m, columns);
-	table_row(b, k, &w->request->accept, o, loop_now(w->hub->server->loop), true);
-	table_end(b);
-	while (b->len && b->buf[b->len - 1] == '\n')
-		strbuf_truncate(b, b->len - 1);
-}
-
-static void print_event(struct watcher *w, const char *type, const struct obj *o, struct text *t,
-			bool columns, struct strbuf *b)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-	const struct kind *k = w->request->kind;
-	enum accept_as as = w->request->accept.as;
-	strbuf_addf(b, "{\"type\":\"%s\",\"object\":", type);
-	if (!o && as != AS_OBJECT)
-		o = convert_read(k, t, a);
-	if (as == AS_TABLE && o)
-		print_table_event(w, o, columns, b);
-	else if (as == AS_METADATA && o)
-		table_metadata(b, &w->request->accept, o);
-	else if (o)
-		json_print(o, b);
-	else
-		convert_print(k, t, false, b);
-	strbuf_adds(b, "}\n");
-}
-
-static bool same_accept(const struct accept *a, const struct accept *b)
-{
-	return a->as == b->as && a->include == b->include &&
-	       (a->as == AS_OBJECT || cstr_eq(a->as_version, b->as_version));
-}
-
-/* The line for the watcher, from the cache of this change or made. Borrowed. */
-static struct str encoded(struct watcher *w, const char *type, struct text *t)
-{
-	struct hub *h = w->hub;
 	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
 	w->columns_sent = true;
-	for (size_t i = 0; i < h->n_encodings; i++) {
-		struct encoding *e = &h->encodings[i];
-		if (e->kind == w->request->kind && e->type == type && e->columns == columns &&
-		    same_accept(&e->accept, &w->request->accept))
-			return text_str(e->line);
-	}
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	print_event(w, type, NULL, t, columns, &b);
-	if (h->n_encodings == ENCODINGS_MAX)
-		text_unref(h->encodings[--h->n_encodings].line);
-	h->encodings[h->n_encodings++] = (struct encoding){
-		.kind = w->request->kind,
-		.accept = w->request->accept,
-		.columns = columns,
-		.type = type,
-		.line = text_new(strbuf_str(&b)),
-	};
-	return text_str(h->encodings[h->n_encodings - 1].line);
+	return columns;
 }
 
-static void encodings_clear(struct hub *h)
+/* The line of this change for the watcher. Borrowed. */
+static struct str line_of(struct watcher *w, const char *type, struct text *t)
 {
-	while (h->n_encodings)
-		text_unref(h->encodings[--h->n_encodings].line);
+	return hub_lines_get(&w->hub->lines, w->request, type, t, takes_columns(w));
 }
 
 /* Matching. */
@@ -206,9 +133,7 @@ static void send_left(struct watcher *w, const struct change *c)
 	if (!o)
 		return;
 	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)c->rv));
-	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
-	w->columns_sent = true;
-	print_event(w, deleted, o, NULL, columns, &b);
+	hub_line_print(w->request, deleted, o, NULL, takes_columns(w), &b);
 	send(w, strbuf_str(&b));
 }
 
@@ -222,11 +147,11 @@ static void send_change(struct watcher *w, const struct change *c)
 	bool after = c->deleted ? before : text_matches(w, c->after);
 	w->floor = c->rv;
 	if (c->deleted && before)
-		send(w, encoded(w, deleted, c->after));
+		send(w, line_of(w, deleted, c->after));
 	else if (before && !after)
 		send_left(w, c);
 	else if (after)
-		send(w, encoded(w, before ? modified : added, c->after));
+		send(w, line_of(w, before ? modified : added, c->after));
 }
 
 /* Shows a change to the watchers of its resource. */
@@ -240,43 +165,16 @@ static void hub_change(void *arg, const struct change *c)
 		if (w->begun && !w->behind)
 			send_change(w, c);
 	h->publishing = false;
-	encodings_clear(h);
+	hub_lines_clear(&h->lines);
 	sweep(c->resource);
 }
 
 /* Bookmarks and the end. */
 
-static void print_bookmark(struct watcher *w, int64_t rv, bool initial_end, struct strbuf *b)
-{
-	const struct kind *k = w->request->kind;
-	CLEANUP(arena_freep) struct arena *a = arena_new(65536);
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	obj_set_str(o, "kind", k->kind);
-	obj_set_str(o, "apiVersion", kind_api_version(k, a));
-	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)rv));
-	if (initial_end) {
-		CLEANUP(strbuf_release) struct strbuf blueprint = STRBUF_INIT(STRBUF_SMALL);
-		struct obj *notes = obj_map();
-		base64_encode(str_of(arena_fmt(a,
-					       "{\"apiVersion\":\"%s\",\"items\":[],\"kind\":"
-					       "\"%s\"}\n",
-					       kind_api_version(k, a), k->list_kind)),
-			      &blueprint);
-		obj_set_str(notes, "k8s.io/initial-events-end", "true");
-		if (w->request->accept.as == AS_OBJECT)
-			obj_set_str(notes, "kubernetes.io/initial-events-list-blueprint",
-				    blueprint.buf);
-		obj_set_path(o, "metadata.annotations", notes);
-	}
-	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
-	w->columns_sent = true;
-	print_event(w, "BOOKMARK", o, NULL, columns, b);
-}
-
 static void send_bookmark(struct watcher *w, int64_t rv, bool initial_end)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	print_bookmark(w, rv, initial_end, &b);
+	hub_line_bookmark(w->request, rv, initial_end, takes_columns(w), &b);
 	send(w, strbuf_str(&b));
 }
 
@@ -363,11 +261,9 @@ static void send_too_old(struct watcher *w)
 static void send_first_item(struct watcher *w, struct text *t)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
 	if (!list_matches(w->request, w->first.filter, t))
 		return;
-	w->columns_sent = true;
-	print_event(w, added, NULL, t, columns, &b);
+	hub_line_print(w->request, added, NULL, t, takes_columns(w), &b);
 	send(w, strbuf_str(&b));
 }
 
@@ -454,7 +350,7 @@ static bool send_changes(struct watcher *w)
 			break;
 		read += c->after ? c->after->len : 0;
 		send_change(w, c);
-		encodings_clear(w->hub);
+		hub_lines_clear(&w->hub->lines);
 	}
 	return c != NULL;
 }
