@@ -144,49 +144,6 @@ void audit_set_epoch(struct audit *a, int64_t epoch)
 	a->epoch = epoch;
 }
 
-/* --- the first cause of all --- */
-
-#define ROOT_STEPS_MAX 64 /* upwards, among entries that do not name theirs */
-
-static void keep_root(struct audit *a, int64_t seq, int64_t root)
-{
-	a->roots[seq % AUDIT_ROOTS_KEPT] = (struct audit_root){seq, root};
-}
-
-/* One step: 1 if *ret is the root, 0 if it is a cause like this one. */
-static int root_above(struct audit *a, int64_t seq, int64_t *ret, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(a->db, "SELECT body ->> '$.root', cause FROM audit WHERE seq = ?", &s,
-			   err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, seq);
-	r = stmt_step(s, err);
-	int64_t root = r > 0 ? stmt_int(s, 0) : 0, cause = r > 0 ? stmt_int(s, 1) : 0;
-	stmt_reset(s);
-	*ret = root ? root : cause ? cause : seq; /* one that was pruned ends the way, too */
-	return r < 0 ? r : root || !cause;
-}
-
-static int root_of(struct audit *a, int64_t cause, int64_t *ret, struct error *err)
-{
-	const struct audit_root *kept = &a->roots[cause % AUDIT_ROOTS_KEPT];
-	int64_t at = cause;
-	int r = 0;
-	if (kept->seq == cause) {
-		*ret = kept->root;
-		return 0;
-	}
-	for (unsigned i = 0; r == 0 && i < ROOT_STEPS_MAX; i++)
-		r = root_above(a, at, &at, err);
-	if (r < 0)
-		return r;
-	keep_root(a, cause, at);
-	*ret = at;
-	return 0;
-}
-
 /* In a->body. What is too large for a row is in blobs afterwards. */
 static int print_body(struct audit *a, const struct audit_row *row, struct record_facts *f,
 		      struct error *err)
@@ -220,7 +177,7 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	struct record_facts facts = {.clock_us = now_us == time_us ? 0 : now_us,
 				     .epoch = a->epoch,
 				     .has_epoch = a->epoch >= 0};
-	int r = row->cause ? root_of(a, row->cause, &facts.root, err) : 0;
+	int r = row->cause ? audit_root_of(a, row->cause, &facts.root, err) : 0;
 	if (r >= 0)
 		r = print_body(a, row, &facts, err);
 	if (r < 0)
@@ -245,7 +202,7 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	};
 	r = append_record(a, &rec, err);
 	if (r >= 0)
-		keep_root(a, rec.seq, facts.root ? facts.root : rec.seq);
+		audit_keep_root(a, rec.seq, facts.root ? facts.root : rec.seq);
 	return r;
 }
 

@@ -81,6 +81,9 @@ int audit_check_outside(struct audit *a, const struct audit_config *c, bool is_n
 			struct error *err);
 /* body.digests: by which key and rules the digests from here on are made. */
 void audit_set_digests(const struct audit *a, struct obj *body);
+/* audit_root.c: the first cause of all of what has this cause; and that of an entry that is new. */
+int audit_root_of(struct audit *a, int64_t cause, int64_t *ret, struct error *err);
+void audit_keep_root(struct audit *a, int64_t seq, int64_t root);
 /* audit_open.c: a log's state without a log; its origin, keys and first record. */
 struct audit *audit_alloc(const struct audit_config *c);
 void audit_free(struct audit *a);

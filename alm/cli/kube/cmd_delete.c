@@ -11,6 +11,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/cli/cmds.h"
+#include "alm/cli/kube/removal.h"
 #include "alm/cli/kube/targets.h"
 #include "alm/cli/kube/write.h"
 #include "alm/cli/term.h"
@@ -28,7 +29,7 @@ static const struct cmd_option options[] = {
 	{"timeout", "DURATION", "longest wait (default 5m)", 0},
 	{"with-crd", "PLURAL.GROUP=COUNT",
 	 "also this CRD with its COUNT instances, which go first, while the operator runs", 0},
-	{"dry-run", "WHERE", "server: check, delete nothing", 0},
+	{"dry-run", "WHERE", "server: check, delete nothing; of an app: tell what would go", 0},
 	{"output", "FORMAT", "name instead of a line", 'o'},
 	{0},
 };
@@ -45,7 +46,7 @@ static int delete_options(const struct cli *c, const char *uid, struct obj **ret
 {
 	static const char *const modes[][2] = {
 		{"background", "Background"}, {"foreground", "Foreground"}, {"orphan", "Orphan"}};
-	const char *mode = cli_value(c, "cascade"), *dry = cli_value(c, "dry-run");
+	const char *mode = cli_value(c, "cascade");
 	const char *policy = "Background";
 	for (size_t i = 0; mode && i < ARRAY_LEN(modes); i++)
 		if (!strcmp(mode, modes[i][0])) {
@@ -60,7 +61,7 @@ static int delete_options(const struct cli *c, const char *uid, struct obj **ret
 	obj_set_str(o, "propagationPolicy", policy);
 	if (uid)
 		obj_set_path(o, "preconditions.uid", obj_string(uid));
-	if (dry && !strcmp(dry, "server")) {
+	if (write_is_dry(c)) {
 		struct obj *list = obj_list();
 		obj_append(list, obj_string("All"));
 		obj_set(o, "dryRun", list);
@@ -94,7 +95,7 @@ static int wait_gone(struct delete *d, const char *path, const char *uid, const 
 static void print_deleted(const struct delete *d, const struct resource *r, const char *name)
 {
 	const struct cli *c = d->c;
-	const char *dry = cli_value(c, "dry-run"), *out = cli_value(c, "output");
+	const char *out = cli_value(c, "output");
 	for (const char *p = r->kind; *p; p++)
 		term_print("%c", char_lower(*p));
 	if (*r->group)
@@ -102,8 +103,7 @@ static void print_deleted(const struct delete *d, const struct resource *r, cons
 	if (out && !strcmp(out, "name"))
 		term_print("/%s\n", name);
 	else
-		term_print(" \"%s\" deleted%s\n", name,
-			   dry && !strcmp(dry, "server") ? " (server dry run)" : "");
+		term_print(" \"%s\" deleted%s\n", name, write_is_dry(c) ? " (server dry run)" : "");
 	(void)term_flush();
 }
 
@@ -131,6 +131,10 @@ static int delete_sent(struct delete *d, const struct target *t, const char *nam
 		return r;
 	print_deleted(d, &t->resource, name);
 	*ret_uid = arena_strdup(d->c->arena, meta_uid(o));
+	bool is_app =
+		cstr_eq(meta_kind(o), "AppType") && !strcmp(t->resource.group, "app.coreos.com");
+	if (is_app && write_is_dry(d->c) && !cli_value(d->c, "output"))
+		return removal_print(d->c, d->s, o, err);
 	return 0;
 }
 
@@ -138,7 +142,7 @@ static int delete_one(struct delete *d, const struct target *t, const char *name
 {
 	const char *uid, *wait = cli_value(d->c, "wait");
 	int r = delete_sent(d, t, name, &uid, err);
-	if (r < 0 || !uid || (wait && !strcmp(wait, "false")) || cli_value(d->c, "dry-run"))
+	if (r < 0 || !uid || (wait && !strcmp(wait, "false")) || write_is_dry(d->c))
 		return r;
 	return wait_gone(d, session_target(d->s, &t->resource, t->ns, name, NULL), uid, name, err);
 }
@@ -202,7 +206,7 @@ static int delete_instances(struct delete *d, const char *crd, struct error *err
 		t.ns = meta_namespace(obj_at(items, i));
 		r = delete_sent(d, &t, meta_name(obj_at(items, i)), &uid, err);
 	}
-	if (cli_value(d->c, "dry-run"))
+	if (write_is_dry(d->c))
 		return r;
 	for (size_t i = 0; r >= 0 && i < obj_len(items); i++) {
 		const struct obj *o = obj_at(items, i);
@@ -282,6 +286,8 @@ static int run(struct cli *c, struct error *err)
 	int64_t timeout;
 	d->c = c;
 	int r = cli_duration(c, "timeout", 5 * NS_PER_MIN, &timeout, err);
+	if (r >= 0)
+		r = write_check_dry(c, err);
 	if (r >= 0 && !c->n_args == !cli_value(c, "filename"))
 		r = error_set(err, E_USAGE, "want TYPE NAME or -f FILE");
 	if (r >= 0)
@@ -298,7 +304,13 @@ const struct cmd cmd_delete = {
 	.name = "delete",
 	.usage = "alm delete (TYPE NAME... | TYPE/NAME... | TYPE (-l QUERY | --all) | -f FILE)",
 	.summary = "delete objects",
-	.examples = "alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1",
+	.description =
+		"Waits until the objects are gone. Of an AppType --dry-run=server lists what ALM "
+		"would "
+		"delete with it, what stays, and the command that takes its definitions with their "
+		"objects along.",
+	.examples = "alm delete apptype etcd --dry-run=server\n"
+		    "alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1",
 	.options = options,
 	.args = {0, CLI_ARGS_MAX},
 	.run = run,

@@ -25,14 +25,26 @@ int write_modern(struct cli *c, struct session *s, struct manifest_item *m, stru
 	return 0;
 }
 
+bool write_is_dry(const struct cli *c)
+{
+	return cstr_eq(cli_value(c, "dry-run"), "server");
+}
+
+int write_check_dry(const struct cli *c, struct error *err)
+{
+	const char *dry = cli_value(c, "dry-run");
+	if (!dry || write_is_dry(c) || !strcmp(dry, "none"))
+		return 0;
+	return error_set(err, E_USAGE, "--dry-run is server or none, not %s", dry);
+}
+
 int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
 	       struct error *err)
 {
 	struct error first = ERROR_INIT;
-	const char *dry = cli_value(c, "dry-run");
-	if (dry && strcmp(dry, "server") != 0 && strcmp(dry, "none") != 0)
-		return error_set(err, E_USAGE, "--dry-run is server or none, not %s", dry);
-	int r = manifest_read(c, m, err);
+	int r = write_check_dry(c, err);
+	if (r >= 0)
+		r = manifest_read(c, m, err);
 	if (r >= 0)
 		r = session_open(c, s, err);
 	if (r < 0)
@@ -51,10 +63,10 @@ int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn f
 
 const char *write_query(struct cli *c, const char *manager, const char *more)
 {
-	const char *own = cli_value(c, "field-manager"), *dry = cli_value(c, "dry-run");
+	const char *own = cli_value(c, "field-manager");
 	return arena_fmt(c->arena, "fieldManager=%s&fieldValidation=Strict%s%s",
 			 url_encode(str_of(own ? own : manager), c->arena),
-			 dry && !strcmp(dry, "server") ? "&dryRun=All" : "", more);
+			 write_is_dry(c) ? "&dryRun=All" : "", more);
 }
 
 const struct obj *write_manifest(struct cli *c, const struct obj *o, bool is_new)
@@ -78,14 +90,12 @@ int write_print(struct cli *c, const struct obj *o, const char *verb, struct err
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 20);
 	struct printer p;
-	const char *dry = cli_value(c, "dry-run");
 	int r = printer_parse(cli_value(c, "output"), &p, err);
 	if (r < 0)
 		return r;
 	if (printer_is_table(&p)) {
 		printer_name(o, &b);
-		visible_addf(&b, " %s%s\n", verb,
-			     dry && !strcmp(dry, "server") ? " (server dry run)" : "");
+		visible_addf(&b, " %s%s\n", verb, write_is_dry(c) ? " (server dry run)" : "");
 	} else
 		r = printer_object(&p, o, &b, err);
 	printer_write(&p, strbuf_str(&b));

@@ -12,6 +12,10 @@ typedef int (*write_fn)(struct cli *c, struct session *s, const struct manifest_
  * returns the first error, the others are printed. */
 int write_each(struct cli *c, struct session **s, struct manifest *m, write_fn fn,
 	       struct error *err);
+/* --dry-run: server or none. Another word is E_USAGE: nothing is written that somebody only wanted to
+ * see. */
+int write_check_dry(const struct cli *c, struct error *err);
+bool write_is_dry(const struct cli *c);
 /* A document in the form of 2017 becomes the one of today (crds/legacy.h), with a warning for each
  * change on standard error; an instance only if the server does not know its kind as it is. s NULL:
  * no server is asked. */
