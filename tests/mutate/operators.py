@@ -16,6 +16,8 @@ WORDS = set("if else for while do switch case default return goto break continue
 # Calls without which only memory, a log line or speed would change: no test is asked to notice.
 QUIET = re.compile(r"free|release|unref|_reset$|^log_|arena|assert|^va_|CLEANUP|prefetch|trim|shrink|munmap|close$|usage_count")
 OFF_BY_ONE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+# The larger or smaller of two: of equals either is.
+LARGER = re.compile(r"([\w.>\-\[\]]+(?: [-+] 1)?) [<>]=? ([\w.>\-\[\]]+(?: [-+] 1)?) \? (\1|\2) : (\1|\2)")
 
 
 class Token:
@@ -147,6 +149,8 @@ class Mutants:
     def operator(self, i):
         t, before, after = self.t[i], self.t[i - 1], self.t[i + 1]
         if t.text in OFF_BY_ONE and (before.kind in ("word", "num") or before.text in ")]"):
+            if self.is_larger_of_two(t.at):
+                return
             self.add(i, i + 1, OFF_BY_ONE[t.text], "off by one")
         elif t.text in ("+", "-") and after.text == "1" and (before.kind == "word" or before.text in ")]"):
             self.add(i, i + 2, "", "off by one")
@@ -158,6 +162,10 @@ class Mutants:
                 old = self.src(a, b)
                 if re.fullmatch(r"[A-Za-z_][\w.>-]*", old) and old not in ("NULL", "err", "true", "false", "a", "v", "arena"):
                     self.add(a, b, "0", "drop an argument")
+
+    def is_larger_of_two(self, at):
+        line = self.text.rfind("\n", 0, at) + 1
+        return any(m.start() <= at < m.end() for m in LARGER.finditer(self.text[: at + 200], line))
 
     def statement(self, i):
         """A call whose answer nobody takes, or an assignment to a member."""

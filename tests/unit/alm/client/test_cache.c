@@ -108,10 +108,25 @@ static void test_cache__finds_what_a_search_of_all_finds(void **state)
 	xfree(all);
 }
 
+static void test_cache__an_object_has_a_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct error err = ERROR_INIT;
+		struct informer_object *io = NULL;
+		CLEANUP(obj_unrefp) struct obj *o = meta_skeleton("v1", "ConfigMap", NULL, "n");
+		obj_set_path(o, "metadata.name", i ? obj_string("") : obj_int(7));
+		assert_int_equal(cache_object_new(o, NULL, &io, &err), -E_INTERNAL);
+		assert_string_equal(err.msg, "the server sent a ConfigMap without a name");
+		assert_null(io);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cache__finds_what_a_search_of_all_finds),
+		cmocka_unit_test(test_cache__an_object_has_a_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,95 @@ static void test_kubeconfig__in_a_cluster(void **state)
 			 -E_NOTFOUND);
 }
 
+/* FIELD of the cluster or the user, and what is said of it. */
+static void test_kubeconfig__what_is_wrong_is_named(void **state)
+{
+	static const struct {
+		const char *cluster, *user, *want;
+	} rows[] = {
+		{"{}", "{}", "cluster c: server: found nothing"},
+		{"{server: \"\"}", "{}", "server: found nothing"},
+		{"{server: one}", "{}", "server: found one, wanted a https:// address"},
+		{"{server: ftp://one}", "{}", "server: found ftp://one"},
+		{"{server: https://one, certificate-authority: absent}", "{}",
+		 "cluster c: certificate-authority"},
+		{"{server: https://one, certificate-authority-data: \"!\"}", "{}",
+		 "cluster c: certificate-authority-data is no base64"},
+		{"{server: https://one}", "{client-certificate: absent}",
+		 "user u: client-certificate"},
+		{"{server: https://one}", "{client-key: absent}", "user u: client-key"},
+		{"{server: https://one}", "{client-key-data: \"!\"}", "client-key-data is no"},
+		{"{server: https://one}", "{auth-provider: {}}", "auth-provider"},
+	};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kubeconfig *k;
+		struct kubeconfig_target t;
+		const char *text =
+			arena_fmt(f->arena,
+				  "current-context: a\nclusters: [{name: c, cluster: %s}]\n"
+				  "users: [{name: u, user: %s}]\n"
+				  "contexts: [{name: a, context: {cluster: c, user: u}}]\n",
+				  rows[i].cluster, rows[i].user);
+		struct kubeconfig_sources s = {.path = write_file(f, "wrong", text, 0600)};
+		assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+		if (kubeconfig_resolve(k, NULL, false, f->arena, &t, &f->err) == 0)
+			fail_msg("%s", rows[i].want);
+		if (!strstr(f->err.msg, rows[i].want))
+			fail_msg("%s, want %s", f->err.msg, rows[i].want);
+		kubeconfig_free(k);
+	}
+}
+
+static void test_kubeconfig__a_context_that_leads_nowhere(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig *k;
+	struct kubeconfig_target t;
+	struct kubeconfig_sources s = {
+		.path = write_file(f, "nowhere",
+				   "clusters: [{name: c, cluster: {server: http://one}}]\n"
+				   "contexts: [{name: a, context: {cluster: c, user: nobody}}, "
+				   "{name: b, context: {cluster: c, user: \"\"}}]\n",
+				   0600)};
+	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
+	assert_int_equal(kubeconfig_resolve(k, NULL, false, f->arena, &t, &f->err), -E_INVALID);
+	assert_int_equal(kubeconfig_resolve(k, "a", false, f->arena, &t, &f->err), -E_NOTFOUND);
+	assert_non_null(strstr(f->err.msg, "no user \"nobody\""));
+	assert_ok(kubeconfig_resolve(k, "b", false, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.transport.base_url, "http://one");
+	assert_null(t.transport.token);
+	kubeconfig_free(k);
+	s = (struct kubeconfig_sources){.env = arena_fmt(f->arena, "%s/x:%s/y", f->dir, f->dir),
+					.home = f->dir};
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
+	assert_non_null(strstr(f->err.msg, "no file of KUBECONFIG="));
+	s.env = "";
+	assert_int_equal(kubeconfig_load(&s, &k, &f->err), -E_NOTFOUND);
+	assert_non_null(strstr(f->err.msg, ".kube/config does not exist"));
+}
+
+static void test_kubeconfig__a_pod_lacks_something(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig_target t;
+	write_file(f, "token", "T", 0644);
+	assert_true(kubeconfig_in_cluster("h", "1", f->dir, f->arena, &t, &f->err) < 0);
+	assert_non_null(strstr(f->err.msg, "ca.crt"));
+	write_file(f, "ca.crt", "CA", 0644);
+	assert_ok(kubeconfig_in_cluster("h", "1", f->dir, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.ns, "default");
+	assert_string_equal(t.transport.token_file, arena_fmt(f->arena, "%s/token", f->dir));
+	write_file(f, "namespace", " \n", 0644);
+	assert_ok(kubeconfig_in_cluster("h", "1", f->dir, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.ns, "default");
+	static const char *const lacking[][2] = {{"", "1"}, {"h", ""}, {"h", NULL}};
+	for (size_t i = 0; i < ARRAY_LEN(lacking); i++)
+		assert_int_equal(kubeconfig_in_cluster(lacking[i][0], lacking[i][1], f->dir,
+						       f->arena, &t, &f->err),
+				 -E_NOTFOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +261,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kubeconfig__refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kubeconfig__warnings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kubeconfig__in_a_cluster, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__what_is_wrong_is_named, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__a_context_that_leads_nowhere,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kubeconfig__a_pod_lacks_something, setup,
+						teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ static void test_secrets__of_values_are_those_under_policy_keys(void **state)
 	secrets_init(&s, a);
 	secrets_add_values(
 		&s, parse(a, "{\"plain\": \"notsecret\", \"db\": {\"adminPassword\": \"hunter22\","
-			     "\"short\": \"abc\"}, \"api-key\": 1234567, \"token\": \"ab12\","
+			     "\"short\": \"abc\"}, \"api-key\": 1234567, \"port\": 7654321, "
+			     "\"token\": \"ab12\","
 			     "\"credentials\": [{\"x\": \"incredible\"}],"
 			     "\"env\": [{\"name\": \"DB_PASSWD\", \"value\": \"fromenv1\"}]}"));
 	static const struct {
@@ -33,6 +34,7 @@ static void test_secrets__of_values_are_those_under_policy_keys(void **state)
 		{"it is hunter22", "it is (hidden)"},
 		{"hunter22hunter22 and hunter22", "(hidden) and (hidden)"},
 		{"key 1234567!", "key (hidden)!"},
+		{"port 7654321", "port 7654321"},
 		{"incredible, fromenv1", "(hidden), (hidden)"},
 		{"aHVudGVyMjI=", "(hidden)I="},                 /* hunter22 */
 		{"dXNlcjpodW50ZXIyMg==", "dXNlcjp(hidden)g=="}, /* user:hunter22 */
@@ -74,7 +76,8 @@ static void test_secrets__of_lookups_are_what_the_objects_have(void **state)
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
 	const struct obj *answers = parse(
-		a, "[{\"kind\": \"Secret\", \"value\": {\"kind\": \"Secret\", \"metadata\": "
+		a, "[{\"kind\": \"Secret\", \"value\": {\"apiVersion\": \"version-1\", \"kind\": "
+		   "\"Secret\", \"metadata\": "
 		   "{\"name\": \"thename\"},"
 		   "\"data\": {\"p\": \"bG9va2VkdXA=\"}}}, {\"kind\": \"ConfigMap\", \"value\": "
 		   "{\"items\":"
@@ -85,8 +88,10 @@ static void test_secrets__of_lookups_are_what_the_objects_have(void **state)
 	secrets_init(&s, a);
 	secrets_add_answers(&s, answers);
 	assert_string_equal(
-		secrets_hide(&s, "thename another lookedup configured unused ZZZZZZZZZZ"),
-		"thename another (hidden) (hidden) (hidden) ZZZZZZZZZZ");
+		secrets_hide(
+			&s,
+			"version-1 Secret thename another lookedup configured unused ZZZZZZZZZZ"),
+		"version-1 Secret thename another (hidden) (hidden) (hidden) ZZZZZZZZZZ");
 	CLEANUP(obj_unrefp) struct obj *kept = secrets_looked_up(
 		answers, parse(a, "{\"manifest\": \"a: lookedup\\nb: configured\\n\"}"));
 	CLEANUP(xfreep) char *text = json_text(kept);
