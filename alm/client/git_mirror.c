@@ -7,6 +7,7 @@
 #include "alm/client/git_address.h"
 #include "alm/client/git_files.h"
 #include "alm/client/git_run.h"
+#include "alm/client/git_verify.h"
 
 #define READ_BYTES ((size_t)256 << 20) /* of the arena */
 #define FETCH_NS   (5 * NS_PER_MIN)
@@ -33,6 +34,7 @@ struct git_read {
 	struct error why;       /* it may be */
 	size_t depth;           /* that was asked for beyond the head; 0: nothing was */
 	struct git_files *tree; /* under way */
+	struct git_verify *verify;
 	struct files files;
 	struct git_result result;
 };
@@ -230,6 +232,26 @@ static void ancestor_came(void *arg, const struct program_result *r, const struc
 static const struct git_stage stage_ancestor = {"merge-base", GIT_TEXT_BYTES, GIT_ASK_NS,
 						ancestor_came};
 
+/* Who may push is asked first. */
+static void go_on(struct git_read *g)
+{
+	if (g->rq.applied && strcmp(g->rq.applied, g->result.head.commit) != 0)
+		ask_ancestor(g);
+	else
+		read_tree(g);
+}
+
+static void verified(void *arg, const char *signer, const struct error *err)
+{
+	struct git_read *g = arg;
+	g->verify = NULL;
+	g->result.signer = signer;
+	if (err)
+		finish(g, err);
+	else
+		go_on(g);
+}
+
 static void head_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -245,10 +267,11 @@ static void head_came(void *arg, const struct program_result *r, const struct er
 		return;
 	}
 	g->result.head = list[0];
-	if (g->rq.applied && strcmp(g->rq.applied, list[0].commit) != 0)
-		ask_ancestor(g);
+	if (g->rq.keys)
+		g->verify =
+			git_verify_start(&g->place, list[0].commit, g->rq.keys, g->a, verified, g);
 	else
-		read_tree(g);
+		go_on(g);
 }
 
 static const struct git_stage stage_head = {"log", GIT_TEXT_BYTES, GIT_ASK_NS, head_came};
@@ -504,6 +527,15 @@ static const char *const *copy_texts(struct arena *a, const char *const *list)
 	return copy;
 }
 
+static const struct git_keys *copy_keys(struct arena *a, const struct git_keys *k)
+{
+	struct git_keys *copy = k ? ARENA_NEW(a, struct git_keys) : NULL;
+	if (copy)
+		*copy = (struct git_keys){.ssh = arena_strdup(a, k->ssh),
+					  .pgp = arena_strdup(a, k->pgp)};
+	return copy;
+}
+
 static void copy(struct git_read *g, const struct git_request *rq)
 {
 	struct arena *a = g->a;
@@ -516,6 +548,7 @@ static void copy(struct git_read *g, const struct git_request *rq)
 				     .header = rq->header ? arena_strdup(a, rq->header) : NULL,
 				     .ca_pem = rq->ca_pem ? arena_strdup(a, rq->ca_pem) : NULL,
 				     .hidden = copy_texts(a, rq->hidden),
+				     .keys = copy_keys(a, rq->keys),
 				     .addresses = rq->addresses};
 }
 
@@ -563,6 +596,7 @@ void git_read_cancel(struct git_read *g)
 	if (g->run)
 		programs_cancel(g->programs, g->run);
 	git_files_cancel(g->tree);
+	git_verify_cancel(g->verify);
 	arena_free(g->a);
 	xfree(g);
 }

@@ -10,7 +10,7 @@
  * that fails costs no history. One reading of a dir at a time.
  *
  * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, BranchNotFound,
- * SourceEmpty; LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
+ * SourceEmpty, SignatureInvalid (git_verify.h); LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
  * addresses are all refused is E_NOTALLOWED; a git that cannot be told the address (before 2.37) is
  * E_UNSUPPORTED.
  */
@@ -19,6 +19,7 @@
 
 #include "alm/io/address.h"
 #include "alm/io/program.h"
+#include "alm/source/git_signature.h"
 #include "alm/source/git_tree.h"
 
 #define RESOLVE_PROGRAM "/usr/bin/getent" /* names, as the machine is configured to */
@@ -32,7 +33,8 @@ struct git_request {         /* copied */
 	const char *applied; /* the history is told from here on; NULL: the head alone */
 	const char *header;  /* "Basic ..", for the URL's origin alone; NULL: none */
 	const char *ca_pem;  /* the only authority that is believed; NULL: those of the machine */
-	const char *const *hidden; /* texts that no message has, NULL-ended; NULL: none */
+	const char *const *hidden;   /* texts that no message has, NULL-ended; NULL: none */
+	const struct git_keys *keys; /* by one of which the head is signed; NULL: nobody asks */
 	const struct address_policy *addresses; /* of https; borrowed until the end */
 };
 
@@ -41,6 +43,7 @@ struct git_result {     /* borrowed until the callback returns */
 	bool rewritten; /* the applied commit is no ancestor of the head */
 	bool unknown; /* it was not found in the history that could be fetched, which is not all */
 	struct git_commit head;
+	const char *signer;               /* for people; NULL: nobody asked */
 	const struct git_commit *skipped; /* between, newest first; at most GIT_COMMITS_MAX */
 	size_t n_skipped;
 	const struct files *files; /* sorted; may be none */

@@ -11,7 +11,7 @@
 #define GIT_PROGRAM    "/usr/bin/git"
 #define GIT_TEXT_BYTES ((size_t)1 << 20) /* of a short answer */
 #define GIT_ASK_NS     (30 * NS_PER_S)   /* of a call that moves no objects */
-#define GIT_ARGS_MAX   12
+#define GIT_ARGS_MAX   16
 
 /* Borrowed as long as calls are made. */
 struct git_place {

@@ -12,6 +12,7 @@
 #include "alm/sources/credentials.h"
 #include "catalog/weburl.h"
 
+#define KEYS_REF  "spec.source.git.verify.keysRef"
 #define HUB_CHARS 8 /* of the identity of the cluster */
 
 /* One reading, from its work to its answer. */
@@ -19,7 +20,8 @@ struct reading {
 	struct arena *a; /* the unit that comes of it lives in it */
 	struct obj *bundle;
 	struct bundle_spec spec;
-	struct client_call *secret;
+	struct client_call *asked; /* ConfigMap of keys, or Secret */
+	struct git_keys keys;
 	struct git_read *git;
 	struct render_call render;
 	struct task refuse; /* what cannot be started is told in a later turn */
@@ -71,8 +73,8 @@ static void reading_free(struct bundle_slot *s)
 	struct manager *m = s->b->m;
 	if (!r)
 		return;
-	if (r->secret)
-		client_cancel(m->c.client, r->secret);
+	if (r->asked)
+		client_cancel(m->c.client, r->asked);
 	git_read_cancel(r->git);
 	render_job_cancel(&r->render);
 	loop_unpost(m->c.loop, &r->refuse);
@@ -186,6 +188,7 @@ static void set_head(struct bundle_slot *s, const char *head, const struct error
 	xfree(s->head);
 	s->head = xstrdup(head);
 	s->generation = meta_generation(s->reading->bundle);
+	memcpy(s->keys, s->reading->keys.digest, sizeof(s->keys));
 	s->failed = err ? *err : ERROR_INIT;
 }
 
@@ -303,6 +306,14 @@ static struct obj *commit_obj(const struct git_commit *c)
 	return o;
 }
 
+static struct obj *head_obj(const struct git_result *g)
+{
+	struct obj *o = commit_obj(&g->head);
+	if (g->signer)
+		obj_set_str(o, "signer", g->signer);
+	return o;
+}
+
 static void unchanged(struct bundle_slot *s)
 {
 	const struct bundle_news news = {.read = s->read};
@@ -319,7 +330,7 @@ static void git_came(void *arg, const struct git_result *g, const struct error *
 	struct manager *m = s->b->m;
 	r->git = NULL;
 	if (g->head.commit) {
-		r->read = obj_keep(r->a, commit_obj(&g->head));
+		r->read = obj_keep(r->a, head_obj(g));
 		r->skipped = obj_keep(r->a, obj_list());
 		r->rewritten = g->rewritten;
 		r->unknown = g->unknown;
@@ -369,7 +380,8 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 {
 	const struct manager_config *mc = &s->b->m->c;
 	struct reading *r = s->reading;
-	bool known = s->generation == meta_generation(r->bundle) && (s->read || s->failed.code);
+	bool known = s->generation == meta_generation(r->bundle) &&
+		     !strcmp(s->keys, r->keys.digest) && (s->read || s->failed.code);
 	const char *hidden[4], *dir = bundle_mirror_dir(s->b, r->bundle, &r->spec, r->a);
 	list_hidden(c, r->a, hidden);
 	bundle_mirror_use(s, dir);
@@ -382,6 +394,7 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 				       .header = c ? credentials_header(c, r->a) : NULL,
 				       .ca_pem = c ? c->ca_pem : NULL,
 				       .hidden = hidden,
+				       .keys = r->spec.keys ? &r->keys : NULL,
 				       .addresses = mc->addresses};
 	r->git = git_read_start(mc->programs, &rq, git_came, s);
 }
@@ -402,7 +415,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
 	struct credentials c = {0};
-	r->secret = NULL;
+	r->asked = NULL;
 	if (reply->err) {
 		err = *reply->err;
 		if (err.code == E_NOTFOUND)
@@ -448,26 +461,76 @@ static int check_folder(const struct manager *m, const struct reading *r, struct
 		       : error_set(err, E_INVALID, "spec.source.git.url: %s is no folder", path);
 }
 
-static void start_reading(struct bundle_slot *s)
+static const struct resource *kind_of(const struct bundle_slot *s, const char *kind,
+				      struct error *err)
 {
-	struct manager *m = s->b->m;
+	const struct resource *r = discovery_kind(s->b->m->discovery, "", "v1", kind);
+	if (!r)
+		error_set(err, E_UNAVAILABLE, "the server does not say what a %s is", kind);
+	return r;
+}
+
+static void ask_secret(struct bundle_slot *s)
+{
 	struct reading *r = s->reading;
-	bool is_file = is_folder(r);
-	const struct resource *secrets = discovery_kind(m->discovery, "", "v1", "Secret");
 	struct error err = ERROR_INIT;
-	if ((is_file ? check_folder(m, r, &err) : check_host(m, r, &err)) < 0)
-		refuse(s, &err);
-	else if (!is_file && !r->spec.secret && is_rejected_still(s))
+	const struct resource *secrets = kind_of(s, "Secret", &err);
+	bool is_file = is_folder(r);
+	if (!is_file && !r->spec.secret && is_rejected_still(s))
 		refuse(s, &s->rejected.why);
 	else if (!r->spec.secret || is_file)
 		read_git(s, NULL);
 	else if (secrets)
-		r->secret = client_get(m->c.client, secrets, CREDENTIALS_NAMESPACE, r->spec.secret,
-				       NULL, secret_came, s);
-	else {
-		error_set(&err, E_UNAVAILABLE, "the server does not say what a Secret is");
+		r->asked = client_get(s->b->m->c.client, secrets, CREDENTIALS_NAMESPACE,
+				      r->spec.secret, NULL, secret_came, s);
+	else
 		refuse(s, &err);
+}
+
+static void keys_came(void *arg, const struct client_reply *reply)
+{
+	struct bundle_slot *s = arg;
+	struct reading *r = s->reading;
+	struct error err = ERROR_INIT;
+	r->asked = NULL;
+	if (reply->err)
+		err = *reply->err;
+	else
+		git_keys_read(obj_get(reply->body, "data"), loop_now(s->b->m->c.loop), r->a,
+			      &r->keys, &err);
+	if (!err.code) {
+		ask_secret(s);
+		return;
 	}
+	error_wrap(&err, KEYS_REF " %s", r->spec.keys);
+	error_set_reason(&err, REASON_SIGNATURE_INVALID);
+	read_failed(s, &err);
+}
+
+/* Read again each time: a key that was taken out counts no more. */
+static void ask_keys(struct bundle_slot *s)
+{
+	struct reading *r = s->reading;
+	struct error err = ERROR_INIT;
+	const struct resource *maps = kind_of(s, "ConfigMap", &err);
+	if (maps)
+		r->asked = client_get(s->b->m->c.client, maps, CREDENTIALS_NAMESPACE, r->spec.keys,
+				      NULL, keys_came, s);
+	else
+		refuse(s, &err);
+}
+
+static void start_reading(struct bundle_slot *s)
+{
+	const struct manager *m = s->b->m;
+	struct reading *r = s->reading;
+	struct error err = ERROR_INIT;
+	if ((is_folder(r) ? check_folder(m, r, &err) : check_host(m, r, &err)) < 0)
+		refuse(s, &err);
+	else if (r->spec.keys)
+		ask_keys(s);
+	else
+		ask_secret(s);
 }
 
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg)

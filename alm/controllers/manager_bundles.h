@@ -31,7 +31,8 @@ struct bundle_slot {
 	/* Read last, well or not: the same head is not read again for the same spec. */
 	char *head;
 	int64_t generation;
-	struct error failed; /* what is wrong with that head */
+	char keys[SHA256_HEX]; /* digest of those that judged it; "": none */
+	struct error failed;   /* what is wrong with that head */
 	struct bundle_rejected rejected;
 	struct obj *read;  /* the last good one; NULL: none */
 	struct arena *a;   /* of next; NULL with it */

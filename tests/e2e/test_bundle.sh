@@ -34,9 +34,9 @@ configmap a 1 >ssot/apps/a.yaml
 configmap b 1 >ssot/apps/b.yaml
 echo 'no manifest' >ssot/apps/README.md
 push 'first light'
-bundle web | sed 's/path: apps/path: apps, verify: {keysRef: {name: keys}}/' | k create --validate=false -f - >/dev/null
-soon "signatures are not built: who asks for them gets nothing applied" "SpecInvalid" condition Rendered reason
-has "and is told what is not there" "spec.source.git.verify: this is not built yet" "$(condition Rendered message)"
+bundle web | sed 's/path: apps/path: apps, commit: abc/' | k create --validate=false -f - >/dev/null
+soon "a fixed commit is not built: who asks for it gets nothing applied" "SpecInvalid" condition Rendered reason
+has "and is told what is not there" "spec.source.git.commit: this is not built yet" "$(condition Rendered message)"
 is "nothing of it is there" "gone" "$(value a)"
 bundle web | k replace -f - >/dev/null
 soon "R2 a branch is applied" "Synced $head" state

@@ -108,7 +108,7 @@ static bool is_about_source(const struct outcome *r)
 {
 	return r->reason == REASON_GIT_MISSING || r->reason == REASON_CREDENTIALS_REJECTED ||
 	       r->reason == REASON_BRANCH_NOT_FOUND || r->reason == REASON_SOURCE_EMPTY ||
-	       (!r->reason && r->code == E_NOTALLOWED);
+	       r->reason == REASON_SIGNATURE_INVALID || (!r->reason && r->code == E_NOTALLOWED);
 }
 
 static enum bundle_source source_of(const struct bundle_pass *s)
@@ -298,7 +298,7 @@ static void set_conditions(const struct view *v, const struct bundle_pass *s, st
 
 static void set_run(const struct bundle_pass *s, struct obj *status)
 {
-	static const char *const copied[] = {"commit", "author", "subject"};
+	static const char *const copied[] = {"commit", "author", "subject", "signer"};
 	const struct obj *source = s->facts.newer ? s->now.read : s->now.source;
 	const struct unit_job *job = s->facts.newer ? NULL : s->now.job;
 	const char *commit = obj_str(source, "commit");
@@ -306,8 +306,12 @@ static void set_run(const struct bundle_pass *s, struct obj *status)
 		return;
 	obj_set(status, "revision", obj_stringf("git:%s", commit));
 	obj_set_str(status, "revisionDigest", obj_str(source, "digest"));
-	for (size_t i = 0; i < ARRAY_LEN(copied); i++)
-		obj_set_str(status, copied[i], obj_str(source, copied[i]));
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
+		if (obj_str(source, copied[i]))
+			obj_set_str(status, copied[i], obj_str(source, copied[i]));
+		else
+			obj_del(status, copied[i]);
+	}
 	obj_set_int(status, "objects", obj_i64(source, "objects", 0));
 	obj_del(status, "kept");
 	obj_del(status, "deleted");

@@ -91,10 +91,13 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	b->branch = b->branch ? b->branch : "main";
 	b->secret = obj_str(o, "spec.source.git.secretRef.name");
 	b->hook_secret = obj_str(o, "spec.source.git.hookSecretRef.name");
+	b->keys = obj_str(o, "spec.source.git.verify.keysRef.name");
 	if (!b->url)
 		return invalid("spec.source.git.url", "it is missing", err);
 	if (check_url(b->url, err) < 0)
 		return -err->code;
+	if (obj_path(o, "spec.source.git.verify") && !(b->keys && *b->keys))
+		return invalid("spec.source.git.verify.keysRef.name", "want a ConfigMap", err);
 	if (!is_branch(b->branch))
 		return invalid("spec.source.git.branch", "this is no name of a branch", err);
 	return read_path(path ? path : "", a, &b->path, err);
@@ -147,7 +150,6 @@ static int check_unbuilt(const struct obj *o, struct error *err)
 	static const char *const unbuilt[] = {
 		"spec.source.git.commit",
 		"spec.source.git.rewrites",
-		"spec.source.git.verify",
 		"spec.clusters",
 		"spec.config",
 		"spec.ignore",
