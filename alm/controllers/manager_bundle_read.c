@@ -12,8 +12,7 @@
 #include "alm/sources/credentials.h"
 #include "catalog/weburl.h"
 
-#define KEYS_REF  "spec.source.git.verify.keysRef"
-#define HUB_CHARS 8 /* of the identity of the cluster */
+#define KEYS_REF "spec.source.git.verify.keysRef"
 
 /* One reading, from its work to its answer. */
 struct reading {
@@ -105,63 +104,6 @@ void bundle_slot_free(void *p)
 	xfree(s);
 }
 
-static char *key_of(const char *name)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&b, "%s/" BUNDLE_INSTANCE, name);
-	return strbuf_detach(&b);
-}
-
-struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name)
-{
-	struct bundle_slot *s = map_get(b->slots, name);
-	if (s)
-		return s;
-	s = xcalloc(1, sizeof(*s));
-	s->b = b;
-	s->name = xstrdup(name);
-	s->key = key_of(name);
-	map_set(b->slots, name, s);
-	return s;
-}
-
-/* --- units --- */
-
-static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
-{
-	audit_object_digest(arg, o, out);
-}
-
-static const char *hub_of(struct manager *m, struct arena *a)
-{
-	const struct informer_object *io =
-		informer_get(m->fixed[WATCH_NAMESPACE].informer, "", "kube-system");
-	CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
-	return meta_uid(o) ? arena_fmt(a, "%.*s", HUB_CHARS, meta_uid(o)) : NULL;
-}
-
-static int read_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,
-			struct error *err)
-{
-	struct manager *m = s->b->m;
-	*ret = (struct unit_options){.hub = hub_of(m, a),
-				     .bundle = s->name,
-				     .instance = BUNDLE_INSTANCE,
-				     .ns = "default",
-				     .digest = {.fn = digest, .arg = m->c.audit}};
-	return ret->hub ? 0
-			: error_set(err, E_UNAVAILABLE, "Namespace kube-system is not there yet");
-}
-
-int bundle_make_nothing(const struct bundle_slot *s, struct arena *a, struct unit **ret,
-			struct error *err)
-{
-	struct unit_options o;
-	struct flat none;
-	flat_init(&none, a);
-	return read_options(s, a, &o, err) < 0 ? -err->code : unit_make(&none, &o, ret, err);
-}
-
 /* --- the end of a reading --- */
 
 static void told(struct bundle_slot *s, const struct bundle_news *news, const struct error *err)
@@ -246,7 +188,7 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 	const struct bundle_scopes scopes = {.fn = scope_of, .arg = s->b->m};
 	struct unit_options o;
 	struct bundle_made made;
-	if (read_options(s, r->a, &o, err) < 0 ||
+	if (bundle_unit_options(s, r->a, &o, err) < 0 ||
 	    bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0 ||
 	    check_empty(s, &made.flat, err) < 0)
 		return -err->code;

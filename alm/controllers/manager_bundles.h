@@ -9,6 +9,7 @@
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/unit/unit_make.h"
 
 #define BUNDLE_BYTES_MAX ((size_t)512 << 20) /* of a unit's arena */
 
@@ -69,8 +70,8 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
-/* The unit of a Bundle that goes: it has no object. In the arena. */
-int bundle_make_nothing(const struct bundle_slot *s, struct arena *a, struct unit **ret,
+/* Of its units, in the arena; E_UNAVAILABLE until the cluster's identity is known. */
+int bundle_unit_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,
 			struct error *err);
 
 #endif
