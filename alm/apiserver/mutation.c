@@ -431,6 +431,7 @@ static int create_mutated(struct mutation *m, struct error *err)
 		return -err->code;
 	if ((m->kind->flags & KIND_STATUS) && !m->whole)
 		obj_del(m->after, "status");
+	object_meta_create(m->kind, m->after, m->r->fixed.uid, request_now(m->r));
 	admit_default(m);
 	return 0;
 }

@@ -66,7 +66,8 @@ void request_warn(struct request *r, const char *fmt, ...)
 	for (const char *p = text; *p; p++) {
 		if (*p == '"' || *p == '\\')
 			strbuf_addc(&b, '\\');
-		strbuf_addc(&b, *p == '\n' || *p == '\r' ? ' ' : *p);
+		/* Go's client takes no answer whose head has a control character. */
+		strbuf_addc(&b, (unsigned char)*p < ' ' || *p == 0x7f ? ' ' : *p);
 	}
 	strbuf_addc(&b, '"');
 	if (b.over || r->n_warnings == REQUEST_WARNINGS_MAX ||

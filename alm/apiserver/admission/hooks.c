@@ -10,6 +10,7 @@
 #include "alm/apiserver/waiting.h"
 #include "alm/obj/meta.h"
 
+#define NOTES_MAX       64 /* of one answer, for the log; further ones are dropped */
 #define JUDGE_BYTES_MAX ((size_t)32 << 20)
 
 static const char *const stages[HOOK_STAGES] = {"mutating", "validating"};
@@ -86,10 +87,11 @@ static void note(struct consult *c)
 		if (w && *w)
 			request_warn(r, "%s", w);
 	}
+	size_t n = 0;
 	OBJ_EACH (it, c->answer.annotations)
-		if (obj_type(it.value) == OBJ_STRING)
-			request_annotate(r, arena_fmt(r->arena, "%s/%s", c->hook->name, it.key),
-					 obj_as_str(it.value));
+		if (obj_type(it.value) == OBJ_STRING && n++ < NOTES_MAX)
+			request_annotate(r, arena_fmt(r->arena, "%s/%.253s", c->hook->name, it.key),
+					 str_sub(obj_as_str(it.value), 0, POLICY_ANNOTATION_MAX));
 }
 
 /* 1: it is about the write; 0: it is not; else it cannot be told. */

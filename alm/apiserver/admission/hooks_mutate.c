@@ -60,10 +60,6 @@ static void complete(struct mutation *m, const struct obj *before)
 	if (obj_has(meta, "managedFields")) /* it may take them away */
 		copy_member(meta, was, "managedFields");
 	obj_del(meta, "resourceVersion");
-	if (m->head)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(given_later); i++)
-		copy_member(meta, was, given_later[i]);
 	if (has_generated_name(m) && !obj_get(meta, "name"))
 		copy_member(meta, was, "name");
 }

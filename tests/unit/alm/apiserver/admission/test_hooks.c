@@ -563,6 +563,64 @@ static void test_hooks__the_server_itself_does_not_ask(void **state)
 	assert_int_equal(hook_fake_calls(), 1);
 }
 
+/* What the server gives an object no webhook gives it: uid, times, generation, a deletion. */
+static void test_hooks__what_is_the_servers_stays_so(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	configure(f, true, "m", URL("m"), "");
+	/* [{"op":"add","path":"/metadata","value":{"name":"a","namespace":"default","uid":"u","generation":9,
+	 * "creationTimestamp":"2020-01-01T00:00:00Z","deletionTimestamp":"2020-01-01T00:00:00Z",
+	 * "finalizers":["example.com/x"]}}] */
+	hook_fake_answer("/m", 200,
+			 REVIEW("\"allowed\":true,\"patchType\":\"JSONPatch\",\"patch\":\""
+				"W3sib3AiOiJhZGQiLCJwYXRoIjoiL21ldGFkYXRhIiwidmFsdWUiOnsibmFtZSI6Im"
+				"EiLCJuYW1lc3BhY2Ui"
+				"OiJkZWZhdWx0IiwidWlkIjoidSIsImdlbmVyYXRpb24iOjksImNyZWF0aW9uVGltZX"
+				"N0YW1wIjoiMjAyMC0w"
+				"MS0wMVQwMDowMDowMFoiLCJkZWxldGlvblRpbWVzdGFtcCI6IjIwMjAtMDEtMDFUMD"
+				"A6MDA6MDBaIiwiZmlu"
+				"YWxpemVycyI6WyJleGFtcGxlLmNvbS94Il19fV0=\""));
+	struct answer a = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	assert_int_equal(obj_len(obj_path(a.json, "metadata.finalizers")), 1);
+	assert_null(obj_path(a.json, "metadata.deletionTimestamp"));
+	assert_null(obj_path(a.json, "metadata.generation"));
+	assert_int_equal(strlen(obj_str(a.json, "metadata.uid")), 36);
+	assert_string_not_equal(obj_str(a.json, "metadata.creationTimestamp"),
+				"2020-01-01T00:00:00Z");
+	struct answer b = expect(f, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"v\"}}", 200);
+	assert_null(obj_path(b.json, "metadata.deletionTimestamp"));
+	assert_string_equal(obj_str(a.json, "metadata.uid"), obj_str(b.json, "metadata.uid"));
+}
+
+/* What a webhook says goes into the head of the answer and into the log: as text, and bounded. */
+static void test_hooks__what_they_say_is_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(true, false);
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	struct error err = ERROR_INIT;
+	configure(f, false, "v", URL("v"), "");
+	strbuf_adds(&b, "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\","
+			"\"response\":{\"uid\":\"UID\",\"allowed\":true,\"warnings\":["
+			"\"a\\r\\nX: y\\u001b[1m\"],\"auditAnnotations\":{\"long\":\"");
+	for (int i = 0; i < 20000; i++)
+		strbuf_addc(&b, 'x');
+	strbuf_addc(&b, '"');
+	for (int i = 0; i < 200; i++)
+		strbuf_addf(&b, ",\"k%d\":\"v\"", i);
+	strbuf_adds(&b, "}}}");
+	hook_fake_answer("/v", 200, b.buf);
+	struct answer a = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	assert_string_equal(http_header(a.headers, "Warning"), "299 - \"a  X: y [1m\"");
+	assert_ok(audit_row_get(apifake_audit(f), audit_last_seq(apifake_audit(f)), &row, &err),
+		  &err);
+	const struct obj *notes = obj_path(row, "body.annotations");
+	assert_int_equal(obj_len(notes), 64);
+	assert_int_equal(obj_as_str(obj_get(notes, "v.example.com/long")).len, 10240);
+}
+
 /* What mutating ones did stands in the log, and what they noted. */
 static void test_hooks__mutations_are_in_the_log(void **state)
 {
@@ -599,6 +657,8 @@ int main(void)
 		cmocka_unit_test(test_hooks__simulated_pods_answer_nothing),
 		cmocka_unit_test(test_hooks__subresources_with_a_body),
 		cmocka_unit_test(test_hooks__the_server_itself_does_not_ask),
+		cmocka_unit_test(test_hooks__what_is_the_servers_stays_so),
+		cmocka_unit_test(test_hooks__what_they_say_is_bounded),
 		cmocka_unit_test(test_hooks__mutations_are_in_the_log),
 	};
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
