@@ -34,7 +34,7 @@
 #define ANNOTATION_INCOMPLETE "app.coreos.com/incomplete" /* of an inventory that was lost */
 #define ANNOTATION_PIECES     "app.coreos.com/pieces" /* of one in several ConfigMaps: how many */
 #define ANNOTATION_PRUNE      "app.coreos.com/prune"  /* disabled: never deleted */
-/* The run that made sure of an object which a former one may be deleting still. */
+/* The last run that may be deleting the object: it was written since, so that deletion does not fit. */
 #define ANNOTATION_FENCE "app.coreos.com/fence"
 
 /* Value of ANNOTATION_OWNER: a CRD that whoever provides it may have. */

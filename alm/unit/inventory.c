@@ -71,28 +71,27 @@ size_t inventory_add_missing(struct inventory *to, const struct inventory *i,
 	return to->n - n;
 }
 
-bool inventory_is_doubtful(const struct inventory_line *l)
+const char *inventory_doubt(const struct inventory_line *l)
 {
-	return cstr_eq(l->digest, INVENTORY_DOUBTFUL);
+	return cstr_has_prefix(l->digest, INVENTORY_DOUBTFUL)
+		       ? l->digest + strlen(INVENTORY_DOUBTFUL)
+		       : NULL;
 }
 
-/* Is it one of had, by their places (from 1)? Then it stays as it is there. */
-static bool take_known(struct inventory_line *wanted, const struct inventory *had,
-		       const struct map *places, bool *stays, struct arena *a)
+/* What is wanted: a doubt stays as it is, if it has a name. */
+static void keep_doubt(struct inventory_line *l, struct inventory_line *wanted,
+		       const char *doubtful)
 {
-	size_t at = map_number(places, inventory_id(wanted, a));
-	if (!at)
-		return false;
-	stays[at - 1] = true;
-	if (inventory_is_doubtful(&had->lines[at - 1]))
-		wanted->digest = INVENTORY_DOUBTFUL;
-	return true;
+	const char *doubt = inventory_doubt(l);
+	if (doubt)
+		wanted->digest = l->digest = *doubt ? l->digest : doubtful;
 }
 
 bool inventory_begin(struct inventory *to, const struct inventory *had, struct inventory *wanted,
-		     struct arena *a)
+		     const struct inventory_run *run, struct arena *a)
 {
 	CLEANUP(map_freep) struct map *places = map_new(NULL);
+	const char *doubtful = arena_fmt(a, INVENTORY_DOUBTFUL "%s", run->name);
 	bool *stays = ARENA_ARRAY(a, bool, had->n + 1), changed = false;
 	for (size_t k = 0; k < had->n; k++) {
 		map_set_number(places, inventory_id(&had->lines[k], a), k + 1);
@@ -101,16 +100,19 @@ bool inventory_begin(struct inventory *to, const struct inventory *had, struct i
 	to->n = had->n;
 	for (size_t k = 0; k < wanted->n; k++) {
 		struct inventory_line *l = &wanted->lines[k];
-		if (take_known(l, had, places, stays, a))
+		size_t at = map_number(places, inventory_id(l, a));
+		if (at) {
+			stays[at - 1] = true;
+			keep_doubt(&to->lines[at - 1], l, doubtful);
 			continue;
-		l->digest = l->uid ? INVENTORY_DOUBTFUL : l->digest;
+		}
+		l->digest = l->uid ? doubtful : l->digest;
 		to->lines[to->n++] = *l;
 	}
 	for (size_t k = 0; k < had->n; k++) {
-		if (stays[k] || inventory_is_doubtful(&had->lines[k]))
-			continue;
-		to->lines[k].digest = INVENTORY_DOUBTFUL;
-		changed = true;
+		if (!stays[k] && run->deletes)
+			to->lines[k].digest = doubtful;
+		changed = changed || !cstr_eq(to->lines[k].digest, had->lines[k].digest);
 	}
 	return changed || to->n > had->n;
 }

@@ -12,9 +12,10 @@
  * that of an object of the name that is left alone ("-": there is none).
  *
  * Nor does a deletion know what has become wanted again since it was sent. So before the first one it is
- * noted of which objects one may be under way: their digest is INVENTORY_DOUBTFUL. What is there and
- * in no inventory is no less doubtful. Whoever wants such an object writes it once, which gives it a
- * resourceVersion that no former deletion has, before its line has a digest.
+ * noted of which objects one may be under way: their digest is "-RUN", of the run that deletes. What is
+ * there and in no inventory is no less doubtful ("-": of nobody knows which run). Whoever wants such an
+ * object marks it with that RUN, once, which gives it a resourceVersion that no deletion of before has;
+ * its line has a digest when a run has succeeded.
  *
  * More than one ConfigMap takes lies in several, its pieces. Each write changes one of them, so a line
  * stays in the piece that has it, and there is no moment at which none does, whichever write was the
@@ -31,7 +32,7 @@
 
 #define INVENTORY_BYTES_MAX  ((size_t)900 << 10) /* a ConfigMap holds 1 MiB */
 #define INVENTORY_PIECES_MAX 64
-#define INVENTORY_DOUBTFUL   "-" /* digest of what somebody may be deleting */
+#define INVENTORY_DOUBTFUL   "-" /* begins the digest of what somebody may be deleting */
 
 struct inventory_line {
 	const char *api_version, *kind, *ns, *name; /* ns NULL: cluster-scoped */
@@ -64,12 +65,18 @@ const char *inventory_id(const struct inventory_line *l, struct arena *a);
  * many. */
 size_t inventory_add_missing(struct inventory *to, const struct inventory *i,
 			     const struct inventory *other, struct arena *a);
-/* What is to be named before the first write, in *to, which has room for all: what had names, doubtful
- * where it is wanted no more, then what else is wanted, doubtful if it is there (its uid is known).
- * The lines of wanted are doubtful where those are. True: *to says something else than had. */
+/* What is to be named before the first write of a run, in *to, which has room for all: what had names, then
+ * what else is wanted. Doubtful is what is there (its uid is known) and was not named, and, if the run
+ * deletes, what is wanted no more. The lines of wanted are doubtful where those are. True: *to says
+ * something else than had. */
+struct inventory_run {
+	const char *name;
+	bool deletes;
+};
 bool inventory_begin(struct inventory *to, const struct inventory *had, struct inventory *wanted,
-		     struct arena *a);
-bool inventory_is_doubtful(const struct inventory_line *l);
+		     const struct inventory_run *run, struct arena *a);
+/* The run that an object is to be marked with; NULL: it is not doubtful. */
+const char *inventory_doubt(const struct inventory_line *l);
 /* When the last create of an object may have been sent: known (NULL: nothing is), or when what is
  * live as ours (NULL: nothing) was made, whichever is later; without both, now. RFC 3339, UTC, whole
  * seconds. */

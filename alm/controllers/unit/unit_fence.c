@@ -6,9 +6,9 @@
 
 void unit_note_doubtful(struct unit_pass *s, const struct inventory *wanted)
 {
-	s->doubtful = ARENA_ARRAY(s->v->a, bool, s->n + 1);
+	s->doubts = ARENA_ARRAY(s->v->a, const char *, s->n + 1);
 	for (size_t k = 0; k < wanted->n; k++)
-		s->doubtful[wanted->lines[k].row] = inventory_is_doubtful(&wanted->lines[k]);
+		s->doubts[wanted->lines[k].row] = inventory_doubt(&wanted->lines[k]);
 }
 
 /* What the host of a chart applies has no inventory: nothing of it is doubtful. */
@@ -16,15 +16,15 @@ enum ensured unit_fence(struct unit_pass *s, size_t row, const struct obj *recor
 			const char **ret_why)
 {
 	const struct obj *live = unit_found(s, row);
-	const char *run = obj_str(s->course, "run");
-	if (!s->doubtful || !s->doubtful[row] || !live || s->foreign[row] ||
-	    meta_is_deleting(live) || cstr_eq(meta_annotation(live, ANNOTATION_FENCE), run))
+	const char *doubt = s->doubts ? s->doubts[row] : NULL;
+	if (!doubt || !live || s->foreign[row] || meta_is_deleting(live) ||
+	    cstr_eq(meta_annotation(live, ANNOTATION_FENCE), doubt))
 		return DONE;
 	*ret_why = unit_refusal(s, &s->entries[row], record);
 	if (*ret_why)
 		return ENDED;
 	struct obj *patch = obj_map();
-	meta_set_annotation(patch, ANNOTATION_FENCE, run);
+	meta_set_annotation(patch, ANNOTATION_FENCE, doubt);
 	plan_patch(s->plan, live, patch);
 	return WAITING;
 }

@@ -197,7 +197,8 @@ enum ensured unit_note(struct unit_pass *s)
 	struct inventory wanted = unit_wanted_lines(s);
 	struct content c = {.late = s->late, .succeeded = s->succeeded.text};
 	c.lines.lines = ARENA_ARRAY(s->v->a, struct inventory_line, wanted.n + s->had.n + 1);
-	bool changed = inventory_begin(&c.lines, &s->had, &wanted, s->v->a);
+	const struct inventory_run run = {obj_str(s->course, "run"), !s->job->spares || s->back};
+	bool changed = inventory_begin(&c.lines, &s->had, &wanted, &run, s->v->a);
 	unit_note_doubtful(s, &wanted);
 	if (s->job->deleting && (!s->inventory || s->job->orphans))
 		return DONE;

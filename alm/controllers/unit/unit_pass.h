@@ -62,7 +62,7 @@ struct unit_pass {
 	struct inventory spared;      /* those of it that are wanted no more, and stay */
 	struct inventory late;        /* those of what was deleted, and may come back */
 	struct inventory watched;     /* ... from now on: unit_prune() knows */
-	bool *doubtful;               /* of each object: is it (inventory.h)? unit_note() knows */
+	const char **doubts;          /* of each object (inventory.h): unit_note() knows */
 	bool incomplete;              /* it was lost, and not all kinds could be listed */
 	struct unit_stored current;   /* the unit that was begun last */
 	struct unit_stored succeeded; /* the one that was last through with all of its steps */
@@ -109,7 +109,7 @@ enum ensured unit_note_late(struct unit_pass *s);
 
 /* Which of the objects are doubtful, by their lines. */
 void unit_note_doubtful(struct unit_pass *s, const struct inventory *wanted);
-/* No deletion of before fits it: it is not doubtful, or was written in this run. ENDED: *ret_why it cannot
+/* No deletion of before fits it: it is not doubtful, or has the mark that says so. ENDED: *ret_why it cannot
  * be; record: of its step. */
 enum ensured unit_fence(struct unit_pass *s, size_t row, const struct obj *record,
 			const char **ret_why);

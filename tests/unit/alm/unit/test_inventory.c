@@ -210,18 +210,25 @@ static void test_inventory__says_before_the_first_write_what_is_doubtful(void **
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
 	static const struct {
 		const char *had, *wanted, *named, *then; /* then: wanted, afterwards */
-		bool changes;
+		bool deletes, changes;
 	} rows[] = {
 		{"v1 C n a u d k\n", "v1 C n a u e k\n", "v1 C n a u d k\n", "v1 C n a u e k\n",
-		 false},
-		{"v1 C n a u d k\n", "", "v1 C n a u - k\n", "", true},
-		{"v1 C n a u - k\n", "", "v1 C n a u - k\n", "", false}, /* still */
-		{"v1 C n a u - k\n", "v1 C n a u d k\n", "v1 C n a u - k\n", "v1 C n a u - k\n",
-		 false}, /* until it was written */
-		{"", "v1 C n a - d k\n", "v1 C n a - d k\n", "v1 C n a - d k\n", true},
-		{"", "v1 C n a u d k\n", "v1 C n a u - k\n", "v1 C n a u - k\n", true},
+		 true, false},
+		{"v1 C n a u d k\n", "", "v1 C n a u -r2 k\n", "", true, true},
+		{"v1 C n a u d k\n", "", "v1 C n a u d k\n", "", false, false},
+		/* each run that deletes it */
+		{"v1 C n a u -r1 k\n", "", "v1 C n a u -r2 k\n", "", true, true},
+		{"v1 C n a u -r2 k\n", "", "v1 C n a u -r2 k\n", "", true, false},
+		{"v1 C n a u -r1 k\n", "", "v1 C n a u -r1 k\n", "", false, false},
+		/* who wants it marks it with that of the last one */
+		{"v1 C n a u -r1 k\n", "v1 C n a u d k\n", "v1 C n a u -r1 k\n",
+		 "v1 C n a u -r1 k\n", true, false},
+		{"v1 C n a u - k\n", "v1 C n a u d k\n", "v1 C n a u -r2 k\n", "v1 C n a u -r2 k\n",
+		 true, true},
+		{"", "v1 C n a - d k\n", "v1 C n a - d k\n", "v1 C n a - d k\n", true, true},
+		{"", "v1 C n a u d k\n", "v1 C n a u -r2 k\n", "v1 C n a u -r2 k\n", false, true},
 		{"g/v1 C n a u d k\n", "g/v2 C n a u d k\n", "g/v1 C n a u d k\n",
-		 "g/v2 C n a u d k\n", false},
+		 "g/v2 C n a u d k\n", true, false},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_release) struct strbuf named = STRBUF_INIT(4096);
@@ -231,7 +238,8 @@ static void test_inventory__says_before_the_first_write_what_is_doubtful(void **
 			to = {.lines = ARENA_ARRAY(a, struct inventory_line, 8)};
 		assert_ok(inventory_parse(str_of(rows[i].had), 1, a, &had, &err), &err);
 		assert_ok(inventory_parse(str_of(rows[i].wanted), 1, a, &wanted, &err), &err);
-		assert_int_equal(inventory_begin(&to, &had, &wanted, a), rows[i].changes);
+		const struct inventory_run run = {"r2", rows[i].deletes};
+		assert_int_equal(inventory_begin(&to, &had, &wanted, &run, a), rows[i].changes);
 		inventory_print(&to, 1, &named);
 		inventory_print(&wanted, 1, &then);
 		assert_string_equal(named.buf, rows[i].named);

@@ -17,8 +17,8 @@ static const char *line_of(struct unit_fixture *x, const char *name)
 static bool is_doubtful(struct unit_fixture *x, const char *name)
 {
 	const char *line = line_of(x, name);
-	return line && cstr_has_prefix(line, arena_fmt(x->a, " default %s uid-ConfigMap-%s - ",
-						       name, name));
+	return line &&
+	       cstr_has_prefix(line, arena_fmt(x->a, " default %s uid-ConfigMap-%s -", name, name));
 }
 
 /* Another attempt, up to its first deletion of the object, which is under way at its end. */
@@ -81,24 +81,61 @@ static void test_unit_fence__what_may_be_deleted_still_is_written_once(void **st
 	unit_fixture_release(&x);
 }
 
-static void test_unit_fence__a_run_that_dies_once_more_leaves_it_doubtful(void **state)
+/* With n objects, up to the write, which is done. */
+static void write_and_die(struct unit_fixture *x, size_t n, const char *name)
+{
+	x->job.unit = unit_fixture_unit(x, n);
+	x->job.attempt++;
+	x->job.record = NULL;
+	for (int i = 0; i < 9 && !view_fake_action(&x->f, ACT_PATCH, "ConfigMap", name); i++) {
+		unit_fixture_pass(x);
+		view_fake_survey(&x->f);
+		view_fake_perform(&x->f);
+	}
+	assert_non_null(view_fake_action(&x->f, ACT_PATCH, "ConfigMap", name));
+	assert_true(is_doubtful(x, name)); /* until a run has succeeded */
+	x->f.view.now_ns += NS_PER_S;
+}
+
+static void test_unit_fence__runs_that_fail_do_not_write_it_again(void **state)
 {
 	(void)state;
 	struct unit_fixture x;
 	unit_fixture_init(&x, 2);
 	unit_fixture_settle(&x);
 	run_and_die(&x, 1, false, "c1");
-	x.job.unit = unit_fixture_unit(&x, 2);
-	x.job.attempt++;
-	x.job.record = NULL;
-	for (int i = 0; i < 9 && !view_fake_action(&x.f, ACT_PATCH, "ConfigMap", "c1"); i++) {
-		unit_fixture_pass(&x);
-		view_fake_survey(&x.f);
-		view_fake_perform(&x.f);
-	}
-	assert_true(is_doubtful(&x, "c1"));
-	x.f.view.now_ns += NS_PER_S;
+	write_and_die(&x, 2, "c1");
+	assert_int_equal(run_and_count(&x, 2), 0);
+	assert_false(is_doubtful(&x, "c1"));
+	unit_fixture_release(&x);
+}
+
+/* What was written between two deletions does not fit the second one. */
+static void test_unit_fence__each_run_that_deletes_is_another_doubt(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	run_and_die(&x, 1, false, "c1");
+	write_and_die(&x, 2, "c1");
+	run_and_die(&x, 1, false, "c1");
 	assert_int_equal(run_and_count(&x, 2), 1);
+	unit_fixture_release(&x);
+}
+
+/* prune.mode None deletes nothing: there is nothing to doubt, nor to write. */
+static void test_unit_fence__what_is_spared_is_not_doubtful(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	unit_fixture_settle(&x);
+	x.job.spares = true;
+	assert_string_equal(unit_fixture_run(&x, 1), "Succeeded");
+	assert_non_null(line_of(&x, "c1"));
+	assert_false(is_doubtful(&x, "c1"));
+	assert_int_equal(run_and_count(&x, 2), 0);
 	unit_fixture_release(&x);
 }
 
@@ -133,7 +170,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unit_fence__what_may_be_deleted_still_is_written_once),
-		cmocka_unit_test(test_unit_fence__a_run_that_dies_once_more_leaves_it_doubtful),
+		cmocka_unit_test(test_unit_fence__runs_that_fail_do_not_write_it_again),
+		cmocka_unit_test(test_unit_fence__each_run_that_deletes_is_another_doubt),
+		cmocka_unit_test(test_unit_fence__what_is_spared_is_not_doubtful),
 		cmocka_unit_test(test_unit_fence__what_a_deletion_may_delete_still_is_written_once),
 		cmocka_unit_test(test_unit_fence__what_is_in_no_inventory_is_written_once),
 	};
