@@ -206,51 +206,6 @@ static int append_new(struct audit *a, const struct audit_row *row, struct error
 	return r;
 }
 
-/* --- rows that somebody hears of --- */
-
-static void pend(struct audit *a, const struct audit_row *row)
-{
-	if (!a->on_row)
-		return;
-	if (a->n_pending == a->cap_pending) {
-		a->cap_pending = mem_grown(a->cap_pending, a->n_pending + 1);
-		a->pending = xreallocarray(a->pending, a->cap_pending, sizeof(*a->pending));
-	}
-	a->pending[a->n_pending++] = (struct audit_pending){.seq = a->last_seq,
-							    .type = xstrdup(row->type),
-							    .reason = xstrdup(row->reason),
-							    .body = obj_ref(row->body)};
-}
-
-static void pending_release(struct audit_pending *p)
-{
-	xfree(p->type);
-	xfree(p->reason);
-	obj_unref(p->body);
-}
-
-void audit_drop_pending(struct audit *a, int64_t after)
-{
-	while (a->n_pending && a->pending[a->n_pending - 1].seq > after)
-		pending_release(&a->pending[--a->n_pending]);
-	if (a->n_pending)
-		return;
-	xfree(a->pending); /* what a large commit took does not stay */
-	a->pending = NULL;
-	a->cap_pending = 0;
-}
-
-static void tell_pending(struct audit *a)
-{
-	for (size_t i = 0; i < a->n_pending; i++) {
-		const struct audit_pending *p = &a->pending[i];
-		const struct audit_row row = {
-			.type = p->type, .reason = p->reason, .body = p->body};
-		a->on_row(a->on_row_arg, &row);
-	}
-	audit_drop_pending(a, 0);
-}
-
 /* Somebody set the clock, or the machine slept: from here on times are of another clock. The blobs
  * that wait are those of the entry behind this one. */
 static int note_clock(struct audit *a, struct error *err)
@@ -277,7 +232,7 @@ static int note_clock(struct audit *a, struct error *err)
 	a->clock_before_ns = a->clock_ns;
 	a->clock_seq = a->last_seq;
 	a->clock_ns = clock_ns;
-	pend(a, &row);
+	audit_pend(a, &row);
 	return 0;
 }
 
@@ -301,7 +256,7 @@ int audit_append(struct audit *a, const struct audit_row *row, int64_t *ret_seq,
 		return r;
 	if (!strcmp(row->type, "Approval"))
 		a->checkpoint_at_once = true;
-	pend(a, row);
+	audit_pend(a, row);
 	*ret_seq = a->last_seq;
 	return 0;
 }
@@ -444,7 +399,7 @@ void audit_committed(struct audit *a)
 		return;
 	a->committed_seq = to;
 	if (a->n_pending)
-		tell_pending(a);
+		audit_tell_pending(a);
 	int64_t since = loop_mono(a->loop) - a->checkpoint_mono_ns;
 	int64_t wait = since >= AUDIT_SIGN_EVERY_NS ? 0 : AUDIT_SIGN_EVERY_NS - since;
 	if (a->checkpoint_at_once)

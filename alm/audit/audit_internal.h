@@ -95,6 +95,9 @@ int audit_begin_log(struct audit *a, struct obj *body,
 int audit_register_key(struct audit *a, struct error *err);
 /* Origins of a log that began again after a gap: "prod", "prod/2", "prod/3". */
 struct str audit_base_origin(const char *origin, int64_t *ret_generation);
+/* audit_pending.c: the row that is now the last; all of them, after the commit. */
+void audit_pend(struct audit *a, const struct audit_row *row);
+void audit_tell_pending(struct audit *a);
 /* Rows behind this one were rolled back. */
 void audit_drop_pending(struct audit *a, int64_t after);
 /* The timer's function. */
