@@ -68,10 +68,13 @@ struct audit {
 int audit_load_pruned(struct audit *a, struct error *err);
 /* Sets the state to the last row of the table. */
 int audit_load_end(struct audit *a, struct error *err);
+/* --- audit_sign.c --- */
 /* The checkpoint of the committed size, inside the caller's transaction. */
 int audit_store_note(struct audit *a, struct error *err);
 /* Signs the committed size, in a transaction of its own, and tells the head and the anchors. */
 int audit_sign_now(struct audit *a, bool last, struct error *err);
+/* The timer's function. */
+void audit_sign_due(void *arg);
 /* The newest checkpoint of the table; "" if there is none. */
 int audit_newest_note(struct audit *a, char out[CHECKPOINT_BYTES_MAX + 1], struct error *err);
 /* The head beside the keys, with the newest checkpoint of the table. */
@@ -100,7 +103,5 @@ void audit_pend(struct audit *a, const struct audit_row *row);
 void audit_tell_pending(struct audit *a);
 /* Rows behind this one were rolled back. */
 void audit_drop_pending(struct audit *a, int64_t after);
-/* The timer's function. */
-void audit_sign_due(void *arg);
 
 #endif
