@@ -27,6 +27,12 @@ struct prune_rules {
 	const char *label, *value;
 };
 
+/* Does a live object stay that its unit wants no more? It is another one than the unit has made (uid;
+ * NULL: not known), or marked as another owner's, or somebody wants it kept, or its kind holds what
+ * nobody could make again. */
+bool prune_spares(const struct obj *live, const char *uid, const char *bundle,
+		  const char *owner_id);
+
 /* Of what was, in reverse order, what is not among wanted; in the arena. */
 struct prune_item *prune_list(const struct unit_entry *was, size_t n_was,
 			      const struct unit_entry *wanted, size_t n_wanted,

@@ -108,6 +108,7 @@ static int judge(const struct bundle_spec *spec, const struct obj *rendered,
 	struct bundle_made made;
 	int rc = bundle_make(spec, rendered, &scopes, &o, a, &f->flaws, &made, err);
 	f->flat = made.flat;
+	f->unit = made.unit;
 	kinds_free(kinds);
 	return rc;
 }
@@ -185,7 +186,7 @@ int bundle_folder_read(const struct cli *c, struct bundle_folder *ret, struct er
 	if (file && read_bundle(file, c->arena, &spec, err) < 0)
 		return -err->code;
 	ret->bundle = spec.name;
-	ret->ns = spec.ns;
+	ret->spec = spec;
 	ret->dir = *spec.path ? arena_fmt(c->arena, "%s/%s", dir, spec.path) : dir;
 	if (read_tree(c, &spec, ret, &files, err) < 0 ||
 	    parse(&files, spec.ns, c->arena, &rendered, err) < 0)

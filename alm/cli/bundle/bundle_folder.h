@@ -8,14 +8,16 @@
 
 #include "alm/cli/bundle/bundle_revision.h"
 #include "alm/cli/cli.h"
-#include "alm/unit/flat.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/unit/unit_make.h"
 
 struct bundle_folder {
-	const char *bundle; /* its name; NULL: none was given */
-	const char *ns;     /* of objects that name none */
-	const char *dir;    /* that was read: -f, and below it spec.source.git.path */
+	const char *bundle;      /* its name; NULL: none was given */
+	struct bundle_spec spec; /* what it says */
+	const char *dir;         /* that was read: -f, and below it spec.source.git.path */
 	struct bundle_revision revision;
 	struct flat flat;      /* of what is right */
+	struct unit *unit;     /* of it, as cli's; NULL while there are flaws */
 	struct flaws flaws;    /* in the words of the controller */
 	struct flaws warnings; /* what only a cluster knows */
 };

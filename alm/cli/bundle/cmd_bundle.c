@@ -1,4 +1,5 @@
 /* `alm bundle vet|build`: what a Bundle would make of a folder; no network, no cluster. */
+#include "alm/cli/bundle/cmd_bundle.h"
 #include "alm/base/visible.h"
 #include "alm/cli/bundle/bundle_folder.h"
 #include "alm/cli/cmds.h"
@@ -10,7 +11,7 @@
 
 /* --- what is told of both --- */
 
-static const char *place_of(const struct cli *c, const struct bundle_folder *f)
+const char *bundle_place(const struct cli *c, const struct bundle_folder *f)
 {
 	return f->revision.commit ? arena_fmt(c->arena, "%s at %.12s", f->dir, f->revision.commit)
 				  : f->dir;
@@ -30,8 +31,7 @@ static void tell_notes(const struct bundle_folder *f)
 		term_error("alm: warning: %s\n", f->warnings.texts[i]);
 }
 
-/* All of them; err is the one, or how many there are. What else went wrong stays the error. */
-static int tell_flaws(const struct bundle_folder *f, struct error *err)
+int bundle_tell_flaws(const struct bundle_folder *f, struct error *err)
 {
 	const struct flaws *all = &f->flaws;
 	if (all->n == 1 && !err->code)
@@ -43,13 +43,13 @@ static int tell_flaws(const struct bundle_folder *f, struct error *err)
 	return error_set(err, E_INVALID, "%zu faults: nothing of it would be applied", all->n);
 }
 
-static int read_folder(const struct cli *c, struct bundle_folder *f, struct error *err)
+int bundle_read_and_tell(const struct cli *c, struct bundle_folder *f, struct error *err)
 {
 	int r = bundle_folder_read(c, f, err);
 	tell_notes(f);
 	if (err->reason == REASON_SOURCE_EMPTY && !cli_value(c, "rev"))
 		term_error("alm: --worktree judges what is on disk, committed or not\n");
-	return r < 0 ? tell_flaws(f, err) : 0;
+	return r < 0 ? bundle_tell_flaws(f, err) : 0;
 }
 
 /* --- vet --- */
@@ -97,14 +97,15 @@ static int run_vet(struct cli *c, struct error *err)
 {
 	struct bundle_folder f;
 	bool json;
-	if (cli_output_data(c, &json, err) < 0 || read_folder(c, &f, err) < 0)
+	if (cli_output_data(c, &json, err) < 0 || bundle_read_and_tell(c, &f, err) < 0)
 		return -err->code;
 	if (json)
 		return print_vet(c, &f, err);
 	if (f.flaws.n)
-		return tell_flaws(&f, err);
-	term_print("%s: %zu object%s%s%s\n", place_of(c, &f), f.flat.n, f.flat.n == 1 ? "" : "s",
-		   f.bundle ? " that fit Bundle " : "", f.bundle ? f.bundle : "");
+		return bundle_tell_flaws(&f, err);
+	term_print("%s: %zu object%s%s%s\n", bundle_place(c, &f), f.flat.n,
+		   f.flat.n == 1 ? "" : "s", f.bundle ? " that fit Bundle " : "",
+		   f.bundle ? f.bundle : "");
 	return 0;
 }
 
@@ -141,10 +142,10 @@ static int run_build(struct cli *c, struct error *err)
 	struct bundle_folder f;
 	bool asked;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
-	if (cli_output_data(c, &asked, err) < 0 || read_folder(c, &f, err) < 0)
+	if (cli_output_data(c, &asked, err) < 0 || bundle_read_and_tell(c, &f, err) < 0)
 		return -err->code;
 	if (f.flaws.n)
-		return tell_flaws(&f, err);
+		return bundle_tell_flaws(&f, err);
 	if (cli_flag(c, "mask-secrets"))
 		mask(&f.flat);
 	if (cstr_eq(cli_value(c, "output"), "json")) {
@@ -204,11 +205,11 @@ static const struct cmd cmd_build = {
 	.run = run_build,
 };
 
-static const struct cmd *const subs[] = {&cmd_vet, &cmd_build, NULL};
+static const struct cmd *const subs[] = {&cmd_vet, &cmd_build, &cmd_bundle_plan, NULL};
 
 const struct cmd cmd_bundle = {
 	.name = "bundle",
-	.usage = "alm bundle vet|build -f DIR",
+	.usage = "alm bundle vet|build|plan -f DIR",
 	.summary = "look at a folder as a Bundle would, before the push",
 	.subs = subs,
 };

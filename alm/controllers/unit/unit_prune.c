@@ -180,12 +180,9 @@ static bool is_kept(const struct unit_pass *s, const struct inventory_line *l, b
 		    const struct obj *live)
 {
 	bool same = cstr_eq(l->uid, meta_uid(live));
-	bool other = l->uid && !same && !unit_owns(s->unit, live);
 	/* on the way back only that goes which was not there before */
 	bool left = had ? s->back && l->uid : l->uid && same;
-	return other || left || unit_is_kept(live) || cstr_eq(l->kind, "PersistentVolume") ||
-	       cstr_eq(meta_annotation(live, ANNOTATION_PRUNE), "disabled") ||
-	       !cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), s->unit->owner_id);
+	return left || prune_spares(live, l->uid, s->unit->bundle, s->unit->owner_id);
 }
 
 static struct former former_of(const struct unit_pass *s)

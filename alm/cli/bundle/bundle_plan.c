@@ -1,0 +1,249 @@
+#include "alm/cli/bundle/bundle_plan.h"
+
+#include "alm/base/map.h"
+#include "alm/controllers/fleet/bundle_side.h"
+#include "alm/obj/meta.h"
+#include "alm/unit/drift.h"
+#include "alm/unit/inventory.h"
+#include "alm/unit/prune.h"
+#include "crds/marks.h"
+
+#define HUB_CHARS 8 /* of the identity of the cluster */
+
+struct planning {
+	struct session *s;
+	struct arena *a;
+	const struct bundle_folder *f;
+	const char *owner_id;
+	struct bundle_plan *plan;
+};
+
+static void add(struct planning *p, enum bundle_act act, const struct obj *o, const char *key,
+		const char *why)
+{
+	struct bundle_plan *l = p->plan;
+	const char *ns = meta_namespace(o);
+	ARENA_GROW(p->a, l->steps, l->cap, l->n, 16);
+	l->steps[l->n++] =
+		(struct bundle_step){.act = act,
+				     .what = arena_fmt(p->a, "%s %s%s%s", meta_kind(o),
+						       ns ? ns : "", ns ? "/" : "", meta_name(o)),
+				     .key = key,
+				     .why = why};
+	l->counts[act]++;
+}
+
+/* 1, and the live object; 0: there is none. */
+static int look(const struct planning *p, const struct resource *r, const struct obj *o,
+		const struct obj **ret, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	const char *target = session_target(p->s, r, meta_namespace(o), meta_name(o), NULL);
+	*ret = NULL;
+	if (session_get(p->s, target, ret, &why) == 0)
+		return 1;
+	return why.code == E_NOTFOUND ? 0 : error_copy(err, &why);
+}
+
+/* --- what the folder has --- */
+
+static const char *refusal(const struct planning *p, const struct obj *live)
+{
+	const char *bundle = meta_label(live, LABEL_BUNDLE);
+	if (bundle && cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), p->owner_id))
+		return NULL;
+	if (bundle && !p->f->spec.takes)
+		return arena_fmt(p->a, "ObjectNotOwned: it belongs to bundle %s (spec.adopt: Any)",
+				 bundle);
+	if (!bundle && !p->f->spec.adopts)
+		return "ObjectNotOwned: it is there and not managed by ALM (spec.adopt: Unowned)";
+	return NULL;
+}
+
+static const char *differences(const struct planning *p, const struct obj *want,
+			       const struct obj *live)
+{
+	struct drift d = {.n = 0};
+	const char *list = "";
+	drift_find(want, live, "", p->a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		list = arena_fmt(p->a, "%s%s%s", list, *list ? ", " : "", d.paths[i]);
+	return d.cut ? arena_fmt(p->a, "%s, ..", list) : list;
+}
+
+static void hold_against(struct planning *p, const struct obj *want, const struct obj *live,
+			 const char *key)
+{
+	const char *why = refusal(p, live);
+	bool one_off = cstr_eq(meta_annotation(want, ANNOTATION_ONE_OFF), "true");
+	if (why)
+		add(p, BUNDLE_REFUSE, want, key, why);
+	else if (one_off || unit_holds_object(live, want))
+		add(p, BUNDLE_SAME, want, key, one_off ? "one-off" : NULL);
+	else
+		add(p, BUNDLE_CHANGE, want, key, differences(p, want, live));
+}
+
+/* A kind that a definition of the folder brings is not there yet. */
+static bool is_brought(const struct planning *p, const struct obj *o)
+{
+	const struct flat *f = &p->f->flat;
+	struct str group, version;
+	if (!str_cut(str_of(meta_api_version(o)), '/', &group, &version))
+		return false;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct obj *crd = f->objects[i].object;
+		if (cstr_eq(meta_kind(crd), "CustomResourceDefinition") &&
+		    str_is(group, obj_str(crd, "spec.group") ? obj_str(crd, "spec.group") : "") &&
+		    cstr_eq(obj_str(crd, "spec.names.kind"), meta_kind(o)))
+			return true;
+	}
+	return false;
+}
+
+static int plan_object(struct planning *p, const struct obj *o, const char *key, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct resource r;
+	const struct obj *live = NULL;
+	if (session_kind(p->s, o, &r, &why) < 0) {
+		if (why.code != E_NOTFOUND)
+			return error_copy(err, &why);
+		add(p, is_brought(p, o) ? BUNDLE_CREATE : BUNDLE_REFUSE, o, key,
+		    is_brought(p, o)
+			    ? NULL
+			    : arena_fmt(p->a, "UnknownObject: the server has no kind %s in %s",
+					meta_kind(o), meta_api_version(o)));
+		return 0;
+	}
+	struct obj *want = obj_keep(p->a, obj_copy(o));
+	if (r.namespaced && !meta_namespace(want))
+		obj_set_path(want, "metadata.namespace", obj_string(p->f->spec.ns));
+	int found = look(p, &r, want, &live, err);
+	if (found > 0)
+		hold_against(p, want, live, key);
+	else if (found == 0)
+		add(p, BUNDLE_CREATE, want, key, NULL);
+	return found < 0 ? found : 0;
+}
+
+static int plan_wanted(struct planning *p, struct error *err)
+{
+	const struct obj *rows = obj_get(p->f->unit->doc, "objects");
+	for (size_t i = 0; i < obj_len(rows); i++)
+		if (plan_object(p, obj_get(obj_at(rows, i), "object"),
+				obj_str(obj_at(rows, i), "key"), err) < 0)
+			return -err->code;
+	return 0;
+}
+
+/* --- what it has no more --- */
+
+static int read_piece(const struct planning *p, size_t n, struct inventory *ret, size_t *ret_n,
+		      struct error *err)
+{
+	static const struct resource maps = {"", "v1", "configmaps", "ConfigMap", true};
+	const char *name = p->f->spec.name, *counted;
+	const char *piece = n == 1 ? arena_fmt(p->a, "inv.%s." BUNDLE_INSTANCE, name)
+				   : arena_fmt(p->a, "inv-%zu.%s." BUNDLE_INSTANCE, n, name);
+	const struct obj *o;
+	CLEANUP(obj_unrefp) struct obj *key =
+		meta_skeleton("v1", "ConfigMap", SYSTEM_NAMESPACE, piece);
+	uint64_t all = 1;
+	int found = look(p, &maps, key, &o, err);
+	*ret = (struct inventory){0};
+	if (found <= 0) {
+		if (found == 0 && n > 1)
+			p->plan->blind = arena_fmt(p->a, "ConfigMap %s is gone", piece);
+		return found;
+	}
+	if (meta_annotation(o, ANNOTATION_INCOMPLETE))
+		p->plan->blind = "the inventory was lost and is not rebuilt yet";
+	counted = meta_annotation(o, ANNOTATION_PIECES);
+	if (n == 1 && counted && str_parse_u64(str_of(counted), &all) &&
+	    all <= INVENTORY_PIECES_MAX)
+		*ret_n = (size_t)all;
+	const char *text = obj_str(obj_get(o, "data"), "objects");
+	return inventory_parse(str_of(text ? text : ""), n, p->a, ret, err);
+}
+
+static const char *line_text(const struct planning *p, const struct inventory_line *l)
+{
+	return arena_fmt(p->a, "%s %s%s%s", l->kind, l->ns ? l->ns : "", l->ns ? "/" : "", l->name);
+}
+
+static int plan_former(struct planning *p, const struct inventory_line *l, struct error *err)
+{
+	struct resource r;
+	struct error why = ERROR_INIT;
+	const struct obj *live = NULL;
+	const struct obj *o =
+		obj_keep(p->a, meta_skeleton(l->api_version, l->kind, l->ns, l->name));
+	if (session_kind(p->s, o, &r, &why) < 0) /* gone with its definition */
+		return why.code == E_NOTFOUND ? 0 : error_copy(err, &why);
+	int found = look(p, &r, o, &live, err);
+	if (found <= 0)
+		return found;
+	if (p->f->spec.spares)
+		add(p, BUNDLE_KEEP, o, l->key, "spec.prune.mode: None");
+	else if (prune_spares(live, l->uid, p->f->spec.name, p->owner_id))
+		add(p, BUNDLE_KEEP, o, l->key, "its kind, a mark, or another owner keeps it");
+	else
+		add(p, BUNDLE_DELETE, o, l->key, NULL);
+	return 0;
+}
+
+static int plan_deletes(struct planning *p, struct error *err)
+{
+	CLEANUP(map_freep) struct map *wanted = map_new(NULL);
+	size_t pieces = 1, n_wanted = p->plan->n;
+	for (size_t i = 0; i < n_wanted; i++)
+		map_set(wanted, p->plan->steps[i].what, NULL);
+	for (size_t n = 1; n <= pieces; n++) {
+		struct inventory i;
+		if (read_piece(p, n, &i, &pieces, err) < 0)
+			return error_wrap(err, "inventory");
+		for (size_t k = i.n; k-- > 0;)
+			if (!map_has(wanted, line_text(p, &i.lines[k])) &&
+			    plan_former(p, &i.lines[k], err) < 0)
+				return -err->code;
+	}
+	if (!n_wanted && p->plan->n)
+		p->plan->blind = "SourceEmpty: there is no object, and nothing is deleted until "
+				 "annotation app.coreos.com/accept-digest of the Bundle names the "
+				 "commit";
+	p->plan->held = (int64_t)p->plan->counts[BUNDLE_DELETE] > p->f->spec.max_deletes;
+	return 0;
+}
+
+/* --- all --- */
+
+static int scope_of(void *arg, const struct obj *o)
+{
+	const struct planning *p = arg;
+	struct error ignored = ERROR_INIT;
+	struct resource r;
+	return session_kind(p->s, o, &r, &ignored) < 0 ? -1 : r.namespaced;
+}
+
+static int read_owner(struct planning *p, struct error *err)
+{
+	const struct obj *system;
+	if (session_get(p->s, "/api/v1/namespaces/kube-system", &system, err) < 0)
+		return error_wrap(err, "the identity of the cluster");
+	p->owner_id = arena_fmt(p->a, "%.*s.%s." BUNDLE_INSTANCE, HUB_CHARS, meta_uid(system),
+				p->f->spec.name);
+	return 0;
+}
+
+int bundle_plan_make(const struct cli *c, struct session *s, const struct bundle_folder *f,
+		     struct bundle_plan *ret, struct error *err)
+{
+	struct planning p = {.s = s, .a = c->arena, .f = f, .plan = ret};
+	const struct bundle_scopes scopes = {.fn = scope_of, .arg = &p};
+	*ret = (struct bundle_plan){0};
+	if (bundle_check_namespaces(&f->spec, &f->flat, &scopes, err) < 0 ||
+	    read_owner(&p, err) < 0 || plan_wanted(&p, err) < 0 || plan_deletes(&p, err) < 0)
+		return -err->code;
+	return 0;
+}

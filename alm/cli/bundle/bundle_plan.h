@@ -1,0 +1,40 @@
+/*
+ * bundle_plan: what a revision would do to a cluster, were it pushed: each object of the folder held
+ * against the live one, and what the Bundle's inventory names and the folder has no more. Reads only.
+ * What a server fills in or refuses is known to it alone: there is no dry run of writes here.
+ */
+#ifndef ALM_CLI_BUNDLE_BUNDLE_PLAN_H
+#define ALM_CLI_BUNDLE_BUNDLE_PLAN_H
+
+#include "alm/cli/bundle/bundle_folder.h"
+#include "alm/cli/session.h"
+
+enum bundle_act {
+	BUNDLE_CREATE,
+	BUNDLE_CHANGE,
+	BUNDLE_DELETE,
+	BUNDLE_KEEP,   /* it left the folder, and stays */
+	BUNDLE_REFUSE, /* the revision as a whole */
+	BUNDLE_SAME,
+	BUNDLE_ACTS
+};
+
+struct bundle_step {
+	enum bundle_act act;
+	const char *what; /* "Deployment default/my-app" */
+	const char *key;  /* of the folder, or what it was */
+	const char *why;  /* paths that differ, the reason; NULL: nothing more is to be said */
+};
+
+struct bundle_plan {
+	struct bundle_step *steps; /* in the order in which they would be taken */
+	size_t n, cap, counts[BUNDLE_ACTS];
+	bool held;         /* more deletes than spec.prune.maxDeletes: they wait for an approval */
+	const char *blind; /* why deletes are not known; NULL: they are */
+};
+
+/* Of a folder without flaws, that has a Bundle. All in c->arena. */
+int bundle_plan_make(const struct cli *c, struct session *s, const struct bundle_folder *f,
+		     struct bundle_plan *ret, struct error *err);
+
+#endif

@@ -1,0 +1,111 @@
+#!/bin/bash
+# `alm bundle plan` tells what a push would do, and the push does that (R20 of capabilities.md).
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+if ! command -v kubectl >/dev/null || ! command -v git >/dev/null; then
+	echo "ok 1 - plans of bundles # SKIP no kubectl, or no git"
+	exit 0
+fi
+up_start
+cd "$dir" || exit 1
+repository "$catalog/ssot.git" ssot
+configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {v: "%s"}\n' "$1" "$2"; }
+commit() { git -C ssot add -A && git -C ssot commit -q -m "$1"; }
+push() {
+	git -C ssot push -q origin main 2>/dev/null
+	head=$(git -C ssot rev-parse HEAD)
+}
+bundle() { # [LINES below spec]
+	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: web}\nspec:\n  source: {git: {url: "file://%s/ssot.git"}}\n  trigger: {interval: 1s}\n%s\n' "$catalog" "${1:-}"
+}
+plan() { alm bundle plan -f ssot --bundle web.yaml "$@" 2>&1; }
+steps() { plan -o json | jq -r '.steps[] | .act + " " + .object + " " + (.why // "")' | sed 's/ $//'; }
+state() { k get bundle web -o 'jsonpath={.status.state} {.status.commit}'; }
+versions() { k get configmap,secret,deployment -A -o 'jsonpath={range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}'; }
+
+bundle >web.yaml
+configmap a 1 >ssot/a.yaml
+configmap b 1 >ssot/b.yaml
+configmap k 1 | sed 's/name: k/name: k, annotations: {app.coreos.com\/prune: disabled}/' >ssot/k.yaml
+printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: hunter2}\n' >ssot/s.yaml
+printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: site}\n' >ssot/site.yaml
+printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: d}}\n  template:\n    metadata: {labels: {app: d}}\n    spec: {containers: [{name: c, image: "example.com/web:1"}]}\n' >ssot/d.yaml
+commit one
+before=$(versions)
+is "R20 before there is a Bundle all is created, in install order" "create Namespace site
+create Secret default/s
+create ConfigMap default/a
+create ConfigMap default/b
+create ConfigMap default/k
+create Deployment default/d" "$(steps)"
+code "with --exit-code it tells a program" 2 "+ Deployment default/d (d.yaml)" alm bundle plan -f ssot --bundle web.yaml --exit-code
+is "nothing is written" "$before" "$(versions)"
+push
+k apply -f web.yaml >/dev/null
+soon "the push" "Synced $head" state
+is "after it nothing is left to do" "same Namespace site
+same Secret default/s
+same ConfigMap default/a
+same ConfigMap default/b
+same ConfigMap default/k
+same Deployment default/d" "$(steps)"
+code "which is no change" 0 "ssot at ${head:0:12}, Bundle web: 6 as wanted" alm bundle plan -f ssot --bundle web.yaml --exit-code
+
+configmap a 2 >ssot/a.yaml
+configmap c 1 >ssot/c.yaml
+sed -i 's/web:1/web:2/; s/replicas: 1/replicas: 2/' ssot/d.yaml
+sed -i 's/hunter2/hunter3/' ssot/s.yaml
+git -C ssot rm -q b.yaml k.yaml site.yaml
+commit two
+is "a change is told with its fields, what left with its fate" "change Secret default/s data.p
+change ConfigMap default/a data.v
+create ConfigMap default/c
+change Deployment default/d spec.replicas, spec.template.spec.containers[0].image
+keep Namespace site its kind, a mark, or another owner keeps it
+keep ConfigMap default/k its kind, a mark, or another owner keeps it
+delete ConfigMap default/b" "$(steps)"
+is "values of Secrets are not" 0 "$(plan | grep -c hunter)"
+has "the revision that is there is planned for, too" "6 as wanted" "$(plan --rev "$head")"
+push
+soon "the push does it" "Synced $head" state
+is "what was to go is gone" "" "$(k get configmap b -o name 2>/dev/null)"
+is "what was to stay is there" "configmap/k namespace/site" "$(k get configmap/k -o name) $(k get namespace/site -o name)"
+is "and nothing more is left to do" "same" "$(steps | cut -d' ' -f1 | sort -u)"
+
+# What would stop it.
+bundle '  prune: {maxDeletes: 1}' >web.yaml
+git -C ssot rm -q c.yaml a.yaml
+commit three
+has "more deletes than the Bundle allows are held" "PruneHeld: more deletes than spec.prune.maxDeletes (1); they would wait for: alm approve bundle/web --prune" "$(plan)"
+bundle '  prune: {mode: None}' >web.yaml
+is "with prune.mode None all stays" "keep ConfigMap default/c spec.prune.mode: None" "$(steps | grep default/c)"
+bundle >web.yaml
+git -C ssot reset -q --hard HEAD~1
+k create configmap mine --from-literal=v=1 >/dev/null
+configmap mine 2 >ssot/mine.yaml
+printf 'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: t}\n' >ssot/t.yaml
+commit four
+code "what is somebody's refuses all" 3 "! ConfigMap default/mine (mine.yaml): ObjectNotOwned: it is there and not managed by ALM (spec.adopt: Unowned)" \
+	alm bundle plan -f ssot --bundle web.yaml
+has "so does a kind that is not served" "! Thing t (t.yaml): UnknownObject: the server has no kind Thing in example.com/v1" "$(plan)"
+has "and it is said what that means" "nothing of it would be applied" "$(plan)"
+bundle '  adopt: Unowned' >web.yaml
+is "unless the Bundle takes it over" "change ConfigMap default/mine data.v" "$(steps | grep mine)"
+printf 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n  names: {kind: Thing, plural: things}\n  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n' >ssot/crd.yaml
+commit five
+is "a kind that the folder brings comes with it" "create CustomResourceDefinition things.example.com
+create Thing t" "$(steps | grep -i thing)"
+bundle '  prune: {namespaces: [site]}' >web.yaml
+code "the server knows what is outside of the namespaces" 1 "NamespaceNotAllowed: " alm bundle plan -f ssot --bundle web.yaml
+bundle >web.yaml
+git -C ssot rm -q -r .
+commit six
+has "an empty folder deletes nothing" "SourceEmpty: there is no object, and nothing is deleted" "$(plan)"
+printf 'x: [\n' >ssot/x.yaml
+commit seven
+code "what vet finds comes first" 1 "x.yaml: yaml: line" alm bundle plan -f ssot --bundle web.yaml
+code "a Bundle is wanted" 2 "--bundle FILE is missing" alm bundle plan -f ssot
+k delete bundle web --timeout=120s >/dev/null 2>&1
+finish
