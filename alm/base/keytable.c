@@ -12,7 +12,7 @@
 
 struct keytable {
 	unsigned char *slots;
-	size_t n, n_slots; /* slots: a power of 2, at most three quarters used */
+	size_t n, n_slots; /* slots: a power of 2, at most seven eighths used */
 	size_t value_bytes, slot_bytes;
 };
 
@@ -87,7 +87,7 @@ static void rebuild(struct keytable *t, size_t n, bool (*stays)(void *arg, const
 	struct keytable old = *t;
 	t->n = 0;
 	t->n_slots = SLOTS_MIN;
-	while (n > t->n_slots / 4 * 3)
+	while (n > t->n_slots / 8 * 7)
 		t->n_slots *= 2;
 	t->slots = xcalloc(t->n_slots, t->slot_bytes);
 	for (size_t i = 0; i < old.n_slots; i++) {
@@ -114,7 +114,7 @@ void keytable_set(struct keytable *t, const char *key, const void *value)
 	uint64_t h = hash_of(key);
 	size_t i;
 	if (!has(t, h, &i)) {
-		if (t->n + 1 > t->n_slots / 4 * 3)
+		if (t->n + 1 > t->n_slots / 8 * 7)
 			rebuild(t, t->n + 1, NULL, NULL);
 		t->n++;
 	}

@@ -1,6 +1,6 @@
 /*
  * keytable: values of one small size by string keys, of which there are tens of thousands: an entry
- * takes 8 bytes besides its value, in a table that is half full, where a map (map.h) takes 80 and
+ * takes 8 bytes besides its value, in a table that is two thirds full, where a map (map.h) takes 80 and
  * the key.
  *
  * Keys are not kept, but 64 bits of a keyed hash of each: that two of 100,000 keys are one happens

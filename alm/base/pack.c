@@ -1,13 +1,13 @@
-/* pack: see pack.h. One thread, so all packs share zlib's two states (90 KB). */
+/* pack: see pack.h. One thread, so all packs share zlib's two states (140 KB). */
 #include "alm/base/pack.h"
 
 #include <assert.h>
 
 #include <zlib.h>
 
-#define WINDOW    (-14) /* raw: no header, no checksum; the dictionary and as much text */
+#define WINDOW    (-15) /* raw: no header, no checksum; the dictionary and as much text */
 #define MEM_LEVEL 6
-#define LEVEL     3
+#define LEVEL     6
 
 struct pack {
 	struct strbuf dictionary, scratch;
@@ -16,7 +16,7 @@ struct pack {
 struct pack *pack_new(void)
 {
 	struct pack *p = xcalloc(1, sizeof(*p));
-	strbuf_init(&p->dictionary, PACK_DICTIONARY_BYTES + 1);
+	strbuf_init(&p->dictionary, PACK_FIRST_BYTES + 1);
 	strbuf_init(&p->scratch, PACK_TEXT_MAX);
 	return p;
 }
@@ -31,7 +31,7 @@ void pack_free(struct pack *p)
 }
 
 /* Ready for one text. What zlib can refuse here is out of memory, which aborts (mem.h). */
-static z_stream *packer(const struct pack *p)
+static z_stream *packer(const struct pack *p, struct str known)
 {
 	static z_stream z;
 	int r = z.state ? deflateReset(&z)
@@ -40,35 +40,40 @@ static z_stream *packer(const struct pack *p)
 	if (r == Z_OK && p->dictionary.len)
 		r = deflateSetDictionary(&z, (const Bytef *)p->dictionary.buf,
 					 (uInt)p->dictionary.len);
+	if (r == Z_OK && known.len)
+		r = deflateSetDictionary(&z, (const Bytef *)known.ptr, (uInt)known.len);
 	assert(r == Z_OK);
 	return &z;
 }
 
-static z_stream *unpacker(const struct pack *p, uint32_t dictionary)
+static z_stream *unpacker(const struct pack *p, uint32_t dictionary, struct str known)
 {
 	static z_stream z;
 	int r = z.state ? inflateReset(&z) : inflateInit2(&z, WINDOW);
 	if (r == Z_OK && dictionary)
 		r = inflateSetDictionary(&z, (const Bytef *)p->dictionary.buf, dictionary);
+	if (r == Z_OK && known.len)
+		r = inflateSetDictionary(&z, (const Bytef *)known.ptr, (uInt)known.len);
 	assert(r == Z_OK);
 	return &z;
 }
 
-/* Whole texts, as long as they fit. */
+/* Whole texts, as long as they fit; the first one may be larger. */
 static void learn(struct pack *p, struct str text)
 {
-	if (p->dictionary.len + text.len <= PACK_DICTIONARY_BYTES)
+	size_t max = p->dictionary.len ? PACK_DICTIONARY_BYTES : PACK_FIRST_BYTES;
+	if (p->dictionary.len + text.len <= max)
 		strbuf_addstr(&p->dictionary, text);
 }
 
-struct packed pack_text(struct pack *p, struct str text)
+struct packed pack_text(struct pack *p, struct str text, struct str known)
 {
 	assert(text.len < UINT32_MAX);
 	struct packed t = {
 		.bytes = text.ptr, .len = (uint32_t)text.len, .text_len = (uint32_t)text.len};
 	if (!text.len || text.len > PACK_TEXT_MAX)
 		return t;
-	z_stream *z = packer(p);
+	z_stream *z = packer(p, known);
 	strbuf_clear(&p->scratch);
 	z->next_in = mem_unconst(text.ptr);
 	z->avail_in = (uInt)text.len;
@@ -84,11 +89,12 @@ struct packed pack_text(struct pack *p, struct str text)
 	return t;
 }
 
-struct str pack_read(const struct pack *p, const struct packed *t, struct strbuf *room)
+struct str pack_read(const struct pack *p, const struct packed *t, struct str known,
+		     struct strbuf *room)
 {
 	if (t->len == t->text_len)
 		return str_n(t->bytes, t->len);
-	z_stream *z = unpacker(p, t->dictionary);
+	z_stream *z = unpacker(p, t->dictionary, known);
 	strbuf_clear(room);
 	z->next_in = mem_unconst(t->bytes);
 	z->avail_in = t->len;

@@ -14,6 +14,7 @@
 #include "alm/base/strbuf.h"
 
 #define PACK_DICTIONARY_BYTES ((size_t)8 << 10)
+#define PACK_FIRST_BYTES      ((size_t)16 << 10) /* of it, if it is but one text */
 #define PACK_TEXT_MAX         ((size_t)64 << 10) /* longer ones take a turn of the loop too long */
 
 struct pack;
@@ -29,9 +30,11 @@ struct pack *pack_new(void);
 void pack_free(struct pack *p);
 DEFINE_FREEP(pack)
 
-/* Below 4 GiB. Borrowed from text or, until the next call, from p. */
-struct packed pack_text(struct pack *p, struct str text);
-/* The text: borrowed from t, or from room. */
-struct str pack_read(const struct pack *p, const struct packed *t, struct strbuf *room);
+/* Below 4 GiB. Borrowed from text or, until the next call, from p. known: what of the text the reader has
+ * anyway, below a KiB, or "": it costs next to nothing. */
+struct packed pack_text(struct pack *p, struct str text, struct str known);
+/* The text: borrowed from t, or from room. known: the same. */
+struct str pack_read(const struct pack *p, const struct packed *t, struct str known,
+		     struct strbuf *room);
 
 #endif

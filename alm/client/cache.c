@@ -1,11 +1,14 @@
 /* cache: see cache.h. */
 #include "alm/client/cache.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/base/pool.h"
 #include "alm/client/trees.h"
+#include "alm/client/unzipped.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -23,7 +26,18 @@ struct cache {
 	size_t n_garbage, garbage_cap;
 };
 
-/* One allocation: the struct and its texts. */
+/* With the zero behind it. */
+static void add_text(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+static struct packed plain_text(const char *text)
+{
+	uint32_t len = (uint32_t)strlen(text);
+	return (struct packed){.bytes = text, .len = len, .text_len = len};
+}
+
 int cache_object_new(const struct obj *o, struct pack *pack, struct informer_object **ret,
 		     struct error *err)
 {
@@ -32,35 +46,33 @@ int cache_object_new(const struct obj *o, struct pack *pack, struct informer_obj
 	if (!name || !*name)
 		return error_set(err, E_INTERNAL, "the server sent a %s without a name",
 				 meta_kind(o) ? meta_kind(o) : "object");
-	CLEANUP(xfreep) char *text = json_text(o);
-	const struct packed plain = {
-		.bytes = text, .len = (uint32_t)strlen(text), .text_len = (uint32_t)strlen(text)};
-	struct packed packed = pack ? pack_text(pack, str_of(text)) : plain;
-	const char *const parts[] = {ns ? ns : "", name, uid ? uid : "", rv ? rv : ""};
-	size_t size = sizeof(struct informer_object) + packed.len;
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		size += strlen(parts[i]) + 1;
+	CLEANUP(xfreep) char *json = json_text(o);
+	CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT(UINT32_MAX);
+	add_text(&head, ns);
+	add_text(&head, name);
+	add_text(&head, rv);
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(UINT32_MAX);
+	struct packed packed =
+		pack ? pack_text(pack, unzipped(str_of(json), &room), strbuf_str(&head))
+		     : plain_text(json);
+	size_t size = offsetof(struct informer_object, ns) + head.len + packed.len;
 	struct informer_object *e = pool_keep(size);
-	char *at = (char *)(e + 1), *copies[ARRAY_LEN(parts)];
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		size_t n = strlen(parts[i]) + 1;
-		copies[i] = memcpy(at, parts[i], n);
-		at += n;
-	}
-	packed.bytes = memcpy(at, packed.bytes, packed.len);
-	*e = (struct informer_object){.ns = copies[0],
-				      .name = copies[1],
-				      .uid = copies[2],
-				      .resource_version = copies[3],
+	*e = (struct informer_object){.uid = hash_key(str_of(uid ? uid : "")),
 				      .pack = pack,
-				      .text = packed};
+				      .len = packed.len,
+				      .text_len = packed.text_len,
+				      .dictionary = (uint16_t)packed.dictionary};
+	memcpy(e->ns, head.buf, head.len);
+	memcpy(e->ns + head.len, packed.bytes, packed.len);
+	e->name = e->ns + strlen(e->ns) + 1;
+	e->resource_version = e->name + strlen(e->name) + 1;
 	*ret = e;
 	return 0;
 }
 
 void cache_object_free(struct informer_object *o)
 {
-	size_t size = (size_t)(o->text.bytes + o->text.len - (const char *)o);
+	size_t size = (size_t)(informer_bytes(o) + o->len - (const char *)o);
 	trees_forget(o);
 	pool_free(o, size);
 }

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/hash.h"
 #include "alm/base/log.h"
 #include "alm/client/cache.h"
 #include "alm/client/trees.h"
@@ -158,14 +159,19 @@ static void tell(struct informer *i, const struct informer_object *before,
 		i->config.changed(i->config.arg, change, before, after);
 }
 
+static uint64_t uid_of(const char *uid)
+{
+	return hash_key(str_of(uid ? uid : ""));
+}
+
 /* The cache holds this object, or a later state of it (our own write came back first). */
-static bool is_known(const struct informer *i, const char *ns, const char *name, const char *uid,
+static bool is_known(const struct informer *i, const char *ns, const char *name, uint64_t uid,
 		     const char *rv)
 {
 	const struct informer_object *have = cache_get(i->cache, ns, name);
 	if (!have)
 		return false;
-	if (cstr_eq(have->uid, uid) && cstr_eq(have->resource_version, rv))
+	if (have->uid == uid && cstr_eq(have->resource_version, rv))
 		return true;
 	uint64_t mine = rv_number(have->resource_version), theirs = rv_number(rv);
 	return mine && theirs && theirs <= mine;
@@ -179,7 +185,7 @@ static void put(struct informer *i, struct informer_object *o)
 		cache_object_free(o);
 		return;
 	}
-	if (have && !cstr_eq(have->uid, o->uid)) {
+	if (have && have->uid != o->uid) {
 		cache_remove(i->cache, o->ns, o->name);
 		tell(i, have, NULL);
 	}
@@ -348,7 +354,7 @@ static void on_event(void *arg, enum watch_event event, const struct obj *o)
 		informer_observe_deleted(i, ns, name, meta_uid(o));
 		return;
 	}
-	if (name && is_known(i, ns, name, meta_uid(o), rv)) { /* most are our own writes */
+	if (name && is_known(i, ns, name, uid_of(meta_uid(o)), rv)) { /* most are our own writes */
 		set_rv(i, rv);
 		return;
 	}
@@ -438,7 +444,13 @@ struct informer_object *const *informer_named(const struct informer *i, const ch
 const struct informer_object *informer_next(const struct informer *i,
 					    const struct informer_object *after)
 {
-	return cache_at(i->cache, after ? cache_after(i->cache, after->ns, after->name) : 0);
+	return after ? informer_after(i, after->ns, after->name) : cache_at(i->cache, 0);
+}
+
+const struct informer_object *informer_after(const struct informer *i, const char *ns,
+					     const char *name)
+{
+	return cache_at(i->cache, cache_after(i->cache, ns, name));
 }
 
 /* ---- own writes ---- */
@@ -481,6 +493,6 @@ void informer_observe(struct informer *i, const struct obj *o)
 void informer_observe_deleted(struct informer *i, const char *ns, const char *name, const char *uid)
 {
 	const struct informer_object *have = cache_get(i->cache, ns, name);
-	if (have && cstr_eq(have->uid, uid ? uid : "")) /* else made again, and already seen */
+	if (have && have->uid == uid_of(uid)) /* else made again, and already seen */
 		take_away(i, ns, name);
 }

@@ -19,12 +19,15 @@ struct tree_slot;
 
 enum informer_change { INFORMER_ADDED, INFORMER_UPDATED, INFORMER_DELETED };
 
+/* One piece of memory: behind ns are name, resourceVersion and the text. There are ten for an app. */
 struct informer_object {
-	const char *ns, *name, *uid; /* ns "" for cluster-scoped */
-	const char *resource_version;
-	const struct pack *pack; /* NULL: text is plain */
-	struct packed text;      /* informer_text() reads it */
+	const char *name, *resource_version;
+	uint64_t uid;            /* its hash_key(), which stands for it */
+	const struct pack *pack; /* NULL: the text is plain */
 	struct tree_slot *slot;  /* of trees.h, which keeps it decoded there; NULL: nowhere */
+	uint32_t len, text_len;  /* packed, and read by informer_text() */
+	uint16_t dictionary;     /* of pack.h */
+	char ns[];               /* "" for cluster-scoped */
 };
 
 struct informer_config {
@@ -64,6 +67,11 @@ size_t informer_count(const struct informer *i);
 /* In order of (namespace, name): cursor starts at NULL. */
 const struct informer_object *informer_next(const struct informer *i,
 					    const struct informer_object *after);
+/* The first one behind that name, whether it is there or not. */
+const struct informer_object *informer_after(const struct informer *i, const char *ns,
+					     const char *name);
+/* Where its text is, as it is kept: len bytes. */
+const char *informer_bytes(const struct informer_object *o);
 /* Its JSON with apiVersion and kind; borrowed from room, or until the next turn. */
 struct str informer_text(const struct informer_object *o, struct strbuf *room);
 /* Decoded; owned. NULL: it cannot be (larger than memory allows, never what a server sent). */

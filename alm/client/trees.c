@@ -52,7 +52,7 @@ void trees_forget(const struct informer_object *io)
 	if (!s)
 		return;
 	TAILQ_REMOVE(&s->in->slots, s, link);
-	s->in->bytes -= io->text.text_len;
+	s->in->bytes -= io->text_len;
 	s->of->slot = NULL;
 	obj_unref(s->tree);
 	pool_free(s, sizeof(*s));
@@ -61,15 +61,15 @@ void trees_forget(const struct informer_object *io)
 void trees_put(struct trees *t, const struct informer_object *io, const struct obj *o)
 {
 	trees_forget(io);
-	if (io->text.text_len > TREE_TEXT_MAX)
+	if (io->text_len > TREE_TEXT_MAX)
 		return;
-	while (t->bytes + io->text.text_len > t->bytes_max)
+	while (t->bytes + io->text_len > t->bytes_max)
 		trees_forget(TAILQ_LAST(&t->slots, tree_list)->of);
 	struct tree_slot *s = pool_alloc(sizeof(*s));
 	*s = (struct tree_slot){.in = t, .of = mem_unconst(io), .tree = obj_ref(o)};
 	s->of->slot = s;
 	TAILQ_INSERT_HEAD(&t->slots, s, link);
-	t->bytes += io->text.text_len;
+	t->bytes += io->text_len;
 }
 
 struct obj *trees_get(struct trees *t, const struct informer_object *io)

@@ -186,6 +186,7 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->retry);
 	loop_disarm(m->c.loop, &m->learnt);
 	loop_disarm(m->c.loop, &m->trim);
+	loop_disarm(m->c.loop, &m->rest);
 	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
 	manager_sweep_free(m->sweep);

@@ -74,11 +74,11 @@ struct manager {
 	struct claims *claims;
 	struct work_host work_host;
 	struct plan_cache *plans;
-	struct map *app_of;        /* strategy -> app it names */
-	struct map *strategies_of; /* app -> map of names */
-	struct map *crds;          /* name -> struct crd_brief */
-	struct timer learnt, trim;
-	int64_t resolving_ns; /* since when the search runs */
+	struct map *app_of;              /* strategy -> app it names */
+	struct map *strategies_of;       /* app -> map of names */
+	struct map *crds;                /* name -> struct crd_brief */
+	struct timer learnt, trim, rest; /* rest: trim once more */
+	int64_t resolving_ns;            /* since when the search runs */
 	struct map *waiting; /* "controller/key" of those without room to render, the first first */
 	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */

@@ -311,6 +311,9 @@ static void trim(void *arg)
 	trees_clear(m->trees);
 	trees_clear(m->live);
 	audit_trim(m->c.audit);
+	m->rest = (struct timer){.node = m->rest.node, .fn = trim, .arg = m};
+	if (stash_rest(m->stash, loop_now(m->c.loop)))
+		loop_arm(m->c.loop, &m->rest, STASH_REST_NS);
 	pool_trim();
 }
 

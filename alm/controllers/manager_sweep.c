@@ -71,9 +71,8 @@ static void look_at_strategy(struct sweep *s, const struct informer_object *io)
 /* The next one of the kind; it may be new, and the last one gone. */
 static const struct informer_object *next_of(const struct sweep *s)
 {
-	const struct informer_object last = {.ns = "", .name = s->after};
 	unsigned kind = s->apps ? WATCH_APPTYPE : WATCH_STRATEGY;
-	return informer_next(s->m->fixed[kind].informer, s->after ? &last : NULL);
+	return informer_after(s->m->fixed[kind].informer, "", s->after ? s->after : "");
 }
 
 static void run(void *arg)

@@ -24,7 +24,7 @@ struct item {
 
 struct applied {
 	int64_t at_ns, first_ns;
-	unsigned char digest[SHA256_BYTES / 2]; /* its first half */
+	uint64_t digest; /* hash_key() of it, which stands for it */
 };
 
 struct stash {
@@ -97,6 +97,25 @@ void stash_drop(struct stash *s, const char *id)
 	struct item *i = map_get(s->items, id);
 	if (i)
 		drop(s, i);
+}
+
+bool stash_rest(struct stash *s, int64_t now_ns)
+{
+	bool more = false;
+	size_t n = 0;
+	struct item *i, *next;
+	for (i = TAILQ_FIRST(&s->by_use); i && n < STASH_REST_DROPS; i = next) {
+		next = TAILQ_NEXT(i, link);
+		if (i->unread || i->o.code || !i->o.text.ptr)
+			continue;
+		if (outcome_is_younger(&i->o, now_ns, STASH_REST_NS)) {
+			more = true;
+		} else {
+			drop(s, i);
+			n++;
+		}
+	}
+	return more || n == STASH_REST_DROPS;
 }
 
 static bool is_awaited(const struct item *i, int64_t now_ns)
@@ -174,10 +193,9 @@ void stash_put(struct stash *s, const char *id, const struct error *err, struct 
 
 static struct applied applied_of(const char digest[SHA256_HEX], int64_t now_ns)
 {
-	struct applied a = {.at_ns = now_ns, .first_ns = now_ns};
-	bool ok = hex_decode(str_n(digest, 2 * sizeof(a.digest)), a.digest, sizeof(a.digest));
-	assert(ok);
-	return a;
+	return (struct applied){.at_ns = now_ns,
+				.first_ns = now_ns,
+				.digest = hash_key(str_n(digest, SHA256_HEX - 1))};
 }
 
 static bool every_second(void *n, const void *value)
@@ -205,9 +223,8 @@ void stash_drop_applied(struct stash *s, const char *uid)
 
 bool stash_is_applied(const struct stash *s, const char *uid, const char digest[SHA256_HEX])
 {
-	struct applied want = applied_of(digest, 0), a;
-	return keytable_get(s->applied, uid, &a) &&
-	       mem_equal(a.digest, want.digest, sizeof(a.digest));
+	struct applied a;
+	return keytable_get(s->applied, uid, &a) && a.digest == applied_of(digest, 0).digest;
 }
 
 int64_t stash_applied_ns(const struct stash *s, const char *uid)

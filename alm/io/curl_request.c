@@ -8,7 +8,8 @@
 #include "alm/io/tls.h"
 #include "alm/io/transport.h"
 
-#define CONNECT_MS 10000L
+#define CONNECT_MS   10000L
+#define UPLOAD_BYTES 16384L /* the least there is: a request keeps the buffer, and watches stay */
 
 static void set_blob(const struct call *c, CURLoption option, const char *text)
 {
@@ -110,6 +111,7 @@ void curl_request_connection(struct call *c)
 	const struct curl_lib *curl = c->remote->curl;
 	CURL *easy = c->easy;
 	curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BYTES);
 	curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);

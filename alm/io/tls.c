@@ -299,6 +299,7 @@ bool tls_client_context(SSL_CTX *ctx, bool *nameless)
 	if (!take_modern(ctx))
 		return false;
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* a watch waits most of its time */
 	if (nameless)
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, verify_server);
 	return SSL_CTX_set_app_data(ctx, nameless);

@@ -8,21 +8,27 @@
 
 struct kept {
 	char *text, *bytes;
+	const char *known;
 	struct packed packed;
 };
 
-static struct kept keep(struct pack *p, const char *text, size_t len)
+static struct kept keep_known(struct pack *p, const char *text, size_t len, const char *known)
 {
-	struct kept k = {.text = xstrndup(text, len)};
-	k.packed = pack_text(p, str_n(k.text, len));
+	struct kept k = {.text = xstrndup(text, len), .known = known};
+	k.packed = pack_text(p, str_n(k.text, len), str_of(known));
 	k.packed.bytes = k.bytes = xmemdup(k.packed.bytes, k.packed.len);
 	return k;
+}
+
+static struct kept keep(struct pack *p, const char *text, size_t len)
+{
+	return keep_known(p, text, len, "");
 }
 
 static void assert_kept(const struct pack *p, const struct kept *k)
 {
 	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(STRBUF_SMALL);
-	assert_str(pack_read(p, &k->packed, &room), k->text);
+	assert_str(pack_read(p, &k->packed, str_of(k->known), &room), k->text);
 }
 
 static void kept_free(struct kept *k)
@@ -58,6 +64,32 @@ static void test_pack__what_came_before_stays_readable(void **state)
 		fail_msg("%zu bytes of %zu: want a third", bytes, texts);
 }
 
+/* It need not be near to the rest, nor in it. */
+static void test_pack__what_is_known_costs_nothing(void **state)
+{
+	(void)state;
+	static const char uid[] = "0021b3fb-c3fb-48e4-95a3-7adcb13ddb0e";
+	static const char text[] = "{\"uid\":\"0021b3fb-c3fb-48e4-95a3-7adcb13ddb0e\"}";
+	CLEANUP(pack_freep) struct pack *p = pack_new();
+	struct kept first = keep(p, "{\"uid\":\"\"}", 10);
+	struct kept without = keep(p, text, strlen(text));
+	CLEANUP(pack_freep) struct pack *q = pack_new();
+	struct kept other = keep(q, "{\"uid\":\"\"}", 10);
+	struct kept with = keep_known(q, text, strlen(text), uid);
+	struct kept wrong = keep_known(q, "{\"uid\":\"x\"}", 11, uid);
+	struct kept *const of_p[] = {&first, &without}, *const of_q[] = {&other, &with, &wrong};
+	if (with.packed.len + 20 > without.packed.len)
+		fail_msg("%u bytes, %u without", with.packed.len, without.packed.len);
+	for (size_t i = 0; i < ARRAY_LEN(of_p); i++) {
+		assert_kept(p, of_p[i]);
+		kept_free(of_p[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(of_q); i++) {
+		assert_kept(q, of_q[i]);
+		kept_free(of_q[i]);
+	}
+}
+
 /* One over each bound, and what deflate cannot make smaller. */
 static void test_pack__bounds(void **state)
 {
@@ -91,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pack__what_came_before_stays_readable),
+		cmocka_unit_test(test_pack__what_is_known_costs_nothing),
 		cmocka_unit_test(test_pack__bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

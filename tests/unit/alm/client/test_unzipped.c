@@ -1,0 +1,111 @@
+/* test_unzipped.c: whatever is unpacked comes back byte by byte, and only what can is unpacked. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/hash.h"
+#include "alm/client/unzipped.h"
+#include "installers/chart/gzip.h"
+
+typedef int (*packer)(struct str bytes, struct strbuf *b, struct error *err);
+
+static void add_value(struct strbuf *json, packer pack, unsigned layers, struct str bytes)
+{
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf once = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	assert_ok(pack(bytes, &packed, &err), &err);
+	strbuf_addf(json, "%s\"v%zu\":\"", json->len > 1 ? "," : "", json->len);
+	if (layers == 2)
+		base64_encode(strbuf_str(&packed), &once);
+	base64_encode(strbuf_str(layers == 2 ? &once : &packed), json);
+	strbuf_addc(json, '"');
+}
+
+/* True: it was kept otherwise. */
+static bool comes_back(const struct strbuf *json)
+{
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(STRBUF_SMALL);
+	struct str kept = unzipped(strbuf_str(json), &room);
+	bool changed = !str_eq(kept, strbuf_str(json));
+	struct str again = unzipped_restore(kept, &room);
+	assert_int_equal(again.len, json->len);
+	assert_memory_equal(again.ptr, json->buf, json->len);
+	return changed;
+}
+
+static void test_unzipped__values_of_our_packers(void **state)
+{
+	(void)state;
+	static const packer packers[] = {gzip_pack_fast, gzip_pack_soon, gzip_pack};
+	const struct str texts[] = {STR("{\"a\":\"b\"}"), STR(""), STR("\1\1\0\1H4sI\"\1"),
+				    STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")};
+	for (size_t p = 0; p < ARRAY_LEN(packers); p++)
+		for (unsigned layers = 1; layers <= 2; layers++)
+			for (size_t t = 0; t < ARRAY_LEN(texts); t++) {
+				CLEANUP(strbuf_release) struct strbuf json =
+					STRBUF_INIT(STRBUF_SMALL);
+				strbuf_addc(&json, '{');
+				add_value(&json, packers[p], layers, texts[t]);
+				add_value(&json, packers[p], 3 - layers, texts[t]);
+				strbuf_addc(&json, '}');
+				assert_true(comes_back(&json));
+			}
+}
+
+static void test_unzipped__other_values_stay(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"", "{}", "{\"a\":\"H4sI\"}", "{\"a\":\"H4sIAAAA\"}", "{\"a\":\"SDRzSUFB\"}",
+		"{\"a\":\"H4sI", "{\"a\":\"SDRz", "{\"a\":\"H4sI\\u0001\",\"b\":\"SDRz*\"}",
+		/* the stream of another packer: the head has a time, or a name */
+		"{\"a\":\"H4sIAAEAAAAA/0tMBABJ0lIPAgAAAA==\"}",
+		/* something behind the stream */
+		"{\"a\":\"H4sIAAAAAAAA/0tMBABJ0lIPAgAAAABB\"}"};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_adds(&json, texts[i]);
+		assert_false(comes_back(&json));
+	}
+}
+
+/* One over each bound: the fifth value, a value and a JSON of a byte too many. */
+static void test_unzipped__bounds(void **state)
+{
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf five = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addc(&five, '{');
+	for (int i = 0; i < UNZIPPED_VALUES_MAX + 1; i++)
+		add_value(&five, gzip_pack, 1, STR("once upon a time"));
+	strbuf_addc(&five, '}');
+	assert_true(comes_back(&five));
+	struct str kept = unzipped(strbuf_str(&five), &room);
+	size_t marks = 0;
+	for (size_t i = 0; i < kept.len; i++)
+		marks += kept.ptr[i] == 1;
+	assert_true(marks >= UNZIPPED_VALUES_MAX);
+	assert_non_null(memmem(kept.ptr, kept.len, "H4sI", 4));
+	for (size_t over = 0; over < 2; over++) {
+		CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_pad(&text, 'x', UNZIPPED_BYTES_MAX + over);
+		strbuf_addc(&json, '{');
+		add_value(&json, gzip_pack, 1, strbuf_str(&text));
+		strbuf_addc(&json, '}');
+		assert_int_equal(comes_back(&json), !over);
+		strbuf_pad(&json, ' ', UNZIPPED_BYTES_MAX - json.len + over);
+		assert_int_equal(comes_back(&json), !over);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unzipped__values_of_our_packers),
+		cmocka_unit_test(test_unzipped__other_values_stay),
+		cmocka_unit_test(test_unzipped__bounds),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
