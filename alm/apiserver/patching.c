@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/modern.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/wire/json_fault.h"
@@ -234,8 +235,8 @@ int patching_server_side(struct mutation *m, struct error *err)
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
-	if (parse_config(m, &config, err) < 0 || check_config(m, config, err) < 0 ||
-	    config_revision(m, config, err) < 0)
+	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0 ||
+	    check_config(m, config, err) < 0 || config_revision(m, config, err) < 0)
 		return -err->code;
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);

@@ -13,6 +13,7 @@
 #include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/list.h"
+#include "alm/apiserver/modern.h"
 #include "alm/apiserver/patching.h"
 #include "alm/apiserver/pods.h"
 #include "alm/apiserver/status.h"
@@ -22,8 +23,6 @@
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "crds/legacy.h"
-#include "crds/marks.h"
 
 /* Answers with one object. */
 static int answer(struct request *r, int status, struct text *t, struct error *err)
@@ -87,37 +86,6 @@ static int read_body(struct request *r, const struct kind *k, struct body *ret, 
 	return 0;
 }
 
-static bool is_definition(const struct kind *k)
-{
-	return cstr_eq(k->group, CRD_GROUP) && cstr_eq(k->plural, "customresourcedefinitions");
-}
-
-/* A group may be named like one of 2017 today. */
-static bool is_of(const struct obj *o, const struct kind *k, struct arena *a)
-{
-	return cstr_eq(meta_api_version(o), kind_api_version(k, a));
-}
-
-/* What the form of 2017 says becomes what is stored, and the client is told (story.md 12). */
-static int modernise(struct request *r, struct obj **o, struct error *err)
-{
-	struct error inner = ERROR_INIT;
-	struct legacy now;
-	if (r->server->config.no_legacy || !cstr_eq(r->verb, "create"))
-		return 0;
-	if (legacy_convert(*o, r->arena, &now, &inner) < 0)
-		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
-	if (!now.o || (now.is_instance && !is_of(now.o, r->kind, r->arena)))
-		return 0;
-	const char *was = obj_str(*o, "spec.group");
-	if (is_definition(r->kind) && was && !cstr_eq(was, obj_str(now.o, "spec.group")))
-		meta_set_annotation(now.o, ANNOTATION_LEGACY_GROUP, was);
-	for (size_t i = 0; i < now.n_warnings; i++)
-		request_warn(r, "%s", now.warnings[i]);
-	*o = now.o;
-	return 0;
-}
-
 static int decode(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -135,7 +103,7 @@ static int decode(struct mutation *m, struct error *err)
 				 "'Kind' is missing in '%.*s' (%.*s)",
 				 m->kind->kind, (int)(bytes.len < 1024 ? bytes.len : 1024),
 				 bytes.ptr, (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr);
-	if (modernise(r, &body.value, err) < 0)
+	if (modern_form(r, &body.value, err) < 0)
 		return -err->code;
 	m->after = body.value;
 	if (mutation_shape(m, err) < 0)
@@ -209,6 +177,8 @@ static int patch_object(struct mutation *m, enum patch_type type, struct error *
 		if (!m->head)
 			return not_found(m->r, err);
 		if (patching_apply(m->r, type, m->before, &m->findings, &m->after, err) < 0)
+			return -err->code;
+		if (modern_form(m->r, &m->after, err) < 0)
 			return -err->code;
 		/* The revision read is no precondition; one that the patch names is. */
 		if (cstr_eq(meta_resource_version(m->after), meta_resource_version(m->before)))

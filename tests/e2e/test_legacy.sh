@@ -32,6 +32,15 @@ has "A33 kubectl create of the old AppType" "apptype.app.coreos.com/etcd created
 has "A33 with a warning" "Warning: metadata.type is legacy; stored as spec.type" "$(cat said)"
 soon "A33 it is one of today" "com.tectonic.storage etcd.com.tectonic.storage" \
 	k get apptype etcd -o 'jsonpath={.spec.type} {.status.selfRef}'
+for verb in apply apply "apply --server-side --force-conflicts" replace; do
+	# shellcheck disable=SC2086 # a verb with its flags
+	k $verb -f "$old/etcd-apptype.yaml" >said 2>&1
+	has "A33 kubectl $verb of what is there" "Warning: metadata.type is legacy; stored as spec.type" "$(cat said)"
+	is "A33 and it is taken" "" "$(grep -i error said)"
+done
+is "A33 nothing of then is stored" "com.tectonic.storage" "$(k get apptype etcd -o 'jsonpath={.spec.type}{.metadata.type}{.metadata.selfRef}')"
+sed 's/com.tectonic.storage/com.other/' "$old/etcd-apptype.yaml" >wrong.yaml
+code "A33 what cannot change is refused, and named" 1 "metadata.type is com.other and spec.type is com.tectonic.storage" k apply -f wrong.yaml
 k create -f "$old/etcd-installstrategy.yaml" >said 2>&1
 has "A33 kubectl create of the old InstallStrategy" "installstrategy.opinstaller.coreos.com/install.1.etcd.com.tectonic.storage created" "$(cat said)"
 is "A33 its resources are those of today" "etcds.etcd.coreos.com/v1 1" \
