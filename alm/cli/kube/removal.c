@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/base/map.h"
+#include "alm/base/visible.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/app/install_plan.h"
 #include "alm/io/http.h"
@@ -45,15 +46,15 @@ static int64_t count_instances(struct removal *x, const char *crd)
 static void add_kept(struct removal *x, const struct obj *o, const char *text)
 {
 	if (!cstr_eq(meta_kind(o), "CustomResourceDefinition")) {
-		strbuf_addf(&x->stays, "  %s\n", text);
+		visible_addf(&x->stays, "  %s\n", text);
 		return;
 	}
 	int64_t n = count_instances(x, meta_name(o));
 	if (n < 0) {
-		strbuf_addf(&x->stays, "  %s, whose objects cannot be counted\n", text);
+		visible_addf(&x->stays, "  %s, whose objects cannot be counted\n", text);
 		return;
 	}
-	strbuf_addf(&x->stays, "  %s with %lld object%s\n", text, (long long)n, n == 1 ? "" : "s");
+	visible_addf(&x->stays, "  %s with %lld object%s\n", text, (long long)n, n == 1 ? "" : "s");
 	x->with = arena_fmt(x->c->arena, "%s --with-crd %s=%lld", x->with, meta_name(o),
 			    (long long)n);
 }
@@ -80,7 +81,7 @@ static int add_object(struct removal *x, const struct obj *o, const char *plan_n
 	if (unit_is_kept(o))
 		add_kept(x, o, text);
 	else if (cstr_eq(meta_label(live, LABEL_APP), x->app))
-		strbuf_addf(&x->goes, "  %s\n", text);
+		visible_addf(&x->goes, "  %s\n", text);
 	return 0;
 }
 
