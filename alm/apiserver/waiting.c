@@ -167,9 +167,19 @@ static void on_deadline(void *arg)
 
 /* --- calls --- */
 
+static void count(struct apiserver *s, bool failed)
+{
+	metric_add(metrics_counter(s->metrics, "alm_webhook_calls_total",
+				   "Admission webhooks that were asked: answered, or failed to "
+				   "be called.",
+				   failed ? "outcome=\"failed\"" : "outcome=\"answered\""),
+		   1);
+}
+
 static void answered(struct ask *q, const char *failed)
 {
 	struct waiting *w = q->waiting;
+	count(w->all->server, failed);
 	q->state = ASK_ANSWERED;
 	q->call = NULL;
 	end_call(q);

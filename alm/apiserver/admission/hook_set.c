@@ -119,8 +119,6 @@ static const struct hook_set *set_of(struct hooks *h, enum hook_stage stage, str
 	struct hook_set *s = map_get(h->sets[stage], head->name);
 	if (s && s->of == head->text)
 		return s;
-	if (map_count(h->sets[stage]) > 2 * head->resource->n_heads)
-		map_clear(h->sets[stage]); /* mostly of those that are gone */
 	s = set_new(head);
 	map_set(h->sets[stage], head->name, s);
 	return s;
@@ -139,6 +137,8 @@ void hooks_list(const struct request *r, enum hook_stage stage, struct hook_list
 	struct hooks *h = r->server->hooks;
 	const struct store_table *t = table_of(h, stage);
 	*ret = (struct hook_list){0};
+	if (map_count(h->sets[stage]) > 2 * t->n_heads)
+		map_clear(h->sets[stage]); /* mostly of those that are gone */
 	for (size_t i = 0; i < t->n_heads; i++)
 		add_set(r, set_of(h, stage, t->heads[i]), ret);
 }

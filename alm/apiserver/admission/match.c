@@ -127,9 +127,12 @@ const char *admission_match(const struct obj *match, bool any_resource, const st
 {
 	const struct obj *rules = obj_get(match, "resourceRules");
 	bool equivalent = !cstr_eq(obj_str(match, "matchPolicy"), "Exact");
-	if (!selects_namespace(obj_get(match, "namespaceSelector"), w) ||
-	    !selects_object(obj_get(match, "objectSelector"), w) ||
-	    fits(obj_get(match, "excludeResourceRules"), equivalent, w))
+	const char *version =
+		any_resource && obj_len(rules) == 0 ? w->version : fits(rules, equivalent, w);
+	/* Selectors are read anew for each write: most end at their rules. */
+	if (!version || fits(obj_get(match, "excludeResourceRules"), equivalent, w) ||
+	    !selects_namespace(obj_get(match, "namespaceSelector"), w) ||
+	    !selects_object(obj_get(match, "objectSelector"), w))
 		return NULL;
-	return any_resource && obj_len(rules) == 0 ? w->version : fits(rules, equivalent, w);
+	return version;
 }

@@ -379,6 +379,27 @@ static void test_hooks__configurations_as_they_are_now(void **state)
 	expect(f, "POST", MAPS, MAP("b", ""), 201);
 }
 
+/* What was read of configurations that are gone is not heaped up, and not taken away from a write that is asking. */
+static void test_hooks__configurations_come_and_go(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	hook_fake_answer("/", 200, YES);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		configure(f, false, names[i], URL("v"), "");
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	assert_int_equal(hook_fake_calls(), 7);
+	for (size_t i = 3; i < ARRAY_LEN(names); i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(128);
+		strbuf_addf(&path, VALIDATING "/%s", names[i]);
+		expect(f, "DELETE", path.buf, NULL, 200);
+	}
+	expect(f, "PATCH", VALIDATING "/b", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", 200);
+	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	assert_int_equal(hook_fake_calls(), 10);
+}
+
 /* --- what cannot be asked --- */
 
 static void test_hooks__a_failure_is_what_the_policy_says(void **state)
@@ -402,6 +423,8 @@ static void test_hooks__a_failure_is_what_the_policy_says(void **state)
 			obj_get(obj_path(row, "body.annotations"),
 				"failed-open.validating.webhook.admission.k8s.io/round_0_index_0")),
 		"v.example.com");
+	assert_non_null(strstr(apifake_do(f, "GET", "/metrics", NULL).body.ptr,
+			       "alm_webhook_calls_total{outcome=\"failed\"} 2"));
 	/* a server that calls nobody */
 	CLEANUP(apifake_freep) struct apifake *g = apifake_new(NULL);
 	configure(g, false, "v", URL("v"), "");
@@ -651,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_hooks__a_client_that_goes),
 		cmocka_unit_test(test_hooks__all_of_it_has_an_end),
 		cmocka_unit_test(test_hooks__configurations_as_they_are_now),
+		cmocka_unit_test(test_hooks__configurations_come_and_go),
 		cmocka_unit_test(test_hooks__a_failure_is_what_the_policy_says),
 		cmocka_unit_test(test_hooks__many_deletions),
 		cmocka_unit_test(test_hooks__a_service_is_looked_for),
