@@ -279,7 +279,8 @@ void apiserver_refuse(struct exchange *x, const char *user, const struct error *
 	request_reply_error(r, &told);
 }
 
-void apiserver_resume(struct request *r)
+/* Be it once more (waiting.h). */
+static void handle(struct request *r)
 {
 	struct apiserver *s = r->server;
 	struct error err = ERROR_INIT;
@@ -299,7 +300,7 @@ void apiserver_handle(struct apiserver *s, struct exchange *x)
 		s->had_large_body = true;
 	trim_soon(s);
 	struct request *r = x->admitted ? x->admitted : request_new(s, x);
-	apiserver_resume(r);
+	handle(r);
 }
 
 const char *apiserver_notice(const struct apiserver *s, size_t i)
@@ -382,7 +383,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->policies = policies_new(s);
 	s->hooks = hooks_new(s);
 	s->hook_lines = hook_lines_new(s);
-	s->waitings = waitings_new(s);
+	s->waitings = waitings_new(s, handle);
 	s->quotas = quotas_new(s);
 	s->quota_status = quota_status_new(s);
 	s->namespaces = namespaces_new(s);

@@ -65,9 +65,6 @@ void server_notice(struct apiserver *s, const char *fmt, ...) PRINTF(2, 3);
 /* The storage row of a kind: events.k8s.io Events are those of the core group. */
 struct store_table *server_resource(struct apiserver *s, const struct kind *k);
 
-/* Handles a request, be it once more (waiting.h). */
-void apiserver_resume(struct request *r);
-
 /* A request of the server itself, without exchange: the answers go nowhere. manager names the
  * component, as "system:serviceaccount:kube-system:generic-garbage-collector". */
 struct request *request_internal(struct apiserver *s, struct arena *a, const char *user,

@@ -48,10 +48,13 @@ struct mutation {
 /* Sets up for (ns, name); reads the head if there is one. E_CORRUPT. */
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
 		  struct error *err);
+/* --- mutation_shape.c --- */
 /* Checks kind and apiVersion, shapes metadata, prunes and defaults m->after; collects findings. */
 int mutation_shape(struct mutation *m, struct error *err);
 /* Strict: E_BADREQUEST; Warn: headers. */
 int mutation_report(struct mutation *m, struct error *err);
+
+/* --- mutation.c --- */
 int mutation_create(struct mutation *m, struct error *err);
 int mutation_update(struct mutation *m, struct error *err);
 /* Removes the object; m->before is its last state. */

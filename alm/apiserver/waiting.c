@@ -52,6 +52,7 @@ struct waiting {
 
 struct waitings {
 	struct apiserver *server;
+	void (*handle)(struct request *r);
 	TAILQ_HEAD(, waiting) list;
 };
 
@@ -110,10 +111,11 @@ static void gone(void *arg)
 	detach(arg);
 }
 
-struct waitings *waitings_new(struct apiserver *s)
+struct waitings *waitings_new(struct apiserver *s, void (*handle)(struct request *r))
 {
 	struct waitings *w = xcalloc(1, sizeof(*w));
 	w->server = s;
+	w->handle = handle;
 	TAILQ_INIT(&w->list);
 	return w;
 }
@@ -145,7 +147,7 @@ static void again(void *arg)
 	w->request = request_again(old, w->pass);
 	arena_free(last);
 	/* After an answer w is gone, too. */
-	apiserver_resume(w->request);
+	w->all->handle(w->request);
 }
 
 static void on_deadline(void *arg)

@@ -51,7 +51,8 @@ bool waiting_park(struct request *r);
 
 /* All that wait in a server: they are never answered. */
 struct waitings;
-struct waitings *waitings_new(struct apiserver *s);
+/* handle: handles a request, from the beginning. */
+struct waitings *waitings_new(struct apiserver *s, void (*handle)(struct request *r));
 void waitings_free(struct waitings *w);
 
 #endif

@@ -5,72 +5,12 @@
 #include <stdlib.h>
 
 #include "alm/apiserver/docs/columns_internal.h"
-#include "alm/base/clock.h"
 #include "alm/obj/condition.h"
-
-struct obj *columns_age(const char *timestamp, int64_t now_ns)
-{
-	char text[CLOCK_TEXT_MAX];
-	int64_t then;
-	if (!timestamp)
-		return obj_string("<unknown>");
-	if (!clock_parse(str_of(timestamp), &then))
-		return obj_string("<invalid>");
-	duration_human(now_ns - then, text);
-	return obj_string(text);
-}
-
-struct obj *columns_text(const char *s, const char *fallback)
-{
-	return obj_string(s && *s ? s : fallback);
-}
-
-struct obj *columns_take(struct strbuf *b, const char *fallback)
-{
-	struct obj *o = columns_text(b->len ? b->buf : NULL, fallback);
-	strbuf_release(b);
-	return o;
-}
-
-struct obj *columns_cell_age(const struct obj *o, int64_t now_ns)
-{
-	return columns_age(obj_str(o, "metadata.creationTimestamp"), now_ns);
-}
-
-struct obj *columns_cell_name(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return columns_text(obj_str(o, "metadata.name"), "");
-}
 
 static struct obj *columns_cell_created(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return columns_text(obj_str(o, "metadata.creationTimestamp"), "<unknown>");
-}
-
-void columns_add(struct strbuf *b, const char *sep, const char *s)
-{
-	if (!s)
-		return;
-	if (b->len)
-		strbuf_adds(b, sep);
-	strbuf_adds(b, s);
-}
-
-struct obj *columns_join(const struct obj *list, const char *member, const char *fallback)
-{
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *item = obj_at(list, i);
-		columns_add(&b, ",", member ? obj_str(item, member) : obj_as_string(item));
-	}
-	return columns_take(&b, fallback);
-}
-
-struct obj *columns_number(const struct obj *o, const char *path)
-{
-	return obj_int(obj_i64(o, path, 0));
 }
 
 /* "pods: 1/2, requests.cpu: 500m/1": what is used of what a quota has, of its limits or of all else. */

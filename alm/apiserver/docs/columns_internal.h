@@ -25,6 +25,7 @@ struct obj *columns_take(struct strbuf *b, const char *fallback); /* releases b 
 void columns_add(struct strbuf *b, const char *sep, const char *s);
 /* Strings of a list, or a member of its items, with commas. */
 struct obj *columns_join(const struct obj *list, const char *member, const char *fallback);
+struct obj *columns_pairs(const struct obj *map);         /* "a=b,c=d", or "<none>" */
 struct obj *columns_selector(const struct obj *selector); /* "a=b,c in (d)" */
 struct obj *columns_number(const struct obj *o, const char *path);
 

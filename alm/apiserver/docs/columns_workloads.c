@@ -3,59 +3,16 @@
 #include "alm/base/clock.h"
 #include "alm/obj/condition.h"
 
-/* "a=b,c=d", or the fallback. */
-struct obj *columns_selector(const struct obj *selector)
-{
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	OBJ_EACH (it, obj_get(selector, "matchLabels")) {
-		const char *value = obj_as_string(it.value);
-		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
-	}
-	const struct obj *list = obj_get(selector, "matchExpressions");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *e = obj_at(list, i);
-		const char *key = obj_str(e, "key"), *op = obj_str(e, "operator");
-		const struct obj *values = obj_get(e, "values");
-		bool negated = cstr_eq(op, "DoesNotExist");
-		strbuf_addf(&b, "%s%s%s", b.len ? "," : "", negated ? "!" : "", key ? key : "");
-		if (negated || cstr_eq(op, "Exists"))
-			continue;
-		strbuf_addf(&b, " %s (", cstr_eq(op, "NotIn") ? "notin" : "in");
-		for (size_t j = 0; j < obj_len(values); j++) {
-			const char *v = obj_as_string(obj_at(values, j));
-			strbuf_addf(&b, "%s%s", j ? "," : "", v ? v : "");
-		}
-		strbuf_addc(&b, ')');
-	}
-	return columns_take(&b, "<none>");
-}
-
-static struct obj *pairs(const struct obj *map, const char *fallback)
-{
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	OBJ_EACH (it, map) {
-		const char *value = obj_as_string(it.value);
-		strbuf_addf(&b, "%s%s=%s", b.len ? "," : "", it.key, value ? value : "");
-	}
-	return columns_take(&b, fallback);
-}
-
 static struct obj *cell_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return columns_selector(obj_path(o, "spec.selector"));
 }
 
-struct obj *columns_plain_selector(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return pairs(obj_path(o, "spec.selector"), "<none>");
-}
-
 static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	return pairs(obj_path(o, "spec.template.spec.nodeSelector"), "<none>");
+	return columns_pairs(obj_path(o, "spec.template.spec.nodeSelector"));
 }
 
 static struct obj *cell_containers(const struct obj *o, int64_t now_ns)

@@ -1,36 +1,12 @@
 /* scale: see scale.h. It writes replicas and nothing else. */
 #include "alm/apiserver/kinds/scale.h"
 
-#include "alm/apiserver/core.h"
 #include "alm/apiserver/mutation.h"
 #include "alm/apiserver/patching.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-
-#define STEPS_MAX 64 /* a path comes from a CRD, and what is made on the way nests */
-
-/* False if something that is no object is in the way, or the path has too many steps. */
-static bool set_at_path(struct obj *o, const char *path, struct obj *value, struct arena *a)
-{
-	struct str rest = str_of(path), step;
-	str_next(&rest, '.', &step);
-	for (int i = 0; i < STEPS_MAX && str_next(&rest, '.', &step); i++) {
-		const char *name = arena_strndup(a, step.ptr, step.len);
-		if (!rest.ptr) {
-			obj_set(o, name, value);
-			return true;
-		}
-		if (!obj_has(o, name))
-			obj_set(o, name, obj_map());
-		o = obj_get_mut(o, name);
-		if (obj_type(o) != OBJ_MAP)
-			break;
-	}
-	obj_unref(value);
-	return false;
-}
 
 static int read_scale(struct request *r, struct mutation *m, struct obj **ret, struct error *err)
 {
@@ -76,16 +52,6 @@ static int read_replicas(struct request *r, const struct obj *scale, int64_t *re
 		text ? text : "",
 		is_field ? "ScaleSpec.spec.replicas of type int32"
 			 : "Scale.spec of type v1.ScaleSpec");
-}
-
-int scale_put(struct request *r, struct obj *o, int64_t replicas, struct error *err)
-{
-	if (set_at_path(o, r->kind->spec_replicas_path, obj_int(replicas), r->arena))
-		return 0;
-	return fail_code(r, E_INTERNAL, err,
-			 "Internal error occurred: replicas cannot be set at %s: something on the "
-			 "way is no object, or it has more than %d steps",
-			 r->kind->spec_replicas_path, STEPS_MAX);
 }
 
 static int scale_write(struct request *r, struct mutation *m, struct error *err)

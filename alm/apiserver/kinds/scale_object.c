@@ -2,6 +2,8 @@
 #include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/status.h"
 
+#define STEPS_MAX 64 /* a path comes from a CRD, and what is made on the way nests */
+
 /* ".spec.replicas", step by step: neither brackets nor quotes mean anything (unstructured). */
 static const struct obj *at_path(const struct obj *o, const char *path)
 {
@@ -65,4 +67,35 @@ int scale_of(struct request *r, const struct obj *o, struct obj **ret, struct er
 		obj_set_path(s, "status.selector", obj_string(selector));
 	*ret = s;
 	return 0;
+}
+
+/* False if something that is no object is in the way, or the path has too many steps. */
+static bool set_at_path(struct obj *o, const char *path, struct obj *value, struct arena *a)
+{
+	struct str rest = str_of(path), step;
+	str_next(&rest, '.', &step);
+	for (int i = 0; i < STEPS_MAX && str_next(&rest, '.', &step); i++) {
+		const char *name = arena_strndup(a, step.ptr, step.len);
+		if (!rest.ptr) {
+			obj_set(o, name, value);
+			return true;
+		}
+		if (!obj_has(o, name))
+			obj_set(o, name, obj_map());
+		o = obj_get_mut(o, name);
+		if (obj_type(o) != OBJ_MAP)
+			break;
+	}
+	obj_unref(value);
+	return false;
+}
+
+int scale_put(struct request *r, struct obj *o, int64_t replicas, struct error *err)
+{
+	if (set_at_path(o, r->kind->spec_replicas_path, obj_int(replicas), r->arena))
+		return 0;
+	return fail_code(r, E_INTERNAL, err,
+			 "Internal error occurred: replicas cannot be set at %s: something on the "
+			 "way is no object, or it has more than %d steps",
+			 r->kind->spec_replicas_path, STEPS_MAX);
 }

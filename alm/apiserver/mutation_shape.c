@@ -1,0 +1,108 @@
+/* mutation_shape: what a client sent, made an object of its kind, and what is found on the way. */
+#include "alm/apiserver/mutation.h"
+#include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/status.h"
+#include "alm/apiserver/texts.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/obj/schema/api_decode.h"
+
+#define PATCH_SHOWN_MAX 256
+
+/* Findings. */
+
+static void finding_add(struct mutation *m, const char *text)
+{
+	if (m->findings.n < FINDINGS_MAX)
+		m->findings.items[m->findings.n++] = text;
+}
+
+/* What a former release stored unchecked goes in silence: no client wrote it now. */
+static void unknown_field(void *arg, const char *path)
+{
+	struct mutation *m = arg;
+	if (!m->is_put && m->before && obj_path(m->before, path))
+		return;
+	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
+}
+
+/* The object is none of its kind. What a patch made of a built-in one is judged as the patch. */
+static int cannot_handle(struct mutation *m, const char *why, struct error *err)
+{
+	const struct kind *k = m->kind;
+	if (m->by_webhook)
+		return error_set(err, E_INTERNAL, "%s", why);
+	if (k->flags & KIND_CUSTOM || m->is_apply || !cstr_eq(m->r->verb, "patch"))
+		return fail_code(m->r, E_BADREQUEST, err,
+				 "%s in version \"%s\" cannot be handled as a %s: %s", k->kind,
+				 k->version, k->kind, why);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	json_print(m->after, &b);
+	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
+				"Invalid value: \"%.*s\": %s", PATCH_SHOWN_MAX, b.buf, why);
+}
+
+int mutation_report(struct mutation *m, struct error *err)
+{
+	const struct findings *f = &m->findings;
+	if (f->n == 0 || m->opt.validation == VALIDATE_IGNORE)
+		return 0;
+	if (m->opt.validation == VALIDATE_WARN) {
+		for (size_t i = 0; i < f->n; i++)
+			request_warn(m->r, "%s", f->items[i]);
+		return 0;
+	}
+	const char *list = f->items[0];
+	for (size_t i = 1; i < f->n; i++)
+		list = arena_fmt(m->r->arena, "%s, %s", list, f->items[i]);
+	return cannot_handle(m, arena_fmt(m->r->arena, "strict decoding error: %s", list), err);
+}
+
+/* Shape. */
+
+static int check_type(struct mutation *m, struct error *err)
+{
+	struct request *r = m->r;
+	const char *kind = meta_kind(m->after), *api = meta_api_version(m->after);
+	const char *want = kind_api_version(m->kind, r->arena);
+	if (kind && !cstr_eq(kind, m->kind->kind))
+		return fail_invalid_one(r, m->kind->group, kind, meta_name(m->after), FIELD_INVALID,
+					"kind", err, "Invalid value: \"%s\": must be %s", kind,
+					m->kind->kind);
+	if (api && *api && !cstr_eq(api, want))
+		return fail_code(r, E_BADREQUEST, err,
+				 "the API version in the data (%s) does not match the expected API "
+				 "version (%s)",
+				 api, want);
+	obj_set_str(m->after, "apiVersion", want);
+	obj_set_str(m->after, "kind", m->kind->kind);
+	return 0;
+}
+
+/* Of a built-in kind, by the table of its types. */
+static int shape_builtin(struct mutation *m, struct error *err)
+{
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
+	return t ? api_decode(t, m->after, unknown_field, m, err) : 0;
+}
+
+int mutation_shape(struct mutation *m, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	bool custom = m->kind->flags & KIND_CUSTOM;
+	if (check_type(m, err) < 0)
+		return -err->code;
+	if (m->kind->schema)
+		schema_prune(m->kind->schema, m->after, unknown_field, m);
+	if ((!custom && shape_builtin(m, &inner) < 0) ||
+	    object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
+		return cannot_handle(m, inner.msg, err);
+	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
+		return store_too_large(err);
+	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
+	if (fault)
+		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
+					fault, err, "Invalid value: %s", TEXTS_FAULT);
+	return 0;
+}
