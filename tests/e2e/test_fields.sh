@@ -139,6 +139,21 @@ is "A31 each is named" "Permission get,list nodes is not given to system:service
 	"$(ist_text hand)"
 k delete ist hand >/dev/null
 
+# --- an output of a type that nobody knows ---
+cat >outputs.yaml <<'END'
+apiVersion: app.coreos.com/v1beta1
+kind: AppType
+metadata: {name: typo}
+spec:
+  type: com.typo
+  operator: {type: helm, helmChart: {template: tool}}
+  resources:
+  - name: sites.typo.example.com
+    spec: {group: typo.example.com, version: v1, scope: Namespaced, names: {plural: sites, kind: Site}}
+    outputs: [{name: endpoint, type: ulr}]
+END
+code "A32 a type that is none is refused, with those there are" 1 'spec.resources[0].outputs[0].type: Unsupported value: "ulr": supported values: "string", "url", "link"' k create -f outputs.yaml
+
 # --- a waiver without its path ---
 gear() { # VERSION FIELD: a package whose CRD has the field
 	mkdir -p "$dir/gear/crds"

@@ -178,7 +178,7 @@ static struct obj *typed(const struct obj *value, const char *type)
 	double x;
 	if (!type || !strcmp(type, "string"))
 		return text ? obj_string(text) : NULL;
-	if (!strcmp(type, "url"))
+	if (!strcmp(type, "url") || !strcmp(type, "link"))
 		return text ? url_of(text) : NULL;
 	if (!strcmp(type, "boolean") && text)
 		return !strcmp(text, "true") || !strcmp(text, "false") ? obj_bool(*text == 't')

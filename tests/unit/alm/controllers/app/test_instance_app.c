@@ -187,12 +187,12 @@ static void test_instance_app__the_namespace_names_whose_instances(void **state)
 static void test_instance_app__outputs_have_their_types(void **state)
 {
 	(void)state;
-	const struct obj *declared =
-		parsed("[{\"name\":\"url\",\"type\":\"url\"},{\"name\":\"whole\",\"type\":\"url\"},"
-		       "{\"name\":\"n\",\"type\":\"integer\"},{\"name\":\"x\",\"type\":\"number\"},"
-		       "{\"name\":\"yes\",\"type\":\"boolean\"},{\"name\":\"text\"},"
-		       "{\"name\":\"absent\"},{\"name\":\"wrong\",\"type\":\"integer\"},"
-		       "{\"name\":\"inf\",\"type\":\"number\"},{\"name\":\"list\"}]");
+	const struct obj *declared = parsed(
+		"[{\"name\":\"url\",\"type\":\"url\"},{\"name\":\"whole\",\"type\":\"link\"},"
+		"{\"name\":\"n\",\"type\":\"integer\"},{\"name\":\"x\",\"type\":\"number\"},"
+		"{\"name\":\"yes\",\"type\":\"boolean\"},{\"name\":\"text\"},"
+		"{\"name\":\"absent\"},{\"name\":\"wrong\",\"type\":\"integer\"},"
+		"{\"name\":\"inf\",\"type\":\"number\"},{\"name\":\"list\"}]");
 	const struct obj *chart = parsed("{\"n\":\"12\",\"x\":\"1.5\",\"yes\":\"true\","
 					 "\"wrong\":\"many\",\"inf\":\"inf\",\"other\":\"o\"}");
 	const struct obj *values =
