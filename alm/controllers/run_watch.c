@@ -37,10 +37,24 @@ static struct obj *object_of(const struct informer_object *io)
 	return json_parse(informer_text(io, &room), &o, &err) < 0 ? NULL : o;
 }
 
+/* Some kinds have no generation (ConfigMap, Secret): whatever is no metadata is what somebody wants. */
+static bool has_other_content(const struct obj *was, const struct obj *is)
+{
+	static const char *const ours[] = {"metadata", "status"};
+	CLEANUP(obj_unrefp) struct obj *a = obj_copy(was);
+	CLEANUP(obj_unrefp) struct obj *b = obj_copy(is);
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
+		obj_del(a, ours[i]);
+		obj_del(b, ours[i]);
+	}
+	return !obj_equal(a, b);
+}
+
 /* A status that we write ourselves, and our finalizer, begin nothing. */
 static bool is_other(const struct obj *was, const struct obj *is)
 {
 	return !was || !is || meta_generation(was) != meta_generation(is) ||
+	       (!meta_generation(is) && has_other_content(was, is)) ||
 	       !cstr_eq(meta_uid(was), meta_uid(is)) ||
 	       meta_is_deleting(was) != meta_is_deleting(is);
 }
