@@ -265,6 +265,26 @@ END
 	code "L30 configuration of several resources" 0 "ConfigMap/ConfigMap: Finished" from --name from --config-file=top.json
 	is "L30 merged in their order, the file on top" "1 9 high Namespace 7 true" "$(k get configmap from -o 'jsonpath={.data.config}')"
 	has "L30 a live list" "Secret/settings" "$(k get configmap from -o 'jsonpath={.data.secrets}')"
+	cat >parts.yaml <<'END'
+mainResource: conf
+resources:
+- {name: conf, apiVersion: v1, kind: ConfigMap, namespace: default, selector: {matchLabels: {role: main}}}
+- {name: parts, apiVersion: v1, kind: ConfigMap, namespace: default, selector: {matchLabels: {role: part}}, keyTransformations: [{regex: ".*", replacement: default/m}]}
+END
+	cat >parts.jsonnet <<'END'
+local c = import 'alm-runtime/config', parts = import 'alm-runtime/parts/list';
+{ a: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'parts' }, data: {
+  all: '%s %s %s' % [c.data.v, c.size.memory, std.join(',', [p.metadata.name for p in parts])] } } }
+END
+	start_runner --renderer=jsonnet --renderer.jsonnet.entrypoint=parts.jsonnet --config-from=from.yaml --trigger=resource --trigger.resource.config=parts.yaml
+	for name in m p1 p2; do
+		k create configmap "$name" --from-literal=v=0 --dry-run=client -o json | jq --arg r "$([ "$name" = m ] && echo main || echo part)" '.metadata.labels = {role: $r}' | k create -f - >/dev/null
+	done
+	for i in 1 2 3 4 5 6; do # while the sources are read
+		k patch configmap m --type=merge -p "{\"data\": {\"v\": \"$i\"}}" >/dev/null
+	done
+	soon "L30 a list of what the trigger names, below the object that began the run" "6 9 p1,p2" k get configmap parts -o 'jsonpath={.data.all}'
+	stop_runner
 	sed -i 's/name: settings, key/name: gone, key/' from.yaml
 	code "L30 one that is not there is no empty one" 1 "ConfigMap default/gone: configmaps \"gone\" not found" from --render-only
 	k create -f "$examples/grafana-crd.yaml" >/dev/null

@@ -472,7 +472,8 @@ void run_renderer_start(struct run_renderer *r, const struct obj *config, const 
 	x->ns = ns;
 	x->fn = fn;
 	x->arg = arg;
-	x->config = config;
+	x->config =
+		config ? obj_keep(a, obj_ref(config)) : NULL; /* another one may come meanwhile */
 	flat_init(&x->out.flat, a);
 	if (begin(x, &err) < 0)
 		end(x, -err.code, &err);
