@@ -4,7 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/app/usage.h"
-#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_definition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 

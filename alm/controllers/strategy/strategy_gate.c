@@ -4,11 +4,10 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
-#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_definition.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/work/works.h"
 #include "alm/live/live_gate.h"
-#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate/usage.h"

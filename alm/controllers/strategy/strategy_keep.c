@@ -2,10 +2,10 @@
  * objects and repaired as the account of the app; and what is over may be chosen again. */
 #include <string.h>
 
-#include "alm/base/clock.h"
 #include "alm/client/client.h"
 #include "alm/controllers/app/retry.h"
 #include "alm/controllers/app/usage.h"
+#include "alm/controllers/strategy/strategy_definition.h"
 #include "alm/controllers/strategy/strategy_gate.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/strategy/strategy_record.h"

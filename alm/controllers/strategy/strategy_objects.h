@@ -1,24 +1,14 @@
 /*
  * strategy_objects: where the objects of an install plan stand, read from the live ones in every
- * reconcile (lifecycle.md 7.3): a definition on its way (crd_moves.h), what is as planned, ours, ready,
- * and what only earlier plans have. All questions but the last two are free of effects.
+ * reconcile (lifecycle.md 7.3): what is as planned, ours, ready, and what only earlier plans have. All
+ * questions but the last two are free of effects.
  */
 #ifndef ALM_CONTROLLERS_STRATEGY_STRATEGY_OBJECTS_H
 #define ALM_CONTROLLERS_STRATEGY_STRATEGY_OBJECTS_H
 
-#include "alm/controllers/app/crd_moves.h"
 #include "alm/controllers/strategy/strategy_pass.h"
 #include "alm/unit/ready.h"
 
-/* Where a definition is on its way, and what a write of it leads to now. */
-enum crd_move strategy_crd_at(const struct unit_entry *e);
-enum crd_move strategy_crd_move(const struct strategy_pass *s, const struct unit_entry *e);
-/* As far as this phase takes it. */
-bool strategy_crd_is_placed(const struct strategy_pass *s, const struct unit_entry *e);
-/* A definition that is somebody else's by now: it is left alone. */
-bool strategy_crd_is_taken(const struct strategy_pass *s, const struct unit_entry *e);
-/* A CRD is never downgraded: what a newer version applied stays (lifecycle.md 7.4). */
-bool strategy_has_newer_crd(const struct strategy_pass *s, const struct unit_entry *e);
 /* Does the live object have all that the plan says of it? */
 bool strategy_holds(const struct unit_entry *e);
 /* The live object has the marks of this strategy, or is none of its business. */
