@@ -96,6 +96,37 @@ code "outside of a repository it is the disk" 0 "plain: 1 object" offline bundle
 code "where there are no revisions" 1 "--rev HEAD: plain is in no repository of git" offline bundle vet -f plain --rev HEAD
 code "nor where there is no folder" 1 "nowhere: there is no such folder" offline bundle vet -f nowhere
 
+# In which order it would go. Names are written by others, and stand in quotes.
+mkdir drawn
+printf 'apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: site}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: site}\n' >'drawn/a"b\c.yaml'
+configmap m >drawn/m.yaml
+is "R15 a folder is drawn, group by group" 'digraph "bundle" {
+	rankdir=LR; compound=true; node [shape=box];
+	subgraph cluster_1 {
+		label="1. Namespace";
+		o0 [label="Namespace site\na\"b\\c.yaml!1"];
+	}
+	subgraph cluster_2 {
+		label="2. ConfigMap";
+		o1 [label="ConfigMap m\nm.yaml"];
+	}
+	o0 -> o1 [ltail=cluster_1, lhead=cluster_2];
+	subgraph cluster_3 {
+		label="3. Service";
+		o2 [label="Service site/s\na\"b\\c.yaml!0"];
+	}
+	o1 -> o2 [ltail=cluster_2, lhead=cluster_3];
+}' "$(offline bundle graph -f drawn)"
+is "  or listed" "Namespace: Namespace site, ConfigMap: ConfigMap m, Service: Service site/s" \
+	"$(offline bundle graph -f drawn -o json | jq -r '[.groups[] | .name + ": " + .objects[0].object] | join(", ")')"
+if command -v dot >/dev/null; then
+	is "Graphviz takes it" 3 "$(offline bundle graph -f drawn | dot -Tplain | grep -c '^node')"
+else
+	skip "Graphviz takes it" "no dot"
+fi
+code "what has a fault is not drawn" 1 "7 faults" offline bundle graph -f ssot --bundle bundle.yaml
+code "in no other form" 2 "-o dot, json or yaml: " offline bundle graph -f drawn -o svg
+
 # The server refuses what no Bundle would take: in a hook the objects of the push lie elsewhere.
 cat >ssot.git/hooks/pre-receive <<END
 #!/bin/sh

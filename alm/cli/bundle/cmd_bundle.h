@@ -4,7 +4,7 @@
 
 #include "alm/cli/bundle/bundle_folder.h"
 
-extern const struct cmd cmd_bundle_plan;
+extern const struct cmd cmd_bundle_plan, cmd_bundle_graph;
 
 /* bundle_folder_read(), and what there is to say of it besides, on standard error. */
 int bundle_read_and_tell(const struct cli *c, struct bundle_folder *f, struct error *err);
