@@ -33,7 +33,7 @@ static struct {
 } answers[ANSWERS_MAX];
 static size_t n_answers;
 static struct hook_fake_call calls[CALLS_MAX];
-static size_t n_calls, n_cancelled;
+static size_t n_calls, n_cancelled, n_dialled;
 static struct call *held[CALLS_MAX];
 static size_t n_held;
 static bool holds;
@@ -123,6 +123,7 @@ static void fake_cancel(struct transport *t UNUSED, struct call *c)
 static void fake_free(struct transport *t)
 {
 	struct fake *f = CONTAINER_OF(t, struct fake, transport);
+	n_dialled--;
 	while (!TAILQ_EMPTY(&f->open))
 		call_end(TAILQ_FIRST(&f->open));
 	xfree(f->base_url);
@@ -143,6 +144,7 @@ int hook_fake_dial(struct loop *l, const struct transport_config *c, struct tran
 	f->ca_pem = c->ca_pem ? xstrdup(c->ca_pem) : NULL;
 	TAILQ_INIT(&f->open);
 	*ret = &f->transport;
+	n_dialled++;
 	return 0;
 }
 
@@ -218,4 +220,9 @@ const struct hook_fake_call *hook_fake_call(size_t i)
 size_t hook_fake_cancelled(void)
 {
 	return n_cancelled;
+}
+
+size_t hook_fake_dialled(void)
+{
+	return n_dialled;
 }

@@ -31,5 +31,6 @@ struct hook_fake_call {
 };
 const struct hook_fake_call *hook_fake_call(size_t i);
 size_t hook_fake_cancelled(void);
+size_t hook_fake_dialled(void); /* transports that are open */
 
 #endif

@@ -85,15 +85,13 @@ static struct obj *back(const struct consult *c, const struct mutation *m, struc
 	return form ? obj_keep(r->arena, obj_copy(form)) : patched;
 }
 
-/* The answer of a webhook that is no object, or none of its kind. */
+/* What is unknown goes in silence: findings were told already, and the client did not write it. */
 static int shape(struct mutation *m, struct error *err)
 {
 	struct error inner = ERROR_INIT;
-	size_t n = m->findings.n;
 	m->by_webhook = true;
 	int rc = mutation_shape(m, &inner);
 	m->by_webhook = false;
-	m->findings.n = n; /* unknown fields go in silence: the client did not write them */
 	return rc < 0 ? hook_internal_error(m->r, inner.msg, err) : 0;
 }
 

@@ -230,6 +230,8 @@ static void test_hooks__a_write_waits_and_others_do_not(void **state)
 			    obj_str(stored.json, "metadata.uid"));
 	assert_string_equal(obj_str(c->review, "request.object.metadata.creationTimestamp"),
 			    obj_str(stored.json, "metadata.creationTimestamp"));
+	apifake_advance(f, 60 * SECOND_NS); /* its deadline went with it */
+	assert_int_equal(apifake_answer(f, a).status, 201);
 }
 
 /* A name that was drawn is the one that was asked about, and time has not passed for the object. */
@@ -398,6 +400,37 @@ static void test_hooks__configurations_come_and_go(void **state)
 	expect(f, "PATCH", VALIDATING "/b", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", 200);
 	expect(f, "POST", MAPS, MAP("b", ""), 201);
 	assert_int_equal(hook_fake_calls(), 10);
+}
+
+/* Connections to webhooks are kept, those to the servers that were asked last. */
+static void test_hooks__connections_are_kept_and_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	hook_fake_answer("/", 200, YES);
+	for (int i = 0; i < HOOK_LINES_MAX + 10; i++) {
+		CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT(128);
+		strbuf_addf(&url, "\"url\":\"https://127.0.0.1:%d/v\"", 1000 + i);
+		configure(f, false, "v", url.buf, "");
+		expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
+		expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
+		assert_true(hook_fake_dialled() <= HOOK_LINES_MAX);
+		assert_int_equal(hook_fake_dialled(), i < HOOK_LINES_MAX ? i + 1 : HOOK_LINES_MAX);
+		expect(f, "DELETE", VALIDATING "/v", NULL, 200);
+	}
+}
+
+/* Conditions of webhooks know no namespace, as there. */
+static void test_hooks__conditions_have_no_namespace_object(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	hook_fake_answer("/", 200, NO);
+	configure(f, false, "v", URL("v"),
+		  ",\"matchConditions\":[{\"name\":\"n\",\"expression\":"
+		  "\"namespaceObject != null\"}]");
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	assert_int_equal(hook_fake_calls(), 0);
 }
 
 /* --- what cannot be asked --- */
@@ -675,6 +708,8 @@ int main(void)
 		cmocka_unit_test(test_hooks__all_of_it_has_an_end),
 		cmocka_unit_test(test_hooks__configurations_as_they_are_now),
 		cmocka_unit_test(test_hooks__configurations_come_and_go),
+		cmocka_unit_test(test_hooks__connections_are_kept_and_bounded),
+		cmocka_unit_test(test_hooks__conditions_have_no_namespace_object),
 		cmocka_unit_test(test_hooks__a_failure_is_what_the_policy_says),
 		cmocka_unit_test(test_hooks__many_deletions),
 		cmocka_unit_test(test_hooks__a_service_is_looked_for),
