@@ -12,7 +12,7 @@ struct our_crds {
 		struct our_crds *all;
 		struct client_call *call;
 		struct live_gate *judging;
-		struct obj *crd; /* owned */
+		struct obj *crd; /* owned; NULL: done */
 	} *calls;                /* one a kind */
 	size_t n_done;
 	struct error err; /* the first */
@@ -20,8 +20,11 @@ struct our_crds {
 	void *arg;
 };
 
-static void one_done(struct our_crds *o, const struct error *err)
+/* The definitions are large, and their trees would hold what goes around them. */
+static void one_done(struct crd_call *c, const struct error *err)
 {
+	struct our_crds *o = c->all;
+	obj_unref(STEAL(c->crd));
 	if (err && !o->err.code)
 		o->err = *err;
 	if (++o->n_done == n_crd_kinds)
@@ -32,7 +35,7 @@ static void applied(void *arg, const struct client_reply *reply)
 {
 	struct crd_call *c = arg;
 	c->call = NULL;
-	one_done(c->all, reply->err);
+	one_done(c, reply->err);
 }
 
 static void apply(struct crd_call *c)
@@ -52,13 +55,13 @@ static void judged(void *arg, struct obj *value, const struct error *err)
 	struct error refused = ERROR_INIT;
 	c->judging = NULL;
 	if (err) {
-		one_done(c->all, err);
+		one_done(c, err);
 	} else if (cstr_eq(obj_str(value, "outcome"), "refuse")) {
 		error_set(&refused, E_REFUSED,
 			  "%s of this version of ALM would not fit to what is there: %s; run "
 			  "the newer version that was here, or change the definition yourself",
 			  meta_name(c->crd), obj_str(value, "text"));
-		one_done(c->all, &refused);
+		one_done(c, &refused);
 	} else {
 		apply(c);
 	}
@@ -87,7 +90,7 @@ static void begin(struct our_crds *o, size_t i)
 	struct crd_call *c = &o->calls[i];
 	c->all = o;
 	if (yaml_parse_one(str_of(crd_kinds[i]->yaml), &c->crd, &err) < 0)
-		one_done(o, &err);
+		one_done(c, &err);
 	else if (o->gate)
 		judge(c);
 	else
