@@ -4,6 +4,7 @@
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 #include "tests/lib/test.h"
 
 static const struct unit_job *side_job(void *arg, const char *key)
@@ -27,6 +28,8 @@ struct unit *unit_fixture_unit(struct unit_fixture *x, size_t n)
 		const struct flat_place p = {.name = name, .file = name, .alone = true};
 		struct obj *cm = meta_skeleton("v1", "ConfigMap", NULL, name);
 		obj_set_path(cm, "data.v", obj_string("1"));
+		if (x->one_off)
+			meta_set_annotation(cm, ANNOTATION_ONE_OFF, "true");
 		assert_ok(flat_add(&flat, &p, cm, &err), &err);
 	}
 	struct unit *u;

@@ -20,6 +20,7 @@ struct unit_fixture {
 	struct arena *a;
 	struct unit_job job;
 	struct unit_side side;
+	bool one_off; /* objects are created, never changed */
 };
 
 void unit_fixture_init(struct unit_fixture *x, size_t n);

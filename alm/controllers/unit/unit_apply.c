@@ -110,7 +110,10 @@ const struct unit_host unit_run_host = {.owns = run_owns,
 static void write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage)
 {
 	const struct obj *live = unit_found(s, row);
-	struct action *x = plan_apply(s->plan, s->host->decorate(s, e, row), stage, live != NULL);
+	struct obj *o = s->host->decorate(s, e, row);
+	if (unit_doubt(s, row))
+		meta_set_annotation(o, ANNOTATION_FENCE, unit_doubt(s, row));
+	struct action *x = plan_apply(s->plan, o, stage, live != NULL);
 	if (live)
 		plan_over(s->plan, x, live);
 }
@@ -181,7 +184,7 @@ static enum ensured fence(struct acting *x, const struct unit_entry *e, size_t r
 
 static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
 {
-	if (is_placed(x->s, e)) {
+	if (is_placed(x->s, e) && !unit_doubt(x->s, row)) {
 		check(x, e, row, e->live);
 		return;
 	}
@@ -365,7 +368,8 @@ static void act(struct acting *x)
 		const struct unit_entry *e = &x->s->entries[row];
 		enum rollout_action action = unit_action(x->step, e);
 		if (x->s->host->is_left(x->s, e) ||
-		    (action != ACTION_DELETE_IF_EXIST && fence(x, e, row) != DONE))
+		    ((action == ACTION_CREATE_IF_NOT_EXIST || action == ACTION_PLUGIN) &&
+		     fence(x, e, row) != DONE))
 			continue;
 		switch (action) {
 		case ACTION_CREATE_OR_UPDATE:

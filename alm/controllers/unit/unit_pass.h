@@ -109,7 +109,9 @@ enum ensured unit_note_late(struct unit_pass *s);
 
 /* Which of the objects are doubtful, by their lines. */
 void unit_note_doubtful(struct unit_pass *s, const struct inventory *wanted);
-/* No deletion of before fits it: it is not doubtful, or has the mark that says so. ENDED: *ret_why it cannot
+/* What a doubtful object that is there is to be marked with, by whoever writes it; NULL: it is, or is none. */
+const char *unit_doubt(const struct unit_pass *s, size_t row);
+/* The same of what no step writes: no deletion of before fits it. ENDED: *ret_why it cannot
  * be; record: of its step. */
 enum ensured unit_fence(struct unit_pass *s, size_t row, const struct obj *record,
 			const char **ret_why);

@@ -51,8 +51,10 @@ static size_t run_and_count(struct unit_fixture *x, size_t n)
 	for (int i = 0; i < 30 && cstr_eq(how, "Running"); i++) {
 		how = unit_fixture_pass(x);
 		for (const struct action *w = x->f.plan.head; w; w = w->next)
-			if (w->type == ACT_PATCH) {
-				assert_non_null(meta_resource_version(w->body));
+			if (w->type == ACT_APPLY && meta_annotation(w->body, ANNOTATION_FENCE)) {
+				/* what is gone meanwhile is a conflict */
+				assert_non_null(w->uid);
+				assert_non_null(w->resource_version);
 				assert_true(is_doubtful(x, w->name)); /* until it was written */
 				patches++;
 			}
@@ -87,12 +89,12 @@ static void write_and_die(struct unit_fixture *x, size_t n, const char *name)
 	x->job.unit = unit_fixture_unit(x, n);
 	x->job.attempt++;
 	x->job.record = NULL;
-	for (int i = 0; i < 9 && !view_fake_action(&x->f, ACT_PATCH, "ConfigMap", name); i++) {
+	for (int i = 0; i < 9 && !view_fake_action(&x->f, ACT_APPLY, "ConfigMap", name); i++) {
 		unit_fixture_pass(x);
 		view_fake_survey(&x->f);
 		view_fake_perform(&x->f);
 	}
-	assert_non_null(view_fake_action(&x->f, ACT_PATCH, "ConfigMap", name));
+	assert_non_null(view_fake_action(&x->f, ACT_APPLY, "ConfigMap", name));
 	assert_true(is_doubtful(x, name)); /* until a run has succeeded */
 	x->f.view.now_ns += NS_PER_S;
 }
@@ -166,6 +168,37 @@ static void test_unit_fence__what_is_in_no_inventory_is_written_once(void **stat
 	unit_fixture_release(&x);
 }
 
+/* What no step writes is marked by a manager of its own: nothing else of the object is applied. */
+static void test_unit_fence__what_is_never_changed_is_marked_alone(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	const struct action *w = NULL;
+	unit_fixture_init(&x, 2);
+	x.one_off = true;
+	assert_string_equal(unit_fixture_run(&x, 2), "Succeeded");
+	run_and_die(&x, 1, false, "c1");
+	x.job.unit = unit_fixture_unit(&x, 2);
+	x.job.attempt++;
+	x.job.record = NULL;
+	for (int i = 0; i < 9 && !w; i++) {
+		unit_fixture_pass(&x);
+		w = view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c1");
+		view_fake_survey(&x.f);
+		if (!w)
+			view_fake_perform(&x.f);
+	}
+	assert_non_null(w);
+	if (w) {
+		assert_string_equal(w->manager, "alm:cli:b:fence");
+		assert_non_null(w->resource_version);
+		assert_non_null(meta_annotation(w->body, ANNOTATION_FENCE));
+		assert_null(meta_annotation(w->body, ANNOTATION_OWNER_ID));
+		assert_null(obj_get(w->body, "data"));
+	}
+	unit_fixture_release(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_unit_fence__what_is_spared_is_not_doubtful),
 		cmocka_unit_test(test_unit_fence__what_a_deletion_may_delete_still_is_written_once),
 		cmocka_unit_test(test_unit_fence__what_is_in_no_inventory_is_written_once),
+		cmocka_unit_test(test_unit_fence__what_is_never_changed_is_marked_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
