@@ -10,6 +10,7 @@
 
 static struct obj *take(const struct fieldset *s, const struct obj *v);
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the set, FIELDSET_DEPTH_MAX */
 static struct obj *take_below(const struct fieldset_item *item, const struct obj *v)
 {
 	return item->below && item->below->n ? take(item->below, v) : obj_ref(v);
