@@ -52,6 +52,11 @@ bool fault_strikes_later(struct faults *f, enum fault_id id)
 	return strikes_by(f, &f->later, id);
 }
 
+bool fault_strikes_answer(struct faults *f, enum fault_id id)
+{
+	return strikes_by(f, &f->answers, id);
+}
+
 static int parse_point(struct str name, struct str at, struct fault_point *point, struct error *err)
 {
 	static const struct {
@@ -64,6 +69,7 @@ static int parse_point(struct str name, struct str at, struct fault_point *point
 		{"409", POINT_409},
 		{"500", POINT_500},
 		{"duplicate", POINT_DUPLICATE},
+		{"revoked", POINT_REVOKED},
 	};
 	uint64_t n;
 	if (at.len < 2 || (at.ptr[0] != 'w' && at.ptr[0] != 'c') ||
@@ -89,7 +95,8 @@ int faults_parse(const char *text, struct faults *f, struct fault_point *point, 
 		return 0;
 	bool known = false;
 	for (size_t i = 0; i < FAULTS_N; i++) {
-		if (strcmp(text, "all") != 0 && strcmp(text, table[i].name) != 0)
+		bool all = strcmp(text, "all") == 0 && i != FAULT_ANSWER_HELD; /* by name alone */
+		if (!all && strcmp(text, table[i].name) != 0)
 			continue;
 		f->per_mille[i] = table[i].per_mille;
 		known = true;

@@ -40,7 +40,8 @@
 	X(FAULT_CHILD_LATE,    "child-late",    100)  \
 	X(FAULT_WATCH_LAG,     "watch-lag",     250)  \
 	X(FAULT_REVOKED,       "revoked",         2)  \
-	X(FAULT_CLOCKS_APART,  "clocks-apart",    2)
+	X(FAULT_CLOCKS_APART,  "clocks-apart",    2)  \
+	X(FAULT_ANSWER_HELD,   "answer-held",    30)
 /* clang-format on */
 
 enum fault_id {
@@ -57,6 +58,7 @@ struct faults {
 	struct prng prng;
 	struct prng events; /* theirs: what strikes requests stays where it was */
 	struct prng later;  /* of what was added since, for the same reason */
+	struct prng answers;
 };
 
 /* A point where one fault strikes once: crash-before@w17, reply-lost@w3, crash-after@c9. */
@@ -68,17 +70,19 @@ struct fault_point {
 		POINT_REPLY_LOST,
 		POINT_409,
 		POINT_500,
-		POINT_DUPLICATE
+		POINT_DUPLICATE,
+		POINT_REVOKED
 	} what;
 	bool at_commit; /* of the server's database; else at a write to the API */
 	uint64_t n;
 };
 
-/* "none", "all", a name of the table, or NAME@wN, NAME@cN; called once for each --fault. */
+/* "none", "all" (but answer-held: its times would move those of all others), a name of the table, or NAME@wN, NAME@cN; called once for each --fault. */
 int faults_parse(const char *text, struct faults *f, struct fault_point *point, struct error *err);
 bool fault_strikes(struct faults *f, enum fault_id id);
 bool fault_strikes_event(struct faults *f, enum fault_id id);
 bool fault_strikes_later(struct faults *f, enum fault_id id);
+bool fault_strikes_answer(struct faults *f, enum fault_id id);
 bool faults_any(const struct faults *f); /* random ones, whether they are on or have stopped */
 const char *fault_name(enum fault_id id);
 

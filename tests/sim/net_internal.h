@@ -54,8 +54,8 @@ struct call {
 	bool is_write, is_watch;
 	bool lose_reply, cut_body, crash_after;
 	int cut_stream_after; /* pieces; 0: never */
-	int64_t lag_ns;       /* of a watch: its replica is so late */
-	struct strbuf body;   /* of a list, for the history */
+	int64_t lag_ns; /* of a watch: its replica is so late; of an answer: it is held so long */
+	struct strbuf body; /* of a list, for the history */
 };
 
 struct remote {

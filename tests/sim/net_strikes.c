@@ -1,8 +1,11 @@
 /* net_strikes: the faults that are answered in the server's place. */
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 #include "tests/sim/net_internal.h"
+
+#define REVOKED_NS (30 * NS_PER_S) /* of a token that ended at a write */
 
 /* An answer that the server never gave. */
 static void answer(struct call *c, int status, const char *reason, const char *retry_after)
@@ -114,6 +117,10 @@ bool net_strike_point(struct call *c, bool *ret_duplicate)
 	case POINT_DUPLICATE:
 		*ret_duplicate = true;
 		return false;
+	case POINT_REVOKED: /* the token ends with this write, another comes later */
+		net_revoke(n, REVOKED_NS);
+		answer(c, 401, "Unauthorized", NULL);
+		return true;
 	case POINT_NONE:
 		break;
 	}

@@ -27,7 +27,7 @@ struct child {
 
 struct points {
 	const struct points_config *c;
-	struct kind kinds[8];
+	struct kind kinds[9];
 	size_t n_kinds;
 	/* the turn that makes the n-th, from 1 */
 	uint64_t write_turn[POINTS_MAX], commit_turn[POINTS_MAX];
@@ -182,11 +182,13 @@ static void add_kinds(struct points *p)
 		{"crash-before", 'c', true, 0, 0}, {"crash-after", 'c', true, 0, 0},
 		{"reply-lost", 'w', false, 0, 0},  {"409", 'w', false, 0, 0},
 		{"500", 'w', false, 0, 0},         {"duplicate", 'w', false, 0, 0},
+		{"revoked", 'w', false, 0, 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if ((all[i].is_crash || !p->c->crash_only) &&
 		    (all[i].at == 'w' || !p->c->writes_only) &&
-		    (!p->c->only || strcmp(p->c->only, all[i].fault) == 0))
+		    (p->c->only ? !strcmp(p->c->only, all[i].fault)
+				: strcmp(all[i].fault, "revoked") != 0)) /* where it is asked for */
 			p->kinds[p->n_kinds++] = all[i];
 }
 

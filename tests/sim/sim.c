@@ -170,7 +170,8 @@ static int usage(const char *why)
 		"--trace: passes of the controllers, writes, crashes; -v: the wire, too; of a run\n"
 		"that fails both end with the log (or the rows of --sql)\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
-		"reply-lost, 409, 500, duplicate @wN (API write) or @cN (commit)\nscenarios:\n",
+		"reply-lost, 409, 500, duplicate, revoked @wN (API write) or @cN "
+		"(commit)\nscenarios:\n",
 		why);
 	for (size_t i = 0; scenario_at(i); i++)
 		fprintf(stderr, "  %-10s %s\n", scenario_at(i)->name, scenario_at(i)->about);

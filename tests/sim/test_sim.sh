@@ -66,6 +66,9 @@ apart() {
 	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
 	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
+	for s in remove drift resource; do
+		later sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs "$few"
+	done
 	later sim__a_late_write_of_an_inventory_that_is_gone --scenario resource --seed 27
 	later sim__a_late_create_where_the_clock_of_the_server_is_behind --scenario oneoff --seed 172
 	later sim__a_late_delete_of_what_is_wanted_again --scenario oneoff --seed 280
@@ -107,6 +110,9 @@ collect sim__a_strategy_is_deleted_while_its_app_lives
 collect sim__random_faults_on_alm_run_once
 collect sim__random_faults_on_alm_run_at_an_interval
 collect sim__random_faults_on_alm_run_for_objects
+for s in remove drift resource; do
+	collect sim__answers_that_overtake_each_other_on_$s
+done
 collect sim__a_late_write_of_an_inventory_that_is_gone
 collect sim__a_late_create_where_the_clock_of_the_server_is_behind
 collect sim__a_late_delete_of_what_is_wanted_again
@@ -120,6 +126,7 @@ check sim__one_fault_at_every_point_of_the_server --scenario server --exhaustive
 check sim__one_fault_at_every_point --scenario toy --exhaustive
 check sim__one_fault_at_every_point_in_one_process --scenario toy --exhaustive --together
 check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every "$every"
+check sim__a_token_that_ends_at_every_write_of_an_install --scenario install --exhaustive --only revoked --every "$every"
 check sim__a_crash_at_every_write_and_commit_of_an_install_in_one_process --scenario install --crash-only --every "$every" --together
 check sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --crash-only --every "$every"
 check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every "$every" --together
@@ -127,7 +134,7 @@ check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scen
 check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
 for s in oneoff interval resource; do
 	check "sim__a_crash_at_every_write_and_commit_of_alm_run_$s" --scenario $s --crash-only --every "$every"
-	for f in 409 500 reply-lost duplicate; do
+	for f in 409 500 reply-lost duplicate revoked; do
 		check "sim__a_${f}_at_every_write_of_alm_run_$s" --scenario $s --exhaustive --only $f --every "$every"
 	done
 done

@@ -42,6 +42,9 @@ static void launch(struct call *c, const struct transport_request *r)
 			c->cut_stream_after = 1 + (int)prng_below(&n->prng, 8);
 		if (c->is_watch && fault_strikes_later(f, FAULT_WATCH_LAG))
 			c->lag_ns = (int64_t)prng_below(&f->later, 20 * 1000) * NS_PER_MS;
+		/* what was asked later is answered sooner */
+		if (fault_strikes_answer(f, FAULT_ANSWER_HELD) && !c->is_watch)
+			c->lag_ns = (int64_t)prng_below(&f->answers, 20 * 1000) * NS_PER_MS;
 	}
 	c->flight = net_flight_new(remote, r, c, after);
 	if (duplicate) /* nobody hears its answer */

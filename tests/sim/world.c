@@ -429,6 +429,7 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum tr
 	prng_init(&w->faults.prng, seed, "faults");
 	prng_init(&w->faults.events, seed, "events");
 	prng_init(&w->faults.later, seed, "later");
+	prng_init(&w->faults.answers, seed, "answers");
 	prng_init(&w->prng, seed, "world");
 	w->scenario = s;
 	w->faults.on = true;
