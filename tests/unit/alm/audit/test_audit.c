@@ -631,10 +631,37 @@ static void test_audit__members_are_sorted_however_many(void **state)
 	}
 }
 
+/* What was put is read by its digest, and nothing by anything else. */
+static void test_audit__blobs_are_read_by_their_digest(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	char digest[SHA256_HEX], again[SHA256_HEX];
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	audit_log_open(&l, ":memory:", NULL);
+	assert_ok(db_begin(l.db, &err), &err);
+	assert_ok(audit_blob_put(l.audit, STR("some bytes"), digest, &err), &err);
+	assert_ok(audit_blob_put(l.audit, STR("some bytes"), again, &err), &err);
+	assert_ok(db_commit(l.db, &err), &err);
+	audit_committed(l.audit);
+	assert_string_equal(digest, again);
+	assert_true(log_blob(l.db, digest, &b, &err) > 0);
+	assert_string_equal(b.buf, "some bytes");
+	digest[0] = digest[0] == '0' ? '1' : '0';
+	assert_int_equal(log_blob(l.db, digest, &b, &err), -E_NOTFOUND);
+	static const char *const bad[] = {"", "0", "no digest", "sha256:00"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(log_blob(l.db, bad[i], &b, &err), -E_BADREQUEST);
+	assert_string_equal(b.buf, "some bytes");
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit__vectors_hold),
+		cmocka_unit_test(test_audit__blobs_are_read_by_their_digest),
 		cmocka_unit_test(test_audit__notes_are_refused_after_any_change),
 		cmocka_unit_test(test_audit__tree_equals_the_naive_one),
 		cmocka_unit_test(test_audit__bodies_are_canonical),
