@@ -36,6 +36,19 @@ static int check_preconditions(struct mutation *m, const struct delete_options *
 	return rc;
 }
 
+/* Its controllers delete more than the object: a dry run that says nothing of that would mislead. */
+static void tell_of_app(const struct mutation *m)
+{
+	const char *agent = request_header(m->r, "User-Agent");
+	bool lists_it = agent && cstr_has_prefix(agent, "alm/");
+	if (m->opt.dry_run && !lists_it && cstr_eq(m->kind->group, "app.coreos.com") &&
+	    cstr_eq(m->kind->kind, "AppType"))
+		request_warn(m->r,
+			     "its operator goes with it: `alm delete apptype %s --dry-run=server` "
+			     "lists what goes and what stays",
+			     m->name);
+}
+
 int deletion_run(struct mutation *m, const struct delete_options *opt, struct error *err)
 {
 	m->opt.dry_run = opt->dry_run;
@@ -45,6 +58,7 @@ int deletion_run(struct mutation *m, const struct delete_options *opt, struct er
 	    policies_check_delete(m, err) < 0 || hooks_delete(m, HOOKS_VALIDATING, err) < 0 ||
 	    admit_delete(m, err) < 0)
 		return -err->code;
+	tell_of_app(m);
 	m->after = obj_keep(m->r->arena, obj_copy(m->before));
 	if (opt->propagation != PROPAGATE_DEFAULT) {
 		meta_remove_finalizer(m->after, "orphan");

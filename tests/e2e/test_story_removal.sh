@@ -102,12 +102,15 @@ rest
 rm -rf "$HOME/.kube/cache"
 
 # Removal
-told=$(alm delete apptype etcd --dry-run=server)
+told=$(alm delete apptype etcd --dry-run=server 2>said)
 has "A1 a dry run deletes nothing" 'apptype.app.coreos.com "etcd" deleted (server dry run)' "$told"
+is "A1 without advice to do what it does" "" "$(cat said)"
 has "A1 it names what would go" "goes with it:" "$(grep -x 'goes with it:' <<<"$told")"
 has "A1 as the operator" "  Deployment etcd/etcd-operator" "$(sed -n '/^goes/,/^stays/p' <<<"$told")"
 is "A1 and what stays, with its objects" "  CustomResourceDefinition etcds.etcd.coreos.com with 1 object" "$(sed -n '/^stays/,/^with/p' <<<"$told" | grep Custom)"
 is "A1 and the command that takes that along" "with definitions and objects: alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1" "$(tail -1 <<<"$told")"
+has "A1 kubectl's dry run says where that is listed" "Warning: its operator goes with it: \`alm delete apptype etcd --dry-run=server\` lists" \
+	"$(k delete apptype etcd --dry-run=server 2>&1)"
 code "A1 another word for a dry run is refused" 2 "--dry-run is server or none, not client" alm delete apptype etcd --dry-run=client
 is "A1 and deletes nothing" "etcd" "$(k get apptype etcd -o 'jsonpath={.metadata.name}')"
 code "A1 --with-crd with another count: exit 3" 3 "not 7" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=7
