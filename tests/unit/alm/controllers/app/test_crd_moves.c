@@ -6,7 +6,7 @@
 
 #include "alm/controllers/app/crd_moves.h"
 #include "alm/controllers/strategy/strategy_convert.h"
-#include "alm/controllers/strategy/strategy_objects.h"
+#include "alm/controllers/strategy/strategy_definition.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
