@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """admission_server.py ROOT: webhooks for the tests. Prints its port; ROOT/ca.crt is its authority.
 
-POST /NAME is answered with the response in ROOT/NAME.json (delay: seconds before it; raw: a text instead of a review), and the
-review goes to ROOT/log, one a line, with the path.
+POST /NAME is answered with the response in ROOT/NAME.json (delay: seconds before it; until: a file of ROOT that it waits for;
+raw: a text instead of a review), and the review goes to ROOT/log, one a line, with the path.
 """
-import base64, http.server, json, sys, time
+import base64, http.server, json, os, sys, time
 import tls_server
 
 root = sys.argv[1]
@@ -20,6 +20,9 @@ class Hook(http.server.BaseHTTPRequestHandler):
         with open(f"{root}/{self.path.split('?')[0].strip('/')}.json", encoding="utf-8") as f:
             answer = json.load(f)
         time.sleep(answer.pop("delay", 0))
+        until = answer.pop("until", None)
+        while until and not os.path.exists(f"{root}/{until}"):
+            time.sleep(0.05)
         raw = answer.pop("raw", None)
         if "ops" in answer:
             answer.update(patchType="JSONPatch", patch=base64.b64encode(json.dumps(answer.pop("ops")).encode()).decode())

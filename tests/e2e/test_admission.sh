@@ -56,8 +56,8 @@ is "another one fills in what is missing" here "$(map a '{.data.made}')"
 has "and its note is in the log" '"made.example.com/why": "because"' "$(alm audit query --tail 20 -o json)"
 kubectl delete mutatingwebhookconfiguration made >/dev/null
 
-answers slow '{"allowed": true, "delay": 2}'
-config Validating slow "$(url slow)" | kubectl create -f - >/dev/null
+answers slow '{"allowed": true, "until": "go"}'
+config Validating slow "$(url slow)" "timeoutSeconds: 30" | kubectl create -f - >/dev/null
 kubectl create configmap b >"$dir/b" 2>&1 &
 waiting=$!
 soon "a slow one is asked" 1 asked slow
@@ -65,8 +65,10 @@ kubectl get --raw /healthz >/dev/null
 has "the write waits" NotFound "$(map b '{.metadata.name}')"
 kubectl create secret generic other >/dev/null
 is "and others are served meanwhile" "" "$(cat "$dir/b")"
+touch "$root/go"
 wait "$waiting"
 is "then it is done" "configmap/b created" "$(cat "$dir/b")"
+answers slow '{"allowed": true, "delay": 3}'
 kubectl patch validatingwebhookconfiguration slow --type=json -p '[{"op":"add","path":"/webhooks/0/timeoutSeconds","value":1}]' >/dev/null
 code "an answer that is late is none" 1 'failed calling webhook "slow.example.com": failed to call webhook' kubectl create configmap c
 
