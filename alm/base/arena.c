@@ -113,7 +113,7 @@ void *arena_memdup(struct arena *a, const void *p, size_t n)
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-	size_t len = strnlen(s, n);
+	size_t len = n ? strnlen(s, n) : 0;
 	return arena_text(a, s, len);
 }
 
