@@ -1,16 +1,9 @@
-/* cmd_bundle: what the commands of `alm bundle` have in common. */
+/* cmd_bundle: the commands of `alm bundle` that have a file of their own. */
 #ifndef ALM_CLI_BUNDLE_CMD_BUNDLE_H
 #define ALM_CLI_BUNDLE_CMD_BUNDLE_H
 
-#include "alm/cli/bundle/bundle_folder.h"
+#include "alm/cli/cli.h"
 
 extern const struct cmd cmd_bundle_plan, cmd_bundle_graph;
-
-/* bundle_folder_read(), and what there is to say of it besides, on standard error. */
-int bundle_read_and_tell(const struct cli *c, struct bundle_folder *f, struct error *err);
-/* All of them; err is the one, or how many there are. What else went wrong stays the error. */
-int bundle_tell_flaws(const struct bundle_folder *f, struct error *err);
-/* "clone/apps at 0123456789ab" */
-const char *bundle_place(const struct cli *c, const struct bundle_folder *f);
 
 #endif

@@ -1,5 +1,6 @@
 /* `alm bundle graph`: in which order the objects of a folder are applied, as a drawing. */
 #include "alm/base/visible.h"
+#include "alm/cli/bundle/bundle_tell.h"
 #include "alm/cli/bundle/cmd_bundle.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"

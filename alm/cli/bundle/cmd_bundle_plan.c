@@ -1,5 +1,6 @@
 /* `alm bundle plan`: what a push would do to the cluster. */
 #include "alm/cli/bundle/bundle_plan.h"
+#include "alm/cli/bundle/bundle_tell.h"
 #include "alm/cli/bundle/cmd_bundle.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/fleet/bundle_spec.h"
