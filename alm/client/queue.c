@@ -19,6 +19,7 @@ struct entry {
 	bool dirty, processing;
 	bool first; /* goes, or is, among those that are taken first */
 	unsigned failures;
+	const char *waits_for, *works_for;
 	struct timer timer;
 	int64_t due; /* of the timer */
 	TAILQ_ENTRY(entry) link;
@@ -98,7 +99,8 @@ static void add(struct queue *q, struct entry *e)
 
 static void forget_idle(struct queue *q, struct entry *e)
 {
-	if (!e->dirty && !e->processing && !e->failures && !heap_holds(&e->timer.node))
+	if (!e->dirty && !e->processing && !e->failures && !e->waits_for &&
+	    !heap_holds(&e->timer.node))
 		map_del(q->entries, e->key);
 }
 
@@ -184,6 +186,19 @@ void queue_forget(struct queue *q, const char *key)
 	forget_idle(q, e);
 }
 
+void queue_because(struct queue *q, const char *key, const char *why)
+{
+	struct entry *e = map_get(q->entries, key);
+	if (e && !e->waits_for)
+		e->waits_for = why;
+}
+
+const char *queue_why(const struct queue *q, const char *key)
+{
+	const struct entry *e = map_get(q->entries, key);
+	return e ? e->works_for : NULL;
+}
+
 static struct entry *take(struct queue *q)
 {
 	struct entry *e = TAILQ_FIRST(&q->first), *other = TAILQ_FIRST(&q->ready);
@@ -208,6 +223,8 @@ const char *queue_get(struct queue *q)
 	q->n_taken++;
 	e->dirty = e->first = false;
 	e->processing = true;
+	e->works_for = e->waits_for;
+	e->waits_for = NULL;
 	return e->key;
 }
 

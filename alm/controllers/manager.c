@@ -64,8 +64,6 @@ struct manager *manager_new(const struct manager_config *c)
 	manager_strategies_init(m);
 	m->crds = manager_crds_new();
 	m->waiting = map_new(NULL);
-	m->waits_for = map_new(NULL);
-	m->works_for = map_new(NULL);
 	m->failing = manager_failing_new(c->metrics);
 	m->deadlines = deadlines_new();
 	m->catalogs = manager_catalogs_new();
@@ -186,7 +184,6 @@ void manager_free(struct manager *m)
 	loop_disarm(m->c.loop, &m->retry);
 	loop_disarm(m->c.loop, &m->learnt);
 	loop_disarm(m->c.loop, &m->trim);
-	loop_disarm(m->c.loop, &m->rest);
 	loop_disarm(m->c.loop, &m->unread_over);
 	manager_catalogs_stop(m);
 	manager_sweep_free(m->sweep);
@@ -209,8 +206,6 @@ void manager_free(struct manager *m)
 	map_free(m->strategies_of);
 	map_free(m->crds);
 	map_free(m->waiting);
-	map_free(m->waits_for);
-	map_free(m->works_for);
 	map_free(m->unread);
 	manager_failing_free(m);
 	deadlines_free(m->deadlines);

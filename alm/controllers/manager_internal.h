@@ -74,16 +74,14 @@ struct manager {
 	struct claims *claims;
 	struct work_host work_host;
 	struct plan_cache *plans;
-	struct map *app_of;              /* strategy -> app it names */
-	struct map *strategies_of;       /* app -> map of names */
-	struct map *crds;                /* name -> struct crd_brief */
-	struct timer learnt, trim, rest; /* rest: trim once more */
-	int64_t resolving_ns;            /* since when the search runs */
+	struct map *app_of;        /* strategy -> app it names */
+	struct map *strategies_of; /* app -> map of names */
+	struct map *crds;          /* name -> struct crd_brief */
+	struct timer learnt, trim;
+	int64_t resolving_ns; /* since when the search runs */
 	struct map *waiting; /* "controller/key" of those without room to render, the first first */
 	size_t n_woken;      /* of them, in their queues */
 	struct map *failing; /* "controller/key" -> struct failing */
-	/* "controller/key" -> why it is in its queue, and why it is in work: manager_trigger.c */
-	struct map *waits_for, *works_for;
 	struct deadlines *deadlines;
 	struct map *catalogs; /* name -> struct catalog_slot */
 	struct catalog_works works;
@@ -133,13 +131,6 @@ void manager_queue_ready(void *arg); /* a worker's queue has keys */
 void manager_enqueue_kind(struct manager *m, const char *controller, unsigned kind,
 			  const char *trigger);
 
-/* Why a key is reconciled (audit.md 2, body.trigger). The first reason since its last reconcile is kept. */
-void manager_trigger_note(struct manager *m, const char *controller, const char *key,
-			  const char *trigger);
-/* Its reconcile begins. "Timer" where nothing else is known. */
-const char *manager_trigger_take(struct manager *m, const char *controller, const char *key);
-/* It has ended; goes_on: another one follows for the same reason. */
-void manager_trigger_end(struct manager *m, const char *controller, const char *key, bool goes_on);
 /* That an object of this kind changed. */
 const char *manager_trigger_of(unsigned kind, const struct obj *o);
 

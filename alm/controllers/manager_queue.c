@@ -34,8 +34,8 @@ static void enqueue(struct worker *w, const char *key, const char *trigger)
 {
 	if (!w->m->ready || (w->m->unread && w->c->awaits_sources))
 		return;
-	manager_trigger_note(w->m, w->c->name, key, trigger);
 	queue_add(w->queue, key);
+	queue_because(w->queue, key, trigger);
 }
 
 /* --- catalogs that were not read yet --- */
@@ -250,8 +250,8 @@ static void pass_told(struct manager *m, const char *controller, const char *key
 	struct worker *w = worker_of(m, controller);
 	assert(w);
 	if (retry) {
-		manager_trigger_note(m, controller, key, "Retry");
 		queue_add_rate_limited(w->queue, key);
+		queue_because(w->queue, key, "Retry");
 	}
 	queue_done(w->queue, key);
 }
@@ -267,11 +267,12 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 		m->c.units->passed(m->c.units->arg, key, err);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
-	manager_trigger_end(m, controller, key, !err && result != RUN_UNCHANGED);
 	if (err) {
-		manager_trigger_note(m, controller, key, "Retry");
+		queue_because(w->queue, key, "Retry");
 		queue_add_rate_limited(w->queue, key);
 	} else {
+		if (result != RUN_UNCHANGED) /* it goes on for the same reason */
+			queue_because(w->queue, key, queue_why(w->queue, key));
 		queue_forget(w->queue, key);
 		if (result == RUN_WAITS)
 			start_waiting(m, controller, key);
@@ -311,9 +312,6 @@ static void trim(void *arg)
 	trees_clear(m->trees);
 	trees_clear(m->live);
 	audit_trim(m->c.audit);
-	m->rest = (struct timer){.node = m->rest.node, .fn = trim, .arg = m};
-	if (stash_rest(m->stash, loop_now(m->c.loop)))
-		loop_arm(m->c.loop, &m->rest, STASH_REST_NS);
 	pool_trim();
 }
 
@@ -354,7 +352,9 @@ static void run_pass(struct worker *w, const char *key)
 	stop_waiting(m, w->c->name, key);
 	manager_view(m, a, &pass, &v);
 	plan_init(&plan, a);
-	plan.trigger = manager_trigger_take(m, w->c->name, key);
+	plan.trigger = queue_why(w->queue, key);
+	if (!plan.trigger)
+		plan.trigger = "Timer";
 	int rc = controller_run(w->c, &v, key, &plan, &err);
 	trim_soon(m);
 	if (rc < 0)

@@ -99,25 +99,6 @@ void stash_drop(struct stash *s, const char *id)
 		drop(s, i);
 }
 
-bool stash_rest(struct stash *s, int64_t now_ns)
-{
-	bool more = false;
-	size_t n = 0;
-	struct item *i, *next;
-	for (i = TAILQ_FIRST(&s->by_use); i && n < STASH_REST_DROPS; i = next) {
-		next = TAILQ_NEXT(i, link);
-		if (i->unread || i->o.code || !i->o.text.ptr)
-			continue;
-		if (outcome_is_younger(&i->o, now_ns, STASH_REST_NS)) {
-			more = true;
-		} else {
-			drop(s, i);
-			n++;
-		}
-	}
-	return more || n == STASH_REST_DROPS;
-}
-
 static bool is_awaited(const struct item *i, int64_t now_ns)
 {
 	int64_t age = now_ns - i->o.at_ns;

@@ -7,7 +7,7 @@
  * has read yet stays, whatever it takes: the key that asked for it would ask again, and with more
  * keys than there is room for none would ever get on. Only when nobody came for STASH_UNREAD_NS is
  * it one of the others (its object is gone). Archives do not stay: they are read in the run that
- * fetched them, and what was read does not stay for long at rest.
+ * fetched them.
  *
  * Besides, for each object that was applied, when, and what it was then: tens of thousands, so in a
  * table of their own. Of more than APPLIED_MAX half are forgotten, which costs their next
@@ -21,11 +21,9 @@
 #include "alm/base/str.h"
 #include "alm/obj/obj.h"
 
-#define STASH_BYTES_MAX  ((size_t)64 << 20)
-#define STASH_UNREAD_NS  (INT64_C(600) * 1000000000)
-#define STASH_REST_NS    (INT64_C(60) * 1000000000) /* what is older is read again before it counts */
-#define STASH_REST_DROPS ((size_t)5000)             /* of a call: 2 ms */
-#define APPLIED_MAX      ((size_t)200000)           /* 8 MiB */
+#define STASH_BYTES_MAX ((size_t)64 << 20)
+#define STASH_UNREAD_NS (INT64_C(600) * 1000000000)
+#define APPLIED_MAX     ((size_t)200000) /* 8 MiB */
 
 struct outcome {
 	int code; /* 0, or an error code */
@@ -54,10 +52,6 @@ bool outcome_is_younger(const struct outcome *o, int64_t now_ns, int64_t age_ns)
 /* A failure that may pass is tried again after 1, 2, 4 ... 60 minutes. 0: now. */
 int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns);
 void stash_drop(struct stash *s, const char *id);
-/* Nobody has anything to do: values that were read go, once they are STASH_REST_NS old. Failures stay, as
- * they are counted, and outcomes without a value, which say that something was done. At most
- * STASH_REST_DROPS; true: there may be more in a while. */
-bool stash_rest(struct stash *s, int64_t now_ns);
 /* digest: of the object as the server answered, hexadecimal. */
 void stash_set_applied(struct stash *s, const char *uid, const char digest[SHA256_HEX],
 		       int64_t now_ns);

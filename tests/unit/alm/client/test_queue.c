@@ -103,6 +103,50 @@ static void test_queue__table_of_cases(void **state)
 		play(cases[i]);
 }
 
+static void assert_why(struct queue *q, const char *key, const char *why)
+{
+	const char *got = queue_get(q);
+	assert_string_equal(got, key);
+	got = queue_why(q, key);
+	if (why)
+		assert_string_equal(got, why);
+	else
+		assert_null(got);
+}
+
+/* The first reason, of each time that it is handed out; what goes on may wait outside of the queue. */
+static void test_queue__why(void **state)
+{
+	(void)state;
+	struct loop *l = loop_fake_new(0);
+	int ready = 0;
+	struct queue *q = queue_new(l, count_ready, &ready);
+	queue_because(q, "a", "nobody has it");
+	queue_add(q, "a");
+	queue_because(q, "a", "first");
+	queue_because(q, "a", "second");
+	queue_add(q, "b");
+	assert_why(q, "a", "first");
+	queue_because(q, "a", "while it is processed");
+	assert_string_equal(queue_why(q, "a"), "first");
+	queue_add(q, "a");
+	queue_done(q, "a");
+	assert_why(q, "b", NULL);
+	queue_done(q, "b");
+	assert_why(q, "a", "while it is processed");
+	queue_because(q, "a", queue_why(q, "a"));
+	queue_forget(q, "a");
+	queue_done(q, "a");
+	assert_null(queue_get(q));
+	queue_add_first(q, "a");
+	assert_why(q, "a", "while it is processed");
+	queue_done(q, "a");
+	assert_null(queue_why(q, "a"));
+	assert_int_equal(queue_pending(q), 0);
+	queue_free(q);
+	loop_free(l);
+}
+
 static void test_queue__ready_is_called_in_a_later_turn(void **state)
 {
 	(void)state;
@@ -195,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue__table_of_cases),
+		cmocka_unit_test(test_queue__why),
 		cmocka_unit_test(test_queue__ready_is_called_in_a_later_turn),
 		cmocka_unit_test(test_queue__what_a_turn_leaves_is_taken_in_the_next),
 		cmocka_unit_test(test_queue__back_off_stays_within_its_bounds),

@@ -179,41 +179,6 @@ static void test_stash__what_was_applied_is_bounded(void **state)
 	stash_free(s);
 }
 
-/* At rest what was read goes; what nobody has read, what failed and what says that something was done stays. */
-static void test_stash__at_rest(void **state)
-{
-	(void)state;
-	struct stash *s = stash_new();
-	struct error err = ERROR_INIT;
-	char id[32];
-	error_set(&err, E_IO, "no");
-	put_value(s, "read", 10, 0);
-	put_value(s, "unread", 10, 0);
-	put_value(s, "younger", 10, 1);
-	stash_put(s, "failed", &err, STR_NONE, NULL, 0);
-	stash_put(s, "done", NULL, STR_NONE, NULL, 0);
-	assert_non_null(stash_get(s, "read"));
-	assert_non_null(stash_get(s, "younger"));
-	assert_non_null(stash_get(s, "failed"));
-	assert_true(stash_rest(s, STASH_REST_NS - 1));
-	assert_int_equal(stash_count(s), 5);
-	assert_true(stash_rest(s, STASH_REST_NS));
-	assert_null(stash_get(s, "read"));
-	assert_int_equal(stash_count(s), 4);
-	assert_false(stash_rest(s, STASH_REST_NS + 1));
-	assert_null(stash_get(s, "younger"));
-	assert_non_null(stash_get(s, "unread"));
-	assert_non_null(stash_get(s, "failed"));
-	assert_non_null(stash_get(s, "done"));
-	for (size_t i = 0; i < STASH_REST_DROPS + 1; i++) {
-		put_value(s, name(id, "n", i), 1, 0);
-		stash_get(s, id);
-	}
-	assert_true(stash_rest(s, STASH_REST_NS));
-	assert_int_equal(stash_count(s), 4); /* "unread" was read; two are over the bound */
-	stash_free(s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,7 +190,6 @@ int main(void)
 		cmocka_unit_test(test_stash__but_not_for_ever),
 		cmocka_unit_test(test_stash__one_larger_than_all),
 		cmocka_unit_test(test_stash__failures_in_a_row),
-		cmocka_unit_test(test_stash__at_rest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
