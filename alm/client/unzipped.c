@@ -117,10 +117,8 @@ struct str unzipped(struct str json, struct strbuf *room)
 			strbuf_addstr(room, value);
 		rest = str_skip(rest, before + value.len);
 	}
-	if (!any)
-		return json;
 	strbuf_addstr(room, rest);
-	return strbuf_str(room);
+	return any && room->len <= UNZIPPED_BYTES_MAX ? strbuf_str(room) : json;
 }
 
 struct str unzipped_restore(struct str kept, struct strbuf *room)

@@ -8,10 +8,10 @@
 #ifndef ALM_CLIENT_UNZIPPED_H
 #define ALM_CLIENT_UNZIPPED_H
 
-#include "alm/base/strbuf.h"
+#include "alm/base/pack.h"
 
-#define UNZIPPED_VALUES_MAX 4                  /* of an object: more stay packed */
-#define UNZIPPED_BYTES_MAX  ((size_t)48 << 10) /* of a value, unpacked; of the JSON before */
+#define UNZIPPED_VALUES_MAX 4             /* of an object: more stay packed */
+#define UNZIPPED_BYTES_MAX  PACK_TEXT_MAX /* of the whole: what is larger is not packed again */
 
 /* Borrowed from json, if there is nothing to unpack, or from room. */
 struct str unzipped(struct str json, struct strbuf *room);
