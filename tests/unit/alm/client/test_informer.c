@@ -263,6 +263,31 @@ static void test_informer__own_writes_show_at_once(void **state)
 	teardown(&f);
 }
 
+/* A list that was under way has what an own write has overtaken, and lacks what it has made. */
+static void test_informer__own_writes_are_younger_than_a_list_under_way(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, NULL, false);
+	fake_answer(f.fake, "GET", LIST, 200,
+		    PAGE("10", OBJ("a", "ua", "3") "," OBJ("b", "ub", "4")));
+	fake_answer(f.fake, "GET", WATCH "10&timeoutSeconds=*", 410, "{\"reason\":\"Expired\"}");
+	fake_stream(f.fake, "GET", LIST, 200,
+		    PAGE("14", OBJ("a", "ua", "3") "," OBJ("b", "ub", "13")));
+	loop_fake_run(f.loop, 5 * NS_PER_S);
+	observe(&f, OBJ("a", "ua", "15"));
+	observe(&f, OBJ("c", "uc", "16"));
+	assert_log(&f, "+a +b S ~a +c ");
+	fake_stream(f.fake, "GET", WATCH "14&timeoutSeconds=*", 200, "");
+	fake_end(f.fake, false);
+	loop_fake_settle(f.loop);
+	assert_log(&f, "~b ");
+	assert_string_equal(informer_get(f.informer, "ns", "a")->resource_version, "15");
+	assert_string_equal(informer_get(f.informer, "ns", "b")->resource_version, "13");
+	assert_non_null(informer_get(f.informer, "ns", "c"));
+	teardown(&f);
+}
+
 static void test_informer__metadata_only(void **state)
 {
 	(void)state;
@@ -364,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_informer__refuses_a_list_from_the_past),
 		cmocka_unit_test(test_informer__refuses_what_is_older_than_an_earlier_process_saw),
 		cmocka_unit_test(test_informer__own_writes_show_at_once),
+		cmocka_unit_test(test_informer__own_writes_are_younger_than_a_list_under_way),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
 		cmocka_unit_test(test_informer__what_is_no_object_is_an_error),
