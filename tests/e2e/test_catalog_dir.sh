@@ -110,15 +110,19 @@ soon "it comes back" "Synced 27" synced first
 timeout 60 kubectl get catalog first -w -o 'jsonpath={.status.digest}{"\n"}' >"$dir/digests" 2>/dev/null &
 watch=$!
 soon "the watch began" yes sh -c "[ -s '$dir/digests' ] && echo yes"
+began=$EPOCHSECONDS
 for i in $(seq 100); do
 	echo "deprecations: [{package: p1, message: number $i}]" >"$many/.new"
 	mv "$many/.new" "$many/catalog.yaml"
 	sleep 0.04
 done
+took=$((EPOCHSECONDS - began))
 quiet_for 3
 kill $watch 2>/dev/null
 n=$(sort -u "$dir/digests" | wc -l)
-is "100 changes are few revisions ($n)" yes "$([ "$n" -ge 2 ] && [ "$n" -le 20 ] && echo yes)"
+# Notices are merged for two seconds at most (SOURCE_LATE_NS); the changes take five where the machine is not busy.
+most=$((took > 5 ? 7 + (took - 5) / 2 : 7))
+is "100 changes are few revisions ($n in $took s)" yes "$([ "$n" -ge 2 ] && [ "$n" -le $most ] && echo yes)"
 
 # --- a catalog of OLM ---
 olm=$dir/olm

@@ -217,7 +217,8 @@ is "A20 the approval is bound to the plan that was shown" "true $waits CHG-2 alm
 row() { k get auditrecords --field-selector "subject.name=install.$1.etcd.com.tectonic.storage,type=Approval" -o json; }
 # All but what differs between any two approvals, and the program: User-Agent is the browser's
 same() { row "$1" | jq -S --arg version "$1" --arg digest "$2" '.items | length as $n | .[0]
-	| del(.metadata, .seq, .cause, .body.root, .time, .subject.uid, .body.who.via, .body.who.address, .body.version.from)
+	| .body.root = (.body.root > 0 and .body.root < (.seq | tonumber))
+	| del(.metadata, .seq, .cause, .time, .subject.uid, .body.who.via, .body.who.address, .body.version.from)
 	| .rows = $n | .digest = (.body.approves == $digest) | del(.body.approves)
 	| (.body.justification | startswith("CHG-")) as $j | .body.justification = $j
 	| (.body.version.to == $version) as $v | .body.version.to = $v
