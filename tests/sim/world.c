@@ -267,13 +267,21 @@ static bool action_is_done(const struct user_action *a, int status)
 	return true;
 }
 
-/* What no repetition heals. Whoever approves a version that is Blocked for the moment, as a child that
- * looked at it died, does so again. */
+/* A child that was to look at the version again has died or said nonsense: until it is asked once more
+ * the version is Blocked, and who approves it just then does so later. */
+static bool is_blocked_for_a_moment(const struct world *w)
+{
+	const uint64_t *n = w->faults.n;
+	return n[FAULT_CHILD_KILLED] + n[FAULT_CHILD_GARBAGE] + n[FAULT_CHILD_LATE] &&
+	       strstr(w->user_body.buf, "the version is Blocked, there is nothing to approve");
+}
+
+/* What no repetition heals. */
 static bool action_is_refused(const struct world *w, const struct user_action *a, int status)
 {
 	return (a->verb == DO_CREATE || a->verb == DO_PATCH) &&
 	       (status == 400 || status == 422 || status == 403 || status == 415) &&
-	       !strstr(w->user_body.buf, "there is nothing to approve");
+	       !is_blocked_for_a_moment(w);
 }
 
 bool world_has(const struct obj *o, const char *field_is_value)
