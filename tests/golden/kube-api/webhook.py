@@ -2,7 +2,7 @@
 """webhook.py URL TOKEN >webhook.jsonl: what a real kube-apiserver makes of writes under webhooks, and what it asks them.
 
 One line a request, in order: method, path, body, code, warnings, of a refusal message, reason and details, and the calls: target,
-the review that was sent, status and text of the answer. tests/unit/alm/apiserver/admission/test_hooks.c sends the same to ours, and
+the review that was sent, status and text of the answer. tests/unit/alm/apiserver/admission/test_hooks_recorded.c sends the same to ours, and
 answers the same. Recorded on 1.36. The webhooks listen on PORT of 127.0.0.1; a request calls at most one of validating ones, as
 the real server calls those all at once. Its informers see a configuration some time after the answer; that is what is waited for.
 """
