@@ -62,20 +62,6 @@ static void drop(struct pruner *p, bool with_archive)
 	p->path = NULL;
 }
 
-static int number(struct db *d, const char *sql, int64_t at, int64_t *ret, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(d, sql, &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, at);
-	r = stmt_step(s, err);
-	*ret = r > 0 ? stmt_int(s, 0) : 0;
-	if (r > 0)
-		stmt_reset(s);
-	return r < 0 ? r : 0;
-}
-
 /* --- what there is to do --- */
 
 /* An entry Pruned that came after the last row of audit_prune. */
@@ -84,10 +70,10 @@ static int find_said(struct pruner *p, int64_t done, struct error *err)
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	int64_t seq = 0;
-	int r = number(p->c.db,
-		       "SELECT max(seq) FROM audit WHERE kind = 'Log' AND type = 'System' AND"
-		       " reason = 'Pruned' AND seq > ?",
-		       0, &seq, err);
+	int r = db_number(p->c.db,
+			  "SELECT max(seq) FROM audit WHERE kind = 'Log' AND type = 'System' AND"
+			  " reason = 'Pruned'",
+			  NULL, &seq, err);
 	if (r >= 0 && seq)
 		r = audit_row_get(p->c.audit, seq, &row, err);
 	const char *file = obj_str(row, "body.file");
@@ -113,8 +99,7 @@ static int find_below(struct pruner *p, int64_t *ret, struct error *err)
 	int64_t old = 0, heads = 0, wall_us = loop_now(p->c.loop) / NS_PER_US;
 	int r = query_seq_at(p->c.db, wall_us - p->c.retain_ns / NS_PER_US, &old, err);
 	if (r >= 0)
-		r = number(p->c.db, "SELECT count(*) FROM audit_head WHERE seq > ?", 0, &heads,
-			   err);
+		r = db_number(p->c.db, "SELECT count(*) FROM audit_head", NULL, &heads, err);
 	if (r < 0)
 		return r;
 	if (old > p->from - 1 + PRUNE_ROWS_MAX)
@@ -156,7 +141,7 @@ static int look(struct pruner *p, struct error *err)
 	int64_t first = 0, below = 0;
 	int r = pruned_load(p->c.db, &done, err);
 	if (r >= 0)
-		r = number(p->c.db, "SELECT min(seq) FROM audit WHERE seq > ?", 0, &first, err);
+		r = db_number(p->c.db, "SELECT min(seq) FROM audit", NULL, &first, err);
 	if (r < 0)
 		return r;
 	if (first < done.below) {
@@ -231,10 +216,11 @@ static int add_checkpoint(struct pruner *p, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf note = STRBUF_INIT(CHECKPOINT_BYTES_MAX);
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT(2 * CHECKPOINT_BYTES_MAX);
 	int64_t size = p->below - 1, newer = 0, signed_already = 0;
-	int r = number(p->c.db, "SELECT count(*) FROM audit_key WHERE size > ?", size, &newer, err);
+	int r = db_number(p->c.db, "SELECT count(*) FROM audit_key WHERE size > ?", &size, &newer,
+			  err);
 	if (r >= 0)
-		r = number(p->c.db, "SELECT count(*) FROM audit_checkpoint WHERE size = ?", size,
-			   &signed_already, err);
+		r = db_number(p->c.db, "SELECT count(*) FROM audit_checkpoint WHERE size = ?",
+			      &size, &signed_already, err);
 	if (r < 0 || newer || signed_already)
 		return r;
 	r = proof_root(log_subtree, p->c.db, size, root, err);
@@ -387,8 +373,8 @@ static int in_transaction(struct pruner *p, int (*fn)(struct pruner *p, struct e
 static int await_anchor(struct pruner *p, struct error *err)
 {
 	int64_t n = 0;
-	int r = number(p->c.db, "SELECT count(*) FROM audit_anchor WHERE size >= ?", p->seq, &n,
-		       err);
+	int r = db_number(p->c.db, "SELECT count(*) FROM audit_anchor WHERE size >= ?", &p->seq, &n,
+			  err);
 	if (r < 0 || !n) {
 		if (++p->waited == WAITS_MAX)
 			log_warn("pruning of the audit log waits for an anchor");

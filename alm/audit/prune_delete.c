@@ -7,18 +7,6 @@
 
 #define DIGESTS_BYTES (PRUNE_SLICE_ROWS * AUDIT_BLOBS_PER_ROW_MAX * SHA256_BYTES)
 
-static int number(struct db *d, const char *sql, int64_t *ret, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(d, sql, &s, err);
-	if (r >= 0)
-		r = stmt_step(s, err);
-	*ret = r > 0 ? stmt_int(s, 0) : 0;
-	if (r > 0)
-		stmt_reset(s);
-	return r < 0 ? r : 0;
-}
-
 /* Blobs that only entries of this slice named. */
 static int delete_blobs(struct db *d, struct str digests, struct error *err)
 {
@@ -66,7 +54,7 @@ int prune_delete_slice(struct db *d, int64_t below, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf digests = STRBUF_INIT(DIGESTS_BYTES);
 	int64_t first = 0;
-	int r = number(d, "SELECT min(seq) FROM audit", &first, err);
+	int r = db_number(d, "SELECT min(seq) FROM audit", NULL, &first, err);
 	int64_t to = first + PRUNE_SLICE_ROWS - 1;
 	if (r < 0 || first >= below)
 		return r;
@@ -95,10 +83,10 @@ int prune_mark(struct audit *log, int64_t from, int64_t below, int64_t seq, stru
 	if (r >= 0)
 		r = prune_facts_drop_heads(before, from, err);
 	if (r >= 0)
-		r = number(d,
-			   "SELECT count(*) FROM sqlite_schema WHERE name = '" TABLES_PRUNE_INDEX
-			   "'",
-			   &has_index, err);
+		r = db_number(d,
+			      "SELECT count(*) FROM sqlite_schema WHERE name = "
+			      "'" TABLES_PRUNE_INDEX "'",
+			      NULL, &has_index, err);
 	if (r >= 0 && !has_index)
 		r = db_exec(d, TABLES_PRUNE_SQL, err);
 	if (r >= 0)

@@ -147,27 +147,15 @@ static int scan_tiles(struct scan *v, int64_t n, struct error *err)
 	return r;
 }
 
-static int count_of(struct db *d, const char *sql, int64_t *ret, struct error *err)
-{
-	struct stmt *s;
-	int r = db_prepare(d, sql, &s, err);
-	if (r >= 0)
-		r = stmt_step(s, err);
-	*ret = r > 0 ? stmt_int(s, 0) : 0;
-	if (r > 0)
-		stmt_reset(s);
-	return r < 0 ? r : 0;
-}
-
 /* An archive of a part of the log has the hashes of what is before it: the tree is whole, and where
  * the chain goes on nobody can say. */
 static int start_part(struct scan *v, struct error *err)
 {
 	int64_t first = 0, tiles = 0;
-	int r = count_of(v->d, "SELECT min(seq) FROM audit", &first, err);
+	int r = db_number(v->d, "SELECT min(seq) FROM audit", NULL, &first, err);
 	if (r >= 0)
-		r = count_of(v->d, "SELECT count(*) FROM audit_tile WHERE id < 1 << 40", &tiles,
-			     err);
+		r = db_number(v->d, "SELECT count(*) FROM audit_tile WHERE id < 1 << 40", NULL,
+			      &tiles, err);
 	if (r < 0 || first < 2 || (first - 1) % TREE_TILE || tiles < (first - 1) / TREE_TILE)
 		return r;
 	v->unknown = true;
@@ -188,7 +176,7 @@ static int start_whole(struct scan *v, const struct verify_options *o, struct er
 		return error_copy(err, &inner);
 	if (!v->pruned.below)
 		return o->is_archive ? start_part(v, err) : 0;
-	r = count_of(v->d, "SELECT min(seq) FROM audit", &first, err);
+	r = db_number(v->d, "SELECT min(seq) FROM audit", NULL, &first, err);
 	/* Archives that were put together have all of it again. */
 	if (r < 0 || (o->is_archive && first == 1))
 		return r;
@@ -330,7 +318,7 @@ static int run(struct scan *v, const struct verify_options *o, struct error *err
 		r = scan_start(v, o, err);
 	v->mark_size = verify_marks_next(&v->marks, rep->last);
 	if (r >= 0 && o->progress)
-		r = count_of(v->d, "SELECT max(seq) FROM audit", &v->rows_in_all, err);
+		r = db_number(v->d, "SELECT max(seq) FROM audit", NULL, &v->rows_in_all, err);
 	if (r >= 0)
 		r = scan_rows(v, o, err);
 	if (r >= 0 && !o->since_checkpoint)

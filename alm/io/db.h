@@ -57,6 +57,8 @@ void stmt_bind_null(struct stmt *s, int i);
  * violation, E_CONFLICT for RAISE(ABORT) of a trigger (message kept), E_IO, E_CORRUPT. */
 int stmt_step(struct stmt *s, struct error *err);
 void stmt_reset(struct stmt *s);
+/* The number that is the first row; 0: there is none. at: of the parameter; NULL: there is none. */
+int db_number(struct db *d, const char *sql, const int64_t *at, int64_t *ret, struct error *err);
 /* Columns count from 0; borrowed until the next step. */
 int64_t stmt_int(struct stmt *s, int i);
 struct str stmt_text(struct stmt *s, int i);

@@ -232,3 +232,18 @@ bool db_is_broken(const struct db *d)
 {
 	return d->broken;
 }
+
+int db_number(struct db *d, const char *sql, const int64_t *at, int64_t *ret, struct error *err)
+{
+	struct stmt *s;
+	int r = db_prepare(d, sql, &s, err);
+	if (r < 0)
+		return r;
+	if (at)
+		stmt_bind_int(s, 1, *at);
+	r = stmt_step(s, err);
+	*ret = r > 0 ? stmt_int(s, 0) : 0;
+	if (r > 0)
+		stmt_reset(s);
+	return r < 0 ? r : 0;
+}
