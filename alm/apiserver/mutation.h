@@ -54,9 +54,11 @@ int mutation_shape(struct mutation *m, struct error *err);
 /* Strict: E_BADREQUEST; Warn: headers. */
 int mutation_report(struct mutation *m, struct error *err);
 
-/* --- mutation.c --- */
+/* --- mutation_create.c --- */
 int mutation_create(struct mutation *m, struct error *err);
+/* --- mutation_update.c --- */
 int mutation_update(struct mutation *m, struct error *err);
+/* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);
 /* Marks for deletion: finalizers, deletionTimestamp, generation. */

@@ -36,7 +36,8 @@ void queue_forget(struct queue *q, const char *key); /* resets the back-off */
 /* Why a key waits, a constant text: the first reason since it was handed out is kept until it is handed out
  * again. Nothing for a key that the queue does not have. */
 void queue_because(struct queue *q, const char *key, const char *why);
-const char *queue_why(const struct queue *q, const char *key); /* it was handed out; NULL: nobody said */
+const char *queue_why(const struct queue *q,
+		      const char *key); /* it was handed out; NULL: nobody said */
 
 const char *queue_get(struct queue *q); /* borrowed until queue_done(); NULL if none is ready */
 void queue_done(struct queue *q, const char *key);

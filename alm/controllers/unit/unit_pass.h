@@ -127,13 +127,19 @@ enum ensured unit_await_late(struct unit_pass *s);
 /* Of what was to go, and stays. */
 void unit_tell_kept(struct unit_pass *s, const char *text);
 
-/* --- unit_apply.c --- */
+/* --- unit_run_host.c --- */
 
 extern const struct unit_host unit_run_host; /* of what this process was told to run */
+
+/* --- unit_apply.c --- */
+
 /* Every step acts whose turn it is. *ret_why: what is waited for; ENDED: all failures. */
 enum ensured unit_walk(struct unit_pass *s, const char **ret_why);
 /* Group after group, until all steps are done. */
 enum ensured unit_roll_out(struct unit_pass *s);
+
+/* --- unit_keep.c --- */
+
 /* What has drifted since is put back. */
 enum ensured unit_keep(struct unit_pass *s);
 
