@@ -1,6 +1,6 @@
 #!/bin/sh
-# lint.sh: formatting, layers, third-party headers, banned calls, predicates that act, sizes, shell scripts. Every finding is an error. The
-# analysers, which take minutes, are rules of the Makefile. `make lint-deps` installs the tools.
+# lint.sh: formatting, layers, third-party headers, banned calls, predicates that act, sizes, planted bugs,
+# shell scripts. Every finding is an error. The analysers, which take minutes, are rules of the Makefile. `make lint-deps` installs the tools.
 # shellcheck disable=SC2086 # lists of words
 set -u
 bad=0
@@ -22,5 +22,6 @@ python3 tests/lint/sizes.py $files || fail 'a file or a function that is too lon
 python3 tests/lint/parameters.py $files || fail 'a dead parameter'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
 git ls-files 'tests/e2e/*.sh' 'tests/sim/*.sh' 'tests/mutate/*.sh' 'tests/cluster/*.sh' 'tests/lib/*.sh' | xargs python3 tests/lint/scripts.py || fail 'a script of the tests that cannot fail, or waits blindly'
+git ls-files 'tests/sim/plants/*.patch' | xargs sh tests/lint/plants.sh || fail 'a planted bug that cannot be built'
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad
