@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutate.py [PATH...] [-n N] [--seed SEED] [--jobs J] [--list] [--only FILE:LINE]: is a realistic bug noticed?
+"""mutate.py [PATH...] [-n N] [--seed SEED] [--jobs J] [--list] [--only FILE:LINE] [--near]: is a realistic bug noticed?
 
 Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
 (coverage.py), those first that run the least; then, for lines that no unit test or simulation reaches, the end-to-end
@@ -108,7 +108,8 @@ class Tools:
         self.compile, self.link = shlex.split(self.compile), shlex.split(self.link)
         self.testlib = [f"{BUILD}/obj/{p.with_suffix('.o')}" for p in sorted(pathlib.Path("tests/lib").glob("*.c"))]
         self.sim = [f"{BUILD}/obj/{p.with_suffix('.o')}" for p in sorted(pathlib.Path("tests/sim").glob("*.c"))]
-        self.units = {p.stem: f"{BUILD}/obj/{p.with_suffix('.o')}" for p in pathlib.Path("tests/unit").rglob("test_*.c")}
+        self.sources = {p.stem: p for p in pathlib.Path("tests/unit").rglob("test_*.c")}
+        self.units = {t: f"{BUILD}/obj/{p.with_suffix('.o')}" for t, p in self.sources.items()}
 
     def build(self, m, folder):
         """The mutant's object, or None if it does not compile."""
@@ -180,6 +181,17 @@ def compiled(tools, mutants, n, jobs):
     return out
 
 
+def near(tools, path):
+    """Unit tests that include the file's header, then those of its folder, or of the one above where there is none."""
+    header = f'#include "{pathlib.Path(path).with_suffix(".h")}"'
+    ret = sorted(t for t, p in tools.sources.items() if header in p.read_text())
+    for folder in pathlib.Path(path).parents:
+        tests = sorted(t for t, p in tools.sources.items() if p.is_relative_to(pathlib.Path("tests/unit", folder)))
+        if tests:
+            return ret + [t for t in tests if t not in ret]
+    return ret
+
+
 def judge(tools, m, folder, tests, wider):
     """(verdict, by what)."""
     for test in tests:
@@ -187,7 +199,7 @@ def judge(tools, m, folder, tests, wider):
         if not ends_well(words, SIM_S if test.startswith("sim:") else TEST_S, folder):
             return "killed", test
     by = e2e(tools, m, folder / "mutant.o", folder) if wider else None
-    return ("killed", by) if by else ("survived", f"{len(tests)} tests run the line")
+    return ("killed", by) if by else ("survived", f"{len(tests)} tests pass")
 
 
 def sample(tools, jobs):
@@ -243,6 +255,7 @@ def main():
     p.add_argument("--goal", type=float, default=0)
     p.add_argument("--list", action="store_true", help="the mutants, without running them")
     p.add_argument("--only", help="FILE:LINE: every mutant of that line")
+    p.add_argument("--near", action="store_true", help="by unit tests of the file and its folder, without a coverage map: cheap")
     p.add_argument("--wider", action="store_true", help="end-to-end scripts for what the others let pass (slow)")
     p.add_argument("--sample", action="store_true", help="those of sample.txt, each with its test: make check runs it")
     o = p.parse_args()
@@ -257,12 +270,13 @@ def main():
         for m in mutants[: o.n]:
             print(f"{m.name()} {m.operator}: {m.change()}")
         return 0
-    same, covered, tools = equivalent(), coverage.load(o.jobs), Tools()
+    same, tools = equivalent(), Tools()
+    covered = None if o.near else coverage.load(o.jobs)
     lock, verdicts = threading.Lock(), []
 
     def one(pair):
         m, folder = pair
-        tests = covered.tests_of(m.path, m.line, m.text)
+        tests = near(tools, m.path) if o.near else covered.tests_of(m.path, m.line, m.text)
         tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if t.startswith("sim:")]
         tests += [t for p, more in BESIDE.items() if m.path.startswith(p) for t in more if t not in tests]
         if m.key() in same:

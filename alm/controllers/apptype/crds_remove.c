@@ -108,7 +108,9 @@ enum ensured crds_remove_instances(struct uninstall *u)
 		if (crd && !meta_is_deleting(crd))
 			state = count(u, &list[i], crd, &all[i]);
 	}
-	for (int i = 0; i < n && state != ENDED; i++) {
+	if (state != DONE)
+		return state;
+	for (int i = 0; i < n; i++) {
 		if (!all[i].n)
 			continue;
 		delete_all(u, view_crd(u->v, list[i].name), &all[i]);
