@@ -104,6 +104,7 @@ static void start_units(struct bundles *b)
 				    .same_process = c->same_process,
 				    .settings = c->settings,
 				    .units = &b->side,
+				    .addresses = c->addresses,
 				    .is_settled = true};
 	if (b->units)
 		return;

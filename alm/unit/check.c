@@ -30,14 +30,14 @@ static void failed(struct check *c, const char *reason, const char *message)
 {
 	if (c->ret->state == CHECK_FAILED)
 		return;
-	*c->ret = (struct check_result){CHECK_FAILED, reason, message, 0};
+	*c->ret = (struct check_result){CHECK_FAILED, reason, message, 0, false};
 }
 
 /* The first that is missing is told: what follows may depend on it. */
 static void waits(struct check *c, const char *message)
 {
 	if (c->ret->state == CHECK_DONE)
-		*c->ret = (struct check_result){CHECK_WAITING, NULL, message, 0};
+		*c->ret = (struct check_result){CHECK_WAITING, NULL, message, 0, false};
 }
 
 /* What is missing, and that its time is over. */
@@ -51,10 +51,11 @@ static const char *over(struct check *c, const char *what, int64_t span_ns, cons
 static void within(struct check *c, int64_t begin_ns, int64_t span_ns, const char *reason,
 		   const char *what, const char *missing)
 {
-	if (c->in->now_ns - begin_ns >= span_ns)
+	int64_t begun_ns = begin_ns + c->in->held_ns;
+	if (c->in->now_ns - begun_ns >= span_ns)
 		failed(c, reason, over(c, what, span_ns, missing));
 	else
-		look_again(c, begin_ns + span_ns);
+		look_again(c, begun_ns + span_ns);
 }
 
 static void look_fields(struct check *c, const struct rollout_check *check, size_t i)
@@ -112,6 +113,34 @@ static void look_plugin(struct check *c, const struct rollout_check *check, size
 	look_again(c, c->in->now_ns + check->poll_ns);
 }
 
+static void look_metric(struct check *c, const struct rollout_check *check, size_t i)
+{
+	const struct obj *state = obj_get(c->in->metrics, arena_fmt(c->a, "%zu", i));
+	const char *text;
+	enum prometheus_end end = prometheus_look(check->prometheus, state, c->a, &text);
+	if (end == PROMETHEUS_PASSED)
+		return;
+	if (end == PROMETHEUS_FAILED) {
+		failed(c, "AnalysisFailed", text);
+		return;
+	}
+	waits(c, text);
+	within(c, c->in->since_ns, check->timeout_ns, "CheckFailed", "not so after", text);
+	look_again(c, c->in->now_ns + check->prometheus->interval_ns);
+}
+
+/* One that has begun is asked to its end, whatever becomes of the rest; its failure counts. */
+static void look_metrics(struct check *c)
+{
+	bool holds = c->ret->state == CHECK_DONE;
+	if (c->in->unmeasured)
+		return;
+	for (size_t i = 0; i < c->s->n_success; i++)
+		if (c->s->success[i].type == CHECK_PROMETHEUS && (holds || c->in->metrics))
+			look_metric(c, &c->s->success[i], i);
+	c->ret->measures = holds && c->ret->state == CHECK_WAITING;
+}
+
 static void look_gone(struct check *c)
 {
 	const struct obj *live = c->in->live;
@@ -149,12 +178,20 @@ static void look_ready(struct check *c)
 		waits(c, why);
 }
 
+static bool is_measured_alone(const struct rollout_step *s)
+{
+	for (size_t i = 0; i < s->n_success; i++)
+		if (s->success[i].type != CHECK_PROMETHEUS)
+			return false;
+	return true;
+}
+
 static void look_success(struct check *c)
 {
 	const struct rollout_step *s = c->s;
 	if (s->action == ACTION_DELETE_IF_EXIST)
 		look_gone(c);
-	else if (!s->n_success)
+	else if (is_measured_alone(s))
 		look_ready(c);
 	for (size_t i = 0; i < s->n_success; i++) {
 		obj_append(c->fields, obj_null());
@@ -168,11 +205,14 @@ static void look_success(struct check *c)
 		case CHECK_PLUGIN:
 			look_plugin(c, &s->success[i], i);
 			break;
+		case CHECK_PROMETHEUS:
+			break; /* look_metrics() */
 		}
 	}
 	/* a Job that failed is not waited for, whatever else is asked of it */
-	if (s->action == ACTION_JOB && s->n_success)
+	if (s->action == ACTION_JOB && !is_measured_alone(s))
 		look_ready(c);
+	look_metrics(c);
 }
 
 /* What is on its way out may fail as it likes. */
@@ -234,5 +274,5 @@ void check_join(struct check_result *into, const char *name, const struct check_
 			into->again_ns = again_ns;
 		return;
 	}
-	*into = (struct check_result){one->state, one->reason, said, again_ns};
+	*into = (struct check_result){one->state, one->reason, said, again_ns, false};
 }

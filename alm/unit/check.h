@@ -8,8 +8,11 @@
  * the time of a check or of the step being over, or when it says so itself. Success is asked first:
  * what is done at its last moment is done.
  *
+ * Prometheus is asked when all else holds, readiness where there is no other check: what is measured
+ * before is not of what was applied.
+ *
  * A step of several objects is done when all are, and has failed when one has: check_join().
- * Reasons are words for conditions: CheckFailed, ProgressDeadline, and those of failure.h. Messages
+ * Reasons are words for conditions: CheckFailed, AnalysisFailed, ProgressDeadline, and those of failure.h. Messages
  * are for people: fields and their values, but none of a Secret.
  */
 #ifndef ALM_UNIT_CHECK_H
@@ -26,6 +29,7 @@ struct check_result {
 	const char *reason;  /* of CHECK_FAILED, else NULL */
 	const char *message; /* what is missing or wrong; NULL when done; arena */
 	int64_t again_ns;    /* CHECK_WAITING: look again then, without an event; else 0 */
+	bool measures;       /* all but Prometheus holds: it is to be asked */
 };
 
 struct check_input {
@@ -38,6 +42,11 @@ struct check_input {
 	/* Of CHECK_PLUGIN, what was said last: {"0": {"state", "message"}} by the index of the success
 	 * check; what is not there was not asked yet. NULL: nothing. */
 	const struct obj *answers;
+	/* Of CHECK_PROMETHEUS, how far it is (check_prometheus.h), by the same index. NULL: nothing was
+	 * asked yet. */
+	const struct obj *metrics;
+	bool unmeasured; /* Prometheus is not asked: it counts as passed */
+	int64_t held_ns; /* for so long the step had no data, and its time stood still */
 };
 
 /* ret_record: what to give to the next look, arena; NULL: nothing. Small JSON, so that it can be

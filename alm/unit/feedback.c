@@ -21,10 +21,10 @@ static void add_step(struct tally *t, const char *key, const struct obj *step)
 	const char *state = obj_str(step, "state"), *message = obj_str(step, "message");
 	t->begun += state != NULL;
 	t->finished += cstr_eq(state, "Finished");
-	if (!cstr_eq(state, "Failed"))
-		return;
-	t->failed++;
-	if (t->why.len < MESSAGE_MAX)
+	bool failed = cstr_eq(state, "Failed");
+	t->failed += failed;
+	/* what was measured of one that is through */
+	if ((failed || (message && cstr_eq(state, "Finished"))) && t->why.len < MESSAGE_MAX)
 		strbuf_addf(&t->why, "%sstep %s: %s", t->why.len ? "; " : "", name_of(key),
 			    message ? message : "");
 }
@@ -49,7 +49,7 @@ static struct obj *group_state(const struct unit_group *g, size_t part, size_t a
 			add_step(&t, it.key, it.value);
 	obj_set_str(o, "name", g->name);
 	obj_set_str(o, "state", state_of(&t, g->n));
-	if (t.failed)
+	if (t.why.len)
 		obj_set(o, "message", obj_stringn(str_clip(strbuf_str(&t.why), MESSAGE_MAX)));
 	strbuf_release(&t.why);
 	return o;

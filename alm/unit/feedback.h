@@ -7,7 +7,8 @@
  *	groups:
  *	- name: web
  *	  state: Failed
- *	  message: "step grafana/deployment.yaml: ImagePullBackOff: ..."   of the steps that failed
+ *	  message: "step grafana/deployment.yaml: ImagePullBackOff: ..."   of the steps that failed, and
+ *	                                             what was measured of those that are through
  */
 #ifndef ALM_UNIT_FEEDBACK_H
 #define ALM_UNIT_FEEDBACK_H

@@ -16,6 +16,7 @@
 #define ALM_UNIT_ROLLOUT_H
 
 #include "alm/obj/query/wait_expr.h"
+#include "alm/unit/check_prometheus.h"
 #include "alm/unit/failure.h"
 
 #define ROLLOUT_BYTES_MAX    ((size_t)1 << 20) /* text of a file */
@@ -31,6 +32,7 @@
 #define ROLLOUT_CHECK_TIMEOUT    (5 * NS_PER_MIN)
 #define ROLLOUT_PROGRESS_TIMEOUT (2 * NS_PER_MIN)
 #define ROLLOUT_POLL_INTERVAL    (2 * NS_PER_S)
+#define ROLLOUT_NO_TIMEOUT       (7 * NS_PER_DAY) /* the longest span */
 
 enum rollout_action {
 	ACTION_CREATE_OR_UPDATE,
@@ -54,7 +56,7 @@ struct expected_value {
 	const struct obj *want;
 };
 
-enum rollout_check_type { CHECK_FIELDS, CHECK_WAIT, CHECK_PLUGIN };
+enum rollout_check_type { CHECK_FIELDS, CHECK_WAIT, CHECK_PLUGIN, CHECK_PROMETHEUS };
 
 struct rollout_check {
 	enum rollout_check_type type;
@@ -63,9 +65,10 @@ struct rollout_check {
 	int64_t progress_ns;           /* CHECK_FIELDS: some value moves within it */
 	struct expected_value *values; /* CHECK_FIELDS */
 	size_t n_values;
-	struct wait_expr wait;    /* CHECK_WAIT */
-	const char *plugin;       /* CHECK_PLUGIN: NAME of check-NAME */
-	const struct obj *config; /* ... and what it is told; NULL: nothing */
+	struct wait_expr wait;         /* CHECK_WAIT */
+	const char *plugin;            /* CHECK_PLUGIN: NAME of check-NAME */
+	const struct obj *config;      /* ... and what it is told; NULL: nothing */
+	struct prometheus *prometheus; /* CHECK_PROMETHEUS; its time is the step's by default */
 };
 
 struct rollout_step {

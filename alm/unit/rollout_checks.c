@@ -245,6 +245,25 @@ static int read_plugin(struct reader *r, const struct raw_check *raw, struct rol
 			 ret->field, raw->plugin, known.len ? known.buf : "none");
 }
 
+/* What cannot be through in time would fail for ever. */
+static int read_prometheus(struct reader *r, const struct raw_check *raw, struct rollout_check *ret)
+{
+	char span[CLOCK_TEXT_MAX], timeout[CLOCK_TEXT_MAX];
+	int64_t limit =
+		ret->timeout_ns < r->step->timeout_ns ? ret->timeout_ns : r->step->timeout_ns;
+	if (prometheus_parse(raw->prometheus, arena_fmt(r->a, "%s.prometheus", ret->field), r->a,
+			     &ret->prometheus, r->err) < 0)
+		return -r->err->code;
+	duration_format(prometheus_span_ns(ret->prometheus), span);
+	duration_format(limit, timeout);
+	if (prometheus_span_ns(ret->prometheus) >= limit)
+		return error_set(r->err, E_INVALID,
+				 "%s.prometheus.count: %lld samples take at least %s, and the step "
+				 "has %s; raise its timeout",
+				 ret->field, (long long)ret->prometheus->count, span, timeout);
+	return 0;
+}
+
 static int read_one(struct reader *r, const struct raw_check *raw, struct rollout_check *ret,
 		    const struct obj **ret_failure)
 {
@@ -252,31 +271,33 @@ static int read_one(struct reader *r, const struct raw_check *raw, struct rollou
 		return read_plugin(r, raw, ret);
 	if (raw->wait)
 		return read_wait(r, raw->wait, ret);
+	if (raw->prometheus)
+		return read_prometheus(r, raw, ret);
 	return read_comparisons(r, arena_fmt(r->a, "%s.fieldComparisons", ret->field), raw->fields,
 				ret, ret_failure);
 }
 
 static int read_check(struct reader *r, const struct obj *o, struct rollout_check *ret)
 {
-	struct raw_check raw = {.timeout_ns = ROLLOUT_CHECK_TIMEOUT,
+	struct raw_check raw = {.timeout_ns = obj_has(o, "prometheus") ? ROLLOUT_NO_TIMEOUT
+								       : ROLLOUT_CHECK_TIMEOUT,
 				.poll_ns = ROLLOUT_POLL_INTERVAL};
 	const struct obj *failure = NULL;
 	const char *field = ret->field;
 	if (decode_members(o, field, check_fields, &raw, r->a, r->err) < 0)
 		return -r->err->code;
-	if (raw.prometheus)
+	if (!!raw.fields + !!raw.wait + !!raw.plugin + !!raw.prometheus != 1)
 		return error_set(r->err, E_INVALID,
-				 "%s.prometheus: this version of ALM reads no metrics; use "
-				 "fieldComparisons or wait",
+				 "%s: want one of fieldComparisons, wait, prometheus and plugin",
 				 field);
-	if (!!raw.fields + !!raw.wait + !!raw.plugin != 1)
-		return error_set(r->err, E_INVALID,
-				 "%s: want one of fieldComparisons, wait and plugin", field);
 	if (raw.config && !raw.plugin)
 		return error_set(r->err, E_INVALID, "%s.config: only a plugin has one", field);
 	ret->timeout_ns = raw.timeout_ns;
 	ret->poll_ns = raw.poll_ns;
-	ret->type = raw.wait ? CHECK_WAIT : raw.plugin ? CHECK_PLUGIN : CHECK_FIELDS;
+	ret->type = raw.wait         ? CHECK_WAIT
+		    : raw.plugin     ? CHECK_PLUGIN
+		    : raw.prometheus ? CHECK_PROMETHEUS
+				     : CHECK_FIELDS;
 	if (read_one(r, &raw, ret, &failure) < 0)
 		return -r->err->code;
 	if (read_failure(r, arena_fmt(r->a, "%s.failure", field), raw.failure) < 0)

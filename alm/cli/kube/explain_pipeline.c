@@ -63,6 +63,12 @@ static const char concepts[] =
 	"                 - path: '{.status.unavailableReplicas}'\n"
 	"                   default: 0\n"
 	"                   value: {static: 0}            or {path: JSONPATH}\n"
+	"               - prometheus:                     samples, once all else holds\n"
+	"                   address: service://monitoring/prometheus:9090   or https://\n"
+	"                   query: sum(rate(errors[1m])) / sum(rate(requests[1m]))\n"
+	"                   successCondition: result < 0.01   JSONQL; failureCondition\n"
+	"                   interval: 10s                 count 3, failureLimit 0\n"
+	"                   noData: Hold                  or Fail, Pass; dryRun: true\n"
 	"               - {plugin: NAME, config: ..}      the program check-NAME says it\n"
 	"               failure:                          none: all of them\n"
 	"               - {checkName: Unschedulable, grace: 2m}\n";

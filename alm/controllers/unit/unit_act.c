@@ -90,7 +90,8 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 	if (r.state == CHECK_WAITING)
 		wait_for(x, e, r.message);
 	/* those of the failure table begin with their reason */
-	bool named = cstr_eq(r.reason, "CheckFailed") || cstr_eq(r.reason, "ProgressDeadline");
+	bool named = cstr_eq(r.reason, "CheckFailed") || cstr_eq(r.reason, "ProgressDeadline") ||
+		     cstr_eq(r.reason, "AnalysisFailed");
 	if (r.state == CHECK_FAILED)
 		fail(x, e,
 		     named ? arena_fmt(x->s->v->a, "%s: %s", r.reason, r.message) : r.message);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/controllers/unit/unit_act.h"
+#include "alm/controllers/unit/unit_metric.h"
 #include "alm/unit/rollout_next.h"
 
 #define TAKEN_BACK_MAX 5 /* times in an attempt: whoever deletes it so often means it */
@@ -12,8 +13,9 @@
 static void set_state(struct acting *x, const char *state)
 {
 	obj_set_str(x->record, "state", state);
-	if (x->why.len)
-		obj_set_str(x->record, "message", x->why.buf);
+	const char *why = x->why.len ? x->why.buf : unit_measured(x->s, x->record);
+	if (why)
+		obj_set_str(x->record, "message", why);
 	else
 		obj_del(x->record, "message");
 }
@@ -30,7 +32,8 @@ static void begin(struct acting *x)
 static void keep_deadline(struct acting *x)
 {
 	int64_t timeout = x->step->rule ? x->step->rule->timeout_ns : ROLLOUT_STEP_TIMEOUT;
-	int64_t left = obj_i64(x->record, "sinceNs", 0) + timeout - x->s->v->now_ns;
+	int64_t held = unit_held_ns(x->s, x->record);
+	int64_t left = obj_i64(x->record, "sinceNs", 0) + timeout + held - x->s->v->now_ns;
 	if (!x->waiting || x->failed)
 		return;
 	if (left > 0) {

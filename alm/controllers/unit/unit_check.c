@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
+#include "alm/controllers/unit/unit_metric.h"
 #include "alm/controllers/unit/unit_plugin.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
@@ -132,11 +133,19 @@ void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
 	const char *key = arena_fmt(s->v->a, "%zu", row);
 	const struct obj *seen = NULL;
 	struct check_input in = {.live = live,
+				 .metrics = unit_metrics(s, rule, key, record, false),
+				 .unmeasured = s->back, /* readiness is all that it takes */
+				 .held_ns = unit_held_ns(s, record),
 				 .since_ns = obj_i64(record, "sinceNs", 0),
 				 .now_ns = s->v->now_ns,
 				 .record = obj_get(obj_get(record, "checks"), key),
 				 .answers = unit_plugin_checks(s, step, row, live, record)};
 	check_step(rule, &in, s->v->a, ret, &seen);
+	if (ret->measures) {
+		in.metrics = unit_metrics(s, rule, key, record, true);
+		in.held_ns = unit_held_ns(s, record);
+		check_step(rule, &in, s->v->a, ret, &seen);
+	}
 	if (ret->state == CHECK_WAITING) {
 		look_around(s, e, row, live, &in.around);
 		check_step(rule, &in, s->v->a, ret, &seen);

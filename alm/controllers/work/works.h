@@ -11,6 +11,7 @@
 
 #define PLUGINS_AT_ONCE 8 /* of a process' units */
 #define TAGS_AT_ONCE    8 /* tags that registries are asked for */
+#define QUERIES_AT_ONCE 8 /* of Prometheus */
 #define RENDERS_MAX     8 /* at once; each holds its input, and a file, until its turn in the sandbox */
 
 extern const struct work_kind sync_work;   /* read a catalog's source: body, key its name */
@@ -26,6 +27,8 @@ extern const struct work_kind log_work;    /* why a Job failed, in its own words
 extern const struct work_kind try_work;    /* dry runs of objects of the app */
 extern const struct work_kind
 	plugin_work; /* body: {kind: enum plugin_kind, name, request, wallNs} */
+/* One query of Prometheus (work_prometheus.c has body and outcome). */
+extern const struct work_kind prometheus_work;
 /* What a tag stands for: key "oci://HOST/NAME:TAG", name of the Secret or NULL; the outcome is {digest}. */
 extern const struct work_kind tag_work;
 extern const struct work_kind

@@ -266,11 +266,11 @@ static void test_check__a_step_of_several_objects(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
-	static const struct check_result done = {CHECK_DONE, NULL, NULL, 0};
-	static const struct check_result waits = {CHECK_WAITING, NULL, "w", 9};
-	static const struct check_result sooner = {CHECK_WAITING, NULL, "s", 5};
-	static const struct check_result failed = {CHECK_FAILED, "Evicted", "f", 0};
-	static const struct check_result other = {CHECK_FAILED, "OOMKilled", "g", 0};
+	static const struct check_result done = {CHECK_DONE, NULL, NULL, 0, false};
+	static const struct check_result waits = {CHECK_WAITING, NULL, "w", 9, false};
+	static const struct check_result sooner = {CHECK_WAITING, NULL, "s", 5, false};
+	static const struct check_result failed = {CHECK_FAILED, "Evicted", "f", 0, false};
+	static const struct check_result other = {CHECK_FAILED, "OOMKilled", "g", 0, false};
 	struct check_result all = {0};
 	check_join(&all, "a", &done, a);
 	assert_int_equal(all.state, CHECK_DONE);
@@ -289,6 +289,73 @@ static void test_check__a_step_of_several_objects(void **state)
 	assert_true(all.again_ns == 0);
 }
 
+#define METRIC \
+	"{prometheus: {address: 'https://p', query: up, successCondition: result < 1, count: 1}}"
+
+/* clang-format off */
+/* Prometheus is asked once all else holds; readiness, where there is nothing else. */
+static const struct {
+	const char *more, *live, *metrics;
+	int after_s, held_s;
+	enum check_state state;
+	bool measures;
+	const char *reason;
+} measured[] = {
+	{"success: [" METRIC "]", NOT_READY_D, NULL, 0, 0, CHECK_WAITING, false, NULL},
+	{"success: [" METRIC "]", READY_D, NULL, 0, 0, CHECK_WAITING, true, NULL},
+	{"success: [" METRIC ", {wait: create}]", NOT_READY_D, NULL, 0, 0, CHECK_WAITING, true, NULL},
+	{"success: [" METRIC ", {wait: delete}]", READY_D, NULL, 0, 0, CHECK_WAITING, false, NULL},
+	{"success: [" METRIC "]", READY_D, "{'0': {taken: 1, last: success}}", 0, 0, CHECK_DONE, false, NULL},
+	/* what was measured counts whatever becomes of the rest */
+	{"success: [" METRIC "]", NOT_READY_D, "{'0': {taken: 1, failed: 1}}", 0, 0, CHECK_FAILED, false, "AnalysisFailed"},
+	{"success: [" METRIC "]", NOT_READY_D, "{'0': {taken: 1, last: success}}", 0, 0, CHECK_WAITING, false, NULL},
+	/* time without data is not the step's */
+	{"timeout: 1m, success: [" METRIC "]", READY_D, "{'0': {errors: 1}}", 60, 0, CHECK_FAILED, false, "ProgressDeadline"},
+	{"timeout: 1m, success: [" METRIC "]", READY_D, "{'0': {errors: 1}}", 60, 1, CHECK_WAITING, true, NULL},
+	{"timeout: 1m, success: [" METRIC "]", READY_D, "{'0': {errors: 1}}", 61, 1, CHECK_FAILED, false, "ProgressDeadline"},
+	/* its own time is the step's unless it says another one */
+	{"timeout: 20m, success: [" METRIC "]", READY_D, NULL, 600, 0, CHECK_WAITING, true, NULL},
+	{"success: [{timeout: 1m, prometheus: {address: 'https://p', query: up, successCondition: result < 1}}]", READY_D, NULL, 60, 0, CHECK_FAILED, false, "CheckFailed"},
+};
+/* clang-format on */
+
+static void test_check__what_is_measured(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(measured); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
+		struct check_result got;
+		const struct obj *record;
+		struct check_input in = {.live = read(a, measured[i].live),
+					 .since_ns = SINCE,
+					 .now_ns = SINCE + measured[i].after_s * NS_PER_S,
+					 .metrics = read(a, measured[i].metrics),
+					 .held_ns = measured[i].held_s * NS_PER_S};
+		const struct rollout_step *step = step_of(a, APPLY, measured[i].more);
+		check_step(step, &in, a, &got, &record);
+		if (got.state != measured[i].state || got.measures != measured[i].measures ||
+		    !cstr_eq(got.reason, measured[i].reason))
+			fail_msg("row %zu: state %d, measures %d, %s: %s", i, (int)got.state,
+				 got.measures, got.reason, got.message);
+	}
+}
+
+/* Not where the unit before is applied again: what is there is read, whatever the figures say. */
+static void test_check__on_the_way_back_nothing_is_measured(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
+	struct check_result got;
+	const struct obj *record;
+	struct check_input in = {
+		.live = read(a, READY_D), .now_ns = SINCE, .since_ns = SINCE, .unmeasured = true};
+	check_step(step_of(a, APPLY, "success: [" METRIC "]"), &in, a, &got, &record);
+	assert_int_equal(got.state, CHECK_DONE);
+	in.live = read(a, NOT_READY_D);
+	check_step(step_of(a, APPLY, "success: [" METRIC "]"), &in, a, &got, &record);
+	assert_int_equal(got.state, CHECK_WAITING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +364,8 @@ int main(void)
 		cmocka_unit_test(test_check__no_progress_fails),
 		cmocka_unit_test(test_check__a_record_is_json),
 		cmocka_unit_test(test_check__a_step_of_several_objects),
+		cmocka_unit_test(test_check__what_is_measured),
+		cmocka_unit_test(test_check__on_the_way_back_nothing_is_measured),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

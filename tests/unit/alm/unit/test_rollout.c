@@ -253,11 +253,18 @@ static const struct { const char *text, *want; } bad[] = {
 	 AT ".success[0].plugin: \"P\" is unknown; it is the NAME of a program check-NAME in "
 	    "$ALM_PLUGIN_DIR, which has none"},
 	{SUCCESS("{wait: delete, config: 1}"), AT ".success[0].config: only a plugin has one"},
-	{SUCCESS("{}"), AT ".success[0]: want one of fieldComparisons, wait and plugin"},
+	{SUCCESS("{}"), AT ".success[0]: want one of fieldComparisons, wait, prometheus and plugin"},
 	{SUCCESS("{wait: delete, fieldComparisons: []}"),
-	 AT ".success[0]: want one of fieldComparisons, wait and plugin"},
-	{SUCCESS("{prometheus: {query: up}}"), AT ".success[0].prometheus: this version of ALM reads "
-	 "no metrics; use fieldComparisons or wait"},
+	 AT ".success[0]: want one of fieldComparisons, wait, prometheus and plugin"},
+	{SUCCESS("{wait: delete, prometheus: {}}"),
+	 AT ".success[0]: want one of fieldComparisons, wait, prometheus and plugin"},
+	{SUCCESS("{prometheus: {query: up, address: 'https://p'}}"),
+	 AT ".success[0].prometheus.successCondition: is missing, as is failureCondition; want "
+	    "JSONQL like result < 0.01"},
+	{SUCCESS("{prometheus: {query: up, address: 'https://p', successCondition: result = 1, "
+		 "count: 61}}"),
+	 AT ".success[0].prometheus.count: 61 samples take at least 10m0s, and the step has 10m0s; "
+	    "raise its timeout"},
 	{SUCCESS("{wait: 'a = '}"), AT ".success[0].wait: column 5: an operand is missing"},
 	{SUCCESS("{wait: cel=true}"),
 	 AT ".success[0].wait: cel= is not supported; write it as JSONQL"},
