@@ -147,6 +147,18 @@ static int audit_files_handle(struct apiserver *s, struct request *r, struct err
 	return 0;
 }
 
+/* There is no such path. Of the groups that are built in it is a Status, as upstream. */
+static int no_resource(struct request *r, struct error *err)
+{
+	if (!kinds_has_builtin_group(r->group)) {
+		request_reply_no_page(r);
+		return 0;
+	}
+	int rc = fail_code(r, E_NOTFOUND, err, "the server could not find the requested resource");
+	r->failure.details = true;
+	return rc;
+}
+
 /* Of one who may. */
 static int answer(struct apiserver *s, struct request *r, struct error *err)
 {
@@ -157,10 +169,8 @@ static int answer(struct apiserver *s, struct request *r, struct error *err)
 	}
 	if (r->wrong_method)
 		return fail_method(r, r->verb, err);
-	if (!r->kind) {
-		request_reply_no_page(r);
-		return 0;
-	}
+	if (!r->kind)
+		return no_resource(r, err);
 	if (negotiate(r, err) < 0)
 		return -err->code;
 	if (is_write(r) && db_is_broken(s->config.db))

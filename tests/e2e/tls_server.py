@@ -15,12 +15,18 @@ def certificates(root, names=("localhost",)):
         "-extfile", "san", "-out", "server.crt")
 
 
-def serve(root, handler):
-    """Prints the port and serves on 127.0.0.1 until the process is killed."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+def server(root, handler, port=0):
+    """Of what certificates() made; it listens on 127.0.0.1, and serves when it is told to."""
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    made.daemon_threads = True
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(f"{root}/server.crt", f"{root}/server.key")
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    print(server.server_address[1], flush=True)
-    server.serve_forever()
+    made.socket = context.wrap_socket(made.socket, server_side=True, do_handshake_on_connect=False)
+    return made
+
+
+def serve(root, handler):
+    """Prints the port and serves until the process is killed."""
+    s = server(root, handler)
+    print(s.server_address[1], flush=True)
+    s.serve_forever()

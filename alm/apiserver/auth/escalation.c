@@ -70,17 +70,6 @@ static int check_role(struct auth *a, struct request *r, const struct obj *befor
 	return missing ? escalation(r, after, missing, err) : 0;
 }
 
-static int check_role_ref(const struct request *r, const struct obj *before,
-			  const struct obj *after, struct error *err)
-{
-	const char *name = meta_name(after);
-	if (!before || obj_equal(obj_get(before, "roleRef"), obj_get(after, "roleRef")))
-		return 0;
-	return error_set(err, E_INVALID,
-			 "%s.%s \"%s\" is invalid: roleRef: Invalid value: cannot change roleRef",
-			 meta_kind(after), r->group, name ? name : "");
-}
-
 static int check_binding(struct auth *a, struct request *r, const struct obj *after,
 			 struct error *err)
 {
@@ -124,8 +113,6 @@ int auth_check_write(struct auth *a, struct request *r, const struct obj *before
 		cstr_eq(r->resource, "rolebindings") || cstr_eq(r->resource, "clusterrolebindings");
 	if (!cstr_eq(r->group, RBAC_GROUP) || (!role && !binding))
 		return 0;
-	if (binding && check_role_ref(r, before, after, err) < 0)
-		return -err->code;
 	if (rbac_is_master(&r->user) || is_for_collector(r, before, after))
 		return 0;
 	return role ? check_role(a, r, before, after, err) : check_binding(a, r, after, err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/class_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/network_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
@@ -338,6 +339,7 @@ static void secret(struct field_errors *e, const struct obj *o)
 	};
 	const char *type = obj_str(o, "type");
 	const struct obj *data = obj_get(o, "data");
+	check_config_keys(e, o);
 	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
 		const struct obj *v = obj_get(data, needs[i].key);
 		bool there = v && (needs[i].may_be_empty || obj_as_str(v).len);
@@ -411,15 +413,17 @@ static void stateful_kept(struct field_errors *e, const struct obj *o, const str
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
-	const char *parts[3]; /* what is judged: if none of it changed, nothing is */
+	const char *parts[5]; /* what is judged: if none of it changed, nothing is */
 	void (*check)(struct field_errors *e, const struct obj *o);
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
 } kinds[] = {
+	{"", "configmaps", {"data", "binaryData"}, check_config_keys, NULL},
 	{"", "limitranges", {"spec"}, limit_range_check, NULL},
 	{"", "persistentvolumeclaims", {"spec"}, claim, NULL},
 	{"", "pods", {"spec"}, pod, NULL},
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept},
 	{"", "secrets", {"data", "type"}, secret, NULL},
+	{"apps", "controllerrevisions", {"data"}, check_revision, revision_kept},
 	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept},
 	{"apps", "deployments", {"spec"}, deployment, selector_kept},
 	{"apps", "replicasets", {"spec"}, replica_set, selector_kept},
@@ -427,13 +431,16 @@ static const struct {
 	{"autoscaling", "horizontalpodautoscalers", {"spec"}, autoscaler, NULL},
 	{"batch", "cronjobs", {"spec"}, cron_job, NULL},
 	{"batch", "jobs", {"spec"}, job, job_kept},
+	{"networking.k8s.io", "ingressclasses", {"spec"}, check_ingress_class, ingress_class_kept},
 	{"networking.k8s.io", "ingresses", {"spec"}, check_ingress, NULL},
 	{"networking.k8s.io", "networkpolicies", {"spec"}, check_network_policy, NULL},
 	{"policy", "poddisruptionbudgets", {"spec"}, budget, NULL},
-	{"rbac.authorization.k8s.io", "clusterrolebindings", {"subjects", "roleRef"}, cluster_role_binding, NULL},
+	{"rbac.authorization.k8s.io", "clusterrolebindings", {"subjects", "roleRef"}, cluster_role_binding, role_ref_kept},
 	{"rbac.authorization.k8s.io", "clusterroles", {"rules"}, check_rules, NULL},
-	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, role_binding, NULL},
+	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, role_binding, role_ref_kept},
 	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_rules, NULL},
+	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy"}, check_priority_class, priority_class_kept},
+	{"storage.k8s.io", "storageclasses", {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"}, check_storage_class, storage_class_kept},
 };
 /* clang-format on */
 
@@ -447,6 +454,12 @@ static bool is_changed(const struct obj *a, const struct obj *b, const char *con
 	return false;
 }
 
+/* What may not change is told in front of what is wrong. */
+static bool keeps_first(const char *plural)
+{
+	return cstr_eq(plural, "controllerrevisions") || cstr_eq(plural, "ingressclasses");
+}
+
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
@@ -454,8 +467,11 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
 		    (before && !is_changed(before, o, kinds[i].parts)))
 			continue;
+		bool keeps = before && kinds[i].keep;
+		if (keeps && keeps_first(plural))
+			kinds[i].keep(e, o, before);
 		kinds[i].check(e, o);
-		if (before && kinds[i].keep)
+		if (keeps && !keeps_first(plural))
 			kinds[i].keep(e, o, before);
 	}
 }

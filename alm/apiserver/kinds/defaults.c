@@ -1,18 +1,13 @@
 /* defaults: see defaults.h. The rules are Kubernetes' pkg/apis/.../v1/defaults.go as the recordings
  * in tests/golden/kube-api/defaults.jsonl show them. To add a field: a row. */
-#include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/defaults_internal.h"
 
 #include <string.h>
 
 #include "alm/base/str.h"
 #include "alm/obj/json.h"
 
-/* A field that is absent gets the JSON, if the other field has this value ("": is absent too). */
-struct rule {
-	const char *path, *json, *if_path, *if_value;
-};
-
-static const struct rule pod_rules[] = {
+static const struct default_rule pod_rules[] = {
 	{"restartPolicy", "\"Always\"", NULL, NULL},
 	{"dnsPolicy", "\"ClusterFirst\"", NULL, NULL},
 	{"terminationGracePeriodSeconds", "30", NULL, NULL},
@@ -20,25 +15,25 @@ static const struct rule pod_rules[] = {
 	{"schedulerName", "\"default-scheduler\"", NULL, NULL},
 	{0},
 };
-static const struct rule container_rules[] = {
+static const struct default_rule container_rules[] = {
 	{"resources", "{}", NULL, NULL},
 	{"terminationMessagePath", "\"/dev/termination-log\"", NULL, NULL},
 	{"terminationMessagePolicy", "\"File\"", NULL, NULL},
 	{0},
 };
-static const struct rule probe_rules[] = {
+static const struct default_rule probe_rules[] = {
 	{"timeoutSeconds", "1", NULL, NULL},
 	{"periodSeconds", "10", NULL, NULL},
 	{"successThreshold", "1", NULL, NULL},
 	{"failureThreshold", "3", NULL, NULL},
 	{0},
 };
-static const struct rule http_rules[] = {
+static const struct default_rule http_rules[] = {
 	{"path", "\"/\"", NULL, NULL},
 	{"scheme", "\"HTTP\"", NULL, NULL},
 	{0},
 };
-static const struct rule deployment_rules[] = {
+static const struct default_rule deployment_rules[] = {
 	{"spec.replicas", "1", NULL, NULL},
 	{"spec.strategy.type", "\"RollingUpdate\"", NULL, NULL},
 	{"spec.strategy.rollingUpdate.maxSurge", "\"25%\"", "spec.strategy.type", "RollingUpdate"},
@@ -48,7 +43,7 @@ static const struct rule deployment_rules[] = {
 	{"spec.progressDeadlineSeconds", "600", NULL, NULL},
 	{0},
 };
-static const struct rule stateful_rules[] = {
+static const struct default_rule stateful_rules[] = {
 	{"spec.replicas", "1", NULL, NULL},
 	{"spec.podManagementPolicy", "\"OrderedReady\"", NULL, NULL},
 	{"spec.updateStrategy.type", "\"RollingUpdate\"", NULL, NULL},
@@ -59,7 +54,7 @@ static const struct rule stateful_rules[] = {
 	{"spec.persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\"", NULL, NULL},
 	{0},
 };
-static const struct rule daemon_rules[] = {
+static const struct default_rule daemon_rules[] = {
 	{"spec.updateStrategy.type", "\"RollingUpdate\"", NULL, NULL},
 	{"spec.updateStrategy.rollingUpdate.maxUnavailable", "1", "spec.updateStrategy.type",
 	 "RollingUpdate"},
@@ -68,8 +63,8 @@ static const struct rule daemon_rules[] = {
 	{"spec.revisionHistoryLimit", "10", NULL, NULL},
 	{0},
 };
-static const struct rule replica_rules[] = {{"spec.replicas", "1", NULL, NULL}, {0}};
-static const struct rule job_rules[] = {
+static const struct default_rule replica_rules[] = {{"spec.replicas", "1", NULL, NULL}, {0}};
+static const struct default_rule job_rules[] = {
 	{"spec.completions", "1", "spec.parallelism", ""}, /* parallelism alone is a work queue */
 	{"spec.parallelism", "1", NULL, NULL},
 	{"spec.backoffLimit", "6", NULL, NULL},
@@ -79,15 +74,16 @@ static const struct rule job_rules[] = {
 	{"spec.podReplacementPolicy", "\"TerminatingOrFailed\"", NULL, NULL},
 	{0},
 };
-static const struct rule cron_rules[] = {
+static const struct default_rule cron_rules[] = {
 	{"spec.concurrencyPolicy", "\"Allow\"", NULL, NULL},
 	{"spec.suspend", "false", NULL, NULL},
 	{"spec.successfulJobsHistoryLimit", "3", NULL, NULL},
 	{"spec.failedJobsHistoryLimit", "1", NULL, NULL},
 	{0},
 };
-static const struct rule own_pod_rules[] = {{"spec.enableServiceLinks", "true", NULL, NULL}, {0}};
-static const struct rule service_rules[] = {
+static const struct default_rule own_pod_rules[] = {{"spec.enableServiceLinks", "true", NULL, NULL},
+						    {0}};
+static const struct default_rule service_rules[] = {
 	{"spec.type", "\"ClusterIP\"", NULL, NULL},
 	{"spec.sessionAffinity", "\"None\"", NULL, NULL},
 	{"spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800", "spec.sessionAffinity",
@@ -100,8 +96,8 @@ static const struct rule service_rules[] = {
 	{"spec.allocateLoadBalancerNodePorts", "true", "spec.type", "LoadBalancer"},
 	{0},
 };
-static const struct rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
-static const struct rule scaler_rules[] = {
+static const struct default_rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
+static const struct default_rule scaler_rules[] = {
 	{"spec.minReplicas", "1", NULL, NULL},
 	{"spec.metrics",
 	 "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
@@ -109,38 +105,39 @@ static const struct rule scaler_rules[] = {
 	 NULL, NULL},
 	{0},
 };
-static const struct rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL}, {0}};
+static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
+						  {0}};
 
-static bool is_absent(const struct obj *v)
+bool default_is_absent(const struct obj *v)
 {
 	return !v || obj_type(v) == OBJ_NULL;
 }
 
-static bool has_value(const struct obj *o, const struct rule *r)
+static bool has_value(const struct obj *o, const struct default_rule *r)
 {
 	return *r->if_value ? cstr_eq(obj_str(o, r->if_path), r->if_value)
-			    : is_absent(obj_path(o, r->if_path));
+			    : default_is_absent(obj_path(o, r->if_path));
 }
 
-static void apply(struct obj *o, const struct rule *rules)
+void defaults_apply(struct obj *o, const struct default_rule *rules)
 {
 	struct error err;
-	for (const struct rule *r = rules; obj_type(o) == OBJ_MAP && r->path; r++) {
+	for (const struct default_rule *r = rules; obj_type(o) == OBJ_MAP && r->path; r++) {
 		struct obj *value = NULL;
-		if (!is_absent(obj_path(o, r->path)) || (r->if_path && !has_value(o, r)))
+		if (!default_is_absent(obj_path(o, r->path)) || (r->if_path && !has_value(o, r)))
 			continue;
 		if (json_parse(str_of(r->json), &value, &err) == 0)
 			obj_set_path(o, r->path, value);
 	}
 }
 
-static struct obj *list_in(struct obj *o, const char *key)
+struct obj *default_list(struct obj *o, const char *key)
 {
 	struct obj *list = obj_get_mut(o, key);
 	return obj_type(list) == OBJ_LIST ? list : NULL;
 }
 
-static struct obj *map_in(struct obj *o, const char *key)
+struct obj *default_map(struct obj *o, const char *key)
 {
 	struct obj *map = obj_type(o) == OBJ_MAP ? obj_get_mut(o, key) : NULL;
 	return obj_type(map) == OBJ_MAP ? map : NULL;
@@ -160,15 +157,15 @@ static const char *pull_policy(const char *image)
 
 static void set_probe(struct obj *container, const char *key)
 {
-	struct obj *probe = map_in(container, key), *http = map_in(probe, "httpGet");
-	apply(probe, probe_rules);
-	apply(http, http_rules);
+	struct obj *probe = default_map(container, key), *http = default_map(probe, "httpGet");
+	defaults_apply(probe, probe_rules);
+	defaults_apply(http, http_rules);
 }
 
 static void set_field_ref(struct obj *of, const char *key)
 {
-	struct obj *ref = map_in(map_in(of, key), "fieldRef");
-	if (ref && is_absent(obj_get(ref, "apiVersion")))
+	struct obj *ref = default_map(default_map(of, key), "fieldRef");
+	if (ref && default_is_absent(obj_get(ref, "apiVersion")))
 		obj_set_str(ref, "apiVersion", "v1");
 }
 
@@ -177,11 +174,11 @@ static void set_requests(struct obj *container)
 {
 	const struct obj *limits = obj_path(container, "resources.limits");
 	OBJ_EACH (it, limits) {
-		struct obj *resources = map_in(container, "resources");
-		if (!map_in(resources, "requests"))
+		struct obj *resources = default_map(container, "resources");
+		if (!default_map(resources, "requests"))
 			obj_set(resources, "requests", obj_map());
-		struct obj *requests = map_in(resources, "requests");
-		if (is_absent(obj_get(requests, it.key)))
+		struct obj *requests = default_map(resources, "requests");
+		if (default_is_absent(obj_get(requests, it.key)))
 			obj_set(requests, it.key, obj_copy(it.value));
 	}
 }
@@ -192,13 +189,13 @@ static void set_container(struct obj *c, bool own)
 	const char *image = obj_str(c, "image");
 	if (obj_type(c) != OBJ_MAP)
 		return;
-	apply(c, container_rules);
-	if (image && is_absent(obj_get(c, "imagePullPolicy")))
+	defaults_apply(c, container_rules);
+	if (image && default_is_absent(obj_get(c, "imagePullPolicy")))
 		obj_set_str(c, "imagePullPolicy", pull_policy(image));
-	struct obj *ports = list_in(c, "ports"), *env = list_in(c, "env");
+	struct obj *ports = default_list(c, "ports"), *env = default_list(c, "env");
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);
-		if (obj_type(port) == OBJ_MAP && is_absent(obj_get(port, "protocol")))
+		if (obj_type(port) == OBJ_MAP && default_is_absent(obj_get(port, "protocol")))
 			obj_set_str(port, "protocol", "TCP");
 	}
 	for (size_t i = 0; i < obj_len(env); i++)
@@ -207,17 +204,19 @@ static void set_container(struct obj *c, bool own)
 	set_probe(c, "readinessProbe");
 	set_probe(c, "startupProbe");
 	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
-		apply(map_in(map_in(map_in(c, "lifecycle"), hooks[i]), "httpGet"), http_rules);
+		defaults_apply(
+			default_map(default_map(default_map(c, "lifecycle"), hooks[i]), "httpGet"),
+			http_rules);
 	if (own)
 		set_requests(c);
 }
 
 static void set_items(struct obj *source)
 {
-	struct obj *items = source ? list_in(source, "items") : NULL;
+	struct obj *items = source ? default_list(source, "items") : NULL;
 	for (size_t i = 0; i < obj_len(items); i++) {
-		struct obj *ref = map_in(obj_at_mut(items, i), "fieldRef");
-		if (ref && is_absent(obj_get(ref, "apiVersion")))
+		struct obj *ref = default_map(obj_at_mut(items, i), "fieldRef");
+		if (ref && default_is_absent(obj_get(ref, "apiVersion")))
 			obj_set_str(ref, "apiVersion", "v1");
 	}
 }
@@ -230,17 +229,17 @@ static void set_volume(struct obj *v)
 	if (obj_len(v) == 1 && obj_has(v, "name")) /* no source is an empty folder */
 		obj_set(v, "emptyDir", obj_map());
 	for (size_t i = 0; i < ARRAY_LEN(moded); i++) {
-		struct obj *source = map_in(v, moded[i]);
-		if (source && is_absent(obj_get(source, "defaultMode")))
+		struct obj *source = default_map(v, moded[i]);
+		if (source && default_is_absent(obj_get(source, "defaultMode")))
 			obj_set_int(source, "defaultMode", 0644);
 	}
-	struct obj *host = map_in(v, "hostPath"), *projected = map_in(v, "projected");
-	if (host && is_absent(obj_get(host, "type")))
+	struct obj *host = default_map(v, "hostPath"), *projected = default_map(v, "projected");
+	if (host && default_is_absent(obj_get(host, "type")))
 		obj_set_str(host, "type", "");
-	set_items(map_in(v, "downwardAPI"));
-	struct obj *sources = projected ? list_in(projected, "sources") : NULL;
+	set_items(default_map(v, "downwardAPI"));
+	struct obj *sources = projected ? default_list(projected, "sources") : NULL;
 	for (size_t i = 0; i < obj_len(sources); i++)
-		set_items(map_in(obj_at_mut(sources, i), "downwardAPI"));
+		set_items(default_map(obj_at_mut(sources, i), "downwardAPI"));
 }
 
 /* One field under two names; the old one has no say while the new one is there. */
@@ -260,49 +259,49 @@ static void set_pod(struct obj *spec, bool own)
 	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
 	if (obj_type(spec) != OBJ_MAP)
 		return;
-	apply(spec, pod_rules);
+	defaults_apply(spec, pod_rules);
 	set_account(spec);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
-		struct obj *list = list_in(spec, lists[k]);
+		struct obj *list = default_list(spec, lists[k]);
 		for (size_t i = 0; i < obj_len(list); i++)
 			set_container(obj_at_mut(list, i), own);
 	}
-	struct obj *volumes = list_in(spec, "volumes");
+	struct obj *volumes = default_list(spec, "volumes");
 	for (size_t i = 0; i < obj_len(volumes); i++)
 		set_volume(obj_at_mut(volumes, i));
 }
 
 static void set_template(struct obj *spec)
 {
-	set_pod(map_in(map_in(spec, "template"), "spec"), false);
+	set_pod(default_map(default_map(spec, "template"), "spec"), false);
 }
 
 /* --- what rows cannot say --- */
 
 static void set_own_pod(struct obj *o)
 {
-	set_pod(map_in(o, "spec"), true);
+	set_pod(default_map(o, "spec"), true);
 }
 
 static void set_workload(struct obj *o)
 {
-	set_template(map_in(o, "spec"));
+	set_template(default_map(o, "spec"));
 }
 
 static void set_network(struct obj *o)
 {
 	static const char *const ways[] = {"ingress", "egress"};
-	struct obj *spec = map_in(o, "spec");
+	struct obj *spec = default_map(o, "spec");
 	for (size_t w = 0; spec && w < ARRAY_LEN(ways); w++) {
-		struct obj *rules = list_in(spec, ways[w]);
+		struct obj *rules = default_list(spec, ways[w]);
 		for (size_t i = 0; i < obj_len(rules); i++) {
 			struct obj *rule = obj_at_mut(rules, i);
 			struct obj *ports =
-				obj_type(rule) == OBJ_MAP ? list_in(rule, "ports") : NULL;
+				obj_type(rule) == OBJ_MAP ? default_list(rule, "ports") : NULL;
 			for (size_t k = 0; k < obj_len(ports); k++) {
 				struct obj *port = obj_at_mut(ports, k);
 				if (obj_type(port) == OBJ_MAP &&
-				    is_absent(obj_get(port, "protocol")))
+				    default_is_absent(obj_get(port, "protocol")))
 					obj_set_str(port, "protocol", "TCP");
 			}
 		}
@@ -321,6 +320,8 @@ static void set_replication(struct obj *o)
 	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
 	if (!obj_len(obj_path(o, "spec.selector")) && obj_len(labels))
 		obj_set_path(o, "spec.selector", obj_copy(labels));
+	if (!obj_len(obj_path(o, "metadata.labels")) && obj_len(labels))
+		obj_set_path(o, "metadata.labels", obj_copy(labels));
 	set_workload(o);
 }
 
@@ -328,13 +329,13 @@ static void set_replication(struct obj *o)
 
 static void set_binding(struct obj *o)
 {
-	struct obj *ref = map_in(o, "roleRef"), *list = list_in(o, "subjects");
-	if (ref && is_absent(obj_get(ref, "apiGroup")))
+	struct obj *ref = default_map(o, "roleRef"), *list = default_list(o, "subjects");
+	if (ref && default_is_absent(obj_get(ref, "apiGroup")))
 		obj_set_str(ref, "apiGroup", RBAC_GROUP);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		struct obj *s = obj_at_mut(list, i);
 		const char *kind = obj_str(s, "kind");
-		if (obj_type(s) == OBJ_MAP && is_absent(obj_get(s, "apiGroup")) &&
+		if (obj_type(s) == OBJ_MAP && default_is_absent(obj_get(s, "apiGroup")) &&
 		    (cstr_eq(kind, "User") || cstr_eq(kind, "Group")))
 			obj_set_str(s, "apiGroup", RBAC_GROUP);
 	}
@@ -342,14 +343,14 @@ static void set_binding(struct obj *o)
 
 static void set_stateful(struct obj *o)
 {
-	struct obj *spec = map_in(o, "spec");
-	struct obj *claims = spec ? list_in(spec, "volumeClaimTemplates") : NULL;
+	struct obj *spec = default_map(o, "spec");
+	struct obj *claims = spec ? default_list(spec, "volumeClaimTemplates") : NULL;
 	set_template(spec);
 	for (size_t i = 0; i < obj_len(claims); i++) {
 		struct obj *claim = obj_at_mut(claims, i);
 		if (obj_type(claim) != OBJ_MAP)
 			continue;
-		apply(claim, claim_rules);
+		defaults_apply(claim, claim_rules);
 		obj_set_str(claim, "apiVersion", "v1");
 		obj_set_str(claim, "kind", "PersistentVolumeClaim");
 		obj_set_path(claim, "status.phase", obj_string("Pending"));
@@ -358,35 +359,32 @@ static void set_stateful(struct obj *o)
 
 static void set_cron(struct obj *o)
 {
-	set_template(map_in(map_in(map_in(o, "spec"), "jobTemplate"), "spec"));
+	set_template(default_map(default_map(default_map(o, "spec"), "jobTemplate"), "spec"));
 }
 
 static void set_service(struct obj *o)
 {
-	struct obj *spec = map_in(o, "spec"), *ports = spec ? list_in(spec, "ports") : NULL;
+	struct obj *spec = default_map(o, "spec"),
+		   *ports = spec ? default_list(spec, "ports") : NULL;
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);
 		if (obj_type(port) != OBJ_MAP)
 			continue;
-		if (is_absent(obj_get(port, "protocol")))
+		if (default_is_absent(obj_get(port, "protocol")))
 			obj_set_str(port, "protocol", "TCP");
 		int64_t target = 1;
 		struct str name = obj_as_str(obj_get(port, "targetPort"));
 		if (name.ptr && !name.len)
 			target = 0;
 		obj_as_i64(obj_get(port, "targetPort"), &target);
-		if ((is_absent(obj_get(port, "targetPort")) || target == 0) &&
+		if ((default_is_absent(obj_get(port, "targetPort")) || target == 0) &&
 		    obj_get(port, "port"))
 			obj_set(port, "targetPort", obj_copy(obj_get(port, "port")));
 	}
 }
 
 /* clang-format off */
-static const struct {
-	const char *group, *plural;
-	const struct rule *rules;
-	void (*set)(struct obj *o);
-} kinds[] = {
+static const struct default_kind kinds[] = {
 	{"",      "persistentvolumeclaims", claim_rules,      NULL},
 	{"",      "pods",                   own_pod_rules,    set_own_pod},
 	{"",      "replicationcontrollers", replica_rules,    set_replication},
@@ -404,16 +402,27 @@ static const struct {
 };
 /* clang-format on */
 
+static bool set_of(struct obj *o, const struct default_kind *list, size_t n, const char *group,
+		   const char *plural)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(list[i].group, group) != 0 || strcmp(list[i].plural, plural) != 0)
+			continue;
+		if (list[i].rules && obj_type(obj_get(o, "spec")) != OBJ_MAP)
+			return true;
+		if (list[i].rules)
+			defaults_apply(o, list[i].rules);
+		if (list[i].set)
+			list[i].set(o);
+		return true;
+	}
+	return false;
+}
+
 void defaults_set(struct obj *o, const char *group, const char *plural)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0)
-			continue;
-		if (kinds[i].rules && obj_type(obj_get(o, "spec")) != OBJ_MAP)
-			return;
-		if (kinds[i].rules)
-			apply(o, kinds[i].rules);
-		if (kinds[i].set)
-			kinds[i].set(o);
-	}
+	size_t n;
+	const struct default_kind *more = defaults_of_platform(&n);
+	if (!set_of(o, kinds, ARRAY_LEN(kinds), group, plural))
+		set_of(o, more, n, group, plural);
 }

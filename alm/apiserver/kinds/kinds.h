@@ -101,6 +101,7 @@ const struct kind *kinds_find_kind(const struct kinds *k, const char *group, con
 /* The storage version of group and plural; follows storage_group, so events of events.k8s.io give
  * those of v1. */
 const struct kind *kinds_storage(const struct kinds *k, const char *group, const char *plural);
+bool kinds_has_builtin_group(const char *group);
 bool kinds_has_group(const struct kinds *k, const char *group);
 bool kinds_has_group_version(const struct kinds *k, const char *group, const char *version);
 /* All rows: by group, version priority (kube_version_cmp), plural. Borrowed until the next change.

@@ -107,8 +107,8 @@ static const struct kind builtin[] = {
 	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
 	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
 	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN | UNCOND),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN),
 	KIND(ADMREG, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
 
 	KIND(APIEXT, "v1", "CustomResourceDefinition", "customresourcedefinitions", "customresourcedefinition", LIST("crd", "crds"), LIST("api-extensions"), CLUS | STAT | GEN),
@@ -118,7 +118,7 @@ static const struct kind builtin[] = {
 	 .categories = LIST("api-extensions"), .verbs = VERB_READ, .flags = CLUS | GEN,
 	 .storage_version = "v1", .legacy_group = APIEXT, .legacy_version = "v1"}, /* kubectl 1.20 lists it before a dry run */
 
-	KIND("apiregistration.k8s.io", "v1", "APIService", "apiservices", "apiservice", NONE, LIST("api-extensions"), CLUS | STAT | UNCOND),
+	KIND("apiregistration.k8s.io", "v1", "APIService", "apiservices", "apiservice", NONE, LIST("api-extensions"), CLUS | STAT),
 
 	KIND("apps", "v1", "ControllerRevision", "controllerrevisions", "controllerrevision", NONE, NONE, NS | UNCOND),
 	KIND("apps", "v1", "DaemonSet", "daemonsets", "daemonset", LIST("ds"), ALL, NS | STAT | GEN | UNCOND),
@@ -164,9 +164,9 @@ static const struct kind builtin[] = {
 	KIND(NET, "v1", "Ingress", "ingresses", "ingress", LIST("ing"), NONE, NS | STAT | GEN | UNCOND),
 	KIND(NET, "v1", "NetworkPolicy", "networkpolicies", "networkpolicy", LIST("netpol"), NONE, NS | GEN | UNCOND),
 
-	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UNCOND | UPSERT),
+	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UPSERT),
 
-	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN | UNCOND),
+	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN),
 
 	KIND(RBAC_G, "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding", NONE, NONE, CLUS | RBAC),
 	KIND(RBAC_G, "v1", "ClusterRole", "clusterroles", "clusterrole", NONE, NONE, CLUS | RBAC),
@@ -180,12 +180,12 @@ static const struct kind builtin[] = {
 
 	KIND("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", LIST("pc"), NONE, CLUS | GEN | UNCOND),
 
-	KIND(STOR, "v1", "CSIDriver", "csidrivers", "csidriver", NONE, NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS | UNCOND),
+	KIND(STOR, "v1", "CSIDriver", "csidrivers", "csidriver", NONE, NONE, CLUS),
+	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS),
+	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS),
 	KIND(STOR, "v1", "StorageClass", "storageclasses", "storageclass", LIST("sc"), NONE, CLUS | UNCOND),
 	KIND(STOR, "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass", LIST("vac"), NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT | UNCOND),
+	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT),
 };
 /* clang-format on */
 
@@ -193,4 +193,12 @@ const struct kind *kinds_builtin(size_t *ret_n)
 {
 	*ret_n = ARRAY_LEN(builtin);
 	return builtin;
+}
+
+bool kinds_has_builtin_group(const char *group)
+{
+	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
+		if (cstr_eq(builtin[i].group, group))
+			return true;
+	return false;
 }

@@ -5,58 +5,12 @@ One line a request, in order: method, path, body, code, warnings, and of a refus
 tests/unit/alm/apiserver/test_policies.c sends the same to ours. Recorded on 1.36. No request here breaks two policies: the
 real server tells of either. Its informers see a policy some time after the answer; that is what is waited for.
 """
-import json
-import ssl
-import sys
 import time
-import urllib.request
 
-url, token = sys.argv[1], sys.argv[2]
-ctx = ssl._create_unverified_context()
-GROUP = 'admissionregistration.k8s.io/v1'
+from recorder import CRD, GROUP, MERGE, a_map, ask, definition, in_space, maps, named, rule, space
+
 POLICIES = '/apis/%s/validatingadmissionpolicies' % GROUP
 BINDINGS = '/apis/%s/validatingadmissionpolicybindings' % GROUP
-JSON, MERGE = 'application/json', 'application/merge-patch+json'
-
-
-def send(method, path, text=None, kind=JSON):
-    r = urllib.request.Request(url + path, data=text and text.encode(), method=method,
-                               headers={'Authorization': 'Bearer ' + token, 'Content-Type': kind})
-    try:
-        with urllib.request.urlopen(r, context=ctx) as a:
-            return a.status, json.load(a), a.headers.get_all('Warning') or []
-    except urllib.error.HTTPError as e:
-        return e.code, json.load(e), e.headers.get_all('Warning') or []
-
-
-def ask(method, path, body=None, kind=JSON, fields=()):
-    text = json.dumps(body) if body is not None else None
-    code, answer, warnings = send(method, path, text, kind)
-    row = {'method': method, 'path': path, 'body': text, 'type': kind, 'code': code, 'warnings': warnings}
-    if code >= 400:
-        row['message'] = answer['message']
-        row['fields'] = {k: answer.get(k) for k in ('reason', 'details')}
-    elif fields:
-        row['fields'] = {k: answer.get(k) for k in fields}
-    print(json.dumps(row), flush=True)
-    return code
-
-
-def named(kind, name, **more):
-    return dict({'apiVersion': GROUP, 'kind': kind, 'metadata': {'name': name}}, **more)
-
-
-def rule(resources=('configmaps',), groups=('',), operations=('CREATE', 'UPDATE'), versions=('v1',), **more):
-    return dict({'apiGroups': list(groups), 'apiVersions': list(versions), 'operations': list(operations),
-                 'resources': list(resources)}, **more)
-
-
-def space(ns, **labels):
-    ask('POST', '/api/v1/namespaces', {'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': ns, 'labels': labels}})
-
-
-def in_space(ns):
-    return {'matchLabels': {'kubernetes.io/metadata.name': ns}}
 
 
 def bind(name, policy, ns=None, actions=('Deny',), resources=None, wait=2.0, **more):
@@ -89,13 +43,8 @@ def drop(*names):
     time.sleep(1.5)
 
 
-def maps(ns):
-    return '/api/v1/namespaces/%s/configmaps' % ns
-
-
 def cm(ns, name, query='', labels=None, **data):
-    return ask('POST', maps(ns) + query, {'apiVersion': 'v1', 'kind': 'ConfigMap',
-                                         'metadata': dict({'name': name}, **({'labels': labels} if labels else {})), 'data': data})
+    return ask('POST', maps(ns) + query, a_map(name, labels, **data))
 
 
 def says(expression):
@@ -104,12 +53,8 @@ def says(expression):
 
 
 # The real server looks every half a minute for kinds that parameters may be of.
-CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-SCHEMA = {'openAPIV3Schema': {'type': 'object', 'properties': {'spec': {'type': 'object', 'properties': {'size': {'type': 'integer'}}}}}}
-ask('POST', CRD, {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition', 'metadata': {'name': 'things.policy.example.com'},
-                  'spec': {'group': 'policy.example.com', 'scope': 'Namespaced', 'names': {'plural': 'things', 'kind': 'Thing'},
-                           'versions': [{'name': 'v1', 'served': True, 'storage': True, 'schema': SCHEMA},
-                                        {'name': 'v2', 'served': True, 'storage': False, 'schema': SCHEMA}]}})
+SCHEMA = {'type': 'object', 'properties': {'spec': {'type': 'object', 'properties': {'size': {'type': 'integer'}}}}}
+ask('POST', CRD, definition('things', 'policy.example.com', SCHEMA))
 
 # Messages and reasons.
 space('p-say')

@@ -7,111 +7,13 @@ answers the same. Recorded on 1.36. The webhooks listen on PORT of 127.0.0.1; a 
 the real server calls those all at once. Its informers see a configuration some time after the answer; that is what is waited for.
 """
 import base64
-import http.server
 import json
-import os
-import ssl
-import subprocess
-import sys
-import tempfile
-import threading
 import time
-import urllib.request
 
-url, token = sys.argv[1], sys.argv[2]
-ctx = ssl._create_unverified_context()
-PORT = 39443
-GROUP = 'admissionregistration.k8s.io/v1'
-JSON, MERGE, PATCH, APPLY = 'application/json', 'application/merge-patch+json', 'application/json-patch+json', 'application/apply-patch+yaml'
+from recorder import APPLY, CRD, GROUP, MERGE, PATCH, PORT, a_map, answers, ask, definition, in_space, listen, maps, rule, space
+
 KINDS = {'v': 'ValidatingWebhookConfiguration', 'm': 'MutatingWebhookConfiguration'}
-calls, answers = [], {}
-
-
-class Hook(http.server.BaseHTTPRequestHandler):
-    protocol_version = 'HTTP/1.1'
-
-    def do_POST(self):
-        text = self.rfile.read(int(self.headers['Content-Length']))
-        review = json.loads(text)
-        name = self.path.split('?')[0].strip('/')
-        answer = answers[name]
-        status, body = 200, answer
-        if isinstance(answer, tuple):
-            status, body = answer
-        if isinstance(body, dict):
-            uid = review['request']['uid']
-            body = json.dumps(body if 'kind' in body else {'kind': 'AdmissionReview', 'apiVersion': review['apiVersion'],
-                                                           'response': dict({'uid': 'UID'}, **body)})
-        calls.append({'target': self.path, 'review': review, 'status': status, 'answer': body})
-        body = body.replace('"UID"', '"%s"' % review['request']['uid']).encode()
-        self.send_response(status)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-def certificates(root):
-    def run(*args):
-        subprocess.run(['openssl', *args], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root)
-    run('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.crt')
-    with open(root + '/san', 'w', encoding='utf-8') as f:
-        f.write('subjectAltName=IP:127.0.0.1,DNS:localhost\n')
-    run('req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-keyout', 'server.key', '-out', 'server.csr')
-    run('x509', '-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'san', '-out', 'server.crt')
-
-
-with tempfile.TemporaryDirectory() as root:
-    certificates(root)
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', PORT), Hook)
-    server.daemon_threads = True
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(root + '/server.crt', root + '/server.key')
-    server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    CA = base64.b64encode(open(root + '/ca.crt', 'rb').read()).decode()
-threading.Thread(target=server.serve_forever, daemon=True).start()
-
-
-def send(method, path, text=None, kind=JSON):
-    r = urllib.request.Request(url + path, data=text and text.encode(), method=method,
-                               headers={'Authorization': 'Bearer ' + token, 'Content-Type': kind, 'User-Agent': 'test/1'})
-    try:
-        with urllib.request.urlopen(r, context=ctx) as a:
-            return a.status, json.load(a), a.headers.get_all('Warning') or []
-    except urllib.error.HTTPError as e:
-        return e.code, json.load(e), e.headers.get_all('Warning') or []
-
-
-def ask(method, path, body=None, kind=JSON, fields=()):
-    calls.clear()
-    text = json.dumps(body) if body is not None else None
-    code, answer, warnings = send(method, path, text, kind)
-    row = {'method': method, 'path': path, 'body': text and text.replace(CA, 'Q0E='), 'type': kind, 'code': code, 'warnings': warnings}
-    if code >= 400:
-        row['message'] = answer['message'].replace(CA, 'Q0E=')
-        row['fields'] = {k: answer.get(k) for k in ('reason', 'details')}
-    elif fields:
-        row['fields'] = {k: json.loads(json.dumps(answer.get(k)).replace(CA, 'Q0E=')) for k in fields}
-    if calls:
-        row['calls'] = list(calls)
-    print(json.dumps(row), flush=True)
-    return code
-
-
-def rule(resources=('configmaps',), groups=('',), operations=('CREATE', 'UPDATE'), versions=('v1',), **more):
-    return dict({'apiGroups': list(groups), 'apiVersions': list(versions), 'operations': list(operations),
-                 'resources': list(resources)}, **more)
-
-
-def space(ns, **labels):
-    ask('POST', '/api/v1/namespaces', {'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': ns, 'labels': labels}})
-
-
-def in_space(ns):
-    return {'matchLabels': {'kubernetes.io/metadata.name': ns}}
+CA = listen()
 
 
 def hook(name, ns=None, rules=None, path=None, **more):
@@ -138,14 +40,6 @@ def drop(kind, *names):
     for n in names:
         ask('DELETE', configs(kind) + '/' + n)
     time.sleep(1.2)
-
-
-def maps(ns):
-    return '/api/v1/namespaces/%s/configmaps' % ns
-
-
-def a_map(name, labels=None, **data):
-    return {'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': dict({'name': name}, **({'labels': labels} if labels else {})), 'data': data}
 
 
 def cm(ns, name, query='', labels=None, **data):
@@ -310,12 +204,8 @@ ask('DELETE', '/apis/apps/v1/namespaces/h-mut/deployments/d', fields=('status',)
 drop('v', 'kinds')
 
 # Versions.
-CRD = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-SCHEMA = {'openAPIV3Schema': {'type': 'object', 'properties': {'spec': {'type': 'object', 'properties': {'size': {'type': 'integer'}, 'kept': {'type': 'string', 'default': 'd'}}}}}}
-ask('POST', CRD, {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition', 'metadata': {'name': 'things.hook.example.com'},
-                  'spec': {'group': 'hook.example.com', 'scope': 'Namespaced', 'names': {'plural': 'things', 'kind': 'Thing'},
-                           'versions': [{'name': 'v1', 'served': True, 'storage': True, 'schema': SCHEMA},
-                                        {'name': 'v2', 'served': True, 'storage': False, 'schema': SCHEMA}]}})
+SCHEMA = {'type': 'object', 'properties': {'spec': {'type': 'object', 'properties': {'size': {'type': 'integer'}, 'kept': {'type': 'string', 'default': 'd'}}}}}
+ask('POST', CRD, definition('things', 'hook.example.com', SCHEMA))
 time.sleep(3)
 answers['ver'] = patched({'op': 'replace', 'path': '/spec/size', 'value': 9}, {'op': 'add', 'path': '/spec/odd', 'value': 1})
 for policy in ('Equivalent', 'Exact'):

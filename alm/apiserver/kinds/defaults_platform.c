@@ -1,0 +1,150 @@
+/* defaults_platform: of what runs no containers: storage, classes, devices, endpoints, flow control; see defaults.h. */
+#include "alm/apiserver/kinds/defaults_internal.h"
+
+static const struct default_rule driver_rules[] = {
+	{"spec.attachRequired", "true", NULL, NULL},
+	{"spec.podInfoOnMount", "false", NULL, NULL},
+	{"spec.storageCapacity", "false", NULL, NULL},
+	{"spec.fsGroupPolicy", "\"ReadWriteOnceWithFSType\"", NULL, NULL},
+	{"spec.volumeLifecycleModes", "[\"Persistent\"]", NULL, NULL},
+	{"spec.requiresRepublish", "false", NULL, NULL},
+	{"spec.seLinuxMount", "false", NULL, NULL},
+	{0},
+};
+static const struct default_rule level_rules[] = {
+	{"spec.limited.nominalConcurrencyShares", "30", "spec.type", "Limited"},
+	{"spec.limited.lendablePercent", "0", "spec.type", "Limited"},
+	{0},
+};
+static const struct default_rule volume_rules[] = {
+	{"spec.persistentVolumeReclaimPolicy", "\"Retain\"", NULL, NULL},
+	{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
+	{0},
+};
+static const struct default_rule flow_rules[] = {{"spec.matchingPrecedence", "1000", NULL, NULL},
+						 {0}};
+static const struct default_rule port_rules[] = {{"protocol", "\"TCP\"", NULL, NULL}, {0}};
+static const struct default_rule named_port_rules[] = {
+	{"name", "\"\"", NULL, NULL},
+	{"protocol", "\"TCP\"", NULL, NULL},
+	{0},
+};
+/* Of kinds without spec. */
+static const struct default_rule class_rules[] = {
+	{"reclaimPolicy", "\"Delete\"", NULL, NULL},
+	{"volumeBindingMode", "\"Immediate\"", NULL, NULL},
+	{0},
+};
+static const struct default_rule priority_rules[] = {
+	{"preemptionPolicy", "\"PreemptLowerPriority\"", NULL, NULL},
+	{0},
+};
+static const struct default_rule device_rules[] = {
+	{"allocationMode", "\"ExactCount\"", NULL, NULL},
+	{"count", "1", "allocationMode", "ExactCount"},
+	{0},
+};
+
+static void set_each(struct obj *list, const struct default_rule *rules)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		defaults_apply(obj_at_mut(list, i), rules);
+}
+
+static void set_slice(struct obj *o)
+{
+	set_each(default_list(o, "ports"), named_port_rules);
+}
+
+static void set_endpoints(struct obj *o)
+{
+	struct obj *list = default_list(o, "subsets");
+	for (size_t i = 0; i < obj_len(list); i++)
+		set_each(default_list(obj_at_mut(list, i), "ports"), port_rules);
+}
+
+static void set_service_reference(struct obj *o)
+{
+	struct obj *service = default_map(default_map(o, "spec"), "service");
+	if (service && default_is_absent(obj_get(service, "port")))
+		obj_set_int(service, "port", 443);
+}
+
+static void set_path_type(struct obj *o)
+{
+	struct obj *path = default_map(default_map(o, "spec"), "hostPath");
+	if (path && default_is_absent(obj_get(path, "type")))
+		obj_set_str(path, "type", "");
+}
+
+static void set_scope(struct obj *o)
+{
+	struct obj *p = default_map(default_map(o, "spec"), "parameters");
+	if (p && default_is_absent(obj_get(p, "scope")))
+		obj_set_str(p, "scope", "Cluster");
+}
+
+static void set_devices(struct obj *spec)
+{
+	struct obj *list = spec ? default_list(default_map(spec, "devices"), "requests") : NULL;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		defaults_apply(default_map(obj_at_mut(list, i), "exactly"), device_rules);
+		set_each(default_list(obj_at_mut(list, i), "firstAvailable"), device_rules);
+	}
+}
+
+static void set_claim(struct obj *o)
+{
+	set_devices(default_map(o, "spec"));
+}
+
+static void set_claim_template(struct obj *o)
+{
+	set_devices(default_map(default_map(o, "spec"), "spec"));
+}
+
+static void set_class(struct obj *o)
+{
+	defaults_apply(o, class_rules);
+}
+
+static void set_priority(struct obj *o)
+{
+	defaults_apply(o, priority_rules);
+}
+
+/* Of an account's Secrets only the names are kept. */
+static void set_account_secrets(struct obj *o)
+{
+	struct obj *list = default_list(o, "secrets");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *one = obj_map();
+		const char *name = obj_str(obj_at(list, i), "name");
+		obj_set_str(one, "name", name);
+		obj_set_at(list, i, one);
+	}
+}
+
+/* clang-format off */
+static const struct default_kind kinds[] = {
+	{"",      "endpoints",              NULL,             set_endpoints},
+	{"",      "persistentvolumes",      volume_rules,     set_path_type},
+	{"",      "serviceaccounts",        NULL,             set_account_secrets},
+	{"apiregistration.k8s.io", "apiservices", NULL,       set_service_reference},
+	{"discovery.k8s.io", "endpointslices", NULL,          set_slice},
+	{"flowcontrol.apiserver.k8s.io", "flowschemas", flow_rules, NULL},
+	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", level_rules, NULL},
+	{"networking.k8s.io", "ingressclasses", NULL,         set_scope},
+	{"resource.k8s.io", "resourceclaims", NULL,           set_claim},
+	{"resource.k8s.io", "resourceclaimtemplates", NULL,   set_claim_template},
+	{"scheduling.k8s.io", "priorityclasses", NULL,        set_priority},
+	{"storage.k8s.io", "csidrivers",    driver_rules,     NULL},
+	{"storage.k8s.io", "storageclasses", NULL,            set_class},
+};
+/* clang-format on */
+
+const struct default_kind *defaults_of_platform(size_t *ret_n)
+{
+	*ret_n = ARRAY_LEN(kinds);
+	return kinds;
+}

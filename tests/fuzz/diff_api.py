@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""diff_api.py [--seed N] [--runs N] [--kinds REGEX] URL TOKEN URL TOKEN: generated writes of built-in kinds against two API servers.
+
+The first is a real kube-apiserver, the second ours. Objects of every kind that both serve are changed by the types of the first
+one's OpenAPI (values at the edges, of other types, left out, twice, unknown) and sent as POST, PUT and each type of PATCH, with
+?dryRun=All. Codes, messages, causes, warnings and what would be stored are compared; the differences come out grouped by class,
+most frequent first, each with one example."""
+import argparse
+import collections
+import copy
+import http.client
+import json
+import random
+import re
+import ssl
+import sys
+import urllib.parse
+
+sys.path.insert(0, __file__.rsplit('/', 1)[0])
+from api_bases import BASES  # noqa: E402
+
+JSON, MERGE, PATCH, STRATEGIC, APPLY = ('application/json', 'application/merge-patch+json', 'application/json-patch+json',
+                                        'application/strategic-merge-patch+json', 'application/apply-patch+yaml')
+
+
+class Server:
+    def __init__(self, url, token):
+        self.host, self.token, self.c = urllib.parse.urlparse(url).netloc, token, None
+
+    def send(self, method, path, body=None, kind=JSON):
+        text = body if body is None or isinstance(body, str) else json.dumps(body)
+        for again in (0, 1):
+            try:
+                if not self.c:
+                    self.c = http.client.HTTPSConnection(self.host, context=ssl._create_unverified_context(), timeout=60)
+                self.c.request(method, path, text and text.encode(), {'Authorization': 'Bearer ' + self.token, 'Content-Type': kind})
+                r = self.c.getresponse()
+                data = r.read()
+                warnings = [w.split(' ', 2)[2].strip('"') for w in r.headers.get_all('Warning') or []]
+                try:
+                    return r.status, json.loads(data), warnings
+                except ValueError:
+                    return r.status, {'text': data.decode(errors='replace')}, warnings
+            except (http.client.HTTPException, OSError):
+                self.c = None
+                if again:
+                    raise
+
+
+class Types:
+    def __init__(self, server):
+        self.schemas, self.server, self.seen = {}, server, set()
+
+    def load(self, group_version):
+        if group_version in self.seen:
+            return
+        self.seen.add(group_version)
+        code, doc, _ = self.server.send('GET', '/openapi/v3/' + group_version)
+        if code == 200:
+            self.schemas.update(doc['components']['schemas'])
+
+    def of_kind(self, group, version, kind):
+        for name, s in self.schemas.items():
+            for g in s.get('x-kubernetes-group-version-kind', ()):
+                if (g['group'], g['version'], g['kind']) == (group, version, kind) and name.endswith('.' + kind):
+                    return s
+        return {}
+
+    def resolve(self, s):
+        while s:
+            ref = s.get('$ref') or next((x['$ref'] for x in s.get('allOf', ()) if '$ref' in x), None)
+            if not ref:
+                return s
+            s = self.schemas.get(ref.rsplit('/', 1)[1], {})
+        return {}
+
+
+NAMES = ['a', 'x', 'a-b', 'a.b', 'A', 'a_b', '-a', 'a-', 'é', 'a/b', 'example.com/a', 'x' * 63, 'x' * 64, 'x' * 254, '', ' ', '1', '*', '0', 'TCP',
+         'UDP', 'Always', 'Never', 'RollingUpdate', 'Recreate', 'ClusterIP', 'http', 'cpu', 'memory', '10.0.0.1', '::1', '10.0.0.0/8', '1Gi', '100m',
+         '50%', '150%', 'ReadWriteOnce', 'Exists', 'In', 'NoSchedule', 'kubernetes.io/hostname', '/', '/a/../b', 'a:b', 'a\nb', 'true', 'b', 'default',
+         '2020-01-01T00:00:00Z', '-1', '1e3', 'https://a.b/c', 'v1', 'apps/v1', 'Pod', 'pods', 'Deployment', 'get', 'requests.cpu', 'None', 'IPv4']
+NUMBERS = [0, 1, -1, 2, 80, 65535, 65536, 100, 101, 30000, 2147483647, 2147483648, -2147483648, 9223372036854775807, 1.5, 3600, 86401]
+QUANTITIES = ['1', '1Gi', '100m', '-1', '1.5', '1e3', 'x', '', '0', 1, 1.5, '1000000Ti', '0.1m', '1Ki', '12E', '+1', '1.', '.5', '01', True, [], {}]
+ANY = ['x', 7, 1.5, True, [], {}, ['x'], [{}], {'k': 1}, {'k': 'v'}, None, '', [None]]
+
+
+class Generator:
+    def __init__(self, types, r):
+        self.types, self.r = types, r
+
+    def value(self, s, name='', depth=0):
+        """A value of the type, mostly."""
+        r, s = self.r, self.types.resolve(s)
+        if r.random() < 0.08:
+            return copy.deepcopy(r.choice(ANY))
+        if 'enum' in s and r.random() < 0.8:
+            return r.choice(s['enum'])
+        if s.get('x-kubernetes-int-or-string') or s.get('format') == 'int-or-string':
+            return r.choice(NUMBERS + NAMES)
+        one = s.get('oneOf')
+        if one and {'type': 'string'} in one:
+            return copy.deepcopy(r.choice(QUANTITIES))
+        kind = s.get('type')
+        if kind == 'string':
+            if s.get('format') == 'date-time':
+                return r.choice(['2020-01-01T00:00:00Z', '2020-01-01', 'x', '2020-01-01T00:00:00.5+01:00', '2020-01-01T00:00:00.123456Z', None])
+            if s.get('format') == 'byte':
+                return r.choice(['YQ==', 'YQ', 'a', '', 'YWI=', '!', 'YQ==\n'])
+            return r.choice(NAMES)
+        if kind == 'integer':
+            return r.choice(NUMBERS)
+        if kind == 'number':
+            return r.choice(NUMBERS)
+        if kind == 'boolean':
+            return r.choice([True, False])
+        if kind == 'array':
+            return [self.value(s.get('items', {}), name, depth + 1) for _ in range(r.choice([0, 1, 1, 2]))]
+        props = s.get('properties')
+        if kind == 'object' and props:
+            if depth > 5:
+                return {}
+            o = {k: self.value(props[k], k, depth + 1) for k in s.get('required', ()) if k in props}
+            for k in r.sample(sorted(props), min(len(props), r.choice([0, 1, 1, 2]))):
+                o[k] = self.value(props[k], k, depth + 1)
+            return o
+        if kind == 'object' and 'additionalProperties' in s:
+            return {r.choice(NAMES): self.value(s['additionalProperties'], '', depth + 1) for _ in range(r.choice([0, 1, 1, 2]))}
+        return copy.deepcopy(r.choice(ANY))
+
+    def places(self, o, s, way=()):
+        """Of all that stands in o: (way to it, its type); and the fields that could stand beside."""
+        s = self.types.resolve(s)
+        if isinstance(o, dict):
+            props = s.get('properties') or {}
+            for k in sorted(set(o) | set(props)):
+                if k in ('apiVersion', 'kind', 'status', 'managedFields') and not way or k == 'managedFields':
+                    continue
+                sub = props.get(k) or s.get('additionalProperties') or {}
+                sub = sub if isinstance(sub, dict) else {}
+                yield way + (k,), sub
+                if k in o:
+                    yield from self.places(o[k], sub, way + (k,))
+        elif isinstance(o, list):
+            for i, x in enumerate(o):
+                yield way + (i,), s.get('items', {})
+                yield from self.places(x, s.get('items', {}), way + (i,))
+
+    def change(self, o, s):
+        r = self.r
+        places = [p for p in self.places(o, s) if r.random() < (0.15 if p[0][0] == 'metadata' else 1)]
+        if not places:
+            return
+        way, sub = r.choice(places)
+        if way == ('metadata',) or way == ('metadata', 'name') and r.random() < 0.7:
+            return
+        at = o
+        for k in way[:-1]:
+            at = at[k]
+        what, k = r.random(), way[-1]
+        if what < 0.12:
+            if isinstance(at, list) or k in at:
+                del at[k]
+        elif what < 0.17 and isinstance(at, list):
+            at.append(copy.deepcopy(at[k]))
+        elif what < 0.20 and isinstance(at, dict):
+            at[k + 'x'] = self.value(sub)
+        elif what < 0.26:
+            at[k] = copy.deepcopy(r.choice(ANY))
+        else:
+            at[k] = self.value(sub, str(k))
+
+    def changed(self, base, s, most=2):
+        o = copy.deepcopy(base)
+        for _ in range(self.r.randint(1, most)):
+            self.change(o, s)
+        return o
+
+    def diff(self, a, b):
+        """A merge patch."""
+        if not isinstance(a, dict) or not isinstance(b, dict):
+            return b
+        p = {k: None for k in a if k not in b}
+        for k, v in b.items():
+            if k not in a:
+                p[k] = v
+            elif a[k] != v:
+                p[k] = self.diff(a[k], v)
+        return p
+
+    def json_patch(self, a, b, way=''):
+        ops = []
+        if isinstance(a, dict) and isinstance(b, dict):
+            for k in list(a) + [k for k in b if k not in a]:
+                at = way + '/' + k.replace('~', '~0').replace('/', '~1')
+                if k not in b:
+                    ops.append({'op': 'remove', 'path': at})
+                elif k not in a:
+                    ops.append({'op': 'add', 'path': at, 'value': b[k]})
+                elif a[k] != b[k]:
+                    ops += self.json_patch(a[k], b[k], at)
+            return ops
+        return [{'op': 'replace', 'path': way, 'value': b}]
+
+
+# What a server draws for itself.
+def neutral(text):
+    text = re.sub(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', 'UID', text)
+    text = re.sub(r'202[67]-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)', 'TIME', text)
+    text = re.sub(r'10\.(0\.0|96\.\d+|1[01]\d\.\d+)\.\d+', 'ADDR', text)
+    return re.sub(r'(odePort"?: ?)3\d{4}', r'\g<1>30000', text)
+
+
+def emptied(o):
+    """Go's server shows empty structs, and null where a time has none: ours leaves both out."""
+    if isinstance(o, dict):
+        o = {k: emptied(v) for k, v in o.items() if v is not None}
+        return {k: v for k, v in o.items() if v != {} or k.startswith(('f:', 'k:', 'v:', '.'))}
+    return [emptied(x) for x in o] if isinstance(o, list) else o
+
+
+# What a patch made of an object is told with the object, whose members ours has in another order.
+def shortened(message):
+    return re.sub(r'patch: Invalid value: "\{.*": ', 'patch: Invalid value: OBJECT: ', message or '', flags=re.S) if 'patch: ' in (message or '') else message
+
+
+def bare(answer, code):
+    if code >= 400:
+        o = copy.deepcopy({k: answer.get(k) for k in ('message', 'reason', 'details', 'text') if k in answer})
+        o['message'] = shortened(o.get('message'))
+        for c in (o.get('details') or {}).get('causes') or ():
+            if c.get('field') == 'patch':
+                c['message'] = shortened('patch: ' + (c.get('message') or ''))
+        if 'typed patch object' in (o['message'] or ''):  # a client's fault is none of the server here
+            o['reason'] = 'BadRequest'
+        return o
+    o = emptied(answer)
+    if isinstance(o.get('status'), dict):
+        o['status'] = {k: v for k, v in o['status'].items() if v}
+        if not o['status']:
+            del o['status']
+    m = o.get('metadata', {})
+    for k in ('uid', 'resourceVersion', 'creationTimestamp', 'selfLink', 'generation'):
+        m.pop(k, None)
+    for k in ('clusterIP', 'clusterIPs'):
+        if o.get('kind') == 'Service' and k in o.get('spec', {}) and 'ADDR' in neutral(json.dumps(o['spec'][k])):
+            del o['spec'][k]
+    for f in m.get('managedFields') or []:
+        f.pop('time', None)
+    if m.get('managedFields'):
+        m['managedFields'].sort(key=lambda f: json.dumps(f, sort_keys=True))
+    return o
+
+
+def first_difference(a, b, way=''):
+    if isinstance(a, dict) and isinstance(b, dict):
+        for k in sorted(set(a) | set(b)):
+            if k not in a or k not in b:
+                return '%s.%s %s' % (way, k, 'missing there' if k not in a else 'missing here')
+            d = first_difference(a[k], b[k], way + '.' + k)
+            if d:
+                return d
+        return None
+    if isinstance(a, list) and isinstance(b, list):
+        for i, (x, y) in enumerate(zip(a, b)):
+            d = first_difference(x, y, way + '[]')
+            if d:
+                return d
+        return None if len(a) == len(b) else way + '[] lengths'
+    return None if a == b else way + ' differs'
+
+
+def causes(answer):
+    m = re.sub(r'"[^"]*"', 'Q', answer.get('message') or answer.get('text') or '')
+    m = re.sub(r'\d+', 'N', m)
+    return m
+
+
+def signature(kind, how, there, here):
+    """A class of differences."""
+    (code, a, wa), (mine, b, wb) = there, here
+    if code != mine or code >= 400:
+        pa = set((c.get('field'), c.get('reason'), re.sub(r'"[^"]*"|\d+', '_', c.get('message', ''))) for c in (a.get('details') or {}).get('causes') or ())
+        pb = set((c.get('field'), c.get('reason'), re.sub(r'"[^"]*"|\d+', '_', c.get('message', ''))) for c in (b.get('details') or {}).get('causes') or ())
+        only = lambda x, y: '; '.join(sorted('%s %s' % (re.sub(r'\[[^]]*\]', '[]', c[0] or ''), c[2][-90:]) for c in x - y))[:260]  # noqa: E731
+        text = 'there only: %s | here only: %s' % (only(pa, pb), only(pb, pa))
+        if pa == pb:
+            text = (causes(a)[:140] if code >= 400 else 'ok') + ' | ' + (causes(b)[:140] if mine >= 400 else 'ok')
+        return '%s %d/%d %s' % (kind, code, mine, text)
+    if wa != wb:
+        return '%s %s warnings %s | %s' % (kind, how, causes({'message': '; '.join(x for x in wa if x not in wb)})[:150], causes({'message': '; '.join(x for x in wb if x not in wa)})[:150])
+    return '%s %s object %s' % (kind, how if 'managedFields' in (first_difference(a, b) or '') else '', first_difference(a, b))
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument('--seed', type=int, default=1)
+    p.add_argument('--runs', type=int, default=1000)
+    p.add_argument('--kinds', default='')
+    p.add_argument('--out')
+    p.add_argument('servers', nargs=4)
+    a = p.parse_args()
+    real, ours = Server(*a.servers[:2]), Server(*a.servers[2:])
+    r = random.Random(a.seed)
+    types = Types(real)
+    gen = Generator(types, r)
+    bases = []
+    for path, body in BASES:
+        if a.kinds and not re.search(a.kinds, path):
+            continue
+        parts = path.strip('/').split('/')
+        group_version = '/'.join(parts[:2] if parts[0] == 'api' else parts[:3])
+        types.load(group_version)
+        body = dict(body, metadata=dict({'name': 'base'}, **body.get('metadata', {})))
+        answers = [s.send('POST', path, body) for s in (real, ours)]
+        if answers[0][0] not in (201, 409) or answers[1][0] not in (201, 409):
+            print('BASE', path, answers[0][0], answers[1][0], causes(answers[0][1])[:200], '|', causes(answers[1][1])[:200])
+            if answers[0][0] not in (201, 409):
+                continue
+        kind = None
+        code, lists, _ = real.send('GET', '/' + group_version)
+        for x in lists['resources']:
+            if x['name'] == parts[-1]:
+                kind = x['kind']
+        group = '' if parts[0] == 'api' else parts[1]
+        s = types.of_kind(group, parts[1] if parts[0] == 'api' else parts[2], kind)
+        bases.append((path, kind, body, s, group_version.split('/', 1)[1]))
+    found, example, n = collections.Counter(), {}, 0
+    for _ in range(a.runs):
+        path, kind, body, s, gv = r.choice(bases)
+        name = body['metadata']['name']
+        strict = r.choice(['', '&fieldValidation=Strict', '&fieldValidation=Ignore'])
+        how = r.choice(['POST', 'POST', 'POST', 'PUT', 'MERGE', 'PATCH', 'STRATEGIC', 'APPLY', 'APPLYNEW', 'STATUS'])
+        o = gen.changed(body, s, 3 if how == 'POST' else 2)
+        q = '?dryRun=All' + strict
+        one = path + '/' + name
+        if how == 'POST':
+            o['metadata'] = dict(o.get('metadata') or {})
+            if o['metadata'].get('name') == 'base':
+                o['metadata']['name'] = 'fresh'
+            req = ('POST', path + q, o, JSON)
+        elif how == 'PUT':
+            req = ('PUT', one + q, o, JSON)
+        elif how == 'MERGE':
+            req = ('PATCH', one + q, gen.diff(body, o), MERGE)
+        elif how == 'STRATEGIC':
+            req = ('PATCH', one + q, gen.diff(body, o), STRATEGIC)
+        elif how == 'PATCH':
+            req = ('PATCH', one + q, gen.json_patch(body, o), PATCH)
+        elif how == 'STATUS':
+            st = types.resolve(types.resolve(s).get('properties', {}).get('status', {}))
+            req = ('PATCH', one + '/status' + q, {'status': gen.value(st)}, MERGE)
+        else:
+            if how == 'APPLYNEW':
+                one = path + '/applied'
+                o['metadata'] = dict(o.get('metadata') or {}, name='applied')
+            o = dict(o, apiVersion=gv, kind=kind)
+            req = ('PATCH', one + q + '&fieldManager=' + r.choice(['m', 'kubectl']) + r.choice(['', '&force=true']), o, APPLY)
+        n += 1
+        there, here = real.send(*req), ours.send(*req)
+        if there[0] == 500 and here[0] == 400 and 'typed patch object' in (there[1].get('message') or ''):
+            there = (400,) + there[1:]
+        x, y = [(c, json.loads(neutral(json.dumps(bare(d, c)))), w) for c, d, w in (there, here)]
+        if x == y:
+            continue
+        sig = signature(path.rsplit('/', 1)[1], how, x, y)
+        found[sig] += 1
+        if sig not in example or len(json.dumps(req[2])) < len(json.dumps(example[sig][0][2])):
+            example[sig] = (req, x, y)
+    print('%d requests, %d differ in %d classes' % (n, sum(found.values()), len(found)))
+    for sig, count in found.most_common():
+        print(count, sig)
+    if a.out:
+        with open(a.out, 'w') as f:
+            for sig, count in found.most_common():
+                req, x, y = example[sig]
+                f.write(json.dumps({'class': sig, 'n': count, 'request': req, 'there': x, 'here': y}) + '\n')
+
+
+if __name__ == "__main__":
+    main()
