@@ -13,6 +13,7 @@
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/limit_range.h"
+#include "alm/apiserver/kinds/own_crd.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
@@ -152,9 +153,27 @@ static void job_default(struct mutation *m)
 	}
 }
 
+static bool is_crd(const struct mutation *m)
+{
+	return cstr_eq(m->resource->group, CRD_GROUP) &&
+	       cstr_eq(m->resource->plural, "customresourcedefinitions");
+}
+
 static void crd_default_of(struct mutation *m)
 {
 	crd_default(m->after);
+	if (m->is_status || !m->r->server->config.own_controllers)
+		return;
+	if (own_crd_keep(m->after))
+		request_warn(m->r,
+			     "%s is a definition of ALM itself: its spec stays as alm " ALM_VERSION
+			     ", which runs here, brings it",
+			     meta_name(m->after));
+	else if (!m->head && own_crd_is_unserved(m->after))
+		request_warn(m->r,
+			     "%s: no controller of alm " ALM_VERSION
+			     " acts on this kind; its objects are only stored",
+			     meta_name(m->after));
 }
 
 static void crd_late(struct mutation *m)
@@ -322,6 +341,12 @@ int admit_delete(struct mutation *m, struct error *err)
 		if (cstr_eq(m->name, kept[i]))
 			return fail_forbidden(m->r, m->name, err,
 					      "this namespace may not be deleted");
+	if (m->r->server->config.own_controllers && is_crd(m) && own_crd_is(m->name))
+		return fail_forbidden(m->r, m->name, err,
+				      "it is a definition of ALM itself, which runs here and "
+				      "needs it; its objects can be deleted: kubectl delete %s "
+				      "--all",
+				      m->name);
 	return 0;
 }
 
@@ -332,8 +357,7 @@ bool admit_mark(struct mutation *m)
 		obj_del_path(m->after, "metadata.deletionGracePeriodSeconds");
 		return true;
 	}
-	if (cstr_eq(m->resource->group, CRD_GROUP) &&
-	    cstr_eq(m->resource->plural, "customresourcedefinitions")) {
+	if (is_crd(m)) {
 		meta_add_finalizer(m->after, CRD_FINALIZER);
 		crd_set_terminating(m->after, request_now(m->r));
 		obj_del_path(m->after, "metadata.deletionGracePeriodSeconds");

@@ -21,7 +21,7 @@
 #define WATCH_SHORT_NS NS_PER_S         /* a watch that ends sooner is followed by a pause */
 #define BACKOFF_MIN    (800 * NS_PER_MS)
 #define BACKOFF_MAX    (30 * NS_PER_S)
-#define SLOW_NS        (30 * NS_PER_S) /* 401, 403, 404: somebody must act first */
+#define SLOW_NS        (30 * NS_PER_S) /* 401, 403: somebody must act first */
 #define LIST_ACCEPT    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 #define WATCH_ACCEPT   "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -137,7 +137,7 @@ static void retry(struct informer *i, const struct error *err, int64_t at_least)
 	if (i->failures == 2 && err->code != E_NOTFOUND)
 		log_warn("a resource cannot be read, its cache is old", "resource",
 			 i->config.resource.plural, "error", err->msg);
-	if (err->code == E_UNAUTHORIZED || err->code == E_FORBIDDEN || err->code == E_NOTFOUND)
+	if (err->code == E_UNAUTHORIZED || err->code == E_FORBIDDEN)
 		at_least = at_least > SLOW_NS ? at_least : SLOW_NS;
 	loop_arm(i->loop, &i->timer, pause > at_least ? pause : at_least);
 }

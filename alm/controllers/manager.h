@@ -41,12 +41,19 @@ struct manager_config {
 	/* The program git, and the folder of its mirrors, which exists; NULL: Bundles are not served. */
 	struct programs *programs;
 	const char *git_dir;
+	/* Each CustomResourceDefinition that the watch shows; gone: it was this. NULL: nobody asks. */
+	void (*crd_seen)(void *arg, const struct obj *crd, bool gone);
+	void *crd_seen_arg;
 };
 
 struct manager *manager_new(const struct manager_config *c);
 void manager_start(struct manager *m);
 void manager_free(struct manager *m); /* stops at once; what is in flight is cancelled */
 DEFINE_FREEP(manager)
+
+/* The definitions of ALM's own kinds are as they must be again: what an older one has cut off a status
+ * is written. */
+void manager_kinds_back(struct manager *m);
 
 /* Of units: this one has changed, or is to be looked at again. */
 void manager_notice_unit(struct manager *m, const char *key);

@@ -141,6 +141,8 @@ static void object_changed(void *arg, enum informer_change change,
 		return;
 	if (w->kind == WATCH_CRD || (m->c.units && is_crd(w)))
 		crd_changed(m, o);
+	if (w->kind == WATCH_CRD && m->c.crd_seen)
+		m->c.crd_seen(m->c.crd_seen_arg, o, !after);
 	if (w->kind == WATCH_CRD && !after)
 		map_del(m->crds, meta_name(o));
 	if (w->kind < WATCH_OWNED)
@@ -236,6 +238,13 @@ void manager_watch_free(void *p)
 	struct source_watch *w = p;
 	informer_free(w->informer);
 	xfree(w);
+}
+
+void manager_kinds_back(struct manager *m)
+{
+	executor_say_again(m->executor);
+	if (m->ready)
+		manager_enqueue_all(m);
 }
 
 static void host_watch(void *arg, const struct resource *r, const char *selector,

@@ -65,6 +65,8 @@ typedef void (*executor_done)(void *arg, const char *controller, const char *key
 /* Consumes the arena, in which the plan lives. */
 void executor_start(struct executor *x, const char *controller, const char *key, struct plan *plan,
 		    struct arena *a, executor_done done, void *arg);
+/* What the server left out of the statuses that were written may be taken now. */
+void executor_say_again(struct executor *x);
 size_t executor_running(const struct executor *x);
 /* For one more of a kind that has a bound; it grows only when a run ends. */
 size_t executor_room(const struct executor *x, const struct work_kind *kind);

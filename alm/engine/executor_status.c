@@ -59,6 +59,12 @@ static struct status_kept *kept_of(struct executor *x, const char *uid)
 	return k;
 }
 
+void executor_say_again(struct executor *x)
+{
+	for (struct map_entry *e = map_first(x->kept); e; e = map_next(e))
+		((struct status_kept *)e->value)->differs = false;
+}
+
 void status_note_written(struct executor_run *r, const struct obj *returned)
 {
 	const struct obj *sent = obj_get(r->status, "status"), *got = obj_get(returned, "status");

@@ -120,6 +120,12 @@ static void log_leader(struct controller_command *c, const char *details)
 		log_error("a change of leadership is not in the audit log", "error", err.msg);
 }
 
+static void crd_seen(void *arg, const struct obj *crd, bool gone)
+{
+	const struct controller_command *c = arg;
+	our_crds_seen(c->crds, crd, gone);
+}
+
 static void start_manager(struct controller_command *c)
 {
 	struct manager_config mc = {.loop = c->loop,
@@ -134,6 +140,8 @@ static void start_manager(struct controller_command *c)
 				    .alerts = c->alert_sender.alerts};
 	source_access_set(&c->access, &mc);
 	mc.programs = c->programs;
+	mc.crd_seen = crd_seen;
+	mc.crd_seen_arg = c;
 	c->manager = manager_new(&mc);
 	manager_start(c->manager);
 	git_hooks_set(c->hooks, c->manager);
@@ -148,6 +156,8 @@ static void crds_applied(void *arg, const struct error *err)
 	if (err && err->code != E_FORBIDDEN)
 		loop_arm(c->loop, &c->crds_retry,
 			 err->code == E_REFUSED ? CRDS_REFUSED_NS : CRDS_RETRY_NS);
+	else if (c->manager)
+		manager_kinds_back(c->manager);
 	else
 		start_manager(c);
 }
@@ -155,8 +165,7 @@ static void crds_applied(void *arg, const struct error *err)
 static void apply_crds(void *arg)
 {
 	struct controller_command *c = arg;
-	our_crds_free(c->crds);
-	c->crds = our_crds_apply(c->client, c->loop, crds_applied, c);
+	our_crds_apply(c->crds);
 }
 
 static void on_elected(void *arg, int64_t epoch)
@@ -168,6 +177,7 @@ static void on_elected(void *arg, int64_t epoch)
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
 	records_lead(c->records, true);
+	c->crds = our_crds_new(c->client, c->loop, crds_applied, c);
 	apply_crds(c);
 }
 

@@ -75,7 +75,7 @@ static void crds_applied(void *arg, const struct error *err)
 	if (err && audit_read_only(embedded_audit(u->embedded)))
 		return; /* reported already: what is there can be read, nobody acts */
 	if (err) {
-		log_error("the CRDs of ALM could not be created", "error", err->msg);
+		log_error("the CRDs of ALM could not be applied", "error", err->msg);
 		u->exit = error_exit(err->code);
 		stop(u);
 		return;
@@ -132,7 +132,8 @@ static int start(struct up *u, struct error *err)
 	source_access_set(&u->access, &mc);
 	mc.programs = u->programs;
 	u->manager = manager_new(&mc);
-	u->crds = our_crds_apply(u->client, NULL, crds_applied, u);
+	u->crds = our_crds_new(u->client, u->loop, crds_applied, u);
+	our_crds_apply(u->crds);
 	return 0;
 }
 

@@ -1,9 +1,15 @@
 #include "alm/main/our_crds.h"
 
+#include "alm/base/clock.h"
+#include "alm/base/log.h"
 #include "alm/live/live_gate.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "crds/kinds.h"
+
+#define AGAIN_NS_MIN NS_PER_S
+#define AGAIN_NS_MAX NS_PER_MIN
+#define CALM_NS      (10 * NS_PER_MIN) /* a change after so long is answered at once */
 
 struct our_crds {
 	struct client *client;
@@ -12,13 +18,20 @@ struct our_crds {
 		struct our_crds *all;
 		struct client_call *call;
 		struct live_gate *judging;
-		struct obj *crd; /* owned; NULL: done */
-	} *calls;                /* one a kind */
+		struct obj *crd;         /* owned; NULL: done */
+		char *name, *uid;        /* of what was applied; uid NULL: not yet */
+		int64_t generation;      /* of its spec */
+		int64_t seen_generation; /* the newest that a watch has shown of that uid */
+	} *calls;                        /* one a kind */
 	size_t n_done;
-	struct error err; /* the first */
+	struct timer again;
+	int64_t put_back_ns, wait_ns; /* monotonic; how long the next time waits */
+	struct error err;             /* the first */
 	void (*done)(void *arg, const struct error *err);
 	void *arg;
 };
+
+static void put_back(struct our_crds *o, const char *name, const char *what);
 
 /* The definitions are large, and their trees would hold what goes around them. */
 static void one_done(struct crd_call *c, const struct error *err)
@@ -35,6 +48,16 @@ static void applied(void *arg, const struct client_reply *reply)
 {
 	struct crd_call *c = arg;
 	c->call = NULL;
+	if (!reply->err) {
+		const char *uid = meta_uid(reply->body);
+		if (!cstr_eq(c->uid, uid))
+			c->seen_generation = 0;
+		xfree(c->uid);
+		c->uid = uid ? xstrdup(uid) : NULL;
+		c->generation = meta_generation(reply->body);
+		if (c->seen_generation > c->generation)
+			put_back(c->all, c->name, "changed");
+	}
 	one_done(c, reply->err);
 }
 
@@ -49,6 +72,25 @@ static void apply(struct crd_call *c)
 			       applied, c);
 }
 
+/* Who reads it loses nothing: there are no objects, or none with a field that goes. */
+static bool costs_nothing(const struct obj *answer)
+{
+	const struct obj *refusals = obj_get(answer, "refusals");
+	bool is_empty = obj_i64(answer, "objects", 0) == 0;
+	if (!is_empty && obj_i64(answer, "refusalsOmitted", 0))
+		return false;
+	for (size_t i = 0; i < obj_len(refusals); i++) {
+		const struct obj *f = obj_at(refusals, i);
+		const char *rule = obj_str(f, "rule");
+		bool unused = cstr_eq(rule, "FieldRemoved") && obj_i64(f, "affected", 1) == 0;
+		bool unknown =
+			cstr_eq(rule, "LiveCheckIncomplete") || cstr_eq(rule, "ServerRefused");
+		if (unknown || (!is_empty && !unused))
+			return false;
+	}
+	return true;
+}
+
 static void judged(void *arg, struct obj *value, const struct error *err)
 {
 	struct crd_call *c = arg;
@@ -56,7 +98,7 @@ static void judged(void *arg, struct obj *value, const struct error *err)
 	c->judging = NULL;
 	if (err) {
 		one_done(c, err);
-	} else if (cstr_eq(obj_str(value, "outcome"), "refuse")) {
+	} else if (cstr_eq(obj_str(value, "outcome"), "refuse") && !costs_nothing(value)) {
 		error_set(&refused, E_REFUSED,
 			  "%s of this version of ALM would not fit to what is there: %s; run "
 			  "the newer version that was here, or change the definition yourself",
@@ -88,26 +130,109 @@ static void begin(struct our_crds *o, size_t i)
 {
 	struct error err = ERROR_INIT;
 	struct crd_call *c = &o->calls[i];
-	c->all = o;
-	if (yaml_parse_one(str_of(crd_kinds[i]->yaml), &c->crd, &err) < 0)
+	if (yaml_parse_one(str_of(crd_kinds[i]->yaml), &c->crd, &err) < 0) {
 		one_done(c, &err);
-	else if (o->gate)
+		return;
+	}
+	if (!c->name)
+		c->name = xstrdup(meta_name(c->crd));
+	if (o->gate)
 		judge(c);
 	else
 		apply(c);
 }
 
-struct our_crds *our_crds_apply(struct client *c, struct loop *gate,
-				void (*done)(void *arg, const struct error *err), void *arg)
+static void cancel(struct our_crds *o)
+{
+	loop_disarm(client_loop(o->client), &o->again);
+	for (size_t i = 0; i < n_crd_kinds; i++) {
+		struct crd_call *c = &o->calls[i];
+		if (c->call)
+			client_cancel(o->client, STEAL(c->call));
+		live_gate_free(STEAL(c->judging));
+		obj_unref(STEAL(c->crd));
+	}
+}
+
+void our_crds_apply(struct our_crds *o)
+{
+	cancel(o);
+	o->n_done = 0;
+	o->err = ERROR_INIT;
+	for (size_t i = 0; i < n_crd_kinds; i++) /* at once: one commit */
+		begin(o, i);
+}
+
+static void again(void *arg)
+{
+	struct our_crds *o = arg;
+	if (o->n_done < n_crd_kinds) /* each is applied after what was seen of it */
+		loop_arm(client_loop(o->client), &o->again, AGAIN_NS_MIN);
+	else
+		our_crds_apply(o);
+}
+
+/* --- what others do with them --- */
+
+static void put_back(struct our_crds *o, const char *name, const char *what)
+{
+	struct loop *l = client_loop(o->client);
+	int64_t now = loop_mono(l);
+	if (heap_holds(&o->again.node))
+		return;
+	if (!o->put_back_ns || now - o->put_back_ns > CALM_NS)
+		o->wait_ns = 0;
+	log_warn("somebody else has touched a definition of ALM, which is put back", "name", name,
+		 "what", what);
+	loop_arm(l, &o->again, o->wait_ns);
+	o->put_back_ns = now + o->wait_ns;
+	o->wait_ns = o->wait_ns ? o->wait_ns * 2 : AGAIN_NS_MIN;
+	if (o->wait_ns > AGAIN_NS_MAX)
+		o->wait_ns = AGAIN_NS_MAX;
+}
+
+static struct crd_call *named(struct our_crds *o, const char *name)
+{
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		if (cstr_eq(o->calls[i].name, name))
+			return &o->calls[i];
+	return NULL;
+}
+
+void our_crds_seen(struct our_crds *o, const struct obj *crd, bool gone)
+{
+	struct crd_call *c = named(o, meta_name(crd));
+	if (!c || !c->uid)
+		return;
+	bool is_it = cstr_eq(meta_uid(crd), c->uid);
+	int64_t generation = meta_generation(crd);
+	if (gone && is_it) {
+		put_back(o, c->name, "deleted");
+	} else if (!gone && meta_is_deleting(crd)) {
+		log_warn("a definition of ALM is being deleted, and all objects of its kind with "
+			 "it; it is put back when it is gone",
+			 "name", c->name);
+	} else if (!gone && !is_it && !c->crd) {
+		put_back(o, c->name, "made anew");
+	} else if (!gone && generation > c->seen_generation) {
+		c->seen_generation = generation;
+		if (generation > c->generation && !c->crd)
+			put_back(o, c->name, "changed");
+	}
+}
+
+struct our_crds *our_crds_new(struct client *c, struct loop *gate,
+			      void (*done)(void *arg, const struct error *err), void *arg)
 {
 	struct our_crds *o = xcalloc(1, sizeof(*o));
 	o->client = c;
 	o->gate = gate;
 	o->done = done;
 	o->arg = arg;
+	o->again = (struct timer){.fn = again, .arg = o};
 	o->calls = xcalloc(n_crd_kinds, sizeof(*o->calls));
-	for (size_t i = 0; i < n_crd_kinds; i++) /* at once: one commit */
-		begin(o, i);
+	for (size_t i = 0; i < n_crd_kinds; i++)
+		o->calls[i].all = o;
 	return o;
 }
 
@@ -115,11 +240,10 @@ void our_crds_free(struct our_crds *o)
 {
 	if (!o)
 		return;
+	cancel(o);
 	for (size_t i = 0; i < n_crd_kinds; i++) {
-		if (o->calls[i].call)
-			client_cancel(o->client, o->calls[i].call);
-		live_gate_free(o->calls[i].judging);
-		obj_unref(o->calls[i].crd);
+		xfree(o->calls[i].name);
+		xfree(o->calls[i].uid);
 	}
 	xfree(o->calls);
 	xfree(o);

@@ -86,8 +86,8 @@ intact "an app deleted"
 k create -f etcd-apptype.yaml >/dev/null
 app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
 intact "and created again"
-k delete crd catalogs.app.coreos.com >/dev/null
-intact "a CRD of ours deleted with its objects"
+k delete catalogs --all >/dev/null
+intact "every Catalog deleted"
 up_stop
 intact "stopped"
 up_start
@@ -111,6 +111,9 @@ timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.co
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 app_is etcd "status.installedVersion = '0.9.6'" >/dev/null
 both "an app installed"
+k delete crd catalogs.app.coreos.com >/dev/null
+both "a CRD of ours deleted with its objects"
+soon "it is put back" "" k create -f catalog.yaml -o 'jsonpath={.x}'
 k delete catalog community >/dev/null
 k delete apptype etcd >/dev/null
 both "a Catalog and an app deleted"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The definitions of ALM itself pass ALM's gate: one that a newer ALM brought and that objects need is not taken back by an older
-# program, which waits, is not ready, and says what would be lost.
+# program, which waits, is not ready, and says what would be lost. Older ones, and none, are put back, with alm controller; alm up
+# keeps its own (test_own_crd).
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -48,4 +49,40 @@ k patch crd apps.app.coreos.com --type=json -p '[{"op": "remove",
 	"path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novel"}]' >/dev/null
 start
 WAIT_S=90 soon "an administrator who took it back himself has his way" 200 ready
+
+# --- while it runs ---
+package 0.9.4 >/dev/null
+k create -f catalog.yaml >/dev/null
+app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
+fields() { k get crd "$1" -o json | jq -c '.spec.versions[0].schema.openAPIV3Schema.properties.status.properties | has("candidates") or has("packageNames")'; }
+older() { # CRD FIELD...: what an older ALM, or last year's file, had
+	k get crd "$1" -o json | jq --args '.metadata |= {name, resourceVersion} | .spec.versions[0].schema.openAPIV3Schema.properties.status.properties |=
+		with_entries(select(.key | IN($ARGS.positional[]) | not))' "${@:2}" | k replace -f - >/dev/null
+}
+has_status() {
+	k get apptype etcd -o json | jq -c '[.status.selfRef, (.status.candidates | length > 0), .status.source.package,
+		.status.observedGeneration == .metadata.generation]'
+}
+older apps.app.coreos.com candidates source selfRef
+WAIT_S=20 soon "an older definition is put back" true fields apps.app.coreos.com
+has "and the log tells" "somebody else has touched a definition of ALM, which is put back\" name=apps.app.coreos.com what=changed" "$(cat one.err)"
+older apps.app.coreos.com candidates source selfRef # the second one within a minute is put back after a second
+k patch apptype etcd --type=merge -p '{"spec":{"displayName":"meanwhile"}}' >/dev/null
+WAIT_S=20 soon "what was written meanwhile is written again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
+k delete crd catalogs.app.coreos.com >/dev/null
+WAIT_S=20 soon "and one that is deleted" true fields catalogs.app.coreos.com
+k wait --for=condition=Established crd/catalogs.app.coreos.com --timeout=60s >/dev/null
+k create -f catalog.yaml >/dev/null
+WAIT_S=20 soon "a Catalog is read again" 1 k get catalog community -o 'jsonpath={.status.versions}'
+
+# --- while it does not ---
+stop
+older apps.app.coreos.com candidates source selfRef
+k patch apptype etcd --type=merge -p '{"spec":{"displayName":"pruned"}}' >/dev/null
+is "the older one has taken what it does not know" '[null,false,null,false]' "$(has_status)"
+k patch crd bundles.app.coreos.com --type=json -p '[{"op": "add", "value": {"type": "string"},
+	"path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novel"}]' >/dev/null
+start
+WAIT_S=90 soon "a field that no object has keeps nobody waiting" 200 ready
+WAIT_S=20 soon "and the status is whole again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
 finish

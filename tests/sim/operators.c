@@ -44,7 +44,8 @@ static void apply_crds(void *arg)
 {
 	struct operators *o = arg;
 	our_crds_free(o->crds);
-	o->crds = our_crds_apply(o->client, NULL, crds_applied, o);
+	o->crds = our_crds_new(o->client, NULL, crds_applied, o);
+	our_crds_apply(o->crds);
 }
 
 static int open_log(struct operators *o, struct error *err)
