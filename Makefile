@@ -12,7 +12,7 @@ VERSION := 0.1.0
 PKGS := json-c yaml-0.1 sqlite3 libarchive zlib libevent_openssl libevent libssl libcrypto libpcre2-8
 DEBS := gcc make pkg-config libcurl4-openssl-dev libjson-c-dev libyaml-dev libsqlite3-dev libarchive-dev zlib1g-dev \
 	libevent-dev libssl-dev libpcre2-dev libcrypt-dev libseccomp-dev uthash-dev ca-certificates
-TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl docker-registry git openssh-client gnupg patch libjsonnet0 jsonnet
+TEST_DEBS := libcmocka-dev sqlite3 curl jq python3 openssl docker-registry git openssh-client openssh-server gnupg patch libjsonnet0 jsonnet
 # All in Debian 12; the version of the two from clang is part of their name, as their findings change with it.
 LINT_DEBS := clang-tidy-19 clang-format-19 cppcheck shellcheck
 

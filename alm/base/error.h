@@ -78,6 +78,8 @@ enum error_code {
 	X(REASON_GIT_MISSING,         "GitMissing")         /* no program git, or not for us */     \
 	X(REASON_SOURCE_UNREACHABLE,  "SourceUnreachable")  /* a repository does not answer */      \
 	X(REASON_CREDENTIALS_REJECTED, "CredentialsRejected") /* ... or not with these */           \
+	X(REASON_HOST_KEY_UNKNOWN,    "HostKeyUnknown")     /* known_hosts has none of the host */  \
+	X(REASON_HOST_KEY_CHANGED,    "HostKeyChanged")     /* ... or another, or a revoked one */  \
 	X(REASON_BRANCH_NOT_FOUND,    "BranchNotFound")                                             \
 	X(REASON_SOURCE_EMPTY,        "SourceEmpty")        /* no folder, or nothing in it */       \
 	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */

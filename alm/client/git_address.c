@@ -2,13 +2,27 @@
 
 #include <string.h>
 
+#include "alm/source/git_url.h"
+
 #define SCHEME     "https://"
 #define HTTPS_PORT 443
 #define PIN_MAJOR  2
 #define PIN_MINOR  37
 
+static int host_of_ssh(const char *url, struct arena *a, struct git_host *ret, struct error *err)
+{
+	struct git_ssh_url u;
+	if (git_url_ssh(url, a, &u, err) < 0)
+		return -err->code;
+	*ret = (struct git_host){.name = u.host, .port = u.port};
+	ret->literal = address_parse(str_of(u.host), &ret->address);
+	return 0;
+}
+
 int git_host_read(const char *url, struct arena *a, struct git_host *ret, struct error *err)
 {
+	if (git_url_is_ssh(url))
+		return host_of_ssh(url, a, ret, err);
 	struct str host, path, port = STR_NONE;
 	uint64_t n = HTTPS_PORT;
 	if (!cstr_has_prefix(url, SCHEME))
@@ -67,12 +81,12 @@ static bool has(const struct address *list, size_t n, const struct address *a)
 
 /* A line an address and a kind of socket: "ADDRESS  STREAM name". An address of one link
  * ("fe80::1%eth0") is none that a source could have. */
-int git_pin(const struct git_host *h, struct str listing, const struct address_policy *p,
-	    struct arena *a, const char **ret, struct error *err)
+int git_addresses(const struct git_host *h, struct str listing, const struct address_policy *p,
+		  struct git_addresses *ret, struct error *err)
 {
 	struct address seen[GIT_ADDRESSES_MAX], one;
 	struct str line, text, rest;
-	const char *list = NULL;
+	struct git_addresses list = {.n = 0};
 	size_t n = 0;
 	bool any = false;
 	while (n < GIT_ADDRESSES_MAX && str_next_line(&listing, &line)) {
@@ -82,14 +96,29 @@ int git_pin(const struct git_host *h, struct str listing, const struct address_p
 			continue;
 		seen[n++] = one;
 		if (address_policy_allows(p, h->name, h->port, &one))
-			list = arena_fmt(a, one.v6 ? "%s%s[%.*s]" : "%s%s%.*s", list ? list : "",
-					 list ? "," : "", STR_ARG(text));
+			list.texts[list.n++] = text;
 	}
 	if (!any)
 		return error_because(err, E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE,
 				     "%s has no address", h->name);
-	if (!list)
+	if (!list.n)
 		return refuse(h, err);
+	*ret = list;
+	return 0;
+}
+
+int git_pin(const struct git_host *h, struct str listing, const struct address_policy *p,
+	    struct arena *a, const char **ret, struct error *err)
+{
+	struct git_addresses all;
+	const char *list = "";
+	if (git_addresses(h, listing, p, &all, err) < 0)
+		return -err->code;
+	for (size_t i = 0; i < all.n; i++) {
+		bool v6 = str_find_char(all.texts[i], ':') >= 0;
+		list = arena_fmt(a, v6 ? "%s%s[%.*s]" : "%s%s%.*s", list, i ? "," : "",
+				 STR_ARG(all.texts[i]));
+	}
 	*ret = arena_fmt(a, "%s:%u:%s", h->name, h->port, list);
 	return 0;
 }

@@ -12,8 +12,16 @@
 
 const char git_mirror_log[] = "--format=" GIT_LOG_FORMAT;
 
+/* What only the server was to see is here no longer than it takes. */
+static void clear(struct git_read *g)
+{
+	if (g->ssh.text)
+		git_ssh_clear(g->rq.dir, g->a);
+}
+
 void git_mirror_finish(struct git_read *g, const struct error *err)
 {
+	clear(g);
 	g->result.files = &g->files;
 	g->done(g->arg, &g->result, err);
 	arena_free(g->a);
@@ -256,6 +264,15 @@ static const struct git_keys *copy_keys(struct arena *a, const struct git_keys *
 	return copy;
 }
 
+static const struct git_ssh *copy_ssh(struct arena *a, const struct git_ssh *s)
+{
+	struct git_ssh *copy = s ? ARENA_NEW(a, struct git_ssh) : NULL;
+	if (copy)
+		*copy = (struct git_ssh){.key = arena_strdup(a, s->key),
+					 .known_hosts = arena_strdup(a, s->known_hosts)};
+	return copy;
+}
+
 static void copy(struct git_read *g, const struct git_request *rq)
 {
 	struct arena *a = g->a;
@@ -267,9 +284,20 @@ static void copy(struct git_read *g, const struct git_request *rq)
 				     .applied = rq->applied ? arena_strdup(a, rq->applied) : NULL,
 				     .header = rq->header ? arena_strdup(a, rq->header) : NULL,
 				     .ca_pem = rq->ca_pem ? arena_strdup(a, rq->ca_pem) : NULL,
+				     .ssh = copy_ssh(a, rq->ssh),
 				     .hidden = copy_texts(a, rq->hidden),
 				     .keys = copy_keys(a, rq->keys),
 				     .addresses = rq->addresses};
+}
+
+static void read_ssh(struct git_read *g)
+{
+	struct error err = ERROR_INIT;
+	if (!git_url_is_ssh(g->rq.url))
+		return;
+	int r = git_url_ssh(g->rq.url, g->a, &g->ssh, &err);
+	assert(r == 0 && g->rq.ssh); /* who asks has looked */
+	g->place.faults = git_ssh_faults(&g->ssh, g->a);
 }
 
 /* A folder that cannot be made is told by git, which then cannot begin in it. */
@@ -292,10 +320,9 @@ struct git_read *git_read_start(struct programs *p, const struct git_request *rq
 	g->arg = arg;
 	copy(g, rq);
 	g->files.a = g->a;
-	g->place = (struct git_place){.programs = p,
-				      .dir = g->rq.dir,
-				      .env = git_mirror_environment(g->a, &g->rq, false, NULL),
-				      .hidden = g->rq.hidden};
+	g->place = (struct git_place){.programs = p, .dir = g->rq.dir, .hidden = g->rq.hidden};
+	read_ssh(g);
+	g->place.env = git_mirror_environment(g, false);
 	use_repo(g, REPO);
 	prepare(g);
 	git_mirror_begin(g);
@@ -310,6 +337,7 @@ void git_read_cancel(struct git_read *g)
 		programs_cancel(g->programs, g->run);
 	git_files_cancel(g->tree);
 	git_verify_cancel(g->verify);
+	clear(g);
 	arena_free(g->a);
 	xfree(g);
 }

@@ -3,20 +3,22 @@
  * if so its files and what was committed between. Nothing is checked out; no hook, no submodule, no
  * configuration but the variables of this file; credentials stand in a variable of the calls that
  * talk to the server (which the kernel shows to this user and root alone), never in an argument, on
- * disk or in a message. Redirects are not followed; a host name goes to addresses that were judged.
+ * disk or in a message; a key of ssh is a file while the server is talked to (git_ssh.h). Redirects
+ * are not followed; a host name goes to addresses that were judged.
  *
  * The mirror is a cache: dir/repo is a bare, shallow repository of our own. One that is damaged
  * (kill -9 leaves locks) is replaced by another one, dir/repo.new, once that is fetched: a server
  * that fails costs no history. One reading of a dir at a time.
  *
- * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, BranchNotFound,
- * SourceEmpty, SignatureInvalid (git_verify.h); LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
+ * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, HostKeyUnknown,
+ * HostKeyChanged, BranchNotFound, SourceEmpty, SignatureInvalid (git_verify.h); LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
  * addresses are all refused is E_NOTALLOWED; a git that cannot be told the address (before 2.37) is
  * E_UNSUPPORTED.
  */
 #ifndef ALM_CLIENT_GIT_MIRROR_H
 #define ALM_CLIENT_GIT_MIRROR_H
 
+#include "alm/client/git_ssh.h"
 #include "alm/io/address.h"
 #include "alm/io/program.h"
 #include "alm/source/git_signature.h"
@@ -24,18 +26,20 @@
 
 #define RESOLVE_PROGRAM "/usr/bin/getent" /* names, as the machine is configured to */
 
-struct git_request {         /* copied */
-	const char *url;     /* https://HOST/PATH, file:///PATH; who asks has judged it as text */
-	const char *branch;  /* "main" */
-	const char *path;    /* folder in the repository; "": its root */
-	const char *dir;     /* of this mirror; made where it is missing, its parent is there */
-	const char *known;   /* the head that was read last: the same one is not read again; NULL */
+struct git_request {        /* copied */
+	const char *url;    /* https://HOST/PATH, file:///PATH, or as git_url.h has it; who asks has
+			      * judged it as text */
+	const char *branch; /* "main" */
+	const char *path;   /* folder in the repository; "": its root */
+	const char *dir;    /* of this mirror; made where it is missing, its parent is there */
+	const char *known;  /* the head that was read last: the same one is not read again; NULL */
 	const char *applied; /* the history is told from here on; NULL: the head alone */
 	const char *header;  /* "Basic ..", for the URL's origin alone; NULL: none */
 	const char *ca_pem;  /* the only authority that is believed; NULL: those of the machine */
+	const struct git_ssh *ssh;   /* of a url of ssh, which takes one */
 	const char *const *hidden;   /* texts that no message has, NULL-ended; NULL: none */
 	const struct git_keys *keys; /* by one of which the head is signed; NULL: nobody asks */
-	const struct address_policy *addresses; /* of https; borrowed until the end */
+	const struct address_policy *addresses; /* borrowed until the end */
 };
 
 struct git_result {     /* borrowed until the callback returns */

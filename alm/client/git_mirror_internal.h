@@ -21,8 +21,10 @@ struct git_read {
 	struct arena *a;
 	const char *repo;
 	struct git_place place; /* of what stays on this machine */
-	struct git_host host;   /* of https */
-	const char *pin;        /* "HOST:PORT:ADDRESS,..."; NULL: an address, or no network */
+	struct git_host host;   /* of https and ssh */
+	const char *pin; /* of https "HOST:PORT:ADDRESS,...", of ssh an address; NULL: it is one, or
+			  * there is no network */
+	struct git_ssh_url ssh; /* text NULL: not by ssh */
 	const char *next;       /* the head that the server named */
 	bool renewing;          /* another mirror is made beside the one that may be damaged */
 	struct error why;       /* it may be */
@@ -42,8 +44,7 @@ void git_mirror_call(struct git_read *g, const struct git_stage *s, const char *
 void git_mirror_call_remote(struct git_read *g, const struct git_stage *s, const char *const *args);
 
 /* The variables of the calls that stay on this machine; remote: of those that talk to the server. */
-const char *const *git_mirror_environment(struct arena *a, const struct git_request *rq,
-					  bool remote, const char *pin);
+const char *const *git_mirror_environment(const struct git_read *g, bool remote);
 /* Which head has the branch? The addresses of its host come first. git_mirror_asked() follows. */
 void git_mirror_begin(struct git_read *g);
 void git_mirror_asked(struct git_read *g);

@@ -18,20 +18,29 @@ static const char *origin_of(const char *url, struct arena *a)
 	return slash ? arena_fmt(a, "%.*s/", (int)(slash - url), url) : url;
 }
 
-static void config_remote(struct git_environment *e, const struct git_request *rq, const char *pin)
+static bool is_file(const struct git_read *g)
 {
+	return cstr_has_prefix(g->rq.url, "file://");
+}
+
+static void config_remote(struct git_environment *e, const struct git_read *g)
+{
+	const struct git_request *rq = &g->rq;
+	if (g->ssh.text) {
+		git_ssh_environment(e, &g->ssh, g->pin);
+		return;
+	}
 	if (rq->header)
 		git_environment_config(
 			e, arena_fmt(e->a, "http.%s.extraHeader", origin_of(rq->url, e->a)),
 			arena_fmt(e->a, "Authorization: %s", rq->header));
 	if (rq->ca_pem)
 		git_environment_config(e, "http.sslCAInfo", arena_fmt(e->a, "%s/ca.crt", rq->dir));
-	if (pin)
-		git_environment_config(e, "http.curloptResolve", pin);
+	if (g->pin)
+		git_environment_config(e, "http.curloptResolve", g->pin);
 }
 
-const char *const *git_mirror_environment(struct arena *a, const struct git_request *rq,
-					  bool remote, const char *pin)
+const char *const *git_mirror_environment(const struct git_read *g, bool remote)
 {
 	static const char *const fixed[][2] = {
 		{"transfer.fsckObjects", "true"},  {"fetch.recurseSubmodules", "false"},
@@ -39,23 +48,23 @@ const char *const *git_mirror_environment(struct arena *a, const struct git_requ
 		{"gc.autoDetach", "false"},        {"gc.pruneExpire", "now"},
 	};
 	struct git_environment e;
-	bool is_file = cstr_has_prefix(rq->url, "file://");
-	git_environment_init(&e, a);
-	git_environment_add(&e, arena_fmt(a, "HOME=%s", rq->dir));
+	const char *protocol = g->ssh.text ? "ssh" : is_file(g) ? "file" : "https";
+	git_environment_init(&e, g->a);
+	git_environment_add(&e, arena_fmt(g->a, "HOME=%s", g->rq.dir));
 	git_environment_add(&e, "GIT_CONFIG_NOSYSTEM=1");
 	git_environment_add(&e, "GIT_CONFIG_GLOBAL=/dev/null");
-	git_environment_add(&e, is_file ? "GIT_ALLOW_PROTOCOL=file" : "GIT_ALLOW_PROTOCOL=https");
+	git_environment_add(&e, arena_fmt(g->a, "GIT_ALLOW_PROTOCOL=%s", protocol));
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		git_environment_config(&e, fixed[i][0], fixed[i][1]);
 	if (remote)
-		config_remote(&e, rq, pin);
+		config_remote(&e, g);
 	return git_environment_end(&e);
 }
 
 void git_mirror_call_remote(struct git_read *g, const struct git_stage *s, const char *const *args)
 {
 	struct git_place p = g->place;
-	p.env = git_mirror_environment(g->a, &g->rq, true, g->pin);
+	p.env = git_mirror_environment(g, true);
 	g->run = git_run(&p, s, STR_NONE, args, g);
 }
 
@@ -97,14 +106,35 @@ static void ask(struct git_read *g)
 {
 	struct git_place p = g->place;
 	p.repo = arena_fmt(g->a, "%s/none", g->rq.dir);
-	p.env = git_mirror_environment(g->a, &g->rq, true, g->pin);
+	p.env = git_mirror_environment(g, true);
 	g->run = git_run(&p, &stage_ask, STR_NONE,
 			 GIT_ARGS("ls-remote", "-q", "--heads", g->rq.url,
 				  arena_fmt(g->a, "refs/heads/%s", g->rq.branch)),
 			 g);
 }
 
-/* --- the addresses of a name --- */
+/* --- the key of ssh, and the addresses of a name --- */
+
+static void put_key(struct git_read *g)
+{
+	struct error err = ERROR_INIT;
+	if (g->ssh.text && git_ssh_put(g->rq.dir, g->rq.ssh, g->a, &err) < 0)
+		git_mirror_finish(g, &err);
+	else
+		ask(g);
+}
+
+/* git would take all that are allowed, ssh takes one. */
+static int pin(struct git_read *g, struct str listing, struct error *err)
+{
+	struct git_addresses all;
+	if (!g->ssh.text)
+		return git_pin(&g->host, listing, g->rq.addresses, g->a, &g->pin, err);
+	if (git_addresses(&g->host, listing, g->rq.addresses, &all, err) < 0)
+		return -err->code;
+	g->pin = arena_strndup(g->a, all.texts[0].ptr, all.texts[0].len);
+	return 0;
+}
 
 static void resolved(void *arg, const struct program_result *r, const struct error *failed)
 {
@@ -115,12 +145,12 @@ static void resolved(void *arg, const struct program_result *r, const struct err
 		err = *failed;
 		error_set_reason(&err, REASON_SOURCE_UNREACHABLE);
 	} else {
-		(void)git_pin(&g->host, r->output, g->rq.addresses, g->a, &g->pin, &err);
+		(void)pin(g, r->output, &err);
 	}
 	if (err.code)
 		git_mirror_finish(g, &err);
 	else
-		ask(g);
+		put_key(g);
 }
 
 static const struct git_stage stage_resolve = {"getent", GIT_TEXT_BYTES, RESOLVE_NS, resolved};
@@ -142,11 +172,14 @@ static void version_came(void *arg, const struct program_result *r, const struct
 	struct git_read *g = arg;
 	struct error err = ERROR_INIT;
 	g->run = NULL;
-	if (git_is_well(&g->place, &stage_version, r, failed, &err) && !git_can_pin(r->output))
+	if (git_is_well(&g->place, &stage_version, r, failed, &err) && !g->ssh.text &&
+	    !git_can_pin(r->output))
 		error_because(&err, E_UNSUPPORTED, REASON_GIT_MISSING,
 			      GIT_PROGRAM " is older than 2.37; install a newer one");
 	if (err.code)
 		git_mirror_finish(g, &err);
+	else if (g->host.literal)
+		put_key(g);
 	else
 		resolve(g);
 }
@@ -158,10 +191,10 @@ static const struct git_stage stage_version = {"version", GIT_TEXT_BYTES, GIT_AS
 void git_mirror_begin(struct git_read *g)
 {
 	struct error err = ERROR_INIT;
-	bool is_remote = !cstr_has_prefix(g->rq.url, "file://");
+	bool is_remote = !is_file(g);
 	int r = is_remote ? git_host_read(g->rq.url, g->a, &g->host, &err) : 0;
 	assert(r == 0); /* who asks has looked */
-	if (is_remote && !g->host.literal)
+	if (g->ssh.text || (is_remote && !g->host.literal))
 		git_mirror_call(g, &stage_version, GIT_ARGS("version"));
 	else
 		ask(g);

@@ -19,9 +19,12 @@ bool git_says(struct str errors, const char *const *words)
 
 struct str git_fatal_line(struct str errors)
 {
+	static const char vague[] = "fatal: Could not read from remote repository.";
 	struct str line, last = STR_NONE;
 	while (str_next_line(&errors, &line)) {
 		line = str_trim(line);
+		if (last.len && str_is(line, vague))
+			break;
 		if (str_has_prefix(line, STR("fatal: ")))
 			return str_clip(str_skip(line, 7), MESSAGE_BYTES);
 		if (line.len)
@@ -39,23 +42,35 @@ static struct str without_secrets(struct str errors, const char *const *hidden)
 	return git_fatal_line(errors);
 }
 
+/* clang-format off */
+static const struct git_fault faults[] = {
+	{"Authentication failed",     E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
+	{"could not read Username",   E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
+	{"could not read Password",   E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
+	{"returned error: 401",       E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
+	{"returned error: 403",       E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
+	{"couldn't find remote ref",  E_NOTFOUND,     REASON_BRANCH_NOT_FOUND,     NULL},
+	{NULL,                        E_UNAVAILABLE,  REASON_SOURCE_UNREACHABLE,   NULL},
+};
+/* clang-format on */
+
+/* The one that stands first in the table; NULL-ended. */
+static const struct git_fault *find(const struct git_fault *f, struct str errors)
+{
+	while (f->word && !str_contains(errors, str_of(f->word)))
+		f++;
+	return f;
+}
+
 /* What git says when it fails, as an error with its reason. */
 static int git_failure(const struct git_place *p, struct str errors, const char *what,
 		       struct error *err)
 {
-	static const char *const rejected[] = {"Authentication failed",   "could not read Username",
-					       "could not read Password", "returned error: 401",
-					       "returned error: 403",     NULL};
-	static const char *const absent[] = {"couldn't find remote ref", NULL};
-	struct str line = without_secrets(errors, p->hidden);
-	if (git_says(errors, rejected))
-		return error_because(err, E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED,
-				     "git %s: %.*s", what, STR_ARG(line));
-	if (git_says(errors, absent))
-		return error_because(err, E_NOTFOUND, REASON_BRANCH_NOT_FOUND, "git %s: %.*s", what,
-				     STR_ARG(line));
-	return error_because(err, E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE, "git %s: %.*s", what,
-			     STR_ARG(line));
+	const struct git_fault *f = p->faults ? find(p->faults, errors) : NULL;
+	if (!f || !f->word)
+		f = find(faults, errors);
+	struct str line = f->text ? str_of(f->text) : without_secrets(errors, p->hidden);
+	return error_because(err, f->code, f->reason, "git %s: %.*s", what, STR_ARG(line));
 }
 
 bool git_is_well(const struct git_place *p, const struct git_stage *s,

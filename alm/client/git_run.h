@@ -13,13 +13,22 @@
 #define GIT_ASK_NS     (30 * NS_PER_S)   /* of a call that moves no objects */
 #define GIT_ARGS_MAX   16
 
+/* What git, or what it runs, says of one thing that went wrong, and what that is. */
+struct git_fault {
+	const char *word; /* NULL: the end of a table */
+	int code;
+	enum error_reason reason;
+	const char *text; /* for people; NULL: the line that git says is fatal */
+};
+
 /* Borrowed as long as calls are made. */
 struct git_place {
 	struct programs *programs;
 	const char *repo; /* --git-dir; NULL: the one that dir is in */
 	const char *dir;  /* the working folder of the calls; absolute */
 	const char *const *env;
-	const char *const *hidden; /* texts that no message has, NULL-ended; NULL: none */
+	const char *const *hidden;      /* texts that no message has, NULL-ended; NULL: none */
+	const struct git_fault *faults; /* looked at before those of git; NULL: none */
 };
 
 struct git_stage {
@@ -34,14 +43,15 @@ struct program_run *git_run(const struct git_place *p, const struct git_stage *s
 			    const char *const *args, void *arg);
 #define GIT_ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Did it end well? Else err says why, "git fetch: ...", with a reason: GitMissing,
+/* Did it end well? Else err says why, "git fetch: ...", with a reason: that of the fault, GitMissing,
  * CredentialsRejected, BranchNotFound, else SourceUnreachable. */
 bool git_is_well(const struct git_place *p, const struct git_stage *s,
 		 const struct program_result *r, const struct error *failed, struct error *err);
 
 /* Has what git printed one of these? NULL-ended. */
 bool git_says(struct str errors, const char *const *words);
-/* Of what git printed: the line that says what is fatal, else the last one; bounded. */
+/* Of what git printed: the line that says what is fatal, else the last one; bounded. Where git only
+ * says that there is no more to read, the line before has the cause. */
 struct str git_fatal_line(struct str errors);
 
 /* The variables of a call, ended by GIT_CONFIG_COUNT: made, filled, finished. */

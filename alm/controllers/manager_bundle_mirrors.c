@@ -99,6 +99,23 @@ static void sweep(struct bundles *b)
 	dir_entries_free(list, n);
 }
 
+/* A process that was killed may have left a key in each; nobody reads one now. */
+static void clear_keys(struct bundles *b)
+{
+	struct error ignored = ERROR_INIT;
+	struct dir_entry *list;
+	size_t n;
+	if (b->cleared || dir_entries(b->m->c.git_dir, FOLDERS_MAX, &list, &n, &ignored) < 0)
+		return;
+	b->cleared = true;
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+		if (is_mirror(&list[i]))
+			git_ssh_clear(path_of(b, list[i].name, a), a);
+	}
+	dir_entries_free(list, n);
+}
+
 /* --- one --- */
 
 /* A repository that is read no more, or as somebody else, does not stay on this machine. */
@@ -108,6 +125,7 @@ void bundle_mirror_use(struct bundle_slot *s, const char *dir)
 		git_mirror_remove(s->b->m->c.programs, s->dir);
 	xfree(s->dir);
 	s->dir = xstrdup(dir);
+	clear_keys(s->b);
 	sweep(s->b);
 }
 

@@ -2,7 +2,6 @@
  * what came is made a unit. */
 #include <string.h>
 
-#include "alm/client/git_address.h"
 #include "alm/client/git_mirror.h"
 #include "alm/controllers/fleet/bundle_make.h"
 #include "alm/controllers/manager_bundles.h"
@@ -10,7 +9,6 @@
 #include "alm/obj/meta.h"
 #include "alm/render/flat_job.h"
 #include "alm/sources/credentials.h"
-#include "catalog/weburl.h"
 
 #define KEYS_REF "spec.source.git.verify.keysRef"
 
@@ -30,7 +28,7 @@ struct reading {
 	struct obj *read, *skipped; /* in the arena */
 	const char *secret_version; /* of what is sent; "": nothing is */
 	bool rewritten, unknown;
-	struct weburl web; /* of https: read by one parser, and git gets what that made of it */
+	struct bundle_place place;
 };
 
 /* --- credentials that were rejected --- */
@@ -294,16 +292,6 @@ static void git_came(void *arg, const struct git_result *g, const struct error *
 	flat_job_files(m->c.sandbox, g->files, r->spec.ns, &r->render);
 }
 
-static bool is_folder(const struct reading *r)
-{
-	return cstr_has_prefix(r->spec.url, "file://");
-}
-
-static const char *url_of(const struct reading *r)
-{
-	return is_folder(r) ? r->spec.url : weburl_text(&r->web, r->a);
-}
-
 static void list_hidden(const struct credentials *c, struct arena *a, const char *ret[4])
 {
 	const char *header = c ? credentials_header(c, a) : NULL;
@@ -327,7 +315,8 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 	const char *hidden[4], *dir = bundle_mirror_dir(s->b, r->bundle, &r->spec, r->a);
 	list_hidden(c, r->a, hidden);
 	bundle_mirror_use(s, dir);
-	const struct git_request rq = {.url = url_of(r),
+	const struct git_ssh ssh = {c ? c->ssh_key : NULL, c ? c->known_hosts : NULL};
+	const struct git_request rq = {.url = r->place.url,
 				       .branch = r->spec.branch,
 				       .path = r->spec.path,
 				       .dir = dir,
@@ -335,16 +324,17 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 				       .applied = obj_str(r->bundle, "status.commit"),
 				       .header = c ? credentials_header(c, r->a) : NULL,
 				       .ca_pem = c ? c->ca_pem : NULL,
+				       .ssh = ssh.key ? &ssh : NULL,
 				       .hidden = hidden,
 				       .keys = r->spec.keys ? &r->keys : NULL,
 				       .addresses = mc->addresses};
 	r->git = git_read_start(mc->programs, &rq, git_came, s);
 }
 
-static int use_secret(const struct bundle_slot *s, const struct obj *secret, const char *origin,
+static int use_secret(const struct bundle_slot *s, const struct obj *secret,
 		      struct credentials *ret, struct error *err)
 {
-	if (credentials_read(secret, origin, s->reading->a, ret, err) < 0) {
+	if (credentials_read(secret, s->reading->place.origin, s->reading->a, ret, err) < 0) {
 		error_wrap(err, "spec.source.git.secretRef");
 		return error_set_reason(err, REASON_CREDENTIALS_REJECTED);
 	}
@@ -365,7 +355,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 		error_wrap(&err, "spec.source.git.secretRef");
 	} else {
 		r->secret_version = arena_strdup(r->a, meta_resource_version(reply->body));
-		(void)use_secret(s, reply->body, r->web.origin, &c, &err);
+		(void)use_secret(s, reply->body, &c, &err);
 	}
 	if (err.code)
 		read_failed(s, &err);
@@ -375,33 +365,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 		read_git(s, &c);
 }
 
-/* --- may it be read --- */
-
-/* As text: an address that is not public is read only if the administrator lists it. What a name
- * stands for is judged when git is about to connect to it. */
-static int check_host(const struct manager *m, struct reading *r, struct error *err)
-{
-	struct git_host host;
-	if (weburl_parse(str_of(r->spec.url), "https", r->a, &r->web, err) < 0 ||
-	    git_host_read(r->web.origin, r->a, &host, err) < 0 ||
-	    git_host_check(&host, m->c.addresses, err) < 0)
-		return error_wrap(err, "spec.source.git.url");
-	return 0;
-}
-
-static int check_folder(const struct manager *m, const struct reading *r, struct error *err)
-{
-	struct file_info info;
-	const char *path = r->spec.url + strlen("file://");
-	if (m->c.files->info(m->c.files->arg, path, &info, err) < 0) {
-		error_wrap(err, "spec.source.git.url");
-		return err->code == E_NOTALLOWED ? -err->code
-						 : error_set_reason(err, REASON_SOURCE_UNREACHABLE);
-	}
-	return info.is_dir
-		       ? 0
-		       : error_set(err, E_INVALID, "spec.source.git.url: %s is no folder", path);
-}
+/* --- with what it is read --- */
 
 static const struct resource *kind_of(const struct bundle_slot *s, const char *kind,
 				      struct error *err)
@@ -417,7 +381,7 @@ static void ask_secret(struct bundle_slot *s)
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
 	const struct resource *secrets = kind_of(s, "Secret", &err);
-	bool is_file = is_folder(r);
+	bool is_file = !r->place.origin;
 	if (!is_file && !r->spec.secret && is_rejected_still(s))
 		refuse(s, &s->rejected.why);
 	else if (!r->spec.secret || is_file)
@@ -467,7 +431,7 @@ static void start_reading(struct bundle_slot *s)
 	const struct manager *m = s->b->m;
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
-	if ((is_folder(r) ? check_folder(m, r, &err) : check_host(m, r, &err)) < 0)
+	if (bundle_place_read(m, r->spec.url, r->a, &r->place, &err) < 0)
 		refuse(s, &err);
 	else if (r->spec.keys)
 		ask_keys(s);

@@ -1,6 +1,7 @@
 /*
  * manager_bundles: what the manager holds of each Bundle: a slot with what was read last
- * (manager_bundle_read.c) and what is run (manager_bundles.c). Memory only, but for the mirrors
+ * (manager_bundle_read.c, from where manager_bundle_place.c says) and what is run
+ * (manager_bundles.c). Memory only, but for the mirrors
  * (manager_bundle_mirrors.c): the cluster and the Bundle's status say the rest (bundle.c).
  */
 #ifndef ALM_CONTROLLERS_MANAGER_BUNDLES_H
@@ -55,6 +56,7 @@ struct bundles {
 	struct bundle_side shared;
 	struct map *slots; /* name -> struct bundle_slot */
 	bool swept;        /* no mirror is left of what was read before this process began */
+	bool cleared;      /* nor a key of ssh in one */
 };
 
 /* Made where it is missing. */
@@ -70,6 +72,14 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
+/* Where a repository is. */
+struct bundle_place {
+	const char *url;    /* as git gets it */
+	const char *origin; /* that credentials are for; NULL: a folder, which takes none */
+};
+/* May it be read? */
+int bundle_place_read(const struct manager *m, const char *url, struct arena *a,
+		      struct bundle_place *ret, struct error *err);
 /* Of its units, in the arena; E_UNAVAILABLE until the cluster's identity is known. */
 int bundle_unit_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,
 			struct error *err);

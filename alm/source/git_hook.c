@@ -6,6 +6,7 @@
 #include "alm/base/hash.h"
 #include "alm/obj/json_foreign.h"
 #include "alm/obj/meta.h"
+#include "alm/source/git_url.h"
 
 #define SECRET_BYTES_MAX ((size_t)64 << 10)
 
@@ -21,8 +22,9 @@ int git_hook_read(struct git_hook *h, struct arena *a, struct error *err)
 {
 	static const char *const members[] = {
 		"repository.clone_url", "repository.html_url", "repository.git_http_url",
-		"repository.git_url",   "repository.homepage", "project.git_http_url",
-		"project.http_url",     "project.web_url",
+		"repository.git_url",   "repository.homepage", "repository.ssh_url",
+		"project.git_http_url", "project.http_url",    "project.web_url",
+		"project.git_ssh_url",
 	};
 	struct obj *o = NULL;
 	if (json_foreign_parse(h->body, &o, err) < 0)
@@ -35,16 +37,41 @@ int git_hook_read(struct git_hook *h, struct arena *a, struct error *err)
 	return h->n_urls ? 0 : error_set(err, E_BADREQUEST, "it names no repository");
 }
 
-/* "host/path" of an address, in one form. */
-static const char *plain(const char *url, struct arena *a)
+/* Without scheme and user, as a URL: the colon of user@host:path is a slash. */
+static char *without_scheme(const char *url, struct arena *a)
 {
 	const char *at = strstr(url, "://");
 	const char *text = at ? at + 3 : url;
 	const char *slash = strchr(text, '/');
 	const char *user = strchr(text, '@');
-	if (user && slash && user < slash)
+	bool is_scp = !at && git_url_is_ssh(url);
+	if (user && (is_scp || (slash && user < slash)))
 		text = user + 1;
 	char *copy = arena_strdup(a, text);
+	char *colon = is_scp ? strchr(copy, ':') : NULL;
+	if (colon && colon[1] == '/') /* from the root, as all paths of URLs are */
+		memmove(colon, colon + 1, strlen(colon + 1) + 1);
+	else if (colon)
+		*colon = '/';
+	return copy;
+}
+
+/* The host alone: the port of https and that of ssh name no other server. */
+static size_t without_port(const char *host, size_t n)
+{
+	static const char *const usual[] = {":443", ":22"};
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
+		size_t len = strlen(usual[i]);
+		if (n > len && !strncmp(host + n - len, usual[i], len))
+			return n - len;
+	}
+	return n;
+}
+
+/* "host/path" of an address, in one form. */
+static const char *plain(const char *url, struct arena *a)
+{
+	char *copy = without_scheme(url, a);
 	char *end = strchr(copy, '/');
 	for (char *p = copy; *p && p != end; p++)
 		*p = (char)tolower((unsigned char)*p);
@@ -54,9 +81,7 @@ static const char *plain(const char *url, struct arena *a)
 	if (n > 4 && !strcmp(copy + n - 4, ".git"))
 		copy[n - 4] = '\0';
 	size_t host = end && end < copy + strlen(copy) ? (size_t)(end - copy) : strlen(copy);
-	if (host > 4 && !strncmp(copy + host - 4, ":443", 4))
-		return arena_fmt(a, "%.*s%s", (int)(host - 4), copy, copy + host);
-	return copy;
+	return arena_fmt(a, "%.*s%s", (int)without_port(copy, host), copy, copy + host);
 }
 
 bool git_hook_is_of(const struct git_hook *h, const char *url, struct arena *a)

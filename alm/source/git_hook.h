@@ -25,7 +25,8 @@ struct git_hook {
 
 /* Sets urls and ref; texts in the arena. E_BADREQUEST: no JSON, or no repository in it. */
 int git_hook_read(struct git_hook *h, struct arena *a, struct error *err);
-/* Scheme, user, letters of the host, ":443", ".git" and the last slash make no difference. */
+/* Scheme, user, letters of the host, ":443", ":22", ".git" and the last slash make no difference, nor
+ * whether it is a URL or user@host:path. */
 bool git_hook_is_of(const struct git_hook *h, const char *url, struct arena *a);
 /* About this branch, or about none. */
 bool git_hook_is_about(const struct git_hook *h, const char *branch);

@@ -5,11 +5,14 @@
 #include "alm/base/hash.h"
 #include "alm/obj/json_foreign.h"
 #include "alm/obj/meta.h"
+#include "alm/source/git_url.h"
 #include "catalog/weburl.h"
 
 #define VALUE_BYTES_MAX ((size_t)1 << 20)
 #define TYPE_BASIC      "kubernetes.io/basic-auth"
 #define TYPE_DOCKER     "kubernetes.io/dockerconfigjson"
+#define TYPE_SSH        "kubernetes.io/ssh-auth"
+#define SSH             "ssh://"
 
 static bool has_control(struct str s)
 {
@@ -84,7 +87,8 @@ int credentials_absent(const char *name, struct error *err)
 			 CREDENTIALS_NAMESPACE
 			 "/%.253s is no Secret for catalogs: want one of type " CREDENTIALS_TYPE
 			 " with username and password, or token, and the key "
-			 "origins (https://HOST[:PORT]), or of type " TYPE_DOCKER ", " TYPE_BASIC,
+			 "origins (https://HOST[:PORT]), or of type " TYPE_DOCKER ", " TYPE_BASIC
+			 ", or for ssh:// " TYPE_SSH " with known_hosts",
 			 name);
 }
 
@@ -95,6 +99,12 @@ static int add_origin(struct str text, struct arena *a, const char **list, size_
 	if (*n == CREDENTIALS_ORIGINS_MAX)
 		return error_set(err, E_LIMIT, "the Secret's origins: more than %d",
 				 CREDENTIALS_ORIGINS_MAX);
+	if (str_has_prefix(text, STR(SSH))) {
+		if (git_url_ssh_origin(text, a, &list[*n], err) < 0)
+			return error_wrap(err, "the Secret's origins");
+		(*n)++;
+		return 0;
+	}
 	if (weburl_parse(text, "https", a, &u, err) < 0)
 		return error_wrap(err, "the Secret's origins");
 	if (strcmp(u.path, "/") != 0 || u.query)
@@ -147,13 +157,51 @@ static int read_values(const struct obj *secret, struct arena *a, struct credent
 	return 0;
 }
 
+/* ssh, which cannot ask anybody, would take a key that it cannot open for none, and say nothing of
+ * it. OpenSSH's own form begins with a magic and the name of its cipher, here "none". */
+static bool is_locked(const char *key)
+{
+	static const char own[] = "-----BEGIN OPENSSH PRIVATE KEY-----";
+	static const char open[] = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU";
+	if (!cstr_has_prefix(key, own))
+		return strstr(key, "ENCRYPTED") != NULL; /* PKCS #8, and PEM before it */
+	struct str body = str_trim(str_skip(str_of(key), strlen(own)));
+	return !str_has_prefix(body, STR(open));
+}
+
+static int read_ssh(const struct obj *secret, struct arena *a, struct credentials *c,
+		    struct error *err)
+{
+	const char *lacks = NULL;
+	if (value(secret, "ssh-privatekey", false, a, &c->ssh_key, err) < 0 ||
+	    value(secret, "known_hosts", false, a, &c->known_hosts, err) < 0)
+		return -err->code;
+	if (!c->ssh_key)
+		lacks = "ssh-privatekey";
+	else if (!c->known_hosts)
+		lacks = "known_hosts, the host keys of the server as ssh-keyscan prints them";
+	else if (!strstr(c->ssh_key, " PRIVATE KEY-----"))
+		lacks = "ssh-privatekey, and what it has is no private key";
+	else if (is_locked(c->ssh_key))
+		lacks = "ssh-privatekey without a passphrase, as nobody is here to type it";
+	return lacks ? error_set(err, E_NOTALLOWED,
+				 CREDENTIALS_NAMESPACE "/%.253s: ssh takes the key %s",
+				 meta_name(secret) ? meta_name(secret) : "", lacks)
+		     : 0;
+}
+
 static int read_secret(const struct obj *secret, const char *origin, struct arena *a,
 		       struct credentials *c, struct error *err)
 {
 	const char *type = obj_str(secret, "type"), *docker = NULL;
-	bool is_docker = cstr_eq(type, TYPE_DOCKER);
-	if (!is_docker && !cstr_eq(type, CREDENTIALS_TYPE) && !cstr_eq(type, TYPE_BASIC))
+	bool is_docker = cstr_eq(type, TYPE_DOCKER), is_ssh = cstr_has_prefix(origin, SSH);
+	bool is_known = cstr_eq(type, CREDENTIALS_TYPE) || cstr_eq(type, TYPE_BASIC) ||
+			cstr_eq(type, TYPE_SSH);
+	if (!is_known && (!is_docker || is_ssh))
 		return credentials_absent(meta_name(secret) ? meta_name(secret) : "", err);
+	if (is_ssh)
+		return read_ssh(secret, a, c, err) < 0 ? -err->code
+						       : read_origins(secret, NULL, a, c, err);
 	if (value(secret, "ca.crt", false, a, &c->ca_pem, err) < 0 ||
 	    value(secret, ".dockerconfigjson", false, a, &docker, err) < 0)
 		return -err->code;

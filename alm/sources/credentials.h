@@ -9,9 +9,11 @@
  *	app.coreos.com/catalog-credentials   username, password or token; ca.crt; origins
  *	kubernetes.io/basic-auth             the same keys; origins
  *	kubernetes.io/dockerconfigjson       the entry of auths for the host; origins for others
+ *	kubernetes.io/ssh-auth               ssh-privatekey, known_hosts; origins (ssh://HOST[:PORT])
  *
  * origins: "https://HOST[:PORT]" one after the other, with blanks or line ends between: the server
- * of spec.source.url, servers that its archives lie on, token services that its registry names.
+ * of spec.source.url, servers that its archives lie on, token services that its registry names. A
+ * Secret of any type but dockerconfigjson may have the keys of ssh, for servers that are read by it.
  */
 #ifndef ALM_SOURCES_CREDENTIALS_H
 #define ALM_SOURCES_CREDENTIALS_H
@@ -24,10 +26,11 @@
 #define CREDENTIALS_ORIGINS_MAX 32
 
 struct credentials {
-	const char *username, *password; /* basic */
-	const char *token;               /* bearer; wins */
-	const char *ca_pem;              /* "ca.crt": the only authority that is believed */
-	const char *const *origins;      /* who may see the first three */
+	const char *username, *password;   /* basic */
+	const char *token;                 /* bearer; wins */
+	const char *ca_pem;                /* "ca.crt": the only authority that is believed */
+	const char *ssh_key, *known_hosts; /* both, for an origin of ssh; else NULL */
+	const char *const *origins;        /* who may see the first three */
 	size_t n_origins;
 };
 
@@ -36,8 +39,8 @@ int credentials_check_namespace(const char *ns, struct error *err);
 /* E_NOTALLOWED for a Secret that is not there: the same words as for one of another type, so that
  * nobody learns of Secrets that are meant for something else. */
 int credentials_absent(const char *name, struct error *err);
-/* For a server of that origin. secret NULL: none. E_NOTALLOWED for the wrong type, or if the origin
- * is not named. */
+/* For a server of that origin. secret NULL: none. E_NOTALLOWED for the wrong type, if the origin is
+ * not named, or if one of ssh finds no key and no known_hosts. */
 int credentials_read(const struct obj *secret, const char *origin, struct arena *a,
 		     struct credentials *ret, struct error *err);
 bool credentials_are_for(const struct credentials *c, const char *origin);

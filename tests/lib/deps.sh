@@ -1,6 +1,6 @@
 #!/bin/sh
 # deps.sh SUDO PACKAGE...: installs the Debian packages that are missing. "kubectl" stands for the
-# program: the one on PATH, else Debian's kubernetes-client.
+# program: the one on PATH, else Debian's kubernetes-client. Installing openssh-server starts no server.
 set -eu
 sudo=$1
 shift
@@ -10,6 +10,10 @@ for p in "$@"; do
 		command -v kubectl >/dev/null || missing="$missing kubernetes-client"
 	elif ! dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed'; then
 		missing="$missing $p"
+		if [ "$p" = openssh-server ]; then
+			$sudo mkdir -p /etc/ssh
+			$sudo touch /etc/ssh/sshd_not_to_be_run # Debian's word for it
+		fi
 	fi
 done
 [ -n "$missing" ] || exit 0

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/source/git_url.h"
 
 #define INTERVAL_NS     (30 * NS_PER_S)
 #define INTERVAL_NS_MIN NS_PER_S
@@ -40,11 +41,23 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-static int check_url(const char *url, struct error *err)
+static int check_ssh(const struct bundle_spec *b, struct arena *a, struct error *err)
+{
+	struct git_ssh_url u;
+	if (git_url_ssh(b->url, a, &u, err) < 0)
+		return error_wrap(err, "spec.source.git.url");
+	return b->secret ? 0
+			 : invalid("spec.source.git.secretRef",
+				   "ssh takes a Secret with a private key and known_hosts", err);
+}
+
+static int check_url(const char *url, bool is_ssh, struct error *err)
 {
 	static const char field[] = "spec.source.git.url";
 	if (strlen(url) > URL_MAX || !is_plain(url))
 		return invalid(field, "it is too long, or has blanks", err);
+	if (is_ssh)
+		return 0;
 	if (cstr_has_prefix(url, "file:///"))
 		return strstr(url, "/../") || cstr_has_suffix(url, "/..")
 			       ? invalid(field, "\"..\" is not followed", err)
@@ -52,8 +65,9 @@ static int check_url(const char *url, struct error *err)
 	if (!cstr_has_prefix(url, "https://"))
 		return invalid(
 			field,
-			"https://HOST/PATH is wanted, or file:///PATH below a --catalog-root; "
-			"http:// would show the password to anybody, ssh is not built yet",
+			"https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH is wanted, or "
+			"file:///PATH below a --catalog-root; http:// would show the password to "
+			"anybody",
 			err);
 	const char *slash = strchr(url + strlen("https://"), '/'), *at = strchr(url, '@');
 	if (!slash || slash == url + strlen("https://"))
@@ -94,7 +108,8 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	b->keys = obj_str(o, "spec.source.git.verify.keysRef.name");
 	if (!b->url)
 		return invalid("spec.source.git.url", "it is missing", err);
-	if (check_url(b->url, err) < 0)
+	bool is_ssh = git_url_is_ssh(b->url);
+	if (check_url(b->url, is_ssh, err) < 0 || (is_ssh && check_ssh(b, a, err) < 0))
 		return -err->code;
 	if (obj_path(o, "spec.source.git.verify") && !(b->keys && *b->keys))
 		return invalid("spec.source.git.verify.keysRef.name", "want a ConfigMap", err);

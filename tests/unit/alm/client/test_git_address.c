@@ -31,6 +31,11 @@ static const struct {
 	{"no address", "https://git.example.com/x", "",
 	 "!SourceUnreachable: git.example.com has no address"},
 	{"no listing", "https://git.example.com/x", "what?\n", "!"},
+	{"by ssh, its port", "ssh://git@git.example.com/x", "93.184.215.14 STREAM a\n",
+	 "git.example.com:22:93.184.215.14"},
+	{"by ssh, as scp says it", "git@git.corp:x", "10.1.2.3 STREAM a\n", "!"},
+	{"by ssh, allowed by its name", "ssh://git@git.corp:8443/x", "10.1.2.3 STREAM a\n",
+	 "git.corp:8443:10.1.2.3"},
 	{"a dot at the end", "https://git.corp./x", "", "!\"git.corp.\" is no name of a server"},
 	{"an option", "https://-s/x", "", "!\"-s\" is no name of a server"},
 	{"no port", "https://git.corp:0/x", "", "!\"git.corp\" is no name of a server"},
@@ -73,6 +78,8 @@ static void test_git_address__literals(void **state)
 		{"https://93.184.215.14/x", true, true}, {"https://[::1]:8443/x", true, false},
 		{"https://[fd00::1]/x", true, false},    {"https://127.0.0.1/x", true, false},
 		{"https://192.168.1.1/x", true, true},   {"https://localhost/x", false, true},
+		{"ssh://git@[::1]:8443/x", true, false}, {"git@[fd00::1]:x", true, false},
+		{"git@192.168.1.1:x", true, true},       {"git@127.0.0.1:x", true, false},
 	};
 	CLEANUP(address_policy_freep) struct address_policy *p = policy();
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {

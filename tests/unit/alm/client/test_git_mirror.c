@@ -38,7 +38,10 @@ static struct program_run *failing_run(struct programs *p, const struct program_
 {
 	struct failing *f = (struct failing *)p;
 	const struct program_call no = {
-		.path = "/bin/sh", .argv = (const char *const[]){"/bin/sh", "-c", f->says, NULL}};
+		.path = "/bin/sh",
+		.argv = (const char *const[]){"/bin/sh", "-c", f->says, NULL},
+		.env = call->env,
+		.dir = call->dir};
 	for (const char *const *a = call->argv; f->argument && *a; a++)
 		if (!strcmp(*a, f->argument))
 			return programs_run(f->real, &no, done, arg);
@@ -264,6 +267,84 @@ static void test_git_mirror__what_lies_further_back_is_not_known(void **state)
 	assert_true(f->unknown);
 }
 
+/* --- by ssh --- */
+
+static void read_by_ssh(struct fixture *f, const char *says)
+{
+	static const char *const rules[] = {"localhost"};
+	static const struct git_ssh ssh = {.key = "CANARY", .known_hosts = "KNOWN"};
+	CLEANUP(address_policy_freep) struct address_policy *p = NULL;
+	const struct git_request rq = {.url = "ssh://git@localhost:2222/x.git",
+				       .branch = "main",
+				       .path = "",
+				       .dir = f->mirror,
+				       .ssh = &ssh};
+	struct git_request with = rq;
+	assert_ok(address_policy_new(rules, 1, &p, &f->err), &f->err);
+	with.addresses = p;
+	f->failing.argument = "ls-remote";
+	f->failing.says = says;
+	(void)git_read_start(&f->failing.base, &with, came, f);
+	wait_for(f);
+}
+
+/* Nothing of it is left, also of what a killed process had begun. */
+static void test_git_mirror__a_key_is_there_while_the_server_is_talked_to(void **state)
+{
+	struct fixture *f = *state;
+	shell(f, "mkdir -p mirror; mkdir -m 700 mirror/ssh; echo CANARY >mirror/ssh/key.tmp7; echo "
+		 "old >mirror/ssh/key");
+	read_by_ssh(f, "{ stat -c '%A %n' ssh ssh/*; cat ssh/key ssh/known_hosts; env; } >../said; "
+		       "exit 128");
+	shell(f, "grep -q '^drwx------ ssh$' said\n"
+		 "grep -q '^-rw------- ssh/key$' said && grep -q '^CANARY$' said && "
+		 "grep -q '^KNOWN$' said && ! grep -q tmp7 said && ! grep -q =.*CANARY said\n"
+		 "grep -q '^GIT_ALLOW_PROTOCOL=ssh$' said\n"
+		 "grep -q \"^GIT_SSH_COMMAND=.*HostKeyAlias='.localhost.:2222' -o "
+		 "HostName=[0-9:]\" said\n"
+		 "test -z \"$(ls mirror/ssh)\"");
+}
+
+static void test_git_mirror__what_ssh_says(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *says;
+		enum error_reason reason;
+		const char *text;
+	} rows[] = {
+		{"@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification "
+		 "failed.",
+		 REASON_HOST_KEY_CHANGED, "[localhost]:2222 shows another host key"},
+		{"@ WARNING: REVOKED HOST KEY DETECTED! @\nHost key verification failed.",
+		 REASON_HOST_KEY_CHANGED, "has as revoked"},
+		{"No ED25519 host key is known for [localhost]:2222 and you have requested strict "
+		 "checking.\nHost key verification failed.",
+		 REASON_HOST_KEY_UNKNOWN, "no host key of [localhost]:2222"},
+		{"Load key \"ssh/key\": error in libcrypto\ngit@::1: Permission denied "
+		 "(publickey).",
+		 REASON_CREDENTIALS_REJECTED, "no private key that ssh can read"},
+		{"git@127.0.0.1: Permission denied (publickey).", REASON_CREDENTIALS_REJECTED,
+		 "does not take the private key for the user git"},
+		{"sh: 1: exec: /usr/bin/ssh: not found", REASON_GIT_MISSING, "openssh-client"},
+		{"ERROR: Repository not found.", REASON_SOURCE_UNREACHABLE,
+		 "git ls-remote: ERROR: Repository not found."},
+		{"ssh: connect to host 127.0.0.1 port 2222: Connection refused",
+		 REASON_SOURCE_UNREACHABLE, "Connection refused"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *script = arena_fmt(
+			f->a,
+			"printf '%%s\\n' '%s' 'fatal: Could not read from remote repository.' '' "
+			"'Please make sure' >&2; exit 128",
+			rows[i].says);
+		read_by_ssh(f, script);
+		assert_int_equal(f->err.reason, rows[i].reason);
+		if (!strstr(f->err.msg, rows[i].text))
+			fail_msg("%s: %s", rows[i].says, f->err.msg);
+	}
+}
+
 int main(void)
 {
 	if (!file_exists(GIT_PROGRAM)) {
@@ -277,6 +358,8 @@ int main(void)
 		TEST(a_force_push_rewrites_the_history),
 		TEST(a_lost_mirror_makes_no_rewritten_history),
 		TEST(what_lies_further_back_is_not_known),
+		TEST(a_key_is_there_while_the_server_is_talked_to),
+		TEST(what_ssh_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,13 @@ static void test_git_hook__the_forms_of_one_address(void **state)
 		{"https://git.example.com.evil.example/a/b", "https://git.example.com/a/b", false},
 		{"https://evil.example/x@git.example.com/a/b", "https://git.example.com/a/b",
 		 false},
+		{"https://git.example.com/a/b", "git@git.example.com:a/b.git", true},
+		{"git@git.example.com:a/b.git", "https://git.example.com/a/b", true},
+		{"ssh://git@git.example.com:22/a/b", "git@GIT.example.com:/a/b", true},
+		{"ssh://git@git.example.com:2222/a/b", "ssh://git@git.example.com:2222/a/b.git",
+		 true},
+		{"git@git.example.com:a/b", "ssh://git@git.example.com:2222/a/b", false},
+		{"git@git.example.com:a/b", "git@git.example.com:a/c", false},
 		{"", "https://git.example.com/a/b", false},
 		{"https://", "https://git.example.com/a/b", false},
 		{"/", "https://git.example.com/a/b", false},
@@ -58,6 +65,11 @@ static void test_git_hook__servers_say_it_in_their_ways(void **state)
 		a);
 	assert_true(git_hook_is_of(&gitlab, "https://h/p.git", a));
 	assert_true(git_hook_is_about(&gitlab, "a/b"));
+	struct git_hook by_ssh = hook("{\"repository\":{\"ssh_url\":\"git@h:p.git\"},"
+				      "\"project\":{\"git_ssh_url\":\"git@i:q.git\"}}",
+				      a);
+	assert_true(git_hook_is_of(&by_ssh, "git@h:p.git", a));
+	assert_true(git_hook_is_of(&by_ssh, "ssh://git@i/q", a));
 	assert_false(git_hook_is_about(&gitlab, "b"));
 	struct git_hook ping =
 		hook("{\"zen\":\"\",\"repository\":{\"html_url\":\"https://h/p\"}}", a);

@@ -137,6 +137,76 @@ static void test_credentials__origins_are_read_strictly(void **state)
 			 -E_NOTALLOWED);
 }
 
+/* What is of ssh goes to servers of ssh, and the other way round; never half of it. */
+static void test_credentials__of_ssh(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *type, *keys, *origin;
+		int code;
+		const char *says;
+	} rows[] = {
+#define OPEN "-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUCANARY"
+#define SSH_KEYS                  \
+	"ssh-privatekey: \"" OPEN \
+	"\", known_hosts: KNOWN, origins: \"ssh://GIT.example ssh://b:2222\""
+		{"kubernetes.io/ssh-auth", SSH_KEYS, "ssh://git.example", 0, ""},
+		{"app.coreos.com/catalog-credentials", SSH_KEYS, "ssh://b:2222", 0, ""},
+		{"kubernetes.io/ssh-auth", SSH_KEYS, "ssh://b", E_NOTALLOWED,
+		 "is not for ssh://b;"},
+		{"kubernetes.io/ssh-auth", SSH_KEYS, "https://git.example", E_NOTALLOWED,
+		 "is not for https://"},
+		{"Opaque", SSH_KEYS, "ssh://git.example", E_NOTALLOWED,
+		 "kubernetes.io/ssh-auth with known_hosts"},
+		{"kubernetes.io/dockerconfigjson", SSH_KEYS, "ssh://git.example", E_NOTALLOWED,
+		 "is no Secret for"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"" OPEN "\", origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED, "ssh takes the key known_hosts"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: CANARY, known_hosts: KNOWN, origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED,
+		 "ssh-privatekey, and what it has is no private key"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"-----BEGIN OPENSSH PRIVATE "
+		 "KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHICANARY\", "
+		 "known_hosts: KNOWN, origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED, "ssh-privatekey without a passphrase"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"-----BEGIN ENCRYPTED PRIVATE KEY-----\\nCANARY\", "
+		 "known_hosts: KNOWN, origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED, "ssh-privatekey without a passphrase"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"-----BEGIN RSA PRIVATE KEY-----\\nProc-Type: "
+		 "4,ENCRYPTED\\nCANARY\", "
+		 "known_hosts: KNOWN, origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED, "ssh-privatekey without a passphrase"},
+		{"kubernetes.io/ssh-auth", "known_hosts: KNOWN, origins: \"ssh://git.example\"",
+		 "ssh://git.example", E_NOTALLOWED, "ssh takes the key ssh-privatekey"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"" OPEN
+		 "\", known_hosts: KNOWN, origins: \"ssh://git@git.example\"",
+		 "ssh://git.example", E_INVALID, "is no HOST"},
+		{"kubernetes.io/ssh-auth",
+		 "ssh-privatekey: \"" OPEN
+		 "\", known_hosts: KNOWN, origins: \"ssh://git.example/a\"",
+		 "ssh://git.example", E_INVALID, "is no HOST"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *text =
+			arena_fmt(f->a, "type: %s\nstringData: {%s}\n", rows[i].type, rows[i].keys);
+		f->err = ERROR_INIT;
+		assert_int_equal(read_text(f, text, rows[i].origin), -rows[i].code);
+		assert_non_null(strstr(f->err.msg, rows[i].says));
+		assert_null(strstr(f->err.msg, "CANARY"));
+		if (rows[i].code)
+			continue;
+		assert_non_null(strstr(f->c.ssh_key, "CANARY"));
+		assert_string_equal(f->c.known_hosts, "KNOWN");
+		assert_null(credentials_header(&f->c, f->a));
+	}
+}
+
 static void test_credentials__lie_in_one_namespace(void **state)
 {
 	struct fixture *f = *state;
@@ -163,6 +233,7 @@ int main(void)
 		TEST(test_credentials__of_another_type_are_not_there),
 		TEST(test_credentials__docker_ones_are_for_their_host),
 		TEST(test_credentials__origins_are_read_strictly),
+		TEST(test_credentials__of_ssh),
 		TEST(test_credentials__lie_in_one_namespace),
 		TEST(test_credentials__none_is_fine),
 	};

@@ -24,10 +24,16 @@ static const struct {
 	 "spec.source.git.secretRef"},
 	{"source: {git: {url: 'https://git.example.com'}}",
 	 "spec.source.git.url: https://HOST/PATH is wanted"},
-	{"source: {git: {url: 'ssh://git@example.com/x'}}",
-	 "spec.source.git.url: https://HOST/PATH is wanted, or file:///PATH below a "
-	 "--catalog-root; "
-	 "http:// would show the password to anybody, ssh is not built yet"},
+	{"source: {git: {url: 'http://git.example.com/x'}}",
+	 "spec.source.git.url: https://HOST/PATH, ssh://USER@HOST/PATH or USER@HOST:PATH is "
+	 "wanted, or file:///PATH below a --catalog-root; http:// would show the password to "
+	 "anybody"},
+	{"source: {git: {url: 'ssh://git@example.com/x', secretRef: {name: s}}}", NULL},
+	{"source: {git: {url: 'git@example.com:x', secretRef: {name: s}}}", NULL},
+	{"source: {git: {url: 'git@example.com:x'}}",
+	 "spec.source.git.secretRef: ssh takes a Secret with a private key and known_hosts"},
+	{"source: {git: {url: 'ssh://example.com/x', secretRef: {name: s}}}",
+	 "spec.source.git.url: it names no user, as git@ in git@HOST:PATH"},
 	{"source: {git: {url: 'ext::sh -c id'}}",
 	 "spec.source.git.url: it is too long, or has blanks"},
 	{"source: {git: {url: 'file:///srv/../etc'}}",
