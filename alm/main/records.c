@@ -3,11 +3,8 @@
 #include <sys/queue.h>
 
 #include "alm/apiserver/apiserver.h"
-#include "alm/base/clock.h"
-#include "alm/base/hash.h"
-#include "alm/base/log.h"
 #include "alm/client/delegated.h"
-#include "alm/io/own_ca.h"
+#include "alm/client/injected_ca.h"
 #include "alm/io/serving_cert.h"
 
 #define PEM_BYTES_MAX ((size_t)64 << 10)
@@ -25,7 +22,7 @@ struct records {
 	struct records_config c;
 	struct arena *arena;
 	const char *host; /* of the certificate */
-	struct own_ca ca;
+	struct injected_ca *ca;
 	struct serving_cert serving;
 	struct server *server;
 	struct db *db; /* of the store, which stays empty */
@@ -33,10 +30,6 @@ struct records {
 	struct delegated *delegated;
 	TAILQ_HEAD(, asked) asked;
 	size_t n_asked;
-	struct timer look;
-	struct client_call *call;
-	bool leads;
-	struct error told; /* why the APIService cannot be looked after */
 };
 
 /* --- requests --- */
@@ -134,31 +127,27 @@ static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 
 /* --- certificates --- */
 
-static int serve_with(struct records *r, struct error *err)
+static int sign(void *arg, const char *cert, const char *key, struct error *err)
 {
-	r->serving.ca_cert = r->ca.cert;
-	r->serving.ca_key = r->ca.key;
-	return serving_cert_make(&r->serving, err);
+	struct records *r = arg;
+	r->serving.ca_cert = cert;
+	r->serving.ca_key = key;
+	if (serving_cert_make(&r->serving, err) < 0)
+		return -err->code;
+	return r->server ? server_renew(r->server, r->serving.cert, r->serving.key, err) : 0;
 }
 
 static int make_certificates(struct records *r, struct error *err)
 {
-	r->ca = (struct own_ca){.loop = r->loop, .dir = r->c.data_dir, .name = "records-ca"};
+	const struct injected_ca_config c = {.client = r->c.client,
+					     .dir = r->c.data_dir,
+					     .name = "records-ca",
+					     .apiservice = RECORDS_SERVICE,
+					     .sign = sign,
+					     .arg = r};
 	r->serving = (struct serving_cert){
 		.loop = r->loop, .listen = r->c.listen, .hosts = &r->host, .n_hosts = 1};
-	if (own_ca_open(&r->ca, err) < 0)
-		return -err->code;
-	return serve_with(r, err);
-}
-
-static void renew_ca(struct records *r)
-{
-	struct error err = ERROR_INIT;
-	if (own_ca_renew(&r->ca, &err) < 0 || serve_with(r, &err) < 0 ||
-	    server_renew(r->server, r->serving.cert, r->serving.key, &err) < 0)
-		log_error("no new CA for the AuditRecords", "error", err.msg);
-	else
-		log_info("new CA for the AuditRecords", "because", "age");
+	return injected_ca_open(&c, &r->ca, err);
 }
 
 static int trust_clients(void *arg, const char *ca_pem, struct error *err)
@@ -167,73 +156,10 @@ static int trust_clients(void *arg, const char *ca_pem, struct error *err)
 	return server_renew_clients(r->server, ca_pem, err);
 }
 
-/* --- the APIService --- */
-
-static const struct resource apiservices = {"apiregistration.k8s.io", "v1", "apiservices",
-					    "APIService", false};
-
-/* Each error once, until it is another one. */
-static void tell(struct records *r, const struct error *err)
-{
-	if (err && !cstr_eq(err->msg, r->told.msg))
-		log_warn("the CA of the AuditRecords is not in their APIService", "apiservice",
-			 RECORDS_SERVICE, "error", err->msg);
-	r->told = err ? *err : ERROR_INIT;
-}
-
-static void injected(void *arg, const struct client_reply *reply)
-{
-	struct records *r = arg;
-	r->call = NULL;
-	tell(r, reply->err);
-	if (!reply->err)
-		log_info("the CA of the AuditRecords is in their APIService", "apiservice",
-			 RECORDS_SERVICE);
-}
-
-static void inject(struct records *r, const char *bundle)
-{
-	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
-	obj_set_path(patch, "spec.caBundle", obj_string(bundle));
-	r->call = client_patch(r->c.client, &apiservices, NULL, RECORDS_SERVICE,
-			       "application/merge-patch+json", patch, NULL, injected, r);
-}
-
-static void looked(void *arg, const struct client_reply *reply)
-{
-	struct records *r = arg;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PEM_BYTES_MAX);
-	r->call = NULL;
-	tell(r, reply->err);
-	if (reply->err)
-		return;
-	base64_encode(str_of(r->ca.cert), &b);
-	if (!cstr_eq(obj_str(reply->body, "spec.caBundle"), b.buf))
-		inject(r, b.buf);
-}
-
-static void look(void *arg)
-{
-	struct records *r = arg;
-	loop_arm(r->loop, &r->look, RECORDS_LOOK_NS);
-	if (own_ca_is_due(&r->ca))
-		renew_ca(r);
-	if (!r->leads || r->call)
-		return;
-	r->call = client_get(r->c.client, &apiservices, NULL, RECORDS_SERVICE, NULL, looked, r);
-}
-
 void records_lead(struct records *r, bool leads)
 {
-	if (!r)
-		return;
-	r->leads = leads;
-	if (leads) {
-		look(r);
-	} else if (r->call) {
-		client_cancel(r->c.client, r->call);
-		r->call = NULL;
-	}
+	if (r)
+		injected_ca_lead(r->ca, leads);
 }
 
 /* --- life --- */
@@ -266,7 +192,7 @@ static int start(struct records *r, struct error *err)
 		return error_wrap(err, "--records-listen");
 	serving_cert_keep(&r->serving, r->server);
 	delegated_start(r->delegated, trust_clients, r);
-	loop_arm(r->loop, &r->look, RECORDS_LOOK_NS);
+	injected_ca_start(r->ca);
 	return 0;
 }
 
@@ -280,7 +206,6 @@ int records_start(const struct records_config *config, struct records **ret, str
 	r->c = *config;
 	r->arena = arena_new(PEM_BYTES_MAX);
 	r->host = RECORDS_HOST;
-	r->look = (struct timer){.fn = look, .arg = r};
 	r->delegated = delegated_new(config->client);
 	TAILQ_INIT(&r->asked);
 	if (start(r, err) < 0) {
@@ -312,15 +237,13 @@ void records_free(struct records *r)
 {
 	if (!r)
 		return;
-	records_lead(r, false);
+	injected_ca_free(r->ca);
 	end_all(r);
-	loop_disarm(r->loop, &r->look);
 	apiserver_free(r->api);
 	server_free(r->server);
 	delegated_free(r->delegated);
 	serving_cert_release(&r->serving);
 	db_close(r->db);
-	own_ca_release(&r->ca);
 	arena_free(r->arena);
 	xfree(r);
 }

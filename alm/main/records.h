@@ -5,10 +5,9 @@
  * said by the cluster (delegated.h); what is answered is the embedded API server's
  * (apiserver_config.records_only).
  *
- * Certificates are ALM's own: a CA in the data folder (records-ca.crt, records-ca.key), made again
- * when a third of its life is left; of it a serving certificate in memory for 30 days
- * (serving_cert.h). Who leads writes the CA into spec.caBundle of the APIService, and looks each
- * minute whether it is still there. Without an APIService of that name nothing is written.
+ * Certificates are ALM's own: a CA in the data folder (records-ca.crt, records-ca.key; own_ca.h),
+ * which stands in spec.caBundle of the APIService and is replaced without losing a request
+ * (injected_ca.h); of it a serving certificate in memory for 30 days (serving_cert.h).
  */
 #ifndef ALM_MAIN_RECORDS_H
 #define ALM_MAIN_RECORDS_H
@@ -19,7 +18,6 @@
 #define RECORDS_HOST    "alm-records.alm-system.svc"
 #define RECORDS_SERVICE "v1alpha1.audit.app.coreos.com"
 #define RECORDS_MAX     256 /* questions to the cluster under way; more are answered 429 */
-#define RECORDS_LOOK_NS NS_PER_MIN
 
 struct records_config {
 	const char *listen; /* NULL: none */

@@ -48,6 +48,8 @@ static int teardown(void **state)
 	own_ca_release(&f->ca);
 	unlink(in_dir(f, "x-ca.crt", path));
 	unlink(in_dir(f, "x-ca.key", path));
+	unlink(in_dir(f, "x-ca-next.crt", path));
+	unlink(in_dir(f, "x-ca-next.key", path));
 	assert_int_equal(rmdir(f->dir), 0); /* nothing else was left in it */
 	loop_free(f->loop);
 	xfree(f);
@@ -60,36 +62,108 @@ static void test_own_ca__is_made_once_and_kept(void **state)
 	struct file_info info;
 	char path[64];
 	open_ca(f);
-	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
 	assert_ok(file_info(in_dir(f, "x-ca.key", path), &info, &f->err), &f->err);
 	assert_int_equal(info.mode, 0600);
 	loop_fake_step(f->loop, 365 * NS_PER_DAY);
 	open_ca(f);
-	assert_string_equal(f->ca.cert, first);
+	assert_string_equal(f->ca.now.cert, first);
 	assert_false(own_ca_is_due(&f->ca));
 }
 
-static void test_own_ca__is_another_when_a_third_of_its_life_is_left(void **state)
+static void prepare(struct fixture *f)
+{
+	assert_ok(own_ca_prepare(&f->ca, &f->err), &f->err);
+}
+
+static void test_own_ca__is_due_when_a_third_of_its_life_is_left(void **state)
 {
 	struct fixture *f = *state;
 	CLEANUP(xfreep) char *cert = NULL, *key = NULL;
 	open_ca(f);
-	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
 	loop_fake_step(f->loop, 2400 * NS_PER_DAY);
 	assert_false(own_ca_is_due(&f->ca));
 	loop_fake_step(f->loop, 50 * NS_PER_DAY);
 	assert_true(own_ca_is_due(&f->ca));
-	assert_ok(own_ca_renew(&f->ca, &f->err), &f->err);
-	assert_false(own_ca_is_due(&f->ca));
-	assert_string_not_equal(f->ca.cert, first);
-	CLEANUP(xfreep) char *second = xstrdup(f->ca.cert);
-	open_ca(f); /* it is what the files have */
-	assert_string_equal(f->ca.cert, second);
+	assert_false(own_ca_is_over(&f->ca));
+	open_ca(f); /* whoever trusts it has to hear of another one first */
+	assert_string_equal(f->ca.now.cert, first);
 	loop_fake_step(f->loop, 4000 * NS_PER_DAY); /* nobody looked: it has ended */
+	assert_true(own_ca_is_over(&f->ca));
 	open_ca(f);
-	assert_string_not_equal(f->ca.cert, second);
-	assert_ok(tls_serving_new(f->loop, f->ca.cert, f->ca.key, NULL, 0, &cert, &key, &f->err),
+	assert_string_not_equal(f->ca.now.cert, first);
+	assert_null(f->ca.next.cert);
+	assert_ok(tls_serving_new(f->loop, f->ca.now.cert, f->ca.now.key, NULL, 0, &cert, &key,
+				  &f->err),
 		  &f->err);
+}
+
+static void assert_bundle(struct fixture *f, const char *first, const char *second)
+{
+	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT(65536);
+	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT(65536);
+	strbuf_addf(&want, "%s%s", first, second);
+	own_ca_bundle(&f->ca, &got);
+	assert_string_equal(got.buf, want.buf);
+}
+
+static void test_own_ca__another_stands_beside_it_until_the_switch(void **state)
+{
+	struct fixture *f = *state;
+	open_ca(f);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
+	prepare(f);
+	CLEANUP(xfreep) char *second = xstrdup(f->ca.next.cert);
+	prepare(f); /* there is one */
+	assert_bundle(f, first, second);
+	open_ca(f);
+	assert_bundle(f, first, second);
+	assert_ok(own_ca_switch(&f->ca, &f->err), &f->err);
+	assert_bundle(f, second, "");
+	open_ca(f);
+	assert_bundle(f, second, "");
+}
+
+/* What a switch has written when it is killed. */
+static void test_own_ca__a_switch_that_was_killed_is_ended(void **state)
+{
+	struct fixture *f = *state;
+	char path[64];
+	for (int written = 0; written < 4; written++) {
+		open_ca(f);
+		prepare(f);
+		CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
+		CLEANUP(xfreep) char *cert = xstrdup(f->ca.next.cert);
+		CLEANUP(xfreep) char *key = xstrdup(f->ca.next.key);
+		if (written > 0)
+			assert_ok(file_write_atomic(in_dir(f, "x-ca.key", path), str_of(key), 0600,
+						    &f->err),
+				  &f->err);
+		if (written > 1)
+			assert_ok(file_write_atomic(in_dir(f, "x-ca.crt", path), str_of(cert), 0600,
+						    &f->err),
+				  &f->err);
+		if (written > 2)
+			unlink(in_dir(f, "x-ca-next.crt", path));
+		open_ca(f);
+		if (written)
+			assert_bundle(f, cert, "");
+		else
+			assert_bundle(f, first, cert);
+	}
+}
+
+static void test_own_ca__a_successor_whose_time_has_not_come_is_made_again(void **state)
+{
+	struct fixture *f = *state;
+	open_ca(f);
+	loop_fake_step(f->loop, 100 * NS_PER_DAY); /* the clock was wrong */
+	prepare(f);
+	CLEANUP(xfreep) char *wrong = xstrdup(f->ca.next.cert);
+	loop_fake_step(f->loop, -100 * NS_PER_DAY);
+	prepare(f);
+	assert_string_not_equal(f->ca.next.cert, wrong);
 }
 
 static void test_own_ca__two_files_that_do_not_fit_are_replaced(void **state)
@@ -101,12 +175,12 @@ static void test_own_ca__two_files_that_do_not_fit_are_replaced(void **state)
 	const char *const keys[] = {other_key, "", "junk"};
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		open_ca(f);
-		CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+		CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
 		assert_ok(file_write_atomic(in_dir(f, "x-ca.key", path), str_of(keys[i]), 0600,
 					    &f->err),
 			  &f->err);
 		open_ca(f);
-		assert_string_not_equal(f->ca.cert, first);
+		assert_string_not_equal(f->ca.now.cert, first);
 	}
 }
 
@@ -114,12 +188,19 @@ static void test_own_ca__stays_when_another_cannot_be_written(void **state)
 {
 	struct fixture *f = *state;
 	open_ca(f);
-	CLEANUP(xfreep) char *first = xstrdup(f->ca.cert);
+	CLEANUP(xfreep) char *first = xstrdup(f->ca.now.cert);
 	f->ca.dir = "/nonexistent/folder";
-	assert_true(own_ca_renew(&f->ca, &f->err) < 0);
+	assert_true(own_ca_prepare(&f->ca, &f->err) < 0);
 	assert_non_null(strstr(f->err.msg, "/nonexistent/folder"));
-	assert_string_equal(f->ca.cert, first);
-	assert_non_null(f->ca.key);
+	assert_null(f->ca.next.cert);
+	f->ca.dir = f->dir;
+	prepare(f);
+	f->ca.dir = "/nonexistent/folder";
+	assert_true(own_ca_switch(&f->ca, &f->err) < 0);
+	assert_non_null(f->ca.next.cert);
+	f->ca.dir = f->dir;
+	assert_string_equal(f->ca.now.cert, first);
+	assert_non_null(f->ca.now.key);
 }
 
 int main(void)
@@ -127,7 +208,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_own_ca__is_made_once_and_kept),
-		TEST(test_own_ca__is_another_when_a_third_of_its_life_is_left),
+		TEST(test_own_ca__is_due_when_a_third_of_its_life_is_left),
+		TEST(test_own_ca__another_stands_beside_it_until_the_switch),
+		TEST(test_own_ca__a_switch_that_was_killed_is_ended),
+		TEST(test_own_ca__a_successor_whose_time_has_not_come_is_made_again),
 		TEST(test_own_ca__two_files_that_do_not_fit_are_replaced),
 		TEST(test_own_ca__stays_when_another_cannot_be_written),
 	};

@@ -1,0 +1,43 @@
+/*
+ * injected_ca: an own_ca whose trust stands in spec.caBundle of an APIService, and that is replaced
+ * without losing a request.
+ *
+ * Who leads looks each minute whether the bundle is what own_ca_bundle() says, and writes it where it
+ * is not, over the revision that was read: of two that lead at once for a moment one is refused
+ * (409), reads again and finds it done. Without an APIService of that name nothing is written.
+ *
+ * A CA that is due gets its successor beside it in the bundle. Only after every API server had
+ * INJECTED_CA_SETTLE_NS to hear of it, seen in place by a look all the while, sign is called with the
+ * successor, and the former one leaves the bundle. A former one that signs nothing more is replaced
+ * at once, whoever has heard of it.
+ */
+#ifndef ALM_CLIENT_INJECTED_CA_H
+#define ALM_CLIENT_INJECTED_CA_H
+
+#include "alm/client/client.h"
+#include "alm/io/own_ca.h"
+
+#define INJECTED_CA_LOOK_NS   NS_PER_MIN
+#define INJECTED_CA_AGAIN_NS  NS_PER_S /* after another one wrote the APIService meanwhile */
+#define INJECTED_CA_SETTLE_NS (10 * NS_PER_MIN)
+
+struct injected_ca_config {
+	struct client *client;               /* borrowed */
+	const char *dir, *name, *apiservice; /* borrowed */
+	/* From now on these sign: a new serving certificate is made and served. On an error the former
+	 * ones go on, and it is called again at the next look. The texts live until the next call. */
+	int (*sign)(void *arg, const char *cert, const char *key, struct error *err);
+	void *arg;
+};
+
+/* sign is called once before it returns. */
+struct injected_ca;
+int injected_ca_open(const struct injected_ca_config *c, struct injected_ca **ret,
+		     struct error *err);
+/* Looks from now on. */
+void injected_ca_start(struct injected_ca *c);
+/* Whether the APIService is ours to write. */
+void injected_ca_lead(struct injected_ca *c, bool leads);
+void injected_ca_free(struct injected_ca *c); /* NULL is fine */
+
+#endif
