@@ -163,7 +163,7 @@ lint-deps: | test-deps
 
 # The story of the README, in a temporary folder; test-cluster plays it against the cluster of KUBECONFIG, then what else only a
 # cluster shows: rights, two controllers of which the one that acts is killed (ROUNDS=20 times), what else goes wrong (tests/cluster/failures.sh),
-# installing and removing ALM.
+# ALM upgraded by itself, installing and removing ALM.
 demo: deps
 	$(Q)sh tests/lib/deps.sh "$(sudo)" kubectl
 	$(Q)$(MAKE) --no-print-directory all

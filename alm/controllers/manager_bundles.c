@@ -144,6 +144,12 @@ static void take_next(struct bundle_slot *s)
 	s->source = obj_ref(s->read);
 }
 
+/* The commit is told before the first write of it. */
+static bool has_made(const struct obj *bundle)
+{
+	return obj_str(bundle, "status.commit");
+}
+
 /* What is wrong with a spec holds up no deletion; but what was made as an account goes as that one. */
 static int read_spec(const struct bundle_slot *s, const struct obj *bundle, struct bundle_spec *ret,
 		     struct error *err)
@@ -152,8 +158,7 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 	if (bundle_spec_read(bundle, s->next ? s->a : s->job_a, ret, &why) == 0)
 		return 0;
 	bool lacks_account = obj_str(bundle, "spec.serviceAccountName") && !ret->account;
-	bool has_made = obj_str(bundle, "status.commit");
-	if (meta_is_deleting(bundle) && !(lacks_account && has_made))
+	if (meta_is_deleting(bundle) && !(lacks_account && has_made(bundle)))
 		return 0;
 	return error_copy(err, &why);
 }
@@ -172,6 +177,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.spares = b->spares;
 	s->job.orphans = b->orphans;
 	s->job.deleting = meta_is_deleting(bundle);
+	s->job.made_nothing = !has_made(bundle);
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
 	obj_unref(STEAL(s->record));

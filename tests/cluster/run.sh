@@ -37,6 +37,7 @@ part "the story" deploy/demo/demo.sh cluster
 part "its rights" checks tests/e2e/test_rights.sh
 part "the leader is killed" checks tests/e2e/test_leader_killed.sh
 part "what else goes wrong" checks tests/cluster/failures.sh
+part "ALM upgrades itself" checks tests/e2e/test_self_upgrade.sh
 part "on and off" checks tests/e2e/test_uninstall.sh
 [ $failed = 0 ] && echo "test-cluster: all parts passed" || echo "test-cluster: FAILED" >&2
 exit $failed

@@ -4,6 +4,7 @@
 #	up_start [OPTION...]       starts alm up, catalogs below $catalog; exports KUBECONFIG; sets $dir $data $metrics
 #	server_start               alm server alone below $dir/server; exports KUBECONFIG; sets $pid
 #	cluster_start              the same, or a real cluster
+#	log_volume                 of a real cluster, for alm install --to-cluster
 #	up_stop                    SIGTERM, and waits
 #	repository BARE CLONE      a git repository, and a clone of it on branch main; git is alice from here on
 #	is NAME WANT GOT           equal after mask
@@ -95,6 +96,20 @@ cluster_start() {
 		>"$dir/out" 2>"$dir/err" &
 	pid=$!
 	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
+}
+
+# A volume for the log of ALM itself, as a cluster without a provisioner needs it; to be deleted: pv/alm-log.
+log_volume() {
+	k apply -f - >/dev/null <<'END'
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: alm-log}
+spec:
+  capacity: {storage: 2Gi}
+  accessModes: [ReadWriteOnce]
+  hostPath: {path: /var/lib/alm-log}
+  claimRef: {namespace: alm-system, name: alm-log}
+END
 }
 
 # The manifests of the examples, the catalog pointing at this test's folder.

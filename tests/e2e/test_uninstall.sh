@@ -17,17 +17,7 @@ cd "$dir" || exit 1
 if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
 	(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
 	export KUBECONFIG=$dir/kubeconfig
-	# A volume for the log, as a cluster without a provisioner needs it.
-	k apply -f - >/dev/null <<'END'
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: alm-log}
-spec:
-  capacity: {storage: 2Gi}
-  accessModes: [ReadWriteOnce]
-  hostPath: {path: /var/lib/alm-log}
-  claimRef: {namespace: alm-system, name: alm-log}
-END
+	log_volume
 	trap '[ -z "$one" ] || kill "$one"; k delete pv alm-log --ignore-not-found >/dev/null; rm -rf "$dir"' EXIT
 else
 	server_start

@@ -42,17 +42,16 @@ void account_of(struct app *app, struct arena *a)
 static bool has_name(const char *list, const char *app)
 {
 	struct str rest = str_of(list ? list : ""), one;
-	while (list && str_next(&rest, ',', &one)) {
-		one = str_trim(one);
-		if (str_is(one, "*") || str_is(one, app))
+	while (list && str_next(&rest, ',', &one))
+		if (str_is(str_trim(one), app))
 			return true;
-	}
 	return false;
 }
 
 static bool is_marked(const struct obj *o, const struct app *app)
 {
-	return has_name(meta_annotation(o, ANNOTATION_APPS), app->name);
+	const char *list = meta_annotation(o, ANNOTATION_APPS);
+	return has_name(list, app->name) || has_name(list, "*");
 }
 
 /* The annotation that names what an app may use: it, or for what was made of an instance the app that brought its
@@ -102,7 +101,8 @@ static void add_step(struct account_check *ret, const char *step)
 
 static bool is_protected(const char *ns)
 {
-	return cstr_has_prefix(ns, "kube-") || cstr_eq(ns, "default");
+	return cstr_has_prefix(ns, "kube-") || cstr_eq(ns, "default") ||
+	       cstr_eq(ns, SYSTEM_NAMESPACE);
 }
 
 /* Of what ALM made in earlier versions the label tells. */
@@ -111,8 +111,12 @@ static bool is_made_for(const struct obj *o, const struct app *app)
 	return cstr_eq(meta_label(o, LABEL_APP), app->name) && !is_protected(meta_name(o));
 }
 
+/* Where ALM itself is: "*" of who once marked every namespace does not mean it. */
 static bool consents(const struct obj *o, const struct app *app)
 {
+	if (cstr_eq(meta_name(o), SYSTEM_NAMESPACE))
+		return !app->account.is_default && !instance_of(app->o) &&
+		       has_name(meta_annotation(o, ANNOTATION_APPS), app->name);
 	return is_marked(o, app) || is_made_for(o, app) || instance_is_welcome(o, app->o);
 }
 
@@ -130,7 +134,9 @@ static enum ensured check_namespace(const struct view *v, struct plan *plan, con
 				    const char *ns, bool removing, struct account_check *ret)
 {
 	const struct obj *o = view_get(v, WATCH_NAMESPACE, ns);
-	if (cstr_eq(ns, SYSTEM_NAMESPACE) || !name_is_dns_label(str_of(ns)))
+	bool is_ours =
+		cstr_eq(ns, SYSTEM_NAMESPACE) && (app->account.is_default || instance_of(app->o));
+	if (is_ours || !name_is_dns_label(str_of(ns)))
 		return refuse(ret, arena_fmt(v->a,
 					     "%s is no namespace for an app: set "
 					     "spec.installNamespace",
@@ -147,21 +153,19 @@ static enum ensured check_namespace(const struct view *v, struct plan *plan, con
 		add_step(ret, nextstep_new(v->a, NULL, "kubectl create namespace %s", ns));
 	add_step(ret, nextstep_new(v->a, NULL, "kubectl annotate namespace %s %s", ns,
 				   mark_with(o, app, v->a)));
-	return refuse(
-		ret,
-		o && instance_of(app->o)
-			? arena_fmt(v->a,
-				    "namespace %s takes no charts of instances of %s: its "
-				    "annotation " ANNOTATION_INSTANCES " does not name it",
-				    ns, marked_name(app))
-		: o ? arena_fmt(v->a,
-				"namespace %s was not made for app %s, and its "
-				"annotation " ANNOTATION_APPS " does not name it",
-				ns, app->name)
-		    : arena_fmt(
-			      v->a,
-			      "namespace %s is missing, and ALM makes none that begins with kube-",
-			      ns));
+	return refuse(ret,
+		      o && instance_of(app->o)
+			      ? arena_fmt(v->a,
+					  "namespace %s takes no charts of instances of %s: its "
+					  "annotation " ANNOTATION_INSTANCES " does not name it",
+					  ns, marked_name(app))
+		      : o ? arena_fmt(v->a,
+				      "namespace %s was not made for app %s, and its "
+				      "annotation " ANNOTATION_APPS " does not name it",
+				      ns, app->name)
+			  : arena_fmt(v->a,
+				      "namespace %s is missing, and ALM makes none of the system",
+				      ns));
 }
 
 /* --- a named account --- */

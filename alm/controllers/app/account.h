@@ -8,6 +8,10 @@
  * names of AppTypes with commas between, or "*". A CRD names its app by app.coreos.com/owner.
  * Without the law any author of an AppType could borrow any account of the cluster.
  *
+ * Namespace alm-system takes an app only with an account that spec.serviceAccountName names, and by
+ * the app's name ("*" does not mean it): ALM as an app of ALM. What is there stays when such an app
+ * is deleted (uninstall.h).
+ *
  * Without spec.serviceAccountName it is the default account of the app,
  * system:serviceaccount:alm-system:app-NAME. No ServiceAccount object is made for it, so that no
  * token of it can be: it exists as a subject of RBAC alone, and ALM alone impersonates it. ALM

@@ -313,6 +313,11 @@ static void own(struct obj *o, const struct strategy_ref *s, const struct unit_e
 		meta_add_owner(o, &owner);
 }
 
+bool install_plan_is_alm(const struct install_plan *p)
+{
+	return cstr_eq(p->ns, SYSTEM_NAMESPACE);
+}
+
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 				  const struct strategy_ref *s, const struct install_plan *p,
 				  const struct unit_entry *e, bool handoff)
@@ -330,7 +335,7 @@ struct obj *install_plan_decorate(const struct view *v, const struct app *app,
 	meta_set_label(o, "app.kubernetes.io/managed-by", "Helm");
 	meta_set_annotation(o, "meta.helm.sh/release-name", p->release);
 	meta_set_annotation(o, "meta.helm.sh/release-namespace", p->ns);
-	if (!e->keep)
+	if (!e->keep && !install_plan_is_alm(p))
 		own(o, s, e, handoff);
 	return o;
 }

@@ -68,6 +68,9 @@ const char *install_plan_inputs(const struct view *v, const char *archive,
 struct install_plan *install_plan_load(const struct view *v, const struct obj *doc,
 				       struct plan *plan);
 
+/* Is it ALM's own, in alm-system? Then its objects belong to nobody that goes, and stay with it: who
+ * would end the work? */
+bool install_plan_is_alm(const struct install_plan *p);
 /* The object to apply: rendered, with ownership marks (charts.md 10.2) and the applied digest.
  * owner is the strategy it shall belong to; a live object keeps its owner unless handoff. Owned. */
 struct obj *install_plan_decorate(const struct view *v, const struct app *app,

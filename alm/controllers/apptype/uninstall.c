@@ -81,7 +81,8 @@ static enum ensured collect(struct uninstall *u, const struct obj *doc, struct d
 		const struct unit_entry *e = &p->entries[i];
 		if (e->unknown)
 			known = WAITING;
-		if (!e->live || e->keep || !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
+		if (!e->live || e->keep || install_plan_is_alm(p) ||
+		    !cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
 			continue;
 		all[(*n)++] = (struct doomed){e, is_own_custom(p, e, u->v->a)};
 	}

@@ -2,7 +2,8 @@
  * uninstall: removal of what an app's plans have put into the cluster (charts.md 10.6): the record
  * says uninstalling, pre-delete hooks, custom resources of the release's own CRDs, all other
  * objects in uninstall order with a barrier between kinds, post-delete hooks, what is left of
- * hooks, records. CRDs, Namespaces, claims and kept objects stay. Pure and level-triggered.
+ * hooks, records. CRDs, Namespaces, claims and kept objects stay, and all of an app in alm-system:
+ * it is ALM itself, which `alm uninstall --from-cluster` takes off. Pure and level-triggered.
  */
 #ifndef ALM_CONTROLLERS_APPTYPE_UNINSTALL_H
 #define ALM_CONTROLLERS_APPTYPE_UNINSTALL_H

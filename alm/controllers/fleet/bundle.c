@@ -239,9 +239,10 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	case BUNDLE_ROLLED_BACK:
 		return arena_fmt(v->a, "%s: %s", text_of(job->record, "reason"),
 				 text_of(job->record, "message"));
+	case BUNDLE_DELETING:
+		return job && job->deleting ? text_of(job->record, "message") : "";
 	case BUNDLE_NEW:
 	case BUNDLE_FETCHING:
-	case BUNDLE_DELETING:
 		return "";
 	case BUNDLE_RENDERING:
 	case BUNDLE_PLANNING:

@@ -25,7 +25,8 @@ bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e)
 		return true;
 	bool label = cstr_eq(meta_label(e->live, LABEL_STRATEGY),
 			     app_label_value(s->ref->name, s->v->a));
-	return label && (e->keep || meta_is_owned_by(e->live, meta_uid(s->ref->o)));
+	return label && (e->keep || install_plan_is_alm(s->install) ||
+			 meta_is_owned_by(e->live, meta_uid(s->ref->o)));
 }
 
 enum readiness strategy_readiness(const struct strategy_pass *s, const struct install_plan *p,

@@ -122,7 +122,7 @@ static void tell_lost(struct unit_pass *s, const char *why)
 
 static bool is_lost(const struct unit_pass *s)
 {
-	bool marked = s->job->deleting;
+	bool marked = s->job->deleting && !s->job->made_nothing;
 	if (s->inventory)
 		return s->incomplete;
 	for (size_t i = 0; i < s->n; i++)
@@ -172,6 +172,9 @@ enum ensured unit_rebuild(struct unit_pass *s)
 	bool stays =
 		o && o->code && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN);
 	bool waits = s->job->deleting && o && o->code && !stays;
+	if (waits)
+		obj_set(s->record, "message",
+			obj_stringf("what is to be deleted is not known yet: %s", o->msg));
 	if (waits && plan_await(s->plan, outcome_retry_in(o, s->v->now_ns)) != DONE)
 		return WAITING;
 	if (!o || waits) {
@@ -182,6 +185,8 @@ enum ensured unit_rebuild(struct unit_pass *s)
 		plan_work(s->plan, &gather_work, id)->body = body;
 		return WAITING;
 	}
+	if (s->job->deleting)
+		obj_del(s->record, "message");
 	if (!o->code)
 		take_marked(s, o->value);
 	else

@@ -48,6 +48,7 @@ struct unit_job {
 	bool spares;            /* what it has no more is told and stays */
 	bool deleting;          /* all that the inventory names goes, and the inventory */
 	bool orphans;           /* deleting: the marks go alone, the objects stay */
+	bool made_nothing;      /* deleting: none was ever begun, so no inventory is none lost */
 };
 
 /* Called in the turns of the manager's loop; job is borrowed until the next turn. */

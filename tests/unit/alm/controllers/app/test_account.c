@@ -172,8 +172,7 @@ static void test_account__the_system_s_namespaces_take_more(void **state)
 	refuses(w, "alm-system", NULL);
 	refuses(w, "kube-new", NULL); /* not even made */
 	assert_string_equal(w->check.message,
-			    "namespace kube-new is missing, and ALM makes none that "
-			    "begins with kube-");
+			    "namespace kube-new is missing, and ALM makes none of the system");
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", LABELLED));
 	refuses(w, "kube-x", NULL);
 	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("kube-x", MARKED("etcd")));
@@ -182,6 +181,28 @@ static void test_account__the_system_s_namespaces_take_more(void **state)
 		      NAMESPACE("mine", LABELLED)); /* of earlier versions */
 	assert_int_equal(settle(w, "mine"), DONE);
 	refuses(w, "a/../b", NULL);
+}
+
+/* Whoever may write that namespace, and accounts in it, may give ALM to an app. */
+static void test_account__where_alm_is_takes_a_named_app_with_a_named_account(void **state)
+{
+	struct world *w = *state;
+	static const char step[] = "kubectl annotate namespace alm-system app.coreos.com/apps=etcd";
+	static const char again[] =
+		"kubectl annotate namespace alm-system app.coreos.com/apps=etcd --overwrite";
+	set_app(w, APP("\"serviceAccountName\":\"updater\""));
+	refuses(w, "alm-system", step); /* it is not made for an app */
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("alm-system", LABELLED));
+	refuses(w, "alm-system", step);
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("alm-system", MARKED("*")));
+	refuses(w, "alm-system", again);
+	view_fake_put(&w->f, WATCH_NAMESPACE, NAMESPACE("alm-system", MARKED("*,etcd")));
+	assert_int_equal(ask(w, "alm-system", false), WAITING); /* and the account is looked at */
+	assert_non_null(view_fake_work(&w->f, &survey_work));
+	set_app(w, APP(""));
+	refuses(w, "alm-system", NULL); /* not the default account */
+	assert_string_equal(w->check.message,
+			    "alm-system is no namespace for an app: set spec.installNamespace");
 }
 
 /* --- the default account --- */
@@ -479,6 +500,7 @@ int main(void)
 		TEST(a_missing_namespace_is_made_and_marked),
 		TEST(a_namespace_of_others_must_say_so),
 		TEST(the_system_s_namespaces_take_more),
+		TEST(where_alm_is_takes_a_named_app_with_a_named_account),
 		TEST(its_rights_are_made_and_kept),
 		TEST(what_it_never_gets),
 		TEST(custom_resources_of_definitions_that_name_the_app),

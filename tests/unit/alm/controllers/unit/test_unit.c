@@ -482,9 +482,25 @@ static void test_unit__a_deletion_waits_for_all_lists(void **state)
 		  x.f.view.now_ns);
 	assert_string_equal(unit_fixture_settle(&x), "Running");
 	assert_non_null(unit_fixture_map(&x, "c1"));
+	assert_string_equal(obj_str(x.job.record, "message"),
+			    "what is to be deleted is not known yet: no list of Secrets");
 	view_fake_outcome(&x.f, "unit:" UNIT_FIXTURE_KEY ":2:marked", marked);
 	unit_fixture_settle(&x);
 	assert_null(unit_fixture_map(&x, "c1"));
+	assert_null(obj_str(x.job.record, "message"));
+	unit_fixture_release(&x);
+}
+
+/* A group of the cluster that cannot be read (an APIService whose server is gone) holds up nobody who has nothing there. */
+static void test_unit__what_made_nothing_is_deleted_at_once(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 0);
+	x.job.deleting = true;
+	x.job.made_nothing = true;
+	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+	assert_null(view_fake_work(&x.f, &gather_work));
 	unit_fixture_release(&x);
 }
 
@@ -570,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_unit__a_lost_inventory_is_rebuilt_by_marks),
 		cmocka_unit_test(test_unit__nothing_is_pruned_after_a_failed_list),
 		cmocka_unit_test(test_unit__a_deletion_waits_for_all_lists),
+		cmocka_unit_test(test_unit__what_made_nothing_is_deleted_at_once),
 		cmocka_unit_test(test_unit__too_many_deletes_are_held_before_anything_is_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
