@@ -50,6 +50,16 @@ static int answer(struct request *r, int status, struct text *t, struct error *e
 	return 0;
 }
 
+/* As who asks by the old names compares it; false: he does not. */
+static bool answer_old(struct request *r, struct text *t)
+{
+	bool is_old = r->old_api_version && r->accept.as == AS_OBJECT;
+	const struct obj *now = is_old ? convert_read(r->kind, t, r->arena) : NULL;
+	if (now)
+		request_reply_obj(r, 200, modern_show(r, now));
+	return now != NULL;
+}
+
 static int not_found(struct request *r, struct error *err)
 {
 	return fail_not_found(r, r->group, r->resource, r->name, err);
@@ -66,7 +76,7 @@ static int verb_get(struct request *r, struct error *err)
 	struct head *h = resource_find(server_resource(r->server, r->kind), r->ns, r->name);
 	if (!h)
 		return not_found(r, err);
-	return answer(r, 200, h->text, err);
+	return answer_old(r, h->text) ? 0 : answer(r, 200, h->text, err);
 }
 
 static int verb_watch(struct request *r, struct error *err)
@@ -115,6 +125,8 @@ static int decode(struct mutation *m, struct error *err)
 
 static int answer_write(struct mutation *m, struct error *err)
 {
+	if (m->opt.dry_run && !m->created && answer_old(m->r, m->text))
+		return 0;
 	return answer(m->r, m->created ? 201 : 200, m->text, err);
 }
 
@@ -163,6 +175,7 @@ static int verb_update(struct request *r, struct error *err)
 	}
 	if (!m.head)
 		return not_found(r, err);
+	modern_join(r, m.before, m.after);
 	if (mutation_update(&m, err) < 0)
 		return -err->code;
 	return answer_write(&m, err);
@@ -176,10 +189,12 @@ static int patch_object(struct mutation *m, enum patch_type type, struct error *
 	} else {
 		if (!m->head)
 			return not_found(m->r, err);
-		if (patching_apply(m->r, type, m->before, &m->findings, &m->after, err) < 0)
+		const struct obj *shown =
+			m->r->old_api_version ? modern_show(m->r, m->before) : m->before;
+		if (patching_apply(m->r, type, shown, &m->findings, &m->after, err) < 0 ||
+		    modern_patched(m->r, shown, &m->after, err) < 0)
 			return -err->code;
-		if (modern_form(m->r, &m->after, err) < 0)
-			return -err->code;
+		modern_join(m->r, m->before, m->after);
 		/* The revision read is no precondition; one that the patch names is. */
 		if (cstr_eq(meta_resource_version(m->after), meta_resource_version(m->before)))
 			obj_del_path(m->after, "metadata.resourceVersion");

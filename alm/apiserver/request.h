@@ -93,6 +93,10 @@ struct request {
 	 * path is there, for other methods. */
 	const struct kind *kind;
 	bool wrong_method;
+	/* It was asked for in the form of 2017 (modern.h): as which apiVersion, and under which name
+	 * if that is another one today. NULL: no. */
+	const char *old_api_version, *old_name;
+	bool says_one_version; /* the definition in its body, which is one of 2017, says no other */
 
 	struct user_info user;
 	bool by_admin; /* who really asks is an administrator */

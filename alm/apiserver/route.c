@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/modern.h"
 #include "alm/apiserver/status.h"
 
 struct segments {
@@ -118,17 +119,6 @@ static char *lower(struct arena *a, const char *s)
 	return out;
 }
 
-/* Rights, store and log are those of the group and version that it leads to. */
-static void go_through_door(struct request *r)
-{
-	const struct kind *k = r->kind;
-	if (!k || !k->legacy_group || !cstr_eq(r->verb, "create") || r->server->config.no_legacy)
-		return;
-	r->group = arena_strdup(r->arena, k->legacy_group);
-	r->version = arena_strdup(r->arena, k->legacy_version);
-	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
-}
-
 int route_parse(struct request *r, struct error *err)
 {
 	const struct http_request *h = &r->exchange->request;
@@ -159,7 +149,7 @@ int route_parse(struct request *r, struct error *err)
 	bool reads = cstr_eq(verb, "get") || cstr_eq(verb, "list") || cstr_eq(verb, "watch");
 	r->verb = place.watch ? "watch" : verb; /* the prefix is the verb, whatever the method */
 	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
-	go_through_door(r);
+	modern_route(r);
 	enum offer offer = r->kind ? offer_of(r, &place, reads) : OFFER_NONE;
 	r->wrong_method = offer == OFFER_OTHER_METHODS;
 	if (offer == OFFER_NONE)

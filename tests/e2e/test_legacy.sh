@@ -61,6 +61,16 @@ k create -f "$old/etcd-instance.yaml" >said 2>&1
 has "A33 kubectl create of the old instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant created" "$(cat said)"
 has "A33 and which group it is of" "Warning: apiVersion v1alpha1.etcd.coreos.com/v1alpha1 is legacy; stored as etcd.coreos.com/v1" "$(cat said)"
 is "A33 a name without group is that of today" "etcd.coreos.com/v1 3" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+for verb in apply apply replace; do
+	is "A33 kubectl $verb of the old instance that is there" "etcdcluster" "$(k $verb -f "$old/etcd-instance.yaml" 2>/dev/null | cut -d. -f1)"
+	is "A33 kubectl $verb of the old definition that is there" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com" \
+		"$(k $verb -f "$old/etcd-crd.yaml" 2>/dev/null | cut -d' ' -f1)"
+done
+sed 's/size: 3/size: 5/' "$old/etcd-instance.yaml" | k apply -f - >/dev/null 2>&1
+is "A33 what the file changes is changed" "etcd.coreos.com/v1 5" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+k apply -f "$old/etcd-instance.yaml" >/dev/null 2>&1
+is "A33 kubectl diff finds nothing" "0" "$(k diff -f "$old/etcd-instance.yaml" >/dev/null 2>&1; echo $?)"
+has "A33 kubectl get by the old names" etcd-purple-ant "$(k get -f "$old/etcd-instance.yaml" 2>&1)"
 sed 's/etcd-purple-ant/wrong/; s/size: 3/size: x/' "$old/etcd-instance.yaml" >wrong.yaml
 code "A33 the schema of today judges it" 1 'spec.size: Invalid value: "string"' k create -f wrong.yaml
 k create clusterrolebinding mary-views --clusterrole=view --user=mary >/dev/null
@@ -70,7 +80,8 @@ up_stop
 up_start
 sed 's/etcd-purple-ant/again/' "$old/etcd-instance.yaml" >again.yaml
 has "A33 after a restart as well" "etcdcluster.etcd.coreos.com/again created" "$(k create -f again.yaml 2>&1)"
-k delete crd etcds.etcd.coreos.com >/dev/null
+has "A33 kubectl delete of the old instance" deleted "$(k delete -f "$old/etcd-instance.yaml" 2>&1)"
+has "A33 and of the old definition" deleted "$(k delete -f "$old/etcd-crd.yaml" 2>&1)"
 is "A33 the groups of 2017 go with it" "" "$(k api-resources 2>&1 | grep -E '(^| )(1|v1alpha1)\.etcd')"
 
 # --- alm, on any server ---

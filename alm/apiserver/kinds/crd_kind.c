@@ -178,7 +178,7 @@ struct kind *crd_door_new(const struct obj *crd, const char *group, const char *
 	k->list_kind = text_of(names, "listKind", a);
 	k->plural = text_of(names, "plural", a);
 	k->singular = text_of(names, "singular", a);
-	k->verbs = VERB_CREATE;
+	k->verbs = VERB_CREATE | VERB_GET | VERB_UPDATE | VERB_PATCH | VERB_DELETE;
 	k->flags = KIND_CUSTOM;
 	if (cstr_eq(obj_str(crd, "spec.scope"), "Namespaced"))
 		k->flags |= KIND_NAMESPACED;

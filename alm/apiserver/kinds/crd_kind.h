@@ -8,7 +8,8 @@
  * crd_kind_free. */
 int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stamp,
 		 struct kind **ret, struct error *err);
-/* The door of group and version to the version v of the definition, as above: only create. */
+/* The door of group and version to the version v of the definition, as above: an object by its name,
+ * and create; modern.h leads through it. */
 struct kind *crd_door_new(const struct obj *crd, const char *group, const char *version,
 			  const char *v);
 void crd_kind_free(struct kind *k);

@@ -72,8 +72,8 @@ struct kind {
 	/* The objects are those of another group (events.k8s.io shows those of ""); NULL: its own.
 	 */
 	const char *storage_group;
-	/* A door for documents of 2017 (crds/legacy.h): what is created at this group and version
-	 * is created at that one, with the rights of that one. NULL: none. */
+	/* A door for documents of 2017 (modern.h): what is asked of an object of this group and
+	 * version is asked of that one, with the rights of that one. NULL: none. */
 	const char *legacy_group, *legacy_version;
 };
 
