@@ -6,6 +6,7 @@
 #include "alm/base/pool.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -44,15 +45,37 @@ struct region {
 
 #define HEAD_BYTES ((sizeof(struct page) + STEP - 1) / STEP * STEP)
 
-/* What the pieces of a page do. */
-enum stay { GO, STAY, STAYS };
+/* What the pieces of a page do: go, stay, or stay and are a library's, which may have threads. */
+enum stay { GO, STAY, SHARED, STAYS };
 
 LIST_HEAD(page_list, page);
 LIST_HEAD(region_list, region);
 
+struct pool {
+	struct region_list regions;
+	size_t n_pages, n_dirty;
+};
+
 static struct page_list with_room[STAYS][CLASSES];
-static struct region_list regions;
-static size_t n_pages, n_dirty;
+static struct pool own, shared;
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct pool *pool_of(unsigned stay)
+{
+	return stay == SHARED ? &shared : &own;
+}
+
+static void lock(unsigned stay)
+{
+	if (stay == SHARED)
+		pthread_mutex_lock(&shared_lock);
+}
+
+static void unlock(unsigned stay)
+{
+	if (stay == SHARED)
+		pthread_mutex_unlock(&shared_lock);
+}
 
 /* --- sizes --- */
 
@@ -90,14 +113,14 @@ static struct page *page_of(void *p, size_t class)
 	return (struct page *)(void *)((char *)p - (uintptr_t)p % (pages_of(class) * PAGE_BYTES));
 }
 
-static struct region *region_new(void)
+static struct region *region_new(struct pool *pool)
 {
 	struct region *r = mem_region(REGION_BYTES);
 	*r = (struct region){.n_free = REGION_PAGES - 1};
 	for (size_t i = 0; i < WORDS; i++)
 		r->free[i] = UINT64_MAX;
 	r->free[0] &= ~UINT64_C(1);
-	LIST_INSERT_HEAD(&regions, r, link);
+	LIST_INSERT_HEAD(&pool->regions, r, link);
 	return r;
 }
 
@@ -126,59 +149,60 @@ static uint64_t bits_at(size_t page, size_t n)
 	return ((UINT64_C(1) << n) - 1) << page % 64;
 }
 
-static struct page *page_take(size_t class)
+static struct page *page_take(struct pool *pool, size_t class)
 {
 	size_t at = 0, n = pages_of(class);
 	struct region *r = NULL;
-	LIST_FOREACH(r, &regions, link)
+	LIST_FOREACH(r, &pool->regions, link)
 	{
 		if (region_has(r, n, &at))
 			break;
 	}
 	if (!r) {
-		r = region_new();
+		r = region_new(pool);
 		region_has(r, n, &at);
 	}
 	uint64_t bits = bits_at(at, n);
 	r->free[at / 64] &= ~bits;
-	n_dirty -= (size_t)__builtin_popcountll(r->dirty[at / 64] & bits);
+	pool->n_dirty -= (size_t)__builtin_popcountll(r->dirty[at / 64] & bits);
 	r->dirty[at / 64] &= ~bits;
 	r->n_free -= n;
 	if (!r->n_free)
 		LIST_REMOVE(r, link);
-	n_pages += n;
+	pool->n_pages += n;
 	return (struct page *)(void *)((char *)r + at * PAGE_BYTES);
 }
 
 static void page_give(struct page *p)
 {
+	struct pool *pool = pool_of(p->stay);
 	struct region *r = region_of(p);
 	size_t at = (uintptr_t)p % REGION_BYTES / PAGE_BYTES, n = pages_of(p->class);
 	uint64_t bits = bits_at(at, n);
 	r->free[at / 64] |= bits;
 	r->dirty[at / 64] |= bits;
-	n_dirty += n;
-	n_pages -= n;
+	pool->n_dirty += n;
+	pool->n_pages -= n;
 	if (!r->n_free)
-		LIST_INSERT_HEAD(&regions, r, link);
+		LIST_INSERT_HEAD(&pool->regions, r, link);
 	r->n_free += n;
 }
 
 size_t pool_pages(void)
 {
-	return n_pages;
+	return own.n_pages + shared.n_pages;
 }
 
 size_t pool_free_pages(void)
 {
-	return n_dirty;
+	return own.n_dirty + shared.n_dirty;
 }
 
-size_t pool_trim(void)
+static size_t trim(struct pool *pool)
 {
 	size_t n = 0;
 	struct region *r, *next;
-	for (r = LIST_FIRST(&regions); r; r = next) {
+	for (r = LIST_FIRST(&pool->regions); r; r = next) {
 		next = LIST_NEXT(r, link);
 		for (size_t i = 0; i < REGION_PAGES; i++) {
 			uint64_t bit = UINT64_C(1) << i % 64;
@@ -194,7 +218,16 @@ size_t pool_trim(void)
 			mem_region_free(r, REGION_BYTES);
 		}
 	}
-	n_dirty -= n;
+	pool->n_dirty -= n;
+	return n;
+}
+
+size_t pool_trim(void)
+{
+	size_t n = trim(&own);
+	lock(SHARED);
+	n += trim(&shared);
+	unlock(SHARED);
 	mem_trim();
 	return n;
 }
@@ -223,7 +256,7 @@ static struct page *page_with_room(enum stay stay, size_t class)
 	struct page *p = LIST_FIRST(&with_room[stay][class - 1]);
 	if (p)
 		return p;
-	p = page_take(class);
+	p = page_take(pool_of(stay), class);
 	*p = (struct page){.class = (uint16_t)class, .stay = (uint16_t)stay};
 	LIST_INSERT_HEAD(&with_room[stay][class - 1], p, link);
 	return p;
@@ -231,8 +264,6 @@ static struct page *page_with_room(enum stay stay, size_t class)
 
 static void *take(enum stay stay, size_t n)
 {
-	if (is_mallocs(n))
-		return xmalloc(n);
 	struct page *p = page_with_room(stay, class_of(n));
 	struct piece *piece = p->freed;
 	if (piece)
@@ -247,12 +278,34 @@ static void *take(enum stay stay, size_t n)
 
 void *pool_alloc(size_t n)
 {
-	return take(GO, n);
+	return is_mallocs(n) ? xmalloc(n) : take(GO, n);
 }
 
 void *pool_keep(size_t n)
 {
-	return take(STAY, n);
+	return is_mallocs(n) ? xmalloc(n) : take(STAY, n);
+}
+
+void *pool_share(size_t n)
+{
+	if (is_mallocs(n))
+		return xmalloc(n);
+	lock(SHARED);
+	void *p = take(SHARED, n);
+	unlock(SHARED);
+	return p;
+}
+
+static void give(struct page *p, struct piece *piece)
+{
+	if (p->used == pieces_of(p))
+		LIST_INSERT_HEAD(&with_room[p->stay][p->class - 1], p, link);
+	piece->next = p->freed;
+	p->freed = piece;
+	if (--p->used)
+		return;
+	LIST_REMOVE(p, link);
+	page_give(p);
 }
 
 void pool_free(void *ptr, size_t n)
@@ -262,16 +315,11 @@ void pool_free(void *ptr, size_t n)
 		return;
 	}
 	struct page *p = page_of(ptr, class_of(n));
-	struct piece *piece = ptr;
-	assert(p->class == class_of(n) && p->used);
-	if (p->used == pieces_of(p))
-		LIST_INSERT_HEAD(&with_room[p->stay][p->class - 1], p, link);
-	piece->next = p->freed;
-	p->freed = piece;
-	if (--p->used)
-		return;
-	LIST_REMOVE(p, link);
-	page_give(p);
+	unsigned stay = p->stay;
+	assert(p->class == class_of(n));
+	lock(stay);
+	give(p, ptr);
+	unlock(stay);
 }
 
 char *pool_text(const char *s)

@@ -22,7 +22,9 @@
 void *pool_alloc(size_t n) __attribute__((returns_nonnull));
 /* The same, for what stays. */
 void *pool_keep(size_t n) __attribute__((returns_nonnull));
-void pool_free(void *p, size_t n); /* of either */
+/* The same, for a library, which may have threads: pages of their own, and pool_free() of it from any. */
+void *pool_share(size_t n) __attribute__((returns_nonnull));
+void pool_free(void *p, size_t n); /* of all three */
 /* A text that stays, as a piece; NULL of NULL. */
 char *pool_text(const char *s);
 void pool_text_free(void *s);

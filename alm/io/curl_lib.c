@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "alm/io/library_memory.h"
+
 #define LIBRARY "libcurl.so.4"
 
 /* ISO C has no cast from an object pointer to a function pointer. */
@@ -27,7 +29,9 @@ int curl_lib_load(const struct curl_lib **ret, struct error *err)
 		return error_set(err, E_UNSUPPORTED, LIBRARY " has no curl_%s", #name);
 		CURL_FUNCTIONS(X)
 #undef X
-		if (lib.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		if (lib.global_init_mem(CURL_GLOBAL_DEFAULT, library_malloc, library_free,
+					library_realloc, library_strdup,
+					library_calloc) != CURLE_OK)
 			return error_set(err, E_INTERNAL, "libcurl cannot be initialised");
 		loaded = true;
 	}

@@ -18,7 +18,7 @@
 
 /* clang-format off */
 #define CURL_FUNCTIONS(X) \
-	X(global_init) X(free) \
+	X(global_init_mem) X(free) \
 	X(easy_init) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror) \
 	X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle) \
 	X(multi_assign) X(multi_socket_action) X(multi_info_read) \

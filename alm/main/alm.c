@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "alm/cli/cmds.h"
-#include "alm/io/crypto_memory.h"
+#include "alm/io/library_memory.h"
 #include "alm/io/process.h"
 #include "alm/main/cmd_controller.h"
 #include "alm/main/cmd_server.h"
@@ -57,7 +57,7 @@ static const struct cmd *const commands[] = {
 /* Commands hold tokens and Secrets, too. */
 int main(int argc, char **argv)
 {
-	crypto_memory_pool();
+	library_memory_crypto();
 	process_seal(getenv("ALM_DEBUGGABLE") != NULL);
 	return cli_main(commands, argc, argv);
 }

@@ -1,6 +1,7 @@
 /* test_pool.c: pieces do not touch each other, and pages that hold nothing go back. */
 #include "tests/lib/test.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "alm/base/pool.h"
@@ -25,7 +26,8 @@ static void take(struct held *h, unsigned *x)
 {
 	*h = (struct held){.n = next_random(x) % (POOL_PIECE_MAX + 40),
 			   .mark = (unsigned char)next_random(x)};
-	h->p = pool_alloc(h->n);
+	unsigned kind = next_random(x) % 3;
+	h->p = kind == 0 ? pool_alloc(h->n) : kind == 1 ? pool_keep(h->n) : pool_share(h->n);
 	memset(h->p, h->mark, h->n);
 }
 
@@ -107,12 +109,63 @@ static void test_pool__what_stays_is_apart(void **state)
 	assert_int_equal(pool_pages(), before);
 }
 
+struct thread {
+	pthread_t id;
+	struct held all[PIECES];
+	unsigned x;
+	struct held *others; /* whose pieces it frees */
+};
+
+static void *take_all(void *arg)
+{
+	struct thread *t = arg;
+	for (size_t i = 0; i < PIECES; i++) {
+		struct held *h = &t->all[i];
+		*h = (struct held){.n = next_random(&t->x) % 200, .mark = (unsigned char)i};
+		h->p = memset(pool_share(h->n), h->mark, h->n);
+	}
+	return NULL;
+}
+
+static void *give_all(void *arg)
+{
+	const struct thread *t = arg;
+	for (size_t i = 0; i < PIECES; i++)
+		give(&t->others[i]);
+	return NULL;
+}
+
+static void in_both(struct thread *t, void *(*work)(void *))
+{
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&t[i].id, NULL, work, &t[i]), 0);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(t[i].id, NULL), 0);
+}
+
+/* Two threads take and free at once, each what the other took; a third trims. */
+static void test_pool__a_library_may_have_threads(void **state)
+{
+	(void)state;
+	static struct thread t[2] = {{.x = 1}, {.x = 2}};
+	size_t before = pool_pages();
+	for (size_t i = 0; i < 2; i++)
+		t[i].others = t[1 - i].all;
+	for (int round = 0; round < 40; round++) {
+		in_both(t, take_all);
+		pool_trim();
+		in_both(t, give_all);
+		assert_int_equal(pool_pages(), before);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pool__pieces_keep_what_they_hold),
 		cmocka_unit_test(test_pool__free_pages_go_back),
 		cmocka_unit_test(test_pool__what_stays_is_apart),
+		cmocka_unit_test(test_pool__a_library_may_have_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

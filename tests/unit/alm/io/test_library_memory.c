@@ -1,4 +1,4 @@
-/* test_crypto_memory.c: OpenSSL's pieces are the pool's, of whatever length, and keep what they hold. */
+/* test_library_memory.c: pieces of OpenSSL and libcurl are the pool's, of whatever length, and keep what they hold. */
 #include "tests/lib/test.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 
 #include "alm/base/pool.h"
 #include "alm/base/sanitizer.h"
-#include "alm/io/crypto_memory.h"
+#include "alm/io/library_memory.h"
 
 /* Some thousand: pages of the pool, which are counted. */
-static void test_crypto_memory__pieces_are_of_the_pool(void **state)
+static void test_library_memory__pieces_are_of_the_pool(void **state)
 {
 	(void)state;
 	enum { N = 2000, BYTES = 40 };
@@ -30,7 +30,7 @@ static void test_crypto_memory__pieces_are_of_the_pool(void **state)
 }
 
 /* Over each bound of the pool, both ways; from nothing and to nothing. */
-static void test_crypto_memory__changed_length(void **state)
+static void test_library_memory__changed_length(void **state)
 {
 	(void)state;
 	static const size_t sizes[] = {1, 16, 17, 992, 993, 1008, 4064, 4065, 4080, 4081, 70000};
@@ -49,12 +49,38 @@ static void test_crypto_memory__changed_length(void **state)
 	OPENSSL_free(NULL);
 }
 
+/* As C's: a piece of no bytes is one, what is counted twice does not wrap, all bytes are 0. */
+static void test_library_memory__as_c_has_them(void **state)
+{
+	(void)state;
+	void *none = library_malloc(0);
+	assert_non_null(none);
+	none = library_realloc(none, 5);
+	memcpy(none, "four", 5);
+	none = library_realloc(none, 0);
+	assert_non_null(none);
+	library_free(none);
+	library_free(NULL);
+	static const unsigned char zero[24];
+	void *dirty = memset(library_malloc(24), 0xff, 24);
+	library_free(dirty);
+	void *clear = library_calloc(3, 8);
+	assert_memory_equal(clear, zero, 24);
+	library_free(clear);
+	assert_null(library_calloc(SIZE_MAX / 2, 3));
+	assert_null(library_malloc(SIZE_MAX));
+	char *s = library_strdup("text");
+	assert_string_equal(s, "text");
+	library_free(s);
+}
+
 int main(void)
 {
-	crypto_memory_pool();
+	library_memory_crypto();
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crypto_memory__pieces_are_of_the_pool),
-		cmocka_unit_test(test_crypto_memory__changed_length),
+		cmocka_unit_test(test_library_memory__pieces_are_of_the_pool),
+		cmocka_unit_test(test_library_memory__changed_length),
+		cmocka_unit_test(test_library_memory__as_c_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
