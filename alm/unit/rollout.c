@@ -6,12 +6,14 @@
 #include "alm/base/clock.h"
 #include "alm/obj/decode.h"
 #include "alm/obj/yaml.h"
+#include "alm/unit/canary.h"
 #include "alm/unit/rollout_internal.h"
 #include "installers/chart/glob.h"
 
-#define KIND        "Rollout"
-#define API_ALM     "app.coreos.com/v1alpha1"
-#define API_LOCUTUS "workflow.kubernetes.io/v1alpha1"
+#define KIND          "Rollout"
+#define ACTION_CANARY "Canary"
+#define API_ALM       "app.coreos.com/v1alpha1"
+#define API_LOCUTUS   "workflow.kubernetes.io/v1alpha1"
 
 /* To add an action: a row, its constant in rollout.h, and what rollout_next() does with it. */
 /* clang-format off */
@@ -20,6 +22,7 @@ static const struct { const char *name; enum rollout_action action; } actions[] 
 	{"CreateIfNotExist", ACTION_CREATE_IF_NOT_EXIST},
 	{"DeleteIfExist",    ACTION_DELETE_IF_EXIST},
 	{"Job",              ACTION_JOB},
+	{ACTION_CANARY,      ACTION_CREATE_OR_UPDATE}, /* with a canary before */
 };
 /* clang-format on */
 
@@ -74,6 +77,7 @@ static const struct decode_field group_fields[] = {
 struct raw_step {
 	struct rollout_step step;
 	const struct obj *success, *failure, *canary;
+	int64_t timeout_ns; /* 0: it does not say */
 };
 
 #define STEP(path, type, member) {path, type, offsetof(struct raw_step, member)}
@@ -85,7 +89,7 @@ static const struct decode_field step_fields[] = {
 	STEP("failure", DECODE_LIST, failure),
 	STEP("canary", DECODE_ANY, canary),
 	STEP("config", DECODE_ANY, step.config),
-	STEP("timeout", DECODE_SPAN, step.timeout_ns),
+	STEP("timeout", DECODE_SPAN, timeout_ns),
 	STEP("continueOnError", DECODE_BOOL, step.continue_on_error),
 	{0},
 };
@@ -157,23 +161,64 @@ static int read_object(struct reader *r, struct rollout_step *s)
 	return 0;
 }
 
+static int read_canary(struct reader *r, struct rollout_step *s, const struct obj *canary)
+{
+	bool wanted = !strcmp(s->action_name, ACTION_CANARY);
+	const char *field = arena_fmt(r->a, "%s.canary", s->field);
+	if (wanted != (canary != NULL))
+		return error_set(r->err, E_INVALID,
+				 wanted ? "%s: is missing; want {steps: [{weight: 25, pause: 5m}]}"
+					: "%s: only the action " ACTION_CANARY " has one",
+				 field);
+	if (!canary)
+		return 0;
+	if (r->options->no_canary)
+		return error_set(
+			r->err, E_INVALID,
+			"%s: the objects of an AppType are rolled out without a canary; use "
+			"the action CreateOrUpdate",
+			field);
+	return canary_parse(canary, field, r->a, &s->canary, r->err);
+}
+
+/* Ten minutes for each of its steps and the last apply, beside what they wait and measure. */
+static int fit_canary(struct reader *r, struct rollout_step *s, int64_t timeout_ns)
+{
+	int64_t figures = 0, steps = (int64_t)s->canary->n + 1;
+	for (size_t i = 0; i < s->n_success; i++)
+		if (s->success[i].type == CHECK_PROMETHEUS &&
+		    prometheus_span_ns(s->success[i].prometheus) > figures)
+			figures = prometheus_span_ns(s->success[i].prometheus);
+	int64_t least = s->canary->pause_ns + clock_ns(steps, figures);
+	int64_t all = least + clock_ns(steps, ROLLOUT_STEP_TIMEOUT);
+	char text[CLOCK_TEXT_MAX];
+	duration_format(least, text);
+	s->timeout_ns = timeout_ns                 ? timeout_ns
+			: all < ROLLOUT_NO_TIMEOUT ? all
+						   : ROLLOUT_NO_TIMEOUT;
+	if (least >= s->timeout_ns)
+		return error_set(r->err, E_INVALID,
+				 "%s.timeout: pauses and figures of the canary take at least %s",
+				 s->field, text);
+	return 0;
+}
+
 static int read_step(struct reader *r, const struct obj *o, const char *field,
 		     struct rollout_step *ret)
 {
-	struct raw_step raw = {.step = {.timeout_ns = ROLLOUT_STEP_TIMEOUT, .field = field}};
+	struct raw_step raw = {.step = {.field = field}};
 	if (decode_members(o, field, step_fields, &raw, r->a, r->err) < 0)
 		return -r->err->code;
-	if (raw.canary)
-		return error_set(r->err, E_INVALID,
-				 "%s.canary: this version of ALM has no canary; remove it and use "
-				 "CreateOrUpdate",
-				 field);
 	*ret = raw.step;
-	if (read_action(r, ret) < 0 || read_object(r, ret) < 0)
+	ret->timeout_ns = raw.timeout_ns ? raw.timeout_ns : ROLLOUT_STEP_TIMEOUT;
+	if (read_action(r, ret) < 0 || read_object(r, ret) < 0 ||
+	    read_canary(r, ret, raw.canary) < 0)
 		return -r->err->code;
 	if (!ret->name || !*ret->name)
 		ret->name = ret->object;
-	return rollout_read_checks(ret, raw.success, raw.failure, r->options, r->a, r->err);
+	if (rollout_read_checks(ret, raw.success, raw.failure, r->options, r->a, r->err) < 0)
+		return -r->err->code;
+	return ret->canary ? fit_canary(r, ret, raw.timeout_ns) : 0;
 }
 
 static int read_group(struct reader *r, const struct obj *o, size_t i, struct rollout_group *ret)

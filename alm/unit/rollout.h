@@ -34,6 +34,8 @@
 #define ROLLOUT_POLL_INTERVAL    (2 * NS_PER_S)
 #define ROLLOUT_NO_TIMEOUT       (7 * NS_PER_DAY) /* the longest span */
 
+struct canary;
+
 enum rollout_action {
 	ACTION_CREATE_OR_UPDATE,
 	ACTION_CREATE_IF_NOT_EXIST,
@@ -84,6 +86,7 @@ struct rollout_step {
 	int64_t timeout_ns;
 	bool continue_on_error;   /* its failure stops nothing, but the run fails at its end */
 	const struct obj *config; /* for a plugin; NULL: none */
+	struct canary *canary;    /* of an ACTION_CREATE_OR_UPDATE; NULL: none */
 };
 
 struct rollout_group {
@@ -107,6 +110,7 @@ struct rollout_options {
 	const char *const *plugins; /* actions besides ours, NULL-ended; NULL: none */
 	const char *const *checks;  /* check-NAME; NULL-ended; NULL: none */
 	bool any_plugin;            /* a stored one: its plugins were known when it was made */
+	bool no_canary;             /* whoever rolls out splits no Deployment */
 };
 
 /* E_INVALID with the field, E_LIMIT with the limit. o is kept alive by the arena. */

@@ -100,7 +100,7 @@ has "  a field" "FIELD: spec.upgrade.mode <string>" "$(alm explain apps.spec.upg
 has "  its words" "Manual waits for an approval" "$(alm explain apps.spec.upgrade.mode)"
 has "  all of them" "approvalTTL" "$(alm explain apps.spec --recursive)"
 has "explain pipeline names the five concepts (L3)" "TRIGGER RENDERER CONFIGURATION ROLLOUT FEEDBACK" "$(alm explain pipeline | grep -E "^[A-Z]+$" | tr "\n" " ")"
-has "  and what a Rollout may say" "Actions: CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job" "$(alm explain pipeline)"
+has "  and what a Rollout may say" "Actions: CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Canary" "$(alm explain pipeline)"
 code "  a field that is none" 1 'field "spec.nosuch" does not exist in AppType' alm explain apps.spec.nosuch
 code "logs of what is not there" 1 'pods "nosuch" not found' alm logs nosuch
 code "  of a workload that is simulated" 0 "simulated, nothing runs here" alm logs deployment/etcd-operator -n etcd

@@ -52,7 +52,7 @@ is "  with the marks of the unit" "plug" "$(k get configmap one -o jsonpath='{.m
 has "L17 alm plugins lists it" "action Foo -" "$(alm plugins | tr -s ' ')"
 is "  as data" "action Foo false" "$(alm plugins -o json | jq -r '.[] | "\(.kind) \(.name) \(.network)"')"
 rollout Bar
-code "an action that is none" 1 'action: "Bar" is unknown; known are CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Foo' run
+code "an action that is none" 1 'action: "Bar" is unknown; known are CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Canary, Foo' run
 plugin action-Gone <<<'#!/bin/sh
 echo "{\"writes\": [{\"delete\": true}], \"state\": \"Finished\"}"'
 rollout Gone

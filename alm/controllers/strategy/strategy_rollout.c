@@ -23,6 +23,7 @@ static int parse(const struct strategy_pass *s, const struct obj *o, struct roll
 		 struct error *err)
 {
 	const struct rollout_options options = {
+		.no_canary = true,
 		.file = arena_fmt(s->v->a, "Rollout %s", meta_name(o) ? meta_name(o) : "")};
 	return rollout_parse(o, &options, s->v->a, ret, err);
 }

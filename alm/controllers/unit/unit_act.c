@@ -2,6 +2,7 @@
 #include "alm/controllers/unit/unit_act.h"
 
 #include "alm/controllers/unit/hook_run.h"
+#include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_check.h"
 #include "alm/controllers/unit/unit_plugin.h"
 #include "alm/obj/condition.h"
@@ -136,6 +137,45 @@ static void create_or_update(struct acting *x, const struct unit_entry *e, size_
 	x->writes = true;
 	if (!e->unknown)
 		unit_write_object(x->s, e, row, x->stage);
+}
+
+/* The canary was good: it goes once the Deployment is as it is wanted, or cannot be made so. */
+static void promote(struct acting *x, const struct unit_entry *e, size_t row, struct canary_pass *c)
+{
+	struct acting sub = *x;
+	strbuf_init(&sub.why, 4 * (size_t)FAILURES_TOLD_MAX);
+	sub.failed = sub.waiting = false;
+	create_or_update(&sub, e, row);
+	if (sub.failed)
+		unit_canary_fail(c, sub.why.buf);
+	const char *why = arena_strdup(x->s->v->a, sub.why.buf ? sub.why.buf : "");
+	strbuf_release(&sub.why);
+	if (sub.failed || sub.waiting)
+		wait_for(x, e, arena_fmt(x->s->v->a, "the canary was good: %s", why));
+	else if (unit_canary_end(c) == WAITING)
+		wait_for(x, e, c->why);
+	x->writes = x->writes || sub.writes;
+}
+
+/* The former version stays as it is until a canary has shown that the new one is good. */
+static void try_and_update(struct acting *x, const struct unit_entry *e, size_t row)
+{
+	struct canary_pass c = {x->s, x->step, row, x->record, x->stage, NULL};
+	switch (unit_canary(&c)) {
+	case CANARY_NONE:
+		create_or_update(x, e, row);
+		break;
+	case CANARY_GOES_ON:
+		wait_for(x, e, c.why);
+		x->writes = true;
+		break;
+	case CANARY_IS_GOOD:
+		promote(x, e, row, &c);
+		break;
+	case CANARY_HAS_ENDED:
+		fail(x, e, c.why);
+		break;
+	}
 }
 
 static void create_if_not_exist(struct acting *x, const struct unit_entry *e, size_t row)
@@ -303,7 +343,7 @@ void unit_act(struct acting *x)
 			continue;
 		switch (action) {
 		case ACTION_CREATE_OR_UPDATE:
-			create_or_update(x, e, row);
+			try_and_update(x, e, row);
 			break;
 		case ACTION_CREATE_IF_NOT_EXIST:
 			create_if_not_exist(x, e, row);

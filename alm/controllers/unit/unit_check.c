@@ -70,7 +70,7 @@ static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t 
 			const struct obj *live, struct failure_facts *ret)
 {
 	const char *selector = selector_of(s, live);
-	const char *id = unit_id(s, arena_fmt(s->v->a, "around:%zu", row));
+	const char *id = unit_id(s, arena_fmt(s->v->a, "around:%zu:%s", row, meta_name(live)));
 	const struct outcome *o = view_outcome(s->v, id);
 	if (!has_pods(e->kind) || !selector)
 		return;

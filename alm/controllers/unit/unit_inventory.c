@@ -2,6 +2,7 @@
  * more once the rest is gone. */
 #include <string.h>
 
+#include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
@@ -197,14 +198,23 @@ enum ensured unit_rebuild(struct unit_pass *s)
 
 /* --- its two states --- */
 
+/* They are wanted for a while only: what is left of them is pruned. */
+static bool note_canaries(const struct unit_pass *s, struct inventory *to)
+{
+	struct inventory made = {.lines = ARENA_ARRAY(s->v->a, struct inventory_line, s->n + 1)};
+	unit_canary_lines(s, &made);
+	return !s->job->deleting && inventory_add_missing(to, &made, to, s->v->a) > 0;
+}
+
 enum ensured unit_note(struct unit_pass *s)
 {
 	struct inventory wanted = unit_wanted_lines(s);
 	struct content c = {.late = s->late, .succeeded = s->succeeded.text};
-	c.lines.lines = ARENA_ARRAY(s->v->a, struct inventory_line, wanted.n + s->had.n + 1);
+	c.lines.lines = ARENA_ARRAY(s->v->a, struct inventory_line, wanted.n + s->had.n + s->n + 1);
 	const struct inventory_run run = {obj_str(s->course, "run"), !s->job->spares || s->back};
 	bool changed = inventory_begin(&c.lines, &s->had, &wanted, &run, s->v->a);
 	unit_note_doubtful(s, &wanted);
+	changed = note_canaries(s, &c.lines) || changed;
 	if (s->job->deleting && (!s->inventory || s->job->orphans))
 		return DONE;
 	c.unit = s->job->deleting ? s->current.text : unit_stored_as(s);

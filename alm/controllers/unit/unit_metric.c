@@ -2,6 +2,7 @@
 
 #include "alm/base/strbuf.h"
 #include "alm/controllers/work/works.h"
+#include "alm/unit/canary.h"
 
 #define MEASURED_MAX 500 /* bytes of the note */
 
@@ -85,6 +86,10 @@ int64_t unit_held_ns(const struct unit_pass *s, const struct obj *record)
 	int64_t held = 0;
 	OBJ_EACH (it, obj_get(record, "metrics")) {
 		int64_t one = prometheus_held_ns(it.value, s->v->now_ns);
+		held = one > held ? one : held;
+	}
+	OBJ_EACH (it, obj_get(record, "canary")) {
+		int64_t one = canary_held_ns(it.value, s->v->now_ns) + unit_held_ns(s, it.value);
 		held = one > held ? one : held;
 	}
 	return held;

@@ -3,6 +3,7 @@
  * attempt. */
 #include <string.h>
 
+#include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -153,5 +154,8 @@ enum ensured unit_judge(struct unit_pass *s)
 		if (why && all.len < 2000)
 			strbuf_addf(&all, "%s%s", all.len ? "; " : "", why);
 	}
+	const char *no_canary = unit_canary_judge(s);
+	if (no_canary)
+		return unit_refuse(s, "CanaryUnsupported", no_canary);
 	return all.len ? unit_refuse(s, "ObjectNotOwned", arena_strdup(s->v->a, all.buf)) : DONE;
 }

@@ -188,7 +188,7 @@ static void test_rollout__without_a_file_the_field_begins(void **state)
 #define FIELDS(s)  SUCCESS("{fieldComparisons: " s "}")
 #define AT         "spec.groups[0].steps[0]"
 #define AT_FIELDS  AT ".success[0].fieldComparisons"
-#define ACTIONS    "CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Restart"
+#define ACTIONS    "CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Canary, Restart"
 #define CHECKS                                                                                 \
 	"OOMKilled, CrashLoopBackOff, ImagePullBackOff, InvalidImageName, ErrImageNeverPull, " \
 	"RunContainerError, StartError, CreateContainerConfigError, CreateContainerError, "    \
@@ -229,14 +229,17 @@ static const struct { const char *text, *want; } bad[] = {
 	{STEP("{object: a}"), AT ".action: is missing; known are " ACTIONS},
 	{STEP("{object: a, action: Foo}"), AT ".action: \"Foo\" is unknown; known are " ACTIONS
 	 ", and NAME for a program action-NAME in $ALM_PLUGIN_DIR"},
-	{STEP("{object: a, action: Canary}"), AT ".action: \"Canary\" is unknown; known are " ACTIONS
-	 ", and NAME for a program action-NAME in $ALM_PLUGIN_DIR"},
+	{STEP("{object: a, action: Canary}"),
+	 AT ".canary: is missing; want {steps: [{weight: 25, pause: 5m}]}"},
+	{STEP("{object: a, action: Canary, canary: {steps: [{weight: 0}]}}"),
+	 AT ".canary.steps[0].weight: want percent of the Pods, a whole number from 1 to 100"},
+	{STEP("{object: a, action: Canary, timeout: 5m, canary: {steps: [{weight: 5, pause: 5m}]}}"),
+	 AT ".timeout: pauses and figures of the canary take at least 5m0s"},
 	{STEP("{action: Job}"), AT ".object: is missing; name an object by its key, or several by a "
 	 "pattern like crds/*"},
 	{STEP("{object: '[', action: Job}"),
 	 AT ".object: \"[\" is no pattern; \\[ is the character ["},
-	{WITH("canary: {}"), AT ".canary: this version of ALM has no canary; remove it and use "
-	 "CreateOrUpdate"},
+	{WITH("canary: {}"), AT ".canary: only the action Canary has one"},
 	{WITH("timeout: 30"), AT ".timeout: \"30\" is no duration from 1ms to 7d; write it like "
 	 "\"30s\" or \"5m\""},
 	{WITH("timeout: 8d"), AT ".timeout: \"8d\" is no duration from 1ms to 7d; write it like "
