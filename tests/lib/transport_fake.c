@@ -32,7 +32,7 @@ struct transport_fake {
 	struct loop *loop;
 	struct row rows[ROWS_MAX];
 	size_t n_rows;
-	char *calls[CALLS_MAX];
+	char *calls[CALLS_MAX], *users[CALLS_MAX];
 	int64_t timeouts[CALLS_MAX];
 	size_t n_calls;
 	TAILQ_HEAD(, call) open;
@@ -113,6 +113,8 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 		strbuf_addf(&b, " %s", signature);
 	if (r->body.len)
 		strbuf_addf(&b, " %.*s", STR_ARG(r->body));
+	const char *user = http_header(&r->headers, "Impersonate-User");
+	f->users[f->n_calls] = user ? xstrdup(user) : NULL;
 	f->timeouts[f->n_calls] = r->timeout_ns;
 	f->calls[f->n_calls++] = strbuf_detach(&b);
 	row->used = true;
@@ -160,8 +162,10 @@ void transport_fake_free(struct transport_fake *f)
 		xfree(f->rows[i].target);
 		xfree(f->rows[i].body);
 	}
-	for (size_t i = 0; i < f->n_calls; i++)
+	for (size_t i = 0; i < f->n_calls; i++) {
 		xfree(f->calls[i]);
+		xfree(f->users[i]);
+	}
 	xfree(f);
 }
 
@@ -236,6 +240,12 @@ int64_t fake_timeout_ns(const struct transport_fake *f, size_t i)
 {
 	assert_true(i < f->n_calls);
 	return f->timeouts[i];
+}
+
+const char *fake_user(const struct transport_fake *f, size_t i)
+{
+	assert_true(i < f->n_calls);
+	return f->users[i];
 }
 
 const char *fake_call(const struct transport_fake *f, size_t i)

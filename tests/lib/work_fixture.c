@@ -11,13 +11,19 @@ void work_fixture_ended(void *arg, const char *controller, const char *key, enum
 	struct work_fixture *f = arg;
 	(void)controller;
 	(void)key;
-	(void)result;
-	(void)requeue_after_ns;
+	f->result = result;
+	f->requeue_after_ns = requeue_after_ns;
 	f->code = err ? err->code : 0;
 	f->n_done++;
 }
 
 void work_fixture_init(struct work_fixture *f)
+{
+	work_fixture_init_as(f, true, NULL);
+}
+
+void work_fixture_init_as(struct work_fixture *f, bool same_process,
+			  const struct executor_host *host)
 {
 	struct error err = ERROR_INIT;
 	*f = (struct work_fixture){.loop = loop_fake_new(INT64_C(1893571200000000000))};
@@ -40,9 +46,42 @@ void work_fixture_init(struct work_fixture *f)
 		.disk = f->disk,
 		.stash = f->stash,
 		.chains = app_chains,
-		.same_process = true,
+		.same_process = same_process,
+		.host = host ? *host : (struct executor_host){0},
 	};
 	f->executor = executor_new(&c);
+}
+
+static void discovered(void *arg, const struct error *err)
+{
+	(void)arg;
+	assert_null(err);
+}
+
+void work_fixture_discover(struct work_fixture *f)
+{
+	fake_answer(f->transport, "GET", "/apis", 200, "{\"items\":[]}");
+	fake_answer(f->transport, "GET", "/api", 200,
+		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":"
+		    "[{\"version\":\"v1\",\"resources\":[{\"resource\":\"configmaps\","
+		    "\"responseKind\":{\"kind\":\"ConfigMap\"},\"scope\":\"Namespaced\",\"verbs\":["
+		    "\"get\",\"patch\"]},{\"resource\":\"events\",\"responseKind\":{\"kind\":"
+		    "\"Event\"},\"scope\":\"Namespaced\",\"verbs\":[\"create\"]}]}]}]}");
+	discovery_refresh(f->discovery, discovered, NULL);
+	loop_fake_settle(f->loop);
+}
+
+void work_fixture_plan(struct plan *p)
+{
+	plan_init(p, arena_new((size_t)1 << 20));
+	p->as = WORK_FIXTURE_ACCOUNT;
+}
+
+void work_fixture_run(struct work_fixture *f, struct plan *p)
+{
+	f->n_done = 0;
+	executor_start(f->executor, "strategy", "k", p, p->a, work_fixture_ended, f);
+	loop_fake_settle(f->loop);
 }
 
 void work_fixture_release(struct work_fixture *f)

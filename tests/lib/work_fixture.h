@@ -1,11 +1,12 @@
 /*
- * work_fixture: an executor on a scripted transport, for one kind of work at a time:
+ * work_fixture: an executor on a scripted transport, for one kind of work or write at a time:
  *
  *	struct work_fixture f;
  *	work_fixture_init(&f);
  *	fake_answer(f.transport, ...);
- *	executor_start(f.executor, "strategy", "k", &plan, arena, work_fixture_ended, &f);
- *	loop_fake_settle(f.loop);
+ *	work_fixture_plan(&plan);
+ *	plan_work(&plan, ...);
+ *	work_fixture_run(&f, &plan);
  *	stash_get(f.stash, "id of the work");
  *	work_fixture_release(&f);	no answer is left over, no call is open
  */
@@ -15,6 +16,8 @@
 #include "alm/engine/executor.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
+
+#define WORK_FIXTURE_ACCOUNT "system:serviceaccount:alm-system:app-x"
 
 struct work_fixture {
 	struct loop *loop;
@@ -27,10 +30,22 @@ struct work_fixture {
 	struct stash *stash;
 	struct executor *executor;
 	size_t n_done; /* plans */
-	int code;      /* of the last one */
+	/* of the last one */
+	int code;
+	enum run_result result;
+	int64_t requeue_after_ns;
 };
 
+/* Beside the server that it writes to. */
 void work_fixture_init(struct work_fixture *f);
+/* host NULL: none of its functions is called. */
+void work_fixture_init_as(struct work_fixture *f, bool same_process,
+			  const struct executor_host *host);
+/* The server serves ConfigMaps and Events; read at once. */
+void work_fixture_discover(struct work_fixture *f);
+/* An empty plan for an app, and what becomes of it. */
+void work_fixture_plan(struct plan *p);
+void work_fixture_run(struct work_fixture *f, struct plan *p);
 void work_fixture_release(struct work_fixture *f);
 void work_fixture_ended(void *arg, const char *controller, const char *key, enum run_result result,
 			int64_t requeue_after_ns, const struct error *err);

@@ -1,0 +1,421 @@
+/* test_executor_writes.c: what the executor asks of a server for each action, and what becomes of each answer. */
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "alm/engine/view.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/work_fixture.h"
+
+#define MAPS "/api/v1/namespaces/n/configmaps"
+
+/* The caches of a host: one object, and what they were told. */
+struct fixture {
+	struct work_fixture w;
+	struct obj *cached; /* or NULL */
+	char told[256];
+};
+
+static void tell(struct fixture *f, const char *what, const char *name, const char *more)
+{
+	size_t n = strlen(f->told);
+	(void)snprintf(f->told + n, sizeof(f->told) - n, "%s%s %s %s", n ? ", " : "", what, name,
+		       more ? more : "-");
+}
+
+static void observed(void *arg, const struct resource *r, const struct obj *o)
+{
+	assert_string_equal(r->plural, "configmaps");
+	tell(arg, "seen", meta_name(o), meta_resource_version(o));
+}
+
+static void observed_deleted(void *arg, const struct resource *r, const char *ns, const char *name,
+			     const char *uid)
+{
+	assert_string_equal(r->plural, "configmaps");
+	assert_string_equal(ns, "n");
+	tell(arg, "gone", name, uid);
+}
+
+static struct obj *cached(void *arg, const struct resource *r, const char *ns, const char *name)
+{
+	const struct fixture *f = arg;
+	(void)r;
+	(void)ns;
+	return f->cached && cstr_eq(meta_name(f->cached), name) ? obj_ref(f->cached) : NULL;
+}
+
+static struct obj *map_of(const char *name, const char *uid, const char *rv)
+{
+	struct obj *o = meta_skeleton("v1", "ConfigMap", "n", name);
+	if (uid)
+		obj_set_path(o, "metadata.uid", obj_string(uid));
+	if (rv)
+		obj_set_path(o, "metadata.resourceVersion", obj_string(rv));
+	return o;
+}
+
+static void setup(struct fixture *f)
+{
+	const struct executor_host host = {.observed = observed,
+					   .observed_deleted = observed_deleted,
+					   .cached = cached,
+					   .arg = f};
+	*f = (struct fixture){.cached = map_of("c", "u1", "7")};
+	work_fixture_init_as(&f->w, false, &host);
+	work_fixture_discover(&f->w);
+}
+
+static void teardown(struct fixture *f)
+{
+	work_fixture_release(&f->w);
+	obj_unref(f->cached);
+}
+
+/* --- what is asked --- */
+
+enum what {
+	APPLY,
+	FORCED,
+	OVER,
+	BY_ANOTHER,
+	CREATE,
+	PATCH,
+	DELETE,
+	OWN_APPLY,
+	OWN_PATCH,
+	OWN_DELETE
+};
+
+static void add(struct plan *p, enum what what, const char *name)
+{
+	struct obj *live = obj_keep(p->a, map_of(name, "u1", "7")),
+		   *body = map_of(name, NULL, NULL);
+	obj_set_path(body, "data.k", obj_string("v"));
+	switch (what) {
+	case APPLY:
+	case FORCED:
+		plan_apply(p, body, 0, what == FORCED);
+		break;
+	case OVER:
+		plan_over(p, plan_apply(p, body, 0, false), live);
+		break;
+	case BY_ANOTHER:
+		plan_apply(p, body, 0, false)->manager = "alm:b";
+		break;
+	case CREATE:
+		plan_create(p, body);
+		break;
+	case PATCH:
+		obj_del(body, "metadata");
+		plan_patch(p, live, body);
+		break;
+	case DELETE:
+		plan_delete(p, live, "Foreground");
+		obj_unref(body);
+		break;
+	case OWN_APPLY:
+		plan_own_apply(p, body);
+		break;
+	case OWN_PATCH:
+		obj_del(body, "metadata");
+		plan_own_patch(p, live, body);
+		break;
+	case OWN_DELETE:
+		plan_own_delete(p, live);
+		obj_unref(body);
+		break;
+	}
+}
+
+/* Each precondition, each option and whose right it is: a write without them goes through all the same. */
+static void test_executor_writes__a_request_has_all_of_its_action(void **state)
+{
+#define APPLIED(query, meta)                                                        \
+	"PATCH " MAPS "/c?fieldManager=" query " application/apply-patch+yaml {"    \
+	"\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"" \
+	",\"namespace\":\"n\"" meta "},\"data\":{\"k\":\"v\"}}"
+#define PATCHED                                                                          \
+	"PATCH " MAPS "/c?fieldManager=alm application/merge-patch+json {"               \
+	"\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"k\":\"v\"},\"metadata" \
+	"\":{\"resourceVersion\":\"7\"}}"
+#define DELETED(how)                                                                    \
+	"DELETE " MAPS "/c application/json {\"apiVersion\":\"v1\",\"kind\":"           \
+	"\"DeleteOptions\",\"preconditions\":{\"uid\":\"u1\",\"resourceVersion\":\"7\"" \
+	"},\"propagationPolicy\":\"" how "\"}"
+	static const struct {
+		enum what what;
+		const char *method, *target, *call;
+		bool is_own;
+	} cases[] = {
+		{APPLY, "PATCH", MAPS "/c*", APPLIED("alm&force=false", ""), false},
+		{FORCED, "PATCH", MAPS "/c*", APPLIED("alm&force=true", ""), false},
+		{OVER, "PATCH", MAPS "/c*",
+		 APPLIED("alm&force=false", ",\"resourceVersion\":\"7\",\"uid\":\"u1\""), false},
+		{BY_ANOTHER, "PATCH", MAPS "/c*", APPLIED("alm%3Ab&force=false", ""), false},
+		{CREATE, "POST", MAPS "?*",
+		 "POST " MAPS "?fieldManager=alm application/json {\"apiVersion\":\"v1\","
+		 "\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},"
+		 "\"data\":{\"k\":\"v\"}}",
+		 false},
+		{PATCH, "PATCH", MAPS "/c*", PATCHED, false},
+		{DELETE, "DELETE", MAPS "/c", DELETED("Foreground"), false},
+		{OWN_APPLY, "PATCH", MAPS "/c*", APPLIED("alm&force=true", ""), true},
+		{OWN_PATCH, "PATCH", MAPS "/c*", PATCHED, true},
+		{OWN_DELETE, "DELETE", MAPS "/c", DELETED("Background"), true},
+	};
+	struct fixture f;
+	(void)state;
+	setup(&f);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct plan p;
+		size_t n = fake_count(f.w.transport);
+		work_fixture_plan(&p);
+		add(&p, cases[i].what, "c");
+		fake_answer(f.w.transport, cases[i].method, cases[i].target, 200,
+			    "{\"metadata\":{\"name\":\"c\",\"uid\":\"u1\"}}");
+		work_fixture_run(&f.w, &p);
+		assert_int_equal(f.w.code, 0);
+		assert_int_equal(f.w.n_done, 1);
+		assert_string_equal(fake_call(f.w.transport, n), cases[i].call);
+		const char *user = fake_user(f.w.transport, n);
+		assert_string_equal(user ? user : "", cases[i].is_own ? "" : WORK_FIXTURE_ACCOUNT);
+	}
+	teardown(&f);
+}
+
+/* --- what becomes of an answer --- */
+
+struct given {
+	int status; /* 0: the connection is lost */
+	const char *reason;
+	int code;          /* of the run */
+	const char *entry; /* reason of the Write entry */
+};
+
+static bool is_as_wanted(enum what what, const struct given *g)
+{
+	return g->status == 200 || (what == DELETE && g->status == 404);
+}
+
+static bool is_silent(enum what what, const struct given *g)
+{
+	return what == CREATE && g->code == E_EXISTS;
+}
+
+static void give(struct fixture *f, enum what what, const char *name, const struct given *g)
+{
+	static const char *const methods[] = {
+		[APPLY] = "PATCH", [CREATE] = "POST", [PATCH] = "PATCH", [DELETE] = "DELETE"};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *target = what == CREATE
+				     ? MAPS "?*"
+				     : arena_fmt(a, MAPS "/%s%s", name, what == DELETE ? "" : "*");
+	const char *body =
+		g->status == 200
+			? arena_fmt(a,
+				    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+				    "\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"u1\","
+				    "\"resourceVersion\":\"8\"}}",
+				    name)
+			: arena_fmt(a,
+				    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"%s\","
+				    "\"message\":\"it says %s\"}",
+				    g->reason, g->reason);
+	if (g->status)
+		fake_answer(f->w.transport, methods[what], target, g->status, body);
+	else
+		fake_lose(f->w.transport, methods[what], target);
+}
+
+static void check_entry(struct fixture *f, const char *reason)
+{
+	struct error err;
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	assert_ok(audit_row_get(f->w.audit, audit_last_seq(f->w.audit), &row, &err), &err);
+	assert_string_equal(obj_str(row, "type"), "Write");
+	assert_string_equal(obj_str(row, "reason"), reason);
+	assert_string_equal(obj_str(row, "body.outcome"), reason);
+	assert_string_equal(obj_str(row, "body.who.user"), WORK_FIXTURE_ACCOUNT);
+}
+
+static void check_one(enum what what, const struct given *g, bool was_refused)
+{
+	static const struct given refusal = {422, "Invalid", E_INVALID, "Failed"};
+	struct fixture f;
+	struct plan p;
+	setup(&f);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *id = refusal_id("", "ConfigMap", "n", "c", a);
+	if (was_refused) {
+		work_fixture_plan(&p);
+		add(&p, what, "c");
+		give(&f, what, "c", &refusal);
+		work_fixture_run(&f.w, &p);
+		assert_int_equal(stash_get(f.w.stash, id)->code, E_INVALID);
+	}
+	char digest[SHA256_HEX] = "d";
+	stash_set_applied(f.w.stash, "u1", digest, 1);
+	work_fixture_plan(&p);
+	add(&p, what, "c");
+	add(&p, PATCH, "z"); /* what comes behind it */
+	bool is_done = is_as_wanted(what, g), goes_on = is_done || is_silent(what, g);
+	give(&f, what, "c", g);
+	if (!goes_on) /* the entry of the other is not the last one then */
+		work_fixture_run(&f.w, &p);
+	else {
+		fake_stream(f.w.transport, "PATCH", MAPS "/z*", 200, "");
+		work_fixture_run(&f.w, &p);
+		assert_int_equal(f.w.n_done, 0);
+	}
+	check_entry(&f, g->entry);
+	if (!goes_on)
+		assert_int_equal(f.w.code, g->code);
+	const struct outcome *told = stash_get(f.w.stash, id);
+	assert_int_equal(told ? told->code : 0, is_done              ? 0
+						: is_silent(what, g) ? (was_refused ? E_INVALID : 0)
+								     : g->code);
+	assert_string_equal(f.told, !is_done ? "" : what == DELETE ? "gone c u1" : "seen c 8");
+	/* what is gone is no baseline, what was applied is a new one */
+	int64_t at = stash_applied_ns(f.w.stash, "u1");
+	assert_int_equal(at == 0, is_done && what == DELETE);
+	assert_int_equal(at > 1, is_done && what == APPLY);
+	if (goes_on)
+		fake_end(f.w.transport, true);
+	loop_fake_settle(f.w.loop);
+	assert_int_equal(f.w.n_done, 1);
+	teardown(&f);
+}
+
+/* Of every verb every answer: done, refused with what is remembered of it, or wanted so; what comes behind
+ * is begun in the first and last case alone. */
+static void test_executor_writes__each_answer_of_each_verb(void **state)
+{
+	static const enum what verbs[] = {APPLY, CREATE, PATCH, DELETE};
+	static const struct given answers[] = {
+		{200, "", 0, "Applied"},
+		{404, "NotFound", E_NOTFOUND, "Failed"},
+		{409, "AlreadyExists", E_EXISTS, "Conflict"},
+		{409, "Conflict", E_CONFLICT, "Conflict"},
+		{403, "Forbidden", E_FORBIDDEN, "Denied"},
+		{422, "Invalid", E_INVALID, "Failed"},
+		{500, "InternalError", E_INTERNAL, "Unknown"},
+		{0, "", E_IO, "Unknown"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		for (size_t k = 0; k < ARRAY_LEN(answers); k++)
+			for (int refused = 0; refused < 2; refused++)
+				check_one(verbs[i], &answers[k], refused);
+}
+
+/* The answer of a write may be the last state of the object. */
+static void test_executor_writes__an_answer_that_is_the_end_of_it(void **state)
+{
+#define GOING                                                                                \
+	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\",\"uid\"" \
+	":\"u1\",\"resourceVersion\":\"8\",\"deletionTimestamp\":\"2030-01-01T00:00:00Z\""
+	static const struct {
+		enum what what;
+		const char *method, *target, *body, *told;
+	} cases[] = {
+		{APPLY, "PATCH", MAPS "/c*", GOING "}}", "gone c u1"},
+		{PATCH, "PATCH", MAPS "/c*", GOING ",\"finalizers\":[]}}", "gone c u1"},
+		{PATCH, "PATCH", MAPS "/c*", GOING ",\"finalizers\":[\"f\"]}}", "seen c 8"},
+		{DELETE, "DELETE", MAPS "/c", GOING ",\"finalizers\":[\"f\"]}}", "seen c 8"},
+		{DELETE, "DELETE", MAPS "/c", GOING "}}", "gone c u1"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct plan p;
+		char digest[SHA256_HEX] = "d";
+		setup(&f);
+		stash_set_applied(f.w.stash, "u1", digest, 1);
+		work_fixture_plan(&p);
+		add(&p, cases[i].what, "c");
+		fake_answer(f.w.transport, cases[i].method, cases[i].target, 200, cases[i].body);
+		work_fixture_run(&f.w, &p);
+		assert_string_equal(f.told, cases[i].told);
+		assert_int_equal(stash_applied_ns(f.w.stash, "u1") == 0, cases[i].told[0] == 'g');
+		teardown(&f);
+	}
+}
+
+/* The server gives the revision that there was: nothing has changed. */
+static void test_executor_writes__what_changes_nothing_says_so(void **state)
+{
+	struct fixture f;
+	struct plan p;
+	(void)state;
+	setup(&f);
+	work_fixture_plan(&p);
+	add(&p, APPLY, "c");
+	fake_answer(f.w.transport, "PATCH", MAPS "/c*", 200,
+		    "{\"metadata\":{\"name\":\"c\",\"uid\":\"u1\",\"resourceVersion\":\"7\"}}");
+	work_fixture_run(&f.w, &p);
+	check_entry(&f, "Unchanged");
+	teardown(&f);
+}
+
+/* --- in which order --- */
+
+static size_t sent(struct fixture *f, size_t from)
+{
+	return fake_count(f->w.transport) - from;
+}
+
+/* Applies of one stage go together, as many as there may be; all else waits for what stands before it. */
+static void test_executor_writes__a_stage_ends_before_the_next_begins(void **state)
+{
+	struct fixture f;
+	struct plan p;
+	(void)state;
+	setup(&f);
+	work_fixture_plan(&p);
+	for (size_t i = 0; i <= CLIENT_WRITES_MAX; i++)
+		add(&p, APPLY, arena_fmt(p.a, "a%zu", i));
+	plan_apply(&p, map_of("b", NULL, NULL), 1, false);
+	add(&p, DELETE, "c");
+	add(&p, CREATE, "d");
+	for (size_t i = 0; i < CLIENT_WRITES_MAX + 2; i++)
+		fake_stream(f.w.transport, "PATCH", MAPS "/*", 200, "{\"metadata\":{}}");
+	fake_stream(f.w.transport, "DELETE", MAPS "/c", 200, "{}");
+	fake_stream(f.w.transport, "POST", MAPS "?*", 201, "{}");
+	size_t from = fake_count(f.w.transport);
+	work_fixture_run(&f.w, &p);
+	assert_int_equal(sent(&f, from), CLIENT_WRITES_MAX);
+	fake_end(f.w.transport, false);
+	loop_fake_settle(f.w.loop);
+	assert_int_equal(sent(&f, from), CLIENT_WRITES_MAX + 1);
+	for (size_t i = 1; i < CLIENT_WRITES_MAX; i++) {
+		fake_end(f.w.transport, false);
+		loop_fake_settle(f.w.loop);
+		assert_int_equal(sent(&f, from), CLIENT_WRITES_MAX + 1);
+	}
+	for (size_t i = 2; i < 5; i++) {
+		fake_end(f.w.transport, false);
+		loop_fake_settle(f.w.loop);
+		assert_int_equal(sent(&f, from), CLIENT_WRITES_MAX + i);
+		assert_int_equal(f.w.n_done, 0);
+	}
+	fake_end(f.w.transport, false);
+	loop_fake_settle(f.w.loop);
+	assert_int_equal(f.w.n_done, 1);
+	assert_int_equal(f.w.code, 0);
+	assert_int_equal(f.w.result, RUN_CHANGED);
+	teardown(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_executor_writes__a_request_has_all_of_its_action),
+		cmocka_unit_test(test_executor_writes__each_answer_of_each_verb),
+		cmocka_unit_test(test_executor_writes__an_answer_that_is_the_end_of_it),
+		cmocka_unit_test(test_executor_writes__what_changes_nothing_says_so),
+		cmocka_unit_test(test_executor_writes__a_stage_ends_before_the_next_begins),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
