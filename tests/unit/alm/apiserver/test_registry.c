@@ -56,6 +56,40 @@ static void test_registry__noop_keeps_revision(void **state)
 				obj_str(c.json, "metadata.resourceVersion"));
 }
 
+/* Whoever deletes says which object he means: uid and revision, each alone or both. */
+static void test_registry__a_deletion_is_of_what_was_seen(void **state)
+{
+	static const struct {
+		bool uid, rv;
+		bool is_other_uid, is_other_rv;
+	} cases[] = {{true, false, true, false}, {false, true, false, true},
+		     {true, true, true, false},  {true, true, false, true},
+		     {true, true, false, false}, {true, false, false, false}};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bool is_other = cases[i].is_other_uid || cases[i].is_other_rv;
+		struct answer made = apifake_do(f, "POST", CMS, cm_a);
+		assert_int_equal(made.status, 201);
+		const char *uid =
+			cases[i].is_other_uid ? "other" : obj_str(made.json, "metadata.uid");
+		const char *rv =
+			cases[i].is_other_rv ? "1" : obj_str(made.json, "metadata.resourceVersion");
+		const char *body =
+			arena_fmt(a, "{\"preconditions\":{%s%s%s%s%s%s%s}}",
+				  cases[i].uid ? "\"uid\":\"" : "", cases[i].uid ? uid : "",
+				  cases[i].uid ? "\"" : "", cases[i].uid && cases[i].rv ? "," : "",
+				  cases[i].rv ? "\"resourceVersion\":\"" : "",
+				  cases[i].rv ? rv : "", cases[i].rv ? "\"" : "");
+		assert_int_equal(apifake_do(f, "DELETE", CMS "/a", body).status,
+				 is_other ? 409 : 200);
+		assert_int_equal(apifake_do(f, "GET", CMS "/a", NULL).status, is_other ? 200 : 404);
+		if (is_other)
+			apifake_do(f, "DELETE", CMS "/a", NULL);
+	}
+}
+
 static void test_registry__stale_revision_conflicts(void **state)
 {
 	(void)state;
@@ -525,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_registry__create_sets_metadata),
 		cmocka_unit_test(test_registry__noop_keeps_revision),
 		cmocka_unit_test(test_registry__stale_revision_conflicts),
+		cmocka_unit_test(test_registry__a_deletion_is_of_what_was_seen),
 		cmocka_unit_test(test_registry__an_apply_that_names_an_object_makes_no_other),
 		cmocka_unit_test(test_registry__one_turn_one_commit),
 		cmocka_unit_test(test_registry__client_that_left_is_not_answered),

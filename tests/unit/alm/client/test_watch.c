@@ -107,6 +107,29 @@ static void test_watch__too_old_is_an_event(void **state)
 	assert_true(apifake_answer(f, w).ended);
 }
 
+/* What a server has forgotten it says: one revision earlier than it remembers is too early. */
+static void test_watch__the_oldest_revision_is_the_last_that_goes_on(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(f, "POST", CMS, cm_a);
+	int64_t rv = 0;
+	assert_true(str_parse_i64(str_of(obj_str(a.json, "metadata.resourceVersion")), &rv));
+	apifake_restart(f);
+	for (int before = 1; before >= 0; before--) {
+		char target[128];
+		(void)snprintf(target, sizeof(target), CMS "?watch=1&resourceVersion=%lld",
+			       (long long)rv - before);
+		size_t w = apifake_send(f, "GET", target, NULL, NULL);
+		apifake_run(f);
+		assert_int_equal(apifake_answer(f, w).ended, before);
+		if (before)
+			assert_event(f, w, 0, "ERROR", NULL);
+		else
+			assert_int_equal(apifake_answer(f, w).body.len, 0);
+	}
+}
+
 static void test_watch__initial_events_end_with_a_bookmark(void **state)
 {
 	(void)state;
@@ -348,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_watch__leaving_the_selector_is_deleted),
 		cmocka_unit_test(test_watch__goes_on_after_a_revision),
 		cmocka_unit_test(test_watch__too_old_is_an_event),
+		cmocka_unit_test(test_watch__the_oldest_revision_is_the_last_that_goes_on),
 		cmocka_unit_test(test_watch__initial_events_end_with_a_bookmark),
 		cmocka_unit_test(test_watch__bookmarks_and_the_end_come_by_time),
 		cmocka_unit_test(test_watch__slow_client_is_cut),

@@ -573,7 +573,26 @@ static void test_gate__too_many_findings_refuse(void **state)
 	assert_int_equal(gate_count(g), GATE_FINDINGS_MAX);
 	assert_int_equal(gate_outcome(g), FINDING_REFUSE);
 	assert_string_equal(gate_finding(g, GATE_FINDINGS_MAX - 1)->rule, "KeywordUnknown");
+	assert_int_equal(gate_waivable(g, gate_finding(g, 0)), WAIVE_NEVER);
 	gate_free(g);
+	/* no waiver helps: nobody knows what it would accept besides */
+	const struct gate_waiver w = {.rule = "BoundTightened",
+				      .resource = "etcds.etcd.coreos.com/v1",
+				      .path = "spec.x.f0",
+				      .reason = "r"};
+	const char *one = "\"f0\":{\"type\":\"string\"}";
+	const char *bound = "\"f0\":{\"type\":\"string\",\"maxLength\":9}";
+	for (int over = 1; over >= 0; over--) {
+		const struct gate_input in = {.before = crd_of(put(form, over ? x.buf : one)),
+					      .after = crd_of(put(form, over ? y.buf : bound)),
+					      .waivers = &w,
+					      .n_waivers = 1};
+		struct error err = ERROR_INIT;
+		assert_ok(gate_begin(&in, &g, &err), &err);
+		gate_finish(g);
+		assert_int_equal(gate_finding(g, 0)->waived, !over);
+		gate_free(g);
+	}
 }
 
 static void test_gate__usage_speaks_as_the_story(void **state)

@@ -68,6 +68,22 @@ static const struct obj *many(const struct world *w, size_t n)
 	return list;
 }
 
+/* A waiver takes the place of the same one alone: of this rule, resource and path. */
+static void test_waivers__another_path_is_another_waiver(void **state)
+{
+	static const char *const fields[] = {"rule", "resource", "path"};
+	struct world *w = *state;
+	const struct obj *added =
+		parse(w, "[{\"rule\":\"R\",\"resource\":\"b\",\"path\":\"spec.x\"}]");
+	for (size_t i = 0; i <= ARRAY_LEN(fields); i++) {
+		struct obj *old = obj_keep(w->a, obj_copy(added));
+		if (i < ARRAY_LEN(fields))
+			obj_set_str(obj_at_mut(old, 0), fields[i], "other");
+		CLEANUP(obj_unrefp) struct obj *all = waivers_join(old, added);
+		assert_int_equal(obj_len(all), i < ARRAY_LEN(fields) ? 2 : 1);
+	}
+}
+
 static void test_waivers__all_in_one_command_with_those_of_before(void **state)
 {
 	struct world *w = *state;
@@ -198,6 +214,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_waivers__all_in_one_command_with_those_of_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waivers__another_path_is_another_waiver, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_waivers__a_shell_reads_nothing_into_a_name,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_waivers__what_no_waiver_covers, setup,

@@ -93,7 +93,7 @@ static void test_index__notices_of_catalog_yaml(void **state)
 	assert_false(x->versions[0]->deprecated);
 	assert_string_equal(x->versions[2]->withdrawn, "broken");
 	assert_null(x->versions[0]->withdrawn);
-	/* a whole number is a range; a channel narrows */
+	/* a whole number is a range */
 	CLEANUP(index_freep) struct catalog_index *y =
 		index_of(rows, 3,
 			 "withdrawn: [{package: a, versions: 2}]\n"
@@ -148,6 +148,59 @@ static void test_index__only_packages_that_changed_are_named(void **state)
 		assert_int_equal(b.len, 0);
 		index_changes(NULL, x, note, &b);
 		assert_string_equal(b.buf, "a b c e ");
+	}
+}
+
+/* What names no channel is in all of them. */
+static void test_index__a_notice_of_a_channel_is_of_that_alone(void **state)
+{
+	static const char *const descriptors[] = {"channels: [beta]", "channels: [stable, beta]",
+						  "channels: [stable]", ""};
+	struct error err = ERROR_INIT;
+	(void)state;
+	CLEANUP(index_freep) struct catalog_index *x = index_new("test", 0);
+	for (size_t i = 0; i < ARRAY_LEN(descriptors); i++) {
+		char digest[SHA256_HEX];
+		const char *version = arena_fmt(x->arena, "%zu.0.0", 9 - i);
+		sha256_hex(str_of(version), digest);
+		struct package_source s = {
+			.chart_yaml =
+				str_of(arena_fmt(x->arena, "{name: a, version: %s}", version)),
+			.descriptor = *descriptors[i] ? str_of(descriptors[i]) : STR_NONE,
+			.digest = digest,
+			.locator = version};
+		index_add(x, &s);
+	}
+	assert_ok(index_finish(x, STR("withdrawn: [{package: a, channel: stable}]"), &err), &err);
+	assert_int_equal(x->n, ARRAY_LEN(descriptors));
+	for (size_t i = 0; i < x->n; i++)
+		assert_int_equal(x->versions[i]->withdrawn != NULL, i > 0);
+}
+
+/* The whole catalog is judged again when the first signature ends; 0: one that never does. */
+static void test_index__the_first_signature_to_end_counts(void **state)
+{
+	static const int64_t ends[][3] = {
+		{0, 0, 0}, {900, 0, 500}, {500, 900, 0}, {0, 700, 800}, {300, 300, 300}};
+	static const int64_t first[] = {0, 500, 500, 700, 300};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		CLEANUP(index_freep) struct catalog_index *x = index_new("test", 0);
+		for (size_t k = 0; k < 3; k++) {
+			char digest[SHA256_HEX];
+			const char *name = arena_fmt(x->arena, "p%zu", k);
+			sha256_hex(str_of(name), digest);
+			struct package_source s = {
+				.chart_yaml = str_of(
+					arena_fmt(x->arena, "{name: %s, version: 1.0.0}", name)),
+				.digest = digest,
+				.locator = name,
+				.verified_by = "keys",
+				.verified_until_s = ends[i][k]};
+			index_add(x, &s);
+		}
+		assert_int_equal(x->n, 3);
+		assert_int_equal(x->verified_until_s, first[i]);
 	}
 }
 
@@ -221,6 +274,8 @@ int main(void)
 			test_index__one_version_of_two_contents_is_ambiguous_on_both_sides),
 		cmocka_unit_test(test_index__notices_of_catalog_yaml),
 		cmocka_unit_test(test_index__names_of_packages),
+		cmocka_unit_test(test_index__the_first_signature_to_end_counts),
+		cmocka_unit_test(test_index__a_notice_of_a_channel_is_of_that_alone),
 		cmocka_unit_test(test_index__a_digest_or_its_beginning_is_found),
 		cmocka_unit_test(test_index__what_is_rejected_can_be_shown),
 		cmocka_unit_test(test_index__only_packages_that_changed_are_named),

@@ -130,11 +130,10 @@ static void test_auth__service_account_tokens_end_with_the_account(void **state)
 {
 	struct apifake *f = *state;
 	static const char account[] = "/api/v1/namespaces/default/serviceaccounts";
+	static const char robot[] = "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\","
+				    "\"metadata\":{\"name\":\"robot\"}}";
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
-	expect(apifake_do(f, "POST", account,
-			  "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\",\"metadata\":{"
-			  "\"name\":\"robot\"}}"),
-	       201, NULL);
+	expect(apifake_do(f, "POST", account, robot), 201, NULL);
 	strbuf_addf(&path, "%s/robot/token", account);
 	struct answer t =
 		apifake_do(f, "POST", path.buf,
@@ -151,6 +150,9 @@ static void test_auth__service_account_tokens_end_with_the_account(void **state)
 	expect(apifake_do(f, "DELETE", path.buf, NULL), 200, NULL);
 	assert_false(obj_flag(review(f, token).json, "status.authenticated", false));
 	assert_false(obj_flag(review(f, "nope").json, "status.authenticated", false));
+	/* another one of its name is not the one that the token was made for */
+	expect(apifake_do(f, "POST", account, robot), 201, NULL);
+	assert_false(obj_flag(review(f, token).json, "status.authenticated", false));
 }
 
 static void test_auth__reviews_answer_for_the_asker(void **state)

@@ -107,6 +107,36 @@ static void test_token__expired_foreign_and_altered_ones_are_refused(void **stat
 	assert_false(is_valid(&w->ours, STR("eyJhbGciOiJub25lIn0.e30."), w->here, 2000));
 }
 
+/* The same key may sign for another issuer, too. */
+static void test_token__one_of_another_issuer_is_refused(void **state)
+{
+	static const char *const issuers[] = {TOKEN_ISSUER, "https://other.example",
+					      TOKEN_ISSUER "x", ""};
+	struct world *w = *state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
+	struct str head, body;
+	sign(&w->ours, &w->claims, &b);
+	assert_true(str_cut(strbuf_str(&b), '.', &head, &body));
+	for (size_t i = 0; i < ARRAY_LEN(issuers); i++) {
+		struct error err = ERROR_INIT;
+		unsigned char raw[JWS_SIGNATURE_BYTES];
+		CLEANUP(strbuf_release) struct strbuf t = STRBUF_INIT(TOKEN_BYTES_MAX);
+		CLEANUP(obj_unrefp) struct obj *claims = NULL;
+		assert_ok(token_verify(&w->ours, strbuf_str(&b), w->here, 2000, &claims, &err),
+			  &err);
+		CLEANUP(obj_unrefp) struct obj *changed = obj_copy(claims);
+		obj_set_str(changed, "iss", issuers[i]);
+		CLEANUP(xfreep) char *text = json_text(changed);
+		strbuf_addstr(&t, head);
+		strbuf_addc(&t, '.');
+		base64url_encode(str_of(text), &t);
+		assert_ok(jws_sign(w->ours.items[0], strbuf_str(&t), raw, &err), &err);
+		strbuf_addc(&t, '.');
+		base64url_encode(str_n((const char *)raw, sizeof(raw)), &t);
+		assert_int_equal(is_valid(&w->ours, strbuf_str(&t), w->here, 2000), i == 0);
+	}
+}
+
 static void test_token__it_is_for_its_audience_alone(void **state)
 {
 	struct world *w = *state;
@@ -195,6 +225,7 @@ int main(void)
 		TEST(test_token__a_signed_token_reads_back),
 		TEST(test_token__expired_foreign_and_altered_ones_are_refused),
 		TEST(test_token__it_is_for_its_audience_alone),
+		TEST(test_token__one_of_another_issuer_is_refused),
 		TEST(test_token__a_key_that_was_replaced_still_counts_while_it_is_there),
 		TEST(test_token__the_header_is_never_believed),
 		TEST(test_token__keys_are_private_p256),
