@@ -74,6 +74,40 @@ is "what was to go is gone" "" "$(k get configmap b -o name 2>/dev/null)"
 is "what was to stay is there" "configmap/k namespace/site" "$(k get configmap/k -o name) $(k get namespace/site -o name)"
 is "and nothing more is left to do" "same" "$(steps | cut -d' ' -f1 | sort -u)"
 
+# What only the server knows is asked of it, and nothing is stored.
+git -C ssot reset -q --hard "$head"
+printf 'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {configmaps: "5"}}\n' | k apply -f - >/dev/null
+soon "a quota counts" 4 k get resourcequota q -o 'jsonpath={.status.used.configmaps}'
+for i in n1 n2; do configmap $i 1 >ssot/$i.yaml; done
+sed -i 's/matchLabels: {app: d}/matchLabels: {app: e}/; s/labels: {app: d}/labels: {app: e}/' ssot/d.yaml
+printf 'apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 99999}]}\n' >ssot/service.yaml
+sed -i 's/hunter3/hunter4/; s/^stringData/immutable: true\nstringData/' ssot/s.yaml
+printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: new}\n---\n%s\n' "$(configmap in-new 1 | sed 's/name: in-new/name: in-new, namespace: new/')" >ssot/new.yaml
+commit eight
+before=$(versions)
+code "what the server refuses is found before the push" 3 "! Deployment default/d (d.yaml): ServerRefused: " alm bundle plan -f ssot --bundle web.yaml
+said=$(plan)
+has "a field that cannot be changed" "field is immutable" "$(grep "Deployment default/d" <<<"$said")"
+has "a value that is none" "99999" "$(grep "Service default/s" <<<"$said")"
+has "that is told of the revision, too" "the server refuses a write that it was shown" "$said"
+has "what it could not be shown is counted" "1 not shown to the server: the folder brings the kind or the Namespace" "$said"
+printf 'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {configmaps: "4"}}\n' | k apply -f - >/dev/null
+has "a quota" "! ConfigMap default/n1 (n1.yaml): ServerRefused: configmaps \"n1\" is forbidden: exceeded quota: q" "$(plan)"
+is "nothing is written for that" "$before" "$(versions)"
+k patch secret s --type=merge -p '{"immutable":true}' >/dev/null
+has "a Secret is refused" "! Secret default/s (s.yaml): ServerRefused: Invalid; its words" "$(plan)"
+is "without a word of what it has" 0 "$(plan | grep -c hunter)"
+k delete resourcequota q >/dev/null
+k create serviceaccount reader >/dev/null
+k create clusterrolebinding reader --clusterrole=view --serviceaccount=default:reader >/dev/null
+k create clusterrole secrets --verb=get,list --resource=secrets,namespaces >/dev/null
+k create clusterrolebinding secrets --clusterrole=secrets --serviceaccount=default:reader >/dev/null
+umask 077 && k config view --raw -o json | jq --arg t "$(k create token reader)" '.users[0].user = {token: $t}' >reader.kubeconfig
+said=$(alm bundle plan -f ssot --bundle web.yaml --kubeconfig reader.kubeconfig 2>&1)
+has "who may only read gets the plan" "~ Deployment default/d" "$said"
+has "and what was not asked" "6 not shown to the server: the user of the kubeconfig may not create and patch such objects" "$said"
+git -C ssot reset -q --hard HEAD~1
+
 # What would stop it.
 bundle '  prune: {maxDeletes: 1}' >web.yaml
 git -C ssot rm -q c.yaml a.yaml

@@ -2,6 +2,7 @@
 
 #include "alm/base/map.h"
 #include "alm/controllers/fleet/bundle_side.h"
+#include "alm/io/http.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/drift.h"
 #include "alm/unit/inventory.h"
@@ -14,8 +15,9 @@ struct planning {
 	struct session *s;
 	struct arena *a;
 	const struct bundle_folder *f;
-	const char *owner_id;
+	const char *owner_id, *manager; /* as which the controller writes */
 	struct bundle_plan *plan;
+	struct map *rights; /* "RESOURCE.GROUP NS" -> may this user write them? */
 };
 
 static void add(struct planning *p, enum bundle_act act, const struct obj *o, const char *key,
@@ -71,8 +73,121 @@ static const char *differences(const struct planning *p, const struct obj *want,
 	return d.cut ? arena_fmt(p->a, "%s, ..", list) : list;
 }
 
-static void hold_against(struct planning *p, const struct obj *want, const struct obj *live,
-			 const char *key)
+/* --- what the server says --- */
+
+/* Does the folder bring the Namespace, which is not there yet? */
+static bool is_new_namespace(const struct planning *p, const char *ns)
+{
+	const struct bundle_plan *l = p->plan;
+	const char *what = arena_fmt(p->a, "Namespace %s", ns);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->steps[i].act == BUNDLE_CREATE && cstr_eq(l->steps[i].what, what))
+			return true;
+	return false;
+}
+
+static struct obj *review_of(const struct resource *r, const char *ns, const char *verb)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "apiVersion", "authorization.k8s.io/v1");
+	obj_set_str(o, "kind", "SelfSubjectAccessReview");
+	obj_set_path(o, "spec.resourceAttributes.group", obj_string(r->group));
+	obj_set_path(o, "spec.resourceAttributes.resource", obj_string(r->plural));
+	obj_set_path(o, "spec.resourceAttributes.verb", obj_string(verb));
+	if (ns)
+		obj_set_path(o, "spec.resourceAttributes.namespace", obj_string(ns));
+	return o;
+}
+
+static bool may(const struct planning *p, const struct resource *r, const char *ns,
+		const char *verb)
+{
+	struct error ignored = ERROR_INIT;
+	struct session_reply reply = {0};
+	const struct session_request q = {
+		.method = "POST",
+		.target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		.body = obj_keep(p->a, review_of(r, ns, verb))};
+	return session_send(p->s, &q, &reply, &ignored) == 0 &&
+	       obj_flag(reply.body, "status.allowed", false);
+}
+
+/* Who may read alone gets the plan without what a write would be told: a refusal of his rights says
+ * nothing of those of the Bundle. */
+static bool may_write(struct planning *p, const struct resource *r, const char *ns)
+{
+	const char *key = arena_fmt(p->a, "%s.%s %s", r->plural, r->group, ns ? ns : "");
+	if (!map_has(p->rights, key))
+		map_set_number(p->rights, key,
+			       may(p, r, ns, "patch") && may(p, r, ns, "create"));
+	return map_number(p->rights, key) > 0;
+}
+
+/* What is said of a Secret may have its values in it. */
+static const char *refusal_text(const struct planning *p, const struct obj *want,
+				const struct error *why)
+{
+	bool hide = cstr_eq(meta_kind(want), "Secret") && cstr_eq(meta_api_version(want), "v1");
+	return hide ? arena_fmt(p->a, "%s; its words, which may have values in them, are not shown",
+				error_reason(why->code))
+		    : arena_strdup(p->a, why->msg);
+}
+
+/* Is it about this object, and not about the server or the way to it? */
+static bool is_of_object(const struct error *e)
+{
+	return error_retry(e->code) == RETRY_NEVER || e->code == E_FORBIDDEN ||
+	       e->code == E_INTERNAL; /* a webhook that fails, too */
+}
+
+/* 1: the server would take it, or was not asked. 0: it would not; *ret_why says why. */
+static int try_write(struct planning *p, const struct resource *r, const struct obj *want,
+		     const char **ret_why, struct error *err)
+{
+	const char *ns = meta_namespace(want);
+	struct error why = ERROR_INIT;
+	struct session_reply reply = {0};
+	if (ns && is_new_namespace(p, ns)) {
+		p->plan->n_early++;
+		return 1;
+	}
+	if (!may_write(p, r, ns)) {
+		p->plan->n_forbidden++;
+		return 1;
+	}
+	const char *query = arena_fmt(p->a, "fieldManager=%s&force=true&dryRun=All",
+				      url_encode(str_of(p->manager), p->a));
+	const struct session_request q = {
+		.method = "PATCH",
+		.target = session_target(p->s, r, ns, meta_name(want), query),
+		.content_type = APPLY_PATCH,
+		.body = want};
+	if (session_send(p->s, &q, &reply, &why) == 0)
+		return 1;
+	if (!is_of_object(&why))
+		return error_copy(err, &why);
+	*ret_why = refusal_text(p, want, &why);
+	return 0;
+}
+
+static int add_write(struct planning *p, enum bundle_act act, const struct resource *r,
+		     const struct obj *want, const char *key, const char *what, struct error *err)
+{
+	const char *refusal = NULL;
+	int taken = try_write(p, r, want, &refusal, err);
+	if (taken < 0)
+		return taken;
+	if (taken) {
+		add(p, act, want, key, what);
+		return 0;
+	}
+	add(p, BUNDLE_REFUSE, want, key, arena_fmt(p->a, "ServerRefused: %s", refusal));
+	p->plan->steps[p->plan->n - 1].by_server = true;
+	return 0;
+}
+
+static int hold_against(struct planning *p, const struct resource *r, const struct obj *want,
+			const struct obj *live, const char *key, struct error *err)
 {
 	const char *why = refusal(p, live);
 	bool one_off = cstr_eq(meta_annotation(want, ANNOTATION_ONE_OFF), "true");
@@ -81,7 +196,8 @@ static void hold_against(struct planning *p, const struct obj *want, const struc
 	else if (one_off || unit_holds_object(live, want))
 		add(p, BUNDLE_SAME, want, key, one_off ? "one-off" : NULL);
 	else
-		add(p, BUNDLE_CHANGE, want, key, differences(p, want, live));
+		return add_write(p, BUNDLE_CHANGE, r, want, key, differences(p, want, live), err);
+	return 0;
 }
 
 /* A kind that a definition of the folder brings is not there yet. */
@@ -109,6 +225,7 @@ static int plan_object(struct planning *p, const struct obj *o, const char *key,
 	if (session_kind(p->s, o, &r, &why) < 0) {
 		if (why.code != E_NOTFOUND)
 			return error_copy(err, &why);
+		p->plan->n_early += is_brought(p, o);
 		add(p, is_brought(p, o) ? BUNDLE_CREATE : BUNDLE_REFUSE, o, key,
 		    is_brought(p, o)
 			    ? NULL
@@ -120,11 +237,10 @@ static int plan_object(struct planning *p, const struct obj *o, const char *key,
 	if (r.namespaced && !meta_namespace(want))
 		obj_set_path(want, "metadata.namespace", obj_string(p->f->spec.ns));
 	int found = look(p, &r, want, &live, err);
-	if (found > 0)
-		hold_against(p, want, live, key);
-	else if (found == 0)
-		add(p, BUNDLE_CREATE, want, key, NULL);
-	return found < 0 ? found : 0;
+	if (found < 0)
+		return found;
+	return found ? hold_against(p, &r, want, live, key, err)
+		     : add_write(p, BUNDLE_CREATE, &r, want, key, NULL, err);
 }
 
 static int plan_wanted(struct planning *p, struct error *err)
@@ -233,13 +349,15 @@ static int read_owner(struct planning *p, struct error *err)
 		return error_wrap(err, "the identity of the cluster");
 	p->owner_id = arena_fmt(p->a, "%.*s.%s." BUNDLE_INSTANCE, HUB_CHARS, meta_uid(system),
 				p->f->spec.name);
+	p->manager = arena_fmt(p->a, "alm:%.*s:%s", HUB_CHARS, meta_uid(system), p->f->spec.name);
 	return 0;
 }
 
 int bundle_plan_make(const struct cli *c, struct session *s, const struct bundle_folder *f,
 		     struct bundle_plan *ret, struct error *err)
 {
-	struct planning p = {.s = s, .a = c->arena, .f = f, .plan = ret};
+	CLEANUP(map_freep) struct map *rights = map_new(NULL);
+	struct planning p = {.s = s, .a = c->arena, .f = f, .plan = ret, .rights = rights};
 	const struct bundle_scopes scopes = {.fn = scope_of, .arg = &p};
 	*ret = (struct bundle_plan){0};
 	if (bundle_check_namespaces(&f->spec, &f->flat, &scopes, err) < 0 ||

@@ -1,7 +1,8 @@
 /*
  * bundle_plan: what a revision would do to a cluster, were it pushed: each object of the folder held
- * against the live one, and what the Bundle's inventory names and the folder has no more. Reads only.
- * What a server fills in or refuses is known to it alone: there is no dry run of writes here.
+ * against the live one, and what the Bundle's inventory names and the folder has no more. What would be
+ * written is shown to the server, which judges it as a write and stores nothing (dryRun=All, applied by
+ * the server): schema, fields that cannot be changed, quotas, policies and webhooks. Nothing is written.
  */
 #ifndef ALM_CLI_BUNDLE_BUNDLE_PLAN_H
 #define ALM_CLI_BUNDLE_BUNDLE_PLAN_H
@@ -24,6 +25,7 @@ struct bundle_step {
 	const char *what; /* "Deployment default/my-app" */
 	const char *key;  /* of the folder, or what it was */
 	const char *why;  /* paths that differ, the reason; NULL: nothing more is to be said */
+	bool by_server;   /* refused at the write, and so after those before it */
 };
 
 struct bundle_plan {
@@ -31,6 +33,9 @@ struct bundle_plan {
 	size_t n, cap, counts[BUNDLE_ACTS];
 	bool held;         /* more deletes than spec.prune.maxDeletes: they wait for an approval */
 	const char *blind; /* why deletes are not known; NULL: they are */
+	/* Writes that the server was not shown: of a kind or in a Namespace that the folder brings;
+	 * of what the user of the kubeconfig may not create and patch. */
+	size_t n_early, n_forbidden;
 };
 
 /* Of a folder without flaws, that has a Bundle. All in c->arena. */

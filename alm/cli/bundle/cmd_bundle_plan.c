@@ -32,8 +32,15 @@ static const char *counts_of(const struct cli *c, const struct bundle_plan *p)
 static const char *obstacle(const struct cli *c, const struct bundle_folder *f,
 			    const struct bundle_plan *p)
 {
-	if (p->counts[BUNDLE_REFUSE])
+	size_t late = 0;
+	for (size_t i = 0; i < p->n; i++)
+		late += p->steps[i].by_server;
+	if (p->counts[BUNDLE_REFUSE] > late)
 		return "nothing of it would be applied: an object is refused";
+	if (late)
+		return "the server refuses a write that it was shown: unless that is for the dry "
+		       "run "
+		       "alone, the revision fails there, and the one before is applied again";
 	if (p->held)
 		return arena_fmt(c->arena,
 				 "PruneHeld: more deletes than spec.prune.maxDeletes (%lld); they "
@@ -55,6 +62,14 @@ static void print_text(const struct cli *c, const struct bundle_folder *f,
 	term_print("%s, Bundle %s: %s\n", bundle_place(c, f), f->spec.name, counts_of(c, p));
 	if (stop)
 		term_print("%s\n", stop);
+	if (p->n_early)
+		term_print("%zu not shown to the server: the folder brings the kind or the "
+			   "Namespace\n",
+			   p->n_early);
+	if (p->n_forbidden)
+		term_print("%zu not shown to the server: the user of the kubeconfig may not create "
+			   "and patch such objects\n",
+			   p->n_forbidden);
 }
 
 static int print_data(const struct cli *c, const struct bundle_folder *f,
@@ -81,6 +96,7 @@ static int print_data(const struct cli *c, const struct bundle_folder *f,
 	obj_set(o, "steps", list);
 	if (stop)
 		obj_set_str(o, "obstacle", stop);
+	obj_set_int(o, "unjudged", (int64_t)(p->n_early + p->n_forbidden));
 	return cli_print_data(c, o, err);
 }
 
@@ -126,10 +142,14 @@ const struct cmd cmd_bundle_plan = {
 		"What vet finds comes first. Then each object is held against the live one: + is "
 		"created, ~ is changed (with the fields), - is deleted, = stays although the "
 		"folder has it no more, ! is refused, and with it the revision (exit status 3). "
-		"What has to be deleted is what the Bundle's inventory names. Nothing is written, "
-		"so what a server alone would say to a write (a webhook, a quota, a field that "
-		"cannot be changed) is not found. The Bundle is the file's, its name decides; it "
-		"need not be on the cluster yet. It reads with the rights of the kubeconfig.",
+		"What has to be deleted is what the Bundle's inventory names. What would be "
+		"written "
+		"is shown to the server (dryRun=All), which judges it as a write: a schema, a "
+		"field "
+		"that cannot be changed, a quota, a policy, a webhook; nothing is stored. That "
+		"takes "
+		"the rights to create and patch; who may only read gets the plan without it. The "
+		"Bundle is the file's, its name decides; it need not be on the cluster yet.",
 	.examples = "alm bundle plan -f clone/ --bundle bundle.yaml",
 	.options = options,
 	.run = run_plan,
