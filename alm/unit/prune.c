@@ -1,6 +1,8 @@
 #include "alm/unit/prune.h"
 
 #include "alm/base/arena.h"
+#include "alm/base/visible.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
@@ -57,4 +59,29 @@ struct prune_item *prune_list(const struct unit_entry *was, size_t n_was,
 				list[n++] = judge(&was[i], rules);
 	*ret_n = n;
 	return list;
+}
+
+/* The conditions of a Namespace that is being deleted, the first that says it best. */
+static const char *left_in(const struct obj *live)
+{
+	static const char *const types[] = {
+		"NamespaceFinalizersRemaining", "NamespaceContentRemaining",
+		"NamespaceDeletionContentFailure", "NamespaceDeletionDiscoveryFailure"};
+	const struct obj *list = obj_path(live, "status.conditions");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		const struct obj *c = condition_find(list, types[i]);
+		const char *message = obj_str(c, "message");
+		if (cstr_eq(obj_str(c, "status"), "True") && message && *message)
+			return message;
+	}
+	return NULL;
+}
+
+const char *prune_waits_for(const struct obj *live, struct arena *a)
+{
+	const char *finalizer = obj_as_string(obj_at(obj_path(live, "metadata.finalizers"), 0));
+	const char *left = cstr_eq(meta_kind(live), "Namespace") ? left_in(live) : NULL;
+	if (left)
+		return visible_text(a, left);
+	return finalizer ? arena_fmt(a, "finalizer %s", visible_text(a, finalizer)) : NULL;
 }

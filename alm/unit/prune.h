@@ -33,6 +33,10 @@ struct prune_rules {
 bool prune_spares(const struct obj *live, const char *uid, const char *bundle,
 		  const char *owner_id);
 
+/* Why is an object that is being deleted still there? "finalizer example.com/hold", or what a Namespace
+ * says is left in it. NULL: it does not say. Arena. */
+const char *prune_waits_for(const struct obj *live, struct arena *a);
+
 /* Of what was, in reverse order, what is not among wanted; in the arena. */
 struct prune_item *prune_list(const struct unit_entry *was, size_t n_was,
 			      const struct unit_entry *wanted, size_t n_wanted,

@@ -55,7 +55,12 @@ soon "R2 a push is applied within the interval" "2" value b
 code "a mirror that was made anew knows what was applied" 0 "\"between\"" alm audit query --data-dir "$data" --reason Superseded -o json
 is "and an ordinary push is none that rewrote the history" "[]" "$(rows --reason HistoryRewritten -o json)"
 git -C ssot rm -q apps/b.yaml
+k patch configmap b --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null
 push 'drop b'
+waits() { k get bundle web -o 'jsonpath={.status.state} {.status.conditions[?(@.type=="Ready")].message}'; }
+soon "R5 a finalizer holds a delete, and that is told" "Rolling ${head:0:12} alice: drop b; deleting ConfigMap default/b: finalizer example.com/hold" waits
+has "by alm status, too" "deleting ConfigMap default/b: finalizer example.com/hold" "$(alm status)"
+k patch configmap b --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null
 soon "R5 a removed file is an object gone" "gone" value b
 soon "and the state says when that is through" "Synced $head" state
 git -C ssot revert --no-edit HEAD >/dev/null && git -C ssot push -q origin main 2>/dev/null

@@ -95,12 +95,13 @@ static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
 			strbuf_addc(b, '\n');
 		visible_addf(b, "bundle %s: %s %s", obj_str(o, "name"), shown(o, "state"),
 			     shown(o, "revision"));
-		if (next && *obj_str(o, "message"))
+		bool synced = cstr_eq(obj_str(o, "state"), "Synced");
+		if (!synced && *obj_str(o, "message"))
 			visible_addf(b, ": %s", obj_str(o, "message"));
 		strbuf_addc(b, '\n');
 		if (next)
 			print_next(next, b);
-		n += next != NULL;
+		n += !synced;
 	}
 	return n;
 }

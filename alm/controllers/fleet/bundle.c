@@ -225,6 +225,11 @@ static const char *revision_text(const struct obj *source, struct arena *a)
 			 text_of(source, "subject"));
 }
 
+static const char *waits_text(const struct bundle_pass *s)
+{
+	return s->now.job && !s->facts.newer ? text_of(s->now.job->record, "waits") : "";
+}
+
 static const char *message_of(const struct view *v, const struct bundle_pass *s)
 {
 	const struct unit_job *job = s->now.job;
@@ -240,7 +245,9 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 		return arena_fmt(v->a, "%s: %s", text_of(job->record, "reason"),
 				 text_of(job->record, "message"));
 	case BUNDLE_DELETING:
-		return job && job->deleting ? text_of(job->record, "message") : "";
+		if (job && job->deleting && !*waits_text(s))
+			return text_of(job->record, "message");
+		return waits_text(s);
 	case BUNDLE_NEW:
 	case BUNDLE_FETCHING:
 		return "";
@@ -253,7 +260,9 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	case BUNDLE_STATES:
 		break;
 	}
-	return revision_text(s->facts.newer ? s->now.read : s->now.source, v->a);
+	const char *revision = revision_text(s->facts.newer ? s->now.read : s->now.source, v->a);
+	const char *waits = waits_text(s);
+	return *waits ? arena_fmt(v->a, "%s; %s", revision, waits) : revision;
 }
 
 static const char *ready_of(const struct bundle_pass *s)

@@ -280,6 +280,25 @@ enum ensured unit_judge_prune(struct unit_pass *s)
 	return read_former(s, &f) == WAITING ? WAITING : judge(s, &f, &doomed);
 }
 
+/* What was deleted and is there still, the first of it that says why. */
+static void tell_waiting(struct unit_pass *s, const struct former *f)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < f->n_list && !text; i++) {
+		const struct unit_entry *e = f->list[i].entry;
+		const char *why = f->list[i].verdict == PRUNE_DELETING
+					  ? prune_waits_for(e->live, s->v->a)
+					  : NULL;
+		if (why)
+			text = arena_fmt(s->v->a, "deleting %s: %s", unit_entry_text(e, s->v->a),
+					 why);
+	}
+	if (text)
+		obj_set_str(s->record, "waits", text);
+	else
+		obj_del(s->record, "waits");
+}
+
 static enum ensured prune(struct unit_pass *s, const struct former *f)
 {
 	struct arena *a = s->v->a;
@@ -304,6 +323,7 @@ static enum ensured prune(struct unit_pass *s, const struct former *f)
 		plan_delete(s->plan, item->entry->live, "Background");
 		deletes++;
 	}
+	tell_waiting(s, f);
 	if (deletes) /* once: they are read again behind it */
 		unit_forget(s, f->read);
 	if (waiting)

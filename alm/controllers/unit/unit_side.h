@@ -10,6 +10,7 @@
  *	{"attempt", "state": Running|RollingBack|Succeeded|RolledBack|Failed, "reason", "message",
  *	 "digest", "run", "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since",
  *	 "reason", "message"}}, "hooks": [...], "kept": [texts], "pruned": n, "returned": [texts],
+ *	 "waits": what holds a delete,
  *	 "deleted": {object: {"since", "unconfirmed"}}: when its last create may have been sent,
  *	 "back": {"run", "steps", "hooks"}: the same of the unit before, while and after it is
  *	 applied again}

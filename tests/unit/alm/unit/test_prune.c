@@ -66,10 +66,38 @@ static void test_prune__what_is_deleted_and_in_which_order(void **state)
 	assert_int_equal(at, n);
 }
 
+static void test_prune__why_it_is_still_there(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *live, *want;
+	} list[] = {
+		{"{\"kind\":\"Thing\"}", ""},
+		{"{\"kind\":\"Thing\",\"metadata\":{\"finalizers\":[\"a/b\\u001b\",\"c\"]}}",
+		 "finalizer a/b\\u001b"},
+		{"{\"kind\":\"Namespace\",\"metadata\":{\"finalizers\":[\"a/b\"]},\"status\":{"
+		 "\"conditions\":[{\"type\":\"NamespaceContentRemaining\",\"status\":\"True\","
+		 "\"message\":\"things has 1\"},{\"type\":\"NamespaceFinalizersRemaining\","
+		 "\"status\":\"False\",\"message\":\"none\"}]}}",
+		 "things has 1"},
+		{"{\"kind\":\"Namespace\",\"metadata\":{\"finalizers\":[\"a/b\"]}}",
+		 "finalizer a/b"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 16);
+		struct error err = ERROR_INIT;
+		struct obj *live;
+		assert_ok(json_parse(str_of(list[i].live), &live, &err), &err);
+		const char *got = prune_waits_for(obj_keep(a, live), a);
+		assert_string_equal(got ? got : "", list[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prune__what_is_deleted_and_in_which_order),
+		cmocka_unit_test(test_prune__why_it_is_still_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
