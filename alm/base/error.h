@@ -80,6 +80,7 @@ enum error_code {
 	X(REASON_CREDENTIALS_REJECTED, "CredentialsRejected") /* ... or not with these */           \
 	X(REASON_HOST_KEY_UNKNOWN,    "HostKeyUnknown")     /* known_hosts has none of the host */  \
 	X(REASON_HOST_KEY_CHANGED,    "HostKeyChanged")     /* ... or another, or a revoked one */  \
+	X(REASON_LIMIT_EXCEEDED,      "LimitExceeded")      /* a repository is too large */         \
 	X(REASON_BRANCH_NOT_FOUND,    "BranchNotFound")                                             \
 	X(REASON_SOURCE_EMPTY,        "SourceEmpty")        /* no folder, or nothing in it */       \
 	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */

@@ -22,6 +22,8 @@ static void clear(struct git_read *g)
 void git_mirror_finish(struct git_read *g, const struct error *err)
 {
 	clear(g);
+	if (err)
+		git_mirror_tidy(g);
 	g->result.files = &g->files;
 	g->done(g->arg, &g->result, err);
 	arena_free(g->a);
@@ -98,7 +100,8 @@ static bool has_head(const struct git_read *g)
 static void fetch(struct git_read *g)
 {
 	const char *ref = arena_fmt(g->a, "+refs/heads/%s:" GIT_MIRROR_HEAD, g->rq.branch);
-	if (!has_head(g)) /* all of the history is fetched otherwise */
+	git_mirror_tidy(g); /* of a process that was killed */
+	if (!has_head(g))   /* all of the history is fetched otherwise */
 		git_mirror_call_remote(g, &stage_fetch,
 				       GIT_ARGS("fetch", "-q", "--no-tags", "--no-write-fetch-head",
 						"--depth=1", g->rq.url, ref));
@@ -169,6 +172,14 @@ static void old_removed(void *arg, const struct program_result *r, const struct 
 
 static const struct git_stage stage_remove_old = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, old_removed};
 
+/* A head that is too large once is so again: it is told which one it was. */
+static void give_up(struct git_read *g, const struct error *err)
+{
+	if (err->code == E_LIMIT && err->reason == REASON_LIMIT_EXCEEDED)
+		g->result.head = (struct git_commit){g->next, "", ""};
+	git_mirror_finish(g, err);
+}
+
 static void fetch_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -182,10 +193,10 @@ static void fetch_came(void *arg, const struct program_result *r, const struct e
 		run_tool(g, &stage_discard, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
 	else if (well)
 		ask_head(g);
-	else if (err.reason == REASON_SOURCE_UNREACHABLE && !failed)
+	else if (err.code == E_UNAVAILABLE && !failed)
 		renew(g, &err);
 	else
-		git_mirror_finish(g, &err);
+		give_up(g, &err);
 }
 
 static const struct git_stage stage_fetch = {"fetch", GIT_TEXT_BYTES, GIT_MIRROR_FETCH_NS,
@@ -198,6 +209,8 @@ static void init_came(void *arg, const struct program_result *r, const struct er
 	g->run = NULL;
 	if (git_is_well(&g->place, &stage_init, r, failed, &err))
 		fetch(g);
+	else if (g->renewing)
+		run_tool(g, &stage_discard, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
 	else
 		git_mirror_finish(g, &err);
 }
@@ -216,6 +229,7 @@ static void renew(struct git_read *g, const struct error *why)
 {
 	g->renewing = true;
 	g->why = *why;
+	git_mirror_tidy(g);
 	use_repo(g, REPO_NEW);
 	run_tool(g, &stage_remove, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
 }

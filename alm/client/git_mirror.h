@@ -11,7 +11,7 @@
  * that fails costs no history. One reading of a dir at a time.
  *
  * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, HostKeyUnknown,
- * HostKeyChanged, BranchNotFound, SourceEmpty, SignatureInvalid (git_verify.h); LimitExceeded is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
+ * HostKeyChanged, BranchNotFound, SourceEmpty, SignatureInvalid (git_verify.h), LimitExceeded, which is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
  * addresses are all refused is E_NOTALLOWED; a git that cannot be told the address (before 2.37) is
  * E_UNSUPPORTED.
  */
@@ -46,8 +46,9 @@ struct git_result {     /* borrowed until the callback returns */
 	bool unchanged; /* the head is the known one: nothing else is set */
 	bool rewritten; /* the applied commit is no ancestor of the head */
 	bool unknown; /* it was not found in the history that could be fetched, which is not all */
-	struct git_commit head;
-	const char *signer;               /* for people; NULL: nobody asked */
+	struct git_commit
+		head;       /* also of one that was found too large, without author and subject */
+	const char *signer; /* for people; NULL: nobody asked */
 	const struct git_commit *skipped; /* between, newest first; at most GIT_COMMITS_MAX */
 	size_t n_skipped;
 	const struct files *files; /* sorted; may be none */

@@ -53,13 +53,18 @@ static void judge_history(struct git_read *g, enum history history)
 }
 
 /* More than the limits of the call and of the mirror allow, and not a connection that was cut. */
-static bool is_too_much(const struct program_result *r, const struct error *failed)
+static bool is_too_much(const struct error *err, const struct error *failed)
 {
-	static const char *const words[] = {"File too large", "died of signal", NULL};
-	return failed ? failed->code == E_LIMIT : git_says(r->errors, words);
+	return failed ? failed->code == E_LIMIT : err->reason == REASON_LIMIT_EXCEEDED;
 }
 
 /* More history than there is room for is no reason to read nothing: it is not known then. */
+static void give_up_history(struct git_read *g)
+{
+	git_mirror_tidy(g);
+	judge_history(g, HISTORY_UNKNOWN);
+}
+
 static void deepened(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -67,8 +72,8 @@ static void deepened(void *arg, const struct program_result *r, const struct err
 	g->run = NULL;
 	if (git_is_well(&g->place, &stage_deepen, r, failed, &err))
 		ask_ancestor(g);
-	else if (g->depth == DEPTH_FAR && is_too_much(r, failed))
-		judge_history(g, HISTORY_UNKNOWN);
+	else if (is_too_much(&err, failed))
+		give_up_history(g);
 	else
 		git_mirror_finish(g, &err);
 }

@@ -49,6 +49,9 @@ const char *const *git_mirror_environment(const struct git_read *g, bool remote)
 void git_mirror_begin(struct git_read *g);
 void git_mirror_asked(struct git_read *g);
 
+/* Of what a call that was ended, or had no room, has begun to write: a pack for each try. */
+void git_mirror_tidy(const struct git_read *g);
+
 /* The head is here and may be read: what lies between it and the applied commit.
  * git_mirror_read_tree() follows. */
 void git_mirror_history(struct git_read *g);

@@ -6,6 +6,10 @@
 #define MEMORY_BYTES  ((size_t)512 << 20)
 #define FILE_BYTES    ((size_t)256 << 20) /* each file of a mirror */
 #define CPU_S         120
+#define TOO_LARGE                                                                               \
+	"the repository is larger than the 256 MiB, or takes more than the 120 s of processor " \
+	"time, that are spent on one"
+#define NO_ROOM "no space is left on the disk of ALM's data folder for what the repository has"
 
 /* --- what git says --- */
 
@@ -44,6 +48,11 @@ static struct str without_secrets(struct str errors, const char *const *hidden)
 
 /* clang-format off */
 static const struct git_fault faults[] = {
+	{"No space left on device",   E_IO,           REASON_SOURCE_UNREACHABLE,   NO_ROOM},
+	{"Disk quota exceeded",       E_IO,           REASON_SOURCE_UNREACHABLE,   NO_ROOM},
+	{"File too large",            E_LIMIT,        REASON_LIMIT_EXCEEDED,       TOO_LARGE},
+	{"died of signal 25",         E_LIMIT,        REASON_LIMIT_EXCEEDED,       TOO_LARGE},
+	{"died of signal 24",         E_LIMIT,        REASON_LIMIT_EXCEEDED,       TOO_LARGE},
 	{"Authentication failed",     E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
 	{"could not read Username",   E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},
 	{"could not read Password",   E_UNAUTHORIZED, REASON_CREDENTIALS_REJECTED, NULL},

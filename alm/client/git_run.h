@@ -44,7 +44,8 @@ struct program_run *git_run(const struct git_place *p, const struct git_stage *s
 #define GIT_ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* Did it end well? Else err says why, "git fetch: ...", with a reason: that of the fault, GitMissing,
- * CredentialsRejected, BranchNotFound, else SourceUnreachable. */
+ * CredentialsRejected, BranchNotFound, LimitExceeded (E_LIMIT), else SourceUnreachable: E_IO if this
+ * machine has no room for it. */
 bool git_is_well(const struct git_place *p, const struct git_stage *s,
 		 const struct program_result *r, const struct error *failed, struct error *err);
 

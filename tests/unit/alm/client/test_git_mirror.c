@@ -221,6 +221,49 @@ static void test_git_mirror__a_force_push_rewrites_the_history(void **state)
 	assert_true(f->rewritten);
 }
 
+/* Each try would leave another pack; and one that is too large is not asked for again. */
+static void test_git_mirror__what_has_no_room_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *argument, *says;
+		int code;
+		enum error_reason reason;
+	} rows[] = {
+		{"--depth=1", "error: index-pack died of signal 25", E_LIMIT,
+		 REASON_LIMIT_EXCEEDED},
+		{"--depth=1", "error: write error: File too large", E_LIMIT, REASON_LIMIT_EXCEEDED},
+		{"--depth=1", "fatal: write error: No space left on device", E_IO,
+		 REASON_SOURCE_UNREACHABLE},
+		{"--depth=1", "fatal: early EOF", E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE},
+		{"init", "fatal: cannot mkdir: No space left on device", E_IO,
+		 REASON_SOURCE_UNREACHABLE},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		f->failing.argument = rows[i].argument;
+		f->failing.says = arena_fmt(
+			f->a,
+			"d=repo; test ! -d repo.new || d=repo.new; mkdir -p $d/objects/pack "
+			"$d/objects/ab; cd $d/objects; : >pack/tmp_pack_a; : >pack/.tmp-1-pack-x; "
+			": >pack/pack-b.pack; : >ab/tmp_obj_c; echo '%s' >&2; exit 128",
+			rows[i].says);
+		read_branch(f);
+		assert_int_equal(f->err.code, rows[i].code);
+		assert_int_equal(f->err.reason, rows[i].reason);
+		assert_int_equal(f->head != NULL, rows[i].code == E_LIMIT);
+		shell(f, "cd mirror; test ! -e repo.new; test -e repo/objects/pack/pack-b.pack; "
+			 "test -z \"$(find . -name '*tmp*')\"; rm -rf repo");
+	}
+	/* of a process that was killed */
+	f->failing.argument = NULL;
+	first_reading(f);
+	shell(f, "echo x >mirror/repo/objects/pack/tmp_pack_a");
+	shell(f, PUSH3);
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	shell(f, "test -z \"$(find mirror -name 'tmp*')\"");
+}
+
 /* Ordinary pushes, and a mirror that was lost: n commits ago. */
 static void push_many(struct fixture *f, int n)
 {
@@ -356,6 +399,7 @@ int main(void)
 		TEST(a_failed_fetch_leaves_what_is_there),
 		TEST(a_damaged_one_is_made_anew),
 		TEST(a_force_push_rewrites_the_history),
+		TEST(what_has_no_room_leaves_nothing),
 		TEST(a_lost_mirror_makes_no_rewritten_history),
 		TEST(what_lies_further_back_is_not_known),
 		TEST(a_key_is_there_while_the_server_is_talked_to),
