@@ -118,8 +118,7 @@ static bool may_write(struct planning *p, const struct resource *r, const char *
 {
 	const char *key = arena_fmt(p->a, "%s.%s %s", r->plural, r->group, ns ? ns : "");
 	if (!map_has(p->rights, key))
-		map_set_number(p->rights, key,
-			       may(p, r, ns, "patch") && may(p, r, ns, "create"));
+		map_set_number(p->rights, key, may(p, r, ns, "patch") && may(p, r, ns, "create"));
 	return map_number(p->rights, key) > 0;
 }
 

@@ -4,59 +4,10 @@
 #include <string.h>
 
 #include "alm/base/file.h"
+#include "alm/cli/bundle/bundle_git.h"
 #include "alm/client/git_files.h"
-#include "alm/io/loop_event.h"
 
-#define STATUS_BYTES ((size_t)32 << 20)
-#define NAMES_TOLD   5
-
-/* One question after the other, each waited for. */
-struct asking {
-	struct loop *loop;
-	struct git_place place;
-	struct arena *a;
-	bool done;
-	int status;
-	struct str output, errors; /* of the arena */
-	struct error err;
-};
-
-static struct str keep(const struct asking *q, struct str s)
-{
-	return str_n(arena_text(q->a, s.ptr ? s.ptr : "", s.len), s.len);
-}
-
-static void answered(void *arg, const struct program_result *r, const struct error *err)
-{
-	struct asking *q = arg;
-	q->done = true;
-	q->err = err ? *err : ERROR_INIT;
-	q->status = err ? -1 : r->status;
-	q->output = err ? STR_NONE : keep(q, r->output);
-	q->errors = err ? STR_NONE : keep(q, r->errors);
-	loop_stop(q->loop);
-}
-
-static void wait_for(struct asking *q)
-{
-	while (!q->done)
-		loop_run(q->loop);
-	q->done = false;
-}
-
-static void ask(struct asking *q, const char *const *args)
-{
-	const struct git_stage stage = {*args, STATUS_BYTES, GIT_ASK_NS, answered};
-	(void)git_run(&q->place, &stage, STR_NONE, args, q);
-	wait_for(q);
-}
-
-static int git_said(const struct asking *q, const char *what, struct error *err)
-{
-	if (q->err.code)
-		return error_copy(err, &q->err);
-	return error_set(err, E_IO, "git %s: %.*s", what, STR_ARG(git_fatal_line(q->errors)));
-}
+#define NAMES_TOLD 5
 
 /* --- the variables --- */
 
@@ -98,12 +49,13 @@ struct where {
 };
 
 /* 1; 0: in no repository. */
-static int find_repository(struct asking *q, struct where *ret, struct bundle_revision *rev,
+static int find_repository(struct bundle_git *q, struct where *ret, struct bundle_revision *rev,
 			   struct error *err)
 {
 	struct str repo, inside, prefix;
-	ask(q,
-	    GIT_ARGS("rev-parse", "--absolute-git-dir", "--is-inside-work-tree", "--show-prefix"));
+	bundle_git_ask(q, STR_NONE,
+		       GIT_ARGS("rev-parse", "--absolute-git-dir", "--is-inside-work-tree",
+				"--show-prefix"));
 	if (q->err.code == E_NOTFOUND) {
 		rev->why = "there is no " GIT_PROGRAM;
 		return 0;
@@ -111,7 +63,7 @@ static int find_repository(struct asking *q, struct where *ret, struct bundle_re
 	if (q->status == 128 && str_contains(q->errors, STR("not a git repository")))
 		return 0;
 	if (q->status || !str_next_line(&q->output, &repo) || !str_next_line(&q->output, &inside))
-		return git_said(q, "rev-parse", err);
+		return bundle_git_said(q, "rev-parse", err);
 	if (!str_next_line(&q->output, &prefix))
 		prefix = STR("");
 	*ret = (struct where){.repo = arena_strndup(q->a, repo.ptr, repo.len),
@@ -120,13 +72,14 @@ static int find_repository(struct asking *q, struct where *ret, struct bundle_re
 	return 1;
 }
 
-static int find_commit(struct asking *q, const char *dir, const char *rev, const char **ret,
+static int find_commit(struct bundle_git *q, const char *dir, const char *rev, const char **ret,
 		       struct error *err)
 {
 	const char *name = arena_fmt(q->a, "%s^{commit}", rev ? rev : "HEAD");
-	ask(q, GIT_ARGS("rev-parse", "--verify", "-q", "--end-of-options", name));
+	bundle_git_ask(q, STR_NONE,
+		       GIT_ARGS("rev-parse", "--verify", "-q", "--end-of-options", name));
 	if (q->status < 0)
-		return git_said(q, "rev-parse", err);
+		return bundle_git_said(q, "rev-parse", err);
 	if (q->status && rev)
 		return error_set(err, E_NOTFOUND, "--rev %s: %s has no such revision", rev, dir);
 	if (q->status)
@@ -147,7 +100,7 @@ static bool counts(const char *path)
 	       cstr_has_suffix(path, "/" FILES_IGNORE);
 }
 
-static void tell_unjudged(struct asking *q, struct bundle_revision *ret)
+static void tell_unjudged(struct bundle_git *q, struct bundle_revision *ret)
 {
 	struct str rest = q->output, line;
 	const char *list = "";
@@ -165,13 +118,14 @@ static void tell_unjudged(struct asking *q, struct bundle_revision *ret)
 }
 
 /* "XY PATH\0", from the root of the work tree. */
-static int find_unjudged(struct asking *q, const char *path, struct bundle_revision *ret,
+static int find_unjudged(struct bundle_git *q, const char *path, struct bundle_revision *ret,
 			 struct error *err)
 {
-	ask(q, GIT_ARGS("--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames",
-			"--untracked-files=all", "--", *path ? path : "."));
+	bundle_git_ask(q, STR_NONE,
+		       GIT_ARGS("--literal-pathspecs", "status", "--porcelain", "-z",
+				"--no-renames", "--untracked-files=all", "--", *path ? path : "."));
 	if (q->status)
-		return git_said(q, "status", err);
+		return bundle_git_said(q, "status", err);
 	tell_unjudged(q, ret);
 	return 0;
 }
@@ -180,14 +134,11 @@ static int find_unjudged(struct asking *q, const char *path, struct bundle_revis
 
 static void read_all(void *arg, const struct error *err)
 {
-	struct asking *q = arg;
-	q->done = true;
-	q->err = err ? *err : ERROR_INIT;
-	loop_stop(q->loop);
+	bundle_git_done(arg, err);
 }
 
-static int read_files(struct asking *q, const struct where *w, const char *path, const char *commit,
-		      struct files *files, struct error *err)
+static int read_files(struct bundle_git *q, const struct where *w, const char *path,
+		      const char *commit, struct files *files, struct error *err)
 {
 	struct str whole = str_of(arena_fmt(q->a, "%s%s", w->prefix, path));
 	if (whole.len && whole.ptr[whole.len - 1] == '/')
@@ -196,11 +147,11 @@ static int read_files(struct asking *q, const struct where *w, const char *path,
 	q->place.dir = w->repo;
 	(void)git_files_start(&q->place, commit, arena_strndup(q->a, whole.ptr, whole.len), files,
 			      read_all, q);
-	wait_for(q);
+	bundle_git_wait(q);
 	return q->err.code ? error_copy(err, &q->err) : 0;
 }
 
-static int read_revision(struct asking *q, const char *dir, const char *path, const char *rev,
+static int read_revision(struct bundle_git *q, const char *dir, const char *path, const char *rev,
 			 struct files *files, struct bundle_revision *ret, struct error *err)
 {
 	struct where w = {"", "", false};
@@ -222,18 +173,17 @@ static int read_revision(struct asking *q, const char *dir, const char *path, co
 int bundle_revision_read(const char *dir, const char *path, const char *rev, struct files *files,
 			 struct bundle_revision *ret, struct error *err)
 {
-	CLEANUP(loop_freep) struct loop *l = loop_event_new();
 	CLEANUP(strbuf_release) struct strbuf absolute = STRBUF_INIT(STRBUF_SMALL);
-	struct asking q = {.loop = l, .a = files->a};
+	struct bundle_git q;
 	*ret = (struct bundle_revision){0};
 	if (file_absolute(dir, &absolute, err) < 0)
 		return err->code == E_NOTFOUND
 			       ? error_set(err, E_NOTFOUND, "%s: there is no such folder", dir)
 			       : -err->code;
-	q.place = (struct git_place){.dir = absolute.buf, .env = environment(q.a)};
-	if (programs_process_new(l, &q.place.programs, err) < 0)
+	if (bundle_git_open(&q, absolute.buf, files->a, err) < 0)
 		return -err->code;
+	q.place.env = environment(q.a);
 	int r = read_revision(&q, dir, path, rev, files, ret, err);
-	programs_free(q.place.programs);
+	bundle_git_close(&q);
 	return r;
 }

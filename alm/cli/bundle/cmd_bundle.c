@@ -162,12 +162,12 @@ static const struct cmd cmd_build = {
 	.run = run_build,
 };
 
-static const struct cmd *const subs[] = {&cmd_vet, &cmd_build, &cmd_bundle_graph, &cmd_bundle_plan,
-					 NULL};
+static const struct cmd *const subs[] = {
+	&cmd_vet, &cmd_build, &cmd_bundle_graph, &cmd_bundle_plan, &cmd_bundle_set_version, NULL};
 
 const struct cmd cmd_bundle = {
 	.name = "bundle",
-	.usage = "alm bundle vet|build|graph|plan -f DIR",
-	.summary = "look at a folder as a Bundle would, before the push",
+	.usage = "alm bundle vet|build|graph|plan|set-version",
+	.summary = "look at a folder as a Bundle would, before the push; change a version in it",
 	.subs = subs,
 };

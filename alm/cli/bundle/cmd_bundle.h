@@ -4,6 +4,6 @@
 
 #include "alm/cli/cli.h"
 
-extern const struct cmd cmd_bundle_plan, cmd_bundle_graph;
+extern const struct cmd cmd_bundle_plan, cmd_bundle_graph, cmd_bundle_set_version;
 
 #endif
