@@ -1,5 +1,5 @@
 /*
- * git_ssh: git by the program ssh (fleet.md 10). It reads no configuration, no agent, no key and no
+ * git_ssh: git by the program ssh. It reads no configuration, no agent, no key and no
  * known host but these; a host that they do not know is not talked to, and nobody is asked. The name
  * goes to an address that was judged (git_address.h), and is looked for in known_hosts as a name.
  *
