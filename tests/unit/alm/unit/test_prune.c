@@ -4,6 +4,7 @@
 #include "alm/base/arena.h"
 #include "alm/obj/json.h"
 #include "alm/unit/prune.h"
+#include "crds/marks.h"
 
 #define MARKED "{\"metadata\": {\"labels\": {\"l\": \"ours\"}}}"
 #define DELETING                                                                 \
@@ -93,11 +94,46 @@ static void test_prune__why_it_is_still_there(void **state)
 	}
 }
 
+/* What another made, what names another owner, what is to stay, and what nobody could make again. */
+static void test_prune__what_is_spared(void **state)
+{
+#define LIVE(kind, uid, owner, bundle, more)                                                   \
+	"{\"kind\":\"" kind "\",\"metadata\":{\"uid\":\"" uid "\",\"labels\":{\"" LABEL_BUNDLE \
+	"\":\"" bundle "\"},\"annotations\":{\"" ANNOTATION_OWNER_ID "\":\"" owner "\"" more "}}}"
+	static const struct {
+		const char *live, *uid;
+		bool is_spared;
+	} cases[] = {
+		{LIVE("Pod", "u", "o", "b", ""), "u", false},
+		{LIVE("Pod", "u", "o", "b", ""), NULL, false},
+		{LIVE("Pod", "v", "o", "b", ""), "u", false}, /* made again by this unit */
+		{LIVE("Pod", "v", "o", "c", ""), "u", true},
+		{LIVE("Pod", "u", "o", "c", ""), "u", false},
+		{LIVE("Pod", "u", "p", "b", ""), "u", true},
+		{LIVE("Pod", "v", "p", "b", ""), "u", true},
+		{LIVE("PersistentVolume", "u", "o", "b", ""), "u", true},
+		{LIVE("Pod", "u", "o", "b", ",\"" ANNOTATION_PRUNE "\":\"disabled\""), "u", true},
+		{LIVE("Pod", "u", "o", "b", ",\"" ANNOTATION_PRUNE "\":\"enabled\""), "u", false},
+		{LIVE("Pod", "u", "o", "b", ",\"helm.sh/resource-policy\":\"keep\""), "u", true},
+		{"{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\"}}", "u", true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		struct obj *parsed = NULL;
+		assert_ok(json_parse(str_of(cases[i].live), &parsed, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *live = parsed;
+		if (prune_spares(live, cases[i].uid, "b", "o") != cases[i].is_spared)
+			fail_msg("%s", cases[i].live);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prune__what_is_deleted_and_in_which_order),
 		cmocka_unit_test(test_prune__why_it_is_still_there),
+		cmocka_unit_test(test_prune__what_is_spared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

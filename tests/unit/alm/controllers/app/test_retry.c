@@ -30,16 +30,22 @@ static void test_retry__the_wait_runs_from_the_newest_turn(void **state)
 	view_fake_release(&f);
 }
 
-static bool repeats(struct view_fake *f, const char *values, const char *retry)
+static bool repeats_as(struct view_fake *f, const char *account, const char *values,
+		       const char *retry)
 {
 	CLEANUP(obj_unrefp) struct obj *failed =
 		obj_stringf("{\"status\":{\"failed\":{\"values\":\"%s\",\"account\":\"a\"}}}",
 			    values_digest(view_fake_obj(f, "{\"replicas\":4}"), f->a));
 	struct app app = {.values = view_fake_obj(f, values),
-			  .account = {.user = "a"},
+			  .account = {.user = account},
 			  .o = view_fake_obj(f, retry)};
 	struct strategy_ref s = {.version = "1.0.0", .o = view_fake_obj(f, obj_as_string(failed))};
 	return retry_would_repeat(&app, &s, f->a);
+}
+
+static bool repeats(struct view_fake *f, const char *values, const char *retry)
+{
+	return repeats_as(f, "a", values, retry);
 }
 
 static void test_retry__failed_values_wait_until_they_differ(void **state)
@@ -49,6 +55,7 @@ static void test_retry__failed_values_wait_until_they_differ(void **state)
 	view_fake_init(&f);
 	assert_true(repeats(&f, "{\"replicas\":4}", "{}"));
 	assert_false(repeats(&f, "{\"replicas\":3}", "{}"));
+	assert_false(repeats_as(&f, "b", "{\"replicas\":4}", "{}"));
 	assert_false(
 		repeats(&f, "{\"replicas\":4}",
 			"{\"metadata\":{\"annotations\":{\"app.coreos.com/retry\":\"1.0.0\"}}}"));
